@@ -1,0 +1,37 @@
+package guard
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+)
+
+// MaxRedirects is how many redirects one request follows.
+const MaxRedirects = 10
+
+// ErrRedirectLoop is returned for a redirect to an address that was already
+// asked, or for more than MaxRedirects of them.
+var ErrRedirectLoop = errors.New("redirect loop")
+
+// ErrRedirected is returned by a client WithoutRedirects.
+var ErrRedirected = errors.New("a redirect is not followed here")
+
+func followSome(req *http.Request, via []*http.Request) error {
+	req.Header.Del("Referer") // the origin need not learn who sent us
+	if req.URL.Scheme != "http" && req.URL.Scheme != "https" {
+		return fmt.Errorf("redirect to %q: only http and https are fetched", req.URL.Redacted())
+	}
+	if len(via) > MaxRedirects {
+		return fmt.Errorf("%w: more than %d redirects, the last to %s", ErrRedirectLoop, MaxRedirects, req.URL.Redacted())
+	}
+	for _, old := range via {
+		if old.URL.String() == req.URL.String() {
+			return fmt.Errorf("%w: %s leads back to itself", ErrRedirectLoop, req.URL.Redacted())
+		}
+	}
+	return nil
+}
+
+func followNone(req *http.Request, _ []*http.Request) error {
+	return fmt.Errorf("%w: to %s", ErrRedirected, req.URL.Redacted())
+}
