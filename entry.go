@@ -1,0 +1,68 @@
+package feedring
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"time"
+)
+
+// MaxEntry is the largest sealed entry, in bytes. Content beyond is cut and the
+// entry marked.
+const MaxEntry = 256 << 10
+
+// EntryID identifies an entry across its versions and across the peers that
+// mirror its feed: 32 hexadecimal digits.
+type EntryID string
+
+// NewEntryID derives the id of an entry from its feed's address and the first
+// of its guid, its link and its content that is not empty.
+func NewEntryID(feedURL, guid, link, content string) EntryID {
+	key := guid
+	if key == "" {
+		key = link
+	}
+	if key == "" {
+		key = content
+	}
+	sum := sha256.Sum256([]byte("feedring entry\x00" + feedURL + "\x00" + key))
+	return EntryID(hex.EncodeToString(sum[:16]))
+}
+
+// Attachment is a file that an entry comes with, such as a podcast's sound.
+type Attachment struct {
+	URL      string `json:"url"`
+	MIMEType string `json:"mime_type,omitempty"`
+}
+
+// Entry is one version of one entry. Times are UTC and whole seconds, except
+// Seen. The JSON form is the one that commands and the HTTP API print.
+type Entry struct {
+	ID          EntryID      `json:"id"`
+	Feed        string       `json:"feed"`
+	Provider    Provider     `json:"provider"`
+	Theme       Theme        `json:"theme,omitempty"` // empty: of a private feed
+	Title       string       `json:"title,omitempty"`
+	URL         string       `json:"url,omitempty"`
+	Published   time.Time    `json:"published"`
+	Updated     time.Time    `json:"updated,omitzero"`
+	Summary     string       `json:"summary,omitempty"`
+	ContentHTML string       `json:"content_html,omitempty"`
+	Authors     []string     `json:"authors,omitempty"`
+	Tags        []string     `json:"tags,omitempty"`
+	Language    string       `json:"language,omitempty"`
+	Attachments []Attachment `json:"attachments,omitempty"`
+	Truncated   bool         `json:"truncated,omitempty"` // content was cut at MaxEntry
+	Publisher   PeerID       `json:"publisher"`           // the peer that signed it
+	Via         PeerID       `json:"via,omitempty"`       // the peer that served it; told, not signed
+	VouchedBy   string       `json:"vouched_by,omitempty"`
+
+	// Seen is when the publisher's peer first had this version. It never falls
+	// along the sequence, and Published <= Seen. Freshness, marks and pruning
+	// use Seen; a query's since uses Published.
+	Seen     time.Time `json:"-"`
+	Position Position  `json:"-"`
+	Version  uint32    `json:"-"` // 1, and one more for each change of the same id
+}
+
+// Ref returns the feed and publisher that e belongs to.
+func (e *Entry) Ref() FeedRef { return FeedRef{URL: e.Feed, Publisher: e.Publisher} }

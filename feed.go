@@ -1,0 +1,121 @@
+package feedring
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// MaxFeeds is the largest number of feeds in one peer's catalogue row.
+const MaxFeeds = 10_000
+
+// Feed is a feed as its publisher's catalogue row tells it.
+type Feed struct {
+	URL      string   `json:"url"`
+	Title    string   `json:"title"`
+	Provider Provider `json:"provider"`
+	Epoch    uint64   `json:"-"` // when the publisher created its log, Unix seconds
+}
+
+// Provider is who a feed comes from, as readers name it: a host such as
+// "lemonde.fr", or the name that the publisher gave.
+type Provider string
+
+// ProviderOf returns the provider of a feed address that was given none: the
+// host without "www.", "feeds." or "rss.".
+func ProviderOf(feedURL string) Provider {
+	u, err := url.Parse(feedURL)
+	if err != nil {
+		return ""
+	}
+	host := strings.ToLower(u.Hostname())
+	for _, prefix := range []string{"www.", "feeds.", "rss."} {
+		if rest, ok := strings.CutPrefix(host, prefix); ok && strings.Contains(rest, ".") {
+			host = rest
+		}
+	}
+	return Provider(host)
+}
+
+// Matches reports whether asked names p: p itself, or a run of its whole
+// dot-separated labels ("lemonde" names "lemonde.fr", "monde" does not). The
+// empty string names every provider.
+func (p Provider) Matches(asked string) bool {
+	if asked == "" {
+		return true
+	}
+	return strings.Contains("."+strings.ToLower(string(p))+".", "."+strings.ToLower(asked)+".")
+}
+
+// ParseFeedURL checks and normalises the address of a feed: absolute, http or
+// https, no user information, no fragment, host in lower case.
+func ParseFeedURL(s string) (string, error) {
+	u, err := url.Parse(strings.TrimSpace(s))
+	if err != nil {
+		return "", fmt.Errorf("feed address %q cannot be read: %w", clip(s), err)
+	}
+	u.Scheme, u.Host = strings.ToLower(u.Scheme), strings.ToLower(u.Host)
+	switch {
+	case u.Scheme != "http" && u.Scheme != "https":
+		return "", fmt.Errorf("feed address %q: only http and https are fetched", clip(s))
+	case u.Hostname() == "":
+		return "", fmt.Errorf("feed address %q has no host", clip(s))
+	case u.User != nil:
+		return "", fmt.Errorf("feed address of %q carries a password: it would be told to every peer", u.Hostname())
+	case len(s) > 2048:
+		return "", fmt.Errorf("feed address of %q has %d characters: at most 2048 are allowed", u.Hostname(), len(s))
+	}
+	u.Fragment, u.RawFragment = "", ""
+	if u.Path == "" {
+		u.Path = "/"
+	}
+	return u.String(), nil
+}
+
+// FeedSpec is what a publisher asks a peer to publish: the --feed flag's
+// THEME=URL or THEME=PROVIDER@URL. An empty Theme makes the feed private.
+type FeedSpec struct {
+	Theme    Theme
+	Provider Provider
+	URL      string
+}
+
+// ParseFeedSpec reads the --feed flag.
+func ParseFeedSpec(s string) (FeedSpec, error) {
+	name, rest, ok := strings.Cut(s, "=")
+	if !ok || strings.Contains(name, "://") {
+		return FeedSpec{}, fmt.Errorf("feed %q: write THEME=URL or THEME=PROVIDER@URL", clip(s))
+	}
+	theme, err := ParseTheme(name)
+	if err != nil {
+		return FeedSpec{}, err
+	}
+	var provider Provider
+	if at := strings.Index(rest, "@"); at >= 0 && !strings.Contains(rest[:at], "/") {
+		provider, rest = Provider(strings.ToLower(rest[:at])), rest[at+1:]
+		if err := provider.validate(); err != nil {
+			return FeedSpec{}, err
+		}
+	}
+	return NewFeedSpec(theme, provider, rest)
+}
+
+// NewFeedSpec checks a feed's address and fills in the provider where it is
+// empty.
+func NewFeedSpec(theme Theme, provider Provider, address string) (FeedSpec, error) {
+	u, err := ParseFeedURL(address)
+	if err != nil {
+		return FeedSpec{}, err
+	}
+	if provider == "" {
+		provider = ProviderOf(u)
+	}
+	return FeedSpec{Theme: theme, Provider: provider, URL: u}, provider.validate()
+}
+
+func (p Provider) validate() error {
+	if p == "" || len(p) > 253 || strings.ContainsAny(string(p), " \t\r\n/=\"") {
+		return fmt.Errorf("provider %q: write a name such as %q, without spaces or slashes", clip(string(p)), "lemonde.fr")
+	}
+	return nil
+}

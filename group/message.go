@@ -1,0 +1,282 @@
+package group
+
+import (
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// Header is carried by every message inside a group, for information: the
+// group and the term that the sender follows. Nobody adopts a term from it; a
+// receiver that knows a higher one answers Stale.
+type Header struct {
+	Group feedring.GroupID
+	Term  feedring.Term
+}
+
+// Of returns the header, so that a dispatcher finds the group of any message.
+func (h Header) Of() Header { return h }
+
+// Claim is the signed statement "I, Term.Claimant, manage Group". It is what
+// Confirmation, Beacon, Refresh and Stale carry, and nothing else changes a
+// term that a peer has accepted.
+type Claim struct {
+	Group feedring.GroupID
+	Term  feedring.Term
+	Seal  *feedring.Seal // by Term.Claimant; nil on one's own
+}
+
+// Row is what one peer says of itself in the group's catalogue. Only its owner
+// makes one; (Incarnation, Version) orders them.
+type Row struct {
+	Group       feedring.GroupID
+	Peer        feedring.PeerID
+	Incarnation uint64 // one more at each start of the peer
+	Version     uint64
+	Admitted    time.Time // told by the manager at admission: ranks peers
+	Addrs       []string
+	Feeds       []feedring.Feed
+	From        time.Time          // every entry of the group with a later Seen is here …
+	Backfilling []feedring.FeedRef // … but for these
+	Vouches     []Vouch            // sites that this peer looked at
+	Left        bool               // a tombstone: the peer left in good order
+	Seal        *feedring.Seal     // by Peer; nil on one's own
+}
+
+// Vouch says that the owner of the row saw Site name Publisher as its peer.
+type Vouch struct {
+	Site      string
+	Publisher feedring.PeerID
+	Feeds     []string // addresses that the site names; empty: all of the site
+	At        time.Time
+}
+
+// Admission.
+type (
+	// Join asks to be admitted. A member that is not the manager answers Stale,
+	// which names the manager, and passes the row on to it.
+	Join struct {
+		Header
+		Row Row
+	}
+	// Admitted answers Join with the state of the group.
+	Admitted struct {
+		Header
+		Claim     Claim
+		Secondary feedring.PeerID
+		Admitted  time.Time
+		Rows      []Row
+		Heads     []feedring.Head
+	}
+	// Leave tells that the sender goes, with its tombstone.
+	Leave struct {
+		Header
+		Row Row
+	}
+	// HandOver asks the secondary to claim at once: the manager leaves.
+	HandOver struct{ Header }
+)
+
+// Keeping together.
+type (
+	// Beacon is the manager's sign of life, every third of the refresh period.
+	Beacon struct {
+		Header
+		Claim        Claim
+		Number       uint64 // one more each time, under one term
+		Secondary    feedring.PeerID
+		Acknowledged int // other peers that follow this term; 0: a provisional claim
+		Away         []feedring.PeerID
+		Catalogue    uint64          // hash of the versions of all rows
+		Heads        []feedring.Head // changed in the last three periods
+		Older        uint64          // hash of all heads not in Heads
+		Seal         *feedring.Seal  // by Claim.Term.Claimant; nil on one's own
+	}
+	// BeaconAnswer acknowledges the term and tells the member's state.
+	BeaconAnswer struct {
+		Header
+		Number    uint64
+		Leases    int // live leases, absolute
+		Catalogue uint64
+		Heads     []feedring.Head // changed in the last three periods
+		Older     uint64
+	}
+	// Refresh replicates the manager's state to the secondary.
+	Refresh struct {
+		Header
+		Claim   Claim
+		Version uint64
+		Loads   []Load
+		Rows    []Row
+	}
+	// Refreshed acknowledges a Refresh.
+	Refreshed struct {
+		Header
+		Version uint64
+	}
+	// RowsWanted asks for the catalogue; Have lists what the sender holds.
+	RowsWanted struct {
+		Header
+		Have []RowVersion
+	}
+	// Rows carries catalogue rows, new to the receiver as far as is known.
+	Rows struct {
+		Header
+		Rows []Row
+	}
+	// HeadsWanted asks for the heads of all feeds after After, in FeedRef order.
+	HeadsWanted struct {
+		Header
+		After feedring.FeedRef
+	}
+	// Heads answers HeadsWanted: a range in FeedRef order, to the end unless More.
+	Heads struct {
+		Header
+		Heads []feedring.Head
+		More  bool
+	}
+)
+
+// RowVersion names one version of a row.
+type RowVersion struct {
+	Peer                 feedring.PeerID
+	Incarnation, Version uint64
+}
+
+// Load is the number of clients of a peer.
+type Load struct {
+	Peer   feedring.PeerID
+	Leases int
+}
+
+// Failover.
+type (
+	// Intention proposes to take the manager's place. Proposed is data: nobody
+	// adopts it.
+	Intention struct {
+		Header
+		Proposed uint64
+		Elapsed  time.Duration // since the last beacon, by the sender's monotonic clock
+		Nonce    uint64
+	}
+	// Probe asks the manager for a fresh signature over Nonce.
+	Probe struct {
+		Header
+		Nonce uint64
+	}
+	// Alive answers Probe.
+	Alive struct {
+		Header
+		Nonce uint64
+		Seal  *feedring.Seal // by the manager, over group, term and nonce; nil on one's own
+	}
+	// Objection answers Intention, with the manager's own Alive over its nonce,
+	// or with a higher claim.
+	Objection struct {
+		Header
+		Nonce uint64
+		Alive *Alive
+		Claim *Claim
+	}
+	// Confirmation is a claim made good.
+	Confirmation struct {
+		Header
+		Claim     Claim
+		Secondary feedring.PeerID
+	}
+	// Stale tells a sender that its term is over.
+	Stale struct {
+		Header
+		Claim     Claim
+		Secondary feedring.PeerID
+		Addrs     []string // of the claimant
+	}
+	// Replace asks the manager, through an objector, for another secondary.
+	Replace struct {
+		Header
+		Secondary feedring.PeerID
+	}
+)
+
+// Publication.
+type (
+	// Notify announces a persisted entry. Path lists its forwarders in groups
+	// that spread notifies over a mesh.
+	Notify struct {
+		Header
+		Head feedring.Head
+		Path []feedring.PeerID
+	}
+)
+
+// Lookup.
+type (
+	// Place asks a manager (or its secondary) to find providers for a client.
+	// It comes from the coordinator of the query.
+	Place struct {
+		Header
+		ID       feedring.QueryID
+		Attempt  uint32
+		Client   feedring.PeerID
+		Provider string
+		Since    time.Time     // zero: none
+		Within   time.Duration // the coordinator waits no longer
+	}
+	// Placed answers Place. Grants is empty where Served is false.
+	Placed struct {
+		Header
+		ID      feedring.QueryID
+		Attempt uint32
+		Served  bool // the group has such a provider
+		Grants  []feedring.Grant
+		Missing []string // publishers that alone have the answer and are away
+	}
+	// Assign asks a peer to keep a place for a client.
+	Assign struct {
+		Header
+		ID      feedring.QueryID
+		Attempt uint32
+		Client  feedring.PeerID
+		Expiry  time.Time
+	}
+	// Assigned acknowledges Assign after the place was made, or refuses.
+	Assigned struct {
+		Header
+		ID      feedring.QueryID
+		Attempt uint32
+		OK      bool
+		Leases  int
+	}
+)
+
+// Verbs.
+func (Join) Verb() feedring.Verb         { return "join" }
+func (Admitted) Verb() feedring.Verb     { return "admitted" }
+func (Leave) Verb() feedring.Verb        { return "leave" }
+func (HandOver) Verb() feedring.Verb     { return "hand-over" }
+func (Beacon) Verb() feedring.Verb       { return "beacon" }
+func (BeaconAnswer) Verb() feedring.Verb { return "beacon-answer" }
+func (Refresh) Verb() feedring.Verb      { return "refresh" }
+func (Refreshed) Verb() feedring.Verb    { return "refreshed" }
+func (RowsWanted) Verb() feedring.Verb   { return "rows-wanted" }
+func (Rows) Verb() feedring.Verb         { return "rows" }
+func (HeadsWanted) Verb() feedring.Verb  { return "heads-wanted" }
+func (Heads) Verb() feedring.Verb        { return "heads" }
+func (Intention) Verb() feedring.Verb    { return "intention" }
+func (Probe) Verb() feedring.Verb        { return "probe" }
+func (Alive) Verb() feedring.Verb        { return "alive" }
+func (Objection) Verb() feedring.Verb    { return "objection" }
+func (Confirmation) Verb() feedring.Verb { return "confirmation" }
+func (Stale) Verb() feedring.Verb        { return "stale" }
+func (Replace) Verb() feedring.Verb      { return "replace" }
+func (Notify) Verb() feedring.Verb       { return "notify" }
+func (Place) Verb() feedring.Verb        { return "place" }
+func (Placed) Verb() feedring.Verb       { return "placed" }
+func (Assign) Verb() feedring.Verb       { return "assign" }
+func (Assigned) Verb() feedring.Verb     { return "assigned" }
+
+// Message is any message of this package.
+type Message interface {
+	feedring.Message
+	Of() Header
+}

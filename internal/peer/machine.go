@@ -1,0 +1,145 @@
+package peer
+
+import (
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+)
+
+// Routing is how a query for a theme of another group travels.
+type Routing uint8
+
+// The routings. Shortcut asks the theme's manager at once where the map knows
+// it; RingOnly always searches, as the paper does.
+const (
+	Shortcut Routing = iota
+	RingOnly
+)
+
+// Config is what a peer is told once.
+type Config struct {
+	Self      feedring.PeerID
+	Refresh   time.Duration
+	Attempts  int
+	Freshness time.Duration
+	Routing   Routing
+	Joining   bool   // peers to join through are being dialled: wait for Known before founding
+	Seed      uint64 // of all random choices
+}
+
+// State is what must survive a restart.
+type State struct {
+	Groups map[feedring.Theme]group.State
+	Heads  map[feedring.Theme][]feedring.Head // what the store holds of each group's feeds
+}
+
+// Input is one thing that happened. Those of group that a driver makes
+// (Persisted, Appended, Stored, Attach, Detach, Checked) come wrapped in In.
+type Input interface{ IsInput() }
+
+// Inputs.
+type (
+	// Receive is a message from another peer; see the driver's duties.
+	Receive struct {
+		From    feedring.PeerID
+		Message feedring.Message
+	}
+	// Tick is due at Deadline.
+	Tick struct{}
+	// In is an input for the membership of one group.
+	In struct {
+		Group feedring.GroupID
+		Input group.Input
+	}
+	// Known tells of peers of the network that can be reached. Done says that
+	// every address to join through was tried once.
+	Known struct {
+		Peers []feedring.PeerID
+		Done  bool
+	}
+	// Members tells of peers of one group, from the address book.
+	Members struct {
+		Theme feedring.Theme
+		Peers []feedring.PeerID
+	}
+	// Offer replaces the feeds that this peer publishes, by theme. A theme that
+	// is new is joined or founded, one that is gone is left.
+	Offer struct {
+		Addrs []string
+		Feeds map[feedring.Theme][]feedring.Feed
+	}
+	// Ask is a reader's question, on a stream that Answer names.
+	Ask struct {
+		Stream  uint64
+		Client  feedring.PeerID
+		ID      feedring.QueryID
+		Attempt uint32
+		Query   feedring.Query // Theme, Provider and Since count here; words never leave the client and its provider
+		Within  time.Duration
+	}
+	// Depart leaves every group in good order; Departed follows.
+	Depart struct{}
+)
+
+// Output is one thing to do: one of group's outputs, or one of these.
+type Output interface{ IsOutput() }
+
+// Outputs.
+type (
+	// Send sends a message. Fresh forgets the dial back-off first.
+	Send struct {
+		To      feedring.PeerID
+		Message feedring.Message
+		Fresh   bool
+	}
+	// Answer ends Ask.
+	Answer struct {
+		Stream uint64
+		Final  feedring.Final
+	}
+	// Lookup asks the address book for peers of a group; Members follows.
+	Lookup struct{ Theme feedring.Theme }
+	// Departed ends the machine.
+	Departed struct{}
+)
+
+// Messages between peers about a reader's query.
+type (
+	// Query passes a reader's question to the coordinator.
+	Query struct {
+		ID       feedring.QueryID
+		Attempt  uint32
+		Client   feedring.PeerID
+		Theme    feedring.Theme
+		Provider string
+		Since    time.Time
+		Within   time.Duration
+	}
+	// Accepted tells the asked peer that the coordinator is at work.
+	Accepted struct {
+		ID      feedring.QueryID
+		Attempt uint32
+	}
+	// Final is the coordinator's one answer.
+	Final struct{ Final feedring.Final }
+)
+
+// Verbs.
+func (Query) Verb() feedring.Verb    { return "query" }
+func (Accepted) Verb() feedring.Verb { return "accepted" }
+func (Final) Verb() feedring.Verb    { return "final" }
+
+func (Receive) IsInput() {}
+func (Tick) IsInput()    {}
+func (In) IsInput()      {}
+func (Known) IsInput()   {}
+func (Members) IsInput() {}
+func (Offer) IsInput()   {}
+func (Ask) IsInput()     {}
+func (Depart) IsInput()  {}
+
+func (Send) IsOutput()     {}
+func (Answer) IsOutput()   {}
+func (Lookup) IsOutput()   {}
+func (Departed) IsOutput() {}

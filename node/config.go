@@ -1,0 +1,93 @@
+package node
+
+import (
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/peer"
+)
+
+// Version is the release, set by the linker.
+var Version = "0.1.0-dev"
+
+// Config is everything a running peer is told. Default fills what a person
+// need not know; Validate says what is wrong in words for that person.
+type Config struct {
+	Data     string   // directory of identity, token, socket, store
+	Listen   []string // multiaddrs; empty: QUIC and TCP on port 7377 of every interface
+	Announce []string // multiaddrs told to others; empty: found out
+	HTTP     string   // host:port, or "off"
+	// PublicURL is what a proxy in front of HTTP is called, without a trailing
+	// slash; empty: there is none.
+	PublicURL string
+	Join      []string // multiaddrs and domains
+	LAN       bool     // mDNS and private addresses
+	Network   string   // peers of different networks never mix
+	Feeds     []feedring.FeedSpec
+
+	Interval  time.Duration // fixed time between looks at an origin; 0: scheduled
+	Freshness time.Duration // the paper's F: longer answers more from caches and stores more
+	Refresh   time.Duration // the paper's r: shorter notices a crash sooner and costs more beacons
+	Attempts  int           // the paper's k
+	Routing   peer.Routing
+
+	AllowPrivateFeeds bool
+
+	Logger *slog.Logger // nil: slog.Default()
+	// Event is called for each event of serve --json, from one goroutine at a
+	// time; it must not block. Nil: nobody listens.
+	Event func(Event)
+}
+
+// Event is one line of serve --json.
+type Event struct {
+	Event string          `json:"event"` // "ready", "role"
+	Peer  feedring.PeerID `json:"peer,omitempty"`
+	Addrs []string        `json:"addrs,omitempty"`
+	HTTP  string          `json:"http,omitempty"`
+	Theme feedring.Theme  `json:"theme,omitempty"`
+	Role  string          `json:"role,omitempty"`
+	Term  uint64          `json:"term,omitempty"`
+}
+
+// Default returns the configuration of a peer that is told nothing.
+func Default() Config {
+	return Config{
+		HTTP:      "127.0.0.1:7378",
+		Network:   "main",
+		Freshness: 24 * time.Hour,
+		Refresh:   10 * time.Second,
+		Attempts:  3,
+	}
+}
+
+var networkName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
+
+// Validate returns the first thing that is wrong, named by its flag.
+func (c *Config) Validate() error {
+	switch {
+	case c.Data == "":
+		return fmt.Errorf("--data is empty: name a directory")
+	case !networkName.MatchString(c.Network):
+		return fmt.Errorf("--network %q: use at most 32 letters a-z, digits and hyphens", c.Network)
+	case c.Refresh < 100*time.Millisecond || c.Refresh > 10*time.Minute:
+		return fmt.Errorf("--refresh %s: choose between 100ms and 10m", c.Refresh)
+	case c.Freshness < time.Minute || c.Freshness > 366*24*time.Hour:
+		return fmt.Errorf("--freshness %s: choose between 1m and 366d", c.Freshness)
+	case c.Attempts < 1 || c.Attempts > 100:
+		return fmt.Errorf("--attempts %d: choose between 1 and 100", c.Attempts)
+	case c.Interval != 0 && (c.Interval < 100*time.Millisecond || c.Interval > 7*24*time.Hour):
+		return fmt.Errorf("--interval %s: choose between 100ms and 7d", c.Interval)
+	}
+	return nil
+}
+
+// TokenFile is where the API token is kept.
+func (c *Config) TokenFile() string { return filepath.Join(c.Data, "token") }
+
+// SocketFile is the control socket.
+func (c *Config) SocketFile() string { return filepath.Join(c.Data, "feedring.sock") }

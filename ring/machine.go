@@ -1,0 +1,100 @@
+package ring
+
+import (
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// Config is what a view of the ring is told once.
+type Config struct {
+	Self    feedring.PeerID
+	Refresh time.Duration
+	Seed    uint64
+}
+
+// Input is one thing that happened.
+type Input interface{ IsInput() }
+
+// Inputs.
+type (
+	// Receive is a message from another peer, its signatures already checked.
+	Receive struct {
+		From    feedring.PeerID
+		Message Message
+	}
+	// Tick is due at Deadline.
+	Tick struct{}
+	// Meet names peers to exchange maps with.
+	Meet struct{ Peers []feedring.PeerID }
+	// Announce puts or renews the row of a group that this peer manages.
+	Announce struct{ Row Row }
+	// Withdraw says that this peer no longer manages Group.
+	Withdraw struct{ Group feedring.GroupID }
+	// Begin starts a search from the seat of a group that this peer manages, or
+	// stands in for as its secondary.
+	Begin struct {
+		ID       feedring.QueryID
+		Attempt  uint32
+		Seat     feedring.GroupID
+		Theme    feedring.Theme // empty: all groups
+		Provider string
+		Within   time.Duration
+	}
+	// Serves answers Test.
+	Serves struct {
+		Test uint64
+		Yes  bool
+	}
+)
+
+// Output is one thing to do.
+type Output interface{ IsOutput() }
+
+// Outputs.
+type (
+	// Send sends a message. Fresh forgets the dial back-off first.
+	Send struct {
+		To      feedring.PeerID
+		Message Message
+		Fresh   bool
+	}
+	// Found tells, during a search, a group that serves, at its ring depth.
+	Found struct {
+		ID      feedring.QueryID
+		Attempt uint32
+		Group   feedring.GroupID
+		Hops    int
+	}
+	// Ended is the end of a search: everything in view was visited, or the
+	// deadline came, or (a query with a theme) one group was found.
+	Ended struct {
+		ID       feedring.QueryID
+		Attempt  uint32
+		Found    []feedring.GroupID
+		Missing  []feedring.Theme // groups in view that were not reached
+		Hops     int
+		Messages int
+	}
+	// Changed tells that the map's row of Group changed.
+	Changed struct{ Row Row }
+	// Reach tells addresses that a row gave for a peer.
+	Reach struct {
+		Peer  feedring.PeerID
+		Addrs []string
+	}
+)
+
+func (Receive) IsInput()  {}
+func (Tick) IsInput()     {}
+func (Meet) IsInput()     {}
+func (Announce) IsInput() {}
+func (Withdraw) IsInput() {}
+func (Begin) IsInput()    {}
+func (Serves) IsInput()   {}
+
+func (Send) IsOutput()    {}
+func (Found) IsOutput()   {}
+func (Ended) IsOutput()   {}
+func (Changed) IsOutput() {}
+func (Reach) IsOutput()   {}

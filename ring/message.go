@@ -1,0 +1,136 @@
+package ring
+
+import (
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// Row is what a group's manager says of it in the map. (Acknowledged, Term,
+// Version) orders the rows of one group; docs/protocol.md says how a lost row
+// counts.
+type Row struct {
+	Group        feedring.GroupID
+	Theme        feedring.Theme
+	Term         feedring.Term // the manager is Term.Claimant
+	Version      uint64
+	Acknowledged bool // another peer follows this term; false: a provisional claim
+	Secondary    feedring.PeerID
+	Manager      feedring.PeerInfo // Term.Claimant with its addresses
+	Deputy       feedring.PeerInfo // Secondary with its addresses
+	Peers        int
+	Feeds        int
+	Clients      int
+	Gone         bool           // a tombstone: the last peer left
+	Seal         *feedring.Seal // by Term.Claimant; nil on one's own
+}
+
+// Lost says that By, a neighbour on the ring, could not reach any peer of
+// Group for three refresh periods. It holds for rows up to (Term, Version).
+type Lost struct {
+	Group   feedring.GroupID
+	Term    feedring.Term
+	Version uint64
+	By      feedring.PeerID
+	Seal    *feedring.Seal // by By; nil on one's own
+}
+
+// Direction is a way around the ring.
+type Direction uint8
+
+// The directions. Direct is no arc: the coordinator asks one group itself.
+const (
+	Successor Direction = iota + 1
+	Predecessor
+	Direct
+)
+
+// Gossip: push-pull of the map.
+type (
+	// Swap opens an exchange with a hash of the sender's map.
+	Swap struct{ Hash uint64 }
+	// Versions answers a Swap whose hash differs: what the sender holds.
+	Versions struct{ Have []RowVersion }
+	// Rows brings rows that the receiver lacks, and asks for Want.
+	Rows struct {
+		Rows []Row
+		Lost []Lost
+		Want []feedring.GroupID
+	}
+)
+
+// RowVersion names the version of the map's row for a group.
+type RowVersion struct {
+	Group        feedring.GroupID
+	Term         feedring.Term
+	Version      uint64
+	Acknowledged bool
+	Lost         bool
+}
+
+// Search: the bidirectional search (paper, section 2.1.2).
+type (
+	// Search visits the groups of an arc, one after the other.
+	Search struct {
+		ID          feedring.QueryID
+		Attempt     uint32
+		Coordinator feedring.PeerID
+		Group       feedring.GroupID // the group that this hop is for
+		Origin, End feedring.GroupID // the arc, by key; End is inside for Successor, outside for Predecessor
+		Direction   Direction
+		C           int // the paper's counter, told and reported
+		Hop         int // this group's depth on the arc
+		HopLimit    int
+		Theme       feedring.Theme // empty: all groups
+		Provider    string
+		Visited     []feedring.GroupID // before this hop
+		Within      time.Duration
+	}
+	// SearchAck tells the sender of a hop that it arrived.
+	SearchAck struct {
+		ID        feedring.QueryID
+		Attempt   uint32
+		Group     feedring.GroupID
+		Direction Direction
+	}
+	// FoundGroup (the protocol's FOUND) tells the coordinator that Group serves.
+	FoundGroup struct {
+		ID        feedring.QueryID
+		Attempt   uint32
+		Group     feedring.GroupID
+		Direction Direction
+		Hop       int
+	}
+	// Exhausted tells the coordinator that an arc ended.
+	Exhausted struct {
+		ID        feedring.QueryID
+		Attempt   uint32
+		Direction Direction
+		Visited   []feedring.GroupID
+		Hop       int // depth of the last group visited
+		C         int
+	}
+)
+
+// Verbs.
+func (Swap) Verb() feedring.Verb       { return "swap" }
+func (Versions) Verb() feedring.Verb   { return "versions" }
+func (Rows) Verb() feedring.Verb       { return "ring-rows" }
+func (Search) Verb() feedring.Verb     { return "search" }
+func (SearchAck) Verb() feedring.Verb  { return "search-ack" }
+func (FoundGroup) Verb() feedring.Verb { return "found" }
+func (Exhausted) Verb() feedring.Verb  { return "exhausted" }
+
+// Message is any message of this package.
+type Message interface {
+	feedring.Message
+	isRing()
+}
+
+func (Swap) isRing()       {}
+func (Versions) isRing()   {}
+func (Rows) isRing()       {}
+func (Search) isRing()     {}
+func (SearchAck) isRing()  {}
+func (FoundGroup) isRing() {}
+func (Exhausted) isRing()  {}
