@@ -1,0 +1,136 @@
+package web
+
+import (
+	"context"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// Backend is the running peer as the front sees it. All methods are safe for
+// concurrent use.
+type Backend interface {
+	// Status tells of the peer; it does not block.
+	Status() Status
+	// Ready reports whether the roles of all offered themes are settled.
+	Ready() bool
+	// Ring lists every group in ring order.
+	Ring(ctx context.Context) ([]feedring.RingGroup, error)
+	// Catalogue tells of a group: from this peer's own view if it is a member,
+	// else from the group. ErrUnknown where there is no such group.
+	Catalogue(ctx context.Context, theme feedring.Theme) (feedring.Catalogue, error)
+	// Query asks the network as a reader at this peer, and with Private this
+	// peer's private feeds too.
+	Query(ctx context.Context, ask Ask) (Answer, error)
+	// Follow calls each for the first answer's entries, oldest last, then for
+	// the final (once), then for every new entry, until ctx ends or each
+	// returns an error. The call blocks; each is called by one goroutine.
+	Follow(ctx context.Context, ask Ask, each func(Update) error) error
+
+	Feeds() []FeedStatus
+	// AddFeed keeps a feed over restarts. Adding a feed again with the same
+	// theme changes nothing.
+	AddFeed(ctx context.Context, spec feedring.FeedSpec) (FeedStatus, error)
+	// RemoveFeed forgets a feed. ErrUnknown where there is none.
+	RemoveFeed(ctx context.Context, url string) error
+	// Ping looks at a feed now and returns when that was done. ErrUnknown.
+	Ping(ctx context.Context, url string) (FeedStatus, error)
+
+	// Doctor runs the checks of "feedring doctor"; it may take seconds.
+	Doctor(ctx context.Context) []Check
+	// Vouch tells what a site publishes to name this peer as its own; an empty
+	// site means those of the peer's feeds.
+	Vouch(ctx context.Context, site string) (VouchAdvice, error)
+}
+
+// Ask is a query, with what only this peer knows of it.
+type Ask struct {
+	feedring.Query
+	Private bool            // include private feeds: the caller holds the token or the socket
+	Updates bool            // Follow: new versions of entries too
+	Cursor  feedring.Cursor // Follow: go on from here instead of a first answer; nil: from the start
+}
+
+// Answer is the one answer to a query: entries newest first.
+type Answer struct {
+	Entries []feedring.Entry
+	Final   feedring.Final
+	Theme   feedring.Theme // of the query
+}
+
+// Update is one event of Follow: an entry, or the final of the first answer.
+type Update struct {
+	Entry  *feedring.Entry
+	Cursor feedring.Cursor // with Entry: where the reader then stands
+	Final  *feedring.Final
+}
+
+// Status is what "feedring status" tells.
+type Status struct {
+	Peer      feedring.PeerID `json:"peer"`
+	Version   string          `json:"version"`
+	Network   string          `json:"network"`
+	Started   time.Time       `json:"started"`
+	Uptime    int64           `json:"uptime_s"`
+	Addrs     []string        `json:"addrs"`
+	HTTP      string          `json:"http,omitempty"`
+	Roles     []RoleStatus    `json:"roles"`
+	Feeds     []FeedStatus    `json:"feeds"`
+	Peers     int             `json:"peers"`   // connected
+	Clients   int             `json:"clients"` // being served
+	Entries   int             `json:"entries"` // stored
+	StoreSize int64           `json:"store_bytes"`
+}
+
+// RoleStatus is a role in a group.
+type RoleStatus struct {
+	Theme feedring.Theme `json:"theme"`
+	Role  string         `json:"role"`
+	Term  uint64         `json:"term"`
+}
+
+// FeedStatus is one of the peer's own feeds.
+type FeedStatus struct {
+	URL       string            `json:"url"`
+	Theme     feedring.Theme    `json:"theme,omitempty"` // empty: private
+	Provider  feedring.Provider `json:"provider"`
+	Title     string            `json:"title,omitempty"`
+	Entries   int               `json:"entries"`
+	LastFetch time.Time         `json:"last_fetch,omitzero"`
+	LastOK    time.Time         `json:"last_success,omitzero"`
+	NextFetch time.Time         `json:"next_fetch,omitzero"`
+	Error     string            `json:"error,omitempty"`
+	VouchedBy string            `json:"vouched_by,omitempty"`
+	Fixed     bool              `json:"from_config,omitempty"` // given by flag or file: cannot be removed at run time
+}
+
+// Check is one line of "feedring doctor".
+type Check struct {
+	Name   string `json:"name"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail"`
+	Advice string `json:"advice,omitempty"`
+}
+
+// VouchAdvice is what "feedring vouch" prints.
+type VouchAdvice struct {
+	Document     any          `json:"document"`
+	Instructions string       `json:"instructions"`
+	Sites        []SiteStatus `json:"sites"`
+}
+
+// SiteStatus says whether a site names this peer now.
+type SiteStatus struct {
+	Site    string `json:"site"`
+	Vouched bool   `json:"vouched"`
+	Way     string `json:"way,omitempty"` // "well-known", "dns", "feed"
+	Error   string `json:"error,omitempty"`
+}
+
+// Errors that become a status and a problem document.
+type errorString string
+
+func (e errorString) Error() string { return string(e) }
+
+// ErrUnknown is for a theme or feed that nobody knows: 404.
+const ErrUnknown = errorString("unknown")

@@ -1,0 +1,61 @@
+package node
+
+import (
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/peer"
+)
+
+// do carries out one output of the machine. It runs on the loop and never
+// blocks: what takes time is started here and reports back as an input.
+func (n *Node) do(out peer.Output) {
+	switch o := out.(type) {
+	case peer.Send:
+		n.links.send(o.To, o.Message, o.Fresh)
+	case peer.Answer:
+		n.asks.answer(o.Stream, o.Final)
+	case peer.Lookup:
+		n.background(func() { n.lookup(o.Theme) })
+	case peer.Departed:
+		close(n.departed)
+	case group.Persist:
+		n.persister.persist(o)
+	case group.RoleChanged:
+		n.roleChanged(o)
+	case group.Append:
+		n.publisher.assign(o)
+	case group.Fetch:
+		n.poller.start(o)
+	case group.Wake:
+		n.followers.wake(o.Feed)
+	case group.Admit:
+		n.attached.decide(o.Stream, "")
+	case group.Refuse:
+		n.attached.decide(o.Stream, o.Reason)
+	case group.Prune:
+		n.pruner.before(o.Group, o.Before)
+	case group.Check:
+		n.background(func() { n.check(o) })
+	case group.Protect:
+		n.host.Protect(o.Group.String(), o.Peers)
+	case group.Reach:
+		n.host.Learn(o.Peer, o.Addrs)
+	case group.Departed:
+		n.log.Debug("left group", "group", o.Group)
+	default:
+		n.log.Error("the machine asked for something unknown", "output", out)
+	}
+}
+
+// tell hands an input for one group to the machine.
+func (n *Node) tell(g feedring.GroupID, in group.Input) {
+	n.loop.post(peer.In{Group: g, Input: in})
+}
+
+func (n *Node) roleChanged(o group.RoleChanged) {
+	n.log.Info("role", "theme", o.Theme, "role", o.Role, "term", o.Term.Number)
+	n.emit(Event{Event: "role", Theme: o.Theme, Role: o.Role.String(), Term: o.Term.Number})
+	if o.Role != feedring.RoleNone {
+		n.background(func() { n.provide(o.Theme) })
+	}
+}

@@ -1,0 +1,103 @@
+package node
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/feedring/feedring/internal/peer"
+)
+
+const (
+	inputQueue = 8192                  // inputs waiting for the machine; posting blocks beyond
+	viewEvery  = 20 * time.Millisecond // how old the published view may be
+)
+
+// loop owns the machine: one goroutine calls Step, for inputs in the order
+// they were posted, and does the outputs. Everybody else sees the machine
+// through View, an immutable snapshot.
+type loop struct {
+	machine *peer.Machine
+	do      func(peer.Output)
+	inputs  chan peer.Input
+	done    chan struct{}
+	view    atomic.Pointer[peer.View]
+	start   time.Time
+	steps   atomic.Uint64
+}
+
+func newLoop(m *peer.Machine, do func(peer.Output), start time.Time) *loop {
+	l := &loop{machine: m, do: do, inputs: make(chan peer.Input, inputQueue), done: make(chan struct{}), start: start}
+	l.view.Store(m.View())
+	return l
+}
+
+// now is the machine's clock: wall time at the start, monotonic from there, so
+// that a clock that is set does not look like silence.
+func (l *loop) now() time.Time { return l.start.Add(time.Since(l.start)) }
+
+// post hands in to the machine. It blocks while the queue is full and returns
+// false when the loop is over.
+func (l *loop) post(in peer.Input) bool {
+	select {
+	case l.inputs <- in:
+		return true
+	case <-l.done:
+		return false
+	}
+}
+
+// View returns a snapshot at most a few tens of milliseconds old.
+func (l *loop) View() *peer.View { return l.view.Load() }
+
+// run steps the machine until ctx ends or it has departed.
+func (l *loop) run(ctx context.Context) {
+	defer close(l.done)
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	published := l.now()
+	dirty := false
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case in := <-l.inputs:
+			l.step(in)
+			for range len(l.inputs) {
+				l.step(<-l.inputs)
+			}
+			dirty = true
+		case <-timer.C:
+		}
+		now := l.now()
+		if due := l.machine.Deadline(); !due.IsZero() && !due.After(now) {
+			l.step(peer.Tick{})
+			dirty = true
+		}
+		if dirty && now.Sub(published) >= viewEvery {
+			l.view.Store(l.machine.View())
+			published, dirty = now, false
+		}
+		timer.Reset(l.pause(dirty, published))
+	}
+}
+
+// pause is how long the loop may sleep.
+func (l *loop) pause(dirty bool, published time.Time) time.Duration {
+	wait := time.Hour
+	now := l.now()
+	if due := l.machine.Deadline(); !due.IsZero() {
+		wait = max(0, due.Sub(now))
+	}
+	if dirty {
+		wait = min(wait, max(0, published.Add(viewEvery).Sub(now)))
+	}
+	return wait
+}
+
+func (l *loop) step(in peer.Input) {
+	l.steps.Add(1)
+	for _, out := range l.machine.Step(l.now(), in) {
+		l.do(out)
+	}
+}

@@ -1,0 +1,162 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/host"
+	"github.com/feedring/feedring/internal/store"
+	"github.com/feedring/feedring/internal/wire"
+)
+
+// memoryLimit is soft: the collector works harder near it.
+const memoryLimit = 256 << 20
+
+// Node is a running peer.
+type Node struct {
+	cfg     Config
+	log     *slog.Logger
+	started time.Time
+
+	store  *store.Store
+	host   *host.Host
+	sealer *wire.Sealer
+	loop   *loop
+	links  *links
+
+	persister *persister
+	publisher *publisher
+	poller    *poller
+	pruner    *pruner
+	followers *followers
+	asks      *asks
+	attached  *attached
+	origins   *origins
+	front     *front
+
+	events   sync.Mutex
+	departed chan struct{}
+	ctx      context.Context // ends when the peer stops
+	stop     context.CancelFunc
+	running  sync.WaitGroup
+	closing  sync.Once
+	closed   error
+}
+
+// Start starts a peer. It returns when the peer serves: neither origins nor
+// peers to join through are waited for. The error is one line for the person
+// who runs it.
+func Start(ctx context.Context, cfg Config) (_ *Node, err error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	n := &Node{cfg: cfg, log: cfg.Logger, started: time.Now(), departed: make(chan struct{})}
+	if n.log == nil {
+		n.log = slog.Default()
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryLimit)
+	}
+	n.ctx, n.stop = context.WithCancel(context.WithoutCancel(ctx))
+	defer func() {
+		if err != nil {
+			n.release()
+		}
+	}()
+	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
+		return nil, fmt.Errorf("data directory: %w", err)
+	}
+	if err := n.open(); err != nil {
+		return nil, err
+	}
+	if err := n.assemble(); err != nil {
+		return nil, err
+	}
+	if err := n.serve(); err != nil {
+		return nil, err
+	}
+	n.emit(n.Ready())
+	return n, nil
+}
+
+// open takes the data directory, the identity and the ports.
+func (n *Node) open() error {
+	var err error
+	if n.store, err = store.Open(n.cfg.Data+"/store", store.Options{Logger: n.log}); err != nil {
+		return err
+	}
+	known, err := loadPeers(n.store)
+	if err != nil {
+		return err
+	}
+	n.host, err = host.New(n.ctx, host.Config{
+		Dir: n.cfg.Data, Network: n.cfg.Network, Listen: n.cfg.Listen, Announce: n.cfg.Announce,
+		LAN: n.cfg.LAN, Known: known, Logger: n.log,
+	})
+	if err != nil {
+		return err
+	}
+	n.sealer, err = wire.NewSealer(n.host.PrivateKey(), n.cfg.Network)
+	return err
+}
+
+// Ready is the event that tells where the peer is.
+func (n *Node) Ready() Event {
+	return Event{Event: "ready", Peer: n.ID(), Addrs: n.host.Addrs(), HTTP: n.front.address()}
+}
+
+// ID returns this peer's id.
+func (n *Node) ID() feedring.PeerID { return n.host.ID() }
+
+func (n *Node) emit(e Event) {
+	if n.cfg.Event == nil {
+		return
+	}
+	n.events.Lock()
+	defer n.events.Unlock()
+	n.cfg.Event(e)
+}
+
+// background runs f as a part of the peer: Close waits for it.
+func (n *Node) background(f func()) {
+	if n.ctx.Err() != nil {
+		return
+	}
+	n.running.Go(f)
+}
+
+// Close hands this peer's roles over, leaves its groups, stops and closes the
+// store. It is safe to call twice. When ctx ends first the rest is cut short,
+// without harm to what is stored.
+func (n *Node) Close(ctx context.Context) error {
+	n.closing.Do(func() {
+		n.origins.stop()
+		n.depart(ctx)
+		n.closed = n.release()
+	})
+	return n.closed
+}
+
+// release gives back what was taken, in the opposite order.
+func (n *Node) release() error {
+	n.stop()
+	var errs []error
+	if n.front != nil {
+		n.front.close()
+	}
+	if n.host != nil {
+		errs = append(errs, n.host.Close())
+	}
+	n.running.Wait()
+	if n.store != nil {
+		errs = append(errs, n.store.Close())
+	}
+	return errors.Join(errs...)
+}

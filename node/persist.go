@@ -1,0 +1,113 @@
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/store"
+)
+
+const persistRetry = time.Second // a full disk may have room again
+
+// persister puts the machines' states on disk, one after the other, so that an
+// older state never overwrites a newer one. States of one group that wait
+// together are one write: the newest holds what the older ones said.
+type persister struct {
+	store *store.Store
+	log   *slog.Logger
+	tell  func(feedring.GroupID, group.Input)
+
+	mu      sync.Mutex
+	waiting map[feedring.GroupID]*unsaved
+	wake    chan struct{} // holds one
+}
+
+type unsaved struct {
+	state  group.State
+	tokens []uint64
+}
+
+// persist queues a state; it never blocks.
+func (p *persister) persist(o group.Persist) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	u := p.waiting[o.Group]
+	if u == nil {
+		u = &unsaved{}
+		p.waiting[o.Group] = u
+	}
+	u.state = o.State
+	u.tokens = append(u.tokens, o.Token)
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run works until ctx ends. A state that cannot be stored is tried again: the
+// machine sends nothing that depends on it until then.
+func (p *persister) run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.wake:
+		}
+		for g, u := range p.take() {
+			if !p.put(ctx, g, u.state) {
+				return
+			}
+			for _, token := range u.tokens {
+				p.tell(g, group.Persisted{Token: token})
+			}
+		}
+	}
+}
+
+func (p *persister) take() map[feedring.GroupID]*unsaved {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	taken := p.waiting
+	p.waiting = make(map[feedring.GroupID]*unsaved)
+	return taken
+}
+
+func (p *persister) put(ctx context.Context, g feedring.GroupID, st group.State) bool {
+	value, err := json.Marshal(st)
+	if err != nil {
+		p.log.Error("state cannot be encoded", "group", g, "err", err)
+		return false
+	}
+	for {
+		err := p.store.Put(ctx, store.BucketTerm, g.String(), value)
+		if err == nil {
+			return true
+		}
+		p.log.Error("state cannot be stored; trying again", "group", g, "err", err)
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(persistRetry):
+		}
+	}
+}
+
+// loadState reads the stored state of a group's membership: the zero state
+// where there is none.
+func loadState(s *store.Store, g feedring.GroupID) (group.State, error) {
+	var st group.State
+	value, err := getRecord(s, store.BucketTerm, g.String())
+	if err != nil || value == nil {
+		return st, err
+	}
+	if err := json.Unmarshal(value, &st); err != nil {
+		return st, fmt.Errorf("stored state of group %s: %w", g, err)
+	}
+	return st, nil
+}

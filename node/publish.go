@@ -1,0 +1,187 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/match"
+	"github.com/feedring/feedring/internal/store"
+	"github.com/feedring/feedring/internal/wire"
+)
+
+const publishWait = 20 * time.Second // for the machine to give positions
+
+var errNotPlaced = errors.New("the group gave no positions in time: its entries are looked at again")
+
+// publisher takes new entries of this peer's own feeds to the store: the
+// machine gives positions, then entries are signed, chained and synced, then
+// the machine announces them.
+type publisher struct {
+	self   feedring.PeerID
+	store  *store.Store
+	sealer *wire.Sealer
+	now    func() time.Time
+	tell   func(feedring.GroupID, group.Input)
+	wake   func(feedring.FeedRef)
+	spawn  func(func())
+
+	mu      sync.Mutex
+	last    uint64
+	waiting map[uint64]*batch
+}
+
+// batch is entries of one feed on their way to the store.
+type batch struct {
+	spec    feedring.FeedSpec
+	entries []feedring.Entry
+	done    chan error // holds one
+}
+
+// publish stores entries, oldest first, and returns when they are on disk. One
+// call for a feed at a time.
+func (p *publisher) publish(ctx context.Context, spec feedring.FeedSpec, entries []feedring.Entry) error {
+	b := &batch{spec: spec, entries: entries, done: make(chan error, 1)}
+	if spec.Theme == "" {
+		_, err := p.write(ctx, b, p.privatePosition(spec))
+		if err == nil {
+			p.wake(feedring.FeedRef{URL: spec.URL, Publisher: p.self})
+		}
+		return err
+	}
+	id := p.queue(b)
+	defer p.drop(id)
+	p.tell(spec.Theme.Group(), group.Publish{Batch: id, URL: spec.URL, Entries: len(entries)})
+	wait := time.NewTimer(publishWait)
+	defer wait.Stop()
+	select {
+	case err := <-b.done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-wait.C:
+		return errNotPlaced
+	}
+}
+
+func (p *publisher) queue(b *batch) uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last++
+	p.waiting[p.last] = b
+	return p.last
+}
+
+// drop forgets a batch that nobody waits for.
+func (p *publisher) drop(id uint64) *batch {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	b := p.waiting[id]
+	delete(p.waiting, id)
+	return b
+}
+
+// assign does group.Append: the machine gave the batch its first position. It
+// runs on the loop.
+func (p *publisher) assign(o group.Append) {
+	b := p.drop(o.Batch)
+	p.spawn(func() {
+		if b == nil {
+			p.tell(o.Group, group.Appended{Batch: o.Batch, Head: p.head(o.Feed), Failed: true})
+			return
+		}
+		// The entries are written whatever becomes of the caller: the
+		// positions are taken.
+		head, err := p.write(context.Background(), b, o.First)
+		p.tell(o.Group, group.Appended{Batch: o.Batch, Head: head, Failed: err != nil})
+		b.done <- err
+	})
+}
+
+// write seals the batch from first on and puts it on disk. It returns the head
+// of the feed as the store then has it.
+func (p *publisher) write(ctx context.Context, b *batch, first feedring.Position) (feedring.Head, error) {
+	ref := feedring.FeedRef{URL: b.spec.URL, Publisher: p.self}
+	items, err := p.seal(b, ref, first)
+	if err == nil {
+		err = p.store.Append(ctx, items)
+	}
+	if err != nil {
+		return p.head(ref), fmt.Errorf("storing %d entries of %s: %w", len(b.entries), b.spec.URL, err)
+	}
+	return p.head(ref), nil
+}
+
+func (p *publisher) seal(b *batch, ref feedring.FeedRef, first feedring.Position) ([]store.Item, error) {
+	var previous [32]byte
+	seen := p.now().UTC()
+	if head, ok := p.store.Head(ref); ok {
+		if head.Last.Epoch == first.Epoch {
+			previous = head.Hash
+		}
+		if head.Seen.After(seen) {
+			seen = head.Seen
+		}
+	}
+	items := make([]store.Item, 0, len(b.entries))
+	for i := range b.entries {
+		e := b.entries[i]
+		e.Feed, e.Provider, e.Theme = b.spec.URL, b.spec.Provider, b.spec.Theme
+		e.Publisher, e.Seen = p.self, seen
+		e.Position = feedring.Position{Epoch: first.Epoch, Sequence: first.Sequence + uint64(i)}
+		if e.Published.IsZero() || e.Published.After(seen) {
+			e.Published = seen.Truncate(time.Second)
+		}
+		payload, err := wire.EncodeEntry(&e, previous)
+		if err != nil {
+			return nil, err
+		}
+		seal := p.sealer.Seal(wire.KindEntry, payload)
+		item, err := itemOf(seal, &e)
+		if err != nil {
+			return nil, err
+		}
+		item.Private = b.spec.Theme == ""
+		previous = item.Hash
+		items = append(items, item)
+	}
+	return items, nil
+}
+
+// head tells where the store stands with one of this peer's own feeds.
+func (p *publisher) head(ref feedring.FeedRef) feedring.Head {
+	return headOf(p.store, ref)
+}
+
+// privatePosition is where a private feed goes on: no group knows it, so no
+// machine counts for it.
+func (p *publisher) privatePosition(spec feedring.FeedSpec) feedring.Position {
+	last := p.head(feedring.FeedRef{URL: spec.URL, Publisher: p.self}).Position
+	if last.IsZero() {
+		return feedring.Position{Epoch: uint64(max(1, p.now().Unix())), Sequence: 1}
+	}
+	return feedring.Position{Epoch: last.Epoch, Sequence: last.Sequence + 1}
+}
+
+// itemOf is the store's form of a sealed entry.
+func itemOf(seal *feedring.Seal, e *feedring.Entry) (store.Item, error) {
+	return store.Item{
+		Ref: e.Ref(), Position: e.Position, ID: e.ID, Version: e.Version,
+		Theme: e.Theme, Provider: e.Provider,
+		Published: e.Published, Seen: e.Seen, Hash: wire.EntryHash(seal),
+		Payload: seal.Payload, Signature: seal.Signature,
+		Text: match.TextOf(e),
+	}, nil
+}
+
+func headOf(s *store.Store, ref feedring.FeedRef) feedring.Head {
+	h, ok := s.Head(ref)
+	if !ok {
+		return feedring.Head{Feed: ref}
+	}
+	return feedring.Head{Feed: ref, Position: h.Last, Hash: h.Hash}
+}

@@ -1,0 +1,215 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/match"
+	"github.com/feedring/feedring/internal/store"
+)
+
+const (
+	scanItems = 256       // entries read from the store at once for a follower
+	scanBytes = 512 << 10 // and their bytes
+)
+
+// errBehind refuses a cursor that lies before what this peer still holds:
+// entries between would be lost.
+var errBehind = errors.New("this peer does not hold everything after the cursor")
+
+// interest is what one reader is served: entries of one theme (or the private
+// ones), by the words that it brought.
+type interest struct {
+	theme    feedring.Theme // with private: the private feeds
+	private  bool
+	provider string
+	expr     *match.Expr
+	since    time.Time
+	until    time.Time
+	limit    int
+	own      feedring.PeerID // not empty: only this publisher's feeds
+	updates  bool            // new versions of entries too
+}
+
+// covers reports whether a feed belongs to the interest at all.
+func (w *interest) covers(ref feedring.FeedRef) bool {
+	return w.own == "" || ref.Publisher == w.own
+}
+
+// wants reports whether a follower is shown it.
+func (w *interest) wants(it *store.Item) bool {
+	switch {
+	case it.Private != w.private, it.Theme != w.theme:
+		return false
+	case it.Version > 1 && !w.updates:
+		return false
+	case !it.Provider.Matches(w.provider):
+		return false
+	case !w.since.IsZero() && it.Published.Before(w.since), !w.until.IsZero() && !it.Published.Before(w.until):
+		return false
+	}
+	return w.expr.Match(it.Text)
+}
+
+// sink takes what a session shows, in order.
+type sink interface {
+	item(it *store.Item) error
+	mark(cursor feedring.Cursor) error // everything through cursor was shown
+	caught(entries int) error          // the first answer is whole
+	alive() error
+}
+
+// session serves one reader from the store.
+type session struct {
+	store     *store.Store
+	followers *followers
+	want      interest
+	out       sink
+	cursor    feedring.Cursor
+	beat      time.Duration // between signs of life while nothing is new
+}
+
+// run gives the first answer and, where follow is set, everything new until
+// ctx ends. A session with a cursor goes on from there instead. It reads no
+// faster than the reader takes.
+func (s *session) run(ctx context.Context, follow bool) error {
+	ear := s.followers.add() // before the store is read: nothing falls between
+	defer s.followers.remove(ear)
+	if err := s.first(ctx, follow); err != nil || !follow {
+		return err
+	}
+	beat := time.NewTicker(s.beat)
+	defer beat.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ear.ready:
+			for _, ref := range ear.take() {
+				if err := s.advance(ctx, ref); err != nil {
+					return err
+				}
+			}
+		case <-beat.C:
+			if err := s.out.alive(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (s *session) first(ctx context.Context, follow bool) error {
+	if s.cursor != nil {
+		return s.resume(ctx)
+	}
+	s.cursor = s.heads()
+	shown, err := s.newest(ctx)
+	if err != nil {
+		return err
+	}
+	if follow {
+		if err := s.out.mark(maps.Clone(s.cursor)); err != nil {
+			return err
+		}
+	}
+	return s.out.caught(shown)
+}
+
+// newest shows the newest entries that match.
+func (s *session) newest(ctx context.Context) (int, error) {
+	query := store.Search{
+		Theme: s.want.theme, Provider: s.want.provider, Since: s.want.since, Until: s.want.until,
+		Expr: s.want.expr, Limit: s.want.limit,
+	}
+	if s.want.private {
+		query.Private = store.PrivateOnly
+	}
+	if s.want.own != "" {
+		for _, ref := range s.store.Refs() {
+			if ref.Publisher == s.want.own {
+				query.Refs = append(query.Refs, ref)
+			}
+		}
+		if len(query.Refs) == 0 {
+			return 0, nil
+		}
+	}
+	items, _, err := s.store.Search(ctx, query)
+	if err != nil {
+		return 0, err
+	}
+	for i := range items {
+		if err := s.out.item(&items[i]); err != nil {
+			return i, err
+		}
+	}
+	return len(items), nil
+}
+
+// resume goes on from the reader's cursor.
+func (s *session) resume(ctx context.Context) error {
+	for ref, at := range s.cursor {
+		if h, ok := s.store.Head(ref); ok && !holds(h, at) {
+			return errBehind
+		}
+	}
+	for _, ref := range s.store.Refs() {
+		if err := s.advance(ctx, ref); err != nil {
+			return err
+		}
+	}
+	return s.out.caught(0)
+}
+
+// holds reports whether a log that stands at h holds everything after at.
+func holds(h store.Head, at feedring.Position) bool {
+	if at.Compare(h.Last) >= 0 {
+		return true
+	}
+	if h.Count == 0 {
+		return false
+	}
+	next := feedring.Position{Epoch: at.Epoch, Sequence: at.Sequence + 1}
+	return at.IsZero() || h.First.Compare(next) <= 0
+}
+
+// advance shows what the store holds of ref after the cursor.
+func (s *session) advance(ctx context.Context, ref feedring.FeedRef) error {
+	if !s.want.covers(ref) {
+		return nil
+	}
+	for {
+		items, err := s.store.Scan(ctx, ref, s.cursor[ref], scanItems, scanBytes)
+		if err != nil {
+			return err
+		}
+		if len(items) == 0 || items[0].Theme != s.want.theme || items[0].Private != s.want.private {
+			return nil
+		}
+		for i := range items {
+			if s.want.wants(&items[i]) {
+				if err := s.out.item(&items[i]); err != nil {
+					return err
+				}
+			}
+		}
+		s.cursor[ref] = items[len(items)-1].Position
+		if err := s.out.mark(feedring.Cursor{ref: s.cursor[ref]}); err != nil {
+			return err
+		}
+	}
+}
+
+// heads is the cursor of a reader that is shown everything held now.
+func (s *session) heads() feedring.Cursor {
+	cursor := make(feedring.Cursor)
+	for _, ref := range s.store.Refs() {
+		if h, ok := s.store.Head(ref); ok && s.want.covers(ref) {
+			cursor[ref] = h.Last
+		}
+	}
+	return cursor
+}
