@@ -1,0 +1,146 @@
+package feedring_test
+
+import (
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/feedring/feedring"
+
+// pure rooms decide. What they must not import would bring in a clock, chance,
+// I/O or a wire format, and then neither a simulator nor a scripted test could
+// run the very code that ships.
+var pure = map[string]string{
+	".":              "the words of the field are for every room",
+	"ring":           "the search is a machine",
+	"group":          "the membership is a machine",
+	"internal/peer":  "the whole peer is a machine",
+	"internal/match": "an expression must mean the same everywhere",
+}
+
+var impure = []string{
+	"net", "net/http", "os", "log", "log/slog", "math/rand", "crypto/rand", "io/fs", "syscall", "sync", "context",
+	"github.com/libp2p/", "github.com/dgraph-io/", "google.golang.org/", module + "/proto", module + "/node",
+	module + "/internal/store", module + "/internal/wire", module + "/internal/feed", module + "/internal/host",
+}
+
+// arrows lists the rooms that a room may import, of this module's.
+var arrows = map[string][]string{
+	".":                 {},
+	"ring":              {"."},
+	"group":             {"."},
+	"internal/match":    {"."},
+	"internal/peer":     {".", "group", "ring"},
+	"proto/feedring/v1": {},
+	"internal/wire":     {".", "proto/feedring/v1"},
+	"internal/guard":    {},
+	"internal/feed":     {".", "internal/guard"},
+	"internal/vouch":    {".", "internal/guard"},
+	"internal/store":    {".", "internal/match"},
+	"internal/host":     {".", "internal/wire"},
+	"internal/web":      {".", "internal/match"},
+	"client":            {".", "proto/feedring/v1", "internal/match", "internal/wire", "internal/host"},
+	"node/codec":        {".", "group", "ring", "internal/peer", "internal/wire", "proto/feedring/v1"},
+	"node":              {".", "group", "ring", "client", "node/codec", "proto/feedring/v1", "internal/"},
+	"cmd/feedring":      {".", "node", "client", "internal/match", "internal/host", "internal/peer"},
+	"cmd/feedring-demo": {".", "client"},
+}
+
+// TestArrows holds the imports of every room against the rules above.
+func TestArrows(t *testing.T) {
+	for room, imports := range rooms(t) {
+		allowed, ok := arrows[room]
+		if !ok {
+			if !strings.HasPrefix(room, "integration") {
+				t.Errorf("room %s has no line in arrows: say what it may import, and why, in docs/architecture.md", room)
+			}
+			continue
+		}
+		for _, path := range imports {
+			if reason, ok := pure[room]; ok {
+				for _, banned := range impure {
+					if path == banned || strings.HasSuffix(banned, "/") && strings.HasPrefix(path, banned) {
+						t.Errorf("%s imports %s, but it is pure: %s", room, path, reason)
+					}
+				}
+			}
+			if own, ok := strings.CutPrefix(path, module); ok {
+				if !mayImport(allowed, strings.TrimPrefix(own, "/")) {
+					t.Errorf("%s imports %s: its arrows are %v", room, path, allowed)
+				}
+			}
+		}
+	}
+}
+
+func mayImport(allowed []string, room string) bool {
+	if room == "" {
+		room = "."
+	}
+	for _, a := range allowed {
+		if a == room || strings.HasSuffix(a, "/") && strings.HasPrefix(room, a) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestPureRoomsReadNoClock looks for the functions that a pure room must not
+// call although it imports their package.
+func TestPureRoomsReadNoClock(t *testing.T) {
+	for room := range pure {
+		files, err := filepath.Glob(filepath.Join(room, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range files {
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, call := range []string{"time.Now(", "time.Since(", "time.Until(", "time.After(", "time.NewTimer(", "time.Sleep(", "\tgo func", "rand.Int"} {
+				if strings.Contains(string(text), call) {
+					t.Errorf("%s calls %s: a machine is told the time and its chances", name, strings.TrimSpace(call))
+				}
+			}
+		}
+	}
+}
+
+// rooms returns the imports of the non-test files of every folder.
+func rooms(t *testing.T) map[string][]string {
+	found := make(map[string][]string)
+	err := filepath.WalkDir(".", func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && path != "." || d.Name() == "testdata" || d.Name() == "bin") {
+			return filepath.SkipDir
+		}
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		room := filepath.ToSlash(filepath.Dir(path))
+		for _, spec := range f.Imports {
+			imported, _ := strconv.Unquote(spec.Path.Value)
+			found[room] = append(found[room], imported)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
