@@ -71,7 +71,7 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// TestDigits checks every decimal digit of Unicode against the name of order:
+// TestDigits checks what digit relies on: the digits of a script are
 // ten neighbours from zero.
 func TestDigits(t *testing.T) {
 	for _, zero := range []rune{'0', '٠', '۰', '०', '০', '๐', '༠', '០', '߀', '᠐'} {

@@ -68,7 +68,7 @@ func TestMatch(t *testing.T) {
 func TestMatchAgainstDumb(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	matched := 0
-	for range 20_000 {
+	for range 4_000 {
 		words := randomExpr(rng, 4)
 		e, err := Parse(words)
 		if err != nil {
@@ -85,8 +85,8 @@ func TestMatchAgainstDumb(t *testing.T) {
 			checkRequired(t, e, text)
 		}
 	}
-	if matched < 4_000 || matched > 16_000 {
-		t.Errorf("%d of 20000 match: the comparison is worth little", matched)
+	if matched < 800 || matched > 3_200 {
+		t.Errorf("%d of 4000 match: the comparison is worth little", matched)
 	}
 }
 
@@ -94,7 +94,7 @@ func TestMatchAgainstDumb(t *testing.T) {
 // what they ask.
 func TestEquivalentFormsAreOne(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	for range 5_000 {
+	for range 800 {
 		a, b := randomExpr(rng, 3), randomExpr(rng, 3)
 		for _, pair := range [][2]string{
 			{"(" + a + ") AND (" + b + ")", "(" + b + ") (" + a + ")"},
