@@ -6,12 +6,18 @@ import (
 	"github.com/feedring/feedring"
 )
 
-// Config is what a view of the ring is told once.
+// Config is what a view of the ring is told once. The zero value is not valid.
 type Config struct {
 	Self    feedring.PeerID
-	Refresh time.Duration
-	Seed    uint64
+	Refresh time.Duration // the paper's r: shorter spreads the map sooner and costs more exchanges
+	Seed    uint64        // of the machine's own random source
+	Test    Test
 }
+
+// Test looks into this peer's memberships: whether it is a member of g, so
+// that it may answer for it, and whether g has a provider that matches. It is
+// called during Step, must not block, and must have no effect.
+type Test func(g feedring.GroupID, provider string) (serves, member bool)
 
 // Input is one thing that happened.
 type Input interface{ IsInput() }
@@ -40,11 +46,6 @@ type (
 		Theme    feedring.Theme // empty: all groups
 		Provider string
 		Within   time.Duration
-	}
-	// Serves answers Test.
-	Serves struct {
-		Test uint64
-		Yes  bool
 	}
 )
 
@@ -76,8 +77,12 @@ type (
 		Hops     int
 		Messages int
 	}
-	// Changed tells that the map's row of Group changed.
-	Changed struct{ Row Row }
+	// Changed tells that the map's row of a group changed. Lost: a neighbour
+	// could not reach the group.
+	Changed struct {
+		Row  Row
+		Lost bool
+	}
 	// Reach tells addresses that a row gave for a peer.
 	Reach struct {
 		Peer  feedring.PeerID
@@ -91,7 +96,6 @@ func (Meet) IsInput()     {}
 func (Announce) IsInput() {}
 func (Withdraw) IsInput() {}
 func (Begin) IsInput()    {}
-func (Serves) IsInput()   {}
 
 func (Send) IsOutput()    {}
 func (Found) IsOutput()   {}

@@ -49,8 +49,12 @@ const (
 type (
 	// Swap opens an exchange with a hash of the sender's map.
 	Swap struct{ Hash uint64 }
-	// Versions answers a Swap whose hash differs: what the sender holds.
-	Versions struct{ Have []RowVersion }
+	// Versions answers a Swap with the sender's hash and, where that differs,
+	// what the sender holds. It is also the sign of life that neighbours want.
+	Versions struct {
+		Hash uint64
+		Have []RowVersion
+	}
 	// Rows brings rows that the receiver lacks, and asks for Want.
 	Rows struct {
 		Rows []Row

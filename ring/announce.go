@@ -1,0 +1,112 @@
+package ring
+
+import (
+	"slices"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// seat is a group that this peer manages: its place on the ring.
+type seat struct {
+	told   Row       // as published last
+	wanted Row       // as the membership says now
+	at     time.Time // when it was published last
+}
+
+// announce puts or renews the row of a group that this peer manages. Its
+// version is the machine's own business.
+func (m *Machine) announce(row Row) {
+	if row.Term.Claimant != m.cfg.Self {
+		return
+	}
+	row.Group = row.Theme.Group()
+	s := m.seats[row.Group]
+	if s == nil {
+		s = &seat{}
+		m.seats[row.Group] = s
+	}
+	s.wanted = row
+	if s.urgent() {
+		m.publish(s)
+	}
+	if row.Gone {
+		delete(m.seats, row.Group)
+	}
+}
+
+// urgent reports whether more than the number of clients changed: that number
+// alone is told once a refresh period.
+func (s *seat) urgent() bool {
+	a, b := s.wanted, s.told
+	a.Clients = b.Clients
+	return !sameContent(&a, &b)
+}
+
+func sameContent(a, b *Row) bool {
+	return a.Term == b.Term && a.Acknowledged == b.Acknowledged && a.Gone == b.Gone &&
+		a.Secondary == b.Secondary && a.Peers == b.Peers && a.Feeds == b.Feeds && a.Clients == b.Clients &&
+		slices.Equal(a.Manager.Addrs, b.Manager.Addrs) && slices.Equal(a.Deputy.Addrs, b.Deputy.Addrs)
+}
+
+func (s *seat) dueAt(refresh time.Duration) time.Time {
+	if sameContent(&s.wanted, &s.told) {
+		return time.Time{}
+	}
+	return s.at.Add(refresh)
+}
+
+// publish gives the row a version above any that the map has under its term,
+// a former life's included, and tells it at once.
+func (m *Machine) publish(s *seat) {
+	row := s.wanted
+	row.Seal = nil
+	row.Version = m.highestVersion(row.Group, row.Term) + 1
+	if row.Version > maxVersion {
+		return
+	}
+	s.told, s.at = row, m.now
+	m.took(row, "")
+}
+
+func (m *Machine) highestVersion(g feedring.GroupID, term feedring.Term) uint64 {
+	highest := uint64(0)
+	if r := m.chart.records[g]; r != nil {
+		for i := range r.slots {
+			if s := &r.slots[i]; s.held && s.row.Term == term {
+				highest = max(highest, s.row.Version)
+			}
+		}
+	}
+	return highest
+}
+
+// publishDue tells what waited, and says again what the map denies: a row that
+// somebody marked lost, or that a former life of this peer overtook.
+func (m *Machine) publishDue() {
+	for _, g := range sortedGroups(m.seats) {
+		s := m.seats[g]
+		if due := s.dueAt(m.cfg.Refresh); !due.IsZero() && !m.now.Before(due) || m.denied(s) {
+			m.publish(s)
+		}
+	}
+}
+
+func (m *Machine) denied(s *seat) bool {
+	r := m.chart.records[s.told.Group]
+	if r == nil {
+		return s.told.Version != 0
+	}
+	held := &r.slots[kindOf(s.told.Acknowledged)]
+	return held.lost != nil && held.row.Term == s.told.Term ||
+		m.highestVersion(s.told.Group, s.told.Term) > s.told.Version
+}
+
+func sortedGroups[V any](of map[feedring.GroupID]V) []feedring.GroupID {
+	ids := make([]feedring.GroupID, 0, len(of))
+	for g := range of {
+		ids = append(ids, g)
+	}
+	slices.SortFunc(ids, feedring.GroupID.Compare)
+	return ids
+}

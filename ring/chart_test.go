@@ -1,0 +1,135 @@
+package ring
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// fact is a row with or without a mark on it: what one peer may know.
+type fact struct {
+	row  Row
+	lost bool
+}
+
+func randomFact(random *rand.Rand) fact {
+	claimant := feedring.PeerID(rune('a' + random.IntN(3)))
+	theme := feedring.Theme(fmt.Sprintf("t%d", random.IntN(3)))
+	// A claimant counts its versions through, of whichever kind they are.
+	acknowledged := random.IntN(2)
+	return fact{lost: random.IntN(4) == 0, row: Row{
+		Group: theme.Group(), Theme: theme, Term: feedring.Term{Number: uint64(1 + random.IntN(3)), Claimant: claimant},
+		Version: uint64(1 + 2*random.IntN(3) + acknowledged), Acknowledged: acknowledged == 1, Gone: random.IntN(5) == 0,
+		Manager: feedring.PeerInfo{ID: claimant}, Peers: random.IntN(2),
+	}}
+}
+
+func (c *chart) learn(f fact) {
+	c.merge(epoch, f.row)
+	if f.lost {
+		c.lose(epoch, Lost{Group: f.row.Group, Term: f.row.Term, Version: f.row.Version, By: "n"})
+	}
+}
+
+// union merges all that b holds into a copy of a, as an exchange does.
+func union(a, b *chart) chart {
+	c := a.clone()
+	for _, g := range b.groups() {
+		for _, s := range b.records[g].slots {
+			if s.held {
+				c.learn(fact{row: s.row, lost: s.lost != nil})
+			}
+		}
+	}
+	return c
+}
+
+func randomChart(random *rand.Rand) chart {
+	c := newChart()
+	for range random.IntN(6) {
+		c.learn(randomFact(random))
+	}
+	return c
+}
+
+func same(a, b chart) bool {
+	same := slices.Equal(a.versions(epoch), b.versions(epoch)) && slices.Equal(a.order(), b.order())
+	for _, g := range a.groups() {
+		same = same && sameContent(&a.records[g].effective().row, &b.records[g].effective().row)
+	}
+	return same
+}
+
+func TestMergeIsAJoin(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	for range 20_000 {
+		a, b, c := randomChart(random), randomChart(random), randomChart(random)
+		ab, ba := union(&a, &b), union(&b, &a)
+		if !same(ab, ba) {
+			t.Fatalf("not commutative:\n%+v\n%+v", ab.versions(epoch), ba.versions(epoch))
+		}
+		bc := union(&b, &c)
+		if !same(union(&ab, &c), union(&a, &bc)) {
+			t.Fatal("not associative")
+		}
+		if !same(union(&ab, &a), ab) || !same(union(&ab, &ab), ab) {
+			t.Fatal("not idempotent")
+		}
+	}
+}
+
+func TestWhichRowCounts(t *testing.T) {
+	row := func(number uint64, claimant feedring.PeerID, version uint64, acknowledged bool) Row {
+		return Row{Group: feedring.Theme("news").Group(), Theme: "news", Term: feedring.Term{Number: number, Claimant: claimant},
+			Version: version, Acknowledged: acknowledged, Manager: feedring.PeerInfo{ID: claimant}}
+	}
+	gone := func(r Row) Row { r.Gone = true; return r }
+	tests := []struct {
+		name  string
+		facts []fact
+		want  feedring.PeerID
+		live  bool
+	}{
+		{"acknowledged before provisional", []fact{{row: row(3, "a", 1, true)}, {row: row(9, "b", 1, false)}}, "a", true},
+		{"higher term", []fact{{row: row(3, "a", 9, true)}, {row: row(4, "b", 1, true)}}, "b", true},
+		{"provisional where the acknowledged is lost", []fact{{row: row(3, "a", 1, true), lost: true}, {row: row(2, "b", 1, false)}}, "b", true},
+		{"both lost", []fact{{row: row(3, "a", 1, true), lost: true}, {row: row(4, "b", 1, false), lost: true}}, "a", false},
+		{"a newer version revives", []fact{{row: row(3, "a", 1, true), lost: true}, {row: row(3, "a", 2, true)}}, "a", true},
+		{"its own newer row, alone now", []fact{{row: row(3, "a", 5, true)}, {row: row(3, "a", 6, false)}}, "a", true},
+		{"left alone", []fact{{row: row(3, "a", 5, true)}, {row: gone(row(3, "a", 6, false))}}, "a", false},
+		{"a claim given up", []fact{{row: row(3, "a", 5, true)}, {row: row(7, "b", 1, false)}, {row: gone(row(7, "b", 2, false))}}, "a", true},
+		{"founded above a tombstone", []fact{{row: gone(row(3, "a", 5, true))}, {row: row(4, "b", 1, false)}}, "b", true},
+	}
+	for _, test := range tests {
+		c := newChart()
+		for _, f := range test.facts {
+			c.learn(f)
+		}
+		s := c.records[feedring.Theme("news").Group()].effective()
+		if s.row.Term.Claimant != test.want || s.present() != test.live {
+			t.Errorf("%s: %s, live %v; want %s, %v", test.name, s.row.Term.Claimant, s.present(), test.want, test.live)
+		}
+	}
+}
+
+func TestTombstonesAreForgottenTogether(t *testing.T) {
+	f := fact{row: Row{Group: key(1), Term: feedring.Term{Number: 1, Claimant: "a"}, Version: 1, Gone: true}}
+	c := newChart()
+	c.learn(f)
+	for _, test := range []struct {
+		after       time.Duration
+		held, tells int
+	}{{23 * time.Hour, 1, 1}, {25 * time.Hour, 1, 0}, {49 * time.Hour, 0, 0}} {
+		now := epoch.Add(test.after)
+		c.expire(now)
+		if len(c.records) != test.held || len(c.versions(now)) != test.tells {
+			t.Errorf("after %v: %d held, %d told", test.after, len(c.records), len(c.versions(now)))
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package ring
+
+import (
+	"fmt"
+	"hash/fnv"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"slices"
+)
+
+// Clone returns a machine that goes on from the same state, random source
+// included, and looks into memberships by test. Rows are shared: nobody
+// changes one.
+func (m *Machine) Clone(test Test) *Machine {
+	c := *m
+	c.cfg.Test = test
+	source := *m.source
+	c.source, c.random = &source, rand.New(&source)
+	c.out = nil
+	c.chart = m.chart.clone()
+	c.gossip = m.gossip.clone()
+	c.seats = cloneValues(m.seats)
+	c.watched = cloneValues(m.watched)
+	c.visits = visits{seen: cloneValues(m.visits.seen), order: slices.Clone(m.visits.order), next: m.visits.next}
+	c.hops = map[hopKey]*hop{}
+	for k, h := range m.hops {
+		c.hops[k] = &hop{message: h.message, tried: slices.Clone(h.tried), until: h.until}
+	}
+	c.searches = map[attempt]*search{}
+	for k, s := range m.searches {
+		c.searches[k] = s.clone()
+	}
+	return &c
+}
+
+func cloneValues[K comparable, V any](of map[K]*V) map[K]*V {
+	c := make(map[K]*V, len(of))
+	for k, v := range of {
+		copied := *v
+		c[k] = &copied
+	}
+	return c
+}
+
+func (c *chart) clone() chart {
+	d := *c
+	d.records = cloneValues(c.records)
+	d.live = slices.Clone(c.live)
+	return d
+}
+
+func (g *gossip) clone() gossip {
+	d := *g
+	d.met = slices.Clone(g.met)
+	d.pulls = maps.Clone(g.pulls)
+	d.news = maps.Clone(g.news)
+	d.heard = maps.Clone(g.heard)
+	return d
+}
+
+func (s *search) clone() *search {
+	d := *s
+	d.arcs = nil
+	for _, h := range s.arcs {
+		copied := *h
+		d.arcs = append(d.arcs, &copied)
+	}
+	d.visited = maps.Clone(s.visited)
+	d.found = maps.Clone(s.found)
+	d.direct = cloneValues(s.direct)
+	return &d
+}
+
+// Fingerprint is equal for machines in equal states, and hardly ever for
+// others. Tables of what is over (visits, signs of life) are left out.
+func (m *Machine) Fingerprint() uint64 {
+	h := fnv.New64a()
+	state, _ := m.source.MarshalBinary()
+	h.Write(state)
+	for _, v := range m.chart.versions(m.now) {
+		v.feed(h)
+	}
+	g := &m.gossip
+	fmt.Fprintln(h, g.next.UnixNano(), g.rounds, g.met, g.synced, g.pushed.UnixNano(), sortedGroups(g.news), len(g.pulls))
+	for _, id := range sortedGroups(m.seats) {
+		s := m.seats[id]
+		fmt.Fprintln(h, id, s.told.Term, s.told.Version, s.wanted.Clients, s.at.UnixNano())
+	}
+	for _, id := range sortedGroups(m.watched) {
+		w := m.watched[id]
+		fmt.Fprintln(h, id, w.since.UnixNano(), w.asked)
+	}
+	m.feedQueries(h)
+	return h.Sum64()
+}
+
+func (m *Machine) feedQueries(w io.Writer) {
+	for _, k := range slices.SortedFunc(maps.Keys(m.hops), hopKey.compare) {
+		fmt.Fprintln(w, k.attempt, k.group, k.direction, len(m.hops[k].tried), m.hops[k].until.UnixNano())
+	}
+	for _, k := range slices.SortedFunc(maps.Keys(m.searches), attempt.compare) {
+		s := m.searches[k]
+		fmt.Fprintln(w, k, s.wakeAt().UnixNano(), sortedGroups(s.visited), sortedGroups(s.found), s.counted, s.deepest)
+	}
+}

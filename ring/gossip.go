@@ -1,0 +1,150 @@
+package ring
+
+import (
+	"slices"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// Limits of the exchange of maps.
+const (
+	maxMet      = 64 // peers remembered though no row names them
+	maxPulls    = 64 // exchanges under way
+	maxRowsEach = 1000
+	fanout      = 3                     // whom news is pushed to
+	pushPause   = 20 * time.Millisecond // between pushes, so that a storm of joins is bundled
+	meetAtOnce  = 3
+)
+
+// gossip is the state of the exchanges: push-pull in even time, and news at
+// once. Push alone misses 5 % of the peers at N = 20.
+type gossip struct {
+	next   time.Time
+	rounds uint64
+	met    []feedring.PeerID
+	synced bool
+	pulls  map[feedring.PeerID][]feedring.GroupID // what was asked of whom
+	news   map[feedring.GroupID]bool
+	pushed time.Time
+	last   time.Time // when anybody was heard
+	heard  map[feedring.PeerID]time.Time
+}
+
+func newGossip() gossip {
+	return gossip{pulls: map[feedring.PeerID][]feedring.GroupID{}, news: map[feedring.GroupID]bool{},
+		heard: map[feedring.PeerID]time.Time{}}
+}
+
+// interval is r/3 for peers that the ring depends on or that still look for a
+// map, and r for the others.
+func (m *Machine) interval() time.Duration {
+	if len(m.seats) > 0 || !m.gossip.synced && len(m.gossip.met) > 0 || m.seconds() {
+		return m.cfg.Refresh / 3
+	}
+	return m.cfg.Refresh
+}
+
+func (m *Machine) seconds() bool {
+	return slices.ContainsFunc(m.chart.order(), func(g feedring.GroupID) bool {
+		return m.chart.records[g].effective().row.Secondary == m.cfg.Self
+	})
+}
+
+// meet swaps maps with peers that somebody named, at once with some of them.
+func (m *Machine) meet(peers []feedring.PeerID) {
+	swaps := 0
+	for _, p := range peers {
+		if p == "" || p == m.cfg.Self || slices.Contains(m.gossip.met, p) && m.gossip.synced {
+			continue
+		}
+		m.remember(p)
+		if swaps++; swaps <= meetAtOnce {
+			m.send(p, Swap{Hash: m.chart.hash(m.now)})
+		}
+	}
+}
+
+func (m *Machine) remember(p feedring.PeerID) {
+	switch {
+	case p == m.cfg.Self || slices.Contains(m.gossip.met, p):
+	case len(m.gossip.met) < maxMet:
+		m.gossip.met = append(m.gossip.met, p)
+	default:
+		m.gossip.met[m.random.IntN(maxMet)] = p
+	}
+}
+
+// gossipDue opens the exchanges of one round.
+func (m *Machine) gossipDue() {
+	if m.now.Before(m.gossip.next) {
+		return
+	}
+	m.gossip.next = m.now.Add(m.interval())
+	m.gossip.rounds++
+	m.chart.expire(m.now)
+	clear(m.gossip.pulls)
+	swap := Swap{Hash: m.chart.hash(m.now)}
+	if p := m.partner(); p != "" {
+		m.emit(Send{To: p, Message: swap, Fresh: m.gossip.rounds%4 == 0})
+	}
+	m.probe(swap)
+}
+
+// partner chooses whom to swap with: mostly a manager or secondary of the
+// map. Every fourth time somebody met or lost, or two halves of a network that
+// marked each other lost would never meet again.
+func (m *Machine) partner() feedring.PeerID {
+	if m.gossip.rounds%4 == 0 {
+		if p := m.anyOf(append(m.absent(), m.gossip.met...)); p != "" {
+			return p
+		}
+	}
+	if p := m.anyOf(m.present()); p != "" {
+		return p
+	}
+	return m.anyOf(append(m.gossip.met, m.absent()...))
+}
+
+func (m *Machine) anyOf(peers []feedring.PeerID) feedring.PeerID {
+	if len(peers) == 0 {
+		return ""
+	}
+	return peers[m.random.IntN(len(peers))]
+}
+
+// present returns the managers and secondaries of the ring, absent those of
+// groups that are not reached; tombstones name nobody worth asking.
+func (m *Machine) present() []feedring.PeerID {
+	return m.others(m.chart.order())
+}
+
+func (m *Machine) absent() []feedring.PeerID {
+	return m.others(slices.DeleteFunc(m.chart.groups(), func(g feedring.GroupID) bool {
+		s := m.chart.records[g].effective()
+		return s.present() || s.row.Gone
+	}))
+}
+
+func (m *Machine) others(groups []feedring.GroupID) []feedring.PeerID {
+	var all []feedring.PeerID
+	for _, g := range groups {
+		for _, p := range m.peers(g) {
+			if p != m.cfg.Self {
+				all = append(all, p)
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// swapped answers an exchange that another peer opened.
+func (m *Machine) swapped(from feedring.PeerID, s Swap) {
+	m.remember(from)
+	answer := Versions{Hash: m.chart.hash(m.now)}
+	if s.Hash != answer.Hash {
+		answer.Have = m.chart.versions(m.now)
+	}
+	m.send(from, answer)
+}

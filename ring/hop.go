@@ -1,0 +1,91 @@
+package ring
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+const (
+	maxHops     = 10_000
+	hopPatience = 500 * time.Millisecond
+)
+
+// hop is a search message that waits for its acknowledgement.
+type hop struct {
+	message Search
+	tried   []feedring.PeerID
+	until   time.Time
+}
+
+type hopKey struct {
+	attempt   attempt
+	group     feedring.GroupID
+	direction Direction
+}
+
+func (k hopKey) compare(o hopKey) int {
+	return cmp.Or(k.attempt.compare(o.attempt), k.group.Compare(o.group), cmp.Compare(k.direction, o.direction))
+}
+
+// forward sends s, which was at s.Group, to the next group on its arc, or tells
+// the coordinator that the arc ended.
+func (m *Machine) forward(s Search) {
+	a := arc{direction: s.Direction, origin: s.Origin, end: s.End}
+	next, ok := a.next(m.chart.order(), s.Group)
+	if !ok || s.Hop >= s.HopLimit || len(s.Visited) >= maxGroups {
+		m.send(s.Coordinator, Exhausted{ID: s.ID, Attempt: s.Attempt, Direction: s.Direction,
+			Visited: s.Visited, Hop: s.Hop, C: s.C})
+		return
+	}
+	s.Group = next
+	s.Hop++
+	if s.Hop > 1 {
+		s.C-- // the first hop carries C as the paper computes it
+	}
+	m.hopTo(&hop{message: s})
+}
+
+// hopTo sends h to the first peer of its group that was not tried: the
+// manager, then the secondary; then it skips the group, which stays unvisited.
+func (m *Machine) hopTo(h *hop) {
+	s := &h.message
+	key := hopKey{attempt{s.ID, s.Attempt}, s.Group, s.Direction}
+	for _, p := range m.peers(s.Group) {
+		if !slices.Contains(h.tried, p) {
+			h.tried = append(h.tried, p)
+			h.until = m.now.Add(hopPatience)
+			m.hops[key] = h
+			m.send(p, *s)
+			return
+		}
+	}
+	delete(m.hops, key)
+	if s.Direction != Direct {
+		m.forward(*s)
+	}
+}
+
+func (m *Machine) acknowledged(a SearchAck) {
+	delete(m.hops, hopKey{attempt{a.ID, a.Attempt}, a.Group, a.Direction})
+}
+
+func (m *Machine) hopsDue() {
+	var due []hopKey
+	for key, h := range m.hops {
+		if !m.now.Before(h.until) {
+			due = append(due, key)
+		}
+	}
+	slices.SortFunc(due, hopKey.compare)
+	for _, key := range due {
+		h := m.hops[key]
+		if h.message.Within -= hopPatience; h.message.Within <= 0 {
+			delete(m.hops, key)
+			continue
+		}
+		m.hopTo(h)
+	}
+}

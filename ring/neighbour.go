@@ -1,0 +1,101 @@
+package ring
+
+import (
+	"slices"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// watch is how long a ring neighbour has been silent.
+type watch struct {
+	row   RowVersion
+	since time.Time // last sign of life, or when the watch began
+	asked int       // swaps sent since
+}
+
+const maxHeard = 4096
+
+// heard notes a sign of life.
+func (m *Machine) heard(from feedring.PeerID) {
+	m.gossip.last = m.now
+	if _, known := m.gossip.heard[from]; known || len(m.gossip.heard) < maxHeard {
+		m.gossip.heard[from] = m.now
+	}
+}
+
+// neighbours returns the groups beside g on the ring.
+func (m *Machine) neighbours(g feedring.GroupID) []feedring.GroupID {
+	var both []feedring.GroupID
+	if n, ok := m.chart.order().after(g); ok {
+		both = append(both, n)
+	}
+	if n, ok := m.chart.order().before(g); ok && !slices.Contains(both, n) {
+		both = append(both, n)
+	}
+	return both
+}
+
+// probe swaps with silent neighbours of one's own seats, and marks a group
+// lost that nobody answered for.
+func (m *Machine) probe(swap Swap) {
+	beside := map[feedring.GroupID]bool{}
+	for _, g := range sortedGroups(m.seats) {
+		for _, n := range m.neighbours(g) {
+			if !slices.Contains(m.peers(n), m.cfg.Self) {
+				beside[n] = true
+			}
+		}
+	}
+	for g := range m.watched {
+		if !beside[g] {
+			delete(m.watched, g)
+		}
+	}
+	for _, g := range sortedGroups(beside) {
+		m.look(g, swap)
+	}
+	m.forget()
+}
+
+func (m *Machine) look(g feedring.GroupID, swap Swap) {
+	w := m.watched[g]
+	if row := m.chart.records[g].effective().version(); w == nil || w.row != row {
+		w = &watch{row: row, since: m.now} // a new row is a sign of life, whoever brought it
+		m.watched[g] = w
+	}
+	for _, p := range m.peers(g) {
+		if at := m.gossip.heard[p]; at.After(w.since) {
+			w.since, w.asked = at, 0
+		}
+	}
+	silent := m.now.Sub(w.since)
+	if silent >= m.patience() && w.asked >= 3 {
+		m.lose(Lost{Group: g, Term: w.row.Term, Version: w.row.Version, By: m.cfg.Self}, "")
+		return
+	}
+	if silent < m.cfg.Refresh/3 && w.asked == 0 && !w.since.Equal(m.now) {
+		return
+	}
+	w.asked++
+	for _, p := range m.peers(g) {
+		m.emit(Send{To: p, Message: swap, Fresh: true})
+	}
+}
+
+// patience is 3r. A peer that hears nobody at all doubts itself first.
+func (m *Machine) patience() time.Duration {
+	if m.now.Sub(m.gossip.last) > m.cfg.Refresh {
+		return 6 * m.cfg.Refresh
+	}
+	return 3 * m.cfg.Refresh
+}
+
+// forget keeps the table of signs of life small.
+func (m *Machine) forget() {
+	for p, at := range m.gossip.heard {
+		if m.now.Sub(at) > 6*m.cfg.Refresh {
+			delete(m.gossip.heard, p)
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package ring
+
+import (
+	"slices"
+
+	"github.com/feedring/feedring"
+)
+
+// order is the live groups as some peer sees them, in ring order.
+type order []feedring.GroupID
+
+// after returns the group that follows g around the ring, whether or not g is
+// there itself. There is none where g is alone.
+func (o order) after(g feedring.GroupID) (feedring.GroupID, bool) {
+	i, here := slices.BinarySearchFunc(o, g, feedring.GroupID.Compare)
+	if here {
+		i++
+	}
+	return o.at(i, g)
+}
+
+// before returns the group that precedes g around the ring.
+func (o order) before(g feedring.GroupID) (feedring.GroupID, bool) {
+	i, _ := slices.BinarySearchFunc(o, g, feedring.GroupID.Compare)
+	return o.at(i-1+len(o), g)
+}
+
+func (o order) at(i int, not feedring.GroupID) (feedring.GroupID, bool) {
+	if len(o) == 0 {
+		return feedring.GroupID{}, false
+	}
+	g := o[i%len(o)]
+	return g, g != not
+}
+
+// depth returns how many steps g is from seat, the shorter way round.
+func (o order) depth(seat, g feedring.GroupID) int {
+	i, _ := slices.BinarySearchFunc(o, seat, feedring.GroupID.Compare)
+	j, _ := slices.BinarySearchFunc(o, g, feedring.GroupID.Compare)
+	d := max(i-j, j-i)
+	return min(d, max(len(o)-d, 0))
+}
+
+// between reports whether x lies strictly inside the way from a up to b.
+func between(a, x, b feedring.GroupID) bool {
+	if a.Compare(b) < 0 {
+		return a.Compare(x) < 0 && x.Compare(b) < 0
+	}
+	return a.Compare(x) < 0 || x.Compare(b) < 0
+}
+
+// arc is one half of a bidirectional search. It ends by key, not by counting:
+// with the paper's counter alone, one group that joins during the search hides
+// another that had been there all along.
+type arc struct {
+	direction   Direction
+	origin, end feedring.GroupID
+	c           int
+}
+
+// arcs cuts the ring of o, seen from seat, into the two halves of the paper's
+// section 2.1.2. The paper's C = N/2 - 1 both ways visits the antipode of an
+// even ring twice; floor(N/2) - 1 one way and ceil(N/2) - 2 the other visit
+// every other group exactly once. A direction with C < 0 is left out.
+func arcs(o order, seat feedring.GroupID) []arc {
+	at, here := slices.BinarySearchFunc(o, seat, feedring.GroupID.Compare)
+	if !here {
+		o = slices.Insert(slices.Clone(o), at, seat)
+	}
+	n := len(o)
+	middle := o[(at+n/2)%n]
+	var both []arc
+	if c := n/2 - 1; c >= 0 {
+		both = append(both, arc{direction: Successor, origin: seat, end: middle, c: c})
+	}
+	if c := (n+1)/2 - 2; c >= 0 {
+		both = append(both, arc{direction: Predecessor, origin: seat, end: middle, c: c})
+	}
+	return both
+}
+
+// next returns the group that follows at on the arc, in somebody's view o of
+// the ring. There is none where the arc ends.
+func (a arc) next(o order, at feedring.GroupID) (feedring.GroupID, bool) {
+	if at == a.end {
+		return feedring.GroupID{}, false
+	}
+	if a.direction == Successor {
+		g, ok := o.after(at)
+		return g, ok && (g == a.end || between(at, g, a.end))
+	}
+	g, ok := o.before(at)
+	return g, ok && between(a.end, g, at)
+}

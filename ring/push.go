@@ -1,0 +1,62 @@
+package ring
+
+import (
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// spread notes that g is news.
+func (m *Machine) spread(g feedring.GroupID) { m.gossip.news[g] = true }
+
+func (m *Machine) pushAt() time.Time {
+	if len(m.gossip.news) == 0 {
+		return time.Time{}
+	}
+	return m.gossip.pushed.Add(pushPause)
+}
+
+// pushDue tells news to a few peers of the ring and, where it is one's own, to
+// the ring neighbours. Each of them does the same with what is news to it, so
+// that a ring forms in a few round trips; exchanges repair what is missed.
+func (m *Machine) pushDue() {
+	if at := m.pushAt(); at.IsZero() || m.now.Before(at) {
+		return
+	}
+	m.gossip.pushed = m.now
+	news := sortedGroups(m.gossip.news)
+	clear(m.gossip.news)
+	for _, p := range m.audience(news) {
+		m.bring(p, news, nil)
+	}
+}
+
+func (m *Machine) audience(news []feedring.GroupID) []feedring.PeerID {
+	all := m.present()
+	m.random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	chosen := all[:min(fanout, len(all))]
+	if len(chosen) < fanout && len(m.gossip.met) > 0 {
+		chosen = append(chosen, m.anyOf(m.gossip.met))
+	}
+	for _, g := range news {
+		if m.seats[g] != nil {
+			for _, n := range m.neighbours(g) {
+				chosen = append(chosen, m.peers(n)[0])
+			}
+		}
+	}
+	return unique(chosen, m.cfg.Self)
+}
+
+// unique keeps the first of each peer, and not self.
+func unique(peers []feedring.PeerID, self feedring.PeerID) []feedring.PeerID {
+	seen := map[feedring.PeerID]bool{self: true}
+	var kept []feedring.PeerID
+	for _, p := range peers {
+		if !seen[p] {
+			seen[p] = true
+			kept = append(kept, p)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,114 @@
+package ring
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/feedring/feedring"
+)
+
+// Limits of what a row may say. Numbers beyond could never be outbid.
+const (
+	maxNumber  = 1 << 48
+	maxVersion = 1 << 48
+	maxAddrs   = 32
+	maxAddr    = 512
+)
+
+// valid reports whether row may enter the map. The driver checked its seal;
+// that the seal is the claimant's is checked here.
+func valid(row *Row) bool {
+	theme, err := feedring.ParseTheme(string(row.Theme))
+	secondary := row.Secondary != "" || row.Deputy.ID == ""
+	return err == nil && theme == row.Theme && row.Group == row.Theme.Group() &&
+		row.Term.Claimant != "" && row.Term.Claimant == row.Manager.ID &&
+		row.Term.Number > 0 && row.Term.Number <= maxNumber && row.Version > 0 && row.Version <= maxVersion &&
+		secondary && row.Secondary != row.Term.Claimant &&
+		row.Peers >= 0 && row.Feeds >= 0 && row.Clients >= 0 &&
+		validAddrs(row.Manager.Addrs) && validAddrs(row.Deputy.Addrs) &&
+		(row.Seal == nil || row.Seal.Signer == row.Term.Claimant)
+}
+
+func validAddrs(addrs []string) bool {
+	return len(addrs) <= maxAddrs && !slices.ContainsFunc(addrs, func(a string) bool { return len(a) > maxAddr })
+}
+
+// standing is what others see of a group: enough to know what changed.
+type standing struct {
+	row        RowVersion
+	live       bool
+	secondary  feedring.PeerID
+	addrs, dep []string
+}
+
+func (m *Machine) standing(g feedring.GroupID) standing {
+	r := m.chart.records[g]
+	if r == nil {
+		return standing{}
+	}
+	s := r.effective()
+	return standing{row: s.version(), live: s.present(), secondary: s.row.Secondary,
+		addrs: s.row.Manager.Addrs, dep: s.row.Deputy.Addrs}
+}
+
+// took merges row, which from sent ("" for one's own), and tells what it
+// changed.
+func (m *Machine) took(row Row, from feedring.PeerID) bool {
+	before := m.standing(row.Group)
+	if !m.chart.merge(m.now, row) {
+		return false
+	}
+	m.changed(row.Group, before, from)
+	return true
+}
+
+// lose merges a mark and tells what it changed.
+func (m *Machine) lose(l Lost, from feedring.PeerID) {
+	before := m.standing(l.Group)
+	if m.chart.lose(m.now, l) {
+		m.changed(l.Group, before, from)
+	}
+}
+
+// changed tells that the effective row of g is another one. News of structure
+// is passed on at once; mere counts wait for the exchanges.
+func (m *Machine) changed(g feedring.GroupID, before standing, from feedring.PeerID) {
+	s := m.chart.records[g].effective()
+	after := m.standing(g)
+	if after.row == before.row {
+		return
+	}
+	m.emit(Changed{Row: s.row, Lost: s.lost != nil})
+	m.reach(s.row.Manager, before.addrs)
+	m.reach(s.row.Deputy, before.dep)
+	structure := after.live != before.live || after.row.Term != before.row.Term || after.row.Lost != before.row.Lost
+	if from == "" || structure {
+		m.spread(g)
+	}
+}
+
+func (m *Machine) reach(p feedring.PeerInfo, before []string) {
+	if p.ID != "" && p.ID != m.cfg.Self && len(p.Addrs) > 0 && !slices.Equal(p.Addrs, before) {
+		m.emit(Reach{Peer: p.ID, Addrs: p.Addrs})
+	}
+}
+
+// brief returns what the map holds of g, as it goes out.
+func (m *Machine) brief(g feedring.GroupID) (rows []Row, lost []Lost) {
+	r := m.chart.records[g]
+	if r == nil || !r.told(m.now) {
+		return nil, nil
+	}
+	for i := range r.slots {
+		s := &r.slots[i]
+		if !s.held {
+			continue
+		}
+		rows = append(rows, s.row)
+		if s.lost != nil {
+			lost = append(lost, *s.lost)
+		}
+	}
+	slices.SortFunc(lost, func(a, b Lost) int { return cmp.Or(a.Term.Compare(b.Term), cmp.Compare(a.Version, b.Version)) })
+	return rows, lost
+}

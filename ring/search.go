@@ -1,0 +1,216 @@
+package ring
+
+import (
+	"slices"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+const (
+	maxSearches  = 10_000
+	arcPatience  = 1500 * time.Millisecond // then unvisited groups are asked directly …
+	hopAllowance = 20 * time.Millisecond   // … and so much more for each hop of the arc
+)
+
+// search is one attempt that this peer coordinates.
+type search struct {
+	begin    Begin
+	deadline time.Time
+	patience time.Time // when the arcs are given up
+	again    time.Time // when groups are asked directly again; zero: not yet
+	arcs     []*half
+	visited  map[feedring.GroupID]bool
+	found    map[feedring.GroupID]int // at which depth
+	direct   map[feedring.GroupID]*direct
+	deepest  int
+	counted  int // FOUND and EXHAUSTED received, and direct forwards
+}
+
+// half is one arc as the coordinator knows it.
+type half struct {
+	direction Direction
+	hop       int // forwards known of
+	ended     bool
+}
+
+// begin starts a search at depth 0, the coordinator's own seat.
+func (m *Machine) begin(b Begin) {
+	key := attempt{b.ID, b.Attempt}
+	if m.searches[key] != nil || len(m.searches) >= maxSearches || b.Within <= 0 {
+		m.emit(Ended{ID: b.ID, Attempt: b.Attempt, Missing: m.themes(m.chart.order())})
+		return
+	}
+	b.Within = min(b.Within, maxWithin)
+	s := &search{begin: b, deadline: m.now.Add(b.Within),
+		visited: map[feedring.GroupID]bool{b.Seat: true}, found: map[feedring.GroupID]int{},
+		direct: map[feedring.GroupID]*direct{}}
+	m.searches[key] = s
+	serves, member := m.cfg.Test(b.Seat, b.Provider)
+	m.visits.add(visitKey{key, b.Seat}, &visited{serves: serves, passed: [Direct + 1]bool{true, true, true, true}})
+	if serves && member && (b.Theme == "" || b.Theme.Group() == b.Seat) {
+		m.note(s, b.Seat, 0)
+		if b.Theme != "" {
+			m.end(s)
+			return
+		}
+	}
+	m.sendArcs(s)
+	m.settle(s)
+}
+
+func (m *Machine) sendArcs(s *search) {
+	order := m.chart.order()
+	halves := arcs(order, s.begin.Seat)
+	wait := min(arcPatience+time.Duration(len(order)/2)*hopAllowance, s.begin.Within/2)
+	s.patience = m.now.Add(wait)
+	for _, a := range halves {
+		s.arcs = append(s.arcs, &half{direction: a.direction, hop: 1})
+		m.forward(Search{ID: s.begin.ID, Attempt: s.begin.Attempt, Coordinator: m.cfg.Self,
+			Group: s.begin.Seat, Origin: a.origin, End: a.end, Direction: a.direction,
+			C: a.c, HopLimit: hopLimit(len(order)), Theme: s.begin.Theme, Provider: s.begin.Provider,
+			Within: s.begin.Within})
+	}
+}
+
+// hit is FOUND. The first hit ends a search with a theme.
+func (m *Machine) hit(f FoundGroup) {
+	s := m.searches[attempt{f.ID, f.Attempt}]
+	if s == nil || !f.plausible() {
+		return
+	}
+	if _, known := s.found[f.Group]; known {
+		return
+	}
+	s.counted++
+	s.reached(f.Direction, f.Hop)
+	s.visited[f.Group] = true
+	m.note(s, f.Group, f.Hop)
+	if s.begin.Theme != "" {
+		m.end(s)
+		return
+	}
+	m.settle(s)
+}
+
+func (f *FoundGroup) plausible() bool {
+	return f.Hop >= 1 && f.Hop <= hopLimit(maxGroups) && f.Direction >= Successor && f.Direction <= Direct
+}
+
+func (m *Machine) note(s *search, g feedring.GroupID, hops int) {
+	s.found[g] = hops
+	m.emit(Found{ID: s.begin.ID, Attempt: s.begin.Attempt, Group: g, Hops: hops})
+}
+
+// exhausted is EXHAUSTED: the groups that it names were visited.
+func (m *Machine) exhausted(e Exhausted) {
+	s := m.searches[attempt{e.ID, e.Attempt}]
+	if s == nil || e.Hop < 0 || e.Hop > hopLimit(maxGroups) || len(e.Visited) > maxGroups || s.over(e) {
+		return
+	}
+	s.counted++
+	s.reached(e.Direction, e.Hop)
+	for _, g := range e.Visited {
+		s.visited[g] = true
+	}
+	if half := s.half(e.Direction); half != nil {
+		half.ended = true
+	}
+	m.settle(s)
+}
+
+// over reports whether e tells nothing new.
+func (s *search) over(e Exhausted) bool {
+	if half := s.half(e.Direction); half != nil {
+		return half.ended
+	}
+	return !slices.ContainsFunc(e.Visited, func(g feedring.GroupID) bool { return !s.visited[g] })
+}
+
+func (s *search) half(d Direction) *half {
+	for _, h := range s.arcs {
+		if h.direction == d {
+			return h
+		}
+	}
+	return nil
+}
+
+func (s *search) reached(d Direction, hop int) {
+	s.deepest = max(s.deepest, hop)
+	if h := s.half(d); h != nil {
+		h.hop = max(h.hop, hop)
+	}
+}
+
+// settle ends s where everything in view was visited, and asks directly for
+// what the arcs left out.
+func (m *Machine) settle(s *search) {
+	rest := m.unvisited(s)
+	done := !slices.ContainsFunc(s.arcs, func(h *half) bool { return !h.ended })
+	switch {
+	case len(rest) == 0 && (done || !m.now.Before(s.patience)), !m.now.Before(s.deadline):
+		m.end(s)
+	case done || !m.now.Before(s.patience):
+		m.askDirect(s, rest)
+	}
+}
+
+// end is the one end of a search.
+func (m *Machine) end(s *search) {
+	key := attempt{s.begin.ID, s.begin.Attempt}
+	delete(m.searches, key)
+	for k := range m.hops {
+		if k.attempt == key && m.hops[k].message.Coordinator == m.cfg.Self {
+			delete(m.hops, k)
+		}
+	}
+	ended := Ended{ID: key.id, Attempt: key.number, Found: sortedGroups(s.found), Hops: s.deepest, Messages: s.counted}
+	for _, h := range s.arcs {
+		ended.Messages += h.hop
+	}
+	if len(s.found) > 0 {
+		ended.Hops = 0
+		for _, hops := range s.found {
+			ended.Hops = max(ended.Hops, hops)
+		}
+	}
+	if s.begin.Theme == "" || len(s.found) == 0 {
+		ended.Missing = m.themes(m.unvisited(s))
+	}
+	m.emit(ended)
+}
+
+func (m *Machine) themes(groups []feedring.GroupID) []feedring.Theme {
+	var names []feedring.Theme
+	for _, g := range groups {
+		names = append(names, m.chart.records[g].effective().row.Theme)
+	}
+	return names
+}
+
+func (s *search) wakeAt() time.Time {
+	next := s.patience
+	if !s.again.IsZero() {
+		next = s.again
+	}
+	if s.deadline.Before(next) {
+		return s.deadline
+	}
+	return next
+}
+
+func (m *Machine) searchesDue() {
+	var due []attempt
+	for key, s := range m.searches {
+		if !m.now.Before(s.wakeAt()) {
+			due = append(due, key)
+		}
+	}
+	slices.SortFunc(due, attempt.compare)
+	for _, key := range due {
+		if s := m.searches[key]; s != nil {
+			m.settle(s)
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package ring
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// Machine is one peer's view of the ring: its copy of the map, the seats that
+// it holds, the searches that it coordinates and the hops that it passes on.
+// It is not safe for concurrent use.
+type Machine struct {
+	cfg    Config
+	source *rand.PCG
+	random *rand.Rand
+
+	chart    chart
+	seats    map[feedring.GroupID]*seat
+	gossip   gossip
+	watched  map[feedring.GroupID]*watch
+	visits   visits
+	hops     map[hopKey]*hop
+	searches map[attempt]*search
+
+	now time.Time
+	out []Output
+}
+
+// attempt names one attempt of a query.
+type attempt struct {
+	id     feedring.QueryID
+	number uint32
+}
+
+func (a attempt) compare(b attempt) int {
+	if c := slices.Compare(a.id[:], b.id[:]); c != 0 {
+		return c
+	}
+	return int(int64(a.number) - int64(b.number))
+}
+
+// New returns a view that knows nobody. It fails where cfg cannot work.
+func New(cfg Config, now time.Time) (*Machine, error) {
+	switch {
+	case cfg.Self == "":
+		return nil, errors.New("ring: the peer has no id")
+	case cfg.Refresh < time.Millisecond:
+		return nil, errors.New("ring: the refresh period must be at least a millisecond")
+	case cfg.Test == nil:
+		return nil, errors.New("ring: nothing tests queries")
+	}
+	m := &Machine{
+		cfg: cfg, source: rand.NewPCG(cfg.Seed, 0x72696e67), chart: newChart(), now: now,
+		seats: map[feedring.GroupID]*seat{}, watched: map[feedring.GroupID]*watch{},
+		visits: newVisits(), hops: map[hopKey]*hop{}, searches: map[attempt]*search{},
+	}
+	m.random = rand.New(m.source)
+	m.gossip = newGossip()
+	m.gossip.next = now.Add(m.jitter(m.interval()))
+	return m, nil
+}
+
+// Step applies one input at now, which never falls, and returns what must be
+// done, in that order.
+func (m *Machine) Step(now time.Time, in Input) []Output {
+	if now.After(m.now) {
+		m.now = now
+	}
+	m.out = nil
+	switch in := in.(type) {
+	case Receive:
+		m.receive(in.From, in.Message)
+	case Meet:
+		m.meet(in.Peers)
+	case Announce:
+		m.announce(in.Row)
+	case Withdraw:
+		delete(m.seats, in.Group)
+	case Begin:
+		m.begin(in)
+	case Tick:
+	}
+	m.due()
+	return m.out
+}
+
+func (m *Machine) receive(from feedring.PeerID, message Message) {
+	m.heard(from)
+	switch message := message.(type) {
+	case Swap:
+		m.swapped(from, message)
+	case Versions:
+		m.compared(from, message)
+	case Rows:
+		m.brought(from, message)
+	case Search:
+		m.visit(from, message)
+	case SearchAck:
+		m.acknowledged(message)
+	case FoundGroup:
+		m.hit(message)
+	case Exhausted:
+		m.exhausted(message)
+	}
+}
+
+// due does everything whose time has come.
+func (m *Machine) due() {
+	m.publishDue()
+	m.hopsDue()
+	m.searchesDue()
+	m.gossipDue()
+	m.pushDue()
+}
+
+// Deadline reports when Step next wants a Tick.
+func (m *Machine) Deadline() time.Time {
+	next := m.gossip.next
+	earlier := func(t time.Time) {
+		if !t.IsZero() && t.Before(next) {
+			next = t
+		}
+	}
+	earlier(m.pushAt())
+	for _, s := range m.seats {
+		earlier(s.dueAt(m.cfg.Refresh))
+	}
+	for _, h := range m.hops {
+		earlier(h.until)
+	}
+	for _, s := range m.searches {
+		earlier(s.wakeAt())
+	}
+	return next
+}
+
+func (m *Machine) emit(out Output) { m.out = append(m.out, out) }
+
+func (m *Machine) send(to feedring.PeerID, message Message) {
+	m.emit(Send{To: to, Message: message})
+}
+
+// jitter returns a random duration up to d.
+func (m *Machine) jitter(d time.Duration) time.Duration {
+	return time.Duration(m.random.Int64N(int64(d)) + 1)
+}

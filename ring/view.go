@@ -1,0 +1,63 @@
+package ring
+
+import (
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// Live returns the rows of the groups on the ring, in ring order.
+func (m *Machine) Live() []Row {
+	ids := m.chart.order()
+	rows := make([]Row, len(ids))
+	for i, g := range ids {
+		rows[i] = m.chart.records[g].effective().row
+	}
+	return rows
+}
+
+// Row returns what the map says of g. live is false where the group is lost,
+// gone or unknown; known is false where there is no row at all.
+func (m *Machine) Row(g feedring.GroupID) (row Row, live, known bool) {
+	r := m.chart.records[g]
+	if r == nil {
+		return Row{}, false, false
+	}
+	s := r.effective()
+	return s.row, s.present(), true
+}
+
+// Highest returns the highest term number that any row or tombstone of g
+// shows, and 0 where there is none.
+func (m *Machine) Highest(g feedring.GroupID) uint64 {
+	r := m.chart.records[g]
+	if r == nil {
+		return 0
+	}
+	return max(r.slots[0].row.Term.Number, r.slots[1].row.Term.Number)
+}
+
+// Synced reports whether this peer ever had the whole map of another one.
+func (m *Machine) Synced() bool { return m.gossip.synced }
+
+// Hash is equal for peers whose maps are.
+func (m *Machine) Hash(now time.Time) uint64 { return m.chart.hash(now) }
+
+// Searching returns how many searches are coordinated here and how many hops
+// wait for their acknowledgement.
+func (m *Machine) Searching() (searches, hops int) { return len(m.searches), len(m.hops) }
+
+// peers returns the manager and the secondary of g as the effective row names
+// them, live or not.
+func (m *Machine) peers(g feedring.GroupID) []feedring.PeerID {
+	r := m.chart.records[g]
+	if r == nil {
+		return nil
+	}
+	row := &r.effective().row
+	both := []feedring.PeerID{row.Term.Claimant}
+	if row.Secondary != "" && row.Secondary != row.Term.Claimant {
+		both = append(both, row.Secondary)
+	}
+	return both
+}
