@@ -1,0 +1,131 @@
+package feed
+
+import (
+	"bufio"
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/andybalholm/brotli"
+	"github.com/feedring/feedring/internal/guard"
+)
+
+// acceptEncoding is what readBody can undo; deflate is not asked for, because
+// servers disagree on what it is, but is read all the same.
+const acceptEncoding = "gzip, br"
+
+// readBody reads a whole body and undoes its content encodings, given as in
+// the header. It stops at the first byte over a limit.
+func readBody(r io.Reader, encoding string) ([]byte, error) {
+	raw := &counter{r: r}
+	decoded, err := decoder(raw, encoding)
+	if err == nil {
+		var body []byte
+		if body, err = readLimited(decoded, raw); err == nil {
+			return body, nil
+		}
+	}
+	var refused *Error
+	switch {
+	case errors.As(err, &refused):
+		return nil, refused
+	case errors.Is(err, guard.ErrSlow):
+		return nil, &Error{Kind: KindSlow, Detail: err.Error(), Err: err}
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return nil, refuse(KindTruncated, "the answer is truncated at byte %d", raw.n)
+	case raw.err != nil:
+		return nil, &Error{Kind: KindNetwork, Detail: "the connection broke after " + plural(int(raw.n), "byte"), Err: err}
+	}
+	return nil, &Error{Kind: KindMalformed, Detail: "the answer says it is encoded as " + clip(encoding) + " and is not", Err: err}
+}
+
+func readLimited(r io.Reader, raw *counter) ([]byte, error) {
+	buf := make([]byte, 0, 64<<10)
+	for {
+		if len(buf) == cap(buf) {
+			buf = append(make([]byte, 0, min(2*cap(buf), maxBody+1)), buf...)
+		}
+		n, err := r.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		switch {
+		case len(buf) > maxBody:
+			return nil, refuse(KindTooLarge, "the document is larger than %d MiB", maxBody>>20)
+		case len(buf) > ratioGrace && int64(len(buf)) > maxRatio*raw.n:
+			return nil, refuse(KindTooLarge, "the answer expands more than %d times: a decompression bomb", maxRatio)
+		case err == io.EOF:
+			return buf, nil
+		case err != nil:
+			return nil, err
+		}
+	}
+}
+
+// decoder undoes at most two encodings, the last one first.
+func decoder(raw io.Reader, encoding string) (io.Reader, error) {
+	var names []string
+	for name := range strings.SplitSeq(strings.ToLower(encoding), ",") {
+		if name = strings.TrimSpace(name); name != "" && name != "identity" {
+			names = append(names, name)
+		}
+	}
+	if len(names) > 2 {
+		return nil, refuse(KindMalformed, "the answer is encoded %d times", len(names))
+	}
+	for i := len(names) - 1; i >= 0; i-- {
+		var err error
+		if raw, err = decodeOne(raw, names[i]); err != nil {
+			return nil, err
+		}
+	}
+	return raw, nil
+}
+
+func decodeOne(r io.Reader, name string) (io.Reader, error) {
+	switch name {
+	case "gzip", "x-gzip":
+		return gzip.NewReader(r)
+	case "br":
+		return brotli.NewReader(r), nil
+	case "deflate":
+		br := bufio.NewReader(r)
+		if head, _ := br.Peek(2); len(head) == 2 && head[0]&0x0f == 8 && (int(head[0])<<8|int(head[1]))%31 == 0 {
+			return zlib.NewReader(br)
+		}
+		return flate.NewReader(br), nil
+	}
+	return nil, refuse(KindMalformed, "the answer is encoded as %s, which was not asked for", clip(name))
+}
+
+// counter counts what came over the wire and keeps the wire's own error apart
+// from those of the decoders.
+type counter struct {
+	r   io.Reader
+	n   int64
+	err error
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	if err != nil && err != io.EOF {
+		c.err = err
+	}
+	return n, err
+}
+
+// magic names files that are sometimes served in place of a feed.
+func magic(body []byte) string {
+	for prefix, name := range map[string]string{
+		"\x1f\x8b": "a gzip file", "PK\x03\x04": "a zip file", "%PDF-": "a PDF file",
+		"\x89PNG": "a PNG image", "\xff\xd8\xff": "a JPEG image", "GIF8": "a GIF image",
+	} {
+		if bytes.HasPrefix(body, []byte(prefix)) {
+			return name
+		}
+	}
+	return ""
+}

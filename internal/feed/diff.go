@@ -1,0 +1,163 @@
+package feed
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// Diff tells which entries of doc are new or changed since state, oldest
+// first, and the state that remembers them. now becomes their Seen; it stands
+// in for a missing or future publication date. A changed entry keeps its id
+// and has the next Version. state is not changed.
+func Diff(state State, doc *Document, now time.Time) ([]feedring.Entry, State) {
+	next := state
+	next.Title, next.Feedring = doc.Title, doc.Feedring
+	next.known = maps.Clone(state.known)
+	if next.known == nil {
+		next.known = make(map[feedring.EntryID]known, len(doc.Items))
+	}
+	items := recognise(&next, doc.Items)
+	current := make(map[feedring.EntryID]bool, len(items))
+	var found []feedring.Entry
+	for _, it := range oldestFirst(items) {
+		if current[it.Entry.ID] {
+			continue
+		}
+		current[it.Entry.ID] = true
+		if e, ok := next.learn(it, now); ok {
+			found = append(found, e)
+		}
+	}
+	next.forget(current)
+	return found, next
+}
+
+// learn remembers an item, and returns it as an entry if it is news.
+func (s *State) learn(it Item, now time.Time) (feedring.Entry, bool) {
+	k, old := s.known[it.Entry.ID]
+	if old && k.hash == it.hash {
+		return feedring.Entry{}, false
+	}
+	if !old {
+		k.seen = now.Unix()
+	}
+	k.hash, k.link = it.hash, linkHash(it.link)
+	k.version++
+	s.known[it.Entry.ID] = k
+
+	e := it.Entry
+	e.Version, e.Seen = k.version, now
+	first := time.Unix(k.seen, 0).UTC()
+	if first.After(now) { // the clock was set back since
+		first = now.UTC().Truncate(time.Second)
+	}
+	if e.Published.IsZero() || e.Published.After(now) {
+		e.Published = first
+	}
+	if e.Updated.After(now) {
+		e.Updated = now.UTC().Truncate(time.Second)
+	}
+	return e, true
+}
+
+// recognise gives items the ids they had before where a feed makes up new
+// guids on each run: of the items whose link is known, four in five have a
+// guid that is not.
+func recognise(s *State, items []Item) []Item {
+	byLink := s.linkIndex(items)
+	recognised, strange := 0, 0
+	for _, it := range items {
+		if _, ok := byLink[linkHash(it.link)]; ok {
+			recognised++
+			if _, ok := s.known[it.Entry.ID]; !ok {
+				strange++
+			}
+		}
+	}
+	if recognised >= 3 && strange*5 >= recognised*4 {
+		s.ByLink = true
+	}
+	if !s.ByLink {
+		return items
+	}
+	items = slices.Clone(items)
+	for i := range items {
+		if id, ok := byLink[linkHash(items[i].link)]; ok {
+			items[i].Entry.ID = id
+		}
+	}
+	return items
+}
+
+// linkIndex returns the known ids by link, for the links that name one item
+// and one known entry only.
+func (s *State) linkIndex(items []Item) map[Hash]feedring.EntryID {
+	uses := make(map[Hash]int, len(items))
+	for _, it := range items {
+		uses[linkHash(it.link)]++
+	}
+	index := make(map[Hash]feedring.EntryID, len(items))
+	for id, k := range s.known {
+		switch uses[k.link] {
+		case 0: // not in this document
+		case 1:
+			if _, twice := index[k.link]; twice {
+				uses[k.link] = 2
+				delete(index, k.link)
+				continue
+			}
+			index[k.link] = id
+		}
+	}
+	delete(index, Hash{})
+	return index
+}
+
+func linkHash(link string) Hash {
+	if link == "" {
+		return Hash{}
+	}
+	return hashOf(link)
+}
+
+// oldestFirst orders items by date if all have one, else as the usual document
+// does: the newest stands first.
+func oldestFirst(items []Item) []Item {
+	ordered := slices.Clone(items)
+	slices.Reverse(ordered)
+	for _, it := range ordered {
+		if it.Entry.Published.IsZero() {
+			return ordered
+		}
+	}
+	slices.SortStableFunc(ordered, func(a, b Item) int { return a.Entry.Published.Compare(b.Entry.Published) })
+	return ordered
+}
+
+// forget keeps the entries of the current document and the newest of the
+// others.
+func (s *State) forget(current map[feedring.EntryID]bool) {
+	if len(s.known)-len(current) <= maxKnown {
+		return
+	}
+	type old struct {
+		id   feedring.EntryID
+		seen int64
+	}
+	var others []old
+	for id, k := range s.known {
+		if !current[id] {
+			others = append(others, old{id, k.seen})
+		}
+	}
+	slices.SortFunc(others, func(a, b old) int {
+		return cmp.Or(cmp.Compare(b.seen, a.seen), cmp.Compare(a.id, b.id))
+	})
+	for _, o := range others[maxKnown:] {
+		delete(s.known, o.id)
+	}
+}

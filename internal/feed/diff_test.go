@@ -1,0 +1,250 @@
+package feed
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+var start = time.Date(2026, 1, 10, 12, 0, 0, 500, time.UTC)
+
+// items makes a document of guid, link, title and day of January, newest first.
+func items(t testing.TB, rows ...[4]string) *Document {
+	var b strings.Builder
+	for _, r := range rows {
+		fmt.Fprintf(&b, "<item><guid isPermaLink='false'>%s</guid><link>%s</link><title>%s</title>", r[0], r[1], r[2])
+		if r[3] != "" {
+			fmt.Fprintf(&b, "<pubDate>%s Jan 2026 00:00:00 GMT</pubDate>", r[3])
+		}
+		b.WriteString("</item>")
+	}
+	return parse(t, rssOf("<title>F</title>"+b.String()))
+}
+
+func titles(entries []feedring.Entry) string {
+	var s []string
+	for _, e := range entries {
+		s = append(s, fmt.Sprintf("%s/%d", e.Title, e.Version))
+	}
+	return strings.Join(s, " ")
+}
+
+func TestDiff(t *testing.T) {
+	found, state := Diff(State{URL: "u"}, items(t, [4]string{"1", "http://a/1", "one", "03"}, [4]string{"2", "http://a/2", "two", "02"}), start)
+	if got := titles(found); got != "two/1 one/1" {
+		t.Errorf("first: %s", got)
+	}
+	one := found[1]
+	found, next := Diff(state, items(t, [4]string{"3", "http://a/3", "three", ""}, [4]string{"1", "http://a/1", "ONE", "03"}), start.Add(time.Hour))
+	if got := titles(found); got != "ONE/2 three/1" {
+		t.Errorf("second: %s", got)
+	}
+	if found[0].ID != one.ID || !found[0].Published.Equal(one.Published) {
+		t.Errorf("another id or date: %+v", found[0])
+	}
+	if state.Known() != 2 || next.Known() != 3 {
+		t.Errorf("known %d, %d: the old state was changed", state.Known(), next.Known())
+	}
+	if found, _ := Diff(next, items(t, [4]string{"2", "http://a/2", "two", "09"}), start); len(found) != 0 {
+		t.Errorf("a new date alone is news: %s", titles(found))
+	}
+}
+
+func TestDatesAreNeverAfterSeen(t *testing.T) {
+	found, state := Diff(State{}, items(t, [4]string{"1", "", "future", "30"}, [4]string{"2", "", "none", ""}), start)
+	for _, e := range found {
+		if want := start.Truncate(time.Second); !e.Published.Equal(want) || !e.Seen.Equal(start) {
+			t.Errorf("%s: published %v, seen %v", e.Title, e.Published, e.Seen)
+		}
+	}
+	found, _ = Diff(state, items(t, [4]string{"2", "", "other", ""}), start.Add(time.Hour))
+	if !found[0].Published.Equal(start.Truncate(time.Second)) {
+		t.Errorf("a new version without a date is from %v", found[0].Published)
+	}
+}
+
+func TestNewGuidsOnEachRun(t *testing.T) {
+	run := func(n int, extra ...[4]string) *Document {
+		rows := extra
+		for i := range 10 {
+			rows = append(rows, [4]string{fmt.Sprintf("run%d-%d", n, i), fmt.Sprintf("http://a/%d", i), fmt.Sprintf("t%d", i), "02"})
+		}
+		return items(t, rows...)
+	}
+	_, state := Diff(State{}, run(1), start)
+	found, state := Diff(state, run(2, [4]string{"run2-new", "http://a/new", "new", "03"}), start)
+	if titles(found) != "new/1" || !state.ByLink {
+		t.Errorf("second run: %s, by link %v", titles(found), state.ByLink)
+	}
+	found, _ = Diff(state, run(3, [4]string{"run3-new", "http://a/new", "newer", "03"}), start)
+	if titles(found) != "newer/2" {
+		t.Errorf("third run: %s", titles(found))
+	}
+	// One link for everything tells nothing.
+	_, state = Diff(State{}, items(t, [4]string{"1", "http://a/", "a", ""}, [4]string{"2", "http://a/", "b", ""}, [4]string{"3", "http://a/", "c", ""}), start)
+	found, _ = Diff(state, items(t, [4]string{"4", "http://a/", "d", ""}, [4]string{"5", "http://a/", "e", ""}, [4]string{"6", "http://a/", "f", ""}), start)
+	if titles(found) != "f/1 e/1 d/1" {
+		t.Errorf("shared link: %s", titles(found))
+	}
+}
+
+func TestKnownIsBounded(t *testing.T) {
+	var state State
+	for run := range 8 {
+		doc := &Document{}
+		for i := range 1000 {
+			title := fmt.Sprint(run, "-", i)
+			doc.Items = append(doc.Items, Item{Entry: feedring.Entry{ID: feedring.NewEntryID("u", title, "", ""), Title: title}, hash: hashOf(title)})
+		}
+		var found []feedring.Entry
+		if found, state = Diff(state, doc, start.Add(time.Duration(run)*time.Hour)); len(found) != 1000 {
+			t.Fatalf("run %d: %d", run, len(found))
+		}
+		if again, _ := Diff(state, doc, start); len(again) != 0 {
+			t.Fatalf("run %d was forgotten at once", run)
+		}
+	}
+	if state.Known() != maxKnown+1000 {
+		t.Errorf("known %d", state.Known())
+	}
+	checkRoundTrip(t, state)
+}
+
+func checkRoundTrip(t *testing.T, state State) {
+	t.Helper()
+	raw, err := state.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got State
+	if err := got.UnmarshalBinary(raw); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, state) {
+		t.Errorf("round trip:\n got %+v\nwant %+v", got, state)
+	}
+}
+
+func TestStateRoundTrip(t *testing.T) {
+	_, state := Diff(State{URL: "http://a/"}, parse(t, rssDoc), start)
+	state.plan(Fixed{Interval: time.Minute}, Answer{Validators: Validators{ETag: "\"\xff\""}, BodyHash: BodyHash{1}, Moved: "http://b/"}, Outcome{}, start)
+	checkRoundTrip(t, state)
+	raw, _ := state.MarshalBinary()
+	for _, bad := range [][]byte{nil, {9}, {1, 200}, raw[:len(raw)-1], append([]byte{1, 2}, "{]"...)} {
+		var s State
+		if err := s.UnmarshalBinary(bad); err == nil {
+			t.Errorf("%q was read", bad)
+		}
+	}
+}
+
+func FuzzState(f *testing.F) {
+	_, state := Diff(State{URL: "http://a/"}, parse(f, rssDoc), start)
+	raw, _ := state.MarshalBinary()
+	f.Add(raw)
+	f.Add([]byte{1, 2, '{', '}'})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var s State
+		if s.UnmarshalBinary(b) != nil {
+			return
+		}
+		if _, err := s.MarshalBinary(); err != nil {
+			t.Fatalf("read but not written: %v", err)
+		}
+	})
+}
+
+func TestAdaptive(t *testing.T) {
+	p := NewAdaptive(rand.New(rand.NewPCG(1, 2)))
+	near := func(got, want time.Duration) bool { return got >= want*9/10 && got <= want*11/10 }
+	state := State{}
+	wait := func(o Outcome) time.Duration {
+		next, interval := p.Next(&state, o, start)
+		state.Interval = interval
+		return next.Sub(start)
+	}
+	for range 10 {
+		wait(Outcome{New: 1})
+	}
+	if got := wait(Outcome{New: 1}); !near(got, minInterval) {
+		t.Errorf("busy: %v", got)
+	}
+	for range 20 {
+		wait(Outcome{})
+	}
+	if got := wait(Outcome{}); !near(got, maxInterval) {
+		t.Errorf("quiet: %v", got)
+	}
+	if got := wait(Outcome{Hints: Hints{MaxAge: 5 * time.Hour}}); got != 5*time.Hour {
+		t.Errorf("max-age: %v", got)
+	}
+	if got := wait(Outcome{Hints: Hints{TTL: 100 * time.Hour}}); got > maxInterval*11/10 {
+		t.Errorf("ttl: %v", got)
+	}
+	var all [24]bool
+	all[13], all[12] = true, true
+	if next, _ := p.Next(&state, Outcome{Hints: Hints{SkipHours: all}}, start); next.Hour() != 14 {
+		t.Errorf("skipHours: %v", next)
+	}
+	for i, want := range []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute} {
+		state.Failures = i + 1
+		if got := wait(Outcome{Err: refuse(KindSlow, "x")}); !near(got, want) {
+			t.Errorf("failure %d: %v", i+1, got)
+		}
+	}
+	state.Failures = 1000
+	if got := wait(Outcome{Err: refuse(KindSlow, "x")}); !near(got, lastRetry) {
+		t.Errorf("many failures: %v", got)
+	}
+	state.Failures = 1
+	if got := wait(Outcome{Err: refuse(KindGone, "x")}); !near(got, lastRetry) {
+		t.Errorf("gone: %v", got)
+	}
+	if got := wait(Outcome{Err: refuse(KindUnavailable, "x"), Hints: Hints{RetryAfter: time.Hour}}); got != time.Hour {
+		t.Errorf("retry-after: %v", got)
+	}
+	if got := p.Resume(&State{NextLook: start.Add(-time.Hour)}, start).Sub(start); got < 0 || got > resumeSpread {
+		t.Errorf("resume: %v", got)
+	}
+}
+
+func TestFixed(t *testing.T) {
+	own := func(string) bool { return true }
+	failed := refuse(KindUnavailable, "x")
+	for name, c := range map[string]struct {
+		p        Fixed
+		failures int
+		o        Outcome
+		want     time.Duration
+	}{
+		"exact":           {Fixed{time.Second, nil}, 0, Outcome{New: 3}, time.Second},
+		"max-age":         {Fixed{time.Second, nil}, 0, Outcome{Hints: Hints{MaxAge: time.Minute}}, time.Minute},
+		"own max-age":     {Fixed{time.Second, own}, 0, Outcome{Hints: Hints{MaxAge: time.Minute}}, time.Second},
+		"ttl":             {Fixed{time.Second, nil}, 0, Outcome{Hints: Hints{TTL: time.Minute}}, time.Second},
+		"first failure":   {Fixed{time.Second, nil}, 1, Outcome{Err: failed}, time.Second},
+		"third failure":   {Fixed{time.Second, nil}, 3, Outcome{Err: failed}, 4 * time.Second},
+		"many failures":   {Fixed{time.Second, nil}, 99, Outcome{Err: failed}, 10 * time.Second},
+		"at most an hour": {Fixed{20 * time.Minute, nil}, 99, Outcome{Err: failed}, time.Hour},
+		"or the interval": {Fixed{2 * time.Hour, nil}, 99, Outcome{Err: failed}, 2 * time.Hour},
+		"retry-after":     {Fixed{time.Second, own}, 1, Outcome{Err: failed, Hints: Hints{RetryAfter: time.Minute}}, time.Minute},
+		"gone":            {Fixed{time.Second, own}, 1, Outcome{Err: refuse(KindGone, "x")}, 24 * time.Hour},
+	} {
+		next, _ := c.p.Next(&State{Failures: c.failures}, c.o, start)
+		if got := next.Sub(start); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+	shorter := State{LastLook: start, NextLook: start.Add(time.Hour), Interval: time.Hour}
+	if got := (Fixed{Interval: time.Minute}).Resume(&shorter, start); !got.Equal(start.Add(time.Minute)) {
+		t.Errorf("resumed with a shorter interval: %v", got)
+	}
+	shorter.Interval = time.Minute
+	if got := (Fixed{Interval: time.Minute}).Resume(&shorter, start); !got.Equal(start.Add(time.Hour)) {
+		t.Errorf("resumed with what the origin asked for: %v", got)
+	}
+}

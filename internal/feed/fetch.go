@@ -1,0 +1,212 @@
+package feed
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/feedring/feedring/internal/guard"
+)
+
+const accept = "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, " +
+	"application/xml;q=0.8, text/xml;q=0.8, application/json;q=0.7, */*;q=0.1"
+
+// Answer is what an origin said that is no error.
+type Answer struct {
+	// Document is nil where nothing changed: status 304, or the same bytes as
+	// last time.
+	Document   *Document
+	Validators Validators
+	BodyHash   BodyHash // of the decompressed body, before it was read
+	Hints      Hints
+	Moved      string // where permanent redirects led; empty where not all were
+}
+
+// Client is what a Fetcher needs of a *guard.Client.
+type Client interface {
+	Do(*http.Request) (*http.Response, error)
+}
+
+// Fetcher asks origins. It is safe for concurrent use.
+type Fetcher struct {
+	client  Client
+	reading chan struct{} // one token for each document being read
+}
+
+// readers is how many documents are read at once: reading is all CPU, and may
+// take twenty bytes of memory for each byte of the document.
+const readers = 2
+
+// NewFetcher returns a Fetcher over client, a *guard.Client, whose limits of
+// time, redirects and addresses hold.
+func NewFetcher(client Client) *Fetcher {
+	return &Fetcher{client: client, reading: make(chan struct{}, readers)}
+}
+
+// Fetch asks for url, telling the origin what state knows already. It blocks
+// for at most the client's time limits and the reading of the document. Errors
+// are *Error, or ctx's own.
+func (f *Fetcher) Fetch(ctx context.Context, url string, state *State) (Answer, error) {
+	answer, err := f.fetch(ctx, url, state)
+	if err == nil {
+		return answer, nil
+	}
+	if ctx.Err() != nil {
+		return Answer{}, ctx.Err()
+	}
+	var refused *Error
+	if !errors.As(err, &refused) {
+		refused = networkError(err)
+	}
+	refused.URL = url
+	return answer, refused
+}
+
+func (f *Fetcher) fetch(ctx context.Context, url string, state *State) (Answer, error) {
+	req, err := newRequest(ctx, url, state)
+	if err != nil {
+		return Answer{}, err
+	}
+	resp, err := f.client.Do(req)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer resp.Body.Close()
+	now := time.Now()
+	answer := Answer{
+		Validators: state.Validators,
+		BodyHash:   state.BodyHash,
+		Hints:      readHints(resp.Header, now),
+		Moved:      moved(resp),
+	}
+	switch {
+	case resp.StatusCode == http.StatusNotModified && state.conditional():
+		return answer, nil
+	case resp.StatusCode != http.StatusOK:
+		return answer, statusError(resp, answer.Hints)
+	}
+	err = f.read(&answer, url, resp, state)
+	return answer, err
+}
+
+func newRequest(ctx context.Context, url string, state *State) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", accept)
+	req.Header.Set("Accept-Encoding", acceptEncoding)
+	if state.Validators.ETag != "" {
+		req.Header["If-None-Match"] = []string{string(state.Validators.ETag)}
+	}
+	if state.Validators.LastModified != "" {
+		req.Header["If-Modified-Since"] = []string{string(state.Validators.LastModified)}
+	}
+	return req, nil
+}
+
+// read takes the body in, and reads it as a document if it is not the old one.
+func (f *Fetcher) read(a *Answer, url string, resp *http.Response, state *State) error {
+	if resp.ContentLength > maxBody {
+		return refuse(KindTooLarge, "the document is larger than %d MiB", maxBody>>20)
+	}
+	body, err := readBody(resp.Body, resp.Header.Get("Content-Encoding"))
+	if err != nil {
+		return err
+	}
+	hash := BodyHash(sha256.Sum256(body))
+	a.Validators = readValidators(resp.Header)
+	if hash == state.BodyHash && state.looked() {
+		return nil
+	}
+	f.reading <- struct{}{}
+	defer func() { <-f.reading }()
+	doc, err := Parse(Source{URL: url, Location: resp.Request.URL.String(), Header: resp.Header}, body)
+	if err != nil {
+		return err
+	}
+	a.Document, a.BodyHash = doc, hash
+	a.Hints.TTL, a.Hints.SkipHours = doc.TTL, doc.SkipHours
+	return nil
+}
+
+// moved returns where resp came from if every redirect on the way said that it
+// is for good.
+func moved(resp *http.Response) string {
+	req := resp.Request
+	if req.Response == nil {
+		return ""
+	}
+	for r := req.Response; r != nil; r = r.Request.Response {
+		if r.StatusCode != http.StatusMovedPermanently && r.StatusCode != http.StatusPermanentRedirect {
+			return ""
+		}
+	}
+	return req.URL.String()
+}
+
+func networkError(err error) *Error {
+	e := &Error{Kind: KindNetwork, Detail: err.Error(), Err: err}
+	var dns *net.DNSError
+	var timeout net.Error
+	switch {
+	case errors.Is(err, guard.ErrPrivate):
+		e.Kind = KindPrivate
+	case errors.Is(err, guard.ErrRedirectLoop):
+		e.Kind = KindRedirectLoop
+	case errors.Is(err, guard.ErrSlow):
+		e.Kind = KindSlow
+	case errors.As(err, &dns) && dns.IsNotFound:
+		e.Detail = "no such host: " + dns.Name
+	case errors.As(err, &timeout) && timeout.Timeout():
+		e.Kind = KindSlow
+	}
+	return e
+}
+
+// statusError says what a status other than 200 and 304 means, and what the
+// page that came with it is.
+func statusError(resp *http.Response, hints Hints) *Error {
+	e := &Error{Status: resp.StatusCode, RetryAfter: hints.RetryAfter}
+	switch {
+	case e.Status == http.StatusNotFound:
+		e.Kind, e.Detail = KindNotFound, "404: the origin has no such feed"
+	case e.Status == http.StatusGone:
+		e.Kind, e.Detail = KindGone, "410: the origin says that the feed is gone for good"
+	case e.Status == http.StatusTooManyRequests:
+		e.Kind, e.Detail = KindTooManyRequests, "429: the origin asks for fewer requests"
+	case e.Status >= 500:
+		e.Kind, e.Detail = KindUnavailable, resp.Status
+	default:
+		e.Kind, e.Detail = KindRefused, resp.Status
+	}
+	if e.RetryAfter > 0 {
+		e.Detail += ", and to wait " + e.RetryAfter.String()
+	}
+	if page := challengeOf(resp); page != "" {
+		e.Detail += "; " + page
+	}
+	return e
+}
+
+// challengeOf describes the page that came with an error, if it is one made to
+// keep programs out: then the status alone would mislead.
+func challengeOf(resp *http.Response) string {
+	if resp.StatusCode != http.StatusForbidden && resp.StatusCode != http.StatusServiceUnavailable &&
+		resp.StatusCode != http.StatusTooManyRequests {
+		return ""
+	}
+	r, err := decoder(&counter{r: resp.Body}, resp.Header.Get("Content-Encoding"))
+	if err != nil {
+		return ""
+	}
+	page, _ := io.ReadAll(io.LimitReader(r, 64<<10))
+	if challenger(page, resp.Header) == "" {
+		return ""
+	}
+	return describePage(page, resp.Header)
+}

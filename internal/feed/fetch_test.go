@@ -1,0 +1,330 @@
+package feed
+
+import (
+	"bytes"
+	"compress/gzip"
+	"compress/zlib"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/andybalholm/brotli"
+	"github.com/feedring/feedring/internal/guard"
+)
+
+func origin(t testing.TB, h http.HandlerFunc) string {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+func testFetcher() *Fetcher {
+	return NewFetcher(guard.New(guard.Config{
+		AllowPrivate: true, UserAgent: "feedring/test", HeaderTimeout: 5 * time.Second, BodyTimeout: 5 * time.Second,
+	}))
+}
+
+func packed(t testing.TB, encoding string, body []byte) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	var w io.WriteCloser
+	switch encoding {
+	case "gzip":
+		w = gzip.NewWriter(&out)
+	case "br":
+		w = brotli.NewWriter(&out)
+	default:
+		w = zlib.NewWriter(&out)
+	}
+	w.Write(body)
+	w.Close()
+	return out.Bytes()
+}
+
+func TestFetchDecodes(t *testing.T) {
+	url := origin(t, func(w http.ResponseWriter, r *http.Request) {
+		encoding := strings.TrimPrefix(r.URL.Path, "/")
+		w.Header().Set("Content-Encoding", encoding)
+		w.Write(packed(t, encoding, []byte(rssDoc)))
+	})
+	for _, encoding := range []string{"gzip", "br", "deflate"} {
+		answer, err := testFetcher().Fetch(t.Context(), url+"/"+encoding, &State{})
+		if err != nil || len(answer.Document.Items) != 3 {
+			t.Errorf("%s: %v", encoding, err)
+		}
+	}
+}
+
+func TestValidatorsAreSentBackByteForByte(t *testing.T) {
+	const etag, modified = "W/\"a \xe9, \\odd\" ", "yesterday, about noon"
+	var got []http.Header
+	url := origin(t, func(w http.ResponseWriter, r *http.Request) {
+		got = append(got, r.Header.Clone())
+		if r.Header.Get("If-None-Match") != "" {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		w.Header()["Etag"], w.Header()["Last-Modified"] = []string{etag}, []string{modified}
+		io.WriteString(w, rssDoc)
+	})
+	state := State{URL: url}
+	answer, err := testFetcher().Fetch(t.Context(), url, &state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, state = Diff(state, answer.Document, time.Now())
+	state.plan(Fixed{Interval: time.Second}, answer, Outcome{}, time.Now())
+	raw, err := state.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var saved State
+	if err := saved.UnmarshalBinary(raw); err != nil {
+		t.Fatal(err)
+	}
+	if answer, err = testFetcher().Fetch(t.Context(), url, &saved); err != nil || answer.Document != nil {
+		t.Fatalf("%v, %v", answer.Document, err)
+	}
+	want := strings.TrimRight(etag, " ") // HTTP itself drops outer spaces
+	if h := got[1]; h.Get("If-None-Match") != want || h.Get("If-Modified-Since") != modified {
+		t.Errorf("sent %q and %q", h.Get("If-None-Match"), h.Get("If-Modified-Since"))
+	}
+	if h := got[0]; h.Get("User-Agent") != "feedring/test" || h.Get("Accept-Encoding") != "gzip, br" ||
+		!strings.Contains(h.Get("Accept"), "application/atom+xml") || h.Get("If-None-Match") != "" {
+		t.Errorf("sent %v", h)
+	}
+}
+
+func TestSameBodyIsNotRead(t *testing.T) {
+	n := 0
+	url := origin(t, func(w http.ResponseWriter, _ *http.Request) {
+		n++
+		w.Header().Set("ETag", strings.Repeat("x", n))
+		io.WriteString(w, rssDoc)
+	})
+	state := State{URL: url}
+	answer, _ := testFetcher().Fetch(t.Context(), url, &state)
+	state.plan(Fixed{}, answer, Outcome{}, time.Now())
+	answer, err := testFetcher().Fetch(t.Context(), url, &state)
+	if err != nil || answer.Document != nil || answer.Validators.ETag != "xx" {
+		t.Errorf("%+v, %v", answer, err)
+	}
+}
+
+func TestPermanentRedirects(t *testing.T) {
+	url := origin(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/old":
+			http.Redirect(w, r, "/older", http.StatusMovedPermanently)
+		case "/older":
+			http.Redirect(w, r, "/new", http.StatusPermanentRedirect)
+		case "/mixed":
+			http.Redirect(w, r, "/temporary", http.StatusMovedPermanently)
+		case "/temporary":
+			http.Redirect(w, r, "/new", http.StatusFound)
+		default:
+			io.WriteString(w, rssDoc)
+		}
+	})
+	for path, want := range map[string]string{"/old": url + "/new", "/mixed": "", "/new": ""} {
+		answer, err := testFetcher().Fetch(t.Context(), url+path, &State{})
+		if err != nil || answer.Moved != want {
+			t.Errorf("%s: moved to %q, want %q (%v)", path, answer.Moved, want, err)
+		}
+	}
+}
+
+// badOrigin answers by the path.
+func badOrigin(w http.ResponseWriter, r *http.Request) {
+	zeros := make([]byte, 64<<10)
+	switch path := r.URL.Path; path {
+	case "/endless":
+		for r.Context().Err() == nil {
+			if _, err := w.Write(bytes.Repeat([]byte("<item>"), 10_000)); err != nil {
+				return
+			}
+		}
+	case "/long":
+		w.Header().Set("Content-Length", "1000000000")
+	case "/bomb", "/brbomb":
+		encoding, z := "gzip", io.WriteCloser(gzip.NewWriter(w))
+		if path == "/brbomb" {
+			encoding, z = "br", brotli.NewWriter(w)
+		}
+		w.Header().Set("Content-Encoding", encoding)
+		for range 1000 {
+			z.Write(zeros)
+		}
+		z.Close()
+	case "/cut":
+		w.Header().Set("Content-Length", "5000")
+		io.WriteString(w, rssDoc)
+	case "/cutgzip":
+		w.Header().Set("Content-Encoding", "gzip")
+		z := gzip.NewWriter(w)
+		io.WriteString(z, rssDoc)
+		z.Flush()
+	case "/liar":
+		w.Header().Set("Content-Encoding", "gzip")
+		io.WriteString(w, rssDoc)
+	case "/zstd":
+		w.Header().Set("Content-Encoding", "zstd")
+	case "/loop":
+		http.Redirect(w, r, "/loop", http.StatusFound)
+	case "/404", "/410", "/403", "/304":
+		w.WriteHeader(map[string]int{"/404": 404, "/410": 410, "/403": 403, "/304": 304}[path])
+	case "/429":
+		w.Header().Set("Retry-After", "120")
+		w.WriteHeader(429)
+	case "/503":
+		w.Header().Set("Retry-After", time.Now().Add(time.Hour).UTC().Format(http.TimeFormat))
+		w.WriteHeader(503)
+	case "/challenge":
+		w.WriteHeader(503)
+		io.WriteString(w, "<html><title>Just a moment...</title><script src=/cdn-cgi/challenge-platform/h></script>")
+	case "/page":
+		io.WriteString(w, "<!DOCTYPE html><html><title>Parked</title>")
+	case "/slow":
+		<-r.Context().Done()
+	case "/drip":
+		io.WriteString(w, "<rss>")
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	}
+}
+
+func TestBadOrigins(t *testing.T) {
+	url := origin(t, badOrigin)
+	for path, want := range map[string]struct {
+		kind   Kind
+		status int
+		text   string
+	}{
+		"/endless":   {KindTooLarge, 0, "larger than 8 MiB"},
+		"/long":      {KindTooLarge, 0, "larger than 8 MiB"},
+		"/bomb":      {KindTooLarge, 0, "decompression bomb"},
+		"/brbomb":    {KindTooLarge, 0, "decompression bomb"},
+		"/cut":       {KindTruncated, 0, "truncated at byte"},
+		"/cutgzip":   {KindTruncated, 0, "truncated at byte"},
+		"/liar":      {KindMalformed, 0, "encoded as gzip and is not"},
+		"/zstd":      {KindMalformed, 0, "zstd"},
+		"/loop":      {KindRedirectLoop, 0, "redirect loop"},
+		"/404":       {KindNotFound, 404, "404"},
+		"/410":       {KindGone, 410, "gone for good"},
+		"/403":       {KindRefused, 403, "403 Forbidden"},
+		"/304":       {KindRefused, 304, "304"},
+		"/429":       {KindTooManyRequests, 429, "wait 2m0s"},
+		"/503":       {KindUnavailable, 503, "503"},
+		"/challenge": {KindUnavailable, 503, "challenge page (Cloudflare)"},
+		"/page":      {KindNotAFeed, 0, `titled "Parked"`},
+		"/empty":     {KindEmpty, 0, "empty"},
+		"/slow":      {KindSlow, 0, "too slow"},
+		"/drip":      {KindSlow, 0, "too slow"},
+	} {
+		t.Run(path[1:], func(t *testing.T) {
+			t.Parallel()
+			f := testFetcher()
+			if want.kind == KindSlow {
+				f = NewFetcher(guard.New(guard.Config{AllowPrivate: true, HeaderTimeout: 50 * time.Millisecond, BodyTimeout: 50 * time.Millisecond}))
+			}
+			answer, err := f.Fetch(t.Context(), url+path, &State{})
+			var e *Error
+			if !errors.As(err, &e) || e.Kind != want.kind || e.Status != want.status || !strings.Contains(e.Detail, want.text) {
+				t.Fatalf("got %v (%+v), want %v with %q", err, e, want.kind, want.text)
+			}
+			if e.URL != url+path || answer.Document != nil {
+				t.Errorf("url %q, document %v", e.URL, answer.Document)
+			}
+			if min := map[int]time.Duration{429: 2 * time.Minute, 503: 59 * time.Minute}[e.Status]; path != "/challenge" && e.RetryAfter < min {
+				t.Errorf("retry after %v, want %v", e.RetryAfter, min)
+			}
+		})
+	}
+}
+
+func TestNoAnswer(t *testing.T) {
+	s := httptest.NewServer(nil)
+	url := s.URL
+	s.Close()
+	strict := NewFetcher(guard.New(guard.Config{}))
+	for name, c := range map[string]struct {
+		f    *Fetcher
+		url  string
+		kind Kind
+	}{
+		"refused": {testFetcher(), url, KindNetwork},
+		"private": {strict, url, KindPrivate},
+		"number":  {strict, "http://2130706433/", KindPrivate},
+	} {
+		_, err := c.f.Fetch(t.Context(), c.url, &State{})
+		var e *Error
+		if !errors.As(err, &e) || e.Kind != c.kind {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := testFetcher().Fetch(ctx, url, &State{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func TestHints(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	later := now.Add(time.Hour).Format(http.TimeFormat)
+	for _, c := range []struct {
+		header       []string
+		retry, fresh time.Duration
+	}{
+		{[]string{"Retry-After", "7"}, 7 * time.Second, 0},
+		{[]string{"Retry-After", later}, time.Hour, 0},
+		{[]string{"Retry-After", "99999999999"}, 0, 0},
+		{[]string{"Retry-After", "999999999"}, 24 * time.Hour, 0},
+		{[]string{"Retry-After", "-5"}, 0, 0},
+		{[]string{"Cache-Control", "public, Max-Age=60"}, 0, time.Minute},
+		{[]string{"Cache-Control", "max-age=60", "Age", "20"}, 0, 40 * time.Second},
+		{[]string{"Cache-Control", "max-age=60, no-cache"}, 0, 0},
+		{[]string{"Cache-Control", "max-age=0", "Expires", later}, 0, 0},
+		{[]string{"Expires", later}, 0, time.Hour},
+		{[]string{"Expires", later, "Date", now.Add(30 * time.Minute).Format(http.TimeFormat)}, 0, 30 * time.Minute},
+		{[]string{"Expires", "0"}, 0, 0},
+	} {
+		h := http.Header{}
+		for pair := range slices.Chunk(c.header, 2) {
+			h.Set(pair[0], pair[1])
+		}
+		if got := readHints(h, now); got.RetryAfter != c.retry || got.MaxAge != c.fresh {
+			t.Errorf("%v: %+v", c.header, got)
+		}
+	}
+}
+
+func BenchmarkUnchangedLook(b *testing.B) {
+	url := origin(b, func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("If-None-Match") != "" {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		w.Header().Set("ETag", `"1"`)
+		io.WriteString(w, rssDoc)
+	})
+	f, state := testFetcher(), State{URL: url}
+	answer, err := f.Fetch(b.Context(), url, &state)
+	if err != nil {
+		b.Fatal(err)
+	}
+	state.plan(Fixed{}, answer, Outcome{}, time.Now())
+	b.ReportAllocs()
+	for b.Loop() {
+		if answer, err := f.Fetch(b.Context(), url, &state); err != nil || answer.Document != nil {
+			b.Fatal(err)
+		}
+	}
+}

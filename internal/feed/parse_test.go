@@ -1,0 +1,229 @@
+package feed
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+const rssDoc = `<?xml version="1.0"?><!DOCTYPE rss PUBLIC "-//Netscape Communications//DTD RSS 0.91//EN" "http://my.netscape.com/publish/formats/rss-0.91.dtd">
+<rss version="2.0" xmlns:content="http://purl.org/rss/1.0/modules/content/" xmlns:atom="http://www.w3.org/2005/Atom">
+<channel><title>News &amp;amp; more</title><link>https://site.example/home/</link><language>fr_FR</language><ttl>30</ttl>
+<skipHours><hour>3</hour><hour>24</hour></skipHours>
+<atom:link rel="feedring" href="feedring:12D3KooW"/><managingEditor>boss@site.example</managingEditor>
+<item><title>A &lt;b&gt;bold&lt;/b&gt;
+  title &amp;eacute;</title><link>/a?b=1&amp;c=2</link><guid isPermaLink="false">g1</guid>
+<pubDate>Fri, 02 Jan 2026 03:04:05 +0100</pubDate><author>x@y.example (Ann Example)</author>
+<category>One</category><category>One</category><category> Two </category>
+<description>A &lt;i&gt;short&lt;/i&gt; text.</description>
+<content:encoded><![CDATA[<p>Long <a href="b.html">link</a> <img src="//cdn.example/i.png"></p>]]></content:encoded>
+<enclosure url="/s.mp3" type="audio/mpeg" length="1"/></item>
+<item><description>Just text &amp;amp; no tags</description><guid>https://site.example/perma</guid></item>
+<item><description>&lt;p&gt;Para one.&lt;/p&gt;&lt;p&gt;Para two.&lt;/p&gt;&lt;script&gt;x()&lt;/script&gt;</description></item>
+</channel></rss>`
+
+const atomDoc = `<feed xmlns="http://www.w3.org/2005/Atom" xml:base="https://site.example/x/" xml:lang="de">
+<title>T</title><link rel="alternate" href="/"/><link rel="feedring" href="https://site.example/.well-known/feedring"/><author><name>Feed Author</name></author>
+<entry><id>urn:1</id><title type="html">&lt;em&gt;Hi&lt;/em&gt;</title><link href="one"/><updated>2026-01-03T00:00:00Z</updated>
+<published>2026-01-02T00:00:00.9Z</published><summary>S</summary><content type="text">a &lt;b&gt; c</content></entry></feed>`
+
+const jsonDoc = `{"version":"https://jsonfeed.org/version/1.1","title":"J","home_page_url":"https://site.example/","language":"en-GB",
+"items":[{"id":"1","url":"/one","title":"One","content_text":"1 < 2","date_published":"2026-01-02T03:04:05+01:00",
+"authors":[{"name":"Ann"}],"tags":["x"],"attachments":[{"url":"https://site.example/a.mp3","mime_type":"audio/mpeg"}]}]}`
+
+func parse(t testing.TB, body string) *Document {
+	t.Helper()
+	doc, err := Parse(Source{URL: "https://origin.example/feed.xml"}, []byte(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+func TestRSS(t *testing.T) {
+	doc := parse(t, rssDoc)
+	if doc.Title != "News & more" || doc.Language != "fr-fr" || doc.Feedring != "feedring:12D3KooW" || doc.Link != "https://site.example/home/" {
+		t.Errorf("%+v", doc)
+	}
+	if doc.TTL != 30*time.Minute || !doc.SkipHours[3] || !doc.SkipHours[0] || doc.SkipHours[1] {
+		t.Errorf("ttl %v, hours %v", doc.TTL, doc.SkipHours)
+	}
+	want := []feedring.Entry{{
+		Title: "A bold title é", URL: "https://site.example/a?b=1&c=2", Published: time.Date(2026, 1, 2, 2, 4, 5, 0, time.UTC),
+		Summary:     "A short text.",
+		ContentHTML: `<p>Long <a href="https://site.example/home/b.html">link</a> <img src="https://cdn.example/i.png"></p>`,
+		Authors:     []string{"Ann Example"}, Tags: []string{"One", "Two"}, Language: "fr-fr",
+		Attachments: []feedring.Attachment{{URL: "https://site.example/s.mp3", MIMEType: "audio/mpeg"}},
+	}, {
+		URL: "https://site.example/perma", Summary: "Just text & no tags", Language: "fr-fr",
+	}, {
+		Summary: "Para one. Para two.", ContentHTML: "<p>Para one.</p><p>Para two.</p><script>x()</script>", Language: "fr-fr",
+	}}
+	checkItems(t, doc, want)
+}
+
+func TestAtom(t *testing.T) {
+	doc := parse(t, atomDoc)
+	if doc.Feedring != "https://site.example/.well-known/feedring" || doc.Language != "de" {
+		t.Errorf("%+v", doc)
+	}
+	checkItems(t, doc, []feedring.Entry{{
+		Title: "Hi", URL: "https://site.example/x/one", Published: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC),
+		Updated: time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC), Summary: "S", ContentHTML: "a &lt;b&gt; c",
+		Authors: []string{"Feed Author"}, Language: "de",
+	}})
+}
+
+func TestJSONFeed(t *testing.T) {
+	checkItems(t, parse(t, jsonDoc), []feedring.Entry{{
+		Title: "One", URL: "https://site.example/one", Published: time.Date(2026, 1, 2, 2, 4, 5, 0, time.UTC), ContentHTML: "1 &lt; 2",
+		Authors: []string{"Ann"}, Tags: []string{"x"}, Language: "en-gb",
+		Attachments: []feedring.Attachment{{URL: "https://site.example/a.mp3", MIMEType: "audio/mpeg"}},
+	}})
+}
+
+func checkItems(t *testing.T, doc *Document, want []feedring.Entry) {
+	t.Helper()
+	if len(doc.Items) != len(want) {
+		t.Fatalf("%d items, want %d", len(doc.Items), len(want))
+	}
+	for i, it := range doc.Items {
+		got := it.Entry
+		if got.Feed != "https://origin.example/feed.xml" || len(got.ID) != 32 {
+			t.Errorf("item %d: feed %q, id %q", i, got.Feed, got.ID)
+		}
+		got.Feed, got.ID = "", ""
+		if !reflect.DeepEqual(got, want[i]) {
+			t.Errorf("item %d:\n got %+v\nwant %+v", i, got, want[i])
+		}
+	}
+}
+
+func TestIdentity(t *testing.T) {
+	item := func(guid, link, title string) string {
+		return "<item><guid>" + guid + "</guid><link>" + link + "</link><title>" + title + "</title></item>"
+	}
+	for name, c := range map[string]struct {
+		body string
+		want int
+	}{
+		"an item twice":              {item("g", "http://a/1", "x") + item("g", "http://a/1", "x"), 1},
+		"one guid for all":           {item("g", "http://a/1", "x") + item("g", "http://a/2", "y"), 2},
+		"one guid and link for all":  {item("g", "http://a/", "x") + item("g", "http://a/", "y"), 2},
+		"one link for all, no guids": {item("", "http://a/", "x") + item("", "http://a/", "y"), 2},
+		"nothing at all":             {item("", "", ""), 0},
+	} {
+		doc := parse(t, "<rss version='2.0'><channel>"+c.body+"</channel></rss>")
+		if len(doc.Items) != c.want {
+			t.Errorf("%s: %d entries, want %d", name, len(doc.Items), c.want)
+		}
+	}
+}
+
+func TestContentIsCut(t *testing.T) {
+	long := strings.Repeat("<p>é&amp;</p>", 40_000)
+	doc := parse(t, "<rss version='2.0'><channel><item><guid>g</guid><description><![CDATA["+long+"]]></description></item></channel></rss>")
+	e := doc.Items[0].Entry
+	if !e.Truncated || len(e.ContentHTML) > feedring.MaxEntry-envelope || len(e.ContentHTML) < feedring.MaxEntry/2 {
+		t.Errorf("truncated %v, %d bytes", e.Truncated, len(e.ContentHTML))
+	}
+	if !strings.HasSuffix(e.ContentHTML, ">") && !strings.HasSuffix(e.ContentHTML, ";") && !strings.HasSuffix(e.ContentHTML, "é") {
+		t.Errorf("cut inside of a tag: %q", e.ContentHTML[len(e.ContentHTML)-20:])
+	}
+}
+
+func rssOf(inside string) string { return "<rss version='2.0'><channel>" + inside + "</channel></rss>" }
+
+func TestRefusals(t *testing.T) {
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	z.Write([]byte(rssDoc))
+	z.Close()
+	var attrs strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&attrs, " a%d", i)
+	}
+	for name, c := range map[string]struct {
+		body string
+		kind Kind
+		text string
+	}{
+		"empty":               {" \n", KindEmpty, "empty"},
+		"a gzip file":         {zipped.String(), KindNotAFeed, "a gzip file"},
+		"a PDF":               {"%PDF-1.7", KindNotAFeed, "a PDF file"},
+		"text":                {"Internal error", KindNotAFeed, "Internal error"},
+		"a page":              {"<!doctype html><html><head><title>Hello\n you</title>", KindNotAFeed, `an HTML page titled "Hello you"`},
+		"an XHTML page":       {"<?xml version='1.0'?><!DOCTYPE html><html><head><title>H</title></head></html>", KindNotAFeed, `titled "H"`},
+		"a challenge":         {"<html><title>Just a moment...</title><script src=/cdn-cgi/challenge-platform/x></script></html>", KindNotAFeed, "challenge page (Cloudflare)"},
+		"OPML":                {"<opml version='2.0'><body/></opml>", KindNotAFeed, "<opml>"},
+		"other JSON":          {`{"error":"no"}`, KindNotAFeed, "JSON"},
+		"cut in a tag":        {rssDoc[:900], KindTruncated, "truncated at byte"},
+		"cut in JSON":         {jsonDoc[:300], KindTruncated, "truncated at byte"},
+		"cut at the start":    {"<?xml version='1.0'?>\n<!-- ", KindTruncated, "truncated"},
+		"an entity bomb":      {`<!DOCTYPE rss [<!ENTITY a "aaa">]>` + rssOf("&a;"), KindMalformed, "DOCTYPE with an internal subset"},
+		"deep":                {rssOf(strings.Repeat("<a>", 1_000_000)), KindTooLarge, "nests"},
+		"deep JSON":           {`{"items":` + strings.Repeat("[", 1_000_000), KindTooLarge, "nests"},
+		"many attributes":     {rssOf("<item" + attrs.String() + "/>"), KindTooLarge, "attributes"},
+		"a million items":     {rssOf(strings.Repeat("<item/>", 1_000_000)), KindTooLarge, "5000 entries"},
+		"many JSON items":     {`{"items":[` + strings.Repeat("{},", 5001) + "{}]}", KindTooLarge, "5000 entries"},
+		"a million elements":  {rssOf(strings.Repeat("<a/>", 1_000_000)), KindTooLarge, "elements"},
+		"a huge title":        {rssOf("<title>" + strings.Repeat("x", 5<<20) + "</title>"), KindTooLarge, "1 MiB"},
+		"a huge CDATA":        {rssOf("<title><![CDATA[" + strings.Repeat("x", 5<<20) + "]]></title>"), KindTooLarge, "1 MiB"},
+		"a huge comment":      {rssOf("<!--" + strings.Repeat("x", 5<<20) + "-->"), KindTooLarge, "1 MiB"},
+		"a huge JSON string":  {`{"items":[{"id":"` + strings.Repeat("x", 5<<20) + `"}]}`, KindTooLarge, "1 MiB"},
+		"not well-formed":     {"<rss><channel><item a=<></item></channel></rss>", KindMalformed, "cannot be read"},
+		"JSON of wrong shape": {`{"version":"x","items":"none"}`, KindMalformed, "cannot be read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			start := time.Now()
+			_, err := Parse(Source{URL: "http://o.example/"}, []byte(c.body))
+			took := time.Since(start)
+			runtime.ReadMemStats(&after)
+			var e *Error
+			if !errors.As(err, &e) || e.Kind != c.kind || !strings.Contains(e.Detail, c.text) {
+				t.Fatalf("got %v, want %v with %q", err, c.kind, c.text)
+			}
+			if strings.Contains(e.Detail, "\n") || len(e.Detail) > 300 {
+				t.Errorf("not one line: %q", e.Detail)
+			}
+			if spent := after.TotalAlloc - before.TotalAlloc; spent > 64<<20 || took > 2*time.Second {
+				t.Errorf("refusing took %v and %d MiB", took, spent>>20)
+			}
+		})
+	}
+}
+
+func TestChallengeHeader(t *testing.T) {
+	h := http.Header{"Cf-Mitigated": {"challenge"}}
+	_, err := Parse(Source{URL: "http://o.example/", Header: h}, []byte("<html></html>"))
+	if err == nil || !strings.Contains(err.Error(), "Cloudflare") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func BenchmarkParse(b *testing.B) {
+	body, err := os.ReadFile(filepath.Join(corpusDir, "bbc-home-uk__rss-2.0__4088ef94.xml"))
+	if err != nil {
+		b.Skip("the corpus of real feeds is not here:", err)
+	}
+	b.SetBytes(int64(len(body)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Parse(Source{URL: "https://feeds.example/bbc"}, body); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

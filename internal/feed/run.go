@@ -1,0 +1,138 @@
+package feed
+
+import (
+	"container/heap"
+	"context"
+	"sync"
+	"time"
+)
+
+// Run looks at feeds until ctx ends; then it cancels the looks under way,
+// waits for them and returns. It must be called once.
+func (w *Watcher) Run(ctx context.Context) {
+	var looks sync.WaitGroup
+	defer looks.Wait()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for ctx.Err() == nil {
+		if wait, ok := w.start(ctx, &looks); ok {
+			timer.Reset(wait)
+		} else {
+			timer.Stop()
+		}
+		select {
+		case <-ctx.Done():
+		case <-w.wake:
+		case <-timer.C:
+		}
+	}
+}
+
+// start starts what is due and returns how long until the next feed is; false:
+// only a signal can bring something to do.
+func (w *Watcher) start(ctx context.Context, looks *sync.WaitGroup) (time.Duration, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := time.Now()
+	for w.running < w.cfg.Workers && len(w.due) > 0 {
+		f := w.due[0]
+		if wait := f.due.Sub(now); wait > 0 {
+			return wait, true
+		}
+		heap.Pop(&w.due)
+		if h, busy := w.hosts[f.host]; busy {
+			h.waiting = append(h.waiting, f)
+			continue
+		}
+		w.hosts[f.host] = &host{}
+		w.running++
+		lookCtx, cancel := context.WithCancel(ctx)
+		f.cancel = cancel
+		state := f.state
+		looks.Go(func() { w.finish(f, w.look(lookCtx, state)) })
+	}
+	return 0, false
+}
+
+// finish takes a look's result in and lets the host's next feed go.
+func (w *Watcher) finish(f *watched, state State) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f.cancel()
+	f.cancel = nil
+	f.state, f.due = state, state.NextLook
+	if f.again {
+		f.again, f.due = false, time.Now()
+	}
+	if !f.removed {
+		heap.Push(&w.due, f)
+	}
+	for _, next := range w.hosts[f.host].waiting {
+		if !next.removed {
+			heap.Push(&w.due, next)
+		}
+	}
+	delete(w.hosts, f.host)
+	w.running--
+	w.signal()
+}
+
+// look looks at one feed once and returns the state to go on from. A cancelled
+// look leaves it as it was.
+func (w *Watcher) look(ctx context.Context, state State) State {
+	answer, err := w.cfg.Fetcher.Fetch(ctx, state.URL, &state)
+	if ctx.Err() != nil {
+		return state
+	}
+	now := time.Now().UTC()
+	next := state
+	if err != nil {
+		next = w.failed(state, asError(err, state.URL), answer.Hints, now)
+	} else if next, err = w.succeeded(ctx, state, answer, now); err != nil {
+		if ctx.Err() != nil {
+			return state
+		}
+		e := &Error{Kind: KindUnsaved, URL: state.URL, Detail: "its entries could not be stored: " + err.Error(), Err: err}
+		next = w.failed(state, e, answer.Hints, now)
+	}
+	w.cfg.Handler.Looked(state.URL, next)
+	return next
+}
+
+func (w *Watcher) failed(state State, err *Error, hints Hints, now time.Time) State {
+	state.LastLook = now
+	state.Failures++
+	state.LastError = err.Detail
+	state.NextLook, state.Interval = w.cfg.Policy.Next(&state, Outcome{Err: err, Hints: hints}, now)
+	return state
+}
+
+func (w *Watcher) succeeded(ctx context.Context, state State, answer Answer, now time.Time) (State, error) {
+	next := state
+	outcome := Outcome{Hints: answer.Hints}
+	if answer.Document == nil {
+		next.plan(w.cfg.Policy, answer, outcome, now)
+		return next, nil
+	}
+	entries, next := Diff(state, answer.Document, now)
+	for _, e := range entries {
+		if e.Version == 1 {
+			outcome.New++
+		} else {
+			outcome.Updated++
+		}
+	}
+	next.plan(w.cfg.Policy, answer, outcome, now)
+	if len(entries) == 0 {
+		return next, nil
+	}
+	return next, w.cfg.Handler.Changed(ctx, state.URL, entries, next)
+}
+
+// plan writes down an answer and when to ask again.
+func (s *State) plan(p Policy, answer Answer, o Outcome, now time.Time) {
+	s.Validators, s.BodyHash, s.Moved = answer.Validators, answer.BodyHash, answer.Moved
+	s.LastLook, s.LastSuccess = now, now
+	s.Failures, s.LastError = 0, ""
+	s.NextLook, s.Interval = p.Next(s, o, now)
+}

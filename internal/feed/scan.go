@@ -1,0 +1,189 @@
+package feed
+
+import "bytes"
+
+// checkLimits refuses a UTF-8 document that would cost a parser too much. It
+// reads each byte once, allocates nothing that grows, and judges nothing else:
+// what is wrong XML or JSON is for the parser to say.
+func checkLimits(text []byte) error {
+	if trimmed := bytes.TrimLeft(text, " \t\r\n"); len(trimmed) > 0 && trimmed[0] == '{' {
+		return (&jsonScan{text: text}).run()
+	}
+	return (&xmlScan{text: text}).run()
+}
+
+// xmlScan walks over the tags of a document as a forgiving parser would.
+type xmlScan struct {
+	text     []byte
+	at       int
+	open     [maxDepth + 1][]byte // names of the open elements
+	depth    int
+	items    int
+	elements int
+	rooted   bool
+}
+
+func (s *xmlScan) run() error {
+	for s.at < len(s.text) {
+		next := bytes.IndexByte(s.text[s.at:], '<')
+		if next < 0 {
+			next = len(s.text) - s.at
+		}
+		if next > maxToken {
+			return tooLong("text")
+		}
+		if s.at += next; s.at >= len(s.text) {
+			break
+		}
+		if err := s.markup(); err != nil {
+			return err
+		}
+	}
+	if s.rooted && s.depth > 0 {
+		return refuse(KindTruncated, "the document is truncated at byte %d, inside <%s>", len(s.text), clip(string(s.open[s.depth-1])))
+	}
+	return nil
+}
+
+// markup reads what begins at "<".
+func (s *xmlScan) markup() error {
+	rest := s.text[s.at:]
+	switch {
+	case bytes.HasPrefix(rest, []byte("<!--")):
+		return s.skip(4, "-->", "comment")
+	case bytes.HasPrefix(rest, []byte("<![CDATA[")):
+		return s.skip(9, "]]>", "CDATA section")
+	case bytes.HasPrefix(rest, []byte("<?")):
+		return s.skip(2, "?>", "processing instruction")
+	case bytes.HasPrefix(rest, []byte("<!")):
+		return s.directive()
+	case bytes.HasPrefix(rest, []byte("</")):
+		return s.endTag()
+	}
+	return s.startTag()
+}
+
+func (s *xmlScan) skip(head int, end, what string) error {
+	length := bytes.Index(s.text[s.at+head:], []byte(end))
+	if length < 0 {
+		return refuse(KindTruncated, "the document is truncated at byte %d, inside a %s", len(s.text), what)
+	}
+	if length > maxToken {
+		return tooLong(what)
+	}
+	s.at += head + length + len(end)
+	return nil
+}
+
+func (s *xmlScan) directive() error {
+	length := bytes.IndexByte(s.text[s.at:], '>')
+	if length < 0 {
+		return refuse(KindTruncated, "the document is truncated at byte %d, inside a declaration", len(s.text))
+	}
+	if length > maxToken {
+		return tooLong("declaration")
+	}
+	if bytes.IndexByte(s.text[s.at:s.at+length], '[') >= 0 {
+		return refuse(KindMalformed, "the document declares entities of its own (DOCTYPE with an internal subset), which is not read")
+	}
+	s.at += length + 1
+	return nil
+}
+
+func (s *xmlScan) endTag() error {
+	length := bytes.IndexByte(s.text[s.at:], '>')
+	if length < 0 {
+		return refuse(KindTruncated, "the document is truncated at byte %d, inside a tag", len(s.text))
+	}
+	name := tagName(s.text[s.at+2 : s.at+length])
+	s.at += length + 1
+	// As the parser does: an end tag closes what was left open inside.
+	for i := s.depth - 1; i >= 0; i-- {
+		if bytes.Equal(s.open[i], name) {
+			s.depth = i
+			break
+		}
+	}
+	return nil
+}
+
+func (s *xmlScan) startTag() error {
+	name := tagName(s.text[s.at+1:])
+	if len(name) == 0 { // a bare "<"
+		s.at++
+		return nil
+	}
+	end, attrs := s.tagEnd(s.at + 1 + len(name))
+	switch {
+	case end < 0:
+		return refuse(KindTruncated, "the document is truncated at byte %d, inside <%s>", len(s.text), clip(string(name)))
+	case end-s.at > maxToken:
+		return tooLong("tag")
+	case attrs > maxAttrs:
+		return refuse(KindTooLarge, "<%s> has more than %d attributes", clip(string(name)), maxAttrs)
+	}
+	closed := s.text[end-1] == '/'
+	s.at, s.rooted = end+1, true
+	return s.count(name, closed)
+}
+
+func (s *xmlScan) count(name []byte, closed bool) error {
+	if s.elements++; s.elements > maxElements {
+		return refuse(KindTooLarge, "the document has more than %d elements", maxElements)
+	}
+	local := name[bytes.IndexByte(name, ':')+1:]
+	if bytes.EqualFold(local, []byte("item")) || bytes.EqualFold(local, []byte("entry")) {
+		if s.items++; s.items > maxItems {
+			return refuse(KindTooLarge, "the feed has more than %d entries", maxItems)
+		}
+	}
+	if s.depth >= maxDepth {
+		return refuse(KindTooLarge, "the document nests more than %d elements", maxDepth)
+	}
+	if !closed {
+		s.open[s.depth] = name
+		s.depth++
+	}
+	return nil
+}
+
+// tagEnd finds the ">" of a start tag and counts its attributes, those without
+// a value too; -1 means that the tag does not end.
+func (s *xmlScan) tagEnd(at int) (end, attrs int) {
+	quote, previous := byte(0), byte(' ')
+	for ; at < len(s.text); at++ {
+		c := s.text[at]
+		switch {
+		case quote != 0:
+			if c == quote {
+				quote, c = 0, ' '
+			} else {
+				continue
+			}
+		case c == '>':
+			return at, attrs
+		case c == '"' || c == '\'':
+			quote = c
+		case isSpace(previous) && !isSpace(c) && c != '=' && c != '/':
+			attrs++
+		}
+		previous = c
+	}
+	return -1, attrs
+}
+
+func tagName(b []byte) []byte {
+	for i, c := range b {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= 0x80, c == '_', c == ':':
+		case i > 0 && (c >= '0' && c <= '9' || c == '-' || c == '.'):
+		default:
+			return b[:i]
+		}
+	}
+	return b
+}
+
+func tooLong(what string) error {
+	return refuse(KindTooLarge, "a %s is longer than %d MiB", what, maxToken>>20)
+}

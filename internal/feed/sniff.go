@@ -1,0 +1,122 @@
+package feed
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+// findFeed returns where the root element of a UTF-8 text begins, or an error
+// that says what the text is instead of a feed.
+func findFeed(text []byte, header http.Header) (int, error) {
+	trimmed := bytes.TrimSpace(text)
+	switch {
+	case len(trimmed) == 0:
+		return 0, refuse(KindEmpty, "the document is empty")
+	case trimmed[0] == '{':
+		if !bytes.Contains(trimmed, []byte(`"items"`)) {
+			return 0, refuse(KindNotAFeed, "not a feed: a JSON document without items")
+		}
+		return 0, nil
+	case trimmed[0] != '<':
+		return 0, refuse(KindNotAFeed, "not a feed: text that begins with %q", clip(string(cutBytes(trimmed, 400))))
+	}
+	name, at := root(text)
+	switch local := strings.ToLower(name[strings.IndexByte(name, ':')+1:]); {
+	case local == "rss" || local == "rdf" || local == "feed":
+		return at, nil
+	case local == "html" || local == "head" || local == "body" || bytes.EqualFold(cutBytes(trimmed, 9), []byte("<!doctype")):
+		return 0, refuse(KindNotAFeed, "not a feed: %s", describePage(trimmed, header))
+	case name == "":
+		return 0, refuse(KindTruncated, "the document is truncated at byte %d, before its first element", len(text))
+	}
+	return 0, refuse(KindNotAFeed, "not a feed: an XML document <%s>", clip(name))
+}
+
+func cutBytes(b []byte, limit int) []byte { return b[:min(len(b), limit)] }
+
+// root returns the name and place of the first element.
+func root(text []byte) (string, int) {
+	for at := 0; at < len(text); {
+		next := bytes.IndexByte(text[at:], '<')
+		if next < 0 {
+			break
+		}
+		at += next
+		rest, end := text[at:], ">"
+		switch {
+		case bytes.HasPrefix(rest, []byte("<!--")):
+			end = "-->"
+		case bytes.HasPrefix(rest, []byte("<?")):
+			end = "?>"
+		case bytes.HasPrefix(rest, []byte("<!")):
+			if length := bytes.IndexByte(rest, '>'); length > 0 && bytes.IndexByte(rest[:length], '[') >= 0 {
+				end = "]>"
+			}
+		default:
+			if name := tagName(rest[1:]); len(name) > 0 {
+				return string(name), at
+			}
+		}
+		length := bytes.Index(rest, []byte(end))
+		if length < 0 {
+			break
+		}
+		at += length + len(end)
+	}
+	return "", 0
+}
+
+// describePage tells of an HTML page: its title, and whether it is there to
+// keep programs out.
+func describePage(page []byte, header http.Header) string {
+	page = page[:min(len(page), 64<<10)]
+	what := "an HTML page"
+	if title := pageTitle(page); title != "" {
+		what += fmt.Sprintf(" titled %q", title)
+	}
+	if who := challenger(page, header); who != "" {
+		what += "; looks like a challenge page (" + who + ")"
+	}
+	return what
+}
+
+func pageTitle(page []byte) string {
+	z := html.NewTokenizer(bytes.NewReader(page))
+	for inTitle := false; ; {
+		switch z.Next() {
+		case html.ErrorToken:
+			return ""
+		case html.StartTagToken:
+			name, _ := z.TagName()
+			inTitle = string(name) == "title"
+		case html.TextToken:
+			if inTitle {
+				return clip(fold(html.UnescapeString(string(z.Raw()))))
+			}
+		}
+	}
+}
+
+// challenger names who put up a challenge page.
+func challenger(page []byte, header http.Header) string {
+	if header.Get("Cf-Mitigated") != "" {
+		return "Cloudflare"
+	}
+	lower := bytes.ToLower(page)
+	for _, known := range [...]struct{ mark, who string }{
+		{"/cdn-cgi/challenge-platform", "Cloudflare"}, {"cf-chl-", "Cloudflare"}, {"cf_chl_", "Cloudflare"},
+		{"attention required! | cloudflare", "Cloudflare"}, {"<title>just a moment...", "Cloudflare"},
+		{"ddos-guard", "DDoS-Guard"}, {"_incapsula_", "Imperva"}, {"captcha-delivery.com", "DataDome"},
+		{"awswaf", "AWS WAF"}, {"px-captcha", "HUMAN"}, {"/.within.website/", "Anubis"}, {"sgcaptcha", "SiteGround"},
+		{"sucuri_cloudproxy", "Sucuri"}, {"checking your browser", "unknown"}, {"captcha", "captcha"},
+	} {
+		if bytes.Contains(lower, []byte(known.mark)) {
+			return known.who
+		}
+	}
+	return ""
+}

@@ -1,0 +1,117 @@
+package feed
+
+import (
+	"fmt"
+	"html"
+	"strings"
+	"unicode/utf8"
+
+	xhtml "golang.org/x/net/html"
+)
+
+// plain returns the text of an HTML fragment: no tags, no scripts, entities
+// decoded, white space folded.
+func plain(fragment string) string {
+	if !strings.ContainsAny(fragment, "<&") {
+		return fold(fragment)
+	}
+	var out strings.Builder
+	z := xhtml.NewTokenizer(strings.NewReader(fragment))
+	hidden := false
+	for {
+		switch z.Next() {
+		case xhtml.ErrorToken:
+			return fold(out.String())
+		case xhtml.TextToken:
+			if !hidden {
+				out.Write(z.Text())
+			}
+		case xhtml.StartTagToken, xhtml.SelfClosingTagToken, xhtml.EndTagToken:
+			start := z.Raw()[1] != '/'
+			name, _ := z.TagName()
+			hidden = start && (string(name) == "script" || string(name) == "style")
+			if !inline[string(name)] {
+				out.WriteByte(' ')
+			}
+		}
+	}
+}
+
+// inline are the elements that part no words.
+var inline = map[string]bool{
+	"a": true, "abbr": true, "b": true, "big": true, "cite": true, "code": true, "em": true, "font": true,
+	"i": true, "ins": true, "del": true, "mark": true, "q": true, "s": true, "small": true, "span": true,
+	"strong": true, "sub": true, "sup": true, "tt": true, "u": true, "wbr": true,
+}
+
+// hasMarkup reports whether s is HTML and not just text with entities.
+func hasMarkup(s string) bool {
+	for at := strings.IndexByte(s, '<'); at >= 0 && at+1 < len(s); {
+		if c := s[at+1]; c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '/' || c == '!' {
+			return true
+		}
+		next := strings.IndexByte(s[at+1:], '<')
+		if next < 0 {
+			return false
+		}
+		at += 1 + next
+	}
+	return false
+}
+
+// textToHTML makes HTML that shows s as it is written.
+func textToHTML(s string) string {
+	return strings.ReplaceAll(html.EscapeString(strings.TrimSpace(s)), "\n", "<br>\n")
+}
+
+// fold joins the words of s by single spaces.
+func fold(s string) string {
+	return strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
+}
+
+// cut returns at most limit bytes of s, whole characters only.
+func cut(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:limit]
+}
+
+// cutWords is cut at the end of a word, with a mark that something is missing.
+func cutWords(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	s = cut(s, limit-len("…"))
+	if space := strings.LastIndexByte(s, ' '); space > len(s)/2 {
+		s = s[:space]
+	}
+	return s + "…"
+}
+
+// cutHTML is cut outside of a tag and of an entity.
+func cutHTML(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	s = cut(s, limit)
+	if open := strings.LastIndexByte(s, '<'); open > strings.LastIndexByte(s, '>') {
+		s = s[:open]
+	}
+	if amp := strings.LastIndexByte(s, '&'); amp >= len(s)-10 && amp > strings.LastIndexByte(s, ';') {
+		s = s[:amp]
+	}
+	return s
+}
+
+func clip(s string) string { return cutWords(fold(cut(s, 400)), 80) }
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}

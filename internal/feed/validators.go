@@ -1,0 +1,48 @@
+package feed
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/http"
+)
+
+// maxValidator bounds what is kept of an origin's header, in bytes.
+const maxValidator = 1024
+
+// Validators are what an origin gave to ask "has it changed?" with. They are
+// sent back byte for byte.
+type Validators struct {
+	ETag         Opaque `json:"etag,omitempty"`
+	LastModified Opaque `json:"last_modified,omitempty"`
+}
+
+// Opaque is a header's value that only its origin understands. It may hold
+// bytes that are no UTF-8, so its text form is base64.
+type Opaque string
+
+// MarshalText writes base64.
+func (o Opaque) MarshalText() ([]byte, error) {
+	return base64.StdEncoding.AppendEncode(nil, []byte(o)), nil
+}
+
+// UnmarshalText reads base64.
+func (o *Opaque) UnmarshalText(text []byte) error {
+	raw, err := base64.StdEncoding.AppendDecode(nil, text)
+	if err != nil || len(raw) > maxValidator {
+		return fmt.Errorf("validator: %w", errState)
+	}
+	*o = Opaque(raw)
+	return nil
+}
+
+func readValidators(h http.Header) Validators {
+	return Validators{ETag: opaque(h, "Etag"), LastModified: opaque(h, "Last-Modified")}
+}
+
+// opaque returns a header as it came; one that is absurdly long is not kept.
+func opaque(h http.Header, key string) Opaque {
+	if v := h.Get(key); len(v) <= maxValidator {
+		return Opaque(v)
+	}
+	return ""
+}

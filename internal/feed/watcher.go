@@ -1,0 +1,176 @@
+package feed
+
+import (
+	"container/heap"
+	"context"
+	"errors"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// Handler takes what a Watcher finds. For one feed it is called by one
+// goroutine at a time, for several feeds by several at once.
+type Handler interface {
+	// Changed stores entries, oldest first, and next with them. Only after it
+	// returns nil does the Watcher go on from next; after an error the same
+	// entries are found again. ctx ends with the Watcher's run.
+	Changed(ctx context.Context, url string, entries []feedring.Entry, next State) error
+
+	// Looked tells of each look that ended, after Changed if it was called. To
+	// lose its state costs no more than one needless request.
+	Looked(url string, state State)
+}
+
+// Config is what a Watcher needs. All fields but Workers must be set.
+type Config struct {
+	Fetcher *Fetcher
+	Policy  Policy
+	Handler Handler
+	Workers int // looks at once, one for each host; 0: 16
+}
+
+// Validate reports what is missing.
+func (c Config) Validate() error {
+	if c.Fetcher == nil || c.Policy == nil || c.Handler == nil {
+		return errors.New("feed: a watcher needs a fetcher, a policy and a handler")
+	}
+	if c.Workers < 0 {
+		return errors.New("feed: a watcher needs workers")
+	}
+	return nil
+}
+
+// ErrUnknown is returned for a feed that is not watched.
+var ErrUnknown = errors.New("this feed is not watched here")
+
+// Watcher looks at many feeds, each when its policy says so. All methods are
+// safe for concurrent use and do not block, except Run.
+type Watcher struct {
+	cfg  Config
+	wake chan struct{} // one token: something changed for Run
+
+	mu      sync.Mutex
+	feeds   map[string]*watched
+	due     dueHeap
+	hosts   map[string]*host
+	running int
+}
+
+// watched is one feed. It is in the heap, or in its host's queue, or looked at.
+type watched struct {
+	host    string
+	state   State
+	due     time.Time
+	index   int                // in the heap; -1: not there
+	again   bool               // asked for during a look
+	cancel  context.CancelFunc // of the look under way; nil: none
+	removed bool
+}
+
+// host is busy as long as it is in Watcher.hosts; its other feeds wait.
+type host struct{ waiting []*watched }
+
+// NewWatcher returns a Watcher without feeds. It does nothing until Run.
+func NewWatcher(cfg Config) (*Watcher, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	if cfg.Workers == 0 {
+		cfg.Workers = 16
+	}
+	return &Watcher{
+		cfg:   cfg,
+		wake:  make(chan struct{}, 1),
+		feeds: make(map[string]*watched),
+		hosts: make(map[string]*host),
+	}, nil
+}
+
+// Add watches a feed from state on; the zero State is that of a new feed,
+// which is looked at now. A feed that is watched already stays as it is.
+func (w *Watcher) Add(feedURL string, state State) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, ok := w.feeds[feedURL]; ok {
+		return
+	}
+	state.URL = feedURL
+	f := &watched{state: state, index: -1, host: feedURL}
+	if u, err := url.Parse(feedURL); err == nil {
+		f.host = u.Host
+	}
+	f.due = w.firstLook(&state)
+	w.feeds[feedURL] = f
+	heap.Push(&w.due, f)
+	w.signal()
+}
+
+func (w *Watcher) firstLook(state *State) time.Time {
+	now := time.Now()
+	if state.LastLook.IsZero() {
+		return now
+	}
+	// A clock that was wrong when the state was saved must not end a feed.
+	if next, last := w.cfg.Policy.Resume(state, now), now.Add(maxHint); next.Before(last) {
+		return next
+	}
+	return now
+}
+
+// Remove stops watching a feed. A look under way is cancelled; if it was just
+// storing what it found, Changed and Looked may still be called.
+func (w *Watcher) Remove(feedURL string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f, ok := w.feeds[feedURL]
+	if !ok {
+		return
+	}
+	delete(w.feeds, feedURL)
+	f.removed = true
+	if f.index >= 0 {
+		heap.Remove(&w.due, f.index)
+	}
+	if f.cancel != nil {
+		f.cancel()
+	}
+}
+
+// Look makes a feed due now, whatever its policy said; a look under way is
+// followed by another. It fails with ErrUnknown.
+func (w *Watcher) Look(feedURL string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f, ok := w.feeds[feedURL]
+	if !ok {
+		return ErrUnknown
+	}
+	f.again = f.cancel != nil
+	f.due = time.Now()
+	if f.index >= 0 {
+		heap.Fix(&w.due, f.index)
+	}
+	w.signal()
+	return nil
+}
+
+// State returns what is remembered of a feed.
+func (w *Watcher) State(feedURL string) (State, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f, ok := w.feeds[feedURL]
+	if !ok {
+		return State{}, false
+	}
+	return f.state, true
+}
+
+func (w *Watcher) signal() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
