@@ -1,0 +1,175 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+	"github.com/feedring/feedring"
+)
+
+// batch is one transaction under construction. Only the writer touches it.
+type batch struct {
+	txn       *badger.Txn
+	heads     *heads
+	last      refID // the greatest number given, this batch included
+	changed   map[feedring.FeedRef]refState
+	forgotten map[refID]feedring.FeedRef
+	bytes     int64 // written so far
+	err       error // the first row that could not be added: nothing is committed
+}
+
+func newBatch(s *Store) *batch {
+	return &batch{
+		txn: s.db.NewTransaction(true), heads: &s.heads, last: s.heads.last,
+		changed: make(map[feedring.FeedRef]refState), forgotten: make(map[refID]feedring.FeedRef),
+	}
+}
+
+// set and del change one row.
+func (b *batch) set(key, value []byte) {
+	b.bytes += int64(len(key) + len(value))
+	b.keep(b.txn.Set(key, value))
+}
+
+func (b *batch) del(key []byte) {
+	b.bytes += int64(len(key))
+	b.keep(b.txn.Delete(key))
+}
+
+func (b *batch) keep(err error) {
+	if err != nil && b.err == nil {
+		b.err = fmt.Errorf("writing to the store: %w", err)
+	}
+}
+
+// finish adds the rows of the refs that changed.
+func (b *batch) finish() error {
+	for _, state := range b.changed {
+		b.set(refKey(state.id), encodeRef(&state.Head))
+	}
+	return b.err
+}
+
+// state returns ref's state within the batch, and whether it has one.
+func (b *batch) state(ref feedring.FeedRef) (refState, bool) {
+	if state, ok := b.changed[ref]; ok {
+		return state, true
+	}
+	state, ok := b.heads.get(ref)
+	if _, gone := b.forgotten[state.id]; gone {
+		return refState{}, false
+	}
+	return state, ok
+}
+
+// change records state, giving it a number if it is new.
+func (b *batch) change(state refState) refState {
+	if state.id == 0 {
+		b.last++
+		state.id = b.last
+	}
+	b.changed[state.Ref] = state
+	return state
+}
+
+// forget drops the state itself.
+func (b *batch) forget(state refState) {
+	delete(b.changed, state.Ref)
+	b.forgotten[state.id] = state.Ref
+	b.del(refKey(state.id))
+}
+
+// addAll adds items, or nothing when one of them contradicts what is stored.
+func (b *batch) addAll(items []Item) error {
+	fresh := make([]*Item, 0, len(items))
+	type place struct {
+		ref feedring.FeedRef
+		pos feedring.Position
+	}
+	here := make(map[place][32]byte, len(items))
+	for i := range items {
+		it := &items[i]
+		at := place{it.Ref, it.Position}
+		hash, known := here[at]
+		if !known {
+			var err error
+			if hash, known, err = b.stored(it.Ref, it.Position); err != nil {
+				return err
+			}
+		}
+		if !known {
+			here[at] = it.Hash
+			fresh = append(fresh, it)
+		} else if hash != it.Hash {
+			return fmt.Errorf("entry %d of %s: %w", it.Position.Sequence, it.Ref.URL, ErrConflict)
+		}
+	}
+	for _, it := range fresh {
+		b.add(it)
+	}
+	return b.err
+}
+
+// stored returns the hash of the item at p, and whether there is one.
+func (b *batch) stored(ref feedring.FeedRef, p feedring.Position) (hash [32]byte, ok bool, err error) {
+	state, ok := b.state(ref)
+	if !ok || state.Count == 0 || p.Compare(state.Last) > 0 || p.Compare(state.First) < 0 {
+		return hash, false, nil
+	}
+	item, err := b.txn.Get(logKey(state.id, p))
+	if errors.Is(err, badger.ErrKeyNotFound) {
+		return hash, false, nil
+	}
+	if err != nil {
+		return hash, false, fmt.Errorf("reading the store: %w", err)
+	}
+	err = item.Value(func(row []byte) error {
+		r, err := decodeLog(row)
+		hash = r.hash
+		return err
+	})
+	return hash, err == nil, err
+}
+
+// add writes the rows of an item that is not stored yet.
+func (b *batch) add(it *Item) {
+	state, _ := b.state(it.Ref)
+	state.Ref = it.Ref
+	state.add(it)
+	state = b.change(state)
+	b.set(logKey(state.id, it.Position), encodeLog(it))
+	published, at, found := b.newest(state.id, it.ID)
+	if found && at.Compare(it.Position) > 0 {
+		return // an older version that came late: the log alone holds it
+	}
+	if found {
+		b.del(indexKey(published, state.id, at))
+	}
+	b.set(versionKey(state.id, it.ID), encodeVersion(it.Published, it.Position))
+	b.set(indexKey(it.Published, state.id, it.Position), encodeIndex(it))
+}
+
+// remove deletes the rows of the item at p. Its ref's state is the caller's
+// business.
+func (b *batch) remove(id refID, p feedring.Position, row *logRow) {
+	b.del(logKey(id, p))
+	entry := feedring.EntryID(row.id)
+	if _, at, found := b.newest(id, entry); found && at == p {
+		b.del(versionKey(id, entry))
+		b.del(indexKey(row.published, id, p))
+	}
+}
+
+// newest finds where the newest version of an entry stands.
+func (b *batch) newest(id refID, entry feedring.EntryID) (published time.Time, p feedring.Position, found bool) {
+	row, err := get(b.txn, versionKey(id, entry))
+	if err == nil {
+		published, p, err = decodeVersion(row)
+	}
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		b.keep(err)
+	}
+	return published, p, err == nil
+}

@@ -1,0 +1,100 @@
+package store
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+
+	"github.com/feedring/feedring"
+)
+
+const crashDir = "FEEDRING_STORE_CRASH_DIR"
+
+// TestMain lets the test binary be the process that TestCrash kills.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(crashDir); dir != "" {
+		appendForEver(dir)
+	}
+	os.Exit(m.Run())
+}
+
+// appendForEver has four feeds append at the same time and tells, a line each,
+// what was acknowledged.
+func appendForEver(dir string) {
+	s, err := Open(dir, Options{})
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	var wg sync.WaitGroup
+	for f := range 4 {
+		first := 0
+		if head, ok := s.Head(makeItem(random(0), f, 0).Ref); ok {
+			first = int(head.Last.Sequence)
+		}
+		wg.Go(func() {
+			for n := first; ; n++ {
+				if err := s.Append(ctx, []Item{crashItem(f, n)}); err != nil {
+					fmt.Println(err)
+					os.Exit(1)
+				}
+				fmt.Printf("%d %d\n", f, n)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// crashItem is the same in both processes.
+func crashItem(f, n int) Item { return makeItem(random(uint64(f<<32|n)), f, n) }
+
+// TestCrash kills a process that appends, again and again: everything it had
+// acknowledged is there, byte for byte, without a gap.
+func TestCrash(t *testing.T) {
+	dir := t.TempDir()
+	acknowledged := map[int]int{}
+	for range 4 {
+		killAfter(t, dir, 300, acknowledged)
+		s := open(t, dir, Options{})
+		for f, count := range acknowledged {
+			var after feedring.Position
+			for after.Sequence < uint64(count) {
+				items, err := s.Scan(ctx, makeItem(random(0), f, 0).Ref, after, 0, 0)
+				check(t, err)
+				if len(items) == 0 {
+					t.Fatalf("feed %d ends at %d, acknowledged up to %d", f, after.Sequence, count)
+				}
+				for i := range items {
+					same(t, "after the kill", items[i:i+1], []Item{crashItem(f, int(after.Sequence)+i)})
+				}
+				after = items[len(items)-1].Position
+			}
+		}
+		check(t, s.Close())
+	}
+}
+
+// killAfter runs the child until it acknowledged so many entries.
+func killAfter(t *testing.T, dir string, lines int, acknowledged map[int]int) {
+	t.Helper()
+	child := exec.Command(os.Args[0])
+	child.Env = append(os.Environ(), crashDir+"="+dir)
+	out, err := child.StdoutPipe()
+	check(t, err)
+	check(t, child.Start())
+	read := bufio.NewScanner(out)
+	for n := 0; read.Scan(); n++ {
+		var f, last int
+		if _, err := fmt.Sscanf(read.Text(), "%d %d", &f, &last); err != nil {
+			t.Fatalf("the child says %q", read.Text())
+		}
+		acknowledged[f] = max(acknowledged[f], last+1)
+		if n == lines {
+			check(t, child.Process.Kill()) // goes on reading what it had said
+		}
+	}
+	child.Wait()
+}

@@ -1,0 +1,48 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// freeBytes returns how much room the disk of dir has left for this process.
+func freeBytes(dir string) (int64, error) {
+	var st syscall.Statfs_t
+	if err := syscall.Statfs(dir, &st); err != nil {
+		return 0, fmt.Errorf("asking for the room left in %s: %w", dir, err)
+	}
+	return int64(st.Bavail) * int64(st.Bsize), nil
+}
+
+// allocated returns the room that a file takes: badger's files are larger than
+// what was written to them.
+func allocated(info os.FileInfo) int64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return st.Blocks * 512
+	}
+	return info.Size()
+}
+
+// whileLocked runs check while no other process has dir open, and fails with
+// ErrLocked if one has. It asks for the lock that badger itself takes, which
+// the kernel drops when its holder dies.
+func whileLocked(dir string, check func() error) error {
+	d, err := os.Open(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil // badger creates it
+	}
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	err = syscall.Flock(int(d.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return ErrLocked
+	}
+	if err != nil {
+		return err
+	}
+	return check()
+}

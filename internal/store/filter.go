@@ -1,0 +1,66 @@
+package store
+
+import (
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/match"
+)
+
+// filter is a Search made ready to look at very many index rows.
+type filter struct {
+	theme     string
+	provider  string
+	privacy   Privacy
+	since     time.Time
+	words     *match.Expr
+	refs      map[refID]bool  // nil: every ref
+	providers map[string]bool // answers of Provider.Matches so far
+}
+
+func (s *Store) newFilter(q *Search) *filter {
+	f := &filter{
+		theme: string(q.Theme), provider: q.Provider, privacy: q.Privacy, since: q.Since,
+		words: q.Words, providers: make(map[string]bool),
+	}
+	if q.Since.IsZero() {
+		f.since = time.Unix(-1<<62, 0)
+	}
+	if q.Refs != nil {
+		f.refs = make(map[refID]bool, len(q.Refs))
+		for _, ref := range q.Refs {
+			if state, ok := s.heads.get(ref); ok {
+				f.refs[state.id] = true
+			}
+		}
+	}
+	return f
+}
+
+// matches tests an index row, the cheapest test first.
+func (f *filter) matches(id refID, value []byte) (bool, error) {
+	if f.refs != nil && !f.refs[id] {
+		return false, nil
+	}
+	row, err := decodeIndex(value)
+	switch {
+	case err != nil:
+		return false, err
+	case row.private && f.privacy == PublicOnly, !row.private && f.privacy == PrivateOnly:
+		return false, nil
+	case f.theme != "" && string(row.theme) != f.theme:
+		return false, nil
+	case f.provider != "" && !f.providerMatches(row.provider):
+		return false, nil
+	}
+	return f.words == nil || f.words.Match(row.text), nil
+}
+
+func (f *filter) providerMatches(name []byte) bool {
+	answer, known := f.providers[string(name)]
+	if !known {
+		answer = feedring.Provider(name).Matches(f.provider)
+		f.providers[string(name)] = answer
+	}
+	return answer
+}

@@ -1,0 +1,59 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+	"testing"
+
+	"github.com/feedring/feedring"
+)
+
+// TestFull has a disk that fills up, lets room be made, and works again.
+func TestFull(t *testing.T) {
+	s := open(t, t.TempDir(), Options{})
+	var left int64 = 1 << 30
+	// Every write asks, and the writer is idle whenever left changes.
+	s.free = func(string) (int64, error) { return left, nil }
+	fill(t, s, 20, 20)
+	r := random(3)
+	late := makeItem(r, 0, 50)
+
+	left = defaultReserve - 1
+	if err := s.Append(ctx, []Item{late}); !errors.Is(err, ErrFull) {
+		t.Errorf("append on a full disk: %v", err)
+	}
+	if err := s.Put(ctx, BucketMeta, "a", nil); !errors.Is(err, ErrFull) {
+		t.Errorf("put on a full disk: %v", err)
+	}
+	if items, _, err := s.Search(ctx, Search{}); err != nil || len(items) != 20 {
+		t.Errorf("search on a full disk: %d, %v", len(items), err)
+	}
+	n, err := s.Prune(ctx, start.AddDate(1, 0, 0), func(feedring.FeedRef) bool { return false })
+	if err != nil || n != 20 {
+		t.Errorf("prune on a full disk: %d, %v", n, err)
+	}
+	left = defaultReserve
+	mustAppend(t, s, late)
+}
+
+// TestWriteFails has badger fail to write as it does when the room ends in the
+// middle: the store reports it, and goes on.
+func TestWriteFails(t *testing.T) {
+	s := open(t, t.TempDir(), Options{})
+	fill(t, s, 20, 20)
+	r := random(4)
+	late := makeItem(r, 0, 50)
+	s.failure = fmt.Errorf("cannot create new mem table err: %v", syscall.ENOSPC)
+	if err := s.Append(ctx, []Item{late}); !errors.Is(err, ErrFull) {
+		t.Errorf("append: %v", err)
+	}
+	s.failure = nil
+	if _, err := s.Get(late.Ref, late.Position); !errors.Is(err, ErrNotFound) {
+		t.Errorf("entry of a failed write: %v", err)
+	}
+	mustAppend(t, s, late)
+	if heads := s.Heads(); len(heads) != 20 {
+		t.Errorf("%d feeds", len(heads))
+	}
+}

@@ -1,0 +1,69 @@
+package store
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/feedring/feedring"
+)
+
+// TestGrowth appends and prunes for a long time what is always the same
+// amount: the room on disk must not grow with the time.
+func TestGrowth(t *testing.T) {
+	if testing.Short() {
+		t.Skip("appends 30,000 entries")
+	}
+	s := open(t, t.TempDir(), Options{})
+	r := random(1)
+	const rounds, per = 30, 1000
+	var most int64
+	for round := range rounds {
+		items := make([]Item, per)
+		for i := range items {
+			items[i] = makeItem(r, i%5, round*per/5+i/5)
+		}
+		mustAppend(t, s, items...)
+		_, err := s.Prune(ctx, items[0].Seen, func(feedring.FeedRef) bool { return false })
+		check(t, err)
+		stats, err := s.Stats()
+		check(t, err)
+		if most = max(most, stats.Bytes); stats.Entries != per {
+			t.Fatalf("round %d: %d entries", round, stats.Entries)
+		}
+	}
+	t.Logf("at most %d MiB on disk for %d entries of %d appended", most>>20, per, rounds*per)
+	if most > 48<<20 {
+		t.Errorf("the store grew to %d MiB", most>>20)
+	}
+}
+
+// TestTogether has many callers write while others read and the database is
+// closed and opened under them.
+func TestTogether(t *testing.T) {
+	s := open(t, t.TempDir(), Options{})
+	s.trimmer.busy = 100_000
+	var wg sync.WaitGroup
+	for f := range 8 {
+		wg.Go(func() {
+			r := random(uint64(f))
+			for n := range 40 {
+				it := makeItem(r, f, n)
+				if err := s.Append(ctx, []Item{it}); err != nil {
+					t.Error(err)
+				}
+				got, err := s.Get(it.Ref, it.Position)
+				if err != nil {
+					t.Error(err)
+				}
+				same(t, "read back", []Item{got}, []Item{it})
+				if _, _, err := s.Search(ctx, Search{Limit: 5}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if stats, err := s.Stats(); err != nil || stats.Entries != 320 {
+		t.Errorf("%+v, %v", stats, err)
+	}
+}

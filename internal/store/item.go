@@ -1,0 +1,76 @@
+package store
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/match"
+)
+
+// Limits of one item, in bytes. Together they keep an item's rows within one
+// transaction.
+const (
+	MaxPayload   = feedring.MaxEntry
+	MaxText      = 300 << 10
+	MaxSignature = 1 << 10
+	maxID        = 64
+	maxProvider  = 253
+	maxURL       = 2048
+	maxPublisher = 256
+)
+
+// Item is one sealed entry with what the store needs to find it.
+type Item struct {
+	Ref             feedring.FeedRef
+	Position        feedring.Position // not zero; unique within Ref
+	ID              feedring.EntryID  // shared by the versions of one entry
+	Version         uint32
+	Theme           feedring.Theme // empty: of a private feed
+	Provider        feedring.Provider
+	Private         bool      // told only to the peer's own readers
+	Published, Seen time.Time // any precision; come back in UTC
+	Hash            [32]byte  // of the sealed entry
+	// Payload and Signature are the sealed entry as it came, byte for byte.
+	Payload, Signature []byte
+	Text               match.Text // folded words, for Search
+}
+
+func (it *Item) validate() error {
+	switch {
+	case it.Position.IsZero():
+		return fmt.Errorf("entry of %s has no position: %w", it.Ref.URL, ErrInvalid)
+	case it.Ref.URL == "" || it.Ref.Publisher == "":
+		return fmt.Errorf("entry %s names no feed or no publisher: %w", it.ID, ErrInvalid)
+	case it.ID == "":
+		return fmt.Errorf("entry %d of %s has no id: %w", it.Position.Sequence, it.Ref.URL, ErrInvalid)
+	}
+	for _, part := range []struct {
+		name     string
+		got, max int
+	}{
+		{"payload", len(it.Payload), MaxPayload},
+		{"text", len(it.Text), MaxText},
+		{"signature", len(it.Signature), MaxSignature},
+		{"id", len(it.ID), maxID},
+		{"theme", len(it.Theme), feedring.MaxTheme},
+		{"provider", len(it.Provider), maxProvider},
+		{"feed address", len(it.Ref.URL), maxURL},
+		{"publisher", len(it.Ref.Publisher), maxPublisher},
+	} {
+		if part.got > part.max {
+			return fmt.Errorf("entry %d: its %s has %d bytes, at most %d are kept: %w",
+				it.Position.Sequence, part.name, part.got, part.max, ErrTooLarge)
+		}
+	}
+	return nil
+}
+
+// cost bounds what the rows of it add to a transaction: the log and index
+// rows, the version row, the deletion of an older index row, the ref's row,
+// and for each the bytes that badger adds.
+func (it *Item) cost() cost {
+	variable := len(it.Payload) + len(it.Signature) + 2*len(it.Text) + 3*len(it.ID) +
+		2*(len(it.Theme)+len(it.Provider)) + len(it.Ref.URL) + len(it.Ref.Publisher)
+	return cost{bytes: int64(variable) + 640, rows: 5}
+}

@@ -1,0 +1,114 @@
+package store
+
+import (
+	"encoding/binary"
+	"math"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// The first bytes of keys.
+const (
+	keySchema  = 's'
+	keyRef     = 'r'
+	keyLog     = 'e'
+	keyVersion = 'v'
+	keyIndex   = 'i'
+	keyRecord  = 'b'
+)
+
+// refID stands for a FeedRef on disk. It is never zero and grows with each
+// new ref.
+type refID uint32
+
+const (
+	stampLen    = 12 // seconds, nanoseconds
+	positionLen = 16
+	logKeyLen   = 1 + 4 + positionLen
+	indexKeyLen = 1 + stampLen + 4 + positionLen
+)
+
+func refKey(id refID) []byte {
+	return binary.BigEndian.AppendUint32([]byte{keyRef}, uint32(id))
+}
+
+// logPrefix begins the keys of all log rows of id.
+func logPrefix(id refID) []byte {
+	key := make([]byte, 0, logKeyLen)
+	return binary.BigEndian.AppendUint32(append(key, keyLog), uint32(id))
+}
+
+func logKey(id refID, p feedring.Position) []byte {
+	return appendPosition(logPrefix(id), p)
+}
+
+// logPosition reads the position out of a log row's key.
+func logPosition(key []byte) (feedring.Position, bool) {
+	if len(key) != logKeyLen {
+		return feedring.Position{}, false
+	}
+	return readPosition(key[5:]), true
+}
+
+func versionKey(id refID, entry feedring.EntryID) []byte {
+	key := make([]byte, 0, 5+len(entry))
+	key = binary.BigEndian.AppendUint32(append(key, keyVersion), uint32(id))
+	return append(key, entry...)
+}
+
+// indexKey orders rows by published, newest first; those of one instant by
+// ref, and of one ref the later position first.
+func indexKey(published time.Time, id refID, p feedring.Position) []byte {
+	key := indexTime(published)
+	key = binary.BigEndian.AppendUint32(key, uint32(id))
+	return appendPosition(key, feedring.Position{Epoch: ^p.Epoch, Sequence: ^p.Sequence})
+}
+
+// indexTime begins the keys of all index rows published at t.
+func indexTime(t time.Time) []byte {
+	key := append(make([]byte, 0, indexKeyLen), keyIndex)
+	key = binary.BigEndian.AppendUint64(key, ^orderedSeconds(t))
+	return binary.BigEndian.AppendUint32(key, ^uint32(t.Nanosecond()))
+}
+
+// splitIndexKey reads an index row's key.
+func splitIndexKey(key []byte) (published time.Time, id refID, p feedring.Position, ok bool) {
+	if len(key) != indexKeyLen || key[0] != keyIndex {
+		return time.Time{}, 0, feedring.Position{}, false
+	}
+	seconds := int64(^binary.BigEndian.Uint64(key[1:]) ^ (1 << 63))
+	nanos := ^binary.BigEndian.Uint32(key[9:])
+	inverted := readPosition(key[17:])
+	p = feedring.Position{Epoch: ^inverted.Epoch, Sequence: ^inverted.Sequence}
+	return time.Unix(seconds, int64(nanos)).UTC(), refID(binary.BigEndian.Uint32(key[13:])), p, true
+}
+
+// orderedSeconds maps seconds to numbers whose order as unsigned is that of
+// the times, those before 1970 included.
+func orderedSeconds(t time.Time) uint64 { return uint64(t.Unix()) ^ (1 << 63) }
+
+func recordPrefix(b Bucket) []byte { return []byte{keyRecord, byte(b)} }
+
+func recordKey(b Bucket, key string) []byte { return append(recordPrefix(b), key...) }
+
+func appendPosition(b []byte, p feedring.Position) []byte {
+	b = binary.BigEndian.AppendUint64(b, p.Epoch)
+	return binary.BigEndian.AppendUint64(b, p.Sequence)
+}
+
+func readPosition(b []byte) feedring.Position {
+	return feedring.Position{Epoch: binary.BigEndian.Uint64(b), Sequence: binary.BigEndian.Uint64(b[8:])}
+}
+
+// next returns the least position after p. The greatest position is followed
+// by itself.
+func next(p feedring.Position) feedring.Position {
+	switch {
+	case p.Sequence < math.MaxUint64:
+		p.Sequence++
+	case p.Epoch < math.MaxUint64:
+		p = feedring.Position{Epoch: p.Epoch + 1}
+	}
+	return p
+}

@@ -1,0 +1,72 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dgraph-io/badger/v4"
+	"github.com/feedring/feedring"
+)
+
+func TestLocked(t *testing.T) {
+	dir := t.TempDir()
+	open(t, dir, Options{})
+	_, err := Open(dir, Options{})
+	if !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), dir) {
+		t.Errorf("second process: %v", err)
+	}
+}
+
+func TestNewer(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir, Options{})
+	check(t, s.db.Update(func(txn *badger.Txn) error {
+		return txn.Set([]byte{keySchema}, binary.BigEndian.AppendUint32(nil, Schema+6))
+	}))
+	check(t, s.Close())
+	_, err := Open(dir, Options{})
+	if !errors.Is(err, ErrNewer) || !strings.Contains(err.Error(), "7") || !strings.Contains(err.Error(), "1") {
+		t.Errorf("newer data: %v", err)
+	}
+}
+
+func TestDamaged(t *testing.T) {
+	for _, name := range []string{"MANIFEST", "*.sst"} {
+		dir := t.TempDir()
+		s := open(t, dir, Options{})
+		fill(t, s, 100, 100)
+		check(t, s.Close())
+		files, err := filepath.Glob(filepath.Join(dir, name))
+		if err != nil || len(files) == 0 {
+			t.Fatal(files, err)
+		}
+		check(t, os.WriteFile(files[0], []byte("this is no database"), 0o600))
+		if _, err := Open(dir, Options{}); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%s damaged: %v", name, err)
+		}
+	}
+}
+
+func TestClosed(t *testing.T) {
+	s := open(t, t.TempDir(), Options{})
+	fill(t, s, 1, 1)
+	check(t, s.Close())
+	check(t, s.Close())
+	_, get := s.Get(s.Refs()[0], feedring.Position{Epoch: 1, Sequence: 1})
+	_, _, search := s.Search(ctx, Search{})
+	for _, err := range []error{s.Put(ctx, BucketMeta, "a", nil), get, search} {
+		if !errors.Is(err, ErrClosed) {
+			t.Errorf("after Close: %v", err)
+		}
+	}
+}
+
+func TestOptions(t *testing.T) {
+	if _, err := Open(t.TempDir(), Options{ScanItems: -1}); err == nil {
+		t.Error("negative bound accepted")
+	}
+}

@@ -1,0 +1,94 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// pruneRows is how many items one transaction of Prune and Forget removes:
+// few enough that what others write meanwhile does not wait.
+const pruneRows = 500
+
+// pruneCost bounds it: four rows of at most 150 bytes an item.
+var pruneCost = cost{bytes: pruneRows * 4 * 150, rows: pruneRows * 4}
+
+// Prune removes the items with Seen before a time, of all refs but those that
+// keep reports true for, and returns how many it removed. It removes only from
+// the old end of each log, so that what stays of a ref is contiguous. It works
+// in small transactions: when ctx ends, what was removed stays removed.
+func (s *Store) Prune(ctx context.Context, before time.Time, keep func(feedring.FeedRef) bool) (n int, err error) {
+	for _, ref := range s.Refs() {
+		if keep(ref) {
+			continue
+		}
+		removed, err := s.drop(ctx, ref, func(r *logRow) bool { return r.seen.Before(before) }, false)
+		n += removed
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// Forget removes everything of ref, its head included, in small transactions.
+// When it is interrupted it leaves the new end of the log, and can be called
+// again.
+func (s *Store) Forget(ctx context.Context, ref feedring.FeedRef) error {
+	_, err := s.drop(ctx, ref, func(*logRow) bool { return true }, true)
+	return err
+}
+
+// drop removes items of ref from the old end on, while old reports true.
+func (s *Store) drop(ctx context.Context, ref feedring.FeedRef, old func(*logRow) bool, forget bool) (n int, err error) {
+	for {
+		removed, more := 0, false
+		err := s.submit(ctx, &request{cost: pruneCost, frees: true, apply: func(b *batch) (err error) {
+			removed, more, err = s.dropSome(ctx, b, ref, old, forget)
+			return err
+		}})
+		n += removed
+		if err != nil || !more {
+			return n, err
+		}
+	}
+}
+
+// dropSome removes up to pruneRows items and tells whether there may be more.
+func (s *Store) dropSome(ctx context.Context, b *batch, ref feedring.FeedRef, old func(*logRow) bool, forget bool) (n int, more bool, err error) {
+	state, ok := b.state(ref)
+	if !ok {
+		return 0, false, nil
+	}
+	var drop []dropped
+	state.First = feedring.Position{}
+	err = s.eachLog(ctx, b.txn, state.id, feedring.Position{}, func(p feedring.Position, r *logRow) bool {
+		if !old(r) || len(drop) == pruneRows {
+			state.First, more = p, old(r)
+			return false
+		}
+		drop = append(drop, dropped{p, logRow{published: r.published, id: append([]byte{}, r.id...)}})
+		return true
+	})
+	if err != nil {
+		return 0, false, err
+	}
+	for i := range drop {
+		b.remove(state.id, drop[i].at, &drop[i].row)
+	}
+	state.Count -= len(drop)
+	switch {
+	case forget && !more:
+		b.forget(state)
+	case len(drop) > 0:
+		b.change(state)
+	}
+	return len(drop), more, b.err
+}
+
+// dropped is what remove must know of an item.
+type dropped struct {
+	at  feedring.Position
+	row logRow
+}

@@ -1,0 +1,91 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/dgraph-io/badger/v4"
+	"github.com/feedring/feedring"
+)
+
+// Get returns the item at a position of ref, or ErrNotFound.
+func (s *Store) Get(ref feedring.FeedRef, p feedring.Position) (Item, error) {
+	state, ok := s.heads.get(ref)
+	if !ok {
+		return Item{}, ErrNotFound
+	}
+	var it Item
+	err := s.view(func(txn *badger.Txn) (err error) {
+		it, err = readItem(txn, ref, state.id, p)
+		return err
+	})
+	return it, err
+}
+
+func readItem(txn *badger.Txn, ref feedring.FeedRef, id refID, p feedring.Position) (it Item, err error) {
+	row, err := get(txn, logKey(id, p))
+	if err != nil {
+		return it, err
+	}
+	r, err := decodeLog(row)
+	if err != nil {
+		return it, fmt.Errorf("entry %d of %s: %w", p.Sequence, ref.URL, err)
+	}
+	return r.item(ref, p), nil
+}
+
+// Scan returns the items of ref whose position is greater than after, in
+// order, superseded versions included. It returns at most maxItems of them and
+// stops before their payloads exceed maxBytes, though never before the first;
+// 0 means the bounds of Options, which also hold for greater numbers. Nothing
+// after the last position is no error.
+func (s *Store) Scan(ctx context.Context, ref feedring.FeedRef, after feedring.Position, maxItems, maxBytes int) ([]Item, error) {
+	state, ok := s.heads.get(ref)
+	if !ok || after.Compare(state.Last) >= 0 {
+		return nil, ctx.Err()
+	}
+	maxItems, maxBytes = bound(maxItems, s.opts.ScanItems), bound(maxBytes, s.opts.ScanBytes)
+	var items []Item
+	size := 0
+	err := s.view(func(txn *badger.Txn) error {
+		return s.eachLog(ctx, txn, state.id, next(after), func(p feedring.Position, r *logRow) bool {
+			size += len(r.payload)
+			if len(items) > 0 && size > maxBytes {
+				return false
+			}
+			items = append(items, r.item(ref, p))
+			return len(items) < maxItems
+		})
+	})
+	return items, err
+}
+
+// eachLog visits the log rows of id from a position on, until visit returns
+// false or ctx ends.
+func (s *Store) eachLog(ctx context.Context, txn *badger.Txn, id refID, from feedring.Position, visit func(feedring.Position, *logRow) bool) error {
+	return each(txn, logPrefix(id), logKey(id, from), func(item *badger.Item) (more bool, err error) {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		p, ok := logPosition(item.Key())
+		if !ok {
+			return false, fmt.Errorf("log row: %w", ErrCorrupt)
+		}
+		err = item.Value(func(row []byte) error {
+			r, err := decodeLog(row)
+			if err == nil {
+				more = visit(p, &r)
+			}
+			return err
+		})
+		return more, err
+	})
+}
+
+// bound returns n, or limit where n is 0, negative or greater.
+func bound(n, limit int) int {
+	if n <= 0 || n > limit {
+		return limit
+	}
+	return n
+}

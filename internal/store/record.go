@@ -1,0 +1,126 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/dgraph-io/badger/v4"
+)
+
+// Bucket separates the kinds of small records.
+type Bucket byte
+
+// The buckets. Their numbers are on disk.
+const (
+	BucketMeta         Bucket = iota + 1 // the peer's own settings and counters
+	BucketTerm                           // accepted terms, by group
+	BucketPeer                           // known peers and their addresses
+	BucketFeed                           // the peer's own feeds and their fetch state
+	BucketLog                            // epochs and sequences of the peer's own logs
+	BucketSubscription                   // personal feeds and resume cursors
+	buckets
+)
+
+// Limits of a small record, in bytes.
+const (
+	MaxKey   = 4 << 10
+	MaxValue = 512 << 10
+)
+
+// Record is a small record.
+type Record struct {
+	Key   string
+	Value []byte
+}
+
+// Put stores value under key and returns when it is on disk, together with
+// whatever else is being written. It fails with ErrTooLarge, ErrInvalid,
+// ErrFull or ErrClosed.
+func (s *Store) Put(ctx context.Context, b Bucket, key string, value []byte) error {
+	if err := checkRecord(b, key, value); err != nil {
+		return err
+	}
+	return s.submit(ctx, &request{
+		cost: cost{bytes: int64(len(key)+len(value)) + 64, rows: 1},
+		apply: func(to *batch) error {
+			to.set(recordKey(b, key), value)
+			return to.err
+		},
+	})
+}
+
+// Delete removes key and returns when that is on disk. A key that is not
+// there is no error.
+func (s *Store) Delete(ctx context.Context, b Bucket, key string) error {
+	if err := checkRecord(b, key, nil); err != nil {
+		return err
+	}
+	return s.submit(ctx, &request{
+		cost:  cost{bytes: int64(len(key)) + 64, rows: 1},
+		frees: true,
+		apply: func(from *batch) error {
+			from.del(recordKey(b, key))
+			return from.err
+		},
+	})
+}
+
+func checkRecord(b Bucket, key string, value []byte) error {
+	switch {
+	case b == 0 || b >= buckets:
+		return fmt.Errorf("record %q: bucket %d does not exist: %w", key, b, ErrInvalid)
+	case len(key) > MaxKey:
+		return fmt.Errorf("record %.40q…: its key has %d bytes, at most %d are kept: %w", key, len(key), MaxKey, ErrTooLarge)
+	case len(value) > MaxValue:
+		return fmt.Errorf("record %q: %d bytes, at most %d are kept: %w", key, len(value), MaxValue, ErrTooLarge)
+	}
+	return nil
+}
+
+// Value returns what was put under key, or ErrNotFound.
+func (s *Store) Value(b Bucket, key string) (value []byte, err error) {
+	err = s.view(func(txn *badger.Txn) error {
+		value, err = get(txn, recordKey(b, key))
+		return err
+	})
+	return value, err
+}
+
+// List gives the records of a bucket in order of their keys. It reads them in
+// pages, so the loop's body may use the store, and may see what is written
+// meanwhile. An error is given once, with an empty record, and ends the list.
+func (s *Store) List(b Bucket) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		seek := recordPrefix(b)
+		for seek != nil {
+			page, err := s.page(b, seek)
+			if err != nil {
+				yield(Record{}, err)
+				return
+			}
+			seek = nil
+			for _, r := range page {
+				if !yield(r, nil) {
+					return
+				}
+				seek = append(recordKey(b, r.Key), 0)
+			}
+		}
+	}
+}
+
+// page reads some records from seek on.
+func (s *Store) page(b Bucket, seek []byte) (page []Record, err error) {
+	const most, mostBytes = 256, 1 << 20
+	size := 0
+	err = s.view(func(txn *badger.Txn) error {
+		return each(txn, recordPrefix(b), seek, func(item *badger.Item) (bool, error) {
+			value, err := item.ValueCopy(nil)
+			page = append(page, Record{Key: string(item.Key()[2:]), Value: value})
+			size += len(value)
+			return len(page) < most && size < mostBytes, err
+		})
+	})
+	return page, err
+}

@@ -1,0 +1,100 @@
+package store
+
+import (
+	"runtime/debug"
+	"time"
+)
+
+// ready reopens the database if an earlier attempt to do so failed.
+func (s *Store) ready() error {
+	s.mu.RLock()
+	open := s.db != nil
+	s.mu.RUnlock()
+	if !open {
+		s.reopen()
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.broken
+}
+
+// reopen closes and opens the database: after a failed write badger may have
+// no memtable left, and would end the process at the next write.
+func (s *Store) reopen() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.db != nil {
+		if err := s.db.Close(); err != nil {
+			s.opts.Log.Warn("store: closing after a failed write", "err", err)
+		}
+	}
+	s.db, s.broken = s.openDB()
+}
+
+// badger maps every table it writes into memory and pools what it builds them
+// with, and gives most of that back only when it is closed. So the writer does
+// that in a quiet moment, some 50 ms in which others wait, and at the latest
+// after trimBusy bytes. Opening may start a compaction, which takes memory
+// again: the writer looks once more after each trim.
+const (
+	trimIdle  = 4 << 20 // bytes written, or built by compaction, that are worth a trim
+	trimBusy  = 24 << 20
+	trimAfter = time.Second // without a write
+)
+
+// trimmer knows what was written since the database was opened.
+type trimmer struct {
+	busy    int64 // written that cannot wait for a quiet moment: trimBusy
+	written int64
+	newest  uint64 // greatest table number when it was opened
+	look    bool   // something happened since the last look
+}
+
+// due reports that a trim cannot wait for a quiet moment.
+func (t *trimmer) due() bool { return t.written >= t.busy }
+
+// quiet returns a channel that fires when nothing happened for a while.
+func (t *trimmer) quiet() <-chan time.Time {
+	if !t.look {
+		return nil
+	}
+	return time.After(trimAfter)
+}
+
+// trimWhenWorth trims if that gives back enough.
+func (s *Store) trimWhenWorth() {
+	t := &s.trimmer
+	t.look = false
+	if _, built := s.tables(t.newest); t.written+built >= trimIdle {
+		s.trim()
+		t.look = true
+	}
+}
+
+// trim gives back the memory that the database took since it was opened.
+func (s *Store) trim() {
+	s.trimmer.written = 0
+	if left, err := s.free(s.dir); err == nil && left < s.opts.Reserve {
+		return // closing writes a table
+	}
+	s.reopen()
+	s.trimmer.newest, _ = s.tables(0)
+	debug.FreeOSMemory()
+}
+
+// tables returns the greatest number of a table, and the size of those with a
+// greater one than after.
+func (s *Store) tables(after uint64) (newest uint64, size int64) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.db == nil {
+		return after, 0
+	}
+	for _, table := range s.db.Tables() {
+		newest = max(newest, table.ID)
+		if table.ID > after {
+			size += int64(table.OnDiskSize)
+		}
+	}
+	return newest, size
+}

@@ -1,0 +1,144 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/dgraph-io/badger/v4"
+)
+
+// Schema is the version of the rows that this package writes.
+const Schema = 1
+
+// Store is an open store. All methods may be called at the same time.
+type Store struct {
+	dir  string
+	opts Options
+	free func(dir string) (int64, error) // room left on the disk of dir
+
+	// failure, in tests, is what every commit fails with.
+	failure error
+
+	// mu is held for reading around every use of db, and for writing to
+	// replace it. db is nil after Close, or when it could not be reopened
+	// after a failed write; then broken says why.
+	mu     sync.RWMutex
+	db     *badger.DB
+	broken error
+
+	heads   heads
+	trimmer trimmer // the writer's
+
+	requests  chan *request
+	quit      chan struct{} // closed by Close
+	stopped   chan struct{} // closed when the writer has returned
+	closeOnce sync.Once
+	closeErr  error
+}
+
+// Open opens or creates the store in dir. It fails with ErrLocked while another
+// process has it open (a lock left by a kill does not count), ErrNewer,
+// ErrFull or ErrCorrupt.
+func Open(dir string, o Options) (*Store, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	s := &Store{
+		dir: dir, opts: o.withDefaults(), free: freeBytes,
+		trimmer:  trimmer{busy: trimBusy},
+		requests: make(chan *request), quit: make(chan struct{}), stopped: make(chan struct{}),
+	}
+	db, err := s.openDB()
+	if err != nil {
+		return nil, err
+	}
+	s.db = db
+	go s.write()
+	return s, nil
+}
+
+// Close waits for writes under way and closes the database. What was not
+// written fails with ErrClosed. Closing again does nothing.
+func (s *Store) Close() error {
+	s.closeOnce.Do(func() {
+		close(s.quit)
+		<-s.stopped
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.db != nil {
+			s.closeErr = s.db.Close()
+		}
+		s.db, s.broken = nil, ErrClosed
+	})
+	return s.closeErr
+}
+
+// openDB opens the database, checks the schema and reads the heads.
+func (s *Store) openDB() (db *badger.DB, err error) {
+	// badger panics on some kinds of damage instead of returning an error.
+	defer func() {
+		if r := recover(); r != nil {
+			db, err = nil, openError(s.dir, fmt.Errorf("%v", r))
+		}
+	}()
+	if err := whileLocked(s.dir, func() error { return checkTables(s.dir) }); err != nil {
+		return nil, openError(s.dir, err)
+	}
+	db, err = badger.Open(badgerOptions(s.dir, s.opts.Log))
+	if err != nil {
+		return nil, openError(s.dir, err)
+	}
+	err = checkSchema(db, s.dir)
+	if err == nil {
+		err = s.heads.load(db)
+	}
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// checkSchema refuses rows of a newer version and writes the version into a
+// new store.
+func checkSchema(db *badger.DB, dir string) error {
+	return db.Update(func(txn *badger.Txn) error {
+		row, err := get(txn, []byte{keySchema})
+		switch {
+		case errors.Is(err, ErrNotFound):
+			return txn.Set([]byte{keySchema}, binary.BigEndian.AppendUint32(nil, Schema))
+		case err != nil:
+			return err
+		case len(row) != 4:
+			return fmt.Errorf("%s: schema version: %w", dir, ErrCorrupt)
+		}
+		if found := binary.BigEndian.Uint32(row); found > Schema {
+			return fmt.Errorf("%s: %w: its data has version %d and this program reads up to %d: update the program",
+				dir, ErrNewer, found, Schema)
+		}
+		return nil
+	})
+}
+
+// view runs read on a consistent state of the database.
+func (s *Store) view(read func(txn *badger.Txn) error) error {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.db == nil {
+		return s.broken
+	}
+	return s.db.View(read)
+}
+
+// get returns a copy of the value at key, or ErrNotFound.
+func get(txn *badger.Txn, key []byte) ([]byte, error) {
+	item, err := txn.Get(key)
+	if errors.Is(err, badger.ErrKeyNotFound) {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the store: %w", err)
+	}
+	return item.ValueCopy(nil)
+}

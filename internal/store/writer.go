@@ -1,0 +1,167 @@
+package store
+
+import (
+	"context"
+	"fmt"
+)
+
+// cost is what a request adds to a transaction, at most.
+type cost struct{ bytes, rows int64 }
+
+func (c cost) plus(o cost) cost { return cost{c.bytes + o.bytes, c.rows + o.rows} }
+
+func (c cost) within(o cost) bool { return c.bytes <= o.bytes && c.rows <= o.rows }
+
+// request is one caller's wish to write. apply checks everything before it
+// writes anything, so that a refused request leaves no trace in the batch that
+// it shares with others.
+type request struct {
+	apply func(b *batch) error
+	cost  cost
+	frees bool // makes room: allowed while the disk is nearly full
+	done  chan error
+}
+
+// submit hands r to the writer and waits until it is on disk or failed. When
+// ctx ends first, r may be written all the same.
+func (s *Store) submit(ctx context.Context, r *request) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	r.done = make(chan error, 1)
+	select {
+	case s.requests <- r:
+	case <-s.quit:
+		return ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case err := <-r.done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// write is the one goroutine that writes. Requests that arrive while a
+// transaction is being synced share the next one.
+func (s *Store) write() {
+	defer close(s.stopped)
+	var first *request
+	for {
+		if first == nil {
+			select {
+			case first = <-s.requests:
+			case <-s.trimmer.quiet():
+				s.trimWhenWorth()
+				continue
+			case <-s.quit:
+				return
+			}
+		}
+		group, later := s.gather(first)
+		s.writeGroup(group)
+		if first = later; s.trimmer.due() {
+			s.trim()
+		}
+	}
+}
+
+// gather collects what waits and fits into one transaction with first. The
+// request that no longer fits begins the next.
+func (s *Store) gather(first *request) (group []*request, later *request) {
+	limit := s.limit()
+	group, total := []*request{first}, first.cost
+	for {
+		select {
+		case r := <-s.requests:
+			if total = total.plus(r.cost); !total.within(limit) {
+				return group, r
+			}
+			group = append(group, r)
+		default:
+			return group, nil
+		}
+	}
+}
+
+// limit is what one transaction may cost: badger's own limits (15 % of a
+// memtable; one row for each of its 96-byte nodes that fit) less a margin.
+func (s *Store) limit() cost {
+	const bytes = memtable * 15 / 100
+	return cost{bytes: bytes - bytes/64, rows: bytes / 96 * 9 / 10}
+}
+
+// writeGroup writes and syncs group as one transaction, then answers each.
+func (s *Store) writeGroup(group []*request) {
+	group = s.refuseWhenFull(group)
+	if len(group) == 0 {
+		return
+	}
+	if err := s.ready(); err != nil {
+		answer(group, err)
+		return
+	}
+	b := newBatch(s)
+	defer b.txn.Discard()
+	written := group[:0]
+	for _, r := range group {
+		if err := r.apply(b); err != nil {
+			r.done <- err
+			continue
+		}
+		written = append(written, r)
+	}
+	answer(written, s.commit(b))
+}
+
+func answer(group []*request, err error) {
+	for _, r := range group {
+		r.done <- err
+	}
+}
+
+// commit makes b durable, then visible in the heads.
+func (s *Store) commit(b *batch) error {
+	if err := b.finish(); err != nil {
+		return err
+	}
+	err := s.failure
+	if err == nil {
+		err = b.txn.Commit()
+	}
+	if err != nil {
+		s.reopen()
+		if full(err) {
+			return fmt.Errorf("writing to %s: %w: make room on its disk", s.dir, ErrFull)
+		}
+		return fmt.Errorf("writing to %s: %w", s.dir, err)
+	}
+	s.heads.install(b.changed, b.forgotten)
+	s.trimmer.written += b.bytes
+	s.trimmer.look = true
+	return nil
+}
+
+// refuseWhenFull answers ErrFull to the requests for which the disk has no
+// room, and returns the others.
+func (s *Store) refuseWhenFull(group []*request) []*request {
+	if s.opts.Reserve < 0 {
+		return group
+	}
+	left, err := s.free(s.dir)
+	if err != nil || left >= s.opts.Reserve {
+		return group
+	}
+	kept := group[:0]
+	for _, r := range group {
+		if r.frees && left >= s.opts.Reserve/4 {
+			kept = append(kept, r)
+			continue
+		}
+		r.done <- fmt.Errorf("%w: %s has %d MiB left and %d MiB are kept free: make room on its disk",
+			ErrFull, s.dir, left>>20, s.opts.Reserve>>20)
+	}
+	return kept
+}
