@@ -1,0 +1,189 @@
+package integration
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+const corpus = "../../shared/feeds/corpus"
+
+// TestCorpus serves every document of the corpus over HTTP and finds each of
+// its entries by its provider.
+func TestCorpus(t *testing.T) {
+	files, _ := filepath.Glob(corpus + "/*.*ml")
+	more, _ := filepath.Glob(corpus + "/*.json")
+	files = append(files, more...)
+	if len(files) == 0 {
+		t.Skip("the corpus of real feeds is not beside the project")
+	}
+	slices.Sort(files)
+	o := newOrigin(t)
+	n := newNetwork(t, "2s", "--interval", "1h")
+	var feeds []string
+	for i, name := range files {
+		body, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kind := "application/xml"
+		if strings.HasSuffix(name, ".json") {
+			kind = "application/feed+json"
+		}
+		url := o.bytes(fmt.Sprintf("doc%d", i), kind, func() []byte { return body })
+		feeds = append(feeds, fmt.Sprintf("news=doc%d@%s", i, url))
+	}
+	p := n.peer(nil, feeds...)
+	var status object
+	until(t, 3*time.Minute, "every document looked at", func() bool {
+		status = command(t, "status", "--json", "--data", p.data).objects[0]
+		for _, f := range status.list("feeds") {
+			if object(f.(map[string]any))["last_fetch"] == nil {
+				return false
+			}
+		}
+		return true
+	})
+	total := 0
+	for _, f := range status.list("feeds") {
+		feed := object(f.(map[string]any))
+		if feed.str("error") != "" {
+			t.Errorf("%s (%s): %s", feed.str("provider"), files[index(feed.str("provider"))], feed.str("error"))
+		}
+		total += feed.num("entries")
+	}
+	if len(status.list("feeds")) != len(files) || total < 5000 {
+		t.Errorf("%d of %d documents gave %d entries", len(status.list("feeds")), len(files), total)
+	}
+	for _, i := range []int{0, len(files) / 2, len(files) - 1} {
+		if r := n.query(p, "--theme", "news", "--provider", fmt.Sprintf("doc%d", i)); r.code != 0 {
+			t.Errorf("document %d: %v", i, r)
+		}
+	}
+}
+
+func index(provider string) int {
+	var i int
+	_, _ = fmt.Sscanf(provider, "doc%d", &i)
+	return i
+}
+
+// TestBadOrigins gives a peer origins that are wrong in every way; the status
+// says what is wrong with each, and the good feed beside them is served.
+func TestBadOrigins(t *testing.T) {
+	o := newOrigin(t)
+	status := func(code int, body string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "120")
+			w.WriteHeader(code)
+			fmt.Fprint(w, body)
+		}
+	}
+	wrong := map[string]struct {
+		serve http.HandlerFunc
+		says  string
+	}{
+		"gone":    {status(410, ""), "410"},
+		"missing": {status(404, ""), "404"},
+		"limited": {status(429, ""), "429"},
+		"html":    {status(200, "<!DOCTYPE html><html><head><title>Just a moment...</title></head><body>checking</body></html>"), "Just a moment"},
+		"empty":   {status(200, ""), "empty"},
+		"loop":    {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/loop", http.StatusFound) }, "redirect"},
+		"endless": {func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprint(w, "<rss><channel>")
+			for r.Context().Err() == nil {
+				if _, err := fmt.Fprint(w, strings.Repeat("<item><title>x</title></item>", 1000)); err != nil {
+					return
+				}
+			}
+		}, "8"},
+	}
+	n := newNetwork(t, "500ms")
+	feeds := []string{"news=good@" + o.feed(newFeed("good", 2))}
+	for name, w := range wrong {
+		feeds = append(feeds, "news="+name+"@"+o.serve(name, w.serve))
+	}
+	p := n.peer(nil, feeds...)
+	until(t, 40*time.Second, "an error for each bad origin", func() bool {
+		r := command(t, "status", "--json", "--data", p.data)
+		if r.code != 0 {
+			return false
+		}
+		for _, f := range r.objects[0].list("feeds") {
+			feed := object(f.(map[string]any))
+			w, bad := wrong[feed.str("provider")]
+			if bad && !strings.Contains(feed.str("error"), w.says) {
+				return false
+			}
+		}
+		return true
+	})
+	if r := n.query(p, "--theme", "news"); r.code != 0 || len(r.entries()) != 2 {
+		t.Errorf("the good feed beside bad ones: %v", r)
+	}
+}
+
+// TestChangedEntry changes an entry at its origin: it stays one entry, found in
+// its new form, shown again only where that was asked for.
+func TestChangedEntry(t *testing.T) {
+	o := newOrigin(t)
+	f := newFeed("edited", 3)
+	n := newNetwork(t, "500ms")
+	p := n.peer(nil, "news=edited@"+o.feed(f))
+	q := n.peer([]*peer{p}, "news=other@"+o.feed(newFeed("other", 1)))
+	n.formed(map[string]int{"news": 2}, p, q)
+	until(t, 10*time.Second, "four entries", func() bool { return len(n.query(q, "--theme", "news").entries()) == 4 })
+	plain := n.follow(q, "--theme", "news")
+	updates := n.follow(q, "--theme", "news", "--updates")
+	for _, f := range []*process{plain, updates} {
+		f.event(t, 10*time.Second, "the first answer", func(o object) bool { return o.str("event") == "answered" })
+	}
+	f.change("edited story 1", "with other words")
+	updates.event(t, 10*time.Second, "the new version", func(o object) bool { return o.str("summary") == "with other words" })
+	f.add("the end", "x", time.Time{})
+	plain.event(t, 10*time.Second, "a new entry", func(o object) bool { return o.str("title") == "the end" })
+	shownOnce(t, plain)
+	r := n.query(q, "--theme", "news", `"other words"`)
+	if len(r.entries()) != 1 || r.entries()[0].str("title") != "edited story 1" {
+		t.Errorf("the new version: %v", r)
+	}
+	if r := n.query(q, "--theme", "news"); len(r.entries()) != 5 {
+		t.Errorf("%d entries, not 5", len(r.entries()))
+	}
+}
+
+// TestPrivateFeed adds a feed without a theme: its own reader finds it, nobody
+// else does.
+func TestPrivateFeed(t *testing.T) {
+	o := newOrigin(t)
+	n := newNetwork(t, "500ms")
+	p := n.peer(nil, "news=open@"+o.feed(newFeed("open", 2)))
+	q := n.peer([]*peer{p}, "news=other@"+o.feed(newFeed("other", 1)))
+	n.formed(map[string]int{"news": 2}, p, q)
+	secret := o.feed(newFeed("secret", 2))
+	if r := command(t, "feed", "add", "--data", p.data, secret); r.code != 0 {
+		t.Fatalf("feed add: %v", r)
+	}
+	until(t, 10*time.Second, "the private entries on the socket", func() bool {
+		return len(command(t, "query", "--json", "--data", p.data, "secret").entries()) == 2
+	})
+	for _, r := range []result{
+		n.query(p, "secret"), n.query(q, "secret"), n.query(p, "--theme", "news", "secret"),
+		command(t, "query", "--json", "--api", p.http, "--token-file", os.DevNull, "secret"),
+	} {
+		if len(r.entries()) != 0 {
+			t.Errorf("a private entry was shown: %v", r)
+		}
+	}
+	if strings.Contains(fmt.Sprint(n.catalogue(q, "news")), "secret") {
+		t.Error("the catalogue tells of a private feed")
+	}
+	if r := command(t, "feed", "remove", "--data", p.data, secret); r.code != 0 {
+		t.Errorf("feed remove: %v", r)
+	}
+}
