@@ -1,0 +1,121 @@
+package wire
+
+import (
+	"fmt"
+
+	"github.com/feedring/feedring"
+	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
+)
+
+// maxCursor is the largest cursor, in feeds. A larger one does not fit into a
+// message.
+const maxCursor = 30_000
+
+// Attach is what a client asks of a provider.
+type Attach struct {
+	Ticket  feedring.Ticket
+	Query   feedring.Query
+	Cursor  feedring.Cursor // go on from here instead of a first answer; nil: from the start
+	Follow  bool
+	Updates bool // new versions of entries too
+	Own     bool // the provider's own feeds only
+}
+
+// AttachTo is a client's first frame. The ticket must be sealed, as it came.
+func AttachTo(a Attach) *feedringv1.AttachRequest {
+	return &feedringv1.AttachRequest{
+		Ticket: SealTo(a.Ticket.Seal), Theme: string(a.Query.Theme),
+		Provider: cutText(a.Query.Provider, maxProvider), Words: a.Query.Words,
+		SinceUnixMs: TimeTo(a.Query.Since), UntilUnixMs: TimeTo(a.Query.Until), Limit: CountTo(a.Query.Limit),
+		Cursor: cursorTo(a.Cursor), Resume: a.Cursor != nil,
+		Follow: a.Follow, Updates: a.Updates, Own: a.Own,
+	}
+}
+
+// AttachFrom is the inverse of AttachTo. It does not check the ticket's
+// signature: see VerifyTicket.
+func AttachFrom(r *feedringv1.AttachRequest) (Attach, error) {
+	ticket, err := DecodeTicket(SealFrom(r.GetTicket()))
+	if err != nil {
+		return Attach{}, err
+	}
+	var d Decoder
+	a := Attach{
+		Ticket: ticket, Follow: r.GetFollow(), Updates: r.GetUpdates(), Own: r.GetOwn(),
+		Query: feedring.Query{
+			Theme:    d.Theme("theme", r.GetTheme()),
+			Provider: d.Text("provider", r.GetProvider(), maxProvider),
+			Words:    d.Text("words", r.GetWords(), feedring.MaxExpression),
+			Since:    d.Time("since", r.GetSinceUnixMs()),
+			Until:    d.Time("until", r.GetUntilUnixMs()),
+			Limit:    d.Count("limit", r.GetLimit()),
+		},
+	}
+	if r.GetResume() || len(r.GetCursor()) > 0 {
+		a.Cursor = d.cursor(r.GetCursor())
+	}
+	if d.Err() != nil {
+		return Attach{}, fmt.Errorf("query: %w", d.Err())
+	}
+	return a, nil
+}
+
+// RenewTo is the frame by which a follower keeps its lease.
+func RenewTo() *feedringv1.Renew { return &feedringv1.Renew{} }
+
+// ItemTo is a frame with one sealed entry. The bytes are shared.
+func ItemTo(publisher feedring.PeerID, payload, signature []byte, vouchedBy string) *feedringv1.AttachReply {
+	return &feedringv1.AttachReply{Frame: &feedringv1.AttachReply_Item{Item: &feedringv1.Item{
+		Entry:     &feedringv1.Sealed{Payload: payload, Signature: signature, Signer: PeerBytes(publisher)},
+		VouchedBy: vouchedBy,
+	}}}
+}
+
+// MarkTo is a frame that says how far everything was shown.
+func MarkTo(c feedring.Cursor) *feedringv1.AttachReply {
+	return &feedringv1.AttachReply{Frame: &feedringv1.AttachReply_Mark{Mark: &feedringv1.Mark{Cursor: cursorTo(c)}}}
+}
+
+// CaughtTo is a frame that says that the first answer, of so many entries, is
+// whole.
+func CaughtTo(entries int) *feedringv1.AttachReply {
+	return &feedringv1.AttachReply{Frame: &feedringv1.AttachReply_Caught{Caught: &feedringv1.Caught{Entries: CountTo(entries)}}}
+}
+
+// AliveTo is a frame without news.
+func AliveTo() *feedringv1.AttachReply {
+	return &feedringv1.AttachReply{Frame: &feedringv1.AttachReply_Alive{Alive: &feedringv1.KeepAlive{}}}
+}
+
+// RefusedTo is a frame that ends a stream without an answer.
+func RefusedTo(kind feedringv1.RefusedKind, reason string) *feedringv1.AttachReply {
+	return &feedringv1.AttachReply{Frame: &feedringv1.AttachReply_Refused{
+		Refused: &feedringv1.Refused{Kind: kind, Reason: cutText(reason, maxErrorText)},
+	}}
+}
+
+func cursorTo(c feedring.Cursor) []*feedringv1.CursorItem {
+	if len(c) == 0 {
+		return nil
+	}
+	items := make([]*feedringv1.CursorItem, 0, len(c))
+	for ref, at := range c {
+		items = append(items, &feedringv1.CursorItem{
+			Url: ref.URL, Publisher: PeerBytes(ref.Publisher), Epoch: at.Epoch, Sequence: at.Sequence,
+		})
+	}
+	return items
+}
+
+// cursor reads a cursor; it is never nil.
+func (d *Decoder) cursor(items []*feedringv1.CursorItem) feedring.Cursor {
+	if !d.Room("cursor", len(items), maxCursor) {
+		return feedring.Cursor{}
+	}
+	c := make(feedring.Cursor, len(items))
+	for _, it := range items {
+		ref := feedring.FeedRef{URL: d.Text("cursor url", it.GetUrl(), maxURL), Publisher: d.Peer("cursor publisher", it.GetPublisher())}
+		c[ref] = feedring.Position{Epoch: it.GetEpoch(), Sequence: it.GetSequence()}
+	}
+	return c
+}

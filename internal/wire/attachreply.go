@@ -1,0 +1,58 @@
+package wire
+
+import (
+	"fmt"
+
+	"github.com/feedring/feedring"
+	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
+)
+
+// Frame is one frame of what a provider sends: exactly one of its fields is
+// set, none for a mere sign of life.
+type Frame struct {
+	Item    *Item
+	Mark    feedring.Cursor // everything through here was shown
+	Caught  *int            // the first answer is whole, of so many entries
+	Refused *RefusedError
+}
+
+// Item is one entry that matches, still sealed: open it with Verifier.Entry.
+type Item struct {
+	Seal      *feedring.Seal
+	VouchedBy string // a site; told by the provider, not signed
+}
+
+// RefusedError is a provider's refusal.
+type RefusedError struct {
+	Kind   feedringv1.RefusedKind
+	Reason string
+}
+
+func (e *RefusedError) Error() string { return e.Reason }
+
+const maxSite = 253
+
+// FrameFrom reads a frame of a provider. A frame of a kind that this version
+// does not know reads as a sign of life.
+func FrameFrom(r *feedringv1.AttachReply) (Frame, error) {
+	var d Decoder
+	var f Frame
+	switch frame := r.GetFrame().(type) {
+	case *feedringv1.AttachReply_Item:
+		f.Item = &Item{Seal: SealFrom(frame.Item.GetEntry()), VouchedBy: d.Text("vouched by", frame.Item.GetVouchedBy(), maxSite)}
+		if f.Item.Seal == nil {
+			d.Malformed("item", "no entry")
+		}
+	case *feedringv1.AttachReply_Mark:
+		f.Mark = d.cursor(frame.Mark.GetCursor())
+	case *feedringv1.AttachReply_Caught:
+		entries := d.Count("entries", frame.Caught.GetEntries())
+		f.Caught = &entries
+	case *feedringv1.AttachReply_Refused:
+		f.Refused = &RefusedError{Kind: frame.Refused.GetKind(), Reason: cutText(frame.Refused.GetReason(), maxErrorText)}
+	}
+	if d.Err() != nil {
+		return Frame{}, fmt.Errorf("frame: %w", d.Err())
+	}
+	return f, nil
+}

@@ -1,0 +1,94 @@
+package wire
+
+import (
+	"encoding/hex"
+	"fmt"
+
+	"github.com/feedring/feedring"
+	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
+)
+
+// DecodeEntry opens a sealed entry and holds every part of it against its
+// limits. It does not check the signature: see Verifier.Entry. previous is the
+// hash of the entry before it, zero for the first of an epoch. Via and
+// VouchedBy are told beside an entry, never in it.
+func DecodeEntry(seal *feedring.Seal) (e *feedring.Entry, previous [32]byte, err error) {
+	switch {
+	case seal == nil:
+		return nil, previous, fmt.Errorf("entry: %w: it is not there", ErrMalformed)
+	case len(seal.Payload)+len(seal.Signature) > feedring.MaxEntry:
+		return nil, previous, fmt.Errorf("entry of %d bytes: %w, at most %d", len(seal.Payload), ErrTooLarge, feedring.MaxEntry)
+	}
+	var body feedringv1.EntryBody
+	if err := Unmarshal(seal.Payload, &body); err != nil {
+		return nil, previous, err
+	}
+	var d Decoder
+	e = d.entry(&body)
+	e.Publisher = seal.Signer
+	previous = d.Hash("previous", body.GetPrevious())
+	d.Fail(checkEntry(e))
+	if d.Err() != nil {
+		return nil, [32]byte{}, fmt.Errorf("entry: %w", d.Err())
+	}
+	return e, previous, nil
+}
+
+func (d *Decoder) entry(b *feedringv1.EntryBody) *feedring.Entry {
+	if len(b.GetId()) != idBytes {
+		d.Malformed("id", "an entry id has 16 bytes")
+	}
+	return &feedring.Entry{
+		ID:          feedring.EntryID(hex.EncodeToString(b.GetId())),
+		Feed:        d.Text("feed", b.GetFeed(), maxURL),
+		Provider:    feedring.Provider(d.Text("provider", b.GetProvider(), maxProvider)),
+		Theme:       d.Theme("theme", b.GetTheme()),
+		Title:       d.Text("title", b.GetTitle(), maxEntryTitle),
+		URL:         d.Text("url", b.GetUrl(), maxEntryURL),
+		Published:   wholeSecond(d.Time("published", b.GetPublishedUnixMs())),
+		Updated:     wholeSecond(d.Time("updated", b.GetUpdatedUnixMs())),
+		Summary:     d.Text("summary", b.GetSummary(), maxSummary),
+		ContentHTML: b.GetContentHtml(),
+		Authors:     d.Texts("authors", b.GetAuthors(), maxNames, maxName),
+		Tags:        d.Texts("tags", b.GetTags(), maxNames, maxName),
+		Language:    d.Text("language", b.GetLanguage(), maxLanguage),
+		Attachments: d.attachments(b.GetAttachments()),
+		Truncated:   b.GetTruncated(),
+		Seen:        d.Time("seen", b.GetSeenUnixMs()),
+		Position:    feedring.Position{Epoch: b.GetEpoch(), Sequence: b.GetSequence()},
+		Version:     b.GetVersion(),
+	}
+}
+
+func (d *Decoder) attachments(list []*feedringv1.Attachment) []feedring.Attachment {
+	if !d.Room("attachments", len(list), maxAttachments) {
+		return nil
+	}
+	return each(list, func(a **feedringv1.Attachment) feedring.Attachment {
+		return feedring.Attachment{
+			URL:      d.Text("attachment url", (*a).GetUrl(), maxEntryURL),
+			MIMEType: d.Text("attachment type", (*a).GetMimeType(), maxMIME),
+		}
+	})
+}
+
+// CheckNext checks that e, which carries previous, follows last in one feed of
+// one publisher: the next sequence and the right hash, or a later epoch. After
+// the zero position anything follows, and so does anything after a head whose
+// hash is not known. ErrChain.
+func CheckNext(last feedring.Head, e *feedring.Entry, previous [32]byte) error {
+	at, was := e.Position, last.Position
+	switch {
+	case e.Ref() != last.Feed:
+		return fmt.Errorf("%w: entry %s is of another feed than %s", ErrChain, e.ID, last.Feed.URL)
+	case was.IsZero() || at.Epoch > was.Epoch:
+		return nil
+	case at.Compare(was) <= 0:
+		return fmt.Errorf("%w: %d of %s comes after %d", ErrChain, at.Sequence, e.Feed, was.Sequence)
+	case at.Sequence != was.Sequence+1:
+		return fmt.Errorf("%w: %d of %s comes right after %d", ErrChain, at.Sequence, e.Feed, was.Sequence)
+	case last.Hash != [32]byte{} && previous != last.Hash:
+		return fmt.Errorf("%w: %d of %s does not follow what is held before it", ErrChain, at.Sequence, e.Feed)
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+package wire
+
+import (
+	"fmt"
+
+	"github.com/feedring/feedring"
+	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
+)
+
+const (
+	maxRole    = 16
+	maxVouched = 1000
+	maxGroups  = 50_000
+)
+
+// InfoError answers a request for information that cannot be given here or
+// now.
+func InfoError(text string) *feedringv1.InfoReply {
+	return InfoErrorOf(feedringv1.ErrorKind_ERROR_KIND_UNAVAILABLE, text)
+}
+
+// InfoErrorOf is InfoError of another kind.
+func InfoErrorOf(kind feedringv1.ErrorKind, text string) *feedringv1.InfoReply {
+	return &feedringv1.InfoReply{Answer: &feedringv1.InfoReply_Error{Error: ErrorTo(kind, text)}}
+}
+
+// CatalogueTo is a group as it travels.
+func CatalogueTo(c feedring.Catalogue) *feedringv1.InfoReply {
+	return &feedringv1.InfoReply{Answer: &feedringv1.InfoReply_Catalogue{Catalogue: &feedringv1.Catalogue{
+		Theme: string(c.Theme), Manager: PeerBytes(c.Manager), Secondary: PeerBytes(c.Secondary), Term: c.Term,
+		Peers: each(c.Peers, cataloguePeerTo),
+	}}}
+}
+
+func cataloguePeerTo(p *feedring.CataloguePeer) *feedringv1.CataloguePeer {
+	var e Encoder
+	to := &feedringv1.CataloguePeer{
+		Peer: PeerBytes(p.Peer), Role: p.Role, Feeds: e.Feeds(p.Feeds), Addrs: p.Addrs, VouchedBy: p.VouchedBy,
+	}
+	if p.Clients != nil {
+		clients := CountTo(*p.Clients)
+		to.Clients = &clients
+	}
+	return to
+}
+
+// CatalogueFrom is the inverse of CatalogueTo. An error that the other side
+// told is a *RemoteError.
+func CatalogueFrom(r *feedringv1.InfoReply) (feedring.Catalogue, error) {
+	if told := r.GetError(); told != nil {
+		return feedring.Catalogue{}, ErrorFrom(told)
+	}
+	b := r.GetCatalogue()
+	var d Decoder
+	if b == nil {
+		d.Malformed("answer", "no catalogue")
+	}
+	c := feedring.Catalogue{
+		Theme: d.Theme("theme", b.GetTheme()), Manager: d.Maybe("manager", b.GetManager()),
+		Secondary: d.Maybe("secondary", b.GetSecondary()), Term: b.GetTerm(),
+	}
+	if d.Room("peers", len(b.GetPeers()), MaxPeers) {
+		c.Peers = each(b.GetPeers(), func(p **feedringv1.CataloguePeer) feedring.CataloguePeer { return d.cataloguePeer(*p) })
+	}
+	if d.Err() != nil {
+		return feedring.Catalogue{}, fmt.Errorf("catalogue: %w", d.Err())
+	}
+	return c, nil
+}
+
+func (d *Decoder) cataloguePeer(p *feedringv1.CataloguePeer) feedring.CataloguePeer {
+	from := feedring.CataloguePeer{
+		Peer: d.Peer("peer", p.GetPeer()), Role: d.Text("role", p.GetRole(), maxRole),
+		Feeds: d.Feeds("feeds", p.GetFeeds()), Addrs: d.Addrs("addrs", p.GetAddrs()),
+		VouchedBy: d.Texts("vouched by", p.GetVouchedBy(), maxVouched, maxSite),
+	}
+	if p.Clients != nil {
+		clients := d.Count("clients", p.GetClients())
+		from.Clients = &clients
+	}
+	return from
+}
+
+// RingTo is the ring as it travels.
+func RingTo(groups []feedring.RingGroup) *feedringv1.InfoReply {
+	return &feedringv1.InfoReply{Answer: &feedringv1.InfoReply_Ring{Ring: &feedringv1.Ring{
+		Groups: each(groups, func(g *feedring.RingGroup) *feedringv1.RingGroup {
+			return &feedringv1.RingGroup{
+				Theme: string(g.Theme), Manager: PeerBytes(g.Manager), Secondary: PeerBytes(g.Secondary), Term: g.Term,
+				Peers: CountTo(g.Peers), Feeds: CountTo(g.Feeds), Clients: CountTo(g.Clients),
+			}
+		}),
+	}}}
+}
+
+// RingFrom is the inverse of RingTo. An error that the other side told is a
+// *RemoteError.
+func RingFrom(r *feedringv1.InfoReply) ([]feedring.RingGroup, error) {
+	if told := r.GetError(); told != nil {
+		return nil, ErrorFrom(told)
+	}
+	var d Decoder
+	if r.GetRing() == nil {
+		d.Malformed("answer", "no ring")
+	}
+	list := r.GetRing().GetGroups()
+	if !d.Room("groups", len(list), maxGroups) {
+		return nil, fmt.Errorf("ring: %w", d.Err())
+	}
+	groups := each(list, func(g **feedringv1.RingGroup) feedring.RingGroup { return d.ringGroup(*g) })
+	if d.Err() != nil {
+		return nil, fmt.Errorf("ring: %w", d.Err())
+	}
+	return groups, nil
+}
+
+func (d *Decoder) ringGroup(g *feedringv1.RingGroup) feedring.RingGroup {
+	return feedring.RingGroup{
+		Theme: d.Theme("theme", g.GetTheme()), Manager: d.Maybe("manager", g.GetManager()),
+		Secondary: d.Maybe("secondary", g.GetSecondary()), Term: g.GetTerm(),
+		Peers: d.Count("peers", g.GetPeers()), Feeds: d.Count("feeds", g.GetFeeds()), Clients: d.Count("clients", g.GetClients()),
+	}
+}

@@ -1,0 +1,47 @@
+package wire
+
+import (
+	"fmt"
+
+	"github.com/libp2p/go-libp2p/core/protocol"
+
+	"github.com/feedring/feedring"
+)
+
+// The verbs of clients' streams, and of polls. Those of the machines' messages
+// are told by the messages.
+const (
+	VerbAsk    feedring.Verb = "ask"
+	VerbAttach feedring.Verb = "attach"
+	VerbPoll   feedring.Verb = "poll"
+	VerbInfo   feedring.Verb = "info"
+)
+
+const (
+	version    = "1"
+	maxNetwork = 32
+)
+
+// ProtocolID names the streams of a verb on a network.
+func ProtocolID(network string, verb feedring.Verb) protocol.ID {
+	return protocol.ID("/feedring/" + network + "/" + string(verb) + "/" + version)
+}
+
+// CheckNetwork returns an error where name cannot name a network: at most 32
+// letters a-z, digits and hyphens, no hyphen first.
+func CheckNetwork(name string) error {
+	if name == "" || len(name) > maxNetwork || name[0] == '-' || !plain(name) {
+		return fmt.Errorf("network %q: use at most %d letters a-z, digits and hyphens, no hyphen first", cutText(name, 40), maxNetwork)
+	}
+	return nil
+}
+
+// plain reports whether s is made of a-z, 0-9 and hyphens.
+func plain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
+			return false
+		}
+	}
+	return true
+}
