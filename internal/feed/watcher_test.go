@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -229,10 +230,11 @@ func TestRestart(t *testing.T) {
 
 func TestFailuresBackOffAndRecover(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		broken := true
+		var broken atomic.Bool
+		broken.Store(true)
 		f, h := &fakeOrigins{}, &recorder{}
 		f.answer = func(w http.ResponseWriter, _ *http.Request) {
-			if broken {
+			if broken.Load() {
 				w.WriteHeader(http.StatusInternalServerError)
 				return
 			}
@@ -245,7 +247,7 @@ func TestFailuresBackOffAndRecover(t *testing.T) {
 		if s := h.last(); f.count() > 70 || s.Failures < 50 || s.LastError != "500 Internal Server Error" {
 			t.Errorf("%d looks, %+v", f.count(), s)
 		}
-		broken = false
+		broken.Store(false)
 		time.Sleep(11 * time.Second)
 		synctest.Wait()
 		if len(h.entries) != 3 || h.last().Failures != 0 {
