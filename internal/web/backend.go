@@ -61,7 +61,7 @@ type Answer struct {
 // Update is one event of Follow: an entry, or the final of the first answer.
 type Update struct {
 	Entry  *feedring.Entry
-	Cursor feedring.Cursor // with Entry: where the reader then stands
+	Cursor feedring.Cursor // where the reader then stands; nil: not told
 	Final  *feedring.Final
 }
 

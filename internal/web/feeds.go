@@ -1,0 +1,124 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/feedring/feedring"
+)
+
+// feedRequest is a feed as a caller names it.
+type feedRequest struct {
+	URL      string `json:"url"`
+	Theme    string `json:"theme"` // empty: private
+	Provider string `json:"provider"`
+}
+
+func (s *site) feeds(w http.ResponseWriter, _ *http.Request) error {
+	return writeJSON(w, http.StatusOK, append([]FeedStatus{}, s.Backend.Feeds()...))
+}
+
+// addFeed says 201 for a feed that was not there, else 200.
+func (s *site) addFeed(w http.ResponseWriter, r *http.Request) error {
+	var req feedRequest
+	if err := readJSON(w, r, &req); err != nil {
+		return err
+	}
+	spec, err := req.spec()
+	if err != nil {
+		return badRequest("%w", err)
+	}
+	known := slices.ContainsFunc(s.Backend.Feeds(), func(f FeedStatus) bool { return f.URL == spec.URL })
+	feed, err := s.Backend.AddFeed(r.Context(), spec)
+	if err != nil {
+		return refused(err)
+	}
+	if known {
+		return writeJSON(w, http.StatusOK, feed)
+	}
+	return writeJSON(w, http.StatusCreated, feed)
+}
+
+func (f feedRequest) spec() (feedring.FeedSpec, error) {
+	var theme feedring.Theme
+	if f.Theme != "" {
+		var err error
+		if theme, err = feedring.ParseTheme(f.Theme); err != nil {
+			return feedring.FeedSpec{}, err
+		}
+	}
+	return feedring.NewFeedSpec(theme, feedring.Provider(strings.ToLower(f.Provider)), f.URL)
+}
+
+func (s *site) removeFeed(w http.ResponseWriter, r *http.Request) error {
+	address := r.PathValue("url")
+	if address == "" {
+		address = r.URL.Query().Get("url")
+	}
+	address, err := feedring.ParseFeedURL(address)
+	if err != nil {
+		return badRequest("%w", err)
+	}
+	if err := s.Backend.RemoveFeed(r.Context(), address); err != nil {
+		return refused(err)
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func (s *site) ping(w http.ResponseWriter, r *http.Request) error {
+	var req struct {
+		URL string `json:"url"`
+	}
+	if err := readJSON(w, r, &req); err != nil {
+		return err
+	}
+	address, err := feedring.ParseFeedURL(req.URL)
+	if err != nil {
+		return badRequest("%w", err)
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), waitOf(r))
+	defer cancel()
+	feed, err := s.Backend.Ping(ctx, address)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, feed)
+}
+
+// refused is for changes: the backend says no because of what is there already.
+func refused(err error) error {
+	if errors.Is(err, ErrUnknown) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return &problem{Status: http.StatusConflict, Detail: err.Error()}
+}
+
+// readJSON reads exactly one object, whose fields are all known.
+func readJSON(w http.ResponseWriter, r *http.Request, into any) error {
+	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
+	decoder.DisallowUnknownFields()
+	err := decoder.Decode(into)
+	if err == nil {
+		if _, more := decoder.Token(); !errors.Is(more, io.EOF) {
+			err = errors.Join(more, errors.New("something follows the object"))
+		}
+	}
+	var tooLarge *http.MaxBytesError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &tooLarge):
+		return tooLarge
+	case errors.Is(err, io.EOF):
+		return badRequest(`the body is empty: send JSON such as {"url":"https://site.example/feed.xml"}`)
+	default:
+		return badRequest(`the body cannot be read: %s: send JSON such as {"url":"https://site.example/feed.xml"}`,
+			strings.TrimPrefix(strings.ReplaceAll(err.Error(), "\n", ", "), "json: "))
+	}
+}

@@ -1,0 +1,116 @@
+package web
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+)
+
+// knownHosts are the names in a Host header by which this peer is called. A
+// page whose name an attacker points at this address (DNS rebinding) comes
+// with another.
+func knownHosts(cfg Config) map[string]bool {
+	hosts := map[string]bool{"localhost": true, "127.0.0.1": true, "::1": true}
+	if cfg.Address != "" {
+		hosts[hostname(cfg.Address)] = true
+	}
+	if u, err := url.Parse(cfg.PublicURL); err == nil && u.Host != "" {
+		hosts[hostname(u.Host)] = true
+	}
+	return hosts
+}
+
+// hostname is a Host header without port and brackets, in lower case.
+func hostname(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	return strings.ToLower(strings.TrimSuffix(host, "."))
+}
+
+// originOf is the origin that a browser tells for a page below address.
+func originOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+// knownHost reports whether r was meant for this peer. The socket has no name,
+// so every name is right there.
+func (s *site) knownHost(r *http.Request) bool {
+	name := hostname(r.Host)
+	return s.trusted || s.hosts[name] || ownAddress(r, name)
+}
+
+// ownAddress reports whether name is the address at which r arrived: a peer
+// that listens on every address is reached at each of them.
+func ownAddress(r *http.Request, name string) bool {
+	named, err := netip.ParseAddr(name)
+	local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	if err != nil || !ok {
+		return false
+	}
+	return named.Unmap() == local.AddrPort().Addr().WithZone("").Unmap()
+}
+
+// guarded lets only those in who hold the token, from no other web origin.
+func (s *site) guarded(do reply) reply {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if !s.knownHost(r) {
+			return foreignHost(r)
+		}
+		if err := s.origins.Check(r); err != nil && !s.trusted {
+			return &problem{Status: http.StatusForbidden, Detail: "a page of another web origin may not change this peer: " +
+				"use this peer's own page, or a program without an Origin header"}
+		}
+		private, err := s.private(r)
+		if err != nil {
+			return err
+		}
+		if !private {
+			return unauthorized("this needs the token in DATA/token: send it as \"Authorization: Bearer TOKEN\", or use the control socket")
+		}
+		w.Header().Set("Cache-Control", "no-store")
+		return do(w, r)
+	}
+}
+
+// private reports whether r may see what only this peer knows. A token that is
+// wrong is an error: whoever sends one expects more than the public part.
+func (s *site) private(r *http.Request) (bool, error) {
+	if s.trusted {
+		return true, nil
+	}
+	given := r.Header.Get("Authorization")
+	if given == "" {
+		return false, nil
+	}
+	if !s.knownHost(r) {
+		return false, foreignHost(r)
+	}
+	scheme, token, _ := strings.Cut(given, " ")
+	sum := sha256.Sum256([]byte(strings.TrimSpace(token)))
+	if !strings.EqualFold(scheme, "Bearer") || s.Token == "" || subtle.ConstantTimeCompare(sum[:], s.token[:]) != 1 {
+		return false, unauthorized("this is not this peer's token: send the one in DATA/token as \"Authorization: Bearer TOKEN\"")
+	}
+	return true, nil
+}
+
+func unauthorized(detail string) *problem {
+	return &problem{
+		Status: http.StatusUnauthorized, Detail: detail,
+		header: http.Header{"Www-Authenticate": {`Bearer realm="feedring"`}},
+	}
+}
+
+func foreignHost(r *http.Request) *problem {
+	return &problem{Status: http.StatusForbidden, Detail: "this peer is not called " + quote(r.Host) +
+		": ask it at the address it listens on, or start it with --public-url"}
+}

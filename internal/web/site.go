@@ -1,0 +1,124 @@
+package web
+
+import (
+	"crypto/sha256"
+	"log/slog"
+	"net/http"
+	"time"
+)
+
+const (
+	maxBody    = 64 << 10
+	maxStreams = 1000 // at once
+	maxQueries = 256  // at once: each may hold an answer in memory
+)
+
+// Config says whose front it is. Backend is needed; all else may be empty.
+type Config struct {
+	Backend   Backend
+	Token     string // of the API; empty: nothing that needs one works on the web address
+	PublicURL string // what a proxy in front is called, without a final slash
+	Address   string // host:port it is reached at
+	Logger    *slog.Logger
+	Metrics   http.Handler // nil: no /metrics
+}
+
+// Handler returns the front for a web address. Private feeds and changes need
+// the token.
+func Handler(cfg Config) http.Handler { return newSite(cfg, false) }
+
+// SocketHandler returns the front for the control socket, whose file mode says
+// who may use it: it asks for no token.
+func SocketHandler(cfg Config) http.Handler { return newSite(cfg, true) }
+
+// site is one front. It is safe for concurrent use.
+type site struct {
+	Config
+	trusted bool // the control socket
+	token   [sha256.Size]byte
+	hosts   map[string]bool
+	origins *http.CrossOriginProtection
+	mux     *http.ServeMux
+	streams chan struct{} // a place for each open stream
+	queries chan struct{} // a place for each query being answered
+
+	now         func() time.Time
+	beat        time.Duration // between signs of life on a stream
+	writeWithin time.Duration // for one write to a stream's reader
+}
+
+func newSite(cfg Config, trusted bool) *site {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &site{
+		Config: cfg, trusted: trusted, token: sha256.Sum256([]byte(cfg.Token)),
+		hosts: knownHosts(cfg), origins: http.NewCrossOriginProtection(), mux: http.NewServeMux(),
+		streams: make(chan struct{}, maxStreams), queries: make(chan struct{}, maxQueries),
+		now: time.Now, beat: 15 * time.Second, writeWithin: 20 * time.Second,
+	}
+	if origin := originOf(cfg.PublicURL); origin != "" {
+		if err := s.origins.AddTrustedOrigin(origin); err != nil {
+			cfg.Logger.Warn("the page behind the public address cannot change anything", "url", cfg.PublicURL, "err", err)
+		}
+	}
+	s.routes()
+	return s
+}
+
+func (s *site) routes() {
+	s.handle("GET /{$}", s.home)
+	s.handle("GET /style.css", s.style)
+	s.handle("GET /livez", s.live)
+	s.handle("GET /healthz", s.live)
+	s.handle("GET /readyz", s.ready)
+	if s.Metrics != nil {
+		s.mux.Handle("GET /metrics", s.Metrics)
+	}
+	s.handle("GET /api/v1/status", s.status)
+	s.handle("GET /api/v1/ring", s.ring)
+	s.handle("GET /api/v1/catalog/{theme}", s.catalogue)
+	s.handle("GET /api/v1/entries", s.entries)
+	s.handle("GET /api/v1/entries.atom", s.entriesAtom)
+	s.handle("GET /api/v1/stream", s.stream)
+	s.handle("GET /api/v1/feeds", s.guarded(s.feeds))
+	s.handle("POST /api/v1/feeds", s.guarded(s.addFeed))
+	s.handle("DELETE /api/v1/feeds", s.guarded(s.removeFeed))
+	s.handle("DELETE /api/v1/feeds/{url}", s.guarded(s.removeFeed))
+	s.handle("POST /api/v1/ping", s.guarded(s.ping))
+	s.handle("GET /api/v1/doctor", s.guarded(s.doctor))
+	s.handle("GET /api/v1/vouch", s.guarded(s.vouch))
+}
+
+// reply answers a request. An error becomes a problem document, so it must
+// come before anything was written.
+type reply func(w http.ResponseWriter, r *http.Request) error
+
+func (s *site) handle(pattern string, do reply) {
+	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		if err := do(w, r); err != nil {
+			s.fail(w, r, err)
+		}
+	})
+}
+
+// ServeHTTP answers what no route takes in the same form as everything else.
+func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	secure(w.Header())
+	if h, pattern := s.mux.Handler(r); pattern == "" {
+		s.fail(w, r, refusal(h, r))
+		return
+	}
+	s.mux.ServeHTTP(w, r)
+}
+
+// secure sets what every answer says to a browser: load nothing, run nothing,
+// show it in no frame.
+func secure(h http.Header) {
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Cache-Control", "no-cache")
+}
