@@ -46,3 +46,12 @@ func whileLocked(dir string, check func() error) error {
 	}
 	return check()
 }
+
+// allocate creates a file that takes size bytes of its disk.
+func allocate(name string, size int64) error {
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(syscall.Fallocate(int(f.Fd()), 0, 0, size), f.Close())
+}

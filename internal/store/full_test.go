@@ -3,6 +3,8 @@ package store
 import (
 	"errors"
 	"fmt"
+	"os"
+	"runtime"
 	"syscall"
 	"testing"
 
@@ -55,5 +57,26 @@ func TestWriteFails(t *testing.T) {
 	mustAppend(t, s, late)
 	if heads := s.Heads(); len(heads) != 20 {
 		t.Errorf("%d feeds", len(heads))
+	}
+}
+
+// TestSpare has the room for closing held back while the store is open.
+func TestSpare(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir, Options{})
+	if left, err := freeBytes(dir); err != nil || left < 1<<30 {
+		t.Skipf("%d bytes left on this disk, %v", left, err)
+	}
+	if runtime.GOOS != "linux" {
+		t.Skip("room is held back on Linux only")
+	}
+	info, err := os.Stat(s.sparePath())
+	check(t, err)
+	if info.Size() != spare {
+		t.Errorf("%d bytes held back", info.Size())
+	}
+	check(t, s.Close())
+	if _, err := os.Stat(s.sparePath()); !os.IsNotExist(err) {
+		t.Errorf("after Close: %v", err)
 	}
 }

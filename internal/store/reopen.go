@@ -24,7 +24,7 @@ func (s *Store) reopen() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.db != nil {
-		if err := s.db.Close(); err != nil {
+		if err := s.closeDB(s.db); err != nil {
 			s.opts.Log.Warn("store: closing after a failed write", "err", err)
 		}
 	}
@@ -74,8 +74,8 @@ func (s *Store) trimWhenWorth() {
 // trim gives back the memory that the database took since it was opened.
 func (s *Store) trim() {
 	s.trimmer.written = 0
-	if left, err := s.free(s.dir); err == nil && left < s.opts.Reserve {
-		return // closing writes a table
+	if s.room(s.opts.Reserve) != nil {
+		return // closing and opening write
 	}
 	s.reopen()
 	s.trimmer.newest, _ = s.tables(0)

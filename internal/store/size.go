@@ -9,7 +9,7 @@ import (
 type Stats struct {
 	Refs    int
 	Entries int   // stored items, superseded versions included
-	Bytes   int64 // room taken on disk
+	Bytes   int64 // room taken on disk by what is stored
 }
 
 // Stats counts entries from memory and asks the file system for the bytes.
@@ -34,6 +34,9 @@ func usedBytes(dir string) (total int64, err error) {
 		return 0, fmt.Errorf("measuring the store: %w", err)
 	}
 	for _, file := range files {
+		if file.Name() == spareName {
+			continue
+		}
 		if info, err := file.Info(); err == nil {
 			total += allocated(info)
 		}

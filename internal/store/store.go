@@ -68,7 +68,7 @@ func (s *Store) Close() error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.db != nil {
-			s.closeErr = s.db.Close()
+			s.closeErr = s.closeDB(s.db)
 		}
 		s.db, s.broken = nil, ErrClosed
 	})
@@ -86,16 +86,15 @@ func (s *Store) openDB() (db *badger.DB, err error) {
 	if err := whileLocked(s.dir, func() error { return checkTables(s.dir) }); err != nil {
 		return nil, openError(s.dir, err)
 	}
-	db, err = badger.Open(badgerOptions(s.dir, s.opts.Log))
-	if err != nil {
-		return nil, openError(s.dir, err)
+	if db, err = s.openWithin(); err != nil {
+		return nil, err
 	}
 	err = checkSchema(db, s.dir)
 	if err == nil {
 		err = s.heads.load(db)
 	}
 	if err != nil {
-		return nil, errors.Join(err, db.Close())
+		return nil, errors.Join(err, s.closeDB(db))
 	}
 	return db, nil
 }

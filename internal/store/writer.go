@@ -147,21 +147,17 @@ func (s *Store) commit(b *batch) error {
 // refuseWhenFull answers ErrFull to the requests for which the disk has no
 // room, and returns the others.
 func (s *Store) refuseWhenFull(group []*request) []*request {
-	if s.opts.Reserve < 0 {
-		return group
-	}
-	left, err := s.free(s.dir)
-	if err != nil || left >= s.opts.Reserve {
+	err := s.room(s.opts.Reserve)
+	if err == nil {
 		return group
 	}
 	kept := group[:0]
 	for _, r := range group {
-		if r.frees && left >= s.opts.Reserve/4 {
+		if r.frees && s.room(s.opts.Reserve/4) == nil {
 			kept = append(kept, r)
-			continue
+		} else {
+			r.done <- err
 		}
-		r.done <- fmt.Errorf("%w: %s has %d MiB left and %d MiB are kept free: make room on its disk",
-			ErrFull, s.dir, left>>20, s.opts.Reserve>>20)
 	}
 	return kept
 }
