@@ -1,0 +1,155 @@
+package vouch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/guard"
+)
+
+// Resolver is what is needed of *net.Resolver.
+type Resolver interface {
+	LookupTXT(ctx context.Context, name string) ([]string, error)
+	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
+}
+
+// Way is how a site names a peer.
+type Way string
+
+// The ways.
+const (
+	WellKnown Way = "well-known" // the document at /.well-known/feedring
+	DNS       Way = "dns"        // TXT _feedring.SITE
+	InFeed    Way = "feed"       // rel="feedring" in the feed
+)
+
+// Verdict is what a site says of a peer.
+type Verdict struct {
+	Site  string
+	Named bool
+	By    Way      // where it says so
+	Feeds []string // those of the asked ones that it speaks of
+	// Detail says why not, one line for people, where Named is false.
+	Detail string
+}
+
+// Checker asks sites. It is safe for concurrent use.
+type Checker struct {
+	Client   *guard.Client
+	Resolver Resolver
+	Network  string // ours; a site that speaks of another one does not name us
+}
+
+// Check asks site whether it names peer for any of feeds: first its document,
+// then DNS. Only feeds of the site itself count (SitesOf); without any, being
+// named is enough. The error means that the site could not be asked and says
+// nothing about the peer: an earlier verdict may stand. It blocks for at most
+// 20 s and the resolver's time.
+func (c Checker) Check(ctx context.Context, site string, peer feedring.PeerID, feeds []string) (Verdict, error) {
+	v := Verdict{Site: site}
+	own := slices.DeleteFunc(slices.Clone(feeds), func(f string) bool { return !slices.Contains(SitesOf(f), site) })
+	if len(feeds) > 0 && len(own) == 0 {
+		v.Detail = "none of the feeds is of this site"
+		return v, nil
+	}
+	var unknown error
+	for _, ask := range []struct {
+		by  Way
+		get func(context.Context, string) (Document, error)
+	}{{WellKnown, c.wellKnown}, {DNS, c.dns}} {
+		d, err := ask.get(ctx, site)
+		var no *noDocument
+		switch {
+		case err == nil && c.judge(&v, d, peer, own):
+			v.By, v.Detail = ask.by, ""
+			return v, nil
+		case errors.As(err, &no):
+			v.note(no.why)
+		case err != nil:
+			unknown = errors.Join(unknown, err)
+		}
+	}
+	if unknown != nil {
+		return v, fmt.Errorf("ask %s: %w", site, unknown)
+	}
+	return v, nil
+}
+
+// judge fills in v by what a document says.
+func (c Checker) judge(v *Verdict, d Document, peer feedring.PeerID, feeds []string) bool {
+	v.Feeds = d.means(feeds)
+	switch {
+	case d.Network != c.Network:
+		v.note(fmt.Sprintf("it speaks of the network %q, not of %q", clip(d.Network), c.Network))
+	case !d.names(peer):
+		v.note("it names other peers")
+	case len(feeds) > 0 && len(v.Feeds) == 0:
+		v.note("it names the peer, but for other feeds")
+	default:
+		v.Named = true
+		return true
+	}
+	v.Feeds = nil
+	return false
+}
+
+func (v *Verdict) note(why string) {
+	if v.Detail != "" {
+		why = v.Detail + "; " + why
+	}
+	v.Detail = why
+}
+
+// CheckFeed says whether a feed itself names peer. link is the href of its
+// rel="feedring", as package feed finds it (Document.Feedring): "feedring:" and
+// a peer id, or the address of a document on one of the feed's own sites. Errors
+// are as those of Check.
+func (c Checker) CheckFeed(ctx context.Context, feedURL, link string, peer feedring.PeerID) (Verdict, error) {
+	v := Verdict{Site: SiteOf(feedURL)}
+	link = strings.TrimSpace(link)
+	if id, ok := strings.CutPrefix(link, "feedring:"); ok {
+		v.Named = feedring.PeerID(id) == peer && isPeerID(id)
+		if !v.Named {
+			v.Detail = "the feed names another peer"
+			return v, nil
+		}
+		v.By, v.Feeds = InFeed, []string{feedURL}
+		return v, nil
+	}
+	if link == "" {
+		v.Detail = `the feed has no rel="feedring"`
+		return v, nil
+	}
+	u, err := resolve(feedURL, link)
+	if err != nil || !slices.Contains(SitesOf(feedURL), SiteOf(u.String())) {
+		v.Detail = `the feed's rel="feedring" leads to another site`
+		return v, nil
+	}
+	d, err := c.get(ctx, u)
+	var no *noDocument
+	switch {
+	case errors.As(err, &no):
+		v.Detail = no.why
+		return v, nil
+	case err != nil:
+		return v, fmt.Errorf("ask %s: %w", v.Site, err)
+	}
+	if c.judge(&v, d, peer, []string{feedURL}) {
+		v.By = InFeed
+	}
+	return v, nil
+}
+
+func resolve(base, link string) (*url.URL, error) {
+	b, err := url.Parse(base)
+	if err != nil {
+		return nil, err
+	}
+	return b.Parse(link)
+}
