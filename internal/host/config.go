@@ -1,0 +1,140 @@
+package host
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/feedring/feedring"
+)
+
+// Port is where peers listen unless told otherwise.
+const Port = 7377
+
+// Config is what a Host is told.
+type Config struct {
+	// Dir holds identity.key. Empty: an identity for this run only.
+	Dir string
+	// Network separates networks; see the package comment. Empty: "main".
+	Network string
+	// Listen is multiaddrs. Empty: QUIC and TCP on Port of every interface.
+	// Addresses are used as they are, loopback and private ones included.
+	Listen []string
+	// Announce is the multiaddrs told to others. Empty: found out.
+	Announce []string
+	// LAN finds peers by mDNS, and dials and tells private addresses.
+	LAN bool
+	// Client makes a host that only dials: no listening, no part in the
+	// address book, nothing that a peer does for others.
+	Client bool
+	// Known is peers saved from last time; Join tries them too.
+	Known []feedring.PeerInfo
+	// Changed is called when a peer of this network was connected or lost,
+	// from one goroutine at a time; while it runs, changes of one peer fold
+	// into the last. Nil: nobody listens.
+	Changed func(id feedring.PeerID, connected bool)
+	Logger  *slog.Logger // nil: slog.Default()
+}
+
+func (c *Config) fill() {
+	if c.Network == "" {
+		c.Network = "main"
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	if c.Changed == nil {
+		c.Changed = func(feedring.PeerID, bool) {}
+	}
+}
+
+// everyInterface is what an empty Listen means.
+func everyInterface() []string {
+	return []string{
+		fmt.Sprintf("/ip4/0.0.0.0/udp/%d/quic-v1", Port), fmt.Sprintf("/ip4/0.0.0.0/tcp/%d", Port),
+		fmt.Sprintf("/ip6/::/udp/%d/quic-v1", Port), fmt.Sprintf("/ip6/::/tcp/%d", Port),
+	}
+}
+
+// ParseAddrs reads the multiaddrs given with flag (such as "--listen"). The
+// error names the flag and the address, in one line for the person who wrote
+// it.
+func ParseAddrs(flag string, addrs []string) ([]ma.Multiaddr, error) {
+	parsed := make([]ma.Multiaddr, 0, len(addrs))
+	for _, s := range addrs {
+		a, err := parseAddr(s)
+		if err == nil {
+			err = checkTransport(a)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s %q: %w", flag, clip(s), err)
+		}
+		parsed = append(parsed, a)
+	}
+	return parsed, nil
+}
+
+// ParsePeer reads a complete multiaddr, one that ends in /p2p/ID, as given
+// behind --join or --peer.
+func ParsePeer(flag, addr string) (peer.AddrInfo, error) {
+	a, err := parseAddr(addr)
+	if err != nil {
+		return peer.AddrInfo{}, fmt.Errorf("%s %q: %w", flag, clip(addr), err)
+	}
+	info, err := peer.AddrInfoFromP2pAddr(a)
+	if err != nil || len(info.Addrs) == 0 {
+		return peer.AddrInfo{}, fmt.Errorf("%s %q: the address must end in /p2p/ and the peer's id, as `feedring status` prints it", flag, clip(addr))
+	}
+	return *info, nil
+}
+
+// ParseTarget checks one value of --join: a complete multiaddr or a domain.
+func ParseTarget(target string) error {
+	if strings.HasPrefix(target, "/") {
+		_, err := ParsePeer("--join", target)
+		return err
+	}
+	if target == "" || len(target) > 253 || strings.ContainsAny(target, "/@ \t\r\n") {
+		return fmt.Errorf("--join %q: write a multiaddress that ends in /p2p/ID, or a domain such as example.org", clip(target))
+	}
+	return nil
+}
+
+func parseAddr(s string) (ma.Multiaddr, error) {
+	if len(s) > 1024 {
+		return nil, fmt.Errorf("not a multiaddress: too long")
+	}
+	a, err := ma.NewMultiaddr(s)
+	if err != nil {
+		return nil, fmt.Errorf("not a multiaddress (%w); write one such as /ip4/0.0.0.0/udp/%d/quic-v1", err, Port)
+	}
+	return a, nil
+}
+
+// checkTransport refuses what this program cannot listen on, so that it fails
+// with words and not with silence.
+func checkTransport(a ma.Multiaddr) error {
+	var names []string
+	for _, c := range a {
+		names = append(names, c.Protocol().Name)
+	}
+	shape := strings.Join(names, "/")
+	shape = strings.TrimSuffix(shape, "/p2p")
+	_, transport, _ := strings.Cut(shape, "/")
+	switch {
+	case transport != "tcp" && transport != "udp/quic-v1":
+	case strings.HasPrefix(shape, "ip4/"), strings.HasPrefix(shape, "ip6/"), strings.HasPrefix(shape, "dns"):
+		return nil
+	}
+	return fmt.Errorf("use /ip4/ADDRESS/tcp/PORT or /ip4/ADDRESS/udp/PORT/quic-v1 (or ip6)")
+}
+
+func clip(s string) string {
+	if len(s) > 120 {
+		return s[:120] + "…"
+	}
+	return s
+}

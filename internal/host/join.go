@@ -1,0 +1,311 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+	ma "github.com/multiformats/go-multiaddr"
+	manet "github.com/multiformats/go-multiaddr/net"
+
+	"github.com/feedring/feedring"
+)
+
+const (
+	joinFirst   = time.Second // doubles up to joinLast, a quarter more or less by chance
+	joinLast    = time.Minute
+	joinLook    = 15 * time.Second // between looks at a place that was reached
+	joinWithin  = 5 * time.Second // for one attempt at one peer
+	joinAtOnce  = 8
+	joinKnown   = 64 // saved peers tried
+	joinDomains = 32 // peers taken from one domain
+)
+
+// joiner is one call of Join.
+type joiner struct {
+	h       *Host
+	resolve func(ctx context.Context, domain string) ([]string, error)
+
+	mu      sync.Mutex // held while found runs
+	found   func(peers []feedring.PeerID, done bool)
+	pending int // places that were not tried yet
+}
+
+// place is somewhere to join through: an address, a domain, or all the peers
+// saved from last time.
+type place struct {
+	name string
+	ask  func(ctx context.Context) ([]peer.AddrInfo, error)
+	content func() bool // nothing needs doing
+}
+
+// Join connects to peers of the network at targets, complete multiaddrs or
+// domains, and at the peers of Config.Known. It returns at once and goes on
+// until ctx or the host ends: what fails is tried again after a second, then
+// more and more rarely, up to a minute; what was reached is looked after, so
+// that two parts of a network find together again.
+//
+// resolve turns a domain into complete multiaddrs. found is called with peers
+// newly reached, by one goroutine at a time; done is true from the first call
+// after everything was tried once, and that call comes even where nothing was
+// reached.
+func (h *Host) Join(ctx context.Context, targets []string, resolve func(ctx context.Context, domain string) ([]string, error), found func(peers []feedring.PeerID, done bool)) {
+	j := &joiner{h: h, resolve: resolve, found: found}
+	var places []place
+	for _, t := range targets {
+		places = append(places, j.placeOf(t))
+	}
+	if len(h.cfg.Known) > 0 {
+		places = append(places, j.saved())
+	}
+	j.pending = len(places)
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(h.ctx, cancel)
+	for _, p := range places {
+		h.background(func() { j.keep(ctx, p) })
+	}
+	h.background(func() {
+		if len(places) == 0 {
+			found(nil, true)
+		}
+		<-ctx.Done()
+		stop()
+		cancel()
+	})
+}
+
+// keep tries one place again and again.
+func (j *joiner) keep(ctx context.Context, p place) {
+	wait, first := joinFirst, true
+	for ctx.Err() == nil {
+		reached, all, err := j.try(ctx, p)
+		j.report(reached, first)
+		if err != nil {
+			j.h.log.Log(ctx, levelOf(first), "not joined yet; trying again", "at", p.name, "err", err)
+		}
+		first = false
+		if all {
+			pause(ctx, joinLook)
+			wait = joinFirst
+			continue
+		}
+		pause(ctx, wait)
+		wait = min(2*wait, joinLast)
+	}
+}
+
+// try connects to the peers of a place. all reports that there is nothing to
+// hurry for.
+func (j *joiner) try(ctx context.Context, p place) (reached []feedring.PeerID, all bool, err error) {
+	if p.content() {
+		return nil, true, nil
+	}
+	within, cancel := context.WithTimeout(ctx, 2*joinWithin)
+	infos, err := p.ask(within)
+	cancel()
+	if err != nil {
+		return nil, false, err
+	}
+	var (
+		mu   sync.Mutex
+		wg   sync.WaitGroup
+		some bool
+		errs []error
+		free = make(chan struct{}, joinAtOnce)
+	)
+	for _, info := range infos {
+		free <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-free }()
+			fresh, err := j.h.connect(ctx, info)
+			mu.Lock()
+			defer mu.Unlock()
+			some = some || err == nil
+			if err != nil {
+				errs = append(errs, err)
+			} else if fresh {
+				reached = append(reached, feedring.PeerID(info.ID.String()))
+			}
+		})
+	}
+	wg.Wait()
+	if some || len(infos) == 0 {
+		return reached, true, nil
+	}
+	return nil, false, errs[0]
+}
+
+// levelOf tells a person of the first failure; the rest is for the curious.
+func levelOf(first bool) slog.Level {
+	if first {
+		return slog.LevelInfo
+	}
+	return slog.LevelDebug
+}
+
+func (j *joiner) report(reached []feedring.PeerID, first bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if first {
+		j.pending--
+	}
+	if len(reached) > 0 || (first && j.pending == 0) {
+		j.found(reached, j.pending == 0)
+	}
+}
+
+// connect connects to a peer and makes sure that it is of this network. fresh
+// reports that it was not connected before. This peer itself is no failure:
+// many peers share one list of addresses.
+func (h *Host) connect(ctx context.Context, info peer.AddrInfo) (fresh bool, err error) {
+	if info.ID == h.lib.ID() {
+		return false, nil
+	}
+	if h.connected(info.ID) && h.speaks(info.ID) {
+		return false, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, joinWithin)
+	defer cancel()
+	h.clearBackoff(info.ID)
+	if err := h.lib.Connect(ctx, info); err != nil {
+		return false, classify(err)
+	}
+	if !h.speaks(info.ID) {
+		return false, fmt.Errorf("%w: %s", ErrForeign, info.ID)
+	}
+	return true, nil
+}
+
+// speaks reports whether a peer said that it is of this network.
+func (h *Host) speaks(id peer.ID) bool {
+	p, err := h.lib.Peerstore().FirstSupportedProtocol(id, h.protocol(presence))
+	return err == nil && p != ""
+}
+
+func (j *joiner) placeOf(target string) place {
+	var last []peer.AddrInfo // only the goroutine of this place comes here
+	ask := func(ctx context.Context) ([]peer.AddrInfo, error) { return j.domain(ctx, target) }
+	if strings.HasPrefix(target, "/") {
+		ask = func(ctx context.Context) ([]peer.AddrInfo, error) { return j.address(ctx, target) }
+	}
+	return place{
+		name: target,
+		ask: func(ctx context.Context) (infos []peer.AddrInfo, err error) {
+			infos, err = ask(ctx)
+			last = infos
+			return infos, err
+		},
+		content: func() bool {
+			return slices.ContainsFunc(last, func(i peer.AddrInfo) bool { return i.ID == j.h.lib.ID() || j.h.members.has(i.ID) })
+		},
+	}
+}
+
+func (j *joiner) address(ctx context.Context, target string) ([]peer.AddrInfo, error) {
+	info, err := ParsePeer("--join", target)
+	if err != nil {
+		return nil, err
+	}
+	j.h.giveNamed(ctx, info)
+	j.h.give(info)
+	return []peer.AddrInfo{info}, nil
+}
+
+// domain asks a site for its peers. What a site says is no person's word: its
+// addresses are used only within the scope.
+func (j *joiner) domain(ctx context.Context, name string) ([]peer.AddrInfo, error) {
+	if j.resolve == nil {
+		return nil, fmt.Errorf("domains cannot be resolved")
+	}
+	addrs, err := j.resolve(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	byID := make(map[peer.ID]int)
+	var infos []peer.AddrInfo
+	for _, a := range addrs {
+		info, err := ParsePeer(name, a)
+		if err != nil {
+			j.h.log.Debug("address left out", "err", err)
+			continue
+		}
+		if i, ok := byID[info.ID]; ok {
+			infos[i].Addrs = append(infos[i].Addrs, info.Addrs...)
+		} else if len(infos) < joinDomains {
+			byID[info.ID] = len(infos)
+			infos = append(infos, info)
+		}
+	}
+	if len(infos) == 0 {
+		return nil, fmt.Errorf("%s names no peer that can be dialled", name)
+	}
+	return infos, nil
+}
+
+// saved is the peers of last time. They are asked again only while nobody is
+// connected.
+func (j *joiner) saved() place {
+	return place{
+		name:    "saved peers",
+		content: func() bool { return j.h.members.count() > 0 && j.tried() },
+		ask: func(context.Context) ([]peer.AddrInfo, error) {
+			var infos []peer.AddrInfo
+			for _, i := range rand.Perm(len(j.h.cfg.Known)) {
+				id, err := peer.Decode(string(j.h.cfg.Known[i].ID))
+				if err == nil && len(infos) < joinKnown {
+					infos = append(infos, peer.AddrInfo{ID: id})
+				}
+			}
+			return infos, nil
+		},
+	}
+}
+
+// tried reports whether everything was tried once.
+func (j *joiner) tried() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.pending == 0
+}
+
+// giveNamed widens the scope for an address with a host name, by what the name
+// means now: it was given by a person too.
+func (h *Host) giveNamed(ctx context.Context, info peer.AddrInfo) {
+	for _, a := range info.Addrs {
+		name := ""
+		for _, code := range []int{ma.P_DNS, ma.P_DNS4, ma.P_DNS6} {
+			if v, err := a.ValueForProtocol(code); err == nil {
+				name = v
+			}
+		}
+		if name == "" {
+			continue
+		}
+		ips, err := net.DefaultResolver.LookupIPAddr(ctx, name)
+		if err != nil {
+			continue // dialling says it better
+		}
+		for _, ip := range ips {
+			if m, err := manet.FromIP(ip.IP); err == nil {
+				h.scope.give(m)
+			}
+		}
+	}
+}
+
+// pause waits for d, a quarter more or less, or until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d*3/4 + rand.N(d/2))
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}

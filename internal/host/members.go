@@ -1,0 +1,241 @@
+package host
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/event"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
+	"github.com/libp2p/go-libp2p/p2p/host/eventbus"
+
+	"github.com/feedring/feedring"
+)
+
+// members is who is connected and of this network, and the changes of that on
+// their way to Config.Changed.
+type members struct {
+	h *Host
+
+	mu      sync.Mutex
+	now     map[peer.ID]member
+	changed []peer.ID        // in order
+	latest  map[peer.ID]bool // what to say about each of changed
+	wake    chan struct{}    // holds one
+}
+
+type member struct {
+	since  time.Time
+	agent  string
+	server bool // takes part in the address book: a peer, not a client
+}
+
+func newMembers(h *Host) *members {
+	return &members{h: h, now: make(map[peer.ID]member), latest: make(map[peer.ID]bool), wake: make(chan struct{}, 1)}
+}
+
+// watch follows libp2p's events. They are only noted here: who emits them
+// waits for us.
+func (h *Host) watch() error {
+	sub, err := h.lib.EventBus().Subscribe([]any{
+		new(event.EvtPeerIdentificationCompleted), new(event.EvtPeerConnectednessChanged),
+		new(event.EvtLocalReachabilityChanged), new(event.EvtHostReachableAddrsChanged),
+		new(event.EvtNATDeviceTypeChanged), new(event.EvtAutoRelayAddrsUpdated),
+	}, eventbus.Name("feedring"), eventbus.BufSize(1024))
+	if err != nil {
+		return fmt.Errorf("network events: %w", err)
+	}
+	for _, id := range h.lib.Network().Peers() {
+		if protocols, err := h.lib.Peerstore().GetProtocols(id); err == nil && len(protocols) > 0 {
+			h.members.identified(id, protocols, "")
+		}
+	}
+	h.background(func() {
+		defer func() { _ = sub.Close() }()
+		for {
+			select {
+			case <-h.ctx.Done():
+				return
+			case e, ok := <-sub.Out():
+				if !ok {
+					return
+				}
+				h.note(e)
+			}
+		}
+	})
+	h.background(h.members.deliver)
+	return nil
+}
+
+func (h *Host) note(e any) {
+	switch e := e.(type) {
+	case event.EvtPeerIdentificationCompleted:
+		h.members.identified(e.Peer, e.Protocols, e.AgentVersion)
+	case event.EvtPeerConnectednessChanged:
+		if !h.connected(e.Peer) {
+			h.members.lost(e.Peer)
+		}
+	default:
+		h.reach.note(e)
+	}
+}
+
+// connected also counts a connection through a relay.
+func (h *Host) connected(id peer.ID) bool {
+	c := h.lib.Network().Connectedness(id)
+	return c == network.Connected || c == network.Limited
+}
+
+// identified judges a peer by the protocols that it speaks.
+func (m *members) identified(id peer.ID, protocols []protocol.ID, agent string) {
+	if !slices.ContainsFunc(protocols, m.h.ours) {
+		m.h.repel(id)
+		return
+	}
+	server := slices.Contains(protocols, m.h.directoryProtocol())
+	if server {
+		m.h.book.meet(id, time.Now())
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	// The events come from different places: this one may be older than a
+	// disconnection that was noted before it.
+	if !m.h.connected(id) {
+		return
+	}
+	old, again := m.now[id]
+	if again {
+		old.server, old.agent = server, agent
+		m.now[id] = old
+		return
+	}
+	m.now[id] = member{since: time.Now(), agent: clip(agent), server: server}
+	m.say(id, true)
+	if server {
+		m.h.nudgeDirectory()
+	}
+}
+
+func (h *Host) ours(p protocol.ID) bool { return strings.HasPrefix(string(p), string(h.prefix)) }
+
+// repel parts from a peer of another network, or of none.
+func (h *Host) repel(id peer.ID) {
+	h.log.Debug("peer of another network", "peer", id)
+	h.gater.refuse(id)
+	h.book.forget(id)
+	h.background(func() {
+		_ = h.lib.Network().ClosePeer(id)
+		h.lib.Peerstore().ClearAddrs(id)
+	})
+}
+
+func (m *members) lost(id peer.ID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, ok := m.now[id]; ok {
+		delete(m.now, id)
+		m.say(id, false)
+	}
+}
+
+// say queues a change. Its caller holds mu. The queue is bounded by the peers:
+// a change that nobody heard yet is overwritten.
+func (m *members) say(id peer.ID, connected bool) {
+	if _, queued := m.latest[id]; !queued {
+		m.changed = append(m.changed, id)
+	}
+	m.latest[id] = connected
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (m *members) deliver() {
+	for {
+		select {
+		case <-m.h.ctx.Done():
+			return
+		case <-m.wake:
+		}
+		for id, connected, ok := m.next(); ok; id, connected, ok = m.next() {
+			m.h.cfg.Changed(feedring.PeerID(id.String()), connected)
+		}
+	}
+}
+
+func (m *members) next() (id peer.ID, connected, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.changed) == 0 {
+		return "", false, false
+	}
+	id, m.changed = m.changed[0], m.changed[1:]
+	connected = m.latest[id]
+	delete(m.latest, id)
+	return id, connected, true
+}
+
+func (m *members) has(id peer.ID) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, ok := m.now[id]
+	return ok
+}
+
+func (m *members) count() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.now)
+}
+
+// servers returns the connected peers that are no clients.
+func (m *members) servers() []peer.ID {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var ids []peer.ID
+	for id, one := range m.now {
+		if one.server {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// PeerStatus is one connected peer of this network.
+type PeerStatus struct {
+	ID      feedring.PeerID `json:"peer"`
+	Addr    string          `json:"addr"` // where it is connected from or to
+	Inbound bool            `json:"inbound"`
+	Relayed bool            `json:"relayed"`
+	Client  bool            `json:"client"`
+	Agent   string          `json:"agent,omitempty"`
+	Since   time.Time       `json:"since"`
+}
+
+// Peers returns the connected peers of this network, longest connected first.
+func (h *Host) Peers() []PeerStatus {
+	h.members.mu.Lock()
+	out := make([]PeerStatus, 0, len(h.members.now))
+	for id, m := range h.members.now {
+		s := PeerStatus{ID: feedring.PeerID(id.String()), Client: !m.server, Agent: m.agent, Since: m.since}
+		if conns := h.lib.Network().ConnsToPeer(id); len(conns) > 0 {
+			stat := conns[0].Stat()
+			s.Addr, s.Inbound, s.Relayed = conns[0].RemoteMultiaddr().String(), stat.Direction == network.DirInbound, stat.Limited
+		}
+		out = append(out, s)
+	}
+	h.members.mu.Unlock()
+	slices.SortFunc(out, func(a, b PeerStatus) int {
+		if c := a.Since.Compare(b.Since); c != 0 {
+			return c
+		}
+		return strings.Compare(string(a.ID), string(b.ID))
+	})
+	return out
+}
