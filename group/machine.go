@@ -1,204 +1,360 @@
 package group
 
 import (
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/feedring/feedring"
 )
 
-// Config is what a membership is told once. The zero value is not valid.
-type Config struct {
-	Theme     feedring.Theme
-	Self      feedring.PeerID
-	Refresh   time.Duration // the paper's r: shorter notices a crash sooner and costs more beacons
-	Attempts  int           // the paper's k: objections before a secondary asks to be replaced
-	Freshness time.Duration // the paper's F: how long entries of others are cached
-	Seed      uint64        // of the machine's own random source
+// Machine is one peer's membership of one group. It is not safe for concurrent
+// use; View returns what others may read.
+type Machine struct {
+	cfg   Config
+	group feedring.GroupID
+	now   time.Time
+	rng   rand.PCG
+	out   []Output
+	timers
+	terms
+
+	lead    lead
+	serving bool // this peer is the manager, under lead's claim
+	acked   bool // another peer follows this manager's claim
+	number  uint64
+	joining joining
+	doubt   doubt
+
+	// The catalogue, this peer's own row included.
+	members    map[feedring.PeerID]*member
+	changes    uint64            // counts changes of rows and loads, for the secondary
+	replicated uint64            // what the secondary acknowledged of them
+	spread     []feedring.PeerID // rows to tell at the next beat, in large groups
+	expired    map[feedring.PeerID]RowVersion
+	told       bool // the own row as it stands was told
+
+	rtt       time.Duration // measured, smoothed
+	suspicion suspicion     // a member's, of the manager; the manager's, of the secondary
+	probes    []probe       // for other peers' intentions
+
+	heads     map[feedring.FeedRef]*head
+	digest    uint64 // sum over all listed heads
+	recent    []feedring.FeedRef
+	flying    int
+	waiting   []feedring.FeedRef // polls that wait for others to end
+	backfills int
+	sync      syncing
+
+	own     map[string]*own
+	placing map[ask]*placement
+	kept    map[feedring.QueryID]kept
+	leases  map[uint64]lease
+	streams map[feedring.QueryID]uint64
+	checks  map[feedring.FeedRef]*check
+
+	role      feedring.Role
+	protected []feedring.PeerID
+	leaving   bool
+	departed  bool
+
+	// What is derived from the above, and made anew when it is missing.
+	book   *book
+	mesh   []feedring.PeerID
+	view   *View
+	sorted []feedring.Head
 }
 
-// State is what must survive a restart. The driver loads it before New.
-type State struct {
-	Term        feedring.Term // accepted; never falls
-	Highest     uint64        // highest number this peer ever used or accepted
-	Incarnation uint64        // of this peer's row; New uses one more
-	From        time.Time     // the row's mark
+// lead is the manager that this peer follows, itself included.
+type lead struct {
+	claim     Claim
+	secondary feedring.PeerID
+	number    uint64    // of the last beacon
+	heard     time.Time // the last sign of life
+	since     time.Time
+	older     int // how many beacons in a row showed other old heads
 }
 
-// Input is one thing that happened.
-type Input interface{ IsInput() }
+// New returns a membership that is in no group yet: Enter or Found begin it.
+func New(cfg Config, st State, now time.Time) (*Machine, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	m := &Machine{
+		cfg: cfg, group: cfg.Theme.Group(), now: now,
+		rng:     *rand.NewPCG(cfg.Seed, hash64(string(cfg.Theme), string(cfg.Self))),
+		timers:  timers{place: map[bell]int{}},
+		terms:   terms{disk: st, want: st},
+		members: map[feedring.PeerID]*member{},
+		expired: map[feedring.PeerID]RowVersion{},
+		heads:   map[feedring.FeedRef]*head{},
+		own:     map[string]*own{},
+		placing: map[ask]*placement{},
+		kept:    map[feedring.QueryID]kept{},
+		leases:  map[uint64]lease{},
+		streams: map[feedring.QueryID]uint64{},
+		checks:  map[feedring.FeedRef]*check{},
+	}
+	m.want.Incarnation++
+	m.want.Highest = max(m.want.Highest, m.want.Term.Number)
+	row := &Row{Group: m.group, Peer: cfg.Self, Incarnation: m.want.Incarnation, Version: 1, From: now}
+	m.members[cfg.Self] = &member{row: row, hash: row.hash(), first: now, heard: now}
+	return m, nil
+}
 
-// Inputs.
-type (
-	// Receive is a message from another peer, its signatures already checked,
-	// its sender authenticated by the connection.
-	Receive struct {
-		From    feedring.PeerID
-		Message Message
+// Step applies one input at now, which never goes back, and returns what must
+// be done, in that order.
+func (m *Machine) Step(now time.Time, in Input) []Output {
+	if m.departed {
+		return nil
 	}
-	// Tick is due at Deadline.
-	Tick struct{}
-	// Persisted says that the State of Persist{Token} is on disk.
-	Persisted struct{ Token uint64 }
-	// Found makes this peer the founder, under a number above Above.
-	Found struct{ Above uint64 }
-	// Enter makes this peer join through Via, tried in that order.
-	Enter struct{ Via []feedring.PeerID }
-	// Describe replaces what this peer's row says.
-	Describe struct {
-		Addrs []string
-		Feeds []feedring.Feed // Epoch 0: the machine chooses one
+	m.wake(now)
+	m.apply(in)
+	for !m.departed {
+		b, ok := m.timers.pop(m.now)
+		if !ok {
+			break
+		}
+		m.ring(b)
 	}
-	// Holding tells, once at the start, the heads that the store holds.
-	Holding struct{ Heads []feedring.Head }
-	// Publish asks for positions for Entries new entries of one's own feed.
-	Publish struct {
-		Batch   uint64
-		URL     string
-		Entries int
-	}
-	// Appended says that a batch is on disk, through Head. Failed says that it
-	// is not, and Head is where the store stands.
-	Appended struct {
-		Batch  uint64
-		Head   feedring.Head
-		Failed bool
-	}
-	// Stored is the outcome of Fetch: the store now holds everything through
-	// Head, and Known is the head that the other side told. Failed: the other
-	// side did not answer, or what it sent did not hold.
-	Stored struct {
-		Feed   feedring.FeedRef
-		From   feedring.PeerID
-		Head   feedring.Head
-		Known  feedring.Head
-		Failed bool
-	}
-	// Attach is a client that opened a stream with a valid ticket.
-	Attach struct {
-		Stream uint64
-		Ticket feedring.Ticket
-	}
-	// Detach is the end of that stream.
-	Detach struct{ Stream uint64 }
-	// Checked is the outcome of Check.
-	Checked struct {
-		Feed    feedring.FeedRef
-		Vouched bool
-		Vouch   Vouch
-	}
-	// Rival is a claim on this group that the ring map shows.
-	Rival struct {
-		Term         feedring.Term
-		Acknowledged bool
-		Peers        []feedring.PeerID // manager, secondary
-	}
-	// Depart leaves in good order.
-	Depart struct{}
-)
+	m.settle()
+	out := m.out
+	m.out = nil
+	return out
+}
 
-// Output is one thing to do. Outputs are done in the order given.
-type Output interface{ IsOutput() }
+// Deadline reports when Step next wants a Tick; the zero time means never.
+func (m *Machine) Deadline() time.Time {
+	if m.departed {
+		return time.Time{}
+	}
+	return m.timers.next()
+}
 
-// Outputs.
-type (
-	// Send sends a message. Fresh forgets the dial back-off first.
-	Send struct {
-		To      feedring.PeerID
-		Message Message
-		Fresh   bool
+func (m *Machine) apply(in Input) {
+	m.view = nil
+	switch in := in.(type) {
+	case Receive:
+		if in.Message != nil && in.Message.Of().Group == m.group {
+			m.receive(in)
+		}
+	case Persisted:
+		m.persisted(in.Token)
+	case Found:
+		m.found(in.Above)
+	case Enter:
+		m.enter(in.Via)
+	case Describe:
+		m.describe(in)
+	case Holding:
+		m.holding(in.Heads)
+	case Publish:
+		m.publish(in)
+	case Appended:
+		m.appended(in)
+	case Stored:
+		m.stored(in)
+	case Attach:
+		m.attach(in)
+	case Detach:
+		m.detach(in.Stream)
+	case Checked:
+		m.checked(in)
+	case Rival:
+		m.rival(in)
+	case Depart:
+		m.depart()
 	}
-	// Persist puts State on disk, then answers Persisted.
-	Persist struct {
-		Group feedring.GroupID
-		Token uint64
-		State State
-	}
-	// RoleChanged tells this peer's role in the group.
-	RoleChanged struct {
-		Theme feedring.Theme
-		Role  feedring.Role
-		Term  feedring.Term
-	}
-	// Append stores the batch of own entries from First on; Appended follows.
-	Append struct {
-		Group feedring.GroupID
-		Batch uint64
-		Feed  feedring.FeedRef
-		First feedring.Position
-	}
-	// Fetch polls Feed from a peer; Stored follows. Entries seen before Fresh
-	// are left out where After is zero.
-	Fetch struct {
-		Group feedring.GroupID
-		Feed  feedring.FeedRef
-		From  feedring.PeerID
-		After feedring.Position
-		Fresh time.Time
-	}
-	// Wake tells followers of Feed that the store holds more.
-	Wake struct {
-		Feed    feedring.FeedRef
-		Through feedring.Position
-	}
-	// Admit lets the client of Attach be served; Refuse does not.
-	Admit struct {
-		Group  feedring.GroupID
-		Stream uint64
-	}
-	Refuse struct {
-		Stream uint64
-		Reason string
-	}
-	// Prune drops entries of others that were seen before Before.
-	Prune struct {
-		Group  feedring.GroupID
-		Before time.Time
-	}
-	// Check looks whether the site of Feed names its publisher; Checked follows.
-	Check struct {
-		Group feedring.GroupID
-		Feed  feedring.FeedRef
-	}
-	// Protect keeps connections to exactly these peers for this group.
-	Protect struct {
-		Group feedring.GroupID
-		Peers []feedring.PeerID
-	}
-	// Reach tells addresses that a row or a message gave for a peer.
-	Reach struct {
-		Peer  feedring.PeerID
-		Addrs []string
-	}
-	// Departed ends the membership: the machine does nothing more.
-	Departed struct{ Group feedring.GroupID }
-)
+}
 
-func (Receive) IsInput()   {}
-func (Tick) IsInput()      {}
-func (Persisted) IsInput() {}
-func (Found) IsInput()     {}
-func (Enter) IsInput()     {}
-func (Describe) IsInput()  {}
-func (Holding) IsInput()   {}
-func (Publish) IsInput()   {}
-func (Appended) IsInput()  {}
-func (Stored) IsInput()    {}
-func (Attach) IsInput()    {}
-func (Detach) IsInput()    {}
-func (Checked) IsInput()   {}
-func (Rival) IsInput()     {}
-func (Depart) IsInput()    {}
+// receive hands a message to the part that understands it.
+func (m *Machine) receive(in Receive) {
+	from := in.From
+	if mem := m.members[from]; mem != nil && from != m.cfg.Self {
+		m.heardOf(from, mem)
+	}
+	switch msg := in.Message.(type) {
+	case Join:
+		m.onJoin(from, msg)
+	case Admitted:
+		m.onAdmitted(in, msg)
+	case Leave:
+		m.onLeave(from, msg)
+	case HandOver:
+		m.onHandOver(from, msg)
+	case Beacon:
+		m.onBeacon(in, msg)
+	case BeaconAnswer:
+		m.onBeaconAnswer(from, msg)
+	case Refresh:
+		m.onRefresh(in, msg)
+	case Refreshed:
+		m.onRefreshed(from, msg)
+	case RowsWanted:
+		m.onRowsWanted(from, msg)
+	case Rows:
+		m.onRows(from, msg.Rows)
+	case HeadsWanted:
+		m.onHeadsWanted(from, msg)
+	case Heads:
+		m.onHeads(from, msg)
+	default:
+		m.receiveMore(in)
+	}
+}
 
-func (Send) IsOutput()        {}
-func (Persist) IsOutput()     {}
-func (RoleChanged) IsOutput() {}
-func (Append) IsOutput()      {}
-func (Fetch) IsOutput()       {}
-func (Wake) IsOutput()        {}
-func (Admit) IsOutput()       {}
-func (Refuse) IsOutput()      {}
-func (Prune) IsOutput()       {}
-func (Check) IsOutput()       {}
-func (Protect) IsOutput()     {}
-func (Reach) IsOutput()       {}
-func (Departed) IsOutput()    {}
+func (m *Machine) receiveMore(in Receive) {
+	from := in.From
+	switch msg := in.Message.(type) {
+	case Intention:
+		m.onIntention(from, msg)
+	case Probe:
+		m.send(from, Alive{Header: m.header(), Nonce: msg.Nonce})
+	case Alive:
+		m.onAlive(from, msg)
+	case Objection:
+		m.onObjection(in, msg)
+	case Confirmation:
+		m.onConfirmation(in, msg)
+	case Stale:
+		m.onStale(in, msg)
+	case Replace:
+		m.onReplace(from, msg)
+	case Notify:
+		m.onNotify(from, msg)
+	case Place:
+		m.onPlace(from, msg)
+	case Assign:
+		m.onAssign(from, msg)
+	case Assigned:
+		m.onAssigned(from, msg)
+	}
+}
+
+// ring does what is due.
+func (m *Machine) ring(b bell) {
+	m.view = nil
+	switch b.chime {
+	case chimeBeat:
+		m.beat()
+	case chimeDoubt:
+		m.doubtEnds()
+	case chimeSilence:
+		m.intend()
+	case chimeObjection:
+		m.unopposed()
+	case chimeJoin:
+		m.joinNext()
+	case chimeRow:
+		m.tellRow()
+	case chimeFetch:
+		m.fetch(b.ref)
+	case chimePlace:
+		m.placeLate(b.ask)
+	case chimeKept:
+		m.unkept(b.ask.id)
+	case chimeVouch:
+		m.vouch()
+	case chimeHouse:
+		m.house()
+	case chimeDepart:
+		m.done()
+	}
+}
+
+// settle tells what changed by the step: the role, and the peers whose
+// connections matter.
+func (m *Machine) settle() {
+	role := m.roleNow()
+	if role != m.role && !m.departed {
+		m.role = role
+		m.emit(RoleChanged{Theme: m.cfg.Theme, Role: role, Term: m.lead.claim.Term})
+	}
+	if peers := m.important(); !m.departed && !slices.Equal(peers, m.protected) {
+		m.protected = peers
+		m.emit(Protect{Group: m.group, Peers: slices.Clone(peers)})
+	}
+}
+
+func (m *Machine) roleNow() feedring.Role {
+	switch {
+	case m.serving:
+		return feedring.RoleManager
+	case m.lead.claim.Term.IsZero():
+		return feedring.RoleNone
+	case m.lead.secondary == m.cfg.Self:
+		return feedring.RoleSecondary
+	default:
+		return feedring.RolePeer
+	}
+}
+
+// important lists the peers whose connections are kept, in order.
+func (m *Machine) important() []feedring.PeerID {
+	if m.lead.claim.Term.IsZero() {
+		return nil
+	}
+	peers := m.neighbours()
+	for _, p := range []feedring.PeerID{m.manager(), m.lead.secondary} {
+		if p != "" && p != m.cfg.Self && !slices.Contains(peers, p) {
+			peers = append(slices.Clip(peers), p)
+		}
+	}
+	return peers
+}
+
+func (m *Machine) emit(o Output) { m.out = append(m.out, o) }
+
+func (m *Machine) send(to feedring.PeerID, msg Message) {
+	if to != "" {
+		m.emit(Send{To: to, Message: msg})
+	}
+}
+
+// header is what every message of this peer carries.
+func (m *Machine) header() Header { return Header{Group: m.group, Term: m.term()} }
+
+// term is the term followed, or else the last one accepted.
+func (m *Machine) term() feedring.Term {
+	if t := m.lead.claim.Term; !t.IsZero() {
+		return t
+	}
+	return m.disk.Term
+}
+
+func (m *Machine) manager() feedring.PeerID { return m.lead.claim.Term.Claimant }
+
+func (m *Machine) me() *member { return m.members[m.cfg.Self] }
+
+// after arms an alarm.
+func (m *Machine) after(c chime, d time.Duration) { m.timers.set(bell{chime: c}, m.now.Add(d)) }
+
+// beatEvery is the time between beacons.
+func (m *Machine) beatEvery() time.Duration { return m.cfg.Refresh / 3 }
+
+// jitter returns a random duration below d.
+func (m *Machine) jitter(d time.Duration) time.Duration {
+	if d <= 0 {
+		return 0
+	}
+	return time.Duration(rand.New(&m.rng).Int64N(int64(d)))
+}
+
+func (m *Machine) nonce() uint64 { return m.rng.Uint64() | 1 }
+
+// hash64 is FNV-1a with a last mix, so that similar ids are spread.
+func hash64(parts ...string) uint64 {
+	h := fnv.New64a()
+	for _, p := range parts {
+		_, _ = h.Write([]byte(p))
+		_, _ = h.Write([]byte{0})
+	}
+	return mix(h.Sum64())
+}
+
+func mix(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}

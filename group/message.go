@@ -190,6 +190,9 @@ type (
 		Claim     Claim
 		Secondary feedring.PeerID
 		Addrs     []string // of the claimant
+		// Acknowledged says that another peer than the claimant follows the
+		// claim; a provisional claimant yields only then to a lower term.
+		Acknowledged bool
 	}
 	// Replace asks the manager, through an objector, for another secondary.
 	Replace struct {

@@ -1,0 +1,309 @@
+package group
+
+import (
+	"cmp"
+	"encoding/binary"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// member is what this peer knows of a peer of the group.
+type member struct {
+	row   *Row // never changed, only replaced
+	hash  uint64
+	first time.Time // when this peer first knew it: nobody's word counts here
+
+	// Of the manager and, by its refreshes, of the secondary.
+	heard   time.Time // the last sign of life
+	acked   bool      // it follows the present term
+	away    bool      // not there for lookups
+	since   time.Time // when away, or the row's Left, began
+	load    int       // clients and places kept, as it told
+	told    time.Time // when it told the load
+	asked   int       // assignments under way
+	changed uint64    // when row or load changed, in Machine.changes
+	probed  time.Time // the last beacon to a peer that is away
+	unfit   time.Time // when it asked not to be secondary
+
+	wanted time.Time // when rows were last asked of it
+	older  int       // how often in a row it showed other old heads
+}
+
+// compareRows orders two versions of one peer's row: by incarnation, version,
+// and, should a peer ever have used one version twice, tombstone and hash.
+// Keeping the greater makes the merge commutative, associative, idempotent.
+func compareRows(a, b *Row) int {
+	return cmp.Or(
+		cmp.Compare(a.Incarnation, b.Incarnation),
+		cmp.Compare(a.Version, b.Version),
+		boolCompare(a.Left, b.Left),
+		cmp.Compare(a.hash(), b.hash()),
+	)
+}
+
+func boolCompare(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	default:
+		return -1
+	}
+}
+
+// hash is of the row's content, its seal aside.
+func (r *Row) hash() uint64 {
+	parts := []string{string(r.Group[:]), string(r.Peer), number(r.Incarnation), number(r.Version), moment(r.Admitted), moment(r.From)}
+	parts = append(parts, r.Addrs...)
+	for _, f := range r.Feeds {
+		parts = append(parts, f.URL, f.Title, string(f.Provider), number(f.Epoch))
+	}
+	for _, b := range r.Backfilling {
+		parts = append(parts, b.URL, string(b.Publisher))
+	}
+	for _, v := range r.Vouches {
+		parts = append(parts, v.Site, string(v.Publisher), moment(v.At))
+		parts = append(parts, v.Feeds...)
+	}
+	if r.Left {
+		parts = append(parts, "left")
+	}
+	return hash64(parts...)
+}
+
+func number(n uint64) string { return string(binary.BigEndian.AppendUint64(nil, n)) }
+
+func moment(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return number(uint64(t.UnixNano()))
+}
+
+// valid checks the limits of a row from outside.
+func (r *Row) valid(g feedring.GroupID) bool {
+	return r.Group == g && r.Peer != "" && sealedBy(r.Seal, r.Peer) &&
+		len(r.Feeds) <= feedring.MaxFeeds && len(r.Addrs) <= maxAddrs &&
+		len(r.Vouches) <= maxVouches && len(r.Backfilling) <= maxBackfill &&
+		r.Incarnation < maxNumber && r.Version < maxNumber
+}
+
+// merge takes r into the catalogue and reports whether it was new.
+func (m *Machine) merge(r Row) bool {
+	if !r.valid(m.group) {
+		return false
+	}
+	if r.Peer == m.cfg.Self {
+		m.ownRowTold(&r)
+		return false
+	}
+	if v, ok := m.expired[r.Peer]; ok && (RowVersion{r.Peer, r.Incarnation, r.Version}).compare(v) <= 0 {
+		return false
+	}
+	mem := m.members[r.Peer]
+	if mem == nil {
+		if len(m.members) >= maxRows {
+			return false
+		}
+		mem = &member{first: m.now, heard: m.now, row: &Row{}}
+		m.members[r.Peer] = mem
+	} else if compareRows(&r, mem.row) <= 0 {
+		return false
+	}
+	m.replaceRow(mem, &r)
+	return true
+}
+
+func (m *Machine) replaceRow(mem *member, r *Row) {
+	if !slices.Equal(mem.row.Addrs, r.Addrs) && len(r.Addrs) > 0 && r.Peer != m.cfg.Self {
+		m.emit(Reach{Peer: r.Peer, Addrs: r.Addrs})
+	}
+	if r.Left && !mem.row.Left {
+		mem.since = m.now
+	}
+	old := mem.row
+	mem.row, mem.hash = r, r.hash()
+	m.changes++
+	mem.changed = m.changes
+	m.relist(r.Peer, old, r)
+	m.changedRows()
+}
+
+// changedRows forgets what is derived from the catalogue.
+func (m *Machine) changedRows() {
+	m.book, m.mesh, m.view = nil, nil, nil
+	if b := (bell{chime: chimeVouch}); !m.lead.claim.Term.IsZero() && !m.timers.isSet(b) {
+		m.timers.set(b, m.now.Add(m.jitter(m.cfg.Refresh)))
+	}
+}
+
+func (v RowVersion) compare(o RowVersion) int {
+	return cmp.Or(cmp.Compare(v.Incarnation, o.Incarnation), cmp.Compare(v.Version, o.Version))
+}
+
+func (r *Row) version() RowVersion { return RowVersion{r.Peer, r.Incarnation, r.Version} }
+
+// everybody lists all peers but this one that have not left, in order of rank,
+// those that are away included.
+func (m *Machine) everybody() []feedring.PeerID { return m.index().others }
+
+// present lists all of everybody that are not away.
+func (m *Machine) present() []feedring.PeerID { return m.index().present }
+
+// large says that the group spreads messages over a mesh.
+func (m *Machine) large() bool { return len(m.present()) >= meshAbove }
+
+// catalogueHash is of the versions of all rows of peers that are there: those
+// that left or are away are forgotten at different times by different peers.
+func (m *Machine) catalogueHash() uint64 {
+	var sum uint64
+	for _, mem := range m.members {
+		if !mem.row.Left && !mem.away {
+			sum += mem.hash
+		}
+	}
+	return sum
+}
+
+// versions lists what this peer holds, in order.
+func (m *Machine) versions() []RowVersion {
+	have := make([]RowVersion, 0, len(m.members))
+	for _, p := range slices.Sorted(maps.Keys(m.members)) {
+		have = append(have, m.members[p].row.version())
+	}
+	return have
+}
+
+// wantRows asks p for the catalogue, once a beat.
+func (m *Machine) wantRows(p feedring.PeerID) {
+	mem := m.members[p]
+	if mem == nil || !mem.wanted.IsZero() && m.now.Sub(mem.wanted) < m.beatEvery() {
+		return
+	}
+	mem.wanted = m.now
+	m.send(p, RowsWanted{Header: m.header(), Have: m.versions()})
+}
+
+func (m *Machine) onRowsWanted(from feedring.PeerID, w RowsWanted) {
+	if len(w.Have) > maxRows {
+		return
+	}
+	have := make(map[feedring.PeerID]RowVersion, len(w.Have))
+	behind := false
+	for _, v := range w.Have {
+		have[v.Peer] = v
+		if mem := m.members[v.Peer]; mem == nil || mem.row.version().compare(v) < 0 {
+			gone, ok := m.expired[v.Peer]
+			behind = behind || !ok || gone.compare(v) < 0
+		}
+	}
+	var rows []Row
+	for _, p := range slices.Sorted(maps.Keys(m.members)) {
+		if v, ok := have[p]; !ok || m.members[p].row.version().compare(v) > 0 {
+			rows = append(rows, *m.members[p].row)
+		}
+	}
+	m.sendRows(from, rows)
+	if behind {
+		m.wantRows(from)
+	}
+}
+
+// sendRows tells rows in messages of bounded size.
+func (m *Machine) sendRows(to feedring.PeerID, rows []Row) {
+	for len(rows) > 0 {
+		n := rowsWithin(rows)
+		m.send(to, Rows{Header: m.header(), Rows: rows[:n:n]})
+		rows = rows[n:]
+	}
+}
+
+// rowsWithin returns how many of rows fit into one message, at least one.
+func rowsWithin(rows []Row) int {
+	size := 0
+	for i := range rows {
+		size += rows[i].size()
+		if i > 0 && size > maxBytes {
+			return i
+		}
+	}
+	return len(rows)
+}
+
+// size is about what the row takes on the wire.
+func (r *Row) size() int {
+	if r.Seal != nil && len(r.Seal.Payload) > 0 {
+		return len(r.Seal.Payload) + 200
+	}
+	n := 300 + 64*len(r.Addrs) + 150*len(r.Vouches) + 150*len(r.Backfilling)
+	for i := range r.Feeds {
+		n += len(r.Feeds[i].URL) + len(r.Feeds[i].Title) + len(r.Feeds[i].Provider) + 16
+	}
+	return n
+}
+
+func (m *Machine) onRows(from feedring.PeerID, rows []Row) {
+	if len(rows) > maxRows || m.members[from] == nil && !m.joining.asked(from) {
+		return
+	}
+	var fresh []feedring.PeerID
+	for _, r := range rows {
+		if m.merge(r) {
+			fresh = append(fresh, r.Peer)
+		}
+	}
+	if m.serving {
+		m.spreadRows(fresh, from)
+	}
+}
+
+// spreadRows passes news of the catalogue on to all members: at once, or with
+// the next beat where the group is large.
+func (m *Machine) spreadRows(peers []feedring.PeerID, from feedring.PeerID) {
+	if len(peers) == 0 {
+		return
+	}
+	if m.large() {
+		m.spread = append(m.spread, peers...)
+		return
+	}
+	rows := m.rowsOf(peers)
+	for _, p := range m.present() {
+		if p != from {
+			m.sendRows(p, rows)
+		}
+	}
+}
+
+func (m *Machine) rowsOf(peers []feedring.PeerID) []Row {
+	var rows []Row
+	for _, p := range peers {
+		if mem := m.members[p]; mem != nil {
+			rows = append(rows, *mem.row)
+		}
+	}
+	return rows
+}
+
+// expire forgets rows of peers that were away or have left for so long that
+// nothing of theirs is fresh.
+func (m *Machine) expire() {
+	keep := max(m.cfg.Freshness, 24*time.Hour)
+	for _, p := range slices.Sorted(maps.Keys(m.members)) {
+		mem := m.members[p]
+		if p == m.cfg.Self || !mem.away && !mem.row.Left || m.now.Sub(mem.since) < keep {
+			continue
+		}
+		if len(m.expired) >= maxRows {
+			clear(m.expired)
+		}
+		m.expired[p] = mem.row.version()
+		m.relist(p, mem.row, &Row{})
+		delete(m.members, p)
+		m.changedRows()
+	}
+}

@@ -1,0 +1,41 @@
+package group
+
+import (
+	"maps"
+	"slices"
+)
+
+// Clone returns an independent copy: an explorer branches with it.
+func (m *Machine) Clone() *Machine {
+	c := *m
+	c.out, c.book, c.mesh, c.view, c.sorted = nil, nil, nil, nil, nil
+	c.timers.heap, c.timers.place = slices.Clone(m.timers.heap), maps.Clone(m.timers.place)
+	c.joining.via = slices.Clone(m.joining.via)
+	c.spread = slices.Clone(m.spread)
+	c.expired = maps.Clone(m.expired)
+	c.probes = slices.Clone(m.probes)
+	c.recent, c.waiting = slices.Clone(m.recent), slices.Clone(m.waiting)
+	c.kept, c.leases, c.streams = maps.Clone(m.kept), maps.Clone(m.leases), maps.Clone(m.streams)
+	c.protected = slices.Clone(m.protected)
+	c.members, c.heads, c.checks = clonePointers(m.members), clonePointers(m.heads), clonePointers(m.checks)
+	c.own, c.placing = clonePointers(m.own), clonePointers(m.placing)
+	for _, o := range c.own {
+		o.queue = slices.Clone(o.queue)
+	}
+	for _, p := range c.placing {
+		p.missing, p.seeks = slices.Clone(p.missing), slices.Clone(p.seeks)
+		for i := range p.seeks {
+			p.seeks[i].peers = slices.Clone(p.seeks[i].peers)
+		}
+	}
+	return &c
+}
+
+func clonePointers[K comparable, V any](in map[K]*V) map[K]*V {
+	out := make(map[K]*V, len(in))
+	for k, v := range in {
+		value := *v
+		out[k] = &value
+	}
+	return out
+}

@@ -1,0 +1,66 @@
+package group
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// Config is what a membership is told once. The zero value is not valid.
+type Config struct {
+	Theme     feedring.Theme
+	Self      feedring.PeerID
+	Refresh   time.Duration // the paper's r: shorter notices a crash sooner and costs more beacons
+	Attempts  int           // the paper's k: objections before a secondary asks to be replaced
+	Freshness time.Duration // the paper's F: how long entries of others are cached
+	Seed      uint64        // of the machine's own random source
+}
+
+// State is what must survive a restart. The driver loads it before New.
+type State struct {
+	Term        feedring.Term // accepted; never falls
+	Highest     uint64        // highest number this peer ever used or accepted
+	Incarnation uint64        // of this peer's row; New uses one more
+	From        time.Time     // the row's mark
+}
+
+// Bounds of what a membership keeps. What comes beyond them is refused, so that
+// no peer can make another grow.
+const (
+	maxRows     = 10_000  // catalogue rows, tombstones included
+	maxHeads    = 100_000 // feeds of the group
+	maxLeases   = 10_000  // clients served and places kept
+	maxPlacing  = 10_000  // lookups waiting for an acknowledgement
+	maxVia      = 64      // peers to join through
+	maxPath     = 16      // forwarders of a notify
+	maxAddrs    = 32      // addresses in a row
+	maxVouches  = 1_000   // vouches in a row
+	maxBackfill = 256     // exceptions in a row
+	maxTold     = 1_000   // heads in one message
+	maxBytes    = 1 << 20 // of rows in one message, about
+	maxFlying   = 64      // polls under way
+	maxQueue    = 16      // batches of one feed that wait for the one before
+	maxProbes   = 64      // probes for other peers' intentions
+	maxJump     = 1 << 20 // how far a number may be above all known ones
+	maxNumber   = 1 << 62 // numbers of nobody
+	meshAbove   = 64      // peers beyond which a group spreads over a mesh
+	maxGrants   = 256     // publishers that one answer names
+)
+
+// Validate returns the first thing that is wrong.
+func (c Config) Validate() error {
+	switch {
+	case c.Theme == "":
+		return fmt.Errorf("group: the theme is empty")
+	case c.Self == "":
+		return fmt.Errorf("group %s: this peer has no id", c.Theme)
+	case c.Refresh < time.Millisecond || c.Refresh > time.Hour:
+		return fmt.Errorf("group %s: refresh %s is not between 1ms and 1h", c.Theme, c.Refresh)
+	case c.Attempts < 1:
+		return fmt.Errorf("group %s: %d attempts: at least 1 is needed", c.Theme, c.Attempts)
+	case c.Freshness <= 0:
+		return fmt.Errorf("group %s: freshness %s is not positive", c.Theme, c.Freshness)
+	}
+	return nil
+}

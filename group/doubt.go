@@ -1,0 +1,67 @@
+package group
+
+import "time"
+
+// doubt is a peer's doubt of itself (Lifeguard, Dadgar et al.): one that is
+// late stretches its own time-outs before it suspects others.
+type doubt struct {
+	extra time.Duration // added to the refresh period at since, halved each period
+	since time.Time
+}
+
+// wake moves the clock. A tick that is late by more than r/8 shows that
+// this peer slept: the silence of others in that time was its own.
+func (m *Machine) wake(now time.Time) {
+	if now.Before(m.now) {
+		now = m.now
+	}
+	due := m.timers.next()
+	m.now = now
+	if due.IsZero() {
+		return
+	}
+	if late := now.Sub(due); late > m.cfg.Refresh/8 {
+		m.slept(late)
+	}
+}
+
+func (m *Machine) slept(late time.Duration) {
+	r := m.cfg.Refresh
+	m.doubt = doubt{extra: min(2*r, m.stretch()-r+late), since: m.now}
+	if late >= r {
+		late = 1 << 62 // a full period of silence counts only from now on
+	}
+	awake := func(heard time.Time) time.Time {
+		if m.now.Sub(heard) <= late {
+			return m.now
+		}
+		return heard.Add(late)
+	}
+	m.lead.heard = awake(m.lead.heard)
+	for _, mem := range m.members {
+		if !mem.away {
+			mem.heard = awake(mem.heard)
+		}
+	}
+	if m.suspicion.nonce != 0 {
+		m.timers.set(bell{chime: m.suspicion.chime}, m.now.Add(m.window()))
+	} else if !m.serving {
+		m.watch()
+	}
+}
+
+// stretch is the refresh period as this peer counts it for others' silence: up
+// to three times r while it doubts itself.
+func (m *Machine) stretch() time.Duration {
+	r := m.cfg.Refresh
+	if m.doubt.extra == 0 {
+		return r
+	}
+	halvings := min(62, m.now.Sub(m.doubt.since)/r)
+	return r + m.doubt.extra>>halvings
+}
+
+// window is how long a probe may take.
+func (m *Machine) window() time.Duration {
+	return max(m.cfg.Refresh/4, 3*m.rtt) * m.stretch() / m.cfg.Refresh
+}

@@ -1,0 +1,196 @@
+package group
+
+import (
+	"slices"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// suspicion is of the manager, or, at the manager, of the secondary.
+type suspicion struct {
+	nonce      uint64 // of the intention under way; 0: none
+	chime      chime  // which ends it
+	of         feedring.PeerID
+	objections int
+	deferred   time.Time // no intention before: somebody else has one
+}
+
+// probe is one for another peer's intention.
+type probe struct {
+	nonce uint64
+	by    feedring.PeerID
+	of    feedring.PeerID
+	sent  time.Time
+}
+
+func (m *Machine) suspect(of feedring.PeerID, ends chime) {
+	m.suspicion.nonce, m.suspicion.chime, m.suspicion.of = m.nonce(), ends, of
+	m.after(ends, m.window())
+}
+
+// endSuspicion forgets the intention under way and a claim that waits for the
+// disk; objections are remembered.
+func (m *Machine) endSuspicion() {
+	if m.suspicion.nonce != 0 {
+		m.timers.cancel(bell{chime: m.suspicion.chime})
+	}
+	m.suspicion.nonce = 0
+	if !m.serving && m.saving.purpose == forClaim && m.live() {
+		m.saving = saving{}
+	}
+}
+
+// watch arms the alarm for the manager's silence. The secondary's comes after
+// one period, the peer of rank i waits for i windows more.
+func (m *Machine) watch() {
+	if m.serving || m.lead.claim.Term.IsZero() || m.leaving {
+		m.timers.cancel(bell{chime: chimeSilence})
+		return
+	}
+	at := m.lead.heard.Add(m.stretch() + time.Duration(m.turn())*m.window())
+	if at.Before(m.suspicion.deferred) {
+		at = m.suspicion.deferred
+	}
+	m.timers.set(bell{chime: chimeSilence}, at)
+}
+
+// turn is 0 for the secondary, else this peer's rank among the others, from 1.
+func (m *Machine) turn() int {
+	if m.lead.secondary == m.cfg.Self {
+		return 0
+	}
+	rank, own := 1, m.me().row
+	for _, p := range m.present() {
+		if p != m.manager() && p != m.lead.secondary && compareRank(m.members[p].row, own) < 0 {
+			rank++
+		}
+	}
+	return rank
+}
+
+// intend: the manager was silent. The others are asked whether they reach it.
+func (m *Machine) intend() {
+	if m.serving || m.leaving || m.suspicion.nonce != 0 || m.saving.purpose == forClaim {
+		return
+	}
+	if m.now.Before(m.lead.heard.Add(m.stretch())) {
+		m.watch()
+		return
+	}
+	if mem := m.members[m.manager()]; mem != nil && mem.row.Left {
+		m.claim(0)
+		return
+	}
+	m.suspect(m.manager(), chimeObjection)
+	proposed := max(m.want.Highest, m.want.Term.Number, m.seen) + 1
+	for _, p := range m.everybody() {
+		m.send(p, Intention{Header: m.header(), Proposed: proposed, Elapsed: m.now.Sub(m.lead.heard), Nonce: m.suspicion.nonce})
+	}
+}
+
+// unopposed: nobody reached the manager within the window.
+func (m *Machine) unopposed() {
+	if m.serving || m.suspicion.nonce == 0 {
+		return
+	}
+	m.suspicion.nonce = 0
+	m.claim(0)
+	// Should the disk be so slow that another claims first, this peer follows.
+	m.suspicion.deferred = m.now.Add(2 * m.window())
+	m.watch()
+}
+
+// onIntention probes the suspected manager, or secondary where the manager
+// asks, if this peer is among the first eight by rank.
+func (m *Machine) onIntention(from feedring.PeerID, in Intention) {
+	t := m.lead.claim.Term
+	if t.IsZero() || m.members[from] == nil || m.leaving {
+		return
+	}
+	if c := in.Header.Term.Compare(t); c < 0 {
+		claim := m.lead.claim
+		m.send(from, Objection{Header: m.header(), Nonce: in.Nonce, Claim: &claim})
+		return
+	} else if c > 0 {
+		return
+	}
+	of := m.manager()
+	if from == of {
+		of = m.lead.secondary
+	} else if !m.serving {
+		m.suspicion.deferred = m.now.Add(2 * m.window())
+		m.watch()
+	}
+	switch {
+	case of == m.cfg.Self:
+		m.send(from, Objection{Header: m.header(), Nonce: in.Nonce, Alive: &Alive{Header: m.header(), Nonce: in.Nonce}})
+	case m.amongFirst(8, from, of) && len(m.probes) < maxProbes:
+		m.probes = slices.DeleteFunc(m.probes, func(p probe) bool { return m.now.Sub(p.sent) > m.cfg.Refresh })
+		m.probes = append(m.probes, probe{nonce: in.Nonce, by: from, of: of, sent: m.now})
+		m.send(of, Probe{Header: m.header(), Nonce: in.Nonce})
+	}
+}
+
+// amongFirst says whether this peer is one of the first n by rank, the two
+// that it is about left out.
+func (m *Machine) amongFirst(n int, but ...feedring.PeerID) bool {
+	own := m.me().row
+	for _, p := range m.present() {
+		if !slices.Contains(but, p) && compareRank(m.members[p].row, own) < 0 {
+			n--
+		}
+	}
+	return n > 0
+}
+
+func (m *Machine) onAlive(from feedring.PeerID, a Alive) {
+	if a.Header.Term != m.lead.claim.Term || !sealedBy(a.Seal, from) {
+		return
+	}
+	for i, p := range m.probes {
+		if p.nonce == a.Nonce && p.of == from {
+			m.measure(m.now.Sub(p.sent))
+			m.probes = slices.Delete(m.probes, i, i+1)
+			m.send(p.by, Objection{Header: m.header(), Nonce: a.Nonce, Alive: &a})
+			break
+		}
+	}
+	if from == m.manager() {
+		m.heardManager()
+	}
+}
+
+// onObjection: the suspected peer is alive, or a higher term holds.
+func (m *Machine) onObjection(in Receive, o Objection) {
+	if o.Claim != nil {
+		m.consider(*o.Claim, in.From != o.Claim.Term.Claimant, in)
+		return
+	}
+	s := &m.suspicion
+	if o.Alive == nil || s.nonce == 0 || o.Nonce != s.nonce || o.Alive.Nonce != s.nonce ||
+		o.Alive.Header.Term != m.lead.claim.Term || !sealedBy(o.Alive.Seal, s.of) {
+		return
+	}
+	m.endSuspicion()
+	s.objections++
+	again := s.objections >= m.cfg.Attempts
+	if again {
+		s.objections = 0
+	}
+	if m.serving {
+		if again {
+			m.dismiss()
+			m.elect()
+			m.beacon()
+		} else if mem := m.members[m.lead.secondary]; mem != nil {
+			mem.heard = m.now
+		}
+		return
+	}
+	m.lead.heard = m.now
+	if again && m.lead.secondary == m.cfg.Self {
+		m.send(in.From, Replace{Header: m.header(), Secondary: m.cfg.Self})
+	}
+	m.watch()
+}

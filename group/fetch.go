@@ -1,0 +1,177 @@
+package group
+
+import (
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// learn hears that somebody holds ref through pos, and arranges a poll where
+// this peer is behind. It reports whether pos was news.
+func (m *Machine) learn(ref feedring.FeedRef, pos feedring.Position, from feedring.PeerID) bool {
+	if ref.Publisher == m.cfg.Self {
+		m.ownHeadTold(ref.URL, pos)
+		return false
+	}
+	h := m.headOf(ref)
+	if h == nil || pos.Compare(h.known) <= 0 || pos.Sequence >= maxNumber || pos.Epoch >= maxNumber {
+		return false
+	}
+	if h.pos.IsZero() && pos.Sequence > 1 {
+		m.backfillOf(h, pos)
+		m.tellBackfills()
+	}
+	h.known, h.from, h.tries = pos, from, 0
+	m.fetchIn(ref, h, m.jitter(m.spreadOf()))
+	return true
+}
+
+// lacks takes a head of the group that this peer enters: what is not held of
+// it is an exception from the mark.
+func (m *Machine) lacks(t feedring.Head, from feedring.PeerID) {
+	if t.Feed.Publisher != m.cfg.Self {
+		if h := m.headOf(t.Feed); h != nil && h.pos.Compare(t.Position) < 0 {
+			m.backfillOf(h, t.Position)
+		}
+	}
+	m.learn(t.Feed, t.Position, from)
+}
+
+func (m *Machine) backfillOf(h *head, pos feedring.Position) {
+	if h.backfill.IsZero() {
+		m.backfills++
+	}
+	h.backfill = pos
+}
+
+// spreadOf is how far polls are spread so that a publisher is not polled by
+// all at once: more in larger groups, since each poll costs it about as much.
+func (m *Machine) spreadOf() time.Duration {
+	n := time.Duration(len(m.present()))
+	return min(m.cfg.Refresh/10, 50*time.Millisecond, n*500*time.Microsecond)
+}
+
+func (m *Machine) fetchIn(ref feedring.FeedRef, h *head, d time.Duration) {
+	b := bell{chime: chimeFetch, ref: ref}
+	if h.flying || h.queued || m.timers.isSet(b) {
+		return
+	}
+	m.timers.set(b, m.now.Add(d))
+}
+
+// fetch polls ref, from the publisher where it can: any holder may serve.
+func (m *Machine) fetch(ref feedring.FeedRef) {
+	h := m.heads[ref]
+	if h == nil || h.flying || h.pos.Compare(h.known) >= 0 {
+		return
+	}
+	if m.flying >= maxFlying {
+		if !h.queued {
+			h.queued = true
+			m.waiting = append(m.waiting, ref)
+		}
+		return
+	}
+	from := m.holder(ref, h)
+	if from == "" {
+		m.failed(ref, h)
+		return
+	}
+	h.flying = true
+	m.flying++
+	m.emit(Fetch{Group: m.group, Feed: ref, From: from, After: h.pos, Fresh: m.now.Add(-m.cfg.Freshness)})
+}
+
+// holder chooses whom to poll: the publisher (in large groups the neighbour
+// that told), then after a failure who told, the manager, anybody.
+func (m *Machine) holder(ref feedring.FeedRef, h *head) feedring.PeerID {
+	present := m.present()
+	anybody := feedring.PeerID("")
+	if len(present) > 0 {
+		anybody = present[m.jitter(time.Duration(len(present)))]
+	}
+	order := []feedring.PeerID{ref.Publisher, h.from, m.manager(), anybody}
+	if m.large() {
+		order[0], order[1] = order[1], order[0]
+	}
+	for i := range order {
+		p := order[(h.tries+i)%len(order)]
+		if mem := m.members[p]; mem != nil && p != m.cfg.Self && !mem.away && !mem.row.Left {
+			return p
+		}
+	}
+	return ""
+}
+
+// stored is the end of a poll.
+func (m *Machine) stored(s Stored) {
+	h := m.heads[s.Feed]
+	if h == nil || !h.flying {
+		return
+	}
+	h.flying = false
+	m.flying--
+	m.nextWaiting()
+	progress := s.Head.Position.Compare(h.pos) > 0
+	switch {
+	case progress:
+		m.advance(s.Feed, h, s.Head.Position, s.Head.Hash)
+		m.emit(Wake{Feed: s.Feed, Through: h.pos})
+	case !s.Failed && h.pos.IsZero() && !s.Known.Position.IsZero():
+		// Nothing that the other side holds is fresh: all of it counts as held.
+		m.advance(s.Feed, h, s.Known.Position, s.Known.Hash)
+		progress = true
+	}
+	if !s.Failed && s.Known.Position.Compare(h.known) > 0 {
+		h.known, h.from = s.Known.Position, s.From
+	}
+	if h.pos.Compare(h.known) >= 0 {
+		h.tries = 0
+		return
+	}
+	if progress && !s.Failed {
+		h.tries = 0
+		m.fetchIn(s.Feed, h, 0)
+		return
+	}
+	if s.From == s.Feed.Publisher && !s.Failed && s.Known.Position.Compare(h.known) < 0 {
+		h.known = maxPosition(h.pos, s.Known.Position) // somebody told more than there is
+	}
+	m.failed(s.Feed, h)
+}
+
+// failed waits longer from try to try, and gives up in the end: whoever tells
+// of the feed next begins again.
+func (m *Machine) failed(ref feedring.FeedRef, h *head) {
+	const give = 8
+	if h.tries++; h.tries >= give || h.pos.Compare(h.known) >= 0 {
+		h.known, h.tries = h.pos, 0
+		if !h.backfill.IsZero() { // nobody has it, so nobody is more complete
+			h.backfill = feedring.Position{}
+			m.backfills--
+			m.tellBackfills()
+		}
+		return
+	}
+	wait := min(m.cfg.Refresh, m.cfg.Refresh/20<<h.tries)
+	m.fetchIn(ref, h, wait/2+m.jitter(wait/2))
+}
+
+func (m *Machine) nextWaiting() {
+	if len(m.waiting) == 0 {
+		return
+	}
+	ref := m.waiting[0]
+	m.waiting = m.waiting[1:]
+	if h := m.heads[ref]; h != nil {
+		h.queued = false
+		m.fetchIn(ref, h, 0)
+	}
+}
+
+func maxPosition(a, b feedring.Position) feedring.Position {
+	if a.Compare(b) < 0 {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,21 @@
+package group
+
+import "time"
+
+// startHouse begins to keep house: old entries and old rows go.
+func (m *Machine) startHouse() {
+	if b := (bell{chime: chimeHouse}); !m.timers.isSet(b) {
+		m.timers.set(b, m.now.Add(m.jitter(m.houseEvery())))
+	}
+}
+
+func (m *Machine) houseEvery() time.Duration {
+	return min(time.Hour, max(m.cfg.Refresh, m.cfg.Freshness/48))
+}
+
+func (m *Machine) house() {
+	m.after(chimeHouse, m.houseEvery())
+	m.emit(Prune{Group: m.group, Before: m.now.Add(-m.cfg.Freshness)})
+	m.expire()
+	m.changedRows() // vouches grow old
+}

@@ -1,0 +1,93 @@
+package group
+
+import (
+	"github.com/feedring/feedring"
+)
+
+// Input is one thing that happened.
+type Input interface{ IsInput() }
+
+// Inputs.
+type (
+	// Receive is a message from another peer, its signatures already checked,
+	// its sender authenticated by the connection.
+	Receive struct {
+		From    feedring.PeerID
+		Message Message
+	}
+	// Tick is due at Deadline.
+	Tick struct{}
+	// Persisted says that the State of Persist{Token} is on disk.
+	Persisted struct{ Token uint64 }
+	// Found makes this peer the founder, under a number above Above.
+	Found struct{ Above uint64 }
+	// Enter makes this peer join through Via, tried in that order.
+	Enter struct{ Via []feedring.PeerID }
+	// Describe replaces what this peer's row says.
+	Describe struct {
+		Addrs []string
+		Feeds []feedring.Feed // Epoch 0: the machine chooses one
+	}
+	// Holding tells, once at the start, the heads that the store holds.
+	Holding struct{ Heads []feedring.Head }
+	// Publish asks for positions for Entries new entries of one's own feed.
+	Publish struct {
+		Batch   uint64
+		URL     string
+		Entries int
+	}
+	// Appended says that a batch is on disk, through Head. Failed says that it
+	// is not, and Head is where the store stands.
+	Appended struct {
+		Batch  uint64
+		Head   feedring.Head
+		Failed bool
+	}
+	// Stored is the outcome of Fetch: the store now holds everything through
+	// Head, and Known is the head that the other side told. Failed: the other
+	// side did not answer, or what it sent did not hold.
+	Stored struct {
+		Feed   feedring.FeedRef
+		From   feedring.PeerID
+		Head   feedring.Head
+		Known  feedring.Head
+		Failed bool
+	}
+	// Attach is a client that opened a stream with a valid ticket.
+	Attach struct {
+		Stream uint64
+		Ticket feedring.Ticket
+	}
+	// Detach is the end of that stream.
+	Detach struct{ Stream uint64 }
+	// Checked is the outcome of Check.
+	Checked struct {
+		Feed    feedring.FeedRef
+		Vouched bool
+		Vouch   Vouch
+	}
+	// Rival is a claim on this group that the ring map shows.
+	Rival struct {
+		Term         feedring.Term
+		Acknowledged bool
+		Peers        []feedring.PeerID // manager, secondary
+	}
+	// Depart leaves in good order.
+	Depart struct{}
+)
+
+func (Receive) IsInput()   {}
+func (Tick) IsInput()      {}
+func (Persisted) IsInput() {}
+func (Found) IsInput()     {}
+func (Enter) IsInput()     {}
+func (Describe) IsInput()  {}
+func (Holding) IsInput()   {}
+func (Publish) IsInput()   {}
+func (Appended) IsInput()  {}
+func (Stored) IsInput()    {}
+func (Attach) IsInput()    {}
+func (Detach) IsInput()    {}
+func (Checked) IsInput()   {}
+func (Rival) IsInput()     {}
+func (Depart) IsInput()    {}

@@ -1,0 +1,240 @@
+package group
+
+import (
+	"slices"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// joining is the way into a group.
+type joining struct {
+	active bool
+	via    []feedring.PeerID
+	next   int
+	heard  time.Time // the last answer, or the beginning
+	sent   time.Time // the last Join, for measuring
+	to     feedring.PeerID
+}
+
+func (j *joining) asked(p feedring.PeerID) bool { return j.active && slices.Contains(j.via, p) }
+
+// found makes this peer the manager of a group of its own.
+func (m *Machine) found(above uint64) {
+	if m.serving || m.leaving || m.live() || m.saving.purpose == forClaim {
+		return
+	}
+	m.joining = joining{}
+	m.timers.cancel(bell{chime: chimeJoin})
+	m.claim(above)
+}
+
+func (m *Machine) enter(via []feedring.PeerID) {
+	if m.leaving || !m.serving && !m.lead.claim.Term.IsZero() || m.saving.purpose == forClaim {
+		return
+	}
+	began := m.joining.heard
+	if !m.joining.active {
+		began = m.now
+	}
+	m.joining = joining{active: true, heard: began}
+	for _, p := range via {
+		m.joining.add(p, m.cfg.Self)
+	}
+	if len(m.joining.via) == 0 {
+		m.joining = joining{}
+		return
+	}
+	if m.disk.Incarnation != m.want.Incarnation {
+		m.save(saving{purpose: forStart})
+		return
+	}
+	m.joinNext()
+}
+
+func (j *joining) add(p, self feedring.PeerID) {
+	if p != "" && p != self && !slices.Contains(j.via, p) && len(j.via) < maxVia {
+		j.via = append(j.via, p)
+	}
+}
+
+// askAdmission goes on asking the manager until it answers.
+func (m *Machine) askAdmission() {
+	m.joining = joining{active: true, heard: m.now, via: []feedring.PeerID{m.manager()}}
+	m.joinNext()
+}
+
+// joinNext asks the next of those that may admit this peer.
+func (m *Machine) joinNext() {
+	j := &m.joining
+	if !j.active {
+		return
+	}
+	alone := m.lead.claim.Term.IsZero()
+	if alone && m.now.Sub(j.heard) >= 2*m.cfg.Refresh {
+		m.found(0)
+		return
+	}
+	if m.serving && m.now.Sub(j.heard) >= 2*m.cfg.Refresh {
+		m.joining = joining{}
+		return
+	}
+	to := m.manager()
+	if alone || m.serving {
+		to = j.via[j.next%len(j.via)]
+		j.next++
+	}
+	j.to = ""
+	m.sendJoin(to)
+	m.after(chimeJoin, m.beatEvery())
+}
+
+// sendJoin asks p for admission, in the term that this peer has accepted: a
+// manager below it claims above it.
+func (m *Machine) sendJoin(p feedring.PeerID) {
+	j := &m.joining
+	if m.leaving || p == m.cfg.Self || j.to == p && m.now.Sub(j.sent) < m.beatEvery() {
+		return
+	}
+	j.to, j.sent = p, m.now
+	m.send(p, Join{Header: Header{Group: m.group, Term: m.disk.Term}, Row: *m.me().row})
+}
+
+// joinToldOf: a peer that was asked names the manager.
+func (m *Machine) joinToldOf(from feedring.PeerID, t feedring.Term) {
+	j := &m.joining
+	if !j.asked(from) {
+		return
+	}
+	j.heard = m.now
+	m.seen = max(m.seen, min(t.Number, m.seen+maxJump))
+	if m.lead.claim.Term.IsZero() && t.Claimant != "" && !slices.Contains(j.via, t.Claimant) {
+		j.add(t.Claimant, m.cfg.Self)
+		m.sendJoin(t.Claimant)
+	}
+}
+
+func (m *Machine) onJoin(from feedring.PeerID, j Join) {
+	if m.lead.claim.Term.IsZero() || j.Row.Peer == m.cfg.Self || !j.Row.valid(m.group) || m.leaving {
+		return
+	}
+	if !m.serving {
+		m.stale(from)
+		if j.Row.Peer == from && m.manager() != from {
+			m.send(m.manager(), j)
+		}
+		return
+	}
+	if t := j.Header.Term; j.Row.Peer == from && t.Compare(m.lead.claim.Term) > 0 {
+		m.outbid(t)
+		return
+	}
+	m.admit(j.Row)
+}
+
+// outbid claims above a term that a peer has accepted and that this manager
+// never heard of: the peer could not follow otherwise.
+func (m *Machine) outbid(t feedring.Term) {
+	known := max(m.want.Highest, m.seen)
+	if t.Number >= maxNumber || t.Number > known+maxJump || m.now.Sub(m.lead.since) < m.beatEvery() || m.saving.purpose != forNothing {
+		return
+	}
+	m.claim(t.Number)
+}
+
+func (m *Machine) admit(r Row) {
+	news := m.merge(r)
+	mem := m.members[r.Peer]
+	if mem == nil {
+		return
+	}
+	m.back(mem)
+	at := mem.row.Admitted
+	if at.IsZero() {
+		at = m.now.UTC()
+	}
+	rows := make([]Row, 0, len(m.members))
+	for _, p := range append([]feedring.PeerID{m.cfg.Self}, m.everybody()...) {
+		if p != r.Peer {
+			rows = append(rows, *m.members[p].row)
+		}
+	}
+	n := rowsWithin(rows)
+	heads, _ := m.headsAfter(feedring.FeedRef{})
+	m.send(r.Peer, Admitted{
+		Header: m.header(), Claim: m.lead.claim, Secondary: m.lead.secondary,
+		Admitted: at, Rows: rows[:n:n], Heads: heads,
+	})
+	m.sendRows(r.Peer, rows[n:])
+	if news && !mem.row.Admitted.IsZero() {
+		m.spreadRows([]feedring.PeerID{r.Peer}, r.Peer)
+	}
+}
+
+func (m *Machine) onAdmitted(in Receive, a Admitted) {
+	if !m.joining.active && m.term() != a.Claim.Term || len(a.Rows) > maxRows || len(a.Heads) > maxTold || m.leaving {
+		return
+	}
+	if m.joining.to == in.From {
+		m.measure(m.now.Sub(m.joining.sent))
+	}
+	m.joining.heard = m.now
+	for _, r := range a.Rows {
+		m.merge(r)
+	}
+	if !m.consider(a.Claim, true, in) {
+		return
+	}
+	m.joining = joining{}
+	m.timers.cancel(bell{chime: chimeJoin})
+	m.lead.secondary, m.lead.heard = a.Secondary, m.now
+	m.admitted(a)
+}
+
+// admitted begins the membership, or its continuation under another manager.
+func (m *Machine) admitted(a Admitted) {
+	more := len(a.Heads) >= maxTold
+	if more {
+		m.sync.active = true
+		m.askHeads(m.manager(), a.Heads[len(a.Heads)-1].Feed)
+	}
+	m.newRow(func(r *Row) {
+		if r.Admitted.IsZero() {
+			r.Admitted = a.Admitted
+		}
+		if m.want.From.IsZero() || more {
+			r.From = m.now
+		} else {
+			r.From = m.want.From
+		}
+	})
+	for _, h := range a.Heads {
+		m.lacks(h, m.manager())
+	}
+	m.tellBackfills()
+	m.tellRow()
+	m.watch()
+}
+
+// rival hears of another manager of this group.
+func (m *Machine) rival(r Rival) {
+	m.seen = max(m.seen, min(r.Term.Number, m.seen+maxJump))
+	if !m.serving || m.leaving || r.Term.Claimant == m.cfg.Self || m.joining.active {
+		return
+	}
+	higher := r.Term.Compare(m.lead.claim.Term) > 0
+	if r.Acknowledged && (higher || !m.acked) || !r.Acknowledged && !m.acked && higher {
+		m.enter(append([]feedring.PeerID{r.Term.Claimant}, r.Peers...))
+	}
+}
+
+// measure takes a round trip into account.
+func (m *Machine) measure(d time.Duration) {
+	switch {
+	case d < 0 || d > m.cfg.Refresh:
+	case m.rtt == 0:
+		m.rtt = d
+	default:
+		m.rtt += (d - m.rtt) / 8
+	}
+}

@@ -1,0 +1,176 @@
+package group
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// maxCandidates is how many peers a lookup tries for one grant.
+const maxCandidates = 8
+
+// seek is the search for one peer to serve a client. Each is asked once, the
+// best first; who is asked makes room before it acknowledges.
+type seek struct {
+	own   bool     // a publisher, for its own feeds in their whole history
+	names []string // what is missing if nobody can
+	peers []feedring.PeerID
+	next  int
+	asked feedring.PeerID // who must answer; "" where nobody is asked
+	given feedring.PeerID // who made room
+	cover bool            // it serves cached entries of publishers that are away
+}
+
+// plan decides who may serve. D is the client's date, F the freshness: for
+// D > F any peer that is complete since D will do, the least loaded first.
+// Otherwise, and where nobody is complete, only the publishers have it all.
+func (m *Machine) plan(p *placement, feeds []publication) {
+	fresh := m.now.Add(-m.cfg.Freshness)
+	if p.since.IsZero() || p.since.After(fresh) {
+		if peers := m.complete(feeds, later(fresh, p.since)); len(peers) > 0 {
+			p.seeks = append(p.seeks, seek{peers: peers, names: []string{string(m.cfg.Theme)}})
+			return
+		}
+	}
+	m.planPublishers(p, feeds)
+}
+
+// complete lists peers that have every entry of feeds seen after mark, the
+// least loaded first.
+func (m *Machine) complete(feeds []publication, mark time.Time) []feedring.PeerID {
+	var asked map[feedring.FeedRef]bool
+	var able []feedring.PeerID
+	for _, p := range m.candidates() {
+		row := m.members[p].row
+		if row.From.After(mark) && !ownOnly(feeds, p) {
+			continue
+		}
+		lacks := false
+		if len(row.Backfilling) > 0 {
+			if asked == nil {
+				asked = refsOf(feeds)
+			}
+			lacks = slices.ContainsFunc(row.Backfilling, func(ref feedring.FeedRef) bool { return asked[ref] })
+		}
+		if !lacks {
+			able = append(able, p)
+		}
+	}
+	return m.leastLoaded(able)
+}
+
+func ownOnly(feeds []publication, p feedring.PeerID) bool {
+	for i := range feeds {
+		if feeds[i].ref.Publisher != p {
+			return false
+		}
+	}
+	return true
+}
+
+func refsOf(feeds []publication) map[feedring.FeedRef]bool {
+	refs := make(map[feedring.FeedRef]bool, len(feeds))
+	for i := range feeds {
+		refs[feeds[i].ref] = true
+	}
+	return refs
+}
+
+// candidates lists this peer and all that are there and admitted, by rank.
+func (m *Machine) candidates() []feedring.PeerID {
+	all := make([]feedring.PeerID, 0, len(m.present())+1)
+	own := m.me().row
+	placed := false
+	for _, p := range m.present() {
+		row := m.members[p].row
+		if !placed && compareRank(own, row) < 0 {
+			all, placed = append(all, m.cfg.Self), true
+		}
+		if !row.Admitted.IsZero() {
+			all = append(all, p)
+		}
+	}
+	if !placed {
+		all = append(all, m.cfg.Self)
+	}
+	return all
+}
+
+// leastLoaded sorts peers by load and keeps the best. Where what the best two
+// told is old, chance decides between them, so that no herd runs to one peer.
+func (m *Machine) leastLoaded(peers []feedring.PeerID) []feedring.PeerID {
+	slices.SortStableFunc(peers, func(a, b feedring.PeerID) int { return cmp.Compare(m.loadOf(a), m.loadOf(b)) })
+	if len(peers) > 1 && (m.staleLoad(peers[0]) || m.staleLoad(peers[1])) && m.nonce()>>1&1 == 1 {
+		peers[0], peers[1] = peers[1], peers[0]
+	}
+	return peers[:min(len(peers), maxCandidates)]
+}
+
+// loadOf is what a peer told of its clients, and assignments under way.
+func (m *Machine) loadOf(p feedring.PeerID) int {
+	if p == m.cfg.Self {
+		return m.ownLoad()
+	}
+	mem := m.members[p]
+	return mem.load + mem.asked
+}
+
+func (m *Machine) staleLoad(p feedring.PeerID) bool {
+	return p != m.cfg.Self && m.now.Sub(m.members[p].told) > m.cfg.Refresh
+}
+
+// planPublishers asks every matching publisher for its own feeds. One that is
+// away is missing, and what others cached of it is served meanwhile.
+func (m *Machine) planPublishers(p *placement, feeds []publication) {
+	names := map[feedring.PeerID][]string{}
+	var order []feedring.PeerID
+	for len(feeds) > 0 {
+		n := 1
+		for n < len(feeds) && feeds[n].ref.URL == feeds[0].ref.URL {
+			n++
+		}
+		chosen := m.preferred(feeds[:n])
+		for _, f := range chosen {
+			name := string(m.cfg.Theme) + "/" + string(f.provider)
+			if f.away {
+				p.miss(name)
+				continue
+			}
+			if names[f.ref.Publisher] == nil {
+				order = append(order, f.ref.Publisher)
+			}
+			names[f.ref.Publisher] = append(names[f.ref.Publisher], name)
+		}
+		feeds = feeds[n:]
+	}
+	for i, peer := range order {
+		if i >= maxGrants {
+			p.miss(names[peer]...)
+			continue
+		}
+		p.seeks = append(p.seeks, seek{own: true, names: names[peer], peers: []feedring.PeerID{peer}})
+	}
+}
+
+// preferred chooses among the publishers of one address: those that the site
+// vouches for before mirrors, those that are there before those that are away.
+func (m *Machine) preferred(mirrors []publication) []publication {
+	vouched := m.index().vouched
+	for _, fits := range []func(publication) bool{
+		func(f publication) bool { return !f.away && vouched[f.ref] != "" },
+		func(f publication) bool { return !f.away },
+	} {
+		var chosen []publication
+		for _, f := range mirrors {
+			if fits(f) {
+				chosen = append(chosen, f)
+			}
+		}
+		if len(chosen) > 0 {
+			return chosen
+		}
+	}
+	return mirrors[:1]
+}

@@ -1,0 +1,192 @@
+package group
+
+import (
+	"slices"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// serve begins to manage under t, which is on disk.
+func (m *Machine) serve(t feedring.Term) {
+	before := m.manager()
+	m.serving, m.acked = true, false
+	m.lead = lead{claim: Claim{Group: m.group, Term: t}, heard: m.now, since: m.now}
+	m.number = 0
+	m.endSuspicion()
+	m.probes = nil
+	for _, c := range []chime{chimeSilence, chimeJoin} {
+		m.timers.cancel(bell{chime: c})
+	}
+	m.joining = joining{}
+	for p, mem := range m.members {
+		mem.heard, mem.acked, mem.told, mem.asked = m.now, false, time.Time{}, 0
+		if p == before && p != m.cfg.Self && !mem.away {
+			mem.away, mem.since, mem.probed = true, m.now, m.now // it was probed
+		}
+	}
+	if m.me().row.Admitted.IsZero() {
+		m.newRow(func(r *Row) {
+			r.Admitted = m.now.UTC()
+			r.From = m.want.From
+		})
+	}
+	m.changedRows()
+	m.startHouse()
+	for _, p := range m.everybody() {
+		m.send(p, Confirmation{Header: m.header(), Claim: m.lead.claim})
+	}
+	m.tellRow()
+	m.markSynced()
+	m.after(chimeBeat, m.beatEvery())
+}
+
+// beat is what a manager does every third of the refresh period.
+func (m *Machine) beat() {
+	if !m.serving {
+		return
+	}
+	m.after(chimeBeat, m.beatEvery())
+	m.review()
+	m.doubtSecondary()
+	m.elect()
+	m.beacon()
+	if len(m.spread) > 0 {
+		slices.Sort(m.spread)
+		rows := m.rowsOf(slices.Compact(m.spread))
+		m.spread = nil
+		for _, p := range m.present() {
+			m.sendRows(p, rows)
+		}
+	}
+}
+
+// beacon tells all members that the manager is there, and looks for those that
+// were lost: nothing else makes two halves meet again.
+func (m *Machine) beacon() {
+	m.number++
+	b := m.beaconNow()
+	for _, p := range m.neighbours() {
+		m.send(p, b)
+	}
+	for _, p := range m.everybody() {
+		if mem := m.members[p]; mem.away && m.now.Sub(mem.probed) >= m.cfg.Refresh-m.beatEvery()/2 {
+			mem.probed = m.now
+			m.emit(Send{To: p, Message: b, Fresh: true})
+		}
+	}
+	m.refreshSecondary()
+}
+
+func (m *Machine) beaconNow() Beacon {
+	heads, older := m.recentHeads()
+	followers := 0
+	var away []feedring.PeerID
+	for _, p := range m.everybody() {
+		if mem := m.members[p]; mem.away {
+			away = append(away, p)
+		} else if mem.acked {
+			followers++
+		}
+	}
+	if m.accepted() {
+		followers = max(followers, 1)
+	} else {
+		followers = 0
+	}
+	return Beacon{
+		Header: m.header(), Claim: m.lead.claim, Number: m.number, Secondary: m.lead.secondary,
+		Acknowledged: followers, Away: away, Catalogue: m.catalogueHash(), Heads: heads, Older: older,
+	}
+}
+
+// accepted says that the own claim was acknowledged, and that this is on disk.
+func (m *Machine) accepted() bool { return m.serving && m.disk.Term == m.lead.claim.Term }
+
+// review sets aside members that were silent for two periods.
+func (m *Machine) review() {
+	changed := false
+	for _, p := range m.everybody() {
+		mem := m.members[p]
+		if !mem.away && m.now.Sub(mem.heard) >= m.stretch()+m.cfg.Refresh {
+			mem.away, mem.since, mem.probed, changed = true, m.now, m.now, true
+		}
+	}
+	if changed {
+		m.changedRows()
+	}
+}
+
+// heardOf notes a sign of life.
+func (m *Machine) heardOf(p feedring.PeerID, mem *member) {
+	mem.heard = m.now
+	if p == m.lead.secondary && m.serving && m.suspicion.nonce != 0 {
+		m.endSuspicion()
+	}
+}
+
+// back takes a member in again that was away.
+func (m *Machine) back(mem *member) {
+	mem.heard = m.now
+	if mem.away {
+		mem.away, mem.since = false, time.Time{}
+		m.changedRows()
+	}
+}
+
+func (m *Machine) onBeaconAnswer(from feedring.PeerID, a BeaconAnswer) {
+	mem := m.members[from]
+	switch t := m.lead.claim.Term; {
+	case t.IsZero() || len(a.Heads) > maxTold:
+		return
+	case a.Header.Term.Compare(t) < 0:
+		m.stale(from)
+		return
+	case a.Header.Term != t || !m.serving:
+		if a.Header.Term.Claimant == m.cfg.Self {
+			m.ownClaimTold(a.Header.Term)
+		}
+		return
+	case mem == nil:
+		m.send(from, RowsWanted{Header: m.header(), Have: m.versions()})
+		return
+	}
+	m.back(mem)
+	m.loadTold(mem, a.Leases)
+	if a.Number == m.number {
+		m.measure(m.now.Sub(m.lead.heard))
+	}
+	if !mem.acked {
+		mem.acked = true
+		m.acknowledged()
+	}
+	for _, h := range a.Heads {
+		m.learn(h.Feed, h.Position, from)
+	}
+	m.compareOlder(from, a.Heads, a.Older)
+	if m.lead.secondary == "" {
+		m.elect()
+		if m.lead.secondary != "" {
+			m.beacon()
+		}
+	}
+}
+
+// acknowledged: another peer follows the own claim, so it is accepted.
+func (m *Machine) acknowledged() {
+	if m.acked {
+		return
+	}
+	m.acked = true
+	m.want.Term = m.lead.claim.Term
+	m.save(saving{purpose: forAck})
+}
+
+func (m *Machine) loadTold(mem *member, leases int) {
+	leases = max(0, min(leases, maxLeases))
+	if mem.load != leases {
+		m.changes++
+		mem.load, mem.changed = leases, m.changes
+	}
+	mem.told = m.now
+}

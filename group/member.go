@@ -1,0 +1,98 @@
+package group
+
+import (
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// live says that the manager gave a sign of life within the refresh period.
+func (m *Machine) live() bool {
+	if m.serving {
+		return true
+	}
+	mem := m.members[m.manager()]
+	return mem != nil && !mem.row.Left && m.now.Sub(m.lead.heard) < m.stretch()
+}
+
+// heardManager notes a sign of life of the manager.
+func (m *Machine) heardManager() {
+	m.lead.heard = m.now
+	m.endSuspicion()
+	m.suspicion.objections = 0
+	m.watch()
+}
+
+func (m *Machine) onConfirmation(in Receive, c Confirmation) {
+	if in.From != c.Claim.Term.Claimant || !m.consider(c.Claim, false, in) || m.lead.number > 0 {
+		return
+	}
+	m.lead.secondary = c.Secondary
+	m.heardManager()
+	m.answer(0)
+}
+
+func (m *Machine) onBeacon(in Receive, b Beacon) {
+	claimant := b.Claim.Term.Claimant
+	if len(b.Heads) > maxTold || len(b.Away) > maxRows || b.Header.Term != b.Claim.Term || !sealedBy(b.Seal, claimant) {
+		return
+	}
+	if in.From != claimant && (b.Seal == nil || b.Claim.Term != m.lead.claim.Term) {
+		return // passed on over the mesh, of another manager
+	}
+	if !m.consider(b.Claim, b.Acknowledged > 0, in) || b.Number <= m.lead.number {
+		return
+	}
+	m.lead.number = b.Number
+	if m.lead.secondary != b.Secondary {
+		m.lead.secondary, m.view = b.Secondary, nil
+	}
+	m.heardManager()
+	m.awayTold(b.Away)
+	if m.large() {
+		for _, p := range m.neighbours() {
+			if p != in.From && p != claimant {
+				m.send(p, b)
+			}
+		}
+	}
+	for _, h := range b.Heads {
+		m.learn(h.Feed, h.Position, claimant)
+	}
+	m.compareOlder(claimant, b.Heads, b.Older)
+	m.answer(b.Number)
+	if b.Catalogue != m.catalogueHash() && !m.timers.isSet(bell{chime: chimeRow}) {
+		m.told = false
+		m.tellRow()
+		m.wantRows(claimant)
+	}
+}
+
+// answer acknowledges the manager's term.
+func (m *Machine) answer(beacon uint64) {
+	heads, older := m.recentHeads()
+	m.send(m.manager(), BeaconAnswer{
+		Header: m.header(), Number: beacon, Leases: m.ownLoad(),
+		Catalogue: m.catalogueHash(), Heads: heads, Older: older,
+	})
+}
+
+// awayTold takes over who is away by the manager's count.
+func (m *Machine) awayTold(away []feedring.PeerID) {
+	gone := make(map[feedring.PeerID]bool, len(away))
+	for _, p := range away {
+		gone[p] = p != m.cfg.Self && p != m.manager()
+	}
+	changed := false
+	for p, mem := range m.members {
+		switch {
+		case gone[p] && !mem.away:
+			mem.away, mem.since, changed = true, m.now, true
+		case !gone[p] && mem.away:
+			mem.away, mem.since, changed = false, time.Time{}, true
+		}
+	}
+	if changed {
+		m.changedRows()
+	}
+}

@@ -1,0 +1,98 @@
+package group
+
+import (
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// Output is one thing to do. Outputs are done in the order given.
+type Output interface{ IsOutput() }
+
+// Outputs.
+type (
+	// Send sends a message. Fresh forgets the dial back-off first.
+	Send struct {
+		To      feedring.PeerID
+		Message Message
+		Fresh   bool
+	}
+	// Persist puts State on disk, then answers Persisted.
+	Persist struct {
+		Group feedring.GroupID
+		Token uint64
+		State State
+	}
+	// RoleChanged tells this peer's role in the group.
+	RoleChanged struct {
+		Theme feedring.Theme
+		Role  feedring.Role
+		Term  feedring.Term
+	}
+	// Append stores the batch of own entries from First on; Appended follows.
+	Append struct {
+		Group feedring.GroupID
+		Batch uint64
+		Feed  feedring.FeedRef
+		First feedring.Position
+	}
+	// Fetch polls Feed from a peer; Stored follows. Entries seen before Fresh
+	// are left out where After is zero.
+	Fetch struct {
+		Group feedring.GroupID
+		Feed  feedring.FeedRef
+		From  feedring.PeerID
+		After feedring.Position
+		Fresh time.Time
+	}
+	// Wake tells followers of Feed that the store holds more.
+	Wake struct {
+		Feed    feedring.FeedRef
+		Through feedring.Position
+	}
+	// Admit lets the client of Attach be served; Refuse does not.
+	Admit struct {
+		Group  feedring.GroupID
+		Stream uint64
+	}
+	Refuse struct {
+		Stream uint64
+		Reason string
+	}
+	// Prune drops entries of others that were seen before Before.
+	Prune struct {
+		Group  feedring.GroupID
+		Before time.Time
+	}
+	// Check looks whether the site of Feed names its publisher; Checked follows.
+	Check struct {
+		Group feedring.GroupID
+		Feed  feedring.FeedRef
+	}
+	// Protect keeps connections to exactly these peers for this group.
+	Protect struct {
+		Group feedring.GroupID
+		Peers []feedring.PeerID
+	}
+	// Reach tells addresses that a row or a message gave for a peer.
+	Reach struct {
+		Peer  feedring.PeerID
+		Addrs []string
+	}
+	// Departed ends the membership: the machine does nothing more.
+	Departed struct{ Group feedring.GroupID }
+)
+
+func (Send) IsOutput()        {}
+func (Persist) IsOutput()     {}
+func (RoleChanged) IsOutput() {}
+func (Append) IsOutput()      {}
+func (Fetch) IsOutput()       {}
+func (Wake) IsOutput()        {}
+func (Admit) IsOutput()       {}
+func (Refuse) IsOutput()      {}
+func (Prune) IsOutput()       {}
+func (Check) IsOutput()       {}
+func (Protect) IsOutput()     {}
+func (Reach) IsOutput()       {}
+func (Departed) IsOutput()    {}

@@ -1,0 +1,125 @@
+package group
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// newRow replaces this peer's row by a changed copy. It is told soon, together
+// with other changes; now tells it at once.
+func (m *Machine) newRow(change func(*Row)) {
+	mem := m.me()
+	r := *mem.row
+	change(&r)
+	r.Version++
+	m.replaceRow(mem, &r)
+	m.told = false
+	if b := (bell{chime: chimeRow}); !m.lead.claim.Term.IsZero() && !m.timers.isSet(b) {
+		m.timers.set(b, m.now.Add(m.cfg.Refresh/20))
+	}
+}
+
+// tellRow sends the own row to the manager, or as manager to all.
+func (m *Machine) tellRow() {
+	m.timers.cancel(bell{chime: chimeRow})
+	if m.told || m.lead.claim.Term.IsZero() {
+		return
+	}
+	m.told = true
+	if m.serving {
+		m.spreadRows([]feedring.PeerID{m.cfg.Self}, "")
+		return
+	}
+	m.sendRows(m.manager(), []Row{*m.me().row})
+}
+
+// ownRowTold: somebody holds a row of this peer that this peer, its state
+// lost, never made. The own one goes above it.
+func (m *Machine) ownRowTold(r *Row) {
+	own := m.me().row
+	if r.version().compare(own.version()) <= 0 {
+		return
+	}
+	if m.leaving {
+		return
+	}
+	m.want.Incarnation = max(m.want.Incarnation, r.Incarnation) + 1
+	m.save(saving{})
+	m.newRow(func(own *Row) {
+		own.Incarnation, own.Version = m.want.Incarnation, 0
+		if own.Admitted.IsZero() {
+			own.Admitted = r.Admitted
+		}
+	})
+}
+
+// describe puts what this peer publishes into its row.
+func (m *Machine) describe(d Describe) {
+	row := m.me().row
+	feeds := slices.Clone(d.Feeds)
+	slices.SortFunc(feeds, func(a, b feedring.Feed) int { return strings.Compare(a.URL, b.URL) })
+	feeds = slices.CompactFunc(feeds, func(a, b feedring.Feed) bool { return a.URL == b.URL })
+	feeds = feeds[:min(len(feeds), feedring.MaxFeeds)]
+	addrs := d.Addrs[:min(len(d.Addrs), maxAddrs)]
+	for i := range feeds {
+		feeds[i].Epoch = m.ownFeed(feeds[i].URL, feeds[i].Epoch).epoch
+	}
+	for _, url := range slices.Sorted(maps.Keys(m.own)) {
+		if !slices.ContainsFunc(feeds, func(f feedring.Feed) bool { return f.URL == url }) && !m.own[url].busy {
+			delete(m.own, url)
+		}
+	}
+	if slices.Equal(row.Feeds, feeds) && slices.Equal(row.Addrs, addrs) {
+		return
+	}
+	m.newRow(func(r *Row) { r.Feeds, r.Addrs = feeds, slices.Clone(addrs) })
+	m.tellRow()
+}
+
+// The marks. A row promises every entry seen after From, but for the feeds
+// that it says are being backfilled.
+
+// markSynced moves the mark back once nothing is missing: what was polled for
+// the first time was polled from the freshness date on.
+func (m *Machine) markSynced() {
+	back := m.now.Add(-m.cfg.Freshness)
+	if m.backfills > 0 || m.sync.active || m.me().row.Admitted.IsZero() || !m.me().row.From.After(back) {
+		return
+	}
+	m.mark(back)
+}
+
+func (m *Machine) mark(from time.Time) {
+	m.newRow(func(r *Row) { r.From = from })
+	m.want.From = from
+	m.save(saving{})
+}
+
+// tellBackfills puts the exceptions into the row. Where they are too many to
+// list, the mark itself is moved.
+func (m *Machine) tellBackfills() {
+	var refs []feedring.FeedRef
+	if m.backfills > 0 {
+		for ref, h := range m.heads {
+			if !h.backfill.IsZero() {
+				refs = append(refs, ref)
+			}
+		}
+		slices.SortFunc(refs, feedring.FeedRef.Compare)
+	}
+	row := m.me().row
+	if len(refs) > maxBackfill {
+		refs = refs[:maxBackfill]
+		if row.From.Before(m.now.Add(-m.cfg.Freshness)) {
+			m.newRow(func(r *Row) { r.From = m.now })
+		}
+	}
+	if !slices.Equal(row.Backfilling, refs) {
+		m.newRow(func(r *Row) { r.Backfilling = refs })
+	}
+	m.markSynced()
+}

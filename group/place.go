@@ -1,0 +1,230 @@
+package group
+
+import (
+	"slices"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// placement is a lookup under way.
+type placement struct {
+	by      feedring.PeerID // the coordinator
+	client  feedring.PeerID
+	since   time.Time
+	feeds   []publication
+	due     time.Time
+	seeks   []seek
+	missing []string
+}
+
+func (p *placement) miss(names ...string) {
+	for _, n := range names {
+		if !slices.Contains(p.missing, n) && len(p.missing) < maxTold {
+			p.missing = append(p.missing, n)
+		}
+	}
+}
+
+// onPlace looks providers up. The manager does, and the secondary, which is
+// asked when the manager is silent.
+func (m *Machine) onPlace(from feedring.PeerID, q Place) {
+	key := ask{q.ID, q.Attempt}
+	if m.placing[key] != nil || m.leaving {
+		return
+	}
+	if !m.serving && m.lead.secondary != m.cfg.Self {
+		m.stale(from)
+		return
+	}
+	feeds := m.matches(q.Provider)
+	answer := Placed{Header: m.header(), ID: q.ID, Attempt: q.Attempt, Served: len(feeds) > 0}
+	if len(feeds) == 0 || len(m.placing) >= maxPlacing {
+		if answer.Served {
+			answer.Missing = []string{string(m.cfg.Theme)}
+		}
+		m.send(from, answer)
+		return
+	}
+	within := q.Within
+	if within <= 0 || within > time.Minute {
+		within = 5 * time.Second
+	}
+	p := &placement{by: from, client: q.Client, since: q.Since, feeds: feeds, due: m.now.Add(within)}
+	m.plan(p, feeds)
+	m.placing[key] = p
+	for i := range p.seeks {
+		m.seekNext(key, p, i)
+	}
+	m.placeOn(key, p)
+}
+
+// patience is how long a peer may take to make room.
+func (m *Machine) patience() time.Duration {
+	return min(m.cfg.Refresh/4, 500*time.Millisecond)
+}
+
+// seekNext asks the next candidate. The manager itself makes room at once.
+func (m *Machine) seekNext(key ask, p *placement, i int) {
+	s := &p.seeks[i]
+	s.asked = ""
+	for s.given == "" && s.next < len(s.peers) {
+		peer := s.peers[s.next]
+		s.next++
+		if peer == m.cfg.Self {
+			if m.keep(key, p.client) {
+				s.given = peer
+			}
+			continue
+		}
+		mem := m.members[peer]
+		if mem == nil || mem.row.Left {
+			continue
+		}
+		s.asked = peer
+		mem.asked++
+		m.send(peer, Assign{
+			Header: m.header(), ID: key.id, Attempt: key.attempt, Client: p.client,
+			Expiry: m.now.Add(m.ticketAge()),
+		})
+		if b := (bell{chime: chimePlace, ask: key}); !m.timers.isSet(b) {
+			m.timers.set(b, earlier(m.now.Add(m.patience()), p.due))
+		}
+		return
+	}
+	if s.given == "" {
+		p.miss(s.names...)
+	}
+}
+
+// placeOn ends the lookup when nobody must answer any more.
+func (m *Machine) placeOn(key ask, p *placement) {
+	for i := range p.seeks {
+		if p.seeks[i].asked != "" {
+			return
+		}
+	}
+	if len(p.missing) > 0 && m.now.Before(p.due) && m.cover(key, p) {
+		m.placeOn(key, p)
+		return
+	}
+	m.timers.cancel(bell{chime: chimePlace, ask: key})
+	delete(m.placing, key)
+	answer := Placed{Header: m.header(), ID: key.id, Attempt: key.attempt, Served: true, Missing: p.missing}
+	for i := range p.seeks {
+		if s := &p.seeks[i]; s.given != "" {
+			answer.Grants = append(answer.Grants, m.grant(key, p, s))
+		}
+	}
+	m.send(p.by, answer)
+}
+
+// cover has what others cached of missing publishers served: by a publisher
+// that serves anyway and holds it, else by the least loaded peer that does. It
+// returns false where there is nothing left to try.
+func (m *Machine) cover(key ask, p *placement) bool {
+	if slices.ContainsFunc(p.seeks, func(s seek) bool { return s.cover }) {
+		return false
+	}
+	peers := m.complete(p.feeds, m.now.Add(-m.cfg.Freshness))
+	if len(peers) == 0 {
+		peers = m.leastLoaded(m.candidates())
+	}
+	for i := range p.seeks {
+		if s := &p.seeks[i]; s.given != "" && (!s.own || slices.Contains(peers, s.given)) {
+			s.own, s.cover = false, true
+			return true
+		}
+	}
+	tried := func(peer feedring.PeerID) bool {
+		return slices.ContainsFunc(p.seeks, func(s seek) bool { return slices.Contains(s.peers, peer) })
+	}
+	p.seeks = append(p.seeks, seek{cover: true, peers: slices.DeleteFunc(peers, tried)})
+	m.seekNext(key, p, len(p.seeks)-1)
+	return true
+}
+
+// placeLate: those who were asked did not answer in time.
+func (m *Machine) placeLate(key ask) {
+	p := m.placing[key]
+	if p == nil {
+		return
+	}
+	over := !m.now.Before(p.due)
+	for i := range p.seeks {
+		s := &p.seeks[i]
+		if s.asked == "" {
+			continue
+		}
+		m.unasked(s.asked)
+		if over {
+			s.asked, s.next = "", len(s.peers)
+		}
+		m.seekNext(key, p, i)
+	}
+	m.placeOn(key, p)
+}
+
+func (m *Machine) unasked(peer feedring.PeerID) {
+	if mem := m.members[peer]; mem != nil {
+		mem.asked = max(0, mem.asked-1)
+	}
+}
+
+func (m *Machine) onAssigned(from feedring.PeerID, a Assigned) {
+	if mem := m.members[from]; mem != nil && a.OK {
+		m.loadTold(mem, a.Leases)
+	}
+	key := ask{a.ID, a.Attempt}
+	p := m.placing[key]
+	if p == nil {
+		return
+	}
+	for i := range p.seeks {
+		s := &p.seeks[i]
+		if s.asked != from {
+			continue
+		}
+		m.unasked(from)
+		s.asked = ""
+		if a.OK {
+			s.given = from
+		} else {
+			m.seekNext(key, p, i)
+		}
+		m.placeOn(key, p)
+		return
+	}
+}
+
+// ticketAge is how long a ticket holds. It is long, so that a follower whose
+// provider is lost goes on at an alternate without asking anybody; the place
+// that it keeps is free after keepFor.
+func (m *Machine) ticketAge() time.Duration { return max(10*m.cfg.Refresh, time.Hour) }
+
+// grant names the provider and up to three alternates, with the ticket that
+// the driver seals.
+func (m *Machine) grant(key ask, p *placement, s *seek) feedring.Grant {
+	g := feedring.Grant{Theme: m.cfg.Theme, Provider: m.info(s.given), Own: s.own}
+	g.Ticket = feedring.Ticket{
+		ID: key.id, Attempt: key.attempt, Group: m.group, Client: p.client,
+		Peers: []feedring.PeerID{s.given}, Expiry: m.now.Add(m.ticketAge()).UTC().Truncate(time.Second),
+	}
+	others := s.peers
+	if s.own || s.cover {
+		others = m.complete(p.feeds, m.now.Add(-m.cfg.Freshness))
+	}
+	for _, peer := range others {
+		mem := m.members[peer]
+		if peer == s.given || len(g.Alternates) == 3 || mem == nil || mem.away {
+			continue
+		}
+		g.Alternates = append(g.Alternates, m.info(peer))
+		g.Ticket.Peers = append(g.Ticket.Peers, peer)
+	}
+	return g
+}
+
+func (m *Machine) info(p feedring.PeerID) feedring.PeerInfo {
+	return feedring.PeerInfo{ID: p, Addrs: m.members[p].row.Addrs}
+}

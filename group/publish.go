@@ -1,0 +1,136 @@
+package group
+
+import (
+	"slices"
+
+	"github.com/feedring/feedring"
+)
+
+// own is a feed that this peer publishes. One batch is on its way to disk at a
+// time, so that no position is ever given twice.
+type own struct {
+	epoch uint64
+	busy  bool
+	batch uint64
+	queue []Publish
+}
+
+// ownFeed returns the state of an own feed, with an epoch above those known.
+func (m *Machine) ownFeed(url string, epoch uint64) *own {
+	o := m.own[url]
+	if o == nil {
+		o = &own{epoch: epoch}
+		m.own[url] = o
+	}
+	held := m.heads[m.ownRef(url)]
+	switch {
+	case epoch > o.epoch:
+		o.epoch = epoch
+	case o.epoch == 0 && held != nil && !held.pos.IsZero():
+		o.epoch = held.pos.Epoch
+	case o.epoch == 0:
+		o.epoch = uint64(max(1, m.now.Unix()))
+	}
+	if held != nil {
+		o.epoch = max(o.epoch, held.pos.Epoch)
+	}
+	return o
+}
+
+func (m *Machine) ownRef(url string) feedring.FeedRef {
+	return feedring.FeedRef{URL: url, Publisher: m.cfg.Self}
+}
+
+// publish gives a batch its positions. The driver publishes one batch of a
+// feed at a time; a few more wait, beyond that they are dropped.
+func (m *Machine) publish(p Publish) {
+	o := m.own[p.URL]
+	if o == nil || p.Entries <= 0 {
+		return
+	}
+	if o.busy {
+		if len(o.queue) < maxQueue {
+			o.queue = append(o.queue, p)
+		}
+		return
+	}
+	first := feedring.Position{Epoch: o.epoch, Sequence: 1}
+	if h := m.heads[m.ownRef(p.URL)]; h != nil && h.pos.Epoch == o.epoch {
+		first.Sequence = h.pos.Sequence + 1
+	}
+	o.busy, o.batch = true, p.Batch
+	m.emit(Append{Group: m.group, Batch: p.Batch, Feed: m.ownRef(p.URL), First: first})
+}
+
+// appended announces a batch that is on disk.
+func (m *Machine) appended(a Appended) {
+	url := a.Head.Feed.URL
+	o := m.own[url]
+	if o == nil || !o.busy || o.batch != a.Batch {
+		return
+	}
+	o.busy = false
+	ref := m.ownRef(url)
+	if h := m.headOf(ref); h != nil && a.Head.Position.Compare(h.pos) > 0 {
+		m.advance(ref, h, a.Head.Position, a.Head.Hash)
+		m.notify(Notify{Header: m.header(), Head: feedring.Head{Feed: ref, Position: h.pos, Hash: h.hash}}, "")
+		m.emit(Wake{Feed: ref, Through: h.pos})
+	}
+	if len(o.queue) > 0 {
+		next := o.queue[0]
+		o.queue = slices.Clone(o.queue[1:])
+		m.publish(next)
+	}
+}
+
+// ownHeadTold: another peer holds more of an own feed than this peer made, so
+// this peer lost its store. It goes on in a new epoch, above all of it.
+func (m *Machine) ownHeadTold(url string, pos feedring.Position) {
+	o := m.own[url]
+	if o == nil || pos.Epoch >= maxNumber {
+		return
+	}
+	var held feedring.Position
+	if h := m.heads[m.ownRef(url)]; h != nil {
+		held = h.pos
+	}
+	lost := pos.Epoch > o.epoch || pos.Epoch == o.epoch && pos.Sequence > held.Sequence && !o.busy
+	if !lost {
+		return
+	}
+	o.epoch = max(pos.Epoch+1, uint64(max(1, m.now.Unix())))
+	m.newRow(func(r *Row) {
+		r.Feeds = slices.Clone(r.Feeds)
+		for i := range r.Feeds {
+			if r.Feeds[i].URL == url {
+				r.Feeds[i].Epoch = o.epoch
+			}
+		}
+	})
+}
+
+// notify tells of a new entry: all members, or the neighbours in the mesh.
+func (m *Machine) notify(n Notify, from feedring.PeerID) {
+	if m.lead.claim.Term.IsZero() {
+		return
+	}
+	for _, p := range m.neighbours() {
+		if p != from && p != n.Head.Feed.Publisher && !slices.Contains(n.Path, p) {
+			m.send(p, n)
+		}
+	}
+}
+
+func (m *Machine) onNotify(from feedring.PeerID, n Notify) {
+	if len(n.Path) > maxPath || m.members[from] == nil {
+		return
+	}
+	if !m.learn(n.Head.Feed, n.Head.Position, from) {
+		return // known already: it is not passed on twice
+	}
+	if m.large() && len(n.Path) < maxPath {
+		n.Header = m.header()
+		n.Path = append(slices.Clip(n.Path), m.cfg.Self)
+		m.notify(n, from)
+	}
+}

@@ -1,0 +1,177 @@
+package group
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/feedring/feedring"
+)
+
+// elect names a secondary where there is none: the least loaded of those old
+// enough, at another address if there is a choice. Both are preferences: a
+// group of two, or one on a single machine, has a secondary as well.
+func (m *Machine) elect() {
+	if !m.serving || m.lead.secondary != "" {
+		return
+	}
+	best := feedring.PeerID("")
+	waiting := false
+	for _, p := range m.present() {
+		if mem := m.members[p]; !mem.acked {
+			waiting = true
+		} else if best == "" || m.compareFit(p, best) < 0 {
+			best = p
+		}
+	}
+	// Just after a claim some may not have answered yet: the first to answer
+	// is not always the best.
+	if best == "" || waiting && m.now.Sub(m.lead.since) < m.window() {
+		return
+	}
+	m.lead.secondary = best
+	mem := m.members[best]
+	mem.heard = m.now
+	m.replicated = 0
+	m.view = nil
+}
+
+// compareFit orders candidates for secondary, the better first.
+func (m *Machine) compareFit(a, b feedring.PeerID) int {
+	x, y := m.members[a], m.members[b]
+	young := func(mem *member) bool { return m.now.Sub(mem.first) < 10*m.cfg.Refresh }
+	unfit := func(mem *member) bool {
+		return !mem.unfit.IsZero() && m.now.Sub(mem.unfit) < 10*m.cfg.Refresh
+	}
+	mine := m.me().row.Addrs
+	return cmp.Or(
+		boolCompare(unfit(x), unfit(y)),
+		boolCompare(young(x), young(y)),
+		boolCompare(sharesHost(x.row.Addrs, mine), sharesHost(y.row.Addrs, mine)),
+		cmp.Compare(x.load+x.asked, y.load+y.asked),
+		compareRank(x.row, y.row),
+	)
+}
+
+// sharesHost says whether two lists of multiaddresses name one host.
+func sharesHost(a, b []string) bool {
+	for _, x := range a {
+		for _, y := range b {
+			if host(x) != "" && host(x) == host(y) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// host returns the first part of a multiaddress: "/ip4/192.0.2.1".
+func host(addr string) string {
+	parts := strings.SplitN(addr, "/", 4)
+	if len(parts) < 3 {
+		return ""
+	}
+	return parts[1] + "/" + parts[2]
+}
+
+// refreshSecondary replicates loads and rows that changed since the version
+// that the secondary acknowledged.
+func (m *Machine) refreshSecondary() {
+	to := m.members[m.lead.secondary]
+	if to == nil || m.replicated == m.changes && m.number%3 != 0 {
+		return
+	}
+	msg := Refresh{Header: m.header(), Claim: m.lead.claim, Version: m.changes}
+	size := 0
+	for _, p := range append([]feedring.PeerID{m.cfg.Self}, m.everybody()...) {
+		mem := m.members[p]
+		if mem.changed <= m.replicated && m.replicated > 0 {
+			continue
+		}
+		load := mem.load
+		if p == m.cfg.Self {
+			load = m.ownLoad()
+		}
+		msg.Loads = append(msg.Loads, Load{Peer: p, Leases: load})
+		if size += mem.row.size(); p != m.lead.secondary && size < maxBytes {
+			msg.Rows = append(msg.Rows, *mem.row)
+		}
+	}
+	m.send(m.lead.secondary, msg)
+}
+
+func (m *Machine) onRefresh(in Receive, r Refresh) {
+	if len(r.Loads) > maxRows || len(r.Rows) > maxRows || in.From != r.Claim.Term.Claimant || !m.consider(r.Claim, true, in) {
+		return
+	}
+	m.heardManager()
+	for _, row := range r.Rows {
+		m.merge(row)
+	}
+	for _, l := range r.Loads {
+		if mem := m.members[l.Peer]; mem != nil {
+			m.loadTold(mem, l.Leases)
+		}
+	}
+	m.send(in.From, Refreshed{Header: m.header(), Version: r.Version})
+}
+
+func (m *Machine) onRefreshed(from feedring.PeerID, r Refreshed) {
+	if m.serving && r.Header.Term == m.lead.claim.Term && from == m.lead.secondary && r.Version <= m.changes {
+		m.replicated = max(m.replicated, r.Version)
+	}
+}
+
+// doubtSecondary probes a secondary that was silent for a period, directly and
+// through the first eight peers.
+func (m *Machine) doubtSecondary() {
+	p := m.lead.secondary
+	mem := m.members[p]
+	if p == "" || m.suspicion.nonce != 0 {
+		return
+	}
+	if mem == nil || mem.away || mem.row.Left {
+		m.dismiss()
+		return
+	}
+	if silent := m.now.Sub(mem.heard); silent >= m.stretch() {
+		m.suspect(p, chimeDoubt)
+		m.emit(Send{To: p, Message: Probe{Header: m.header(), Nonce: m.suspicion.nonce}, Fresh: true})
+		others := slices.DeleteFunc(slices.Clone(m.present()), func(o feedring.PeerID) bool { return o == p })
+		for _, o := range others[:min(len(others), 8)] {
+			m.send(o, Intention{Header: m.header(), Elapsed: silent, Nonce: m.suspicion.nonce})
+		}
+	}
+}
+
+// doubtEnds: nobody showed that the secondary is alive.
+func (m *Machine) doubtEnds() {
+	if !m.serving || m.suspicion.nonce == 0 {
+		return
+	}
+	m.dismiss()
+	m.elect()
+	m.beacon()
+}
+
+func (m *Machine) dismiss() {
+	m.endSuspicion()
+	if mem := m.members[m.lead.secondary]; mem != nil {
+		mem.unfit = m.now
+		mem.acked = false // until it answers again
+	}
+	m.lead.secondary, m.view = "", nil
+}
+
+// onReplace: the secondary cannot hear the manager, which others can.
+func (m *Machine) onReplace(from feedring.PeerID, r Replace) {
+	switch {
+	case m.lead.claim.Term != r.Header.Term:
+	case m.serving && r.Secondary == m.lead.secondary && m.members[from] != nil && len(m.present()) > 1:
+		m.dismiss()
+		m.elect()
+		m.beacon()
+	case !m.serving && from == r.Secondary:
+		m.send(m.manager(), r)
+	}
+}

@@ -1,0 +1,235 @@
+package group
+
+import "github.com/feedring/feedring"
+
+// terms is what this peer has accepted, on disk and on its way there.
+type terms struct {
+	disk   State // accepted: what Persisted last told
+	want   State // what the last Persist put there
+	token  uint64
+	saving saving
+	seen   uint64 // highest number that anybody told
+}
+
+// purpose says what a saved state is for.
+type purpose uint8
+
+const (
+	forNothing  purpose = iota
+	forStart            // the incarnation: Join may be sent
+	forClaim            // the number: this peer may serve
+	forAck              // another peer follows: the own term is accepted
+	forAdoption         // another's term is accepted
+)
+
+// saving is what waits for the disk. A higher term replaces what waits.
+type saving struct {
+	purpose purpose
+	claim   Claim
+	message Receive // which brought the claim; it is taken up again
+}
+
+func (m *Machine) save(s saving) {
+	if s.purpose != forNothing {
+		m.saving = s
+	}
+	m.token++
+	m.emit(Persist{Group: m.group, Token: m.token, State: m.want})
+}
+
+func (m *Machine) persisted(token uint64) {
+	if token != m.token {
+		return
+	}
+	m.disk = m.want
+	if m.leaving && m.serving && m.saving.purpose == forAdoption {
+		m.done() // the successor claimed
+		return
+	}
+	s := m.saving
+	m.saving = saving{}
+	switch s.purpose {
+	case forStart:
+		if m.joining.active {
+			m.joinNext()
+		}
+	case forClaim:
+		if s.claim.Term.Compare(m.disk.Term) > 0 && !m.leaving {
+			m.serve(s.claim.Term)
+		}
+	case forAdoption:
+		m.follow(s.claim)
+		if s.message.Message != nil {
+			m.receive(s.message)
+		}
+	}
+}
+
+// claim begins to take the manager's place, under a number above all known
+// ones. The number is on disk before it is told.
+func (m *Machine) claim(above uint64) {
+	n := max(m.want.Highest, m.want.Term.Number, m.seen)
+	if above <= n+maxJump {
+		n = max(n, above)
+	}
+	n++
+	m.want.Highest = n
+	m.save(saving{purpose: forClaim, claim: Claim{Group: m.group, Term: feedring.Term{Number: n, Claimant: m.cfg.Self}}})
+}
+
+// consider decides what a claim that arrived means. It returns true where the
+// claim is the one that is followed, so that the message may be obeyed. A
+// claim to be adopted goes to disk first, and its message comes again.
+func (m *Machine) consider(c Claim, acked bool, in Receive) bool {
+	t := c.Term
+	if c.Group != m.group || t.IsZero() || !sealedBy(c.Seal, t.Claimant) {
+		return false
+	}
+	switch {
+	case t == m.lead.claim.Term:
+		return !m.serving
+	case t.Claimant == m.cfg.Self:
+		m.ownClaimTold(t)
+		return false
+	case m.saving.purpose == forAdoption && t.Compare(m.saving.claim.Term) <= 0:
+		return false
+	case !m.credible(t, in.From):
+		return false
+	}
+	m.seen = max(m.seen, t.Number)
+	if !m.prefers(t, acked) {
+		m.refuse(t, acked, in)
+		return false
+	}
+	if t == m.disk.Term {
+		m.follow(c)
+		return true
+	}
+	if t.Compare(m.want.Term) < 0 {
+		return false
+	}
+	m.want.Term, m.want.Highest = t, max(m.want.Highest, t.Number)
+	m.save(saving{purpose: forAdoption, claim: c, message: in})
+	return false
+}
+
+// credible checks who claims, and that the number does not jump.
+func (m *Machine) credible(t feedring.Term, from feedring.PeerID) bool {
+	mem := m.members[t.Claimant]
+	if mem == nil {
+		if !m.lead.claim.Term.IsZero() {
+			m.wantRows(from)
+		}
+		return false
+	}
+	known := max(m.want.Highest, m.seen)
+	if len(m.members) <= 2 && m.lead.claim.Term.IsZero() {
+		known = maxNumber // a newcomer knows nothing to measure by
+	}
+	return t.Number < maxNumber && t.Number <= known+maxJump
+}
+
+// prefers reports whether t is to be followed rather than what is followed
+// now. A claim that somebody acknowledged goes before a provisional one; a
+// lower term than the accepted one is never followed.
+func (m *Machine) prefers(t feedring.Term, acked bool) bool {
+	if t.Compare(m.disk.Term) < 0 {
+		return false
+	}
+	higher := t.Compare(m.lead.claim.Term) > 0
+	switch {
+	case m.serving && m.acked:
+		return acked && higher
+	case m.serving:
+		return acked || higher
+	case m.live():
+		return higher && (acked || t.Claimant == m.manager())
+	default:
+		return true
+	}
+}
+
+// refuse answers a claim that is not followed. A Stale is never answered by a
+// Stale, so that two peers cannot go on for ever.
+func (m *Machine) refuse(t feedring.Term, acked bool, in Receive) {
+	if _, isStale := in.Message.(Stale); !isStale {
+		m.stale(in.From)
+	}
+	if acked && t.Compare(m.disk.Term) < 0 && (!m.live() || m.serving && !m.acked) {
+		// A live manager below the accepted term cannot be obeyed. Asked to
+		// admit this peer, it claims above.
+		m.sendJoin(t.Claimant)
+	}
+}
+
+// ownClaimTold: others follow a claim that this peer gave up before it knew.
+func (m *Machine) ownClaimTold(t feedring.Term) {
+	if !m.serving && t.Compare(m.disk.Term) > 0 && t.Number <= m.want.Highest && m.saving.purpose == forNothing {
+		m.claim(t.Number)
+	}
+}
+
+// follow makes c the claim that this peer follows.
+func (m *Machine) follow(c Claim) {
+	served, acked := m.serving, m.acked
+	m.serving, m.acked = false, false
+	m.lead = lead{claim: c, heard: m.now, since: m.now}
+	m.seen = max(m.seen, c.Term.Number)
+	m.endSuspicion()
+	m.probes = nil
+	m.timers.cancel(bell{chime: chimeBeat})
+	for _, mem := range m.members {
+		mem.away, mem.acked = mem.away && mem.row.Peer != c.Term.Claimant, false
+	}
+	m.changedRows()
+	m.watch()
+	if served && acked {
+		m.abdicate()
+	}
+	if !m.timers.isSet(bell{chime: chimeHouse}) {
+		m.startHouse()
+	}
+}
+
+// abdicate tells the members of this manager whom it follows now.
+func (m *Machine) abdicate() {
+	rows := []Row{}
+	if mem := m.members[m.manager()]; mem != nil {
+		rows = append(rows, *mem.row)
+	}
+	for _, p := range m.everybody() {
+		if p != m.manager() {
+			m.send(p, Rows{Header: m.header(), Rows: rows})
+			m.stale(p)
+		}
+	}
+}
+
+// stale tells to whom this peer follows.
+func (m *Machine) stale(to feedring.PeerID) {
+	if m.lead.claim.Term.IsZero() || to == m.cfg.Self {
+		return
+	}
+	s := Stale{Header: m.header(), Claim: m.lead.claim, Secondary: m.lead.secondary, Acknowledged: !m.serving || m.acked}
+	if mem := m.members[m.manager()]; mem != nil {
+		s.Addrs = mem.row.Addrs
+	}
+	m.send(to, s)
+}
+
+func (m *Machine) onStale(in Receive, s Stale) {
+	if t := s.Claim.Term; t.Claimant != "" && t.Claimant != m.cfg.Self && len(s.Addrs) > 0 && len(s.Addrs) <= maxAddrs {
+		m.emit(Reach{Peer: t.Claimant, Addrs: s.Addrs})
+	}
+	if m.joining.active {
+		m.joinToldOf(in.From, s.Claim.Term)
+	}
+	if m.consider(s.Claim, s.Acknowledged, in) && m.lead.number == 0 {
+		m.lead.secondary = s.Secondary
+		m.askAdmission() // the manager may not know this peer
+	}
+}
+
+// sealedBy checks whose statement it is. Seals were verified before; a
+// statement without one came from its maker.
+func sealedBy(s *feedring.Seal, by feedring.PeerID) bool { return s == nil || s.Signer == by }
