@@ -30,8 +30,9 @@ func (m *Machine) announce(row Row) {
 	if s.urgent() {
 		m.publish(s)
 	}
-	if row.Gone {
+	if row.Gone { // who says so may be on its way out
 		delete(m.seats, row.Group)
+		m.gossip.pushed = time.Time{}
 	}
 }
 

@@ -1,0 +1,232 @@
+package peer
+
+import (
+	"slices"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// ask is a reader's question that this peer must answer exactly once.
+//
+// Attempts: the client's own number is told to the client and on tickets. The
+// asked peer makes several attempts of one of the client's, and a coordinator
+// up to two (a shortcut, then the ring), so inside the network the number is
+// 64 times the client's, plus twice the try, plus 1 for the second of the two.
+type ask struct {
+	in       Ask
+	until    time.Time // when the client is answered at the latest
+	tries    int
+	tried    []feedring.PeerID
+	next     time.Time // when another coordinator is tried
+	fallback *feedring.Final
+}
+
+// askKey is the client's own count.
+type askKey struct {
+	id     feedring.QueryID
+	number uint32
+}
+
+func (k askKey) compare(o askKey) int { return attempt(k).compare(attempt(o)) }
+
+const (
+	attemptShift = 6 // tries of one attempt: 32, two numbers each
+	maxTries     = 32
+	answerWithin = 500 * time.Millisecond // the patience with one peer
+	startPause   = 100 * time.Millisecond // before a peer that is still starting looks again
+	defaultAsk   = 10 * time.Second
+	maxAsk       = 10 * time.Minute
+)
+
+// ask takes a reader's question. The client is answered a little before it
+// gives up, or the answer would come too late to be read.
+func (m *Machine) ask(in Ask) {
+	if in.Within <= 0 || in.Within > maxAsk {
+		in.Within = defaultAsk
+	}
+	in.Attempt %= 1 << (32 - attemptShift)
+	key := askKey{in.ID, in.Attempt}
+	if m.asks[key] != nil || len(m.asks) >= maxAsks {
+		m.emit(Answer{Stream: in.Stream, Final: feedring.Final{ID: in.ID, Attempt: in.Attempt,
+			Status: feedring.Incomplete, Missing: m.unreached(in.Query.Theme)}})
+		return
+	}
+	m.asks[key] = &ask{in: in, until: m.now.Add(in.Within - min(in.Within/20, 250*time.Millisecond)), next: m.now}
+}
+
+func (a *ask) wakeAt() time.Time {
+	if a.next.Before(a.until) {
+		return a.next
+	}
+	return a.until
+}
+
+func (m *Machine) asksDue() {
+	for _, key := range sorted(m.asks, askKey.compare) {
+		a := m.asks[key]
+		switch {
+		case a == nil || m.now.Before(a.wakeAt()):
+		case !m.now.Before(a.until):
+			m.giveUp(a)
+		default:
+			m.try(a)
+		}
+	}
+}
+
+// giveUp answers what is known at the deadline.
+func (m *Machine) giveUp(a *ask) {
+	if a.fallback != nil {
+		m.answer(a, *a.fallback)
+		return
+	}
+	m.answer(a, feedring.Final{Status: feedring.Incomplete, Missing: m.unreached(a.in.Query.Theme)})
+}
+
+// unreached names what a query without an answer did not reach.
+func (m *Machine) unreached(theme feedring.Theme) []string {
+	if theme != "" {
+		return []string{string(theme)}
+	}
+	var missing []string
+	for _, row := range m.ring.Live() {
+		missing = append(missing, string(row.Theme))
+	}
+	if missing == nil {
+		return []string{"the ring"}
+	}
+	return missing
+}
+
+// try passes the question to a coordinator that was not tried yet.
+func (m *Machine) try(a *ask) {
+	candidates := m.coordinators(a.in.Query.Theme)
+	to := firstNot(candidates, a.tried)
+	if to == "" && len(candidates) > 0 { // all were tried: from the start
+		a.tried = nil
+		to = candidates[0]
+	}
+	switch {
+	case to == "" && m.starting():
+		a.next = m.now.Add(startPause)
+	case to == "":
+		m.answer(a, feedring.Final{Status: feedring.Unsatisfied, Suggest: m.suggest(a.in.Query.Theme, a.in.Query.Provider)})
+	case a.tries >= maxTries:
+		a.next = a.until
+	default:
+		m.askCoordinator(a, to)
+	}
+}
+
+func (m *Machine) askCoordinator(a *ask, to feedring.PeerID) {
+	q := Query{
+		ID: a.in.ID, Attempt: a.in.Attempt<<attemptShift | uint32(2*a.tries), Client: a.in.Client,
+		Theme: a.in.Query.Theme, Provider: a.in.Query.Provider, Since: a.in.Query.Since,
+		Within: a.until.Sub(m.now),
+	}
+	if to != m.cfg.Self { // its final must come back in time
+		q.Within -= min(q.Within/10, 100*time.Millisecond)
+	}
+	a.tries++
+	a.tried = append(a.tried, to)
+	a.next = m.now.Add(answerWithin)
+	m.send(to, q, a.tries > 1)
+}
+
+func firstNot(of, not []feedring.PeerID) feedring.PeerID {
+	for _, p := range of {
+		if !slices.Contains(not, p) {
+			return p
+		}
+	}
+	return ""
+}
+
+// starting reports whether this peer may yet come to know of groups.
+func (m *Machine) starting() bool {
+	return len(m.members) > 0 || m.cfg.Joining && (!m.joined || len(m.known) > 0 && !m.ring.Synced())
+}
+
+// coordinators lists who may coordinate, best first: the manager of the theme's
+// group where this peer is a member of it, else that of its lowest group, each
+// before its secondary; a peer without groups asks a manager of its map.
+func (m *Machine) coordinators(theme feedring.Theme) []feedring.PeerID {
+	var list []feedring.PeerID
+	if it := m.members[theme.Group()]; it.settled() {
+		list = append(list, it.leaders()...)
+		list = append(list, m.cfg.Self)
+	}
+	for _, g := range m.ids() {
+		if it := m.members[g]; it.settled() {
+			list = append(list, it.leaders()...)
+			list = append(list, m.cfg.Self)
+		}
+	}
+	if len(list) == 0 {
+		list = m.strangers(theme)
+	}
+	return distinct(list)
+}
+
+func (m *Machine) strangers(theme feedring.Theme) []feedring.PeerID {
+	var list []feedring.PeerID
+	if row, live, _ := m.ring.Row(theme.Group()); live && theme != "" && m.cfg.Routing == Shortcut {
+		list = append(list, row.Term.Claimant, row.Secondary)
+	}
+	for _, row := range m.ring.Live() {
+		list = append(list, row.Term.Claimant, row.Secondary)
+	}
+	return slices.DeleteFunc(list, func(p feedring.PeerID) bool { return p == m.cfg.Self })
+}
+
+// distinct keeps the first of each peer that is somebody.
+func distinct(peers []feedring.PeerID) []feedring.PeerID {
+	seen := map[feedring.PeerID]bool{"": true}
+	var kept []feedring.PeerID
+	for _, p := range peers {
+		if !seen[p] {
+			seen[p] = true
+			kept = append(kept, p)
+		}
+	}
+	return kept
+}
+
+// accepted gives the coordinator time. One that dies with the question in its
+// hands is replaced when half of what is left is over.
+func (m *Machine) accepted(from feedring.PeerID, message Accepted) {
+	a := m.asks[askKey{message.ID, message.Attempt >> attemptShift}]
+	if a == nil || !a.latest(message.Attempt) || !slices.Contains(a.tried, from) {
+		return
+	}
+	a.next = a.until
+	if from != m.cfg.Self {
+		a.next = m.now.Add(max(a.until.Sub(m.now)/2, answerWithin))
+	}
+}
+
+func (a *ask) latest(number uint32) bool {
+	return number>>1 == a.in.Attempt<<(attemptShift-1)|uint32(a.tries-1)
+}
+
+// final takes a coordinator's answer. What an earlier try left incomplete
+// waits for the later one.
+func (m *Machine) final(from feedring.PeerID, f feedring.Final) {
+	a := m.asks[askKey{f.ID, f.Attempt >> attemptShift}]
+	if a == nil || !slices.Contains(a.tried, from) || f.Status < feedring.Answered || f.Status > feedring.Incomplete {
+		return
+	}
+	if f.Status == feedring.Incomplete && !a.latest(f.Attempt) && m.now.Before(a.until) {
+		a.fallback = &f
+		return
+	}
+	m.answer(a, f)
+}
+
+// answer ends the question: the one place where an Answer is made.
+func (m *Machine) answer(a *ask, f feedring.Final) {
+	f.ID, f.Attempt = a.in.ID, a.in.Attempt
+	delete(m.asks, askKey{a.in.ID, a.in.Attempt})
+	m.emit(Answer{Stream: a.in.Stream, Final: f})
+}

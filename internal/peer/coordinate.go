@@ -1,0 +1,257 @@
+package peer
+
+import (
+	"slices"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/ring"
+)
+
+// job is one attempt of a query that this peer coordinates: it finds the
+// groups that serve it, has each assign a provider, and sends one final.
+type job struct {
+	query    Query
+	from     feedring.PeerID
+	deadline time.Time
+	number   uint32 // of the search under way: the query's, or one more after a shortcut that failed
+	seat     feedring.GroupID
+	search   bool // the ring search is under way
+	hops     int
+	messages int
+	missing  []string // from the ring search
+	places   map[feedring.GroupID]*place
+}
+
+func (j *job) key() attempt { return attempt{j.query.ID, j.query.Attempt} }
+
+// finished remembers the attempts that had their final, so that none has two.
+// The oldest goes first.
+type finished struct {
+	seen  map[attempt]bool
+	order []attempt
+	next  int
+}
+
+func (f *finished) add(a attempt) {
+	if f.seen[a] {
+		return
+	}
+	if len(f.order) < maxJobs {
+		f.order = append(f.order, a)
+	} else {
+		delete(f.seen, f.order[f.next])
+		f.order[f.next] = a
+		f.next = (f.next + 1) % maxJobs
+	}
+	f.seen[a] = true
+}
+
+// coordinate takes a question on. A peer without a seat does not: who asked
+// goes on to the next.
+func (m *Machine) coordinate(from feedring.PeerID, q Query) {
+	key := attempt{q.ID, q.Attempt}
+	seat, ok := m.seat(q.Theme)
+	if !ok || !validQuery(&q) || m.finished.seen[key] || m.jobs[key] == nil && len(m.jobs) >= maxJobs {
+		return
+	}
+	m.send(from, Accepted{ID: q.ID, Attempt: q.Attempt}, false)
+	if m.jobs[key] != nil {
+		return
+	}
+	j := &job{query: q, from: from, deadline: m.now.Add(q.Within), number: q.Attempt, seat: seat,
+		places: map[feedring.GroupID]*place{}}
+	m.jobs[key] = j
+	m.start(j)
+	m.settle(j)
+}
+
+func validQuery(q *Query) bool {
+	return q.Within > 0 && q.Within <= maxAsk && q.Client != "" && q.Attempt%2 == 0 &&
+		len(q.Theme) <= feedring.MaxTheme && len(q.Provider) <= 253
+}
+
+// seat is where this peer stands on the ring for a query: the theme's own
+// group, else the lowest that it manages, else the lowest that it is in.
+func (m *Machine) seat(theme feedring.Theme) (feedring.GroupID, bool) {
+	if it := m.members[theme.Group()]; it.settled() {
+		return it.id, true
+	}
+	var lowest *member
+	for _, g := range m.ids() {
+		it := m.members[g]
+		if it.settled() && (lowest == nil || it.role == feedring.RoleManager && lowest.role != feedring.RoleManager) {
+			lowest = it
+		}
+	}
+	if lowest == nil {
+		return feedring.GroupID{}, false
+	}
+	return lowest.id, true
+}
+
+// start chooses the way: the seat's own group, a shortcut, or the ring.
+func (m *Machine) start(j *job) {
+	theme := j.query.Theme
+	own := m.members[theme.Group()]
+	row, live, _ := m.ring.Row(theme.Group())
+	switch {
+	case theme == "" && m.cfg.Routing == Shortcut:
+		m.placeEverywhere(j)
+	case theme != "" && own.settled() && own.group.Serves(j.query.Provider):
+		m.place(j, own.id, 0, false)
+	case theme != "" && !own.settled() && live && m.cfg.Routing == Shortcut && row.Term.Claimant != m.cfg.Self:
+		j.messages = 2 // there and back
+		m.place(j, row.Group, 1, true)
+	default:
+		m.searchRing(j)
+	}
+}
+
+// placeEverywhere asks each group of the map at once.
+func (m *Machine) placeEverywhere(j *job) {
+	for _, row := range m.ring.Live() {
+		hops := 1
+		if row.Group == j.seat {
+			hops = 0
+		} else {
+			j.messages += 2
+		}
+		m.place(j, row.Group, hops, false)
+	}
+	if j.places[j.seat] == nil { // not on the map yet
+		m.place(j, j.seat, 0, false)
+	}
+}
+
+// searchRing starts the bidirectional search.
+func (m *Machine) searchRing(j *job) {
+	j.search = true
+	m.stepRing(ring.Begin{ID: j.query.ID, Attempt: j.number, Seat: j.seat, Theme: j.query.Theme,
+		Provider: j.query.Provider, Within: max(j.deadline.Sub(m.now), 1)})
+}
+
+// jobOf finds the job of a search attempt.
+func (m *Machine) jobOf(id feedring.QueryID, number uint32) *job {
+	j := m.jobs[attempt{id, number &^ 1}]
+	if j == nil || j.number != number {
+		return nil
+	}
+	return j
+}
+
+// foundGroup is a hit: its manager is asked for a provider while a search over
+// all groups goes on.
+func (m *Machine) foundGroup(f ring.Found) {
+	if j := m.jobOf(f.ID, f.Attempt); j != nil && j.search {
+		m.place(j, f.Group, f.Hops, false)
+	}
+}
+
+// searchEnded takes the account of a search.
+func (m *Machine) searchEnded(e ring.Ended) {
+	j := m.jobOf(e.ID, e.Attempt)
+	if j == nil || !j.search {
+		return
+	}
+	j.search = false
+	j.hops, j.messages = e.Hops, e.Messages
+	for _, theme := range e.Missing {
+		j.missing = append(j.missing, string(theme))
+	}
+	m.settle(j)
+}
+
+// settle sends the final once nothing is under way.
+func (m *Machine) settle(j *job) {
+	if m.jobs[j.key()] != j || j.search {
+		return
+	}
+	for _, p := range j.places {
+		if !p.done {
+			return
+		}
+	}
+	m.finish(j)
+}
+
+// finish is the one place where a coordinator makes its final.
+func (m *Machine) finish(j *job) {
+	delete(m.jobs, j.key())
+	m.finished.add(j.key())
+	f := feedring.Final{ID: j.query.ID, Attempt: j.query.Attempt, Status: feedring.Unsatisfied,
+		Missing: j.missing, Hops: j.hops, Messages: j.messages}
+	served, farthest := false, 0
+	for _, g := range sorted(j.places, feedring.GroupID.Compare) {
+		p := j.places[g]
+		f.Grants = append(f.Grants, p.grants...)
+		f.Missing = append(f.Missing, p.missing...)
+		if p.served {
+			served, farthest = true, max(farthest, p.hops)
+		}
+	}
+	if served {
+		f.Hops = farthest
+	}
+	switch {
+	case len(f.Missing) > 0:
+		f.Status = feedring.Incomplete
+		slices.Sort(f.Missing)
+		f.Missing = slices.Compact(f.Missing)
+	case len(f.Grants) > 0:
+		f.Status = feedring.Answered
+	default:
+		f.Suggest = m.suggest(j.query.Theme, j.query.Provider)
+	}
+	m.send(j.from, Final{Final: f}, false)
+}
+
+func (j *job) wakeAt() time.Time {
+	next := j.deadline
+	for _, p := range j.places {
+		if !p.done && p.until.Before(next) {
+			next = p.until
+		}
+	}
+	return next
+}
+
+func (m *Machine) jobsDue() {
+	for _, key := range sorted(m.jobs, attempt.compare) {
+		j := m.jobs[key]
+		switch {
+		case j == nil || m.now.Before(j.wakeAt()):
+		case !m.now.Before(j.deadline):
+			m.expire(j)
+		default:
+			m.placesDue(j)
+		}
+	}
+}
+
+// expire names at the deadline what was not reached.
+func (m *Machine) expire(j *job) {
+	for _, g := range sorted(j.places, feedring.GroupID.Compare) {
+		if p := j.places[g]; !p.done {
+			p.done, p.missing = true, []string{string(p.theme)}
+		}
+	}
+	if j.search {
+		j.search = false
+		j.missing = append(j.missing, m.unfound(j)...)
+	}
+	m.finish(j)
+}
+
+func (m *Machine) unfound(j *job) []string {
+	if j.query.Theme != "" {
+		return []string{string(j.query.Theme)}
+	}
+	var names []string
+	for _, row := range m.ring.Live() {
+		if j.places[row.Group] == nil {
+			names = append(names, string(row.Theme))
+		}
+	}
+	return names
+}

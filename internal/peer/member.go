@@ -1,0 +1,198 @@
+package peer
+
+import (
+	"slices"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/ring"
+)
+
+// member is this peer's membership of one group, with what the peer decides
+// around it: how it gets in, and what the ring is told.
+type member struct {
+	theme feedring.Theme
+	id    feedring.GroupID
+	group *group.Machine
+	seen  *group.View // as of the last step that may have changed what the peer reads of it
+	role  feedring.Role
+
+	phase   phase
+	since   time.Time         // when the phase began
+	offered time.Time         // when the theme was offered
+	book    []feedring.PeerID // of the address book
+	next    time.Time         // when the peer looks again; zero: no need
+	via     []feedring.PeerID // whom it enters through
+	leaving bool
+	again   []feedring.Feed // offered anew while it leaves
+	told    ring.Row        // what the ring was told last; zero: this peer holds no seat
+}
+
+// phase is how far a membership is.
+type phase uint8
+
+const (
+	waiting  phase = iota // for the map
+	entering              // through somebody
+	founding              // as the first
+	inside
+)
+
+// settled reports whether this peer has a role in the group.
+func (it *member) settled() bool { return it != nil && it.role != feedring.RoleNone && !it.leaving }
+
+// leaders names the manager and the secondary that this peer follows.
+func (it *member) leaders() []feedring.PeerID {
+	return distinct([]feedring.PeerID{it.seen.Manager, it.seen.Secondary})
+}
+
+// drive steps a membership and does what it wants of this peer.
+func (m *Machine) drive(it *member, in group.Input) {
+	for _, out := range it.group.Step(m.now, in) {
+		switch out := out.(type) {
+		case group.Send:
+			m.send(out.To, out.Message, out.Fresh)
+		case group.RoleChanged:
+			it.role = out.Role
+			m.emit(out)
+		case group.Departed:
+			m.emit(out)
+			m.left(it)
+			return
+		default:
+			m.emit(out)
+		}
+	}
+	if frequent(in) {
+		return
+	}
+	it.seen = it.group.View()
+	m.view = nil
+	m.tellRing(it)
+	if it.role != feedring.RoleNone && it.phase != inside {
+		m.decide(it)
+	}
+}
+
+// frequent reports whether in is one of many and changes nothing that the peer
+// reads of a membership but counts, which the next beacon brings: looking
+// again would cost each lookup a walk over the group.
+func frequent(in group.Input) bool {
+	switch in := in.(type) {
+	case group.Receive:
+		switch in.Message.(type) {
+		case group.Place, group.Assign, group.Assigned, group.Notify, group.Probe, group.Alive:
+			return true
+		}
+	case group.Publish, group.Appended, group.Stored, group.Attach, group.Detach:
+		return true
+	}
+	return false
+}
+
+// memberDue wakes a membership, and decides again what waits.
+func (m *Machine) memberDue(it *member) {
+	if at := it.group.Deadline(); !at.IsZero() && !at.After(m.now) {
+		m.drive(it, group.Tick{})
+	}
+	if m.members[it.id] == it && !it.next.IsZero() && !it.next.After(m.now) {
+		m.decide(it)
+	}
+}
+
+// tellRing announces a manager's row, and gives it back when the role is over.
+func (m *Machine) tellRing(it *member) {
+	if it.role == feedring.RoleManager && !it.leaving {
+		row := it.row(m.addrs)
+		if row.Term.Claimant == m.cfg.Self {
+			it.told = row
+			m.stepRing(ring.Announce{Row: row})
+		}
+		return
+	}
+	if !it.told.Term.IsZero() {
+		m.vacate(it, it.told.Acknowledged)
+	}
+}
+
+// vacate gives the seat up. Where nobody else followed, the claim itself is
+// over: else it would stay on the map as the group's, and name a peer that
+// does not answer for it.
+func (m *Machine) vacate(it *member, followed bool) {
+	row := it.told
+	it.told = ring.Row{}
+	if followed {
+		m.stepRing(ring.Withdraw{Group: it.id})
+		return
+	}
+	row.Gone, row.Peers, row.Feeds, row.Clients = true, 0, 0, 0
+	row.Secondary, row.Deputy = "", feedring.PeerInfo{}
+	m.stepRing(ring.Announce{Row: row})
+}
+
+// left ends a membership. The last peer of a group leaves its tombstone.
+func (m *Machine) left(it *member) {
+	it.role = feedring.RoleNone
+	if !it.told.Term.IsZero() {
+		m.vacate(it, it.told.Peers > 1)
+	}
+	delete(m.members, it.id)
+	if again := it.again; again != nil { // offered anew while it left
+		m.admit(it.theme, again)
+	}
+}
+
+// rival tells a membership of a claim that the map shows on its group.
+func (m *Machine) rival(c ring.Changed) {
+	if it := m.members[c.Row.Group]; it != nil && !c.Lost && !c.Row.Gone {
+		m.tellRival(it, c.Row)
+		if it.phase < founding {
+			it.next = m.now
+		}
+	}
+}
+
+func (m *Machine) tellRival(it *member, row ring.Row) {
+	if row.Term.Claimant == m.cfg.Self || !it.settled() {
+		return
+	}
+	m.rivals = append(m.rivals, row.Group)
+}
+
+// rivalsDue steps memberships outside the ring's own step.
+func (m *Machine) rivalsDue() {
+	groups := m.rivals
+	m.rivals = nil
+	slices.SortFunc(groups, feedring.GroupID.Compare)
+	for _, g := range slices.Compact(groups) {
+		it := m.members[g]
+		row, live, _ := m.ring.Row(g)
+		if it == nil || !live || row.Term.Claimant == m.cfg.Self {
+			continue
+		}
+		m.drive(it, group.Rival{Term: row.Term, Acknowledged: row.Acknowledged,
+			Peers: distinct([]feedring.PeerID{row.Term.Claimant, row.Secondary})})
+	}
+}
+
+// row is what the ring is told of the group.
+func (it *member) row(addrs []string) ring.Row {
+	v := it.seen
+	row := ring.Row{
+		Group: it.id, Theme: it.theme, Term: v.Term, Acknowledged: v.Acknowledged, Secondary: v.Secondary,
+		Manager: feedring.PeerInfo{ID: v.Manager, Addrs: addrs}, Deputy: feedring.PeerInfo{ID: v.Secondary},
+		Peers: len(v.Members),
+	}
+	for i := range v.Members {
+		one := &v.Members[i]
+		row.Feeds += len(one.Row.Feeds)
+		if one.Known {
+			row.Clients += one.Leases
+		}
+		if one.Row.Peer == v.Secondary {
+			row.Deputy.Addrs = one.Row.Addrs
+		}
+	}
+	return row
+}

@@ -1,0 +1,233 @@
+package peer
+
+import (
+	"slices"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/ring"
+)
+
+// offer replaces what this peer publishes: groups that are new are joined or
+// founded, those that are gone are left.
+func (m *Machine) offer(o Offer) {
+	if !m.leaving.IsZero() {
+		return
+	}
+	m.addrs = slices.Clone(o.Addrs)
+	for _, theme := range sorted(o.Feeds, compareThemes) {
+		if clean, err := feedring.ParseTheme(string(theme)); err == nil && clean == theme {
+			m.admit(theme, o.Feeds[theme])
+		}
+	}
+	for _, g := range m.ids() {
+		it := m.members[g]
+		if _, kept := o.Feeds[it.theme]; !kept {
+			it.again = nil
+			m.leave(it)
+		}
+	}
+}
+
+func compareThemes(a, b feedring.Theme) int { return a.Group().Compare(b.Group()) }
+
+// admit begins a membership, or changes what an old one says.
+func (m *Machine) admit(theme feedring.Theme, feeds []feedring.Feed) {
+	it := m.members[theme.Group()]
+	switch {
+	case it != nil && it.leaving:
+		it.again = feeds
+		return
+	case it == nil:
+		if it = m.begin(theme); it == nil {
+			return
+		}
+	}
+	m.drive(it, group.Describe{Addrs: m.addrs, Feeds: feeds})
+	m.decide(it)
+}
+
+func (m *Machine) begin(theme feedring.Theme) *member {
+	if len(m.members) >= maxMembers {
+		return nil
+	}
+	machine, err := group.New(group.Config{
+		Theme: theme, Self: m.cfg.Self, Refresh: m.cfg.Refresh, Attempts: m.cfg.Attempts,
+		Freshness: m.cfg.Freshness, Seed: m.random.Uint64(),
+	}, m.saved.Groups[theme], m.now)
+	if err != nil {
+		return nil // New of this package checked the same configuration
+	}
+	it := &member{theme: theme, id: theme.Group(), group: machine, seen: machine.View(), since: m.now, offered: m.now}
+	m.members[it.id] = it
+	m.drive(it, group.Holding{Heads: m.saved.Heads[theme]})
+	m.emit(Lookup{Theme: theme})
+	return it
+}
+
+// leave ends a membership in good order.
+func (m *Machine) leave(it *member) {
+	if it.leaving {
+		return
+	}
+	it.next = time.Time{}
+	if it.role == feedring.RoleNone { // nobody knows of it
+		m.left(it)
+		return
+	}
+	m.drive(it, group.Depart{})
+	if m.members[it.id] == it {
+		it.leaving = true
+	}
+}
+
+// know takes peers of the network to exchange maps with.
+func (m *Machine) know(k Known) {
+	for _, p := range k.Peers {
+		if p != "" && p != m.cfg.Self && !slices.Contains(m.known, p) && len(m.known) < maxKnown {
+			m.known = append(m.known, p)
+		}
+	}
+	m.joined = m.joined || k.Done
+	m.stepRing(ring.Meet{Peers: k.Peers})
+	m.reconsider()
+}
+
+// named takes what the address book knows of a group.
+func (m *Machine) named(in Members) {
+	it := m.members[in.Theme.Group()]
+	if it == nil {
+		return
+	}
+	it.book = slices.DeleteFunc(distinct(in.Peers), func(p feedring.PeerID) bool { return p == m.cfg.Self })
+	it.book = it.book[:min(len(it.book), 32)]
+	m.stepRing(ring.Meet{Peers: it.book})
+	m.reconsider()
+}
+
+// reconsider looks again at the memberships that are not settled.
+func (m *Machine) reconsider() {
+	for _, g := range m.ids() {
+		if it := m.members[g]; it.phase < founding {
+			m.decide(it)
+		}
+	}
+}
+
+// decide is rule 10 of docs/protocol.md: join a live group, through any member
+// where the manager is silent; found at once where the map lacks the theme or
+// nobody is known; found after 2r where the map names it and nobody answers.
+func (m *Machine) decide(it *member) {
+	it.next = time.Time{}
+	if it.role != feedring.RoleNone {
+		it.phase = inside
+		m.compareWithMap(it)
+		return
+	}
+	via := m.ways(it)
+	switch {
+	case it.phase == founding: // on its way to disk
+	case it.phase == entering && m.now.Sub(it.since) >= 2*m.cfg.Refresh:
+		m.found(it)
+	case len(via) > 0:
+		m.enter(it, via)
+	case m.mayFound(it):
+		m.found(it)
+	default:
+		it.next = m.now.Add(startPause)
+	}
+}
+
+// compareWithMap repeats what the map says of a rival: a step that came while
+// the membership was busy is not lost. A dead row with a higher number, seen
+// only after this peer founded, is outbid: else it would hide the group.
+func (m *Machine) compareWithMap(it *member) {
+	it.next = m.now.Add(m.cfg.Refresh)
+	row, live, known := m.ring.Row(it.id)
+	mine := it.seen
+	switch {
+	case !known || row.Term == mine.Term:
+	case live && row.Term.Claimant != m.cfg.Self:
+		if row.Term.Claimant != mine.Manager {
+			m.tellRival(it, row)
+		}
+	case it.role == feedring.RoleManager && row.Term.Compare(mine.Term) > 0:
+		m.drive(it, group.Found{Above: m.ring.Highest(it.id)})
+	}
+}
+
+// ways lists whom this peer may join through.
+func (m *Machine) ways(it *member) []feedring.PeerID {
+	var via []feedring.PeerID
+	if row, live, _ := m.ring.Row(it.id); live {
+		via = append(via, row.Term.Claimant, row.Secondary)
+	}
+	via = append(via, it.book...)
+	return slices.DeleteFunc(distinct(via), func(p feedring.PeerID) bool { return p == m.cfg.Self })
+}
+
+// mayFound reports whether this peer knows the map, or nobody to ask for it,
+// or waited long enough.
+func (m *Machine) mayFound(it *member) bool {
+	switch {
+	case m.ring.Synced():
+		return true
+	case m.now.Sub(it.offered) >= max(2*time.Second, 2*m.cfg.Refresh):
+		return true
+	case m.cfg.Joining:
+		return m.joined && len(m.known) == 0
+	default:
+		return len(m.known) == 0
+	}
+}
+
+// enter joins, and looks again each half period: by then the map may name a
+// peer that took the silent manager's place.
+func (m *Machine) enter(it *member, via []feedring.PeerID) {
+	if it.phase != entering {
+		it.phase, it.since = entering, m.now
+	}
+	it.next = m.now.Add(m.cfg.Refresh / 2)
+	if !slices.Equal(via, it.via) {
+		it.via = via
+		m.drive(it, group.Enter{Via: via})
+	}
+}
+
+// found makes this peer the first of its group, under a number above any that
+// the map shows: a newcomer at 1 would stay invisible behind a dead group's
+// row.
+func (m *Machine) found(it *member) {
+	it.phase, it.since = founding, m.now
+	it.next = m.now.Add(m.cfg.Refresh)
+	m.drive(it, group.Found{Above: m.ring.Highest(it.id)})
+}
+
+// depart leaves every group in good order.
+func (m *Machine) depart() {
+	if !m.leaving.IsZero() {
+		return
+	}
+	m.leaving = m.now.Add(departWithin)
+	for _, g := range m.ids() {
+		it := m.members[g]
+		it.again = nil
+		m.leave(it)
+	}
+}
+
+const departWithin = 3 * time.Second
+
+// departDue ends the machine once every group is left, and answers whoever
+// still waits.
+func (m *Machine) departDue() {
+	if m.leaving.IsZero() || len(m.members) > 0 && m.now.Before(m.leaving) {
+		return
+	}
+	for _, key := range sorted(m.asks, askKey.compare) {
+		m.giveUp(m.asks[key])
+	}
+	m.departed = true
+	m.emit(Departed{})
+}

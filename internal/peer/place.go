@@ -1,0 +1,137 @@
+package peer
+
+import (
+	"slices"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+)
+
+// place is one group that is asked for a provider.
+type place struct {
+	theme    feedring.Theme
+	hops     int
+	shortcut bool // if it fails, the ring is searched
+	tries    int
+	asked    []feedring.PeerID
+	until    time.Time
+	done     bool
+	served   bool
+	grants   []feedring.Grant
+	missing  []string
+}
+
+// place asks the manager of g for a provider: the first time.
+func (m *Machine) place(j *job, g feedring.GroupID, hops int, shortcut bool) {
+	if j.places[g] != nil {
+		return
+	}
+	p := &place{theme: m.themeOf(g), hops: hops, shortcut: shortcut}
+	j.places[g] = p
+	m.askPlace(j, g, p)
+}
+
+func (m *Machine) themeOf(g feedring.GroupID) feedring.Theme {
+	if it := m.members[g]; it != nil {
+		return it.theme
+	}
+	row, _, _ := m.ring.Row(g)
+	return row.Theme
+}
+
+// leadersOf names the manager and the secondary of any group.
+func (m *Machine) leadersOf(g feedring.GroupID) []feedring.PeerID {
+	if it := m.members[g]; it.settled() {
+		return it.leaders()
+	}
+	row, _, known := m.ring.Row(g)
+	if !known {
+		return nil
+	}
+	return distinct([]feedring.PeerID{row.Term.Claimant, row.Secondary})
+}
+
+// askPlace asks the manager, half a second later the secondary, and so on
+// until the deadline: who follows a dead manager is there in little more than
+// a refresh period.
+func (m *Machine) askPlace(j *job, g feedring.GroupID, p *place) {
+	leaders := m.leadersOf(g)
+	p.until = m.now.Add(answerWithin)
+	if len(leaders) == 0 {
+		return
+	}
+	if p.shortcut && p.tries >= len(leaders) {
+		m.shortcutFailed(j, g)
+		return
+	}
+	to := leaders[p.tries%len(leaders)]
+	p.tries++
+	if !slices.Contains(p.asked, to) {
+		p.asked = append(p.asked, to)
+	}
+	m.send(to, group.Place{
+		Header: group.Header{Group: g, Term: m.termOf(g)},
+		ID:     j.query.ID, Attempt: j.query.Attempt >> attemptShift, Client: j.query.Client,
+		Provider: j.query.Provider, Since: j.query.Since, Within: j.deadline.Sub(m.now),
+	}, p.tries > 1)
+}
+
+func (m *Machine) termOf(g feedring.GroupID) feedring.Term {
+	if it := m.members[g]; it != nil {
+		return it.seen.Term
+	}
+	row, _, _ := m.ring.Row(g)
+	return row.Term
+}
+
+// shortcutFailed starts over with the paper's search, as a new attempt.
+func (m *Machine) shortcutFailed(j *job, g feedring.GroupID) {
+	delete(j.places, g)
+	j.number++
+	j.messages = 0
+	m.searchRing(j)
+}
+
+func (m *Machine) placesDue(j *job) {
+	for _, g := range sorted(j.places, feedring.GroupID.Compare) {
+		if p := j.places[g]; p != nil && !p.done && !m.now.Before(p.until) {
+			m.askPlace(j, g, p)
+		}
+	}
+	m.settle(j)
+}
+
+// placed takes a manager's answer to Place.
+func (m *Machine) placed(from feedring.PeerID, answer group.Placed) {
+	for _, key := range m.jobsOf(answer.ID, answer.Attempt) {
+		j := m.jobs[key]
+		p := j.places[answer.Group]
+		if p == nil || p.done || !slices.Contains(p.asked, from) {
+			continue
+		}
+		if p.shortcut && !answer.Served {
+			m.shortcutFailed(j, answer.Group)
+			m.settle(j)
+			continue
+		}
+		p.done, p.served = true, answer.Served
+		p.grants, p.missing = answer.Grants, answer.Missing
+		if p.served && len(p.grants)+len(p.missing) == 0 { // it has the provider, and nobody has room
+			p.missing = []string{string(p.theme)}
+		}
+		m.settle(j)
+	}
+}
+
+// jobsOf finds the attempts of this peer that belong to one of the client's.
+func (m *Machine) jobsOf(id feedring.QueryID, client uint32) []attempt {
+	var keys []attempt
+	for try := range uint32(maxTries) {
+		key := attempt{id, client<<attemptShift | 2*try}
+		if m.jobs[key] != nil {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}

@@ -1,0 +1,266 @@
+package peer
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/ring"
+)
+
+// Machine is one whole peer. It is not safe for concurrent use.
+type Machine struct {
+	cfg    Config
+	source *rand.PCG
+	random *rand.Rand
+	saved  State
+
+	ring    *ring.Machine
+	members map[feedring.GroupID]*member
+	addrs   []string
+	known   []feedring.PeerID
+	joined  bool // every address to join through was tried
+
+	asks     map[askKey]*ask
+	jobs     map[attempt]*job
+	finished finished
+	leaving  time.Time // when Departed comes at the latest; zero: not leaving
+	departed bool
+
+	view   *View // nil: to be made
+	now    time.Time
+	self   []feedring.Message // messages to this peer, not yet delivered
+	rivals []feedring.GroupID // of which the map shows another claim
+	out    []Output
+}
+
+// attempt names one attempt of a query, as coordinators count attempts.
+type attempt struct {
+	id     feedring.QueryID
+	number uint32
+}
+
+func (a attempt) compare(b attempt) int {
+	if c := slices.Compare(a.id[:], b.id[:]); c != 0 {
+		return c
+	}
+	return int(int64(a.number) - int64(b.number))
+}
+
+// Limits of the tables. What comes beyond is dropped, and asked again.
+const (
+	maxAsks    = 10_000
+	maxJobs    = 10_000
+	maxKnown   = 256
+	maxMembers = 1000
+	maxLoop    = 100_000 // messages to oneself in one round
+	maxRounds  = 8
+)
+
+// New returns a peer that has offered nothing yet. It fails where cfg cannot
+// work.
+func New(cfg Config, st State, now time.Time) (*Machine, error) {
+	if cfg.Self == "" {
+		return nil, errors.New("peer: it has no id")
+	}
+	m := &Machine{
+		cfg: cfg, source: rand.NewPCG(cfg.Seed, 0x70656572), saved: st, now: now,
+		members: map[feedring.GroupID]*member{}, asks: map[askKey]*ask{}, jobs: map[attempt]*job{},
+		finished: finished{seen: map[attempt]bool{}},
+	}
+	m.random = rand.New(m.source)
+	var err error
+	m.ring, err = ring.New(ring.Config{Self: cfg.Self, Refresh: cfg.Refresh, Seed: m.random.Uint64(), Test: m.test}, now)
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// test is what the ring asks of the memberships.
+func (m *Machine) test(g feedring.GroupID, provider string) (serves, member bool) {
+	it := m.members[g]
+	if it == nil || it.role == feedring.RoleNone {
+		return false, false
+	}
+	return it.group.Serves(provider), true
+}
+
+// Step applies one input at now, which never falls, and returns what must be
+// done, in that order.
+func (m *Machine) Step(now time.Time, in Input) []Output {
+	if now.After(m.now) {
+		m.now = now
+	}
+	m.out = nil
+	if m.departed {
+		return nil
+	}
+	switch in := in.(type) {
+	case Receive:
+		m.receive(in.From, in.Message)
+	case In:
+		if it := m.members[in.Group]; it != nil && in.Input != nil {
+			m.drive(it, in.Input)
+		}
+	case Known:
+		m.know(in)
+	case Members:
+		m.named(in)
+	case Offer:
+		m.offer(in)
+	case Ask:
+		m.ask(in)
+	case Depart:
+		m.depart()
+	case Tick:
+	}
+	m.due()
+	return m.out
+}
+
+// due wakes every part whose time has come, until none has more to do: what
+// one does may be another's turn at once.
+func (m *Machine) due() {
+	for range maxRounds {
+		m.round()
+		if at := m.Deadline(); m.departed || at.After(m.now) {
+			return
+		}
+	}
+}
+
+func (m *Machine) round() {
+	m.loop()
+	for _, g := range m.ids() {
+		if it := m.members[g]; it != nil {
+			m.memberDue(it)
+		}
+	}
+	m.loop()
+	if at := m.ring.Deadline(); !at.After(m.now) {
+		m.stepRing(ring.Tick{})
+	}
+	m.loop()
+	m.jobsDue()
+	m.loop() // a final that is made at the deadline goes before giving up
+	m.asksDue()
+	m.loop()
+	m.departDue()
+}
+
+// Deadline reports when Step next wants a Tick; the zero time means never.
+func (m *Machine) Deadline() time.Time {
+	if m.departed {
+		return time.Time{}
+	}
+	next := m.ring.Deadline()
+	earlier := func(t time.Time) {
+		if !t.IsZero() && t.Before(next) {
+			next = t
+		}
+	}
+	earlier(m.leaving)
+	for _, it := range m.members {
+		earlier(it.group.Deadline())
+		earlier(it.next)
+	}
+	for _, a := range m.asks {
+		earlier(a.wakeAt())
+	}
+	for _, j := range m.jobs {
+		earlier(j.wakeAt())
+	}
+	return next
+}
+
+// ids returns the groups that this peer is in, in ring order.
+func (m *Machine) ids() []feedring.GroupID {
+	return sorted(m.members, feedring.GroupID.Compare)
+}
+
+func sorted[K comparable, V any](of map[K]V, compare func(a, b K) int) []K {
+	keys := make([]K, 0, len(of))
+	for k := range of {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, compare)
+	return keys
+}
+
+func (m *Machine) emit(out Output) { m.out = append(m.out, out) }
+
+// send sends a message, or keeps one to this peer itself for loop.
+func (m *Machine) send(to feedring.PeerID, message feedring.Message, fresh bool) {
+	if to == m.cfg.Self {
+		m.self = append(m.self, message)
+		return
+	}
+	m.emit(Send{To: to, Message: message, Fresh: fresh})
+}
+
+// loop delivers messages to this peer itself. Each step of a search around a
+// ring whose seats it all holds is one; the bound only guards against a fault.
+func (m *Machine) loop() {
+	for n := 0; len(m.self)+len(m.rivals) > 0 && n < maxLoop; n++ {
+		m.rivalsDue()
+		if len(m.self) > 0 {
+			message := m.self[0]
+			m.self = m.self[1:]
+			m.receive(m.cfg.Self, message)
+		}
+	}
+	m.self = nil
+}
+
+// receive hands a message to the part that understands it.
+func (m *Machine) receive(from feedring.PeerID, message feedring.Message) {
+	switch message := message.(type) {
+	case ring.Message:
+		m.stepRing(ring.Receive{From: from, Message: message})
+	case group.Placed:
+		m.placed(from, message)
+	case group.Message:
+		if it := m.members[message.Of().Group]; it != nil {
+			m.drive(it, group.Receive{From: from, Message: message})
+		}
+	case Query:
+		m.coordinate(from, message)
+	case Accepted:
+		m.accepted(from, message)
+	case Final:
+		m.final(from, message.Final)
+	}
+}
+
+// stepRing steps the ring and does what it wants of this peer.
+func (m *Machine) stepRing(in ring.Input) {
+	synced := m.ring.Synced()
+	for _, out := range m.ring.Step(m.now, in) {
+		switch out := out.(type) {
+		case ring.Send:
+			m.send(out.To, out.Message, out.Fresh)
+		case ring.Reach:
+			m.emit(group.Reach{Peer: out.Peer, Addrs: out.Addrs})
+		case ring.Changed:
+			m.view = nil
+			m.rival(out)
+		case ring.Found:
+			m.foundGroup(out)
+		case ring.Ended:
+			m.searchEnded(out)
+		}
+	}
+	if !synced && m.ring.Synced() {
+		m.view = nil
+		// Those that waited for the map go on at once.
+		for _, it := range m.members {
+			if it.phase == waiting {
+				it.next = m.now
+			}
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package peer
+
+import (
+	"slices"
+
+	"github.com/feedring/feedring"
+)
+
+// View is what readers of a peer are shown: a snapshot that nothing changes,
+// safe to read from any goroutine.
+type View struct {
+	Ring   []feedring.RingGroup                  // in ring order
+	Addrs  map[feedring.PeerID][]string          // of managers and secondaries, as the map tells them
+	Groups map[feedring.Theme]feedring.Catalogue // of the groups that this peer is in
+	Roles  map[feedring.Theme]Standing
+	Synced bool // this peer had the whole map of another one
+}
+
+// Standing is this peer's place in one group.
+type Standing struct {
+	Role feedring.Role
+	Term feedring.Term
+}
+
+// Settled reports whether this peer has a role in every group that it offers
+// feeds to.
+func (v *View) Settled() bool {
+	for _, s := range v.Roles {
+		if s.Role == feedring.RoleNone {
+			return false
+		}
+	}
+	return true
+}
+
+// Catalogue returns the group of theme, where this peer is a member of it.
+func (v *View) Catalogue(theme feedring.Theme) (feedring.Catalogue, bool) {
+	c, ok := v.Groups[theme]
+	return c, ok
+}
+
+// View returns the present snapshot, the same one until something changes.
+func (m *Machine) View() *View {
+	if m.view == nil {
+		m.view = m.look()
+	}
+	return m.view
+}
+
+func (m *Machine) look() *View {
+	v := &View{
+		Addrs:  map[feedring.PeerID][]string{},
+		Groups: map[feedring.Theme]feedring.Catalogue{},
+		Roles:  map[feedring.Theme]Standing{},
+		Synced: m.ring.Synced(),
+	}
+	for _, row := range m.ring.Live() {
+		v.Ring = append(v.Ring, feedring.RingGroup{
+			Theme: row.Theme, Manager: row.Term.Claimant, Secondary: row.Secondary, Term: row.Term.Number,
+			Peers: row.Peers, Feeds: row.Feeds, Clients: row.Clients,
+		})
+		v.Addrs[row.Term.Claimant] = slices.Clone(row.Manager.Addrs)
+		if row.Secondary != "" {
+			v.Addrs[row.Secondary] = slices.Clone(row.Deputy.Addrs)
+		}
+	}
+	for _, it := range m.members {
+		v.Roles[it.theme] = Standing{Role: it.role, Term: it.seen.Term}
+		if it.role != feedring.RoleNone {
+			v.Groups[it.theme] = it.catalogue()
+		}
+	}
+	return v
+}
+
+// catalogue is the group in the form that commands print.
+func (it *member) catalogue() feedring.Catalogue {
+	v := it.seen
+	c := feedring.Catalogue{Theme: it.theme, Manager: v.Manager, Secondary: v.Secondary, Term: v.Term.Number}
+	for i := range v.Members {
+		one := &v.Members[i]
+		p := feedring.CataloguePeer{Peer: one.Row.Peer, Role: one.Role.String(), Feeds: slices.Clone(one.Row.Feeds), Addrs: one.Row.Addrs}
+		if one.Known {
+			clients := one.Leases
+			p.Clients = &clients
+		}
+		for _, f := range one.Row.Feeds {
+			if site := v.VouchedBy(feedring.FeedRef{URL: f.URL, Publisher: one.Row.Peer}); site != "" && !slices.Contains(p.VouchedBy, site) {
+				p.VouchedBy = append(p.VouchedBy, site)
+			}
+		}
+		c.Peers = append(c.Peers, p)
+	}
+	return c
+}
