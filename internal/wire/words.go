@@ -62,11 +62,13 @@ func timeFrom(ms int64) (time.Time, bool) {
 	return time.UnixMilli(ms).UTC(), ms >= minTime && ms <= maxTime
 }
 
-// SpanTo is a duration as it travels: milliseconds, cut.
-func SpanTo(d time.Duration) int64 { return d.Milliseconds() }
-
-// maxSpan is the longest duration that anything may take, in milliseconds.
+// maxSpan is the longest duration that anything may take, in milliseconds: a
+// year.
 const maxSpan = 366 * 24 * 60 * 60 * 1000
+
+// SpanTo is a duration as it travels: milliseconds, cut. What is negative
+// becomes 0, what is longer than a year a year.
+func SpanTo(d time.Duration) int64 { return min(max(d.Milliseconds(), 0), maxSpan) }
 
 // CountTo is a number of things as it travels. What does not fit is brought to
 // the nearest that does.

@@ -1621,6 +1621,7 @@ type Stale struct {
 	Claim         *Sealed                `protobuf:"bytes,2,opt,name=claim,proto3" json:"claim,omitempty"`
 	Secondary     []byte                 `protobuf:"bytes,3,opt,name=secondary,proto3" json:"secondary,omitempty"`
 	Addrs         []string               `protobuf:"bytes,4,rep,name=addrs,proto3" json:"addrs,omitempty"`
+	Acknowledged  bool                   `protobuf:"varint,5,opt,name=acknowledged,proto3" json:"acknowledged,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1681,6 +1682,13 @@ func (x *Stale) GetAddrs() []string {
 		return x.Addrs
 	}
 	return nil
+}
+
+func (x *Stale) GetAcknowledged() bool {
+	if x != nil {
+		return x.Acknowledged
+	}
+	return false
 }
 
 // Replace asks for another secondary (verb "replace").
@@ -2248,12 +2256,13 @@ const file_feedring_v1_group_proto_rawDesc = "" +
 	"\fConfirmation\x12+\n" +
 	"\x06header\x18\x01 \x01(\v2\x13.feedring.v1.HeaderR\x06header\x12)\n" +
 	"\x05claim\x18\x02 \x01(\v2\x13.feedring.v1.SealedR\x05claim\x12\x1c\n" +
-	"\tsecondary\x18\x03 \x01(\fR\tsecondary\"\x93\x01\n" +
+	"\tsecondary\x18\x03 \x01(\fR\tsecondary\"\xb7\x01\n" +
 	"\x05Stale\x12+\n" +
 	"\x06header\x18\x01 \x01(\v2\x13.feedring.v1.HeaderR\x06header\x12)\n" +
 	"\x05claim\x18\x02 \x01(\v2\x13.feedring.v1.SealedR\x05claim\x12\x1c\n" +
 	"\tsecondary\x18\x03 \x01(\fR\tsecondary\x12\x14\n" +
-	"\x05addrs\x18\x04 \x03(\tR\x05addrs\"T\n" +
+	"\x05addrs\x18\x04 \x03(\tR\x05addrs\x12\"\n" +
+	"\facknowledged\x18\x05 \x01(\bR\facknowledged\"T\n" +
 	"\aReplace\x12+\n" +
 	"\x06header\x18\x01 \x01(\v2\x13.feedring.v1.HeaderR\x06header\x12\x1c\n" +
 	"\tsecondary\x18\x02 \x01(\fR\tsecondary\"p\n" +

@@ -1,0 +1,121 @@
+package codec
+
+import (
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/wire"
+	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
+)
+
+// Limits of a row, in things.
+const (
+	maxVouches     = 1000
+	maxVouchFeeds  = 1000
+	maxSite        = 253
+	maxURL         = 2048
+	maxBackfilling = wire.MaxHeads
+)
+
+func (e *encoder) header(h group.Header) *feedringv1.Header {
+	return &feedringv1.Header{Group: h.Group[:], Term: e.Term(h.Term)}
+}
+
+func (d *decoder) header(h *feedringv1.Header) group.Header {
+	return group.Header{Group: d.Group("group", h.GetGroup()), Term: d.Term("term", h.GetTerm())}
+}
+
+// claim: the claimant is the signer.
+func (e *encoder) claim(c *group.Claim) *feedringv1.Sealed {
+	if c.Seal != nil {
+		return wire.SealTo(c.Seal)
+	}
+	return e.seal(wire.KindClaim, c.Term.Claimant, &feedringv1.ClaimBody{Group: c.Group[:], Number: c.Term.Number})
+}
+
+func (d *decoder) claim(of feedring.GroupID, sealed *feedringv1.Sealed) group.Claim {
+	var b feedringv1.ClaimBody
+	seal := d.open(wire.KindClaim, sealed, &b)
+	if seal == nil {
+		return group.Claim{}
+	}
+	c := group.Claim{
+		Group: d.Group("claim group", b.GetGroup()),
+		Term:  feedring.Term{Number: b.GetNumber(), Claimant: seal.Signer}, Seal: seal,
+	}
+	d.within(wire.KindClaim, of, c.Group)
+	return c
+}
+
+// row: the peer is the signer.
+func (e *encoder) row(r *group.Row) *feedringv1.Sealed {
+	if r.Seal != nil {
+		return wire.SealTo(r.Seal)
+	}
+	return e.seal(wire.KindRow, r.Peer, &feedringv1.RowBody{
+		Group: r.Group[:], Incarnation: r.Incarnation, Version: r.Version, AdmittedUnixMs: wire.TimeTo(r.Admitted),
+		Addrs: r.Addrs, Feeds: e.Feeds(r.Feeds), FromUnixMs: wire.TimeTo(r.From),
+		Backfilling: each(r.Backfilling, func(f *feedring.FeedRef) *feedringv1.FeedRef { return e.Ref(*f) }),
+		Vouches:     each(r.Vouches, e.vouch), Left: r.Left,
+	})
+}
+
+func (e *encoder) vouch(v *group.Vouch) *feedringv1.Vouch {
+	return &feedringv1.Vouch{Site: v.Site, Publisher: e.Peer(v.Publisher), Feeds: v.Feeds, AtUnixMs: wire.TimeTo(v.At)}
+}
+
+func (e *encoder) rows(list []group.Row) []*feedringv1.Sealed { return each(list, e.row) }
+
+func (d *decoder) row(of feedring.GroupID, sealed *feedringv1.Sealed) group.Row {
+	var b feedringv1.RowBody
+	seal := d.open(wire.KindRow, sealed, &b)
+	if seal == nil || !d.Room("backfilling", len(b.GetBackfilling()), maxBackfilling) || !d.Room("vouches", len(b.GetVouches()), maxVouches) {
+		return group.Row{}
+	}
+	r := group.Row{
+		Group: d.Group("row group", b.GetGroup()), Peer: seal.Signer,
+		Incarnation: b.GetIncarnation(), Version: b.GetVersion(), Admitted: d.Time("admitted", b.GetAdmittedUnixMs()),
+		Addrs: d.Addrs("addrs", b.GetAddrs()), Feeds: d.Feeds("feeds", b.GetFeeds()), From: d.Time("from", b.GetFromUnixMs()),
+		Backfilling: each(b.GetBackfilling(), func(f **feedringv1.FeedRef) feedring.FeedRef { return d.Ref("backfilling", *f) }),
+		Vouches:     each(b.GetVouches(), d.vouch), Left: b.GetLeft(), Seal: seal,
+	}
+	d.within(wire.KindRow, of, r.Group)
+	return r
+}
+
+func (d *decoder) vouch(v **feedringv1.Vouch) group.Vouch {
+	return group.Vouch{
+		Site: d.Text("vouch site", (*v).GetSite(), maxSite), Publisher: d.Peer("vouch publisher", (*v).GetPublisher()),
+		Feeds: d.Texts("vouch feeds", (*v).GetFeeds(), maxVouchFeeds, maxURL), At: d.Time("vouch date", (*v).GetAtUnixMs()),
+	}
+}
+
+func (d *decoder) rows(of feedring.GroupID, list []*feedringv1.Sealed) []group.Row {
+	if !d.Room("rows", len(list), wire.MaxPeers) {
+		return nil
+	}
+	return each(list, func(s **feedringv1.Sealed) group.Row { return d.row(of, *s) })
+}
+
+// alive: the manager is the signer; its term is the header's.
+func (e *encoder) alive(a *group.Alive) *feedringv1.Sealed {
+	if a.Seal != nil {
+		return wire.SealTo(a.Seal)
+	}
+	return e.seal(wire.KindAlive, a.Term.Claimant, &feedringv1.AliveBody{Group: a.Group[:], Term: e.Term(a.Term), Nonce: a.Nonce})
+}
+
+func (d *decoder) alive(sealed *feedringv1.Sealed) group.Alive {
+	var b feedringv1.AliveBody
+	seal := d.open(wire.KindAlive, sealed, &b)
+	if seal == nil {
+		return group.Alive{}
+	}
+	a := group.Alive{
+		Header: group.Header{Group: d.Group("group", b.GetGroup()), Term: d.Term("term", b.GetTerm())},
+		Nonce:  b.GetNonce(), Seal: seal,
+	}
+	if a.Term.Claimant != seal.Signer {
+		d.Malformed("alive", "the signer is not the manager")
+	}
+	return a
+}
