@@ -14,7 +14,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/guard"
 )
 
 const corpusDir = "../../../shared/feeds/corpus"
@@ -60,7 +59,7 @@ func TestEveryDocumentOfTheCorpusIsServedAsEntries(t *testing.T) {
 	docs := corpus(t)
 	server := httptest.NewServer(http.FileServer(http.Dir(corpusDir)))
 	defer server.Close()
-	fetcher := NewFetcher(guard.New(guard.Config{AllowPrivate: true}))
+	fetcher := testFetcher()
 	now := time.Now()
 	for _, doc := range docs {
 		state := State{URL: server.URL + "/" + url.PathEscape(doc.file)}
@@ -79,7 +78,7 @@ func TestEveryDocumentOfTheCorpusIsServedAsEntries(t *testing.T) {
 		if again, _ := Diff(next, answer.Document, now); len(again) != 0 {
 			t.Errorf("%s: %d entries are news the second time", doc.file, len(again))
 		}
-		next.plan(Fixed{Interval: time.Second}, answer, Outcome{}, now)
+		next.plan(Fixed(time.Second), answer, Outcome{}, now)
 		if answer, err = fetcher.Fetch(context.Background(), state.URL, &next); err != nil || answer.Document != nil {
 			t.Errorf("%s: unchanged, yet read again (%v)", doc.file, err)
 		}

@@ -132,7 +132,7 @@ func checkRoundTrip(t *testing.T, state State) {
 
 func TestStateRoundTrip(t *testing.T) {
 	_, state := Diff(State{URL: "http://a/"}, parse(t, rssDoc), start)
-	state.plan(Fixed{Interval: time.Minute}, Answer{Validators: Validators{ETag: "\"\xff\""}, BodyHash: BodyHash{1}, Moved: "http://b/"}, Outcome{}, start)
+	state.plan(Fixed(time.Minute), Answer{Validators: Validators{ETag: "\"\xff\""}, BodyHash: BodyHash{1}, Moved: "http://b/"}, Outcome{}, start)
 	checkRoundTrip(t, state)
 	raw, _ := state.MarshalBinary()
 	for _, bad := range [][]byte{nil, {9}, {1, 200}, raw[:len(raw)-1], append([]byte{1, 2}, "{]"...)} {
@@ -217,22 +217,22 @@ func TestFixed(t *testing.T) {
 	own := func(string) bool { return true }
 	failed := refuse(KindUnavailable, "x")
 	for name, c := range map[string]struct {
-		p        Fixed
+		p        FixedPolicy
 		failures int
 		o        Outcome
 		want     time.Duration
 	}{
-		"exact":           {Fixed{time.Second, nil}, 0, Outcome{New: 3}, time.Second},
-		"max-age":         {Fixed{time.Second, nil}, 0, Outcome{Hints: Hints{MaxAge: time.Minute}}, time.Minute},
-		"own max-age":     {Fixed{time.Second, own}, 0, Outcome{Hints: Hints{MaxAge: time.Minute}}, time.Second},
-		"ttl":             {Fixed{time.Second, nil}, 0, Outcome{Hints: Hints{TTL: time.Minute}}, time.Second},
-		"first failure":   {Fixed{time.Second, nil}, 1, Outcome{Err: failed}, time.Second},
-		"third failure":   {Fixed{time.Second, nil}, 3, Outcome{Err: failed}, 4 * time.Second},
-		"many failures":   {Fixed{time.Second, nil}, 99, Outcome{Err: failed}, 10 * time.Second},
-		"at most an hour": {Fixed{20 * time.Minute, nil}, 99, Outcome{Err: failed}, time.Hour},
-		"or the interval": {Fixed{2 * time.Hour, nil}, 99, Outcome{Err: failed}, 2 * time.Hour},
-		"retry-after":     {Fixed{time.Second, own}, 1, Outcome{Err: failed, Hints: Hints{RetryAfter: time.Minute}}, time.Minute},
-		"gone":            {Fixed{time.Second, own}, 1, Outcome{Err: refuse(KindGone, "x")}, 24 * time.Hour},
+		"exact":           {FixedPolicy{time.Second, nil}, 0, Outcome{New: 3}, time.Second},
+		"max-age":         {FixedPolicy{time.Second, nil}, 0, Outcome{Hints: Hints{MaxAge: time.Minute}}, time.Minute},
+		"own max-age":     {FixedPolicy{time.Second, own}, 0, Outcome{Hints: Hints{MaxAge: time.Minute}}, time.Second},
+		"ttl":             {FixedPolicy{time.Second, nil}, 0, Outcome{Hints: Hints{TTL: time.Minute}}, time.Second},
+		"first failure":   {FixedPolicy{time.Second, nil}, 1, Outcome{Err: failed}, time.Second},
+		"third failure":   {FixedPolicy{time.Second, nil}, 3, Outcome{Err: failed}, 4 * time.Second},
+		"many failures":   {FixedPolicy{time.Second, nil}, 99, Outcome{Err: failed}, 10 * time.Second},
+		"at most an hour": {FixedPolicy{20 * time.Minute, nil}, 99, Outcome{Err: failed}, time.Hour},
+		"or the interval": {FixedPolicy{2 * time.Hour, nil}, 99, Outcome{Err: failed}, 2 * time.Hour},
+		"retry-after":     {FixedPolicy{time.Second, own}, 1, Outcome{Err: failed, Hints: Hints{RetryAfter: time.Minute}}, time.Minute},
+		"gone":            {FixedPolicy{time.Second, own}, 1, Outcome{Err: refuse(KindGone, "x")}, 24 * time.Hour},
 	} {
 		next, _ := c.p.Next(&State{Failures: c.failures}, c.o, start)
 		if got := next.Sub(start); got != c.want {
@@ -240,11 +240,11 @@ func TestFixed(t *testing.T) {
 		}
 	}
 	shorter := State{LastLook: start, NextLook: start.Add(time.Hour), Interval: time.Hour}
-	if got := (Fixed{Interval: time.Minute}).Resume(&shorter, start); !got.Equal(start.Add(time.Minute)) {
+	if got := Fixed(time.Minute).Resume(&shorter, start); !got.Equal(start.Add(time.Minute)) {
 		t.Errorf("resumed with a shorter interval: %v", got)
 	}
 	shorter.Interval = time.Minute
-	if got := (Fixed{Interval: time.Minute}).Resume(&shorter, start); !got.Equal(start.Add(time.Hour)) {
+	if got := Fixed(time.Minute).Resume(&shorter, start); !got.Equal(start.Add(time.Hour)) {
 		t.Errorf("resumed with what the origin asked for: %v", got)
 	}
 }

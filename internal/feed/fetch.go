@@ -15,6 +15,11 @@ import (
 const accept = "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, " +
 	"application/xml;q=0.8, text/xml;q=0.8, application/json;q=0.7, */*;q=0.1"
 
+// UserAgent is what origins are told of who asks.
+func UserAgent(version string) string {
+	return "feedring/" + version + " (+https://github.com/feedring/feedring)"
+}
+
 // Answer is what an origin said that is no error.
 type Answer struct {
 	// Document is nil where nothing changed: status 304, or the same bytes as

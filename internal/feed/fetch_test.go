@@ -27,9 +27,17 @@ func origin(t testing.TB, h http.HandlerFunc) string {
 }
 
 func testFetcher() *Fetcher {
-	return NewFetcher(guard.New(guard.Config{
-		AllowPrivate: true, UserAgent: "feedring/test", HeaderTimeout: 30 * time.Second, BodyTimeout: 30 * time.Second,
-	}))
+	return fetcher(guard.Config{
+		AllowPrivate: true, UserAgent: UserAgent("test"), HeaderTimeout: 30 * time.Second, BodyTimeout: 30 * time.Second,
+	})
+}
+
+func fetcher(cfg guard.Config) *Fetcher {
+	client, err := guard.New(cfg)
+	if err != nil {
+		panic(err)
+	}
+	return NewFetcher(client)
 }
 
 func packed(encoding string, body []byte) []byte {
@@ -80,7 +88,7 @@ func TestValidatorsAreSentBackByteForByte(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, state = Diff(state, answer.Document, time.Now())
-	state.plan(Fixed{Interval: time.Second}, answer, Outcome{}, time.Now())
+	state.plan(Fixed(time.Second), answer, Outcome{}, time.Now())
 	raw, err := state.MarshalBinary()
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +104,7 @@ func TestValidatorsAreSentBackByteForByte(t *testing.T) {
 	if h := got[1]; h.Get("If-None-Match") != want || h.Get("If-Modified-Since") != modified {
 		t.Errorf("sent %q and %q", h.Get("If-None-Match"), h.Get("If-Modified-Since"))
 	}
-	if h := got[0]; h.Get("User-Agent") != "feedring/test" || h.Get("Accept-Encoding") != "gzip, br" ||
+	if h := got[0]; h.Get("User-Agent") != "feedring/test (+https://github.com/feedring/feedring)" || h.Get("Accept-Encoding") != "gzip, br" ||
 		!strings.Contains(h.Get("Accept"), "application/atom+xml") || h.Get("If-None-Match") != "" {
 		t.Errorf("sent %v", h)
 	}
@@ -111,7 +119,7 @@ func TestSameBodyIsNotRead(t *testing.T) {
 	})
 	state := State{URL: url}
 	answer, _ := testFetcher().Fetch(t.Context(), url, &state)
-	state.plan(Fixed{}, answer, Outcome{}, time.Now())
+	state.plan(Fixed(0), answer, Outcome{}, time.Now())
 	answer, err := testFetcher().Fetch(t.Context(), url, &state)
 	if err != nil || answer.Document != nil || answer.Validators.ETag != "xx" {
 		t.Errorf("%+v, %v", answer, err)
@@ -231,7 +239,7 @@ func TestBadOrigins(t *testing.T) {
 			t.Parallel()
 			f := testFetcher()
 			if want.kind == KindSlow {
-				f = NewFetcher(guard.New(guard.Config{AllowPrivate: true, HeaderTimeout: 50 * time.Millisecond, BodyTimeout: 50 * time.Millisecond}))
+				f = fetcher(guard.Config{AllowPrivate: true, HeaderTimeout: 50 * time.Millisecond, BodyTimeout: 50 * time.Millisecond})
 			}
 			answer, err := f.Fetch(t.Context(), url+path, &State{})
 			var e *Error
@@ -252,7 +260,7 @@ func TestNoAnswer(t *testing.T) {
 	s := httptest.NewServer(nil)
 	url := s.URL
 	s.Close()
-	strict := NewFetcher(guard.New(guard.Config{}))
+	strict := fetcher(guard.Config{})
 	for name, c := range map[string]struct {
 		f    *Fetcher
 		url  string
@@ -319,7 +327,7 @@ func BenchmarkUnchangedLook(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	state.plan(Fixed{}, answer, Outcome{}, time.Now())
+	state.plan(Fixed(0), answer, Outcome{}, time.Now())
 	b.ReportAllocs()
 	for b.Loop() {
 		if answer, err := f.Fetch(b.Context(), url, &state); err != nil || answer.Document != nil {

@@ -2,8 +2,11 @@ package feed
 
 import (
 	"math/rand/v2"
+	"net/url"
 	"sync"
 	"time"
+
+	"github.com/feedring/feedring/internal/guard"
 )
 
 // Outcome is what one look found.
@@ -42,9 +45,9 @@ type Adaptive struct {
 	rand *rand.Rand
 }
 
-// NewAdaptive returns the policy; r spreads the looks and is used by nobody
+// NewAdaptive returns the policy; source spreads the looks and is used by nobody
 // else.
-func NewAdaptive(r *rand.Rand) *Adaptive { return &Adaptive{rand: r} }
+func NewAdaptive(source rand.Source) *Adaptive { return &Adaptive{rand: rand.New(source)} }
 
 // Next implements Policy.
 func (a *Adaptive) Next(s *State, o Outcome, now time.Time) (time.Time, time.Duration) {
@@ -104,16 +107,26 @@ func skipHours(t time.Time, skip [24]bool) time.Time {
 	return t
 }
 
-// Fixed looks at fixed times, for people who know the origin. Retry-After
-// holds all the same, and so does max-age for an origin that is not their own.
-type Fixed struct {
+// Fixed returns a FixedPolicy for which origins at private addresses are one's
+// own.
+func Fixed(interval time.Duration) FixedPolicy {
+	return FixedPolicy{Interval: interval, Own: func(feedURL string) bool {
+		u, err := url.Parse(feedURL)
+		return err == nil && guard.IsPrivateHost(u.Hostname())
+	}}
+}
+
+// FixedPolicy looks at fixed times, for people who know the origin.
+// Retry-After holds all the same, and so does max-age for an origin that is not
+// their own.
+type FixedPolicy struct {
 	Interval time.Duration
 	Own      func(url string) bool // nil: no origin is
 }
 
 // Next implements Policy. Failures are followed by at most ten times the
 // interval, so that an origin that comes back is seen soon.
-func (f Fixed) Next(s *State, o Outcome, now time.Time) (time.Time, time.Duration) {
+func (f FixedPolicy) Next(s *State, o Outcome, now time.Time) (time.Time, time.Duration) {
 	wait := f.Interval
 	if o.Err != nil {
 		longest := max(f.Interval, min(10*f.Interval, time.Hour))
@@ -130,7 +143,7 @@ func (f Fixed) Next(s *State, o Outcome, now time.Time) (time.Time, time.Duratio
 }
 
 // Resume implements Policy.
-func (f Fixed) Resume(s *State, now time.Time) time.Time {
+func (f FixedPolicy) Resume(s *State, now time.Time) time.Time {
 	if s.Interval != f.Interval && s.Failures == 0 { // it was planned otherwise
 		return laterOf(s.LastLook.Add(f.Interval), now)
 	}

@@ -80,7 +80,7 @@ func (w *Watcher) finish(f *watched, state State) {
 // look looks at one feed once and returns the state to go on from. A cancelled
 // look leaves it as it was.
 func (w *Watcher) look(ctx context.Context, state State) State {
-	answer, err := w.cfg.Fetcher.Fetch(ctx, state.URL, &state)
+	answer, err := w.fetcher.Fetch(ctx, state.URL, &state)
 	if ctx.Err() != nil {
 		return state
 	}
@@ -95,8 +95,21 @@ func (w *Watcher) look(ctx context.Context, state State) State {
 		e := &Error{Kind: KindUnsaved, URL: state.URL, Detail: "its entries could not be stored: " + err.Error(), Err: err}
 		next = w.failed(state, e, answer.Hints, now)
 	}
+	w.log(&state, &next)
 	w.cfg.Handler.Looked(state.URL, next)
 	return next
+}
+
+// log tells of a feed's first failure and of its recovery, once each.
+func (w *Watcher) log(old, next *State) {
+	switch {
+	case next.Failures == 1:
+		w.cfg.Logger.Warn("a feed could not be read", "url", next.URL, "err", next.LastError, "next", next.NextLook)
+	case next.Failures > 1:
+		w.cfg.Logger.Debug("a feed could still not be read", "url", next.URL, "err", next.LastError, "next", next.NextLook)
+	case old.Failures > 0:
+		w.cfg.Logger.Info("a feed can be read again", "url", next.URL, "failures", old.Failures)
+	}
 }
 
 func (w *Watcher) failed(state State, err *Error, hints Hints, now time.Time) State {

@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"context"
 	"errors"
+	"log/slog"
 	"net/url"
 	"sync"
 	"time"
@@ -24,21 +25,22 @@ type Handler interface {
 	Looked(url string, state State)
 }
 
-// Config is what a Watcher needs. All fields but Workers must be set.
-type Config struct {
-	Fetcher *Fetcher
-	Policy  Policy
-	Handler Handler
-	Workers int // looks at once, one for each host; 0: 16
+// WatcherConfig is what a Watcher needs.
+type WatcherConfig struct {
+	Client  Client       // a *guard.Client
+	Policy  Policy       // when to look again
+	Handler Handler      // takes what is found
+	Workers int          // looks at once, one for each host; 0: 16
+	Logger  *slog.Logger // told of feeds that fail and recover; nil: nobody is
 }
 
 // Validate reports what is missing.
-func (c Config) Validate() error {
-	if c.Fetcher == nil || c.Policy == nil || c.Handler == nil {
-		return errors.New("feed: a watcher needs a fetcher, a policy and a handler")
+func (c WatcherConfig) Validate() error {
+	if c.Client == nil || c.Policy == nil || c.Handler == nil {
+		return errors.New("feed: a watcher needs a client, a policy and a handler")
 	}
 	if c.Workers < 0 {
-		return errors.New("feed: a watcher needs workers")
+		return errors.New("feed: a watcher cannot have fewer than no workers")
 	}
 	return nil
 }
@@ -49,8 +51,9 @@ var ErrUnknown = errors.New("this feed is not watched here")
 // Watcher looks at many feeds, each when its policy says so. All methods are
 // safe for concurrent use and do not block, except Run.
 type Watcher struct {
-	cfg  Config
-	wake chan struct{} // one token: something changed for Run
+	cfg     WatcherConfig
+	fetcher *Fetcher
+	wake    chan struct{} // one token: something changed for Run
 
 	mu      sync.Mutex
 	feeds   map[string]*watched
@@ -74,18 +77,22 @@ type watched struct {
 type host struct{ waiting []*watched }
 
 // NewWatcher returns a Watcher without feeds. It does nothing until Run.
-func NewWatcher(cfg Config) (*Watcher, error) {
+func NewWatcher(cfg WatcherConfig) (*Watcher, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
 	if cfg.Workers == 0 {
 		cfg.Workers = 16
 	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
 	return &Watcher{
-		cfg:   cfg,
-		wake:  make(chan struct{}, 1),
-		feeds: make(map[string]*watched),
-		hosts: make(map[string]*host),
+		cfg:     cfg,
+		fetcher: NewFetcher(cfg.Client),
+		wake:    make(chan struct{}, 1),
+		feeds:   make(map[string]*watched),
+		hosts:   make(map[string]*host),
 	}, nil
 }
 

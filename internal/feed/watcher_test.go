@@ -100,7 +100,7 @@ func (r *recorder) last() State {
 // watch runs a watcher in virtual time until the test ends.
 func watch(t *testing.T, f *fakeOrigins, p Policy, h Handler) (*Watcher, context.CancelFunc) {
 	t.Helper()
-	w, err := NewWatcher(Config{Fetcher: NewFetcher(f), Policy: p, Handler: h})
+	w, err := NewWatcher(WatcherConfig{Client: f, Policy: p, Handler: h})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func static(body string) func(http.ResponseWriter, *http.Request) {
 func TestWatcherLooksAtFixedTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, h := &fakeOrigins{answer: static(rssDoc)}, &recorder{}
-		w, _ := watch(t, f, Fixed{Interval: time.Minute}, h)
+		w, _ := watch(t, f, Fixed(time.Minute), h)
 		w.Add("http://a.example/", State{})
 		synctest.Wait()
 		if f.count() != 1 || len(h.entries) != 3 {
@@ -148,7 +148,7 @@ func TestWatcherLooksAtFixedTimes(t *testing.T) {
 func TestStateAdvancesOnlyWhenEntriesAreDurable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, h := &fakeOrigins{answer: static(rssDoc)}, &recorder{err: errors.New("disk full")}
-		w, _ := watch(t, f, Fixed{Interval: time.Second}, h)
+		w, _ := watch(t, f, Fixed(time.Second), h)
 		w.Add("http://a.example/", State{})
 		time.Sleep(1500 * time.Millisecond)
 		synctest.Wait()
@@ -170,7 +170,7 @@ func TestStateAdvancesOnlyWhenEntriesAreDurable(t *testing.T) {
 func TestWatcherIsGentle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, h := &fakeOrigins{answer: static(rssDoc), takes: time.Second}, &recorder{}
-		w, _ := watch(t, f, Fixed{Interval: time.Hour}, h)
+		w, _ := watch(t, f, Fixed(time.Hour), h)
 		for i := range 200 {
 			w.Add(fmt.Sprintf("http://h%d.example/%d", i%50, i), State{})
 		}
@@ -185,7 +185,7 @@ func TestWatcherIsGentle(t *testing.T) {
 func TestAskedDuringALook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, h := &fakeOrigins{answer: static(rssDoc), takes: time.Second}, &recorder{}
-		w, _ := watch(t, f, Fixed{Interval: time.Hour}, h)
+		w, _ := watch(t, f, Fixed(time.Hour), h)
 		w.Add("http://a.example/", State{})
 		synctest.Wait()
 		w.Look("http://a.example/")
@@ -240,7 +240,7 @@ func TestFailuresBackOffAndRecover(t *testing.T) {
 			}
 			io.WriteString(w, rssDoc)
 		}
-		w, stop := watch(t, f, Fixed{Interval: time.Second}, h)
+		w, stop := watch(t, f, Fixed(time.Second), h)
 		w.Add("http://a.example/", State{})
 		time.Sleep(10 * time.Minute)
 		synctest.Wait()
@@ -260,7 +260,7 @@ func TestFailuresBackOffAndRecover(t *testing.T) {
 func TestShutdownIsPrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, h := &fakeOrigins{answer: static(rssDoc), takes: time.Hour}, &recorder{}
-		w, stop := watch(t, f, Fixed{Interval: time.Second}, h)
+		w, stop := watch(t, f, Fixed(time.Second), h)
 		w.Add("http://a.example/", State{})
 		synctest.Wait()
 		began := time.Now()
@@ -272,7 +272,7 @@ func TestShutdownIsPrompt(t *testing.T) {
 }
 
 func TestWatcherNeedsItsParts(t *testing.T) {
-	if _, err := NewWatcher(Config{}); err == nil {
+	if _, err := NewWatcher(WatcherConfig{}); err == nil {
 		t.Error("a watcher without parts was made")
 	}
 }

@@ -55,12 +55,23 @@ type Client struct {
 	transport *http.Transport
 }
 
-// New returns a client that follows at most MaxRedirects redirects.
-func New(cfg Config) *Client {
-	if cfg.AllowPrivate {
-		return newClient(cfg, nil)
+// Validate reports a limit that allows nothing.
+func (c Config) Validate() error {
+	if c.MaxConnsPerHost < 0 || c.HeaderTimeout < 0 || c.BodyTimeout < 0 {
+		return errors.New("guard: limits must not be negative")
 	}
-	return newClient(cfg, refusePrivate)
+	return nil
+}
+
+// New returns a client that follows at most MaxRedirects redirects.
+func New(cfg Config) (*Client, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	if cfg.AllowPrivate {
+		return newClient(cfg, nil), nil
+	}
+	return newClient(cfg, refusePrivate), nil
 }
 
 // newClient takes the dialer's control so that tests can let one loopback

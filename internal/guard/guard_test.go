@@ -14,6 +14,21 @@ import (
 	"time"
 )
 
+func client(t *testing.T, cfg Config) *Client {
+	t.Helper()
+	c, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestConfig(t *testing.T) {
+	if _, err := New(Config{HeaderTimeout: -1}); err == nil {
+		t.Error("a negative limit was accepted")
+	}
+}
+
 func get(t *testing.T, c *Client, url string) (*http.Response, error) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, url, nil)
@@ -31,7 +46,7 @@ func serve(t *testing.T, h http.HandlerFunc) *httptest.Server {
 }
 
 func TestPrivateAddressesAreRefusedHoweverTheyAreSpelled(t *testing.T) {
-	c := New(Config{})
+	c := client(t, Config{})
 	for _, host := range []string{
 		"127.0.0.1", "127.255.255.254", "0.0.0.0", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254",
 		"100.64.0.1", "224.0.0.1", "255.255.255.255", "198.18.0.1", "192.0.0.8", "240.0.0.1",
@@ -82,7 +97,7 @@ func TestRefusalHoldsForNames(t *testing.T) {
 	// The control sees what the name led to: "localhost" is looked up first.
 	s := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("the private server was asked") })
 	port := s.URL[strings.LastIndexByte(s.URL, ':'):]
-	if _, err := get(t, New(Config{}), "http://localhost"+port); !errors.Is(err, ErrPrivate) {
+	if _, err := get(t, client(t, Config{}), "http://localhost"+port); !errors.Is(err, ErrPrivate) {
 		t.Fatalf("got %v", err)
 	}
 }
@@ -91,7 +106,7 @@ func TestProxiesOfTheEnvironmentAreIgnored(t *testing.T) {
 	proxy := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("the proxy was asked") })
 	t.Setenv("HTTP_PROXY", proxy.URL)
 	t.Setenv("HTTPS_PROXY", proxy.URL)
-	if _, err := get(t, New(Config{}), "http://10.0.0.1/feed"); !errors.Is(err, ErrPrivate) {
+	if _, err := get(t, client(t, Config{}), "http://10.0.0.1/feed"); !errors.Is(err, ErrPrivate) {
 		t.Fatalf("got %v", err)
 	}
 }
@@ -114,7 +129,7 @@ func TestRedirects(t *testing.T) {
 			http.Redirect(w, r, "ftp://example.org/x", http.StatusFound)
 		}
 	})
-	c := New(Config{AllowPrivate: true})
+	c := client(t, Config{AllowPrivate: true})
 	for path, want := range map[string]error{
 		"/down/10": nil, "/down/11": ErrRedirectLoop, "/endless": ErrRedirectLoop, "/self": ErrRedirectLoop,
 	} {
@@ -142,11 +157,11 @@ func TestSlowHeaderAndSlowBody(t *testing.T) {
 		}
 		<-r.Context().Done()
 	})
-	_, err := get(t, New(Config{AllowPrivate: true, HeaderTimeout: 20 * time.Millisecond}), s.URL)
+	_, err := get(t, client(t, Config{AllowPrivate: true, HeaderTimeout: 20 * time.Millisecond}), s.URL)
 	if !errors.Is(err, ErrSlow) {
 		t.Errorf("header: got %v", err)
 	}
-	resp, err := get(t, New(Config{AllowPrivate: true, BodyTimeout: 20 * time.Millisecond}), s.URL+"/body")
+	resp, err := get(t, client(t, Config{AllowPrivate: true, BodyTimeout: 20 * time.Millisecond}), s.URL+"/body")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +173,7 @@ func TestSlowHeaderAndSlowBody(t *testing.T) {
 
 func TestUserAgentAndIdleConnections(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.UserAgent()) })
-	c := New(Config{AllowPrivate: true, UserAgent: "feedring/1"})
+	c := client(t, Config{AllowPrivate: true, UserAgent: "feedring/1"})
 	defer c.CloseIdle()
 	resp, err := get(t, c, s.URL)
 	if err != nil {

@@ -169,7 +169,11 @@ func site(t *testing.T, h http.HandlerFunc) (name, feed string) {
 }
 
 func checker(n names) Checker {
-	return Checker{Client: guard.New(guard.Config{AllowPrivate: true}), Resolver: n, Network: "main"}
+	client, err := guard.New(guard.Config{AllowPrivate: true})
+	if err != nil {
+		panic(err)
+	}
+	return Checker{Client: client, Resolver: n, Network: "main"}
 }
 
 func says(body string) http.HandlerFunc {
@@ -221,7 +225,11 @@ func TestFeedsOfOtherSitesDoNotCount(t *testing.T) {
 }
 
 func TestPlainHTTPOnlyAtPrivateAddresses(t *testing.T) {
-	strict := Checker{Client: guard.New(guard.Config{}), Resolver: names{}, Network: "main"}
+	client, err := guard.New(guard.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	strict := Checker{Client: client, Resolver: names{}, Network: "main"}
 	s, feed := site(t, func(http.ResponseWriter, *http.Request) { t.Error("asked by plain http") })
 	if v, err := strict.Check(t.Context(), s, alice, []string{feed}); v.Named || !errors.Is(err, guard.ErrPrivate) {
 		t.Errorf("%+v, %v", v, err)
