@@ -1,0 +1,191 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+const testToken = "a-token-of-the-tests"
+
+var testNow = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+
+// fake is a peer that answers from lists.
+type fake struct {
+	mu      sync.Mutex
+	entries []feedring.Entry
+	private []feedring.Entry
+	feeds   []FeedStatus
+	unready bool
+	fails   error
+	final   feedring.Final
+	asked   []Ask
+	status  Status
+	follow  func(ctx context.Context, ask Ask, each func(Update) error) error
+}
+
+func newFake() *fake {
+	return &fake{
+		final: feedring.Final{Status: feedring.Answered, Hops: 3, Messages: 7, Grants: []feedring.Grant{{Provider: feedring.PeerInfo{ID: "12D3B"}}}},
+		feeds: []FeedStatus{
+			{URL: "https://a.example/feed", Theme: "news", Provider: "a.example", Title: "A"},
+			{URL: "https://secret.example/feed", Provider: "secret.example", Title: "Secret"},
+		},
+	}
+}
+
+func (f *fake) Status() Status {
+	st := f.status
+	st.Peer, st.Network, st.Version, st.Feeds = "12D3KooWSelf", "main", "dev", f.Feeds()
+	return st
+}
+func (f *fake) Ready() bool { return !f.unready }
+
+func (f *fake) Ring(context.Context) ([]feedring.RingGroup, error) {
+	return []feedring.RingGroup{{Theme: "news", Manager: "12D3B", Term: 3, Peers: 4, Feeds: 9}}, f.fails
+}
+
+func (f *fake) Catalogue(_ context.Context, t feedring.Theme) (feedring.Catalogue, error) {
+	if t != "news" {
+		return feedring.Catalogue{}, fmt.Errorf("no group publishes %s: %w", t, ErrUnknown)
+	}
+	return feedring.Catalogue{Theme: t, Manager: "12D3B", Term: 3, Peers: []feedring.CataloguePeer{}}, f.fails
+}
+
+// Query answers from the newest; those of one second come in a different order
+// each time.
+func (f *fake) Query(ctx context.Context, ask Ask) (Answer, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.asked = append(f.asked, ask)
+	if f.fails != nil {
+		return Answer{}, f.fails
+	}
+	var found []feedring.Entry
+	for _, e := range slices.Concat(f.entries, f.ifPrivate(ask)) {
+		if (ask.Until.IsZero() || e.Published.Before(ask.Until)) && !e.Published.Before(ask.Since) {
+			found = append(found, e)
+		}
+	}
+	if len(f.asked)%2 == 0 {
+		slices.Reverse(found)
+	}
+	slices.SortStableFunc(found, func(a, b feedring.Entry) int { return b.Published.Compare(a.Published) })
+	return Answer{Entries: found[:min(len(found), ask.Limit)], Final: f.final, Theme: ask.Theme}, nil
+}
+
+func (f *fake) ifPrivate(ask Ask) []feedring.Entry {
+	if ask.Private {
+		return f.private
+	}
+	return nil
+}
+
+func (f *fake) Follow(ctx context.Context, ask Ask, each func(Update) error) error {
+	return f.follow(ctx, ask, each)
+}
+
+func (f *fake) Feeds() []FeedStatus {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.feeds)
+}
+
+func (f *fake) find(url string) int {
+	return slices.IndexFunc(f.feeds, func(s FeedStatus) bool { return s.URL == url })
+}
+
+func (f *fake) AddFeed(_ context.Context, spec feedring.FeedSpec) (FeedStatus, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if i := f.find(spec.URL); i >= 0 {
+		if f.feeds[i].Theme != spec.Theme {
+			return FeedStatus{}, fmt.Errorf("%s is already published in %s: remove it first", spec.URL, f.feeds[i].Theme)
+		}
+		return f.feeds[i], nil
+	}
+	st := FeedStatus{URL: spec.URL, Theme: spec.Theme, Provider: spec.Provider}
+	f.feeds = append(f.feeds, st)
+	return st, nil
+}
+
+func (f *fake) RemoveFeed(_ context.Context, url string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	i := f.find(url)
+	if i < 0 {
+		return fmt.Errorf("%s is not one of this peer's feeds: %w", url, ErrUnknown)
+	}
+	f.feeds = slices.Delete(f.feeds, i, i+1)
+	return nil
+}
+
+func (f *fake) Ping(_ context.Context, url string) (FeedStatus, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if i := f.find(url); i >= 0 {
+		return f.feeds[i], f.fails
+	}
+	return FeedStatus{}, fmt.Errorf("%s is not one of this peer's feeds: %w", url, ErrUnknown)
+}
+
+func (f *fake) Doctor(context.Context) []Check { return []Check{{Name: "clock", OK: true}} }
+
+func (f *fake) Vouch(_ context.Context, site string) (VouchAdvice, error) {
+	return VouchAdvice{Instructions: "publish it", Sites: []SiteStatus{{Site: site}}}, nil
+}
+
+// entryAt is an entry published so many seconds before testNow.
+func entryAt(n int, age time.Duration) feedring.Entry {
+	return feedring.Entry{
+		ID: feedring.NewEntryID("https://a.example/feed", fmt.Sprint(n), "", ""), Feed: "https://a.example/feed",
+		Provider: "a.example", Theme: "news", Title: fmt.Sprint("Entry ", n), URL: fmt.Sprint("https://a.example/", n),
+		Published: testNow.Add(-age), Publisher: "12D3B", Via: "12D3B",
+	}
+}
+
+// testSite is a front at 127.0.0.1:7378 that asks f.
+func testSite(f *fake, trusted bool) *site {
+	s := newSite(Config{
+		Backend: f, Token: testToken, PublicURL: "https://news.example/ring", Address: "127.0.0.1:7378",
+		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up 1\n") }),
+	}, trusted)
+	s.now = func() time.Time { return testNow }
+	return s
+}
+
+// call makes a request with headers given as "Name: value".
+func call(t testing.TB, h http.Handler, method, target, body string, headers ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	var reader io.Reader
+	if body != "" {
+		reader = strings.NewReader(body)
+	}
+	r := httptest.NewRequest(method, target, reader)
+	r.Host = "127.0.0.1:7378"
+	for _, header := range headers {
+		name, value, _ := strings.Cut(header, ": ")
+		if name == "Host" {
+			r.Host = value
+			continue
+		}
+		r.Header.Add(name, value)
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+const withToken = "Authorization: Bearer " + testToken
+
+func byID(a, b feedring.Entry) int { return cmp.Compare(a.ID, b.ID) }

@@ -1,0 +1,299 @@
+package web
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+func cursorOf(sequence uint64) feedring.Cursor {
+	return feedring.Cursor{{URL: "https://a.example/feed", Publisher: "12D3B"}: {Epoch: 5, Sequence: sequence}}
+}
+
+// numbered follows a feed whose entries have the numbers 1, 2, 3 …: the first
+// answer holds 2 and 1, later ones come as they are asked for, up to last.
+func numbered(last uint64) func(context.Context, Ask, func(Update) error) error {
+	return func(ctx context.Context, ask Ask, each func(Update) error) error {
+		next := uint64(3)
+		if ask.Cursor != nil {
+			for _, at := range ask.Cursor {
+				next = at.Sequence + 1
+			}
+		} else if err := firstAnswer(each); err != nil {
+			return err
+		}
+		for ; next <= last; next++ {
+			e := entryAt(int(next), 0)
+			if err := each(Update{Entry: &e, Cursor: cursorOf(next)}); err != nil {
+				return err
+			}
+		}
+		<-ctx.Done()
+		return ctx.Err()
+	}
+}
+
+func firstAnswer(each func(Update) error) error {
+	for n := 2; n > 0; n-- {
+		e := entryAt(n, time.Minute)
+		if err := each(Update{Entry: &e}); err != nil {
+			return err
+		}
+	}
+	return each(Update{Final: &feedring.Final{
+		Status: feedring.Answered, Hops: 1, Messages: 2, Grants: []feedring.Grant{{Provider: feedring.PeerInfo{ID: "12D3B"}}},
+	}})
+}
+
+type received struct{ name, id, data string }
+
+// open starts a stream, whose events come one by one.
+func open(t *testing.T, address string, headers ...string) (next func() received, end func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	r, err := http.NewRequestWithContext(ctx, "GET", address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, header := range headers {
+		name, value, _ := strings.Cut(header, ": ")
+		r.Header.Set(name, value)
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if resp.StatusCode != 200 || resp.Header.Get("Content-Type") != "text/event-stream" {
+		t.Fatalf("%s %v", resp.Status, resp.Header)
+	}
+	lines := bufio.NewScanner(resp.Body)
+	lines.Buffer(nil, 1<<20)
+	return func() received { return readEvent(t, lines) }, func() { cancel(); resp.Body.Close() }
+}
+
+func readEvent(t *testing.T, lines *bufio.Scanner) (e received) {
+	t.Helper()
+	for lines.Scan() {
+		name, value, _ := strings.Cut(lines.Text(), ": ")
+		switch name {
+		case "event":
+			e.name = value
+		case "id":
+			e.id = value
+		case "data":
+			e.data = value
+		case "":
+			if e.name != "" {
+				return e
+			}
+		}
+	}
+	t.Fatalf("the stream ended: %v", lines.Err())
+	return e
+}
+
+func TestStreamAndResume(t *testing.T) {
+	f := newFake()
+	f.follow = numbered(5)
+	server := httptest.NewServer(testSite(f, false))
+	defer server.Close()
+	next, end := open(t, server.URL+"/api/v1/stream?theme=news")
+	for _, want := range []string{"Entry 2", "Entry 1"} {
+		if e := next(); e.name != "entry" || e.id != "" || !strings.Contains(e.data, want) {
+			t.Fatalf("%+v, want %s", e, want)
+		}
+	}
+	if e := next(); e.name != "answered" || e.data != `{"event":"answered","via":"12D3B","theme":"news","hops":1,"messages":2,"entries":2}` {
+		t.Fatalf("%+v", e)
+	}
+	var last string
+	for n := 3; n <= 4; n++ {
+		e := next()
+		if e.name != "entry" || e.id == "" || !strings.Contains(e.data, fmt.Sprint("Entry ", n)) {
+			t.Fatalf("%+v, want entry %d", e, n)
+		}
+		last = e.id
+	}
+	end()
+	for _, resume := range [][]string{
+		{server.URL + "/api/v1/stream?theme=news", "Last-Event-ID: " + last},
+		{server.URL + "/api/v1/stream?theme=news&lastEventId=" + last},
+	} {
+		next, end = open(t, resume[0], resume[1:]...)
+		if e := next(); e.name != "entry" || !strings.Contains(e.data, "Entry 5") {
+			t.Errorf("after the resume: %+v", e)
+		}
+		end()
+	}
+}
+
+func TestStreamAsks(t *testing.T) {
+	asked := make(chan Ask, 1)
+	f := newFake()
+	f.follow = func(_ context.Context, ask Ask, _ func(Update) error) error {
+		asked <- ask
+		return nil
+	}
+	for _, trusted := range []bool{false, true} {
+		w := call(t, testSite(f, trusted), "GET", "/api/v1/stream?q=a+b&updates=true", "")
+		if got := <-asked; got.Words != "a b" || !got.Updates || got.Private != trusted || got.Cursor != nil {
+			t.Errorf("asked %+v", got)
+		}
+		if !strings.HasPrefix(w.Body.String(), "retry: 3000\n\n") {
+			t.Errorf("%s", w.Body)
+		}
+	}
+	if w := call(t, testSite(f, false), "HEAD", "/api/v1/stream", ""); w.Code != 200 || len(asked) != 0 {
+		t.Errorf("HEAD: %d, %d asked", w.Code, len(asked))
+	}
+}
+
+func TestStreamTellsWhatWentWrong(t *testing.T) {
+	f := newFake()
+	f.follow = func(context.Context, Ask, func(Update) error) error { return errors.New("no peer could be reached") }
+	w := call(t, testSite(f, false), "GET", "/api/v1/stream", "")
+	_, data, _ := strings.Cut(w.Body.String(), "event: problem\ndata: ")
+	var p problem
+	if err := json.Unmarshal([]byte(data), &p); err != nil || p.Status != 503 || p.Detail != "no peer could be reached" {
+		t.Errorf("%v %s", err, w.Body)
+	}
+}
+
+func TestStreamGivesSignsOfLife(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		f.follow = numbered(0)
+		ctx, cancel := context.WithTimeout(t.Context(), 46*time.Second)
+		defer cancel()
+		w := httptest.NewRecorder()
+		testSite(f, true).ServeHTTP(w, httptest.NewRequestWithContext(ctx, "GET", "/api/v1/stream", nil))
+		if n := strings.Count(w.Body.String(), ": alive\n\n"); n != 3 {
+			t.Errorf("%d signs of life in 46 s:\n%s", n, w.Body)
+		}
+	})
+}
+
+func TestTooManyStreams(t *testing.T) {
+	f := newFake()
+	f.follow = numbered(0)
+	s := testSite(f, false)
+	s.streams = make(chan struct{}, 1)
+	server := httptest.NewServer(s)
+	defer server.Close()
+	next, end := open(t, server.URL+"/api/v1/stream")
+	next()
+	w := call(t, s, "GET", "/api/v1/stream", "")
+	if w.Code != 503 || w.Header().Get("Retry-After") != "10" {
+		t.Errorf("%d %v", w.Code, w.Header())
+	}
+	checkForm(t, w)
+	end()
+	s.streams <- struct{}{} // the place is given back: else the test would hang here
+}
+
+func TestTooManyQueries(t *testing.T) {
+	s := testSite(newFake(), false)
+	s.queries = make(chan struct{})
+	w := call(t, s, "GET", "/api/v1/entries", "")
+	if w.Code != 503 {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	checkForm(t, w)
+}
+
+// TestSlowReader shows that a reader which takes nothing is let go.
+func TestSlowReader(t *testing.T) {
+	ended := make(chan error, 1)
+	f := newFake()
+	f.follow = func(_ context.Context, _ Ask, each func(Update) error) error {
+		e := entryAt(1, 0)
+		e.ContentHTML = strings.Repeat("x", feedring.MaxEntry)
+		for {
+			if err := each(Update{Entry: &e}); err != nil {
+				ended <- err
+				return err
+			}
+		}
+	}
+	s := testSite(f, true)
+	s.writeWithin = 50 * time.Millisecond
+	server := httptest.NewServer(s)
+	defer server.Close()
+	conn, err := net.Dial("tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := fmt.Fprint(conn, "GET /api/v1/stream HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; !errors.Is(err, errReaderLeft) {
+		t.Errorf("ended with %v", err)
+	}
+}
+
+func TestCursor(t *testing.T) {
+	c := feedring.Cursor{}
+	for publisher := range 10 {
+		for feed := range 10 {
+			ref := feedring.FeedRef{
+				URL:       fmt.Sprintf("https://newspaper.example/feeds/section-%d-%d.xml", publisher, feed),
+				Publisher: feedring.PeerID(fmt.Sprintf("12D3KooWGjMCuWXjTyyxmFY4bvYiVbLRBCgJ8kQ2y6aAm%07d", publisher)),
+			}
+			c[ref] = feedring.Position{Epoch: 1772625600, Sequence: uint64(publisher*1000 + feed)}
+		}
+	}
+	id := formatCursor(c)
+	back, err := parseCursor(id)
+	if err != nil || !maps.Equal(c, back) {
+		t.Fatalf("%v\n%v", err, back)
+	}
+	if len(id) > 4096 {
+		t.Errorf("the id of an event has %d characters for 100 feeds", len(id))
+	}
+	if formatCursor(nil) != "" {
+		t.Error("no cursor has an id")
+	}
+	if none, err := parseCursor(formatCursor(feedring.Cursor{})); err != nil || none == nil {
+		t.Errorf("the empty cursor is read as %v, %v: it is not no cursor", none, err)
+	}
+	for n := range 2000 {
+		c[feedring.FeedRef{URL: fmt.Sprintf("https://%d.example/%s", n, strings.Repeat("x", n%50)), Publisher: "12D3"}] = feedring.Position{Sequence: 1}
+	}
+	if id := formatCursor(c); len(id) > maxCursor {
+		t.Errorf("an id has %d characters", len(id))
+	}
+}
+
+func FuzzCursor(f *testing.F) {
+	f.Add(formatCursor(cursorOf(7)))
+	f.Add(formatCursor(feedring.Cursor{{URL: "a", Publisher: "b"}: {}, {URL: "aa", Publisher: "b"}: {Epoch: 1}, {URL: "a", Publisher: "c"}: {Sequence: 1 << 60}}))
+	f.Add("AQ")
+	f.Add("AQAAAA")
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := parseCursor(text)
+		if err != nil || c == nil {
+			return
+		}
+		id := formatCursor(c)
+		if id == "" {
+			return // what shares much may be longer when it is written in order
+		}
+		again, err := parseCursor(id)
+		if err != nil || !maps.Equal(c, again) {
+			t.Fatalf("%v is written %q and read %v, %v", c, id, again, err)
+		}
+	})
+}
