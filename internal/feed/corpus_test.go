@@ -99,7 +99,7 @@ func checkEntry(t *testing.T, file string, e *feedring.Entry, now time.Time) {
 		t.Errorf("%s: %+v", file, e)
 	case e.Published.IsZero(), e.Published.After(now), e.Published.Nanosecond() != 0:
 		t.Errorf("%s: published %v", file, e.Published)
-	case size > feedring.MaxEntry-envelope:
+	case size > feedring.MaxEntry:
 		t.Errorf("%s: %d bytes", file, size)
 	case !utf8.ValidString(e.Title), !utf8.ValidString(e.Summary), !utf8.ValidString(e.ContentHTML):
 		t.Errorf("%s: not UTF-8: %+v", file, e)

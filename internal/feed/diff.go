@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/feed/document"
 )
 
 // Diff tells which entries of doc are new or changed since state, oldest
 // first, and the state that remembers them. now becomes their Seen; it stands
 // in for a missing or future publication date. A changed entry keeps its id
 // and has the next Version. state is not changed.
-func Diff(state State, doc *Document, now time.Time) ([]feedring.Entry, State) {
+func Diff(state State, doc *document.Document, now time.Time) ([]feedring.Entry, State) {
 	next := state
 	next.Title, next.Feedring = doc.Title, doc.Feedring
 	next.known = maps.Clone(state.known)
@@ -37,15 +38,15 @@ func Diff(state State, doc *Document, now time.Time) ([]feedring.Entry, State) {
 }
 
 // learn remembers an item, and returns it as an entry if it is news.
-func (s *State) learn(it Item, now time.Time) (feedring.Entry, bool) {
+func (s *State) learn(it document.Item, now time.Time) (feedring.Entry, bool) {
 	k, old := s.known[it.Entry.ID]
-	if old && k.hash == it.hash {
+	if old && k.hash == it.Hash {
 		return feedring.Entry{}, false
 	}
 	if !old {
 		k.seen = now.Unix()
 	}
-	k.hash, k.link = it.hash, linkHash(it.link)
+	k.hash, k.link = it.Hash, linkHash(it.Link)
 	k.version++
 	s.known[it.Entry.ID] = k
 
@@ -67,11 +68,11 @@ func (s *State) learn(it Item, now time.Time) (feedring.Entry, bool) {
 // recognise gives items the ids they had before where a feed makes up new
 // guids on each run: of the items whose link is known, four in five have a
 // guid that is not.
-func recognise(s *State, items []Item) []Item {
+func recognise(s *State, items []document.Item) []document.Item {
 	byLink := s.linkIndex(items)
 	recognised, strange := 0, 0
 	for _, it := range items {
-		if _, ok := byLink[linkHash(it.link)]; ok {
+		if _, ok := byLink[linkHash(it.Link)]; ok {
 			recognised++
 			if _, ok := s.known[it.Entry.ID]; !ok {
 				strange++
@@ -86,7 +87,7 @@ func recognise(s *State, items []Item) []Item {
 	}
 	items = slices.Clone(items)
 	for i := range items {
-		if id, ok := byLink[linkHash(items[i].link)]; ok {
+		if id, ok := byLink[linkHash(items[i].Link)]; ok {
 			items[i].Entry.ID = id
 		}
 	}
@@ -95,12 +96,12 @@ func recognise(s *State, items []Item) []Item {
 
 // linkIndex returns the known ids by link, for the links that name one item
 // and one known entry only.
-func (s *State) linkIndex(items []Item) map[Hash]feedring.EntryID {
-	uses := make(map[Hash]int, len(items))
+func (s *State) linkIndex(items []document.Item) map[document.Hash]feedring.EntryID {
+	uses := make(map[document.Hash]int, len(items))
 	for _, it := range items {
-		uses[linkHash(it.link)]++
+		uses[linkHash(it.Link)]++
 	}
-	index := make(map[Hash]feedring.EntryID, len(items))
+	index := make(map[document.Hash]feedring.EntryID, len(items))
 	for id, k := range s.known {
 		switch uses[k.link] {
 		case 0: // not in this document
@@ -113,20 +114,20 @@ func (s *State) linkIndex(items []Item) map[Hash]feedring.EntryID {
 			index[k.link] = id
 		}
 	}
-	delete(index, Hash{})
+	delete(index, document.Hash{})
 	return index
 }
 
-func linkHash(link string) Hash {
+func linkHash(link string) document.Hash {
 	if link == "" {
-		return Hash{}
+		return document.Hash{}
 	}
-	return hashOf(link)
+	return document.HashOf(link)
 }
 
 // oldestFirst orders items by date if all have one, else as the usual document
 // does: the newest stands first.
-func oldestFirst(items []Item) []Item {
+func oldestFirst(items []document.Item) []document.Item {
 	ordered := slices.Clone(items)
 	slices.Reverse(ordered)
 	for _, it := range ordered {
@@ -134,7 +135,7 @@ func oldestFirst(items []Item) []Item {
 			return ordered
 		}
 	}
-	slices.SortStableFunc(ordered, func(a, b Item) int { return a.Entry.Published.Compare(b.Entry.Published) })
+	slices.SortStableFunc(ordered, func(a, b document.Item) int { return a.Entry.Published.Compare(b.Entry.Published) })
 	return ordered
 }
 

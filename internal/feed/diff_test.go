@@ -9,12 +9,28 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/feed/document"
 )
+
+const rssDoc = `<rss version="2.0"><channel><title>News</title>
+<item><title>One</title><link>https://site.example/1</link><guid>g1</guid><pubDate>Fri, 02 Jan 2026 03:04:05 +0100</pubDate></item>
+<item><title>Two</title><link>https://site.example/2</link></item>
+<item><description>Three</description></item>
+</channel></rss>`
+
+func parse(t testing.TB, body string) *document.Document {
+	t.Helper()
+	doc, err := document.Parse(document.Source{URL: "https://origin.example/feed.xml"}, []byte(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
 
 var start = time.Date(2026, 1, 10, 12, 0, 0, 500, time.UTC)
 
 // items makes a document of guid, link, title and day of January, newest first.
-func items(t testing.TB, rows ...[4]string) *Document {
+func items(t testing.TB, rows ...[4]string) *document.Document {
 	var b strings.Builder
 	for _, r := range rows {
 		fmt.Fprintf(&b, "<item><guid isPermaLink='false'>%s</guid><link>%s</link><title>%s</title>", r[0], r[1], r[2])
@@ -23,7 +39,7 @@ func items(t testing.TB, rows ...[4]string) *Document {
 		}
 		b.WriteString("</item>")
 	}
-	return parse(t, rssOf("<title>F</title>"+b.String()))
+	return parse(t, "<rss version='2.0'><channel><title>F</title>"+b.String()+"</channel></rss>")
 }
 
 func titles(entries []feedring.Entry) string {
@@ -69,7 +85,7 @@ func TestDatesAreNeverAfterSeen(t *testing.T) {
 }
 
 func TestNewGuidsOnEachRun(t *testing.T) {
-	run := func(n int, extra ...[4]string) *Document {
+	run := func(n int, extra ...[4]string) *document.Document {
 		rows := extra
 		for i := range 10 {
 			rows = append(rows, [4]string{fmt.Sprintf("run%d-%d", n, i), fmt.Sprintf("http://a/%d", i), fmt.Sprintf("t%d", i), "02"})
@@ -96,10 +112,10 @@ func TestNewGuidsOnEachRun(t *testing.T) {
 func TestKnownIsBounded(t *testing.T) {
 	var state State
 	for run := range 8 {
-		doc := &Document{}
+		doc := &document.Document{}
 		for i := range 1000 {
 			title := fmt.Sprint(run, "-", i)
-			doc.Items = append(doc.Items, Item{Entry: feedring.Entry{ID: feedring.NewEntryID("u", title, "", ""), Title: title}, hash: hashOf(title)})
+			doc.Items = append(doc.Items, document.Item{Entry: feedring.Entry{ID: feedring.NewEntryID("u", title, "", ""), Title: title}, Hash: document.HashOf(title)})
 		}
 		var found []feedring.Entry
 		if found, state = Diff(state, doc, start.Add(time.Duration(run)*time.Hour)); len(found) != 1000 {
@@ -193,19 +209,19 @@ func TestAdaptive(t *testing.T) {
 	}
 	for i, want := range []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute} {
 		state.Failures = i + 1
-		if got := wait(Outcome{Err: refuse(KindSlow, "x")}); !near(got, want) {
+		if got := wait(Outcome{Err: refuse(document.KindSlow, "x")}); !near(got, want) {
 			t.Errorf("failure %d: %v", i+1, got)
 		}
 	}
 	state.Failures = 1000
-	if got := wait(Outcome{Err: refuse(KindSlow, "x")}); !near(got, lastRetry) {
+	if got := wait(Outcome{Err: refuse(document.KindSlow, "x")}); !near(got, lastRetry) {
 		t.Errorf("many failures: %v", got)
 	}
 	state.Failures = 1
-	if got := wait(Outcome{Err: refuse(KindGone, "x")}); !near(got, lastRetry) {
+	if got := wait(Outcome{Err: refuse(document.KindGone, "x")}); !near(got, lastRetry) {
 		t.Errorf("gone: %v", got)
 	}
-	if got := wait(Outcome{Err: refuse(KindUnavailable, "x"), Hints: Hints{RetryAfter: time.Hour}}); got != time.Hour {
+	if got := wait(Outcome{Err: refuse(document.KindUnavailable, "x"), Hints: Hints{RetryAfter: time.Hour}}); got != time.Hour {
 		t.Errorf("retry-after: %v", got)
 	}
 	if got := p.Resume(&State{NextLook: start.Add(-time.Hour)}, start).Sub(start); got < 0 || got > resumeSpread {
@@ -215,7 +231,7 @@ func TestAdaptive(t *testing.T) {
 
 func TestFixed(t *testing.T) {
 	own := func(string) bool { return true }
-	failed := refuse(KindUnavailable, "x")
+	failed := refuse(document.KindUnavailable, "x")
 	for name, c := range map[string]struct {
 		p        FixedPolicy
 		failures int
@@ -232,7 +248,7 @@ func TestFixed(t *testing.T) {
 		"at most an hour": {FixedPolicy{20 * time.Minute, nil}, 99, Outcome{Err: failed}, time.Hour},
 		"or the interval": {FixedPolicy{2 * time.Hour, nil}, 99, Outcome{Err: failed}, 2 * time.Hour},
 		"retry-after":     {FixedPolicy{time.Second, own}, 1, Outcome{Err: failed, Hints: Hints{RetryAfter: time.Minute}}, time.Minute},
-		"gone":            {FixedPolicy{time.Second, own}, 1, Outcome{Err: refuse(KindGone, "x")}, 24 * time.Hour},
+		"gone":            {FixedPolicy{time.Second, own}, 1, Outcome{Err: refuse(document.KindGone, "x")}, 24 * time.Hour},
 	} {
 		next, _ := c.p.Next(&State{Failures: c.failures}, c.o, start)
 		if got := next.Sub(start); got != c.want {

@@ -4,11 +4,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"io"
 	"net"
 	"net/http"
 	"time"
 
+	"github.com/feedring/feedring/internal/feed/document"
 	"github.com/feedring/feedring/internal/guard"
 )
 
@@ -24,7 +24,7 @@ func UserAgent(version string) string {
 type Answer struct {
 	// Document is nil where nothing changed: status 304, or the same bytes as
 	// last time.
-	Document   *Document
+	Document   *document.Document
 	Validators Validators
 	BodyHash   BodyHash // of the decompressed body, before it was read
 	Hints      Hints
@@ -104,7 +104,7 @@ func newRequest(ctx context.Context, url string, state *State) (*http.Request, e
 		return nil, err
 	}
 	req.Header.Set("Accept", accept)
-	req.Header.Set("Accept-Encoding", acceptEncoding)
+	req.Header.Set("Accept-Encoding", document.AcceptEncoding)
 	if state.Validators.ETag != "" {
 		req.Header["If-None-Match"] = []string{string(state.Validators.ETag)}
 	}
@@ -116,10 +116,10 @@ func newRequest(ctx context.Context, url string, state *State) (*http.Request, e
 
 // read takes the body in, and reads it as a document if it is not the old one.
 func (f *Fetcher) read(a *Answer, url string, resp *http.Response, state *State) error {
-	if resp.ContentLength > maxBody {
-		return refuse(KindTooLarge, "the document is larger than %d MiB", maxBody>>20)
+	if resp.ContentLength > document.MaxBody {
+		return refuse(document.KindTooLarge, "the document is larger than %d MiB", document.MaxBody>>20)
 	}
-	body, err := readBody(resp.Body, resp.Header.Get("Content-Encoding"))
+	body, err := document.ReadBody(resp.Body, resp.Header.Get("Content-Encoding"))
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (f *Fetcher) read(a *Answer, url string, resp *http.Response, state *State)
 	}
 	f.reading <- struct{}{}
 	defer func() { <-f.reading }()
-	doc, err := Parse(Source{URL: url, Location: resp.Request.URL.String(), Header: resp.Header}, body)
+	doc, err := document.Parse(document.Source{URL: url, Location: resp.Request.URL.String(), Header: resp.Header}, body)
 	if err != nil {
 		return err
 	}
@@ -155,20 +155,20 @@ func moved(resp *http.Response) string {
 }
 
 func networkError(err error) *Error {
-	e := &Error{Kind: KindNetwork, Detail: err.Error(), Err: err}
+	e := &Error{Kind: document.KindNetwork, Detail: err.Error(), Err: err}
 	var dns *net.DNSError
 	var timeout net.Error
 	switch {
 	case errors.Is(err, guard.ErrPrivate):
-		e.Kind = KindPrivate
+		e.Kind = document.KindPrivate
 	case errors.Is(err, guard.ErrRedirectLoop):
-		e.Kind = KindRedirectLoop
+		e.Kind = document.KindRedirectLoop
 	case errors.Is(err, guard.ErrSlow):
-		e.Kind = KindSlow
+		e.Kind = document.KindSlow
 	case errors.As(err, &dns) && dns.IsNotFound:
 		e.Detail = "no such host: " + dns.Name
 	case errors.As(err, &timeout) && timeout.Timeout():
-		e.Kind = KindSlow
+		e.Kind = document.KindSlow
 	}
 	return e
 }
@@ -179,15 +179,15 @@ func statusError(resp *http.Response, hints Hints) *Error {
 	e := &Error{Status: resp.StatusCode, RetryAfter: hints.RetryAfter}
 	switch {
 	case e.Status == http.StatusNotFound:
-		e.Kind, e.Detail = KindNotFound, "404: the origin has no such feed"
+		e.Kind, e.Detail = document.KindNotFound, "404: the origin has no such feed"
 	case e.Status == http.StatusGone:
-		e.Kind, e.Detail = KindGone, "410: the origin says that the feed is gone for good"
+		e.Kind, e.Detail = document.KindGone, "410: the origin says that the feed is gone for good"
 	case e.Status == http.StatusTooManyRequests:
-		e.Kind, e.Detail = KindTooManyRequests, "429: the origin asks for fewer requests"
+		e.Kind, e.Detail = document.KindTooManyRequests, "429: the origin asks for fewer requests"
 	case e.Status >= 500:
-		e.Kind, e.Detail = KindUnavailable, resp.Status
+		e.Kind, e.Detail = document.KindUnavailable, resp.Status
 	default:
-		e.Kind, e.Detail = KindRefused, resp.Status
+		e.Kind, e.Detail = document.KindRefused, resp.Status
 	}
 	if e.RetryAfter > 0 {
 		e.Detail += ", and to wait " + e.RetryAfter.String()
@@ -205,13 +205,5 @@ func challengeOf(resp *http.Response) string {
 		resp.StatusCode != http.StatusTooManyRequests {
 		return ""
 	}
-	r, err := decoder(&counter{r: resp.Body}, resp.Header.Get("Content-Encoding"))
-	if err != nil {
-		return ""
-	}
-	page, _ := io.ReadAll(io.LimitReader(r, 64<<10))
-	if challenger(page, resp.Header) == "" {
-		return ""
-	}
-	return describePage(page, resp.Header)
+	return document.Challenge(resp.Body, resp.Header)
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/andybalholm/brotli"
+	"github.com/feedring/feedring/internal/feed/document"
 	"github.com/feedring/feedring/internal/guard"
 )
 
@@ -210,35 +211,35 @@ func badOrigin(w http.ResponseWriter, r *http.Request) {
 func TestBadOrigins(t *testing.T) {
 	url := origin(t, badOrigin)
 	for path, want := range map[string]struct {
-		kind   Kind
+		kind   document.Kind
 		status int
 		text   string
 	}{
-		"/endless":   {KindTooLarge, 0, "larger than 8 MiB"},
-		"/long":      {KindTooLarge, 0, "larger than 8 MiB"},
-		"/bomb":      {KindTooLarge, 0, "decompression bomb"},
-		"/brbomb":    {KindTooLarge, 0, "decompression bomb"},
-		"/cut":       {KindTruncated, 0, "truncated at byte"},
-		"/cutgzip":   {KindTruncated, 0, "truncated at byte"},
-		"/liar":      {KindMalformed, 0, "encoded as gzip and is not"},
-		"/zstd":      {KindMalformed, 0, "zstd"},
-		"/loop":      {KindRedirectLoop, 0, "redirect loop"},
-		"/404":       {KindNotFound, 404, "404"},
-		"/410":       {KindGone, 410, "gone for good"},
-		"/403":       {KindRefused, 403, "403 Forbidden"},
-		"/304":       {KindRefused, 304, "304"},
-		"/429":       {KindTooManyRequests, 429, "wait 2m0s"},
-		"/503":       {KindUnavailable, 503, "503"},
-		"/challenge": {KindUnavailable, 503, "challenge page (Cloudflare)"},
-		"/page":      {KindNotAFeed, 0, `titled "Parked"`},
-		"/empty":     {KindEmpty, 0, "empty"},
-		"/slow":      {KindSlow, 0, "too slow"},
-		"/drip":      {KindSlow, 0, "too slow"},
+		"/endless":   {document.KindTooLarge, 0, "larger than 8 MiB"},
+		"/long":      {document.KindTooLarge, 0, "larger than 8 MiB"},
+		"/bomb":      {document.KindTooLarge, 0, "decompression bomb"},
+		"/brbomb":    {document.KindTooLarge, 0, "decompression bomb"},
+		"/cut":       {document.KindTruncated, 0, "truncated at byte"},
+		"/cutgzip":   {document.KindTruncated, 0, "truncated at byte"},
+		"/liar":      {document.KindMalformed, 0, "encoded as gzip and is not"},
+		"/zstd":      {document.KindMalformed, 0, "zstd"},
+		"/loop":      {document.KindRedirectLoop, 0, "redirect loop"},
+		"/404":       {document.KindNotFound, 404, "404"},
+		"/410":       {document.KindGone, 410, "gone for good"},
+		"/403":       {document.KindRefused, 403, "403 Forbidden"},
+		"/304":       {document.KindRefused, 304, "304"},
+		"/429":       {document.KindTooManyRequests, 429, "wait 2m0s"},
+		"/503":       {document.KindUnavailable, 503, "503"},
+		"/challenge": {document.KindUnavailable, 503, "challenge page (Cloudflare)"},
+		"/page":      {document.KindNotAFeed, 0, `titled "Parked"`},
+		"/empty":     {document.KindEmpty, 0, "empty"},
+		"/slow":      {document.KindSlow, 0, "too slow"},
+		"/drip":      {document.KindSlow, 0, "too slow"},
 	} {
 		t.Run(path[1:], func(t *testing.T) {
 			t.Parallel()
 			f := testFetcher()
-			if want.kind == KindSlow {
+			if want.kind == document.KindSlow {
 				f = fetcher(guard.Config{AllowPrivate: true, HeaderTimeout: 50 * time.Millisecond, BodyTimeout: 50 * time.Millisecond})
 			}
 			answer, err := f.Fetch(t.Context(), url+path, &State{})
@@ -264,11 +265,11 @@ func TestNoAnswer(t *testing.T) {
 	for name, c := range map[string]struct {
 		f    *Fetcher
 		url  string
-		kind Kind
+		kind document.Kind
 	}{
-		"refused": {testFetcher(), url, KindNetwork},
-		"private": {strict, url, KindPrivate},
-		"number":  {strict, "http://2130706433/", KindPrivate},
+		"refused": {testFetcher(), url, document.KindNetwork},
+		"private": {strict, url, document.KindPrivate},
+		"number":  {strict, "http://2130706433/", document.KindPrivate},
 	} {
 		_, err := c.f.Fetch(t.Context(), c.url, &State{})
 		var e *Error

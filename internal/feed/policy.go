@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/feedring/feedring/internal/feed/document"
 	"github.com/feedring/feedring/internal/guard"
 )
 
@@ -90,7 +91,7 @@ func (a *Adaptive) jitter(d time.Duration) time.Duration {
 // retryAfterError doubles from a minute to a day; a feed that is gone is asked
 // for once a day, in case it was a mistake.
 func retryAfterError(err *Error, failures int) time.Duration {
-	if err.Kind == KindGone {
+	if err.Kind == document.KindGone {
 		return lastRetry
 	}
 	return min(firstRetry<<min(max(failures-1, 0), 11), lastRetry)
@@ -131,7 +132,7 @@ func (f FixedPolicy) Next(s *State, o Outcome, now time.Time) (time.Time, time.D
 	if o.Err != nil {
 		longest := max(f.Interval, min(10*f.Interval, time.Hour))
 		wait = min(f.Interval<<min(max(s.Failures-1, 0), 4), longest)
-		if o.Err.Kind == KindGone {
+		if o.Err.Kind == document.KindGone {
 			wait = lastRetry
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/feedring/feedring/internal/feed/document"
 )
 
 // Run looks at feeds until ctx ends; then it cancels the looks under way,
@@ -92,7 +94,7 @@ func (w *Watcher) look(ctx context.Context, state State) State {
 		if ctx.Err() != nil {
 			return state
 		}
-		e := &Error{Kind: KindUnsaved, URL: state.URL, Detail: "its entries could not be stored: " + err.Error(), Err: err}
+		e := &Error{Kind: document.KindUnsaved, URL: state.URL, Detail: "its entries could not be stored: " + err.Error(), Err: err}
 		next = w.failed(state, e, answer.Hints, now)
 	}
 	w.log(&state, &next)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/feed/document"
 )
 
 // State is all that is remembered of a feed between two looks. The zero State
@@ -42,8 +43,8 @@ type State struct {
 
 // known is what is remembered of an entry, to tell whether it changed.
 type known struct {
-	hash    Hash
-	link    Hash // zero: none
+	hash    document.Hash
+	link    document.Hash // zero: none
 	version uint32
 	seen    int64 // Unix seconds, of the first version
 }
@@ -73,7 +74,7 @@ func (s *State) conditional() bool { return s.looked() && s.Validators != Valida
 
 const (
 	stateVersion = 1
-	knownSize    = 16 + len(Hash{}) + len(Hash{}) + 4 + 8
+	knownSize    = 16 + len(document.Hash{}) + len(document.Hash{}) + 4 + 8
 	maxKnown     = 5_000 // remembered beside those of the last document
 )
 
@@ -94,7 +95,7 @@ func (s State) MarshalBinary() ([]byte, error) {
 	for _, id := range slices.Sorted(maps.Keys(s.known)) {
 		raw, err := hex.DecodeString(string(id))
 		if err != nil || len(raw) != 16 {
-			return nil, fmt.Errorf("feed: encode state: entry id %q is not 32 hexadecimal digits", clip(string(id)))
+			return nil, fmt.Errorf("feed: encode state: entry id %q is not 32 hexadecimal digits", id)
 		}
 		k := s.known[id]
 		out = append(append(append(out, raw...), k.hash[:]...), k.link[:]...)
@@ -114,7 +115,7 @@ func (s *State) UnmarshalBinary(b []byte) error {
 		return errState
 	}
 	head, rest := b[1+n:1+n+int(length)], b[1+n+int(length):]
-	if len(rest)%knownSize != 0 || len(rest)/knownSize > maxKnown+maxItems {
+	if len(rest)%knownSize != 0 || len(rest)/knownSize > maxKnown+document.MaxItems {
 		return errState
 	}
 	var next State
@@ -124,8 +125,8 @@ func (s *State) UnmarshalBinary(b []byte) error {
 	next.known = make(map[feedring.EntryID]known, len(rest)/knownSize)
 	for ; len(rest) > 0; rest = rest[knownSize:] {
 		k := known{
-			hash:    Hash(rest[16:32]),
-			link:    Hash(rest[32:48]),
+			hash:    document.Hash(rest[16:32]),
+			link:    document.Hash(rest[32:48]),
 			version: binary.BigEndian.Uint32(rest[48:52]),
 			seen:    int64(binary.BigEndian.Uint64(rest[52:60])),
 		}

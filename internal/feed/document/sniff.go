@@ -1,8 +1,9 @@
-package feed
+package document
 
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 
@@ -82,6 +83,20 @@ func describePage(page []byte, header http.Header) string {
 		what += "; looks like a challenge page (" + who + ")"
 	}
 	return what
+}
+
+// Challenge describes a page that came with an error status, if it is one made
+// to keep programs out; else it returns "".
+func Challenge(r io.Reader, header http.Header) string {
+	decoded, err := decoder(&counter{r: r}, header.Get("Content-Encoding"))
+	if err != nil {
+		return ""
+	}
+	page, _ := io.ReadAll(io.LimitReader(decoded, 64<<10)) // what there is of it will do
+	if challenger(page, header) == "" {
+		return ""
+	}
+	return describePage(page, header)
 }
 
 func pageTitle(page []byte) string {

@@ -1,4 +1,4 @@
-package feed
+package document
 
 import (
 	"bytes"
@@ -79,6 +79,8 @@ func TestConvertLeavesNoDeclaration(t *testing.T) {
 		}
 	}
 }
+
+const corpusDir = "../../../../shared/feeds/corpus"
 
 func FuzzConvert(f *testing.F) {
 	f.Add([]byte(`<?xml version="1.0" encoding="windows-1251"?><rss/>`), "text/xml; charset=utf-8")

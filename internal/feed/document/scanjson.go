@@ -1,4 +1,4 @@
-package feed
+package document
 
 // jsonScan walks over the brackets and strings of a JSON document.
 type jsonScan struct {
@@ -35,8 +35,8 @@ func (s *jsonScan) run() error {
 
 func (s *jsonScan) openBracket(c byte) error {
 	if c == '{' && s.depth == 2 { // an object of an array of the feed's own
-		if s.items++; s.items > maxItems {
-			return refuse(KindTooLarge, "the feed has more than %d entries", maxItems)
+		if s.items++; s.items > MaxItems {
+			return refuse(KindTooLarge, "the feed has more than %d entries", MaxItems)
 		}
 	}
 	if s.depth++; s.depth > maxDepth {

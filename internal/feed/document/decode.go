@@ -1,4 +1,4 @@
-package feed
+package document
 
 import (
 	"bufio"
@@ -14,13 +14,13 @@ import (
 	"github.com/feedring/feedring/internal/guard"
 )
 
-// acceptEncoding is what readBody can undo; deflate is not asked for, because
+// AcceptEncoding is what ReadBody can undo; deflate is not asked for, because
 // servers disagree on what it is, but is read all the same.
-const acceptEncoding = "gzip, br"
+const AcceptEncoding = "gzip, br"
 
-// readBody reads a whole body and undoes its content encodings, given as in
+// ReadBody reads a whole body and undoes its content encodings, given as in
 // the header. It stops at the first byte over a limit.
-func readBody(r io.Reader, encoding string) ([]byte, error) {
+func ReadBody(r io.Reader, encoding string) ([]byte, error) {
 	raw := &counter{r: r}
 	decoded, err := decoder(raw, encoding)
 	if err == nil {
@@ -47,13 +47,13 @@ func readLimited(r io.Reader, raw *counter) ([]byte, error) {
 	buf := make([]byte, 0, 64<<10)
 	for {
 		if len(buf) == cap(buf) {
-			buf = append(make([]byte, 0, min(2*cap(buf), maxBody+1)), buf...)
+			buf = append(make([]byte, 0, min(2*cap(buf), MaxBody+1)), buf...)
 		}
 		n, err := r.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
 		switch {
-		case len(buf) > maxBody:
-			return nil, refuse(KindTooLarge, "the document is larger than %d MiB", maxBody>>20)
+		case len(buf) > MaxBody:
+			return nil, refuse(KindTooLarge, "the document is larger than %d MiB", MaxBody>>20)
 		case len(buf) > ratioGrace && int64(len(buf)) > maxRatio*raw.n:
 			return nil, refuse(KindTooLarge, "the answer expands more than %d times: a decompression bomb", maxRatio)
 		case err == io.EOF:

@@ -1,4 +1,4 @@
-package feed
+package document
 
 import "bytes"
 
@@ -133,8 +133,8 @@ func (s *xmlScan) count(name []byte, closed bool) error {
 	}
 	local := name[bytes.IndexByte(name, ':')+1:]
 	if bytes.EqualFold(local, []byte("item")) || bytes.EqualFold(local, []byte("entry")) {
-		if s.items++; s.items > maxItems {
-			return refuse(KindTooLarge, "the feed has more than %d entries", maxItems)
+		if s.items++; s.items > MaxItems {
+			return refuse(KindTooLarge, "the feed has more than %d entries", MaxItems)
 		}
 	}
 	if s.depth >= maxDepth {

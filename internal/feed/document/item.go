@@ -1,4 +1,4 @@
-package feed
+package document
 
 import (
 	"crypto/sha256"
@@ -31,7 +31,8 @@ const (
 // Hash is a part of a SHA-256.
 type Hash [16]byte
 
-func hashOf(parts ...string) Hash {
+// HashOf hashes parts so that no two lists of parts collide by their seams.
+func HashOf(parts ...string) Hash {
 	h := sha256.New()
 	for _, part := range parts {
 		var length [8]byte
@@ -48,8 +49,10 @@ type Item struct {
 	// Published is zero where the feed gives no date.
 	Entry feedring.Entry
 
-	guid, link string
-	hash       Hash // of what makes a new version; see contentHash
+	Link string // what the entry can be recognised by beside its id; may be empty
+	Hash Hash   // of what makes a new version; see contentHash
+
+	guid string
 }
 
 // newItems reads the items of a feed and gives each an id of its own.
@@ -69,7 +72,7 @@ func newItems(r reader) []Item {
 // resembles reports whether two items may be versions of one entry.
 func (it *Item) resembles(other *Item) bool {
 	if it.Entry.Title == "" {
-		return it.hash == other.hash
+		return it.Hash == other.Hash
 	}
 	return it.Entry.Title == other.Entry.Title
 }
@@ -88,25 +91,25 @@ func identify(feedURL string, items []Item) []Item {
 	sharedGUID, sharedLink := make(map[string]bool), make(map[string]bool)
 	for i := range items {
 		it := &items[i]
-		if other, ok := guids[it.guid]; ok && (other.link != it.link || !other.resembles(it)) {
+		if other, ok := guids[it.guid]; ok && (other.Link != it.Link || !other.resembles(it)) {
 			sharedGUID[it.guid] = true
 		}
-		if other, ok := links[it.link]; ok && !other.resembles(it) {
-			sharedLink[it.link] = true
+		if other, ok := links[it.Link]; ok && !other.resembles(it) {
+			sharedLink[it.Link] = true
 		}
-		guids[it.guid], links[it.link] = it, it
+		guids[it.guid], links[it.Link] = it, it
 	}
 	seen := make(map[feedring.EntryID]bool, len(items))
 	kept := make([]Item, 0, len(items))
 	for _, it := range items {
-		guid, link := it.guid, it.link
+		guid, link := it.guid, it.Link
 		if sharedGUID[guid] {
 			guid = ""
 		}
 		if sharedLink[link] {
 			link = ""
 		}
-		it.Entry.ID = feedring.NewEntryID(feedURL, guid, link, string(it.hash[:]))
+		it.Entry.ID = feedring.NewEntryID(feedURL, guid, link, string(it.Hash[:]))
 		if !seen[it.Entry.ID] {
 			seen[it.Entry.ID] = true
 			kept = append(kept, it)
@@ -133,9 +136,9 @@ func (r reader) item(i int, raw *gofeed.Item) Item {
 	}
 	r.content(&e, raw, original)
 	limit(&e)
-	it := Item{Entry: e, guid: cut(strings.TrimSpace(raw.GUID), maxGUID), link: e.URL, hash: contentHash(&e)}
-	if it.link == "" {
-		it.link = cut(strings.TrimSpace(raw.Link), maxLink)
+	it := Item{Entry: e, guid: cut(strings.TrimSpace(raw.GUID), maxGUID), Link: e.URL, Hash: contentHash(&e)}
+	if it.Link == "" {
+		it.Link = cut(strings.TrimSpace(raw.Link), maxLink)
 	}
 	return it
 }
@@ -287,5 +290,5 @@ func contentHash(e *feedring.Entry) Hash {
 		u, _, _ := strings.Cut(a.URL, "?")
 		parts = append(parts, u, a.MIMEType)
 	}
-	return hashOf(parts...)
+	return HashOf(parts...)
 }
