@@ -51,15 +51,6 @@ func eventually(t testing.TB, what string, ok func() bool) {
 func joinTo(t testing.TB, from, to *Host) {
 	t.Helper()
 	from.Join(t.Context(), to.Addrs()[:1], nil, func([]feedring.PeerID, bool) {})
-	defer func() {
-		if t.Failed() {
-			t.Log(from.members.has(to.lib.ID()), to.members.has(from.lib.ID()), from.connected(to.lib.ID()), to.connected(from.lib.ID()))
-			t.Log(from.lib.Network().Conns(), to.lib.Network().Conns())
-			x, _ := from.lib.Peerstore().GetProtocols(to.lib.ID())
-			y, _ := to.lib.Peerstore().GetProtocols(from.lib.ID())
-			t.Log(x, y)
-		}
-	}()
 	eventually(t, "joined", func() bool { return from.members.has(to.lib.ID()) && to.members.has(from.lib.ID()) })
 }
 

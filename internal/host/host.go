@@ -83,8 +83,8 @@ func New(ctx context.Context, cfg Config) (*Host, error) {
 
 // NewWith is New around a libp2p host that exists and listens, such as one on
 // a simulated network. It takes lib over and ignores what cfg says about
-// identity, listening and limits. Loopback and private addresses are those
-// that lib listens on.
+// identity, listening and limits, and must not be connected yet. Loopback and
+// private addresses are used if lib listens on such.
 func NewWith(lib host.Host, cfg Config) (*Host, error) {
 	cfg.fill()
 	h, err := prepare(cfg)
@@ -153,8 +153,12 @@ func (h *Host) start(lib host.Host) error {
 	return nil
 }
 
-// presence is the verb that every host of a network speaks, clients included:
-// by it others see that the host is of their network. Nothing is sent on it.
+// version is what every host of a network, clients included, says first: by it
+// others see that it is of their network.
+func (h *Host) version() string { return "feedring/" + h.cfg.Network }
+
+// presence is a verb that every host speaks, for those that NewWith was given:
+// their version is libp2p's. Nothing is sent on it.
 const presence feedring.Verb = "present"
 
 func (h *Host) protocol(verb feedring.Verb) protocol.ID {

@@ -22,7 +22,7 @@ const (
 	joinFirst   = time.Second // doubles up to joinLast, a quarter more or less by chance
 	joinLast    = time.Minute
 	joinLook    = 15 * time.Second // between looks at a place that was reached
-	joinWithin  = 5 * time.Second // for one attempt at one peer
+	joinWithin  = 5 * time.Second  // for one attempt at one peer
 	joinAtOnce  = 8
 	joinKnown   = 64 // saved peers tried
 	joinDomains = 32 // peers taken from one domain
@@ -41,8 +41,8 @@ type joiner struct {
 // place is somewhere to join through: an address, a domain, or all the peers
 // saved from last time.
 type place struct {
-	name string
-	ask  func(ctx context.Context) ([]peer.AddrInfo, error)
+	name    string
+	ask     func(ctx context.Context) ([]peer.AddrInfo, error)
 	content func() bool // nothing needs doing
 }
 
@@ -178,6 +178,7 @@ func (h *Host) connect(ctx context.Context, info peer.AddrInfo) (fresh bool, err
 		return false, classify(err)
 	}
 	if !h.speaks(info.ID) {
+		_ = h.lib.Network().ClosePeer(info.ID) // or it would never be asked again
 		return false, fmt.Errorf("%w: %s", ErrForeign, info.ID)
 	}
 	return true, nil
@@ -185,6 +186,9 @@ func (h *Host) connect(ctx context.Context, info peer.AddrInfo) (fresh bool, err
 
 // speaks reports whether a peer said that it is of this network.
 func (h *Host) speaks(id peer.ID) bool {
+	if v, err := h.lib.Peerstore().Get(id, "ProtocolVersion"); err == nil && v == h.version() {
+		return true
+	}
 	p, err := h.lib.Peerstore().FirstSupportedProtocol(id, h.protocol(presence))
 	return err == nil && p != ""
 }

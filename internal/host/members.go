@@ -1,6 +1,7 @@
 package host
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 	"github.com/libp2p/go-libp2p/p2p/host/eventbus"
+	"github.com/multiformats/go-multistream"
 
 	"github.com/feedring/feedring"
 )
@@ -42,17 +44,13 @@ func newMembers(h *Host) *members {
 // waits for us.
 func (h *Host) watch() error {
 	sub, err := h.lib.EventBus().Subscribe([]any{
-		new(event.EvtPeerIdentificationCompleted), new(event.EvtPeerConnectednessChanged),
+		new(event.EvtPeerIdentificationCompleted), new(event.EvtPeerIdentificationFailed),
+		new(event.EvtPeerProtocolsUpdated), new(event.EvtPeerConnectednessChanged),
 		new(event.EvtLocalReachabilityChanged), new(event.EvtHostReachableAddrsChanged),
 		new(event.EvtNATDeviceTypeChanged), new(event.EvtAutoRelayAddrsUpdated),
 	}, eventbus.Name("feedring"), eventbus.BufSize(1024))
 	if err != nil {
 		return fmt.Errorf("network events: %w", err)
-	}
-	for _, id := range h.lib.Network().Peers() {
-		if protocols, err := h.lib.Peerstore().GetProtocols(id); err == nil && len(protocols) > 0 {
-			h.members.identified(id, protocols, "")
-		}
 	}
 	h.background(func() {
 		defer func() { _ = sub.Close() }()
@@ -75,7 +73,13 @@ func (h *Host) watch() error {
 func (h *Host) note(e any) {
 	switch e := e.(type) {
 	case event.EvtPeerIdentificationCompleted:
-		h.members.identified(e.Peer, e.Protocols, e.AgentVersion)
+		h.identified(e)
+	case event.EvtPeerIdentificationFailed:
+		h.unidentified(e)
+	case event.EvtPeerProtocolsUpdated:
+		if slices.Contains(e.Added, h.directoryProtocol()) {
+			h.members.serves(e.Peer)
+		}
 	case event.EvtPeerConnectednessChanged:
 		if !h.connected(e.Peer) {
 			h.members.lost(e.Peer)
@@ -91,34 +95,56 @@ func (h *Host) connected(id peer.ID) bool {
 	return c == network.Connected || c == network.Limited
 }
 
-// identified judges a peer by the protocols that it speaks.
-func (m *members) identified(id peer.ID, protocols []protocol.ID, agent string) {
-	if !slices.ContainsFunc(protocols, m.h.ours) {
-		m.h.repel(id)
+// identified judges a peer by what it said. The version counts before the
+// protocols: libp2p tells a protocol that was just added a little later.
+func (h *Host) identified(e event.EvtPeerIdentificationCompleted) {
+	if e.ProtocolVersion != h.version() && !slices.ContainsFunc(e.Protocols, h.ours) {
+		h.repel(e.Peer)
 		return
 	}
-	server := slices.Contains(protocols, m.h.directoryProtocol())
-	if server {
-		m.h.book.meet(id, time.Now())
+	h.members.gained(e.Peer, e.AgentVersion)
+	if slices.Contains(e.Protocols, h.directoryProtocol()) {
+		h.members.serves(e.Peer)
 	}
+}
+
+// unidentified parts from a peer that did not say in time what it is, so that
+// the next dial asks again. Who does not speak identify at all is left alone:
+// such are the short visits by which others test whether this host can be
+// reached.
+func (h *Host) unidentified(e event.EvtPeerIdentificationFailed) {
+	var unspoken multistream.ErrNotSupported[protocol.ID]
+	if errors.As(e.Reason, &unspoken) || h.members.has(e.Peer) {
+		return
+	}
+	h.background(func() { _ = h.lib.Network().ClosePeer(e.Peer) })
+}
+
+// gained notes a connected peer of this network.
+func (m *members) gained(id peer.ID, agent string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	// The events come from different places: this one may be older than a
+	// Events come from different places: this one may be older than a
 	// disconnection that was noted before it.
-	if !m.h.connected(id) {
+	if _, again := m.now[id]; again || !m.h.connected(id) {
 		return
 	}
-	old, again := m.now[id]
-	if again {
-		old.server, old.agent = server, agent
-		m.now[id] = old
-		return
-	}
-	m.now[id] = member{since: time.Now(), agent: clip(agent), server: server}
+	m.now[id] = member{since: time.Now(), agent: clip(agent)}
 	m.say(id, true)
-	if server {
-		m.h.nudgeDirectory()
+}
+
+// serves notes that a member takes part in the address book.
+func (m *members) serves(id peer.ID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	one, ok := m.now[id]
+	if !ok || one.server {
+		return
 	}
+	one.server = true
+	m.now[id] = one
+	m.h.book.meet(id, time.Now())
+	m.h.nudgeDirectory()
 }
 
 func (h *Host) ours(p protocol.ID) bool { return strings.HasPrefix(string(p), string(h.prefix)) }

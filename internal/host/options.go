@@ -40,6 +40,7 @@ func (h *Host) options(key crypto.PrivKey) ([]libp2p.Option, error) {
 	opts := []libp2p.Option{
 		libp2p.Identity(key),
 		libp2p.UserAgent(userAgent),
+		libp2p.ProtocolVersion(h.version()),
 		libp2p.Transport(quic.NewTransport),
 		libp2p.Transport(tcp.NewTCPTransport),
 		libp2p.Security(noise.ID, noise.New),
