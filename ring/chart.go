@@ -127,7 +127,10 @@ func (c *chart) touch(r *record, was bool, now time.Time) {
 
 // effective returns the slot that counts: acknowledged before provisional,
 // what is there before what is lost or gone. A newer row of the same claimant
-// replaces its older one of the other kind.
+// replaces its older one of the other kind, and the secondary that an
+// acknowledged row names follows it as soon as it claims above it: in a group
+// of two nobody is left to acknowledge that. A manager that lives names
+// another secondary, and so counts again.
 func (r *record) effective() *slot {
 	p, a := &r.slots[0], &r.slots[1]
 	switch {
@@ -140,6 +143,8 @@ func (r *record) effective() *slot {
 			return p
 		}
 		return a
+	case p.present() && a.row.Secondary == p.row.Term.Claimant && p.row.Term.Compare(a.row.Term) > 0:
+		return p
 	case a.present() || !p.present():
 		return a
 	default:

@@ -26,7 +26,7 @@ func randomFact(random *rand.Rand) fact {
 	return fact{lost: random.IntN(4) == 0, row: Row{
 		Group: theme.Group(), Theme: theme, Term: feedring.Term{Number: uint64(1 + random.IntN(3)), Claimant: claimant},
 		Version: uint64(1 + 2*random.IntN(3) + acknowledged), Acknowledged: acknowledged == 1, Gone: random.IntN(5) == 0,
-		Manager: feedring.PeerInfo{ID: claimant}, Peers: random.IntN(2),
+		Manager: feedring.PeerInfo{ID: claimant}, Peers: random.IntN(2), Secondary: feedring.PeerID(rune('a' + random.IntN(3))),
 	}}
 }
 
@@ -89,6 +89,7 @@ func TestWhichRowCounts(t *testing.T) {
 		return Row{Group: feedring.Theme("news").Group(), Theme: "news", Term: feedring.Term{Number: number, Claimant: claimant},
 			Version: version, Acknowledged: acknowledged, Manager: feedring.PeerInfo{ID: claimant}}
 	}
+	second := func(r Row, p feedring.PeerID) Row { r.Secondary = p; return r }
 	gone := func(r Row) Row { r.Gone = true; return r }
 	tests := []struct {
 		name  string
@@ -97,6 +98,8 @@ func TestWhichRowCounts(t *testing.T) {
 		live  bool
 	}{
 		{"acknowledged before provisional", []fact{{row: row(3, "a", 1, true)}, {row: row(9, "b", 1, false)}}, "a", true},
+		{"its secondary, that took over alone", []fact{{row: second(row(3, "a", 1, true), "b")}, {row: row(4, "b", 1, false)}}, "b", true},
+		{"its former secondary", []fact{{row: second(row(3, "a", 1, true), "b")}, {row: row(4, "b", 1, false)}, {row: row(3, "a", 2, true)}}, "a", true},
 		{"higher term", []fact{{row: row(3, "a", 9, true)}, {row: row(4, "b", 1, true)}}, "b", true},
 		{"provisional where the acknowledged is lost", []fact{{row: row(3, "a", 1, true), lost: true}, {row: row(2, "b", 1, false)}}, "b", true},
 		{"both lost", []fact{{row: row(3, "a", 1, true), lost: true}, {row: row(4, "b", 1, false), lost: true}}, "a", false},

@@ -19,11 +19,10 @@ const (
 // that the seal is the claimant's is checked here.
 func valid(row *Row) bool {
 	theme, err := feedring.ParseTheme(string(row.Theme))
-	secondary := row.Secondary != "" || row.Deputy.ID == ""
 	return err == nil && theme == row.Theme && row.Group == row.Theme.Group() &&
 		row.Term.Claimant != "" && row.Term.Claimant == row.Manager.ID &&
 		row.Term.Number > 0 && row.Term.Number <= maxNumber && row.Version > 0 && row.Version <= maxVersion &&
-		secondary && row.Secondary != row.Term.Claimant &&
+		row.Deputy.ID == row.Secondary && row.Secondary != row.Term.Claimant &&
 		row.Peers >= 0 && row.Feeds >= 0 && row.Clients >= 0 &&
 		validAddrs(row.Manager.Addrs) && validAddrs(row.Deputy.Addrs) &&
 		(row.Seal == nil || row.Seal.Signer == row.Term.Claimant)

@@ -63,10 +63,10 @@ func (a *ask) wakeAt() time.Time {
 }
 
 func (m *Machine) asksDue() {
-	for _, key := range sorted(m.asks, askKey.compare) {
+	for _, key := range dueKeys(m.asks, m.now, askKey.compare) {
 		a := m.asks[key]
 		switch {
-		case a == nil || m.now.Before(a.wakeAt()):
+		case a == nil:
 		case !m.now.Before(a.until):
 			m.giveUp(a)
 		default:
@@ -101,11 +101,10 @@ func (m *Machine) unreached(theme feedring.Theme) []string {
 
 // try passes the question to a coordinator that was not tried yet.
 func (m *Machine) try(a *ask) {
-	candidates := m.coordinators(a.in.Query.Theme)
+	candidates := m.coordinators(&a.in)
 	to := firstNot(candidates, a.tried)
-	if to == "" && len(candidates) > 0 { // all were tried: from the start
-		a.tried = nil
-		to = candidates[0]
+	if to == "" && len(candidates) > 0 { // all were tried: once more
+		to = candidates[a.tries%len(candidates)]
 	}
 	switch {
 	case to == "" && m.starting():
@@ -129,7 +128,9 @@ func (m *Machine) askCoordinator(a *ask, to feedring.PeerID) {
 		q.Within -= min(q.Within/10, 100*time.Millisecond)
 	}
 	a.tries++
-	a.tried = append(a.tried, to)
+	if !slices.Contains(a.tried, to) {
+		a.tried = append(a.tried, to)
+	}
 	a.next = m.now.Add(answerWithin)
 	m.send(to, q, a.tries > 1)
 }
@@ -151,9 +152,9 @@ func (m *Machine) starting() bool {
 // coordinators lists who may coordinate, best first: the manager of the theme's
 // group where this peer is a member of it, else that of its lowest group, each
 // before its secondary; a peer without groups asks a manager of its map.
-func (m *Machine) coordinators(theme feedring.Theme) []feedring.PeerID {
+func (m *Machine) coordinators(in *Ask) []feedring.PeerID {
 	var list []feedring.PeerID
-	if it := m.members[theme.Group()]; it.settled() {
+	if it := m.members[in.Query.Theme.Group()]; it.settled() {
 		list = append(list, it.leaders()...)
 		list = append(list, m.cfg.Self)
 	}
@@ -164,17 +165,23 @@ func (m *Machine) coordinators(theme feedring.Theme) []feedring.PeerID {
 		}
 	}
 	if len(list) == 0 {
-		list = m.strangers(theme)
+		list = m.strangers(in)
 	}
 	return distinct(list)
 }
 
-func (m *Machine) strangers(theme feedring.Theme) []feedring.PeerID {
+// strangers lists the managers of the map: the theme's own first, and the
+// others from a place that the question's id chooses, so that one manager does
+// not coordinate for everybody.
+func (m *Machine) strangers(in *Ask) []feedring.PeerID {
 	var list []feedring.PeerID
+	theme := in.Query.Theme
 	if row, live, _ := m.ring.Row(theme.Group()); live && theme != "" && m.cfg.Routing == Shortcut {
 		list = append(list, row.Term.Claimant, row.Secondary)
 	}
-	for _, row := range m.ring.Live() {
+	rows := m.ring.Live()
+	for i := range rows {
+		row := &rows[(i+int(in.ID[0])<<8+int(in.ID[1]))%len(rows)]
 		list = append(list, row.Term.Claimant, row.Secondary)
 	}
 	return slices.DeleteFunc(list, func(p feedring.PeerID) bool { return p == m.cfg.Self })

@@ -116,6 +116,7 @@ func (m *Machine) placeEverywhere(j *job) {
 			hops = 0
 		} else {
 			j.messages += 2
+			j.hops = hops
 		}
 		m.place(j, row.Group, hops, false)
 	}
@@ -217,10 +218,10 @@ func (j *job) wakeAt() time.Time {
 }
 
 func (m *Machine) jobsDue() {
-	for _, key := range sorted(m.jobs, attempt.compare) {
+	for _, key := range dueKeys(m.jobs, m.now, attempt.compare) {
 		j := m.jobs[key]
 		switch {
-		case j == nil || m.now.Before(j.wakeAt()):
+		case j == nil:
 		case !m.now.Before(j.deadline):
 			m.expire(j)
 		default:

@@ -131,11 +131,13 @@ func (m *Machine) vacate(it *member, followed bool) {
 	m.stepRing(ring.Announce{Row: row})
 }
 
-// left ends a membership. The last peer of a group leaves its tombstone.
+// left ends a membership. The last peer of a group leaves its tombstone, and
+// so does a manager whose successor is on the map; else the row stays, and its
+// secondary answers.
 func (m *Machine) left(it *member) {
 	it.role = feedring.RoleNone
 	if !it.told.Term.IsZero() {
-		m.vacate(it, it.told.Peers > 1)
+		m.vacate(it, it.told.Peers > 1 && m.ring.Highest(it.id) <= it.told.Term.Number)
 	}
 	delete(m.members, it.id)
 	if again := it.again; again != nil { // offered anew while it left
@@ -184,13 +186,16 @@ func (it *member) row(addrs []string) ring.Row {
 		Manager: feedring.PeerInfo{ID: v.Manager, Addrs: addrs}, Deputy: feedring.PeerInfo{ID: v.Secondary},
 		Peers: len(v.Members),
 	}
+	if v.Secondary == v.Manager { // a secondary that has just taken over
+		row.Secondary, row.Deputy = "", feedring.PeerInfo{}
+	}
 	for i := range v.Members {
 		one := &v.Members[i]
 		row.Feeds += len(one.Row.Feeds)
 		if one.Known {
 			row.Clients += one.Leases
 		}
-		if one.Row.Peer == v.Secondary {
+		if row.Secondary != "" && one.Row.Peer == row.Secondary {
 			row.Deputy.Addrs = one.Row.Addrs
 		}
 	}

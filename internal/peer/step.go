@@ -191,6 +191,19 @@ func sorted[K comparable, V any](of map[K]V, compare func(a, b K) int) []K {
 	return keys
 }
 
+// dueKeys returns the keys of what is due, in order. Mostly that is nothing,
+// and then nothing is sorted.
+func dueKeys[K comparable, V interface{ wakeAt() time.Time }](of map[K]V, now time.Time, compare func(a, b K) int) []K {
+	var due []K
+	for k, v := range of {
+		if !now.Before(v.wakeAt()) {
+			due = append(due, k)
+		}
+	}
+	slices.SortFunc(due, compare)
+	return due
+}
+
 func (m *Machine) emit(out Output) { m.out = append(m.out, out) }
 
 // send sends a message, or keeps one to this peer itself for loop.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
 )
 
 // View is what readers of a peer are shown: a snapshot that nothing changes,
@@ -13,7 +14,9 @@ type View struct {
 	Addrs  map[feedring.PeerID][]string          // of managers and secondaries, as the map tells them
 	Groups map[feedring.Theme]feedring.Catalogue // of the groups that this peer is in
 	Roles  map[feedring.Theme]Standing
-	Synced bool // this peer had the whole map of another one
+	// Members is this peer's membership of each group that it is in.
+	Members map[feedring.Theme]*group.View
+	Synced  bool // this peer had the whole map of another one
 }
 
 // Standing is this peer's place in one group.
@@ -52,6 +55,7 @@ func (m *Machine) look() *View {
 		Addrs:  map[feedring.PeerID][]string{},
 		Groups: map[feedring.Theme]feedring.Catalogue{},
 		Roles:  map[feedring.Theme]Standing{},
+		Members: map[feedring.Theme]*group.View{},
 		Synced: m.ring.Synced(),
 	}
 	for _, row := range m.ring.Live() {
@@ -68,6 +72,7 @@ func (m *Machine) look() *View {
 		v.Roles[it.theme] = Standing{Role: it.role, Term: it.seen.Term}
 		if it.role != feedring.RoleNone {
 			v.Groups[it.theme] = it.catalogue()
+			v.Members[it.theme] = it.seen
 		}
 	}
 	return v
