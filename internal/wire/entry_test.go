@@ -1,0 +1,159 @@
+package wire_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/wire"
+)
+
+func TestEntryComesBack(t *testing.T) {
+	s := newSealer(t, 1)
+	e := sampleEntry(s.ID())
+	seal := sealEntry(t, s, e, [32]byte{9})
+	got, previous, err := wire.NewVerifier(network).Entry(seal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, e) || previous != [32]byte{9} {
+		t.Errorf("got %+v after %x\nwant %+v", got, previous, e)
+	}
+}
+
+// TestRandomEntriesComeBack holds that whatever EncodeEntry accepts, DecodeEntry
+// gives back as EncodeEntry left it.
+func TestRandomEntriesComeBack(t *testing.T) {
+	s := newSealer(t, 1)
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 100 {
+		e := sampleEntry(s.ID())
+		e.Title, e.Summary, e.ContentHTML = randomText(r, 6000), randomText(r, 20_000), strings.Repeat(randomText(r, 400), r.IntN(400))
+		e.URL, e.Language = randomText(r, 5000), randomText(r, 50)
+		for range r.IntN(100) {
+			e.Authors = append(e.Authors, randomText(r, 300))
+			e.Tags = append(e.Tags, randomText(r, 300)+"\xff")
+			e.Attachments = append(e.Attachments, feedring.Attachment{URL: randomText(r, 2000), MIMEType: randomText(r, 200)})
+		}
+		e.Published = noon.Add(-time.Duration(r.Int64N(int64(time.Hour))))
+		e.Seen = noon.Add(time.Duration(r.Int64N(int64(time.Hour))))
+		seal := sealEntry(t, s, e, [32]byte{})
+		if size := len(seal.Payload) + len(seal.Signature) + len(seal.Signer); size > feedring.MaxEntry {
+			t.Fatalf("a sealed entry has %d bytes", size)
+		}
+		got, _, err := wire.DecodeEntry(seal)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, e) {
+			t.Fatalf("got %+v\nwant %+v", got, e)
+		}
+	}
+}
+
+func TestLongContentIsCut(t *testing.T) {
+	s := newSealer(t, 1)
+	e := sampleEntry(s.ID())
+	e.ContentHTML = strings.Repeat("<p>漢字 and more</p>", 40_000)
+	seal := sealEntry(t, s, e, [32]byte{})
+	if size := len(seal.Payload); size > feedring.MaxEntry || size < feedring.MaxEntry-1024 {
+		t.Errorf("payload of %d bytes", size)
+	}
+	if !e.Truncated || !utf8.ValidString(e.ContentHTML) || strings.LastIndexByte(e.ContentHTML, '<') > strings.LastIndexByte(e.ContentHTML, '>') {
+		t.Errorf("truncated %v, ends with %q", e.Truncated, e.ContentHTML[len(e.ContentHTML)-20:])
+	}
+	if _, _, err := wire.DecodeEntry(seal); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestEntryThatCannotBe(t *testing.T) {
+	s := newSealer(t, 1)
+	for name, spoil := range map[string]func(*feedring.Entry){
+		"id":                func(e *feedring.Entry) { e.ID = "12" },
+		"publisher":         func(e *feedring.Entry) { e.Publisher = "" },
+		"sequence":          func(e *feedring.Entry) { e.Position.Sequence = 0 },
+		"epoch":             func(e *feedring.Entry) { e.Position.Epoch = 0 },
+		"version":           func(e *feedring.Entry) { e.Version = 0 },
+		"provider":          func(e *feedring.Entry) { e.Provider = "a b" },
+		"published":         func(e *feedring.Entry) { e.Published = time.Time{} },
+		"seen":              func(e *feedring.Entry) { e.Seen = time.Time{} },
+		"from the future":   func(e *feedring.Entry) { e.Published = e.Seen.Add(time.Second) },
+		"theme":             func(e *feedring.Entry) { e.Theme = "News!" },
+		"feed":              func(e *feedring.Entry) { e.Feed = "ftp://example.org/" },
+		"feed not readable": func(e *feedring.Entry) { e.Feed = "https://example.org/\xff" },
+	} {
+		e := sampleEntry(s.ID())
+		spoil(e)
+		if _, err := wire.EncodeEntry(e, [32]byte{}); !errors.Is(err, wire.ErrMalformed) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestForgedEntryIsRefused(t *testing.T) {
+	s, other := newSealer(t, 1), newSealer(t, 2)
+	v := wire.NewVerifier(network)
+	good := sealEntry(t, s, sampleEntry(s.ID()), [32]byte{})
+	for range 2 { // the second time from memory
+		if _, _, err := v.Entry(good); err != nil {
+			t.Fatal(err)
+		}
+		for name, forge := range map[string]func(*feedring.Seal){
+			"signer":    func(f *feedring.Seal) { f.Signer = other.ID() },
+			"no signer": func(f *feedring.Seal) { f.Signer = "" },
+			"payload":   func(f *feedring.Seal) { f.Payload = append([]byte{}, f.Payload...); f.Payload[20] ^= 1 },
+			"signature": func(f *feedring.Seal) { f.Signature = append([]byte{}, f.Signature...); f.Signature[3] ^= 1 },
+			"cut":       func(f *feedring.Seal) { f.Signature = f.Signature[:63] },
+		} {
+			forged := *good
+			forge(&forged)
+			if _, _, err := v.Entry(&forged); !errors.Is(err, wire.ErrSignature) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if err := v.Verify(wire.KindRow, good); !errors.Is(err, wire.ErrSignature) {
+			t.Errorf("as a row: %v", err)
+		}
+	}
+	if _, _, err := wire.NewVerifier("elsewhere").Entry(good); !errors.Is(err, wire.ErrSignature) {
+		t.Errorf("on another network: %v", err)
+	}
+	if _, _, err := v.Entry(nil); !errors.Is(err, wire.ErrSignature) {
+		t.Errorf("nothing: %v", err)
+	}
+}
+
+func TestCheckNext(t *testing.T) {
+	s := newSealer(t, 1)
+	e := sampleEntry(s.ID())
+	e.Position.Sequence = 5
+	last := feedring.Head{Feed: e.Ref(), Position: feedring.Position{Epoch: 1000, Sequence: 4}, Hash: [32]byte{4}}
+	for _, test := range []struct {
+		name     string
+		change   func(*feedring.Head)
+		previous [32]byte
+		ok       bool
+	}{
+		{"next", func(*feedring.Head) {}, [32]byte{4}, true},
+		{"wrong hash", func(*feedring.Head) {}, [32]byte{5}, false},
+		{"unknown hash", func(h *feedring.Head) { h.Hash = [32]byte{} }, [32]byte{5}, true},
+		{"nothing before", func(h *feedring.Head) { h.Position = feedring.Position{} }, [32]byte{}, true},
+		{"new epoch", func(h *feedring.Head) { h.Position = feedring.Position{Epoch: 999, Sequence: 70} }, [32]byte{}, true},
+		{"old epoch", func(h *feedring.Head) { h.Position.Epoch = 1001 }, [32]byte{4}, false},
+		{"gap", func(h *feedring.Head) { h.Position.Sequence = 3 }, [32]byte{4}, false},
+		{"again", func(h *feedring.Head) { h.Position.Sequence = 5 }, [32]byte{4}, false},
+		{"other feed", func(h *feedring.Head) { h.Feed.URL += "x" }, [32]byte{4}, false},
+	} {
+		h := last
+		test.change(&h)
+		if err := wire.CheckNext(h, e, test.previous); (err == nil) != test.ok || err != nil && !errors.Is(err, wire.ErrChain) {
+			t.Errorf("%s: %v", test.name, err)
+		}
+	}
+}

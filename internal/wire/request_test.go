@@ -1,0 +1,185 @@
+package wire_test
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/wire"
+	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
+)
+
+func TestTicket(t *testing.T) {
+	manager, client, provider := newSealer(t, 1), newSealer(t, 2), newSealer(t, 3)
+	ticket := sampleTicket(client.ID(), provider.ID())
+	ticket.Seal = manager.Ticket(ticket)
+	if err := wire.VerifyTicket(network, ticket); err != nil {
+		t.Fatal(err)
+	}
+	if err := wire.VerifyTicket("elsewhere", ticket); !errors.Is(err, wire.ErrSignature) {
+		t.Errorf("on another network: %v", err)
+	}
+	for name, change := range map[string]func(*feedring.Ticket){
+		"id":      func(t *feedring.Ticket) { t.ID[0]++ },
+		"attempt": func(t *feedring.Ticket) { t.Attempt++ },
+		"group":   func(t *feedring.Ticket) { t.Group[0]++ },
+		"client":  func(t *feedring.Ticket) { t.Client = provider.ID() },
+		"peers":   func(t *feedring.Ticket) { t.Peers = append([]feedring.PeerID{client.ID()}, t.Peers...) },
+		"expiry":  func(t *feedring.Ticket) { t.Expiry = t.Expiry.Add(time.Hour) },
+		"seal":    func(t *feedring.Ticket) { t.Seal = nil },
+	} {
+		changed := ticket
+		change(&changed)
+		if err := wire.VerifyTicket(network, changed); !errors.Is(err, wire.ErrSignature) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	bad := sampleTicket("nobody", provider.ID())
+	bad.Seal = manager.Ticket(bad)
+	if err := wire.VerifyTicket(network, bad); !errors.Is(err, wire.ErrMalformed) {
+		t.Errorf("for nobody: %v", err)
+	}
+}
+
+func TestAskAndReply(t *testing.T) {
+	manager, client, provider := newSealer(t, 1), newSealer(t, 2), newSealer(t, 3)
+	ask := wire.Ask{
+		ID: feedring.QueryID{4}, Attempt: 2, Within: 3 * time.Second,
+		Query: feedring.Query{Theme: "news", Provider: "example.org", Since: noon},
+	}
+	got, err := wire.AskFrom(wire.AskTo(ask))
+	if err != nil || !reflect.DeepEqual(got, ask) {
+		t.Errorf("got %+v: %v", got, err)
+	}
+	ticket := sampleTicket(client.ID(), provider.ID())
+	ticket.Expiry = noon
+	ticket.Seal = manager.Ticket(ticket)
+	final := feedring.Final{
+		ID: ask.ID, Attempt: 2, Status: feedring.Incomplete, Missing: []string{"weather"}, Hops: 3, Messages: 7,
+		Suggest: []string{"sport"},
+		Grants: []feedring.Grant{{
+			Theme: "news", Provider: feedring.PeerInfo{ID: provider.ID(), Addrs: []string{"/ip4/127.0.0.1/tcp/1"}},
+			Alternates: []feedring.PeerInfo{{ID: manager.ID()}}, Own: true, Ticket: ticket,
+		}},
+	}
+	back, err := wire.AskReplyFrom(wire.AskReplyTo(final))
+	if err != nil || !reflect.DeepEqual(back, final) {
+		t.Errorf("got %+v: %v", back, err)
+	}
+	final.Grants[0].Ticket.Seal = nil
+	back, err = wire.AskReplyFrom(wire.AskReplyTo(final))
+	var told *wire.RemoteError
+	if !errors.As(err, &told) || told.Kind != feedringv1.ErrorKind_ERROR_KIND_INTERNAL || back.ID != ask.ID || back.Attempt != 2 {
+		t.Errorf("a ticket without a seal: %+v, %v", back, err)
+	}
+	if _, err := wire.AskReplyFrom(&feedringv1.AskReply{}); !errors.Is(err, wire.ErrMalformed) {
+		t.Errorf("an empty answer: %v", err)
+	}
+	if _, err := wire.AskFrom(&feedringv1.AskRequest{Id: make([]byte, 16), Theme: "No Theme"}); !errors.Is(err, wire.ErrMalformed) {
+		t.Errorf("a theme: %v", err)
+	}
+}
+
+func TestAttach(t *testing.T) {
+	manager, client, provider := newSealer(t, 1), newSealer(t, 2), newSealer(t, 3)
+	ticket := sampleTicket(client.ID(), provider.ID())
+	ticket.Expiry = noon
+	ticket.Seal = manager.Ticket(ticket)
+	attach := wire.Attach{
+		Ticket: ticket, Follow: true, Updates: true, Own: true,
+		Query: feedring.Query{Theme: "news", Provider: "p", Words: "a OR b", Since: noon, Until: noon.Add(time.Hour), Limit: 7},
+	}
+	cursors := []feedring.Cursor{nil, {}, {{URL: "https://example.org/", Publisher: provider.ID()}: {Epoch: 1, Sequence: 2}}}
+	for _, attach.Cursor = range cursors {
+		got, err := wire.AttachFrom(wire.AttachTo(attach))
+		if err != nil || !reflect.DeepEqual(got, attach) {
+			t.Errorf("got %+v: %v", got, err)
+		}
+	}
+	attach.Query.Words = string(make([]byte, feedring.MaxExpression+1))
+	if _, err := wire.AttachFrom(wire.AttachTo(attach)); !errors.Is(err, wire.ErrTooLarge) {
+		t.Errorf("a long expression: %v", err)
+	}
+}
+
+func TestFrames(t *testing.T) {
+	s := newSealer(t, 1)
+	seal := sealEntry(t, s, sampleEntry(s.ID()), [32]byte{})
+	cursor := feedring.Cursor{{URL: "https://example.org/", Publisher: s.ID()}: {Epoch: 1, Sequence: 2}}
+	ten := 10
+	for name, test := range map[string]struct {
+		sent *feedringv1.AttachReply
+		want wire.Frame
+	}{
+		"item":    {wire.ItemTo(s.ID(), seal.Payload, seal.Signature, "example.org"), wire.Frame{Item: &wire.Item{Seal: seal, VouchedBy: "example.org"}}},
+		"mark":    {wire.MarkTo(cursor), wire.Frame{Mark: cursor}},
+		"caught":  {wire.CaughtTo(10), wire.Frame{Caught: &ten}},
+		"alive":   {wire.AliveTo(), wire.Frame{}},
+		"unknown": {&feedringv1.AttachReply{}, wire.Frame{}},
+		"refused": {
+			wire.RefusedTo(feedringv1.RefusedKind_REFUSED_KIND_BUSY, "full"),
+			wire.Frame{Refused: &wire.RefusedError{Kind: feedringv1.RefusedKind_REFUSED_KIND_BUSY, Reason: "full"}},
+		},
+	} {
+		if got, err := wire.FrameFrom(test.sent); err != nil || !reflect.DeepEqual(got, test.want) {
+			t.Errorf("%s: got %+v: %v", name, got, err)
+		}
+	}
+	if _, err := wire.FrameFrom(&feedringv1.AttachReply{Frame: &feedringv1.AttachReply_Item{Item: &feedringv1.Item{}}}); !errors.Is(err, wire.ErrMalformed) {
+		t.Errorf("an item without an entry: %v", err)
+	}
+}
+
+func TestPoll(t *testing.T) {
+	ref := feedring.FeedRef{URL: "https://example.org/", Publisher: newSealer(t, 1).ID()}
+	at := feedring.Position{Epoch: 4, Sequence: 5}
+	gotRef, gotAt, gotFresh, err := wire.PollFrom(wire.PollTo(ref, at, noon))
+	if err != nil || gotRef != ref || gotAt != at || !gotFresh.Equal(noon) {
+		t.Errorf("got %v %v %v: %v", gotRef, gotAt, gotFresh, err)
+	}
+	if _, _, _, err := wire.PollFrom(&feedringv1.PollRequest{Feed: "x"}); !errors.Is(err, wire.ErrMalformed) {
+		t.Errorf("without a publisher: %v", err)
+	}
+}
+
+func TestInfo(t *testing.T) {
+	a, b := newSealer(t, 1).ID(), newSealer(t, 2).ID()
+	four := 4
+	c := feedring.Catalogue{
+		Theme: "news", Manager: a, Secondary: b, Term: 3,
+		Peers: []feedring.CataloguePeer{
+			{Peer: a, Role: "manager", Clients: &four, VouchedBy: []string{"example.org"}, Addrs: []string{"/ip4/1.2.3.4/tcp/1"}},
+			{Peer: b, Role: "secondary", Feeds: []feedring.Feed{{URL: "https://example.org/", Title: "T", Provider: "p", Epoch: 2}}},
+		},
+	}
+	if got, err := wire.CatalogueFrom(wire.CatalogueTo(c)); err != nil || !reflect.DeepEqual(got, c) {
+		t.Errorf("got %+v: %v", got, err)
+	}
+	ring := []feedring.RingGroup{{Theme: "news", Manager: a, Secondary: b, Term: 1, Peers: 2, Feeds: 3, Clients: 4}}
+	if got, err := wire.RingFrom(wire.RingTo(ring)); err != nil || !reflect.DeepEqual(got, ring) {
+		t.Errorf("got %+v: %v", got, err)
+	}
+	if got, err := wire.RingFrom(wire.RingTo(nil)); err != nil || len(got) != 0 {
+		t.Errorf("an empty ring: %+v, %v", got, err)
+	}
+	var told *wire.RemoteError
+	if _, err := wire.CatalogueFrom(wire.InfoError("no")); !errors.As(err, &told) || told.Text != "no" {
+		t.Errorf("an error: %v", err)
+	}
+	if _, err := wire.RingFrom(wire.CatalogueTo(c)); !errors.Is(err, wire.ErrMalformed) {
+		t.Errorf("another answer: %v", err)
+	}
+}
+
+func TestSealAgain(t *testing.T) {
+	s := newSealer(t, 1)
+	first, second := s.SealAgain(wire.KindRow, []byte("x")), s.SealAgain(wire.KindRow, []byte("x"))
+	if !reflect.DeepEqual(first, second) {
+		t.Error("one statement has two seals")
+	}
+	if other := s.SealAgain(wire.KindClaim, []byte("x")); reflect.DeepEqual(first.Signature, other.Signature) {
+		t.Error("two kinds have one signature")
+	}
+}
