@@ -1,0 +1,129 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/host"
+	"github.com/feedring/feedring/internal/match"
+	"github.com/feedring/feedring/internal/wire"
+)
+
+// Config is what a Client is told.
+type Config struct {
+	Peers   []string            // multiaddrs with /p2p/: any peers of the network, at least one
+	Network string              // empty: "main"
+	Known   []feedring.PeerInfo // peers met another time, asked where Peers fail
+	Logger  *slog.Logger        // nil: slog.Default()
+}
+
+// Client asks one network. It is safe for concurrent use.
+type Client struct {
+	transport Transport
+	verifier  *wire.Verifier
+	book      *book
+	lines     *lines
+	log       *slog.Logger
+}
+
+// New makes a client with a libp2p host of its own, which only dials. Nobody is
+// asked yet.
+func New(ctx context.Context, cfg Config) (*Client, error) {
+	if cfg.Network == "" {
+		cfg.Network = "main"
+	}
+	h, err := host.New(ctx, host.Config{Network: cfg.Network, Client: true, Logger: cfg.Logger})
+	if err != nil {
+		return nil, fmt.Errorf("client: %w", err)
+	}
+	var entry []feedring.PeerID
+	for _, addr := range cfg.Peers {
+		id, err := h.Given(addr)
+		if err != nil {
+			return nil, errors.Join(err, h.Close())
+		}
+		entry = append(entry, id)
+	}
+	c := NewWith(overHost{h}, cfg.Network, entry)
+	if cfg.Logger != nil {
+		c.log = cfg.Logger
+	}
+	for _, p := range cfg.Known {
+		c.meet(p)
+	}
+	return c, nil
+}
+
+// NewWith makes a client over a transport, which Close closes. entry is whom to
+// ask, in order.
+func NewWith(t Transport, network string, entry []feedring.PeerID) *Client {
+	c := &Client{
+		transport: t, verifier: wire.NewVerifier(network), book: &book{named: entry}, log: slog.Default(),
+	}
+	c.lines = newLines(t)
+	return c
+}
+
+// Close ends what is open. It does not wait for calls that are under way; they
+// fail.
+func (c *Client) Close() error {
+	c.lines.close()
+	return c.transport.Close()
+}
+
+// meet notes a peer that may be asked later.
+func (c *Client) meet(p feedring.PeerInfo) {
+	c.transport.Learn(p.ID, p.Addrs)
+	c.book.learn(p)
+}
+
+// check refuses what could never be answered.
+func check(q *feedring.Query) error {
+	if _, err := match.Parse(q.Words); err != nil {
+		return fmt.Errorf("%w: %w", ErrBadQuery, err)
+	}
+	switch {
+	case q.Limit < 0 || q.Limit > feedring.MaxLimit:
+		return fmt.Errorf("%w: limit %d: at most %d", ErrBadQuery, q.Limit, feedring.MaxLimit)
+	case q.Limit == 0:
+		q.Limit = feedring.DefaultLimit
+	}
+	if q.Theme == "" {
+		return nil
+	}
+	theme, err := feedring.ParseTheme(string(q.Theme))
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrBadQuery, err)
+	}
+	q.Theme = theme
+	return nil
+}
+
+// unreachable names the peers that could not be asked, and why.
+func unreachable(failures map[feedring.PeerID]error, order []feedring.PeerID) error {
+	if len(order) == 0 {
+		return fmt.Errorf("%w: none is known", ErrNoPeer)
+	}
+	var names []string
+	for _, id := range order {
+		if err := failures[id]; err != nil {
+			names = append(names, fmt.Sprintf("%s (%v)", id, err))
+		}
+	}
+	return fmt.Errorf("%w: %s", ErrNoPeer, strings.Join(names, "; "))
+}
+
+// overHost gives a libp2p host the shape of a Transport.
+type overHost struct{ *host.Host }
+
+func (o overHost) Open(ctx context.Context, to feedring.PeerID, verb feedring.Verb) (Stream, error) {
+	s, err := o.Host.Open(ctx, to, verb, true)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}

@@ -1,0 +1,334 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// FollowOptions says how to follow. The zero value begins with a first answer
+// and shows each entry once.
+type FollowOptions struct {
+	Updates bool // new versions of entries too
+	// Cursor goes on from there instead of a first answer: what came meanwhile
+	// is shown first. Nil: begin.
+	Cursor feedring.Cursor
+	// Resume goes on from what Save was given another time. Nil: begin.
+	Resume *Resume
+	// First is called once, with the first answer, or where Cursor or Resume
+	// made it superfluous, when everything that came meanwhile was shown. An
+	// error ends Follow. Nil: the entries of the first answer go to each.
+	First func(Answer) error
+	// Save is called with what to resume from, every second at most and at the
+	// end. It must not block for long. Nil: nobody keeps it.
+	Save func(Resume)
+	// Within is how long the first answer may take; 0: 10 s.
+	Within time.Duration
+}
+
+const (
+	defaultWithin = 10 * time.Second
+	searchWithin  = 10 * time.Second // for one search while following
+	backOffLeast  = 50 * time.Millisecond
+	backOffMost   = 2 * time.Second
+	// absentMost is for what nobody serves: a search goes round the whole ring.
+	absentMost   = 30 * time.Second
+	lookForNew   = 30 * time.Second // for groups that were founded since
+	lookForOwn   = time.Minute      // for publishers that came since, where each serves its own
+	saveEvery    = time.Second
+	searchMargin = time.Minute // how far back from the last sign of life a new provider must be complete
+)
+
+// Follow asks, then calls each for every entry that is new, until ctx ends,
+// each or First returns an error, or nobody at all could be asked at first.
+// It survives the loss of providers and of the peers that it asks. No entry is
+// shown twice, and none is lost: the cursor passes an entry only after each
+// returned. Callbacks come one at a time, on the caller's goroutine; while they
+// block, providers wait. at is where the reader stands after the entry; it must
+// not be changed.
+func (c *Client) Follow(ctx context.Context, q feedring.Query, o FollowOptions, each func(e feedring.Entry, at feedring.Cursor) error) error {
+	if err := check(&q); err != nil {
+		return err
+	}
+	if o.Within <= 0 {
+		o.Within = defaultWithin
+	}
+	r := c.newRound(ctx, q)
+	defer r.close()
+	r.follow, r.options = true, o
+	f := &follower{round: r, each: each, shown: newShown(o.Updates), started: time.Now()}
+	defer f.save()
+	f.restore()
+	if err := f.begin(ctx); err != nil {
+		return err
+	}
+	return f.run(ctx)
+}
+
+// follower is a round that goes on.
+type follower struct {
+	*round
+	each    func(feedring.Entry, feedring.Cursor) error
+	shown   *shown
+	started time.Time
+	saved   time.Time
+	looked  time.Time // for new groups
+	themes  chan []feedring.Theme
+	first   bool // First is still due
+	dirty   bool // there is something to save
+	resumed bool
+}
+
+// restore takes up where Resume or Cursor say.
+func (f *follower) restore() {
+	f.themes = make(chan []feedring.Theme)
+	if resume := f.options.Resume; resume != nil {
+		f.resumed = len(resume.Groups) > 0
+		for _, p := range resume.Peers {
+			f.client.meet(p)
+		}
+		for _, s := range resume.Shown {
+			f.shown.add(s.ID, s.Version)
+		}
+		for _, g := range resume.Groups {
+			f.group(g.Theme).cursor = maps.Clone(g.Cursor)
+			f.group(g.Theme).heard = resume.At
+		}
+	}
+	if f.options.Cursor != nil {
+		f.resumed = true
+		if f.query.Theme != "" {
+			f.group(f.query.Theme).cursor = maps.Clone(f.options.Cursor)
+		}
+	}
+}
+
+// begin shows the first answer, or where there is a cursor what came after it.
+func (f *follower) begin(ctx context.Context) error {
+	within, cancel := context.WithTimeout(ctx, f.options.Within)
+	defer cancel()
+	if f.resumed {
+		close(f.live)
+		f.first = true
+		return f.goOn(within)
+	}
+	answer, err := f.gather(within)
+	if err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for i := range answer.Entries {
+		e := &answer.Entries[i]
+		if f.options.First == nil {
+			if err := f.each(*e, f.at(nil)); err != nil {
+				return err
+			}
+		}
+		f.shown.add(e.ID, e.Version)
+	}
+	if f.options.First != nil {
+		if err := f.options.First(answer); err != nil {
+			return err
+		}
+	}
+	close(f.live)
+	f.dirty = true
+	f.settle()
+	return nil
+}
+
+// goOn asks for providers to go on from the cursor.
+func (f *follower) goOn(ctx context.Context) error {
+	for i, g := range f.sorted() {
+		if since := f.sinceOf(g); i == 0 || since.Before(f.question.since) {
+			f.question.since = since
+		}
+	}
+	final, err := f.client.find(ctx, f.question)
+	if err != nil {
+		return err
+	}
+	f.final = final
+	for _, grant := range final.Grants {
+		f.group(grant.Theme).cursorOr(f.options.Cursor)
+		f.start(grant, nil)
+	}
+	f.settle()
+	return f.firstWhole()
+}
+
+// sorted returns the groups in a fixed order.
+func (f *follower) sorted() []*group {
+	all := slices.Collect(maps.Values(f.groups))
+	slices.SortFunc(all, func(a, b *group) int { return strings.Compare(string(a.theme), string(b.theme)) })
+	return all
+}
+
+// cursorOr gives a group the cursor of a query over all groups.
+func (g *group) cursorOr(c feedring.Cursor) {
+	if g.cursor == nil && c != nil {
+		g.cursor = maps.Clone(c)
+	}
+}
+
+// settle plans what is not served yet.
+func (f *follower) settle() {
+	f.looked = time.Now()
+	if f.query.Theme != "" {
+		f.group(f.query.Theme)
+	}
+	for _, g := range f.groups {
+		g.failures = 0
+		f.plan(g, backOffLeast, backOffMost)
+	}
+}
+
+// plan says when to search for a group again.
+func (f *follower) plan(g *group, least, most time.Duration) {
+	now := time.Now()
+	switch {
+	case len(g.sessions) == 0, g.failed:
+		g.failed, g.lacking = false, true
+		g.due = now.Add(min(most, least<<min(g.failures, 16)))
+	case g.own():
+		g.due = now.Add(lookForOwn)
+	default:
+		g.due = time.Time{}
+	}
+}
+
+// own reports whether publishers serve the group, each its own feeds only.
+func (g *group) own() bool {
+	for s := range g.sessions {
+		if s.grant.Own {
+			return true
+		}
+	}
+	return false
+}
+
+// run shows what is new until ctx ends.
+func (f *follower) run(ctx context.Context) error {
+	for {
+		wake := time.NewTimer(f.searchDue())
+		var err error
+		select {
+		case e := <-f.events:
+			err = f.happened(e)
+		case p := <-f.finals:
+			err = f.placed(p)
+		case themes := <-f.themes:
+			f.seen(themes)
+		case <-wake.C:
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+		wake.Stop()
+		if err != nil {
+			return err
+		}
+		if err := f.firstWhole(); err != nil {
+			return err
+		}
+		if time.Since(f.saved) >= saveEvery {
+			f.save()
+		}
+	}
+}
+
+// searchDue starts the searches that are due, and returns how long the next
+// can wait.
+func (f *follower) searchDue() time.Duration {
+	wait := saveEvery
+	for _, g := range f.groups {
+		if g.asking || g.due.IsZero() {
+			continue
+		}
+		if left := time.Until(g.due); left > 0 {
+			wait = min(wait, left)
+			continue
+		}
+		f.search(g, newQuestion(g.theme, f.query.Provider, f.sinceOf(g)), searchWithin)
+	}
+	if f.query.Theme == "" && time.Since(f.looked) >= lookForNew {
+		f.looked = time.Now()
+		f.look()
+	}
+	return wait
+}
+
+// sinceOf is from when on a provider must hold everything.
+func (f *follower) sinceOf(g *group) time.Time {
+	switch {
+	case g.behind:
+		return time.Unix(1, 0) // older than any cache: the publishers themselves
+	case g.cursor != nil && !g.heard.IsZero() && g.heard.Add(-searchMargin).After(f.query.Since):
+		return g.heard.Add(-searchMargin)
+	default:
+		return f.query.Since
+	}
+}
+
+// look asks for groups that were founded since.
+func (f *follower) look() {
+	f.running.Go(func() {
+		ctx, cancel := context.WithTimeout(f.ctx, searchWithin)
+		defer cancel()
+		groups, err := f.client.Ring(ctx)
+		if err != nil {
+			return // asked again
+		}
+		themes := make([]feedring.Theme, len(groups))
+		for i, g := range groups {
+			themes[i] = g.Theme
+		}
+		select {
+		case f.themes <- themes:
+		case <-f.ctx.Done():
+		}
+	})
+}
+
+// seen takes the themes of the ring.
+func (f *follower) seen(themes []feedring.Theme) {
+	for _, theme := range themes {
+		if f.groups[theme] == nil {
+			f.group(theme).due = time.Now()
+		}
+	}
+}
+
+// placed takes the end of a search: the new providers replace the old ones,
+// which go on where those stopped.
+func (f *follower) placed(p placed) error {
+	g := p.group
+	g.asking = false
+	switch {
+	case errors.Is(p.err, ErrBadQuery):
+		return p.err
+	case p.err != nil || p.final.Status == feedring.Incomplete && len(p.final.Grants) == 0:
+		g.failures++
+		f.plan(g, backOffLeast, backOffMost)
+		return nil
+	case len(p.final.Grants) == 0:
+		g.failures++
+		f.plan(g, backOffMost, absentMost)
+		return nil
+	}
+	g.stopAll()
+	g.lacking = false
+	for _, grant := range p.final.Grants {
+		if grant.Theme == g.theme {
+			f.start(grant, nil)
+		}
+	}
+	f.plan(g, backOffLeast, backOffMost)
+	return nil
+}

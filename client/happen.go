@@ -1,0 +1,136 @@
+package client
+
+import (
+	"errors"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// happened takes one event of a session.
+func (f *follower) happened(e event) error {
+	g := f.group(e.session.grant.Theme)
+	if _, current := g.sessions[e.session]; !current {
+		return nil // let go: the cursor brings the rest from another
+	}
+	if e.ended != nil {
+		return f.lost(g, e)
+	}
+	switch {
+	case e.entry != nil:
+		if err := f.show(g, e); err != nil {
+			return err
+		}
+	case e.mark != nil:
+		g.advance(e.mark)
+	case e.caught:
+		g.sessions[e.session] = true
+		g.failures, g.behind = 0, false
+		f.servedBy(g, e)
+		g.served = g.served[max(0, len(g.served)-1):] // only a query reads them all
+	}
+	f.dirty = true
+	if g.sessions[e.session] && !g.lacking {
+		g.heard = time.Now()
+	}
+	return nil
+}
+
+// show shows an entry that is new, and only then lets the cursor pass it.
+func (f *follower) show(g *group, e event) error {
+	entry := e.entry
+	// What a provider sends after a cursor comes in the order of positions;
+	// the newest of a first answer do not: marks follow them.
+	passed := feedring.Cursor(nil)
+	if e.session.want.Cursor != nil || g.sessions[e.session] {
+		passed = feedring.Cursor{entry.Ref(): entry.Position}
+	}
+	if f.shown.wants(entry) {
+		next := group{cursor: g.cursor}
+		next.advance(passed)
+		if err := f.each(*entry, f.at(&next, g)); err != nil {
+			return err
+		}
+		f.shown.add(entry.ID, entry.Version)
+	}
+	if passed != nil {
+		g.advance(passed)
+	}
+	return nil
+}
+
+// lost replaces a provider: by an alternate at once, else by a search.
+func (f *follower) lost(g *group, e event) error {
+	g.stop(e.session)
+	if errors.Is(e.ended, ErrBadQuery) {
+		return e.ended
+	}
+	f.client.log.Debug("provider lost", "theme", g.theme, "peer", e.served, "why", e.ended)
+	f.judge(e)
+	g.behind = g.behind || behind(e.ended)
+	if f.another(e.session, e.served) || g.asking {
+		return nil
+	}
+	g.lacking = true
+	due := time.Now().Add(min(backOffMost, backOffLeast<<min(g.failures, 16)))
+	if g.due.IsZero() || due.Before(g.due) {
+		g.due = due
+	}
+	g.failures++
+	return nil
+}
+
+// firstWhole calls First for a follower that resumed, when everything that
+// came meanwhile was shown, or took too long.
+func (f *follower) firstWhole() error {
+	if !f.first || f.options.First == nil || f.waiting() && time.Since(f.started) < f.options.Within {
+		return nil
+	}
+	if f.waiting() {
+		f.final.Status = feedring.Incomplete
+	}
+	f.first = false
+	return f.options.First(Answer{Final: f.final})
+}
+
+// at is the cursor over all groups. With two arguments the first stands in for
+// the second.
+func (f *follower) at(instead *group, of ...*group) feedring.Cursor {
+	if instead != nil && len(f.groups) == 1 {
+		return instead.cursor
+	}
+	all := make(feedring.Cursor)
+	for _, g := range f.groups {
+		cursor := g.cursor
+		if len(of) == 1 && of[0] == g {
+			cursor = instead.cursor
+		}
+		for ref, at := range cursor {
+			// A peer of two groups may tell of both: the lower is certain.
+			if have, ok := all[ref]; !ok || at.Compare(have) < 0 {
+				all[ref] = at
+			}
+		}
+	}
+	return all
+}
+
+// save tells where to resume.
+func (f *follower) save() {
+	if f.saved = time.Now(); f.options.Save == nil || !f.dirty {
+		return
+	}
+	f.dirty = false
+	resume := Resume{At: f.saved.UTC().Truncate(time.Second), Shown: f.shown.newest(), Peers: f.client.book.known()}
+	for _, g := range f.groups {
+		if g.cursor == nil {
+			continue
+		}
+		if g.heard.Before(resume.At) && !g.heard.IsZero() {
+			resume.At = g.heard.UTC().Truncate(time.Second)
+		}
+		resume.Groups = append(resume.Groups, GroupCursor{g.theme, g.cursor})
+	}
+	resume.sortGroups()
+	f.options.Save(resume)
+}

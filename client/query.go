@@ -1,0 +1,244 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// Query asks once and returns when the answer is whole or ctx ends; then what
+// came is returned, as Incomplete. It blocks. Errors wrap ErrBadQuery,
+// ErrNoPeer, or ctx's where the caller cancelled.
+func (c *Client) Query(ctx context.Context, q feedring.Query) (Answer, error) {
+	if err := check(&q); err != nil {
+		return Answer{}, err
+	}
+	r := c.newRound(ctx, q)
+	defer r.close()
+	answer, err := r.gather(ctx)
+	if err == nil && errors.Is(ctx.Err(), context.Canceled) {
+		err = ctx.Err()
+	}
+	return answer, err
+}
+
+// gather collects the first answer of all groups, within ctx.
+func (r *round) gather(ctx context.Context) (Answer, error) {
+	var err error
+	if r.final, err = r.firstFinal(ctx); err != nil {
+		return Answer{}, err
+	}
+	for _, grant := range r.final.Grants {
+		r.start(grant, nil)
+	}
+	entries := newMerge(r.query.Limit)
+	for r.waiting() {
+		select {
+		case e := <-r.events:
+			err = r.gathered(ctx, e, entries)
+		case p := <-r.finals:
+			r.placedAgain(p)
+		case <-ctx.Done():
+			r.outOfTime()
+		}
+		if err != nil {
+			return Answer{}, err
+		}
+	}
+	return Answer{Entries: entries.newest(), Final: r.conclude()}, nil
+}
+
+// firstFinal asks until there is somebody to go to, or the answer is no.
+func (r *round) firstFinal(ctx context.Context) (feedring.Final, error) {
+	for attempt := 1; ; attempt++ {
+		final, err := r.client.find(ctx, r.question)
+		if err != nil || final.Status != feedring.Incomplete || len(final.Grants) > 0 || attempt == maxAttempts {
+			return final, err
+		}
+		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < 4*retryPause {
+			return final, nil
+		}
+		pause := time.NewTimer(retryPause)
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return final, nil
+		}
+	}
+}
+
+// waiting reports whether some group's answer is not whole yet.
+func (r *round) waiting() bool {
+	for _, g := range r.groups {
+		if g.asking {
+			return true
+		}
+		for _, whole := range g.sessions {
+			if !whole {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// gathered takes one event of the first answer.
+func (r *round) gathered(ctx context.Context, e event, entries *merge) error {
+	g := r.group(e.session.grant.Theme)
+	if _, current := g.sessions[e.session]; !current {
+		return nil
+	}
+	switch {
+	case e.entry != nil:
+		entries.add(*e.entry)
+	case e.mark != nil:
+		g.advance(e.mark)
+	case e.caught:
+		g.sessions[e.session] = true
+		g.heard = time.Now()
+		r.servedBy(g, e)
+	case e.ended != nil:
+		return r.broken(ctx, g, e)
+	}
+	return nil
+}
+
+// servedBy notes who gave a whole answer.
+func (r *round) servedBy(g *group, e event) {
+	g.served = append(g.served, e.served)
+	for _, p := range append([]feedring.PeerInfo{e.session.grant.Provider}, e.session.grant.Alternates...) {
+		if p.ID == e.served {
+			r.client.meet(p)
+		}
+	}
+}
+
+// broken deals with a session that ended before its answer was whole: another
+// provider of the grant, else a new attempt.
+func (r *round) broken(ctx context.Context, g *group, e event) error {
+	whole := g.sessions[e.session]
+	g.stop(e.session)
+	if whole || errors.Is(e.ended, errWholeDone) {
+		return nil
+	}
+	if errors.Is(e.ended, ErrBadQuery) {
+		return e.ended
+	}
+	r.judge(e)
+	if r.another(e.session, e.served) {
+		return nil
+	}
+	g.failures++
+	g.behind = g.behind || behind(e.ended)
+	deadline, ok := ctx.Deadline()
+	switch {
+	case g.asking:
+	case g.failures < maxAttempts && ctx.Err() == nil && ok:
+		r.search(g, g.question, time.Until(deadline))
+	default:
+		g.failed = true
+	}
+	return nil
+}
+
+// placedAgain takes the final of a new attempt for one group.
+func (r *round) placedAgain(p placed) {
+	g := p.group
+	g.asking = false
+	if p.err != nil || len(p.final.Grants) == 0 {
+		g.failed = true
+		return
+	}
+	if g.theme == r.query.Theme {
+		r.final = p.final
+	}
+	g.missing = p.final.Missing
+	for _, grant := range p.final.Grants {
+		if grant.Theme == g.theme && !slices.Contains(g.served, grant.Provider.ID) && !r.serving(g, grant.Provider.ID) {
+			r.start(grant, nil)
+		}
+	}
+}
+
+// serving reports whether a session that was assigned to a peer is under way.
+func (r *round) serving(g *group, id feedring.PeerID) bool {
+	for s := range g.sessions {
+		if s.grant.Provider.ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+// outOfTime gives up what is not whole.
+func (r *round) outOfTime() {
+	for _, g := range r.groups {
+		g.failed = g.failed || g.asking
+		g.asking = false
+		for s, whole := range g.sessions {
+			if !whole {
+				g.stop(s)
+				g.failed = true
+			}
+		}
+	}
+}
+
+// conclude is the final with what became of it.
+func (r *round) conclude() feedring.Final {
+	final := r.final
+	final.Missing = slices.Clone(final.Missing)
+	for _, g := range r.groups {
+		final.Missing = append(final.Missing, g.missing...)
+		if g.failed {
+			final.Missing = append(final.Missing, missing(g.theme, r.query.Provider)...)
+		}
+	}
+	slices.Sort(final.Missing)
+	final.Missing = slices.Compact(final.Missing)
+	if len(final.Missing) > 0 {
+		final.Status = feedring.Incomplete
+	}
+	final.Grants = r.whoServed(final.Grants)
+	return final
+}
+
+// whoServed puts the peers that served in place of those that were assigned.
+func (r *round) whoServed(grants []feedring.Grant) []feedring.Grant {
+	var served []feedring.Grant
+	for _, grant := range grants {
+		if slices.Contains(r.group(grant.Theme).served, grant.Provider.ID) {
+			served = append(served, grant)
+			continue
+		}
+		for _, p := range grant.Alternates {
+			if slices.Contains(r.group(grant.Theme).served, p.ID) {
+				grant.Provider = p
+				served = append(served, grant)
+				break
+			}
+		}
+	}
+	return served
+}
+
+// advance moves the cursor forward, never back. It replaces the cursor, so one
+// that was handed out does not change.
+func (g *group) advance(to feedring.Cursor) {
+	next := make(feedring.Cursor, len(g.cursor)+len(to))
+	for ref, at := range g.cursor {
+		next[ref] = at
+	}
+	for ref, at := range to {
+		if at.Compare(next[ref]) > 0 {
+			next[ref] = at
+		} else if _, ok := next[ref]; !ok {
+			next[ref] = at
+		}
+	}
+	g.cursor = next
+}

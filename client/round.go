@@ -1,0 +1,177 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/wire"
+)
+
+const (
+	maxAttempts = 3 // of one query, while its time lasts
+	// retryPause lets a group that lost its manager find another.
+	retryPause = 300 * time.Millisecond
+)
+
+// round is one query or follow: the groups that serve it, and what they sent.
+// One goroutine owns it; sessions and searches report to it.
+type round struct {
+	client  *Client
+	query   feedring.Query
+	options FollowOptions
+	follow  bool
+
+	question *question // of the query as it was put
+	final    feedring.Final
+	groups   map[feedring.Theme]*group
+	events   chan event
+	finals   chan placed
+	banned   map[feedring.PeerID]bool // sent what it must not
+	live     chan struct{}            // closed when the first answer was shown
+
+	ctx     context.Context // of sessions and searches
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+}
+
+// group is one group that the round is served by, or was.
+type group struct {
+	theme    feedring.Theme
+	question *question
+	sessions map[*session]bool // the value: its first answer is whole
+	served   []feedring.PeerID // who gave a whole answer
+	asking   bool
+	failed   bool // given up, in a query
+	missing  []string
+
+	cursor   feedring.Cursor // nil: nothing was shown yet
+	heard    time.Time       // until then nothing is missing
+	lacking  bool            // a provider was lost and none took its place yet
+	behind   bool            // nobody holds everything after the cursor but the publishers
+	failures int
+	due      time.Time // when to ask again; zero: no need
+}
+
+// placed is the end of a search for one group.
+type placed struct {
+	group *group
+	final feedring.Final
+	err   error
+}
+
+func (c *Client) newRound(ctx context.Context, q feedring.Query) *round {
+	r := &round{
+		client: c, query: q, question: newQuestion(q.Theme, q.Provider, q.Since),
+		groups: make(map[feedring.Theme]*group), events: make(chan event), finals: make(chan placed),
+		banned: make(map[feedring.PeerID]bool), live: make(chan struct{}),
+	}
+	r.ctx, r.cancel = context.WithCancel(ctx)
+	return r
+}
+
+// close ends all sessions and waits for them.
+func (r *round) close() {
+	r.cancel()
+	r.running.Wait()
+}
+
+func (r *round) group(theme feedring.Theme) *group {
+	g := r.groups[theme]
+	if g == nil {
+		g = &group{theme: theme, question: r.question, sessions: make(map[*session]bool)}
+		if theme != r.query.Theme {
+			g.question = newQuestion(theme, r.query.Provider, r.query.Since)
+		}
+		r.groups[theme] = g
+	}
+	return g
+}
+
+// start attaches to one of a grant's providers; those in skip were tried.
+func (r *round) start(grant feedring.Grant, skip map[feedring.PeerID]bool) *session {
+	g := r.group(grant.Theme)
+	query := r.query
+	query.Theme = grant.Theme
+	s := &session{
+		client: r.client, grant: grant, report: r.events, live: r.live, skip: maps.Clone(skip),
+		want: wire.Attach{Query: query, Follow: r.follow, Updates: r.options.Updates, Cursor: g.cursorFor(&grant)},
+	}
+	if s.skip == nil {
+		s.skip = make(map[feedring.PeerID]bool)
+	}
+	maps.Copy(s.skip, r.banned)
+	g.sessions[s] = false
+	var ctx context.Context
+	ctx, s.cancel = context.WithCancel(r.ctx)
+	r.running.Go(func() { s.run(ctx) })
+	return s
+}
+
+// cursorFor is what a provider needs to know of the cursor: of itself alone
+// where it serves its own feeds.
+func (g *group) cursorFor(grant *feedring.Grant) feedring.Cursor {
+	if g.cursor == nil {
+		return nil
+	}
+	cursor := make(feedring.Cursor, len(g.cursor))
+	for ref, at := range g.cursor {
+		if !grant.Own || ref.Publisher == grant.Provider.ID {
+			cursor[ref] = at
+		}
+	}
+	return cursor
+}
+
+// stop lets a session go; what it still reports is not heard.
+func (g *group) stop(s *session) {
+	s.cancel()
+	delete(g.sessions, s)
+}
+
+func (g *group) stopAll() {
+	for s := range g.sessions {
+		g.stop(s)
+	}
+}
+
+// search asks for providers of one group, within a time.
+func (r *round) search(g *group, q *question, within time.Duration) {
+	g.asking = true
+	r.running.Go(func() {
+		ctx, cancel := context.WithTimeout(r.ctx, within)
+		defer cancel()
+		final, err := r.client.find(ctx, q)
+		select {
+		case r.finals <- placed{g, final, err}:
+		case <-r.ctx.Done():
+		}
+	})
+}
+
+// another starts a session with the providers of a lost one that are left. It
+// reports whether there were any.
+func (r *round) another(s *session, served feedring.PeerID) bool {
+	if served == "" {
+		return false // all of them were tried
+	}
+	skip := maps.Clone(s.skip)
+	skip[served] = true
+	rest := session{grant: s.grant, skip: skip}
+	if len(rest.providers()) == 0 {
+		return false
+	}
+	r.start(s.grant, skip)
+	return true
+}
+
+// judge bans a provider that sent what it must not.
+func (r *round) judge(e event) {
+	if e.served != "" && (errors.Is(e.ended, errForged) || errors.Is(e.ended, errStray)) {
+		r.banned[e.served] = true
+		r.client.log.Warn("provider left", "peer", e.served, "why", e.ended)
+	}
+}

@@ -1,0 +1,314 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/wire"
+	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
+)
+
+const (
+	// speakWithin is how long one provider may be silent at first before the
+	// next is tried as well. The first that speaks serves.
+	speakWithin = 500 * time.Millisecond
+	attachOpen  = 6 * time.Second // for one provider to be connected to and to speak, at most
+	firstWord   = 3 * time.Second // of it, to speak: a dead connection opens streams all the same
+	silence     = 4 * time.Second // a provider gives a sign of life every two at least
+	renewEvery  = 3 * time.Second // below the lease of a provider
+	attachWrite = 5 * time.Second
+)
+
+// Why a session ended.
+var (
+	errForged    = errors.New("it sent an entry with a wrong signature")
+	errStray     = errors.New("it sent an entry that was not asked for")
+	errNobody    = errors.New("no provider of the grant serves")
+	errWholeDone = errors.New("the answer is whole") // of a session that does not follow
+)
+
+// session reads from one provider of one grant, chosen among several. It is a
+// goroutine that reports to a round and decides nothing.
+type session struct {
+	client *Client
+	grant  feedring.Grant
+	want   wire.Attach // without ticket and own
+	report chan<- event
+	live   <-chan struct{} // closed when what is new may flow
+	cancel context.CancelFunc
+
+	// skip lists providers that failed or sent what they must not.
+	skip map[feedring.PeerID]bool
+}
+
+// event is something that a session tells its round, in order: at most one of
+// the fields after served is set, none for a sign of life.
+type event struct {
+	session *session
+	served  feedring.PeerID
+	entry   *feedring.Entry
+	mark    feedring.Cursor
+	caught  bool
+	ended   error
+}
+
+// providers lists who may serve, the assigned one first.
+func (s *session) providers() []feedring.PeerInfo {
+	all := []feedring.PeerInfo{s.grant.Provider}
+	if !s.grant.Own { // nobody else has the publisher's whole history
+		all = append(all, s.grant.Alternates...)
+	}
+	var free []feedring.PeerInfo
+	for _, p := range all {
+		if !s.skip[p.ID] {
+			free = append(free, p)
+		}
+	}
+	return free
+}
+
+// run serves the round until ctx ends. It always reports its end, unless the
+// round is gone.
+func (s *session) run(ctx context.Context) {
+	a, err := s.attach(ctx)
+	if err == nil {
+		err = s.pump(ctx, a)
+		a.end(err)
+	}
+	served := feedring.PeerID("")
+	if a != nil {
+		served = a.peer.ID
+	}
+	s.tell(ctx, event{served: served, ended: err})
+}
+
+// tell blocks until the round takes the event: so a slow reader slows its
+// provider, and nothing piles up between.
+func (s *session) tell(ctx context.Context, e event) bool {
+	e.session = s
+	select {
+	case s.report <- e:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// attach tries the providers one after the other, the next when one is silent
+// or refuses. The first that speaks is returned; others are let go.
+func (s *session) attach(ctx context.Context) (*attachment, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	providers := s.providers()
+	results := make(chan attachResult)
+	pause := time.NewTicker(speakWithin)
+	defer pause.Stop()
+	tried, failed := 0, 0
+	last := errNobody
+	for {
+		if tried < len(providers) && (tried == failed || tried == 0) {
+			s.try(ctx, providers[tried], results)
+			tried++
+			pause.Reset(speakWithin)
+		}
+		if failed == len(providers) {
+			return nil, last
+		}
+		select {
+		case r := <-results:
+			if r.err == nil {
+				return r.attachment, nil
+			}
+			failed, last = failed+1, worse(last, r.err)
+			s.client.log.Debug("provider not used", "peer", r.peer, "theme", s.grant.Theme, "err", r.err)
+		case <-pause.C:
+			if tried < len(providers) {
+				s.try(ctx, providers[tried], results)
+				tried++
+			}
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+type attachResult struct {
+	peer       feedring.PeerID
+	attachment *attachment
+	err        error
+}
+
+func (s *session) try(ctx context.Context, p feedring.PeerInfo, results chan<- attachResult) {
+	go func() {
+		opening, cancel := context.WithTimeout(ctx, attachOpen)
+		defer cancel()
+		a, err := s.open(opening, p)
+		select {
+		case results <- attachResult{p.ID, a, err}:
+		case <-ctx.Done():
+			if a != nil {
+				a.end(ctx.Err())
+			}
+		}
+	}()
+}
+
+// attachment is an open stream from a provider that has spoken.
+type attachment struct {
+	peer   feedring.PeerInfo
+	raw    Stream
+	stream *wire.Stream
+	first  wire.Frame
+}
+
+// end gives the stream back: in good order where the provider said everything.
+func (a *attachment) end(err error) {
+	if errors.Is(err, errWholeDone) {
+		_ = a.raw.Close()
+		return
+	}
+	_ = a.raw.Reset()
+}
+
+// open connects, presents the ticket, and waits for the provider's first word.
+func (s *session) open(ctx context.Context, p feedring.PeerInfo) (*attachment, error) {
+	s.client.transport.Learn(p.ID, p.Addrs)
+	raw, err := s.client.transport.Open(ctx, p.ID, wire.VerbAttach)
+	if err != nil {
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = raw.Reset() })
+	a := &attachment{peer: p, raw: raw, stream: wire.NewStream(raw)}
+	want := s.want
+	want.Ticket, want.Own = s.grant.Ticket, s.grant.Own
+	err = a.stream.Send(wire.AttachTo(want), attachWrite)
+	if err == nil {
+		a.first, err = a.next(firstWord)
+	}
+	if !stop() && err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		_ = raw.Reset()
+		return nil, err
+	}
+	return a, nil
+}
+
+// pump reports everything that the provider sends.
+func (s *session) pump(ctx context.Context, a *attachment) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { _ = a.raw.Reset() })
+	defer stop()
+	if s.want.Follow {
+		go a.renew(ctx)
+	}
+	frame := a.first
+	for {
+		if err := s.frame(ctx, a, &frame); err != nil {
+			return err
+		}
+		var err error
+		if frame, err = a.next(silence); err != nil {
+			return err
+		}
+	}
+}
+
+// next waits for a frame. A refusal is an error.
+func (a *attachment) next(within time.Duration) (wire.Frame, error) {
+	var reply feedringv1.AttachReply
+	if err := a.stream.Receive(&reply, within); err != nil {
+		return wire.Frame{}, fmt.Errorf("lost: %w", err)
+	}
+	frame, err := wire.FrameFrom(&reply)
+	if err == nil && frame.Refused != nil {
+		err = refusal(frame.Refused)
+	}
+	return frame, err
+}
+
+// frame reports one frame.
+func (s *session) frame(ctx context.Context, a *attachment, frame *wire.Frame) error {
+	e := event{served: a.peer.ID, mark: frame.Mark, caught: frame.Caught != nil}
+	if frame.Item != nil {
+		entry, err := s.entry(frame.Item, a.peer.ID)
+		if err != nil {
+			return err
+		}
+		e.entry = entry
+	}
+	if !s.tell(ctx, e) {
+		return ctx.Err()
+	}
+	switch {
+	case !e.caught:
+		return nil
+	case !s.want.Follow:
+		return errWholeDone
+	}
+	select {
+	case <-s.live:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// entry checks what a provider, whom nobody has reason to trust, says.
+func (s *session) entry(item *wire.Item, via feedring.PeerID) (*feedring.Entry, error) {
+	e, _, err := s.client.verifier.Entry(item.Seal)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errForged, err)
+	}
+	q := &s.want.Query
+	switch {
+	case e.Theme != s.grant.Theme, !e.Provider.Matches(q.Provider),
+		!q.Since.IsZero() && e.Published.Before(q.Since.Truncate(time.Second)),
+		!q.Until.IsZero() && !e.Published.Before(q.Until):
+		return nil, errStray
+	}
+	e.Via, e.VouchedBy = via, item.VouchedBy
+	return e, nil
+}
+
+// renew keeps the lease until ctx ends.
+func (a *attachment) renew(ctx context.Context) {
+	tick := time.NewTicker(renewEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			if a.stream.Send(wire.RenewTo(), attachWrite) != nil {
+				return // the reader notices
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// refusal is the error that a provider's no is.
+func refusal(r *wire.RefusedError) error {
+	if r.Kind == feedringv1.RefusedKind_REFUSED_KIND_BAD_QUERY {
+		return fmt.Errorf("%w: %w", ErrBadQuery, r)
+	}
+	return fmt.Errorf("refused: %w", r)
+}
+
+func behind(err error) bool {
+	var refused *wire.RefusedError
+	return errors.As(err, &refused) && refused.Kind == feedringv1.RefusedKind_REFUSED_KIND_BEHIND
+}
+
+// worse keeps the error that says most about what to do next.
+func worse(a, b error) error {
+	if errors.Is(a, ErrBadQuery) || behind(a) {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,52 @@
+package client
+
+import (
+	"github.com/hashicorp/golang-lru/v2"
+
+	"github.com/feedring/feedring"
+)
+
+const (
+	maxShown = 100_000 // ids that a follower remembers
+	keptIDs  = 5_000   // of them kept for the next time
+)
+
+// shown remembers which versions of which entries a follower was shown. The
+// cursor does most of the work; ids catch what mirrors and failovers repeat.
+type shown struct {
+	ids     *lru.Cache[feedring.EntryID, uint32]
+	updates bool
+}
+
+func newShown(updates bool) *shown {
+	ids, err := lru.New[feedring.EntryID, uint32](maxShown)
+	if err != nil {
+		panic(err) // the size is a positive constant
+	}
+	return &shown{ids: ids, updates: updates}
+}
+
+// wants reports whether e is to be shown.
+func (s *shown) wants(e *feedring.Entry) bool {
+	version, seen := s.ids.Get(e.ID)
+	return !seen || s.updates && e.Version > version
+}
+
+func (s *shown) add(id feedring.EntryID, version uint32) {
+	if before, seen := s.ids.Peek(id); seen && before > version {
+		version = before
+	}
+	s.ids.Add(id, version)
+}
+
+// newest returns the ids shown last, oldest of them first.
+func (s *shown) newest() []Shown {
+	keys := s.ids.Keys()
+	keys = keys[max(0, len(keys)-keptIDs):]
+	list := make([]Shown, 0, len(keys))
+	for _, id := range keys {
+		version, _ := s.ids.Peek(id)
+		list = append(list, Shown{ID: id, Version: version})
+	}
+	return list
+}
