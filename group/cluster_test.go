@@ -130,7 +130,7 @@ func (n *testNode) head(ref feedring.FeedRef) feedring.Head {
 	return feedring.Head{Feed: ref}
 }
 
-func (c *cluster) crash(id feedring.PeerID) { c.nodes[id].up = false }
+func (c *cluster) crash(id feedring.PeerID) { c.nodes[id].up, c.nodes[id].paused = false, false }
 
 // at schedules a deed.
 func (c *cluster) at(d time.Duration, do func()) {

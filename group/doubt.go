@@ -52,13 +52,34 @@ func (m *Machine) slept(late time.Duration) {
 
 // stretch is the refresh period as this peer counts it for others' silence: up
 // to three times r while it doubts itself.
-func (m *Machine) stretch() time.Duration {
+func (m *Machine) stretch() time.Duration { return m.stretchAt(m.now) }
+
+func (m *Machine) stretchAt(t time.Time) time.Duration {
 	r := m.cfg.Refresh
-	if m.doubt.extra == 0 {
+	if m.doubt.extra == 0 || t.Before(m.doubt.since) {
 		return r
 	}
-	halvings := min(62, m.now.Sub(m.doubt.since)/r)
-	return r + m.doubt.extra>>halvings
+	return r + m.doubt.extra>>min(62, t.Sub(m.doubt.since)/r)
+}
+
+// silentAt is when the manager, if it gives no sign of life, has been silent
+// for a period as this peer counts it.
+func (m *Machine) silentAt() time.Time {
+	const halvings = 4
+	at := m.lead.heard.Add(m.cfg.Refresh)
+	for i := range time.Duration(halvings) {
+		// Within each halving the period is fixed.
+		until := m.doubt.since.Add((i + 1) * m.cfg.Refresh)
+		end := m.lead.heard.Add(m.cfg.Refresh + m.doubt.extra>>i)
+		if end.Before(until) {
+			return later(at, end)
+		}
+		at = later(at, until)
+		if m.doubt.extra == 0 {
+			return m.lead.heard.Add(m.cfg.Refresh)
+		}
+	}
+	return at
 }
 
 // window is how long a probe may take.

@@ -48,7 +48,7 @@ func (m *Machine) watch() {
 		m.timers.cancel(bell{chime: chimeSilence})
 		return
 	}
-	at := m.lead.heard.Add(m.stretch() + time.Duration(m.turn())*m.window())
+	at := m.silentAt().Add(time.Duration(m.turn()) * m.window())
 	if at.Before(m.suspicion.deferred) {
 		at = m.suspicion.deferred
 	}
@@ -74,7 +74,7 @@ func (m *Machine) intend() {
 	if m.serving || m.leaving || m.suspicion.nonce != 0 || m.saving.purpose == forClaim {
 		return
 	}
-	if m.now.Before(m.lead.heard.Add(m.stretch())) {
+	if m.now.Before(m.silentAt()) {
 		m.watch()
 		return
 	}
@@ -120,6 +120,9 @@ func (m *Machine) onIntention(from feedring.PeerID, in Intention) {
 		of = m.lead.secondary
 	} else if !m.serving {
 		m.suspicion.deferred = m.now.Add(2 * m.window())
+		if m.lead.doubted.IsZero() {
+			m.lead.doubted = m.now
+		}
 		m.watch()
 	}
 	switch {
@@ -142,6 +145,16 @@ func (m *Machine) amongFirst(n int, but ...feedring.PeerID) bool {
 		}
 	}
 	return n > 0
+}
+
+// onProbe answers for what the sender takes this peer to be. A manager that
+// started again manages nothing: it must not hold up who takes its place.
+func (m *Machine) onProbe(from feedring.PeerID, p Probe) {
+	if p.Header.Term == m.lead.claim.Term && !m.leaving {
+		m.send(from, Alive{Header: m.header(), Nonce: p.Nonce})
+	} else if p.Header.Term.Compare(m.term()) < 0 {
+		m.stale(from)
+	}
 }
 
 func (m *Machine) onAlive(from feedring.PeerID, a Alive) {
@@ -188,7 +201,7 @@ func (m *Machine) onObjection(in Receive, o Objection) {
 		}
 		return
 	}
-	m.lead.heard = m.now
+	m.lead.heard, m.lead.doubted = m.now, time.Time{}
 	if again && m.lead.secondary == m.cfg.Self {
 		m.send(in.From, Replace{Header: m.header(), Secondary: m.cfg.Self})
 	}

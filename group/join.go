@@ -15,6 +15,7 @@ type joining struct {
 	heard  time.Time // the last answer, or the beginning
 	sent   time.Time // the last Join, for measuring
 	to     feedring.PeerID
+	yield  time.Time // a peer with a lower id was looking for the group as well
 }
 
 func (j *joining) asked(p feedring.PeerID) bool { return j.active && slices.Contains(j.via, p) }
@@ -37,7 +38,7 @@ func (m *Machine) enter(via []feedring.PeerID) {
 	if !m.joining.active {
 		began = m.now
 	}
-	m.joining = joining{active: true, heard: began}
+	m.joining = joining{active: true, heard: began, yield: m.joining.yield}
 	for _, p := range via {
 		m.joining.add(p, m.cfg.Self)
 	}
@@ -71,9 +72,12 @@ func (m *Machine) joinNext() {
 		return
 	}
 	alone := m.lead.claim.Term.IsZero()
-	if alone && m.now.Sub(j.heard) >= 2*m.cfg.Refresh {
-		m.found(0)
-		return
+	if silent := m.now.Sub(j.heard); alone && silent >= 2*m.cfg.Refresh {
+		// Of several that look for one another, the lowest founds.
+		if silent >= 4*m.cfg.Refresh || j.yield.IsZero() || m.now.Sub(j.yield) >= m.cfg.Refresh {
+			m.found(0)
+			return
+		}
 	}
 	if m.serving && m.now.Sub(j.heard) >= 2*m.cfg.Refresh {
 		m.joining = joining{}
@@ -106,6 +110,12 @@ func (m *Machine) joinToldOf(from feedring.PeerID, t feedring.Term) {
 	if !j.asked(from) {
 		return
 	}
+	if m.serving { // the rival is no manager any more, or names another
+		if t == m.lead.claim.Term {
+			m.joining = joining{}
+		}
+		return
+	}
 	j.heard = m.now
 	m.seen = max(m.seen, min(t.Number, m.seen+maxJump))
 	if m.lead.claim.Term.IsZero() && t.Claimant != "" && !slices.Contains(j.via, t.Claimant) {
@@ -115,10 +125,20 @@ func (m *Machine) joinToldOf(from feedring.PeerID, t feedring.Term) {
 }
 
 func (m *Machine) onJoin(from feedring.PeerID, j Join) {
+	if m.joining.active && m.lead.claim.Term.IsZero() && from < m.cfg.Self {
+		m.joining.yield = m.now
+	}
 	if m.lead.claim.Term.IsZero() || j.Row.Peer == m.cfg.Self || !j.Row.valid(m.group) || m.leaving {
 		return
 	}
+	if m.serving && m.joining.active {
+		return // about to follow another manager, who will admit it
+	}
 	if !m.serving {
+		if from == m.manager() && j.Row.Peer == from && j.Row.Incarnation > m.incarnationOf(from) {
+			m.restarted()
+			return
+		}
 		m.stale(from)
 		if j.Row.Peer == from && m.manager() != from {
 			m.send(m.manager(), j)
@@ -130,6 +150,20 @@ func (m *Machine) onJoin(from feedring.PeerID, j Join) {
 		return
 	}
 	m.admit(j.Row)
+}
+
+// restarted: the manager asks to be admitted, so it started again and manages
+// nothing. The group does not wait for it to be silent.
+func (m *Machine) restarted() {
+	m.lead.heard = earlier(m.lead.heard, m.now.Add(-3*m.cfg.Refresh))
+	m.watch()
+}
+
+func (m *Machine) incarnationOf(p feedring.PeerID) uint64 {
+	if mem := m.members[p]; mem != nil {
+		return mem.row.Incarnation
+	}
+	return 0
 }
 
 // outbid claims above a term that a peer has accepted and that this manager

@@ -73,7 +73,7 @@ type lead struct {
 	number    uint64    // of the last beacon
 	heard     time.Time // the last sign of life
 	since     time.Time
-	older     int // how many beacons in a row showed other old heads
+	doubted   time.Time // somebody else's intention came, and no sign of life since
 }
 
 // New returns a membership that is in no group yet: Enter or Found begin it.
@@ -210,7 +210,7 @@ func (m *Machine) receiveMore(in Receive) {
 	case Intention:
 		m.onIntention(from, msg)
 	case Probe:
-		m.send(from, Alive{Header: m.header(), Nonce: msg.Nonce})
+		m.onProbe(from, msg)
 	case Alive:
 		m.onAlive(from, msg)
 	case Objection:

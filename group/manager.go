@@ -178,6 +178,7 @@ func (m *Machine) acknowledged() {
 		return
 	}
 	m.acked = true
+	m.joining = joining{} // a rival that goes before it will be heard of again
 	m.want.Term = m.lead.claim.Term
 	m.save(saving{purpose: forAck})
 }

@@ -12,12 +12,13 @@ func (m *Machine) live() bool {
 		return true
 	}
 	mem := m.members[m.manager()]
-	return mem != nil && !mem.row.Left && m.now.Sub(m.lead.heard) < m.stretch()
+	doubted := !m.lead.doubted.IsZero() && m.now.Sub(m.lead.doubted) >= m.window()/2
+	return mem != nil && !mem.row.Left && !doubted && m.now.Before(m.silentAt())
 }
 
 // heardManager notes a sign of life of the manager.
 func (m *Machine) heardManager() {
-	m.lead.heard = m.now
+	m.lead.heard, m.lead.doubted = m.now, time.Time{}
 	m.endSuspicion()
 	m.suspicion.objections = 0
 	m.watch()
@@ -48,6 +49,9 @@ func (m *Machine) onBeacon(in Receive, b Beacon) {
 		m.lead.secondary, m.view = b.Secondary, nil
 	}
 	m.heardManager()
+	if m.me().row.Admitted.IsZero() && !m.joining.active {
+		m.askAdmission() // followed before it admitted this peer
+	}
 	m.awayTold(b.Away)
 	if m.large() {
 		for _, p := range m.neighbours() {

@@ -97,7 +97,7 @@ func (m *Machine) consider(c Claim, acked bool, in Receive) bool {
 		return false
 	}
 	m.seen = max(m.seen, t.Number)
-	if !m.prefers(t, acked) {
+	if !m.prefers(t, acked, in.From) {
 		m.refuse(t, acked, in)
 		return false
 	}
@@ -131,8 +131,10 @@ func (m *Machine) credible(t feedring.Term, from feedring.PeerID) bool {
 
 // prefers reports whether t is to be followed rather than what is followed
 // now. A claim that somebody acknowledged goes before a provisional one; a
-// lower term than the accepted one is never followed.
-func (m *Machine) prefers(t feedring.Term, acked bool) bool {
+// lower term than the accepted one is never followed. A provisional claimant
+// goes back to the manager that it missed only when that one speaks itself: to
+// others it may have seemed alive for a moment longer.
+func (m *Machine) prefers(t feedring.Term, acked bool, from feedring.PeerID) bool {
 	if t.Compare(m.disk.Term) < 0 {
 		return false
 	}
@@ -141,7 +143,7 @@ func (m *Machine) prefers(t feedring.Term, acked bool) bool {
 	case m.serving && m.acked:
 		return acked && higher
 	case m.serving:
-		return acked || higher
+		return higher || acked && (from == t.Claimant || t != m.disk.Term)
 	case m.live():
 		return higher && (acked || t.Claimant == m.manager())
 	default:
@@ -171,7 +173,7 @@ func (m *Machine) ownClaimTold(t feedring.Term) {
 
 // follow makes c the claim that this peer follows.
 func (m *Machine) follow(c Claim) {
-	served, acked := m.serving, m.acked
+	served := m.serving
 	m.serving, m.acked = false, false
 	m.lead = lead{claim: c, heard: m.now, since: m.now}
 	m.seen = max(m.seen, c.Term.Number)
@@ -183,7 +185,7 @@ func (m *Machine) follow(c Claim) {
 	}
 	m.changedRows()
 	m.watch()
-	if served && acked {
+	if served {
 		m.abdicate()
 	}
 	if !m.timers.isSet(bell{chime: chimeHouse}) {
