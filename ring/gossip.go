@@ -12,7 +12,7 @@ const (
 	maxMet      = 64 // peers remembered though no row names them
 	maxPulls    = 64 // exchanges under way
 	maxRowsEach = 1000
-	fanout      = 3                     // whom news is pushed to
+	fanout      = 4                     // whom news is pushed to
 	pushPause   = 20 * time.Millisecond // between pushes, so that a storm of joins is bundled
 	meetAtOnce  = 3
 )
@@ -25,14 +25,14 @@ type gossip struct {
 	met    []feedring.PeerID
 	synced bool
 	pulls  map[feedring.PeerID][]feedring.GroupID // what was asked of whom
-	news   map[feedring.GroupID]bool
+	news   map[feedring.GroupID]feedring.PeerID   // from whom it came
 	pushed time.Time
 	last   time.Time // when anybody was heard
 	heard  map[feedring.PeerID]time.Time
 }
 
 func newGossip() gossip {
-	return gossip{pulls: map[feedring.PeerID][]feedring.GroupID{}, news: map[feedring.GroupID]bool{},
+	return gossip{pulls: map[feedring.PeerID][]feedring.GroupID{}, news: map[feedring.GroupID]feedring.PeerID{},
 		heard: map[feedring.PeerID]time.Time{}}
 }
 
@@ -85,10 +85,15 @@ func (m *Machine) gossipDue() {
 	m.chart.expire(m.now)
 	clear(m.gossip.pulls)
 	swap := Swap{Hash: m.chart.hash(m.now)}
-	if p := m.partner(); p != "" {
-		m.emit(Send{To: p, Message: swap, Fresh: m.gossip.rounds%4 == 0})
+	partner := m.partner()
+	if partner != "" {
+		m.emit(Send{To: partner, Message: swap, Fresh: m.gossip.rounds%4 == 0})
 	}
-	m.probe(swap)
+	for _, p := range m.probe() {
+		if p != partner {
+			m.emit(Send{To: p, Message: swap, Fresh: true})
+		}
+	}
 }
 
 // partner chooses whom to swap with: mostly a manager or secondary of the

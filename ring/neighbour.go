@@ -36,9 +36,9 @@ func (m *Machine) neighbours(g feedring.GroupID) []feedring.GroupID {
 	return both
 }
 
-// probe swaps with silent neighbours of one's own seats, and marks a group
-// lost that nobody answered for.
-func (m *Machine) probe(swap Swap) {
+// probe names the silent neighbours of one's own seats, to be swapped with, and
+// marks a group lost that nobody answered for.
+func (m *Machine) probe() (silent []feedring.PeerID) {
 	beside := map[feedring.GroupID]bool{}
 	for _, g := range sortedGroups(m.seats) {
 		for _, n := range m.neighbours(g) {
@@ -53,12 +53,13 @@ func (m *Machine) probe(swap Swap) {
 		}
 	}
 	for _, g := range sortedGroups(beside) {
-		m.look(g, swap)
+		silent = append(silent, m.look(g)...)
 	}
 	m.forget()
+	return unique(silent, m.cfg.Self)
 }
 
-func (m *Machine) look(g feedring.GroupID, swap Swap) {
+func (m *Machine) look(g feedring.GroupID) []feedring.PeerID {
 	w := m.watched[g]
 	if row := m.chart.records[g].effective().version(); w == nil || w.row != row {
 		w = &watch{row: row, since: m.now} // a new row is a sign of life, whoever brought it
@@ -70,16 +71,15 @@ func (m *Machine) look(g feedring.GroupID, swap Swap) {
 		}
 	}
 	silent := m.now.Sub(w.since)
-	if silent >= m.patience() && w.asked >= 3 {
+	switch {
+	case silent >= m.patience() && w.asked >= 3:
 		m.lose(Lost{Group: g, Term: w.row.Term, Version: w.row.Version, By: m.cfg.Self}, "")
-		return
-	}
-	if silent < m.cfg.Refresh/3 && w.asked == 0 && !w.since.Equal(m.now) {
-		return
-	}
-	w.asked++
-	for _, p := range m.peers(g) {
-		m.emit(Send{To: p, Message: swap, Fresh: true})
+		return nil
+	case silent < m.cfg.Refresh && w.asked == 0:
+		return nil
+	default:
+		w.asked++
+		return m.peers(g)
 	}
 }
 

@@ -1,13 +1,15 @@
 package ring
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/feedring/feedring"
 )
 
-// spread notes that g is news.
-func (m *Machine) spread(g feedring.GroupID) { m.gossip.news[g] = true }
+// spread notes that g is news, and from whom ("": from this peer itself).
+func (m *Machine) spread(g feedring.GroupID, from feedring.PeerID) { m.gossip.news[g] = from }
 
 func (m *Machine) pushAt() time.Time {
 	if len(m.gossip.news) == 0 {
@@ -25,9 +27,10 @@ func (m *Machine) pushDue() {
 	}
 	m.gossip.pushed = m.now
 	news := sortedGroups(m.gossip.news)
+	from := maps.Clone(m.gossip.news)
 	clear(m.gossip.news)
 	for _, p := range m.audience(news) {
-		m.bring(p, news, nil)
+		m.bring(p, slices.DeleteFunc(slices.Clone(news), func(g feedring.GroupID) bool { return from[g] == p }), nil)
 	}
 }
 

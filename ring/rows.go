@@ -81,8 +81,8 @@ func (m *Machine) changed(g feedring.GroupID, before standing, from feedring.Pee
 	m.reach(s.row.Manager, before.addrs)
 	m.reach(s.row.Deputy, before.dep)
 	structure := after.live != before.live || after.row.Term != before.row.Term || after.row.Lost != before.row.Lost
-	if from == "" || structure {
-		m.spread(g)
+	if from == "" || structure && m.gossip.synced { // to a newcomer all is news, to nobody else
+		m.spread(g, from)
 	}
 }
 

@@ -52,11 +52,11 @@ func (m *Machine) View() *View {
 
 func (m *Machine) look() *View {
 	v := &View{
-		Addrs:  map[feedring.PeerID][]string{},
-		Groups: map[feedring.Theme]feedring.Catalogue{},
-		Roles:  map[feedring.Theme]Standing{},
+		Addrs:   map[feedring.PeerID][]string{},
+		Groups:  map[feedring.Theme]feedring.Catalogue{},
+		Roles:   map[feedring.Theme]Standing{},
 		Members: map[feedring.Theme]*group.View{},
-		Synced: m.ring.Synced(),
+		Synced:  m.ring.Synced(),
 	}
 	for _, row := range m.ring.Live() {
 		v.Ring = append(v.Ring, feedring.RingGroup{
