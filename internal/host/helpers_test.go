@@ -31,6 +31,10 @@ func newHost(t testing.TB, change ...func(*Config)) *Host {
 
 func asClient(c *Config) { c.Client, c.Listen = true, nil }
 
+// onlyTCP is for hosts that go away: nobody answers for a closed QUIC port,
+// and a dial takes five seconds to see that.
+func onlyTCP(c *Config) { c.Listen = onLoopback[1:] }
+
 // eventually waits for a condition that the network brings about.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()

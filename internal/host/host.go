@@ -138,8 +138,8 @@ func (h *Host) identity() (crypto.PrivKey, error) {
 // speaks.
 func (h *Host) start(lib host.Host) error {
 	h.lib = lib
-	lib.SetStreamHandler(h.protocol(presence), func(s network.Stream) { _ = s.Close() })
 	h.members = newMembers(h)
+	h.Handle(presence, func(s network.Stream) { _ = s.Close() })
 	h.book = newBook()
 	if err := h.watch(); err != nil {
 		return err

@@ -90,7 +90,7 @@ func TestPeerWithoutKnownAddressIsLookedUp(t *testing.T) {
 }
 
 func TestStrangerIsUnreachable(t *testing.T) {
-	h, gone := newHost(t), newHost(t)
+	h, gone := newHost(t), newHost(t, onlyTCP)
 	h.Learn(gone.ID(), gone.Addrs())
 	_ = gone.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
@@ -104,7 +104,7 @@ func TestStrangerIsUnreachable(t *testing.T) {
 
 func TestRestartedPeerIsReachedAtOnce(t *testing.T) {
 	dir := t.TempDir()
-	h, old := newHost(t), newHost(t, func(c *Config) { c.Dir = dir })
+	h, old := newHost(t), newHost(t, onlyTCP, func(c *Config) { c.Dir = dir })
 	h.Learn(old.ID(), old.Addrs())
 	id := old.ID()
 	listen := []string{strings.Split(old.Addrs()[0], "/p2p/")[0]}

@@ -168,7 +168,7 @@ func (h *Host) connect(ctx context.Context, info peer.AddrInfo) (fresh bool, err
 	if info.ID == h.lib.ID() {
 		return false, nil
 	}
-	if h.connected(info.ID) && h.speaks(info.ID) {
+	if h.members.has(info.ID) {
 		return false, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, joinWithin)
@@ -177,11 +177,14 @@ func (h *Host) connect(ctx context.Context, info peer.AddrInfo) (fresh bool, err
 	if err := h.lib.Connect(ctx, info); err != nil {
 		return false, classify(err)
 	}
-	if !h.speaks(info.ID) {
-		_ = h.lib.Network().ClosePeer(info.ID) // or it would never be asked again
-		return false, fmt.Errorf("%w: %s", ErrForeign, info.ID)
+	if h.speaks(info.ID) {
+		return true, nil
 	}
-	return true, nil
+	s, err := h.Open(ctx, feedring.PeerID(info.ID.String()), presence, false)
+	if err != nil {
+		return false, err
+	}
+	return true, s.Close()
 }
 
 // speaks reports whether a peer said that it is of this network.

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,7 +12,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 	"github.com/libp2p/go-libp2p/p2p/host/eventbus"
-	"github.com/multiformats/go-multistream"
 
 	"github.com/feedring/feedring"
 )
@@ -44,8 +42,8 @@ func newMembers(h *Host) *members {
 // waits for us.
 func (h *Host) watch() error {
 	sub, err := h.lib.EventBus().Subscribe([]any{
-		new(event.EvtPeerIdentificationCompleted), new(event.EvtPeerIdentificationFailed),
-		new(event.EvtPeerProtocolsUpdated), new(event.EvtPeerConnectednessChanged),
+		new(event.EvtPeerIdentificationCompleted), new(event.EvtPeerProtocolsUpdated),
+		new(event.EvtPeerConnectednessChanged),
 		new(event.EvtLocalReachabilityChanged), new(event.EvtHostReachableAddrsChanged),
 		new(event.EvtNATDeviceTypeChanged), new(event.EvtAutoRelayAddrsUpdated),
 	}, eventbus.Name("feedring"), eventbus.BufSize(1024))
@@ -74,8 +72,6 @@ func (h *Host) note(e any) {
 	switch e := e.(type) {
 	case event.EvtPeerIdentificationCompleted:
 		h.identified(e)
-	case event.EvtPeerIdentificationFailed:
-		h.unidentified(e)
 	case event.EvtPeerProtocolsUpdated:
 		if slices.Contains(e.Added, h.directoryProtocol()) {
 			h.members.serves(e.Peer)
@@ -108,19 +104,9 @@ func (h *Host) identified(e event.EvtPeerIdentificationCompleted) {
 	}
 }
 
-// unidentified parts from a peer that did not say in time what it is, so that
-// the next dial asks again. Who does not speak identify at all is left alone:
-// such are the short visits by which others test whether this host can be
-// reached.
-func (h *Host) unidentified(e event.EvtPeerIdentificationFailed) {
-	var unspoken multistream.ErrNotSupported[protocol.ID]
-	if errors.As(e.Reason, &unspoken) || h.members.has(e.Peer) {
-		return
-	}
-	h.background(func() { _ = h.lib.Network().ClosePeer(e.Peer) })
-}
-
-// gained notes a connected peer of this network.
+// gained notes a connected peer of this network: it said so, or it shares a
+// stream of this network with us (on a busy machine libp2p gives up asking
+// after five seconds).
 func (m *members) gained(id peer.ID, agent string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

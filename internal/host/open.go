@@ -65,13 +65,17 @@ func (h *Host) Open(ctx context.Context, to feedring.PeerID, verb feedring.Verb,
 	if err != nil {
 		return nil, fmt.Errorf("%s to %s: %w", verb, to.Short(), classify(err))
 	}
+	h.members.gained(id, "")
 	return s, nil
 }
 
 // Handle serves verb with f, which owns the stream and runs on a goroutine of
 // its own. The other end is proven: Conn().RemotePeer() of the stream.
 func (h *Host) Handle(verb feedring.Verb, f func(network.Stream)) {
-	h.lib.SetStreamHandler(h.protocol(verb), f)
+	h.lib.SetStreamHandler(h.protocol(verb), func(s network.Stream) {
+		h.members.gained(s.Conn().RemotePeer(), "")
+		f(s)
+	})
 }
 
 // Peer returns the peer at the other end of a stream.
