@@ -39,6 +39,7 @@ type links struct {
 	kept    map[linkKey]*link
 	running sync.WaitGroup
 
+	busy          atomic.Int64 // messages queued or being written
 	sent, dropped atomic.Uint64
 }
 
@@ -75,6 +76,7 @@ func (ls *links) send(to feedring.PeerID, m feedring.Message, fresh bool) {
 	}
 	select {
 	case l.queue <- out:
+		ls.busy.Add(1)
 	default:
 		ls.dropped.Add(1)
 	}
@@ -120,7 +122,8 @@ func (ls *links) retire(l *link) bool {
 // kept stream may have died unnoticed: the write is tried once more on a new
 // one.
 func (ls *links) deliver(l *link, s stream, first outgoing) stream {
-	batch := ls.collect(l, first)
+	batch, count := ls.collect(l, first)
+	defer ls.busy.Add(-count)
 	if len(batch) == 0 {
 		return s
 	}
@@ -151,11 +154,11 @@ func (ls *links) dial(key linkKey, fresh bool) (stream, error) {
 }
 
 // collect encodes first and what waits behind it, without what is too old to
-// be worth sending.
-func (ls *links) collect(l *link, first outgoing) []byte {
-	var batch []byte
+// be worth sending, and tells how many messages that was.
+func (ls *links) collect(l *link, first outgoing) (batch []byte, count int64) {
 	next := first
 	for {
+		count++
 		if time.Since(next.at) <= ls.stale {
 			frame, err := ls.encode(next.message)
 			if err != nil {
@@ -166,12 +169,25 @@ func (ls *links) collect(l *link, first outgoing) []byte {
 			}
 		}
 		if len(batch) >= linkBatch {
-			return batch
+			return batch, count
 		}
 		select {
 		case next = <-l.queue:
 		default:
-			return batch
+			return batch, count
+		}
+	}
+}
+
+// drain waits until nothing is queued, or ctx ends.
+func (ls *links) drain(ctx context.Context) {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for ls.busy.Load() > 0 {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
 		}
 	}
 }

@@ -8,9 +8,13 @@ import (
 	"os"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/client"
+	"github.com/feedring/feedring/internal/feed"
+	"github.com/feedring/feedring/internal/guard"
 	"github.com/feedring/feedring/internal/host"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/wire"
@@ -40,6 +44,14 @@ type Node struct {
 	attached  *attached
 	origins   *origins
 	front     *front
+	outside   *guard.Client  // everything fetched from the web
+	fetcher   *feed.Fetcher  // documents of origins
+	verifier  *wire.Verifier // of what others signed
+	reader    *client.Client // this peer's own readers
+	themes    themes
+	refused   atomic.Uint64 // messages that were malformed or wrongly signed
+
+	stopLooking context.CancelFunc // at origins
 
 	events   sync.Mutex
 	departed chan struct{}
@@ -82,14 +94,14 @@ func Start(ctx context.Context, cfg Config) (_ *Node, err error) {
 	if err := n.serve(); err != nil {
 		return nil, err
 	}
-	n.emit(n.Ready())
+	n.emit(n.Started())
 	return n, nil
 }
 
 // open takes the data directory, the identity and the ports.
 func (n *Node) open() error {
 	var err error
-	if n.store, err = store.Open(n.cfg.Data+"/store", store.Options{Logger: n.log}); err != nil {
+	if n.store, err = store.Open(n.cfg.Data+"/store", store.Options{Log: n.log}); err != nil {
 		return err
 	}
 	known, err := loadPeers(n.store)
@@ -107,8 +119,8 @@ func (n *Node) open() error {
 	return err
 }
 
-// Ready is the event that tells where the peer is.
-func (n *Node) Ready() Event {
+// Started is the event that tells where the peer is.
+func (n *Node) Started() Event {
 	return Event{Event: "ready", Peer: n.ID(), Addrs: n.host.Addrs(), HTTP: n.front.address()}
 }
 
@@ -137,7 +149,7 @@ func (n *Node) background(f func()) {
 // without harm to what is stored.
 func (n *Node) Close(ctx context.Context) error {
 	n.closing.Do(func() {
-		n.origins.stop()
+		n.stopLooking()
 		n.depart(ctx)
 		n.closed = n.release()
 	})

@@ -19,9 +19,10 @@ const persistRetry = time.Second // a full disk may have room again
 // older state never overwrites a newer one. States of one group that wait
 // together are one write: the newest holds what the older ones said.
 type persister struct {
-	store *store.Store
-	log   *slog.Logger
-	tell  func(feedring.GroupID, group.Input)
+	store  *store.Store
+	log    *slog.Logger
+	tell   func(feedring.GroupID, group.Input)
+	themes *themes
 
 	mu      sync.Mutex
 	waiting map[feedring.GroupID]*unsaved
@@ -79,7 +80,7 @@ func (p *persister) take() map[feedring.GroupID]*unsaved {
 }
 
 func (p *persister) put(ctx context.Context, g feedring.GroupID, st group.State) bool {
-	value, err := json.Marshal(st)
+	value, err := json.Marshal(savedState{Theme: p.themes.of(g), State: st})
 	if err != nil {
 		p.log.Error("state cannot be encoded", "group", g, "err", err)
 		return false
@@ -98,16 +99,16 @@ func (p *persister) put(ctx context.Context, g feedring.GroupID, st group.State)
 	}
 }
 
-// loadState reads the stored state of a group's membership: the zero state
-// where there is none.
-func loadState(s *store.Store, g feedring.GroupID) (group.State, error) {
-	var st group.State
-	value, err := getRecord(s, store.BucketTerm, g.String())
-	if err != nil || value == nil {
-		return st, err
+// savedState is a group's record in the store.
+type savedState struct {
+	Theme feedring.Theme
+	State group.State
+}
+
+func decodeState(value []byte) (savedState, error) {
+	var saved savedState
+	if err := json.Unmarshal(value, &saved); err != nil {
+		return saved, fmt.Errorf("stored state of a group is unreadable: restore the data directory from a copy: %w", err)
 	}
-	if err := json.Unmarshal(value, &st); err != nil {
-		return st, fmt.Errorf("stored state of group %s: %w", g, err)
-	}
-	return st, nil
+	return saved, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -35,8 +36,8 @@ type interest struct {
 }
 
 // covers reports whether a feed belongs to the interest at all.
-func (w *interest) covers(ref feedring.FeedRef) bool {
-	return w.own == "" || ref.Publisher == w.own
+func (w *interest) covers(h *store.Head) bool {
+	return h.Theme == w.theme && h.Private == w.private && (w.own == "" || h.Ref.Publisher == w.own)
 }
 
 // wants reports whether a follower is shown it.
@@ -122,19 +123,15 @@ func (s *session) first(ctx context.Context, follow bool) error {
 func (s *session) newest(ctx context.Context) (int, error) {
 	query := store.Search{
 		Theme: s.want.theme, Provider: s.want.provider, Since: s.want.since, Until: s.want.until,
-		Expr: s.want.expr, Limit: s.want.limit,
+		Words: s.want.expr, Limit: s.want.limit,
 	}
 	if s.want.private {
-		query.Private = store.PrivateOnly
+		query.Privacy = store.PrivateOnly
 	}
 	if s.want.own != "" {
-		for _, ref := range s.store.Refs() {
-			if ref.Publisher == s.want.own {
-				query.Refs = append(query.Refs, ref)
-			}
-		}
-		if len(query.Refs) == 0 {
-			return 0, nil
+		query.Refs = []feedring.FeedRef{}
+		for _, h := range s.covered() {
+			query.Refs = append(query.Refs, h.Ref)
 		}
 	}
 	items, _, err := s.store.Search(ctx, query)
@@ -156,8 +153,8 @@ func (s *session) resume(ctx context.Context) error {
 			return errBehind
 		}
 	}
-	for _, ref := range s.store.Refs() {
-		if err := s.advance(ctx, ref); err != nil {
+	for _, h := range s.covered() {
+		if err := s.advance(ctx, h.Ref); err != nil {
 			return err
 		}
 	}
@@ -178,7 +175,7 @@ func holds(h store.Head, at feedring.Position) bool {
 
 // advance shows what the store holds of ref after the cursor.
 func (s *session) advance(ctx context.Context, ref feedring.FeedRef) error {
-	if !s.want.covers(ref) {
+	if h, ok := s.store.Head(ref); !ok || !s.want.covers(&h) {
 		return nil
 	}
 	for {
@@ -186,7 +183,7 @@ func (s *session) advance(ctx context.Context, ref feedring.FeedRef) error {
 		if err != nil {
 			return err
 		}
-		if len(items) == 0 || items[0].Theme != s.want.theme || items[0].Private != s.want.private {
+		if len(items) == 0 {
 			return nil
 		}
 		for i := range items {
@@ -206,10 +203,14 @@ func (s *session) advance(ctx context.Context, ref feedring.FeedRef) error {
 // heads is the cursor of a reader that is shown everything held now.
 func (s *session) heads() feedring.Cursor {
 	cursor := make(feedring.Cursor)
-	for _, ref := range s.store.Refs() {
-		if h, ok := s.store.Head(ref); ok && s.want.covers(ref) {
-			cursor[ref] = h.Last
-		}
+	for _, h := range s.covered() {
+		cursor[h.Ref] = h.Last
 	}
 	return cursor
+}
+
+// covered lists the feeds of the interest that the store holds.
+func (s *session) covered() []store.Head {
+	heads := s.store.Heads()
+	return slices.DeleteFunc(heads, func(h store.Head) bool { return !s.want.covers(&h) })
 }

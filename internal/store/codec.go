@@ -100,11 +100,13 @@ func decodeVersion(row []byte) (published time.Time, p feedring.Position, err er
 }
 
 func encodeRef(h *Head) []byte {
-	b := make([]byte, 0, 160+len(h.Ref.URL)+len(h.Ref.Publisher))
+	b := make([]byte, 0, 200+len(h.Ref.URL)+len(h.Ref.Publisher))
+	b = append(b, privacy(h.Private))
 	b = appendPosition(appendPosition(b, h.First), h.Last)
 	b = append(b, h.Hash[:]...)
 	b = appendTime(b, h.Seen)
 	b = binary.AppendUvarint(b, uint64(h.Count))
+	b = appendString(b, string(h.Theme))
 	b = appendString(b, h.Ref.URL)
 	return appendString(b, string(h.Ref.Publisher))
 }
@@ -112,16 +114,20 @@ func encodeRef(h *Head) []byte {
 func decodeRef(row []byte) (Head, error) {
 	d := decoder{rest: row}
 	var h Head
+	h.Private = d.byte()&flagPrivate != 0
 	h.First, h.Last = d.position(), d.position()
 	copy(h.Hash[:], d.take(len(h.Hash)))
 	h.Seen = d.time()
 	h.Count = int(d.uvarint())
+	h.Theme = feedring.Theme(d.bytes())
 	h.Ref = feedring.FeedRef{URL: string(d.bytes()), Publisher: feedring.PeerID(d.bytes())}
 	return h, d.end("feed row")
 }
 
-func flags(it *Item) byte {
-	if it.Private {
+func flags(it *Item) byte { return privacy(it.Private) }
+
+func privacy(private bool) byte {
+	if private {
 		return flagPrivate
 	}
 	return 0

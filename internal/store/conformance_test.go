@@ -41,7 +41,9 @@ func conformAppend(t *testing.T, s keeper) {
 	check(t, err)
 	same(t, "got", []Item{got}, []Item{a})
 	head, ok := s.Head(a.Ref)
-	want := Head{a.Ref, a.Position, b.Position, b.Hash, 2, b.Seen}
+	want := Head{
+		Ref: a.Ref, Theme: b.Theme, Private: b.Private, First: a.Position, Last: b.Position, Hash: b.Hash, Count: 2, Seen: b.Seen,
+	}
 	if !ok || head != want {
 		t.Errorf("head %+v, want %+v", head, want)
 	}
@@ -228,7 +230,9 @@ func conformPrune(t *testing.T, s keeper) {
 	_, err = s.Prune(ctx, start.AddDate(10, 0, 0), func(ref feedring.FeedRef) bool { return ref == own })
 	check(t, err)
 	head, ok := s.Head(items[0].Ref)
-	if want := (Head{items[0].Ref, feedring.Position{}, items[1198].Position, items[1198].Hash, 0, items[1198].Seen}); !ok || head != want {
+	if want := (Head{
+		Ref: items[0].Ref, Theme: items[1198].Theme, Private: items[1198].Private, Last: items[1198].Position, Hash: items[1198].Hash, Seen: items[1198].Seen,
+	}); !ok || head != want {
 		t.Errorf("head of an emptied feed %+v, want %+v", head, want)
 	}
 }

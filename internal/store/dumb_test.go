@@ -67,7 +67,7 @@ func (d *dumb) Append(_ context.Context, items []Item) error {
 		}
 		h.Ref = it.Ref
 		if it.Position.Compare(h.Last) >= 0 {
-			h.Last, h.Hash = it.Position, it.Hash
+			h.Last, h.Hash, h.Theme, h.Private = it.Position, it.Hash, it.Theme, it.Private
 		}
 		if it.Seen.After(h.Seen) {
 			h.Seen = it.Seen

@@ -14,6 +14,8 @@ import (
 // Hash stay when all its entries were pruned, so that nobody polls them again.
 type Head struct {
 	Ref         feedring.FeedRef
+	Theme       feedring.Theme    // of the entry at Last
+	Private     bool              // of a private feed
 	First, Last feedring.Position // least stored, greatest ever stored; First is zero where Count is 0
 	Hash        [32]byte          // of the entry at Last
 	Count       int               // entries stored
@@ -26,7 +28,7 @@ func (h *Head) add(it *Item) {
 		h.First = it.Position
 	}
 	if it.Position.Compare(h.Last) >= 0 {
-		h.Last, h.Hash = it.Position, it.Hash
+		h.Last, h.Hash, h.Theme, h.Private = it.Position, it.Hash, it.Theme, it.Private
 	}
 	if it.Seen.After(h.Seen) {
 		h.Seen = it.Seen

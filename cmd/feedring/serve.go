@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/node"
+)
+
+// closeWithin is how long handing over and leaving may take, a margin below
+// the five seconds that service managers and tests are promised.
+const closeWithin = 4500 * time.Millisecond
+
+func (a *app) serveCommand() *cobra.Command {
+	o := newServeOptions()
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Run a peer",
+		Long: "serve runs a peer until it is interrupted: it publishes the feeds it is given, joins their groups,\n" +
+			"serves readers, and prints one line when it is ready. Joined to nobody it is a network of its own.\n\n" +
+			"Every flag is also a key of the configuration file, and a variable: --public-url is FEEDRING_PUBLIC_URL\n" +
+			"(repeated values separated by spaces). A flag goes before a variable, a variable before the file.",
+		Example: `  # a publisher, beside the site
+  feedring serve --feed news=https://www.lemonde.fr/rss/une.xml --join news.example
+
+  # a second peer on the same machine
+  feedring serve --data /tmp/second --listen /ip4/127.0.0.1/tcp/0 --http 127.0.0.1:0 \
+    --join /ip4/127.0.0.1/tcp/7377/p2p/12D3KooW…`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return failed(a.serve(cmd.Context(), o)) },
+	}
+	o.register(cmd.Flags())
+	return cmd
+}
+
+func (a *app) serve(ctx context.Context, o *serveOptions) error {
+	cfg, err := o.config(a.data)
+	if err != nil {
+		return err
+	}
+	log, err := a.logger(slog.LevelInfo)
+	if err != nil {
+		return err
+	}
+	slog.SetDefault(log) // libraries log there
+	cfg.Logger = log
+	if o.json {
+		cfg.Event = a.printEvent
+	}
+	for _, feed := range cfg.Feeds {
+		if near, unknown := unknownTheme(feed.Theme); unknown {
+			log.Warn("this theme is outside the vocabulary: readers may not think of it", "theme", feed.Theme, "nearest", near)
+		}
+	}
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	peer, err := node.Start(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	if !o.json {
+		a.printReady(peer.Started())
+	}
+	log.Info("closing", "signal", (<-signals).String())
+	return closePeer(ctx, peer, signals)
+}
+
+// closePeer leaves the network in good order. A second signal ends the wait.
+func closePeer(ctx context.Context, peer *node.Node, signals <-chan os.Signal) error {
+	ctx, cancel := context.WithTimeout(ctx, closeWithin)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- peer.Close(ctx) }()
+	select {
+	case err := <-done:
+		return err
+	case <-signals:
+		return fmt.Errorf("interrupted twice: the peer did not leave its groups in good order")
+	}
+}
+
+func (a *app) printEvent(e node.Event) {
+	if err := json.NewEncoder(a.stdout).Encode(e); err != nil {
+		slog.Error("event not printed", "event", e.Event, "err", err)
+	}
+}
+
+// printReady is one line, whose addresses can be pasted behind --join.
+func (a *app) printReady(e node.Event) {
+	line := "ready: peer " + string(e.Peer)
+	if e.HTTP != "" {
+		line += ", web page " + e.HTTP
+	}
+	if len(e.Addrs) > 0 {
+		line += ", addresses " + strings.Join(e.Addrs, " ")
+	}
+	fmt.Fprintln(a.stdout, line)
+}
+
+// unknownTheme reports whether t is outside the vocabulary, and what of it is
+// nearest.
+func unknownTheme(t feedring.Theme) (near string, unknown bool) {
+	if t == "" || t.Known() {
+		return "", false
+	}
+	names := make([]string, len(feedring.Vocabulary))
+	for i, theme := range feedring.Vocabulary {
+		names[i] = string(theme)
+	}
+	return feedring.Nearest(string(t), names), true
+}

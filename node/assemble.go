@@ -1,0 +1,121 @@
+package node
+
+import (
+	"context"
+	"encoding/binary"
+	"io"
+	"math/rand/v2"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/client"
+	"github.com/feedring/feedring/internal/feed"
+	"github.com/feedring/feedring/internal/guard"
+	"github.com/feedring/feedring/internal/peer"
+	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/node/codec"
+)
+
+// assemble builds the machine and what does its deeds.
+func (n *Node) assemble() error {
+	var err error
+	n.outside, err = guard.New(guard.Config{AllowPrivate: n.cfg.AllowPrivateFeeds, UserAgent: feed.UserAgent(Version)})
+	if err != nil {
+		return err
+	}
+	n.fetcher = feed.NewFetcher(n.outside)
+	n.origins = &origins{store: n.store, log: n.log, feeds: make(map[string]*origin), offer: n.offer}
+	if err := n.origins.load(n.cfg.Feeds); err != nil {
+		return err
+	}
+	if err := n.newLoop(); err != nil {
+		return err
+	}
+	n.links = &links{
+		open: n.openLink, stale: n.cfg.Refresh, log: n.log, ctx: n.ctx, kept: make(map[linkKey]*link),
+		encode: n.encode,
+	}
+	n.persister = &persister{
+		store: n.store, log: n.log, tell: n.tell,
+		themes: &n.themes, waiting: make(map[feedring.GroupID]*unsaved), wake: make(chan struct{}, 1),
+	}
+	n.verifier = wire.NewVerifier(n.cfg.Network)
+	n.followers = newFollowers()
+	n.publisher = &publisher{
+		self: n.ID(), store: n.store, sealer: n.sealer, now: n.loop.now, tell: n.tell,
+		wake: n.followers.wake, spawn: n.background, waiting: make(map[uint64]*batch),
+	}
+	n.poller = &poller{
+		store: n.store, verifier: n.verifier, log: n.log, open: n.openPoll, tell: n.tell,
+		spawn: n.background, places: make(chan struct{}, pollsAtOnce), ctx: n.ctx,
+	}
+	n.pruner = &pruner{
+		store: n.store, self: n.ID(), log: n.log, spawn: n.background, ctx: n.ctx,
+		waiting: make(map[feedring.GroupID]time.Time),
+	}
+	n.asks = &asks{loop: n.loop, sealer: n.sealer, open: make(map[uint64]func(feedring.Final))}
+	n.attached = &attached{tell: n.tell, asking: make(map[uint64]chan string)}
+	n.reader = client.NewWith(local{n}, n.cfg.Network, []feedring.PeerID{n.ID()})
+	n.origins.publish = n.publisher.publish
+	return n.newWatcher()
+}
+
+func (n *Node) newLoop() error {
+	st, err := n.startingState()
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	m, err := peer.New(peer.Config{
+		Self: n.ID(), Refresh: n.cfg.Refresh, Attempts: n.cfg.Attempts, Freshness: n.cfg.Freshness,
+		Routing: n.cfg.Routing, Joining: len(n.cfg.Join) > 0 || len(n.host.KnownPeers()) > 0 || n.cfg.LAN,
+		Seed: seed(),
+	}, st, start)
+	if err != nil {
+		return err
+	}
+	n.loop = newLoop(m, n.do, start)
+	return nil
+}
+
+func (n *Node) newWatcher() (err error) {
+	var policy feed.Policy = feed.NewAdaptive(rand.NewPCG(seed(), seed()))
+	if n.cfg.Interval > 0 {
+		policy = feed.Fixed(n.cfg.Interval)
+	}
+	n.origins.watcher, err = feed.NewWatcher(feed.WatcherConfig{Client: n.outside, Policy: policy, Handler: n.origins, Logger: n.log})
+	return err
+}
+
+// serve starts everything: first what answers, then the loop, then what asks.
+func (n *Node) serve() error {
+	n.running.Go(func() { n.loop.run(n.ctx) })
+	n.running.Go(func() { n.persister.run(n.ctx) })
+	n.listen()
+	var err error
+	if n.front, err = n.openFront(); err != nil {
+		return err
+	}
+	n.offer()
+	n.background(n.join)
+	n.background(n.keepPeers)
+	n.lookAtOrigins()
+	return nil
+}
+
+func (n *Node) openLink(ctx context.Context, to feedring.PeerID, verb feedring.Verb, fresh bool) (stream, error) {
+	return n.host.Open(ctx, to, verb, fresh)
+}
+
+func (n *Node) openPoll(ctx context.Context, to feedring.PeerID, verb feedring.Verb) (io.ReadWriteCloser, error) {
+	return n.host.Open(ctx, to, verb, false)
+}
+
+// encode is a message as a frame: its length, then itself.
+func (n *Node) encode(m feedring.Message) ([]byte, error) {
+	body, err := codec.Encode(n.sealer, m)
+	if err != nil {
+		return nil, err
+	}
+	return append(binary.AppendUvarint(make([]byte, 0, len(body)+binary.MaxVarintLen32), uint64(len(body))), body...), nil
+}

@@ -1,0 +1,135 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/feedring/feedring/internal/web"
+)
+
+const (
+	clockOff    = 2 * time.Second
+	doctorSites = 8
+)
+
+// Doctor implements web.Backend.
+func (n *Node) Doctor(ctx context.Context) []web.Check {
+	return []web.Check{
+		n.checkAddresses(), n.checkReachable(), n.checkPeers(), n.checkClock(ctx), n.checkRoles(),
+		n.checkFeeds(), n.checkVouched(ctx), n.checkStore(),
+	}
+}
+
+func (n *Node) checkAddresses() web.Check {
+	addrs := n.host.Addrs()
+	c := web.Check{Name: "addresses", OK: len(addrs) > 0, Detail: strings.Join(addrs, " ")}
+	if !c.OK {
+		c.Detail, c.Advice = "this peer listens nowhere", "give --listen an address of this machine"
+	}
+	return c
+}
+
+func (n *Node) checkReachable() web.Check {
+	reach := n.host.Reachability()
+	c := web.Check{Name: "reachable from outside", OK: reach.Local || reach.Status != "private" || len(reach.Relays) > 0}
+	switch {
+	case reach.Local:
+		c.Detail = "listens on this machine only, as --listen says"
+	case len(reach.Reachable) > 0:
+		c.Detail = "dialled back at " + strings.Join(reach.Reachable, " ")
+	case len(reach.Relays) > 0:
+		c.Detail = "behind a router, reached through relays; hole punching is " + reach.HolePunching
+	default:
+		c.Detail = reach.Status + ": a few other peers must be met to find out"
+	}
+	if !c.OK {
+		c.Advice = "open port 7377 (UDP and TCP) to this machine, or give --announce its public address"
+	}
+	return c
+}
+
+func (n *Node) checkPeers() web.Check {
+	count := len(n.host.Peers())
+	c := web.Check{Name: "peers", OK: count > 0 || len(n.cfg.Join) == 0, Detail: fmt.Sprintf("connected to %d", count)}
+	if count == 0 {
+		c.Detail = "connected to nobody: this peer stands alone"
+		c.Advice = "give --join a peer's address or a domain"
+	}
+	return c
+}
+
+func (n *Node) checkRoles() web.Check {
+	var roles []string
+	for _, r := range n.Status().Roles {
+		roles = append(roles, fmt.Sprintf("%s of %s", r.Role, r.Theme))
+	}
+	c := web.Check{Name: "roles", OK: n.Ready(), Detail: strings.Join(roles, ", ")}
+	switch {
+	case !c.OK:
+		c.Advice = "wait a moment; if this stays, look for warnings in the log"
+	case len(roles) == 0:
+		c.Detail = "no feed is published into a group"
+	}
+	return c
+}
+
+func (n *Node) checkFeeds() web.Check {
+	var wrong []string
+	feeds := n.Feeds()
+	for _, f := range feeds {
+		if f.Error != "" {
+			wrong = append(wrong, f.URL+": "+f.Error)
+		}
+	}
+	c := web.Check{Name: "feeds", OK: len(wrong) == 0, Detail: fmt.Sprintf("%d feeds, all well", len(feeds))}
+	if !c.OK {
+		c.Detail, c.Advice = strings.Join(wrong, "; "), "feedring ping URL looks again at once"
+	}
+	return c
+}
+
+func (n *Node) checkStore() web.Check {
+	size, err := n.store.Stats()
+	if err != nil {
+		return web.Check{Name: "store", Detail: err.Error(), Advice: "look whether the disk is full or failing"}
+	}
+	return web.Check{Name: "store", OK: true, Detail: fmt.Sprintf("%d entries, %d MiB", size.Entries, size.Bytes>>20)}
+}
+
+// checkClock compares the clock with other peers' through the dates of entries:
+// nobody else is asked. An entry that was seen in this clock's future tells
+// that one of the two is off.
+func (n *Node) checkClock(context.Context) web.Check {
+	c := web.Check{Name: "clock", OK: true, Detail: "agrees with what other peers sent"}
+	now := time.Now()
+	for _, ref := range n.store.Refs() {
+		h, ok := n.store.Head(ref)
+		if ok && ref.Publisher != n.ID() && h.Seen.Sub(now) > clockOff {
+			c.OK = false
+			c.Detail = fmt.Sprintf("peer %s is %s ahead of this clock", ref.Publisher.Short(), h.Seen.Sub(now).Round(time.Second))
+			c.Advice = "let the system keep its clock (chrony, systemd-timesyncd); if it does, the other peer's is off"
+		}
+	}
+	return c
+}
+
+func (n *Node) checkVouched(ctx context.Context) web.Check {
+	advice, err := n.Vouch(ctx, "")
+	if err != nil {
+		return web.Check{Name: "vouched", OK: false, Detail: err.Error()}
+	}
+	var missing []string
+	for _, s := range advice.Sites[:min(len(advice.Sites), doctorSites)] {
+		if !s.Vouched {
+			missing = append(missing, s.Site)
+		}
+	}
+	c := web.Check{Name: "vouched", OK: len(missing) == 0, Detail: fmt.Sprintf("%d sites name this peer", len(advice.Sites))}
+	if !c.OK {
+		c.Detail = "not named as their peer by " + strings.Join(missing, ", ")
+		c.Advice = "feedring vouch prints what to publish there"
+	}
+	return c
+}

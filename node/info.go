@@ -1,0 +1,133 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/peer"
+	"github.com/feedring/feedring/internal/web"
+	"github.com/feedring/feedring/internal/wire"
+	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
+)
+
+const (
+	infoRead   = 10 * time.Second
+	infoAsk    = 500 * time.Millisecond // for each peer that may know a group
+	infoAsked  = 4                      // peers asked for a group at most
+	infoWithin = 3 * time.Second
+)
+
+// serveInfo answers what commands want to know: the ring, or one group.
+func (n *Node) serveInfo(from feedring.PeerID, s *wire.Stream) error {
+	var req feedringv1.InfoRequest
+	if err := s.Receive(&req, infoRead); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(n.ctx, infoWithin)
+	defer cancel()
+	reply, err := n.info(ctx, &req)
+	if err != nil {
+		reply = wire.InfoError(err.Error())
+	}
+	return s.Send(reply, infoRead)
+}
+
+func (n *Node) info(ctx context.Context, req *feedringv1.InfoRequest) (*feedringv1.InfoReply, error) {
+	if req.GetTheme() == "" {
+		ring, err := n.Ring(ctx)
+		return wire.RingTo(ring), err
+	}
+	theme, err := feedring.ParseTheme(req.GetTheme())
+	if err != nil {
+		return nil, err
+	}
+	if req.GetMember() {
+		c, ok := n.loop.View().Catalogue(theme)
+		if !ok {
+			return wire.InfoError("not a member of " + string(theme)), nil
+		}
+		return wire.CatalogueTo(c), nil
+	}
+	c, err := n.Catalogue(ctx, theme)
+	return wire.CatalogueTo(c), err
+}
+
+// Ring implements web.Backend.
+func (n *Node) Ring(context.Context) ([]feedring.RingGroup, error) {
+	return n.loop.View().Ring, nil
+}
+
+// Catalogue implements web.Backend: a member answers from its own view, any
+// other peer asks the manager, else the secondary, else a member.
+func (n *Node) Catalogue(ctx context.Context, theme feedring.Theme) (feedring.Catalogue, error) {
+	view := n.loop.View()
+	if c, ok := view.Catalogue(theme); ok {
+		return c, nil
+	}
+	asked := contacts(view, theme)
+	if len(asked) == 0 {
+		return feedring.Catalogue{}, fmt.Errorf("no group publishes %s%s: %w", theme, n.suggest(theme), web.ErrUnknown)
+	}
+	if len(asked) < infoAsked {
+		found, _ := n.host.FindGroup(ctx, theme.Group())
+		for _, p := range found {
+			n.host.Learn(p.ID, p.Addrs)
+			asked = append(asked, p.ID)
+		}
+	}
+	for _, id := range asked[:min(len(asked), infoAsked)] {
+		if c, err := n.askCatalogue(ctx, id, theme); err == nil {
+			return c, nil
+		}
+	}
+	return feedring.Catalogue{}, fmt.Errorf("no peer of %s answers: try again in a moment", theme)
+}
+
+func (n *Node) askCatalogue(ctx context.Context, id feedring.PeerID, theme feedring.Theme) (feedring.Catalogue, error) {
+	ctx, cancel := context.WithTimeout(ctx, infoAsk)
+	defer cancel()
+	raw, err := n.host.Open(ctx, id, wire.VerbInfo, true)
+	if err != nil {
+		return feedring.Catalogue{}, err
+	}
+	s := wire.NewStream(raw)
+	defer s.Close()
+	if err := s.Send(&feedringv1.InfoRequest{Theme: string(theme), Member: true}, infoAsk); err != nil {
+		return feedring.Catalogue{}, err
+	}
+	var reply feedringv1.InfoReply
+	if err := s.Receive(&reply, infoAsk); err != nil {
+		return feedring.Catalogue{}, err
+	}
+	return wire.CatalogueFrom(&reply)
+}
+
+// contacts is who may tell of a group that this peer is not in: its manager,
+// then its secondary.
+func contacts(view *peer.View, theme feedring.Theme) []feedring.PeerID {
+	var ids []feedring.PeerID
+	for _, g := range view.Ring {
+		if g.Theme != theme {
+			continue
+		}
+		ids = append(ids, g.Manager)
+		if g.Secondary != "" {
+			ids = append(ids, g.Secondary)
+		}
+	}
+	return ids
+}
+
+// suggest is a "did you mean" for a theme that nobody publishes.
+func (n *Node) suggest(theme feedring.Theme) string {
+	var names []string
+	for _, g := range n.loop.View().Ring {
+		names = append(names, string(g.Theme))
+	}
+	if near := feedring.Nearest(string(theme), names); near != "" {
+		return fmt.Sprintf(" (did you mean %s?)", near)
+	}
+	return ""
+}

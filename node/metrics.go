@@ -1,0 +1,43 @@
+package node
+
+import (
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// metrics serves Prometheus text: gauges are read when they are asked for.
+func (n *Node) metrics() http.Handler {
+	r := prometheus.NewRegistry()
+	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	gauge := func(name, help string, value func() float64) {
+		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "feedring", Name: name, Help: help}, value))
+	}
+	counter := func(name, help string, value func() uint64) {
+		r.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "feedring", Name: name, Help: help},
+			func() float64 { return float64(value()) }))
+	}
+	gauge("peers", "Peers of the network that are connected.", func() float64 { return float64(len(n.host.Peers())) })
+	gauge("groups", "Groups that this peer is a member of.", func() float64 { return float64(len(n.loop.View().Members)) })
+	gauge("ring_groups", "Groups on the ring, as this peer sees it.", func() float64 { return float64(len(n.loop.View().Ring)) })
+	gauge("clients", "Clients that this peer serves.", func() float64 { return float64(n.Status().Clients) })
+	gauge("entries", "Entries in the store.", func() float64 { return float64(n.Status().Entries) })
+	gauge("feeds_failing", "Own feeds whose last look failed.", func() float64 { return float64(n.failing()) })
+	counter("steps_total", "Inputs that the machine took.", n.loop.steps.Load)
+	counter("messages_sent_total", "Messages written to other peers.", n.links.sent.Load)
+	counter("messages_dropped_total", "Messages that could not be sent.", n.links.dropped.Load)
+	counter("messages_refused_total", "Messages of others that were malformed or wrongly signed.", n.refused.Load)
+	return promhttp.HandlerFor(r, promhttp.HandlerOpts{})
+}
+
+func (n *Node) failing() int {
+	count := 0
+	for _, f := range n.origins.snapshot() {
+		if f.state.LastError != "" {
+			count++
+		}
+	}
+	return count
+}

@@ -1,0 +1,273 @@
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/feed"
+	"github.com/feedring/feedring/internal/store"
+	"github.com/feedring/feedring/internal/web"
+)
+
+const (
+	addedFeed = "added/" // specs of feeds that were added at run time
+	feedState = "state/" // what internal/feed knows of an origin
+)
+
+var errTooManyFeeds = fmt.Errorf("this peer has %d feeds already: run another peer for more", feedring.MaxFeeds)
+
+// origins is this peer's own feeds: what was asked for, what the watcher knows
+// of each, and the way from a look to the group.
+type origins struct {
+	store   *store.Store
+	watcher *feed.Watcher
+	log     *slog.Logger
+	publish func(context.Context, feedring.FeedSpec, []feedring.Entry) error
+	offer   func() // tells the machine that feeds or titles changed
+
+	mu    sync.Mutex
+	feeds map[string]*origin
+}
+
+// origin is one feed. Its state is what the last look left.
+type origin struct {
+	spec  feedring.FeedSpec
+	fixed bool // of the configuration
+	state feed.State
+	// waiting is told of the end of the next look.
+	waiting []chan struct{}
+}
+
+// load takes the feeds of the configuration and those added earlier. A feed of
+// the configuration wins.
+func (o *origins) load(configured []feedring.FeedSpec) error {
+	for record, err := range o.store.List(store.BucketFeed) {
+		if err != nil {
+			return err
+		}
+		if !strings.HasPrefix(record.Key, addedFeed) {
+			continue
+		}
+		var spec feedring.FeedSpec
+		if err := json.Unmarshal(record.Value, &spec); err != nil {
+			return fmt.Errorf("stored feed: %w", err)
+		}
+		o.feeds[spec.URL] = &origin{spec: spec}
+	}
+	for _, spec := range configured {
+		if other, ok := o.feeds[spec.URL]; ok && other.fixed && other.spec != spec {
+			return fmt.Errorf("--feed names %s twice, for %q and %q: a feed has one theme and one provider",
+				spec.URL, other.spec.Theme, spec.Theme)
+		}
+		o.feeds[spec.URL] = &origin{spec: spec, fixed: true}
+	}
+	for url, f := range o.feeds {
+		var err error
+		if f.state, err = o.stored(url); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stored reads what is known of an origin. A state that cannot be read only
+// costs an unconditional look.
+func (o *origins) stored(url string) (feed.State, error) {
+	var st feed.State
+	value, err := o.store.Value(store.BucketFeed, feedState+url)
+	if errors.Is(err, store.ErrNotFound) {
+		return st, nil
+	}
+	if err != nil {
+		return st, err
+	}
+	if err := st.UnmarshalBinary(value); err != nil {
+		o.log.Warn("what was known of a feed is unreadable: looking afresh", "url", url, "err", err)
+		return feed.State{}, nil
+	}
+	return st, nil
+}
+
+// start begins to look at all feeds.
+func (o *origins) start() {
+	for url, f := range o.snapshot() {
+		o.watcher.Add(url, f.state)
+	}
+}
+
+func (o *origins) snapshot() map[string]origin {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	all := make(map[string]origin, len(o.feeds))
+	for url, f := range o.feeds {
+		all[url] = *f
+	}
+	return all
+}
+
+// add keeps a feed over restarts and looks at it.
+func (o *origins) add(ctx context.Context, spec feedring.FeedSpec) error {
+	o.mu.Lock()
+	known, ok := o.feeds[spec.URL]
+	count := len(o.feeds)
+	o.mu.Unlock()
+	switch {
+	case ok && known.spec == spec:
+		return nil
+	case ok:
+		return fmt.Errorf("%s is already published in %s as %s: remove it first",
+			spec.URL, themeName(known.spec.Theme), known.spec.Provider)
+	case count >= feedring.MaxFeeds:
+		return errTooManyFeeds
+	}
+	value, err := json.Marshal(spec)
+	if err != nil {
+		return err
+	}
+	if err := o.store.Put(ctx, store.BucketFeed, addedFeed+spec.URL, value); err != nil {
+		return err
+	}
+	st, err := o.stored(spec.URL)
+	if err != nil {
+		return err
+	}
+	o.mu.Lock()
+	o.feeds[spec.URL] = &origin{spec: spec, state: st}
+	o.mu.Unlock()
+	o.offer()
+	o.watcher.Add(spec.URL, st)
+	return nil
+}
+
+// remove stops publishing a feed. Its history stays in the store, so that it
+// goes on where it stopped when it is added again.
+func (o *origins) remove(ctx context.Context, url string) error {
+	o.mu.Lock()
+	f, ok := o.feeds[url]
+	o.mu.Unlock()
+	switch {
+	case !ok:
+		return fmt.Errorf("%s is not one of this peer's feeds: %w", url, web.ErrUnknown)
+	case f.fixed:
+		return fmt.Errorf("%s was given by --feed or the configuration: take it out there and start again", url)
+	}
+	if err := o.store.Delete(ctx, store.BucketFeed, addedFeed+url); err != nil {
+		return err
+	}
+	o.watcher.Remove(url)
+	o.mu.Lock()
+	delete(o.feeds, url)
+	o.mu.Unlock()
+	o.offer()
+	return nil
+}
+
+// look looks at a feed now and returns when a look that began later has ended.
+func (o *origins) look(ctx context.Context, url string) error {
+	done := make(chan struct{})
+	o.mu.Lock()
+	f, ok := o.feeds[url]
+	if ok {
+		f.waiting = append(f.waiting, done)
+	}
+	o.mu.Unlock()
+	if !ok || o.watcher.Look(url) != nil {
+		return fmt.Errorf("%s is not one of this peer's feeds: %w", url, web.ErrUnknown)
+	}
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("looking at %s: %w", url, ctx.Err())
+	}
+}
+
+// Changed is called by the watcher with new entries. An error makes the
+// watcher find them again.
+func (o *origins) Changed(ctx context.Context, url string, entries []feedring.Entry, next feed.State) error {
+	o.mu.Lock()
+	f, ok := o.feeds[url]
+	o.mu.Unlock()
+	if !ok {
+		return errors.New("the feed was removed")
+	}
+	if err := o.publish(ctx, f.spec, entries); err != nil {
+		return err
+	}
+	return o.save(url, next)
+}
+
+func (o *origins) save(url string, st feed.State) error {
+	value, err := st.MarshalBinary()
+	if err != nil {
+		return err
+	}
+	return o.store.Put(context.Background(), store.BucketFeed, feedState+url, value)
+}
+
+// Looked is called by the watcher after each look.
+func (o *origins) Looked(url string, st feed.State) {
+	o.mu.Lock()
+	f, ok := o.feeds[url]
+	renamed := ok && f.state.Title != st.Title
+	var waiting []chan struct{}
+	if ok {
+		f.state = st
+		waiting, f.waiting = f.waiting, nil
+	}
+	o.mu.Unlock()
+	if !ok {
+		return
+	}
+	for _, done := range waiting {
+		close(done)
+	}
+	if err := o.save(url, st); err != nil {
+		o.log.Warn("what is known of a feed was not saved: its entries are told apart again after a restart", "url", url, "err", err)
+	}
+	if renamed {
+		o.offer()
+	}
+}
+
+// link is the rel="feedring" that the last look at a feed found.
+func (o *origins) link(url string) string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if f, ok := o.feeds[url]; ok {
+		return f.state.Feedring
+	}
+	return ""
+}
+
+// offered is what the catalogue rows say, by theme; private feeds are told to
+// nobody.
+func (o *origins) offered(epoch func(url string) uint64) map[feedring.Theme][]feedring.Feed {
+	feeds := make(map[feedring.Theme][]feedring.Feed)
+	for url, f := range o.snapshot() {
+		if f.spec.Theme == "" {
+			continue
+		}
+		feeds[f.spec.Theme] = append(feeds[f.spec.Theme], feedring.Feed{
+			URL: url, Title: f.state.Title, Provider: f.spec.Provider, Epoch: epoch(url),
+		})
+	}
+	for _, list := range feeds {
+		slices.SortFunc(list, func(a, b feedring.Feed) int { return strings.Compare(a.URL, b.URL) })
+	}
+	return feeds
+}
+
+func themeName(t feedring.Theme) string {
+	if t == "" {
+		return "private"
+	}
+	return string(t)
+}

@@ -1,0 +1,116 @@
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/peer"
+	"github.com/feedring/feedring/internal/store"
+)
+
+const (
+	maxSaved     = 256 // known peers kept over a restart
+	saveEvery    = time.Minute
+	lookupWithin = 10 * time.Second
+	knownRecord  = "known"
+)
+
+// loadPeers reads the peers that were known last time.
+func loadPeers(s *store.Store) ([]feedring.PeerInfo, error) {
+	value, err := s.Value(store.BucketPeer, knownRecord)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var known []feedring.PeerInfo
+	if err := json.Unmarshal(value, &known); err != nil {
+		return nil, fmt.Errorf("saved peers: %w", err)
+	}
+	return known, nil
+}
+
+// savePeers keeps the peers known now for the next start.
+func (n *Node) savePeers() {
+	known := n.host.KnownPeers()
+	if len(known) == 0 {
+		return
+	}
+	value, err := json.Marshal(known[:min(len(known), maxSaved)])
+	if err == nil {
+		err = n.store.Put(context.Background(), store.BucketPeer, knownRecord, value)
+	}
+	if err != nil {
+		n.log.Warn("known peers not saved", "err", err)
+	}
+}
+
+// keepPeers saves known peers now and then.
+func (n *Node) keepPeers() {
+	tick := time.NewTicker(saveEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-n.ctx.Done():
+			return
+		case <-tick.C:
+			n.savePeers()
+		}
+	}
+}
+
+// join dials the peers to join through, again and again.
+func (n *Node) join() {
+	n.host.Join(n.ctx, n.cfg.Join, n.resolve, func(found []feedring.PeerID, done bool) {
+		n.loop.post(peer.Known{Peers: found, Done: done})
+	})
+}
+
+// lookup asks the address book for peers of a group.
+func (n *Node) lookup(theme feedring.Theme) {
+	ctx, cancel := context.WithTimeout(n.ctx, lookupWithin)
+	defer cancel()
+	found, err := n.host.FindGroup(ctx, theme.Group())
+	if err != nil {
+		n.log.Debug("address book", "theme", theme, "err", err)
+	}
+	ids := make([]feedring.PeerID, 0, len(found))
+	for _, p := range found {
+		if p.ID == n.ID() {
+			continue
+		}
+		n.host.Learn(p.ID, p.Addrs)
+		ids = append(ids, p.ID)
+	}
+	n.loop.post(peer.Members{Theme: theme, Peers: ids})
+}
+
+// provide puts this peer into the address book as a member of a group.
+func (n *Node) provide(theme feedring.Theme) {
+	ctx, cancel := context.WithTimeout(n.ctx, lookupWithin)
+	defer cancel()
+	if err := n.host.Provide(ctx, theme.Group()); err != nil {
+		n.log.Debug("address book", "theme", theme, "err", err)
+	}
+}
+
+// depart leaves every group in good order, for as long as ctx allows.
+func (n *Node) depart(ctx context.Context) {
+	wait, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	if !n.loop.post(peer.Depart{}) {
+		return
+	}
+	select {
+	case <-n.departed:
+		n.links.drain(wait)
+	case <-n.loop.done:
+	case <-wait.Done():
+	}
+	n.savePeers()
+}

@@ -1,0 +1,150 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/feedring/feedring"
+	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
+
+	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/store"
+	"github.com/feedring/feedring/internal/wire"
+)
+
+const (
+	pollsAtOnce = 16
+	pollWithin  = 20 * time.Second // one part of an answer
+	pollParts   = 64               // parts of one answer
+)
+
+var (
+	errForeign = errors.New("the answer holds an entry of another feed")
+	errBroken  = errors.New("the chain of entries is broken")
+	errOrder   = errors.New("the answer is out of order")
+)
+
+// poller polls entries from other peers, checks them and stores them.
+type poller struct {
+	network  string
+	store    *store.Store
+	verifier *wire.Verifier
+	log      *slog.Logger
+	open     func(ctx context.Context, to feedring.PeerID, verb feedring.Verb) (io.ReadWriteCloser, error)
+	tell     func(feedring.GroupID, group.Input)
+	spawn    func(func())
+	places   chan struct{}
+	ctx      context.Context
+}
+
+// start does group.Fetch off the loop and reports back exactly once.
+func (p *poller) start(o group.Fetch) {
+	p.spawn(func() {
+		select {
+		case p.places <- struct{}{}:
+			defer func() { <-p.places }()
+		case <-p.ctx.Done():
+			return
+		}
+		known, err := p.poll(o)
+		if err != nil && p.ctx.Err() == nil {
+			p.log.Debug("poll failed", "feed", o.Feed.URL, "from", o.From.Short(), "err", err)
+		}
+		p.tell(o.Group, group.Stored{
+			Feed: o.Feed, From: o.From, Head: headOf(p.store, o.Feed), Known: known, Failed: err != nil,
+		})
+	})
+}
+
+// poll asks for everything after o.After and stores it part by part. It
+// returns the head that the other side told.
+func (p *poller) poll(o group.Fetch) (feedring.Head, error) {
+	known := feedring.Head{Feed: o.Feed}
+	ctx, cancel := context.WithTimeout(p.ctx, pollParts*pollWithin)
+	defer cancel()
+	s, err := p.open(ctx, o.From, wire.VerbPoll)
+	if err != nil {
+		return known, err
+	}
+	defer s.Close()
+	frames := wire.NewStream(s)
+	if err := frames.Send(wire.PollTo(o.Feed, o.After, o.Fresh), pollWithin); err != nil {
+		return known, err
+	}
+	for range pollParts {
+		var part feedringv1.PollPart
+		if err := frames.Receive(&part, pollWithin); err != nil {
+			return known, err
+		}
+		known.Position = wire.PositionFrom(part.GetHead())
+		if err := p.accept(ctx, o, part.GetItems()); err != nil {
+			return known, err
+		}
+		if !part.GetMore() {
+			return known, nil
+		}
+	}
+	return known, nil
+}
+
+// accept checks and stores one part. What was checked before something wrong
+// is kept.
+func (p *poller) accept(ctx context.Context, o group.Fetch, sealed []*feedringv1.Sealed) error {
+	items := make([]store.Item, 0, len(sealed))
+	last := headOf(p.store, o.Feed)
+	var wrong error
+	for _, proto := range sealed {
+		it, err := p.check(o, last, proto)
+		if err != nil {
+			wrong = err
+			break
+		}
+		if it.Position.Compare(last.Position) <= 0 {
+			continue // stored meanwhile
+		}
+		last = feedring.Head{Feed: o.Feed, Position: it.Position, Hash: it.Hash}
+		items = append(items, it)
+	}
+	if len(items) > 0 {
+		if err := p.store.Append(ctx, items); err != nil {
+			return fmt.Errorf("storing polled entries: %w", err)
+		}
+	}
+	return wrong
+}
+
+// check verifies one sealed entry: its signature, that it is of the feed asked
+// for, and that it follows last.
+func (p *poller) check(o group.Fetch, last feedring.Head, proto *feedringv1.Sealed) (store.Item, error) {
+	seal := wire.SealFrom(proto)
+	e, previous, err := p.verifier.Entry(seal)
+	switch {
+	case err != nil:
+		return store.Item{}, err
+	case e.Ref() != o.Feed || e.Theme.Group() != o.Group:
+		return store.Item{}, errForeign
+	}
+	step := e.Position.Sequence - last.Position.Sequence
+	switch {
+	case e.Position.Compare(last.Position) <= 0:
+	case e.Position.Epoch == last.Position.Epoch && step == 1:
+		if previous != last.Hash {
+			return store.Item{}, fmt.Errorf("%w at %d of %s", errBroken, e.Position.Sequence, o.Feed.URL)
+		}
+	case e.Position.Epoch == last.Position.Epoch && !p.tooOld(o):
+		return store.Item{}, fmt.Errorf("%w: %d follows %d", errOrder, e.Position.Sequence, last.Position.Sequence)
+	}
+	return itemOf(seal, e)
+}
+
+// tooOld reports whether what this peer holds of the feed is past freshness:
+// then nobody but the publisher holds what came right after, and a jump is no
+// sign of something withheld.
+func (p *poller) tooOld(o group.Fetch) bool {
+	h, ok := p.store.Head(o.Feed)
+	return !ok || h.Seen.Before(o.Fresh)
+}

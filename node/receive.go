@@ -1,0 +1,78 @@
+package node
+
+import (
+	"errors"
+	"io"
+
+	"github.com/libp2p/go-libp2p/core/network"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/peer"
+	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/node/codec"
+)
+
+// receiveIdle ends a kept stream on which nothing came: the other side's link
+// ends before.
+const receiveIdle = 2 * linkIdle
+
+// handler serves one stream from one peer.
+type handler func(from feedring.PeerID, s *wire.Stream) error
+
+// served is every verb that other programs may open a stream for, beside those
+// of the machine.
+func (n *Node) served() map[feedring.Verb]handler {
+	return map[feedring.Verb]handler{
+		wire.VerbAsk:    n.serveAsk,
+		wire.VerbAttach: n.serveAttach,
+		wire.VerbPoll:   n.servePoll,
+		wire.VerbInfo:   n.serveInfo,
+	}
+}
+
+// listen registers all handlers.
+func (n *Node) listen() {
+	for verb, handle := range n.served() {
+		n.host.Handle(verb, n.handled(verb, handle))
+	}
+	for _, verb := range codec.Verbs() {
+		n.host.Handle(verb, n.handled(verb, n.receive(verb)))
+	}
+}
+
+// handled runs a handler and ends its stream: in good order, or with a reset
+// where something was wrong.
+func (n *Node) handled(verb feedring.Verb, handle handler) func(network.Stream) {
+	return func(s network.Stream) {
+		n.background(func() {
+			from := feedring.PeerID(s.Conn().RemotePeer().String())
+			err := handle(from, wire.NewStream(s))
+			if err == nil || errors.Is(err, io.EOF) {
+				_ = s.Close()
+				return
+			}
+			n.log.Debug("stream ended", "verb", verb, "from", from.Short(), "err", err)
+			_ = s.Reset()
+		})
+	}
+}
+
+// receive hands the messages of one verb to the machine, in their order.
+func (n *Node) receive(verb feedring.Verb) handler {
+	return func(from feedring.PeerID, s *wire.Stream) error {
+		for {
+			frame, err := s.ReceiveFrame(receiveIdle)
+			if err != nil {
+				return err
+			}
+			m, err := codec.Decode(n.verifier, verb, frame)
+			if err != nil {
+				n.refused.Add(1)
+				return err
+			}
+			if !n.loop.post(peer.Receive{From: from, Message: m}) {
+				return nil
+			}
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package node
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/web"
+)
+
+// Status implements web.Backend.
+func (n *Node) Status() web.Status {
+	view := n.loop.View()
+	size, err := n.store.Stats()
+	if err != nil {
+		n.log.Warn("size of the store", "err", err)
+	}
+	st := web.Status{
+		Peer: n.ID(), Version: Version, Network: n.cfg.Network,
+		Started: n.started.UTC().Truncate(time.Second), Uptime: int64(time.Since(n.started).Seconds()),
+		Addrs: n.host.Addrs(), HTTP: n.front.address(),
+		Roles: []web.RoleStatus{}, Feeds: n.Feeds(),
+		Peers: len(n.host.Peers()), Entries: size.Entries, StoreSize: size.Bytes,
+	}
+	for theme, is := range view.Roles {
+		st.Roles = append(st.Roles, web.RoleStatus{Theme: theme, Role: is.Role.String(), Term: is.Term.Number})
+	}
+	slices.SortFunc(st.Roles, func(a, b web.RoleStatus) int { return strings.Compare(string(a.Theme), string(b.Theme)) })
+	for _, g := range view.Members {
+		st.Clients += g.Leases
+	}
+	return st
+}
+
+// Ready implements web.Backend.
+func (n *Node) Ready() bool {
+	view := n.loop.View()
+	for theme := range n.origins.offered(n.epochOf) {
+		if view.Roles[theme].Role == feedring.RoleNone {
+			return false
+		}
+	}
+	return true
+}
+
+// Feeds implements web.Backend.
+func (n *Node) Feeds() []web.FeedStatus {
+	feeds := []web.FeedStatus{}
+	for url, f := range n.origins.snapshot() {
+		feeds = append(feeds, n.feedStatus(url, f))
+	}
+	slices.SortFunc(feeds, func(a, b web.FeedStatus) int { return strings.Compare(a.URL, b.URL) })
+	return feeds
+}
+
+func (n *Node) feedStatus(url string, f origin) web.FeedStatus {
+	ref := feedring.FeedRef{URL: url, Publisher: n.ID()}
+	st := web.FeedStatus{
+		URL: url, Theme: f.spec.Theme, Provider: f.spec.Provider, Title: f.state.Title,
+		LastFetch: f.state.LastLook, LastOK: f.state.LastSuccess, NextFetch: f.state.NextLook,
+		Error: f.state.LastError, Fixed: f.fixed,
+	}
+	if h, ok := n.store.Head(ref); ok {
+		st.Entries = h.Count
+	}
+	if f.spec.Theme != "" {
+		st.VouchedBy = n.vouchedBy(f.spec.Theme)(ref)
+	}
+	return st
+}
+
+// AddFeed implements web.Backend.
+func (n *Node) AddFeed(ctx context.Context, spec feedring.FeedSpec) (web.FeedStatus, error) {
+	if err := n.origins.add(ctx, spec); err != nil {
+		return web.FeedStatus{}, err
+	}
+	return n.oneFeed(spec.URL)
+}
+
+// RemoveFeed implements web.Backend.
+func (n *Node) RemoveFeed(ctx context.Context, url string) error { return n.origins.remove(ctx, url) }
+
+// Ping implements web.Backend.
+func (n *Node) Ping(ctx context.Context, url string) (web.FeedStatus, error) {
+	if err := n.origins.look(ctx, url); err != nil {
+		return web.FeedStatus{}, err
+	}
+	return n.oneFeed(url)
+}
+
+func (n *Node) oneFeed(url string) (web.FeedStatus, error) {
+	f, ok := n.origins.snapshot()[url]
+	if !ok {
+		return web.FeedStatus{}, web.ErrUnknown
+	}
+	return n.feedStatus(url, f), nil
+}
+
+// epochOf is the epoch in which the store holds one of this peer's own feeds,
+// 0 where it holds none.
+func (n *Node) epochOf(url string) uint64 {
+	return headOf(n.store, feedring.FeedRef{URL: url, Publisher: n.ID()}).Position.Epoch
+}

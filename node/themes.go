@@ -1,0 +1,78 @@
+package node
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/peer"
+	"github.com/feedring/feedring/internal/store"
+)
+
+// themes remembers the theme of each group that this peer offered feeds to: a
+// group's id does not tell.
+type themes struct {
+	mu      sync.Mutex
+	byGroup map[feedring.GroupID]feedring.Theme
+}
+
+func (t *themes) add(theme feedring.Theme) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.byGroup == nil {
+		t.byGroup = make(map[feedring.GroupID]feedring.Theme)
+	}
+	t.byGroup[theme.Group()] = theme
+}
+
+func (t *themes) of(g feedring.GroupID) feedring.Theme {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.byGroup[g]
+}
+
+// startingState is what the disk knows of all groups that this peer was in,
+// those that it offers nothing to now included: its terms must not fall when
+// it comes back to one.
+func (n *Node) startingState() (peer.State, error) {
+	st := peer.State{Groups: map[feedring.Theme]group.State{}, Heads: map[feedring.Theme][]feedring.Head{}}
+	for record, err := range n.store.List(store.BucketTerm) {
+		if err != nil {
+			return st, err
+		}
+		saved, err := decodeState(record.Value)
+		if err != nil {
+			return st, err
+		}
+		n.themes.add(saved.Theme)
+		st.Groups[saved.Theme] = saved.State
+	}
+	for _, h := range n.store.Heads() {
+		if !h.Private {
+			st.Heads[h.Theme] = append(st.Heads[h.Theme], feedring.Head{Feed: h.Ref, Position: h.Last, Hash: h.Hash})
+		}
+	}
+	return st, nil
+}
+
+// offer tells the machine what this peer publishes now.
+func (n *Node) offer() {
+	feeds := n.origins.offered(n.epochOf)
+	for theme := range feeds {
+		n.themes.add(theme)
+	}
+	n.loop.post(peer.Offer{Addrs: n.host.Addrs(), Feeds: feeds})
+}
+
+// lookAtOrigins runs the watcher until the peer stops looking.
+func (n *Node) lookAtOrigins() {
+	ctx, cancel := context.WithCancel(n.ctx)
+	n.stopLooking = cancel
+	n.origins.start()
+	n.running.Go(func() { n.origins.watcher.Run(ctx) })
+}
+
+// seed starts a source of chance; nothing secret depends on it.
+func seed() uint64 { return rand.Uint64() }

@@ -1,0 +1,156 @@
+package node
+
+import (
+	"context"
+	"net"
+	"slices"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/vouch"
+	"github.com/feedring/feedring/internal/web"
+)
+
+const (
+	checkWithin = 40 * time.Second
+	maxSites    = 32 // of one "feedring vouch"
+)
+
+func (n *Node) checker() vouch.Checker {
+	return vouch.Checker{Client: n.outside, Resolver: net.DefaultResolver, Network: n.cfg.Network}
+}
+
+// check does group.Check: it looks whether a site of the feed names the feed's
+// publisher.
+func (n *Node) check(o group.Check) {
+	ctx, cancel := context.WithTimeout(n.ctx, checkWithin)
+	defer cancel()
+	verdict := n.verdict(ctx, o)
+	now := n.loop.now()
+	n.tell(o.Group, group.Checked{
+		Feed: o.Feed, Vouched: verdict.Named,
+		Vouch: group.Vouch{Site: verdict.Site, Publisher: o.Feed.Publisher, Feeds: verdict.Feeds, At: now},
+	})
+}
+
+// verdict asks the sites of a feed in turn, and last the feed itself.
+func (n *Node) verdict(ctx context.Context, o group.Check) vouch.Verdict {
+	for _, site := range vouch.SitesOf(o.Feed.URL) {
+		v, err := n.checker().Check(ctx, site, o.Feed.Publisher, []string{o.Feed.URL})
+		if err != nil {
+			n.log.Debug("site not asked", "site", site, "err", err)
+		}
+		if v.Named {
+			return v
+		}
+	}
+	link, err := n.feedLink(ctx, o)
+	if err != nil || link == "" {
+		return vouch.Verdict{}
+	}
+	v, err := n.checker().CheckFeed(ctx, o.Feed.URL, link, o.Feed.Publisher)
+	if err != nil {
+		n.log.Debug("feed's own link not followed", "feed", o.Feed.URL, "err", err)
+	}
+	return v
+}
+
+// feedLink is the rel="feedring" of a feed. This peer's own looks found that of
+// its own feeds; another's feed is fetched for it only where the publisher says
+// that the link is there, so that an origin is not asked by every checker.
+func (n *Node) feedLink(ctx context.Context, o group.Check) (string, error) {
+	if o.Feed.Publisher == n.ID() {
+		return n.origins.link(o.Feed.URL), nil
+	}
+	if !n.claimed(o) {
+		return "", nil
+	}
+	answer, err := n.fetcher.Fetch(ctx, o.Feed.URL, nil)
+	if err != nil || answer.Document == nil {
+		return "", err
+	}
+	return answer.Document.Feedring, nil
+}
+
+// claimed reports whether the publisher's own row says that the feed's site
+// names it.
+func (n *Node) claimed(o group.Check) bool {
+	for _, v := range n.loop.View().Members {
+		if v.Group != o.Group {
+			continue
+		}
+		for _, m := range v.Members {
+			if m.Row.Peer == o.Feed.Publisher {
+				return slices.ContainsFunc(m.Row.Vouches, func(w group.Vouch) bool {
+					return w.Publisher == o.Feed.Publisher && slices.Contains(vouch.SitesOf(o.Feed.URL), w.Site)
+				})
+			}
+		}
+	}
+	return false
+}
+
+// vouchedBy tells of each feed of a theme which site names its publisher, as
+// the group has it now.
+func (n *Node) vouchedBy(theme feedring.Theme) func(feedring.FeedRef) string {
+	return func(ref feedring.FeedRef) string {
+		if v, ok := n.loop.View().Members[theme]; ok {
+			return v.VouchedBy(ref)
+		}
+		return ""
+	}
+}
+
+// Vouch implements web.Backend.
+func (n *Node) Vouch(ctx context.Context, site string) (web.VouchAdvice, error) {
+	doc := vouch.Document{Network: n.cfg.Network, Peers: []feedring.PeerID{n.ID()}, Addresses: n.host.Addrs()}
+	var sites []string
+	for url, f := range n.origins.snapshot() {
+		own := vouch.SitesOf(url)
+		if f.spec.Theme == "" || len(own) == 0 || site != "" && !slices.Contains(own, site) {
+			continue
+		}
+		doc.Feeds = append(doc.Feeds, url)
+		if !slices.Contains(sites, own[0]) {
+			sites = append(sites, own[0])
+		}
+	}
+	slices.Sort(doc.Feeds)
+	slices.Sort(sites)
+	doc.Feeds = doc.Feeds[:min(len(doc.Feeds), vouch.MaxFeeds)]
+	if site != "" {
+		sites = []string{site}
+	}
+	advice := web.VouchAdvice{Document: doc, Sites: []web.SiteStatus{}}
+	for _, s := range sites[:min(len(sites), maxSites)] {
+		advice.Sites = append(advice.Sites, n.siteStatus(ctx, s, doc.Feeds))
+	}
+	var err error
+	if advice.Instructions, err = vouch.Instructions(doc, firstOf(sites)); err != nil {
+		return web.VouchAdvice{}, err
+	}
+	return advice, nil
+}
+
+func (n *Node) siteStatus(ctx context.Context, site string, feeds []string) web.SiteStatus {
+	v, err := n.checker().Check(ctx, site, n.ID(), feeds)
+	st := web.SiteStatus{Site: site, Vouched: v.Named, Way: string(v.By), Error: v.Detail}
+	if err != nil {
+		st.Error = err.Error()
+	}
+	return st
+}
+
+// resolve finds the peers of a domain given to --join.
+func (n *Node) resolve(ctx context.Context, domain string) ([]string, error) {
+	doc, err := n.checker().Fetch(ctx, domain)
+	return doc.Addresses, err
+}
+
+func firstOf(sites []string) string {
+	if len(sites) == 0 {
+		return "example.org"
+	}
+	return sites[0]
+}
