@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/client"
+	"github.com/feedring/feedring/cmd/feedring/internal/api"
+)
+
+// graceful is what a running peer is given beyond the deadline that it was
+// told, so that it can say what is missing.
+const graceful = time.Second
+
+// source answers questions: the network itself, or a running peer.
+type asker interface {
+	Query(ctx context.Context, q feedring.Query) (client.Answer, error)
+	Catalogue(ctx context.Context, theme feedring.Theme) (feedring.Catalogue, error)
+	Ring(ctx context.Context) ([]feedring.RingGroup, error)
+	Close() error
+}
+
+// apiFlags name a running peer, for commands that only it can answer.
+type apiFlags struct {
+	url, tokenFile string
+	timeout        durationFlag
+	json           bool
+}
+
+func (f *apiFlags) register(flags *pflag.FlagSet) {
+	f.timeout = durationFlag(10 * time.Second)
+	flags.StringVar(&f.url, "api", "", "ask the running peer at this web address (default: the socket in --data)")
+	flags.StringVar(&f.tokenFile, "token-file", "", "file with the API token of that peer (default: token in --data)")
+	flags.Var(&f.timeout, "timeout", "give up after this time")
+	flags.BoolVar(&f.json, "json", false, "print JSON, one object a line")
+}
+
+// askFlags name whom to ask, for commands that any peer of the network can
+// answer.
+type askFlags struct {
+	apiFlags
+	peers   listFlag
+	network string
+}
+
+func (f *askFlags) register(flags *pflag.FlagSet) {
+	f.apiFlags.register(flags)
+	f.peers = listFlag{kind: "multiaddr", check: checkPeer}
+	flags.Var(&f.peers, "peer", "ask this peer of the network, over libp2p (repeat)")
+	flags.StringVar(&f.network, "network", "main", "name of the network, with --peer")
+}
+
+// overNetwork reports whether the network is asked, not a running peer.
+func (f *askFlags) overNetwork() bool { return len(f.peers.values) > 0 }
+
+func (f *askFlags) check() error {
+	switch {
+	case f.overNetwork() && f.url != "":
+		return usage("--peer and --api exclude each other: ask the network, or one running peer")
+	case f.timeout <= 0:
+		return usage("--timeout: give at least 100ms")
+	}
+	return nil
+}
+
+// ask opens whom to ask. It must be closed.
+func (a *app) ask(ctx context.Context, f *askFlags) (asker, error) {
+	if f.overNetwork() {
+		return a.network(ctx, f)
+	}
+	return a.running(&f.apiFlags)
+}
+
+func (a *app) network(ctx context.Context, f *askFlags) (*client.Client, error) {
+	log, err := a.logger(slog.LevelWarn)
+	if err != nil {
+		return nil, err
+	}
+	return client.New(ctx, client.Config{Peers: f.peers.values, Network: f.network, Logger: log})
+}
+
+// running opens the API of a running peer. The token of the own data directory
+// goes only to addresses of this machine's own peer: it is sent where
+// --token-file says so.
+func (a *app) running(f *apiFlags) (*api.Client, error) {
+	if f.url != "" {
+		c, err := api.New(api.Config{URL: f.url, TokenFile: f.tokenFile})
+		if err != nil {
+			return nil, usage("--api: %w", err)
+		}
+		return c, nil
+	}
+	socket := filepath.Join(a.data, "feedring.sock")
+	if _, err := os.Stat(socket); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("no peer runs on %s: start one with %q, or name one with --peer or --api", a.data, "feedring serve")
+	}
+	return api.New(api.Config{Socket: socket})
+}
+
+// within is the deadline of one question.
+func (f *apiFlags) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, time.Duration(f.timeout))
+}
+
+// theme reads a theme and warns of one that is outside the vocabulary.
+func (a *app) theme(s string) (feedring.Theme, error) {
+	if s == "" {
+		return "", nil
+	}
+	theme, err := feedring.ParseTheme(s)
+	if err != nil {
+		return "", usage("--theme: %w", err)
+	}
+	if near, unknown := unknownTheme(theme); unknown {
+		hint := ""
+		if near != "" {
+			hint = fmt.Sprintf(": did you mean %q?", near)
+		}
+		fmt.Fprintf(a.stderr, "feedring: warning: the theme %q is outside the vocabulary%s\n", theme, hint)
+	}
+	return theme, nil
+}
+
+// noProvider is the error of a search that ended everywhere.
+func noProvider(theme feedring.Theme, provider string, suggest []string) error {
+	text := "nobody serves this"
+	switch {
+	case theme != "" && provider != "":
+		text = fmt.Sprintf("nobody serves the provider %q in the theme %q", provider, theme)
+	case theme != "":
+		text = fmt.Sprintf("nobody serves the theme %q", theme)
+	case provider != "":
+		text = fmt.Sprintf("nobody serves the provider %q", provider)
+	}
+	if near, unknown := unknownTheme(theme); len(suggest) == 0 && unknown && near != "" {
+		suggest = []string{near}
+	}
+	if len(suggest) > 0 {
+		text += fmt.Sprintf(": did you mean %q?", suggest[0])
+	} else {
+		text += fmt.Sprintf(": see what there is with %q", "feedring ring")
+	}
+	return &exitError{exitNoProvider, errors.New(text)}
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/client"
+)
+
+func (a *app) catalogCommand() *cobra.Command {
+	var ask askFlags
+	var name string
+	cmd := &cobra.Command{
+		Use:     "catalog THEME",
+		Aliases: []string{"catalogue"},
+		Short:   "Show a group: its manager, its secondary, every peer with its feeds",
+		Example: `  feedring catalog news
+  feedring catalog --theme sport --json`,
+		ValidArgsFunction: completeThemes,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 && name == "" {
+				name, args = args[0], args[1:]
+			}
+			if len(args) > 0 {
+				return usage("catalog takes one theme: %q is too much", args[0])
+			}
+			if name == "" {
+				return usage("catalog: name a theme, such as %q", "feedring catalog news")
+			}
+			theme, err := a.theme(name)
+			if err != nil {
+				return err
+			}
+			if err := ask.check(); err != nil {
+				return err
+			}
+			return failed(a.catalog(cmd.Context(), &ask, theme))
+		},
+	}
+	ask.register(cmd.Flags())
+	cmd.Flags().StringVar(&name, "theme", "", "theme of the group")
+	return cmd
+}
+
+func (a *app) catalog(ctx context.Context, f *askFlags, theme feedring.Theme) error {
+	ctx, cancel := f.within(ctx)
+	defer cancel()
+	from, err := a.ask(ctx, f)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	catalogue, err := from.Catalogue(ctx, theme)
+	var nobody *client.NoGroupError
+	if errors.As(err, &nobody) {
+		return noProvider(theme, "", nobody.Suggest)
+	}
+	if err != nil {
+		return err
+	}
+	if f.json {
+		out := newLines(a.stdout)
+		out.print(&catalogue)
+		return out.err
+	}
+	return a.printCatalogue(&catalogue)
+}
+
+func (a *app) printCatalogue(c *feedring.Catalogue) error {
+	fmt.Fprintf(a.stdout, "theme %s, term %d\n", c.Theme, c.Term)
+	g := grid{head: []string{"PEER", "ROLE", "CLIENTS", "PROVIDER", "FEED"}, wide: 5}
+	for _, p := range c.Peers {
+		clients := "-"
+		if p.Clients != nil {
+			clients = strconv.Itoa(*p.Clients)
+		}
+		if len(p.Feeds) == 0 {
+			g.add(printable(string(p.Peer)), printable(p.Role), clients, "-", "-")
+		}
+		for _, feed := range p.Feeds {
+			g.add(printable(string(p.Peer)), printable(p.Role), clients, printable(string(feed.Provider)), printable(feed.URL))
+		}
+	}
+	return g.print(a.stdout)
+}
+
+func completeThemes(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var names []string
+	if len(args) == 0 {
+		for _, theme := range feedring.Vocabulary {
+			names = append(names, string(theme))
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}

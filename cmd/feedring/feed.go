@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/cmd/feedring/internal/api"
+)
+
+func (a *app) feedCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "feed",
+		Short: "Change a running peer's feeds",
+		Long: "feed changes the feeds of a running peer; they are kept over a restart. With a theme a feed is published\n" +
+			"into that group; without, it is private: fetched for the peer's own readers, told to nobody.",
+		Example: `  feedring feed add https://www.lemonde.fr/rss/une.xml --theme news
+  feedring feed list`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usage("unknown command %q for %q: choose add, list or remove", args[0], cmd.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(a.feedAddCommand(), a.feedRemoveCommand(), a.feedListCommand())
+	return cmd
+}
+
+func (a *app) feedAddCommand() *cobra.Command {
+	var f apiFlags
+	var themeName, provider string
+	cmd := &cobra.Command{
+		Use:   "add URL",
+		Short: "Publish a feed into a group, or fetch it privately",
+		Example: `  feedring feed add https://www.lemonde.fr/rss/une.xml --theme news
+  feedring feed add https://intranet.example/feed.xml`,
+		Args: oneURL,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			theme, err := a.theme(themeName)
+			if err != nil {
+				return err
+			}
+			spec, err := feedring.NewFeedSpec(theme, feedring.Provider(provider), args[0])
+			if err != nil {
+				return usage("%w", err)
+			}
+			return failed(a.withPeer(cmd.Context(), &f, func(ctx context.Context, peer *api.Client) error {
+				feed := api.Feed{URL: spec.URL, Theme: string(spec.Theme), Provider: string(spec.Provider)}
+				if err := peer.AddFeed(ctx, feed); err != nil {
+					return err
+				}
+				return a.told(f.json, feed, "added "+spec.URL)
+			}))
+		},
+	}
+	f.register(cmd.Flags())
+	cmd.Flags().StringVar(&themeName, "theme", "", "group to publish it into (default: private)")
+	cmd.Flags().StringVar(&provider, "provider", "", "name of the provider (default: the URL's host)")
+	return cmd
+}
+
+func (a *app) feedRemoveCommand() *cobra.Command {
+	var f apiFlags
+	cmd := &cobra.Command{
+		Use:     "remove URL",
+		Aliases: []string{"rm"},
+		Short:   "Stop fetching a feed",
+		Example: `  feedring feed remove https://www.lemonde.fr/rss/une.xml`,
+		Args:    oneURL,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			address, err := feedring.ParseFeedURL(args[0])
+			if err != nil {
+				return usage("%w", err)
+			}
+			return failed(a.withPeer(cmd.Context(), &f, func(ctx context.Context, peer *api.Client) error {
+				if err := peer.RemoveFeed(ctx, address); err != nil {
+					return err
+				}
+				return a.told(f.json, map[string]string{"removed": address}, "removed "+address)
+			}))
+		},
+	}
+	f.register(cmd.Flags())
+	return cmd
+}
+
+func (a *app) feedListCommand() *cobra.Command {
+	var f apiFlags
+	cmd := &cobra.Command{
+		Use:     "list",
+		Aliases: []string{"ls"},
+		Short:   "List a running peer's feeds",
+		Example: `  feedring feed list
+  feedring feed list --json`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return failed(a.withPeer(cmd.Context(), &f, func(ctx context.Context, peer *api.Client) error {
+				feeds, err := peer.Feeds(ctx)
+				if err != nil {
+					return err
+				}
+				return a.printFeeds(feeds, f.json)
+			}))
+		},
+	}
+	f.register(cmd.Flags())
+	return cmd
+}
+
+func (a *app) printFeeds(feeds []json.RawMessage, asJSON bool) error {
+	g := grid{head: []string{"THEME", "PROVIDER", "FEED", "ENTRIES", "LAST FETCH", "ERROR"}, wide: 6}
+	for _, raw := range feeds {
+		if asJSON {
+			if err := a.printRaw(raw); err != nil {
+				return err
+			}
+			continue
+		}
+		var feed api.Feed
+		if err := json.Unmarshal(raw, &feed); err != nil {
+			return fmt.Errorf("the peer's answer cannot be read: %w", err)
+		}
+		g.add(or(printable(feed.Theme), "(private)"), printable(feed.Provider), printable(feed.URL),
+			strconv.Itoa(feed.Entries), moment(feed.LastFetch), or(printable(feed.Error), "-"))
+	}
+	if asJSON {
+		return nil
+	}
+	return g.print(a.stdout)
+}
+
+// withPeer runs do with the API of the running peer.
+func (a *app) withPeer(ctx context.Context, f *apiFlags, do func(context.Context, *api.Client) error) error {
+	ctx, cancel := f.within(ctx)
+	defer cancel()
+	peer, err := a.running(f)
+	if err != nil {
+		return err
+	}
+	defer peer.Close()
+	return do(ctx, peer)
+}
+
+// told confirms what was done.
+func (a *app) told(asJSON bool, object any, line string) error {
+	if asJSON {
+		out := newLines(a.stdout)
+		out.print(object)
+		return out.err
+	}
+	_, err := fmt.Fprintln(a.stdout, line)
+	return err
+}
+
+// oneURL wants exactly one argument.
+func oneURL(cmd *cobra.Command, args []string) error {
+	switch len(args) {
+	case 0:
+		return usage("%q needs the address of a feed, such as https://news.example/feed.xml", cmd.CommandPath())
+	case 1:
+		return nil
+	default:
+		return usage("%q takes one address: %q is too much", cmd.CommandPath(), args[1])
+	}
+}

@@ -1,0 +1,201 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/client"
+	"github.com/feedring/feedring/cmd/feedring/internal/api"
+)
+
+// errEnough ends a follow that has printed what was wanted.
+var errEnough = errors.New("enough")
+
+type followFlags struct {
+	count   int
+	updates bool
+	resume  string
+}
+
+func (a *app) followCommand() *cobra.Command {
+	var ask askFlags
+	var what queryFlags
+	var how followFlags
+	cmd := &cobra.Command{
+		Use:   "follow [WORDS]",
+		Short: "Ask, then print every new entry that matches as it appears",
+		Long: "follow prints what query does, then every new entry that matches as it appears, until it is interrupted\n" +
+			"or has printed --count entries. It survives the loss of its provider: another takes over, and no entry\n" +
+			"is printed twice or lost.\n\n" +
+			"With --resume NAME it keeps what it follows and how far it came, in --data; the next time that NAME is\n" +
+			"enough to go on, and what appeared meanwhile is printed first.",
+		Example: `  feedring follow --theme news europe
+  feedring follow --theme sport --count 10 --json
+  feedring follow --resume breakfast --theme news   # the first time
+  feedring follow --resume breakfast                # from then on`,
+		RunE: func(cmd *cobra.Command, words []string) error {
+			q, err := what.query(a, words)
+			if err != nil {
+				return err
+			}
+			if how.count < 0 {
+				return usage("--count %d: give the number of entries, or 0 for no end", how.count)
+			}
+			if err := ask.check(); err != nil {
+				return err
+			}
+			saved, err := a.openSaved(how.resume, q, whatChanged(cmd.Flags().Changed) || len(words) > 0)
+			if err != nil {
+				return err
+			}
+			return failed(a.follow(cmd.Context(), &ask, &how, saved))
+		},
+	}
+	ask.register(cmd.Flags())
+	what.register(cmd.Flags(), a)
+	cmd.Flags().IntVar(&how.count, "count", 0, "end after this many entries (default: no end)")
+	cmd.Flags().BoolVar(&how.updates, "updates", false, "print new versions of entries too")
+	cmd.Flags().StringVar(&how.resume, "resume", "", "keep interest, groups and cursor under this name, or go on from there")
+	return cmd
+}
+
+// whatChanged reports whether the command line says what to follow.
+func whatChanged(changed func(string) bool) bool {
+	return slices.ContainsFunc([]string{"theme", "provider", "since", "until"}, changed)
+}
+
+// following is one follow command at work.
+type following struct {
+	app     *app
+	saved   *saved
+	flags   *followFlags
+	json    bool
+	printed int
+	out     *lines
+}
+
+func (a *app) follow(ctx context.Context, ask *askFlags, how *followFlags, saved *saved) error {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	f := &following{app: a, saved: saved, flags: how, json: ask.json, out: newLines(a.stdout)}
+	var err error
+	if ask.overNetwork() || len(saved.Peers()) > 0 && ask.url == "" {
+		err = f.overNetwork(ctx, ask)
+	} else {
+		err = f.overAPI(ctx, ask)
+	}
+	if errors.Is(err, errEnough) || ctx.Err() != nil {
+		err = nil // interrupted is how it ends
+	}
+	return errors.Join(err, saved.write())
+}
+
+func (f *following) overNetwork(ctx context.Context, ask *askFlags) error {
+	log, err := f.app.logger(slog.LevelWarn)
+	if err != nil {
+		return err
+	}
+	c, err := client.New(ctx, client.Config{Peers: ask.peers.values, Network: ask.network, Known: f.saved.Peers(), Logger: log})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	options := client.FollowOptions{
+		Updates: f.flags.updates, Resume: f.saved.resume(), First: f.first, Within: time.Duration(ask.timeout),
+		Save: f.saved.keep,
+	}
+	return c.Follow(ctx, f.saved.Query, options, func(e feedring.Entry, _ feedring.Cursor) error { return f.entry(e) })
+}
+
+// first prints the first answer.
+func (f *following) first(answer client.Answer) error {
+	for _, e := range answer.Entries {
+		if err := f.entry(e); err != nil {
+			return err
+		}
+	}
+	return f.answered(answer.Final)
+}
+
+// answered prints the final event. Nobody who serves it ends the command;
+// whatever is missing may still come.
+func (f *following) answered(final feedring.Final) error {
+	if f.json {
+		f.out.print(feedring.FinalEvent(final, f.saved.Query.Theme, f.printed))
+	}
+	if f.out.err != nil {
+		return f.out.err
+	}
+	err := outcome(final, f.saved.Query)
+	if err != nil && final.Status == feedring.Incomplete {
+		fmt.Fprintln(f.app.stderr, "feedring: "+oneLine(err.Error()))
+		return nil
+	}
+	return err
+}
+
+func (f *following) entry(e feedring.Entry) error {
+	if f.json {
+		f.out.print(&e)
+	} else {
+		_, f.out.err = fmt.Fprintf(f.app.stdout, "%s\t%s\t%s\t%s\n",
+			moment(e.Published), printable(string(e.Provider)), titleOf(&e), printable(e.URL))
+	}
+	if f.out.err != nil {
+		return f.out.err
+	}
+	if f.printed++; f.flags.count > 0 && f.printed >= f.flags.count {
+		return errEnough
+	}
+	return nil
+}
+
+// overAPI follows at a running peer, and connects again when that restarts.
+func (f *following) overAPI(ctx context.Context, ask *askFlags) error {
+	peer, err := f.app.running(&ask.apiFlags)
+	if err != nil {
+		return err
+	}
+	defer peer.Close()
+	shown := make(map[feedring.EntryID]bool)
+	stream := &api.Stream{
+		Query: f.saved.Query, Updates: f.flags.updates, After: f.saved.Last,
+		First: func(answer client.Answer) error { return f.answered(answer.Final) },
+		Each: func(e feedring.Entry, id string) error {
+			if shown[e.ID] && !f.flags.updates {
+				return nil
+			}
+			if len(shown) > 100_000 {
+				clear(shown)
+			}
+			shown[e.ID] = true
+			f.saved.Last = id
+			return f.entry(e)
+		},
+	}
+	const pause = 500 * time.Millisecond
+	for heardOnce := false; ; {
+		heard, err := peer.Follow(ctx, stream)
+		heardOnce = heardOnce || heard
+		var problem *api.Problem
+		var coded *exitError
+		if errors.Is(err, errEnough) || errors.As(err, &coded) || !heardOnce || errors.As(err, &problem) && problem.Status < 500 {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/client"
+)
+
+// Feed is one of the running peer's own feeds.
+type Feed struct {
+	URL       string    `json:"url"`
+	Theme     string    `json:"theme,omitempty"` // empty: private
+	Provider  string    `json:"provider,omitempty"`
+	Title     string    `json:"title,omitempty"`
+	LastFetch time.Time `json:"last_fetch,omitzero"`
+	Error     string    `json:"error,omitempty"`
+	Entries   int       `json:"entries,omitempty"`
+}
+
+// Check is one line of a doctor's report.
+type Check struct {
+	Name   string `json:"name"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail,omitempty"`
+	Advice string `json:"advice,omitempty"`
+}
+
+// Vouching is what a site publishes to name this peer as its own.
+type Vouching struct {
+	Document     json.RawMessage `json:"document"`
+	Instructions string          `json:"instructions"`
+	Sites        []Site          `json:"sites"`
+}
+
+// Site says whether a site names the peer now.
+type Site struct {
+	Site    string `json:"site"`
+	Vouched bool   `json:"vouched"`
+	Way     string `json:"way,omitempty"`
+	Error   string `json:"error,omitempty"`
+}
+
+// Status returns the peer's state as it tells it.
+func (c *Client) Status(ctx context.Context) (state json.RawMessage, err error) {
+	err = c.do(ctx, request{path: "status"}, &state)
+	return state, err
+}
+
+// Doctor returns the peer's checks of itself.
+func (c *Client) Doctor(ctx context.Context) (checks []Check, err error) {
+	var report struct {
+		Checks []Check `json:"checks"`
+	}
+	err = c.do(ctx, request{path: "doctor"}, &report)
+	return report.Checks, err
+}
+
+// Vouch returns what to publish at a site; an empty site means those of the
+// peer's feeds.
+func (c *Client) Vouch(ctx context.Context, site string) (v Vouching, err error) {
+	query := url.Values{}
+	set(query, "site", site)
+	err = c.do(ctx, request{path: "vouch", query: query}, &v)
+	return v, err
+}
+
+// Feeds lists the peer's own feeds. Each comes as the peer told it, too.
+func (c *Client) Feeds(ctx context.Context) (raw []json.RawMessage, err error) {
+	err = c.do(ctx, request{path: "feeds"}, &raw)
+	return raw, err
+}
+
+// AddFeed makes the peer publish a feed, or without a theme keep it private.
+func (c *Client) AddFeed(ctx context.Context, feed Feed) error {
+	return c.do(ctx, request{method: http.MethodPost, path: "feeds", body: feed}, nil)
+}
+
+// RemoveFeed makes the peer forget a feed.
+func (c *Client) RemoveFeed(ctx context.Context, address string) error {
+	return c.do(ctx, request{method: http.MethodDelete, path: "feeds", query: url.Values{"url": {address}}}, nil)
+}
+
+// Ping makes the peer look at a feed now.
+func (c *Client) Ping(ctx context.Context, address string) error {
+	return c.do(ctx, request{method: http.MethodPost, path: "ping", body: map[string]string{"url": address}}, nil)
+}
+
+// Ring returns the groups as the peer sees them, in ring order.
+func (c *Client) Ring(ctx context.Context) (groups []feedring.RingGroup, err error) {
+	err = c.do(ctx, request{path: "ring"}, &groups)
+	return groups, err
+}
+
+// Catalogue returns a group, or a *client.NoGroupError.
+func (c *Client) Catalogue(ctx context.Context, theme feedring.Theme) (cat feedring.Catalogue, err error) {
+	err = c.do(ctx, request{path: "catalog/" + url.PathEscape(string(theme))}, &cat)
+	var p *Problem
+	if errors.As(err, &p) && p.Status == http.StatusNotFound {
+		err = &client.NoGroupError{Theme: theme}
+	}
+	return cat, err
+}

@@ -1,0 +1,239 @@
+package api
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/client"
+)
+
+// maxLine is the longest line of an answer: an entry in JSON, which may take
+// six characters for a byte.
+const maxLine = 6*feedring.MaxEntry + 4096
+
+// Query asks once. When time runs out first it returns what came, as
+// incomplete.
+func (c *Client) Query(ctx context.Context, q feedring.Query) (client.Answer, error) {
+	answer := client.Answer{Final: feedring.Final{Status: feedring.Incomplete, Missing: missing(q)}}
+	resp, err := c.send(ctx, request{path: "entries", query: values(q), accept: "application/x-ndjson"})
+	if errors.Is(err, context.DeadlineExceeded) {
+		return answer, nil
+	}
+	if err != nil {
+		return answer, err
+	}
+	defer resp.Body.Close()
+	lines := bufio.NewScanner(resp.Body)
+	lines.Buffer(nil, maxLine)
+	for lines.Scan() {
+		done, err := answerLine(&answer, lines.Bytes())
+		if err != nil || done {
+			return answer, err
+		}
+	}
+	if err := lines.Err(); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return answer, fmt.Errorf("reading the answer: %w", err)
+	}
+	return answer, nil
+}
+
+// answerLine takes one line; done says that it was the final one.
+func answerLine(answer *client.Answer, line []byte) (done bool, err error) {
+	if len(bytes.TrimSpace(line)) == 0 {
+		return false, nil
+	}
+	var kind struct {
+		Event string `json:"event"`
+	}
+	if err := json.Unmarshal(line, &kind); err != nil {
+		return false, fmt.Errorf("the answer cannot be read (is a feedring peer listening there?): %w", err)
+	}
+	if kind.Event == "" {
+		var entry feedring.Entry
+		err := json.Unmarshal(line, &entry)
+		answer.Entries = append(answer.Entries, entry)
+		return false, err
+	}
+	return true, answerEvent(answer, line)
+}
+
+func answerEvent(answer *client.Answer, text []byte) error {
+	var told feedring.Event
+	if err := json.Unmarshal(text, &told); err != nil {
+		return fmt.Errorf("final answer: %w", err)
+	}
+	answer.Final = finalOf(&told)
+	return nil
+}
+
+// finalOf is the final that an event tells.
+func finalOf(e *feedring.Event) feedring.Final {
+	f := feedring.Final{Status: feedring.Incomplete, Missing: e.Missing, Hops: e.Hops, Messages: e.Messages, Suggest: e.Suggest}
+	switch e.Event {
+	case feedring.Answered.String():
+		f.Status = feedring.Answered
+	case feedring.Unsatisfied.String():
+		f.Status = feedring.Unsatisfied
+	}
+	for _, id := range e.Via.Peers {
+		f.Grants = append(f.Grants, feedring.Grant{Theme: e.Theme, Provider: feedring.PeerInfo{ID: id}})
+	}
+	return f
+}
+
+// missing names what is not reached when nothing was told in time.
+func missing(q feedring.Query) []string {
+	switch {
+	case q.Theme == "":
+		return nil
+	case q.Provider == "":
+		return []string{string(q.Theme)}
+	default:
+		return []string{string(q.Theme) + "/" + q.Provider}
+	}
+}
+
+// Stream is a query that goes on.
+type Stream struct {
+	Query   feedring.Query
+	Updates bool
+	After   string // the last event's id of an earlier stream; empty: begin
+	// First is called once with the first answer's final, after its entries; an
+	// error ends the stream.
+	First func(client.Answer) error
+	// Each is called for each entry, in order, with the id to go on after.
+	Each func(e feedring.Entry, id string) error
+}
+
+// Follow reads events until ctx ends, the peer closes the stream, or Each
+// returns an error. heard reports whether anything was read.
+func (c *Client) Follow(ctx context.Context, s *Stream) (heard bool, err error) {
+	query := values(s.Query)
+	if s.Updates {
+		query.Set("updates", "true")
+	}
+	resp, err := c.send(ctx, request{path: "stream", query: query, accept: "text/event-stream", last: s.After})
+	if err != nil {
+		return false, err
+	}
+	defer resp.Body.Close()
+	return true, readEvents(resp.Body, s.event)
+}
+
+func (s *Stream) event(e event) error {
+	switch e.name {
+	case "entry", "message":
+		var entry feedring.Entry
+		if err := json.Unmarshal(e.data, &entry); err != nil {
+			return fmt.Errorf("entry: %w", err)
+		}
+		if err := s.Each(entry, e.id); err != nil {
+			return err
+		}
+		s.After = e.id
+	case "answered", "unsatisfied", "incomplete":
+		if s.First == nil {
+			return nil
+		}
+		answer := client.Answer{Final: finalOf(&feedring.Event{Event: e.name})}
+		if len(e.data) > 0 {
+			if err := answerEvent(&answer, e.data); err != nil {
+				return err
+			}
+		}
+		first := s.First
+		s.First = nil
+		return first(answer)
+	case "problem":
+		p := &Problem{}
+		if err := json.Unmarshal(e.data, p); err != nil {
+			return fmt.Errorf("problem: %w", err)
+		}
+		return p
+	}
+	return nil // an event of a newer version
+}
+
+type event struct {
+	name, id string
+	data     []byte
+}
+
+// readEvents parses server-sent events (HTML Living Standard, 9.2.6).
+func readEvents(r io.Reader, each func(event) error) error {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxLine)
+	var e event
+	for lines.Scan() {
+		line := lines.Bytes()
+		if len(line) == 0 {
+			if e.name != "" || len(e.data) > 0 {
+				if err := each(e.named()); err != nil {
+					return err
+				}
+			}
+			e = event{id: e.id}
+			continue
+		}
+		e.field(line)
+		if len(e.data) > maxLine {
+			return errors.New("the peer sent an event that is too long")
+		}
+	}
+	return lines.Err()
+}
+
+func (e event) named() event {
+	if e.name == "" {
+		e.name = "message"
+	}
+	return e
+}
+
+func (e *event) field(line []byte) {
+	name, value, _ := bytes.Cut(line, []byte(":"))
+	value = bytes.TrimPrefix(value, []byte(" "))
+	switch string(name) {
+	case "event":
+		e.name = string(value)
+	case "id":
+		e.id = string(value)
+	case "data":
+		if len(e.data) > 0 {
+			e.data = append(e.data, '\n')
+		}
+		e.data = append(e.data, value...)
+	}
+}
+
+func values(q feedring.Query) url.Values {
+	v := url.Values{}
+	set(v, "theme", string(q.Theme))
+	set(v, "provider", q.Provider)
+	set(v, "q", q.Words)
+	if !q.Since.IsZero() {
+		v.Set("since", q.Since.UTC().Format(time.RFC3339))
+	}
+	if !q.Until.IsZero() {
+		v.Set("until", q.Until.UTC().Format(time.RFC3339))
+	}
+	if q.Limit > 0 {
+		v.Set("limit", strconv.Itoa(q.Limit))
+	}
+	return v
+}
+
+func set(v url.Values, key, value string) {
+	if value != "" {
+		v.Set(key, value)
+	}
+}

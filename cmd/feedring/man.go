@@ -1,0 +1,42 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+
+	"github.com/feedring/feedring/node"
+)
+
+func (a *app) manCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "man DIR",
+		Short: "Write the manual pages into a directory",
+		Example: `  feedring man /usr/local/share/man/man1
+  feedring man . && man ./feedring-query.1`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usage("man: name one directory, such as %q", "feedring man .")
+			}
+			return failed(writeManual(cmd.Root(), args[0]))
+		},
+	}
+}
+
+func writeManual(root *cobra.Command, dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("manual pages: %w", err)
+	}
+	root.DisableAutoGenTag = true
+	// The default of --data is the home of whoever writes the pages.
+	if f := root.PersistentFlags().Lookup("data"); f != nil {
+		f.DefValue = "$XDG_DATA_HOME/feedring"
+	}
+	header := &doc.GenManHeader{Title: "FEEDRING", Section: "1", Source: "feedring " + node.Version, Manual: "feedring"}
+	if err := doc.GenManTree(root, header, dir); err != nil {
+		return fmt.Errorf("manual pages: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"golang.org/x/term"
+
+	"github.com/feedring/feedring"
+)
+
+// lines prints JSON, one object a line, and keeps the first error.
+type lines struct {
+	encoder *json.Encoder
+	err     error
+}
+
+func newLines(w io.Writer) *lines {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return &lines{encoder: e}
+}
+
+func (l *lines) print(v any) {
+	if l.err == nil {
+		l.err = l.encoder.Encode(v)
+	}
+}
+
+// columns is the width of the terminal that w is, or 0.
+func columns(w io.Writer) int {
+	file, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return 0
+	}
+	width, _, err := term.GetSize(int(file.Fd()))
+	if err != nil || width < 40 {
+		return 80
+	}
+	return width
+}
+
+// grid is a table for people: aligned on a terminal, tab-separated elsewhere,
+// so that cut and awk can read it.
+type grid struct {
+	head []string
+	rows [][]string
+	wide int // the column that gives way where the terminal is narrow, from 1; 0: none
+}
+
+func (g *grid) add(cells ...string) { g.rows = append(g.rows, cells) }
+
+func (g *grid) print(w io.Writer) error {
+	width := columns(w)
+	if width == 0 {
+		return g.printPlain(w)
+	}
+	t := table.NewWriter()
+	t.SetStyle(table.StyleLight)
+	t.Style().Options = table.Options{SeparateHeader: true}
+	t.Style().Size.WidthMax = width
+	if g.wide > 0 {
+		t.SetColumnConfigs([]table.ColumnConfig{{Number: g.wide, WidthMax: max(20, width-g.others()), WidthMaxEnforcer: text.WrapSoft}})
+	}
+	t.AppendHeader(row(g.head))
+	for _, cells := range g.rows {
+		t.AppendRow(row(cells))
+	}
+	_, err := fmt.Fprintln(w, t.Render())
+	return err
+}
+
+// others is the room that all columns but the wide one take.
+func (g *grid) others() int {
+	total := 0
+	for i := range g.head {
+		if i+1 == g.wide {
+			total += 2
+			continue
+		}
+		longest := len(g.head[i])
+		for _, cells := range g.rows {
+			longest = max(longest, text.StringWidthWithoutEscSequences(cells[i]))
+		}
+		total += longest + 2
+	}
+	return total
+}
+
+func (g *grid) printPlain(w io.Writer) error {
+	for _, cells := range g.rows {
+		if _, err := fmt.Fprintln(w, strings.ReplaceAll(strings.Join(cells, "\t"), "\n", "\t")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func row(cells []string) table.Row {
+	r := make(table.Row, len(cells))
+	for i, cell := range cells {
+		r[i] = cell
+	}
+	return r
+}
+
+// printable makes a text from outside harmless on a terminal: one line, and no
+// control characters.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r):
+			return -1
+		default:
+			return r
+		}
+	}, s)
+}
+
+const minute = "2006-01-02 15:04"
+
+// moment is a time in the reader's zone.
+func moment(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.Local().Format(minute)
+}
+
+func (a *app) printEntries(entries []feedring.Entry) error {
+	g := grid{head: []string{"PUBLISHED", "PROVIDER", "ENTRY"}, wide: 3}
+	for i := range entries {
+		e := &entries[i]
+		g.add(moment(e.Published), printable(string(e.Provider)), titleOf(e)+"\n"+printable(e.URL))
+	}
+	return g.print(a.stdout)
+}
+
+// titleOf is a line for an entry, which need not have a title.
+func titleOf(e *feedring.Entry) string {
+	for _, s := range []string{e.Title, e.Summary, e.URL} {
+		if s = strings.TrimSpace(printable(s)); s != "" {
+			return clip(s, 200)
+		}
+	}
+	return string(e.ID)
+}
+
+func clip(s string, most int) string {
+	runes := []rune(s)
+	if len(runes) <= most {
+		return s
+	}
+	return string(runes[:most]) + "…"
+}
+
+func or(s, instead string) string {
+	if s == "" {
+		return instead
+	}
+	return s
+}

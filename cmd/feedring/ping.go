@@ -1,0 +1,36 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/cmd/feedring/internal/api"
+)
+
+func (a *app) pingCommand() *cobra.Command {
+	var f apiFlags
+	cmd := &cobra.Command{
+		Use:   "ping URL",
+		Short: "Make a running peer look at a feed now",
+		Long:  "ping makes a running peer look at one of its feeds now: call it from the script that publishes a page.",
+		Example: `  feedring ping https://www.lemonde.fr/rss/une.xml
+  feedring ping --api https://news.example --token-file token https://news.example/feed.xml`,
+		Args: oneURL,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			address, err := feedring.ParseFeedURL(args[0])
+			if err != nil {
+				return usage("%w", err)
+			}
+			return failed(a.withPeer(cmd.Context(), &f, func(ctx context.Context, peer *api.Client) error {
+				if err := peer.Ping(ctx, address); err != nil {
+					return err
+				}
+				return a.told(f.json, map[string]string{"pinged": address}, "looking at "+address)
+			}))
+		},
+	}
+	f.register(cmd.Flags())
+	return cmd
+}

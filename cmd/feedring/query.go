@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/client"
+	"github.com/feedring/feedring/internal/match"
+)
+
+// queryFlags say what is asked.
+type queryFlags struct {
+	theme, provider string
+	since, until    timeFlag
+	limit           int
+}
+
+func (f *queryFlags) register(flags *pflag.FlagSet, a *app) {
+	f.since.now, f.until.now = a.now, a.now
+	flags.StringVar(&f.theme, "theme", "", "theme, such as news (default: every group)")
+	flags.StringVar(&f.provider, "provider", "", "provider, by whole labels: lemonde or lemonde.fr")
+	flags.Var(&f.since, "since", "published then or later: 2006-01-02, RFC 3339, or an age such as 36h or 7d")
+	flags.Var(&f.until, "until", "published before then")
+	flags.IntVar(&f.limit, "limit", feedring.DefaultLimit, "newest entries to show")
+}
+
+// query checks everything that can be checked before anybody is asked.
+func (f *queryFlags) query(a *app, words []string) (feedring.Query, error) {
+	q := feedring.Query{
+		Provider: strings.ToLower(f.provider), Words: strings.Join(words, " "),
+		Since: f.since.at, Until: f.until.at, Limit: f.limit,
+	}
+	if _, err := match.Parse(q.Words); err != nil {
+		return q, &exitError{exitUsage, err}
+	}
+	if f.limit < 1 || f.limit > feedring.MaxLimit {
+		return q, usage("--limit %d: choose between 1 and %d", f.limit, feedring.MaxLimit)
+	}
+	if !q.Since.IsZero() && !q.Until.IsZero() && !q.Since.Before(q.Until) {
+		return q, usage("--until %s is not after --since %s: nothing lies between", &f.until, &f.since)
+	}
+	if strings.ContainsAny(q.Provider, " \t\r\n/") || len(q.Provider) > 253 {
+		return q, usage("--provider %q: write a name such as lemonde.fr", q.Provider)
+	}
+	var err error
+	q.Theme, err = a.theme(f.theme)
+	return q, err
+}
+
+func (a *app) queryCommand() *cobra.Command {
+	var ask askFlags
+	var what queryFlags
+	cmd := &cobra.Command{
+		Use:   "query [WORDS]",
+		Short: "Ask once: the entries that match, newest first",
+		Long: "query asks the network once and prints the entries that match, newest first.\n\n" +
+			"WORDS beside each other mean AND; AND, OR, NOT, parentheses and \"quoted phrases\" work as usual. They\n" +
+			"are looked for in title, summary, content and provider; case and accents do not matter.\n\n" +
+			"It exits with 3 where nobody serves that theme or provider, and with 4 where the answer is incomplete.",
+		Example: `  feedring query --theme news --since 36h europe AND energie
+  feedring query --provider lemonde '(gaz OR "prix fixe") NOT sport'
+  feedring query --peer /ip4/192.0.2.1/tcp/7377/p2p/12D3KooW… --theme sport --json`,
+		RunE: func(cmd *cobra.Command, words []string) error {
+			q, err := what.query(a, words)
+			if err != nil {
+				return err
+			}
+			if err := ask.check(); err != nil {
+				return err
+			}
+			return failed(a.query(cmd.Context(), &ask, q))
+		},
+	}
+	ask.register(cmd.Flags())
+	what.register(cmd.Flags(), a)
+	return cmd
+}
+
+func (a *app) query(ctx context.Context, f *askFlags, q feedring.Query) error {
+	ctx, cancel := f.within(ctx)
+	defer cancel()
+	from, err := a.ask(ctx, f)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	answer, err := from.Query(ctx, q)
+	if err != nil {
+		return err
+	}
+	if err := a.printAnswer(&answer, q, f.json); err != nil {
+		return err
+	}
+	return outcome(answer.Final, q)
+}
+
+func (a *app) printAnswer(answer *client.Answer, q feedring.Query, asJSON bool) error {
+	if asJSON {
+		out := newLines(a.stdout)
+		for i := range answer.Entries {
+			out.print(&answer.Entries[i])
+		}
+		out.print(feedring.FinalEvent(answer.Final, q.Theme, len(answer.Entries)))
+		return out.err
+	}
+	if len(answer.Entries) == 0 {
+		if answer.Final.Status == feedring.Answered {
+			fmt.Fprintln(a.stderr, "feedring: no entry matches")
+		}
+		return nil
+	}
+	return a.printEntries(answer.Entries)
+}
+
+// outcome is the error, if any, that a final answer is to a person.
+func outcome(final feedring.Final, q feedring.Query) error {
+	switch final.Status {
+	case feedring.Unsatisfied:
+		return noProvider(q.Theme, q.Provider, final.Suggest)
+	case feedring.Incomplete:
+		text := "not every group answered in time"
+		if len(final.Missing) > 0 {
+			text = "missing: " + strings.Join(final.Missing, ", ")
+		}
+		return &exitError{exitIncomplete, fmt.Errorf("the answer is incomplete: %s: ask again, or give more with --timeout", text)}
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/host"
+	"github.com/feedring/feedring/internal/peer"
+	"github.com/feedring/feedring/node"
+)
+
+// serveOptions are the flags of serve, which are the keys of the configuration
+// file too.
+type serveOptions struct {
+	listen, announce, join, feeds listFlag
+	http, publicURL, network      string
+	lan, private, json            bool
+	interval, freshness, refresh  durationFlag
+	attempts                      int
+	routing                       routingFlag
+}
+
+func newServeOptions() *serveOptions {
+	d := node.Default()
+	return &serveOptions{
+		listen: listFlag{kind: "multiaddr", check: checkAddress}, announce: listFlag{kind: "multiaddr", check: checkAddress},
+		join: listFlag{kind: "multiaddr|domain", check: host.ParseTarget}, feeds: listFlag{kind: "theme=url", check: checkFeed},
+		http: d.HTTP, network: d.Network, attempts: d.Attempts,
+		freshness: durationFlag(d.Freshness), refresh: durationFlag(d.Refresh),
+	}
+}
+
+func (o *serveOptions) register(flags *pflag.FlagSet) {
+	flags.Var(&o.listen, "listen", "address to listen at, port 0 for a free one (default QUIC and TCP, port 7377; repeat)")
+	flags.Var(&o.announce, "announce", "address told to others (default: found out; repeat)")
+	flags.StringVar(&o.http, "http", o.http, "host:port of web page and API, or off")
+	flags.StringVar(&o.publicURL, "public-url", "", "what a proxy in front of --http is called, such as https://news.example")
+	flags.Var(&o.join, "join", "peer or domain to join the network through (repeat)")
+	flags.BoolVar(&o.lan, "lan", false, "find and dial peers on the local network")
+	flags.StringVar(&o.network, "network", o.network, "name of the network: peers of different networks never mix")
+	flags.Var(&o.feeds, "feed", "feed to publish: THEME=URL or THEME=PROVIDER@URL (repeat)")
+	flags.Var(&o.interval, "interval", "fixed time between looks at an origin (default: scheduled)")
+	flags.Var(&o.freshness, "freshness", "age up to which entries of other peers are cached")
+	flags.Var(&o.refresh, "refresh", "refresh period: shorter notices a lost manager sooner, and costs more messages")
+	flags.IntVar(&o.attempts, "attempts", o.attempts, "objections after which a secondary asks to be replaced")
+	flags.Var(&o.routing, "routing", "how a query finds another group: ring or shortcut")
+	flags.BoolVar(&o.private, "allow-private-feeds", false, "let feeds and callbacks point at loopback and private addresses")
+	flags.BoolVar(&o.json, "json", false, "print events as JSON, one a line")
+}
+
+// config is what node is told. The error names the flag.
+func (o *serveOptions) config(data string) (node.Config, error) {
+	c := node.Default()
+	c.Data, c.HTTP, c.Network = data, o.http, o.network
+	c.PublicURL = strings.TrimSuffix(o.publicURL, "/")
+	c.Listen, c.Announce, c.Join, c.LAN = o.listen.values, o.announce.values, o.join.values, o.lan
+	c.Interval, c.Freshness, c.Refresh = time.Duration(o.interval), time.Duration(o.freshness), time.Duration(o.refresh)
+	c.Attempts, c.Routing, c.AllowPrivateFeeds = o.attempts, peer.Routing(o.routing), o.private
+	for _, text := range o.feeds.values {
+		spec, err := feedring.ParseFeedSpec(text)
+		if err != nil {
+			return c, usage("--feed: %w", err)
+		}
+		c.Feeds = append(c.Feeds, spec)
+	}
+	if err := checkPublicURL(c.PublicURL); err != nil {
+		return c, usage("--public-url: %w", err)
+	}
+	if err := c.Validate(); err != nil {
+		return c, usage("%w", err)
+	}
+	return c, nil
+}
+
+func checkPublicURL(s string) error {
+	if s == "" {
+		return nil
+	}
+	u, err := url.Parse(s)
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") || u.RawQuery != "" || u.Fragment != "" {
+		return fmt.Errorf("%q is no web address: write one such as https://news.example", s)
+	}
+	return nil
+}
+
+// listFlag is a flag that may be repeated; each value is checked as it comes.
+type listFlag struct {
+	values []string
+	kind   string
+	check  func(string) error
+}
+
+// Set adds one value.
+func (l *listFlag) Set(s string) error {
+	if err := l.check(s); err != nil {
+		return err
+	}
+	l.values = append(l.values, s)
+	return nil
+}
+
+func (l *listFlag) Type() string   { return l.kind }
+func (l *listFlag) String() string { return strings.Join(l.values, " ") }
+
+// Append, Replace and GetSlice make listFlag a pflag.SliceValue.
+func (l *listFlag) Append(s string) error { return l.Set(s) }
+
+func (l *listFlag) Replace(all []string) error {
+	l.values = nil
+	for _, s := range all {
+		if err := l.Set(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *listFlag) GetSlice() []string { return l.values }
+
+func checkAddress(s string) error {
+	_, err := host.ParseAddrs("address", []string{s})
+	return err
+}
+
+func checkPeer(s string) error {
+	_, err := host.ParsePeer("address", s)
+	return err
+}
+
+func checkFeed(s string) error {
+	_, err := feedring.ParseFeedSpec(s)
+	return err
+}
+
+// routingFlag reads ring or shortcut.
+type routingFlag peer.Routing
+
+func (r *routingFlag) Set(s string) error {
+	switch s {
+	case "ring":
+		*r = routingFlag(peer.RingOnly)
+	case "shortcut":
+		*r = routingFlag(peer.Shortcut)
+	default:
+		return fmt.Errorf("choose ring or shortcut")
+	}
+	return nil
+}
+
+func (r *routingFlag) Type() string { return "ring|shortcut" }
+
+func (r *routingFlag) String() string {
+	if peer.Routing(*r) == peer.RingOnly {
+		return "ring"
+	}
+	return "shortcut"
+}

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/knadh/koanf/parsers/toml/v2"
+	"github.com/knadh/koanf/providers/env/v2"
+	"github.com/knadh/koanf/providers/rawbytes"
+	"github.com/knadh/koanf/v2"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/feedring/feedring"
+)
+
+const (
+	envPrefix     = "FEEDRING_"
+	sourceKey     = "source" // the annotation that says where a flag's value is from
+	maxConfigFile = 1 << 20
+)
+
+// settle gives the flags that were not typed the values of the environment,
+// else of the configuration file. Flags, variables and keys go through the same
+// parsers, so they mean the same.
+func (a *app) settle(flags *pflag.FlagSet) error {
+	if err := fromEnvironment(flags); err != nil {
+		return err
+	}
+	return a.fromFile(flags)
+}
+
+// keys lists what a configuration file may say: the flags of serve.
+func keys() []string {
+	names := []string{"data", "log-level", "log-format"}
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	newServeOptions().register(flags)
+	flags.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	return names
+}
+
+func variable(key string) string {
+	return envPrefix + strings.ToUpper(strings.ReplaceAll(key, "-", "_"))
+}
+
+func fromEnvironment(flags *pflag.FlagSet) error {
+	known := keys()
+	k := koanf.New("\x00")
+	err := k.Load(env.Provider("", env.Opt{Prefix: envPrefix, TransformFunc: func(name, value string) (string, any) {
+		key := strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(name, envPrefix)), "_", "-")
+		// Others use the prefix too: an orchestrator tells of services by such
+		// variables. So an unknown one is no error.
+		if value == "" || !slices.Contains(known, key) || name != variable(key) {
+			return "", nil
+		}
+		return key, value
+	}}), nil)
+	if err != nil {
+		return fmt.Errorf("environment: %w", err)
+	}
+	for _, key := range slices.Sorted(slices.Values(k.Keys())) {
+		values := []string{k.String(key)}
+		if f := flags.Lookup(key); f != nil && repeated(f) {
+			values = strings.Fields(values[0])
+		}
+		if err := settleFlag(flags, key, variable(key), values); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *app) fromFile(flags *pflag.FlagSet) error {
+	path, text, err := a.readConfig()
+	if err != nil || path == "" {
+		return err
+	}
+	k := koanf.New("\x00")
+	if err := k.Load(rawbytes.Provider(text), toml.Parser()); err != nil {
+		return usage("%s: %w", path, err)
+	}
+	known := keys()
+	for _, key := range slices.Sorted(slices.Values(k.Keys())) {
+		if !slices.Contains(known, key) {
+			return unknownKey(path, strings.ReplaceAll(key, "\x00", "."), known)
+		}
+		values, err := texts(k.Get(key))
+		if err != nil {
+			return usage("%s: %s: %w", path, key, err)
+		}
+		if err := settleFlag(flags, key, path, values); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func unknownKey(path, key string, known []string) error {
+	if near := feedring.Nearest(key, known); near != "" {
+		return usage("%s: unknown key %q: did you mean %q?", path, key, near)
+	}
+	return usage("%s: unknown key %q: the keys are the flags of %q", path, key, "feedring serve --help")
+}
+
+// readConfig returns the configuration file, or an empty path where there is
+// none.
+func (a *app) readConfig() (path string, text []byte, err error) {
+	paths := []string{a.config}
+	if a.config == "" {
+		paths = configPaths()
+	}
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) && a.config == "" {
+			continue
+		}
+		if err == nil && info.Size() > maxConfigFile {
+			err = errors.New("larger than 1 MiB: this is no configuration file")
+		}
+		if err == nil {
+			text, err = os.ReadFile(path)
+		}
+		if err != nil {
+			return "", nil, usage("--config: %w", err)
+		}
+		return path, text, nil
+	}
+	return "", nil, nil
+}
+
+func configPaths() []string {
+	paths := []string{"/etc/feedring/config.toml"}
+	if dir, err := os.UserConfigDir(); err == nil {
+		paths = slices.Insert(paths, 0, filepath.Join(dir, "feedring", "config.toml"))
+	}
+	return paths
+}
+
+// texts writes a TOML value as it would be typed behind a flag.
+func texts(value any) ([]string, error) {
+	switch v := value.(type) {
+	case []any:
+		var all []string
+		for _, item := range v {
+			text, err := texts(item)
+			if err != nil || len(text) != 1 {
+				return nil, errors.New("write a list of texts")
+			}
+			all = append(all, text...)
+		}
+		return all, nil
+	case string, bool, int64, float64:
+		return []string{fmt.Sprint(v)}, nil
+	default:
+		return nil, errors.New("write a text, a number, true or false, or a list of texts")
+	}
+}
+
+// repeated reports whether a flag may be given more than once.
+func repeated(f *pflag.Flag) bool {
+	_, ok := f.Value.(pflag.SliceValue)
+	return ok
+}
+
+func settleFlag(flags *pflag.FlagSet, key, source string, values []string) error {
+	f := flags.Lookup(key)
+	if f == nil || f.Changed {
+		return nil // another command's flag, or a source that goes before has spoken
+	}
+	if len(values) != 1 && !repeated(f) {
+		return usage("%s: %s: one value is expected, not a list", source, key)
+	}
+	for _, value := range values {
+		if err := f.Value.Set(value); err != nil {
+			return usage("%s: --%s %q: %w", source, key, value, err)
+		}
+	}
+	f.Changed = true
+	return flags.SetAnnotation(key, sourceKey, []string{source})
+}
+
+// source tells where a flag's value is from.
+func source(f *pflag.Flag) string {
+	switch from := f.Annotations[sourceKey]; {
+	case len(from) > 0:
+		return from[0]
+	case f.Changed:
+		return "--" + f.Name
+	default:
+		return "default"
+	}
+}
+
+// noArguments refuses words behind a command that takes none, by name.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usage("%q takes no arguments: %q is too much", cmd.CommandPath(), args[0])
+	}
+	return nil
+}
