@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"time"
@@ -23,7 +24,11 @@ const (
 // Decoder turns protobuf into words and keeps the first thing that was wrong,
 // with the name of its field, so that a conversion reads as a list of fields.
 // Every field has a limit. The zero value is ready.
-type Decoder struct{ err error }
+type Decoder struct {
+	err  error
+	raw  []byte // the last peer, see Encoder
+	last feedring.PeerID
+}
 
 // Err is the first error; it wraps ErrMalformed or ErrTooLarge.
 func (d *Decoder) Err() error { return d.err }
@@ -52,10 +57,14 @@ func (d *Decoder) Room(field string, n, most int) bool {
 
 // Peer reads a peer id that must be there.
 func (d *Decoder) Peer(field string, b []byte) feedring.PeerID {
+	if d.last != "" && bytes.Equal(b, d.raw) {
+		return d.last
+	}
 	id, ok := peerFrom(b)
 	if !ok {
 		d.Malformed(field, "no peer id")
 	}
+	d.last, d.raw = id, b
 	return id
 }
 

@@ -9,7 +9,13 @@ import (
 
 // Encoder turns words into protobuf and keeps the first thing that was wrong,
 // so that a conversion reads as a list of fields. The zero value is ready.
-type Encoder struct{ err error }
+type Encoder struct {
+	err error
+	// The last peer: lists name the same one again and again, and the text form
+	// is slow to read.
+	last feedring.PeerID
+	raw  []byte
+}
 
 // Err is the first error.
 func (e *Encoder) Err() error { return e.err }
@@ -26,10 +32,14 @@ func (e *Encoder) Peer(id feedring.PeerID) []byte {
 	if id == "" {
 		return nil
 	}
+	if id == e.last {
+		return e.raw
+	}
 	raw := PeerBytes(id)
 	if raw == nil {
 		e.Fail(fmt.Errorf("peer id %q: %w", cutText(string(id), 80), ErrMalformed))
 	}
+	e.last, e.raw = id, raw
 	return raw
 }
 
