@@ -82,6 +82,9 @@ func report(w io.Writer, err error) {
 	if errors.Is(err, context.DeadlineExceeded) {
 		text = strings.ReplaceAll(text, context.DeadlineExceeded.Error(), "no answer in time: try again, or give more with --timeout")
 	}
+	if errors.Is(err, client.ErrNoPeer) {
+		text += ": check that one of them runs, and its address"
+	}
 	fmt.Fprintln(w, "feedring: "+oneLine(text))
 	var syntax *match.SyntaxError
 	if errors.As(err, &syntax) {

@@ -89,7 +89,10 @@ func (a *app) follow(ctx context.Context, ask *askFlags, how *followFlags, saved
 	defer stop()
 	f := &following{app: a, saved: saved, flags: how, json: ask.json, out: newLines(a.stdout)}
 	var err error
-	if ask.overNetwork() || len(saved.Peers()) > 0 && ask.url == "" {
+	if ask.overNetwork() {
+		saved.Entry = ask.peers.values
+	}
+	if len(saved.Entry) > 0 && ask.url == "" {
 		err = f.overNetwork(ctx, ask)
 	} else {
 		err = f.overAPI(ctx, ask)
@@ -105,13 +108,13 @@ func (f *following) overNetwork(ctx context.Context, ask *askFlags) error {
 	if err != nil {
 		return err
 	}
-	c, err := client.New(ctx, client.Config{Peers: ask.peers.values, Network: ask.network, Known: f.saved.Peers(), Logger: log})
+	c, err := client.New(ctx, client.Config{Peers: f.saved.Entry, Network: ask.network, Known: f.saved.met(), Logger: log})
 	if err != nil {
 		return err
 	}
 	defer c.Close()
 	options := client.FollowOptions{
-		Updates: f.flags.updates, Resume: f.saved.resume(), First: f.first, Within: time.Duration(ask.timeout),
+		Updates: f.flags.updates, Resume: f.saved.Over, First: f.first, Within: time.Duration(ask.timeout),
 		Save: f.saved.keep,
 	}
 	return c.Follow(ctx, f.saved.Query, options, func(e feedring.Entry, _ feedring.Cursor) error { return f.entry(e) })

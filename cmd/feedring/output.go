@@ -52,7 +52,8 @@ func columns(w io.Writer) int {
 type grid struct {
 	head []string
 	rows [][]string
-	wide int // the column that gives way where the terminal is narrow, from 1; 0: none
+	open bool // with its head where it is no terminal, too
+	wide int  // the column that gives way where the terminal is narrow, from 1; 0: none
 }
 
 func (g *grid) add(cells ...string) { g.rows = append(g.rows, cells) }
@@ -95,7 +96,11 @@ func (g *grid) others() int {
 }
 
 func (g *grid) printPlain(w io.Writer) error {
-	for _, cells := range g.rows {
+	rows := g.rows
+	if g.open {
+		rows = append([][]string{g.head}, rows...)
+	}
+	for _, cells := range rows {
 		if _, err := fmt.Fprintln(w, strings.ReplaceAll(strings.Join(cells, "\t"), "\n", "\t")); err != nil {
 			return err
 		}

@@ -22,6 +22,7 @@ var savedName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 type saved struct {
 	path  string
 	Query feedring.Query
+	Entry []string       // the peers that were named to ask through
 	Last  string         // the last event's id, of a running peer's API
 	Over  *client.Resume // over the network
 }
@@ -33,6 +34,7 @@ type savedJSON struct {
 	Since    time.Time      `json:"since,omitzero"`
 	Until    time.Time      `json:"until,omitzero"`
 	Limit    int            `json:"limit,omitempty"`
+	Peers    []string       `json:"peers,omitempty"`
 	Last     string         `json:"last,omitempty"`
 	Network  *client.Resume `json:"network,omitempty"`
 }
@@ -65,20 +67,17 @@ func (a *app) openSaved(name string, q feedring.Query, said bool) (*saved, error
 	s.Query = feedring.Query{
 		Theme: old.Theme, Provider: old.Provider, Words: old.Words, Since: old.Since, Until: old.Until, Limit: old.Limit,
 	}
-	s.Last, s.Over = old.Last, old.Network
+	s.Entry, s.Last, s.Over = old.Peers, old.Last, old.Network
 	return s, nil
 }
 
-// Peers are those met the last time.
-func (s *saved) Peers() []feedring.PeerInfo {
+// met is the peers met the last time.
+func (s *saved) met() []feedring.PeerInfo {
 	if s.Over == nil {
 		return nil
 	}
 	return s.Over.Peers
 }
-
-// resume is where to go on over the network; nil: begin.
-func (s *saved) resume() *client.Resume { return s.Over }
 
 // keep takes where a follower stands now.
 func (s *saved) keep(r client.Resume) {
@@ -94,7 +93,7 @@ func (s *saved) write() error {
 		return nil
 	}
 	text, err := json.Marshal(savedJSON{
-		s.Query.Theme, s.Query.Provider, s.Query.Words, s.Query.Since, s.Query.Until, s.Query.Limit, s.Last, s.Over,
+		s.Query.Theme, s.Query.Provider, s.Query.Words, s.Query.Since, s.Query.Until, s.Query.Limit, s.Entry, s.Last, s.Over,
 	})
 	if err != nil {
 		return fmt.Errorf("--resume: %w", err)

@@ -108,7 +108,7 @@ func tableOf(rows []map[string]any) *grid {
 		}
 	}
 	names := sortedKeys(columns)
-	g := &grid{}
+	g := &grid{open: true}
 	for _, name := range names {
 		g.head = append(g.head, strings.ToUpper(printable(name)))
 	}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"feedring": main})
+}
+
+// TestScript runs the command line as a user does. Scripts find a running
+// peer's socket in $PEER.
+func TestScript(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exit1": exits(1), "exit2": exits(2), "exit3": exits(3), "exit4": exits(4),
+		},
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("HOME", env.WorkDir)
+			env.Setenv("PEER", filepath.Join(env.WorkDir, "peer"))
+			return fakePeer(env)
+		},
+	})
+}
+
+// exits runs a command that must end with a code.
+func exits(code int) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, _ bool, args []string) {
+		var told *exec.ExitError
+		err := ts.Exec(args[0], args[1:]...)
+		if !errors.As(err, &told) || told.ExitCode() != code {
+			ts.Fatalf("it ended with %v, want exit status %d", err, code)
+		}
+	}
+}
+
+// fakePeer serves the API of a peer on a socket.
+func fakePeer(env *testscript.Env) error {
+	dir := filepath.Join(env.WorkDir, "peer")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	l, err := net.Listen("unix", filepath.Join(dir, "feedring.sock"))
+	if err != nil {
+		return err
+	}
+	s := &http.Server{Handler: fakeAPI()}
+	done := make(chan struct{})
+	go func() { defer close(done); _ = s.Serve(l) }()
+	env.Defer(func() { _ = s.Close(); <-done })
+	return nil
+}
+
+func fakeAPI() http.Handler {
+	mux := http.NewServeMux()
+	say := func(pattern, text string) {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, text) })
+	}
+	refuse := func(w http.ResponseWriter, status int, detail string) {
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.WriteHeader(status)
+		_ = json.NewEncoder(w).Encode(map[string]any{"status": status, "detail": detail})
+	}
+	const entry = `{"id":"e1","feed":"https://news.example/feed","provider":"news.example","theme":"news","title":"One\u001b[31m","url":"https://news.example/1","published":"2026-01-02T03:04:05Z","publisher":"P","via":"P"}`
+	mux.HandleFunc("GET /api/v1/entries", func(w http.ResponseWriter, r *http.Request) {
+		switch r.FormValue("theme") {
+		case "news":
+			fmt.Fprintln(w, entry)
+			fmt.Fprintln(w, `{"event":"answered","via":"P","theme":"news","hops":1,"messages":2,"entries":1}`)
+		case "weather":
+			fmt.Fprintln(w, entry)
+			fmt.Fprintln(w, `{"event":"incomplete","missing":["weather"],"hops":4,"messages":9,"entries":1}`)
+		case "crime":
+			refuse(w, http.StatusBadRequest, "the peer does not like this")
+		case "disaster":
+			refuse(w, http.StatusServiceUnavailable, "the peer is busy: come back")
+		default:
+			fmt.Fprintln(w, `{"event":"unsatisfied","hops":3,"messages":5,"suggest":["sport"]}`)
+		}
+	})
+	mux.HandleFunc("GET /api/v1/stream", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprintf(w, "retry: 3000\n\nevent: entry\nid: after%s\ndata: %s\n\n", r.Header.Get("Last-Event-ID"), entry)
+		fmt.Fprint(w, ": alive\n\nevent: answered\ndata: {\"event\":\"answered\",\"via\":\"P\",\"theme\":\"news\",\"hops\":0,\"messages\":0,\"entries\":1}\n\n")
+		fmt.Fprintf(w, "event: entry\nid: b\ndata: {\"id\":\"e2\",\"provider\":\"news.example\",\"title\":\"Two after %s\",\"published\":\"2026-01-02T03:04:05Z\"}\n\n", r.Header.Get("Last-Event-ID"))
+	})
+	say("GET /api/v1/ring", `[{"theme":"news","manager":"P","secondary":"Q","term":3,"peers":4,"feeds":9,"clients":12}]`)
+	say("GET /api/v1/catalog/news", `{"theme":"news","manager":"P","term":3,"peers":[{"peer":"P","role":"manager","clients":4,"feeds":[{"title":"N","url":"https://news.example/feed","provider":"news.example"}]},{"peer":"Q","role":"peer","feeds":[]}]}`)
+	mux.HandleFunc("GET /api/v1/catalog/", func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusNotFound, "no such group") })
+	say("GET /api/v1/status", `{"peer":"P","uptime_s":12,"feeds":[{"url":"https://news.example/feed","entries":3}],"new_field":{"a":[1,2]}}`)
+	say("GET /api/v1/doctor", `{"checks":[{"name":"clock","ok":true,"detail":"agrees"},{"name":"peers","ok":false,"detail":"nobody","advice":"join"}]}`)
+	say("GET /api/v1/vouch", `{"document":{"network":"main"},"instructions":"Put it there.\n\n{\n  \"network\": \"main\"\n}\n","sites":[{"site":"news.example","vouched":true,"way":"dns"}]}`)
+	say("GET /api/v1/feeds", `[{"url":"https://news.example/feed","theme":"news","provider":"news.example","entries":3,"new_field":1},{"url":"https://own.example/","provider":"own.example","entries":0,"error":"gone"}]`)
+	mux.HandleFunc("POST /api/v1/feeds", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusCreated) })
+	mux.HandleFunc("DELETE /api/v1/feeds", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	mux.HandleFunc("POST /api/v1/ping", func(w http.ResponseWriter, _ *http.Request) {
+		refuse(w, http.StatusNotFound, "this is not one of the peer's feeds")
+	})
+	return mux
+}
