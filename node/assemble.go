@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"encoding/binary"
 	"io"
 	"math/rand/v2"
 	"time"
@@ -33,7 +32,7 @@ func (n *Node) assemble() error {
 	}
 	n.links = &links{
 		open: n.openLink, stale: n.cfg.Refresh, log: n.log, ctx: n.ctx, kept: make(map[linkKey]*link),
-		encode: n.encode,
+		encode: func(m feedring.Message) ([]byte, error) { return codec.Encode(n.sealer, m) },
 	}
 	n.persister = &persister{
 		store: n.store, log: n.log, tell: n.tell,
@@ -109,13 +108,4 @@ func (n *Node) openLink(ctx context.Context, to feedring.PeerID, verb feedring.V
 
 func (n *Node) openPoll(ctx context.Context, to feedring.PeerID, verb feedring.Verb) (io.ReadWriteCloser, error) {
 	return n.host.Open(ctx, to, verb, false)
-}
-
-// encode is a message as a frame: its length, then itself.
-func (n *Node) encode(m feedring.Message) ([]byte, error) {
-	body, err := codec.Encode(n.sealer, m)
-	if err != nil {
-		return nil, err
-	}
-	return append(binary.AppendUvarint(make([]byte, 0, len(body)+binary.MaxVarintLen32), uint64(len(body))), body...), nil
 }
