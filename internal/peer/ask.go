@@ -18,7 +18,10 @@ type ask struct {
 	until    time.Time // when the client is answered at the latest
 	tries    int
 	tried    []feedring.PeerID
-	next     time.Time // when another coordinator is tried
+	sent     Query // to the last of them
+	to       feedring.PeerID
+	accepted bool      // it said so, since it was last asked
+	next     time.Time // when it is asked whether it is still there, or another one is tried
 	fallback *feedring.Final
 }
 
@@ -34,6 +37,7 @@ const (
 	attemptShift = 6 // tries of one attempt: 32, two numbers each
 	maxTries     = 32
 	answerWithin = 500 * time.Millisecond // the patience with one peer
+	checkEvery   = time.Second            // between looks whether a coordinator is there
 	startPause   = 100 * time.Millisecond // before a peer that is still starting looks again
 	defaultAsk   = 10 * time.Second
 	maxAsk       = 10 * time.Minute
@@ -99,8 +103,15 @@ func (m *Machine) unreached(theme feedring.Theme) []string {
 	return missing
 }
 
-// try passes the question to a coordinator that was not tried yet.
+// try passes the question to a coordinator that was not tried yet. One that
+// accepted is asked the same again first: while it is at work it accepts again,
+// and only one that died with the question in its hands is replaced.
 func (m *Machine) try(a *ask) {
+	if a.accepted {
+		a.accepted, a.next = false, m.now.Add(answerWithin)
+		m.send(a.to, a.sent, false)
+		return
+	}
 	candidates := m.coordinators(&a.in)
 	to := firstNot(candidates, a.tried)
 	if to == "" && len(candidates) > 0 { // all were tried: once more
@@ -131,6 +142,7 @@ func (m *Machine) askCoordinator(a *ask, to feedring.PeerID) {
 	if !slices.Contains(a.tried, to) {
 		a.tried = append(a.tried, to)
 	}
+	a.sent, a.to, a.accepted = q, to, false
 	a.next = m.now.Add(answerWithin)
 	m.send(to, q, a.tries > 1)
 }
@@ -200,21 +212,16 @@ func distinct(peers []feedring.PeerID) []feedring.PeerID {
 	return kept
 }
 
-// accepted gives the coordinator time. One that dies with the question in its
-// hands is replaced when half of what is left is over.
-func (m *Machine) accepted(from feedring.PeerID, message Accepted) {
+// accept gives the coordinator time.
+func (m *Machine) accept(from feedring.PeerID, message Accepted) {
 	a := m.asks[askKey{message.ID, message.Attempt >> attemptShift}]
-	if a == nil || !a.latest(message.Attempt) || !slices.Contains(a.tried, from) {
+	if a == nil || from != a.to || message.Attempt != a.sent.Attempt {
 		return
 	}
-	a.next = a.until
-	if from != m.cfg.Self {
-		a.next = m.now.Add(max(a.until.Sub(m.now)/2, answerWithin))
+	a.accepted, a.next = true, m.now.Add(checkEvery)
+	if from == m.cfg.Self {
+		a.next = a.until
 	}
-}
-
-func (a *ask) latest(number uint32) bool {
-	return number>>1 == a.in.Attempt<<(attemptShift-1)|uint32(a.tries-1)
 }
 
 // final takes a coordinator's answer. What an earlier try left incomplete
@@ -224,7 +231,7 @@ func (m *Machine) final(from feedring.PeerID, f feedring.Final) {
 	if a == nil || !slices.Contains(a.tried, from) || f.Status < feedring.Answered || f.Status > feedring.Incomplete {
 		return
 	}
-	if f.Status == feedring.Incomplete && !a.latest(f.Attempt) && m.now.Before(a.until) {
+	if f.Status == feedring.Incomplete && f.Attempt != a.sent.Attempt && m.now.Before(a.until) {
 		a.fallback = &f
 		return
 	}

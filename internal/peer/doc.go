@@ -18,4 +18,13 @@
 //     the loop, with limits, and report back exactly once.
 //  6. A message to this peer itself never leaves: the machine delivers it.
 //  7. It never calls Step with a time before the one of the last call.
+//
+// # Attempts
+//
+// A client numbers the attempts of its query; that number is on tickets, in
+// Place and in the Answer. For one of them the asked peer may try several
+// coordinators, and a coordinator may search the ring after a shortcut that
+// failed. So between peers (Query, Accepted, Final and the ring's messages) the
+// number is 64 times the client's, plus twice the try, plus 1 for the second
+// search of one coordinator: each of these has at most one final.
 package peer

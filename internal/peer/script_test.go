@@ -85,6 +85,7 @@ type script struct {
 //	restart PEER [join=PEER]          with what it has on disk
 //	offer PEER [THEME=PROVIDER,…]     and nothing else
 //	kill PEER | leave PEER            leave: in good order
+//	later DURATION kill PEER          while the next command runs
 //	cut PEER,PEER                     from all others; heal ends it
 //	book THEME=PEER,…                 what the address book tells
 //	run DURATION
@@ -115,6 +116,8 @@ func (s *script) play(words []string) {
 		s.publish(who, specs...)
 	case "kill":
 		s.kill(who)
+	case "later":
+		s.later(s.now.Add(s.duration(args[0])), feedring.PeerID(args[2]))
 	case "leave":
 		s.step(who, Depart{})
 	case "cut":
@@ -128,6 +131,16 @@ func (s *script) play(words []string) {
 		s.book[feedring.Theme(theme)] = peerList(peers)
 	default:
 		s.look(verb, who, args, options)
+	}
+}
+
+func (s *script) later(at time.Time, who feedring.PeerID) {
+	s.watch = func() {
+		if !s.now.Before(at) && !s.peers[who].down {
+			s.kill(who)
+			s.trace("%s is killed", who)
+			s.watch = nil
+		}
 	}
 }
 

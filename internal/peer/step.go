@@ -243,7 +243,7 @@ func (m *Machine) receive(from feedring.PeerID, message feedring.Message) {
 	case Query:
 		m.coordinate(from, message)
 	case Accepted:
-		m.accepted(from, message)
+		m.accept(from, message)
 	case Final:
 		m.final(from, message.Final)
 	}
