@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/feedring/feedring"
+)
+
+const fakeVariable = "DEMO_TEST_PEER"
+
+// TestMain lets the test program stand in for feedring.
+func TestMain(m *testing.M) {
+	if how := os.Getenv(fakeVariable); how != "" {
+		os.Exit(fakePeer(how))
+	}
+	os.Exit(m.Run())
+}
+
+// fakePeer is a peer that knows a ring and a new entry. It keeps a file as
+// long as it runs, if it is told where.
+func fakePeer(how string) int {
+	data := os.Args[slices.Index(os.Args, "--data")+1]
+	if how == "broken" {
+		fmt.Fprintln(os.Stderr, "no good")
+		return 1
+	}
+	alive := filepath.Join(how, filepath.Base(data))
+	if err := os.WriteFile(alive, nil, 0o600); err != nil {
+		return 1
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 1
+	}
+	ended := make(chan os.Signal, 1)
+	signal.Notify(ended, syscall.SIGTERM)
+	go func() { _ = http.Serve(listener, http.HandlerFunc(fakeAPI)) }()
+	_ = json.NewEncoder(os.Stdout).Encode(started{
+		Event: "ready", Peer: feedring.PeerID("12D3Koo" + filepath.Base(data)), HTTP: "http://" + listener.Addr().String(),
+		Addrs: []string{"/ip4/127.0.0.1/udp/1/quic-v1/p2p/12D3Koo", "/ip4/127.0.0.1/tcp/1/p2p/12D3Koo"},
+	})
+	<-ended
+	if os.Remove(alive) != nil {
+		return 1
+	}
+	return 0
+}
+
+func fakeAPI(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/api/v1/ring" {
+		_ = json.NewEncoder(w).Encode(testRing)
+		return
+	}
+	fmt.Fprint(w, ": hello\n\nevent: entry\nid: 1\ndata: {\"id\":\"1\",\"url\":\"http://old.example/\"}\n\n")
+	_ = http.NewResponseController(w).Flush()
+	<-r.Context().Done()
+}
+
+var testRing = []feedring.RingGroup{
+	{Theme: "weather", Manager: "12D3Koo3", Secondary: "12D3Koo7", Peers: 2, Feeds: 2},
+	{Theme: "news", Manager: "12D3Koo1", Secondary: "12D3Koo2", Peers: 3, Feeds: 4},
+	{Theme: "science", Manager: "12D3Koo4", Secondary: "12D3Koo5", Peers: 2, Feeds: 3},
+	{Theme: "sport", Manager: "12D3Koo6", Secondary: "12D3Koo5", Peers: 2, Feeds: 3},
+}
+
+// runFake runs the demo with stand-ins and returns what it printed.
+func runFake(t *testing.T, ctx context.Context, how string, o options) (string, error) {
+	t.Helper()
+	t.Setenv(fakeVariable, how)
+	t.Setenv("TMPDIR", t.TempDir())
+	o.binary = os.Args[0]
+	var out strings.Builder
+	err := run(ctx, o, &out)
+	if left, e := os.ReadDir(os.Getenv("TMPDIR")); e != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, e)
+	}
+	return out.String(), err
+}
+
+func TestRun(t *testing.T) {
+	alive := t.TempDir()
+	out, err := runFake(t, t.Context(), alive, options{limit: 300 * time.Millisecond, every: 10 * time.Millisecond})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	t.Log(out)
+	for _, want := range []string{
+		"Peer 7 is up", "╭─▶ weather", "manager   peer 1", "secondary peer 7", " query --network demo --peer /ip4/127.0.0.1/tcp/1/p2p/12D3Koo '",
+		" follow --network demo", " ring --api http://127.0.0.1:", "published ", "Stopping 7 peers.",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing in:\n%s", want, out)
+		}
+	}
+	if left, _ := os.ReadDir(alive); len(left) > 0 {
+		t.Errorf("peers that did not end in good order: %v", left)
+	}
+	commands := regexp.MustCompile(`(?m)^  \S+ (query|follow|ring) .*$`)
+	if n := len(commands.FindAllString(out, -1)); n != 3 {
+		t.Errorf("%d commands to try", n)
+	}
+	for _, line := range strings.Split(commands.ReplaceAllString(out, ""), "\n") {
+		if utf8.RuneCountInString(line) > 80 && !strings.Contains(line, "http") {
+			t.Errorf("%d characters: %s", utf8.RuneCountInString(line), line)
+		}
+	}
+}
+
+func TestInterruptIsNoError(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if out, err := runFake(t, ctx, t.TempDir(), options{every: time.Second}); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestPeerThatDoesNotStart(t *testing.T) {
+	out, err := runFake(t, t.Context(), "broken", options{every: time.Second})
+	if err == nil || !strings.Contains(err.Error(), "peer 1 ended at once") || !strings.Contains(err.Error(), "no good") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestNoBinary(t *testing.T) {
+	var out strings.Builder
+	err := run(t.Context(), options{binary: filepath.Join(t.TempDir(), "feedring"), every: time.Second}, &out)
+	if err == nil || !strings.Contains(err.Error(), "make build") {
+		t.Error(err)
+	}
+}
+
+// TestDeadPeerIsTold kills a peer: the demo must not go on as if all were well.
+func TestDeadPeerIsTold(t *testing.T) {
+	t.Setenv(fakeVariable, t.TempDir())
+	c, err := startChild(os.Args[0], "peer 1", t.TempDir(), []string{"serve", "--data", "1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.await(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	n := &network{peers: []*child{c}}
+	if err := n.ended(); err != nil {
+		t.Errorf("alive, yet %v", err)
+	}
+	if err := c.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-c.done
+	if err := n.ended(); err == nil {
+		t.Error("a dead peer is not told")
+	}
+	if err := stopAll(n.peers); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTally(t *testing.T) {
+	c := &tally{published: 3, read: map[feedring.EntryID]bool{}}
+	if s := c.String(); s != "published 3, read none yet" {
+		t.Error(s)
+	}
+	for i, id := range []feedring.EntryID{"a", "b", "a"} {
+		a := arrival{entry: feedring.Entry{ID: id}, at: testNow.Add(time.Duration(i+1) * time.Second)}
+		if got := c.take(a, testNow); got != (i < 2) {
+			t.Errorf("%s taken: %v", id, got)
+		}
+	}
+	if s := c.String(); s != "published 3, read 2; from origin to reader 1.5 s on average, 2.0 s at most" {
+		t.Error(s)
+	}
+}
