@@ -28,8 +28,8 @@ type member struct {
 	probed  time.Time // the last beacon to a peer that is away
 	unfit   time.Time // when it asked not to be secondary
 
-	wanted time.Time // when rows were last asked of it
-	older  int       // how often in a row it showed other old heads
+	wanted  time.Time // when rows were last asked of it
+	differs time.Time // since when it shows other old heads
 }
 
 // compareRows orders two versions of one peer's row: by incarnation, version,

@@ -19,19 +19,21 @@ var testStart = time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
 // cluster drives machines in virtual time: it is the network, the disks and
 // the stores of a small group.
 type cluster struct {
-	now    time.Time
-	seed   uint64
-	rng    *rand.Rand
-	events eventHeap
-	turn   uint64
-	nodes  map[feedring.PeerID]*testNode
-	cut    map[[2]feedring.PeerID]bool
-	loss   func(from, to feedring.PeerID, m Message) bool
-	delay  func() time.Duration
-	trace  func(format string, args ...any)
-	check  func()
-	alter  func(*Config)
-	placed []Placed
+	now     time.Time
+	seed    uint64
+	rng     *rand.Rand
+	events  eventHeap
+	turn    uint64
+	nodes   map[feedring.PeerID]*testNode
+	cut     map[[2]feedring.PeerID]bool
+	loss    func(from, to feedring.PeerID, m Message) bool
+	delay   func() time.Duration
+	trace   func(format string, args ...any)
+	check   func()
+	alter   func(*Config)
+	placed  []Placed
+	polled  func(feedring.PeerID)
+	streams uint64
 }
 
 type testNode struct {
@@ -228,6 +230,9 @@ func (c *cluster) do(n *testNode, out Output) {
 			c.step(n, Appended{Batch: o.Batch, Head: n.head(o.Feed)})
 		}))
 	case Fetch:
+		if c.polled != nil {
+			c.polled(o.From)
+		}
 		c.tracef("%s polls %s of %s after %d/%d", n.id, short(o.Feed.URL), o.From, o.After.Epoch, o.After.Sequence)
 		c.fetch(n, o)
 	case Admit:
@@ -270,6 +275,8 @@ func (c *cluster) send(n *testNode, s Send) {
 		if p, ok := msg.(Placed); ok {
 			c.placed = append(c.placed, p)
 			c.tracef("%s answers %s", n.id, describePlaced(p))
+		} else {
+			c.tracef("%s answers %s", n.id, describe(msg))
 		}
 		return
 	}

@@ -84,5 +84,9 @@ func (m *Machine) silentAt() time.Time {
 
 // window is how long a probe may take.
 func (m *Machine) window() time.Duration {
-	return max(m.cfg.Refresh/4, 3*m.rtt) * m.stretch() / m.cfg.Refresh
+	return m.calmWindow() * m.stretch() / m.cfg.Refresh
 }
+
+// calmWindow is the window of a peer without doubt: turns are counted in it,
+// so that one doubtful peer does not hold up those behind it.
+func (m *Machine) calmWindow() time.Duration { return max(m.cfg.Refresh/4, 3*m.rtt) }

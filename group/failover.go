@@ -48,7 +48,7 @@ func (m *Machine) watch() {
 		m.timers.cancel(bell{chime: chimeSilence})
 		return
 	}
-	at := m.silentAt().Add(time.Duration(m.turn()) * m.window())
+	at := m.silentAt().Add(time.Duration(m.turn()) * m.calmWindow())
 	if at.Before(m.suspicion.deferred) {
 		at = m.suspicion.deferred
 	}

@@ -47,7 +47,7 @@ func (m *Machine) backfillOf(h *head, pos feedring.Position) {
 // spreadOf is how far polls are spread so that a publisher is not polled by
 // all at once: more in larger groups, since each poll costs it about as much.
 func (m *Machine) spreadOf() time.Duration {
-	n := time.Duration(len(m.present()))
+	n := time.Duration(len(m.neighbours()))
 	return min(m.cfg.Refresh/10, 50*time.Millisecond, n*500*time.Microsecond)
 }
 
@@ -82,8 +82,9 @@ func (m *Machine) fetch(ref feedring.FeedRef) {
 	m.emit(Fetch{Group: m.group, Feed: ref, From: from, After: h.pos, Fresh: m.now.Add(-m.cfg.Freshness)})
 }
 
-// holder chooses whom to poll: the publisher (in large groups the neighbour
-// that told), then after a failure who told, the manager, anybody.
+// holder chooses whom to poll: the publisher, but in large groups the neighbour
+// that told, and the manager for what a newcomer lacks, since it knows who is
+// away only by the first beacon. After a failure the others come, then anybody.
 func (m *Machine) holder(ref feedring.FeedRef, h *head) feedring.PeerID {
 	present := m.present()
 	anybody := feedring.PeerID("")
@@ -91,7 +92,7 @@ func (m *Machine) holder(ref feedring.FeedRef, h *head) feedring.PeerID {
 		anybody = present[m.jitter(time.Duration(len(present)))]
 	}
 	order := []feedring.PeerID{ref.Publisher, h.from, m.manager(), anybody}
-	if m.large() {
+	if m.large() || !h.backfill.IsZero() {
 		order[0], order[1] = order[1], order[0]
 	}
 	for i := range order {
@@ -117,6 +118,7 @@ func (m *Machine) stored(s Stored) {
 	case progress:
 		m.advance(s.Feed, h, s.Head.Position, s.Head.Hash)
 		m.emit(Wake{Feed: s.Feed, Through: h.pos})
+		m.passOn(s.Feed, h, s.From)
 	case !s.Failed && h.pos.IsZero() && !s.Known.Position.IsZero():
 		// Nothing that the other side holds is fresh: all of it counts as held.
 		m.advance(s.Feed, h, s.Known.Position, s.Known.Hash)

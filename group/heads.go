@@ -18,6 +18,7 @@ type head struct {
 
 	known    feedring.Position // the highest that anybody told
 	from     feedring.PeerID   // who told it
+	path     []feedring.PeerID // of the notify that told it, in large groups
 	flying   bool              // a poll is under way
 	queued   bool              // a poll waits for others to end
 	tries    int               // failed polls in a row
@@ -169,8 +170,8 @@ func (m *Machine) recentHeads() ([]feedring.Head, uint64) {
 }
 
 // compareOlder compares the heads that were not told. Entries under way make
-// them differ for a moment; where they differ twice in a row, heads are
-// compared one by one with a random holder.
+// them differ for a moment; where they go on to differ, heads are compared one
+// by one, with who told, and then with a random holder.
 func (m *Machine) compareOlder(with feedring.PeerID, told []feedring.Head, theirs uint64) {
 	mine := m.digest
 	for _, t := range told {
@@ -179,17 +180,21 @@ func (m *Machine) compareOlder(with feedring.PeerID, told []feedring.Head, their
 		}
 	}
 	mem := m.members[with]
-	if mine == theirs || mem == nil {
-		if mem != nil {
-			mem.older = 0
-		}
+	if mem == nil {
 		return
 	}
-	if mem.older++; mem.older < 2 || m.now.Sub(m.sync.last) < m.cfg.Refresh {
+	if mine == theirs || m.backfills > 0 || len(mem.row.Backfilling) > 0 {
+		mem.differs = time.Time{}
+		return
+	}
+	if mem.differs.IsZero() {
+		mem.differs = m.now
+	}
+	if m.now.Sub(mem.differs) < m.beatEvery()/2 || m.now.Sub(m.sync.last) < m.cfg.Refresh {
 		return
 	}
 	holder := with
-	if others := m.present(); !m.serving && mem.older > 3 && len(others) > 0 {
+	if others := m.present(); !m.serving && m.now.Sub(mem.differs) > m.cfg.Refresh && len(others) > 0 {
 		holder = others[m.jitter(time.Duration(len(others)))]
 	}
 	m.askHeads(holder, feedring.FeedRef{})

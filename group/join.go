@@ -135,7 +135,7 @@ func (m *Machine) onJoin(from feedring.PeerID, j Join) {
 		return // about to follow another manager, who will admit it
 	}
 	if !m.serving {
-		if from == m.manager() && j.Row.Peer == from && j.Row.Incarnation > m.incarnationOf(from) {
+		if from == m.manager() && j.Row.Peer == from {
 			m.restarted()
 			return
 		}
@@ -157,13 +157,6 @@ func (m *Machine) onJoin(from feedring.PeerID, j Join) {
 func (m *Machine) restarted() {
 	m.lead.heard = earlier(m.lead.heard, m.now.Add(-3*m.cfg.Refresh))
 	m.watch()
-}
-
-func (m *Machine) incarnationOf(p feedring.PeerID) uint64 {
-	if mem := m.members[p]; mem != nil {
-		return mem.row.Incarnation
-	}
-	return 0
 }
 
 // outbid claims above a term that a peer has accepted and that this manager
@@ -247,6 +240,7 @@ func (m *Machine) admitted(a Admitted) {
 	}
 	m.tellBackfills()
 	m.tellRow()
+	m.answer(0)
 	m.watch()
 }
 

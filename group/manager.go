@@ -9,7 +9,7 @@ import (
 
 // serve begins to manage under t, which is on disk.
 func (m *Machine) serve(t feedring.Term) {
-	before := m.manager()
+	before, deputy := m.manager(), m.lead.secondary
 	m.serving, m.acked = true, false
 	m.lead = lead{claim: Claim{Group: m.group, Term: t}, heard: m.now, since: m.now}
 	m.number = 0
@@ -23,6 +23,9 @@ func (m *Machine) serve(t feedring.Term) {
 		mem.heard, mem.acked, mem.told, mem.asked = m.now, false, time.Time{}, 0
 		if p == before && p != m.cfg.Self && !mem.away {
 			mem.away, mem.since, mem.probed = true, m.now, m.now // it was probed
+		}
+		if p == deputy { // its turn was first, and it let it pass
+			mem.heard = m.now.Add(-m.cfg.Refresh)
 		}
 	}
 	if m.me().row.Admitted.IsZero() {

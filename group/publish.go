@@ -125,12 +125,18 @@ func (m *Machine) onNotify(from feedring.PeerID, n Notify) {
 	if len(n.Path) > maxPath || m.members[from] == nil {
 		return
 	}
-	if !m.learn(n.Head.Feed, n.Head.Position, from) {
-		return // known already: it is not passed on twice
+	if m.learn(n.Head.Feed, n.Head.Position, from) && m.large() {
+		m.heads[n.Head.Feed].path = n.Path
 	}
-	if m.large() && len(n.Path) < maxPath {
-		n.Header = m.header()
-		n.Path = append(slices.Clip(n.Path), m.cfg.Self)
-		m.notify(n, from)
+}
+
+// passOn tells the neighbours in a large group what was just stored: not
+// before, so that they can poll here, and the publisher is left alone.
+func (m *Machine) passOn(ref feedring.FeedRef, h *head, from feedring.PeerID) {
+	if !m.large() || len(h.path) >= maxPath {
+		return
 	}
+	path := append(slices.Clip(h.path), m.cfg.Self)
+	h.path = nil
+	m.notify(Notify{Header: m.header(), Head: feedring.Head{Feed: ref, Position: h.pos, Hash: h.hash}, Path: path}, from)
 }
