@@ -1,0 +1,83 @@
+package api
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/client"
+)
+
+func TestReadEvents(t *testing.T) {
+	const text = ": hello\nretry: 3000\n\n" +
+		"event: entry\nid: 1\ndata: {\ndata: }\n\n" +
+		"data:bare\n\n" +
+		"event: answered\n\n" +
+		"event: cut off\ndata: x"
+	var got []string
+	err := readEvents(strings.NewReader(text), func(e event) error {
+		got = append(got, e.name+"|"+e.id+"|"+string(e.data))
+		return nil
+	})
+	if want := []string{"entry|1|{\n}", "message|1|bare", "answered|1|"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %q, %v; want %q", got, err, want)
+	}
+}
+
+func TestReadEventsEnds(t *testing.T) {
+	enough := errors.New("enough")
+	calls := 0
+	err := readEvents(strings.NewReader("data: a\n\ndata: b\n\n"), func(event) error { calls++; return enough })
+	if !errors.Is(err, enough) || calls != 1 {
+		t.Errorf("%d calls, %v", calls, err)
+	}
+	endless := strings.NewReader(strings.Repeat("data: "+strings.Repeat("x", 1000)+"\n", 3*maxLine/1000))
+	if err := readEvents(endless, func(event) error { return nil }); err == nil {
+		t.Error("an event without end was read to the end")
+	}
+}
+
+// TestStreamProblem reads an error that a peer tells within a stream.
+func TestStreamProblem(t *testing.T) {
+	s := &Stream{Each: func(feedring.Entry, string) error { return nil }}
+	var p *Problem
+	err := readEvents(strings.NewReader("event: problem\ndata: {\"status\":503,\"detail\":\"too busy\"}\n\n"), s.event)
+	if !errors.As(err, &p) || p.Status != 503 || p.Error() != "too busy" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAnswerLine(t *testing.T) {
+	for line, wrong := range map[string]bool{
+		"": false, " ": false, `{"id":"x"}`: false, `{"event":"answered","via":["A","B"],"hops":1,"messages":2,"entries":0}`: false,
+		"<html>": true, `{"event":7}`: true, `{"id":7}`: true, `{"event":"answered","hops":"x"}`: true,
+	} {
+		var a client.Answer
+		if _, err := answerLine(&a, []byte(line)); (err != nil) != wrong {
+			t.Errorf("%q: %v", line, err)
+		}
+	}
+}
+
+func FuzzReadEvents(f *testing.F) {
+	f.Add("event: entry\nid: 1\ndata: {\"id\":\"x\"}\n\n")
+	f.Add("event: answered\ndata: {\"event\":\"answered\",\"via\":\"P\"}\n\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		s := &Stream{
+			First: func(client.Answer) error { return nil },
+			Each:  func(feedring.Entry, string) error { return nil },
+		}
+		_ = readEvents(strings.NewReader(text), s.event)
+	})
+}
+
+func FuzzAnswerLine(f *testing.F) {
+	f.Add(`{"event":"incomplete","missing":["news"]}`)
+	f.Add(`{"id":"x","published":"2026-01-02T03:04:05Z"}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		var a client.Answer
+		_, _ = answerLine(&a, []byte(text))
+	})
+}
