@@ -20,9 +20,11 @@ type joining struct {
 
 func (j *joining) asked(p feedring.PeerID) bool { return j.active && slices.Contains(j.via, p) }
 
-// found makes this peer the manager of a group of its own.
+// found makes this peer the manager of a group of its own. A manager claims
+// anew where the map has a dead row above its number, which would hide it.
 func (m *Machine) found(above uint64) {
-	if m.serving || m.leaving || m.live() || m.saving.purpose == forClaim {
+	hidden := m.serving && above >= m.lead.claim.Term.Number
+	if m.leaving || m.live() && !hidden || m.saving.purpose == forClaim {
 		return
 	}
 	m.joining = joining{}
