@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -15,8 +16,8 @@ import (
 const (
 	infoRead   = 10 * time.Second
 	infoAsk    = 500 * time.Millisecond // for each peer that may know a group
-	infoAsked  = 4                      // peers asked for a group at most
-	infoWithin = 3 * time.Second
+	infoAsked  = 4                      // members asked where manager and secondary are away
+	infoWithin = 4 * time.Second
 )
 
 // serveInfo answers what commands want to know: the ring, or one group.
@@ -70,19 +71,37 @@ func (n *Node) Catalogue(ctx context.Context, theme feedring.Theme) (feedring.Ca
 	if len(asked) == 0 {
 		return feedring.Catalogue{}, fmt.Errorf("no group publishes %s%s: %w", theme, n.suggest(theme), web.ErrUnknown)
 	}
-	if len(asked) < infoAsked {
-		found, _ := n.host.FindGroup(ctx, theme.Group())
-		for _, p := range found {
+	if c, ok := n.firstCatalogue(ctx, asked, theme); ok {
+		return c, nil
+	}
+	// Manager and secondary are both away: the address book names members.
+	found, err := n.host.FindGroup(ctx, theme.Group())
+	if err != nil {
+		n.log.Debug("address book", "theme", theme, "err", err)
+	}
+	var members []feedring.PeerID
+	for _, p := range found {
+		if !slices.Contains(asked, p.ID) {
 			n.host.Learn(p.ID, p.Addrs)
-			asked = append(asked, p.ID)
+			members = append(members, p.ID)
 		}
 	}
-	for _, id := range asked[:min(len(asked), infoAsked)] {
-		if c, err := n.askCatalogue(ctx, id, theme); err == nil {
-			return c, nil
-		}
+	if c, ok := n.firstCatalogue(ctx, members[:min(len(members), infoAsked)], theme); ok {
+		return c, nil
 	}
 	return feedring.Catalogue{}, fmt.Errorf("no peer of %s answers: try again in a moment", theme)
+}
+
+// firstCatalogue asks one peer after the other.
+func (n *Node) firstCatalogue(ctx context.Context, ids []feedring.PeerID, theme feedring.Theme) (feedring.Catalogue, bool) {
+	for _, id := range ids {
+		c, err := n.askCatalogue(ctx, id, theme)
+		if err == nil {
+			return c, true
+		}
+		n.log.Debug("catalogue", "theme", theme, "asked", id.Short(), "err", err)
+	}
+	return feedring.Catalogue{}, false
 }
 
 func (n *Node) askCatalogue(ctx context.Context, id feedring.PeerID, theme feedring.Theme) (feedring.Catalogue, error) {
