@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -127,28 +126,24 @@ func (c *child) kill() error {
 	return err
 }
 
-// stopAll tells all to end, and kills those that did not within five seconds.
-func stopAll(children []*child) error {
+// stopAll tells all to end, and returns those that it killed because they had
+// not after five seconds.
+func stopAll(children []*child) (late []*child) {
 	for _, c := range children {
 		c.ending.Store(true)
 		_ = terminate(c.cmd.Process) // one that has ended needs no signal
 	}
-	var err error
-	timer := time.NewTimer(5 * time.Second)
+	timeout := make(chan struct{})
+	timer := time.AfterFunc(5*time.Second, func() { close(timeout) })
 	defer timer.Stop()
-	for i, c := range children {
+	for _, c := range children {
 		select {
 		case <-c.done:
-		case <-timer.C:
-			for _, late := range children[i:] {
-				select {
-				case <-late.done:
-				default:
-					err = errors.Join(err, fmt.Errorf("%s did not end within five seconds and was killed", late.name), late.kill())
-				}
+		case <-timeout:
+			if c.kill() == nil {
+				late = append(late, c)
 			}
-			return err
 		}
 	}
-	return nil
+	return late
 }

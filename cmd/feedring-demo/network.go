@@ -184,12 +184,11 @@ func (n *network) ended() error {
 // close ends all peers and removes what they kept.
 func (n *network) close(out io.Writer) error {
 	fmt.Fprintf(out, "\nStopping %d peers.\n", len(n.peers))
-	err := stopAll(n.peers)
 	n.asks.CloseIdleConnections()
-	if e := os.RemoveAll(n.dir); e != nil {
-		return e
+	for _, late := range stopAll(n.peers) {
+		fmt.Fprintf(out, "%s did not end within five seconds and was killed.\n", title(late.name))
 	}
-	return err
+	return os.RemoveAll(n.dir)
 }
 
 func title(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -35,7 +36,7 @@ func show(ctx context.Context, o options, from *origin, n *network, out io.Write
 	}
 	counted := &tally{read: make(map[feedring.EntryID]bool)}
 	err := loop(ctx, o.every, from, n, counted, arrivals, told, out)
-	fmt.Fprintf(out, "\n  %s\n", counted)
+	fmt.Fprintf(out, "\n  In all: %s\n", counted)
 	if outer.Err() != nil {
 		return nil
 	}
@@ -72,7 +73,8 @@ func loop(ctx context.Context, every time.Duration, from *origin, n *network, co
 
 // line shows an entry that was read.
 func line(a arrival) string {
-	return clip(fmt.Sprintf("  %s  %-8s %-22s %s", a.at.Format(time.TimeOnly), a.entry.Theme, clip(string(a.entry.Provider), 22), a.entry.Title), width)
+	provider := strings.TrimSuffix(string(a.entry.Provider), ".example")
+	return clip(fmt.Sprintf("  %s  %-8s %-21s %s", a.at.Format(time.TimeOnly), a.entry.Theme, provider, a.entry.Title), width)
 }
 
 // crash kills the manager of news and tells who takes over.
