@@ -126,7 +126,7 @@ func (m *Machine) replaceRow(mem *member, r *Row) {
 		mem.since = m.now
 	}
 	old := mem.row
-	mem.row, mem.hash = r, r.hash()
+	mem.row, mem.hash = r, r.version().hash()
 	m.changes++
 	mem.changed = m.changes
 	m.relist(r.Peer, old, r)
@@ -143,6 +143,10 @@ func (m *Machine) changedRows() {
 
 func (v RowVersion) compare(o RowVersion) int {
 	return cmp.Or(cmp.Compare(v.Incarnation, o.Incarnation), cmp.Compare(v.Version, o.Version))
+}
+
+func (v RowVersion) hash() uint64 {
+	return hash64(string(v.Peer), number(v.Incarnation), number(v.Version))
 }
 
 func (r *Row) version() RowVersion { return RowVersion{r.Peer, r.Incarnation, r.Version} }

@@ -4,5 +4,34 @@
 // disk; internal/peer composes it with ring, and node does what it asks for.
 //
 // The rules are those of docs/protocol.md; the base is sections 2.1.1, 3 and 4
-// of "Routage distribué de flux RSS".
+// of "Routage distribué de flux RSS". The scripts in testdata show them as
+// traces of messages.
+//
+// # Where things are
+//
+//	machine.go    the state, Step and the dispatch
+//	terms.go      which claim is followed, and what is on disk first
+//	join.go       founding, joining, admission, two founders
+//	manager.go    beacons, who is away         secondary.go  naming and replicating
+//	member.go     answering beacons            failover.go   intention, probe, objection
+//	leave.go      leaving in good order        doubt.go      a late peer doubts itself
+//	catalogue.go  rows and their merge         ownrow.go     this peer's row and its mark
+//	publish.go    positions and notifies       fetch.go      polls
+//	heads.go      digests that repair          mesh.go       neighbours in large groups
+//	lookup.go     who may serve                place.go      room, then acknowledgement
+//	lease.go      tickets and clients          vouch.go      looks at sites
+//
+// # What a driver does beside the duties of internal/peer
+//
+//  1. Right after New it hands in Holding, then Describe, then Enter or Found.
+//  2. It publishes one batch of a feed at a time, and answers each Append,
+//     Fetch and Check exactly once. A batch of a feed that Describe did not
+//     name is dropped.
+//  3. It refuses a statement of another peer that carries no seal; the machine
+//     takes what has none as checked.
+//  4. A poll with After zero that brings nothing, since nothing is newer than
+//     Fresh, reports a zero Head and what the other side Knows: all of that
+//     counts as held.
+//  5. Refuse for a stream that was admitted before ends it: its client came
+//     again on another one.
 package group

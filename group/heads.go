@@ -125,8 +125,8 @@ func (m *Machine) caughtUp(h *head) {
 func (m *Machine) holding(heads []feedring.Head) {
 	for _, t := range heads[:min(len(heads), maxHeads)] {
 		if t.Feed.Publisher == m.cfg.Self {
-			if o := m.own[t.Feed.URL]; o != nil {
-				o.epoch = max(o.epoch, t.Position.Epoch)
+			if o := m.own[t.Feed.URL]; o != nil && (o.clock || t.Position.Epoch > o.epoch) {
+				m.setEpoch(t.Feed.URL, o, t.Position.Epoch)
 			}
 		}
 		h := m.heads[t.Feed]

@@ -180,7 +180,7 @@ func (m *Machine) admit(r Row) {
 	m.back(mem)
 	at := mem.row.Admitted
 	if at.IsZero() {
-		at = m.now.UTC()
+		at = m.now.UTC().Truncate(time.Millisecond)
 	}
 	rows := make([]Row, 0, len(m.members))
 	for _, p := range append([]feedring.PeerID{m.cfg.Self}, m.everybody()...) {
@@ -232,7 +232,7 @@ func (m *Machine) admitted(a Admitted) {
 			r.Admitted = a.Admitted
 		}
 		if m.want.From.IsZero() || more {
-			r.From = m.now
+			r.From = upTo(m.now)
 		} else {
 			r.From = m.want.From
 		}

@@ -29,12 +29,18 @@ type seek struct {
 func (m *Machine) plan(p *placement, feeds []publication) {
 	fresh := m.now.Add(-m.cfg.Freshness)
 	if p.since.IsZero() || p.since.After(fresh) {
-		if peers := m.complete(feeds, later(fresh, p.since)); len(peers) > 0 {
+		if peers := m.complete(feeds, later(m.cached(), p.since)); len(peers) > 0 {
 			p.seeks = append(p.seeks, seek{peers: peers, names: []string{string(m.cfg.Theme)}})
 			return
 		}
 	}
 	m.planPublishers(p, feeds)
+}
+
+// cached is since when every peer that is whole has everything. It is a little
+// later than the freshness date: clocks differ, and marks are rounded.
+func (m *Machine) cached() time.Time {
+	return m.now.Add(-m.cfg.Freshness + min(5*time.Second, m.cfg.Freshness/10))
 }
 
 // complete lists peers that have every entry of feeds seen after mark, the

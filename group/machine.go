@@ -98,8 +98,8 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 	}
 	m.want.Incarnation++
 	m.want.Highest = max(m.want.Highest, m.want.Term.Number)
-	row := &Row{Group: m.group, Peer: cfg.Self, Incarnation: m.want.Incarnation, Version: 1, From: now}
-	m.members[cfg.Self] = &member{row: row, hash: row.hash(), first: now, heard: now}
+	row := &Row{Group: m.group, Peer: cfg.Self, Incarnation: m.want.Incarnation, Version: 1, From: upTo(now)}
+	m.members[cfg.Self] = &member{row: row, hash: row.version().hash(), first: now, heard: now}
 	return m, nil
 }
 

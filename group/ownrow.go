@@ -93,9 +93,18 @@ func (m *Machine) markSynced() {
 	m.mark(back)
 }
 
+// upTo rounds a mark up to what every encoding keeps: rounded down, it would
+// promise entries that are not here.
+func upTo(t time.Time) time.Time {
+	if u := t.UTC().Truncate(time.Second); !u.Equal(t) {
+		return u.Add(time.Second)
+	}
+	return t.UTC()
+}
+
 func (m *Machine) mark(from time.Time) {
-	m.newRow(func(r *Row) { r.From = from })
-	m.want.From = from
+	m.newRow(func(r *Row) { r.From = upTo(from) })
+	m.want.From = upTo(from)
 	m.save(saving{})
 }
 
@@ -115,7 +124,7 @@ func (m *Machine) tellBackfills() {
 	if len(refs) > maxBackfill {
 		refs = refs[:maxBackfill]
 		if row.From.Before(m.now.Add(-m.cfg.Freshness)) {
-			m.newRow(func(r *Row) { r.From = m.now })
+			m.newRow(func(r *Row) { r.From = upTo(m.now) })
 		}
 	}
 	if !slices.Equal(row.Backfilling, refs) {

@@ -126,7 +126,7 @@ func (m *Machine) cover(key ask, p *placement) bool {
 	if slices.ContainsFunc(p.seeks, func(s seek) bool { return s.cover }) {
 		return false
 	}
-	peers := m.complete(p.feeds, m.now.Add(-m.cfg.Freshness))
+	peers := m.complete(p.feeds, m.cached())
 	if len(peers) == 0 {
 		peers = m.leastLoaded(m.candidates())
 	}
@@ -212,7 +212,7 @@ func (m *Machine) grant(key ask, p *placement, s *seek) feedring.Grant {
 	}
 	others := s.peers
 	if s.own || s.cover {
-		others = m.complete(p.feeds, m.now.Add(-m.cfg.Freshness))
+		others = m.complete(p.feeds, m.cached())
 	}
 	for _, peer := range others {
 		mem := m.members[peer]

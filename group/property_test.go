@@ -36,7 +36,7 @@ func randomRow(rng *rand.Rand) Row {
 func catalogueOf(m *Machine) map[feedring.PeerID]uint64 {
 	out := map[feedring.PeerID]uint64{}
 	for p, mem := range m.members {
-		out[p] = mem.hash
+		out[p] = mem.row.hash()
 	}
 	return out
 }

@@ -10,6 +10,7 @@ import (
 // time, so that no position is ever given twice.
 type own struct {
 	epoch uint64
+	clock bool // the epoch was taken from the clock and not used yet
 	busy  bool
 	batch uint64
 	queue []Publish
@@ -29,7 +30,7 @@ func (m *Machine) ownFeed(url string, epoch uint64) *own {
 	case o.epoch == 0 && held != nil && !held.pos.IsZero():
 		o.epoch = held.pos.Epoch
 	case o.epoch == 0:
-		o.epoch = uint64(max(1, m.now.Unix()))
+		o.epoch, o.clock = uint64(max(1, m.now.Unix())), true
 	}
 	if held != nil {
 		o.epoch = max(o.epoch, held.pos.Epoch)
@@ -58,7 +59,7 @@ func (m *Machine) publish(p Publish) {
 	if h := m.heads[m.ownRef(p.URL)]; h != nil && h.pos.Epoch == o.epoch {
 		first.Sequence = h.pos.Sequence + 1
 	}
-	o.busy, o.batch = true, p.Batch
+	o.busy, o.clock, o.batch = true, false, p.Batch
 	m.emit(Append{Group: m.group, Batch: p.Batch, Feed: m.ownRef(p.URL), First: first})
 }
 
@@ -98,7 +99,15 @@ func (m *Machine) ownHeadTold(url string, pos feedring.Position) {
 	if !lost {
 		return
 	}
-	o.epoch = max(pos.Epoch+1, uint64(max(1, m.now.Unix())))
+	m.setEpoch(url, o, max(pos.Epoch+1, uint64(max(1, m.now.Unix()))))
+}
+
+// setEpoch begins another epoch, or returns to the one that the store holds.
+func (m *Machine) setEpoch(url string, o *own, epoch uint64) {
+	if o.epoch == epoch {
+		return
+	}
+	o.epoch, o.clock = epoch, false
 	m.newRow(func(r *Row) {
 		r.Feeds = slices.Clone(r.Feeds)
 		for i := range r.Feeds {

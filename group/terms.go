@@ -93,7 +93,7 @@ func (m *Machine) consider(c Claim, acked bool, in Receive) bool {
 		return false
 	case m.saving.purpose == forAdoption && t.Compare(m.saving.claim.Term) <= 0:
 		return false
-	case !m.credible(t, in.From):
+	case !m.credible(t, in):
 		return false
 	}
 	m.seen = max(m.seen, t.Number)
@@ -114,12 +114,13 @@ func (m *Machine) consider(c Claim, acked bool, in Receive) bool {
 }
 
 // credible checks who claims, and that the number does not jump.
-func (m *Machine) credible(t feedring.Term, from feedring.PeerID) bool {
+func (m *Machine) credible(t feedring.Term, in Receive) bool {
 	mem := m.members[t.Claimant]
 	if mem == nil {
-		if !m.lead.claim.Term.IsZero() {
-			m.wantRows(from)
+		if _, isStale := in.Message.(Stale); !isStale {
+			m.stale(in.From)
 		}
+		m.wantRows(in.From)
 		return false
 	}
 	known := max(m.want.Highest, m.seen)

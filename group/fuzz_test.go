@@ -1,0 +1,192 @@
+package group
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// FuzzStep feeds a machine nonsense: every input and message, with values at
+// the edges, from members and strangers. It must not panic, and what it keeps
+// stays bounded.
+func FuzzStep(f *testing.F) {
+	for seed := range uint64(40) {
+		f.Add(seed, uint16(400))
+	}
+	f.Fuzz(func(t *testing.T, seed uint64, steps uint16) {
+		g := &nonsense{rng: rand.New(rand.NewPCG(seed, 5)), now: testStart}
+		m, err := New(Config{Theme: testTheme, Self: "p0", Refresh: time.Second, Attempts: 2, Freshness: time.Hour, Seed: seed}, State{Highest: seed % 4}, g.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Step(g.now, Describe{Feeds: []feedring.Feed{{URL: "https://a/", Provider: "a"}}})
+		term := m.disk.Term
+		for range steps % 1000 {
+			g.now = g.now.Add(time.Duration(g.rng.IntN(400)) * time.Millisecond)
+			for _, out := range m.Step(g.now, g.input()) {
+				if p, ok := out.(Persist); ok && g.rng.IntN(3) > 0 {
+					m.Step(g.now, Persisted{Token: p.Token})
+				}
+			}
+			if m.disk.Term.Compare(term) < 0 {
+				t.Fatalf("the accepted term fell from %v to %v", term, m.disk.Term)
+			}
+			term = m.disk.Term
+			m.View()
+			m.Deadline()
+		}
+		if len(m.timers.heap) > 500 || len(m.members) > 20 || len(m.heads) > 500 || m.flying < 0 || m.backfills < 0 {
+			t.Errorf("kept %d alarms, %d members, %d heads, %d polls, %d backfills", len(m.timers.heap), len(m.members), len(m.heads), m.flying, m.backfills)
+		}
+		m.Clone().Fingerprint()
+	})
+}
+
+type nonsense struct {
+	rng *rand.Rand
+	now time.Time
+}
+
+func (g *nonsense) peer() feedring.PeerID {
+	return []feedring.PeerID{"p0", "p1", "p2", "p3", "p4", "", "stranger"}[g.rng.IntN(7)]
+}
+
+func (g *nonsense) number() uint64 {
+	return []uint64{0, 1, 2, 3, 4, 5, 1 << 21, maxNumber, math.MaxUint64}[g.rng.IntN(9)]
+}
+
+func (g *nonsense) time() time.Time {
+	return []time.Time{{}, g.now, g.now.Add(-time.Hour), g.now.Add(time.Hour), time.Unix(1<<40, 0)}[g.rng.IntN(5)]
+}
+
+func (g *nonsense) ref() feedring.FeedRef {
+	return feedring.FeedRef{URL: []string{"", "https://a/", "https://b/", "://"}[g.rng.IntN(4)], Publisher: g.peer()}
+}
+
+func (g *nonsense) head() feedring.Head {
+	return feedring.Head{Feed: g.ref(), Position: feedring.Position{Epoch: g.number(), Sequence: g.number()}}
+}
+
+func (g *nonsense) heads() []feedring.Head { return []feedring.Head{g.head(), g.head()} }
+
+func (g *nonsense) term() feedring.Term {
+	return feedring.Term{Number: g.number(), Claimant: g.peer()}
+}
+
+func (g *nonsense) header() Header { return Header{Group: testTheme.Group(), Term: g.term()} }
+
+func (g *nonsense) claim() Claim {
+	c := Claim{Group: testTheme.Group(), Term: g.term()}
+	if g.rng.IntN(2) == 0 {
+		c.Seal = &feedring.Seal{Signer: c.Term.Claimant}
+	}
+	return c
+}
+
+func (g *nonsense) row() Row {
+	return Row{
+		Group: testTheme.Group(), Peer: g.peer(), Incarnation: g.number(), Version: g.number(), Admitted: g.time(), From: g.time(),
+		Addrs: []string{"/", "x", "/ip4/1.2.3.4/tcp/1"}, Left: g.rng.IntN(5) == 0,
+		Feeds:       []feedring.Feed{{URL: g.ref().URL, Provider: "a", Epoch: g.number()}},
+		Backfilling: []feedring.FeedRef{g.ref()},
+		Vouches:     []Vouch{{Site: "a", Publisher: g.peer(), At: g.time()}},
+	}
+}
+
+func (g *nonsense) query() feedring.QueryID { return feedring.QueryID{byte(g.rng.IntN(5))} }
+
+func (g *nonsense) input() Input {
+	switch g.rng.IntN(24) {
+	case 0:
+		return Found{Above: g.number()}
+	case 1:
+		return Enter{Via: []feedring.PeerID{g.peer(), g.peer()}}
+	case 2:
+		return Describe{Feeds: []feedring.Feed{{URL: g.ref().URL}, {URL: "https://a/", Epoch: g.number()}}}
+	case 3:
+		return Publish{Batch: g.number(), URL: g.ref().URL, Entries: g.rng.IntN(3) - 1}
+	case 4:
+		return Appended{Batch: g.number(), Head: g.head(), Failed: g.rng.IntN(2) == 0}
+	case 5, 6:
+		return Stored{Feed: g.ref(), From: g.peer(), Head: g.head(), Known: g.head(), Failed: g.rng.IntN(2) == 0}
+	case 7:
+		return Attach{Stream: g.number(), Ticket: feedring.Ticket{ID: g.query(), Group: testTheme.Group(), Peers: []feedring.PeerID{"p0"}, Expiry: g.time(), Client: g.peer()}}
+	case 8:
+		return Detach{Stream: g.number()}
+	case 9:
+		return Checked{Feed: g.ref(), Vouched: true, Vouch: Vouch{Site: "a", Publisher: g.peer()}}
+	case 10:
+		return Rival{Term: g.term(), Acknowledged: g.rng.IntN(2) == 0, Peers: []feedring.PeerID{g.peer()}}
+	case 11:
+		return Persisted{Token: g.number()}
+	case 12, 13:
+		return Tick{}
+	default:
+		return Receive{From: g.peer(), Message: g.message()}
+	}
+}
+
+func (g *nonsense) message() Message {
+	h := g.header()
+	switch g.rng.IntN(16) {
+	case 0:
+		return Join{h, g.row()}
+	case 1:
+		return Admitted{h, g.claim(), g.peer(), g.time(), []Row{g.row(), g.row()}, g.heads()}
+	case 2:
+		return Leave{h, g.row()}
+	case 3:
+		return HandOver{h}
+	case 4, 5:
+		c := g.claim()
+		return Beacon{Header: Header{Group: h.Group, Term: c.Term}, Claim: c, Number: g.number(), Secondary: g.peer(), Acknowledged: g.rng.IntN(3) - 1, Away: []feedring.PeerID{g.peer()}, Heads: g.heads(), Older: g.number(), Seal: c.Seal}
+	case 6:
+		return BeaconAnswer{h, g.number(), g.rng.IntN(10) - 5, g.number(), g.heads(), g.number()}
+	case 7:
+		return Refresh{h, g.claim(), g.number(), []Load{{g.peer(), math.MinInt}}, []Row{g.row()}}
+	case 8:
+		return RowsWanted{h, []RowVersion{{g.peer(), g.number(), g.number()}}}
+	case 9:
+		return Rows{h, []Row{g.row(), g.row()}}
+	case 10:
+		return Stale{Header: h, Claim: g.claim(), Secondary: g.peer(), Addrs: []string{"x"}, Acknowledged: g.rng.IntN(2) == 0}
+	default:
+		return g.moreMessage(h)
+	}
+}
+
+func (g *nonsense) moreMessage(h Header) Message {
+	claim := g.claim()
+	alive := Alive{Header: h, Nonce: g.number()}
+	switch g.rng.IntN(13) {
+	case 0:
+		return Refreshed{h, g.number()}
+	case 1:
+		return HeadsWanted{h, g.ref()}
+	case 2:
+		return Heads{h, g.heads(), g.rng.IntN(2) == 0}
+	case 3:
+		return Intention{h, g.number(), time.Duration(g.number()), g.number()}
+	case 4:
+		return Probe{h, g.number()}
+	case 5:
+		return alive
+	case 6:
+		return Objection{Header: h, Nonce: g.number(), Alive: &alive}
+	case 7:
+		return Objection{Header: h, Claim: &claim}
+	case 8:
+		return Confirmation{h, claim, g.peer()}
+	case 9:
+		return Replace{h, g.peer()}
+	case 10:
+		return Notify{h, g.head(), []feedring.PeerID{g.peer()}}
+	case 11:
+		return Place{Header: h, ID: g.query(), Client: g.peer(), Since: g.time(), Within: time.Duration(g.number())}
+	default:
+		return Assigned{Header: h, ID: g.query(), OK: g.rng.IntN(2) == 0, Leases: g.rng.IntN(10) - 5}
+	}
+}
