@@ -34,7 +34,7 @@ func TestThousandClients(t *testing.T) {
 				errs <- err
 				return
 			}
-			errs <- ask(t.Context(), c, server.ID())
+			errs <- askPatiently(t, c, server.ID())
 		})
 	}
 	wg.Wait()
