@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
 	"time"
@@ -17,11 +19,7 @@ import (
 	"github.com/feedring/feedring/cmd/feedring/internal/api"
 )
 
-// graceful is what a running peer is given beyond the deadline that it was
-// told, so that it can say what is missing.
-const graceful = time.Second
-
-// source answers questions: the network itself, or a running peer.
+// asker answers questions: the network itself, or a running peer.
 type asker interface {
 	Query(ctx context.Context, q feedring.Query) (client.Answer, error)
 	Catalogue(ctx context.Context, theme feedring.Theme) (feedring.Catalogue, error)
@@ -39,7 +37,7 @@ type apiFlags struct {
 func (f *apiFlags) register(flags *pflag.FlagSet) {
 	f.timeout = durationFlag(10 * time.Second)
 	flags.StringVar(&f.url, "api", "", "ask the running peer at this web address (default: the socket in --data)")
-	flags.StringVar(&f.tokenFile, "token-file", "", "file with the API token of that peer (default: token in --data)")
+	flags.StringVar(&f.tokenFile, "token-file", "", "file with the API token of that peer (default: token in --data, for addresses of this machine)")
 	flags.Var(&f.timeout, "timeout", "give up after this time")
 	flags.BoolVar(&f.json, "json", false, "print JSON, one object a line")
 }
@@ -88,14 +86,17 @@ func (a *app) network(ctx context.Context, f *askFlags) (*client.Client, error) 
 	return client.New(ctx, client.Config{Peers: f.peers.values, Network: f.network, Logger: log})
 }
 
-// running opens the API of a running peer. The token of the own data directory
-// goes only to addresses of this machine's own peer: it is sent where
-// --token-file says so.
+// running opens the API of a running peer. The token in --data goes to
+// addresses of this machine only: elsewhere it would be given away.
 func (a *app) running(f *apiFlags) (*api.Client, error) {
 	if f.url != "" {
-		c, err := api.New(api.Config{URL: f.url, TokenFile: f.tokenFile})
+		tokenFile := f.tokenFile
+		if own := filepath.Join(a.data, "token"); tokenFile == "" && readable(own) && ofThisMachine(f.url) {
+			tokenFile = own
+		}
+		c, err := api.New(api.Config{URL: f.url, TokenFile: tokenFile})
 		if err != nil {
-			return nil, usage("--api: %w", err)
+			return nil, usage("--api, --token-file: %w", err)
 		}
 		return c, nil
 	}
@@ -104,6 +105,24 @@ func (a *app) running(f *apiFlags) (*api.Client, error) {
 		return nil, fmt.Errorf("no peer runs on %s: start one with %q, or name one with --peer or --api", a.data, "feedring serve")
 	}
 	return api.New(api.Config{Socket: socket})
+}
+
+func readable(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	return f.Close() == nil
+}
+
+// ofThisMachine reports whether an address is a loopback one.
+func ofThisMachine(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(u.Hostname())
+	return u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
 }
 
 // within is the deadline of one question.

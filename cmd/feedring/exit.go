@@ -53,7 +53,7 @@ func failed(err error) error {
 	case errors.As(err, &problem) && problem.Status == http.StatusBadRequest:
 		return &exitError{exitUsage, err}
 	case errors.As(err, &problem) && problem.Status == http.StatusUnauthorized:
-		return &exitError{exitFailed, fmt.Errorf("%w: name the file with that peer's token with --token-file", err)}
+		return &exitError{exitFailed, errors.New("that peer wants its API token: name a file that holds it with --token-file (at the peer it is DATA/token)")}
 	}
 	return &exitError{exitFailed, err}
 }

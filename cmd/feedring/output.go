@@ -63,12 +63,13 @@ func (g *grid) print(w io.Writer) error {
 	if width == 0 {
 		return g.printPlain(w)
 	}
+	g.shorten()
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)
 	t.Style().Options = table.Options{SeparateHeader: true}
-	t.Style().Size.WidthMax = width
 	if g.wide > 0 {
-		t.SetColumnConfigs([]table.ColumnConfig{{Number: g.wide, WidthMax: max(20, width-g.others()), WidthMaxEnforcer: text.WrapSoft}})
+		room := max(20, width-g.others())
+		t.SetColumnConfigs([]table.ColumnConfig{{Number: g.wide, WidthMax: room, WidthMaxEnforcer: wrap}})
 	}
 	t.AppendHeader(row(g.head))
 	for _, cells := range g.rows {
@@ -76,6 +77,26 @@ func (g *grid) print(w io.Writer) error {
 	}
 	_, err := fmt.Fprintln(w, t.Render())
 	return err
+}
+
+// wrap breaks long lines, and keeps the breaks that are there.
+func wrap(s string, width int) string {
+	parts := strings.Split(s, "\n")
+	for i, part := range parts {
+		parts[i] = text.WrapSoft(part, width)
+	}
+	return strings.Join(parts, "\n")
+}
+
+// shorten leaves peers' last characters: whole ids are for --json and pipes.
+func (g *grid) shorten() {
+	for _, cells := range g.rows {
+		for i, cell := range cells {
+			if len(cell) == 52 && strings.HasPrefix(cell, "12D3KooW") {
+				cells[i] = "…" + feedring.PeerID(cell).Short()
+			}
+		}
+	}
 }
 
 // others is the room that all columns but the wide one take.
