@@ -37,7 +37,9 @@ func (m *Machine) slept(late time.Duration) {
 		}
 		return heard.Add(late)
 	}
-	m.lead.heard = awake(m.lead.heard)
+	if !m.serving {
+		m.lead.heard = awake(m.lead.heard)
+	}
 	for _, mem := range m.members {
 		if !mem.away {
 			mem.heard = awake(mem.heard)

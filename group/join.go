@@ -258,13 +258,13 @@ func (m *Machine) rival(r Rival) {
 	}
 }
 
-// measure takes a round trip into account.
+// measure takes a round trip into account. A single slow one, of a peer that
+// slept perhaps, counts as a quarter of the refresh period at most.
 func (m *Machine) measure(d time.Duration) {
-	switch {
-	case d < 0 || d > m.cfg.Refresh:
-	case m.rtt == 0:
+	d = min(d, m.cfg.Refresh/4)
+	if m.rtt == 0 {
 		m.rtt = d
-	default:
+	} else {
 		m.rtt += (d - m.rtt) / 8
 	}
 }

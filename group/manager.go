@@ -68,6 +68,7 @@ func (m *Machine) beat() {
 // were lost: nothing else makes two halves meet again.
 func (m *Machine) beacon() {
 	m.number++
+	m.lead.heard = m.now
 	b := m.beaconNow()
 	for _, p := range m.neighbours() {
 		m.send(p, b)
