@@ -97,7 +97,7 @@ func (m *Machine) unopposed() {
 	m.suspicion.nonce = 0
 	m.claim(0)
 	// Should the disk be so slow that another claims first, this peer follows.
-	m.suspicion.deferred = m.now.Add(2 * m.window())
+	m.suspicion.deferred = m.now.Add(2 * m.calmWindow())
 	m.watch()
 }
 
@@ -119,7 +119,7 @@ func (m *Machine) onIntention(from feedring.PeerID, in Intention) {
 	if from == of {
 		of = m.lead.secondary
 	} else if !m.serving {
-		m.suspicion.deferred = m.now.Add(2 * m.window())
+		m.suspicion.deferred = m.now.Add(2 * m.calmWindow())
 		if m.lead.doubted.IsZero() {
 			m.lead.doubted = m.now
 		}

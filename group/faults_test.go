@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	faultSeeds = flag.Int("seeds", 300, "how many random runs TestFaults makes")
+	faultSeeds = flag.Int("seeds", 600, "how many random runs TestFaults makes")
 	faultSeed  = flag.Uint64("seed", 0, "the only run that TestFaults makes, with its trace")
 )
 

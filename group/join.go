@@ -262,6 +262,9 @@ func (m *Machine) rival(r Rival) {
 // slept perhaps, counts as a quarter of the refresh period at most.
 func (m *Machine) measure(d time.Duration) {
 	d = min(d, m.cfg.Refresh/4)
+	if m.stretch() > m.cfg.Refresh {
+		return // this peer slept, not the network
+	}
 	if m.rtt == 0 {
 		m.rtt = d
 	} else {
