@@ -31,6 +31,8 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	binary = filepath.Join(dir, "feedring")
+	// No configuration of this machine plays a part.
+	os.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "config"))
 	build := exec.Command("go", "build", "-o", binary, "github.com/feedring/feedring/cmd/feedring")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
@@ -61,7 +63,6 @@ type process struct {
 func start(t testing.TB, args ...string) *process {
 	t.Helper()
 	p := &process{cmd: exec.Command(binary, args...), done: make(chan struct{}), more: make(chan struct{})}
-	p.cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+os.DevNull)
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -183,7 +184,6 @@ func command(t testing.TB, args ...string) result {
 	ctx, cancel := context.WithTimeout(context.Background(), 40*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, binary, args...)
-	cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+os.DevNull)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	begun := time.Now()

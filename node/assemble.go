@@ -89,6 +89,7 @@ func (n *Node) newWatcher() (err error) {
 // serve starts everything: first what answers, then the loop, then what asks.
 func (n *Node) serve() error {
 	n.running.Go(func() { n.loop.run(n.ctx) })
+	close(n.assembled)
 	n.running.Go(func() { n.persister.run(n.ctx) })
 	n.listen()
 	var err error

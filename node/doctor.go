@@ -23,7 +23,7 @@ func (n *Node) Doctor(ctx context.Context) []web.Check {
 }
 
 func (n *Node) checkAddresses() web.Check {
-	addrs := n.host.Addrs()
+	addrs := n.host.Listening()
 	c := web.Check{Name: "addresses", OK: len(addrs) > 0, Detail: strings.Join(addrs, " ")}
 	if !c.OK {
 		c.Detail, c.Advice = "this peer listens nowhere", "give --listen an address of this machine"

@@ -38,6 +38,7 @@ func (t local) Open(ctx context.Context, to feedring.PeerID, verb feedring.Verb)
 	here, there := net.Pipe()
 	t.node.background(func() {
 		defer there.Close()
+		defer context.AfterFunc(t.node.ctx, func() { _ = there.Close() })()
 		_ = handle(t.node.ID(), wire.NewStream(pipeEnd{there}))
 	})
 	return pipeEnd{here}, nil

@@ -53,13 +53,14 @@ type Node struct {
 
 	stopLooking context.CancelFunc // at origins
 
-	events   sync.Mutex
-	departed chan struct{}
-	ctx      context.Context // ends when the peer stops
-	stop     context.CancelFunc
-	running  sync.WaitGroup
-	closing  sync.Once
-	closed   error
+	events    sync.Mutex
+	departed  chan struct{}
+	assembled chan struct{}   // closed when the loop takes inputs
+	ctx       context.Context // ends when the peer stops
+	stop      context.CancelFunc
+	running   sync.WaitGroup
+	closing   sync.Once
+	closed    error
 }
 
 // Start starts a peer. It returns when the peer serves: neither origins nor
@@ -69,7 +70,7 @@ func Start(ctx context.Context, cfg Config) (_ *Node, err error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	n := &Node{cfg: cfg, log: cfg.Logger, started: time.Now(), departed: make(chan struct{})}
+	n := &Node{cfg: cfg, log: cfg.Logger, started: time.Now(), departed: make(chan struct{}), assembled: make(chan struct{})}
 	if n.log == nil {
 		n.log = slog.Default()
 	}
@@ -110,7 +111,7 @@ func (n *Node) open() error {
 	}
 	n.host, err = host.New(n.ctx, host.Config{
 		Dir: n.cfg.Data, Network: n.cfg.Network, Listen: n.cfg.Listen, Announce: n.cfg.Announce,
-		LAN: n.cfg.LAN, Known: known, Logger: n.log,
+		LAN: n.cfg.LAN, Known: known, Logger: n.log, Changed: n.peerChanged,
 	})
 	if err != nil {
 		return err
@@ -121,7 +122,7 @@ func (n *Node) open() error {
 
 // Started is the event that tells where the peer is.
 func (n *Node) Started() Event {
-	return Event{Event: "ready", Peer: n.ID(), Addrs: n.host.Addrs(), HTTP: n.front.address()}
+	return Event{Event: "ready", Peer: n.ID(), Addrs: n.host.Listening(), HTTP: n.front.address()}
 }
 
 // ID returns this peer's id.

@@ -71,6 +71,18 @@ func (n *Node) join() {
 	})
 }
 
+// peerChanged tells the machine of a peer that was met, whoever dialled.
+func (n *Node) peerChanged(id feedring.PeerID, connected bool) {
+	if !connected {
+		return
+	}
+	select {
+	case <-n.assembled:
+		n.loop.post(peer.Known{Peers: []feedring.PeerID{id}})
+	case <-n.ctx.Done():
+	}
+}
+
 // lookup asks the address book for peers of a group.
 func (n *Node) lookup(theme feedring.Theme) {
 	ctx, cancel := context.WithTimeout(n.ctx, lookupWithin)

@@ -20,12 +20,14 @@ const (
 	pollsAtOnce = 16
 	pollWithin  = 20 * time.Second // one part of an answer
 	pollParts   = 64               // parts of one answer
+	maxAhead    = 24 * time.Hour   // a publisher's clock may be wrong, but not so that its entries never age
 )
 
 var (
 	errForeign = errors.New("the answer holds an entry of another feed")
 	errBroken  = errors.New("the chain of entries is broken")
 	errOrder   = errors.New("the answer is out of order")
+	errAhead   = errors.New("the entry is of a far future: a clock is wrong")
 )
 
 // poller polls entries from other peers, checks them and stores them.
@@ -125,6 +127,8 @@ func (p *poller) check(o group.Fetch, last feedring.Head, proto *feedringv1.Seal
 	switch {
 	case err != nil:
 		return store.Item{}, err
+	case e.Seen.After(time.Now().Add(maxAhead)):
+		return store.Item{}, errAhead
 	case e.Ref() != o.Feed || e.Theme.Group() != o.Group:
 		return store.Item{}, errForeign
 	}

@@ -20,7 +20,7 @@ func (n *Node) Status() web.Status {
 	st := web.Status{
 		Peer: n.ID(), Version: Version, Network: n.cfg.Network,
 		Started: n.started.UTC().Truncate(time.Second), Uptime: int64(time.Since(n.started).Seconds()),
-		Addrs: n.host.Addrs(), HTTP: n.front.address(),
+		Addrs: n.host.Listening(), HTTP: n.front.address(),
 		Roles: []web.RoleStatus{}, Feeds: n.Feeds(),
 		Peers: len(n.host.Peers()), Entries: size.Entries, StoreSize: size.Bytes,
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/host"
 	"github.com/feedring/feedring/node"
 )
 
@@ -53,6 +54,7 @@ func (a *app) serve(ctx context.Context, o *serveOptions) error {
 		return err
 	}
 	slog.SetDefault(log) // libraries log there
+	host.LibraryLogs(log.Handler())
 	cfg.Logger = log
 	if o.json {
 		cfg.Event = a.printEvent

@@ -32,7 +32,7 @@ type Config struct {
 	Client bool
 	// Known is peers saved from last time; Join tries them too.
 	Known []feedring.PeerInfo
-	// Changed is called when a peer of this network was connected or lost,
+	// Changed is called when a peer of this network (no client) was met or lost,
 	// from one goroutine at a time; while it runs, changes of one peer fold
 	// into the last. Nil: nobody listens.
 	Changed func(id feedring.PeerID, connected bool)

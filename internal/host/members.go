@@ -116,7 +116,6 @@ func (m *members) gained(id peer.ID, agent string) {
 		return
 	}
 	m.now[id] = member{since: time.Now(), agent: clip(agent)}
-	m.say(id, true)
 }
 
 // serves notes that a member takes part in the address book.
@@ -129,6 +128,7 @@ func (m *members) serves(id peer.ID) {
 	}
 	one.server = true
 	m.now[id] = one
+	m.say(id, true)
 	m.h.book.meet(id, time.Now())
 	m.h.nudgeDirectory()
 }
@@ -149,8 +149,9 @@ func (h *Host) repel(id peer.ID) {
 func (m *members) lost(id peer.ID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if _, ok := m.now[id]; ok {
-		delete(m.now, id)
+	one := m.now[id]
+	delete(m.now, id)
+	if one.server {
 		m.say(id, false)
 	}
 }
