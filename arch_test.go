@@ -48,7 +48,7 @@ var arrows = map[string][]string{
 	"client":                 {".", "proto/feedring/v1", "internal/match", "internal/wire", "internal/host"},
 	"node/codec":             {".", "group", "ring", "internal/peer", "internal/wire", "proto/feedring/v1"},
 	"node":                   {".", "group", "ring", "client", "node/codec", "proto/feedring/v1", "internal/"},
-	"cmd/feedring":           {".", "node", "client", "internal/match", "internal/host", "internal/peer"},
+	"cmd/feedring":           {".", "node", "client", "internal/match", "internal/host", "internal/peer", "cmd/feedring/internal/"},
 	"cmd/feedring-demo":      {".", "client"},
 }
 
