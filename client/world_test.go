@@ -24,7 +24,7 @@ const network = "test"
 // world is a network of peers that only know how to answer a client. All of
 // them hold the same entries.
 type world struct {
-	t  *testing.T
+	t  testing.TB
 	me *wire.Sealer
 
 	mu      sync.Mutex
@@ -62,14 +62,14 @@ type fakePeer struct {
 	opened  int
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	return &world{
 		t: t, me: sealer(t, 1), peers: make(map[feedring.PeerID]*fakePeer), logs: make(map[feedring.Theme][]item),
 		changed: make(chan struct{}), sizes: make(map[feedring.FeedRef]uint64),
 	}
 }
 
-func sealer(t *testing.T, n byte) *wire.Sealer {
+func sealer(t testing.TB, n byte) *wire.Sealer {
 	key, _, err := crypto.GenerateEd25519Key(bytes.NewReader(bytes.Repeat([]byte{n}, 64)))
 	if err != nil {
 		t.Fatal(err)
