@@ -52,14 +52,15 @@ vuln: $(TOOLS)/govulncheck
 
 # The wire: what buf generates is committed, and must be what it would generate
 # now; a change that breaks peers of the version before is refused.
-generate: $(TOOLS)/protoc-gen-go
-	PATH="$(TOOLS):$$PATH" $(BUF) generate
+generate:
+	$(BUF) generate
 
 generated: generate
 	git diff --exit-code -- proto
 
 proto-check:
 	$(BUF) lint
+	$(BUF) format -d --exit-code proto
 	$(BUF) breaking --against '.git#branch=main'
 
 $(TOOLS)/staticcheck:
@@ -67,9 +68,6 @@ $(TOOLS)/staticcheck:
 
 $(TOOLS)/govulncheck:
 	GOBIN=$(TOOLS) $(GO) install golang.org/x/vuln/cmd/govulncheck@v1.1.4
-
-$(TOOLS)/protoc-gen-go:
-	GOBIN=$(TOOLS) $(GO) install google.golang.org/protobuf/cmd/protoc-gen-go@v1.36.12
 
 clean:
 	rm -rf $(BIN)

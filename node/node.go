@@ -56,6 +56,7 @@ type Node struct {
 	events    sync.Mutex
 	departed  chan struct{}
 	assembled chan struct{}   // closed when the loop takes inputs
+	met       chan struct{}   // holds one: a peer was met
 	ctx       context.Context // ends when the peer stops
 	stop      context.CancelFunc
 	running   sync.WaitGroup
@@ -70,7 +71,7 @@ func Start(ctx context.Context, cfg Config) (_ *Node, err error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	n := &Node{cfg: cfg, log: cfg.Logger, started: time.Now(), departed: make(chan struct{}), assembled: make(chan struct{})}
+	n := &Node{cfg: cfg, log: cfg.Logger, started: time.Now(), departed: make(chan struct{}), assembled: make(chan struct{}), met: make(chan struct{}, 1)}
 	if n.log == nil {
 		n.log = slog.Default()
 	}

@@ -15,6 +15,7 @@ import (
 const (
 	maxSaved     = 256 // known peers kept over a restart
 	saveEvery    = time.Minute
+	saveSoon     = 500 * time.Millisecond
 	lookupWithin = 10 * time.Second
 	knownRecord  = "known"
 )
@@ -50,7 +51,8 @@ func (n *Node) savePeers() {
 	}
 }
 
-// keepPeers saves known peers now and then.
+// keepPeers saves known peers soon after one was met, so that a kill forgets
+// nobody for long, and now and then for their addresses.
 func (n *Node) keepPeers() {
 	tick := time.NewTicker(saveEvery)
 	defer tick.Stop()
@@ -58,9 +60,15 @@ func (n *Node) keepPeers() {
 		select {
 		case <-n.ctx.Done():
 			return
+		case <-n.met:
+			select {
+			case <-time.After(saveSoon): // several come together
+			case <-n.ctx.Done():
+				return
+			}
 		case <-tick.C:
-			n.savePeers()
 		}
+		n.savePeers()
 	}
 }
 
@@ -79,6 +87,10 @@ func (n *Node) peerChanged(id feedring.PeerID, connected bool) {
 	select {
 	case <-n.assembled:
 		n.loop.post(peer.Known{Peers: []feedring.PeerID{id}})
+		select {
+		case n.met <- struct{}{}:
+		default:
+		}
 	case <-n.ctx.Done():
 	}
 }

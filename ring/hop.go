@@ -37,7 +37,7 @@ func (m *Machine) forward(s Search) {
 	next, ok := a.next(m.chart.order(), s.Group)
 	if !ok || s.Hop >= s.HopLimit || len(s.Visited) >= maxGroups {
 		m.send(s.Coordinator, Exhausted{ID: s.ID, Attempt: s.Attempt, Direction: s.Direction,
-			Visited: s.Visited, Hop: s.Hop, C: s.C})
+			Visited: s.Visited, Serving: s.Serving, Hop: s.Hop, C: s.C})
 		return
 	}
 	s.Group = next

@@ -35,6 +35,12 @@ type Lost struct {
 	Seal    *feedring.Seal // by By; nil on one's own
 }
 
+// Serving is a group that serves, at its depth on an arc.
+type Serving struct {
+	Group feedring.GroupID
+	Hop   int
+}
+
 // Direction is a way around the ring.
 type Direction uint8
 
@@ -88,6 +94,7 @@ type (
 		Theme       feedring.Theme // empty: all groups
 		Provider    string
 		Visited     []feedring.GroupID // before this hop
+		Serving     []Serving          // those of Visited that serve, where Theme is empty
 		Within      time.Duration
 	}
 	// SearchAck tells the sender of a hop that it arrived.
@@ -111,7 +118,8 @@ type (
 		Attempt   uint32
 		Direction Direction
 		Visited   []feedring.GroupID
-		Hop       int // depth of the last group visited
+		Serving   []Serving // those that serve: a FOUND may come late or not at all
+		Hop       int       // depth of the last group visited
 		C         int
 	}
 )

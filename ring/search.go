@@ -82,15 +82,20 @@ func (m *Machine) hit(f FoundGroup) {
 	if _, known := s.found[f.Group]; known {
 		return
 	}
-	s.counted++
-	s.reached(f.Direction, f.Hop)
-	s.visited[f.Group] = true
-	m.note(s, f.Group, f.Hop)
+	m.serving(s, f.Direction, Serving{Group: f.Group, Hop: f.Hop})
 	if s.begin.Theme != "" {
 		m.end(s)
 		return
 	}
 	m.settle(s)
+}
+
+// serving counts one FOUND, that came or that an EXHAUSTED tells of.
+func (m *Machine) serving(s *search, d Direction, it Serving) {
+	s.counted++
+	s.reached(d, it.Hop)
+	s.visited[it.Group] = true
+	m.note(s, it.Group, it.Hop)
 }
 
 func (f *FoundGroup) plausible() bool {
@@ -105,13 +110,18 @@ func (m *Machine) note(s *search, g feedring.GroupID, hops int) {
 // exhausted is EXHAUSTED: the groups that it names were visited.
 func (m *Machine) exhausted(e Exhausted) {
 	s := m.searches[attempt{e.ID, e.Attempt}]
-	if s == nil || e.Hop < 0 || e.Hop > hopLimit(maxGroups) || len(e.Visited) > maxGroups || s.over(e) {
+	if s == nil || e.Hop < 0 || e.Hop > hopLimit(maxGroups) || len(e.Visited) > maxGroups || len(e.Serving) > len(e.Visited) || s.over(e) {
 		return
 	}
 	s.counted++
 	s.reached(e.Direction, e.Hop)
 	for _, g := range e.Visited {
 		s.visited[g] = true
+	}
+	for _, it := range e.Serving {
+		if _, known := s.found[it.Group]; !known && s.begin.Theme == "" && it.Hop >= 1 && it.Hop <= e.Hop {
+			m.serving(s, e.Direction, it)
+		}
 	}
 	if half := s.half(e.Direction); half != nil {
 		half.ended = true

@@ -53,7 +53,7 @@ const (
 func validSearch(s *Search) bool {
 	return s.Direction >= Successor && s.Direction <= Direct && s.Coordinator != "" &&
 		s.Hop >= 1 && s.Hop <= s.HopLimit && s.HopLimit <= hopLimit(maxGroups) &&
-		len(s.Visited) <= maxGroups && s.Within > 0 && s.Within <= maxWithin &&
+		len(s.Visited) <= maxGroups && len(s.Serving) <= len(s.Visited) && s.Within > 0 && s.Within <= maxWithin &&
 		len(s.Theme) <= feedring.MaxTheme && len(s.Provider) <= maxProvider
 }
 
@@ -103,6 +103,7 @@ func (m *Machine) pass(s Search, serves bool) {
 		if s.Theme != "" {
 			return
 		}
+		s.Serving = append(slices.Clip(s.Serving), Serving{Group: s.Group, Hop: s.Hop})
 	}
 	s.Visited = append(slices.Clip(s.Visited), s.Group)
 	m.forward(s)

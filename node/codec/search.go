@@ -16,12 +16,33 @@ func (d *decoder) direction(p feedringv1.Direction) ring.Direction {
 	return ring.Direction(p)
 }
 
+func servingTo(serving []ring.Serving) []*feedringv1.Serving {
+	out := make([]*feedringv1.Serving, 0, len(serving))
+	for _, it := range serving {
+		out = append(out, &feedringv1.Serving{Group: it.Group[:], Hop: wire.CountTo(it.Hop)})
+	}
+	return out
+}
+
+func (d *decoder) serving(serving []*feedringv1.Serving) []ring.Serving {
+	if len(serving) > maxGroups {
+		d.Malformed("serving", "too many groups")
+		return nil
+	}
+	var out []ring.Serving
+	for _, it := range serving {
+		out = append(out, ring.Serving{Group: d.Group("serving", it.GetGroup()), Hop: d.Count("hop", it.GetHop())})
+	}
+	return out
+}
+
 func encodeSearch(e *encoder, m ring.Search) *feedringv1.Search {
 	return &feedringv1.Search{
 		Id: m.ID[:], Attempt: m.Attempt, Coordinator: e.Peer(m.Coordinator),
 		Group: m.Group[:], Origin: m.Origin[:], End: m.End[:], Direction: feedringv1.Direction(m.Direction),
 		C: numberTo(m.C), Hop: wire.CountTo(m.Hop), HopLimit: wire.CountTo(m.HopLimit),
 		Theme: string(m.Theme), Provider: m.Provider, Visited: groupsTo(m.Visited), WithinMs: wire.SpanTo(m.Within),
+		Serving: servingTo(m.Serving),
 	}
 }
 
@@ -33,6 +54,7 @@ func decodeSearch(d *decoder, p *feedringv1.Search) ring.Search {
 		C:         int(p.GetC()), Hop: d.Count("hop", p.GetHop()), HopLimit: d.Count("hop limit", p.GetHopLimit()),
 		Theme: d.Theme("theme", p.GetTheme()), Provider: d.Text("provider", p.GetProvider(), maxProvider),
 		Visited: d.Groups("visited", p.GetVisited(), maxGroups), Within: d.Span("within", p.GetWithinMs()),
+		Serving: d.serving(p.GetServing()),
 	}
 }
 
@@ -63,7 +85,7 @@ func decodeFoundGroup(d *decoder, p *feedringv1.FoundGroup) ring.FoundGroup {
 func encodeExhausted(_ *encoder, m ring.Exhausted) *feedringv1.Exhausted {
 	return &feedringv1.Exhausted{
 		Id: m.ID[:], Attempt: m.Attempt, Direction: feedringv1.Direction(m.Direction), Visited: groupsTo(m.Visited),
-		Hop: wire.CountTo(m.Hop), C: numberTo(m.C),
+		Hop: wire.CountTo(m.Hop), C: numberTo(m.C), Serving: servingTo(m.Serving),
 	}
 }
 
@@ -71,5 +93,6 @@ func decodeExhausted(d *decoder, p *feedringv1.Exhausted) ring.Exhausted {
 	return ring.Exhausted{
 		ID: d.Query("id", p.GetId()), Attempt: p.GetAttempt(), Direction: d.direction(p.GetDirection()),
 		Visited: d.Groups("visited", p.GetVisited(), maxGroups), Hop: d.Count("hop", p.GetHop()), C: int(p.GetC()),
+		Serving: d.serving(p.GetServing()),
 	}
 }

@@ -502,21 +502,23 @@ func (x *RingRows) GetWant() [][]byte {
 // Search visits the groups of an arc (verb "search"). It names no client and
 // no words.
 type Search struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            []byte                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Attempt       uint32                 `protobuf:"varint,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
-	Coordinator   []byte                 `protobuf:"bytes,3,opt,name=coordinator,proto3" json:"coordinator,omitempty"`
-	Group         []byte                 `protobuf:"bytes,4,opt,name=group,proto3" json:"group,omitempty"`
-	Origin        []byte                 `protobuf:"bytes,5,opt,name=origin,proto3" json:"origin,omitempty"`
-	End           []byte                 `protobuf:"bytes,6,opt,name=end,proto3" json:"end,omitempty"`
-	Direction     Direction              `protobuf:"varint,7,opt,name=direction,proto3,enum=feedring.v1.Direction" json:"direction,omitempty"`
-	C             int32                  `protobuf:"zigzag32,8,opt,name=c,proto3" json:"c,omitempty"`
-	Hop           uint32                 `protobuf:"varint,9,opt,name=hop,proto3" json:"hop,omitempty"`
-	HopLimit      uint32                 `protobuf:"varint,10,opt,name=hop_limit,json=hopLimit,proto3" json:"hop_limit,omitempty"`
-	Theme         string                 `protobuf:"bytes,11,opt,name=theme,proto3" json:"theme,omitempty"`
-	Provider      string                 `protobuf:"bytes,12,opt,name=provider,proto3" json:"provider,omitempty"`
-	Visited       [][]byte               `protobuf:"bytes,13,rep,name=visited,proto3" json:"visited,omitempty"`
-	WithinMs      int64                  `protobuf:"varint,14,opt,name=within_ms,json=withinMs,proto3" json:"within_ms,omitempty"`
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	Id          []byte                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Attempt     uint32                 `protobuf:"varint,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
+	Coordinator []byte                 `protobuf:"bytes,3,opt,name=coordinator,proto3" json:"coordinator,omitempty"`
+	Group       []byte                 `protobuf:"bytes,4,opt,name=group,proto3" json:"group,omitempty"`
+	Origin      []byte                 `protobuf:"bytes,5,opt,name=origin,proto3" json:"origin,omitempty"`
+	End         []byte                 `protobuf:"bytes,6,opt,name=end,proto3" json:"end,omitempty"`
+	Direction   Direction              `protobuf:"varint,7,opt,name=direction,proto3,enum=feedring.v1.Direction" json:"direction,omitempty"`
+	C           int32                  `protobuf:"zigzag32,8,opt,name=c,proto3" json:"c,omitempty"`
+	Hop         uint32                 `protobuf:"varint,9,opt,name=hop,proto3" json:"hop,omitempty"`
+	HopLimit    uint32                 `protobuf:"varint,10,opt,name=hop_limit,json=hopLimit,proto3" json:"hop_limit,omitempty"`
+	Theme       string                 `protobuf:"bytes,11,opt,name=theme,proto3" json:"theme,omitempty"`
+	Provider    string                 `protobuf:"bytes,12,opt,name=provider,proto3" json:"provider,omitempty"`
+	Visited     [][]byte               `protobuf:"bytes,13,rep,name=visited,proto3" json:"visited,omitempty"`
+	WithinMs    int64                  `protobuf:"varint,14,opt,name=within_ms,json=withinMs,proto3" json:"within_ms,omitempty"`
+	// Those of visited that serve, where theme is empty.
+	Serving       []*Serving `protobuf:"bytes,15,rep,name=serving,proto3" json:"serving,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -649,6 +651,66 @@ func (x *Search) GetWithinMs() int64 {
 	return 0
 }
 
+func (x *Search) GetServing() []*Serving {
+	if x != nil {
+		return x.Serving
+	}
+	return nil
+}
+
+// Serving is a group that serves, at its depth on an arc.
+type Serving struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Group         []byte                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
+	Hop           uint32                 `protobuf:"varint,2,opt,name=hop,proto3" json:"hop,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Serving) Reset() {
+	*x = Serving{}
+	mi := &file_feedring_v1_ring_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Serving) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Serving) ProtoMessage() {}
+
+func (x *Serving) ProtoReflect() protoreflect.Message {
+	mi := &file_feedring_v1_ring_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Serving.ProtoReflect.Descriptor instead.
+func (*Serving) Descriptor() ([]byte, []int) {
+	return file_feedring_v1_ring_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Serving) GetGroup() []byte {
+	if x != nil {
+		return x.Group
+	}
+	return nil
+}
+
+func (x *Serving) GetHop() uint32 {
+	if x != nil {
+		return x.Hop
+	}
+	return 0
+}
+
 // SearchAck tells the sender of a hop that it arrived (verb "search-ack").
 type SearchAck struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -662,7 +724,7 @@ type SearchAck struct {
 
 func (x *SearchAck) Reset() {
 	*x = SearchAck{}
-	mi := &file_feedring_v1_ring_proto_msgTypes[7]
+	mi := &file_feedring_v1_ring_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -674,7 +736,7 @@ func (x *SearchAck) String() string {
 func (*SearchAck) ProtoMessage() {}
 
 func (x *SearchAck) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_ring_proto_msgTypes[7]
+	mi := &file_feedring_v1_ring_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -687,7 +749,7 @@ func (x *SearchAck) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchAck.ProtoReflect.Descriptor instead.
 func (*SearchAck) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_ring_proto_rawDescGZIP(), []int{7}
+	return file_feedring_v1_ring_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *SearchAck) GetId() []byte {
@@ -732,7 +794,7 @@ type FoundGroup struct {
 
 func (x *FoundGroup) Reset() {
 	*x = FoundGroup{}
-	mi := &file_feedring_v1_ring_proto_msgTypes[8]
+	mi := &file_feedring_v1_ring_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -744,7 +806,7 @@ func (x *FoundGroup) String() string {
 func (*FoundGroup) ProtoMessage() {}
 
 func (x *FoundGroup) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_ring_proto_msgTypes[8]
+	mi := &file_feedring_v1_ring_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -757,7 +819,7 @@ func (x *FoundGroup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FoundGroup.ProtoReflect.Descriptor instead.
 func (*FoundGroup) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_ring_proto_rawDescGZIP(), []int{8}
+	return file_feedring_v1_ring_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *FoundGroup) GetId() []byte {
@@ -797,20 +859,22 @@ func (x *FoundGroup) GetHop() uint32 {
 
 // Exhausted tells the coordinator that an arc ended (verb "exhausted").
 type Exhausted struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            []byte                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Attempt       uint32                 `protobuf:"varint,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
-	Direction     Direction              `protobuf:"varint,3,opt,name=direction,proto3,enum=feedring.v1.Direction" json:"direction,omitempty"`
-	Visited       [][]byte               `protobuf:"bytes,4,rep,name=visited,proto3" json:"visited,omitempty"`
-	Hop           uint32                 `protobuf:"varint,5,opt,name=hop,proto3" json:"hop,omitempty"`
-	C             int32                  `protobuf:"zigzag32,6,opt,name=c,proto3" json:"c,omitempty"`
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Id        []byte                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Attempt   uint32                 `protobuf:"varint,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
+	Direction Direction              `protobuf:"varint,3,opt,name=direction,proto3,enum=feedring.v1.Direction" json:"direction,omitempty"`
+	Visited   [][]byte               `protobuf:"bytes,4,rep,name=visited,proto3" json:"visited,omitempty"`
+	Hop       uint32                 `protobuf:"varint,5,opt,name=hop,proto3" json:"hop,omitempty"`
+	C         int32                  `protobuf:"zigzag32,6,opt,name=c,proto3" json:"c,omitempty"`
+	// Those of visited that serve: a FOUND may come late or not at all.
+	Serving       []*Serving `protobuf:"bytes,7,rep,name=serving,proto3" json:"serving,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Exhausted) Reset() {
 	*x = Exhausted{}
-	mi := &file_feedring_v1_ring_proto_msgTypes[9]
+	mi := &file_feedring_v1_ring_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -822,7 +886,7 @@ func (x *Exhausted) String() string {
 func (*Exhausted) ProtoMessage() {}
 
 func (x *Exhausted) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_ring_proto_msgTypes[9]
+	mi := &file_feedring_v1_ring_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -835,7 +899,7 @@ func (x *Exhausted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Exhausted.ProtoReflect.Descriptor instead.
 func (*Exhausted) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_ring_proto_rawDescGZIP(), []int{9}
+	return file_feedring_v1_ring_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Exhausted) GetId() []byte {
@@ -880,6 +944,13 @@ func (x *Exhausted) GetC() int32 {
 	return 0
 }
 
+func (x *Exhausted) GetServing() []*Serving {
+	if x != nil {
+		return x.Serving
+	}
+	return nil
+}
+
 var File_feedring_v1_ring_proto protoreflect.FileDescriptor
 
 const file_feedring_v1_ring_proto_rawDesc = "" +
@@ -916,7 +987,7 @@ const file_feedring_v1_ring_proto_rawDesc = "" +
 	"\bRingRows\x12'\n" +
 	"\x04rows\x18\x01 \x03(\v2\x13.feedring.v1.SealedR\x04rows\x12'\n" +
 	"\x04lost\x18\x02 \x03(\v2\x13.feedring.v1.SealedR\x04lost\x12\x12\n" +
-	"\x04want\x18\x03 \x03(\fR\x04want\"\xf0\x02\n" +
+	"\x04want\x18\x03 \x03(\fR\x04want\"\xa0\x03\n" +
 	"\x06Search\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\fR\x02id\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\rR\aattempt\x12 \n" +
@@ -932,7 +1003,11 @@ const file_feedring_v1_ring_proto_rawDesc = "" +
 	"\x05theme\x18\v \x01(\tR\x05theme\x12\x1a\n" +
 	"\bprovider\x18\f \x01(\tR\bprovider\x12\x18\n" +
 	"\avisited\x18\r \x03(\fR\avisited\x12\x1b\n" +
-	"\twithin_ms\x18\x0e \x01(\x03R\bwithinMs\"\x81\x01\n" +
+	"\twithin_ms\x18\x0e \x01(\x03R\bwithinMs\x12.\n" +
+	"\aserving\x18\x0f \x03(\v2\x14.feedring.v1.ServingR\aserving\"1\n" +
+	"\aServing\x12\x14\n" +
+	"\x05group\x18\x01 \x01(\fR\x05group\x12\x10\n" +
+	"\x03hop\x18\x02 \x01(\rR\x03hop\"\x81\x01\n" +
 	"\tSearchAck\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\fR\x02id\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\rR\aattempt\x12\x14\n" +
@@ -944,14 +1019,15 @@ const file_feedring_v1_ring_proto_rawDesc = "" +
 	"\aattempt\x18\x02 \x01(\rR\aattempt\x12\x14\n" +
 	"\x05group\x18\x03 \x01(\fR\x05group\x124\n" +
 	"\tdirection\x18\x04 \x01(\x0e2\x16.feedring.v1.DirectionR\tdirection\x12\x10\n" +
-	"\x03hop\x18\x05 \x01(\rR\x03hop\"\xa5\x01\n" +
+	"\x03hop\x18\x05 \x01(\rR\x03hop\"\xd5\x01\n" +
 	"\tExhausted\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\fR\x02id\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\rR\aattempt\x124\n" +
 	"\tdirection\x18\x03 \x01(\x0e2\x16.feedring.v1.DirectionR\tdirection\x12\x18\n" +
 	"\avisited\x18\x04 \x03(\fR\avisited\x12\x10\n" +
 	"\x03hop\x18\x05 \x01(\rR\x03hop\x12\f\n" +
-	"\x01c\x18\x06 \x01(\x11R\x01c*p\n" +
+	"\x01c\x18\x06 \x01(\x11R\x01c\x12.\n" +
+	"\aserving\x18\a \x03(\v2\x14.feedring.v1.ServingR\aserving*p\n" +
 	"\tDirection\x12\x19\n" +
 	"\x15DIRECTION_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13DIRECTION_SUCCESSOR\x10\x01\x12\x19\n" +
@@ -971,7 +1047,7 @@ func file_feedring_v1_ring_proto_rawDescGZIP() []byte {
 }
 
 var file_feedring_v1_ring_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_feedring_v1_ring_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_feedring_v1_ring_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_feedring_v1_ring_proto_goTypes = []any{
 	(Direction)(0),         // 0: feedring.v1.Direction
 	(*RingRowBody)(nil),    // 1: feedring.v1.RingRowBody
@@ -981,29 +1057,32 @@ var file_feedring_v1_ring_proto_goTypes = []any{
 	(*RingRowVersion)(nil), // 5: feedring.v1.RingRowVersion
 	(*RingRows)(nil),       // 6: feedring.v1.RingRows
 	(*Search)(nil),         // 7: feedring.v1.Search
-	(*SearchAck)(nil),      // 8: feedring.v1.SearchAck
-	(*FoundGroup)(nil),     // 9: feedring.v1.FoundGroup
-	(*Exhausted)(nil),      // 10: feedring.v1.Exhausted
-	(*PeerInfo)(nil),       // 11: feedring.v1.PeerInfo
-	(*Term)(nil),           // 12: feedring.v1.Term
-	(*Sealed)(nil),         // 13: feedring.v1.Sealed
+	(*Serving)(nil),        // 8: feedring.v1.Serving
+	(*SearchAck)(nil),      // 9: feedring.v1.SearchAck
+	(*FoundGroup)(nil),     // 10: feedring.v1.FoundGroup
+	(*Exhausted)(nil),      // 11: feedring.v1.Exhausted
+	(*PeerInfo)(nil),       // 12: feedring.v1.PeerInfo
+	(*Term)(nil),           // 13: feedring.v1.Term
+	(*Sealed)(nil),         // 14: feedring.v1.Sealed
 }
 var file_feedring_v1_ring_proto_depIdxs = []int32{
-	11, // 0: feedring.v1.RingRowBody.deputy:type_name -> feedring.v1.PeerInfo
-	12, // 1: feedring.v1.LostBody.term:type_name -> feedring.v1.Term
+	12, // 0: feedring.v1.RingRowBody.deputy:type_name -> feedring.v1.PeerInfo
+	13, // 1: feedring.v1.LostBody.term:type_name -> feedring.v1.Term
 	5,  // 2: feedring.v1.Versions.have:type_name -> feedring.v1.RingRowVersion
-	12, // 3: feedring.v1.RingRowVersion.term:type_name -> feedring.v1.Term
-	13, // 4: feedring.v1.RingRows.rows:type_name -> feedring.v1.Sealed
-	13, // 5: feedring.v1.RingRows.lost:type_name -> feedring.v1.Sealed
+	13, // 3: feedring.v1.RingRowVersion.term:type_name -> feedring.v1.Term
+	14, // 4: feedring.v1.RingRows.rows:type_name -> feedring.v1.Sealed
+	14, // 5: feedring.v1.RingRows.lost:type_name -> feedring.v1.Sealed
 	0,  // 6: feedring.v1.Search.direction:type_name -> feedring.v1.Direction
-	0,  // 7: feedring.v1.SearchAck.direction:type_name -> feedring.v1.Direction
-	0,  // 8: feedring.v1.FoundGroup.direction:type_name -> feedring.v1.Direction
-	0,  // 9: feedring.v1.Exhausted.direction:type_name -> feedring.v1.Direction
-	10, // [10:10] is the sub-list for method output_type
-	10, // [10:10] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	8,  // 7: feedring.v1.Search.serving:type_name -> feedring.v1.Serving
+	0,  // 8: feedring.v1.SearchAck.direction:type_name -> feedring.v1.Direction
+	0,  // 9: feedring.v1.FoundGroup.direction:type_name -> feedring.v1.Direction
+	0,  // 10: feedring.v1.Exhausted.direction:type_name -> feedring.v1.Direction
+	8,  // 11: feedring.v1.Exhausted.serving:type_name -> feedring.v1.Serving
+	12, // [12:12] is the sub-list for method output_type
+	12, // [12:12] is the sub-list for method input_type
+	12, // [12:12] is the sub-list for extension type_name
+	12, // [12:12] is the sub-list for extension extendee
+	0,  // [0:12] is the sub-list for field type_name
 }
 
 func init() { file_feedring_v1_ring_proto_init() }
@@ -1018,7 +1097,7 @@ func file_feedring_v1_ring_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_feedring_v1_ring_proto_rawDesc), len(file_feedring_v1_ring_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   10,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
