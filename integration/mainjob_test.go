@@ -157,10 +157,11 @@ func TestRing20(t *testing.T) {
 		t.Errorf("an absent theme costs %d forwards and 2 EXHAUSTED: %v", groups-1, r)
 	}
 	themes := make(map[string]bool)
-	for _, e := range n.query(n.peers[0], "--limit", "100", "story").entries() {
+	r = n.query(n.peers[0], "--limit", "100", "story")
+	for _, e := range r.entries() {
 		themes[e.str("theme")] = true
 	}
 	if len(themes) != groups {
-		t.Errorf("a query over all groups reached %d of %d", len(themes), groups)
+		t.Errorf("a query over all groups reached %d of %d: %v", len(themes), groups, r)
 	}
 }
