@@ -27,19 +27,21 @@ const (
 type attached struct {
 	tell func(feedring.GroupID, group.Input)
 
-	mu     sync.Mutex
-	last   uint64
-	asking map[uint64]chan string
+	mu      sync.Mutex
+	last    uint64
+	asking  map[uint64]chan string
+	serving map[uint64]context.CancelFunc
 }
 
 // attach asks the machine whether a client with a valid ticket is served. The
-// caller detaches the stream when it is over, whatever the answer.
-func (a *attached) attach(ctx context.Context, t feedring.Ticket) (uint64, error) {
+// caller detaches the stream when it is over, whatever the answer. A client
+// that comes again on another stream ends this one by end.
+func (a *attached) attach(ctx context.Context, t feedring.Ticket, end context.CancelFunc) (uint64, error) {
 	decision := make(chan string, 1)
 	a.mu.Lock()
 	a.last++
 	id := a.last
-	a.asking[id] = decision
+	a.asking[id], a.serving[id] = decision, end
 	a.mu.Unlock()
 	a.tell(t.Group, group.Attach{Stream: id, Ticket: t})
 	wait := time.NewTimer(decideWait)
@@ -60,17 +62,21 @@ func (a *attached) attach(ctx context.Context, t feedring.Ticket) (uint64, error
 // decide does group.Admit and group.Refuse.
 func (a *attached) decide(id uint64, reason string) {
 	a.mu.Lock()
-	decision := a.asking[id]
+	decision, end := a.asking[id], a.serving[id]
 	delete(a.asking, id)
 	a.mu.Unlock()
-	if decision != nil {
+	switch {
+	case decision != nil:
 		decision <- reason
+	case end != nil && reason != "":
+		end()
 	}
 }
 
 func (a *attached) detach(g feedring.GroupID, id uint64) {
 	a.mu.Lock()
 	delete(a.asking, id)
+	delete(a.serving, id)
 	a.mu.Unlock()
 	a.tell(g, group.Detach{Stream: id})
 }
@@ -95,7 +101,7 @@ func (n *Node) serveAttach(client feedring.PeerID, s *wire.Stream) error {
 	}
 	ctx, cancel := context.WithCancel(n.ctx)
 	defer cancel()
-	id, err := n.attached.attach(ctx, in.Ticket)
+	id, err := n.attached.attach(ctx, in.Ticket, cancel)
 	defer n.attached.detach(in.Ticket.Group, id)
 	if err != nil {
 		return refuse(s, feedringv1.RefusedKind_REFUSED_KIND_BUSY, err)
