@@ -131,6 +131,9 @@ func (m *Machine) replaceRow(mem *member, r *Row) {
 	mem.changed = m.changes
 	m.relist(r.Peer, old, r)
 	m.changedRows()
+	if r.Peer != m.cfg.Self && !sameWord(old, r) {
+		m.lookAgain(r.Peer)
+	}
 }
 
 // changedRows forgets what is derived from the catalogue.

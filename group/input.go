@@ -64,8 +64,11 @@ type (
 	Checked struct {
 		Feed    feedring.FeedRef
 		Vouched bool
+		Unknown bool // the site could not be asked: what it said before stands
 		Vouch   Vouch
 	}
+	// Look asks for a look at the sites of this peer's own feeds now.
+	Look struct{}
 	// Rival is a claim on this group that the ring map shows.
 	Rival struct {
 		Term         feedring.Term
@@ -89,5 +92,6 @@ func (Stored) IsInput()    {}
 func (Attach) IsInput()    {}
 func (Detach) IsInput()    {}
 func (Checked) IsInput()   {}
+func (Look) IsInput()      {}
 func (Rival) IsInput()     {}
 func (Depart) IsInput()    {}

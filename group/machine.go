@@ -161,6 +161,8 @@ func (m *Machine) apply(in Input) {
 		m.detach(in.Stream)
 	case Checked:
 		m.checked(in)
+	case Look:
+		m.lookAgain(m.cfg.Self)
 	case Rival:
 		m.rival(in)
 	case Depart:

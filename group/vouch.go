@@ -15,7 +15,9 @@ const checkers = 2
 // check is this peer's look at one site.
 type check struct {
 	next   time.Time
+	last   time.Time // when the look before began
 	flying bool
+	again  bool // asked for while it was under way
 	tries  int
 }
 
@@ -94,7 +96,7 @@ func (m *Machine) vouch() {
 			continue
 		}
 		begun++
-		c.flying = true
+		c.flying, c.last = true, m.now
 		m.emit(Check{Group: m.group, Feed: f.ref})
 	}
 	maps.DeleteFunc(m.checks, func(ref feedring.FeedRef, c *check) bool { return !mine[ref] && !c.flying })
@@ -111,8 +113,8 @@ func (m *Machine) lastLook(ref feedring.FeedRef) time.Time {
 	return m.now
 }
 
-// checked is the outcome of a look. What failed is tried again after r, 10 r,
-// then each hour; a vouch that stood stays until it is too old.
+// checked is the outcome of a look. What failed is tried again, and a vouch
+// that stood stays while its site cannot be asked, until it is too old.
 func (m *Machine) checked(c Checked) {
 	state := m.checks[c.Feed]
 	if state == nil || !state.flying {
@@ -121,26 +123,99 @@ func (m *Machine) checked(c Checked) {
 	state.flying = false
 	if c.Vouched && c.Vouch.Publisher == c.Feed.Publisher && siteOf(c.Feed.URL, c.Vouch.Site) {
 		state.tries, state.next = 0, m.now.Add(vouchEvery)
-		m.vouchFor(c.Vouch)
+		m.vouchFor(c.Vouch, c.Feed.URL)
 	} else {
-		wait := []time.Duration{m.cfg.Refresh, 10 * m.cfg.Refresh, time.Hour}[min(state.tries, 2)]
+		state.next = m.now.Add(m.lookPause(c.Feed, state.tries))
 		state.tries++
-		state.next = m.now.Add(wait)
+		if !c.Unknown {
+			m.withdraw(c.Feed)
+		}
+	}
+	if state.again {
+		state.again, state.next = false, m.now
 	}
 	m.timers.set(bell{chime: chimeVouch}, earlier(later(m.now, m.timers.at(bell{chime: chimeVouch})), state.next))
 }
 
-// vouchFor puts v into the own row, in the place of an older one.
-func (m *Machine) vouchFor(v Vouch) {
-	v.At = m.now.UTC().Truncate(time.Second)
-	v.Feeds = v.Feeds[:min(len(v.Feeds), maxVouches)]
-	m.newRow(func(r *Row) {
-		r.Vouches = slices.DeleteFunc(slices.Clone(r.Vouches), func(o Vouch) bool {
-			return o.Site == v.Site && o.Publisher == v.Publisher || m.now.Sub(o.At) > vouchAge
-		})
-		if len(r.Vouches) < maxVouches {
-			r.Vouches = append(r.Vouches, v)
+// lookPause is how long to wait after a look that found nothing. The publisher
+// looks often at its own site, where the document may appear any time; others
+// are told by its row when it does.
+func (m *Machine) lookPause(ref feedring.FeedRef, tries int) time.Duration {
+	r := m.cfg.Refresh
+	if ref.Publisher == m.cfg.Self {
+		return []time.Duration{r, 3 * r, 10 * r, 30 * r}[min(tries, 3)]
+	}
+	return []time.Duration{r, 10 * r, time.Hour}[min(tries, 2)]
+}
+
+// lookAgain brings forward the looks at the sites of a publisher's feeds, to
+// one a refresh period: no publisher can make this peer a burden to a site.
+func (m *Machine) lookAgain(publisher feedring.PeerID) {
+	for ref, c := range m.checks {
+		switch {
+		case ref.Publisher != publisher:
+		case c.flying:
+			c.again = true
+		default:
+			c.tries, c.next = 0, later(m.now, c.last.Add(m.cfg.Refresh))
 		}
+	}
+	if !m.lead.claim.Term.IsZero() {
+		m.timers.set(bell{chime: chimeVouch}, m.now)
+	}
+}
+
+// sameWord reports whether a publisher's rows say the same of its own sites.
+func sameWord(a, b *Row) bool {
+	return slices.EqualFunc(a.Vouches, b.Vouches, func(v, w Vouch) bool {
+		return v.Site == w.Site && v.Publisher == w.Publisher && slices.Equal(v.Feeds, w.Feeds)
+	})
+}
+
+// vouchFor puts v, found for the feed at url, into the own row. What was found
+// for other feeds of that site stays beside it.
+func (m *Machine) vouchFor(v Vouch, url string) {
+	v.At = m.now.UTC().Truncate(time.Second)
+	v.Feeds = []string{url}
+	m.newRow(func(r *Row) {
+		r.Vouches = slices.DeleteFunc(slices.Clone(r.Vouches), func(o Vouch) bool { return m.now.Sub(o.At) > vouchAge })
+		i := slices.IndexFunc(r.Vouches, func(o Vouch) bool { return o.Site == v.Site && o.Publisher == v.Publisher })
+		if i < 0 {
+			if len(r.Vouches) < maxVouches {
+				r.Vouches = append(r.Vouches, v)
+			}
+			return
+		}
+		for _, f := range r.Vouches[i].Feeds {
+			if f != url && len(v.Feeds) < maxVouches {
+				v.Feeds = append(v.Feeds, f)
+			}
+		}
+		slices.Sort(v.Feeds)
+		r.Vouches[i] = v
+	})
+}
+
+// withdraw takes the word for a feed out of the own row.
+func (m *Machine) withdraw(ref feedring.FeedRef) {
+	about := func(v Vouch) bool {
+		return v.Publisher == ref.Publisher && siteOf(ref.URL, v.Site) && (len(v.Feeds) == 0 || slices.Contains(v.Feeds, ref.URL))
+	}
+	if !slices.ContainsFunc(m.me().row.Vouches, about) {
+		return
+	}
+	m.newRow(func(r *Row) {
+		var left []Vouch
+		for _, v := range r.Vouches {
+			if about(v) {
+				v.Feeds = slices.DeleteFunc(slices.Clone(v.Feeds), func(f string) bool { return f == ref.URL })
+				if len(v.Feeds) == 0 {
+					continue
+				}
+			}
+			left = append(left, v)
+		}
+		r.Vouches = left
 	})
 }
 
