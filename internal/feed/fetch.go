@@ -52,10 +52,13 @@ func NewFetcher(client Client) *Fetcher {
 	return &Fetcher{client: client, reading: make(chan struct{}, readers)}
 }
 
-// Fetch asks for url, telling the origin what state knows already. It blocks
-// for at most the client's time limits and the reading of the document. Errors
+// Fetch asks for url, telling the origin what state knows already; nil knows
+// nothing. It blocks for at most the client's time limits and the reading of the document. Errors
 // are *Error, or ctx's own.
 func (f *Fetcher) Fetch(ctx context.Context, url string, state *State) (Answer, error) {
+	if state == nil {
+		state = &State{}
+	}
 	answer, err := f.fetch(ctx, url, state)
 	if err == nil {
 		return answer, nil
