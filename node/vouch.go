@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"net"
 	"slices"
 	"time"
@@ -26,34 +27,38 @@ func (n *Node) checker() vouch.Checker {
 func (n *Node) check(o group.Check) {
 	ctx, cancel := context.WithTimeout(n.ctx, checkWithin)
 	defer cancel()
-	verdict := n.verdict(ctx, o)
+	verdict, err := n.verdict(ctx, o)
 	now := n.loop.now()
 	n.tell(o.Group, group.Checked{
-		Feed: o.Feed, Vouched: verdict.Named,
+		Feed: o.Feed, Vouched: verdict.Named, Unknown: err != nil,
 		Vouch: group.Vouch{Site: verdict.Site, Publisher: o.Feed.Publisher, Feeds: verdict.Feeds, At: now},
 	})
 }
 
-// verdict asks the sites of a feed in turn, and last the feed itself.
-func (n *Node) verdict(ctx context.Context, o group.Check) vouch.Verdict {
+// verdict asks the sites of a feed in turn, and last the feed itself. The error
+// means that one of them could not be asked and the others did not name the
+// publisher.
+func (n *Node) verdict(ctx context.Context, o group.Check) (vouch.Verdict, error) {
+	var unknown error
 	for _, site := range vouch.SitesOf(o.Feed.URL) {
 		v, err := n.checker().Check(ctx, site, o.Feed.Publisher, []string{o.Feed.URL})
-		if err != nil {
-			n.log.Debug("site not asked", "site", site, "err", err)
+		if v.Named && err == nil {
+			return v, nil
 		}
-		if v.Named {
-			return v
-		}
+		unknown = errors.Join(unknown, err)
 	}
 	link, err := n.feedLink(ctx, o)
-	if err != nil || link == "" {
-		return vouch.Verdict{}
+	if err == nil && link != "" {
+		var v vouch.Verdict
+		if v, err = n.checker().CheckFeed(ctx, o.Feed.URL, link, o.Feed.Publisher); v.Named && err == nil {
+			return v, nil
+		}
 	}
-	v, err := n.checker().CheckFeed(ctx, o.Feed.URL, link, o.Feed.Publisher)
-	if err != nil {
-		n.log.Debug("feed's own link not followed", "feed", o.Feed.URL, "err", err)
+	unknown = errors.Join(unknown, err)
+	if unknown != nil {
+		n.log.Debug("site not asked", "feed", o.Feed.URL, "err", unknown)
 	}
-	return v
+	return vouch.Verdict{}, unknown
 }
 
 // feedLink is the rel="feedring" of a feed. This peer's own looks found that of
@@ -122,6 +127,7 @@ func (n *Node) Vouch(ctx context.Context, site string) (web.VouchAdvice, error) 
 	if site != "" {
 		sites = []string{site}
 	}
+	n.lookAtSites()
 	advice := web.VouchAdvice{Document: doc, Sites: []web.SiteStatus{}}
 	for _, s := range sites[:min(len(sites), maxSites)] {
 		advice.Sites = append(advice.Sites, n.siteStatus(ctx, s, doc.Feeds))
@@ -131,6 +137,14 @@ func (n *Node) Vouch(ctx context.Context, site string) (web.VouchAdvice, error) 
 		return web.VouchAdvice{}, err
 	}
 	return advice, nil
+}
+
+// lookAtSites makes the groups look again: whoever asks what to publish has
+// published it, or is about to.
+func (n *Node) lookAtSites() {
+	for theme := range n.loop.View().Members {
+		n.tell(theme.Group(), group.Look{})
+	}
 }
 
 func (n *Node) siteStatus(ctx context.Context, site string, feeds []string) web.SiteStatus {
