@@ -103,9 +103,10 @@ func (s *statusWriter) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
 // feed is an RSS document whose entries can be added to while it is served.
 type feed struct {
-	name string
-	mu   sync.Mutex
-	all  []item
+	name  string
+	mu    sync.Mutex
+	all   []item
+	names string // the href of a rel="feedring"; empty: none
 }
 
 type item struct {
@@ -131,6 +132,13 @@ func (f *feed) add(title, body string, at time.Time) {
 	f.all = append([]item{{fmt.Sprintf("%s-%d", f.name, len(f.all)), title, body, at}}, f.all...)
 }
 
+// vouch makes the feed name a peer itself.
+func (f *feed) vouch(link string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.names = link
+}
+
 // change gives the entry with that title another body.
 func (f *feed) change(title, body string) {
 	f.mu.Lock()
@@ -148,6 +156,9 @@ func (f *feed) render() []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<?xml version="1.0" encoding="UTF-8"?><rss version="2.0"><channel><title>%s</title>`+
 		`<link>https://example.invalid/</link><description>x</description>`, f.name)
+	if f.names != "" {
+		fmt.Fprintf(&b, `<link xmlns="http://www.w3.org/2005/Atom" rel="feedring" href="%s"/>`, escape(f.names))
+	}
 	for _, it := range f.all[:min(len(f.all), 20)] {
 		fmt.Fprintf(&b, "<item><title>%s</title><guid isPermaLink=\"false\">%s</guid><link>https://example.invalid/%s</link><pubDate>%s</pubDate><description>%s</description></item>",
 			escape(it.title), it.guid, it.guid, it.at.UTC().Format(time.RFC1123Z), escape(it.body))
