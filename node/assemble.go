@@ -45,7 +45,7 @@ func (n *Node) assemble() error {
 		wake: n.followers.wake, spawn: n.background, waiting: make(map[uint64]*batch),
 	}
 	n.poller = &poller{
-		store: n.store, verifier: n.verifier, log: n.log, open: n.openPoll, tell: n.tell,
+		store: n.store, verifier: n.verifier, log: n.log, open: n.openPoll, suspect: n.host.Suspect, tell: n.tell,
 		spawn: n.background, places: make(chan struct{}, pollsAtOnce), ctx: n.ctx,
 	}
 	n.pruner = &pruner{
@@ -88,9 +88,9 @@ func (n *Node) newWatcher() (err error) {
 
 // serve starts everything: first what answers, then the loop, then what asks.
 func (n *Node) serve() error {
-	n.running.Go(func() { n.loop.run(n.ctx) })
+	n.background(func() { n.loop.run(n.ctx) })
 	close(n.assembled)
-	n.running.Go(func() { n.persister.run(n.ctx) })
+	n.background(func() { n.persister.run(n.ctx) })
 	n.listen()
 	var err error
 	if n.front, err = n.openFront(); err != nil {

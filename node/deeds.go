@@ -41,7 +41,7 @@ func (n *Node) do(out peer.Output) {
 	case group.Reach:
 		n.host.Learn(o.Peer, o.Addrs)
 	case group.Departed:
-		n.log.Debug("left group", "group", o.Group)
+		n.attached.leave(o.Group)
 	default:
 		n.log.Error("the machine asked for something unknown", "output", out)
 	}
@@ -54,8 +54,10 @@ func (n *Node) tell(g feedring.GroupID, in group.Input) {
 
 func (n *Node) roleChanged(o group.RoleChanged) {
 	n.log.Info("role", "theme", o.Theme, "role", o.Role, "term", o.Term.Number)
-	n.emit(Event{Event: "role", Theme: o.Theme, Role: o.Role.String(), Term: o.Term.Number})
-	if o.Role != feedring.RoleNone {
-		n.background(func() { n.provide(o.Theme) })
+	n.events.emit(Event{Event: "role", Theme: o.Theme, Role: o.Role.String(), Term: o.Term.Number})
+	if o.Role == feedring.RoleNone {
+		n.host.Unprovide(o.Theme.Group())
+		return
 	}
+	n.background(func() { n.provide(o.Theme) })
 }

@@ -99,6 +99,7 @@ func (n *Node) firstCatalogue(ctx context.Context, ids []feedring.PeerID, theme 
 		if err == nil {
 			return c, true
 		}
+		n.host.Suspect(id)
 		n.log.Debug("catalogue", "theme", theme, "asked", id.Short(), "err", err)
 	}
 	return feedring.Catalogue{}, false

@@ -53,13 +53,13 @@ type Node struct {
 
 	stopLooking context.CancelFunc // at origins
 
-	events    sync.Mutex
+	events    events
 	departed  chan struct{}
 	assembled chan struct{}   // closed when the loop takes inputs
 	met       chan struct{}   // holds one: a peer was met
 	ctx       context.Context // ends when the peer stops
 	stop      context.CancelFunc
-	running   sync.WaitGroup
+	running   tasks
 	closing   sync.Once
 	closed    error
 }
@@ -71,7 +71,10 @@ func Start(ctx context.Context, cfg Config) (_ *Node, err error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	n := &Node{cfg: cfg, log: cfg.Logger, started: time.Now(), departed: make(chan struct{}), assembled: make(chan struct{}), met: make(chan struct{}, 1)}
+	n := &Node{
+		cfg: cfg, log: cfg.Logger, started: time.Now(), events: newEvents(cfg.Event),
+		departed: make(chan struct{}), assembled: make(chan struct{}), met: make(chan struct{}, 1),
+	}
 	if n.log == nil {
 		n.log = slog.Default()
 	}
@@ -96,7 +99,7 @@ func Start(ctx context.Context, cfg Config) (_ *Node, err error) {
 	if err := n.serve(); err != nil {
 		return nil, err
 	}
-	n.emit(n.Started())
+	n.events.emit(n.Started())
 	return n, nil
 }
 
@@ -108,7 +111,7 @@ func (n *Node) open() error {
 	}
 	known, err := loadPeers(n.store)
 	if err != nil {
-		return err
+		n.log.Warn("the peers known last time cannot be read: only those of --join are asked", "err", err)
 	}
 	n.host, err = host.New(n.ctx, host.Config{
 		Dir: n.cfg.Data, Network: n.cfg.Network, Listen: n.cfg.Listen, Announce: n.cfg.Announce,
@@ -129,22 +132,9 @@ func (n *Node) Started() Event {
 // ID returns this peer's id.
 func (n *Node) ID() feedring.PeerID { return n.host.ID() }
 
-func (n *Node) emit(e Event) {
-	if n.cfg.Event == nil {
-		return
-	}
-	n.events.Lock()
-	defer n.events.Unlock()
-	n.cfg.Event(e)
-}
-
-// background runs f as a part of the peer: Close waits for it.
-func (n *Node) background(f func()) {
-	if n.ctx.Err() != nil {
-		return
-	}
-	n.running.Go(f)
-}
+// background runs f as a part of the peer, unless the peer is stopping: Close
+// waits for it. It reports whether f runs.
+func (n *Node) background(f func()) bool { return n.running.run(f) }
 
 // Close hands this peer's roles over, leaves its groups, stops and closes the
 // store. It is safe to call twice. When ctx ends first the rest is cut short,
@@ -158,19 +148,30 @@ func (n *Node) Close(ctx context.Context) error {
 	return n.closed
 }
 
-// release gives back what was taken, in the opposite order.
+// releaseWithin is how long what runs in the background may take to notice that
+// the peer stops. What takes longer finds the store closed, which harms nothing.
+const releaseWithin = time.Second
+
+// release gives back what was taken, in the opposite order, whatever of it there
+// is.
 func (n *Node) release() error {
 	n.stop()
 	var errs []error
 	if n.front != nil {
 		n.front.close()
 	}
+	if n.reader != nil {
+		errs = append(errs, n.reader.Close())
+	}
 	if n.host != nil {
 		errs = append(errs, n.host.Close())
 	}
-	n.running.Wait()
+	if !n.running.end(releaseWithin) {
+		n.log.Warn("something still runs while the peer closes")
+	}
 	if n.store != nil {
 		errs = append(errs, n.store.Close())
 	}
+	n.events.close()
 	return errors.Join(errs...)
 }

@@ -18,6 +18,7 @@ import (
 
 const (
 	pollsAtOnce = 16
+	pollFirst   = 3 * time.Second  // the first part of an answer: a dead peer must not keep a feed waiting
 	pollWithin  = 20 * time.Second // one part of an answer
 	pollParts   = 64               // parts of one answer
 	maxAhead    = 24 * time.Hour   // a publisher's clock may be wrong, but not so that its entries never age
@@ -38,6 +39,7 @@ type poller struct {
 	log      *slog.Logger
 	open     func(ctx context.Context, to feedring.PeerID, verb feedring.Verb) (io.ReadWriteCloser, error)
 	tell     func(feedring.GroupID, group.Input)
+	suspect  func(feedring.PeerID)
 	spawn    func(func())
 	places   chan struct{}
 	ctx      context.Context
@@ -54,6 +56,7 @@ func (p *poller) start(o group.Fetch) {
 		}
 		known, err := p.poll(o)
 		if err != nil && p.ctx.Err() == nil {
+			p.suspect(o.From)
 			p.log.Debug("poll failed", "feed", o.Feed.URL, "from", o.From.Short(), "err", err)
 		}
 		p.tell(o.Group, group.Stored{
@@ -74,14 +77,16 @@ func (p *poller) poll(o group.Fetch) (feedring.Head, error) {
 	}
 	defer s.Close()
 	frames := wire.NewStream(s)
-	if err := frames.Send(wire.PollTo(o.Feed, o.After, o.Fresh), pollWithin); err != nil {
+	if err := frames.Send(wire.PollTo(o.Feed, o.After, o.Fresh), pollFirst); err != nil {
 		return known, err
 	}
+	within := pollFirst
 	for range pollParts {
 		var part feedringv1.PollPart
-		if err := frames.Receive(&part, pollWithin); err != nil {
+		if err := frames.Receive(&part, within); err != nil {
 			return known, err
 		}
+		within = pollWithin
 		known.Position = wire.PositionFrom(part.GetHead())
 		if err := p.accept(ctx, o, part.GetItems()); err != nil {
 			return known, err

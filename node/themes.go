@@ -71,7 +71,7 @@ func (n *Node) lookAtOrigins() {
 	ctx, cancel := context.WithCancel(n.ctx)
 	n.stopLooking = cancel
 	n.origins.start()
-	n.running.Go(func() { n.origins.watcher.Run(ctx) })
+	n.background(func() { n.origins.watcher.Run(ctx) })
 }
 
 // seed starts a source of chance; nothing secret depends on it.

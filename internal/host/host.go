@@ -34,14 +34,15 @@ type Host struct {
 	gater    *gater
 	prefix   protocol.ID // of every protocol of this network
 
-	lib     host.Host
-	dht     *dht.IpfsDHT
-	members *members
-	book    *book
-	offers  directory
-	lan     lan
-	reach   reach
-	guards  guards
+	lib      host.Host
+	dht      *dht.IpfsDHT
+	members  *members
+	book     *book
+	offers   directory
+	lan      lan
+	reach    reach
+	guards   guards
+	suspects suspects
 
 	ctx     context.Context // ends with Close
 	stop    context.CancelFunc
@@ -121,6 +122,7 @@ func prepare(cfg Config) (*Host, error) {
 	}
 	h.gater = newGater(&h.scope)
 	h.offers = directory{groups: make(map[feedring.GroupID]struct{}), nudged: make(chan struct{}, 1)}
+	h.suspects.asked = make(map[peer.ID]time.Time)
 	h.guards = guards{looked: make(map[peer.ID]time.Time), tags: make(map[string][]peer.ID)}
 	h.ctx, h.stop = context.WithCancel(context.Background())
 	return h, nil
@@ -141,6 +143,7 @@ func (h *Host) start(lib host.Host) error {
 	h.members = newMembers(h)
 	h.Handle(presence, func(s network.Stream) { _ = s.Close() })
 	h.book = newBook()
+	lib.Network().Notify(&network.NotifyBundle{ConnectedF: h.newcomer})
 	if err := h.watch(); err != nil {
 		return err
 	}

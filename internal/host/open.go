@@ -52,6 +52,7 @@ func (h *Host) Open(ctx context.Context, to feedring.PeerID, verb feedring.Verb,
 	}
 	if fresh {
 		h.clearBackoff(id)
+		h.Suspect(to)
 	}
 	if !h.connected(id) && len(h.dialable(id)) == 0 {
 		h.look(ctx, id)

@@ -1,0 +1,111 @@
+package host
+
+import (
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestDeadConnectionIsClosed cuts a QUIC connection without a goodbye, as a
+// kill does: libp2p would keep it for 42 s, and choose it.
+func TestDeadConnectionIsClosed(t *testing.T) {
+	a, b := newHost(t), newHost(t)
+	way := forward(t, b)
+	id, err := a.Given(fmt.Sprintf("/ip4/127.0.0.1/udp/%d/quic-v1/p2p/%s", way.port, b.ID()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	echo(b)
+	if err := ask(t.Context(), a, id); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the connection is known", func() bool { return len(a.Peers()) == 1 })
+	a.Suspect(id)
+	a.suspects.forget()
+	if err := ask(t.Context(), a, id); err != nil {
+		t.Fatalf("a living peer was lost: %v", err)
+	}
+	way.cut()
+	begun := time.Now()
+	a.Suspect(id)
+	eventually(t, "the dead connection is closed", func() bool { return len(a.Peers()) == 0 })
+	if took := time.Since(begun); took > 10*time.Second {
+		t.Errorf("it took %s", took)
+	}
+}
+
+// forget lets Suspect ask at once again.
+func (s *suspects) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.asked)
+}
+
+// forwarder carries datagrams between anybody and one host, until it is cut.
+type forwarder struct {
+	port int
+	in   *net.UDPConn
+	out  *net.UDPConn
+}
+
+func forward(t *testing.T, to *Host) *forwarder {
+	t.Helper()
+	var target *net.UDPAddr
+	for _, addr := range to.Listening() {
+		var port int
+		if i := strings.Index(addr, "/udp/"); i >= 0 {
+			if _, err := fmt.Sscanf(addr[i:], "/udp/%d/", &port); err != nil {
+				t.Fatal(err)
+			}
+			target = &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port}
+		}
+	}
+	in, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := net.DialUDP("udp4", nil, target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &forwarder{port: in.LocalAddr().(*net.UDPAddr).Port, in: in, out: out}
+	t.Cleanup(f.cut)
+	client := make(chan *net.UDPAddr, 1)
+	go func() {
+		b := make([]byte, 64<<10)
+		told := false
+		for {
+			n, from, err := in.ReadFromUDP(b)
+			if err != nil {
+				return
+			}
+			if !told {
+				client <- from
+				told = true
+			}
+			_, _ = out.Write(b[:n])
+		}
+	}()
+	go func() {
+		b := make([]byte, 64<<10)
+		var back *net.UDPAddr
+		for {
+			n, err := out.Read(b)
+			if err != nil {
+				return
+			}
+			if back == nil {
+				back = <-client
+			}
+			_, _ = in.WriteToUDP(b[:n], back)
+		}
+	}()
+	return f
+}
+
+func (f *forwarder) cut() {
+	_ = f.in.Close()
+	_ = f.out.Close()
+}
