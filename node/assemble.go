@@ -53,7 +53,7 @@ func (n *Node) assemble() error {
 		waiting: make(map[feedring.GroupID]time.Time),
 	}
 	n.asks = &asks{loop: n.loop, sealer: n.sealer, open: make(map[uint64]func(feedring.Final))}
-	n.attached = &attached{tell: n.tell, asking: make(map[uint64]chan string), serving: make(map[uint64]context.CancelFunc)}
+	n.attached = &attached{tell: n.tell, asking: make(map[uint64]chan string), serving: make(map[uint64]served)}
 	n.reader = client.NewWith(local{n}, n.cfg.Network, []feedring.PeerID{n.ID()})
 	n.origins.publish = n.publisher.publish
 	return n.newWatcher()

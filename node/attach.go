@@ -30,7 +30,13 @@ type attached struct {
 	mu      sync.Mutex
 	last    uint64
 	asking  map[uint64]chan string
-	serving map[uint64]context.CancelFunc
+	serving map[uint64]served
+}
+
+// served is one client's session.
+type served struct {
+	group feedring.GroupID
+	end   context.CancelFunc
 }
 
 // attach asks the machine whether a client with a valid ticket is served. The
@@ -41,7 +47,7 @@ func (a *attached) attach(ctx context.Context, t feedring.Ticket, end context.Ca
 	a.mu.Lock()
 	a.last++
 	id := a.last
-	a.asking[id], a.serving[id] = decision, end
+	a.asking[id], a.serving[id] = decision, served{t.Group, end}
 	a.mu.Unlock()
 	a.tell(t.Group, group.Attach{Stream: id, Ticket: t})
 	wait := time.NewTimer(decideWait)
@@ -62,7 +68,7 @@ func (a *attached) attach(ctx context.Context, t feedring.Ticket, end context.Ca
 // decide does group.Admit and group.Refuse.
 func (a *attached) decide(id uint64, reason string) {
 	a.mu.Lock()
-	decision, end := a.asking[id], a.serving[id]
+	decision, end := a.asking[id], a.serving[id].end
 	delete(a.asking, id)
 	a.mu.Unlock()
 	switch {
@@ -70,6 +76,18 @@ func (a *attached) decide(id uint64, reason string) {
 		decision <- reason
 	case end != nil && reason != "":
 		end()
+	}
+}
+
+// leave ends the sessions of a group that this peer has left: it hears of
+// nothing new there, so its followers must go on elsewhere.
+func (a *attached) leave(g feedring.GroupID) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, s := range a.serving {
+		if s.group == g {
+			s.end()
+		}
 	}
 }
 
@@ -110,8 +128,8 @@ func (n *Node) serveAttach(client feedring.PeerID, s *wire.Stream) error {
 		n.background(func() { readRenewals(s, cancel) })
 	}
 	out := &frameSink{stream: s, vouched: n.vouchedBy(want.theme)}
-	served := &session{store: n.store, followers: n.followers, want: want, out: out, cursor: in.Cursor, beat: beatEvery}
-	err = served.run(ctx, in.Follow)
+	session := &session{store: n.store, followers: n.followers, want: want, out: out, cursor: in.Cursor, beat: beatEvery}
+	err = session.run(ctx, in.Follow)
 	if errors.Is(err, errBehind) {
 		return refuse(s, feedringv1.RefusedKind_REFUSED_KIND_BEHIND, err)
 	}

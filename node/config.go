@@ -38,8 +38,9 @@ type Config struct {
 	AllowPrivateFeeds bool
 
 	Logger *slog.Logger // nil: slog.Default()
-	// Event is called for each event of serve --json, from one goroutine at a
-	// time; it must not block. Nil: nobody listens.
+	// Event is called for each event of serve --json, in order and by one
+	// goroutine at a time. While it blocks, events wait, up to a thousand. Nil:
+	// nobody listens.
 	Event func(Event)
 }
 

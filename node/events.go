@@ -12,9 +12,7 @@ const (
 
 // events hands events to who listens, in order, on a goroutine that lives while
 // there are some: a terminal that takes no output must not hold up the loop.
-type events struct{ line *eventLine }
-
-type eventLine struct {
+type events struct {
 	tell func(Event)
 
 	mu      sync.Mutex
@@ -23,16 +21,16 @@ type eventLine struct {
 	empty   chan struct{} // holds one: told everything
 }
 
-func newEvents(tell func(Event)) events {
+// newEvents returns nil where nobody listens; that does nothing.
+func newEvents(tell func(Event)) *events {
 	if tell == nil {
-		return events{}
+		return nil
 	}
-	return events{&eventLine{tell: tell, empty: make(chan struct{}, 1)}}
+	return &events{tell: tell, empty: make(chan struct{}, 1)}
 }
 
 // emit queues e. It never blocks.
-func (ev events) emit(e Event) {
-	l := ev.line
+func (l *events) emit(e Event) {
 	if l == nil {
 		return
 	}
@@ -48,7 +46,7 @@ func (ev events) emit(e Event) {
 	}
 }
 
-func (l *eventLine) run() {
+func (l *events) run() {
 	for {
 		e, ok := l.next()
 		if !ok {
@@ -58,7 +56,7 @@ func (l *eventLine) run() {
 	}
 }
 
-func (l *eventLine) next() (Event, bool) {
+func (l *events) next() (Event, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.waiting) == 0 {
@@ -75,8 +73,7 @@ func (l *eventLine) next() (Event, bool) {
 }
 
 // close waits a moment until everything was told.
-func (ev events) close() {
-	l := ev.line
+func (l *events) close() {
 	if l == nil {
 		return
 	}

@@ -53,7 +53,7 @@ type Node struct {
 
 	stopLooking context.CancelFunc // at origins
 
-	events    events
+	events    *events
 	departed  chan struct{}
 	assembled chan struct{}   // closed when the loop takes inputs
 	met       chan struct{}   // holds one: a peer was met

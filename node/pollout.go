@@ -40,7 +40,7 @@ type poller struct {
 	open     func(ctx context.Context, to feedring.PeerID, verb feedring.Verb) (io.ReadWriteCloser, error)
 	tell     func(feedring.GroupID, group.Input)
 	suspect  func(feedring.PeerID)
-	spawn    func(func())
+	spawn    func(func()) bool
 	places   chan struct{}
 	ctx      context.Context
 }

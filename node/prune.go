@@ -16,7 +16,7 @@ type pruner struct {
 	store *store.Store
 	self  feedring.PeerID
 	log   *slog.Logger
-	spawn func(func())
+	spawn func(func()) bool
 	ctx   context.Context
 
 	mu      sync.Mutex

@@ -28,7 +28,7 @@ type publisher struct {
 	now    func() time.Time
 	tell   func(feedring.GroupID, group.Input)
 	wake   func(feedring.FeedRef)
-	spawn  func(func())
+	spawn  func(func()) bool
 
 	mu      sync.Mutex
 	last    uint64
