@@ -1,6 +1,8 @@
 package node
 
 import (
+	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -53,41 +55,78 @@ func (a *asks) answer(stream uint64, f feedring.Final) {
 
 // serveAsk answers the questions of one stream, in whatever order answers come.
 func (n *Node) serveAsk(client feedring.PeerID, s *wire.Stream) error {
-	finals := make(chan feedring.Final, asksAtOnce)
-	places := make(chan struct{}, asksAtOnce)
-	done := make(chan struct{})
-	defer close(done)
-	n.background(func() { n.writeFinals(s, finals, places, done) })
+	a := &answers{
+		stream: s, ready: make(chan func() *feedringv1.AskReply, asksAtOnce),
+		places: make(chan struct{}, asksAtOnce), done: make(chan struct{}), seal: n.sealTickets,
+	}
+	defer close(a.done)
+	broken := make(chan struct{})
+	if !n.background(func() { defer close(broken); a.write(n.ctx) }) {
+		return errClosing
+	}
 	for {
 		var req feedringv1.AskRequest
 		if err := s.Receive(&req, askIdle); err != nil {
 			return err
 		}
+		select {
+		case a.places <- struct{}{}: // too many open questions: read no further
+		case <-broken:
+			return errNotRead
+		}
 		in, err := wire.AskFrom(&req)
 		if err != nil {
-			return err
+			a.refuse(&req, err)
+			continue
 		}
-		places <- struct{}{} // too many open questions: read no further
 		n.asks.ask(peer.Ask{
 			Client: client, ID: in.ID, Attempt: in.Attempt, Query: in.Query, Within: in.Within,
-		}, func(f feedring.Final) { finals <- f })
+		}, a.final)
 	}
 }
 
-// writeFinals writes answers as they come. finals has room for every open
-// question, so the loop never waits for a client.
-func (n *Node) writeFinals(s *wire.Stream, finals <-chan feedring.Final, places <-chan struct{}, done <-chan struct{}) {
+var (
+	errClosing = errors.New("this peer is closing")
+	errNotRead = errors.New("the client does not read its answers")
+)
+
+// answers is what goes back on one stream. ready has room for the answer to
+// every open question, so the loop never waits for a client.
+type answers struct {
+	stream *wire.Stream
+	ready  chan func() *feedringv1.AskReply // made off the loop: tickets are signed
+	places chan struct{} // one for each open question
+	done   chan struct{}
+	seal   func(*feedring.Final)
+}
+
+func (a *answers) final(f feedring.Final) {
+	a.ready <- func() *feedringv1.AskReply {
+		a.seal(&f)
+		return wire.AskReplyTo(f)
+	}
+}
+
+// refuse answers a question that cannot be asked.
+func (a *answers) refuse(req *feedringv1.AskRequest, why error) {
+	var id feedring.QueryID
+	copy(id[:], req.GetId())
+	a.ready <- func() *feedringv1.AskReply {
+		return wire.AskErrorTo(id, req.GetAttempt(), feedringv1.ErrorKind_ERROR_KIND_BAD_REQUEST, why.Error())
+	}
+}
+
+func (a *answers) write(ctx context.Context) {
 	for {
 		select {
-		case <-done:
+		case <-a.done:
 			return
-		case <-n.ctx.Done():
+		case <-ctx.Done():
 			return
-		case f := <-finals:
-			<-places
-			n.sealTickets(&f)
-			if err := s.Send(wire.AskReplyTo(f), askWrite); err != nil {
-				_ = s.Reset()
+		case reply := <-a.ready:
+			<-a.places
+			if err := a.stream.Send(reply(), askWrite); err != nil {
+				_ = a.stream.Reset()
 				return
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/feedring/feedring/internal/feed"
 	"github.com/feedring/feedring/internal/guard"
 	"github.com/feedring/feedring/internal/peer"
+	"github.com/feedring/feedring/internal/web"
 	"github.com/feedring/feedring/internal/wire"
 	"github.com/feedring/feedring/node/codec"
 )
@@ -86,21 +87,17 @@ func (n *Node) newWatcher() (err error) {
 	return err
 }
 
-// serve starts everything: first what answers, then the loop, then what asks.
-func (n *Node) serve() error {
+// serve starts everything: first the loop, then what answers, then what asks.
+func (n *Node) serve() {
 	n.background(func() { n.loop.run(n.ctx) })
 	close(n.assembled)
 	n.background(func() { n.persister.run(n.ctx) })
 	n.listen()
-	var err error
-	if n.front, err = n.openFront(); err != nil {
-		return err
-	}
+	n.front.serve(web.Config{Backend: n, PublicURL: n.cfg.PublicURL, Metrics: n.metrics()})
 	n.offer()
 	n.background(n.join)
 	n.background(n.keepPeers)
 	n.lookAtOrigins()
-	return nil
 }
 
 func (n *Node) openLink(ctx context.Context, to feedring.PeerID, verb feedring.Verb, fresh bool) (stream, error) {

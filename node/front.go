@@ -21,38 +21,49 @@ import (
 // front is the peer's HTTP side: the web address and the control socket.
 type front struct {
 	log     *slog.Logger
-	servers []*http.Server
-	url     string // of the web address; empty: off
+	token   string
+	web     net.Listener // nil: off
+	control net.Listener
 	socket  string
+	servers []*http.Server
 }
 
-// openFront takes the socket and the web address and serves both.
-func (n *Node) openFront() (*front, error) {
-	token, err := loadToken(n.cfg.TokenFile())
-	if err != nil {
+// openFront takes the socket and the web address. Nobody is answered before
+// serve.
+func (n *Node) openFront() (_ *front, err error) {
+	f := &front{log: n.log}
+	defer func() {
+		if err != nil {
+			f.close()
+		}
+	}()
+	if f.token, err = loadToken(n.cfg.TokenFile()); err != nil {
 		return nil, err
 	}
-	f := &front{log: n.log, socket: n.cfg.SocketFile()}
-	site := web.Config{Backend: n, Token: token, PublicURL: n.cfg.PublicURL, Logger: n.log, Metrics: n.metrics()}
 	if n.cfg.HTTP != "off" {
-		l, err := net.Listen("tcp", n.cfg.HTTP)
-		if err != nil {
+		if f.web, err = net.Listen("tcp", n.cfg.HTTP); err != nil {
 			return nil, fmt.Errorf("--http %s: %w: choose another address, port 0 or off", n.cfg.HTTP, plainError(err))
 		}
-		f.url = "http://" + l.Addr().String()
-		site.Address = l.Addr().String()
-		f.serve(l, web.Handler(site))
 	}
-	l, err := listenSocket(f.socket)
+	f.control, err = listenSocket(n.cfg.SocketFile())
 	if err != nil {
-		f.close()
 		return nil, err
 	}
-	f.serve(l, web.SocketHandler(site))
+	f.socket = n.cfg.SocketFile()
 	return f, nil
 }
 
-func (f *front) serve(l net.Listener, h http.Handler) {
+// serve answers on both.
+func (f *front) serve(site web.Config) {
+	site.Token, site.Logger = f.token, f.log
+	if f.web != nil {
+		site.Address = f.web.Addr().String()
+		f.answer(f.web, web.Handler(site))
+	}
+	f.answer(f.control, web.SocketHandler(site))
+}
+
+func (f *front) answer(l net.Listener, h http.Handler) {
 	s := &http.Server{
 		Handler: h, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
 		ErrorLog: slog.NewLogLogger(f.log.Handler(), slog.LevelDebug),
@@ -65,8 +76,16 @@ func (f *front) serve(l net.Listener, h http.Handler) {
 	}()
 }
 
-func (f *front) address() string { return f.url }
+// address is where the web page is; empty: off.
+func (f *front) address() string {
+	if f.web == nil {
+		return ""
+	}
+	return "http://" + f.web.Addr().String()
+}
 
+// close ends what is being answered, in a fifth of a second, and gives the
+// addresses back.
 func (f *front) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 	defer cancel()
@@ -75,7 +94,14 @@ func (f *front) close() {
 			_ = s.Close() // streams never end by themselves
 		}
 	}
-	_ = os.Remove(f.socket)
+	for _, l := range []net.Listener{f.web, f.control} {
+		if l != nil {
+			_ = l.Close() // again, where a server had it
+		}
+	}
+	if f.socket != "" {
+		_ = os.Remove(f.socket)
+	}
 }
 
 // listenSocket takes the control socket. The store's lock is held already, so
@@ -103,10 +129,13 @@ func loadToken(path string) (string, error) {
 	value, err := os.ReadFile(path)
 	if err == nil {
 		token := strings.TrimSpace(string(value))
-		if len(token) < 16 {
+		if len(token) < 16 || len(token) > 512 || strings.ContainsAny(token, " \t\r\n") {
 			return "", fmt.Errorf("%s holds no token: remove it, and the next start makes a new one", path)
 		}
-		return token, os.Chmod(path, 0o600)
+		if err := os.Chmod(path, 0o600); err != nil {
+			return "", fmt.Errorf("API token: it must be readable by this user only: %w", err)
+		}
+		return token, nil
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("API token: %w", err)

@@ -36,11 +36,13 @@ func (t local) Open(ctx context.Context, to feedring.PeerID, verb feedring.Verb)
 		return nil, fmt.Errorf("verb %q is not served", verb)
 	}
 	here, there := net.Pipe()
-	t.node.background(func() {
+	if !t.node.background(func() {
 		defer there.Close()
 		defer context.AfterFunc(t.node.ctx, func() { _ = there.Close() })()
 		_ = handle(t.node.ID(), wire.NewStream(pipeEnd{there}))
-	})
+	}) {
+		return nil, errClosing
+	}
 	return pipeEnd{here}, nil
 }
 

@@ -96,9 +96,7 @@ func Start(ctx context.Context, cfg Config) (_ *Node, err error) {
 	if err := n.assemble(); err != nil {
 		return nil, err
 	}
-	if err := n.serve(); err != nil {
-		return nil, err
-	}
+	n.serve()
 	n.events.emit(n.Started())
 	return n, nil
 }
@@ -120,7 +118,10 @@ func (n *Node) open() error {
 	if err != nil {
 		return err
 	}
-	n.sealer, err = wire.NewSealer(n.host.PrivateKey(), n.cfg.Network)
+	if n.sealer, err = wire.NewSealer(n.host.PrivateKey(), n.cfg.Network); err != nil {
+		return err
+	}
+	n.front, err = n.openFront()
 	return err
 }
 

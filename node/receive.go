@@ -44,7 +44,7 @@ func (n *Node) listen() {
 // where something was wrong.
 func (n *Node) handled(verb feedring.Verb, handle handler) func(network.Stream) {
 	return func(s network.Stream) {
-		n.background(func() {
+		if !n.background(func() {
 			from := feedring.PeerID(s.Conn().RemotePeer().String())
 			err := handle(from, wire.NewStream(s))
 			if err == nil || errors.Is(err, io.EOF) {
@@ -53,7 +53,9 @@ func (n *Node) handled(verb feedring.Verb, handle handler) func(network.Stream) 
 			}
 			n.log.Debug("stream ended", "verb", verb, "from", from.Short(), "err", err)
 			_ = s.Reset()
-		})
+		}) {
+			_ = s.Reset()
+		}
 	}
 }
 
