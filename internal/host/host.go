@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/libp2p/go-libp2p"
 	dht "github.com/libp2p/go-libp2p-kad-dht"
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/host"
@@ -64,11 +63,11 @@ func New(ctx context.Context, cfg Config) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts, err := h.options(key)
+	assembly, err := h.assembly(key)
 	if err != nil {
 		return nil, err
 	}
-	lib, err := libp2p.New(opts...)
+	lib, err := assembly.NewNode()
 	if err != nil {
 		return nil, fmt.Errorf("network: %w", err)
 	}

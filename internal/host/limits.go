@@ -6,7 +6,6 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/protocol"
 	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
@@ -58,7 +57,7 @@ func resourceManager() (network.ResourceManager, error) {
 
 func limits() rcmgr.ConcreteLimitConfig {
 	scaling := rcmgr.DefaultLimits
-	libp2p.SetDefaultServiceLimits(&scaling)
+	serviceLimits(&scaling)
 	all := rcmgr.ResourceLimits{Streams: maxStreams, StreamsInbound: maxStreams, StreamsOutbound: maxStreams, Memory: memoryReserved}
 	onePeer := rcmgr.ResourceLimits{Streams: streamsPerPeerProtocol, StreamsInbound: streamsPerPeerProtocol, StreamsOutbound: streamsPerPeerProtocol, Memory: 64 << 20}
 	says := rcmgr.ResourceLimits{Streams: identifyStreams, StreamsInbound: identifyStreams, StreamsOutbound: identifyStreams, Memory: 64 << 20}

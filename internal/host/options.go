@@ -2,22 +2,29 @@ package host
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"net"
 	"time"
 
-	"github.com/libp2p/go-libp2p"
+	"github.com/libp2p/go-libp2p/config"
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/transport"
 	"github.com/libp2p/go-libp2p/p2p/host/autorelay"
+	basichost "github.com/libp2p/go-libp2p/p2p/host/basic"
+	"github.com/libp2p/go-libp2p/p2p/host/peerstore/pstoremem"
 	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
+	"github.com/libp2p/go-libp2p/p2p/net/swarm"
+	"github.com/libp2p/go-libp2p/p2p/net/upgrader"
 	"github.com/libp2p/go-libp2p/p2p/protocol/circuitv2/relay"
 	"github.com/libp2p/go-libp2p/p2p/security/noise"
 	quic "github.com/libp2p/go-libp2p/p2p/transport/quic"
 	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
 	ma "github.com/multiformats/go-multiaddr"
 	manet "github.com/multiformats/go-multiaddr/net"
+	"go.uber.org/fx"
 )
 
 const (
@@ -25,10 +32,19 @@ const (
 	dialTimeout = 10 * time.Second
 )
 
-// options is libp2p's configuration: QUIC and TCP with Noise and yamux, and
-// nothing else, which halves memory and binary. Listening comes later, when
-// the handlers are in place.
-func (h *Host) options(key crypto.PrivKey) ([]libp2p.Option, error) {
+// assembly is libp2p's configuration: QUIC and TCP with Noise and yamux, and
+// nothing else, which halves memory. Listening comes later, when the handlers
+// are in place.
+//
+// It is written out, with no option of libp2p's root package: importing that
+// links every transport there is (WebRTC, WebTransport, WebSocket), used or
+// not: a tenth of the binary. TestAssemblyNeedsNoDefaults tells when an upgrade
+// of libp2p wants something more.
+func (h *Host) assembly(key crypto.PrivKey) (*config.Config, error) {
+	book, err := pstoremem.NewPeerstore()
+	if err != nil {
+		return nil, fmt.Errorf("peerstore: %w", err)
+	}
 	resources, err := resourceManager()
 	if err != nil {
 		return nil, err
@@ -37,27 +53,35 @@ func (h *Host) options(key crypto.PrivKey) ([]libp2p.Option, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts := []libp2p.Option{
-		libp2p.Identity(key),
-		libp2p.UserAgent(userAgent),
-		libp2p.ProtocolVersion(h.version()),
-		libp2p.Transport(quic.NewTransport),
-		libp2p.Transport(tcp.NewTCPTransport),
-		libp2p.Security(noise.ID, noise.New),
-		libp2p.Muxer(yamux.ID, yamux.DefaultTransport),
-		libp2p.ResourceManager(resources),
-		libp2p.ConnectionManager(conns),
-		libp2p.ConnectionGater(h.gater),
-		libp2p.AddrsFactory(h.told),
-		libp2p.WithDialTimeout(dialTimeout),
-		libp2p.DisableMetrics(),
-		libp2p.NoListenAddrs,
-		libp2p.EnableRelay(), // dialling through relays; after NoListenAddrs, which turns it off
+	c := &config.Config{
+		PeerKey:            key,
+		Peerstore:          book,
+		UserAgent:          userAgent,
+		ProtocolVersion:    h.version(),
+		Transports:         []fx.Option{transported(quic.NewTransport), transported(tcp.NewTCPTransport)},
+		SecurityTransports: []config.Security{{ID: noise.ID, Constructor: noise.New}},
+		Muxers:             []upgrader.StreamMuxer{{ID: yamux.ID, Muxer: yamux.DefaultTransport}},
+		ResourceManager:    resources,
+		ConnManager:        conns,
+		ConnectionGater:    h.gater,
+		AddrsFactory:       h.told,
+		DialTimeout:        dialTimeout,
+		DisableMetrics:     true,
+		RelayCustom:        true,
+		Relay:              true, // dialling through relays
+		// As by default: where UDP or IPv6 never gets through it is tried seldom.
+		UDPBlackHoleSuccessCounter:  &swarm.BlackHoleSuccessCounter{N: 100, MinSuccesses: 5, Name: "UDP"},
+		IPv6BlackHoleSuccessCounter: &swarm.BlackHoleSuccessCounter{N: 100, MinSuccesses: 5, Name: "IPv6"},
 	}
 	if h.reachesOut() {
-		opts = append(opts, h.outside()...)
+		h.outside(c)
 	}
-	return opts, nil
+	return c, nil
+}
+
+// transported names a constructor as one of the host's transports.
+func transported(constructor any) fx.Option {
+	return fx.Provide(fx.Annotate(constructor, fx.As(new(transport.Transport)), fx.ResultTags(`group:"transport"`)))
 }
 
 // reachesOut reports whether this host may be reached from outside this
@@ -76,21 +100,21 @@ func (h *Host) reachesOut() bool {
 
 // outside is what lets a peer behind a NAT serve, and one that is not help
 // others to.
-func (h *Host) outside() []libp2p.Option {
-	opts := []libp2p.Option{
-		libp2p.EnableAutoNATv2(),
-		// The relay service and AutoRelay still go by the first version.
-		libp2p.EnableNATService(),
-		libp2p.EnableHolePunching(),
-		libp2p.EnableRelayService(relay.WithResources(relayResources())), // only runs while publicly reachable
-		libp2p.EnableAutoRelayWithPeerSource(h.relayCandidates,
-			autorelay.WithNumRelays(2), autorelay.WithMinCandidates(1), autorelay.WithMaxCandidates(16),
-			autorelay.WithMinInterval(30*time.Second), autorelay.WithBackoff(10*time.Minute)),
+func (h *Host) outside(c *config.Config) {
+	c.EnableAutoNATv2 = true
+	c.AutoNATConfig.EnableService = true // the relay service and AutoRelay still go by the first version
+	c.EnableHolePunching = true
+	c.EnableRelayService = true // only runs while publicly reachable
+	c.RelayServiceOpts = []relay.Option{relay.WithResources(relayResources())}
+	c.EnableAutoRelay = true
+	c.AutoRelayOpts = []autorelay.Option{
+		autorelay.WithPeerSource(h.relayCandidates),
+		autorelay.WithNumRelays(2), autorelay.WithMinCandidates(1), autorelay.WithMaxCandidates(16),
+		autorelay.WithMinInterval(30 * time.Second), autorelay.WithBackoff(10 * time.Minute),
 	}
 	if h.behindRouter() {
-		opts = append(opts, libp2p.NATPortMap())
+		c.NATManager = basichost.NewNATManager
 	}
-	return opts
 }
 
 // relayResources bounds what this peer carries for others: enough for a

@@ -1,0 +1,79 @@
+package host
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/libp2p/go-libp2p"
+	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
+)
+
+// TestAssemblyNeedsNoDefaults applies libp2p's defaults to the assembly: they
+// must find nothing to fill in. Only tests may import libp2p's root package.
+func TestAssemblyNeedsNoDefaults(t *testing.T) {
+	for _, cfg := range []Config{{Client: true}, {Listen: []string{"/ip4/0.0.0.0/tcp/0"}}} {
+		cfg.fill()
+		h, err := prepare(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		key, err := newIdentity()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := h.assembly(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			_, _, _ = c.ResourceManager.Close(), c.ConnManager.Close(), c.Peerstore.Close()
+		})
+		before := *c
+		if err := c.Apply(libp2p.FallbackDefaults); err != nil {
+			t.Fatal(err)
+		}
+		was, is := reflect.ValueOf(before), reflect.ValueOf(*c)
+		for i := range was.NumField() {
+			f := was.Type().Field(i)
+			same := f.Type.Kind() == reflect.Func && was.Field(i).IsNil() == is.Field(i).IsNil() ||
+				f.Type.Kind() == reflect.Slice && was.Field(i).Len() == is.Field(i).Len() ||
+				reflect.DeepEqual(was.Field(i).Interface(), is.Field(i).Interface())
+			if !same {
+				t.Errorf("client %v: libp2p has a default for %s that the assembly lacks", cfg.Client, f.Name)
+			}
+		}
+	}
+}
+
+// TestServiceLimitsAreLibp2ps compares the limits of libp2p's own services with
+// what libp2p sets for them. Memory for one peer is left out: libp2p's own is
+// gigabytes for some of them.
+func TestServiceLimitsAreLibp2ps(t *testing.T) {
+	var want, got rcmgr.ScalingLimitConfig
+	libp2p.SetDefaultServiceLimits(&want)
+	serviceLimits(&got)
+	for name, l := range want.ServiceLimits {
+		if got.ServiceLimits[name] != l {
+			t.Errorf("service %s: %+v, libp2p has %+v", name, got.ServiceLimits[name], l)
+		}
+	}
+	for id, l := range want.ProtocolLimits {
+		if got.ProtocolLimits[id] != l {
+			t.Errorf("protocol %s: %+v, libp2p has %+v", id, got.ProtocolLimits[id], l)
+		}
+	}
+	for name, l := range want.ServicePeerLimits {
+		mine := got.ServicePeerLimits[name]
+		mine.BaseLimit.Memory = l.BaseLimit.Memory
+		if mine != l {
+			t.Errorf("service %s, one peer: %+v, libp2p has %+v", name, mine, l)
+		}
+	}
+	for id, l := range want.ProtocolPeerLimits {
+		mine := got.ProtocolPeerLimits[id]
+		mine.BaseLimit.Memory = l.BaseLimit.Memory
+		if mine != l {
+			t.Errorf("protocol %s, one peer: %+v, libp2p has %+v", id, mine, l)
+		}
+	}
+}
