@@ -95,7 +95,7 @@ var (
 type answers struct {
 	stream *wire.Stream
 	ready  chan func() *feedringv1.AskReply // made off the loop: tickets are signed
-	places chan struct{} // one for each open question
+	places chan struct{}                    // one for each open question
 	done   chan struct{}
 	seal   func(*feedring.Final)
 }

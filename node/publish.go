@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -116,40 +117,89 @@ func (p *publisher) write(ctx context.Context, b *batch, first feedring.Position
 	return p.head(ref), nil
 }
 
+// seal makes items of what is news to the store.
 func (p *publisher) seal(b *batch, ref feedring.FeedRef, first feedring.Position) ([]store.Item, error) {
-	var previous [32]byte
-	seen := p.now().UTC()
-	if head, ok := p.store.Head(ref); ok {
-		if head.Last.Epoch == first.Epoch {
-			previous = head.Hash
-		}
-		if head.Seen.After(seen) {
-			seen = head.Seen
-		}
+	at, previous, seen, err := p.follows(ref, first)
+	if err != nil {
+		return nil, err
 	}
 	items := make([]store.Item, 0, len(b.entries))
 	for i := range b.entries {
 		e := b.entries[i]
 		e.Feed, e.Provider, e.Theme = b.spec.URL, b.spec.Provider, b.spec.Theme
-		e.Publisher, e.Seen = p.self, seen
-		e.Position = feedring.Position{Epoch: first.Epoch, Sequence: first.Sequence + uint64(i)}
+		e.Publisher, e.Seen, e.Position = p.self, seen, at
 		if e.Published.IsZero() || e.Published.After(seen) {
 			e.Published = seen.Truncate(time.Second)
+		}
+		prior, err := p.prior(&e)
+		if err != nil {
+			return nil, err
+		}
+		if prior != nil {
+			e.Version = prior.Version + 1
 		}
 		payload, err := wire.EncodeEntry(&e, previous)
 		if err != nil {
 			return nil, err
 		}
-		seal := p.sealer.Seal(wire.KindEntry, payload)
-		item, err := itemOf(seal, &e)
+		if prior != nil && sameContent(&e, prior) {
+			continue
+		}
+		item, err := itemOf(p.sealer.Seal(wire.KindEntry, payload), &e)
 		if err != nil {
 			return nil, err
 		}
 		item.Private = b.spec.Theme == ""
 		previous = item.Hash
+		at.Sequence++
 		items = append(items, item)
 	}
 	return items, nil
+}
+
+// follows tells what an entry at first is chained to, and the earliest time at
+// which it may have been seen: seen times never fall along a log, whatever
+// became of the clock.
+func (p *publisher) follows(ref feedring.FeedRef, first feedring.Position) (_ feedring.Position, previous [32]byte, seen time.Time, err error) {
+	seen = p.now().UTC()
+	head, ok := p.store.Head(ref)
+	if !ok {
+		return first, previous, seen, nil
+	}
+	next := uint64(1)
+	if head.Last.Epoch == first.Epoch {
+		previous, next = head.Hash, head.Last.Sequence+1
+	}
+	if first.Epoch < head.Last.Epoch || first.Sequence != next {
+		return first, previous, seen, fmt.Errorf("%w: %d/%d after %d/%d", errMisplaced,
+			first.Epoch, first.Sequence, head.Last.Epoch, head.Last.Sequence)
+	}
+	if head.Seen.After(seen) {
+		seen = head.Seen
+	}
+	return first, previous, seen, nil
+}
+
+var errMisplaced = errors.New("the position does not follow what is stored")
+
+// prior returns the entry as it was published before, where whoever found e
+// forgot that: a crash may come between storing entries and noting them, and
+// the note may be lost. Nil: e is news, or the next version of what is stored.
+func (p *publisher) prior(e *feedring.Entry) (*feedring.Entry, error) {
+	it, found, err := p.store.Latest(e.Ref(), e.ID)
+	if err != nil || !found || it.Theme != e.Theme || e.Version > it.Version {
+		return nil, err
+	}
+	prior, _, err := wire.DecodeEntry(&feedring.Seal{Signer: it.Ref.Publisher, Payload: it.Payload, Signature: it.Signature})
+	return prior, err
+}
+
+// sameContent reports whether a reader would see no difference. Dates do not
+// count: where the origin gives none they are those of the look.
+func sameContent(a, b *feedring.Entry) bool {
+	return a.Title == b.Title && a.URL == b.URL && a.Summary == b.Summary && a.ContentHTML == b.ContentHTML &&
+		a.Language == b.Language && a.Provider == b.Provider && slices.Equal(a.Authors, b.Authors) &&
+		slices.Equal(a.Tags, b.Tags) && slices.Equal(a.Attachments, b.Attachments)
 }
 
 // head tells where the store stands with one of this peer's own feeds.

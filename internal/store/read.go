@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/dgraph-io/badger/v4"
@@ -88,4 +89,29 @@ func bound(n, limit int) int {
 		return limit
 	}
 	return n
+}
+
+// Latest returns the version of an entry of ref that stands last, and whether
+// any is stored.
+func (s *Store) Latest(ref feedring.FeedRef, entry feedring.EntryID) (it Item, found bool, err error) {
+	state, ok := s.heads.get(ref)
+	if !ok {
+		return Item{}, false, nil
+	}
+	err = s.view(func(txn *badger.Txn) error {
+		row, err := get(txn, versionKey(state.id, entry))
+		if errors.Is(err, ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		_, at, err := decodeVersion(row)
+		if err == nil {
+			it, err = readItem(txn, ref, state.id, at)
+		}
+		found = err == nil
+		return err
+	})
+	return it, found, err
 }
