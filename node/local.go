@@ -52,6 +52,15 @@ type pipeEnd struct{ net.Conn }
 func (p pipeEnd) CloseWrite() error { return nil }
 func (p pipeEnd) Reset() error      { return p.Close() }
 
+// SetReadDeadline sets it where it matters: a pipe whose other end is closed
+// takes none, and what was read of it before may still be waiting.
+func (p pipeEnd) SetReadDeadline(t time.Time) error {
+	if err := p.Conn.SetReadDeadline(t); err != nil && !errors.Is(err, io.ErrClosedPipe) {
+		return err
+	}
+	return nil
+}
+
 // Query implements web.Backend.
 func (n *Node) Query(ctx context.Context, ask web.Ask) (web.Answer, error) {
 	answer, err := n.reader.Query(ctx, ask.Query)
