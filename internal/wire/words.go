@@ -22,6 +22,9 @@ func PeerBytes(id feedring.PeerID) []byte {
 	if id == "" || len(id) > 2*idLen {
 		return nil
 	}
+	if raw, ok := peerRaw(string(id)); ok {
+		return raw[:]
+	}
 	raw, err := peer.Decode(string(id))
 	if err != nil || !isPeer(string(raw)) {
 		return nil
@@ -34,7 +37,7 @@ func peerFrom(b []byte) (feedring.PeerID, bool) {
 	if !isPeer(string(b)) {
 		return "", false
 	}
-	return feedring.PeerID(peer.ID(b).String()), true
+	return peerText(string(b)), true
 }
 
 func isPeer(raw string) bool { return len(raw) == idLen && raw[:len(idPrefix)] == idPrefix }
