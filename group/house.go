@@ -17,5 +17,6 @@ func (m *Machine) house() {
 	m.after(chimeHouse, m.houseEvery())
 	m.emit(Prune{Group: m.group, Before: m.now.Add(-m.cfg.Freshness)})
 	m.expire()
+	m.forgetWords()
 	m.changedRows() // vouches grow old
 }

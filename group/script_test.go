@@ -146,6 +146,10 @@ func (s *script) fault(id feedring.PeerID, args []string) {
 		s.nodes[id].store = map[feedring.FeedRef][]testEntry{}
 	case "site":
 		s.site(id, args[2], args[3])
+	case "look":
+		s.step(s.nodes[id], Look{})
+	case "nosite":
+		delete(s.nodes[id].checks, feedring.FeedRef{URL: urls(args[2:3])[0], Publisher: feedring.PeerID(args[3])})
 	case "load":
 		for i := range atoi(args, 2) {
 			n := s.nodes[id]
@@ -172,7 +176,8 @@ func (s *script) rivalOf(id feedring.PeerID) Rival {
 // site makes peer's looks at url find that it names publisher.
 func (s *script) site(id feedring.PeerID, url, publisher string) {
 	ref := feedring.FeedRef{URL: urls([]string{url})[0], Publisher: feedring.PeerID(publisher)}
-	s.nodes[id].checks[ref] = Vouch{Site: url + ".example", Publisher: ref.Publisher}
+	site := url[strings.LastIndex(url, ".")+1:] + ".example" // www.lemonde is of the site lemonde.example
+	s.nodes[id].checks[ref] = Vouch{Site: site, Publisher: ref.Publisher}
 }
 
 func (s *script) place(id feedring.PeerID, args []string) {

@@ -16,6 +16,7 @@ const checkers = 2
 type check struct {
 	next   time.Time
 	last   time.Time // when the look before began
+	said   time.Time // when the site last named the publisher
 	flying bool
 	again  bool // asked for while it was under way
 	tries  int
@@ -99,7 +100,7 @@ func (m *Machine) vouch() {
 		c.flying, c.last = true, m.now
 		m.emit(Check{Group: m.group, Feed: f.ref})
 	}
-	maps.DeleteFunc(m.checks, func(ref feedring.FeedRef, c *check) bool { return !mine[ref] && !c.flying })
+	maps.DeleteFunc(m.checks, func(ref feedring.FeedRef, c *check) bool { return !mine[ref] && !c.flying && !m.stands(c) })
 	m.timers.set(bell{chime: chimeVouch}, next)
 }
 
@@ -122,12 +123,13 @@ func (m *Machine) checked(c Checked) {
 	}
 	state.flying = false
 	if c.Vouched && c.Vouch.Publisher == c.Feed.Publisher && siteOf(c.Feed.URL, c.Vouch.Site) {
-		state.tries, state.next = 0, m.now.Add(vouchEvery)
+		state.tries, state.next, state.said = 0, m.now.Add(vouchEvery), m.now
 		m.vouchFor(c.Vouch, c.Feed.URL)
 	} else {
 		state.next = m.now.Add(m.lookPause(c.Feed, state.tries))
 		state.tries++
 		if !c.Unknown {
+			state.said = time.Time{}
 			m.withdraw(c.Feed)
 		}
 	}
@@ -172,6 +174,24 @@ func sameWord(a, b *Row) bool {
 	})
 }
 
+// stands reports whether a site's word still counts. A word has one date for
+// all its feeds, the last one; each feed's own is kept here, so that one that
+// can no longer be asked about does not live on by the others.
+func (m *Machine) stands(c *check) bool {
+	return c != nil && !c.said.IsZero() && m.now.Sub(c.said) <= vouchAge
+}
+
+// standing lists the feeds of v that the site named lately, url left out.
+func (m *Machine) standing(v Vouch, url string) []string {
+	var feeds []string
+	for _, f := range v.Feeds {
+		if f != url && m.stands(m.checks[feedring.FeedRef{URL: f, Publisher: v.Publisher}]) {
+			feeds = append(feeds, f)
+		}
+	}
+	return feeds
+}
+
 // vouchFor puts v, found for the feed at url, into the own row. What was found
 // for other feeds of that site stays beside it.
 func (m *Machine) vouchFor(v Vouch, url string) {
@@ -186,14 +206,27 @@ func (m *Machine) vouchFor(v Vouch, url string) {
 			}
 			return
 		}
-		for _, f := range r.Vouches[i].Feeds {
-			if f != url && len(v.Feeds) < maxVouches {
-				v.Feeds = append(v.Feeds, f)
-			}
-		}
+		others := m.standing(r.Vouches[i], url)
+		v.Feeds = append(v.Feeds, others[:min(len(others), maxVouches-1)]...)
 		slices.Sort(v.Feeds)
 		r.Vouches[i] = v
 	})
+}
+
+// forgetWords takes words out of the own row that are too old to count.
+func (m *Machine) forgetWords() {
+	var left []Vouch
+	changed := false
+	for _, v := range m.me().row.Vouches {
+		feeds := m.standing(v, "")
+		changed = changed || len(feeds) < len(v.Feeds)
+		if v.Feeds = feeds; len(feeds) > 0 {
+			left = append(left, v)
+		}
+	}
+	if changed {
+		m.newRow(func(r *Row) { r.Vouches = left })
+	}
 }
 
 // withdraw takes the word for a feed out of the own row.
