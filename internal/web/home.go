@@ -1,24 +1,16 @@
 package web
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
-	"html/template"
 	"net/http"
 	"time"
 
 	"github.com/feedring/feedring"
 )
 
-var (
-	//go:embed home.html
-	homeText string
-	//go:embed style.css
-	styleText []byte
-
-	homePage = template.Must(template.New("home").Funcs(template.FuncMap{"when": when}).Parse(homeText))
-)
+//go:embed style.css
+var styleText []byte
 
 // home is what the page shows.
 type home struct {
@@ -44,14 +36,11 @@ func (s *site) home(w http.ResponseWriter, r *http.Request) error {
 	if h.Ring, err = s.Backend.Ring(ctx); err != nil {
 		return err
 	}
-	var text bytes.Buffer
-	if err := homePage.Execute(&text, h); err != nil {
-		return err
-	}
+	page := h.page()
 	w.Header().Set("Content-Security-Policy",
 		"default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = w.Write(text.Bytes())
+	_, _ = w.Write(page.Bytes())
 	return nil
 }
 
