@@ -62,7 +62,15 @@ type process struct {
 // start runs the binary. It is killed when the test ends.
 func start(t testing.TB, args ...string) *process {
 	t.Helper()
-	p := &process{cmd: exec.Command(binary, args...), done: make(chan struct{}), more: make(chan struct{})}
+	p := &process{cmd: exec.Command(binary, args...)}
+	p.run(t)
+	return p
+}
+
+// run starts the process's command.
+func (p *process) run(t testing.TB) {
+	t.Helper()
+	p.done, p.more = make(chan struct{}), make(chan struct{})
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -77,10 +85,9 @@ func start(t testing.TB, args ...string) *process {
 		p.signal(syscall.SIGKILL)
 		<-p.done
 		if t.Failed() {
-			t.Logf("stderr of %s:\n%s", strings.Join(args, " "), tail(p.errors()))
+			t.Logf("stderr of %s:\n%s", strings.Join(p.cmd.Args[1:], " "), tail(p.errors()))
 		}
 	})
-	return p
 }
 
 func (p *process) read(out io.Reader) {
@@ -194,12 +201,21 @@ func command(t testing.TB, args ...string) result {
 		t.Fatalf("%v: %v", args, err)
 	}
 	for text := range strings.Lines(r.stdout) {
-		var o object
-		if json.Unmarshal([]byte(text), &o) == nil {
-			r.objects = append(r.objects, o)
-		}
+		r.objects = append(r.objects, objects([]line{{text: text}})...)
 	}
 	return r
+}
+
+// objects reads the lines that are JSON.
+func objects(lines []line) []object {
+	var all []object
+	for _, l := range lines {
+		var o object
+		if json.Unmarshal([]byte(l.text), &o) == nil {
+			all = append(all, o)
+		}
+	}
+	return all
 }
 
 // entries are the objects that are entries.

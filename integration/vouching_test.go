@@ -138,8 +138,11 @@ func TestNotVouched(t *testing.T) {
 			return func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) }
 		},
 		"network": func(d map[string]any) http.HandlerFunc { d["network"] = "other"; return says(t, d) },
-		"feeds":   func(d map[string]any) http.HandlerFunc { d["feeds"] = []string{"http://127.0.0.1/x"}; return says(t, d) },
-		"right":   func(d map[string]any) http.HandlerFunc { return says(t, d) },
+		"feeds": func(d map[string]any) http.HandlerFunc {
+			d["feeds"] = []string{"http://127.0.0.1/x"}
+			return says(t, d)
+		},
+		"right": func(d map[string]any) http.HandlerFunc { return says(t, d) },
 	}
 	sites := make(map[string]*origin)
 	for name, serve := range wrong {

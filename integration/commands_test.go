@@ -1,0 +1,277 @@
+package integration
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestFeedsOfARunningPeer adds, lists, pings and removes feeds over restarts.
+func TestFeedsOfARunningPeer(t *testing.T) {
+	o := newOrigin(t)
+	n := newNetwork(t, "300ms", "--interval", "1h")
+	p := n.peer(nil, "news=fixed@"+o.feed(newFeed("fixed", 1)))
+	f := newFeed("added", 2)
+	added, private := o.feed(f), o.feed(newFeed("private", 2))
+	if r := command(t, "feed", "add", "--data", p.data, "--theme", "tech", added); r.code != 0 {
+		t.Fatalf("feed add: %v", r)
+	}
+	if r := command(t, "feed", "add", "--data", p.data, private); r.code != 0 {
+		t.Fatalf("feed add: %v", r)
+	}
+	listed := func(want ...string) {
+		t.Helper()
+		r := command(t, "feed", "list", "--json", "--data", p.data)
+		got := make(map[string]string)
+		for _, o := range r.objects {
+			got[o.str("url")] = o.str("theme")
+		}
+		if len(got) != len(want) {
+			t.Fatalf("feed list: %v", r)
+		}
+		for _, w := range want {
+			theme, url, _ := strings.Cut(w, "=")
+			if th, ok := got[url]; !ok || th != theme {
+				t.Errorf("no %s: %v", w, r)
+			}
+		}
+	}
+	fixed := o.URL + "/fixed"
+	listed("news="+fixed, "technology="+added, "="+private)
+	until(t, 10*time.Second, "the added feed in its group", func() bool {
+		return len(n.query(p, "--theme", "technology").entries()) == 2
+	})
+	p.kill()
+	n.start(p)
+	listed("news="+fixed, "technology="+added, "="+private)
+	if r := n.query(p, "--theme", "technology"); len(r.entries()) != 2 {
+		t.Errorf("the added feed after a kill: %v", r)
+	}
+
+	before := o.hits("added", 0)
+	f.add("just published", "x", time.Time{})
+	begun := time.Now()
+	r := command(t, "ping", "--data", p.data, added)
+	if r.code != 0 || o.hits("added", 0) != before+1 || time.Since(begun) > time.Second {
+		t.Errorf("ping: %v after %s, %d looks", r, time.Since(begun), o.hits("added", 0)-before)
+	}
+	until(t, 5*time.Second, "what ping found", func() bool {
+		return len(n.query(p, "--theme", "technology", "just published").entries()) == 1
+	})
+	if r := command(t, "ping", "--data", p.data, o.URL+"/unknown"); r.code != 1 || !strings.Contains(r.stderr, "not one of this peer's feeds") {
+		t.Errorf("ping of a feed that is not there: %v", r)
+	}
+
+	if r := command(t, "feed", "remove", "--data", p.data, added); r.code != 0 {
+		t.Errorf("feed remove: %v", r)
+	}
+	if r := command(t, "feed", "remove", "--data", p.data, added); r.code != 1 {
+		t.Errorf("feed remove of what is gone: %v", r)
+	}
+	if p.stop(t, 5*time.Second) != 0 {
+		t.Error("no good end")
+	}
+	n.start(p)
+	listed("news="+fixed, "="+private)
+	until(t, 10*time.Second, "nobody serves technology", func() bool { return n.query(p, "--theme", "technology").code == 3 })
+}
+
+// TestSettings starts peers by flag, variable and file: the flag goes before
+// the variable, and that before the file.
+func TestSettings(t *testing.T) {
+	o := newOrigin(t)
+	url := o.feed(newFeed("f", 1))
+	dir := t.TempDir()
+	config := filepath.Join(dir, "xdg", "feedring", "config.toml")
+	if err := os.MkdirAll(filepath.Dir(config), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprintf("network = \"from-file\"\nrefresh = \"300ms\"\nhttp = \"127.0.0.1:0\"\nallow-private-feeds = true\n"+
+		"listen = [\"/ip4/127.0.0.1/tcp/0\"]\nfeed = [\"news=one@%s\", \"sport=two@%s?2\"]\n", url, url)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		env     []string
+		args    []string
+		network string
+		feeds   int
+	}{
+		{nil, nil, "from-file", 2},
+		{[]string{"FEEDRING_NETWORK=from-variable"}, nil, "from-variable", 2},
+		{[]string{"FEEDRING_NETWORK=from-variable", "FEEDRING_FEED=news=one@" + url}, []string{"--network", "from-flag"}, "from-flag", 1},
+		{[]string{"FEEDRING_FEED=news=a@" + url + " news=b@" + url + "?3 news=c@" + url + "?4"}, nil, "from-file", 3},
+	} {
+		p := &process{cmd: exec.Command(binary, append([]string{"serve", "--json"}, c.args...)...)}
+		p.cmd.Env = append(os.Environ(), append(c.env, "XDG_CONFIG_HOME="+filepath.Join(dir, "xdg"), "XDG_DATA_HOME="+filepath.Join(dir, "data"))...)
+		p.run(t)
+		p.event(t, 10*time.Second, "ready", func(o object) bool { return o.str("event") == "ready" })
+		data := filepath.Join(dir, "data", "feedring")
+		s := command(t, "status", "--json", "--data", data)
+		if s.code != 0 || s.objects[0].str("network") != c.network || len(s.objects[0].list("feeds")) != c.feeds {
+			t.Errorf("%v %v: %v", c.env, c.args, s)
+		}
+		if code := p.stop(t, 5*time.Second); code != 0 {
+			t.Errorf("exit %d: %s", code, p.errors())
+		}
+		if err := os.RemoveAll(data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(config, []byte("refesh = \"1s\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := command(t, "serve", "--data", dir, "--config", config); r.code != 2 || !strings.Contains(r.stderr, `did you mean "refresh"`) {
+		t.Errorf("a key that is misspelt: %v", r)
+	}
+}
+
+// TestResume follows under a name, over the network and at the own peer's
+// socket: what came between two runs is printed by the second, nothing twice.
+func TestResume(t *testing.T) {
+	for _, way := range []string{"network", "socket"} {
+		t.Run(way, func(t *testing.T) {
+			o := newOrigin(t)
+			f := newFeed("resumed", 3)
+			n := newNetwork(t, "300ms", "--interval", "200ms")
+			p := n.peer(nil, "news=resumed@"+o.feed(f))
+			q := n.peer([]*peer{p}, "news=other@"+o.feed(newFeed("other", 1)))
+			n.formed(map[string]int{"news": 2}, p, q)
+			until(t, 10*time.Second, "entries", func() bool { return len(n.query(q, "--theme", "news").entries()) == 4 })
+			data := t.TempDir()
+			first, again := []string{"follow", "--json", "--resume", "r", "--theme", "news", "--data", data, "--peer", q.addr}, []string{"follow", "--json", "--resume", "r", "--data", data}
+			if way == "socket" {
+				first, again = []string{"follow", "--json", "--resume", "r", "--theme", "news", "--data", q.data}, []string{"follow", "--json", "--resume", "r", "--data", q.data}
+			}
+			seen := make(map[string]int)
+			for i := range 3 {
+				args := again
+				if i == 0 {
+					args = first
+				}
+				r := start(t, args...)
+				live := fmt.Sprintf("live %d", i)
+				r.event(t, 10*time.Second, "an answer", func(o object) bool { return o.str("event") == "answered" })
+				f.add(live, "x", time.Time{})
+				r.event(t, 10*time.Second, live, func(o object) bool { return o.str("title") == live })
+				if code := r.stop(t, 5*time.Second); code != 0 {
+					t.Errorf("interrupted: exit %d: %s", code, r.errors())
+				}
+				for _, e := range (result{objects: objects(r.output())}).entries() {
+					seen[e.str("title")]++
+				}
+				missed := fmt.Sprintf("missed %d", i)
+				f.add(missed, "x", time.Time{})
+				until(t, 10*time.Second, missed, func() bool { return len(n.query(q, "--theme", "news", `"`+missed+`"`).entries()) == 1 })
+			}
+			if len(seen) != 4+3+2 {
+				t.Errorf("%d entries, not 9: %v", len(seen), seen)
+			}
+			for title, times := range seen {
+				if times != 1 {
+					t.Errorf("%q was printed %d times", title, times)
+				}
+			}
+		})
+	}
+}
+
+// TestAsking is every way to ask and what the exit code says.
+func TestAsking(t *testing.T) {
+	o := newOrigin(t)
+	f := newFeed("asked", 4)
+	n := newNetwork(t, "300ms", "--freshness", "1h")
+	p := n.peer(nil, "news=asked@"+o.feed(f))
+	q := n.peer([]*peer{p}, "news=other@"+o.feed(newFeed("other", 1)))
+	n.formed(map[string]int{"news": 2}, p, q)
+	until(t, 10*time.Second, "entries", func() bool { return len(n.query(q, "--theme", "news", "--since", "30d").entries()) == 5 })
+	hour := time.Now().UTC().Add(-150 * time.Minute)
+	for _, c := range []struct {
+		args    []string
+		code    int
+		entries int
+		says    string
+	}{
+		{[]string{"--data", q.data, "--theme", "news", "--provider", "asked"}, 0, 4, ""},
+		{[]string{"--api", q.http, "--theme", "news", "--provider", "asked", "--since", "7d"}, 0, 4, ""},
+		{[]string{"--peer", q.addr, "--theme", "news", "--provider", "asked", "--since", hour.Format(time.RFC3339)}, 0, 2, ""},
+		{[]string{"--peer", q.addr, "--theme", "news", "--provider", "asked", "--since", "150m"}, 0, 2, ""},
+		{[]string{"--peer", q.addr, "--theme", "news", "--since", time.Now().UTC().AddDate(0, 0, 1).Format(time.DateOnly)}, 0, 0, ""},
+		{[]string{"--peer", q.addr, "--theme", "news", "nothing-like-it"}, 0, 0, ""},
+		{[]string{"--peer", q.addr, "--theme", "news", "--limit", "2"}, 0, 2, ""},
+		{[]string{"--peer", q.addr, "--theme", "news", "--since", "sometime"}, 2, 0, "sometime"},
+		{[]string{"--peer", q.addr, "--theme", "no/theme"}, 2, 0, "theme"},
+		{[]string{"--peer", q.addr, "(a AND"}, 2, 0, "^"},
+		{[]string{"--peer", "/ip4/127.0.0.1", "--theme", "news"}, 2, 0, "--peer"},
+		{[]string{"--nothing"}, 2, 0, "--nothing"},
+		{[]string{"--data", t.TempDir(), "--theme", "news"}, 1, 0, "feedring serve"},
+		{[]string{"--peer", q.addr, "--theme", "sprot"}, 3, 0, `did you mean "sport"`},
+	} {
+		r := command(t, append([]string{"query", "--json"}, c.args...)...)
+		if r.code != c.code || len(r.entries()) != c.entries || !strings.Contains(r.stderr, c.says) {
+			t.Errorf("%v: %v", c.args, r)
+		}
+	}
+	p.kill()
+	until(t, 15*time.Second, "an incomplete answer that names who is away", func() bool {
+		r := n.query(q, "--theme", "news", "--since", "30d")
+		f := r.finals()
+		return r.code == 4 && len(f) == 1 && fmt.Sprint(f[0].list("missing")) == "[news/asked]" && strings.Contains(r.stderr, "news/asked")
+	})
+}
+
+// TestKnownPeers starts a peer again without --join: it finds the network that
+// it knew, after a good end and after a kill.
+func TestKnownPeers(t *testing.T) {
+	o := newOrigin(t)
+	n := newNetwork(t, "300ms")
+	p := n.peer(nil, "news=p@"+o.feed(newFeed("p", 1)))
+	q := n.peer([]*peer{p}, "news=q@"+o.feed(newFeed("q", 1)))
+	n.formed(map[string]int{"news": 2}, p, q)
+	for i, a := range q.args {
+		if a == "--join" {
+			q.args = append(q.args[:i:i], q.args[i+2:]...)
+			break
+		}
+	}
+	q.stop(t, 5*time.Second)
+	n.start(q)
+	n.formed(map[string]int{"news": 2}, p, q)
+
+	r := n.peer([]*peer{p}, "news=r@"+o.feed(newFeed("r", 1)))
+	n.formed(map[string]int{"news": 3}, p, q, r)
+	until(t, 10*time.Second, "all three known", func() bool {
+		return command(t, "status", "--json", "--data", q.data).objects[0].num("peers") == 2
+	})
+	saved := time.NewTimer(1500 * time.Millisecond) // peers met are saved half a second later
+	<-saved.C
+	q.kill()
+	p.kill()
+	n.start(q)
+	n.formed(map[string]int{"news": 2}, q, r)
+	n.manager("news", q, r)
+}
+
+// TestJoinLater joins through an address at which nobody is yet.
+func TestJoinLater(t *testing.T) {
+	o := newOrigin(t)
+	n := newNetwork(t, "300ms")
+	late := n.peer(nil, "news=late@"+o.feed(newFeed("late", 1)))
+	late.stop(t, 5*time.Second)
+	early := n.peer([]*peer{late}, "news=early@"+o.feed(newFeed("early", 1)))
+	if r := n.query(early, "--theme", "news"); r.code != 0 {
+		t.Errorf("the early peer alone: %v", r)
+	}
+	port := late.addr[:strings.Index(late.addr, "/p2p/")]
+	for i, a := range late.args {
+		if strings.HasSuffix(a, "/tcp/0") {
+			late.args[i] = port
+		}
+	}
+	n.start(late)
+	n.formed(map[string]int{"news": 2}, early, late)
+}
