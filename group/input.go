@@ -21,8 +21,13 @@ type (
 	Persisted struct{ Token uint64 }
 	// Found makes this peer the founder, under a number above Above.
 	Found struct{ Above uint64 }
-	// Enter makes this peer join through Via, tried in that order.
-	Enter struct{ Via []feedring.PeerID }
+	// Enter makes this peer join through Via, tried in that order. Where
+	// nobody answers it founds, under a number above Above. Another Enter
+	// while it joins replaces both and does not begin anew.
+	Enter struct {
+		Via   []feedring.PeerID
+		Above uint64
+	}
 	// Describe replaces what this peer's row says.
 	Describe struct {
 		Addrs []string

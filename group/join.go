@@ -16,6 +16,7 @@ type joining struct {
 	sent   time.Time // the last Join, for measuring
 	to     feedring.PeerID
 	yield  time.Time // a peer with a lower id was looking for the group as well
+	above  uint64    // a founder's number is above this one, which the map shows
 }
 
 func (j *joining) asked(p feedring.PeerID) bool { return j.active && slices.Contains(j.via, p) }
@@ -32,7 +33,8 @@ func (m *Machine) found(above uint64) {
 	m.claim(above)
 }
 
-func (m *Machine) enter(via []feedring.PeerID) {
+// enter begins to join, or goes on with what is known by now.
+func (m *Machine) enter(in Enter) {
 	if m.leaving || !m.serving && !m.lead.claim.Term.IsZero() || m.saving.purpose == forClaim {
 		return
 	}
@@ -40,8 +42,8 @@ func (m *Machine) enter(via []feedring.PeerID) {
 	if !m.joining.active {
 		began = m.now
 	}
-	m.joining = joining{active: true, heard: began, yield: m.joining.yield}
-	for _, p := range via {
+	m.joining = joining{active: true, heard: began, yield: m.joining.yield, above: in.Above}
+	for _, p := range in.Via {
 		m.joining.add(p, m.cfg.Self)
 	}
 	if len(m.joining.via) == 0 {
@@ -77,7 +79,7 @@ func (m *Machine) joinNext() {
 	if silent := m.now.Sub(j.heard); alone && silent >= 2*m.cfg.Refresh {
 		// Of several that look for one another, the lowest founds.
 		if silent >= 4*m.cfg.Refresh || j.yield.IsZero() || m.now.Sub(j.yield) >= m.cfg.Refresh {
-			m.found(0)
+			m.found(j.above)
 			return
 		}
 	}
@@ -254,7 +256,7 @@ func (m *Machine) rival(r Rival) {
 	}
 	higher := r.Term.Compare(m.lead.claim.Term) > 0
 	if r.Acknowledged && (higher || !m.acked) || !r.Acknowledged && !m.acked && higher {
-		m.enter(append([]feedring.PeerID{r.Term.Claimant}, r.Peers...))
+		m.enter(Enter{Via: append([]feedring.PeerID{r.Term.Claimant}, r.Peers...)})
 	}
 }
 

@@ -144,7 +144,7 @@ func (m *Machine) apply(in Input) {
 	case Found:
 		m.found(in.Above)
 	case Enter:
-		m.enter(in.Via)
+		m.enter(in)
 	case Describe:
 		m.describe(in)
 	case Holding:

@@ -61,8 +61,8 @@ func (m *Machine) Fingerprint() uint64 {
 	fmt.Fprintln(h, m.ring.Fingerprint(), m.addrs, m.known, m.joined, m.leaving.UnixNano(), m.departed)
 	for _, g := range m.ids() {
 		it := m.members[g]
-		fmt.Fprintln(h, g, it.group.Fingerprint(), it.role, it.phase, it.since.UnixNano(), it.next.UnixNano(),
-			it.book, it.via, it.leaving, it.told.Term, it.told.Acknowledged)
+		fmt.Fprintln(h, g, it.group.Fingerprint(), it.role, it.phase, it.next.UnixNano(),
+			it.book, it.via, it.above, it.leaving, it.told.Term, it.told.Acknowledged)
 	}
 	m.feedQueries(h)
 	return h.Sum64()

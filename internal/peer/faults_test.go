@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"flag"
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
@@ -12,11 +13,13 @@ import (
 	"github.com/feedring/feedring/ring"
 )
 
+var faultSeeds = flag.Int("seeds", 60, "how many random runs TestFaults makes")
+
 // TestFaults lets peers die, come back, be cut off and lose messages, asks all
 // the while, and checks the invariants of docs/protocol.md that are the peer's:
 // S5, S6, S7, L4 and L6.
 func TestFaults(t *testing.T) {
-	seeds := 60
+	seeds := *faultSeeds
 	if testing.Short() {
 		seeds = 10
 	}

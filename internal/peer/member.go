@@ -19,11 +19,11 @@ type member struct {
 	role  feedring.Role
 
 	phase   phase
-	since   time.Time         // when the phase began
 	offered time.Time         // when the theme was offered
 	book    []feedring.PeerID // of the address book
 	next    time.Time         // when the peer looks again; zero: no need
 	via     []feedring.PeerID // whom it enters through
+	above   uint64            // the number that it founds above where nobody answers
 	leaving bool
 	again   []feedring.Feed // offered anew while it leaves
 	told    ring.Row        // what the ring was told last; zero: this peer holds no seat

@@ -59,7 +59,7 @@ func (m *Machine) begin(theme feedring.Theme) *member {
 	if err != nil {
 		return nil // New of this package checked the same configuration
 	}
-	it := &member{theme: theme, id: theme.Group(), group: machine, seen: machine.View(), since: m.now, offered: m.now}
+	it := &member{theme: theme, id: theme.Group(), group: machine, seen: machine.View(), offered: m.now}
 	m.members[it.id] = it
 	m.drive(it, group.Holding{Heads: m.saved.Heads[theme]})
 	m.emit(Lookup{Theme: theme})
@@ -115,9 +115,10 @@ func (m *Machine) reconsider() {
 	}
 }
 
-// decide is rule 10 of docs/protocol.md: join a live group, through any member
+// decide is section 6 of docs/protocol.md: join a live group, through any member
 // where the manager is silent; found at once where the map lacks the theme or
-// nobody is known; found after 2r where the map names it and nobody answers.
+// nobody is known. Once it joins, the membership itself decides when nobody
+// answers and who of several founds: it alone hears who else is there.
 func (m *Machine) decide(it *member) {
 	it.next = time.Time{}
 	if it.role != feedring.RoleNone {
@@ -128,9 +129,7 @@ func (m *Machine) decide(it *member) {
 	via := m.ways(it)
 	switch {
 	case it.phase == founding: // on its way to disk
-	case it.phase == entering && m.now.Sub(it.since) >= 2*m.cfg.Refresh:
-		m.found(it)
-	case len(via) > 0:
+	case len(via) > 0 || it.phase == entering:
 		m.enter(it, via)
 	case m.mayFound(it):
 		m.found(it)
@@ -185,13 +184,12 @@ func (m *Machine) mayFound(it *member) bool {
 // enter joins, and looks again each half period: by then the map may name a
 // peer that took the silent manager's place.
 func (m *Machine) enter(it *member, via []feedring.PeerID) {
-	if it.phase != entering {
-		it.phase, it.since = entering, m.now
-	}
+	it.phase = entering
 	it.next = m.now.Add(m.cfg.Refresh / 2)
-	if !slices.Equal(via, it.via) {
-		it.via = via
-		m.drive(it, group.Enter{Via: via})
+	above := m.ring.Highest(it.id)
+	if len(via) > 0 && (!slices.Equal(via, it.via) || above != it.above) {
+		it.via, it.above = via, above
+		m.drive(it, group.Enter{Via: via, Above: above})
 	}
 }
 
@@ -199,7 +197,7 @@ func (m *Machine) enter(it *member, via []feedring.PeerID) {
 // the map shows: a newcomer at 1 would stay invisible behind a dead group's
 // row.
 func (m *Machine) found(it *member) {
-	it.phase, it.since = founding, m.now
+	it.phase = founding
 	it.next = m.now.Add(m.cfg.Refresh)
 	m.drive(it, group.Found{Above: m.ring.Highest(it.id)})
 }
