@@ -67,9 +67,7 @@ func TestMainJob(t *testing.T) {
 		bbc.add(title, "x", time.Time{})
 		f.event(t, 10*time.Second, title, func(o object) bool { return o.str("title") == title })
 	}
-	if o.hits("bbc", 304) == 0 || o.hits("lemonde", 304) == 0 {
-		t.Error("no conditional requests")
-	}
+	until(t, 10*time.Second, "conditional requests", func() bool { return o.hits("bbc", 304) > 0 && o.hits("lemonde", 304) > 0 })
 
 	m := n.manager("news", news...)
 	rest := others(news, m)
