@@ -24,7 +24,7 @@ func (n *Node) assemble() error {
 		return err
 	}
 	n.fetcher = feed.NewFetcher(n.outside)
-	n.origins = &origins{store: n.store, log: n.log, feeds: make(map[string]*origin), offer: n.offer}
+	n.origins = &origins{self: n.ID(), store: n.store, log: n.log, feeds: make(map[string]*origin), offer: n.offer}
 	if err := n.origins.load(n.cfg.Feeds); err != nil {
 		return err
 	}

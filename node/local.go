@@ -167,7 +167,7 @@ func (n *Node) followPrivate(ctx context.Context, ask web.Ask, send func(web.Upd
 		return err
 	}
 	s := &session{
-		store: n.store, followers: n.followers, beat: privateBeat, out: privateSink{n, send},
+		self: n.ID(), store: n.store, followers: n.followers, beat: privateBeat, out: privateSink{n, send},
 		want: interest{
 			private: true, provider: ask.Provider, expr: expr, since: ask.Since, until: ask.Until,
 			limit: ask.Limit, updates: ask.Updates,

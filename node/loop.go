@@ -23,18 +23,37 @@ type loop struct {
 	done    chan struct{}
 	view    atomic.Pointer[peer.View]
 	start   time.Time
+	wall    func() time.Time
+	slept   atomic.Int64 // nanoseconds that the machine's clock missed
 	steps   atomic.Uint64
 }
 
 func newLoop(m *peer.Machine, do func(peer.Output), start time.Time) *loop {
-	l := &loop{machine: m, do: do, inputs: make(chan peer.Input, inputQueue), done: make(chan struct{}), start: start}
+	l := &loop{machine: m, do: do, inputs: make(chan peer.Input, inputQueue), done: make(chan struct{}), start: start, wall: time.Now}
 	l.view.Store(m.View())
 	return l
 }
 
-// now is the machine's clock: wall time at the start, monotonic from there, so
-// that a clock that is set does not look like silence.
-func (l *loop) now() time.Time { return l.start.Add(time.Since(l.start)) }
+// sleepAtLeast is how far the wall clock must be ahead for the machine to have
+// slept.
+const sleepAtLeast = time.Minute
+
+// now is the machine's clock, which never falls: wall time at the start,
+// monotonic from there, so that a clock that is set a little, or back, does not
+// look like silence. The monotonic clock stands still while the system sleeps,
+// though: by it tickets would have expired when they are made, and entries be
+// old when they are new. So the time slept is made up for.
+func (l *loop) now() time.Time {
+	for {
+		slept := l.slept.Load()
+		now := l.start.Add(time.Since(l.start) + time.Duration(slept))
+		missed := l.wall().Round(0).Sub(now.Round(0))
+		if missed < sleepAtLeast {
+			return now
+		}
+		l.slept.CompareAndSwap(slept, slept+int64(missed))
+	}
+}
 
 // post hands in to the machine. It blocks while the queue is full and returns
 // false when the loop is over.

@@ -144,6 +144,7 @@ func (n *Node) Close(ctx context.Context) error {
 	n.closing.Do(func() {
 		n.stopLooking()
 		n.depart(ctx)
+		n.origins.saveAll(ctx)
 		n.closed = n.release()
 	})
 	return n.closed

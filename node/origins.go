@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/feed"
@@ -29,11 +30,13 @@ type origins struct {
 	store   *store.Store
 	watcher *feed.Watcher
 	log     *slog.Logger
+	self    feedring.PeerID
 	publish func(context.Context, feedring.FeedSpec, []feedring.Entry) error
 	offer   func() // tells the machine that feeds or titles changed
 
-	mu    sync.Mutex
-	feeds map[string]*origin
+	changing sync.Mutex // one feed is added or removed at a time
+	mu       sync.Mutex
+	feeds    map[string]*origin
 }
 
 // origin is one feed. Its state is what the last look left.
@@ -41,6 +44,7 @@ type origin struct {
 	spec  feedring.FeedSpec
 	fixed bool // of the configuration
 	state feed.State
+	saved saved
 	// waiting is told of the end of the next look.
 	waiting []chan struct{}
 }
@@ -68,21 +72,27 @@ func (o *origins) load(configured []feedring.FeedSpec) error {
 		}
 		o.feeds[spec.URL] = &origin{spec: spec, fixed: true}
 	}
-	for url, f := range o.feeds {
+	if len(o.feeds) > feedring.MaxFeeds {
+		return errTooManyFeeds
+	}
+	for _, f := range o.feeds {
 		var err error
-		if f.state, err = o.stored(url); err != nil {
+		if f.state, err = o.stored(f.spec); err != nil {
 			return err
 		}
+		f.saved = saved{f.state, time.Now()}
 	}
 	return nil
 }
 
 // stored reads what is known of an origin. A state that cannot be read only
-// costs an unconditional look.
-func (o *origins) stored(url string) (feed.State, error) {
+// costs an unconditional look. Nothing is known of a feed that was published
+// elsewhere before: its new group has none of its entries.
+func (o *origins) stored(spec feedring.FeedSpec) (feed.State, error) {
 	var st feed.State
+	url := spec.URL
 	value, err := o.store.Value(store.BucketFeed, feedState+url)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) || o.moved(spec) {
 		return st, nil
 	}
 	if err != nil {
@@ -93,6 +103,23 @@ func (o *origins) stored(url string) (feed.State, error) {
 		return feed.State{}, nil
 	}
 	return st, nil
+}
+
+// moved reports whether the log of a feed holds another theme's entries, or
+// private ones, at its end.
+func (o *origins) moved(spec feedring.FeedSpec) bool {
+	h, ok := o.store.Head(feedring.FeedRef{URL: spec.URL, Publisher: o.self})
+	return ok && (h.Theme != spec.Theme || h.Private != (spec.Theme == ""))
+}
+
+// epoch is where the log of a feed goes on; 0 where there is none. A feed that
+// moved begins anew, so that no position of its new group is taken.
+func (o *origins) epoch(spec feedring.FeedSpec) uint64 {
+	epoch := headOf(o.store, feedring.FeedRef{URL: spec.URL, Publisher: o.self}).Position.Epoch
+	if o.moved(spec) {
+		epoch++
+	}
+	return epoch
 }
 
 // start begins to look at all feeds.
@@ -114,6 +141,8 @@ func (o *origins) snapshot() map[string]origin {
 
 // add keeps a feed over restarts and looks at it.
 func (o *origins) add(ctx context.Context, spec feedring.FeedSpec) error {
+	o.changing.Lock()
+	defer o.changing.Unlock()
 	o.mu.Lock()
 	known, ok := o.feeds[spec.URL]
 	count := len(o.feeds)
@@ -134,12 +163,12 @@ func (o *origins) add(ctx context.Context, spec feedring.FeedSpec) error {
 	if err := o.store.Put(ctx, store.BucketFeed, addedFeed+spec.URL, value); err != nil {
 		return err
 	}
-	st, err := o.stored(spec.URL)
+	st, err := o.stored(spec)
 	if err != nil {
 		return err
 	}
 	o.mu.Lock()
-	o.feeds[spec.URL] = &origin{spec: spec, state: st}
+	o.feeds[spec.URL] = &origin{spec: spec, state: st, saved: saved{st, time.Now()}}
 	o.mu.Unlock()
 	o.offer()
 	o.watcher.Add(spec.URL, st)
@@ -149,6 +178,8 @@ func (o *origins) add(ctx context.Context, spec feedring.FeedSpec) error {
 // remove stops publishing a feed. Its history stays in the store, so that it
 // goes on where it stopped when it is added again.
 func (o *origins) remove(ctx context.Context, url string) error {
+	o.changing.Lock()
+	defer o.changing.Unlock()
 	o.mu.Lock()
 	f, ok := o.feeds[url]
 	o.mu.Unlock()
@@ -164,7 +195,15 @@ func (o *origins) remove(ctx context.Context, url string) error {
 	o.watcher.Remove(url)
 	o.mu.Lock()
 	delete(o.feeds, url)
+	waiting := f.waiting
+	f.waiting = nil
 	o.mu.Unlock()
+	for _, done := range waiting {
+		close(done)
+	}
+	if err := o.save(ctx, url, f); err != nil {
+		o.log.Warn("what is known of a feed was not saved", "url", url, "err", err)
+	}
 	o.offer()
 	return nil
 }
@@ -201,15 +240,7 @@ func (o *origins) Changed(ctx context.Context, url string, entries []feedring.En
 	if err := o.publish(ctx, f.spec, entries); err != nil {
 		return err
 	}
-	return o.save(url, next)
-}
-
-func (o *origins) save(url string, st feed.State) error {
-	value, err := st.MarshalBinary()
-	if err != nil {
-		return err
-	}
-	return o.store.Put(context.Background(), store.BucketFeed, feedState+url, value)
+	return o.put(context.WithoutCancel(ctx), url, f, next)
 }
 
 // Looked is called by the watcher after each look.
@@ -222,15 +253,15 @@ func (o *origins) Looked(url string, st feed.State) {
 		f.state = st
 		waiting, f.waiting = f.waiting, nil
 	}
+	due := ok && f.saved.due(&st, time.Now())
 	o.mu.Unlock()
-	if !ok {
-		return
-	}
 	for _, done := range waiting {
 		close(done)
 	}
-	if err := o.save(url, st); err != nil {
-		o.log.Warn("what is known of a feed was not saved: its entries are told apart again after a restart", "url", url, "err", err)
+	if due {
+		if err := o.save(context.Background(), url, f); err != nil {
+			o.log.Warn("what is known of a feed was not saved: its entries are told apart again after a restart", "url", url, "err", err)
+		}
 	}
 	if renamed {
 		o.offer()
@@ -249,14 +280,14 @@ func (o *origins) link(url string) string {
 
 // offered is what the catalogue rows say, by theme; private feeds are told to
 // nobody.
-func (o *origins) offered(epoch func(url string) uint64) map[feedring.Theme][]feedring.Feed {
+func (o *origins) offered() map[feedring.Theme][]feedring.Feed {
 	feeds := make(map[feedring.Theme][]feedring.Feed)
 	for url, f := range o.snapshot() {
 		if f.spec.Theme == "" {
 			continue
 		}
 		feeds[f.spec.Theme] = append(feeds[f.spec.Theme], feedring.Feed{
-			URL: url, Title: f.state.Title, Provider: f.spec.Provider, Epoch: epoch(url),
+			URL: url, Title: f.state.Title, Provider: f.spec.Provider, Epoch: o.epoch(f.spec),
 		})
 	}
 	for _, list := range feeds {

@@ -49,22 +49,29 @@ func (n *Node) servePoll(_ feedring.PeerID, s *wire.Stream) error {
 }
 
 // pollPart reads one part: what is stored of ref after a position, without what
-// was seen before fresh.
+// was seen before fresh. What is left out makes no parts: a long history before
+// it must not use up the answer. The log of a feed that moved here from another
+// theme, or was private, holds what is not of this group.
 func (n *Node) pollPart(ref feedring.FeedRef, after feedring.Position, fresh time.Time) (*feedringv1.PollPart, feedring.Position, bool, error) {
-	items, err := n.store.Scan(n.ctx, ref, after, partItems, partBytes)
-	if err != nil {
-		return nil, after, false, err
-	}
-	part := &feedringv1.PollPart{Head: wire.PositionTo(headOf(n.store, ref).Position)}
-	for i := range items {
-		after = items[i].Position
-		if items[i].Seen.After(fresh) {
-			part.Items = append(part.Items, wire.SealTo(&feedring.Seal{
-				Signer: ref.Publisher, Payload: items[i].Payload, Signature: items[i].Signature,
-			}))
+	part := &feedringv1.PollPart{}
+	for {
+		items, err := n.store.Scan(n.ctx, ref, after, partItems, partBytes)
+		if err != nil {
+			return nil, after, false, err
+		}
+		h, _ := n.store.Head(ref)
+		for i := range items {
+			it := &items[i]
+			after = it.Position
+			if it.Seen.After(fresh) && !it.Private && it.Theme == h.Theme {
+				part.Items = append(part.Items, wire.SealTo(&feedring.Seal{
+					Signer: ref.Publisher, Payload: it.Payload, Signature: it.Signature,
+				}))
+			}
+		}
+		part.Head, part.More = wire.PositionTo(h.Last), len(items) > 0 && after.Compare(h.Last) < 0
+		if len(part.Items) > 0 || !part.More {
+			return part, after, part.More, nil
 		}
 	}
-	h, _ := n.store.Head(ref)
-	part.More = len(items) > 0 && after.Compare(h.Last) < 0
-	return part, after, part.More, nil
 }

@@ -20,7 +20,8 @@ const (
 	pollsAtOnce = 16
 	pollFirst   = 3 * time.Second  // the first part of an answer: a dead peer must not keep a feed waiting
 	pollWithin  = 20 * time.Second // one part of an answer
-	pollParts   = 64               // parts of one answer
+	pollParts   = 64               // parts of one answer: the machine asks for the rest
+	pollWhole   = 2 * time.Minute  // and all of them, so that a slow holder does not keep a place
 	maxAhead    = 24 * time.Hour   // a publisher's clock may be wrong, but not so that its entries never age
 )
 
@@ -28,12 +29,12 @@ var (
 	errForeign = errors.New("the answer holds an entry of another feed")
 	errBroken  = errors.New("the chain of entries is broken")
 	errOrder   = errors.New("the answer is out of order")
+	errEndless = errors.New("the answer has many parts and nothing in them")
 	errAhead   = errors.New("the entry is of a far future: a clock is wrong")
 )
 
 // poller polls entries from other peers, checks them and stores them.
 type poller struct {
-	network  string
 	store    *store.Store
 	verifier *wire.Verifier
 	log      *slog.Logger
@@ -69,33 +70,48 @@ func (p *poller) start(o group.Fetch) {
 // returns the head that the other side told.
 func (p *poller) poll(o group.Fetch) (feedring.Head, error) {
 	known := feedring.Head{Feed: o.Feed}
-	ctx, cancel := context.WithTimeout(p.ctx, pollParts*pollWithin)
+	ctx, cancel := context.WithTimeout(p.ctx, pollWhole)
 	defer cancel()
 	s, err := p.open(ctx, o.From, wire.VerbPoll)
 	if err != nil {
 		return known, err
 	}
-	defer s.Close()
 	frames := wire.NewStream(s)
-	if err := frames.Send(wire.PollTo(o.Feed, o.After, o.Fresh), pollFirst); err != nil {
+	if known.Position, err = p.parts(ctx, o, frames); err != nil {
+		_ = frames.Reset() // or the other side goes on sending for a while
 		return known, err
 	}
+	return known, s.Close()
+}
+
+// parts takes an answer part by part, as many as one answer may have.
+func (p *poller) parts(ctx context.Context, o group.Fetch, frames *wire.Stream) (told feedring.Position, err error) {
+	if err := frames.Send(wire.PollTo(o.Feed, o.After, o.Fresh), pollFirst); err != nil {
+		return told, err
+	}
+	began := headOf(p.store, o.Feed).Position
 	within := pollFirst
 	for range pollParts {
 		var part feedringv1.PollPart
 		if err := frames.Receive(&part, within); err != nil {
-			return known, err
+			return told, err
 		}
-		within = pollWithin
-		known.Position = wire.PositionFrom(part.GetHead())
+		told = wire.PositionFrom(part.GetHead())
 		if err := p.accept(ctx, o, part.GetItems()); err != nil {
-			return known, err
+			return told, err
 		}
 		if !part.GetMore() {
-			return known, nil
+			return told, nil
 		}
+		if err := ctx.Err(); err != nil {
+			return told, err
+		}
+		within = pollWithin
 	}
-	return known, nil
+	if headOf(p.store, o.Feed).Position == began {
+		return told, errEndless
+	}
+	return told, nil
 }
 
 // accept checks and stores one part. What was checked before something wrong

@@ -65,12 +65,17 @@ type sink interface {
 
 // session serves one reader from the store.
 type session struct {
+	self      feedring.PeerID // who serves
 	store     *store.Store
 	followers *followers
 	want      interest
 	out       sink
 	cursor    feedring.Cursor
 	beat      time.Duration // between signs of life while nothing is new
+
+	// early is what the first answer held although it stands after the cursor:
+	// it was stored meanwhile, and is not shown again.
+	early map[feedring.FeedRef][]feedring.Position
 }
 
 // run gives the first answer and, where follow is set, everything new until
@@ -138,18 +143,34 @@ func (s *session) newest(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	s.early = make(map[feedring.FeedRef][]feedring.Position)
 	for i := range items {
-		if err := s.out.item(&items[i]); err != nil {
+		it := &items[i]
+		if err := s.out.item(it); err != nil {
 			return i, err
+		}
+		if it.Position.Compare(s.cursor[it.Ref]) > 0 {
+			s.early[it.Ref] = append(s.early[it.Ref], it.Position)
 		}
 	}
 	return len(items), nil
 }
 
+// shown reports whether the first answer held it, and forgets that.
+func (s *session) shown(it *store.Item) bool {
+	early := s.early[it.Ref]
+	i := slices.Index(early, it.Position)
+	if i < 0 {
+		return false
+	}
+	s.early[it.Ref] = slices.Delete(early, i, i+1)
+	return true
+}
+
 // resume goes on from the reader's cursor.
 func (s *session) resume(ctx context.Context) error {
 	for ref, at := range s.cursor {
-		if h, ok := s.store.Head(ref); ok && !holds(h, at) {
+		if h, ok := s.store.Head(ref); ok && !holds(h, at) && !s.whole(ref) {
 			return errBehind
 		}
 	}
@@ -161,16 +182,22 @@ func (s *session) resume(ctx context.Context) error {
 	return s.out.caught(0)
 }
 
-// holds reports whether a log that stands at h holds everything after at.
+// whole reports whether this peer holds all that there is of ref: it publishes
+// the feed. What its store may have lost is nowhere.
+func (s *session) whole(ref feedring.FeedRef) bool { return ref.Publisher == s.self }
+
+// holds reports whether a log that stands at h holds everything after at. A
+// reader that was shown nothing yet is owed the log from its first entry.
 func holds(h store.Head, at feedring.Position) bool {
-	if at.Compare(h.Last) >= 0 {
+	switch {
+	case at.Compare(h.Last) >= 0:
 		return true
-	}
-	if h.Count == 0 {
+	case h.Count == 0:
 		return false
+	case at.IsZero():
+		return h.First.Sequence == 1
 	}
-	next := feedring.Position{Epoch: at.Epoch, Sequence: at.Sequence + 1}
-	return at.IsZero() || h.First.Compare(next) <= 0
+	return h.First.Compare(feedring.Position{Epoch: at.Epoch, Sequence: at.Sequence + 1}) <= 0
 }
 
 // advance shows what the store holds of ref after the cursor.
@@ -187,17 +214,33 @@ func (s *session) advance(ctx context.Context, ref feedring.FeedRef) error {
 			return nil
 		}
 		for i := range items {
-			if s.want.wants(&items[i]) {
-				if err := s.out.item(&items[i]); err != nil {
-					return err
-				}
+			if err := s.show(&items[i]); err != nil {
+				return err
 			}
 		}
-		s.cursor[ref] = items[len(items)-1].Position
 		if err := s.out.mark(feedring.Cursor{ref: s.cursor[ref]}); err != nil {
 			return err
 		}
 	}
+}
+
+// show passes one item of the log. A hole before it is what this peer never
+// had, or dropped while a slow reader was on its way there: another has it.
+func (s *session) show(it *store.Item) error {
+	at, next := s.cursor[it.Ref], uint64(1)
+	if at.Epoch == it.Position.Epoch {
+		next = at.Sequence + 1
+	}
+	if !at.IsZero() && it.Position.Sequence != next && !s.whole(it.Ref) {
+		return errBehind
+	}
+	if s.want.wants(it) && !s.shown(it) {
+		if err := s.out.item(it); err != nil {
+			return err
+		}
+	}
+	s.cursor[it.Ref] = it.Position
+	return nil
 }
 
 // heads is the cursor of a reader that is shown everything held now.

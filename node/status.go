@@ -37,7 +37,7 @@ func (n *Node) Status() web.Status {
 // Ready implements web.Backend.
 func (n *Node) Ready() bool {
 	view := n.loop.View()
-	for theme := range n.origins.offered(n.epochOf) {
+	for theme := range n.origins.offered() {
 		if view.Roles[theme].Role == feedring.RoleNone {
 			return false
 		}
@@ -96,10 +96,4 @@ func (n *Node) oneFeed(url string) (web.FeedStatus, error) {
 		return web.FeedStatus{}, web.ErrUnknown
 	}
 	return n.feedStatus(url, f), nil
-}
-
-// epochOf is the epoch in which the store holds one of this peer's own feeds,
-// 0 where it holds none.
-func (n *Node) epochOf(url string) uint64 {
-	return headOf(n.store, feedring.FeedRef{URL: url, Publisher: n.ID()}).Position.Epoch
 }

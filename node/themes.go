@@ -59,7 +59,7 @@ func (n *Node) startingState() (peer.State, error) {
 
 // offer tells the machine what this peer publishes now.
 func (n *Node) offer() {
-	feeds := n.origins.offered(n.epochOf)
+	feeds := n.origins.offered()
 	for theme := range feeds {
 		n.themes.add(theme)
 	}

@@ -22,10 +22,11 @@ const (
 	buckets
 )
 
-// Limits of a small record, in bytes.
+// Limits of a small record, in bytes. The largest is what is known of a feed
+// with 10,000 entries; it must fit into one transaction.
 const (
 	MaxKey   = 4 << 10
-	MaxValue = 512 << 10
+	MaxValue = 704 << 10
 )
 
 // Record is a small record.
