@@ -82,6 +82,25 @@ func TestArrows(t *testing.T) {
 	}
 }
 
+// heavy packages make the binary much larger than what is used of them.
+var heavy = map[string]string{
+	"text/template":               "it calls methods by name, so the linker must keep every exported method of every type",
+	"html/template":               "it calls methods by name, so the linker must keep every exported method of every type",
+	"github.com/libp2p/go-libp2p": "its root package links every transport there is: use its config package",
+}
+
+// TestNothingHeavy keeps out of the shipped program what would add megabytes
+// to it; the demonstration is not shipped.
+func TestNothingHeavy(t *testing.T) {
+	for room, imports := range rooms(t) {
+		for _, path := range imports {
+			if reason, ok := heavy[path]; ok && room != "cmd/feedring-demo" {
+				t.Errorf("%s imports %s: %s", room, path, reason)
+			}
+		}
+	}
+}
+
 func mayImport(allowed []string, room string) bool {
 	if room == "" {
 		room = "."
