@@ -220,7 +220,7 @@ func TestSameSeedSameRun(t *testing.T) {
 		c.run(5 * time.Second)
 		return c.nodes[ids[1]].m.Fingerprint()
 	}
-	if run() != run() {
+	if first, again := run(), run(); first != again {
 		t.Error("two runs with one seed differ")
 	}
 }
