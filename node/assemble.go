@@ -32,7 +32,7 @@ func (n *Node) assemble() error {
 		return err
 	}
 	n.links = &links{
-		open: n.openLink, stale: n.cfg.Refresh, log: n.log, ctx: n.ctx, kept: make(map[linkKey]*link),
+		open: n.openLink, stale: n.cfg.Refresh, log: n.log, spawn: n.background, ctx: n.ctx, kept: make(map[linkKey]*link),
 		encode: func(m feedring.Message) ([]byte, error) { return codec.Encode(n.sealer, m) },
 	}
 	n.persister = &persister{

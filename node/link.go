@@ -34,10 +34,10 @@ type links struct {
 	stale  time.Duration                          // a message that waited longer is dropped
 	log    *slog.Logger
 
-	ctx     context.Context
-	mu      sync.Mutex
-	kept    map[linkKey]*link
-	running sync.WaitGroup
+	spawn func(func()) bool
+	ctx   context.Context
+	mu    sync.Mutex
+	kept  map[linkKey]*link
 
 	busy          atomic.Int64 // messages queued or being written
 	sent, dropped atomic.Uint64
@@ -48,9 +48,11 @@ type linkKey struct {
 	verb feedring.Verb
 }
 
+// link is one of them. Its queue grows with what waits: there may be thousands.
 type link struct {
 	key   linkKey
-	queue chan outgoing
+	queue []outgoing    // guarded by links.mu
+	wake  chan struct{} // holds one
 }
 
 type outgoing struct {
@@ -65,20 +67,23 @@ func (ls *links) send(to feedring.PeerID, m feedring.Message, fresh bool) {
 	out := outgoing{message: m, fresh: fresh, at: time.Now()}
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
-	if ls.ctx.Err() != nil {
-		return
-	}
 	l := ls.kept[key]
 	if l == nil {
-		l = &link{key: key, queue: make(chan outgoing, linkQueue)}
+		l = &link{key: key, wake: make(chan struct{}, 1)}
+		if !ls.spawn(func() { ls.write(l) }) {
+			return
+		}
 		ls.kept[key] = l
-		ls.running.Go(func() { ls.write(l) })
 	}
-	select {
-	case l.queue <- out:
-		ls.busy.Add(1)
-	default:
+	if len(l.queue) >= linkQueue {
 		ls.dropped.Add(1)
+		return
+	}
+	l.queue = append(l.queue, out)
+	ls.busy.Add(1)
+	select {
+	case l.wake <- struct{}{}:
+	default:
 	}
 }
 
@@ -100,11 +105,22 @@ func (ls *links) write(l *link) {
 			if ls.retire(l) {
 				return
 			}
-		case first := <-l.queue:
-			s = ls.deliver(l, s, first)
+		case <-l.wake:
+			for waiting := ls.take(l); len(waiting) > 0 && ls.ctx.Err() == nil; waiting = ls.take(l) {
+				s = ls.deliver(l.key, s, waiting)
+			}
 		}
 		idle.Reset(linkIdle)
 	}
+}
+
+// take empties the queue.
+func (ls *links) take(l *link) []outgoing {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	waiting := l.queue
+	l.queue = nil
+	return waiting
 }
 
 // retire forgets a link that has nothing to send.
@@ -118,32 +134,49 @@ func (ls *links) retire(l *link) bool {
 	return true
 }
 
-// deliver writes first and what waits behind it, on s or on a new stream. A
-// kept stream may have died unnoticed: the write is tried once more on a new
-// one.
-func (ls *links) deliver(l *link, s stream, first outgoing) stream {
-	batch, count := ls.collect(l, first)
-	defer ls.busy.Add(-count)
-	if len(batch) == 0 {
-		return s
+// deliver writes messages in large pieces, on s or on a new stream. Where no
+// stream can be opened all of them are dropped.
+func (ls *links) deliver(key linkKey, s stream, waiting []outgoing) stream {
+	defer ls.busy.Add(-int64(len(waiting)))
+	for len(waiting) > 0 {
+		batch, rest := ls.collect(key, waiting)
+		if len(batch.frames) > 0 {
+			if s = ls.put(key, s, batch); s == nil {
+				ls.dropped.Add(uint64(batch.count + len(rest)))
+				return nil
+			}
+			ls.sent.Add(uint64(batch.count))
+		}
+		waiting = rest
 	}
-	for try := 0; try < 2; try++ {
+	return s
+}
+
+// framesOut is frames that are written at once.
+type framesOut struct {
+	frames []byte
+	count  int
+	fresh  bool
+}
+
+// put writes a batch. A kept stream may have died unnoticed: then it is tried
+// once more, on a new one.
+func (ls *links) put(key linkKey, s stream, b framesOut) stream {
+	for range 2 {
 		if s == nil {
 			var err error
-			if s, err = ls.dial(l.key, first.fresh); err != nil {
-				ls.log.Debug("message dropped", "to", l.key.to.Short(), "verb", l.key.verb, "err", err)
-				ls.dropped.Add(1)
+			if s, err = ls.dial(key, b.fresh); err != nil {
+				ls.log.Debug("messages dropped", "to", key.to.Short(), "verb", key.verb, "err", err)
 				return nil
 			}
 		}
 		_ = s.SetWriteDeadline(time.Now().Add(linkWrite))
-		if _, err := s.Write(batch); err == nil {
+		if _, err := s.Write(b.frames); err == nil {
 			return s
 		}
 		_ = s.Reset()
 		s = nil
 	}
-	ls.dropped.Add(1)
 	return nil
 }
 
@@ -153,37 +186,43 @@ func (ls *links) dial(key linkKey, fresh bool) (stream, error) {
 	return ls.open(ctx, key.to, key.verb, fresh)
 }
 
-// collect encodes first and what waits behind it, without what is too old to
-// be worth sending, and tells how many messages that was.
-func (ls *links) collect(l *link, first outgoing) (batch []byte, count int64) {
-	next := first
-	for {
-		count++
-		if time.Since(next.at) <= ls.stale {
-			frame, err := ls.encode(next.message)
-			if err != nil {
-				ls.log.Error("message cannot be encoded", "verb", l.key.verb, "err", err)
-			} else {
-				batch = append(batch, frame...)
-				ls.sent.Add(1)
-			}
+// collect encodes what fits into one write, without what is too old to be worth
+// sending, and returns the rest.
+func (ls *links) collect(key linkKey, waiting []outgoing) (b framesOut, rest []outgoing) {
+	for i := range waiting {
+		next := &waiting[i]
+		if time.Since(next.at) > ls.stale {
+			ls.dropped.Add(1)
+			continue
 		}
-		if len(batch) >= linkBatch {
-			return batch, count
+		frame, err := ls.encode(next.message)
+		if err != nil {
+			ls.log.Error("message cannot be encoded", "verb", key.verb, "err", err)
+			continue
 		}
-		select {
-		case next = <-l.queue:
-		default:
-			return batch, count
+		b.frames = append(b.frames, frame...)
+		b.count++
+		b.fresh = b.fresh || next.fresh
+		if len(b.frames) >= linkBatch {
+			return b, waiting[i+1:]
 		}
 	}
+	return b, nil
 }
+
+const (
+	drainLook   = 5 * time.Millisecond
+	drainLinger = 20 * time.Millisecond // what was written leaves a moment later
+)
 
 // drain waits until nothing is queued, or ctx ends.
 func (ls *links) drain(ctx context.Context) {
-	tick := time.NewTicker(5 * time.Millisecond)
+	tick := time.NewTicker(drainLook)
 	defer tick.Stop()
-	for ls.busy.Load() > 0 {
+	for quiet := time.Duration(0); quiet < drainLinger; quiet += drainLook {
+		if ls.busy.Load() > 0 {
+			quiet = 0
+		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():

@@ -62,7 +62,7 @@ func (p *persister) run(ctx context.Context) {
 		}
 		for g, u := range p.take() {
 			if !p.put(ctx, g, u.state) {
-				return
+				continue
 			}
 			for _, token := range u.tokens {
 				p.tell(g, group.Persisted{Token: token})
