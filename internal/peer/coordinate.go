@@ -90,7 +90,8 @@ func (m *Machine) seat(theme feedring.Theme) (feedring.GroupID, bool) {
 	return lowest.id, true
 }
 
-// start chooses the way: the seat's own group, a shortcut, or the ring.
+// start chooses the way: the theme's own group where this peer is in it, since
+// no other can have that theme; a shortcut; or the ring.
 func (m *Machine) start(j *job) {
 	theme := j.query.Theme
 	own := m.members[theme.Group()]
@@ -98,10 +99,10 @@ func (m *Machine) start(j *job) {
 	switch {
 	case theme == "" && m.cfg.Routing == Shortcut:
 		m.placeEverywhere(j)
-	case theme != "" && own.settled() && own.group.Serves(j.query.Provider):
+	case theme != "" && own.settled():
 		m.place(j, own.id, 0, false)
-	case theme != "" && !own.settled() && live && m.cfg.Routing == Shortcut && row.Term.Claimant != m.cfg.Self:
-		j.messages = 2 // there and back
+	case theme != "" && live && m.cfg.Routing == Shortcut && row.Term.Claimant != m.cfg.Self:
+		j.hops, j.messages = 1, 2 // there and back
 		m.place(j, row.Group, 1, true)
 	default:
 		m.searchRing(j)

@@ -12,7 +12,7 @@ import (
 type place struct {
 	theme    feedring.Theme
 	hops     int
-	shortcut bool // if it fails, the ring is searched
+	shortcut bool // where nobody answers, the ring is searched
 	tries    int
 	asked    []feedring.PeerID
 	until    time.Time
@@ -89,7 +89,7 @@ func (m *Machine) termOf(g feedring.GroupID) feedring.Term {
 func (m *Machine) shortcutFailed(j *job, g feedring.GroupID) {
 	delete(j.places, g)
 	j.number++
-	j.messages = 0
+	j.hops, j.messages = 0, 0
 	m.searchRing(j)
 }
 
@@ -108,11 +108,6 @@ func (m *Machine) placed(from feedring.PeerID, answer group.Placed) {
 		j := m.jobs[key]
 		p := j.places[answer.Group]
 		if p == nil || p.done || !slices.Contains(p.asked, from) {
-			continue
-		}
-		if p.shortcut && !answer.Served {
-			m.shortcutFailed(j, answer.Group)
-			m.settle(j)
 			continue
 		}
 		p.done, p.served = true, answer.Served
