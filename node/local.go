@@ -86,112 +86,37 @@ func (n *Node) withPrivate(ctx context.Context, ask web.Ask, out web.Answer) (we
 	if err != nil || len(items) == 0 {
 		return out, err
 	}
+	var own []feedring.Entry
 	for i := range items {
 		e, err := n.entry(&items[i])
 		if err != nil {
 			return out, err
 		}
-		out.Entries = append(out.Entries, *e)
+		own = append(own, *e)
 	}
-	slices.SortStableFunc(out.Entries, func(a, b feedring.Entry) int { return b.Published.Compare(a.Published) })
-	limit := ask.Limit
-	if limit == 0 {
-		limit = feedring.DefaultLimit
-	}
-	out.Entries = out.Entries[:min(len(out.Entries), limit)]
+	out.Entries = merged(own, out.Entries, ask.Limit)
 	if out.Final.Status == feedring.Unsatisfied {
 		out.Final.Status = feedring.Answered
 	}
 	return out, nil
 }
 
-// Follow implements web.Backend.
-func (n *Node) Follow(ctx context.Context, ask web.Ask, each func(web.Update) error) error {
-	updates := make(chan web.Update)
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	ended := make(chan error, 2)
-	sources := 1
-	send := func(u web.Update) error {
-		select {
-		case updates <- u:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	go func() { ended <- n.followNetwork(ctx, ask, send) }()
-	if ask.Private && ask.Theme == "" {
-		sources++
-		go func() { ended <- n.followPrivate(ctx, ask, send) }()
-	}
-	for {
-		select {
-		case u := <-updates:
-			if err := each(u); err != nil {
-				return err
-			}
-		case err := <-ended:
-			if sources--; sources == 0 || (err != nil && !errors.Is(err, io.EOF)) {
-				return err
-			}
-		}
-	}
-}
-
-func (n *Node) followNetwork(ctx context.Context, ask web.Ask, send func(web.Update) error) error {
-	return n.reader.Follow(ctx, ask.Query, client.FollowOptions{
-		Updates: ask.Updates, Cursor: ask.Cursor,
-		First: func(a client.Answer) error {
-			for i := range a.Entries {
-				if err := send(web.Update{Entry: &a.Entries[i]}); err != nil {
-					return err
-				}
-			}
-			return send(web.Update{Final: &a.Final})
-		},
-	}, func(e feedring.Entry, at feedring.Cursor) error {
-		return send(web.Update{Entry: &e, Cursor: at})
+// merged is two answers as one, newest first. An entry that both hold was once
+// published and is private now, or the other way round: the first one's counts.
+func merged(first, second []feedring.Entry, limit int) []feedring.Entry {
+	all := append(slices.Clip(first), second...)
+	seen := make(map[feedring.EntryID]bool, len(all))
+	all = slices.DeleteFunc(all, func(e feedring.Entry) bool {
+		again := seen[e.ID]
+		seen[e.ID] = true
+		return again
 	})
-}
-
-// privateBeat is how often a private follower's session looks whether its
-// reader is still there.
-const privateBeat = 10 * time.Second
-
-// followPrivate follows this peer's private feeds: straight from the store,
-// since no other peer knows them.
-func (n *Node) followPrivate(ctx context.Context, ask web.Ask, send func(web.Update) error) error {
-	expr, err := match.Parse(ask.Words)
-	if err != nil {
-		return err
+	slices.SortStableFunc(all, func(a, b feedring.Entry) int { return b.Published.Compare(a.Published) })
+	if limit <= 0 {
+		limit = feedring.DefaultLimit
 	}
-	s := &session{
-		self: n.ID(), store: n.store, followers: n.followers, beat: privateBeat, out: privateSink{n, send},
-		want: interest{
-			private: true, provider: ask.Provider, expr: expr, since: ask.Since, until: ask.Until,
-			limit: ask.Limit, updates: ask.Updates,
-		},
-	}
-	return s.run(ctx, true)
+	return all[:min(len(all), limit)]
 }
-
-type privateSink struct {
-	node *Node
-	send func(web.Update) error
-}
-
-func (p privateSink) item(it *store.Item) error {
-	e, err := p.node.entry(it)
-	if err != nil {
-		return err
-	}
-	return p.send(web.Update{Entry: e})
-}
-
-func (privateSink) mark(feedring.Cursor) error { return nil }
-func (privateSink) caught(int) error           { return nil }
-func (privateSink) alive() error               { return nil }
 
 // entry opens a stored item of this peer's own.
 func (n *Node) entry(it *store.Item) (*feedring.Entry, error) {

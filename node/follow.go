@@ -1,0 +1,235 @@
+package node
+
+import (
+	"context"
+	"maps"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/client"
+	"github.com/feedring/feedring/internal/match"
+	"github.com/feedring/feedring/internal/store"
+	"github.com/feedring/feedring/internal/web"
+)
+
+// Follow implements web.Backend.
+func (n *Node) Follow(ctx context.Context, ask web.Ask, each func(web.Update) error) error {
+	if !ask.Private || ask.Theme != "" {
+		return n.followNetwork(ctx, ask, each)
+	}
+	return n.followBoth(ctx, ask, each)
+}
+
+func (n *Node) followNetwork(ctx context.Context, ask web.Ask, each func(web.Update) error) error {
+	return n.reader.Follow(ctx, ask.Query, client.FollowOptions{
+		Updates: ask.Updates, Cursor: ask.Cursor,
+		First: func(a client.Answer) error {
+			for i := range a.Entries {
+				if err := each(web.Update{Entry: &a.Entries[i]}); err != nil {
+					return err
+				}
+			}
+			return each(web.Update{Final: &a.Final})
+		},
+	}, func(e feedring.Entry, at feedring.Cursor) error {
+		return each(web.Update{Entry: &e, Cursor: at})
+	})
+}
+
+// both joins the network's entries and this peer's private ones into one
+// stream with one first answer and one cursor.
+type both struct {
+	each    func(web.Update) error
+	limit   int
+	resumed bool // entries are passed on as they come: a cursor passes them
+
+	network, private chan web.Update
+	first            [2][]feedring.Entry // of the private feeds, of the network
+	at               [2]feedring.Cursor
+	final            *feedring.Final
+}
+
+func (n *Node) followBoth(ctx context.Context, ask web.Ask, each func(web.Update) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if ask.Limit == 0 {
+		ask.Limit = feedring.DefaultLimit
+	}
+	b := &both{
+		each: each, limit: ask.Limit, resumed: ask.Cursor != nil,
+		network: make(chan web.Update), private: make(chan web.Update),
+	}
+	theirs, ours := ask, ask
+	ours.Cursor, theirs.Cursor = n.splitCursor(ask.Cursor)
+	b.at = [2]feedring.Cursor{ours.Cursor, theirs.Cursor}
+	ended := make(chan error, 2)
+	go func() { ended <- n.followNetwork(ctx, theirs, sendTo(ctx, b.network)) }()
+	go func() { ended <- n.followPrivate(ctx, ours, sendTo(ctx, b.private)) }()
+	if err := b.begin(ended); err != nil {
+		return err
+	}
+	for {
+		var err error
+		select {
+		case u := <-b.private:
+			err = b.pass(0, u)
+		case u := <-b.network:
+			err = b.pass(1, u)
+		case err := <-ended: // neither ends by itself while ctx goes on
+			return err
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func sendTo(ctx context.Context, to chan<- web.Update) func(web.Update) error {
+	return func(u web.Update) error {
+		select {
+		case to <- u:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// splitCursor takes this peer's private feeds out of a cursor: they are told to
+// nobody.
+func (n *Node) splitCursor(c feedring.Cursor) (private, rest feedring.Cursor) {
+	if c == nil {
+		return nil, nil
+	}
+	private, rest = feedring.Cursor{}, maps.Clone(c)
+	for ref, at := range c {
+		if h, ok := n.store.Head(ref); ref.Publisher == n.ID() && (!ok || h.Private) {
+			private[ref] = at
+			delete(rest, ref)
+		}
+	}
+	return private, rest
+}
+
+// begin takes both first answers. Each side ends its own with a final; it is
+// not read on before the other's has come.
+func (b *both) begin(ended <-chan error) error {
+	private, network := b.private, b.network
+	for private != nil || network != nil {
+		var err error
+		select {
+		case u := <-private:
+			if err = b.take(0, u); u.Final != nil {
+				private = nil
+			}
+		case u := <-network:
+			if err = b.take(1, u); u.Final != nil {
+				b.final, network = u.Final, nil
+			}
+		case err = <-ended:
+			return err
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, e := range merged(b.first[0], b.first[1], b.limit) {
+		if err := b.each(web.Update{Entry: &e}); err != nil {
+			return err
+		}
+	}
+	if b.final.Status == feedring.Unsatisfied && len(b.first[0]) > 0 {
+		b.final.Status = feedring.Answered
+	}
+	return b.each(web.Update{Final: b.final})
+}
+
+// take keeps an entry of a first answer.
+func (b *both) take(side int, u web.Update) error {
+	if u.Entry == nil {
+		b.note(side, u)
+		return nil
+	}
+	if b.resumed {
+		return b.pass(side, u)
+	}
+	b.first[side] = append(b.first[side], *u.Entry)
+	return nil
+}
+
+func (b *both) note(side int, u web.Update) {
+	if u.Cursor != nil {
+		b.at[side] = u.Cursor
+	}
+}
+
+// pass shows what is new, with where the reader then stands on both sides.
+func (b *both) pass(side int, u web.Update) error {
+	b.note(side, u)
+	if u.Entry == nil {
+		return nil
+	}
+	if b.at[0] != nil && b.at[1] != nil {
+		u.Cursor = maps.Clone(b.at[1])
+		maps.Copy(u.Cursor, b.at[0])
+	} else {
+		u.Cursor = nil // one side is not known yet: the reader could not go on from here
+	}
+	return b.each(u)
+}
+
+// privateBeat is how often a private follower's session looks whether its
+// reader is still there.
+const privateBeat = 10 * time.Second
+
+// followPrivate follows this peer's private feeds: straight from the store,
+// since no other peer knows them.
+func (n *Node) followPrivate(ctx context.Context, ask web.Ask, send func(web.Update) error) error {
+	expr, err := match.Parse(ask.Words)
+	if err != nil {
+		return err
+	}
+	out := &privateSink{node: n, send: send, at: feedring.Cursor{}, live: ask.Cursor != nil}
+	maps.Copy(out.at, ask.Cursor)
+	s := &session{
+		self: n.ID(), store: n.store, followers: n.followers, beat: privateBeat, out: out, cursor: ask.Cursor,
+		want: interest{
+			private: true, provider: ask.Provider, expr: expr, since: ask.Since, until: ask.Until,
+			limit: ask.Limit, updates: ask.Updates,
+		},
+	}
+	return s.run(ctx, true)
+}
+
+// privateSink sends a session's entries with where the reader then stands.
+type privateSink struct {
+	node *Node
+	send func(web.Update) error
+	at   feedring.Cursor
+	live bool // entries come in the order of the log
+}
+
+func (p *privateSink) item(it *store.Item) error {
+	e, err := p.node.entry(it)
+	if err != nil {
+		return err
+	}
+	u := web.Update{Entry: e}
+	if p.live {
+		p.at[it.Ref] = it.Position
+		u.Cursor = maps.Clone(p.at)
+	}
+	return p.send(u)
+}
+
+func (p *privateSink) mark(cursor feedring.Cursor) error {
+	maps.Copy(p.at, cursor)
+	return nil
+}
+
+func (p *privateSink) caught(int) error {
+	p.live = true
+	return p.send(web.Update{Final: &feedring.Final{}, Cursor: maps.Clone(p.at)})
+}
+
+func (*privateSink) alive() error { return nil }
