@@ -59,6 +59,10 @@ type Term struct {
 	Claimant PeerID
 }
 
+// MaxTermNumber is the greatest number of a term, in a group as in the map of
+// the ring: what one refused and the other took would hide the group for good.
+const MaxTermNumber = 1 << 48
+
 // Compare orders terms by number, then by claimant.
 func (t Term) Compare(o Term) int {
 	if c := cmp.Compare(t.Number, o.Number); c != 0 {

@@ -43,9 +43,10 @@ const (
 	maxQueue    = 16      // batches of one feed that wait for the one before
 	maxProbes   = 64      // probes for other peers' intentions
 	maxJump     = 1 << 20 // how far a number may be above all known ones
-	maxNumber   = 1 << 62 // numbers of nobody
-	meshAbove   = 64      // peers beyond which a group spreads over a mesh
-	maxGrants   = 256     // publishers that one answer names
+	maxNumber   = feedring.MaxTermNumber
+	maxUnknown  = maxNumber / 2 // the greatest number that one takes who has nothing to measure it by
+	meshAbove   = 64            // peers beyond which a group spreads over a mesh
+	maxGrants   = 256           // publishers that one answer names
 )
 
 // Validate returns the first thing that is wrong.

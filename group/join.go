@@ -121,7 +121,7 @@ func (m *Machine) joinToldOf(from feedring.PeerID, t feedring.Term) {
 		return
 	}
 	j.heard = m.now
-	m.seen = max(m.seen, min(t.Number, m.seen+maxJump))
+	m.toldNumber(t.Number)
 	if m.lead.claim.Term.IsZero() && t.Claimant != "" && !slices.Contains(j.via, t.Claimant) {
 		j.add(t.Claimant, m.cfg.Self)
 		m.sendJoin(t.Claimant)
@@ -250,7 +250,7 @@ func (m *Machine) admitted(a Admitted) {
 
 // rival hears of another manager of this group.
 func (m *Machine) rival(r Rival) {
-	m.seen = max(m.seen, min(r.Term.Number, m.seen+maxJump))
+	m.toldNumber(r.Term.Number)
 	if !m.serving || m.leaving || r.Term.Claimant == m.cfg.Self || m.joining.active {
 		return
 	}

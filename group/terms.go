@@ -72,7 +72,10 @@ func (m *Machine) claim(above uint64) {
 	if above <= n+maxJump {
 		n = max(n, above)
 	}
-	n++
+	n = min(n+1, maxNumber)
+	if n <= m.want.Highest {
+		return // no number is left
+	}
 	m.want.Highest = n
 	m.save(saving{purpose: forClaim, claim: Claim{Group: m.group, Term: feedring.Term{Number: n, Claimant: m.cfg.Self}}})
 }
@@ -123,11 +126,22 @@ func (m *Machine) credible(t feedring.Term, in Receive) bool {
 		m.wantRows(in.From)
 		return false
 	}
-	known := max(m.want.Highest, m.seen)
-	if len(m.members) <= 2 && m.lead.claim.Term.IsZero() {
-		known = maxNumber // a newcomer knows nothing to measure by
+	if m.stranger() {
+		return t.Number <= maxUnknown
 	}
-	return t.Number < maxNumber && t.Number <= known+maxJump
+	return t.Number <= maxNumber && t.Number <= max(m.want.Highest, m.seen, m.joining.above)+maxJump
+}
+
+// toldNumber hears of a number that is in use, by no signed claim: nobody can
+// make it rise by more than a jump at a time.
+func (m *Machine) toldNumber(n uint64) {
+	m.seen = min(maxNumber, max(m.seen, min(n, m.seen+maxJump)))
+}
+
+// stranger says that this peer joins a group of which neither the map nor its
+// own past tells it any number. What it takes then leaves room to outbid it.
+func (m *Machine) stranger() bool {
+	return len(m.members) <= 2 && m.lead.claim.Term.IsZero() && max(m.want.Highest, m.joining.above) == 0
 }
 
 // prefers reports whether t is to be followed rather than what is followed

@@ -7,9 +7,9 @@ import (
 	"github.com/feedring/feedring"
 )
 
-// Limits of what a row may say. Numbers beyond could never be outbid.
+// Limits of what a row may say.
 const (
-	maxNumber  = 1 << 48
+	maxNumber  = feedring.MaxTermNumber
 	maxVersion = 1 << 48
 	maxAddrs   = 32
 	maxAddr    = 512
