@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -24,7 +25,7 @@ func benchFailover(b *testing.B, both bool) {
 	n := newNetwork(b, "1s", "--interval", "1h")
 	for i := range peers {
 		name := fmt.Sprintf("f%d", i)
-		n.peer(n.peers[:min(i, 2)], "news="+name+"@"+o.feed(newFeed(name, 2)))
+		keepPorts(b, n.peer(n.peers[:min(i, 2)], "news="+name+"@"+o.feed(newFeed(name, 2))))
 	}
 	n.peers[0].args = append(n.peers[0].args, "--join", n.peers[1].addr) // it comes back too
 	var took []time.Duration
@@ -47,6 +48,23 @@ func benchFailover(b *testing.B, both bool) {
 	}
 	report(b, took, "r") // the period is one second
 	b.ReportMetric(float64(len(took)), "kills")
+}
+
+// keepPorts has a peer take the same ports when it is started again, as a
+// configured peer does.
+func keepPorts(b *testing.B, p *peer) {
+	b.Helper()
+	status := command(b, "status", "--json", "--data", p.data)
+	for _, a := range status.objects[0].list("addrs") {
+		addr, _, _ := strings.Cut(a.(string), "/p2p/")
+		transport := "/ip4/127.0.0.1/tcp/0"
+		if strings.HasSuffix(addr, "/quic-v1") {
+			transport = "/ip4/127.0.0.1/udp/0/quic-v1"
+		}
+		if i := slices.Index(p.args, transport); i >= 0 {
+			p.args[i] = addr
+		}
+	}
 }
 
 // led waits until all peers see the same whole group and returns it.

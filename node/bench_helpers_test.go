@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -16,8 +17,9 @@ import (
 // benchNet is running peers on loopback, each with hosts, store and streams as
 // in a process of its own.
 type benchNet struct {
-	b     testing.TB
-	nodes []*Node
+	b      testing.TB
+	nodes  []*Node
+	oldest time.Time // entry of pages
 }
 
 // newBenchNet lifts the memory limit that Start sets: it is meant for one peer.
@@ -97,13 +99,17 @@ func (w *benchNet) publish(n *Node, titles ...string) {
 	spec := n.cfg.Feeds[0]
 	entries := make([]feedring.Entry, len(titles))
 	for i, title := range titles {
-		entries[i] = feedring.Entry{
-			ID: feedring.NewEntryID(spec.URL, title, "", ""), Version: 1, Title: title,
-			URL: "https://example.org/" + title, Summary: benchText, Published: time.Now().UTC().Truncate(time.Second),
-		}
+		entries[i] = benchEntry(spec, title)
 	}
 	if err := n.publisher.publish(context.Background(), spec, entries); err != nil {
 		w.b.Error(err)
+	}
+}
+
+func benchEntry(spec feedring.FeedSpec, title string) feedring.Entry {
+	return feedring.Entry{
+		ID: feedring.NewEntryID(spec.URL, title, "", ""), Version: 1, Title: title,
+		URL: "https://example.org/" + title, Summary: benchText, Published: time.Now().UTC().Truncate(time.Second),
 	}
 }
 
@@ -153,6 +159,23 @@ func benchUntil(b testing.TB, what string, ok func() bool) {
 			b.Fatalf("waited in vain: %s", what)
 		}
 	}
+}
+
+// computing is the time that this process has computed for: unlike the time on
+// the wall, other programs of the machine hardly change it.
+func computing(b *testing.B) time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
+// reportRate tells how many were done a second, and what one cost.
+func reportRate(b *testing.B, computed time.Duration, unit string) {
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), unit)
+	b.ReportMetric(float64(computed.Microseconds())/float64(b.N), "cpu-µs/op")
+	b.ReportMetric(0, "ns/op")
 }
 
 // latencies gathers durations from many goroutines.
