@@ -48,7 +48,7 @@ func (m *Machine) backfillOf(h *head, pos feedring.Position) {
 // all at once: more in larger groups, since each poll costs it about as much.
 func (m *Machine) spreadOf() time.Duration {
 	n := time.Duration(len(m.neighbours()))
-	return min(m.cfg.Refresh/10, 50*time.Millisecond, n*500*time.Microsecond)
+	return min(m.cfg.Refresh/10, 50*time.Millisecond, n*200*time.Microsecond)
 }
 
 func (m *Machine) fetchIn(ref feedring.FeedRef, h *head, d time.Duration) {
