@@ -17,6 +17,7 @@ const (
 	saveEvery    = time.Minute
 	saveSoon     = 500 * time.Millisecond
 	lookupWithin = 10 * time.Second
+	departWithin = 1200 * time.Millisecond // to hand roles over: a few round trips
 	knownRecord  = "known"
 )
 
@@ -125,7 +126,7 @@ func (n *Node) provide(theme feedring.Theme) {
 
 // depart leaves every group in good order, for as long as ctx allows.
 func (n *Node) depart(ctx context.Context) {
-	wait, cancel := context.WithTimeout(ctx, 2*time.Second)
+	wait, cancel := context.WithTimeout(ctx, departWithin)
 	defer cancel()
 	if !n.loop.post(peer.Depart{}) {
 		return

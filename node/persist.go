@@ -19,7 +19,7 @@ const persistRetry = time.Second // a full disk may have room again
 // older state never overwrites a newer one. States of one group that wait
 // together are one write: the newest holds what the older ones said.
 type persister struct {
-	store  *store.Store
+	store  recorder
 	log    *slog.Logger
 	tell   func(feedring.GroupID, group.Input)
 	themes *themes
@@ -27,6 +27,11 @@ type persister struct {
 	mu      sync.Mutex
 	waiting map[feedring.GroupID]*unsaved
 	wake    chan struct{} // holds one
+}
+
+// recorder is what a persister needs of the store.
+type recorder interface {
+	Put(ctx context.Context, b store.Bucket, key string, value []byte) error
 }
 
 type unsaved struct {

@@ -1,0 +1,106 @@
+package node
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/peer"
+)
+
+// loopOf runs a loop around a peer that is in no group: it answers every
+// question at once that nobody serves.
+func loopOf(t *testing.T, ctx context.Context, joining bool, do func(peer.Output)) *loop {
+	start := time.Now()
+	m, err := peer.New(peer.Config{
+		Self: "self", Refresh: time.Second, Attempts: 3, Freshness: time.Hour, Joining: joining, Seed: 1,
+	}, peer.State{}, start)
+	check(t, err)
+	l := newLoop(m, do, start)
+	go l.run(ctx)
+	return l
+}
+
+func question(n int) peer.Ask {
+	return peer.Ask{Stream: uint64(n), ID: feedring.QueryID{byte(n), byte(n >> 8)}, Within: time.Second}
+}
+
+func TestLoopStepsInOrder(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	answered := make(chan uint64, 5000)
+	l := loopOf(t, ctx, false, func(out peer.Output) {
+		if a, ok := out.(peer.Answer); ok {
+			answered <- a.Stream
+		}
+	})
+	for n := range cap(answered) {
+		if !l.post(question(n)) {
+			t.Fatal("the loop ended")
+		}
+	}
+	for n := range cap(answered) {
+		if got := <-answered; got != uint64(n) {
+			t.Fatalf("answer %d came in place %d", got, n)
+		}
+	}
+	cancel()
+	<-l.done
+	for range inputQueue + 1 { // never blocks on a loop that is over
+		l.post(question(0))
+	}
+}
+
+func TestLoopTicksAtTheDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var at time.Duration
+		began := time.Now()
+		ctx, cancel := context.WithCancel(t.Context())
+		l := loopOf(t, ctx, true, func(out peer.Output) {
+			if _, ok := out.(peer.Answer); ok {
+				at = time.Since(began)
+			}
+		})
+		l.post(question(1)) // nobody to ask yet: answered a little before a second is over
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if at < 900*time.Millisecond || at > time.Second {
+			t.Errorf("answered after %s", at)
+		}
+		cancel()
+		<-l.done
+	})
+}
+
+func TestLoopClock(t *testing.T) {
+	start := time.Now()
+	l := newLoop(newIdleMachine(t), func(peer.Output) {}, start)
+	behind := func() time.Duration { return l.wall().Round(0).Sub(l.now().Round(0)) }
+	for _, step := range []struct {
+		name string
+		set  time.Duration
+		want time.Duration // how far the machine's clock may be from the system's
+	}{
+		{"set a little", 30 * time.Second, 30 * time.Second},
+		{"set back", -time.Hour, -time.Hour},
+		{"asleep for a night", 8 * time.Hour, 0},
+		{"set back after it", 7 * time.Hour, -time.Hour},
+		{"asleep again", 9 * time.Hour, 0},
+	} {
+		before := l.now()
+		l.wall = func() time.Time { return time.Now().Add(step.set) }
+		if got := behind(); (got - step.want).Abs() > time.Second {
+			t.Errorf("%s: the machine's clock is %s behind, not %s", step.name, got, step.want)
+		}
+		if l.now().Before(before) {
+			t.Errorf("%s: the clock fell", step.name)
+		}
+	}
+}
+
+func newIdleMachine(t *testing.T) *peer.Machine {
+	m, err := peer.New(peer.Config{Self: "self", Refresh: time.Second, Attempts: 3, Freshness: time.Hour}, peer.State{}, time.Now())
+	check(t, err)
+	return m
+}
