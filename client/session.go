@@ -198,7 +198,8 @@ func (s *session) open(ctx context.Context, p feedring.PeerInfo) (*attachment, e
 	return a, nil
 }
 
-// pump reports everything that the provider sends.
+// pump reports everything that the provider sends. Entries that came together
+// are checked together, on all processors: that takes longer than anything else.
 func (s *session) pump(ctx context.Context, a *attachment) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -207,15 +208,25 @@ func (s *session) pump(ctx context.Context, a *attachment) error {
 	if s.want.Follow {
 		go a.renew(ctx)
 	}
-	frame := a.first
+	frame, err := a.first, error(nil)
+	var arrived []*arrival
 	for {
-		if err := s.frame(ctx, a, &frame); err != nil {
+		if err == nil {
+			arrived = append(arrived, s.arrive(&frame, a))
+		}
+		if err != nil || len(arrived) == maxArrived || !a.stream.Buffered() {
+			for _, one := range arrived {
+				if err := s.frame(ctx, a, one); err != nil {
+					return err
+				}
+			}
+			clear(arrived)
+			arrived = arrived[:0]
+		}
+		if err != nil {
 			return err
 		}
-		var err error
-		if frame, err = a.next(silence); err != nil {
-			return err
-		}
+		frame, err = a.next(silence)
 	}
 }
 
@@ -233,10 +244,10 @@ func (a *attachment) next(within time.Duration) (wire.Frame, error) {
 }
 
 // frame reports one frame.
-func (s *session) frame(ctx context.Context, a *attachment, frame *wire.Frame) error {
-	e := event{served: a.peer.ID, mark: frame.Mark, caught: frame.Caught != nil}
-	if frame.Item != nil {
-		entry, err := s.entry(frame.Item, a.peer.ID)
+func (s *session) frame(ctx context.Context, a *attachment, one *arrival) error {
+	e := event{served: a.peer.ID, mark: one.frame.Mark, caught: one.frame.Caught != nil}
+	if one.frame.Item != nil {
+		entry, err := one.entry()
 		if err != nil {
 			return err
 		}

@@ -53,6 +53,10 @@ func (s *Stream) ReceiveFrame(within time.Duration) ([]byte, error) {
 	return ReadFrame(s.in)
 }
 
+// Buffered reports whether something came that Receive has not returned yet: a
+// message, or the beginning of one.
+func (s *Stream) Buffered() bool { return s.in.Buffered() > 0 }
+
 // Send writes m and what was queued.
 func (s *Stream) Send(m proto.Message, within time.Duration) error {
 	if err := s.Queue(m, within); err != nil {
