@@ -5,11 +5,18 @@ VERSION  ?= $(shell git describe --tags --always 2>/dev/null || echo dev)
 LDFLAGS  := -s -w -X github.com/feedring/feedring/node.Version=$(VERSION)
 BIN      := bin
 TOOLS    := $(CURDIR)/$(BIN)/tools
-BUF      := npx --yes @bufbuild/buf@1.75.0
 RACE     ?= -race
 COUNT    ?= 1
+# Of the stripped binary, in bytes.
+MAXSIZE  := 30000000
 
-.PHONY: all build run test bench verify generate proto-check fmt vet lint tidy generated race vuln corpus clean
+# Tools are pinned, and land in bin/tools only.
+BUF         := npx --yes @bufbuild/buf@1.75.0
+STATICCHECK := $(TOOLS)/staticcheck@v0.8.2
+GOVULNCHECK := $(TOOLS)/govulncheck@v1.8.0
+VULNDB      ?= https://vuln.go.dev
+
+.PHONY: all build run test bench verify fmt vet lint tidy size race vuln generate generated proto-check clean
 
 all: build
 
@@ -30,44 +37,61 @@ bench:
 	$(GO) test -run '^$$' -bench . -benchtime 1x -timeout 30m ./integration/...
 
 # Everything that is checked before a change lands.
-verify: fmt vet lint tidy generated proto-check race vuln
+verify: fmt vet lint tidy generated proto-check size race vuln
 
 fmt:
-	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }
+	@unformatted=$$(gofmt -l .) && test -z "$$unformatted" || { echo "gofmt -w: $$unformatted"; exit 1; }
 
 vet:
 	$(GO) vet ./...
 
-lint: $(TOOLS)/staticcheck
-	$(TOOLS)/staticcheck ./...
+lint: $(STATICCHECK)
+	$(STATICCHECK) ./...
 
 tidy:
 	$(GO) mod tidy -diff
 
+size: build
+	@size=$$(wc -c <$(BIN)/feedring); echo "bin/feedring: $$size bytes"; \
+	test $$size -le $(MAXSIZE) || { echo "more than $(MAXSIZE): docs/performance.md says how to find what weighs"; exit 1; }
+
 race:
 	$(GO) test -race ./...
 
-vuln: $(TOOLS)/govulncheck
-	$(TOOLS)/govulncheck ./...
+# Known vulnerabilities in what the program calls. Without a way to the
+# database nothing can be said, and a machine without one can still check the
+# rest: the last line tells.
+vuln: $(GOVULNCHECK)
+	@out=$$($(GOVULNCHECK) -db $(VULNDB) ./... 2>&1); code=$$?; echo "$$out"; case "$$out" in \
+	*"fetching vulnerabilities"*) echo "vuln: NOT CHECKED: $(VULNDB) cannot be reached; VULNDB=URL names a mirror";; \
+	*) exit $$code;; esac
 
 # The wire: what buf generates is committed, and must be what it would generate
-# now; a change that breaks peers of the version before is refused.
+# now; a change that breaks peers of the version before is refused. Both need
+# npx, and nothing else does: a machine without Node says so and goes on.
 generate:
 	$(BUF) generate
 
-generated: generate
-	git diff --exit-code -- proto
+generated:
+	@command -v npx >/dev/null || { echo "generated: NOT CHECKED: npx (Node) is missing"; exit 0; }; \
+	rm -rf $(BIN)/.generated && $(BUF) generate -o $(BIN)/.generated && \
+	diff -r -x '*.proto' proto $(BIN)/.generated/proto || { echo "proto: run make generate"; exit 1; }
 
+# What peers of today speak: the upstream's main, else the main of this clone.
 proto-check:
-	$(BUF) lint
-	$(BUF) format -d --exit-code proto
-	$(BUF) breaking --against '.git#branch=main'
+	@command -v npx >/dev/null || { echo "proto-check: NOT CHECKED: npx (Node) is missing"; exit 0; }; \
+	$(BUF) lint && $(BUF) format -d --exit-code proto || exit 1; \
+	for base in origin/main main ""; do git rev-parse -q --verify "$$base^{commit}" >/dev/null && break; done; \
+	test -n "$$base" || { echo "proto-check: COMPARED WITH NOTHING: this clone has no main"; exit 0; }; \
+	rm -rf $(BIN)/.base && mkdir -p $(BIN)/.base && git archive "$$base" proto buf.yaml | tar x -C $(BIN)/.base && \
+	$(BUF) breaking --against $(BIN)/.base
 
-$(TOOLS)/staticcheck:
-	GOBIN=$(TOOLS) $(GO) install honnef.co/go/tools/cmd/staticcheck@v0.7.0
+# $(TOOLS)/NAME@VERSION
+$(TOOLS)/staticcheck@%:
+	GOBIN=$(TOOLS) $(GO) install honnef.co/go/tools/cmd/staticcheck@$* && mv $(TOOLS)/staticcheck $@
 
-$(TOOLS)/govulncheck:
-	GOBIN=$(TOOLS) $(GO) install golang.org/x/vuln/cmd/govulncheck@v1.1.4
+$(TOOLS)/govulncheck@%:
+	GOBIN=$(TOOLS) $(GO) install golang.org/x/vuln/cmd/govulncheck@$* && mv $(TOOLS)/govulncheck $@
 
 clean:
 	rm -rf $(BIN)
