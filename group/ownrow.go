@@ -108,8 +108,8 @@ func (m *Machine) mark(from time.Time) {
 	m.save(saving{})
 }
 
-// tellBackfills puts the exceptions into the row. Where they are too many to
-// list, the mark itself is moved.
+// tellBackfills puts the exceptions into the row. While they are too many to
+// list, the row promises nothing from before that began.
 func (m *Machine) tellBackfills() {
 	var refs []feedring.FeedRef
 	if m.backfills > 0 {
@@ -120,14 +120,15 @@ func (m *Machine) tellBackfills() {
 		}
 		slices.SortFunc(refs, feedring.FeedRef.Compare)
 	}
-	row := m.me().row
-	if len(refs) > maxBackfill {
+	tooMany := len(refs) > maxBackfill
+	if tooMany {
 		refs = refs[:maxBackfill]
-		if row.From.Before(m.now.Add(-m.cfg.Freshness)) {
-			m.newRow(func(r *Row) { r.From = upTo(m.now) })
-		}
 	}
-	if !slices.Equal(row.Backfilling, refs) {
+	if tooMany && !m.cut {
+		m.newRow(func(r *Row) { r.From = upTo(m.now) })
+	}
+	m.cut = tooMany
+	if !slices.Equal(m.me().row.Backfilling, refs) {
 		m.newRow(func(r *Row) { r.Backfilling = refs })
 	}
 	m.markSynced()
