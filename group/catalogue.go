@@ -29,6 +29,7 @@ type member struct {
 	unfit   time.Time // when it asked not to be secondary
 
 	wanted  time.Time // when rows were last asked of it
+	staled  time.Time // when it was last told that its term is over
 	differs time.Time // since when it shows other old heads
 }
 

@@ -152,8 +152,6 @@ func (m *Machine) amongFirst(n int, but ...feedring.PeerID) bool {
 func (m *Machine) onProbe(from feedring.PeerID, p Probe) {
 	if p.Header.Term == m.lead.claim.Term && !m.leaving {
 		m.send(from, Alive{Header: m.header(), Nonce: p.Nonce})
-	} else if p.Header.Term.Compare(m.term()) < 0 {
-		m.stale(from)
 	}
 }
 
@@ -177,7 +175,9 @@ func (m *Machine) onAlive(from feedring.PeerID, a Alive) {
 // onObjection: the suspected peer is alive, or a higher term holds.
 func (m *Machine) onObjection(in Receive, o Objection) {
 	if o.Claim != nil {
-		m.consider(*o.Claim, in.From != o.Claim.Term.Claimant, in)
+		if m.consider(*o.Claim, in.From != o.Claim.Term.Claimant, in) && m.lead.number == 0 {
+			m.askAdmission() // the manager may not know this peer
+		}
 		return
 	}
 	s := &m.suspicion
@@ -202,6 +202,9 @@ func (m *Machine) onObjection(in Receive, o Objection) {
 		return
 	}
 	m.lead.heard, m.lead.doubted = m.now, time.Time{}
+	if (again || m.lead.number == 0) && !m.joining.active {
+		m.askAdmission() // it lives and sends this peer nothing
+	}
 	if again && m.lead.secondary == m.cfg.Self {
 		m.send(in.From, Replace{Header: m.header(), Secondary: m.cfg.Self})
 	}

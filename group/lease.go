@@ -38,11 +38,7 @@ func keptBell(id feedring.QueryID) bell { return bell{chime: chimeKept, ask: ask
 func (m *Machine) unkept(id feedring.QueryID) { delete(m.kept, id) }
 
 func (m *Machine) onAssign(from feedring.PeerID, a Assign) {
-	if m.members[from] == nil {
-		return
-	}
-	if a.Header.Term.Compare(m.disk.Term) < 0 {
-		m.stale(from)
+	if m.members[from] == nil || a.Header.Term.Compare(m.disk.Term) < 0 {
 		return
 	}
 	ok := m.keep(ask{a.ID, a.Attempt}, a.Client)

@@ -45,6 +45,7 @@ type Machine struct {
 	flying    int
 	waiting   []feedring.FeedRef // polls that wait for others to end
 	backfills int
+	cut       bool // more backfills than the row lists
 	sync      syncing
 
 	own     map[string]*own
@@ -204,6 +205,7 @@ func (m *Machine) receive(in Receive) {
 	default:
 		m.receiveMore(in)
 	}
+	m.correct(from, in.Message)
 }
 
 func (m *Machine) receiveMore(in Receive) {

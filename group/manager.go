@@ -141,10 +141,7 @@ func (m *Machine) back(mem *member) {
 func (m *Machine) onBeaconAnswer(from feedring.PeerID, a BeaconAnswer) {
 	mem := m.members[from]
 	switch t := m.lead.claim.Term; {
-	case t.IsZero() || len(a.Heads) > maxTold:
-		return
-	case a.Header.Term.Compare(t) < 0:
-		m.stale(from)
+	case t.IsZero() || len(a.Heads) > maxTold || a.Header.Term.Compare(t) < 0:
 		return
 	case a.Header.Term != t || !m.serving:
 		if a.Header.Term.Claimant == m.cfg.Self {

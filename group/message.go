@@ -7,8 +7,10 @@ import (
 )
 
 // Header is carried by every message inside a group, for information: the
-// group and the term that the sender follows. Nobody adopts a term from it; a
-// receiver that knows a higher one answers Stale.
+// group and the term that the sender follows. Nobody adopts a term from it. A
+// member that follows a higher one answers Stale, to one sender at most once in
+// a third of the refresh period, unless the message has an answer of its own
+// that names the claim (Join, Intention, and what carries a claim itself).
 type Header struct {
 	Group feedring.GroupID
 	Term  feedring.Term

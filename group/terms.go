@@ -234,6 +234,26 @@ func (m *Machine) stale(to feedring.PeerID) {
 	m.send(to, s)
 }
 
+// correct tells a member whose message shows that it follows a lower term. Most
+// of these come in numbers, so once a beat is enough; and a Stale is never
+// answered by a Stale.
+func (m *Machine) correct(from feedring.PeerID, msg Message) {
+	switch msg.(type) {
+	case Join, Admitted, Beacon, Confirmation, Refresh, Intention, Objection, Stale:
+		return // answered where they are taken
+	case Leave, HandOver:
+		return // it goes
+	}
+	mem := m.members[from]
+	t := msg.Of().Term
+	if mem == nil || from == m.cfg.Self || t.IsZero() || t.Compare(m.lead.claim.Term) >= 0 ||
+		!mem.staled.IsZero() && m.now.Sub(mem.staled) < m.beatEvery() {
+		return
+	}
+	mem.staled = m.now
+	m.stale(from)
+}
+
 func (m *Machine) onStale(in Receive, s Stale) {
 	if t := s.Claim.Term; t.Claimant != "" && t.Claimant != m.cfg.Self && len(s.Addrs) > 0 && len(s.Addrs) <= maxAddrs {
 		m.emit(Reach{Peer: t.Claimant, Addrs: s.Addrs})

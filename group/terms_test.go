@@ -2,6 +2,7 @@ package group
 
 import (
 	"testing"
+	"time"
 
 	"github.com/feedring/feedring"
 )
@@ -54,5 +55,35 @@ func TestNoNumberIsLeft(t *testing.T) {
 		if p, ok := out.(Persist); ok && p.State.Highest > maxNumber {
 			t.Errorf("it claims with %d", p.State.Highest)
 		}
+	}
+}
+
+// Whoever follows a lower term is told, but not as often as it speaks.
+func TestLowerTermsAreTold(t *testing.T) {
+	c := newCluster(1)
+	ids := c.group(3)
+	c.crash(ids[0])
+	c.run(3 * time.Second)
+	lead, err := c.leader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := feedring.Term{Number: 1, Claimant: ids[0]}
+	told := 0
+	for i := range 100 {
+		late := []Message{
+			Notify{Header: Header{Group: testTheme.Group(), Term: old}}, RowsWanted{Header: Header{Group: testTheme.Group(), Term: old}},
+			BeaconAnswer{Header: Header{Group: testTheme.Group(), Term: old}}, Probe{Header: Header{Group: testTheme.Group(), Term: old}, Nonce: 1},
+			Stale{Header: Header{Group: testTheme.Group(), Term: old}, Claim: Claim{Group: testTheme.Group(), Term: old}},
+		}[i%5]
+		for _, out := range c.nodes[lead].m.Step(c.now, Receive{From: ids[0], Message: late}) {
+			if s, ok := out.(Send); ok && s.To == ids[0] && s.Message.Verb() == "stale" {
+				told++
+			}
+		}
+		c.now = c.now.Add(10 * time.Millisecond)
+	}
+	if told < 3 || told > 4 { // a second, one a beat
+		t.Errorf("told %d times", told)
 	}
 }
