@@ -33,6 +33,13 @@ func newNetwork(t testing.TB, refresh string, extra ...string) *network {
 // peer starts a peer that joins through others; feeds are --feed values.
 func (n *network) peer(join []*peer, feeds ...string) *peer {
 	n.t.Helper()
+	p := n.prepare(join, feeds...)
+	n.start(p)
+	return p
+}
+
+// prepare makes a peer without starting it.
+func (n *network) prepare(join []*peer, feeds ...string) *peer {
 	p := &peer{data: filepath.Join(n.dir, fmt.Sprintf("p%d", len(n.peers)))}
 	p.args = []string{"serve", "--json", "--data", p.data, "--allow-private-feeds",
 		"--listen", "/ip4/127.0.0.1/udp/0/quic-v1", "--listen", "/ip4/127.0.0.1/tcp/0", "--http", "127.0.0.1:0",
@@ -45,7 +52,6 @@ func (n *network) peer(join []*peer, feeds ...string) *peer {
 	}
 	p.args = append(p.args, n.extra...)
 	n.peers = append(n.peers, p)
-	n.start(p)
 	return p
 }
 
@@ -53,6 +59,12 @@ func (n *network) peer(join []*peer, feeds ...string) *peer {
 func (n *network) start(p *peer) {
 	n.t.Helper()
 	p.process = start(n.t, p.args...)
+	n.ready(p)
+}
+
+// ready waits until a peer that was started is ready.
+func (n *network) ready(p *peer) {
+	n.t.Helper()
 	ready, _ := p.event(n.t, 20*time.Second, "ready", func(o object) bool { return o.str("event") == "ready" })
 	p.id, p.http = ready.str("peer"), ready.str("http")
 	p.addr = ready.list("addrs")[0].(string)
@@ -70,6 +82,15 @@ func (n *network) follow(p *peer, args ...string) *process {
 
 func (n *network) catalogue(p *peer, theme string) object {
 	r := command(n.t, "catalog", "--json", "--peer", p.addr, theme)
+	if r.code != 0 || len(r.objects) != 1 {
+		return nil
+	}
+	return r.objects[0]
+}
+
+// ownView is the catalogue as p itself has it, asked on its socket.
+func (n *network) ownView(p *peer, theme string) object {
+	r := command(n.t, "catalog", "--json", "--data", p.data, theme)
 	if r.code != 0 || len(r.objects) != 1 {
 		return nil
 	}
