@@ -1,0 +1,218 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/store"
+	"github.com/feedring/feedring/internal/wire"
+	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
+)
+
+// pollers is a publisher with its store, and a peer that polls it.
+type pollers struct {
+	publisher *publisher
+	store     *store.Store // of the peer that polls
+	poller    *poller
+	ref       feedring.FeedRef
+	// twist changes a part on its way.
+	twist func(*feedringv1.PollPart)
+}
+
+func newPollers(t *testing.T) *pollers {
+	sealer := newSealer(t)
+	p := &pollers{
+		publisher: writer(openStore(t), sealer), store: openStore(t),
+		ref: feedring.FeedRef{URL: testURL, Publisher: sealer.ID()},
+	}
+	run := spawn(t)
+	p.poller = &poller{
+		store: p.store, verifier: wire.NewVerifier(testNetwork), log: quiet, ctx: t.Context(),
+		suspect: func(feedring.PeerID) {}, spawn: run, places: make(chan struct{}, 1),
+		open: func(context.Context, feedring.PeerID, feedring.Verb) (io.ReadWriteCloser, error) {
+			here, there := net.Pipe()
+			run(func() { defer there.Close(); _ = p.serve(there) })
+			return pipeEnd{here}, nil
+		},
+	}
+	return p
+}
+
+// serve is servePoll, with the twist.
+func (p *pollers) serve(c net.Conn) error {
+	n := &Node{store: p.publisher.store, ctx: context.Background()}
+	if p.twist == nil {
+		return n.servePoll("", wire.NewStream(c))
+	}
+	s := wire.NewStream(c)
+	var req feedringv1.PollRequest
+	if err := s.Receive(&req, time.Second); err != nil {
+		return err
+	}
+	ref, after, fresh, err := wire.PollFrom(&req)
+	if err != nil {
+		return err
+	}
+	part, _, _, err := n.pollPart(ref, after, fresh)
+	if err != nil {
+		return err
+	}
+	p.twist(part)
+	return s.Send(part, time.Second)
+}
+
+func (p *pollers) poll(fresh time.Time) (feedring.Head, error) {
+	return p.poller.poll(group.Fetch{
+		Group: testTheme.Group(), Feed: p.ref, From: p.ref.Publisher, After: headOf(p.store, p.ref).Position, Fresh: fresh,
+	})
+}
+
+func TestPollWhole(t *testing.T) {
+	p := newPollers(t)
+	told := make(chan group.Stored, 1)
+	p.poller.tell = func(_ feedring.GroupID, in group.Input) { told <- in.(group.Stored) }
+	p.publisher.append(t, testSpec, entries(1, 500)...)
+	p.poller.start(group.Fetch{Group: testTheme.Group(), Feed: p.ref, From: p.ref.Publisher})
+	got, want := <-told, headOf(p.publisher.store, p.ref)
+	if got.Failed || got.Head != want || got.Known.Position != want.Position {
+		t.Errorf("stored %+v, not %+v", got, want)
+	}
+	chained(t, log(t, p.store, p.ref))
+	p.publisher.append(t, testSpec, entries(501, 503)...)
+	_, err := p.poll(time.Time{})
+	check(t, err)
+	if items := log(t, p.store, p.ref); len(items) != 503 {
+		t.Errorf("%d entries", len(items))
+	}
+}
+
+func TestPollFresh(t *testing.T) {
+	p := newPollers(t)
+	old := time.Now().Add(-48 * time.Hour)
+	p.publisher.now = func() time.Time { return old }
+	for n := range 40 { // more than an answer has parts, were old entries to count
+		p.publisher.append(t, testSpec, entries(1000*n, 1000*n+400)...)
+	}
+	known, err := p.poll(time.Now().Add(-24 * time.Hour))
+	check(t, err)
+	if want := headOf(p.publisher.store, p.ref).Position; known.Position != want || len(log(t, p.store, p.ref)) != 0 {
+		t.Errorf("nothing is fresh: told %v, not %v", known.Position, want)
+	}
+	p.publisher.now = time.Now
+	p.publisher.append(t, testSpec, entries(100_001, 100_003)...)
+	_, err = p.poll(time.Now().Add(-24 * time.Hour))
+	check(t, err)
+	if items := log(t, p.store, p.ref); len(items) != 3 {
+		t.Errorf("%d fresh entries", len(items))
+	}
+}
+
+// TestPollMovedFeed polls a feed that was private, and of another group, before.
+func TestPollMovedFeed(t *testing.T) {
+	p := newPollers(t)
+	private, sport := testSpec, testSpec
+	private.Theme, sport.Theme = "", "sport"
+	p.publisher.append(t, private, entries(1, 3)...)
+	if _, err := p.poll(time.Time{}); err == nil {
+		t.Error("a private feed was served")
+	}
+	o := &origins{store: p.publisher.store, self: p.ref.Publisher}
+	for _, spec := range []feedring.FeedSpec{sport, testSpec} {
+		first := feedring.Position{Epoch: o.epoch(spec), Sequence: 1}
+		_, err := p.publisher.write(t.Context(), &batch{spec: spec, entries: entries(1, 4)}, first)
+		check(t, err)
+	}
+	_, err := p.poll(time.Time{})
+	check(t, err)
+	items := log(t, p.store, p.ref)
+	for _, it := range items {
+		if it.Theme != testTheme || it.Private {
+			t.Errorf("polled an entry of %q, private %t", it.Theme, it.Private)
+		}
+	}
+	if len(items) != 4 {
+		t.Errorf("%d entries", len(items))
+	}
+}
+
+func TestPollRefuses(t *testing.T) {
+	other := newSealer(t)
+	for _, test := range []struct {
+		name  string
+		twist func(p *pollers, part *feedringv1.PollPart)
+		want  error
+		kept  int
+	}{
+		{"a wrong signature", func(_ *pollers, part *feedringv1.PollPart) {
+			part.Items[3].Signature[5] ^= 1
+		}, wire.ErrSignature, 3},
+		{"another signer", func(_ *pollers, part *feedringv1.PollPart) {
+			seal := other.Seal(wire.KindEntry, part.Items[2].Payload)
+			part.Items[2] = wire.SealTo(seal)
+		}, errForeign, 2},
+		{"a hole", func(_ *pollers, part *feedringv1.PollPart) {
+			part.Items = append(part.Items[:5:5], part.Items[6:]...)
+		}, errOrder, 5},
+		{"a broken chain", func(p *pollers, part *feedringv1.PollPart) {
+			e, _, err := wire.DecodeEntry(wire.SealFrom(part.Items[4]))
+			if err == nil {
+				var payload []byte
+				payload, err = wire.EncodeEntry(e, [32]byte{1})
+				part.Items[4] = wire.SealTo(p.publisher.sealer.Seal(wire.KindEntry, payload))
+			}
+			if err != nil {
+				panic(err)
+			}
+		}, errBroken, 4},
+		{"the same twice", func(_ *pollers, part *feedringv1.PollPart) {
+			part.Items = append(part.Items[:2:2], part.Items[1:]...)
+		}, nil, 10},
+		{"many empty parts", func(_ *pollers, part *feedringv1.PollPart) {
+			part.Items, part.More = nil, true
+		}, io.EOF, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := newPollers(t)
+			p.publisher.append(t, testSpec, entries(1, 10)...)
+			// What is held is fresh, so that a hole shows.
+			_, err := p.poll(time.Time{})
+			check(t, err)
+			p.publisher.append(t, testSpec, entries(11, 20)...)
+			p.twist = func(part *feedringv1.PollPart) { test.twist(p, part) }
+			if _, err := p.poll(time.Now().Add(-time.Hour)); !errors.Is(err, test.want) {
+				t.Errorf("got %v", err)
+			}
+			if items := log(t, p.store, p.ref); len(items) != 10+test.kept {
+				t.Errorf("%d entries kept, not %d", len(items)-10, test.kept)
+			}
+		})
+	}
+}
+
+func TestPollRefusesTheFuture(t *testing.T) {
+	p := newPollers(t)
+	p.publisher.append(t, testSpec, entries(1, 2)...)
+	p.publisher.now = func() time.Time { return time.Now().Add(2 * maxAhead) }
+	p.publisher.append(t, testSpec, entries(3, 4)...)
+	if _, err := p.poll(time.Time{}); !errors.Is(err, errAhead) {
+		t.Errorf("got %v", err)
+	}
+	if items := log(t, p.store, p.ref); len(items) != 2 {
+		t.Errorf("%d entries", len(items))
+	}
+}
+
+func TestPollOfAnotherGroup(t *testing.T) {
+	p := newPollers(t)
+	p.publisher.append(t, testSpec, entries(1, 2)...)
+	_, err := p.poller.poll(group.Fetch{Group: feedring.Theme("sport").Group(), Feed: p.ref, From: p.ref.Publisher})
+	if !errors.Is(err, errForeign) {
+		t.Errorf("got %v", err)
+	}
+}
