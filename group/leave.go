@@ -36,6 +36,9 @@ func (m *Machine) depart() {
 func (m *Machine) done() {
 	m.serving, m.lead, m.role = false, lead{}, feedring.RoleNone
 	m.emit(RoleChanged{Theme: m.cfg.Theme, Role: feedring.RoleNone})
+	if len(m.protected) > 0 {
+		m.emit(Protect{Group: m.group})
+	}
 	m.emit(Departed{Group: m.group})
 	m.departed = true
 }

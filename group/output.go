@@ -69,7 +69,8 @@ type (
 		Group feedring.GroupID
 		Feed  feedring.FeedRef
 	}
-	// Protect keeps connections to exactly these peers for this group.
+	// Protect keeps connections to exactly these peers for this group; the zero
+	// group stands for the ring.
 	Protect struct {
 		Group feedring.GroupID
 		Peers []feedring.PeerID

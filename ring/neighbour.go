@@ -36,6 +36,16 @@ func (m *Machine) neighbours(g feedring.GroupID) []feedring.GroupID {
 	return both
 }
 
+// Beside returns the managers and secondaries of the groups beside one's own
+// seats, in order: the peers that this one watches, and that watch it.
+func (m *Machine) Beside() []feedring.PeerID {
+	var groups []feedring.GroupID
+	for _, g := range sortedGroups(m.seats) {
+		groups = append(groups, m.neighbours(g)...)
+	}
+	return m.others(groups)
+}
+
 // probe names the silent neighbours of one's own seats, to be swapped with, and
 // marks a group lost that nobody answered for.
 func (m *Machine) probe() (silent []feedring.PeerID) {

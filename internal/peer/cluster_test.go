@@ -44,6 +44,7 @@ type host struct {
 	down  bool
 	life  int
 	offer Offer
+	kept  map[feedring.GroupID][]feedring.PeerID // whose connections are protected
 }
 
 type event struct {
@@ -77,7 +78,7 @@ func (c *cluster) start(id feedring.PeerID, join ...feedring.PeerID) *host {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	h.Machine, h.down = m, false
+	h.Machine, h.down, h.kept = m, false, map[feedring.GroupID][]feedring.PeerID{}
 	h.life++
 	if len(join) > 0 {
 		c.post(event{at: c.now.Add(c.latency), to: id, in: Known{Peers: join, Done: true}})
@@ -134,6 +135,8 @@ func (c *cluster) do(h *host, out Output) {
 		if peers := c.book[out.Theme]; peers != nil {
 			report(Members{Theme: out.Theme, Peers: peers})
 		}
+	case group.Protect:
+		h.kept[out.Group] = out.Peers
 	case group.Check:
 		report(In{Group: out.Group, Input: group.Checked{Feed: out.Feed}})
 	}

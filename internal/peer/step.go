@@ -30,6 +30,9 @@ type Machine struct {
 	leaving  time.Time // when Departed comes at the latest; zero: not leaving
 	departed bool
 
+	beside []feedring.PeerID // on the ring, as last told
+	moved  bool              // the ring or a seat on it changed since
+
 	view   *View // nil: to be made
 	now    time.Time
 	self   []feedring.Message // messages to this peer, not yet delivered
@@ -121,7 +124,20 @@ func (m *Machine) Step(now time.Time, in Input) []Output {
 	case Tick:
 	}
 	m.due()
+	m.protectNeighbours()
 	return m.out
+}
+
+// protectNeighbours tells whose connections the ring needs.
+func (m *Machine) protectNeighbours() {
+	if !m.moved || m.departed {
+		return
+	}
+	m.moved = false
+	if peers := m.ring.Beside(); !slices.Equal(peers, m.beside) {
+		m.beside = peers
+		m.emit(group.Protect{Peers: slices.Clone(peers)})
+	}
 }
 
 // due wakes every part whose time has come, until none has more to do: what
@@ -254,6 +270,9 @@ func (m *Machine) receive(from feedring.PeerID, message feedring.Message) {
 // stepRing steps the ring and does what it wants of this peer.
 func (m *Machine) stepRing(in ring.Input) {
 	synced := m.ring.Synced()
+	if _, gone := in.(ring.Withdraw); gone {
+		m.moved = true
+	}
 	for _, out := range m.ring.Step(m.now, in) {
 		switch out := out.(type) {
 		case ring.Send:
@@ -261,7 +280,7 @@ func (m *Machine) stepRing(in ring.Input) {
 		case ring.Reach:
 			m.emit(group.Reach{Peer: out.Peer, Addrs: out.Addrs})
 		case ring.Changed:
-			m.view = nil
+			m.view, m.moved = nil, true
 			m.rival(out)
 		case ring.Found:
 			m.foundGroup(out)

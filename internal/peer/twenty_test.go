@@ -49,6 +49,40 @@ func TestRingOfTwenty(t *testing.T) {
 	}
 }
 
+// Connections to the managers beside one's own seats are kept, and given back
+// with the seat.
+func TestRingNeighboursAreProtected(t *testing.T) {
+	c := newCluster(t)
+	for i := range 6 {
+		if i == 0 {
+			c.start(peerName(i))
+		} else {
+			c.start(peerName(i), peerName(0))
+		}
+		c.publish(peerName(i), fmt.Sprintf("theme%d=p%d.org", i, i))
+	}
+	if !c.run(3*time.Second, func() bool { return c.agree(6) }) {
+		t.Fatal("they do not see each other")
+	}
+	live := c.peers[peerName(0)].ring.Live()
+	for i, row := range live {
+		want := []feedring.PeerID{live[(i+5)%6].Term.Claimant, live[(i+1)%6].Term.Claimant}
+		slices.Sort(want)
+		if got := c.peers[row.Term.Claimant].kept[feedring.GroupID{}]; !slices.Equal(got, want) {
+			t.Errorf("%s protects %v, beside it are %v", row.Term.Claimant, got, want)
+		}
+	}
+	last := live[0].Term.Claimant
+	c.publish(last)
+	c.run(2*time.Second, nil)
+	if kept := c.peers[last].kept; len(kept[feedring.GroupID{}]) > 0 {
+		t.Errorf("without a seat it protects %v", kept)
+	}
+	if got := c.peers[live[1].Term.Claimant].kept[feedring.GroupID{}]; slices.Contains(got, last) {
+		t.Errorf("%v are still protected", got)
+	}
+}
+
 // A clone goes the same way as the machine it was made of.
 func TestClone(t *testing.T) {
 	c := newCluster(t)
