@@ -1,0 +1,63 @@
+package node
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+)
+
+func TestAttached(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told []group.Input
+		a := &attached{asking: make(map[uint64]chan string), serving: make(map[uint64]served)}
+		decision := ""
+		a.tell = func(_ feedring.GroupID, in group.Input) {
+			told = append(told, in)
+			if in, ok := in.(group.Attach); ok && decision != "silence" {
+				a.decide(in.Stream, decision)
+			}
+		}
+		ticket := feedring.Ticket{Group: testTheme.Group()}
+		attach := func() (uint64, context.Context, error) {
+			ctx, cancel := context.WithCancel(t.Context())
+			id, err := a.attach(ctx, ticket, cancel)
+			return id, ctx, err
+		}
+		first, ctx, err := attach()
+		check(t, err)
+		a.decide(first, "the client came again")
+		if ctx.Err() == nil {
+			t.Error("a refusal does not end what was admitted")
+		}
+		a.detach(ticket.Group, first)
+		if d, ok := told[len(told)-1].(group.Detach); !ok || d.Stream != first {
+			t.Errorf("told %+v", told)
+		}
+
+		_, ctx, err = attach()
+		check(t, err)
+		a.leave(feedring.Theme("sport").Group())
+		if ctx.Err() != nil {
+			t.Error("ended with another group")
+		}
+		a.leave(ticket.Group)
+		if ctx.Err() == nil {
+			t.Error("goes on without its group")
+		}
+
+		decision = "full"
+		if id, _, err := attach(); err == nil || err.Error() != "full" {
+			t.Errorf("refused with %v", err)
+		} else {
+			a.detach(ticket.Group, id)
+			a.decide(id, "late") // must not block, nor panic
+		}
+		decision = "silence"
+		if _, _, err := attach(); err == nil {
+			t.Error("nobody decided")
+		}
+	})
+}

@@ -1,0 +1,67 @@
+package node
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestToken(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "token")
+	token, err := loadToken(path)
+	check(t, err)
+	if len(token) < 16 {
+		t.Errorf("token %q", token)
+	}
+	check(t, os.Chmod(path, 0o644))
+	again, err := loadToken(path)
+	check(t, err)
+	info, err := os.Stat(path)
+	check(t, err)
+	if again != token || info.Mode().Perm() != 0o600 {
+		t.Errorf("token %q, mode %v", again, info.Mode())
+	}
+	for _, bad := range []string{"", "short", "two words that are long enough", strings.Repeat("x", 600)} {
+		check(t, os.WriteFile(path, []byte(bad+"\n"), 0o600))
+		if _, err := loadToken(path); err == nil || !strings.Contains(err.Error(), "remove it") {
+			t.Errorf("token %q: %v", bad, err)
+		}
+	}
+	if _, err := loadToken(t.TempDir()); err == nil {
+		t.Error("a directory is no token")
+	}
+}
+
+func TestSocket(t *testing.T) {
+	dir, err := os.MkdirTemp("", "feedring") // a test's own may be too long for a socket
+	check(t, err)
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "feedring.sock")
+	left, err := net.Listen("unix", path)
+	check(t, err)
+	left.(*net.UnixListener).SetUnlinkOnClose(false)
+	check(t, left.Close())
+	l, err := listenSocket(path)
+	check(t, err)
+	info, err := os.Stat(path)
+	check(t, err)
+	if info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v", info.Mode())
+	}
+	check(t, l.Close())
+	if _, err := listenSocket(filepath.Join(dir, strings.Repeat("x", 120))); err == nil || !strings.Contains(err.Error(), "shorter --data") {
+		t.Errorf("too long: %v", err)
+	}
+}
+
+func TestHTTPPortInUse(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	check(t, err)
+	defer l.Close()
+	n := &Node{cfg: Config{Data: t.TempDir(), HTTP: l.Addr().String()}, log: quiet}
+	if _, err := n.openFront(); err == nil || !strings.Contains(err.Error(), "--http "+l.Addr().String()) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,203 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/feed"
+	"github.com/feedring/feedring/internal/store"
+	"github.com/feedring/feedring/internal/web"
+)
+
+// library is the origins of one peer, with its publisher but no machine.
+type library struct {
+	*origins
+	publisher *publisher
+	offers    int
+}
+
+func newLibrary(t *testing.T, s *store.Store, p *publisher, configured ...feedring.FeedSpec) *library {
+	l := &library{publisher: p}
+	l.origins = &origins{
+		store: s, self: p.self, log: quiet, feeds: make(map[string]*origin), offer: func() { l.offers++ },
+		publish: func(ctx context.Context, spec feedring.FeedSpec, entries []feedring.Entry) error {
+			at := feedring.Position{Epoch: max(7, l.epoch(spec)), Sequence: 1}
+			if last := headOf(s, feedring.FeedRef{URL: spec.URL, Publisher: p.self}).Position; last.Epoch == at.Epoch {
+				at.Sequence = last.Sequence + 1
+			}
+			_, err := p.write(ctx, &batch{spec: spec, entries: entries}, at)
+			return err
+		},
+	}
+	check(t, l.load(configured))
+	var err error
+	l.watcher, err = feed.NewWatcher(feed.WatcherConfig{Client: http.DefaultClient, Policy: feed.Fixed(time.Hour), Handler: l})
+	check(t, err)
+	return l
+}
+
+func TestOriginsAddedAreKept(t *testing.T) {
+	s, p := openStore(t), writer(nil, newSealer(t))
+	p.store = s
+	l := newLibrary(t, s, p)
+	check(t, l.add(t.Context(), testSpec))
+	check(t, l.add(t.Context(), testSpec))
+	other := testSpec
+	other.Theme = "sport"
+	if err := l.add(t.Context(), other); err == nil || !strings.Contains(err.Error(), "remove it first") {
+		t.Errorf("published twice: %v", err)
+	}
+	fixed := feedring.FeedSpec{URL: "https://example.org/fixed", Theme: "sport", Provider: "example.org"}
+	l = newLibrary(t, s, p, fixed)
+	if len(l.offered()) != 2 || len(l.snapshot()) != 2 {
+		t.Errorf("after a restart: %v", l.snapshot())
+	}
+	if err := l.remove(t.Context(), fixed.URL); err == nil {
+		t.Error("a feed of the configuration was removed")
+	}
+	if err := l.remove(t.Context(), "https://example.org/none"); !errors.Is(err, web.ErrUnknown) {
+		t.Errorf("unknown: %v", err)
+	}
+	check(t, l.remove(t.Context(), testURL))
+	check(t, l.add(t.Context(), other))
+	if l = newLibrary(t, s, p); l.snapshot()[testURL].spec != other {
+		t.Errorf("after a restart: %v", l.snapshot())
+	}
+	if l.publisher.head(feedring.FeedRef{}); len(l.offered()) != 1 {
+		t.Errorf("offered %v", l.offered())
+	}
+	wrong := other
+	wrong.Theme = "weather"
+	again := &origins{store: s, log: quiet, feeds: make(map[string]*origin)}
+	if err := again.load([]feedring.FeedSpec{other, wrong}); err == nil {
+		t.Error("one feed in two themes")
+	}
+}
+
+func TestOriginsAddedAtOnce(t *testing.T) {
+	s, p := openStore(t), writer(nil, newSealer(t))
+	p.store = s
+	l := newLibrary(t, s, p)
+	var adding sync.WaitGroup
+	var mu sync.Mutex
+	failed := 0
+	for _, theme := range []feedring.Theme{"news", "sport", "weather", "arts"} {
+		adding.Go(func() {
+			spec := testSpec
+			spec.Theme = theme
+			if l.add(t.Context(), spec) != nil {
+				mu.Lock()
+				failed++
+				mu.Unlock()
+			}
+		})
+	}
+	adding.Wait()
+	if failed != 3 {
+		t.Errorf("%d of 4 failed: a feed has one theme", failed)
+	}
+}
+
+// document is a feed that a server gives.
+func document(titles ...string) string {
+	var b strings.Builder
+	b.WriteString(`<rss version="2.0"><channel><title>T</title><link>https://example.org/</link>`)
+	for _, title := range titles {
+		b.WriteString("<item><guid>" + title + "</guid><title>" + title + "</title><link>https://example.org/" + title + "</link></item>")
+	}
+	b.WriteString("</channel></rss>")
+	return b.String()
+}
+
+// TestOriginsAfterACrash loses what was noted of a look: nothing is published
+// twice, and what a feed brings later is.
+func TestOriginsAfterACrash(t *testing.T) {
+	s, p := openStore(t), writer(nil, newSealer(t))
+	p.store = s
+	var mu sync.Mutex
+	body := document("a", "b")
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		_, _ = io.WriteString(w, body)
+	}))
+	defer server.Close()
+	spec := feedring.FeedSpec{URL: server.URL + "/", Theme: testTheme, Provider: "example.org"}
+	ref := feedring.FeedRef{URL: spec.URL, Publisher: p.self}
+	look := func() {
+		l := newLibrary(t, s, p, spec)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		l.start()
+		go func() { l.watcher.Run(ctx); close(done) }()
+		check(t, l.look(ctx, spec.URL))
+		cancel()
+		<-done
+	}
+	forget := func() { check(t, s.Delete(t.Context(), store.BucketFeed, feedState+spec.URL)) }
+	look()
+	forget()
+	look()
+	if items := log(t, s, ref); len(items) != 2 {
+		t.Fatalf("%d entries", len(items))
+	}
+	forget()
+	mu.Lock()
+	body = document("a", "c")
+	mu.Unlock()
+	look()
+	look()
+	chained(t, log(t, s, ref))
+	if items := log(t, s, ref); len(items) != 3 {
+		t.Errorf("%d entries", len(items))
+	}
+	check(t, s.Put(t.Context(), store.BucketFeed, feedState+spec.URL, []byte("no state")))
+	look()
+	if items := log(t, s, ref); len(items) != 3 {
+		t.Errorf("%d entries after damage", len(items))
+	}
+	spec.Theme = "sport" // its new group gets what the document holds
+	look()
+	if items := log(t, s, ref); len(items) != 5 || items[4].Theme != "sport" || items[4].Position.Sequence != 2 {
+		t.Errorf("%d entries after the move", len(items))
+	}
+}
+
+func TestSavedDue(t *testing.T) {
+	now := time.Now()
+	state := func(change ...func(*feed.State)) feed.State {
+		st := feed.State{URL: testURL, Title: "T", LastLook: now, LastSuccess: now, NextLook: now.Add(time.Second)}
+		for _, f := range change {
+			f(&st)
+		}
+		return st
+	}
+	later := func(st *feed.State) { st.LastLook = now.Add(time.Second) }
+	for _, test := range []struct {
+		name  string
+		saved saved
+		st    feed.State
+		want  bool
+	}{
+		{"never saved", saved{}, state(), true},
+		{"saved with its entries", saved{state(), now}, state(), false},
+		{"only times", saved{state(), now}, state(later), false},
+		{"only times, for long", saved{state(), now.Add(-saveTimesEvery)}, state(later), true},
+		{"not looked at soon", saved{state(), now}, state(later, func(st *feed.State) { st.NextLook = now.Add(time.Hour) }), true},
+		{"a title", saved{state(), now}, state(later, func(st *feed.State) { st.Title = "U" }), true},
+		{"a failure", saved{state(), now}, state(later, func(st *feed.State) { st.Failures, st.LastError = 1, "x" }), true},
+		{"validators", saved{state(), now}, state(later, func(st *feed.State) { st.BodyHash[0] = 1 }), false},
+	} {
+		if got := test.saved.due(&test.st, now); got != test.want {
+			t.Errorf("%s: %t", test.name, got)
+		}
+	}
+}
