@@ -74,20 +74,27 @@ func (a *app) feedRemoveCommand() *cobra.Command {
 		Example: `  feedring feed remove https://www.lemonde.fr/rss/une.xml`,
 		Args:    oneURL,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			address, err := feedring.ParseFeedURL(args[0])
-			if err != nil {
-				return usage("%w", err)
-			}
-			return failed(a.withPeer(cmd.Context(), &f, func(ctx context.Context, peer *api.Client) error {
+			return a.withFeed(cmd.Context(), &f, args[0], func(ctx context.Context, peer *api.Client, address string) error {
 				if err := peer.RemoveFeed(ctx, address); err != nil {
 					return err
 				}
 				return a.told(f.json, map[string]string{"removed": address}, "removed "+address)
-			}))
+			})
 		},
 	}
 	f.register(cmd.Flags())
 	return cmd
+}
+
+// withFeed runs do with a running peer and the feed that the user named.
+func (a *app) withFeed(ctx context.Context, f *apiFlags, named string, do func(ctx context.Context, peer *api.Client, address string) error) error {
+	address, err := feedring.ParseFeedURL(named)
+	if err != nil {
+		return usage("%w", err)
+	}
+	return failed(a.withPeer(ctx, f, func(ctx context.Context, peer *api.Client) error {
+		return do(ctx, peer, address)
+	}))
 }
 
 func (a *app) feedListCommand() *cobra.Command {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/cmd/feedring/internal/api"
 )
 
@@ -19,16 +18,12 @@ func (a *app) pingCommand() *cobra.Command {
   feedring ping --api https://news.example --token-file token https://news.example/feed.xml`,
 		Args: oneURL,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			address, err := feedring.ParseFeedURL(args[0])
-			if err != nil {
-				return usage("%w", err)
-			}
-			return failed(a.withPeer(cmd.Context(), &f, func(ctx context.Context, peer *api.Client) error {
+			return a.withFeed(cmd.Context(), &f, args[0], func(ctx context.Context, peer *api.Client, address string) error {
 				if err := peer.Ping(ctx, address); err != nil {
 					return err
 				}
 				return a.told(f.json, map[string]string{"pinged": address}, "looking at "+address)
-			}))
+			})
 		},
 	}
 	f.register(cmd.Flags())
