@@ -1,6 +1,7 @@
 package ring
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -116,6 +117,33 @@ func TestSecondaryAnswersForItsManager(t *testing.T) {
 	end = w.search("p000", theme(0), "absent", 10*time.Second)
 	if len(end.Missing) > 0 {
 		t.Errorf("%+v", end)
+	}
+}
+
+// Where an acknowledgement is lost the secondary gets the search as well as its
+// manager. The outcome is the same: the same groups, hops and messages, once.
+func TestLostAcknowledgementChangesNothing(t *testing.T) {
+	w := newWorld(t)
+	w.grow(6)
+	w.add("deputy")
+	w.step("deputy", Meet{Peers: []feedring.PeerID{"p000"}})
+	w.manage("p004", theme(4), "deputy")
+	w.run(3*time.Second, w.agreed(6))
+	for i, at := range []feedring.PeerID{"p000", "p001", "p002", "p003", "p004", "p005"} {
+		for _, search := range []feedring.Theme{"absent", ""} {
+			w.cut = nil
+			want := w.search(at, theme(i), search, 10*time.Second)
+			w.cut = func(l letter) bool { return l.from == "p004" && l.message.Verb() == "search-ack" }
+			got := w.search(at, theme(i), search, 10*time.Second)
+			w.run(2*time.Second, nil)
+			want.ID = got.ID
+			if !reflect.DeepEqual(got, want) || len(w.ended[got.ID]) != 1 {
+				t.Errorf("%q at %s: %+v, want %+v", search, at, got, want)
+			}
+		}
+	}
+	if len(w.peers["deputy"].visits.seen) == 0 {
+		t.Error("the secondary was never asked")
 	}
 }
 
