@@ -3,9 +3,9 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/cobra/doc"
 
 	"github.com/feedring/feedring/node"
 )
@@ -29,14 +29,22 @@ func writeManual(root *cobra.Command, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("manual pages: %w", err)
 	}
-	root.DisableAutoGenTag = true
 	// The default of --data is the home of whoever writes the pages.
 	if f := root.PersistentFlags().Lookup("data"); f != nil {
 		f.DefValue = "$XDG_DATA_HOME/feedring"
 	}
-	header := &doc.GenManHeader{Title: "FEEDRING", Section: "1", Source: "feedring " + node.Version, Manual: "feedring"}
-	if err := doc.GenManTree(root, header, dir); err != nil {
+	return writePages(root, dir)
+}
+
+func writePages(cmd *cobra.Command, dir string) error {
+	file := filepath.Join(dir, manName(cmd)+".1")
+	if err := os.WriteFile(file, []byte(manPage(cmd, "feedring "+node.Version)), 0o644); err != nil {
 		return fmt.Errorf("manual pages: %w", err)
+	}
+	for _, c := range documented(cmd) {
+		if err := writePages(c, dir); err != nil {
+			return err
+		}
 	}
 	return nil
 }
