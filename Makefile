@@ -32,7 +32,7 @@ test:
 	$(GO) test $(RACE) -count=$(COUNT) ./...
 
 # The figures of docs/performance.md, in about ten minutes on an idle machine.
-BENCH := $(GO) test -run '^$$$$' -timeout 15m -bench
+BENCH := $(GO) test -run '^$$' -timeout 15m -bench
 
 bench: build
 	$(BENCH) . -benchmem ./internal/... ./client ./group ./ring ./node/codec
