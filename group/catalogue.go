@@ -90,7 +90,7 @@ func (r *Row) valid(g feedring.GroupID) bool {
 	return r.Group == g && r.Peer != "" && sealedBy(r.Seal, r.Peer) &&
 		len(r.Feeds) <= feedring.MaxFeeds && len(r.Addrs) <= maxAddrs &&
 		len(r.Vouches) <= maxVouches && len(r.Backfilling) <= maxBackfill &&
-		r.Incarnation < maxNumber && r.Version < maxNumber
+		r.Incarnation < maxNumber && r.Version < maxNumber && r.size() <= maxRowBytes
 }
 
 // merge takes r into the catalogue and reports whether it was new.
@@ -228,30 +228,6 @@ func (m *Machine) sendRows(to feedring.PeerID, rows []Row) {
 		m.send(to, Rows{Header: m.header(), Rows: rows[:n:n]})
 		rows = rows[n:]
 	}
-}
-
-// rowsWithin returns how many of rows fit into one message, at least one.
-func rowsWithin(rows []Row) int {
-	size := 0
-	for i := range rows {
-		size += rows[i].size()
-		if i > 0 && size > maxBytes {
-			return i
-		}
-	}
-	return len(rows)
-}
-
-// size is about what the row takes on the wire.
-func (r *Row) size() int {
-	if r.Seal != nil && len(r.Seal.Payload) > 0 {
-		return len(r.Seal.Payload) + 200
-	}
-	n := 300 + 64*len(r.Addrs) + 150*len(r.Vouches) + 150*len(r.Backfilling)
-	for i := range r.Feeds {
-		n += len(r.Feeds[i].URL) + len(r.Feeds[i].Title) + len(r.Feeds[i].Provider) + 16
-	}
-	return n
 }
 
 func (m *Machine) onRows(from feedring.PeerID, rows []Row) {

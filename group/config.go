@@ -38,7 +38,6 @@ const (
 	maxVouches  = 1_000   // vouches in a row
 	maxBackfill = 256     // exceptions in a row
 	maxTold     = 1_000   // heads in one message
-	maxBytes    = 1 << 20 // of rows in one message, about
 	maxFlying   = 64      // polls under way
 	maxQueue    = 16      // batches of one feed that wait for the one before
 	maxProbes   = 64      // probes for other peers' intentions

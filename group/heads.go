@@ -43,7 +43,7 @@ func (m *Machine) headOf(ref feedring.FeedRef) *head {
 		return h
 	}
 	mem := m.members[ref.Publisher]
-	if mem == nil || len(m.heads) >= maxHeads || len(ref.URL) > 4096 {
+	if mem == nil || len(m.heads) >= maxHeads || len(ref.URL) > maxURL {
 		return nil
 	}
 	h := &head{}
@@ -160,11 +160,18 @@ func (m *Machine) recentHeads() ([]feedring.Head, uint64) {
 		kept = append(kept, ref)
 	}
 	m.recent = kept
-	for _, ref := range m.recent[max(0, len(m.recent)-maxTold):] {
-		if h := m.heads[ref]; h.listed && !h.pos.IsZero() {
-			heads = append(heads, feedring.Head{Feed: ref, Position: h.pos, Hash: h.hash})
-			older -= headRef(ref).sum(h.pos)
+	size := 0
+	for _, ref := range slices.Backward(m.recent) {
+		h := m.heads[ref]
+		if !h.listed || h.pos.IsZero() {
+			continue
 		}
+		head := feedring.Head{Feed: ref, Position: h.pos, Hash: h.hash}
+		if size += headSize(&head); size > maxBytes || len(heads) == maxTold {
+			break
+		}
+		heads = append(heads, head)
+		older -= headRef(ref).sum(h.pos)
 	}
 	return heads, older
 }
@@ -208,15 +215,17 @@ func (m *Machine) askHeads(of feedring.PeerID, after feedring.FeedRef) {
 // headsAfter returns the next heads in order, and whether there are more.
 func (m *Machine) headsAfter(after feedring.FeedRef) ([]feedring.Head, bool) {
 	var heads []feedring.Head
+	size := 0
 	for _, ref := range slices.SortedFunc(maps.Keys(m.heads), feedring.FeedRef.Compare) {
 		h := m.heads[ref]
 		if !h.listed || h.pos.IsZero() || ref.Compare(after) <= 0 {
 			continue
 		}
-		if len(heads) == maxTold {
+		if len(heads) == maxTold || size > maxBytes {
 			return heads, true
 		}
 		heads = append(heads, feedring.Head{Feed: ref, Position: h.pos, Hash: h.hash})
+		size += headSize(&heads[len(heads)-1])
 	}
 	return heads, false
 }

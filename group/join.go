@@ -224,7 +224,7 @@ func (m *Machine) onAdmitted(in Receive, a Admitted) {
 
 // admitted begins the membership, or its continuation under another manager.
 func (m *Machine) admitted(a Admitted) {
-	more := len(a.Heads) >= maxTold
+	more := full(a.Heads)
 	if more {
 		m.sync.active = true
 		m.askHeads(m.manager(), a.Heads[len(a.Heads)-1].Feed)

@@ -33,7 +33,8 @@ type Machine struct {
 	replicated uint64            // what the secondary acknowledged of them
 	spread     []feedring.PeerID // rows to tell at the next beat, in large groups
 	expired    map[feedring.PeerID]RowVersion
-	told       bool // the own row as it stands was told
+	told       bool     // the own row as it stands was told
+	dropped    []string // own feeds that the row has no room for
 
 	rtt       time.Duration // measured, smoothed
 	suspicion suspicion     // a member's, of the manager; the manager's, of the secondary

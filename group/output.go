@@ -75,6 +75,13 @@ type (
 		Group feedring.GroupID
 		Peers []feedring.PeerID
 	}
+	// Dropped names the feeds of Describe that this peer's row has no room for,
+	// whenever they are others than before: entries of theirs are published to
+	// nobody, and a Publish of one has no answer.
+	Dropped struct {
+		Theme feedring.Theme
+		URLs  []string
+	}
 	// Reach tells addresses that a row or a message gave for a peer.
 	Reach struct {
 		Peer  feedring.PeerID
@@ -95,5 +102,6 @@ func (Refuse) IsOutput()      {}
 func (Prune) IsOutput()       {}
 func (Check) IsOutput()       {}
 func (Protect) IsOutput()     {}
+func (Dropped) IsOutput()     {}
 func (Reach) IsOutput()       {}
 func (Departed) IsOutput()    {}

@@ -63,8 +63,12 @@ func (m *Machine) describe(d Describe) {
 	feeds := slices.Clone(d.Feeds)
 	slices.SortFunc(feeds, func(a, b feedring.Feed) int { return strings.Compare(a.URL, b.URL) })
 	feeds = slices.CompactFunc(feeds, func(a, b feedring.Feed) bool { return a.URL == b.URL })
-	feeds = feeds[:min(len(feeds), feedring.MaxFeeds)]
-	addrs := d.Addrs[:min(len(d.Addrs), maxAddrs)]
+	feeds, dropped := room(feeds)
+	if !slices.Equal(dropped, m.dropped) {
+		m.dropped = dropped
+		m.emit(Dropped{Theme: m.cfg.Theme, URLs: slices.Clone(dropped)})
+	}
+	addrs := Told(d.Addrs)
 	for i := range feeds {
 		feeds[i].Epoch = m.ownFeed(feeds[i].URL, feeds[i].Epoch).epoch
 	}
@@ -76,8 +80,15 @@ func (m *Machine) describe(d Describe) {
 	if slices.Equal(row.Feeds, feeds) && slices.Equal(row.Addrs, addrs) {
 		return
 	}
-	m.newRow(func(r *Row) { r.Feeds, r.Addrs = feeds, slices.Clone(addrs) })
+	m.newRow(func(r *Row) { r.Feeds, r.Addrs = feeds, addrs })
 	m.tellRow()
+}
+
+// Told returns those of a peer's addresses that it tells others: the first 32,
+// without any that is too long to be read.
+func Told(addrs []string) []string {
+	told := slices.DeleteFunc(slices.Clone(addrs), func(a string) bool { return len(a) > maxAddr })
+	return told[:min(len(told), maxAddrs)]
 }
 
 // The marks. A row promises every entry seen after From, but for the feeds

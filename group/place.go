@@ -110,13 +110,29 @@ func (m *Machine) placeOn(key ask, p *placement) {
 	}
 	m.timers.cancel(bell{chime: chimePlace, ask: key})
 	delete(m.placing, key)
-	answer := Placed{Header: m.header(), ID: key.id, Attempt: key.attempt, Served: true, Missing: p.missing}
-	for i := range p.seeks {
-		if s := &p.seeks[i]; s.given != "" {
-			answer.Grants = append(answer.Grants, m.grant(key, p, s))
-		}
-	}
+	answer := Placed{Header: m.header(), ID: key.id, Attempt: key.attempt, Served: true}
+	answer.Grants = m.grants(key, p)
+	answer.Missing = p.missing
 	m.send(p.by, answer)
+}
+
+// grants makes the grants of a lookup, as many as one message has room for.
+func (m *Machine) grants(key ask, p *placement) []feedring.Grant {
+	var grants []feedring.Grant
+	size := 0
+	for i := range p.seeks {
+		s := &p.seeks[i]
+		if s.given == "" {
+			continue
+		}
+		g := m.grant(key, p, s)
+		if size += GrantSize(&g); size > MaxGranted {
+			p.miss(s.names...)
+			continue
+		}
+		grants = append(grants, g)
+	}
+	return grants
 }
 
 // cover has what others cached of missing publishers served: by a publisher

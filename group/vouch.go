@@ -197,20 +197,18 @@ func (m *Machine) standing(v Vouch, url string) []string {
 func (m *Machine) vouchFor(v Vouch, url string) {
 	v.At = m.now.UTC().Truncate(time.Second)
 	v.Feeds = []string{url}
-	m.newRow(func(r *Row) {
-		r.Vouches = slices.DeleteFunc(slices.Clone(r.Vouches), func(o Vouch) bool { return m.now.Sub(o.At) > vouchAge })
-		i := slices.IndexFunc(r.Vouches, func(o Vouch) bool { return o.Site == v.Site && o.Publisher == v.Publisher })
-		if i < 0 {
-			if len(r.Vouches) < maxVouches {
-				r.Vouches = append(r.Vouches, v)
-			}
-			return
-		}
-		others := m.standing(r.Vouches[i], url)
-		v.Feeds = append(v.Feeds, others[:min(len(others), maxVouches-1)]...)
+	words := slices.DeleteFunc(slices.Clone(m.me().row.Vouches), func(o Vouch) bool { return m.now.Sub(o.At) > vouchAge })
+	i := slices.IndexFunc(words, func(o Vouch) bool { return o.Site == v.Site && o.Publisher == v.Publisher })
+	if i < 0 {
+		words = append(words, v)
+	} else {
+		v.Feeds = append(v.Feeds, m.standing(words[i], url)...)
 		slices.Sort(v.Feeds)
-		r.Vouches[i] = v
-	})
+		words[i] = v
+	}
+	if len(words) <= maxVouches && len(v.Feeds) <= maxVouches && wordsSize(words) <= maxWords {
+		m.newRow(func(r *Row) { r.Vouches = words })
+	}
 }
 
 // forgetWords takes words out of the own row that are too old to count.

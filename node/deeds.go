@@ -38,6 +38,8 @@ func (n *Node) do(out peer.Output) {
 		n.background(func() { n.check(o) })
 	case group.Protect:
 		n.host.Protect(o.Group.String(), o.Peers)
+	case group.Dropped:
+		n.dropped(o)
 	case group.Reach:
 		n.host.Learn(o.Peer, o.Addrs)
 	case group.Departed:
@@ -50,6 +52,14 @@ func (n *Node) do(out peer.Output) {
 // tell hands an input for one group to the machine.
 func (n *Node) tell(g feedring.GroupID, in group.Input) {
 	n.loop.post(peer.In{Group: g, Input: in})
+}
+
+// dropped tells whoever runs the peer what it does not publish.
+func (n *Node) dropped(o group.Dropped) {
+	if len(o.URLs) > 0 {
+		n.log.Warn("too many feeds of one theme, or too long addresses: some are published to nobody; run another peer for them",
+			"theme", o.Theme, "feeds", len(o.URLs), "first", o.URLs[0])
+	}
 }
 
 func (n *Node) roleChanged(o group.RoleChanged) {

@@ -76,17 +76,37 @@ func (m *Machine) both(g feedring.GroupID) (both [2]RowVersion) {
 // bring sends what the map holds of the groups give, in parts.
 func (m *Machine) bring(to feedring.PeerID, give, want []feedring.GroupID) {
 	message := Rows{Want: want}
+	size := 0
 	for _, g := range give {
 		rows, lost := m.brief(g)
 		message.Rows, message.Lost = append(message.Rows, rows...), append(message.Lost, lost...)
-		if len(message.Rows) >= maxRowsEach {
+		for i := range rows {
+			size += rows[i].size()
+		}
+		size += len(lost) * (maxLost + 100)
+		if len(message.Rows) >= maxRowsEach || size > maxBytesEach {
 			m.send(to, message)
-			message = Rows{}
+			message, size = Rows{}, 0
 		}
 	}
 	if len(message.Rows)+len(message.Lost)+len(message.Want) > 0 {
 		m.send(to, message)
 	}
+}
+
+// size is at least what the row takes on the wire.
+func (r *Row) size() int {
+	const seal, part = 200, 48
+	if r.Seal != nil && len(r.Seal.Payload) > 0 {
+		return len(r.Seal.Payload) + seal
+	}
+	n := seal + 4*part
+	for _, addrs := range [][]string{r.Manager.Addrs, r.Deputy.Addrs} {
+		for _, a := range addrs {
+			n += len(a) + part
+		}
+	}
+	return n
 }
 
 // brought takes in rows, and answers what is wanted.
@@ -100,7 +120,9 @@ func (m *Machine) brought(from feedring.PeerID, r Rows) {
 		}
 	}
 	for _, l := range r.Lost {
-		m.lose(l, from)
+		if l.Seal == nil || len(l.Seal.Payload) <= maxLost {
+			m.lose(l, from)
+		}
 	}
 	if want, asked := m.gossip.pulls[from]; asked && m.hasAll(want) {
 		delete(m.gossip.pulls, from)

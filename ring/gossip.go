@@ -12,9 +12,12 @@ const (
 	maxMet      = 64 // peers remembered though no row names them
 	maxPulls    = 64 // exchanges under way
 	maxRowsEach = 1000
-	fanout      = 4                     // whom news is pushed to
-	pushPause   = 20 * time.Millisecond // between pushes, so that a storm of joins is bundled
-	meetAtOnce  = 3
+	// A message is at most 4 MiB on the wire: with what is wanted and one group
+	// more it stays below.
+	maxBytesEach = 1 << 20
+	fanout       = 4                     // whom news is pushed to
+	pushPause    = 20 * time.Millisecond // between pushes, so that a storm of joins is bundled
+	meetAtOnce   = 3
 )
 
 // gossip is the state of the exchanges: push-pull in even time, and news at

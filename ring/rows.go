@@ -13,6 +13,8 @@ const (
 	maxVersion = 1 << 48
 	maxAddrs   = 32
 	maxAddr    = 512
+	maxRow     = 64 << 10 // bytes
+	maxLost    = 200      // bytes of a mark's payload
 )
 
 // valid reports whether row may enter the map. The driver checked its seal;
@@ -25,7 +27,7 @@ func valid(row *Row) bool {
 		row.Deputy.ID == row.Secondary && row.Secondary != row.Term.Claimant &&
 		row.Peers >= 0 && row.Feeds >= 0 && row.Clients >= 0 &&
 		validAddrs(row.Manager.Addrs) && validAddrs(row.Deputy.Addrs) &&
-		(row.Seal == nil || row.Seal.Signer == row.Term.Claimant)
+		(row.Seal == nil || row.Seal.Signer == row.Term.Claimant) && row.size() <= maxRow
 }
 
 func validAddrs(addrs []string) bool {

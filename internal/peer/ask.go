@@ -41,6 +41,9 @@ const (
 	startPause   = 100 * time.Millisecond // before a peer that is still starting looks again
 	defaultAsk   = 10 * time.Second
 	maxAsk       = 10 * time.Minute
+
+	maxGrants  = 4096 // of one final
+	maxMissing = 4096
 )
 
 // ask takes a reader's question. The client is answered a little before it
@@ -100,7 +103,7 @@ func (m *Machine) unreached(theme feedring.Theme) []string {
 	if missing == nil {
 		return []string{"the ring"}
 	}
-	return missing
+	return missing[:min(len(missing), maxMissing)]
 }
 
 // try passes the question to a coordinator that was not tried yet. One that

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/ring"
 )
 
@@ -183,9 +184,12 @@ func (m *Machine) finish(j *job) {
 	m.finished.add(j.key())
 	f := feedring.Final{ID: j.query.ID, Attempt: j.query.Attempt, Status: feedring.Unsatisfied,
 		Missing: j.missing, Hops: j.hops, Messages: j.messages}
-	served, farthest := false, 0
+	served, farthest, size := false, 0, 0
 	for _, g := range sorted(j.places, feedring.GroupID.Compare) {
 		p := j.places[g]
+		if size += grantsSize(p.grants); size > group.MaxGranted || len(f.Grants)+len(p.grants) > maxGrants {
+			p.grants, p.missing = nil, []string{string(p.theme)} // one message has no room for it
+		}
 		f.Grants = append(f.Grants, p.grants...)
 		f.Missing = append(f.Missing, p.missing...)
 		if p.served {
@@ -200,12 +204,21 @@ func (m *Machine) finish(j *job) {
 		f.Status = feedring.Incomplete
 		slices.Sort(f.Missing)
 		f.Missing = slices.Compact(f.Missing)
+		f.Missing = f.Missing[:min(len(f.Missing), maxMissing)]
 	case len(f.Grants) > 0:
 		f.Status = feedring.Answered
 	default:
 		f.Suggest = m.suggest(j.query.Theme, j.query.Provider)
 	}
 	m.send(j.from, Final{Final: f}, false)
+}
+
+func grantsSize(grants []feedring.Grant) int {
+	n := 0
+	for i := range grants {
+		n += group.GrantSize(&grants[i])
+	}
+	return n
 }
 
 func (j *job) wakeAt() time.Time {

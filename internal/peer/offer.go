@@ -15,7 +15,7 @@ func (m *Machine) offer(o Offer) {
 	if !m.leaving.IsZero() {
 		return
 	}
-	m.addrs = slices.Clone(o.Addrs)
+	m.addrs = group.Told(o.Addrs)
 	for _, theme := range sorted(o.Feeds, compareThemes) {
 		if clean, err := feedring.ParseTheme(string(theme)); err == nil && clean == theme {
 			m.admit(theme, o.Feeds[theme])
