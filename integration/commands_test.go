@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/dgraph-io/badger/v4"
 )
 
 // TestFeedsOfARunningPeer adds, lists, pings and removes feeds over restarts.
@@ -54,10 +56,9 @@ func TestFeedsOfARunningPeer(t *testing.T) {
 
 	before := o.hits("added", 0)
 	f.add("just published", "x", time.Time{})
-	begun := time.Now()
 	r := command(t, "ping", "--data", p.data, added)
-	if r.code != 0 || o.hits("added", 0) != before+1 || time.Since(begun) > time.Second {
-		t.Errorf("ping: %v after %s, %d looks", r, time.Since(begun), o.hits("added", 0)-before)
+	if r.code != 0 || o.hits("added", 0) != before+1 { // the next look by itself is an hour away
+		t.Errorf("ping: %v, %d looks", r, o.hits("added", 0)-before)
 	}
 	until(t, 5*time.Second, "what ping found", func() bool {
 		return len(n.query(p, "--theme", "technology", "just published").entries()) == 1
@@ -222,6 +223,20 @@ func TestAsking(t *testing.T) {
 		f := r.finals()
 		return r.code == 4 && len(f) == 1 && fmt.Sprint(f[0].list("missing")) == "[news/asked]" && strings.Contains(r.stderr, "news/asked")
 	})
+}
+
+// TestNewerDirectory starts a peer on a store that a newer version wrote.
+func TestNewerDirectory(t *testing.T) {
+	n := newNetwork(t, "300ms")
+	p := n.peer(nil)
+	p.stop(t, 5*time.Second)
+	db, err := badger.Open(badger.DefaultOptions(filepath.Join(p.data, "store")).WithLogger(nil))
+	must(t, err)
+	must(t, db.Update(func(txn *badger.Txn) error { return txn.Set([]byte("s"), []byte{0, 0, 1, 0}) }))
+	must(t, db.Close())
+	if r := command(t, p.args...); r.code != 1 || !strings.Contains(r.stderr, "update the program") || strings.Count(strings.TrimSpace(r.stderr), "\n") > 0 {
+		t.Errorf("a directory of a newer version: %v", r)
+	}
 }
 
 // TestKnownPeers starts a peer again without --join: it finds the network that
