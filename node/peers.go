@@ -49,7 +49,9 @@ func (n *Node) savePeers() {
 	}
 	if err != nil {
 		n.log.Warn("known peers not saved", "err", err)
+		return
 	}
+	n.log.Debug("known peers saved", "peers", len(known))
 }
 
 // keepPeers saves known peers soon after one was met, so that a kill forgets
