@@ -245,6 +245,7 @@ func TestKnownPeers(t *testing.T) {
 	o := newOrigin(t)
 	n := newNetwork(t, "300ms")
 	p := n.peer(nil, "news=p@"+o.feed(newFeed("p", 1)))
+	n.extra = []string{"--log-level", "debug"}
 	q := n.peer([]*peer{p}, "news=q@"+o.feed(newFeed("q", 1)))
 	n.formed(map[string]int{"news": 2}, p, q)
 	for i, a := range q.args {
@@ -259,11 +260,7 @@ func TestKnownPeers(t *testing.T) {
 
 	r := n.peer([]*peer{p}, "news=r@"+o.feed(newFeed("r", 1)))
 	n.formed(map[string]int{"news": 3}, p, q, r)
-	until(t, 10*time.Second, "all three known", func() bool {
-		return command(t, "status", "--json", "--data", q.data).objects[0].num("peers") == 2
-	})
-	saved := time.NewTimer(1500 * time.Millisecond) // peers met are saved half a second later
-	<-saved.C
+	until(t, 10*time.Second, "all three saved", func() bool { return strings.Contains(q.errors(), "known peers saved\" peers=2") })
 	q.kill()
 	p.kill()
 	n.start(q)
