@@ -24,15 +24,22 @@ func (s *Store) Get(ref feedring.FeedRef, p feedring.Position) (Item, error) {
 }
 
 func readItem(txn *badger.Txn, ref feedring.FeedRef, id refID, p feedring.Position) (it Item, err error) {
-	row, err := get(txn, logKey(id, p))
-	if err != nil {
-		return it, err
+	row, err := txn.Get(logKey(id, p))
+	if errors.Is(err, badger.ErrKeyNotFound) {
+		return it, ErrNotFound
 	}
-	r, err := decodeLog(row)
 	if err != nil {
-		return it, fmt.Errorf("entry %d of %s: %w", p.Sequence, ref.URL, err)
+		return it, fmt.Errorf("reading the store: %w", err)
 	}
-	return r.item(ref, p), nil
+	err = row.Value(func(value []byte) error { // the item copies what it keeps of it
+		r, err := decodeLog(value)
+		if err != nil {
+			return fmt.Errorf("entry %d of %s: %w", p.Sequence, ref.URL, err)
+		}
+		it = r.item(ref, p)
+		return nil
+	})
+	return it, err
 }
 
 // Scan returns the items of ref whose position is greater than after, in
