@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -15,6 +16,7 @@ const (
 	readBuffer = 2 << 10  // bytes: most messages; there may be thousands of streams
 	firstPiece = 64 << 10 // bytes set aside on the word of a length alone
 	queueBytes = 64 << 10 // gathered before they are written
+	gathered   = 8 << 10  // room for a few messages
 )
 
 // Stream is a stream of messages, each behind its length as a varint (the
@@ -69,6 +71,9 @@ func (s *Stream) Send(m proto.Message, within time.Duration) error {
 func (s *Stream) Queue(m proto.Message, within time.Duration) error {
 	if s.failed != nil {
 		return s.failed
+	}
+	if len(s.out) > 0 && cap(s.out) < gathered { // several come: make room at once
+		s.out = slices.Grow(s.out, gathered)
 	}
 	out, err := AppendFrame(s.out, m)
 	if err != nil {
