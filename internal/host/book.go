@@ -68,6 +68,9 @@ func (b *book) newest() []peer.ID {
 // are malformed, of somebody else, or outside what this host dials are left
 // out. It does not dial.
 func (h *Host) Learn(id feedring.PeerID, addrs []string) {
+	if h.said.again(id, addrs) {
+		return
+	}
 	p, err := peer.Decode(string(id))
 	if err != nil || p == h.lib.ID() {
 		return

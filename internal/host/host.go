@@ -37,6 +37,7 @@ type Host struct {
 	dht      *dht.IpfsDHT
 	members  *members
 	book     *book
+	said     said
 	offers   directory
 	lan      lan
 	reach    reach
@@ -141,7 +142,7 @@ func (h *Host) start(lib host.Host) error {
 	h.lib = lib
 	h.members = newMembers(h)
 	h.Handle(presence, func(s network.Stream) { _ = s.Close() })
-	h.book = newBook()
+	h.book, h.said = newBook(), newSaid()
 	lib.Network().Notify(&network.NotifyBundle{ConnectedF: h.newcomer})
 	if err := h.watch(); err != nil {
 		return err
