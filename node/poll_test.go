@@ -158,7 +158,7 @@ func TestPollRefuses(t *testing.T) {
 		}, errForeign, 2},
 		{"a hole", func(_ *pollers, part *feedringv1.PollPart) {
 			part.Items = append(part.Items[:5:5], part.Items[6:]...)
-		}, errOrder, 5},
+		}, wire.ErrChain, 5},
 		{"a broken chain", func(p *pollers, part *feedringv1.PollPart) {
 			e, _, err := wire.DecodeEntry(wire.SealFrom(part.Items[4]))
 			if err == nil {
@@ -169,7 +169,7 @@ func TestPollRefuses(t *testing.T) {
 			if err != nil {
 				panic(err)
 			}
-		}, errBroken, 4},
+		}, wire.ErrChain, 4},
 		{"the same twice", func(_ *pollers, part *feedringv1.PollPart) {
 			part.Items = append(part.Items[:2:2], part.Items[1:]...)
 		}, nil, 10},
@@ -190,6 +190,41 @@ func TestPollRefuses(t *testing.T) {
 			}
 			if items := log(t, p.store, p.ref); len(items) != 10+test.kept {
 				t.Errorf("%d entries kept, not %d", len(items)-10, test.kept)
+			}
+		})
+	}
+}
+
+// TestPollNewEpoch polls a publisher that lost its store. Its new epoch counts
+// from the first entry on, unless what is held is past freshness itself.
+func TestPollNewEpoch(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		age  time.Duration // of what is held
+		drop int
+		want error
+		kept int
+	}{
+		{"whole", 0, 0, nil, 13},
+		{"without its beginning", 0, 1, wire.ErrChain, 10},
+		{"without its beginning, past freshness", 48 * time.Hour, 1, nil, 12},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := newPollers(t)
+			p.publisher.now = func() time.Time { return time.Now().Add(-test.age) }
+			p.publisher.append(t, testSpec, entries(1, 10)...)
+			_, err := p.poll(time.Time{})
+			check(t, err)
+			p.publisher.now = time.Now
+			first := feedring.Position{Epoch: headOf(p.publisher.store, p.ref).Position.Epoch + 1, Sequence: 1}
+			_, err = p.publisher.write(t.Context(), &batch{spec: testSpec, entries: entries(101, 103)}, first)
+			check(t, err)
+			p.twist = func(part *feedringv1.PollPart) { part.Items = part.Items[test.drop:] }
+			if _, err := p.poll(time.Now().Add(-24 * time.Hour)); !errors.Is(err, test.want) {
+				t.Errorf("got %v", err)
+			}
+			if items := log(t, p.store, p.ref); len(items) != test.kept {
+				t.Errorf("%d entries kept, not %d", len(items), test.kept)
 			}
 		})
 	}

@@ -27,8 +27,6 @@ const (
 
 var (
 	errForeign = errors.New("the answer holds an entry of another feed")
-	errBroken  = errors.New("the chain of entries is broken")
-	errOrder   = errors.New("the answer is out of order")
 	errEndless = errors.New("the answer has many parts and nothing in them")
 	errAhead   = errors.New("the entry is of a far future: a clock is wrong")
 )
@@ -153,15 +151,10 @@ func (p *poller) check(o group.Fetch, last feedring.Head, proto *feedringv1.Seal
 	case e.Ref() != o.Feed || e.Theme.Group() != o.Group:
 		return store.Item{}, errForeign
 	}
-	step := e.Position.Sequence - last.Position.Sequence
-	switch {
-	case e.Position.Compare(last.Position) <= 0:
-	case e.Position.Epoch == last.Position.Epoch && step == 1:
-		if previous != last.Hash {
-			return store.Item{}, fmt.Errorf("%w at %d of %s", errBroken, e.Position.Sequence, o.Feed.URL)
+	if e.Position.Compare(last.Position) > 0 { // else it was stored meanwhile
+		if err := wire.CheckNext(last, e, previous, p.tooOld(o)); err != nil {
+			return store.Item{}, err
 		}
-	case e.Position.Epoch == last.Position.Epoch && !p.tooOld(o):
-		return store.Item{}, fmt.Errorf("%w: %d follows %d", errOrder, e.Position.Sequence, last.Position.Sequence)
 	}
 	return itemOf(seal, e)
 }

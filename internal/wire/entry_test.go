@@ -132,28 +132,40 @@ func TestForgedEntryIsRefused(t *testing.T) {
 
 func TestCheckNext(t *testing.T) {
 	s := newSealer(t, 1)
-	e := sampleEntry(s.ID())
-	e.Position.Sequence = 5
-	last := feedring.Head{Feed: e.Ref(), Position: feedring.Position{Epoch: 1000, Sequence: 4}, Hash: [32]byte{4}}
+	held := feedring.Head{Feed: sampleEntry(s.ID()).Ref(), Position: feedring.Position{Epoch: 1000, Sequence: 4}, Hash: [32]byte{4}}
+	unknown, nothing, elsewhere := held, feedring.Head{Feed: held.Feed}, held
+	unknown.Hash = [32]byte{}
+	elsewhere.Feed.URL += "x"
+	at := func(epoch, sequence uint64) feedring.Position {
+		return feedring.Position{Epoch: epoch, Sequence: sequence}
+	}
 	for _, test := range []struct {
 		name     string
-		change   func(*feedring.Head)
+		last     feedring.Head
+		at       feedring.Position
 		previous [32]byte
-		ok       bool
+		jump, ok bool
 	}{
-		{"next", func(*feedring.Head) {}, [32]byte{4}, true},
-		{"wrong hash", func(*feedring.Head) {}, [32]byte{5}, false},
-		{"unknown hash", func(h *feedring.Head) { h.Hash = [32]byte{} }, [32]byte{5}, true},
-		{"nothing before", func(h *feedring.Head) { h.Position = feedring.Position{} }, [32]byte{}, true},
-		{"new epoch", func(h *feedring.Head) { h.Position = feedring.Position{Epoch: 999, Sequence: 70} }, [32]byte{}, true},
-		{"old epoch", func(h *feedring.Head) { h.Position.Epoch = 1001 }, [32]byte{4}, false},
-		{"gap", func(h *feedring.Head) { h.Position.Sequence = 3 }, [32]byte{4}, false},
-		{"again", func(h *feedring.Head) { h.Position.Sequence = 5 }, [32]byte{4}, false},
-		{"other feed", func(h *feedring.Head) { h.Feed.URL += "x" }, [32]byte{4}, false},
+		{"next", held, at(1000, 5), [32]byte{4}, false, true},
+		{"wrong hash", held, at(1000, 5), [32]byte{5}, false, false},
+		{"wrong hash, a jump allowed", held, at(1000, 5), [32]byte{5}, true, false},
+		{"unknown hash", unknown, at(1000, 5), [32]byte{5}, false, true},
+		{"gap", held, at(1000, 6), [32]byte{5}, false, false},
+		{"gap in what is past freshness", held, at(1000, 6), [32]byte{5}, true, true},
+		{"again", held, at(1000, 4), [32]byte{3}, true, false},
+		{"old epoch", held, at(999, 70), [32]byte{4}, true, false},
+		{"new epoch", held, at(1001, 1), [32]byte{}, false, true},
+		{"new epoch that follows something", held, at(1001, 1), [32]byte{4}, false, false},
+		{"new epoch without its beginning", held, at(1001, 2), [32]byte{4}, false, false},
+		{"new epoch, its beginning past freshness", held, at(1001, 2), [32]byte{4}, true, true},
+		{"the first", nothing, at(1000, 1), [32]byte{}, false, true},
+		{"not the first", nothing, at(1000, 2), [32]byte{1}, false, false},
+		{"not the first, past freshness", nothing, at(1000, 2), [32]byte{1}, true, true},
+		{"other feed", elsewhere, at(1000, 5), [32]byte{4}, true, false},
 	} {
-		h := last
-		test.change(&h)
-		if err := wire.CheckNext(h, e, test.previous); (err == nil) != test.ok || err != nil && !errors.Is(err, wire.ErrChain) {
+		e := sampleEntry(s.ID())
+		e.Position = test.at
+		if err := wire.CheckNext(test.last, e, test.previous, test.jump); (err == nil) != test.ok || err != nil && !errors.Is(err, wire.ErrChain) {
 			t.Errorf("%s: %v", test.name, err)
 		}
 	}

@@ -73,21 +73,25 @@ func (d *Decoder) attachments(list []*feedringv1.Attachment) []feedring.Attachme
 }
 
 // CheckNext checks that e, which carries previous, follows last in one feed of
-// one publisher: the next sequence and the right hash, or a later epoch. After
-// the zero position anything follows, and so does anything after a head whose
-// hash is not known. ErrChain.
-func CheckNext(last feedring.Head, e *feedring.Entry, previous [32]byte) error {
+// one publisher: the next sequence with the right hash, or the first one of a
+// later epoch (or of any, where nothing is held). jump allows e to be further
+// on: what comes between may be past freshness, and so with nobody. Where the
+// hash of last is not known it is not compared. ErrChain.
+func CheckNext(last feedring.Head, e *feedring.Entry, previous [32]byte, jump bool) error {
 	at, was := e.Position, last.Position
+	next := feedring.Position{Epoch: at.Epoch, Sequence: 1}
+	if at.Epoch == was.Epoch {
+		next.Sequence = was.Sequence + 1
+	}
 	switch {
 	case e.Ref() != last.Feed:
 		return fmt.Errorf("%w: entry %s is of another feed than %s", ErrChain, e.ID, last.Feed.URL)
-	case was.IsZero() || at.Epoch > was.Epoch:
-		return nil
 	case at.Compare(was) <= 0:
 		return fmt.Errorf("%w: %d of %s comes after %d", ErrChain, at.Sequence, e.Feed, was.Sequence)
-	case at.Sequence != was.Sequence+1:
-		return fmt.Errorf("%w: %d of %s comes right after %d", ErrChain, at.Sequence, e.Feed, was.Sequence)
-	case last.Hash != [32]byte{} && previous != last.Hash:
+	case at != next && !jump:
+		return fmt.Errorf("%w: %d of %s comes right after %d", ErrChain, at.Sequence, e.Feed, next.Sequence-1)
+	case at == next && at.Epoch == was.Epoch && last.Hash != [32]byte{} && previous != last.Hash,
+		at.Sequence == 1 && previous != [32]byte{}:
 		return fmt.Errorf("%w: %d of %s does not follow what is held before it", ErrChain, at.Sequence, e.Feed)
 	}
 	return nil
