@@ -41,7 +41,7 @@ func (n *Node) followNetwork(ctx context.Context, ask web.Ask, each func(web.Upd
 type both struct {
 	each    func(web.Update) error
 	limit   int
-	resumed bool // entries are passed on as they come: a cursor passes them
+	resumed [2]bool // of each side: entries are passed on as they come
 
 	network, private chan web.Update
 	first            [2][]feedring.Entry // of the private feeds, of the network
@@ -56,12 +56,13 @@ func (n *Node) followBoth(ctx context.Context, ask web.Ask, each func(web.Update
 		ask.Limit = feedring.DefaultLimit
 	}
 	b := &both{
-		each: each, limit: ask.Limit, resumed: ask.Cursor != nil,
+		each: each, limit: ask.Limit,
 		network: make(chan web.Update), private: make(chan web.Update),
 	}
 	theirs, ours := ask, ask
 	ours.Cursor, theirs.Cursor = n.splitCursor(ask.Cursor)
 	b.at = [2]feedring.Cursor{ours.Cursor, theirs.Cursor}
+	b.resumed = [2]bool{ours.Cursor != nil, theirs.Cursor != nil}
 	ended := make(chan error, 2)
 	go func() { ended <- n.followNetwork(ctx, theirs, sendTo(ctx, b.network)) }()
 	go func() { ended <- n.followPrivate(ctx, ours, sendTo(ctx, b.private)) }()
@@ -96,7 +97,7 @@ func sendTo(ctx context.Context, to chan<- web.Update) func(web.Update) error {
 }
 
 // splitCursor takes this peer's private feeds out of a cursor: they are told to
-// nobody.
+// nobody. Where nothing else is in it the network's side begins again.
 func (n *Node) splitCursor(c feedring.Cursor) (private, rest feedring.Cursor) {
 	if c == nil {
 		return nil, nil
@@ -107,6 +108,9 @@ func (n *Node) splitCursor(c feedring.Cursor) (private, rest feedring.Cursor) {
 			private[ref] = at
 			delete(rest, ref)
 		}
+	}
+	if len(rest) == 0 {
+		rest = nil
 	}
 	return private, rest
 }
@@ -150,7 +154,7 @@ func (b *both) take(side int, u web.Update) error {
 		b.note(side, u)
 		return nil
 	}
-	if b.resumed {
+	if b.resumed[side] {
 		return b.pass(side, u)
 	}
 	b.first[side] = append(b.first[side], *u.Entry)
@@ -169,12 +173,9 @@ func (b *both) pass(side int, u web.Update) error {
 	if u.Entry == nil {
 		return nil
 	}
-	if b.at[0] != nil && b.at[1] != nil {
-		u.Cursor = maps.Clone(b.at[1])
-		maps.Copy(u.Cursor, b.at[0])
-	} else {
-		u.Cursor = nil // one side is not known yet: the reader could not go on from here
-	}
+	u.Cursor = make(feedring.Cursor, len(b.at[0])+len(b.at[1]))
+	maps.Copy(u.Cursor, b.at[1])
+	maps.Copy(u.Cursor, b.at[0])
 	return b.each(u)
 }
 

@@ -23,33 +23,33 @@ type front struct {
 	log     *slog.Logger
 	token   string
 	web     net.Listener // nil: off
-	control net.Listener
+	control net.Listener // nil: none
 	socket  string
 	servers []*http.Server
 }
 
 // openFront takes the socket and the web address. Nobody is answered before
 // serve.
-func (n *Node) openFront() (_ *front, err error) {
-	f := &front{log: n.log}
+func openFront(cfg Config, log *slog.Logger) (_ *front, err error) {
+	f := &front{log: log}
 	defer func() {
 		if err != nil {
 			f.close()
 		}
 	}()
-	if f.token, err = loadToken(n.cfg.TokenFile()); err != nil {
+	if f.token, err = loadToken(cfg.TokenFile()); err != nil {
 		return nil, err
 	}
-	if n.cfg.HTTP != "off" {
-		if f.web, err = net.Listen("tcp", n.cfg.HTTP); err != nil {
-			return nil, fmt.Errorf("--http %s: %w: choose another address, port 0 or off", n.cfg.HTTP, plainError(err))
+	if cfg.HTTP != "off" {
+		if f.web, err = net.Listen("tcp", cfg.HTTP); err != nil {
+			return nil, fmt.Errorf("--http %s: %w: choose another address, port 0 or off", cfg.HTTP, plainError(err))
 		}
 	}
-	f.control, err = listenSocket(n.cfg.SocketFile())
+	f.control, err = listenSocket(cfg.SocketFile())
 	if err != nil {
 		return nil, err
 	}
-	f.socket = n.cfg.SocketFile()
+	f.socket = cfg.SocketFile()
 	return f, nil
 }
 
@@ -60,7 +60,9 @@ func (f *front) serve(site web.Config) {
 		site.Address = f.web.Addr().String()
 		f.answer(f.web, web.Handler(site))
 	}
-	f.answer(f.control, web.SocketHandler(site))
+	if f.control != nil {
+		f.answer(f.control, web.SocketHandler(site))
+	}
 }
 
 func (f *front) answer(l net.Listener, h http.Handler) {

@@ -60,8 +60,8 @@ func TestHTTPPortInUse(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	check(t, err)
 	defer l.Close()
-	n := &Node{cfg: Config{Data: t.TempDir(), HTTP: l.Addr().String()}, log: quiet}
-	if _, err := n.openFront(); err == nil || !strings.Contains(err.Error(), "--http "+l.Addr().String()) {
+	cfg := Config{Data: t.TempDir(), HTTP: l.Addr().String()}
+	if _, err := openFront(cfg, quiet); err == nil || !strings.Contains(err.Error(), "--http "+l.Addr().String()) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -67,7 +67,17 @@ type Node struct {
 // Start starts a peer. It returns when the peer serves: neither origins nor
 // peers to join through are waited for. The error is one line for the person
 // who runs it.
-func Start(ctx context.Context, cfg Config) (_ *Node, err error) {
+func Start(ctx context.Context, cfg Config) (*Node, error) {
+	return start(ctx, cfg, ground{host: host.New, front: openFront})
+}
+
+// ground is what a peer stands on.
+type ground struct {
+	host  func(context.Context, host.Config) (*host.Host, error)
+	front func(Config, *slog.Logger) (*front, error)
+}
+
+func start(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -90,19 +100,18 @@ func Start(ctx context.Context, cfg Config) (_ *Node, err error) {
 	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
-	if err := n.open(); err != nil {
+	if err := n.open(on); err != nil {
 		return nil, err
 	}
 	if err := n.assemble(); err != nil {
 		return nil, err
 	}
 	n.serve()
-	n.events.emit(n.Started())
 	return n, nil
 }
 
 // open takes the data directory, the identity and the ports.
-func (n *Node) open() error {
+func (n *Node) open(on ground) error {
 	var err error
 	if n.store, err = store.Open(n.cfg.Data+"/store", store.Options{Log: n.log}); err != nil {
 		return err
@@ -111,7 +120,7 @@ func (n *Node) open() error {
 	if err != nil {
 		n.log.Warn("the peers known last time cannot be read: only those of --join are asked", "err", err)
 	}
-	n.host, err = host.New(n.ctx, host.Config{
+	n.host, err = on.host(n.ctx, host.Config{
 		Dir: n.cfg.Data, Network: n.cfg.Network, Listen: n.cfg.Listen, Announce: n.cfg.Announce,
 		LAN: n.cfg.LAN, Known: known, Logger: n.log, Changed: n.peerChanged,
 	})
@@ -121,7 +130,7 @@ func (n *Node) open() error {
 	if n.sealer, err = wire.NewSealer(n.host.PrivateKey(), n.cfg.Network); err != nil {
 		return err
 	}
-	n.front, err = n.openFront()
+	n.front, err = on.front(n.cfg, n.log)
 	return err
 }
 
