@@ -171,6 +171,7 @@ func TestLinksGiveIdleStreamsBack(t *testing.T) {
 		time.Sleep(linkIdle / 2)
 		ls.send("a", note("2"), false)
 		time.Sleep(linkIdle - time.Second)
+		synctest.Wait()
 		if len(ls.kept) != 1 || w.closed != 0 {
 			t.Error("a link in use was given back")
 		}

@@ -51,6 +51,7 @@ func TestPersisterCoalescesAndTriesAgain(t *testing.T) {
 			synctest.Wait()
 		}
 		time.Sleep(10 * time.Second)
+		synctest.Wait()
 		if !slices.Equal(told, []uint64{1, 2, 3, 4, 5}) {
 			t.Errorf("told %v", told)
 		}
@@ -60,6 +61,7 @@ func TestPersisterCoalescesAndTriesAgain(t *testing.T) {
 		disk.failures = 1 << 30
 		p.persist(group.Persist{Group: testTheme.Group(), Token: 6})
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if len(told) != 5 {
 			t.Error("told of a state that is not on disk")
 		}
