@@ -34,6 +34,7 @@ type cluster struct {
 	placed  []Placed
 	polled  func(feedring.PeerID)
 	streams uint64
+	slow    bool // it took more than 3r after the faults to agree
 }
 
 type testNode struct {

@@ -203,10 +203,9 @@ func (f *faults) recover() {
 		}
 	}
 	r := f.cfg.Refresh
-	// Memberships settle first (L1); what is lost comes back by the exchange
-	// with somebody lost, every fourth round.
-	rounds := 2 * bits.Len(uint(len(groups)))
-	limit := 6*r + time.Duration(4*rounds)*r/3 + r
+	// Memberships settle first (L1), some of them a little later than by 3r.
+	rounds := 2 * bits.Len(uint(len(groups)-1))
+	limit := 4*r + time.Duration(rounds)*r/3 + r
 	if !f.run(limit, func() bool { return f.agree(len(groups)) && f.alike() }) {
 		for _, name := range f.names {
 			h := f.peers[name]
