@@ -367,7 +367,7 @@ func (c *cluster) group(n int) []feedring.PeerID {
 		id := feedring.PeerID(fmt.Sprintf("p%02d", i))
 		node := c.start(id, "https://"+string(id)+".example/rss")
 		if i == 0 {
-			c.step(node, Found{})
+			c.step(node, Establish{})
 		} else {
 			c.step(node, Enter{Via: ids[:1]})
 		}

@@ -23,7 +23,7 @@
 //
 // # What a driver does beside the duties of internal/peer
 //
-//  1. Right after New it hands in Holding, then Describe, then Enter or Found.
+//  1. Right after New it hands in Holding, then Describe, then Enter or Establish.
 //  2. It publishes one batch of a feed at a time, and answers each Append,
 //     Fetch and Check exactly once. A batch of a feed that Describe did not
 //     name is dropped.

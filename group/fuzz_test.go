@@ -101,7 +101,7 @@ func (g *nonsense) query() feedring.QueryID { return feedring.QueryID{byte(g.rng
 func (g *nonsense) input() Input {
 	switch g.rng.IntN(24) {
 	case 0:
-		return Found{Above: g.number()}
+		return Establish{Above: g.number()}
 	case 1:
 		return Enter{Via: []feedring.PeerID{g.peer(), g.peer()}}
 	case 2:

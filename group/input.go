@@ -19,8 +19,8 @@ type (
 	Tick struct{}
 	// Persisted says that the State of Persist{Token} is on disk.
 	Persisted struct{ Token uint64 }
-	// Found makes this peer the founder, under a number above Above.
-	Found struct{ Above uint64 }
+	// Establish makes this peer the founder, under a number above Above.
+	Establish struct{ Above uint64 }
 	// Enter makes this peer join through Via, tried in that order. Where
 	// nobody answers it founds, under a number above Above. Another Enter
 	// while it joins replaces both and does not begin anew.
@@ -87,7 +87,7 @@ type (
 func (Receive) IsInput()   {}
 func (Tick) IsInput()      {}
 func (Persisted) IsInput() {}
-func (Found) IsInput()     {}
+func (Establish) IsInput() {}
 func (Enter) IsInput()     {}
 func (Describe) IsInput()  {}
 func (Holding) IsInput()   {}

@@ -21,9 +21,9 @@ type joining struct {
 
 func (j *joining) asked(p feedring.PeerID) bool { return j.active && slices.Contains(j.via, p) }
 
-// found makes this peer the manager of a group of its own. A manager claims
+// establish makes this peer the manager of a group of its own. A manager claims
 // anew where the map has a dead row above its number, which would hide it.
-func (m *Machine) found(above uint64) {
+func (m *Machine) establish(above uint64) {
 	hidden := m.serving && above >= m.lead.claim.Term.Number
 	if m.leaving || m.live() && !hidden || m.saving.purpose == forClaim {
 		return
@@ -79,7 +79,7 @@ func (m *Machine) joinNext() {
 	if silent := m.now.Sub(j.heard); alone && silent >= 2*m.cfg.Refresh {
 		// Of several that look for one another, the lowest founds.
 		if silent >= 4*m.cfg.Refresh || j.yield.IsZero() || m.now.Sub(j.yield) >= m.cfg.Refresh {
-			m.found(j.above)
+			m.establish(j.above)
 			return
 		}
 	}

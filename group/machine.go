@@ -78,7 +78,7 @@ type lead struct {
 	doubted   time.Time // somebody else's intention came, and no sign of life since
 }
 
-// New returns a membership that is in no group yet: Enter or Found begin it.
+// New returns a membership that is in no group yet: Enter or Establish begin it.
 func New(cfg Config, st State, now time.Time) (*Machine, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -143,8 +143,8 @@ func (m *Machine) apply(in Input) {
 		}
 	case Persisted:
 		m.persisted(in.Token)
-	case Found:
-		m.found(in.Above)
+	case Establish:
+		m.establish(in.Above)
 	case Enter:
 		m.enter(in)
 	case Describe:

@@ -94,7 +94,7 @@ func TestLookupAgainstOracle(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 500 {
 		m := newTestMachine(t, "self")
-		m.Step(testStart, Found{})
+		m.Step(testStart, Establish{})
 		m.Step(testStart, Persisted{Token: m.token})
 		now := testStart.Add(time.Minute)
 		for i := range 6 {

@@ -99,7 +99,7 @@ func (s *script) command(args []string) {
 	case "add", "restart":
 		s.start(id, urls(args[2:])...)
 	case "found":
-		s.step(s.nodes[id], Found{Above: atoi(args, 2)})
+		s.step(s.nodes[id], Establish{Above: atoi(args, 2)})
 	case "join":
 		s.step(s.nodes[id], Enter{Via: peers(args[2:])})
 	case "rival":

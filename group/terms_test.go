@@ -51,7 +51,7 @@ func TestNoNumberIsLeft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, out := range m.Step(testStart, Found{}) {
+	for _, out := range m.Step(testStart, Establish{}) {
 		if p, ok := out.(Persist); ok && p.State.Highest > maxNumber {
 			t.Errorf("it claims with %d", p.State.Highest)
 		}

@@ -36,7 +36,7 @@ func TestWordsAgeByFeed(t *testing.T) {
 		return nil
 	}
 	step(Describe{Feeds: []feedring.Feed{{URL: a, Provider: "lemonde.fr"}, {URL: b, Provider: "lemonde.fr"}}})
-	step(Found{})
+	step(Establish{})
 	both := 0
 	for now.Sub(testStart) < 50*time.Hour {
 		for len(todo) > 0 {

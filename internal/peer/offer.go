@@ -152,7 +152,7 @@ func (m *Machine) compareWithMap(it *member) {
 			m.tellRival(it, row)
 		}
 	case it.role == feedring.RoleManager && row.Term.Compare(mine.Term) > 0:
-		m.drive(it, group.Found{Above: m.ring.Highest(it.id)})
+		m.drive(it, group.Establish{Above: m.ring.Highest(it.id)})
 	}
 }
 
@@ -199,7 +199,7 @@ func (m *Machine) enter(it *member, via []feedring.PeerID) {
 func (m *Machine) found(it *member) {
 	it.phase = founding
 	it.next = m.now.Add(m.cfg.Refresh)
-	m.drive(it, group.Found{Above: m.ring.Highest(it.id)})
+	m.drive(it, group.Establish{Above: m.ring.Highest(it.id)})
 }
 
 // depart leaves every group in good order.

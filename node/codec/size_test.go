@@ -73,7 +73,7 @@ func TestMessagesOfAFullGroupFit(t *testing.T) {
 		feeds = append(feeds, feedring.Feed{URL: longURL(i), Title: strings.Repeat("é", 3000), Provider: "long.example"})
 	}
 	step(group.Describe{Feeds: feeds})
-	step(group.Found{})
+	step(group.Establish{})
 	if kept := len(m.View().Members[0].Row.Feeds); kept == 0 || kept+dropped != feedring.MaxFeeds {
 		t.Errorf("%d feeds are kept, %d dropped", kept, dropped)
 	}
