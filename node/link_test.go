@@ -172,13 +172,13 @@ func TestLinksGiveIdleStreamsBack(t *testing.T) {
 		ls.send("a", note("2"), false)
 		time.Sleep(linkIdle - time.Second)
 		synctest.Wait()
-		if len(ls.kept) != 1 || w.closed != 0 {
+		if kept, closed := counts(ls, w); kept != 1 || closed != 0 {
 			t.Error("a link in use was given back")
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if len(ls.kept) != 0 || w.closed != 1 {
-			t.Errorf("%d links kept, %d streams closed", len(ls.kept), w.closed)
+		if kept, closed := counts(ls, w); kept != 0 || closed != 1 {
+			t.Errorf("%d links kept, %d streams closed", kept, closed)
 		}
 		ls.send("a", note("3"), false)
 		synctest.Wait()
@@ -186,6 +186,16 @@ func TestLinksGiveIdleStreamsBack(t *testing.T) {
 			t.Errorf("wrote %q", w.got())
 		}
 	})
+}
+
+// counts is the links kept and the streams closed.
+func counts(ls *links, w *wires) (kept, closed int) {
+	ls.mu.Lock()
+	kept = len(ls.kept)
+	ls.mu.Unlock()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return kept, w.closed
 }
 
 func TestLinksDrain(t *testing.T) {
