@@ -300,7 +300,7 @@ func (c *cluster) fetch(n *testNode, o Fetch) {
 	life := n.life
 	c.at(c.delay(), func() {
 		from := c.nodes[o.From]
-		res := Stored{Feed: o.Feed, From: o.From, Failed: true}
+		res := Fetched{Feed: o.Feed, From: o.From, Failed: true}
 		wait := 200 * time.Millisecond
 		if from != nil && from.up && !from.departed && !from.paused && c.reach(n.id, o.From) && c.reach(o.From, n.id) {
 			res.Failed, wait = false, c.delay()

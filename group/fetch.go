@@ -104,8 +104,8 @@ func (m *Machine) holder(ref feedring.FeedRef, h *head) feedring.PeerID {
 	return ""
 }
 
-// stored is the end of a poll.
-func (m *Machine) stored(s Stored) {
+// fetched is the end of a poll.
+func (m *Machine) fetched(s Fetched) {
 	h := m.heads[s.Feed]
 	if h == nil || !h.flying {
 		return

@@ -48,10 +48,10 @@ type (
 		Head   feedring.Head
 		Failed bool
 	}
-	// Stored is the outcome of Fetch: the store now holds everything through
+	// Fetched is the outcome of Fetch: the store now holds everything through
 	// Head, and Known is the head that the other side told. Failed: the other
 	// side did not answer, or what it sent did not hold.
-	Stored struct {
+	Fetched struct {
 		Feed   feedring.FeedRef
 		From   feedring.PeerID
 		Head   feedring.Head
@@ -93,7 +93,7 @@ func (Describe) IsInput()  {}
 func (Holding) IsInput()   {}
 func (Publish) IsInput()   {}
 func (Appended) IsInput()  {}
-func (Stored) IsInput()    {}
+func (Fetched) IsInput()   {}
 func (Attach) IsInput()    {}
 func (Detach) IsInput()    {}
 func (Checked) IsInput()   {}

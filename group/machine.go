@@ -155,8 +155,8 @@ func (m *Machine) apply(in Input) {
 		m.publish(in)
 	case Appended:
 		m.appended(in)
-	case Stored:
-		m.stored(in)
+	case Fetched:
+		m.fetched(in)
 	case Attach:
 		m.attach(in)
 	case Detach:

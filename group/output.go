@@ -36,7 +36,7 @@ type (
 		Feed  feedring.FeedRef
 		First feedring.Position
 	}
-	// Fetch polls Feed from a peer; Stored follows. Entries seen before Fresh
+	// Fetch polls Feed from a peer; Fetched follows. Entries seen before Fresh
 	// are left out where After is zero.
 	Fetch struct {
 		Group feedring.GroupID

@@ -49,7 +49,7 @@ func TestMarkWaitsForBackfills(t *testing.T) {
 				}
 				n.m.heads[heads[i].Feed].flying = true
 				n.m.flying++
-				c.step(n, Stored{Feed: heads[i].Feed, From: "p0", Head: heads[i], Known: heads[i]})
+				c.step(n, Fetched{Feed: heads[i].Feed, From: "p0", Head: heads[i], Known: heads[i]})
 			}
 			if row := n.m.me().row; len(row.Backfilling) > 0 || row.From.After(c.now.Add(-23*time.Hour)) && past.From.IsZero() {
 				t.Errorf("whole, it says %v, %v", row.From, row.Backfilling)

@@ -75,8 +75,8 @@ func (p *pollers) poll(fresh time.Time) (feedring.Head, error) {
 
 func TestPollWhole(t *testing.T) {
 	p := newPollers(t)
-	told := make(chan group.Stored, 1)
-	p.poller.tell = func(_ feedring.GroupID, in group.Input) { told <- in.(group.Stored) }
+	told := make(chan group.Fetched, 1)
+	p.poller.tell = func(_ feedring.GroupID, in group.Input) { told <- in.(group.Fetched) }
 	p.publisher.append(t, testSpec, entries(1, 500)...)
 	p.poller.start(group.Fetch{Group: testTheme.Group(), Feed: p.ref, From: p.ref.Publisher})
 	got, want := <-told, headOf(p.publisher.store, p.ref)

@@ -58,7 +58,7 @@ func (p *poller) start(o group.Fetch) {
 			p.suspect(o.From)
 			p.log.Debug("poll failed", "feed", o.Feed.URL, "from", o.From.Short(), "err", err)
 		}
-		p.tell(o.Group, group.Stored{
+		p.tell(o.Group, group.Fetched{
 			Feed: o.Feed, From: o.From, Head: headOf(p.store, o.Feed), Known: known, Failed: err != nil,
 		})
 	})

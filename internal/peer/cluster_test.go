@@ -130,7 +130,7 @@ func (c *cluster) do(h *host, out Output) {
 		h.disk.Groups[h.themes()[out.Group]] = out.State
 		report(In{Group: out.Group, Input: group.Persisted{Token: out.Token}})
 	case group.Fetch:
-		report(In{Group: out.Group, Input: group.Stored{Feed: out.Feed, From: out.From, Failed: true}})
+		report(In{Group: out.Group, Input: group.Fetched{Feed: out.Feed, From: out.From, Failed: true}})
 	case Lookup:
 		if peers := c.book[out.Theme]; peers != nil {
 			report(Members{Theme: out.Theme, Peers: peers})

@@ -35,7 +35,7 @@ type State struct {
 }
 
 // Input is one thing that happened. Those of group that a driver makes
-// (Persisted, Appended, Stored, Attach, Detach, Checked) come wrapped in In.
+// (Persisted, Appended, Fetched, Attach, Detach, Checked) come wrapped in In.
 type Input interface{ IsInput() }
 
 // Inputs.
