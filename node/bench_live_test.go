@@ -107,7 +107,7 @@ func (w *benchNet) attached(theme feedring.Theme, clients int) []int {
 		loads = loads[:0]
 		total := 0
 		for _, n := range w.nodes {
-			leases := n.loop.View().Members[theme].Leases
+			leases := n.loop.View().Memberships[theme].Leases
 			loads, total = append(loads, leases), total+leases
 		}
 		return total == clients

@@ -20,7 +20,7 @@ func (n *Node) metrics() http.Handler {
 			func() float64 { return float64(value()) }))
 	}
 	gauge("peers", "Peers of the network that are connected.", func() float64 { return float64(len(n.host.Peers())) })
-	gauge("groups", "Groups that this peer is a member of.", func() float64 { return float64(len(n.loop.View().Members)) })
+	gauge("groups", "Groups that this peer is a member of.", func() float64 { return float64(len(n.loop.View().Memberships)) })
 	gauge("ring_groups", "Groups on the ring, as this peer sees it.", func() float64 { return float64(len(n.loop.View().Ring)) })
 	gauge("clients", "Clients that this peer serves.", func() float64 { return float64(n.Status().Clients) })
 	gauge("entries", "Entries in the store.", func() float64 { return float64(n.Status().Entries) })

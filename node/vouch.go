@@ -81,7 +81,7 @@ func (n *Node) feedLink(ctx context.Context, o group.Check) (string, error) {
 // claimed reports whether the publisher's own row says that the feed's site
 // names it.
 func (n *Node) claimed(o group.Check) bool {
-	for _, v := range n.loop.View().Members {
+	for _, v := range n.loop.View().Memberships {
 		if v.Group != o.Group {
 			continue
 		}
@@ -100,7 +100,7 @@ func (n *Node) claimed(o group.Check) bool {
 // the group has it now.
 func (n *Node) vouchedBy(theme feedring.Theme) func(feedring.FeedRef) string {
 	return func(ref feedring.FeedRef) string {
-		if v, ok := n.loop.View().Members[theme]; ok {
+		if v, ok := n.loop.View().Memberships[theme]; ok {
 			return v.VouchedBy(ref)
 		}
 		return ""
@@ -142,7 +142,7 @@ func (n *Node) Vouch(ctx context.Context, site string) (web.VouchAdvice, error) 
 // lookAtSites makes the groups look again: whoever asks what to publish has
 // published it, or is about to.
 func (n *Node) lookAtSites() {
-	for theme := range n.loop.View().Members {
+	for theme := range n.loop.View().Memberships {
 		n.tell(theme.Group(), group.Look{})
 	}
 }

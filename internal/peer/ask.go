@@ -161,7 +161,7 @@ func firstNot(of, not []feedring.PeerID) feedring.PeerID {
 
 // starting reports whether this peer may yet come to know of groups.
 func (m *Machine) starting() bool {
-	return len(m.members) > 0 || m.cfg.Joining && (!m.joined || len(m.known) > 0 && !m.ring.Synced())
+	return len(m.memberships) > 0 || m.cfg.Joining && (!m.joined || len(m.known) > 0 && !m.ring.Synced())
 }
 
 // coordinators lists who may coordinate, best first: the manager of the theme's
@@ -169,12 +169,12 @@ func (m *Machine) starting() bool {
 // before its secondary; a peer without groups asks a manager of its map.
 func (m *Machine) coordinators(in *Ask) []feedring.PeerID {
 	var list []feedring.PeerID
-	if it := m.members[in.Query.Theme.Group()]; it.settled() {
+	if it := m.memberships[in.Query.Theme.Group()]; it.settled() {
 		list = append(list, it.leaders()...)
 		list = append(list, m.cfg.Self)
 	}
 	for _, g := range m.ids() {
-		if it := m.members[g]; it.settled() {
+		if it := m.memberships[g]; it.settled() {
 			list = append(list, it.leaders()...)
 			list = append(list, m.cfg.Self)
 		}

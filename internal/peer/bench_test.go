@@ -45,4 +45,4 @@ func BenchmarkAsk(b *testing.B) {
 	}
 }
 
-func (h *host) role(theme feedring.Theme) feedring.Role { return h.members[theme.Group()].role }
+func (h *host) role(theme feedring.Theme) feedring.Role { return h.memberships[theme.Group()].role }

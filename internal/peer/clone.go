@@ -18,11 +18,11 @@ func (m *Machine) Clone() *Machine {
 	source := *m.source
 	c.source, c.random = &source, rand.New(&source)
 	c.ring = m.ring.Clone(c.test)
-	c.members = map[feedring.GroupID]*member{}
-	for g, it := range m.members {
+	c.memberships = map[feedring.GroupID]*membership{}
+	for g, it := range m.memberships {
 		copied := *it
 		copied.group = it.group.Clone()
-		c.members[g] = &copied
+		c.memberships[g] = &copied
 	}
 	c.known = slices.Clone(m.known)
 	c.asks = map[askKey]*ask{}
@@ -61,7 +61,7 @@ func (m *Machine) Fingerprint() uint64 {
 	h.Write(state)
 	fmt.Fprintln(h, m.ring.Fingerprint(), m.addrs, m.known, m.joined, m.leaving.UnixNano(), m.departed)
 	for _, g := range m.ids() {
-		it := m.members[g]
+		it := m.memberships[g]
 		fmt.Fprintln(h, g, it.group.Fingerprint(), it.role, it.phase, it.next.UnixNano(),
 			it.book, it.via, it.above, it.leaving, it.told.Term, it.told.Acknowledged)
 	}

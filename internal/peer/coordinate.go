@@ -75,12 +75,12 @@ func validQuery(q *Query) bool {
 // seat is where this peer stands on the ring for a query: the theme's own
 // group, else the lowest that it manages, else the lowest that it is in.
 func (m *Machine) seat(theme feedring.Theme) (feedring.GroupID, bool) {
-	if it := m.members[theme.Group()]; it.settled() {
+	if it := m.memberships[theme.Group()]; it.settled() {
 		return it.id, true
 	}
-	var lowest *member
+	var lowest *membership
 	for _, g := range m.ids() {
-		it := m.members[g]
+		it := m.memberships[g]
 		if it.settled() && (lowest == nil || it.role == feedring.RoleManager && lowest.role != feedring.RoleManager) {
 			lowest = it
 		}
@@ -95,7 +95,7 @@ func (m *Machine) seat(theme feedring.Theme) (feedring.GroupID, bool) {
 // no other can have that theme; a shortcut; or the ring.
 func (m *Machine) start(j *job) {
 	theme := j.query.Theme
-	own := m.members[theme.Group()]
+	own := m.memberships[theme.Group()]
 	row, live, _ := m.ring.Row(theme.Group())
 	switch {
 	case theme == "" && m.cfg.Routing == Shortcut:

@@ -104,7 +104,7 @@ func (f *faults) certain(theme feedring.Theme) bool {
 		if h.down {
 			continue
 		}
-		if it := h.members[theme.Group()]; it.settled() && it.role == feedring.RoleManager && it.group.Serves("") {
+		if it := h.memberships[theme.Group()]; it.settled() && it.role == feedring.RoleManager && it.group.Serves("") {
 			served = true
 		}
 		if _, live, _ := h.ring.Row(theme.Group()); !live {
@@ -212,7 +212,7 @@ func (f *faults) recover() {
 			f.t.Logf("%s sees %d of %d", name, len(h.ring.Live()), len(groups))
 			for _, g := range h.ids() {
 				row, live, known := h.ring.Row(g)
-				it := h.members[g]
+				it := h.memberships[g]
 				f.t.Logf("  %s is %s of %s (phase %d, %+v): live %v, known %v, %+v", name, it.role, it.theme, it.phase, it.seen.Term, live, known, row)
 			}
 		}

@@ -22,7 +22,7 @@ func (m *Machine) offer(o Offer) {
 		}
 	}
 	for _, g := range m.ids() {
-		it := m.members[g]
+		it := m.memberships[g]
 		if _, kept := o.Feeds[it.theme]; !kept {
 			it.again = nil
 			m.leave(it)
@@ -34,7 +34,7 @@ func compareThemes(a, b feedring.Theme) int { return a.Group().Compare(b.Group()
 
 // admit begins a membership, or changes what an old one says.
 func (m *Machine) admit(theme feedring.Theme, feeds []feedring.Feed) {
-	it := m.members[theme.Group()]
+	it := m.memberships[theme.Group()]
 	switch {
 	case it != nil && it.leaving:
 		it.again = feeds
@@ -48,8 +48,8 @@ func (m *Machine) admit(theme feedring.Theme, feeds []feedring.Feed) {
 	m.decide(it)
 }
 
-func (m *Machine) begin(theme feedring.Theme) *member {
-	if len(m.members) >= maxMembers {
+func (m *Machine) begin(theme feedring.Theme) *membership {
+	if len(m.memberships) >= maxMemberships {
 		return nil
 	}
 	machine, err := group.New(group.Config{
@@ -59,15 +59,15 @@ func (m *Machine) begin(theme feedring.Theme) *member {
 	if err != nil {
 		return nil // New of this package checked the same configuration
 	}
-	it := &member{theme: theme, id: theme.Group(), group: machine, seen: machine.View(), offered: m.now}
-	m.members[it.id] = it
+	it := &membership{theme: theme, id: theme.Group(), group: machine, seen: machine.View(), offered: m.now}
+	m.memberships[it.id] = it
 	m.drive(it, group.Holding{Heads: m.saved.Heads[theme]})
 	m.emit(Lookup{Theme: theme})
 	return it
 }
 
 // leave ends a membership in good order.
-func (m *Machine) leave(it *member) {
+func (m *Machine) leave(it *membership) {
 	if it.leaving {
 		return
 	}
@@ -77,7 +77,7 @@ func (m *Machine) leave(it *member) {
 		return
 	}
 	m.drive(it, group.Depart{})
-	if m.members[it.id] == it {
+	if m.memberships[it.id] == it {
 		it.leaving = true
 	}
 }
@@ -96,7 +96,7 @@ func (m *Machine) know(k Known) {
 
 // named takes what the address book knows of a group.
 func (m *Machine) named(in Members) {
-	it := m.members[in.Theme.Group()]
+	it := m.memberships[in.Theme.Group()]
 	if it == nil {
 		return
 	}
@@ -109,7 +109,7 @@ func (m *Machine) named(in Members) {
 // reconsider looks again at the memberships that are not settled.
 func (m *Machine) reconsider() {
 	for _, g := range m.ids() {
-		if it := m.members[g]; it.phase < founding {
+		if it := m.memberships[g]; it.phase < founding {
 			m.decide(it)
 		}
 	}
@@ -119,7 +119,7 @@ func (m *Machine) reconsider() {
 // where the manager is silent; found at once where the map lacks the theme or
 // nobody is known. Once it joins, the membership itself decides when nobody
 // answers and who of several founds: it alone hears who else is there.
-func (m *Machine) decide(it *member) {
+func (m *Machine) decide(it *membership) {
 	it.next = time.Time{}
 	if it.role != feedring.RoleNone {
 		it.phase = inside
@@ -141,7 +141,7 @@ func (m *Machine) decide(it *member) {
 // compareWithMap repeats what the map says of a rival: a step that came while
 // the membership was busy is not lost. A dead row with a higher number, seen
 // only after this peer founded, is outbid: else it would hide the group.
-func (m *Machine) compareWithMap(it *member) {
+func (m *Machine) compareWithMap(it *membership) {
 	it.next = m.now.Add(m.cfg.Refresh)
 	row, live, known := m.ring.Row(it.id)
 	mine := it.seen
@@ -157,7 +157,7 @@ func (m *Machine) compareWithMap(it *member) {
 }
 
 // ways lists whom this peer may join through.
-func (m *Machine) ways(it *member) []feedring.PeerID {
+func (m *Machine) ways(it *membership) []feedring.PeerID {
 	var via []feedring.PeerID
 	if row, live, _ := m.ring.Row(it.id); live {
 		via = append(via, row.Term.Claimant, row.Secondary)
@@ -168,7 +168,7 @@ func (m *Machine) ways(it *member) []feedring.PeerID {
 
 // mayFound reports whether this peer knows the map, or nobody to ask for it,
 // or waited long enough.
-func (m *Machine) mayFound(it *member) bool {
+func (m *Machine) mayFound(it *membership) bool {
 	switch {
 	case m.ring.Synced():
 		return true
@@ -183,7 +183,7 @@ func (m *Machine) mayFound(it *member) bool {
 
 // enter joins, and looks again each half period: by then the map may name a
 // peer that took the silent manager's place.
-func (m *Machine) enter(it *member, via []feedring.PeerID) {
+func (m *Machine) enter(it *membership, via []feedring.PeerID) {
 	it.phase = entering
 	it.next = m.now.Add(m.cfg.Refresh / 2)
 	above := m.ring.Highest(it.id)
@@ -196,7 +196,7 @@ func (m *Machine) enter(it *member, via []feedring.PeerID) {
 // found makes this peer the first of its group, under a number above any that
 // the map shows: a newcomer at 1 would stay invisible behind a dead group's
 // row.
-func (m *Machine) found(it *member) {
+func (m *Machine) found(it *membership) {
 	it.phase = founding
 	it.next = m.now.Add(m.cfg.Refresh)
 	m.drive(it, group.Establish{Above: m.ring.Highest(it.id)})
@@ -209,7 +209,7 @@ func (m *Machine) depart() {
 	}
 	m.leaving = m.now.Add(departWithin)
 	for _, g := range m.ids() {
-		it := m.members[g]
+		it := m.memberships[g]
 		it.again = nil
 		m.leave(it)
 	}
@@ -220,7 +220,7 @@ const departWithin = 3 * time.Second
 // departDue ends the machine once every group is left, and answers whoever
 // still waits.
 func (m *Machine) departDue() {
-	if m.leaving.IsZero() || len(m.members) > 0 && m.now.Before(m.leaving) {
+	if m.leaving.IsZero() || len(m.memberships) > 0 && m.now.Before(m.leaving) {
 		return
 	}
 	for _, key := range sorted(m.asks, askKey.compare) {

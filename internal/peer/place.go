@@ -33,7 +33,7 @@ func (m *Machine) place(j *job, g feedring.GroupID, hops int, shortcut bool) {
 }
 
 func (m *Machine) themeOf(g feedring.GroupID) feedring.Theme {
-	if it := m.members[g]; it != nil {
+	if it := m.memberships[g]; it != nil {
 		return it.theme
 	}
 	row, _, _ := m.ring.Row(g)
@@ -42,7 +42,7 @@ func (m *Machine) themeOf(g feedring.GroupID) feedring.Theme {
 
 // leadersOf names the manager and the secondary of any group.
 func (m *Machine) leadersOf(g feedring.GroupID) []feedring.PeerID {
-	if it := m.members[g]; it.settled() {
+	if it := m.memberships[g]; it.settled() {
 		return it.leaders()
 	}
 	row, _, known := m.ring.Row(g)
@@ -78,7 +78,7 @@ func (m *Machine) askPlace(j *job, g feedring.GroupID, p *place) {
 }
 
 func (m *Machine) termOf(g feedring.GroupID) feedring.Term {
-	if it := m.members[g]; it != nil {
+	if it := m.memberships[g]; it != nil {
 		return it.seen.Term
 	}
 	row, _, _ := m.ring.Row(g)

@@ -184,7 +184,7 @@ func (s *script) roles(name feedring.PeerID) {
 	}
 	fmt.Fprintf(&s.out, "%s", name)
 	for _, g := range h.ids() {
-		it := h.members[g]
+		it := h.memberships[g]
 		fmt.Fprintf(&s.out, " %s:%s", it.theme, it.role)
 	}
 	fmt.Fprintln(&s.out)

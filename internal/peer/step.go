@@ -18,11 +18,11 @@ type Machine struct {
 	random *rand.Rand
 	saved  State
 
-	ring    *ring.Machine
-	members map[feedring.GroupID]*member
-	addrs   []string
-	known   []feedring.PeerID
-	joined  bool // every address to join through was tried
+	ring        *ring.Machine
+	memberships map[feedring.GroupID]*membership
+	addrs       []string
+	known       []feedring.PeerID
+	joined      bool // every address to join through was tried
 
 	asks     map[askKey]*ask
 	jobs     map[attempt]*job
@@ -55,12 +55,12 @@ func (a attempt) compare(b attempt) int {
 
 // Limits of the tables. What comes beyond is dropped, and asked again.
 const (
-	maxAsks    = 10_000
-	maxJobs    = 10_000
-	maxKnown   = 256
-	maxMembers = 1000
-	maxLoop    = 100_000 // messages to oneself in one round
-	maxRounds  = 8
+	maxAsks        = 10_000
+	maxJobs        = 10_000
+	maxKnown       = 256
+	maxMemberships = 1000
+	maxLoop        = 100_000 // messages to oneself in one round
+	maxRounds      = 8
 )
 
 // New returns a peer that has offered nothing yet. It fails where cfg cannot
@@ -71,7 +71,7 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 	}
 	m := &Machine{
 		cfg: cfg, source: rand.NewPCG(cfg.Seed, 0x70656572), saved: st, now: now,
-		members: map[feedring.GroupID]*member{}, asks: map[askKey]*ask{}, jobs: map[attempt]*job{},
+		memberships: map[feedring.GroupID]*membership{}, asks: map[askKey]*ask{}, jobs: map[attempt]*job{},
 		finished: finished{seen: map[attempt]bool{}},
 	}
 	m.random = rand.New(m.source)
@@ -85,7 +85,7 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 
 // test is what the ring asks of the memberships.
 func (m *Machine) test(g feedring.GroupID, provider string) (serves, member bool) {
-	it := m.members[g]
+	it := m.memberships[g]
 	if it == nil || it.role == feedring.RoleNone {
 		return false, false
 	}
@@ -106,7 +106,7 @@ func (m *Machine) Step(now time.Time, in Input) []Output {
 	case Receive:
 		m.receive(in.From, in.Message)
 	case In:
-		if it := m.members[in.Group]; it != nil && in.Input != nil {
+		if it := m.memberships[in.Group]; it != nil && in.Input != nil {
 			m.drive(it, in.Input)
 		} else if attach, ok := in.Input.(group.Attach); ok {
 			m.emit(group.Refuse{Stream: attach.Stream, Reason: "this peer is not in the group: go to another"})
@@ -154,8 +154,8 @@ func (m *Machine) due() {
 func (m *Machine) round() {
 	m.loop()
 	for _, g := range m.ids() {
-		if it := m.members[g]; it != nil {
-			m.memberDue(it)
+		if it := m.memberships[g]; it != nil {
+			m.membershipDue(it)
 		}
 	}
 	m.loop()
@@ -182,7 +182,7 @@ func (m *Machine) Deadline() time.Time {
 		}
 	}
 	earlier(m.leaving)
-	for _, it := range m.members {
+	for _, it := range m.memberships {
 		earlier(it.group.Deadline())
 		earlier(it.next)
 	}
@@ -197,7 +197,7 @@ func (m *Machine) Deadline() time.Time {
 
 // ids returns the groups that this peer is in, in ring order.
 func (m *Machine) ids() []feedring.GroupID {
-	return sorted(m.members, feedring.GroupID.Compare)
+	return sorted(m.memberships, feedring.GroupID.Compare)
 }
 
 func sorted[K comparable, V any](of map[K]V, compare func(a, b K) int) []K {
@@ -255,7 +255,7 @@ func (m *Machine) receive(from feedring.PeerID, message feedring.Message) {
 	case group.Placed:
 		m.placed(from, message)
 	case group.Message:
-		if it := m.members[message.Of().Group]; it != nil {
+		if it := m.memberships[message.Of().Group]; it != nil {
 			m.drive(it, group.Receive{From: from, Message: message})
 		}
 	case Query:
@@ -291,7 +291,7 @@ func (m *Machine) stepRing(in ring.Input) {
 	if !synced && m.ring.Synced() {
 		m.view = nil
 		// Those that waited for the map go on at once.
-		for _, it := range m.members {
+		for _, it := range m.memberships {
 			if it.phase == waiting {
 				it.next = m.now
 			}

@@ -14,7 +14,7 @@ func (m *Machine) suggest(theme feedring.Theme, provider string) []string {
 		themes = append(themes, string(row.Theme))
 	}
 	for _, g := range m.ids() {
-		if it := m.members[g]; it.settled() && (theme == "" || it.theme == theme) {
+		if it := m.memberships[g]; it.settled() && (theme == "" || it.theme == theme) {
 			providers = append(providers, it.providers()...)
 		}
 	}
@@ -28,7 +28,7 @@ func (m *Machine) suggest(theme feedring.Theme, provider string) []string {
 	return slices.DeleteFunc(near, func(s string) bool { return s == "" || s == provider || s == string(theme) })
 }
 
-func (it *member) providers() []string {
+func (it *membership) providers() []string {
 	var names []string
 	for i := range it.seen.Members {
 		for _, f := range it.seen.Members[i].Row.Feeds {

@@ -14,9 +14,9 @@ type View struct {
 	Addrs  map[feedring.PeerID][]string          // of managers and secondaries, as the map tells them
 	Groups map[feedring.Theme]feedring.Catalogue // of the groups that this peer is in
 	Roles  map[feedring.Theme]Standing
-	// Members is this peer's membership of each group that it is in.
-	Members map[feedring.Theme]*group.View
-	Synced  bool // this peer had the whole map of another one
+	// Memberships is this peer's membership of each group that it is in.
+	Memberships map[feedring.Theme]*group.View
+	Synced      bool // this peer had the whole map of another one
 }
 
 // Standing is this peer's place in one group.
@@ -52,11 +52,11 @@ func (m *Machine) View() *View {
 
 func (m *Machine) look() *View {
 	v := &View{
-		Addrs:   map[feedring.PeerID][]string{},
-		Groups:  map[feedring.Theme]feedring.Catalogue{},
-		Roles:   map[feedring.Theme]Standing{},
-		Members: map[feedring.Theme]*group.View{},
-		Synced:  m.ring.Synced(),
+		Addrs:       map[feedring.PeerID][]string{},
+		Groups:      map[feedring.Theme]feedring.Catalogue{},
+		Roles:       map[feedring.Theme]Standing{},
+		Memberships: map[feedring.Theme]*group.View{},
+		Synced:      m.ring.Synced(),
 	}
 	for _, row := range m.ring.Live() {
 		v.Ring = append(v.Ring, feedring.RingGroup{
@@ -68,18 +68,18 @@ func (m *Machine) look() *View {
 			v.Addrs[row.Secondary] = slices.Clone(row.Deputy.Addrs)
 		}
 	}
-	for _, it := range m.members {
+	for _, it := range m.memberships {
 		v.Roles[it.theme] = Standing{Role: it.role, Term: it.seen.Term}
 		if it.role != feedring.RoleNone {
 			v.Groups[it.theme] = it.catalogue()
-			v.Members[it.theme] = it.seen
+			v.Memberships[it.theme] = it.seen
 		}
 	}
 	return v
 }
 
 // catalogue is the group in the form that commands print.
-func (it *member) catalogue() feedring.Catalogue {
+func (it *membership) catalogue() feedring.Catalogue {
 	v := it.seen
 	c := feedring.Catalogue{Theme: it.theme, Manager: v.Manager, Secondary: v.Secondary, Term: v.Term.Number}
 	for i := range v.Members {

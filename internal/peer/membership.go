@@ -9,9 +9,9 @@ import (
 	"github.com/feedring/feedring/ring"
 )
 
-// member is this peer's membership of one group, with what the peer decides
+// membership is this peer's membership of one group, with what the peer decides
 // around it: how it gets in, and what the ring is told.
-type member struct {
+type membership struct {
 	theme feedring.Theme
 	id    feedring.GroupID
 	group *group.Machine
@@ -40,15 +40,15 @@ const (
 )
 
 // settled reports whether this peer has a role in the group.
-func (it *member) settled() bool { return it != nil && it.role != feedring.RoleNone && !it.leaving }
+func (it *membership) settled() bool { return it != nil && it.role != feedring.RoleNone && !it.leaving }
 
 // leaders names the manager and the secondary that this peer follows.
-func (it *member) leaders() []feedring.PeerID {
+func (it *membership) leaders() []feedring.PeerID {
 	return distinct([]feedring.PeerID{it.seen.Manager, it.seen.Secondary})
 }
 
 // drive steps a membership and does what it wants of this peer.
-func (m *Machine) drive(it *member, in group.Input) {
+func (m *Machine) drive(it *membership, in group.Input) {
 	for _, out := range it.group.Step(m.now, in) {
 		switch out := out.(type) {
 		case group.Send:
@@ -91,18 +91,18 @@ func frequent(in group.Input) bool {
 	return false
 }
 
-// memberDue wakes a membership, and decides again what waits.
-func (m *Machine) memberDue(it *member) {
+// membershipDue wakes a membership, and decides again what waits.
+func (m *Machine) membershipDue(it *membership) {
 	if at := it.group.Deadline(); !at.IsZero() && !at.After(m.now) {
 		m.drive(it, group.Tick{})
 	}
-	if m.members[it.id] == it && !it.next.IsZero() && !it.next.After(m.now) {
+	if m.memberships[it.id] == it && !it.next.IsZero() && !it.next.After(m.now) {
 		m.decide(it)
 	}
 }
 
 // tellRing announces a manager's row, and gives it back when the role is over.
-func (m *Machine) tellRing(it *member) {
+func (m *Machine) tellRing(it *membership) {
 	if it.role == feedring.RoleManager && !it.leaving {
 		row := it.row(m.addrs)
 		if row.Term.Claimant == m.cfg.Self {
@@ -119,7 +119,7 @@ func (m *Machine) tellRing(it *member) {
 // vacate gives the seat up. Where nobody else followed, the claim itself is
 // over: else it would stay on the map as the group's, and name a peer that
 // does not answer for it.
-func (m *Machine) vacate(it *member, followed bool) {
+func (m *Machine) vacate(it *membership, followed bool) {
 	row := it.told
 	it.told = ring.Row{}
 	if followed {
@@ -134,12 +134,12 @@ func (m *Machine) vacate(it *member, followed bool) {
 // left ends a membership. The last peer of a group leaves its tombstone, and
 // so does a manager whose successor is on the map; else the row stays, and its
 // secondary answers.
-func (m *Machine) left(it *member) {
+func (m *Machine) left(it *membership) {
 	it.role = feedring.RoleNone
 	if !it.told.Term.IsZero() {
 		m.vacate(it, it.told.Peers > 1 && m.ring.Highest(it.id) <= it.told.Term.Number)
 	}
-	delete(m.members, it.id)
+	delete(m.memberships, it.id)
 	if again := it.again; again != nil { // offered anew while it left
 		m.admit(it.theme, again)
 	}
@@ -147,7 +147,7 @@ func (m *Machine) left(it *member) {
 
 // rival tells a membership of a claim that the map shows on its group.
 func (m *Machine) rival(c ring.Changed) {
-	if it := m.members[c.Row.Group]; it != nil && !c.Lost && !c.Row.Gone {
+	if it := m.memberships[c.Row.Group]; it != nil && !c.Lost && !c.Row.Gone {
 		m.tellRival(it, c.Row)
 		if it.phase < founding {
 			it.next = m.now
@@ -155,7 +155,7 @@ func (m *Machine) rival(c ring.Changed) {
 	}
 }
 
-func (m *Machine) tellRival(it *member, row ring.Row) {
+func (m *Machine) tellRival(it *membership, row ring.Row) {
 	if row.Term.Claimant == m.cfg.Self || !it.settled() {
 		return
 	}
@@ -168,7 +168,7 @@ func (m *Machine) rivalsDue() {
 	m.rivals = nil
 	slices.SortFunc(groups, feedring.GroupID.Compare)
 	for _, g := range slices.Compact(groups) {
-		it := m.members[g]
+		it := m.memberships[g]
 		row, live, _ := m.ring.Row(g)
 		if it == nil || !live || row.Term.Claimant == m.cfg.Self {
 			continue
@@ -179,7 +179,7 @@ func (m *Machine) rivalsDue() {
 }
 
 // row is what the ring is told of the group.
-func (it *member) row(addrs []string) ring.Row {
+func (it *membership) row(addrs []string) ring.Row {
 	v := it.seen
 	row := ring.Row{
 		Group: it.id, Theme: it.theme, Term: v.Term, Acknowledged: v.Acknowledged, Secondary: v.Secondary,
