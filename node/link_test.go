@@ -172,6 +172,7 @@ func TestLinksGiveIdleStreamsBack(t *testing.T) {
 		ls.send("a", note("2"), false)
 		time.Sleep(linkIdle - time.Second)
 		synctest.Wait()
+		synctest.Wait()
 		if kept, closed := counts(ls, w); kept != 1 || closed != 0 {
 			t.Error("a link in use was given back")
 		}
