@@ -152,8 +152,10 @@ func (n *Node) background(f func()) bool { return n.running.run(f) }
 func (n *Node) Close(ctx context.Context) error {
 	n.closing.Do(func() {
 		n.stopLooking()
+		var saving sync.WaitGroup
+		saving.Go(func() { n.origins.saveAll(ctx) })
 		n.depart(ctx)
-		n.origins.saveAll(ctx)
+		saving.Wait()
 		n.closed = n.release()
 	})
 	return n.closed
@@ -161,7 +163,7 @@ func (n *Node) Close(ctx context.Context) error {
 
 // releaseWithin is how long what runs in the background may take to notice that
 // the peer stops. What takes longer finds the store closed, which harms nothing.
-const releaseWithin = time.Second
+const releaseWithin = 500 * time.Millisecond
 
 // release gives back what was taken, in the opposite order, whatever of it there
 // is.

@@ -143,7 +143,8 @@ func TestCloseUnderLoad(t *testing.T) {
 	eventually(t, "load", func() bool { return a.Status().Entries > 100 && a.Status().Clients > 5 })
 	began := time.Now()
 	check(t, a.Close(context.Background()))
-	if took := time.Since(began); took > 2*time.Second {
+	// What each step may take adds up to two seconds; slow machines add to it.
+	if took := time.Since(began); took > 4*time.Second {
 		t.Errorf("closed after %s", took)
 	}
 	check(t, a.Close(context.Background()))

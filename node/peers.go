@@ -17,7 +17,7 @@ const (
 	saveEvery    = time.Minute
 	saveSoon     = 500 * time.Millisecond
 	lookupWithin = 10 * time.Second
-	departWithin = 1200 * time.Millisecond // to hand roles over: a few round trips
+	departWithin = time.Second // to hand roles over: a few round trips
 	knownRecord  = "known"
 )
 
