@@ -124,6 +124,10 @@ func (m *Machine) credible(t feedring.Term, in Receive) bool {
 			m.stale(in.From)
 		}
 		m.wantRows(in.From)
+		if m.joining.active && m.lead.claim.Term.IsZero() && in.From == t.Claimant {
+			m.joining.add(t.Claimant, m.cfg.Self)
+			m.sendJoin(t.Claimant) // whoever is looked for has spoken
+		}
 		return false
 	}
 	if m.stranger() {
