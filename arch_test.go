@@ -1,10 +1,12 @@
 package feedring_test
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -113,9 +115,12 @@ func mayImport(allowed []string, room string) bool {
 	return false
 }
 
-// TestPureRoomsReadNoClock looks for the functions that a pure room must not
-// call although it imports their package.
-func TestPureRoomsReadNoClock(t *testing.T) {
+// TestPureRoomsDecideAlone walks the code of the pure rooms: they start no
+// goroutine, read no clock, and take chances only from a source that they were
+// given.
+func TestPureRoomsDecideAlone(t *testing.T) {
+	chance := []string{"New", "NewPCG", "PCG", "Rand", "Source"}
+	clock := []string{"Now", "Since", "Until", "After", "AfterFunc", "NewTimer", "NewTicker", "Tick", "Sleep"}
 	for room := range pure {
 		files, err := filepath.Glob(filepath.Join(room, "*.go"))
 		if err != nil {
@@ -125,15 +130,31 @@ func TestPureRoomsReadNoClock(t *testing.T) {
 			if strings.HasSuffix(name, "_test.go") {
 				continue
 			}
-			text, err := os.ReadFile(name)
+			set := token.NewFileSet()
+			f, err := parser.ParseFile(set, name, nil, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, call := range []string{"time.Now(", "time.Since(", "time.Until(", "time.After(", "time.NewTimer(", "time.Sleep(", "\tgo func", "rand.Int"} {
-				if strings.Contains(string(text), call) {
-					t.Errorf("%s calls %s: a machine is told the time and its chances", name, strings.TrimSpace(call))
+			ast.Inspect(f, func(n ast.Node) bool {
+				if g, ok := n.(*ast.GoStmt); ok {
+					t.Errorf("%s starts a goroutine: a machine does one thing at a time", set.Position(g.Pos()))
 				}
-			}
+				use, ok := n.(*ast.SelectorExpr)
+				if !ok {
+					return true
+				}
+				of, ok := use.X.(*ast.Ident)
+				if !ok || of.Obj != nil {
+					return true
+				}
+				if of.Name == "time" && slices.Contains(clock, use.Sel.Name) {
+					t.Errorf("%s calls time.%s: a machine is told the time", set.Position(use.Pos()), use.Sel.Name)
+				}
+				if of.Name == "rand" && !slices.Contains(chance, use.Sel.Name) {
+					t.Errorf("%s uses rand.%s: a machine takes its chances from its own source", set.Position(use.Pos()), use.Sel.Name)
+				}
+				return true
+			})
 		}
 	}
 }
