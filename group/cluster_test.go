@@ -309,7 +309,7 @@ func (c *cluster) fetch(n *testNode, o Fetch) {
 		var batch []testEntry
 		if !res.Failed {
 			for _, e := range from.store[o.Feed] {
-				if e.pos.Compare(o.After) > 0 && (!o.After.IsZero() || !e.seen.Before(o.Fresh)) && len(batch) < 50 {
+				if !o.Proof && e.pos.Compare(o.After) > 0 && (!o.After.IsZero() || !e.seen.Before(o.Fresh)) && len(batch) < 50 {
 					batch = append(batch, e)
 				}
 			}

@@ -41,7 +41,8 @@ const (
 	maxFlying   = 64      // polls under way
 	maxQueue    = 16      // batches of one feed that wait for the one before
 	maxProbes   = 64      // probes for other peers' intentions
-	maxJump     = 1 << 20 // how far a number may be above all known ones
+	maxJump     = 1 << 20 // how far a number may be above all known ones, an epoch above the clock (12 days)
+	maxAsked    = 8       // peers asked at once for proof that an own log was lost
 	maxNumber   = feedring.MaxTermNumber
 	maxUnknown  = maxNumber / 2 // the greatest number that one takes who has nothing to measure it by
 	meshAbove   = 64            // peers beyond which a group spreads over a mesh

@@ -10,11 +10,11 @@ import (
 // this peer is behind. It reports whether pos was news.
 func (m *Machine) learn(ref feedring.FeedRef, pos feedring.Position, from feedring.PeerID) bool {
 	if ref.Publisher == m.cfg.Self {
-		m.ownHeadTold(ref.URL, pos)
+		m.ownHeadTold(ref.URL, pos, from)
 		return false
 	}
 	h := m.headOf(ref)
-	if h == nil || pos.Compare(h.known) <= 0 || pos.Sequence >= maxNumber || pos.Epoch >= maxNumber {
+	if h == nil || pos.Compare(h.known) <= 0 || !m.sane(pos) {
 		return false
 	}
 	if h.pos.IsZero() && pos.Sequence > 1 {
@@ -106,6 +106,10 @@ func (m *Machine) holder(ref feedring.FeedRef, h *head) feedring.PeerID {
 
 // fetched is the end of a poll.
 func (m *Machine) fetched(s Fetched) {
+	if s.Feed.Publisher == m.cfg.Self {
+		m.ownHeadProven(s)
+		return
+	}
 	h := m.heads[s.Feed]
 	if h == nil || !h.flying {
 		return

@@ -49,8 +49,10 @@ type (
 		Failed bool
 	}
 	// Fetched is the outcome of Fetch: the store now holds everything through
-	// Head, and Known is the head that the other side told. Failed: the other
-	// side did not answer, or what it sent did not hold.
+	// Head, and Known is the newest entry that the other side showed, verified:
+	// zero where it showed none. Beyond Head it was not seen after Fresh, and
+	// neither was anything before it. Failed: the other side did not answer, or
+	// what it sent did not hold.
 	Fetched struct {
 		Feed   feedring.FeedRef
 		From   feedring.PeerID

@@ -37,13 +37,15 @@ type (
 		First feedring.Position
 	}
 	// Fetch polls Feed from a peer; Fetched follows. Entries seen before Fresh
-	// are left out where After is zero.
+	// are left out, but for the newest where all are. Proof stores nothing: only
+	// Fetched.Known is wanted.
 	Fetch struct {
 		Group feedring.GroupID
 		Feed  feedring.FeedRef
 		From  feedring.PeerID
 		After feedring.Position
 		Fresh time.Time
+		Proof bool
 	}
 	// Wake tells followers of Feed that the store holds more.
 	Wake struct {

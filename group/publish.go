@@ -14,6 +14,7 @@ type own struct {
 	busy  bool
 	batch uint64
 	queue []Publish
+	asked []feedring.PeerID // polled for proof that the store was lost
 }
 
 // ownFeed returns the state of an own feed, with an epoch above those known.
@@ -84,23 +85,62 @@ func (m *Machine) appended(a Appended) {
 	}
 }
 
-// ownHeadTold: another peer holds more of an own feed than this peer made, so
-// this peer lost its store. It goes on in a new epoch, above all of it.
-func (m *Machine) ownHeadTold(url string, pos feedring.Position) {
+// ownHeadTold: another peer says that it holds more of an own feed than this
+// peer made. Anybody can say that, so it is asked for the newest entry of it,
+// which this peer must have signed.
+func (m *Machine) ownHeadTold(url string, pos feedring.Position, by feedring.PeerID) {
 	o := m.own[url]
-	if o == nil || pos.Epoch >= maxNumber {
+	if o == nil || !m.beyondOwn(url, o, pos) || m.members[by] == nil || by == m.cfg.Self {
 		return
 	}
-	var held feedring.Position
-	if h := m.heads[m.ownRef(url)]; h != nil {
-		held = h.pos
-	}
-	lost := pos.Epoch > o.epoch || pos.Epoch == o.epoch && pos.Sequence > held.Sequence && !o.busy
-	if !lost {
+	if len(o.asked) >= maxAsked || slices.Contains(o.asked, by) {
 		return
 	}
-	m.setEpoch(url, o, max(pos.Epoch+1, uint64(max(1, m.now.Unix()))))
+	o.asked = append(o.asked, by)
+	m.emit(Fetch{Group: m.group, Feed: m.ownRef(url), From: by, After: m.ownHeld(url), Fresh: m.now, Proof: true})
 }
+
+// ownHeadProven: another peer showed an entry of an own feed. If it is beyond
+// all that this peer made, this peer lost its store: it goes on in a new epoch,
+// above all of it.
+func (m *Machine) ownHeadProven(s Fetched) {
+	o := m.own[s.Feed.URL]
+	if o == nil {
+		return
+	}
+	i := slices.Index(o.asked, s.From)
+	if i < 0 {
+		return
+	}
+	o.asked = slices.Delete(o.asked, i, i+1)
+	if pos := s.Known.Position; !s.Failed && m.beyondOwn(s.Feed.URL, o, pos) {
+		m.setEpoch(s.Feed.URL, o, max(pos.Epoch+1, uint64(max(1, m.now.Unix()))))
+	}
+}
+
+// beyondOwn reports whether pos is beyond all that this peer made of an own
+// feed, and its epoch one that others would still follow from.
+func (m *Machine) beyondOwn(url string, o *own, pos feedring.Position) bool {
+	if !m.sane(pos) || pos.Epoch == m.lastEpoch() {
+		return false
+	}
+	return pos.Epoch > o.epoch || pos.Epoch == o.epoch && pos.Compare(m.ownHeld(url)) > 0 && !o.busy
+}
+
+func (m *Machine) ownHeld(url string) feedring.Position {
+	if h := m.heads[m.ownRef(url)]; h != nil {
+		return h.pos
+	}
+	return feedring.Position{}
+}
+
+// sane reports whether a log can have come to pos: its epoch is a Unix second,
+// give or take clocks and stores lost. Who begins an epoch keeps to the same.
+func (m *Machine) sane(pos feedring.Position) bool {
+	return pos.Epoch <= m.lastEpoch() && pos.Sequence < maxNumber
+}
+
+func (m *Machine) lastEpoch() uint64 { return uint64(max(0, m.now.Unix())) + maxJump }
 
 // setEpoch begins another epoch, or returns to the one that the store holds.
 func (m *Machine) setEpoch(url string, o *own, epoch uint64) {

@@ -1,0 +1,95 @@
+package group
+
+import (
+	"testing"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+func told(ref feedring.FeedRef, pos feedring.Position) Message {
+	return Notify{Header: Header{Group: testTheme.Group()}, Head: feedring.Head{Feed: ref, Position: pos}}
+}
+
+// Whatever a member says of a publisher's own feed, its epoch stays, and the
+// others go on receiving what it publishes.
+func TestEpochMovesOnProofOnly(t *testing.T) {
+	c := newCluster(1)
+	ids := c.group(3)
+	pub, url := c.nodes[ids[0]], c.nodes[ids[0]].feeds[0].URL
+	ref := feedring.FeedRef{URL: url, Publisher: ids[0]}
+	c.publish(ids[0], url)
+	c.run(time.Second)
+	was := pub.m.own[url].epoch
+	for _, ahead := range []uint64{1, 1000, maxJump, 1 << 40, maxNumber - 1 - was, ^uint64(0) - was} {
+		c.step(pub, Receive{From: ids[2], Message: told(ref, feedring.Position{Epoch: was + ahead, Sequence: 1})})
+		c.run(time.Second)
+		c.step(pub, Fetched{Feed: ref, From: ids[2], Known: feedring.Head{Feed: ref, Position: feedring.Position{Epoch: was + ahead, Sequence: 1}}}) // nobody asked
+		if got := pub.m.own[url].epoch; got != was {
+			t.Fatalf("told %d ahead, the epoch moved by %d", ahead, got-was)
+		}
+	}
+	c.publish(ids[0], url)
+	c.run(3 * time.Second)
+	for _, id := range ids {
+		if got := c.nodes[id].m.heads[ref].pos; got != (feedring.Position{Epoch: was, Sequence: 2}) {
+			t.Errorf("%s holds %v", id, got)
+		}
+	}
+}
+
+// A publisher that lost its store, and whose clock went back, goes on above
+// the entries that others show it.
+func TestLostStoreIsProven(t *testing.T) {
+	c := newCluster(1)
+	ids := c.group(3)
+	pub, url := c.nodes[ids[1]], c.nodes[ids[1]].feeds[0].URL
+	ref := feedring.FeedRef{URL: url, Publisher: ids[1]}
+	high := feedring.Position{Epoch: uint64(c.now.Unix()) + 1000, Sequence: 7}
+	c.crash(ids[1])
+	for _, id := range []feedring.PeerID{ids[0], ids[2]} {
+		n := c.nodes[id]
+		n.store[ref] = []testEntry{{high, c.now}}
+		c.step(n, Holding{Heads: []feedring.Head{n.head(ref)}})
+	}
+	c.run(time.Second)
+	c.start(ids[1])
+	c.step(pub, Enter{Via: ids[:1]})
+	c.run(5 * time.Second)
+	c.publish(ids[1], url)
+	c.run(3 * time.Second)
+	for _, id := range ids {
+		if got := c.nodes[id].m.heads[ref].pos; got != (feedring.Position{Epoch: high.Epoch + 1, Sequence: 1}) {
+			t.Errorf("%s holds %v", id, got)
+		}
+	}
+}
+
+// A holder that shows nothing moves no position, and the publisher's entries
+// are polled whatever was told before.
+func TestHeadsAreHints(t *testing.T) {
+	c := newCluster(1)
+	ids := c.group(3)
+	url := c.nodes[ids[0]].feeds[0].URL
+	ref := feedring.FeedRef{URL: url, Publisher: ids[0]}
+	victim := c.nodes[ids[2]]
+	for _, fake := range []feedring.Position{
+		{Epoch: uint64(c.now.Unix()) + 5000, Sequence: 9}, {Epoch: 1 << 40, Sequence: 1 << 40},
+	} {
+		c.step(victim, Receive{From: ids[1], Message: told(ref, fake)})
+		h := victim.m.heads[ref]
+		if h != nil && h.known == fake {
+			h.flying = true
+			victim.m.flying++
+			c.step(victim, Fetched{Feed: ref, From: ids[1], Head: feedring.Head{Feed: ref}, Known: feedring.Head{Feed: ref}})
+		}
+		if h != nil && !h.pos.IsZero() {
+			t.Fatalf("nothing was shown, and %v counts as held", h.pos)
+		}
+	}
+	c.publish(ids[0], url)
+	c.run(3 * time.Second)
+	if got, want := victim.m.heads[ref].pos, c.nodes[ids[0]].m.heads[ref].pos; got != want || got.IsZero() {
+		t.Errorf("holds %v of %v", got, want)
+	}
+}
