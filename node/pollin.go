@@ -52,8 +52,10 @@ func (n *Node) servePoll(_ feedring.PeerID, s *wire.Stream) error {
 // was seen before fresh. What is left out makes no parts: a long history before
 // it must not use up the answer. The log of a feed that moved here from another
 // theme, or was private, holds what is not of this group.
+// Where nothing is fresh, the newest entry is sent: it proves how far the log goes.
 func (n *Node) pollPart(ref feedring.FeedRef, after feedring.Position, fresh time.Time) (*feedringv1.PollPart, feedring.Position, bool, error) {
 	part := &feedringv1.PollPart{}
+	var newest *feedringv1.Sealed
 	for {
 		items, err := n.store.Scan(n.ctx, ref, after, partItems, partBytes)
 		if err != nil {
@@ -63,13 +65,18 @@ func (n *Node) pollPart(ref feedring.FeedRef, after feedring.Position, fresh tim
 		for i := range items {
 			it := &items[i]
 			after = it.Position
-			if it.Seen.After(fresh) && !it.Private && it.Theme == h.Theme {
-				part.Items = append(part.Items, wire.SealTo(&feedring.Seal{
-					Signer: ref.Publisher, Payload: it.Payload, Signature: it.Signature,
-				}))
+			if it.Private || it.Theme != h.Theme {
+				continue
+			}
+			newest = wire.SealTo(&feedring.Seal{Signer: ref.Publisher, Payload: it.Payload, Signature: it.Signature})
+			if it.Seen.After(fresh) {
+				part.Items = append(part.Items, newest)
 			}
 		}
 		part.Head, part.More = wire.PositionTo(h.Last), len(items) > 0 && after.Compare(h.Last) < 0
+		if len(part.Items) == 0 && !part.More && newest != nil {
+			part.Items = append(part.Items, newest)
+		}
 		if len(part.Items) > 0 || !part.More {
 			return part, after, part.More, nil
 		}

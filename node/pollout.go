@@ -65,7 +65,8 @@ func (p *poller) start(o group.Fetch) {
 }
 
 // poll asks for everything after o.After and stores it part by part. It
-// returns the head that the other side told.
+// returns the newest entry that the other side showed: what it only says that
+// it holds is not signed by the publisher, and proves nothing.
 func (p *poller) poll(o group.Fetch) (feedring.Head, error) {
 	known := feedring.Head{Feed: o.Feed}
 	ctx, cancel := context.WithTimeout(p.ctx, pollWhole)
@@ -75,7 +76,7 @@ func (p *poller) poll(o group.Fetch) (feedring.Head, error) {
 		return known, err
 	}
 	frames := wire.NewStream(s)
-	if known.Position, err = p.parts(ctx, o, frames); err != nil {
+	if known, err = p.parts(ctx, o, frames); err != nil {
 		_ = frames.Reset() // or the other side goes on sending for a while
 		return known, err
 	}
@@ -83,38 +84,38 @@ func (p *poller) poll(o group.Fetch) (feedring.Head, error) {
 }
 
 // parts takes an answer part by part, as many as one answer may have.
-func (p *poller) parts(ctx context.Context, o group.Fetch, frames *wire.Stream) (told feedring.Position, err error) {
+func (p *poller) parts(ctx context.Context, o group.Fetch, frames *wire.Stream) (known feedring.Head, err error) {
+	known.Feed = o.Feed
 	if err := frames.Send(wire.PollTo(o.Feed, o.After, o.Fresh), pollFirst); err != nil {
-		return told, err
+		return known, err
 	}
 	began := headOf(p.store, o.Feed).Position
 	within := pollFirst
 	for range pollParts {
 		var part feedringv1.PollPart
 		if err := frames.Receive(&part, within); err != nil {
-			return told, err
+			return known, err
 		}
-		told = wire.PositionFrom(part.GetHead())
-		if err := p.accept(ctx, o, part.GetItems()); err != nil {
-			return told, err
+		if err := p.accept(ctx, o, part.GetItems(), &known); err != nil {
+			return known, err
 		}
 		if !part.GetMore() {
-			return told, nil
+			return known, nil
 		}
 		if err := ctx.Err(); err != nil {
-			return told, err
+			return known, err
 		}
 		within = pollWithin
 	}
 	if headOf(p.store, o.Feed).Position == began {
-		return told, errEndless
+		return known, errEndless
 	}
-	return told, nil
+	return known, nil
 }
 
 // accept checks and stores one part. What was checked before something wrong
-// is kept.
-func (p *poller) accept(ctx context.Context, o group.Fetch, sealed []*feedringv1.Sealed) error {
+// is kept. What is not fresh is not stored: it shows how far known is.
+func (p *poller) accept(ctx context.Context, o group.Fetch, sealed []*feedringv1.Sealed, known *feedring.Head) error {
 	items := make([]store.Item, 0, len(sealed))
 	last := headOf(p.store, o.Feed)
 	var wrong error
@@ -124,8 +125,11 @@ func (p *poller) accept(ctx context.Context, o group.Fetch, sealed []*feedringv1
 			wrong = err
 			break
 		}
-		if it.Position.Compare(last.Position) <= 0 {
-			continue // stored meanwhile
+		if it.Position.Compare(known.Position) > 0 {
+			known.Position, known.Hash = it.Position, it.Hash
+		}
+		if it.Position.Compare(last.Position) <= 0 || !keeps(o, it.Seen) {
+			continue // stored meanwhile, or a proof
 		}
 		last = feedring.Head{Feed: o.Feed, Position: it.Position, Hash: it.Hash}
 		items = append(items, it)
@@ -146,18 +150,21 @@ func (p *poller) check(o group.Fetch, last feedring.Head, proto *feedringv1.Seal
 	switch {
 	case err != nil:
 		return store.Item{}, err
-	case e.Seen.After(time.Now().Add(maxAhead)):
+	case !o.Proof && e.Seen.After(time.Now().Add(maxAhead)):
 		return store.Item{}, errAhead
 	case e.Ref() != o.Feed || e.Theme.Group() != o.Group:
 		return store.Item{}, errForeign
 	}
-	if e.Position.Compare(last.Position) > 0 { // else it was stored meanwhile
+	if e.Position.Compare(last.Position) > 0 && keeps(o, e.Seen) { // else it was stored meanwhile, or is a proof
 		if err := wire.CheckNext(last, e, previous, p.tooOld(o)); err != nil {
 			return store.Item{}, err
 		}
 	}
 	return itemOf(seal, e)
 }
+
+// keeps reports whether o stores what was seen then.
+func keeps(o group.Fetch, seen time.Time) bool { return !o.Proof && seen.After(o.Fresh) }
 
 // tooOld reports whether what this peer holds of the feed is past freshness:
 // then nobody but the publisher holds what came right after, and a jump is no
