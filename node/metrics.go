@@ -23,8 +23,8 @@ func (n *Node) metrics() http.Handler {
 	gauge("groups", "Groups that this peer is a member of.", func() float64 { return float64(len(n.loop.View().Memberships)) })
 	gauge("ring_groups", "Groups on the ring, as this peer sees it.", func() float64 { return float64(len(n.loop.View().Ring)) })
 	gauge("clients", "Clients that this peer serves.", func() float64 { return float64(n.Status().Clients) })
-	gauge("entries", "Entries in the store.", func() float64 { return float64(n.Status().Entries) })
-	gauge("feeds_failing", "Own feeds whose last look failed.", func() float64 { return float64(n.failing()) })
+	gauge("entries", "Entries in the store, without those of private feeds.", func() float64 { return float64(n.publicEntries()) })
+	gauge("feeds_failing", "Own published feeds whose last look failed.", func() float64 { return float64(n.failing()) })
 	counter("steps_total", "Inputs that the machine took.", n.loop.steps.Load)
 	counter("messages_sent_total", "Messages written to other peers.", n.links.sent.Load)
 	counter("messages_dropped_total", "Messages that could not be sent.", n.links.dropped.Load)
@@ -32,10 +32,22 @@ func (n *Node) metrics() http.Handler {
 	return promhttp.HandlerFor(r, promhttp.HandlerOpts{})
 }
 
+// publicEntries counts what anybody may know of.
+func (n *Node) publicEntries() int {
+	count := 0
+	for _, h := range n.store.Heads() {
+		if !h.Private {
+			count += h.Count
+		}
+	}
+	return count
+}
+
+// failing leaves private feeds out: metrics ask for no token.
 func (n *Node) failing() int {
 	count := 0
 	for _, f := range n.origins.snapshot() {
-		if f.state.LastError != "" {
+		if f.spec.Theme != "" && f.state.LastError != "" {
 			count++
 		}
 	}

@@ -1,7 +1,6 @@
 package node
 
 import (
-	"errors"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -13,9 +12,9 @@ const (
 	pollRead  = 10 * time.Second
 	partItems = 200
 	partBytes = 1 << 20
+	partRows  = 10_000      // read for one part at most, whatever is left out
+	freshSkew = time.Minute // between two peers' clocks
 )
-
-var errPrivateFeed = errors.New("no such feed")
 
 // servePoll answers another peer's poll, in parts. Any holder may answer: the
 // entries carry their publisher's signature.
@@ -28,9 +27,8 @@ func (n *Node) servePoll(_ feedring.PeerID, s *wire.Stream) error {
 	if err != nil {
 		return err
 	}
-	h, ok := n.store.Head(ref)
-	if ok && h.Private {
-		return errPrivateFeed
+	if fresh.After(time.Now().Add(freshSkew)) {
+		after = n.onlyNewest(ref, after)
 	}
 	for range pollParts {
 		part, last, more, err := n.pollPart(ref, after, fresh)
@@ -48,20 +46,42 @@ func (n *Node) servePoll(_ feedring.PeerID, s *wire.Stream) error {
 	return nil
 }
 
+// onlyNewest is where to read from when nothing can be fresh: the log is not
+// walked for that.
+func (n *Node) onlyNewest(ref feedring.FeedRef, after feedring.Position) feedring.Position {
+	h, ok := n.store.Head(ref)
+	if !ok || h.Last.Sequence == 0 {
+		return after
+	}
+	before := feedring.Position{Epoch: h.Last.Epoch, Sequence: h.Last.Sequence - 1}
+	if before.Compare(after) > 0 {
+		return before
+	}
+	return after
+}
+
 // pollPart reads one part: what is stored of ref after a position, without what
 // was seen before fresh. What is left out makes no parts: a long history before
 // it must not use up the answer. The log of a feed that moved here from another
-// theme, or was private, holds what is not of this group.
-// Where nothing is fresh, the newest entry is sent: it proves how far the log goes.
+// theme, or was private, holds what is not of this group. Of a private feed it
+// tells what it tells of one that is not known. A part without items still goes
+// out after partRows, so that a poller that went away is noticed. Where nothing
+// is fresh, the newest entry is sent: it proves how far the log goes.
 func (n *Node) pollPart(ref feedring.FeedRef, after feedring.Position, fresh time.Time) (*feedringv1.PollPart, feedring.Position, bool, error) {
 	part := &feedringv1.PollPart{}
 	var newest *feedringv1.Sealed
-	for {
+	for rows := 0; ; {
+		h, _ := n.store.Head(ref)
+		if h.Private {
+			part.Items, part.Head = nil, wire.PositionTo(feedring.Position{})
+			return part, after, false, nil
+		}
 		items, err := n.store.Scan(n.ctx, ref, after, partItems, partBytes)
 		if err != nil {
 			return nil, after, false, err
 		}
-		h, _ := n.store.Head(ref)
+		h, _ = n.store.Head(ref) // again: the log has grown
+		rows += len(items)
 		for i := range items {
 			it := &items[i]
 			after = it.Position
@@ -77,7 +97,7 @@ func (n *Node) pollPart(ref feedring.FeedRef, after feedring.Position, fresh tim
 		if len(part.Items) == 0 && !part.More && newest != nil {
 			part.Items = append(part.Items, newest)
 		}
-		if len(part.Items) > 0 || !part.More {
+		if len(part.Items) > 0 || !part.More || rows >= partRows {
 			return part, after, part.More, nil
 		}
 	}

@@ -23,6 +23,7 @@ func (n *Node) Status() web.Status {
 		Addrs: n.host.Listening(), HTTP: n.front.address(),
 		Roles: []web.RoleStatus{}, Feeds: n.Feeds(),
 		Peers: len(n.host.Peers()), Entries: size.Entries, StoreSize: size.Bytes,
+		PrivateEntries: max(0, size.Entries-n.publicEntries()),
 	}
 	for theme, is := range view.Roles {
 		st.Roles = append(st.Roles, web.RoleStatus{Theme: theme, Role: is.Role.String(), Term: is.Term.Number})

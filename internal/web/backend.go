@@ -80,6 +80,8 @@ type Status struct {
 	Clients   int             `json:"clients"` // being served
 	Entries   int             `json:"entries"` // stored
 	StoreSize int64           `json:"store_bytes"`
+
+	PrivateEntries int `json:"-"` // of Entries, those that only the owner may know of
 }
 
 // RoleStatus is a role in a group.

@@ -17,6 +17,7 @@ const infoWithin = 5 * time.Second
 func (s *site) publicStatus(private bool) Status {
 	status := s.Backend.Status()
 	if !private {
+		status.Entries -= status.PrivateEntries
 		status.Feeds = slices.DeleteFunc(slices.Clone(status.Feeds), func(f FeedStatus) bool { return f.Theme == "" })
 	}
 	if status.Feeds == nil {

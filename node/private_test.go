@@ -1,0 +1,65 @@
+package node
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/wire"
+)
+
+// polled is every byte that the answer to a poll is made of.
+func polled(t *testing.T, n *Node, ref feedring.FeedRef, fresh time.Time) ([]byte, error) {
+	t.Helper()
+	here, there := net.Pipe()
+	ended := make(chan error, 1)
+	spawn(t)(func() {
+		defer there.Close()
+		ended <- n.servePoll("stranger", wire.NewStream(there))
+	})
+	check(t, wire.NewStream(here).Send(wire.PollTo(ref, feedring.Position{}, fresh), time.Second))
+	answer, err := io.ReadAll(here)
+	check(t, err)
+	return answer, <-ended
+}
+
+func TestPollHidesPrivateFeeds(t *testing.T) {
+	p := newPollers(t)
+	private := testSpec
+	private.Theme = ""
+	p.publisher.append(t, private, entries(1, 5)...)
+	n := &Node{store: p.publisher.store, ctx: t.Context()}
+	unknown, err := polled(t, n, feedring.FeedRef{URL: testURL + "/no", Publisher: p.ref.Publisher}, time.Time{})
+	check(t, err)
+	got, err := polled(t, n, p.ref, time.Time{})
+	check(t, err)
+	if len(got) == 0 || !bytes.Equal(got, unknown) {
+		t.Errorf("a private feed is answered with %x, an unknown one with %x", got, unknown)
+	}
+	if entries := n.publicEntries(); entries != 0 {
+		t.Errorf("%d private entries are counted", entries)
+	}
+}
+
+// TestPollForTheFuture: nothing can be fresh, so the log is not walked.
+func TestPollForTheFuture(t *testing.T) {
+	p := newPollers(t)
+	p.publisher.append(t, testSpec, entries(1, 5)...)
+	n := &Node{store: p.publisher.store, ctx: t.Context()}
+	last := headOf(n.store, p.ref).Position
+	before := feedring.Position{Epoch: last.Epoch, Sequence: last.Sequence - 1}
+	for _, at := range []struct{ after, want feedring.Position }{{feedring.Position{}, before}, {before, before}, {last, last}} {
+		if got := n.onlyNewest(p.ref, at.after); got != at.want {
+			t.Errorf("after %v it reads from %v, not %v", at.after, got, at.want)
+		}
+	}
+	if got := n.onlyNewest(feedring.FeedRef{URL: "x", Publisher: "y"}, before); got != before {
+		t.Errorf("an unknown feed is read from %v", got)
+	}
+	if _, err := polled(t, n, p.ref, time.Now().Add(time.Hour)); err != nil {
+		t.Error(err)
+	}
+}
