@@ -49,6 +49,7 @@ type Node struct {
 	verifier  *wire.Verifier // of what others signed
 	reader    *client.Client // this peer's own readers
 	themes    themes
+	limits    *limits       // of what others open
 	refused   atomic.Uint64 // messages that were malformed or wrongly signed
 
 	stopLooking context.CancelFunc // at origins
@@ -83,7 +84,7 @@ func start(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 	}
 	n := &Node{
 		cfg: cfg, log: cfg.Logger, started: time.Now(), events: newEvents(cfg.Event),
-		departed: make(chan struct{}), assembled: make(chan struct{}), met: make(chan struct{}, 1),
+		limits: newLimits(bounds()), departed: make(chan struct{}), assembled: make(chan struct{}), met: make(chan struct{}, 1),
 	}
 	if n.log == nil {
 		n.log = slog.Default()

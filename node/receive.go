@@ -41,11 +41,16 @@ func (n *Node) listen() {
 }
 
 // handled runs a handler and ends its stream: in good order, or with a reset
-// where something was wrong.
+// where something was wrong or too many are open.
 func (n *Node) handled(verb feedring.Verb, handle handler) func(network.Stream) {
 	return func(s network.Stream) {
 		if !n.background(func() {
 			from := feedring.PeerID(s.Conn().RemotePeer().String())
+			if n.limits.take(n.ctx, from, verb) != nil {
+				_ = s.Reset()
+				return
+			}
+			defer n.limits.give(from, verb)
 			err := handle(from, wire.NewStream(s))
 			if err == nil || errors.Is(err, io.EOF) {
 				_ = s.Close()
@@ -59,10 +64,16 @@ func (n *Node) handled(verb feedring.Verb, handle handler) func(network.Stream) 
 	}
 }
 
-// receive hands the messages of one verb to the machine, in their order.
+// receive hands the messages of one verb to the machine, in their order, and no
+// faster than one peer may send.
 func (n *Node) receive(verb feedring.Verb) handler {
 	return func(from feedring.PeerID, s *wire.Stream) error {
+		pace := n.limits.pace(from)
+		defer n.limits.unpace(pace)
 		for {
+			if err := pace.Wait(n.ctx); err != nil {
+				return err
+			}
 			frame, err := s.ReceiveFrame(receiveIdle)
 			if err != nil {
 				return err

@@ -1,0 +1,156 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/wire"
+)
+
+// bound is how many streams of one verb are served at once.
+type bound struct{ all, each int }
+
+// bounds holds for what other programs open. A poll has a part of a megabyte in
+// memory; a joining peer polls pollsAtOnce feeds of one holder. A gateway's
+// readers, whom its web front counts, attach under one id.
+func bounds() map[feedring.Verb]bound {
+	return map[feedring.Verb]bound{
+		wire.VerbPoll:   {64, pollsAtOnce + 8},
+		wire.VerbInfo:   {32, 16},
+		wire.VerbAttach: {4096, 1024},
+		wire.VerbAsk:    {4096, 64},
+	}
+}
+
+const (
+	keptStreams  = 4 // of one peer and one of the machine's verbs
+	limitWait    = time.Second
+	messagesRate = 20_000 // a second, of one remote peer
+	messageBurst = 2 * messagesRate
+	ratesKept    = 1024 // before those of peers that went away are looked through
+)
+
+var errManyStreams = errors.New("as many streams are open as are served")
+
+// limits counts what other peers have open here. Streams that stay in this
+// process are not counted: the front bounds its readers.
+type limits struct {
+	places map[feedring.Verb]chan struct{}
+	each   map[feedring.Verb]int
+
+	mu    sync.Mutex
+	open  map[streamsOf]int
+	rates map[feedring.PeerID]*pace
+}
+
+type streamsOf struct {
+	from feedring.PeerID
+	verb feedring.Verb
+}
+
+// pace is how fast a peer's messages are read, over all its streams.
+type pace struct {
+	*rate.Limiter
+	streams int
+}
+
+func newLimits(of map[feedring.Verb]bound) *limits {
+	l := &limits{
+		places: make(map[feedring.Verb]chan struct{}), each: make(map[feedring.Verb]int),
+		open: make(map[streamsOf]int), rates: make(map[feedring.PeerID]*pace),
+	}
+	for verb, b := range of {
+		l.places[verb], l.each[verb] = make(chan struct{}, b.all), b.each
+	}
+	return l
+}
+
+// take counts one more stream. Beyond what one peer may have it fails at once;
+// where all places are taken it waits a moment, for a poll is short. After nil
+// the caller gives back.
+func (l *limits) take(ctx context.Context, from feedring.PeerID, verb feedring.Verb) error {
+	if !l.count(streamsOf{from, verb}) {
+		return errManyStreams
+	}
+	places := l.places[verb]
+	if places == nil {
+		return nil
+	}
+	wait := time.NewTimer(limitWait)
+	defer wait.Stop()
+	select {
+	case places <- struct{}{}:
+		return nil
+	case <-wait.C:
+	case <-ctx.Done():
+	}
+	l.uncount(streamsOf{from, verb})
+	return errManyStreams
+}
+
+func (l *limits) give(from feedring.PeerID, verb feedring.Verb) {
+	if places := l.places[verb]; places != nil {
+		<-places
+	}
+	l.uncount(streamsOf{from, verb})
+}
+
+func (l *limits) count(of streamsOf) bool {
+	most, ok := l.each[of.verb]
+	if !ok {
+		most = keptStreams
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open[of] >= most {
+		return false
+	}
+	l.open[of]++
+	return true
+}
+
+func (l *limits) uncount(of streamsOf) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open[of]--; l.open[of] <= 0 {
+		delete(l.open, of)
+	}
+}
+
+// pace returns how fast messages of a peer are read; the caller ends it by
+// unpace. It outlives the streams while it is not whole again, so that nobody
+// gains by coming anew.
+func (l *limits) pace(from feedring.PeerID) *pace {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := l.rates[from]
+	if p == nil {
+		l.sweep()
+		p = &pace{Limiter: rate.NewLimiter(messagesRate, messageBurst)}
+		l.rates[from] = p
+	}
+	p.streams++
+	return p
+}
+
+func (l *limits) unpace(p *pace) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p.streams--
+}
+
+func (l *limits) sweep() {
+	if len(l.rates) < ratesKept {
+		return
+	}
+	for from, p := range l.rates {
+		if p.streams == 0 && p.Tokens() >= messageBurst {
+			delete(l.rates, from)
+		}
+	}
+}

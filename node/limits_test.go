@@ -1,0 +1,75 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/wire"
+)
+
+func TestLimitsOfOnePeer(t *testing.T) {
+	for verb, most := range map[feedring.Verb]int{
+		wire.VerbPoll: pollsAtOnce + 8, wire.VerbInfo: 16, wire.VerbAttach: 1024, wire.VerbAsk: 64, "place": keptStreams,
+	} {
+		l := newLimits(bounds())
+		for range most {
+			check(t, l.take(t.Context(), "stranger", verb))
+		}
+		if err := l.take(t.Context(), "stranger", verb); !errors.Is(err, errManyStreams) {
+			t.Errorf("%s: one more than %d: %v", verb, most, err)
+		}
+		check(t, l.take(t.Context(), "another", verb))
+		l.give("stranger", verb)
+		check(t, l.take(t.Context(), "stranger", verb))
+	}
+}
+
+func TestLimitsOfAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimits(map[feedring.Verb]bound{wire.VerbPoll: {2, 2}})
+		check(t, l.take(t.Context(), "a", wire.VerbPoll))
+		check(t, l.take(t.Context(), "b", wire.VerbPoll))
+		began := time.Now()
+		if err := l.take(t.Context(), "c", wire.VerbPoll); !errors.Is(err, errManyStreams) || time.Since(began) != limitWait {
+			t.Errorf("no place: %v after %s", err, time.Since(began))
+		}
+		time.AfterFunc(limitWait/2, func() { l.give("a", wire.VerbPoll) })
+		check(t, l.take(t.Context(), "c", wire.VerbPoll))
+		l.give("b", wire.VerbPoll)
+		l.give("c", wire.VerbPoll)
+		if len(l.open) != 0 {
+			t.Errorf("still counted: %v", l.open)
+		}
+	})
+}
+
+func TestPace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimits(nil)
+		began := time.Now()
+		p := l.pace("flood")
+		for range messageBurst + messagesRate {
+			check(t, p.Wait(context.Background()))
+		}
+		if took := time.Since(began); took < 900*time.Millisecond || took > 2*time.Second {
+			t.Errorf("a second's messages beyond the burst took %s", took)
+		}
+		l.unpace(p)
+		if l.pace("flood") != p {
+			t.Error("coming anew gives a new burst")
+		}
+		l.unpace(p)
+		time.Sleep(time.Minute)
+		for i := range 2 * ratesKept {
+			l.unpace(l.pace(feedring.PeerID(fmt.Sprint(i))))
+		}
+		if len(l.rates) > ratesKept || l.rates["flood"] != nil {
+			t.Errorf("%d paces are kept", len(l.rates))
+		}
+	})
+}
