@@ -36,6 +36,7 @@ func (m *Machine) Clone() *Machine {
 		c.jobs[k] = j.clone()
 	}
 	c.finished = finished{seen: maps.Clone(m.finished.seen), order: slices.Clone(m.finished.order), next: m.finished.next}
+	c.unseated = m.unseated.clone()
 	c.beside = slices.Clone(m.beside)
 	c.self, c.rivals, c.out = slices.Clone(m.self), slices.Clone(m.rivals), nil
 	return &c

@@ -27,6 +27,7 @@ type Machine struct {
 	asks     map[askKey]*ask
 	jobs     map[attempt]*job
 	finished finished
+	unseated unseated
 	leaving  time.Time // when Departed comes at the latest; zero: not leaving
 	departed bool
 
@@ -255,7 +256,8 @@ func (m *Machine) receive(from feedring.PeerID, message feedring.Message) {
 	case group.Placed:
 		m.placed(from, message)
 	case group.Message:
-		if it := m.memberships[message.Of().Group]; it != nil {
+		it := m.memberships[message.Of().Group]
+		if _, place := message.(group.Place); it != nil && (!place || m.mayPlace(it, from)) {
 			m.drive(it, group.Receive{From: from, Message: message})
 		}
 	case Query:

@@ -1,0 +1,57 @@
+package peer
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+)
+
+// Places that peers without a seat may ask for within strangerWindow, which is
+// about as long as a place is kept. A peer that coordinates because its own
+// leaders are away needs a few; anybody else gets no more than that either.
+const (
+	strangerWindow = 10 * time.Second
+	strangerEach   = 64
+	strangerAll    = 1024
+)
+
+// unseated counts the places that peers without a seat asked for.
+type unseated struct {
+	began time.Time
+	all   int
+	each  map[feedring.PeerID]int
+}
+
+func (s unseated) clone() unseated {
+	s.each = maps.Clone(s.each)
+	return s
+}
+
+// take counts one more, and reports whether there is room for it.
+func (s *unseated) take(from feedring.PeerID, now time.Time) bool {
+	if s.each == nil || !now.Before(s.began.Add(strangerWindow)) {
+		*s = unseated{began: now, each: map[feedring.PeerID]int{}}
+	}
+	if s.all >= strangerAll || s.each[from] >= strangerEach {
+		return false
+	}
+	s.all++
+	s.each[from]++
+	return true
+}
+
+// mayPlace reports whether from may have a place looked for in a group: who has
+// a seat on the ring, or is of the group, coordinates queries.
+func (m *Machine) mayPlace(it *membership, from feedring.PeerID) bool {
+	if from == m.cfg.Self {
+		return true
+	}
+	if _, seated := m.View().Addrs[from]; seated {
+		return true
+	}
+	of := func(one group.Member) bool { return one.Row.Peer == from }
+	return it.settled() && slices.ContainsFunc(it.seen.Members, of) || m.unseated.take(from, m.now)
+}
