@@ -28,4 +28,6 @@ type Answer struct {
 	// Final is the last attempt's, with what became of it: its grants name the
 	// peers that served, and it is Incomplete where one did not.
 	Final feedring.Final
+	// Cursor is where a follower stands after it; nil: nowhere yet, or a query's.
+	Cursor feedring.Cursor
 }

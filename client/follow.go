@@ -134,6 +134,7 @@ func (f *follower) begin(ctx context.Context) error {
 		f.shown.add(e.ID, e.Version)
 	}
 	if f.options.First != nil {
+		answer.Cursor = f.stands()
 		if err := f.options.First(answer); err != nil {
 			return err
 		}

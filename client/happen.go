@@ -90,7 +90,7 @@ func (f *follower) firstWhole() error {
 		f.final.Status = feedring.Incomplete
 	}
 	f.first = false
-	return f.options.First(Answer{Final: f.final})
+	return f.options.First(Answer{Final: f.final, Cursor: f.stands()})
 }
 
 // at is the cursor over all groups. With two arguments the first stands in for
@@ -113,6 +113,15 @@ func (f *follower) at(instead *group, of ...*group) feedring.Cursor {
 		}
 	}
 	return all
+}
+
+// stands is the cursor after a first answer, or nil where nobody gave one: from
+// an empty cursor a reader would be sent all that is held.
+func (f *follower) stands() feedring.Cursor {
+	if at := f.at(nil); len(at) > 0 {
+		return at
+	}
+	return nil
 }
 
 // save tells where to resume.

@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -132,7 +133,8 @@ func TestSettings(t *testing.T) {
 }
 
 // TestResume follows under a name, over the network and at the own peer's
-// socket: what came between two runs is printed by the second, nothing twice.
+// socket: what came between two runs is printed by the second, nothing twice,
+// whether a run saw nothing new, was interrupted or was killed.
 func TestResume(t *testing.T) {
 	for _, way := range []string{"network", "socket"} {
 		t.Run(way, func(t *testing.T) {
@@ -148,8 +150,10 @@ func TestResume(t *testing.T) {
 			if way == "socket" {
 				first, again = []string{"follow", "--json", "--resume", "r", "--theme", "news", "--data", q.data}, []string{"follow", "--json", "--resume", "r", "--data", q.data}
 			}
+			file := filepath.Join(again[len(again)-1], "follow", "r.json")
 			seen := make(map[string]int)
-			for i := range 3 {
+			const quietRuns, killed = 2, 2
+			for i := range 5 {
 				args := again
 				if i == 0 {
 					args = first
@@ -157,13 +161,28 @@ func TestResume(t *testing.T) {
 				r := start(t, args...)
 				live := fmt.Sprintf("live %d", i)
 				r.event(t, 10*time.Second, "an answer", func(o object) bool { return o.str("event") == "answered" })
-				f.add(live, "x", time.Time{})
-				r.event(t, 10*time.Second, live, func(o object) bool { return o.str("title") == live })
-				if code := r.stop(t, 5*time.Second); code != 0 {
-					t.Errorf("interrupted: exit %d: %s", code, r.errors())
+				if i >= quietRuns {
+					before, _ := savedAt(t, file)
+					f.add(live, "x", time.Time{})
+					e, _ := r.event(t, 10*time.Second, live, func(o object) bool { return o.str("title") == live })
+					if i == killed {
+						until(t, 10*time.Second, "the entry saved", func() bool {
+							last, text := savedAt(t, file)
+							return last != before || strings.Contains(text, e.str("id"))
+						})
+						r.kill()
+					}
+				}
+				if i != killed {
+					if code := r.stop(t, 5*time.Second); code != 0 {
+						t.Errorf("interrupted: exit %d: %s", code, r.errors())
+					}
 				}
 				for _, e := range (result{objects: objects(r.output())}).entries() {
 					seen[e.str("title")]++
+				}
+				if i < quietRuns {
+					continue
 				}
 				missed := fmt.Sprintf("missed %d", i)
 				f.add(missed, "x", time.Time{})
@@ -179,6 +198,17 @@ func TestResume(t *testing.T) {
 			}
 		})
 	}
+}
+
+// savedAt reads what a follower keeps under a name: the last event's id, which
+// only one at a peer's API has, and the whole.
+func savedAt(t *testing.T, path string) (last, whole string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	must(t, err)
+	var kept struct{ Last string }
+	must(t, json.Unmarshal(text, &kept))
+	return kept.Last, string(text)
 }
 
 // TestAsking is every way to ask and what the exit code says.

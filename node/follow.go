@@ -29,7 +29,7 @@ func (n *Node) followNetwork(ctx context.Context, ask web.Ask, each func(web.Upd
 					return err
 				}
 			}
-			return each(web.Update{Final: &a.Final})
+			return each(web.Update{Final: &a.Final, Cursor: a.Cursor})
 		},
 	}, func(e feedring.Entry, at feedring.Cursor) error {
 		return each(web.Update{Entry: &e, Cursor: at})
@@ -145,7 +145,7 @@ func (b *both) begin(ended <-chan error) error {
 	if b.final.Status == feedring.Unsatisfied && len(b.first[0]) > 0 {
 		b.final.Status = feedring.Answered
 	}
-	return b.each(web.Update{Final: b.final})
+	return b.each(web.Update{Final: b.final, Cursor: b.stands()})
 }
 
 // take keeps an entry of a first answer.
@@ -173,10 +173,19 @@ func (b *both) pass(side int, u web.Update) error {
 	if u.Entry == nil {
 		return nil
 	}
-	u.Cursor = make(feedring.Cursor, len(b.at[0])+len(b.at[1]))
-	maps.Copy(u.Cursor, b.at[1])
-	maps.Copy(u.Cursor, b.at[0])
+	u.Cursor = b.stands()
 	return b.each(u)
+}
+
+// stands is where the reader stands on both sides; nil: on neither yet.
+func (b *both) stands() feedring.Cursor {
+	if len(b.at[0])+len(b.at[1]) == 0 {
+		return nil
+	}
+	at := make(feedring.Cursor, len(b.at[0])+len(b.at[1]))
+	maps.Copy(at, b.at[1])
+	maps.Copy(at, b.at[0])
+	return at
 }
 
 // privateBeat is how often a private follower's session looks whether its

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"slices"
 	"syscall"
 	"time"
 
@@ -54,7 +53,10 @@ func (a *app) followCommand() *cobra.Command {
 			if err := ask.check(); err != nil {
 				return err
 			}
-			saved, err := a.openSaved(how.resume, q, whatChanged(cmd.Flags().Changed) || len(words) > 0)
+			saved, err := a.openSaved(how.resume, q, said{
+				what:  len(words) > 0 || cmd.Flags().Changed("theme") || cmd.Flags().Changed("provider"),
+				since: cmd.Flags().Changed("since"), until: cmd.Flags().Changed("until"), limit: cmd.Flags().Changed("limit"),
+			})
 			if err != nil {
 				return err
 			}
@@ -67,11 +69,6 @@ func (a *app) followCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&how.updates, "updates", false, "print new versions of entries too")
 	cmd.Flags().StringVar(&how.resume, "resume", "", "keep interest, groups and cursor under this name, or go on from there")
 	return cmd
-}
-
-// whatChanged reports whether the command line says what to follow.
-func whatChanged(changed func(string) bool) bool {
-	return slices.ContainsFunc([]string{"theme", "provider", "since", "until"}, changed)
 }
 
 // following is one follow command at work.
@@ -182,9 +179,13 @@ func (f *following) overAPI(ctx context.Context, ask *askFlags) error {
 				clear(shown)
 			}
 			shown[e.ID] = true
-			f.saved.Last = id
-			return f.entry(e)
+			err := f.entry(e)
+			if err == nil || errors.Is(err, errEnough) {
+				f.saved.stand(id) // printed
+			}
+			return err
 		},
+		Stand: f.saved.stand,
 	}
 	const pause = 500 * time.Millisecond
 	for heardOnce := false; ; {

@@ -9,6 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -25,7 +28,15 @@ type saved struct {
 	Entry []string       // the peers that were named to ask through
 	Last  string         // the last event's id, of a running peer's API
 	Over  *client.Resume // over the network
+
+	mu      sync.Mutex // of Last and all below
+	written time.Time
+	pending bool // a write is due
 }
+
+// saveEvery is the least between two writes while following, so that a kill
+// costs a second at most.
+const saveEvery = time.Second
 
 type savedJSON struct {
 	Theme    feedring.Theme `json:"theme,omitempty"`
@@ -39,9 +50,45 @@ type savedJSON struct {
 	Network  *client.Resume `json:"network,omitempty"`
 }
 
-// openSaved reads what is kept under a name. said tells whether the command
-// line says what to follow; then it must be the same.
-func (a *app) openSaved(name string, q feedring.Query, said bool) (*saved, error) {
+// said tells which parts of a query the command line names.
+type said struct{ what, since, until, limit bool }
+
+// others reports whether the command line asks for something else than was
+// saved.
+func (s said) others(q feedring.Query, old *savedJSON) bool {
+	return s.what && (q.Theme != old.Theme || q.Provider != old.Provider || q.Words != old.Words) ||
+		s.since && !q.Since.Equal(old.Since) || s.until && !q.Until.Equal(old.Until) || s.limit && q.Limit != old.Limit
+}
+
+// String is what was saved, as flags.
+func (s *savedJSON) String() string {
+	var b strings.Builder
+	flag := func(name, value string) {
+		if value != "" {
+			b.WriteString(" --" + name + " " + printable(value))
+		}
+	}
+	flag("theme", string(s.Theme))
+	flag("provider", s.Provider)
+	if !s.Since.IsZero() {
+		flag("since", s.Since.Format(time.RFC3339))
+	}
+	if !s.Until.IsZero() {
+		flag("until", s.Until.Format(time.RFC3339))
+	}
+	if s.Limit > 0 && s.Limit != feedring.DefaultLimit {
+		flag("limit", strconv.Itoa(s.Limit))
+	}
+	if s.Words != "" {
+		b.WriteString(" " + printable(s.Words))
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// openSaved reads what is kept under a name. What the command line says beside
+// it must be the same; a new name needs something to follow, since without
+// that it is more likely a slip of the pen than a wish for everything.
+func (a *app) openSaved(name string, q feedring.Query, told said) (*saved, error) {
 	s := &saved{Query: q}
 	if name == "" {
 		return s, nil
@@ -52,6 +99,9 @@ func (a *app) openSaved(name string, q feedring.Query, said bool) (*saved, error
 	s.path = filepath.Join(a.data, "follow", name+".json")
 	text, err := os.ReadFile(s.path)
 	if errors.Is(err, fs.ErrNotExist) {
+		if q.Theme == "" && q.Provider == "" && q.Words == "" {
+			return nil, usage("--resume %s: nothing is saved under that name: check it, or give a theme, a provider or words to begin", name)
+		}
 		return s, nil
 	}
 	var old savedJSON
@@ -61,8 +111,8 @@ func (a *app) openSaved(name string, q feedring.Query, said bool) (*saved, error
 	if err != nil {
 		return nil, failed(fmt.Errorf("--resume %s: %w: remove %s to begin again", name, err, s.path))
 	}
-	if said && (q.Theme != old.Theme || q.Provider != old.Provider || q.Words != old.Words) {
-		return nil, usage("--resume %s follows something else: name nothing but it to go on, or choose another name", name)
+	if told.others(q, &old) {
+		return nil, usage("--resume %s follows %s: name nothing but it to go on, or choose another name", name, &old)
 	}
 	s.Query = feedring.Query{
 		Theme: old.Theme, Provider: old.Provider, Words: old.Words, Since: old.Since, Until: old.Until, Limit: old.Limit,
@@ -87,11 +137,34 @@ func (s *saved) keep(r client.Resume) {
 	}
 }
 
+// stand takes the id of the last event that was printed. It is on disk within
+// a second.
+func (s *saved) stand(id string) {
+	if s.path == "" || id == "" {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Last = id
+	if s.pending {
+		return
+	}
+	s.pending = true
+	time.AfterFunc(saveEvery-min(saveEvery, time.Since(s.written)), func() {
+		if err := s.write(); err != nil {
+			slog.Warn("--resume: not kept", "err", err) // the end of the command says it again
+		}
+	})
+}
+
 // write puts the state on disk, whole or not at all.
 func (s *saved) write() error {
 	if s.path == "" {
 		return nil
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.written, s.pending = time.Now(), false
 	text, err := json.Marshal(savedJSON{
 		s.Query.Theme, s.Query.Provider, s.Query.Words, s.Query.Since, s.Query.Until, s.Query.Limit, s.Entry, s.Last, s.Over,
 	})
@@ -102,11 +175,24 @@ func (s *saved) write() error {
 		return fmt.Errorf("--resume: %w", err)
 	}
 	fresh := s.path + ".new"
-	if err := os.WriteFile(fresh, text, 0o600); err != nil {
+	if err := writeSynced(fresh, text); err != nil {
 		return fmt.Errorf("--resume: %w", err)
 	}
 	if err := os.Rename(fresh, s.path); err != nil {
 		return fmt.Errorf("--resume: %w", err)
 	}
 	return nil
+}
+
+// writeSynced writes a private file and waits until the disk has it: renamed
+// earlier it could be there empty after a loss of power.
+func writeSynced(path string, value []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	if _, err = f.Write(value); err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
 }

@@ -112,6 +112,8 @@ type Stream struct {
 	First func(client.Answer) error
 	// Each is called for each entry, in order, with the id to go on after.
 	Each func(e feedring.Entry, id string) error
+	// Stand is called with the id to go on after where a final event has one. Nil: nobody keeps it.
+	Stand func(id string)
 }
 
 // Follow reads events until ctx ends, the peer closes the stream, or Each
@@ -139,20 +141,9 @@ func (s *Stream) event(e event) error {
 		if err := s.Each(entry, e.id); err != nil {
 			return err
 		}
-		s.After = e.id
+		s.After = or(e.id, s.After)
 	case "answered", "unsatisfied", "incomplete":
-		if s.First == nil {
-			return nil
-		}
-		answer := client.Answer{Final: finalOf(&feedring.Event{Event: e.name})}
-		if len(e.data) > 0 {
-			if err := answerEvent(&answer, e.data); err != nil {
-				return err
-			}
-		}
-		first := s.First
-		s.First = nil
-		return first(answer)
+		return s.final(e)
 	case "problem":
 		p := &Problem{}
 		if err := json.Unmarshal(e.data, p); err != nil {
@@ -161,6 +152,35 @@ func (s *Stream) event(e event) error {
 		return p
 	}
 	return nil // an event of a newer version
+}
+
+// final takes the end of a first answer. Its id counts even where an earlier
+// stream told the answer already.
+func (s *Stream) final(e event) error {
+	answer := client.Answer{Final: finalOf(&feedring.Event{Event: e.name})}
+	if len(e.data) > 0 {
+		if err := answerEvent(&answer, e.data); err != nil {
+			return err
+		}
+	}
+	if first := s.First; first != nil {
+		s.First = nil
+		if err := first(answer); err != nil {
+			return err
+		}
+	}
+	if s.After = or(e.id, s.After); e.id != "" && s.Stand != nil {
+		s.Stand(e.id)
+	}
+	return nil
+}
+
+// or keeps the last id where an event has none: from there nothing is missed.
+func or(id, before string) string {
+	if id == "" {
+		return before
+	}
+	return id
 }
 
 type event struct {
