@@ -21,7 +21,10 @@ func (m *Machine) learn(ref feedring.FeedRef, pos feedring.Position, from feedri
 		m.backfillOf(h, pos)
 		m.tellBackfills()
 	}
-	h.known, h.from, h.tries = pos, from, 0
+	if h.pos.Compare(h.known) >= 0 || from == ref.Publisher {
+		h.tries = 0 // else who tells again and again would be asked each time, and the publisher never
+	}
+	h.known, h.from = pos, from
 	m.fetchIn(ref, h, m.jitter(m.spreadOf()))
 	return true
 }

@@ -93,3 +93,32 @@ func TestHeadsAreHints(t *testing.T) {
 		t.Errorf("holds %v of %v", got, want)
 	}
 }
+
+// A member of a large group that tells of more and more, and shows nothing,
+// does not keep the publisher from being polled.
+func TestTellerKeepsNobodyOut(t *testing.T) {
+	c := newCluster(1)
+	ids := c.group(3)
+	ref := feedring.FeedRef{URL: c.nodes[ids[0]].feeds[0].URL, Publisher: ids[0]}
+	m := c.nodes[ids[2]].m
+	c.nodes[ids[2]].m.headOf(ref).backfill = feedring.Position{Epoch: 1, Sequence: 1} // who told comes first
+	m.backfills++
+	asked := map[feedring.PeerID]bool{}
+	now := c.now
+	for i := range uint64(4) {
+		m.Step(now, Receive{From: ids[1], Message: told(ref, feedring.Position{Epoch: uint64(now.Unix()), Sequence: 100 + i})})
+		for range 100 {
+			now = now.Add(10 * time.Millisecond)
+			for _, out := range m.Step(now, Tick{}) {
+				if f, ok := out.(Fetch); ok {
+					asked[f.From] = true
+					m.Step(now, Fetched{Feed: ref, From: f.From, Head: feedring.Head{Feed: ref}, Failed: f.From == ids[0]})
+					m.Step(now, Receive{From: ids[1], Message: told(ref, feedring.Position{Epoch: uint64(now.Unix()), Sequence: 1000 * uint64(now.UnixMilli()%1e6)})})
+				}
+			}
+		}
+	}
+	if !asked[ids[0]] {
+		t.Errorf("only %v were polled", asked)
+	}
+}
