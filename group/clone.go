@@ -16,6 +16,7 @@ func (m *Machine) Clone() *Machine {
 	c.probes = slices.Clone(m.probes)
 	c.recent, c.waiting = slices.Clone(m.recent), slices.Clone(m.waiting)
 	c.kept, c.leases, c.streams = maps.Clone(m.kept), maps.Clone(m.leases), maps.Clone(m.streams)
+	c.placingFor = maps.Clone(m.placingFor)
 	c.protected, c.dropped = slices.Clone(m.protected), slices.Clone(m.dropped)
 	c.members, c.heads, c.checks = clonePointers(m.members), clonePointers(m.heads), clonePointers(m.checks)
 	c.own, c.placing = clonePointers(m.own), clonePointers(m.placing)

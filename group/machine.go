@@ -49,12 +49,13 @@ type Machine struct {
 	cut       bool // more backfills than the row lists
 	sync      syncing
 
-	own     map[string]*own
-	placing map[ask]*placement
-	kept    map[feedring.QueryID]kept
-	leases  map[uint64]lease
-	streams map[feedring.QueryID]uint64
-	checks  map[feedring.FeedRef]*check
+	own        map[string]*own
+	placing    map[ask]*placement
+	placingFor map[feedring.PeerID]int // of placing, by coordinator
+	kept       map[feedring.QueryID]kept
+	leases     map[uint64]lease
+	streams    map[feedring.QueryID]uint64
+	checks     map[feedring.FeedRef]*check
 
 	role      feedring.Role
 	protected []feedring.PeerID
@@ -85,18 +86,19 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 	}
 	m := &Machine{
 		cfg: cfg, group: cfg.Theme.Group(), now: now,
-		rng:     *rand.NewPCG(cfg.Seed, hash64(string(cfg.Theme), string(cfg.Self))),
-		timers:  timers{place: map[bell]int{}},
-		terms:   terms{disk: st, want: st},
-		members: map[feedring.PeerID]*member{},
-		expired: map[feedring.PeerID]RowVersion{},
-		heads:   map[feedring.FeedRef]*head{},
-		own:     map[string]*own{},
-		placing: map[ask]*placement{},
-		kept:    map[feedring.QueryID]kept{},
-		leases:  map[uint64]lease{},
-		streams: map[feedring.QueryID]uint64{},
-		checks:  map[feedring.FeedRef]*check{},
+		rng:        *rand.NewPCG(cfg.Seed, hash64(string(cfg.Theme), string(cfg.Self))),
+		timers:     timers{place: map[bell]int{}},
+		terms:      terms{disk: st, want: st},
+		members:    map[feedring.PeerID]*member{},
+		expired:    map[feedring.PeerID]RowVersion{},
+		heads:      map[feedring.FeedRef]*head{},
+		own:        map[string]*own{},
+		placing:    map[ask]*placement{},
+		placingFor: map[feedring.PeerID]int{},
+		kept:       map[feedring.QueryID]kept{},
+		leases:     map[uint64]lease{},
+		streams:    map[feedring.QueryID]uint64{},
+		checks:     map[feedring.FeedRef]*check{},
 	}
 	m.want.Incarnation++
 	m.want.Highest = max(m.want.Highest, m.want.Term.Number)

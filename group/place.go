@@ -7,6 +7,9 @@ import (
 	"github.com/feedring/feedring"
 )
 
+// maxPlacingFor bounds the lookups under way for one coordinator.
+const maxPlacingFor = 2000
+
 // placement is a lookup under way.
 type placement struct {
 	by      feedring.PeerID // the coordinator
@@ -39,7 +42,7 @@ func (m *Machine) onPlace(from feedring.PeerID, q Place) {
 	}
 	feeds := m.matches(q.Provider)
 	answer := Placed{Header: m.header(), ID: q.ID, Attempt: q.Attempt, Served: len(feeds) > 0}
-	if len(feeds) == 0 || len(m.placing) >= maxPlacing {
+	if len(feeds) == 0 || len(m.placing) >= maxPlacing || m.placingFor[from] >= maxPlacingFor {
 		if answer.Served {
 			answer.Missing = []string{string(m.cfg.Theme)}
 		}
@@ -53,6 +56,7 @@ func (m *Machine) onPlace(from feedring.PeerID, q Place) {
 	p := &placement{by: from, client: q.Client, since: q.Since, feeds: feeds, due: m.now.Add(within)}
 	m.plan(p, feeds)
 	m.placing[key] = p
+	m.placingFor[from]++
 	for i := range p.seeks {
 		m.seekNext(key, p, i)
 	}
@@ -110,6 +114,9 @@ func (m *Machine) placeOn(key ask, p *placement) {
 	}
 	m.timers.cancel(bell{chime: chimePlace, ask: key})
 	delete(m.placing, key)
+	if m.placingFor[p.by]--; m.placingFor[p.by] <= 0 {
+		delete(m.placingFor, p.by)
+	}
 	answer := Placed{Header: m.header(), ID: key.id, Attempt: key.attempt, Served: true}
 	answer.Grants = m.grants(key, p)
 	answer.Missing = p.missing
