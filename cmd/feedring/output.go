@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -18,20 +20,36 @@ import (
 
 // lines prints JSON, one object a line, and keeps the first error.
 type lines struct {
-	encoder *json.Encoder
-	err     error
+	w   io.Writer
+	err error
 }
 
-func newLines(w io.Writer) *lines {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	return &lines{encoder: e}
-}
+func newLines(w io.Writer) *lines { return &lines{w: w} }
 
 func (l *lines) print(v any) {
-	if l.err == nil {
-		l.err = l.encoder.Encode(v)
+	if l.err != nil {
+		return
 	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if l.err = e.Encode(v); l.err == nil {
+		_, l.err = l.w.Write(harmless(b.Bytes()))
+	}
+}
+
+// harmless escapes what JSON allows in a string as it is although a terminal
+// would act on it. The value stays the same.
+func harmless(text []byte) []byte {
+	out := make([]byte, 0, len(text))
+	for _, r := range string(text) {
+		if r != '\n' && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			out = fmt.Appendf(out, `\u%04x`, r)
+		} else {
+			out = utf8.AppendRune(out, r)
+		}
+	}
+	return out
 }
 
 // columns is the width of the terminal that w is, or 0.
