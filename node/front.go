@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -112,16 +113,45 @@ func listenSocket(path string) (net.Listener, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("control socket: %w", err)
 	}
-	l, err := net.Listen("unix", path)
+	most := 103
+	if runtime.GOOS == "linux" {
+		most = 107
+	}
+	if len(path) > most { // those who connect need the whole path
+		return nil, fmt.Errorf("control socket %s: its path is too long for the system: choose a shorter --data", path)
+	}
+	l, err := listenPrivately(path)
 	if err != nil {
-		if len(path) > 100 {
-			return nil, fmt.Errorf("control socket %s: its path is too long for the system: choose a shorter --data", path)
-		}
 		return nil, fmt.Errorf("control socket: %w", err)
 	}
-	if err := os.Chmod(path, 0o600); err != nil {
+	return l, nil
+}
+
+// listenPrivately makes the socket where only this user can reach it, and moves
+// it to its place when its mode is right: at no moment is it open to others.
+func listenPrivately(path string) (net.Listener, error) {
+	dir := filepath.Join(filepath.Dir(path), ".s") // short: a socket's path must be
+	if err := os.RemoveAll(dir); err != nil {
+		return nil, err
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	fresh := filepath.Join(dir, "s")
+	l, err := net.Listen("unix", fresh)
+	if err != nil {
+		return nil, err
+	}
+	if u, ok := l.(*net.UnixListener); ok {
+		u.SetUnlinkOnClose(false) // it is elsewhere by then
+	}
+	if err = os.Chmod(fresh, 0o600); err == nil {
+		err = os.Rename(fresh, path)
+	}
+	if err != nil {
 		_ = l.Close()
-		return nil, fmt.Errorf("control socket: %w", err)
+		return nil, err
 	}
 	return l, nil
 }
@@ -134,10 +164,7 @@ func loadToken(path string) (string, error) {
 		if len(token) < 16 || len(token) > 512 || strings.ContainsAny(token, " \t\r\n") {
 			return "", fmt.Errorf("%s holds no token: remove it, and the next start makes a new one", path)
 		}
-		if err := os.Chmod(path, 0o600); err != nil {
-			return "", fmt.Errorf("API token: it must be readable by this user only: %w", err)
-		}
-		return token, nil
+		return token, onlyOurs(path)
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("API token: %w", err)
@@ -146,6 +173,19 @@ func loadToken(path string) (string, error) {
 	_, _ = rand.Read(secret[:]) // documented never to fail
 	token := base64.RawURLEncoding.EncodeToString(secret[:])
 	return token, writeWhole(path, []byte(token+"\n"))
+}
+
+// onlyOurs refuses a token that others can read: they may have it already, so
+// that closing the file in silence would help nobody.
+func onlyOurs(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return fmt.Errorf("API token: %w", err)
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		return fmt.Errorf("%s can be read by others: remove it, and the next start makes a new one; or, where nobody read it, chmod 600 %s", path, path)
+	}
+	return nil
 }
 
 // writeWhole writes a private file so that it is there whole or not at all.

@@ -15,14 +15,14 @@ func TestToken(t *testing.T) {
 	if len(token) < 16 {
 		t.Errorf("token %q", token)
 	}
-	check(t, os.Chmod(path, 0o644))
-	again, err := loadToken(path)
-	check(t, err)
-	info, err := os.Stat(path)
-	check(t, err)
-	if again != token || info.Mode().Perm() != 0o600 {
-		t.Errorf("token %q, mode %v", again, info.Mode())
+	if again, err := loadToken(path); err != nil || again != token {
+		t.Errorf("token %q: %v", again, err)
 	}
+	check(t, os.Chmod(path, 0o640))
+	if _, err := loadToken(path); err == nil || !strings.Contains(err.Error(), "chmod 600") {
+		t.Errorf("readable by others: %v", err)
+	}
+	check(t, os.Chmod(path, 0o600))
 	for _, bad := range []string{"", "short", "two words that are long enough", strings.Repeat("x", 600)} {
 		check(t, os.WriteFile(path, []byte(bad+"\n"), 0o600))
 		if _, err := loadToken(path); err == nil || !strings.Contains(err.Error(), "remove it") {
@@ -50,6 +50,9 @@ func TestSocket(t *testing.T) {
 	if info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v", info.Mode())
 	}
+	c, err := net.Dial("unix", path)
+	check(t, err)
+	check(t, c.Close())
 	check(t, l.Close())
 	if _, err := listenSocket(filepath.Join(dir, strings.Repeat("x", 120))); err == nil || !strings.Contains(err.Error(), "shorter --data") {
 		t.Errorf("too long: %v", err)
