@@ -5,6 +5,6 @@
 //
 // The event loop (loop.go) owns the machine. Everything slow happens off the
 // loop and reports back as an input: links send (link.go), receivers post
-// (receive.go), deeds.go says which deed each output is, publish.go and poll.go
+// (receive.go), deeds.go says which deed each output is, publish.go, poll.go and servepoll.go
 // move entries, ask.go and attach.go serve clients.
 package node
