@@ -45,8 +45,6 @@ type origin struct {
 	fixed bool // of the configuration
 	state feed.State
 	saved saved
-	// waiting is told of the end of the next look.
-	waiting []chan struct{}
 }
 
 // load takes the feeds of the configuration and those added earlier. A feed of
@@ -195,12 +193,7 @@ func (o *origins) remove(ctx context.Context, url string) error {
 	o.watcher.Remove(url)
 	o.mu.Lock()
 	delete(o.feeds, url)
-	waiting := f.waiting
-	f.waiting = nil
 	o.mu.Unlock()
-	for _, done := range waiting {
-		close(done)
-	}
 	if err := o.save(ctx, url, f); err != nil {
 		o.log.Warn("what is known of a feed was not saved", "url", url, "err", err)
 	}
@@ -208,16 +201,11 @@ func (o *origins) remove(ctx context.Context, url string) error {
 	return nil
 }
 
-// look looks at a feed now and returns when a look that began later has ended.
+// look looks at a feed now and returns when a look that began later has ended,
+// or the feed was removed.
 func (o *origins) look(ctx context.Context, url string) error {
-	done := make(chan struct{})
-	o.mu.Lock()
-	f, ok := o.feeds[url]
-	if ok {
-		f.waiting = append(f.waiting, done)
-	}
-	o.mu.Unlock()
-	if !ok || o.watcher.Look(url) != nil {
+	done, err := o.watcher.Look(url)
+	if err != nil {
 		return fmt.Errorf("%s is not one of this peer's feeds: %w", url, web.ErrUnknown)
 	}
 	select {
@@ -248,16 +236,11 @@ func (o *origins) Looked(url string, st feed.State) {
 	o.mu.Lock()
 	f, ok := o.feeds[url]
 	renamed := ok && f.state.Title != st.Title
-	var waiting []chan struct{}
 	if ok {
 		f.state = st
-		waiting, f.waiting = f.waiting, nil
 	}
 	due := ok && f.saved.due(&st, time.Now())
 	o.mu.Unlock()
-	for _, done := range waiting {
-		close(done)
-	}
 	if due {
 		if err := o.save(context.Background(), url, f); err != nil {
 			o.log.Warn("what is known of a feed was not saved: its entries are told apart again after a restart", "url", url, "err", err)

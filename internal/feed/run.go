@@ -50,6 +50,7 @@ func (w *Watcher) start(ctx context.Context, looks *sync.WaitGroup) (time.Durati
 		w.running++
 		lookCtx, cancel := context.WithCancel(ctx)
 		f.cancel = cancel
+		f.looked, f.asked = f.asked, nil
 		state := f.state
 		looks.Go(func() { w.finish(f, w.look(lookCtx, state)) })
 	}
@@ -62,6 +63,7 @@ func (w *Watcher) finish(f *watched, state State) {
 	defer w.mu.Unlock()
 	f.cancel()
 	f.cancel = nil
+	tellAll(&f.looked)
 	f.state, f.due = state, state.NextLook
 	if f.again {
 		f.again, f.due = false, time.Now()

@@ -71,6 +71,8 @@ type watched struct {
 	again   bool               // asked for during a look
 	cancel  context.CancelFunc // of the look under way; nil: none
 	removed bool
+
+	asked, looked chan struct{} // closed at the end of the next look, and of the one under way; nil: nobody waits
 }
 
 // host is busy as long as it is in Watcher.hosts; its other feeds wait.
@@ -144,16 +146,23 @@ func (w *Watcher) Remove(feedURL string) {
 	if f.cancel != nil {
 		f.cancel()
 	}
+	tellAll(&f.asked)
+	tellAll(&f.looked)
 }
 
 // Look makes a feed due now, whatever its policy said; a look under way is
-// followed by another. It fails with ErrUnknown.
-func (w *Watcher) Look(feedURL string) error {
+// followed by another. The channel is closed when a look that began after the
+// call has ended and Looked was told of it, or when the feed is removed; it may
+// stay open when Run ends. It fails with ErrUnknown.
+func (w *Watcher) Look(feedURL string) (<-chan struct{}, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	f, ok := w.feeds[feedURL]
 	if !ok {
-		return ErrUnknown
+		return nil, ErrUnknown
+	}
+	if f.asked == nil {
+		f.asked = make(chan struct{})
 	}
 	f.again = f.cancel != nil
 	f.due = time.Now()
@@ -161,7 +170,15 @@ func (w *Watcher) Look(feedURL string) error {
 		heap.Fix(&w.due, f.index)
 	}
 	w.signal()
-	return nil
+	return f.asked, nil
+}
+
+// tellAll lets go who waits for a look.
+func tellAll(waiting *chan struct{}) {
+	if *waiting != nil {
+		close(*waiting)
+		*waiting = nil
+	}
 }
 
 // State returns what is remembered of a feed.

@@ -130,7 +130,7 @@ func TestWatcherLooksAtFixedTimes(t *testing.T) {
 		if f.count() != 11 || len(h.entries) != 3 {
 			t.Errorf("%d looks, %d entries", f.count(), len(h.entries))
 		}
-		if err := w.Look("http://a.example/"); err != nil {
+		if _, err := w.Look("http://a.example/"); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -139,7 +139,7 @@ func TestWatcherLooksAtFixedTimes(t *testing.T) {
 		}
 		w.Remove("http://a.example/")
 		time.Sleep(time.Hour)
-		if f.count() != 12 || !errors.Is(w.Look("http://a.example/"), ErrUnknown) {
+		if _, err := w.Look("http://a.example/"); f.count() != 12 || !errors.Is(err, ErrUnknown) {
 			t.Errorf("looked at after its removal")
 		}
 	})
@@ -188,11 +188,36 @@ func TestAskedDuringALook(t *testing.T) {
 		w, _ := watch(t, f, Fixed(time.Hour), h)
 		w.Add("http://a.example/", State{})
 		synctest.Wait()
-		w.Look("http://a.example/")
-		time.Sleep(5 * time.Second)
+		time.Sleep(time.Second / 2)
+		began := time.Now()
+		done, err := w.Look("http://a.example/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-done // the look under way may have read what was there before
+		if took := time.Since(began); f.count() != 2 || took != 1500*time.Millisecond {
+			t.Errorf("%d looks after %s, want the end of a second one", f.count(), took)
+		}
+		if s := h.last(); !s.LastLook.Equal(time.Now().UTC()) {
+			t.Errorf("told of the look of %s at %s", s.LastLook, time.Now())
+		}
+	})
+}
+
+func TestAskedOfAFeedThatIsRemoved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, h := &fakeOrigins{answer: static(rssDoc), takes: time.Hour}, &recorder{}
+		w, _ := watch(t, f, Fixed(time.Hour), h)
+		w.Add("http://a.example/", State{})
 		synctest.Wait()
-		if f.count() != 2 {
-			t.Errorf("%d looks, want a second one", f.count())
+		done, err := w.Look("http://a.example/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Remove("http://a.example/")
+		<-done
+		if len(h.states) != 0 {
+			t.Errorf("told of %+v", h.states)
 		}
 	})
 }
