@@ -95,7 +95,7 @@ func checkEntry(t *testing.T, file string, e *feedring.Entry, now time.Time) {
 		}
 	}
 	switch {
-	case len(e.ID) != 32, e.Version != 1, !e.Seen.Equal(now):
+	case len(e.ID) != 32, e.Version != 1, !e.Seen.IsZero():
 		t.Errorf("%s: %+v", file, e)
 	case e.Published.IsZero(), e.Published.After(now), e.Published.Nanosecond() != 0:
 		t.Errorf("%s: published %v", file, e.Published)

@@ -11,9 +11,10 @@ import (
 )
 
 // Diff tells which entries of doc are new or changed since state, oldest
-// first, and the state that remembers them. now becomes their Seen; it stands
-// in for a missing or future publication date. A changed entry keeps its id
-// and has the next Version. state is not changed.
+// first, and the state that remembers them. now stands in for a missing or
+// future publication date; Seen is left to who publishes, whose times never
+// fall. A changed entry keeps its id and has the next Version. state is not
+// changed.
 func Diff(state State, doc *document.Document, now time.Time) ([]feedring.Entry, State) {
 	next := state
 	next.Title, next.Feedring = doc.Title, doc.Feedring
@@ -51,7 +52,7 @@ func (s *State) learn(it document.Item, now time.Time) (feedring.Entry, bool) {
 	s.known[it.Entry.ID] = k
 
 	e := it.Entry
-	e.Version, e.Seen = k.version, now
+	e.Version = k.version
 	first := time.Unix(k.seen, 0).UTC()
 	if first.After(now) { // the clock was set back since
 		first = now.UTC().Truncate(time.Second)
