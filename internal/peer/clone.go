@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
 )
 
 // Clone returns a machine that goes on from the same state, random sources
@@ -24,6 +25,7 @@ func (m *Machine) Clone() *Machine {
 		copied.group = it.group.Clone()
 		c.memberships[g] = &copied
 	}
+	c.saved = m.saved.clone()
 	c.known = slices.Clone(m.known)
 	c.asks = map[askKey]*ask{}
 	for k, a := range m.asks {
@@ -40,6 +42,14 @@ func (m *Machine) Clone() *Machine {
 	c.beside = slices.Clone(m.beside)
 	c.self, c.rivals, c.out = slices.Clone(m.self), slices.Clone(m.rivals), nil
 	return &c
+}
+
+// clone shares what is replaced as a whole only.
+func (s State) clone() State {
+	c := State{Groups: map[feedring.Theme]group.State{}, Heads: map[feedring.Theme][]feedring.Head{}}
+	maps.Copy(c.Groups, s.Groups)
+	maps.Copy(c.Heads, s.Heads)
+	return c
 }
 
 func (j *job) clone() *job {
@@ -65,6 +75,9 @@ func (m *Machine) Fingerprint() uint64 {
 		it := m.memberships[g]
 		fmt.Fprintln(h, g, it.group.Fingerprint(), it.role, it.phase, it.next.UnixNano(),
 			it.book, it.via, it.above, it.leaving, it.told.Term, it.told.Acknowledged)
+	}
+	for _, theme := range sorted(m.saved.Groups, compareThemes) {
+		fmt.Fprintln(h, theme, m.saved.Groups[theme])
 	}
 	m.feedQueries(h)
 	return h.Sum64()

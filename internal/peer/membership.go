@@ -56,6 +56,9 @@ func (m *Machine) drive(it *membership, in group.Input) {
 		case group.RoleChanged:
 			it.role = out.Role
 			m.emit(out)
+		case group.Persist:
+			m.saved.Groups[it.theme] = out.State
+			m.emit(out)
 		case group.Departed:
 			m.emit(out)
 			m.left(it)
@@ -131,11 +134,14 @@ func (m *Machine) vacate(it *membership, followed bool) {
 	m.stepRing(ring.Announce{Row: row})
 }
 
-// left ends a membership. The last peer of a group leaves its tombstone, and
+// left ends a membership, and keeps what it knew for another one: a term that
+// fell would be claimed twice, and a head that fell would give positions of the
+// own log twice. The last peer of a group leaves its tombstone, and
 // so does a manager whose successor is on the map; else the row stays, and its
 // secondary answers.
 func (m *Machine) left(it *membership) {
 	it.role = feedring.RoleNone
+	m.saved.Heads[it.theme] = it.group.View().Heads
 	if !it.told.Term.IsZero() {
 		m.vacate(it, it.told.Peers > 1 && m.ring.Highest(it.id) <= it.told.Term.Number)
 	}

@@ -71,7 +71,7 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 		return nil, errors.New("peer: it has no id")
 	}
 	m := &Machine{
-		cfg: cfg, source: rand.NewPCG(cfg.Seed, 0x70656572), saved: st, now: now,
+		cfg: cfg, source: rand.NewPCG(cfg.Seed, 0x70656572), saved: st.clone(), now: now,
 		memberships: map[feedring.GroupID]*membership{}, asks: map[askKey]*ask{}, jobs: map[attempt]*job{},
 		finished: finished{seen: map[attempt]bool{}},
 	}
