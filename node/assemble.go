@@ -53,6 +53,9 @@ func (n *Node) assemble() error {
 		store: n.store, self: n.ID(), log: n.log, spawn: n.background, ctx: n.ctx,
 		waiting: make(map[feedring.GroupID]time.Time),
 	}
+	n.provider = &provider{
+		book: n.host, log: n.log, spawn: n.background, ctx: n.ctx, inside: make(map[feedring.GroupID]bool),
+	}
 	n.asks = &asks{loop: n.loop, sealer: n.sealer, open: make(map[uint64]func(feedring.Final))}
 	n.attached = &attached{tell: n.tell, asking: make(map[uint64]chan string), serving: make(map[uint64]served)}
 	n.reader = client.NewWith(local{n}, n.cfg.Network, []feedring.PeerID{n.ID()})
@@ -98,6 +101,7 @@ func (n *Node) serve() {
 	n.offer()
 	n.background(n.join)
 	n.background(n.keepPeers)
+	n.background(n.keepHouse)
 	n.lookAtOrigins()
 }
 

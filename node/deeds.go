@@ -66,8 +66,8 @@ func (n *Node) roleChanged(o group.RoleChanged) {
 	n.log.Info("role", "theme", o.Theme, "role", o.Role, "term", o.Term.Number)
 	n.events.emit(Event{Event: "role", Theme: o.Theme, Role: o.Role.String(), Term: o.Term.Number})
 	if o.Role == feedring.RoleNone {
-		n.host.Unprovide(o.Theme.Group())
+		n.provider.leave(o.Theme.Group())
 		return
 	}
-	n.background(func() { n.provide(o.Theme) })
+	n.provider.enter(o.Theme.Group())
 }

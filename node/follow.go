@@ -205,7 +205,7 @@ func (n *Node) followPrivate(ctx context.Context, ask web.Ask, send func(web.Upd
 		self: n.ID(), store: n.store, followers: n.followers, beat: privateBeat, out: out, cursor: ask.Cursor,
 		want: interest{
 			private: true, provider: ask.Provider, expr: expr, since: ask.Since, until: ask.Until,
-			limit: ask.Limit, updates: ask.Updates,
+			limit: ask.Limit, updates: ask.Updates, listed: n.origins.private,
 		},
 	}
 	return s.run(ctx, true)

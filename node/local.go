@@ -82,6 +82,7 @@ func (n *Node) withPrivate(ctx context.Context, ask web.Ask, out web.Answer) (we
 	}
 	items, _, err := n.store.Search(ctx, store.Search{
 		Provider: ask.Provider, Since: ask.Since, Until: ask.Until, Words: expr, Limit: ask.Limit, Privacy: store.PrivateOnly,
+		Refs: n.origins.privateRefs(),
 	})
 	if err != nil || len(items) == 0 {
 		return out, err

@@ -39,6 +39,7 @@ type Node struct {
 	publisher *publisher
 	poller    *poller
 	pruner    *pruner
+	provider  *provider
 	followers *followers
 	asks      *asks
 	attached  *attached

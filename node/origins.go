@@ -173,8 +173,10 @@ func (o *origins) add(ctx context.Context, spec feedring.FeedSpec) error {
 	return nil
 }
 
-// remove stops publishing a feed. Its history stays in the store, so that it
-// goes on where it stopped when it is added again.
+// remove stops looking at a feed and offering it. Its log stays in the store,
+// so that it goes on where it stopped when it is added again: no entry twice, no
+// position twice. What was published stays public, as at the peers that have
+// it; what was private is shown no more.
 func (o *origins) remove(ctx context.Context, url string) error {
 	o.changing.Lock()
 	defer o.changing.Unlock()
@@ -259,6 +261,25 @@ func (o *origins) link(url string) string {
 		return f.state.Feedring
 	}
 	return ""
+}
+
+// private reports whether a private feed is among this peer's feeds now.
+func (o *origins) private(url string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	f, ok := o.feeds[url]
+	return ok && f.spec.Theme == ""
+}
+
+// privateRefs is not nil.
+func (o *origins) privateRefs() []feedring.FeedRef {
+	refs := []feedring.FeedRef{}
+	for url, f := range o.snapshot() {
+		if f.spec.Theme == "" {
+			refs = append(refs, feedring.FeedRef{URL: url, Publisher: o.self})
+		}
+	}
+	return refs
 }
 
 // offered is what the catalogue rows say, by theme; private feeds are told to

@@ -171,6 +171,50 @@ func TestOriginsAfterACrash(t *testing.T) {
 	}
 }
 
+// TestFeedRemovedAndAddedAgain: the log goes on where it stopped, at whatever
+// moment that happens, and nothing of a removed private feed is shown.
+func TestFeedRemovedAndAddedAgain(t *testing.T) {
+	var mu sync.Mutex
+	body := document("a", "b")
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		_, _ = io.WriteString(w, body)
+	}))
+	defer server.Close()
+	change := func(to string) { mu.Lock(); body = to; mu.Unlock() }
+	cfg := peerConfig(t, "a.example")
+	cfg.AllowPrivateFeeds = true
+	n := startPeer(t, cfg)
+	held := func(url string) []store.Item {
+		return log(t, n.store, feedring.FeedRef{URL: url, Publisher: n.ID()})
+	}
+	for _, theme := range []feedring.Theme{"sport", testTheme, ""} { // a group that is left for it, one that is not, none
+		spec := feedring.FeedSpec{URL: server.URL + "/" + string(theme), Theme: theme, Provider: "b.example"}
+		change(document("a", "b"))
+		for round, want := range []int{2, 3, 4} {
+			if _, err := n.AddFeed(t.Context(), spec); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, "a role", n.Ready)
+			st, err := n.Ping(t.Context(), spec.URL)
+			if err != nil || st.Error != "" || st.Entries != want {
+				t.Fatalf("%q, round %d: %d entries, %s, %v", theme, round, st.Entries, st.Error, err)
+			}
+			check(t, n.RemoveFeed(t.Context(), spec.URL))
+			change(document([]string{"b", "c", "d"}[:2+round%2]...))
+		}
+		chained(t, held(spec.URL))
+		if items := held(spec.URL); items[len(items)-1].Position.Sequence != 4 {
+			t.Errorf("%q: ends at %v", theme, items[len(items)-1].Position)
+		}
+	}
+	answer, err := n.withPrivate(t.Context(), web.Ask{Private: true}, web.Answer{})
+	if err != nil || len(answer.Entries) != 0 {
+		t.Errorf("of a removed private feed %d entries are shown, %v", len(answer.Entries), err)
+	}
+}
+
 func TestSavedDue(t *testing.T) {
 	now := time.Now()
 	state := func(change ...func(*feed.State)) feed.State {

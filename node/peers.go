@@ -117,15 +117,6 @@ func (n *Node) lookup(theme feedring.Theme) {
 	n.loop.post(peer.Members{Theme: theme, Peers: ids})
 }
 
-// provide puts this peer into the address book as a member of a group.
-func (n *Node) provide(theme feedring.Theme) {
-	ctx, cancel := context.WithTimeout(n.ctx, lookupWithin)
-	defer cancel()
-	if err := n.host.Provide(ctx, theme.Group()); err != nil {
-		n.log.Debug("address book", "theme", theme, "err", err)
-	}
-}
-
 // depart leaves every group in good order, for as long as ctx allows.
 func (n *Node) depart(ctx context.Context) {
 	wait, cancel := context.WithTimeout(ctx, departWithin)

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -11,7 +12,8 @@ import (
 )
 
 // pruner drops entries of others that are past freshness. Each group says how
-// far its own may go; the store is pruned once at a time.
+// far its own may go; the store is pruned once at a time. A group that this peer
+// left says nothing any more: of those abandoned looks after.
 type pruner struct {
 	store *store.Store
 	self  feedring.PeerID
@@ -60,4 +62,58 @@ func (p *pruner) next() (feedring.GroupID, time.Time, bool) {
 	}
 	p.busy = false
 	return feedring.GroupID{}, time.Time{}, false
+}
+
+// abandoned drops what others published into groups that this peer is no
+// longer in: entries seen before a time, and where none is left of a feed, that
+// it was ever known. Not all of it at once: who replaces the one feed of a theme
+// by another leaves the group for a moment only, and need not poll it all again.
+func (p *pruner) abandoned(before time.Time, offered map[feedring.Theme][]feedring.Feed) error {
+	kept := func(h store.Head) bool {
+		_, in := offered[h.Theme]
+		return in || h.Private || h.Ref.Publisher == p.self
+	}
+	_, err := p.store.Prune(p.ctx, before, func(ref feedring.FeedRef) bool {
+		h, ok := p.store.Head(ref)
+		return !ok || kept(h)
+	})
+	if err != nil {
+		return fmt.Errorf("dropping entries of groups that were left: %w", err)
+	}
+	for _, h := range p.store.Heads() {
+		if kept(h) || h.Count > 0 {
+			continue
+		}
+		if err := p.store.Forget(p.ctx, h.Ref); err != nil {
+			return fmt.Errorf("forgetting feeds of groups that were left: %w", err)
+		}
+	}
+	return nil
+}
+
+const abandonedEvery = time.Hour
+
+// keepHouse looks after what no group looks after.
+func (n *Node) keepHouse() {
+	tick := time.NewTicker(min(abandonedEvery, n.cfg.Freshness))
+	defer tick.Stop()
+	for {
+		n.dropAbandoned()
+		select {
+		case <-n.ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// dropAbandoned does so while no feed is added or removed: a group that is
+// entered again meanwhile would count on what is dropped.
+func (n *Node) dropAbandoned() {
+	n.origins.changing.Lock()
+	defer n.origins.changing.Unlock()
+	err := n.pruner.abandoned(n.loop.now().Add(-n.cfg.Freshness), n.origins.offered())
+	if err != nil && n.ctx.Err() == nil {
+		n.log.Warn("the store keeps what it need not", "err", err)
+	}
 }

@@ -33,11 +33,14 @@ type interest struct {
 	limit    int
 	own      feedring.PeerID // not empty: only this publisher's feeds
 	updates  bool            // new versions of entries too
+
+	listed func(url string) bool // nil: every feed
 }
 
 // covers reports whether a feed belongs to the interest at all.
 func (w *interest) covers(h *store.Head) bool {
-	return h.Theme == w.theme && h.Private == w.private && (w.own == "" || h.Ref.Publisher == w.own)
+	return h.Theme == w.theme && h.Private == w.private && (w.own == "" || h.Ref.Publisher == w.own) &&
+		(w.listed == nil || w.listed(h.Ref.URL))
 }
 
 // wants reports whether a follower is shown it.
@@ -133,7 +136,7 @@ func (s *session) newest(ctx context.Context) (int, error) {
 	if s.want.private {
 		query.Privacy = store.PrivateOnly
 	}
-	if s.want.own != "" {
+	if s.want.own != "" || s.want.listed != nil {
 		query.Refs = []feedring.FeedRef{}
 		for _, h := range s.covered() {
 			query.Refs = append(query.Refs, h.Ref)
