@@ -19,7 +19,8 @@
 //	publish.go    positions and notifies       fetch.go      polls
 //	heads.go      digests that repair          mesh.go       neighbours in large groups
 //	lookup.go     who may serve                place.go      room, then acknowledgement
-//	lease.go      tickets and clients          vouch.go      looks at sites
+//	lease.go      tickets and places           guests.go     who has how much room
+//	vouch.go      looks at sites
 //
 // # What a driver does beside the duties of internal/peer
 //

@@ -17,6 +17,14 @@ func (m *Machine) Fingerprint() uint64 {
 	return mix(h.Sum64())
 }
 
+// FingerprintOf is a hash of all that a message says, its verb included.
+func FingerprintOf(msg Message) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(msg.Verb()))
+	fingerprint(h, reflect.ValueOf(msg))
+	return mix(h.Sum64())
+}
+
 // derived is what is made anew from the rest, and so no state.
 var derived = map[reflect.Type]bool{
 	reflect.TypeFor[*book](): true, reflect.TypeFor[*View](): true,

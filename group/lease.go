@@ -7,41 +7,40 @@ import (
 	"github.com/feedring/feedring"
 )
 
-// lease is a client that this peer serves.
-type lease struct {
-	id     feedring.QueryID
-	client feedring.PeerID
-}
-
-// kept is a place for a client that has not come yet.
-type kept struct {
-	client feedring.PeerID
-	until  time.Time
-}
+// maxOfMember bounds the places that this peer keeps on the word of a member
+// that is, as far as it knows, neither manager nor secondary: one that has just
+// taken over needs some before its claim is heard of, nobody else any.
+const maxOfMember = 64
 
 // ownLoad is the number of clients served, and of places kept.
-func (m *Machine) ownLoad() int { return len(m.leases) + len(m.kept) }
+func (m *Machine) ownLoad() int { return m.guests.load() }
 
-// keep makes room for a client.
-func (m *Machine) keep(key ask, client feedring.PeerID) bool {
-	if _, again := m.kept[key.id]; !again && m.ownLoad() >= maxLeases || m.leaving {
+// keepFor is how long a place waits for its client.
+func (m *Machine) keepFor() time.Duration { return max(m.cfg.Refresh, 2*time.Second) }
+
+// keep makes room for a client, on the word of by.
+func (m *Machine) keep(key ask, client, by feedring.PeerID) bool {
+	trusted := by == m.cfg.Self || by == m.manager() || by == m.lead.secondary
+	if m.leaving || !trusted && m.guests.keptFor[by] >= maxOfMember {
 		return false
 	}
-	until := m.now.Add(max(m.cfg.Refresh, 2*time.Second))
-	m.kept[key.id] = kept{client: client, until: until}
-	m.timers.set(keptBell(key.id), until)
-	return true
+	until := m.now.Add(m.keepFor())
+	kept, ok := m.guests.keep(key.id, kept{client: client, by: by, until: until})
+	if kept {
+		m.timers.set(keptBell(key.id), until)
+	}
+	return ok
 }
 
 func keptBell(id feedring.QueryID) bell { return bell{chime: chimeKept, ask: ask{id: id}} }
 
-func (m *Machine) unkept(id feedring.QueryID) { delete(m.kept, id) }
+func (m *Machine) unkept(id feedring.QueryID) { m.guests.unkeep(id) }
 
 func (m *Machine) onAssign(from feedring.PeerID, a Assign) {
 	if m.members[from] == nil || a.Header.Term.Compare(m.disk.Term) < 0 {
 		return
 	}
-	ok := m.keep(ask{a.ID, a.Attempt}, a.Client)
+	ok := m.keep(ask{a.ID, a.Attempt}, a.Client, from)
 	m.send(from, Assigned{Header: m.header(), ID: a.ID, Attempt: a.Attempt, OK: ok, Leases: m.ownLoad()})
 }
 
@@ -52,24 +51,18 @@ func (m *Machine) attach(a Attach) {
 		m.emit(Refuse{Stream: a.Stream, Reason: reason})
 		return
 	}
-	id := a.Ticket.ID
-	if _, ok := m.kept[id]; ok {
-		m.unkept(id)
-		m.timers.cancel(keptBell(id))
+	if m.guests.unkeep(a.Ticket.ID) {
+		m.timers.cancel(keptBell(a.Ticket.ID))
 	}
-	if old, ok := m.streams[id]; ok && old != a.Stream {
-		delete(m.leases, old)
+	if old, again := m.guests.lease(a.Stream, a.Ticket.ID, a.Ticket.Client); again {
 		m.emit(Refuse{Stream: old, Reason: "the client came again on another stream"})
 	}
-	m.leases[a.Stream] = lease{id: id, client: a.Ticket.Client}
-	m.streams[id] = a.Stream
 	m.emit(Admit{Group: m.group, Stream: a.Stream})
 }
 
 // refusal says why a client is not served; empty: it is.
 func (m *Machine) refusal(t feedring.Ticket) string {
-	_, again := m.streams[t.ID]
-	place, has := m.kept[t.ID]
+	place, has := m.guests.kept[t.ID]
 	switch {
 	case t.Group != m.group:
 		return "the ticket is for another group"
@@ -83,20 +76,9 @@ func (m *Machine) refusal(t feedring.Ticket) string {
 		return "the place is kept for another client"
 	case m.leaving:
 		return "this peer is leaving: go to an alternate"
-	case !again && !has && m.ownLoad() >= maxLeases:
-		return "this peer serves as many clients as it can: go to an alternate"
 	}
-	return ""
+	return m.guests.refusal(t.ID, t.Client)
 }
 
 // detach ends a lease.
-func (m *Machine) detach(stream uint64) {
-	l, ok := m.leases[stream]
-	if !ok {
-		return
-	}
-	delete(m.leases, stream)
-	if m.streams[l.id] == stream {
-		delete(m.streams, l.id)
-	}
-}
+func (m *Machine) detach(stream uint64) { m.guests.release(stream) }

@@ -51,10 +51,9 @@ type Machine struct {
 
 	own        map[string]*own
 	placing    map[ask]*placement
-	placingFor map[feedring.PeerID]int // of placing, by coordinator
-	kept       map[feedring.QueryID]kept
-	leases     map[uint64]lease
-	streams    map[feedring.QueryID]uint64
+	placingFor tally  // of placing, by coordinator
+	coordinate window // the lookups of late, by coordinator
+	guests     guests
 	checks     map[feedring.FeedRef]*check
 
 	role      feedring.Role
@@ -94,10 +93,9 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 		heads:      map[feedring.FeedRef]*head{},
 		own:        map[string]*own{},
 		placing:    map[ask]*placement{},
-		placingFor: map[feedring.PeerID]int{},
-		kept:       map[feedring.QueryID]kept{},
-		leases:     map[uint64]lease{},
-		streams:    map[feedring.QueryID]uint64{},
+		placingFor: tally{},
+		coordinate: window{each: tally{}},
+		guests:     newGuests(),
 		checks:     map[feedring.FeedRef]*check{},
 	}
 	m.want.Incarnation++

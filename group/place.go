@@ -7,8 +7,34 @@ import (
 	"github.com/feedring/feedring"
 )
 
-// maxPlacingFor bounds the lookups under way for one coordinator.
-const maxPlacingFor = 2000
+// What one coordinator may take of a group.
+const (
+	maxPlacingFor = 2000 // lookups under way
+	// maxPlaced is how many lookups it may have in the time that a place is kept
+	// before only peers that are less than half full make room for it. One that
+	// uses its places has them free again at once and notices nothing; one that
+	// does not fills no more than half of a group.
+	maxPlaced = 1000
+)
+
+// window counts by peer what comes within a time, and then begins anew.
+type window struct {
+	began time.Time
+	each  tally
+}
+
+// take counts one more of p's, and reports whether that is within most.
+func (w *window) take(p feedring.PeerID, most int, now time.Time, lasts time.Duration) bool {
+	if !now.Before(w.began.Add(lasts)) {
+		w.began = now
+		clear(w.each)
+	}
+	if w.each[p] >= most || w.each[p] == 0 && len(w.each) >= maxRows {
+		return false
+	}
+	w.each[p]++
+	return true
+}
 
 // placement is a lookup under way.
 type placement struct {
@@ -19,6 +45,7 @@ type placement struct {
 	due     time.Time
 	seeks   []seek
 	missing []string
+	greedy  bool // its coordinator had maxPlaced of late
 }
 
 func (p *placement) miss(names ...string) {
@@ -54,9 +81,10 @@ func (m *Machine) onPlace(from feedring.PeerID, q Place) {
 		within = 5 * time.Second
 	}
 	p := &placement{by: from, client: q.Client, since: q.Since, feeds: feeds, due: m.now.Add(within)}
+	p.greedy = from != m.cfg.Self && !m.coordinate.take(from, maxPlaced, m.now, m.keepFor())
 	m.plan(p, feeds)
 	m.placing[key] = p
-	m.placingFor[from]++
+	m.placingFor.add(from, 1)
 	for i := range p.seeks {
 		m.seekNext(key, p, i)
 	}
@@ -75,18 +103,17 @@ func (m *Machine) seekNext(key ask, p *placement, i int) {
 	for s.given == "" && s.next < len(s.peers) {
 		peer := s.peers[s.next]
 		s.next++
+		if mem := m.members[peer]; mem == nil || mem.row.Left || p.greedy && m.loadOf(peer) >= maxLeases/2 {
+			continue
+		}
 		if peer == m.cfg.Self {
-			if m.keep(key, p.client) {
+			if m.keep(key, p.client, m.cfg.Self) {
 				s.given = peer
 			}
 			continue
 		}
-		mem := m.members[peer]
-		if mem == nil || mem.row.Left {
-			continue
-		}
 		s.asked = peer
-		mem.asked++
+		m.members[peer].asked++
 		m.send(peer, Assign{
 			Header: m.header(), ID: key.id, Attempt: key.attempt, Client: p.client,
 			Expiry: m.now.Add(m.ticketAge()),
@@ -114,9 +141,7 @@ func (m *Machine) placeOn(key ask, p *placement) {
 	}
 	m.timers.cancel(bell{chime: chimePlace, ask: key})
 	delete(m.placing, key)
-	if m.placingFor[p.by]--; m.placingFor[p.by] <= 0 {
-		delete(m.placingFor, p.by)
-	}
+	m.placingFor.add(p.by, -1)
 	answer := Placed{Header: m.header(), ID: key.id, Attempt: key.attempt, Served: true}
 	answer.Grants = m.grants(key, p)
 	answer.Missing = p.missing

@@ -54,11 +54,12 @@ func (m *Machine) ask(in Ask) {
 	}
 	in.Attempt %= 1 << (32 - attemptShift)
 	key := askKey{in.ID, in.Attempt}
-	if m.asks[key] != nil || len(m.asks) >= maxAsks {
+	if m.asks[key] != nil || len(m.asks) >= maxAsks || m.asksOf[in.Client] >= maxAsksOf {
 		m.emit(Answer{Stream: in.Stream, Final: feedring.Final{ID: in.ID, Attempt: in.Attempt,
 			Status: feedring.Incomplete, Missing: m.unreached(in.Query.Theme)}})
 		return
 	}
+	m.asksOf[in.Client]++
 	m.asks[key] = &ask{in: in, until: m.now.Add(in.Within - min(in.Within/20, 250*time.Millisecond)), next: m.now}
 }
 
@@ -245,5 +246,6 @@ func (m *Machine) final(from feedring.PeerID, f feedring.Final) {
 func (m *Machine) answer(a *ask, f feedring.Final) {
 	f.ID, f.Attempt = a.in.ID, a.in.Attempt
 	delete(m.asks, askKey{a.in.ID, a.in.Attempt})
+	discount(m.asksOf, a.in.Client)
 	m.emit(Answer{Stream: a.in.Stream, Final: f})
 }

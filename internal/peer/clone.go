@@ -39,6 +39,7 @@ func (m *Machine) Clone() *Machine {
 	}
 	c.finished = finished{seen: maps.Clone(m.finished.seen), order: slices.Clone(m.finished.order), next: m.finished.next}
 	c.unseated = m.unseated.clone()
+	c.asksOf, c.jobsFor = maps.Clone(m.asksOf), maps.Clone(m.jobsFor)
 	c.beside = slices.Clone(m.beside)
 	c.self, c.rivals, c.out = slices.Clone(m.self), slices.Clone(m.rivals), nil
 	return &c

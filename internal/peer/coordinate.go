@@ -53,7 +53,7 @@ func (f *finished) add(a attempt) {
 func (m *Machine) coordinate(from feedring.PeerID, q Query) {
 	key := attempt{q.ID, q.Attempt}
 	seat, ok := m.seat(q.Theme)
-	if !ok || !validQuery(&q) || m.finished.seen[key] || m.jobs[key] == nil && len(m.jobs) >= maxJobs {
+	if !ok || !validQuery(&q) || m.finished.seen[key] || m.jobs[key] == nil && !m.roomForJob(from) {
 		return
 	}
 	m.send(from, Accepted{ID: q.ID, Attempt: q.Attempt}, false)
@@ -63,8 +63,22 @@ func (m *Machine) coordinate(from feedring.PeerID, q Query) {
 	j := &job{query: q, from: from, deadline: m.now.Add(q.Within), number: q.Attempt, seat: seat,
 		places: map[feedring.GroupID]*place{}}
 	m.jobs[key] = j
+	m.jobsFor[from]++
 	m.start(j)
 	m.settle(j)
+}
+
+// roomForJob reports whether one more question of from's is taken on. This
+// peer's own clients have their bound where they ask.
+func (m *Machine) roomForJob(from feedring.PeerID) bool {
+	return len(m.jobs) < maxJobs && (from == m.cfg.Self || m.jobsFor[from] < maxJobsFor)
+}
+
+// discount counts one less, and forgets who has nothing.
+func discount(of map[feedring.PeerID]int, p feedring.PeerID) {
+	if of[p]--; of[p] <= 0 {
+		delete(of, p)
+	}
 }
 
 func validQuery(q *Query) bool {
@@ -181,6 +195,7 @@ func (m *Machine) settle(j *job) {
 // finish is the one place where a coordinator makes its final.
 func (m *Machine) finish(j *job) {
 	delete(m.jobs, j.key())
+	discount(m.jobsFor, j.from)
 	m.finished.add(j.key())
 	f := feedring.Final{ID: j.query.ID, Attempt: j.query.Attempt, Status: feedring.Unsatisfied,
 		Missing: j.missing, Hops: j.hops, Messages: j.messages}

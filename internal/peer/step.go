@@ -25,7 +25,9 @@ type Machine struct {
 	joined      bool // every address to join through was tried
 
 	asks     map[askKey]*ask
+	asksOf   map[feedring.PeerID]int // by client
 	jobs     map[attempt]*job
+	jobsFor  map[feedring.PeerID]int // by the peer that asked for them
 	finished finished
 	unseated unseated
 	leaving  time.Time // when Departed comes at the latest; zero: not leaving
@@ -57,7 +59,9 @@ func (a attempt) compare(b attempt) int {
 // Limits of the tables. What comes beyond is dropped, and asked again.
 const (
 	maxAsks        = 10_000
+	maxAsksOf      = maxAsks / 5 // of one client: a gateway's thousand readers and its queries come under one id
 	maxJobs        = 10_000
+	maxJobsFor     = maxJobs / 5 // for one other peer: as many as it may have of one client's
 	maxKnown       = 256
 	maxMemberships = 1000
 	maxLoop        = 100_000 // messages to oneself in one round
@@ -73,6 +77,7 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 	m := &Machine{
 		cfg: cfg, source: rand.NewPCG(cfg.Seed, 0x70656572), saved: st.clone(), now: now,
 		memberships: map[feedring.GroupID]*membership{}, asks: map[askKey]*ask{}, jobs: map[attempt]*job{},
+		asksOf: map[feedring.PeerID]int{}, jobsFor: map[feedring.PeerID]int{},
 		finished: finished{seen: map[attempt]bool{}},
 	}
 	m.random = rand.New(m.source)

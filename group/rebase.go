@@ -1,0 +1,127 @@
+package group
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+// Rebase lets by pass unseen and makes machines that go on alike equal, so
+// that an explorer recognises a state in which it has been: all instants that
+// the machine remembers move back by by, while its present stays, and those
+// beyond every threshold become one. Dates, which rows carry, stay.
+//
+// It is for the failover of a group without feeds and clients. Alarms for
+// house-keeping and for looks at sites are forgotten, measured round trips
+// count as short, a doubt that stretches nothing by more than r/32 has ended.
+// Chances come from chance from now on; beacons are numbered anew, so they
+// must arrive in the order in which they were sent. Persisted{0} answers the
+// last Persist.
+func (m *Machine) Rebase(by time.Duration, chance uint64) {
+	r := m.cfg.Refresh
+	m.rng = *rand.NewPCG(chance, hash64(string(m.cfg.Self)))
+	m.rtt, m.token = 0, 0
+	m.book, m.mesh, m.view, m.sorted = nil, nil, nil, nil
+	if m.number > 0 {
+		m.number = 3 + m.number%3 // every third beacon refreshes
+	}
+	m.lead.number = min(m.lead.number, 1)
+	m.rebaseLead(by)
+	m.rebaseJoining(by)
+	m.doubt.since = m.ago(m.doubt.since, by, 6*r)
+	if m.now.Sub(m.doubt.since) >= 6*r {
+		m.doubt = doubt{}
+	}
+	for i := range m.probes {
+		m.probes[i].sent = m.ago(m.probes[i].sent, by, 2*r)
+	}
+	for _, mem := range m.members {
+		m.rebaseMember(mem, by)
+	}
+	m.timers.rebase(by)
+}
+
+// ago moves t back; what is further back than most is most back.
+func (m *Machine) ago(t time.Time, by, most time.Duration) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return later(t.Add(-by), m.now.Add(-most))
+}
+
+// within moves t back and forgets it when it is as old as until.
+func (m *Machine) within(t time.Time, by, until time.Duration) time.Time {
+	if t = m.ago(t, by, until); m.now.Sub(t) >= until {
+		return time.Time{}
+	}
+	return t
+}
+
+func (m *Machine) rebaseLead(by time.Duration) {
+	r, l, s := m.cfg.Refresh, &m.lead, &m.suspicion
+	l.heard = m.ago(l.heard, by, 4*r) // three times r, and one for a restarted manager
+	l.since = m.ago(l.since, by, 3*r)
+	l.doubted = m.ago(l.doubted, by, 2*r)
+	switch {
+	case m.serving:
+		l.heard = m.now // it measures round trips only
+	case !l.since.IsZero():
+		l.since = m.now // only a manager asks
+	}
+	if s.deferred = s.deferred.Add(-by); s.deferred.Before(m.now) {
+		s.deferred = time.Time{}
+	}
+	if s.nonce == 0 {
+		s.of, s.chime = "", 0
+	}
+}
+
+func (m *Machine) rebaseJoining(by time.Duration) {
+	r, j := m.cfg.Refresh, &m.joining
+	j.heard = m.ago(j.heard, by, 4*r)
+	j.yield = m.within(j.yield, by, r)
+	if j.sent = m.within(j.sent, by, m.beatEvery()); j.sent.IsZero() {
+		j.to = ""
+	}
+	if len(j.via) > 0 {
+		j.next %= len(j.via)
+	}
+}
+
+func (m *Machine) rebaseMember(mem *member, by time.Duration) {
+	r := m.cfg.Refresh
+	mem.first = m.ago(mem.first, by, 10*r)
+	mem.heard = m.ago(mem.heard, by, 6*r)
+	if !m.serving && !mem.heard.IsZero() {
+		mem.heard = m.now // a manager begins anew
+	}
+	mem.since = m.ago(mem.since, by, r)
+	mem.probed = m.ago(mem.probed, by, r)
+	mem.unfit = m.within(mem.unfit, by, 10*r)
+	mem.wanted = m.within(mem.wanted, by, m.beatEvery())
+	mem.staled = m.within(mem.staled, by, m.beatEvery())
+	mem.differs = m.ago(mem.differs, by, r)
+	if !mem.told.IsZero() {
+		mem.told = m.now // for lookups
+	}
+	if mem.changed <= m.replicated {
+		mem.changed = 0
+	}
+}
+
+// rebase moves all alarms, but for those that are forgotten, and orders them.
+func (t *timers) rebase(by time.Duration) {
+	t.heap = slices.DeleteFunc(t.heap, func(a alarm) bool {
+		return a.bell.chime == chimeVouch || a.bell.chime == chimeHouse
+	})
+	slices.SortFunc(t.heap, func(a, b alarm) int {
+		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.turn, b.turn))
+	})
+	clear(t.place)
+	for i := range t.heap {
+		t.heap[i].at, t.heap[i].turn = t.heap[i].at.Add(-by), uint64(i)
+		t.place[t.heap[i].bell] = i
+	}
+	t.turn = uint64(len(t.heap))
+}
