@@ -97,7 +97,7 @@ func (n *Node) serve() {
 	n.background(func() { n.persister.run(n.ctx) })
 	n.listen()
 	n.front.serve(web.Config{Backend: n, PublicURL: n.cfg.PublicURL, Metrics: n.metrics()})
-	n.events.emit(n.Started()) // before any role
+	n.events.add(n.Started()) // before any role
 	n.offer()
 	n.background(n.join)
 	n.background(n.keepPeers)

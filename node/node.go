@@ -55,7 +55,8 @@ type Node struct {
 
 	stopLooking context.CancelFunc // at origins
 
-	events    *events
+	events    *backlog[Event]
+	logs      logs
 	departed  chan struct{}
 	assembled chan struct{}   // closed when the loop takes inputs
 	met       chan struct{}   // holds one: a peer was met
@@ -84,12 +85,13 @@ func start(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 		return nil, err
 	}
 	n := &Node{
-		cfg: cfg, log: cfg.Logger, started: time.Now(), events: newEvents(cfg.Event),
+		cfg: cfg, started: time.Now(), events: newEvents(cfg.Event), logs: newLogs(),
 		limits: newLimits(bounds()), departed: make(chan struct{}), assembled: make(chan struct{}), met: make(chan struct{}, 1),
 	}
-	if n.log == nil {
-		n.log = slog.Default()
+	if cfg.Logger == nil {
+		cfg.Logger = slog.Default()
 	}
+	n.log = n.logs.over(cfg.Logger)
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryLimit)
 	}
@@ -187,6 +189,7 @@ func (n *Node) release() error {
 	if n.store != nil {
 		errs = append(errs, n.store.Close())
 	}
-	n.events.close()
+	n.events.close(eventsWithin)
+	n.logs.close(logsWithin)
 	return errors.Join(errs...)
 }
