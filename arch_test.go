@@ -23,6 +23,8 @@ var pure = map[string]string{
 	"group":          "the membership is a machine",
 	"internal/peer":  "the whole peer is a machine",
 	"internal/match": "an expression must mean the same everywhere",
+
+	"internal/fingerprint": "a state must hash the same everywhere",
 }
 
 var impure = []string{
@@ -34,10 +36,11 @@ var impure = []string{
 // arrows lists the rooms that a room may import, of this module's.
 var arrows = map[string][]string{
 	".":                      {},
-	"ring":                   {"."},
-	"group":                  {"."},
+	"internal/fingerprint":   {},
+	"ring":                   {".", "internal/fingerprint"},
+	"group":                  {".", "internal/fingerprint"},
 	"internal/match":         {"."},
-	"internal/peer":          {".", "group", "ring"},
+	"internal/peer":          {".", "group", "ring", "internal/fingerprint"},
 	"proto/feedring/v1":      {},
 	"internal/wire":          {".", "proto/feedring/v1"},
 	"internal/guard":         {},

@@ -36,3 +36,12 @@ func BenchmarkBeat(b *testing.B) {
 		m.out = nil
 	}
 }
+
+// The fingerprint of a member of a group of ten.
+func BenchmarkFingerprint(b *testing.B) {
+	c := newCluster(1)
+	m := c.nodes[c.group(10)[0]].m
+	for b.Loop() {
+		m.Fingerprint()
+	}
+}

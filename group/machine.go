@@ -16,7 +16,7 @@ type Machine struct {
 	group feedring.GroupID
 	now   time.Time
 	rng   rand.PCG
-	out   []Output
+	out   []Output `state:"of the last step"`
 	timers
 	terms
 
@@ -62,10 +62,10 @@ type Machine struct {
 	departed  bool
 
 	// What is derived from the above, and made anew when it is missing.
-	book   *book
-	mesh   []feedring.PeerID
-	view   *View
-	sorted []feedring.Head
+	book   *book             `state:"derived"`
+	mesh   []feedring.PeerID `state:"derived"`
+	view   *View             `state:"derived"`
+	sorted []feedring.Head   `state:"derived"`
 }
 
 // lead is the manager that this peer follows, itself included.

@@ -47,7 +47,7 @@ type alarm struct {
 // moved: it holds no more alarms than there are things to wait for.
 type timers struct {
 	heap  []alarm
-	place map[bell]int
+	place map[bell]int `state:"derived"` // of heap
 	turn  uint64
 }
 

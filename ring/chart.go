@@ -16,10 +16,10 @@ import (
 // commutative, associative and idempotent, whatever order the rows come in.
 type chart struct {
 	records map[feedring.GroupID]*record
-	live    order // of the groups whose effective row is neither lost nor gone
-	stale   bool  // live must be made again
-	sum     uint64
-	summed  bool // sum is the hash of the map as it is
+	live    order  `state:"derived"` // of the groups whose effective row is neither lost nor gone
+	stale   bool   `state:"derived"` // live must be made again
+	sum     uint64 `state:"derived"`
+	summed  bool   `state:"derived"` // sum is the hash of the map as it is
 }
 
 type record struct {

@@ -1,12 +1,11 @@
 package ring
 
 import (
-	"fmt"
-	"hash/fnv"
-	"io"
 	"maps"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/feedring/feedring/internal/fingerprint"
 )
 
 // Clone returns a machine that goes on from the same state, random source
@@ -73,34 +72,5 @@ func (s *search) clone() *search {
 }
 
 // Fingerprint is equal for machines in equal states, and hardly ever for
-// others. Tables of what is over (visits, signs of life) are left out.
-func (m *Machine) Fingerprint() uint64 {
-	h := fnv.New64a()
-	state, _ := m.source.MarshalBinary()
-	h.Write(state)
-	for _, v := range m.chart.versions(m.now) {
-		v.feed(h)
-	}
-	g := &m.gossip
-	fmt.Fprintln(h, g.next.UnixNano(), g.rounds, g.met, g.synced, g.pushed.UnixNano(), sortedGroups(g.news), len(g.pulls))
-	for _, id := range sortedGroups(m.seats) {
-		s := m.seats[id]
-		fmt.Fprintln(h, id, s.told.Term, s.told.Version, s.wanted.Clients, s.at.UnixNano())
-	}
-	for _, id := range sortedGroups(m.watched) {
-		w := m.watched[id]
-		fmt.Fprintln(h, id, w.since.UnixNano(), w.asked)
-	}
-	m.feedQueries(h)
-	return h.Sum64()
-}
-
-func (m *Machine) feedQueries(w io.Writer) {
-	for _, k := range slices.SortedFunc(maps.Keys(m.hops), hopKey.compare) {
-		fmt.Fprintln(w, k.attempt, k.group, k.direction, len(m.hops[k].tried), m.hops[k].until.UnixNano())
-	}
-	for _, k := range slices.SortedFunc(maps.Keys(m.searches), attempt.compare) {
-		s := m.searches[k]
-		fmt.Fprintln(w, k, s.wakeAt().UnixNano(), sortedGroups(s.visited), sortedGroups(s.found), s.counted, s.deepest)
-	}
-}
+// others.
+func (m *Machine) Fingerprint() uint64 { return fingerprint.Of(m) }

@@ -11,7 +11,7 @@ type Config struct {
 	Self    feedring.PeerID
 	Refresh time.Duration // the paper's r: shorter spreads the map sooner and costs more exchanges
 	Seed    uint64        // of the machine's own random source
-	Test    Test
+	Test    Test          `state:"looks into the peer"`
 }
 
 // Test looks into this peer's memberships: whether it is a member of g, so

@@ -15,7 +15,7 @@ import (
 type Machine struct {
 	cfg    Config
 	source *rand.PCG
-	random *rand.Rand
+	random *rand.Rand `state:"draws from source"`
 
 	chart    chart
 	seats    map[feedring.GroupID]*seat
@@ -26,7 +26,7 @@ type Machine struct {
 	searches map[attempt]*search
 
 	now time.Time
-	out []Output
+	out []Output `state:"of the last step"`
 }
 
 // attempt names one attempt of a query.

@@ -1,15 +1,13 @@
 package peer
 
 import (
-	"fmt"
-	"hash/fnv"
-	"io"
 	"maps"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/fingerprint"
 )
 
 // Clone returns a machine that goes on from the same state, random sources
@@ -67,34 +65,4 @@ func (j *job) clone() *job {
 
 // Fingerprint is equal for machines in equal states, and hardly ever for
 // others.
-func (m *Machine) Fingerprint() uint64 {
-	h := fnv.New64a()
-	state, _ := m.source.MarshalBinary()
-	h.Write(state)
-	fmt.Fprintln(h, m.ring.Fingerprint(), m.addrs, m.known, m.joined, m.leaving.UnixNano(), m.departed)
-	for _, g := range m.ids() {
-		it := m.memberships[g]
-		fmt.Fprintln(h, g, it.group.Fingerprint(), it.role, it.phase, it.next.UnixNano(),
-			it.book, it.via, it.above, it.leaving, it.told.Term, it.told.Acknowledged)
-	}
-	for _, theme := range sorted(m.saved.Groups, compareThemes) {
-		fmt.Fprintln(h, theme, m.saved.Groups[theme])
-	}
-	m.feedQueries(h)
-	return h.Sum64()
-}
-
-func (m *Machine) feedQueries(w io.Writer) {
-	for _, k := range sorted(m.asks, askKey.compare) {
-		a := m.asks[k]
-		fmt.Fprintln(w, k, a.until.UnixNano(), a.next.UnixNano(), a.tries, a.tried)
-	}
-	for _, k := range sorted(m.jobs, attempt.compare) {
-		j := m.jobs[k]
-		fmt.Fprintln(w, k, j.from, j.deadline.UnixNano(), j.number, j.search, j.hops, j.messages, j.missing)
-		for _, g := range sorted(j.places, feedring.GroupID.Compare) {
-			p := j.places[g]
-			fmt.Fprintln(w, g, p.tries, p.until.UnixNano(), p.done, p.served)
-		}
-	}
-}
+func (m *Machine) Fingerprint() uint64 { return fingerprint.Of(m) }

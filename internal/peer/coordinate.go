@@ -29,7 +29,7 @@ func (j *job) key() attempt { return attempt{j.query.ID, j.query.Attempt} }
 // finished remembers the attempts that had their final, so that none has two.
 // The oldest goes first.
 type finished struct {
-	seen  map[attempt]bool
+	seen  map[attempt]bool `state:"derived"` // of order
 	order []attempt
 	next  int
 }

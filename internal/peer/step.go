@@ -15,7 +15,7 @@ import (
 type Machine struct {
 	cfg    Config
 	source *rand.PCG
-	random *rand.Rand
+	random *rand.Rand `state:"draws from source"`
 	saved  State
 
 	ring        *ring.Machine
@@ -36,11 +36,11 @@ type Machine struct {
 	beside []feedring.PeerID // on the ring, as last told
 	moved  bool              // the ring or a seat on it changed since
 
-	view   *View // nil: to be made
+	view   *View `state:"derived"` // nil: to be made
 	now    time.Time
 	self   []feedring.Message // messages to this peer, not yet delivered
 	rivals []feedring.GroupID // of which the map shows another claim
-	out    []Output
+	out    []Output           `state:"of the last step"`
 }
 
 // attempt names one attempt of a query, as coordinators count attempts.

@@ -1,0 +1,24 @@
+package group
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/feedring/feedring/internal/fingerprint"
+)
+
+// The fingerprint covers every field but these, and they need no covering.
+func TestFingerprintLeavesOut(t *testing.T) {
+	want := []string{
+		"group.Machine.book: derived",
+		"group.Machine.mesh: derived",
+		"group.Machine.out: of the last step",
+		"group.Machine.sorted: derived",
+		"group.Machine.view: derived",
+		"group.timers.place: derived",
+	}
+	if got := fingerprint.Excused(reflect.TypeFor[Machine]()); !slices.Equal(got, want) {
+		t.Errorf("it leaves out\n%q", got)
+	}
+}

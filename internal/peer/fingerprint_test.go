@@ -1,0 +1,56 @@
+package peer
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/feedring/feedring/internal/fingerprint"
+)
+
+// The fingerprint covers every field but these, and they need no covering.
+func TestFingerprintLeavesOut(t *testing.T) {
+	want := []string{
+		"group.Machine.book: derived",
+		"group.Machine.mesh: derived",
+		"group.Machine.out: of the last step",
+		"group.Machine.sorted: derived",
+		"group.Machine.view: derived",
+		"group.timers.place: derived",
+		"peer.Machine.out: of the last step",
+		"peer.Machine.random: draws from source",
+		"peer.Machine.view: derived",
+		"peer.finished.seen: derived",
+		"ring.Config.Test: looks into the peer",
+		"ring.Machine.out: of the last step",
+		"ring.Machine.random: draws from source",
+		"ring.chart.live: derived",
+		"ring.chart.stale: derived",
+		"ring.chart.sum: derived",
+		"ring.chart.summed: derived",
+	}
+	if got := fingerprint.Excused(reflect.TypeFor[Machine]()); !slices.Equal(got, want) {
+		t.Errorf("it leaves out\n%q", got)
+	}
+}
+
+// Two peers of which one has counted what the other has not go on differently.
+func TestFingerprintSeesCounts(t *testing.T) {
+	c := newCluster(t)
+	m := c.start("a")
+	for name, change := range map[string]func(m *Machine){
+		"places of strangers": func(m *Machine) { m.unseated.take("x", c.now) },
+		"questions":           func(m *Machine) { m.asksOf["x"]++ },
+		"jobs":                func(m *Machine) { m.jobsFor["x"]++ },
+		"finals":              func(m *Machine) { m.finished.add(attempt{number: 7}) },
+		"seats":               func(m *Machine) { m.moved = !m.moved },
+	} {
+		other := m.Clone()
+		if other.Fingerprint() != m.Fingerprint() {
+			t.Fatal("a clone differs")
+		}
+		if change(other); other.Fingerprint() == m.Fingerprint() {
+			t.Error(name, "are not seen")
+		}
+	}
+}

@@ -1,0 +1,25 @@
+package ring
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/feedring/feedring/internal/fingerprint"
+)
+
+// The fingerprint covers every field but these, and they need no covering.
+func TestFingerprintLeavesOut(t *testing.T) {
+	want := []string{
+		"ring.Config.Test: looks into the peer",
+		"ring.Machine.out: of the last step",
+		"ring.Machine.random: draws from source",
+		"ring.chart.live: derived",
+		"ring.chart.stale: derived",
+		"ring.chart.sum: derived",
+		"ring.chart.summed: derived",
+	}
+	if got := fingerprint.Excused(reflect.TypeFor[Machine]()); !slices.Equal(got, want) {
+		t.Errorf("it leaves out\n%q", got)
+	}
+}
