@@ -56,6 +56,10 @@ func (n *Node) assemble() error {
 	n.provider = &provider{
 		book: n.host, log: n.log, spawn: n.background, ctx: n.ctx, inside: make(map[feedring.GroupID]bool),
 	}
+	n.checks = &checks{
+		look: n.check, tell: n.tell, spawn: n.background,
+		queued: make(map[feedring.PeerID]int), flying: make(map[feedring.PeerID]int),
+	}
 	n.asks = &asks{loop: n.loop, sealer: n.sealer, open: make(map[uint64]func(feedring.Final))}
 	n.attached = &attached{tell: n.tell, asking: make(map[uint64]chan string), serving: make(map[uint64]served)}
 	n.reader = client.NewWith(local{n}, n.cfg.Network, []feedring.PeerID{n.ID()})

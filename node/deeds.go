@@ -35,7 +35,7 @@ func (n *Node) do(out peer.Output) {
 	case group.Prune:
 		n.pruner.before(o.Group, o.Before)
 	case group.Check:
-		n.background(func() { n.check(o) })
+		n.checks.check(o)
 	case group.Protect:
 		n.host.Protect(o.Group.String(), o.Peers)
 	case group.Dropped:

@@ -40,6 +40,7 @@ type Node struct {
 	poller    *poller
 	pruner    *pruner
 	provider  *provider
+	checks    *checks
 	followers *followers
 	asks      *asks
 	attached  *attached

@@ -22,17 +22,15 @@ func (n *Node) checker() vouch.Checker {
 	return vouch.Checker{Client: n.outside, Resolver: net.DefaultResolver, Network: n.cfg.Network}
 }
 
-// check does group.Check: it looks whether a site of the feed names the feed's
-// publisher.
-func (n *Node) check(o group.Check) {
+// check is one look: whether a site of the feed names the feed's publisher.
+func (n *Node) check(o group.Check) group.Checked {
 	ctx, cancel := context.WithTimeout(n.ctx, checkWithin)
 	defer cancel()
 	verdict, err := n.verdict(ctx, o)
-	now := n.loop.now()
-	n.tell(o.Group, group.Checked{
+	return group.Checked{
 		Feed: o.Feed, Vouched: verdict.Named, Unknown: err != nil,
-		Vouch: group.Vouch{Site: verdict.Site, Publisher: o.Feed.Publisher, Feeds: verdict.Feeds, At: now},
-	})
+		Vouch: group.Vouch{Site: verdict.Site, Publisher: o.Feed.Publisher, Feeds: verdict.Feeds, At: n.loop.now()},
+	}
 }
 
 // verdict asks the sites of a feed in turn, and last the feed itself. The error

@@ -1,0 +1,80 @@
+package node
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+)
+
+// TestChecksAreBounded asks for very many looks, most of them at one
+// publisher's slow sites: each is answered once, few run at a time, and another
+// publisher's are not kept waiting.
+func TestChecksAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		now, top, looked := 0, 0, 0
+		answers := make(map[feedring.FeedRef]int)
+		began := time.Now()
+		var served time.Duration // until the last of the honest was
+		c := &checks{
+			look: func(o group.Check) group.Checked {
+				mu.Lock()
+				now++
+				top, looked = max(top, now), looked+1
+				mu.Unlock()
+				time.Sleep(checkWithin)
+				mu.Lock()
+				defer mu.Unlock()
+				now--
+				if o.Feed.Publisher == "honest" {
+					served = time.Since(began)
+				}
+				return group.Checked{Feed: o.Feed, Vouched: true}
+			},
+			tell: func(_ feedring.GroupID, in group.Input) {
+				mu.Lock()
+				defer mu.Unlock()
+				answers[in.(group.Checked).Feed]++
+			},
+			spawn:  func(f func()) bool { go f(); return true },
+			queued: make(map[feedring.PeerID]int), flying: make(map[feedring.PeerID]int),
+		}
+		ask := func(by string, n int) {
+			for i := range n {
+				c.check(group.Check{Feed: feedring.FeedRef{URL: fmt.Sprint("https://x/", i), Publisher: feedring.PeerID(by)}})
+			}
+		}
+		ask("slow", 5000)
+		ask("honest", 4)
+		for i := range 100 {
+			ask(fmt.Sprint("other", i), 100)
+		}
+		synctest.Wait()
+		mu.Lock()
+		if now != checksAtOnce || len(answers) < 10_000 {
+			t.Errorf("%d looks under way, %d refused", now, len(answers))
+		}
+		mu.Unlock()
+		time.Sleep(24 * time.Hour)
+		synctest.Wait()
+		if top != checksAtOnce || len(answers) != 15_004 || looked < checksWaiting {
+			t.Errorf("%d looks at once, %d in all, %d answers", top, looked, len(answers))
+		}
+		for ref, n := range answers {
+			if n != 1 {
+				t.Fatalf("%v was answered %d times", ref, n)
+			}
+		}
+		if served > 2*checkWithin {
+			t.Errorf("the honest waited %s", served)
+		}
+		if c.running != 0 || len(c.waiting)+len(c.queued)+len(c.flying) != 0 {
+			t.Errorf("left behind: %+v", c)
+		}
+	})
+}
