@@ -118,7 +118,6 @@ func TestStatementsOfOthersAreNotSealed(t *testing.T) {
 		group.Join{Row: group.Row{Peer: other}},
 		group.Confirmation{Claim: group.Claim{Term: term}},
 		group.Beacon{Claim: group.Claim{Term: term}},
-		group.Alive{Header: group.Header{Term: term}},
 		ring.Rows{Rows: []ring.Row{{Theme: "news", Group: news, Term: term, Manager: feedring.PeerInfo{ID: other}}}},
 		ring.Rows{Lost: []ring.Lost{{By: other}}},
 		group.Stale{},

@@ -127,7 +127,6 @@ func TestStatementsOfTheWrongOwner(t *testing.T) {
 	}{
 		{"a beacon by another than the claimant", "beacon", &feedringv1.Beacon{Header: header, Beacon: seal(other, wire.KindBeacon, &feedringv1.BeaconBody{Claim: claim(self, news)})}, wire.ErrMalformed},
 		{"a beacon without a claim", "beacon", &feedringv1.Beacon{Header: header, Beacon: seal(self, wire.KindBeacon, &feedringv1.BeaconBody{})}, wire.ErrMalformed},
-		{"a sign of life by another than the manager", "alive", &feedringv1.Alive{Alive: seal(other, wire.KindAlive, &feedringv1.AliveBody{Group: news[:], Term: &feedringv1.Term{Number: 1, Claimant: wire.PeerBytes(self.ID())}})}, wire.ErrMalformed},
 		{"a claim on another group", "confirmation", &feedringv1.Confirmation{Header: header, Claim: claim(self, elsewhere)}, wire.ErrMalformed},
 		{"a row of another group", "join", &feedringv1.Join{Header: header, Row: row}, wire.ErrMalformed},
 		{"a row as a claim", "confirmation", &feedringv1.Confirmation{Header: header, Claim: row}, wire.ErrSignature},
@@ -140,6 +139,26 @@ func TestStatementsOfTheWrongOwner(t *testing.T) {
 	} {
 		if err := decode(t, v, test.verb, test.p); !errors.Is(err, test.want) {
 			t.Errorf("%s: %v, want %v", test.name, err, test.want)
+		}
+	}
+}
+
+// TestSecondaryIsAlive: a manager doubts its secondary as that doubts the
+// manager, so both must be able to say that they live, under the manager's term.
+func TestSecondaryIsAlive(t *testing.T) {
+	manager, secondary, v := newSealer(t, 1), newSealer(t, 2), wire.NewVerifier(network)
+	alive := group.Alive{Header: group.Header{Group: news, Term: feedring.Term{Number: 3, Claimant: manager.ID()}}, Nonce: 7}
+	for _, by := range []*wire.Sealer{manager, secondary} {
+		told, err := codec.Decode(v, alive.Verb(), encode(t, by, alive))
+		if err != nil {
+			t.Fatal(err)
+		}
+		objection, err := codec.Decode(v, "objection", encode(t, newSealer(t, 3), group.Objection{Header: alive.Header, Alive: new(told.(group.Alive))}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a := objection.(group.Objection).Alive; a == nil || a.Seal.Signer != by.ID() || a.Term != alive.Term || a.Nonce != alive.Nonce {
+			t.Errorf("a sign of life of %s comes as %+v", by.ID().Short(), a)
 		}
 	}
 }

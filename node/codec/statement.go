@@ -96,12 +96,13 @@ func (d *decoder) rows(of feedring.GroupID, list []*feedringv1.Sealed) []group.R
 	return each(list, func(s **feedringv1.Sealed) group.Row { return d.row(of, *s) })
 }
 
-// alive: the manager is the signer; its term is the header's.
+// alive: who is alive is the signer, the manager or its secondary; the term is
+// the one that it follows. The machine knows whose sign of life it waits for.
 func (e *encoder) alive(a *group.Alive) *feedringv1.Sealed {
 	if a.Seal != nil {
 		return wire.SealTo(a.Seal)
 	}
-	return e.seal(wire.KindAlive, a.Term.Claimant, &feedringv1.AliveBody{Group: a.Group[:], Term: e.Term(a.Term), Nonce: a.Nonce})
+	return e.seal(wire.KindAlive, e.sealer.ID(), &feedringv1.AliveBody{Group: a.Group[:], Term: e.Term(a.Term), Nonce: a.Nonce})
 }
 
 func (d *decoder) alive(sealed *feedringv1.Sealed) group.Alive {
@@ -110,12 +111,8 @@ func (d *decoder) alive(sealed *feedringv1.Sealed) group.Alive {
 	if seal == nil {
 		return group.Alive{}
 	}
-	a := group.Alive{
+	return group.Alive{
 		Header: group.Header{Group: d.Group("group", b.GetGroup()), Term: d.Term("term", b.GetTerm())},
 		Nonce:  b.GetNonce(), Seal: seal,
 	}
-	if a.Term.Claimant != seal.Signer {
-		d.Malformed("alive", "the signer is not the manager")
-	}
-	return a
 }
