@@ -44,13 +44,19 @@ const (
 	searchMargin = time.Minute // how far back from the last sign of life a new provider must be complete
 )
 
+// ErrEnough is returned by callbacks of Follow that took what they were given
+// and want no more.
+var ErrEnough = errors.New("enough was shown")
+
 // Follow asks, then calls each for every entry that is new, until ctx ends,
 // each or First returns an error, or nobody at all could be asked at first.
 // It survives the loss of providers and of the peers that it asks. No entry is
 // shown twice, and none is lost: the cursor passes an entry only after each
-// returned. Callbacks come one at a time, on the caller's goroutine; while they
-// block, providers wait. at is where the reader stands after the entry; it must
-// not be changed.
+// returned nil or ErrEnough, which ends Follow without an error. Where that
+// comes amid a first answer, Save is told what was shown of it, and the next
+// time a first answer is asked for again and the rest of it shown. Callbacks
+// come one at a time, on the caller's goroutine; while they block, providers
+// wait. at is where the reader stands after the entry; it must not be changed.
 func (c *Client) Follow(ctx context.Context, q feedring.Query, o FollowOptions, each func(e feedring.Entry, at feedring.Cursor) error) error {
 	if err := check(&q); err != nil {
 		return err
@@ -64,10 +70,14 @@ func (c *Client) Follow(ctx context.Context, q feedring.Query, o FollowOptions, 
 	f := &follower{round: r, each: each, shown: newShown(o.Updates), started: time.Now()}
 	defer f.save()
 	f.restore()
-	if err := f.begin(ctx); err != nil {
-		return err
+	err := f.begin(ctx)
+	if err == nil {
+		err = f.run(ctx)
 	}
-	return f.run(ctx)
+	if errors.Is(err, ErrEnough) {
+		return nil
+	}
+	return err
 }
 
 // follower is a round that goes on.
@@ -124,25 +134,51 @@ func (f *follower) begin(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	for i := range answer.Entries {
-		e := &answer.Entries[i]
-		if f.options.First == nil {
-			if err := f.each(*e, f.at(nil)); err != nil {
-				return err
-			}
-		}
-		f.shown.add(e.ID, e.Version)
+	answer.Entries = slices.DeleteFunc(answer.Entries, func(e feedring.Entry) bool { return !f.shown.wants(&e) })
+	if err := f.showFirst(answer); err != nil {
+		return err
 	}
+	close(f.live)
+	f.settle()
+	return nil
+}
+
+// showFirst shows a first answer. ErrEnough where the reader took all that it
+// wants.
+func (f *follower) showFirst(answer Answer) error {
 	if f.options.First != nil {
 		answer.Cursor = f.stands()
-		if err := f.options.First(answer); err != nil {
+		err := f.options.First(answer)
+		if err == nil || errors.Is(err, ErrEnough) {
+			f.dirty = true
+			for i := range answer.Entries {
+				f.shown.add(answer.Entries[i].ID, answer.Entries[i].Version)
+			}
+		}
+		return err
+	}
+	f.dirty = true
+	for i := range answer.Entries {
+		e := &answer.Entries[i]
+		err := f.each(*e, f.at(nil))
+		if err == nil || errors.Is(err, ErrEnough) {
+			f.shown.add(e.ID, e.Version)
+		}
+		if err != nil {
+			f.forget(i+1 < len(answer.Entries) || !errors.Is(err, ErrEnough))
 			return err
 		}
 	}
-	close(f.live)
-	f.dirty = true
-	f.settle()
 	return nil
+}
+
+// forget takes the cursors back where they are beyond what was shown.
+func (f *follower) forget(beyond bool) {
+	for _, g := range f.groups {
+		if beyond {
+			g.cursor = nil
+		}
+	}
 }
 
 // goOn asks for providers to go on from the cursor.

@@ -37,7 +37,7 @@ func (f *follower) happened(e event) error {
 }
 
 // show shows an entry that is new, and only then lets the cursor pass it.
-func (f *follower) show(g *group, e event) error {
+func (f *follower) show(g *group, e event) (err error) {
 	entry := e.entry
 	// What a provider sends after a cursor comes in the order of positions;
 	// the newest of a first answer do not: marks follow them.
@@ -48,15 +48,16 @@ func (f *follower) show(g *group, e event) error {
 	if f.shown.wants(entry) {
 		next := group{cursor: g.cursor}
 		next.advance(passed)
-		if err := f.each(*entry, f.at(&next, g)); err != nil {
+		if err = f.each(*entry, f.at(&next, g)); err != nil && !errors.Is(err, ErrEnough) {
 			return err
 		}
 		f.shown.add(entry.ID, entry.Version)
 	}
+	f.dirty = true
 	if passed != nil {
 		g.advance(passed)
 	}
-	return nil
+	return err
 }
 
 // lost replaces a provider: by an alternate at once, else by a search.
