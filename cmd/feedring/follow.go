@@ -17,9 +17,6 @@ import (
 	"github.com/feedring/feedring/cmd/feedring/internal/api"
 )
 
-// errEnough ends a follow that has printed what was wanted.
-var errEnough = errors.New("enough")
-
 type followFlags struct {
 	count   int
 	updates bool
@@ -37,7 +34,8 @@ func (a *app) followCommand() *cobra.Command {
 			"or has printed --count entries. It survives the loss of its provider: another takes over, and no entry\n" +
 			"is printed twice or lost.\n\n" +
 			"With --resume NAME it keeps what it follows and how far it came, in --data; the next time that NAME is\n" +
-			"enough to go on, and what appeared meanwhile is printed first.",
+			"enough to go on, and what appeared meanwhile is printed first: beginning with what --count left of a\n" +
+			"first answer. --since only says where a new NAME begins: beside a known one it changes nothing.",
 		Example: `  feedring follow --theme news europe
   feedring follow --theme sport --count 10 --json
   feedring follow --resume breakfast --theme news   # the first time
@@ -55,7 +53,7 @@ func (a *app) followCommand() *cobra.Command {
 			}
 			saved, err := a.openSaved(how.resume, q, said{
 				what:  len(words) > 0 || cmd.Flags().Changed("theme") || cmd.Flags().Changed("provider"),
-				since: cmd.Flags().Changed("since"), until: cmd.Flags().Changed("until"), limit: cmd.Flags().Changed("limit"),
+				until: cmd.Flags().Changed("until"), limit: cmd.Flags().Changed("limit"),
 			})
 			if err != nil {
 				return err
@@ -85,22 +83,38 @@ func (a *app) follow(ctx context.Context, ask *askFlags, how *followFlags, saved
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	f := &following{app: a, saved: saved, flags: how, json: ask.json, out: newLines(a.stdout)}
-	var err error
 	if ask.overNetwork() {
 		saved.Entry = ask.peers.values
 	}
-	if len(saved.Entry) > 0 && ask.url == "" {
-		err = f.overNetwork(ctx, ask)
-	} else {
-		err = f.overAPI(ctx, ask)
+	err := f.left()
+	switch {
+	case err != nil:
+	case len(saved.Entry) > 0 && ask.url == "":
+		err = f.throughNetwork(ctx, ask)
+	default:
+		err = f.throughAPI(ctx, ask)
 	}
-	if errors.Is(err, errEnough) || ctx.Err() != nil {
+	if errors.Is(err, client.ErrEnough) || ctx.Err() != nil {
 		err = nil // interrupted is how it ends
 	}
 	return errors.Join(err, saved.write())
 }
 
-func (f *following) overNetwork(ctx context.Context, ask *askFlags) error {
+// left prints what --count left of a first answer the last time.
+func (f *following) left() error {
+	for len(f.saved.Rest) > 0 {
+		err := f.entry(f.saved.Rest[0])
+		if err == nil || errors.Is(err, client.ErrEnough) {
+			f.saved.printedOne()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *following) throughNetwork(ctx context.Context, ask *askFlags) error {
 	log, err := f.app.logger(slog.LevelWarn)
 	if err != nil {
 		return err
@@ -117,10 +131,15 @@ func (f *following) overNetwork(ctx context.Context, ask *askFlags) error {
 	return c.Follow(ctx, f.saved.Query, options, func(e feedring.Entry, _ feedring.Cursor) error { return f.entry(e) })
 }
 
-// first prints the first answer.
+// first prints the first answer. What --count leaves of it is kept: the cursor
+// stands after all of it.
 func (f *following) first(answer client.Answer) error {
-	for _, e := range answer.Entries {
-		if err := f.entry(e); err != nil {
+	for i, e := range answer.Entries {
+		err := f.entry(e)
+		if errors.Is(err, client.ErrEnough) {
+			f.saved.leave(answer.Entries[i+1:])
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -155,37 +174,22 @@ func (f *following) entry(e feedring.Entry) error {
 		return f.out.err
 	}
 	if f.printed++; f.flags.count > 0 && f.printed >= f.flags.count {
-		return errEnough
+		return client.ErrEnough
 	}
 	return nil
 }
 
-// overAPI follows at a running peer, and connects again when that restarts.
-func (f *following) overAPI(ctx context.Context, ask *askFlags) error {
+// throughAPI follows at a running peer, and connects again when that restarts.
+func (f *following) throughAPI(ctx context.Context, ask *askFlags) error {
 	peer, err := f.app.running(&ask.apiFlags)
 	if err != nil {
 		return err
 	}
 	defer peer.Close()
-	shown := make(map[feedring.EntryID]bool)
+	local := &overAPI{following: f, shown: make(map[feedring.EntryID]bool), begun: f.saved.Last != ""}
 	stream := &api.Stream{
 		Query: f.saved.Query, Updates: f.flags.updates, After: f.saved.Last,
-		First: func(answer client.Answer) error { return f.answered(answer.Final) },
-		Each: func(e feedring.Entry, id string) error {
-			if shown[e.ID] && !f.flags.updates {
-				return nil
-			}
-			if len(shown) > 100_000 {
-				clear(shown)
-			}
-			shown[e.ID] = true
-			err := f.entry(e)
-			if err == nil || errors.Is(err, errEnough) {
-				f.saved.stand(id) // printed
-			}
-			return err
-		},
-		Stand: f.saved.stand,
+		First: local.first, Each: local.entry, Stand: f.saved.stand,
 	}
 	const pause = 500 * time.Millisecond
 	for heardOnce := false; ; {
@@ -193,7 +197,7 @@ func (f *following) overAPI(ctx context.Context, ask *askFlags) error {
 		heardOnce = heardOnce || heard
 		var problem *api.Problem
 		var coded *exitError
-		if errors.Is(err, errEnough) || errors.As(err, &coded) || !heardOnce || errors.As(err, &problem) && problem.Status < 500 {
+		if errors.Is(err, client.ErrEnough) || errors.As(err, &coded) || !heardOnce || errors.As(err, &problem) && problem.Status < 500 {
 			return err
 		}
 		select {

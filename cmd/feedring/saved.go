@@ -25,13 +25,14 @@ var savedName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 type saved struct {
 	path  string
 	Query feedring.Query
-	Entry []string       // the peers that were named to ask through
-	Last  string         // the last event's id, of a running peer's API
-	Over  *client.Resume // over the network
+	Entry []string         // the peers that were named to ask through
+	Last  string           // the last event's id, of a running peer's API
+	Over  *client.Resume   // over the network
+	Rest  []feedring.Entry // of the first answer, not printed yet
 
-	mu      sync.Mutex // of Last and all below
+	mu      sync.Mutex // of Last, Over, Rest and all below
 	written time.Time
-	pending bool // a write is due
+	due     *time.Timer // of a write; nil: there is nothing to write
 }
 
 // saveEvery is the least between two writes while following, so that a kill
@@ -39,25 +40,27 @@ type saved struct {
 const saveEvery = time.Second
 
 type savedJSON struct {
-	Theme    feedring.Theme `json:"theme,omitempty"`
-	Provider string         `json:"provider,omitempty"`
-	Words    string         `json:"words,omitempty"`
-	Since    time.Time      `json:"since,omitzero"`
-	Until    time.Time      `json:"until,omitzero"`
-	Limit    int            `json:"limit,omitempty"`
-	Peers    []string       `json:"peers,omitempty"`
-	Last     string         `json:"last,omitempty"`
-	Network  *client.Resume `json:"network,omitempty"`
+	Theme    feedring.Theme   `json:"theme,omitempty"`
+	Provider string           `json:"provider,omitempty"`
+	Words    string           `json:"words,omitempty"`
+	Since    time.Time        `json:"since,omitzero"`
+	Until    time.Time        `json:"until,omitzero"`
+	Limit    int              `json:"limit,omitempty"`
+	Peers    []string         `json:"peers,omitempty"`
+	Last     string           `json:"last,omitempty"`
+	Network  *client.Resume   `json:"network,omitempty"`
+	Rest     []feedring.Entry `json:"rest,omitempty"`
 }
 
 // said tells which parts of a query the command line names.
-type said struct{ what, since, until, limit bool }
+type said struct{ what, until, limit bool }
 
 // others reports whether the command line asks for something else than was
-// saved.
+// saved. When to begin is no part of it: the cursor has long passed that, and
+// an age names another moment each time.
 func (s said) others(q feedring.Query, old *savedJSON) bool {
 	return s.what && (q.Theme != old.Theme || q.Provider != old.Provider || q.Words != old.Words) ||
-		s.since && !q.Since.Equal(old.Since) || s.until && !q.Until.Equal(old.Until) || s.limit && q.Limit != old.Limit
+		s.until && !q.Until.Equal(old.Until) || s.limit && q.Limit != old.Limit
 }
 
 // String is what was saved, as flags.
@@ -117,7 +120,7 @@ func (a *app) openSaved(name string, q feedring.Query, told said) (*saved, error
 	s.Query = feedring.Query{
 		Theme: old.Theme, Provider: old.Provider, Words: old.Words, Since: old.Since, Until: old.Until, Limit: old.Limit,
 	}
-	s.Entry, s.Last, s.Over = old.Peers, old.Last, old.Network
+	s.Entry, s.Last, s.Over, s.Rest = old.Peers, old.Last, old.Network, old.Rest
 	return s, nil
 }
 
@@ -131,7 +134,9 @@ func (s *saved) met() []feedring.PeerInfo {
 
 // keep takes where a follower stands now.
 func (s *saved) keep(r client.Resume) {
+	s.mu.Lock()
 	s.Over = &r
+	s.mu.Unlock()
 	if err := s.write(); err != nil {
 		slog.Warn("--resume: not kept", "err", err) // the end of the command says it again
 	}
@@ -140,17 +145,37 @@ func (s *saved) keep(r client.Resume) {
 // stand takes the id of the last event that was printed. It is on disk within
 // a second.
 func (s *saved) stand(id string) {
-	if s.path == "" || id == "" {
+	if id == "" {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.Last = id
-	if s.pending {
+	s.soon()
+}
+
+// leave takes what is left of a first answer. It is on disk with the cursor
+// that stands behind it, not before.
+func (s *saved) leave(rest []feedring.Entry) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Rest = rest
+}
+
+// printedOne notes that the first of the rest was printed.
+func (s *saved) printedOne() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Rest = s.Rest[1:]
+	s.soon()
+}
+
+// soon has the state written within a second. The lock must be held.
+func (s *saved) soon() {
+	if s.path == "" || s.due != nil {
 		return
 	}
-	s.pending = true
-	time.AfterFunc(saveEvery-min(saveEvery, time.Since(s.written)), func() {
+	s.due = time.AfterFunc(saveEvery-min(saveEvery, time.Since(s.written)), func() {
 		if err := s.write(); err != nil {
 			slog.Warn("--resume: not kept", "err", err) // the end of the command says it again
 		}
@@ -164,9 +189,12 @@ func (s *saved) write() error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.written, s.pending = time.Now(), false
+	if s.due != nil {
+		s.due.Stop()
+	}
+	s.written, s.due = time.Now(), nil
 	text, err := json.Marshal(savedJSON{
-		s.Query.Theme, s.Query.Provider, s.Query.Words, s.Query.Since, s.Query.Until, s.Query.Limit, s.Entry, s.Last, s.Over,
+		s.Query.Theme, s.Query.Provider, s.Query.Words, s.Query.Since, s.Query.Until, s.Query.Limit, s.Entry, s.Last, s.Over, s.Rest,
 	})
 	if err != nil {
 		return fmt.Errorf("--resume: %w", err)

@@ -108,7 +108,7 @@ type Stream struct {
 	Updates bool
 	After   string // the last event's id of an earlier stream; empty: begin
 	// First is called once with the first answer's final, after its entries; an
-	// error ends the stream.
+	// error ends the stream. With client.ErrEnough Stand is called before that.
 	First func(client.Answer) error
 	// Each is called for each entry, in order, with the id to go on after.
 	Each func(e feedring.Entry, id string) error
@@ -156,7 +156,7 @@ func (s *Stream) event(e event) error {
 
 // final takes the end of a first answer. Its id counts even where an earlier
 // stream told the answer already.
-func (s *Stream) final(e event) error {
+func (s *Stream) final(e event) (err error) {
 	answer := client.Answer{Final: finalOf(&feedring.Event{Event: e.name})}
 	if len(e.data) > 0 {
 		if err := answerEvent(&answer, e.data); err != nil {
@@ -165,14 +165,14 @@ func (s *Stream) final(e event) error {
 	}
 	if first := s.First; first != nil {
 		s.First = nil
-		if err := first(answer); err != nil {
+		if err = first(answer); err != nil && !errors.Is(err, client.ErrEnough) {
 			return err
 		}
 	}
 	if s.After = or(e.id, s.After); e.id != "" && s.Stand != nil {
 		s.Stand(e.id)
 	}
-	return nil
+	return err
 }
 
 // or keeps the last id where an event has none: from there nothing is missed.

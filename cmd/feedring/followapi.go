@@ -1,0 +1,57 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/client"
+)
+
+// maxShown bounds the ids that are remembered while a running peer is followed.
+const maxShown = 100_000
+
+// overAPI takes the events of a running peer's stream.
+type overAPI struct {
+	*following
+	shown map[feedring.EntryID]bool
+	begun bool // the first answer was whole, or is an earlier run's
+
+	enough bool             // printed: what comes of the first answer is for the next time
+	rest   []feedring.Entry // that
+}
+
+// entry prints an entry that is new. The entries of a first answer come without
+// an id to go on after: that stands behind all of them.
+func (o *overAPI) entry(e feedring.Entry, id string) error {
+	if o.shown[e.ID] && !o.flags.updates {
+		return nil
+	}
+	if len(o.shown) > maxShown {
+		clear(o.shown)
+	}
+	o.shown[e.ID] = true
+	if o.enough {
+		o.rest = append(o.rest, e)
+		return nil
+	}
+	err := o.following.entry(e)
+	if err != nil && !errors.Is(err, client.ErrEnough) {
+		return err
+	}
+	o.saved.stand(id)
+	if err != nil && !o.begun && id == "" && o.saved.path != "" {
+		o.enough = true
+		return nil
+	}
+	return err
+}
+
+// first takes the end of the first answer.
+func (o *overAPI) first(answer client.Answer) error {
+	o.begun = true
+	if o.enough {
+		o.saved.leave(o.rest)
+		return client.ErrEnough
+	}
+	return o.answered(answer.Final)
+}
