@@ -20,7 +20,7 @@
 //	heads.go      digests that repair          mesh.go       neighbours in large groups
 //	lookup.go     who may serve                place.go      room, then acknowledgement
 //	lease.go      tickets and places           guests.go     who has how much room
-//	vouch.go      looks at sites
+//	signers.go    whose tickets are taken      vouch.go      looks at sites
 //
 // # What a driver does beside the duties of internal/peer
 //

@@ -70,8 +70,8 @@ func (m *Machine) refusal(t feedring.Ticket) string {
 		return "the ticket has expired: ask again"
 	case !slices.Contains(t.Peers, m.cfg.Self):
 		return "the ticket names other peers"
-	case t.Seal != nil && m.members[t.Seal.Signer] == nil:
-		return "no peer of the group signed the ticket"
+	case t.Seal != nil && !slices.Contains(m.signers, t.Seal.Signer):
+		return "nobody signed the ticket whom this peer knew as manager: ask again"
 	case has && place.client != t.Client:
 		return "the place is kept for another client"
 	case m.leaving:

@@ -54,6 +54,7 @@ type Machine struct {
 	placingFor tally  // of placing, by coordinator
 	coordinate window // the lookups of late, by coordinator
 	guests     guests
+	signers    signers
 	checks     map[feedring.FeedRef]*check
 
 	role      feedring.Role
@@ -98,6 +99,7 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 		guests:     newGuests(),
 		checks:     map[feedring.FeedRef]*check{},
 	}
+	m.signers = m.signers.note(st.Term.Claimant)
 	m.want.Incarnation++
 	m.want.Highest = max(m.want.Highest, m.want.Term.Number)
 	row := &Row{Group: m.group, Peer: cfg.Self, Incarnation: m.want.Incarnation, Version: 1, From: upTo(now)}
@@ -271,6 +273,7 @@ func (m *Machine) ring(b bell) {
 // settle tells what changed by the step: the role, and the peers whose
 // connections matter.
 func (m *Machine) settle() {
+	m.noteSigners()
 	role := m.roleNow()
 	if role != m.role && !m.departed {
 		m.role = role
