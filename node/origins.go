@@ -159,11 +159,11 @@ func (o *origins) add(ctx context.Context, spec feedring.FeedSpec) error {
 		return err
 	}
 	if err := o.store.Put(ctx, store.BucketFeed, addedFeed+spec.URL, value); err != nil {
-		return err
+		return notKept(spec.URL+" was not added", err)
 	}
 	st, err := o.stored(spec)
 	if err != nil {
-		return err
+		return notKept(spec.URL+" is added at the next start", err)
 	}
 	o.mu.Lock()
 	o.feeds[spec.URL] = &origin{spec: spec, state: st, saved: saved{st, time.Now()}}
@@ -190,7 +190,7 @@ func (o *origins) remove(ctx context.Context, url string) error {
 		return fmt.Errorf("%s was given by --feed or the configuration: take it out there and start again", url)
 	}
 	if err := o.store.Delete(ctx, store.BucketFeed, addedFeed+url); err != nil {
-		return err
+		return notKept(url+" was not removed", err)
 	}
 	o.watcher.Remove(url)
 	o.mu.Lock()
@@ -201,6 +201,17 @@ func (o *origins) remove(ctx context.Context, url string) error {
 	}
 	o.offer()
 	return nil
+}
+
+// notKept tells the web front apart what the store did not take.
+func notKept(what string, err error) error {
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("%s: %w", what, err)
+	case errors.Is(err, store.ErrFull):
+		return fmt.Errorf("%s: %w: %w", what, err, web.ErrFull)
+	}
+	return fmt.Errorf("%s: %w: %w", what, err, web.ErrUnsaved)
 }
 
 // look looks at a feed now and returns when a look that began later has ended,

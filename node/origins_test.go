@@ -82,6 +82,36 @@ func TestOriginsAddedAreKept(t *testing.T) {
 	}
 }
 
+// TestFullDiskIsSaid asks the socket's API, where the disk has no room.
+func TestFullDiskIsSaid(t *testing.T) {
+	full, err := store.Open(t.TempDir(), store.Options{Reserve: 1 << 60}) // more than any disk has
+	check(t, err)
+	defer full.Close()
+	closed := openStore(t)
+	check(t, closed.Close())
+	for _, test := range []struct {
+		store  *store.Store
+		status int
+		detail string
+	}{{full, http.StatusInsufficientStorage, "make room on its disk"}, {closed, http.StatusInternalServerError, "store is closed"}} {
+		n := &Node{store: test.store, log: quiet, ctx: t.Context()}
+		n.origins = &origins{store: test.store, log: quiet, feeds: make(map[string]*origin), offer: func() {}}
+		api := httptest.NewServer(web.SocketHandler(web.Config{Backend: n, Logger: quiet}))
+		defer api.Close()
+		resp, err := http.Post(api.URL+"/api/v1/feeds", "application/json", strings.NewReader(`{"url":"https://example.org/feed","theme":"news"}`))
+		check(t, err)
+		body, err := io.ReadAll(resp.Body)
+		check(t, err)
+		check(t, resp.Body.Close())
+		if resp.StatusCode != test.status || !strings.Contains(string(body), test.detail) || strings.Contains(string(body), "no room") {
+			t.Errorf("%d %s", resp.StatusCode, body)
+		}
+		if len(n.origins.snapshot()) != 0 {
+			t.Error("it is kept all the same")
+		}
+	}
+}
+
 func TestOriginsAddedAtOnce(t *testing.T) {
 	s, p := openStore(t), writer(nil, newSealer(t))
 	p.store = s

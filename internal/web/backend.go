@@ -136,3 +136,10 @@ func (e errorString) Error() string { return string(e) }
 
 // ErrUnknown is for a theme or feed that nobody knows: 404.
 const ErrUnknown = errorString("unknown")
+
+// For what this peer could not keep, whose error says what to do: ErrFull where
+// its disk has no room, 507; ErrUnsaved where something else is wrong, 500.
+const (
+	ErrFull    = errorString("no room")
+	ErrUnsaved = errorString("not kept")
+)

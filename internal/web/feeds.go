@@ -93,8 +93,10 @@ func (s *site) ping(w http.ResponseWriter, r *http.Request) error {
 
 // refused is for changes: the backend says no because of what is there already.
 func refused(err error) error {
-	if errors.Is(err, ErrUnknown) || errors.Is(err, context.DeadlineExceeded) {
-		return err
+	for _, other := range []error{ErrUnknown, ErrFull, ErrUnsaved, context.DeadlineExceeded} {
+		if errors.Is(err, other) {
+			return err
+		}
 	}
 	return &problem{Status: http.StatusConflict, Detail: err.Error()}
 }

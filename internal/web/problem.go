@@ -77,12 +77,21 @@ func problemOf(err error) *problem {
 	case errors.As(err, &tooLarge):
 		return &problem{Status: http.StatusRequestEntityTooLarge, Detail: fmt.Sprintf("the body is longer than %d bytes: send less", tooLarge.Limit)}
 	case errors.Is(err, ErrUnknown):
-		return &problem{Status: http.StatusNotFound, Detail: strings.TrimSuffix(err.Error(), ": "+ErrUnknown.Error())}
+		return told(http.StatusNotFound, err, ErrUnknown)
+	case errors.Is(err, ErrFull):
+		return told(http.StatusInsufficientStorage, err, ErrFull)
+	case errors.Is(err, ErrUnsaved):
+		return told(http.StatusInternalServerError, err, ErrUnsaved)
 	case errors.Is(err, context.DeadlineExceeded):
 		return busy(1, err.Error()+": ask again, or give more time with \"Prefer: wait=SECONDS\"")
 	default:
 		return busy(5, err.Error())
 	}
+}
+
+// told is err as it is, without the sentinel at its end that gave its status.
+func told(status int, err error, sentinel errorString) *problem {
+	return &problem{Status: status, Detail: strings.TrimSuffix(err.Error(), ": "+string(sentinel))}
 }
 
 // refusal is the problem for a request that no route takes. h is what the mux
