@@ -32,6 +32,10 @@ _feedring.%s. 3600 IN TXT %s
    In Atom, inside <feed>:
 
 <link rel="feedring" href="feedring:%[1]s"/>
+
+   In JSON Feed, beside "title":
+
+"_feedring": {"about": "https://github.com/feedring/feedring", "href": "feedring:%[1]s"}
 `, d.Peers[0])
 	}
 	return b.String(), nil

@@ -308,7 +308,8 @@ func TestInstructions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	start, end := strings.Index(text, "{"), strings.LastIndex(text, "}")
+	file, _, _ := strings.Cut(text, "\n2.")
+	start, end := strings.Index(file, "{"), strings.LastIndex(file, "}")
 	if got, err := ParseDocument([]byte(text[start : end+1])); err != nil || !reflect.DeepEqual(got, d) {
 		t.Errorf("the document to paste: %+v, %v", got, err)
 	}
@@ -322,7 +323,7 @@ func TestInstructions(t *testing.T) {
 	if got, err := ParseTXT([]string{strings.ReplaceAll(record, `" "`, "")}, "main"); err != nil || !reflect.DeepEqual(got, d) {
 		t.Errorf("the record to paste: %+v, %v", got, err)
 	}
-	for _, want := range []string{"https://a.example/.well-known/feedring", `<link rel="feedring" href="feedring:` + string(alice), "xmlns:atom"} {
+	for _, want := range []string{"https://a.example/.well-known/feedring", `<link rel="feedring" href="feedring:` + string(alice), "xmlns:atom", `"_feedring": {`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}

@@ -2,6 +2,7 @@ package document
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -11,7 +12,7 @@ import (
 
 	"github.com/mmcdole/gofeed"
 	"github.com/mmcdole/gofeed/atom"
-	"github.com/mmcdole/gofeed/json"
+	jsonfeed "github.com/mmcdole/gofeed/json"
 	"github.com/mmcdole/gofeed/rss"
 )
 
@@ -21,8 +22,9 @@ type Document struct {
 	Link     string // the site, absolute; empty where not told
 	Language string // BCP 47 in lower case; empty where not told
 
-	// Feedring is the href of the feed's own link rel="feedring", which names
-	// the peer that publishes it; see package vouch.
+	// Feedring is the href of the feed's own link rel="feedring", in JSON Feed
+	// that of its extension "_feedring", which names the peer that publishes it;
+	// see package vouch.
 	Feedring string
 
 	TTL       time.Duration // how long the feed asks to be left alone; 0: not told
@@ -60,7 +62,11 @@ func Parse(src Source, body []byte) (*Document, error) {
 	if err != nil {
 		return nil, &Error{Kind: KindMalformed, Detail: "the feed cannot be read: " + clip(err.Error()), Err: err}
 	}
-	return newDocument(src, parsed), nil
+	d := newDocument(src, parsed)
+	if parsed.FeedType == "json" {
+		d.fromJSON(text[at:])
+	}
+	return d, nil
 }
 
 // parseText turns a panic of the parser, which reads what strangers wrote,
@@ -123,6 +129,21 @@ func (d *Document) fromRSS(f *rss.Feed) {
 	}
 }
 
+// fromJSON reads the extension "_feedring", an object as JSON Feed wants it:
+// that format has no links with a rel. What is something else by that name is
+// nobody's word, and no fault of the feed.
+func (d *Document) fromJSON(text []byte) {
+	var f struct {
+		Feedring json.RawMessage `json:"_feedring"`
+	}
+	var link struct {
+		Href string `json:"href"`
+	}
+	if json.Unmarshal(text, &f) == nil && json.Unmarshal(f.Feedring, &link) == nil {
+		d.Feedring = cut(link.Href, maxLink)
+	}
+}
+
 // reader is what reading one item needs of its feed.
 type reader struct {
 	src      Source
@@ -142,7 +163,7 @@ func (r reader) originalItem(i int) any {
 		if i < len(f.Items) {
 			return f.Items[i]
 		}
-	case *json.Feed:
+	case *jsonfeed.Feed:
 		if i < len(f.Items) {
 			return f.Items[i]
 		}

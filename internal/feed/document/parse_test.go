@@ -227,3 +227,20 @@ func BenchmarkParse(b *testing.B) {
 		}
 	}
 }
+
+func TestFeedringInJSON(t *testing.T) {
+	for extension, want := range map[string]string{
+		`"_feedring":{"about":"https://x.example/","href":"feedring:12D3KooWx"},`: "feedring:12D3KooWx",
+		`"_feedring":{"href":"/peer.json"},`:                                      "/peer.json",
+		`"_feedring":"feedring:12D3KooWx",`:                                       "",
+		`"_feedring":{"href":["a"]},`:                                             "",
+		`"_feedring":null,`:                                                       "",
+		``:                                                                        "",
+	} {
+		doc, err := Parse(Source{URL: "https://a.example/feed.json"}, []byte(
+			`{"version":"https://jsonfeed.org/version/1.1","title":"T",`+extension+`"items":[{"id":"1","title":"one"}]}`))
+		if err != nil || doc.Feedring != want || len(doc.Items) != 1 {
+			t.Errorf("%s: %+v, %v", extension, doc, err)
+		}
+	}
+}
