@@ -34,6 +34,7 @@ type cluster struct {
 	placed  []Placed
 	polled  func(feedring.PeerID)
 	streams uint64
+	twins   []feedring.PeerID // that reported another process with their key
 	slow    bool // it took more than 3r after the faults to agree
 }
 
@@ -245,6 +246,8 @@ func (c *cluster) do(n *testNode, out Output) {
 	case Check:
 		v, ok := n.checks[o.Feed]
 		c.later(n, 5*time.Millisecond, Checked{Feed: o.Feed, Vouched: ok, Vouch: v})
+	case Twin:
+		c.twins = append(c.twins, n.id)
 	case Wake:
 		c.tracef("%s wakes followers of %s through %d", n.id, short(o.Feed.URL), o.Through.Sequence)
 	case Departed:

@@ -21,6 +21,7 @@
 //	lookup.go     who may serve                place.go      room, then acknowledgement
 //	lease.go      tickets and places           guests.go     who has how much room
 //	signers.go    whose tickets are taken      vouch.go      looks at sites
+//	twin.go       another with this key
 //
 // # What a driver does beside the duties of internal/peer
 //

@@ -250,6 +250,9 @@ func (m *Machine) admitted(a Admitted) {
 
 // rival hears of another manager of this group.
 func (m *Machine) rival(r Rival) {
+	if r.Term.Claimant == m.cfg.Self && r.Term.Number > m.want.Highest {
+		m.metOwn()
+	}
 	m.toldNumber(r.Term.Number)
 	if !m.serving || m.leaving || r.Term.Claimant == m.cfg.Self || m.joining.active {
 		return

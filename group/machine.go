@@ -26,6 +26,7 @@ type Machine struct {
 	number  uint64
 	joining joining
 	doubt   doubt
+	twin    twin
 
 	// The catalogue, this peer's own row included.
 	members    map[feedring.PeerID]*member

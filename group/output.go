@@ -84,6 +84,10 @@ type (
 		Theme feedring.Theme
 		URLs  []string
 	}
+	// Twin says that another process runs with this peer's key: the group hears
+	// two that speak as one, and believes neither for long. It comes again, at
+	// most every three periods, while that goes on.
+	Twin struct{ Theme feedring.Theme }
 	// Reach tells addresses that a row or a message gave for a peer.
 	Reach struct {
 		Peer  feedring.PeerID
@@ -105,5 +109,6 @@ func (Prune) IsOutput()       {}
 func (Check) IsOutput()       {}
 func (Protect) IsOutput()     {}
 func (Dropped) IsOutput()     {}
+func (Twin) IsOutput()        {}
 func (Reach) IsOutput()       {}
 func (Departed) IsOutput()    {}

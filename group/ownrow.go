@@ -44,6 +44,7 @@ func (m *Machine) ownRowTold(r *Row) {
 	if r.version().compare(own.version()) <= 0 {
 		return
 	}
+	m.metOwn()
 	if m.leaving {
 		return
 	}

@@ -92,6 +92,9 @@ func (m *Machine) consider(c Claim, acked bool, in Receive) bool {
 	case t == m.lead.claim.Term:
 		return !m.serving
 	case t.Claimant == m.cfg.Self:
+		if t.Number > m.want.Highest {
+			m.metOwn()
+		}
 		m.ownClaimTold(t)
 		return false
 	case m.saving.purpose == forAdoption && t.Compare(m.saving.claim.Term) <= 0:

@@ -40,6 +40,8 @@ func (n *Node) do(out peer.Output) {
 		n.host.Protect(o.Group.String(), o.Peers)
 	case group.Dropped:
 		n.dropped(o)
+	case group.Twin:
+		n.log.Error("another process runs with this peer's key: stop one of them, or give it a data directory of its own", "theme", o.Theme)
 	case group.Reach:
 		n.host.Learn(o.Peer, o.Addrs)
 	case group.Departed:

@@ -152,6 +152,9 @@ func (m *Machine) compareWithMap(it *membership) {
 			m.tellRival(it, row)
 		}
 	case it.role == feedring.RoleManager && row.Term.Compare(mine.Term) > 0:
+		if row.Term.Claimant == m.cfg.Self {
+			m.drive(it, group.Rival{Term: row.Term}) // it was this peer, or somebody with its key
+		}
 		m.drive(it, group.Establish{Above: m.ring.Highest(it.id)})
 	}
 }
