@@ -18,7 +18,7 @@ func TestFullDisk(t *testing.T) {
 	disk := filepath.Join(n.dir, "p0")
 	must(t, os.Mkdir(disk, 0o700))
 	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=160m"); err != nil {
-		t.Skipf("a small disk cannot be mounted here: %v", err)
+		lacking(t, "disk", "a small disk cannot be mounted here: %v", err)
 	}
 	t.Cleanup(func() { _ = syscall.Unmount(disk, syscall.MNT_DETACH) })
 	p := n.peer(nil, "news=disk@"+o.feed(f))

@@ -4,74 +4,10 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 )
-
-const corpus = "../../shared/feeds/corpus"
-
-// TestCorpus serves every document of the corpus over HTTP and finds each of
-// its entries by its provider.
-func TestCorpus(t *testing.T) {
-	files, _ := filepath.Glob(corpus + "/*.*ml")
-	more, _ := filepath.Glob(corpus + "/*.json")
-	files = append(files, more...)
-	if len(files) == 0 {
-		t.Skip("the corpus of real feeds is not beside the project")
-	}
-	slices.Sort(files)
-	o := newOrigin(t)
-	n := newNetwork(t, "2s", "--interval", "1h")
-	var feeds []string
-	for i, name := range files {
-		body, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		kind := "application/xml"
-		if strings.HasSuffix(name, ".json") {
-			kind = "application/feed+json"
-		}
-		url := o.bytes(fmt.Sprintf("doc%d", i), kind, func() []byte { return body })
-		feeds = append(feeds, fmt.Sprintf("news=doc%d@%s", i, url))
-	}
-	p := n.peer(nil, feeds...)
-	var status object
-	until(t, 3*time.Minute, "every document looked at", func() bool {
-		status = command(t, "status", "--json", "--data", p.data).objects[0]
-		for _, f := range status.list("feeds") {
-			if object(f.(map[string]any))["last_fetch"] == nil {
-				return false
-			}
-		}
-		return true
-	})
-	total := 0
-	for _, f := range status.list("feeds") {
-		feed := object(f.(map[string]any))
-		if feed.str("error") != "" {
-			t.Errorf("%s (%s): %s", feed.str("provider"), files[index(feed.str("provider"))], feed.str("error"))
-		}
-		total += feed.num("entries")
-	}
-	if len(status.list("feeds")) != len(files) || total < 5000 {
-		t.Errorf("%d of %d documents gave %d entries", len(status.list("feeds")), len(files), total)
-	}
-	for _, i := range []int{0, len(files) / 2, len(files) - 1} {
-		if r := n.query(p, "--theme", "news", "--provider", fmt.Sprintf("doc%d", i)); r.code != 0 {
-			t.Errorf("document %d: %v", i, r)
-		}
-	}
-}
-
-func index(provider string) int {
-	var i int
-	_, _ = fmt.Sscanf(provider, "doc%d", &i)
-	return i
-}
 
 // TestBadOrigins gives a peer origins that are wrong in every way; the status
 // says what is wrong with each, and the good feed beside them is served.
