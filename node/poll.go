@@ -39,6 +39,7 @@ type poller struct {
 	open     func(ctx context.Context, to feedring.PeerID, verb feedring.Verb) (io.ReadWriteCloser, error)
 	tell     func(feedring.GroupID, group.Input)
 	suspect  func(feedring.PeerID)
+	comes    func(feedring.FeedRef, []store.Item) (stored func()) // shows followers what was checked
 	spawn    func(func()) bool
 	places   chan struct{}
 	ctx      context.Context
@@ -135,7 +136,10 @@ func (p *poller) accept(ctx context.Context, o group.Fetch, sealed []*feedringv1
 		items = append(items, it)
 	}
 	if len(items) > 0 {
-		if err := p.store.Append(ctx, items); err != nil {
+		stored := p.comes(o.Feed, items)
+		err := p.store.Append(ctx, items)
+		stored()
+		if err != nil {
 			return fmt.Errorf("storing polled entries: %w", err)
 		}
 	}

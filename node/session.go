@@ -203,7 +203,7 @@ func holds(h store.Head, at feedring.Position) bool {
 	return h.First.Compare(feedring.Position{Epoch: at.Epoch, Sequence: at.Sequence + 1}) <= 0
 }
 
-// advance shows what the store holds of ref after the cursor.
+// advance shows what there is of ref after the cursor.
 func (s *session) advance(ctx context.Context, ref feedring.FeedRef) error {
 	if h, ok := s.store.Head(ref); !ok || !s.want.covers(&h) {
 		return nil
@@ -212,6 +212,9 @@ func (s *session) advance(ctx context.Context, ref feedring.FeedRef) error {
 		items, err := s.store.Scan(ctx, ref, s.cursor[ref], scanItems, scanBytes)
 		if err != nil {
 			return err
+		}
+		if len(items) == 0 {
+			items = s.followers.after(ref, s.cursor[ref])
 		}
 		if len(items) == 0 {
 			return nil

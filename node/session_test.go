@@ -234,3 +234,47 @@ func TestSessionMeetsAHole(t *testing.T) {
 		t.Errorf("ended with %v", err)
 	}
 }
+
+// TestSessionGoesAheadOfTheStore: what was checked is shown before it is on
+// disk, once, and not past a hole.
+func TestSessionGoesAheadOfTheStore(t *testing.T) {
+	sealer := newSealer(t)
+	from := openStore(t)
+	writer(from, sealer).append(t, testSpec, entries(1, 8)...)
+	ref := feedring.FeedRef{URL: testURL, Publisher: sealer.ID()}
+	all := log(t, from, ref)
+	s := openStore(t)
+	check(t, s.Append(t.Context(), all[:2]))
+	f, out := newFollowers(), &shownItems{}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	session := &session{self: "me", store: s, followers: f, want: wanting(t, ""), out: out, beat: time.Hour}
+	ended := make(chan error, 1)
+	go func() { ended <- session.run(ctx, true) }()
+	count := func() int { out.mu.Lock(); defer out.mu.Unlock(); return len(out.items) }
+	eventually(t, "the first answer", func() bool { return count() == 2 })
+
+	stored := f.comes(ref, all[1:4]) // one of them is stored already
+	eventually(t, "what is on its way", func() bool { return count() == 4 })
+	check(t, s.Append(t.Context(), all[2:4]))
+	stored()
+	f.wake(ref)
+	stored = f.comes(ref, all[5:7])
+	if items := f.after(ref, all[3].Position); items != nil {
+		t.Errorf("%d items past a hole", len(items))
+	}
+	check(t, s.Append(t.Context(), all[4:7]))
+	stored()
+	f.wake(ref)
+	eventually(t, "what is stored", func() bool { return count() == 7 })
+	cancel()
+	check(t, <-ended)
+	for i, it := range out.items[2:] {
+		if it.Position != all[i+2].Position {
+			t.Errorf("%v where %v comes", it.Position, all[i+2].Position)
+		}
+	}
+	if at := out.cursor[ref]; at != all[6].Position || len(f.ahead) != 0 {
+		t.Errorf("the reader stands at %v", at)
+	}
+}
