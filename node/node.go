@@ -127,7 +127,7 @@ func (n *Node) open(on ground) error {
 	}
 	n.host, err = on.host(n.ctx, host.Config{
 		Dir: n.cfg.Data, Network: n.cfg.Network, Listen: n.cfg.Listen, Announce: n.cfg.Announce,
-		LAN: n.cfg.LAN, Known: known, Logger: n.log, Changed: n.peerChanged,
+		LAN: n.cfg.LAN, Known: known, Logger: n.log, Changed: n.peerChanged, Moved: n.moved,
 	})
 	if err != nil {
 		return err

@@ -98,6 +98,15 @@ func (n *Node) peerChanged(id feedring.PeerID, connected bool) {
 	}
 }
 
+// moved tells the groups that this peer's addresses changed.
+func (n *Node) moved() {
+	select {
+	case <-n.assembled:
+		n.offer()
+	case <-n.ctx.Done():
+	}
+}
+
 // lookup asks the address book for peers of a group.
 func (n *Node) lookup(theme feedring.Theme) {
 	ctx, cancel := context.WithTimeout(n.ctx, lookupWithin)

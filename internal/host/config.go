@@ -36,7 +36,10 @@ type Config struct {
 	// from one goroutine at a time; while it runs, changes of one peer fold
 	// into the last. Nil: nobody listens.
 	Changed func(id feedring.PeerID, connected bool)
-	Logger  *slog.Logger // nil: slog.Default()
+	// Moved is called, from one goroutine, when what Addrs returns changed: a
+	// router gave another address, a relay took this peer. Nil: nobody listens.
+	Moved  func()
+	Logger *slog.Logger // nil: slog.Default()
 }
 
 func (c *Config) fill() {
@@ -48,6 +51,9 @@ func (c *Config) fill() {
 	}
 	if c.Changed == nil {
 		c.Changed = func(feedring.PeerID, bool) {}
+	}
+	if c.Moved == nil {
+		c.Moved = func() {}
 	}
 }
 

@@ -35,6 +35,8 @@ func asClient(c *Config) { c.Client, c.Listen = true, nil }
 // and a dial takes five seconds to see that.
 func onlyTCP(c *Config) { c.Listen = onLoopback[1:] }
 
+func onlyQUIC(c *Config) { c.Listen = onLoopback[:1] }
+
 // eventually waits for a condition that the network brings about.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()

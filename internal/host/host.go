@@ -14,6 +14,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
+	"github.com/libp2p/go-libp2p/p2p/protocol/holepunch"
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/feedring/feedring"
@@ -33,16 +34,19 @@ type Host struct {
 	gater    *gater
 	prefix   protocol.ID // of every protocol of this network
 
-	lib      host.Host
-	dht      *dht.IpfsDHT
-	members  *members
-	book     *book
-	said     said
-	offers   directory
-	lan      lan
-	reach    reach
-	guards   guards
-	suspects suspects
+	lib       host.Host
+	dht       *dht.IpfsDHT
+	members   *members
+	book      *book
+	said      said
+	offers    directory
+	lan       lan
+	reach     reach
+	addresses addresses
+	guards    guards
+	puncher   *holepunch.Service // nil where nothing outside is asked
+	suspects  suspects
+	started   chan struct{} // closed when everything is on top of lib
 
 	ctx     context.Context // ends with Close
 	stop    context.CancelFunc
@@ -76,6 +80,9 @@ func New(ctx context.Context, cfg Config) (*Host, error) {
 		return nil, errors.Join(err, lib.Close())
 	}
 	if err := h.openPorts(ctx); err != nil {
+		return nil, errors.Join(err, h.Close())
+	}
+	if err := h.startReach(); err != nil {
 		return nil, errors.Join(err, h.Close())
 	}
 	h.startLAN()
@@ -122,6 +129,8 @@ func prepare(cfg Config) (*Host, error) {
 	}
 	h.gater = newGater(&h.scope)
 	h.offers = directory{groups: make(map[feedring.GroupID]struct{}), nudged: make(chan struct{}, 1)}
+	h.reach.relayMet, h.addresses.wake = make(chan struct{}, 1), make(chan struct{}, 1)
+	h.started = make(chan struct{})
 	h.suspects.asked = make(map[peer.ID]time.Time)
 	h.guards = guards{looked: make(map[peer.ID]time.Time), tags: make(map[string][]peer.ID)}
 	h.ctx, h.stop = context.WithCancel(context.Background())
@@ -153,6 +162,7 @@ func (h *Host) start(lib host.Host) error {
 	for _, p := range h.cfg.Known {
 		h.Learn(p.ID, p.Addrs)
 	}
+	close(h.started)
 	return nil
 }
 

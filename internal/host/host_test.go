@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -43,7 +44,7 @@ func TestEveryInterfaceTellsNoPrivateAddress(t *testing.T) {
 
 func TestLoopbackAsksNobodyOutside(t *testing.T) {
 	h := newHost(t)
-	if !h.Reachability().Local || h.behindRouter() {
+	if !h.Reachability().Local || h.reachesOut() {
 		t.Error("loopback reaches out")
 	}
 }
@@ -266,5 +267,29 @@ func TestCloseIsQuick(t *testing.T) {
 	}
 	if _, err := hub.Open(t.Context(), "12D3KooWBmAwcd4PJNJvfV89HwE48nwkRmAgo8Vy3uQEyNNHBox2", "echo", false); err == nil {
 		t.Error("a closed host opens streams")
+	}
+}
+
+// TestCloseAfterTheOtherEnd: who answered closes first, and QUIC refuses the
+// close of the end that got the answer.
+func TestCloseAfterTheOtherEnd(t *testing.T) {
+	server, client := newHost(t, onlyQUIC), newHost(t, asClient)
+	echo(server)
+	if _, err := client.Given(server.Addrs()[0]); err != nil {
+		t.Fatal(err)
+	}
+	s, err := client.Open(t.Context(), server.ID(), "echo", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Write([]byte{7}); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := io.ReadAll(s); err != nil || len(b) != 1 {
+		t.Fatal(b, err)
+	}
+	eventually(t, "the other end reads no more", func() bool { _, err := s.Write([]byte{7}); return err != nil })
+	if err := s.Close(); err != nil {
+		t.Error(err)
 	}
 }

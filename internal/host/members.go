@@ -43,8 +43,8 @@ func newMembers(h *Host) *members {
 func (h *Host) watch() error {
 	sub, err := h.lib.EventBus().Subscribe([]any{
 		new(event.EvtPeerIdentificationCompleted), new(event.EvtPeerProtocolsUpdated),
-		new(event.EvtPeerConnectednessChanged),
-		new(event.EvtLocalReachabilityChanged), new(event.EvtHostReachableAddrsChanged),
+		new(event.EvtPeerConnectednessChanged), new(event.EvtLocalProtocolsUpdated),
+		new(event.EvtLocalAddressesUpdated), new(event.EvtHostReachableAddrsChanged),
 		new(event.EvtNATDeviceTypeChanged), new(event.EvtAutoRelayAddrsUpdated),
 	}, eventbus.Name("feedring"), eventbus.BufSize(1024))
 	if err != nil {
@@ -65,6 +65,7 @@ func (h *Host) watch() error {
 		}
 	})
 	h.background(h.members.deliver)
+	h.background(h.watchAddresses)
 	return nil
 }
 
@@ -76,12 +77,18 @@ func (h *Host) note(e any) {
 		if slices.Contains(e.Added, h.directoryProtocol()) {
 			h.members.serves(e.Peer)
 		}
+		h.nudgeRelaySource(e.Added)
+		h.punch(e.Peer)
+	case event.EvtLocalProtocolsUpdated:
+		h.punchAll(e.Added)
 	case event.EvtPeerConnectednessChanged:
 		if !h.connected(e.Peer) {
 			h.members.lost(e.Peer)
 		}
 	default:
 		h.reach.note(e)
+		h.judge()
+		h.addresses.mayHaveMoved()
 	}
 }
 
@@ -102,6 +109,9 @@ func (h *Host) identified(e event.EvtPeerIdentificationCompleted) {
 	if slices.Contains(e.Protocols, h.directoryProtocol()) {
 		h.members.serves(e.Peer)
 	}
+	h.seen(e.ObservedAddr)
+	h.nudgeRelaySource(e.Protocols)
+	h.punch(e.Peer)
 }
 
 // gained notes a connected peer of this network: it said so, or it shares a

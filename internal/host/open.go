@@ -67,7 +67,18 @@ func (h *Host) Open(ctx context.Context, to feedring.PeerID, verb feedring.Verb,
 		return nil, fmt.Errorf("%s to %s: %w", verb, to.Short(), classify(err))
 	}
 	h.members.gained(id, "")
-	return s, nil
+	return stream{s}, nil
+}
+
+// stream is a stream whose Close does not fail: QUIC calls it an error if the
+// other end closed first, as one does that has said all. Who must know that
+// something arrived waits for an answer.
+type stream struct{ network.Stream }
+
+// Close closes both directions.
+func (s stream) Close() error {
+	_ = s.Stream.Close()
+	return nil
 }
 
 // Handle serves verb with f, which owns the stream and runs on a goroutine of
@@ -75,7 +86,7 @@ func (h *Host) Open(ctx context.Context, to feedring.PeerID, verb feedring.Verb,
 func (h *Host) Handle(verb feedring.Verb, f func(network.Stream)) {
 	h.lib.SetStreamHandler(h.protocol(verb), func(s network.Stream) {
 		h.members.gained(s.Conn().RemotePeer(), "")
-		f(s)
+		f(stream{s})
 	})
 }
 

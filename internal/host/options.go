@@ -1,28 +1,24 @@
 package host
 
 import (
-	"context"
 	"fmt"
-	"math/rand/v2"
-	"net"
+	"slices"
 	"time"
 
 	"github.com/libp2p/go-libp2p/config"
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/network"
-	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/transport"
-	"github.com/libp2p/go-libp2p/p2p/host/autorelay"
 	basichost "github.com/libp2p/go-libp2p/p2p/host/basic"
 	"github.com/libp2p/go-libp2p/p2p/host/peerstore/pstoremem"
 	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
 	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 	"github.com/libp2p/go-libp2p/p2p/net/upgrader"
 	"github.com/libp2p/go-libp2p/p2p/protocol/circuitv2/relay"
+	"github.com/libp2p/go-libp2p/p2p/protocol/holepunch"
 	"github.com/libp2p/go-libp2p/p2p/security/noise"
 	quic "github.com/libp2p/go-libp2p/p2p/transport/quic"
 	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
-	ma "github.com/multiformats/go-multiaddr"
 	manet "github.com/multiformats/go-multiaddr/net"
 	"go.uber.org/fx"
 )
@@ -102,68 +98,21 @@ func (h *Host) reachesOut() bool {
 // others to.
 func (h *Host) outside(c *config.Config) {
 	c.EnableAutoNATv2 = true
-	c.AutoNATConfig.EnableService = true // the relay service and AutoRelay still go by the first version
 	c.EnableHolePunching = true
+	c.HolePunchingOptions = []holepunch.Option{h.takePuncher}
+	// The relay service and AutoRelay go by one word that libp2p takes from the
+	// first version of AutoNAT. It is silenced: reach.go says the word.
+	unknown := network.ReachabilityUnknown
+	c.AutoNATConfig.ForceReachability = &unknown
 	c.EnableRelayService = true // only runs while publicly reachable
 	c.RelayServiceOpts = []relay.Option{relay.WithResources(relayResources())}
-	c.EnableAutoRelay = true
-	c.AutoRelayOpts = []autorelay.Option{
-		autorelay.WithPeerSource(h.relayCandidates),
-		autorelay.WithNumRelays(2), autorelay.WithMinCandidates(1), autorelay.WithMaxCandidates(16),
-		autorelay.WithMinInterval(30 * time.Second), autorelay.WithBackoff(10 * time.Minute),
-	}
-	if h.behindRouter() {
-		c.NATManager = basichost.NewNATManager
+	c.EnableAutoRelay = true // only runs while not
+	c.AutoRelayOpts = h.autoRelay()
+	if h.cfg.LAN && h.everyInterface() {
+		c.NATManager = basichost.NewNATManager // asks the local network by multicast
 	}
 }
 
-// relayResources bounds what this peer carries for others: enough for a
-// follower to live on a relay for a while, too little to be a free proxy.
-func relayResources() relay.Resources {
-	r := relay.DefaultResources()
-	r.Limit = &relay.RelayLimit{Duration: 15 * time.Minute, Data: 16 << 20}
-	r.MaxReservations, r.MaxCircuits = 64, 16
-	r.MaxReservationsPerIP, r.MaxReservationsPerASN = 32, 64
-	return r
-}
-
-// behindRouter reports whether a port mapping could help: listening on every
-// interface, and no interface has a public address. A server at a hoster asks
-// nobody.
-func (h *Host) behindRouter() bool {
-	every := false
-	for _, a := range h.listen {
-		every = every || manet.IsIPUnspecified(a)
-	}
-	if !every {
-		return false
-	}
-	addrs, err := net.InterfaceAddrs()
-	if err != nil {
-		return false
-	}
-	for _, a := range addrs {
-		if m, err := manet.FromNetAddr(a); err == nil && kindOf(m) == kindPublic && m[0].Protocol().Code == ma.P_IP4 {
-			return false
-		}
-	}
-	return true
-}
-
-// relayCandidates gives peers of this network that are connected directly.
-// AutoRelay finds out itself which of them are relays.
-func (h *Host) relayCandidates(_ context.Context, num int) <-chan peer.AddrInfo {
-	found := make(chan peer.AddrInfo, num)
-	defer close(found)
-	ids := h.members.servers()
-	rand.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
-	for _, id := range ids {
-		if len(found) == num {
-			break
-		}
-		if h.lib.Network().Connectedness(id) == network.Connected {
-			found <- peer.AddrInfo{ID: id, Addrs: h.dialable(id)}
-		}
-	}
-	return found
-}
+// everyInterface reports whether this host listens on every interface, so that
+// a port mapping could help.
+func (h *Host) everyInterface() bool { return slices.ContainsFunc(h.listen, manet.IsIPUnspecified) }

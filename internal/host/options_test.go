@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/libp2p/go-libp2p"
+	"github.com/libp2p/go-libp2p/config"
 	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
 )
 
@@ -74,6 +75,31 @@ func TestServiceLimitsAreLibp2ps(t *testing.T) {
 		mine.BaseLimit.Memory = l.BaseLimit.Memory
 		if mine != l {
 			t.Errorf("protocol %s, one peer: %+v, libp2p has %+v", id, mine, l)
+		}
+	}
+}
+
+// TestRouterIsAskedWithLANOnly: a port mapping begins with a question to
+// everybody on the local network.
+func TestRouterIsAskedWithLANOnly(t *testing.T) {
+	for _, c := range []struct {
+		cfg  Config
+		asks bool
+	}{
+		{Config{}, false}, {Config{LAN: true}, true}, {Config{LAN: true, Client: true}, false},
+		{Config{LAN: true, Listen: []string{"/ip4/10.0.0.1/tcp/0"}}, false},
+	} {
+		c.cfg.fill()
+		h, err := prepare(c.cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var made config.Config
+		if h.reachesOut() {
+			h.outside(&made)
+		}
+		if asks := made.NATManager != nil; asks != c.asks {
+			t.Errorf("%+v: asks %v", c.cfg, asks)
 		}
 	}
 }

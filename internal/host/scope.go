@@ -1,6 +1,7 @@
 package host
 
 import (
+	"slices"
 	"sync/atomic"
 
 	ma "github.com/multiformats/go-multiaddr"
@@ -76,4 +77,13 @@ func (s *scope) allows(a ma.Multiaddr) bool {
 
 func (s *scope) filter(addrs []ma.Multiaddr) []ma.Multiaddr {
 	return ma.FilterAddrs(addrs, s.allows)
+}
+
+func isIPv4(a ma.Multiaddr) bool { return len(a) > 0 && a[0].Protocol().Code == ma.P_IP4 }
+
+func isPublicIPv4(a ma.Multiaddr) bool { return isIPv4(a) && kindOf(a) == kindPublic }
+
+// isRelayed reports whether a leads through a relay.
+func isRelayed(a ma.Multiaddr) bool {
+	return slices.ContainsFunc(a, func(c ma.Component) bool { return c.Protocol().Code == ma.P_CIRCUIT })
 }
