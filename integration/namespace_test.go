@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -71,6 +73,30 @@ func (s *namespaces) read(in int, path string) string {
 	return string(out)
 }
 
+// multicastsIn reads from /proc/net/netstat how many IPv4 packets were sent to a
+// group: multicast DNS, and questions for routers that open ports.
+func multicastsIn(t testing.TB, netstat string) int {
+	t.Helper()
+	var names []string
+	for line := range strings.Lines(netstat) {
+		fields := strings.Fields(line)
+		if len(fields) == 0 || fields[0] != "IpExt:" {
+			continue
+		}
+		if names == nil {
+			names = fields
+			continue
+		}
+		if i := slices.Index(names, "OutMcastPkts"); i >= 0 && i < len(fields) {
+			if sent, err := strconv.Atoi(fields[i]); err == nil {
+				return sent
+			}
+		}
+	}
+	t.Fatalf("no count of multicast packets: %s", netstat)
+	return 0
+}
+
 // mdnsGroup is 224.0.0.251 as /proc/net/igmp writes it.
 const mdnsGroup = "FB0000E0"
 
@@ -113,9 +139,17 @@ func TestLAN(t *testing.T) {
 		}
 		until(t, 10*time.Second, "roles", func() bool { return n.ownView(p, "news") != nil })
 	}
+	for i := range quiet {
+		if sent := multicastsIn(t, s.read(i, "/proc/net/netstat")); sent != 0 {
+			t.Errorf("a peer without --lan sent %d packets to everybody", sent)
+		}
+	}
 	loud := []*peer{s.peer(n, 0, "--lan"), s.peer(n, 1, "--lan")}
 	together(n, loud...)
 	for i := range loud {
+		if multicastsIn(t, s.read(i, "/proc/net/netstat")) == 0 {
+			t.Error("a peer with --lan sent nothing to everybody")
+		}
 		if !strings.Contains(s.read(i, "/proc/net/igmp"), mdnsGroup) {
 			t.Error("a peer with --lan does not listen to multicast DNS")
 		}
