@@ -35,7 +35,7 @@ type cluster struct {
 	polled  func(feedring.PeerID)
 	streams uint64
 	twins   []feedring.PeerID // that reported another process with their key
-	slow    bool // it took more than 3r after the faults to agree
+	slow    bool              // it took more than 3r after the faults to agree
 }
 
 type testNode struct {

@@ -76,9 +76,11 @@ type (
 	}
 	// Look asks for a look at the sites of this peer's own feeds now.
 	Look struct{}
-	// Rival is a claim on this group that the ring map shows.
+	// Rival is a claim on this group that the ring map shows. A zero Term: none
+	// is live, and only Above counts.
 	Rival struct {
 		Term         feedring.Term
+		Above        uint64 // the highest number that the map shows of the group, of what is dead as well
 		Acknowledged bool
 		Peers        []feedring.PeerID // manager, secondary
 	}

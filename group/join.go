@@ -25,7 +25,7 @@ func (j *joining) asked(p feedring.PeerID) bool { return j.active && slices.Cont
 // anew where the map has a dead row above its number, which would hide it.
 func (m *Machine) establish(above uint64) {
 	hidden := m.serving && above >= m.lead.claim.Term.Number
-	if m.leaving || m.live() && !hidden || m.saving.purpose == forClaim {
+	if m.leaving || m.live() && !hidden || m.saving.purpose == forClaim || hidden && !m.outbids(above) {
 		return
 	}
 	m.joining = joining{}
@@ -253,8 +253,11 @@ func (m *Machine) rival(r Rival) {
 	if r.Term.Claimant == m.cfg.Self && r.Term.Number > m.want.Highest {
 		m.metOwn()
 	}
+	if r.Above <= maxUnknown {
+		m.mapped = max(m.mapped, r.Above)
+	}
 	m.toldNumber(r.Term.Number)
-	if !m.serving || m.leaving || r.Term.Claimant == m.cfg.Self || m.joining.active {
+	if !m.serving || m.leaving || r.Term.Claimant == "" || r.Term.Claimant == m.cfg.Self || m.joining.active {
 		return
 	}
 	higher := r.Term.Compare(m.lead.claim.Term) > 0

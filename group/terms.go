@@ -9,6 +9,7 @@ type terms struct {
 	token  uint64
 	saving saving
 	seen   uint64 // highest number that anybody told
+	mapped uint64 // highest number that the ring map shows of the group, up to maxUnknown
 }
 
 // purpose says what a saved state is for.
@@ -69,7 +70,7 @@ func (m *Machine) persisted(token uint64) {
 // ones. The number is on disk before it is told.
 func (m *Machine) claim(above uint64) {
 	n := max(m.want.Highest, m.want.Term.Number, m.seen)
-	if above <= n+maxJump {
+	if m.outbids(above) {
 		n = max(n, above)
 	}
 	n = min(n+1, maxNumber)
@@ -78,6 +79,13 @@ func (m *Machine) claim(above uint64) {
 	}
 	m.want.Highest = n
 	m.save(saving{purpose: forClaim, claim: Claim{Group: m.group, Term: feedring.Term{Number: n, Claimant: m.cfg.Self}}})
+}
+
+// outbids reports whether this peer may claim above a number that the map
+// shows: any that a newcomer would take, or what is a jump away at most. Others
+// follow, since their maps show it too.
+func (m *Machine) outbids(above uint64) bool {
+	return above <= maxUnknown || above <= max(m.want.Highest, m.want.Term.Number, m.seen)+maxJump
 }
 
 // consider decides what a claim that arrived means. It returns true where the
@@ -136,7 +144,7 @@ func (m *Machine) credible(t feedring.Term, in Receive) bool {
 	if m.stranger() {
 		return t.Number <= maxUnknown
 	}
-	return t.Number <= maxNumber && t.Number <= max(m.want.Highest, m.seen, m.joining.above)+maxJump
+	return t.Number <= maxNumber && t.Number <= max(m.want.Highest, m.seen, m.joining.above, m.mapped)+maxJump
 }
 
 // toldNumber hears of a number that is in use, by no signed claim: nobody can

@@ -37,6 +37,13 @@ func (m *Machine) Highest(g feedring.GroupID) uint64 {
 	return max(r.slots[0].row.Term.Number, r.slots[1].row.Term.Number)
 }
 
+// Hides reports whether an acknowledged row of g keeps what is told under term
+// out of the map, be it live or not.
+func (m *Machine) Hides(g feedring.GroupID, term feedring.Term) bool {
+	r := m.chart.records[g]
+	return r != nil && r.slots[kindOf(true)].held && r.slots[kindOf(true)].row.Term.Compare(term) > 0
+}
+
 // Synced reports whether this peer ever had the whole map of another one.
 func (m *Machine) Synced() bool { return m.gossip.synced }
 

@@ -153,7 +153,15 @@ func (m *Machine) left(it *membership) {
 
 // rival tells a membership of a claim that the map shows on its group.
 func (m *Machine) rival(c ring.Changed) {
-	if it := m.memberships[c.Row.Group]; it != nil && !c.Lost && !c.Row.Gone {
+	it := m.memberships[c.Row.Group]
+	if it == nil {
+		return
+	}
+	if above := m.ring.Highest(it.id); above > max(it.above, it.seen.Term.Number) && it.settled() {
+		it.above = above
+		m.rivals = append(m.rivals, it.id)
+	}
+	if !c.Lost && !c.Row.Gone {
 		m.tellRival(it, c.Row)
 		if it.phase < founding {
 			it.next = m.now
@@ -176,11 +184,15 @@ func (m *Machine) rivalsDue() {
 	for _, g := range slices.Compact(groups) {
 		it := m.memberships[g]
 		row, live, _ := m.ring.Row(g)
-		if it == nil || !live || row.Term.Claimant == m.cfg.Self {
+		if it == nil {
 			continue
 		}
-		m.drive(it, group.Rival{Term: row.Term, Acknowledged: row.Acknowledged,
-			Peers: distinct([]feedring.PeerID{row.Term.Claimant, row.Secondary})})
+		rival := group.Rival{Above: m.ring.Highest(g)}
+		if live && row.Term.Claimant != m.cfg.Self {
+			rival.Term, rival.Acknowledged = row.Term, row.Acknowledged
+			rival.Peers = distinct([]feedring.PeerID{row.Term.Claimant, row.Secondary})
+		}
+		m.drive(it, rival)
 	}
 }
 

@@ -145,14 +145,15 @@ func (m *Machine) compareWithMap(it *membership) {
 	it.next = m.now.Add(m.cfg.Refresh)
 	row, live, known := m.ring.Row(it.id)
 	mine := it.seen
+	manages := it.role == feedring.RoleManager
 	switch {
-	case !known || row.Term == mine.Term:
+	case !known || row.Term == mine.Term && !(manages && m.ring.Hides(it.id, mine.Term)):
 	case live && row.Term.Claimant != m.cfg.Self:
 		if row.Term.Claimant != mine.Manager {
 			m.tellRival(it, row)
 		}
-	case it.role == feedring.RoleManager && row.Term.Compare(mine.Term) > 0:
-		if row.Term.Claimant == m.cfg.Self {
+	case manages && row.Term.Compare(mine.Term) >= 0:
+		if row.Term.Claimant == m.cfg.Self && row.Term != mine.Term {
 			m.drive(it, group.Rival{Term: row.Term}) // it was this peer, or somebody with its key
 		}
 		m.drive(it, group.Establish{Above: m.ring.Highest(it.id)})
