@@ -41,7 +41,7 @@ func (n *Node) do(out peer.Output) {
 	case group.Dropped:
 		n.dropped(o)
 	case group.Twin:
-		n.log.Error("another process runs with this peer's key: stop one of them, or give it a data directory of its own", "theme", o.Theme)
+		n.twins.met(o.Theme, n.loop.now(), n.log)
 	case group.Reach:
 		n.host.Learn(o.Peer, o.Addrs)
 	case group.Departed:

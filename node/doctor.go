@@ -17,9 +17,19 @@ const (
 // Doctor implements web.Backend.
 func (n *Node) Doctor(ctx context.Context) []web.Check {
 	return []web.Check{
-		n.checkAddresses(), n.checkReachable(), n.checkPeers(), n.checkClock(ctx), n.checkRoles(),
+		n.checkIdentity(), n.checkAddresses(), n.checkReachable(), n.checkPeers(), n.checkClock(ctx), n.checkRoles(),
 		n.checkFeeds(), n.checkVouched(ctx), n.checkStore(),
 	}
+}
+
+func (n *Node) checkIdentity() web.Check {
+	if n.twins.warning(n.loop.now()) != "" {
+		return web.Check{
+			Name: "identity", Detail: "another process runs with this peer's key",
+			Advice: "stop one of them, or give it a data directory of its own",
+		}
+	}
+	return web.Check{Name: "identity", OK: true, Detail: string(n.ID())}
 }
 
 func (n *Node) checkAddresses() web.Check {

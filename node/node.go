@@ -51,6 +51,7 @@ type Node struct {
 	verifier  *wire.Verifier // of what others signed
 	reader    *client.Client // this peer's own readers
 	themes    themes
+	twins     twins
 	limits    *limits       // of what others open
 	refused   atomic.Uint64 // messages that were malformed or wrongly signed
 

@@ -29,6 +29,9 @@ func (n *Node) Status() web.Status {
 		st.Roles = append(st.Roles, web.RoleStatus{Theme: theme, Role: is.Role.String(), Term: is.Term.Number})
 	}
 	slices.SortFunc(st.Roles, func(a, b web.RoleStatus) int { return strings.Compare(string(a.Theme), string(b.Theme)) })
+	if warning := n.twins.warning(n.loop.now()); warning != "" {
+		st.Warnings = append(st.Warnings, warning)
+	}
 	for _, g := range view.Memberships {
 		st.Clients += g.Leases
 	}

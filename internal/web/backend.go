@@ -81,6 +81,8 @@ type Status struct {
 	Entries   int             `json:"entries"` // stored
 	StoreSize int64           `json:"store_bytes"`
 
+	Warnings []string `json:"warnings,omitempty"` // what is wrong with the peer itself, and what to do
+
 	PrivateEntries int `json:"-"` // of Entries, those that only the owner may know of
 }
 
