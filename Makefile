@@ -16,7 +16,7 @@ STATICCHECK := $(TOOLS)/staticcheck@v0.8.2
 GOVULNCHECK := $(TOOLS)/govulncheck@v1.8.0
 VULNDB      ?= https://vuln.go.dev
 
-.PHONY: all build run test bench verify fmt vet lint tidy size race vuln generate generated proto-check clean
+.PHONY: all build run test soak bench verify quick fmt vet lint tidy size race vuln generate generated proto-check clean
 
 all: build
 
@@ -31,6 +31,12 @@ run: build
 test:
 	$(GO) test $(RACE) -count=$(COUNT) ./...
 
+# Every package's tests COUNT times (20 if not said) with the race detector,
+# package after package, with a table at the end: hours. SOAK="./group ./ring"
+# names packages.
+soak:
+	GO="$(GO)" .ci/soak $(if $(filter file,$(origin COUNT)),20,$(COUNT)) $(SOAK)
+
 # The figures of docs/performance.md, in about ten minutes on an idle machine.
 BENCH := $(GO) test -run '^$$' -timeout 15m -bench
 
@@ -42,8 +48,22 @@ bench: build
 	$(BENCH) Failover -benchtime 20x ./integration
 	@echo "bin/feedring: $$(wc -c <$(BIN)/feedring) bytes"
 
-# Everything that is checked before a change lands.
-verify: fmt vet lint tidy generated proto-check size race vuln
+# Everything that is checked before a change lands. What this machine could not
+# check is said again at the end, so that nobody takes it for good.
+UNCHECKED := $(BIN)/.unchecked
+unchecked  = mkdir -p $(BIN); echo "$@: NOT CHECKED: $(1)" | tee -a $(UNCHECKED)
+summary    = test ! -s $(UNCHECKED) || { echo; echo "verified, BUT FOR:"; cat $(UNCHECKED); }
+
+verify:
+	@rm -f $(UNCHECKED)
+	@$(MAKE) --no-print-directory fmt vet lint tidy generated proto-check size race vuln
+	@$(summary)
+
+# What of it takes seconds once the tools are there.
+quick:
+	@rm -f $(UNCHECKED)
+	@$(MAKE) --no-print-directory fmt vet lint tidy generated proto-check size
+	@$(summary)
 
 fmt:
 	@unformatted=$$(gofmt -l .) && test -z "$$unformatted" || { echo "gofmt -w: $$unformatted"; exit 1; }
@@ -69,26 +89,30 @@ race:
 # rest: the last line tells.
 vuln: $(GOVULNCHECK)
 	@out=$$($(GOVULNCHECK) -db $(VULNDB) ./... 2>&1); code=$$?; echo "$$out"; case "$$out" in \
-	*"fetching vulnerabilities"*) echo "vuln: NOT CHECKED: $(VULNDB) cannot be reached; VULNDB=URL names a mirror";; \
+	*"fetching vulnerabilities"*) $(call unchecked,$(VULNDB) cannot be reached; VULNDB=URL names a mirror);; \
 	*) exit $$code;; esac
 
 # The wire: what buf generates is committed, and must be what it would generate
 # now; a change that breaks peers of the version before is refused. Both need
-# npx, and nothing else does: a machine without Node says so and goes on.
+# buf, which npx brings, and nothing else does: a machine without Node, or
+# without a way to its registry, says so and goes on.
+nobuf = { ! command -v npx >/dev/null && { $(call unchecked,npx (Node) is missing); } } || \
+	{ ! $(BUF) --version >/dev/null 2>&1 && { $(call unchecked,npx cannot bring buf); } }
+
 generate:
 	$(BUF) generate
 
 generated:
-	@command -v npx >/dev/null || { echo "generated: NOT CHECKED: npx (Node) is missing"; exit 0; }; \
+	@$(nobuf) && exit 0; \
 	rm -rf $(BIN)/.generated && $(BUF) generate -o $(BIN)/.generated && \
 	diff -r -x '*.proto' proto $(BIN)/.generated/proto || { echo "proto: run make generate"; exit 1; }
 
 # What peers of today speak: the upstream's main, else the main of this clone.
 proto-check:
-	@command -v npx >/dev/null || { echo "proto-check: NOT CHECKED: npx (Node) is missing"; exit 0; }; \
+	@$(nobuf) && exit 0; \
 	$(BUF) lint && $(BUF) format -d --exit-code proto || exit 1; \
 	for base in origin/main main ""; do git rev-parse -q --verify "$$base^{commit}" >/dev/null && break; done; \
-	test -n "$$base" || { echo "proto-check: COMPARED WITH NOTHING: this clone has no main"; exit 0; }; \
+	test -n "$$base" || { $(call unchecked,this clone has no main to compare with); exit 0; }; \
 	rm -rf $(BIN)/.base && mkdir -p $(BIN)/.base && git archive "$$base" proto buf.yaml | tar x -C $(BIN)/.base && \
 	$(BUF) breaking --against $(BIN)/.base
 
