@@ -122,3 +122,50 @@ func TestTellerKeepsNobodyOut(t *testing.T) {
 		t.Errorf("only %v were polled", asked)
 	}
 }
+
+// Whatever message tells of more of a feed than there is: the feed's own epoch
+// stays, nobody's position moves, and what is published next arrives
+// everywhere.
+func TestNoCarrierMovesAPosition(t *testing.T) {
+	for name, carry := range map[string]func(m *Machine, from feedring.PeerID, h []feedring.Head) Message{
+		"notify": func(m *Machine, _ feedring.PeerID, h []feedring.Head) Message {
+			return Notify{Header: m.header(), Head: h[0]}
+		},
+		"heads": func(m *Machine, _ feedring.PeerID, h []feedring.Head) Message {
+			return Heads{Header: m.header(), Heads: h}
+		},
+		"beacon answer": func(m *Machine, _ feedring.PeerID, h []feedring.Head) Message {
+			return BeaconAnswer{Header: m.header(), Heads: h, Number: m.number, Catalogue: m.catalogueHash()}
+		},
+		"beacon of a claim above": func(m *Machine, from feedring.PeerID, h []feedring.Head) Message {
+			term := feedring.Term{Number: m.want.Highest + 1, Claimant: from}
+			return Beacon{Header: Header{Group: m.group, Term: term}, Claim: Claim{Group: m.group, Term: term}, Number: 1, Acknowledged: 1, Heads: h}
+		},
+		"admission": func(m *Machine, _ feedring.PeerID, h []feedring.Head) Message {
+			return Admitted{Header: m.header(), Claim: m.lead.claim, Heads: h}
+		},
+	} {
+		for _, ahead := range []uint64{1, 1000, maxJump, 1 << 40, maxNumber - 1} {
+			c := newCluster(1)
+			ids := c.group(3)
+			url := c.nodes[ids[0]].feeds[0].URL
+			ref := feedring.FeedRef{URL: url, Publisher: ids[0]}
+			c.publish(ids[0], url)
+			c.run(time.Second)
+			was := c.nodes[ids[0]].m.own[url].epoch
+			for _, victim := range ids[:2] {
+				n := c.nodes[victim]
+				fake := feedring.Head{Feed: ref, Position: feedring.Position{Epoch: was + ahead, Sequence: 9}}
+				c.step(n, Receive{From: ids[2], Message: carry(n.m, ids[2], []feedring.Head{fake})})
+			}
+			c.run(10 * time.Second)
+			c.publish(ids[0], url)
+			c.run(5 * time.Second)
+			for _, id := range ids {
+				if got := c.nodes[id].m.heads[ref].pos; got != (feedring.Position{Epoch: was, Sequence: 2}) {
+					t.Errorf("%s, %d ahead: %s holds %v of epoch %d", name, ahead, id, got, was)
+				}
+			}
+		}
+	}
+}
