@@ -1,30 +1,33 @@
 package client
 
 import (
-	"sync"
-
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/wire"
 )
 
 // maxArrived is how many frames wait at most while their entries are checked.
-const maxArrived = 16
+const maxArrived = 64
 
 // arrival is a frame that was read and not reported yet.
 type arrival struct {
-	frame wire.Frame
-	entry func() (*feedring.Entry, error) // checked; waits for that
+	frame  wire.Frame
+	opened wire.Opened // of its entry, if it has one
 }
 
-// arrive begins to check a frame's entry. What came alone is checked by who
-// asks for it.
-func (s *session) arrive(frame *wire.Frame, a *attachment) *arrival {
-	one := &arrival{frame: *frame}
-	if item := frame.Item; item != nil {
-		one.entry = sync.OnceValues(func() (*feedring.Entry, error) { return s.entry(item, a.peer.ID) })
-		if a.stream.Buffered() {
-			go func() { _, _ = one.entry() }()
+// opened checks the entries that came together.
+func (s *session) opened(frames []wire.Frame) []arrival {
+	arrived := make([]arrival, len(frames))
+	var seals []*feedring.Seal
+	for i, frame := range frames {
+		if arrived[i].frame = frame; frame.Item != nil {
+			seals = append(seals, frame.Item.Seal)
 		}
 	}
-	return one
+	opened := s.client.reader.Open(seals)
+	for i := range arrived {
+		if arrived[i].frame.Item != nil {
+			arrived[i].opened, opened = opened[0], opened[1:]
+		}
+	}
+	return arrived
 }

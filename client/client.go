@@ -24,7 +24,7 @@ type Config struct {
 // Client asks one network. It is safe for concurrent use.
 type Client struct {
 	transport Transport
-	verifier  *wire.Verifier
+	reader    *wire.Reader
 	book      *book
 	lines     *lines
 	log       *slog.Logger
@@ -62,7 +62,7 @@ func New(ctx context.Context, cfg Config) (*Client, error) {
 // ask, in order.
 func NewWith(t Transport, network string, entry []feedring.PeerID) *Client {
 	c := &Client{
-		transport: t, verifier: wire.NewVerifier(network), book: &book{named: entry}, log: slog.Default(),
+		transport: t, reader: wire.NewReader(network), book: &book{named: entry}, log: slog.Default(),
 	}
 	c.lines = newLines(t)
 	return c

@@ -199,7 +199,7 @@ func (s *session) open(ctx context.Context, p feedring.PeerInfo) (*attachment, e
 }
 
 // pump reports everything that the provider sends. Entries that came together
-// are checked together, on all processors: that takes longer than anything else.
+// are checked together: that takes longer than anything else.
 func (s *session) pump(ctx context.Context, a *attachment) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -209,19 +209,19 @@ func (s *session) pump(ctx context.Context, a *attachment) error {
 		go a.renew(ctx)
 	}
 	frame, err := a.first, error(nil)
-	var arrived []*arrival
+	var frames []wire.Frame
 	for {
 		if err == nil {
-			arrived = append(arrived, s.arrive(&frame, a))
+			frames = append(frames, frame)
 		}
-		if err != nil || len(arrived) == maxArrived || !a.stream.Buffered() {
-			for _, one := range arrived {
-				if err := s.frame(ctx, a, one); err != nil {
+		if err != nil || len(frames) == maxArrived || !a.stream.Buffered() {
+			for _, one := range s.opened(frames) {
+				if err := s.frame(ctx, a, &one); err != nil {
 					return err
 				}
 			}
-			clear(arrived)
-			arrived = arrived[:0]
+			clear(frames)
+			frames = frames[:0]
 		}
 		if err != nil {
 			return err
@@ -247,7 +247,7 @@ func (a *attachment) next(within time.Duration) (wire.Frame, error) {
 func (s *session) frame(ctx context.Context, a *attachment, one *arrival) error {
 	e := event{served: a.peer.ID, mark: one.frame.Mark, caught: one.frame.Caught != nil}
 	if one.frame.Item != nil {
-		entry, err := one.entry()
+		entry, err := s.entry(one, a.peer.ID)
 		if err != nil {
 			return err
 		}
@@ -271,8 +271,8 @@ func (s *session) frame(ctx context.Context, a *attachment, one *arrival) error 
 }
 
 // entry checks what a provider, whom nobody has reason to trust, says.
-func (s *session) entry(item *wire.Item, via feedring.PeerID) (*feedring.Entry, error) {
-	e, _, err := s.client.verifier.Entry(item.Seal)
+func (s *session) entry(one *arrival, via feedring.PeerID) (*feedring.Entry, error) {
+	e, err := one.opened.Entry, one.opened.Err
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errForged, err)
 	}
@@ -283,7 +283,7 @@ func (s *session) entry(item *wire.Item, via feedring.PeerID) (*feedring.Entry, 
 		!q.Until.IsZero() && !e.Published.Before(q.Until):
 		return nil, errStray
 	}
-	e.Via, e.VouchedBy = via, item.VouchedBy
+	e.Via, e.VouchedBy = via, one.frame.Item.VouchedBy
 	return e, nil
 }
 
