@@ -25,6 +25,7 @@ var pure = map[string]string{
 	"internal/match": "an expression must mean the same everywhere",
 
 	"internal/fingerprint": "a state must hash the same everywhere",
+	"group/internal/alarm": "the membership is a machine, and so are its parts",
 }
 
 var impure = []string{
@@ -38,7 +39,8 @@ var arrows = map[string][]string{
 	".":                      {},
 	"internal/fingerprint":   {},
 	"ring":                   {".", "internal/fingerprint"},
-	"group":                  {".", "internal/fingerprint"},
+	"group":                  {".", "internal/fingerprint", "group/internal/"},
+	"group/internal/alarm":   {},
 	"internal/match":         {"."},
 	"internal/peer":          {".", "group", "ring", "internal/fingerprint"},
 	"proto/feedring/v1":      {},

@@ -140,8 +140,8 @@ func (m *Machine) replaceRow(mem *member, r *Row) {
 // changedRows forgets what is derived from the catalogue.
 func (m *Machine) changedRows() {
 	m.book, m.mesh, m.view = nil, nil, nil
-	if b := (bell{chime: chimeVouch}); !m.lead.claim.Term.IsZero() && !m.timers.isSet(b) {
-		m.timers.set(b, m.now.Add(m.jitter(m.cfg.Refresh)))
+	if b := (bell{chime: chimeVouch}); !m.lead.claim.Term.IsZero() && !m.timers.IsSet(b) {
+		m.timers.Set(b, m.now.Add(m.jitter(m.cfg.Refresh)))
 	}
 }
 

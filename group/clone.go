@@ -9,7 +9,7 @@ import (
 func (m *Machine) Clone() *Machine {
 	c := *m
 	c.out, c.book, c.mesh, c.view, c.sorted = nil, nil, nil, nil, nil
-	c.timers.heap, c.timers.place = slices.Clone(m.timers.heap), maps.Clone(m.timers.place)
+	c.timers = m.timers.Clone()
 	c.joining.via = slices.Clone(m.joining.via)
 	c.spread = slices.Clone(m.spread)
 	c.expired = maps.Clone(m.expired)

@@ -15,7 +15,7 @@ func (m *Machine) wake(now time.Time) {
 	if now.Before(m.now) {
 		now = m.now
 	}
-	due := m.timers.next()
+	due := m.timers.Next()
 	m.now = now
 	if due.IsZero() {
 		return
@@ -46,7 +46,7 @@ func (m *Machine) slept(late time.Duration) {
 		}
 	}
 	if m.suspicion.nonce != 0 {
-		m.timers.set(bell{chime: m.suspicion.chime}, m.now.Add(m.window()))
+		m.timers.Set(bell{chime: m.suspicion.chime}, m.now.Add(m.window()))
 	} else if !m.serving {
 		m.watch()
 	}

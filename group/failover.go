@@ -33,7 +33,7 @@ func (m *Machine) suspect(of feedring.PeerID, ends chime) {
 // disk; objections are remembered.
 func (m *Machine) endSuspicion() {
 	if m.suspicion.nonce != 0 {
-		m.timers.cancel(bell{chime: m.suspicion.chime})
+		m.timers.Cancel(bell{chime: m.suspicion.chime})
 	}
 	m.suspicion.nonce = 0
 	if !m.serving && m.saving.purpose == forClaim && m.live() {
@@ -45,14 +45,14 @@ func (m *Machine) endSuspicion() {
 // one period, the peer of rank i waits for i windows more.
 func (m *Machine) watch() {
 	if m.serving || m.lead.claim.Term.IsZero() || m.leaving {
-		m.timers.cancel(bell{chime: chimeSilence})
+		m.timers.Cancel(bell{chime: chimeSilence})
 		return
 	}
 	at := m.silentAt().Add(time.Duration(m.turn()) * m.calmWindow())
 	if at.Before(m.suspicion.deferred) {
 		at = m.suspicion.deferred
 	}
-	m.timers.set(bell{chime: chimeSilence}, at)
+	m.timers.Set(bell{chime: chimeSilence}, at)
 }
 
 // turn is 0 for the secondary, else this peer's rank among the others, from 1.

@@ -56,10 +56,10 @@ func (m *Machine) spreadOf() time.Duration {
 
 func (m *Machine) fetchIn(ref feedring.FeedRef, h *head, d time.Duration) {
 	b := bell{chime: chimeFetch, ref: ref}
-	if h.flying || h.queued || m.timers.isSet(b) {
+	if h.flying || h.queued || m.timers.IsSet(b) {
 		return
 	}
-	m.timers.set(b, m.now.Add(d))
+	m.timers.Set(b, m.now.Add(d))
 }
 
 // fetch polls ref, from the publisher where it can: any holder may serve.

@@ -38,8 +38,8 @@ func FuzzStep(f *testing.F) {
 			m.View()
 			m.Deadline()
 		}
-		if len(m.timers.heap) > 500 || len(m.members) > 20 || len(m.heads) > 500 || m.flying < 0 || m.backfills < 0 {
-			t.Errorf("kept %d alarms, %d members, %d heads, %d polls, %d backfills", len(m.timers.heap), len(m.members), len(m.heads), m.flying, m.backfills)
+		if m.timers.Len() > 500 || len(m.members) > 20 || len(m.heads) > 500 || m.flying < 0 || m.backfills < 0 {
+			t.Errorf("kept %d alarms, %d members, %d heads, %d polls, %d backfills", m.timers.Len(), len(m.members), len(m.heads), m.flying, m.backfills)
 		}
 		m.Clone().Fingerprint()
 	})

@@ -4,8 +4,8 @@ import "time"
 
 // startHouse begins to keep house: old entries and old rows go.
 func (m *Machine) startHouse() {
-	if b := (bell{chime: chimeHouse}); !m.timers.isSet(b) {
-		m.timers.set(b, m.now.Add(m.jitter(m.houseEvery())))
+	if b := (bell{chime: chimeHouse}); !m.timers.IsSet(b) {
+		m.timers.Set(b, m.now.Add(m.jitter(m.houseEvery())))
 	}
 }
 

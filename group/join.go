@@ -29,7 +29,7 @@ func (m *Machine) establish(above uint64) {
 		return
 	}
 	m.joining = joining{}
-	m.timers.cancel(bell{chime: chimeJoin})
+	m.timers.Cancel(bell{chime: chimeJoin})
 	m.claim(above)
 }
 
@@ -217,7 +217,7 @@ func (m *Machine) onAdmitted(in Receive, a Admitted) {
 		return
 	}
 	m.joining = joining{}
-	m.timers.cancel(bell{chime: chimeJoin})
+	m.timers.Cancel(bell{chime: chimeJoin})
 	m.lead.secondary, m.lead.heard = a.Secondary, m.now
 	m.admitted(a)
 }

@@ -27,7 +27,7 @@ func (m *Machine) keep(key ask, client, by feedring.PeerID) bool {
 	until := m.now.Add(m.keepFor())
 	kept, ok := m.guests.keep(key.id, kept{client: client, by: by, until: until})
 	if kept {
-		m.timers.set(keptBell(key.id), until)
+		m.timers.Set(keptBell(key.id), until)
 	}
 	return ok
 }
@@ -52,7 +52,7 @@ func (m *Machine) attach(a Attach) {
 		return
 	}
 	if m.guests.unkeep(a.Ticket.ID) {
-		m.timers.cancel(keptBell(a.Ticket.ID))
+		m.timers.Cancel(keptBell(a.Ticket.ID))
 	}
 	if old, again := m.guests.lease(a.Stream, a.Ticket.ID, a.Ticket.Client); again {
 		m.emit(Refuse{Stream: old, Reason: "the client came again on another stream"})

@@ -11,7 +11,7 @@ func (m *Machine) depart() {
 	m.leaving = true
 	joined := !m.lead.claim.Term.IsZero()
 	m.newRow(func(r *Row) { r.Left = true })
-	m.timers.cancel(bell{chime: chimeBeat})
+	m.timers.Cancel(bell{chime: chimeBeat})
 	if !joined {
 		m.done()
 		return

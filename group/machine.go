@@ -7,17 +7,18 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/alarm"
 )
 
 // Machine is one peer's membership of one group. It is not safe for concurrent
 // use; View returns what others may read.
 type Machine struct {
-	cfg   Config
-	group feedring.GroupID
-	now   time.Time
-	rng   rand.PCG
-	out   []Output `state:"of the last step"`
-	timers
+	cfg    Config
+	group  feedring.GroupID
+	now    time.Time
+	rng    rand.PCG
+	out    []Output `state:"of the last step"`
+	timers alarm.Queue[bell]
 	terms
 
 	lead    lead
@@ -88,7 +89,7 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 	m := &Machine{
 		cfg: cfg, group: cfg.Theme.Group(), now: now,
 		rng:        *rand.NewPCG(cfg.Seed, hash64(string(cfg.Theme), string(cfg.Self))),
-		timers:     timers{place: map[bell]int{}},
+		timers:     alarm.New[bell](),
 		terms:      terms{disk: st, want: st},
 		members:    map[feedring.PeerID]*member{},
 		expired:    map[feedring.PeerID]RowVersion{},
@@ -117,7 +118,7 @@ func (m *Machine) Step(now time.Time, in Input) []Output {
 	m.wake(now)
 	m.apply(in)
 	for !m.departed {
-		b, ok := m.timers.pop(m.now)
+		b, ok := m.timers.Pop(m.now)
 		if !ok {
 			break
 		}
@@ -134,7 +135,7 @@ func (m *Machine) Deadline() time.Time {
 	if m.departed {
 		return time.Time{}
 	}
-	return m.timers.next()
+	return m.timers.Next()
 }
 
 func (m *Machine) apply(in Input) {
@@ -337,7 +338,7 @@ func (m *Machine) manager() feedring.PeerID { return m.lead.claim.Term.Claimant 
 func (m *Machine) me() *member { return m.members[m.cfg.Self] }
 
 // after arms an alarm.
-func (m *Machine) after(c chime, d time.Duration) { m.timers.set(bell{chime: c}, m.now.Add(d)) }
+func (m *Machine) after(c chime, d time.Duration) { m.timers.Set(bell{chime: c}, m.now.Add(d)) }
 
 // beatEvery is the time between beacons.
 func (m *Machine) beatEvery() time.Duration { return m.cfg.Refresh / 3 }

@@ -16,7 +16,7 @@ func (m *Machine) serve(t feedring.Term) {
 	m.endSuspicion()
 	m.probes = nil
 	for _, c := range []chime{chimeSilence, chimeJoin} {
-		m.timers.cancel(bell{chime: c})
+		m.timers.Cancel(bell{chime: c})
 	}
 	m.joining = joining{}
 	for p, mem := range m.members {

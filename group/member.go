@@ -65,7 +65,7 @@ func (m *Machine) onBeacon(in Receive, b Beacon) {
 	}
 	m.compareOlder(claimant, b.Heads, b.Older)
 	m.answer(b.Number)
-	if b.Catalogue != m.catalogueHash() && !m.timers.isSet(bell{chime: chimeRow}) {
+	if b.Catalogue != m.catalogueHash() && !m.timers.IsSet(bell{chime: chimeRow}) {
 		m.told = false
 		m.tellRow()
 		m.wantRows(claimant)

@@ -18,14 +18,14 @@ func (m *Machine) newRow(change func(*Row)) {
 	r.Version++
 	m.replaceRow(mem, &r)
 	m.told = false
-	if b := (bell{chime: chimeRow}); !m.lead.claim.Term.IsZero() && !m.timers.isSet(b) {
-		m.timers.set(b, m.now.Add(m.cfg.Refresh/20))
+	if b := (bell{chime: chimeRow}); !m.lead.claim.Term.IsZero() && !m.timers.IsSet(b) {
+		m.timers.Set(b, m.now.Add(m.cfg.Refresh/20))
 	}
 }
 
 // tellRow sends the own row to the manager, or as manager to all.
 func (m *Machine) tellRow() {
-	m.timers.cancel(bell{chime: chimeRow})
+	m.timers.Cancel(bell{chime: chimeRow})
 	if m.told || m.lead.claim.Term.IsZero() {
 		return
 	}

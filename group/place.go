@@ -118,8 +118,8 @@ func (m *Machine) seekNext(key ask, p *placement, i int) {
 			Header: m.header(), ID: key.id, Attempt: key.attempt, Client: p.client,
 			Expiry: m.now.Add(m.ticketAge()),
 		})
-		if b := (bell{chime: chimePlace, ask: key}); !m.timers.isSet(b) {
-			m.timers.set(b, earlier(m.now.Add(m.patience()), p.due))
+		if b := (bell{chime: chimePlace, ask: key}); !m.timers.IsSet(b) {
+			m.timers.Set(b, earlier(m.now.Add(m.patience()), p.due))
 		}
 		return
 	}
@@ -139,7 +139,7 @@ func (m *Machine) placeOn(key ask, p *placement) {
 		m.placeOn(key, p)
 		return
 	}
-	m.timers.cancel(bell{chime: chimePlace, ask: key})
+	m.timers.Cancel(bell{chime: chimePlace, ask: key})
 	delete(m.placing, key)
 	m.placingFor.add(p.by, -1)
 	answer := Placed{Header: m.header(), ID: key.id, Attempt: key.attempt, Served: true}
@@ -187,7 +187,11 @@ func (m *Machine) cover(key ask, p *placement) bool {
 	tried := func(peer feedring.PeerID) bool {
 		return slices.ContainsFunc(p.seeks, func(s seek) bool { return slices.Contains(s.peers, peer) })
 	}
-	p.seeks = append(p.seeks, seek{cover: true, peers: slices.DeleteFunc(peers, tried)})
+	peers = slices.DeleteFunc(peers, tried)
+	if len(peers) == 0 { // who says that it is complete need not serve
+		peers = slices.DeleteFunc(m.leastLoaded(m.candidates()), tried)
+	}
+	p.seeks = append(p.seeks, seek{cover: true, peers: peers})
 	m.seekNext(key, p, len(p.seeks)-1)
 	return true
 }

@@ -145,41 +145,6 @@ func oracle(m *Machine, feeds []publication, since time.Time) []feedring.PeerID 
 	return out
 }
 
-// A timer heap against a sorted slice.
-func TestTimers(t *testing.T) {
-	rng := rand.New(rand.NewPCG(8, 9))
-	tm := timers{place: map[bell]int{}}
-	want := map[bell]time.Time{}
-	for range 5000 {
-		b := bell{chime: chime(rng.IntN(40))}
-		switch at := testStart.Add(time.Duration(rng.IntN(1000))); rng.IntN(4) {
-		case 0, 1:
-			tm.set(b, at)
-			want[b] = at
-		case 2:
-			tm.cancel(b)
-			delete(want, b)
-		default:
-			got, ok := tm.pop(at)
-			least := time.Time{}
-			for _, w := range want {
-				if least.IsZero() || w.Before(least) {
-					least = w
-				}
-			}
-			if due := !least.IsZero() && !least.After(at); ok != due || ok && !want[got].Equal(least) {
-				t.Fatalf("popped %v %v, first is %v", got, ok, least)
-			}
-			if ok {
-				delete(want, got)
-			}
-		}
-		if len(want) != len(tm.heap) || len(want) != len(tm.place) {
-			t.Fatal(len(want), len(tm.heap), len(tm.place))
-		}
-	}
-}
-
 // A clone goes on exactly like its original, and does not disturb it.
 func TestCloneAndFingerprint(t *testing.T) {
 	c := newCluster(11)

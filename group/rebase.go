@@ -1,9 +1,7 @@
 package group
 
 import (
-	"cmp"
 	"math/rand/v2"
-	"slices"
 	"time"
 )
 
@@ -39,7 +37,7 @@ func (m *Machine) Rebase(by time.Duration, chance uint64) {
 	for _, mem := range m.members {
 		m.rebaseMember(mem, by)
 	}
-	m.timers.rebase(by)
+	m.timers.Rebase(by, func(b bell) bool { return b.chime == chimeVouch || b.chime == chimeHouse })
 }
 
 // ago moves t back; what is further back than most is most back.
@@ -108,20 +106,4 @@ func (m *Machine) rebaseMember(mem *member, by time.Duration) {
 	if mem.changed <= m.replicated {
 		mem.changed = 0
 	}
-}
-
-// rebase moves all alarms, but for those that are forgotten, and orders them.
-func (t *timers) rebase(by time.Duration) {
-	t.heap = slices.DeleteFunc(t.heap, func(a alarm) bool {
-		return a.bell.chime == chimeVouch || a.bell.chime == chimeHouse
-	})
-	slices.SortFunc(t.heap, func(a, b alarm) int {
-		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.turn, b.turn))
-	})
-	clear(t.place)
-	for i := range t.heap {
-		t.heap[i].at, t.heap[i].turn = t.heap[i].at.Add(-by), uint64(i)
-		t.place[t.heap[i].bell] = i
-	}
-	t.turn = uint64(len(t.heap))
 }

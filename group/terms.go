@@ -209,7 +209,7 @@ func (m *Machine) follow(c Claim) {
 	m.seen = max(m.seen, c.Term.Number)
 	m.endSuspicion()
 	m.probes = nil
-	m.timers.cancel(bell{chime: chimeBeat})
+	m.timers.Cancel(bell{chime: chimeBeat})
 	for _, mem := range m.members {
 		mem.away, mem.acked = mem.away && mem.row.Peer != c.Term.Claimant, false
 	}
@@ -218,7 +218,7 @@ func (m *Machine) follow(c Claim) {
 	if served {
 		m.abdicate()
 	}
-	if !m.timers.isSet(bell{chime: chimeHouse}) {
+	if !m.timers.IsSet(bell{chime: chimeHouse}) {
 		m.startHouse()
 	}
 }

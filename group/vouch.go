@@ -101,7 +101,7 @@ func (m *Machine) vouch() {
 		m.emit(Check{Group: m.group, Feed: f.ref})
 	}
 	maps.DeleteFunc(m.checks, func(ref feedring.FeedRef, c *check) bool { return !mine[ref] && !c.flying && !m.stands(c) })
-	m.timers.set(bell{chime: chimeVouch}, next)
+	m.timers.Set(bell{chime: chimeVouch}, next)
 }
 
 // lastLook is when ref is due: at once, or a day after the own row's vouch.
@@ -136,7 +136,7 @@ func (m *Machine) checked(c Checked) {
 	if state.again {
 		state.again, state.next = false, m.now
 	}
-	m.timers.set(bell{chime: chimeVouch}, earlier(later(m.now, m.timers.at(bell{chime: chimeVouch})), state.next))
+	m.timers.Set(bell{chime: chimeVouch}, earlier(later(m.now, m.timers.At(bell{chime: chimeVouch})), state.next))
 }
 
 // lookPause is how long to wait after a look that found nothing. The publisher
@@ -163,7 +163,7 @@ func (m *Machine) lookAgain(publisher feedring.PeerID) {
 		}
 	}
 	if !m.lead.claim.Term.IsZero() {
-		m.timers.set(bell{chime: chimeVouch}, m.now)
+		m.timers.Set(bell{chime: chimeVouch}, m.now)
 	}
 }
 

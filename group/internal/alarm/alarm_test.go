@@ -1,0 +1,63 @@
+package alarm
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+var start = time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
+
+// The queue against a plain map.
+func TestQueueAgainstAMap(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 9))
+	q := New[int]()
+	want := map[int]time.Time{}
+	for range 5000 {
+		k := rng.IntN(40)
+		switch at := start.Add(time.Duration(rng.IntN(1000))); rng.IntN(4) {
+		case 0, 1:
+			q.Set(k, at)
+			want[k] = at
+		case 2:
+			q.Cancel(k)
+			delete(want, k)
+		default:
+			got, ok := q.Pop(at)
+			least := time.Time{}
+			for _, w := range want {
+				if least.IsZero() || w.Before(least) {
+					least = w
+				}
+			}
+			if due := !least.IsZero() && !least.After(at); ok != due || ok && !want[got].Equal(least) {
+				t.Fatalf("popped %v %v, first is %v", got, ok, least)
+			}
+			if ok {
+				delete(want, got)
+			}
+		}
+		if len(want) != q.Len() || len(want) != len(q.place) || !q.At(k).Equal(want[k]) || q.IsSet(k) != !want[k].IsZero() {
+			t.Fatal(len(want), q.Len(), len(q.place))
+		}
+	}
+}
+
+func TestOneInstantInOrder(t *testing.T) {
+	q := New[int]()
+	for _, k := range []int{3, 1, 2, 3} {
+		q.Set(k, start)
+	}
+	c := q.Clone()
+	q.Rebase(time.Hour, func(k int) bool { return k == 2 })
+	for _, want := range []int{1, 3} {
+		if k, due := q.Pop(start.Add(-time.Hour)); !due || k != want {
+			t.Error(k, due, "instead of", want)
+		}
+	}
+	for _, want := range []int{1, 2, 3} {
+		if k, due := c.Pop(start); !due || k != want {
+			t.Error(k, due, "of the clone instead of", want)
+		}
+	}
+}
