@@ -1,6 +1,7 @@
 package match
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -228,4 +229,36 @@ func randomText(rng *rand.Rand) string {
 		}
 	}
 	return b.String()
+}
+
+// TestContains holds the clever way against the plain one, over an alphabet in
+// which what is sought stands nearly everywhere.
+func TestContains(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	word := func(most int) []byte {
+		b := make([]byte, r.IntN(most+1))
+		for i := range b {
+			b[i] = " ab"[r.IntN(3)]
+		}
+		return b
+	}
+	found := 0
+	for range 200_000 {
+		text, pattern := word(12), append(word(3), " ab"[r.IntN(3)])
+		want := bytes.Contains(text, pattern)
+		if got := contains(text, pattern, r.IntN(len(pattern))); got != want {
+			t.Fatalf("%q in %q: %t", pattern, text, got)
+		}
+		if want {
+			found++
+		}
+	}
+	for word, want := range map[string]int{" energie ": 5, " word49 ": 5, "東": 1, " eee ": 1, " ": 0} {
+		if got := rarest([]byte(word)); got != want {
+			t.Errorf("the rarest byte of %q is at %d", word, got)
+		}
+	}
+	if found < 20_000 {
+		t.Errorf("only %d were there", found)
+	}
 }

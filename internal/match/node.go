@@ -24,6 +24,7 @@ type Node struct {
 	op      Op
 	negated bool
 	pattern []byte // of a term: its bytes in a Text
+	rare    int    // the place of the one in pattern that a Text has least often
 	kids    []*Node
 }
 
@@ -51,7 +52,7 @@ func (n *Node) Whole() bool {
 func (n *Node) match(t Text) bool {
 	switch n.op {
 	case Term:
-		return bytes.Contains(t, n.pattern) != n.negated
+		return contains(t, n.pattern, n.rare) != n.negated
 	case And:
 		for _, kid := range n.kids {
 			if !kid.match(t) {
@@ -69,6 +70,46 @@ func (n *Node) match(t Text) bool {
 	}
 }
 
+// contains reports whether pattern, whose rarest byte stands at rare, is in t.
+// bytes.Contains looks for the first byte, which mostly is the blank: it stands
+// everywhere.
+func contains(t, pattern []byte, rare int) bool {
+	for from := rare; ; from++ {
+		if from >= len(t) {
+			return false
+		}
+		i := bytes.IndexByte(t[from:], pattern[rare])
+		if i < 0 {
+			return false
+		}
+		from += i
+		if bytes.HasPrefix(t[from-rare:], pattern) {
+			return true
+		}
+	}
+}
+
+// common lists what texts are made of, the commonest first; the rest is rarer.
+const common = " eaisntrolducmpgvhfbyqkxwjz"
+
+// rarest returns the place of the byte of pattern that is least common.
+func rarest(pattern []byte) int {
+	best, rank := 0, -1
+	for i, c := range pattern {
+		r := strings.IndexByte(common, c)
+		switch {
+		case c >= 0xC0: // begins a character: whole scripts share it
+			r = 1
+		case r < 0:
+			r = len(common)
+		}
+		if r > rank {
+			best, rank = i, r
+		}
+	}
+	return best
+}
+
 // newTerm makes the term for at least one folded word. Spaces around the
 // pattern make it whole words; they are left away beside a single character of
 // a script without spaces, which a Text holds as a half of pairs.
@@ -80,14 +121,14 @@ func newTerm(words []string) *Node {
 	if !isUnit(words[len(words)-1]) {
 		pattern += " "
 	}
-	return &Node{op: Term, pattern: []byte(pattern)}
+	return &Node{op: Term, pattern: []byte(pattern), rare: rarest([]byte(pattern))}
 }
 
 // negate returns NOT n, moved inwards to the terms by De Morgan's laws, so that
 // equal interests get equal forms and only terms are ever negated.
 func negate(n *Node) *Node {
 	if n.op == Term {
-		return &Node{op: Term, pattern: n.pattern, negated: !n.negated}
+		return &Node{op: Term, pattern: n.pattern, rare: n.rare, negated: !n.negated}
 	}
 	kids := make([]*Node, len(n.kids))
 	for i, kid := range n.kids {
