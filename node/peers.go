@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -30,11 +31,17 @@ func loadPeers(s *store.Store) ([]feedring.PeerInfo, error) {
 	if err != nil {
 		return nil, err
 	}
+	return decodePeers(value)
+}
+
+// decodePeers reads what savePeers wrote.
+func decodePeers(value []byte) ([]feedring.PeerInfo, error) {
 	var known []feedring.PeerInfo
 	if err := json.Unmarshal(value, &known); err != nil {
 		return nil, fmt.Errorf("saved peers: %w", err)
 	}
-	return known, nil
+	known = slices.DeleteFunc(known, func(p feedring.PeerInfo) bool { return p.ID == "" })
+	return known[:min(len(known), maxSaved)], nil
 }
 
 // savePeers keeps the peers known now for the next start.

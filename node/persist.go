@@ -112,8 +112,15 @@ type savedState struct {
 
 func decodeState(value []byte) (savedState, error) {
 	var saved savedState
-	if err := json.Unmarshal(value, &saved); err != nil {
-		return saved, fmt.Errorf("stored state of a group is unreadable: restore the data directory from a copy: %w", err)
+	err := json.Unmarshal(value, &saved)
+	if err == nil {
+		var theme feedring.Theme
+		if theme, err = feedring.ParseTheme(string(saved.Theme)); err == nil && theme != saved.Theme {
+			err = fmt.Errorf("theme %q", saved.Theme) // its terms would be found under no theme that is offered
+		}
+	}
+	if err != nil {
+		return savedState{}, fmt.Errorf("stored state of a group is unreadable: restore the data directory from a copy: %w", err)
 	}
 	return saved, nil
 }
