@@ -41,6 +41,7 @@ var arrows = map[string][]string{
 	"ring":                   {".", "internal/fingerprint"},
 	"group":                  {".", "internal/fingerprint", "group/internal/"},
 	"group/internal/alarm":   {},
+	"group/internal/guests":  {"."},
 	"internal/match":         {"."},
 	"internal/peer":          {".", "group", "ring", "internal/fingerprint"},
 	"proto/feedring/v1":      {},

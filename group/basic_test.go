@@ -76,7 +76,7 @@ func TestPlaceAndAttach(t *testing.T) {
 		}
 	}
 	for _, id := range ids {
-		if n := len(c.nodes[id].m.guests.leases); n != 10 {
+		if n := c.nodes[id].m.guests.Leases(); n != 10 {
 			t.Errorf("%s serves %d", id, n)
 		}
 	}

@@ -30,7 +30,6 @@ type State struct {
 const (
 	maxRows     = 10_000  // catalogue rows, tombstones included
 	maxHeads    = 100_000 // feeds of the group
-	maxLeases   = 10_000  // clients served and places kept
 	maxPlacing  = 10_000  // lookups waiting for an acknowledgement
 	maxVia      = 64      // peers to join through
 	maxPath     = 16      // forwarders of a notify

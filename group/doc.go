@@ -19,9 +19,7 @@
 //	publish.go    positions and notifies       fetch.go      polls
 //	heads.go      digests that repair          mesh.go       neighbours in large groups
 //	lookup.go     who may serve                place.go      room, then acknowledgement
-//	lease.go      tickets and places           guests.go     who has how much room
-//	signers.go    whose tickets are taken      vouch.go      looks at sites
-//	twin.go       another with this key
+//	lease.go      tickets and places           twin.go       another with this key
 //
 // # What a driver does beside the duties of internal/peer
 //

@@ -97,13 +97,13 @@ func TestBalance(t *testing.T) {
 		c.run(200 * time.Millisecond)
 		c.attachAll()
 		for _, id := range ids {
-			if n := len(c.nodes[id].m.guests.leases); n < 90 || n > 110 {
+			if n := c.nodes[id].m.guests.Leases(); n < 90 || n > 110 {
 				t.Errorf("gap %s: %s serves %d of 1000", gap, id, n)
 			}
 		}
 		c.run(3 * time.Second)
 		for _, mem := range c.nodes[ids[0]].m.View().Members {
-			if n := len(c.nodes[mem.Row.Peer].m.guests.leases); mem.Leases != n {
+			if n := c.nodes[mem.Row.Peer].m.guests.Leases(); mem.Leases != n {
 				t.Errorf("L5: %s is told to serve %d, not %d", mem.Row.Peer, mem.Leases, n)
 			}
 		}
@@ -165,19 +165,20 @@ func TestTicketRules(t *testing.T) {
 			t.Errorf("a ticket %s: admitted %v", tc.name, ok)
 		}
 	}
+	before := n.m.guests.Leases()
 	c.step(n, assignFor(good))
 	c.step(n, Attach{Stream: 100, Ticket: good})
 	c.step(n, Attach{Stream: 101, Ticket: good})
-	if _, old := n.m.guests.leases[100]; old || n.m.guests.streams[good.ID] != 101 {
+	if n.m.guests.Leases() != before+1 || len(n.refused) == 0 || n.admitted[len(n.admitted)-1] != 101 {
 		t.Error("the old stream of a query was not replaced")
 	}
 	c.step(n, Detach{Stream: 100})
 	c.step(n, Detach{Stream: 101})
-	if n.m.guests.streams[good.ID] != 0 {
+	if n.m.guests.Leases() != before {
 		t.Error("the lease did not end")
 	}
 	c.run(3 * time.Second)
-	if len(n.m.guests.kept) > 0 {
+	if n.m.guests.Load() > n.m.guests.Leases() {
 		t.Error("a place was kept for ever")
 	}
 }

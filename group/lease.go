@@ -13,7 +13,7 @@ import (
 const maxOfMember = 64
 
 // ownLoad is the number of clients served, and of places kept.
-func (m *Machine) ownLoad() int { return m.guests.load() }
+func (m *Machine) ownLoad() int { return m.guests.Load() }
 
 // keepFor is how long a place waits for its client.
 func (m *Machine) keepFor() time.Duration { return max(m.cfg.Refresh, 2*time.Second) }
@@ -21,20 +21,19 @@ func (m *Machine) keepFor() time.Duration { return max(m.cfg.Refresh, 2*time.Sec
 // keep makes room for a client, on the word of by.
 func (m *Machine) keep(key ask, client, by feedring.PeerID) bool {
 	trusted := by == m.cfg.Self || by == m.manager() || by == m.lead.secondary
-	if m.leaving || !trusted && m.guests.keptFor[by] >= maxOfMember {
+	if m.leaving || !trusted && m.guests.KeptFor(by) >= maxOfMember {
 		return false
 	}
-	until := m.now.Add(m.keepFor())
-	kept, ok := m.guests.keep(key.id, kept{client: client, by: by, until: until})
-	if kept {
-		m.timers.Set(keptBell(key.id), until)
+	made, ok := m.guests.Keep(key.id, client, by)
+	if made {
+		m.timers.Set(keptBell(key.id), m.now.Add(m.keepFor()))
 	}
 	return ok
 }
 
 func keptBell(id feedring.QueryID) bell { return bell{chime: chimeKept, ask: ask{id: id}} }
 
-func (m *Machine) unkept(id feedring.QueryID) { m.guests.unkeep(id) }
+func (m *Machine) unkept(id feedring.QueryID) { m.guests.Unkeep(id) }
 
 func (m *Machine) onAssign(from feedring.PeerID, a Assign) {
 	if m.members[from] == nil || a.Header.Term.Compare(m.disk.Term) < 0 {
@@ -51,10 +50,10 @@ func (m *Machine) attach(a Attach) {
 		m.emit(Refuse{Stream: a.Stream, Reason: reason})
 		return
 	}
-	if m.guests.unkeep(a.Ticket.ID) {
+	if m.guests.Unkeep(a.Ticket.ID) {
 		m.timers.Cancel(keptBell(a.Ticket.ID))
 	}
-	if old, again := m.guests.lease(a.Stream, a.Ticket.ID, a.Ticket.Client); again {
+	if old, again := m.guests.Lease(a.Stream, a.Ticket.ID, a.Ticket.Client); again {
 		m.emit(Refuse{Stream: old, Reason: "the client came again on another stream"})
 	}
 	m.emit(Admit{Group: m.group, Stream: a.Stream})
@@ -62,7 +61,7 @@ func (m *Machine) attach(a Attach) {
 
 // refusal says why a client is not served; empty: it is.
 func (m *Machine) refusal(t feedring.Ticket) string {
-	place, has := m.guests.kept[t.ID]
+	client, has := m.guests.KeptAs(t.ID)
 	switch {
 	case t.Group != m.group:
 		return "the ticket is for another group"
@@ -72,13 +71,26 @@ func (m *Machine) refusal(t feedring.Ticket) string {
 		return "the ticket names other peers"
 	case t.Seal != nil && !slices.Contains(m.signers, t.Seal.Signer):
 		return "nobody signed the ticket whom this peer knew as manager: ask again"
-	case has && place.client != t.Client:
+	case has && client != t.Client:
 		return "the place is kept for another client"
 	case m.leaving:
 		return "this peer is leaving: go to an alternate"
 	}
-	return m.guests.refusal(t.ID, t.Client)
+	return m.guests.Refusal(t.ID, t.Client)
 }
 
 // detach ends a lease.
-func (m *Machine) detach(stream uint64) { m.guests.release(stream) }
+func (m *Machine) detach(stream uint64) { m.guests.Release(stream) }
+
+// noteSigners follows the roles. One whose claim is on its way to disk counts
+// already: it may have assigned a client that is faster than the disk.
+func (m *Machine) noteSigners() {
+	manager, secondary := m.manager(), m.lead.secondary
+	if m.saving.purpose == forAdoption {
+		m.signers = m.signers.Note(m.saving.claim.Term.Claimant)
+	}
+	if n := len(m.signers); n > 1 && m.signers[0] == manager && m.signers[1] == secondary {
+		return
+	}
+	m.signers = m.signers.Note(secondary).Note(manager)
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/alarm"
+	"github.com/feedring/feedring/group/internal/guests"
 )
 
 // Machine is one peer's membership of one group. It is not safe for concurrent
@@ -53,10 +54,10 @@ type Machine struct {
 
 	own        map[string]*own
 	placing    map[ask]*placement
-	placingFor tally  // of placing, by coordinator
-	coordinate window // the lookups of late, by coordinator
-	guests     guests
-	signers    signers
+	placingFor guests.Tally  // of placing, by coordinator
+	coordinate guests.Window // the lookups of late, by coordinator
+	guests     guests.Room
+	signers    guests.Signers
 	checks     map[feedring.FeedRef]*check
 
 	role      feedring.Role
@@ -96,12 +97,12 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 		heads:      map[feedring.FeedRef]*head{},
 		own:        map[string]*own{},
 		placing:    map[ask]*placement{},
-		placingFor: tally{},
-		coordinate: window{each: tally{}},
-		guests:     newGuests(),
+		placingFor: guests.Tally{},
+		coordinate: guests.NewWindow(),
+		guests:     guests.NewRoom(),
 		checks:     map[feedring.FeedRef]*check{},
 	}
-	m.signers = m.signers.note(st.Term.Claimant)
+	m.signers = m.signers.Note(st.Term.Claimant)
 	m.want.Incarnation++
 	m.want.Highest = max(m.want.Highest, m.want.Term.Number)
 	row := &Row{Group: m.group, Peer: cfg.Self, Incarnation: m.want.Incarnation, Version: 1, From: upTo(now)}

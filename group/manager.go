@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/guests"
 )
 
 // serve begins to manage under t, which is on disk.
@@ -185,7 +186,7 @@ func (m *Machine) acknowledged() {
 }
 
 func (m *Machine) loadTold(mem *member, leases int) {
-	leases = max(0, min(leases, maxLeases))
+	leases = max(0, min(leases, guests.Max))
 	if mem.load != leases {
 		m.changes++
 		mem.load, mem.changed = leases, m.changes

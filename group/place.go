@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/guests"
 )
 
 // What one coordinator may take of a group.
@@ -16,25 +17,6 @@ const (
 	// does not fills no more than half of a group.
 	maxPlaced = 1000
 )
-
-// window counts by peer what comes within a time, and then begins anew.
-type window struct {
-	began time.Time
-	each  tally
-}
-
-// take counts one more of p's, and reports whether that is within most.
-func (w *window) take(p feedring.PeerID, most int, now time.Time, lasts time.Duration) bool {
-	if !now.Before(w.began.Add(lasts)) {
-		w.began = now
-		clear(w.each)
-	}
-	if w.each[p] >= most || w.each[p] == 0 && len(w.each) >= maxRows {
-		return false
-	}
-	w.each[p]++
-	return true
-}
 
 // placement is a lookup under way.
 type placement struct {
@@ -81,10 +63,10 @@ func (m *Machine) onPlace(from feedring.PeerID, q Place) {
 		within = 5 * time.Second
 	}
 	p := &placement{by: from, client: q.Client, since: q.Since, feeds: feeds, due: m.now.Add(within)}
-	p.greedy = from != m.cfg.Self && !m.coordinate.take(from, maxPlaced, m.now, m.keepFor())
+	p.greedy = from != m.cfg.Self && !m.coordinate.Take(from, maxPlaced, m.now, m.keepFor())
 	m.plan(p, feeds)
 	m.placing[key] = p
-	m.placingFor.add(from, 1)
+	m.placingFor.Add(from, 1)
 	for i := range p.seeks {
 		m.seekNext(key, p, i)
 	}
@@ -103,7 +85,7 @@ func (m *Machine) seekNext(key ask, p *placement, i int) {
 	for s.given == "" && s.next < len(s.peers) {
 		peer := s.peers[s.next]
 		s.next++
-		if mem := m.members[peer]; mem == nil || mem.row.Left || p.greedy && m.loadOf(peer) >= maxLeases/2 {
+		if mem := m.members[peer]; mem == nil || mem.row.Left || p.greedy && m.loadOf(peer) >= guests.Max/2 {
 			continue
 		}
 		if peer == m.cfg.Self {
@@ -141,7 +123,7 @@ func (m *Machine) placeOn(key ask, p *placement) {
 	}
 	m.timers.Cancel(bell{chime: chimePlace, ask: key})
 	delete(m.placing, key)
-	m.placingFor.add(p.by, -1)
+	m.placingFor.Add(p.by, -1)
 	answer := Placed{Header: m.header(), ID: key.id, Attempt: key.attempt, Served: true}
 	answer.Grants = m.grants(key, p)
 	answer.Missing = p.missing

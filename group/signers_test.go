@@ -1,31 +1,12 @@
 package group
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/feedring/feedring"
 )
-
-func TestSignersKeepTheLast(t *testing.T) {
-	var s signers
-	for i := range 3 * maxSigners {
-		before := slices.Clone(s)
-		kept := s
-		s = s.note(feedring.PeerID(fmt.Sprint(i)))
-		if !slices.Equal(kept, before) {
-			t.Fatal("noting one changed the list of before")
-		}
-	}
-	if len(s) != maxSigners || s[0] != "47" || s[maxSigners-1] != "32" {
-		t.Error(s)
-	}
-	if s = s.note("40").note(""); len(s) != maxSigners || s[0] != "40" || s[1] != "47" || slices.Contains(s[1:], "40") {
-		t.Error(s)
-	}
-}
 
 // A ticket is taken from whoever held the role, under whatever term, and from
 // no other peer of the catalogue.

@@ -44,7 +44,7 @@ func (m *Machine) View() *View {
 	v := &View{
 		Theme: m.cfg.Theme, Group: m.group, Self: m.cfg.Self, Role: m.roleNow(),
 		Term: m.lead.claim.Term, Manager: m.manager(), Secondary: m.lead.secondary,
-		Acknowledged: !m.serving && m.manager() != "" || m.acked, Leases: len(m.guests.leases),
+		Acknowledged: !m.serving && m.manager() != "" || m.acked, Leases: m.guests.Leases(),
 		Settled: m.manager() != "" && (m.serving || m.live()) && !m.me().row.Admitted.IsZero(),
 		Heads:   m.allHeads(), feeds: b.feeds, vouched: b.vouched,
 	}
@@ -73,7 +73,7 @@ func (m *Machine) viewOf(p feedring.PeerID) Member {
 	v := Member{Row: *mem.row, Role: feedring.RolePeer, Away: mem.away, Leases: mem.load}
 	v.Known = (m.serving || m.lead.secondary == m.cfg.Self) && !mem.told.IsZero()
 	if p == m.cfg.Self {
-		v.Leases, v.Known = len(m.guests.leases), true
+		v.Leases, v.Known = m.guests.Leases(), true
 	}
 	switch p {
 	case m.manager():

@@ -6,48 +6,12 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/guests"
 )
 
 func queryID(n int) (id feedring.QueryID) {
 	binary.BigEndian.PutUint32(id[:], uint32(n))
 	return id
-}
-
-// One client has a share of a peer, in places as in leases; what it is refused
-// others are given.
-func TestRoomOfOneClient(t *testing.T) {
-	r := newGuests()
-	for i := range maxLeases {
-		if _, ok := r.keep(queryID(i), kept{client: "greedy", by: "m"}); !ok {
-			t.Fatalf("place %d was refused: its ticket would be good without", i)
-		}
-	}
-	if got := r.load(); got != maxOfClient {
-		t.Errorf("%d places are kept for one client", got)
-	}
-	served := 0
-	for i := range maxLeases {
-		if r.refusal(queryID(i), "greedy") == "" {
-			r.unkeep(queryID(i))
-			r.lease(uint64(i), queryID(i), "greedy")
-			served++
-		}
-	}
-	if served != maxOfClient || r.load() != served {
-		t.Errorf("one client has %d leases of a load of %d", served, r.load())
-	}
-	for i := range 1000 {
-		if why := r.refusal(queryID(1<<20+i), "modest"); why != "" {
-			t.Fatal("another client is refused: ", why)
-		}
-		r.lease(uint64(1<<20+i), queryID(1<<20+i), "modest")
-	}
-	for i := range maxLeases {
-		r.release(uint64(i))
-	}
-	if r.load() != 1000 || r.leasesOf["greedy"] != 0 || len(r.keptOf)+len(r.keptFor) != 0 {
-		t.Errorf("a load of %d is left, %v, %v, %v", r.load(), r.leasesOf, r.keptOf, r.keptFor)
-	}
 }
 
 // A member that is no manager has few places kept, whatever it calls their
@@ -78,7 +42,7 @@ func TestPlacesOnAMembersWord(t *testing.T) {
 		return ok
 	}
 	given := 0
-	for n := range maxLeases {
+	for n := range guests.Max {
 		if assign(flooder, n) {
 			given++
 		}
@@ -116,13 +80,13 @@ func TestGreedyCoordinatorLeavesHalf(t *testing.T) {
 		return false
 	}
 	given := 0
-	for range 2 * maxLeases {
+	for range 2 * guests.Max {
 		if place("greedy") {
 			given++
 		}
 	}
-	if given != maxLeases/2 {
-		t.Errorf("one coordinator was given %d places of %d", given, maxLeases)
+	if given != guests.Max/2 {
+		t.Errorf("one coordinator was given %d places of %d", given, guests.Max)
 	}
 	for i := range maxPlaced {
 		if !place("modest") {

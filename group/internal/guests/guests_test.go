@@ -1,0 +1,87 @@
+package guests
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+func queryID(n int) (id feedring.QueryID) {
+	binary.BigEndian.PutUint32(id[:], uint32(n))
+	return id
+}
+
+// One client has a share of a peer, in places as in leases; what it is refused
+// others are given.
+func TestRoomOfOneClient(t *testing.T) {
+	r := NewRoom()
+	for i := range Max {
+		if _, ok := r.Keep(queryID(i), "greedy", "m"); !ok {
+			t.Fatalf("place %d was refused: its ticket would be good without", i)
+		}
+	}
+	if got := r.Load(); got != MaxOfClient {
+		t.Errorf("%d places are kept for one client", got)
+	}
+	served := 0
+	for i := range Max {
+		if r.Refusal(queryID(i), "greedy") == "" {
+			r.Unkeep(queryID(i))
+			r.Lease(uint64(i), queryID(i), "greedy")
+			served++
+		}
+	}
+	if served != MaxOfClient || r.Load() != served {
+		t.Errorf("one client has %d leases of a load of %d", served, r.Load())
+	}
+	for i := range 1000 {
+		if why := r.Refusal(queryID(1<<20+i), "modest"); why != "" {
+			t.Fatal("another client is refused: ", why)
+		}
+		r.Lease(uint64(1<<20+i), queryID(1<<20+i), "modest")
+	}
+	for i := range Max {
+		r.Release(uint64(i))
+	}
+	if r.Load() != 1000 || r.leasesOf["greedy"] != 0 || len(r.keptOf)+len(r.keptFor) != 0 {
+		t.Errorf("a load of %d is left, %v, %v, %v", r.Load(), r.leasesOf, r.keptOf, r.keptFor)
+	}
+}
+
+func TestSignersKeepTheLast(t *testing.T) {
+	var s Signers
+	for i := range 3 * MaxSigners {
+		before := slices.Clone(s)
+		kept := s
+		s = s.Note(feedring.PeerID(fmt.Sprint(i)))
+		if !slices.Equal(kept, before) {
+			t.Fatal("noting one changed the list of before")
+		}
+	}
+	if len(s) != MaxSigners || s[0] != "47" || s[MaxSigners-1] != "32" {
+		t.Error(s)
+	}
+	if s = s.Note("40").Note(""); len(s) != MaxSigners || s[0] != "40" || s[1] != "47" || slices.Contains(s[1:], "40") {
+		t.Error(s)
+	}
+}
+
+func TestWindowBeginsAnew(t *testing.T) {
+	w, now := NewWindow(), time.Unix(1000, 0)
+	take := func(p feedring.PeerID) bool { return w.Take(p, 2, now, time.Second) }
+	if !take("a") || !take("a") || take("a") || !take("b") {
+		t.Error("a peer has two")
+	}
+	c := w.Clone()
+	now = now.Add(time.Second)
+	if !take("a") {
+		t.Error("the time is over")
+	}
+	if c.Take("a", 2, now.Add(-1), time.Second) {
+		t.Error("the clone counts what its original counted")
+	}
+}

@@ -1,0 +1,142 @@
+// Package guests is the clients of one peer: who is served, for whom a place is
+// kept, whose tickets are taken, and how much of it all one identity may have.
+// It chooses nobody: that is the group's lookup.
+package guests
+
+import (
+	"maps"
+
+	"github.com/feedring/feedring"
+)
+
+// Bounds of a Room.
+const (
+	Max = 10_000 // clients served and places kept
+	// MaxOfClient bounds the places and the leases of one client, each for
+	// itself. A gateway's thousand readers and its queries come under one id;
+	// more than a fifth of a peer no id needs.
+	MaxOfClient = Max / 5
+)
+
+// Room is the clients that a peer serves, and those that it keeps a place for:
+// at most Max of them together. Use NewRoom.
+type Room struct {
+	kept    map[feedring.QueryID]kept
+	leases  map[uint64]lease
+	streams map[feedring.QueryID]uint64 // of the leases
+
+	keptOf   Tally // places, by client
+	keptFor  Tally // places, by the peer that asked for them
+	leasesOf Tally // leases, by client
+}
+
+// lease is a client that this peer serves.
+type lease struct {
+	id     feedring.QueryID
+	client feedring.PeerID
+}
+
+// kept is a place for a client that has not come yet.
+type kept struct {
+	client feedring.PeerID
+	by     feedring.PeerID
+}
+
+// NewRoom returns a room that nobody is in.
+func NewRoom() Room {
+	return Room{
+		kept: map[feedring.QueryID]kept{}, leases: map[uint64]lease{}, streams: map[feedring.QueryID]uint64{},
+		keptOf: Tally{}, keptFor: Tally{}, leasesOf: Tally{},
+	}
+}
+
+// Clone returns an independent copy.
+func (g *Room) Clone() Room {
+	return Room{
+		kept: maps.Clone(g.kept), leases: maps.Clone(g.leases), streams: maps.Clone(g.streams),
+		keptOf: maps.Clone(g.keptOf), keptFor: maps.Clone(g.keptFor), leasesOf: maps.Clone(g.leasesOf),
+	}
+}
+
+// Load is the number of clients served, and of places kept.
+func (g *Room) Load() int { return len(g.leases) + len(g.kept) }
+
+// Leases is the number of clients served.
+func (g *Room) Leases() int { return len(g.leases) }
+
+// KeptFor is the number of places kept on the word of by.
+func (g *Room) KeptFor(by feedring.PeerID) int { return g.keptFor[by] }
+
+// KeptAs returns the client that a query's place is kept for.
+func (g *Room) KeptAs(id feedring.QueryID) (client feedring.PeerID, ok bool) {
+	k, ok := g.kept[id]
+	return k.client, ok
+}
+
+// Keep makes room for a client, on the word of by: ok, unless all of it is
+// taken. A client that has as many places as one may have is given no other
+// (made is false): its ticket is good without, as it is at an alternate, and
+// whoever named it as the client takes nothing from it.
+func (g *Room) Keep(id feedring.QueryID, client, by feedring.PeerID) (made, ok bool) {
+	if _, again := g.kept[id]; !again && g.Load() >= Max {
+		return false, false
+	}
+	g.Unkeep(id)
+	if g.keptOf[client] >= MaxOfClient {
+		return false, true
+	}
+	g.kept[id] = kept{client: client, by: by}
+	g.keptOf.Add(client, 1)
+	g.keptFor.Add(by, 1)
+	return true, true
+}
+
+// Unkeep gives a place up, and reports whether there was one.
+func (g *Room) Unkeep(id feedring.QueryID) bool {
+	k, ok := g.kept[id]
+	if ok {
+		delete(g.kept, id)
+		g.keptOf.Add(k.client, -1)
+		g.keptFor.Add(k.by, -1)
+	}
+	return ok
+}
+
+// Refusal says why there is no room for a client that comes; empty: there is.
+func (g *Room) Refusal(id feedring.QueryID, client feedring.PeerID) string {
+	_, again := g.streams[id]
+	_, has := g.kept[id]
+	switch {
+	case !again && g.leasesOf[client] >= MaxOfClient:
+		return "this peer serves this client on as many streams as one may have: go to an alternate"
+	case !again && !has && g.Load() >= Max:
+		return "this peer serves as many clients as it can: go to an alternate"
+	}
+	return ""
+}
+
+// Lease serves a client on a stream. Where it came before on another one, that
+// is over: again.
+func (g *Room) Lease(stream uint64, id feedring.QueryID, client feedring.PeerID) (old uint64, again bool) {
+	if old, again = g.streams[id]; again {
+		g.Release(old)
+	}
+	g.Release(stream)
+	g.leases[stream] = lease{id: id, client: client}
+	g.streams[id] = stream
+	g.leasesOf.Add(client, 1)
+	return old, again && old != stream
+}
+
+// Release ends a lease.
+func (g *Room) Release(stream uint64) {
+	l, ok := g.leases[stream]
+	if !ok {
+		return
+	}
+	delete(g.leases, stream)
+	g.leasesOf.Add(l.client, -1)
+	if g.streams[l.id] == stream {
+		delete(g.streams, l.id)
+	}
+}

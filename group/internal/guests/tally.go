@@ -1,0 +1,47 @@
+package guests
+
+import (
+	"maps"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// Tally counts by peer. What falls to nothing is forgotten.
+type Tally map[feedring.PeerID]int
+
+// Add counts n more of p's.
+func (t Tally) Add(p feedring.PeerID, n int) {
+	if t[p] += n; t[p] <= 0 {
+		delete(t, p)
+	}
+}
+
+// Window counts by peer what comes within a time, and then begins anew. Use
+// NewWindow.
+type Window struct {
+	began time.Time
+	each  Tally
+}
+
+// maxInWindow bounds the peers that are counted; what others do is too much.
+const maxInWindow = 10_000
+
+// NewWindow returns a window in which nothing came.
+func NewWindow() Window { return Window{each: Tally{}} }
+
+// Clone returns an independent copy.
+func (w *Window) Clone() Window { return Window{began: w.began, each: maps.Clone(w.each)} }
+
+// Take counts one more of p's, and reports whether that is within most.
+func (w *Window) Take(p feedring.PeerID, most int, now time.Time, lasts time.Duration) bool {
+	if !now.Before(w.began.Add(lasts)) {
+		w.began = now
+		clear(w.each)
+	}
+	if w.each[p] >= most || w.each[p] == 0 && len(w.each) >= maxInWindow {
+		return false
+	}
+	w.each[p]++
+	return true
+}
