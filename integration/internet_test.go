@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -31,24 +30,14 @@ type machine struct {
 	addr  string // its public address, or its router's
 }
 
-// missing skips the test, or fails it where FEEDRING_REQUIRE lists what cannot
-// be had here.
-func missing(t testing.TB, what, reason string) {
-	t.Helper()
-	if slices.Contains(strings.Fields(strings.ReplaceAll(os.Getenv("FEEDRING_REQUIRE"), ",", " ")), what) {
-		t.Fatalf("FEEDRING_REQUIRE lists %s, but %s", what, reason)
-	}
-	t.Skip(reason)
-}
-
 func newInternet(t testing.TB) *internet {
 	t.Helper()
 	if os.Getuid() != 0 {
-		missing(t, "nat", "network namespaces need root")
+		lacking(t, "nat", "network namespaces need root")
 	}
 	for command, pkg := range map[string]string{"ip": "iproute2", "nft": "nftables"} {
 		if _, err := exec.LookPath(command); err != nil {
-			missing(t, "nat", fmt.Sprintf("the %s command is not here (package %s)", command, pkg))
+			lacking(t, "nat", "the %s command is not here (package %s)", command, pkg)
 		}
 	}
 	i := &internet{t: t}
@@ -73,7 +62,7 @@ func (i *internet) space(name string) string {
 	i.t.Helper()
 	space := i.name(name)
 	if out, err := exec.Command("ip", "netns", "add", space).CombinedOutput(); err != nil {
-		missing(i.t, "nat", fmt.Sprintf("network namespaces cannot be made here: %s", out))
+		lacking(i.t, "nat", "network namespaces cannot be made here: %s", out)
 	}
 	i.t.Cleanup(func() { _ = exec.Command("ip", "netns", "del", space).Run() })
 	i.ip("-n", space, "link", "set", "lo", "up")
@@ -131,7 +120,7 @@ func (i *internet) behindRouter(name string) *machine {
 	i.ip("-n", m.space, "link", "set", "lan", "up")
 	i.ip("-n", m.space, "route", "add", "default", "via", "192.168.7.1")
 	if out, err := r.command("sh", "-c", "echo 1 >/proc/sys/net/ipv4/ip_forward").CombinedOutput(); err != nil {
-		missing(i.t, "nat", fmt.Sprintf("the kernel does not forward: %s", out))
+		lacking(i.t, "nat", "the kernel does not forward: %s", out)
 	}
 	var count strings.Builder
 	for k := 1; k <= 8; k++ {
@@ -140,7 +129,7 @@ func (i *internet) behindRouter(name string) *machine {
 	rules := r.command("nft", "-f", "-")
 	rules.Stdin = strings.NewReader(strings.Replace(router, "counted", count.String(), 1))
 	if out, err := rules.CombinedOutput(); err != nil {
-		missing(i.t, "nat", fmt.Sprintf("the kernel cannot translate addresses (nft masquerade): %s", out))
+		lacking(i.t, "nat", "the kernel cannot translate addresses (nft masquerade): %s", out)
 	}
 	return m
 }
@@ -211,7 +200,7 @@ func (m *machine) listen() net.Listener {
 	m.net.t.Helper()
 	setns, ok := map[string]uintptr{"amd64": 308, "arm64": 268}[runtime.GOARCH] // package syscall does not name it
 	if !ok {
-		missing(m.net.t, "nat", "entering a namespace is unknown on "+runtime.GOARCH)
+		lacking(m.net.t, "nat", "entering a namespace is unknown on %s", runtime.GOARCH)
 	}
 	type opened struct {
 		l   net.Listener

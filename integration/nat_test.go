@@ -51,8 +51,11 @@ func TestBehindNAT(t *testing.T) {
 		return servedBy(reader, publisher, other, "home", 6)
 	})
 	t.Logf("served %s after its start", time.Since(begun).Round(10*time.Millisecond))
-	direct := fmt.Sprintf("/ip4/%s/udp/7377/quic-v1/p2p/%s", home.addr, publisher.id)
-	if r := reader.feedring("catalog", "news", "--timeout", "3s", "--peer", direct); r.code == 0 {
+	quic := func(m *machine, p *peer) string { return fmt.Sprintf("/ip4/%s/udp/7377/quic-v1/p2p/%s", m.addr, p.id) }
+	if r := reader.feedring("catalog", "news", "--timeout", "3s", "--peer", quic(second, other)); r.code != 0 {
+		t.Errorf("catalog of a public peer: %v", r)
+	}
+	if r := reader.feedring("catalog", "news", "--timeout", "3s", "--peer", quic(home, publisher)); r.code == 0 {
 		t.Errorf("the router let somebody in: %v", r)
 	}
 	until(t, 10*time.Second, "addresses at relays in everybody's catalogue", func() bool {
