@@ -27,6 +27,9 @@ type FollowOptions struct {
 	// Save is called with what to resume from, every second at most and at the
 	// end. It must not block for long. Nil: nobody keeps it.
 	Save func(Resume)
+	// Gap is called where entries of a feed are given up: see Gap. Nil: nobody is
+	// told.
+	Gap func(Gap)
 	// Within is how long the first answer may take; 0: 10 s.
 	Within time.Duration
 }
@@ -306,6 +309,8 @@ func (f *follower) sinceOf(g *group) time.Time {
 	switch {
 	case g.behind:
 		return time.Unix(1, 0) // older than any cache: the publishers themselves
+	case g.impatient(), len(g.skipped) > 0:
+		return time.Time{} // whoever holds most
 	case g.cursor != nil && !g.heard.IsZero() && g.heard.Add(-searchMargin).After(f.query.Since):
 		return g.heard.Add(-searchMargin)
 	default:
@@ -347,6 +352,9 @@ func (f *follower) seen(themes []feedring.Theme) {
 func (f *follower) placed(p placed) error {
 	g := p.group
 	g.asking = false
+	if f.giveUp(g, p) {
+		defer func() { g.due = time.Now().Add(backOffMost) }() // publishers are given that long first
+	}
 	switch {
 	case errors.Is(p.err, ErrBadQuery):
 		return p.err

@@ -25,7 +25,7 @@ func (f *follower) happened(e event) error {
 		g.advance(e.mark)
 	case e.caught:
 		g.sessions[e.session] = true
-		g.failures, g.behind = 0, false
+		g.caughtUp(e.session)
 		f.servedBy(g, e)
 		g.served = g.served[max(0, len(g.served)-1):] // only a query reads them all
 	}
@@ -44,6 +44,9 @@ func (f *follower) show(g *group, e event) (err error) {
 	passed := feedring.Cursor(nil)
 	if e.session.want.Cursor != nil || g.sessions[e.session] {
 		passed = feedring.Cursor{entry.Ref(): entry.Position}
+	}
+	if at, ok := g.cursor[entry.Ref()]; passed != nil && ok && entry.Position.Compare(at) <= 0 {
+		return nil // of a feed that was given up: all that is held comes
 	}
 	if f.shown.wants(entry) {
 		next := group{cursor: g.cursor}

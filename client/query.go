@@ -240,5 +240,8 @@ func (g *group) advance(to feedring.Cursor) {
 			next[ref] = at
 		}
 	}
+	for ref := range to {
+		delete(g.skipped, ref)
+	}
 	g.cursor = next
 }

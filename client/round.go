@@ -48,10 +48,12 @@ type group struct {
 	failed   bool // given up, in a query
 	missing  []string
 
-	cursor   feedring.Cursor // nil: nothing was shown yet
-	heard    time.Time       // until then nothing is missing
-	lacking  bool            // a provider was lost and none took its place yet
-	behind   bool            // nobody holds everything after the cursor but the publishers
+	cursor   feedring.Cursor           // nil: nothing was shown yet
+	heard    time.Time                 // until then nothing is missing
+	lacking  bool                      // a provider was lost and none took its place yet
+	behind   bool                      // nobody holds everything after the cursor but the publishers
+	stuck    time.Time                 // since when nobody was found who holds all after the cursor; zero: not so
+	skipped  map[feedring.FeedRef]bool // given up: what is still held of them is taken
 	failures int
 	due      time.Time // when to ask again; zero: no need
 }
@@ -112,14 +114,15 @@ func (r *round) start(grant feedring.Grant, skip map[feedring.PeerID]bool) *sess
 }
 
 // cursorFor is what a provider needs to know of the cursor: of itself alone
-// where it serves its own feeds.
+// where it serves its own feeds, and nothing of what was given up, or it would
+// refuse.
 func (g *group) cursorFor(grant *feedring.Grant) feedring.Cursor {
 	if g.cursor == nil {
 		return nil
 	}
 	cursor := make(feedring.Cursor, len(g.cursor))
 	for ref, at := range g.cursor {
-		if !grant.Own || ref.Publisher == grant.Provider.ID {
+		if !g.skipped[ref] && (!grant.Own || ref.Publisher == grant.Provider.ID) {
 			cursor[ref] = at
 		}
 	}

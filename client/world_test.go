@@ -52,14 +52,16 @@ type fakePeer struct {
 	final func(wire.Ask) feedring.Final // nil: it never answers
 
 	// Guarded by the world's mutex.
-	down    bool // cannot be reached
-	mute    bool // takes streams and says nothing
-	refuse  feedringv1.RefusedKind
-	forge   bool
-	cut     int // ends the stream after so many frames; 0: never
-	streams map[net.Conn]bool
-	served  int
-	opened  int
+	down   bool // cannot be reached
+	mute   bool // takes streams and says nothing
+	refuse feedringv1.RefusedKind
+	// refuseFrom refuses some cursors. Nil: none.
+	refuseFrom func(feedring.Cursor) feedringv1.RefusedKind
+	forge      bool
+	cut        int // ends the stream after so many frames; 0: never
+	streams    map[net.Conn]bool
+	served     int
+	opened     int
 }
 
 func newWorld(t testing.TB) *world {
@@ -276,6 +278,9 @@ func (p *fakePeer) serveAttach(s *wire.Stream) {
 	p.w.mu.Lock()
 	p.served++
 	mute, refuse, frames := p.mute, p.refuse, p.cut
+	if refuse == 0 && p.refuseFrom != nil {
+		refuse = p.refuseFrom(want.Cursor)
+	}
 	p.w.mu.Unlock()
 	if mute {
 		_ = s.Receive(&req, 0)
@@ -341,8 +346,10 @@ func (v *visit) run() error {
 	} else if err := v.advance(log); err != nil {
 		return err
 	}
-	if err := v.send(wire.MarkTo(heads(log))); err != nil {
-		return err
+	if v.want.Cursor == nil {
+		if err := v.send(wire.MarkTo(heads(log))); err != nil {
+			return err
+		}
 	}
 	if err := v.send(wire.CaughtTo(0)); err != nil || !v.want.Follow {
 		return err
@@ -378,6 +385,9 @@ func (v *visit) advance(log []item) error {
 	for ; v.at < len(log); v.at++ {
 		it := &log[v.at]
 		ref := it.entry.Ref()
+		if v.want.Own && ref.Publisher != v.peer.id {
+			continue
+		}
 		if it.entry.Position.Compare(v.want.Cursor[ref]) <= 0 || it.entry.Version > 1 && !v.want.Updates {
 			continue
 		}

@@ -1,0 +1,64 @@
+package client
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// patience is how long a publisher that is away is waited for where others have
+// dropped what a follower lacks. Other publishers' feeds go on meanwhile.
+const patience = time.Minute
+
+// Gap says that a follower goes on without entries of a feed: those it lacks
+// may be gone from all peers but the publisher, and that is away. Some of them,
+// all or none may still come. It is told once for each time.
+type Gap struct {
+	Theme feedring.Theme
+	Feed  feedring.FeedRef
+	After feedring.Position // shown through here
+}
+
+// impatient reports whether what lies after the cursor was waited for long
+// enough.
+func (g *group) impatient() bool { return !g.stuck.IsZero() && time.Since(g.stuck) >= patience }
+
+// giveUp goes on without what peers refuse to go on from: the feeds of
+// publishers that the search did not find. It reports whether there are any.
+func (f *follower) giveUp(g *group, p placed) bool {
+	nobody := p.err == nil && len(p.final.Grants) == 0 && p.final.Status == feedring.Incomplete
+	if g.stuck.IsZero() && g.cursor != nil && (g.behind || nobody) {
+		g.stuck = time.Now()
+	}
+	if p.err != nil || !g.behind || !g.impatient() {
+		return false
+	}
+	found := make(map[feedring.PeerID]bool)
+	for _, grant := range p.final.Grants {
+		found[grant.Provider.ID] = true
+	}
+	if g.skipped == nil {
+		g.skipped = make(map[feedring.FeedRef]bool)
+	}
+	for _, ref := range slices.SortedFunc(maps.Keys(g.cursor), feedring.FeedRef.Compare) {
+		if found[ref.Publisher] || g.skipped[ref] {
+			continue
+		}
+		g.skipped[ref] = true
+		if f.options.Gap != nil {
+			f.options.Gap(Gap{g.theme, ref, g.cursor[ref]})
+		}
+	}
+	g.behind = false
+	return true
+}
+
+// caughtUp notes that a session's provider gave all that was asked of it.
+func (g *group) caughtUp(s *session) {
+	g.failures, g.behind = 0, false
+	if !s.grant.Own {
+		g.stuck = time.Time{}
+	}
+}
