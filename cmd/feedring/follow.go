@@ -32,7 +32,9 @@ func (a *app) followCommand() *cobra.Command {
 		Short: "Ask, then print every new entry that matches as it appears",
 		Long: "follow prints what query does, then every new entry that matches as it appears, until it is interrupted\n" +
 			"or has printed --count entries. It survives the loss of its provider: another takes over, and no entry\n" +
-			"is printed twice or lost.\n\n" +
+			"is printed twice or lost. Where a publisher is away and others have dropped what it published meanwhile,\n" +
+			"it waits a minute, says on stderr (with --json also as an event \"gap\") which feed may lack entries, and\n" +
+			"goes on.\n\n" +
 			"With --resume NAME it keeps what it follows and how far it came, in --data; the next time that NAME is\n" +
 			"enough to go on, and what appeared meanwhile is printed first: beginning with what --count left of a\n" +
 			"first answer. --since only says where a new NAME begins: beside a known one it changes nothing.",
@@ -126,7 +128,7 @@ func (f *following) throughNetwork(ctx context.Context, ask *askFlags) error {
 	defer c.Close()
 	options := client.FollowOptions{
 		Updates: f.flags.updates, Resume: f.saved.Over, First: f.first, Within: time.Duration(ask.timeout),
-		Save: f.saved.keep,
+		Save: f.saved.keep, Gap: f.gap,
 	}
 	return c.Follow(ctx, f.saved.Query, options, func(e feedring.Entry, _ feedring.Cursor) error { return f.entry(e) })
 }
@@ -144,6 +146,22 @@ func (f *following) first(answer client.Answer) error {
 		}
 	}
 	return f.answered(answer.Final)
+}
+
+// gap says that entries of one feed may be missing.
+func (f *following) gap(g client.Gap) {
+	if f.json {
+		f.out.print(gapEvent{"gap", g.Theme, g.Feed.URL, g.Feed.Publisher})
+	}
+	fmt.Fprintf(f.app.stderr, "feedring: entries of %s may be missing: its publisher is away, and nobody else holds all since the last one printed; going on with what there is\n",
+		printable(g.Feed.URL))
+}
+
+type gapEvent struct {
+	Event     string          `json:"event"`
+	Theme     feedring.Theme  `json:"theme"`
+	Feed      string          `json:"feed"`
+	Publisher feedring.PeerID `json:"publisher"`
 }
 
 // answered prints the final event. Nobody who serves it ends the command;
