@@ -2,7 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
 
 	"github.com/spf13/cobra"
 
@@ -14,21 +18,46 @@ func (a *app) doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check a running peer: reachable, on time, vouched for",
+		Long: "doctor asks a running peer what it found out about itself: whether others reach it, its clock, its feeds, who\n" +
+			"vouches for them. It also looks at the API token in --data: others must not read it, or the next start is\n" +
+			"refused (chmod 600 mends that).",
 		Example: `  feedring doctor
   feedring doctor --json`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return failed(a.withPeer(cmd.Context(), &f, func(ctx context.Context, peer *api.Client) error {
-				checks, err := peer.Doctor(ctx)
-				if err != nil {
-					return err
-				}
-				return a.printChecks(checks, f.json)
-			}))
+			var checks []api.Check
+			if f.url == "" {
+				checks = checkToken(filepath.Join(a.data, "token"))
+			}
+			err := a.withPeer(cmd.Context(), &f, func(ctx context.Context, peer *api.Client) error {
+				told, err := peer.Doctor(ctx)
+				checks = append(checks, told...)
+				return err
+			})
+			if err != nil && (len(checks) == 0 || checks[0].OK) {
+				return failed(err)
+			}
+			return failed(errors.Join(a.printChecks(checks, f.json), err))
 		},
 	}
 	f.register(cmd.Flags())
 	return cmd
+}
+
+// checkToken looks at the file of the API token, where there is one: the next
+// start refuses one that others can read.
+func checkToken(path string) []api.Check {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
+		return []api.Check{{
+			Name: "token", Detail: path + " can be read by others, so the next start is refused",
+			Advice: "remove it, and the next start makes a new one; or, where nobody read it: chmod 600 " + path,
+		}}
+	}
+	return []api.Check{{Name: "token", OK: true, Detail: "readable by its owner only"}}
 }
 
 // printChecks fails where a check did.

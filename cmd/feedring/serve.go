@@ -29,6 +29,8 @@ func (a *app) serveCommand() *cobra.Command {
 		Short: "Run a peer",
 		Long: "serve runs a peer until it is interrupted: it publishes the feeds it is given, joins their groups,\n" +
 			"serves readers, and prints one line when it is ready. Joined to nobody it is a network of its own.\n\n" +
+			"Identity key and API token are in --data, readable by their owner only (mode 600): a start with files that\n" +
+			"others can read is refused.\n\n" +
 			"Every flag is also a key of the configuration file, and a variable: --public-url is FEEDRING_PUBLIC_URL\n" +
 			"(repeated values separated by spaces). A flag goes before a variable, a variable before the file.",
 		Example: `  # a publisher, beside the site
