@@ -13,6 +13,11 @@
 // such an address or asked for the local network (scope.go). The connection
 // gater enforces it, so no other way in leads around it.
 //
-// A peer that listens on loopback only sends nothing outside: no port mapping,
-// no questions about its reachability, no relays (options.go).
+// A peer that listens on loopback only sends nothing outside: no questions
+// about its reachability, no relays; and the local network is asked, for peers
+// or for a port, only with Config.LAN (options.go).
+//
+// A peer behind a router serves through peers that are not (relay.go), until
+// both ends reach each other directly (punch.go). Whether this host is one or
+// the other is decided in reach.go.
 package host
