@@ -1,13 +1,12 @@
 package group
 
 import (
-	"cmp"
-	"encoding/binary"
 	"maps"
 	"slices"
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/catalogue"
 )
 
 // member is what this peer knows of a peer of the group.
@@ -33,76 +32,16 @@ type member struct {
 	differs time.Time // since when it shows other old heads
 }
 
-// compareRows orders two versions of one peer's row: by incarnation, version,
-// and, should a peer ever have used one version twice, tombstone and hash.
-// Keeping the greater makes the merge commutative, associative, idempotent.
-func compareRows(a, b *Row) int {
-	return cmp.Or(
-		cmp.Compare(a.Incarnation, b.Incarnation),
-		cmp.Compare(a.Version, b.Version),
-		boolCompare(a.Left, b.Left),
-		cmp.Compare(a.hash(), b.hash()),
-	)
-}
-
-func boolCompare(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	default:
-		return -1
-	}
-}
-
-// hash is of the row's content, its seal aside.
-func (r *Row) hash() uint64 {
-	parts := []string{string(r.Group[:]), string(r.Peer), number(r.Incarnation), number(r.Version), moment(r.Admitted), moment(r.From)}
-	parts = append(parts, r.Addrs...)
-	for _, f := range r.Feeds {
-		parts = append(parts, f.URL, f.Title, string(f.Provider), number(f.Epoch))
-	}
-	for _, b := range r.Backfilling {
-		parts = append(parts, b.URL, string(b.Publisher))
-	}
-	for _, v := range r.Vouches {
-		parts = append(parts, v.Site, string(v.Publisher), moment(v.At))
-		parts = append(parts, v.Feeds...)
-	}
-	if r.Left {
-		parts = append(parts, "left")
-	}
-	return hash64(parts...)
-}
-
-func number(n uint64) string { return string(binary.BigEndian.AppendUint64(nil, n)) }
-
-func moment(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return number(uint64(t.UnixNano()))
-}
-
-// valid checks the limits of a row from outside.
-func (r *Row) valid(g feedring.GroupID) bool {
-	return r.Group == g && r.Peer != "" && sealedBy(r.Seal, r.Peer) &&
-		len(r.Feeds) <= feedring.MaxFeeds && len(r.Addrs) <= maxAddrs &&
-		len(r.Vouches) <= maxVouches && len(r.Backfilling) <= maxBackfill &&
-		r.Incarnation < maxNumber && r.Version < maxNumber && r.size() <= maxRowBytes
-}
-
 // merge takes r into the catalogue and reports whether it was new.
 func (m *Machine) merge(r Row) bool {
-	if !r.valid(m.group) {
+	if !r.Valid(m.group) {
 		return false
 	}
 	if r.Peer == m.cfg.Self {
 		m.ownRowTold(&r)
 		return false
 	}
-	if v, ok := m.expired[r.Peer]; ok && (RowVersion{r.Peer, r.Incarnation, r.Version}).compare(v) <= 0 {
+	if v, ok := m.expired[r.Peer]; ok && catalogue.VersionOf(&r).Compare(v) <= 0 {
 		return false
 	}
 	mem := m.members[r.Peer]
@@ -112,7 +51,7 @@ func (m *Machine) merge(r Row) bool {
 		}
 		mem = &member{first: m.now, heard: m.now, row: &Row{}}
 		m.members[r.Peer] = mem
-	} else if compareRows(&r, mem.row) <= 0 {
+	} else if catalogue.Compare(&r, mem.row) <= 0 {
 		return false
 	}
 	m.replaceRow(mem, &r)
@@ -127,12 +66,12 @@ func (m *Machine) replaceRow(mem *member, r *Row) {
 		mem.since = m.now
 	}
 	old := mem.row
-	mem.row, mem.hash = r, r.version().hash()
+	mem.row, mem.hash = r, catalogue.VersionOf(r).Hash()
 	m.changes++
 	mem.changed = m.changes
 	m.relist(r.Peer, old, r)
 	m.changedRows()
-	if r.Peer != m.cfg.Self && !sameWord(old, r) {
+	if r.Peer != m.cfg.Self && !catalogue.SameWord(old, r) {
 		m.lookAgain(r.Peer)
 	}
 }
@@ -144,26 +83,6 @@ func (m *Machine) changedRows() {
 		m.timers.Set(b, m.now.Add(m.jitter(m.cfg.Refresh)))
 	}
 }
-
-func (v RowVersion) compare(o RowVersion) int {
-	return cmp.Or(cmp.Compare(v.Incarnation, o.Incarnation), cmp.Compare(v.Version, o.Version))
-}
-
-func (v RowVersion) hash() uint64 {
-	return hash64(string(v.Peer), number(v.Incarnation), number(v.Version))
-}
-
-func (r *Row) version() RowVersion { return RowVersion{r.Peer, r.Incarnation, r.Version} }
-
-// everybody lists all peers but this one that have not left, in order of rank,
-// those that are away included.
-func (m *Machine) everybody() []feedring.PeerID { return m.index().others }
-
-// present lists all of everybody that are not away.
-func (m *Machine) present() []feedring.PeerID { return m.index().present }
-
-// large says that the group spreads messages over a mesh.
-func (m *Machine) large() bool { return len(m.present()) >= meshAbove }
 
 // catalogueHash is of the versions of all rows of peers that are there: those
 // that left or are away are forgotten at different times by different peers.
@@ -181,7 +100,7 @@ func (m *Machine) catalogueHash() uint64 {
 func (m *Machine) versions() []RowVersion {
 	have := make([]RowVersion, 0, len(m.members))
 	for _, p := range slices.Sorted(maps.Keys(m.members)) {
-		have = append(have, m.members[p].row.version())
+		have = append(have, catalogue.VersionOf(m.members[p].row))
 	}
 	return have
 }
@@ -204,14 +123,14 @@ func (m *Machine) onRowsWanted(from feedring.PeerID, w RowsWanted) {
 	behind := false
 	for _, v := range w.Have {
 		have[v.Peer] = v
-		if mem := m.members[v.Peer]; mem == nil || mem.row.version().compare(v) < 0 {
+		if mem := m.members[v.Peer]; mem == nil || catalogue.VersionOf(mem.row).Compare(v) < 0 {
 			gone, ok := m.expired[v.Peer]
-			behind = behind || !ok || gone.compare(v) < 0
+			behind = behind || !ok || gone.Compare(v) < 0
 		}
 	}
 	var rows []Row
 	for _, p := range slices.Sorted(maps.Keys(m.members)) {
-		if v, ok := have[p]; !ok || m.members[p].row.version().compare(v) > 0 {
+		if v, ok := have[p]; !ok || catalogue.VersionOf(m.members[p].row).Compare(v) > 0 {
 			rows = append(rows, *m.members[p].row)
 		}
 	}
@@ -224,7 +143,7 @@ func (m *Machine) onRowsWanted(from feedring.PeerID, w RowsWanted) {
 // sendRows tells rows in messages of bounded size.
 func (m *Machine) sendRows(to feedring.PeerID, rows []Row) {
 	for len(rows) > 0 {
-		n := rowsWithin(rows)
+		n := catalogue.Within(rows)
 		m.send(to, Rows{Header: m.header(), Rows: rows[:n:n]})
 		rows = rows[n:]
 	}
@@ -285,7 +204,7 @@ func (m *Machine) expire() {
 		if len(m.expired) >= maxRows {
 			clear(m.expired)
 		}
-		m.expired[p] = mem.row.version()
+		m.expired[p] = catalogue.VersionOf(mem.row)
 		m.relist(p, mem.row, &Row{})
 		delete(m.members, p)
 		m.changedRows()

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/catalogue"
 )
 
 // suspicion is of the manager, or, at the manager, of the secondary.
@@ -62,7 +63,7 @@ func (m *Machine) turn() int {
 	}
 	rank, own := 1, m.me().row
 	for _, p := range m.present() {
-		if p != m.manager() && p != m.lead.secondary && compareRank(m.members[p].row, own) < 0 {
+		if p != m.manager() && p != m.lead.secondary && catalogue.CompareRank(m.members[p].row, own) < 0 {
 			rank++
 		}
 	}
@@ -140,7 +141,7 @@ func (m *Machine) onIntention(from feedring.PeerID, in Intention) {
 func (m *Machine) amongFirst(n int, but ...feedring.PeerID) bool {
 	own := m.me().row
 	for _, p := range m.present() {
-		if !slices.Contains(but, p) && compareRank(m.members[p].row, own) < 0 {
+		if !slices.Contains(but, p) && catalogue.CompareRank(m.members[p].row, own) < 0 {
 			n--
 		}
 	}

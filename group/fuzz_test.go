@@ -148,7 +148,7 @@ func (g *nonsense) message() Message {
 	case 7:
 		return Refresh{h, g.claim(), g.number(), []Load{{g.peer(), math.MinInt}}, []Row{g.row()}}
 	case 8:
-		return RowsWanted{h, []RowVersion{{g.peer(), g.number(), g.number()}}}
+		return RowsWanted{h, []RowVersion{{Peer: g.peer(), Incarnation: g.number(), Version: g.number()}}}
 	case 9:
 		return Rows{h, []Row{g.row(), g.row()}}
 	case 10:

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/catalogue"
+	"github.com/feedring/feedring/group/internal/hash"
 )
 
 // head is how far this peer is with one feed of the group.
@@ -32,7 +34,7 @@ type syncing struct {
 }
 
 func (ref headRef) sum(p feedring.Position) uint64 {
-	return hash64(ref.URL, string(ref.Publisher), number(p.Epoch), number(p.Sequence))
+	return hash.Of(ref.URL, string(ref.Publisher), hash.Number(p.Epoch), hash.Number(p.Sequence))
 }
 
 type headRef feedring.FeedRef
@@ -43,19 +45,15 @@ func (m *Machine) headOf(ref feedring.FeedRef) *head {
 		return h
 	}
 	mem := m.members[ref.Publisher]
-	if mem == nil || len(m.heads) >= maxHeads || len(ref.URL) > maxURL {
+	if mem == nil || len(m.heads) >= maxHeads || len(ref.URL) > catalogue.MaxURL {
 		return nil
 	}
 	h := &head{}
 	m.heads[ref] = h
-	if lists(mem.row, ref.URL) {
+	if mem.row.Lists(ref.URL) {
 		m.list(ref, h, true)
 	}
 	return h
-}
-
-func lists(r *Row, url string) bool {
-	return !r.Left && slices.ContainsFunc(r.Feeds, func(f feedring.Feed) bool { return f.URL == url })
 }
 
 // list counts h into the digest, or out of it.
@@ -134,7 +132,7 @@ func (m *Machine) holding(heads []feedring.Head) {
 			h = &head{}
 			m.heads[t.Feed] = h
 			mem := m.members[t.Feed.Publisher]
-			h.listed = mem != nil && lists(mem.row, t.Feed.URL)
+			h.listed = mem != nil && mem.row.Lists(t.Feed.URL)
 		}
 		if t.Position.Compare(h.pos) > 0 {
 			m.advance(t.Feed, h, t.Position, t.Hash)
@@ -167,7 +165,7 @@ func (m *Machine) recentHeads() ([]feedring.Head, uint64) {
 			continue
 		}
 		head := feedring.Head{Feed: ref, Position: h.pos, Hash: h.hash}
-		if size += headSize(&head); size > maxBytes || len(heads) == maxTold {
+		if size += headSize(&head); size > catalogue.MaxBytes || len(heads) == maxTold {
 			break
 		}
 		heads = append(heads, head)
@@ -221,7 +219,7 @@ func (m *Machine) headsAfter(after feedring.FeedRef) ([]feedring.Head, bool) {
 		if !h.listed || h.pos.IsZero() || ref.Compare(after) <= 0 {
 			continue
 		}
-		if len(heads) == maxTold || size > maxBytes {
+		if len(heads) == maxTold || size > catalogue.MaxBytes {
 			return heads, true
 		}
 		heads = append(heads, feedring.Head{Feed: ref, Position: h.pos, Hash: h.hash})

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/catalogue"
 )
 
 // joining is the way into a group.
@@ -132,7 +133,7 @@ func (m *Machine) onJoin(from feedring.PeerID, j Join) {
 	if m.joining.active && m.lead.claim.Term.IsZero() && from < m.cfg.Self {
 		m.joining.yield = m.now
 	}
-	if m.lead.claim.Term.IsZero() || j.Row.Peer == m.cfg.Self || !j.Row.valid(m.group) || m.leaving {
+	if m.lead.claim.Term.IsZero() || j.Row.Peer == m.cfg.Self || !j.Row.Valid(m.group) || m.leaving {
 		return
 	}
 	if m.serving && m.joining.active {
@@ -190,7 +191,7 @@ func (m *Machine) admit(r Row) {
 			rows = append(rows, *m.members[p].row)
 		}
 	}
-	n := rowsWithin(rows)
+	n := catalogue.Within(rows)
 	heads, _ := m.headsAfter(feedring.FeedRef{})
 	m.send(r.Peer, Admitted{
 		Header: m.header(), Claim: m.lead.claim, Secondary: m.lead.secondary,

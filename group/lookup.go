@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/catalogue"
 )
 
 // maxCandidates is how many peers a lookup tries for one grant.
@@ -26,7 +27,7 @@ type seek struct {
 // plan decides who may serve. D is the client's date, F the freshness: for
 // D > F any peer that is complete since D will do, the least loaded first.
 // Otherwise, and where nobody is complete, only the publishers have it all.
-func (m *Machine) plan(p *placement, feeds []publication) {
+func (m *Machine) plan(p *placement, feeds []catalogue.Publication) {
 	fresh := m.now.Add(-m.cfg.Freshness)
 	if p.since.IsZero() || p.since.After(fresh) {
 		if peers := m.complete(feeds, later(m.cached(), p.since)); len(peers) > 0 {
@@ -45,7 +46,7 @@ func (m *Machine) cached() time.Time {
 
 // complete lists peers that have every entry of feeds seen after mark, the
 // least loaded first.
-func (m *Machine) complete(feeds []publication, mark time.Time) []feedring.PeerID {
+func (m *Machine) complete(feeds []catalogue.Publication, mark time.Time) []feedring.PeerID {
 	var asked map[feedring.FeedRef]bool
 	var able []feedring.PeerID
 	for _, p := range m.candidates() {
@@ -67,19 +68,19 @@ func (m *Machine) complete(feeds []publication, mark time.Time) []feedring.PeerI
 	return m.leastLoaded(able)
 }
 
-func ownOnly(feeds []publication, p feedring.PeerID) bool {
+func ownOnly(feeds []catalogue.Publication, p feedring.PeerID) bool {
 	for i := range feeds {
-		if feeds[i].ref.Publisher != p {
+		if feeds[i].Ref.Publisher != p {
 			return false
 		}
 	}
 	return true
 }
 
-func refsOf(feeds []publication) map[feedring.FeedRef]bool {
+func refsOf(feeds []catalogue.Publication) map[feedring.FeedRef]bool {
 	refs := make(map[feedring.FeedRef]bool, len(feeds))
 	for i := range feeds {
-		refs[feeds[i].ref] = true
+		refs[feeds[i].Ref] = true
 	}
 	return refs
 }
@@ -91,7 +92,7 @@ func (m *Machine) candidates() []feedring.PeerID {
 	placed := false
 	for _, p := range m.present() {
 		row := m.members[p].row
-		if !placed && compareRank(own, row) < 0 {
+		if !placed && catalogue.CompareRank(own, row) < 0 {
 			all, placed = append(all, m.cfg.Self), true
 		}
 		if !row.Admitted.IsZero() {
@@ -129,25 +130,25 @@ func (m *Machine) staleLoad(p feedring.PeerID) bool {
 
 // planPublishers asks every matching publisher for its own feeds. One that is
 // away is missing, and what others cached of it is served meanwhile.
-func (m *Machine) planPublishers(p *placement, feeds []publication) {
+func (m *Machine) planPublishers(p *placement, feeds []catalogue.Publication) {
 	names := map[feedring.PeerID][]string{}
 	var order []feedring.PeerID
 	for len(feeds) > 0 {
 		n := 1
-		for n < len(feeds) && feeds[n].ref.URL == feeds[0].ref.URL {
+		for n < len(feeds) && feeds[n].Ref.URL == feeds[0].Ref.URL {
 			n++
 		}
 		chosen := m.preferred(feeds[:n])
 		for _, f := range chosen {
-			name := string(m.cfg.Theme) + "/" + string(f.provider)
-			if f.away {
+			name := string(m.cfg.Theme) + "/" + string(f.Provider)
+			if f.Away {
 				p.miss(name)
 				continue
 			}
-			if names[f.ref.Publisher] == nil {
-				order = append(order, f.ref.Publisher)
+			if names[f.Ref.Publisher] == nil {
+				order = append(order, f.Ref.Publisher)
 			}
-			names[f.ref.Publisher] = append(names[f.ref.Publisher], name)
+			names[f.Ref.Publisher] = append(names[f.Ref.Publisher], name)
 		}
 		feeds = feeds[n:]
 	}
@@ -162,13 +163,13 @@ func (m *Machine) planPublishers(p *placement, feeds []publication) {
 
 // preferred chooses among the publishers of one address: those that the site
 // vouches for before mirrors, those that are there before those that are away.
-func (m *Machine) preferred(mirrors []publication) []publication {
-	vouched := m.index().vouched
-	for _, fits := range []func(publication) bool{
-		func(f publication) bool { return !f.away && vouched[f.ref] != "" },
-		func(f publication) bool { return !f.away },
+func (m *Machine) preferred(mirrors []catalogue.Publication) []catalogue.Publication {
+	vouched := m.index().Vouched
+	for _, fits := range []func(catalogue.Publication) bool{
+		func(f catalogue.Publication) bool { return !f.Away && vouched[f.Ref] != "" },
+		func(f catalogue.Publication) bool { return !f.Away },
 	} {
-		var chosen []publication
+		var chosen []catalogue.Publication
 		for _, f := range mirrors {
 			if fits(f) {
 				chosen = append(chosen, f)

@@ -1,14 +1,15 @@
 package group
 
 import (
-	"hash/fnv"
 	"math/rand/v2"
 	"slices"
 	"time"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/alarm"
+	"github.com/feedring/feedring/group/internal/catalogue"
 	"github.com/feedring/feedring/group/internal/guests"
+	"github.com/feedring/feedring/group/internal/hash"
 )
 
 // Machine is one peer's membership of one group. It is not safe for concurrent
@@ -66,7 +67,7 @@ type Machine struct {
 	departed  bool
 
 	// What is derived from the above, and made anew when it is missing.
-	book   *book             `state:"derived"`
+	book   *catalogue.Index  `state:"derived"`
 	mesh   []feedring.PeerID `state:"derived"`
 	view   *View             `state:"derived"`
 	sorted []feedring.Head   `state:"derived"`
@@ -89,7 +90,7 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 	}
 	m := &Machine{
 		cfg: cfg, group: cfg.Theme.Group(), now: now,
-		rng:        *rand.NewPCG(cfg.Seed, hash64(string(cfg.Theme), string(cfg.Self))),
+		rng:        *rand.NewPCG(cfg.Seed, hash.Of(string(cfg.Theme), string(cfg.Self))),
 		timers:     alarm.New[bell](),
 		terms:      terms{disk: st, want: st},
 		members:    map[feedring.PeerID]*member{},
@@ -106,7 +107,7 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 	m.want.Incarnation++
 	m.want.Highest = max(m.want.Highest, m.want.Term.Number)
 	row := &Row{Group: m.group, Peer: cfg.Self, Incarnation: m.want.Incarnation, Version: 1, From: upTo(now)}
-	m.members[cfg.Self] = &member{row: row, hash: row.version().hash(), first: now, heard: now}
+	m.members[cfg.Self] = &member{row: row, hash: catalogue.VersionOf(row).Hash(), first: now, heard: now}
 	return m, nil
 }
 
@@ -353,19 +354,3 @@ func (m *Machine) jitter(d time.Duration) time.Duration {
 }
 
 func (m *Machine) nonce() uint64 { return m.rng.Uint64() | 1 }
-
-// hash64 is FNV-1a with a last mix, so that similar ids are spread.
-func hash64(parts ...string) uint64 {
-	h := fnv.New64a()
-	for _, p := range parts {
-		_, _ = h.Write([]byte(p))
-		_, _ = h.Write([]byte{0})
-	}
-	return mix(h.Sum64())
-}
-
-func mix(x uint64) uint64 {
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
-}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/catalogue"
 )
 
 // Header is carried by every message inside a group, for information: the
@@ -28,30 +29,12 @@ type Claim struct {
 	Seal  *feedring.Seal // by Term.Claimant; nil on one's own
 }
 
-// Row is what one peer says of itself in the group's catalogue. Only its owner
-// makes one; (Incarnation, Version) orders them.
-type Row struct {
-	Group       feedring.GroupID
-	Peer        feedring.PeerID
-	Incarnation uint64 // one more at each start of the peer
-	Version     uint64
-	Admitted    time.Time // told by the manager at admission: ranks peers
-	Addrs       []string
-	Feeds       []feedring.Feed
-	From        time.Time          // every entry of the group with a later Seen is here …
-	Backfilling []feedring.FeedRef // … but for these
-	Vouches     []Vouch            // sites that this peer looked at
-	Left        bool               // a tombstone: the peer left in good order
-	Seal        *feedring.Seal     // by Peer; nil on one's own
-}
-
-// Vouch says that the owner of the row saw Site name Publisher as its peer.
-type Vouch struct {
-	Site      string
-	Publisher feedring.PeerID
-	Feeds     []string // addresses that the site names; empty: all of the site
-	At        time.Time
-}
+// What the catalogue is made of.
+type (
+	Row        = catalogue.Row     // what one peer says of itself
+	RowVersion = catalogue.Version // names one version of a row
+	Vouch      = catalogue.Vouch   // says that a site names a publisher as its peer
+)
 
 // Admission.
 type (
@@ -138,12 +121,6 @@ type (
 		More  bool
 	}
 )
-
-// RowVersion names one version of a row.
-type RowVersion struct {
-	Peer                 feedring.PeerID
-	Incarnation, Version uint64
-}
 
 // Load is the number of clients of a peer.
 type Load struct {

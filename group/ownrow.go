@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/catalogue"
 )
 
 // newRow replaces this peer's row by a changed copy. It is told soon, together
@@ -41,7 +42,7 @@ func (m *Machine) tellRow() {
 // lost, never made. The own one goes above it.
 func (m *Machine) ownRowTold(r *Row) {
 	own := m.me().row
-	if r.version().compare(own.version()) <= 0 {
+	if catalogue.VersionOf(r).Compare(catalogue.VersionOf(own)) <= 0 {
 		return
 	}
 	m.metOwn()
@@ -64,7 +65,7 @@ func (m *Machine) describe(d Describe) {
 	feeds := slices.Clone(d.Feeds)
 	slices.SortFunc(feeds, func(a, b feedring.Feed) int { return strings.Compare(a.URL, b.URL) })
 	feeds = slices.CompactFunc(feeds, func(a, b feedring.Feed) bool { return a.URL == b.URL })
-	feeds, dropped := room(feeds)
+	feeds, dropped := catalogue.FitFeeds(feeds)
 	if !slices.Equal(dropped, m.dropped) {
 		m.dropped = dropped
 		m.emit(Dropped{Theme: m.cfg.Theme, URLs: slices.Clone(dropped)})
@@ -88,8 +89,7 @@ func (m *Machine) describe(d Describe) {
 // Told returns those of a peer's addresses that it tells others: the first 32,
 // without any that is too long to be read.
 func Told(addrs []string) []string {
-	told := slices.DeleteFunc(slices.Clone(addrs), func(a string) bool { return len(a) > maxAddr })
-	return told[:min(len(told), maxAddrs)]
+	return catalogue.FitAddrs(addrs)
 }
 
 // The marks. A row promises every entry seen after From, but for the feeds
@@ -132,9 +132,9 @@ func (m *Machine) tellBackfills() {
 		}
 		slices.SortFunc(refs, feedring.FeedRef.Compare)
 	}
-	tooMany := len(refs) > maxBackfill
+	tooMany := len(refs) > catalogue.MaxBackfill
 	if tooMany {
-		refs = refs[:maxBackfill]
+		refs = refs[:catalogue.MaxBackfill]
 	}
 	if tooMany && !m.cut {
 		m.newRow(func(r *Row) { r.From = upTo(m.now) })

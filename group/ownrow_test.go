@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/catalogue"
 )
 
 // However many feeds a peer has to catch up with, its row never promises what
 // is not there: a feed that is behind is listed, or the mark is not before the
 // peer joined.
 func TestMarkWaitsForBackfills(t *testing.T) {
-	const feeds = maxBackfill + 50
+	const feeds = catalogue.MaxBackfill + 50
 	for name, past := range map[string]State{
 		"newcomer":   {},
 		"whole once": {From: testStart.Add(-30 * time.Hour)},

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/catalogue"
 	"github.com/feedring/feedring/group/internal/guests"
 )
 
@@ -23,7 +24,7 @@ type placement struct {
 	by      feedring.PeerID // the coordinator
 	client  feedring.PeerID
 	since   time.Time
-	feeds   []publication
+	feeds   []catalogue.Publication
 	due     time.Time
 	seeks   []seek
 	missing []string

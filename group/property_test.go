@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/catalogue"
+	"github.com/feedring/feedring/internal/fingerprint"
 )
 
 func newTestMachine(t testing.TB, self feedring.PeerID) *Machine {
@@ -36,7 +38,7 @@ func randomRow(rng *rand.Rand) Row {
 func catalogueOf(m *Machine) map[feedring.PeerID]uint64 {
 	out := map[feedring.PeerID]uint64{}
 	for p, mem := range m.members {
-		out[p] = mem.row.hash()
+		out[p] = fingerprint.Of(mem.row)
 	}
 	return out
 }
@@ -122,12 +124,12 @@ func TestLookupAgainstOracle(t *testing.T) {
 	}
 }
 
-func oracle(m *Machine, feeds []publication, since time.Time) []feedring.PeerID {
+func oracle(m *Machine, feeds []catalogue.Publication, since time.Time) []feedring.PeerID {
 	var able []*member
 	for _, mem := range m.members {
 		whole := !mem.away && !mem.row.Left
 		for _, f := range feeds {
-			if f.ref.Publisher != mem.row.Peer && mem.row.From.After(since) || slices.Contains(mem.row.Backfilling, f.ref) {
+			if f.Ref.Publisher != mem.row.Peer && mem.row.From.After(since) || slices.Contains(mem.row.Backfilling, f.Ref) {
 				whole = false
 			}
 		}
@@ -136,7 +138,7 @@ func oracle(m *Machine, feeds []publication, since time.Time) []feedring.PeerID 
 		}
 	}
 	slices.SortFunc(able, func(a, b *member) int {
-		return cmp.Or(cmp.Compare(a.load, b.load), compareRank(a.row, b.row))
+		return cmp.Or(cmp.Compare(a.load, b.load), catalogue.CompareRank(a.row, b.row))
 	})
 	var out []feedring.PeerID
 	for _, mem := range able {

@@ -3,6 +3,8 @@ package group
 import (
 	"math/rand/v2"
 	"time"
+
+	"github.com/feedring/feedring/group/internal/hash"
 )
 
 // Rebase lets by pass unseen and makes machines that go on alike equal, so
@@ -18,7 +20,7 @@ import (
 // last Persist.
 func (m *Machine) Rebase(by time.Duration, chance uint64) {
 	r := m.cfg.Refresh
-	m.rng = *rand.NewPCG(chance, hash64(string(m.cfg.Self)))
+	m.rng = *rand.NewPCG(chance, hash.Of(string(m.cfg.Self)))
 	m.rtt, m.token = 0, 0
 	m.book, m.mesh, m.view, m.sorted = nil, nil, nil, nil
 	if m.number > 0 {

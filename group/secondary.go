@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/catalogue"
 )
 
 // elect names a secondary where there is none: the least loaded of those old
@@ -45,11 +46,11 @@ func (m *Machine) compareFit(a, b feedring.PeerID) int {
 	}
 	mine := m.me().row.Addrs
 	return cmp.Or(
-		boolCompare(unfit(x), unfit(y)),
-		boolCompare(young(x), young(y)),
-		boolCompare(sharesHost(x.row.Addrs, mine), sharesHost(y.row.Addrs, mine)),
+		catalogue.FalseFirst(unfit(x), unfit(y)),
+		catalogue.FalseFirst(young(x), young(y)),
+		catalogue.FalseFirst(sharesHost(x.row.Addrs, mine), sharesHost(y.row.Addrs, mine)),
 		cmp.Compare(x.load+x.asked, y.load+y.asked),
-		compareRank(x.row, y.row),
+		catalogue.CompareRank(x.row, y.row),
 	)
 }
 
@@ -93,7 +94,7 @@ func (m *Machine) refreshSecondary() {
 			load = m.ownLoad()
 		}
 		msg.Loads = append(msg.Loads, Load{Peer: p, Leases: load})
-		if size += mem.row.size(); p != m.lead.secondary && size < maxBytes {
+		if size += mem.row.Size(); p != m.lead.secondary && size < catalogue.MaxBytes {
 			msg.Rows = append(msg.Rows, *mem.row)
 		}
 	}

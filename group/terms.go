@@ -1,6 +1,9 @@
 package group
 
-import "github.com/feedring/feedring"
+import (
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/catalogue"
+)
 
 // terms is what this peer has accepted, on disk and on its way there.
 type terms struct {
@@ -270,7 +273,7 @@ func (m *Machine) correct(from feedring.PeerID, msg Message) {
 }
 
 func (m *Machine) onStale(in Receive, s Stale) {
-	if t := s.Claim.Term; t.Claimant != "" && t.Claimant != m.cfg.Self && len(s.Addrs) > 0 && len(s.Addrs) <= maxAddrs {
+	if t := s.Claim.Term; t.Claimant != "" && t.Claimant != m.cfg.Self && len(s.Addrs) > 0 && len(s.Addrs) <= catalogue.MaxAddrs {
 		m.emit(Reach{Peer: t.Claimant, Addrs: s.Addrs})
 	}
 	if m.joining.active {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/catalogue"
 )
 
 // View is a snapshot of a membership. It never changes; any goroutine may read
@@ -22,7 +23,7 @@ type View struct {
 	Members      []Member          // peers that are there, this one included, by rank
 	Away         []feedring.PeerID // peers that are not, by rank
 	Heads        []feedring.Head   // held of the group's feeds, in order
-	feeds        []publication
+	feeds        []catalogue.Publication
 	vouched      map[feedring.FeedRef]string
 }
 
@@ -46,12 +47,12 @@ func (m *Machine) View() *View {
 		Term: m.lead.claim.Term, Manager: m.manager(), Secondary: m.lead.secondary,
 		Acknowledged: !m.serving && m.manager() != "" || m.acked, Leases: m.guests.Leases(),
 		Settled: m.manager() != "" && (m.serving || m.live()) && !m.me().row.Admitted.IsZero(),
-		Heads:   m.allHeads(), feeds: b.feeds, vouched: b.vouched,
+		Heads:   m.allHeads(), feeds: b.Feeds, vouched: b.Vouched,
 	}
 	own, placed := m.me().row, false
-	for _, p := range b.others {
+	for _, p := range b.Others {
 		mem := m.members[p]
-		if !placed && compareRank(own, mem.row) < 0 {
+		if !placed && catalogue.CompareRank(own, mem.row) < 0 {
 			v.Members, placed = append(v.Members, m.viewOf(m.cfg.Self)), true
 		}
 		if mem.away {
@@ -105,7 +106,7 @@ func (v *View) VouchedBy(ref feedring.FeedRef) string { return v.vouched[ref] }
 
 // Serves is Machine.Serves on the snapshot.
 func (v *View) Serves(provider string) bool {
-	return slices.ContainsFunc(v.feeds, func(f publication) bool { return f.provider.Matches(provider) })
+	return slices.ContainsFunc(v.feeds, func(f catalogue.Publication) bool { return f.Provider.Matches(provider) })
 }
 
 // Feeds lists the feeds whose provider is the asked one, in order; of peers
@@ -113,8 +114,8 @@ func (v *View) Serves(provider string) bool {
 func (v *View) Feeds(provider string) []feedring.FeedRef {
 	var refs []feedring.FeedRef
 	for _, f := range v.feeds {
-		if f.provider.Matches(provider) {
-			refs = append(refs, f.ref)
+		if f.Provider.Matches(provider) {
+			refs = append(refs, f.Ref)
 		}
 	}
 	return refs

@@ -1,16 +1,13 @@
 package group
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/catalogue"
 )
-
-// checkers is how many peers beside the publisher look at a feed's site.
-const checkers = 2
 
 // check is this peer's look at one site.
 type check struct {
@@ -20,46 +17,6 @@ type check struct {
 	flying bool
 	again  bool // asked for while it was under way
 	tries  int
-}
-
-// circle holds peers by hash; the next ones after a feed's hash look at its
-// site. Everybody finds the same ones.
-type circle []spot
-
-type spot struct {
-	key  uint64
-	peer feedring.PeerID
-}
-
-func layCircle(rows []*Row) circle {
-	c := make(circle, 0, len(rows))
-	for _, r := range rows {
-		c = append(c, spot{hash64("vouch", string(r.Peer)), r.Peer})
-	}
-	slices.SortFunc(c, compareSpots)
-	return c
-}
-
-func compareSpots(a, b spot) int {
-	return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.peer, b.peer))
-}
-
-// looks reports whether p is ref's publisher or one of the n peers next to it.
-func (c circle) looks(ref feedring.FeedRef, p feedring.PeerID, n int) bool {
-	if p == ref.Publisher {
-		return true
-	}
-	i, _ := slices.BinarySearchFunc(c, spot{key: hash64(ref.URL, string(ref.Publisher))}, compareSpots)
-	for step := 0; step < len(c) && n > 0; step++ {
-		switch q := c[(i+step)%len(c)].peer; q {
-		case p:
-			return true
-		case ref.Publisher:
-		default:
-			n--
-		}
-	}
-	return false
 }
 
 const (
@@ -76,18 +33,18 @@ func (m *Machine) vouch() {
 	for _, p := range append([]feedring.PeerID{m.cfg.Self}, m.present()...) {
 		rows = append(rows, m.members[p].row)
 	}
-	circle := layCircle(rows)
+	circle := catalogue.LayCircle(rows)
 	mine := map[feedring.FeedRef]bool{}
 	begun, next := 0, m.now.Add(vouchEvery)
-	for _, f := range m.index().feeds {
-		if f.away || !circle.looks(f.ref, m.cfg.Self, checkers) {
+	for _, f := range m.index().Feeds {
+		if f.Away || !circle.Looks(f.Ref, m.cfg.Self, catalogue.Checkers) {
 			continue
 		}
-		mine[f.ref] = true
-		c := m.checks[f.ref]
+		mine[f.Ref] = true
+		c := m.checks[f.Ref]
 		if c == nil {
-			c = &check{next: m.lastLook(f.ref)}
-			m.checks[f.ref] = c
+			c = &check{next: m.lastLook(f.Ref)}
+			m.checks[f.Ref] = c
 		}
 		if c.flying {
 			continue
@@ -98,7 +55,7 @@ func (m *Machine) vouch() {
 		}
 		begun++
 		c.flying, c.last = true, m.now
-		m.emit(Check{Group: m.group, Feed: f.ref})
+		m.emit(Check{Group: m.group, Feed: f.Ref})
 	}
 	maps.DeleteFunc(m.checks, func(ref feedring.FeedRef, c *check) bool { return !mine[ref] && !c.flying && !m.stands(c) })
 	m.timers.Set(bell{chime: chimeVouch}, next)
@@ -107,7 +64,7 @@ func (m *Machine) vouch() {
 // lastLook is when ref is due: at once, or a day after the own row's vouch.
 func (m *Machine) lastLook(ref feedring.FeedRef) time.Time {
 	for _, v := range m.me().row.Vouches {
-		if v.Publisher == ref.Publisher && siteOf(ref.URL, v.Site) && (len(v.Feeds) == 0 || slices.Contains(v.Feeds, ref.URL)) {
+		if v.Publisher == ref.Publisher && catalogue.SiteOf(ref.URL, v.Site) && (len(v.Feeds) == 0 || slices.Contains(v.Feeds, ref.URL)) {
 			return v.At.Add(vouchEvery)
 		}
 	}
@@ -122,7 +79,7 @@ func (m *Machine) checked(c Checked) {
 		return
 	}
 	state.flying = false
-	if c.Vouched && c.Vouch.Publisher == c.Feed.Publisher && siteOf(c.Feed.URL, c.Vouch.Site) {
+	if c.Vouched && c.Vouch.Publisher == c.Feed.Publisher && catalogue.SiteOf(c.Feed.URL, c.Vouch.Site) {
 		state.tries, state.next, state.said = 0, m.now.Add(vouchEvery), m.now
 		m.vouchFor(c.Vouch, c.Feed.URL)
 	} else {
@@ -167,18 +124,11 @@ func (m *Machine) lookAgain(publisher feedring.PeerID) {
 	}
 }
 
-// sameWord reports whether a publisher's rows say the same of its own sites.
-func sameWord(a, b *Row) bool {
-	return slices.EqualFunc(a.Vouches, b.Vouches, func(v, w Vouch) bool {
-		return v.Site == w.Site && v.Publisher == w.Publisher && slices.Equal(v.Feeds, w.Feeds)
-	})
-}
-
 // stands reports whether a site's word still counts. A word has one date for
 // all its feeds, the last one; each feed's own is kept here, so that one that
 // can no longer be asked about does not live on by the others.
 func (m *Machine) stands(c *check) bool {
-	return c != nil && !c.said.IsZero() && m.now.Sub(c.said) <= vouchAge
+	return c != nil && !c.said.IsZero() && m.now.Sub(c.said) <= catalogue.VouchAge
 }
 
 // standing lists the feeds of v that the site named lately, url left out.
@@ -197,7 +147,7 @@ func (m *Machine) standing(v Vouch, url string) []string {
 func (m *Machine) vouchFor(v Vouch, url string) {
 	v.At = m.now.UTC().Truncate(time.Second)
 	v.Feeds = []string{url}
-	words := slices.DeleteFunc(slices.Clone(m.me().row.Vouches), func(o Vouch) bool { return m.now.Sub(o.At) > vouchAge })
+	words := slices.DeleteFunc(slices.Clone(m.me().row.Vouches), func(o Vouch) bool { return m.now.Sub(o.At) > catalogue.VouchAge })
 	i := slices.IndexFunc(words, func(o Vouch) bool { return o.Site == v.Site && o.Publisher == v.Publisher })
 	if i < 0 {
 		words = append(words, v)
@@ -206,7 +156,7 @@ func (m *Machine) vouchFor(v Vouch, url string) {
 		slices.Sort(v.Feeds)
 		words[i] = v
 	}
-	if len(words) <= maxVouches && len(v.Feeds) <= maxVouches && wordsSize(words) <= maxWords {
+	if len(v.Feeds) <= catalogue.MaxVouches && catalogue.WordsFit(words) {
 		m.newRow(func(r *Row) { r.Vouches = words })
 	}
 }
@@ -230,7 +180,7 @@ func (m *Machine) forgetWords() {
 // withdraw takes the word for a feed out of the own row.
 func (m *Machine) withdraw(ref feedring.FeedRef) {
 	about := func(v Vouch) bool {
-		return v.Publisher == ref.Publisher && siteOf(ref.URL, v.Site) && (len(v.Feeds) == 0 || slices.Contains(v.Feeds, ref.URL))
+		return v.Publisher == ref.Publisher && catalogue.SiteOf(ref.URL, v.Site) && (len(v.Feeds) == 0 || slices.Contains(v.Feeds, ref.URL))
 	}
 	if !slices.ContainsFunc(m.me().row.Vouches, about) {
 		return

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/catalogue"
 )
 
 // A feed that can no longer be asked about loses its word when that is too old,
@@ -46,7 +47,7 @@ func TestWordsAgeByFeed(t *testing.T) {
 		}
 		if slices.Equal(words(), []string{a, b}) {
 			both++
-			if age := now.Sub(testStart); age > vouchAge+3*time.Hour {
+			if age := now.Sub(testStart); age > catalogue.VouchAge+3*time.Hour {
 				t.Fatalf("the word for a feed that was last seen in the first hour stands after %v", age)
 			}
 		}

@@ -1,0 +1,185 @@
+package catalogue
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+var start = time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
+
+func row(peer feedring.PeerID, providers ...string) *Row {
+	r := &Row{Group: feedring.Theme("news").Group(), Peer: peer, Incarnation: 1, Version: 1, Admitted: start}
+	for _, p := range providers {
+		r.Feeds = append(r.Feeds, feedring.Feed{URL: "https://" + p + "/rss", Provider: feedring.Provider(p)})
+	}
+	return r
+}
+
+// Keeping the greater of two rows is a maximum: whatever the order, the same
+// one stays.
+func TestCompareIsATotalOrder(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var rows []*Row
+	for range 60 {
+		r := row("p", fmt.Sprint(rng.IntN(3)))
+		r.Incarnation, r.Version, r.Left = uint64(rng.IntN(3)), uint64(rng.IntN(3)), rng.IntN(5) == 0
+		rows = append(rows, r)
+	}
+	for _, a := range rows {
+		for _, b := range rows {
+			if Compare(a, b) != -Compare(b, a) || (Compare(a, b) == 0) != (a.hash() == b.hash()) {
+				t.Fatalf("%+v and %+v", a, b)
+			}
+			for _, c := range rows {
+				if Compare(a, b) < 0 && Compare(b, c) < 0 && Compare(a, c) >= 0 {
+					t.Fatalf("%+v, %+v, %+v", a, b, c)
+				}
+			}
+		}
+	}
+}
+
+func TestValid(t *testing.T) {
+	group := feedring.Theme("news").Group()
+	for name, tc := range map[string]struct {
+		change func(*Row)
+		ok     bool
+	}{
+		"plain":                {func(*Row) {}, true},
+		"sealed by its peer":   {func(r *Row) { r.Seal = &feedring.Seal{Signer: "p"} }, true},
+		"sealed by another":    {func(r *Row) { r.Seal = &feedring.Seal{Signer: "q"} }, false},
+		"of another group":     {func(r *Row) { r.Group = feedring.GroupID{} }, false},
+		"of nobody":            {func(r *Row) { r.Peer = "" }, false},
+		"an endless version":   {func(r *Row) { r.Version = feedring.MaxTermNumber }, false},
+		"too many addresses":   {func(r *Row) { r.Addrs = make([]string, MaxAddrs+1) }, false},
+		"too many backfills":   {func(r *Row) { r.Backfilling = make([]feedring.FeedRef, MaxBackfill+1) }, false},
+		"too many vouches":     {func(r *Row) { r.Vouches = make([]Vouch, MaxVouches+1) }, false},
+		"more than is allowed": {func(r *Row) { r.Feeds[0].Title = strings.Repeat("x", maxRowBytes) }, false},
+	} {
+		r := row("p", "a.org")
+		if tc.change(r); r.Valid(group) != tc.ok {
+			t.Error(name, "is valid:", !tc.ok)
+		}
+	}
+}
+
+// Rows from outside fit into messages, own feeds into rows.
+func TestSizes(t *testing.T) {
+	big := row("p", "a.org")
+	big.Feeds[0].Title = strings.Repeat("x", MaxBytes/2+1)
+	if n := Within([]Row{*big, *big, *big}); n != 1 {
+		t.Errorf("%d rows of half a message in one", n)
+	}
+	feeds := []feedring.Feed{{URL: "https://ok/", Title: strings.Repeat("é", maxTitle)}, {URL: ""}, {URL: strings.Repeat("x", MaxURL+1)}, {URL: "https://p/", Provider: feedring.Provider(strings.Repeat("x", 254))}}
+	for i := range feedring.MaxFeeds {
+		feeds = append(feeds, feedring.Feed{URL: fmt.Sprint("https://", i)})
+	}
+	kept, dropped := FitFeeds(feeds)
+	r := Row{Group: feedring.Theme("news").Group(), Peer: "p", Feeds: kept}
+	if len(kept)+len(dropped) != len(feeds) || len(dropped) < 4 || !r.Valid(r.Group) || len(kept[0].Title) > maxTitle || !strings.HasSuffix(kept[0].Title, "é") {
+		t.Errorf("%d kept, %d dropped, a title of %d", len(kept), len(dropped), len(kept[0].Title))
+	}
+	if got := FitAddrs([]string{"/a", strings.Repeat("x", maxAddr+1), "/b"}); !slices.Equal(got, []string{"/a", "/b"}) {
+		t.Error(got)
+	}
+}
+
+func TestIndex(t *testing.T) {
+	first, second, gone, young := row("p2", "lemonde.fr"), row("p1", "blog.lemonde.fr", "bbc.co.uk"), row("p0", "left.org"), row("p3")
+	second.Admitted, gone.Left, young.Admitted = start.Add(time.Second), true, time.Time{}
+	x := NewIndex("p1", []*Row{young, gone, second, first}, func(p feedring.PeerID) bool { return p == "p2" }, start)
+	if !slices.Equal(x.Others, []feedring.PeerID{"p2", "p3"}) || !slices.Equal(x.Present, []feedring.PeerID{"p3"}) {
+		t.Error(x.Others, x.Present)
+	}
+	for range 2 {
+		for provider, want := range map[string]int{"": 3, "lemonde": 2, "lemonde.fr": 2, "bbc.co.uk": 1, "monde": 0, "left.org": 0} {
+			if got := x.Matches(provider); len(got) != want {
+				t.Errorf("%d feeds of %q: %v", len(got), provider, got)
+			}
+		}
+	}
+	if f := x.Matches("lemonde.fr")[1]; f.Ref.Publisher != "p2" || !f.Away {
+		t.Error(f)
+	}
+}
+
+// A feed is vouched for by two whose turn it is, neither of old nor of peers
+// that were not to look.
+func TestVouchedByTwo(t *testing.T) {
+	word := Vouch{Site: "a.org", Publisher: "p0", At: start}
+	old := word
+	old.At = start.Add(-VouchAge)
+	for name, tc := range map[string]struct {
+		words map[feedring.PeerID]Vouch
+		want  string
+	}{
+		"nobody":            {nil, ""},
+		"the publisher":     {map[feedring.PeerID]Vouch{"p0": word}, ""},
+		"and another":       {map[feedring.PeerID]Vouch{"p0": word, "p1": word}, "a.org"},
+		"two others":        {map[feedring.PeerID]Vouch{"p2": word, "p1": word}, "a.org"},
+		"another, long ago": {map[feedring.PeerID]Vouch{"p0": word, "p1": old}, ""},
+		"for another feed":  {map[feedring.PeerID]Vouch{"p0": word, "p1": {Site: "a.org", Publisher: "p0", At: start, Feeds: []string{"https://a.org/other"}}}, ""},
+	} {
+		rows := []*Row{row("p0", "a.org"), row("p1"), row("p2")}
+		for _, r := range rows {
+			if v, ok := tc.words[r.Peer]; ok {
+				r.Vouches = []Vouch{v}
+			}
+		}
+		x := NewIndex("p0", rows, func(feedring.PeerID) bool { return false }, start)
+		if got := x.Vouched[feedring.FeedRef{URL: "https://a.org/rss", Publisher: "p0"}]; got != tc.want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+func TestSiteOf(t *testing.T) {
+	for _, tc := range []struct {
+		feed, site string
+		ok         bool
+	}{
+		{"https://www.a.org/rss", "a.org", true}, {"https://a.org/rss", "a.org", true}, {"https://A.org/rss", "a.org", true},
+		{"https://nota.org/rss", "a.org", false}, {"https://a.org/rss", "org", false}, {"https://a.org/rss", "", false},
+		{"http://localhost:80/rss", "localhost:80", true}, {"://", "a.org", false},
+	} {
+		if SiteOf(tc.feed, tc.site) != tc.ok {
+			t.Errorf("%q speaks for %s: %v", tc.site, tc.feed, !tc.ok)
+		}
+	}
+}
+
+// The mesh is mutual and joins all.
+func TestMesh(t *testing.T) {
+	var all []feedring.PeerID
+	for i := range 100 {
+		all = append(all, feedring.PeerID(fmt.Sprintf("p%02d", i)))
+	}
+	mesh := map[feedring.PeerID][]feedring.PeerID{}
+	for i, p := range all {
+		mesh[p] = Mesh(p, slices.Delete(slices.Clone(all), i, i+1))
+		if n := len(mesh[p]); n < 7 || n > 2*meshRings {
+			t.Errorf("%s has %d neighbours", p, n)
+		}
+	}
+	seen := map[feedring.PeerID]bool{all[0]: true}
+	for queue := all[:1]; len(queue) > 0; queue = queue[1:] {
+		for _, q := range mesh[queue[0]] {
+			if !slices.Contains(mesh[q], queue[0]) {
+				t.Errorf("%s is no neighbour of its neighbour %s", queue[0], q)
+			}
+			if !seen[q] {
+				seen[q] = true
+				queue = append(slices.Clone(queue), q)
+			}
+		}
+	}
+	if len(seen) != len(all) {
+		t.Errorf("%d of %d are joined", len(seen), len(all))
+	}
+}

@@ -1,0 +1,79 @@
+package catalogue
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/hash"
+)
+
+// Checkers is how many peers beside the publisher look at a feed's site.
+const Checkers = 2
+
+// Circle holds peers by hash; the next ones after a feed's hash look at its
+// site. Everybody finds the same ones.
+type Circle []spot
+
+type spot struct {
+	key  uint64
+	peer feedring.PeerID
+}
+
+// LayCircle lays the peers of rows out.
+func LayCircle(rows []*Row) Circle {
+	c := make(Circle, 0, len(rows))
+	for _, r := range rows {
+		c = append(c, spot{hash.Of("vouch", string(r.Peer)), r.Peer})
+	}
+	slices.SortFunc(c, compareSpots)
+	return c
+}
+
+func compareSpots(a, b spot) int {
+	return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.peer, b.peer))
+}
+
+// Looks reports whether p is ref's publisher or one of the n peers next to it.
+func (c Circle) Looks(ref feedring.FeedRef, p feedring.PeerID, n int) bool {
+	if p == ref.Publisher {
+		return true
+	}
+	i, _ := slices.BinarySearchFunc(c, spot{key: hash.Of(ref.URL, string(ref.Publisher))}, compareSpots)
+	for step := 0; step < len(c) && n > 0; step++ {
+		switch q := c[(i+step)%len(c)].peer; q {
+		case p:
+			return true
+		case ref.Publisher:
+		default:
+			n--
+		}
+	}
+	return false
+}
+
+// meshRings is how many circles a large group is laid out on: each gives a
+// peer its two neighbours, the same ones by everybody's reckoning.
+const meshRings = 5
+
+// Mesh returns the 8 to 10 neighbours of self among the others of a large
+// group, in order.
+func Mesh(self feedring.PeerID, others []feedring.PeerID) []feedring.PeerID {
+	var mesh []feedring.PeerID
+	spots := make([]spot, 0, len(others)+1)
+	for ring := range meshRings {
+		spots = spots[:0]
+		for _, p := range append([]feedring.PeerID{self}, others...) {
+			spots = append(spots, spot{hash.Of(hash.Number(uint64(ring)), string(p)), p})
+		}
+		slices.SortFunc(spots, compareSpots)
+		i := slices.IndexFunc(spots, func(s spot) bool { return s.peer == self })
+		for _, step := range []int{1, len(spots) - 1} {
+			if p := spots[(i+step)%len(spots)].peer; p != self && !slices.Contains(mesh, p) {
+				mesh = append(mesh, p)
+			}
+		}
+	}
+	slices.Sort(mesh)
+	return mesh
+}
