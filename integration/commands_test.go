@@ -136,6 +136,7 @@ func TestSettings(t *testing.T) {
 // socket: what came between two runs is printed by the second, nothing twice,
 // whether a run saw nothing new, was interrupted or was killed.
 func TestResume(t *testing.T) {
+	t.Parallel() // it waits more than it works
 	for _, way := range []string{"network", "socket"} {
 		t.Run(way, func(t *testing.T) {
 			o := newOrigin(t)
@@ -272,6 +273,7 @@ func TestNewerDirectory(t *testing.T) {
 // TestKnownPeers starts a peer again without --join: it finds the network that
 // it knew, after a good end and after a kill.
 func TestKnownPeers(t *testing.T) {
+	t.Parallel() // it waits more than it works
 	o := newOrigin(t)
 	n := newNetwork(t, "300ms")
 	p := n.peer(nil, "news=p@"+o.feed(newFeed("p", 1)))

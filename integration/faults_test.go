@@ -13,6 +13,7 @@ import (
 // TestBothManagersKilled kills manager and secondary at once: the next peer in
 // rank takes over, a follower loses nothing, and the two come back as peers.
 func TestBothManagersKilled(t *testing.T) {
+	t.Parallel() // it waits more than it works
 	o := newOrigin(t)
 	n := newNetwork(t, "500ms")
 	feeds := make(map[*peer]*feed)

@@ -11,6 +11,7 @@ import (
 // TestMainJob is the outcome as a publisher, a reader and an admin see it:
 // groups, ring search, follow, a manager killed, and the killed peer's return.
 func TestMainJob(t *testing.T) {
+	t.Parallel() // it waits more than it works
 	o := newOrigin(t)
 	lemonde, bbc, equipe, lwn := newFeed("lemonde", 8), newFeed("bbc", 8), newFeed("equipe", 8), newFeed("lwn", 8)
 	lemonde.add("L'Énergie en Europe", "Le prix du gaz et l'électricité", time.Now().Add(-10*time.Minute))
