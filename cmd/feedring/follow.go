@@ -86,7 +86,7 @@ func (a *app) follow(ctx context.Context, ask *askFlags, how *followFlags, saved
 	defer stop()
 	f := &following{app: a, saved: saved, flags: how, json: ask.json, out: newLines(a.stdout)}
 	if ask.overNetwork() {
-		saved.Entry = ask.peers.values
+		saved.Entry, saved.Net = ask.peers.values, ask.network
 	}
 	err := f.left()
 	switch {
@@ -121,7 +121,7 @@ func (f *following) throughNetwork(ctx context.Context, ask *askFlags) error {
 	if err != nil {
 		return err
 	}
-	c, err := client.New(ctx, client.Config{Peers: f.saved.Entry, Network: ask.network, Known: f.saved.met(), Logger: log})
+	c, err := client.New(ctx, client.Config{Peers: f.saved.Entry, Network: or(f.saved.Net, ask.network), Known: f.saved.met(), Logger: log})
 	if err != nil {
 		return err
 	}

@@ -26,6 +26,7 @@ type saved struct {
 	path  string
 	Query feedring.Query
 	Entry []string         // the peers that were named to ask through
+	Net   string           // the network of those peers; empty: not known
 	Last  string           // the last event's id, of a running peer's API
 	Over  *client.Resume   // over the network
 	Rest  []feedring.Entry // of the first answer, not printed yet
@@ -47,6 +48,7 @@ type savedJSON struct {
 	Until    time.Time        `json:"until,omitzero"`
 	Limit    int              `json:"limit,omitempty"`
 	Peers    []string         `json:"peers,omitempty"`
+	Net      string           `json:"net,omitempty"`
 	Last     string           `json:"last,omitempty"`
 	Network  *client.Resume   `json:"network,omitempty"`
 	Rest     []feedring.Entry `json:"rest,omitempty"`
@@ -120,7 +122,7 @@ func (a *app) openSaved(name string, q feedring.Query, told said) (*saved, error
 	s.Query = feedring.Query{
 		Theme: old.Theme, Provider: old.Provider, Words: old.Words, Since: old.Since, Until: old.Until, Limit: old.Limit,
 	}
-	s.Entry, s.Last, s.Over, s.Rest = old.Peers, old.Last, old.Network, old.Rest
+	s.Entry, s.Net, s.Last, s.Over, s.Rest = old.Peers, old.Net, old.Last, old.Network, old.Rest
 	return s, nil
 }
 
@@ -194,7 +196,7 @@ func (s *saved) write() error {
 	}
 	s.written, s.due = time.Now(), nil
 	text, err := json.Marshal(savedJSON{
-		s.Query.Theme, s.Query.Provider, s.Query.Words, s.Query.Since, s.Query.Until, s.Query.Limit, s.Entry, s.Last, s.Over, s.Rest,
+		s.Query.Theme, s.Query.Provider, s.Query.Words, s.Query.Since, s.Query.Until, s.Query.Limit, s.Entry, s.Net, s.Last, s.Over, s.Rest,
 	})
 	if err != nil {
 		return fmt.Errorf("--resume: %w", err)
