@@ -85,8 +85,9 @@ func (m *Machine) intend() {
 	}
 	m.suspect(m.manager(), chimeObjection)
 	proposed := max(m.want.Highest, m.want.Term.Number, m.seen) + 1
+	var msg Message = Intention{Header: m.header(), Proposed: proposed, Elapsed: m.now.Sub(m.lead.heard), Nonce: m.suspicion.nonce}
 	for _, p := range m.everybody() {
-		m.send(p, Intention{Header: m.header(), Proposed: proposed, Elapsed: m.now.Sub(m.lead.heard), Nonce: m.suspicion.nonce})
+		m.send(p, msg)
 	}
 }
 

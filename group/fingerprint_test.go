@@ -15,6 +15,8 @@ func TestFingerprintLeavesOut(t *testing.T) {
 		"group.Machine.book: derived",
 		"group.Machine.mesh: derived",
 		"group.Machine.out: of the last step",
+		"group.Machine.shown: derived",
+		"group.Machine.shownAt: derived",
 		"group.Machine.sorted: derived",
 		"group.Machine.view: derived",
 	}

@@ -67,10 +67,12 @@ type Machine struct {
 	departed  bool
 
 	// What is derived from the above, and made anew when it is missing.
-	book   *catalogue.Index  `state:"derived"`
-	mesh   []feedring.PeerID `state:"derived"`
-	view   *View             `state:"derived"`
-	sorted []feedring.Head   `state:"derived"`
+	book    *catalogue.Index  `state:"derived"`
+	mesh    []feedring.PeerID `state:"derived"`
+	view    *View             `state:"derived"`
+	shown   *View             `state:"derived"` // the last one, as of shownAt
+	shownAt glance            `state:"derived"`
+	sorted  []feedring.Head   `state:"derived"`
 }
 
 // lead is the manager that this peer follows, itself included.

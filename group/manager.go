@@ -37,8 +37,9 @@ func (m *Machine) serve(t feedring.Term) {
 	}
 	m.changedRows()
 	m.startHouse()
+	var msg Message = Confirmation{Header: m.header(), Claim: m.lead.claim}
 	for _, p := range m.everybody() {
-		m.send(p, Confirmation{Header: m.header(), Claim: m.lead.claim})
+		m.send(p, msg)
 	}
 	m.tellRow()
 	m.markSynced()
@@ -70,7 +71,8 @@ func (m *Machine) beat() {
 func (m *Machine) beacon() {
 	m.number++
 	m.lead.heard = m.now
-	b := m.beaconNow()
+	var b Message = m.beaconNow()
+	m.out = slices.Grow(m.out, len(m.neighbours())+1)
 	for _, p := range m.neighbours() {
 		m.send(p, b)
 	}
@@ -190,6 +192,9 @@ func (m *Machine) loadTold(mem *member, leases int) {
 	if mem.load != leases {
 		m.changes++
 		mem.load, mem.changed = leases, m.changes
+	}
+	if mem.told.IsZero() {
+		m.shown = nil // its load is known from now on
 	}
 	mem.told = m.now
 }

@@ -56,7 +56,7 @@ func (m *Machine) onBeacon(in Receive, b Beacon) {
 	if m.large() {
 		for _, p := range m.neighbours() {
 			if p != in.From && p != claimant {
-				m.send(p, b)
+				m.send(p, in.Message)
 			}
 		}
 	}

@@ -163,9 +163,10 @@ func (m *Machine) notify(n Notify, from feedring.PeerID) {
 	if m.lead.claim.Term.IsZero() {
 		return
 	}
+	var msg Message = n
 	for _, p := range m.neighbours() {
 		if p != from && p != n.Head.Feed.Publisher && !slices.Contains(n.Path, p) {
-			m.send(p, n)
+			m.send(p, msg)
 		}
 	}
 }

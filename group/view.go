@@ -36,18 +36,52 @@ type Member struct {
 	Away   bool // silent for two periods; after a third it leaves Members
 }
 
+// glance is all that a View is made of, in so far as it can be compared at a
+// glance: most steps change nothing that a View shows, and making one costs a
+// walk over the group.
+type glance struct {
+	role      feedring.Role
+	term      feedring.Term
+	secondary feedring.PeerID
+	acked     bool
+	settled   bool
+	leases    int
+	changes   uint64
+	book      *catalogue.Index
+}
+
+func (m *Machine) glance() glance {
+	return glance{
+		role: m.roleNow(), term: m.lead.claim.Term, secondary: m.lead.secondary,
+		acked:   !m.serving && m.manager() != "" || m.acked,
+		settled: m.manager() != "" && (m.serving || m.live()) && !m.me().row.Admitted.IsZero(),
+		leases:  m.guests.Leases(), changes: m.changes, book: m.index(),
+	}
+}
+
 // View returns the present snapshot, the same one until something changes.
 func (m *Machine) View() *View {
 	if m.view != nil {
 		return m.view
 	}
-	b := m.index()
+	g := m.glance()
+	// Who is away leaves the view with time.
+	if m.shown != nil && m.shownAt == g && m.sorted != nil && len(m.shown.Away) == 0 {
+		m.view = m.shown
+		return m.view
+	}
+	m.view = m.look(g)
+	m.shown, m.shownAt = m.view, g
+	return m.view
+}
+
+func (m *Machine) look(g glance) *View {
+	b := g.book
 	v := &View{
-		Theme: m.cfg.Theme, Group: m.group, Self: m.cfg.Self, Role: m.roleNow(),
-		Term: m.lead.claim.Term, Manager: m.manager(), Secondary: m.lead.secondary,
-		Acknowledged: !m.serving && m.manager() != "" || m.acked, Leases: m.guests.Leases(),
-		Settled: m.manager() != "" && (m.serving || m.live()) && !m.me().row.Admitted.IsZero(),
-		Heads:   m.allHeads(), feeds: b.Feeds, vouched: b.Vouched,
+		Theme: m.cfg.Theme, Group: m.group, Self: m.cfg.Self, Role: g.role,
+		Term: g.term, Manager: m.manager(), Secondary: g.secondary,
+		Acknowledged: g.acked, Settled: g.settled, Leases: g.leases, Members: make([]Member, 0, len(b.Others)+1),
+		Heads: m.allHeads(), feeds: b.Feeds, vouched: b.Vouched,
 	}
 	own, placed := m.me().row, false
 	for _, p := range b.Others {
@@ -65,7 +99,6 @@ func (m *Machine) View() *View {
 	if !placed {
 		v.Members = append(v.Members, m.viewOf(m.cfg.Self))
 	}
-	m.view = v
 	return v
 }
 

@@ -70,8 +70,9 @@ func (m *Machine) drive(it *membership, in group.Input) {
 	if frequent(in) {
 		return
 	}
-	it.seen = it.group.View()
-	m.view = nil
+	if seen := it.group.View(); seen != it.seen {
+		it.seen, m.view = seen, nil
+	}
 	m.tellRing(it)
 	if it.role != feedring.RoleNone && it.phase != inside {
 		m.decide(it)
