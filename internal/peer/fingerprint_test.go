@@ -19,6 +19,7 @@ func TestFingerprintLeavesOut(t *testing.T) {
 		"group.Machine.shownAt: derived",
 		"group.Machine.sorted: derived",
 		"group.Machine.view: derived",
+		"peer.Machine.order: derived",
 		"peer.Machine.out: of the last step",
 		"peer.Machine.random: draws from source",
 		"peer.Machine.view: derived",

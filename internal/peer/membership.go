@@ -147,6 +147,7 @@ func (m *Machine) left(it *membership) {
 		m.vacate(it, it.told.Peers > 1 && m.ring.Highest(it.id) <= it.told.Term.Number)
 	}
 	delete(m.memberships, it.id)
+	m.order = nil
 	if again := it.again; again != nil { // offered anew while it left
 		m.admit(it.theme, again)
 	}

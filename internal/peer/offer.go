@@ -60,7 +60,7 @@ func (m *Machine) begin(theme feedring.Theme) *membership {
 		return nil // New of this package checked the same configuration
 	}
 	it := &membership{theme: theme, id: theme.Group(), group: machine, seen: machine.View(), offered: m.now}
-	m.memberships[it.id] = it
+	m.memberships[it.id], m.order = it, nil
 	m.drive(it, group.Holding{Heads: m.saved.Heads[theme]})
 	m.emit(Lookup{Theme: theme})
 	return it

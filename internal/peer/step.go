@@ -20,6 +20,7 @@ type Machine struct {
 
 	ring        *ring.Machine
 	memberships map[feedring.GroupID]*membership
+	order       []feedring.GroupID `state:"derived"` // of memberships; nil: to be made
 	addrs       []string
 	known       []feedring.PeerID
 	joined      bool // every address to join through was tried
@@ -201,9 +202,13 @@ func (m *Machine) Deadline() time.Time {
 	return next
 }
 
-// ids returns the groups that this peer is in, in ring order.
+// ids returns the groups that this peer is in, in ring order. The result stays
+// as it is when a group comes or goes, and must not be changed.
 func (m *Machine) ids() []feedring.GroupID {
-	return sorted(m.memberships, feedring.GroupID.Compare)
+	if m.order == nil {
+		m.order = sorted(m.memberships, feedring.GroupID.Compare)
+	}
+	return m.order
 }
 
 func sorted[K comparable, V any](of map[K]V, compare func(a, b K) int) []K {
