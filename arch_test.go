@@ -63,6 +63,10 @@ var arrows = map[string][]string{
 	"node":                     {".", "group", "ring", "client", "node/codec", "proto/feedring/v1", "internal/"},
 	"cmd/feedring":             {".", "node", "client", "internal/match", "internal/host", "internal/peer", "cmd/feedring/internal/"},
 	"cmd/feedring-demo":        {".", "client"},
+	"internal/sim/disk":        {".", "group"},
+	"internal/sim/check":       {".", "group", "ring", "internal/peer", "internal/sim/disk"},
+	"internal/sim":             {".", "group", "ring", "internal/peer", "internal/match", "internal/sim/disk", "internal/sim/check"},
+	"cmd/feedring-sim":         {"internal/sim", "internal/sim/"},
 }
 
 // TestArrows holds the imports of every room against the rules above.

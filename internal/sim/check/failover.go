@@ -1,0 +1,48 @@
+package check
+
+import (
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// deposes checks S3 where a peer took its manager's place after an intention:
+// nobody who follows the same manager could have reached it and objected in
+// time.
+func (w *Witness) deposes(p int32, s *seat) {
+	manager := w.cfg.Index(s.term.Claimant)
+	at := s.intent
+	if at == 0 || manager < 0 || manager == p || s.role == feedring.RoleManager || s.yielded >= at-4*w.cfg.Refresh && s.yielded > 0 {
+		return
+	}
+	long := at - 4*w.cfg.Refresh // they know each other
+	if !w.manages(manager, s, long) || s.since > long || !w.cfg.Steady(p, long) || !w.cfg.Steady(manager, long) {
+		return
+	}
+	for q := range int32(w.cfg.Peers()) {
+		if q == p || q == manager || !w.followsLong(q, s, long) || !w.cfg.Steady(q, long) {
+			continue
+		}
+		if w.reach(p, q, at) && w.reach(q, manager, at) {
+			w.Fail("S3", "%s takes the place of %s under %v, which %s could reach", w.cfg.Name(p), s.term.Claimant, s.term, w.cfg.Name(q))
+			return
+		}
+	}
+}
+
+func (w *Witness) manages(p int32, of *seat, since time.Duration) bool {
+	s := w.of(p).seat(of.group)
+	return s.role == feedring.RoleManager && s.term == of.term && s.since <= since
+}
+
+func (w *Witness) followsLong(p int32, of *seat, since time.Duration) bool {
+	if !w.cfg.Runs(p) {
+		return false
+	}
+	s := w.of(p).seat(of.group)
+	return s.role >= feedring.RolePeer && s.term == of.term && s.since <= since
+}
+
+func (w *Witness) reach(a, b int32, since time.Duration) bool {
+	return w.cfg.Sound(a, b, since) && w.cfg.Sound(b, a, since)
+}

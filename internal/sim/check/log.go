@@ -1,0 +1,111 @@
+package check
+
+import (
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/sim/disk"
+)
+
+// appends checks that positions given to a batch were never given before (S8).
+func (w *Witness) appends(p int32, out group.Append) {
+	l := w.cfg.Log(out.Feed)
+	if l == nil || out.Feed.Publisher != w.cfg.Name(p) {
+		w.Fail("S8", "%s gives positions in %v", w.cfg.Name(p), out.Feed)
+		return
+	}
+	if n := len(l.Entries); n > 0 && out.First.Compare(l.Entries[n-1].Position) <= 0 && !l.Entries[n-1].Lost {
+		last := l.Entries[n-1].Position
+		w.Fail("S8", "%s gives position %d/%d of %s again, after %d/%d", out.Feed.Publisher, out.First.Epoch, out.First.Sequence,
+			out.Feed.URL, last.Epoch, last.Sequence)
+	}
+}
+
+// heads checks a list of heads that a peer tells. Each list goes to several.
+func (w *Witness) heads(p int32, s *seat, heads []feedring.Head) {
+	if len(heads) == 0 || &heads[0] == s.checked {
+		return
+	}
+	s.checked = &heads[0]
+	for i := range heads {
+		w.head(p, heads[i])
+	}
+}
+
+// head checks that a peer holds what it tells: synced, before anybody hears of
+// it (S8).
+func (w *Witness) head(p int32, h feedring.Head) {
+	l := w.cfg.Log(h.Feed)
+	if l == nil {
+		return
+	}
+	c := w.cfg.Disk(p).Copy(l)
+	if c == nil || c.Last == nil || h.Position.Compare(c.Last.Position) > 0 {
+		w.Fail("S8", "%s tells of %d/%d of %s, which is not on its disk", w.cfg.Name(p), h.Position.Epoch, h.Position.Sequence, h.Feed.URL)
+	}
+}
+
+// prunes checks that nothing fresh is dropped (S9).
+func (w *Witness) prunes(p int32, out group.Prune) {
+	if fresh := w.cfg.Clock(p).Add(-w.cfg.Freshness); out.Before.After(fresh) {
+		w.Fail("S9", "%s drops what was seen before %v, and all after %v is fresh", w.cfg.Name(p), out.Before, fresh)
+	}
+}
+
+// grown checks what a poll added to a copy (S9).
+func (w *Witness) grown(p int32, o *observed, g feedring.GroupID, f group.Fetched) {
+	l := w.cfg.Log(f.Feed)
+	s := o.seat(g)
+	if l == nil || f.Failed || s.row == nil {
+		return
+	}
+	w.whole(p, s.row, l)
+}
+
+// promise checks all that a peer's row promises (S9).
+func (w *Witness) promise(p int32, row *group.Row) {
+	for _, l := range w.cfg.Logs() {
+		if l.Theme.Group() == row.Group {
+			w.whole(p, row, l)
+		}
+	}
+}
+
+// whole checks that, up to its head, a peer holds every entry of a log that was
+// seen after its mark, unless it says that it is on its way.
+func (w *Witness) whole(p int32, row *group.Row, l *disk.Log) {
+	c := w.cfg.Disk(p).Copy(l)
+	if c == nil || c.Last == nil || l.Ref.Publisher == row.Peer || row.Left {
+		return
+	}
+	for _, ref := range row.Backfilling {
+		if ref == l.Ref {
+			return
+		}
+	}
+	mark := later(row.From, w.cfg.Clock(p).Add(-w.cfg.Freshness))
+	i, j := len(l.Entries)-1, len(c.Held)-1
+	for ; i >= 0 && l.Entries[i].Seen.After(mark); i-- {
+		e := l.Entries[i]
+		switch {
+		case e.Lost || e.Position.Compare(c.Last.Position) > 0:
+		case j >= 0 && c.Held[j] == e:
+			j--
+		default:
+			w.Fail("S9", "%s lacks %d/%d of %s, seen %v, and its mark is %v", row.Peer, e.Position.Epoch, e.Position.Sequence,
+				l.Ref.URL, e.Seen.Format(time.TimeOnly), mark.Format(time.TimeOnly))
+			return
+		}
+		for j >= 0 && c.Held[j].Position.Compare(e.Position) >= 0 {
+			j--
+		}
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,229 @@
+package check
+
+import (
+	"slices"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/peer"
+	"github.com/feedring/feedring/ring"
+)
+
+// queries is what was seen of questions that are not too old.
+type queries struct {
+	asked  map[stream]*asked
+	finals map[ended]bool
+	begun  map[ended]begun
+	places map[placeKey]wanted
+	told   map[told]bool
+	order  []asking
+}
+
+// stream names a question at the asked peer.
+type stream struct {
+	at     int32
+	life   uint32
+	stream uint64
+}
+
+// asked is a question that waits for its answer.
+type asked struct {
+	in    peer.Ask
+	at    time.Duration
+	known bool // its theme was served, and on every live manager's map, when it was asked
+}
+
+// ended names one attempt at one coordinator.
+type ended struct {
+	at     int32
+	life   uint32
+	id     feedring.QueryID
+	number uint32
+}
+
+// begun is what a coordinator knew of when a question over all groups came.
+type begun struct {
+	themes []feedring.Theme
+}
+
+// told names a FOUND of one attempt for one group.
+type told struct {
+	at        int32
+	life      uint32
+	id        feedring.QueryID
+	number    uint32
+	group     feedring.GroupID
+	direction ring.Direction
+}
+
+type asking struct {
+	at time.Duration
+	id feedring.QueryID
+}
+
+func newQueries() queries {
+	return queries{asked: map[stream]*asked{}, finals: map[ended]bool{}, begun: map[ended]begun{},
+		places: map[placeKey]wanted{}, told: map[told]bool{}}
+}
+
+// Asked is called when a reader's question reaches a peer.
+func (w *Witness) Asked(p int32, in peer.Ask) {
+	a := &asked{in: in, at: w.cfg.Now()}
+	a.known = in.Query.Theme != "" && w.everywhere(in.Query.Theme, in.Query.Provider)
+	w.queries.asked[stream{p, w.of(p).life, in.Stream}] = a
+}
+
+// Open returns how many questions a peer in its present life has not answered
+// by their deadline, and the first of them (L4). What is older than all
+// deadlines is forgotten.
+func (w *Witness) Overdue(p int32, number uint64) bool {
+	_, open := w.queries.asked[stream{p, w.of(p).life, number}]
+	return open
+}
+
+// answered checks S5 and S6 at the asked peer.
+func (w *Witness) answered(p int32, out peer.Answer) {
+	key := stream{p, w.of(p).life, out.Stream}
+	a := w.queries.asked[key]
+	if a == nil {
+		w.Fail("S5", "%s answers stream %d, which was answered or never asked", w.cfg.Name(p), out.Stream)
+		return
+	}
+	delete(w.queries.asked, key)
+	f := &out.Final
+	if f.ID != a.in.ID || f.Attempt != a.in.Attempt {
+		w.Fail("S5", "%s answers attempt %d with the final of %d", w.cfg.Name(p), a.in.Attempt, f.Attempt)
+	}
+	if f.Status == feedring.Unsatisfied {
+		w.unsatisfied(p, a)
+	}
+}
+
+// unsatisfied checks S6: a theme that was served, and on every live manager's
+// map all the time, is not unknown.
+func (w *Witness) unsatisfied(p int32, a *asked) {
+	theme := a.in.Query.Theme
+	if !a.known || w.lost[theme.Group()] >= a.at || !w.everywhere(theme, a.in.Query.Provider) {
+		return
+	}
+	w.Fail("S6", "%s answers that nobody serves %q of %q, which is served and on every map", w.cfg.Name(p), a.in.Query.Provider, theme)
+}
+
+// everywhere reports whether a theme's manager is alive and knows the provider,
+// and every live manager's map shows its group.
+func (w *Witness) everywhere(theme feedring.Theme, provider string) bool {
+	g, served := theme.Group(), false
+	for p := range int32(len(w.peers)) {
+		if !w.cfg.Runs(p) || !w.peers[p].leads() {
+			continue
+		}
+		v := w.cfg.View(p)
+		if !slices.ContainsFunc(v.Ring, func(r feedring.RingGroup) bool { return r.Theme == theme }) {
+			return false
+		}
+		if s := w.peers[p].seat(g); s.role >= feedring.RoleSecondary {
+			m := v.Memberships[theme]
+			if m == nil || !m.Serves(provider) {
+				return false
+			}
+			served = served || s.role == feedring.RoleManager
+		}
+	}
+	return served
+}
+
+// leads reports whether a peer is manager or secondary of any group.
+func (o *observed) leads() bool {
+	return slices.ContainsFunc(o.seats, func(s *seat) bool { return s.role >= feedring.RoleSecondary })
+}
+
+// queryComes notes what a coordinator knows of when a question without a theme
+// comes.
+func (w *Witness) queryComes(p int32, q peer.Query) {
+	key := ended{p, w.of(p).life, q.ID, q.Attempt}
+	if _, again := w.queries.begun[key]; again || q.Theme != "" || q.Provider != "" || !w.cfg.Runs(p) {
+		return
+	}
+	var themes []feedring.Theme
+	for _, r := range w.cfg.View(p).Ring {
+		themes = append(themes, r.Theme)
+	}
+	w.queries.begun[key] = begun{themes}
+}
+
+// final checks S5 and S6 at a coordinator.
+func (w *Witness) final(p int32, f feedring.Final) {
+	key := ended{p, w.of(p).life, f.ID, f.Attempt}
+	if w.queries.finals[key] {
+		w.Fail("S5", "%s sends a second final for attempt %d", w.cfg.Name(p), f.Attempt)
+	}
+	w.queries.finals[key] = true
+	if f.Status < feedring.Answered || f.Status > feedring.Incomplete {
+		w.Fail("S5", "%s sends a final with status %d", w.cfg.Name(p), f.Status)
+	}
+	b, known := w.queries.begun[key]
+	delete(w.queries.begun, key)
+	if !known || f.Status == feedring.Incomplete {
+		return
+	}
+	for _, theme := range b.themes {
+		g := theme.Group()
+		granted := slices.ContainsFunc(f.Grants, func(g feedring.Grant) bool { return g.Theme == theme })
+		if !granted && w.lost[g] < w.cfg.Now()-time.Minute && w.everywhere(theme, "") {
+			w.Fail("S6", "%s answers for all groups, and left %s out", w.cfg.Name(p), theme)
+		}
+	}
+}
+
+// ringMessage checks S7, and notes what is told to be lost.
+func (w *Witness) ringMessage(p int32, m ring.Message) {
+	switch m := m.(type) {
+	case ring.Rows:
+		for _, l := range m.Lost {
+			w.lost[l.Group] = w.cfg.Now()
+		}
+		for i := range m.Rows {
+			if m.Rows[i].Gone {
+				w.lost[m.Rows[i].Group] = w.cfg.Now()
+			}
+		}
+	case ring.Search:
+		w.search(p, m)
+	case ring.FoundGroup:
+		key := told{p, w.of(p).life, m.ID, m.Attempt, m.Group, m.Direction}
+		if w.queries.told[key] && m.Direction != ring.Direct {
+			w.Fail("S7", "%s finds its group a second time for attempt %d", w.cfg.Name(p), m.Attempt)
+		}
+		w.queries.told[key] = true
+	}
+}
+
+func (w *Witness) search(p int32, s ring.Search) {
+	name := w.cfg.Name(p)
+	switch {
+	case s.Hop > s.HopLimit, s.HopLimit > 2*maxGroups+8, len(s.Visited) > s.Hop, len(s.Serving) > len(s.Visited):
+		w.Fail("S7", "%s sends a search of hop %d of %d, visited %d, serving %d", name, s.Hop, s.HopLimit, len(s.Visited), len(s.Serving))
+	case slices.Contains(s.Visited, s.Group):
+		w.Fail("S7", "%s sends a search to a group that it visited", name)
+	case s.Direction == ring.Successor && !within(s.Origin, s.Group, s.End, true), s.Direction == ring.Predecessor && !within(s.End, s.Group, s.Origin, false):
+		w.Fail("S7", "%s sends a search out of its arc", name)
+	case s.Coordinator == name && w.queries.finals[ended{p, w.of(p).life, s.ID, s.Attempt &^ 1}]:
+		w.Fail("S5", "%s searches on after its final for attempt %d", name, s.Attempt)
+	}
+}
+
+// maxGroups is of any world.
+const maxGroups = 10_000
+
+// within reports whether g lies on the way from one group to another, neither
+// counted unless last.
+func within(from, g, to feedring.GroupID, last bool) bool {
+	if g == to {
+		return last
+	}
+	after, before := g.Compare(from) > 0, g.Compare(to) < 0
+	if from.Compare(to) < 0 {
+		return after && before
+	}
+	return after || before
+}

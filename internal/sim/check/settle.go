@@ -1,0 +1,72 @@
+package check
+
+import (
+	"github.com/feedring/feedring"
+)
+
+// Leader returns the one manager that all running members of a group follow.
+// why says what is not so; empty: all is well.
+func (w *Witness) Leader(theme feedring.Theme, members []int32) (lead int32, why string) {
+	lead = -1
+	for _, p := range members {
+		v := w.cfg.View(p).Memberships[theme]
+		if v == nil || v.Manager == "" {
+			return -1, string(w.cfg.Name(p)) + " follows nobody"
+		}
+		m := w.cfg.Index(v.Manager)
+		if lead < 0 {
+			lead = m
+		}
+		if m != lead || (v.Role == feedring.RoleManager) != (p == lead) {
+			return -1, string(w.cfg.Name(p)) + " (" + v.Role.String() + ") follows " + string(v.Manager) + ", another " + string(w.cfg.Name(lead))
+		}
+	}
+	if lead < 0 || !w.cfg.Runs(lead) {
+		return -1, "nobody is there"
+	}
+	return lead, ""
+}
+
+// Secondary returns the secondary that the manager names, or -1.
+func (w *Witness) Secondary(theme feedring.Theme, lead int32) int32 {
+	v := w.cfg.View(lead).Memberships[theme]
+	if v == nil || v.Secondary == "" {
+		return -1
+	}
+	return w.cfg.Index(v.Secondary)
+}
+
+// Level checks L2: all members hold as much as the publisher.
+func (w *Witness) Level(theme feedring.Theme, members []int32) (why string) {
+	for _, l := range w.cfg.Logs() {
+		if l.Theme != theme {
+			continue
+		}
+		owner := w.cfg.Index(l.Ref.Publisher)
+		if !w.cfg.Runs(owner) {
+			continue
+		}
+		head := w.cfg.Disk(owner).Head(l)
+		for _, p := range members {
+			if has := w.cfg.Disk(p).Head(l); has.Position.Compare(head.Position) < 0 {
+				return string(w.cfg.Name(p)) + " is behind in " + l.Ref.URL
+			}
+		}
+	}
+	return ""
+}
+
+// Round checks L6 at one peer: its map shows each group with its manager, and
+// no other.
+func (w *Witness) Round(p int32, managers map[feedring.Theme]int32) (why string) {
+	v := w.cfg.View(p)
+	if len(v.Ring) != len(managers) {
+		return "it shows another number of groups"
+	}
+	for _, r := range v.Ring {
+		if m, ok := managers[r.Theme]; !ok || w.cfg.Name(m) != r.Manager {
+			return "it shows " + string(r.Manager) + " as manager of " + string(r.Theme)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,195 @@
+package check
+
+import (
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/peer"
+)
+
+// claim names a term of a group.
+type claim struct {
+	group  feedring.GroupID
+	number uint64
+	by     int32
+}
+
+// made is a claim that its claimant made, in one of its lives.
+type made struct {
+	life   uint32
+	served bool
+}
+
+func (w *Witness) claimOf(s *seat, t feedring.Term) claim {
+	return claim{s.group, t.Number, w.cfg.Index(t.Claimant)}
+}
+
+// beforeMessage notes what a message carries that may change terms, and what
+// ends a manager's time in good order.
+func (w *Witness) beforeMessage(p int32, o *observed, m group.Message) {
+	switch m := m.(type) {
+	case group.Beacon:
+		o.carry = &m.Claim
+	case group.Refresh:
+		o.carry = &m.Claim
+	case group.Confirmation:
+		o.carry = &m.Claim
+	case group.Admitted:
+		o.carry = &m.Claim
+	case group.Stale:
+		o.carry = &m.Claim
+	case group.Objection:
+		o.carry = m.Claim
+	case group.HandOver:
+		o.seat(m.Group).yielded = w.cfg.Now()
+	case group.Leave, group.Rows:
+		o.seat(m.Of().Group).yielded = max(o.seat(m.Of().Group).yielded, w.leaves(m))
+	case group.Join:
+		if s := o.seat(m.Group); m.Row.Peer == s.term.Claimant {
+			s.yielded = w.cfg.Now()
+		}
+	case group.Place:
+		w.placeComes(p, m)
+	}
+}
+
+// leaves is now where a message says that somebody left, else 0.
+func (w *Witness) leaves(m group.Message) time.Duration {
+	switch m := m.(type) {
+	case group.Leave:
+		return w.cfg.Now()
+	case group.Rows:
+		for i := range m.Rows {
+			if m.Rows[i].Left {
+				return w.cfg.Now()
+			}
+		}
+	}
+	return 0
+}
+
+// persists checks S1, and that only a claim, or an acknowledgement of its own,
+// changes what a peer accepts.
+func (w *Witness) persists(p int32, o *observed, out group.Persist) {
+	s := o.seat(out.Group)
+	was, is := s.written, out.State
+	switch {
+	case is.Term.Compare(was.Term) < 0:
+		w.Fail("S1", "%s accepts %v after %v", w.cfg.Name(p), is.Term, was.Term)
+	case is.Highest < was.Highest, is.Incarnation < was.Incarnation:
+		w.Fail("S1", "%s remembers number %d and incarnation %d after %d and %d", w.cfg.Name(p), is.Highest, is.Incarnation, was.Highest, was.Incarnation)
+	case is.Term.Number > is.Highest:
+		w.Fail("S1", "%s accepts %v and remembers %d as its highest number", w.cfg.Name(p), is.Term, is.Highest)
+	}
+	if is.Term != was.Term {
+		w.adopts(p, o, s, is.Term)
+	}
+	s.written, s.token = is, out.Token
+}
+
+func (w *Witness) adopts(p int32, o *observed, s *seat, t feedring.Term) {
+	name := w.cfg.Name(p)
+	if t.Claimant == name {
+		in, _ := o.input.(peer.Receive)
+		if a, ok := in.Message.(group.BeaconAnswer); !ok || a.Header.Term != t {
+			w.Fail("S2", "%s accepts its own claim %v, which nobody acknowledged", name, t)
+		}
+		return
+	}
+	if o.carry == nil || o.carry.Term != t {
+		w.Fail("S2", "%s accepts %v without a claim of its claimant", name, t)
+		return
+	}
+	w.claimed(p, s, *o.carry)
+}
+
+// claimed checks that a claim that a peer tells was made by its claimant, and
+// is on its disk (S2).
+func (w *Witness) claimed(p int32, s *seat, c group.Claim) {
+	if c.Term == s.sure {
+		return
+	}
+	key := w.claimOf(s, c.Term)
+	if c.Term.Claimant == w.cfg.Name(p) {
+		if c.Term.Number > max(s.accepted.Highest, s.accepted.Term.Number) {
+			w.Fail("S2", "%s claims %d, which is not on its disk", c.Term.Claimant, c.Term.Number)
+		}
+		if _, known := w.claims[key]; !known {
+			w.claims[key] = made{life: w.of(p).life}
+		}
+	} else if _, known := w.claims[key]; !known && !(key.by >= 0 && w.of(key.by).empty) {
+		w.Fail("S2", "%s tells a claim %v that %s never made", w.cfg.Name(p), c.Term, c.Term.Claimant)
+	}
+	s.sure = c.Term
+}
+
+// header checks S4: nobody speaks under a term below the one that it accepted.
+func (w *Witness) header(p int32, s *seat, h group.Header, m group.Message) {
+	switch m := m.(type) {
+	case group.Join:
+		if m.Row.Peer != w.cfg.Name(p) {
+			return // passed on as it came
+		}
+	case group.Replace:
+		if m.Secondary != w.cfg.Name(p) {
+			return
+		}
+	}
+	if h.Term.Compare(s.accepted.Term) < 0 && !h.Term.IsZero() {
+		w.Fail("S4", "%s sends %s under %v and accepted %v", w.cfg.Name(p), m.Verb(), h.Term, s.accepted.Term)
+	}
+	if h.Term != s.term && h.Term != s.accepted.Term {
+		s.follows(w, h.Term)
+	}
+}
+
+// follows notes that a peer follows another term.
+func (s *seat) follows(w *Witness, t feedring.Term) {
+	s.term, s.since, s.intent = t, w.cfg.Now(), 0
+}
+
+// obeys checks that a peer does not answer a manager of a lower term than it
+// accepted (S4).
+func (w *Witness) obeys(p int32, o *observed, s *seat, h group.Header) {
+	if o.carry != nil && o.carry.Term.Compare(s.accepted.Term) < 0 {
+		w.Fail("S4", "%s obeys %v and accepted %v", w.cfg.Name(p), o.carry.Term, s.accepted.Term)
+	}
+	if o.carry != nil && h.Term == o.carry.Term && h.Term != s.term {
+		s.follows(w, h.Term)
+	}
+}
+
+// assigned checks that no place is kept on the word of a lower term (S4).
+func (w *Witness) assigned(p int32, o *observed, s *seat, m group.Assigned) {
+	in, _ := o.input.(peer.Receive)
+	if a, ok := in.Message.(group.Assign); ok && m.OK && a.Header.Term.Compare(s.accepted.Term) < 0 {
+		w.Fail("S4", "%s keeps a place for %v and accepted %v", w.cfg.Name(p), a.Header.Term, s.accepted.Term)
+	}
+}
+
+// role checks S2 and S3 where a peer begins to manage.
+func (w *Witness) role(p int32, o *observed, out group.RoleChanged) {
+	s := o.seat(out.Theme.Group())
+	s.theme = out.Theme
+	name := w.cfg.Name(p)
+	if out.Role == feedring.RoleManager {
+		key := w.claimOf(s, out.Term)
+		was, known := w.claims[key]
+		switch {
+		case out.Term.Claimant != name:
+			w.Fail("S2", "%s manages under %v", name, out.Term)
+		case known && was.served && was.life != o.life:
+			w.Fail("S2", "%s manages under %v in life %d and did so in life %d", name, out.Term, o.life, was.life)
+		case out.Term.Number > s.accepted.Highest:
+			w.Fail("S2", "%s manages under %v, which is not on its disk", name, out.Term)
+		}
+		w.claims[key] = made{life: o.life, served: true}
+		w.deposes(p, s)
+	}
+	if out.Term != s.term {
+		s.follows(w, out.Term)
+	}
+	s.role = out.Role
+	s.intent = 0
+}

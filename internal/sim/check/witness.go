@@ -1,0 +1,279 @@
+package check
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/peer"
+	"github.com/feedring/feedring/internal/sim/disk"
+	"github.com/feedring/feedring/ring"
+)
+
+// Sight is what a witness may know of the world. Peers are numbered.
+type Sight interface {
+	Now() time.Duration
+	Peers() int
+	Name(p int32) feedring.PeerID
+	Index(id feedring.PeerID) int32 // -1: no peer
+	Clock(p int32) time.Time        // what its own clock shows
+	Runs(p int32) bool
+	// Steady reports whether a peer ran all the time since, at its usual pace.
+	Steady(p int32, since time.Duration) bool
+	// Sound reports whether the link lost and delayed nothing since.
+	Sound(from, to int32, since time.Duration) bool
+	Disk(p int32) *disk.Disk
+	Log(ref feedring.FeedRef) *disk.Log
+	Logs() []*disk.Log
+	View(p int32) *peer.View // costs as much as hundreds of checks
+	Machine(p int32) *peer.Machine
+}
+
+// Config is what a witness is told once.
+type Config struct {
+	Sight
+	Refresh   time.Duration
+	Freshness time.Duration
+}
+
+// Violation is an invariant that did not hold.
+type Violation struct {
+	Invariant string
+	At        time.Duration
+	Text      string
+}
+
+func (v *Violation) Error() string {
+	return fmt.Sprintf("%s at %.3f s: %s", v.Invariant, v.At.Seconds(), v.Text)
+}
+
+// Witness watches a network. It keeps the first violation.
+type Witness struct {
+	cfg       Config
+	violation *Violation
+	peers     []observed
+	claims    map[claim]made
+	queries   queries
+	lost      map[feedring.GroupID]time.Duration // when it was last told that the ring lost a group
+}
+
+// observed is what was seen of one peer.
+type observed struct {
+	life  uint32
+	input peer.Input // of the step under way
+	from  int32      // who sent it; -1: nobody
+	carry *group.Claim
+	seats []*seat
+	empty bool // its store was lost, and no row of it has been heard of since
+	rows  map[rowKey]print
+}
+
+// seat is one peer's membership of one group, as seen from outside.
+type seat struct {
+	group    feedring.GroupID
+	theme    feedring.Theme
+	written  group.State // the last Persist
+	token    uint64
+	accepted group.State // of the last Persisted
+	role     feedring.Role
+	term     feedring.Term // followed
+	since    time.Duration // … since then
+	intent   time.Duration // when it sent its last intention; 0: not under this term
+	yielded  time.Duration // when its manager last gave the role up: left, handed over, started again
+	row      *group.Row    // its own, as last told
+	checked  *feedring.Head
+	sure     feedring.Term // of a claim that was found good
+}
+
+// New returns a witness of a world that is empty.
+func New(cfg Config) *Witness {
+	return &Witness{cfg: cfg, claims: map[claim]made{}, queries: newQueries(), lost: map[feedring.GroupID]time.Duration{}}
+}
+
+// Violation returns what was found; nil: nothing.
+func (w *Witness) Violation() *Violation { return w.violation }
+
+// Fail notes a violation, unless there is one already.
+func (w *Witness) Fail(invariant, format string, args ...any) {
+	if w.violation == nil {
+		w.violation = &Violation{Invariant: invariant, At: w.cfg.Now(), Text: fmt.Sprintf(format, args...)}
+	}
+}
+
+func (w *Witness) of(p int32) *observed {
+	for int(p) >= len(w.peers) {
+		w.peers = append(w.peers, observed{rows: map[rowKey]print{}})
+	}
+	return &w.peers[p]
+}
+
+func (o *observed) seat(g feedring.GroupID) *seat {
+	for _, s := range o.seats {
+		if s.group == g {
+			return s
+		}
+	}
+	s := &seat{group: g}
+	o.seats = append(o.seats, s)
+	return s
+}
+
+// Started begins a life of a peer, with what is on its disk.
+func (w *Witness) Started(p int32, states map[feedring.Theme]group.State) {
+	o := w.of(p)
+	o.life++
+	for _, s := range o.seats {
+		*s = seat{group: s.group}
+	}
+	for theme, st := range states {
+		s := o.seat(theme.Group())
+		s.theme, s.written, s.accepted = theme, st, st
+	}
+}
+
+// Stopped ends a life.
+func (w *Witness) Stopped(p int32) {
+	for _, s := range w.of(p).seats {
+		s.role, s.term = feedring.RoleNone, feedring.Term{}
+	}
+}
+
+// Lost tells that a peer's store is gone: it may not know what it promised.
+func (w *Witness) Lost(p int32) {
+	o := w.of(p)
+	o.empty = true
+	for _, s := range o.seats {
+		*s = seat{group: s.group}
+	}
+	for c := range w.claims {
+		if c.by == p {
+			delete(w.claims, c)
+		}
+	}
+	clear(o.rows)
+}
+
+// Before is called with an input that a machine is about to be given.
+func (w *Witness) Before(p int32, in peer.Input) {
+	o := w.of(p)
+	o.input, o.from, o.carry = in, -1, nil
+	switch in := in.(type) {
+	case peer.Receive:
+		o.from = w.cfg.Index(in.From)
+		switch m := in.Message.(type) {
+		case ring.Message:
+		case group.Message:
+			w.beforeMessage(p, o, m)
+		case peer.Query:
+			w.queryComes(p, m)
+		}
+	case peer.In:
+		w.beforeInput(p, o, in)
+	}
+}
+
+func (w *Witness) beforeInput(p int32, o *observed, in peer.In) {
+	switch x := in.Input.(type) {
+	case group.Persisted:
+		if s := o.seat(in.Group); x.Token == s.token {
+			s.accepted = s.written
+		}
+	case group.Fetched:
+		w.grown(p, o, in.Group, x)
+	}
+}
+
+// After is called when the outputs of a step are done.
+func (w *Witness) After(p int32) { w.of(p).input = nil }
+
+// Did is called with each output before it is done.
+func (w *Witness) Did(p int32, out peer.Output) {
+	o := w.of(p)
+	switch out := out.(type) {
+	case peer.Send:
+		w.sent(p, o, out)
+	case peer.Answer:
+		w.answered(p, out)
+	case group.Persist:
+		w.persists(p, o, out)
+	case group.RoleChanged:
+		w.role(p, o, out)
+	case group.Append:
+		w.appends(p, out)
+	case group.Prune:
+		w.prunes(p, out)
+	}
+}
+
+// sent looks at a message that leaves.
+func (w *Witness) sent(p int32, o *observed, out peer.Send) {
+	if out.To == w.cfg.Name(p) {
+		w.Fail("driver", "%s sends %s to itself over the network", out.To, out.Message.Verb())
+	}
+	switch m := out.Message.(type) {
+	case ring.Message:
+		w.ringMessage(p, m)
+	case group.Message:
+		w.groupMessage(p, o, out.To, m)
+	case peer.Final:
+		w.final(p, m.Final)
+	}
+}
+
+// groupMessage looks at what a peer tells another of its group.
+func (w *Witness) groupMessage(p int32, o *observed, to feedring.PeerID, m group.Message) {
+	h := m.Of()
+	s := o.seat(h.Group)
+	w.header(p, s, h, m)
+	switch m := m.(type) {
+	case group.Beacon:
+		w.claimed(p, s, m.Claim)
+		w.heads(p, s, m.Heads)
+	case group.BeaconAnswer:
+		w.obeys(p, o, s, m.Header)
+		w.heads(p, s, m.Heads)
+	case group.Refresh:
+		w.claimed(p, s, m.Claim)
+		w.rowsTold(p, m.Rows)
+	case group.Refreshed:
+		w.obeys(p, o, s, m.Header)
+	case group.Confirmation:
+		w.claimed(p, s, m.Claim)
+	case group.Stale:
+		w.claimed(p, s, m.Claim)
+	case group.Admitted:
+		w.claimed(p, s, m.Claim)
+		w.rowsTold(p, m.Rows)
+		w.heads(p, s, m.Heads)
+	case group.Join:
+		w.rowTold(p, &m.Row)
+	case group.Leave:
+		w.rowTold(p, &m.Row)
+	case group.Rows:
+		w.rowsTold(p, m.Rows)
+	case group.Heads:
+		w.heads(p, s, m.Heads)
+	default:
+		w.rarer(p, o, s, to, m)
+	}
+}
+
+func (w *Witness) rarer(p int32, o *observed, s *seat, to feedring.PeerID, m group.Message) {
+	switch m := m.(type) {
+	case group.Notify:
+		w.head(p, m.Head)
+	case group.Intention:
+		if s.intent == 0 {
+			s.intent = w.cfg.Now()
+		}
+	case group.Objection:
+		if m.Claim != nil {
+			w.claimed(p, s, *m.Claim)
+		}
+	case group.Assigned:
+		w.assigned(p, o, s, m)
+	case group.Placed:
+		w.placed(p, o, s, m)
+	}
+}

@@ -1,0 +1,145 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/peer"
+	"github.com/feedring/feedring/internal/sim/disk"
+)
+
+// origin is a site with one feed, which posts entries.
+type origin struct {
+	url      string
+	provider feedring.Provider
+	theme    feedring.Theme
+	names    feedring.PeerID // the peer that the site vouches for; empty: none
+	posted   []*posted
+	feeds    []*feed
+	every    time.Duration // between entries, on average
+}
+
+type posted struct {
+	id        int
+	published time.Time
+}
+
+// feed is an origin as one node publishes it.
+type feed struct {
+	node   *node
+	origin *origin
+	log    *disk.Log
+	known  int // entries that were published and noted
+	busy   bool
+}
+
+const window = 20 // entries that an origin shows
+
+// Publish has a node publish a feed of a theme, from a site of its own unless
+// another publishes that address already.
+func (w *World) publish(n *node, theme feedring.Theme, name string, every time.Duration) *feed {
+	provider := feedring.Provider(name + ".example")
+	url := "https://" + string(provider) + "/rss"
+	var o *origin
+	if i := slices.IndexFunc(w.origins, func(o *origin) bool { return o.url == url && o.theme == theme }); i >= 0 {
+		o = w.origins[i]
+	} else {
+		o = &origin{url: url, provider: provider, theme: theme, every: every}
+		w.origins = append(w.origins, o)
+		w.postLater(o)
+	}
+	l := &disk.Log{Ref: feedring.FeedRef{URL: url, Publisher: n.id}, Index: len(w.logs), Theme: theme, Provider: provider}
+	f := &feed{node: n, origin: o, log: l}
+	o.feeds = append(o.feeds, f)
+	w.logs, w.feeds = append(w.logs, l), append(w.feeds, f)
+	w.byRef[l.Ref] = l
+	if !slices.Contains(w.themes, theme) {
+		w.themes = append(w.themes, theme)
+	}
+	return f
+}
+
+// offerOf is what a node publishes by the world's feeds.
+func (w *World) offerOf(n *node) peer.Offer {
+	o := peer.Offer{Addrs: []string{fmt.Sprintf("/ip4/10.0.%d.%d/udp/7377/quic-v1", n.index/250, n.index%250+1)},
+		Feeds: map[feedring.Theme][]feedring.Feed{}}
+	for _, f := range w.feeds {
+		if f.node == n {
+			o.Feeds[f.origin.theme] = append(o.Feeds[f.origin.theme],
+				feedring.Feed{URL: f.origin.url, Title: string(f.origin.provider), Provider: f.origin.provider})
+		}
+	}
+	return o
+}
+
+func (w *World) postLater(o *origin) {
+	wait := time.Duration(w.random.ExpFloat64() * float64(o.every))
+	w.after(max(wait, time.Millisecond), func() {
+		if w.quiet {
+			return
+		}
+		w.post(o)
+		w.postLater(o)
+	})
+}
+
+// post makes entries, some of them with an old or a future date, and has every
+// publisher find them when it looks.
+func (w *World) post(o *origin) {
+	for range 1 + w.random.IntN(2) {
+		p := &posted{id: w.ids, published: began.Add(w.now)}
+		w.ids++
+		switch w.random.IntN(10) {
+		case 0:
+			p.published = p.published.Add(-w.between(0, 2*time.Hour))
+		case 1:
+			p.published = p.published.Add(time.Hour)
+		}
+		o.posted = append(o.posted, p)
+	}
+	for _, f := range o.feeds {
+		w.after(w.between(100*time.Millisecond, 5*time.Second), func() { w.look(f) })
+	}
+}
+
+// look has a node look at its origin, and publish what is new there.
+func (w *World) look(f *feed) {
+	n, o := f.node, f.origin
+	if f.busy || !n.runs() || f.known >= len(o.posted) {
+		return
+	}
+	f.known = max(f.known, len(o.posted)-window)
+	b := &batch{id: n.nextID(), feed: f, entries: o.posted[f.known:]}
+	n.batches = append(n.batches, b)
+	f.busy = true
+	w.step(n, peer.In{Group: o.theme.Group(), Input: group.Publish{Batch: b.id, URL: o.url, Entries: len(b.entries)}})
+	life := n.life
+	w.after(20*time.Second, func() {
+		if i := slices.Index(n.batches, b); n.life == life && i >= 0 { // it was given no positions
+			n.batches = slices.Delete(n.batches, i, i+1)
+			f.busy = false
+			w.look(f)
+		}
+	})
+}
+
+// acked notes what was published.
+func (f *feed) acked(entries []*posted) {
+	last := entries[len(entries)-1]
+	f.known = max(f.known, slices.Index(f.origin.posted, last)+1)
+}
+
+// lookAtOrigins looks at all of a node's feeds, as it does when it starts. The
+// note of what was published may not have been written.
+func (w *World) lookAtOrigins(n *node) {
+	for _, f := range w.feeds {
+		if f.node == n {
+			f.busy = false
+			f.known = max(0, f.known-w.random.IntN(3))
+			w.after(w.between(100*time.Millisecond, 3*time.Second), func() { w.look(f) })
+		}
+	}
+}

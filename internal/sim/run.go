@@ -1,0 +1,33 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/feedring/feedring/internal/sim/check"
+)
+
+// Outcome is what became of one seed.
+type Outcome struct {
+	Seed      uint64
+	Violation *check.Violation // nil: every invariant held
+	Virtual   time.Duration
+	Steps     uint64
+	Faults    int
+	Hash      uint64
+}
+
+// Faults plays one seed: ten minutes of faults, then quiet, in which what was
+// promised must come true. trace is given one line for each thing that
+// happens; nil: nobody reads. It uses no other goroutine.
+func Faults(seed uint64, trace func(line string)) Outcome {
+	s := newScenario(seed, trace)
+	s.Run(troubled)
+	if s.Violation() == nil {
+		s.heal()
+		s.settle()
+	}
+	if v := s.Violation(); v != nil {
+		s.tracef("*** %v", v)
+	}
+	return Outcome{Seed: seed, Violation: s.Violation(), Virtual: s.now, Steps: s.steps, Faults: s.count, Hash: s.hash}
+}

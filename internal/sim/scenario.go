@@ -1,0 +1,170 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/peer"
+)
+
+// What a seed of the faults is.
+const (
+	groups     = 5
+	each       = 5 // peers of a group
+	troubled   = 10 * time.Minute
+	warm       = 25 * time.Second // before the first fault
+	followers  = 10
+	faultEvery = 22 * time.Second // on average: more than 20 in a run
+	askEvery   = 6 * time.Second
+)
+
+// scenario is a world in which things go wrong for ten minutes.
+type scenario struct {
+	*World
+	nodes   []*node
+	readers []*reader
+	mends   []func()
+	healed  bool
+	count   int // of faults
+}
+
+// newScenario makes the world of a seed: how it is differs from seed to seed.
+func newScenario(seed uint64, trace func(string)) *scenario {
+	cfg := Config{Seed: seed, Trace: trace, Peer: peer.Config{Refresh: 10 * time.Second, Attempts: 3, Freshness: 24 * time.Hour},
+		Weather: Weather{Delay: time.Millisecond << (seed % 6), Jitter: time.Millisecond << (seed % 5)}}
+	if seed%3 == 0 {
+		cfg.Peer.Freshness = time.Duration(2+seed%4) * time.Minute
+	}
+	if seed%2 == 1 {
+		cfg.Peer.Routing = peer.RingOnly
+	}
+	s := &scenario{World: New(cfg)}
+	s.people()
+	return s
+}
+
+// people makes the nodes, what they publish, and the readers.
+func (s *scenario) people() {
+	for i := range groups * each {
+		c := clock{skew: s.between(-2*time.Second, 2*time.Second), drift: time.Duration(s.random.IntN(400) - 200)}
+		var through []int32
+		if i > 0 {
+			through = append(through, 0, int32(s.random.IntN(i)))
+		}
+		n := s.addNode(c, through...)
+		s.nodes = append(s.nodes, n)
+		theme := feedring.Theme(fmt.Sprintf("theme%d", i%groups))
+		s.publish(n, theme, fmt.Sprintf("site%d", i), s.between(15*time.Second, 2*time.Minute))
+		if s.often(8) { // a mirror of what another publishes
+			s.publish(n, theme, fmt.Sprintf("site%d", i%groups), time.Minute)
+		}
+		if s.often(8) { // a member of another group as well
+			s.publish(n, feedring.Theme(fmt.Sprintf("theme%d", (i+1)%groups)), fmt.Sprintf("second%d", i), time.Minute)
+		}
+	}
+	for _, o := range s.origins {
+		if !s.often(4) {
+			o.names = o.feeds[0].node.id
+		}
+	}
+	for _, n := range s.nodes {
+		s.after(s.between(0, 5*time.Second), func() { s.begin(n) })
+	}
+	for range followers {
+		s.after(s.between(10*time.Second, 4*time.Minute), s.newFollower)
+	}
+	s.after(warm, s.nextFault)
+	s.after(warm/2, s.nextQuery)
+}
+
+func (s *scenario) anyBook() []int32 {
+	book := []int32{s.anyNode().index}
+	for len(book) < 3 {
+		book = append(book, s.anyNode().index)
+	}
+	return book
+}
+
+func (s *scenario) newFollower() {
+	provider := ""
+	if s.often(4) {
+		provider = fmt.Sprintf("site%d", s.random.IntN(len(s.nodes)))
+	}
+	theme := s.anyTheme()
+	if provider != "" {
+		theme = feedring.Theme(fmt.Sprintf("theme%d", s.random.IntN(len(s.nodes))%groups))
+	}
+	r := s.newReader(s.addClient(s.anyBook()), theme, provider, time.Time{}, true)
+	s.readers = append(s.readers, r)
+	s.tracef("%s follows %s %q", r.client.id, theme, provider)
+	s.World.ask(r, r.since, 10*time.Second)
+}
+
+func (s *scenario) nextQuery() {
+	if s.quiet {
+		return
+	}
+	s.after(s.between(0, 2*askEvery), s.nextQuery)
+	c := s.readers0()
+	if c == nil {
+		return
+	}
+	theme, provider, since := s.anyTheme(), "", time.Time{}
+	switch s.random.IntN(8) {
+	case 0:
+		theme = ""
+	case 1:
+		provider = fmt.Sprintf("site%d", s.random.IntN(len(s.nodes)))
+	case 2:
+		theme = "nobody"
+	case 3:
+		since = began.Add(s.now - s.between(0, s.now))
+	case 4:
+		since = began.Add(s.now - s.cfg.Peer.Freshness*time.Duration(s.random.IntN(20))/10)
+	}
+	r := s.newReader(c, theme, provider, since, false)
+	s.World.ask(r, since, 10*time.Second)
+}
+
+// readers0 is a client for a query: one for all queries would be one key.
+func (s *scenario) readers0() *client {
+	if len(s.readers) == 0 {
+		return nil
+	}
+	c := s.readers[s.random.IntN(len(s.readers))].client
+	if !c.here {
+		return nil
+	}
+	return c
+}
+
+// nextFault begins a fault, and plans the next.
+func (s *scenario) nextFault() {
+	if s.healed {
+		return
+	}
+	s.after(s.between(faultEvery/8, 2*faultEvery-faultEvery/8), s.nextFault)
+	total := 0
+	for i := range faults {
+		total += faults[i].weight
+	}
+	pick := s.random.IntN(total)
+	for i := range faults {
+		if pick -= faults[i].weight; pick < 0 {
+			s.count++
+			s.tracef("--- fault %d: %s", s.count, faults[i].name)
+			faults[i].begin(s)
+			return
+		}
+	}
+}
+
+// heal ends all faults.
+func (s *scenario) heal() {
+	s.healed = true
+	s.tracef("--- faults stop")
+	for i := 0; i < len(s.mends); i++ {
+		s.mends[i]()
+	}
+}

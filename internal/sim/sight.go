@@ -1,0 +1,68 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/peer"
+	"github.com/feedring/feedring/internal/sim/disk"
+)
+
+// sight is what the witness may know of a world.
+type sight struct{ w *World }
+
+func (s sight) Now() time.Duration                 { return s.w.now }
+func (s sight) Peers() int                         { return len(s.w.nodes) }
+func (s sight) Index(id feedring.PeerID) int32     { return s.w.indexOf(id) }
+func (s sight) Clock(p int32) time.Time            { return s.w.nodes[p].clock.at(s.w.now) }
+func (s sight) Disk(p int32) *disk.Disk            { return s.w.nodes[p].disk }
+func (s sight) Log(ref feedring.FeedRef) *disk.Log { return s.w.byRef[ref] }
+func (s sight) Logs() []*disk.Log                  { return s.w.logs }
+func (s sight) View(p int32) *peer.View            { return s.w.nodes[p].machine.View() }
+func (s sight) Machine(p int32) *peer.Machine      { return s.w.nodes[p].machine }
+
+func (s sight) Name(p int32) feedring.PeerID {
+	if p < 0 || s.w.nodes[p] == nil {
+		return ""
+	}
+	return s.w.nodes[p].id
+}
+
+func (s sight) Runs(p int32) bool { return s.w.nodes[p] != nil && s.w.nodes[p].runs() }
+
+func (s sight) Steady(p int32, since time.Duration) bool {
+	n := s.w.nodes[p]
+	return n != nil && n.runs() && n.lag.every == 0 && n.troubled < since
+}
+
+func (s sight) Sound(from, to int32, since time.Duration) bool {
+	return s.w.network.sound(from, to, since)
+}
+
+// indexOf returns the number of an end; -1: there is none of that name.
+func (w *World) indexOf(id feedring.PeerID) int32 {
+	if len(id) < 2 {
+		return -1
+	}
+	n := int32(0)
+	for i := 1; i < len(id); i++ {
+		d := id[i] - '0'
+		if d > 9 {
+			return -1
+		}
+		n = n*10 + int32(d)
+	}
+	if int(n) >= len(w.nodes) || n < 0 {
+		return -1
+	}
+	return n
+}
+
+func (w *World) themeOf(g feedring.GroupID) feedring.Theme {
+	for _, t := range w.themes {
+		if t.Group() == g {
+			return t
+		}
+	}
+	return ""
+}
