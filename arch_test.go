@@ -67,6 +67,9 @@ var arrows = map[string][]string{
 	"internal/sim/check":       {".", "group", "ring", "internal/peer", "internal/sim/disk"},
 	"internal/sim":             {".", "group", "ring", "internal/peer", "internal/match", "internal/sim/disk", "internal/sim/check"},
 	"cmd/feedring-sim":         {"internal/sim", "internal/sim/"},
+
+	"internal/sim/experiment":       {".", "group", "ring", "internal/peer", "internal/sim/experiment/stage"},
+	"internal/sim/experiment/stage": {".", "group", "internal/peer"},
 }
 
 // TestArrows holds the imports of every room against the rules above.

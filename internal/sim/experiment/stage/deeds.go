@@ -1,0 +1,126 @@
+package stage
+
+import (
+	"slices"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/peer"
+)
+
+// do carries out one output of a machine, as a node does.
+func (h *Host) do(out peer.Output) {
+	s := h.stage
+	switch o := out.(type) {
+	case peer.Send:
+		h.send(o)
+	case peer.Answer:
+		if answer := s.answers[o.Stream]; answer != nil {
+			delete(s.answers, o.Stream)
+			s.After(s.cfg.Delay, func() { answer(o.Final) })
+		}
+	case peer.Lookup:
+		h.lookup(o.Theme)
+	case group.Persist:
+		h.state.Groups[s.themes[o.Group]] = o.State
+		h.tell(o.Group, group.Persisted{Token: o.Token})
+	case group.Append:
+		h.append(o)
+	case group.Fetch:
+		h.fetch(o)
+	case group.Check:
+		h.tell(o.Group, group.Checked{Feed: o.Feed})
+	case group.RoleChanged:
+		h.roleChanged(o)
+	case group.Admit:
+		s.decided(o.Stream, true)
+	case group.Refuse:
+		s.decided(o.Stream, false)
+	}
+}
+
+// tell reports something of a group after a write to disk.
+func (h *Host) tell(g feedring.GroupID, in group.Input) {
+	h.report(h.stage.cfg.Sync, peer.In{Group: g, Input: in})
+}
+
+func (h *Host) send(o peer.Send) {
+	h.Sent[o.Message.Verb()]++
+	if to := h.stage.byID[o.To]; to != nil && to.Up {
+		h.stage.queue.put(&event{at: h.stage.now + h.stage.cfg.Delay, host: to, life: to.life, from: h, message: o.Message})
+	}
+}
+
+const maxFound = 32 // peers that the address book names
+
+func (h *Host) lookup(theme feedring.Theme) {
+	found := peer.Members{Theme: theme}
+	for _, other := range h.stage.book[theme] {
+		if other != h && other.Up && len(found.Peers) < maxFound {
+			found.Peers = append(found.Peers, other.ID)
+		}
+	}
+	h.report(4*h.stage.cfg.Delay, found)
+}
+
+func (h *Host) roleChanged(o group.RoleChanged) {
+	s := h.stage
+	if o.Role != feedring.RoleNone && !slices.Contains(s.book[o.Theme], h) {
+		s.book[o.Theme] = append(s.book[o.Theme], h)
+	}
+	if s.Role != nil {
+		s.Role(h, o.Theme, o.Role)
+	}
+}
+
+// append stores own entries. A batch that a crash overtook is lost.
+func (h *Host) append(o group.Append) {
+	s, life := h.stage, h.life
+	n := h.batches[o.Batch].Entries
+	delete(h.batches, o.Batch)
+	head := feedring.Head{Feed: o.Feed, Position: o.First}
+	head.Position.Sequence += uint64(max(n, 1) - 1)
+	s.After(s.cfg.Sync, func() {
+		if h.Up && h.life == life {
+			h.hold(head)
+			h.step(peer.In{Group: o.Group, Input: group.Appended{Batch: o.Batch, Head: head}})
+		}
+	})
+}
+
+func (h *Host) hold(head feedring.Head) {
+	if head.Position.Compare(h.held[head.Feed].Position) <= 0 {
+		return
+	}
+	h.held[head.Feed] = head
+	if h.stage.Held != nil {
+		h.stage.Held(h, head)
+	}
+}
+
+// fetch polls: a question, an answer, and a write to disk.
+func (h *Host) fetch(o group.Fetch) {
+	s, life := h.stage, h.life
+	h.Sent[Poll]++
+	fetched := group.Fetched{Feed: o.Feed, From: o.From, Head: h.held[o.Feed], Failed: true}
+	fetched.Head.Feed = o.Feed
+	end := func() {
+		if !h.Up || h.life != life {
+			return
+		}
+		if !fetched.Failed && !o.Proof {
+			h.hold(fetched.Known)
+			fetched.Head = h.held[o.Feed]
+			fetched.Head.Feed = o.Feed
+		}
+		h.step(peer.In{Group: o.Group, Input: fetched})
+	}
+	s.After(s.cfg.Delay, func() {
+		if server := s.byID[o.From]; server != nil && server.Up {
+			server.Received[Poll]++
+			fetched.Known, fetched.Failed = server.held[o.Feed], false
+			fetched.Known.Feed = o.Feed
+		}
+		s.After(s.cfg.Delay+s.cfg.Sync, end)
+	})
+}

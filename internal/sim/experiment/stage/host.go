@@ -1,0 +1,141 @@
+package stage
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/peer"
+)
+
+// Host is one peer: its machine, what it has on disk, and what it was counted
+// to send and receive. A poll counts as a message of the verb "poll", its
+// answer goes with it.
+type Host struct {
+	ID             feedring.PeerID
+	Up             bool
+	Sent, Received map[feedring.Verb]int
+
+	stage   *Stage
+	routing peer.Routing
+	machine *peer.Machine
+	life    int
+	ticks   uint64 // the last tick that was arranged
+	tickAt  time.Time
+	offer   peer.Offer
+	state   peer.State
+	held    map[feedring.FeedRef]feedring.Head
+	batches map[uint64]group.Publish
+}
+
+// Poll is the verb under which polls are counted.
+const Poll feedring.Verb = "poll"
+
+// Add makes a peer that offers feeds, by theme, and joins through others; nil
+// where it is the first.
+func (s *Stage) Add(id feedring.PeerID, feeds map[feedring.Theme][]feedring.Feed, through ...*Host) *Host {
+	h := &Host{ID: id, stage: s, routing: s.Routing, offer: peer.Offer{Addrs: []string{"/memory/" + string(id)}, Feeds: feeds},
+		state: peer.State{Groups: map[feedring.Theme]group.State{}}, held: map[feedring.FeedRef]feedring.Head{}}
+	h.Forget()
+	for theme, of := range feeds {
+		s.themes[theme.Group()] = theme
+		for _, f := range of {
+			s.themeOf[f.URL] = theme
+		}
+	}
+	s.hosts = append(s.hosts, h)
+	s.byID[id] = h
+	h.Start(through...)
+	return h
+}
+
+// Forget sets the counts to zero.
+func (h *Host) Forget() { h.Sent, h.Received = map[feedring.Verb]int{}, map[feedring.Verb]int{} }
+
+// Start begins a life with what is on disk. Of through, those count that are up.
+func (h *Host) Start(through ...*Host) {
+	s := h.stage
+	cfg := s.cfg.Peer
+	cfg.Self, cfg.Joining, cfg.Seed, cfg.Routing = h.ID, len(through) > 0, s.random.Uint64(), h.routing
+	h.state.Heads = h.heads()
+	m, err := peer.New(cfg, h.state, s.Time())
+	if err != nil {
+		panic(err) // the experiment's own configuration
+	}
+	h.machine, h.Up, h.batches, h.tickAt = m, true, map[uint64]group.Publish{}, time.Time{}
+	h.life++
+	h.step(h.offer)
+	if len(through) > 0 {
+		known := peer.Known{Done: true}
+		for _, t := range through {
+			if t.Up {
+				known.Peers = append(known.Peers, t.ID)
+			}
+		}
+		h.report(2*s.cfg.Delay, known)
+	}
+}
+
+// heads is what the store tells a machine that starts.
+func (h *Host) heads() map[feedring.Theme][]feedring.Head {
+	heads := map[feedring.Theme][]feedring.Head{}
+	for _, ref := range slices.SortedFunc(maps.Keys(h.held), feedring.FeedRef.Compare) {
+		theme := h.stage.themeOf[ref.URL]
+		heads[theme] = append(heads[theme], h.held[ref])
+	}
+	return heads
+}
+
+// Crash ends a life at once; what is on disk stays.
+func (h *Host) Crash() { h.Up = false }
+
+// Life counts the starts of this peer.
+func (h *Host) Life() int { return h.life }
+
+// View is what the machine shows.
+func (h *Host) View() *peer.View { return h.machine.View() }
+
+// Head is how far this peer holds a feed.
+func (h *Host) Head(ref feedring.FeedRef) feedring.Position { return h.held[ref].Position }
+
+// Role is this peer's role in a group, as the machine says.
+func (h *Host) Role(theme feedring.Theme) feedring.Role {
+	if !h.Up {
+		return feedring.RoleNone
+	}
+	return h.View().Roles[theme].Role
+}
+
+// Publish gives the machine one new entry of an own feed.
+func (h *Host) Publish(theme feedring.Theme, url string) {
+	h.stage.streams++
+	p := group.Publish{Batch: h.stage.streams, URL: url, Entries: 1}
+	h.batches[p.Batch] = p
+	h.step(peer.In{Group: theme.Group(), Input: p})
+}
+
+func (h *Host) step(in peer.Input) {
+	for _, out := range h.machine.Step(h.stage.Time(), in) {
+		h.do(out)
+	}
+	h.wake()
+}
+
+// wake arranges the next tick.
+func (h *Host) wake() {
+	at := h.machine.Deadline()
+	if at.Equal(h.tickAt) {
+		return
+	}
+	h.tickAt = at
+	h.ticks++
+	if !at.IsZero() {
+		h.stage.queue.put(&event{at: max(at.Sub(began), h.stage.now), host: h, life: h.life, tick: h.ticks})
+	}
+}
+
+func (h *Host) report(after time.Duration, in peer.Input) {
+	h.stage.queue.put(&event{at: h.stage.now + after, host: h, life: h.life, input: in})
+}

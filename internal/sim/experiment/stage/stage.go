@@ -1,0 +1,110 @@
+package stage
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/peer"
+)
+
+var began = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// Config is what a stage is made of.
+type Config struct {
+	Seed  uint64
+	Peer  peer.Config   // of every peer; Self, Joining and Seed are the stage's affair
+	Delay time.Duration // of each message, one way
+	Sync  time.Duration // of a write to disk
+}
+
+// Stage is a network in virtual time. One goroutine runs it.
+type Stage struct {
+	// Role and Held, if set, are told of roles that change, and of positions
+	// that reached a peer's disk.
+	Role func(h *Host, theme feedring.Theme, role feedring.Role)
+	Held func(h *Host, head feedring.Head)
+
+	// Routing is that of the peers that are added from now on.
+	Routing peer.Routing
+
+	cfg     Config
+	now     time.Duration
+	random  *rand.Rand
+	queue   queue
+	hosts   []*Host
+	byID    map[feedring.PeerID]*Host
+	themes  map[feedring.GroupID]feedring.Theme
+	themeOf map[string]feedring.Theme  // by address of a feed
+	book    map[feedring.Theme][]*Host // the address book: who was ever in a group
+
+	streams uint64
+	answers map[uint64]func(feedring.Final)
+	admits  map[uint64]func(ok bool)
+}
+
+// New returns a stage that nobody is on.
+func New(cfg Config) *Stage {
+	return &Stage{cfg: cfg, Routing: cfg.Peer.Routing, random: rand.New(rand.NewPCG(cfg.Seed, 0x7374616765)), byID: map[feedring.PeerID]*Host{},
+		themes: map[feedring.GroupID]feedring.Theme{}, themeOf: map[string]feedring.Theme{}, book: map[feedring.Theme][]*Host{},
+		answers: map[uint64]func(feedring.Final){}, admits: map[uint64]func(bool){}}
+}
+
+// Now is how long the stage exists.
+func (s *Stage) Now() time.Duration { return s.now }
+
+// Time is what every clock shows.
+func (s *Stage) Time() time.Time { return began.Add(s.now) }
+
+// Delay is how long a message takes, one way.
+func (s *Stage) Delay() time.Duration { return s.cfg.Delay }
+
+// Random is the source of every chance.
+func (s *Stage) Random() *rand.Rand { return s.random }
+
+// Hosts lists all peers, in the order in which they were added.
+func (s *Stage) Hosts() []*Host { return s.hosts }
+
+// Host returns the peer with an id; nil: there is none.
+func (s *Stage) Host(id feedring.PeerID) *Host { return s.byID[id] }
+
+// After arranges a deed.
+func (s *Stage) After(d time.Duration, do func()) { s.queue.put(&event{at: s.now + d, do: do}) }
+
+// Run lets time pass for d.
+func (s *Stage) Run(d time.Duration) { s.RunUntil(d, func() bool { return false }) }
+
+// RunUntil lets time pass until done, at most for d, and reports whether it is
+// done. It looks after each event.
+func (s *Stage) RunUntil(d time.Duration, done func() bool) bool {
+	end := s.now + d
+	for !done() {
+		if len(s.queue.events) == 0 || s.queue.events[0].at > end {
+			s.now = end
+			return false
+		}
+		e := s.queue.take()
+		s.now = e.at
+		s.happen(e)
+	}
+	return true
+}
+
+func (s *Stage) happen(e *event) {
+	h := e.host
+	switch {
+	case e.do != nil:
+		e.do()
+	case !h.Up || e.life != h.life:
+	case e.tick != 0:
+		if e.tick == h.ticks {
+			h.tickAt = time.Time{}
+			h.step(peer.Tick{})
+		}
+	case e.message != nil:
+		h.Received[e.message.Verb()]++
+		h.step(peer.Receive{From: e.from.ID, Message: e.message})
+	default:
+		h.step(e.input)
+	}
+}

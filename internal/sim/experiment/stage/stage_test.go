@@ -1,0 +1,126 @@
+package stage_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/peer"
+	"github.com/feedring/feedring/internal/sim/experiment/stage"
+)
+
+func newStage() *stage.Stage {
+	return stage.New(stage.Config{Seed: 1, Delay: 20 * time.Millisecond, Sync: 2 * time.Millisecond,
+		Peer: peer.Config{Refresh: 3 * time.Second, Attempts: 3, Freshness: time.Minute}})
+}
+
+func add(s *stage.Stage, i int, theme feedring.Theme, through ...*stage.Host) *stage.Host {
+	url := fmt.Sprintf("https://p%d.example/rss", i)
+	return s.Add(feedring.PeerID(fmt.Sprintf("peer%02d", i)), map[feedring.Theme][]feedring.Feed{
+		theme: {{URL: url, Provider: feedring.ProviderOf(url)}}}, through...)
+}
+
+func managers(s *stage.Stage, theme feedring.Theme) (found []*stage.Host) {
+	for _, h := range s.Hosts() {
+		if h.Role(theme) == feedring.RoleManager {
+			found = append(found, h)
+		}
+	}
+	return found
+}
+
+// five returns a group of five that is at rest.
+func five(t *testing.T) *stage.Stage {
+	t.Helper()
+	s := newStage()
+	first := add(s, 0, "news")
+	for i := 1; i < 5; i++ {
+		add(s, i, "news", first)
+	}
+	s.Run(2 * time.Minute)
+	if m := managers(s, "news"); len(m) != 1 {
+		t.Fatalf("%d managers", len(m))
+	}
+	return s
+}
+
+func TestEntryReachesAll(t *testing.T) {
+	s := five(t)
+	var at []time.Duration
+	s.Held = func(_ *stage.Host, head feedring.Head) { at = append(at, s.Now()) }
+	began := s.Now()
+	s.Hosts()[3].Publish("news", "https://p3.example/rss")
+	s.Run(5 * time.Second)
+	if len(at) != 5 {
+		t.Fatalf("%d of 5 peers hold the entry", len(at))
+	}
+	// A write, a notify, a poll there and back, a write.
+	if least := 3*20*time.Millisecond + 2*2*time.Millisecond; at[1]-began < least || at[4]-began > least+time.Second {
+		t.Errorf("others held it %v to %v later, the way takes %v", at[1]-began, at[4]-began, least)
+	}
+	if n := s.Hosts()[3].Received[stage.Poll]; n != 4 {
+		t.Errorf("the publisher was polled %d times", n)
+	}
+}
+
+func TestClientIsServed(t *testing.T) {
+	s := five(t)
+	var final feedring.Final
+	s.Ask("client", s.Hosts()[1], feedring.Query{Theme: "news"}, 5*time.Second, func(f feedring.Final) { final = f })
+	s.Run(2 * time.Second)
+	if final.Status != feedring.Answered || len(final.Grants) != 1 {
+		t.Fatalf("answered %+v", final)
+	}
+	g := final.Grants[0]
+	admitted := 0
+	s.Attach(s.Host(g.Provider.ID), g.Ticket, func(ok bool) {
+		if ok {
+			admitted++
+		}
+	})
+	s.Run(time.Second)
+	if admitted != 1 {
+		t.Errorf("admitted %d times", admitted)
+	}
+}
+
+func TestCrashAndReturn(t *testing.T) {
+	s := five(t)
+	old := managers(s, "news")[0]
+	s.Hosts()[2].Publish("news", "https://p2.example/rss")
+	s.Run(5 * time.Second)
+	ref := feedring.FeedRef{URL: "https://p2.example/rss", Publisher: "peer02"}
+	before := old.Head(ref)
+	old.Crash()
+	if !s.RunUntil(10*time.Second, func() bool { return len(managers(s, "news")) == 1 }) {
+		t.Fatal("nobody took over")
+	}
+	old.Start(s.Hosts()[2])
+	s.Run(10 * time.Second)
+	if m := managers(s, "news"); len(m) != 1 || m[0] == old && old != s.Hosts()[2] {
+		t.Errorf("%d managers", len(m))
+	}
+	if old.Head(ref) != before || before.IsZero() {
+		t.Errorf("the disk holds %v, it was %v", old.Head(ref), before)
+	}
+	if old.Role("news") == feedring.RoleNone {
+		t.Error("who came back is in no group")
+	}
+}
+
+// The same seed gives the same messages.
+func TestSameAgain(t *testing.T) {
+	count := func() string {
+		s := five(t)
+		text := ""
+		for _, h := range s.Hosts() {
+			text += fmt.Sprint(h.Sent[group.Beacon{}.Verb()], h.Received[group.BeaconAnswer{}.Verb()], " ")
+		}
+		return text
+	}
+	if a, b := count(), count(); a != b {
+		t.Errorf("%s, then %s", a, b)
+	}
+}
