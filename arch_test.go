@@ -28,6 +28,7 @@ var pure = map[string]string{
 	"group/internal/alarm":     "a part of the membership",
 	"group/internal/catalogue": "a part of the membership",
 	"group/internal/guests":    "a part of the membership",
+	"group/internal/holdings":  "a part of the membership",
 	"group/internal/hash":      "all peers must find the same",
 }
 
@@ -47,6 +48,7 @@ var arrows = map[string][]string{
 	"group/internal/hash":      {},
 	"group/internal/guests":    {"."},
 	"group/internal/catalogue": {".", "group/internal/hash"},
+	"group/internal/holdings":  {".", "group/internal/catalogue", "group/internal/hash"},
 	"internal/match":           {"."},
 	"internal/peer":            {".", "group", "ring", "internal/fingerprint"},
 	"proto/feedring/v1":        {},

@@ -69,7 +69,7 @@ func (m *Machine) replaceRow(mem *member, r *Row) {
 	mem.row, mem.hash = r, catalogue.VersionOf(r).Hash()
 	m.changes++
 	mem.changed = m.changes
-	m.relist(r.Peer, old, r)
+	m.held.Relist(r.Peer, old, r)
 	m.changedRows()
 	if r.Peer != m.cfg.Self && !catalogue.SameWord(old, r) {
 		m.lookAgain(r.Peer)
@@ -205,7 +205,7 @@ func (m *Machine) expire() {
 			clear(m.expired)
 		}
 		m.expired[p] = catalogue.VersionOf(mem.row)
-		m.relist(p, mem.row, &Row{})
+		m.held.Relist(p, mem.row, &Row{})
 		delete(m.members, p)
 		m.changedRows()
 	}

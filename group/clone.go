@@ -8,18 +8,22 @@ import (
 // Clone returns an independent copy: an explorer branches with it.
 func (m *Machine) Clone() *Machine {
 	c := *m
-	c.out, c.book, c.mesh, c.view, c.shown, c.sorted = nil, nil, nil, nil, nil, nil
+	c.out, c.book, c.mesh, c.view, c.shown = nil, nil, nil, nil, nil
 	c.timers = m.timers.Clone()
 	c.joining.via = slices.Clone(m.joining.via)
 	c.spread = slices.Clone(m.spread)
 	c.expired = maps.Clone(m.expired)
 	c.probes = slices.Clone(m.probes)
-	c.recent, c.waiting = slices.Clone(m.recent), slices.Clone(m.waiting)
+	c.waiting = slices.Clone(m.waiting)
 	c.placingFor, c.coordinate = maps.Clone(m.placingFor), m.coordinate.Clone()
 	c.guests = m.guests.Clone()
 	c.protected, c.dropped = slices.Clone(m.protected), slices.Clone(m.dropped)
 	c.members, c.heads, c.checks = clonePointers(m.members), clonePointers(m.heads), clonePointers(m.checks)
 	c.own, c.placing = clonePointers(m.own), clonePointers(m.placing)
+	c.held = m.held.Clone()
+	for ref, h := range c.heads {
+		h.Holding = c.held.Of(ref)
+	}
 	for _, o := range c.own {
 		o.queue = slices.Clone(o.queue)
 	}

@@ -17,11 +17,11 @@ func (m *Machine) learn(ref feedring.FeedRef, pos feedring.Position, from feedri
 	if h == nil || pos.Compare(h.known) <= 0 || !m.sane(pos) {
 		return false
 	}
-	if h.pos.IsZero() && pos.Sequence > 1 {
+	if h.Pos.IsZero() && pos.Sequence > 1 {
 		m.backfillOf(h, pos)
 		m.tellBackfills()
 	}
-	if h.pos.Compare(h.known) >= 0 || from == ref.Publisher {
+	if h.Pos.Compare(h.known) >= 0 || from == ref.Publisher {
 		h.tries = 0 // else who tells again and again would be asked each time, and the publisher never
 	}
 	h.known, h.from = pos, from
@@ -33,7 +33,7 @@ func (m *Machine) learn(ref feedring.FeedRef, pos feedring.Position, from feedri
 // it is an exception from the mark.
 func (m *Machine) lacks(t feedring.Head, from feedring.PeerID) {
 	if t.Feed.Publisher != m.cfg.Self {
-		if h := m.headOf(t.Feed); h != nil && h.pos.Compare(t.Position) < 0 {
+		if h := m.headOf(t.Feed); h != nil && h.Pos.Compare(t.Position) < 0 {
 			m.backfillOf(h, t.Position)
 		}
 	}
@@ -65,7 +65,7 @@ func (m *Machine) fetchIn(ref feedring.FeedRef, h *head, d time.Duration) {
 // fetch polls ref, from the publisher where it can: any holder may serve.
 func (m *Machine) fetch(ref feedring.FeedRef) {
 	h := m.heads[ref]
-	if h == nil || h.flying || h.pos.Compare(h.known) >= 0 {
+	if h == nil || h.flying || h.Pos.Compare(h.known) >= 0 {
 		return
 	}
 	if m.flying >= maxFlying {
@@ -82,7 +82,7 @@ func (m *Machine) fetch(ref feedring.FeedRef) {
 	}
 	h.flying = true
 	m.flying++
-	m.emit(Fetch{Group: m.group, Feed: ref, From: from, After: h.pos, Fresh: m.now.Add(-m.cfg.Freshness)})
+	m.emit(Fetch{Group: m.group, Feed: ref, From: from, After: h.Pos, Fresh: m.now.Add(-m.cfg.Freshness)})
 }
 
 // holder chooses whom to poll: the publisher, but in large groups the neighbour
@@ -120,13 +120,13 @@ func (m *Machine) fetched(s Fetched) {
 	h.flying = false
 	m.flying--
 	m.nextWaiting()
-	progress := s.Head.Position.Compare(h.pos) > 0
+	progress := s.Head.Position.Compare(h.Pos) > 0
 	switch {
 	case progress:
 		m.advance(s.Feed, h, s.Head.Position, s.Head.Hash)
-		m.emit(Wake{Feed: s.Feed, Through: h.pos})
+		m.emit(Wake{Feed: s.Feed, Through: h.Pos})
 		m.passOn(s.Feed, h, s.From)
-	case !s.Failed && h.pos.IsZero() && !s.Known.Position.IsZero():
+	case !s.Failed && h.Pos.IsZero() && !s.Known.Position.IsZero():
 		// Nothing that the other side holds is fresh: all of it counts as held.
 		m.advance(s.Feed, h, s.Known.Position, s.Known.Hash)
 		progress = true
@@ -134,7 +134,7 @@ func (m *Machine) fetched(s Fetched) {
 	if !s.Failed && s.Known.Position.Compare(h.known) > 0 {
 		h.known, h.from = s.Known.Position, s.From
 	}
-	if h.pos.Compare(h.known) >= 0 {
+	if h.Pos.Compare(h.known) >= 0 {
 		h.tries = 0
 		return
 	}
@@ -144,7 +144,7 @@ func (m *Machine) fetched(s Fetched) {
 		return
 	}
 	if s.From == s.Feed.Publisher && !s.Failed && s.Known.Position.Compare(h.known) < 0 {
-		h.known = maxPosition(h.pos, s.Known.Position) // somebody told more than there is
+		h.known = maxPosition(h.Pos, s.Known.Position) // somebody told more than there is
 	}
 	m.failed(s.Feed, h)
 }
@@ -153,8 +153,8 @@ func (m *Machine) fetched(s Fetched) {
 // of the feed next begins again.
 func (m *Machine) failed(ref feedring.FeedRef, h *head) {
 	const give = 8
-	if h.tries++; h.tries >= give || h.pos.Compare(h.known) >= 0 {
-		h.known, h.tries = h.pos, 0
+	if h.tries++; h.tries >= give || h.Pos.Compare(h.known) >= 0 {
+		h.known, h.tries = h.Pos, 0
 		if !h.backfill.IsZero() { // nobody has it, so nobody is more complete
 			h.backfill = feedring.Position{}
 			m.backfills--

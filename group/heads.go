@@ -1,22 +1,16 @@
 package group
 
 import (
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/catalogue"
-	"github.com/feedring/feedring/group/internal/hash"
+	"github.com/feedring/feedring/group/internal/holdings"
 )
 
 // head is how far this peer is with one feed of the group.
 type head struct {
-	pos     feedring.Position // held, on disk
-	hash    [32]byte
-	changed time.Time
-	recent  bool // in Machine.recent
-	listed  bool // in its publisher's row: part of the digest
+	*holdings.Holding // in Machine.held
 
 	known    feedring.Position // the highest that anybody told
 	from     feedring.PeerID   // who told it
@@ -33,12 +27,6 @@ type syncing struct {
 	last   time.Time
 }
 
-func (ref headRef) sum(p feedring.Position) uint64 {
-	return hash.Of(ref.URL, string(ref.Publisher), hash.Number(p.Epoch), hash.Number(p.Sequence))
-}
-
-type headRef feedring.FeedRef
-
 // headOf returns the state of ref; nil where it is none of the group's.
 func (m *Machine) headOf(ref feedring.FeedRef) *head {
 	if h := m.heads[ref]; h != nil {
@@ -48,71 +36,28 @@ func (m *Machine) headOf(ref feedring.FeedRef) *head {
 	if mem == nil || len(m.heads) >= maxHeads || len(ref.URL) > catalogue.MaxURL {
 		return nil
 	}
-	h := &head{}
+	return m.open(ref, mem)
+}
+
+// open begins to follow ref, whose publisher may be unknown yet: nil.
+func (m *Machine) open(ref feedring.FeedRef, publisher *member) *head {
+	h := &head{Holding: m.held.Open(ref, publisher != nil && publisher.row.Lists(ref.URL))}
 	m.heads[ref] = h
-	if mem.row.Lists(ref.URL) {
-		m.list(ref, h, true)
-	}
 	return h
-}
-
-// list counts h into the digest, or out of it.
-func (m *Machine) list(ref feedring.FeedRef, h *head, listed bool) {
-	if h.listed == listed {
-		return
-	}
-	h.listed = listed
-	if h.pos.IsZero() {
-		return
-	}
-	if sum := headRef(ref).sum(h.pos); listed {
-		m.digest += sum
-	} else {
-		m.digest -= sum
-	}
-}
-
-// relist follows a change of p's row: the digest covers the feeds that rows
-// list, so that equal catalogues and stores give equal digests.
-func (m *Machine) relist(p feedring.PeerID, old, row *Row) {
-	if !old.Left {
-		for _, f := range old.Feeds {
-			if ref := (feedring.FeedRef{URL: f.URL, Publisher: p}); m.heads[ref] != nil {
-				m.list(ref, m.heads[ref], false)
-			}
-		}
-	}
-	if !row.Left {
-		for _, f := range row.Feeds {
-			if ref := (feedring.FeedRef{URL: f.URL, Publisher: p}); m.heads[ref] != nil {
-				m.list(ref, m.heads[ref], true)
-			}
-		}
-	}
 }
 
 // advance moves a head to what the store holds now.
 func (m *Machine) advance(ref feedring.FeedRef, h *head, pos feedring.Position, hash [32]byte) {
-	if h.listed && !h.pos.IsZero() {
-		m.digest -= headRef(ref).sum(h.pos)
-	}
-	if h.listed && !pos.IsZero() {
-		m.digest += headRef(ref).sum(pos)
-	}
-	h.pos, h.hash, h.changed, m.sorted = pos, hash, m.now, nil
+	m.held.Advance(ref, pos, hash, m.now)
 	if h.known.Compare(pos) < 0 {
 		h.known = pos
-	}
-	if !h.recent {
-		h.recent = true
-		m.recent = append(m.recent, ref)
 	}
 	m.caughtUp(h)
 }
 
 // caughtUp ends a backfill that is whole.
 func (m *Machine) caughtUp(h *head) {
-	if !h.backfill.IsZero() && h.pos.Compare(h.backfill) >= 0 {
+	if !h.backfill.IsZero() && h.Pos.Compare(h.backfill) >= 0 {
 		h.backfill = feedring.Position{}
 		m.backfills--
 		m.tellBackfills()
@@ -129,12 +74,9 @@ func (m *Machine) holding(heads []feedring.Head) {
 		}
 		h := m.heads[t.Feed]
 		if h == nil {
-			h = &head{}
-			m.heads[t.Feed] = h
-			mem := m.members[t.Feed.Publisher]
-			h.listed = mem != nil && mem.row.Lists(t.Feed.URL)
+			h = m.open(t.Feed, m.members[t.Feed.Publisher])
 		}
-		if t.Position.Compare(h.pos) > 0 {
+		if t.Position.Compare(h.Pos) > 0 {
 			m.advance(t.Feed, h, t.Position, t.Hash)
 		}
 	}
@@ -143,47 +85,14 @@ func (m *Machine) holding(heads []feedring.Head) {
 // recentHeads returns the heads that changed in the last three periods, and a
 // digest of all others.
 func (m *Machine) recentHeads() ([]feedring.Head, uint64) {
-	older := m.digest
-	var heads []feedring.Head
-	kept := m.recent[:0]
-	for _, ref := range m.recent {
-		h := m.heads[ref]
-		if h == nil {
-			continue
-		}
-		if m.now.Sub(h.changed) > 3*m.cfg.Refresh {
-			h.recent = false
-			continue
-		}
-		kept = append(kept, ref)
-	}
-	m.recent = kept
-	size := 0
-	for _, ref := range slices.Backward(m.recent) {
-		h := m.heads[ref]
-		if !h.listed || h.pos.IsZero() {
-			continue
-		}
-		head := feedring.Head{Feed: ref, Position: h.pos, Hash: h.hash}
-		if size += headSize(&head); size > catalogue.MaxBytes || len(heads) == maxTold {
-			break
-		}
-		heads = append(heads, head)
-		older -= headRef(ref).sum(h.pos)
-	}
-	return heads, older
+	return m.held.Recent(m.now.Add(-3 * m.cfg.Refresh))
 }
 
 // compareOlder compares the heads that were not told. Entries under way make
 // them differ for a moment; where they go on to differ, heads are compared one
 // by one, with who told, and then with a random holder.
 func (m *Machine) compareOlder(with feedring.PeerID, told []feedring.Head, theirs uint64) {
-	mine := m.digest
-	for _, t := range told {
-		if h := m.heads[t.Feed]; h != nil && h.listed && !h.pos.IsZero() {
-			mine -= headRef(t.Feed).sum(h.pos)
-		}
-	}
+	mine := m.held.Older(told)
 	mem := m.members[with]
 	if mem == nil {
 		return
@@ -210,29 +119,11 @@ func (m *Machine) askHeads(of feedring.PeerID, after feedring.FeedRef) {
 	m.send(of, HeadsWanted{Header: m.header(), After: after})
 }
 
-// headsAfter returns the next heads in order, and whether there are more.
-func (m *Machine) headsAfter(after feedring.FeedRef) ([]feedring.Head, bool) {
-	var heads []feedring.Head
-	size := 0
-	for _, ref := range slices.SortedFunc(maps.Keys(m.heads), feedring.FeedRef.Compare) {
-		h := m.heads[ref]
-		if !h.listed || h.pos.IsZero() || ref.Compare(after) <= 0 {
-			continue
-		}
-		if len(heads) == maxTold || size > catalogue.MaxBytes {
-			return heads, true
-		}
-		heads = append(heads, feedring.Head{Feed: ref, Position: h.pos, Hash: h.hash})
-		size += headSize(&heads[len(heads)-1])
-	}
-	return heads, false
-}
-
 func (m *Machine) onHeadsWanted(from feedring.PeerID, w HeadsWanted) {
 	if m.members[from] == nil {
 		return
 	}
-	heads, more := m.headsAfter(w.After)
+	heads, more := m.held.After(w.After)
 	m.send(from, Heads{Header: m.header(), Heads: heads, More: more})
 }
 

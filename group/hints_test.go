@@ -32,7 +32,7 @@ func TestEpochMovesOnProofOnly(t *testing.T) {
 	c.publish(ids[0], url)
 	c.run(3 * time.Second)
 	for _, id := range ids {
-		if got := c.nodes[id].m.heads[ref].pos; got != (feedring.Position{Epoch: was, Sequence: 2}) {
+		if got := c.nodes[id].m.heads[ref].Pos; got != (feedring.Position{Epoch: was, Sequence: 2}) {
 			t.Errorf("%s holds %v", id, got)
 		}
 	}
@@ -59,7 +59,7 @@ func TestLostStoreIsProven(t *testing.T) {
 	c.publish(ids[1], url)
 	c.run(3 * time.Second)
 	for _, id := range ids {
-		if got := c.nodes[id].m.heads[ref].pos; got != (feedring.Position{Epoch: high.Epoch + 1, Sequence: 1}) {
+		if got := c.nodes[id].m.heads[ref].Pos; got != (feedring.Position{Epoch: high.Epoch + 1, Sequence: 1}) {
 			t.Errorf("%s holds %v", id, got)
 		}
 	}
@@ -83,13 +83,13 @@ func TestHeadsAreHints(t *testing.T) {
 			victim.m.flying++
 			c.step(victim, Fetched{Feed: ref, From: ids[1], Head: feedring.Head{Feed: ref}, Known: feedring.Head{Feed: ref}})
 		}
-		if h != nil && !h.pos.IsZero() {
-			t.Fatalf("nothing was shown, and %v counts as held", h.pos)
+		if h != nil && !h.Pos.IsZero() {
+			t.Fatalf("nothing was shown, and %v counts as held", h.Pos)
 		}
 	}
 	c.publish(ids[0], url)
 	c.run(3 * time.Second)
-	if got, want := victim.m.heads[ref].pos, c.nodes[ids[0]].m.heads[ref].pos; got != want || got.IsZero() {
+	if got, want := victim.m.heads[ref].Pos, c.nodes[ids[0]].m.heads[ref].Pos; got != want || got.IsZero() {
 		t.Errorf("holds %v of %v", got, want)
 	}
 }
@@ -162,7 +162,7 @@ func TestNoCarrierMovesAPosition(t *testing.T) {
 			c.publish(ids[0], url)
 			c.run(5 * time.Second)
 			for _, id := range ids {
-				if got := c.nodes[id].m.heads[ref].pos; got != (feedring.Position{Epoch: was, Sequence: 2}) {
+				if got := c.nodes[id].m.heads[ref].Pos; got != (feedring.Position{Epoch: was, Sequence: 2}) {
 					t.Errorf("%s, %d ahead: %s holds %v of epoch %d", name, ahead, id, got, was)
 				}
 			}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/catalogue"
+	"github.com/feedring/feedring/group/internal/holdings"
 )
 
 // joining is the way into a group.
@@ -192,7 +193,7 @@ func (m *Machine) admit(r Row) {
 		}
 	}
 	n := catalogue.Within(rows)
-	heads, _ := m.headsAfter(feedring.FeedRef{})
+	heads, _ := m.held.After(feedring.FeedRef{})
 	m.send(r.Peer, Admitted{
 		Header: m.header(), Claim: m.lead.claim, Secondary: m.lead.secondary,
 		Admitted: at, Rows: rows[:n:n], Heads: heads,
@@ -225,7 +226,7 @@ func (m *Machine) onAdmitted(in Receive, a Admitted) {
 
 // admitted begins the membership, or its continuation under another manager.
 func (m *Machine) admitted(a Admitted) {
-	more := full(a.Heads)
+	more := holdings.Full(a.Heads)
 	if more {
 		m.sync.active = true
 		m.askHeads(m.manager(), a.Heads[len(a.Heads)-1].Feed)

@@ -10,6 +10,7 @@ import (
 	"github.com/feedring/feedring/group/internal/catalogue"
 	"github.com/feedring/feedring/group/internal/guests"
 	"github.com/feedring/feedring/group/internal/hash"
+	"github.com/feedring/feedring/group/internal/holdings"
 )
 
 // Machine is one peer's membership of one group. It is not safe for concurrent
@@ -44,9 +45,8 @@ type Machine struct {
 	suspicion suspicion     // a member's, of the manager; the manager's, of the secondary
 	probes    []probe       // for other peers' intentions
 
-	heads     map[feedring.FeedRef]*head
-	digest    uint64 // sum over all listed heads
-	recent    []feedring.FeedRef
+	held      holdings.Ledger
+	heads     map[feedring.FeedRef]*head // of held, and how it is polled
 	flying    int
 	waiting   []feedring.FeedRef // polls that wait for others to end
 	backfills int
@@ -72,7 +72,6 @@ type Machine struct {
 	view    *View             `state:"derived"`
 	shown   *View             `state:"derived"` // the last one, as of shownAt
 	shownAt glance            `state:"derived"`
-	sorted  []feedring.Head   `state:"derived"`
 }
 
 // lead is the manager that this peer follows, itself included.
@@ -97,6 +96,7 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 		terms:      terms{disk: st, want: st},
 		members:    map[feedring.PeerID]*member{},
 		expired:    map[feedring.PeerID]RowVersion{},
+		held:       holdings.NewLedger(),
 		heads:      map[feedring.FeedRef]*head{},
 		own:        map[string]*own{},
 		placing:    map[ask]*placement{},

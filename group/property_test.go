@@ -66,31 +66,6 @@ func TestMergeOrderDoesNotMatter(t *testing.T) {
 	}
 }
 
-// The digest that is kept step by step is the one counted afresh.
-func TestDigestIsTheSumOfListedHeads(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	m := newTestMachine(t, "self")
-	for range 3000 {
-		m.merge(randomRow(rng))
-		ref := feedring.FeedRef{URL: fmt.Sprint("https://", rng.IntN(4)), Publisher: feedring.PeerID(fmt.Sprint("p", rng.IntN(4)))}
-		if h := m.headOf(ref); h != nil {
-			m.advance(ref, h, feedring.Position{Epoch: 1, Sequence: rng.Uint64N(50) + 1}, [32]byte{})
-		}
-		var want uint64
-		for _, mem := range m.members {
-			for _, f := range mem.row.Feeds {
-				ref := feedring.FeedRef{URL: f.URL, Publisher: mem.row.Peer}
-				if h := m.heads[ref]; h != nil && !h.pos.IsZero() && !mem.row.Left {
-					want += headRef(ref).sum(h.pos)
-				}
-			}
-		}
-		if m.digest != want {
-			t.Fatalf("digest %x, want %x", m.digest, want)
-		}
-	}
-}
-
 // The lookup's choice for D > F against a dumb reading of the rule.
 func TestLookupAgainstOracle(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))

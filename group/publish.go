@@ -28,13 +28,13 @@ func (m *Machine) ownFeed(url string, epoch uint64) *own {
 	switch {
 	case epoch > o.epoch:
 		o.epoch = epoch
-	case o.epoch == 0 && held != nil && !held.pos.IsZero():
-		o.epoch = held.pos.Epoch
+	case o.epoch == 0 && held != nil && !held.Pos.IsZero():
+		o.epoch = held.Pos.Epoch
 	case o.epoch == 0:
 		o.epoch, o.clock = uint64(max(1, m.now.Unix())), true
 	}
 	if held != nil {
-		o.epoch = max(o.epoch, held.pos.Epoch)
+		o.epoch = max(o.epoch, held.Pos.Epoch)
 	}
 	return o
 }
@@ -57,8 +57,8 @@ func (m *Machine) publish(p Publish) {
 		return
 	}
 	first := feedring.Position{Epoch: o.epoch, Sequence: 1}
-	if h := m.heads[m.ownRef(p.URL)]; h != nil && h.pos.Epoch == o.epoch {
-		first.Sequence = h.pos.Sequence + 1
+	if h := m.heads[m.ownRef(p.URL)]; h != nil && h.Pos.Epoch == o.epoch {
+		first.Sequence = h.Pos.Sequence + 1
 	}
 	o.busy, o.clock, o.batch = true, false, p.Batch
 	m.emit(Append{Group: m.group, Batch: p.Batch, Feed: m.ownRef(p.URL), First: first})
@@ -73,10 +73,10 @@ func (m *Machine) appended(a Appended) {
 	}
 	o.busy = false
 	ref := m.ownRef(url)
-	if h := m.headOf(ref); h != nil && a.Head.Position.Compare(h.pos) > 0 {
+	if h := m.headOf(ref); h != nil && a.Head.Position.Compare(h.Pos) > 0 {
 		m.advance(ref, h, a.Head.Position, a.Head.Hash)
-		m.notify(Notify{Header: m.header(), Head: feedring.Head{Feed: ref, Position: h.pos, Hash: h.hash}}, "")
-		m.emit(Wake{Feed: ref, Through: h.pos})
+		m.notify(Notify{Header: m.header(), Head: feedring.Head{Feed: ref, Position: h.Pos, Hash: h.Hash}}, "")
+		m.emit(Wake{Feed: ref, Through: h.Pos})
 	}
 	if len(o.queue) > 0 {
 		next := o.queue[0]
@@ -129,7 +129,7 @@ func (m *Machine) beyondOwn(url string, o *own, pos feedring.Position) bool {
 
 func (m *Machine) ownHeld(url string) feedring.Position {
 	if h := m.heads[m.ownRef(url)]; h != nil {
-		return h.pos
+		return h.Pos
 	}
 	return feedring.Position{}
 }
@@ -188,5 +188,5 @@ func (m *Machine) passOn(ref feedring.FeedRef, h *head, from feedring.PeerID) {
 	}
 	path := append(slices.Clip(h.path), m.cfg.Self)
 	h.path = nil
-	m.notify(Notify{Header: m.header(), Head: feedring.Head{Feed: ref, Position: h.pos, Hash: h.hash}, Path: path}, from)
+	m.notify(Notify{Header: m.header(), Head: feedring.Head{Feed: ref, Position: h.Pos, Hash: h.Hash}, Path: path}, from)
 }

@@ -66,7 +66,7 @@ func (m *Machine) View() *View {
 	}
 	g := m.glance()
 	// Who is away leaves the view with time.
-	if m.shown != nil && m.shownAt == g && m.sorted != nil && len(m.shown.Away) == 0 {
+	if m.shown != nil && m.shownAt == g && !m.held.Moved() && len(m.shown.Away) == 0 {
 		m.view = m.shown
 		return m.view
 	}
@@ -81,7 +81,7 @@ func (m *Machine) look(g glance) *View {
 		Theme: m.cfg.Theme, Group: m.group, Self: m.cfg.Self, Role: g.role,
 		Term: g.term, Manager: m.manager(), Secondary: g.secondary,
 		Acknowledged: g.acked, Settled: g.settled, Leases: g.leases, Members: make([]Member, 0, len(b.Others)+1),
-		Heads: m.allHeads(), feeds: b.Feeds, vouched: b.Vouched,
+		Heads: m.held.All(), feeds: b.Feeds, vouched: b.Vouched,
 	}
 	own, placed := m.me().row, false
 	for _, p := range b.Others {
@@ -116,21 +116,6 @@ func (m *Machine) viewOf(p feedring.PeerID) Member {
 		v.Role = feedring.RoleSecondary
 	}
 	return v
-}
-
-// allHeads lists what is held, in order. The list is kept until a head moves.
-func (m *Machine) allHeads() []feedring.Head {
-	if m.sorted != nil {
-		return m.sorted
-	}
-	m.sorted = make([]feedring.Head, 0, len(m.heads))
-	for ref, h := range m.heads {
-		if !h.pos.IsZero() {
-			m.sorted = append(m.sorted, feedring.Head{Feed: ref, Position: h.pos, Hash: h.hash})
-		}
-	}
-	slices.SortFunc(m.sorted, func(a, b feedring.Head) int { return a.Feed.Compare(b.Feed) })
-	return m.sorted
 }
 
 // VouchedBy returns the site that names ref's publisher as its own; empty: the

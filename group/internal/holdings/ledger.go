@@ -1,0 +1,204 @@
+// Package holdings is how far one peer is with each feed of its group, and the
+// digests by which two peers find out that they hold different things. It asks
+// nobody for what is missing: that is the group's polls.
+package holdings
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/catalogue"
+	"github.com/feedring/feedring/group/internal/hash"
+)
+
+// MaxTold bounds the heads in one message.
+const MaxTold = 1_000
+
+// Holding is what is held of one feed. Only its Ledger changes it.
+type Holding struct {
+	Pos  feedring.Position // on disk
+	Hash [32]byte          // of the entry there
+
+	changed time.Time
+	recent  bool // in Ledger.recent
+	listed  bool // in its publisher's row: part of the digest
+}
+
+// Ledger is what is held of all feeds. Use NewLedger.
+type Ledger struct {
+	feeds  map[feedring.FeedRef]*Holding
+	digest uint64 // sum over all that is listed
+	recent []feedring.FeedRef
+	sorted []feedring.Head `state:"derived"`
+}
+
+// NewLedger returns the ledger of one who holds nothing.
+func NewLedger() Ledger { return Ledger{feeds: map[feedring.FeedRef]*Holding{}} }
+
+// Clone returns an independent copy.
+func (l *Ledger) Clone() Ledger {
+	c := Ledger{feeds: make(map[feedring.FeedRef]*Holding, len(l.feeds)), digest: l.digest, recent: slices.Clone(l.recent), sorted: l.sorted}
+	for ref, h := range l.feeds {
+		copied := *h
+		c.feeds[ref] = &copied
+	}
+	return c
+}
+
+// Len is how many feeds the ledger knows.
+func (l *Ledger) Len() int { return len(l.feeds) }
+
+// Of returns what is held of a feed; nil where the ledger does not know it.
+func (l *Ledger) Of(ref feedring.FeedRef) *Holding { return l.feeds[ref] }
+
+// Open takes in a feed that the ledger does not know.
+func (l *Ledger) Open(ref feedring.FeedRef, listed bool) *Holding {
+	h := &Holding{listed: listed}
+	l.feeds[ref] = h
+	return h
+}
+
+func sum(ref feedring.FeedRef, p feedring.Position) uint64 {
+	return hash.Of(ref.URL, string(ref.Publisher), hash.Number(p.Epoch), hash.Number(p.Sequence))
+}
+
+// Relist follows a change of p's row: the digest covers the feeds that rows
+// list, so that equal catalogues and stores give equal digests.
+func (l *Ledger) Relist(p feedring.PeerID, old, row *catalogue.Row) {
+	for _, r := range []*catalogue.Row{old, row} {
+		if r.Left {
+			continue
+		}
+		for _, f := range r.Feeds {
+			l.list(feedring.FeedRef{URL: f.URL, Publisher: p}, r == row)
+		}
+	}
+}
+
+// list counts a feed into the digest, or out of it.
+func (l *Ledger) list(ref feedring.FeedRef, listed bool) {
+	h := l.feeds[ref]
+	if h == nil || h.listed == listed {
+		return
+	}
+	h.listed = listed
+	if h.Pos.IsZero() {
+		return
+	}
+	if listed {
+		l.digest += sum(ref, h.Pos)
+	} else {
+		l.digest -= sum(ref, h.Pos)
+	}
+}
+
+// Advance moves a feed that the ledger knows to what the store holds now.
+func (l *Ledger) Advance(ref feedring.FeedRef, pos feedring.Position, hash [32]byte, now time.Time) {
+	h := l.feeds[ref]
+	if h.listed && !h.Pos.IsZero() {
+		l.digest -= sum(ref, h.Pos)
+	}
+	if h.listed && !pos.IsZero() {
+		l.digest += sum(ref, pos)
+	}
+	h.Pos, h.Hash, h.changed, l.sorted = pos, hash, now, nil
+	if !h.recent {
+		h.recent = true
+		l.recent = append(l.recent, ref)
+	}
+}
+
+// Recent returns the heads that changed since a time, as many as one message
+// has room for, and a digest of all others.
+func (l *Ledger) Recent(since time.Time) (heads []feedring.Head, older uint64) {
+	older = l.digest
+	kept := l.recent[:0]
+	for _, ref := range l.recent {
+		h := l.feeds[ref]
+		if h.changed.Before(since) {
+			h.recent = false
+			continue
+		}
+		kept = append(kept, ref)
+	}
+	l.recent = kept
+	size := 0
+	for _, ref := range slices.Backward(l.recent) {
+		h := l.feeds[ref]
+		if !h.listed || h.Pos.IsZero() {
+			continue
+		}
+		head := h.head(ref)
+		if size += headSize(&head); size > catalogue.MaxBytes || len(heads) == MaxTold {
+			break
+		}
+		heads = append(heads, head)
+		older -= sum(ref, h.Pos)
+	}
+	return heads, older
+}
+
+// Older is the digest of all but the feeds of told, whatever is held of those.
+func (l *Ledger) Older(told []feedring.Head) uint64 {
+	older := l.digest
+	for _, t := range told {
+		if h := l.feeds[t.Feed]; h != nil && h.listed && !h.Pos.IsZero() {
+			older -= sum(t.Feed, h.Pos)
+		}
+	}
+	return older
+}
+
+// After returns the next heads in order, as many as one message has room for,
+// and whether there are more.
+func (l *Ledger) After(after feedring.FeedRef) (heads []feedring.Head, more bool) {
+	size := 0
+	for _, ref := range slices.SortedFunc(maps.Keys(l.feeds), feedring.FeedRef.Compare) {
+		h := l.feeds[ref]
+		if !h.listed || h.Pos.IsZero() || ref.Compare(after) <= 0 {
+			continue
+		}
+		if len(heads) == MaxTold || size > catalogue.MaxBytes {
+			return heads, true
+		}
+		heads = append(heads, h.head(ref))
+		size += headSize(&heads[len(heads)-1])
+	}
+	return heads, false
+}
+
+// All lists what is held, in order. The list stays as it is when a head moves,
+// and must not be changed.
+func (l *Ledger) All() []feedring.Head {
+	if l.sorted == nil {
+		l.sorted = make([]feedring.Head, 0, len(l.feeds))
+		for ref, h := range l.feeds {
+			if !h.Pos.IsZero() {
+				l.sorted = append(l.sorted, h.head(ref))
+			}
+		}
+		slices.SortFunc(l.sorted, func(a, b feedring.Head) int { return a.Feed.Compare(b.Feed) })
+	}
+	return l.sorted
+}
+
+// Moved reports whether a head moved since All was last asked for.
+func (l *Ledger) Moved() bool { return l.sorted == nil }
+
+func (h *Holding) head(ref feedring.FeedRef) feedring.Head {
+	return feedring.Head{Feed: ref, Position: h.Pos, Hash: h.Hash}
+}
+
+func headSize(h *feedring.Head) int { return len(h.Feed.URL) + 4*catalogue.Part }
+
+// Full says that a list of heads was cut: the sender may have had more. Both
+// sides find the same.
+func Full(heads []feedring.Head) bool {
+	size := 0
+	for i := range heads {
+		size += headSize(&heads[i])
+	}
+	return len(heads) >= MaxTold || size > catalogue.MaxBytes
+}
