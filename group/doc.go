@@ -15,11 +15,17 @@
 //	manager.go    beacons, who is away         secondary.go  naming and replicating
 //	member.go     answering beacons            failover.go   intention, probe, objection
 //	leave.go      leaving in good order        doubt.go      a late peer doubts itself
-//	catalogue.go  rows and their merge         ownrow.go     this peer's row and its mark
+//	catalogue.go  rows as they come and go     ownrow.go     this peer's row and its mark
 //	publish.go    positions and notifies       fetch.go      polls
-//	heads.go      digests that repair          mesh.go       neighbours in large groups
+//	heads.go      who is behind                index.go      who is there, who publishes
 //	lookup.go     who may serve                place.go      room, then acknowledgement
-//	lease.go      tickets and places           twin.go       another with this key
+//	lease.go      tickets and places           vouch.go      looks at sites
+//	twin.go       another with this key        timers.go     what is waited for
+//
+// The data that these decide upon have rooms of their own, which send nothing
+// and know no role: internal/catalogue (rows, and what follows from them),
+// internal/holdings (heads and digests), internal/guests (clients, places,
+// signers), internal/alarm.
 //
 // # What a driver does beside the duties of internal/peer
 //
