@@ -14,7 +14,8 @@ import (
 //
 // It is for the failover of a group without feeds and clients. Alarms for
 // house-keeping and for looks at sites are forgotten, measured round trips
-// count as short, a doubt that stretches nothing by more than r/32 has ended.
+// count as short, everybody as known for long enough to be secondary, a doubt
+// that stretches nothing by more than r/16 as over.
 // Chances come from chance from now on; beacons are numbered anew, so they
 // must arrive in the order in which they were sent. Persisted{0} answers the
 // last Persist.
@@ -27,10 +28,14 @@ func (m *Machine) Rebase(by time.Duration, chance uint64) {
 		m.number = 3 + m.number%3 // every third beacon refreshes
 	}
 	m.lead.number = min(m.lead.number, 1)
+	m.seen = max(m.seen, m.want.Highest, m.want.Term.Number)
+	if !m.serving || m.replicated == m.changes {
+		m.changes, m.replicated = 1, 1 // a secondary that is named gets all
+	}
 	m.rebaseLead(by)
 	m.rebaseJoining(by)
-	m.doubt.since = m.ago(m.doubt.since, by, 6*r)
-	if m.now.Sub(m.doubt.since) >= 6*r {
+	m.doubt.since = m.ago(m.doubt.since, by, 5*r)
+	if m.now.Sub(m.doubt.since) >= 5*r {
 		m.doubt = doubt{}
 	}
 	for i := range m.probes {
@@ -79,7 +84,9 @@ func (m *Machine) rebaseLead(by time.Duration) {
 
 func (m *Machine) rebaseJoining(by time.Duration) {
 	r, j := m.cfg.Refresh, &m.joining
-	j.heard = m.ago(j.heard, by, 4*r)
+	if j.heard = m.ago(j.heard, by, 4*r); !j.active {
+		j.heard = time.Time{}
+	}
 	j.yield = m.within(j.yield, by, r)
 	if j.sent = m.within(j.sent, by, m.beatEvery()); j.sent.IsZero() {
 		j.to = ""
@@ -91,10 +98,10 @@ func (m *Machine) rebaseJoining(by time.Duration) {
 
 func (m *Machine) rebaseMember(mem *member, by time.Duration) {
 	r := m.cfg.Refresh
-	mem.first = m.ago(mem.first, by, 10*r)
+	mem.first = m.now.Add(-10 * r) // old enough to be secondary
 	mem.heard = m.ago(mem.heard, by, 6*r)
 	if !m.serving && !mem.heard.IsZero() {
-		mem.heard = m.now // a manager begins anew
+		mem.heard, mem.acked = m.now, false // a manager begins anew
 	}
 	mem.since = m.ago(mem.since, by, r)
 	mem.probed = m.ago(mem.probed, by, r)

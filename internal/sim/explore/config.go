@@ -1,0 +1,71 @@
+package explore
+
+import "fmt"
+
+// unitsPerRefresh is into how many units of time a refresh period falls.
+const unitsPerRefresh = 12
+
+// MaxPeers is the size of the largest group that can be explored.
+const MaxPeers = 5
+
+// Kinds is a set of faults.
+type Kinds uint8
+
+// Kinds of faults.
+const (
+	Crashes Kinds = 1 << iota
+	Cuts
+	Losses
+	Delays
+	Stops
+	AllKinds = Crashes | Cuts | Losses | Delays | Stops
+)
+
+// Config is one exploration.
+type Config struct {
+	Peers    int
+	Faults   int   // the budget; 0: only the orders of messages and alarms
+	Kinds    Kinds // which faults; zero: all
+	Founding bool  // begin when nobody is in the group yet, not when it is settled
+	States   int   // end after so many states; 0: when all are visited
+	// Seed draws walks, which reach far states where there are too many to visit
+	// all; 0: breadth first, and traces are the shortest.
+	Seed uint64
+	// Progress is called from time to time with what was reached; nil: never.
+	Progress func(Result)
+}
+
+// Validate returns the first thing that is wrong.
+func (c Config) Validate() error {
+	switch {
+	case c.Peers < 1 || c.Peers > MaxPeers:
+		return fmt.Errorf("explore: %d peers: 1 to %d can be explored", c.Peers, MaxPeers)
+	case c.Faults < 0 || c.Faults > 255:
+		return fmt.Errorf("explore: %d faults are not between 0 and 255", c.Faults)
+	case c.States < 0:
+		return fmt.Errorf("explore: %d states: the number is negative", c.States)
+	}
+	return nil
+}
+
+// Result is what an exploration found.
+type Result struct {
+	Peers       int     `json:"peers"`
+	Faults      int     `json:"faults"`
+	Founding    bool    `json:"founding,omitempty"`
+	Seed        uint64  `json:"seed,omitempty"`
+	States      int     `json:"states"`      // visited, all different
+	Transitions int     `json:"transitions"` // tried
+	Spent       int     `json:"spent"`       // of States: those after the last fault
+	Reach       float64 `json:"reach_r"`     // the latest state, in r after the first
+	Whole       bool    `json:"whole"`       // there are no more states
+	Bad         int     `json:"bad"`         // visited states that stay bad for ever
+	Slowest     float64 `json:"slowest_r"`   // longest time to one manager after faults end, in r
+	Machines    int     `json:"machines"`    // different states of single peers
+	Messages    int     `json:"messages"`    // different messages
+	Seconds     float64 `json:"wall_s"`
+	// Trace is a way into a bad state, and what follows without
+	// faults; empty where none is bad. SlowTrace leads to the slowest good one.
+	Trace     []string `json:"trace,omitempty"`
+	SlowTrace []string `json:"slow_trace,omitempty"`
+}

@@ -1,0 +1,37 @@
+// Package explore walks through all interleavings of a small group's failover:
+// every order in which messages arrive and alarms go off, with every placing
+// of a bounded number of faults, over the machine of package group that ships.
+// It is not the simulator: it draws no lots, and it knows no feeds, clients or
+// ring.
+//
+// # What is explored
+//
+//   - Time passes in twelfths of the refresh period r, for all peers at once.
+//     An alarm goes off at the first twelfth at or after its instant; of
+//     several that are due, any may be first.
+//   - A message may arrive as soon as it was sent, in any order with all others
+//     and with alarms, but after those of its verb between the same two peers,
+//     as the streams of the product keep it. It arrives before time passes.
+//   - Faults, each of which costs one of the budget and may strike at any
+//     moment: a crash (the peer may start again with what is on its disk, at
+//     any later moment or never; what it was just writing is there or not); a
+//     cut, in two parts or of one direction between two peers (it may heal at
+//     any later moment or never; what was under way across it is lost); a loss
+//     of one message; a delay of one message, and of those behind it, by up to
+//     r/4, the least probe window; a stop (the peer may go on at any later
+//     moment or never; messages wait for it). A write to disk is a message to
+//     oneself: it may be late, but is not lost.
+//   - The ring's map may tell one manager of another at any moment.
+//
+// Not explored: leaving in good order, joining of unknown peers, drifting
+// clocks, forged messages, groups that need a mesh.
+//
+// # When a state is bad
+//
+// From each state, as it is, all faults end: cuts heal, stopped peers go on,
+// crashed ones stay away, and the machines run on in one fixed order, with the
+// map telling managers of each other. Since equal states go on alike, that run
+// comes into a circle. If the whole circle has one manager, always the same
+// one, whom all live peers follow, the state is good; otherwise it is bad for
+// ever.
+package explore

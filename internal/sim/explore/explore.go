@@ -1,0 +1,191 @@
+package explore
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+// explorer is one exploration under way. Whatever it does is determined by
+// system and configuration.
+type explorer struct {
+	cfg      Config
+	kinds    Kinds
+	cuts     []uint32
+	book     *book
+	root     *state
+	visited  *table
+	outcomes *table
+	queue    queue
+	found    []origin // of each visited state, in the order of discovery
+	result   Result
+	worst    []action // leads to the first bad state
+	slowest  []action
+	units    int // until there was one manager after the slowest
+	last     int // the latest state, in units after the first
+	began    time.Time
+	way      []action // of a walk
+	usual    []action // what may be drawn next
+	rare     []action
+	odd      []action
+	scratch  []byte
+	stages   []stage
+}
+
+// origin is how a state was first reached.
+type origin struct {
+	action action
+	parent uint32
+	units  uint16 // of time since the first state
+}
+
+// Run explores, and judges every state that it visits. It blocks until
+// cfg.States are visited or there are no more; it uses one processor.
+func Run(sys System, cfg Config) (Result, error) {
+	if err := cfg.Validate(); err != nil {
+		return Result{}, err
+	}
+	began := time.Now()
+	x := &explorer{
+		cfg: cfg, kinds: cfg.Kinds, cuts: cutsOf(cfg.Peers), book: newBook(),
+		visited: newTable(), outcomes: newTable(),
+		result: Result{Peers: cfg.Peers, Faults: cfg.Faults, Founding: cfg.Founding, Seed: cfg.Seed},
+	}
+	if x.kinds == 0 {
+		x.kinds = AllKinds
+	}
+	if err := x.begin(sys); err != nil {
+		return Result{}, err
+	}
+	x.began = began
+	if cfg.Seed == 0 {
+		x.search()
+	} else {
+		x.wander()
+	}
+	x.traces()
+	return x.report(), nil
+}
+
+// search visits states breadth first.
+func (x *explorer) search() {
+	x.discover(x.root, 0, action{})
+	for !x.full() {
+		b, ok := x.queue.pop()
+		if !ok {
+			x.result.Whole = true
+			return
+		}
+		x.expand(b)
+	}
+}
+
+// wander walks until enough states are visited. It gives up when a thousand
+// walks in a row meet nothing new.
+func (x *explorer) wander() {
+	chance := rand.New(rand.NewPCG(x.cfg.Seed, 0))
+	for idle := 0; idle < 1000 && !x.full(); idle++ {
+		before := x.result.States
+		if x.walk(chance); x.result.States > before {
+			idle = 0
+		}
+	}
+}
+
+func (x *explorer) full() bool { return x.cfg.States > 0 && x.result.States >= x.cfg.States }
+
+func (x *explorer) report() Result {
+	r := x.result
+	r.Machines, r.Messages = len(x.book.peers), len(x.book.messages)
+	r.Slowest, r.Reach = float64(x.units)/unitsPerRefresh, float64(x.last)/unitsPerRefresh
+	r.Seconds = time.Since(x.began).Seconds()
+	return r
+}
+
+// begin makes the first state: a group that begins, or one that has settled.
+func (x *explorer) begin(sys System) error {
+	s := &state{n: x.cfg.Peers}
+	peers, sent := sys.Start(s.n)
+	for p := range peers {
+		s.peers[p] = x.book.peer(peers[p])
+	}
+	for p := range peers {
+		for _, e := range x.book.sent[x.book.post(sent[p])] {
+			x.send(s, flight{from: uint8(p), to: e.to, lane: x.book.lanes[e.msg], msg: e.msg})
+		}
+	}
+	if !x.cfg.Founding {
+		for units := 0; units < 2*patience; {
+			a := x.next(s)
+			if s = x.onward(s, a); a.deed == pass {
+				units++
+			}
+		}
+		if x.settled(s) == noManager {
+			return fmt.Errorf("explore: %d peers found no group that could be explored", s.n)
+		}
+	}
+	s.left = uint8(x.cfg.Faults)
+	x.root = s
+	return nil
+}
+
+// discover queues a state that is new.
+func (x *explorer) discover(s *state, parent uint32, a action) {
+	x.scratch = s.encode(x.scratch[:0])
+	if !x.visited.put(hash(x.scratch), 0) {
+		return
+	}
+	units := 0
+	if len(x.found) > 0 {
+		units = int(x.found[parent].units)
+	}
+	if a.deed == pass {
+		units++
+	}
+	x.queue.push(x.scratch)
+	x.found = append(x.found, origin{a, parent, uint16(min(units, 1<<16-1))})
+}
+
+// expand visits a state and finds what it leads to.
+func (x *explorer) expand(b []byte) {
+	s := &state{n: x.cfg.Peers}
+	s.decode(b)
+	index := uint32(x.result.States) // states leave the queue in the order of discovery
+	x.visit(s, int(x.found[index].units), func() []action { return x.wayTo(index) })
+	x.actions(s, func(a action) {
+		x.result.Transitions++
+		x.discover(x.apply(s, a), index, a)
+	})
+}
+
+func (x *explorer) wayTo(index uint32) []action {
+	var way []action
+	for ; index != 0; index = x.found[index].parent {
+		way = append(way, x.found[index].action)
+	}
+	slices.Reverse(way)
+	return way
+}
+
+// visit counts and judges a state.
+func (x *explorer) visit(s *state, units int, way func() []action) {
+	x.result.States++
+	if s.left == 0 {
+		x.result.Spent++
+	}
+	x.last = max(x.last, units)
+	switch o := x.judge(s); {
+	case o.bad():
+		if x.result.Bad == 0 {
+			x.worst = slices.Clone(way())
+		}
+		x.result.Bad++
+	case o.units() > x.units:
+		x.units, x.slowest = o.units(), slices.Clone(way())
+	}
+	if x.cfg.Progress != nil && x.result.States%(1<<16) == 0 {
+		x.cfg.Progress(x.report())
+	}
+}

@@ -1,0 +1,94 @@
+package explore
+
+import (
+	"fmt"
+	"strings"
+)
+
+// traces writes how the bad and the slow state are reached, and what follows.
+func (x *explorer) traces() {
+	if x.result.Bad > 0 {
+		x.result.Trace = x.trace(x.worst)
+	}
+	if x.units > 0 {
+		x.result.SlowTrace = x.trace(x.slowest)
+	}
+}
+
+func (x *explorer) trace(way []action) []string {
+	t := &writer{x: x}
+	s := x.root
+	t.write(s, "")
+	for _, a := range way {
+		text := x.describe(s, a)
+		s = x.apply(s, a)
+		if a.deed == pass {
+			t.units++
+		}
+		t.write(s, text)
+	}
+	t.lines = append(t.lines, "--- all faults end")
+	x.onwards(t, s)
+	return t.lines
+}
+
+// onwards writes the run without faults, until it is settled or for 8r.
+func (x *explorer) onwards(t *writer, s *state) {
+	left := x.judge(s)
+	s, ok := x.faultless(s)
+	if !ok {
+		return
+	}
+	most := left.units() + 1
+	if left.bad() {
+		most = 8 * unitsPerRefresh
+	}
+	for units := 0; units < most; {
+		a := x.next(s)
+		text := x.describe(s, a)
+		s = x.onward(s, a)
+		if a.deed == pass {
+			units++
+			t.units++
+		}
+		t.write(s, text)
+	}
+}
+
+// writer writes a trace: what happened, with the peers whenever one of them
+// takes itself or others for something else than before.
+type writer struct {
+	x     *explorer
+	units int
+	last  string
+	lines []string
+}
+
+func (t *writer) write(s *state, text string) {
+	if text == "r/12 passes" && t.x.standings(s) == t.last {
+		return // the time is told with every line
+	}
+	if text != "" {
+		t.lines = append(t.lines, fmt.Sprintf("%6.2fr %s", float64(t.units)/unitsPerRefresh, text))
+	}
+	if now := t.x.standings(s); now != t.last {
+		t.last = now
+		t.lines = append(t.lines, "        = "+now)
+	}
+}
+
+func (x *explorer) standings(s *state) string {
+	var parts []string
+	for p := range s.n {
+		id := s.peers[p]
+		text := "down"
+		if x.book.up[id] {
+			text = x.book.peers[id].String()
+		}
+		if s.isStopped(p) {
+			text += " (stopped)"
+		}
+		parts = append(parts, fmt.Sprintf("p%d %s", p, text))
+	}
+	return strings.Join(parts, "; ")
+}

@@ -1,0 +1,148 @@
+package explore
+
+// outcome is what comes of a state without further faults: how many units
+// until one manager is followed by all for ever, and who it is.
+type outcome uint16
+
+const (
+	forEver   = 0xff // in place of the units: it never is
+	noManager = 0xff
+	// patience is how many units a run without faults may take until it is in
+	// a circle.
+	patience = 100 * unitsPerRefresh
+)
+
+func newOutcome(units int, manager uint8) outcome {
+	return outcome(manager)<<8 | outcome(min(units, forEver-1))
+}
+
+func (o outcome) bad() bool      { return o&0xff == forEver }
+func (o outcome) units() int     { return int(o & 0xff) }
+func (o outcome) manager() uint8 { return uint8(o >> 8) }
+
+// settled returns the one manager that all live peers follow.
+func (x *explorer) settled(s *state) uint8 {
+	manager := noManager
+	for p := range s.n {
+		id := s.peers[p]
+		if !x.book.up[id] {
+			continue
+		}
+		st := x.book.standings[id]
+		if manager == noManager && st.Manager >= 0 {
+			manager = st.Manager
+		}
+		if st.Manager < 0 || st.Manager != manager || st.Serving != (st.Manager == p) {
+			return noManager
+		}
+	}
+	if manager != noManager && !x.book.up[s.peers[manager]] {
+		return noManager
+	}
+	return uint8(manager)
+}
+
+// stage is one state of a run without faults.
+type stage struct {
+	key     uint64
+	manager uint8
+	passed  bool // a unit of time passes behind it
+}
+
+// faultless returns s with all faults at an end; false where nobody is up.
+func (x *explorer) faultless(s *state) (*state, bool) {
+	c := s.clone()
+	c.cut, c.stopped, c.left = 0, 0, 0
+	for p := range c.n {
+		if x.book.up[c.peers[p]] {
+			return c, true
+		}
+	}
+	return nil, false
+}
+
+// judge runs s on without faults until it comes into a circle or to a state
+// whose outcome is known.
+func (x *explorer) judge(s *state) outcome {
+	run, ok := x.faultless(s)
+	if !ok {
+		return newOutcome(0, noManager)
+	}
+	stages := x.stages[:0]
+	place := map[uint64]int{}
+	end := outcome(forEver)
+	circle := -1
+	for units := 0; units < patience; {
+		x.scratch = run.encode(x.scratch[:0])
+		key := hash(x.scratch)
+		if o, ok := x.outcomes.get(key); ok {
+			end = outcome(o)
+			break
+		}
+		if i, ok := place[key]; ok {
+			circle = i
+			break
+		}
+		st := stage{key: key, manager: x.settled(run)}
+		place[key] = len(stages)
+		a := x.next(run)
+		run = x.onward(run, a)
+		if st.passed = a.deed == pass; st.passed {
+			units++
+		}
+		stages = append(stages, st)
+	}
+	x.stages = stages
+	return x.conclude(stages, circle, end)
+}
+
+// conclude goes back from the end of a run, and keeps what it finds.
+func (x *explorer) conclude(stages []stage, circle int, end outcome) outcome {
+	if circle >= 0 {
+		end = newOutcome(0, stages[circle].manager)
+		for _, st := range stages[circle:] {
+			if st.manager == noManager || st.manager != end.manager() {
+				end = forEver
+			}
+		}
+	}
+	for i := len(stages) - 1; i >= 0; i-- {
+		st := stages[i]
+		if inCircle := circle >= 0 && i >= circle; !end.bad() && !inCircle {
+			units := end.units()
+			if st.passed && (units > 0 || st.manager != end.manager()) {
+				units++
+			}
+			if units == 0 && st.manager != end.manager() {
+				units = 1
+			}
+			end = newOutcome(units, end.manager())
+		}
+		x.outcomes.put(st.key, uint16(end))
+	}
+	return end
+}
+
+// next is what happens in the one fixed order: what is under way arrives, what
+// is due goes off, time passes.
+func (x *explorer) next(s *state) action {
+	if len(s.flights) > 0 {
+		return action{deed: arrive}
+	}
+	for p := range s.n {
+		if x.isDue(s, p) {
+			return action{deed: alarm, a: uint8(p)}
+		}
+	}
+	return action{deed: pass}
+}
+
+// onward applies a. With the time that passes, the map tells managers of each
+// other.
+func (x *explorer) onward(s *state, a action) *state {
+	s = x.apply(s, a)
+	if a.deed == pass {
+		x.meetings(s, func(m action) { s = x.apply(s, m) })
+	}
+	return s
+}
