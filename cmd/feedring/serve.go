@@ -22,6 +22,11 @@ import (
 // the five seconds that service managers and tests are promised.
 const closeWithin = 4500 * time.Millisecond
 
+// insistence is how long after the first signal another means "now". One
+// within it is the same wish: timeout(1) signals its child and then the whole
+// group, a terminal and a service manager may both send one.
+const insistence = time.Second
+
 func (a *app) serveCommand() *cobra.Command {
 	o := newServeOptions()
 	cmd := &cobra.Command{
@@ -77,20 +82,26 @@ func (a *app) serve(ctx context.Context, o *serveOptions) error {
 		a.printReady(peer.Started())
 	}
 	log.Info("closing", "signal", (<-signals).String())
-	return closePeer(ctx, peer, signals)
+	return leave(ctx, peer, signals)
 }
 
-// closePeer leaves the network in good order. A second signal ends the wait.
-func closePeer(ctx context.Context, peer *node.Node, signals <-chan os.Signal) error {
+// leave leaves the network in good order. A second signal ends the wait,
+// unless it comes together with the first.
+func leave(ctx context.Context, peer interface{ Close(context.Context) error }, signals <-chan os.Signal) error {
+	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, closeWithin)
 	defer cancel()
 	done := make(chan error, 1)
 	go func() { done <- peer.Close(ctx) }()
-	select {
-	case err := <-done:
-		return err
-	case <-signals:
-		return fmt.Errorf("interrupted twice: the peer did not leave its groups in good order")
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-signals:
+			if time.Since(began) >= insistence {
+				return fmt.Errorf("interrupted twice: the peer did not leave its groups in good order")
+			}
+		}
 	}
 }
 
