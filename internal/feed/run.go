@@ -1,7 +1,6 @@
 package feed
 
 import (
-	"container/heap"
 	"context"
 	"sync"
 	"time"
@@ -30,55 +29,115 @@ func (w *Watcher) Run(ctx context.Context) {
 	}
 }
 
+// look is a look under way.
+type look struct {
+	began  time.Time
+	cancel context.CancelFunc
+	slow   bool
+	wait   *time.Timer // until it is slow
+}
+
 // start starts what is due and returns how long until the next feed is; false:
 // only a signal can bring something to do.
 func (w *Watcher) start(ctx context.Context, looks *sync.WaitGroup) (time.Duration, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := time.Now()
-	for w.running < w.cfg.Workers && len(w.due) > 0 {
-		f := w.due[0]
-		if wait := f.due.Sub(now); wait > 0 {
-			return wait, true
+	next, more := w.later.top()
+	for more && !next.due.After(now) {
+		w.ready.add(w.later.take())
+		next, more = w.later.top()
+	}
+	for f, ok := w.ready.top(); ok && w.hasPlace(f); f, ok = w.ready.top() {
+		w.ready.take()
+		h := w.hosts[f.host]
+		if h == nil {
+			h = &host{waiting: queue{sooner: byTurn}}
+			w.hosts[f.host] = h
 		}
-		heap.Pop(&w.due)
-		if h, busy := w.hosts[f.host]; busy {
-			h.waiting = append(h.waiting, f)
+		if !h.takes(f) {
+			h.waiting.add(f)
 			continue
 		}
-		w.hosts[f.host] = &host{}
+		h.running++
 		w.running++
-		lookCtx, cancel := context.WithCancel(ctx)
-		f.cancel = cancel
-		f.looked, f.asked = f.asked, nil
-		state := f.state
-		looks.Go(func() { w.finish(f, w.look(lookCtx, state)) })
+		w.begin(ctx, looks, f)
 	}
-	return 0, false
+	if !more {
+		return 0, false
+	}
+	return next.due.Sub(now), true
+}
+
+// hasPlace reports whether one more look may run. Slow ones have places of
+// their own, so that a few hanging origins do not hold back all others.
+func (w *Watcher) hasPlace(f *watched) bool {
+	return w.running-w.slow < w.cfg.Workers && (f.asked != nil || w.running < 2*w.cfg.Workers)
+}
+
+func (w *Watcher) begin(ctx context.Context, looks *sync.WaitGroup, f *watched) {
+	ctx, cancel := context.WithCancel(ctx)
+	l := &look{began: time.Now(), cancel: cancel}
+	l.wait = time.AfterFunc(patience, func() { w.isSlow(f, l) })
+	f.look = l
+	f.looked, f.asked = f.asked, nil
+	state := f.state
+	looks.Go(func() { w.finish(f, w.look(ctx, state)) })
+}
+
+// isSlow lets other feeds of the host go beside a look that takes long.
+func (w *Watcher) isSlow(f *watched, l *look) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if f.look != l {
+		return
+	}
+	l.slow = true
+	w.hosts[f.host].slow++
+	w.slow++
+	w.release(f.host)
+	w.signal()
 }
 
 // finish takes a look's result in and lets the host's next feed go.
 func (w *Watcher) finish(f *watched, state State) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	f.cancel()
-	f.cancel = nil
+	f.look.cancel()
+	f.look.wait.Stop()
+	h := w.hosts[f.host]
+	if f.look.slow {
+		h.slow--
+		w.slow--
+	}
+	h.running--
+	w.running--
+	f.look = nil
 	tellAll(&f.looked)
 	f.state, f.due = state, state.NextLook
 	if f.again {
 		f.again, f.due = false, time.Now()
 	}
 	if !f.removed {
-		heap.Push(&w.due, f)
+		w.later.add(f)
 	}
-	for _, next := range w.hosts[f.host].waiting {
-		if !next.removed {
-			heap.Push(&w.due, next)
-		}
-	}
-	delete(w.hosts, f.host)
-	w.running--
+	w.release(f.host)
 	w.signal()
+}
+
+// release lets the first feed that waits for a host go on, if it may, and
+// forgets a host where nothing is left.
+func (w *Watcher) release(name string) {
+	h := w.hosts[name]
+	if h == nil {
+		return
+	}
+	if f, ok := h.waiting.top(); ok && h.takes(f) {
+		w.ready.add(h.waiting.take())
+	}
+	if h.running == 0 && h.waiting.Len() == 0 {
+		delete(w.hosts, name)
+	}
 }
 
 // look looks at one feed once and returns the state to go on from. A cancelled

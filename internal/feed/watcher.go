@@ -1,7 +1,6 @@
 package feed
 
 import (
-	"container/heap"
 	"context"
 	"errors"
 	"log/slog"
@@ -30,7 +29,7 @@ type WatcherConfig struct {
 	Client  Client       // a *guard.Client
 	Policy  Policy       // when to look again
 	Handler Handler      // takes what is found
-	Workers int          // looks at once, one for each host; 0: 16
+	Workers int          // looks at once, and as many slow ones beside them; 0: 16
 	Logger  *slog.Logger // told of feeds that fail and recover; nil: nobody is
 }
 
@@ -57,26 +56,26 @@ type Watcher struct {
 
 	mu      sync.Mutex
 	feeds   map[string]*watched
-	due     dueHeap
-	hosts   map[string]*host
+	later   queue            // what is not due yet
+	ready   queue            // what is due, by turn
+	hosts   map[string]*host // where something is looked at, or waits
 	running int
+	slow    int // of running
 }
 
-// watched is one feed. It is in the heap, or in its host's queue, or looked at.
+// watched is one feed. It is in one of the queues, or looked at.
 type watched struct {
 	host    string
 	state   State
 	due     time.Time
-	index   int                // in the heap; -1: not there
-	again   bool               // asked for during a look
-	cancel  context.CancelFunc // of the look under way; nil: none
+	in      *queue // nil: in none
+	index   int    // there
+	again   bool   // asked for during a look
+	look    *look  // under way; nil: none
 	removed bool
 
 	asked, looked chan struct{} // closed at the end of the next look, and of the one under way; nil: nobody waits
 }
-
-// host is busy as long as it is in Watcher.hosts; its other feeds wait.
-type host struct{ waiting []*watched }
 
 // NewWatcher returns a Watcher without feeds. It does nothing until Run.
 func NewWatcher(cfg WatcherConfig) (*Watcher, error) {
@@ -94,6 +93,8 @@ func NewWatcher(cfg WatcherConfig) (*Watcher, error) {
 		fetcher: NewFetcher(cfg.Client),
 		wake:    make(chan struct{}, 1),
 		feeds:   make(map[string]*watched),
+		later:   queue{sooner: byDue},
+		ready:   queue{sooner: byTurn},
 		hosts:   make(map[string]*host),
 	}, nil
 }
@@ -107,13 +108,13 @@ func (w *Watcher) Add(feedURL string, state State) {
 		return
 	}
 	state.URL = feedURL
-	f := &watched{state: state, index: -1, host: feedURL}
+	f := &watched{state: state, host: feedURL}
 	if u, err := url.Parse(feedURL); err == nil {
 		f.host = u.Host
 	}
 	f.due = w.firstLook(&state)
 	w.feeds[feedURL] = f
-	heap.Push(&w.due, f)
+	w.later.add(f)
 	w.signal()
 }
 
@@ -140,18 +141,17 @@ func (w *Watcher) Remove(feedURL string) {
 	}
 	delete(w.feeds, feedURL)
 	f.removed = true
-	if f.index >= 0 {
-		heap.Remove(&w.due, f.index)
-	}
-	if f.cancel != nil {
-		f.cancel()
+	f.leave()
+	if f.look != nil {
+		f.look.cancel()
 	}
 	tellAll(&f.asked)
 	tellAll(&f.looked)
+	w.release(f.host) // it may have had the place there
 }
 
-// Look makes a feed due now, whatever its policy said; a look under way is
-// followed by another. The channel is closed when a look that began after the
+// Look makes a feed due now and the first to get a place, whatever its policy
+// said; a look under way is followed by another. The channel is closed when a look that began after the
 // call has ended and Looked was told of it, or when the feed is removed; it may
 // stay open when Run ends. It fails with ErrUnknown.
 func (w *Watcher) Look(feedURL string) (<-chan struct{}, error) {
@@ -161,13 +161,14 @@ func (w *Watcher) Look(feedURL string) (<-chan struct{}, error) {
 	if !ok {
 		return nil, ErrUnknown
 	}
+	f.leave()
 	if f.asked == nil {
 		f.asked = make(chan struct{})
 	}
-	f.again = f.cancel != nil
+	f.again = f.look != nil
 	f.due = time.Now()
-	if f.index >= 0 {
-		heap.Fix(&w.due, f.index)
+	if f.look == nil {
+		w.later.add(f)
 	}
 	w.signal()
 	return f.asked, nil

@@ -104,12 +104,17 @@ func watch(t *testing.T, f *fakeOrigins, p Policy, h Handler) (*Watcher, context
 	if err != nil {
 		t.Fatal(err)
 	}
+	return w, runs(t, w)
+}
+
+// runs runs w until the test ends, or the returned function is called.
+func runs(t *testing.T, w *Watcher) context.CancelFunc {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { w.Run(ctx); close(done) }()
 	stop := func() { cancel(); <-done }
 	t.Cleanup(stop)
-	return w, stop
+	return stop
 }
 
 func static(body string) func(http.ResponseWriter, *http.Request) {
