@@ -63,6 +63,9 @@ func (z zipf) draw(random *rand.Rand) int {
 	return min(i, len(z.upTo)-1)
 }
 
+// newRandom is a source of chance for what is drawn outside a stage.
+func newRandom(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x6578706572)) }
+
 // exponential is a random duration with a mean.
 func exponential(random *rand.Rand, mean time.Duration) time.Duration {
 	return time.Duration(random.ExpFloat64() * float64(mean))

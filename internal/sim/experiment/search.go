@@ -104,7 +104,9 @@ func ringOf(cfg SearchConfig, n int) (*stage.Stage, error) {
 			s.Routing = peer.Shortcut
 		}
 		enter(s, i, themeOf(i))
-		s.Run(10 * time.Millisecond)
+		if i == 0 {
+			s.Run(time.Second) // the others find a ring, and join it all at once
+		}
 	}
 	known := func() bool {
 		for _, h := range s.Hosts() {
