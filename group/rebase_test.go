@@ -1,0 +1,117 @@
+package group
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// TestRebaseKnowsAllInstants holds the instants in a machine's state against
+// what Rebase does about each: one that is added must be thought of there.
+func TestRebaseKnowsAllInstants(t *testing.T) {
+	moved := []string{
+		"doubt.since", "entry.at", "joining.heard", "joining.sent", "joining.yield",
+		"lead.doubted", "lead.heard", "lead.since", "member.differs", "member.first", "member.heard", "member.probed",
+		"member.since", "member.staled", "member.told", "member.unfit", "member.wanted", "probe.sent", "suspicion.deferred",
+	}
+	fixed := []string{"Machine.now"}
+	dates := []string{"Row.Admitted", "Row.From", "State.From", "Vouch.At"}
+	var other []string // of feeds, clients, looks at sites and lost disks
+	for _, at := range instants(reflect.TypeFor[Machine]()) {
+		known := slices.Concat(moved, fixed, dates)
+		if !slices.Contains(known, at) {
+			other = append(other, at)
+		}
+	}
+	want := []string{
+		"Holding.changed", "Window.began", "check.last", "check.next", "check.said", "placement.due",
+		"placement.since", "syncing.last", "twin.last", "twin.since",
+	}
+	if !slices.Equal(other, want) {
+		t.Errorf("Rebase does not know of\n%q", other)
+	}
+}
+
+// instants lists the fields of type time.Time that t leads to, derived ones
+// left out: "member.heard".
+func instants(t reflect.Type) []string {
+	var list []string
+	seen := map[reflect.Type]bool{}
+	var look func(reflect.Type)
+	look = func(t reflect.Type) {
+		if seen[t] {
+			return
+		}
+		seen[t] = true
+		switch t.Kind() {
+		case reflect.Pointer, reflect.Slice, reflect.Array:
+			look(t.Elem())
+		case reflect.Map:
+			look(t.Key())
+			look(t.Elem())
+		case reflect.Struct:
+			name, _, _ := strings.Cut(t.Name(), "[")
+			for i := range t.NumField() {
+				f := t.Field(i)
+				if _, excused := f.Tag.Lookup("state"); excused {
+					continue
+				}
+				if f.Type == reflect.TypeFor[time.Time]() {
+					list = append(list, name+"."+f.Name)
+				} else {
+					look(f.Type)
+				}
+			}
+		}
+	}
+	look(t)
+	slices.Sort(list)
+	return list
+}
+
+// TestRebaseLetsTimePass: a machine for which time was rebased does the same,
+// with alarms as far away, as one that waited.
+func TestRebaseLetsTimePass(t *testing.T) {
+	c := newCluster(1)
+	for i, id := range []string{"a", "b", "c"} {
+		n := c.start(feedring.PeerID(id))
+		if i == 0 {
+			c.step(n, Establish{})
+		} else {
+			c.step(n, Enter{Via: c.ids()[:1]})
+		}
+		c.run(20 * time.Millisecond)
+	}
+	c.run(15 * time.Second)
+	c.crash("a")
+	waits, rebased := c.nodes["b"].m.Clone(), c.nodes["b"].m.Clone()
+	const by = 100 * time.Millisecond
+	start := c.now
+	rebased.Rebase(by, 1)
+	for i := range 20 {
+		at := start.Add(time.Duration(i) * by)
+		x, y := verbs(waits.Step(at.Add(by), Tick{})), verbs(rebased.Step(at, Tick{}))
+		x = append(x, verbs(waits.Step(at.Add(by), Persisted{Token: waits.token}))...)
+		y = append(y, verbs(rebased.Step(at, Persisted{Token: rebased.token}))...)
+		if !slices.Equal(x, y) {
+			t.Fatalf("after %d: %v, but rebased %v", i, x, y)
+		}
+	}
+	if !waits.serving || !rebased.serving {
+		t.Errorf("serving: %v, rebased: %v", waits.serving, rebased.serving)
+	}
+}
+
+func verbs(outs []Output) []string {
+	var list []string
+	for _, o := range outs {
+		if s, ok := o.(Send); ok {
+			list = append(list, string(s.To)+" "+string(s.Message.Verb()))
+		}
+	}
+	return list
+}
