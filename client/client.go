@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/host"
@@ -103,19 +102,31 @@ func check(q *feedring.Query) error {
 	return nil
 }
 
-// unreachable names the peers that could not be asked, and why.
+// unreachable is an ErrNoPeer that names the peers that could not be asked, and
+// why.
 func unreachable(failures map[feedring.PeerID]error, order []feedring.PeerID) error {
 	if len(order) == 0 {
 		return fmt.Errorf("%w: none is known", ErrNoPeer)
 	}
-	var names []string
+	e := &unreachableError{text: ErrNoPeer.Error(), causes: []error{ErrNoPeer}}
+	between := ": "
 	for _, id := range order {
 		if err := failures[id]; err != nil {
-			names = append(names, fmt.Sprintf("%s (%v)", id, err))
+			e.text += fmt.Sprintf("%s%s (%v)", between, id, err)
+			e.causes = append(e.causes, err)
+			between = "; "
 		}
 	}
-	return fmt.Errorf("%w: %s", ErrNoPeer, strings.Join(names, "; "))
+	return e
 }
+
+type unreachableError struct {
+	text   string
+	causes []error
+}
+
+func (e *unreachableError) Error() string   { return e.text }
+func (e *unreachableError) Unwrap() []error { return e.causes }
 
 // overHost gives a libp2p host the shape of a Transport.
 type overHost struct{ *host.Host }

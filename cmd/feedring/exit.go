@@ -10,6 +10,7 @@ import (
 
 	"github.com/feedring/feedring/client"
 	"github.com/feedring/feedring/cmd/feedring/internal/api"
+	"github.com/feedring/feedring/internal/host"
 	"github.com/feedring/feedring/internal/match"
 )
 
@@ -82,13 +83,24 @@ func report(w io.Writer, err error) {
 	if errors.Is(err, context.DeadlineExceeded) {
 		text = strings.ReplaceAll(text, context.DeadlineExceeded.Error(), "no answer in time: try again, or give more with --timeout")
 	}
-	if errors.Is(err, client.ErrNoPeer) {
-		text += ": check that one of them runs, and its address"
-	}
+	text += adviceFor(err)
 	fmt.Fprintln(w, "feedring: "+oneLine(text))
 	var syntax *match.SyntaxError
 	if errors.As(err, &syntax) {
 		fmt.Fprintln(w, syntax.Place())
+	}
+}
+
+// adviceFor says what to do about peers that could not be asked.
+func adviceFor(err error) string {
+	var foreign *host.ForeignError
+	switch {
+	case !errors.Is(err, client.ErrNoPeer):
+		return ""
+	case errors.As(err, &foreign) && foreign.Speaks != "":
+		return ": add --network " + foreign.Speaks
+	default:
+		return ": check that one of them runs, its address, and --network"
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,7 +10,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -25,6 +28,7 @@ func TestScript(t *testing.T) {
 		Dir: "testdata",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exit1": exits(1), "exit2": exits(2), "exit3": exits(3), "exit4": exits(4),
+			"awaits": awaits, "address": address, "signal2": signalTwice, "dead": dead,
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir)
@@ -43,6 +47,51 @@ func exits(code int) func(*testscript.TestScript, bool, []string) {
 			ts.Fatalf("it ended with %v, want exit status %d", err, code)
 		}
 	}
+}
+
+// awaits waits until a peer that was started serves on its socket.
+func awaits(ts *testscript.TestScript, _ bool, args []string) {
+	deadline := time.Now().Add(30 * time.Second)
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for range tick.C {
+		c, err := net.Dial("unix", ts.MkAbs(filepath.Join(args[0], "feedring.sock")))
+		if err == nil {
+			ts.Check(c.Close())
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("no peer runs on %s: %v", args[0], err)
+		}
+	}
+}
+
+// address sets a variable to an address of a running peer.
+func address(ts *testscript.TestScript, _ bool, args []string) {
+	var out bytes.Buffer
+	if code := run([]string{"status", "--data", ts.MkAbs(args[1]), "--json"}, &out, &out); code != 0 {
+		ts.Fatalf("status: %s", out.String())
+	}
+	var told struct{ Addrs []string }
+	ts.Check(json.Unmarshal(out.Bytes(), &told))
+	ts.Setenv(args[0], told.Addrs[0])
+}
+
+// signalTwice tells all processes in the background to end, and at once again.
+func signalTwice(ts *testscript.TestScript, _ bool, _ []string) {
+	for _, c := range ts.BackgroundCmds() {
+		ts.Check(c.Process.Signal(syscall.SIGTERM))
+		ts.Check(c.Process.Signal(syscall.SIGTERM))
+	}
+}
+
+// dead leaves a socket as a killed peer does.
+func dead(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(os.MkdirAll(ts.MkAbs(args[0]), 0o700))
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: ts.MkAbs(filepath.Join(args[0], "feedring.sock")), Net: "unix"})
+	ts.Check(err)
+	l.SetUnlinkOnClose(false)
+	ts.Check(l.Close())
 }
 
 // fakePeer serves the API of a peer on a socket.

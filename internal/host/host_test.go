@@ -174,6 +174,28 @@ func TestNetworksNeverMix(t *testing.T) {
 	}
 }
 
+// Whoever asks a peer of another network is told so, and which one: whichever
+// end is first to part.
+func TestForeignNetworkIsNamed(t *testing.T) {
+	for _, only := range []func(*Config){onlyTCP, onlyQUIC} {
+		other := newHost(t, only, func(c *Config) { c.Network = "other" })
+		for range 5 {
+			h := newHost(t, asClient)
+			id, err := h.Given(other.Addrs()[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 3 {
+				_, err = h.Open(t.Context(), id, "echo", true)
+				var foreign *ForeignError
+				if !errors.Is(err, ErrForeign) || !errors.As(err, &foreign) || *foreign != (ForeignError{"other", "test"}) {
+					t.Errorf("got %v", err)
+				}
+			}
+		}
+	}
+}
+
 func TestChangesAreTold(t *testing.T) {
 	told := make(chan bool, 16)
 	h := newHost(t, func(c *Config) { c.Changed = func(_ feedring.PeerID, connected bool) { told <- connected } })

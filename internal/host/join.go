@@ -175,7 +175,7 @@ func (h *Host) connect(ctx context.Context, info peer.AddrInfo) (fresh bool, err
 	defer cancel()
 	h.clearBackoff(info.ID)
 	if err := h.lib.Connect(ctx, info); err != nil {
-		return false, classify(err)
+		return false, h.classify(info.ID, err)
 	}
 	if h.speaks(info.ID) {
 		return true, nil

@@ -145,17 +145,6 @@ func (m *members) serves(id peer.ID) {
 
 func (h *Host) ours(p protocol.ID) bool { return strings.HasPrefix(string(p), string(h.prefix)) }
 
-// repel parts from a peer of another network, or of none.
-func (h *Host) repel(id peer.ID) {
-	h.log.Debug("peer of another network", "peer", id)
-	h.gater.refuse(id)
-	h.book.forget(id)
-	h.background(func() {
-		_ = h.lib.Network().ClosePeer(id)
-		h.lib.Peerstore().ClearAddrs(id)
-	})
-}
-
 func (m *members) lost(id peer.ID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -64,7 +64,7 @@ func (h *Host) Open(ctx context.Context, to feedring.PeerID, verb feedring.Verb,
 		s, err = h.lib.NewStream(ctx, id, h.protocol(verb))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s to %s: %w", verb, to.Short(), classify(err))
+		return nil, fmt.Errorf("%s to %s: %w", verb, to.Short(), h.classify(id, err))
 	}
 	h.members.gained(id, "")
 	return stream{s}, nil
@@ -135,8 +135,12 @@ func (h *Host) mayLook(id peer.ID) bool {
 	return true
 }
 
-// classify puts the kind of a failure in front of it.
-func classify(err error) error {
+// classify puts the kind of a failure in front of it. What a peer said of its
+// network explains more than how its connection was lost.
+func (h *Host) classify(id peer.ID, err error) error {
+	if e := h.foreign(id); e != nil {
+		return e
+	}
 	var refused *network.StreamError
 	var unspoken multistream.ErrNotSupported[protocol.ID]
 	switch {
