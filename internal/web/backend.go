@@ -33,7 +33,8 @@ type Backend interface {
 	AddFeed(ctx context.Context, spec feedring.FeedSpec) (FeedStatus, error)
 	// RemoveFeed forgets a feed. ErrUnknown where there is none.
 	RemoveFeed(ctx context.Context, url string) error
-	// Ping looks at a feed now and returns when that was done. ErrUnknown.
+	// Ping looks at a feed now and returns when that was done. ErrUnknown;
+	// ErrOrigin where the look failed; ErrLate where ctx ended before it did.
 	Ping(ctx context.Context, url string) (FeedStatus, error)
 
 	// Doctor runs the checks of "feedring doctor"; it may take seconds.
@@ -138,6 +139,13 @@ func (e errorString) Error() string { return string(e) }
 
 // ErrUnknown is for a theme or feed that nobody knows: 404.
 const ErrUnknown = errorString("unknown")
+
+// For what an origin did: ErrOrigin where it did not give its feed, 502; ErrLate
+// where it has not answered yet and is still waited for, 504.
+const (
+	ErrOrigin = errorString("the origin failed")
+	ErrLate   = errorString("the origin is late")
+)
 
 // For what this peer could not keep, whose error says what to do: ErrFull where
 // its disk has no room, 507; ErrUnsaved where something else is wrong, 500.

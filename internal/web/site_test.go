@@ -50,8 +50,6 @@ func TestRoutes(t *testing.T) {
 		{"GET", "/api/v1/entries.atom", "", nil, 200, "<feed"},
 		{"GET", "/api/v1/stream?limit=x", "", nil, 400, "between"},
 		{"GET", "/api/v1/stream?updates=perhaps", "", nil, 400, "true or false"},
-		{"GET", "/api/v1/stream?lastEventId=!", "", nil, 400, "Last-Event-ID"},
-		{"GET", "/api/v1/stream", "", []string{"Last-Event-ID: !"}, 400, "Last-Event-ID"},
 		{"GET", "/nothing", "", nil, 404, "/api/v1"},
 		{"GET", "/api/v1/", "", nil, 404, "/api/v1"},
 		{"POST", "/api/v1/status", "", nil, 405, "use GET, HEAD"},
@@ -187,6 +185,26 @@ func TestFeeds(t *testing.T) {
 	}
 	if len(f.feeds) != 2 {
 		t.Errorf("feeds left: %v", f.feeds)
+	}
+}
+
+// TestPingFails: whoever asks for a look is told when it did not succeed.
+func TestPingFails(t *testing.T) {
+	for _, test := range []struct {
+		err    error
+		status int
+	}{
+		{fmt.Errorf("own: 404: %w", ErrOrigin), http.StatusBadGateway},
+		{fmt.Errorf("own: 404: %w", ErrLate), http.StatusGatewayTimeout},
+	} {
+		f := newFake()
+		f.feeds = []FeedStatus{{URL: "https://own.example/feed"}}
+		f.fails = test.err
+		w := call(t, testSite(f, true), "POST", "/api/v1/ping", `{"url":"https://own.example/feed"}`)
+		if w.Code != test.status || !strings.Contains(w.Body.String(), `"detail":"own: 404"`) {
+			t.Errorf("%d %s", w.Code, w.Body)
+		}
+		checkForm(t, w)
 	}
 }
 

@@ -80,8 +80,11 @@ func (s *site) askStream(r *http.Request) (Ask, error) {
 	if after == "" {
 		after = v.Get("lastEventId")
 	}
+	// A browser that is refused never comes back, and it cannot be told to
+	// forget an id: one that means nothing here begins anew.
 	if ask.Cursor, err = parseCursor(after); err != nil {
-		return ask, badRequest("Last-Event-ID: %w", err)
+		s.Logger.Debug("a stream begins anew", "err", err)
+		ask.Cursor = nil
 	}
 	return ask, nil
 }

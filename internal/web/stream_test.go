@@ -104,6 +104,25 @@ func readEvent(t *testing.T, lines *bufio.Scanner) (e received) {
 	return e
 }
 
+// TestStreamAfterAnUnknownEvent: a browser whose id of another time is refused
+// would never come back.
+func TestStreamAfterAnUnknownEvent(t *testing.T) {
+	f := newFake()
+	f.follow = numbered(5)
+	server := httptest.NewServer(testSite(f, false))
+	defer server.Close()
+	for _, from := range []struct{ address, header string }{
+		{server.URL + "/api/v1/stream?theme=news", "Last-Event-ID: !"},
+		{server.URL + "/api/v1/stream?theme=news&lastEventId=!", "Accept: text/event-stream"},
+	} {
+		next, end := open(t, from.address, from.header)
+		if e := next(); !strings.Contains(e.data, "Entry 2") {
+			t.Errorf("%v: %+v, want the first answer", from, e)
+		}
+		end()
+	}
+}
+
 func TestStreamAndResume(t *testing.T) {
 	f := newFake()
 	f.follow = numbered(5)
