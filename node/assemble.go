@@ -16,10 +16,18 @@ import (
 	"github.com/feedring/feedring/node/codec"
 )
 
+// connsAtHost is room for the looks at a host's feeds, slow ones included, and
+// for one at what the site says of its peers: none waits for a connection, which
+// would count as the origin's silence.
+const connsAtHost = 4
+
 // assemble builds the machine and what does its deeds.
 func (n *Node) assemble() error {
 	var err error
-	n.outside, err = guard.New(guard.Config{AllowPrivate: n.cfg.AllowPrivateFeeds, UserAgent: feed.UserAgent(Version)})
+	n.outside, err = guard.New(guard.Config{
+		AllowPrivate: n.cfg.AllowPrivateFeeds, UserAgent: feed.UserAgent(Version),
+		MaxConnsPerHost: connsAtHost, // who asks bounds what is under way
+	})
 	if err != nil {
 		return err
 	}

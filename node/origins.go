@@ -185,7 +185,7 @@ func (o *origins) remove(ctx context.Context, url string) error {
 	o.mu.Unlock()
 	switch {
 	case !ok:
-		return fmt.Errorf("%s is not one of this peer's feeds: %w", url, web.ErrUnknown)
+		return notOurs(url)
 	case f.fixed:
 		return fmt.Errorf("%s was given by --feed or the configuration: take it out there and start again", url)
 	}
@@ -212,21 +212,6 @@ func notKept(what string, err error) error {
 		return fmt.Errorf("%s: %w: %w", what, err, web.ErrFull)
 	}
 	return fmt.Errorf("%s: %w: %w", what, err, web.ErrUnsaved)
-}
-
-// look looks at a feed now and returns when a look that began later has ended,
-// or the feed was removed.
-func (o *origins) look(ctx context.Context, url string) error {
-	done, err := o.watcher.Look(url)
-	if err != nil {
-		return fmt.Errorf("%s is not one of this peer's feeds: %w", url, web.ErrUnknown)
-	}
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("looking at %s: %w", url, ctx.Err())
-	}
 }
 
 // Changed is called by the watcher with new entries. An error makes the

@@ -19,7 +19,7 @@ func (n *Node) Status() web.Status {
 	}
 	st := web.Status{
 		Peer: n.ID(), Version: Version, Network: n.cfg.Network,
-		Started: n.started.UTC().Truncate(time.Second), Uptime: int64(time.Since(n.started).Seconds()),
+		Started: wholeSecond(n.started), Uptime: int64(time.Since(n.started).Seconds()),
 		Addrs: n.host.Listening(), HTTP: n.front.address(),
 		Roles: []web.RoleStatus{}, Feeds: n.Feeds(),
 		Peers: len(n.host.Peers()), Entries: size.Entries, StoreSize: size.Bytes,
@@ -63,7 +63,7 @@ func (n *Node) feedStatus(url string, f origin) web.FeedStatus {
 	ref := feedring.FeedRef{URL: url, Publisher: n.ID()}
 	st := web.FeedStatus{
 		URL: url, Theme: f.spec.Theme, Provider: f.spec.Provider, Title: f.state.Title,
-		LastFetch: f.state.LastLook, LastOK: f.state.LastSuccess, NextFetch: f.state.NextLook,
+		LastFetch: wholeSecond(f.state.LastLook), LastOK: wholeSecond(f.state.LastSuccess), NextFetch: wholeSecond(f.state.NextLook),
 		Error: f.state.LastError, Fixed: f.fixed,
 	}
 	if h, ok := n.store.Head(ref); ok {
@@ -74,6 +74,9 @@ func (n *Node) feedStatus(url string, f origin) web.FeedStatus {
 	}
 	return st
 }
+
+// wholeSecond is a time as it is told to people and programs.
+func wholeSecond(t time.Time) time.Time { return t.UTC().Truncate(time.Second) }
 
 // AddFeed implements web.Backend.
 func (n *Node) AddFeed(ctx context.Context, spec feedring.FeedSpec) (web.FeedStatus, error) {
@@ -86,18 +89,10 @@ func (n *Node) AddFeed(ctx context.Context, spec feedring.FeedSpec) (web.FeedSta
 // RemoveFeed implements web.Backend.
 func (n *Node) RemoveFeed(ctx context.Context, url string) error { return n.origins.remove(ctx, url) }
 
-// Ping implements web.Backend.
-func (n *Node) Ping(ctx context.Context, url string) (web.FeedStatus, error) {
-	if err := n.origins.look(ctx, url); err != nil {
-		return web.FeedStatus{}, err
-	}
-	return n.oneFeed(url)
-}
-
 func (n *Node) oneFeed(url string) (web.FeedStatus, error) {
 	f, ok := n.origins.snapshot()[url]
 	if !ok {
-		return web.FeedStatus{}, web.ErrUnknown
+		return web.FeedStatus{}, notOurs(url)
 	}
 	return n.feedStatus(url, f), nil
 }

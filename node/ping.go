@@ -1,0 +1,58 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/feedring/feedring/internal/web"
+)
+
+// Ping implements web.Backend.
+func (n *Node) Ping(ctx context.Context, url string) (web.FeedStatus, error) {
+	if err := n.origins.look(ctx, url); err != nil {
+		return web.FeedStatus{}, err
+	}
+	st, err := n.oneFeed(url)
+	if err == nil && st.Error != "" {
+		err = fmt.Errorf("%s: %s (it is asked again at %s): %w", url, st.Error, st.NextFetch.Format(time.RFC3339), web.ErrOrigin)
+	}
+	return st, err
+}
+
+// look looks at a feed now and returns when a look that began later has ended,
+// or the feed was removed.
+func (o *origins) look(ctx context.Context, url string) error {
+	done, err := o.watcher.Look(url)
+	if err != nil {
+		return notOurs(url)
+	}
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return o.late(url)
+	}
+}
+
+// late says what a look waits for that its caller waits for no longer. The
+// advice is for those at a terminal and for those who ask by HTTP.
+func (o *origins) late(url string) error {
+	const advice = `it is looked at all the same, and "feedring status" tells how that ends; or wait longer: --timeout, or by HTTP "Prefer: wait=SECONDS"`
+	why := "this peer has as many looks under way as it may"
+	wait, ok := o.watcher.Waits(url)
+	switch {
+	case ok && !wait.Since.IsZero():
+		why = fmt.Sprintf("the origin has not answered yet, after %s", time.Since(wait.Since).Round(time.Second))
+	case ok && wait.Ahead > 0:
+		why = fmt.Sprintf("it waits behind %d other requests to %s, which has not answered them yet", wait.Ahead, wait.Host)
+		if wait.Ahead == 1 {
+			why = fmt.Sprintf("it waits behind another request to %s, which has not answered it yet", wait.Host)
+		}
+	}
+	return fmt.Errorf("%s: %s: %s: %w", url, why, advice, web.ErrLate)
+}
+
+func notOurs(url string) error {
+	return fmt.Errorf("%s is not one of this peer's feeds: %w", url, web.ErrUnknown)
+}

@@ -1,0 +1,93 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/feed"
+	"github.com/feedring/feedring/internal/web"
+)
+
+func TestPingTellsHowItEnded(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/gone" {
+			http.NotFound(w, r)
+			return
+		}
+		_, _ = io.WriteString(w, document("a"))
+	}))
+	defer server.Close()
+	cfg := peerConfig(t, "b.example")
+	cfg.AllowPrivateFeeds = true
+	n := startPeer(t, cfg)
+	for _, path := range []string{"/well", "/gone"} {
+		_, err := n.AddFeed(t.Context(), feedring.FeedSpec{URL: server.URL + path, Provider: "a.example"})
+		check(t, err)
+	}
+	st, err := n.Ping(t.Context(), server.URL+"/well")
+	if err != nil || st.Entries != 1 {
+		t.Errorf("%+v, %v", st, err)
+	}
+	for what, at := range map[string]time.Time{"looked at": st.LastFetch, "well": st.LastOK, "next": st.NextFetch} {
+		if at.IsZero() || at.Location() != time.UTC || at.Nanosecond() != 0 {
+			t.Errorf("%s at %s: not a whole second of UTC", what, at)
+		}
+	}
+	_, err = n.Ping(t.Context(), server.URL+"/gone")
+	if !errors.Is(err, web.ErrOrigin) || !strings.Contains(err.Error(), "/gone: 404: the origin has no such feed") {
+		t.Errorf("of what is gone: %v", err)
+	}
+	if _, err = n.Ping(t.Context(), server.URL+"/other"); !errors.Is(err, web.ErrUnknown) {
+		t.Errorf("of what is no feed: %v", err)
+	}
+}
+
+// hanging is an origin that answers nothing for ever.
+type hanging struct{}
+
+func (hanging) Do(req *http.Request) (*http.Response, error) {
+	<-req.Context().Done()
+	return nil, req.Context().Err()
+}
+
+func TestPingTellsWhatItWaitsFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := &origins{log: quiet, feeds: make(map[string]*origin)}
+		var err error
+		o.watcher, err = feed.NewWatcher(feed.WatcherConfig{Client: hanging{}, Policy: feed.Fixed(time.Hour), Handler: o})
+		check(t, err)
+		ctx, cancel := context.WithCancel(t.Context())
+		go o.watcher.Run(ctx)
+		defer synctest.Wait()
+		defer cancel()
+		ping := func(path string) string {
+			ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second)
+			defer cancel()
+			err := o.look(ctx, "http://a.example"+path)
+			if !errors.Is(err, web.ErrLate) || errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%s: %v", path, err)
+			}
+			return err.Error()
+		}
+		o.watcher.Add("http://a.example/1", feed.State{})
+		synctest.Wait()
+		if said := ping("/1"); !strings.Contains(said, "the origin has not answered yet, after 8s") || !strings.Contains(said, "--timeout") {
+			t.Error(said)
+		}
+		for _, path := range []string{"/2", "/3", "/4"} {
+			o.watcher.Add("http://a.example"+path, feed.State{})
+			time.Sleep(3 * time.Second)
+		}
+		if said := ping("/4"); !strings.Contains(said, "behind 3 other requests to a.example, which has not answered") {
+			t.Error(said)
+		}
+	})
+}
