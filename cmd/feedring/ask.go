@@ -70,6 +70,21 @@ func (f *askFlags) check() error {
 	return nil
 }
 
+// command is another command line that asks the same.
+func (f *askFlags) command(name string) string {
+	line := "feedring " + name
+	for _, address := range f.peers.values {
+		line += " --peer " + address
+	}
+	switch {
+	case f.overNetwork() && f.network != "main":
+		line += " --network " + f.network
+	case f.url != "":
+		line += " --api " + f.url
+	}
+	return line
+}
+
 // ask opens whom to ask. It must be closed.
 func (a *app) ask(ctx context.Context, f *askFlags) (asker, error) {
 	if f.overNetwork() {
@@ -149,8 +164,9 @@ func (a *app) theme(s string) (feedring.Theme, error) {
 	return theme, nil
 }
 
-// noProvider is the error of a search that ended everywhere.
-func noProvider(theme feedring.Theme, provider string, suggest []string) error {
+// noProvider is the error of a search that ended everywhere. ring is the command
+// that shows what there is.
+func noProvider(theme feedring.Theme, provider string, suggest []string, ring string) error {
 	text := "nobody serves this"
 	switch {
 	case theme != "" && provider != "":
@@ -166,7 +182,7 @@ func noProvider(theme feedring.Theme, provider string, suggest []string) error {
 	if len(suggest) > 0 {
 		text += fmt.Sprintf(": did you mean %q?", suggest[0])
 	} else {
-		text += fmt.Sprintf(": see what there is with %q", "feedring ring")
+		text += fmt.Sprintf(": see what there is with %q", ring)
 	}
 	return &exitError{exitNoProvider, errors.New(text)}
 }

@@ -58,7 +58,7 @@ func (a *app) catalog(ctx context.Context, f *askFlags, theme feedring.Theme) er
 	catalogue, err := from.Catalogue(ctx, theme)
 	var nobody *client.NoGroupError
 	if errors.As(err, &nobody) {
-		return noProvider(theme, "", nobody.Suggest)
+		return noProvider(theme, "", nobody.Suggest, f.command("ring"))
 	}
 	if err != nil {
 		return err

@@ -78,6 +78,7 @@ type following struct {
 	flags   *followFlags
 	json    bool
 	printed int
+	ring    string // the command that shows what there is
 	out     *lines
 }
 
@@ -88,6 +89,8 @@ func (a *app) follow(ctx context.Context, ask *askFlags, how *followFlags, saved
 	if ask.overNetwork() {
 		saved.Entry, saved.Net = ask.peers.values, ask.network
 	}
+	asked := askFlags{apiFlags: ask.apiFlags, peers: listFlag{values: saved.Entry}, network: or(saved.Net, ask.network)}
+	f.ring = asked.command("ring")
 	err := f.left()
 	switch {
 	case err != nil:
@@ -173,7 +176,7 @@ func (f *following) answered(final feedring.Final) error {
 	if f.out.err != nil {
 		return f.out.err
 	}
-	err := outcome(final, f.saved.Query)
+	err := outcome(final, f.saved.Query, f.ring)
 	if err != nil && final.Status == feedring.Incomplete {
 		fmt.Fprintln(f.app.stderr, "feedring: "+oneLine(err.Error()))
 		return nil

@@ -96,7 +96,7 @@ func (a *app) query(ctx context.Context, f *askFlags, q feedring.Query) error {
 	if err := a.printAnswer(&answer, q, f.json); err != nil {
 		return err
 	}
-	return outcome(answer.Final, q)
+	return outcome(answer.Final, q, f.command("ring"))
 }
 
 func (a *app) printAnswer(answer *client.Answer, q feedring.Query, asJSON bool) error {
@@ -117,11 +117,12 @@ func (a *app) printAnswer(answer *client.Answer, q feedring.Query, asJSON bool) 
 	return a.printEntries(answer.Entries)
 }
 
-// outcome is the error, if any, that a final answer is to a person.
-func outcome(final feedring.Final, q feedring.Query) error {
+// outcome is the error, if any, that a final answer is to a person. ring is the
+// command that shows what there is.
+func outcome(final feedring.Final, q feedring.Query, ring string) error {
 	switch final.Status {
 	case feedring.Unsatisfied:
-		return noProvider(q.Theme, q.Provider, final.Suggest)
+		return noProvider(q.Theme, q.Provider, final.Suggest, ring)
 	case feedring.Incomplete:
 		text := "not every group answered in time"
 		if len(final.Missing) > 0 {

@@ -79,7 +79,7 @@ func (a *app) serve(ctx context.Context, o *serveOptions) error {
 		return err
 	}
 	if !o.json {
-		a.printReady(peer.Started())
+		a.printReady(peer.Started(), cfg.Network)
 	}
 	log.Info("closing", "signal", (<-signals).String())
 	return leave(ctx, peer, signals)
@@ -111,9 +111,13 @@ func (a *app) printEvent(e node.Event) {
 	}
 }
 
-// printReady is one line, whose addresses can be pasted behind --join.
-func (a *app) printReady(e node.Event) {
+// printReady is one line, whose addresses can be pasted behind --join, and
+// whose flag must stand beside them where the network is not the usual one.
+func (a *app) printReady(e node.Event, network string) {
 	line := "ready: peer " + string(e.Peer)
+	if network != "main" {
+		line += " of --network " + network
+	}
 	if e.HTTP != "" {
 		line += ", web page " + e.HTTP
 	}

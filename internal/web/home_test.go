@@ -87,3 +87,14 @@ func TestHomeOfAnIdlePeer(t *testing.T) {
 		}
 	}
 }
+
+// What is shown to be copied reaches this network.
+func TestHomeCommandsNameTheNetwork(t *testing.T) {
+	for network, want := range map[string]bool{"main": false, "demo": true} {
+		h := &home{Status: Status{Network: network}, Join: "/ip4/192.0.2.1/tcp/1/p2p/P"}
+		got := strings.Count(html.UnescapeString(h.page().String()), "--peer /ip4/192.0.2.1/tcp/1/p2p/P --network demo ")
+		if got != map[bool]int{false: 0, true: 3}[want] {
+			t.Errorf("%s: %d commands name the network", network, got)
+		}
+	}
+}

@@ -105,6 +105,9 @@ func (h *home) commands(m *markup) {
 	at := ""
 	if h.Join != "" {
 		at = "--peer " + h.Join + " "
+		if h.Network != "main" {
+			at += "--network " + h.Network + " "
+		}
 	}
 	m.html("<section>\n<h2>Ask from a terminal</h2>\n")
 	m.between("<pre>feedring query ", at, "--since 36h WORDS\n")
