@@ -47,8 +47,18 @@ func (h *Host) tell(g feedring.GroupID, in group.Input) {
 func (h *Host) send(o peer.Send) {
 	h.Sent[o.Message.Verb()]++
 	if to := h.stage.byID[o.To]; to != nil && to.Up {
-		h.stage.queue.put(&event{at: h.stage.now + h.stage.cfg.Delay, host: to, life: to.life, from: h, message: o.Message})
+		h.stage.queue.put(&event{at: h.stage.now + h.stage.cfg.Delay, host: to, life: to.life, from: h, message: h.seal(o.Message)})
 	}
+}
+
+// seal signs a beacon of this peer's: members of a large group pass on no
+// other. Of all else a machine takes what is unsealed as checked.
+func (h *Host) seal(message feedring.Message) feedring.Message {
+	if b, ok := message.(group.Beacon); ok && b.Seal == nil {
+		b.Seal = &feedring.Seal{Signer: h.ID}
+		return b
+	}
+	return message
 }
 
 const maxFound = 32 // peers that the address book names

@@ -124,3 +124,22 @@ func TestSameAgain(t *testing.T) {
 		t.Errorf("%s, then %s", a, b)
 	}
 }
+
+// Members of a group above 64 pass beacons on, and only signed ones.
+func TestLargeGroupStaysTogether(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a group of 66 takes some seconds")
+	}
+	s := newStage()
+	first := add(s, 0, "news")
+	for i := 1; i < 66; i++ {
+		add(s, i, "news", first)
+		s.Run(50 * time.Millisecond)
+	}
+	s.Run(30 * time.Second)
+	for _, h := range s.Hosts() {
+		if v := h.View().Memberships["news"]; v == nil || len(v.Members) != 66 {
+			t.Fatalf("%s does not see all 66 members", h.ID)
+		}
+	}
+}
