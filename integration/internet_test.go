@@ -48,7 +48,7 @@ func newInternet(t testing.TB) *internet {
 }
 
 func (i *internet) name(machine string) string {
-	return fmt.Sprintf("feedring-%d-%s", os.Getpid(), machine)
+	return fmt.Sprintf("feedring-%d-%s-%s", os.Getpid(), strings.ReplaceAll(i.t.Name(), "/", "-"), machine)
 }
 
 func (i *internet) ip(args ...string) {
@@ -194,39 +194,41 @@ func (m *machine) origin() *origin {
 	return o
 }
 
-// listen opens a port of the machine for this process: a socket stays in the
-// namespace of the thread that made it.
+// listen opens a port of the machine for this process.
 func (m *machine) listen() net.Listener {
+	m.net.t.Helper()
+	var l net.Listener
+	m.inside(func() (err error) {
+		l, err = net.Listen("tcp4", "127.0.0.1:0")
+		return err
+	})
+	return l
+}
+
+// inside runs what opens sockets or devices of the machine for this process:
+// they stay in the namespace of the thread that made them.
+func (m *machine) inside(open func() error) {
 	m.net.t.Helper()
 	setns, ok := map[string]uintptr{"amd64": 308, "arm64": 268}[runtime.GOARCH] // package syscall does not name it
 	if !ok {
 		lacking(m.net.t, "nat", "entering a namespace is unknown on %s", runtime.GOARCH)
 	}
-	type opened struct {
-		l   net.Listener
-		err error
-	}
-	done := make(chan opened)
+	done := make(chan error)
 	go func() {
 		runtime.LockOSThread() // for ever: the thread ends with this goroutine
 		f, err := os.Open("/run/netns/" + m.space)
 		if err != nil {
-			done <- opened{nil, err}
+			done <- err
 			return
 		}
 		defer f.Close()
 		if _, _, errno := syscall.Syscall(setns, f.Fd(), syscall.CLONE_NEWNET, 0); errno != 0 {
-			done <- opened{nil, errno}
+			done <- errno
 			return
 		}
-		l, err := net.Listen("tcp4", "127.0.0.1:0")
-		done <- opened{l, err}
+		done <- open()
 	}()
-	got := <-done
-	if got.err != nil {
-		m.net.t.Fatal(got.err)
-	}
-	return got.l
+	must(m.net.t, <-done)
 }
 
 // letIn is how many packets from another machine the router before m let in.

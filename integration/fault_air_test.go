@@ -1,0 +1,116 @@
+package integration
+
+import (
+	"io"
+	"math/rand/v2"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// weather is what happens to packets from one machine to another. Reordering
+// comes of jitter alone: each packet has a delay of its own.
+type weather struct {
+	delay, jitter time.Duration // each packet: delay ± jitter, evenly
+	loss          float64       // share of packets that never arrive
+	twice         float64       // share of packets that arrive two times
+	cut           bool          // nothing arrives
+}
+
+// way is one direction between two machines.
+type way struct{ from, to netip.Addr }
+
+// air forwards IPv4 packets between ports, as badly as the weather says. What
+// happens to the nth packet follows from the seed.
+type air struct {
+	mu     sync.Mutex
+	chance *rand.Rand
+	ports  map[netip.Addr]io.Writer
+	calm   weather         // where nothing else is said
+	on     map[way]weather // instead of calm
+	passed int
+	lost   int
+}
+
+func newAir(seed uint64, calm weather) *air {
+	return &air{
+		chance: rand.New(rand.NewPCG(seed, 0)), calm: calm,
+		ports: make(map[netip.Addr]io.Writer), on: make(map[way]weather),
+	}
+}
+
+// set changes the weather one way.
+func (a *air) set(from, to netip.Addr, w weather) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.on[way{from, to}] = w
+}
+
+// clear makes the weather calm everywhere.
+func (a *air) clear() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	clear(a.on)
+}
+
+// attach forwards what comes from port, one packet a Read, until that fails.
+func (a *air) attach(at netip.Addr, port io.ReadWriter) {
+	a.mu.Lock()
+	a.ports[at] = port
+	a.mu.Unlock()
+	buf := make([]byte, 1<<16)
+	for {
+		n, err := port.Read(buf)
+		if err != nil {
+			return
+		}
+		a.forward(at, buf[:n])
+	}
+}
+
+// forward gives a packet to the machine it is for, later or never. Nobody sends
+// under another's address: that is dropped, and so is all that is not IPv4.
+func (a *air) forward(from netip.Addr, packet []byte) {
+	if len(packet) < 20 || packet[0]>>4 != 4 || netip.AddrFrom4([4]byte(packet[12:16])) != from {
+		return
+	}
+	to := netip.AddrFrom4([4]byte(packet[16:20]))
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	port := a.ports[to]
+	if port == nil {
+		return
+	}
+	delays := a.fate(way{from, to})
+	if len(delays) == 0 {
+		a.lost++
+		return
+	}
+	a.passed++
+	kept := append([]byte(nil), packet...)
+	for _, d := range delays {
+		time.AfterFunc(d, func() { _, _ = port.Write(kept) })
+	}
+}
+
+// fate is after which times a packet arrives: never, once or twice. It takes as
+// much chance whatever the outcome.
+func (a *air) fate(on way) (delays []time.Duration) {
+	w, ok := a.on[on]
+	if !ok {
+		w = a.calm
+	}
+	lost, twice := a.chance.Float64() < w.loss, a.chance.Float64() < w.twice
+	first, second := w.wait(a.chance), w.wait(a.chance)
+	switch {
+	case w.cut || lost:
+		return nil
+	case twice:
+		return []time.Duration{first, second}
+	}
+	return []time.Duration{first}
+}
+
+func (w weather) wait(chance *rand.Rand) time.Duration {
+	return max(0, w.delay+time.Duration((2*chance.Float64()-1)*float64(w.jitter)))
+}
