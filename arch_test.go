@@ -66,7 +66,7 @@ var arrows = map[string][]string{
 	"cmd/feedring":             {".", "node", "client", "internal/match", "internal/host", "internal/peer", "cmd/feedring/internal/"},
 	"cmd/feedring-demo":        {".", "client"},
 	"internal/sim/disk":        {".", "group"},
-	"internal/sim/explore":     {".", "group"},
+	"internal/sim/explore":     {".", "group", "internal/fingerprint"},
 	"internal/sim/check":       {".", "group", "ring", "internal/peer", "internal/sim/disk"},
 	"internal/sim":             {".", "group", "ring", "internal/peer", "internal/match", "internal/sim/disk", "internal/sim/check"},
 	"cmd/feedring-sim":         {"internal/sim", "internal/sim/"},

@@ -21,10 +21,17 @@ import (
 // Equal instants count as equal in every time zone, a nil slice or map as an
 // empty one, and maps in no order. What v refers to must have no cycles, and
 // no functions or channels without a tag: Of panics at one that it meets.
-func Of(v any) uint64 {
-	w := walker{plans: map[reflect.Type][]int{}}
-	return mix(w.walk(0, reflect.ValueOf(v)))
-}
+func Of(v any) uint64 { return NewHasher().Of(v) }
+
+// Hasher is for one who hashes many values of the same types: it remembers
+// what it learnt of them. It is not safe for concurrent use.
+type Hasher struct{ w walker }
+
+// NewHasher returns one that has seen no types.
+func NewHasher() *Hasher { return &Hasher{walker{plans: map[reflect.Type][]int{}}} }
+
+// Of returns the same as the function Of.
+func (h *Hasher) Of(v any) uint64 { return mix(h.w.walk(0, reflect.ValueOf(v))) }
 
 // tag excuses a field. Its text is the reason.
 const tag = "state"

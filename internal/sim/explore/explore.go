@@ -116,19 +116,31 @@ func (x *explorer) begin(sys System) error {
 		}
 	}
 	if !x.cfg.Founding {
-		for units := 0; units < 2*patience; {
-			a := x.next(s)
-			if s = x.onward(s, a); a.deed == pass {
-				units++
-			}
-		}
-		if x.settled(s) == noManager {
+		if s = x.settle(s); x.settled(s) == noManager {
 			return fmt.Errorf("explore: %d peers found no group that could be explored", s.n)
 		}
 	}
 	s.left = uint8(x.cfg.Faults)
 	x.root = s
 	return nil
+}
+
+// settle runs s on without faults until a state comes again.
+func (x *explorer) settle(s *state) *state {
+	been := map[uint64]bool{}
+	for units := 0; units < patience; {
+		x.scratch = s.encode(x.scratch[:0])
+		key := hash(x.scratch)
+		if been[key] {
+			break
+		}
+		been[key] = true
+		a := x.next(s)
+		if s = x.onward(s, a); a.deed == pass {
+			units++
+		}
+	}
+	return s
 }
 
 // discover queues a state that is new.

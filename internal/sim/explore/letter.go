@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/fingerprint"
 )
 
 // letter is a message of package group.
@@ -12,7 +13,7 @@ type letter struct {
 	hash uint64
 }
 
-func newLetter(m group.Message) *letter { return &letter{m, group.FingerprintOf(m)} }
+func newLetter(m group.Message, h *fingerprint.Hasher) *letter { return &letter{m, h.Of(&m)} }
 
 func (l *letter) Hash() uint64 { return l.hash }
 func (l *letter) Lane() string { return string(l.msg.Verb()) }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/fingerprint"
 )
 
 // present is when everything happens to a machine: what passes is taken from
@@ -26,12 +27,13 @@ type Group struct{}
 
 // Start lets the first peer found and the others join it.
 func (Group) Start(n int) (peers []Peer, sent [][]Sent) {
+	hasher := fingerprint.NewHasher()
 	for i := range n {
 		var in group.Input = group.Establish{}
 		if i > 0 {
 			in = group.Enter{Via: []feedring.PeerID{idOf(0)}}
 		}
-		p, out := (&member{n: n, index: i}).begin(in)
+		p, out := (&member{n: n, index: i, hasher: hasher}).begin(in)
 		peers, sent = append(peers, p), append(sent, out)
 	}
 	return peers, sent
@@ -49,7 +51,8 @@ func indexOf(id feedring.PeerID) int {
 // member is a peer with a machine and a disk.
 type member struct {
 	n, index int
-	machine  *group.Machine // nil: it is down
+	hasher   *fingerprint.Hasher // of all peers of an exploration
+	machine  *group.Machine      // nil: it is down
 	disk     group.State
 	writing  *group.State // what is on its way to the disk
 	chance   uint64       // how many intentions it had, modulo nonces
@@ -66,7 +69,7 @@ func (p *member) begin(in group.Input) (Peer, []Sent) {
 	if err != nil {
 		panic("explore: " + err.Error()) // the configuration is fixed above
 	}
-	next := &member{n: p.n, index: p.index, machine: m, disk: p.disk, chance: p.chance}
+	next := &member{n: p.n, index: p.index, hasher: p.hasher, machine: m, disk: p.disk, chance: p.chance}
 	return next.step(group.Holding{}, group.Describe{}, in)
 }
 
@@ -84,7 +87,7 @@ func (p *member) step(ins ...group.Input) (Peer, []Sent) {
 					msg = i
 				}
 				if to := indexOf(o.To); to >= 0 && to < p.n {
-					sent = append(sent, Sent{To: to, Message: newLetter(msg)})
+					sent = append(sent, Sent{To: to, Message: newLetter(msg, p.hasher)})
 				}
 			case group.Persist:
 				state := o.State
@@ -104,7 +107,7 @@ func (p *member) step(ins ...group.Input) (Peer, []Sent) {
 // settle ends a change: nothing in the member changes any more.
 func (p *member) settle(by time.Duration) {
 	p.machine.Rebase(by, p.chance)
-	p.hash = mix(p.machine.Fingerprint() ^ mix(p.diskHash()+p.chance))
+	p.hash = mix(p.hasher.Of(p.machine) ^ mix(p.diskHash()+p.chance))
 }
 
 func (p *member) diskHash() uint64 {
@@ -174,7 +177,7 @@ func (p *member) Crash() []Peer {
 	}
 	var after []Peer
 	for _, s := range states {
-		c := &member{n: p.n, index: p.index, disk: s, chance: p.chance}
+		c := &member{n: p.n, index: p.index, hasher: p.hasher, disk: s, chance: p.chance}
 		c.hash = mix(mix(c.diskHash()+p.chance) ^ uint64(p.index+1)<<56)
 		after = append(after, c)
 	}

@@ -54,25 +54,25 @@ func (p plantedPeer) Crash() []Peer {
 // unacknowledged claim, nobody follows a successor.
 func TestExploreFinds(t *testing.T) {
 	for _, c := range []struct {
-		name  string
-		peers int
-		kinds Kinds
-		cuts  func(to int, m group.Message) bool
+		name          string
+		peers, states int
+		kinds         Kinds
+		cuts          func(to int, m group.Message) bool
 	}{
-		{"beacons to those away", 2, Cuts, func(to int, m group.Message) bool {
+		{"beacons to those away", 2, 3_000, Cuts, func(to int, m group.Message) bool {
 			b, ok := m.(group.Beacon)
 			return ok && slices.Contains(b.Away, idOf(to))
 		}},
-		{"claims of successors", 3, Crashes, func(_ int, m group.Message) bool {
+		{"claims of successors", 3, 2_000, Crashes, func(_ int, m group.Message) bool {
 			if b, ok := m.(group.Beacon); ok {
 				return b.Claim.Term.Number > 1
 			}
 			_, ok := m.(group.Confirmation)
 			return ok && m.Of().Term.Number > 1
 		}},
-		{"nothing", 2, AllKinds, func(int, group.Message) bool { return false }},
+		{"nothing", 2, 2_000, AllKinds, func(int, group.Message) bool { return false }},
 	} {
-		res, err := Run(planted{c.cuts}, Config{Peers: c.peers, Faults: 1, Kinds: c.kinds, States: 20_000})
+		res, err := Run(planted{c.cuts}, Config{Peers: c.peers, Faults: 1, Kinds: c.kinds, States: c.states})
 		if err != nil {
 			t.Fatal(err)
 		}
