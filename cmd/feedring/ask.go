@@ -48,6 +48,7 @@ type askFlags struct {
 	apiFlags
 	peers   listFlag
 	network string
+	wide    bool
 }
 
 func (f *askFlags) register(flags *pflag.FlagSet) {
@@ -55,6 +56,10 @@ func (f *askFlags) register(flags *pflag.FlagSet) {
 	f.peers = listFlag{kind: "multiaddr", check: checkPeer}
 	flags.Var(&f.peers, "peer", "ask this peer of the network, over libp2p (repeat)")
 	flags.StringVar(&f.network, "network", "main", "name of the network, with --peer")
+}
+
+func (f *askFlags) registerWide(flags *pflag.FlagSet) {
+	flags.BoolVar(&f.wide, "wide", false, "whole ids of peers even where the terminal is too narrow for them")
 }
 
 // overNetwork reports whether the network is asked, not a running peer.

@@ -43,6 +43,7 @@ func (a *app) catalogCommand() *cobra.Command {
 		},
 	}
 	ask.register(cmd.Flags())
+	ask.registerWide(cmd.Flags())
 	cmd.Flags().StringVar(&name, "theme", "", "theme of the group")
 	return cmd
 }
@@ -68,12 +69,12 @@ func (a *app) catalog(ctx context.Context, f *askFlags, theme feedring.Theme) er
 		out.print(&catalogue)
 		return out.err
 	}
-	return a.printCatalogue(&catalogue)
+	return a.printCatalogue(&catalogue, f)
 }
 
-func (a *app) printCatalogue(c *feedring.Catalogue) error {
+func (a *app) printCatalogue(c *feedring.Catalogue, f *askFlags) error {
 	fmt.Fprintf(a.stdout, "theme %s, term %d\n", c.Theme, c.Term)
-	g := grid{head: []string{"PEER", "ROLE", "CLIENTS", "PROVIDER", "FEED"}, wide: 5}
+	g := grid{head: []string{"PEER", "ROLE", "CLIENTS", "PROVIDER", "FEED"}, whole: f.wide}
 	for _, p := range c.Peers {
 		clients := "-"
 		if p.Clients != nil {

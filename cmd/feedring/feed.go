@@ -121,7 +121,7 @@ func (a *app) feedListCommand() *cobra.Command {
 }
 
 func (a *app) printFeeds(feeds []json.RawMessage, asJSON bool) error {
-	g := grid{head: []string{"THEME", "PROVIDER", "FEED", "ENTRIES", "LAST FETCH", "ERROR"}, wide: 6}
+	g := grid{head: []string{"THEME", "PROVIDER", "FEED", "ENTRIES", "LAST LOOK", "WRONG"}, stack: []int{2, 5}}
 	for _, raw := range feeds {
 		if asJSON {
 			if err := a.printRaw(raw); err != nil {
@@ -134,7 +134,7 @@ func (a *app) printFeeds(feeds []json.RawMessage, asJSON bool) error {
 			return fmt.Errorf("the peer's answer cannot be read: %w", err)
 		}
 		g.add(or(printable(feed.Theme), "(private)"), printable(feed.Provider), printable(feed.URL),
-			strconv.Itoa(feed.Entries), moment(feed.LastFetch), or(printable(feed.Error), "-"))
+			strconv.Itoa(feed.Entries), ago(a.now(), feed.LastFetch), or(printable(feed.Error), "-"))
 	}
 	if asJSON {
 		return nil

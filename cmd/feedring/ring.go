@@ -24,6 +24,7 @@ func (a *app) ringCommand() *cobra.Command {
 		},
 	}
 	ask.register(cmd.Flags())
+	ask.registerWide(cmd.Flags())
 	return cmd
 }
 
@@ -40,7 +41,7 @@ func (a *app) ring(ctx context.Context, f *askFlags) error {
 		return err
 	}
 	out := newLines(a.stdout)
-	g := grid{head: []string{"THEME", "PEERS", "FEEDS", "CLIENTS", "TERM", "MANAGER", "SECONDARY"}}
+	g := grid{head: []string{"THEME", "PEERS", "FEEDS", "CLIENTS", "TERM", "MANAGER", "SECONDARY"}, whole: f.wide}
 	for _, group := range groups {
 		if f.json {
 			out.print(group)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -54,7 +55,8 @@ func (a *app) printRaw(raw json.RawMessage) error {
 }
 
 // printStatus shows whatever the peer tells: plain values as a list, lists of
-// objects as tables. So a newer peer's fields show too.
+// objects as tables. So a newer peer's fields show too. Of feeds it shows what a
+// person looks for; the rest is for --json.
 func (a *app) printStatus(raw json.RawMessage) error {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
@@ -62,7 +64,7 @@ func (a *app) printStatus(raw json.RawMessage) error {
 	if err := decoder.Decode(&state); err != nil {
 		return fmt.Errorf("the peer's answer cannot be read: %w", err)
 	}
-	plain := grid{head: []string{"WHAT", "VALUE"}, wide: 2}
+	plain := grid{head: []string{"WHAT", "VALUE"}, whole: true}
 	var tables []string
 	for _, name := range sortedKeys(state) {
 		if _, ok := rowsOf(state[name]); ok {
@@ -77,7 +79,11 @@ func (a *app) printStatus(raw json.RawMessage) error {
 	for _, name := range tables {
 		rows, _ := rowsOf(state[name])
 		fmt.Fprintf(a.stdout, "\n%s\n", strings.ToUpper(printable(name)))
-		if err := tableOf(rows).print(a.stdout); err != nil {
+		table := tableOf(rows)
+		if name == "feeds" {
+			table = a.feedTable(rows)
+		}
+		if err := table.print(a.stdout); err != nil {
 			return err
 		}
 	}
@@ -100,6 +106,27 @@ func rowsOf(v any) (rows []map[string]any, ok bool) {
 	return rows, true
 }
 
+// feedTable is the peer's feeds, whatever went wrong below each.
+func (a *app) feedTable(rows []map[string]any) *grid {
+	g := &grid{open: true, head: []string{"THEME", "ENTRIES", "LAST LOOK", "FEED", "WRONG"}, stack: []int{3, 4}}
+	for _, row := range rows {
+		looked := "-"
+		if text, ok := row["last_fetch"].(string); ok {
+			at, err := time.Parse(time.RFC3339, text)
+			looked = ago(a.now(), at)
+			if err != nil {
+				looked = printable(text)
+			}
+		}
+		theme := "(private)"
+		if row["theme"] != nil {
+			theme = show(row["theme"])
+		}
+		g.add(theme, show(row["entries"]), looked, show(row["url"]), show(row["error"]))
+	}
+	return g
+}
+
 func tableOf(rows []map[string]any) *grid {
 	columns := map[string]any{}
 	for _, row := range rows {
@@ -108,7 +135,7 @@ func tableOf(rows []map[string]any) *grid {
 		}
 	}
 	names := sortedKeys(columns)
-	g := &grid{open: true}
+	g := &grid{open: true, whole: true}
 	for _, name := range names {
 		g.head = append(g.head, strings.ToUpper(printable(name)))
 	}
