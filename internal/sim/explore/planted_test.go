@@ -59,7 +59,7 @@ func TestExploreFinds(t *testing.T) {
 		kinds         Kinds
 		cuts          func(to int, m group.Message) bool
 	}{
-		{"beacons to those away", 2, 3_000, Cuts, func(to int, m group.Message) bool {
+		{"beacons to those away", 2, 20_000, Cuts, func(to int, m group.Message) bool {
 			b, ok := m.(group.Beacon)
 			return ok && slices.Contains(b.Away, idOf(to))
 		}},
