@@ -1,0 +1,142 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"gonum.org/v1/plot"
+
+	"github.com/feedring/feedring/internal/sim/experiment"
+)
+
+// experimentFlags is what every experiment is told.
+type experimentFlags struct {
+	seed uint64
+	json bool
+	plot string
+}
+
+func (f *experimentFlags) add(cmd *cobra.Command) {
+	cmd.Flags().Uint64Var(&f.seed, "seed", 1, "of every chance: the same seed gives the same result")
+	cmd.Flags().BoolVar(&f.json, "json", false, "one JSON object instead of tables")
+	cmd.Flags().StringVar(&f.plot, "plot", "", "`FILE.svg` to draw the result in")
+}
+
+func (f *experimentFlags) check() error {
+	if f.plot != "" && !strings.HasSuffix(f.plot, ".svg") {
+		return errors.New("--plot: give a file that ends in .svg")
+	}
+	return nil
+}
+
+// outcome is a result that can be shown.
+type outcome struct {
+	result  any // for --json
+	tables  func(io.Writer)
+	picture func() ([][]*plot.Plot, error)
+}
+
+// experimentCommand is a command that plays an experiment and shows it.
+func experimentCommand(use, short, example string, stdout, stderr io.Writer,
+	play func(seed uint64, progress experiment.Progress) (outcome, error)) *cobra.Command {
+	f := &experimentFlags{}
+	cmd := &cobra.Command{
+		Use: use, Short: short, Example: example, Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			b := &bar{out: stderr}
+			o, err := play(f.seed, b.show)
+			b.end()
+			if err == nil {
+				err = f.show(stdout, o)
+			}
+			if err != nil {
+				return failure{err}
+			}
+			return nil
+		},
+	}
+	f.add(cmd)
+	return cmd
+}
+
+func (f *experimentFlags) show(stdout io.Writer, o outcome) error {
+	if f.json {
+		if err := json.NewEncoder(stdout).Encode(o.result); err != nil {
+			return err
+		}
+	} else {
+		o.tables(stdout)
+	}
+	if f.plot == "" {
+		return nil
+	}
+	panels, err := o.picture()
+	if err != nil {
+		return err
+	}
+	svg, err := draw(panels)
+	if err != nil {
+		return fmt.Errorf("draw %s: %w", f.plot, err)
+	}
+	return os.WriteFile(f.plot, svg, 0o644)
+}
+
+// bar is a line on stderr that is written over.
+type bar struct {
+	out   io.Writer
+	shown bool
+}
+
+const barWidth = 24
+
+func (b *bar) show(done, total int, what string) {
+	b.shown = true
+	full := barWidth * done / max(total, 1)
+	_, _ = fmt.Fprintf(b.out, "\r[%s%s] %d of %d: %-44s", strings.Repeat("=", full), strings.Repeat(" ", barWidth-full), done, total, what)
+}
+
+func (b *bar) end() {
+	if b.shown {
+		_, _ = fmt.Fprintln(b.out)
+	}
+}
+
+// table writes rows of cells; the first row is the head.
+func table(out io.Writer, title string, rows [][]string) {
+	_, _ = fmt.Fprintf(out, "%s\n", title)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for _, row := range rows {
+		_, _ = fmt.Fprintln(w, strings.Join(row, "\t")+"\t")
+	}
+	_ = w.Flush()
+	_, _ = fmt.Fprintln(out)
+}
+
+// num shows a figure with no more digits than it is worth.
+func num(v float64) string {
+	switch {
+	case v == float64(int64(v)):
+		return fmt.Sprintf("%d", int64(v))
+	case v >= 100:
+		return fmt.Sprintf("%.0f", v)
+	case v >= 10:
+		return fmt.Sprintf("%.1f", v)
+	case v >= 0.01:
+		return fmt.Sprintf("%.2f", v)
+	default:
+		return fmt.Sprintf("%.2g", v)
+	}
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
+
+func count(n int) string { return fmt.Sprint(n) }

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+	"gonum.org/v1/plot"
+
+	"github.com/feedring/feedring/internal/sim/experiment"
+)
+
+// scaleResult is both parts of `scale`; a part without rows was not played.
+type scaleResult struct {
+	Search experiment.SearchResult `json:"search"`
+	Churn  experiment.ChurnResult  `json:"churn"`
+}
+
+func scaleCommand(stdout, stderr io.Writer) *cobra.Command {
+	search, churn := experiment.DefaultSearch(), experiment.DefaultChurn()
+	cmd := experimentCommand("scale", "the cost of a search against the number of groups, and what churn does",
+		"  feedring-sim scale --plot scale.svg\n  feedring-sim scale --groups 1,10,100 --half-lives 5m --length 1h", stdout, stderr,
+		func(seed uint64, progress experiment.Progress) (outcome, error) {
+			search.Seed, churn.Seed = seed, seed
+			var r scaleResult
+			var err error
+			if r.Search, err = experiment.Search(search, progress); err == nil {
+				r.Churn, err = experiment.Churn(churn, progress)
+			}
+			return outcome{r, func(out io.Writer) { scaleTables(out, r) }, func() ([][]*plot.Plot, error) { return scalePicture(r) }}, err
+		})
+	cmd.Flags().IntSliceVar(&search.Groups, "groups", search.Groups, "sizes of the ring")
+	cmd.Flags().DurationSliceVar(&churn.HalfLives, "half-lives", churn.HalfLives, "of the churn")
+	cmd.Flags().DurationVar(&churn.Length, "length", churn.Length, "virtual time of each run under churn")
+	return cmd
+}
+
+func scaleTables(out io.Writer, r scaleResult) {
+	rows := [][]string{{"N", "found: messages", "depth", "deepest", "on the wire", "absent: messages", "depth", "shortcut: messages", "depth", "paper N+n+4", "DHT messages", "rounds", "log2 N"}}
+	for _, x := range r.Search.Rows {
+		rows = append(rows, []string{count(x.Groups), num(x.Ring.Messages), num(x.Ring.Depth), count(x.Ring.Deepest), num(x.Ring.Wire),
+			count(x.Absent.Most), count(x.Absent.Deepest), num(x.Shortcut.Messages), num(x.Shortcut.Depth),
+			count(x.Paper), num(x.DHT.Messages), num(x.DHT.Rounds), num(x.Log2)})
+	}
+	table(out, "The cost of a search", rows)
+	rows = [][]string{{"half-life", "crashes", "of managers", "takeover p50 s", "p99", "max", "all follow p50", "p99", "without manager", "two", "entries", "delay p50 s", "p99", "max", "catch-up p50 s", "p99", "missing"}}
+	refresh := r.Churn.Config.Refresh
+	for _, x := range r.Churn.Rows {
+		rows = append(rows, []string{short(x.HalfLife), count(x.Crashes), count(x.OfManagers), inPeriods(x.Claim.P50, refresh), inPeriods(x.Claim.P99, refresh),
+			inPeriods(x.Claim.Max, refresh), num(x.Followed.P50), num(x.Followed.P99), percent(x.Without), percent(x.Two), count(x.Entries),
+			num(x.Delay.P50), num(x.Delay.P99), num(x.Delay.Max), num(x.CatchUp.P50), num(x.CatchUp.P99), count(x.Missing)})
+	}
+	table(out, "Churn", rows)
+}
+
+func short(d time.Duration) string { return num(d.Minutes()) + " min" }
+
+func scalePicture(r scaleResult) ([][]*plot.Plot, error) {
+	type row = experiment.SearchRow
+	at := func(y func(row) float64) func(row) (float64, float64) {
+		return func(r row) (float64, float64) { return float64(r.Groups), y(r) }
+	}
+	var ps panels
+	rows := r.Search.Rows
+	ps.add("Messages of a search", axes{x: "groups on the ring", y: "messages", logX: true, logY: true},
+		line("paper: N + n + 4", rows, at(func(r row) float64 { return float64(r.Paper) })),
+		line("ring, absent", rows, at(func(r row) float64 { return r.Absent.Messages })),
+		line("ring, found", rows, at(func(r row) float64 { return r.Ring.Messages })),
+		line("shortcut", rows, at(func(r row) float64 { return r.Shortcut.Messages })),
+		line("DHT (model)", rows, at(func(r row) float64 { return r.DHT.Messages })))
+	ps.add("Depth of a search", axes{x: "groups on the ring", y: "hops", logX: true, logY: true},
+		line("ring, absent", rows, at(func(r row) float64 { return r.Absent.Depth })),
+		line("ring, found", rows, at(func(r row) float64 { return r.Ring.Depth })),
+		line("shortcut", rows, at(func(r row) float64 { return r.Shortcut.Depth })),
+		line("DHT rounds (model)", rows, at(func(r row) float64 { return r.DHT.Rounds })),
+		line("log2 N", rows, at(func(r row) float64 { return r.Log2 })))
+	type churn = experiment.ChurnRow
+	over := func(y func(churn) float64) func(churn) (float64, float64) {
+		return func(r churn) (float64, float64) { return r.HalfLife.Minutes(), y(r) }
+	}
+	ps.add("Takeover under churn", axes{x: "half-life, minutes", y: "seconds, r = " + r.Churn.Config.Refresh.String()},
+		line("another manager, p50", r.Churn.Rows, over(func(r churn) float64 { return r.Claim.P50 })),
+		line("another manager, p99", r.Churn.Rows, over(func(r churn) float64 { return r.Claim.P99 })),
+		line("all follow it, p99", r.Churn.Rows, over(func(r churn) float64 { return r.Followed.P99 })))
+	ps.add("Time without a manager", axes{x: "half-life, minutes", y: "% of the time"},
+		line("no manager", r.Churn.Rows, over(func(r churn) float64 { return 100 * r.Without })),
+		line("two managers", r.Churn.Rows, over(func(r churn) float64 { return 100 * r.Two })))
+	return ps.grid(2)
+}
