@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net/netip"
 	"net/url"
@@ -32,10 +31,11 @@ type apiFlags struct {
 	url, tokenFile string
 	timeout        durationFlag
 	json           bool
+	instead        string // the flags that name whom to ask
 }
 
 func (f *apiFlags) register(flags *pflag.FlagSet) {
-	f.timeout = durationFlag(10 * time.Second)
+	f.timeout, f.instead = durationFlag(10*time.Second), "--api"
 	flags.StringVar(&f.url, "api", "", "ask the running peer at this web address (default: the socket in --data)")
 	flags.StringVar(&f.tokenFile, "token-file", "", "file with the API token of that peer (default: token in --data, for addresses of this machine)")
 	flags.Var(&f.timeout, "timeout", "give up after this time")
@@ -53,6 +53,7 @@ type askFlags struct {
 
 func (f *askFlags) register(flags *pflag.FlagSet) {
 	f.apiFlags.register(flags)
+	f.instead = "--peer or --api"
 	f.peers = listFlag{kind: "multiaddr", check: checkPeer}
 	flags.Var(&f.peers, "peer", "ask this peer of the network, over libp2p (repeat)")
 	flags.StringVar(&f.network, "network", "main", "name of the network, with --peer")
@@ -116,15 +117,11 @@ func (a *app) running(f *apiFlags) (*api.Client, error) {
 		}
 		c, err := api.New(api.Config{URL: f.url, TokenFile: tokenFile})
 		if err != nil {
-			return nil, usage("--api, --token-file: %w", err)
+			return nil, usage("%w", err)
 		}
 		return c, nil
 	}
-	socket := filepath.Join(a.data, "feedring.sock")
-	if _, err := os.Stat(socket); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("no peer runs on %s: start one with %q, or name one with --peer or --api", a.data, "feedring serve")
-	}
-	return api.New(api.Config{Socket: socket})
+	return api.New(api.Config{Socket: filepath.Join(a.data, "feedring.sock"), Instead: f.instead})
 }
 
 func readable(path string) bool {

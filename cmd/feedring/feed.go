@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net/http"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -93,8 +95,17 @@ func (a *app) withFeed(ctx context.Context, f *apiFlags, named string, do func(c
 		return usage("%w", err)
 	}
 	return failed(a.withPeer(ctx, f, func(ctx context.Context, peer *api.Client) error {
-		return do(ctx, peer, address)
+		return unknownFeed(do(ctx, peer, address))
 	}))
+}
+
+// unknownFeed points at the list of those that the peer knows.
+func unknownFeed(err error) error {
+	var problem *api.Problem
+	if errors.As(err, &problem) && problem.Status == http.StatusNotFound {
+		return fmt.Errorf("%w: see \"feedring feed list\"", err)
+	}
+	return err
 }
 
 func (a *app) feedListCommand() *cobra.Command {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,6 +34,9 @@ func TestScript(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("PEER", filepath.Join(env.WorkDir, "peer"))
+			stranger := httptest.NewServer(http.NotFoundHandler())
+			env.Defer(stranger.Close)
+			env.Setenv("STRANGER", stranger.URL)
 			return fakePeer(env)
 		},
 	})

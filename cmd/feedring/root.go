@@ -50,6 +50,7 @@ func (a *app) root() *cobra.Command {
 		},
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
+	root.SetFlagErrorFunc(flagError)
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.data, "data", defaultData(), "directory of the peer's identity, token, socket and store")
 	flags.StringVar(&a.config, "config", "", "configuration file (default: feedring/config.toml in $XDG_CONFIG_HOME, else /etc)")

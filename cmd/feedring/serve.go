@@ -71,6 +71,9 @@ func (a *app) serve(ctx context.Context, o *serveOptions) error {
 			log.Warn("this theme is outside the vocabulary: readers may not think of it", "theme", feed.Theme, "nearest", near)
 		}
 	}
+	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
+		return fmt.Errorf("--data %s: %w: name another directory, where this user may write", cfg.Data, err)
+	}
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"net"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -28,7 +31,7 @@ type serveOptions struct {
 func newServeOptions() *serveOptions {
 	d := node.Default()
 	return &serveOptions{
-		listen: listFlag{kind: "multiaddr", check: checkAddress}, announce: listFlag{kind: "multiaddr", check: checkAddress},
+		listen: listFlag{kind: "multiaddr", check: checkListen}, announce: listFlag{kind: "multiaddr", check: checkAnnounce},
 		join: listFlag{kind: "multiaddr|domain", check: host.ParseTarget}, feeds: listFlag{kind: "theme=url", check: checkFeed},
 		http: d.HTTP, network: d.Network, attempts: d.Attempts,
 		freshness: durationFlag(d.Freshness), refresh: durationFlag(d.Refresh),
@@ -61,12 +64,12 @@ func (o *serveOptions) config(data string) (node.Config, error) {
 	c.Listen, c.Announce, c.Join, c.LAN = o.listen.values, o.announce.values, o.join.values, o.lan
 	c.Interval, c.Freshness, c.Refresh = time.Duration(o.interval), time.Duration(o.freshness), time.Duration(o.refresh)
 	c.Attempts, c.Routing, c.AllowPrivateFeeds = o.attempts, peer.Routing(o.routing), o.private
-	for _, text := range o.feeds.values {
-		spec, err := feedring.ParseFeedSpec(text)
-		if err != nil {
-			return c, usage("--feed: %w", err)
-		}
-		c.Feeds = append(c.Feeds, spec)
+	var err error
+	if c.Feeds, err = specs(o.feeds.values); err != nil {
+		return c, usage("--feed: %w", err)
+	}
+	if err := checkHTTP(o.http); err != nil {
+		return c, usage("--http %q: %w", o.http, err)
 	}
 	if err := checkPublicURL(c.PublicURL); err != nil {
 		return c, usage("--public-url: %w", err)
@@ -75,6 +78,36 @@ func (o *serveOptions) config(data string) (node.Config, error) {
 		return c, usage("%w", err)
 	}
 	return c, nil
+}
+
+func specs(texts []string) (feeds []feedring.FeedSpec, err error) {
+	known := make(map[string]bool)
+	for _, text := range texts {
+		spec, err := feedring.ParseFeedSpec(text)
+		switch {
+		case err != nil:
+			return nil, err
+		case known[spec.URL]:
+			return nil, fmt.Errorf("%s is given twice: a feed has one theme and one provider", spec.URL)
+		}
+		known[spec.URL] = true
+		feeds = append(feeds, spec)
+	}
+	return feeds, nil
+}
+
+func checkHTTP(s string) error {
+	if s == "off" {
+		return nil
+	}
+	_, port, err := net.SplitHostPort(s)
+	if err != nil {
+		return errors.New("write HOST:PORT such as 127.0.0.1:7378, or off")
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return errors.New("the port is a number from 0 (a free one) to 65535")
+	}
+	return nil
 }
 
 func checkPublicURL(s string) error {
@@ -122,14 +155,29 @@ func (l *listFlag) Replace(all []string) error {
 
 func (l *listFlag) GetSlice() []string { return l.values }
 
-func checkAddress(s string) error {
-	_, err := host.ParseAddrs("address", []string{s})
-	return err
+func checkListen(s string) error {
+	if before, _, found := strings.Cut(s, "/p2p/"); found {
+		return fmt.Errorf("leave /p2p/ and the id away, the peer's own is meant: write %s", before)
+	}
+	return checkAddress(s, "/ip4/0.0.0.0/udp/7377/quic-v1 or /ip4/0.0.0.0/tcp/7377")
+}
+
+func checkAnnounce(s string) error {
+	return checkAddress(s, "/dns4/peer.example.org/udp/7377/quic-v1")
+}
+
+func checkAddress(s, example string) error {
+	if _, err := host.ParseAddrs("address", []string{s}); err != nil {
+		return fmt.Errorf("write an address such as %s", example)
+	}
+	return nil
 }
 
 func checkPeer(s string) error {
-	_, err := host.ParsePeer("address", s)
-	return err
+	if _, err := host.ParsePeer("address", s); err != nil {
+		return fmt.Errorf("write a peer's whole address, such as /ip4/192.0.2.1/tcp/7377/p2p/12D3KooW…: \"feedring status\" prints a peer's own")
+	}
+	return nil
 }
 
 func checkFeed(s string) error {

@@ -7,12 +7,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
-	"github.com/knadh/koanf/parsers/toml/v2"
+	parser "github.com/knadh/koanf/parsers/toml/v2"
 	"github.com/knadh/koanf/providers/env/v2"
 	"github.com/knadh/koanf/providers/rawbytes"
 	"github.com/knadh/koanf/v2"
+	"github.com/pelletier/go-toml/v2"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -81,8 +83,8 @@ func (a *app) fromFile(flags *pflag.FlagSet) error {
 		return err
 	}
 	k := koanf.New("\x00")
-	if err := k.Load(rawbytes.Provider(text), toml.Parser()); err != nil {
-		return usage("%s: %w", path, err)
+	if err := k.Load(rawbytes.Provider(text), parser.Parser()); err != nil {
+		return usage("%s: %w", path, placed(err))
 	}
 	known := keys()
 	for _, key := range slices.Sorted(slices.Values(k.Keys())) {
@@ -98,6 +100,16 @@ func (a *app) fromFile(flags *pflag.FlagSet) error {
 		}
 	}
 	return nil
+}
+
+// placed says where in a file its syntax is wrong.
+func placed(err error) error {
+	var syntax *toml.DecodeError
+	if !errors.As(err, &syntax) {
+		return err
+	}
+	line, column := syntax.Position()
+	return fmt.Errorf("line %d, column %d: %s", line, column, strings.TrimPrefix(syntax.Error(), "toml: "))
 }
 
 func unknownKey(path, key string, known []string) error {
@@ -177,11 +189,39 @@ func settleFlag(flags *pflag.FlagSet, key, source string, values []string) error
 	}
 	for _, value := range values {
 		if err := f.Value.Set(value); err != nil {
-			return usage("%s: --%s %q: %w", source, key, value, err)
+			return usage("%s: --%s %q: %w", source, key, value, plainly(err))
 		}
 	}
 	f.Changed = true
 	return flags.SetAnnotation(key, sourceKey, []string{source})
+}
+
+// plainly says in words what a number or a yes or no must look like.
+func plainly(err error) error {
+	var number *strconv.NumError
+	switch {
+	case !errors.As(err, &number):
+		return err
+	case errors.Is(err, strconv.ErrRange):
+		return errors.New("write a smaller number")
+	case number.Func == "ParseBool":
+		return errors.New("write true or false")
+	default:
+		return errors.New("write a whole number")
+	}
+}
+
+// flagError makes plain words of what cobra says of a flag.
+func flagError(cmd *cobra.Command, err error) error {
+	var number *strconv.NumError
+	if errors.As(err, &number) {
+		return usage("%s%w", strings.TrimSuffix(err.Error(), number.Error()), plainly(err))
+	}
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) && unknown.GetSpecifiedName() == "peer" && cmd.Flags().Lookup("api") != nil {
+		return usage("%w: only a running peer itself can answer this: name it with --api, or --data for its socket", err)
+	}
+	return err
 }
 
 // source tells where a flag's value is from.

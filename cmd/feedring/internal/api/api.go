@@ -10,12 +10,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"mime"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -27,18 +30,21 @@ type Config struct {
 	URL       string // of the API, without /api/v1; empty: Socket
 	Socket    string // the control socket, which needs no token
 	TokenFile string // read only where it is not empty
+	Instead   string // the flags that name another peer, for errors about Socket
 }
 
 // Client asks one running peer. It is safe for concurrent use.
 type Client struct {
+	cfg   Config
 	base  string
 	token string
 	http  http.Client
 }
 
-// New makes a client. Nothing is sent yet.
+// New makes a client. Nothing is sent yet. The error names the flag that is
+// wrong.
 func New(cfg Config) (*Client, error) {
-	c := &Client{base: "http://feedring"}
+	c := &Client{cfg: cfg, base: "http://feedring"}
 	if cfg.URL == "" {
 		var dialer net.Dialer
 		c.http.Transport = &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -47,14 +53,14 @@ func New(cfg Config) (*Client, error) {
 	} else {
 		u, err := url.Parse(cfg.URL)
 		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-			return nil, fmt.Errorf("%q is no web address: write one such as http://127.0.0.1:7378", cfg.URL)
+			return nil, fmt.Errorf("--api: %q is no web address: write one such as http://127.0.0.1:7378", cfg.URL)
 		}
 		c.base = strings.TrimSuffix(strings.TrimSuffix(cfg.URL, "/"), "/api/v1")
 	}
 	if cfg.TokenFile != "" {
 		token, err := os.ReadFile(cfg.TokenFile)
 		if err != nil {
-			return nil, fmt.Errorf("token: %w", err)
+			return nil, fmt.Errorf("--token-file: %w", err)
 		}
 		c.token = strings.TrimSpace(string(token))
 	}
@@ -102,17 +108,32 @@ func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		var wrapped *url.Error
-		if errors.As(err, &wrapped) {
-			err = wrapped.Err
-		}
-		return nil, fmt.Errorf("asking the running peer: %w", err)
+		return nil, c.unanswered(err)
 	}
 	if resp.StatusCode/100 != 2 {
 		defer resp.Body.Close()
-		return nil, problem(resp)
+		return nil, c.problem(resp)
 	}
 	return resp, nil
+}
+
+// unanswered says why there is no response, and what to do. A socket may be
+// left by a peer that was killed.
+func (c *Client) unanswered(err error) error {
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		err = wrapped.Err
+	}
+	nobody := errors.Is(err, syscall.ECONNREFUSED) || c.cfg.URL == "" &&
+		(errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENOTSOCK))
+	switch {
+	case nobody && c.cfg.URL == "":
+		return fmt.Errorf("no peer runs on %s: start one with \"feedring serve\", or name one with %s",
+			filepath.Dir(c.cfg.Socket), c.cfg.Instead)
+	case nobody:
+		return fmt.Errorf("nobody answers at %s: check that the peer runs, and that this is its --http address", c.base)
+	}
+	return fmt.Errorf("asking the running peer: %w", err)
 }
 
 func (c *Client) build(ctx context.Context, r request) (*http.Request, error) {
@@ -155,13 +176,16 @@ func (c *Client) build(ctx context.Context, r request) (*http.Request, error) {
 	return req, nil
 }
 
-func problem(resp *http.Response) error {
+// problem reads an error. One that is not told as a peer tells it is another
+// server's.
+func (c *Client) problem(resp *http.Response) error {
 	p := &Problem{Status: resp.StatusCode}
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	if kind == "application/problem+json" || kind == "application/json" {
-		if err := json.NewDecoder(io.LimitReader(resp.Body, 64<<10)).Decode(p); err != nil {
-			p.Detail = ""
-		}
+	if kind != "application/problem+json" && kind != "application/json" {
+		return fmt.Errorf("no feedring peer answers at %s (it says %s): give a peer's --http address", c.base, resp.Status)
+	}
+	if err := json.NewDecoder(io.LimitReader(resp.Body, 64<<10)).Decode(p); err != nil {
+		p.Detail = ""
 	}
 	p.Status = resp.StatusCode
 	return p
