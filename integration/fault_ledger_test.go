@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 )
 
@@ -41,6 +42,17 @@ func (l *ledger) publish(body string) string {
 	l.numbers++
 	l.add(title, body, time.Now())
 	return title
+}
+
+// publishUntil publishes every 20 ms until a condition holds, and returns how
+// many entries there are.
+func (l *ledger) publishUntil(t testing.TB, ok func() bool) int {
+	t.Helper()
+	until(t, 30*time.Second, "publishing", func() bool {
+		l.publish("a few at a time")
+		return ok()
+	})
+	return l.count()
 }
 
 func (l *ledger) answer(w http.ResponseWriter, r *http.Request) {

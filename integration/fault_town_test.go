@@ -28,24 +28,33 @@ type reader struct {
 // are there. Each peer publishes f0, f1 … every half second at most.
 func newTown(t testing.TB, refresh string, build func(string) *machine, themes ...string) *town {
 	t.Helper()
-	w := &town{
-		network: newNetwork(t, refresh, "--interval", "500ms"),
-		hosts:   make(map[*peer]*machine), ledgers: make(map[*peer]*ledger),
-	}
-	var join []*peer
+	w := emptyTown(t, refresh)
 	groups := make(map[string]int)
 	for i, theme := range themes {
-		m := build(fmt.Sprintf("h%d", i))
-		l := newLedger(theme, fmt.Sprintf("f%d", i))
-		l.publish("the first one")
-		p := m.peer(w.network, join, l.spec(m.origin()))
-		w.hosts[p], w.ledgers[p], join = m, l, w.peers[:1]
+		w.join(build(fmt.Sprintf("h%d", i)), theme)
 		groups[theme]++
 	}
 	for theme, size := range groups {
 		w.settled(theme, size, w.of(theme)...)
 	}
 	return w
+}
+
+func emptyTown(t testing.TB, refresh string) *town {
+	return &town{
+		network: newNetwork(t, refresh, "--interval", "500ms"),
+		hosts:   make(map[*peer]*machine), ledgers: make(map[*peer]*ledger),
+	}
+}
+
+// join starts a peer on a machine, that joins through the first and publishes
+// a ledger of its own.
+func (w *town) join(m *machine, theme string) {
+	w.t.Helper()
+	l := newLedger(theme, fmt.Sprintf("f%d", len(w.peers)))
+	l.publish("the first one")
+	p := m.peer(w.network, w.peers[:min(1, len(w.peers))], l.spec(m.origin()))
+	w.hosts[p], w.ledgers[p] = m, l
 }
 
 // of is the peers that publish a theme.
@@ -101,6 +110,16 @@ func (p *peer) role(theme string) (role string, term int) {
 		}
 	}
 	return "", 0
+}
+
+// ended reports whether the process is no more.
+func (p *process) ended() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
 }
 
 // managers are those that say they are.
