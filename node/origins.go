@@ -187,7 +187,7 @@ func (o *origins) remove(ctx context.Context, url string) error {
 	case !ok:
 		return notOurs(url)
 	case f.fixed:
-		return fmt.Errorf("%s was given by --feed or the configuration: take it out there and start again", url)
+		return fmt.Errorf("%s was given to serve by --feed, FEEDRING_FEED or the configuration file, and would be back at the next start: take it out there and start again", url)
 	}
 	if err := o.store.Delete(ctx, store.BucketFeed, addedFeed+url); err != nil {
 		return notKept(url+" was not removed", err)

@@ -2,11 +2,14 @@ package node
 
 import (
 	"context"
+	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/guard"
 	"github.com/feedring/feedring/internal/web"
 )
 
@@ -80,10 +83,23 @@ func wholeSecond(t time.Time) time.Time { return t.UTC().Truncate(time.Second) }
 
 // AddFeed implements web.Backend.
 func (n *Node) AddFeed(ctx context.Context, spec feedring.FeedSpec) (web.FeedStatus, error) {
+	if err := n.refuse(spec.URL); err != nil {
+		return web.FeedStatus{}, err
+	}
 	if err := n.origins.add(ctx, spec); err != nil {
 		return web.FeedStatus{}, err
 	}
 	return n.oneFeed(spec.URL)
+}
+
+// refuse returns an error for a feed that this peer would never fetch. A name
+// may still turn out to lead to a private address.
+func (n *Node) refuse(address string) error {
+	u, err := url.Parse(address)
+	if err == nil && !n.cfg.AllowPrivateFeeds && guard.IsPrivateHost(u.Hostname()) {
+		err = fmt.Errorf("%s was not added: %s is a loopback or private address, which this peer fetches only when it is started with --allow-private-feeds", address, u.Hostname())
+	}
+	return err
 }
 
 // RemoveFeed implements web.Backend.

@@ -20,7 +20,8 @@ func (a *app) doctorCommand() *cobra.Command {
 		Short: "Check a running peer: reachable, on time, vouched for",
 		Long: "doctor asks a running peer what it found out about itself: whether others reach it, its clock, its feeds, who\n" +
 			"vouches for them. It also looks at the API token in --data: others must not read it, or the next start is\n" +
-			"refused (chmod 600 mends that).",
+			"refused (chmod 600 mends that).\n\n" +
+			"ok is well; note is well too, but not needed or not found out; FAIL wants something done, and exits with 1.",
 		Example: `  feedring doctor
   feedring doctor --json`,
 		Args: noArguments,
@@ -66,15 +67,18 @@ func (a *app) printChecks(checks []api.Check, asJSON bool) error {
 	wrong := 0
 	for _, check := range checks {
 		mark := "ok  "
-		if !check.OK {
+		switch {
+		case !check.OK:
 			mark, wrong = "FAIL", wrong+1
+		case check.Note:
+			mark = "note"
 		}
 		if asJSON {
 			out.print(check)
 			continue
 		}
 		fmt.Fprintf(a.stdout, "%s  %s: %s\n", mark, printable(check.Name), printable(check.Detail))
-		if !check.OK && check.Advice != "" {
+		if (check.Note || !check.OK) && check.Advice != "" {
 			fmt.Fprintf(a.stdout, "      %s\n", printable(check.Advice))
 		}
 	}

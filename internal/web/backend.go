@@ -113,6 +113,7 @@ type FeedStatus struct {
 type Check struct {
 	Name   string `json:"name"`
 	OK     bool   `json:"ok"`
+	Note   bool   `json:"note,omitempty"` // OK, and yet worth knowing: not needed, or not to be found out
 	Detail string `json:"detail"`
 	Advice string `json:"advice,omitempty"`
 }

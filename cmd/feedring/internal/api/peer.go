@@ -27,6 +27,7 @@ type Feed struct {
 type Check struct {
 	Name   string `json:"name"`
 	OK     bool   `json:"ok"`
+	Note   bool   `json:"note,omitempty"` // OK, and yet worth knowing
 	Detail string `json:"detail,omitempty"`
 	Advice string `json:"advice,omitempty"`
 }
