@@ -68,15 +68,19 @@ func wellFormed(t *testing.T, name string) {
 }
 
 func TestTables(t *testing.T) {
-	code, stdout, _ := play(t, "scale", "--groups", "4", "--half-lives", "5m", "--length", "5m")
-	if code != 0 || !strings.Contains(stdout, "The cost of a search") || !strings.Contains(stdout, "paper N+n+4") {
+	code, stdout, _ := play(t, "scale", "--only", "search", "--groups", "4")
+	if code != 0 || !strings.Contains(stdout, "The cost of a search") || !strings.Contains(stdout, "paper N+n+4") || strings.Contains(stdout, "half-life") {
+		t.Errorf("%d %s", code, stdout)
+	}
+	code, stdout, _ = play(t, "scale", "--only", "churn", "--half-lives", "5m", "--length", "5m")
+	if code != 0 || strings.Contains(stdout, "search") || !strings.Contains(stdout, "half-life") {
 		t.Errorf("%d %s", code, stdout)
 	}
 }
 
-func TestWrongUsage(t *testing.T) {
+func TestWrongUsageOfExperiments(t *testing.T) {
 	for _, args := range [][]string{
-		{"paper", "--plot", "it.png"}, {"scale", "surplus"}, {"compare", "--measured", "many"},
+		{"paper", "--plot", "it.png"}, {"scale", "surplus"}, {"compare", "--measured", "many"}, {"scale", "--only", "ring"},
 	} {
 		if code, _, stderr := play(t, args...); code != 2 || strings.Count(strings.TrimSpace(stderr), "\n") > 0 {
 			t.Errorf("%v: exit code %d, %q", args, code, stderr)

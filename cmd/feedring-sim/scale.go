@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"time"
 
@@ -18,8 +19,9 @@ type scaleResult struct {
 
 func scaleCommand(stdout, stderr io.Writer) *cobra.Command {
 	search, churn := experiment.DefaultSearch(), experiment.DefaultChurn()
+	only := ""
 	cmd := experimentCommand("scale", "the cost of a search against the number of groups, and what churn does",
-		"  feedring-sim scale --plot scale.svg\n  feedring-sim scale --groups 1,10,100 --half-lives 5m --length 1h", stdout, stderr,
+		"  feedring-sim scale --plot scale.svg\n  feedring-sim scale --only search --groups 1,10,100\n  feedring-sim scale --only churn --half-lives 5m --length 1h", stdout, stderr,
 		func(seed uint64, progress experiment.Progress) (outcome, error) {
 			search.Seed, churn.Seed = seed, seed
 			var r scaleResult
@@ -29,6 +31,19 @@ func scaleCommand(stdout, stderr io.Writer) *cobra.Command {
 			}
 			return outcome{r, func(out io.Writer) { scaleTables(out, r) }, func() ([][]*plot.Plot, error) { return scalePicture(r) }}, err
 		})
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		switch only {
+		case "":
+		case "search":
+			churn.HalfLives = nil
+		case "churn":
+			search.Groups = nil
+		default:
+			return errors.New("--only: search or churn")
+		}
+		return nil
+	}
+	cmd.Flags().StringVar(&only, "only", "", "one part: `search` or churn")
 	cmd.Flags().IntSliceVar(&search.Groups, "groups", search.Groups, "sizes of the ring")
 	cmd.Flags().DurationSliceVar(&churn.HalfLives, "half-lives", churn.HalfLives, "of the churn")
 	cmd.Flags().DurationVar(&churn.Length, "length", churn.Length, "virtual time of each run under churn")
@@ -42,7 +57,9 @@ func scaleTables(out io.Writer, r scaleResult) {
 			count(x.Absent.Most), count(x.Absent.Deepest), num(x.Shortcut.Messages), num(x.Shortcut.Depth),
 			count(x.Paper), num(x.DHT.Messages), num(x.DHT.Rounds), num(x.Log2)})
 	}
-	table(out, "The cost of a search", rows)
+	if len(r.Search.Rows) > 0 {
+		table(out, "The cost of a search", rows)
+	}
 	rows = [][]string{{"half-life", "crashes", "of managers", "takeover p50 s", "p99", "max", "all follow p50", "p99", "without manager", "two", "entries", "delay p50 s", "p99", "max", "catch-up p50 s", "p99", "missing"}}
 	refresh := r.Churn.Config.Refresh
 	for _, x := range r.Churn.Rows {
@@ -50,7 +67,9 @@ func scaleTables(out io.Writer, r scaleResult) {
 			inPeriods(x.Claim.Max, refresh), num(x.Followed.P50), num(x.Followed.P99), percent(x.Without), percent(x.Two), count(x.Entries),
 			num(x.Delay.P50), num(x.Delay.P99), num(x.Delay.Max), num(x.CatchUp.P50), num(x.CatchUp.P99), count(x.Missing)})
 	}
-	table(out, "Churn", rows)
+	if len(r.Churn.Rows) > 0 {
+		table(out, "Churn", rows)
+	}
 }
 
 func short(d time.Duration) string { return num(d.Minutes()) + " min" }
