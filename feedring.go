@@ -9,10 +9,10 @@
 package feedring
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"strings"
 )
 
 // PeerID is a libp2p peer id in its text form ("12D3KooW…"). The empty id means
@@ -44,7 +44,7 @@ func (t Theme) Group() GroupID {
 }
 
 // Compare orders group ids as the ring does.
-func (g GroupID) Compare(o GroupID) int { return strings.Compare(string(g[:]), string(o[:])) }
+func (g GroupID) Compare(o GroupID) int { return bytes.Compare(g[:], o[:]) }
 
 // IsZero reports whether g names no group.
 func (g GroupID) IsZero() bool { return g == GroupID{} }

@@ -24,14 +24,14 @@ func (m *Machine) announce(row Row) {
 	s := m.seats[row.Group]
 	if s == nil {
 		s = &seat{}
-		m.seats[row.Group] = s
+		m.seats[row.Group], m.seated = s, nil
 	}
 	s.wanted = row
 	if s.urgent() {
 		m.publish(s)
 	}
 	if row.Gone { // who says so may be on its way out
-		delete(m.seats, row.Group)
+		m.giveUp(row.Group)
 		m.gossip.pushed = time.Time{}
 	}
 }
@@ -85,12 +85,26 @@ func (m *Machine) highestVersion(g feedring.GroupID, term feedring.Term) uint64 
 // publishDue tells what waited, and says again what the map denies: a row that
 // somebody marked lost, or that a former life of this peer overtook.
 func (m *Machine) publishDue() {
-	for _, g := range sortedGroups(m.seats) {
+	for _, g := range m.ownGroups() {
 		s := m.seats[g]
 		if due := s.dueAt(m.cfg.Refresh); !due.IsZero() && !m.now.Before(due) || m.denied(s) {
 			m.publish(s)
 		}
 	}
+}
+
+func (m *Machine) giveUp(g feedring.GroupID) {
+	delete(m.seats, g)
+	m.seated = nil
+}
+
+// ownGroups lists the groups of the seats, in order. The result must not be
+// changed.
+func (m *Machine) ownGroups() []feedring.GroupID {
+	if m.seated == nil {
+		m.seated = sortedGroups(m.seats)
+	}
+	return m.seated
 }
 
 func (m *Machine) denied(s *seat) bool {

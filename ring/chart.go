@@ -2,8 +2,6 @@ package ring
 
 import (
 	"cmp"
-	"hash/fnv"
-	"io"
 	"slices"
 	"time"
 
@@ -16,10 +14,21 @@ import (
 // commutative, associative and idempotent, whatever order the rows come in.
 type chart struct {
 	records map[feedring.GroupID]*record
-	live    order  `state:"derived"` // of the groups whose effective row is neither lost nor gone
-	stale   bool   `state:"derived"` // live must be made again
-	sum     uint64 `state:"derived"`
-	summed  bool   `state:"derived"` // sum is the hash of the map as it is
+	derived derived `state:"derived"`
+}
+
+// derived is what follows from the records. Each part is made when it is asked
+// for, and never changed afterwards: copies of a chart share it, and messages
+// carry it.
+type derived struct {
+	all    []feedring.GroupID // in ring order; nil: to be made
+	live   order              // of the groups whose effective row is neither lost nor gone; nil: to be made
+	have   []RowVersion       // what is told to others, where summed
+	sum    uint64             // of have
+	summed bool
+	until  time.Time // when something of have is told no more; zero: never
+
+	present, absent []feedring.PeerID // see Machine.present and absent; nil: to be made
 }
 
 type record struct {
@@ -83,6 +92,7 @@ func (c *chart) merge(now time.Time, row Row) bool {
 		}
 		r = &record{since: now}
 		c.records[row.Group] = r
+		c.derived.all = nil
 	}
 	s := &r.slots[kindOf(row.Acknowledged)]
 	if s.held && compareRows(&row, &s.row) <= 0 {
@@ -119,7 +129,7 @@ func (c *chart) lose(now time.Time, l Lost) bool {
 }
 
 func (c *chart) touch(r *record, was bool, now time.Time) {
-	c.stale, c.summed = true, false
+	c.derived = derived{all: c.derived.all}
 	if r.present() != was {
 		r.since = now
 	}
@@ -157,27 +167,30 @@ func (r *record) present() bool { return r.effective().present() }
 
 // order returns the live groups. The result must not be changed.
 func (c *chart) order() order {
-	if c.stale {
-		c.live = make(order, 0, len(c.records))
-		for g, r := range c.records {
-			if r.present() {
-				c.live = append(c.live, g)
+	if c.derived.live == nil {
+		live := make(order, 0, len(c.records))
+		for _, g := range c.groups() {
+			if c.records[g].present() {
+				live = append(live, g)
 			}
 		}
-		slices.SortFunc(c.live, feedring.GroupID.Compare)
-		c.stale = false
+		c.derived.live = live
 	}
-	return c.live
+	return c.derived.live
 }
 
 // groups returns every group of the map, absent ones included, in ring order.
+// The result must not be changed.
 func (c *chart) groups() []feedring.GroupID {
-	all := make([]feedring.GroupID, 0, len(c.records))
-	for g := range c.records {
-		all = append(all, g)
+	if c.derived.all == nil {
+		c.derived.all = sortedGroups(c.records)
 	}
-	slices.SortFunc(all, feedring.GroupID.Compare)
-	return all
+	return c.derived.all
+}
+
+func (c *chart) forget(g feedring.GroupID) {
+	delete(c.records, g)
+	c.derived = derived{}
 }
 
 // evict drops the group that has been absent for the longest time.
@@ -191,21 +204,16 @@ func (c *chart) evict() bool {
 		}
 	}
 	if found {
-		delete(c.records, oldest)
-		c.summed = false
+		c.forget(oldest)
 	}
 	return found
 }
 
 // expire forgets what has been absent for too long.
 func (c *chart) expire(now time.Time) {
-	for g, r := range c.records {
-		if r.present() {
-			continue
-		}
-		c.summed = false // what is told of it may have changed with time
-		if now.Sub(r.since) >= 2*keepAbsent {
-			delete(c.records, g)
+	for _, g := range c.groups() {
+		if r := c.records[g]; !r.present() && now.Sub(r.since) >= 2*keepAbsent {
+			c.forget(g)
 		}
 	}
 }
@@ -215,21 +223,43 @@ func (r *record) told(now time.Time) bool {
 	return r.present() || now.Sub(r.since) < keepAbsent
 }
 
-// versions lists what the map holds, in ring order.
+// versions lists what the map holds, in ring order, and hash is equal where that
+// is. The list must not be changed.
 func (c *chart) versions(now time.Time) []RowVersion {
-	var have []RowVersion
+	c.summarize(now)
+	return c.derived.have
+}
+
+func (c *chart) hash(now time.Time) uint64 {
+	c.summarize(now)
+	return c.derived.sum
+}
+
+func (c *chart) summarize(now time.Time) {
+	d := &c.derived
+	if d.summed && (d.until.IsZero() || now.Before(d.until)) {
+		return
+	}
+	d.summed, d.have, d.sum, d.until = true, make([]RowVersion, 0, len(c.records)), 0, time.Time{}
 	for _, g := range c.groups() {
 		r := c.records[g]
 		if !r.told(now) {
 			continue
 		}
+		if end := r.since.Add(keepAbsent); !r.present() && (d.until.IsZero() || end.Before(d.until)) {
+			d.until = end
+		}
 		for i := range r.slots {
 			if s := &r.slots[i]; s.held {
-				have = append(have, s.version())
+				d.have = append(d.have, s.version())
 			}
 		}
 	}
-	return have
+	sum := emptyDigest
+	for i := range d.have {
+		sum = d.have[i].digest(sum)
+	}
+	d.sum = uint64(sum)
 }
 
 func (s *slot) version() RowVersion {
@@ -237,24 +267,9 @@ func (s *slot) version() RowVersion {
 		Acknowledged: s.row.Acknowledged, Lost: s.lost != nil}
 }
 
-// hash is equal where versions is.
-func (c *chart) hash(now time.Time) uint64 {
-	if !c.summed {
-		h := fnv.New64a()
-		for _, v := range c.versions(now) {
-			v.feed(h)
-		}
-		c.sum, c.summed = h.Sum64(), true
-	}
-	return c.sum
-}
-
-func (v RowVersion) feed(w io.Writer) {
-	w.Write(v.Group[:])
-	putNumber(w, v.Term.Number)
-	putText(w, string(v.Term.Claimant))
-	putNumber(w, v.Version)
-	putNumber(w, uint64(kindOf(v.Acknowledged)<<1|kindOf(v.Lost)))
+func (v *RowVersion) digest(d digest) digest {
+	d = d.bytes(v.Group[:]).number(v.Term.Number).text(string(v.Term.Claimant)).number(v.Version)
+	return d.number(uint64(kindOf(v.Acknowledged)<<1 | kindOf(v.Lost)))
 }
 
 // compare compares what two maps hold of one group and kind.

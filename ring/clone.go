@@ -45,7 +45,6 @@ func cloneValues[K comparable, V any](of map[K]*V) map[K]*V {
 func (c *chart) clone() chart {
 	d := *c
 	d.records = cloneValues(c.records)
-	d.live = slices.Clone(c.live)
 	return d
 }
 

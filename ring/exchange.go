@@ -25,42 +25,41 @@ func (m *Machine) compared(from feedring.PeerID, v Versions) {
 }
 
 // difference lists the groups of which this peer holds more than have, and
-// those of which it holds less.
+// those of which it holds less, each in ring order.
 func (m *Machine) difference(have []RowVersion) (give, want []feedring.GroupID) {
-	theirs := make(map[feedring.GroupID]*[2]RowVersion, len(have))
-	for _, v := range have {
-		both := theirs[v.Group]
-		if both == nil {
-			both = &[2]RowVersion{}
-			theirs[v.Group] = both
-		}
-		both[kindOf(v.Acknowledged)] = v
+	byGroup := func(a, b RowVersion) int { return a.Group.Compare(b.Group) }
+	if !slices.IsSortedFunc(have, byGroup) { // as no peer that keeps to the protocol sends it
+		have = slices.Clone(have)
+		slices.SortStableFunc(have, byGroup)
 	}
-	for _, g := range sortedGroups(theirs) {
-		if m.behind(g, theirs[g]) {
+	mine := m.chart.groups()
+	for len(have)+len(mine) > 0 {
+		var g feedring.GroupID
+		if len(have) == 0 || len(mine) > 0 && mine[0].Compare(have[0].Group) < 0 {
+			g = mine[0]
+		} else {
+			g = have[0].Group
+		}
+		var theirs [2]RowVersion
+		for ; len(have) > 0 && have[0].Group == g; have = have[1:] {
+			theirs[kindOf(have[0].Acknowledged)] = have[0]
+		}
+		ours := m.both(g)
+		if more(&theirs, &ours) {
 			want = append(want, g)
 		}
-	}
-	for _, g := range m.chart.groups() {
-		if m.ahead(g, theirs[g]) {
-			give = append(give, g)
+		if len(mine) > 0 && mine[0] == g {
+			mine = mine[1:]
+			if more(&ours, &theirs) && m.chart.records[g].told(m.now) {
+				give = append(give, g)
+			}
 		}
 	}
 	return give, want[:min(len(want), maxGroups)]
 }
 
-func (m *Machine) behind(g feedring.GroupID, theirs *[2]RowVersion) bool {
-	mine := m.both(g)
-	return theirs[0].compare(mine[0]) > 0 || theirs[1].compare(mine[1]) > 0
-}
-
-func (m *Machine) ahead(g feedring.GroupID, theirs *[2]RowVersion) bool {
-	if theirs == nil {
-		theirs = &[2]RowVersion{}
-	}
-	mine := m.both(g)
-	return m.chart.records[g].told(m.now) && (mine[0].compare(theirs[0]) > 0 || mine[1].compare(theirs[1]) > 0)
-}
+// more reports whether a has of a group what b has not.
+func more(a, b *[2]RowVersion) bool { return a[0].compare(b[0]) > 0 || a[1].compare(b[1]) > 0 }
 
 func (m *Machine) both(g feedring.GroupID) (both [2]RowVersion) {
 	if r := m.chart.records[g]; r != nil {
@@ -78,12 +77,12 @@ func (m *Machine) bring(to feedring.PeerID, give, want []feedring.GroupID) {
 	message := Rows{Want: want}
 	size := 0
 	for _, g := range give {
-		rows, lost := m.brief(g)
-		message.Rows, message.Lost = append(message.Rows, rows...), append(message.Lost, lost...)
-		for i := range rows {
-			size += rows[i].size()
+		rows, lost := len(message.Rows), len(message.Lost)
+		m.brief(&message, g)
+		for i := range message.Rows[rows:] {
+			size += message.Rows[rows+i].size()
 		}
-		size += len(lost) * (maxLost + 100)
+		size += len(message.Lost[lost:]) * (maxLost + 100)
 		if len(message.Rows) >= maxRowsEach || size > maxBytesEach {
 			m.send(to, message)
 			message, size = Rows{}, 0

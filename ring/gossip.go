@@ -104,14 +104,14 @@ func (m *Machine) gossipDue() {
 // marked each other lost would never meet again.
 func (m *Machine) partner() feedring.PeerID {
 	if m.gossip.rounds%4 == 0 {
-		if p := m.anyOf(append(m.absent(), m.gossip.met...)); p != "" {
+		if p := m.anyOf(slices.Concat(m.absent(), m.gossip.met)); p != "" {
 			return p
 		}
 	}
 	if p := m.anyOf(m.present()); p != "" {
 		return p
 	}
-	return m.anyOf(append(m.gossip.met, m.absent()...))
+	return m.anyOf(slices.Concat(m.gossip.met, m.absent()))
 }
 
 func (m *Machine) anyOf(peers []feedring.PeerID) feedring.PeerID {
@@ -122,20 +122,30 @@ func (m *Machine) anyOf(peers []feedring.PeerID) feedring.PeerID {
 }
 
 // present returns the managers and secondaries of the ring, absent those of
-// groups that are not reached; tombstones name nobody worth asking.
+// groups that are not reached; tombstones name nobody worth asking. The results
+// must not be changed.
 func (m *Machine) present() []feedring.PeerID {
-	return m.others(m.chart.order())
+	d := &m.chart.derived
+	if d.present == nil {
+		d.present = m.others(m.chart.order())
+	}
+	return d.present
 }
 
 func (m *Machine) absent() []feedring.PeerID {
-	return m.others(slices.DeleteFunc(m.chart.groups(), func(g feedring.GroupID) bool {
-		s := m.chart.records[g].effective()
-		return s.present() || s.row.Gone
-	}))
+	d := &m.chart.derived
+	if d.absent == nil {
+		d.absent = m.others(slices.DeleteFunc(slices.Clone(m.chart.groups()), func(g feedring.GroupID) bool {
+			s := m.chart.records[g].effective()
+			return s.present() || s.row.Gone
+		}))
+	}
+	return d.absent
 }
 
+// others lists the peers of groups but this one, in order.
 func (m *Machine) others(groups []feedring.GroupID) []feedring.PeerID {
-	var all []feedring.PeerID
+	all := make([]feedring.PeerID, 0, 2*len(groups))
 	for _, g := range groups {
 		for _, p := range m.peers(g) {
 			if p != m.cfg.Self {

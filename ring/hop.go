@@ -20,6 +20,8 @@ type hop struct {
 	until   time.Time
 }
 
+func (h *hop) wakeAt() time.Time { return h.until }
+
 type hopKey struct {
 	attempt   attempt
 	group     feedring.GroupID
@@ -73,14 +75,7 @@ func (m *Machine) acknowledged(a SearchAck) {
 }
 
 func (m *Machine) hopsDue() {
-	var due []hopKey
-	for key, h := range m.hops {
-		if !m.now.Before(h.until) {
-			due = append(due, key)
-		}
-	}
-	slices.SortFunc(due, hopKey.compare)
-	for _, key := range due {
+	for _, key := range dueKeys(m.hops, m.now, hopKey.compare) {
 		h := m.hops[key]
 		if h.message.Within -= hopPatience; h.message.Within <= 0 {
 			delete(m.hops, key)

@@ -40,7 +40,7 @@ func (m *Machine) neighbours(g feedring.GroupID) []feedring.GroupID {
 // seats, in order: the peers that this one watches, and that watch it.
 func (m *Machine) Beside() []feedring.PeerID {
 	var groups []feedring.GroupID
-	for _, g := range sortedGroups(m.seats) {
+	for _, g := range m.ownGroups() {
 		groups = append(groups, m.neighbours(g)...)
 	}
 	return m.others(groups)
@@ -50,7 +50,7 @@ func (m *Machine) Beside() []feedring.PeerID {
 // marks a group lost that nobody answered for.
 func (m *Machine) probe() (silent []feedring.PeerID) {
 	beside := map[feedring.GroupID]bool{}
-	for _, g := range sortedGroups(m.seats) {
+	for _, g := range m.ownGroups() {
 		for _, n := range m.neighbours(g) {
 			if !slices.Contains(m.peers(n), m.cfg.Self) {
 				beside[n] = true

@@ -35,7 +35,7 @@ func (m *Machine) pushDue() {
 }
 
 func (m *Machine) audience(news []feedring.GroupID) []feedring.PeerID {
-	all := m.present()
+	all := slices.Clone(m.present())
 	m.random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	chosen := all[:min(fanout, len(all))]
 	if len(chosen) < fanout && len(m.gossip.met) > 0 {

@@ -94,22 +94,22 @@ func (m *Machine) reach(p feedring.PeerInfo, before []string) {
 	}
 }
 
-// brief returns what the map holds of g, as it goes out.
-func (m *Machine) brief(g feedring.GroupID) (rows []Row, lost []Lost) {
+// brief adds what the map holds of g, as it goes out, to message.
+func (m *Machine) brief(message *Rows, g feedring.GroupID) {
 	r := m.chart.records[g]
 	if r == nil || !r.told(m.now) {
-		return nil, nil
+		return
 	}
+	first := len(message.Lost)
 	for i := range r.slots {
 		s := &r.slots[i]
 		if !s.held {
 			continue
 		}
-		rows = append(rows, s.row)
+		message.Rows = append(message.Rows, s.row)
 		if s.lost != nil {
-			lost = append(lost, *s.lost)
+			message.Lost = append(message.Lost, *s.lost)
 		}
 	}
-	slices.SortFunc(lost, func(a, b Lost) int { return cmp.Or(a.Term.Compare(b.Term), cmp.Compare(a.Version, b.Version)) })
-	return rows, lost
+	slices.SortFunc(message.Lost[first:], func(a, b Lost) int { return cmp.Or(a.Term.Compare(b.Term), cmp.Compare(a.Version, b.Version)) })
 }

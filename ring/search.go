@@ -211,14 +211,7 @@ func (s *search) wakeAt() time.Time {
 }
 
 func (m *Machine) searchesDue() {
-	var due []attempt
-	for key, s := range m.searches {
-		if !m.now.Before(s.wakeAt()) {
-			due = append(due, key)
-		}
-	}
-	slices.SortFunc(due, attempt.compare)
-	for _, key := range due {
+	for _, key := range dueKeys(m.searches, m.now, attempt.compare) {
 		if s := m.searches[key]; s != nil {
 			m.settle(s)
 		}

@@ -19,14 +19,16 @@ type Machine struct {
 
 	chart    chart
 	seats    map[feedring.GroupID]*seat
+	seated   []feedring.GroupID `state:"derived"` // their groups, in order; nil: to be made
 	gossip   gossip
 	watched  map[feedring.GroupID]*watch
 	visits   visits
 	hops     map[hopKey]*hop
 	searches map[attempt]*search
 
-	now time.Time
-	out []Output `state:"of the last step"`
+	now  time.Time
+	next time.Time `state:"derived"` // see Deadline
+	out  []Output  `state:"of the last step"`
 }
 
 // attempt names one attempt of a query.
@@ -60,6 +62,7 @@ func New(cfg Config, now time.Time) (*Machine, error) {
 	m.random = rand.New(m.source)
 	m.gossip = newGossip()
 	m.gossip.next = now.Add(m.jitter(m.interval()))
+	m.next = m.wakeAt()
 	return m, nil
 }
 
@@ -78,12 +81,13 @@ func (m *Machine) Step(now time.Time, in Input) []Output {
 	case Announce:
 		m.announce(in.Row)
 	case Withdraw:
-		delete(m.seats, in.Group)
+		m.giveUp(in.Group)
 	case Begin:
 		m.begin(in)
 	case Tick:
 	}
 	m.due()
+	m.next = m.wakeAt()
 	return m.out
 }
 
@@ -117,7 +121,11 @@ func (m *Machine) due() {
 }
 
 // Deadline reports when Step next wants a Tick.
-func (m *Machine) Deadline() time.Time {
+func (m *Machine) Deadline() time.Time { return m.next }
+
+// wakeAt finds what is due next. That nothing is open is so frequent that it is
+// asked first.
+func (m *Machine) wakeAt() time.Time {
 	next := m.gossip.next
 	earlier := func(t time.Time) {
 		if !t.IsZero() && t.Before(next) {
@@ -125,19 +133,43 @@ func (m *Machine) Deadline() time.Time {
 		}
 	}
 	earlier(m.pushAt())
-	for _, s := range m.seats {
-		earlier(s.dueAt(m.cfg.Refresh))
+	for _, g := range m.ownGroups() {
+		earlier(m.seats[g].dueAt(m.cfg.Refresh))
 	}
-	for _, h := range m.hops {
-		earlier(h.until)
+	if len(m.hops) > 0 {
+		for _, h := range m.hops {
+			earlier(h.until)
+		}
 	}
-	for _, s := range m.searches {
-		earlier(s.wakeAt())
+	if len(m.searches) > 0 {
+		for _, s := range m.searches {
+			earlier(s.wakeAt())
+		}
 	}
 	return next
 }
 
-func (m *Machine) emit(out Output) { m.out = append(m.out, out) }
+// dueKeys returns the keys of what is due, in order.
+func dueKeys[K comparable, V interface{ wakeAt() time.Time }](of map[K]V, now time.Time, compare func(a, b K) int) []K {
+	if len(of) == 0 {
+		return nil
+	}
+	var due []K
+	for k, v := range of {
+		if !now.Before(v.wakeAt()) {
+			due = append(due, k)
+		}
+	}
+	slices.SortFunc(due, compare)
+	return due
+}
+
+func (m *Machine) emit(out Output) {
+	if m.out == nil {
+		m.out = make([]Output, 0, 4)
+	}
+	m.out = append(m.out, out)
+}
 
 func (m *Machine) send(to feedring.PeerID, message Message) {
 	m.emit(Send{To: to, Message: message})

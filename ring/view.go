@@ -62,7 +62,8 @@ func (m *Machine) peers(g feedring.GroupID) []feedring.PeerID {
 		return nil
 	}
 	row := &r.effective().row
-	both := []feedring.PeerID{row.Term.Claimant}
+	both := make([]feedring.PeerID, 1, 2)
+	both[0] = row.Term.Claimant
 	if row.Secondary != "" && row.Secondary != row.Term.Claimant {
 		both = append(both, row.Secondary)
 	}

@@ -64,7 +64,7 @@ func Mesh(self feedring.PeerID, others []feedring.PeerID) []feedring.PeerID {
 	for ring := range meshRings {
 		spots = spots[:0]
 		for _, p := range append([]feedring.PeerID{self}, others...) {
-			spots = append(spots, spot{hash.Of(hash.Number(uint64(ring)), string(p)), p})
+			spots = append(spots, spot{hash.Begin.Number(uint64(ring)).Text(string(p)).End(), p})
 		}
 		slices.SortFunc(spots, compareSpots)
 		i := slices.IndexFunc(spots, func(s spot) bool { return s.peer == self })

@@ -54,19 +54,20 @@ func (v Version) Compare(o Version) int {
 
 // Hash is a version's part of the hash of a catalogue.
 func (v Version) Hash() uint64 {
-	return hash.Of(string(v.Peer), hash.Number(v.Incarnation), hash.Number(v.Version))
+	return hash.Begin.Text(string(v.Peer)).Number(v.Incarnation).Number(v.Version).End()
 }
 
 // Compare orders two versions of one peer's row: by incarnation, version, and,
 // should a peer ever have used one version twice, tombstone and hash. Keeping
 // the greater makes the merge commutative, associative, idempotent.
 func Compare(a, b *Row) int {
-	return cmp.Or(
-		cmp.Compare(a.Incarnation, b.Incarnation),
-		cmp.Compare(a.Version, b.Version),
-		FalseFirst(a.Left, b.Left),
-		cmp.Compare(a.hash(), b.hash()),
-	)
+	if c := VersionOf(a).Compare(VersionOf(b)); c != 0 {
+		return c
+	}
+	if c := FalseFirst(a.Left, b.Left); c != 0 {
+		return c
+	}
+	return cmp.Compare(a.hash(), b.hash())
 }
 
 // CompareRank orders rows by time of admission, then by peer; who is not yet
@@ -93,29 +94,35 @@ func FalseFirst(a, b bool) int {
 
 // hash is of the row's content, its seal aside.
 func (r *Row) hash() uint64 {
-	parts := []string{string(r.Group[:]), string(r.Peer), hash.Number(r.Incarnation), hash.Number(r.Version), moment(r.Admitted), moment(r.From)}
-	parts = append(parts, r.Addrs...)
+	h := hash.Begin.Text(string(r.Group[:])).Text(string(r.Peer)).Number(r.Incarnation).Number(r.Version)
+	h = texts(moment(moment(h, r.Admitted), r.From), r.Addrs)
 	for _, f := range r.Feeds {
-		parts = append(parts, f.URL, f.Title, string(f.Provider), hash.Number(f.Epoch))
+		h = h.Text(f.URL).Text(f.Title).Text(string(f.Provider)).Number(f.Epoch)
 	}
 	for _, b := range r.Backfilling {
-		parts = append(parts, b.URL, string(b.Publisher))
+		h = h.Text(b.URL).Text(string(b.Publisher))
 	}
 	for _, v := range r.Vouches {
-		parts = append(parts, v.Site, string(v.Publisher), moment(v.At))
-		parts = append(parts, v.Feeds...)
+		h = texts(moment(h.Text(v.Site).Text(string(v.Publisher)), v.At), v.Feeds)
 	}
 	if r.Left {
-		parts = append(parts, "left")
+		h = h.Text("left")
 	}
-	return hash.Of(parts...)
+	return h.End()
 }
 
-func moment(t time.Time) string {
+func moment(h hash.Sum, t time.Time) hash.Sum {
 	if t.IsZero() {
-		return ""
+		return h.Text("")
 	}
-	return hash.Number(uint64(t.UnixNano()))
+	return h.Number(uint64(t.UnixNano()))
+}
+
+func texts(h hash.Sum, all []string) hash.Sum {
+	for _, s := range all {
+		h = h.Text(s)
+	}
+	return h
 }
 
 // Lists reports whether r publishes the feed at url.

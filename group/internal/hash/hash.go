@@ -3,31 +3,44 @@
 // heads. It is part of the protocol, and no defence against anybody.
 package hash
 
-import "encoding/binary"
-
 const (
 	offset = 14695981039346656037
 	prime  = 1099511628211
 )
 
-// Of is FNV-1a over parts, each ended by a zero byte, with a last mix, so that
-// similar ids are spread.
-func Of(parts ...string) uint64 {
-	h := uint64(offset)
-	for _, p := range parts {
-		for i := range len(p) {
-			h = (h ^ uint64(p[i])) * prime
-		}
-		h *= prime // the zero byte
+// Sum is FNV-1a over parts, each ended by a zero byte. It begins with Begin.
+type Sum uint64
+
+// Begin is the sum of no parts.
+const Begin Sum = offset
+
+// Text adds s.
+func (h Sum) Text(s string) Sum {
+	for i := range len(s) {
+		h = (h ^ Sum(s[i])) * prime
 	}
-	return Mix(h)
+	return h * prime // the zero byte
 }
 
-// Number is n as a part of Of.
-func Number(n uint64) string {
-	var b [8]byte
-	binary.BigEndian.PutUint64(b[:], n)
-	return string(b[:])
+// Number adds n: the same as the text of its eight bytes, the highest first.
+func (h Sum) Number(n uint64) Sum {
+	for shift := 56; shift >= 0; shift -= 8 {
+		h = (h ^ Sum(byte(n>>shift))) * prime
+	}
+	return h * prime
+}
+
+// End is the hash of all that was added, with a last mix, so that similar ids
+// are spread.
+func (h Sum) End() uint64 { return Mix(uint64(h)) }
+
+// Of is the hash of parts.
+func Of(parts ...string) uint64 {
+	h := Begin
+	for _, p := range parts {
+		h = h.Text(p)
+	}
+	return h.End()
 }
 
 // Mix spreads the bits of x over all places.

@@ -61,7 +61,7 @@ func (l *Ledger) Open(ref feedring.FeedRef, listed bool) *Holding {
 }
 
 func sum(ref feedring.FeedRef, p feedring.Position) uint64 {
-	return hash.Of(ref.URL, string(ref.Publisher), hash.Number(p.Epoch), hash.Number(p.Sequence))
+	return hash.Begin.Text(ref.URL).Text(string(ref.Publisher)).Number(p.Epoch).Number(p.Sequence).End()
 }
 
 // Relist follows a change of p's row: the digest covers the feeds that rows
