@@ -24,9 +24,11 @@ build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/feedring ./cmd/feedring
 
 # A local network of several peers, an origin that goes on publishing, the web
-# page's address and three commands to try.
+# page's address and three commands to try. It is built and run in two steps:
+# "go run" calls every interrupt a failure.
 run: build
-	$(GO) run ./cmd/feedring-demo -feedring $(BIN)/feedring
+	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/feedring-demo ./cmd/feedring-demo
+	@$(BIN)/feedring-demo -feedring $(BIN)/feedring
 
 test:
 	$(GO) test $(RACE) -count=$(COUNT) ./...
