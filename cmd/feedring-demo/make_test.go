@@ -22,7 +22,7 @@ func TestMakeRunInterrupted(t *testing.T) {
 		t.Skip("there is no make")
 	}
 	bin := t.TempDir()
-	const script = "#!/bin/sh\ntrap 'exit 0' INT\necho up\nwhile :; do sleep 0.05; done\n"
+	const script = "#!/bin/sh\ntrap 'sleep 0.5; exit 0' INT\necho up\nwhile :; do sleep 0.05; done\n"
 	if err := os.WriteFile(filepath.Join(bin, "feedring-demo"), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
