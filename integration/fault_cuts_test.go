@@ -66,7 +66,7 @@ func (w *town) answering(at *machine, peers []*peer) (queries []asking) {
 	titles := w.publish(peers...)
 	until(w.t, 40*time.Second, "an answer with what was published meanwhile", func() bool {
 		r := at.feedring("query", "--json", "--theme", "news", "--timeout", "5s", "--peer", peers[0].addr)
-		queries = append(queries, asking{"during the cut", "news", r, false})
+		queries = append(queries, asking{"during the cut", "news", r})
 		had := make(map[string]bool)
 		for _, e := range r.entries() {
 			had[e.str("title")] = true

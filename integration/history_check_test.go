@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // history is what was published and what readers were shown meanwhile.
@@ -27,11 +28,10 @@ type reading struct {
 	printed    []object
 }
 
-// asking is one query. killed: it was ended from outside.
+// asking is one query. An empty theme is all.
 type asking struct {
 	what, theme string
 	result
-	killed bool
 }
 
 func (h *history) take(l *ledger) {
@@ -113,10 +113,13 @@ func (h *history) lost(r reading) (wrong []string) {
 // never said to have none.
 func (h *history) asked(q asking) (wrong []string) {
 	say := func(what string) { wrong = append(wrong, q.what+": "+what) }
-	if q.killed {
-		return nil
+	if q.took > 15*time.Second {
+		say(fmt.Sprintf("ended only after %s, with 5 s to answer", q.took))
 	}
 	finals := q.finals()
+	if q.code == 1 && len(q.objects) == 0 && strings.Contains(q.stderr, "no peer could be reached") {
+		return wrong // nobody heard the question: it has no final
+	}
 	if len(finals) != 1 {
 		return []string{fmt.Sprintf("%s: %d finals: %v", q.what, len(finals), q.result)}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func shownEntry(name string, number int, theme string) object {
@@ -28,7 +29,7 @@ func goodHistory() *history {
 		queries: []asking{
 			{what: "news?", theme: "news", result: result{objects: []object{n(1), n(0), final}}},
 			{what: "all?", result: result{code: 4, objects: []object{{"event": "incomplete"}}}},
-			{what: "killed?", killed: true},
+			{what: "anybody?", result: result{code: 1, stderr: "feedring: no peer could be reached: …"}},
 		},
 	}
 }
@@ -61,6 +62,7 @@ func TestHistoryChecker(t *testing.T) {
 		"lost":            {func(h *history) { h.readers[0].printed = h.readers[0].printed[1:] }, `"n #1" was acknowledged and is lost`},
 		"lost to all":     {func(h *history) { h.readers[1].printed = h.readers[1].printed[:2] }, `"s #0" was acknowledged and is lost`},
 		"no final":        {asks(1), "0 finals"},
+		"late":            {func(h *history) { h.queries[0].took = time.Minute }, "ended only after"},
 		"two finals":      {asks(0, answered, answered), "2 finals"},
 		"after the final": {asks(0, answered, n(0)), "exit 0"},
 		"false code":      {asks(4, answered), "exit 4"},

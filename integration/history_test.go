@@ -1,0 +1,193 @@
+package integration
+
+import (
+	"bytes"
+	"context"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestHistory has followers and queries run while processes and network fail as
+// a seed says, and checks what each reader was shown. FEEDRING_FAULTS is for how
+// long (15s), FEEDRING_SEED which faults (1; "random": any).
+func TestHistory(t *testing.T) {
+	t.Parallel()
+	long, seed := 15*time.Second, uint64(1)
+	if said := os.Getenv("FEEDRING_FAULTS"); said != "" {
+		var err error
+		long, err = time.ParseDuration(said)
+		must(t, err)
+	}
+	switch said := os.Getenv("FEEDRING_SEED"); said {
+	case "":
+	case "random":
+		seed = rand.Uint64N(1 << 32)
+	default:
+		var err error
+		seed, err = strconv.ParseUint(said, 10, 64)
+		must(t, err)
+	}
+	t.Logf("again: FEEDRING_SEED=%d FEEDRING_FAULTS=%s go test ./integration -run TestHistory -v -timeout 0", seed, long)
+
+	calm := weather{delay: 5 * time.Millisecond, jitter: 4 * time.Millisecond, loss: 0.005, twice: 0.001}
+	s := newSky(t, seed, calm)
+	d := &drama{t: t, sky: s, calm: calm, town: newTown(t, "1s", s.machine, "news", "sport", "news", "sport", "news")}
+	for _, p := range d.peers {
+		d.machines = append(d.machines, d.hosts[p])
+	}
+	one, other := s.machine("r0"), s.machine("r1")
+	d.machines = append(d.machines, one, other)
+	d.follow(one, "news")
+	d.follow(one, "sport")
+	d.follow(other, "")
+
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	var queries []asking
+	wg.Go(func() { d.publishes(ctx) })
+	wg.Go(func() { queries = d.asks(ctx, other, seed) })
+	d.play(schedule(seed, long, len(d.peers), len(d.machines)))
+	d.settled("news", 3, d.of("news")...)
+	d.settled("sport", 2, d.of("sport")...)
+	cancel()
+	wg.Wait()
+	d.complete(60*time.Second, queries...)
+	d.tell(queries)
+}
+
+// drama is a town and its troubles.
+type drama struct {
+	*town
+	t        *testing.T
+	sky      *sky
+	calm     weather
+	machines []*machine
+	now      []trouble
+}
+
+// play has each fault begin and end at its time, or soon after.
+func (d *drama) play(all []trouble) {
+	begun := time.Now()
+	var next time.Duration
+	for len(all) > 0 || len(d.now) > 0 {
+		next = time.Hour
+		for _, f := range d.now {
+			next = min(next, f.end)
+		}
+		if len(all) > 0 {
+			next = min(next, all[0].begin)
+		}
+		<-time.After(time.Until(begun.Add(next))) // the schedule's own time, not a wait for anything
+		for len(all) > 0 && all[0].begin <= next {
+			d.t.Log(all[0])
+			d.now = append(d.now, all[0])
+			d.begins(all[0])
+			all = all[1:]
+		}
+		ended := slices.DeleteFunc(slices.Clone(d.now), func(f trouble) bool { return f.end > next })
+		d.now = slices.DeleteFunc(d.now, func(f trouble) bool { return f.end <= next })
+		d.blow()
+		for _, f := range ended {
+			d.ends(f)
+		}
+	}
+}
+
+func (d *drama) begins(f trouble) {
+	switch f.kind {
+	case killed:
+		d.peers[f.a].kill()
+	case stopped:
+		d.peers[f.a].signal(syscall.SIGSTOP)
+	case left:
+		if code := d.peers[f.a].stop(d.t, 20*time.Second); code != 0 {
+			d.t.Errorf("peer %d left with exit %d", f.a, code)
+		}
+	}
+}
+
+func (d *drama) ends(f trouble) {
+	switch f.kind {
+	case killed, left:
+		d.restart(d.peers[f.a])
+	case stopped:
+		d.peers[f.a].signal(syscall.SIGCONT)
+	}
+}
+
+// blow makes the weather that the faults of now bring.
+func (d *drama) blow() {
+	for i, from := range d.machines {
+		for j, to := range d.machines {
+			if i != j {
+				d.sky.between(from, to, over(d.calm, d.now, i, j))
+			}
+		}
+	}
+}
+
+// publishes adds an entry to each feed, three times a second.
+func (d *drama) publishes(ctx context.Context) {
+	tick := time.NewTicker(time.Second / 3)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		d.publish(d.peers...)
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// asks runs one query after the other.
+func (d *drama) asks(ctx context.Context, at *machine, seed uint64) (all []asking) {
+	chance := rand.New(rand.NewPCG(seed, 3))
+	var addrs []string
+	for _, p := range d.peers {
+		addrs = append(addrs, p.addr)
+	}
+	for ctx.Err() == nil {
+		theme := []string{"news", "sport", ""}[chance.IntN(3)]
+		args := []string{"query", "--json", "--timeout", "5s", "--peer", addrs[chance.IntN(len(addrs))], "--peer", addrs[chance.IntN(len(addrs))]}
+		if theme != "" {
+			args = append(args, "--theme", theme)
+		} else {
+			args = append(args, "town")
+		}
+		cmd := at.command(append([]string{binary}, args...)...)
+		var out, errs bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &errs
+		begun := time.Now()
+		_ = cmd.Run()
+		r := result{code: cmd.ProcessState.ExitCode(), stdout: out.String(), stderr: errs.String(), took: time.Since(begun)}
+		for _, text := range bytes.Split(out.Bytes(), []byte("\n")) {
+			r.objects = append(r.objects, objects([]line{{text: string(text)}})...)
+		}
+		all = append(all, asking{what: "query for " + theme + " at " + begun.Format("05.000"), theme: theme, result: r})
+	}
+	return all
+}
+
+// tell says how much was seen.
+func (d *drama) tell(queries []asking) {
+	finals := make(map[string]int)
+	for _, q := range queries {
+		for _, f := range q.finals() {
+			finals[f.str("event")]++
+		}
+	}
+	acked, shown := 0, 0
+	for _, l := range d.ledgers {
+		acked += len(l.acknowledged())
+	}
+	for _, r := range d.readers {
+		shown += len(result{objects: objects(r.output())}.entries())
+	}
+	d.t.Logf("%d entries acknowledged, %d shown to %d followers, %d queries: %v", acked, shown, len(d.readers), len(queries), finals)
+}
