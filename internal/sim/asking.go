@@ -87,6 +87,11 @@ func (w *World) asked(n *node, life uint32, q *question, in peer.Ask) {
 		return
 	}
 	w.step(n, in)
+	w.after(in.Within+time.Second, func() { // L4
+		if n.life == life && n.steady(w.now-in.Within-2*time.Second) && w.witness.Overdue(n.index, in.Stream) {
+			w.witness.Fail("L4", "%s has not answered stream %d within %v", n.id, in.Stream, in.Within)
+		}
+	})
 }
 
 // answered does peer.Answer.

@@ -50,14 +50,17 @@ func (r *reader) wants(l *disk.Log, e *disk.Entry) bool {
 	return l.Provider.Matches(r.provider) && (r.since.IsZero() || !e.Published.Before(r.since))
 }
 
-// cursorFor is what a provider needs to know of the cursor.
-func (r *reader) cursorFor(grant *feedring.Grant, at feedring.PeerID) map[int]feedring.Position {
+// cursorFor is what a provider needs to know of the cursor: of itself alone
+// where it serves its own feeds.
+func (w *World) cursorFor(r *reader, g *feedring.Grant) map[int]feedring.Position {
 	if r.cursor == nil {
 		return nil
 	}
 	cursor := make(map[int]feedring.Position, len(r.cursor))
 	for i, pos := range r.cursor {
-		cursor[i] = pos
+		if !g.Own || w.logs[i].Ref.Publisher == g.Provider.ID {
+			cursor[i] = pos
+		}
 	}
 	return cursor
 }
@@ -121,6 +124,7 @@ func (w *World) failed(s *session, why refusal) {
 		return
 	}
 	w.leave(s)
+	w.tracef("%s is not served by %s: %s", r.client.id, s.node.id, refusals[why])
 	o.behind = o.behind || why == refusedBehind
 	if o.over {
 		return
@@ -213,6 +217,9 @@ func (w *World) received(s *session, d delivery) {
 		r.client.learn(s.node.index)
 	}
 	s.heard = w.now
+	if w.cfg.Trace != nil {
+		w.tracef("%s reads %s of %s", r.client.id, deliveryText(d), s.node.id)
+	}
 	for _, it := range d.items {
 		w.show(s, it, d.first)
 	}
@@ -267,7 +274,6 @@ func (w *World) whole(r *reader) {
 		for i, at := range r.cursor {
 			r.start[i] = at
 		}
-		w.answeredWhole(r)
 	}
 	if !r.follow {
 		w.close(r)

@@ -39,6 +39,10 @@ func (w *World) do(n *node, out peer.Output) {
 		w.prune(n, o)
 	case group.Check:
 		w.check(n, o)
+	case group.Twin:
+		if !n.lost {
+			w.witness.Fail("twin", "%s takes itself for two", n.id)
+		}
 	case group.Departed:
 		w.leftGroup(n, o.Group)
 	}

@@ -304,7 +304,7 @@ func (s *scenario) fullDisk() {
 }
 
 func (s *scenario) clientVanishes() {
-	if c := s.readers[s.random.IntN(len(s.readers))].client; c.here {
+	if c := s.anyClient(); c != nil {
 		s.vanish(c)
 		s.mend(0, 30*time.Second, s.newFollower)
 	}

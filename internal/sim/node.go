@@ -29,6 +29,7 @@ type node struct {
 	lag      lag
 	slow     time.Duration // of the disk: what a sync takes at least
 	full     bool          // the disk is
+	lost     bool          // its store was, at some time
 	vague    feedring.Seal // its signature, wherever one is needed
 
 	met      []bool // by index: others that it knows are there
@@ -66,6 +67,11 @@ func (l lag) awake(at time.Duration) time.Duration {
 
 // runs reports whether the node does anything.
 func (n *node) runs() bool { return n.up && !n.paused }
+
+// steady reports whether the node ran as usual all the time since.
+func (n *node) steady(since time.Duration) bool {
+	return n.runs() && n.lag.every == 0 && n.troubled < since
+}
 
 func (n *node) nextID() uint64 {
 	n.lastID++
@@ -194,6 +200,7 @@ func (w *World) ended(n *node) {
 func (w *World) lose(n *node) {
 	w.tracef("--- %s loses its store", n.id)
 	n.disk.Lose()
+	n.lost = true
 	for _, l := range w.logs {
 		if l.Ref.Publisher == n.id {
 			l.LoseAll()

@@ -20,7 +20,7 @@ func (w *World) poll(n *node, o group.Fetch) {
 		return
 	}
 	if w.cfg.Trace != nil {
-		w.tracef("%s polls %s of %s after %d/%d", n.id, o.Feed.URL, o.From, o.After.Epoch, o.After.Sequence)
+		w.tracef("%s polls %v at %s after %d/%d", n.id, o.Feed, o.From, o.After.Epoch, o.After.Sequence)
 	}
 	done, came := false, false
 	end := func(known feedring.Head, failed bool) {

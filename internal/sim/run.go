@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"runtime/debug"
 	"time"
 
 	"github.com/feedring/feedring/internal/sim/check"
@@ -21,13 +22,24 @@ type Outcome struct {
 // happens; nil: nobody reads. It uses no other goroutine.
 func Faults(seed uint64, trace func(line string)) Outcome {
 	s := newScenario(seed, trace)
+	s.play()
+	if v := s.Violation(); v != nil {
+		s.tracef("*** %v", v)
+	}
+	return Outcome{Seed: seed, Violation: s.Violation(), Virtual: s.now, Steps: s.steps, Faults: s.count, Hash: s.hash}
+}
+
+// play plays the seed. A panic is a violation like any other: the next seeds
+// are played all the same.
+func (s *scenario) play() {
+	defer func() {
+		if p := recover(); p != nil {
+			s.witness.Fail("panic", "%v\n%s", p, debug.Stack())
+		}
+	}()
 	s.Run(troubled)
 	if s.Violation() == nil {
 		s.heal()
 		s.settle()
 	}
-	if v := s.Violation(); v != nil {
-		s.tracef("*** %v", v)
-	}
-	return Outcome{Seed: seed, Violation: s.Violation(), Virtual: s.now, Steps: s.steps, Faults: s.count, Hash: s.hash}
 }

@@ -26,7 +26,8 @@ type scenario struct {
 	readers []*reader
 	mends   []func()
 	healed  bool
-	count   int // of faults
+	calm    time.Duration // when the faults stopped
+	count   int           // of faults
 }
 
 // newScenario makes the world of a seed: how it is differs from seed to seed.
@@ -87,13 +88,10 @@ func (s *scenario) anyBook() []int32 {
 }
 
 func (s *scenario) newFollower() {
-	provider := ""
+	theme, provider := s.anyTheme(), ""
 	if s.often(4) {
-		provider = fmt.Sprintf("site%d", s.random.IntN(len(s.nodes)))
-	}
-	theme := s.anyTheme()
-	if provider != "" {
-		theme = feedring.Theme(fmt.Sprintf("theme%d", s.random.IntN(len(s.nodes))%groups))
+		i := s.random.IntN(len(s.nodes))
+		theme, provider = feedring.Theme(fmt.Sprintf("theme%d", i%groups)), fmt.Sprintf("site%d", i)
 	}
 	r := s.newReader(s.addClient(s.anyBook()), theme, provider, time.Time{}, true)
 	s.readers = append(s.readers, r)
@@ -106,7 +104,7 @@ func (s *scenario) nextQuery() {
 		return
 	}
 	s.after(s.between(0, 2*askEvery), s.nextQuery)
-	c := s.readers0()
+	c := s.anyClient()
 	if c == nil {
 		return
 	}
@@ -127,8 +125,8 @@ func (s *scenario) nextQuery() {
 	s.World.ask(r, since, 10*time.Second)
 }
 
-// readers0 is a client for a query: one for all queries would be one key.
-func (s *scenario) readers0() *client {
+// anyClient is a client that is still there, to ask something more; nil: none.
+func (s *scenario) anyClient() *client {
 	if len(s.readers) == 0 {
 		return nil
 	}
@@ -162,7 +160,7 @@ func (s *scenario) nextFault() {
 
 // heal ends all faults.
 func (s *scenario) heal() {
-	s.healed = true
+	s.healed, s.calm = true, s.now
 	s.tracef("--- faults stop")
 	for i := 0; i < len(s.mends); i++ {
 		s.mends[i]()

@@ -79,7 +79,7 @@ func (w *World) attach(o *opening) {
 	o.next++
 	s := &session{reader: r, grant: o.grant, theme: o.grant.Theme, node: n, opening: o, open: true, heard: w.now, resumed: r.cursor != nil}
 	o.tries = append(o.tries, s)
-	cursor := r.cursorFor(&o.grant, n.id)
+	cursor := w.cursorFor(r, &o.grant)
 	me := r.client.index
 	if n.up && w.network.both(me, n.index) {
 		life := n.life

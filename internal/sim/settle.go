@@ -1,12 +1,207 @@
 package sim
 
-import "time"
+import (
+	"fmt"
+	"math/bits"
+	"time"
 
-// settle lets quiet time pass and holds it against the liveness invariants.
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/sim/disk"
+)
+
+// settle lets quiet time pass and holds it against the liveness invariants:
+// everybody is there, nothing is lost, and origins and readers go on for half
+// of it.
 func (s *scenario) settle() {
-	s.Run(s.now + 25*s.cfg.Peer.Refresh)
+	r, t0 := s.cfg.Peer.Refresh, s.now
+	if !s.until(s.bound(t0), "L1", s.agreed) {
+		return
+	}
+	leaders := s.leaders()
+	if !s.until(s.now+r, "L1", s.seconded) {
+		return
+	}
+	groups := len(s.themes)
+	rounds := time.Duration(2 * bits.Len(uint(groups-1)))
+	if !s.until(s.now+rounds*r/3+r, "L6", s.round) || !s.until(s.now+2*r, "L2", s.level) {
+		return
+	}
+	s.keeps(leaders, 10*r)
+	s.quiet = true
+	s.keeps(leaders, 10*r)
+	if s.Violation() == nil {
+		s.finish()
+	}
 }
 
-func (w *World) answeredWhole(r *reader) {}
+// bound is by when a group must agree: 3r, and r where the only ones left
+// doubt themselves; 3r more where nobody of a group was left to be followed.
+func (s *scenario) bound(t0 time.Duration) time.Duration {
+	r := s.cfg.Peer.Refresh
+	for _, theme := range s.themes {
+		alone := true
+		for _, n := range s.members(theme) {
+			alone = alone && n.role(theme.Group()) == feedring.RoleNone
+		}
+		if alone {
+			return t0 + 7*r
+		}
+	}
+	return t0 + 4*r
+}
 
-var _ = time.Second
+// until lets time pass until nothing is missing, and fails where that takes
+// too long.
+func (s *scenario) until(end time.Duration, invariant string, missing func() string) bool {
+	for s.Violation() == nil {
+		why := missing()
+		if why == "" {
+			return true
+		}
+		if s.now >= end {
+			s.witness.Fail(invariant, "%s, %.0f s after the faults", why, (s.now - s.calm).Seconds())
+			return false
+		}
+		s.Run(min(end, s.now+s.cfg.Peer.Refresh/4))
+	}
+	return false
+}
+
+func (s *scenario) indexes(theme feedring.Theme) []int32 {
+	var all []int32
+	for _, n := range s.members(theme) {
+		all = append(all, n.index)
+	}
+	return all
+}
+
+func (s *scenario) agreed() string {
+	for _, theme := range s.themes {
+		if _, why := s.witness.Leader(theme, s.indexes(theme)); why != "" {
+			return string(theme) + ": " + why
+		}
+	}
+	return ""
+}
+
+func (s *scenario) leaders() map[feedring.Theme]int32 {
+	all := map[feedring.Theme]int32{}
+	for _, theme := range s.themes {
+		all[theme], _ = s.witness.Leader(theme, s.indexes(theme))
+	}
+	return all
+}
+
+func (s *scenario) seconded() string {
+	for theme, lead := range s.leaders() {
+		if lead < 0 || s.witness.Secondary(theme, lead) < 0 {
+			return string(theme) + " has no secondary"
+		}
+	}
+	return ""
+}
+
+func (s *scenario) round() string {
+	leaders := s.leaders()
+	for _, n := range s.nodes {
+		if why := s.witness.Round(n.index, leaders); why != "" {
+			return fmt.Sprintf("the map of %s: %s", n.id, why)
+		}
+	}
+	return ""
+}
+
+func (s *scenario) level() string {
+	for _, theme := range s.themes {
+		if why := s.witness.Level(theme, s.indexes(theme)); why != "" {
+			return string(theme) + ": " + why
+		}
+	}
+	return ""
+}
+
+// keeps lets time pass in which nobody takes another's place.
+func (s *scenario) keeps(leaders map[feedring.Theme]int32, d time.Duration) {
+	for end := s.now + d; s.now < end && s.Violation() == nil; {
+		s.Run(s.now + s.cfg.Peer.Refresh)
+		for _, theme := range s.themes {
+			lead, why := s.witness.Leader(theme, s.indexes(theme))
+			if why != "" || lead != leaders[theme] {
+				s.witness.Fail("L1", "%s does not keep its manager: %s", theme, why)
+			}
+		}
+	}
+}
+
+// finish checks what must be true in the end.
+func (s *scenario) finish() {
+	for _, theme := range s.themes {
+		if why := s.witness.Level(theme, s.indexes(theme)); why != "" {
+			s.witness.Fail("L2", "%s: %s", theme, why)
+		}
+		s.loads(theme)
+	}
+	for _, n := range s.nodes {
+		s.witness.Rest(n.index)
+		s.vouches(n)
+	}
+	for _, r := range s.readers {
+		if r.client.here {
+			s.served(r)
+		}
+	}
+}
+
+// loads checks L5: what the manager knows of each member's clients is so.
+func (s *scenario) loads(theme feedring.Theme) {
+	lead, _ := s.witness.Leader(theme, s.indexes(theme))
+	if lead < 0 {
+		return
+	}
+	v := s.World.nodes[lead].machine.View().Memberships[theme]
+	for i := range v.Members {
+		n := s.World.nodes[s.indexOf(v.Members[i].Row.Peer)]
+		live := 0
+		for _, session := range n.sessions {
+			if session.theme == theme {
+				live++
+			}
+		}
+		if v.Members[i].Known && v.Members[i].Leases != live {
+			s.witness.Fail("L5", "%s counts %d clients at %s, which serves %d", v.Self, v.Members[i].Leases, n.id, live)
+		}
+	}
+}
+
+// vouches checks S10: a site vouches for whom it names, and for nobody else.
+func (s *scenario) vouches(n *node) {
+	for theme, v := range n.machine.View().Memberships {
+		for _, l := range s.logs {
+			if site := v.VouchedBy(l.Ref); l.Theme == theme && site != "" && s.feeds[l.Index].origin.names != l.Ref.Publisher {
+				s.witness.Fail("S10", "%s takes %s for vouched for by %s", n.id, l.Ref, site)
+			}
+		}
+	}
+}
+
+// served checks L3: a follower was shown everything that came after it began.
+func (s *scenario) served(r *reader) {
+	if r.first == 0 {
+		s.witness.Fail("L3", "%s follows %s %q and had no answer", r.client.id, r.theme, r.provider)
+		return
+	}
+	for _, l := range s.logs {
+		if l.Theme != r.theme || !l.Provider.Matches(r.provider) {
+			continue
+		}
+		after, known := r.start[l.Index]
+		for _, e := range disk.After(l.Entries, after) {
+			owed := known || e.Synced > r.first
+			if owed && !e.Lost && !r.shown[e.ID] && s.now-e.Synced > 3*s.cfg.Peer.Refresh {
+				s.witness.Fail("L3", "%s follows %s and was not shown %d/%d of %s", r.client.id, r.theme,
+					e.Position.Epoch, e.Position.Sequence, l.Ref.URL)
+				return
+			}
+		}
+	}
+}

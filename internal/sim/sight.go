@@ -31,8 +31,7 @@ func (s sight) Name(p int32) feedring.PeerID {
 func (s sight) Runs(p int32) bool { return s.w.nodes[p] != nil && s.w.nodes[p].runs() }
 
 func (s sight) Steady(p int32, since time.Duration) bool {
-	n := s.w.nodes[p]
-	return n != nil && n.runs() && n.lag.every == 0 && n.troubled < since
+	return s.w.nodes[p] != nil && s.w.nodes[p].steady(since)
 }
 
 func (s sight) Sound(from, to int32, since time.Duration) bool {

@@ -16,7 +16,11 @@ func (w *World) traceMessage(from, to feedring.PeerID, m feedring.Message, lost 
 	if lost {
 		mark = " (lost)"
 	}
-	w.tracef("%s -> %s %s%s%s", from, to, m.Verb(), messageText(m), mark)
+	theme := feedring.Theme("")
+	if g, ok := m.(group.Message); ok {
+		theme = " " + w.themeOf(g.Of().Group)
+	}
+	w.tracef("%s -> %s %s%s%s%s", from, to, m.Verb(), theme, messageText(m), mark)
 }
 
 func termText(t feedring.Term) string { return fmt.Sprintf("%d.%s", t.Number, t.Claimant) }
@@ -106,3 +110,17 @@ func finalText(f feedring.Final) string {
 	}
 	return b.String()
 }
+
+func deliveryText(d delivery) string {
+	var parts []string
+	for _, it := range d.items {
+		parts = append(parts, fmt.Sprintf("%s:%s:%d/%d", it.log.Provider, it.log.Ref.Publisher, it.entry.Position.Epoch, it.entry.Position.Sequence))
+	}
+	if d.caught {
+		parts = append(parts, "caught")
+	}
+	return strings.Join(parts, " ")
+}
+
+var refusals = map[refusal]string{refusedTicket: "ticket", refusedBehind: "behind", refusedBusy: "busy",
+	refusedLeaving: "leaving", lostTouch: "no word"}

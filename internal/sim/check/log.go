@@ -34,16 +34,23 @@ func (w *Witness) heads(p int32, s *seat, heads []feedring.Head) {
 }
 
 // head checks that a peer holds what it tells: synced, before anybody hears of
-// it (S8).
+// it (S8). Of others' logs what is not fresh counts as held.
 func (w *Witness) head(p int32, h feedring.Head) {
 	l := w.cfg.Log(h.Feed)
 	if l == nil {
 		return
 	}
 	c := w.cfg.Disk(p).Copy(l)
-	if c == nil || c.Last == nil || h.Position.Compare(c.Last.Position) > 0 {
+	if (c == nil || c.Last == nil || h.Position.Compare(c.Last.Position) > 0) && !w.old(p, l, h.Position) {
 		w.Fail("S8", "%s tells of %d/%d of %s, which is not on its disk", w.cfg.Name(p), h.Position.Epoch, h.Position.Sequence, h.Feed.URL)
 	}
+}
+
+// old reports whether a position of another's log is one that nobody caches.
+func (w *Witness) old(p int32, l *disk.Log, pos feedring.Position) bool {
+	rest := disk.After(l.Entries, feedring.Position{Epoch: pos.Epoch, Sequence: pos.Sequence - 1})
+	return l.Ref.Publisher != w.cfg.Name(p) && len(rest) > 0 && rest[0].Position == pos &&
+		!rest[0].Seen.After(w.cfg.Clock(p).Add(-w.cfg.Freshness))
 }
 
 // prunes checks that nothing fresh is dropped (S9).

@@ -6,35 +6,64 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/peer"
 )
 
 // placeComes remembers what a lookup asks for.
 func (w *Witness) placeComes(p int32, m group.Place) {
-	w.queries.places[placeKey{p, m.ID, m.Attempt}] = wanted{m.Since, m.Provider}
+	key := placeKey{p, m.Group, m.ID, m.Attempt}
+	if _, again := w.queries.places[key]; !again {
+		w.queries.places[key] = wanted{m.Since, m.Provider, w.cfg.Clock(p), w.known(p, m.Group)}
+	}
 }
 
-// wanted is what a lookup is for.
+// wanted is what a lookup is for, and what the group looked like when it came:
+// who may serve is decided then. view is nil where every peer is whole.
 type wanted struct {
 	since    time.Time
 	provider string
+	at       time.Time
+	view     *group.View
+}
+
+// known is what a manager knows of its group where not every peer is whole.
+func (w *Witness) known(p int32, g feedring.GroupID) *group.View {
+	mark := w.cfg.Clock(p).Add(-w.cfg.Freshness)
+	for i := range w.peers {
+		s := w.peers[i].find(g)
+		if s != nil && s.row != nil && (len(s.row.Backfilling) > 0 || s.row.From.After(mark)) {
+			return w.cfg.View(p).Memberships[w.of(p).seat(g).theme]
+		}
+	}
+	return nil
+}
+
+// placeRefused forgets a lookup that goes to another peer.
+func (w *Witness) placeRefused(p int32, o *observed) {
+	if in, ok := o.input.(peer.Receive); ok {
+		if m, ok := in.Message.(group.Place); ok {
+			delete(w.queries.places, placeKey{p, m.Group, m.ID, m.Attempt})
+		}
+	}
 }
 
 type placeKey struct {
 	at      int32
+	group   feedring.GroupID
 	id      feedring.QueryID
 	attempt uint32
 }
 
 // placed checks an answer to a lookup: who may serve, and the ticket.
 func (w *Witness) placed(p int32, o *observed, s *seat, m group.Placed) {
-	key := placeKey{p, m.ID, m.Attempt}
+	key := placeKey{p, m.Group, m.ID, m.Attempt}
 	want, known := w.queries.places[key]
 	since := want.since
 	delete(w.queries.places, key)
-	now := w.cfg.Clock(p)
+	now := want.at
 	for i := range m.Grants {
 		g := &m.Grants[i]
-		w.ticket(p, g, now)
+		w.ticket(p, g, w.cfg.Clock(p))
 		if !known || len(m.Missing) > 0 {
 			continue
 		}
@@ -62,28 +91,45 @@ func (w *Witness) ticket(p int32, g *feedring.Grant, now time.Time) {
 // provides checks that a peer that is to serve what it caches is known to be
 // whole: its mark is old enough, and nothing that was asked for is on its way.
 func (w *Witness) provides(p int32, g *feedring.Grant, want wanted, now time.Time) {
-	q := w.cfg.Index(g.Provider.ID)
-	if q < 0 {
+	if want.view == nil {
 		return
 	}
-	row := w.of(q).seat(g.Ticket.Group).row
 	slack := min(5*time.Second, w.cfg.Freshness/10) + time.Second
 	mark := later(want.since, now.Add(slack-w.cfg.Freshness))
-	if row == nil || len(row.Backfilling) == 0 && !row.From.After(mark) {
-		return
-	}
-	v := w.cfg.View(p).Memberships[g.Theme] // the manager may not have heard yet
-	if v == nil {
-		return
-	}
+	v := want.view
 	feeds := v.Feeds(want.provider)
 	others := slices.ContainsFunc(feeds, func(ref feedring.FeedRef) bool { return ref.Publisher != g.Provider.ID })
 	for i := range v.Members {
 		row := &v.Members[i].Row
-		lacks := slices.ContainsFunc(row.Backfilling, func(ref feedring.FeedRef) bool { return slices.Contains(feeds, ref) })
-		if row.Peer == g.Provider.ID && (lacks || others && row.From.After(mark)) {
+		if row.Peer != g.Provider.ID {
+			continue
+		}
+		lacks := slices.DeleteFunc(slices.Clone(row.Backfilling), func(ref feedring.FeedRef) bool { return !slices.Contains(feeds, ref) })
+		if others && row.From.After(mark) {
+			lacks = feeds
+		}
+		if w.wants(row.Peer, lacks, mark) {
 			w.Fail("S9", "%s sends a reader to %s, which has everything since %v but %v", w.cfg.Name(p), row.Peer,
 				row.From.Format(time.TimeOnly), row.Backfilling)
 		}
 	}
+}
+
+// wants reports whether a peer does lack something of feeds that has been there
+// for a while: what a view tells may be a beacon behind.
+func (w *Witness) wants(p feedring.PeerID, feeds []feedring.FeedRef, mark time.Time) bool {
+	d := w.cfg.Disk(w.cfg.Index(p))
+	for _, ref := range feeds {
+		l := w.cfg.Log(ref)
+		if l == nil || ref.Publisher == p {
+			continue
+		}
+		head := d.Head(l).Position
+		for _, e := range l.Entries {
+			if e.Seen.After(mark) && !e.Lost && e.Acked && e.Synced < w.cfg.Now()-w.cfg.Refresh && e.Position.Compare(head) > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -16,7 +16,6 @@ type queries struct {
 	begun  map[ended]begun
 	places map[placeKey]wanted
 	told   map[told]bool
-	order  []asking
 }
 
 // stream names a question at the asked peer.
@@ -56,11 +55,6 @@ type told struct {
 	direction ring.Direction
 }
 
-type asking struct {
-	at time.Duration
-	id feedring.QueryID
-}
-
 func newQueries() queries {
 	return queries{asked: map[stream]*asked{}, finals: map[ended]bool{}, begun: map[ended]begun{},
 		places: map[placeKey]wanted{}, told: map[told]bool{}}
@@ -73,9 +67,8 @@ func (w *Witness) Asked(p int32, in peer.Ask) {
 	w.queries.asked[stream{p, w.of(p).life, in.Stream}] = a
 }
 
-// Open returns how many questions a peer in its present life has not answered
-// by their deadline, and the first of them (L4). What is older than all
-// deadlines is forgotten.
+// Overdue reports whether a peer, in its present life, has not answered a
+// question (L4).
 func (w *Witness) Overdue(p int32, number uint64) bool {
 	_, open := w.queries.asked[stream{p, w.of(p).life, number}]
 	return open

@@ -2,6 +2,7 @@ package check
 
 import (
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/sim/disk"
 )
 
 // Leader returns the one manager that all running members of a group follow.
@@ -36,7 +37,7 @@ func (w *Witness) Secondary(theme feedring.Theme, lead int32) int32 {
 	return w.cfg.Index(v.Secondary)
 }
 
-// Level checks L2: all members hold as much as the publisher.
+// Level checks L2: all members hold as much as the publisher, of what is fresh.
 func (w *Witness) Level(theme feedring.Theme, members []int32) (why string) {
 	for _, l := range w.cfg.Logs() {
 		if l.Theme != theme {
@@ -48,12 +49,20 @@ func (w *Witness) Level(theme feedring.Theme, members []int32) (why string) {
 		}
 		head := w.cfg.Disk(owner).Head(l)
 		for _, p := range members {
-			if has := w.cfg.Disk(p).Head(l); has.Position.Compare(head.Position) < 0 {
+			has := w.cfg.Disk(p).Head(l)
+			if has.Position.Compare(head.Position) < 0 && w.fresh(p, l, has.Position) {
 				return string(w.cfg.Name(p)) + " is behind in " + l.Ref.URL
 			}
 		}
 	}
 	return ""
+}
+
+// fresh reports whether anything of a log after a position is not too old to be
+// cached.
+func (w *Witness) fresh(p int32, l *disk.Log, after feedring.Position) bool {
+	rest := disk.After(l.Entries, after)
+	return len(rest) > 0 && rest[len(rest)-1].Seen.After(w.cfg.Clock(p).Add(-w.cfg.Freshness))
 }
 
 // Round checks L6 at one peer: its map shows each group with its manager, and

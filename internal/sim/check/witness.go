@@ -56,6 +56,7 @@ type Witness struct {
 	claims    map[claim]made
 	queries   queries
 	lost      map[feedring.GroupID]time.Duration // when it was last told that the ring lost a group
+	rules     rules
 }
 
 // observed is what was seen of one peer.
@@ -88,7 +89,7 @@ type seat struct {
 
 // New returns a witness of a world that is empty.
 func New(cfg Config) *Witness {
-	return &Witness{cfg: cfg, claims: map[claim]made{}, queries: newQueries(), lost: map[feedring.GroupID]time.Duration{}}
+	return &Witness{cfg: cfg, claims: map[claim]made{}, queries: newQueries(), lost: map[feedring.GroupID]time.Duration{}, rules: newRules()}
 }
 
 // Violation returns what was found; nil: nothing.
@@ -108,11 +109,19 @@ func (w *Witness) of(p int32) *observed {
 	return &w.peers[p]
 }
 
-func (o *observed) seat(g feedring.GroupID) *seat {
+// find returns the seat of a group; nil: nothing was seen of it.
+func (o *observed) find(g feedring.GroupID) *seat {
 	for _, s := range o.seats {
 		if s.group == g {
 			return s
 		}
+	}
+	return nil
+}
+
+func (o *observed) seat(g feedring.GroupID) *seat {
+	if s := o.find(g); s != nil {
+		return s
 	}
 	s := &seat{group: g}
 	o.seats = append(o.seats, s)
@@ -122,6 +131,7 @@ func (o *observed) seat(g feedring.GroupID) *seat {
 // Started begins a life of a peer, with what is on its disk.
 func (w *Witness) Started(p int32, states map[feedring.Theme]group.State) {
 	o := w.of(p)
+	w.ends(p, nil)
 	o.life++
 	for _, s := range o.seats {
 		*s = seat{group: s.group}
@@ -161,6 +171,7 @@ func (w *Witness) Before(p int32, in peer.Input) {
 	switch in := in.(type) {
 	case peer.Receive:
 		o.from = w.cfg.Index(in.From)
+		w.heard(p, in.From, in.Message)
 		switch m := in.Message.(type) {
 		case ring.Message:
 		case group.Message:
@@ -185,11 +196,15 @@ func (w *Witness) beforeInput(p int32, o *observed, in peer.In) {
 }
 
 // After is called when the outputs of a step are done.
-func (w *Witness) After(p int32) { w.of(p).input = nil }
+func (w *Witness) After(p int32) {
+	w.of(p).input = nil
+	w.reroutes(p)
+}
 
 // Did is called with each output before it is done.
 func (w *Witness) Did(p int32, out peer.Output) {
 	o := w.of(p)
+	w.ruled(p, o, out)
 	switch out := out.(type) {
 	case peer.Send:
 		w.sent(p, o, out)
@@ -242,6 +257,7 @@ func (w *Witness) groupMessage(p int32, o *observed, to feedring.PeerID, m group
 		w.claimed(p, s, m.Claim)
 	case group.Stale:
 		w.claimed(p, s, m.Claim)
+		w.placeRefused(p, o)
 	case group.Admitted:
 		w.claimed(p, s, m.Claim)
 		w.rowsTold(p, m.Rows)

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// lastLine runs the command and reads its last line.
+func lastLine(t *testing.T, args ...string) (line map[string]any, out string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	if code := run(args, &stdout, &stderr); code != 0 {
+		t.Fatalf("%v: exit %d, %s%s", args, code, stdout.String(), stderr.String())
+	}
+	lines := strings.Split(strings.TrimSpace(stdout.String()), "\n")
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &line); err != nil {
+		t.Fatalf("%q: %v", lines[len(lines)-1], err)
+	}
+	return line, stdout.String()
+}
+
+// The last line has these fields and no other, and its hash tells neither how
+// many seeds were played at once nor whether the run was stopped between.
+func TestFaultsCommand(t *testing.T) {
+	whole, _ := lastLine(t, "faults", "--seeds", "4", "--from", "2", "--json")
+	for _, field := range []string{"seeds", "violations", "virtual_s", "wall_s", "steps", "hash"} {
+		if _, ok := whole[field]; !ok {
+			t.Errorf("%s is missing", field)
+		}
+	}
+	if len(whole) != 6 || whole["seeds"] != 4.0 || whole["violations"] != 0.0 || whole["virtual_s"].(float64) < 2400 {
+		t.Errorf("%v", whole)
+	}
+	state := filepath.Join(t.TempDir(), "state")
+	lastLine(t, "faults", "--seeds", "3", "--from", "2", "--state", state)
+	rest, _ := lastLine(t, "faults", "--seeds", "4", "--from", "2", "--state", state, "--jobs", "2")
+	if rest["hash"] != whole["hash"] || rest["seeds"] != 4.0 || rest["steps"] != whole["steps"] {
+		t.Errorf("in two parts %v, at once %v", rest, whole)
+	}
+}
+
+func TestTraceIsReadable(t *testing.T) {
+	_, out := lastLine(t, "faults", "--seeds", "1", "--from", "2", "--trace")
+	for _, want := range []string{"starts (life 1)", "is manager of theme", "-> ", " beacon ", "--- fault 1:", "--- faults stop"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the trace does not tell %q", want)
+		}
+	}
+}
+
+func TestWrongUsage(t *testing.T) {
+	for _, args := range [][]string{{"faults", "--seeds", "0"}, {"faults", "--seeds", "2", "--trace"}, {"faults", "--nonsense"}, {"faults", "more"}} {
+		var stdout, stderr bytes.Buffer
+		if code := run(args, &stdout, &stderr); code != 2 || stderr.Len() == 0 {
+			t.Errorf("%v: exit %d, %q", args, code, stderr.String())
+		}
+	}
+}

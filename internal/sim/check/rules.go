@@ -1,0 +1,94 @@
+package check
+
+import (
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/peer"
+	"github.com/feedring/feedring/ring"
+)
+
+// rules is what the checks of single rules of docs/protocol.md remember, each in
+// a file of its own.
+type rules struct {
+	told  map[toldRow]group.RowVersion
+	gone  map[toldRow]tombstone
+	first map[int32]firstHop
+	hops  map[hopping]waiting
+	seeks map[seeking][]time.Duration // when each was sent
+}
+
+func newRules() rules {
+	return rules{told: map[toldRow]group.RowVersion{}, gone: map[toldRow]tombstone{}, first: map[int32]firstHop{},
+		hops: map[hopping]waiting{}, seeks: map[seeking][]time.Duration{}}
+}
+
+// heard is called with a message that a peer is about to be given.
+func (w *Witness) heard(p int32, from feedring.PeerID, m feedring.Message) {
+	switch m := m.(type) {
+	case group.Leave:
+		w.leaveComes(p, from, m)
+	case ring.SearchAck:
+		delete(w.rules.hops, hopping{p, m.ID, m.Attempt, m.Direction})
+	}
+}
+
+// said is called with what a peer sends.
+func (w *Witness) said(p int32, to feedring.PeerID, m feedring.Message) {
+	switch m := m.(type) {
+	case group.Rows:
+		w.neverOlder(p, m.Rows)
+	case group.Admitted:
+		w.neverOlder(p, m.Rows)
+	case group.Refresh:
+		w.neverOlder(p, m.Rows)
+	case group.Placed:
+		w.nobodyGone(p, m)
+	case group.Assign:
+		w.assigns(p, to, m)
+	case group.Assigned:
+		w.makesRoom(p, m)
+	case ring.Search:
+		w.firstHops(p, m)
+		w.hops(p, m)
+	case ring.FoundGroup:
+		delete(w.rules.hops, hopping{p, m.ID, m.Attempt, m.Direction})
+	case ring.Exhausted:
+		delete(w.rules.hops, hopping{p, m.ID, m.Attempt, m.Direction})
+	}
+}
+
+// ends forgets what a peer knew: of one group, or (nil) of all.
+func (w *Witness) ends(p int32, g *feedring.GroupID) {
+	for k := range w.rules.told {
+		if k.at == p && (g == nil || k.group == *g) {
+			delete(w.rules.told, k)
+		}
+	}
+	for k := range w.rules.gone {
+		if k.at == p && (g == nil || k.group == *g) {
+			delete(w.rules.gone, k)
+		}
+	}
+	if g != nil {
+		return
+	}
+	for k := range w.rules.hops {
+		if k.at == p {
+			delete(w.rules.hops, k)
+		}
+	}
+}
+
+// ruled looks at an output before its effects are noted.
+func (w *Witness) ruled(p int32, o *observed, out peer.Output) {
+	switch out := out.(type) {
+	case peer.Send:
+		w.said(p, out.To, out.Message)
+	case group.Persist:
+		w.yields(p, o, out)
+	case group.Departed:
+		w.ends(p, &out.Group)
+	}
+}

@@ -1,0 +1,54 @@
+package check
+
+import (
+	"reflect"
+)
+
+// passing names the tables of a machine that hold nothing when nobody has asked
+// for a while, wherever in it they are.
+var passing = map[string]bool{"asks": true, "jobs": true, "asksOf": true, "jobsFor": true, "self": true,
+	"searches": true, "hops": true, "placing": true, "placingFor": true, "kept": true, "keptOf": true, "keptFor": true}
+
+// most is how many things any one table of a machine holds in a small world.
+const most = 4096
+
+// Rest checks S12 at a machine that nobody asks any more: what was for
+// questions is gone, and no table has grown beyond all need. It looks at fields
+// by name, and returns how many tables it found.
+func (w *Witness) Rest(p int32) (tables int) {
+	seen := map[uintptr]bool{}
+	var look func(name string, v reflect.Value)
+	look = func(name string, v reflect.Value) {
+		switch v.Kind() {
+		case reflect.Pointer:
+			if !v.IsNil() && !seen[v.Pointer()] {
+				seen[v.Pointer()] = true
+				look(name, v.Elem())
+			}
+		case reflect.Struct:
+			for i := range v.NumField() {
+				look(v.Type().Field(i).Name, v.Field(i))
+			}
+		case reflect.Map:
+			w.table(p, name, v.Len())
+			tables++
+			for it := v.MapRange(); it.Next(); {
+				look(name, it.Value())
+			}
+		case reflect.Slice:
+			w.table(p, name, v.Len())
+			tables++
+		}
+	}
+	look("", reflect.ValueOf(w.cfg.Machine(p)))
+	return tables
+}
+
+func (w *Witness) table(p int32, name string, n int) {
+	switch {
+	case n > most:
+		w.Fail("S12", "%s keeps %d of %s", w.cfg.Name(p), n, name)
+	case n > 0 && passing[name]:
+		w.Fail("S12", "%s keeps %d of %s, and nobody has asked for long", w.cfg.Name(p), n, name)
+	}
+}

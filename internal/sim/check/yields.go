@@ -1,0 +1,37 @@
+package check
+
+import (
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/peer"
+)
+
+// yields checks that a manager that others follow does not step down for a
+// claim that nobody acknowledged (S3): who was cut off for a night would depose
+// the manager of a hundred peers.
+func (w *Witness) yields(p int32, o *observed, out group.Persist) {
+	s := o.find(out.Group)
+	if s == nil || s.role != feedring.RoleManager || s.accepted.Term != s.term || out.State.Term == s.term {
+		return
+	}
+	if provisional(o.input) {
+		w.Fail("S3", "%s steps down from %v, which others follow, for %v, which nobody does", w.cfg.Name(p), s.term, out.State.Term)
+	}
+}
+
+// provisional reports whether an input is a claim that nobody acknowledged.
+func provisional(in peer.Input) bool {
+	r, ok := in.(peer.Receive)
+	if !ok {
+		return false
+	}
+	switch m := r.Message.(type) {
+	case group.Confirmation:
+		return true
+	case group.Beacon:
+		return m.Acknowledged == 0
+	case group.Stale:
+		return !m.Acknowledged
+	}
+	return false
+}

@@ -1,0 +1,32 @@
+// Package sim runs the machines that ship (internal/peer) in virtual time, with
+// everything around them modelled: networks, clocks, disks, origins and
+// readers. A run is given a seed, uses one goroutine, and is the same each time:
+// its hash tells. It is no test double of the node: it does what internal/peer
+// asks of a driver, and nothing else.
+//
+//	world.go    time, and what happens next     queue.go, ticks.go  in which order
+//	node.go     a peer's lives                  deeds.go            what its machine wants done
+//	network.go  delay, loss, cuts               clock.go            skew and drift
+//	writing.go  fsync, and what a crash leaves (package disk holds it)
+//	origin.go   sites that post                 polling.go          copies
+//	asking.go   questions of readers            session.go, client.go  what they are shown
+//	scenario.go the world of a seed             faults.go           what goes wrong in it
+//	settle.go   the quiet after it              trace.go            what happened, readably
+//
+// Package check holds the invariants of docs/protocol.md against it after every
+// step.
+//
+// # Adding a fault
+//
+// A fault is a line in faults: a name, a weight, and a method of scenario that
+// begins it and gives what undoes it to mend. A node that does not run as usual
+// is told to trouble, weather that loses or delays to network.lossy: so S3 and
+// L4 know whom they may not ask. Any new use of chance changes what every seed
+// is; testdata/seeds.txt stays a list of runs worth repeating all the same.
+//
+// # Adding a check
+//
+// What one input or output shows belongs into check, behind Witness.Before or
+// Witness.Did, and costs little: it runs for every message. What needs the state
+// of many peers belongs into settle.go, by their views.
+package sim
