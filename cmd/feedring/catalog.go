@@ -89,13 +89,3 @@ func (a *app) printCatalogue(c *feedring.Catalogue, f *askFlags) error {
 	}
 	return g.print(a.stdout)
 }
-
-func completeThemes(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	var names []string
-	if len(args) == 0 {
-		for _, theme := range feedring.Vocabulary {
-			names = append(names, string(theme))
-		}
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
-}

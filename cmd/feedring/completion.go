@@ -2,6 +2,8 @@ package main
 
 import (
 	"github.com/spf13/cobra"
+
+	"github.com/feedring/feedring"
 )
 
 func (a *app) completionCommand() *cobra.Command {
@@ -29,4 +31,40 @@ func (a *app) completionCommand() *cobra.Command {
 			}
 		},
 	}
+}
+
+// completeFlags offers the values of flags that take one of a few, for a
+// command and all below it.
+func completeFlags(cmd *cobra.Command) error {
+	for name, values := range map[string][]string{
+		"theme": themeNames(), "routing": {"ring", "shortcut"},
+		"log-format": {"text", "json"}, "log-level": {"debug", "info", "warn", "error"},
+	} {
+		if cmd.LocalFlags().Lookup(name) == nil {
+			continue
+		}
+		if err := cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+			return err
+		}
+	}
+	for _, below := range cmd.Commands() {
+		if err := completeFlags(below); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func themeNames() (names []string) {
+	for _, theme := range feedring.Vocabulary {
+		names = append(names, string(theme))
+	}
+	return names
+}
+
+func completeThemes(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return themeNames(), cobra.ShellCompDirectiveNoFileComp
 }

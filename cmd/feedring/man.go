@@ -13,14 +13,17 @@ import (
 func (a *app) manCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "man DIR",
-		Short: "Write the manual pages into a directory",
+		Short: "Write the manual pages into a directory, which is made where there is none",
 		Example: `  feedring man /usr/local/share/man/man1
   feedring man . && man ./feedring-query.1`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return usage("man: name one directory, such as %q", "feedring man .")
 			}
-			return failed(writeManual(cmd.Root(), args[0]))
+			if err := writeManual(cmd.Root(), args[0]); err != nil {
+				return failed(err)
+			}
+			return failed(a.told(false, nil, "wrote the manual pages into "+args[0]))
 		},
 	}
 }

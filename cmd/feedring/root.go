@@ -26,6 +26,10 @@ type app struct {
 func run(args []string, stdout, stderr io.Writer) int {
 	a := &app{stdout: stdout, stderr: stderr, now: time.Now}
 	root := a.root()
+	if err := completeFlags(root); err != nil {
+		report(stderr, err)
+		return exitFailed
+	}
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)

@@ -68,7 +68,11 @@ func (a *app) serve(ctx context.Context, o *serveOptions) error {
 	}
 	for _, feed := range cfg.Feeds {
 		if near, unknown := unknownTheme(feed.Theme); unknown {
-			log.Warn("this theme is outside the vocabulary: readers may not think of it", "theme", feed.Theme, "nearest", near)
+			what := []any{"theme", feed.Theme}
+			if near != "" {
+				what = append(what, "nearest", near)
+			}
+			log.Warn("this theme is outside the vocabulary: readers may not think of it", what...)
 		}
 	}
 	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
@@ -136,9 +140,5 @@ func unknownTheme(t feedring.Theme) (near string, unknown bool) {
 	if t == "" || t.Known() {
 		return "", false
 	}
-	names := make([]string, len(feedring.Vocabulary))
-	for i, theme := range feedring.Vocabulary {
-		names[i] = string(theme)
-	}
-	return feedring.Nearest(string(t), names), true
+	return feedring.Nearest(string(t), themeNames()), true
 }

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"net/netip"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -47,6 +49,9 @@ func (a *app) vouch(ctx context.Context, peer *api.Client, site string, asJSON b
 	if err != nil {
 		return err
 	}
+	if inside := unreachable(v.Document); len(inside) > 0 {
+		fmt.Fprintf(a.stderr, "feedring: warning: others cannot reach %s: give serve --announce the peer's public address\n", strings.Join(inside, " "))
+	}
 	if asJSON {
 		return a.printRaw(v.Document)
 	}
@@ -66,4 +71,24 @@ func (a *app) vouch(ctx context.Context, peer *api.Client, site string, asJSON b
 		fmt.Fprintln(a.stdout, printable(site.Site+" "+state))
 	}
 	return nil
+}
+
+// unreachable lists the addresses of a document that mean this machine or its
+// own network.
+func unreachable(document json.RawMessage) (inside []string) {
+	var d struct{ Addresses []string }
+	if err := json.Unmarshal(document, &d); err != nil {
+		return nil
+	}
+	for _, address := range d.Addresses {
+		parts := strings.Split(address, "/")
+		if len(parts) < 3 {
+			continue
+		}
+		ip, err := netip.ParseAddr(parts[2])
+		if err == nil && (ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsUnspecified()) || parts[2] == "localhost" {
+			inside = append(inside, printable(address))
+		}
+	}
+	return inside
 }
