@@ -11,6 +11,7 @@ import (
 	"github.com/feedring/feedring/internal/feed"
 	"github.com/feedring/feedring/internal/guard"
 	"github.com/feedring/feedring/internal/peer"
+	"github.com/feedring/feedring/internal/vouch"
 	"github.com/feedring/feedring/internal/web"
 	"github.com/feedring/feedring/internal/wire"
 	"github.com/feedring/feedring/node/codec"
@@ -64,6 +65,7 @@ func (n *Node) assemble() error {
 	n.provider = &provider{
 		book: n.host, log: n.log, spawn: n.background, ctx: n.ctx, inside: make(map[feedring.GroupID]bool),
 	}
+	n.sites = vouch.NewMemory(n.checker(), n.cfg.Refresh)
 	n.checks = &checks{
 		look: n.check, tell: n.tell, spawn: n.background,
 		queued: make(map[feedring.PeerID]int), flying: make(map[feedring.PeerID]int),

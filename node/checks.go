@@ -2,6 +2,7 @@ package node
 
 import (
 	"sync"
+	"time"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
@@ -19,15 +20,21 @@ const (
 // checks runs the looks that the machines ask for, a few at a time, in their
 // order but for publishers that have enough under way.
 type checks struct {
-	look  func(group.Check) group.Checked
+	look  func(siteCheck) group.Checked
 	tell  func(feedring.GroupID, group.Input)
 	spawn func(func()) bool
 
 	mu      sync.Mutex
-	waiting []group.Check
+	waiting []siteCheck
 	queued  map[feedring.PeerID]int // of waiting, by publisher
 	flying  map[feedring.PeerID]int
 	running int
+}
+
+// siteCheck is a look and the time when the machine asked for it.
+type siteCheck struct {
+	group.Check
+	asked time.Time
 }
 
 // check does group.Check. It never blocks.
@@ -39,7 +46,7 @@ func (c *checks) check(o group.Check) {
 		c.spawn(func() { c.tell(o.Group, group.Checked{Feed: o.Feed, Unknown: true}) })
 		return
 	}
-	c.waiting = append(c.waiting, o)
+	c.waiting = append(c.waiting, siteCheck{o, time.Now()})
 	c.queued[publisher]++
 	c.fill()
 }
@@ -62,7 +69,7 @@ func (c *checks) fill() {
 	}
 }
 
-func (c *checks) run(o group.Check) {
+func (c *checks) run(o siteCheck) {
 	c.tell(o.Group, c.look(o))
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -22,7 +22,7 @@ func TestChecksAreBounded(t *testing.T) {
 		began := time.Now()
 		var served time.Duration // until the last of the honest was
 		c := &checks{
-			look: func(o group.Check) group.Checked {
+			look: func(o siteCheck) group.Checked {
 				mu.Lock()
 				now++
 				top, looked = max(top, now), looked+1

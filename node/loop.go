@@ -24,6 +24,7 @@ type loop struct {
 	view    atomic.Pointer[peer.View]
 	start   time.Time
 	wall    func() time.Time
+	viewed  atomic.Int64 // nanoseconds from start to when view was taken
 	slept   atomic.Int64 // nanoseconds that the machine's clock missed
 	steps   atomic.Uint64
 }
@@ -69,6 +70,29 @@ func (l *loop) post(in peer.Input) bool {
 // View returns a snapshot at most a few tens of milliseconds old.
 func (l *loop) View() *peer.View { return l.view.Load() }
 
+func (l *loop) publish() {
+	at := time.Since(l.start)
+	l.view.Store(l.machine.View())
+	l.viewed.Store(int64(at))
+}
+
+// viewSince returns a view that holds all that the machine knew at a time, once
+// there is one: soon, or when ctx ends.
+func (l *loop) viewSince(ctx context.Context, at time.Time) *peer.View {
+	look := time.NewTicker(viewEvery / 2)
+	defer look.Stop()
+	for l.viewed.Load() < int64(at.Sub(l.start)) {
+		select {
+		case <-look.C:
+		case <-l.done:
+			return l.View()
+		case <-ctx.Done():
+			return l.View()
+		}
+	}
+	return l.View()
+}
+
 // run steps the machine until ctx ends or it has departed.
 func (l *loop) run(ctx context.Context) {
 	defer close(l.done)
@@ -94,7 +118,7 @@ func (l *loop) run(ctx context.Context) {
 			dirty = true
 		}
 		if dirty && now.Sub(published) >= viewEvery {
-			l.view.Store(l.machine.View())
+			l.publish()
 			published, dirty = now, false
 		}
 		timer.Reset(l.pause(dirty, published))

@@ -17,6 +17,7 @@ import (
 	"github.com/feedring/feedring/internal/guard"
 	"github.com/feedring/feedring/internal/host"
 	"github.com/feedring/feedring/internal/store"
+	"github.com/feedring/feedring/internal/vouch"
 	"github.com/feedring/feedring/internal/wire"
 )
 
@@ -41,6 +42,7 @@ type Node struct {
 	pruner    *pruner
 	provider  *provider
 	checks    *checks
+	sites     *vouch.Memory // what sites say of peers
 	followers *followers
 	asks      *asks
 	attached  *attached

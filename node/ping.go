@@ -10,6 +10,7 @@ import (
 
 // Ping implements web.Backend.
 func (n *Node) Ping(ctx context.Context, url string) (web.FeedStatus, error) {
+	n.lookAtSitesOf(url)
 	if err := n.origins.look(ctx, url); err != nil {
 		return web.FeedStatus{}, err
 	}

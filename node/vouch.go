@@ -23,7 +23,7 @@ func (n *Node) checker() vouch.Checker {
 }
 
 // check is one look: whether a site of the feed names the feed's publisher.
-func (n *Node) check(o group.Check) group.Checked {
+func (n *Node) check(o siteCheck) group.Checked {
 	ctx, cancel := context.WithTimeout(n.ctx, checkWithin)
 	defer cancel()
 	verdict, err := n.verdict(ctx, o)
@@ -36,19 +36,20 @@ func (n *Node) check(o group.Check) group.Checked {
 // verdict asks the sites of a feed in turn, and last the feed itself. The error
 // means that one of them could not be asked and the others did not name the
 // publisher.
-func (n *Node) verdict(ctx context.Context, o group.Check) (vouch.Verdict, error) {
+func (n *Node) verdict(ctx context.Context, o siteCheck) (vouch.Verdict, error) {
 	var unknown error
+	heard := vouch.Hearsay{Says: n.says(ctx, o), Asked: o.asked}
 	for _, site := range vouch.SitesOf(o.Feed.URL) {
-		v, err := n.checker().Check(ctx, site, o.Feed.Publisher, []string{o.Feed.URL})
+		v, err := n.sites.Check(ctx, site, o.Feed.Publisher, []string{o.Feed.URL}, heard)
 		if v.Named && err == nil {
 			return v, nil
 		}
 		unknown = errors.Join(unknown, err)
 	}
-	link, err := n.feedLink(ctx, o)
+	link, err := n.feedLink(ctx, o.Check, heard.Says)
 	if err == nil && link != "" {
 		var v vouch.Verdict
-		if v, err = n.checker().CheckFeed(ctx, o.Feed.URL, link, o.Feed.Publisher); v.Named && err == nil {
+		if v, err = n.sites.CheckFeed(ctx, o.Feed.URL, link, o.Feed.Publisher, heard); v.Named && err == nil {
 			return v, nil
 		}
 	}
@@ -62,11 +63,11 @@ func (n *Node) verdict(ctx context.Context, o group.Check) (vouch.Verdict, error
 // feedLink is the rel="feedring" of a feed. This peer's own looks found that of
 // its own feeds; another's feed is fetched for it only where the publisher says
 // that the link is there, so that an origin is not asked by every checker.
-func (n *Node) feedLink(ctx context.Context, o group.Check) (string, error) {
+func (n *Node) feedLink(ctx context.Context, o group.Check, says vouch.Word) (string, error) {
 	if o.Feed.Publisher == n.ID() {
 		return n.origins.link(o.Feed.URL), nil
 	}
-	if !n.claimed(o) {
+	if says != vouch.SaysNamed {
 		return "", nil
 	}
 	answer, err := n.fetcher.Fetch(ctx, o.Feed.URL, nil)
@@ -76,22 +77,25 @@ func (n *Node) feedLink(ctx context.Context, o group.Check) (string, error) {
 	return answer.Document.Feedring, nil
 }
 
-// claimed reports whether the publisher's own row says that the feed's site
-// names it.
-func (n *Node) claimed(o group.Check) bool {
-	for _, v := range n.loop.View().Memberships {
+// says is what the publisher's own row says of the feed's site. Of this peer's
+// own feeds nothing is known: it is the one to find out.
+func (n *Node) says(ctx context.Context, o siteCheck) vouch.Word {
+	if o.Feed.Publisher == n.ID() {
+		return vouch.SaysNothing
+	}
+	for _, v := range n.loop.viewSince(ctx, o.asked).Memberships {
 		if v.Group != o.Group {
 			continue
 		}
 		for _, m := range v.Members {
-			if m.Row.Peer == o.Feed.Publisher {
-				return slices.ContainsFunc(m.Row.Vouches, func(w group.Vouch) bool {
-					return w.Publisher == o.Feed.Publisher && slices.Contains(vouch.SitesOf(o.Feed.URL), w.Site)
-				})
+			if m.Row.Peer == o.Feed.Publisher && slices.ContainsFunc(m.Row.Vouches, func(w group.Vouch) bool {
+				return w.Publisher == o.Feed.Publisher && slices.Contains(vouch.SitesOf(o.Feed.URL), w.Site)
+			}) {
+				return vouch.SaysNamed
 			}
 		}
 	}
-	return false
+	return vouch.SaysNot
 }
 
 // vouchedBy tells of each feed of a theme which site names its publisher, as
@@ -125,6 +129,12 @@ func (n *Node) Vouch(ctx context.Context, site string) (web.VouchAdvice, error) 
 	if site != "" {
 		sites = []string{site}
 	}
+	for _, s := range sites {
+		n.sites.Forget(s)
+	}
+	for _, url := range doc.Feeds {
+		n.sites.Forget(vouch.SitesOf(url)...)
+	}
 	n.lookAtSites()
 	advice := web.VouchAdvice{Document: doc, Sites: []web.SiteStatus{}}
 	for _, s := range sites[:min(len(sites), maxSites)] {
@@ -145,8 +155,19 @@ func (n *Node) lookAtSites() {
 	}
 }
 
+// lookAtSitesOf makes the group of one of this peer's feeds look again at the
+// sites of that feed: somebody says that something changed there.
+func (n *Node) lookAtSitesOf(url string) {
+	f, ok := n.origins.snapshot()[url]
+	if !ok || f.spec.Theme == "" {
+		return
+	}
+	n.sites.Forget(vouch.SitesOf(url)...)
+	n.tell(f.spec.Theme.Group(), group.Look{})
+}
+
 func (n *Node) siteStatus(ctx context.Context, site string, feeds []string) web.SiteStatus {
-	v, err := n.checker().Check(ctx, site, n.ID(), feeds)
+	v, err := n.sites.Check(ctx, site, n.ID(), feeds, vouch.Hearsay{})
 	st := web.SiteStatus{Site: site, Vouched: v.Named, Way: string(v.By), Error: v.Detail}
 	if err != nil {
 		st.Error = err.Error()

@@ -52,6 +52,23 @@ type Checker struct {
 // nothing about the peer: an earlier verdict may stand. It blocks for at most
 // 20 s and the resolver's time.
 func (c Checker) Check(ctx context.Context, site string, peer feedring.PeerID, feeds []string) (Verdict, error) {
+	return c.check(ctx, site, peer, feeds, func(ctx context.Context, by Way, _ func(Document) bool) (Document, error) {
+		return c.ask(ctx, by, site)
+	})
+}
+
+// ask asks a site one way.
+func (c Checker) ask(ctx context.Context, by Way, site string) (Document, error) {
+	if by == DNS {
+		return c.dns(ctx, site)
+	}
+	return c.wellKnown(ctx, site)
+}
+
+// check is Check over a way to ask, which is told what the asker hopes for.
+func (c Checker) check(ctx context.Context, site string, peer feedring.PeerID, feeds []string,
+	ask func(context.Context, Way, func(Document) bool) (Document, error),
+) (Verdict, error) {
 	v := Verdict{Site: site}
 	own := slices.DeleteFunc(slices.Clone(feeds), func(f string) bool { return !slices.Contains(SitesOf(f), site) })
 	if len(feeds) > 0 && len(own) == 0 {
@@ -59,15 +76,12 @@ func (c Checker) Check(ctx context.Context, site string, peer feedring.PeerID, f
 		return v, nil
 	}
 	var unknown error
-	for _, ask := range []struct {
-		by  Way
-		get func(context.Context, string) (Document, error)
-	}{{WellKnown, c.wellKnown}, {DNS, c.dns}} {
-		d, err := ask.get(ctx, site)
+	for _, by := range []Way{WellKnown, DNS} {
+		d, err := ask(ctx, by, func(d Document) bool { return c.judge(&Verdict{}, d, peer, own) })
 		var no *noDocument
 		switch {
 		case err == nil && c.judge(&v, d, peer, own):
-			v.By, v.Detail = ask.by, ""
+			v.By, v.Detail = by, ""
 			return v, nil
 		case errors.As(err, &no):
 			v.note(no.why)
@@ -111,6 +125,24 @@ func (v *Verdict) note(why string) {
 // a peer id, or the address of a document on one of the feed's own sites. Errors
 // are as those of Check.
 func (c Checker) CheckFeed(ctx context.Context, feedURL, link string, peer feedring.PeerID) (Verdict, error) {
+	return c.checkFeed(feedURL, link, peer, func(at string, _ func(Document) bool) (Document, error) {
+		return c.getAt(ctx, at)
+	})
+}
+
+// getAt fetches the document at an address.
+func (c Checker) getAt(ctx context.Context, at string) (Document, error) {
+	u, err := url.Parse(at)
+	if err != nil {
+		return Document{}, none("%q is no address", clip(at))
+	}
+	return c.get(ctx, u)
+}
+
+// checkFeed is CheckFeed over a way to get a document.
+func (c Checker) checkFeed(feedURL, link string, peer feedring.PeerID,
+	get func(string, func(Document) bool) (Document, error),
+) (Verdict, error) {
 	v := Verdict{Site: SiteOf(feedURL)}
 	link = strings.TrimSpace(link)
 	if id, ok := strings.CutPrefix(link, "feedring:"); ok {
@@ -131,7 +163,7 @@ func (c Checker) CheckFeed(ctx context.Context, feedURL, link string, peer feedr
 		v.Detail = `the feed's rel="feedring" leads to another site`
 		return v, nil
 	}
-	d, err := c.get(ctx, u)
+	d, err := get(u.String(), func(d Document) bool { return c.judge(&Verdict{}, d, peer, []string{feedURL}) })
 	var no *noDocument
 	switch {
 	case errors.As(err, &no):

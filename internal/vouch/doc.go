@@ -2,6 +2,6 @@
 // in a document at /.well-known/feedring, in a DNS record, or in its feed; the
 // same document tells where to join the network.
 //
-// It holds no opinion about what a peer says of itself, keeps no results and
-// decides nothing about groups: who checks whom, and when, is for the caller.
+// It holds no opinion about what a peer says of itself, keeps nothing on disk
+// and decides nothing about groups: who checks whom, and when, is for the caller.
 package vouch

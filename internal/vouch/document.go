@@ -126,6 +126,20 @@ func (d Document) means(feeds []string) []string {
 	return out
 }
 
+// size is about what d takes in memory, bytes.
+func (d Document) size() int {
+	total := 100
+	for _, p := range d.Peers {
+		total += 16 + len(p)
+	}
+	for _, list := range [][]string{d.Addresses, d.Feeds} {
+		for _, s := range list {
+			total += 16 + len(s)
+		}
+	}
+	return total
+}
+
 // isPeerID checks the alphabet and length of a peer id in base58, as libp2p
 // writes it: that is enough to tell a typing error, and a wrong id names
 // nobody.

@@ -1,0 +1,105 @@
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/peer"
+	"github.com/feedring/feedring/internal/vouch"
+)
+
+// TestOneRequestForAllFeedsOfASite has ten feeds on one site, which says nothing
+// at first, and two peers that look there.
+func TestOneRequestForAllFeedsOfASite(t *testing.T) {
+	var wellKnown atomic.Int64
+	var says atomic.Value
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasPrefix(r.URL.Path, "/.well-known/") {
+			_, _ = io.WriteString(w, document("a"))
+			return
+		}
+		wellKnown.Add(1)
+		if doc, ok := says.Load().([]byte); ok {
+			_, _ = w.Write(doc)
+			return
+		}
+		http.NotFound(w, r)
+	}))
+	defer server.Close()
+	cfg := peerConfig(t, "a.example")
+	cfg.AllowPrivateFeeds, cfg.Feeds = true, nil
+	for i := range 10 {
+		cfg.Feeds = append(cfg.Feeds, feedring.FeedSpec{URL: fmt.Sprint(server.URL, "/", i), Theme: testTheme, Provider: "a.example"})
+	}
+	n := startPeer(t, cfg)
+	other := peerConfig(t, "b.example", n)
+	other.AllowPrivateFeeds = true
+	formed(t, n, startPeer(t, other))
+	eventually(t, "all feeds are read, and the site is asked", func() bool {
+		for _, f := range n.Feeds() {
+			if f.Entries != 1 {
+				return false
+			}
+		}
+		return wellKnown.Load() > 1
+	})
+	before := wellKnown.Load()
+	doc, err := json.Marshal(vouch.Document{Network: "test", Peers: []feedring.PeerID{n.ID()}})
+	check(t, err)
+	says.Store(doc)
+	advice, err := n.Vouch(t.Context(), "")
+	check(t, err)
+	if len(advice.Sites) != 1 || !advice.Sites[0].Vouched {
+		t.Errorf("%+v: the site is not asked anew", advice.Sites)
+	}
+	eventually(t, "all feeds are vouched for", func() bool {
+		for _, f := range n.Feeds() {
+			if f.VouchedBy == "" {
+				return false
+			}
+		}
+		return true
+	})
+	if n := wellKnown.Load(); before > 6 || n > before+6 {
+		t.Errorf("%d requests of two peers before the site said something, %d in all", before, n)
+	}
+	before = wellKnown.Load()
+	if _, err := n.Ping(t.Context(), cfg.Feeds[0].URL); err != nil {
+		t.Error(err)
+	}
+	eventually(t, "the site is asked again after a ping", func() bool { return wellKnown.Load() == before+1 })
+}
+
+// TestViewSince: a look that the machine asks for sees why it did.
+func TestViewSince(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	stepped := make(chan time.Time, 100)
+	l := loopOf(t, ctx, false, func(peer.Output) {
+		select {
+		case stepped <- time.Now():
+		default:
+		}
+	})
+	for n := range 20 {
+		l.post(question(n))
+		at := <-stepped
+		if l.viewSince(ctx, at); l.viewed.Load() < int64(at.Sub(l.start)) {
+			t.Fatal("the view is from before")
+		}
+	}
+	cancel()
+	<-l.done
+	if v := l.viewSince(t.Context(), time.Now().Add(time.Hour)); v != l.View() {
+		t.Error("another view than the last one")
+	}
+}
