@@ -70,7 +70,12 @@ func (m *Machine) replaceRow(mem *member, r *Row) {
 	m.changes++
 	mem.changed = m.changes
 	m.held.Relist(r.Peer, old, r)
-	m.changedRows()
+	if catalogue.SameIndex(old, r) {
+		m.view = nil
+		m.lookSoon()
+	} else {
+		m.changedRows()
+	}
 	if r.Peer != m.cfg.Self && !catalogue.SameWord(old, r) {
 		m.lookAgain(r.Peer)
 	}
@@ -78,7 +83,18 @@ func (m *Machine) replaceRow(mem *member, r *Row) {
 
 // changedRows forgets what is derived from the catalogue.
 func (m *Machine) changedRows() {
+	m.words = nil
+	m.changedPresence()
+}
+
+// changedPresence forgets what is derived from who is there.
+func (m *Machine) changedPresence() {
 	m.book, m.mesh, m.view = nil, nil, nil
+	m.lookSoon()
+}
+
+// lookSoon has this peer see before long whose site it is its turn to look at.
+func (m *Machine) lookSoon() {
 	if b := (bell{chime: chimeVouch}); !m.lead.claim.Term.IsZero() && !m.timers.IsSet(b) {
 		m.timers.Set(b, m.now.Add(m.jitter(m.cfg.Refresh)))
 	}

@@ -8,7 +8,7 @@ import (
 // Clone returns an independent copy: an explorer branches with it.
 func (m *Machine) Clone() *Machine {
 	c := *m
-	c.out, c.book, c.mesh, c.view, c.shown = nil, nil, nil, nil, nil
+	c.out, c.book, c.words, c.mesh, c.view, c.shown = nil, nil, nil, nil, nil, nil
 	c.timers = m.timers.Clone()
 	c.joining.via = slices.Clone(m.joining.via)
 	c.spread = slices.Clone(m.spread)

@@ -18,6 +18,7 @@ func TestFingerprintLeavesOut(t *testing.T) {
 		"group.Machine.shown: derived",
 		"group.Machine.shownAt: derived",
 		"group.Machine.view: derived",
+		"group.Machine.words: derived",
 		"holdings.Ledger.sorted: derived",
 	}
 	if got := fingerprint.Excused(reflect.TypeFor[Machine]()); !slices.Equal(got, want) {

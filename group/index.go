@@ -12,9 +12,17 @@ func (m *Machine) index() *catalogue.Index {
 		for _, mem := range m.members {
 			rows = append(rows, mem.row)
 		}
-		m.book = catalogue.NewIndex(m.cfg.Self, rows, func(p feedring.PeerID) bool { return m.members[p].away }, m.now)
+		m.book = catalogue.NewIndex(m.cfg.Self, rows, func(p feedring.PeerID) bool { return m.members[p].away })
 	}
 	return m.book
+}
+
+// vouched names the site of each feed that its site's word is held for.
+func (m *Machine) vouched() map[feedring.FeedRef]string {
+	if m.words == nil {
+		m.words = m.index().Vouched(m.now)
+	}
+	return m.words
 }
 
 // everybody lists all peers but this one that have not left, in order of rank,

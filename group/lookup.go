@@ -164,7 +164,7 @@ func (m *Machine) planPublishers(p *placement, feeds []catalogue.Publication) {
 // preferred chooses among the publishers of one address: those that the site
 // vouches for before mirrors, those that are there before those that are away.
 func (m *Machine) preferred(mirrors []catalogue.Publication) []catalogue.Publication {
-	vouched := m.index().Vouched
+	vouched := m.vouched()
 	for _, fits := range []func(catalogue.Publication) bool{
 		func(f catalogue.Publication) bool { return !f.Away && vouched[f.Ref] != "" },
 		func(f catalogue.Publication) bool { return !f.Away },

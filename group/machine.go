@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/group/internal/alarm"
 	"github.com/feedring/feedring/group/internal/catalogue"
 	"github.com/feedring/feedring/group/internal/guests"
 	"github.com/feedring/feedring/group/internal/hash"
 	"github.com/feedring/feedring/group/internal/holdings"
+	"github.com/feedring/feedring/internal/alarm"
 )
 
 // Machine is one peer's membership of one group. It is not safe for concurrent
@@ -67,11 +67,12 @@ type Machine struct {
 	departed  bool
 
 	// What is derived from the above, and made anew when it is missing.
-	book    *catalogue.Index  `state:"derived"`
-	mesh    []feedring.PeerID `state:"derived"`
-	view    *View             `state:"derived"`
-	shown   *View             `state:"derived"` // the last one, as of shownAt
-	shownAt glance            `state:"derived"`
+	book    *catalogue.Index            `state:"derived"`
+	words   map[feedring.FeedRef]string `state:"derived"` // see vouched
+	mesh    []feedring.PeerID           `state:"derived"`
+	view    *View                       `state:"derived"`
+	shown   *View                       `state:"derived"` // the last one, as of shownAt
+	shownAt glance                      `state:"derived"`
 }
 
 // lead is the manager that this peer follows, itself included.
@@ -318,7 +319,12 @@ func (m *Machine) important() []feedring.PeerID {
 	return peers
 }
 
-func (m *Machine) emit(o Output) { m.out = append(m.out, o) }
+func (m *Machine) emit(o Output) {
+	if m.out == nil {
+		m.out = make([]Output, 0, 4)
+	}
+	m.out = append(m.out, o)
+}
 
 func (m *Machine) send(to feedring.PeerID, msg Message) {
 	if to != "" {

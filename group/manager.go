@@ -120,7 +120,7 @@ func (m *Machine) review() {
 		}
 	}
 	if changed {
-		m.changedRows()
+		m.changedPresence()
 	}
 }
 
@@ -137,7 +137,7 @@ func (m *Machine) back(mem *member) {
 	mem.heard = m.now
 	if mem.away {
 		mem.away, mem.since = false, time.Time{}
-		m.changedRows()
+		m.changedPresence()
 	}
 }
 

@@ -97,6 +97,6 @@ func (m *Machine) awayTold(away []feedring.PeerID) {
 		}
 	}
 	if changed {
-		m.changedRows()
+		m.changedPresence()
 	}
 }

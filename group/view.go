@@ -66,11 +66,16 @@ func (m *Machine) View() *View {
 	}
 	g := m.glance()
 	// Who is away leaves the view with time.
-	if m.shown != nil && m.shownAt == g && !m.held.Moved() && len(m.shown.Away) == 0 {
+	switch {
+	case m.shown == nil || m.shownAt != g || len(m.shown.Away) > 0:
+		m.view = m.look(g)
+	case m.held.Moved():
+		v := *m.shown
+		v.Heads = m.held.All()
+		m.view = &v
+	default:
 		m.view = m.shown
-		return m.view
 	}
-	m.view = m.look(g)
 	m.shown, m.shownAt = m.view, g
 	return m.view
 }
@@ -81,7 +86,7 @@ func (m *Machine) look(g glance) *View {
 		Theme: m.cfg.Theme, Group: m.group, Self: m.cfg.Self, Role: g.role,
 		Term: g.term, Manager: m.manager(), Secondary: g.secondary,
 		Acknowledged: g.acked, Settled: g.settled, Leases: g.leases, Members: make([]Member, 0, len(b.Others)+1),
-		Heads: m.held.All(), feeds: b.Feeds, vouched: b.Vouched,
+		Heads: m.held.All(), feeds: b.Feeds, vouched: m.vouched(),
 	}
 	own, placed := m.me().row, false
 	for _, p := range b.Others {

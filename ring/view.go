@@ -1,6 +1,7 @@
 package ring
 
 import (
+	"slices"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -25,6 +26,13 @@ func (m *Machine) Row(g feedring.GroupID) (row Row, live, known bool) {
 	}
 	s := r.effective()
 	return s.row, s.present(), true
+}
+
+// Seated reports whether p, another peer than this one, is a manager or
+// secondary on the ring.
+func (m *Machine) Seated(p feedring.PeerID) bool {
+	_, found := slices.BinarySearch(m.present(), p)
+	return found
 }
 
 // Highest returns the highest term number that any row or tombstone of g

@@ -49,7 +49,7 @@ func (m *Machine) mayPlace(it *membership, from feedring.PeerID) bool {
 	if from == m.cfg.Self {
 		return true
 	}
-	if _, seated := m.View().Addrs[from]; seated {
+	if m.ring.Seated(from) {
 		return true
 	}
 	of := func(one group.Member) bool { return one.Row.Peer == from }

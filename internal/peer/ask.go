@@ -61,7 +61,10 @@ func (m *Machine) ask(in Ask) {
 	}
 	m.asksOf[in.Client]++
 	m.asks[key] = &ask{in: in, until: m.now.Add(in.Within - min(in.Within/20, 250*time.Millisecond)), next: m.now}
+	m.asking.Set(key, m.now)
 }
+
+func (a *ask) key() askKey { return askKey{a.in.ID, a.in.Attempt} }
 
 func (a *ask) wakeAt() time.Time {
 	if a.next.Before(a.until) {
@@ -71,7 +74,7 @@ func (a *ask) wakeAt() time.Time {
 }
 
 func (m *Machine) asksDue() {
-	for _, key := range dueKeys(m.asks, m.now, askKey.compare) {
+	for _, key := range m.asking.PopAll(m.now, askKey.compare) {
 		a := m.asks[key]
 		switch {
 		case a == nil:
@@ -79,6 +82,9 @@ func (m *Machine) asksDue() {
 			m.giveUp(a)
 		default:
 			m.try(a)
+			if m.asks[key] == a {
+				m.asking.Set(key, a.wakeAt())
+			}
 		}
 	}
 }
@@ -226,6 +232,7 @@ func (m *Machine) accept(from feedring.PeerID, message Accepted) {
 	if from == m.cfg.Self {
 		a.next = a.until
 	}
+	m.asking.Set(a.key(), a.wakeAt())
 }
 
 // final takes a coordinator's answer. What an earlier try left incomplete
@@ -245,7 +252,8 @@ func (m *Machine) final(from feedring.PeerID, f feedring.Final) {
 // answer ends the question: the one place where an Answer is made.
 func (m *Machine) answer(a *ask, f feedring.Final) {
 	f.ID, f.Attempt = a.in.ID, a.in.Attempt
-	delete(m.asks, askKey{a.in.ID, a.in.Attempt})
+	delete(m.asks, a.key())
+	m.asking.Cancel(a.key())
 	discount(m.asksOf, a.in.Client)
 	m.emit(Answer{Stream: a.in.Stream, Final: f})
 }

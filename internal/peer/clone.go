@@ -31,6 +31,7 @@ func (m *Machine) Clone() *Machine {
 		copied.tried = slices.Clone(a.tried)
 		c.asks[k] = &copied
 	}
+	c.asking, c.working = m.asking.Clone(), m.working.Clone()
 	c.jobs = map[attempt]*job{}
 	for k, j := range m.jobs {
 		c.jobs[k] = j.clone()

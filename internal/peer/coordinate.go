@@ -179,9 +179,14 @@ func (m *Machine) searchEnded(e ring.Ended) {
 	m.settle(j)
 }
 
-// settle sends the final once nothing is under way.
+// settle sends the final once nothing is under way, or waits for the next that
+// is late.
 func (m *Machine) settle(j *job) {
-	if m.jobs[j.key()] != j || j.search {
+	if m.jobs[j.key()] != j {
+		return
+	}
+	m.working.Set(j.key(), j.wakeAt())
+	if j.search {
 		return
 	}
 	for _, p := range j.places {
@@ -195,6 +200,7 @@ func (m *Machine) settle(j *job) {
 // finish is the one place where a coordinator makes its final.
 func (m *Machine) finish(j *job) {
 	delete(m.jobs, j.key())
+	m.working.Cancel(j.key())
 	discount(m.jobsFor, j.from)
 	m.finished.add(j.key())
 	f := feedring.Final{ID: j.query.ID, Attempt: j.query.Attempt, Status: feedring.Unsatisfied,
@@ -247,7 +253,7 @@ func (j *job) wakeAt() time.Time {
 }
 
 func (m *Machine) jobsDue() {
-	for _, key := range dueKeys(m.jobs, m.now, attempt.compare) {
+	for _, key := range m.working.PopAll(m.now, attempt.compare) {
 		j := m.jobs[key]
 		switch {
 		case j == nil:

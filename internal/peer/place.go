@@ -58,6 +58,9 @@ func (m *Machine) leadersOf(g feedring.GroupID) []feedring.PeerID {
 func (m *Machine) askPlace(j *job, g feedring.GroupID, p *place) {
 	leaders := m.leadersOf(g)
 	p.until = m.now.Add(answerWithin)
+	if at := m.working.At(j.key()); at.IsZero() || p.until.Before(at) {
+		m.working.Set(j.key(), p.until)
+	}
 	if len(leaders) == 0 {
 		return
 	}

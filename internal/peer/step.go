@@ -8,6 +8,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/alarm"
 	"github.com/feedring/feedring/ring"
 )
 
@@ -26,8 +27,10 @@ type Machine struct {
 	joined      bool // every address to join through was tried
 
 	asks     map[askKey]*ask
+	asking   alarm.Queue[askKey]     `state:"derived"` // each ask's wakeAt
 	asksOf   map[feedring.PeerID]int // by client
 	jobs     map[attempt]*job
+	working  alarm.Queue[attempt]    `state:"derived"` // each job's wakeAt
 	jobsFor  map[feedring.PeerID]int // by the peer that asked for them
 	finished finished
 	unseated unseated
@@ -39,6 +42,7 @@ type Machine struct {
 
 	view   *View `state:"derived"` // nil: to be made
 	now    time.Time
+	next   time.Time          `state:"derived"` // see Deadline
 	self   []feedring.Message // messages to this peer, not yet delivered
 	rivals []feedring.GroupID // of which the map shows another claim
 	out    []Output           `state:"of the last step"`
@@ -79,6 +83,7 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 		cfg: cfg, source: rand.NewPCG(cfg.Seed, 0x70656572), saved: st.clone(), now: now,
 		memberships: map[feedring.GroupID]*membership{}, asks: map[askKey]*ask{}, jobs: map[attempt]*job{},
 		asksOf: map[feedring.PeerID]int{}, jobsFor: map[feedring.PeerID]int{},
+		asking: alarm.New[askKey](), working: alarm.New[attempt](),
 		finished: finished{seen: map[attempt]bool{}},
 	}
 	m.random = rand.New(m.source)
@@ -87,6 +92,7 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 	if err != nil {
 		return nil, err
 	}
+	m.next = m.wakeAt()
 	return m, nil
 }
 
@@ -152,7 +158,7 @@ func (m *Machine) protectNeighbours() {
 func (m *Machine) due() {
 	for range maxRounds {
 		m.round()
-		if at := m.Deadline(); m.departed || at.After(m.now) {
+		if m.next = m.wakeAt(); m.departed || m.next.After(m.now) {
 			return
 		}
 	}
@@ -182,6 +188,11 @@ func (m *Machine) Deadline() time.Time {
 	if m.departed {
 		return time.Time{}
 	}
+	return m.next
+}
+
+// wakeAt finds what is due next.
+func (m *Machine) wakeAt() time.Time {
 	next := m.ring.Deadline()
 	earlier := func(t time.Time) {
 		if !t.IsZero() && t.Before(next) {
@@ -189,16 +200,13 @@ func (m *Machine) Deadline() time.Time {
 		}
 	}
 	earlier(m.leaving)
-	for _, it := range m.memberships {
+	for _, g := range m.ids() {
+		it := m.memberships[g]
 		earlier(it.group.Deadline())
 		earlier(it.next)
 	}
-	for _, a := range m.asks {
-		earlier(a.wakeAt())
-	}
-	for _, j := range m.jobs {
-		earlier(j.wakeAt())
-	}
+	earlier(m.asking.Next())
+	earlier(m.working.Next())
 	return next
 }
 
@@ -220,20 +228,12 @@ func sorted[K comparable, V any](of map[K]V, compare func(a, b K) int) []K {
 	return keys
 }
 
-// dueKeys returns the keys of what is due, in order. Mostly that is nothing,
-// and then nothing is sorted.
-func dueKeys[K comparable, V interface{ wakeAt() time.Time }](of map[K]V, now time.Time, compare func(a, b K) int) []K {
-	var due []K
-	for k, v := range of {
-		if !now.Before(v.wakeAt()) {
-			due = append(due, k)
-		}
+func (m *Machine) emit(out Output) {
+	if m.out == nil {
+		m.out = make([]Output, 0, 4)
 	}
-	slices.SortFunc(due, compare)
-	return due
+	m.out = append(m.out, out)
 }
-
-func (m *Machine) emit(out Output) { m.out = append(m.out, out) }
 
 // send sends a message, or keeps one to this peer itself for loop.
 func (m *Machine) send(to feedring.PeerID, message feedring.Message, fresh bool) {

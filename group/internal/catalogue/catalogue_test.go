@@ -93,7 +93,7 @@ func TestSizes(t *testing.T) {
 func TestIndex(t *testing.T) {
 	first, second, gone, young := row("p2", "lemonde.fr"), row("p1", "blog.lemonde.fr", "bbc.co.uk"), row("p0", "left.org"), row("p3")
 	second.Admitted, gone.Left, young.Admitted = start.Add(time.Second), true, time.Time{}
-	x := NewIndex("p1", []*Row{young, gone, second, first}, func(p feedring.PeerID) bool { return p == "p2" }, start)
+	x := NewIndex("p1", []*Row{young, gone, second, first}, func(p feedring.PeerID) bool { return p == "p2" })
 	if !slices.Equal(x.Others, []feedring.PeerID{"p2", "p3"}) || !slices.Equal(x.Present, []feedring.PeerID{"p3"}) {
 		t.Error(x.Others, x.Present)
 	}
@@ -132,9 +132,33 @@ func TestVouchedByTwo(t *testing.T) {
 				r.Vouches = []Vouch{v}
 			}
 		}
-		x := NewIndex("p0", rows, func(feedring.PeerID) bool { return false }, start)
-		if got := x.Vouched[feedring.FeedRef{URL: "https://a.org/rss", Publisher: "p0"}]; got != tc.want {
+		x := NewIndex("p0", rows, func(feedring.PeerID) bool { return false })
+		if got := x.Vouched(start)[feedring.FeedRef{URL: "https://a.org/rss", Publisher: "p0"}]; got != tc.want {
 			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// What an index is made of is another row; all else is not.
+func TestSameIndex(t *testing.T) {
+	old := row("p1", "a.org")
+	old.Vouches = []Vouch{{Site: "a.org", Publisher: "p1", At: start}}
+	for name, tc := range map[string]struct {
+		change func(*Row)
+		same   bool
+	}{
+		"a mark":      {func(r *Row) { r.Version, r.From, r.Backfilling = 9, start, []feedring.FeedRef{{URL: "x"}} }, true},
+		"an address":  {func(r *Row) { r.Addrs = []string{"/x"} }, true},
+		"a tombstone": {func(r *Row) { r.Left = true }, false},
+		"a rank":      {func(r *Row) { r.Admitted = start.Add(time.Second) }, false},
+		"a feed":      {func(r *Row) { r.Feeds = []feedring.Feed{{URL: "https://b.org/rss"}} }, false},
+		"a look":      {func(r *Row) { r.Vouches = []Vouch{{Site: "a.org", Publisher: "p1", At: start.Add(time.Second)}} }, false},
+		"no word":     {func(r *Row) { r.Vouches = nil }, false},
+	} {
+		r := *old
+		tc.change(&r)
+		if SameIndex(old, &r) != tc.same {
+			t.Errorf("%s: %v", name, !tc.same)
 		}
 	}
 }

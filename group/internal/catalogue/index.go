@@ -3,7 +3,6 @@ package catalogue
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/feedring/feedring"
 )
@@ -11,10 +10,10 @@ import (
 // Index is what follows from the rows of a catalogue at one instant. It is
 // made anew after a change.
 type Index struct {
-	Others   []feedring.PeerID // all but self that have not left, in order of rank
-	Present  []feedring.PeerID // those of them that are not away
-	Feeds    []Publication     // in order of FeedRef, those of self included
-	Vouched  map[feedring.FeedRef]string
+	Rows     []*Row                   // of those that have not left, in order of rank
+	Others   []feedring.PeerID        // all but self of them
+	Present  []feedring.PeerID        // those of Others that are not away
+	Feeds    []Publication            // in order of FeedRef, those of self included
 	matching map[string][]Publication // by asked provider
 }
 
@@ -27,10 +26,10 @@ type Publication struct {
 
 // NewIndex makes the index of rows, which it sorts by rank; who has left is
 // passed over. away says who is not there.
-func NewIndex(self feedring.PeerID, rows []*Row, away func(feedring.PeerID) bool, now time.Time) *Index {
-	x := &Index{matching: map[string][]Publication{}}
+func NewIndex(self feedring.PeerID, rows []*Row, away func(feedring.PeerID) bool) *Index {
 	rows = slices.DeleteFunc(rows, func(r *Row) bool { return r.Left })
 	slices.SortFunc(rows, CompareRank)
+	x := &Index{Rows: rows, matching: map[string][]Publication{}}
 	for _, r := range rows {
 		away := away(r.Peer)
 		if r.Peer != self {
@@ -44,8 +43,14 @@ func NewIndex(self feedring.PeerID, rows []*Row, away func(feedring.PeerID) bool
 		}
 	}
 	slices.SortFunc(x.Feeds, func(a, b Publication) int { return a.Ref.Compare(b.Ref) })
-	x.Vouched = vouchedFeeds(rows, x.Feeds, now)
 	return x
+}
+
+// SameIndex reports whether an index of b, and what the rows vouch for, is the
+// same as of a, another version of the row: most versions differ in marks only.
+func SameIndex(a, b *Row) bool {
+	return a.Peer == b.Peer && a.Left == b.Left && a.Admitted.Equal(b.Admitted) && slices.Equal(a.Feeds, b.Feeds) &&
+		SameWord(a, b) && slices.EqualFunc(a.Vouches, b.Vouches, func(v, w Vouch) bool { return v.At.Equal(w.At) })
 }
 
 // maxMatching bounds the answers that an index remembers.

@@ -94,6 +94,20 @@ func (q *Queue[K]) Pop(now time.Time) (k K, due bool) {
 	return k, true
 }
 
+// PopAll takes all alarms that are due at now, in the order of their keys by
+// compare.
+func (q *Queue[K]) PopAll(now time.Time, compare func(a, b K) int) []K {
+	var due []K
+	for {
+		k, ok := q.Pop(now)
+		if !ok {
+			slices.SortFunc(due, compare)
+			return due
+		}
+		due = append(due, k)
+	}
+}
+
 // Rebase moves all alarms back by by, forgets those that drop names, and
 // numbers the others' turns anew.
 func (q *Queue[K]) Rebase(by time.Duration, drop func(K) bool) {

@@ -1,7 +1,9 @@
 package alarm
 
 import (
+	"cmp"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 )
@@ -59,5 +61,18 @@ func TestOneInstantInOrder(t *testing.T) {
 		if k, due := c.Pop(start); !due || k != want {
 			t.Error(k, due, "of the clone instead of", want)
 		}
+	}
+}
+
+func TestPopAllOrdersByKey(t *testing.T) {
+	q := New[int]()
+	for i, key := range []int{5, 2, 9, 1} {
+		q.Set(key, start.Add(time.Duration(i)*time.Second))
+	}
+	if got := q.PopAll(start.Add(2*time.Second), cmp.Compare); !slices.Equal(got, []int{2, 5, 9}) || q.Len() != 1 {
+		t.Error(got, q.Len())
+	}
+	if got := q.PopAll(start.Add(2*time.Second), cmp.Compare); got != nil {
+		t.Error(got)
 	}
 }
