@@ -45,9 +45,10 @@ func (n *Node) assemble() error {
 		encode: func(m feedring.Message) ([]byte, error) { return codec.Encode(n.sealer, m) },
 	}
 	n.persister = &persister{
-		store: n.store, log: n.log, tell: n.tell,
+		store: n.store, log: n.log, tell: func(in persisted) { n.loop.post(in) },
 		themes: &n.themes, waiting: make(map[feedring.GroupID]*unsaved), wake: make(chan struct{}, 1),
 	}
+	n.loop.takes = n.persister.current
 	n.verifier = wire.NewVerifier(n.cfg.Network)
 	n.followers = newFollowers()
 	n.publisher = &publisher{

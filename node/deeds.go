@@ -45,6 +45,7 @@ func (n *Node) do(out peer.Output) {
 	case group.Reach:
 		n.host.Learn(o.Peer, o.Addrs)
 	case group.Departed:
+		n.persister.left(o.Group)
 		n.attached.leave(o.Group)
 	default:
 		n.log.Error("the machine asked for something unknown", "output", out)

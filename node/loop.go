@@ -19,6 +19,7 @@ const (
 type loop struct {
 	machine *peer.Machine
 	do      func(peer.Output)
+	takes   func(peer.Input) bool // asked before each input; nil: all are taken
 	inputs  chan peer.Input
 	done    chan struct{}
 	view    atomic.Pointer[peer.View]
@@ -139,6 +140,12 @@ func (l *loop) pause(dirty bool, published time.Time) time.Duration {
 }
 
 func (l *loop) step(in peer.Input) {
+	if l.takes != nil && !l.takes(in) {
+		return
+	}
+	if told, ok := in.(persisted); ok {
+		in = told.In
+	}
 	l.steps.Add(1)
 	for _, out := range l.machine.Step(l.now(), in) {
 		l.do(out)

@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"runtime/debug"
@@ -105,8 +104,8 @@ func start(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 			n.release()
 		}
 	}()
-	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
-		return nil, fmt.Errorf("data directory: %w", err)
+	if err := prepareData(cfg.Data, n.log); err != nil {
+		return nil, err
 	}
 	if err := n.open(on); err != nil {
 		return nil, err
@@ -121,7 +120,7 @@ func start(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 // open takes the data directory, the identity and the ports.
 func (n *Node) open(on ground) error {
 	var err error
-	if n.store, err = store.Open(n.cfg.Data+"/store", store.Options{Log: n.log}); err != nil {
+	if n.store, err = store.Open(storeIn(n.cfg.Data), store.Options{Log: n.log}); err != nil {
 		return err
 	}
 	known, err := loadPeers(n.store)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/internal/store"
 )
 
@@ -21,12 +22,13 @@ const persistRetry = time.Second // a full disk may have room again
 type persister struct {
 	store  recorder
 	log    *slog.Logger
-	tell   func(feedring.GroupID, group.Input)
+	tell   func(persisted)
 	themes *themes
 
 	mu      sync.Mutex
 	waiting map[feedring.GroupID]*unsaved
-	wake    chan struct{} // holds one
+	ended   map[feedring.GroupID]uint64 // memberships of this run, where there were any
+	wake    chan struct{}               // holds one
 }
 
 // recorder is what a persister needs of the store.
@@ -35,8 +37,16 @@ type recorder interface {
 }
 
 type unsaved struct {
-	state  group.State
-	tokens []uint64
+	state      group.State
+	tokens     []uint64
+	membership uint64 // how many of the group had ended before
+}
+
+// persisted is group.Persisted for one membership. Tokens begin anew with each,
+// so that one of a membership that has ended must not reach the next.
+type persisted struct {
+	peer.In
+	membership uint64
 }
 
 // persist queues a state; it never blocks.
@@ -48,12 +58,39 @@ func (p *persister) persist(o group.Persist) {
 		u = &unsaved{}
 		p.waiting[o.Group] = u
 	}
-	u.state = o.State
+	u.state, u.membership = o.State, p.ended[o.Group]
 	u.tokens = append(u.tokens, o.Token)
 	select {
 	case p.wake <- struct{}{}:
 	default:
 	}
+}
+
+// left ends a membership: its last state is stored all the same, and nobody is
+// told.
+func (p *persister) left(g feedring.GroupID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended == nil {
+		p.ended = make(map[feedring.GroupID]uint64)
+	}
+	p.ended[g]++
+	if u := p.waiting[g]; u != nil {
+		u.tokens = nil
+	}
+}
+
+// current reports whether what in tells of is for a membership that stands, as
+// everything else is. It is asked right before the machine takes in: Departed
+// may come while in waits in the queue.
+func (p *persister) current(in peer.Input) bool {
+	told, ok := in.(persisted)
+	if !ok {
+		return true
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return told.membership == p.ended[told.Group]
 }
 
 // run works until ctx ends. A state that cannot be stored is tried again: the
@@ -70,7 +107,7 @@ func (p *persister) run(ctx context.Context) {
 				continue
 			}
 			for _, token := range u.tokens {
-				p.tell(g, group.Persisted{Token: token})
+				p.tell(persisted{peer.In{Group: g, Input: group.Persisted{Token: token}}, u.membership})
 			}
 		}
 	}

@@ -1,0 +1,74 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/feedring/feedring/internal/host"
+)
+
+func storeIn(data string) string { return filepath.Join(data, "store") }
+
+// prepareData makes the data directory what a start needs: there, with a key,
+// and its store closed to others. What others may do in the directory itself is
+// for its owner to decide, who may have given it a name of general use: what is
+// wrong there is only said.
+func prepareData(data string, log *slog.Logger) error {
+	if err := os.MkdirAll(data, 0o700); err != nil {
+		return fmt.Errorf("data directory: %w", err)
+	}
+	if info, err := os.Stat(data); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0 {
+		log.Warn("others can write in the data directory, and so put a key of theirs in place of this peer's: run chmod go-w on it",
+			"dir", data, "mode", fmt.Sprintf("%04o", info.Mode().Perm()))
+	}
+	if err := ownKey(data); err != nil {
+		return err
+	}
+	// The key comes before the store: a store without a key has lost it.
+	if _, err := host.LoadIdentity(data); err != nil {
+		return err
+	}
+	return closeToOthers(storeIn(data))
+}
+
+// ownKey refuses a directory whose key is gone: with a new one this peer would
+// be somebody else, with the terms and entries of who it was.
+func ownKey(data string) error {
+	key := filepath.Join(data, host.IdentityFile)
+	if _, err := os.Lstat(key); !errors.Is(err, fs.ErrNotExist) {
+		return nil // whether it is good is for who loads it
+	}
+	held, err := os.ReadDir(storeIn(data))
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && len(held) == 0:
+		return nil
+	case err != nil:
+		return fmt.Errorf("data directory: %w", err)
+	}
+	return fmt.Errorf("%w: %s is missing, and %s belongs to it: restore the key from a copy, or move %s away to begin as a new peer",
+		host.ErrBadIdentity, key, storeIn(data), data)
+}
+
+// closeToOthers makes a directory that only this user can look into, whatever
+// is above it: it holds what private feeds say.
+func closeToOthers(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	if runtime.GOOS == "windows" || info.Mode().Perm()&0o077 == 0 {
+		return nil
+	}
+	if err := os.Chmod(dir, 0o700); err != nil {
+		return fmt.Errorf("others can read %s, which holds private feeds: run chmod 700 %s: %w", dir, dir, err)
+	}
+	return nil
+}
