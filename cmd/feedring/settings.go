@@ -82,6 +82,11 @@ func (a *app) fromFile(flags *pflag.FlagSet) error {
 	if err != nil || path == "" {
 		return err
 	}
+	return fromText(flags, path, text)
+}
+
+// fromText takes what a configuration file says.
+func fromText(flags *pflag.FlagSet, path string, text []byte) error {
 	k := koanf.New("\x00")
 	if err := k.Load(rawbytes.Provider(text), parser.Parser()); err != nil {
 		return usage("%s: %w", path, placed(err))

@@ -3,6 +3,7 @@ package wire_test
 import (
 	"bufio"
 	"bytes"
+	"reflect"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
@@ -23,6 +24,25 @@ func FuzzDecodeEntry(f *testing.F) {
 		}
 		if _, err := wire.EncodeEntry(e, previous); err != nil {
 			t.Errorf("what was decoded cannot be encoded: %v", err)
+		}
+	})
+}
+
+// FuzzDecodeTicket checks that a ticket that was read says the same when it is
+// written again.
+func FuzzDecodeTicket(f *testing.F) {
+	s := newSealer(f, 1)
+	f.Add(s.Ticket(sampleTicket(s.ID(), s.ID())).Payload)
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, payload []byte) {
+		told, err := wire.DecodeTicket(&feedring.Seal{Signer: s.ID(), Payload: payload, Signature: make([]byte, 64)})
+		if err != nil {
+			return
+		}
+		again, err := wire.DecodeTicket(s.Ticket(told))
+		told.Seal, again.Seal = nil, nil
+		if err != nil || !reflect.DeepEqual(told, again) {
+			t.Errorf("%+v became %+v, %v", told, again, err)
 		}
 	})
 }
