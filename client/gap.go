@@ -26,7 +26,7 @@ type Gap struct {
 func (g *group) impatient() bool { return !g.stuck.IsZero() && time.Since(g.stuck) >= patience }
 
 // giveUp goes on without what peers refuse to go on from: the feeds of
-// publishers that the search did not find. It reports whether there are any.
+// publishers that the search did not find, or that this client cannot reach. It reports whether there are any.
 func (f *follower) giveUp(g *group, p placed) bool {
 	nobody := p.err == nil && len(p.final.Grants) == 0 && p.final.Status == feedring.Incomplete
 	if g.stuck.IsZero() && g.cursor != nil && (g.behind || nobody) {
@@ -43,7 +43,7 @@ func (f *follower) giveUp(g *group, p placed) bool {
 		g.skipped = make(map[feedring.FeedRef]bool)
 	}
 	for _, ref := range slices.SortedFunc(maps.Keys(g.cursor), feedring.FeedRef.Compare) {
-		if found[ref.Publisher] || g.skipped[ref] {
+		if found[ref.Publisher] && !g.unreached[ref.Publisher] || g.skipped[ref] {
 			continue
 		}
 		g.skipped[ref] = true
@@ -58,7 +58,20 @@ func (f *follower) giveUp(g *group, p placed) bool {
 // caughtUp notes that a session's provider gave all that was asked of it.
 func (g *group) caughtUp(s *session) {
 	g.failures, g.behind = 0, false
+	delete(g.unreached, s.grant.Provider.ID)
 	if !s.grant.Own {
 		g.stuck = time.Time{}
 	}
+}
+
+// notReached notes that nobody of a session's grant spoke: a publisher that
+// others list may be out of this client's reach.
+func (g *group) notReached(s *session) {
+	if !s.grant.Own {
+		return
+	}
+	if g.unreached == nil {
+		g.unreached = make(map[feedring.PeerID]bool)
+	}
+	g.unreached[s.grant.Provider.ID] = true
 }

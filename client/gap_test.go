@@ -20,6 +20,7 @@ type gone struct {
 	cache, away, here *fakePeer
 	gap               feedring.FeedRef
 	found             atomic.Int64 // finals
+	listed            atomic.Bool  // the publisher that is away is named all the same
 }
 
 func newGone(t *testing.T) *gone {
@@ -44,6 +45,11 @@ func (g *gone) final(ask wire.Ask) feedring.Final {
 			f.Grants = nil
 		}
 	})
+	if g.listed.Load() {
+		away := g.w.answers(themes{"news": {g.away}})(ask).Grants[0]
+		away.Own = true
+		f.Status, f.Missing, f.Grants = feedring.Answered, nil, append(f.Grants, away)
+	}
 	return f
 }
 
@@ -136,6 +142,37 @@ func TestFollowWaitsForPublisher(t *testing.T) {
 		})
 		rest(2 * time.Minute)
 		r.wants(t, "a1", "a2", "a3")
+		r.end()
+	})
+}
+
+// A publisher that its group still names, but that this client cannot reach, is
+// waited for no longer than one that is away.
+func TestFollowGivesUpUnreached(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGone(t)
+		g.w.publish(g.away, "news", "a1")
+		told := make(chan client.Gap, 8)
+		o := client.FollowOptions{Gap: func(gap client.Gap) { told <- gap }}
+		r := follow(t, g.w.client(g.cache), feedring.Query{Theme: "news"}, o, nil)
+		rest(time.Second)
+		g.cache.kill()
+		g.away.kill()
+		g.listed.Store(true)
+		g.w.publish(g.away, "news", "a2")
+		g.w.publish(g.away, "news", "a3")
+		g.drop("a2")
+		g.cache.change(func(p *fakePeer) { p.down = false })
+		rest(30 * time.Second)
+		if len(told) != 0 {
+			t.Fatalf("given up at once: %v", <-told)
+		}
+		rest(5 * time.Minute)
+		want := client.Gap{Theme: "news", Feed: g.gap, After: feedring.Position{Epoch: 1, Sequence: 1}}
+		if len(told) != 1 || <-told != want {
+			t.Errorf("%d more gaps", len(told))
+		}
+		r.wants(t, "a1", "a3")
 		r.end()
 	})
 }

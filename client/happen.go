@@ -72,6 +72,9 @@ func (f *follower) lost(g *group, e event) error {
 	f.client.log.Debug("provider lost", "theme", g.theme, "peer", e.served, "why", e.ended)
 	f.judge(e)
 	g.behind = g.behind || behind(e.ended)
+	if e.served == "" {
+		g.notReached(e.session)
+	}
 	if f.another(e.session, e.served) || g.asking {
 		return nil
 	}

@@ -48,14 +48,16 @@ type group struct {
 	failed   bool // given up, in a query
 	missing  []string
 
-	cursor   feedring.Cursor           // nil: nothing was shown yet
-	heard    time.Time                 // until then nothing is missing
-	lacking  bool                      // a provider was lost and none took its place yet
-	behind   bool                      // nobody holds everything after the cursor but the publishers
-	stuck    time.Time                 // since when nobody was found who holds all after the cursor; zero: not so
-	skipped  map[feedring.FeedRef]bool // given up: what is still held of them is taken
-	failures int
-	due      time.Time // when to ask again; zero: no need
+	cursor  feedring.Cursor           // nil: nothing was shown yet
+	heard   time.Time                 // until then nothing is missing
+	lacking bool                      // a provider was lost and none took its place yet
+	behind  bool                      // nobody holds everything after the cursor but the publishers
+	stuck   time.Time                 // since when nobody was found who holds all after the cursor; zero: not so
+	skipped map[feedring.FeedRef]bool // given up: what is still held of them is taken
+	// unreached is the publishers that gave nothing when they were last tried.
+	unreached map[feedring.PeerID]bool
+	failures  int
+	due       time.Time // when to ask again; zero: no need
 }
 
 // placed is the end of a search for one group.
