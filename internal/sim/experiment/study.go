@@ -40,7 +40,7 @@ func DefaultStudy() StudyConfig {
 	for _, each := range []int{4, 10, 20, 30, 40} {
 		c.Rates = append(c.Rates, Rate{Each: each, Capacity: three.Capacity})
 	}
-	for _, each := range []int{4, 20, 40, 50, 60, 80, 100} {
+	for _, each := range []int{4, 20, 40, 50, 60} {
 		c.Rates = append(c.Rates, Rate{Each: each, Capacity: four.Capacity})
 	}
 	return c
