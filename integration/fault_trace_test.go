@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // sysCall is one system call of a trace. It was begun at one line and had ended
@@ -16,20 +17,21 @@ import (
 type sysCall struct {
 	name, args, result string
 	begun, ended       int
+	at                 time.Time // of its end
 }
 
 // trace is the system calls of a process, in the order of their ends.
 type trace []sysCall
 
 var (
-	callLine    = regexp.MustCompile(`^(\d+) +(\w+)\((.*)$`)
-	resumedLine = regexp.MustCompile(`^(\d+) +<\.\.\. (\w+) resumed>(.*)$`)
+	callLine    = regexp.MustCompile(`^(\d+) +(\d+)\.(\d+) (\w+)\((.*)$`)
+	resumedLine = regexp.MustCompile(`^(\d+) +(\d+)\.(\d+) <\.\.\. (\w+) resumed>(.*)$`)
 	resultPart  = regexp.MustCompile(`^(.*)\) += (-?\w+|\?).*$`)
 )
 
 const unfinished = " <unfinished ...>"
 
-// readTrace reads what strace -f -o wrote.
+// readTrace reads what strace -f -ttt -o wrote.
 func readTrace(text string) (calls trace) {
 	open := make(map[string]sysCall) // by thread
 	number := 0
@@ -37,27 +39,46 @@ func readTrace(text string) (calls trace) {
 		number++
 		line = strings.TrimSuffix(line, "\n")
 		var c sysCall
-		rest := ""
-		if m := resumedLine.FindStringSubmatch(line); m != nil {
-			c, rest = open[m[1]], m[3]
+		m := resumedLine.FindStringSubmatch(line)
+		if m != nil {
+			c = open[m[1]]
 			delete(open, m[1])
-			if c.name != m[2] {
+			if c.name != m[4] {
 				continue // begun before the trace
 			}
-		} else if m := callLine.FindStringSubmatch(line); m != nil {
-			c, rest = sysCall{name: m[2], begun: number}, m[3]
-			if args, ok := strings.CutSuffix(rest, unfinished); ok {
+		} else if m = callLine.FindStringSubmatch(line); m != nil {
+			c = sysCall{name: m[4], begun: number}
+			if args, ok := strings.CutSuffix(m[5], unfinished); ok {
 				c.args = args
 				open[m[1]] = c
 				continue
 			}
+		} else {
+			continue // the end of a thread
 		}
-		if m := resultPart.FindStringSubmatch(rest); m != nil && c.name != "" {
+		c.at = moment(m[2], m[3])
+		if m := resultPart.FindStringSubmatch(m[5]); m != nil {
 			c.args, c.result, c.ended = c.args+m[1], m[2], number
 			calls = append(calls, c)
 		}
 	}
 	return calls
+}
+
+func moment(seconds, micros string) time.Time {
+	s, _ := strconv.ParseInt(seconds, 10, 64)
+	us, _ := strconv.ParseInt(micros, 10, 64)
+	return time.Unix(s, us*1000)
+}
+
+// until is the last call that had ended by then.
+func (t trace) until(then time.Time) (last sysCall) {
+	for _, c := range t {
+		if c.at.Before(then) && c.ended > last.ended {
+			last = c
+		}
+	}
+	return last
 }
 
 // first is the first call of one of these names, begun after a line, that has
@@ -131,7 +152,7 @@ func straced(t testing.TB, n *network, p *peer) (read func() trace) {
 	}
 	path := filepath.Join(n.dir, filepath.Base(p.data)+".trace")
 	// As a child of the peer's, it ends with the peer and not the other way round.
-	p.process = &process{cmd: exec.Command("strace", append([]string{"-D", "-f", "--seccomp-bpf", "-y", "-s", "4096", "-o", path,
+	p.process = &process{cmd: exec.Command("strace", append([]string{"-D", "-f", "-ttt", "--seccomp-bpf", "-y", "-s", "4096", "-o", path,
 		"-e", "trace=mmap,msync,fsync,fdatasync,read,write,sendto,sendmsg,sendmmsg", "-e", "signal=none", binary}, p.args...)...)}
 	p.run(t)
 	n.ready(p)
