@@ -245,7 +245,9 @@ func (w *World) show(s *session, it item, first bool) {
 		}
 		r.pass(map[int]feedring.Position{it.log.Index: it.entry.Position})
 	}
-	r.shown[it.entry.ID] = true
+	if !r.shown[it.entry.ID] { // a mirror or an alternate may have had it before
+		w.display(r, it.entry)
+	}
 }
 
 // pass moves the cursor forward, never back.

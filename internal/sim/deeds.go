@@ -138,7 +138,7 @@ func (w *World) lookup(n *node, theme feedring.Theme) {
 func (w *World) departed(n *node) {
 	w.tracef("%s departed", n.id)
 	n.up, n.paused = false, false
-	n.disk.Crash(func(parts int) int { return parts }, nil)
+	n.disk.Crash(func(parts int) int { return parts }, w.reached(n))
 	w.witness.Stopped(n.index)
 	w.ended(n)
 }

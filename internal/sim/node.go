@@ -111,6 +111,7 @@ func (w *World) start(n *node) {
 	n.machine = m
 	w.witness.Started(n.index, n.disk.States)
 	w.note(noteStart, n.index, int32(n.life))
+	w.promises(n)
 	w.tracef("%s starts (life %d)", n.id, n.life)
 	w.step(n, n.offer)
 	if len(n.through) > 0 {
@@ -177,11 +178,7 @@ func (w *World) crash(n *node) {
 	n.up, n.paused, n.held = false, false, nil
 	w.note(noteCrash, n.index, int32(n.life))
 	w.tracef("--- %s crashes", n.id)
-	n.disk.Crash(func(parts int) int { return w.random.IntN(parts + 1) }, func(l *disk.Log, entries []*disk.Entry) {
-		if l.Ref.Publisher == n.id {
-			w.wrote(n, l, entries)
-		}
-	})
+	n.disk.Crash(func(parts int) int { return w.random.IntN(parts + 1) }, w.reached(n))
 	w.witness.Stopped(n.index)
 	w.ended(n)
 }
@@ -208,7 +205,7 @@ func (w *World) lose(n *node) {
 	}
 	for _, f := range w.feeds {
 		if f.node == n {
-			f.known = 0
+			f.known, f.promised = 0, nil
 		}
 	}
 	w.witness.Lost(n.index)

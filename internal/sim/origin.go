@@ -29,11 +29,12 @@ type posted struct {
 
 // feed is an origin as one node publishes it.
 type feed struct {
-	node   *node
-	origin *origin
-	log    *disk.Log
-	known  int // entries that were published and noted
-	busy   bool
+	node     *node
+	origin   *origin
+	log      *disk.Log
+	known    int   // entries that were published and noted
+	promised []int // ids of those that were acknowledged
+	busy     bool
 }
 
 const window = 20 // entries that an origin shows
@@ -128,6 +129,7 @@ func (w *World) look(f *feed) {
 
 // acked notes what was published.
 func (f *feed) acked(entries []*posted) {
+	f.promise(entries)
 	last := entries[len(entries)-1]
 	f.known = max(f.known, slices.Index(f.origin.posted, last)+1)
 }

@@ -57,7 +57,7 @@ func (s *scenario) people() {
 		s.nodes = append(s.nodes, n)
 		theme := feedring.Theme(fmt.Sprintf("theme%d", i%groups))
 		s.publish(n, theme, fmt.Sprintf("site%d", i), s.between(15*time.Second, 2*time.Minute))
-		if s.often(8) { // a mirror of what another publishes
+		if s.often(8) && i >= groups { // a mirror of what another publishes
 			s.publish(n, theme, fmt.Sprintf("site%d", i%groups), time.Minute)
 		}
 		if s.often(8) { // a member of another group as well

@@ -163,7 +163,7 @@ func (s *scenario) loads(theme feedring.Theme) {
 		n := s.World.nodes[s.indexOf(v.Members[i].Row.Peer)]
 		live := 0
 		for _, session := range n.sessions {
-			if session.theme == theme {
+			if session.theme == theme && session.attended() {
 				live++
 			}
 		}

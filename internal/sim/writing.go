@@ -153,6 +153,16 @@ func (w *World) appended(n *node, o group.Append, b *batch, number int, entries 
 	w.look(b.feed)
 }
 
+// reached notes what of a node's own entries is on its disk though it never
+// heard so.
+func (w *World) reached(n *node) func(*disk.Log, []*disk.Entry) {
+	return func(l *disk.Log, entries []*disk.Entry) {
+		if l.Ref.Publisher == n.id {
+			w.wrote(n, l, entries)
+		}
+	}
+}
+
 // wrote notes what reached its publisher's disk.
 func (w *World) wrote(n *node, l *disk.Log, entries []*disk.Entry) {
 	for _, e := range entries {
