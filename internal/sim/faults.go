@@ -257,9 +257,11 @@ func (s *scenario) change(text string, to func(*Weather)) {
 	s.mend(2*time.Second, 60*time.Second, func() {
 		s.tracef("--- weather as before")
 		s.network.weather = s.cfg.Weather
-		s.network.lossy = s.now
+		s.network.rough, s.network.lossy = false, s.now
 	})
-	s.network.lossy = s.now
+	now := &s.network.weather
+	slow := 2*now.Delay+8*now.Jitter > s.cfg.Peer.Refresh/20 // a prober's four ways take longer than the window
+	s.network.rough = slow || now.Loss > 0 || now.Disorder
 }
 
 func (s *scenario) loss() {
@@ -274,7 +276,7 @@ func (s *scenario) disorder() {
 }
 
 func (s *scenario) slowNetwork() {
-	delay := s.between(100*time.Millisecond, 2*time.Second)
+	delay := 50 * time.Millisecond << s.random.IntN(6)
 	s.change("slow", func(w *Weather) { w.Delay, w.Jitter = delay, delay/4 })
 }
 

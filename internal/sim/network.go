@@ -28,6 +28,7 @@ type network struct {
 	own     []time.Duration
 	few     bool
 	lossy   time.Duration // when messages were last lost at random
+	rough   bool          // the weather is not as usual
 }
 
 // link is one way from one end to another.
@@ -73,9 +74,9 @@ func (n *network) heal(from, to int32, now time.Duration) {
 	}
 }
 
-// sound reports whether a link was neither cut nor lossy since a time.
+// sound reports whether a link was neither cut, lossy nor slow since a time.
 func (n *network) sound(from, to int32, since time.Duration) bool {
-	if n.lossy >= since && n.lossy > 0 {
+	if n.rough || n.lossy >= since && n.lossy > 0 {
 		return false
 	}
 	row := n.links[from]

@@ -182,6 +182,8 @@ func (w *Witness) ringMessage(p int32, m ring.Message) {
 		}
 	case ring.Search:
 		w.search(p, m)
+	case ring.Exhausted:
+		w.exhausted(p, m)
 	case ring.FoundGroup:
 		key := told{p, w.of(p).life, m.ID, m.Attempt, m.Group, m.Direction}
 		if w.queries.told[key] && m.Direction != ring.Direct {
@@ -202,6 +204,26 @@ func (w *Witness) search(p int32, s ring.Search) {
 		w.Fail("S7", "%s sends a search out of its arc", name)
 	case s.Coordinator == name && w.queries.finals[ended{p, w.of(p).life, s.ID, s.Attempt &^ 1}]:
 		w.Fail("S5", "%s searches on after its final for attempt %d", name, s.Attempt)
+	}
+}
+
+// exhausted checks S7 where an arc is said to have ended: whoever says so knows
+// of no group that is farther on it.
+func (w *Witness) exhausted(p int32, m ring.Exhausted) {
+	in, _ := w.of(p).input.(peer.Receive)
+	s, ok := in.Message.(ring.Search)
+	if !ok || s.Direction != m.Direction || s.Direction == ring.Direct || s.ID != m.ID || s.Attempt != m.Attempt || s.Hop >= s.HopLimit {
+		return
+	}
+	for _, r := range w.cfg.View(p).Ring {
+		g := r.Theme.Group()
+		if slices.Contains(m.Visited, g) {
+			continue // by this peer itself, which has a seat there too
+		}
+		if s.Direction == ring.Successor && g != s.Group && within(s.Group, g, s.End, true) && s.Group != s.End ||
+			s.Direction == ring.Predecessor && within(s.End, g, s.Group, false) && g != s.End {
+			w.Fail("S7", "%s ends an arc before %s", w.cfg.Name(p), r.Theme)
+		}
 	}
 }
 

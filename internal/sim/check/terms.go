@@ -70,13 +70,14 @@ func (w *Witness) leaves(m group.Message) time.Duration {
 }
 
 // persists checks S1, and that only a claim, or an acknowledgement of its own,
-// changes what a peer accepts.
+// changes what a peer accepts. What was written and is replaced before the
+// machine heard that it is on disk was never accepted.
 func (w *Witness) persists(p int32, o *observed, out group.Persist) {
 	s := o.seat(out.Group)
 	was, is := s.written, out.State
 	switch {
-	case is.Term.Compare(was.Term) < 0:
-		w.Fail("S1", "%s accepts %v after %v", w.cfg.Name(p), is.Term, was.Term)
+	case is.Term.Compare(s.accepted.Term) < 0:
+		w.Fail("S1", "%s accepts %v after %v", w.cfg.Name(p), is.Term, s.accepted.Term)
 	case is.Highest < was.Highest, is.Incarnation < was.Incarnation:
 		w.Fail("S1", "%s remembers number %d and incarnation %d after %d and %d", w.cfg.Name(p), is.Highest, is.Incarnation, was.Highest, was.Incarnation)
 	case is.Term.Number > is.Highest:
@@ -139,7 +140,8 @@ func (w *Witness) header(p int32, s *seat, h group.Header, m group.Message) {
 	if h.Term.Compare(s.accepted.Term) < 0 && !h.Term.IsZero() {
 		w.Fail("S4", "%s sends %s under %v and accepted %v", w.cfg.Name(p), m.Verb(), h.Term, s.accepted.Term)
 	}
-	if h.Term != s.term && h.Term != s.accepted.Term {
+	// A claim of its own is told before the role is: see role.
+	if h.Term != s.term && h.Term != s.accepted.Term && h.Term.Claimant != w.cfg.Name(p) {
 		s.follows(w, h.Term)
 	}
 }
