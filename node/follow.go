@@ -23,6 +23,9 @@ func (n *Node) Follow(ctx context.Context, ask web.Ask, each func(web.Update) er
 func (n *Node) followNetwork(ctx context.Context, ask web.Ask, each func(web.Update) error) error {
 	return n.reader.Follow(ctx, ask.Query, client.FollowOptions{
 		Updates: ask.Updates, Cursor: ask.Cursor,
+		Gap: func(g client.Gap) { // a reader who left is noticed at the next entry
+			_ = each(web.Update{Gap: &web.Gap{Event: "gap", Theme: g.Theme, Feed: g.Feed.URL, Publisher: g.Feed.Publisher}})
+		},
 		First: func(a client.Answer) error {
 			for i := range a.Entries {
 				if err := each(web.Update{Entry: &a.Entries[i]}); err != nil {
@@ -150,11 +153,7 @@ func (b *both) begin(ended <-chan error) error {
 
 // take keeps an entry of a first answer.
 func (b *both) take(side int, u web.Update) error {
-	if u.Entry == nil {
-		b.note(side, u)
-		return nil
-	}
-	if b.resumed[side] {
+	if u.Entry == nil || b.resumed[side] {
 		return b.pass(side, u)
 	}
 	b.first[side] = append(b.first[side], *u.Entry)
@@ -170,6 +169,9 @@ func (b *both) note(side int, u web.Update) {
 // pass shows what is new, with where the reader then stands on both sides.
 func (b *both) pass(side int, u web.Update) error {
 	b.note(side, u)
+	if u.Gap != nil {
+		return b.each(u)
+	}
 	if u.Entry == nil {
 		return nil
 	}

@@ -210,7 +210,7 @@ func (f *following) throughAPI(ctx context.Context, ask *askFlags) error {
 	local := &overAPI{following: f, shown: make(map[feedring.EntryID]bool), begun: f.saved.Last != ""}
 	stream := &api.Stream{
 		Query: f.saved.Query, Updates: f.flags.updates, After: f.saved.Last,
-		First: local.first, Each: local.entry, Stand: f.saved.stand,
+		First: local.first, Each: local.entry, Stand: f.saved.stand, Gap: f.gap,
 	}
 	const pause = 500 * time.Millisecond
 	for heardOnce := false; ; {

@@ -146,6 +146,7 @@ func fakeAPI() http.Handler {
 		w.Header().Set("Content-Type", "text/event-stream")
 		fmt.Fprintf(w, "retry: 3000\n\nevent: entry\nid: after%s\ndata: %s\n\n", r.Header.Get("Last-Event-ID"), entry)
 		fmt.Fprint(w, ": alive\n\nevent: answered\ndata: {\"event\":\"answered\",\"via\":\"P\",\"theme\":\"news\",\"hops\":0,\"messages\":0,\"entries\":1}\n\n")
+		fmt.Fprint(w, "event: gap\ndata: {\"event\":\"gap\",\"theme\":\"news\",\"feed\":\"https://news.example/feed\",\"publisher\":\"P\"}\n\n")
 		fmt.Fprintf(w, "event: entry\nid: b\ndata: {\"id\":\"e2\",\"provider\":\"news.example\",\"title\":\"Two after %s\",\"published\":\"2026-01-02T03:04:05Z\"}\n\n", r.Header.Get("Last-Event-ID"))
 	})
 	say("GET /api/v1/ring", `[{"theme":"news","manager":"P","secondary":"Q","term":3,"peers":4,"feeds":9,"clients":12}]`)

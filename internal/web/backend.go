@@ -59,11 +59,22 @@ type Answer struct {
 	Theme   feedring.Theme // of the query
 }
 
-// Update is one event of Follow: an entry, or the final of the first answer.
+// Update is one event of Follow: an entry, the final of the first answer, or
+// that entries of a feed were given up.
 type Update struct {
 	Entry  *feedring.Entry
 	Cursor feedring.Cursor // where the reader then stands; nil: not told
 	Final  *feedring.Final
+	Gap    *Gap
+}
+
+// Gap names a feed of which entries may be missing: only its publisher has
+// them, and that is away.
+type Gap struct {
+	Event     string          `json:"event"` // "gap"
+	Theme     feedring.Theme  `json:"theme"`
+	Feed      string          `json:"feed"`
+	Publisher feedring.PeerID `json:"publisher"`
 }
 
 // Status is what "feedring status" tells.

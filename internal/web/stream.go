@@ -111,6 +111,9 @@ func (s *site) follow(ctx context.Context, ask Ask, out *events) error {
 				return err
 			}
 		}
+		if u.Gap != nil {
+			return out.send("gap", "", u.Gap)
+		}
 		if u.Final != nil {
 			event := feedring.FinalEvent(*u.Final, ask.Theme, entries)
 			return out.send(event.Event, id, event)

@@ -316,3 +316,16 @@ func FuzzCursor(f *testing.F) {
 		}
 	})
 }
+
+// A follower is told of entries that were given up.
+func TestStreamTellsGaps(t *testing.T) {
+	f := newFake()
+	f.follow = func(_ context.Context, _ Ask, each func(Update) error) error {
+		return each(Update{Gap: &Gap{Event: "gap", Theme: "news", Feed: "https://a.example/", Publisher: "P"}})
+	}
+	w := call(t, testSite(f, false), "GET", "/api/v1/stream", "")
+	const want = "event: gap\ndata: {\"event\":\"gap\",\"theme\":\"news\",\"feed\":\"https://a.example/\",\"publisher\":\"P\"}\n\n"
+	if !strings.Contains(w.Body.String(), want) {
+		t.Errorf("%s", w.Body)
+	}
+}

@@ -114,6 +114,8 @@ type Stream struct {
 	Each func(e feedring.Entry, id string) error
 	// Stand is called with the id to go on after where a final event has one. Nil: nobody keeps it.
 	Stand func(id string)
+	// Gap is called where entries of a feed were given up. Nil: nobody is told.
+	Gap func(client.Gap)
 }
 
 // Follow reads events until ctx ends, the peer closes the stream, or Each
@@ -144,6 +146,8 @@ func (s *Stream) event(e event) error {
 		s.After = or(e.id, s.After)
 	case "answered", "unsatisfied", "incomplete":
 		return s.final(e)
+	case "gap":
+		return s.gap(e)
 	case "problem":
 		p := &Problem{}
 		if err := json.Unmarshal(e.data, p); err != nil {
@@ -152,6 +156,21 @@ func (s *Stream) event(e event) error {
 		return p
 	}
 	return nil // an event of a newer version
+}
+
+func (s *Stream) gap(e event) error {
+	var told struct {
+		Theme     feedring.Theme
+		Feed      string
+		Publisher feedring.PeerID
+	}
+	if err := json.Unmarshal(e.data, &told); err != nil {
+		return fmt.Errorf("gap: %w", err)
+	}
+	if s.Gap != nil {
+		s.Gap(client.Gap{Theme: told.Theme, Feed: feedring.FeedRef{URL: told.Feed, Publisher: told.Publisher}})
+	}
+	return nil
 }
 
 // final takes the end of a first answer. Its id counts even where an earlier
