@@ -80,6 +80,7 @@ func TestAHangingFeedHoldsBackNoOther(t *testing.T) {
 		synctest.Wait()
 		w.Add(at("/well"), State{}) // comes last
 		time.Sleep(30 * time.Second)
+		synctest.Wait()
 		if at, ok := s.first("/well"); !ok || at > 21*time.Second {
 			t.Errorf("looked at after %s", at)
 		}
@@ -114,6 +115,7 @@ func TestFailingFeedsComeLast(t *testing.T) {
 			t.Error("one that was never looked at waits for those that fail")
 		}
 		time.Sleep(2 * time.Minute)
+		synctest.Wait()
 		for i := range 6 {
 			if _, ok := s.first(fmt.Sprint("/", i)); !ok {
 				t.Errorf("%d was never looked at", i)
@@ -154,6 +156,7 @@ func TestAskedForComesFirst(t *testing.T) {
 		if _, ok := w.Waits(at("/well")); ok {
 			t.Error("still waits")
 		}
+		synctest.Wait()
 		if s.top > mostAtHost {
 			t.Errorf("%d requests at once", s.top)
 		}
@@ -185,6 +188,7 @@ func TestHangingHostsLeaveRoom(t *testing.T) {
 			t.Errorf("looked at after %s", took)
 		}
 		time.Sleep(5 * time.Minute)
+		synctest.Wait()
 		if s.top > 9 || len(s.times) != 2 {
 			t.Errorf("%d looks at once, %d paths", s.top, len(s.times))
 		}
@@ -238,6 +242,7 @@ func TestRemovedFeedHadTheNextPlace(t *testing.T) {
 		synctest.Wait()
 		w.Add("http://c.example/0", State{})
 		time.Sleep(1500 * time.Millisecond)
+		synctest.Wait()
 		if w.feeds[at("/2")].in != &w.ready || w.hosts["a.example"].running != 0 {
 			t.Fatal("not what this test is about")
 		}
