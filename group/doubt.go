@@ -86,7 +86,7 @@ func (m *Machine) silentAt() time.Time {
 
 // window is how long a probe may take.
 func (m *Machine) window() time.Duration {
-	return m.calmWindow() * m.stretch() / m.cfg.Refresh
+	return time.Duration(float64(m.calmWindow()) * float64(m.stretch()) / float64(m.cfg.Refresh)) // the product of two durations has no room
 }
 
 // calmWindow is the window of a peer without doubt: turns are counted in it,
