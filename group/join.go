@@ -188,7 +188,7 @@ func (m *Machine) admit(r Row) {
 	}
 	rows := make([]Row, 0, len(m.members))
 	for _, p := range append([]feedring.PeerID{m.cfg.Self}, m.everybody()...) {
-		if p != r.Peer {
+		if p != r.Peer || catalogue.Compare(mem.row, &r) > 0 { // it lost what it once said: it goes on above
 			rows = append(rows, *m.members[p].row)
 		}
 	}
