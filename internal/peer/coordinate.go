@@ -220,6 +220,9 @@ func (m *Machine) finish(j *job) {
 	if served {
 		f.Hops = farthest
 	}
+	if !served && len(f.Missing) == 0 && m.blind(j) {
+		f.Missing = m.unreached(j.query.Theme)
+	}
 	switch {
 	case len(f.Missing) > 0:
 		f.Status = feedring.Incomplete
@@ -232,6 +235,13 @@ func (m *Machine) finish(j *job) {
 		f.Suggest = m.suggest(j.query.Theme, j.query.Provider)
 	}
 	m.send(j.from, Final{Final: f}, false)
+}
+
+// blind reports whether this peer never had a map, so that what it did not find
+// may be there: it knows others, and is not of the theme's own group.
+func (m *Machine) blind(j *job) bool {
+	own := m.memberships[j.query.Theme.Group()]
+	return !m.ring.Synced() && (m.cfg.Joining || len(m.known) > 0) && !own.settled()
 }
 
 func grantsSize(grants []feedring.Grant) int {

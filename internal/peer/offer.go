@@ -148,6 +148,9 @@ func (m *Machine) compareWithMap(it *membership) {
 	manages := it.role == feedring.RoleManager
 	switch {
 	case !known || row.Term == mine.Term && !(manages && m.ring.Hides(it.id, mine.Term)):
+	case live && row.Term.Claimant == m.cfg.Self && !row.Acknowledged && !manages:
+		it.told = row // a claim that it gave up, of which the tombstone was lost
+		m.vacate(it, false)
 	case live && row.Term.Claimant != m.cfg.Self:
 		if row.Term.Claimant != mine.Manager {
 			m.tellRival(it, row)
