@@ -33,6 +33,7 @@ type cluster struct {
 	alter   func(*Config)
 	placed  []Placed
 	polled  func(feedring.PeerID)
+	noise   func(from feedring.PeerID) bool // answers polls with what is no answer
 	streams uint64
 	twins   []feedring.PeerID // that reported another process with their key
 	slow    bool              // it took more than 3r after the faults to agree
@@ -305,7 +306,8 @@ func (c *cluster) fetch(n *testNode, o Fetch) {
 		from := c.nodes[o.From]
 		res := Fetched{Feed: o.Feed, From: o.From, Failed: true}
 		wait := 200 * time.Millisecond
-		if from != nil && from.up && !from.departed && !from.paused && c.reach(n.id, o.From) && c.reach(o.From, n.id) {
+		speaks := from != nil && from.up && !from.departed && !from.paused && (c.noise == nil || !c.noise(o.From))
+		if speaks && c.reach(n.id, o.From) && c.reach(o.From, n.id) {
 			res.Failed, wait = false, c.delay()
 			res.Known = from.head(o.Feed)
 		}

@@ -19,13 +19,17 @@ func (m *Machine) learn(ref feedring.FeedRef, pos feedring.Position, from feedri
 	}
 	if h.Pos.IsZero() && pos.Sequence > 1 {
 		m.backfillOf(h, pos)
-		m.tellBackfills()
+		m.untold = true
 	}
-	if h.Pos.Compare(h.known) >= 0 || from == ref.Publisher {
+	if !h.hollow() && (h.Pos.Compare(h.known) >= 0 || from == ref.Publisher) {
 		h.tries = 0 // else who tells again and again would be asked each time, and the publisher never
 	}
 	h.known, h.from = pos, from
-	m.fetchIn(ref, h, m.jitter(m.spreadOf()))
+	wait := m.jitter(m.spreadOf())
+	if h.hollow() { // whoever tells of it takes little from other feeds
+		wait += m.beatEvery()
+	}
+	m.fetchIn(ref, h, wait)
 	return true
 }
 
@@ -121,6 +125,9 @@ func (m *Machine) fetched(s Fetched) {
 	m.flying--
 	m.nextWaiting()
 	progress := s.Head.Position.Compare(h.Pos) > 0
+	if progress || s.From == s.Feed.Publisher && !s.Failed {
+		h.fails = 0
+	}
 	switch {
 	case progress:
 		m.advance(s.Feed, h, s.Head.Position, s.Head.Hash)
@@ -152,13 +159,15 @@ func (m *Machine) fetched(s Fetched) {
 // failed waits longer from try to try, and gives up in the end: whoever tells
 // of the feed next begins again.
 func (m *Machine) failed(ref feedring.FeedRef, h *head) {
-	const give = 8
-	if h.tries++; h.tries >= give || h.Pos.Compare(h.known) >= 0 {
+	if h.fails++; h.fails == giveUp {
+		m.untold = true // the mark waits for this feed no more
+	}
+	if h.tries++; h.tries >= giveUp || h.Pos.Compare(h.known) >= 0 {
 		h.known, h.tries = h.Pos, 0
 		if !h.backfill.IsZero() { // nobody has it, so nobody is more complete
 			h.backfill = feedring.Position{}
 			m.backfills--
-			m.tellBackfills()
+			m.untold = true
 		}
 		return
 	}

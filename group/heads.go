@@ -17,9 +17,18 @@ type head struct {
 	path     []feedring.PeerID // of the notify that told it, in large groups
 	flying   bool              // a poll is under way
 	queued   bool              // a poll waits for others to end
-	tries    int               // failed polls in a row
+	tries    int               // failed polls since anybody told of it
+	fails    int               // failed polls since one brought an entry, or its publisher an answer
 	backfill feedring.Position // not whole before this is held; zero: whole
 }
+
+// giveUp is how many polls of a feed may fail before nobody is believed to have
+// more of it.
+const giveUp = 8
+
+// hollow says that polls for what is told of the feed go on failing. Only its
+// publisher could make them succeed.
+func (h *head) hollow() bool { return h.fails >= giveUp }
 
 // syncing is the walk through another peer's heads.
 type syncing struct {
@@ -60,7 +69,7 @@ func (m *Machine) caughtUp(h *head) {
 	if !h.backfill.IsZero() && h.Pos.Compare(h.backfill) >= 0 {
 		h.backfill = feedring.Position{}
 		m.backfills--
-		m.tellBackfills()
+		m.untold = true
 	}
 }
 
@@ -97,14 +106,18 @@ func (m *Machine) compareOlder(with feedring.PeerID, told []feedring.Head, their
 	if mem == nil {
 		return
 	}
-	if mine == theirs || m.backfills > 0 || len(mem.row.Backfilling) > 0 {
+	if mine == theirs {
 		mem.differs = time.Time{}
 		return
 	}
 	if mem.differs.IsZero() {
 		mem.differs = m.now
 	}
-	if m.now.Sub(mem.differs) < m.beatEvery()/2 || m.now.Sub(m.sync.last) < m.cfg.Refresh {
+	patience := m.beatEvery() / 2
+	if m.backfills > 0 || len(mem.row.Backfilling) > 0 {
+		patience = 3 * m.cfg.Refresh // a backfill that takes longer may never end
+	}
+	if m.now.Sub(mem.differs) < patience || m.now.Sub(m.sync.last) < m.cfg.Refresh {
 		return
 	}
 	holder := with

@@ -22,15 +22,17 @@ type seek struct {
 	asked feedring.PeerID // who must answer; "" where nobody is asked
 	given feedring.PeerID // who made room
 	cover bool            // it serves cached entries of publishers that are away
+	whole bool            // what given lacks is asked of its publishers
 }
 
 // plan decides who may serve. D is the client's date, F the freshness: for
-// D > F any peer that is complete since D will do, the least loaded first.
+// D > F any peer that is complete since D will do, the least loaded first, and
+// at last one that lacks single feeds: those are asked of their publishers.
 // Otherwise, and where nobody is complete, only the publishers have it all.
 func (m *Machine) plan(p *placement, feeds []catalogue.Publication) {
 	fresh := m.now.Add(-m.cfg.Freshness)
 	if p.since.IsZero() || p.since.After(fresh) {
-		if peers := m.complete(feeds, later(m.cached(), p.since)); len(peers) > 0 {
+		if peers := m.able(feeds, later(m.cached(), p.since)); len(peers) > 0 {
 			p.seeks = append(p.seeks, seek{peers: peers, names: []string{string(m.cfg.Theme)}})
 			return
 		}
@@ -44,28 +46,47 @@ func (m *Machine) cached() time.Time {
 	return m.now.Add(-m.cfg.Freshness + min(5*time.Second, m.cfg.Freshness/10))
 }
 
-// complete lists peers that have every entry of feeds seen after mark, the
-// least loaded first.
-func (m *Machine) complete(feeds []catalogue.Publication, mark time.Time) []feedring.PeerID {
-	var asked map[feedring.FeedRef]bool
-	var able []feedring.PeerID
+// able lists peers that have every entry of feeds seen after mark, the least
+// loaded first; then those that have all but of single feeds. Whoever publishes
+// a feed can make all others lack it, by telling of entries that nobody can
+// have of it. So it must not leave itself as the only one to serve the rest.
+func (m *Machine) able(feeds []catalogue.Publication, mark time.Time) []feedring.PeerID {
+	asked := refsOf(feeds)
+	var whole, nearly []feedring.PeerID
 	for _, p := range m.candidates() {
-		row := m.members[p].row
-		if row.From.After(mark) && !ownOnly(feeds, p) {
-			continue
-		}
-		lacks := false
-		if len(row.Backfilling) > 0 {
-			if asked == nil {
-				asked = refsOf(feeds)
-			}
-			lacks = slices.ContainsFunc(row.Backfilling, func(ref feedring.FeedRef) bool { return asked[ref] })
-		}
-		if !lacks {
-			able = append(able, p)
+		switch row := m.members[p].row; {
+		case row.From.After(mark) && !ownOnly(feeds, p):
+		case row.Lacks(func(ref feedring.FeedRef) bool { return asked[ref] }):
+			nearly = append(nearly, p)
+		default:
+			whole = append(whole, p)
 		}
 	}
-	return m.leastLoaded(able)
+	return append(m.leastLoaded(whole), m.leastLoaded(nearly)...)
+}
+
+// lacking lists those of feeds that a peer says it does not have whole.
+func (m *Machine) lacking(p feedring.PeerID, feeds []catalogue.Publication) []catalogue.Publication {
+	row := m.members[p].row
+	if len(row.Backfilling) == 0 {
+		return nil
+	}
+	excepted := excepted(row)
+	var list []catalogue.Publication
+	for _, f := range feeds {
+		if excepted[f.Ref] || excepted[catalogue.AllOf(f.Ref.Publisher)] {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+func excepted(row *Row) map[feedring.FeedRef]bool {
+	refs := make(map[feedring.FeedRef]bool, len(row.Backfilling))
+	for _, ref := range row.Backfilling {
+		refs[ref] = true
+	}
+	return refs
 }
 
 func ownOnly(feeds []catalogue.Publication, p feedring.PeerID) bool {
@@ -77,10 +98,12 @@ func ownOnly(feeds []catalogue.Publication, p feedring.PeerID) bool {
 	return true
 }
 
+// refsOf is what an exception that matters to feeds may say.
 func refsOf(feeds []catalogue.Publication) map[feedring.FeedRef]bool {
 	refs := make(map[feedring.FeedRef]bool, len(feeds))
 	for i := range feeds {
-		refs[feeds[i].Ref] = true
+		ref := feeds[i].Ref
+		refs[ref], refs[catalogue.AllOf(ref.Publisher)] = true, true
 	}
 	return refs
 }

@@ -51,6 +51,7 @@ type Machine struct {
 	waiting   []feedring.FeedRef // polls that wait for others to end
 	backfills int
 	cut       bool // more backfills than the row lists
+	untold    bool // a backfill began or ended: one message may be about a thousand
 	sync      syncing
 
 	own        map[string]*own
@@ -128,6 +129,9 @@ func (m *Machine) Step(now time.Time, in Input) []Output {
 			break
 		}
 		m.ring(b)
+	}
+	if m.untold && !m.departed {
+		m.tellBackfills()
 	}
 	m.settle()
 	out := m.out

@@ -42,7 +42,7 @@ func (m *Machine) serve(t feedring.Term) {
 		m.send(p, msg)
 	}
 	m.tellRow()
-	m.markSynced()
+	m.tellBackfills()
 	m.after(chimeBeat, m.beatEvery())
 }
 

@@ -42,7 +42,7 @@ func (m *Machine) tellRow() {
 // lost, never made. The own one goes above it.
 func (m *Machine) ownRowTold(r *Row) {
 	own := m.me().row
-	if catalogue.VersionOf(r).Compare(catalogue.VersionOf(own)) <= 0 {
+	if catalogue.Compare(r, own) <= 0 { // one of the same version, but another one, counts too
 		return
 	}
 	m.metOwn()
@@ -95,11 +95,11 @@ func Told(addrs []string) []string {
 // The marks. A row promises every entry seen after From, but for the feeds
 // that it says are being backfilled.
 
-// markSynced moves the mark back once nothing is missing: what was polled for
-// the first time was polled from the freshness date on.
-func (m *Machine) markSynced() {
+// markSynced moves the mark back once nothing is missing that can be had: what
+// was polled for the first time was polled from the freshness date on.
+func (m *Machine) markSynced(waits bool) {
 	back := m.now.Add(-m.cfg.Freshness)
-	if m.backfills > 0 || m.sync.active || m.me().row.Admitted.IsZero() || !m.me().row.From.After(back) {
+	if waits || m.cut || m.sync.active || m.me().row.Admitted.IsZero() || !m.me().row.From.After(back) {
 		return
 	}
 	m.mark(back)
@@ -123,15 +123,8 @@ func (m *Machine) mark(from time.Time) {
 // tellBackfills puts the exceptions into the row. While they are too many to
 // list, the row promises nothing from before that began.
 func (m *Machine) tellBackfills() {
-	var refs []feedring.FeedRef
-	if m.backfills > 0 {
-		for ref, h := range m.heads {
-			if !h.backfill.IsZero() {
-				refs = append(refs, ref)
-			}
-		}
-		slices.SortFunc(refs, feedring.FeedRef.Compare)
-	}
+	m.untold = false
+	refs, waits := m.exceptions()
 	tooMany := len(refs) > catalogue.MaxBackfill
 	if tooMany {
 		refs = refs[:catalogue.MaxBackfill]
@@ -143,5 +136,35 @@ func (m *Machine) tellBackfills() {
 	if !slices.Equal(m.me().row.Backfilling, refs) {
 		m.newRow(func(r *Row) { r.Backfilling = refs })
 	}
-	m.markSynced()
+	m.markSynced(waits)
+}
+
+// maxBackfillOf is how many exceptions one publisher may cause: beyond, all that
+// it publishes is one. So nobody crowds out the exceptions of others.
+const maxBackfillOf = 16
+
+// exceptions lists what is being backfilled, in order, and whether any of it
+// still may be had.
+func (m *Machine) exceptions() (refs []feedring.FeedRef, waits bool) {
+	if m.backfills == 0 {
+		return nil, false
+	}
+	of := map[feedring.PeerID]int{}
+	for ref, h := range m.heads {
+		if h.backfill.IsZero() {
+			continue
+		}
+		waits = waits || !h.hollow()
+		if of[ref.Publisher]++; of[ref.Publisher] <= maxBackfillOf {
+			refs = append(refs, ref)
+		}
+	}
+	refs = slices.DeleteFunc(refs, func(ref feedring.FeedRef) bool { return of[ref.Publisher] > maxBackfillOf })
+	for p, n := range of {
+		if n > maxBackfillOf {
+			refs = append(refs, catalogue.AllOf(p))
+		}
+	}
+	slices.SortFunc(refs, feedring.FeedRef.Compare)
+	return refs, waits
 }

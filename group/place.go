@@ -118,6 +118,10 @@ func (m *Machine) placeOn(key ask, p *placement) {
 			return
 		}
 	}
+	if m.supplement(key, p) {
+		m.placeOn(key, p)
+		return
+	}
 	if len(p.missing) > 0 && m.now.Before(p.due) && m.cover(key, p) {
 		m.placeOn(key, p)
 		return
@@ -129,6 +133,22 @@ func (m *Machine) placeOn(key ask, p *placement) {
 	answer.Grants = m.grants(key, p)
 	answer.Missing = p.missing
 	m.send(p.by, answer)
+}
+
+// supplement asks the publishers of what a peer lacks that serves all feeds. It
+// returns false where there is nothing to ask for.
+func (m *Machine) supplement(key ask, p *placement) bool {
+	i := slices.IndexFunc(p.seeks, func(s seek) bool { return s.given != "" && !s.own && !s.cover && !s.whole })
+	if i < 0 {
+		return false
+	}
+	p.seeks[i].whole = true
+	first := len(p.seeks)
+	m.planPublishers(p, m.lacking(p.seeks[i].given, p.feeds))
+	for n := first; n < len(p.seeks); n++ {
+		m.seekNext(key, p, n)
+	}
+	return true
 }
 
 // grants makes the grants of a lookup, as many as one message has room for.
@@ -157,7 +177,7 @@ func (m *Machine) cover(key ask, p *placement) bool {
 	if slices.ContainsFunc(p.seeks, func(s seek) bool { return s.cover }) {
 		return false
 	}
-	peers := m.complete(p.feeds, m.cached())
+	peers := m.able(p.feeds, m.cached())
 	if len(peers) == 0 {
 		peers = m.leastLoaded(m.candidates())
 	}
@@ -247,17 +267,30 @@ func (m *Machine) grant(key ask, p *placement, s *seek) feedring.Grant {
 	}
 	others := s.peers
 	if s.own || s.cover {
-		others = m.complete(p.feeds, m.cached())
+		others = m.able(p.feeds, m.cached())
 	}
+	more := m.lacksMore(p, s)
 	for _, peer := range others {
 		mem := m.members[peer]
-		if peer == s.given || len(g.Alternates) == 3 || mem == nil || mem.away {
+		if peer == s.given || len(g.Alternates) == 3 || mem == nil || mem.away || mem.row.Lacks(more) {
 			continue
 		}
 		g.Alternates = append(g.Alternates, m.info(peer))
 		g.Ticket.Peers = append(g.Ticket.Peers, peer)
 	}
 	return g
+}
+
+// lacksMore tells exceptions of what was asked that are none of the peer's that
+// serves: with one of them another peer is no alternate.
+func (m *Machine) lacksMore(p *placement, s *seek) func(feedring.FeedRef) bool {
+	var asked, excused map[feedring.FeedRef]bool
+	return func(ref feedring.FeedRef) bool {
+		if asked == nil {
+			asked, excused = refsOf(p.feeds), excepted(m.members[s.given].row)
+		}
+		return asked[ref] && !excused[ref] && !excused[catalogue.AllOf(ref.Publisher)]
+	}
 }
 
 func (m *Machine) info(p feedring.PeerID) feedring.PeerInfo {

@@ -24,7 +24,7 @@ type Row struct {
 	Addrs       []string
 	Feeds       []feedring.Feed
 	From        time.Time          // every entry of the group with a later Seen is here …
-	Backfilling []feedring.FeedRef // … but for these
+	Backfilling []feedring.FeedRef // … but for these; one without a URL is all feeds of its publisher
 	Vouches     []Vouch            // sites that this peer looked at
 	Left        bool               // a tombstone: the peer left in good order
 	Seal        *feedring.Seal     // by Peer; nil on one's own
@@ -123,6 +123,14 @@ func texts(h hash.Sum, all []string) hash.Sum {
 		h = h.Text(s)
 	}
 	return h
+}
+
+// AllOf is the exception of everything that a peer publishes.
+func AllOf(publisher feedring.PeerID) feedring.FeedRef { return feedring.FeedRef{Publisher: publisher} }
+
+// Lacks reports whether an exception of r is one that matters.
+func (r *Row) Lacks(matters func(feedring.FeedRef) bool) bool {
+	return slices.ContainsFunc(r.Backfilling, matters)
 }
 
 // Lists reports whether r publishes the feed at url.
