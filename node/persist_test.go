@@ -118,6 +118,7 @@ func TestPersistedOfAFormerMembership(t *testing.T) {
 		persist(2, 5)
 		p.left(testTheme.Group())
 		time.Sleep(10 * time.Second)
+		synctest.Wait()
 		if got := disk.put[len(disk.put)-1]; got != 5 {
 			t.Errorf("the last state is %d", got)
 		}
