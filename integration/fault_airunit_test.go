@@ -38,6 +38,12 @@ func (p *pipe) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+func (p *pipe) arrived() []arrival {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.got
+}
+
 var (
 	east, west = netip.MustParseAddr("25.7.0.1"), netip.MustParseAddr("25.7.0.2")
 	nowhere    = netip.MustParseAddr("25.7.0.9")
@@ -71,7 +77,7 @@ func through(a *air, n int) (atWest, atEast []arrival) {
 	close(one.say)
 	close(two.say)
 	wg.Wait()
-	return two.got, one.got
+	return two.arrived(), one.arrived()
 }
 
 // TestAir measures the weather that the air makes.
