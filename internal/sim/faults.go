@@ -103,12 +103,6 @@ func (s *scenario) crashLeaders() {
 	s.fail(secondary)
 }
 
-func (s *scenario) crashGroup() {
-	for _, n := range s.members(s.anyTheme()) {
-		s.fail(n)
-	}
-}
-
 func (s *scenario) loseStore() {
 	n := s.anyNode()
 	if !n.up {

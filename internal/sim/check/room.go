@@ -5,42 +5,64 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/peer"
 )
 
-// seeking names the assignments of one peer to another for a query.
+// seeking names a lookup at the peer that does it.
 type seeking struct {
-	at, to  int32
+	at      int32
 	id      feedring.QueryID
 	attempt uint32
 }
 
-// A lookup asks each peer once; the same query may be looked up again by
-// another coordinator, but not often.
-const (
-	mostAsked = 4
-	askedIn   = 3 * time.Second
-)
+// sought is whom a lookup asked for room. asked is nil where it is not known
+// when the lookup began: it was for the peer itself.
+type sought struct {
+	asked map[feedring.PeerID]bool
+	last  time.Duration
+}
 
-// assigns checks that a lookup does not go on asking a peer that makes no room
-// (S12).
-func (w *Witness) assigns(p int32, to feedring.PeerID, m group.Assign) {
-	key := seeking{p, w.cfg.Index(to), m.ID, m.Attempt}
-	sent := w.rules.seeks[key]
-	for len(sent) > 0 && w.cfg.Now()-sent[0] > askedIn {
-		sent = sent[1:]
-	}
-	w.rules.seeks[key] = append(sent, w.cfg.Now())
-	if len(sent) >= mostAsked {
-		w.Fail("S12", "%s asks %s for room again and again", w.cfg.Name(p), to)
+// seeks notes that another peer asks for a lookup. While one is under way, that
+// asks for nothing new.
+func (w *Witness) seeks(p int32, m group.Place) {
+	key := seeking{p, m.ID, m.Attempt}
+	if was, known := w.rules.seeks[key]; !known || w.cfg.Now()-was.last > lookupTime {
+		w.rules.seeks[key] = sought{map[feedring.PeerID]bool{}, w.cfg.Now()}
 	}
 	if len(w.rules.seeks) > 4096 {
 		clear(w.rules.seeks)
 	}
 }
 
+// assigns checks that a lookup asks each peer once (S12).
+func (w *Witness) assigns(p int32, to feedring.PeerID, m group.Assign) {
+	key := seeking{p, m.ID, m.Attempt}
+	s := w.rules.seeks[key]
+	if s.asked[to] {
+		w.Fail("S12", "%s asks %s for room again for one lookup", w.cfg.Name(p), to)
+	}
+	if s.asked != nil {
+		s.asked[to] = true
+	}
+	w.rules.seeks[key] = sought{s.asked, w.cfg.Now()}
+}
+
+// sought ends a lookup.
+func (w *Witness) sought(p int32, m group.Placed) {
+	w.rules.seeks[seeking{p, m.ID, m.Attempt}] = sought{nil, w.cfg.Now()}
+}
+
 // makesRoom checks that who acknowledges a place counts it (L5).
 func (w *Witness) makesRoom(p int32, m group.Assigned) {
 	if m.OK && m.Leases < 1 {
 		w.Fail("L5", "%s acknowledges a place and keeps none", w.cfg.Name(p))
+	}
+}
+
+// admits checks that nobody is served on a ticket that has expired (S12).
+func (w *Witness) admits(p int32, o *observed) {
+	in, _ := o.input.(peer.In)
+	if a, ok := in.Input.(group.Attach); ok && !a.Ticket.Expiry.After(w.cfg.Clock(p)) {
+		w.Fail("S12", "%s serves %s on a ticket that held until %v", w.cfg.Name(p), a.Ticket.Client, a.Ticket.Expiry)
 	}
 }

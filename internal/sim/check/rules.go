@@ -1,8 +1,6 @@
 package check
 
 import (
-	"time"
-
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/peer"
@@ -16,12 +14,12 @@ type rules struct {
 	gone  map[toldRow]tombstone
 	first map[int32]firstHop
 	hops  map[hopping]waiting
-	seeks map[seeking][]time.Duration // when each was sent
+	seeks map[seeking]sought
 }
 
 func newRules() rules {
 	return rules{told: map[toldRow]group.RowVersion{}, gone: map[toldRow]tombstone{}, first: map[int32]firstHop{},
-		hops: map[hopping]waiting{}, seeks: map[seeking][]time.Duration{}}
+		hops: map[hopping]waiting{}, seeks: map[seeking]sought{}}
 }
 
 // heard is called with a message that a peer is about to be given.
@@ -29,6 +27,8 @@ func (w *Witness) heard(p int32, from feedring.PeerID, m feedring.Message) {
 	switch m := m.(type) {
 	case group.Leave:
 		w.leaveComes(p, from, m)
+	case group.Place:
+		w.seeks(p, m)
 	case ring.SearchAck:
 		delete(w.rules.hops, hopping{p, m.ID, m.Attempt, m.Direction})
 	}
@@ -44,6 +44,7 @@ func (w *Witness) said(p int32, to feedring.PeerID, m feedring.Message) {
 	case group.Refresh:
 		w.neverOlder(p, m.Rows)
 	case group.Placed:
+		w.sought(p, m)
 		w.nobodyGone(p, m)
 	case group.Assign:
 		w.assigns(p, to, m)
@@ -74,6 +75,11 @@ func (w *Witness) ends(p int32, g *feedring.GroupID) {
 	if g != nil {
 		return
 	}
+	for k := range w.rules.seeks {
+		if k.at == p {
+			delete(w.rules.seeks, k)
+		}
+	}
 	for k := range w.rules.hops {
 		if k.at == p {
 			delete(w.rules.hops, k)
@@ -90,5 +96,7 @@ func (w *Witness) ruled(p int32, o *observed, out peer.Output) {
 		w.yields(p, o, out)
 	case group.Departed:
 		w.ends(p, &out.Group)
+	case group.Admit:
+		w.admits(p, o)
 	}
 }
