@@ -33,6 +33,7 @@ type cluster struct {
 	alter   func(*Config)
 	placed  []Placed
 	polled  func(feedring.PeerID)
+	sent    func(Send)
 	noise   func(from feedring.PeerID) bool // answers polls with what is no answer
 	streams uint64
 	twins   []feedring.PeerID // that reported another process with their key
@@ -284,6 +285,9 @@ func (c *cluster) send(n *testNode, s Send) {
 			c.tracef("%s answers %s", n.id, describe(msg))
 		}
 		return
+	}
+	if c.sent != nil {
+		c.sent(s)
 	}
 	to := c.nodes[s.To]
 	lost := to == nil || !to.up || to.departed || !c.reach(n.id, s.To) || c.loss != nil && c.loss(n.id, s.To, msg)

@@ -146,9 +146,17 @@ func (m *Machine) supplement(key ask, p *placement) bool {
 	first := len(p.seeks)
 	m.planPublishers(p, m.lacking(p.seeks[i].given, p.feeds))
 	for n := first; n < len(p.seeks); n++ {
+		if s := &p.seeks[n]; p.tried(s.peers[0]) { // it had no room, or did not answer
+			s.next = len(s.peers)
+		}
 		m.seekNext(key, p, n)
 	}
 	return true
+}
+
+// tried reports whether a peer was asked for room.
+func (p *placement) tried(peer feedring.PeerID) bool {
+	return slices.ContainsFunc(p.seeks, func(s seek) bool { return slices.Contains(s.peers[:s.next], peer) })
 }
 
 // grants makes the grants of a lookup, as many as one message has room for.

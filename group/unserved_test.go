@@ -85,6 +85,12 @@ func (l *liar) refuses(t *testing.T, manager feedring.PeerID) {
 	t.Helper()
 	for since, own := range map[time.Duration]bool{0: false, time.Hour: false, 48 * time.Hour: true} {
 		before := len(l.c.placed)
+		asked := map[feedring.PeerID]int{}
+		l.c.sent = func(s Send) {
+			if _, ok := s.Message.(Assign); ok {
+				asked[s.To]++
+			}
+		}
 		q := Place{Header: Header{Group: testTheme.Group()}, ID: feedring.QueryID{byte(before), 7}, Client: "reader", Within: 5 * time.Second}
 		if since > 0 {
 			q.Since = l.c.now.Add(-since)
@@ -96,6 +102,11 @@ func (l *liar) refuses(t *testing.T, manager feedring.PeerID) {
 		}
 		answer := l.c.placed[before]
 		served := slices.ContainsFunc(answer.Grants, func(g feedring.Grant) bool { return g.Own == own && g.Provider.ID != l.id })
+		for p, times := range asked {
+			if times > 1 {
+				t.Errorf("since %v: %s was asked for room %d times", since, p, times)
+			}
+		}
 		if !served || len(answer.Missing) > 1 || len(answer.Missing) == 1 && answer.Missing[0] != "news/"+string(l.id)+".example" {
 			t.Errorf("since %v: grants %v, missing %v", since, answer.Grants, answer.Missing)
 		}

@@ -24,6 +24,8 @@ type attack struct {
 	// 5.3 and 14): they have an honest manager again when the claimant is
 	// silent. Where it is false, manager and term stay.
 	claims bool
+	// incomplete says that answers may name the member's own feed as missing.
+	incomplete bool
 }
 
 // sends is an attack of messages that depend on what the member knows.
@@ -183,6 +185,27 @@ func frames() []attack {
 			}
 		}},
 	}
+}
+
+// unserved is a member that says it has everything, and serves nobody: of its
+// own feeds nothing can be had, and it makes room for no reader.
+func unserved() []attack {
+	a := sends("a thousand heads of its own, with noise behind them", func(m *member) []feedring.Message {
+		term, _, _ := m.now()
+		h := group.Header{Group: m.group, Term: term}
+		heads := make([]feedring.Head, 1000)
+		for i := range heads {
+			heads[i] = feedring.Head{Feed: feedring.FeedRef{URL: feedName(i), Publisher: m.sealer.ID()},
+				Position: feedring.Position{Epoch: uint64(time.Now().Unix()), Sequence: 1 << 40}}
+		}
+		heads[0].Feed.URL = m.stranger.row().Feeds[0].URL // of which it is the publisher
+		m.mu.Lock()
+		m.onPoll = noise
+		m.mu.Unlock()
+		return []feedring.Message{group.Heads{Header: h, Heads: heads, More: true}, group.HeadsWanted{Header: h}}
+	})
+	a.incomplete = true
+	return []attack{a}
 }
 
 func feedName(i int) string { return fmt.Sprintf("http://127.0.0.1/stranger/%d", i) }

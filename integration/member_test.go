@@ -30,6 +30,7 @@ type member struct {
 	rows     map[feedring.PeerID]group.Row
 	assign   bool               // make room for readers
 	onAttach func(*wire.Stream) // nil: silence
+	onPoll   func(*wire.Stream)
 }
 
 func newMember(t testing.TB, manager *peer) *member {
@@ -39,7 +40,7 @@ func newMember(t testing.TB, manager *peer) *member {
 		m.lib.SetStreamHandler(wire.ProtocolID("main", verb), func(stream libnet.Stream) { m.listen(verb, stream) })
 	}
 	m.lib.SetStreamHandler(wire.ProtocolID("main", wire.VerbAttach), m.lies(func() func(*wire.Stream) { return m.onAttach }))
-	m.lib.SetStreamHandler(wire.ProtocolID("main", wire.VerbPoll), m.lies(func() func(*wire.Stream) { return nil }))
+	m.lib.SetStreamHandler(wire.ProtocolID("main", wire.VerbPoll), m.lies(func() func(*wire.Stream) { return m.onPoll }))
 	m.row.From = time.Now().Add(-100 * time.Hour) // of everything, it says
 	m.say(m.sealer, nil, group.Join{Header: group.Header{Group: m.group}, Row: m.row})
 	return m
