@@ -7,6 +7,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/catalogue"
+	"github.com/feedring/feedring/group/internal/hash"
 )
 
 // check is this peer's look at one site.
@@ -80,7 +81,7 @@ func (m *Machine) checked(c Checked) {
 	}
 	state.flying = false
 	if c.Vouched && c.Vouch.Publisher == c.Feed.Publisher && catalogue.SiteOf(c.Feed.URL, c.Vouch.Site) {
-		state.tries, state.next, state.said = 0, m.now.Add(vouchEvery), m.now
+		state.tries, state.next, state.said = 0, m.now.Add(m.lookEvery(c.Feed)), m.now
 		m.vouchFor(c.Vouch, c.Feed.URL)
 	} else {
 		state.next = m.now.Add(m.lookPause(c.Feed, state.tries))
@@ -97,14 +98,27 @@ func (m *Machine) checked(c Checked) {
 }
 
 // lookPause is how long to wait after a look that found nothing. The publisher
-// looks often at its own site, where the document may appear any time; others
-// are told by its row when it does.
+// looks often at its own site at first, where the document may appear any time;
+// others are told by its row when it does. In the end a site is asked once a
+// day, until somebody says that there is something to see (Look).
 func (m *Machine) lookPause(ref feedring.FeedRef, tries int) time.Duration {
 	r := m.cfg.Refresh
+	pauses := []time.Duration{r, 10 * r, time.Hour}
 	if ref.Publisher == m.cfg.Self {
-		return []time.Duration{r, 3 * r, 10 * r, 30 * r}[min(tries, 3)]
+		pauses = []time.Duration{r, 3 * r, 10 * r, 30 * r}
 	}
-	return []time.Duration{r, 10 * r, time.Hour}[min(tries, 2)]
+	if tries < len(pauses) {
+		return min(pauses[tries], vouchEvery)
+	}
+	pause := pauses[len(pauses)-1] << (2 * min(tries-len(pauses)+1, 10))
+	return min(pause, m.lookEvery(ref))
+}
+
+// lookEvery is a day, less up to an eighth that differs between feeds and peers:
+// a site is not asked about all its feeds, or by all its peers, at one time.
+func (m *Machine) lookEvery(ref feedring.FeedRef) time.Duration {
+	h := hash.Of("look", string(m.cfg.Self), ref.URL, string(ref.Publisher))
+	return vouchEvery - time.Duration(h%uint64(vouchEvery/8))
 }
 
 // lookAgain brings forward the looks at the sites of a publisher's feeds, to

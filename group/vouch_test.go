@@ -58,3 +58,37 @@ func TestWordsAgeByFeed(t *testing.T) {
 		t.Errorf("in the end %v, and both %d times", words(), both)
 	}
 }
+
+// A site that names nobody is asked often at first and once a day in the end,
+// about each feed at a time of its own, until somebody asks for a look.
+func TestLooksBecomeRare(t *testing.T) {
+	c := newCluster(1)
+	n := c.nodes[c.group(1)[0]]
+	own := feedring.FeedRef{URL: n.feeds[0].URL, Publisher: n.id}
+	for _, ref := range []feedring.FeedRef{own, {URL: own.URL, Publisher: "other"}} {
+		last, sum := time.Duration(0), time.Duration(0)
+		for tries := range 100 {
+			pause := n.m.lookPause(ref, tries)
+			if pause < last || pause > vouchEvery {
+				t.Errorf("%v: %v after %v", ref.Publisher, pause, last)
+			}
+			last = pause
+			if tries < 12 {
+				sum += pause
+			}
+		}
+		if last < vouchEvery*7/8 || sum < 12*time.Hour {
+			t.Errorf("%v: in the end a look each %v, the first twelve within %v", ref.Publisher, last, sum)
+		}
+	}
+	c.run(time.Hour)
+	looks := n.m.checks[own].tries
+	c.step(n, Look{})
+	c.run(10 * time.Second)
+	if again := n.m.checks[own].tries; looks > 12 || again == 0 || again >= looks {
+		t.Errorf("%d looks in an hour, then %d in ten seconds", looks, again)
+	}
+	if n.m.lookEvery(own) == n.m.lookEvery(feedring.FeedRef{URL: own.URL + "2", Publisher: n.id}) {
+		t.Error("two feeds have one time")
+	}
+}
