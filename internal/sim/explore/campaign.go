@@ -6,14 +6,17 @@ package explore
 const mostWalked = 10_000
 
 // Campaign lists the explorations of groups of so many peers that about states
-// states are spent on: what one fault does, what two do, what one does while
-// the group is being founded, and, by drawn walks, what four do.
+// states are spent on: what one fault does, what two do, what none and one do
+// in a group that is torn, what one does while the group is being founded, and,
+// by drawn walks, what four do.
 func Campaign(peers, states int) []Config {
 	share := func(percent int) int { return max(1, states*percent/100) }
 	return []Config{
-		{Peers: peers, Faults: 1, States: share(45)},
-		{Peers: peers, Faults: 2, States: share(45)},
-		{Peers: peers, Faults: 1, States: share(9), Founding: true},
+		{Peers: peers, Faults: 1, States: share(30)},
+		{Peers: peers, Faults: 2, States: share(30)},
+		{Peers: peers, Begin: Torn, States: share(20)},
+		{Peers: peers, Faults: 1, Begin: Torn, States: share(10)},
+		{Peers: peers, Faults: 1, Begin: Founding, States: share(9)},
 		{Peers: peers, Faults: 4, States: min(share(1), mostWalked), Seed: uint64(peers)},
 	}
 }

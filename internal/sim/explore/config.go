@@ -21,13 +21,25 @@ const (
 	AllKinds = Crashes | Cuts | Losses | Delays | Stops
 )
 
+// Begin says in which state of the group an exploration begins.
+type Begin string
+
+// Beginnings.
+const (
+	Settled  Begin = ""         // one manager, all follow it
+	Founding Begin = "founding" // nobody is in the group yet
+	// Torn are many states: the group is cut into two parts in one of all ways,
+	// one peer or none has crashed, and both parts have had 3r to cope.
+	Torn Begin = "torn"
+)
+
 // Config is one exploration.
 type Config struct {
-	Peers    int
-	Faults   int   // the budget; 0: only the orders of messages and alarms
-	Kinds    Kinds // which faults; zero: all
-	Founding bool  // begin when nobody is in the group yet, not when it is settled
-	States   int   // end after so many states; 0: when all are visited
+	Peers  int
+	Faults int   // the budget; 0: only the orders of messages and alarms
+	Kinds  Kinds // which faults; zero: all
+	Begin  Begin
+	States int // end after so many states; 0: when all are visited
 	// Seed draws walks, which reach far states where there are too many to visit
 	// all; 0: breadth first, and traces are the shortest.
 	Seed uint64
@@ -42,6 +54,8 @@ func (c Config) Validate() error {
 		return fmt.Errorf("explore: %d peers: 1 to %d can be explored", c.Peers, MaxPeers)
 	case c.Faults < 0 || c.Faults > 255:
 		return fmt.Errorf("explore: %d faults are not between 0 and 255", c.Faults)
+	case c.Begin != Settled && c.Begin != Founding && c.Begin != Torn:
+		return fmt.Errorf("explore: nothing begins %q", c.Begin)
 	case c.States < 0:
 		return fmt.Errorf("explore: %d states: the number is negative", c.States)
 	}
@@ -52,7 +66,7 @@ func (c Config) Validate() error {
 type Result struct {
 	Peers       int     `json:"peers"`
 	Faults      int     `json:"faults"`
-	Founding    bool    `json:"founding,omitempty"`
+	Begin       Begin   `json:"begin,omitempty"`
 	Seed        uint64  `json:"seed,omitempty"`
 	States      int     `json:"states"`      // visited, all different
 	Transitions int     `json:"transitions"` // tried

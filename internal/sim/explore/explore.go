@@ -14,18 +14,18 @@ type explorer struct {
 	kinds    Kinds
 	cuts     []uint32
 	book     *book
-	root     *state
+	roots    []*state
 	visited  *table
 	outcomes *table
 	queue    queue
 	found    []origin // of each visited state, in the order of discovery
 	result   Result
-	worst    []action // leads to the first bad state
-	slowest  []action
+	worst    way // to the first bad state
+	slowest  way
 	units    int // until there was one manager after the slowest
 	last     int // the latest state, in units after the first
 	began    time.Time
-	way      []action // of a walk
+	way      way      // of a walk
 	usual    []action // what may be drawn next
 	rare     []action
 	odd      []action
@@ -33,7 +33,15 @@ type explorer struct {
 	stages   []stage
 }
 
-// origin is how a state was first reached.
+// way leads from one of the roots to a state.
+type way struct {
+	root    int
+	actions []action
+}
+
+func (w way) clone() way { return way{w.root, slices.Clone(w.actions)} }
+
+// origin is how a state was first reached. The first ones are the roots.
 type origin struct {
 	action action
 	parent uint32
@@ -50,7 +58,7 @@ func Run(sys System, cfg Config) (Result, error) {
 	x := &explorer{
 		cfg: cfg, kinds: cfg.Kinds, cuts: cutsOf(cfg.Peers), book: newBook(),
 		visited: newTable(), outcomes: newTable(),
-		result: Result{Peers: cfg.Peers, Faults: cfg.Faults, Founding: cfg.Founding, Seed: cfg.Seed},
+		result: Result{Peers: cfg.Peers, Faults: cfg.Faults, Begin: cfg.Begin, Seed: cfg.Seed},
 	}
 	if x.kinds == 0 {
 		x.kinds = AllKinds
@@ -70,7 +78,9 @@ func Run(sys System, cfg Config) (Result, error) {
 
 // search visits states breadth first.
 func (x *explorer) search() {
-	x.discover(x.root, 0, action{})
+	for _, s := range x.roots {
+		x.discover(s, 0, action{})
+	}
 	for !x.full() {
 		b, ok := x.queue.pop()
 		if !ok {
@@ -115,14 +125,43 @@ func (x *explorer) begin(sys System) error {
 			x.send(s, flight{from: uint8(p), to: e.to, lane: x.book.lanes[e.msg], msg: e.msg})
 		}
 	}
-	if !x.cfg.Founding {
+	if x.cfg.Begin != Founding {
 		if s = x.settle(s); x.settled(s) == noManager {
 			return fmt.Errorf("explore: %d peers found no group that could be explored", s.n)
 		}
 	}
-	s.left = uint8(x.cfg.Faults)
-	x.root = s
+	x.roots = []*state{s}
+	if x.cfg.Begin == Torn {
+		x.roots = x.torn(s)
+	}
+	for _, s := range x.roots {
+		s.left = uint8(x.cfg.Faults)
+	}
 	return nil
+}
+
+// torn returns what 3r without other faults make of s, for each cut in two
+// parts and each peer that may have crashed before it, or none.
+func (x *explorer) torn(s *state) (roots []*state) {
+	const lasts = 3 * unitsPerRefresh
+	for _, c := range x.cuts[:1<<(s.n-1)-1] {
+		for crashed := -1; crashed < s.n; crashed++ {
+			r := s.clone()
+			r.left = 2
+			if crashed >= 0 {
+				r = x.apply(r, action{deed: crash, a: uint8(crashed)})
+			}
+			r = x.apply(r, action{deed: cut, b: c})
+			for units := 0; units < lasts; {
+				a := x.next(r)
+				if r = x.apply(r, a); a.deed == pass {
+					units++
+				}
+			}
+			roots = append(roots, r)
+		}
+	}
+	return roots
 }
 
 // settle runs s on without faults until a state comes again.
@@ -150,7 +189,7 @@ func (x *explorer) discover(s *state, parent uint32, a action) {
 		return
 	}
 	units := 0
-	if len(x.found) > 0 {
+	if int(parent) < len(x.found) {
 		units = int(x.found[parent].units)
 	}
 	if a.deed == pass {
@@ -165,24 +204,25 @@ func (x *explorer) expand(b []byte) {
 	s := &state{n: x.cfg.Peers}
 	s.decode(b)
 	index := uint32(x.result.States) // states leave the queue in the order of discovery
-	x.visit(s, int(x.found[index].units), func() []action { return x.wayTo(index) })
+	x.visit(s, int(x.found[index].units), func() way { return x.wayTo(index) })
 	x.actions(s, func(a action) {
 		x.result.Transitions++
 		x.discover(x.apply(s, a), index, a)
 	})
 }
 
-func (x *explorer) wayTo(index uint32) []action {
-	var way []action
-	for ; index != 0; index = x.found[index].parent {
-		way = append(way, x.found[index].action)
+func (x *explorer) wayTo(index uint32) way {
+	var w way
+	for ; int(index) >= len(x.roots); index = x.found[index].parent {
+		w.actions = append(w.actions, x.found[index].action)
 	}
-	slices.Reverse(way)
-	return way
+	slices.Reverse(w.actions)
+	w.root = int(index)
+	return w
 }
 
 // visit counts and judges a state.
-func (x *explorer) visit(s *state, units int, way func() []action) {
+func (x *explorer) visit(s *state, units int, to func() way) {
 	x.result.States++
 	if s.left == 0 {
 		x.result.Spent++
@@ -191,11 +231,11 @@ func (x *explorer) visit(s *state, units int, way func() []action) {
 	switch o := x.judge(s); {
 	case o.bad():
 		if x.result.Bad == 0 {
-			x.worst = slices.Clone(way())
+			x.worst = to().clone()
 		}
 		x.result.Bad++
 	case o.units() > x.units:
-		x.units, x.slowest = o.units(), slices.Clone(way())
+		x.units, x.slowest = o.units(), to().clone()
 	}
 	if x.cfg.Progress != nil && x.result.States%(1<<16) == 0 {
 		x.cfg.Progress(x.report())

@@ -15,11 +15,11 @@ func (x *explorer) traces() {
 	}
 }
 
-func (x *explorer) trace(way []action) []string {
+func (x *explorer) trace(w way) []string {
 	t := &writer{x: x}
-	s := x.root
+	s := x.roots[w.root]
 	t.write(s, "")
-	for _, a := range way {
+	for _, a := range w.actions {
 		text := x.describe(s, a)
 		s = x.apply(s, a)
 		if a.deed == pass {
@@ -32,6 +32,9 @@ func (x *explorer) trace(way []action) []string {
 	return t.lines
 }
 
+// mostTold bounds the steps without faults in a trace.
+const mostTold = 300
+
 // onwards writes the run without faults, until it is settled or for 8r.
 func (x *explorer) onwards(t *writer, s *state) {
 	left := x.judge(s)
@@ -43,7 +46,7 @@ func (x *explorer) onwards(t *writer, s *state) {
 	if left.bad() {
 		most = 8 * unitsPerRefresh
 	}
-	for units := 0; units < most; {
+	for units, steps := 0, 0; units < most && steps < mostTold; steps++ {
 		a := x.next(s)
 		text := x.describe(s, a)
 		s = x.onward(s, a)

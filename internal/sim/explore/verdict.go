@@ -8,8 +8,10 @@ const (
 	forEver   = 0xff // in place of the units: it never is
 	noManager = 0xff
 	// patience is how many units a run without faults may take until it is in
-	// a circle.
+	// a circle, and restless how many steps before time passes: messages that
+	// answer each other for ever are no better than silence.
 	patience = 100 * unitsPerRefresh
+	restless = 2000
 )
 
 func newOutcome(units int, manager uint8) outcome {
@@ -72,7 +74,7 @@ func (x *explorer) judge(s *state) outcome {
 	place := map[uint64]int{}
 	end := outcome(forEver)
 	circle := -1
-	for units := 0; units < patience; {
+	for units, steps := 0, 0; units < patience && steps < restless; steps++ {
 		x.scratch = run.encode(x.scratch[:0])
 		key := hash(x.scratch)
 		if o, ok := x.outcomes.get(key); ok {
@@ -89,6 +91,7 @@ func (x *explorer) judge(s *state) outcome {
 		run = x.onward(run, a)
 		if st.passed = a.deed == pass; st.passed {
 			units++
+			steps = 0
 		}
 		stages = append(stages, st)
 	}

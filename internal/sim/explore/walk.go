@@ -10,8 +10,8 @@ const longest = 30 * unitsPerRefresh
 // once in forty, so that most faults fall into the time in which the group
 // copes with those before.
 func (x *explorer) walk(chance *rand.Rand) {
-	s := x.root
-	x.way = x.way[:0]
+	x.way = way{chance.IntN(len(x.roots)), x.way.actions[:0]}
+	s := x.roots[x.way.root]
 	for units := 0; units < longest && !x.full(); {
 		x.visitOnce(s, units)
 		if s.left == 0 && s.cut == 0 && s.stopped == 0 && x.judge(s).units() == 0 && chance.IntN(20) == 0 {
@@ -25,7 +25,7 @@ func (x *explorer) walk(chance *rand.Rand) {
 			units++
 		}
 		s = x.apply(s, a)
-		x.way = append(x.way, a)
+		x.way.actions = append(x.way.actions, a)
 		x.result.Transitions++
 	}
 }
@@ -35,7 +35,7 @@ func (x *explorer) visitOnce(s *state, units int) {
 	if !x.visited.put(hash(x.scratch), 0) {
 		return
 	}
-	x.visit(s, units, func() []action { return x.way })
+	x.visit(s, units, func() way { return x.way })
 }
 
 // draw chooses what happens next. It ends a walk that has come to rest.
