@@ -53,10 +53,21 @@ const hopPatience = 500 * time.Millisecond
 // hops notes a search that a peer passes on. Coordinators ask for what is
 // missing themselves, and a peer of several groups may pass on to itself.
 func (w *Witness) hops(p int32, s ring.Search) {
-	if s.Coordinator == w.cfg.Name(p) || s.Direction == ring.Direct || s.Within <= 2*hopPatience || len(w.of(p).seats) != 1 {
-		return
+	key := hopping{p, s.ID, s.Attempt, s.Direction}
+	delete(w.rules.hops, key)
+	if s.Coordinator != w.cfg.Name(p) && s.Direction != ring.Direct && s.Within > 2*hopPatience && w.of(p).groups() == 1 {
+		w.rules.hops[key] = waiting{w.cfg.Now(), s.Group}
 	}
-	w.rules.hops[hopping{p, s.ID, s.Attempt, s.Direction}] = waiting{w.cfg.Now(), s.Group}
+}
+
+// groups is how many groups a peer is a member of.
+func (o *observed) groups() (n int) {
+	for _, s := range o.seats {
+		if s.role != feedring.RoleNone {
+			n++
+		}
+	}
+	return n
 }
 
 // reroutes checks that a peer goes on with what was not acknowledged in time

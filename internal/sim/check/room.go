@@ -11,6 +11,7 @@ import (
 // seeking names a lookup at the peer that does it.
 type seeking struct {
 	at      int32
+	group   feedring.GroupID
 	id      feedring.QueryID
 	attempt uint32
 }
@@ -18,16 +19,16 @@ type seeking struct {
 // sought is whom a lookup asked for room. asked is nil where it is not known
 // when the lookup began: it was for the peer itself.
 type sought struct {
-	asked map[feedring.PeerID]bool
+	asked map[feedring.PeerID]int // how often
 	last  time.Duration
 }
 
 // seeks notes that another peer asks for a lookup. While one is under way, that
 // asks for nothing new.
 func (w *Witness) seeks(p int32, m group.Place) {
-	key := seeking{p, m.ID, m.Attempt}
+	key := seeking{p, m.Header.Group, m.ID, m.Attempt}
 	if was, known := w.rules.seeks[key]; !known || w.cfg.Now()-was.last > lookupTime {
-		w.rules.seeks[key] = sought{map[feedring.PeerID]bool{}, w.cfg.Now()}
+		w.rules.seeks[key] = sought{map[feedring.PeerID]int{}, w.cfg.Now()}
 	}
 	if len(w.rules.seeks) > 4096 {
 		clear(w.rules.seeks)
@@ -36,20 +37,20 @@ func (w *Witness) seeks(p int32, m group.Place) {
 
 // assigns checks that a lookup asks each peer once (S12).
 func (w *Witness) assigns(p int32, to feedring.PeerID, m group.Assign) {
-	key := seeking{p, m.ID, m.Attempt}
+	key := seeking{p, m.Header.Group, m.ID, m.Attempt}
 	s := w.rules.seeks[key]
-	if s.asked[to] {
+	if s.asked[to] > 0 {
 		w.Fail("S12", "%s asks %s for room again for one lookup", w.cfg.Name(p), to)
 	}
 	if s.asked != nil {
-		s.asked[to] = true
+		s.asked[to]++
 	}
 	w.rules.seeks[key] = sought{s.asked, w.cfg.Now()}
 }
 
 // sought ends a lookup.
 func (w *Witness) sought(p int32, m group.Placed) {
-	w.rules.seeks[seeking{p, m.ID, m.Attempt}] = sought{nil, w.cfg.Now()}
+	w.rules.seeks[seeking{p, m.Header.Group, m.ID, m.Attempt}] = sought{nil, w.cfg.Now()}
 }
 
 // makesRoom checks that who acknowledges a place counts it (L5).

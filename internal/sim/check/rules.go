@@ -43,6 +43,8 @@ func (w *Witness) said(p int32, to feedring.PeerID, m feedring.Message) {
 		w.neverOlder(p, m.Rows)
 	case group.Refresh:
 		w.neverOlder(p, m.Rows)
+	case group.BeaconAnswer:
+		w.onDisk(p, m.Header)
 	case group.Placed:
 		w.sought(p, m)
 		w.nobodyGone(p, m)

@@ -280,6 +280,9 @@ func (w *Witness) rarer(p int32, o *observed, s *seat, to feedring.PeerID, m gro
 	case group.Notify:
 		w.head(p, m.Head)
 	case group.Intention:
+		if m.Header.Term != s.term { // only who follows somebody intends anything
+			s.follows(w, m.Header.Term)
+		}
 		if s.intent == 0 {
 			s.intent = w.cfg.Now()
 		}

@@ -11,7 +11,7 @@ import (
 // the manager of a hundred peers.
 func (w *Witness) yields(p int32, o *observed, out group.Persist) {
 	s := o.find(out.Group)
-	if s == nil || s.role != feedring.RoleManager || s.accepted.Term != s.term || out.State.Term == s.term {
+	if s == nil || s.role != feedring.RoleManager || s.accepted.Term != s.term || out.State.Term == s.written.Term {
 		return
 	}
 	if provisional(o.input) {
@@ -34,4 +34,13 @@ func provisional(in peer.Input) bool {
 		return !m.Acknowledged
 	}
 	return false
+}
+
+// onDisk checks that a peer follows no term that is not on its disk: it would
+// fall at the next crash (S1).
+func (w *Witness) onDisk(p int32, h group.Header) {
+	s := w.of(p).seat(h.Group)
+	if h.Term.Claimant != w.cfg.Name(p) && h.Term.Compare(s.accepted.Term) > 0 {
+		w.Fail("S1", "%s follows %v, and %v is on its disk", w.cfg.Name(p), h.Term, s.accepted.Term)
+	}
 }
