@@ -28,7 +28,6 @@ type question struct {
 	failed  int
 	peers   []int32
 	done    bool
-	rounds  int
 }
 
 // ask begins a question.

@@ -14,7 +14,6 @@ type client struct {
 	index int32
 	here  bool    // it did not vanish
 	book  []int32 // whom it asks, the one that answered last first
-	round int
 }
 
 // reader is one query or follow of a client, as package client does them.

@@ -48,8 +48,9 @@ func (w *World) do(n *node, out peer.Output) {
 	}
 }
 
-// carry sends a message. What a machine leaves unsealed the node seals; only
-// tickets are looked at for who did.
+// carry sends a message. What a machine leaves unsealed the node seals where
+// somebody looks at the seal: of tickets, and of beacons, which others pass on
+// in large groups. Everything else comes from its maker or was checked.
 func (w *World) carry(n *node, o peer.Send) {
 	to := w.indexOf(o.To)
 	if to < 0 || w.nodes[to] == nil {
@@ -60,6 +61,11 @@ func (w *World) carry(n *node, o peer.Send) {
 		n.seal(m.Grants)
 	case peer.Final:
 		n.seal(m.Final.Grants)
+	case group.Beacon:
+		if m.Seal == nil && m.Claim.Term.Claimant == n.id {
+			m.Seal = &n.vague
+			o.Message = m
+		}
 	}
 	w.note(noteSend, n.index, to)
 	other := w.nodes[to]

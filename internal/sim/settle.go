@@ -17,7 +17,6 @@ func (s *scenario) settle() {
 	if !s.until(s.bound(t0), "L1", s.agreed) {
 		return
 	}
-	leaders := s.leaders()
 	if !s.until(s.now+r, "L1", s.seconded) {
 		return
 	}
@@ -26,6 +25,11 @@ func (s *scenario) settle() {
 	if !s.until(s.now+rounds*r/3+r, "L6", s.round) || !s.until(s.now+2*r, "L2", s.level) {
 		return
 	}
+	s.Run(max(s.now, t0+3*r)) // a claim of the last moments may still be under way
+	if !s.until(max(s.now, s.bound(t0)), "L1", s.agreed) {
+		return
+	}
+	leaders := s.leaders()
 	s.keeps(leaders, 10*r)
 	s.quiet = true
 	s.keeps(leaders, 10*r)

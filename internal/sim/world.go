@@ -37,11 +37,10 @@ type World struct {
 	book    map[feedring.Theme][]bool // the address book, by node
 	witness *check.Witness
 
-	steps   uint64
-	hash    uint64
-	quiet   bool // origins post nothing more
-	stopped bool
-	ids     int
+	steps uint64
+	hash  uint64
+	quiet bool // origins post nothing more
+	ids   int
 }
 
 // New returns a world without anybody in it.

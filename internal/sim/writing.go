@@ -73,7 +73,6 @@ type batch struct {
 	id      uint64
 	feed    *feed
 	entries []*posted
-	dropped bool
 }
 
 // assign does group.Append.
