@@ -148,8 +148,8 @@ func (m *Machine) compareWithMap(it *membership) {
 	manages := it.role == feedring.RoleManager
 	switch {
 	case !known || row.Term == mine.Term && !(manages && m.ring.Hides(it.id, mine.Term)):
-	case live && row.Term.Claimant == m.cfg.Self && !row.Acknowledged && !manages:
-		it.told = row // a claim that it gave up, of which the tombstone was lost
+	case live && row.Term.Claimant == m.cfg.Self && !manages && (!row.Acknowledged || mine.Term.Compare(row.Term) < 0):
+		it.told = row // a claim that it gave up, of which the tombstone was lost, or of which all lost their memory
 		m.vacate(it, false)
 	case live && row.Term.Claimant != m.cfg.Self:
 		if row.Term.Claimant != mine.Manager {
