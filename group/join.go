@@ -103,8 +103,8 @@ func (m *Machine) joinNext() {
 // manager below it claims above it.
 func (m *Machine) sendJoin(p feedring.PeerID) {
 	j := &m.joining
-	if m.leaving || p == m.cfg.Self || j.to == p && m.now.Sub(j.sent) < m.beatEvery() {
-		return
+	if m.leaving || p == m.cfg.Self || j.to == p && m.now.Sub(j.sent) < m.beatEvery() || m.disk.Incarnation != m.want.Incarnation {
+		return // the incarnation is on disk before anybody hears of it
 	}
 	j.to, j.sent = p, m.now
 	m.send(p, Join{Header: Header{Group: m.group, Term: m.disk.Term}, Row: *m.me().row})

@@ -77,8 +77,8 @@ func (m *Machine) claim(above uint64) {
 		n = max(n, above)
 	}
 	n = min(n+1, maxNumber)
-	if n <= m.want.Highest {
-		return // no number is left
+	if n <= m.want.Highest || m.saving.purpose == forAdoption {
+		return // no number is left, or another claim waits for the disk, which then holds
 	}
 	m.want.Highest = n
 	m.save(saving{purpose: forClaim, claim: Claim{Group: m.group, Term: feedring.Term{Number: n, Claimant: m.cfg.Self}}})
@@ -138,6 +138,10 @@ func (m *Machine) credible(t feedring.Term, in Receive) bool {
 			m.stale(in.From)
 		}
 		m.wantRows(in.From)
+		if b, is := in.Message.(Beacon); is && b.Acknowledged > 0 && in.From == t.Claimant && m.serving && !m.acked {
+			m.enter(Enter{Via: []feedring.PeerID{t.Claimant}}) // started again without a catalogue, beside a manager
+			return false
+		}
 		if m.joining.active && m.lead.claim.Term.IsZero() && in.From == t.Claimant {
 			m.joining.add(t.Claimant, m.cfg.Self)
 			m.sendJoin(t.Claimant) // whoever is looked for has spoken
