@@ -29,7 +29,7 @@
 // # When a state is bad
 //
 // From each state, as it is, all faults end: cuts heal, stopped peers go on,
-// crashed ones stay away, and the machines run on in one fixed order, with the
+// crashed ones stay away, and the machines run on in one fixed, fair order, with the
 // map telling managers of each other. Since equal states go on alike, that run
 // comes into a circle. If the whole circle has one manager, always the same
 // one, whom all live peers follow, the state is good; otherwise it is bad for

@@ -153,8 +153,8 @@ func (x *explorer) torn(s *state) (roots []*state) {
 			}
 			r = x.apply(r, action{deed: cut, b: c})
 			for units := 0; units < lasts; {
-				a := x.next(r)
-				if r = x.apply(r, a); a.deed == pass {
+				var passed bool
+				if r, passed = x.onward(r, nil); passed {
 					units++
 				}
 			}
@@ -174,8 +174,8 @@ func (x *explorer) settle(s *state) *state {
 			break
 		}
 		been[key] = true
-		a := x.next(s)
-		if s = x.onward(s, a); a.deed == pass {
+		var passed bool
+		if s, passed = x.onward(s, nil); passed {
 			units++
 		}
 	}

@@ -32,8 +32,8 @@ func (x *explorer) trace(w way) []string {
 	return t.lines
 }
 
-// mostTold bounds the steps without faults in a trace.
-const mostTold = 300
+// mostTold bounds the lines of a trace after the faults.
+const mostTold = 100
 
 // onwards writes the run without faults, until it is settled or for 8r.
 func (x *explorer) onwards(t *writer, s *state) {
@@ -46,15 +46,17 @@ func (x *explorer) onwards(t *writer, s *state) {
 	if left.bad() {
 		most = 8 * unitsPerRefresh
 	}
-	for units, steps := 0, 0; units < most && steps < mostTold; steps++ {
-		a := x.next(s)
-		text := x.describe(s, a)
-		s = x.onward(s, a)
+	tell := func(s *state, a action) {
 		if a.deed == pass {
-			units++
 			t.units++
 		}
-		t.write(s, text)
+		t.write(x.apply(s, a), x.describe(s, a))
+	}
+	for units, end := 0, len(t.lines)+mostTold; units < most && len(t.lines) < end; {
+		var passed bool
+		if s, passed = x.onward(s, tell); passed {
+			units++
+		}
 	}
 }
 

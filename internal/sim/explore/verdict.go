@@ -1,5 +1,7 @@
 package explore
 
+import "slices"
+
 // outcome is what comes of a state without further faults: how many units
 // until one manager is followed by all for ever, and who it is.
 type outcome uint16
@@ -87,9 +89,7 @@ func (x *explorer) judge(s *state) outcome {
 		}
 		st := stage{key: key, manager: x.settled(run)}
 		place[key] = len(stages)
-		a := x.next(run)
-		run = x.onward(run, a)
-		if st.passed = a.deed == pass; st.passed {
+		if run, st.passed = x.onward(run, nil); st.passed {
 			units++
 			steps = 0
 		}
@@ -126,26 +126,32 @@ func (x *explorer) conclude(stages []stage, circle int, end outcome) outcome {
 	return end
 }
 
-// next is what happens in the one fixed order: what is under way arrives, what
-// is due goes off, time passes.
-func (x *explorer) next(s *state) action {
+// onward lets happen what comes next without faults, in one fixed and fair
+// order: all that is under way arrives, or an alarm goes off, or time passes,
+// with which the map tells managers of each other. It tells what happens to
+// which state; tell may be nil.
+func (x *explorer) onward(s *state, tell func(*state, action)) (next *state, passed bool) {
+	do := func(a action) {
+		if tell != nil {
+			tell(s, a)
+		}
+		s = x.apply(s, a)
+	}
 	if len(s.flights) > 0 {
-		return action{deed: arrive}
+		for _, f := range s.flights {
+			if i := slices.IndexFunc(s.flights, f.sameLane); i >= 0 {
+				do(action{deed: arrive, a: uint8(i)})
+			}
+		}
+		return s, false
 	}
 	for p := range s.n {
 		if x.isDue(s, p) {
-			return action{deed: alarm, a: uint8(p)}
+			do(action{deed: alarm, a: uint8(p)})
+			return s, false
 		}
 	}
-	return action{deed: pass}
-}
-
-// onward applies a. With the time that passes, the map tells managers of each
-// other.
-func (x *explorer) onward(s *state, a action) *state {
-	s = x.apply(s, a)
-	if a.deed == pass {
-		x.meetings(s, func(m action) { s = x.apply(s, m) })
-	}
-	return s
+	do(action{deed: pass})
+	x.meetings(s, do)
+	return s, true
 }
