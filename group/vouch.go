@@ -103,14 +103,17 @@ func (m *Machine) checked(c Checked) {
 // day, until somebody says that there is something to see (Look).
 func (m *Machine) lookPause(ref feedring.FeedRef, tries int) time.Duration {
 	r := m.cfg.Refresh
-	pauses := []time.Duration{r, 10 * r, time.Hour}
+	pauses := []time.Duration{r, 10 * r, max(10*r, time.Hour)}
 	if ref.Publisher == m.cfg.Self {
 		pauses = []time.Duration{r, 3 * r, 10 * r, 30 * r}
 	}
 	if tries < len(pauses) {
 		return min(pauses[tries], vouchEvery)
 	}
-	pause := pauses[len(pauses)-1] << (2 * min(tries-len(pauses)+1, 10))
+	pause := pauses[len(pauses)-1]
+	for i := len(pauses) - 1; i < tries && pause < vouchEvery; i++ {
+		pause *= 4
+	}
 	return min(pause, m.lookEvery(ref))
 }
 

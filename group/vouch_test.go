@@ -62,7 +62,14 @@ func TestWordsAgeByFeed(t *testing.T) {
 // A site that names nobody is asked often at first and once a day in the end,
 // about each feed at a time of its own, until somebody asks for a look.
 func TestLooksBecomeRare(t *testing.T) {
+	for _, refresh := range []time.Duration{time.Second, 10 * time.Second, 5 * time.Minute, 10 * time.Minute} {
+		t.Run(refresh.String(), func(t *testing.T) { looksBecomeRare(t, refresh) })
+	}
+}
+
+func looksBecomeRare(t *testing.T, refresh time.Duration) {
 	c := newCluster(1)
+	c.alter = func(cfg *Config) { cfg.Refresh = refresh }
 	n := c.nodes[c.group(1)[0]]
 	own := feedring.FeedRef{URL: n.feeds[0].URL, Publisher: n.id}
 	for _, ref := range []feedring.FeedRef{own, {URL: own.URL, Publisher: "other"}} {
@@ -81,12 +88,12 @@ func TestLooksBecomeRare(t *testing.T) {
 			t.Errorf("%v: in the end a look each %v, the first twelve within %v", ref.Publisher, last, sum)
 		}
 	}
-	c.run(time.Hour)
+	c.run(3600 * refresh)
 	looks := n.m.checks[own].tries
 	c.step(n, Look{})
-	c.run(10 * time.Second)
-	if again := n.m.checks[own].tries; looks > 12 || again == 0 || again >= looks {
-		t.Errorf("%d looks in an hour, then %d in ten seconds", looks, again)
+	c.run(10 * refresh)
+	if again := n.m.checks[own].tries; looks > 40 || again == 0 || again >= looks {
+		t.Errorf("%d looks in 3600 periods, then %d in ten", looks, again)
 	}
 	if n.m.lookEvery(own) == n.m.lookEvery(feedring.FeedRef{URL: own.URL + "2", Publisher: n.id}) {
 		t.Error("two feeds have one time")
