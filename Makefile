@@ -16,7 +16,7 @@ STATICCHECK := $(TOOLS)/staticcheck@v0.8.2
 GOVULNCHECK := $(TOOLS)/govulncheck@v1.8.0
 VULNDB      ?= https://vuln.go.dev
 
-.PHONY: all build run test soak faults-long bench verify quick fmt vet lint tidy size race vuln generate generated proto-check clean
+.PHONY: all build run test soak faults-long holes bench verify quick fmt vet lint tidy size race vuln generate generated proto-check clean
 
 all: build
 
@@ -43,6 +43,10 @@ soak:
 # says (any, if not said: it is printed, and the same one repeats the faults).
 faults-long:
 	FEEDRING_FAULTS=$(or $(LENGTH),10m) FEEDRING_SEED=$(or $(SEED),random) $(GO) test ./integration -run '^TestHistory$$' -v -count=1 -timeout 0
+
+# Every rule that is taken out is noticed by the seed that once did.
+holes:
+	$(GO) test -timeout 30m ./internal/sim/holes -all
 
 # The figures of docs/performance.md, in about ten minutes on an idle machine.
 BENCH := $(GO) test -run '^$$' -timeout 15m -bench
