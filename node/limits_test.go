@@ -42,6 +42,7 @@ func TestLimitsOfAll(t *testing.T) {
 		check(t, l.take(t.Context(), "c", wire.VerbPoll))
 		l.give("b", wire.VerbPoll)
 		l.give("c", wire.VerbPoll)
+		synctest.Wait() // for the one that gives "a" back
 		if len(l.open) != 0 {
 			t.Errorf("still counted: %v", l.open)
 		}
