@@ -12,10 +12,10 @@ const mostWalked = 10_000
 func Campaign(peers, states int) []Config {
 	share := func(percent int) int { return max(1, states*percent/100) }
 	return []Config{
-		{Peers: peers, Faults: 1, States: share(30)},
-		{Peers: peers, Faults: 2, States: share(30)},
-		{Peers: peers, Begin: Torn, States: share(20)},
-		{Peers: peers, Faults: 1, Begin: Torn, States: share(10)},
+		{Peers: peers, Faults: 1, States: share(34)},
+		{Peers: peers, Faults: 2, States: share(34)},
+		{Peers: peers, Begin: Torn, States: share(18)},
+		{Peers: peers, Faults: 1, Begin: Torn, States: share(4)},
 		{Peers: peers, Faults: 1, Begin: Founding, States: share(9)},
 		{Peers: peers, Faults: 4, States: min(share(1), mostWalked), Seed: uint64(peers)},
 	}
