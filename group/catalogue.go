@@ -67,6 +67,7 @@ func (m *Machine) replaceRow(mem *member, r *Row) {
 	}
 	old := mem.row
 	mem.row, mem.hash = r, catalogue.VersionOf(r).Hash()
+	m.sum = nil
 	m.changes++
 	mem.changed = m.changes
 	m.held.Relist(r.Peer, old, r)
@@ -89,7 +90,7 @@ func (m *Machine) changedRows() {
 
 // changedPresence forgets what is derived from who is there.
 func (m *Machine) changedPresence() {
-	m.book, m.mesh, m.view = nil, nil, nil
+	m.book, m.mesh, m.view, m.sum = nil, nil, nil, nil
 	m.lookSoon()
 }
 
@@ -103,13 +104,16 @@ func (m *Machine) lookSoon() {
 // catalogueHash is of the versions of all rows of peers that are there: those
 // that left or are away are forgotten at different times by different peers.
 func (m *Machine) catalogueHash() uint64 {
-	var sum uint64
-	for _, mem := range m.members {
-		if !mem.row.Left && !mem.away {
-			sum += mem.hash
+	if m.sum == nil {
+		var sum uint64
+		for _, mem := range m.members {
+			if !mem.row.Left && !mem.away {
+				sum += mem.hash
+			}
 		}
+		m.sum = &sum
 	}
-	return sum
+	return *m.sum
 }
 
 // versions lists what this peer holds, in order.

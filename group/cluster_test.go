@@ -156,6 +156,11 @@ func (c *cluster) step(n *testNode, in Input) {
 	for _, out := range n.m.Step(c.now, in) {
 		c.do(n, out)
 	}
+	if c.turn%8 == 0 {
+		if wrong := n.m.remembersWrong(); wrong != "" {
+			panic(wrong)
+		}
+	}
 	if c.check != nil {
 		c.check()
 	}

@@ -61,13 +61,20 @@ func (m *Machine) turn() int {
 	if m.lead.secondary == m.cfg.Self {
 		return 0
 	}
-	rank, own := 1, m.me().row
-	for _, p := range m.present() {
-		if p != m.manager() && p != m.lead.secondary && catalogue.CompareRank(m.members[p].row, own) < 0 {
-			rank++
+	return 1 + m.ahead(m.manager(), m.lead.secondary)
+}
+
+// ahead counts the peers that are there and before this one in rank, some left
+// out.
+func (m *Machine) ahead(but ...feedring.PeerID) int {
+	n, own := m.index().Ahead, m.me().row
+	for i, p := range but {
+		mem := m.members[p]
+		if mem != nil && !mem.away && !mem.row.Left && !slices.Contains(but[:i], p) && catalogue.CompareRank(mem.row, own) < 0 {
+			n--
 		}
 	}
-	return rank
+	return n
 }
 
 // intend: the manager was silent. The others are asked whether they reach it.
@@ -140,13 +147,7 @@ func (m *Machine) onIntention(from feedring.PeerID, in Intention) {
 // amongFirst says whether this peer is one of the first n by rank, the two
 // that it is about left out.
 func (m *Machine) amongFirst(n int, but ...feedring.PeerID) bool {
-	own := m.me().row
-	for _, p := range m.present() {
-		if !slices.Contains(but, p) && catalogue.CompareRank(m.members[p].row, own) < 0 {
-			n--
-		}
-	}
-	return n > 0
+	return m.ahead(but...) < n
 }
 
 // onProbe answers for what the sender takes this peer to be. A manager that

@@ -13,10 +13,12 @@ func TestFingerprintLeavesOut(t *testing.T) {
 	want := []string{
 		"alarm.Queue[github.com/feedring/feedring/group.bell].place: derived",
 		"group.Machine.book: derived",
+		"group.Machine.guarded: derived",
 		"group.Machine.mesh: derived",
 		"group.Machine.out: of the last step",
 		"group.Machine.shown: derived",
 		"group.Machine.shownAt: derived",
+		"group.Machine.sum: derived",
 		"group.Machine.view: derived",
 		"group.Machine.words: derived",
 		"holdings.Ledger.sorted: derived",

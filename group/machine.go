@@ -71,6 +71,8 @@ type Machine struct {
 	book    *catalogue.Index            `state:"derived"`
 	words   map[feedring.FeedRef]string `state:"derived"` // see vouched
 	mesh    []feedring.PeerID           `state:"derived"`
+	sum     *uint64                     `state:"derived"` // see catalogueHash
+	guarded guarded                     `state:"derived"` // what protected was made of
 	view    *View                       `state:"derived"`
 	shown   *View                       `state:"derived"` // the last one, as of shownAt
 	shownAt glance                      `state:"derived"`
@@ -290,7 +292,25 @@ func (m *Machine) settle() {
 		m.role = role
 		m.emit(RoleChanged{Theme: m.cfg.Theme, Role: role, Term: m.lead.claim.Term})
 	}
-	if peers := m.important(); !m.departed && !slices.Equal(peers, m.protected) {
+	m.protect()
+}
+
+// guarded is what important looks at: most steps change nothing of it.
+type guarded struct {
+	book               *catalogue.Index
+	manager, secondary feedring.PeerID
+}
+
+func (m *Machine) protect() {
+	g := guarded{manager: m.manager(), secondary: m.lead.secondary}
+	if !m.lead.claim.Term.IsZero() {
+		g.book = m.index()
+	}
+	if m.departed || g == m.guarded {
+		return
+	}
+	m.guarded = g
+	if peers := m.important(); !slices.Equal(peers, m.protected) {
 		m.protected = peers
 		m.emit(Protect{Group: m.group, Peers: slices.Clone(peers)})
 	}

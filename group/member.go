@@ -83,6 +83,9 @@ func (m *Machine) answer(beacon uint64) {
 
 // awayTold takes over who is away by the manager's count.
 func (m *Machine) awayTold(away []feedring.PeerID) {
+	if len(away) == 0 && m.index().Away == 0 {
+		return
+	}
 	gone := make(map[feedring.PeerID]bool, len(away))
 	for _, p := range away {
 		gone[p] = p != m.cfg.Self && p != m.manager()

@@ -14,6 +14,8 @@ type Index struct {
 	Others   []feedring.PeerID        // all but self of them
 	Present  []feedring.PeerID        // those of Others that are not away
 	Feeds    []Publication            // in order of FeedRef, those of self included
+	Ahead    int                      // how many of Present are before self in rank
+	Away     int                      // of all rows, those of peers that left included
 	matching map[string][]Publication // by asked provider
 }
 
@@ -27,11 +29,25 @@ type Publication struct {
 // NewIndex makes the index of rows, which it sorts by rank; who has left is
 // passed over. away says who is not there.
 func NewIndex(self feedring.PeerID, rows []*Row, away func(feedring.PeerID) bool) *Index {
+	x := &Index{matching: map[string][]Publication{}}
+	var own *Row
+	for _, r := range rows {
+		if r.Peer == self {
+			own = r
+		}
+		if away(r.Peer) {
+			x.Away++
+		}
+	}
 	rows = slices.DeleteFunc(rows, func(r *Row) bool { return r.Left })
 	slices.SortFunc(rows, CompareRank)
-	x := &Index{Rows: rows, matching: map[string][]Publication{}}
+	x.Rows = rows
+	x.Others, x.Present = make([]feedring.PeerID, 0, len(rows)), make([]feedring.PeerID, 0, len(rows))
 	for _, r := range rows {
 		away := away(r.Peer)
+		if r.Peer != self && !away && own != nil && CompareRank(r, own) < 0 {
+			x.Ahead++
+		}
 		if r.Peer != self {
 			x.Others = append(x.Others, r.Peer)
 			if !away {
