@@ -42,6 +42,9 @@ func Fold(s string) []string {
 func appendWords(out []byte, s string, limit int) []byte {
 	f := folder{out: out, limit: limit}
 	for !f.full && s != "" {
+		if s = f.plain(s); s == "" {
+			break
+		}
 		var piece string
 		piece, s, _ = strings.Cut(s, " ")
 		f.piece(piece)
@@ -50,8 +53,7 @@ func appendWords(out []byte, s string, limit int) []byte {
 	return f.out
 }
 
-// piece folds a part of a text without spaces. Most pieces are plain ASCII, and
-// normalising only the others is several times as fast.
+// piece folds a part of a text without spaces by the rules for all scripts.
 func (f *folder) piece(s string) {
 	if !isASCII(s) {
 		s = clean(s)

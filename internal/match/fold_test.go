@@ -1,6 +1,7 @@
 package match
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -102,6 +103,9 @@ func TestAppendWordsStopsAtALimit(t *testing.T) {
 func checkFold(t *testing.T, s string) {
 	t.Helper()
 	words := Fold(s)
+	if slow := slowFold(s); !slices.Equal(words, slow) {
+		t.Fatalf("Fold(%q) is %q, by the rules for all scripts %q", s, words, slow)
+	}
 	for _, w := range words {
 		if w == "" || !utf8.ValidString(w) || strings.ContainsAny(w, " \n\"()'") {
 			t.Fatalf("Fold(%q) has the word %q", s, w)
@@ -109,6 +113,33 @@ func checkFold(t *testing.T, s string) {
 	}
 	if again := Fold(strings.Join(words, " ")); !slices.Equal(words, again) {
 		t.Fatalf("Fold(%q) is %q, folded again %q", s, words, again)
+	}
+}
+
+// slowFold does without the tables of plain characters.
+func slowFold(s string) []string {
+	f := folder{limit: math.MaxInt}
+	for piece := range strings.SplitSeq(s, " ") {
+		f.piece(piece)
+		f.end()
+	}
+	return strings.Fields(string(f.out))
+}
+
+// TestPlainCharacters puts each character that has a place in a table between
+// others, plain and not.
+func TestPlainCharacters(t *testing.T) {
+	known := 0
+	for r := range rune(punctEnd + 16) {
+		if _, ok := plainRune(r); ok {
+			known++
+		}
+		for _, s := range []string{"a%cb", "%c", "%c%c a", "a %cl·l%c", "%c\u0301 é%c", "東%c京", "e%c\u0327 %cx"} {
+			checkFold(t, strings.ReplaceAll(s, "%c", string(r)))
+		}
+	}
+	if known < 500 {
+		t.Errorf("only %d characters are plain", known)
 	}
 }
 
