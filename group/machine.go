@@ -86,6 +86,7 @@ type lead struct {
 	heard     time.Time // the last sign of life
 	since     time.Time
 	doubted   time.Time // somebody else's intention came, and no sign of life since
+	renewed   bool      // an acknowledged manager claimed anew, and nobody acknowledged that yet
 }
 
 // New returns a membership that is in no group yet: Enter or Establish begin it.

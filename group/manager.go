@@ -11,8 +11,9 @@ import (
 // serve begins to manage under t, which is on disk.
 func (m *Machine) serve(t feedring.Term) {
 	before, deputy := m.manager(), m.lead.secondary
+	renewed := m.serving && (m.acked || m.renewed())
 	m.serving, m.acked = true, false
-	m.lead = lead{claim: Claim{Group: m.group, Term: t}, heard: m.now, since: m.now}
+	m.lead = lead{claim: Claim{Group: m.group, Term: t}, heard: m.now, since: m.now, renewed: renewed}
 	m.number = 0
 	m.endSuspicion()
 	m.probes = nil
@@ -176,12 +177,19 @@ func (m *Machine) onBeaconAnswer(from feedring.PeerID, a BeaconAnswer) {
 	}
 }
 
+// renewed says that this manager was acknowledged and claimed anew a moment ago.
+// Its followers have a period to acknowledge that: until then it yields to no
+// provisional claim, which one that was cut off alone may have made.
+func (m *Machine) renewed() bool {
+	return m.lead.renewed && m.now.Sub(m.lead.since) < m.cfg.Refresh
+}
+
 // acknowledged: another peer follows the own claim, so it is accepted.
 func (m *Machine) acknowledged() {
 	if m.acked {
 		return
 	}
-	m.acked = true
+	m.acked, m.lead.renewed = true, false
 	m.joining = joining{} // a rival that goes before it will be heard of again
 	m.want.Term = m.lead.claim.Term
 	m.save(saving{purpose: forAck})

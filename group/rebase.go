@@ -67,6 +67,7 @@ func (m *Machine) rebaseLead(by time.Duration) {
 	r, l, s := m.cfg.Refresh, &m.lead, &m.suspicion
 	l.heard = m.ago(l.heard, by, 4*r) // three times r, and one for a restarted manager
 	l.since = m.ago(l.since, by, 3*r)
+	l.renewed = m.renewed()
 	l.doubted = m.ago(l.doubted, by, 2*r)
 	switch {
 	case m.serving:

@@ -177,7 +177,7 @@ func (m *Machine) prefers(t feedring.Term, acked bool, from feedring.PeerID) boo
 	}
 	higher := t.Compare(m.lead.claim.Term) > 0
 	switch {
-	case m.serving && m.acked:
+	case m.serving && (m.acked || m.renewed()):
 		return acked && higher
 	case m.serving:
 		return higher || acked && (from == t.Claimant || t != m.disk.Term)

@@ -87,3 +87,35 @@ func TestLowerTermsAreTold(t *testing.T) {
 		t.Errorf("told %d times", told)
 	}
 }
+
+// A manager that others follow claims anew, above a term that somebody accepted
+// elsewhere. Until its followers acknowledge that it yields to no claim that
+// nobody acknowledged either; but it does after a period, since none may be left.
+func TestClaimAnewYieldsToNobodyAlone(t *testing.T) {
+	c := newCluster(1)
+	ids := c.group(4)
+	for _, id := range ids[1:] {
+		c.crash(id) // they answer no more
+	}
+	m, now, lone := c.nodes[ids[0]].m, c.now, ids[3]
+	above := feedring.Term{Number: m.lead.claim.Term.Number + 1, Claimant: ids[2]}
+	m.Step(now, Receive{From: lone, Message: Join{Header: Header{Group: m.group, Term: above}, Row: *m.members[lone].row}})
+	m.Step(now, Persisted{Token: m.token})
+	claimed := m.lead.claim.Term
+	if !m.serving || m.acked || claimed.Number != above.Number+1 {
+		t.Fatalf("it manages under %v, acknowledged %v", claimed, m.acked)
+	}
+	claim := Claim{Group: m.group, Term: feedring.Term{Number: claimed.Number, Claimant: lone}}
+	beacon := Receive{From: lone, Message: Beacon{Header: Header{Group: m.group, Term: claim.Term}, Claim: claim, Number: 1}}
+	m.Step(now, beacon)
+	m.Step(now, Persisted{Token: m.token})
+	if !m.serving {
+		t.Errorf("it steps down from %v for %v, which nobody follows", claimed, claim.Term)
+	}
+	now = now.Add(c.nodes[ids[0]].m.cfg.Refresh)
+	m.Step(now, beacon)
+	m.Step(now, Persisted{Token: m.token})
+	if m.serving || m.manager() != lone {
+		t.Errorf("nobody acknowledges %v, and it does not yield to %v", claimed, claim.Term)
+	}
+}

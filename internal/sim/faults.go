@@ -251,7 +251,7 @@ func (s *scenario) change(text string, to func(*Weather)) {
 	s.mend(2*time.Second, 60*time.Second, func() {
 		s.tracef("--- weather as before")
 		s.network.weather = s.cfg.Weather
-		s.network.rough, s.network.lossy = false, s.now
+		s.network.rough, s.network.lossy = false, s.network.clears(s.now)
 	})
 	now := &s.network.weather
 	slow := 2*now.Delay+8*now.Jitter > s.cfg.Peer.Refresh/20 // a prober's four ways take longer than the window

@@ -27,7 +27,7 @@ type network struct {
 	links   [][]link // by sender; nil: none of its links is special
 	own     []time.Duration
 	few     bool
-	lossy   time.Duration // when messages were last lost at random
+	lossy   time.Duration // until when messages were last lost at random, or late
 	rough   bool          // the weather is not as usual
 }
 
@@ -104,10 +104,21 @@ func (n *network) arrives(from, to int32, now time.Duration) time.Duration {
 	return l.last
 }
 
+// clears is when all that is under way has arrived: what was sent while the
+// network was slow, and behind it what was sent since on the same link.
+func (n *network) clears(now time.Duration) time.Duration {
+	for _, row := range n.links {
+		for i := range row {
+			now = max(now, row[i].last)
+		}
+	}
+	return now
+}
+
 func (n *network) lost(now time.Duration) bool {
 	if n.weather.Loss == 0 {
 		return false
 	}
-	n.lossy = now
+	n.lossy = max(n.lossy, now)
 	return n.random.Float64() < n.weather.Loss
 }

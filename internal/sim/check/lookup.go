@@ -72,47 +72,75 @@ func (w *Witness) placed(p int32, o *observed, s *seat, m group.Placed) {
 				since.Format(time.TimeOnly), g.Provider.ID, now.Add(-w.cfg.Freshness).Format(time.TimeOnly))
 		}
 		if !g.Own {
-			w.provides(p, g, want, now)
+			w.provides(p, g, beside(m.Grants), want, now)
 		}
 	}
 }
 
-// ticket checks what a grant is signed for.
+// ticket checks what a grant is signed for (docs/protocol.md 9, Tickets).
 func (w *Witness) ticket(p int32, g *feedring.Grant, now time.Time) {
 	most := max(10*w.cfg.Refresh, time.Hour)
 	switch t := &g.Ticket; {
 	case t.Expiry.IsZero(), t.Expiry.After(now.Add(most)), !t.Expiry.After(now):
-		w.Fail("S12", "%s gives a ticket that holds until %v", w.cfg.Name(p), t.Expiry)
+		w.Fail("ticket", "%s gives a ticket that holds until %v", w.cfg.Name(p), t.Expiry)
 	case len(g.Alternates) > 3, len(t.Peers) == 0, t.Peers[0] != g.Provider.ID, t.Client == "":
-		w.Fail("S12", "%s gives a ticket for %v and names %v", w.cfg.Name(p), t.Peers, g.Provider.ID)
+		w.Fail("ticket", "%s gives a ticket for %v and names %v", w.cfg.Name(p), t.Peers, g.Provider.ID)
 	}
 }
 
+// beside lists the publishers that an answer names for their own feeds.
+func beside(grants []feedring.Grant) []feedring.PeerID {
+	var all []feedring.PeerID
+	for i := range grants {
+		if grants[i].Own {
+			all = append(all, grants[i].Provider.ID)
+		}
+	}
+	return all
+}
+
 // provides checks that a peer that is to serve what it caches is known to be
-// whole: its mark is old enough, and nothing that was asked for is on its way.
-func (w *Witness) provides(p int32, g *feedring.Grant, want wanted, now time.Time) {
+// whole: its mark is old enough, and what was asked for and is on its way to it
+// comes from its publisher, or from one that mirrors the same address. (A peer
+// that backfills single feeds may serve the others, docs/protocol.md 9: else a
+// member that says that it has everything could leave itself as the only one.)
+func (w *Witness) provides(p int32, g *feedring.Grant, beside []feedring.PeerID, want wanted, now time.Time) {
 	if want.view == nil {
 		return
 	}
 	slack := min(5*time.Second, w.cfg.Freshness/10) + time.Second
 	mark := later(want.since, now.Add(slack-w.cfg.Freshness))
-	v := want.view
-	feeds := v.Feeds(want.provider)
+	feeds := want.view.Feeds(want.provider)
 	others := slices.ContainsFunc(feeds, func(ref feedring.FeedRef) bool { return ref.Publisher != g.Provider.ID })
+	row := rowIn(want.view, g.Provider.ID)
+	if row == nil {
+		return
+	}
+	lacks := slices.DeleteFunc(slices.Clone(row.Backfilling), func(ref feedring.FeedRef) bool {
+		return !slices.Contains(feeds, ref) || w.gaveUp(row.Peer, ref) || slices.ContainsFunc(beside, func(own feedring.PeerID) bool {
+			return slices.Contains(feeds, feedring.FeedRef{URL: ref.URL, Publisher: own})
+		})
+	})
+	if others && row.From.After(mark) {
+		lacks = feeds
+	}
+	if w.wants(row.Peer, lacks, mark) {
+		w.Fail("S9", "%s sends a reader to %s, which has everything since %v but %v", w.cfg.Name(p), row.Peer,
+			row.From.Format(time.TimeOnly), row.Backfilling)
+	}
+}
+
+// rowIn returns the row of a peer in a view; nil: there is none.
+func rowIn(v *group.View, of feedring.PeerID) *group.Row {
+	if v == nil {
+		return nil
+	}
 	for i := range v.Members {
-		row := &v.Members[i].Row
-		if row.Peer != g.Provider.ID {
-			continue
-		}
-		lacks := slices.DeleteFunc(slices.Clone(row.Backfilling), func(ref feedring.FeedRef) bool { return !slices.Contains(feeds, ref) })
-		if others && row.From.After(mark) {
-			lacks = feeds
-		}
-		if w.wants(row.Peer, lacks, mark) {
-			w.Fail("S9", "%s sends a reader to %s, which has everything since %v but %v", w.cfg.Name(p), row.Peer,
-				row.From.Format(time.TimeOnly), row.Backfilling)
+		if v.Members[i].Row.Peer == of {
+			return &v.Members[i].Row
 		}
 	}
+	return nil
 }
 
 // wants reports whether a peer does lack something of feeds that has been there

@@ -60,10 +60,11 @@ func (w *Witness) makesRoom(p int32, m group.Assigned) {
 	}
 }
 
-// admits checks that nobody is served on a ticket that has expired (S12).
+// admits checks that nobody is served on a ticket that has expired
+// (docs/protocol.md 11).
 func (w *Witness) admits(p int32, o *observed) {
 	in, _ := o.input.(peer.In)
 	if a, ok := in.Input.(group.Attach); ok && !a.Ticket.Expiry.After(w.cfg.Clock(p)) {
-		w.Fail("S12", "%s serves %s on a ticket that held until %v", w.cfg.Name(p), a.Ticket.Client, a.Ticket.Expiry)
+		w.Fail("ticket", "%s serves %s on a ticket that held until %v", w.cfg.Name(p), a.Ticket.Client, a.Ticket.Expiry)
 	}
 }

@@ -15,11 +15,12 @@ type rules struct {
 	first map[int32]firstHop
 	hops  map[hopping]waiting
 	seeks map[seeking]sought
+	vain  map[polling]vain
 }
 
 func newRules() rules {
 	return rules{told: map[toldRow]group.RowVersion{}, gone: map[toldRow]tombstone{}, first: map[int32]firstHop{},
-		hops: map[hopping]waiting{}, seeks: map[seeking]sought{}}
+		hops: map[hopping]waiting{}, seeks: map[seeking]sought{}, vain: map[polling]vain{}}
 }
 
 // heard is called with a message that a peer is about to be given.
@@ -85,6 +86,11 @@ func (w *Witness) ends(p int32, g *feedring.GroupID) {
 	for k := range w.rules.hops {
 		if k.at == p {
 			delete(w.rules.hops, k)
+		}
+	}
+	for k := range w.rules.vain {
+		if k.at == p {
+			delete(w.rules.vain, k)
 		}
 	}
 }

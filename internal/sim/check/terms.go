@@ -19,6 +19,7 @@ type claim struct {
 type made struct {
 	life   uint32
 	served bool
+	at     time.Duration // when it was first told
 }
 
 func (w *Witness) claimOf(s *seat, t feedring.Term) claim {
@@ -117,7 +118,7 @@ func (w *Witness) claimed(p int32, s *seat, c group.Claim) {
 			w.Fail("S2", "%s claims %d, which is not on its disk", c.Term.Claimant, c.Term.Number)
 		}
 		if _, known := w.claims[key]; !known {
-			w.claims[key] = made{life: w.of(p).life}
+			w.claims[key] = made{life: w.of(p).life, at: w.cfg.Now()}
 		}
 	} else if _, known := w.claims[key]; !known && !(key.by >= 0 && w.of(key.by).empty) {
 		w.Fail("S2", "%s tells a claim %v that %s never made", w.cfg.Name(p), c.Term, c.Term.Claimant)
@@ -186,7 +187,7 @@ func (w *Witness) role(p int32, o *observed, out group.RoleChanged) {
 		case out.Term.Number > s.accepted.Highest:
 			w.Fail("S2", "%s manages under %v, which is not on its disk", name, out.Term)
 		}
-		w.claims[key] = made{life: o.life, served: true}
+		w.claims[key] = made{life: o.life, served: true, at: was.at}
 		w.deposes(p, s)
 	}
 	if out.Term != s.term {

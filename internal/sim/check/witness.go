@@ -192,6 +192,7 @@ func (w *Witness) beforeInput(p int32, o *observed, in peer.In) {
 		}
 	case group.Fetched:
 		w.grown(p, o, in.Group, x)
+		w.polled(p, x)
 	}
 }
 

@@ -8,10 +8,15 @@ import (
 
 // yields checks that a manager that others follow does not step down for a
 // claim that nobody acknowledged (S3): who was cut off for a night would depose
-// the manager of a hundred peers.
+// the manager of a hundred peers. One that claimed anew has r to be acknowledged
+// again.
 func (w *Witness) yields(p int32, o *observed, out group.Persist) {
 	s := o.find(out.Group)
 	if s == nil || s.role != feedring.RoleManager || s.accepted.Term != s.term || out.State.Term == s.written.Term {
+		return
+	}
+	anew := s.sure.Claimant == w.cfg.Name(p) && s.sure != s.term // the role is not told again
+	if anew && w.cfg.Now()-w.claims[w.claimOf(s, s.sure)].at >= w.cfg.Refresh {
 		return
 	}
 	if provisional(o.input) {

@@ -1,0 +1,40 @@
+package check
+
+import (
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+)
+
+// polling names what one peer polls.
+type polling struct {
+	at   int32
+	feed feedring.FeedRef
+}
+
+// giveUp is how many polls in vain end an exception from a mark
+// (docs/protocol.md 10).
+const giveUp = 8
+
+// vain counts the polls of a feed since one brought an entry.
+type vain struct {
+	polls int
+	head  feedring.Position
+}
+
+func (w *Witness) polled(p int32, f group.Fetched) {
+	key := polling{p, f.Feed}
+	v := w.rules.vain[key]
+	if f.Head.Position.Compare(v.head) > 0 || !f.Failed && f.From == f.Feed.Publisher {
+		v = vain{head: f.Head.Position}
+	} else {
+		v.polls++
+	}
+	w.rules.vain[key] = v
+}
+
+// gaveUp reports whether a peer polled a feed in vain for so often that it
+// promises all the same to be whole: a network that is slow enough makes polls
+// fail of what is there.
+func (w *Witness) gaveUp(peer feedring.PeerID, ref feedring.FeedRef) bool {
+	return w.rules.vain[polling{w.cfg.Index(peer), ref}].polls >= giveUp
+}
