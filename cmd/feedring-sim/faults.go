@@ -152,18 +152,22 @@ func resume(f *faultsFlags) (*campaign, error) {
 	return c, nil
 }
 
-// save keeps how far the run came, whole or not at all.
+// save keeps how far the run came.
 func (c *campaign) save() error {
 	if c.flags.state == "" {
 		return nil
 	}
-	data, err := json.Marshal(c.saved)
+	return keep(c.flags.state, c.saved)
+}
+
+// keep writes a file, whole or not at all.
+func keep(path string, v any) error {
+	data, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
-	next := c.flags.state + ".new"
-	if err := os.WriteFile(next, data, 0o644); err != nil {
+	if err := os.WriteFile(path+".new", data, 0o644); err != nil {
 		return err
 	}
-	return os.Rename(next, c.flags.state)
+	return os.Rename(path+".new", path)
 }

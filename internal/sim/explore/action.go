@@ -57,7 +57,7 @@ func (x *explorer) actions(s *state, yield func(action)) {
 }
 
 func (x *explorer) isDue(s *state, p int) bool {
-	return !s.isStopped(p) && x.book.due[s.peers[p]]
+	return !s.isStopped(p) && x.book.briefs[s.peers[p]].due
 }
 
 // price returns how many messages are late if time passes now. It cannot pass
@@ -94,7 +94,7 @@ func (x *explorer) meetings(s *state, yield func(action)) {
 }
 
 func (x *explorer) serves(s *state, p int) bool {
-	return !s.isStopped(p) && x.book.up[s.peers[p]] && x.book.standings[s.peers[p]].Serving
+	return !s.isStopped(p) && x.book.briefs[s.peers[p]].up && x.book.briefs[s.peers[p]].serving
 }
 
 // repairs cost nothing.
@@ -103,7 +103,7 @@ func (x *explorer) repairs(s *state, yield func(action)) {
 		yield(action{deed: heal})
 	}
 	for p := range s.n {
-		if !x.book.up[s.peers[p]] {
+		if !x.book.briefs[s.peers[p]].up {
 			yield(action{deed: start, a: uint8(p)})
 		} else if s.isStopped(p) {
 			yield(action{deed: goOn, a: uint8(p)})
@@ -113,7 +113,7 @@ func (x *explorer) repairs(s *state, yield func(action)) {
 
 func (x *explorer) faults(s *state, yield func(action)) {
 	for p := range s.n {
-		if !x.book.up[s.peers[p]] {
+		if !x.book.briefs[s.peers[p]].up {
 			continue
 		}
 		if x.kinds&Crashes != 0 {

@@ -55,7 +55,7 @@ func (x *explorer) send(s *state, f flight) {
 	from, to := int(f.from), int(f.to)
 	if from == to {
 		s.flights = slices.DeleteFunc(s.flights, f.sameLane)
-	} else if !x.book.up[s.peers[to]] || s.isCut(from, to) {
+	} else if !x.book.briefs[s.peers[to]].up || s.isCut(from, to) {
 		return
 	}
 	if s.isStopped(to) {
@@ -83,7 +83,7 @@ func (x *explorer) pass(s *state) {
 		}
 	}
 	for p := range s.n {
-		if id := s.peers[p]; x.book.up[id] {
+		if id := s.peers[p]; x.book.briefs[id].up {
 			s.peers[p] = x.book.happen(happening{peer: id, what: elapses}).peer
 		}
 	}

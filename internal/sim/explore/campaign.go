@@ -5,18 +5,46 @@ package explore
 // state beside others.
 const mostWalked = 10_000
 
-// Campaign lists the explorations of groups of so many peers that about states
-// states are spent on: what one fault does, what two do, what none and one do
-// in a group that is torn, what one does while the group is being founded, and,
-// by drawn walks, what four do.
+// Campaign lists the explorations of groups of so many peers that states
+// different groups are looked for by: by drawn walks, what four faults do; what
+// none and one do in a group that is torn; what one does while the group is
+// being founded; what one and two do to a settled group.
 func Campaign(peers, states int) []Config {
 	share := func(percent int) int { return max(1, states*percent/100) }
+	walked := min(share(1), mostWalked)
 	return []Config{
-		{Peers: peers, Faults: 1, States: share(34)},
-		{Peers: peers, Faults: 2, States: share(34)},
+		{Peers: peers, Faults: 4, States: walked, Seed: uint64(peers)},
 		{Peers: peers, Begin: Torn, States: share(18)},
 		{Peers: peers, Faults: 1, Begin: Torn, States: share(4)},
 		{Peers: peers, Faults: 1, Begin: Founding, States: share(9)},
-		{Peers: peers, Faults: 4, States: min(share(1), mostWalked), Seed: uint64(peers)},
+		{Peers: peers, Faults: 1, States: share(34)},
+		{Peers: peers, Faults: 2, States: max(1, share(35)-walked)},
 	}
+}
+
+// RunCampaign does all explorations of Campaign, one after the other. Each
+// counts only groups that those before did not meet, and does what is missing
+// where those before met every state that there was: so all results together
+// count states groups, unless the last one is whole. It tells each result, and
+// progress as it goes; both may be nil.
+func RunCampaign(sys System, peers, states int, progress, tell func(Result)) error {
+	census := &Census{}
+	missing := states
+	configs := Campaign(peers, states)
+	for _, cfg := range configs {
+		missing -= cfg.States
+	}
+	for _, cfg := range configs {
+		cfg.States = max(1, cfg.States+missing)
+		cfg.Census, cfg.Progress = census, progress
+		res, err := Run(sys, cfg)
+		if err != nil {
+			return err
+		}
+		missing = cfg.States - res.New
+		if tell != nil {
+			tell(res)
+		}
+	}
+	return nil
 }

@@ -44,4 +44,18 @@
 // not agree) hold for what is explored here. States are told apart by hashes
 // of 64 bits: among ten million the chance that any two are mixed up is below
 // 10^-5.
+//
+// States that differ by the names of their peers are two. Peers are not equal:
+// claims of one number, turns and ranks are decided by their names, so that
+// what one of two such states does the other need not do. Nor is an order left
+// out because another one ends in the same state: each state between is judged,
+// and a fault may strike in it.
+//
+// # What it takes
+//
+// A state under way is numbers of peers and messages. Of a peer that was met,
+// some 50 bytes are kept; it is made again, from the last landmark or peer at
+// hand on the way to it, when it is needed (see shelf). What became of peers is
+// remembered up to a bound (see memory). What is left grows by a few hundred
+// bytes a state: states visited and to visit, verdicts, landmarks.
 package explore

@@ -15,9 +15,11 @@ type explorer struct {
 	cuts     []uint32
 	book     *book
 	roots    []*state
-	visited  *table
+	visited  *set
 	outcomes *table
 	queue    queue
+	more     bool     // there are states that will not be visited
+	counted  int      // states that are known, but for those that the census had met
 	found    []origin // of each visited state, in the order of discovery
 	result   Result
 	worst    way // to the first bad state
@@ -49,32 +51,39 @@ type origin struct {
 }
 
 // Run explores, and judges every state that it visits. It blocks until
-// cfg.States are visited or there are no more; it uses one processor, some 50
-// bytes for each state and 8 KiB for each machine that is met.
+// cfg.States are visited or there are no more. It uses one processor, 600 MiB
+// at most whatever happens, and a few hundred bytes for each state.
 func Run(sys System, cfg Config) (Result, error) {
 	if err := cfg.Validate(); err != nil {
 		return Result{}, err
 	}
-	began := time.Now()
+	x := newExplorer(cfg)
+	if err := x.begin(sys); err != nil {
+		return Result{}, err
+	}
+	x.explore()
+	x.traces()
+	return x.report(), nil
+}
+
+func newExplorer(cfg Config) *explorer {
 	x := &explorer{
-		cfg: cfg, kinds: cfg.Kinds, cuts: cutsOf(cfg.Peers), book: newBook(),
-		visited: newTable(), outcomes: newTable(),
+		cfg: cfg, kinds: cfg.Kinds, cuts: cutsOf(cfg.Peers), book: newBook(), began: time.Now(),
+		visited: newSet(), outcomes: newTable(),
 		result: Result{Peers: cfg.Peers, Faults: cfg.Faults, Begin: cfg.Begin, Seed: cfg.Seed},
 	}
 	if x.kinds == 0 {
 		x.kinds = AllKinds
 	}
-	if err := x.begin(sys); err != nil {
-		return Result{}, err
-	}
-	x.began = began
-	if cfg.Seed == 0 {
+	return x
+}
+
+func (x *explorer) explore() {
+	if x.cfg.Seed == 0 {
 		x.search()
 	} else {
 		x.wander()
 	}
-	x.traces()
-	return x.report(), nil
 }
 
 // search visits states breadth first.
@@ -82,10 +91,10 @@ func (x *explorer) search() {
 	for _, s := range x.roots {
 		x.discover(s, 0, action{})
 	}
-	for !x.full() {
+	for {
 		b, ok := x.queue.pop()
 		if !ok {
-			x.result.Whole = true
+			x.result.Whole = !x.more
 			return
 		}
 		x.expand(b)
@@ -104,11 +113,21 @@ func (x *explorer) wander() {
 	}
 }
 
-func (x *explorer) full() bool { return x.cfg.States > 0 && x.result.States >= x.cfg.States }
+// count takes a state that is new, and will be visited, into the census.
+func (x *explorer) count(s *state) {
+	x.counted++
+	if x.cfg.Census != nil && !x.cfg.Census.add(s, x.book) {
+		x.counted--
+	}
+}
+
+// full says that no more states shall be visited than those that are known.
+func (x *explorer) full() bool { return x.cfg.States > 0 && x.counted >= x.cfg.States }
 
 func (x *explorer) report() Result {
 	r := x.result
-	r.Machines, r.Messages = len(x.book.peers), len(x.book.messages)
+	r.New = x.counted
+	r.Machines, r.Messages = len(x.book.hashes), len(x.book.messages)
 	r.Slowest, r.Reach = float64(x.units)/unitsPerRefresh, float64(x.last)/unitsPerRefresh
 	r.Seconds = time.Since(x.began).Seconds()
 	return r
@@ -119,7 +138,7 @@ func (x *explorer) begin(sys System) error {
 	s := &state{n: x.cfg.Peers}
 	peers, sent := sys.Start(s.n)
 	for p := range peers {
-		s.peers[p] = x.book.peer(peers[p])
+		s.peers[p] = x.book.peer(peers[p], happening{})
 	}
 	for p := range peers {
 		for _, e := range x.book.sent[x.book.post(sent[p])] {
@@ -133,7 +152,7 @@ func (x *explorer) begin(sys System) error {
 	}
 	x.roots = []*state{s}
 	if x.cfg.Begin == Torn {
-		x.roots = x.torn(s)
+		x.roots = x.different(x.torn(s))
 	}
 	for _, s := range x.roots {
 		s.left = uint8(x.cfg.Faults)
@@ -165,6 +184,15 @@ func (x *explorer) torn(s *state) (roots []*state) {
 	return roots
 }
 
+// different leaves each state once.
+func (x *explorer) different(states []*state) []*state {
+	seen := newSet()
+	return slices.DeleteFunc(states, func(s *state) bool {
+		x.scratch = s.encode(x.scratch[:0])
+		return !seen.add(hash(x.scratch))
+	})
+}
+
 // settle runs s on without faults until a state comes again.
 func (x *explorer) settle(s *state) *state {
 	been := map[uint64]bool{}
@@ -186,9 +214,15 @@ func (x *explorer) settle(s *state) *state {
 // discover queues a state that is new.
 func (x *explorer) discover(s *state, parent uint32, a action) {
 	x.scratch = s.encode(x.scratch[:0])
-	if !x.visited.put(hash(x.scratch), 0) {
+	key := hash(x.scratch)
+	if x.full() {
+		x.more = x.more || !x.visited.has(key)
 		return
 	}
+	if !x.visited.add(key) {
+		return
+	}
+	x.count(s)
 	units := 0
 	if int(parent) < len(x.found) {
 		units = int(x.found[parent].units)
@@ -206,6 +240,9 @@ func (x *explorer) expand(b []byte) {
 	s.decode(b)
 	index := uint32(x.result.States) // states leave the queue in the order of discovery
 	x.visit(s, int(x.found[index].units), func() way { return x.wayTo(index) })
+	if x.more {
+		return // what it leads to would not be visited
+	}
 	x.actions(s, func(a action) {
 		x.result.Transitions++
 		x.discover(x.apply(s, a), index, a)

@@ -1,5 +1,7 @@
 package explore
 
+import "encoding/binary"
+
 // peerID and messageID stand for peers and messages that were met. The same
 // thing has the same number for a whole exploration.
 type (
@@ -22,70 +24,85 @@ type envelope struct {
 // happening is something that may happen to a peer in a state.
 type happening struct {
 	peer peerID
-	what uint8 // which of the methods of Peer
+	what what
 	from uint8
-	with uint32 // message or peer
+	with uint32 // message or peer, or which of what may be left by a crash
 }
 
+// what tells which of the methods of Peer is called.
+type what uint8
+
 const (
-	receives uint8 = iota
+	nothing what = iota // how a peer came to be that is there from the beginning
+	receives
 	fires
 	elapses
 	restarts
 	hears
+	crashes
 )
 
-// book keeps every peer and message once, and what became of which: most
-// states of a group are new arrangements of known states of its peers.
+// brief is what everybody asks about a peer.
+type brief struct {
+	manager          int8 // whom it follows; -1: nobody
+	serving, due, up bool
+}
+
+// book numbers every peer and message, and knows what became of which: most
+// states of a group are new arrangements of known states of its peers. Of a
+// peer it keeps a few bytes for ever; the peer itself is made again when it
+// was let go.
 type book struct {
-	peers     []Peer
-	standings []Standing
-	due, up   []bool
-	peerOf    map[uint64]peerID
+	shelf
+	briefs    []brief
+	hashes    []uint64
+	peerOf    *index
 	messages  []Message
-	lanes     []uint8 // of messages
-	messageOf map[uint64]messageID
+	lanes     []uint8  // of messages
+	prints    []uint64 // hashes of messages
+	messageOf *index
 	laneOf    map[string]uint8
 	sent      [][]envelope
-	became    map[happening]step
+	sentOf    map[string]uint32 // in sent, by what is in it
+	became    *memory
 	crashed   map[peerID][]peerID
 }
 
 func newBook() *book {
 	return &book{
-		peerOf: map[uint64]peerID{}, messageOf: map[uint64]messageID{}, laneOf: map[string]uint8{},
-		sent: [][]envelope{nil}, became: map[happening]step{}, crashed: map[peerID][]peerID{},
+		shelf: newShelf(), peerOf: newIndex(), messageOf: newIndex(), laneOf: map[string]uint8{},
+		sent: [][]envelope{nil}, sentOf: map[string]uint32{}, became: newMemory(mostRemembered), crashed: map[peerID][]peerID{},
 	}
 }
 
-func (b *book) peer(p Peer) peerID {
+// peer numbers a peer, to which how led.
+func (b *book) peer(p Peer, how happening) peerID {
 	h := p.Hash()
-	id, ok := b.peerOf[h]
+	id, ok := b.peerOf.add(h, b.hashes)
 	if !ok {
-		id = peerID(len(b.peers))
-		b.peerOf[h] = id
-		b.peers = append(b.peers, p)
-		b.standings = append(b.standings, p.Standing())
-		b.due, b.up = append(b.due, p.Due()), append(b.up, p.Up())
+		return peerID(id)
 	}
-	return id
+	b.hashes = append(b.hashes, h)
+	st := p.Standing()
+	b.briefs = append(b.briefs, brief{int8(st.Manager), st.Serving, p.Due(), p.Up()})
+	b.put(peerID(id), p, how)
+	return peerID(id)
 }
 
 func (b *book) message(m Message) messageID {
 	h := m.Hash()
-	id, ok := b.messageOf[h]
+	id, ok := b.messageOf.add(h, b.prints)
 	if !ok {
-		id = messageID(len(b.messages))
-		b.messageOf[h] = id
-		b.messages = append(b.messages, m)
-		lane, ok := b.laneOf[m.Lane()]
-		if !ok {
-			lane = uint8(len(b.laneOf))
-			b.laneOf[m.Lane()] = lane
-		}
-		b.lanes = append(b.lanes, lane)
+		return messageID(id)
 	}
-	return id
+	b.messages, b.prints = append(b.messages, m), append(b.prints, h)
+	lane, ok := b.laneOf[m.Lane()]
+	if !ok {
+		lane = uint8(len(b.laneOf))
+		b.laneOf[m.Lane()] = lane
+	}
+	b.lanes = append(b.lanes, lane)
+	return messageID(id)
 }
 
 func (b *book) post(sent []Sent) uint32 {
@@ -93,35 +110,47 @@ func (b *book) post(sent []Sent) uint32 {
 		return 0
 	}
 	post := make([]envelope, len(sent))
+	var key []byte
 	for i, s := range sent {
 		post[i] = envelope{uint8(s.To), b.message(s.Message)}
+		key = binary.LittleEndian.AppendUint32(append(key, post[i].to), uint32(post[i].msg))
 	}
-	b.sent = append(b.sent, post)
-	return uint32(len(b.sent) - 1)
+	n, ok := b.sentOf[string(key)]
+	if !ok {
+		n = uint32(len(b.sent))
+		b.sent = append(b.sent, post)
+		b.sentOf[string(key)] = n
+	}
+	return n
 }
 
 // happen returns what becomes of a peer.
 func (b *book) happen(h happening) step {
-	if s, ok := b.became[h]; ok {
+	if s, ok := b.became.get(h); ok {
 		return s
 	}
-	var p Peer
-	var sent []Sent
-	switch old := b.peers[h.peer]; h.what {
-	case receives:
-		p, sent = old.Receive(int(h.from), b.messages[h.with])
-	case fires:
-		p, sent = old.Fire()
-	case elapses:
-		p = old.Elapse()
-	case restarts:
-		p, sent = old.Restart()
-	case hears:
-		p, sent = old.Rival(b.peers[h.with])
-	}
-	s := step{b.peer(p), b.post(sent)}
-	b.became[h] = s
+	p, sent := b.do(b.take(h.peer), h)
+	s := step{b.peer(p, h), b.post(sent)}
+	b.became.put(h, s)
 	return s
+}
+
+// do lets h happen to the peer that it names.
+func (b *book) do(p Peer, h happening) (Peer, []Sent) {
+	switch h.what {
+	case receives:
+		return p.Receive(int(h.from), b.messages[h.with])
+	case fires:
+		return p.Fire()
+	case restarts:
+		return p.Restart()
+	case hears:
+		return p.Rival(b.take(peerID(h.with)))
+	case crashes:
+		return p.Crash()[h.with], nil
+	default:
+		return p.Elapse(), nil
+	}
 }
 
 func (b *book) crash(id peerID) []peerID {
@@ -129,9 +158,25 @@ func (b *book) crash(id peerID) []peerID {
 		return ids
 	}
 	var ids []peerID
-	for _, p := range b.peers[id].Crash() {
-		ids = append(ids, b.peer(p))
+	for i, p := range b.take(id).Crash() {
+		ids = append(ids, b.peer(p, happening{peer: id, what: crashes, with: uint32(i)}))
 	}
 	b.crashed[id] = ids
 	return ids
+}
+
+// take returns a peer, made again where it was let go: from the last one on the
+// way to it that is still there, by what happened to that one. What happens to
+// equal peers makes equal ones, so it is the same.
+func (b *book) take(id peerID) Peer {
+	p, way := b.find(id)
+	for i := len(way) - 1; i >= 0; i-- {
+		p, _ = b.do(p, b.made[way[i]])
+		if p.Hash() != b.hashes[way[i]] {
+			panic("explore: what happened to a peer made another one the second time")
+		}
+		b.keep(way[i], p)
+		b.remade++
+	}
+	return p
 }

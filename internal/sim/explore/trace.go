@@ -87,8 +87,8 @@ func (x *explorer) standings(s *state) string {
 	for p := range s.n {
 		id := s.peers[p]
 		text := "down"
-		if x.book.up[id] {
-			text = x.book.peers[id].String()
+		if x.book.briefs[id].up {
+			text = x.book.take(id).String()
 		}
 		if s.isStopped(p) {
 			text += " (stopped)"

@@ -28,19 +28,19 @@ func (o outcome) manager() uint8 { return uint8(o >> 8) }
 func (x *explorer) settled(s *state) uint8 {
 	manager := noManager
 	for p := range s.n {
-		id := s.peers[p]
-		if !x.book.up[id] {
+		b := x.book.briefs[s.peers[p]]
+		if !b.up {
 			continue
 		}
-		st := x.book.standings[id]
-		if manager == noManager && st.Manager >= 0 {
-			manager = st.Manager
+		follows := int(b.manager)
+		if manager == noManager && follows >= 0 {
+			manager = follows
 		}
-		if st.Manager < 0 || st.Manager != manager || st.Serving != (st.Manager == p) {
+		if follows < 0 || follows != manager || b.serving != (follows == p) {
 			return noManager
 		}
 	}
-	if manager != noManager && !x.book.up[s.peers[manager]] {
+	if manager != noManager && !x.book.briefs[s.peers[manager]].up {
 		return noManager
 	}
 	return uint8(manager)
@@ -58,7 +58,7 @@ func (x *explorer) faultless(s *state) (*state, bool) {
 	c := s.clone()
 	c.cut, c.stopped, c.left = 0, 0, 0
 	for p := range c.n {
-		if x.book.up[c.peers[p]] {
+		if x.book.briefs[c.peers[p]].up {
 			return c, true
 		}
 	}

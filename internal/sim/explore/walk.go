@@ -32,9 +32,10 @@ func (x *explorer) walk(chance *rand.Rand) {
 
 func (x *explorer) visitOnce(s *state, units int) {
 	x.scratch = s.encode(x.scratch[:0])
-	if !x.visited.put(hash(x.scratch), 0) {
+	if !x.visited.add(hash(x.scratch)) {
 		return
 	}
+	x.count(s)
 	x.visit(s, units, func() way { return x.way })
 }
 
