@@ -307,7 +307,7 @@ func (f *follower) searchDue() time.Duration {
 // sinceOf is from when on a provider must hold everything.
 func (f *follower) sinceOf(g *group) time.Time {
 	switch {
-	case g.behind:
+	case g.behind != nil:
 		return time.Unix(1, 0) // older than any cache: the publishers themselves
 	case g.impatient(), len(g.skipped) > 0:
 		return time.Time{} // whoever holds most

@@ -29,10 +29,10 @@ func (g *group) impatient() bool { return !g.stuck.IsZero() && time.Since(g.stuc
 // publishers that the search did not find, or that this client cannot reach. It reports whether there are any.
 func (f *follower) giveUp(g *group, p placed) bool {
 	nobody := p.err == nil && len(p.final.Grants) == 0 && p.final.Status == feedring.Incomplete
-	if g.stuck.IsZero() && g.cursor != nil && (g.behind || nobody) {
+	if g.stuck.IsZero() && g.cursor != nil && (g.behind != nil || nobody) {
 		g.stuck = time.Now()
 	}
-	if p.err != nil || !g.behind || !g.impatient() {
+	if p.err != nil || g.behind == nil || !g.impatient() {
 		return false
 	}
 	found := make(map[feedring.PeerID]bool)
@@ -42,7 +42,7 @@ func (f *follower) giveUp(g *group, p placed) bool {
 	if g.skipped == nil {
 		g.skipped = make(map[feedring.FeedRef]bool)
 	}
-	for _, ref := range slices.SortedFunc(maps.Keys(g.cursor), feedring.FeedRef.Compare) {
+	for _, ref := range g.lacked() {
 		if found[ref.Publisher] && !g.unreached[ref.Publisher] || g.skipped[ref] {
 			continue
 		}
@@ -51,13 +51,28 @@ func (f *follower) giveUp(g *group, p placed) bool {
 			f.options.Gap(Gap{g.theme, ref, g.cursor[ref]})
 		}
 	}
-	g.behind = false
+	g.behind = nil
 	return true
+}
+
+// lacked returns the feeds of the cursor that the last peer to refuse it named;
+// all, where it named none of them.
+func (g *group) lacked() []feedring.FeedRef {
+	named := make(map[feedring.FeedRef]bool)
+	for _, ref := range g.behind.Feeds {
+		if _, asked := g.cursor[ref]; asked {
+			named[ref] = true
+		}
+	}
+	if len(named) > 0 {
+		return slices.SortedFunc(maps.Keys(named), feedring.FeedRef.Compare)
+	}
+	return slices.SortedFunc(maps.Keys(g.cursor), feedring.FeedRef.Compare)
 }
 
 // caughtUp notes that a session's provider gave all that was asked of it.
 func (g *group) caughtUp(s *session) {
-	g.failures, g.behind = 0, false
+	g.failures, g.behind = 0, nil
 	delete(g.unreached, s.grant.Provider.ID)
 	if !s.grant.Own {
 		g.stuck = time.Time{}

@@ -10,7 +10,6 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/client"
 	"github.com/feedring/feedring/internal/wire"
-	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
 // gone is a cache that has dropped entries of one feed, whose publisher is
@@ -65,21 +64,25 @@ func (g *gone) drop(through string) {
 			}
 		}
 		g.w.logs["news"] = kept
-		p.refuseFrom = func(c feedring.Cursor) feedringv1.RefusedKind {
+		p.lacks = func(c feedring.Cursor) []feedring.FeedRef {
 			if at, ok := c[g.gap]; ok && at.Sequence < log[last].entry.Position.Sequence {
-				return feedringv1.RefusedKind_REFUSED_KIND_BEHIND
+				return []feedring.FeedRef{g.gap}
 			}
-			return 0
+			return nil
 		}
 	})
 }
 
 // A feed whose entries are gone everywhere while its publisher is away is gone
 // on with after a while, from where there is something; others are not held up,
-// nothing is shown twice, and the reader is told of that feed alone, or of each
-// whose publisher is away.
+// nothing is shown twice, and the reader is told of that feed alone. Where the
+// peer that refuses names no feed, it is told of each whose publisher is away.
 func TestFollowGivesUpGap(t *testing.T) {
-	for _, alone := range []bool{false, true} {
+	for _, c := range []struct {
+		alone bool // the other publisher is away too
+		names bool // the peer that refuses says what it lacks
+		gaps  int
+	}{{false, false, 1}, {true, false, 2}, {false, true, 1}, {true, true, 1}} {
 		synctest.Test(t, func(t *testing.T) {
 			g := newGone(t)
 			g.w.publish(g.away, "news", "a1")
@@ -89,11 +92,11 @@ func TestFollowGivesUpGap(t *testing.T) {
 			r := follow(t, g.w.client(g.cache), feedring.Query{Theme: "news"}, o, nil)
 			rest(time.Second)
 			g.cache.kill()
-			g.here.change(func(p *fakePeer) { p.down = alone })
+			g.here.change(func(p *fakePeer) { p.down = c.alone })
 			g.w.publish(g.away, "news", "a2")
 			g.w.publish(g.away, "news", "a3")
 			g.drop("a2")
-			g.cache.change(func(p *fakePeer) { p.down = false })
+			g.cache.change(func(p *fakePeer) { p.down, p.names = false, c.names })
 			rest(30 * time.Second)
 			if len(told) != 0 {
 				t.Fatalf("given up at once: %v", <-told)
@@ -104,8 +107,8 @@ func TestFollowGivesUpGap(t *testing.T) {
 				gaps = append(gaps, <-told)
 			}
 			want := client.Gap{Theme: "news", Feed: g.gap, After: feedring.Position{Epoch: 1, Sequence: 1}}
-			if !slices.Contains(gaps, want) || len(gaps) != map[bool]int{false: 1, true: 2}[alone] {
-				t.Errorf("gaps: %+v", gaps)
+			if !slices.Contains(gaps, want) || len(gaps) != c.gaps {
+				t.Errorf("%+v: gaps: %+v", c, gaps)
 			}
 			g.w.publish(g.here, "news", "h2")
 			g.w.publish(g.away, "news", "a4")
@@ -138,7 +141,7 @@ func TestFollowWaitsForPublisher(t *testing.T) {
 		rest(20 * time.Second)
 		g.cache.change(func(p *fakePeer) {
 			g.w.logs["news"] = log
-			p.refuseFrom = nil
+			p.lacks = nil
 		})
 		rest(2 * time.Minute)
 		r.wants(t, "a1", "a2", "a3")

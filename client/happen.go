@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -71,7 +72,7 @@ func (f *follower) lost(g *group, e event) error {
 	}
 	f.client.log.Debug("provider lost", "theme", g.theme, "peer", e.served, "why", e.ended)
 	f.judge(e)
-	g.behind = g.behind || behind(e.ended)
+	g.behind = cmp.Or(behind(e.ended), g.behind)
 	if e.served == "" {
 		g.notReached(e.session)
 	}

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -133,7 +134,7 @@ func (r *round) broken(ctx context.Context, g *group, e event) error {
 		return nil
 	}
 	g.failures++
-	g.behind = g.behind || behind(e.ended)
+	g.behind = cmp.Or(behind(e.ended), g.behind)
 	deadline, ok := ctx.Deadline()
 	switch {
 	case g.asking:

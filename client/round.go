@@ -51,7 +51,7 @@ type group struct {
 	cursor  feedring.Cursor           // nil: nothing was shown yet
 	heard   time.Time                 // until then nothing is missing
 	lacking bool                      // a provider was lost and none took its place yet
-	behind  bool                      // nobody holds everything after the cursor but the publishers
+	behind  *wire.RefusedError        // nobody holds everything after the cursor but the publishers; nil: not so
 	stuck   time.Time                 // since when nobody was found who holds all after the cursor; zero: not so
 	skipped map[feedring.FeedRef]bool // given up: what is still held of them is taken
 	// unreached is the publishers that gave nothing when they were last tried.

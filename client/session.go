@@ -311,14 +311,19 @@ func refusal(r *wire.RefusedError) error {
 	return fmt.Errorf("refused: %w", r)
 }
 
-func behind(err error) bool {
+// behind returns the refusal to go on from a cursor that err is; nil: err is
+// something else.
+func behind(err error) *wire.RefusedError {
 	var refused *wire.RefusedError
-	return errors.As(err, &refused) && refused.Kind == feedringv1.RefusedKind_REFUSED_KIND_BEHIND
+	if errors.As(err, &refused) && refused.Kind == feedringv1.RefusedKind_REFUSED_KIND_BEHIND {
+		return refused
+	}
+	return nil
 }
 
 // worse keeps the error that says most about what to do next.
 func worse(a, b error) error {
-	if errors.Is(a, ErrBadQuery) || behind(a) {
+	if errors.Is(a, ErrBadQuery) || behind(a) != nil {
 		return a
 	}
 	return b

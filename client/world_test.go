@@ -55,13 +55,14 @@ type fakePeer struct {
 	down   bool // cannot be reached
 	mute   bool // takes streams and says nothing
 	refuse feedringv1.RefusedKind
-	// refuseFrom refuses some cursors. Nil: none.
-	refuseFrom func(feedring.Cursor) feedringv1.RefusedKind
-	forge      bool
-	cut        int // ends the stream after so many frames; 0: never
-	streams    map[net.Conn]bool
-	served     int
-	opened     int
+	// lacks refuses some cursors: it returns the feeds that are behind. Nil: none.
+	lacks   func(feedring.Cursor) []feedring.FeedRef
+	names   bool // and names those feeds, as peers once did not
+	forge   bool
+	cut     int // ends the stream after so many frames; 0: never
+	streams map[net.Conn]bool
+	served  int
+	opened  int
 }
 
 func newWorld(t testing.TB) *world {
@@ -278,8 +279,14 @@ func (p *fakePeer) serveAttach(s *wire.Stream) {
 	p.w.mu.Lock()
 	p.served++
 	mute, refuse, frames := p.mute, p.refuse, p.cut
-	if refuse == 0 && p.refuseFrom != nil {
-		refuse = p.refuseFrom(want.Cursor)
+	var lacking []feedring.FeedRef
+	if refuse == 0 && p.lacks != nil {
+		if lacking = p.lacks(want.Cursor); len(lacking) > 0 {
+			refuse = feedringv1.RefusedKind_REFUSED_KIND_BEHIND
+		}
+	}
+	if !p.names {
+		lacking = nil
 	}
 	p.w.mu.Unlock()
 	if mute {
@@ -287,7 +294,7 @@ func (p *fakePeer) serveAttach(s *wire.Stream) {
 		return
 	}
 	if refuse != 0 {
-		_ = s.Send(wire.RefusedTo(refuse, "because"), time.Second)
+		_ = s.Send(wire.RefusedTo(refuse, "because", lacking...), time.Second)
 		return
 	}
 	v := &visit{peer: p, stream: s, want: want, left: frames, gone: make(chan struct{})}

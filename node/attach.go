@@ -130,7 +130,7 @@ func (n *Node) serveAttach(client feedring.PeerID, s *wire.Stream) error {
 	out := &frameSink{stream: s, vouched: n.vouchedBy(want.theme)}
 	session := &session{self: n.ID(), store: n.store, followers: n.followers, want: want, out: out, cursor: in.Cursor, beat: beatEvery}
 	err = session.run(ctx, in.Follow)
-	if errors.Is(err, errBehind) {
+	if errors.As(err, new(behindError)) {
 		return refuse(s, feedringv1.RefusedKind_REFUSED_KIND_BEHIND, err)
 	}
 	if err != nil {
@@ -195,8 +195,11 @@ func (n *Node) interestOf(in wire.Attach) (interest, error) {
 	return w, nil
 }
 
+// refuse says why not, with the feeds that are behind where that is why.
 func refuse(s *wire.Stream, kind feedringv1.RefusedKind, why error) error {
-	if err := s.Send(wire.RefusedTo(kind, why.Error()), attachWrite); err != nil {
+	var feeds behindError
+	errors.As(why, &feeds)
+	if err := s.Send(wire.RefusedTo(kind, why.Error(), feeds...), attachWrite); err != nil {
 		return err
 	}
 	return why

@@ -2,11 +2,17 @@ package node
 
 import (
 	"context"
+	"errors"
+	"net"
+	"slices"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/wire"
+	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
 func TestAttached(t *testing.T) {
@@ -60,4 +66,22 @@ func TestAttached(t *testing.T) {
 			t.Error("nobody decided")
 		}
 	})
+}
+
+// TestRefusalNamesFeeds sends a refusal of a cursor to a client.
+func TestRefusalNamesFeeds(t *testing.T) {
+	here, there := net.Pipe()
+	defer here.Close()
+	ref := feedring.FeedRef{URL: testURL, Publisher: newSealer(t).ID()}
+	refused := make(chan error, 1)
+	go func() {
+		refused <- refuse(wire.NewStream(here), feedringv1.RefusedKind_REFUSED_KIND_BEHIND, behindError{ref})
+	}()
+	var reply feedringv1.AttachReply
+	check(t, wire.NewStream(there).Receive(&reply, time.Second))
+	frame, err := wire.FrameFrom(&reply)
+	check(t, err)
+	if r := frame.Refused; r == nil || !slices.Equal(r.Feeds, []feedring.FeedRef{ref}) || !errors.As(<-refused, new(behindError)) {
+		t.Errorf("the client reads %+v", frame)
+	}
 }

@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -17,9 +16,11 @@ const (
 	scanBytes = 512 << 10 // and their bytes
 )
 
-// errBehind refuses a cursor that lies before what this peer still holds:
-// entries between would be lost.
-var errBehind = errors.New("this peer does not hold everything after the cursor")
+// behindError refuses a cursor that for these feeds lies before what this peer
+// still holds: entries between would be lost.
+type behindError []feedring.FeedRef
+
+func (behindError) Error() string { return "this peer does not hold everything after the cursor" }
 
 // interest is what one reader is served: entries of one theme (or the private
 // ones), by the words that it brought.
@@ -172,10 +173,8 @@ func (s *session) shown(it *store.Item) bool {
 
 // resume goes on from the reader's cursor.
 func (s *session) resume(ctx context.Context) error {
-	for ref, at := range s.cursor {
-		if h, ok := s.store.Head(ref); ok && !holds(h, at) && !s.whole(ref) {
-			return errBehind
-		}
+	if lacking := s.lacking(); len(lacking) > 0 {
+		return lacking
 	}
 	for _, h := range s.covered() {
 		if err := s.advance(ctx, h.Ref); err != nil {
@@ -183,6 +182,18 @@ func (s *session) resume(ctx context.Context) error {
 		}
 	}
 	return s.out.caught(0)
+}
+
+// lacking returns the feeds of the cursor that cannot be gone on with here.
+func (s *session) lacking() behindError {
+	var lacking behindError
+	for ref, at := range s.cursor {
+		if h, ok := s.store.Head(ref); ok && !holds(h, at) && !s.whole(ref) {
+			lacking = append(lacking, ref)
+		}
+	}
+	slices.SortFunc(lacking, feedring.FeedRef.Compare)
+	return lacking
 }
 
 // whole reports whether this peer holds all that there is of ref: it publishes
@@ -238,7 +249,7 @@ func (s *session) show(it *store.Item) error {
 		next = at.Sequence + 1
 	}
 	if !at.IsZero() && it.Position.Sequence != next && !s.whole(it.Ref) {
-		return errBehind
+		return behindError{it.Ref}
 	}
 	if s.want.wants(it) && !s.shown(it) {
 		if err := s.out.item(it); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -208,8 +209,8 @@ func TestSessionRefusesWhatItDoesNotHold(t *testing.T) {
 			self: test.self, store: s, followers: ears, want: wanting(t, ""), out: &shownItems{}, beat: time.Hour,
 			cursor: feedring.Cursor{ref: test.at},
 		}
-		if err := one.run(t.Context(), false); errors.Is(err, errBehind) != test.behind {
-			t.Errorf("%v at %q: %v", test.at, test.self, err)
+		if feeds := behindOf(one.run(t.Context(), false)); slices.Equal(feeds, behindError{ref}) != test.behind {
+			t.Errorf("%v at %q: behind are %v", test.at, test.self, feeds)
 		}
 	}
 }
@@ -230,9 +231,16 @@ func TestSessionMeetsAHole(t *testing.T) {
 	check(t, err)
 	p.append(t, testSpec, entries(10, 11)...)
 	ears.wake(ref)
-	if err := <-ended; !errors.Is(err, errBehind) {
+	if err := <-ended; !slices.Equal(behindOf(err), behindError{ref}) {
 		t.Errorf("ended with %v", err)
 	}
+}
+
+// behindOf returns the feeds that a refusal names.
+func behindOf(err error) behindError {
+	var behind behindError
+	errors.As(err, &behind)
+	return behind
 }
 
 // TestSessionGoesAheadOfTheStore: what was checked is shown before it is on

@@ -87,11 +87,14 @@ func AliveTo() *feedringv1.AttachReply {
 	return &feedringv1.AttachReply{Frame: &feedringv1.AttachReply_Alive{Alive: &feedringv1.KeepAlive{}}}
 }
 
-// RefusedTo is a frame that ends a stream without an answer.
-func RefusedTo(kind feedringv1.RefusedKind, reason string) *feedringv1.AttachReply {
-	return &feedringv1.AttachReply{Frame: &feedringv1.AttachReply_Refused{
-		Refused: &feedringv1.Refused{Kind: kind, Reason: cutText(reason, maxErrorText)},
-	}}
+// RefusedTo is a frame that ends a stream without an answer. feeds are those
+// that are behind, where that is the reason.
+func RefusedTo(kind feedringv1.RefusedKind, reason string, feeds ...feedring.FeedRef) *feedringv1.AttachReply {
+	refused := &feedringv1.Refused{Kind: kind, Reason: cutText(reason, maxErrorText)}
+	for _, ref := range feeds {
+		refused.Feeds = append(refused.Feeds, &feedringv1.FeedRef{Url: ref.URL, Publisher: PeerBytes(ref.Publisher)})
+	}
+	return &feedringv1.AttachReply{Frame: &feedringv1.AttachReply_Refused{Refused: refused}}
 }
 
 func cursorTo(c feedring.Cursor) []*feedringv1.CursorItem {

@@ -26,9 +26,20 @@ type Item struct {
 type RefusedError struct {
 	Kind   feedringv1.RefusedKind
 	Reason string
+	Feeds  []feedring.FeedRef // that are behind; nil: the provider does not say
 }
 
-func (e *RefusedError) Error() string { return e.Reason }
+// Error names one feed: a line is for one thing.
+func (e *RefusedError) Error() string {
+	switch more := len(e.Feeds) - 1; {
+	case more < 0:
+		return e.Reason
+	case more == 0:
+		return e.Reason + ": " + e.Feeds[0].URL
+	default:
+		return fmt.Sprintf("%s: %s and %d more", e.Reason, e.Feeds[0].URL, more)
+	}
+}
 
 const maxSite = 253
 
@@ -49,10 +60,18 @@ func FrameFrom(r *feedringv1.AttachReply) (Frame, error) {
 		entries := d.Count("entries", frame.Caught.GetEntries())
 		f.Caught = &entries
 	case *feedringv1.AttachReply_Refused:
-		f.Refused = &RefusedError{Kind: frame.Refused.GetKind(), Reason: cutText(frame.Refused.GetReason(), maxErrorText)}
+		f.Refused = d.refused(frame.Refused)
 	}
 	if d.Err() != nil {
 		return Frame{}, fmt.Errorf("frame: %w", d.Err())
 	}
 	return f, nil
+}
+
+func (d *Decoder) refused(r *feedringv1.Refused) *RefusedError {
+	e := &RefusedError{Kind: r.GetKind(), Reason: cutText(r.GetReason(), maxErrorText)}
+	if d.Room("feeds behind", len(r.GetFeeds()), maxCursor) {
+		e.Feeds = each(r.GetFeeds(), func(ref **feedringv1.FeedRef) feedring.FeedRef { return d.Ref("feed behind", *ref) })
+	}
+	return e
 }

@@ -107,8 +107,8 @@ func TestAttach(t *testing.T) {
 func TestFrames(t *testing.T) {
 	s := newSealer(t, 1)
 	seal := sealEntry(t, s, sampleEntry(s.ID()), [32]byte{})
-	cursor := feedring.Cursor{{URL: "https://example.org/", Publisher: s.ID()}: {Epoch: 1, Sequence: 2}}
-	ten := 10
+	ref := feedring.FeedRef{URL: "https://example.org/", Publisher: s.ID()}
+	cursor, ten := feedring.Cursor{ref: {Epoch: 1, Sequence: 2}}, 10
 	for name, test := range map[string]struct {
 		sent *feedringv1.AttachReply
 		want wire.Frame
@@ -121,6 +121,10 @@ func TestFrames(t *testing.T) {
 		"refused": {
 			wire.RefusedTo(feedringv1.RefusedKind_REFUSED_KIND_BUSY, "full"),
 			wire.Frame{Refused: &wire.RefusedError{Kind: feedringv1.RefusedKind_REFUSED_KIND_BUSY, Reason: "full"}},
+		},
+		"behind": {
+			wire.RefusedTo(feedringv1.RefusedKind_REFUSED_KIND_BEHIND, "pruned", ref),
+			wire.Frame{Refused: &wire.RefusedError{Kind: feedringv1.RefusedKind_REFUSED_KIND_BEHIND, Reason: "pruned", Feeds: []feedring.FeedRef{ref}}},
 		},
 	} {
 		if got, err := wire.FrameFrom(test.sent); err != nil || !reflect.DeepEqual(got, test.want) {

@@ -1452,9 +1452,12 @@ func (*KeepAlive) Descriptor() ([]byte, []int) {
 
 // Refused ends a stream without an answer.
 type Refused struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Kind          RefusedKind            `protobuf:"varint,1,opt,name=kind,proto3,enum=feedring.v1.RefusedKind" json:"kind,omitempty"`
-	Reason        string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Kind   RefusedKind            `protobuf:"varint,1,opt,name=kind,proto3,enum=feedring.v1.RefusedKind" json:"kind,omitempty"`
+	Reason string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	// With BEHIND: the feeds of the cursor of which entries after it are lacking
+	// here. None: which ones is not said.
+	Feeds         []*FeedRef `protobuf:"bytes,3,rep,name=feeds,proto3" json:"feeds,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1501,6 +1504,13 @@ func (x *Refused) GetReason() string {
 		return x.Reason
 	}
 	return ""
+}
+
+func (x *Refused) GetFeeds() []*FeedRef {
+	if x != nil {
+		return x.Feeds
+	}
+	return nil
 }
 
 // Error is a kind for programs and a text for people.
@@ -1651,10 +1661,11 @@ const file_feedring_v1_query_proto_rawDesc = "" +
 	"\x06cursor\x18\x01 \x03(\v2\x17.feedring.v1.CursorItemR\x06cursor\"\"\n" +
 	"\x06Caught\x12\x18\n" +
 	"\aentries\x18\x01 \x01(\rR\aentries\"\v\n" +
-	"\tKeepAlive\"O\n" +
+	"\tKeepAlive\"{\n" +
 	"\aRefused\x12,\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x18.feedring.v1.RefusedKindR\x04kind\x12\x16\n" +
-	"\x06reason\x18\x02 \x01(\tR\x06reason\"G\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\x12*\n" +
+	"\x05feeds\x18\x03 \x03(\v2\x14.feedring.v1.FeedRefR\x05feeds\"G\n" +
 	"\x05Error\x12*\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x16.feedring.v1.ErrorKindR\x04kind\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text*d\n" +
@@ -1717,6 +1728,7 @@ var file_feedring_v1_query_proto_goTypes = []any{
 	(*Error)(nil),         // 21: feedring.v1.Error
 	(*PeerInfo)(nil),      // 22: feedring.v1.PeerInfo
 	(*Sealed)(nil),        // 23: feedring.v1.Sealed
+	(*FeedRef)(nil),       // 24: feedring.v1.FeedRef
 }
 var file_feedring_v1_query_proto_depIdxs = []int32{
 	6,  // 0: feedring.v1.FinalAnswer.final:type_name -> feedring.v1.Final
@@ -1738,12 +1750,13 @@ var file_feedring_v1_query_proto_depIdxs = []int32{
 	23, // 16: feedring.v1.Item.entry:type_name -> feedring.v1.Sealed
 	13, // 17: feedring.v1.Mark.cursor:type_name -> feedring.v1.CursorItem
 	1,  // 18: feedring.v1.Refused.kind:type_name -> feedring.v1.RefusedKind
-	2,  // 19: feedring.v1.Error.kind:type_name -> feedring.v1.ErrorKind
-	20, // [20:20] is the sub-list for method output_type
-	20, // [20:20] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	24, // 19: feedring.v1.Refused.feeds:type_name -> feedring.v1.FeedRef
+	2,  // 20: feedring.v1.Error.kind:type_name -> feedring.v1.ErrorKind
+	21, // [21:21] is the sub-list for method output_type
+	21, // [21:21] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
 func init() { file_feedring_v1_query_proto_init() }
