@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -158,7 +159,12 @@ func fakeAPI() http.Handler {
 	say("GET /api/v1/feeds", `[{"url":"https://news.example/feed","theme":"news","provider":"news.example","entries":3,"new_field":1},{"url":"https://own.example/","provider":"own.example","entries":0,"error":"gone"}]`)
 	mux.HandleFunc("POST /api/v1/feeds", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusCreated) })
 	mux.HandleFunc("DELETE /api/v1/feeds", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
-	mux.HandleFunc("POST /api/v1/ping", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("POST /api/v1/ping", func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if bytes.Contains(body, []byte("news.example")) {
+			fmt.Fprintln(w, `{"url":"https://news.example/feed","theme":"news","provider":"news.example","entries":3}`)
+			return
+		}
 		refuse(w, http.StatusNotFound, "this is not one of the peer's feeds")
 	})
 	return mux

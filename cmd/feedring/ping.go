@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -13,16 +14,19 @@ func (a *app) pingCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ping URL",
 		Short: "Make a running peer look at a feed now",
-		Long:  "ping makes a running peer look at one of its feeds now: call it from the script that publishes a page.",
+		Long: "ping makes a running peer look at one of its feeds now, and says how that ended: " +
+			"call it from the script that publishes a page.",
 		Example: `  feedring ping https://www.lemonde.fr/rss/une.xml
   feedring ping --api https://news.example --token-file token https://news.example/feed.xml`,
 		Args: oneURL,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withFeed(cmd.Context(), &f, args[0], func(ctx context.Context, peer *api.Client, address string) error {
-				if err := peer.Ping(ctx, address); err != nil {
+				feed, err := peer.Ping(ctx, address)
+				if err != nil {
 					return err
 				}
-				return a.told(f.json, map[string]string{"pinged": address}, "looking at "+address)
+				return a.told(f.json, map[string]any{"pinged": address, "entries": feed.Entries},
+					fmt.Sprintf("looked at %s: entries held: %d", address, feed.Entries))
 			})
 		},
 	}

@@ -87,9 +87,11 @@ func (c *Client) RemoveFeed(ctx context.Context, address string) error {
 	return c.do(ctx, request{method: http.MethodDelete, path: "feeds", query: url.Values{"url": {address}}}, nil)
 }
 
-// Ping makes the peer look at a feed now.
-func (c *Client) Ping(ctx context.Context, address string) error {
-	return c.do(ctx, request{method: http.MethodPost, path: "ping", body: map[string]string{"url": address}}, nil)
+// Ping makes the peer look at a feed now, waits for the end of the look, and
+// returns how the feed stands then. A look that failed is an error.
+func (c *Client) Ping(ctx context.Context, address string) (feed Feed, err error) {
+	err = c.do(ctx, request{method: http.MethodPost, path: "ping", body: map[string]string{"url": address}}, &feed)
+	return feed, err
 }
 
 // Ring returns the groups as the peer sees them, in ring order.
