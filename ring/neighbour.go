@@ -10,8 +10,9 @@ import (
 // watch is how long a ring neighbour has been silent.
 type watch struct {
 	row   RowVersion
-	since time.Time // last sign of life, or when the watch began
-	asked int       // swaps sent since
+	next  RowVersion // what the map shows once row is lost, as of the first swap
+	since time.Time  // last sign of life, or when the watch began
+	asked int        // swaps sent since
 }
 
 const maxHeard = 4096
@@ -71,9 +72,14 @@ func (m *Machine) probe() (silent []feedring.PeerID) {
 
 func (m *Machine) look(g feedring.GroupID) []feedring.PeerID {
 	w := m.watched[g]
-	if row := m.chart.records[g].effective().version(); w == nil || w.row != row {
+	record := m.chart.records[g]
+	row, other := record.effective().version(), record.other()
+	switch {
+	case w == nil || w.row != row && w.next != row:
 		w = &watch{row: row, since: m.now} // a new row is a sign of life, whoever brought it
 		m.watched[g] = w
+	case w.row != row:
+		w.row = row // its leaders were asked as well, all the time
 	}
 	for _, p := range m.peers(g) {
 		if at := m.gossip.heard[p]; at.After(w.since) {
@@ -87,10 +93,28 @@ func (m *Machine) look(g feedring.GroupID) []feedring.PeerID {
 		return nil
 	case silent < m.cfg.Refresh && w.asked == 0:
 		return nil
+	case other != nil:
+		if w.asked == 0 {
+			w.next = other.version()
+		}
+		w.asked++
+		return append(m.peers(g), other.row.leaders()...)
 	default:
 		w.asked++
 		return m.peers(g)
 	}
+}
+
+// other returns the row that counts once the one that does is lost: where a group
+// was torn the map holds one of each part. nil: there is none.
+func (r *record) other() *slot {
+	e := r.effective()
+	for i := range r.slots {
+		if s := &r.slots[i]; s != e && s.present() && s.row.Term.Claimant != e.row.Term.Claimant {
+			return s
+		}
+	}
+	return nil
 }
 
 // patience is 3r. A peer that hears nobody at all doubts itself first.

@@ -187,6 +187,34 @@ func TestPartitionHeals(t *testing.T) {
 	}
 }
 
+// A group that was torn when all of it died shows a row of each part. They are
+// lost together, not one 3r after the other.
+func TestTornGroupIsLostAtOnce(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		lives feedring.PeerID
+		want  int
+	}{{"nobody lives", "", 5}, {"the manager of the smaller part lives", "p005", 6}} {
+		w := newWorld(t)
+		w.grow(5)
+		w.add("p005")
+		w.add("p006")
+		w.manage("p006", theme(5), "p004") // acknowledged
+		w.step("p005", Meet{Peers: []feedring.PeerID{"p000"}})
+		w.run(3*time.Second, w.agreed(6))
+		w.manageTerm("p005", theme(5), "", 2)
+		w.run(3*time.Second, nil)
+		for _, name := range []feedring.PeerID{"p004", "p005", "p006"} {
+			w.peers[name].down = name != test.lives
+		}
+		w.run(5*refresh, nil)
+		// The group of p004 is lost as well.
+		if live := w.peers["p000"].Live(); len(live) != test.want-1 {
+			t.Errorf("%s: %d groups after 5r, want %d", test.name, len(live), test.want-1)
+		}
+	}
+}
+
 func TestLossyNetwork(t *testing.T) {
 	w := newWorld(t)
 	w.grow(12)

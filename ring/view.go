@@ -69,7 +69,11 @@ func (m *Machine) peers(g feedring.GroupID) []feedring.PeerID {
 	if r == nil {
 		return nil
 	}
-	row := &r.effective().row
+	return r.effective().row.leaders()
+}
+
+// leaders returns the manager and the secondary that a row names.
+func (row *Row) leaders() []feedring.PeerID {
 	both := make([]feedring.PeerID, 1, 2)
 	both[0] = row.Term.Claimant
 	if row.Secondary != "" && row.Secondary != row.Term.Claimant {
