@@ -83,7 +83,7 @@ func (d *drama) play(all []trouble) {
 		if len(all) > 0 {
 			next = min(next, all[0].begin)
 		}
-		<-time.After(time.Until(begun.Add(next))) // the schedule's own time, not a wait for anything
+		<-time.After(time.Until(begun.Add(next))) // what happens is the schedule's clock: faults begin and end by it alone
 		for len(all) > 0 && all[0].begin <= next {
 			d.t.Log(all[0])
 			d.now = append(d.now, all[0])

@@ -141,7 +141,7 @@ func BenchmarkThousandFollowers(b *testing.B) {
 		w.formed("news", peers)
 
 		before := requests.Load()
-		pause := 20 * interval
+		pause := 20 * interval // the requests of as much time are compared, whatever happens in it
 		<-time.After(pause)
 		alone := requests.Load() - before
 
@@ -158,7 +158,7 @@ func BenchmarkThousandFollowers(b *testing.B) {
 		}
 		loads := w.attached("news", hosts*each)
 		before = requests.Load()
-		<-time.After(pause)
+		<-time.After(pause) // as above
 		followed := requests.Load() - before
 		b.ReportMetric(float64(slices.Max(loads))*peers/(hosts*each), "largest/mean")
 		b.ReportMetric(float64(followed)/float64(alone), "origin-requests/one-reader's")
