@@ -237,11 +237,25 @@ func (m *Machine) finish(j *job) {
 	m.send(j.from, Final{Final: f}, false)
 }
 
-// blind reports whether this peer never had a map, so that what it did not find
-// may be there: it knows others, and is not of the theme's own group.
+// blind reports whether what this peer did not find may be there, where it is
+// not of the theme's own group: it knows others and never had a map of theirs,
+// or leads no group. Then it coordinates only because none of its leaders
+// answered, and a map that is told each period may be some periods old.
 func (m *Machine) blind(j *job) bool {
-	own := m.memberships[j.query.Theme.Group()]
-	return !m.ring.Synced() && (m.cfg.Joining || len(m.known) > 0) && !own.settled()
+	if m.memberships[j.query.Theme.Group()].settled() {
+		return false
+	}
+	return !m.ring.Synced() && (m.cfg.Joining || len(m.known) > 0) || !m.leads()
+}
+
+// leads reports whether this peer is the manager or the secondary of a group.
+func (m *Machine) leads() bool {
+	for _, it := range m.memberships {
+		if it.role >= feedring.RoleSecondary {
+			return true
+		}
+	}
+	return false
 }
 
 func grantsSize(grants []feedring.Grant) int {
