@@ -76,6 +76,7 @@ type Machine struct {
 	view    *View                       `state:"derived"`
 	shown   *View                       `state:"derived"` // the last one, as of shownAt
 	shownAt glance                      `state:"derived"`
+	shownTo time.Time                   `state:"derived"` // when the first leaves it who is away; zero: nobody
 }
 
 // lead is the manager that this peer follows, itself included.

@@ -2,6 +2,7 @@ package group
 
 import (
 	"slices"
+	"time"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/catalogue"
@@ -67,7 +68,7 @@ func (m *Machine) View() *View {
 	g := m.glance()
 	// Who is away leaves the view with time.
 	switch {
-	case m.shown == nil || m.shownAt != g || len(m.shown.Away) > 0:
+	case m.shown == nil || m.shownAt != g || !m.shownTo.IsZero() && !m.now.Before(m.shownTo):
 		m.view = m.look(g)
 	case m.held.Moved():
 		v := *m.shown
@@ -88,6 +89,7 @@ func (m *Machine) look(g glance) *View {
 		Acknowledged: g.acked, Settled: g.settled, Leases: g.leases, Members: make([]Member, 0, len(b.Others)+1),
 		Heads: m.held.All(), feeds: b.Feeds, vouched: m.vouched(),
 	}
+	m.shownTo = time.Time{}
 	own, placed := m.me().row, false
 	for _, p := range b.Others {
 		mem := m.members[p]
@@ -96,6 +98,9 @@ func (m *Machine) look(g glance) *View {
 		}
 		if mem.away {
 			v.Away = append(v.Away, p)
+			if end := mem.since.Add(m.cfg.Refresh); m.now.Before(end) && (m.shownTo.IsZero() || end.Before(m.shownTo)) {
+				m.shownTo = end
+			}
 		}
 		if !mem.away || m.now.Sub(mem.since) < m.cfg.Refresh {
 			v.Members = append(v.Members, m.viewOf(p))

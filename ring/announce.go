@@ -26,7 +26,7 @@ func (m *Machine) announce(row Row) {
 		s = &seat{}
 		m.seats[row.Group], m.seated = s, nil
 	}
-	s.wanted = row
+	s.wanted, m.checked = row, 0
 	if s.urgent() {
 		m.publish(s)
 	}
@@ -41,17 +41,19 @@ func (m *Machine) announce(row Row) {
 func (s *seat) urgent() bool {
 	a, b := s.wanted, s.told
 	a.Clients = b.Clients
-	return !sameContent(&a, &b)
+	return !SameContent(&a, &b)
 }
 
-func sameContent(a, b *Row) bool {
+// SameContent reports whether two rows of one group say the same, their
+// versions aside.
+func SameContent(a, b *Row) bool {
 	return a.Term == b.Term && a.Acknowledged == b.Acknowledged && a.Gone == b.Gone &&
 		a.Secondary == b.Secondary && a.Peers == b.Peers && a.Feeds == b.Feeds && a.Clients == b.Clients &&
 		slices.Equal(a.Manager.Addrs, b.Manager.Addrs) && slices.Equal(a.Deputy.Addrs, b.Deputy.Addrs)
 }
 
 func (s *seat) dueAt(refresh time.Duration) time.Time {
-	if sameContent(&s.wanted, &s.told) {
+	if SameContent(&s.wanted, &s.told) {
 		return time.Time{}
 	}
 	return s.at.Add(refresh)
@@ -85,17 +87,28 @@ func (m *Machine) highestVersion(g feedring.GroupID, term feedring.Term) uint64 
 // publishDue tells what waited, and says again what the map denies: a row that
 // somebody marked lost, or that a former life of this peer overtook.
 func (m *Machine) publishDue() {
+	if m.checked == m.chart.derived.changes && (m.publishAt.IsZero() || m.now.Before(m.publishAt)) {
+		return
+	}
 	for _, g := range m.ownGroups() {
 		s := m.seats[g]
 		if due := s.dueAt(m.cfg.Refresh); !due.IsZero() && !m.now.Before(due) || m.denied(s) {
 			m.publish(s)
 		}
 	}
+	m.publishAt = time.Time{}
+	for _, g := range m.ownGroups() {
+		s := m.seats[g]
+		if due := s.dueAt(m.cfg.Refresh); !due.IsZero() && (m.publishAt.IsZero() || due.Before(m.publishAt)) {
+			m.publishAt = due
+		}
+	}
+	m.checked = m.chart.derived.changes
 }
 
 func (m *Machine) giveUp(g feedring.GroupID) {
 	delete(m.seats, g)
-	m.seated = nil
+	m.seated, m.checked = nil, 0
 }
 
 // ownGroups lists the groups of the seats, in order. The result must not be

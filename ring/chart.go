@@ -21,6 +21,8 @@ type chart struct {
 // for, and never changed afterwards: copies of a chart share it, and messages
 // carry it.
 type derived struct {
+	changes uint64 // how often the records changed, and one
+
 	all    []feedring.GroupID // in ring order; nil: to be made
 	live   order              // of the groups whose effective row is neither lost nor gone; nil: to be made
 	have   []RowVersion       // what is told to others, where summed
@@ -52,7 +54,9 @@ const maxGroups = 10_000
 // long: forgotten at once, it would come back from whoever got it later.
 const keepAbsent = 24 * time.Hour
 
-func newChart() chart { return chart{records: map[feedring.GroupID]*record{}} }
+func newChart() chart {
+	return chart{records: map[feedring.GroupID]*record{}, derived: derived{changes: 1}}
+}
 
 // compareRows is the total order of the rows of one group and kind. Content
 // counts only between rows that a claimant without memory gave one version.
@@ -81,6 +85,22 @@ func kindOf(acknowledged bool) int {
 		return 1
 	}
 	return 0
+}
+
+// names reports whether a row of the map says that g is of theme.
+func (c *chart) names(g feedring.GroupID, theme feedring.Theme) bool {
+	r := c.records[g]
+	return r != nil && (r.slots[0].held && r.slots[0].row.Theme == theme || r.slots[1].held && r.slots[1].row.Theme == theme)
+}
+
+// knows reports whether merging row would change nothing.
+func (c *chart) knows(row *Row) bool {
+	r := c.records[row.Group]
+	if r == nil {
+		return false
+	}
+	s := &r.slots[kindOf(row.Acknowledged)]
+	return s.held && compareRows(row, &s.row) <= 0
 }
 
 // merge takes row in and reports whether the map changed.
@@ -129,7 +149,7 @@ func (c *chart) lose(now time.Time, l Lost) bool {
 }
 
 func (c *chart) touch(r *record, was bool, now time.Time) {
-	c.derived = derived{all: c.derived.all}
+	c.derived = derived{changes: c.derived.changes + 1, all: c.derived.all}
 	if r.present() != was {
 		r.since = now
 	}
@@ -190,7 +210,7 @@ func (c *chart) groups() []feedring.GroupID {
 
 func (c *chart) forget(g feedring.GroupID) {
 	delete(c.records, g)
-	c.derived = derived{}
+	c.derived = derived{changes: c.derived.changes + 1}
 }
 
 // evict drops the group that has been absent for the longest time.

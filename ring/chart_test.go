@@ -61,7 +61,7 @@ func randomChart(random *rand.Rand) chart {
 func same(a, b chart) bool {
 	same := slices.Equal(a.versions(epoch), b.versions(epoch)) && slices.Equal(a.order(), b.order())
 	for _, g := range a.groups() {
-		same = same && sameContent(&a.records[g].effective().row, &b.records[g].effective().row)
+		same = same && SameContent(&a.records[g].effective().row, &b.records[g].effective().row)
 	}
 	return same
 }

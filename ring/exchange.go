@@ -74,7 +74,7 @@ func (m *Machine) both(g feedring.GroupID) (both [2]RowVersion) {
 
 // bring sends what the map holds of the groups give, in parts.
 func (m *Machine) bring(to feedring.PeerID, give, want []feedring.GroupID) {
-	message := Rows{Want: want}
+	message := Rows{Want: want, Rows: slices.Grow([]Row(nil), min(len(give), maxRowsEach))}
 	size := 0
 	for _, g := range give {
 		rows, lost := len(message.Rows), len(message.Lost)
@@ -114,7 +114,7 @@ func (m *Machine) brought(from feedring.PeerID, r Rows) {
 		return
 	}
 	for i := range r.Rows {
-		if row := &r.Rows[i]; valid(row) {
+		if row := &r.Rows[i]; !m.chart.knows(row) && m.valid(row) {
 			m.took(*row, from)
 		}
 	}

@@ -50,23 +50,28 @@ func (m *Machine) Beside() []feedring.PeerID {
 // probe names the silent neighbours of one's own seats, to be swapped with, and
 // marks a group lost that nobody answered for.
 func (m *Machine) probe() (silent []feedring.PeerID) {
-	beside := map[feedring.GroupID]bool{}
+	var beside []feedring.GroupID
 	for _, g := range m.ownGroups() {
 		for _, n := range m.neighbours(g) {
 			if !slices.Contains(m.peers(n), m.cfg.Self) {
-				beside[n] = true
+				beside = append(beside, n)
 			}
 		}
 	}
+	slices.SortFunc(beside, feedring.GroupID.Compare)
+	beside = slices.Compact(beside)
 	for g := range m.watched {
-		if !beside[g] {
+		if !slices.Contains(beside, g) {
 			delete(m.watched, g)
 		}
 	}
-	for _, g := range sortedGroups(beside) {
+	for _, g := range beside {
 		silent = append(silent, m.look(g)...)
 	}
 	m.forget()
+	if len(silent) == 0 {
+		return nil
+	}
 	return unique(silent, m.cfg.Self)
 }
 
@@ -127,9 +132,15 @@ func (m *Machine) patience() time.Duration {
 
 // forget keeps the table of signs of life small.
 func (m *Machine) forget() {
+	if m.now.Sub(m.gossip.oldest) <= 6*m.cfg.Refresh {
+		return
+	}
+	m.gossip.oldest = m.now
 	for p, at := range m.gossip.heard {
 		if m.now.Sub(at) > 6*m.cfg.Refresh {
 			delete(m.gossip.heard, p)
+		} else if at.Before(m.gossip.oldest) {
+			m.gossip.oldest = at
 		}
 	}
 }

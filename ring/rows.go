@@ -19,15 +19,19 @@ const (
 
 // valid reports whether row may enter the map. The driver checked its seal;
 // that the seal is the claimant's is checked here.
-func valid(row *Row) bool {
-	theme, err := feedring.ParseTheme(string(row.Theme))
-	return err == nil && theme == row.Theme && row.Group == row.Theme.Group() &&
+func (m *Machine) valid(row *Row) bool {
+	return (m.chart.names(row.Group, row.Theme) || validTheme(row)) &&
 		row.Term.Claimant != "" && row.Term.Claimant == row.Manager.ID &&
 		row.Term.Number > 0 && row.Term.Number <= maxNumber && row.Version > 0 && row.Version <= maxVersion &&
 		row.Deputy.ID == row.Secondary && row.Secondary != row.Term.Claimant &&
 		row.Peers >= 0 && row.Feeds >= 0 && row.Clients >= 0 &&
 		validAddrs(row.Manager.Addrs) && validAddrs(row.Deputy.Addrs) &&
 		(row.Seal == nil || row.Seal.Signer == row.Term.Claimant) && row.size() <= maxRow
+}
+
+func validTheme(row *Row) bool {
+	theme, err := feedring.ParseTheme(string(row.Theme))
+	return err == nil && theme == row.Theme && row.Group == row.Theme.Group()
 }
 
 func validAddrs(addrs []string) bool {

@@ -17,14 +17,16 @@ type Machine struct {
 	source *rand.PCG
 	random *rand.Rand `state:"draws from source"`
 
-	chart    chart
-	seats    map[feedring.GroupID]*seat
-	seated   []feedring.GroupID `state:"derived"` // their groups, in order; nil: to be made
-	gossip   gossip
-	watched  map[feedring.GroupID]*watch
-	visits   visits
-	hops     map[hopKey]*hop
-	searches map[attempt]*search
+	chart     chart
+	seats     map[feedring.GroupID]*seat
+	seated    []feedring.GroupID `state:"derived"` // their groups, in order; nil: to be made
+	checked   uint64             `state:"derived"` // changes of the chart when no seat was denied; 0: to be looked at
+	publishAt time.Time          `state:"derived"` // when the first seat has to tell its row; zero: none waits
+	gossip    gossip
+	watched   map[feedring.GroupID]*watch
+	visits    visits
+	hops      map[hopKey]*hop
+	searches  map[attempt]*search
 
 	now  time.Time
 	next time.Time `state:"derived"` // see Deadline
@@ -133,9 +135,7 @@ func (m *Machine) wakeAt() time.Time {
 		}
 	}
 	earlier(m.pushAt())
-	for _, g := range m.ownGroups() {
-		earlier(m.seats[g].dueAt(m.cfg.Refresh))
-	}
+	earlier(m.publishAt)
 	if len(m.hops) > 0 {
 		for _, h := range m.hops {
 			earlier(h.until)

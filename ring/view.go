@@ -17,6 +17,9 @@ func (m *Machine) Live() []Row {
 	return rows
 }
 
+// Changes rises with every change of the map. It is never 0.
+func (m *Machine) Changes() uint64 { return m.chart.derived.changes }
+
 // Row returns what the map says of g. live is false where the group is lost,
 // gone or unknown; known is false where there is no row at all.
 func (m *Machine) Row(g feedring.GroupID) (row Row, live, known bool) {

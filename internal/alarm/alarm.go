@@ -97,6 +97,9 @@ func (q *Queue[K]) Pop(now time.Time) (k K, due bool) {
 // PopAll takes all alarms that are due at now, in the order of their keys by
 // compare.
 func (q *Queue[K]) PopAll(now time.Time, compare func(a, b K) int) []K {
+	if len(q.heap) == 0 || q.heap[0].at.After(now) {
+		return nil
+	}
 	var due []K
 	for {
 		k, ok := q.Pop(now)

@@ -27,6 +27,9 @@ type membership struct {
 	leaving bool
 	again   []feedring.Feed // offered anew while it leaves
 	told    ring.Row        // what the ring was told last; zero: this peer holds no seat
+
+	shown   feedring.Catalogue `state:"derived"` // see Machine.look
+	shownOf *group.View        `state:"derived"`
 }
 
 // phase is how far a membership is.
@@ -109,6 +112,9 @@ func (m *Machine) membershipDue(it *membership) {
 func (m *Machine) tellRing(it *membership) {
 	if it.role == feedring.RoleManager && !it.leaving {
 		row := it.row(m.addrs)
+		if ring.SameContent(&row, &it.told) && m.ring.Deadline().After(m.now) {
+			return // the ring would find nothing to do
+		}
 		if row.Term.Claimant == m.cfg.Self {
 			it.told = row
 			m.stepRing(ring.Announce{Row: row})

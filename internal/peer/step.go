@@ -40,7 +40,8 @@ type Machine struct {
 	beside []feedring.PeerID // on the ring, as last told
 	moved  bool              // the ring or a seat on it changed since
 
-	view   *View `state:"derived"` // nil: to be made
+	view   *View  `state:"derived"` // nil: to be made
+	around around `state:"derived"` // of view
 	now    time.Time
 	next   time.Time          `state:"derived"` // see Deadline
 	self   []feedring.Message // messages to this peer, not yet delivered

@@ -51,31 +51,52 @@ func (m *Machine) View() *View {
 }
 
 func (m *Machine) look() *View {
+	if at := m.ring.Changes(); m.around.at != at {
+		m.around = m.lookAround(at)
+	}
 	v := &View{
-		Addrs:       map[feedring.PeerID][]string{},
+		Ring:        m.around.groups,
+		Addrs:       m.around.addrs,
 		Groups:      map[feedring.Theme]feedring.Catalogue{},
 		Roles:       map[feedring.Theme]Standing{},
 		Memberships: map[feedring.Theme]*group.View{},
 		Synced:      m.ring.Synced(),
 	}
-	for _, row := range m.ring.Live() {
-		v.Ring = append(v.Ring, feedring.RingGroup{
-			Theme: row.Theme, Manager: row.Term.Claimant, Secondary: row.Secondary, Term: row.Term.Number,
-			Peers: row.Peers, Feeds: row.Feeds, Clients: row.Clients,
-		})
-		v.Addrs[row.Term.Claimant] = slices.Clone(row.Manager.Addrs)
-		if row.Secondary != "" {
-			v.Addrs[row.Secondary] = slices.Clone(row.Deputy.Addrs)
-		}
-	}
 	for _, it := range m.memberships {
 		v.Roles[it.theme] = Standing{Role: it.role, Term: it.seen.Term}
 		if it.role != feedring.RoleNone {
-			v.Groups[it.theme] = it.catalogue()
+			if it.shownOf != it.seen {
+				it.shown, it.shownOf = it.catalogue(), it.seen
+			}
+			v.Groups[it.theme] = it.shown
 			v.Memberships[it.theme] = it.seen
 		}
 	}
 	return v
+}
+
+// around is what a View shows of the ring. It is not changed, but made anew.
+type around struct {
+	at     uint64 // of the map's changes; 0: to be made
+	groups []feedring.RingGroup
+	addrs  map[feedring.PeerID][]string
+}
+
+func (m *Machine) lookAround(at uint64) around {
+	live := m.ring.Live()
+	a := around{at: at, groups: slices.Grow([]feedring.RingGroup(nil), len(live)), addrs: make(map[feedring.PeerID][]string, 2*len(live))}
+	for i := range live {
+		row := &live[i]
+		a.groups = append(a.groups, feedring.RingGroup{
+			Theme: row.Theme, Manager: row.Term.Claimant, Secondary: row.Secondary, Term: row.Term.Number,
+			Peers: row.Peers, Feeds: row.Feeds, Clients: row.Clients,
+		})
+		a.addrs[row.Term.Claimant] = slices.Clone(row.Manager.Addrs)
+		if row.Secondary != "" {
+			a.addrs[row.Secondary] = slices.Clone(row.Deputy.Addrs)
+		}
+	}
+	return a
 }
 
 // catalogue is the group in the form that commands print.

@@ -27,6 +27,7 @@ type node struct {
 	life     uint32
 	held     []event // while it is stopped
 	lag      lag
+	due      due
 	slow     time.Duration // of the disk: what a sync takes at least
 	full     bool          // the disk is
 	lost     bool          // its store was, at some time
@@ -52,6 +53,14 @@ type standing struct {
 // lag is a node that runs only a part of the time: Runs of each Every.
 type lag struct {
 	every, runs time.Duration
+}
+
+// due is when a machine last wanted to be woken, and by what this was told of
+// the world's time.
+type due struct {
+	at    time.Time
+	clock clock
+	lag   lag
 }
 
 // awake is the first moment from at on at which the node runs.
@@ -264,6 +273,11 @@ func (w *World) retick(n *node) {
 		w.ticks.set(n.index, never)
 		return
 	}
+	is := due{at, n.clock, n.lag}
+	if set := w.ticks.at[n.index]; is == n.due && set > w.now && set < never {
+		return
+	}
+	n.due = is
 	w.ticks.set(n.index, n.lag.awake(max(n.clock.when(at), w.now)))
 }
 

@@ -52,7 +52,7 @@ func (w *World) publish(n *node, theme feedring.Theme, name string, every time.D
 		w.origins = append(w.origins, o)
 		w.postLater(o)
 	}
-	l := &disk.Log{Ref: feedring.FeedRef{URL: url, Publisher: n.id}, Index: len(w.logs), Theme: theme, Provider: provider}
+	l := &disk.Log{Ref: feedring.FeedRef{URL: url, Publisher: n.id}, Index: len(w.logs), Theme: theme, Group: theme.Group(), Provider: provider}
 	f := &feed{node: n, origin: o, log: l}
 	o.feeds = append(o.feeds, f)
 	w.logs, w.feeds = append(w.logs, l), append(w.feeds, f)
@@ -116,7 +116,7 @@ func (w *World) look(f *feed) {
 	b := &batch{id: n.nextID(), feed: f, entries: o.posted[f.known:]}
 	n.batches = append(n.batches, b)
 	f.busy = true
-	w.step(n, peer.In{Group: o.theme.Group(), Input: group.Publish{Batch: b.id, URL: o.url, Entries: len(b.entries)}})
+	w.step(n, peer.In{Group: f.log.Group, Input: group.Publish{Batch: b.id, URL: o.url, Entries: len(b.entries)}})
 	life := n.life
 	w.after(20*time.Second, func() {
 		if i := slices.Index(n.batches, b); n.life == life && i >= 0 { // it was given no positions

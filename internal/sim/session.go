@@ -219,8 +219,12 @@ func (w *World) advance(s *session, l *disk.Log) {
 		return // the next beat goes on
 	}
 	at := s.at[l.Index]
+	after := s.node.disk.After(l, at)
+	if len(after) == 0 {
+		return
+	}
 	var items []item
-	for _, e := range s.node.disk.After(l, at) {
+	for _, e := range after {
 		next := uint64(1)
 		if at.Epoch == e.Position.Epoch {
 			next = at.Sequence + 1

@@ -3,6 +3,7 @@ package catalogue
 import (
 	"fmt"
 	"math/rand/v2"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -205,5 +206,21 @@ func TestMesh(t *testing.T) {
 	}
 	if len(seen) != len(all) {
 		t.Errorf("%d of %d are joined", len(seen), len(all))
+	}
+}
+
+// Where no parser is needed, the host is what the parser finds.
+func TestPlainHost(t *testing.T) {
+	for _, address := range []string{"https://lemonde.fr/rss", "http://a-b.example", "https://a.b.example/x?y=z#w", "https:///rss", "https://",
+		"https://a.example?x", "https://a.example#x", "https://LeMonde.fr/rss", "https://a.example:8080/rss", "https://u@a.example/", "ftp://a.example/",
+		"https://a.example/%zz", "https://a.example/%20", "https://a.example/\x7f", "https://a.example/a b", "https://a.example/\u00e9", "https://[::1]/", "a.example/rss", "https://a.example//x:y"} {
+		name, plain := plainHost(address)
+		u, err := url.Parse(address)
+		if plain && (err != nil || u.Host != name || u.Hostname() != name) {
+			t.Errorf("%q: host %q, but parsed %v, %v", address, name, u, err)
+		}
+	}
+	if _, plain := plainHost("https://lemonde.fr/rss"); !plain {
+		t.Error("a common address needs a parser")
 	}
 }

@@ -29,7 +29,7 @@ type Publication struct {
 // NewIndex makes the index of rows, which it sorts by rank; who has left is
 // passed over. away says who is not there.
 func NewIndex(self feedring.PeerID, rows []*Row, away func(feedring.PeerID) bool) *Index {
-	x := &Index{matching: map[string][]Publication{}}
+	x := &Index{}
 	var own *Row
 	for _, r := range rows {
 		if r.Peer == self {
@@ -43,6 +43,11 @@ func NewIndex(self feedring.PeerID, rows []*Row, away func(feedring.PeerID) bool
 	slices.SortFunc(rows, CompareRank)
 	x.Rows = rows
 	x.Others, x.Present = make([]feedring.PeerID, 0, len(rows)), make([]feedring.PeerID, 0, len(rows))
+	feeds := 0
+	for _, r := range rows {
+		feeds += len(r.Feeds)
+	}
+	x.Feeds = make([]Publication, 0, feeds)
 	for _, r := range rows {
 		away := away(r.Peer)
 		if r.Peer != self && !away && own != nil && CompareRank(r, own) < 0 {
@@ -89,6 +94,9 @@ func (x *Index) Matches(provider string) []Publication {
 	}
 	if len(x.matching) >= maxMatching {
 		clear(x.matching)
+	}
+	if x.matching == nil {
+		x.matching = map[string][]Publication{}
 	}
 	x.matching[strings.Clone(provider)] = found
 	return found

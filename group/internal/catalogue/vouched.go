@@ -1,6 +1,7 @@
 package catalogue
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strings"
@@ -21,26 +22,48 @@ type claim struct {
 // Vouched finds the feeds of x whose site names the publisher, as seen by two of
 // the peers whose turn it is to look, one of them not the publisher.
 func (x *Index) Vouched(now time.Time) map[feedring.FeedRef]string {
-	by := map[feedring.PeerID][]claim{}
-	for _, r := range x.Rows {
-		for i := range r.Vouches {
-			if v := &r.Vouches[i]; now.Sub(v.At) < VouchAge && v.At.Sub(now) < VouchAge {
-				by[v.Publisher] = append(by[v.Publisher], claim{r.Peer, v})
-			}
-		}
-	}
 	vouched := map[feedring.FeedRef]string{}
-	if len(by) == 0 {
+	claims := x.claims(now)
+	if len(claims) == 0 {
 		return vouched
 	}
 	circle := LayCircle(x.Rows)
 	for i := range x.Feeds {
 		ref := x.Feeds[i].Ref
-		if site := circle.site(ref, by[ref.Publisher]); site != "" {
+		if site := circle.site(ref, about(claims, ref.Publisher)); site != "" {
 			vouched[ref] = site
 		}
 	}
 	return vouched
+}
+
+// claims lists the vouches that count, by publisher, those of one publisher in
+// the order of the rows.
+func (x *Index) claims(now time.Time) []claim {
+	n := 0
+	for _, r := range x.Rows {
+		n += len(r.Vouches)
+	}
+	all := make([]claim, 0, n)
+	for _, r := range x.Rows {
+		for i := range r.Vouches {
+			if v := &r.Vouches[i]; now.Sub(v.At) < VouchAge && v.At.Sub(now) < VouchAge {
+				all = append(all, claim{r.Peer, v})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b claim) int { return cmp.Compare(a.v.Publisher, b.v.Publisher) })
+	return all
+}
+
+// about returns the claims of one publisher among all.
+func about(all []claim, publisher feedring.PeerID) []claim {
+	first, _ := slices.BinarySearchFunc(all, publisher, func(c claim, p feedring.PeerID) int { return cmp.Compare(c.v.Publisher, p) })
+	n := first
+	for n < len(all) && all[n].v.Publisher == publisher {
+		n++
+	}
+	return all[first:n]
 }
 
 // site returns the first site by which two peers claim that it names ref's
@@ -74,11 +97,36 @@ func SiteOf(feedURL, site string) bool { return hostOf(feedURL).below(site) }
 type host struct{ whole, name string }
 
 func hostOf(feedURL string) host {
+	if name, plain := plainHost(feedURL); plain {
+		return host{whole: name, name: name}
+	}
 	u, err := url.Parse(feedURL)
 	if err != nil {
 		return host{}
 	}
 	return host{whole: u.Host, name: strings.ToLower(u.Hostname())}
+}
+
+// plainHost finds the host of an address in which nothing needs a parser: most.
+func plainHost(feedURL string) (name string, plain bool) {
+	rest, ok := strings.CutPrefix(feedURL, "https://")
+	if !ok {
+		if rest, ok = strings.CutPrefix(feedURL, "http://"); !ok {
+			return "", false
+		}
+	}
+	name, path, _ := strings.Cut(rest, "/")
+	for i := range len(name) {
+		if c := name[i]; c != '.' && c != '-' && (c < '0' || c > '9') && (c < 'a' || c > 'z') {
+			return "", false
+		}
+	}
+	for i := range len(path) {
+		if c := path[i]; c <= ' ' || c >= 0x7f || c == '%' {
+			return "", false
+		}
+	}
+	return name, true
 }
 
 func (h host) below(site string) bool {

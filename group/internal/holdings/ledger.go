@@ -22,8 +22,9 @@ type Holding struct {
 	Hash [32]byte          // of the entry there
 
 	changed time.Time
-	recent  bool // in Ledger.recent
-	listed  bool // in its publisher's row: part of the digest
+	recent  bool   // in Ledger.recent
+	listed  bool   // in its publisher's row: part of the digest
+	sum     uint64 `state:"derived"` // of Pos
 }
 
 // Ledger is what is held of all feeds. Use NewLedger.
@@ -88,9 +89,9 @@ func (l *Ledger) list(ref feedring.FeedRef, listed bool) {
 		return
 	}
 	if listed {
-		l.digest += sum(ref, h.Pos)
+		l.digest += h.sum
 	} else {
-		l.digest -= sum(ref, h.Pos)
+		l.digest -= h.sum
 	}
 }
 
@@ -98,10 +99,11 @@ func (l *Ledger) list(ref feedring.FeedRef, listed bool) {
 func (l *Ledger) Advance(ref feedring.FeedRef, pos feedring.Position, hash [32]byte, now time.Time) {
 	h := l.feeds[ref]
 	if h.listed && !h.Pos.IsZero() {
-		l.digest -= sum(ref, h.Pos)
+		l.digest -= h.sum
 	}
+	h.sum = sum(ref, pos)
 	if h.listed && !pos.IsZero() {
-		l.digest += sum(ref, pos)
+		l.digest += h.sum
 	}
 	h.Pos, h.Hash, h.changed, l.sorted = pos, hash, now, nil
 	if !h.recent {
@@ -134,8 +136,11 @@ func (l *Ledger) Recent(since time.Time) (heads []feedring.Head, older uint64) {
 		if size += headSize(&head); size > catalogue.MaxBytes || len(heads) == MaxTold {
 			break
 		}
+		if heads == nil {
+			heads = make([]feedring.Head, 0, min(len(l.recent), MaxTold))
+		}
 		heads = append(heads, head)
-		older -= sum(ref, h.Pos)
+		older -= h.sum
 	}
 	return heads, older
 }
@@ -145,7 +150,7 @@ func (l *Ledger) Older(told []feedring.Head) uint64 {
 	older := l.digest
 	for _, t := range told {
 		if h := l.feeds[t.Feed]; h != nil && h.listed && !h.Pos.IsZero() {
-			older -= sum(t.Feed, h.Pos)
+			older -= h.sum
 		}
 	}
 	return older

@@ -73,7 +73,7 @@ func (w *Witness) grown(p int32, o *observed, g feedring.GroupID, f group.Fetche
 // promise checks all that a peer's row promises (S9).
 func (w *Witness) promise(p int32, row *group.Row) {
 	for _, l := range w.cfg.Logs() {
-		if l.Theme.Group() == row.Group {
+		if l.Group == row.Group {
 			w.whole(p, row, l)
 		}
 	}

@@ -5,11 +5,12 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
 )
 
 type rowKey struct {
-	group                string
+	group                feedring.GroupID
 	incarnation, version uint64
 }
 
@@ -44,7 +45,7 @@ func (w *Witness) rowTold(p int32, r *group.Row) {
 		return
 	}
 	o := w.of(owner)
-	key := rowKey{string(r.Group[:]), r.Incarnation, r.Version}
+	key := rowKey{r.Group, r.Incarnation, r.Version}
 	was, known := o.rows[key]
 	is := printOf(r)
 	switch {

@@ -31,15 +31,15 @@ func (w *Witness) claimOf(s *seat, t feedring.Term) claim {
 func (w *Witness) beforeMessage(p int32, o *observed, m group.Message) {
 	switch m := m.(type) {
 	case group.Beacon:
-		o.carry = &m.Claim
+		o.carries(m.Claim)
 	case group.Refresh:
-		o.carry = &m.Claim
+		o.carries(m.Claim)
 	case group.Confirmation:
-		o.carry = &m.Claim
+		o.carries(m.Claim)
 	case group.Admitted:
-		o.carry = &m.Claim
+		o.carries(m.Claim)
 	case group.Stale:
-		o.carry = &m.Claim
+		o.carries(m.Claim)
 	case group.Objection:
 		o.carry = m.Claim
 	case group.HandOver:
@@ -53,6 +53,12 @@ func (w *Witness) beforeMessage(p int32, o *observed, m group.Message) {
 	case group.Place:
 		w.placeComes(p, m)
 	}
+}
+
+// carries notes the claim of the message of this step.
+func (o *observed) carries(c group.Claim) {
+	o.claim = c
+	o.carry = &o.claim
 }
 
 // leaves is now where a message says that somebody left, else 0.

@@ -64,7 +64,8 @@ type observed struct {
 	life  uint32
 	input peer.Input // of the step under way
 	from  int32      // who sent it; -1: nobody
-	carry *group.Claim
+	carry *group.Claim // of the message that it is given; nil: it carries none
+	claim group.Claim
 	seats []*seat
 	empty bool // its store was lost, and no row of it has been heard of since
 	rows  map[rowKey]print

@@ -123,7 +123,7 @@ func (d *Disk) Head(l *Log) feedring.Head {
 // changed.
 func (d *Disk) After(l *Log, pos feedring.Position) []*Entry {
 	c := d.Copy(l)
-	if c == nil {
+	if c == nil || len(c.Held) == 0 || c.Held[len(c.Held)-1].Position.Compare(pos) <= 0 {
 		return nil
 	}
 	return After(c.Held, pos)

@@ -34,6 +34,7 @@ type Log struct {
 	Ref      feedring.FeedRef
 	Index    int // among the world's logs
 	Theme    feedring.Theme
+	Group    feedring.GroupID // of Theme
 	Provider feedring.Provider
 	Entries  []*Entry // in the order of positions
 }
