@@ -122,6 +122,11 @@ func (m *Machine) due() {
 	m.pushDue()
 }
 
+// Idle reports whether a Tick at now would do nothing.
+func (m *Machine) Idle(now time.Time) bool {
+	return m.checked == m.chart.derived.changes && m.next.After(now)
+}
+
 // Deadline reports when Step next wants a Tick.
 func (m *Machine) Deadline() time.Time { return m.next }
 

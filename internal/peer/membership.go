@@ -112,7 +112,7 @@ func (m *Machine) membershipDue(it *membership) {
 func (m *Machine) tellRing(it *membership) {
 	if it.role == feedring.RoleManager && !it.leaving {
 		row := it.row(m.addrs)
-		if ring.SameContent(&row, &it.told) && m.ring.Deadline().After(m.now) {
+		if ring.SameContent(&row, &it.told) && m.ring.Idle(m.now) {
 			return // the ring would find nothing to do
 		}
 		if row.Term.Claimant == m.cfg.Self {
