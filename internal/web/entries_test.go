@@ -198,7 +198,7 @@ func TestAtom(t *testing.T) {
 		t.Fatalf("%+v", feed)
 	}
 	item := feed.Items[1]
-	if item.Title != "A <b> & \uFFFD title" || item.Content != e.ContentHTML || item.Link != e.URL || !item.UpdatedParsed.Equal(testNow) ||
+	if item.Title != "A <b> &  title" || item.Content != "<p>Hello &amp; ]]&gt; good-bye</p>" || item.Link != e.URL || !item.UpdatedParsed.Equal(testNow) ||
 		!item.PublishedParsed.Equal(e.Published) || len(item.Enclosures) != 1 || !strings.HasPrefix(item.GUID, "urn:uuid:") || item.Authors[0].Name != "a.example" {
 		t.Errorf("%+v", item)
 	}

@@ -1,0 +1,150 @@
+package render
+
+import (
+	"encoding/hex"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/feedring/feedring"
+)
+
+// item is an entry as all formats need it: without what XML forbids, with safe
+// HTML, absolute links and nothing empty in its lists.
+type item struct {
+	id                 string // an IRI
+	title, summary     string // text; the title is never empty
+	html               string // empty: none
+	link, feed         string // addresses; empty: none that leads to the web
+	published, updated time.Time
+	authors, tags      []string
+	language           string
+	attachments        []feedring.Attachment
+	provider           string
+}
+
+func newItem(e *feedring.Entry) item {
+	it := item{
+		id: entryURN(e.ID), title: strings.TrimSpace(clean(e.Title)), summary: strings.TrimSpace(clean(e.Summary)),
+		published: e.Published, updated: UpdatedOf(e), language: languageOf(e.Language),
+		authors: texts(e.Authors), tags: texts(append([]string{string(e.Theme)}, e.Tags...)),
+		link: webLink(e.URL), feed: webLink(e.Feed), provider: clean(string(e.Provider)),
+	}
+	if e.ContentHTML != "" {
+		it.html = clean(safeHTML(e.ContentHTML))
+	}
+	for _, file := range e.Attachments {
+		if link := webLink(file.URL); link != "" {
+			it.attachments = append(it.attachments, feedring.Attachment{URL: link, MIMEType: mediaType(file.MIMEType)})
+		}
+	}
+	if it.title == "" {
+		it.title = it.untitled()
+	}
+	return it
+}
+
+// untitled is a title for an entry that came without: formats want one, and
+// readers show nothing without.
+func (it *item) untitled() string {
+	const most = 80
+	switch {
+	case utf8.RuneCountInString(it.summary) > most:
+		return string([]rune(it.summary)[:most]) + "…"
+	case it.summary != "":
+		return it.summary
+	case it.link != "":
+		return it.link
+	default:
+		return "Untitled"
+	}
+}
+
+// byline names the authors, or where there is none the provider.
+func (it *item) byline() []string {
+	switch {
+	case len(it.authors) > 0:
+		return it.authors
+	case it.provider != "":
+		return []string{it.provider}
+	default:
+		return []string{generator}
+	}
+}
+
+// UpdatedOf is when a reader was last given something new of e.
+func UpdatedOf(e *feedring.Entry) time.Time {
+	if e.Updated.After(e.Published) {
+		return e.Updated
+	}
+	return e.Published
+}
+
+// entryURN is an entry's id as an IRI. Ids are 128 bits, so they are UUIDs in
+// form.
+func entryURN(id feedring.EntryID) string {
+	b, err := hex.DecodeString(string(id))
+	if err != nil || len(b) != 16 {
+		return "urn:feedring:" + url.PathEscape(string(id))
+	}
+	return URN([16]byte(b))
+}
+
+// URN is 128 bits as an IRI.
+func URN(b [16]byte) string {
+	s := hex.EncodeToString(b[:])
+	return "urn:uuid:" + s[:8] + "-" + s[8:12] + "-" + s[12:16] + "-" + s[16:20] + "-" + s[20:]
+}
+
+// webLink is s as it may become a link, with everything escaped that must not
+// stand in one. It is empty where s does not lead to the web: no javascript, no
+// data.
+func webLink(s string) string {
+	u, err := url.Parse(strings.TrimSpace(s))
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return ""
+	}
+	u.RawQuery = notInQueries.Replace(clean(u.RawQuery))
+	return u.String()
+}
+
+// notInQueries escapes what net/url lets stand in a query.
+var notInQueries = strings.NewReplacer(" ", "%20", `"`, "%22", "<", "%3C", ">", "%3E", `\`, "%5C", "^", "%5E",
+	"`", "%60", "{", "%7B", "|", "%7C", "}", "%7D", "\t", "%09", "\n", "%0A", "\r", "%0D")
+
+// languageTag is the form of a tag of BCP 47, not its registry.
+var languageTag = regexp.MustCompile(`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$`)
+
+func languageOf(s string) string {
+	if s = strings.ReplaceAll(strings.TrimSpace(s), "_", "-"); !languageTag.MatchString(s) {
+		return ""
+	}
+	return s
+}
+
+var mediaTypeForm = regexp.MustCompile(`^[A-Za-z0-9.+-]+/[A-Za-z0-9.+-]+$`)
+
+// unknownType stands where a format wants a media type and there is none.
+const unknownType = "application/octet-stream"
+
+func mediaType(s string) string {
+	s, _, _ = strings.Cut(s, ";")
+	if s = strings.TrimSpace(s); !mediaTypeForm.MatchString(s) {
+		return ""
+	}
+	return s
+}
+
+// texts cleans a list and leaves out what is empty or there already.
+func texts(list []string) []string {
+	var out []string
+	for _, s := range list {
+		if s = strings.TrimSpace(clean(s)); s != "" && !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
