@@ -142,7 +142,7 @@ func (m *Machine) onJoin(from feedring.PeerID, j Join) {
 	}
 	if !m.serving {
 		if from == m.manager() && j.Row.Peer == from {
-			m.restarted()
+			m.abandoned()
 			return
 		}
 		m.stale(from)
@@ -158,9 +158,10 @@ func (m *Machine) onJoin(from feedring.PeerID, j Join) {
 	m.admit(j.Row)
 }
 
-// restarted: the manager asks to be admitted, so it started again and manages
-// nothing. The group does not wait for it to be silent.
-func (m *Machine) restarted() {
+// abandoned: the manager asks to be admitted, so it started again, or it tells
+// that it follows another one: it manages nothing. The group does not wait for
+// it to be silent.
+func (m *Machine) abandoned() {
 	m.lead.heard = earlier(m.lead.heard, m.now.Add(-3*m.cfg.Refresh))
 	m.watch()
 }

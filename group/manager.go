@@ -149,7 +149,7 @@ func (m *Machine) onBeaconAnswer(from feedring.PeerID, a BeaconAnswer) {
 		return
 	case a.Header.Term != t || !m.serving:
 		if a.Header.Term.Claimant == m.cfg.Self {
-			m.ownClaimTold(a.Header.Term)
+			m.ownClaimTold(a.Header.Term, from)
 		}
 		return
 	case mem == nil:

@@ -106,7 +106,7 @@ func (m *Machine) consider(c Claim, acked bool, in Receive) bool {
 		if t.Number > m.want.Highest {
 			m.metOwn()
 		}
-		m.ownClaimTold(t)
+		m.ownClaimTold(t, in.From)
 		return false
 	case m.saving.purpose == forAdoption && t.Compare(m.saving.claim.Term) <= 0:
 		return false
@@ -194,6 +194,9 @@ func (m *Machine) refuse(t feedring.Term, acked bool, in Receive) {
 	if _, isStale := in.Message.(Stale); !isStale {
 		m.stale(in.From)
 	}
+	if acked && t.Compare(m.disk.Term) < 0 && in.From == m.manager() && !m.serving {
+		m.abandoned() // the manager itself follows another one
+	}
 	if acked && t.Compare(m.disk.Term) < 0 && (!m.live() || m.serving && !m.acked) {
 		// A live manager below the accepted term cannot be obeyed. Asked to
 		// admit this peer, it claims above.
@@ -201,9 +204,17 @@ func (m *Machine) refuse(t feedring.Term, acked bool, in Receive) {
 	}
 }
 
-// ownClaimTold: others follow a claim that this peer gave up before it knew.
-func (m *Machine) ownClaimTold(t feedring.Term) {
-	if !m.serving && t.Compare(m.disk.Term) > 0 && t.Number <= m.want.Highest && m.saving.purpose == forNothing {
+// ownClaimTold: somebody follows a claim that this peer gave up before it knew.
+// Where the manager to whom it yielded lives, a claim anew would yield again,
+// and be followed again, for ever: from is told instead, and joins that manager
+// with the term that it has accepted. Where from is that manager, nobody
+// manages unless this peer claims anew.
+func (m *Machine) ownClaimTold(t feedring.Term, from feedring.PeerID) {
+	switch {
+	case m.serving || t.Compare(m.disk.Term) <= 0 || t.Number > m.want.Highest || m.saving.purpose != forNothing:
+	case m.live() && from != m.manager():
+		m.stale(from)
+	default:
 		m.claim(t.Number)
 	}
 }
