@@ -50,6 +50,7 @@ var arrows = map[string][]string{
 	"group/internal/catalogue": {".", "group/internal/hash"},
 	"group/internal/holdings":  {".", "group/internal/catalogue", "group/internal/hash"},
 	"internal/match":           {"."},
+	"internal/match/index":     {".", "internal/match"},
 	"internal/peer":            {".", "group", "ring", "internal/alarm", "internal/fingerprint"},
 	"proto/feedring/v1":        {},
 	"internal/wire":            {".", "proto/feedring/v1"},

@@ -78,7 +78,7 @@ func requiredByTerm(n *Node) []string {
 	}
 	words := slices.Collect(n.Words())
 	if !n.Whole() {
-		words = slices.DeleteFunc(words, isUnit)
+		words = slices.DeleteFunc(words, IsUnit)
 	}
 	slices.Sort(words)
 	return slices.Compact(words)

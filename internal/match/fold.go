@@ -130,7 +130,7 @@ func (f *folder) rune(r rune) {
 		f.end()
 	case r == 'ـ': // the tatweel only draws a word out
 		f.dropped = f.open
-	case isSpaceless(r) && !unicode.IsMark(r):
+	case IsSpaceless(r) && !unicode.IsMark(r):
 		f.begin(true)
 		f.out = utf8.AppendRune(f.out, r)
 	case unicode.IsLetter(r) || unicode.IsNumber(r):

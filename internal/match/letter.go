@@ -163,9 +163,9 @@ func isVowelMark(r rune) bool {
 	return !unicode.In(r, unicode.Inherited, unicode.Common, unicode.Cyrillic, unicode.Hebrew, unicode.Arabic, unicode.Syriac)
 }
 
-// isSpaceless reports whether r belongs to a script that is written without
+// IsSpaceless reports whether r belongs to a script that is written without
 // spaces between words.
-func isSpaceless(r rune) bool {
+func IsSpaceless(r rune) bool {
 	switch {
 	case r < 0xE00:
 		return false
@@ -181,11 +181,11 @@ func isSpaceless(r rune) bool {
 	}
 }
 
-// isUnit reports whether a folded word is a single character of a script
+// IsUnit reports whether a folded word is a single character of a script
 // without spaces, with its marks.
-func isUnit(word string) bool {
+func IsUnit(word string) bool {
 	first, size := utf8.DecodeRuneInString(word)
-	if !isSpaceless(first) {
+	if !IsSpaceless(first) {
 		return false
 	}
 	for _, r := range word[size:] {

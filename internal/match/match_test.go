@@ -174,7 +174,7 @@ func dumbPhrase(phrase, words []string) bool {
 	}
 	last := len(phrase) - 1
 	for i, want := range phrase {
-		got, single := words[i], isUnit(want)
+		got, single := words[i], IsUnit(want)
 		switch {
 		case got == want:
 		case single && last == 0 && strings.Contains(got, want):

@@ -124,10 +124,10 @@ func rarest(pattern []byte) int {
 // a script without spaces, which a Text holds as a half of pairs.
 func newTerm(words []string) *Node {
 	pattern := strings.Join(words, " ")
-	if !isUnit(words[0]) {
+	if !IsUnit(words[0]) {
 		pattern = " " + pattern
 	}
-	if !isUnit(words[len(words)-1]) {
+	if !IsUnit(words[len(words)-1]) {
 		pattern += " "
 	}
 	return &Node{op: Term, pattern: []byte(pattern), rare: rarest([]byte(pattern))}

@@ -2,6 +2,7 @@ package match
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -10,57 +11,66 @@ import (
 // look into a table for each character, and returns what is left from the
 // first piece that needs more: marks that combine, scripts that have their own
 // rules. Most pieces of most texts are folded here, ten times as fast.
+//
+// No character's fold is longer than the character, and a blank stands for at
+// least one byte that separated, but for the last: so n stays within out.
 func (f *folder) plain(s string) (rest string) {
-	piece, pieceOut := 0, len(f.out)
-	f.start = pieceOut
+	n := len(f.out)
+	out := slices.Grow(f.out, len(s)+1)[:n+len(s)+1]
+	word, piece, pieceOut := n, 0, n // where the open word and the piece begin
 	for i := 0; i < len(s); {
 		c := s[i]
-		if c >= utf8.RuneSelf {
+		l := plainASCII[c]
+		switch {
+		case l > ' ':
+			out[n] = l
+			n++
+			i++
+			continue
+		case l == ' ':
+			i++
+		default:
 			r, size := utf8.DecodeRuneInString(s[i:])
 			fold, known := plainRune(r)
 			if !known {
-				f.out = f.out[:pieceOut]
+				f.out = out[:pieceOut]
 				return s[piece:]
 			}
 			if i += size; fold != " " {
-				f.out = append(f.out, fold...)
-				continue
-			}
-		} else {
-			i++
-			if l := plainASCII[c]; l != 0 {
-				f.out = append(f.out, l)
+				n += copy(out[n:], fold)
 				continue
 			}
 		}
-		if f.plainEnd(); f.full {
-			return ""
+		if n > word {
+			if n+1 > f.limit {
+				f.out, f.full = out[:word], true
+				return ""
+			}
+			out[n] = ' '
+			n++
+			word = n
 		}
 		if c == ' ' {
-			piece, pieceOut = i, len(f.out)
+			piece, pieceOut = i, n
 		}
 	}
-	f.plainEnd()
+	f.out, f.start = out[:n], word
+	f.open = n > word
+	f.end()
 	return ""
 }
 
-// plainEnd closes the word that begins at start, if there is one.
-func (f *folder) plainEnd() {
-	if len(f.out) > f.start {
-		f.open = true
-		f.end()
-		f.start = len(f.out)
-	}
-}
-
-// plainASCII is the fold of letters and digits, and zero for what separates.
-var plainASCII = func() (table [utf8.RuneSelf]byte) {
-	for c := range table {
+// plainASCII is the fold of letters and digits, a blank for what separates, and
+// zero for bytes of longer characters.
+var plainASCII = func() (table [256]byte) {
+	for c := range byte(utf8.RuneSelf) {
 		switch {
 		case '0' <= c && c <= '9' || 'a' <= c && c <= 'z':
-			table[c] = byte(c)
+			table[c] = c
 		case 'A' <= c && c <= 'Z':
-			table[c] = byte(c) + 'a' - 'A'
+			table[c] = c + 'a' - 'A'
+		default:
+			table[c] = ' '
 		}
 	}
 	return table
@@ -105,7 +115,7 @@ func plainTable(from, to, zero rune) []string {
 		case r == '·': // of Catalan
 		case between == " ":
 			table[r-zero] = "= "
-		case !strings.Contains(between, " "): // the fractions are two words
+		case !strings.Contains(between, " ") && len(between) <= utf8.RuneLen(r): // the fractions are two words
 			table[r-zero] = "=" + between
 		}
 	}

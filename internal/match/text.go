@@ -3,6 +3,7 @@ package match
 import (
 	"bytes"
 	"html"
+	"slices"
 
 	"github.com/feedring/feedring"
 )
@@ -33,12 +34,15 @@ func (t Text) Bytes() []byte { return t }
 // TextOf folds what expressions search in an entry: title, summary, content and
 // provider. A provider's labels are its words, so lemonde.fr is found by lemonde
 // and by lemonde.fr. A field that repeats a part of another one adds nothing.
-func TextOf(e *feedring.Entry) Text {
+func TextOf(e *feedring.Entry) Text { return AppendText(nil, e) }
+
+// AppendText is TextOf in the memory of buf, whose content is lost.
+func AppendText(buf Text, e *feedring.Entry) Text {
 	content, summary := plainText(e.ContentHTML), html.UnescapeString(e.Summary)
 	if hasMarkup(e.Summary) {
 		summary = plainText(e.Summary)
 	}
-	t := make(Text, 0, len(content)+len(summary)+len(e.Title)+len(e.Provider)+16)
+	t := slices.Grow(buf[:0], len(content)+len(summary)+len(e.Title)+len(e.Provider)+16)
 	t = t.add(content, maxContent)
 	t = t.add(html.UnescapeString(e.Title), MaxText)
 	t = t.add(summary, MaxText)
@@ -53,7 +57,10 @@ func (t Text) add(s string, limit int) Text {
 	start := len(t)
 	with := append(t, '\n', ' ')
 	with = trimField(appendWords(with, s, limit), start)
-	if len(with) > start && bytes.Contains(with[:start], with[start+1:]) {
+	if len(with) == start {
+		return with
+	}
+	if field := with[start+1:]; contains(with[:start], field, rarest(field)) {
 		return with[:start]
 	}
 	return with
