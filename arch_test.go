@@ -73,6 +73,8 @@ var arrows = map[string][]string{
 	"internal/sim":             {".", "group", "ring", "internal/peer", "internal/match", "internal/sim/disk", "internal/sim/check"},
 	"cmd/feedring-sim":         {"internal/sim", "internal/sim/"},
 
+	"internal/sim/experiment/promise": {".", "group", "internal/sim/experiment", "internal/sim/experiment/stage"},
+
 	"internal/sim/experiment":       {".", "group", "ring", "internal/peer", "internal/sim/experiment/stage"},
 	"internal/sim/experiment/stage": {".", "group", "internal/peer"},
 }

@@ -17,7 +17,7 @@ func compareCommand(stdout, stderr io.Writer) *cobra.Command {
 		func(seed uint64, progress experiment.Progress) (outcome, error) {
 			cfg.Seed = seed
 			r, err := experiment.Compare(cfg, progress)
-			return outcome{r, func(out io.Writer) { compareTables(out, r) }, func() ([][]*plot.Plot, error) { return comparePicture(r) }}, err
+			return outcome{r, func(out io.Writer) { compareTables(out, r) }, func() ([][]*plot.Plot, error) { return comparePicture(r) }, nil}, err
 		})
 	cmd.Flags().IntVar(&cfg.Measured, "measured", cfg.Measured, "the largest group that runs on the machines; the model says the rest")
 	cmd.Flags().IntSliceVar(&cfg.Attached, "attached", cfg.Attached, "readers that attach on the machines")

@@ -40,6 +40,7 @@ type outcome struct {
 	result  any // for --json
 	tables  func(io.Writer)
 	picture func() ([][]*plot.Plot, error)
+	broken  error // what the experiment was to show does not hold; shown after the result
 }
 
 // experimentCommand is a command that plays an experiment and shows it.
@@ -57,6 +58,9 @@ func experimentCommand(use, short, example string, stdout, stderr io.Writer,
 			b.end()
 			if err == nil {
 				err = f.show(stdout, o)
+			}
+			if err == nil {
+				err = o.broken
 			}
 			if err != nil {
 				return failure{err}
@@ -100,7 +104,7 @@ const barWidth = 24
 
 func (b *bar) show(done, total int, what string) {
 	b.shown = true
-	full := barWidth * done / max(total, 1)
+	full := barWidth * min(done, total) / max(total, 1)
 	_, _ = fmt.Fprintf(b.out, "\r[%s%s] %d of %d: %-44s", strings.Repeat("=", full), strings.Repeat(" ", barWidth-full), done, total, what)
 }
 

@@ -25,6 +25,7 @@ func TestExperimentCommands(t *testing.T) {
 		{"paper", "--short", "--capacity", "20"},
 		{"scale", "--groups", "1,4", "--half-lives", "5m", "--length", "10m"},
 		{"compare", "--measured", "5", "--attached", "10"},
+		{"promises", "--short", "--only", "notifies,split"},
 	} {
 		svg := filepath.Join(t.TempDir(), "it.svg")
 		code, stdout, stderr := play(t, append(args, "--json", "--plot", svg)...)
@@ -80,7 +81,7 @@ func TestTables(t *testing.T) {
 
 func TestWrongUsageOfExperiments(t *testing.T) {
 	for _, args := range [][]string{
-		{"paper", "--plot", "it.png"}, {"scale", "surplus"}, {"compare", "--measured", "many"}, {"scale", "--only", "ring"},
+		{"paper", "--plot", "it.png"}, {"scale", "surplus"}, {"compare", "--measured", "many"}, {"scale", "--only", "ring"}, {"promises", "--only", "all"},
 	} {
 		if code, _, stderr := play(t, args...); code != 2 || strings.Count(strings.TrimSpace(stderr), "\n") > 0 {
 			t.Errorf("%v: exit code %d, %q", args, code, stderr)

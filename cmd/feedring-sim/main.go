@@ -26,8 +26,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(faultsCommand(stdout, stderr), exploreCommand(stdout, stderr),
-		paperCommand(stdout, stderr), scaleCommand(stdout, stderr), compareCommand(stdout, stderr))
+	root.AddCommand(faultsCommand(stdout, stderr), exploreCommand(stdout, stderr), paperCommand(stdout, stderr),
+		scaleCommand(stdout, stderr), compareCommand(stdout, stderr), promisesCommand(stdout, stderr))
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)

@@ -23,7 +23,7 @@ func paperCommand(stdout, stderr io.Writer) *cobra.Command {
 				cfg.Rates, cfg.Capacities, cfg.Groups, cfg.Cycles, cfg.Exponents = nil, nil, nil, nil, nil
 			}
 			r, err := experiment.Study(cfg, progress)
-			return outcome{r, func(out io.Writer) { paperTables(out, r) }, func() ([][]*plot.Plot, error) { return paperPicture(r) }}, err
+			return outcome{r, func(out io.Writer) { paperTables(out, r) }, func() ([][]*plot.Plot, error) { return paperPicture(r) }, nil}, err
 		})
 	cmd.Flags().BoolVar(&short, "short", false, "figure 3 only, and one cycle of figure 4")
 	cmd.Flags().IntVar(&cfg.Figure3.Capacity, "capacity", cfg.Figure3.Capacity, "requests that a server answers in a cycle, in figure 3")

@@ -29,7 +29,7 @@ func scaleCommand(stdout, stderr io.Writer) *cobra.Command {
 			if r.Search, err = experiment.Search(search, progress); err == nil {
 				r.Churn, err = experiment.Churn(churn, progress)
 			}
-			return outcome{r, func(out io.Writer) { scaleTables(out, r) }, func() ([][]*plot.Plot, error) { return scalePicture(r) }}, err
+			return outcome{r, func(out io.Writer) { scaleTables(out, r) }, func() ([][]*plot.Plot, error) { return scalePicture(r) }, nil}, err
 		})
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		switch only {

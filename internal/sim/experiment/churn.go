@@ -59,13 +59,13 @@ func Churn(cfg ChurnConfig, progress Progress) (ChurnResult, error) {
 		return result, fmt.Errorf("churn needs groups of two peers or more, and times above 0")
 	}
 	for i, half := range cfg.HalfLives {
-		progress.tell(i, len(cfg.HalfLives), "churn with a half-life of %v", half)
+		progress.Tell(i, len(cfg.HalfLives), "churn with a half-life of %v", half)
 		if half <= 0 {
 			return result, fmt.Errorf("a half-life of %v", half)
 		}
 		result.Rows = append(result.Rows, newRestless(cfg, half).play())
 	}
-	progress.tell(len(cfg.HalfLives), len(cfg.HalfLives), "done")
+	progress.Tell(len(cfg.HalfLives), len(cfg.HalfLives), "done")
 	return result, nil
 }
 
@@ -82,14 +82,14 @@ type restless struct {
 
 func newRestless(cfg ChurnConfig, half time.Duration) *restless {
 	c := &restless{cfg: cfg, life: time.Duration(float64(half) / math.Ln2), row: ChurnRow{HalfLife: half},
-		stage: newStage(cfg.Seed, cfg.Refresh, 48*time.Hour, cfg.Delay)}
+		stage: NewStage(cfg.Seed, cfg.Refresh, 48*time.Hour, cfg.Delay)}
 	for i := range cfg.Groups * cfg.Peers {
-		enter(c.stage, i, themeOf(i%cfg.Groups))
+		enter(c.stage, i, ThemeOf(i%cfg.Groups))
 		c.stage.Run(100 * time.Millisecond)
 	}
 	c.stage.Run(10 * cfg.Refresh)
 	for g := range cfg.Groups {
-		c.groups = append(c.groups, newReign(c, themeOf(g)))
+		c.groups = append(c.groups, newReign(c, ThemeOf(g)))
 	}
 	c.papers = newDeliveries(c)
 	c.stage.Role = func(*stage.Host, feedring.Theme, feedring.Role) { c.look() }
@@ -100,7 +100,7 @@ func newRestless(cfg ChurnConfig, half time.Duration) *restless {
 func (c *restless) play() ChurnRow {
 	for i, h := range c.stage.Hosts() {
 		c.mortal(h)
-		c.post(h, themeOf(i%c.cfg.Groups), urlOf(i))
+		c.post(h, ThemeOf(i%c.cfg.Groups), URLOf(i))
 	}
 	c.stage.Run(c.cfg.Length)
 	c.stopped = true
@@ -113,14 +113,14 @@ func (c *restless) play() ChurnRow {
 	for _, g := range c.groups {
 		claim, followed = append(claim, g.claims...), append(followed, g.followed...)
 	}
-	c.row.Claim, c.row.Followed = spreadOf(claim), spreadOf(followed)
+	c.row.Claim, c.row.Followed = SpreadOf(claim), SpreadOf(followed)
 	c.papers.account(&c.row)
 	return c.row
 }
 
 // mortal lets a peer crash after a while.
 func (c *restless) mortal(h *stage.Host) {
-	c.stage.After(exponential(c.stage.Random(), c.life), func() {
+	c.stage.After(Exponential(c.stage.Random(), c.life), func() {
 		if c.stopped {
 			return
 		}
@@ -132,7 +132,7 @@ func (c *restless) mortal(h *stage.Host) {
 		h.Crash()
 		c.papers.gone(h)
 		c.look()
-		c.stage.After(exponential(c.stage.Random(), c.cfg.Away), func() {
+		c.stage.After(Exponential(c.stage.Random(), c.cfg.Away), func() {
 			c.papers.back(h)
 			h.Start(c.some()...)
 			c.mortal(h)
@@ -155,7 +155,7 @@ func (c *restless) groupOf(h *stage.Host) *reign { return c.groups[c.papers.numb
 
 // post publishes entries while the peer is up.
 func (c *restless) post(h *stage.Host, theme feedring.Theme, url string) {
-	c.stage.After(exponential(c.stage.Random(), c.cfg.Every), func() {
+	c.stage.After(Exponential(c.stage.Random(), c.cfg.Every), func() {
 		if c.stopped {
 			return
 		}

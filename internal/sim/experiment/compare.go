@@ -65,7 +65,7 @@ func Compare(cfg CompareConfig, progress Progress) (CompareResult, error) {
 	steps := len(cfg.Peers) + len(cfg.Attached) + len(cfg.Readers)
 	done := 0
 	for _, n := range cfg.Peers {
-		progress.tell(done, steps, "a group of %d peers", n)
+		progress.Tell(done, steps, "a group of %d peers", n)
 		if n < 2 {
 			return result, fmt.Errorf("a group of %d peers: at least 2 are needed", n)
 		}
@@ -79,7 +79,7 @@ func Compare(cfg CompareConfig, progress Progress) (CompareResult, error) {
 		done++
 	}
 	for _, readers := range cfg.Attached {
-		progress.tell(done, steps, "%d readers attach", readers)
+		progress.Tell(done, steps, "%d readers attach", readers)
 		load, err := measureAttach(cfg, readers)
 		if err != nil {
 			return result, err
@@ -88,11 +88,11 @@ func Compare(cfg CompareConfig, progress Progress) (CompareResult, error) {
 		done++
 	}
 	for _, readers := range cfg.Readers {
-		progress.tell(done, steps, "models of %d readers", readers)
+		progress.Tell(done, steps, "models of %d readers", readers)
 		result.Rows = append(result.Rows, compareRow(cfg, readers))
 		done++
 	}
-	progress.tell(done, steps, "done")
+	progress.Tell(done, steps, "done")
 	return result, nil
 }
 

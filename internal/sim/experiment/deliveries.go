@@ -63,7 +63,7 @@ func (d *deliveries) held(h *stage.Host, head feedring.Head) {
 
 // account counts what never arrived, and makes the rest a distribution.
 func (d *deliveries) account(row *ChurnRow) {
-	row.Delay, row.CatchUp = spreadOf(d.delay), spreadOf(d.catchUp)
+	row.Delay, row.CatchUp = SpreadOf(d.delay), SpreadOf(d.catchUp)
 	now, two := d.churn.stage.Now(), 2*d.churn.cfg.Refresh
 	long := func(i int) bool { return d.ups[i] >= 0 && now-d.ups[i] > two }
 	for publisher, l := range d.logs {

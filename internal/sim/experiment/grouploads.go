@@ -33,17 +33,17 @@ func measureGroup(cfg CompareConfig, n int) (GroupLoad, error) {
 			last = append(last, (s.Now() - began).Seconds())
 		}
 	}
-	forget(s)
+	Forget(s)
 	publisher := s.Hosts()[n/2]
 	for range measuredEntries {
 		began, holders = s.Now(), 0
-		publisher.Publish(themeOf(0), urlOf(n/2))
+		publisher.Publish(ThemeOf(0), URLOf(n/2))
 		s.Run(20 * time.Second)
 	}
 	if len(last) != measuredEntries {
 		return GroupLoad{}, fmt.Errorf("%d of %d entries reached all of %d peers in 20 s", len(last), measuredEntries, n)
 	}
-	load := GroupLoad{Peers: n, LastAfter: spreadOf(last)}
+	load := GroupLoad{Peers: n, LastAfter: SpreadOf(last)}
 	for _, h := range s.Hosts() {
 		notifies, polls := float64(h.Sent["notify"])/measuredEntries, float64(h.Received[stage.Poll])/measuredEntries
 		load.All += notifies + polls
@@ -57,14 +57,14 @@ func measureGroup(cfg CompareConfig, n int) (GroupLoad, error) {
 }
 
 func groupOf(cfg CompareConfig, n int) (*stage.Stage, error) {
-	s := newStage(cfg.Seed, 10*time.Second, time.Minute, cfg.Hop)
+	s := NewStage(cfg.Seed, 10*time.Second, time.Minute, cfg.Hop)
 	for i := range n {
-		enter(s, i, themeOf(0))
+		enter(s, i, ThemeOf(0))
 		s.Run(100 * time.Millisecond)
 	}
 	s.Run(3 * time.Minute)
 	for _, h := range s.Hosts() {
-		if v := h.View().Memberships[themeOf(0)]; v == nil || len(v.Members) != n {
+		if v := h.View().Memberships[ThemeOf(0)]; v == nil || len(v.Members) != n {
 			return nil, fmt.Errorf("not everybody is in a group of %d peers after %v", n, s.Now())
 		}
 	}
@@ -88,9 +88,9 @@ func measureAttach(cfg CompareConfig, readers int) (AttachLoad, error) {
 	if err != nil {
 		return AttachLoad{}, err
 	}
-	forget(s)
+	Forget(s)
 	at := map[feedring.PeerID]int{}
-	q := feedring.Query{Theme: themeOf(0), Provider: nameOf(0)}
+	q := feedring.Query{Theme: ThemeOf(0), Provider: NameOf(0)}
 	for i := range readers {
 		client, contact := feedring.PeerID(fmt.Sprintf("reader%06d", i)), s.Hosts()[s.Random().IntN(cfg.Hosts)]
 		s.After(time.Duration(i)*10*time.Millisecond, func() {

@@ -27,10 +27,10 @@ const patience = 30 * time.Second
 
 func newHall(cfg PaperConfig, group []int) (*hall, error) {
 	fresh := 4 * cfg.Refresh
-	h := &hall{cfg: cfg, stage: newStage(cfg.Seed, cfg.Refresh, fresh, cfg.Delay), group: group, ledger: newLedger(cfg),
+	h := &hall{cfg: cfg, stage: NewStage(cfg.Seed, cfg.Refresh, fresh, cfg.Delay), group: group, ledger: newLedger(cfg),
 		desks: map[feedring.PeerID]*desk{}, number: map[feedring.PeerID]int{}}
 	for feed := range cfg.Servers {
-		host := enter(h.stage, feed, themeOf(group[feed]))
+		host := enter(h.stage, feed, ThemeOf(group[feed]))
 		h.desks[host.ID], h.number[host.ID] = &desk{}, feed
 		h.stage.Run(100 * time.Millisecond)
 	}
@@ -44,7 +44,7 @@ func newHall(cfg PaperConfig, group []int) (*hall, error) {
 	for range cfg.Clients {
 		h.entry = append(h.entry, h.stage.Hosts()[h.stage.Random().IntN(cfg.Servers)])
 	}
-	forget(h.stage)
+	Forget(h.stage)
 	h.began = h.stage.Now()
 	return h, nil
 }
@@ -59,7 +59,7 @@ func (h *hall) play(requests []request, cycle int) {
 }
 
 func (h *hall) ask(r request) {
-	q := feedring.Query{Theme: themeOf(h.group[r.feed]), Provider: nameOf(r.feed)}
+	q := feedring.Query{Theme: ThemeOf(h.group[r.feed]), Provider: NameOf(r.feed)}
 	client := feedring.PeerID(fmt.Sprintf("client%03d", r.client))
 	h.stage.Ask(client, h.entry[r.client], q, patience, func(f feedring.Final) {
 		if f.Status != feedring.Answered || len(f.Grants) != 1 {

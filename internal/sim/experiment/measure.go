@@ -15,7 +15,8 @@ import (
 // Progress is told how far an experiment is. It may be nil.
 type Progress func(done, total int, what string)
 
-func (p Progress) tell(done, total int, format string, args ...any) {
+// Tell reports done of total, and what is under way.
+func (p Progress) Tell(done, total int, format string, args ...any) {
 	if p != nil {
 		p(done, total, fmt.Sprintf(format, args...))
 	}
@@ -30,8 +31,8 @@ type Spread struct {
 	Max   float64 `json:"max"`
 }
 
-// spreadOf sorts values.
-func spreadOf(values []float64) Spread {
+// SpreadOf is the distribution of values, which it sorts.
+func SpreadOf(values []float64) Spread {
 	if len(values) == 0 {
 		return Spread{}
 	}
@@ -63,31 +64,49 @@ func (z zipf) draw(random *rand.Rand) int {
 	return min(i, len(z.upTo)-1)
 }
 
-// newRandom is a source of chance for what is drawn outside a stage.
-func newRandom(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x6578706572)) }
+// NewRandom is a source of chance for what is drawn outside a stage.
+func NewRandom(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x6578706572)) }
 
-// exponential is a random duration with a mean.
-func exponential(random *rand.Rand, mean time.Duration) time.Duration {
+// Exponential is a random duration with a mean.
+func Exponential(random *rand.Rand, mean time.Duration) time.Duration {
 	return time.Duration(random.ExpFloat64() * float64(mean))
 }
 
-func newStage(seed uint64, refresh, freshness, delay time.Duration) *stage.Stage {
+// NewStage is a network that is slow and loses nothing, with nobody on it.
+func NewStage(seed uint64, refresh, freshness, delay time.Duration) *stage.Stage {
 	return stage.New(stage.Config{Seed: seed, Delay: delay, Sync: 2 * time.Millisecond,
 		Peer: peer.Config{Refresh: refresh, Attempts: 3, Freshness: freshness}})
 }
 
-func urlOf(i int) string { return fmt.Sprintf("https://p%d.example/rss", i) }
+// URLOf is the address of the feed that peer i publishes.
+func URLOf(i int) string { return fmt.Sprintf("https://p%d.example/rss", i) }
 
-func themeOf(i int) feedring.Theme { return feedring.Theme(fmt.Sprintf("theme%d", i)) }
+// ThemeOf is the theme of group i.
+func ThemeOf(i int) feedring.Theme { return feedring.Theme(fmt.Sprintf("theme%d", i)) }
 
 // enter adds peer i, with one feed of its own.
 func enter(s *stage.Stage, i int, theme feedring.Theme) *stage.Host {
-	feeds := map[feedring.Theme][]feedring.Feed{theme: {{URL: urlOf(i), Provider: feedring.ProviderOf(urlOf(i))}}}
+	feeds := map[feedring.Theme][]feedring.Feed{theme: {{URL: URLOf(i), Provider: feedring.ProviderOf(URLOf(i))}}}
 	return s.Add(feedring.PeerID(fmt.Sprintf("peer%05d", i)), feeds, s.Hosts()[:min(i, 3)]...)
 }
 
-// forget sets all counts to zero.
-func forget(s *stage.Stage) {
+// Assemble adds groups of so many peers each, and waits until everybody is in.
+func Assemble(s *stage.Stage, groups, peers int, refresh time.Duration) error {
+	for i := range groups * peers {
+		enter(s, i, ThemeOf(i%groups))
+		s.Run(100 * time.Millisecond)
+	}
+	s.Run(12 * refresh)
+	for i, h := range s.Hosts() {
+		if v := h.View().Memberships[ThemeOf(i%groups)]; v == nil || len(v.Members) != peers {
+			return fmt.Errorf("not everybody is in a group of %d peers after %v", peers, s.Now())
+		}
+	}
+	return nil
+}
+
+// Forget sets all counts to zero.
+func Forget(s *stage.Stage) {
 	for _, h := range s.Hosts() {
 		h.Forget()
 	}

@@ -76,7 +76,7 @@ type request struct {
 
 // workload draws the requests of all cycles, and the theme of each feed.
 func (c PaperConfig) workload() (requests []request, group []int) {
-	random := newRandom(c.Seed)
+	random := NewRandom(c.Seed)
 	law := newZipf(c.Servers, c.Exponent)
 	for cycle := range c.Cycles {
 		for client := range c.Clients {
@@ -105,10 +105,10 @@ func Paper(cfg PaperConfig, progress Progress) (PaperResult, error) {
 		return result, err
 	}
 	for cycle := range cfg.Cycles {
-		progress.tell(cycle, cfg.Cycles, "%d clients, %d requests each a cycle", cfg.Clients, cfg.Each)
+		progress.Tell(cycle, cfg.Cycles, "%d clients, %d requests each a cycle", cfg.Clients, cfg.Each)
 		w.play(requests, cycle)
 	}
-	progress.tell(cfg.Cycles, cfg.Cycles, "%d clients, %d requests each a cycle", cfg.Clients, cfg.Each)
+	progress.Tell(cfg.Cycles, cfg.Cycles, "%d clients, %d requests each a cycle", cfg.Clients, cfg.Each)
 	result.Ours, result.Lookup = w.result(requests)
 	return result, nil
 }
@@ -146,7 +146,7 @@ func (l *ledger) run(requests []request, group []int) RequestsRun {
 		out.Pending = append(out.Pending, issued-done)
 	}
 	out.Answered = float64(done) / n
-	out.Seconds = spreadOf(l.seconds)
+	out.Seconds = SpreadOf(l.seconds)
 	themes := make([]int, l.cfg.Groups)
 	for _, r := range requests {
 		themes[group[r.feed]]++
@@ -169,5 +169,5 @@ func (d *desk) take(now, service time.Duration) time.Duration {
 	return d.free
 }
 
-// nameOf is the provider of a feed.
-func nameOf(feed int) string { return string(feedring.ProviderOf(urlOf(feed))) }
+// NameOf is the provider of a feed.
+func NameOf(feed int) string { return string(feedring.ProviderOf(URLOf(feed))) }

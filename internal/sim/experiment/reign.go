@@ -24,7 +24,7 @@ type reign struct {
 func newReign(c *restless, theme feedring.Theme) *reign {
 	g := &reign{churn: c, theme: theme, since: c.stage.Now(), lost: -1}
 	for i, h := range c.stage.Hosts() {
-		if themeOf(i%c.cfg.Groups) == theme {
+		if ThemeOf(i%c.cfg.Groups) == theme {
 			g.members = append(g.members, h)
 		}
 	}

@@ -60,7 +60,7 @@ var queryVerbs = []feedring.Verb{"query", "accepted", "final", "search", "search
 func Search(cfg SearchConfig, progress Progress) (SearchResult, error) {
 	result := SearchResult{Config: cfg}
 	for i, n := range cfg.Groups {
-		progress.tell(i, len(cfg.Groups), "a ring of %d groups", n)
+		progress.Tell(i, len(cfg.Groups), "a ring of %d groups", n)
 		if n < 1 {
 			return result, fmt.Errorf("a ring of %d groups: at least 1 is needed", n)
 		}
@@ -70,7 +70,7 @@ func Search(cfg SearchConfig, progress Progress) (SearchResult, error) {
 		}
 		result.Rows = append(result.Rows, row)
 	}
-	progress.tell(len(cfg.Groups), len(cfg.Groups), "done")
+	progress.Tell(len(cfg.Groups), len(cfg.Groups), "done")
 	return result, nil
 }
 
@@ -85,7 +85,7 @@ func searchRow(cfg SearchConfig, n int) (SearchRow, error) {
 		if n > cfg.Queries {
 			i = s.Random().IntN(n)
 		}
-		themes = append(themes, themeOf(i))
+		themes = append(themes, ThemeOf(i))
 	}
 	ring, shortcut := s.Hosts()[0], s.Hosts()[n-1]
 	row.Ring = askAll(s, ring, themes)
@@ -97,13 +97,13 @@ func searchRow(cfg SearchConfig, n int) (SearchRow, error) {
 // ringOf returns a ring of n groups of one peer each that all know. The last
 // takes shortcuts, unless it is the only one.
 func ringOf(cfg SearchConfig, n int) (*stage.Stage, error) {
-	s := newStage(cfg.Seed, time.Minute, time.Hour, cfg.Delay)
+	s := NewStage(cfg.Seed, time.Minute, time.Hour, cfg.Delay)
 	s.Routing = peer.RingOnly
 	for i := range n {
 		if i == n-1 && n > 1 {
 			s.Routing = peer.Shortcut
 		}
-		enter(s, i, themeOf(i))
+		enter(s, i, ThemeOf(i))
 		if i == 0 {
 			s.Run(time.Second) // the others find a ring, and join it all at once
 		}
@@ -127,7 +127,7 @@ func ringOf(cfg SearchConfig, n int) (*stage.Stage, error) {
 // askAll asks one peer for each of some themes, all at the same time.
 func askAll(s *stage.Stage, at *stage.Host, themes []feedring.Theme) SearchCost {
 	cost := SearchCost{Queries: len(themes)}
-	forget(s)
+	Forget(s)
 	left := len(themes)
 	start := s.Now()
 	for _, theme := range themes {

@@ -80,18 +80,18 @@ func Study(cfg StudyConfig, progress Progress) (StudyResult, error) {
 	runs := cfg.sensitivity()
 	steps := 2 + len(cfg.Rates) + len(runs)
 	var err error
-	progress.tell(0, steps, "figure 3")
+	progress.Tell(0, steps, "figure 3")
 	if result.Figure3, err = Paper(cfg.Figure3, nil); err != nil {
 		return result, err
 	}
-	progress.tell(1, steps, "figure 4")
+	progress.Tell(1, steps, "figure 4")
 	if result.Figure4, err = Paper(cfg.Figure4, nil); err != nil {
 		return result, err
 	}
 	for i, r := range cfg.Rates {
 		p := cfg.Figure4
 		p.Each, p.Capacity, p.Cycles = r.Each, r.Capacity, min(rateCycles, p.Cycles)
-		progress.tell(2+i, steps, "%d requests each, a capacity of %d", r.Each, r.Capacity)
+		progress.Tell(2+i, steps, "%d requests each, a capacity of %d", r.Each, r.Capacity)
 		row, err := studyRow("", p)
 		if err != nil {
 			return result, err
@@ -99,14 +99,14 @@ func Study(cfg StudyConfig, progress Progress) (StudyResult, error) {
 		result.Rates = append(result.Rates, row)
 	}
 	for i, r := range runs {
-		progress.tell(2+len(cfg.Rates)+i, steps, "figure 3 with %s", r.changed)
+		progress.Tell(2+len(cfg.Rates)+i, steps, "figure 3 with %s", r.changed)
 		row, err := studyRow(r.changed, r.config)
 		if err != nil {
 			return result, err
 		}
 		result.Sensitivity = append(result.Sensitivity, row)
 	}
-	progress.tell(steps, steps, "done")
+	progress.Tell(steps, steps, "done")
 	return result, nil
 }
 

@@ -11,15 +11,20 @@ import (
 
 // Ask is a client's question to a peer: one delay to it, one back. If the peer
 // is not there, or goes, there is no answer.
-func (s *Stage) Ask(client feedring.PeerID, at *Host, q feedring.Query, within time.Duration, answer func(feedring.Final)) {
-	s.streams++
-	stream := s.streams
+func (s *Stage) Ask(client feedring.PeerID, at *Host, q feedring.Query, within time.Duration, answer func(feedring.Final)) feedring.QueryID {
 	var id feedring.QueryID
 	binary.BigEndian.PutUint64(id[:], s.random.Uint64())
-	binary.BigEndian.PutUint64(id[8:], stream)
-	s.answers[stream] = answer
+	binary.BigEndian.PutUint64(id[8:], s.streams+1)
+	s.AskAgain(id, 0, client, at, q, within, answer)
+	return id
+}
+
+// AskAgain is a later attempt of a question, at another peer.
+func (s *Stage) AskAgain(id feedring.QueryID, attempt uint32, client feedring.PeerID, at *Host, q feedring.Query, within time.Duration, answer func(feedring.Final)) {
+	s.streams++
+	s.answers[s.streams] = answer
 	s.queue.put(&event{at: s.now + s.cfg.Delay, host: at, life: at.life,
-		input: peer.Ask{Stream: stream, Client: client, ID: id, Query: q, Within: within}})
+		input: peer.Ask{Stream: s.streams, Client: client, ID: id, Attempt: attempt, Query: q, Within: within}})
 }
 
 // Attach is a client that shows its ticket at a peer. It returns the stream;

@@ -2,6 +2,7 @@ package stage
 
 import (
 	"slices"
+	"time"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
@@ -18,7 +19,11 @@ func (h *Host) do(out peer.Output) {
 		if answer := s.answers[o.Stream]; answer != nil {
 			delete(s.answers, o.Stream)
 			s.After(s.cfg.Delay, func() { answer(o.Final) })
+		} else {
+			s.Surplus++
 		}
+	case peer.Departed:
+		h.Up = false
 	case peer.Lookup:
 		h.lookup(o.Theme)
 	case group.Persist:
@@ -46,8 +51,12 @@ func (h *Host) tell(g feedring.GroupID, in group.Input) {
 
 func (h *Host) send(o peer.Send) {
 	h.Sent[o.Message.Verb()]++
-	if to := h.stage.byID[o.To]; to != nil && to.Up {
-		h.stage.queue.put(&event{at: h.stage.now + h.stage.cfg.Delay, host: to, life: to.life, from: h, message: h.seal(o.Message)})
+	to := h.stage.byID[o.To]
+	if to == nil || !to.Up {
+		return
+	}
+	if takes, arrives := h.stage.way(h, to, o.Message); arrives {
+		h.stage.queue.put(&event{at: to.Awake(h.stage.now + takes), host: to, life: to.life, from: h, message: h.seal(o.Message)})
 	}
 }
 
@@ -108,6 +117,9 @@ func (h *Host) hold(head feedring.Head) {
 	}
 }
 
+// pollPatience is how long a poll waits for an answer that does not come.
+const pollPatience = 3 * time.Second
+
 // fetch polls: a question, an answer, and a write to disk.
 func (h *Host) fetch(o group.Fetch) {
 	s, life := h.stage, h.life
@@ -125,12 +137,26 @@ func (h *Host) fetch(o group.Fetch) {
 		}
 		h.step(peer.In{Group: o.Group, Input: fetched})
 	}
-	s.After(s.cfg.Delay, func() {
-		if server := s.byID[o.From]; server != nil && server.Up {
+	server := s.byID[o.From]
+	if server == nil {
+		s.After(2*s.cfg.Delay+s.cfg.Sync, end)
+		return
+	}
+	takes, arrives := s.way(h, server, nil)
+	if !arrives {
+		s.After(pollPatience, end)
+		return
+	}
+	s.After(server.Awake(s.now+takes)-s.now, func() {
+		if server.Up {
 			server.Received[Poll]++
 			fetched.Known, fetched.Failed = server.held[o.Feed], false
 			fetched.Known.Feed = o.Feed
 		}
-		s.After(s.cfg.Delay+s.cfg.Sync, end)
+		back, arrives := s.way(server, h, nil)
+		if !arrives {
+			fetched.Failed, back = true, pollPatience
+		}
+		s.After(h.Awake(s.now+back+s.cfg.Sync)-s.now, end)
 	})
 }

@@ -28,6 +28,8 @@ type Host struct {
 	state   peer.State
 	held    map[feedring.FeedRef]feedring.Head
 	batches map[uint64]group.Publish
+
+	every, runs, phase time.Duration // see Starve
 }
 
 // Poll is the verb under which polls are counted.
@@ -88,6 +90,30 @@ func (h *Host) heads() map[feedring.Theme][]feedring.Head {
 	return heads
 }
 
+// Depart has a peer leave in good order. It is up until it has.
+func (h *Host) Depart() {
+	if h.Up {
+		h.step(peer.Depart{})
+	}
+}
+
+// Starve has a peer run only for a part of each stretch of time, from phase on:
+// what comes in between waits.
+func (h *Host) Starve(every, runs, phase time.Duration) {
+	h.every, h.runs, h.phase = every, runs, phase
+}
+
+// Awake is the first moment from at on at which the peer runs.
+func (h *Host) Awake(at time.Duration) time.Duration {
+	if h.every == 0 {
+		return at
+	}
+	if in := (at + h.phase) % h.every; in >= h.runs {
+		return at - in + h.every
+	}
+	return at
+}
+
 // Crash ends a life at once; what is on disk stays.
 func (h *Host) Crash() { h.Up = false }
 
@@ -132,10 +158,10 @@ func (h *Host) wake() {
 	h.tickAt = at
 	h.ticks++
 	if !at.IsZero() {
-		h.stage.queue.put(&event{at: max(at.Sub(began), h.stage.now), host: h, life: h.life, tick: h.ticks})
+		h.stage.queue.put(&event{at: h.Awake(max(at.Sub(began), h.stage.now)), host: h, life: h.life, tick: h.ticks})
 	}
 }
 
 func (h *Host) report(after time.Duration, in peer.Input) {
-	h.stage.queue.put(&event{at: h.stage.now + after, host: h, life: h.life, input: in})
+	h.stage.queue.put(&event{at: h.Awake(h.stage.now + after), host: h, life: h.life, input: in})
 }

@@ -25,6 +25,13 @@ type Stage struct {
 	Role func(h *Host, theme feedring.Theme, role feedring.Role)
 	Held func(h *Host, head feedring.Head)
 
+	// Way, if set, says how long a message takes and whether it arrives; nil is
+	// a poll, or the answer to one. Without it every message takes Config.Delay.
+	Way func(from, to *Host, message feedring.Message) (takes time.Duration, arrives bool)
+
+	// Surplus counts answers beyond the one that a question gets.
+	Surplus int
+
 	// Routing is that of the peers that are added from now on.
 	Routing peer.Routing
 
@@ -58,6 +65,13 @@ func (s *Stage) Time() time.Time { return began.Add(s.now) }
 
 // Delay is how long a message takes, one way.
 func (s *Stage) Delay() time.Duration { return s.cfg.Delay }
+
+func (s *Stage) way(from, to *Host, message feedring.Message) (time.Duration, bool) {
+	if s.Way == nil {
+		return s.cfg.Delay, true
+	}
+	return s.Way(from, to, message)
+}
 
 // Random is the source of every chance.
 func (s *Stage) Random() *rand.Rand { return s.random }

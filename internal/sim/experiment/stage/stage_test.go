@@ -143,3 +143,52 @@ func TestLargeGroupStaysTogether(t *testing.T) {
 		}
 	}
 }
+
+// A way that loses all that one peer sends makes the others go on without it.
+func TestWayLosesMessages(t *testing.T) {
+	s := five(t)
+	manager := managers(s, "news")[0]
+	s.Way = func(from, _ *stage.Host, _ feedring.Message) (time.Duration, bool) { return s.Delay(), from != manager }
+	s.Run(20 * time.Second)
+	if m := managers(s, "news"); len(m) != 1 || m[0] == manager {
+		t.Errorf("%d managers, and nobody hears the one there was", len(m))
+	}
+	s.Way = nil
+	s.Run(10 * time.Second)
+	if m := managers(s, "news"); len(m) != 1 {
+		t.Errorf("%d managers when all is well again", len(m))
+	}
+}
+
+// A starved peer does everything in the time that it is given.
+func TestStarvedRunsInItsTime(t *testing.T) {
+	s := five(t)
+	const every, runs, phase = time.Second, 100 * time.Millisecond, 250 * time.Millisecond
+	starved := s.Hosts()[2]
+	starved.Starve(every, runs, phase)
+	s.Run(2 * time.Second)
+	messages := 0
+	s.Way = func(from, _ *stage.Host, _ feedring.Message) (time.Duration, bool) {
+		if from == starved {
+			messages++
+			if in := (s.Now() + phase) % every; in >= runs {
+				t.Errorf("it sent at %v", s.Now())
+			}
+		}
+		return s.Delay(), true
+	}
+	s.Run(20 * time.Second)
+	if messages == 0 || len(managers(s, "news")) != 1 {
+		t.Errorf("%d messages, %d managers", messages, len(managers(s, "news")))
+	}
+}
+
+func TestDepartureHandsOver(t *testing.T) {
+	s := five(t)
+	manager := managers(s, "news")[0]
+	manager.Depart()
+	s.Run(2 * time.Second)
+	if m := managers(s, "news"); manager.Up || len(m) != 1 || m[0] == manager {
+		t.Errorf("up: %v, %d managers", manager.Up, len(m))
+	}
+}
