@@ -104,7 +104,11 @@ func (m *Machine) holder(ref feedring.FeedRef, h *head) feedring.PeerID {
 	}
 	for i := range order {
 		p := order[(h.tries+i)%len(order)]
-		if mem := m.members[p]; mem != nil && p != m.cfg.Self && !mem.away && !mem.row.Left {
+		mem := m.members[p]
+		if mem == nil || p == m.cfg.Self || mem.row.Left {
+			continue
+		}
+		if told := p == h.from && m.now.Sub(mem.heard) < m.beatEvery(); !mem.away || told { // it is back before a beacon says so
 			return p
 		}
 	}

@@ -169,3 +169,30 @@ func TestNoCarrierMovesAPosition(t *testing.T) {
 		}
 	}
 }
+
+// A publisher that was away and tells of an entry is polled for it at once, not
+// when a beacon says that it is back: nobody else has the entry.
+func TestWhoTellsIsPolled(t *testing.T) {
+	c := newCluster(1)
+	ids := c.group(3)
+	lead, url := c.nodes[ids[0]].m, c.nodes[ids[2]].feeds[0].URL
+	ref := feedring.FeedRef{URL: url, Publisher: ids[2]}
+	c.crash(ids[2])
+	c.run(4 * time.Second)
+	if !lead.members[ids[2]].away {
+		t.Fatal("a member that crashed is not away")
+	}
+	pos := feedring.Position{Epoch: uint64(c.now.Unix()), Sequence: 1}
+	lead.Step(c.now, Receive{From: ids[2], Message: told(ref, pos)})
+	for until := c.now.Add(time.Second / 10); c.now.Before(until); c.now = c.now.Add(time.Millisecond) {
+		for _, out := range lead.Step(c.now, Tick{}) {
+			if f, ok := out.(Fetch); ok {
+				if f.From != ids[2] {
+					t.Errorf("it polls %s for what %s told", f.From, ids[2])
+				}
+				return
+			}
+		}
+	}
+	t.Error("it polls nobody")
+}

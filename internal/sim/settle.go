@@ -22,7 +22,11 @@ func (s *scenario) settle() {
 	}
 	groups := len(s.themes)
 	rounds := time.Duration(2 * bits.Len(uint(groups-1)))
-	if !s.until(s.now+rounds*r/3+r, "L6", s.round) || !s.until(s.now+2*r, "L2", s.level) {
+	if !s.until(s.now+rounds*r/3+r, "L6", s.round) {
+		return
+	}
+	since := s.now
+	if !s.until(since+2*r, "L2", func() string { return s.level(since) }) {
 		return
 	}
 	s.Run(max(s.now, t0+3*r)) // a claim of the last moments may still be under way
@@ -115,16 +119,18 @@ func (s *scenario) round() string {
 	return ""
 }
 
-func (s *scenario) level() string {
+// level checks that what was published until then is everywhere.
+func (s *scenario) level(then time.Duration) string {
 	for _, theme := range s.themes {
-		if why := s.witness.Level(theme, s.indexes(theme)); why != "" {
+		if why := s.witness.Level(theme, s.indexes(theme), then); why != "" {
 			return string(theme) + ": " + why
 		}
 	}
 	return ""
 }
 
-// keeps lets time pass in which nobody takes another's place.
+// keeps lets time pass in which nobody takes another's place, and what is
+// published is everywhere two periods later.
 func (s *scenario) keeps(leaders map[feedring.Theme]int32, d time.Duration) {
 	for end := s.now + d; s.now < end && s.Violation() == nil; {
 		s.Run(s.now + s.cfg.Peer.Refresh)
@@ -134,15 +140,18 @@ func (s *scenario) keeps(leaders map[feedring.Theme]int32, d time.Duration) {
 				s.witness.Fail("L1", "%s does not keep its manager: %s", theme, why)
 			}
 		}
+		if why := s.level(s.now - 2*s.cfg.Peer.Refresh); why != "" {
+			s.witness.Fail("L2", "%s, published two periods ago", why)
+		}
 	}
 }
 
 // finish checks what must be true in the end.
 func (s *scenario) finish() {
+	if why := s.level(s.now); why != "" {
+		s.witness.Fail("L2", "%s", why)
+	}
 	for _, theme := range s.themes {
-		if why := s.witness.Level(theme, s.indexes(theme)); why != "" {
-			s.witness.Fail("L2", "%s: %s", theme, why)
-		}
 		s.loads(theme)
 	}
 	for _, n := range s.nodes {

@@ -1,6 +1,8 @@
 package check
 
 import (
+	"time"
+
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/sim/disk"
 )
@@ -37,8 +39,9 @@ func (w *Witness) Secondary(theme feedring.Theme, lead int32) int32 {
 	return w.cfg.Index(v.Secondary)
 }
 
-// Level checks L2: all members hold as much as the publisher, of what is fresh.
-func (w *Witness) Level(theme feedring.Theme, members []int32) (why string) {
+// Level checks L2: all members hold what is fresh and was on its publisher's disk
+// at a time. What came later has still time.
+func (w *Witness) Level(theme feedring.Theme, members []int32, then time.Duration) (why string) {
 	for _, l := range w.cfg.Logs() {
 		if l.Theme != theme {
 			continue
@@ -47,10 +50,13 @@ func (w *Witness) Level(theme feedring.Theme, members []int32) (why string) {
 		if !w.cfg.Runs(owner) {
 			continue
 		}
-		head := w.cfg.Disk(owner).Head(l)
+		head := newest(l, then)
+		if head == nil {
+			continue
+		}
 		for _, p := range members {
 			has := w.cfg.Disk(p).Head(l)
-			if has.Position.Compare(head.Position) < 0 && w.fresh(p, l, has.Position) {
+			if has.Position.Compare(head.Position) < 0 && head.Seen.After(w.cfg.Clock(p).Add(-w.cfg.Freshness)) {
 				return string(w.cfg.Name(p)) + " is behind in " + l.Ref.URL
 			}
 		}
@@ -58,11 +64,15 @@ func (w *Witness) Level(theme feedring.Theme, members []int32) (why string) {
 	return ""
 }
 
-// fresh reports whether anything of a log after a position is not too old to be
-// cached.
-func (w *Witness) fresh(p int32, l *disk.Log, after feedring.Position) bool {
-	rest := disk.After(l.Entries, after)
-	return len(rest) > 0 && rest[len(rest)-1].Seen.After(w.cfg.Clock(p).Add(-w.cfg.Freshness))
+// newest returns the last entry of a log that was on its publisher's disk at a
+// time, and still is; nil: there is none.
+func newest(l *disk.Log, then time.Duration) *disk.Entry {
+	for i := len(l.Entries) - 1; i >= 0; i-- {
+		if e := l.Entries[i]; !e.Lost && e.Synced <= then {
+			return e
+		}
+	}
+	return nil
 }
 
 // Round checks L6 at one peer: its map shows each group with its manager, and
