@@ -51,6 +51,7 @@ type session struct {
 	caught  bool
 	open    bool // the client keeps the stream
 	resumed bool
+	passed  map[int]feedring.Position // of what came after the first answer, by log
 	heard   time.Duration
 	last    time.Duration // when what was sent last arrives
 }
