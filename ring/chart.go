@@ -114,11 +114,10 @@ func (c *chart) merge(now time.Time, row Row) bool {
 		c.records[row.Group] = r
 		c.derived.all = nil
 	}
-	s := &r.slots[kindOf(row.Acknowledged)]
-	if s.held && compareRows(&row, &s.row) <= 0 {
+	if c.knows(&row) {
 		return false
 	}
-	was := r.present()
+	was, s := r.present(), &r.slots[kindOf(row.Acknowledged)]
 	if s.row.Term != row.Term || s.row.Version != row.Version {
 		s.lost = nil
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"github.com/feedring/feedring/internal/sim"
@@ -20,18 +21,28 @@ type campaign struct {
 
 const saveEvery = 5 * time.Second
 
-// play plays what is left.
-func (c *campaign) play() error {
+// left reports whether seeds are left that would be played.
+func (c *campaign) left() bool {
+	return c.Next < c.flags.from+c.flags.seeds && c.Violations < c.flags.keepGoing
+}
+
+// play plays what is left, until somebody interrupts.
+func (c *campaign) play(interrupted <-chan os.Signal) error {
 	end := c.flags.from + c.flags.seeds
-	if c.Next >= end {
+	if !c.left() {
 		return nil
 	}
 	outcomes, stop := c.workers(end)
 	defer stop()
 	wall, began := c.Wall, time.Now()
 	kept := began
-	for c.Next < end && c.Violations < c.flags.keepGoing {
-		o := <-outcomes[(c.Next-c.From)%uint64(len(outcomes))]
+	for c.left() {
+		var o sim.Outcome
+		select {
+		case <-interrupted:
+			return c.save()
+		case o = <-outcomes[(c.Next-c.From)%uint64(len(outcomes))]:
+		}
 		c.add(o)
 		c.Wall = wall + time.Since(began).Seconds()
 		if o.Violation != nil {

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"runtime/debug"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -43,7 +45,7 @@ func faultsCommand(stdout, stderr io.Writer) *cobra.Command {
 	flags := cmd.Flags()
 	flags.Uint64Var(&f.seeds, "seeds", 100, "how many seeds")
 	flags.Uint64Var(&f.from, "from", 1, "the first seed")
-	flags.IntVar(&f.jobs, "jobs", 1, "seeds played at the same time")
+	flags.IntVar(&f.jobs, "jobs", 1, "seeds played at the same time, one on each core")
 	flags.BoolVar(&f.json, "json", false, "one JSON object for each violation, instead of text")
 	flags.BoolVar(&f.trace, "trace", false, "tell everything that happens; for one seed")
 	flags.StringVar(&f.state, "state", "", "file that keeps how far a run came; it is gone on with where there is one")
@@ -67,17 +69,31 @@ func (f *faultsFlags) run(stdout, stderr io.Writer) error {
 		return failure{err}
 	}
 	c.stdout, c.progress = stdout, newProgress(stderr, f.seeds)
-	if err := c.play(); err != nil {
+	interrupted := make(chan os.Signal, 1)
+	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(interrupted)
+	if err := c.play(interrupted); err != nil {
 		return failure{err}
 	}
 	c.progress.end()
 	if err := c.summary(); err != nil {
 		return failure{err}
 	}
+	if c.left() {
+		return failure{fmt.Errorf("stopped after seed %d: %s", c.Next-1, f.goOn(c.Next))}
+	}
 	if c.Violations > 0 {
 		return failure{fmt.Errorf("%d of %d seeds violate an invariant", c.Violations, c.Seeds)}
 	}
 	return nil
+}
+
+// goOn says how a run that was stopped is gone on with.
+func (f *faultsFlags) goOn(next uint64) string {
+	if f.state != "" {
+		return "the same command goes on"
+	}
+	return fmt.Sprintf("--from %d --seeds %d plays what is left, and --state FILE goes on by itself", next, f.from+f.seeds-next)
 }
 
 // replay plays one seed with its trace.
@@ -166,7 +182,12 @@ func keep(path string, v any) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(path+".new", data, 0o644); err != nil {
+	f, err := os.Create(path + ".new")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
 	return os.Rename(path+".new", path)

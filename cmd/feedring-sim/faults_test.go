@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -25,20 +26,43 @@ func lastLine(t *testing.T, args ...string) (line map[string]any, out string) {
 // The last line has these fields and no other, and its hash tells neither how
 // many seeds were played at once nor whether the run was stopped between.
 func TestFaultsCommand(t *testing.T) {
-	whole, _ := lastLine(t, "faults", "--seeds", "4", "--from", "2", "--json")
+	whole, _ := lastLine(t, "faults", "--seeds", "2", "--from", "2", "--json")
 	for _, field := range []string{"seeds", "violations", "virtual_s", "wall_s", "steps", "hash"} {
 		if _, ok := whole[field]; !ok {
 			t.Errorf("%s is missing", field)
 		}
 	}
-	if len(whole) != 6 || whole["seeds"] != 4.0 || whole["violations"] != 0.0 || whole["virtual_s"].(float64) < 2400 {
+	if len(whole) != 6 || whole["seeds"] != 2.0 || whole["violations"] != 0.0 || whole["virtual_s"].(float64) < 1200 {
 		t.Errorf("%v", whole)
 	}
 	state := filepath.Join(t.TempDir(), "state")
-	lastLine(t, "faults", "--seeds", "3", "--from", "2", "--state", state)
-	rest, _ := lastLine(t, "faults", "--seeds", "4", "--from", "2", "--state", state, "--jobs", "2")
-	if rest["hash"] != whole["hash"] || rest["seeds"] != 4.0 || rest["steps"] != whole["steps"] {
+	lastLine(t, "faults", "--seeds", "1", "--from", "2", "--state", state)
+	rest, _ := lastLine(t, "faults", "--seeds", "2", "--from", "2", "--state", state, "--jobs", "2")
+	if rest["hash"] != whole["hash"] || rest["seeds"] != 2.0 || rest["steps"] != whole["steps"] {
 		t.Errorf("in two parts %v, at once %v", rest, whole)
+	}
+}
+
+// A run that is interrupted keeps how far it came, and the same command goes on.
+func TestInterrupted(t *testing.T) {
+	f := &faultsFlags{seeds: 1000, from: 5, jobs: 2, keepGoing: 1, state: filepath.Join(t.TempDir(), "state")}
+	c, err := resume(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stdout, stderr bytes.Buffer
+	c.stdout, c.progress = &stdout, newProgress(&stderr, f.seeds)
+	interrupted := make(chan os.Signal, 1)
+	interrupted <- os.Interrupt
+	if err := c.play(interrupted); err != nil || !c.left() {
+		t.Fatal("it was not stopped: ", err)
+	}
+	again, err := resume(f)
+	if err != nil || again.saved != c.saved || again.Next >= 5+1000 {
+		t.Errorf("%+v goes on as %+v, %v", c.saved, again.saved, err)
+	}
+	if files, _ := filepath.Glob(f.state + "*"); len(files) != 1 {
+		t.Errorf("%q are left", files)
 	}
 }
 
