@@ -62,8 +62,8 @@ type Witness struct {
 // observed is what was seen of one peer.
 type observed struct {
 	life  uint32
-	input peer.Input // of the step under way
-	from  int32      // who sent it; -1: nobody
+	input peer.Input   // of the step under way
+	from  int32        // who sent it; -1: nobody
 	carry *group.Claim // of the message that it is given; nil: it carries none
 	claim group.Claim
 	seats []*seat
