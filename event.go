@@ -62,9 +62,14 @@ func (v Via) MarshalJSON() ([]byte, error) {
 	return json.Marshal(append([]PeerID{}, v.Peers...))
 }
 
-// UnmarshalJSON implements json.Unmarshaler.
+// UnmarshalJSON implements json.Unmarshaler. What v was before is gone; null
+// is nobody.
 func (v *Via) UnmarshalJSON(b []byte) error {
-	if len(b) > 0 && b[0] == '[' {
+	*v = Via{}
+	switch {
+	case string(b) == "null":
+		return nil
+	case len(b) > 0 && b[0] == '[':
 		v.List = true
 		return json.Unmarshal(b, &v.Peers)
 	}

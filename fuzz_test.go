@@ -1,6 +1,8 @@
 package feedring
 
 import (
+	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 )
@@ -49,6 +51,31 @@ func FuzzParseFeedSpec(f *testing.F) {
 		again, err := ParseFeedSpec(string(spec.Theme) + "=" + string(spec.Provider) + "@" + spec.URL)
 		if err != nil || again != spec {
 			t.Errorf("%q is %+v, that is %+v, %v", s, spec, again, err)
+		}
+	})
+}
+
+// FuzzVia reads what a peer says of who served, also over what was read before.
+func FuzzVia(f *testing.F) {
+	for _, s := range []string{`"P"`, `["P","Q"]`, `[]`, `null`, `[null]`, `{}`, `""`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var one Via
+		over := Via{Peers: []PeerID{"P", "Q"}, List: true}
+		if json.Unmarshal(text, &one) != nil {
+			return
+		}
+		if err := json.Unmarshal(text, &over); err != nil {
+			t.Fatalf("%s is read once and not again: %v", text, err)
+		}
+		first, err := json.Marshal(one)
+		second, again := json.Marshal(over)
+		if err != nil || again != nil || !bytes.Equal(first, second) {
+			t.Fatalf("%s reads as %s, over another as %s: %v, %v", text, first, second, err, again)
+		}
+		if nothing := string(bytes.TrimSpace(text)) == "null"; nothing && !one.IsZero() {
+			t.Fatalf("null is %+v", one)
 		}
 	})
 }
