@@ -62,6 +62,24 @@ func FuzzParsePeer(f *testing.F) {
 	})
 }
 
+// FuzzParseAddrs reads what may stand behind --listen, --announce and --join.
+func FuzzParseAddrs(f *testing.F) {
+	f.Add("/ip4/127.0.0.1/udp/1/quic-v1")
+	f.Add("/dns4/a.example/tcp/1/p2p/12D3KooWBmAwcd4PJNJvfV89HwE48nwkRmAgo8Vy3uQEyNNHBox2")
+	f.Add("a.example")
+	f.Fuzz(func(t *testing.T, s string) {
+		_ = ParseTarget(s)
+		addrs, err := ParseAddrs("--listen", []string{s})
+		if err != nil {
+			return
+		}
+		again, err := ParseAddrs("--listen", []string{addrs[0].String()})
+		if err != nil || !again[0].Equal(addrs[0]) {
+			t.Fatalf("%s became %v, %v", addrs[0], again, err)
+		}
+	})
+}
+
 func TestKinds(t *testing.T) {
 	for addr, want := range map[string]kind{
 		"/ip4/127.0.0.1/tcp/1":            kindLoopback,

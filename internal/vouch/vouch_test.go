@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -115,7 +116,25 @@ func FuzzParseTXT(f *testing.F) {
 		if again, err := ParseTXT([]string{d.txt()}, "main"); err != nil && len(d.Peers) > 0 || !reflect.DeepEqual(again.Peers, d.Peers) {
 			t.Fatalf("%+v became %+v, %v", d, again, err)
 		}
-		parseDNSAddr([]string{one, two})
+	})
+}
+
+// FuzzParseDNSAddr: what is taken is taken again, and within the limits.
+func FuzzParseDNSAddr(f *testing.F) {
+	f.Add("dnsaddr=/ip4/192.0.2.1/tcp/1/p2p/"+string(alice), " dnsaddr=/dns4/a.example/udp/1/quic-v1 ")
+	f.Add("dnsaddr=/x\x00", "dnsaddr=ip4")
+	f.Fuzz(func(t *testing.T, one, two string) {
+		addrs := parseDNSAddr([]string{one, two, one})
+		var records []string
+		for _, a := range addrs {
+			if !strings.HasPrefix(a, "/") || len(a) > maxAddress || !printable(a) {
+				t.Fatalf("%q was taken", a)
+			}
+			records = append(records, "dnsaddr="+a)
+		}
+		if again := parseDNSAddr(records); len(addrs) > 2 || !slices.Equal(again, addrs) {
+			t.Fatalf("%q became %q", addrs, again)
+		}
 	})
 }
 
