@@ -61,6 +61,7 @@ var arrows = map[string][]string{
 	"internal/store":           {".", "internal/match"},
 	"internal/host":            {".", "internal/wire"},
 	"internal/render":          {"."},
+	"internal/personal":        {".", "internal/match", "internal/match/", "internal/store"},
 	"internal/web":             {".", "internal/match", "internal/render"},
 	"client":                   {".", "proto/feedring/v1", "internal/match", "internal/wire", "internal/host"},
 	"node/codec":               {".", "group", "ring", "internal/peer", "internal/wire", "proto/feedring/v1"},

@@ -295,3 +295,35 @@ func conformRecords(t *testing.T, s keeper) {
 		t.Errorf("no bucket: %v", err)
 	}
 }
+
+// TestWrite makes changes of more than one transaction in their order.
+func TestWrite(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir, Options{Reserve: -1})
+	ctx := context.Background()
+	var changes []Change
+	for n := range 30 {
+		changes = append(changes, Change{Key: fmt.Sprintf("a/%02d", n), Value: make([]byte, 100<<10)})
+	}
+	changes = append(changes, Change{Key: "a/00"}, Change{Key: "a/01", Value: []byte{}}, Change{Key: "b", Value: []byte("x")})
+	check(t, s.Write(ctx, BucketSubscription, changes))
+	check(t, s.Close())
+	s = open(t, dir, Options{Reserve: -1})
+	defer s.Close()
+	found := 0
+	for r, err := range s.ListPrefix(BucketSubscription, "a/") {
+		check(t, err)
+		if found++; r.Key == "a/00" || r.Key == "a/01" != (len(r.Value) == 0) {
+			t.Errorf("%s has %d bytes", r.Key, len(r.Value))
+		}
+	}
+	if found != 29 {
+		t.Errorf("%d records", found)
+	}
+	if err := s.Write(ctx, BucketSubscription, []Change{{Key: "c", Value: []byte("x")}, {Key: "d", Value: make([]byte, MaxValue+1)}}); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("too large: %v", err)
+	}
+	if _, err := s.Value(BucketSubscription, "c"); !errors.Is(err, ErrNotFound) {
+		t.Errorf("what came before something refused: %v", err)
+	}
+}

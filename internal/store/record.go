@@ -67,6 +67,60 @@ func (s *Store) Delete(ctx context.Context, b Bucket, key string) error {
 	})
 }
 
+// Change is a record to be put, or without a value to be deleted.
+type Change struct {
+	Key   string
+	Value []byte // nil: delete
+}
+
+// Write makes changes to the records of a bucket in their order, and returns
+// when all are on disk. They are as many transactions as their size needs: a
+// crash or an error leaves a prefix of them. It fails as Put does; changes that
+// only delete are made on a disk that is nearly full, too.
+func (s *Store) Write(ctx context.Context, b Bucket, changes []Change) error {
+	for _, c := range changes {
+		if err := checkRecord(b, c.Key, c.Value); err != nil {
+			return err
+		}
+	}
+	for len(changes) > 0 {
+		n, r := s.someChanges(b, changes)
+		if err := s.submit(ctx, r); err != nil {
+			return err
+		}
+		changes = changes[n:]
+	}
+	return nil
+}
+
+// someChanges makes a request of as many changes as fit into one transaction,
+// at least one.
+func (s *Store) someChanges(b Bucket, changes []Change) (n int, r *request) {
+	limit := s.limit()
+	r = &request{frees: true}
+	for n < len(changes) {
+		c := &changes[n]
+		with := r.cost.plus(cost{bytes: int64(len(c.Key)+len(c.Value)) + 64, rows: 1})
+		if n > 0 && !with.within(limit) {
+			break
+		}
+		r.frees = r.frees && c.Value == nil
+		n, r.cost = n+1, with
+	}
+	part := changes[:n]
+	r.apply = func(to *batch) error {
+		for _, c := range part {
+			if c.Value == nil {
+				to.del(recordKey(b, c.Key))
+			} else {
+				to.set(recordKey(b, c.Key), c.Value)
+			}
+		}
+		return to.err
+	}
+	return n, r
+}
+
 func checkRecord(b Bucket, key string, value []byte) error {
 	switch {
 	case b == 0 || b >= buckets:
@@ -91,11 +145,15 @@ func (s *Store) Value(b Bucket, key string) (value []byte, err error) {
 // List gives the records of a bucket in order of their keys. It reads them in
 // pages, so the loop's body may use the store, and may see what is written
 // meanwhile. An error is given once, with an empty record, and ends the list.
-func (s *Store) List(b Bucket) iter.Seq2[Record, error] {
+func (s *Store) List(b Bucket) iter.Seq2[Record, error] { return s.ListPrefix(b, "") }
+
+// ListPrefix is List of the records whose keys begin with prefix.
+func (s *Store) ListPrefix(b Bucket, prefix string) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		seek := recordPrefix(b)
+		within := recordKey(b, prefix)
+		seek := within
 		for seek != nil {
-			page, err := s.page(b, seek)
+			page, err := s.page(within, seek)
 			if err != nil {
 				yield(Record{}, err)
 				return
@@ -112,11 +170,11 @@ func (s *Store) List(b Bucket) iter.Seq2[Record, error] {
 }
 
 // page reads some records from seek on.
-func (s *Store) page(b Bucket, seek []byte) (page []Record, err error) {
+func (s *Store) page(within, seek []byte) (page []Record, err error) {
 	const most, mostBytes = 256, 1 << 20
 	size := 0
 	err = s.view(func(txn *badger.Txn) error {
-		return each(txn, recordPrefix(b), seek, func(item *badger.Item) (bool, error) {
+		return each(txn, within, seek, func(item *badger.Item) (bool, error) {
 			value, err := item.ValueCopy(nil)
 			page = append(page, Record{Key: string(item.Key()[2:]), Value: value})
 			size += len(value)

@@ -1,0 +1,105 @@
+package personal
+
+import (
+	"encoding/hex"
+	"net/url"
+	"strings"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/match"
+)
+
+// leastContent is the number of words from which on texts that are the same
+// are one text: "sunny" is told every day.
+const leastContent = 12
+
+// keysOf are what makes entries of different feeds equal: the canonical link,
+// and the folded title and text. 0 is no key.
+func keysOf(e *feedring.Entry) (link, content uint64) {
+	if canonical := canonicalLink(e.URL); canonical != "" {
+		link = hashOf("link", canonical)
+	}
+	body := *e
+	body.Provider = ""
+	if text := match.TextOf(&body); strings.Count(string(text), " ") > leastContent {
+		content = hashOf("content", string(text))
+	}
+	return link, content
+}
+
+// canonicalLink is an entry's address without what differs from feed to feed
+// that links it. It is empty for a site's front page, which many entries link.
+func canonicalLink(s string) string {
+	u, err := url.Parse(strings.TrimSpace(s))
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return ""
+	}
+	host := strings.TrimPrefix(strings.ToLower(u.Host), "www.")
+	host = strings.TrimSuffix(strings.TrimSuffix(host, ":443"), ":80")
+	path, query := strings.TrimSuffix(u.EscapedPath(), "/"), u.Query()
+	for name := range query {
+		if tracks(strings.ToLower(name)) {
+			delete(query, name)
+		}
+	}
+	if path == "" && len(query) == 0 {
+		return ""
+	}
+	return host + path + "?" + query.Encode()
+}
+
+// tracks names the parameters that say how a reader came, not to what.
+func tracks(name string) bool {
+	switch name {
+	case "fbclid", "gclid", "dclid", "msclkid", "mc_cid", "mc_eid", "xtor", "ref", "cmpid", "at_medium", "at_campaign":
+		return true
+	}
+	return strings.HasPrefix(name, "utm_")
+}
+
+// hashOf is FNV-1a over texts, kept on disk. It is never 0.
+func hashOf(parts ...string) uint64 {
+	h := newHash()
+	for _, p := range parts {
+		h = h.text(p).text("\x00")
+	}
+	return max(1, uint64(h))
+}
+
+// hash64 is FNV-1a.
+type hash64 uint64
+
+func newHash() hash64 { return 14695981039346656037 }
+
+func (h hash64) byte(b byte) hash64 { return (h ^ hash64(b)) * 1099511628211 }
+
+func (h hash64) text(s string) hash64 {
+	for i := range len(s) {
+		h = h.byte(s[i])
+	}
+	return h
+}
+
+func (h hash64) number(n uint64) hash64 {
+	for range 8 {
+		h, n = h.byte(byte(n)), n>>8
+	}
+	return h
+}
+
+// idBytes reads an entry's id. One of another form, which no publisher makes,
+// gets a place of its own.
+func idBytes(id feedring.EntryID) (b [16]byte) {
+	if len(id) == 32 {
+		if _, err := hex.Decode(b[:], []byte(id)); err == nil {
+			return b
+		}
+	}
+	h := hashOf("id", string(id))
+	for i := range b {
+		b[i] = byte(h >> (8 * (i % 8)))
+	}
+	return b
+}
+
+func entryID(b [16]byte) feedring.EntryID { return feedring.EntryID(hex.EncodeToString(b[:])) }

@@ -1,0 +1,165 @@
+package personal
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/store"
+)
+
+// State tells what a personal feed shows without reading it.
+type State struct {
+	Subscription
+	Version  uint64    // of what it shows: the same after a restart
+	Modified time.Time // when that last changed, whole seconds
+}
+
+// Feed is what a personal feed shows.
+type Feed struct {
+	State
+	Entries []feedring.Entry // in the order in which they were given, newest first
+}
+
+// State looks a secret up. It reads no disk.
+func (r *Room) State(secret string) (State, bool) {
+	key := keyOfSecret(secret)
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	s := r.bySecret[key]
+	if s == nil {
+		return State{}, false
+	}
+	return r.state(s), true
+}
+
+func (r *Room) state(s *subscription) State {
+	h, modified := newHash(), s.interest.modified
+	for _, slot := range s.interest.items {
+		e := &r.table.all[slot]
+		for _, b := range e.id {
+			h = h.byte(b)
+		}
+		version := uint64(e.version) << 1
+		if e.short {
+			version++
+		}
+		h, modified = h.number(version), max(modified, e.changed)
+	}
+	return State{Subscription: s.told(), Version: uint64(h), Modified: time.Unix(modified, 0).UTC()}
+}
+
+// Feed reads a personal feed: its state, and the entries of that very state.
+// It fails with ErrUnknown. An entry that cannot be read any more is left out.
+func (r *Room) Feed(ctx context.Context, secret string) (Feed, error) {
+	key := keyOfSecret(secret)
+	r.mu.RLock()
+	s := r.bySecret[key]
+	if s == nil {
+		r.mu.RUnlock()
+		return Feed{}, ErrUnknown
+	}
+	f := Feed{State: r.state(s)}
+	list := make([]held, 0, len(s.interest.items))
+	for _, slot := range s.interest.items {
+		list = append(list, r.table.all[slot])
+	}
+	r.mu.RUnlock()
+	refs := make([]feedring.FeedRef, len(list))
+	r.refs.RLock()
+	for i := range list {
+		refs[i] = r.feeds[list[i].feed].ref
+	}
+	r.refs.RUnlock()
+	room := maxShownBytes
+	for i := len(list) - 1; i >= 0; i-- {
+		if err := ctx.Err(); err != nil {
+			return f, err
+		}
+		e, err := r.read(&list[i], refs[i])
+		switch {
+		case errors.Is(err, store.ErrNotFound):
+			continue
+		case err != nil:
+			return f, err
+		}
+		if room -= len(e.ContentHTML); room < 0 {
+			e.ContentHTML, e.Summary = "", cut(e.Summary, maxSummary)
+		}
+		f.Entries = append(f.Entries, *e)
+	}
+	return f, nil
+}
+
+// read reads an entry: of this peer's own feeds from the store, of others' the
+// copy.
+func (r *Room) read(h *held, ref feedring.FeedRef) (*feedring.Entry, error) {
+	if ref.Publisher != r.cfg.Self {
+		return r.copied(h.number)
+	}
+	it, err := r.cfg.Store.Get(ref, h.at)
+	if err != nil {
+		return nil, err
+	}
+	return r.cfg.Open(&it)
+}
+
+// copied reads the copy of an entry, which may not be on disk yet.
+func (r *Room) copied(number uint64) (*feedring.Entry, error) {
+	value, ok := r.writing.row(copyKey(number))
+	if !ok {
+		var err error
+		if value, err = r.cfg.Store.Value(store.BucketSubscription, copyKey(number)); err != nil {
+			return nil, err
+		}
+	}
+	if value == nil {
+		return nil, store.ErrNotFound // it is being removed
+	}
+	var e feedring.Entry
+	if err := json.Unmarshal(value, &e); err != nil {
+		return nil, store.ErrNotFound
+	}
+	return &e, nil
+}
+
+// Withdraw takes the entries of a private feed off all lists: it is not one of
+// this peer's any more.
+func (r *Room) Withdraw(url string) {
+	r.giving.Lock()
+	defer r.giving.Unlock()
+	n, ok := r.byRef[feedring.FeedRef{URL: url, Publisher: r.cfg.Self}]
+	if !ok || !r.feeds[n].private {
+		return
+	}
+	now := time.Now().Unix()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, in := range r.interests {
+		r.without(in, n, now)
+	}
+}
+
+// without takes a feed's entries off a list.
+func (r *Room) without(in *interest, feed uint32, now int64) {
+	var gone []slot
+	left := make([]slot, 0, len(in.items))
+	for _, s := range in.items {
+		if r.table.all[s].feed == feed {
+			gone = append(gone, s)
+		} else {
+			left = append(left, s)
+		}
+	}
+	if len(gone) == 0 {
+		return
+	}
+	in.items, in.modified = left, max(now, in.modified)
+	r.writeInterest(in)
+	r.listed -= len(gone)
+	for _, s := range gone {
+		r.release(s)
+	}
+}

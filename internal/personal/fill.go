@@ -1,0 +1,151 @@
+package personal
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// await has an interest filled that never was, and waits for that, though not
+// for long: the list goes on filling behind the caller's back.
+func (r *Room) await(ctx context.Context, in *interest) {
+	r.giving.Lock()
+	done := in.done
+	r.giving.Unlock()
+	if done == nil {
+		return
+	}
+	late := time.NewTimer(fillWait)
+	defer late.Stop()
+	select {
+	case r.fills <- in:
+	case <-late.C:
+	case <-ctx.Done():
+	}
+	select {
+	case <-done:
+	case <-late.C:
+	case <-ctx.Done():
+	}
+}
+
+// fillAll fills interests as they come, until ctx ends.
+func (r *Room) fillAll(ctx context.Context) {
+	var running sync.WaitGroup
+	defer running.Wait()
+	places := make(chan struct{}, fillsAtOnce)
+	again := time.NewTicker(fillAgain)
+	defer again.Stop()
+	for {
+		var due []*interest
+		select {
+		case <-ctx.Done():
+			return
+		case in := <-r.fills:
+			due = append(due, in)
+		case <-again.C:
+			due = r.hungry()
+		}
+		for _, in := range due {
+			if !r.begin(in) {
+				continue
+			}
+			select {
+			case places <- struct{}{}:
+			case <-ctx.Done():
+				return
+			}
+			running.Go(func() {
+				defer func() { <-places }()
+				r.fill(ctx, in)
+			})
+		}
+	}
+}
+
+// hungry returns the interests whose lists may lack something.
+func (r *Room) hungry() (due []*interest) {
+	r.giving.Lock()
+	defer r.giving.Unlock()
+	for in := range r.due {
+		due = append(due, in)
+	}
+	slices.SortFunc(due, func(a, b *interest) int { return int(a.number) - int(b.number) })
+	return due
+}
+
+// begin claims an interest for one fill at a time.
+func (r *Room) begin(in *interest) bool {
+	r.giving.Lock()
+	defer r.giving.Unlock()
+	if in.busy || in.owners == 0 || !r.due[in] {
+		return false
+	}
+	in.busy = true
+	return true
+}
+
+// fill asks for the newest entries of an interest. An answer that is not whole
+// is asked for again, some times.
+func (r *Room) fill(ctx context.Context, in *interest) {
+	within, cancel := context.WithTimeout(ctx, fillWithin)
+	defer cancel()
+	began := time.Now().Unix()
+	entries, whole, err := r.cfg.Network.Query(within, in.query)
+	if ctx.Err() != nil {
+		return
+	}
+	if err != nil {
+		r.cfg.Log.Debug("personal feeds: a list was not filled", "err", err)
+	}
+	r.giving.Lock()
+	defer r.giving.Unlock()
+	in.busy = false
+	if in.owners == 0 {
+		return
+	}
+	in.attempts++
+	if whole && err == nil || in.attempts >= fillAttempts {
+		delete(r.due, in)
+	}
+	r.take(in, entries, began)
+	if in.done != nil {
+		close(in.done)
+		in.done = nil
+	}
+}
+
+// take puts the newest entries, which come newest first, into a list: the first
+// time below what came since, later on top.
+func (r *Room) take(in *interest, entries []feedring.Entry, began int64) {
+	now := time.Now().Unix()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	live := len(in.items)
+	if in.attempts > 1 {
+		slices.Reverse(entries)
+	}
+	for i := range entries {
+		if in.attempts == 1 && len(in.items) == in.query.Limit {
+			break
+		}
+		s := r.slotOf(&entries[i])
+		if in.holds(r.table, s, r.table.shared(&r.table.all[s])) {
+			continue
+		}
+		if !r.table.all[s].kept {
+			r.keep(&r.table.all[s], &entries[i])
+		}
+		r.put(in, s, now)
+	}
+	if in.attempts == 1 {
+		fresh := slices.Clone(in.items[live:])
+		slices.Reverse(fresh)
+		in.items = append(fresh, in.items[:live]...)
+	}
+	in.filled = began
+	r.writeInterest(in)
+}

@@ -1,0 +1,163 @@
+package personal
+
+import (
+	"context"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/match"
+	"github.com/feedring/feedring/internal/store"
+)
+
+// arrival is an entry on its way to the lists.
+type arrival struct {
+	ref       feedring.FeedRef
+	at        feedring.Position
+	id        feedring.EntryID
+	version   uint32
+	theme     feedring.Theme
+	provider  feedring.Provider
+	private   bool
+	published time.Time
+	seen      time.Time
+	text      match.Text
+	open      func() (*feedring.Entry, error)
+}
+
+// Stored gives what the store has, or will have in a moment, of a feed. It
+// returns when that is in the lists, and waits while the disk takes no more.
+// One call for a feed at a time.
+func (r *Room) Stored(ctx context.Context, ref feedring.FeedRef) error {
+	for {
+		after, anybody := r.shown(ref)
+		if !anybody {
+			return nil
+		}
+		items, err := r.cfg.Read(ctx, ref, after)
+		if err != nil || len(items) == 0 {
+			return err
+		}
+		for i := range items {
+			if err := r.stored(ctx, &items[i]); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// shown is how far a feed was shown, and whether anybody subscribes.
+func (r *Room) shown(ref feedring.FeedRef) (at feedring.Position, anybody bool) {
+	r.giving.Lock()
+	defer r.giving.Unlock()
+	if n, ok := r.byRef[ref]; ok {
+		at = r.feeds[n].at
+	}
+	return at, len(r.byID) > 0
+}
+
+func (r *Room) stored(ctx context.Context, it *store.Item) error {
+	if err := r.writing.room(ctx); err != nil {
+		return err
+	}
+	r.give(&arrival{
+		ref: it.Ref, at: it.Position, id: it.ID, version: it.Version, theme: it.Theme, provider: it.Provider,
+		private: it.Private, published: it.Published, seen: it.Seen, text: it.Text,
+		open: func() (*feedring.Entry, error) { return r.cfg.Open(it) },
+	}, it.Position)
+	return nil
+}
+
+// followed gives an entry that a follow told.
+func (r *Room) followed(ctx context.Context, e *feedring.Entry, through feedring.Position) error {
+	if err := r.writing.room(ctx); err != nil {
+		return err
+	}
+	r.give(&arrival{
+		ref: e.Ref(), at: e.Position, id: e.ID, version: max(1, e.Version), theme: e.Theme, provider: e.Provider,
+		published: e.Published, seen: e.Seen, text: match.TextOf(e),
+		open: func() (*feedring.Entry, error) { return e, nil },
+	}, through)
+	return nil
+}
+
+// give puts an entry into the lists that want it, unless its feed was shown
+// beyond it, and notes how far the feed was then shown.
+func (r *Room) give(a *arrival, through feedring.Position) {
+	r.giving.Lock()
+	defer r.giving.Unlock()
+	n := r.feedOf(a.ref, a.theme, a.private)
+	at := r.feeds[n].at
+	if a.at.Compare(at) <= 0 {
+		return
+	}
+	if through.Compare(at) > 0 {
+		defer func() { r.feeds[n].at, r.feeds[n].dirty = through, true }()
+	}
+	if a.private && !r.cfg.Listed(a.ref.URL) {
+		return
+	}
+	s, known := r.table.byID[idBytes(a.id)]
+	if known && a.version > r.table.all[s].version && r.table.all[s].feed == n {
+		r.renew(s, a)
+		return
+	}
+	// A version that is not the first was given when it was; a mirror of what
+	// was given met the same interests then.
+	if a.version > 1 || known && r.table.all[s].given && r.table.all[s].origin == originOf(a.theme, a.provider) {
+		return
+	}
+	if found := r.lookout.matching(a); len(found) > 0 {
+		r.deliver(n, a, through, found)
+	}
+}
+
+// renew shows a new version where the old one stands.
+func (r *Room) renew(s slot, a *arrival) {
+	e, ok := r.opened(a)
+	if !ok {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	h := &r.table.all[s]
+	h.version, h.at, h.changed = a.version, a.at, time.Now().Unix()
+	if h.kept {
+		r.keep(h, e)
+	}
+}
+
+func (r *Room) opened(a *arrival) (*feedring.Entry, bool) {
+	e, err := a.open()
+	if err != nil {
+		r.cfg.Log.Warn("personal feeds: an entry cannot be read", "feed", a.ref.URL, "err", err)
+	}
+	return e, err == nil
+}
+
+// deliver puts an entry on top of the lists of found, and into the journal.
+func (r *Room) deliver(feed uint32, a *arrival, through feedring.Position, found []*interest) {
+	e, ok := r.opened(a)
+	if !ok {
+		return
+	}
+	now := time.Now().Unix()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.slotOf(e)
+	r.table.all[s].given = true
+	shared := r.table.shared(&r.table.all[s])
+	var given []uint32
+	for _, in := range found {
+		if in.holds(r.table, s, shared) {
+			continue
+		}
+		if !r.table.all[s].kept {
+			r.keep(&r.table.all[s], e)
+		}
+		r.put(in, s, now)
+		given = append(given, in.number)
+	}
+	if len(given) > 0 {
+		r.record(journalRow{now: now, entry: r.table.all[s].number, feed: feed, through: through, given: given})
+	}
+}

@@ -1,0 +1,99 @@
+package personal
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/match"
+)
+
+// interest is what one subscription or more ask, and the list that they share.
+type interest struct {
+	number uint32         // on disk
+	query  feedring.Query // with canonical words
+	key    string
+	expr   *match.Expr
+	owners int
+
+	items    []slot // in the order given; the last is the newest
+	modified int64  // Unix seconds: when items last changed
+	filled   int64  // Unix seconds: when it was last filled by a query
+	through  uint64 // the last journal row that its row on disk holds
+	changed  bool   // since its row on disk was written
+
+	busy     bool          // being filled
+	attempts int           // at filling it
+	topped   bool          // was to be filled once more when its theme was followed
+	done     chan struct{} // closed when it was filled for the first time; nil: it was
+}
+
+// canonical makes queries that ask the same equal.
+func canonical(q feedring.Query) (feedring.Query, *match.Expr, error) {
+	expr, err := match.Parse(q.Words)
+	if err != nil {
+		return q, nil, err
+	}
+	q.Words = expr.String()
+	q.Since, q.Until = wholeSecond(q.Since), wholeSecond(q.Until)
+	if q.Limit <= 0 || q.Limit > feedring.MaxLimit {
+		q.Limit = feedring.DefaultLimit
+	}
+	return q, expr, nil
+}
+
+func wholeSecond(t time.Time) time.Time {
+	if t.IsZero() {
+		return time.Time{}
+	}
+	return t.UTC().Truncate(time.Second)
+}
+
+// keyOf names an interest. Words come last, for only they may hold anything.
+func keyOf(q *feedring.Query) string {
+	since, until := int64(0), int64(0)
+	if !q.Since.IsZero() {
+		since = q.Since.Unix()
+	}
+	if !q.Until.IsZero() {
+		until = q.Until.Unix()
+	}
+	return fmt.Sprintf("%s %s %d %d %d %s", q.Theme, q.Provider, since, until, q.Limit, q.Words)
+}
+
+// wants reports whether a belongs into in's list. What the publisher saw before
+// the list was last filled belongs to the query that filled it.
+func (in *interest) wants(a *arrival) bool {
+	q := &in.query
+	switch {
+	case a.private && q.Theme != "", q.Theme != "" && q.Theme != a.theme:
+		return false
+	case !q.Since.IsZero() && a.published.Before(q.Since), !q.Until.IsZero() && !a.published.Before(q.Until):
+		return false
+	case a.seen.Unix() < in.filled-int64(fillMargin/time.Second):
+		return false
+	}
+	return a.provider.Matches(q.Provider) && in.expr.Match(a.text)
+}
+
+// holds reports whether the list has an entry, or one of another feed that
+// tells the same.
+func (in *interest) holds(t *table, s slot, shared bool) bool {
+	if slices.Contains(in.items, s) {
+		return true
+	}
+	return shared && slices.ContainsFunc(in.items, func(other slot) bool { return equal(&t.all[other], &t.all[s]) })
+}
+
+// push puts an entry on top. The last one falls off a full list.
+func (in *interest) push(s slot) (off slot, ok bool) {
+	if len(in.items) < in.query.Limit {
+		in.items = append(in.items, s)
+		return 0, false
+	}
+	off = in.items[0]
+	copy(in.items, in.items[1:])
+	in.items[len(in.items)-1] = s
+	return off, true
+}

@@ -1,0 +1,172 @@
+package personal
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/store"
+)
+
+// loading is what only reading the disk needs.
+type loading struct {
+	*Room
+	entries   map[uint64]slot
+	interests map[uint32]*interest
+	damaged   int
+}
+
+// load reads all rows but copies, in the order in which one needs the other.
+func (r *Room) load() error {
+	l := &loading{Room: r, entries: make(map[uint64]slot), interests: make(map[uint32]*interest)}
+	for _, kind := range []struct {
+		prefix string
+		take   func(key string, value []byte) bool
+	}{
+		{feedRows, l.feed}, {entryRows, l.entry}, {interestRows, l.interest}, {journalRows, l.given}, {subscriptions, l.subscription},
+	} {
+		for record, err := range r.cfg.Store.ListPrefix(store.BucketSubscription, kind.prefix) {
+			if err != nil {
+				return fmt.Errorf("personal feeds: %w", err)
+			}
+			if !kind.take(record.Key, record.Value) {
+				l.damaged++
+			}
+		}
+	}
+	l.finish()
+	if l.damaged > 0 {
+		r.cfg.Log.Warn("personal feeds: rows that cannot be read are passed over", "rows", l.damaged)
+	}
+	return nil
+}
+
+func (l *loading) feed(key string, value []byte) bool {
+	n, ok := number32(feedRows, key)
+	var row feedRow
+	if !ok || json.Unmarshal(value, &row) != nil || n > 1<<24 {
+		return false
+	}
+	for uint32(len(l.feeds)) <= n {
+		l.feeds = append(l.feeds, feed{})
+	}
+	l.feeds[n] = feed{
+		ref: feedring.FeedRef{URL: row.URL, Publisher: row.Publisher}, theme: row.Theme, private: row.Private,
+		at: feedring.Position{Epoch: row.Epoch, Sequence: row.Sequence},
+	}
+	l.byRef[l.feeds[n].ref] = n
+	return true
+}
+
+func (l *loading) entry(key string, value []byte) bool {
+	n, ok := number64(entryRows, key)
+	var row entryRow
+	if !ok || json.Unmarshal(value, &row) != nil || int(row.Feed) >= len(l.feeds) {
+		return false
+	}
+	l.entries[n] = l.table.add(held{
+		number: n, id: idBytes(row.ID), at: feedring.Position{Epoch: row.Epoch, Sequence: row.Sequence}, version: row.Version,
+		changed: row.Changed, link: row.Link, content: row.Content, origin: row.Origin, feed: row.Feed, size: row.Size,
+		short: row.Short, given: row.Given, kept: true,
+	})
+	l.last = max(l.last, n)
+	return true
+}
+
+func (l *loading) interest(key string, value []byte) bool {
+	n, ok := number32(interestRows, key)
+	var row interestRow
+	if !ok || json.Unmarshal(value, &row) != nil {
+		return false
+	}
+	q, expr, err := canonical(feedring.Query{
+		Theme: row.Theme, Provider: row.Provider, Words: row.Words, Since: row.Since, Until: row.Until, Limit: row.Limit,
+	})
+	if err != nil {
+		return false
+	}
+	in := &interest{
+		number: n, query: q, key: keyOf(&q), expr: expr, modified: row.Modified, filled: row.Filled,
+		attempts: row.Attempts, through: row.Through,
+	}
+	for _, number := range itemNumbers(row.Items) {
+		if s, ok := l.entries[number]; ok {
+			l.put(in, s, 0)
+		}
+	}
+	in.changed = false
+	l.interests[n] = in
+	l.newest, l.serial = max(l.newest, n), max(l.serial, row.Through)
+	return true
+}
+
+// given gives an entry again to the lists whose rows are older.
+func (l *loading) given(key string, value []byte) bool {
+	serial, ok := number64(journalRows, key)
+	j, whole := decodeJournal(value)
+	if !ok || !whole {
+		return false
+	}
+	if l.journal == 0 {
+		l.emptied = serial - 1
+	}
+	l.serial = max(l.serial, serial)
+	l.journal += len(value)
+	if int(j.feed) < len(l.feeds) && j.through.Compare(l.feeds[j.feed].at) > 0 {
+		l.feeds[j.feed].at, l.feeds[j.feed].dirty = j.through, true
+	}
+	s, ok := l.entries[j.entry]
+	if !ok {
+		return true // it fell off all lists since
+	}
+	for _, n := range j.given {
+		if in := l.interests[n]; in != nil && in.through < serial {
+			l.put(in, s, j.now)
+		}
+	}
+	return true
+}
+
+func (l *loading) subscription(key string, value []byte) bool {
+	var row subscriptionRow
+	if json.Unmarshal(value, &row) != nil || row.Secret == "" {
+		return false
+	}
+	in := l.interests[row.Interest]
+	if in == nil {
+		return false
+	}
+	if in.owners == 0 {
+		l.Room.interests[in.key] = in
+		l.lookout.add(in)
+		if in.attempts == 0 {
+			l.due[in] = true
+		}
+	}
+	in.owners++
+	l.list(&subscription{
+		id: strings.TrimPrefix(key, subscriptions), secret: row.Secret, interest: in, words: row.Words, created: row.Created.Unix(),
+	})
+	return true
+}
+
+// finish removes what a crash left: interests of nobody, entries on no list.
+func (l *loading) finish() {
+	l.emptied = max(l.emptied, 0)
+	if l.journal == 0 {
+		l.emptied = l.serial
+	}
+	for _, in := range l.interests {
+		if in.owners == 0 {
+			l.end(in)
+		}
+	}
+	for _, s := range l.entries {
+		h := &l.table.all[s]
+		if h.uses == 0 && h.number != 0 {
+			l.drop(h)
+			l.table.forget(s)
+		}
+	}
+}

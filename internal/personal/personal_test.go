@@ -1,0 +1,363 @@
+package personal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/match"
+	"github.com/feedring/feedring/internal/store"
+)
+
+func TestGiven(t *testing.T) {
+	w := newWorld(t)
+	all := w.subscribe(feedring.Query{Theme: "news"})
+	some := w.subscribe(feedring.Query{Words: "gaz NOT sport", Limit: 2})
+	foreign := w.subscribe(feedring.Query{Theme: "sport"})
+	w.publish(entry("P", "a.example", 1, titled("gaz")))
+	w.publish(entry("P", "a.example", 2, titled("sport")))
+	w.publish(entry(self, "b.example", 1, titled("le-gaz")))
+	w.publish(entry("P", "a.example", 3, titled("du-Gaz")))
+	w.shows(all, "du-Gaz le-gaz sport gaz")
+	w.shows(some, "du-Gaz le-gaz")
+	w.shows(foreign)
+	if _, err := w.room.Subscribe(t.Context(), feedring.Query{Words: "(a"}); !errors.As(err, new(*match.SyntaxError)) {
+		t.Errorf("a bad query: %v", err)
+	}
+}
+
+// TestNewVersion: a new version is shown where the old one stood, and changes
+// what the feed says of itself.
+func TestNewVersion(t *testing.T) {
+	w := newWorld(t)
+	s := w.subscribe(feedring.Query{Theme: "news"})
+	for _, publisher := range []feedring.PeerID{self, "P"} {
+		site := strings.ToLower(string(publisher)) + ".example"
+		w.publish(entry(publisher, site, 1, titled("one")))
+		w.publish(entry(publisher, site, 2, titled("two")))
+		before, _ := w.room.State(s.Secret)
+		again := entry(publisher, site, 1, titled("one!"), func(e *feedring.Entry) { e.Version, e.Position.Sequence = 2, 3 })
+		w.publish(again)
+		if got := w.titles(s); !strings.HasPrefix(got, "two one!") {
+			t.Errorf("shows %s", got)
+		}
+		if after, _ := w.room.State(s.Secret); after.Version == before.Version {
+			t.Error("the new version is not told")
+		}
+	}
+	w.flushed()
+	before, _ := w.room.State(s.Secret)
+	w.kill()
+	w.restart()
+	w.shows(s, "two one! two one!")
+	if after, _ := w.room.State(s.Secret); after.Version != before.Version || !after.Modified.Equal(before.Modified) {
+		t.Errorf("%+v before the restart, %+v after", before, after)
+	}
+}
+
+// TestEqualOnce: what several feeds tell is shown once; what one feed tells
+// twice, twice.
+func TestEqualOnce(t *testing.T) {
+	long := strings.Repeat("the very same words of an agency ", 3)
+	link := func(s string) func(*feedring.Entry) { return func(e *feedring.Entry) { e.URL = s } }
+	text := func(s string) func(*feedring.Entry) { return func(e *feedring.Entry) { e.ContentHTML = s } }
+	w := newWorld(t)
+	s := w.subscribe(feedring.Query{Theme: "news"})
+	b := w.subscribe(feedring.Query{Theme: "news", Provider: "b.example"})
+	w.publish(entry("P", "a.example", 1, titled("link"), link("https://www.a.example/x/?b=1&a=2&utm_source=feed#top")))
+	w.publish(entry("P", "b.example", 1, titled("linked"), link("http://a.example/x?a=2&b=1")))
+	w.publish(entry("P", "a.example", 2, titled("same"), text("<p>"+long)))
+	w.publish(entry("P", "b.example", 2, titled("same"), text("<div>"+long+"</div>")))
+	w.publish(entry("P", "a.example", 3, titled("sunny"), link("https://a.example/")))
+	w.publish(entry("P", "b.example", 3, titled("sunny"), link("https://a.example/")))
+	w.publish(entry("P", "a.example", 4, titled("sunny"), link("https://a.example/")))
+	w.publish(entry("Q", "a.example", 1, titled("link"))) // a mirror
+	w.shows(s, "sunny sunny sunny same link")
+	w.shows(b, "sunny same linked")
+}
+
+// TestFill: the list begins with what there is, below what came meanwhile.
+func TestFill(t *testing.T) {
+	w := newWorld(t)
+	for n := 5; n > 0; n-- {
+		w.network.answer = append(w.network.answer, entry("P", "a.example", n))
+	}
+	w.keep(entry("P", "a.example", 5)) // stored before anybody subscribed
+	s := w.subscribe(feedring.Query{Theme: "news", Limit: 4})
+	w.shows(s, 5, 4, 3, 2)
+	w.lookAtAll()
+	w.publish(entry("P", "a.example", 6))
+	w.shows(s, 6, 5, 4, 3)
+	other := w.subscribe(feedring.Query{Theme: "news"})
+	w.shows(other, 5, 4, 3, 2, 1)
+	again := w.subscribe(feedring.Query{Theme: "news", Limit: 4})
+	if w.network.asked != 2 || again.Secret == s.Secret {
+		t.Errorf("%d queries for two interests", w.network.asked)
+	}
+	w.kill()
+	w.restart()
+	w.shows(again, 6, 5, 4, 3)
+}
+
+// TestFillLate: while nobody answers the feed is there and empty, or holds what
+// came live, and is filled below that when somebody does.
+func TestFillLate(t *testing.T) {
+	w := newWorld(t)
+	w.network.mu.Lock()
+	w.network.broken = true
+	w.network.mu.Unlock()
+	s := w.subscribe(feedring.Query{Theme: "news"})
+	w.publish(entry("P", "a.example", 9))
+	w.shows(s, 9)
+	w.network.mu.Lock()
+	w.network.broken, w.network.answer = false, []feedring.Entry{entry("P", "a.example", 9), entry("P", "a.example", 8)}
+	w.network.mu.Unlock()
+	w.room.fills <- w.room.interests[keyOf(&s.Query)]
+	eventually(t, "the rest", func() bool { return strings.Contains(w.titles(s), "8") })
+	want := w.titles(s)
+	w.flushed()
+	w.kill()
+	w.restart()
+	w.shows(s, want)
+}
+
+// TestOldIsNotNew: what a publisher saw long before the subscription is not
+// given when a peer comes to hold it.
+func TestOldIsNotNew(t *testing.T) {
+	w := newWorld(t)
+	s := w.subscribe(feedring.Query{Theme: "news"})
+	w.publish(entry("P", "a.example", 1, func(e *feedring.Entry) { e.Seen = time.Now().Add(-time.Hour) }))
+	w.publish(entry("P", "a.example", 2))
+	w.shows(s, 2)
+}
+
+// TestFollow: a theme that the store does not get is followed once, resumed
+// after a restart, and let go with the last who wants it. Its entries are kept.
+func TestFollow(t *testing.T) {
+	w := newWorld(t)
+	sport := func(n int) feedring.Entry {
+		return entry("P", "s.example", n, func(e *feedring.Entry) { e.Theme = "sport" })
+	}
+	s := w.subscribe(feedring.Query{Theme: "sport"})
+	other := w.subscribe(feedring.Query{Theme: "sport", Provider: "s.example"})
+	eventually(t, "followed", func() bool { return w.network.followed("sport") != nil })
+	w.network.followed("sport") <- sport(1)
+	w.network.followed("sport") <- sport(2)
+	eventually(t, "shown", func() bool { return w.titles(s) == "2 1" && w.titles(other) == "2 1" })
+	w.flushed()
+	w.kill()
+	w.restart()
+	eventually(t, "followed again", func() bool { return w.network.followed("sport") != nil })
+	second := sport(2)
+	if at := w.network.resumed["sport"][second.Ref()]; at != second.Position {
+		t.Errorf("resumed at %v", at)
+	}
+	w.network.followed("sport") <- sport(2) // a provider that repeats itself
+	w.network.followed("sport") <- sport(3)
+	eventually(t, "the third", func() bool { return w.titles(s) == "3 2 1" })
+	check(t, w.room.Unsubscribe(t.Context(), s.ID))
+	if w.network.followed("sport") == nil {
+		t.Error("let go while somebody wants it")
+	}
+	check(t, w.room.Unsubscribe(t.Context(), other.ID))
+	eventually(t, "let go", func() bool { return w.network.followed("sport") == nil })
+	if err := w.room.Unsubscribe(t.Context(), other.ID); !errors.Is(err, ErrUnknown) {
+		t.Errorf("again: %v", err)
+	}
+	w.flushed()
+	for record, err := range w.store.ListPrefix(store.BucketSubscription, prefix) {
+		check(t, err)
+		if !strings.HasPrefix(record.Key, feedRows) && !strings.HasPrefix(record.Key, journalRows) {
+			t.Errorf("left on disk: %q", record.Key)
+		}
+	}
+}
+
+// TestPrivate: a private feed is shown to those who ask for every theme, until
+// it is removed.
+func TestPrivate(t *testing.T) {
+	w := newWorld(t)
+	s, news := w.subscribe(feedring.Query{}), w.subscribe(feedring.Query{Theme: "news"})
+	private := entry(self, "own.example", 1, titled("own"), func(e *feedring.Entry) { e.Theme = "" })
+	w.publish(private)
+	w.publish(entry("P", "a.example", 1, titled("public")))
+	w.shows(s, "public own")
+	w.shows(news, "public")
+	w.gone[private.Feed] = true
+	w.room.Withdraw(private.Feed)
+	w.shows(s, "public")
+	w.publish(entry(self, "own.example", 2, func(e *feedring.Entry) { e.Theme = "" }))
+	w.shows(s, "public")
+	w.flushed()
+	w.kill()
+	w.restart()
+	w.shows(s, "public")
+}
+
+// TestShorten: where copies take too much room the oldest lose their content,
+// not their place.
+func TestShorten(t *testing.T) {
+	w := newWorld(t)
+	s := w.subscribe(feedring.Query{Theme: "news"})
+	for n := range 10 {
+		w.publish(entry("P", "a.example", n+1, func(e *feedring.Entry) { e.ContentHTML = strings.Repeat("x", 10_000) }))
+	}
+	w.flushed()
+	before, _ := w.room.State(s.Secret)
+	w.room.giving.Lock()
+	w.room.bodies = 50_000
+	w.room.giving.Unlock()
+	w.room.shorten(t.Context())
+	w.flushed()
+	w.kill()
+	w.restart()
+	f, err := w.room.Feed(t.Context(), s.Secret)
+	check(t, err)
+	if len(f.Entries) != 10 || f.Entries[0].ContentHTML == "" || f.Entries[9].ContentHTML != "" || f.Version == before.Version {
+		t.Errorf("%d entries: %d bytes, %d bytes", len(f.Entries), len(f.Entries[0].ContentHTML), len(f.Entries[9].ContentHTML))
+	}
+	if w.room.table.bodies > 50_000 {
+		t.Errorf("%d bytes are left", w.room.table.bodies)
+	}
+}
+
+// TestLosesAndRepeatsNothing kills and restarts at any moment, settles the
+// journal early, and holds the lists against plain ones.
+func TestLosesAndRepeatsNothing(t *testing.T) {
+	for seed := range uint64(6) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { survive(t, rand.New(rand.NewPCG(seed, 1))) })
+	}
+}
+
+func survive(t *testing.T, random *rand.Rand) {
+	w := newWorld(t)
+	words := []string{"gaz", "vent", "sel", "mer"}
+	type reader struct {
+		Subscription
+		word  string
+		limit int
+		want  []string // oldest first
+	}
+	var readers []*reader
+	last := map[string]int{}
+	for n := range 120 {
+		switch random.IntN(12) {
+		case 0:
+			r := &reader{word: words[random.IntN(4)], limit: 3 + random.IntN(8)}
+			r.Subscription = w.subscribe(feedring.Query{Theme: "news", Words: r.word, Limit: r.limit})
+			for _, other := range readers { // the same interest has the same list
+				if other.word == r.word && other.limit == r.limit {
+					r.want = slices.Clone(other.want)
+				}
+			}
+			readers = append(readers, r)
+		case 1:
+			if random.IntN(2) == 0 {
+				w.flushed()
+			}
+			w.kill()
+			w.restart()
+		case 2:
+			w.room.journal = maxJournal // due
+			w.room.settle()
+		}
+		site, publisher := []string{"a", "b", "c"}[random.IntN(3)], feedring.PeerID("P")
+		if site == "c" {
+			publisher = self
+		}
+		last[site]++
+		word := words[random.IntN(4)]
+		title := fmt.Sprintf("%s-%d", word, n)
+		e := entry(publisher, site+".example", last[site], titled(title), func(e *feedring.Entry) { e.URL += title })
+		w.publish(e)
+		for _, r := range readers {
+			if r.word == word {
+				r.want = append(r.want, title)
+			}
+		}
+	}
+	w.kill()
+	w.restart()
+	for _, r := range readers {
+		want := slices.Clone(r.want[max(0, len(r.want)-r.limit):])
+		got := strings.Fields(w.titles(r.Subscription))
+		slices.Reverse(got)
+		slices.Sort(got) // a kill may change the order of what came in the same moment
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s, %d: shows %v, not %v", r.word, r.limit, got, want)
+		}
+	}
+}
+
+// TestReadWhileGiven reads while entries come: what is read is always a list
+// that was, and says of itself which.
+func TestReadWhileGiven(t *testing.T) {
+	w := newWorld(t)
+	s := w.subscribe(feedring.Query{Theme: "news", Limit: 10})
+	ctx, stop := context.WithCancel(t.Context())
+	var reading sync.WaitGroup
+	for range 3 {
+		reading.Go(func() {
+			for ctx.Err() == nil {
+				f, err := w.room.Feed(context.Background(), s.Secret)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for i := 1; i < len(f.Entries); i++ {
+					if f.Entries[i].Position.Sequence > 0 && f.Entries[i-1].Published.Before(f.Entries[i].Published) {
+						t.Errorf("out of order at %d", i)
+					}
+				}
+				_, _ = w.room.State(s.Secret)
+				w.room.Subscriptions()
+			}
+		})
+	}
+	var giving sync.WaitGroup
+	for _, site := range []string{"a.example", "b.example"} {
+		giving.Go(func() {
+			for n := range 50 {
+				w.publish(entry("P", site, n+1))
+			}
+		})
+	}
+	for range 5 {
+		giving.Go(func() {
+			mine := w.subscribe(feedring.Query{Theme: "news", Words: "50"})
+			check(t, w.room.Unsubscribe(context.Background(), mine.ID))
+		})
+	}
+	giving.Wait()
+	stop()
+	reading.Wait()
+	if got := strings.Fields(w.titles(s)); len(got) != 10 {
+		t.Errorf("%d entries", len(got))
+	}
+}
+
+func TestSecrets(t *testing.T) {
+	w := newWorld(t)
+	a, b := w.subscribe(feedring.Query{Theme: "news"}), w.subscribe(feedring.Query{Theme: "news"})
+	if a.Secret == b.Secret || a.ID == b.ID || len(a.Secret) < 22 || strings.Contains(a.Secret, a.ID) {
+		t.Errorf("%+v, %+v", a, b)
+	}
+	for _, wrong := range []string{"", a.ID, a.Secret[:len(a.Secret)-1], a.Secret + "x"} {
+		if _, ok := w.room.State(wrong); ok {
+			t.Errorf("%q opens a feed", wrong)
+		}
+	}
+	check(t, w.room.Unsubscribe(t.Context(), a.ID))
+	if _, err := w.room.Feed(t.Context(), a.Secret); !errors.Is(err, ErrUnknown) {
+		t.Errorf("revoked: %v", err)
+	}
+	w.shows(b)
+}

@@ -1,0 +1,193 @@
+package personal
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// Room keeps personal feeds. All methods are safe for concurrent use.
+type Room struct {
+	cfg Config
+
+	// giving is held by whoever changes something, for as long as that takes;
+	// mu only while what readers see is not whole. What giving guards may be
+	// read under either.
+	giving  sync.Mutex
+	lookout *lookout
+	feeds   []feed // refs also guards what was appended
+	byRef   map[feedring.FeedRef]uint32
+	serial  uint64             // of the last journal row
+	last    uint64             // number of the newest entry
+	newest  uint32             // number of the newest interest
+	emptied uint64             // rows up to this one are not in the journal any more
+	journal int                // bytes of journal rows
+	listed  int                // items of all lists
+	bodies  int64              // maxBodies
+	due     map[*interest]bool // to be filled
+
+	mu        sync.RWMutex
+	table     *table
+	interests map[string]*interest
+	byID      map[string]*subscription
+	bySecret  map[secretKey]*subscription
+
+	refs    sync.RWMutex // the innermost
+	writing writing
+	fills   chan *interest // asked for by Subscribe
+	changed chan struct{}  // holds one: interests came or went
+}
+
+// feed is a feed that entries came from.
+type feed struct {
+	ref     feedring.FeedRef
+	theme   feedring.Theme
+	private bool
+	at      feedring.Position // shown through here
+	dirty   bool              // at is not on disk
+}
+
+// Open reads what is on disk. Nothing moves before Run.
+func Open(cfg Config) (*Room, error) {
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	r := &Room{
+		cfg: cfg, bodies: maxBodies, lookout: newLookout(), byRef: make(map[feedring.FeedRef]uint32),
+		table: newTable(), interests: make(map[string]*interest),
+		byID: make(map[string]*subscription), bySecret: make(map[secretKey]*subscription),
+		due: make(map[*interest]bool), fills: make(chan *interest, 64), changed: make(chan struct{}, 1),
+	}
+	r.writing.init()
+	if err := r.load(); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Run gives entries to lists, follows what is followed and writes what changed,
+// until ctx ends; then it writes the rest, within a second.
+func (r *Room) Run(ctx context.Context) {
+	var running sync.WaitGroup
+	running.Go(func() { r.follow(ctx) })
+	running.Go(func() { r.fillAll(ctx) })
+	running.Go(func() { r.write(ctx) })
+	running.Wait()
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	r.saveFeeds()
+	if err := r.flush(last); err != nil {
+		r.cfg.Log.Warn("personal feeds: the last changes are not on disk and are made again at the next start", "err", err)
+	}
+}
+
+// feedOf returns the number of a feed. A new one is written before any row
+// that names it.
+func (r *Room) feedOf(ref feedring.FeedRef, theme feedring.Theme, private bool) uint32 {
+	n, ok := r.byRef[ref]
+	if !ok {
+		n = uint32(len(r.feeds))
+		r.refs.Lock()
+		r.feeds = append(r.feeds, feed{ref: ref})
+		r.refs.Unlock()
+		r.byRef[ref] = n
+	}
+	f := &r.feeds[n]
+	if !ok || f.theme != theme || f.private != private {
+		f.theme, f.private = theme, private
+		r.writing.put(feedKey(n), encodeFeed(f))
+	}
+	return n
+}
+
+// saveFeeds writes how far feeds were shown. It matters where nothing was given:
+// the journal says the rest.
+func (r *Room) saveFeeds() {
+	r.giving.Lock()
+	defer r.giving.Unlock()
+	if len(r.byID) == 0 {
+		return // whoever subscribes next begins then
+	}
+	for n := range r.feeds {
+		if f := &r.feeds[n]; f.dirty {
+			f.dirty = false
+			r.writing.put(feedKey(uint32(n)), encodeFeed(f))
+		}
+	}
+}
+
+// release takes one use from an entry.
+func (r *Room) release(s slot) {
+	h := &r.table.all[s]
+	if h.uses--; h.uses > 0 {
+		return
+	}
+	r.drop(h)
+	if !h.recent {
+		r.table.forget(s)
+	}
+}
+
+// drop removes an entry's rows.
+func (r *Room) drop(h *held) {
+	if !h.kept {
+		return
+	}
+	r.writing.put(entryKey(h.number), nil)
+	if h.size > 0 {
+		r.writing.put(copyKey(h.number), nil)
+		r.table.bodies -= int64(h.size)
+		h.size = 0
+	}
+	h.kept = false
+}
+
+// keep writes an entry's rows: what is known of it, and where another peer
+// published it a copy.
+func (r *Room) keep(h *held, e *feedring.Entry) {
+	r.table.bodies -= int64(h.size)
+	if e.Publisher != r.cfg.Self {
+		h.short = h.short || r.writing.size() > plentyPending
+		row := encodeCopy(e, h.short)
+		h.size = uint32(len(row))
+		r.writing.put(copyKey(h.number), row)
+	}
+	r.table.bodies += int64(h.size)
+	h.kept = true
+	r.writing.put(entryKey(h.number), encodeHeld(h))
+}
+
+// slotOf returns where an entry stands, which may be new to the table.
+func (r *Room) slotOf(e *feedring.Entry) slot {
+	if s, ok := r.table.byID[idBytes(e.ID)]; ok {
+		return s
+	}
+	r.last++
+	h := held{
+		number: r.last, id: idBytes(e.ID), at: e.Position, version: max(1, e.Version),
+		feed: r.feedOf(e.Ref(), e.Theme, e.Theme == ""), origin: originOf(e.Theme, e.Provider),
+	}
+	h.link, h.content = keysOf(e)
+	s := r.table.add(h)
+	if gone, ok := r.table.remember(s); ok {
+		r.table.forget(gone)
+	}
+	return s
+}
+
+func originOf(theme feedring.Theme, provider feedring.Provider) uint64 {
+	return hashOf(string(theme), string(provider))
+}
+
+// put gives a list an entry that it lacks.
+func (r *Room) put(in *interest, s slot, now int64) {
+	r.table.all[s].uses++
+	r.listed++
+	if off, full := in.push(s); full {
+		r.listed--
+		r.release(off)
+	}
+	in.modified, in.changed = max(now, in.modified), true
+}

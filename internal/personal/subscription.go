@@ -1,0 +1,198 @@
+package personal
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// ErrUnknown is for a subscription or a secret that nobody has.
+var ErrUnknown = errors.New("there is no such subscription")
+
+// errTooMany refuses a subscription beyond the bound.
+var errTooMany = fmt.Errorf("this peer keeps %d subscriptions already: remove one, or subscribe at another peer", MaxSubscriptions)
+
+// Subscription is one reader's personal feed.
+type Subscription struct {
+	ID      string // names it to its owner
+	Secret  string // opens it to whoever has it: part of its address
+	Query   feedring.Query
+	Created time.Time
+}
+
+type subscription struct {
+	id, secret string
+	interest   *interest
+	words      string // as they were typed
+	created    int64  // Unix seconds
+}
+
+// secretKey is the hash by which a secret is found: how long a look takes then
+// says nothing of how much of it was right.
+type secretKey [16]byte
+
+func keyOfSecret(secret string) secretKey {
+	sum := sha256.Sum256([]byte("feedring personal feed\x00" + secret))
+	return secretKey(sum[:16])
+}
+
+// random returns so many random bytes.
+func random(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // documented never to fail
+	return b
+}
+
+// newSecret has 144 random bits.
+func newSecret() string { return base64.RawURLEncoding.EncodeToString(random(18)) }
+
+func (s *subscription) told() Subscription {
+	q := s.interest.query
+	q.Words = s.words
+	return Subscription{ID: s.id, Secret: s.secret, Query: q, Created: time.Unix(s.created, 0).UTC()}
+}
+
+// Subscribe makes a personal feed and returns when it is on disk. Its list may
+// then still be on its way: it is waited for, but not for long. It fails with a
+// *match.SyntaxError, or as the store's Write does.
+func (r *Room) Subscribe(ctx context.Context, q feedring.Query) (Subscription, error) {
+	asked, expr, err := canonical(q)
+	if err != nil {
+		return Subscription{}, err
+	}
+	s := &subscription{id: hex.EncodeToString(random(8)), secret: newSecret(), words: q.Words, created: time.Now().Unix()}
+	r.giving.Lock()
+	if len(r.byID) >= MaxSubscriptions {
+		r.giving.Unlock()
+		return Subscription{}, errTooMany
+	}
+	if len(r.byID) == 0 {
+		r.catchUp()
+	}
+	in := r.interestFor(&interest{query: asked, key: keyOf(&asked), expr: expr})
+	s.interest = in
+	in.owners++
+	ticket := r.writing.put(subscriptions+s.id, encode(subscriptionRow{
+		Secret: s.secret, Interest: in.number, Words: s.words, Created: time.Unix(s.created, 0).UTC(),
+	}))
+	r.giving.Unlock()
+	if err := r.writing.wait(ctx, ticket); err != nil {
+		r.giving.Lock()
+		defer r.giving.Unlock()
+		r.writing.put(subscriptions+s.id, nil)
+		r.leave(in)
+		return Subscription{}, err
+	}
+	r.giving.Lock()
+	r.list(s)
+	r.giving.Unlock()
+	r.awake()
+	r.await(ctx, in)
+	return s.told(), nil
+}
+
+// catchUp takes all that is stored as shown: while nobody subscribes nothing is
+// given.
+func (r *Room) catchUp() {
+	for _, h := range r.cfg.Store.Heads() {
+		n := r.feedOf(h.Ref, h.Theme, h.Private)
+		if f := &r.feeds[n]; h.Last.Compare(f.at) > 0 {
+			f.at, f.dirty = h.Last, true
+		}
+	}
+}
+
+// interestFor returns the interest that asks what fresh does.
+func (r *Room) interestFor(fresh *interest) *interest {
+	if in := r.interests[fresh.key]; in != nil {
+		return in
+	}
+	r.newest++
+	now := time.Now().Unix()
+	fresh.number, fresh.modified, fresh.filled, fresh.done = r.newest, now, now, make(chan struct{})
+	r.due[fresh] = true
+	r.writeInterest(fresh)
+	r.mu.Lock()
+	r.interests[fresh.key] = fresh
+	r.mu.Unlock()
+	r.lookout.add(fresh)
+	return fresh
+}
+
+// list makes a subscription known.
+func (r *Room) list(s *subscription) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.byID[s.id], r.bySecret[keyOfSecret(s.secret)] = s, s
+}
+
+// leave takes one owner from an interest.
+func (r *Room) leave(in *interest) {
+	if in.owners--; in.owners == 0 {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(r.interests, in.key)
+		delete(r.due, in)
+		r.lookout.remove(in)
+		r.end(in)
+	}
+}
+
+// end forgets an interest that nobody has, and what only it held.
+func (r *Room) end(in *interest) {
+	r.writing.put(interestKey(in.number), nil)
+	for _, s := range in.items {
+		r.release(s)
+	}
+	r.listed -= len(in.items)
+	in.items = nil
+}
+
+// Unsubscribe revokes a personal feed at once and returns when that is on disk.
+// It fails with ErrUnknown, or as the store's Write does; then it is tried again.
+func (r *Room) Unsubscribe(ctx context.Context, id string) error {
+	r.giving.Lock()
+	s := r.byID[id]
+	if s == nil {
+		r.giving.Unlock()
+		return ErrUnknown
+	}
+	r.mu.Lock()
+	delete(r.byID, id)
+	delete(r.bySecret, keyOfSecret(s.secret))
+	r.mu.Unlock()
+	ticket := r.writing.put(subscriptions+id, nil)
+	r.leave(s.interest)
+	r.giving.Unlock()
+	r.awake()
+	return r.writing.wait(ctx, ticket)
+}
+
+// Subscriptions lists all of them, the oldest first.
+func (r *Room) Subscriptions() []Subscription {
+	r.mu.RLock()
+	all := make([]Subscription, 0, len(r.byID))
+	for _, s := range r.byID {
+		all = append(all, s.told())
+	}
+	r.mu.RUnlock()
+	slices.SortFunc(all, func(a, b Subscription) int { return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID)) })
+	return all
+}
+
+// awake says that interests came or went.
+func (r *Room) awake() {
+	select {
+	case r.changed <- struct{}{}:
+	default:
+	}
+}

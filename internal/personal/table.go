@@ -1,0 +1,110 @@
+package personal
+
+import (
+	"github.com/feedring/feedring"
+)
+
+// slot is where an entry stands in the table. It is given out anew when the
+// entry is forgotten.
+type slot uint32
+
+// held is what is known of an entry that lists hold. It has no pointers, so
+// that the collector need not look at it.
+type held struct {
+	number        uint64 // on disk
+	id            [16]byte
+	at            feedring.Position // of the version that is shown
+	changed       int64             // Unix seconds: when a new version came
+	link, content uint64            // keys: entries of different feeds that share one are equal; 0: none
+	origin        uint64            // key of theme and provider
+	feed          uint32
+	version       uint32
+	size          uint32 // of the copy on disk
+	uses          uint32 // lists that hold it
+	short         bool   // the copy has no content
+	recent        bool   // known although no list may hold it
+	kept          bool   // has rows on disk
+	given         bool   // met all interests, and not only the one that was filled with it
+}
+
+// table is the entries that lists hold, and those that they held lately.
+type table struct {
+	all    []held
+	free   []slot
+	byID   map[[16]byte]slot
+	keys   map[uint64]uint32 // how many entries have a link or content
+	recent []slot            // the newest, in a ring
+	next   int               // in recent
+	bodies int64             // size of all copies
+}
+
+func newTable() *table { return &table{byID: make(map[[16]byte]slot), keys: make(map[uint64]uint32)} }
+
+// add takes an entry that is not known.
+func (t *table) add(h held) slot {
+	var s slot
+	if n := len(t.free); n > 0 {
+		s, t.free = t.free[n-1], t.free[:n-1]
+		t.all[s] = h
+	} else {
+		s = slot(len(t.all))
+		t.all = append(t.all, h)
+	}
+	t.byID[h.id] = s
+	t.count(&h, 1)
+	t.bodies += int64(h.size)
+	return s
+}
+
+// remember keeps an entry known for a while. It returns the entry that is
+// thereby forgotten, if there is one.
+func (t *table) remember(s slot) (gone slot, ok bool) {
+	t.all[s].recent = true
+	if len(t.recent) < remembered {
+		t.recent = append(t.recent, s)
+		return 0, false
+	}
+	old := t.recent[t.next]
+	t.recent[t.next] = s
+	t.next = (t.next + 1) % remembered
+	t.all[old].recent = false
+	if t.all[old].uses > 0 {
+		return 0, false
+	}
+	return old, true
+}
+
+// forget drops an entry that no list holds.
+func (t *table) forget(s slot) {
+	h := &t.all[s]
+	t.count(h, -1)
+	t.bodies -= int64(h.size)
+	if t.byID[h.id] == s {
+		delete(t.byID, h.id)
+	}
+	*h = held{}
+	t.free = append(t.free, s)
+}
+
+func (t *table) count(h *held, by int) {
+	for _, key := range [2]uint64{h.link, h.content} {
+		if key == 0 {
+			continue
+		}
+		if n := int(t.keys[key]) + by; n > 0 {
+			t.keys[key] = uint32(n)
+		} else {
+			delete(t.keys, key)
+		}
+	}
+}
+
+// shared reports whether any other entry may be equal to h.
+func (t *table) shared(h *held) bool {
+	return h.link != 0 && t.keys[h.link] > 1 || h.content != 0 && t.keys[h.content] > 1
+}
+
+// equal reports whether two entries of different feeds tell the same.
+func equal(a, b *held) bool {
+	return a.feed != b.feed && (a.link != 0 && a.link == b.link || a.content != 0 && a.content == b.content)
+}
