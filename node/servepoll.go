@@ -13,6 +13,7 @@ const (
 	partItems = 200
 	partBytes = 1 << 20
 	partRows  = 10_000      // read for one part at most, whatever is left out
+	partTime  = time.Second // and for so long
 	freshSkew = time.Minute // between two peers' clocks
 )
 
@@ -65,11 +66,13 @@ func (n *Node) onlyNewest(ref feedring.FeedRef, after feedring.Position) feedrin
 // it must not use up the answer. The log of a feed that moved here from another
 // theme, or was private, holds what is not of this group. Of a private feed it
 // tells what it tells of one that is not known. A part without items still goes
-// out after partRows, so that a poller that went away is noticed. Where nothing
+// out after partRows or partTime, so that a poller that went away is noticed, and
+// one that waits does not take a slow disk for silence. Where nothing
 // is fresh, the newest entry is sent: it proves how far the log goes.
 func (n *Node) pollPart(ref feedring.FeedRef, after feedring.Position, fresh time.Time) (*feedringv1.PollPart, feedring.Position, bool, error) {
 	part := &feedringv1.PollPart{}
 	var newest *feedringv1.Sealed
+	began := time.Now()
 	for rows := 0; ; {
 		h, _ := n.store.Head(ref)
 		if h.Private {
@@ -97,7 +100,7 @@ func (n *Node) pollPart(ref feedring.FeedRef, after feedring.Position, fresh tim
 		if len(part.Items) == 0 && !part.More && newest != nil {
 			part.Items = append(part.Items, newest)
 		}
-		if len(part.Items) > 0 || !part.More || rows >= partRows {
+		if len(part.Items) > 0 || !part.More || rows >= partRows || time.Since(began) > partTime {
 			return part, after, part.More, nil
 		}
 	}

@@ -88,9 +88,18 @@ type session struct {
 func (s *session) run(ctx context.Context, follow bool) error {
 	ear := s.followers.add() // before the store is read: nothing falls between
 	defer s.followers.remove(ear)
-	if err := s.first(ctx, follow); err != nil || !follow {
-		return err
+	err := s.first(ctx, follow)
+	if err == nil && follow {
+		err = s.live(ctx, ear)
 	}
+	if follow && ctx.Err() != nil {
+		return nil // in the middle of a read, too
+	}
+	return err
+}
+
+// live shows what is new, as soon as ear tells of it, until ctx ends.
+func (s *session) live(ctx context.Context, ear *follower) error {
 	beat := time.NewTicker(s.beat)
 	defer beat.Stop()
 	for {

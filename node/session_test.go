@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -135,6 +136,32 @@ func TestSessionHasNoSeam(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestSessionEndsInTheMiddle ends a follower while it is shown something: that
+// is an end like any other.
+func TestSessionEndsInTheMiddle(t *testing.T) {
+	s, sealer, ears := openStore(t), newSealer(t), newFollowers()
+	p := writer(s, sealer)
+	p.append(t, testSpec, entries(1, 2)...)
+	ctx, cancel := context.WithCancel(t.Context())
+	out := &shownItems{pause: cancel}
+	one := &session{
+		store: s, followers: ears, want: wanting(t, ""), out: out, beat: time.Hour,
+		cursor: feedring.Cursor{}, // nothing was shown, so that it is shown by advance
+	}
+	ear := make(chan error, 1)
+	go func() { ear <- one.run(ctx, true) }()
+	for {
+		ears.wake(feedring.FeedRef{URL: testURL, Publisher: sealer.ID()})
+		select {
+		case err := <-ear:
+			check(t, err)
+			return
+		default:
+			runtime.Gosched()
+		}
 	}
 }
 
