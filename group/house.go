@@ -18,5 +18,9 @@ func (m *Machine) house() {
 	m.emit(Prune{Group: m.group, Before: m.now.Add(-m.cfg.Freshness)})
 	m.expire()
 	m.forgetWords()
-	m.changedRows() // vouches grow old
+	if m.words != nil && (m.wordsTo.IsZero() || m.now.Before(m.wordsTo)) {
+		m.lookSoon()
+	} else {
+		m.changedRows() // vouches grew old
+	}
 }

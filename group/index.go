@@ -20,7 +20,7 @@ func (m *Machine) index() *catalogue.Index {
 // vouched names the site of each feed that its site's word is held for.
 func (m *Machine) vouched() map[feedring.FeedRef]string {
 	if m.words == nil {
-		m.words = m.index().Vouched(m.now)
+		m.words, m.wordsTo = m.index().Vouched(m.now)
 	}
 	return m.words
 }

@@ -70,6 +70,7 @@ type Machine struct {
 	// What is derived from the above, and made anew when it is missing.
 	book    *catalogue.Index            `state:"derived"`
 	words   map[feedring.FeedRef]string `state:"derived"` // see vouched
+	wordsTo time.Time                   `state:"derived"` // until then words are so; zero: for ever
 	mesh    []feedring.PeerID           `state:"derived"`
 	sum     *uint64                     `state:"derived"` // see catalogueHash
 	guarded guarded                     `state:"derived"` // what protected was made of

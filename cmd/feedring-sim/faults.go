@@ -60,7 +60,7 @@ func (f *faultsFlags) run(stdout, stderr io.Writer) error {
 	case f.trace && f.seeds != 1:
 		return errors.New("--trace is for one seed: add --seeds 1")
 	}
-	debug.SetGCPercent(400) // seeds leave much garbage and keep little
+	debug.SetGCPercent(1600) // seeds leave much garbage and keep some megabytes
 	if f.trace {
 		return f.replay(stdout)
 	}

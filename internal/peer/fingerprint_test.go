@@ -22,6 +22,7 @@ func TestFingerprintLeavesOut(t *testing.T) {
 		"group.Machine.sum: derived",
 		"group.Machine.view: derived",
 		"group.Machine.words: derived",
+		"group.Machine.wordsTo: derived",
 		"holdings.Holding.sum: derived",
 		"holdings.Ledger.sorted: derived",
 		"peer.Machine.around: derived",

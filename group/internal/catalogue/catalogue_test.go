@@ -134,9 +134,36 @@ func TestVouchedByTwo(t *testing.T) {
 			}
 		}
 		x := NewIndex("p0", rows, func(feedring.PeerID) bool { return false })
-		if got := x.Vouched(start)[feedring.FeedRef{URL: "https://a.org/rss", Publisher: "p0"}]; got != tc.want {
+		vouched, _ := x.Vouched(start)
+		if got := vouched[feedring.FeedRef{URL: "https://a.org/rss", Publisher: "p0"}]; got != tc.want {
 			t.Errorf("%s: %q", name, got)
 		}
+	}
+}
+
+// Until a vouch grows old, or one of the future begins to count, nothing else is
+// vouched for; then it is.
+func TestVouchedUntil(t *testing.T) {
+	word := func(at time.Duration) []Vouch {
+		return []Vouch{{Site: "a.org", Publisher: "p0", At: start.Add(at)}}
+	}
+	rows := []*Row{row("p0", "a.org"), row("p1"), row("p2")}
+	rows[0].Vouches, rows[1].Vouches, rows[2].Vouches = word(-time.Hour), word(2*VouchAge), word(VouchAge/2)
+	x := NewIndex("p0", rows, func(feedring.PeerID) bool { return false })
+	now, seen := start, []int{}
+	for range 10 {
+		vouched, until := x.Vouched(now)
+		seen = append(seen, len(vouched))
+		if until.IsZero() {
+			break
+		}
+		if just, _ := x.Vouched(until.Add(-1)); !until.After(now) || len(just) != len(vouched) {
+			t.Fatalf("at %v %v until %v, then %v", now, vouched, until, just)
+		}
+		now = until
+	}
+	if !slices.Equal(seen, []int{1, 0, 1, 0, 0}) {
+		t.Error(seen)
 	}
 }
 

@@ -20,12 +20,13 @@ type claim struct {
 }
 
 // Vouched finds the feeds of x whose site names the publisher, as seen by two of
-// the peers whose turn it is to look, one of them not the publisher.
-func (x *Index) Vouched(now time.Time) map[feedring.FeedRef]string {
-	vouched := map[feedring.FeedRef]string{}
-	claims := x.claims(now)
+// the peers whose turn it is to look, one of them not the publisher. The result
+// holds before until; zero: for ever.
+func (x *Index) Vouched(now time.Time) (vouched map[feedring.FeedRef]string, until time.Time) {
+	vouched = map[feedring.FeedRef]string{}
+	claims, until := x.claims(now)
 	if len(claims) == 0 {
-		return vouched
+		return vouched, until
 	}
 	circle := LayCircle(x.Rows)
 	for i := range x.Feeds {
@@ -34,26 +35,35 @@ func (x *Index) Vouched(now time.Time) map[feedring.FeedRef]string {
 			vouched[ref] = site
 		}
 	}
-	return vouched
+	return vouched, until
 }
 
 // claims lists the vouches that count, by publisher, those of one publisher in
-// the order of the rows.
-func (x *Index) claims(now time.Time) []claim {
+// the order of the rows. From until on, if it is not zero, others count.
+func (x *Index) claims(now time.Time) (all []claim, until time.Time) {
 	n := 0
 	for _, r := range x.Rows {
 		n += len(r.Vouches)
 	}
-	all := make([]claim, 0, n)
+	all = make([]claim, 0, n)
 	for _, r := range x.Rows {
 		for i := range r.Vouches {
-			if v := &r.Vouches[i]; now.Sub(v.At) < VouchAge && v.At.Sub(now) < VouchAge {
+			v := &r.Vouches[i]
+			counts := now.Sub(v.At) < VouchAge && v.At.Sub(now) < VouchAge
+			if counts {
 				all = append(all, claim{r.Peer, v})
+			}
+			change := v.At.Add(VouchAge)
+			if v.At.After(now) && !counts {
+				change = v.At.Add(1 - VouchAge)
+			}
+			if change.After(now) && (until.IsZero() || change.Before(until)) {
+				until = change
 			}
 		}
 	}
 	slices.SortStableFunc(all, func(a, b claim) int { return cmp.Compare(a.v.Publisher, b.v.Publisher) })
-	return all
+	return all, until
 }
 
 // about returns the claims of one publisher among all.
