@@ -18,7 +18,7 @@ STATICCHECK := $(TOOLS)/staticcheck@v0.8.2
 GOVULNCHECK := $(TOOLS)/govulncheck@v1.8.0
 VULNDB      ?= https://vuln.go.dev
 
-.PHONY: all build run test soak faults-long holes sim bench verify quick fmt vet lint tidy size race vuln generate generated proto-check clean
+.PHONY: all build run test soak faults-long holes sim explore bench verify quick fmt vet lint tidy size race vuln generate generated proto-check clean
 
 all: build
 
@@ -60,6 +60,13 @@ JOBS  ?= $(shell getconf _NPROCESSORS_ONLN)
 sim:
 	$(GO) test -run '^TestCorpus$$' ./internal/sim
 	$(GO) run ./cmd/feedring-sim faults --seeds $(SEEDS) --jobs $(JOBS) $(if $(STATE),--state $(STATE))
+
+# Every interleaving of a small group's failover, STATES different states (ten
+# million if not said: some minutes of an idle core, and memory as
+# docs/experiments.md says).
+explore:
+	$(GO) build -trimpath -o $(BIN)/feedring-sim ./cmd/feedring-sim
+	$(BIN)/feedring-sim explore --states $(or $(STATES),10000000) $(if $(STATE),--state $(STATE))
 
 # The figures of docs/performance.md, in about ten minutes on an idle machine.
 BENCH := $(GO) test -run '^$$' -timeout 15m -bench

@@ -39,7 +39,7 @@ func exploreCommand(stdout, stderr io.Writer) *cobra.Command {
 	flags.IntVar(&f.states, "states", 100_000, "how many different states, in equal parts for each size of the group")
 	flags.IntSliceVar(&f.peers, "peers", []int{2, 3, 4, 5}, "sizes of the group")
 	flags.BoolVar(&f.json, "json", false, "one JSON object for each exploration, instead of text")
-	flags.StringVar(&f.state, "state", "", "file that keeps which sizes are done; they are not done again")
+	flags.StringVar(&f.state, "state", "", "file that keeps which sizes are done; the same program does not do them again")
 	return cmd
 }
 
@@ -52,7 +52,7 @@ func (f *exploreFlags) run(stdout, stderr io.Writer) error {
 			return fmt.Errorf("--peers: give sizes from 2 to %d, each once", explore.MaxPeers)
 		}
 	}
-	debug.SetGCPercent(50) // most of the heap are tables that stay
+	debug.SetGCPercent(200) // most of what is made goes at once
 	t := &tour{flags: f, stdout: stdout, stderr: stderr}
 	if err := t.resume(); err != nil {
 		return failure{err}

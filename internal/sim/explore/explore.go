@@ -51,8 +51,8 @@ type origin struct {
 }
 
 // Run explores, and judges every state that it visits. It blocks until
-// cfg.States are visited or there are no more. It uses one processor, 600 MiB
-// at most whatever happens, and a few hundred bytes for each state.
+// cfg.States are visited or there are no more. It uses one processor, half a GiB
+// at most for what can be made again, and a few hundred bytes for each state.
 func Run(sys System, cfg Config) (Result, error) {
 	if err := cfg.Validate(); err != nil {
 		return Result{}, err
