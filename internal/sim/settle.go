@@ -180,7 +180,7 @@ func (s *scenario) loads(theme feedring.Theme) {
 				live++
 			}
 		}
-		if v.Members[i].Known && v.Members[i].Leases != live {
+		if kept := v.Members[i].Leases > live && s.witness.Keeps(n.index); v.Members[i].Known && v.Members[i].Leases != live && !kept {
 			s.witness.Fail("L5", "%s counts %d clients at %s, which serves %d", v.Self, v.Members[i].Leases, n.id, live)
 		}
 	}

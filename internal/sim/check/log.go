@@ -91,7 +91,7 @@ func (w *Witness) whole(p int32, row *group.Row, l *disk.Log) {
 			return
 		}
 	}
-	mark := later(row.From, w.cfg.Clock(p).Add(-w.cfg.Freshness))
+	mark := later(row.From, w.cfg.Clock(p).Add(w.slack()-w.cfg.Freshness))
 	i, j := len(l.Entries)-1, len(c.Held)-1
 	for ; i >= 0 && l.Entries[i].Seen.After(mark); i-- {
 		e := l.Entries[i]
@@ -109,6 +109,11 @@ func (w *Witness) whole(p int32, row *group.Row, l *disk.Log) {
 		}
 	}
 }
+
+// slack is what lookups grant for clocks that differ (docs/protocol.md 9): who
+// serves a newcomer may by its own clock have dropped what the newcomer's calls
+// fresh for seconds more, and no reader is sent to it for the sake of that.
+func (w *Witness) slack() time.Duration { return min(5*time.Second, w.cfg.Freshness/10) }
 
 func later(a, b time.Time) time.Time {
 	if a.Before(b) {

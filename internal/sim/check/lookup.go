@@ -108,8 +108,7 @@ func (w *Witness) provides(p int32, g *feedring.Grant, beside []feedring.PeerID,
 	if want.view == nil {
 		return
 	}
-	slack := min(5*time.Second, w.cfg.Freshness/10) + time.Second
-	mark := later(want.since, now.Add(slack-w.cfg.Freshness))
+	mark := later(want.since, now.Add(w.slack()+time.Second-w.cfg.Freshness))
 	feeds := want.view.Feeds(want.provider)
 	others := slices.ContainsFunc(feeds, func(ref feedring.FeedRef) bool { return ref.Publisher != g.Provider.ID })
 	row := rowIn(want.view, g.Provider.ID)

@@ -53,8 +53,17 @@ func (w *Witness) sought(p int32, m group.Placed) {
 	w.rules.seeks[seeking{p, m.Header.Group, m.ID, m.Attempt}] = sought{nil, w.cfg.Now()}
 }
 
+// Keeps reports whether a peer may still keep a place that no client has taken:
+// it counts as one of its clients until then, and its manager hears of the end by
+// the next beacon.
+func (w *Witness) Keeps(p int32) bool {
+	at, known := w.rules.rooms[p]
+	return known && w.cfg.Now()-at < 2*w.cfg.Refresh
+}
+
 // makesRoom checks that who acknowledges a place counts it (L5).
 func (w *Witness) makesRoom(p int32, m group.Assigned) {
+	w.rules.rooms[p] = w.cfg.Now()
 	if m.OK && m.Leases < 1 {
 		w.Fail("L5", "%s acknowledges a place and keeps none", w.cfg.Name(p))
 	}

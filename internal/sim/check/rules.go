@@ -1,6 +1,8 @@
 package check
 
 import (
+	"time"
+
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/peer"
@@ -16,11 +18,12 @@ type rules struct {
 	hops  map[hopping]waiting
 	seeks map[seeking]sought
 	vain  map[polling]vain
+	rooms map[int32]time.Duration // when a peer last made room
 }
 
 func newRules() rules {
 	return rules{told: map[toldRow]group.RowVersion{}, gone: map[toldRow]tombstone{}, first: map[int32]firstHop{},
-		hops: map[hopping]waiting{}, seeks: map[seeking]sought{}, vain: map[polling]vain{}}
+		hops: map[hopping]waiting{}, seeks: map[seeking]sought{}, vain: map[polling]vain{}, rooms: map[int32]time.Duration{}}
 }
 
 // heard is called with a message that a peer is about to be given.
