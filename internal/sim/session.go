@@ -44,6 +44,7 @@ type session struct {
 	live    bool // the first answer went out
 	at      map[int]feedring.Position
 	renewed time.Duration
+	swept   int // how far the disk had grown when everything held was last sent
 
 	// At the client.
 	opening *opening
@@ -279,7 +280,8 @@ func (w *World) beatLater(s *session) {
 			if c.here {
 				s.heard, s.renewed = w.now, w.now
 			}
-			if s.live && s.reader.follow {
+			if s.live && s.reader.follow && s.swept != n.disk.Grown() {
+				s.swept = n.disk.Grown()
 				for _, l := range w.logs { // what was cut off meanwhile
 					if s.server && s.covers(l) {
 						w.advance(s, l)

@@ -14,6 +14,7 @@ type Disk struct {
 	copies []*Copy // by log index; nil: nothing of it
 	writes []Write
 	last   int
+	grown  int
 }
 
 // Copy is what one peer holds of a log.
@@ -63,6 +64,7 @@ func (d *Disk) sync(w Write, n int) {
 	for _, e := range w.Entries[:n] {
 		if c.Last == nil || e.Position.Compare(c.Last.Position) > 0 {
 			c.Held, c.Last = append(c.Held, e), e
+			d.grown++
 		}
 	}
 }
@@ -110,6 +112,9 @@ func (d *Disk) Copy(l *Log) *Copy {
 
 // Copies returns all copies by the index of their log; some are nil.
 func (d *Disk) Copies() []*Copy { return d.copies }
+
+// Grown is how many entries ever came to the disk.
+func (d *Disk) Grown() int { return d.grown }
 
 // Head returns the newest position held of a log.
 func (d *Disk) Head(l *Log) feedring.Head {
