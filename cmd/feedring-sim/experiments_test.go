@@ -79,9 +79,24 @@ func TestTables(t *testing.T) {
 	}
 }
 
+func TestOneNetwork(t *testing.T) {
+	code, stdout, stderr := play(t, "scale", "--peers", "25", "--groups", "3", "--virtual", "30s", "--json")
+	var result scaleResult
+	if err := json.Unmarshal([]byte(stdout), &result); err != nil || code != 0 || result.Size == nil {
+		t.Fatalf("%d %v %s", code, err, stderr)
+	}
+	r := result.Size
+	if r.Managers != 3 || r.Inside != 6 || r.PerSecond < 0.3 || r.PerSecond > 3 || r.Steps < uint64(r.Messages) || r.Heap < 100_000 {
+		t.Errorf("%+v", r)
+	}
+	if code, _, stderr = play(t, "scale", "--peers", "2", "--groups", "3"); code != 1 || !strings.Contains(stderr, "a peer for each") {
+		t.Errorf("%d %s", code, stderr)
+	}
+}
+
 func TestWrongUsageOfExperiments(t *testing.T) {
 	for _, args := range [][]string{
-		{"paper", "--plot", "it.png"}, {"scale", "surplus"}, {"compare", "--measured", "many"}, {"scale", "--only", "ring"}, {"promises", "--only", "all"},
+		{"paper", "--plot", "it.png"}, {"scale", "surplus"}, {"compare", "--measured", "many"}, {"scale", "--only", "ring"}, {"promises", "--only", "all"}, {"scale", "--peers", "10"},
 	} {
 		if code, _, stderr := play(t, args...); code != 2 || strings.Count(strings.TrimSpace(stderr), "\n") > 0 {
 			t.Errorf("%v: exit code %d, %q", args, code, stderr)

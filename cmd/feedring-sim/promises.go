@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +19,7 @@ var promisesParts = []string{"notifies", "split", "starved", "queries"}
 
 func promisesCommand(stdout, stderr io.Writer) *cobra.Command {
 	short, only := false, promisesParts
+	refreshes, queries := 0, 0
 	cmd := experimentCommand("promises", "what the protocol promises in figures, played; exits 1 where one does not hold",
 		"  feedring-sim promises --plot promises.svg\n  feedring-sim promises --only starved,queries --short", stdout, stderr,
 		func(seed uint64, progress experiment.Progress) (outcome, error) {
@@ -25,6 +27,8 @@ func promisesCommand(stdout, stderr io.Writer) *cobra.Command {
 			if short {
 				cfg = promise.Short()
 			}
+			cfg.Starved.Refreshes = cmp.Or(refreshes, cfg.Starved.Refreshes)
+			cfg.Queries.Queries = cmp.Or(queries, cfg.Queries.Queries)
 			cfg.Notifies.Seed, cfg.Split.Seed, cfg.Starved.Seed, cfg.Queries.Seed = seed, seed, seed, seed
 			r, err := playPromises(cfg, only, progress)
 			return outcome{r, func(out io.Writer) { promisesTables(out, r) }, func() ([][]*plot.Plot, error) { return promisesPicture(r) }, brokenPromises(r)}, err
@@ -39,6 +43,8 @@ func promisesCommand(stdout, stderr io.Writer) *cobra.Command {
 	}
 	cmd.Flags().StringSliceVar(&only, "only", only, "some `parts`")
 	cmd.Flags().BoolVar(&short, "short", false, "a small part of each, in seconds")
+	cmd.Flags().IntVar(&refreshes, "refreshes", 0, "of managers to members on starved nodes; 0: a million")
+	cmd.Flags().IntVar(&queries, "queries", 0, "under churn; 0: a million")
 	return cmd
 }
 

@@ -11,18 +11,24 @@ import (
 	"github.com/feedring/feedring/internal/sim/experiment"
 )
 
-// scaleResult is both parts of `scale`; a part without rows was not played.
+// scaleResult is all parts of `scale`; a part without rows was not played.
 type scaleResult struct {
 	Search experiment.SearchResult `json:"search"`
 	Churn  experiment.ChurnResult  `json:"churn"`
+	Size   *sizeResult             `json:"size,omitempty"`
 }
 
 func scaleCommand(stdout, stderr io.Writer) *cobra.Command {
 	search, churn := experiment.DefaultSearch(), experiment.DefaultChurn()
+	size := experiment.DefaultSize()
 	only := ""
 	cmd := experimentCommand("scale", "the cost of a search against the number of groups, and what churn does",
-		"  feedring-sim scale --plot scale.svg\n  feedring-sim scale --only search --groups 1,10,100\n  feedring-sim scale --only churn --half-lives 5m --length 1h", stdout, stderr,
+		"  feedring-sim scale --plot scale.svg\n  feedring-sim scale --only search --groups 1,10,100\n  feedring-sim scale --only churn --half-lives 5m --length 1h\n  feedring-sim scale --peers 2000 --groups 20 --virtual 10m", stdout, stderr,
 		func(seed uint64, progress experiment.Progress) (outcome, error) {
+			if size.Peers > 0 {
+				size.Seed = seed
+				return playSize(size, progress)
+			}
 			search.Seed, churn.Seed = seed, seed
 			var r scaleResult
 			var err error
@@ -32,6 +38,12 @@ func scaleCommand(stdout, stderr io.Writer) *cobra.Command {
 			return outcome{r, func(out io.Writer) { scaleTables(out, r) }, func() ([][]*plot.Plot, error) { return scalePicture(r) }, nil}, err
 		})
 	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if size.Peers > 0 {
+			if len(search.Groups) != 1 {
+				return errors.New("--peers: say by --groups into how many groups they go")
+			}
+			size.Groups = search.Groups[0]
+		}
 		switch only {
 		case "":
 		case "search":
@@ -47,6 +59,8 @@ func scaleCommand(stdout, stderr io.Writer) *cobra.Command {
 	cmd.Flags().IntSliceVar(&search.Groups, "groups", search.Groups, "sizes of the ring")
 	cmd.Flags().DurationSliceVar(&churn.HalfLives, "half-lives", churn.HalfLives, "of the churn")
 	cmd.Flags().DurationVar(&churn.Length, "length", churn.Length, "virtual time of each run under churn")
+	cmd.Flags().IntVar(&size.Peers, "peers", 0, "instead of the other parts, one network of so many `peers` in --groups groups")
+	cmd.Flags().DurationVar(&size.Virtual, "virtual", size.Virtual, "virtual time of that network")
 	return cmd
 }
 

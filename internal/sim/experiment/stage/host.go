@@ -143,6 +143,7 @@ func (h *Host) Publish(theme feedring.Theme, url string) {
 }
 
 func (h *Host) step(in peer.Input) {
+	h.stage.Steps++
 	for _, out := range h.machine.Step(h.stage.Time(), in) {
 		h.do(out)
 	}

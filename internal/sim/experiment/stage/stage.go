@@ -29,6 +29,9 @@ type Stage struct {
 	// a poll, or the answer to one. Without it every message takes Config.Delay.
 	Way func(from, to *Host, message feedring.Message) (takes time.Duration, arrives bool)
 
+	// Steps counts the inputs that all machines were given.
+	Steps uint64
+
 	// Surplus counts answers beyond the one that a question gets.
 	Surplus int
 
