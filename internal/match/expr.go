@@ -9,8 +9,9 @@ import (
 // Expr is a parsed keyword expression. It never changes and is safe for
 // concurrent use. The zero Expr and nil match everything.
 type Expr struct {
-	root      *Node // nil: everything
-	canonical string
+	root        *Node // nil: everything
+	canonical   string
+	conjunction bool // canonical is nothing but words
 }
 
 // String returns the canonical form, which parses to an equal expression.
@@ -25,6 +26,27 @@ func (e *Expr) String() string {
 
 // All reports whether e is the empty expression, which matches everything.
 func (e *Expr) All() bool { return e == nil || e.root == nil }
+
+// Conjunction returns the words of an expression that is nothing but words that
+// must all be there, with a blank between them. A single character of a script
+// without spaces is no such word, and neither is the empty expression.
+func (e *Expr) Conjunction() (words string, ok bool) {
+	if e == nil || !e.conjunction {
+		return "", false
+	}
+	return e.canonical, true
+}
+
+// isConjunction reports whether n is a Term or an And of single words.
+func isConjunction(n *Node) bool {
+	if n == nil || n.op == Or {
+		return false
+	}
+	if n.op == And {
+		return !slices.ContainsFunc(n.kids, func(kid *Node) bool { return !isConjunction(kid) })
+	}
+	return !n.negated && n.Whole() && bytes.IndexByte(n.pattern[1:len(n.pattern)-1], ' ') < 0
+}
 
 // Match reports whether t matches. It allocates nothing and takes time
 // proportional to len(t) times the number of terms.

@@ -14,7 +14,7 @@ const maxHTML = 1 << 20
 // line. Elements within a line join what they touch: H<sub>2</sub>O is H2O.
 func plainText(s string) string {
 	s = clip(s, maxHTML)
-	if !strings.ContainsAny(s, "<&") {
+	if strings.IndexByte(s, '<') < 0 && strings.IndexByte(s, '&') < 0 {
 		return s
 	}
 	z := html.NewTokenizer(strings.NewReader(s))

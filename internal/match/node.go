@@ -40,15 +40,6 @@ func (n *Node) Children() iter.Seq[*Node] { return slices.Values(n.kids) }
 // Words yields the folded words of a term: several where it is a phrase.
 func (n *Node) Words() iter.Seq[string] { return strings.FieldsSeq(string(n.pattern)) }
 
-// Word returns the folded word of a term that is a single one, and nil where it
-// is a phrase or not Whole. The bytes are n's own and must not be changed.
-func (n *Node) Word() []byte {
-	if n.op != Term || !n.Whole() || bytes.IndexByte(n.pattern[1:len(n.pattern)-1], ' ') >= 0 {
-		return nil
-	}
-	return n.pattern[1 : len(n.pattern)-1]
-}
-
 // Whole reports whether a term's words all stand in a Text exactly as they are.
 // It is false where the term begins or ends with a single character of a script
 // without spaces, which is found inside the pairs that a Text holds; an index

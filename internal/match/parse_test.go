@@ -234,3 +234,21 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestConjunction(t *testing.T) {
+	for in, want := range map[string]string{
+		"Europe": "europe", "énergie Europe": "energie europe", "(a b) a": "a b", "東京": "東京", "NOT NOT a": "a",
+		"": "", "a OR b": "", "NOT a": "", "a NOT b": "", `"a b"`: "", "lemonde.fr": "", "東京都": "", "a 京": "", "a (b OR c)": "",
+	} {
+		e, err := Parse(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, ok := e.Conjunction(); got != want || ok != (want != "") {
+			t.Errorf("%q: %q, %v", in, got, ok)
+		}
+	}
+	if _, ok := (*Expr)(nil).Conjunction(); ok {
+		t.Error("nil is no conjunction")
+	}
+}

@@ -7,7 +7,10 @@ import "strings"
 // Beside other words it asks what it says. A word that is common in one
 // language and has a meaning of its own in another ("car", "die", "or", "son",
 // "main") is none: a reader of the other one may look for it alone.
-func IsStop(word string) bool { return stopWords[word] }
+func IsStop(word string) bool { return len(word) <= maxStop && stopWords[word] }
+
+// maxStop is the length of the longest of them, in bytes.
+const maxStop = 6
 
 // stopWords holds the words as Fold writes them.
 var stopWords = func() map[string]bool {

@@ -12,6 +12,9 @@ func TestStopWords(t *testing.T) {
 		}
 	}
 	for word := range stopWords {
+		if !IsStop(word) {
+			t.Errorf("%q is too long", word)
+		}
 		if words := Fold(word); len(words) != 1 || words[0] != word {
 			t.Errorf("%q is folded to %q, so it is never found", word, words)
 		}

@@ -60,7 +60,8 @@ func (t Text) add(s string, limit int) Text {
 	if len(with) == start {
 		return with
 	}
-	if field := with[start+1:]; contains(with[:start], field, rarest(field)) {
+	field := with[start+1:]
+	if contains(with[:start], field, rarest(field[:min(len(field), 32)])) {
 		return with[:start]
 	}
 	return with

@@ -92,31 +92,3 @@ func coverAnd(n *match.Node) []branch {
 	}
 	return least
 }
-
-// plain returns the words of an expression that is nothing but a conjunction of
-// them, appended to words.
-func plain(n *match.Node, words [][]byte) (_ [][]byte, ok bool) {
-	if n == nil {
-		return words, true
-	}
-	if n.Op() == match.Term {
-		word := n.Word()
-		return append(words, word), word != nil && !n.Negated()
-	}
-	if n.Op() == match.Or {
-		return words, false
-	}
-	for kid := range n.Children() {
-		word := kid.Word()
-		if word == nil || kid.Negated() {
-			return words, false
-		}
-		words = append(words, word)
-	}
-	return words, true
-}
-
-// broadWords reports whether nearly every entry has all of words.
-func broadWords(words [][]byte) bool {
-	return !slices.ContainsFunc(words, func(w []byte) bool { return !match.IsStop(string(w)) })
-}

@@ -75,13 +75,13 @@ func (ix *Index) fileRule(number uint32) {
 
 // flush makes a segment of the tail, and larger ones of small ones.
 func (l *level) flush(keep func(owner) bool, count int) {
-	var r rows
+	r := roomFor(nil, int(l.tail.n.Load()))
 	l.tail.gather(&r, keep)
 	l.segments = slices.Clone(l.segments)
 	l.push(build(&r, 0))
 	for l.crowded() {
-		var r rows
 		cut := len(l.segments) - fanout
+		r := roomFor(l.segments[cut:], 0)
 		for _, seg := range l.segments[cut:] {
 			seg.gather(&r, keep)
 		}
@@ -116,7 +116,7 @@ func tailSize(count int) int {
 // settle packs the index if it has changed enough.
 func (ix *Index) settle() {
 	grown := ix.count >= 8*ix.packed+minPack
-	lost := ix.gone >= ix.count/2+minPack
+	lost := ix.gone >= ix.count+minPack
 	if grown || lost {
 		ix.pack()
 	}

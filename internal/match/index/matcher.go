@@ -13,14 +13,15 @@ type Matcher struct {
 	index *Index
 	state *snapshot
 
-	doc   scan
-	words []uint32 // numbers of the entry's tokens
-	set   bitmap   // the same
-	found []found
-	hits  []uint32 // groups, entries of tails, rules
-	asked []uint32 // rules to be evaluated
-	seen  []uint32 // by rule: the turn in which it was asked last
-	turn  uint32
+	doc    scan
+	words  []uint32 // numbers of the entry's tokens
+	set    set      // the same
+	blocks blocks
+	found  []found
+	hits   []uint32 // groups, entries of tails, rules
+	asked  []uint32 // rules to be evaluated
+	seen   []uint32 // by rule: the turn in which it was asked last
+	turn   uint32
 }
 
 // found is a part of hits that came from one segment, a tail or the rules.
@@ -49,7 +50,7 @@ func (m *Matcher) Match(d *Doc) (groups int) {
 	m.level(&s.plain, plain)
 	m.gates(d, gates)
 	for _, t := range m.words {
-		m.set[t/64] = 0
+		m.set[t] = 0
 	}
 	return len(m.hits)
 }
@@ -71,27 +72,22 @@ func (ix *Index) pin() (s *snapshot, plain, gates uint32) {
 func (m *Matcher) read(d *Doc, dict *dict) {
 	m.doc.read(d, dict.units.Load() > 0)
 	m.words = dict.table.Load().findAll(m.doc.text, m.doc.tokens, m.words[:0])
-	if need := int(dict.count.Load()/64) + 1; need > len(m.set) {
-		m.set = make(bitmap, need+need/4)
+	if need := int(dict.count.Load()); need > len(m.set) {
+		m.set = make(set, need+need/4)
 	}
-	words := m.words[:0]
+	n := 0
 	for _, t := range m.words {
-		if !m.set.has(t) {
-			m.set[t/64] |= 1 << (t % 64)
-			words = append(words, t)
-		}
+		m.words[n] = t
+		n += int(1 - m.set[t])
+		m.set[t] = 1
 	}
-	m.words = words
+	m.words = m.words[:n]
 }
 
 // level looks through one level, whose tail has n entries.
 func (m *Matcher) level(l *level, n uint32) {
 	for _, seg := range l.segments {
-		for _, t := range m.words {
-			if start, ok := seg.block(t); ok {
-				m.hits = seg.match(start, m.set, m.hits)
-			}
-		}
+		m.hits = m.blocks.match(seg, m.words, m.set, m.hits)
 		m.found = append(m.found, found{segment: seg, to: len(m.hits)})
 	}
 	if n > 0 {

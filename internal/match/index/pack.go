@@ -11,7 +11,7 @@ func (ix *Index) pack() {
 	old := ix.now.Load()
 	s := &snapshot{live: slices.Clone(old.live)}
 	ix.freeIDs(s.live)
-	var plain, gates rows
+	plain, gates := old.plain.room(), old.gates.room()
 	old.plain.gather(&plain, func(o owner) bool { return s.live.has(ID(o)) })
 	ix.packRules(s, old, &gates)
 
@@ -62,6 +62,9 @@ func (ix *Index) packRules(s, old *snapshot, gates *rows) {
 	}
 }
 
+// room returns rows with room for all of l.
+func (l *level) room() rows { return roomFor(l.segments, int(l.tail.n.Load())) }
+
 func (l *level) gather(r *rows, keep func(owner) bool) {
 	for _, seg := range l.segments {
 		seg.gather(r, keep)
@@ -97,13 +100,15 @@ func (o *order) renumber(old *table) *dict {
 	for t, n := range o.asked {
 		if n > 0 {
 			used = append(used, uint32(t))
-			words += 1 + int(old.records[places[t]]>>32+7)/8
+			words += size(uint32(old.records[places[t]] >> 32))
 		}
 	}
 	slices.SortStableFunc(used, func(a, b uint32) int { return cmp.Compare(o.asked[b], o.asked[a]) })
 	d := newDict(len(used)+len(used)/8, words+words/8)
+	var text []byte
 	for _, t := range used {
-		text, tok := old.token(int(places[t]))
+		var tok token
+		text, tok = old.token(int(places[t]), text)
 		o.now[t] = d.intern(text, &tok)
 	}
 	return d

@@ -3,6 +3,8 @@ package index
 import (
 	"fmt"
 	"strings"
+
+	"github.com/feedring/feedring/internal/match"
 )
 
 // planRow is how many tokens of a conjunction are filed. The rest is left to a
@@ -12,39 +14,51 @@ const planRow = 64
 // planner turns interests into conjunctions of tokens. It is used by one
 // goroutine at a time.
 type planner struct {
-	dict  *dict
-	spell speller
-	words [][]byte
-	row   []uint32
+	dict *dict
+	scan scan
+	row  []uint32
+
+	fetched uint64 // so that the compiler does not leave reading out
 }
 
 // plainRow returns the tokens of an interest that is a mere conjunction, the
 // rarest first. They are p's own until its next use.
 func (p *planner) plainRow(in *Interest) (row []uint32, ok bool, err error) {
-	if !in.Since.IsZero() {
+	words, ok := in.Words.Conjunction()
+	if !ok && !in.Words.All() || !in.Since.IsZero() {
 		return nil, false, nil
 	}
-	p.words, ok = plain(in.Words.Root(), p.words[:0])
-	if !ok || len(p.words)+2 > planRow {
-		return nil, false, nil
-	}
-	if in.Theme == "" && in.Provider == "" && broadWords(p.words) {
+	if in.Theme == "" && in.Provider == "" && broadWords(words) {
 		return nil, false, ErrBroad
 	}
-	p.row = p.row[:0]
-	if in.Theme != "" {
-		p.intern(p.spell.theme(in.Theme))
+	p.scan.words(words)
+	p.scan.names(in.Theme, in.Provider)
+	p.scan.cut(len(words))
+	if len(p.scan.tokens) > planRow {
+		return nil, false, nil
 	}
-	if in.Provider != "" {
-		p.intern(p.spell.provider(in.Provider))
-	}
-	for _, word := range p.words {
-		p.intern(p.spell.word(word))
-	}
-	return descending(p.row), true, nil
+	return p.intern(), true, nil
 }
 
-func (p *planner) intern(t token) { p.row = append(p.row, p.dict.intern(p.spell.buf, &t)) }
+// intern returns the numbers of the tokens in scan, the rarest first.
+func (p *planner) intern() []uint32 {
+	p.fetched ^= p.dict.table.Load().fetch(p.scan.tokens)
+	p.row = p.row[:0]
+	for i := range p.scan.tokens {
+		p.row = append(p.row, p.dict.intern(p.scan.text, &p.scan.tokens[i]))
+	}
+	return descending(p.row)
+}
+
+// broadWords reports whether nearly every entry has all of words.
+func broadWords(words string) bool {
+	for word := range strings.SplitSeq(words, " ") {
+		if word != "" && !match.IsStop(word) {
+			return false
+		}
+	}
+	return true
+}
 
 // places returns the branches under which a rule is filed.
 func (p *planner) places(in *Interest) ([]branch, error) {
@@ -72,14 +86,15 @@ func (p *planner) places(in *Interest) ([]branch, error) {
 	return branches, nil
 }
 
-// row returns the tokens of a branch, the rarest first. They are p's own until
+// rowOf returns the tokens of a branch, the rarest first. They are p's own until
 // its next use.
 func (p *planner) rowOf(b *branch) []uint32 {
-	p.row = p.row[:0]
+	p.scan.words("")
 	for _, t := range b.tokens {
-		p.intern(p.spell.word([]byte(t)))
+		p.scan.mark(t[0], t[1:])
 	}
-	return descending(p.row)
+	p.scan.cut(0)
+	return p.intern()
 }
 
 // Limits of an interest, beside those of match.Parse.

@@ -37,6 +37,16 @@ type rows struct {
 	tokens []uint32
 }
 
+// roomFor returns rows with room for segments and some more conjunctions.
+func roomFor(segments []*segment, more int) rows {
+	refs, tokens := more, 4*more
+	for _, s := range segments {
+		refs += s.total
+		tokens += len(s.code) + len(s.starts)
+	}
+	return rows{refs: make([]rowRef, 0, refs), tokens: make([]uint32, 0, tokens)}
+}
+
 func (r *rows) of(ref rowRef) []uint32 { return r.tokens[ref.at:][:ref.n()] }
 
 // add appends a conjunction's tokens, which sorted holds, and returns its place.

@@ -49,16 +49,73 @@ func (s *segment) block(token uint32) (start uint32, ok bool) {
 	return s.starts[int(r.before)+bits.OnesCount64(r.bits&(bit-1))], true
 }
 
-// bitmap is a set of tokens.
-type bitmap []uint64
+// set is a set of tokens: 1 for those that are in it. A byte is read in fewer
+// steps than a bit, and the tokens that are asked most have low numbers, so
+// that the part of it that is read stays in the nearest cache.
+type set []uint8
 
-func (b bitmap) has(t uint32) bool { return b[t/64]>>(t%64)&1 != 0 }
+func (s set) has(t uint32) bool { return s[t] != 0 }
 
-// match appends to hits the groups of the block at start whose tokens are all
-// in set. The first column is tested without a branch: whether a row matches
-// cannot be foreseen, and a wrong guess costs as much as ten rows.
-func (s *segment) match(start uint32, set bitmap, hits []uint32) []uint32 {
-	first, rows, columns := s.code[start], s.code[start+1], s.code[start+2]
+// header is how a block begins.
+type header struct {
+	start                uint32
+	first, rows, columns uint32
+}
+
+// column returns where the tokens of the first column are.
+func (h *header) column() uint32 { return h.start + 2 + h.columns }
+
+// blocks looks at blocks some at a time. Every block is somewhere else in
+// memory, and waiting for it takes longer than looking at it: so first all are
+// fetched, and none waits for another.
+type blocks struct {
+	some    [64]header
+	fetched uint32 // so that the compiler does not leave reading out
+}
+
+// match appends to hits the groups of s whose tokens are all in a set, which
+// has words and nothing else.
+func (b *blocks) match(s *segment, words []uint32, in set, hits []uint32) []uint32 {
+	for len(words) > 0 {
+		some := words[:min(len(words), len(b.some))]
+		words = words[len(some):]
+		n := 0
+		for _, t := range some {
+			if start, ok := s.block(t); ok {
+				b.some[n].start = start
+				n++
+			}
+		}
+		b.fetch(s, b.some[:n])
+		for i := range n {
+			hits = s.match(&b.some[i], in, hits)
+		}
+	}
+	return hits
+}
+
+// fetch reads the headers, and of the first columns what the processor would
+// not fetch ahead by itself.
+func (b *blocks) fetch(s *segment, some []header) {
+	for i := range some {
+		h := &some[i]
+		code := s.code[h.start:][:3]
+		h.first, h.rows, h.columns = code[0], code[1], code[2]
+	}
+	const line = 16
+	for i := range some {
+		h := &some[i]
+		if rows := h.rows &^ single; rows > line {
+			b.fetched += s.code[h.column()+line] + s.code[h.column()+rows-1]
+		}
+	}
+}
+
+// match appends to hits the groups of a block whose tokens are all in a set. The
+// first column is tested without a branch: whether a row matches cannot be
+// foreseen, and a wrong guess costs as much as ten rows.
+func (s *segment) match(h *header, in set, hits []uint32) []uint32 {
+	first, rows := h.first, h.rows
 	if rows&single != 0 {
 		hits = append(hits, first)
 		first++
@@ -70,15 +127,14 @@ func (s *segment) match(start uint32, set bitmap, hits []uint32) []uint32 {
 	was := len(hits)
 	n := was
 	hits = room(hits, int(rows))
-	column := s.code[start+2+columns:][:rows]
-	for i, t := range column {
+	for i, t := range s.code[h.column():][:rows] {
 		hits[n] = first + uint32(i)
-		n += int(set[t/64] >> (t % 64) & 1)
+		n += int(in[t])
 	}
-	if columns == 1 || n == was {
+	if h.columns == 1 || n == was {
 		return hits[:n]
 	}
-	return s.longer(start, first, set, hits[:n], was)
+	return s.longer(h, first, in, hits[:n], was)
 }
 
 // room returns hits with as many more to overwrite, and one.
@@ -92,32 +148,25 @@ func room(hits []uint32, more int) []uint32 {
 // longer looks at the other columns for those of the block's hits that have
 // them, which are the last, and takes those back that fail. The block's hits are
 // those from was.
-func (s *segment) longer(start, first uint32, set bitmap, hits []uint32, was int) []uint32 {
-	columns := s.code[start+2]
-	begins := s.code[start+3:][:columns-1]
-	from := len(hits)
-	for from > was && hits[from-1] >= first+begins[0] {
-		from--
-	}
-	rows := s.code[start+1] &^ single
-	n := from
-next:
-	for _, hit := range hits[from:] {
-		at := start + 2 + columns + rows
-		for _, begin := range begins {
-			row := hit - first
-			if row < begin {
-				break
-			}
-			if !set.has(s.code[at+row-begin]) {
-				continue next
-			}
-			at += rows - begin
+func (s *segment) longer(h *header, first uint32, in set, hits []uint32, was int) []uint32 {
+	column := h.column() + h.rows&^single
+	for _, begin := range s.code[h.start+3:][:h.columns-1] {
+		n := len(hits)
+		for n > was && hits[n-1] >= first+begin {
+			n--
 		}
-		hits[n] = hit
-		n++
+		if n == len(hits) {
+			break // nor is any so long that it has the next column
+		}
+		tokens := s.code[column-begin:][:h.rows&^single]
+		for _, hit := range hits[n:] {
+			hits[n] = hit
+			n += int(in[tokens[hit-first]])
+		}
+		hits = hits[:n]
+		column += h.rows&^single - begin
 	}
-	return hits[:n]
+	return hits
 }
 
 // owned returns the owners of a group.

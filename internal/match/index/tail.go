@@ -48,13 +48,13 @@ func (t *tail) add(tokens []uint32, o owner) {
 	t.n.Store(number + 1)
 }
 
-// match appends the first n entries whose tokens are all in set and whose
+// match appends the first n entries whose tokens are all in a set and whose
 // rarest is token.
-func (t *tail) match(token uint32, n uint32, set bitmap, hits []uint32) []uint32 {
+func (t *tail) match(token uint32, n uint32, in set, hits []uint32) []uint32 {
 	for next := t.head(token).Load(); next != 0; {
 		number := next - 1
 		e := &t.entries[number]
-		if number < n && e.isIn(t, token, set) {
+		if number < n && e.isIn(t, token, in) {
 			hits = append(hits, number)
 		}
 		next = e.next
@@ -62,13 +62,13 @@ func (t *tail) match(token uint32, n uint32, set bitmap, hits []uint32) []uint32
 	return hits
 }
 
-func (e *tailEntry) isIn(t *tail, token uint32, set bitmap) bool {
+func (e *tailEntry) isIn(t *tail, token uint32, in set) bool {
 	tokens := t.tokens[e.at:][:e.n]
 	if tokens[0] != token {
 		return false
 	}
 	for _, other := range tokens[1:] {
-		if !set.has(other) {
+		if !in.has(other) {
 			return false
 		}
 	}

@@ -17,18 +17,21 @@ const (
 
 // pad is how many bytes a token must have behind it, so that it can be read by
 // eights.
-const pad = 8
+const pad = 16
 
-const padding = "        "
+const padding = "                "
 
-// token is a run of bytes of some text as the dictionary compares it: length,
-// first eight bytes and a hash of all.
+// token is a run of bytes of some text as the dictionary compares it: its first
+// sixteen bytes, its length and a hash of all.
 type token struct {
-	head uint64
+	head [2]uint64
 	hash uint64
 	n    uint32
 	from uint32 // where it begins in its text
 }
+
+// heads is how many bytes a token has in head.
+const heads = 16
 
 // Odd constants with no pattern in their bits, from the digits of pi.
 const (
@@ -42,25 +45,26 @@ func mix(a, b uint64) uint64 {
 }
 
 // tokenAt reads the n bytes of b at from. There must be pad bytes behind them.
+// There is no branch but for words that are longer than most.
 func tokenAt(b []byte, from, n int) token {
-	t := token{head: binary.LittleEndian.Uint64(b[from:]), n: uint32(n), from: uint32(from)}
-	if n <= 8 {
-		t.head &= ^uint64(0) >> (64 - 8*n)
-		t.hash = mix(t.head^mixA, uint64(n)^mixB)
-		return t
+	eights := b[from:][:pad]
+	t := token{n: uint32(n), from: uint32(from)}
+	t.head[0] = binary.LittleEndian.Uint64(eights) & low(min(n, 8))
+	t.head[1] = binary.LittleEndian.Uint64(eights[8:]) & low(min(n, heads)-8)
+	t.hash = mix(t.head[0]^mixA, t.head[1]^mixB^uint64(n)<<56)
+	if n > heads {
+		t.hash = hashLong(t.hash, b[from+heads:], n-heads)
 	}
-	t.hash = hashLong(t.head, b[from:], n)
 	return t
 }
 
-func hashLong(head uint64, b []byte, n int) uint64 {
-	h := mix(head^mixA, uint64(n)^mixB)
-	for i := 8; i < n; i += 8 {
-		v := binary.LittleEndian.Uint64(b[i:])
-		if left := n - i; left < 8 {
-			v &= ^uint64(0) >> (64 - 8*left)
-		}
-		h = mix(h^v, mixB)
+// low is a mask of the lowest n bytes of eight; none, if n is not positive.
+func low(n int) uint64 { return ^uint64(0) >> uint(64-8*n) }
+
+func hashLong(h uint64, b []byte, n int) uint64 {
+	for i := 0; i < n; i += 8 {
+		v := binary.LittleEndian.Uint64(b[i:]) & low(min(n-i, 8))
+		h = mix(h^v^mixA, mixB)
 	}
 	return h
 }
@@ -80,29 +84,6 @@ func wordEnd(b []byte, from int) int {
 			return from + bits.TrailingZeros64(zero)/8
 		}
 	}
-}
-
-// speller writes tokens that are not parts of a text.
-type speller struct{ buf []byte }
-
-func (s *speller) theme(t feedring.Theme) token { return s.spell(markTheme, []byte(t)) }
-
-func (s *speller) word(w []byte) token { return s.spell(0, w) }
-
-// provider is the token of a run of labels, see feedring.Provider.Matches.
-func (s *speller) provider(labels string) token {
-	return s.spell(markProvider, []byte(strings.ToLower(labels)))
-}
-
-func (s *speller) spell(mark byte, b []byte) token {
-	s.buf = s.buf[:0]
-	if mark != 0 {
-		s.buf = append(s.buf, mark)
-	}
-	s.buf = append(s.buf, b...)
-	n := len(s.buf)
-	s.buf = append(s.buf, padding...)
-	return tokenAt(s.buf, 0, n)
 }
 
 // runs yields every run of labels of p.
