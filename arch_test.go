@@ -51,6 +51,7 @@ var arrows = map[string][]string{
 	"group/internal/holdings":  {".", "group/internal/catalogue", "group/internal/hash"},
 	"internal/match":           {"."},
 	"internal/match/index":     {".", "internal/match"},
+	"internal/match/stem":      {"internal/match"},
 	"internal/peer":            {".", "group", "ring", "internal/alarm", "internal/fingerprint"},
 	"proto/feedring/v1":        {},
 	"internal/wire":            {".", "proto/feedring/v1"},

@@ -26,7 +26,7 @@ func Parse(s string) (*Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Expr{root: root, canonical: form(root), conjunction: isConjunction(root)}
+	e := newExpr(root)
 	// Scripts written without spaces grow when they are split. What is stored
 	// and sent is the canonical form, so the limit must hold for it as well.
 	if len(e.canonical) > feedring.MaxExpression {
