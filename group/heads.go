@@ -91,6 +91,16 @@ func (m *Machine) holding(heads []feedring.Head) {
 	}
 }
 
+// retell lets the heads of this peer's own feeds count as moved now: whoever
+// admits it may have lost all, and be told of them by nobody else.
+func (m *Machine) retell() {
+	for _, h := range m.held.All() {
+		if h.Feed.Publisher == m.cfg.Self {
+			m.held.Advance(h.Feed, h.Position, h.Hash, m.now)
+		}
+	}
+}
+
 // recentHeads returns the heads that changed in the last three periods, and a
 // digest of all others.
 func (m *Machine) recentHeads() ([]feedring.Head, uint64) {

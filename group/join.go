@@ -245,6 +245,7 @@ func (m *Machine) admitted(a Admitted) {
 	for _, h := range a.Heads {
 		m.lacks(h, m.manager())
 	}
+	m.retell()
 	m.tellBackfills()
 	m.tellRow()
 	m.answer(0)
