@@ -74,6 +74,9 @@ func (n *Node) assemble() error {
 	n.asks = &asks{loop: n.loop, sealer: n.sealer, open: make(map[uint64]func(feedring.Final))}
 	n.attached = &attached{tell: n.tell, asking: make(map[uint64]chan string), serving: make(map[uint64]served)}
 	n.reader = client.NewWith(local{n}, n.cfg.Network, []feedring.PeerID{n.ID()})
+	if err := n.openPersonal(); err != nil {
+		return err
+	}
 	n.origins.publish = n.publisher.publish
 	return n.newWatcher()
 }
@@ -111,7 +114,11 @@ func (n *Node) serve() {
 	close(n.assembled)
 	n.background(func() { n.persister.run(n.ctx) })
 	n.listen()
-	n.front.serve(web.Config{Backend: n, PublicURL: n.cfg.PublicURL, Metrics: n.metrics()})
+	n.background(func() { n.personal.Run(n.ctx) })
+	n.background(n.feedPersonal)
+	n.front.serve(web.Config{
+		Backend: n, PublicURL: n.cfg.PublicURL, Metrics: n.metrics(), Personal: personalFeeds{n.personal},
+	})
 	n.events.add(n.Started()) // before any role
 	n.offer()
 	n.background(n.join)

@@ -15,6 +15,7 @@ import (
 	"github.com/feedring/feedring/internal/feed"
 	"github.com/feedring/feedring/internal/guard"
 	"github.com/feedring/feedring/internal/host"
+	"github.com/feedring/feedring/internal/personal"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/vouch"
 	"github.com/feedring/feedring/internal/wire"
@@ -51,6 +52,7 @@ type Node struct {
 	fetcher   *feed.Fetcher  // documents of origins
 	verifier  *wire.Verifier // of what others signed
 	reader    *client.Client // this peer's own readers
+	personal  *personal.Room
 	themes    themes
 	twins     twins
 	limits    *limits       // of what others open

@@ -103,7 +103,13 @@ func (n *Node) refuse(address string) error {
 }
 
 // RemoveFeed implements web.Backend.
-func (n *Node) RemoveFeed(ctx context.Context, url string) error { return n.origins.remove(ctx, url) }
+func (n *Node) RemoveFeed(ctx context.Context, url string) error {
+	err := n.origins.remove(ctx, url)
+	if err == nil {
+		n.personal.Withdraw(url)
+	}
+	return err
+}
 
 func (n *Node) oneFeed(url string) (web.FeedStatus, error) {
 	f, ok := n.origins.snapshot()[url]

@@ -159,6 +159,24 @@ func fakeAPI() http.Handler {
 	say("GET /api/v1/feeds", `[{"url":"https://news.example/feed","theme":"news","provider":"news.example","entries":3,"new_field":1},{"url":"https://own.example/","provider":"own.example","entries":0,"error":"gone"}]`)
 	mux.HandleFunc("POST /api/v1/feeds", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusCreated) })
 	mux.HandleFunc("DELETE /api/v1/feeds", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	const subscription = `{"id":"0a1b","theme":"news","q":"gaz","limit":50,"atom":"http://127.0.0.1:1/feeds/s.atom","rss":"http://127.0.0.1:1/feeds/s.rss","json":"http://127.0.0.1:1/feeds/s.json","new_field":1}`
+	say("GET /api/v1/subscriptions", "["+subscription+"]")
+	mux.HandleFunc("POST /api/v1/subscriptions", func(w http.ResponseWriter, r *http.Request) {
+		var asked map[string]any
+		if err := json.NewDecoder(r.Body).Decode(&asked); err != nil || asked["theme"] != "news" || asked["q"] != "gaz NOT sport" || asked["limit"] != 7.0 {
+			refuse(w, http.StatusConflict, fmt.Sprint("asked for ", asked))
+			return
+		}
+		w.WriteHeader(http.StatusCreated)
+		fmt.Fprintln(w, subscription)
+	})
+	mux.HandleFunc("DELETE /api/v1/subscriptions/{id}", func(w http.ResponseWriter, r *http.Request) {
+		if r.PathValue("id") != "0a1b" {
+			refuse(w, http.StatusNotFound, "this peer keeps no personal feed with this id")
+			return
+		}
+		w.WriteHeader(http.StatusNoContent)
+	})
 	mux.HandleFunc("POST /api/v1/ping", func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		if bytes.Contains(body, []byte("news.example")) {

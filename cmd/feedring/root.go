@@ -68,6 +68,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		inGroup("read", a.queryCommand()), inGroup("read", a.followCommand()),
 		inGroup("read", a.catalogCommand()), inGroup("read", a.ringCommand()),
+		inGroup("read", a.subscriptionCommand()),
 		inGroup("publish", a.serveCommand()), inGroup("publish", a.feedCommand()),
 		inGroup("publish", a.pingCommand()), inGroup("publish", a.vouchCommand()),
 		inGroup("look", a.statusCommand()), inGroup("look", a.doctorCommand()), inGroup("look", a.configCommand()),

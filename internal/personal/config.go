@@ -40,12 +40,14 @@ type Network interface {
 	// Query answers once, newest first, with the peer's private entries where
 	// no theme is named. whole says that nobody was missing.
 	Query(ctx context.Context, q feedring.Query) (entries []feedring.Entry, whole bool, err error)
-	// Follow tells what is new in a theme, or in all where it is empty, new
-	// versions included, until ctx ends. It goes on after from, or where that is
-	// nil begins now. begun is called once, with where it stands. through is how
-	// far the entry's feed was then shown.
+	// Follow tells what is new in a theme, new versions included, until ctx ends.
+	// It goes on after from, or where that is nil begins now: then begun is called
+	// once, with where it stands. through is how far the entry's feed was then
+	// shown.
 	Follow(ctx context.Context, theme feedring.Theme, from feedring.Cursor, begun func(feedring.Cursor),
 		each func(e *feedring.Entry, through feedring.Position)) error
+	// Themes lists the groups that are known.
+	Themes() []feedring.Theme
 	// Stored reports whether all that is new in a theme comes to the store.
 	Stored(theme feedring.Theme) bool
 }

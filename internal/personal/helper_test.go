@@ -87,6 +87,8 @@ func (n *network) Follow(ctx context.Context, theme feedring.Theme, from feedrin
 	}
 }
 
+func (n *network) Themes() []feedring.Theme { return []feedring.Theme{"news", "sport", "weather"} }
+
 func (n *network) Stored(theme feedring.Theme) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -25,7 +25,6 @@ type interest struct {
 
 	busy     bool          // being filled
 	attempts int           // at filling it
-	topped   bool          // was to be filled once more when its theme was followed
 	done     chan struct{} // closed when it was filled for the first time; nil: it was
 }
 

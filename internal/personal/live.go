@@ -68,18 +68,21 @@ func (f *follows) adjust(ctx context.Context) {
 	}
 }
 
-// wanted is the themes that must be followed: those of which the store does not
-// get everything, or one for all.
+// wanted is the themes that must be followed: those that somebody asks for, or
+// all where somebody asks for all, of which the store does not get everything.
+// A group that nobody knows yet is followed once it is known: to search for it
+// again and again would find it later.
 func (r *Room) wanted() map[feedring.Theme]bool {
 	r.giving.Lock()
-	defer r.giving.Unlock()
-	if len(r.lookout.themes[""]) > 0 {
-		return map[feedring.Theme]bool{"": true}
-	}
-	wanted := make(map[feedring.Theme]bool)
+	asked := make(map[feedring.Theme]bool, len(r.lookout.themes))
 	for theme := range r.lookout.themes {
-		if t := feedring.Theme(theme); !r.cfg.Network.Stored(t) {
-			wanted[t] = true
+		asked[feedring.Theme(theme)] = true
+	}
+	r.giving.Unlock()
+	wanted := make(map[feedring.Theme]bool)
+	for _, theme := range r.cfg.Network.Themes() {
+		if (asked[""] || asked[theme]) && !r.cfg.Network.Stored(theme) {
+			wanted[theme] = true
 		}
 	}
 	return wanted
@@ -116,14 +119,13 @@ func (r *Room) followTheme(ctx context.Context, theme feedring.Theme) {
 	}
 }
 
-// cursor is how far the feeds of a theme were shown, or of all themes; nil: not
-// at all.
+// cursor is how far the feeds of a theme were shown; nil: not at all.
 func (r *Room) cursor(theme feedring.Theme) feedring.Cursor {
 	r.giving.Lock()
 	defer r.giving.Unlock()
 	at := make(feedring.Cursor)
 	for i := range r.feeds {
-		if f := &r.feeds[i]; !f.private && !f.at.IsZero() && (theme == "" || f.theme == theme) {
+		if f := &r.feeds[i]; !f.private && !f.at.IsZero() && f.theme == theme {
 			at[f.ref] = f.at
 		}
 	}
@@ -133,8 +135,8 @@ func (r *Room) cursor(theme feedring.Theme) feedring.Cursor {
 	return at
 }
 
-// begun notes where a follow stands that was given no cursor, and has the
-// interests filled that were before: what came between is in neither.
+// begun notes where a follow stands that was given no cursor, and has interests
+// that were filled before filled again: what came between is in neither.
 func (r *Room) begun(theme feedring.Theme, from feedring.Cursor) {
 	r.giving.Lock()
 	defer r.giving.Unlock()
@@ -146,13 +148,11 @@ func (r *Room) begun(theme feedring.Theme, from feedring.Cursor) {
 		n = r.feedOf(ref, theme, false)
 		r.feeds[n].at, r.feeds[n].dirty = at, true
 	}
-	for name, list := range r.lookout.themes {
-		if theme != "" && name != string(theme) {
-			continue
-		}
-		for _, in := range list {
-			if !in.topped {
-				in.topped, r.due[in] = true, true
+	lately := time.Now().Add(-fillMargin).Unix()
+	for _, asked := range []feedring.Theme{theme, ""} {
+		for _, in := range r.lookout.themes[string(asked)] {
+			if in.filled > lately {
+				r.due[in] = true
 			}
 		}
 	}

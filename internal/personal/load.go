@@ -146,7 +146,7 @@ func (l *loading) subscription(key string, value []byte) bool {
 	}
 	in.owners++
 	l.list(&subscription{
-		id: strings.TrimPrefix(key, subscriptions), secret: row.Secret, interest: in, words: row.Words, created: row.Created.Unix(),
+		id: strings.TrimPrefix(key, subscriptions), secret: row.Secret, interest: in, words: row.Words, created: row.Created.UnixMilli(),
 	})
 	return true
 }

@@ -168,6 +168,17 @@ func TestFollow(t *testing.T) {
 	}
 	check(t, w.room.Unsubscribe(t.Context(), other.ID))
 	eventually(t, "let go", func() bool { return w.network.followed("sport") == nil })
+	w.network.mu.Lock()
+	w.network.resumed = make(map[feedring.Theme]feedring.Cursor)
+	w.network.mu.Unlock()
+	all := w.subscribe(feedring.Query{Words: "NOT news"}) // every group that is known, but those of the store
+	eventually(t, "all followed", func() bool { return w.network.followed("sport") != nil && w.network.followed("weather") != nil })
+	if w.network.followed("news") != nil || w.network.followed("") != nil {
+		t.Error("what the store gets is followed")
+	}
+	w.network.followed("weather") <- entry("P", "w.example", 1, titled("rain"), func(e *feedring.Entry) { e.Theme = "weather" })
+	eventually(t, "rain", func() bool { return w.titles(all) == "rain" })
+	check(t, w.room.Unsubscribe(t.Context(), all.ID))
 	if err := w.room.Unsubscribe(t.Context(), other.ID); !errors.Is(err, ErrUnknown) {
 		t.Errorf("again: %v", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -18,8 +19,8 @@ import (
 // ErrUnknown is for a subscription or a secret that nobody has.
 var ErrUnknown = errors.New("there is no such subscription")
 
-// errTooMany refuses a subscription beyond the bound.
-var errTooMany = fmt.Errorf("this peer keeps %d subscriptions already: remove one, or subscribe at another peer", MaxSubscriptions)
+// ErrTooMany refuses a subscription beyond the bound.
+var ErrTooMany = fmt.Errorf("this peer keeps %d subscriptions already: remove one, or subscribe at another peer", MaxSubscriptions)
 
 // Subscription is one reader's personal feed.
 type Subscription struct {
@@ -33,7 +34,7 @@ type subscription struct {
 	id, secret string
 	interest   *interest
 	words      string // as they were typed
-	created    int64  // Unix seconds
+	created    int64  // Unix milliseconds
 }
 
 // secretKey is the hash by which a secret is found: how long a look takes then
@@ -58,7 +59,7 @@ func newSecret() string { return base64.RawURLEncoding.EncodeToString(random(18)
 func (s *subscription) told() Subscription {
 	q := s.interest.query
 	q.Words = s.words
-	return Subscription{ID: s.id, Secret: s.secret, Query: q, Created: time.Unix(s.created, 0).UTC()}
+	return Subscription{ID: s.id, Secret: s.secret, Query: q, Created: time.UnixMilli(s.created).UTC().Truncate(time.Second)}
 }
 
 // Subscribe makes a personal feed and returns when it is on disk. Its list may
@@ -69,11 +70,11 @@ func (r *Room) Subscribe(ctx context.Context, q feedring.Query) (Subscription, e
 	if err != nil {
 		return Subscription{}, err
 	}
-	s := &subscription{id: hex.EncodeToString(random(8)), secret: newSecret(), words: q.Words, created: time.Now().Unix()}
+	s := &subscription{id: hex.EncodeToString(random(8)), secret: newSecret(), words: q.Words, created: time.Now().UnixMilli()}
 	r.giving.Lock()
 	if len(r.byID) >= MaxSubscriptions {
 		r.giving.Unlock()
-		return Subscription{}, errTooMany
+		return Subscription{}, ErrTooMany
 	}
 	if len(r.byID) == 0 {
 		r.catchUp()
@@ -82,7 +83,7 @@ func (r *Room) Subscribe(ctx context.Context, q feedring.Query) (Subscription, e
 	s.interest = in
 	in.owners++
 	ticket := r.writing.put(subscriptions+s.id, encode(subscriptionRow{
-		Secret: s.secret, Interest: in.number, Words: s.words, Created: time.Unix(s.created, 0).UTC(),
+		Secret: s.secret, Interest: in.number, Words: s.words, Created: time.UnixMilli(s.created).UTC(),
 	}))
 	r.giving.Unlock()
 	if err := r.writing.wait(ctx, ticket); err != nil {
@@ -180,12 +181,15 @@ func (r *Room) Unsubscribe(ctx context.Context, id string) error {
 // Subscriptions lists all of them, the oldest first.
 func (r *Room) Subscriptions() []Subscription {
 	r.mu.RLock()
-	all := make([]Subscription, 0, len(r.byID))
-	for _, s := range r.byID {
-		all = append(all, s.told())
-	}
+	listed := slices.Collect(maps.Values(r.byID))
 	r.mu.RUnlock()
-	slices.SortFunc(all, func(a, b Subscription) int { return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(listed, func(a, b *subscription) int {
+		return cmp.Or(cmp.Compare(a.created, b.created), cmp.Compare(a.id, b.id))
+	})
+	all := make([]Subscription, len(listed))
+	for i, s := range listed {
+		all[i] = s.told()
+	}
 	return all
 }
 

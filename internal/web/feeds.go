@@ -26,7 +26,7 @@ func (s *site) feeds(w http.ResponseWriter, _ *http.Request) error {
 // addFeed says 201 for a feed that was not there, else 200.
 func (s *site) addFeed(w http.ResponseWriter, r *http.Request) error {
 	var req feedRequest
-	if err := readJSON(w, r, &req); err != nil {
+	if err := readJSON(w, r, &req, feedExample); err != nil {
 		return err
 	}
 	spec, err := req.spec()
@@ -75,7 +75,7 @@ func (s *site) ping(w http.ResponseWriter, r *http.Request) error {
 	var req struct {
 		URL string `json:"url"`
 	}
-	if err := readJSON(w, r, &req); err != nil {
+	if err := readJSON(w, r, &req, feedExample); err != nil {
 		return err
 	}
 	address, err := feedring.ParseFeedURL(req.URL)
@@ -101,8 +101,11 @@ func refused(err error) error {
 	return &problem{Status: http.StatusConflict, Detail: err.Error()}
 }
 
-// readJSON reads exactly one object, whose fields are all known.
-func readJSON(w http.ResponseWriter, r *http.Request, into any) error {
+const feedExample = `{"url":"https://site.example/feed.xml"}`
+
+// readJSON reads exactly one object, whose fields are all known. Whoever sends
+// another is shown an example.
+func readJSON(w http.ResponseWriter, r *http.Request, into any, example string) error {
 	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
 	decoder.DisallowUnknownFields()
 	err := decoder.Decode(into)
@@ -118,9 +121,9 @@ func readJSON(w http.ResponseWriter, r *http.Request, into any) error {
 	case errors.As(err, &tooLarge):
 		return tooLarge
 	case errors.Is(err, io.EOF):
-		return badRequest(`the body is empty: send JSON such as {"url":"https://site.example/feed.xml"}`)
+		return badRequest("the body is empty: send JSON such as %s", example)
 	default:
-		return badRequest(`the body cannot be read: %s: send JSON such as {"url":"https://site.example/feed.xml"}`,
-			strings.TrimPrefix(strings.ReplaceAll(err.Error(), "\n", ", "), "json: "))
+		return badRequest("the body cannot be read: %s: send JSON such as %s",
+			strings.TrimPrefix(strings.ReplaceAll(err.Error(), "\n", ", "), "json: "), example)
 	}
 }

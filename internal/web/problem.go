@@ -54,7 +54,7 @@ func busy(after int, detail string) *problem {
 func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	p := problemOf(err)
 	if p.Status >= http.StatusInternalServerError && r.URL.Path != "/readyz" {
-		s.Logger.Warn("a request failed", "path", r.URL.Path, "status", p.Status, "err", err)
+		s.Logger.Warn("a request failed", "path", loggedPath(r), "status", p.Status, "err", err)
 	}
 	for name, values := range p.header {
 		w.Header()[name] = values
@@ -63,6 +63,14 @@ func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(p.Status)
 	_ = newEncoder(w).Encode(p) // a reader who left needs no error
+}
+
+// loggedPath is a path without a secret that it holds.
+func loggedPath(r *http.Request) string {
+	if strings.HasPrefix(r.URL.Path, personalPath) {
+		return personalPath + "…"
+	}
+	return r.URL.Path
 }
 
 // problemOf gives every error a status. What the backend cannot do now, it may

@@ -21,6 +21,8 @@ type Config struct {
 	Address   string // host:port it is reached at
 	Logger    *slog.Logger
 	Metrics   http.Handler // nil: no /metrics
+	Personal  Personal     // nil: no personal feeds
+	Hub       string       // path of the WebSub hub that personal feeds name; empty: none
 }
 
 // Handler returns the front for a web address. Private feeds and changes need
@@ -41,6 +43,8 @@ type site struct {
 	mux     *http.ServeMux
 	streams chan struct{} // a place for each open stream
 	queries chan struct{} // a place for each query being answered
+	renders chan struct{} // a place for each personal feed being written
+	docs    *ready        // personal feeds as they were last sent
 
 	now         func() time.Time
 	beat        time.Duration // between signs of life on a stream
@@ -55,6 +59,7 @@ func newSite(cfg Config, trusted bool) *site {
 		Config: cfg, trusted: trusted, token: sha256.Sum256([]byte(cfg.Token)),
 		hosts: knownHosts(cfg), origins: http.NewCrossOriginProtection(), mux: http.NewServeMux(),
 		streams: make(chan struct{}, maxStreams), queries: make(chan struct{}, maxQueries),
+		renders: make(chan struct{}, rendersAtOnce), docs: new(ready),
 		now: time.Now, beat: 15 * time.Second, writeWithin: 20 * time.Second,
 	}
 	if origin := originOf(cfg.PublicURL); origin != "" {
@@ -86,6 +91,12 @@ func (s *site) routes() {
 	s.handle("DELETE /api/v1/feeds", s.guarded(s.removeFeed))
 	s.handle("DELETE /api/v1/feeds/{url}", s.guarded(s.removeFeed))
 	s.handle("POST /api/v1/ping", s.guarded(s.ping))
+	if s.Personal != nil {
+		s.handle("GET /api/v1/subscriptions", s.guarded(s.subscriptions))
+		s.handle("POST /api/v1/subscriptions", s.guarded(s.subscribe))
+		s.handle("DELETE /api/v1/subscriptions/{id}", s.guarded(s.unsubscribe))
+		s.handle("GET "+personalPath+"{name}", s.personalFeed)
+	}
 	s.handle("GET /api/v1/doctor", s.guarded(s.doctor))
 	s.handle("GET /api/v1/vouch", s.guarded(s.vouch))
 }

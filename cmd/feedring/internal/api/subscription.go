@@ -1,0 +1,45 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+
+	"github.com/feedring/feedring"
+)
+
+// Subscription is a personal feed that a running peer keeps.
+type Subscription struct {
+	ID       string `json:"id"`
+	Theme    string `json:"theme,omitempty"`
+	Provider string `json:"provider,omitempty"`
+	Words    string `json:"q,omitempty"`
+	Atom     string `json:"atom"`
+	RSS      string `json:"rss"`
+	JSON     string `json:"json"`
+}
+
+// Subscribe makes a personal feed, and returns it as the peer told it.
+func (c *Client) Subscribe(ctx context.Context, q feedring.Query) (raw json.RawMessage, err error) {
+	body := map[string]any{}
+	for name, value := range values(q) {
+		body[name] = value[0]
+	}
+	if q.Limit > 0 {
+		body["limit"] = q.Limit
+	}
+	err = c.do(ctx, request{method: http.MethodPost, path: "subscriptions", body: body}, &raw)
+	return raw, err
+}
+
+// Subscriptions lists the personal feeds, each as the peer told it.
+func (c *Client) Subscriptions(ctx context.Context) (raw []json.RawMessage, err error) {
+	err = c.do(ctx, request{path: "subscriptions"}, &raw)
+	return raw, err
+}
+
+// Unsubscribe revokes a personal feed.
+func (c *Client) Unsubscribe(ctx context.Context, id string) error {
+	return c.do(ctx, request{method: http.MethodDelete, path: "subscriptions/" + url.PathEscape(id)}, nil)
+}

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/feedring/feedring/cmd/feedring/internal/api"
+)
+
+func (a *app) subscriptionCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "subscription",
+		Short: "Make personal feeds for feed readers",
+		Long: "subscription makes personal feeds: a running peer keeps the newest entries that match a query, at an\n" +
+			"address that any feed reader can poll. Whoever has the address can read the feed; removing the\n" +
+			"subscription revokes it. Without a theme it shows the peer's private feeds, too.",
+		Example: `  feedring subscription add --theme news europe AND energie
+  feedring subscription list`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usage("unknown command %q for %q: choose add, list or remove", args[0], cmd.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(a.subscriptionAddCommand(), a.subscriptionListCommand(), a.subscriptionRemoveCommand())
+	return cmd
+}
+
+func (a *app) subscriptionAddCommand() *cobra.Command {
+	var f apiFlags
+	var what queryFlags
+	cmd := &cobra.Command{
+		Use:   "add [WORDS]",
+		Short: "Make a personal feed and print its addresses",
+		Example: `  feedring subscription add --theme news europe AND energie
+  feedring subscription add --provider lemonde --since 7d '(gaz OR "prix fixe") NOT sport'`,
+		RunE: func(cmd *cobra.Command, words []string) error {
+			q, err := what.query(a, words)
+			if err != nil {
+				return err
+			}
+			return failed(a.withPeer(cmd.Context(), &f, func(ctx context.Context, peer *api.Client) error {
+				raw, err := peer.Subscribe(ctx, q)
+				if err != nil {
+					return err
+				}
+				return a.printAddresses(raw, f.json)
+			}))
+		},
+	}
+	f.register(cmd.Flags())
+	what.register(cmd.Flags(), a)
+	cmd.Flag("limit").Usage = "newest entries to keep"
+	return cmd
+}
+
+// printAddresses shows where a new personal feed is.
+func (a *app) printAddresses(raw json.RawMessage, asJSON bool) error {
+	if asJSON {
+		return a.printRaw(raw)
+	}
+	var sub api.Subscription
+	if err := json.Unmarshal(raw, &sub); err != nil {
+		return fmt.Errorf("the peer's answer cannot be read: %w", err)
+	}
+	_, err := fmt.Fprintf(a.stdout, "%s\n%s\n%s\n", printable(sub.Atom), printable(sub.RSS), printable(sub.JSON))
+	fmt.Fprintf(a.stderr, "feedring: give one of these addresses to a feed reader; \"feedring subscription remove %s\" revokes them\n", printable(sub.ID))
+	return err
+}
+
+func (a *app) subscriptionListCommand() *cobra.Command {
+	var f apiFlags
+	cmd := &cobra.Command{
+		Use:     "list",
+		Aliases: []string{"ls"},
+		Short:   "List the personal feeds of a running peer",
+		Example: `  feedring subscription list
+  feedring subscription list --json`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return failed(a.withPeer(cmd.Context(), &f, func(ctx context.Context, peer *api.Client) error {
+				subs, err := peer.Subscriptions(ctx)
+				if err != nil {
+					return err
+				}
+				return a.printSubscriptions(subs, f.json)
+			}))
+		},
+	}
+	f.register(cmd.Flags())
+	return cmd
+}
+
+func (a *app) printSubscriptions(subs []json.RawMessage, asJSON bool) error {
+	g := grid{head: []string{"ID", "THEME", "PROVIDER", "WORDS", "FEED"}, stack: []int{4}}
+	for _, raw := range subs {
+		if asJSON {
+			if err := a.printRaw(raw); err != nil {
+				return err
+			}
+			continue
+		}
+		var sub api.Subscription
+		if err := json.Unmarshal(raw, &sub); err != nil {
+			return fmt.Errorf("the peer's answer cannot be read: %w", err)
+		}
+		g.add(printable(sub.ID), or(printable(sub.Theme), "-"), or(printable(sub.Provider), "-"), or(printable(sub.Words), "-"), printable(sub.Atom))
+	}
+	if asJSON {
+		return nil
+	}
+	return g.print(a.stdout)
+}
+
+func (a *app) subscriptionRemoveCommand() *cobra.Command {
+	var f apiFlags
+	cmd := &cobra.Command{
+		Use:     "remove ID",
+		Aliases: []string{"rm"},
+		Short:   "Revoke a personal feed",
+		Example: `  feedring subscription remove 3f9a1c0b7d2e4a65`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 0 || strings.TrimSpace(args[0]) == "":
+				return usage("%q needs the id of a personal feed: see \"feedring subscription list\"", cmd.CommandPath())
+			case len(args) > 1:
+				return usage("%q takes one id: %q is too much", cmd.CommandPath(), args[1])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return failed(a.withPeer(cmd.Context(), &f, func(ctx context.Context, peer *api.Client) error {
+				if err := peer.Unsubscribe(ctx, args[0]); err != nil {
+					return unknownSubscription(err)
+				}
+				return a.told(f.json, map[string]string{"removed": args[0]}, "removed "+args[0])
+			}))
+		},
+		ValidArgsFunction: a.completeSubscriptions(&f),
+	}
+	f.register(cmd.Flags())
+	return cmd
+}
+
+// completeSubscriptions offers the ids that the running peer knows.
+func (a *app) completeSubscriptions(f *apiFlags) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) (ids []string, _ cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			_ = a.withPeer(cmd.Context(), f, func(ctx context.Context, peer *api.Client) error {
+				subs, err := peer.Subscriptions(ctx)
+				for _, raw := range subs {
+					var sub api.Subscription
+					if json.Unmarshal(raw, &sub) == nil {
+						ids = append(ids, sub.ID+"\t"+printable(strings.Join([]string{sub.Theme, sub.Provider, sub.Words}, " ")))
+					}
+				}
+				return err
+			})
+		}
+		return ids, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// unknownSubscription points at the list of those that the peer keeps.
+func unknownSubscription(err error) error {
+	var problem *api.Problem
+	if errors.As(err, &problem) && problem.Status == http.StatusNotFound {
+		return fmt.Errorf("%w: see \"feedring subscription list\"", err)
+	}
+	return err
+}

@@ -1,0 +1,161 @@
+package web
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/render"
+)
+
+// Personal keeps personal feeds. All methods are safe for concurrent use.
+type Personal interface {
+	// Subscriptions lists all of them, the oldest first.
+	Subscriptions() []Subscription
+	// Subscribe makes one and returns when it is kept.
+	Subscribe(ctx context.Context, q feedring.Query) (Subscription, error)
+	// Unsubscribe revokes one. ErrUnknown where there is none.
+	Unsubscribe(ctx context.Context, id string) error
+	// State looks a secret up without reading an entry; false: it opens nothing.
+	State(secret string) (PersonalState, bool)
+	// Read returns the entries of a secret, as they are shown, and the state that
+	// they are of. ErrUnknown where it opens nothing.
+	Read(ctx context.Context, secret string) (PersonalState, []feedring.Entry, error)
+}
+
+// Subscription is one personal feed as its owner sees it.
+type Subscription struct {
+	ID      string
+	Secret  string // part of its address
+	Query   feedring.Query
+	Created time.Time
+}
+
+// PersonalState says which state of a personal feed is shown.
+type PersonalState struct {
+	Subscription
+	Version  uint64    // differs where what is shown does
+	Modified time.Time // when it last changed, whole seconds
+}
+
+// subscriptionRequest is what a caller asks for.
+type subscriptionRequest struct {
+	Theme    string `json:"theme"`
+	Provider string `json:"provider"`
+	Words    string `json:"q"`
+	Since    string `json:"since"`
+	Until    string `json:"until"`
+	Limit    int    `json:"limit"` // entries kept; 0: feedring.DefaultLimit
+}
+
+const subscriptionExample = `{"theme":"news","q":"europe energie"}`
+
+// subscriptionAnswer is a personal feed with its addresses.
+type subscriptionAnswer struct {
+	ID       string         `json:"id"`
+	Theme    feedring.Theme `json:"theme,omitempty"`
+	Provider string         `json:"provider,omitempty"`
+	Words    string         `json:"q,omitempty"`
+	Since    time.Time      `json:"since,omitzero"`
+	Until    time.Time      `json:"until,omitzero"`
+	Limit    int            `json:"limit"`
+	Created  time.Time      `json:"created"`
+	Atom     string         `json:"atom"`
+	RSS      string         `json:"rss"`
+	JSON     string         `json:"json"`
+}
+
+func (s *site) subscriptions(w http.ResponseWriter, r *http.Request) error {
+	base, err := s.personalBase(r)
+	if err != nil {
+		return err
+	}
+	all := []subscriptionAnswer{}
+	for _, sub := range s.Personal.Subscriptions() {
+		all = append(all, answerOf(&sub, base))
+	}
+	return writeJSON(w, http.StatusOK, all)
+}
+
+func (s *site) subscribe(w http.ResponseWriter, r *http.Request) error {
+	base, err := s.personalBase(r)
+	if err != nil {
+		return err
+	}
+	var req subscriptionRequest
+	if err := readJSON(w, r, &req, subscriptionExample); err != nil {
+		return err
+	}
+	q, err := parseQuery(req.values(), s.now())
+	if err != nil {
+		return err
+	}
+	sub, err := s.Personal.Subscribe(r.Context(), q)
+	if err != nil {
+		return refused(err)
+	}
+	w.Header().Set("Location", "/api/v1/subscriptions/"+sub.ID)
+	return writeJSON(w, http.StatusCreated, answerOf(&sub, base))
+}
+
+// values is the request as the parameters of a query.
+func (q *subscriptionRequest) values() url.Values {
+	v := url.Values{"theme": {q.Theme}, "provider": {q.Provider}, "q": {q.Words}, "since": {q.Since}, "until": {q.Until}}
+	if q.Limit != 0 {
+		v.Set("limit", strconv.Itoa(q.Limit))
+	}
+	return v
+}
+
+func (s *site) unsubscribe(w http.ResponseWriter, r *http.Request) error {
+	if err := s.Personal.Unsubscribe(r.Context(), r.PathValue("id")); err != nil {
+		return refused(err)
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func answerOf(s *Subscription, base string) subscriptionAnswer {
+	q := &s.Query
+	return subscriptionAnswer{
+		ID: s.ID, Theme: q.Theme, Provider: q.Provider, Words: q.Words, Since: q.Since, Until: q.Until, Limit: q.Limit,
+		Created: s.Created, Atom: personalAddress(base, s.Secret, render.Atom), RSS: personalAddress(base, s.Secret, render.RSS),
+		JSON: personalAddress(base, s.Secret, render.JSON),
+	}
+}
+
+const personalPath = "/feeds/"
+
+func personalAddress(base, secret string, f render.Format) string {
+	return base + personalPath + secret + "." + f.String()
+}
+
+// personalBase is what addresses of personal feeds begin with: readers fetch
+// them from elsewhere, so they are absolute.
+func (s *site) personalBase(r *http.Request) (string, error) {
+	if base := s.base(r); base != "" {
+		return base, nil
+	}
+	if base := addressBase(s.Address); base != "" {
+		return base, nil
+	}
+	return "", &problem{Status: http.StatusConflict, Detail: "personal feeds are fetched over the web, and this peer has no web address: start it with --http"}
+}
+
+// addressBase is the web address of one that listens at host:port. Whoever
+// listens everywhere is reached at the loopback address.
+func addressBase(address string) string {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return ""
+	}
+	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return "http://" + net.JoinHostPort(host, port)
+}

@@ -1,0 +1,321 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mmcdole/gofeed"
+
+	"github.com/feedring/feedring"
+)
+
+// readers keeps personal feeds in lists.
+type readers struct {
+	mu      sync.Mutex
+	subs    []Subscription
+	state   PersonalState
+	entries []feedring.Entry
+	reads   int
+	fails   error
+}
+
+func (p *readers) Subscriptions() []Subscription { return p.subs }
+
+func (p *readers) Subscribe(_ context.Context, q feedring.Query) (Subscription, error) {
+	s := Subscription{ID: fmt.Sprint("id", len(p.subs)), Secret: fmt.Sprint("secret", len(p.subs)), Query: q, Created: testNow}
+	if p.fails == nil {
+		p.subs = append(p.subs, s)
+	}
+	return s, p.fails
+}
+
+func (p *readers) Unsubscribe(_ context.Context, id string) error {
+	for i, s := range p.subs {
+		if s.ID == id {
+			p.subs = append(p.subs[:i:i], p.subs[i+1:]...)
+			return nil
+		}
+	}
+	return fmt.Errorf("no such thing: %w", ErrUnknown)
+}
+
+func (p *readers) State(secret string) (PersonalState, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.state, secret == p.state.Secret
+}
+
+func (p *readers) Read(context.Context, string) (PersonalState, []feedring.Entry, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.reads++
+	return p.state, p.entries, p.fails
+}
+
+// change shows other entries.
+func (p *readers) change(version uint64, at time.Time, entries ...feedring.Entry) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.state.Version, p.state.Modified, p.entries = version, at, entries
+}
+
+func personalSite(change ...func(*Config)) (*site, *readers) {
+	p := &readers{state: PersonalState{Subscription: Subscription{ID: "id", Secret: "s3cret", Query: feedring.Query{Words: "gaz"}}}}
+	p.change(7, testNow.Add(-time.Minute), entryAt(1, time.Hour), entryAt(2, 2*time.Hour))
+	cfg := Config{Backend: newFake(), Token: testToken, PublicURL: "https://news.example/ring", Address: "127.0.0.1:7378", Personal: p, Hub: "/hub"}
+	for _, c := range change {
+		c(&cfg)
+	}
+	s := newSite(cfg, cfg.Token == "")
+	s.now = func() time.Time { return testNow }
+	return s, p
+}
+
+func TestPersonalFeed(t *testing.T) {
+	s, p := personalSite()
+	for ending, kind := range map[string]string{
+		"atom": "application/atom+xml; charset=utf-8", "rss": "application/rss+xml; charset=utf-8", "json": "application/feed+json; charset=utf-8",
+	} {
+		w := call(t, s, "GET", "/feeds/s3cret."+ending, "")
+		feed, err := gofeed.NewParser().Parse(bytes.NewReader(w.Body.Bytes()))
+		if err != nil {
+			t.Fatalf("%s: %v", ending, err)
+		}
+		self := "https://news.example/ring/feeds/s3cret." + ending
+		if w.Header().Get("Content-Type") != kind || len(feed.Items) != 2 || feed.Items[0].Title != "Entry 1" || feed.FeedLink != self ||
+			w.Header().Get("Link") != "<"+self+`>; rel="self", <https://news.example/ring/hub>; rel="hub"` || !strings.Contains(w.Body.String(), "/ring/hub") {
+			t.Errorf("%s: %v %+v", ending, w.Header(), feed)
+		}
+		for name, want := range map[string]string{
+			"Cache-Control": "private, max-age=60", "X-Robots-Tag": "noindex", "Referrer-Policy": "no-referrer", "Vary": "Accept-Encoding",
+			"Last-Modified": "Wed, 04 Mar 2026 11:59:00 GMT", "Content-Length": fmt.Sprint(w.Body.Len()),
+		} {
+			if got := w.Header().Get(name); got != want {
+				t.Errorf("%s: %s: %q, not %q", ending, name, got, want)
+			}
+		}
+		zipped := call(t, s, "GET", "/feeds/s3cret."+ending, "", "Accept-Encoding: br, gzip;q=0.5")
+		z, err := gzip.NewReader(zipped.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if plain, err := io.ReadAll(z); err != nil || !bytes.Equal(plain, w.Body.Bytes()) {
+			t.Errorf("%s: compressed it is another: %v", ending, err)
+		}
+		if zipped.Header().Get("Etag") == w.Header().Get("Etag") || zipped.Header().Get("Content-Encoding") != "gzip" {
+			t.Errorf("%s: %v", ending, zipped.Header())
+		}
+		head := call(t, s, "HEAD", "/feeds/s3cret."+ending, "")
+		if head.Code != 200 || head.Body.Len() > 0 || head.Header().Get("Etag") != w.Header().Get("Etag") || head.Header().Get("Content-Type") != kind {
+			t.Errorf("%s: HEAD: %d %v", ending, head.Code, head.Header())
+		}
+	}
+	if p.reads != 3 {
+		t.Errorf("read %d times: documents are not kept ready", p.reads)
+	}
+}
+
+// TestPersonalFeedUnchanged: who has it is told so without a look at entries,
+// until something changes.
+func TestPersonalFeedUnchanged(t *testing.T) {
+	s, p := personalSite()
+	first := call(t, s, "GET", "/feeds/s3cret.rss", "")
+	tag, at := first.Header().Get("Etag"), first.Header().Get("Last-Modified")
+	zipped := call(t, s, "HEAD", "/feeds/s3cret.rss", "", "Accept-Encoding: gzip").Header().Get("Etag")
+	reads := p.reads
+	for _, header := range []string{
+		"If-None-Match: " + tag, "If-None-Match: W/" + tag, "If-None-Match: \"x\", " + zipped, "If-None-Match: *", "If-Modified-Since: " + at,
+	} {
+		if w := call(t, s, "GET", "/feeds/s3cret.rss", "", header); w.Code != 304 || w.Body.Len() > 0 || w.Header().Get("Etag") != tag {
+			t.Errorf("%s: %d %v", header, w.Code, w.Header())
+		}
+	}
+	if p.reads != reads {
+		t.Error("entries were read")
+	}
+	if w := call(t, s, "GET", "/feeds/s3cret.atom", "", "If-None-Match: "+tag); w.Code != 200 {
+		t.Errorf("another format: %d", w.Code)
+	}
+	p.change(8, testNow.Add(-time.Second), entryAt(3, time.Minute))
+	for _, header := range []string{"If-None-Match: " + tag, "If-None-Match: " + tag + "\nIf-Modified-Since: " + at, "If-Modified-Since: " + at} {
+		w := call(t, s, "GET", "/feeds/s3cret.rss", "", strings.Split(header, "\n")...)
+		if w.Code != 200 || !strings.Contains(w.Body.String(), "Entry 3") || w.Header().Get("Etag") == tag {
+			t.Errorf("%s: %d %v", header, w.Code, w.Header())
+		}
+	}
+}
+
+// TestPersonalFeedWithinASecond: two changes in one second are told apart by
+// date, too.
+func TestPersonalFeedWithinASecond(t *testing.T) {
+	s, p := personalSite()
+	p.change(1, testNow, entryAt(1, 0))
+	at := call(t, s, "GET", "/feeds/s3cret.rss", "").Header().Get("Last-Modified")
+	p.change(2, testNow, entryAt(2, 0))
+	if w := call(t, s, "GET", "/feeds/s3cret.rss", "", "If-Modified-Since: "+at); w.Code != 200 {
+		t.Errorf("%d since %s", w.Code, at)
+	}
+}
+
+func TestPersonalFeedUnknown(t *testing.T) {
+	var log bytes.Buffer
+	s, p := personalSite(func(c *Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+	var told string
+	for _, path := range []string{"/feeds/s3cre.rss", "/feeds/s3cret", "/feeds/s3cret.html", "/feeds/.rss", "/feeds/" + strings.Repeat("x", 2000) + ".rss"} {
+		w := call(t, s, "GET", path, "")
+		if told == "" {
+			told = w.Body.String()
+		}
+		if w.Code != 404 || w.Body.String() != told || w.Header().Get("Etag") != "" {
+			t.Errorf("%.50s: %d %s", path, w.Code, w.Body)
+		}
+	}
+	p.fails = fmt.Errorf("the disk is gone")
+	if w := call(t, s, "GET", "/feeds/s3cret.rss", ""); w.Code != 503 || w.Header().Get("Etag") != "" || w.Header().Get("Cache-Control") != "no-cache" {
+		t.Errorf("%d %v", w.Code, w.Header())
+	}
+	if !strings.Contains(log.String(), "the disk is gone") || strings.Contains(log.String(), "s3cret") {
+		t.Errorf("logged: %s", &log)
+	}
+}
+
+func TestSubscriptions(t *testing.T) {
+	s, _ := personalSite()
+	w := call(t, s, "POST", "/api/v1/subscriptions", `{"theme":"tech","provider":"LeMonde","q":"Gaz NOT sport","since":"36h","limit":7}`, withToken)
+	var made map[string]any
+	if err := json.Unmarshal(w.Body.Bytes(), &made); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]any{
+		"id": "id0", "theme": "technology", "provider": "lemonde", "q": "Gaz NOT sport", "since": "2026-03-03T00:00:00Z", "limit": 7.0,
+		"atom": "https://news.example/ring/feeds/secret0.atom", "rss": "https://news.example/ring/feeds/secret0.rss",
+		"json": "https://news.example/ring/feeds/secret0.json",
+	} {
+		if made[name] != want {
+			t.Errorf("%s: %v, not %v", name, made[name], want)
+		}
+	}
+	if w.Code != 201 || w.Header().Get("Location") != "/api/v1/subscriptions/id0" || w.Header().Get("Cache-Control") != "no-store" {
+		t.Errorf("%d %v", w.Code, w.Header())
+	}
+	if w := call(t, s, "GET", "/api/v1/subscriptions", "", withToken); w.Code != 200 || !strings.HasPrefix(w.Body.String(), `[{"id":"id0",`) {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if w := call(t, s, "DELETE", "/api/v1/subscriptions/id0", "", withToken); w.Code != 204 {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if w := call(t, s, "GET", "/api/v1/subscriptions", "", withToken); w.Body.String() != "[]\n" {
+		t.Error(w.Body)
+	}
+}
+
+func TestSubscriptionsRefused(t *testing.T) {
+	s, p := personalSite()
+	for _, c := range []struct {
+		method, path, body string
+		headers            []string
+		code               int
+		says               string
+	}{
+		{"GET", "", "", nil, 401, "token"},
+		{"POST", "", "{}", nil, 401, "token"},
+		{"DELETE", "/id0", "", []string{"Authorization: Bearer wrong"}, 401, "token"},
+		{"POST", "", "{}", []string{withToken, "Origin: https://evil.example", "Sec-Fetch-Site: cross-site"}, 403, "origin"},
+		{"POST", "", "{}", []string{withToken, "Host: evil.example"}, 403, "evil.example"},
+		{"POST", "", `{"q":"a AND (b"}`, []string{withToken}, 400, `"offset"`},
+		{"POST", "", `{"words":"a"}`, []string{withToken}, 400, "words"},
+		{"POST", "", ``, []string{withToken}, 400, `\"q\"`},
+		{"POST", "", `{"theme":"no such thing"}`, []string{withToken}, 400, "theme"},
+		{"POST", "", `{"since":"yesterday"}`, []string{withToken}, 400, "since"},
+		{"POST", "", `{"limit":5000}`, []string{withToken}, 400, "limit"},
+		{"POST", "", `{"q":"` + strings.Repeat("a ", maxBody) + `"}`, []string{withToken}, 413, "less"},
+		{"DELETE", "/nothing", "", []string{withToken}, 404, "no such"},
+		{"PUT", "", "", []string{withToken}, 405, "POST"},
+	} {
+		w := call(t, s, c.method, "/api/v1/subscriptions"+c.path, c.body, c.headers...)
+		if w.Code != c.code || !strings.Contains(w.Body.String(), c.says) {
+			t.Errorf("%s %s %.40s %v: %d %s", c.method, c.path, c.body, c.headers, w.Code, w.Body)
+		}
+	}
+	p.fails = fmt.Errorf("a million is enough")
+	if w := call(t, s, "POST", "/api/v1/subscriptions", "{}", withToken); w.Code != 409 || !strings.Contains(w.Body.String(), "enough") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
+// TestPersonalAddresses: where no public address is told, the web address is.
+func TestPersonalAddresses(t *testing.T) {
+	for _, c := range []struct{ address, host, want string }{
+		{"127.0.0.1:7378", "localhost:7378", "http://localhost:7378/feeds/"},
+		{"[::]:7378", "feedring", "http://127.0.0.1:7378/feeds/"},
+		{"192.0.2.1:80", "feedring", "http://192.0.2.1:80/feeds/"},
+		{"", "feedring", "--http"},
+	} {
+		s, _ := personalSite(func(c2 *Config) {
+			c2.PublicURL, c2.Address = "", c.address
+			if c.host == "feedring" {
+				c2.Token = "" // the socket
+			}
+		})
+		w := call(t, s, "POST", "/api/v1/subscriptions", "{}", withToken, "Host: "+c.host)
+		if !strings.Contains(w.Body.String(), c.want) {
+			t.Errorf("%+v: %d %s", c, w.Code, w.Body)
+		}
+	}
+}
+
+// TestReadyIsBounded keeps what fits.
+func TestReadyIsBounded(t *testing.T) {
+	r := new(ready)
+	for n := range 100 {
+		r.put(fmt.Sprint(n), &readyDoc{tag: "t", zipped: make([]byte, maxReadyDoc)})
+	}
+	r.put("large", &readyDoc{tag: "t", zipped: make([]byte, maxReadyDoc+1)})
+	if r.bytes > maxReady || r.get("99", "t") == nil || r.get("0", "t") != nil || r.get("large", "t") != nil || r.get("99", "u") != nil {
+		t.Errorf("%d bytes of %d documents", r.bytes, len(r.docs))
+	}
+	for address := range r.docs {
+		r.put(address, &readyDoc{tag: "u", zipped: []byte("x")})
+	}
+	if most := len(r.docs) * 300; r.bytes > most {
+		t.Errorf("%d bytes, at most %d", r.bytes, most)
+	}
+}
+
+func BenchmarkPersonalFeed(b *testing.B) {
+	s, p := personalSite()
+	var entries []feedring.Entry
+	for n := range 50 {
+		e := entryAt(n, time.Hour)
+		e.ContentHTML = strings.Repeat("<p>Some <b>words</b> of an article.</p>", 50)
+		entries = append(entries, e)
+	}
+	p.change(1, testNow, entries...)
+	tag := call(b, s, "HEAD", "/feeds/s3cret.atom", "", "Accept-Encoding: gzip").Header().Get("Etag")
+	for name, headers := range map[string][]string{
+		"304": {"Accept-Encoding: gzip", "If-None-Match: " + tag}, "200": {"Accept-Encoding: gzip"}, "plain": nil,
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					call(b, s, "GET", "/feeds/s3cret.atom", "", headers...)
+				}
+			})
+		})
+	}
+	b.Run("changed", func(b *testing.B) {
+		for n := 0; b.Loop(); n++ {
+			p.change(uint64(n+2), testNow, entries...)
+			call(b, s, "GET", "/feeds/s3cret.atom", "", "Accept-Encoding: gzip")
+		}
+	})
+}

@@ -1,0 +1,210 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"hash/fnv"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/feedring/feedring/internal/render"
+)
+
+const (
+	// rendering is one more whenever the same entries become other bytes.
+	rendering     = 1
+	maxSecret     = 64
+	rendersAtOnce = 8
+)
+
+// noFeed tells a secret that never was and one that was revoked alike.
+func noFeed() error {
+	return &problem{Status: http.StatusNotFound, Detail: "there is no such feed, or it was revoked: \"feedring subscription list\" shows those there are"}
+}
+
+// personalFeed answers who polls a personal feed. Where nothing changed since it
+// was there it is told so, and no entry is read.
+func (s *site) personalFeed(w http.ResponseWriter, r *http.Request) error {
+	secret, ending, _ := strings.Cut(r.PathValue("name"), ".")
+	format, ok := render.ParseFormat(ending)
+	if !ok || secret == "" || len(secret) > maxSecret {
+		return noFeed()
+	}
+	state, ok := s.Personal.State(secret)
+	if !ok {
+		return noFeed()
+	}
+	base, err := s.personalBase(r)
+	if err != nil {
+		base = "" // over the socket of a peer without a web address
+	}
+	p := &poll{site: s, r: r, base: base, secret: secret, format: format}
+	if p.unchanged(&state) {
+		p.describe(w.Header(), &state)
+		w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	var doc *readyDoc
+	if r.Method != http.MethodHead {
+		if doc, err = p.document(&state); err != nil {
+			return err
+		}
+	}
+	p.describe(w.Header(), &state) // of what was read, which may be newer
+	w.Header().Set("Content-Type", format.ContentType())
+	if doc == nil {
+		return nil
+	}
+	return p.send(w, doc)
+}
+
+// poll is one request for a personal feed.
+type poll struct {
+	*site
+	r      *http.Request
+	base   string
+	secret string
+	format render.Format
+}
+
+func (p *poll) self() string { return personalAddress(p.base, p.secret, p.format) }
+
+func (p *poll) hub() string {
+	if p.Hub == "" || p.base == "" {
+		return ""
+	}
+	return p.base + p.Hub
+}
+
+func (p *poll) takesGzip() bool { return accepts(p.r.Header.Values("Accept-Encoding"), "gzip") }
+
+// tag names the bytes that a state becomes, before they are compressed.
+func (p *poll) tag(state *PersonalState) string {
+	h := fnv.New64a()
+	for _, part := range []string{strconv.FormatUint(state.Version, 16), p.self(), p.hub(), strconv.Itoa(rendering)} {
+		_, _ = io.WriteString(h, part+"\x00")
+	}
+	return strconv.FormatUint(h.Sum64(), 16)
+}
+
+// etag is tag as it is told. Compressed bytes are others.
+func (p *poll) etag(state *PersonalState) string {
+	if p.takesGzip() {
+		return `"` + p.tag(state) + `-gzip"`
+	}
+	return `"` + p.tag(state) + `"`
+}
+
+// describe sets the headers that a 304 has, too.
+func (p *poll) describe(h http.Header, state *PersonalState) {
+	h.Set("Etag", p.etag(state))
+	h.Set("Last-Modified", p.lastModified(state).Format(http.TimeFormat))
+	h.Set("Vary", "Accept-Encoding")
+	h.Set("Cache-Control", "private, max-age=60")
+	h.Set("X-Robots-Tag", "noindex")
+	links := "<" + p.self() + `>; rel="self"`
+	if hub := p.hub(); hub != "" {
+		links += ", <" + hub + `>; rel="hub"`
+	}
+	h.Set("Link", links)
+}
+
+// lastModified is a second earlier while that second lasts: what changes later
+// in it must not look the same.
+func (p *poll) lastModified(state *PersonalState) time.Time {
+	if now := p.now().Truncate(time.Second); !state.Modified.Before(now) {
+		return now.Add(-time.Second).UTC()
+	}
+	return state.Modified.UTC()
+}
+
+// unchanged evaluates the request's conditions (RFC 9110, 13.2.2).
+func (p *poll) unchanged(state *PersonalState) bool {
+	if tags := p.r.Header.Values("If-None-Match"); len(tags) > 0 {
+		plain := `"` + p.tag(state) + `"`
+		zipped := `"` + p.tag(state) + `-gzip"`
+		for _, tag := range list(tags) {
+			if tag = strings.TrimPrefix(tag, "W/"); tag == "*" || tag == plain || tag == zipped {
+				return true
+			}
+		}
+		return false
+	}
+	since, err := http.ParseTime(p.r.Header.Get("If-Modified-Since"))
+	return err == nil && !state.Modified.After(since)
+}
+
+// document returns the feed, which may be of a newer state than the one asked
+// for; then state becomes that.
+func (p *poll) document(state *PersonalState) (*readyDoc, error) {
+	if doc := p.docs.get(p.self(), p.tag(state)); doc != nil {
+		return doc, nil
+	}
+	select {
+	case p.renders <- struct{}{}:
+		defer func() { <-p.renders }()
+	case <-p.r.Context().Done():
+		return nil, p.r.Context().Err()
+	}
+	read, entries, err := p.Personal.Read(p.r.Context(), p.secret)
+	if err != nil {
+		return nil, err
+	}
+	*state = read
+	sum := sha256.Sum256([]byte("feedring personal feed\x00" + state.ID))
+	feed := &render.Feed{
+		ID: render.URN([16]byte(sum[:16])), Title: titleOf(state.Query), About: "A personal feed", Self: p.self(),
+		Home: p.base + "/", Hub: p.hub(), Updated: state.Modified, Entries: entries,
+	}
+	var b bytes.Buffer
+	z := gzips.Get().(*gzip.Writer)
+	z.Reset(&b)
+	counted := &counting{w: z}
+	err = render.Write(counted, p.format, feed)
+	if err == nil {
+		err = z.Close()
+	}
+	z.Reset(io.Discard)
+	gzips.Put(z)
+	if err != nil {
+		return nil, err
+	}
+	doc := &readyDoc{tag: p.tag(state), zipped: b.Bytes(), plain: counted.n}
+	p.docs.put(p.self(), doc)
+	return doc, nil
+}
+
+type counting struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counting) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	c.n += int64(n)
+	return n, err
+}
+
+// send writes a document, to the few who do not take it compressed as it was.
+func (p *poll) send(w http.ResponseWriter, doc *readyDoc) error {
+	var err error
+	if p.takesGzip() {
+		w.Header().Set("Content-Encoding", "gzip")
+		w.Header().Set("Content-Length", strconv.Itoa(len(doc.zipped)))
+		_, err = w.Write(doc.zipped)
+	} else {
+		w.Header().Set("Content-Length", strconv.FormatInt(doc.plain, 10))
+		var z *gzip.Reader
+		if z, err = gzip.NewReader(bytes.NewReader(doc.zipped)); err == nil {
+			_, err = io.Copy(w, z)
+		}
+	}
+	if err != nil {
+		p.Logger.Debug("a reader left before the end of its feed", "err", err)
+	}
+	return nil
+}

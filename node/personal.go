@@ -1,0 +1,141 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/client"
+	"github.com/feedring/feedring/internal/match"
+	"github.com/feedring/feedring/internal/personal"
+	"github.com/feedring/feedring/internal/store"
+	"github.com/feedring/feedring/internal/web"
+)
+
+// openPersonal reads the personal feeds that this peer keeps.
+func (n *Node) openPersonal() (err error) {
+	n.personal, err = personal.Open(personal.Config{
+		Self: n.ID(), Store: n.store, Network: personalNetwork{n}, Open: n.entry, Read: n.comingAfter,
+		Listed: n.origins.private, Log: n.log,
+	})
+	return err
+}
+
+// comingAfter returns what follows a position of a feed: of the store, else what
+// is on its way there.
+func (n *Node) comingAfter(ctx context.Context, ref feedring.FeedRef, after feedring.Position) ([]store.Item, error) {
+	items, err := n.store.Scan(ctx, ref, after, scanItems, scanBytes)
+	if err == nil && len(items) == 0 {
+		items = n.followers.after(ref, after)
+	}
+	return items, err
+}
+
+// feedPersonal gives personal feeds what the store gets: first what came while
+// nobody looked.
+func (n *Node) feedPersonal() {
+	ear := n.followers.add() // before the store is read: nothing falls between
+	defer n.followers.remove(ear)
+	for _, ref := range n.store.Refs() {
+		ear.mark(ref)
+	}
+	for {
+		select {
+		case <-n.ctx.Done():
+			return
+		case <-ear.ready:
+			for _, ref := range ear.take() {
+				if err := n.personal.Stored(n.ctx, ref); err != nil && n.ctx.Err() == nil {
+					n.log.Warn("personal feeds miss entries until more come", "feed", ref.URL, "err", err)
+				}
+			}
+		}
+	}
+}
+
+// personalNetwork is the network as personal feeds ask it: as every reader at
+// this peer does.
+type personalNetwork struct{ node *Node }
+
+func (p personalNetwork) Query(ctx context.Context, q feedring.Query) ([]feedring.Entry, bool, error) {
+	answer, err := p.node.Query(ctx, web.Ask{Query: q, Private: q.Theme == ""})
+	return answer.Entries, answer.Final.Status != feedring.Incomplete, err
+}
+
+func (p personalNetwork) Follow(ctx context.Context, theme feedring.Theme, from feedring.Cursor, begun func(feedring.Cursor),
+	each func(e *feedring.Entry, through feedring.Position)) error {
+	return p.node.reader.Follow(ctx, feedring.Query{Theme: theme}, client.FollowOptions{
+		Updates: true, Cursor: from,
+		First: func(a client.Answer) error {
+			if from == nil {
+				begun(a.Cursor)
+			}
+			return nil
+		},
+	}, func(e feedring.Entry, at feedring.Cursor) error {
+		each(&e, at[e.Ref()])
+		return nil
+	})
+}
+
+func (p personalNetwork) Themes() (themes []feedring.Theme) {
+	for _, g := range p.node.loop.View().Ring {
+		themes = append(themes, g.Theme)
+	}
+	return themes
+}
+
+func (p personalNetwork) Stored(theme feedring.Theme) bool {
+	return p.node.loop.View().Roles[theme].Role != feedring.RoleNone
+}
+
+// personalFeeds are the personal feeds as the front sees them.
+type personalFeeds struct{ room *personal.Room }
+
+func (p personalFeeds) Subscriptions() []web.Subscription {
+	var all []web.Subscription
+	for _, s := range p.room.Subscriptions() {
+		all = append(all, web.Subscription(s))
+	}
+	return all
+}
+
+func (p personalFeeds) Subscribe(ctx context.Context, q feedring.Query) (web.Subscription, error) {
+	s, err := p.room.Subscribe(ctx, q)
+	var syntax *match.SyntaxError
+	switch {
+	case err == nil, errors.As(err, &syntax), errors.Is(err, personal.ErrTooMany):
+		return web.Subscription(s), err
+	default:
+		return web.Subscription{}, notKept("the personal feed was not made", err)
+	}
+}
+
+func (p personalFeeds) Unsubscribe(ctx context.Context, id string) error {
+	err := p.room.Unsubscribe(ctx, id)
+	switch {
+	case errors.Is(err, personal.ErrUnknown):
+		return fmt.Errorf("this peer keeps no personal feed with this id: %w", web.ErrUnknown)
+	case err != nil:
+		return notKept("the personal feed is revoked, but may be back after a restart", err)
+	}
+	return nil
+}
+
+func (p personalFeeds) State(secret string) (web.PersonalState, bool) {
+	s, ok := p.room.State(secret)
+	return personalState(&s), ok
+}
+
+func (p personalFeeds) Read(ctx context.Context, secret string) (web.PersonalState, []feedring.Entry, error) {
+	f, err := p.room.Feed(ctx, secret)
+	if errors.Is(err, personal.ErrUnknown) {
+		err = fmt.Errorf("there is no such feed, or it was revoked: %w", web.ErrUnknown)
+	}
+	return personalState(&f.State), f.Entries, err
+}
+
+func personalState(s *personal.State) web.PersonalState {
+	return web.PersonalState{Subscription: web.Subscription(s.Subscription), Version: s.Version, Modified: s.Modified}
+}
