@@ -14,70 +14,63 @@ type dict struct {
 	units atomic.Uint32 // tokens with markUnit
 }
 
-// table is an open hash table: its slots hold the places of records. A record is a header (length, number) and the token's bytes
-// in eights, at least two, zeros at the end. A full table is replaced.
+// table is an open hash table. A full one is replaced.
 type table struct {
-	slots   []uint32
-	records []uint64
-	used    int // of records
+	slots []slot
+	rest  []uint64 // of tokens beyond sixteen bytes
+	used  int      // of rest
 }
 
-// firstRecord leaves place 0 to empty slots, which so lead to a record that is
-// never asked.
-const firstRecord = 3
+// slot is a token and its number, or zeros. It is read at once from memory, as
+// the rest of longer tokens, which are few, is not.
+type slot struct {
+	header uint64 // length in the upper half, which is never 0, and number
+	head   [2]uint64
+	rest   uint64 // a place in the table's rest
+}
 
-func newDict(tokens, words int) *dict {
+func newDict(tokens, rest int) *dict {
 	d := &dict{}
-	d.table.Store(newTable(tokens, words))
+	d.table.Store(newTable(tokens, rest))
 	return d
 }
 
-// newTable has room for a number of tokens, and of eights in their records.
-func newTable(tokens, words int) *table {
+// newTable has room for a number of tokens, and of eights in rest.
+func newTable(tokens, rest int) *table {
 	size := 128
-	for size < tokens*2 {
+	for size*7/8 < tokens {
 		size *= 2
 	}
-	return &table{slots: make([]uint32, size), records: make([]uint64, max(words, 64)+firstRecord), used: firstRecord}
+	return &table{slots: make([]slot, size), rest: make([]uint64, max(rest, 64))}
 }
 
 // find returns the number of a token.
 func (d *dict) find(text []byte, t *token) (id uint32, ok bool) {
-	record := d.table.Load().find(text, t)
-	return uint32(record), record != 0
+	header := d.table.Load().find(text, t)
+	return uint32(header), header != 0
 }
 
-// find returns the header of t's record, or 0: no token has length 0.
+// find returns the header of t's slot, or 0.
 func (t *table) find(text []byte, tok *token) uint64 {
 	mask := uint64(len(t.slots) - 1)
 	for i := tok.hash; ; i++ {
-		place := atomic.LoadUint32(&t.slots[i&mask])
-		if place == 0 {
-			return 0
-		}
-		if header := t.header(place, text, tok); header != 0 {
+		s := &t.slots[i&mask]
+		header := atomic.LoadUint64(&s.header) // before the rest of s, which is written first
+		if header == 0 || header>>32 == uint64(tok.n) && s.head == tok.head && t.sameRest(s, text, tok) {
 			return header
 		}
 	}
 }
 
-// header returns the header of the record at a place if it is tok's, else 0.
-func (t *table) header(place uint32, text []byte, tok *token) uint64 {
-	record := t.records[place:]
-	if record[1] != tok.head[0] || record[2] != tok.head[1] || uint32(record[0]>>32) != tok.n ||
-		tok.n > heads && !sameRest(record[3:], text[tok.from+heads:tok.from+tok.n]) {
-		return 0
+// sameRest compares what is beyond sixteen bytes.
+func (t *table) sameRest(s *slot, text []byte, tok *token) bool {
+	if tok.n <= heads {
+		return true
 	}
-	return record[0]
-}
-
-// size is how much of records a token of n bytes takes.
-func size(n uint32) int { return 1 + max(2, int(n+7)/8) }
-
-func sameRest(record []uint64, long []byte) bool {
 	var b [8]byte
-	for ; len(long) > 0; record = record[1:] {
-		binary.LittleEndian.PutUint64(b[:], record[0])
+	long := text[tok.from+heads : tok.from+tok.n]
+	for _, v := range t.rest[s.rest:][:eights(tok.n)] {
+		binary.LittleEndian.PutUint64(b[:], v)
 		n := min(8, len(long))
 		if !bytes.Equal(b[:n], long[:n]) {
 			return false
@@ -87,17 +80,20 @@ func sameRest(record []uint64, long []byte) bool {
 	return true
 }
 
+// eights is how much of rest a token of n bytes takes.
+func eights(n uint32) int { return int(max(n, heads)-heads+7) / 8 }
+
 // intern returns the number of a token, a new one if need be.
 func (d *dict) intern(text []byte, t *token) uint32 {
 	if id, ok := d.find(text, t); ok {
 		return id
 	}
-	tab, need := d.table.Load(), size(t.n)
-	if count := int(d.count.Load()); (count+1)*2 > len(tab.slots) || tab.used+need > len(tab.records) {
+	id := d.count.Load()
+	tab, need := d.table.Load(), eights(t.n)
+	if count := int(id) + 1; count*8 > len(tab.slots)*7 || tab.used+need > len(tab.rest) {
 		tab = tab.grown(count, need)
 		d.table.Store(tab)
 	}
-	id := d.count.Load()
 	if byte(t.head[0]) == markUnit {
 		d.units.Add(1)
 	}
@@ -107,64 +103,66 @@ func (d *dict) intern(text []byte, t *token) uint32 {
 }
 
 func (t *table) add(text []byte, tok *token, id uint32) {
-	at := t.used
-	t.used += size(tok.n)
-	record := t.records[at:t.used]
-	record[0] = uint64(tok.n)<<32 | uint64(id)
-	for i := range record[1:] {
-		record[1+i] = 0
-		if n := int(tok.n) - 8*i; n > 0 {
-			record[1+i] = binary.LittleEndian.Uint64(text[int(tok.from)+8*i:]) & low(min(n, 8))
-		}
+	s := slot{head: tok.head, rest: uint64(t.used)}
+	for from := heads; from < int(tok.n); from += 8 {
+		t.rest[t.used] = binary.LittleEndian.Uint64(text[int(tok.from)+from:]) & low(min(int(tok.n)-from, 8))
+		t.used++
 	}
-	t.put(tok.hash, at)
+	t.put(tok.hash, uint64(tok.n)<<32|uint64(id), s)
 }
 
-func (t *table) put(hash uint64, at int) {
+// put stores the header last: who reads it finds everything else there.
+func (t *table) put(hash, header uint64, s slot) {
 	mask := uint64(len(t.slots) - 1)
 	i := hash
-	for t.slots[i&mask] != 0 {
+	for t.slots[i&mask].header != 0 {
 		i++
 	}
-	atomic.StoreUint32(&t.slots[i&mask], uint32(at))
+	to := &t.slots[i&mask]
+	to.head, to.rest = s.head, s.rest
+	atomic.StoreUint64(&to.header, header)
 }
 
-// grown copies t into a larger one with room for need more in the records.
+// grown copies t into a larger one with room for need more in rest.
 func (t *table) grown(tokens, need int) *table {
-	words := t.used
-	if t.used+need > len(t.records) {
-		words = t.used*3/2 + need
-	} else {
-		words = len(t.records)
+	rest := len(t.rest)
+	if t.used+need > rest {
+		rest = rest*3/2 + need
 	}
-	g := newTable(tokens+tokens/2+1, words)
-	copy(g.records, t.records[:t.used])
-	g.used = t.used
+	g := newTable(tokens+tokens/4, rest)
+	g.used = copy(g.rest, t.rest[:t.used])
 	var buf []byte
-	for at := firstRecord; at < g.used; {
-		var tok token
-		buf, tok = g.token(at, buf)
-		g.put(tok.hash, at)
-		at += size(tok.n)
+	for i := range t.slots {
+		if s := t.slots[i]; s.header != 0 {
+			var tok token
+			buf, tok = t.token(i, buf)
+			g.put(tok.hash, s.header, s)
+		}
 	}
 	return g
 }
 
-// token reads the record at a place, into buf.
-func (t *table) token(at int, buf []byte) ([]byte, token) {
-	n := int(t.records[at] >> 32)
-	b := slices.Grow(buf[:0], n+pad+8)[:n+pad+8]
-	for i := 0; i < n; i += 8 {
-		binary.LittleEndian.PutUint64(b[i:], t.records[at+1+i/8])
+// token reads the token of a slot, into buf.
+func (t *table) token(i int, buf []byte) ([]byte, token) {
+	s := &t.slots[i]
+	n := uint32(s.header >> 32)
+	b := slices.Grow(buf[:0], int(n)+2*pad)
+	b = binary.LittleEndian.AppendUint64(b, s.head[0])
+	b = binary.LittleEndian.AppendUint64(b, s.head[1])
+	for _, v := range t.rest[s.rest:][:eights(n)] {
+		b = binary.LittleEndian.AppendUint64(b, v)
 	}
-	return b, tokenAt(b, 0, n)
+	b = append(b, padding...)
+	return b, tokenAt(b, 0, int(n))
 }
 
-// places returns where the record of each number is.
+// places returns the slot of each number.
 func (t *table) places(count int) []uint32 {
 	places := make([]uint32, count)
-	for at := firstRecord; at < t.used; at += size(uint32(t.records[at] >> 32)) {
-		places[uint32(t.records[at])] = uint32(at)
+	for i := range t.slots {
+		if header := t.slots[i].header; header != 0 {
+			places[uint32(header)] = uint32(i)
+		}
 	}
 	return places
 }
@@ -176,36 +174,33 @@ const batch = 64
 // another.
 func (t *table) fetch(tokens []token) (fetched uint64) {
 	mask := uint64(len(t.slots) - 1)
-	var places [8]uint32
-	some := tokens[:min(len(tokens), len(places))]
-	for i := range some {
-		places[i] = atomic.LoadUint32(&t.slots[some[i].hash&mask])
-	}
-	for i := range some {
-		fetched ^= t.records[places[i]]
+	for i := range tokens[:min(len(tokens), batch)] {
+		fetched ^= atomic.LoadUint64(&t.slots[tokens[i].hash&mask].header)
 	}
 	return fetched
 }
 
 // findAll appends the numbers of those tokens that are there. It is faster than
-// one find after the other: first it looks at the slots, then at the records,
-// each without waiting for the last one to come from memory.
+// one find after the other, because none waits for the last one to come from
+// memory.
 func (t *table) findAll(text []byte, tokens []token, ids []uint32) []uint32 {
 	mask := uint64(len(t.slots) - 1)
-	var places [batch]uint32
-	var records [batch][3]uint64
+	var slots [batch]slot
 	for len(tokens) > 0 {
 		some := tokens[:min(len(tokens), batch)]
 		for i := range some {
-			places[i] = atomic.LoadUint32(&t.slots[some[i].hash&mask])
+			s := &t.slots[some[i].hash&mask]
+			if slots[i].header = atomic.LoadUint64(&s.header); slots[i].header != 0 {
+				slots[i].head = s.head
+			}
 		}
 		for i := range some {
-			records[i] = [3]uint64(t.records[places[i]:])
-		}
-		for i := range some {
-			tok := &some[i]
-			header := records[i][0]
-			differ := records[i][1] ^ tok.head[0] | records[i][2] ^ tok.head[1] | header>>32 ^ uint64(tok.n)
+			tok, s := &some[i], &slots[i]
+			header := s.header
+			if header == 0 {
+				continue // nothing has its place, so it is not elsewhere
+			}
+			differ := s.head[0] ^ tok.head[0] | s.head[1] ^ tok.head[1] | header>>32 ^ uint64(tok.n)
 			if differ != 0 || tok.n > heads {
 				header = t.find(text, tok)
 			}

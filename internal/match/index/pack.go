@@ -96,15 +96,15 @@ func (o *order) count(r *rows) {
 func (o *order) renumber(old *table) *dict {
 	places := old.places(len(o.asked))
 	var used []uint32
-	words := 0
+	rest := 0
 	for t, n := range o.asked {
 		if n > 0 {
 			used = append(used, uint32(t))
-			words += size(uint32(old.records[places[t]] >> 32))
+			rest += eights(uint32(old.slots[places[t]].header >> 32))
 		}
 	}
 	slices.SortStableFunc(used, func(a, b uint32) int { return cmp.Compare(o.asked[b], o.asked[a]) })
-	d := newDict(len(used)+len(used)/8, words+words/8)
+	d := newDict(len(used)+len(used)/16, rest+rest/16)
 	var text []byte
 	for _, t := range used {
 		var tok token
