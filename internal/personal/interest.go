@@ -7,6 +7,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/match"
+	"github.com/feedring/feedring/internal/match/index"
 )
 
 // interest is what one subscription or more ask, and the list that they share.
@@ -14,7 +15,8 @@ type interest struct {
 	number uint32         // on disk
 	query  feedring.Query // with canonical words
 	key    string
-	expr   *match.Expr
+	expr   *match.Expr // nil: the lookout's index has it
+	place  index.ID    // there
 	owners int
 
 	items    []slot // in the order given; the last is the newest
@@ -61,19 +63,20 @@ func keyOf(q *feedring.Query) string {
 	return fmt.Sprintf("%s %s %d %d %d %s", q.Theme, q.Provider, since, until, q.Limit, q.Words)
 }
 
-// wants reports whether a belongs into in's list. What the publisher saw before
-// the list was last filled belongs to the query that filled it.
-func (in *interest) wants(a *arrival) bool {
+// admits reports whether a is of the time that in asks for. What the publisher
+// saw before the list was last filled belongs to the query that filled it.
+func (in *interest) admits(a *arrival) bool {
 	q := &in.query
 	switch {
-	case a.private && q.Theme != "", q.Theme != "" && q.Theme != a.theme:
-		return false
 	case !q.Since.IsZero() && a.published.Before(q.Since), !q.Until.IsZero() && !a.published.Before(q.Until):
 		return false
-	case a.seen.Unix() < in.filled-int64(fillMargin/time.Second):
-		return false
 	}
-	return a.provider.Matches(q.Provider) && in.expr.Match(a.text)
+	return a.seen.Unix() >= in.filled-int64(fillMargin/time.Second)
+}
+
+// wants reports whether a is what in asks for, at any time.
+func (in *interest) wants(a *arrival) bool {
+	return (in.query.Theme == "" || in.query.Theme == a.theme) && a.provider.Matches(in.query.Provider) && in.expr.Match(a.text)
 }
 
 // holds reports whether the list has an entry, or one of another feed that

@@ -76,7 +76,7 @@ func (r *Room) wanted() map[feedring.Theme]bool {
 	r.giving.Lock()
 	asked := make(map[feedring.Theme]bool, len(r.lookout.themes))
 	for theme := range r.lookout.themes {
-		asked[feedring.Theme(theme)] = true
+		asked[theme] = true
 	}
 	r.giving.Unlock()
 	wanted := make(map[feedring.Theme]bool)
@@ -149,11 +149,9 @@ func (r *Room) begun(theme feedring.Theme, from feedring.Cursor) {
 		r.feeds[n].at, r.feeds[n].dirty = at, true
 	}
 	lately := time.Now().Add(-fillMargin).Unix()
-	for _, asked := range []feedring.Theme{theme, ""} {
-		for _, in := range r.lookout.themes[string(asked)] {
-			if in.filled > lately {
-				r.due[in] = true
-			}
+	for _, in := range r.interests {
+		if (in.query.Theme == "" || in.query.Theme == theme) && in.filled > lately {
+			r.due[in] = true
 		}
 	}
 }

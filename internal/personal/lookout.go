@@ -1,44 +1,65 @@
 package personal
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/match/index"
+)
 
 // lookout is the interests that entries meet. It has no lock of its own: the
 // room's writer alone uses it.
 type lookout struct {
-	themes map[string][]*interest // "": of every theme
+	index   *index.Index
+	matcher *index.Matcher
+	owners  []*interest // by index.ID
+	broad   []*interest // those that the index refuses: each is looked at for each entry
+	themes  map[feedring.Theme]int
 }
 
-func newLookout() *lookout { return &lookout{themes: make(map[string][]*interest)} }
+func newLookout() *lookout {
+	ix := index.New()
+	return &lookout{index: ix, matcher: ix.NewMatcher(), themes: make(map[feedring.Theme]int)}
+}
 
+// add takes an interest. Dates are no business of the index: with them no two
+// interests would be the same to it.
 func (l *lookout) add(in *interest) {
-	theme := string(in.query.Theme)
-	l.themes[theme] = append(l.themes[theme], in)
+	l.themes[in.query.Theme]++
+	id, err := l.index.Insert(index.Interest{Theme: in.query.Theme, Provider: in.query.Provider, Words: in.expr})
+	if err != nil {
+		l.broad = append(l.broad, in)
+		return
+	}
+	for int(id) >= len(l.owners) {
+		l.owners = append(l.owners, nil)
+	}
+	l.owners[id], in.place, in.expr = in, id, nil
 }
 
 func (l *lookout) remove(in *interest) {
-	theme := string(in.query.Theme)
-	list := l.themes[theme]
-	if i := slices.Index(list, in); i >= 0 {
-		list[i] = list[len(list)-1]
-		list[len(list)-1] = nil
-		l.themes[theme] = list[:len(list)-1]
+	if l.themes[in.query.Theme]--; l.themes[in.query.Theme] == 0 {
+		delete(l.themes, in.query.Theme)
 	}
-	if len(l.themes[theme]) == 0 {
-		delete(l.themes, theme)
+	if int(in.place) < len(l.owners) && l.owners[in.place] == in {
+		l.index.Delete(in.place)
+		l.owners[in.place] = nil
+	} else if i := slices.Index(l.broad, in); i >= 0 {
+		l.broad = slices.Delete(l.broad, i, i+1)
 	}
 }
 
 // matching returns the interests that want a, in the order of their numbers.
 func (l *lookout) matching(a *arrival) (found []*interest) {
-	lists := [][]*interest{l.themes[""]}
-	if a.theme != "" {
-		lists = append(lists, l.themes[string(a.theme)])
+	l.matcher.Match(&index.Doc{Text: a.text, Theme: a.theme, Provider: a.provider, Published: a.published})
+	for id := range l.matcher.IDs() {
+		if in := l.owners[id]; in.admits(a) {
+			found = append(found, in)
+		}
 	}
-	for _, list := range lists {
-		for _, in := range list {
-			if in.wants(a) {
-				found = append(found, in)
-			}
+	for _, in := range l.broad {
+		if in.admits(a) && in.wants(a) {
+			found = append(found, in)
 		}
 	}
 	slices.SortFunc(found, func(a, b *interest) int { return int(a.number) - int(b.number) })

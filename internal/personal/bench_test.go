@@ -1,0 +1,92 @@
+package personal
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// many makes so many personal feeds, each of its own one to four words, without
+// waiting for the disk each time.
+func (w *world) many(n int, random *rand.Rand) {
+	w.subscribe(feedring.Query{Theme: "news", Words: "last"})
+	r := w.room
+	for i := range n {
+		words := make([]string, 1+random.IntN(4))
+		for j := range words {
+			words[j] = word(random)
+		}
+		q, expr, err := canonical(feedring.Query{Theme: "news", Words: strings.Join(words, " ")})
+		check(w.t, err)
+		r.giving.Lock()
+		in := r.interestFor(&interest{query: q, key: keyOf(&q), expr: expr})
+		in.owners++
+		in.attempts = 1
+		delete(r.due, in)
+		r.list(&subscription{id: fmt.Sprintf("%016x", i), secret: newSecret(), interest: in, words: q.Words, created: time.Now().UnixMilli()})
+		r.giving.Unlock()
+		if i%1000 == 0 {
+			check(w.t, r.writing.room(w.t.Context()))
+		}
+	}
+	w.flushed()
+}
+
+// word draws from 50,000 words as texts do.
+func word(random *rand.Rand) string { return fmt.Sprint("w", int(50_000*pow3(random.Float64()))) }
+
+func pow3(x float64) float64 { return x * x * x }
+
+func article(random *rand.Rand, n int) feedring.Entry {
+	var words []string
+	for range 61 {
+		words = append(words, word(random))
+	}
+	return entry("P", "a.example", n, titled(strings.Join(words, " ")))
+}
+
+func heap() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// BenchmarkGive is the way of an entry from the store into the lists, and what
+// so many personal feeds weigh once their lists are filled.
+func BenchmarkGive(b *testing.B) {
+	for _, subs := range []int{10_000, 100_000, 1_000_000} {
+		b.Run(fmt.Sprintf("subs=%d", subs), func(b *testing.B) {
+			random := rand.New(rand.NewPCG(1, 1))
+			before := heap()
+			w := newWorld(b)
+			w.many(subs, random)
+			w.room.lookout.index.Compact()
+			var took []time.Duration
+			n := 0
+			for b.Loop() {
+				b.StopTimer()
+				n++
+				e := article(random, n)
+				w.keep(e)
+				began := time.Now()
+				b.StartTimer()
+				check(b, w.room.Stored(b.Context(), e.Ref()))
+				took = append(took, time.Since(began))
+			}
+			slices.Sort(took)
+			b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-µs")
+			b.ReportMetric(float64(took[len(took)*9/10].Microseconds()), "p90-µs")
+			b.ReportMetric(float64(w.room.listed)/float64(subs), "entries/feed")
+			w.flushed()
+			b.ReportMetric(float64(heap()-before)/float64(subs), "B/feed")
+		})
+	}
+}
