@@ -20,13 +20,17 @@ func (ix *Index) pack() {
 	order.count(&gates)
 	s.dict = order.renumber(old.dict.table.Load())
 	ix.plan.dict = s.dict
-	for l, r := range map[*level]*rows{&s.plain: &plain, &s.gates: &gates} {
-		order.rewrite(r)
-		l.push(build(r, top))
-		l.tail = newTail(tailSize(len(r.refs)))
-	}
+	s.plain.fill(order, &plain)
+	s.gates.fill(order, &gates)
 	ix.packed, ix.gone = ix.count, 0
 	ix.now.Store(s)
+}
+
+// fill makes one segment of rows, in new numbers, and an empty tail.
+func (l *level) fill(o *order, r *rows) {
+	o.rewrite(r)
+	l.push(build(r, top))
+	l.tail = newTail(tailSize(len(r.refs)))
 }
 
 // top is the level of what is never merged, only packed.
