@@ -137,8 +137,8 @@ func (m *Machine) onJoin(from feedring.PeerID, j Join) {
 	if m.lead.claim.Term.IsZero() || j.Row.Peer == m.cfg.Self || !j.Row.Valid(m.group) || m.leaving {
 		return
 	}
-	if m.serving && m.joining.active {
-		return // about to follow another manager, who will admit it
+	if m.serving && m.joining.active && j.Header.Term != m.lead.claim.Term {
+		return // about to follow another manager, who will admit it, unless it has accepted this one's claim
 	}
 	if !m.serving {
 		if from == m.manager() && j.Row.Peer == from {

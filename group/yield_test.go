@@ -94,3 +94,33 @@ func TestManagerThatFollowsALowerClaim(t *testing.T) {
 		t.Errorf("%s follows %v, and seems to manage", third, lower.Term)
 	}
 }
+
+// A founder that asks another manager to admit it still admits whoever has
+// accepted its claim: that manager may have accepted it as well, and then
+// nobody manages as long as each waits for the other.
+func TestFounderAdmitsWhoAcceptedItsClaim(t *testing.T) {
+	for _, accepted := range []bool{true, false} {
+		c := newCluster(1)
+		founder := c.start("p0")
+		c.step(founder, Establish{Above: 3})
+		c.run(10 * time.Millisecond)
+		m, now := founder.m, c.now
+		rival := feedring.Term{Number: 2, Claimant: "p1"}
+		m.Step(now, Rival{Term: rival, Acknowledged: true})
+		if !m.serving || m.acked || !m.joining.active {
+			t.Fatalf("serving %v, acknowledged %v, joining %v", m.serving, m.acked, m.joining.active)
+		}
+		join := Join{Header: Header{Group: m.group, Term: rival}, Row: Row{Group: m.group, Peer: "p2", Incarnation: 1, Version: 1}}
+		if accepted {
+			join.Header.Term = m.lead.claim.Term
+		}
+		admitted := false
+		for _, out := range m.Step(now, Receive{From: "p2", Message: join}) {
+			s, ok := out.(Send)
+			admitted = admitted || ok && s.To == "p2" && s.Message.Verb() == "admitted"
+		}
+		if admitted != accepted {
+			t.Errorf("accepted %v: admitted %v", accepted, admitted)
+		}
+	}
+}
