@@ -104,6 +104,10 @@ func beside(grants []feedring.Grant) []feedring.PeerID {
 // comes from its publisher, or from one that mirrors the same address. (A peer
 // that backfills single feeds may serve the others, docs/protocol.md 9: else a
 // member that says that it has everything could leave itself as the only one.)
+// Who may serve is decided when the lookup comes; what of it is asked of the
+// publishers, when the peer has made room. A row that came between the two and
+// says that a backfill is whole may be relied on: what else that peer lacks is on its way
+// from publishers to everybody, as fast as the network lets it.
 func (w *Witness) provides(p int32, g *feedring.Grant, beside []feedring.PeerID, want wanted, now time.Time) {
 	if want.view == nil {
 		return
@@ -115,8 +119,10 @@ func (w *Witness) provides(p int32, g *feedring.Grant, beside []feedring.PeerID,
 	if row == nil {
 		return
 	}
+	latest := rowIn(w.cfg.View(p).Memberships[want.view.Theme], g.Provider.ID)
 	lacks := slices.DeleteFunc(slices.Clone(row.Backfilling), func(ref feedring.FeedRef) bool {
-		return !slices.Contains(feeds, ref) || w.gaveUp(row.Peer, ref) || slices.ContainsFunc(beside, func(own feedring.PeerID) bool {
+		arrived := latest != nil && !slices.Contains(latest.Backfilling, ref)
+		return arrived || !slices.Contains(feeds, ref) || w.gaveUp(row.Peer, ref) || slices.ContainsFunc(beside, func(own feedring.PeerID) bool {
 			return slices.Contains(feeds, feedring.FeedRef{URL: ref.URL, Publisher: own})
 		})
 	})
