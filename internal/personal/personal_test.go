@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -323,10 +324,14 @@ func TestReadWhileGiven(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				for i := 1; i < len(f.Entries); i++ {
-					if f.Entries[i].Position.Sequence > 0 && f.Entries[i-1].Published.Before(f.Entries[i].Published) {
-						t.Errorf("out of order at %d", i)
+				above := make(map[feedring.Provider]int)
+				for i := range f.Entries {
+					n, err := strconv.Atoi(f.Entries[i].Title)
+					site := f.Entries[i].Provider
+					if err != nil || above[site] != 0 && n != above[site]-1 {
+						t.Errorf("%d of %s stands below %d", n, site, above[site])
 					}
+					above[site] = n
 				}
 				_, _ = w.room.State(s.Secret)
 				w.room.Subscriptions()
