@@ -201,11 +201,11 @@ func (m *member) requests(to *stranger) {
 // ringLies is false rows of the map, and searches that go nowhere.
 func ringLies() []attack {
 	sport := feedring.Theme("sport")
-	row := func(m *member, theme feedring.Theme, number uint64) ring.Row {
-		return ring.Row{Group: theme.Group(), Theme: theme, Term: feedring.Term{Number: number, Claimant: m.sealer.ID()}, Version: 1,
+	row := func(m *member, theme feedring.Theme, number uint64) *ring.Row {
+		return &ring.Row{Group: theme.Group(), Theme: theme, Term: feedring.Term{Number: number, Claimant: m.sealer.ID()}, Version: 1,
 			Acknowledged: true, Manager: feedring.PeerInfo{ID: m.sealer.ID()}, Peers: math.MaxInt32, Feeds: math.MaxInt32, Clients: math.MaxInt32}
 	}
-	rows := func(name string, of func(m *member) []ring.Row) attack {
+	rows := func(name string, of func(m *member) []*ring.Row) attack {
 		return sends(name, func(m *member) []feedring.Message { return []feedring.Message{ring.Rows{Rows: of(m)}} })
 	}
 	return []attack{
@@ -228,8 +228,8 @@ func ringLies() []attack {
 			}
 			return all
 		}),
-		rows("the map's numbers used up", func(m *member) []ring.Row {
-			return []ring.Row{row(m, sport, 1<<48), row(m, sport, math.MaxUint64), row(m, "news", 1<<48)}
+		rows("the map's numbers used up", func(m *member) []*ring.Row {
+			return []*ring.Row{row(m, sport, 1<<48), row(m, sport, math.MaxUint64), row(m, "news", 1<<48)}
 		}),
 		sends("sport is lost", func(m *member) []feedring.Message {
 			var lost []ring.Lost
@@ -240,14 +240,14 @@ func ringLies() []attack {
 			}
 			return []feedring.Message{ring.Rows{Lost: lost}}
 		}),
-		rows("another manager of sport", func(m *member) []ring.Row { return []ring.Row{row(m, sport, 5)} }),
-		rows("sport is gone", func(m *member) []ring.Row {
+		rows("another manager of sport", func(m *member) []*ring.Row { return []*ring.Row{row(m, sport, 5)} }),
+		rows("sport is gone", func(m *member) []*ring.Row {
 			r := row(m, sport, 6)
 			r.Gone = true
-			return []ring.Row{r}
+			return []*ring.Row{r}
 		}),
-		rows("a hundred groups of nobody", func(m *member) []ring.Row {
-			var all []ring.Row
+		rows("a hundred groups of nobody", func(m *member) []*ring.Row {
+			var all []*ring.Row
 			for i := range 100 {
 				all = append(all, row(m, feedring.Theme(fmt.Sprintf("nobody-%d", i)), 1))
 			}

@@ -69,14 +69,14 @@ func (m *Machine) publish(s *seat) {
 		return
 	}
 	s.told, s.at = row, m.now
-	m.took(row, "")
+	m.took(&row, "")
 }
 
 func (m *Machine) highestVersion(g feedring.GroupID, term feedring.Term) uint64 {
 	highest := uint64(0)
-	if r := m.chart.records[g]; r != nil {
+	if r := m.chart.at(g); r != nil {
 		for i := range r.slots {
-			if s := &r.slots[i]; s.held && s.row.Term == term {
+			if s := &r.slots[i]; s.held() && s.row.Term == term {
 				highest = max(highest, s.row.Version)
 			}
 		}
@@ -87,7 +87,7 @@ func (m *Machine) highestVersion(g feedring.GroupID, term feedring.Term) uint64 
 // publishDue tells what waited, and says again what the map denies: a row that
 // somebody marked lost, or that a former life of this peer overtook.
 func (m *Machine) publishDue() {
-	if m.checked == m.chart.derived.changes && (m.publishAt.IsZero() || m.now.Before(m.publishAt)) {
+	if m.checked == m.chart.changes && (m.publishAt.IsZero() || m.now.Before(m.publishAt)) {
 		return
 	}
 	for _, g := range m.ownGroups() {
@@ -103,7 +103,7 @@ func (m *Machine) publishDue() {
 			m.publishAt = due
 		}
 	}
-	m.checked = m.chart.derived.changes
+	m.checked = m.chart.changes
 }
 
 func (m *Machine) giveUp(g feedring.GroupID) {
@@ -121,7 +121,7 @@ func (m *Machine) ownGroups() []feedring.GroupID {
 }
 
 func (m *Machine) denied(s *seat) bool {
-	r := m.chart.records[s.told.Group]
+	r := m.chart.at(s.told.Group)
 	if r == nil {
 		return s.told.Version != 0
 	}

@@ -13,36 +13,31 @@ import (
 // version), then of content and of the mark each by itself, so that merging is
 // commutative, associative and idempotent, whatever order the rows come in.
 type chart struct {
-	records map[feedring.GroupID]*record
-	derived derived `state:"derived"`
+	sheet   *sheet
+	shelf   *Shelf                         `state:"changes nothing that is done"`
+	since   map[feedring.GroupID]time.Time // when a group that is absent was seen to become so
+	changes uint64                         `state:"derived"` // how often the rows changed, and one
+	kept    kept                           `state:"derived"`
 }
 
-// derived is what follows from the records. Each part is made when it is asked
-// for, and never changed afterwards: copies of a chart share it, and messages
-// carry it.
-type derived struct {
-	changes uint64 // how often the records changed, and one
-
-	all    []feedring.GroupID // in ring order; nil: to be made
-	live   order              // of the groups whose effective row is neither lost nor gone; nil: to be made
-	have   []RowVersion       // what is told to others, where summed
-	sum    uint64             // of have
-	summed bool
-	until  time.Time // when something of have is told no more; zero: never
-
-	present, absent []feedring.PeerID // see Machine.present and absent; nil: to be made
+// kept is what is told to others where something of the map is told no more.
+type kept struct {
+	made  bool
+	all   bool // everything is told: it is the sheet that is summed up
+	have  []RowVersion
+	sum   uint64
+	until time.Time // when something of it is told no more; zero: never
 }
 
 type record struct {
-	slots [2]slot   // provisional, acknowledged
-	since time.Time // when the group was last seen to change between present and absent
+	slots [2]slot // provisional, acknowledged
 }
 
-// slot holds one row. lost belongs to exactly this version of it: the next one
-// revives the group.
+// slot holds one row; nil: none. lost belongs to exactly this version of it:
+// the next one revives the group. Both are never changed, only replaced:
+// messages and machines share them.
 type slot struct {
-	row  Row
-	held bool
+	row  *Row
 	lost *Lost
 }
 
@@ -55,7 +50,7 @@ const maxGroups = 10_000
 const keepAbsent = 24 * time.Hour
 
 func newChart() chart {
-	return chart{records: map[feedring.GroupID]*record{}, derived: derived{changes: 1}}
+	return chart{sheet: &sheet{}, since: map[feedring.GroupID]time.Time{}, changes: 1}
 }
 
 // compareRows is the total order of the rows of one group and kind. Content
@@ -87,42 +82,50 @@ func kindOf(acknowledged bool) int {
 	return 0
 }
 
+// at returns what the map holds of g, until the map changes; nil: nothing.
+func (c *chart) at(g feedring.GroupID) *record {
+	if i, here := c.sheet.find(g); here {
+		return &c.sheet.records[i]
+	}
+	return nil
+}
+
 // names reports whether a row of the map says that g is of theme.
 func (c *chart) names(g feedring.GroupID, theme feedring.Theme) bool {
-	r := c.records[g]
-	return r != nil && (r.slots[0].held && r.slots[0].row.Theme == theme || r.slots[1].held && r.slots[1].row.Theme == theme)
+	r := c.at(g)
+	return r != nil && (r.slots[0].held() && r.slots[0].row.Theme == theme || r.slots[1].held() && r.slots[1].row.Theme == theme)
 }
 
 // knows reports whether merging row would change nothing.
 func (c *chart) knows(row *Row) bool {
-	r := c.records[row.Group]
+	r := c.at(row.Group)
 	if r == nil {
 		return false
 	}
 	s := &r.slots[kindOf(row.Acknowledged)]
-	return s.held && compareRows(row, &s.row) <= 0
+	return s.held() && compareRows(row, s.row) <= 0
 }
 
-// merge takes row in and reports whether the map changed.
-func (c *chart) merge(now time.Time, row Row) bool {
-	r := c.records[row.Group]
-	if r == nil {
-		if len(c.records) >= maxGroups && !c.evict() {
-			return false
-		}
-		r = &record{since: now}
-		c.records[row.Group] = r
-		c.derived.all = nil
-	}
-	if c.knows(&row) {
+// merge takes row in, which must not be changed any more, and reports whether
+// the map changed.
+func (c *chart) merge(now time.Time, row *Row) bool {
+	r := c.at(row.Group)
+	if r == nil && len(c.sheet.groups) >= maxGroups && !c.evict() {
 		return false
 	}
-	was, s := r.present(), &r.slots[kindOf(row.Acknowledged)]
-	if s.row.Term != row.Term || s.row.Version != row.Version {
+	if c.knows(row) {
+		return false
+	}
+	is := record{}
+	if r != nil {
+		is = *r
+	}
+	s := &is.slots[kindOf(row.Acknowledged)]
+	if s.held() && (s.row.Term != row.Term || s.row.Version != row.Version) {
 		s.lost = nil
 	}
-	s.row, s.held = row, true
-	c.touch(r, was, now)
+	s.row = row
+	c.put(now, row.Group, is)
 	return true
 }
 
@@ -130,28 +133,41 @@ func (c *chart) merge(now time.Time, row Row) bool {
 // A mark for a row that the map does not hold is nothing: it comes again,
 // together with that row.
 func (c *chart) lose(now time.Time, l Lost) bool {
-	r := c.records[l.Group]
+	r := c.at(l.Group)
 	if r == nil {
 		return false
 	}
-	changed := false
-	for i := range r.slots {
-		s := &r.slots[i]
-		if !s.held || s.lost != nil || s.row.Term != l.Term || s.row.Version != l.Version {
-			continue
+	is, changed := *r, false
+	for i := range is.slots {
+		s := &is.slots[i]
+		if s.held() && s.lost == nil && s.row.Term == l.Term && s.row.Version == l.Version {
+			s.lost, changed = &l, true
 		}
-		was := r.present()
-		s.lost, changed = &l, true
-		c.touch(r, was, now)
+	}
+	if changed {
+		c.put(now, l.Group, is)
 	}
 	return changed
 }
 
-func (c *chart) touch(r *record, was bool, now time.Time) {
-	c.derived = derived{changes: c.derived.changes + 1, all: c.derived.all}
-	if r.present() != was {
-		r.since = now
+// put replaces what the map holds of g.
+func (c *chart) put(now time.Time, g feedring.GroupID, is record) {
+	was := c.write().put(g, is)
+	c.changes++
+	c.kept = kept{}
+	if _, absent := c.since[g]; is.present() {
+		delete(c.since, g)
+	} else if was.present() || !absent {
+		c.since[g] = now
 	}
+}
+
+// write returns the sheet to be changed: a copy where others have the same.
+func (c *chart) write() *sheet {
+	if c.sheet.shared {
+		c.sheet = c.sheet.copy()
+	}
+	return c.sheet
 }
 
 // effective returns the slot that counts: acknowledged before provisional,
@@ -163,9 +179,9 @@ func (c *chart) touch(r *record, was bool, now time.Time) {
 func (r *record) effective() *slot {
 	p, a := &r.slots[0], &r.slots[1]
 	switch {
-	case !a.held:
+	case !a.held():
 		return p
-	case !p.held:
+	case !p.held():
 		return a
 	case p.row.Term.Claimant == a.row.Term.Claimant:
 		if cmp.Or(p.row.Term.Compare(a.row.Term), cmp.Compare(p.row.Version, a.row.Version)) > 0 {
@@ -181,44 +197,31 @@ func (r *record) effective() *slot {
 	}
 }
 
-func (s *slot) present() bool   { return s.held && s.lost == nil && !s.row.Gone }
+func (s *slot) held() bool      { return s.row != nil }
+func (s *slot) present() bool   { return s.row != nil && s.lost == nil && !s.row.Gone }
 func (r *record) present() bool { return r.effective().present() }
 
-// order returns the live groups. The result must not be changed.
-func (c *chart) order() order {
-	if c.derived.live == nil {
-		live := make(order, 0, len(c.records))
-		for _, g := range c.groups() {
-			if c.records[g].present() {
-				live = append(live, g)
-			}
-		}
-		c.derived.live = live
-	}
-	return c.derived.live
-}
+// order returns the live groups. The result must not be changed, and holds
+// until the map does.
+func (c *chart) order() order { return c.sheet.order() }
 
 // groups returns every group of the map, absent ones included, in ring order.
-// The result must not be changed.
-func (c *chart) groups() []feedring.GroupID {
-	if c.derived.all == nil {
-		c.derived.all = sortedGroups(c.records)
-	}
-	return c.derived.all
-}
+// The result must not be changed, and holds until the map does.
+func (c *chart) groups() []feedring.GroupID { return c.sheet.groups }
 
 func (c *chart) forget(g feedring.GroupID) {
-	delete(c.records, g)
-	c.derived = derived{changes: c.derived.changes + 1}
+	c.write().remove(g)
+	delete(c.since, g)
+	c.changes++
+	c.kept = kept{}
 }
 
 // evict drops the group that has been absent for the longest time.
 func (c *chart) evict() bool {
 	var oldest feedring.GroupID
 	found := false
-	for _, g := range c.groups() {
-		r := c.records[g]
-		if !r.present() && (!found || r.since.Before(c.records[oldest].since)) {
+	for _, g := range sortedGroups(c.since) {
+		if !found || c.since[g].Before(c.since[oldest]) {
 			oldest, found = g, true
 		}
 	}
@@ -230,55 +233,60 @@ func (c *chart) evict() bool {
 
 // expire forgets what has been absent for too long.
 func (c *chart) expire(now time.Time) {
-	for _, g := range c.groups() {
-		if r := c.records[g]; !r.present() && now.Sub(r.since) >= 2*keepAbsent {
+	for g, since := range c.since {
+		if now.Sub(since) >= 2*keepAbsent {
 			c.forget(g)
 		}
 	}
 }
 
-// told reports whether r still goes out to others.
-func (r *record) told(now time.Time) bool {
-	return r.present() || now.Sub(r.since) < keepAbsent
+// told reports whether what the map holds of g still goes out to others.
+func (c *chart) told(g feedring.GroupID, now time.Time) bool {
+	since, absent := c.since[g]
+	return !absent || now.Sub(since) < keepAbsent
 }
 
 // versions lists what the map holds, in ring order, and hash is equal where that
 // is. The list must not be changed.
 func (c *chart) versions(now time.Time) []RowVersion {
-	c.summarize(now)
-	return c.derived.have
+	if c.summarize(now); c.kept.all {
+		return c.sheet.versions()
+	}
+	return c.kept.have
 }
 
 func (c *chart) hash(now time.Time) uint64 {
-	c.summarize(now)
-	return c.derived.sum
+	if c.summarize(now); !c.kept.all {
+		return c.kept.sum
+	}
+	sum := c.sheet.hash()
+	if c.shelf != nil && !c.sheet.shared {
+		c.sheet = c.shelf.share(c.sheet)
+	}
+	return sum
 }
 
 func (c *chart) summarize(now time.Time) {
-	d := &c.derived
-	if d.summed && (d.until.IsZero() || now.Before(d.until)) {
+	k := &c.kept
+	if k.made && (k.until.IsZero() || now.Before(k.until)) {
 		return
 	}
-	d.summed, d.have, d.sum, d.until = true, make([]RowVersion, 0, len(c.records)), 0, time.Time{}
-	for _, g := range c.groups() {
-		r := c.records[g]
-		if !r.told(now) {
-			continue
-		}
-		if end := r.since.Add(keepAbsent); !r.present() && (d.until.IsZero() || end.Before(d.until)) {
-			d.until = end
-		}
-		for i := range r.slots {
-			if s := &r.slots[i]; s.held {
-				d.have = append(d.have, s.version())
-			}
+	*k = kept{made: true, all: true}
+	for g, since := range c.since {
+		if !c.told(g, now) {
+			k.all = false
+		} else if end := since.Add(keepAbsent); k.until.IsZero() || end.Before(k.until) {
+			k.until = end
 		}
 	}
-	sum := emptyDigest
-	for i := range d.have {
-		sum = d.have[i].digest(sum)
+	if !k.all {
+		k.have = slices.DeleteFunc(slices.Clone(c.sheet.versions()), func(v RowVersion) bool { return !c.told(v.Group, now) })
+		sum := emptyDigest
+		for i := range k.have {
+			sum = k.have[i].digest(sum)
+		}
+		k.sum = uint64(sum)
 	}
-	d.sum = uint64(sum)
 }
 
 func (s *slot) version() RowVersion {

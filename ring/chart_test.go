@@ -31,7 +31,7 @@ func randomFact(random *rand.Rand) fact {
 }
 
 func (c *chart) learn(f fact) {
-	c.merge(epoch, f.row)
+	c.merge(epoch, &f.row)
 	if f.lost {
 		c.lose(epoch, Lost{Group: f.row.Group, Term: f.row.Term, Version: f.row.Version, By: "n"})
 	}
@@ -41,9 +41,9 @@ func (c *chart) learn(f fact) {
 func union(a, b *chart) chart {
 	c := a.clone()
 	for _, g := range b.groups() {
-		for _, s := range b.records[g].slots {
-			if s.held {
-				c.learn(fact{row: s.row, lost: s.lost != nil})
+		for _, s := range b.at(g).slots {
+			if s.held() {
+				c.learn(fact{row: *s.row, lost: s.lost != nil})
 			}
 		}
 	}
@@ -61,7 +61,7 @@ func randomChart(random *rand.Rand) chart {
 func same(a, b chart) bool {
 	same := slices.Equal(a.versions(epoch), b.versions(epoch)) && slices.Equal(a.order(), b.order())
 	for _, g := range a.groups() {
-		same = same && SameContent(&a.records[g].effective().row, &b.records[g].effective().row)
+		same = same && SameContent(a.at(g).effective().row, b.at(g).effective().row)
 	}
 	return same
 }
@@ -114,7 +114,7 @@ func TestWhichRowCounts(t *testing.T) {
 		for _, f := range test.facts {
 			c.learn(f)
 		}
-		s := c.records[feedring.Theme("news").Group()].effective()
+		s := c.at(feedring.Theme("news").Group()).effective()
 		if s.row.Term.Claimant != test.want || s.present() != test.live {
 			t.Errorf("%s: %s, live %v; want %s, %v", test.name, s.row.Term.Claimant, s.present(), test.want, test.live)
 		}
@@ -131,8 +131,8 @@ func TestTombstonesAreForgottenTogether(t *testing.T) {
 	}{{23 * time.Hour, 1, 1}, {25 * time.Hour, 1, 0}, {49 * time.Hour, 0, 0}} {
 		now := epoch.Add(test.after)
 		c.expire(now)
-		if len(c.records) != test.held || len(c.versions(now)) != test.tells {
-			t.Errorf("after %v: %d held, %d told", test.after, len(c.records), len(c.versions(now)))
+		if len(c.groups()) != test.held || len(c.versions(now)) != test.tells {
+			t.Errorf("after %v: %d held, %d told", test.after, len(c.groups()), len(c.versions(now)))
 		}
 	}
 }

@@ -43,8 +43,9 @@ func cloneValues[K comparable, V any](of map[K]*V) map[K]*V {
 }
 
 func (c *chart) clone() chart {
+	c.sheet.shared = true
 	d := *c
-	d.records = cloneValues(c.records)
+	d.since = maps.Clone(c.since)
 	return d
 }
 

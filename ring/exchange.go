@@ -50,7 +50,7 @@ func (m *Machine) difference(have []RowVersion) (give, want []feedring.GroupID) 
 		}
 		if len(mine) > 0 && mine[0] == g {
 			mine = mine[1:]
-			if more(&ours, &theirs) && m.chart.records[g].told(m.now) {
+			if more(&ours, &theirs) && m.chart.told(g, m.now) {
 				give = append(give, g)
 			}
 		}
@@ -62,9 +62,9 @@ func (m *Machine) difference(have []RowVersion) (give, want []feedring.GroupID) 
 func more(a, b *[2]RowVersion) bool { return a[0].compare(b[0]) > 0 || a[1].compare(b[1]) > 0 }
 
 func (m *Machine) both(g feedring.GroupID) (both [2]RowVersion) {
-	if r := m.chart.records[g]; r != nil {
+	if r := m.chart.at(g); r != nil {
 		for i := range r.slots {
-			if r.slots[i].held {
+			if r.slots[i].held() {
 				both[i] = r.slots[i].version()
 			}
 		}
@@ -74,7 +74,7 @@ func (m *Machine) both(g feedring.GroupID) (both [2]RowVersion) {
 
 // bring sends what the map holds of the groups give, in parts.
 func (m *Machine) bring(to feedring.PeerID, give, want []feedring.GroupID) {
-	message := Rows{Want: want, Rows: slices.Grow([]Row(nil), min(len(give), maxRowsEach))}
+	message := Rows{Want: want, Rows: slices.Grow([]*Row(nil), min(len(give), maxRowsEach))}
 	size := 0
 	for _, g := range give {
 		rows, lost := len(message.Rows), len(message.Lost)
@@ -114,8 +114,8 @@ func (m *Machine) brought(from feedring.PeerID, r Rows) {
 		return
 	}
 	for i := range r.Rows {
-		if row := &r.Rows[i]; !m.chart.knows(row) && m.valid(row) {
-			m.took(*row, from)
+		if row := r.Rows[i]; !m.chart.knows(row) && m.valid(row) {
+			m.took(row, from)
 		}
 	}
 	for _, l := range r.Lost {
@@ -131,5 +131,5 @@ func (m *Machine) brought(from feedring.PeerID, r Rows) {
 }
 
 func (m *Machine) hasAll(groups []feedring.GroupID) bool {
-	return !slices.ContainsFunc(groups, func(g feedring.GroupID) bool { return m.chart.records[g] == nil })
+	return !slices.ContainsFunc(groups, func(g feedring.GroupID) bool { return m.chart.at(g) == nil })
 }

@@ -51,7 +51,7 @@ func (m *Machine) interval() time.Duration {
 
 func (m *Machine) seconds() bool {
 	return slices.ContainsFunc(m.chart.order(), func(g feedring.GroupID) bool {
-		return m.chart.records[g].effective().row.Secondary == m.cfg.Self
+		return m.chart.at(g).effective().row.Secondary == m.cfg.Self
 	})
 }
 
@@ -122,26 +122,32 @@ func (m *Machine) anyOf(peers []feedring.PeerID) feedring.PeerID {
 	return peers[m.random.IntN(len(peers))]
 }
 
-// present returns the managers and secondaries of the ring, absent those of
-// groups that are not reached; tombstones name nobody worth asking. The results
-// must not be changed.
+// present returns the managers and secondaries of the ring but this peer,
+// absent those of groups that are not reached. The results must not be changed.
 func (m *Machine) present() []feedring.PeerID {
-	d := &m.chart.derived
-	if d.present == nil {
-		d.present = m.others(m.chart.order())
-	}
-	return d.present
+	all, _ := m.chart.sheet.leaders()
+	return m.leading.but(m.cfg.Self, all)
 }
 
 func (m *Machine) absent() []feedring.PeerID {
-	d := &m.chart.derived
-	if d.absent == nil {
-		d.absent = m.others(slices.DeleteFunc(slices.Clone(m.chart.groups()), func(g feedring.GroupID) bool {
-			s := m.chart.records[g].effective()
-			return s.present() || s.row.Gone
-		}))
+	_, all := m.chart.sheet.leaders()
+	return m.unreached.but(m.cfg.Self, all)
+}
+
+// besides remembers a list without this peer: few are on one.
+type besides struct{ of, others []feedring.PeerID }
+
+func (b *besides) but(self feedring.PeerID, of []feedring.PeerID) []feedring.PeerID {
+	if len(of) == 0 {
+		return of
 	}
-	return d.absent
+	if len(b.of) != len(of) || &b.of[0] != &of[0] {
+		b.of, b.others = of, of
+		if i, here := slices.BinarySearch(of, self); here {
+			b.others = slices.Concat(of[:i], of[i+1:])
+		}
+	}
+	return b.others
 }
 
 // others lists the peers of groups but this one, in order.

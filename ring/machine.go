@@ -12,6 +12,7 @@ type Config struct {
 	Refresh time.Duration // the paper's r: shorter spreads the map sooner and costs more exchanges
 	Seed    uint64        // of the machine's own random source
 	Test    Test          `state:"looks into the peer"`
+	Shelf   *Shelf        `state:"changes nothing that is done"` // of the machines of one process; nil: shares with nobody
 }
 
 // Test looks into this peer's memberships: whether it is a member of g, so

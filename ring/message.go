@@ -63,7 +63,7 @@ type (
 	}
 	// Rows brings rows that the receiver lacks, and asks for Want.
 	Rows struct {
-		Rows []Row
+		Rows []*Row // never changed: machines of one process share them
 		Lost []Lost
 		Want []feedring.GroupID
 	}

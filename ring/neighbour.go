@@ -77,7 +77,7 @@ func (m *Machine) probe() (silent []feedring.PeerID) {
 
 func (m *Machine) look(g feedring.GroupID) []feedring.PeerID {
 	w := m.watched[g]
-	record := m.chart.records[g]
+	record := m.chart.at(g)
 	row, other := record.effective().version(), record.other()
 	switch {
 	case w == nil || w.row != row && w.next != row:

@@ -47,7 +47,7 @@ type standing struct {
 }
 
 func (m *Machine) standing(g feedring.GroupID) standing {
-	r := m.chart.records[g]
+	r := m.chart.at(g)
 	if r == nil {
 		return standing{}
 	}
@@ -58,7 +58,7 @@ func (m *Machine) standing(g feedring.GroupID) standing {
 
 // took merges row, which from sent ("" for one's own), and tells what it
 // changed.
-func (m *Machine) took(row Row, from feedring.PeerID) bool {
+func (m *Machine) took(row *Row, from feedring.PeerID) bool {
 	before := m.standing(row.Group)
 	if !m.chart.merge(m.now, row) {
 		return false
@@ -78,12 +78,12 @@ func (m *Machine) lose(l Lost, from feedring.PeerID) {
 // changed tells that the effective row of g is another one. News of structure
 // is passed on at once; mere counts wait for the exchanges.
 func (m *Machine) changed(g feedring.GroupID, before standing, from feedring.PeerID) {
-	s := m.chart.records[g].effective()
+	s := m.chart.at(g).effective()
 	after := m.standing(g)
 	if after.row == before.row {
 		return
 	}
-	m.emit(Changed{Row: s.row, Lost: s.lost != nil})
+	m.emit(Changed{Row: *s.row, Lost: s.lost != nil})
 	m.reach(s.row.Manager, before.addrs)
 	m.reach(s.row.Deputy, before.dep)
 	structure := after.live != before.live || after.row.Term != before.row.Term || after.row.Lost != before.row.Lost
@@ -100,14 +100,14 @@ func (m *Machine) reach(p feedring.PeerInfo, before []string) {
 
 // brief adds what the map holds of g, as it goes out, to message.
 func (m *Machine) brief(message *Rows, g feedring.GroupID) {
-	r := m.chart.records[g]
-	if r == nil || !r.told(m.now) {
+	r := m.chart.at(g)
+	if r == nil || !m.chart.told(g, m.now) {
 		return
 	}
 	first := len(message.Lost)
 	for i := range r.slots {
 		s := &r.slots[i]
-		if !s.held {
+		if !s.held() {
 			continue
 		}
 		message.Rows = append(message.Rows, s.row)

@@ -149,7 +149,7 @@ func (s *script) text(message Message) string {
 	}
 }
 
-func rowNames(rows []Row) string {
+func rowNames(rows []*Row) string {
 	var names []string
 	for _, r := range rows {
 		names = append(names, fmt.Sprintf("%s@%d.%d", r.Theme, r.Term.Number, r.Version))

@@ -194,7 +194,7 @@ func (m *Machine) end(s *search) {
 func (m *Machine) themes(groups []feedring.GroupID) []feedring.Theme {
 	var names []feedring.Theme
 	for _, g := range groups {
-		names = append(names, m.chart.records[g].effective().row.Theme)
+		names = append(names, m.chart.at(g).effective().row.Theme)
 	}
 	return names
 }

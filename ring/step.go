@@ -28,6 +28,8 @@ type Machine struct {
 	hops      map[hopKey]*hop
 	searches  map[attempt]*search
 
+	leading, unreached besides `state:"derived"` // see present and absent
+
 	now  time.Time
 	next time.Time `state:"derived"` // see Deadline
 	out  []Output  `state:"of the last step"`
@@ -62,6 +64,7 @@ func New(cfg Config, now time.Time) (*Machine, error) {
 		visits: newVisits(), hops: map[hopKey]*hop{}, searches: map[attempt]*search{},
 	}
 	m.random = rand.New(m.source)
+	m.chart.shelf = cfg.Shelf
 	m.gossip = newGossip()
 	m.gossip.next = now.Add(m.jitter(m.interval()))
 	m.next = m.wakeAt()
@@ -124,7 +127,7 @@ func (m *Machine) due() {
 
 // Idle reports whether a Tick at now would do nothing.
 func (m *Machine) Idle(now time.Time) bool {
-	return m.checked == m.chart.derived.changes && m.next.After(now)
+	return m.checked == m.chart.changes && m.next.After(now)
 }
 
 // Deadline reports when Step next wants a Tick.

@@ -7,28 +7,57 @@ import (
 	"github.com/feedring/feedring"
 )
 
-// Live returns the rows of the groups on the ring, in ring order.
-func (m *Machine) Live() []Row {
-	ids := m.chart.order()
-	rows := make([]Row, len(ids))
-	for i, g := range ids {
-		rows[i] = m.chart.records[g].effective().row
+// Live returns the rows of the groups on the ring, in ring order. The rows must
+// not be changed.
+func (m *Machine) Live() []*Row {
+	rows := make([]*Row, 0, len(m.chart.order()))
+	for i := range m.chart.sheet.records {
+		if e := m.chart.sheet.records[i].effective(); e.present() {
+			rows = append(rows, e.row)
+		}
 	}
 	return rows
 }
 
-// Changes rises with every change of the map. It is never 0.
-func (m *Machine) Changes() uint64 { return m.chart.derived.changes }
+// Shown is what readers are shown of the ring. It must not be changed.
+type Shown struct {
+	Groups []feedring.RingGroup         // in ring order
+	Addrs  map[feedring.PeerID][]string // of managers and secondaries
+}
+
+// Shown returns it as it is now, the same one until the map changes.
+func (m *Machine) Shown() *Shown {
+	d := &m.chart.sheet.derived
+	if d.shown == nil {
+		d.shown = show(m.Live())
+	}
+	return d.shown
+}
+
+func show(live []*Row) *Shown {
+	s := &Shown{Groups: slices.Grow([]feedring.RingGroup(nil), len(live)), Addrs: make(map[feedring.PeerID][]string, 2*len(live))}
+	for _, row := range live {
+		s.Groups = append(s.Groups, feedring.RingGroup{
+			Theme: row.Theme, Manager: row.Term.Claimant, Secondary: row.Secondary, Term: row.Term.Number,
+			Peers: row.Peers, Feeds: row.Feeds, Clients: row.Clients,
+		})
+		s.Addrs[row.Term.Claimant] = row.Manager.Addrs
+		if row.Secondary != "" {
+			s.Addrs[row.Secondary] = row.Deputy.Addrs
+		}
+	}
+	return s
+}
 
 // Row returns what the map says of g. live is false where the group is lost,
 // gone or unknown; known is false where there is no row at all.
 func (m *Machine) Row(g feedring.GroupID) (row Row, live, known bool) {
-	r := m.chart.records[g]
+	r := m.chart.at(g)
 	if r == nil {
 		return Row{}, false, false
 	}
 	s := r.effective()
-	return s.row, s.present(), true
+	return *s.row, s.present(), true
 }
 
 // Seated reports whether p, another peer than this one, is a manager or
@@ -41,18 +70,24 @@ func (m *Machine) Seated(p feedring.PeerID) bool {
 // Highest returns the highest term number that any row or tombstone of g
 // shows, and 0 where there is none.
 func (m *Machine) Highest(g feedring.GroupID) uint64 {
-	r := m.chart.records[g]
+	r := m.chart.at(g)
 	if r == nil {
 		return 0
 	}
-	return max(r.slots[0].row.Term.Number, r.slots[1].row.Term.Number)
+	highest := uint64(0)
+	for i := range r.slots {
+		if s := &r.slots[i]; s.held() {
+			highest = max(highest, s.row.Term.Number)
+		}
+	}
+	return highest
 }
 
 // Hides reports whether an acknowledged row of g keeps what is told under term
 // out of the map, be it live or not.
 func (m *Machine) Hides(g feedring.GroupID, term feedring.Term) bool {
-	r := m.chart.records[g]
-	return r != nil && r.slots[kindOf(true)].held && r.slots[kindOf(true)].row.Term.Compare(term) > 0
+	r := m.chart.at(g)
+	return r != nil && r.slots[kindOf(true)].held() && r.slots[kindOf(true)].row.Term.Compare(term) > 0
 }
 
 // Synced reports whether this peer ever had the whole map of another one.
@@ -68,7 +103,7 @@ func (m *Machine) Searching() (searches, hops int) { return len(m.searches), len
 // peers returns the manager and the secondary of g as the effective row names
 // them, live or not.
 func (m *Machine) peers(g feedring.GroupID) []feedring.PeerID {
-	r := m.chart.records[g]
+	r := m.chart.at(g)
 	if r == nil {
 		return nil
 	}

@@ -11,8 +11,8 @@ import (
 
 // absurd is a row by which somebody puts a theme far above all numbers that
 // were ever used.
-func absurd(theme feedring.Theme, number uint64, gone bool) ring.Row {
-	return ring.Row{
+func absurd(theme feedring.Theme, number uint64, gone bool) *ring.Row {
+	return &ring.Row{
 		Group: theme.Group(), Theme: theme, Term: feedring.Term{Number: number, Claimant: "evil"}, Version: 1,
 		Acknowledged: true, Gone: gone, Manager: feedring.PeerInfo{ID: "evil"}, Seal: &feedring.Seal{Signer: "evil"},
 	}
@@ -59,7 +59,7 @@ func TestAbsurdNumberSplitsNobody(t *testing.T) {
 			c.run(5*time.Second, nil)
 			attack := func() {
 				for _, name := range c.names {
-					c.step(name, Receive{From: "m", Message: ring.Rows{Rows: []ring.Row{absurd("news", tc.number, tc.gone)}}})
+					c.step(name, Receive{From: "m", Message: ring.Rows{Rows: []*ring.Row{absurd("news", tc.number, tc.gone)}}})
 				}
 			}
 			if tc.early {
@@ -105,7 +105,7 @@ func TestNoRaceAgainstTheGreatest(t *testing.T) {
 		c.run(3*time.Second, nil)
 	}
 	for _, name := range c.names {
-		c.step(name, Receive{From: news[0], Message: ring.Rows{Rows: []ring.Row{absurd("news", 1<<48, true)}}})
+		c.step(name, Receive{From: news[0], Message: ring.Rows{Rows: []*ring.Row{absurd("news", 1<<48, true)}}})
 	}
 	c.run(20*time.Second, nil)
 	for _, name := range news {

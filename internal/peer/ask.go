@@ -203,7 +203,7 @@ func (m *Machine) strangers(in *Ask) []feedring.PeerID {
 	}
 	rows := m.ring.Live()
 	for i := range rows {
-		row := &rows[(i+int(in.ID[0])<<8+int(in.ID[1]))%len(rows)]
+		row := rows[(i+int(in.ID[0])<<8+int(in.ID[1]))%len(rows)]
 		list = append(list, row.Term.Claimant, row.Secondary)
 	}
 	return slices.DeleteFunc(list, func(p feedring.PeerID) bool { return p == m.cfg.Self })

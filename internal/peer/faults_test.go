@@ -316,7 +316,7 @@ func randomMessage(b *bytesReader, id feedring.QueryID, within time.Duration) fe
 	case 4:
 		return ring.Versions{Have: []ring.RowVersion{{Group: row.Group, Term: row.Term, Version: row.Version}}}
 	case 5, 6:
-		return ring.Rows{Rows: []ring.Row{row}, Want: []feedring.GroupID{b.group()}}
+		return ring.Rows{Rows: []*ring.Row{&row}, Want: []feedring.GroupID{b.group()}}
 	case 7:
 		return ring.Rows{Lost: []ring.Lost{{Group: row.Group, Term: row.Term, Version: row.Version}}}
 	case 8, 9:

@@ -5,6 +5,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/ring"
 )
 
 // Routing is how a query for a theme of another group travels.
@@ -24,8 +25,9 @@ type Config struct {
 	Attempts  int
 	Freshness time.Duration
 	Routing   Routing
-	Joining   bool   // peers to join through are being dialled: wait for Known before founding
-	Seed      uint64 // of all random choices
+	Joining   bool        // peers to join through are being dialled: wait for Known before founding
+	Seed      uint64      // of all random choices
+	Shelf     *ring.Shelf `state:"changes nothing that is done"` // of the peers of one process; nil: shares with nobody
 }
 
 // State is what must survive a restart.

@@ -40,8 +40,7 @@ type Machine struct {
 	beside []feedring.PeerID // on the ring, as last told
 	moved  bool              // the ring or a seat on it changed since
 
-	view   *View  `state:"derived"` // nil: to be made
-	around around `state:"derived"` // of view
+	view   *View `state:"derived"` // nil: to be made
 	now    time.Time
 	next   time.Time          `state:"derived"` // see Deadline
 	self   []feedring.Message // messages to this peer, not yet delivered
@@ -89,7 +88,7 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 	}
 	m.random = rand.New(m.source)
 	var err error
-	m.ring, err = ring.New(ring.Config{Self: cfg.Self, Refresh: cfg.Refresh, Seed: m.random.Uint64(), Test: m.test}, now)
+	m.ring, err = ring.New(ring.Config{Self: cfg.Self, Refresh: cfg.Refresh, Seed: m.random.Uint64(), Test: m.test, Shelf: cfg.Shelf}, now)
 	if err != nil {
 		return nil, err
 	}

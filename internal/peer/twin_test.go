@@ -25,7 +25,7 @@ func TestTwinInTheMap(t *testing.T) {
 		row, _, _ := m.ring.Row(feedring.Theme("news").Group())
 		row.Term.Number++
 		row.Seal = &feedring.Seal{Signer: "a"}
-		said := m.Step(c.now, Receive{From: "b", Message: ring.Rows{Rows: []ring.Row{row}}})
+		said := m.Step(c.now, Receive{From: "b", Message: ring.Rows{Rows: []*ring.Row{&row}}})
 		for _, out := range append(said, m.Step(c.now, Tick{})...) {
 			if twin, ok := out.(group.Twin); ok && twin.Theme == "news" {
 				reported++

@@ -51,12 +51,10 @@ func (m *Machine) View() *View {
 }
 
 func (m *Machine) look() *View {
-	if at := m.ring.Changes(); m.around.at != at {
-		m.around = m.lookAround(at)
-	}
+	around := m.ring.Shown()
 	v := &View{
-		Ring:        m.around.groups,
-		Addrs:       m.around.addrs,
+		Ring:        around.Groups,
+		Addrs:       around.Addrs,
 		Groups:      map[feedring.Theme]feedring.Catalogue{},
 		Roles:       map[feedring.Theme]Standing{},
 		Memberships: map[feedring.Theme]*group.View{},
@@ -73,30 +71,6 @@ func (m *Machine) look() *View {
 		}
 	}
 	return v
-}
-
-// around is what a View shows of the ring. It is not changed, but made anew.
-type around struct {
-	at     uint64 // of the map's changes; 0: to be made
-	groups []feedring.RingGroup
-	addrs  map[feedring.PeerID][]string
-}
-
-func (m *Machine) lookAround(at uint64) around {
-	live := m.ring.Live()
-	a := around{at: at, groups: slices.Grow([]feedring.RingGroup(nil), len(live)), addrs: make(map[feedring.PeerID][]string, 2*len(live))}
-	for i := range live {
-		row := &live[i]
-		a.groups = append(a.groups, feedring.RingGroup{
-			Theme: row.Theme, Manager: row.Term.Claimant, Secondary: row.Secondary, Term: row.Term.Number,
-			Peers: row.Peers, Feeds: row.Feeds, Clients: row.Clients,
-		})
-		a.addrs[row.Term.Claimant] = slices.Clone(row.Manager.Addrs)
-		if row.Secondary != "" {
-			a.addrs[row.Secondary] = slices.Clone(row.Deputy.Addrs)
-		}
-	}
-	return a
 }
 
 // catalogue is the group in the form that commands print.

@@ -118,7 +118,7 @@ func TestStatementsOfOthersAreNotSealed(t *testing.T) {
 		group.Join{Row: group.Row{Peer: other}},
 		group.Confirmation{Claim: group.Claim{Term: term}},
 		group.Beacon{Claim: group.Claim{Term: term}},
-		ring.Rows{Rows: []ring.Row{{Theme: "news", Group: news, Term: term, Manager: feedring.PeerInfo{ID: other}}}},
+		ring.Rows{Rows: []*ring.Row{{Theme: "news", Group: news, Term: term, Manager: feedring.PeerInfo{ID: other}}}},
 		ring.Rows{Lost: []ring.Lost{{By: other}}},
 		group.Stale{},
 	} {
@@ -146,7 +146,7 @@ func TestWhatCannotBeSent(t *testing.T) {
 		{long, wire.ErrTooLarge},
 		{group.Replace{Secondary: "nobody"}, wire.ErrMalformed},
 		{ring.Search{Provider: "\xff"}, wire.ErrMalformed},
-		{ring.Rows{Rows: []ring.Row{{Theme: "news"}}}, wire.ErrMalformed},
+		{ring.Rows{Rows: []*ring.Row{{Theme: "news"}}}, wire.ErrMalformed},
 		{unknown{}, wire.ErrMalformed},
 		{disguised{}, wire.ErrMalformed},
 	} {

@@ -127,7 +127,7 @@ func (mk *maker) fillKind(v reflect.Value) {
 		if n := mk.IntN(4); n > 0 || mk.full {
 			v.Set(reflect.MakeSlice(v.Type(), max(n, 1), max(n, 1)))
 			for i := range v.Len() {
-				mk.fill(v.Index(i))
+				mk.fillItem(v.Index(i))
 			}
 		}
 	case reflect.Array:
@@ -173,6 +173,15 @@ func (mk *maker) own(p any) {
 	case *ring.Lost:
 		s.By = mk.self
 	}
+}
+
+// fillItem fills an item of a list: no item is nil.
+func (mk *maker) fillItem(v reflect.Value) {
+	if v.Kind() == reflect.Pointer {
+		v.Set(reflect.New(v.Type().Elem()))
+		v = v.Elem()
+	}
+	mk.fill(v)
 }
 
 // unseal returns a copy of m without seals.

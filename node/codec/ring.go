@@ -41,17 +41,17 @@ func (e *encoder) ringRow(r *ring.Row) *feedringv1.Sealed {
 	})
 }
 
-func (d *decoder) ringRow(sealed **feedringv1.Sealed) ring.Row {
+func (d *decoder) ringRow(sealed **feedringv1.Sealed) *ring.Row {
 	var b feedringv1.RingRowBody
 	seal := d.open(wire.KindRingRow, *sealed, &b)
 	if seal == nil {
-		return ring.Row{}
+		return &ring.Row{}
 	}
 	theme := d.Theme("theme", b.GetTheme())
 	if theme == "" {
 		d.Malformed("theme", "empty")
 	}
-	return ring.Row{
+	return &ring.Row{
 		Group: theme.Group(), Theme: theme, Term: feedring.Term{Number: b.GetNumber(), Claimant: seal.Signer},
 		Version: b.GetVersion(), Acknowledged: b.GetAcknowledged(), Secondary: d.Maybe("secondary", b.GetSecondary()),
 		Manager: feedring.PeerInfo{ID: seal.Signer, Addrs: d.Addrs("manager addrs", b.GetManagerAddrs())},
@@ -111,7 +111,7 @@ func decodeVersions(d *decoder, p *feedringv1.Versions) ring.Versions {
 }
 
 func encodeRingRows(e *encoder, m ring.Rows) *feedringv1.RingRows {
-	return &feedringv1.RingRows{Rows: each(m.Rows, e.ringRow), Lost: each(m.Lost, e.lost), Want: groupsTo(m.Want)}
+	return &feedringv1.RingRows{Rows: each(m.Rows, func(r **ring.Row) *feedringv1.Sealed { return e.ringRow(*r) }), Lost: each(m.Lost, e.lost), Want: groupsTo(m.Want)}
 }
 
 func decodeRingRows(d *decoder, p *feedringv1.RingRows) ring.Rows {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/peer"
+	"github.com/feedring/feedring/ring"
 )
 
 var began = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -13,7 +14,7 @@ var began = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 // Config is what a stage is made of.
 type Config struct {
 	Seed  uint64
-	Peer  peer.Config   // of every peer; Self, Joining and Seed are the stage's affair
+	Peer  peer.Config   // of every peer; Self, Joining, Seed and Shelf are the stage's affair
 	Delay time.Duration // of each message, one way
 	Sync  time.Duration // of a write to disk
 }
@@ -55,6 +56,7 @@ type Stage struct {
 
 // New returns a stage that nobody is on.
 func New(cfg Config) *Stage {
+	cfg.Peer.Shelf = ring.NewShelf()
 	return &Stage{cfg: cfg, Routing: cfg.Peer.Routing, random: rand.New(rand.NewPCG(cfg.Seed, 0x7374616765)), byID: map[feedring.PeerID]*Host{},
 		themes: map[feedring.GroupID]feedring.Theme{}, themeOf: map[string]feedring.Theme{}, book: map[feedring.Theme][]*Host{},
 		answers: map[uint64]func(feedring.Final){}, admits: map[uint64]func(bool){}}

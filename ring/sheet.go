@@ -1,0 +1,152 @@
+package ring
+
+import (
+	"slices"
+
+	"github.com/feedring/feedring"
+)
+
+// sheet is the rows of a map, without anything that differs between peers who
+// know the same. One that is shared is never changed.
+type sheet struct {
+	groups   []feedring.GroupID // in ring order
+	records  []record           // of groups, one each
+	shared   bool               `state:"who else has it"`
+	borrowed bool               `state:"who else has it"` // groups is another sheet's as well
+	derived  derived            `state:"derived"`
+}
+
+// derived is what follows from the rows. Each part is made when it is asked
+// for, and never changed afterwards: copies of a sheet share it, and messages
+// carry it. It stays where a change leaves it as it is.
+type derived struct {
+	live            order // of the groups whose effective row is neither lost nor gone; nil: to be made
+	have            []RowVersion
+	sum             uint64 // of have
+	summed          bool
+	present, absent []feedring.PeerID // leaders, in order; nil: to be made
+	shown           *Shown
+}
+
+func (s *sheet) find(g feedring.GroupID) (int, bool) {
+	return slices.BinarySearchFunc(s.groups, g, feedring.GroupID.Compare)
+}
+
+// copy returns a sheet of the same rows that can be changed.
+func (s *sheet) copy() *sheet {
+	return &sheet{groups: s.groups, borrowed: true, records: slices.Clone(s.records), derived: s.derived}
+}
+
+// put replaces the record of g and returns the one before.
+func (s *sheet) put(g feedring.GroupID, is record) (was record) {
+	d := &s.derived
+	d.have, d.sum, d.summed, d.shown = nil, 0, false, nil
+	i, here := s.find(g)
+	if here {
+		was = s.records[i]
+		s.records[i] = is
+	} else {
+		s.own()
+		s.groups, s.records = slices.Insert(s.groups, i, g), slices.Insert(s.records, i, is)
+	}
+	if !here || was.present() != is.present() {
+		d.live = nil
+	}
+	if d.live == nil || !sameLeaders(was.effective(), is.effective()) {
+		d.present, d.absent = nil, nil
+	}
+	return was
+}
+
+func (s *sheet) remove(g feedring.GroupID) {
+	if i, here := s.find(g); here {
+		s.own()
+		s.groups, s.records = slices.Delete(s.groups, i, i+1), slices.Delete(s.records, i, i+1)
+		s.derived = derived{}
+	}
+}
+
+// own makes groups this sheet's alone.
+func (s *sheet) own() {
+	if s.borrowed {
+		s.groups, s.borrowed = append(make([]feedring.GroupID, 0, len(s.groups)+len(s.groups)/4+1), s.groups...), false
+	}
+	s.derived.live = nil // it may be groups itself
+}
+
+// sameLeaders reports whether two effective rows of a group, both present or
+// both not, name the same peers.
+func sameLeaders(a, b *slot) bool {
+	return a.row.Gone == b.row.Gone && a.row.Term.Claimant == b.row.Term.Claimant && a.row.Secondary == b.row.Secondary
+}
+
+func (s *sheet) order() order {
+	d := &s.derived
+	if d.live == nil {
+		live := make(order, 0, len(s.groups))
+		for i, g := range s.groups {
+			if s.records[i].present() {
+				live = append(live, g)
+			}
+		}
+		if len(live) == len(s.groups) {
+			live = slices.Clip(s.groups)
+		}
+		if d.live = live; live == nil {
+			d.live = order{}
+		}
+	}
+	return d.live
+}
+
+// leaders returns the managers and secondaries of the groups that are present,
+// and those of groups that are not reached; tombstones name nobody worth
+// asking. Both are in order and must not be changed.
+func (s *sheet) leaders() (present, absent []feedring.PeerID) {
+	d := &s.derived
+	if d.present == nil {
+		d.present, d.absent = []feedring.PeerID{}, []feedring.PeerID{}
+		for i := range s.records {
+			if e := s.records[i].effective(); e.present() {
+				d.present = append(d.present, e.row.leaders()...)
+			} else if !e.row.Gone {
+				d.absent = append(d.absent, e.row.leaders()...)
+			}
+		}
+		for _, list := range []*[]feedring.PeerID{&d.present, &d.absent} {
+			slices.Sort(*list)
+			*list = slices.Clip(slices.Compact(*list))
+		}
+	}
+	return d.present, d.absent
+}
+
+// versions lists all rows, and hash is of that list.
+func (s *sheet) versions() []RowVersion {
+	d := &s.derived
+	if d.have == nil {
+		d.have = make([]RowVersion, 0, 2*len(s.records))
+		s.each(func(v RowVersion) { d.have = append(d.have, v) })
+	}
+	return d.have
+}
+
+func (s *sheet) hash() uint64 {
+	d := &s.derived
+	if !d.summed {
+		sum := emptyDigest
+		s.each(func(v RowVersion) { sum = v.digest(sum) })
+		d.sum, d.summed = uint64(sum), true
+	}
+	return d.sum
+}
+
+func (s *sheet) each(do func(RowVersion)) {
+	for i := range s.records {
+		for j := range s.records[i].slots {
+			if held := &s.records[i].slots[j]; held.held() {
+				do(held.version())
+			}
+		}
+	}
+}

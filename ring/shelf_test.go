@@ -1,0 +1,74 @@
+package ring
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// Charts on a shelf hold what the same ones hold alone, whatever the others
+// learn meanwhile, and those that know the same hold it once.
+func TestShelfChangesNothing(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 8))
+	shared := 0
+	for range 300 {
+		shelf := NewShelf()
+		var charts, alone [3]chart
+		for i := range charts {
+			charts[i], alone[i] = newChart(), newChart()
+			charts[i].shelf = shelf
+		}
+		facts := []fact{randomFact(random), randomFact(random), randomFact(random)}
+		for range 30 {
+			i := random.IntN(len(charts))
+			f := facts[random.IntN(len(facts))]
+			charts[i].learn(f)
+			alone[i].learn(f)
+			if random.IntN(8) == 0 && len(alone[i].groups()) > 0 {
+				g := alone[i].groups()[0]
+				charts[i].forget(g)
+				alone[i].forget(g)
+			}
+			for j := range charts {
+				if a, b := charts[j].hash(epoch), alone[j].hash(epoch); a != b || !same(charts[j], alone[j]) {
+					t.Fatalf("chart %d differs from what it is alone: hash %x and %x", j, a, b)
+				}
+				ours, away := charts[j].sheet.leaders()
+				theirs, gone := alone[j].sheet.leaders()
+				if !slices.Equal(ours, theirs) || !slices.Equal(away, gone) {
+					t.Fatalf("chart %d names %v and %v, alone %v and %v", j, ours, away, theirs, gone)
+				}
+				if j > 0 && charts[j].sheet == charts[0].sheet {
+					shared++
+				}
+			}
+		}
+	}
+	if shared == 0 {
+		t.Error("no two charts ever held one sheet")
+	}
+}
+
+// What is remembered of a sheet is what it would be made anew.
+func TestDerivedStaysTrue(t *testing.T) {
+	random := rand.New(rand.NewPCG(9, 10))
+	for range 500 {
+		c := newChart()
+		for range 20 {
+			c.learn(randomFact(random))
+			if random.IntN(8) == 0 && len(c.groups()) > 0 {
+				c.forget(c.groups()[random.IntN(len(c.groups()))])
+			}
+			fresh := sheet{groups: c.sheet.groups, records: c.sheet.records}
+			present, absent := c.sheet.leaders()
+			wantPresent, wantAbsent := fresh.leaders()
+			if !slices.Equal(c.order(), fresh.order()) || !slices.Equal(present, wantPresent) || !slices.Equal(absent, wantAbsent) ||
+				c.sheet.hash() != fresh.hash() || !slices.Equal(c.sheet.versions(), fresh.versions()) {
+				t.Fatalf("remembered %v %v %v, made anew %v %v %v", c.order(), present, absent, fresh.order(), wantPresent, wantAbsent)
+			}
+			if random.IntN(3) == 0 {
+				c = c.clone()
+			}
+		}
+	}
+}
