@@ -98,7 +98,8 @@ func TestPersonalFeeds(t *testing.T) {
 		}
 		news.add("story after a restart "+string(rune('a'+round)), "x", time.Time{})
 		want := 10 + 2*round + 1
-		until(t, 20*time.Second, "everything after a restart", func() bool { titles, _ := shown(t, all.str("json")); return len(titles) >= want })
+		// The other group is found again within a search's longest pause, 30 s.
+		until(t, time.Minute, "everything after a restart", func() bool { titles, _ := shown(t, all.str("json")); return len(titles) >= want })
 		titles, ids := shown(t, all.str("json"))
 		seen := make(map[string]bool)
 		for i, id := range ids {
