@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -38,7 +37,12 @@ func (a *app) doctorCommand() *cobra.Command {
 			if err != nil && (len(checks) == 0 || checks[0].OK) {
 				return failed(err)
 			}
-			return failed(errors.Join(a.printChecks(checks, f.json), err))
+			if wrong := a.printChecks(checks, f.json); wrong != nil && err != nil {
+				return failed(fmt.Errorf("%w; %w", wrong, err))
+			} else if wrong != nil {
+				return failed(wrong)
+			}
+			return failed(err)
 		},
 	}
 	f.register(cmd.Flags())

@@ -218,7 +218,10 @@ func (f *following) throughAPI(ctx context.Context, ask *askFlags) error {
 		heardOnce = heardOnce || heard
 		var problem *api.Problem
 		var coded *exitError
-		if errors.Is(err, client.ErrEnough) || errors.As(err, &coded) || !heardOnce || errors.As(err, &problem) && problem.Status < 500 {
+		switch {
+		case f.out.err != nil: // what cannot be printed is not lost by the peer
+			return f.out.err
+		case errors.Is(err, client.ErrEnough), errors.As(err, &coded), !heardOnce, errors.As(err, &problem) && problem.Status < 500:
 			return err
 		}
 		select {

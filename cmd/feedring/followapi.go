@@ -26,11 +26,8 @@ func (o *overAPI) entry(e feedring.Entry, id string) error {
 	if o.shown[e.ID] && !o.flags.updates {
 		return nil
 	}
-	if len(o.shown) > maxShown {
-		clear(o.shown)
-	}
-	o.shown[e.ID] = true
 	if o.enough {
+		o.keep(e.ID)
 		o.rest = append(o.rest, e)
 		return nil
 	}
@@ -38,12 +35,21 @@ func (o *overAPI) entry(e feedring.Entry, id string) error {
 	if err != nil && !errors.Is(err, client.ErrEnough) {
 		return err
 	}
+	o.keep(e.ID)
 	o.saved.stand(id)
 	if err != nil && !o.begun && id == "" && o.saved.path != "" {
 		o.enough = true
 		return nil
 	}
 	return err
+}
+
+// keep remembers what was printed, or is kept for the next time.
+func (o *overAPI) keep(id feedring.EntryID) {
+	if len(o.shown) > maxShown {
+		clear(o.shown)
+	}
+	o.shown[id] = true
 }
 
 // first takes the end of the first answer.
