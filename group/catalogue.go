@@ -32,16 +32,16 @@ type member struct {
 	differs time.Time // since when it shows other old heads
 }
 
-// merge takes r into the catalogue and reports whether it was new.
-func (m *Machine) merge(r Row) bool {
+// merge takes r, which nobody may change any more, into the catalogue and reports whether it was new.
+func (m *Machine) merge(r *Row) bool {
 	if !r.Valid(m.group) {
 		return false
 	}
 	if r.Peer == m.cfg.Self {
-		m.ownRowTold(&r)
+		m.ownRowTold(r)
 		return false
 	}
-	if v, ok := m.expired[r.Peer]; ok && catalogue.VersionOf(&r).Compare(v) <= 0 {
+	if v, ok := m.expired[r.Peer]; ok && catalogue.VersionOf(r).Compare(v) <= 0 {
 		return false
 	}
 	mem := m.members[r.Peer]
@@ -51,10 +51,10 @@ func (m *Machine) merge(r Row) bool {
 		}
 		mem = &member{first: m.now, heard: m.now, row: &Row{}}
 		m.members[r.Peer] = mem
-	} else if catalogue.Compare(&r, mem.row) <= 0 {
+	} else if catalogue.Compare(r, mem.row) <= 0 {
 		return false
 	}
-	m.replaceRow(mem, &r)
+	m.replaceRow(mem, r)
 	return true
 }
 
@@ -148,10 +148,10 @@ func (m *Machine) onRowsWanted(from feedring.PeerID, w RowsWanted) {
 			behind = behind || !ok || gone.Compare(v) < 0
 		}
 	}
-	var rows []Row
+	var rows []*Row
 	for _, p := range slices.Sorted(maps.Keys(m.members)) {
 		if v, ok := have[p]; !ok || catalogue.VersionOf(m.members[p].row).Compare(v) > 0 {
-			rows = append(rows, *m.members[p].row)
+			rows = append(rows, m.members[p].row)
 		}
 	}
 	m.sendRows(from, rows)
@@ -161,7 +161,7 @@ func (m *Machine) onRowsWanted(from feedring.PeerID, w RowsWanted) {
 }
 
 // sendRows tells rows in messages of bounded size.
-func (m *Machine) sendRows(to feedring.PeerID, rows []Row) {
+func (m *Machine) sendRows(to feedring.PeerID, rows []*Row) {
 	for len(rows) > 0 {
 		n := catalogue.Within(rows)
 		m.send(to, Rows{Header: m.header(), Rows: rows[:n:n]})
@@ -169,7 +169,7 @@ func (m *Machine) sendRows(to feedring.PeerID, rows []Row) {
 	}
 }
 
-func (m *Machine) onRows(from feedring.PeerID, rows []Row) {
+func (m *Machine) onRows(from feedring.PeerID, rows []*Row) {
 	if len(rows) > maxRows || m.members[from] == nil && !m.joining.asked(from) {
 		return
 	}
@@ -202,11 +202,11 @@ func (m *Machine) spreadRows(peers []feedring.PeerID, from feedring.PeerID) {
 	}
 }
 
-func (m *Machine) rowsOf(peers []feedring.PeerID) []Row {
-	var rows []Row
+func (m *Machine) rowsOf(peers []feedring.PeerID) []*Row {
+	var rows []*Row
 	for _, p := range peers {
 		if mem := m.members[p]; mem != nil {
-			rows = append(rows, *mem.row)
+			rows = append(rows, mem.row)
 		}
 	}
 	return rows

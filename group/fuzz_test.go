@@ -135,7 +135,7 @@ func (g *nonsense) message() Message {
 	case 0:
 		return Join{h, g.row()}
 	case 1:
-		return Admitted{h, g.claim(), g.peer(), g.time(), []Row{g.row(), g.row()}, g.heads()}
+		return Admitted{h, g.claim(), g.peer(), g.time(), []*Row{new(g.row()), new(g.row())}, g.heads()}
 	case 2:
 		return Leave{h, g.row()}
 	case 3:
@@ -146,11 +146,11 @@ func (g *nonsense) message() Message {
 	case 6:
 		return BeaconAnswer{h, g.number(), g.rng.IntN(10) - 5, g.number(), g.heads(), g.number()}
 	case 7:
-		return Refresh{h, g.claim(), g.number(), []Load{{g.peer(), math.MinInt}}, []Row{g.row()}}
+		return Refresh{h, g.claim(), g.number(), []Load{{g.peer(), math.MinInt}}, []*Row{new(g.row())}}
 	case 8:
 		return RowsWanted{h, []RowVersion{{Peer: g.peer(), Incarnation: g.number(), Version: g.number()}}}
 	case 9:
-		return Rows{h, []Row{g.row(), g.row()}}
+		return Rows{h, []*Row{new(g.row()), new(g.row())}}
 	case 10:
 		return Stale{Header: h, Claim: g.claim(), Secondary: g.peer(), Addrs: []string{"x"}, Acknowledged: g.rng.IntN(2) == 0}
 	default:

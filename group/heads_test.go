@@ -24,7 +24,7 @@ func TestAdmittedTellsItsOwnHeads(t *testing.T) {
 	term := feedring.Term{Number: 2, Claimant: "p0"}
 	c.step(n, Receive{From: "p0", Message: Admitted{
 		Header: Header{Group: n.m.group, Term: term}, Claim: Claim{Group: n.m.group, Term: term}, Admitted: c.now,
-		Rows: []Row{{Group: n.m.group, Peer: "p0", Incarnation: 1, Version: 1, Admitted: testStart}},
+		Rows: []*Row{{Group: n.m.group, Peer: "p0", Incarnation: 1, Version: 1, Admitted: testStart}},
 	}})
 	c.run(10 * time.Millisecond)
 	if n.m.manager() != "p0" {

@@ -155,7 +155,7 @@ func (m *Machine) onJoin(from feedring.PeerID, j Join) {
 		m.outbid(t)
 		return
 	}
-	m.admit(j.Row)
+	m.admit(&j.Row)
 }
 
 // abandoned: the manager asks to be admitted, so it started again, or it tells
@@ -176,7 +176,7 @@ func (m *Machine) outbid(t feedring.Term) {
 	m.claim(t.Number)
 }
 
-func (m *Machine) admit(r Row) {
+func (m *Machine) admit(r *Row) {
 	news := m.merge(r)
 	mem := m.members[r.Peer]
 	if mem == nil {
@@ -187,10 +187,10 @@ func (m *Machine) admit(r Row) {
 	if at.IsZero() {
 		at = m.now.UTC().Truncate(time.Millisecond)
 	}
-	rows := make([]Row, 0, len(m.members))
+	rows := make([]*Row, 0, len(m.members))
 	for _, p := range append([]feedring.PeerID{m.cfg.Self}, m.everybody()...) {
-		if p != r.Peer || catalogue.Compare(mem.row, &r) > 0 { // it lost what it once said: it goes on above
-			rows = append(rows, *m.members[p].row)
+		if p != r.Peer || catalogue.Compare(mem.row, r) > 0 { // it lost what it once said: it goes on above
+			rows = append(rows, m.members[p].row)
 		}
 	}
 	n := catalogue.Within(rows)

@@ -50,7 +50,7 @@ type (
 		Claim     Claim
 		Secondary feedring.PeerID
 		Admitted  time.Time
-		Rows      []Row
+		Rows      []*Row // here and below: never changed, machines of one process share them
 		Heads     []feedring.Head
 	}
 	// Leave tells that the sender goes, with its tombstone.
@@ -92,7 +92,7 @@ type (
 		Claim   Claim
 		Version uint64
 		Loads   []Load
-		Rows    []Row
+		Rows    []*Row
 	}
 	// Refreshed acknowledges a Refresh.
 	Refreshed struct {
@@ -107,7 +107,7 @@ type (
 	// Rows carries catalogue rows, new to the receiver as far as is known.
 	Rows struct {
 		Header
-		Rows []Row
+		Rows []*Row
 	}
 	// HeadsWanted asks for the heads of all feeds after After, in FeedRef order.
 	HeadsWanted struct {

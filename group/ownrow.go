@@ -35,7 +35,7 @@ func (m *Machine) tellRow() {
 		m.spreadRows([]feedring.PeerID{m.cfg.Self}, "")
 		return
 	}
-	m.sendRows(m.manager(), []Row{*m.me().row})
+	m.sendRows(m.manager(), []*Row{m.me().row})
 }
 
 // ownRowTold: somebody holds a row of this peer that this peer, its state

@@ -31,13 +31,13 @@ func catchesUp(t *testing.T, past State, publishers int) {
 	n := c.start("me")
 	n.disk = past
 	n = c.start("me")
-	rows := make([]Row, publishers)
+	rows := make([]*Row, publishers)
 	for i := range rows {
-		rows[i] = Row{Group: n.m.group, Peer: feedring.PeerID(fmt.Sprint("p", i)), Incarnation: 1, Version: 1, Admitted: testStart}
+		rows[i] = &Row{Group: n.m.group, Peer: feedring.PeerID(fmt.Sprint("p", i)), Incarnation: 1, Version: 1, Admitted: testStart}
 	}
 	var heads []feedring.Head
 	for i := range manyFeeds {
-		url, row := fmt.Sprintf("https://p.example/%03d", i), &rows[i%publishers]
+		url, row := fmt.Sprintf("https://p.example/%03d", i), rows[i%publishers]
 		row.Feeds = append(row.Feeds, feedring.Feed{URL: url})
 		heads = append(heads, feedring.Head{Feed: feedring.FeedRef{URL: url, Publisher: row.Peer}, Position: feedring.Position{Epoch: 1, Sequence: 9}})
 	}

@@ -55,7 +55,7 @@ func TestMergeOrderDoesNotMatter(t *testing.T) {
 		for range 5 {
 			m := newTestMachine(t, "self")
 			for _, i := range append(rng.Perm(len(rows)), rng.Perm(len(rows))...) {
-				m.merge(rows[i])
+				m.merge(&rows[i])
 			}
 			if got := catalogueOf(m); want == nil {
 				want = got
@@ -81,7 +81,7 @@ func TestLookupAgainstOracle(t *testing.T) {
 			if rng.IntN(3) == 0 {
 				r.Backfilling = []feedring.FeedRef{{URL: fmt.Sprint("https://f", rng.IntN(4)), Publisher: feedring.PeerID(fmt.Sprint("p", rng.IntN(6)))}}
 			}
-			m.merge(r)
+			m.merge(&r)
 			mem := m.members[r.Peer]
 			mem.load, mem.told, mem.away = rng.IntN(5), now, rng.IntN(5) == 0
 		}

@@ -95,7 +95,7 @@ func (m *Machine) refreshSecondary() {
 		}
 		msg.Loads = append(msg.Loads, Load{Peer: p, Leases: load})
 		if size += mem.row.Size(); p != m.lead.secondary && size < catalogue.MaxBytes {
-			msg.Rows = append(msg.Rows, *mem.row)
+			msg.Rows = append(msg.Rows, mem.row)
 		}
 	}
 	m.send(m.lead.secondary, msg)

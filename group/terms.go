@@ -243,9 +243,9 @@ func (m *Machine) follow(c Claim) {
 
 // abdicate tells the members of this manager whom it follows now.
 func (m *Machine) abdicate() {
-	rows := []Row{}
+	rows := []*Row{}
 	if mem := m.members[m.manager()]; mem != nil {
-		rows = append(rows, *mem.row)
+		rows = append(rows, mem.row)
 	}
 	for _, p := range m.everybody() {
 		if p != m.manager() {

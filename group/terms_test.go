@@ -36,7 +36,7 @@ func TestNumbersOfClaims(t *testing.T) {
 		term := feedring.Term{Number: test.number, Claimant: "p0"}
 		m.Step(testStart, Receive{From: "p0", Message: Admitted{
 			Header: Header{Group: m.group, Term: term}, Claim: Claim{Group: m.group, Term: term}, Admitted: testStart,
-			Rows: []Row{{Group: m.group, Peer: "p0", Incarnation: 1, Version: 1, Admitted: testStart}},
+			Rows: []*Row{{Group: m.group, Peer: "p0", Incarnation: 1, Version: 1, Admitted: testStart}},
 		}})
 		m.Step(testStart, Persisted{Token: m.token})
 		if taken := m.manager() == "p0"; taken != test.taken {

@@ -22,10 +22,11 @@ func seal(by feedring.PeerID, msg Message) Message {
 		}
 		return r
 	}
-	rows := func(in []Row) []Row {
-		out := make([]Row, len(in))
+	rows := func(in []*Row) []*Row {
+		out := make([]*Row, len(in))
 		for i := range in {
-			out[i] = row(in[i])
+			sealed := row(*in[i])
+			out[i] = &sealed
 		}
 		return out
 	}
@@ -94,7 +95,7 @@ func headsText(heads []feedring.Head) string {
 	return strings.Join(parts, ",")
 }
 
-func rowsText(rows []Row) string {
+func rowsText(rows []*Row) string {
 	var parts []string
 	for _, r := range rows {
 		s := fmt.Sprintf("%s@%d.%d", r.Peer, r.Incarnation, r.Version)
@@ -111,11 +112,11 @@ func describe(msg Message) string {
 	t := fmt.Sprintf("%s [%s]", msg.Verb(), termText(msg.Of().Term))
 	switch m := msg.(type) {
 	case Join:
-		return t + " " + rowsText([]Row{m.Row})
+		return t + " " + rowsText([]*Row{&m.Row})
 	case Admitted:
 		return fmt.Sprintf("%s secondary=%s rows=%s heads=%s", t, m.Secondary, rowsText(m.Rows), headsText(m.Heads))
 	case Leave:
-		return t + " " + rowsText([]Row{m.Row})
+		return t + " " + rowsText([]*Row{&m.Row})
 	case Rows:
 		return t + " " + rowsText(m.Rows)
 	case Beacon:

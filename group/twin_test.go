@@ -14,7 +14,7 @@ func TestTwinIsNoticed(t *testing.T) {
 		"rows": func(m *Machine) Message {
 			r := *m.me().row
 			r.Incarnation, r.Seal = r.Incarnation+1, &feedring.Seal{Signer: r.Peer}
-			return Rows{Header: m.header(), Rows: []Row{r}}
+			return Rows{Header: m.header(), Rows: []*Row{&r}}
 		},
 		"claims": func(m *Machine) Message {
 			term := feedring.Term{Number: m.want.Highest + 1, Claimant: m.cfg.Self}

@@ -30,7 +30,7 @@ type View struct {
 
 // Member is one peer in a View.
 type Member struct {
-	Row    Row
+	Row    *Row
 	Role   feedring.Role
 	Leases int
 	Known  bool // Leases is known: to the manager, the secondary, of oneself
@@ -114,7 +114,7 @@ func (m *Machine) look(g glance) *View {
 
 func (m *Machine) viewOf(p feedring.PeerID) Member {
 	mem := m.members[p]
-	v := Member{Row: *mem.row, Role: feedring.RolePeer, Away: mem.away, Leases: mem.load}
+	v := Member{Row: mem.row, Role: feedring.RolePeer, Away: mem.away, Leases: mem.load}
 	v.Known = (m.serving || m.lead.secondary == m.cfg.Self) && !mem.told.IsZero()
 	if p == m.cfg.Self {
 		v.Leases, v.Known = m.guests.Leases(), true

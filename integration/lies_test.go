@@ -37,7 +37,7 @@ func catalogueLies() []attack {
 		by("others leave", func(m *member, h group.Header, rows []group.Row) []feedring.Message {
 			return each(rows, func(r group.Row) []feedring.Message {
 				r.Seal = m.forge(wire.KindRow, r.Peer, &feedringv1.RowBody{Group: h.Group[:], Incarnation: r.Incarnation, Version: r.Version + 1, Left: true})
-				return []feedring.Message{group.Leave{Header: h, Row: r}, group.Rows{Header: h, Rows: []group.Row{r}}, group.Join{Header: h, Row: r}}
+				return []feedring.Message{group.Leave{Header: h, Row: r}, group.Rows{Header: h, Rows: []*group.Row{&r}}, group.Join{Header: h, Row: r}}
 			})
 		}),
 		by("others' rows with other content", func(_ *member, h group.Header, rows []group.Row) []feedring.Message {
@@ -45,7 +45,7 @@ func catalogueLies() []attack {
 				altered := *r.Seal
 				altered.Payload = append(bytes.Clone(altered.Payload), 0x50, 1) // left
 				r.Seal = &altered
-				return []feedring.Message{group.Leave{Header: h, Row: r}, group.Rows{Header: h, Rows: []group.Row{r}}}
+				return []feedring.Message{group.Leave{Header: h, Row: r}, group.Rows{Header: h, Rows: []*group.Row{&r}}}
 			})
 		}),
 		by("others' rows as they are, as their leave", func(_ *member, h group.Header, rows []group.Row) []feedring.Message {
@@ -60,19 +60,19 @@ func catalogueLies() []attack {
 				for i := range feedring.MaxFeeds {
 					m.row.Feeds = append(m.row.Feeds, feedring.Feed{URL: feedName(i), Provider: "stranger", Epoch: math.MaxUint64})
 				}
-				all = append(all, group.Rows{Header: h, Rows: []group.Row{m.row}})
+				all = append(all, group.Rows{Header: h, Rows: []*group.Row{&m.row}})
 			}
 			return all
 		}),
 		by("rows beyond the last version", func(m *member, h group.Header, _ []group.Row) []feedring.Message {
 			r := m.row
 			r.Incarnation, r.Version = math.MaxUint64, math.MaxUint64
-			return []feedring.Message{group.Rows{Header: h, Rows: []group.Row{r}}, group.Join{Header: h, Row: r}}
+			return []feedring.Message{group.Rows{Header: h, Rows: []*group.Row{&r}}, group.Join{Header: h, Row: r}}
 		}),
 		by("the first of all, in the last version", func(m *member, h group.Header, _ []group.Row) []feedring.Message {
 			m.row.Incarnation, m.row.Version = 1<<48-1, 1<<48-1
 			m.row.Feeds, m.row.Admitted = m.stranger.row().Feeds, time.UnixMilli(1)
-			return []feedring.Message{group.Rows{Header: h, Rows: []group.Row{m.row}}, group.Join{Header: h, Row: m.row}}
+			return []feedring.Message{group.Rows{Header: h, Rows: []*group.Row{&m.row}}, group.Join{Header: h, Row: m.row}}
 		}),
 		by("ten thousand versions of nobody", func(m *member, h group.Header, _ []group.Row) []feedring.Message {
 			w := group.RowsWanted{Header: h}

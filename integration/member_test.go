@@ -84,9 +84,9 @@ func (m *member) heard(from libpeer.ID, message feedring.Message) {
 	}
 }
 
-func (m *member) keep(rows []group.Row) {
+func (m *member) keep(rows []*group.Row) {
 	for _, r := range rows {
-		m.rows[r.Peer] = r
+		m.rows[r.Peer] = *r
 	}
 }
 

@@ -47,7 +47,7 @@ func messageText(m feedring.Message) string {
 	case group.Admitted:
 		fmt.Fprintf(&b, " claim=%s rows=%s heads=%d", termText(m.Claim.Term), rowsText(m.Rows), len(m.Heads))
 	case group.Join:
-		fmt.Fprintf(&b, " row=%s", rowsText([]group.Row{m.Row}))
+		fmt.Fprintf(&b, " row=%s", rowsText([]*group.Row{&m.Row}))
 	case group.Rows:
 		fmt.Fprintf(&b, " %s", rowsText(m.Rows))
 	case group.Notify:
@@ -87,7 +87,7 @@ func ringText(b *strings.Builder, m feedring.Message) {
 	}
 }
 
-func rowsText(rows []group.Row) string {
+func rowsText(rows []*group.Row) string {
 	var parts []string
 	for i := range rows {
 		s := fmt.Sprintf("%s@%d.%d", rows[i].Peer, rows[i].Incarnation, rows[i].Version)

@@ -132,7 +132,7 @@ func TestWhatCannotBeSent(t *testing.T) {
 	self := newSealer(t, 1)
 	rows := group.Rows{}
 	for range 100 {
-		rows.Rows = append(rows.Rows, group.Row{Seal: &feedring.Seal{Payload: make([]byte, 100_000)}})
+		rows.Rows = append(rows.Rows, &group.Row{Seal: &feedring.Seal{Payload: make([]byte, 100_000)}})
 	}
 	long := group.Join{Row: group.Row{Peer: self.ID()}}
 	for range 40_000 {

@@ -63,7 +63,9 @@ func (e *encoder) vouch(v *group.Vouch) *feedringv1.Vouch {
 	return &feedringv1.Vouch{Site: v.Site, Publisher: e.Peer(v.Publisher), Feeds: v.Feeds, AtUnixMs: wire.TimeTo(v.At)}
 }
 
-func (e *encoder) rows(list []group.Row) []*feedringv1.Sealed { return each(list, e.row) }
+func (e *encoder) rows(list []*group.Row) []*feedringv1.Sealed {
+	return each(list, func(r **group.Row) *feedringv1.Sealed { return e.row(*r) })
+}
 
 func (d *decoder) row(of feedring.GroupID, sealed *feedringv1.Sealed) group.Row {
 	var b feedringv1.RowBody
@@ -89,11 +91,11 @@ func (d *decoder) vouch(v **feedringv1.Vouch) group.Vouch {
 	}
 }
 
-func (d *decoder) rows(of feedring.GroupID, list []*feedringv1.Sealed) []group.Row {
+func (d *decoder) rows(of feedring.GroupID, list []*feedringv1.Sealed) []*group.Row {
 	if !d.Room("rows", len(list), wire.MaxPeers) {
 		return nil
 	}
-	return each(list, func(s **feedringv1.Sealed) group.Row { return d.row(of, *s) })
+	return each(list, func(s **feedringv1.Sealed) *group.Row { return new(d.row(of, *s)) })
 }
 
 // alive: who is alive is the signer, the manager or its secondary; the term is

@@ -74,7 +74,7 @@ func TestValid(t *testing.T) {
 func TestSizes(t *testing.T) {
 	big := row("p", "a.org")
 	big.Feeds[0].Title = strings.Repeat("x", MaxBytes/2+1)
-	if n := Within([]Row{*big, *big, *big}); n != 1 {
+	if n := Within([]*Row{big, big, big}); n != 1 {
 		t.Errorf("%d rows of half a message in one", n)
 	}
 	feeds := []feedring.Feed{{URL: "https://ok/", Title: strings.Repeat("é", maxTitle)}, {URL: ""}, {URL: strings.Repeat("x", MaxURL+1)}, {URL: "https://p/", Provider: feedring.Provider(strings.Repeat("x", 254))}}

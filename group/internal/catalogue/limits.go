@@ -77,7 +77,7 @@ func TextsSize(texts []string) int {
 }
 
 // Within returns how many of rows fit into one message, at least one.
-func Within(rows []Row) int {
+func Within(rows []*Row) int {
 	size := 0
 	for i := range rows {
 		size += rows[i].Size()

@@ -16,9 +16,9 @@ type toldRow struct {
 
 // neverOlder checks that the versions of a row that a peer tells do not fall
 // (S11): a catalogue keeps the greater, whatever order rows come in.
-func (w *Witness) neverOlder(p int32, rows []group.Row) {
+func (w *Witness) neverOlder(p int32, rows []*group.Row) {
 	for i := range rows {
-		r := &rows[i]
+		r := rows[i]
 		key := toldRow{p, r.Group, r.Peer}
 		is := group.RowVersion{Peer: r.Peer, Incarnation: r.Incarnation, Version: r.Version}
 		was, known := w.rules.told[key]

@@ -142,7 +142,7 @@ func rowIn(v *group.View, of feedring.PeerID) *group.Row {
 	}
 	for i := range v.Members {
 		if v.Members[i].Row.Peer == of {
-			return &v.Members[i].Row
+			return v.Members[i].Row
 		}
 	}
 	return nil

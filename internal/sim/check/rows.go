@@ -31,9 +31,9 @@ func printOf(r *group.Row) print {
 	}
 }
 
-func (w *Witness) rowsTold(p int32, rows []group.Row) {
+func (w *Witness) rowsTold(p int32, rows []*group.Row) {
 	for i := range rows {
-		w.rowTold(p, &rows[i])
+		w.rowTold(p, rows[i])
 	}
 }
 
