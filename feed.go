@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"unicode/utf8"
 )
 
 // MaxFeeds is the largest number of feeds in one peer's catalogue row.
@@ -20,6 +21,8 @@ type Feed struct {
 // Provider is who a feed comes from, as readers name it: a host such as
 // "lemonde.fr", or the name that the publisher gave.
 type Provider string
+
+const maxProvider = 253 // bytes, as many as a host's name has
 
 // ProviderOf returns the provider of a feed address that was given none: the
 // host without "www.", "feeds." or "rss.".
@@ -47,9 +50,35 @@ func (p Provider) Matches(asked string) bool {
 	return strings.Contains("."+strings.ToLower(string(p))+".", "."+strings.ToLower(asked)+".")
 }
 
+// ParseProvider checks what a query asks for as its provider, and puts it in
+// lower case. The empty string asks for every provider.
+func ParseProvider(asked string) (string, error) {
+	if !utf8.ValidString(asked) || len(asked) > maxProvider || strings.ContainsAny(asked, " \t\r\n/") {
+		return "", fmt.Errorf("provider %q: write a name such as lemonde.fr", clip(asked))
+	}
+	return strings.ToLower(asked), nil
+}
+
+// NotUTF8 returns the offset of the first byte of s that is no UTF-8; -1: all
+// is. Text that is sent to other peers must be: see docs/protocol.md.
+func NotUTF8(s string) int {
+	for i, r := range s {
+		if r != utf8.RuneError {
+			continue
+		}
+		if _, size := utf8.DecodeRuneInString(s[i:]); size == 1 {
+			return i
+		}
+	}
+	return -1
+}
+
 // ParseFeedURL checks and normalises the address of a feed: absolute, http or
 // https, no user information, no fragment, host in lower case.
 func ParseFeedURL(s string) (string, error) {
+	if !utf8.ValidString(s) {
+		return "", fmt.Errorf("feed address %q is no UTF-8 text: write other bytes as %%FF", clip(s))
+	}
 	u, err := url.Parse(strings.TrimSpace(s))
 	if err != nil {
 		return "", fmt.Errorf("feed address %q cannot be read: %w", clip(s), err)
@@ -92,10 +121,11 @@ func ParseFeedSpec(s string) (FeedSpec, error) {
 	}
 	var provider Provider
 	if at := strings.Index(rest, "@"); at >= 0 && !strings.Contains(rest[:at], "/") {
-		provider, rest = Provider(strings.ToLower(rest[:at])), rest[at+1:]
+		provider, rest = Provider(rest[:at]), rest[at+1:]
 		if err := provider.validate(); err != nil {
 			return FeedSpec{}, err
 		}
+		provider = Provider(strings.ToLower(string(provider)))
 	}
 	return NewFeedSpec(theme, provider, rest)
 }
@@ -114,7 +144,7 @@ func NewFeedSpec(theme Theme, provider Provider, address string) (FeedSpec, erro
 }
 
 func (p Provider) validate() error {
-	if p == "" || len(p) > 253 || strings.ContainsAny(string(p), " \t\r\n/=\"") {
+	if p == "" || len(p) > maxProvider || !utf8.ValidString(string(p)) || strings.ContainsAny(string(p), " \t\r\n/=\"") {
 		return fmt.Errorf("provider %q: write a name such as %q, without spaces or slashes", clip(string(p)), "lemonde.fr")
 	}
 	return nil

@@ -90,6 +90,8 @@ func TestParseFeedSpec(t *testing.T) {
 		{"news=https://", feedring.FeedSpec{}, "no host"},
 		{"news=https://u:p@x.org/", feedring.FeedSpec{}, "password"},
 		{"news=a b@https://x.org/", feedring.FeedSpec{}, "without spaces"},
+		{"news=a\xff@https://x.org/", feedring.FeedSpec{}, "without spaces"},
+		{"news=https://x\xff.org/", feedring.FeedSpec{}, "no UTF-8"},
 		{"bad theme=https://x.org/", feedring.FeedSpec{}, "only letters"},
 	} {
 		got, err := feedring.ParseFeedSpec(c.in)

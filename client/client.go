@@ -85,6 +85,11 @@ func check(q *feedring.Query) error {
 	if _, err := match.Parse(q.Words); err != nil {
 		return fmt.Errorf("%w: %w", ErrBadQuery, err)
 	}
+	provider, err := feedring.ParseProvider(q.Provider)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrBadQuery, err)
+	}
+	q.Provider = provider
 	switch {
 	case q.Limit < 0 || q.Limit > feedring.MaxLimit:
 		return fmt.Errorf("%w: limit %d: at most %d", ErrBadQuery, q.Limit, feedring.MaxLimit)

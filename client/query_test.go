@@ -215,7 +215,7 @@ func TestQueryUnsatisfied(t *testing.T) {
 func TestBadQuery(t *testing.T) {
 	w := newWorld(t)
 	c := w.client(w.peer(2))
-	for _, q := range []feedring.Query{{Words: "(europe AND"}, {Theme: "Ça"}, {Limit: 100_000}} {
+	for _, q := range []feedring.Query{{Words: "(europe AND"}, {Theme: "Ça"}, {Limit: 100_000}, {Words: "a\xff"}, {Provider: "a\xff"}} {
 		if _, err := c.Query(t.Context(), q); !errors.Is(err, client.ErrBadQuery) {
 			t.Errorf("%+v: %v", q, err)
 		}

@@ -38,6 +38,7 @@ func TestScript(t *testing.T) {
 			stranger := httptest.NewServer(http.NotFoundHandler())
 			env.Defer(stranger.Close)
 			env.Setenv("STRANGER", stranger.URL)
+			env.Setenv("NOTEXT", "a\xff\xfe") // no UTF-8
 			return fakePeer(env)
 		},
 	})

@@ -32,7 +32,7 @@ func (f *queryFlags) register(flags *pflag.FlagSet, a *app) {
 // query checks everything that can be checked before anybody is asked.
 func (f *queryFlags) query(a *app, words []string) (feedring.Query, error) {
 	q := feedring.Query{
-		Provider: strings.ToLower(f.provider), Words: strings.Join(words, " "),
+		Words: strings.Join(words, " "),
 		Since: f.since.at, Until: f.until.at, Limit: f.limit,
 	}
 	if _, err := match.Parse(q.Words); err != nil {
@@ -44,10 +44,10 @@ func (f *queryFlags) query(a *app, words []string) (feedring.Query, error) {
 	if !q.Since.IsZero() && !q.Until.IsZero() && !q.Since.Before(q.Until) {
 		return q, usage("--until %s is not after --since %s: nothing lies between", &f.until, &f.since)
 	}
-	if strings.ContainsAny(q.Provider, " \t\r\n/") || len(q.Provider) > 253 {
-		return q, usage("--provider %q: write a name such as lemonde.fr", q.Provider)
-	}
 	var err error
+	if q.Provider, err = feedring.ParseProvider(f.provider); err != nil {
+		return q, usage("--%w", err)
+	}
 	q.Theme, err = a.theme(f.theme)
 	return q, err
 }

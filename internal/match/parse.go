@@ -22,6 +22,10 @@ func Parse(s string) (*Expr, error) {
 		p.lex.expr = clip(s, feedring.MaxExpression)
 		return nil, p.lex.fail(len(p.lex.expr), tooLong(len(s)))
 	}
+	// What is sent to other peers must be text.
+	if at := feedring.NotUTF8(s); at >= 0 {
+		return nil, p.lex.fail(at, "this is no UTF-8 text")
+	}
 	root, err := p.parse()
 	if err != nil {
 		return nil, err

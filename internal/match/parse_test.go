@@ -70,6 +70,8 @@ func TestSyntaxErrors(t *testing.T) {
 		{"(europe AND", "a word is missing after AND", 11},
 		{"(europe", `"(" is never closed`, 0},
 		{"a (b (c d)", `"(" is never closed`, 2},
+		{"a\xff\xfe", "this is no UTF-8 text", 1},
+		{"\ufffd (é \xc3", "this is no UTF-8 text", 8},
 		{"europe)", `")" closes nothing`, 6},
 		{"a (b)) c", `")" closes nothing`, 5},
 		{")", `")" closes nothing`, 0},

@@ -1,9 +1,11 @@
 package web
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -106,14 +108,7 @@ const feedExample = `{"url":"https://site.example/feed.xml"}`
 // readJSON reads exactly one object, whose fields are all known. Whoever sends
 // another is shown an example.
 func readJSON(w http.ResponseWriter, r *http.Request, into any, example string) error {
-	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
-	decoder.DisallowUnknownFields()
-	err := decoder.Decode(into)
-	if err == nil {
-		if _, more := decoder.Token(); !errors.Is(more, io.EOF) {
-			err = errors.Join(more, errors.New("something follows the object"))
-		}
-	}
+	err := decodeOne(http.MaxBytesReader(w, r.Body, maxBody), into)
 	var tooLarge *http.MaxBytesError
 	switch {
 	case err == nil:
@@ -126,4 +121,25 @@ func readJSON(w http.ResponseWriter, r *http.Request, into any, example string) 
 		return badRequest("the body cannot be read: %s: send JSON such as %s",
 			strings.TrimPrefix(strings.ReplaceAll(err.Error(), "\n", ", "), "json: "), example)
 	}
+}
+
+// decodeOne reads one JSON value and the end. Bytes that are no UTF-8 are
+// refused: the decoder would put other characters in their place.
+func decodeOne(r io.Reader, into any) error {
+	body, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	if at := feedring.NotUTF8(string(body)); at >= 0 {
+		return fmt.Errorf("byte %d is no UTF-8", at+1)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(into); err != nil {
+		return err
+	}
+	if _, more := decoder.Token(); !errors.Is(more, io.EOF) {
+		return errors.Join(more, errors.New("something follows the object"))
+	}
+	return nil
 }

@@ -232,6 +232,7 @@ func TestSubscriptionsRefused(t *testing.T) {
 		{"POST", "", "{}", []string{withToken, "Origin: https://evil.example", "Sec-Fetch-Site: cross-site"}, 403, "origin"},
 		{"POST", "", "{}", []string{withToken, "Host: evil.example"}, 403, "evil.example"},
 		{"POST", "", `{"q":"a AND (b"}`, []string{withToken}, 400, `"offset"`},
+		{"POST", "", "{\"q\":\"a\xff\"}", []string{withToken}, 400, "byte 8 is no UTF-8"},
 		{"POST", "", `{"words":"a"}`, []string{withToken}, 400, "words"},
 		{"POST", "", ``, []string{withToken}, 400, `\"q\"`},
 		{"POST", "", `{"theme":"no such thing"}`, []string{withToken}, 400, "theme"},

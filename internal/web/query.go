@@ -38,14 +38,14 @@ func parseParameters(raw string) (url.Values, error) {
 
 // parseQuery reads what is asked. Ages are counted from now.
 func parseQuery(v url.Values, now time.Time) (q feedring.Query, err error) {
-	q = feedring.Query{Provider: strings.ToLower(strings.TrimSpace(v.Get("provider"))), Words: v.Get("q"), Limit: feedring.DefaultLimit}
+	q = feedring.Query{Words: v.Get("q"), Limit: feedring.DefaultLimit}
 	if theme := v.Get("theme"); theme != "" {
 		if q.Theme, err = feedring.ParseTheme(theme); err != nil {
 			return q, badRequest("%w", err)
 		}
 	}
-	if len(q.Provider) > 253 || strings.ContainsAny(q.Provider, " \t\r\n/") {
-		return q, badRequest("provider %s: write a name such as lemonde.fr", quote(q.Provider))
+	if q.Provider, err = feedring.ParseProvider(strings.TrimSpace(v.Get("provider"))); err != nil {
+		return q, badRequest("%w", err)
 	}
 	if _, err := match.Parse(q.Words); err != nil {
 		return q, badWords(err)
