@@ -168,6 +168,11 @@ func (s *scenario) departLeader() { s.goAway(s.leader()) }
 
 // separate cuts the links for which apart says so, for a while.
 func (s *scenario) separate(text string, apart func(from, to int32) bool) {
+	s.mend(2*time.Second, 80*time.Second, s.cut(text, apart))
+}
+
+// cut cuts the links for which apart says so, and returns what heals them.
+func (s *scenario) cut(text string, apart func(from, to int32) bool) (heal func()) {
 	s.tracef("--- cut: %s", text)
 	var cut [][2]int32
 	for a := range int32(len(s.World.nodes)) {
@@ -178,12 +183,12 @@ func (s *scenario) separate(text string, apart func(from, to int32) bool) {
 			}
 		}
 	}
-	s.mend(2*time.Second, 80*time.Second, func() {
+	return func() {
 		s.tracef("--- healed: %s", text)
 		for _, l := range cut {
 			s.network.heal(l[0], l[1], s.now)
 		}
-	})
+	}
 }
 
 func (s *scenario) pair() (a, b *node) {

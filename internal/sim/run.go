@@ -22,22 +22,29 @@ type Outcome struct {
 // happens; nil: nobody reads. It uses no other goroutine.
 func Faults(seed uint64, trace func(line string)) Outcome {
 	s := newScenario(seed, trace)
-	s.play()
+	s.audience()
+	s.after(warm, s.nextFault)
+	return s.outcome(func() { s.Run(troubled) })
+}
+
+// outcome plays what goes wrong, then the quiet.
+func (s *scenario) outcome(troubles func()) Outcome {
+	s.play(troubles)
 	if v := s.Violation(); v != nil {
 		s.tracef("*** %v", v)
 	}
-	return Outcome{Seed: seed, Violation: s.Violation(), Virtual: s.now, Steps: s.steps, Faults: s.count, Hash: s.hash}
+	return Outcome{Seed: s.cfg.Seed, Violation: s.Violation(), Virtual: s.now, Steps: s.steps, Faults: s.count, Hash: s.hash}
 }
 
 // play plays the seed. A panic is a violation like any other: the next seeds
 // are played all the same.
-func (s *scenario) play() {
+func (s *scenario) play(troubles func()) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.witness.Fail("panic", "%v\n%s", p, debug.Stack())
 		}
 	}()
-	s.Run(troubled)
+	troubles()
 	if s.Violation() == nil {
 		s.heal()
 		s.settle()

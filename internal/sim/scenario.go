@@ -45,7 +45,7 @@ func newScenario(seed uint64, trace func(string)) *scenario {
 	return s
 }
 
-// people makes the nodes, what they publish, and the readers.
+// people makes the nodes and what they publish.
 func (s *scenario) people() {
 	for i := range groups * each {
 		c := clock{skew: s.between(-2*time.Second, 2*time.Second), drift: time.Duration(s.random.IntN(400) - 200)}
@@ -72,10 +72,13 @@ func (s *scenario) people() {
 	for _, n := range s.nodes {
 		s.after(s.between(0, 5*time.Second), func() { s.begin(n) })
 	}
+}
+
+// audience has readers come, who ask from time to time.
+func (s *scenario) audience() {
 	for range followers {
 		s.after(s.between(10*time.Second, 4*time.Minute), s.newFollower)
 	}
-	s.after(warm, s.nextFault)
 	s.after(warm/2, s.nextQuery)
 }
 

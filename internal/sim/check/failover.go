@@ -30,6 +30,12 @@ func (w *Witness) deposes(p int32, s *seat) {
 	}
 }
 
+// Suspects reports whether a peer has asked since a time whether others reach its
+// manager.
+func (w *Witness) Suspects(p int32, theme feedring.Theme, since time.Duration) bool {
+	return w.of(p).seat(theme.Group()).intent > since
+}
+
 func (w *Witness) manages(p int32, of *seat, since time.Duration) bool {
 	s := w.of(p).seat(of.group)
 	return s.role == feedring.RoleManager && s.term == of.term && s.since <= since

@@ -15,6 +15,7 @@ type hole struct {
 	title   string
 	breaks  string   // a sentence of docs/protocol.md
 	expects []string // the invariants that may notice it, the likeliest first
+	script  string   // of the faults that show it; empty: those by chance do
 	unfound string   // why no seed is known that finds it; empty: one is
 	edits   []edit
 }
@@ -30,6 +31,7 @@ type edit struct {
 //	title
 //	breaks: a sentence of docs/protocol.md
 //	expects: S2 L1
+//	script: the faults that show it, where those by chance are too rare
 //	unfound: why no seed is known that finds it, if so
 //
 //	== group/terms.go
@@ -52,10 +54,12 @@ func parse(name, text string) (hole, error) {
 			h.breaks = value
 		case key == "expects":
 			h.expects = strings.Fields(value)
+		case key == "script":
+			h.script = value
 		case key == "unfound":
 			h.unfound = value
 		default:
-			return h, fmt.Errorf("%s: line %q is not breaks, expects or unfound", name, line)
+			return h, fmt.Errorf("%s: line %q is not breaks, expects, script or unfound", name, line)
 		}
 	}
 	for _, part := range strings.Split(rest, "\n==") {

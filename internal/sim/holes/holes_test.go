@@ -27,7 +27,7 @@ func TestHoles(t *testing.T) {
 		t.Errorf("%d holes are found, and there should be %d", len(known), least)
 	}
 	wanted := regexp.MustCompile(*only)
-	base := &clean{player: build(t, hole{name: "none"}), seeds: map[uint64]found{}}
+	base := &clean{player: build(t, hole{name: "none"}), runs: map[run]found{}}
 	var mu sync.Mutex
 	t.Run("all", func(t *testing.T) {
 		for i, h := range holes {
@@ -66,12 +66,12 @@ func (h hole) replay(t *testing.T, base *clean, was found) {
 	if was.Seed == 0 {
 		t.Fatalf("no seed is known to find hole %s: search with -search 10000 -hole '^%s$'", h.name, h.name)
 	}
-	switch f := play(t, build(t, h), was.Seed, 1, h.twice()); {
+	switch f := play(t, build(t, h), was.Seed, 1, h); {
 	case f.Seed == 0:
 		t.Errorf("seed %d does not find hole %s any more (%s): search with -search 10000 -hole '^%s$'", was.Seed, h.name, h.title, h.name)
 	case f.Invariant != was.Invariant:
 		t.Errorf("seed %d finds hole %s by %s, not by %s: %s", was.Seed, h.name, f.Invariant, was.Invariant, f.Text)
-	case !base.holds(t, was.Seed):
+	case !base.holds(t, run{h.script, was.Seed}):
 		t.Errorf("seed %d finds hole %s, but violates an invariant without it as well", was.Seed, h.name)
 	}
 }
@@ -80,20 +80,26 @@ func (h hole) replay(t *testing.T, base *clean, was found) {
 type clean struct {
 	player string
 	mu     sync.Mutex
-	seeds  map[uint64]found
+	runs   map[run]found
 }
 
-// holds reports whether a seed violates nothing without a hole.
-func (c *clean) holds(t *testing.T, seed uint64) bool {
+// run is what is played: a seed of a script, or of faults by chance.
+type run struct {
+	script string
+	seed   uint64
+}
+
+// holds reports whether a run violates nothing without a hole.
+func (c *clean) holds(t *testing.T, r run) bool {
 	t.Helper()
 	c.mu.Lock()
-	f, known := c.seeds[seed]
+	f, known := c.runs[r]
 	c.mu.Unlock()
 	if !known {
-		f = play(t, c.player, seed, 1, false)
+		f = play(t, c.player, r.seed, 1, hole{script: r.script})
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.seeds[seed] = f
+		c.runs[r] = f
 	}
 	return f.Seed == 0
 }

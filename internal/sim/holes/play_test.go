@@ -21,13 +21,13 @@ type found struct {
 // patience is how long one seed may take: a hole may make a machine loop.
 const patience = 2 * time.Minute
 
-// play plays seeds with a player.
-func play(t *testing.T, player string, from, seeds uint64, twice bool) found {
+// play plays seeds with a player, as a hole needs it.
+func play(t *testing.T, player string, from, seeds uint64, h hole) found {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience+time.Duration(seeds)*20*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, player, "-from", strconv.FormatUint(from, 10),
-		"-seeds", strconv.FormatUint(seeds, 10), "-twice="+strconv.FormatBool(twice))
+		"-seeds", strconv.FormatUint(seeds, 10), "-script", h.script, "-twice="+strconv.FormatBool(h.twice()))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
@@ -48,17 +48,17 @@ func (h hole) twice() bool { return slices.Contains(h.expects, "D1") }
 func (h hole) search(t *testing.T, clean *clean, player string, known found, most uint64) found {
 	t.Helper()
 	if known.Seed > 0 {
-		f := play(t, player, known.Seed, 1, h.twice())
-		if f.Seed > 0 && slices.Contains(h.expects, f.Invariant) && clean.holds(t, f.Seed) {
+		f := play(t, player, known.Seed, 1, h)
+		if f.Seed > 0 && slices.Contains(h.expects, f.Invariant) && clean.holds(t, run{h.script, f.Seed}) {
 			return f
 		}
 	}
 	for from := uint64(1); from <= most; {
-		f := play(t, player, from, most-from+1, h.twice())
+		f := play(t, player, from, most-from+1, h)
 		if f.Seed == 0 {
 			break
 		}
-		if clean.holds(t, f.Seed) && slices.Contains(h.expects, f.Invariant) {
+		if clean.holds(t, run{h.script, f.Seed}) && slices.Contains(h.expects, f.Invariant) {
 			return f
 		}
 		t.Logf("%s: seed %d tells nothing: %s", h.name, f.Seed, f.Text)

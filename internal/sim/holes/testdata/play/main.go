@@ -17,13 +17,14 @@ import (
 func main() {
 	from := flag.Uint64("from", 1, "the first seed")
 	seeds := flag.Uint64("seeds", 1, "how many seeds at most")
+	script := flag.String("script", "", "the script of what goes wrong; empty: faults by chance")
 	twice := flag.Bool("twice", false, "play each seed twice: the same must happen")
 	flag.Parse()
 	debug.SetGCPercent(400)
 	for seed := *from; seed < *from+*seeds; seed++ {
-		o := play(seed)
+		o := play(*script, seed)
 		switch {
-		case *twice && play(seed).Hash != o.Hash:
+		case *twice && play(*script, seed).Hash != o.Hash:
 			tell(seed, "D1", "D1: the same seed is another run")
 			return
 		case o.Violation != nil:
@@ -35,13 +36,20 @@ func main() {
 }
 
 // play plays one seed. A machine that panics violates everything.
-func play(seed uint64) (o sim.Outcome) {
+func play(script string, seed uint64) (o sim.Outcome) {
 	defer func() {
 		if r := recover(); r != nil {
 			o.Violation = &check.Violation{Invariant: "panic", Text: fmt.Sprint(r)}
 		}
 	}()
-	return sim.Faults(seed, nil)
+	if script == "" {
+		return sim.Faults(seed, nil)
+	}
+	o, err := sim.Scripted(script, seed, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return o
 }
 
 // tell writes the one line of output. Seed 0: every invariant held.
