@@ -11,6 +11,7 @@
 //	origin.go   sites that post                 polling.go          copies
 //	asking.go   questions of readers            session.go, client.go  what they are shown
 //	scenario.go the world of a seed             faults.go           what goes wrong in it
+//	scripts.go  what chance brings too rarely   lostgroup.go        groups of which nobody is left
 //	settle.go   the quiet after it              trace.go            what happened, readably
 //
 // Package check holds the invariants of docs/protocol.md against it after every
