@@ -89,6 +89,22 @@ func (m *Machine) fetch(ref feedring.FeedRef) {
 	m.emit(Fetch{Group: m.group, Feed: ref, From: from, After: h.Pos, Fresh: m.now.Add(-m.cfg.Freshness)})
 }
 
+// pollAgain polls a publisher that is back for what it told before: nobody else
+// may have it, and the next try may be a period away.
+func (m *Machine) pollAgain(publisher *member) {
+	for i := range publisher.row.Feeds {
+		ref := feedring.FeedRef{URL: publisher.row.Feeds[i].URL, Publisher: publisher.row.Peer}
+		h := m.heads[ref]
+		if h == nil || h.tries == 0 || h.Pos.Compare(h.known) >= 0 {
+			continue
+		}
+		h.tries, h.from = 0, ref.Publisher
+		if !h.flying && !h.queued {
+			m.timers.Set(bell{chime: chimeFetch, ref: ref}, m.now.Add(m.jitter(m.spreadOf())))
+		}
+	}
+}
+
 // holder chooses whom to poll: the publisher, but in large groups the neighbour
 // that told, and the manager for what a newcomer lacks, since it knows who is
 // away only by the first beacon. After a failure the others come, then anybody.

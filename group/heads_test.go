@@ -34,3 +34,50 @@ func TestAdmittedTellsItsOwnHeads(t *testing.T) {
 		t.Errorf("it tells %v", heads)
 	}
 }
+
+// A publisher that is back is polled at once for what it told before it was
+// away, however long the polls that failed meanwhile have others wait.
+func TestPublisherBackIsPolled(t *testing.T) {
+	for _, manages := range []bool{true, false} {
+		c := newCluster(1)
+		ids := c.group(3)
+		lead, err := c.leader()
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, publisher := c.nodes[lead].m, ids[2]
+		if publisher == lead {
+			publisher = ids[1]
+		}
+		url := "https://news.example/rss"
+		c.nodes[publisher].feeds = []feedring.Feed{{URL: url, Provider: "news.example"}}
+		c.step(c.nodes[publisher], Describe{Feeds: c.nodes[publisher].feeds})
+		c.run(time.Second)
+		back := Receive{From: publisher, Message: BeaconAnswer{Header: m.header(), Number: m.number}}
+		if !manages {
+			back = Receive{From: lead, Message: m.beaconNow()}
+			for _, id := range ids {
+				if id != lead && id != publisher {
+					m = c.nodes[id].m
+				}
+			}
+			b := back.Message.(Beacon)
+			b.Number++
+			back.Message = b
+		}
+		h := m.headOf(feedring.FeedRef{URL: url, Publisher: publisher})
+		m.members[publisher].away = true
+		m.changedPresence()
+		h.known, h.from, h.tries = feedring.Position{Epoch: 7, Sequence: 1}, publisher, 6
+		m.timers.Set(bell{chime: chimeFetch, ref: feedring.FeedRef{URL: url, Publisher: publisher}}, c.now.Add(m.cfg.Refresh))
+		polled := feedring.PeerID("")
+		for _, out := range append(m.Step(c.now, back), m.Step(c.now.Add(m.spreadOf()), Tick{})...) {
+			if f, ok := out.(Fetch); ok {
+				polled = f.From
+			}
+		}
+		if polled != publisher {
+			t.Errorf("manages %v: it polls %q", manages, polled)
+		}
+	}
+}

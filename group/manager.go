@@ -139,6 +139,7 @@ func (m *Machine) back(mem *member) {
 	if mem.away {
 		mem.away, mem.since = false, time.Time{}
 		m.changedPresence()
+		m.pollAgain(mem)
 	}
 }
 

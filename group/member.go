@@ -1,6 +1,7 @@
 package group
 
 import (
+	"slices"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -91,15 +92,21 @@ func (m *Machine) awayTold(away []feedring.PeerID) {
 		gone[p] = p != m.cfg.Self && p != m.manager()
 	}
 	changed := false
+	var back []feedring.PeerID
 	for p, mem := range m.members {
 		switch {
 		case gone[p] && !mem.away:
 			mem.away, mem.since, changed = true, m.now, true
 		case !gone[p] && mem.away:
 			mem.away, mem.since, changed = false, time.Time{}, true
+			back = append(back, p)
 		}
 	}
 	if changed {
 		m.changedPresence()
+	}
+	slices.Sort(back)
+	for _, p := range back {
+		m.pollAgain(m.members[p])
 	}
 }
