@@ -77,7 +77,6 @@ func (m *Machine) Step(now time.Time, in Input) []Output {
 	if now.After(m.now) {
 		m.now = now
 	}
-	m.out = nil
 	switch in := in.(type) {
 	case Receive:
 		m.receive(in.From, in.Message)
@@ -93,7 +92,9 @@ func (m *Machine) Step(now time.Time, in Input) []Output {
 	}
 	m.due()
 	m.next = m.wakeAt()
-	return m.out
+	out := m.out
+	m.out = nil // what it names is not kept until the next step
+	return out
 }
 
 func (m *Machine) receive(from feedring.PeerID, message Message) {

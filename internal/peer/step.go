@@ -111,7 +111,6 @@ func (m *Machine) Step(now time.Time, in Input) []Output {
 	if now.After(m.now) {
 		m.now = now
 	}
-	m.out = nil
 	if m.departed {
 		return nil
 	}
@@ -138,7 +137,9 @@ func (m *Machine) Step(now time.Time, in Input) []Output {
 	}
 	m.due()
 	m.protectNeighbours()
-	return m.out
+	out := m.out
+	m.out = nil // what it names is not kept until the next step
+	return out
 }
 
 // protectNeighbours tells whose connections the ring needs.
