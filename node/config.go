@@ -52,7 +52,7 @@ type Event struct {
 	HTTP  string          `json:"http,omitempty"`
 	Theme feedring.Theme  `json:"theme,omitempty"`
 	Role  string          `json:"role,omitempty"`
-	Term  uint64          `json:"term,omitempty"`
+	Term  *uint64         `json:"term,omitempty"` // always there with "role": 0 where there is no term
 }
 
 // Default returns the configuration of a peer that is told nothing.

@@ -26,6 +26,9 @@ func prepareData(data string, log *slog.Logger) error {
 		log.Warn("others can write in the data directory, and so put a key of theirs in place of this peer's: run chmod go-w on it",
 			"dir", data, "mode", fmt.Sprintf("%04o", info.Mode().Perm()))
 	}
+	if info, err := os.Stat(storeIn(data)); err == nil && !info.IsDir() {
+		return fmt.Errorf("--data %s: %s is no directory, and the store would be there: move it away, or name another data directory", data, storeIn(data))
+	}
 	if err := ownKey(data); err != nil {
 		return err
 	}

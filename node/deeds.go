@@ -67,10 +67,14 @@ func (n *Node) dropped(o group.Dropped) {
 
 func (n *Node) roleChanged(o group.RoleChanged) {
 	n.log.Info("role", "theme", o.Theme, "role", o.Role, "term", o.Term.Number)
-	n.events.add(Event{Event: "role", Theme: o.Theme, Role: o.Role.String(), Term: o.Term.Number})
+	n.events.add(roleEvent(o))
 	if o.Role == feedring.RoleNone {
 		n.provider.leave(o.Theme.Group())
 		return
 	}
 	n.provider.enter(o.Theme.Group())
+}
+
+func roleEvent(o group.RoleChanged) Event {
+	return Event{Event: "role", Theme: o.Theme, Role: o.Role.String(), Term: &o.Term.Number}
 }

@@ -148,9 +148,10 @@ func (o *origins) add(ctx context.Context, spec feedring.FeedSpec) error {
 	switch {
 	case ok && known.spec == spec:
 		return nil
+	case ok && known.spec.Theme == "":
+		return fmt.Errorf("%s is already kept in private as %s: remove it first", spec.URL, known.spec.Provider)
 	case ok:
-		return fmt.Errorf("%s is already published in %s as %s: remove it first",
-			spec.URL, themeName(known.spec.Theme), known.spec.Provider)
+		return fmt.Errorf("%s is already published in %s as %s: remove it first", spec.URL, known.spec.Theme, known.spec.Provider)
 	case count >= feedring.MaxFeeds:
 		return errTooManyFeeds
 	}
@@ -294,11 +295,4 @@ func (o *origins) offered() map[feedring.Theme][]feedring.Feed {
 		slices.SortFunc(list, func(a, b feedring.Feed) int { return strings.Compare(a.URL, b.URL) })
 	}
 	return feeds
-}
-
-func themeName(t feedring.Theme) string {
-	if t == "" {
-		return "private"
-	}
-	return string(t)
 }

@@ -54,10 +54,15 @@ func (a *app) feedAddCommand() *cobra.Command {
 			}
 			return failed(a.withPeer(cmd.Context(), &f, func(ctx context.Context, peer *api.Client) error {
 				feed := api.Feed{URL: spec.URL, Theme: string(spec.Theme), Provider: string(spec.Provider)}
-				if err := peer.AddFeed(ctx, feed); err != nil {
+				added, err := peer.AddFeed(ctx, feed)
+				if err != nil {
 					return err
 				}
-				return a.told(f.json, feed, "added "+spec.URL)
+				what := "added "
+				if !added {
+					what = "was there already: "
+				}
+				return a.told(f.json, feed, what+spec.URL)
 			}))
 		},
 	}

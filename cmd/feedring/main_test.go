@@ -158,7 +158,11 @@ func fakeAPI() http.Handler {
 	say("GET /api/v1/doctor", `{"checks":[{"name":"clock","ok":true,"detail":"agrees"},{"name":"vouched","ok":true,"note":true,"detail":"by nobody","advice":"publish"},{"name":"peers","ok":false,"detail":"nobody","advice":"join"}]}`)
 	say("GET /api/v1/vouch", `{"document":{"network":"main"},"instructions":"Put it there.\n\n{\n  \"network\": \"main\"\n}\n","sites":[{"site":"news.example","vouched":true,"way":"dns"}]}`)
 	say("GET /api/v1/feeds", `[{"url":"https://news.example/feed","theme":"news","provider":"news.example","entries":3,"new_field":1},{"url":"https://own.example/","provider":"own.example","entries":0,"error":"gone"}]`)
-	mux.HandleFunc("POST /api/v1/feeds", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusCreated) })
+	mux.HandleFunc("POST /api/v1/feeds", func(w http.ResponseWriter, r *http.Request) {
+		if body, _ := io.ReadAll(r.Body); !bytes.Contains(body, []byte("news.example")) {
+			w.WriteHeader(http.StatusCreated)
+		}
+	})
 	mux.HandleFunc("DELETE /api/v1/feeds", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	const subscription = `{"id":"0a1b","theme":"news","q":"gaz","limit":50,"atom":"http://127.0.0.1:1/feeds/s.atom","rss":"http://127.0.0.1:1/feeds/s.rss","json":"http://127.0.0.1:1/feeds/s.json","new_field":1}`
 	say("GET /api/v1/subscriptions", "["+subscription+"]")

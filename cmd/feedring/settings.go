@@ -143,7 +143,11 @@ func (a *app) readConfig() (path string, text []byte, err error) {
 			text, err = os.ReadFile(path)
 		}
 		if err != nil {
-			return "", nil, usage("--config: %w", err)
+			var place *fs.PathError
+			if errors.As(err, &place) {
+				err = place.Err
+			}
+			return "", nil, usage("--config %s: %w: name a TOML file that this user can read", path, err)
 		}
 		return path, text, nil
 	}

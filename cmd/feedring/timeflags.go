@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -37,6 +38,19 @@ func (d *durationFlag) String() string {
 		}
 	}
 	return s
+}
+
+// timeoutFlag is a duration in which an answer can come at all.
+type timeoutFlag struct{ *durationFlag }
+
+func (t timeoutFlag) Set(s string) error {
+	if err := t.durationFlag.Set(s); err != nil {
+		return err
+	}
+	if time.Duration(*t.durationFlag) < 100*time.Millisecond {
+		return errors.New("give at least 100ms")
+	}
+	return nil
 }
 
 // timeFlag is a flag that feedring.ParseTime reads.

@@ -2,6 +2,7 @@ package vouch
 
 import (
 	"fmt"
+	"net/netip"
 	"strings"
 )
 
@@ -13,19 +14,27 @@ func Instructions(d Document, site string) (string, error) {
 		return "", err
 	}
 	host := hostOf(site)
+	_, notIP := netip.ParseAddr(host) // an IP address has no names below it
+	ways, last := "three", 3
+	if notIP == nil {
+		ways, last = "two", 2
+	}
 	var b strings.Builder
-	fmt.Fprintf(&b, `%s names its peer in one of three ways; the first is the best.
+	fmt.Fprintf(&b, `%s names its peer in one of %s ways; the first is the best.
 
 1. A file at https://%s%s, served without a redirect:
 
-%s
+%s`, site, ways, site, wellKnownPath, document)
+	if notIP != nil {
+		fmt.Fprintf(&b, `
 2. A DNS record:
 
 _feedring.%s. 3600 IN TXT %s
-`, site, site, wellKnownPath, document, strings.TrimSuffix(host, "."), quoteTXT(d.txt()))
+`, strings.TrimSuffix(host, "."), quoteTXT(d.txt()))
+	}
 	if len(d.Peers) > 0 {
 		fmt.Fprintf(&b, `
-3. A line in each feed. In RSS, inside <channel>:
+%[2]d. A line in each feed. In RSS, inside <channel>:
 
 <atom:link xmlns:atom="http://www.w3.org/2005/Atom" rel="feedring" href="feedring:%[1]s"/>
 
@@ -36,7 +45,7 @@ _feedring.%s. 3600 IN TXT %s
    In JSON Feed, beside "title":
 
 "_feedring": {"about": "https://github.com/feedring/feedring", "href": "feedring:%[1]s"}
-`, d.Peers[0])
+`, d.Peers[0], last)
 	}
 	return b.String(), nil
 }

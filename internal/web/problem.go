@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
@@ -54,7 +55,13 @@ func busy(after int, detail string) *problem {
 func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	p := problemOf(err)
 	if p.Status >= http.StatusInternalServerError && r.URL.Path != "/readyz" {
-		s.Logger.Warn("a request failed", "path", loggedPath(r), "status", p.Status, "err", err)
+		level := slog.LevelWarn
+		// Whoever asked went away, or waits for what an origin does: a look that
+		// failed is told where the feed is watched.
+		if r.Context().Err() != nil || errors.Is(err, context.Canceled) || errors.Is(err, ErrOrigin) || errors.Is(err, ErrLate) {
+			level = slog.LevelDebug
+		}
+		s.Logger.Log(r.Context(), level, "a request failed", "path", loggedPath(r), "status", p.Status, "err", err)
 	}
 	for name, values := range p.header {
 		w.Header()[name] = values

@@ -1,9 +1,12 @@
 package web
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -255,6 +258,24 @@ func TestUnready(t *testing.T) {
 	checkForm(t, w)
 	if w := call(t, testSite(f, false), "GET", "/livez", ""); w.Code != 200 {
 		t.Errorf("alive: %d", w.Code)
+	}
+}
+
+// TestOthersFaultsAreNoWarning: a log that warns of what readers and origins do
+// hides what is wrong here.
+func TestOthersFaultsAreNoWarning(t *testing.T) {
+	for _, test := range []struct {
+		err   error
+		warns bool
+	}{{errors.New("no peer answers"), true}, {context.Canceled, false}, {fmt.Errorf("404: %w", ErrOrigin), false}, {fmt.Errorf("slow: %w", ErrLate), false}} {
+		var said bytes.Buffer
+		f := newFake()
+		f.fails = test.err
+		h := Handler(Config{Backend: f, Token: testToken, Address: "127.0.0.1:7378", Logger: slog.New(slog.NewTextHandler(&said, nil))})
+		w := call(t, h, "POST", "/api/v1/ping", `{"url":"https://a.example/feed"}`, withToken)
+		if warned := strings.Contains(said.String(), "a request failed"); warned != test.warns || w.Code < 500 {
+			t.Errorf("%v: %d, said %q", test.err, w.Code, &said)
+		}
 	}
 }
 

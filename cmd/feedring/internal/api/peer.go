@@ -78,8 +78,13 @@ func (c *Client) Feeds(ctx context.Context) (raw []json.RawMessage, err error) {
 }
 
 // AddFeed makes the peer publish a feed, or without a theme keep it private.
-func (c *Client) AddFeed(ctx context.Context, feed Feed) error {
-	return c.do(ctx, request{method: http.MethodPost, path: "feeds", body: feed}, nil)
+// added is false where it was there already.
+func (c *Client) AddFeed(ctx context.Context, feed Feed) (added bool, err error) {
+	resp, err := c.send(ctx, request{method: http.MethodPost, path: "feeds", body: feed})
+	if err != nil {
+		return false, err
+	}
+	return resp.StatusCode == http.StatusCreated, resp.Body.Close()
 }
 
 // RemoveFeed makes the peer forget a feed.
