@@ -207,10 +207,12 @@ func (f *following) throughAPI(ctx context.Context, ask *askFlags) error {
 		return err
 	}
 	defer peer.Close()
+	away := &outage{stderr: f.app.stderr}
 	local := &overAPI{following: f, shown: make(map[feedring.EntryID]bool), begun: f.saved.Last != ""}
 	stream := &api.Stream{
 		Query: f.saved.Query, Updates: f.flags.updates, After: f.saved.Last,
 		First: local.first, Each: local.entry, Stand: f.saved.stand, Gap: f.gap,
+		Opened: away.back,
 	}
 	const pause = 500 * time.Millisecond
 	for heardOnce := false; ; {
@@ -224,6 +226,7 @@ func (f *following) throughAPI(ctx context.Context, ask *askFlags) error {
 		case errors.Is(err, client.ErrEnough), errors.As(err, &coded), !heardOnce, errors.As(err, &problem) && problem.Status < 500:
 			return err
 		}
+		away.lost(time.Now(), err)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()

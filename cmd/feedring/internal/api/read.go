@@ -114,6 +114,8 @@ type Stream struct {
 	Each func(e feedring.Entry, id string) error
 	// Stand is called with the id to go on after where a final event has one. Nil: nobody keeps it.
 	Stand func(id string)
+	// Opened is called when the peer begins to answer. Nil: nobody is told.
+	Opened func()
 	// Gap is called where entries of a feed were given up. Nil: nobody is told.
 	Gap func(client.Gap)
 }
@@ -130,6 +132,9 @@ func (c *Client) Follow(ctx context.Context, s *Stream) (heard bool, err error) 
 		return false, err
 	}
 	defer resp.Body.Close()
+	if s.Opened != nil {
+		s.Opened()
+	}
 	return true, readEvents(resp.Body, s.event)
 }
 
