@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,11 +27,19 @@ func fill(t testing.TB, disk string, left int64) (room func()) {
 	f, err := os.Create(path)
 	must(t, err)
 	defer f.Close()
-	var fs syscall.Statfs_t
-	must(t, syscall.Statfs(disk, &fs))
-	if err := syscall.Fallocate(int(f.Fd()), 0, 0, int64(fs.Bavail)*fs.Bsize-left); err != nil {
-		t.Fatalf("filling the disk: %v", err)
-	}
+	until(t, 10*time.Second, "the disk filled", func() bool {
+		var fs syscall.Statfs_t
+		must(t, syscall.Statfs(disk, &fs))
+		much := int64(fs.Bavail)*fs.Bsize - left
+		if much <= 0 {
+			return true
+		}
+		err := syscall.Fallocate(int(f.Fd()), 0, 0, much)
+		if err != nil && !errors.Is(err, syscall.ENOSPC) { // the peer took some of it meanwhile
+			t.Fatalf("filling the disk: %v", err)
+		}
+		return err == nil
+	})
 	return func() { must(t, os.Remove(path)) }
 }
 

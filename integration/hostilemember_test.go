@@ -109,7 +109,7 @@ func (b *besieged) withstand(t *testing.T, a attack) {
 func (b *besieged) serves(t *testing.T, p *peer, incomplete bool) {
 	t.Helper()
 	var r result
-	until(t, 10*time.Second, "every entry served", func() bool {
+	until(t, 30*time.Second, "every entry served", func() bool {
 		r = b.query(p, "--theme", "news", "--limit", "200")
 		if r.code != 0 && !(incomplete && lacks(r, "news/stranger")) || r.took > 5*time.Second || len(r.entries()) > b.entries {
 			t.Fatalf("%d of %d entries in %s: %v", len(r.entries()), b.entries, r.took, r)
