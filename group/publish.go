@@ -64,21 +64,25 @@ func (m *Machine) publish(p Publish) {
 	m.emit(Append{Group: m.group, Batch: p.Batch, Feed: m.ownRef(p.URL), First: first})
 }
 
-// appended announces a batch that is on disk.
+// appended announces a batch that is on disk. It may be one that was on its way
+// when an earlier membership ended.
 func (m *Machine) appended(a Appended) {
 	url := a.Head.Feed.URL
 	o := m.own[url]
-	if o == nil || !o.busy || o.batch != a.Batch {
+	if o == nil {
 		return
 	}
-	o.busy = false
+	awaited := o.busy && o.batch == a.Batch
+	if awaited {
+		o.busy = false
+	}
 	ref := m.ownRef(url)
 	if h := m.headOf(ref); h != nil && a.Head.Position.Compare(h.Pos) > 0 {
 		m.advance(ref, h, a.Head.Position, a.Head.Hash)
 		m.notify(Notify{Header: m.header(), Head: feedring.Head{Feed: ref, Position: h.Pos, Hash: h.Hash}}, "")
 		m.emit(Wake{Feed: ref, Through: h.Pos})
 	}
-	if len(o.queue) > 0 {
+	if awaited && len(o.queue) > 0 {
 		next := o.queue[0]
 		o.queue = slices.Clone(o.queue[1:])
 		m.publish(next)

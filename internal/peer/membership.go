@@ -227,3 +227,34 @@ func (it *membership) row(addrs []string) ring.Row {
 	}
 	return row
 }
+
+// late takes what comes for a membership that has ended. What was on its way to
+// the disk then counts for the next one, which must not give its positions
+// again.
+func (m *Machine) late(in In) {
+	switch input := in.Input.(type) {
+	case group.Attach:
+		m.emit(group.Refuse{Stream: input.Stream, Reason: "this peer is not in the group: go to another"})
+	case group.Appended:
+		for theme, heads := range m.saved.Heads {
+			if theme.Group() == in.Group {
+				m.saved.Heads[theme] = raised(heads, input.Head)
+			}
+		}
+	}
+}
+
+// raised returns heads with one that is not lower than to; heads stays as it
+// is, since others may hold it.
+func raised(heads []feedring.Head, to feedring.Head) []feedring.Head {
+	i := slices.IndexFunc(heads, func(h feedring.Head) bool { return h.Feed == to.Feed })
+	switch {
+	case i < 0:
+		return append(slices.Clip(heads), to)
+	case to.Position.Compare(heads[i].Position) <= 0:
+		return heads
+	}
+	heads = slices.Clone(heads)
+	heads[i] = to
+	return heads
+}

@@ -120,8 +120,8 @@ func (m *Machine) Step(now time.Time, in Input) []Output {
 	case In:
 		if it := m.memberships[in.Group]; it != nil && in.Input != nil {
 			m.drive(it, in.Input)
-		} else if attach, ok := in.Input.(group.Attach); ok {
-			m.emit(group.Refuse{Stream: attach.Stream, Reason: "this peer is not in the group: go to another"})
+		} else {
+			m.late(in)
 		}
 	case Known:
 		m.know(in)

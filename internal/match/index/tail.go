@@ -30,8 +30,6 @@ func newTail(entries int) *tail {
 	}
 }
 
-func (t *tail) empty() bool { return t.n.Load() == 0 }
-
 // full reports whether there may be no room for a conjunction of n tokens.
 func (t *tail) full(n int) bool {
 	return int(t.n.Load()) == len(t.entries) || t.used+n > len(t.tokens)
