@@ -78,7 +78,7 @@ var arrows = map[string][]string{
 	"internal/sim/experiment/promise": {".", "group", "internal/sim/experiment", "internal/sim/experiment/stage"},
 
 	"internal/sim/experiment":       {".", "group", "ring", "internal/peer", "internal/sim/experiment/stage"},
-	"internal/sim/experiment/stage": {".", "group", "internal/peer"},
+	"internal/sim/experiment/stage": {".", "group", "ring", "internal/peer"},
 }
 
 // TestArrows holds the imports of every room against the rules above.
