@@ -61,8 +61,8 @@ func (a *app) queryCommand() *cobra.Command {
 		Long: "query asks the network once and prints the entries that match, newest first.\n\n" +
 			"WORDS beside each other mean AND; AND, OR, NOT, parentheses and \"quoted phrases\" work as usual. They\n" +
 			"are looked for in title, summary, content and provider; case and accents do not matter.\n\n" +
-			"It exits with 3 where nobody serves that theme or provider, or has for three refresh periods (half a minute), and\n" +
-			"with 4 where the answer is incomplete.",
+			"It exits with 3 where nobody serves that theme or provider, or those who did have been gone for three refresh\n" +
+			"periods (half a minute), and with 4 where the answer is incomplete.",
 		Example: `  feedring query --theme news --since 36h europe AND energie
   feedring query --provider lemonde '(gaz OR "prix fixe") NOT sport'
   feedring query --peer /ip4/192.0.2.1/tcp/7377/p2p/12D3KooW… --theme sport --json`,

@@ -2,6 +2,8 @@ package personal
 
 import (
 	"encoding/hex"
+	"hash/fnv"
+	"io"
 	"net/url"
 	"strings"
 
@@ -59,32 +61,11 @@ func tracks(name string) bool {
 
 // hashOf is FNV-1a over texts, kept on disk. It is never 0.
 func hashOf(parts ...string) uint64 {
-	h := newHash()
+	h := fnv.New64a()
 	for _, p := range parts {
-		h = h.text(p).text("\x00")
+		_, _ = io.WriteString(h, p+"\x00") // documented never to fail
 	}
-	return max(1, uint64(h))
-}
-
-// hash64 is FNV-1a.
-type hash64 uint64
-
-func newHash() hash64 { return 14695981039346656037 }
-
-func (h hash64) byte(b byte) hash64 { return (h ^ hash64(b)) * 1099511628211 }
-
-func (h hash64) text(s string) hash64 {
-	for i := range len(s) {
-		h = h.byte(s[i])
-	}
-	return h
-}
-
-func (h hash64) number(n uint64) hash64 {
-	for range 8 {
-		h, n = h.byte(byte(n)), n>>8
-	}
-	return h
+	return max(1, h.Sum64())
 }
 
 // idBytes reads an entry's id. One of another form, which no publisher makes,

@@ -125,8 +125,8 @@ func (p *poll) lastModified(state *PersonalState) time.Time {
 // unchanged evaluates the request's conditions (RFC 9110, 13.2.2).
 func (p *poll) unchanged(state *PersonalState) bool {
 	if tags := p.r.Header.Values("If-None-Match"); len(tags) > 0 {
-		plain := `"` + p.tag(state) + `"`
-		zipped := `"` + p.tag(state) + `-gzip"`
+		now := p.tag(state)
+		plain, zipped := `"`+now+`"`, `"`+now+`-gzip"`
 		for _, tag := range list(tags) {
 			if tag = strings.TrimPrefix(tag, "W/"); tag == "*" || tag == plain || tag == zipped {
 				return true
