@@ -2,7 +2,7 @@ package client
 
 import (
 	"cmp"
-	"slices"
+	"sort"
 	"strings"
 
 	"github.com/feedring/feedring"
@@ -50,8 +50,9 @@ func (m *merge) sorted() []feedring.Entry {
 	for _, e := range m.byID {
 		all = append(all, e)
 	}
-	slices.SortFunc(all, func(a, b feedring.Entry) int {
-		return cmp.Or(b.Published.Compare(a.Published), b.Seen.Compare(a.Seen), strings.Compare(string(a.ID), string(b.ID)))
+	sort.Slice(all, func(i, j int) bool {
+		a, b := &all[i], &all[j]
+		return cmp.Or(b.Published.Compare(a.Published), b.Seen.Compare(a.Seen), strings.Compare(string(a.ID), string(b.ID))) < 0
 	})
 	return all
 }

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"strings"
+	"sort"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -95,5 +95,5 @@ func (r *Resume) UnmarshalJSON(b []byte) error {
 
 // sortGroups keeps Groups in the order of themes.
 func (r *Resume) sortGroups() {
-	slices.SortFunc(r.Groups, func(a, b GroupCursor) int { return strings.Compare(string(a.Theme), string(b.Theme)) })
+	sort.Slice(r.Groups, func(i, j int) bool { return r.Groups[i].Theme < r.Groups[j].Theme })
 }

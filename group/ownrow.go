@@ -3,7 +3,7 @@ package group
 import (
 	"maps"
 	"slices"
-	"strings"
+	"sort"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -63,7 +63,7 @@ func (m *Machine) ownRowTold(r *Row) {
 func (m *Machine) describe(d Describe) {
 	row := m.me().row
 	feeds := slices.Clone(d.Feeds)
-	slices.SortFunc(feeds, func(a, b feedring.Feed) int { return strings.Compare(a.URL, b.URL) })
+	sort.SliceStable(feeds, func(i, j int) bool { return feeds[i].URL < feeds[j].URL })
 	feeds = slices.CompactFunc(feeds, func(a, b feedring.Feed) bool { return a.URL == b.URL })
 	feeds, dropped := catalogue.FitFeeds(feeds)
 	if !slices.Equal(dropped, m.dropped) {

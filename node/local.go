@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -112,7 +113,7 @@ func merged(first, second []feedring.Entry, limit int) []feedring.Entry {
 		seen[e.ID] = true
 		return again
 	})
-	slices.SortStableFunc(all, func(a, b feedring.Entry) int { return b.Published.Compare(a.Published) })
+	sort.SliceStable(all, func(i, j int) bool { return all[i].Published.After(all[j].Published) })
 	if limit <= 0 {
 		limit = feedring.DefaultLimit
 	}

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
+	"sort"
 	"strings"
 	"sync"
 	"time"
@@ -292,7 +292,7 @@ func (o *origins) offered() map[feedring.Theme][]feedring.Feed {
 		})
 	}
 	for _, list := range feeds {
-		slices.SortFunc(list, func(a, b feedring.Feed) int { return strings.Compare(a.URL, b.URL) })
+		sort.Slice(list, func(i, j int) bool { return list[i].URL < list[j].URL })
 	}
 	return feeds
 }

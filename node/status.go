@@ -4,8 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"slices"
-	"strings"
+	"sort"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -31,7 +30,7 @@ func (n *Node) Status() web.Status {
 	for theme, is := range view.Roles {
 		st.Roles = append(st.Roles, web.RoleStatus{Theme: theme, Role: is.Role.String(), Term: is.Term.Number})
 	}
-	slices.SortFunc(st.Roles, func(a, b web.RoleStatus) int { return strings.Compare(string(a.Theme), string(b.Theme)) })
+	sort.Slice(st.Roles, func(i, j int) bool { return st.Roles[i].Theme < st.Roles[j].Theme })
 	if warning := n.twins.warning(n.loop.now()); warning != "" {
 		st.Warnings = append(st.Warnings, warning)
 	}
@@ -58,7 +57,7 @@ func (n *Node) Feeds() []web.FeedStatus {
 	for url, f := range n.origins.snapshot() {
 		feeds = append(feeds, n.feedStatus(url, f))
 	}
-	slices.SortFunc(feeds, func(a, b web.FeedStatus) int { return strings.Compare(a.URL, b.URL) })
+	sort.Slice(feeds, func(i, j int) bool { return feeds[i].URL < feeds[j].URL })
 	return feeds
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -136,7 +137,7 @@ func oldestFirst(items []document.Item) []document.Item {
 			return ordered
 		}
 	}
-	slices.SortStableFunc(ordered, func(a, b document.Item) int { return a.Entry.Published.Compare(b.Entry.Published) })
+	sort.SliceStable(ordered, func(i, j int) bool { return ordered[i].Entry.Published.Before(ordered[j].Entry.Published) })
 	return ordered
 }
 
@@ -156,8 +157,8 @@ func (s *State) forget(current map[feedring.EntryID]bool) {
 			others = append(others, old{id, k.seen})
 		}
 	}
-	slices.SortFunc(others, func(a, b old) int {
-		return cmp.Or(cmp.Compare(b.seen, a.seen), cmp.Compare(a.id, b.id))
+	sort.Slice(others, func(i, j int) bool {
+		return cmp.Or(cmp.Compare(others[j].seen, others[i].seen), cmp.Compare(others[i].id, others[j].id)) < 0
 	})
 	for _, o := range others[maxKnown:] {
 		delete(s.known, o.id)

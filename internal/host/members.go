@@ -1,8 +1,10 @@
 package host
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 	"time"
@@ -243,11 +245,9 @@ func (h *Host) Peers() []PeerStatus {
 		out = append(out, s)
 	}
 	h.members.mu.Unlock()
-	slices.SortFunc(out, func(a, b PeerStatus) int {
-		if c := a.Since.Compare(b.Since); c != 0 {
-			return c
-		}
-		return strings.Compare(string(a.ID), string(b.ID))
+	sort.Slice(out, func(i, j int) bool {
+		a, b := &out[i], &out[j]
+		return cmp.Or(a.Since.Compare(b.Since), strings.Compare(string(a.ID), string(b.ID))) < 0
 	})
 	return out
 }

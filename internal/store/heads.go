@@ -2,7 +2,7 @@ package store
 
 import (
 	"fmt"
-	"slices"
+	"sort"
 	"sync"
 	"time"
 
@@ -129,7 +129,7 @@ func (s *Store) Heads() []Head {
 		all = append(all, state.Head)
 	}
 	s.heads.mu.RUnlock()
-	slices.SortFunc(all, func(a, b Head) int { return a.Ref.Compare(b.Ref) })
+	sort.Slice(all, func(i, j int) bool { return all[i].Ref.Compare(all[j].Ref) < 0 })
 	return all
 }
 

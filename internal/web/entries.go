@@ -9,7 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
+	"sort"
 	"unicode/utf8"
 
 	"github.com/feedring/feedring"
@@ -72,7 +72,7 @@ func (s *site) query(r *http.Request, q feedring.Query, at *page, private bool) 
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(got.Entries, func(a, b feedring.Entry) int { return b.Published.Compare(a.Published) })
+	sort.SliceStable(got.Entries, func(i, j int) bool { return got.Entries[i].Published.After(got.Entries[j].Published) })
 	full := len(got.Entries) >= narrowed.Limit
 	a.final, a.entries = got.Final, at.fresh(got.Entries, q.Limit)
 	if full {
