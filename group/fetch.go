@@ -14,7 +14,11 @@ func (m *Machine) learn(ref feedring.FeedRef, pos feedring.Position, from feedri
 		return false
 	}
 	h := m.headOf(ref)
-	if h == nil || pos.Compare(h.known) <= 0 || !m.sane(pos) {
+	if h == nil || !m.sane(pos) {
+		return false
+	}
+	if pos.Compare(h.known) <= 0 {
+		m.offered(ref, h, pos, from)
 		return false
 	}
 	if h.Pos.IsZero() && pos.Sequence > 1 {
@@ -31,6 +35,19 @@ func (m *Machine) learn(ref feedring.FeedRef, pos feedring.Position, from feedri
 	}
 	m.fetchIn(ref, h, wait)
 	return true
+}
+
+// offered hears of one more that it holds what polls ask for in vain. It is the
+// next one asked, and soon: the next try may be a period away, and go to others
+// who have nothing. Where polls for the feed go on failing nobody is believed.
+func (m *Machine) offered(ref feedring.FeedRef, h *head, pos feedring.Position, by feedring.PeerID) {
+	if pos.Compare(h.Pos) <= 0 || h.next != "" || h.hollow() || h.tries == 0 && !h.flying {
+		return
+	}
+	h.next = by
+	if !h.flying && !h.queued {
+		m.timers.Set(bell{chime: chimeFetch, ref: ref}, m.now.Add(m.jitter(m.spreadOf())))
+	}
 }
 
 // lacks takes a head of the group that this peer enters: what is not held of
@@ -80,6 +97,7 @@ func (m *Machine) fetch(ref feedring.FeedRef) {
 		return
 	}
 	from := m.holder(ref, h)
+	h.next = ""
 	if from == "" {
 		m.failed(ref, h)
 		return
@@ -105,10 +123,14 @@ func (m *Machine) pollAgain(publisher *member) {
 	}
 }
 
-// holder chooses whom to poll: the publisher, but in large groups the neighbour
+// holder chooses whom to poll: who just told that it has what others did not
+// give. Else the publisher, but in large groups the neighbour
 // that told, and the manager for what a newcomer lacks, since it knows who is
 // away only by the first beacon. After a failure the others come, then anybody.
 func (m *Machine) holder(ref feedring.FeedRef, h *head) feedring.PeerID {
+	if mem := m.members[h.next]; mem != nil && !mem.row.Left {
+		return h.next
+	}
 	present := m.present()
 	anybody := feedring.PeerID("")
 	if len(present) > 0 {
@@ -162,8 +184,11 @@ func (m *Machine) fetched(s Fetched) {
 		h.known, h.from = s.Known.Position, s.From
 	}
 	if h.Pos.Compare(h.known) >= 0 {
-		h.tries = 0
+		h.tries, h.next = 0, ""
 		return
+	}
+	if h.next == s.From {
+		h.next = "" // it told while it was asked
 	}
 	if progress && !s.Failed {
 		h.tries = 0
@@ -183,7 +208,7 @@ func (m *Machine) failed(ref feedring.FeedRef, h *head) {
 		m.untold = true // the mark waits for this feed no more
 	}
 	if h.tries++; h.tries >= giveUp || h.Pos.Compare(h.known) >= 0 {
-		h.known, h.tries = h.Pos, 0
+		h.known, h.tries, h.next = h.Pos, 0, ""
 		if !h.backfill.IsZero() { // nobody has it, so nobody is more complete
 			h.backfill = feedring.Position{}
 			m.backfills--
@@ -192,6 +217,9 @@ func (m *Machine) failed(ref feedring.FeedRef, h *head) {
 		return
 	}
 	wait := min(m.cfg.Refresh, m.cfg.Refresh/20<<h.tries)
+	if h.next != "" {
+		wait = m.cfg.Refresh / 20
+	}
 	m.fetchIn(ref, h, wait/2+m.jitter(wait/2))
 }
 

@@ -12,12 +12,12 @@ import (
 func (s *scenario) crashGroup() {
 	theme := s.anyTheme()
 	end, empty := s.between(50*time.Millisecond, 90*time.Second), s.often(3)
-	var down []*node
+	down := map[*node]uint32{} // … in which life
 	for _, n := range s.members(theme) {
 		if !n.up {
 			continue
 		}
-		down = append(down, n)
+		down[n] = n.life
 		s.trouble(n)
 		s.crash(n)
 		if empty {
@@ -33,9 +33,10 @@ func (s *scenario) crashGroup() {
 const mourning = 60 * time.Second
 
 // mourned checks that nobody shows a group any more of which nobody was left
-// (L6), where nothing but that went wrong meanwhile.
-func (s *scenario) mourned(theme feedring.Theme, down []*node, since time.Duration) {
-	if s.healed || slices.ContainsFunc(s.members(theme), func(n *node) bool { return n.up || !slices.Contains(down, n) }) {
+// (L6), where nothing but that went wrong meanwhile. Somebody who came back in
+// between, and is down again, was there.
+func (s *scenario) mourned(theme feedring.Theme, down map[*node]uint32, since time.Duration) {
+	if s.healed || slices.ContainsFunc(s.members(theme), func(n *node) bool { return n.up || down[n] != n.life }) {
 		return
 	}
 	g := theme.Group()

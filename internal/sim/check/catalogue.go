@@ -74,3 +74,13 @@ func (w *Witness) back(g feedring.GroupID, of feedring.PeerID, since group.RowVe
 	now := group.RowVersion{Peer: of, Incarnation: s.row.Incarnation, Version: s.row.Version}
 	return now.Compare(since) > 0
 }
+
+// cameBack forgets the tombstones of a peer that came back and now loses its
+// store: its next rows begin anew, below what others rightly go by.
+func (w *Witness) cameBack(p int32) {
+	for k, t := range w.rules.gone {
+		if k.of == w.cfg.Name(p) && w.back(k.group, k.of, t.version) {
+			delete(w.rules.gone, k)
+		}
+	}
+}

@@ -154,6 +154,7 @@ func (w *Witness) Stopped(p int32) {
 func (w *Witness) Lost(p int32) {
 	o := w.of(p)
 	o.empty = true
+	w.cameBack(p)
 	for _, s := range o.seats {
 		*s = seat{group: s.group}
 	}

@@ -1,0 +1,83 @@
+package group
+
+import (
+	"testing"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// unserved is a member that polled publisher for a feed again and again, in vain:
+// its next try is a period away.
+func unserved(t *testing.T) (c *cluster, m *Machine, ref feedring.FeedRef, h *head, other feedring.PeerID) {
+	c = newCluster(1)
+	ids := c.group(4)
+	lead, err := c.leader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var members []feedring.PeerID
+	for _, id := range ids {
+		if id != lead {
+			members = append(members, id)
+		}
+	}
+	publisher := c.nodes[members[0]]
+	publisher.feeds = []feedring.Feed{{URL: "https://news.example/rss", Provider: "news.example"}}
+	c.step(publisher, Describe{Feeds: publisher.feeds})
+	c.run(time.Second)
+	m, ref = c.nodes[members[1]].m, feedring.FeedRef{URL: publisher.feeds[0].URL, Publisher: members[0]}
+	h = m.headOf(ref)
+	h.known, h.from, h.tries, h.fails = feedring.Position{Epoch: 7, Sequence: 1}, ref.Publisher, 6, 6
+	m.timers.Set(bell{chime: chimeFetch, ref: ref}, c.now.Add(m.cfg.Refresh))
+	return c, m, ref, h, members[2]
+}
+
+func polled(outs []Output) feedring.PeerID {
+	for _, out := range outs {
+		if f, ok := out.(Fetch); ok {
+			return f.From
+		}
+	}
+	return ""
+}
+
+// Who tells that it holds what polls ask for in vain is the next one asked, and
+// soon: the publisher may be out of reach, and the others have nothing.
+func TestWhoHasItIsPolledNext(t *testing.T) {
+	c, m, ref, h, other := unserved(t)
+	outs := m.Step(c.now, Receive{From: other, Message: told(ref, h.known)})
+	outs = append(outs, m.Step(c.now.Add(m.spreadOf()), Tick{})...)
+	if p := polled(outs); p != other {
+		t.Errorf("it polls %q", p)
+	}
+}
+
+// … and where a poll is under way, when that has failed.
+func TestWhoHasItIsPolledAfterAFailure(t *testing.T) {
+	c, m, ref, h, other := unserved(t)
+	outs := m.Step(c.now.Add(m.cfg.Refresh), Tick{})
+	asked := polled(outs)
+	if asked == "" || asked == other {
+		t.Fatalf("it polls %q", asked)
+	}
+	now := c.now.Add(m.cfg.Refresh + time.Second)
+	m.Step(now, Receive{From: other, Message: told(ref, h.known)})
+	outs = m.Step(now, Fetched{Feed: ref, From: asked, Failed: true})
+	outs = append(outs, m.Step(now.Add(m.cfg.Refresh/20), Tick{})...)
+	if p := polled(outs); p != other {
+		t.Errorf("it polls %q", p)
+	}
+}
+
+// Where polls go on failing nobody is believed: whoever tells again and again
+// would be asked each time.
+func TestWhoHasNothingIsPolledNoMore(t *testing.T) {
+	c, m, ref, h, other := unserved(t)
+	h.fails = giveUp
+	outs := m.Step(c.now, Receive{From: other, Message: told(ref, h.known)})
+	outs = append(outs, m.Step(c.now.Add(m.spreadOf()), Tick{})...)
+	if p := polled(outs); p != "" {
+		t.Errorf("it polls %q", p)
+	}
+}
