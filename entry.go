@@ -62,6 +62,38 @@ type Entry struct {
 	Seen     time.Time `json:"-"`
 	Position Position  `json:"-"`
 	Version  uint32    `json:"-"` // 1, and one more for each change of the same id
+
+	// Retracted marks a retraction: the last version of an entry, which takes
+	// all others back. It has no text, no URL, no authors, tags and attachments,
+	// and the Published of what it takes back.
+	Retracted bool    `json:"-"`
+	Takes     []Taken `json:"-"` // what it takes back, by position; at least one
+}
+
+// MaxTaken is how many versions one retraction takes back. An entry that has
+// more is taken back by several.
+const MaxTaken = 32
+
+// Taken is what stays of a version that its publisher took back.
+type Taken struct {
+	Position Position
+	Hash     [32]byte // of the sealed entry
+	Seen     time.Time
+}
+
+// Retraction tells a reader that an entry was taken back: show it no more.
+type Retraction struct {
+	Event     string   `json:"event"` // "retracted"
+	ID        EntryID  `json:"id"`
+	Feed      string   `json:"feed"`
+	Provider  Provider `json:"provider"`
+	Theme     Theme    `json:"theme,omitempty"` // empty: of a private feed
+	Publisher PeerID   `json:"publisher"`
+}
+
+// Retraction returns what e, which is one, tells a reader.
+func (e *Entry) Retraction() Retraction {
+	return Retraction{"retracted", e.ID, e.Feed, e.Provider, e.Theme, e.Publisher}
 }
 
 // Ref returns the feed and publisher that e belongs to.

@@ -140,15 +140,30 @@ func (b *batch) add(it *Item) {
 	state.add(it)
 	state = b.change(state)
 	b.set(logKey(state.id, it.Position), encodeLog(it))
+	b.takeBack(state.id, it)
 	published, at, found := b.newest(state.id, it.ID)
-	if found && at.Compare(it.Position) > 0 {
-		return // an older version that came late: the log alone holds it
+	if it.Stone || found && at.Compare(it.Position) > 0 {
+		return // an older version that came late, or what is left of one: the log alone holds it
 	}
 	if found {
-		b.del(indexKey(published, state.id, at))
+		b.unlist(published, state.id, at)
 	}
 	b.set(versionKey(state.id, it.ID), encodeVersion(it.Published, it.Position))
-	b.set(indexKey(it.Published, state.id, it.Position), encodeIndex(it))
+	if !it.Retraction {
+		b.list(state.id, it)
+	}
+}
+
+// list makes the newest version of an entry known to searches.
+func (b *batch) list(id refID, it *Item) {
+	b.set(indexKey(it.Published, id, it.Position), encodeIndex(it))
+}
+
+// unlist takes an entry from all searches: a newer version came, it was pruned,
+// or its publisher took it back. Whatever searches is told here, and of nothing
+// twice but of retractions, which were never listed.
+func (b *batch) unlist(published time.Time, id refID, p feedring.Position) {
+	b.del(indexKey(published, id, p))
 }
 
 // remove deletes the rows of the item at p. Its ref's state is the caller's
@@ -158,7 +173,7 @@ func (b *batch) remove(id refID, p feedring.Position, row *logRow) {
 	entry := feedring.EntryID(row.id)
 	if _, at, found := b.newest(id, entry); found && at == p {
 		b.del(versionKey(id, entry))
-		b.del(indexKey(row.published, id, p))
+		b.unlist(row.published, id, p)
 	}
 }
 

@@ -9,7 +9,12 @@ import (
 	"github.com/feedring/feedring/internal/match"
 )
 
-const flagPrivate = 1
+// The bits of a row's first byte.
+const (
+	flagPrivate = 1 << iota
+	flagRetraction
+	flagStone
+)
 
 // encodeLog writes a log row: fixed fields first, so that pruning reads no
 // further than it must, and the payload last.
@@ -32,6 +37,7 @@ func encodeLog(it *Item) []byte {
 // logRow is a log row whose slices point into the row itself.
 type logRow struct {
 	private             bool
+	retraction, stone   bool
 	published, seen     time.Time
 	hash                [32]byte
 	version             uint32
@@ -43,7 +49,8 @@ type logRow struct {
 func decodeLog(row []byte) (logRow, error) {
 	d := decoder{rest: row}
 	var r logRow
-	r.private = d.byte()&flagPrivate != 0
+	flags := d.byte()
+	r.private, r.retraction, r.stone = flags&flagPrivate != 0, flags&flagRetraction != 0, flags&flagStone != 0
 	r.published, r.seen = d.time(), d.time()
 	copy(r.hash[:], d.take(len(r.hash)))
 	r.version = uint32(d.uvarint())
@@ -60,6 +67,7 @@ func (r *logRow) item(ref feedring.FeedRef, p feedring.Position) Item {
 		Theme: feedring.Theme(r.theme), Provider: feedring.Provider(r.provider), Private: r.private,
 		Published: r.published, Seen: r.seen, Hash: r.hash,
 		Payload: copied(r.payload), Signature: copied(r.signature), Text: copied(r.text),
+		Retraction: r.retraction, Stone: r.stone,
 	}
 }
 
@@ -124,7 +132,16 @@ func decodeRef(row []byte) (Head, error) {
 	return h, d.end("feed row")
 }
 
-func flags(it *Item) byte { return privacy(it.Private) }
+func flags(it *Item) byte {
+	b := privacy(it.Private)
+	if it.Retraction {
+		b |= flagRetraction
+	}
+	if it.Stone {
+		b |= flagStone
+	}
+	return b
+}
 
 func privacy(private bool) byte {
 	if private {

@@ -22,7 +22,8 @@ func TestConformance(t *testing.T) {
 	}
 	suite := map[string]func(t *testing.T, s keeper){
 		"append": conformAppend, "large": conformLarge, "scan": conformScan, "search": conformSearch, "versions": conformVersions,
-		"pages": conformPages, "prune": conformPrune, "forget": conformForget, "records": conformRecords,
+		"retraction": conformRetraction,
+		"pages":      conformPages, "prune": conformPrune, "forget": conformForget, "records": conformRecords,
 	}
 	for name, make := range stores {
 		for part, run := range suite {
@@ -174,6 +175,45 @@ func conformVersions(t *testing.T, s keeper) {
 	log, err := s.Scan(ctx, one.Ref, feedring.Position{}, 0, 0)
 	check(t, err)
 	same(t, "scan", log, []Item{one, two, three})
+}
+
+func conformRetraction(t *testing.T, s keeper) {
+	r := random(8)
+	one, two, other, mine := makeItem(r, 0, 0), makeItem(r, 0, 1), makeItem(r, 0, 2), makeItem(r, 1, 0)
+	two.ID, mine.ID = one.ID, one.ID // of another feed: not this publisher's to take back
+	check(t, s.Append(ctx, []Item{one, two, other, mine}))
+	back := makeItem(r, 0, 3)
+	back.ID, back.Version, back.Text, back.Retraction, back.Published = one.ID, 3, nil, true, one.Published
+	back.Takes = []feedring.Taken{
+		{Position: one.Position, Hash: one.Hash, Seen: one.Seen}, {Position: two.Position, Hash: two.Hash, Seen: two.Seen},
+		{Position: other.Position, Hash: other.Hash, Seen: other.Seen}, // another entry
+	}
+	for range 2 { // again changes nothing
+		check(t, s.Append(ctx, []Item{back}))
+	}
+	found, _, err := s.Search(ctx, Search{})
+	check(t, err)
+	same(t, "search", found, []Item{other, mine})
+	left := []Item{one, two}
+	for i := range left {
+		left[i].Stone, left[i].Text, left[i].Payload, left[i].Signature = true, nil, back.Payload, back.Signature
+	}
+	log, err := s.Scan(ctx, one.Ref, feedring.Position{}, 0, 0)
+	check(t, err)
+	back.Takes = nil
+	same(t, "scan", log, []Item{left[0], left[1], other, back})
+	head, _ := s.Head(one.Ref)
+	if head.Count != 4 || head.First != one.Position || head.Last != back.Position || head.Hash != back.Hash {
+		t.Errorf("head %+v", head)
+	}
+	n, err := s.Prune(ctx, back.Seen.Add(time.Second), func(ref feedring.FeedRef) bool { return ref != one.Ref })
+	if check(t, err); n != 4 {
+		t.Errorf("pruned %d of 4", n)
+	}
+	back.Takes = []feedring.Taken{{Position: back.Position}}
+	if err := s.Append(ctx, []Item{back}); !errors.Is(err, ErrInvalid) {
+		t.Errorf("a retraction of itself: %v", err)
+	}
 }
 
 func conformPages(t *testing.T, s keeper) {

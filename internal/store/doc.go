@@ -13,7 +13,7 @@
 //
 //	s                               schema version
 //	r ref                           a feed as one peer publishes it: names, first and last position, counts
-//	e ref epoch sequence            the log: one sealed entry, byte for byte
+//	e ref epoch sequence            the log: one sealed entry, byte for byte, or a stone
 //	v ref id                        where the newest version of an entry stands
 //	i ^published ref ^epoch ^seq    the index, newest first: what a search filters by, and the folded text
 //	b bucket key                    small records

@@ -73,6 +73,14 @@ func (d *dumb) Append(_ context.Context, items []Item) error {
 			h.Seen = it.Seen
 		}
 		d.heads[it.Ref] = h
+		for i := range d.items {
+			o := &d.items[i]
+			taken := feedring.Taken{Position: o.Position, Hash: o.Hash, Seen: o.Seen}
+			if o.Ref == it.Ref && o.ID == it.ID && slices.Contains(it.Takes, taken) && !o.Retraction && !o.Stone {
+				o.Stone, o.Text, o.Payload, o.Signature = true, nil, it.Payload, it.Signature
+			}
+		}
+		it.Takes = nil
 		d.items = append(d.items, it)
 	}
 	return nil
@@ -119,7 +127,9 @@ func (d *dumb) Search(_ context.Context, q Search) ([]Item, Cursor, error) {
 	for _, ref := range d.order {
 		newest := map[feedring.EntryID]Item{}
 		for _, it := range d.log(ref) {
-			newest[it.ID] = it
+			if !it.Stone {
+				newest[it.ID] = it
+			}
 		}
 		for _, it := range newest {
 			if d.matches(&q, &it) {
@@ -149,7 +159,8 @@ func (d *dumb) Search(_ context.Context, q Search) ([]Item, Cursor, error) {
 
 func (d *dumb) matches(q *Search, it *Item) bool {
 	switch {
-	case q.Theme != "" && it.Theme != q.Theme,
+	case it.Retraction,
+		q.Theme != "" && it.Theme != q.Theme,
 		!it.Provider.Matches(q.Provider),
 		q.Refs != nil && !slices.Contains(q.Refs, it.Ref),
 		q.Privacy == PublicOnly && it.Private,

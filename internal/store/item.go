@@ -34,6 +34,16 @@ type Item struct {
 	// Payload and Signature are the sealed entry as it came, byte for byte.
 	Payload, Signature []byte
 	Text               match.Text // folded words, for Search
+
+	// Takes is set for a retraction, the last version of an entry: what it takes
+	// back, before Position and known by its hash, becomes a stone, and no search
+	// finds the entry any more. It is not read back: see Retraction.
+	Takes      []feedring.Taken
+	Retraction bool // Takes was set
+	// Stone is what is left of a version that was taken back: Position, ID, Seen
+	// and Hash are its own, Payload and Signature are those of the retraction,
+	// which proves that nothing is withheld. It has no Text.
+	Stone bool
 }
 
 func (it *Item) validate() error {
@@ -44,6 +54,13 @@ func (it *Item) validate() error {
 		return fmt.Errorf("entry %s names no feed or no publisher: %w", it.ID, ErrInvalid)
 	case it.ID == "":
 		return fmt.Errorf("entry %d of %s has no id: %w", it.Position.Sequence, it.Ref.URL, ErrInvalid)
+	case it.Retraction != (len(it.Takes) > 0) || it.Retraction && it.Stone || len(it.Takes) > feedring.MaxTaken:
+		return fmt.Errorf("entry %d of %s takes back %d versions: %w", it.Position.Sequence, it.Ref.URL, len(it.Takes), ErrInvalid)
+	}
+	for _, t := range it.Takes {
+		if t.Position.Compare(it.Position) >= 0 {
+			return fmt.Errorf("entry %d of %s takes back a later one: %w", it.Position.Sequence, it.Ref.URL, ErrInvalid)
+		}
 	}
 	for _, part := range []struct {
 		name     string
@@ -68,9 +85,10 @@ func (it *Item) validate() error {
 
 // cost bounds what the rows of it add to a transaction: the log and index
 // rows, the version row, the deletion of an older index row, the ref's row,
-// and for each the bytes that badger adds.
+// and for each the bytes that badger adds; with a retraction each stone's row.
 func (it *Item) cost() cost {
 	variable := len(it.Payload) + len(it.Signature) + 2*len(it.Text) + 3*len(it.ID) +
 		2*(len(it.Theme)+len(it.Provider)) + len(it.Ref.URL) + len(it.Ref.Publisher)
-	return cost{bytes: int64(variable) + 640, rows: 5}
+	stone := int64(len(it.Payload) + len(it.Signature) + maxProvider + maxID + 300)
+	return cost{bytes: int64(variable) + 640 + int64(len(it.Takes))*stone, rows: 5 + int64(len(it.Takes))}
 }

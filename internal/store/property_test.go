@@ -77,9 +77,22 @@ func randomItems(r *rand.Rand) []Item {
 		if r.IntN(40) == 0 {
 			it.Hash[0]++
 		}
-		items[i] = it
+		items[i] = takingBack(it, f, n)
 	}
 	return items
+}
+
+// takingBack makes a retraction of some items, and what is left of one of others.
+func takingBack(it Item, f, n int) Item {
+	switch {
+	case n >= 17 && n%3 == 0:
+		taken := makeItem(random(uint64(n-17)), f, n-17) // another version of the same entry
+		it.Text, it.Retraction = nil, true
+		it.Takes = []feedring.Taken{{Position: taken.Position, Hash: taken.Hash, Seen: taken.Seen}}
+	case n%11 == 5:
+		it.Text, it.Stone = nil, true
+	}
+	return it
 }
 
 func compare(t *testing.T, r *rand.Rand, s, d keeper) {

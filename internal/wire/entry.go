@@ -65,7 +65,7 @@ func bodyOf(e *feedring.Entry, id []byte, previous [32]byte) *feedringv1.EntryBo
 			return &feedringv1.Attachment{Url: a.URL, MimeType: a.MIMEType}
 		}),
 		Truncated: e.Truncated, Epoch: e.Position.Epoch, Sequence: e.Position.Sequence, Version: e.Version,
-		Previous: hashTo(previous),
+		Previous: hashTo(previous), Takes: each(e.Takes, takenTo),
 	}
 }
 
@@ -86,6 +86,9 @@ func trim(e *feedring.Entry) {
 	e.Attachments = trimAttachments(e.Attachments)
 	e.Published, e.Updated = wholeSecond(e.Published), wholeSecond(e.Updated)
 	e.Seen, _ = timeFrom(TimeTo(e.Seen))
+	for i := range e.Takes {
+		e.Takes[i].Seen, _ = timeFrom(TimeTo(e.Takes[i].Seen))
+	}
 }
 
 func trimNames(names []string) []string {
@@ -148,5 +151,5 @@ func checkEntry(e *feedring.Entry) error {
 	if _, err := feedring.ParseFeedURL(e.Feed); err != nil {
 		return fmt.Errorf("entry %s: %w: %v", e.ID, ErrMalformed, err)
 	}
-	return nil
+	return checkRetraction(e)
 }

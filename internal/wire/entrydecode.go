@@ -28,6 +28,9 @@ func DecodeEntry(seal *feedring.Seal) (e *feedring.Entry, previous [32]byte, err
 	e.Publisher = seal.Signer
 	previous = d.Hash("previous", body.GetPrevious())
 	d.Fail(checkEntry(e))
+	if e.Retracted {
+		d.Room("retraction", len(seal.Payload), maxRetraction)
+	}
 	if d.Err() != nil {
 		return nil, [32]byte{}, fmt.Errorf("entry: %w", d.Err())
 	}
@@ -57,6 +60,8 @@ func (d *Decoder) entry(b *feedringv1.EntryBody) *feedring.Entry {
 		Seen:        d.Time("seen", b.GetSeenUnixMs()),
 		Position:    feedring.Position{Epoch: b.GetEpoch(), Sequence: b.GetSequence()},
 		Version:     b.GetVersion(),
+		Retracted:   len(b.GetTakes()) > 0,
+		Takes:       d.takes(b.GetTakes()),
 	}
 }
 
@@ -78,21 +83,37 @@ func (d *Decoder) attachments(list []*feedringv1.Attachment) []feedring.Attachme
 // on: what comes between may be past freshness, and so with nobody. Where the
 // hash of last is not known it is not compared. ErrChain.
 func CheckNext(last feedring.Head, e *feedring.Entry, previous [32]byte, jump bool) error {
-	at, was := e.Position, last.Position
+	at := e.Position
+	if err := checkPlace(last, e, at, jump); err != nil {
+		return err
+	}
+	if at == following(last.Position, at) && at.Epoch == last.Position.Epoch && last.Hash != [32]byte{} && previous != last.Hash ||
+		at.Sequence == 1 && previous != [32]byte{} {
+		return fmt.Errorf("%w: %d of %s does not follow what is held before it", ErrChain, at.Sequence, e.Feed)
+	}
+	return nil
+}
+
+// checkPlace checks that what stands at a position, as e says, may come after
+// last.
+func checkPlace(last feedring.Head, e *feedring.Entry, at feedring.Position, jump bool) error {
+	next := following(last.Position, at)
+	switch {
+	case e.Ref() != last.Feed:
+		return fmt.Errorf("%w: entry %s is of another feed than %s", ErrChain, e.ID, last.Feed.URL)
+	case at.Compare(last.Position) <= 0:
+		return fmt.Errorf("%w: %d of %s comes after %d", ErrChain, at.Sequence, e.Feed, last.Position.Sequence)
+	case at != next && !jump:
+		return fmt.Errorf("%w: %d of %s comes right after %d", ErrChain, at.Sequence, e.Feed, next.Sequence-1)
+	}
+	return nil
+}
+
+// following is where in the epoch of at something follows what stands at was.
+func following(was, at feedring.Position) feedring.Position {
 	next := feedring.Position{Epoch: at.Epoch, Sequence: 1}
 	if at.Epoch == was.Epoch {
 		next.Sequence = was.Sequence + 1
 	}
-	switch {
-	case e.Ref() != last.Feed:
-		return fmt.Errorf("%w: entry %s is of another feed than %s", ErrChain, e.ID, last.Feed.URL)
-	case at.Compare(was) <= 0:
-		return fmt.Errorf("%w: %d of %s comes after %d", ErrChain, at.Sequence, e.Feed, was.Sequence)
-	case at != next && !jump:
-		return fmt.Errorf("%w: %d of %s comes right after %d", ErrChain, at.Sequence, e.Feed, next.Sequence-1)
-	case at == next && at.Epoch == was.Epoch && last.Hash != [32]byte{} && previous != last.Hash,
-		at.Sequence == 1 && previous != [32]byte{}:
-		return fmt.Errorf("%w: %d of %s does not follow what is held before it", ErrChain, at.Sequence, e.Feed)
-	}
-	return nil
+	return next
 }

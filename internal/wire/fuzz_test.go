@@ -16,6 +16,7 @@ import (
 func FuzzDecodeEntry(f *testing.F) {
 	s := newSealer(f, 1)
 	f.Add(sealEntry(f, s, sampleEntry(s.ID()), [32]byte{1}).Payload)
+	f.Add(sealEntry(f, s, sampleRetraction(s.ID()), [32]byte{1}).Payload)
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		e, previous, err := wire.DecodeEntry(&feedring.Seal{Signer: s.ID(), Payload: payload, Signature: make([]byte, 64)})

@@ -24,7 +24,8 @@ const (
 )
 
 // EntryBody is what a publisher signs (kind "entry"): one version of one entry.
-// The signer is the publisher. A sealed entry is at most 256 KiB.
+// The signer is the publisher. A sealed entry is at most 256 KiB. One that takes
+// versions back is a retraction: the last version of its entry, without text.
 type EntryBody struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Id       []byte                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -50,7 +51,9 @@ type EntryBody struct {
 	Sequence   uint64 `protobuf:"varint,18,opt,name=sequence,proto3" json:"sequence,omitempty"`
 	Version    uint32 `protobuf:"varint,19,opt,name=version,proto3" json:"version,omitempty"`
 	// Hash of the sealed entry before this one; empty for the first of an epoch.
-	Previous      []byte `protobuf:"bytes,20,opt,name=previous,proto3" json:"previous,omitempty"`
+	Previous []byte `protobuf:"bytes,20,opt,name=previous,proto3" json:"previous,omitempty"`
+	// The versions of this entry that are taken back, in the order of positions.
+	Takes         []*TakenBack `protobuf:"bytes,21,rep,name=takes,proto3" json:"takes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -225,6 +228,84 @@ func (x *EntryBody) GetPrevious() []byte {
 	return nil
 }
 
+func (x *EntryBody) GetTakes() []*TakenBack {
+	if x != nil {
+		return x.Takes
+	}
+	return nil
+}
+
+// TakenBack is what stays of a version that its publisher took back: enough to
+// go on in the chain without it.
+type TakenBack struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Epoch    uint64                 `protobuf:"varint,1,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	Sequence uint64                 `protobuf:"varint,2,opt,name=sequence,proto3" json:"sequence,omitempty"`
+	// Of the sealed entry.
+	Hash          []byte `protobuf:"bytes,3,opt,name=hash,proto3" json:"hash,omitempty"`
+	SeenUnixMs    int64  `protobuf:"varint,4,opt,name=seen_unix_ms,json=seenUnixMs,proto3" json:"seen_unix_ms,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TakenBack) Reset() {
+	*x = TakenBack{}
+	mi := &file_feedring_v1_entry_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TakenBack) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TakenBack) ProtoMessage() {}
+
+func (x *TakenBack) ProtoReflect() protoreflect.Message {
+	mi := &file_feedring_v1_entry_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TakenBack.ProtoReflect.Descriptor instead.
+func (*TakenBack) Descriptor() ([]byte, []int) {
+	return file_feedring_v1_entry_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *TakenBack) GetEpoch() uint64 {
+	if x != nil {
+		return x.Epoch
+	}
+	return 0
+}
+
+func (x *TakenBack) GetSequence() uint64 {
+	if x != nil {
+		return x.Sequence
+	}
+	return 0
+}
+
+func (x *TakenBack) GetHash() []byte {
+	if x != nil {
+		return x.Hash
+	}
+	return nil
+}
+
+func (x *TakenBack) GetSeenUnixMs() int64 {
+	if x != nil {
+		return x.SeenUnixMs
+	}
+	return 0
+}
+
 // Attachment is a file that an entry comes with.
 type Attachment struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -236,7 +317,7 @@ type Attachment struct {
 
 func (x *Attachment) Reset() {
 	*x = Attachment{}
-	mi := &file_feedring_v1_entry_proto_msgTypes[1]
+	mi := &file_feedring_v1_entry_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -248,7 +329,7 @@ func (x *Attachment) String() string {
 func (*Attachment) ProtoMessage() {}
 
 func (x *Attachment) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_entry_proto_msgTypes[1]
+	mi := &file_feedring_v1_entry_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -261,7 +342,7 @@ func (x *Attachment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Attachment.ProtoReflect.Descriptor instead.
 func (*Attachment) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_entry_proto_rawDescGZIP(), []int{1}
+	return file_feedring_v1_entry_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Attachment) GetUrl() string {
@@ -294,7 +375,7 @@ type PollRequest struct {
 
 func (x *PollRequest) Reset() {
 	*x = PollRequest{}
-	mi := &file_feedring_v1_entry_proto_msgTypes[2]
+	mi := &file_feedring_v1_entry_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -306,7 +387,7 @@ func (x *PollRequest) String() string {
 func (*PollRequest) ProtoMessage() {}
 
 func (x *PollRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_entry_proto_msgTypes[2]
+	mi := &file_feedring_v1_entry_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -319,7 +400,7 @@ func (x *PollRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PollRequest.ProtoReflect.Descriptor instead.
 func (*PollRequest) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_entry_proto_rawDescGZIP(), []int{2}
+	return file_feedring_v1_entry_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *PollRequest) GetFeed() string {
@@ -364,14 +445,16 @@ type PollPart struct {
 	// Where the holder stands.
 	Head *Position `protobuf:"bytes,2,opt,name=head,proto3" json:"head,omitempty"`
 	// Another part follows on this stream.
-	More          bool `protobuf:"varint,3,opt,name=more,proto3" json:"more,omitempty"`
+	More bool `protobuf:"varint,3,opt,name=more,proto3" json:"more,omitempty"`
+	// Which items stand in the place of a version that they take back.
+	StandIns      []*StandIn `protobuf:"bytes,4,rep,name=stand_ins,json=standIns,proto3" json:"stand_ins,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PollPart) Reset() {
 	*x = PollPart{}
-	mi := &file_feedring_v1_entry_proto_msgTypes[3]
+	mi := &file_feedring_v1_entry_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -383,7 +466,7 @@ func (x *PollPart) String() string {
 func (*PollPart) ProtoMessage() {}
 
 func (x *PollPart) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_entry_proto_msgTypes[3]
+	mi := &file_feedring_v1_entry_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -396,7 +479,7 @@ func (x *PollPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PollPart.ProtoReflect.Descriptor instead.
 func (*PollPart) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_entry_proto_rawDescGZIP(), []int{3}
+	return file_feedring_v1_entry_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *PollPart) GetItems() []*Sealed {
@@ -420,11 +503,73 @@ func (x *PollPart) GetMore() bool {
 	return false
 }
 
+func (x *PollPart) GetStandIns() []*StandIn {
+	if x != nil {
+		return x.StandIns
+	}
+	return nil
+}
+
+// StandIn says that an item, a retraction, was sent in the place of a version
+// that it takes back.
+type StandIn struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Index in the items of the part.
+	Item          uint32    `protobuf:"varint,1,opt,name=item,proto3" json:"item,omitempty"`
+	Position      *Position `protobuf:"bytes,2,opt,name=position,proto3" json:"position,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StandIn) Reset() {
+	*x = StandIn{}
+	mi := &file_feedring_v1_entry_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StandIn) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StandIn) ProtoMessage() {}
+
+func (x *StandIn) ProtoReflect() protoreflect.Message {
+	mi := &file_feedring_v1_entry_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StandIn.ProtoReflect.Descriptor instead.
+func (*StandIn) Descriptor() ([]byte, []int) {
+	return file_feedring_v1_entry_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *StandIn) GetItem() uint32 {
+	if x != nil {
+		return x.Item
+	}
+	return 0
+}
+
+func (x *StandIn) GetPosition() *Position {
+	if x != nil {
+		return x.Position
+	}
+	return nil
+}
+
 var File_feedring_v1_entry_proto protoreflect.FileDescriptor
 
 const file_feedring_v1_entry_proto_rawDesc = "" +
 	"\n" +
-	"\x17feedring/v1/entry.proto\x12\vfeedring.v1\x1a\x17feedring/v1/words.proto\"\xc7\x04\n" +
+	"\x17feedring/v1/entry.proto\x12\vfeedring.v1\x1a\x17feedring/v1/words.proto\"\xf5\x04\n" +
 	"\tEntryBody\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\fR\x02id\x12\x12\n" +
 	"\x04feed\x18\x02 \x01(\tR\x04feed\x12\x1a\n" +
@@ -447,7 +592,14 @@ const file_feedring_v1_entry_proto_rawDesc = "" +
 	"\x05epoch\x18\x11 \x01(\x04R\x05epoch\x12\x1a\n" +
 	"\bsequence\x18\x12 \x01(\x04R\bsequence\x12\x18\n" +
 	"\aversion\x18\x13 \x01(\rR\aversion\x12\x1a\n" +
-	"\bprevious\x18\x14 \x01(\fR\bprevious\";\n" +
+	"\bprevious\x18\x14 \x01(\fR\bprevious\x12,\n" +
+	"\x05takes\x18\x15 \x03(\v2\x16.feedring.v1.TakenBackR\x05takes\"s\n" +
+	"\tTakenBack\x12\x14\n" +
+	"\x05epoch\x18\x01 \x01(\x04R\x05epoch\x12\x1a\n" +
+	"\bsequence\x18\x02 \x01(\x04R\bsequence\x12\x12\n" +
+	"\x04hash\x18\x03 \x01(\fR\x04hash\x12 \n" +
+	"\fseen_unix_ms\x18\x04 \x01(\x03R\n" +
+	"seenUnixMs\";\n" +
 	"\n" +
 	"Attachment\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12\x1b\n" +
@@ -457,11 +609,15 @@ const file_feedring_v1_entry_proto_rawDesc = "" +
 	"\tpublisher\x18\x02 \x01(\fR\tpublisher\x12+\n" +
 	"\x05after\x18\x03 \x01(\v2\x15.feedring.v1.PositionR\x05after\x12\"\n" +
 	"\rfresh_unix_ms\x18\x04 \x01(\x03R\vfreshUnixMs\x12\x10\n" +
-	"\x03max\x18\x05 \x01(\rR\x03max\"t\n" +
+	"\x03max\x18\x05 \x01(\rR\x03max\"\xa7\x01\n" +
 	"\bPollPart\x12)\n" +
 	"\x05items\x18\x01 \x03(\v2\x13.feedring.v1.SealedR\x05items\x12)\n" +
 	"\x04head\x18\x02 \x01(\v2\x15.feedring.v1.PositionR\x04head\x12\x12\n" +
-	"\x04more\x18\x03 \x01(\bR\x04moreB;Z9github.com/feedring/feedring/proto/feedring/v1;feedringv1b\x06proto3"
+	"\x04more\x18\x03 \x01(\bR\x04more\x121\n" +
+	"\tstand_ins\x18\x04 \x03(\v2\x14.feedring.v1.StandInR\bstandIns\"P\n" +
+	"\aStandIn\x12\x12\n" +
+	"\x04item\x18\x01 \x01(\rR\x04item\x121\n" +
+	"\bposition\x18\x02 \x01(\v2\x15.feedring.v1.PositionR\bpositionB;Z9github.com/feedring/feedring/proto/feedring/v1;feedringv1b\x06proto3"
 
 var (
 	file_feedring_v1_entry_proto_rawDescOnce sync.Once
@@ -475,25 +631,30 @@ func file_feedring_v1_entry_proto_rawDescGZIP() []byte {
 	return file_feedring_v1_entry_proto_rawDescData
 }
 
-var file_feedring_v1_entry_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
+var file_feedring_v1_entry_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
 var file_feedring_v1_entry_proto_goTypes = []any{
 	(*EntryBody)(nil),   // 0: feedring.v1.EntryBody
-	(*Attachment)(nil),  // 1: feedring.v1.Attachment
-	(*PollRequest)(nil), // 2: feedring.v1.PollRequest
-	(*PollPart)(nil),    // 3: feedring.v1.PollPart
-	(*Position)(nil),    // 4: feedring.v1.Position
-	(*Sealed)(nil),      // 5: feedring.v1.Sealed
+	(*TakenBack)(nil),   // 1: feedring.v1.TakenBack
+	(*Attachment)(nil),  // 2: feedring.v1.Attachment
+	(*PollRequest)(nil), // 3: feedring.v1.PollRequest
+	(*PollPart)(nil),    // 4: feedring.v1.PollPart
+	(*StandIn)(nil),     // 5: feedring.v1.StandIn
+	(*Position)(nil),    // 6: feedring.v1.Position
+	(*Sealed)(nil),      // 7: feedring.v1.Sealed
 }
 var file_feedring_v1_entry_proto_depIdxs = []int32{
-	1, // 0: feedring.v1.EntryBody.attachments:type_name -> feedring.v1.Attachment
-	4, // 1: feedring.v1.PollRequest.after:type_name -> feedring.v1.Position
-	5, // 2: feedring.v1.PollPart.items:type_name -> feedring.v1.Sealed
-	4, // 3: feedring.v1.PollPart.head:type_name -> feedring.v1.Position
-	4, // [4:4] is the sub-list for method output_type
-	4, // [4:4] is the sub-list for method input_type
-	4, // [4:4] is the sub-list for extension type_name
-	4, // [4:4] is the sub-list for extension extendee
-	0, // [0:4] is the sub-list for field type_name
+	2, // 0: feedring.v1.EntryBody.attachments:type_name -> feedring.v1.Attachment
+	1, // 1: feedring.v1.EntryBody.takes:type_name -> feedring.v1.TakenBack
+	6, // 2: feedring.v1.PollRequest.after:type_name -> feedring.v1.Position
+	7, // 3: feedring.v1.PollPart.items:type_name -> feedring.v1.Sealed
+	6, // 4: feedring.v1.PollPart.head:type_name -> feedring.v1.Position
+	5, // 5: feedring.v1.PollPart.stand_ins:type_name -> feedring.v1.StandIn
+	6, // 6: feedring.v1.StandIn.position:type_name -> feedring.v1.Position
+	7, // [7:7] is the sub-list for method output_type
+	7, // [7:7] is the sub-list for method input_type
+	7, // [7:7] is the sub-list for extension type_name
+	7, // [7:7] is the sub-list for extension extendee
+	0, // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_feedring_v1_entry_proto_init() }
@@ -508,7 +669,7 @@ func file_feedring_v1_entry_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_feedring_v1_entry_proto_rawDesc), len(file_feedring_v1_entry_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   4,
+			NumMessages:   6,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

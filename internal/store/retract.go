@@ -1,0 +1,54 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/dgraph-io/badger/v4"
+	"github.com/feedring/feedring"
+)
+
+// takeBack makes stones of what a retraction takes back. What is not stored, or
+// is another entry than it says, stays as it is.
+func (b *batch) takeBack(id refID, retraction *Item) {
+	for _, t := range retraction.Takes {
+		value, err := get(b.txn, logKey(id, t.Position))
+		if errors.Is(err, ErrNotFound) {
+			continue
+		}
+		row, bad := decodeLog(value)
+		if err == nil {
+			err = bad
+		}
+		if err != nil {
+			b.keep(fmt.Errorf("taking back: %w", err))
+			return
+		}
+		if row.hash != t.Hash || string(row.id) != string(retraction.ID) || row.retraction || row.stone {
+			continue
+		}
+		stone := row.item(retraction.Ref, t.Position)
+		stone.Stone, stone.Text = true, nil
+		stone.Payload, stone.Signature = retraction.Payload, retraction.Signature
+		b.set(logKey(id, t.Position), encodeLog(&stone))
+	}
+}
+
+// Versions returns what is stored of an entry of ref, in the order of positions,
+// without what was taken back. It looks at the whole log.
+func (s *Store) Versions(ctx context.Context, ref feedring.FeedRef, entry feedring.EntryID) (all []feedring.Taken, err error) {
+	state, ok := s.heads.get(ref)
+	if !ok {
+		return nil, ctx.Err()
+	}
+	err = s.view(func(txn *badger.Txn) error {
+		return s.eachLog(ctx, txn, state.id, feedring.Position{}, func(p feedring.Position, r *logRow) bool {
+			if string(r.id) == string(entry) && !r.retraction && !r.stone {
+				all = append(all, feedring.Taken{Position: p, Hash: r.hash, Seen: r.seen})
+			}
+			return true
+		})
+	})
+	return all, err
+}

@@ -1,0 +1,106 @@
+package wire
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/feedring/feedring"
+	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
+)
+
+// maxRetraction is the largest payload of one: it stands in the place of each
+// version that it takes back.
+const maxRetraction = 8 << 10
+
+func takenTo(t *feedring.Taken) *feedringv1.TakenBack {
+	return &feedringv1.TakenBack{
+		Epoch: t.Position.Epoch, Sequence: t.Position.Sequence, Hash: hashTo(t.Hash), SeenUnixMs: TimeTo(t.Seen),
+	}
+}
+
+func (d *Decoder) takes(list []*feedringv1.TakenBack) []feedring.Taken {
+	if !d.Room("takes", len(list), feedring.MaxTaken) {
+		return nil
+	}
+	return each(list, func(t **feedringv1.TakenBack) feedring.Taken {
+		return feedring.Taken{
+			Position: feedring.Position{Epoch: (*t).GetEpoch(), Sequence: (*t).GetSequence()},
+			Hash:     d.Hash("taken hash", (*t).GetHash()), Seen: d.Time("taken seen", (*t).GetSeenUnixMs()),
+		}
+	})
+}
+
+// checkRetraction holds a retraction against the rules that it has beside those
+// of an entry. What takes nothing back is none, and passes.
+func checkRetraction(e *feedring.Entry) error {
+	if !e.Retracted && len(e.Takes) == 0 {
+		return nil
+	}
+	rule := ""
+	switch {
+	case !e.Retracted || len(e.Takes) == 0 || len(e.Takes) > feedring.MaxTaken:
+		rule = fmt.Sprintf("it takes %d versions back", len(e.Takes))
+	case e.Version < 2:
+		rule = "it is the first version of what it takes back"
+	case e.Title != "" || e.URL != "" || e.Summary != "" || e.ContentHTML != "" || e.Language != "" || e.Truncated ||
+		len(e.Authors)+len(e.Tags)+len(e.Attachments) > 0 || !e.Updated.IsZero():
+		rule = "it takes back and says something all the same"
+	}
+	last := feedring.Position{}
+	for _, t := range e.Takes {
+		switch {
+		case t.Position.Epoch == 0 || t.Position.Sequence == 0 || t.Hash == [32]byte{} || t.Seen.IsZero():
+			rule = "it takes back what it does not name"
+		case t.Position.Compare(last) <= 0:
+			rule = "what it takes back is in no order"
+		case t.Position.Compare(e.Position) >= 0 || t.Seen.After(e.Seen):
+			rule = "it takes back what comes after it"
+		}
+		last = t.Position
+	}
+	if rule != "" {
+		return fmt.Errorf("retraction of %s: %w: %s", e.ID, ErrMalformed, rule)
+	}
+	return nil
+}
+
+// CheckStandIn is CheckNext for a retraction that was sent in the place of a
+// version that it takes back: it returns what it says of that. The signature of
+// e was checked, so nobody but the publisher can leave a version out. That what
+// is left of it follows last is not known, for its text is gone; that the next
+// one follows it is.
+func CheckStandIn(last feedring.Head, e *feedring.Entry, at feedring.Position, jump bool) (feedring.Taken, error) {
+	i := slices.IndexFunc(e.Takes, func(t feedring.Taken) bool { return t.Position == at })
+	switch {
+	case i < 0:
+		return feedring.Taken{}, fmt.Errorf("%w: %d of %s is left out, and not taken back", ErrChain, at.Sequence, e.Feed)
+	case at.Compare(last.Position) > 0:
+		return e.Takes[i], checkPlace(last, e, at, jump)
+	}
+	return e.Takes[i], nil
+}
+
+// StandInTo says that an item of a part stands in the place of what it takes back.
+func StandInTo(part *feedringv1.PollPart, item int, at feedring.Position) {
+	part.StandIns = append(part.StandIns, &feedringv1.StandIn{Item: CountTo(item), Position: PositionTo(at)})
+}
+
+// StandInsFrom is the inverse of StandInTo: positions by item, nil for none.
+func StandInsFrom(part *feedringv1.PollPart) (map[int]feedring.Position, error) {
+	list := part.GetStandIns()
+	if len(list) > len(part.GetItems()) {
+		return nil, fmt.Errorf("stand-ins: %w: more than items", ErrMalformed)
+	}
+	var at map[int]feedring.Position
+	for _, s := range list {
+		p, item := PositionFrom(s.GetPosition()), int(s.GetItem())
+		if p.IsZero() || item >= len(part.GetItems()) {
+			return nil, fmt.Errorf("stand-ins: %w: of no item or position", ErrMalformed)
+		}
+		if at == nil {
+			at = make(map[int]feedring.Position, len(list))
+		}
+		at[item] = p
+	}
+	return at, nil
+}
