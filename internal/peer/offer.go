@@ -145,13 +145,15 @@ func (m *Machine) compareWithMap(it *membership) {
 	it.next = m.now.Add(m.cfg.Refresh)
 	row, live, known := m.ring.Row(it.id)
 	mine := it.seen
-	manages := it.role == feedring.RoleManager
+	manages, other := it.role == feedring.RoleManager, live && row.Term.Claimant != m.cfg.Self
 	switch {
 	case !known || row.Term == mine.Term && !(manages && m.ring.Hides(it.id, mine.Term)):
 	case live && row.Term.Claimant == m.cfg.Self && !manages && (!row.Acknowledged || mine.Term.Compare(row.Term) < 0):
 		it.told = row // a claim that it gave up, of which the tombstone was lost, or of which all lost their memory
 		m.vacate(it, false)
-	case live && row.Term.Claimant != m.cfg.Self:
+	case other && !row.Acknowledged && manages && mine.Acknowledged && m.ring.Hides(it.id, mine.Term):
+		m.drive(it, group.Establish{Above: m.ring.Highest(it.id)}) // nobody follows the other, who cannot know of this one
+	case other:
 		if row.Term.Claimant != mine.Manager {
 			m.tellRival(it, row)
 		}

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -9,12 +10,12 @@ import (
 	"github.com/feedring/feedring/internal/peer"
 )
 
-// placeComes remembers what a lookup asks for.
+// placeComes remembers what a lookup asks for, each time that it is asked: one
+// that comes while the peer itself, or somebody else, has the same attempt
+// looked up is passed over, and what comes after that begins anew.
 func (w *Witness) placeComes(p int32, m group.Place) {
 	key := placeKey{p, m.Group, m.ID, m.Attempt}
-	if _, again := w.queries.places[key]; !again {
-		w.queries.places[key] = wanted{m.Since, m.Provider, w.cfg.Clock(p), w.known(p, m.Group)}
-	}
+	w.queries.places[key] = append(w.queries.places[key], wanted{m.Since, m.Provider, w.cfg.Clock(p), w.known(p, m.Group)})
 }
 
 // wanted is what a lookup is for, and what the group looked like when it came:
@@ -57,24 +58,37 @@ type placeKey struct {
 // placed checks an answer to a lookup: who may serve, and the ticket.
 func (w *Witness) placed(p int32, o *observed, s *seat, m group.Placed) {
 	key := placeKey{p, m.Group, m.ID, m.Attempt}
-	want, known := w.queries.places[key]
-	since := want.since
+	asked := w.queries.places[key]
 	delete(w.queries.places, key)
-	now := want.at
+	own := beside(m.Grants)
 	for i := range m.Grants {
 		g := &m.Grants[i]
 		w.ticket(p, g, w.cfg.Clock(p))
-		if !known || len(m.Missing) > 0 {
+		if g.Own || len(m.Missing) > 0 {
 			continue
 		}
-		if old := !since.IsZero() && !since.After(now.Add(-w.cfg.Freshness)); old && !g.Own {
-			w.Fail("S9", "%s sends a reader of everything since %v to %s, which caches since %v", w.cfg.Name(p),
-				since.Format(time.TimeOnly), g.Provider.ID, now.Add(-w.cfg.Freshness).Format(time.TimeOnly))
+		wrong := ""
+		for _, want := range asked {
+			if wrong = w.unfit(p, g, own, want); wrong == "" {
+				break // it was planned then
+			}
 		}
-		if !g.Own {
-			w.provides(p, g, beside(m.Grants), want, now)
+		if wrong != "" {
+			w.Fail("S9", "%s sends a reader %s", w.cfg.Name(p), wrong)
 		}
 	}
+}
+
+// unfit says why a peer may not serve what it caches; empty: it may.
+func (w *Witness) unfit(p int32, g *feedring.Grant, beside []feedring.PeerID, want wanted) string {
+	fresh := want.at.Add(-w.cfg.Freshness)
+	if !want.since.IsZero() && !want.since.After(fresh) {
+		return fmt.Sprintf("of everything since %v to %s, which caches since %v", want.since.Format(time.TimeOnly), g.Provider.ID, fresh.Format(time.TimeOnly))
+	}
+	if row := w.lacking(p, g, beside, want); row != nil {
+		return fmt.Sprintf("to %s, which has everything since %v but %v", row.Peer, row.From.Format(time.TimeOnly), row.Backfilling)
+	}
+	return ""
 }
 
 // ticket checks what a grant is signed for (docs/protocol.md 9, Tickets).
@@ -99,25 +113,26 @@ func beside(grants []feedring.Grant) []feedring.PeerID {
 	return all
 }
 
-// provides checks that a peer that is to serve what it caches is known to be
-// whole: its mark is old enough, and what was asked for and is on its way to it
-// comes from its publisher, or from one that mirrors the same address. (A peer
-// that backfills single feeds may serve the others, docs/protocol.md 9: else a
-// member that says that it has everything could leave itself as the only one.)
-// Who may serve is decided when the lookup comes; what of it is asked of the
-// publishers, when the peer has made room. A row that came between the two and
-// says that a backfill is whole may be relied on: what else that peer lacks is on its way
-// from publishers to everybody, as fast as the network lets it.
-func (w *Witness) provides(p int32, g *feedring.Grant, beside []feedring.PeerID, want wanted, now time.Time) {
+// lacking returns the row of a peer that is to serve what it caches, and is not
+// known to be whole; nil: it is. Its mark is old enough, and what was asked for
+// and is on its way to it comes from its publisher, or from one that mirrors the
+// same address. (A peer that backfills single feeds may serve the others,
+// docs/protocol.md 9: else a member that says that it has everything could leave
+// itself as the only one.) Who may serve is decided when the lookup comes; what
+// of it is asked of the publishers, when the peer has made room. A row that came
+// between the two and says that a backfill is whole may be relied on: what else
+// that peer lacks is on its way from publishers to everybody, as fast as the
+// network lets it.
+func (w *Witness) lacking(p int32, g *feedring.Grant, beside []feedring.PeerID, want wanted) *group.Row {
 	if want.view == nil {
-		return
+		return nil
 	}
-	mark := later(want.since, now.Add(w.slack()+time.Second-w.cfg.Freshness))
+	mark := later(want.since, want.at.Add(w.slack()+time.Second-w.cfg.Freshness))
 	feeds := want.view.Feeds(want.provider)
 	others := slices.ContainsFunc(feeds, func(ref feedring.FeedRef) bool { return ref.Publisher != g.Provider.ID })
 	row := rowIn(want.view, g.Provider.ID)
 	if row == nil {
-		return
+		return nil
 	}
 	latest := rowIn(w.cfg.View(p).Memberships[want.view.Theme], g.Provider.ID)
 	lacks := slices.DeleteFunc(slices.Clone(row.Backfilling), func(ref feedring.FeedRef) bool {
@@ -129,10 +144,10 @@ func (w *Witness) provides(p int32, g *feedring.Grant, beside []feedring.PeerID,
 	if others && row.From.After(mark) {
 		lacks = feeds
 	}
-	if w.wants(row.Peer, lacks, mark) {
-		w.Fail("S9", "%s sends a reader to %s, which has everything since %v but %v", w.cfg.Name(p), row.Peer,
-			row.From.Format(time.TimeOnly), row.Backfilling)
+	if !w.wants(row.Peer, lacks, mark) {
+		return nil
 	}
+	return row
 }
 
 // rowIn returns the row of a peer in a view; nil: there is none.

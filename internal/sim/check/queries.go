@@ -14,7 +14,7 @@ type queries struct {
 	asked  map[stream]*asked
 	finals map[ended]bool
 	begun  map[ended]begun
-	places map[placeKey]wanted
+	places map[placeKey][]wanted
 	told   map[told]bool
 }
 
@@ -57,7 +57,7 @@ type told struct {
 
 func newQueries() queries {
 	return queries{asked: map[stream]*asked{}, finals: map[ended]bool{}, begun: map[ended]begun{},
-		places: map[placeKey]wanted{}, told: map[told]bool{}}
+		places: map[placeKey][]wanted{}, told: map[told]bool{}}
 }
 
 // Asked is called when a reader's question reaches a peer.
