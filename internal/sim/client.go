@@ -28,6 +28,7 @@ type reader struct {
 	openings []*opening
 	cursor   map[int]feedring.Position // nil: nothing was shown yet
 	shown    map[int]bool              // ids
+	forgone  map[int]bool              // … of entries that caches have no more of
 	heard    time.Duration             // until then nothing is missing
 	lacking  bool
 	behind   bool
@@ -41,7 +42,7 @@ type reader struct {
 
 func (w *World) newReader(c *client, theme feedring.Theme, provider string, since time.Time, follow bool) *reader {
 	return &reader{client: c, follow: follow, theme: theme, provider: provider, since: since,
-		shown: map[int]bool{}, began: w.now}
+		shown: map[int]bool{}, forgone: map[int]bool{}, began: w.now}
 }
 
 // wants reports whether the reader is shown an entry.

@@ -225,6 +225,9 @@ func (w *World) advance(s *session, l *disk.Log) {
 	if len(after) == 0 {
 		return
 	}
+	if at.IsZero() {
+		w.forgo(s, l, after[0])
+	}
 	var items []item
 	for _, e := range after {
 		next := uint64(1)
@@ -244,6 +247,21 @@ func (w *World) advance(s *session, l *disk.Log) {
 	}
 	s.at[l.Index] = at
 	w.deliver(s, delivery{items: items, mark: map[int]feedring.Position{l.Index: at}})
+}
+
+// forgo: a feed is new to a reader, and what came before first was not fresh any
+// more when its provider reached somebody who has it. Caches have no more of it,
+// and nobody owes it to the reader (docs/protocol.md 11).
+func (w *World) forgo(s *session, l *disk.Log, first *disk.Entry) {
+	stale := s.node.clock.at(w.now).Add(-w.cfg.Peer.Freshness)
+	for _, e := range l.Entries {
+		if e.Position.Compare(first.Position) >= 0 || l.Ref.Publisher == s.node.id {
+			return
+		}
+		if e.Seen.Before(stale) {
+			s.reader.forgone[e.ID] = true
+		}
+	}
 }
 
 // item is one entry on its way to a reader.
