@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -20,6 +21,8 @@ import (
 const (
 	addedFeed = "added/" // specs of feeds that were added at run time
 	feedState = "state/" // what internal/feed knows of an origin
+
+	addedAtOnce = 100 // feeds written in one go; a spec has 4 KiB at most
 )
 
 var errTooManyFeeds = fmt.Errorf("this peer has %d feeds already: run another peer for more", feedring.MaxFeeds)
@@ -137,40 +140,82 @@ func (o *origins) snapshot() map[string]origin {
 	return all
 }
 
-// add keeps a feed over restarts and looks at it.
-func (o *origins) add(ctx context.Context, spec feedring.FeedSpec) error {
+// addAll keeps feeds over restarts and looks at them; what it says of each is at
+// its place. The group hears of all at once.
+func (o *origins) addAll(ctx context.Context, specs []feedring.FeedSpec) []web.Added {
 	o.changing.Lock()
 	defer o.changing.Unlock()
-	o.mu.Lock()
-	known, ok := o.feeds[spec.URL]
-	count := len(o.feeds)
-	o.mu.Unlock()
-	switch {
-	case ok && known.spec == spec:
-		return nil
-	case ok && known.spec.Theme == "":
-		return fmt.Errorf("%s is already kept in private as %s: remove it first", spec.URL, known.spec.Provider)
-	case ok:
-		return fmt.Errorf("%s is already published in %s as %s: remove it first", spec.URL, known.spec.Theme, known.spec.Provider)
-	case count >= feedring.MaxFeeds:
-		return errTooManyFeeds
+	said := make([]web.Added, len(specs))
+	fresh := o.fresh(specs, said)
+	for chunk := range slices.Chunk(fresh, addedAtOnce) {
+		if err := o.keep(ctx, specs, chunk); err != nil {
+			for _, i := range chunk {
+				said[i].Err = notKept(specs[i].URL+" was not added", err)
+			}
+		}
 	}
-	value, err := json.Marshal(spec)
-	if err != nil {
+	if len(fresh) == 0 {
+		return said
+	}
+	o.offer() // before a look finds what is to be published
+	for url, f := range o.snapshot() {
+		o.watcher.Add(url, f.state) // one that is watched stays as it is
+	}
+	return said
+}
+
+// fresh returns the places of those that are to be kept, and says of the others
+// why not.
+func (o *origins) fresh(specs []feedring.FeedSpec, said []web.Added) []int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var fresh []int
+	named := make(map[string]bool)
+	for i, spec := range specs {
+		known, ok := o.feeds[spec.URL]
+		switch {
+		case ok && known.spec == spec:
+			said[i].Known = true
+		case ok && known.spec.Theme == "":
+			said[i].Err = fmt.Errorf("%s is already kept in private as %s: remove it first", spec.URL, known.spec.Provider)
+		case ok:
+			said[i].Err = fmt.Errorf("%s is already published in %s as %s: remove it first", spec.URL, known.spec.Theme, known.spec.Provider)
+		case named[spec.URL]:
+			said[i].Err = fmt.Errorf("%s is named twice: the first is taken", spec.URL)
+		case len(o.feeds)+len(fresh) >= feedring.MaxFeeds:
+			said[i].Err = errTooManyFeeds
+		default:
+			fresh = append(fresh, i)
+			named[spec.URL] = true
+		}
+	}
+	return fresh
+}
+
+// keep writes those at the places down.
+func (o *origins) keep(ctx context.Context, specs []feedring.FeedSpec, places []int) error {
+	records := make([]store.Record, 0, len(places))
+	states := make([]feed.State, 0, len(places))
+	for _, i := range places {
+		value, err := json.Marshal(specs[i])
+		if err != nil {
+			return err
+		}
+		st, err := o.stored(specs[i])
+		if err != nil {
+			return err
+		}
+		records = append(records, store.Record{Key: addedFeed + specs[i].URL, Value: value})
+		states = append(states, st)
+	}
+	if err := o.store.PutAll(ctx, store.BucketFeed, records); err != nil {
 		return err
 	}
-	if err := o.store.Put(ctx, store.BucketFeed, addedFeed+spec.URL, value); err != nil {
-		return notKept(spec.URL+" was not added", err)
-	}
-	st, err := o.stored(spec)
-	if err != nil {
-		return notKept(spec.URL+" is added at the next start", err)
-	}
 	o.mu.Lock()
-	o.feeds[spec.URL] = &origin{spec: spec, state: st, saved: saved{st, time.Now()}}
+	for j, i := range places {
+		o.feeds[specs[i].URL] = &origin{spec: specs[i], state: states[j], saved: saved{states[j], time.Now()}}
+	}
 	o.mu.Unlock()
-	o.offer()
-	o.watcher.Add(spec.URL, st)
 	return nil
 }
 

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -223,9 +224,7 @@ func TestFeedRemovedAndAddedAgain(t *testing.T) {
 		spec := feedring.FeedSpec{URL: server.URL + "/" + string(theme), Theme: theme, Provider: "b.example"}
 		change(document("a", "b"))
 		for round, want := range []int{2, 3, 4} {
-			if _, err := n.AddFeed(t.Context(), spec); err != nil {
-				t.Fatal(err)
-			}
+			check(t, addFeed(t, n, spec))
 			eventually(t, "a role", n.Ready)
 			st, err := n.Ping(t.Context(), spec.URL)
 			if err != nil || st.Error != "" || st.Entries != want {
@@ -287,4 +286,41 @@ func TestKnownFeedIsRefusedInItsWords(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
+}
+
+// TestManyFeedsAtOnce: what is wrong with some stops no other.
+func TestManyFeedsAtOnce(t *testing.T) {
+	s := openStore(t)
+	l := newLibrary(t, s, writer(nil, newSealer(t)))
+	check(t, l.add(t.Context(), testSpec))
+	offers := 0
+	l.offer = func() { offers++ }
+	specs := []feedring.FeedSpec{testSpec, testSpec}
+	specs[1].Theme = "sport"
+	for i := range feedring.MaxFeeds + 1 {
+		specs = append(specs, feedring.FeedSpec{URL: fmt.Sprintf("https://example.org/%d", i), Provider: "example.org"})
+	}
+	specs = append(specs, specs[2])
+	said := l.addAll(t.Context(), specs)
+	for i, want := range map[int]string{1: "remove it first", len(said) - 1: "named twice", len(said) - 2: "run another peer", len(said) - 3: "run another peer"} {
+		if err := said[i].Err; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%d: %v, want %q", i, err, want)
+		}
+	}
+	if !said[0].Known || said[0].Err != nil || said[2].Known || said[2].Err != nil || offers != 1 {
+		t.Errorf("%+v, %+v, offered %d times", said[0], said[2], offers)
+	}
+	if l = newLibrary(t, s, l.publisher); len(l.snapshot()) != feedring.MaxFeeds {
+		t.Errorf("%d feeds after a restart", len(l.snapshot()))
+	}
+}
+
+// add is addAll of one feed.
+func (o *origins) add(ctx context.Context, spec feedring.FeedSpec) error {
+	return o.addAll(ctx, []feedring.FeedSpec{spec})[0].Err
+}
+
+func addFeed(t *testing.T, n *Node, spec feedring.FeedSpec) error {
+	t.Helper()
+	return n.AddFeeds(t.Context(), []feedring.FeedSpec{spec})[0].Err
 }

@@ -29,8 +29,7 @@ func TestPingTellsHowItEnded(t *testing.T) {
 	cfg.AllowPrivateFeeds = true
 	n := startPeer(t, cfg)
 	for _, path := range []string{"/well", "/gone"} {
-		_, err := n.AddFeed(t.Context(), feedring.FeedSpec{URL: server.URL + path, Provider: "a.example"})
-		check(t, err)
+		check(t, addFeed(t, n, feedring.FeedSpec{URL: server.URL + path, Provider: "a.example"}))
 	}
 	st, err := n.Ping(t.Context(), server.URL+"/well")
 	if err != nil || st.Entries != 1 {

@@ -80,15 +80,20 @@ func (n *Node) feedStatus(url string, f origin) web.FeedStatus {
 // wholeSecond is a time as it is told to people and programs.
 func wholeSecond(t time.Time) time.Time { return t.UTC().Truncate(time.Second) }
 
-// AddFeed implements web.Backend.
-func (n *Node) AddFeed(ctx context.Context, spec feedring.FeedSpec) (web.FeedStatus, error) {
-	if err := n.refuse(spec.URL); err != nil {
-		return web.FeedStatus{}, err
+// AddFeeds implements web.Backend.
+func (n *Node) AddFeeds(ctx context.Context, specs []feedring.FeedSpec) []web.Added {
+	said := make([]web.Added, len(specs))
+	var places []int
+	var sound []feedring.FeedSpec
+	for i, spec := range specs {
+		if said[i].Err = n.refuse(spec.URL); said[i].Err == nil {
+			places, sound = append(places, i), append(sound, spec)
+		}
 	}
-	if err := n.origins.add(ctx, spec); err != nil {
-		return web.FeedStatus{}, err
+	for j, added := range n.origins.addAll(ctx, sound) {
+		said[places[j]] = added
 	}
-	return n.oneFeed(spec.URL)
+	return said
 }
 
 // refuse returns an error for a feed that this peer would never fetch. A name

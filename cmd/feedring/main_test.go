@@ -163,6 +163,19 @@ func fakeAPI() http.Handler {
 			w.WriteHeader(http.StatusCreated)
 		}
 	})
+	say("GET /api/v1/opml", `<opml version="2.0"/>`)
+	mux.HandleFunc("POST /api/v1/opml", func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		switch {
+		case !bytes.Contains(body, []byte("<opml")):
+			refuse(w, http.StatusUnprocessableEntity, "this is no OPML: it begins with <html>")
+		case bytes.Contains(body, []byte("ftp:")):
+			fmt.Fprintln(w, `[{"url":"ftp://a.example/","added":false,"error":"only http and https are fetched"}]`)
+		default:
+			fmt.Fprintf(w, `[{"url":"https://a.example/","theme":%q,"added":true},{"url":"https://b.example/","added":false},{"url":"x","added":false,"error":"folders=%s"}]`,
+				r.FormValue("theme"), r.FormValue("folders"))
+		}
+	})
 	mux.HandleFunc("DELETE /api/v1/feeds", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	const subscription = `{"id":"0a1b","theme":"news","q":"gaz","limit":50,"atom":"http://127.0.0.1:1/feeds/s.atom","rss":"http://127.0.0.1:1/feeds/s.rss","json":"http://127.0.0.1:1/feeds/s.json","new_field":1}`
 	say("GET /api/v1/subscriptions", "["+subscription+"]")

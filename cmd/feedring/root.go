@@ -70,6 +70,7 @@ func (a *app) root() *cobra.Command {
 		inGroup("read", a.catalogCommand()), inGroup("read", a.ringCommand()),
 		inGroup("read", a.subscriptionCommand()),
 		inGroup("publish", a.serveCommand()), inGroup("publish", a.feedCommand()),
+		inGroup("publish", a.opmlCommand()),
 		inGroup("publish", a.pingCommand()), inGroup("publish", a.vouchCommand()),
 		inGroup("look", a.statusCommand()), inGroup("look", a.doctorCommand()), inGroup("look", a.configCommand()),
 		a.versionCommand(), a.completionCommand(), a.manCommand(),

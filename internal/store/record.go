@@ -39,13 +39,28 @@ type Record struct {
 // whatever else is being written. It fails with ErrTooLarge, ErrInvalid,
 // ErrFull or ErrClosed.
 func (s *Store) Put(ctx context.Context, b Bucket, key string, value []byte) error {
-	if err := checkRecord(b, key, value); err != nil {
-		return err
+	return s.PutAll(ctx, b, []Record{{Key: key, Value: value}})
+}
+
+// PutAll is Put of several records, of MaxValue bytes together: all of them or
+// none.
+func (s *Store) PutAll(ctx context.Context, b Bucket, records []Record) error {
+	c := cost{rows: int64(len(records))}
+	for _, r := range records {
+		if err := checkRecord(b, r.Key, r.Value); err != nil {
+			return err
+		}
+		c.bytes += int64(len(r.Key)+len(r.Value)) + 64
+	}
+	if len(records) > 1 && c.bytes > MaxValue {
+		return fmt.Errorf("%d records of %d bytes: %w", len(records), c.bytes, ErrTooLarge)
 	}
 	return s.submit(ctx, &request{
-		cost: cost{bytes: int64(len(key)+len(value)) + 64, rows: 1},
+		cost: c,
 		apply: func(to *batch) error {
-			to.set(recordKey(b, key), value)
+			for _, r := range records {
+				to.set(recordKey(b, r.Key), r.Value)
+			}
 			return to.err
 		},
 	})

@@ -28,9 +28,9 @@ type Backend interface {
 	Follow(ctx context.Context, ask Ask, each func(Update) error) error
 
 	Feeds() []FeedStatus
-	// AddFeed keeps a feed over restarts. Adding a feed again with the same
-	// theme changes nothing.
-	AddFeed(ctx context.Context, spec feedring.FeedSpec) (FeedStatus, error)
+	// AddFeeds keeps feeds over restarts and says what became of each, at its
+	// place. Adding a feed again with the same theme changes nothing.
+	AddFeeds(ctx context.Context, specs []feedring.FeedSpec) []Added
 	// RemoveFeed forgets a feed. ErrUnknown where there is none.
 	RemoveFeed(ctx context.Context, url string) error
 	// Ping looks at a feed now and returns when that was done. ErrUnknown;
@@ -75,6 +75,13 @@ type Gap struct {
 	Theme     feedring.Theme  `json:"theme"`
 	Feed      string          `json:"feed"`
 	Publisher feedring.PeerID `json:"publisher"`
+}
+
+// Added is what became of a feed that was to be added: it is new, was Known with
+// the same theme and provider, or is not there for Err.
+type Added struct {
+	Known bool
+	Err   error
 }
 
 // Status is what "feedring status" tells.

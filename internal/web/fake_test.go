@@ -105,18 +105,22 @@ func (f *fake) find(url string) int {
 	return slices.IndexFunc(f.feeds, func(s FeedStatus) bool { return s.URL == url })
 }
 
-func (f *fake) AddFeed(_ context.Context, spec feedring.FeedSpec) (FeedStatus, error) {
+func (f *fake) AddFeeds(_ context.Context, specs []feedring.FeedSpec) []Added {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if i := f.find(spec.URL); i >= 0 {
-		if f.feeds[i].Theme != spec.Theme {
-			return FeedStatus{}, fmt.Errorf("%s is already published in %s: remove it first", spec.URL, f.feeds[i].Theme)
+	said := make([]Added, len(specs))
+	for i, spec := range specs {
+		at := f.find(spec.URL)
+		switch {
+		case at >= 0 && f.feeds[at].Theme != spec.Theme:
+			said[i].Err = fmt.Errorf("%s is already published in %s: remove it first", spec.URL, f.feeds[at].Theme)
+		case at >= 0:
+			said[i].Known = true
+		default:
+			f.feeds = append(f.feeds, FeedStatus{URL: spec.URL, Theme: spec.Theme, Provider: spec.Provider})
 		}
-		return f.feeds[i], nil
 	}
-	st := FeedStatus{URL: spec.URL, Theme: spec.Theme, Provider: spec.Provider}
-	f.feeds = append(f.feeds, st)
-	return st, nil
+	return said
 }
 
 func (f *fake) RemoveFeed(_ context.Context, url string) error {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/feedring/feedring"
@@ -35,15 +34,26 @@ func (s *site) addFeed(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return badRequest("%w", err)
 	}
-	known := slices.ContainsFunc(s.Backend.Feeds(), func(f FeedStatus) bool { return f.URL == spec.URL })
-	feed, err := s.Backend.AddFeed(r.Context(), spec)
-	if err != nil {
-		return refused(err)
+	said := s.Backend.AddFeeds(r.Context(), []feedring.FeedSpec{spec})[0]
+	if said.Err != nil {
+		return refused(said.Err)
 	}
-	if known {
-		return writeJSON(w, http.StatusOK, feed)
+	status := http.StatusCreated
+	if said.Known {
+		status = http.StatusOK
 	}
-	return writeJSON(w, http.StatusCreated, feed)
+	return writeJSON(w, status, s.feedOf(spec))
+}
+
+// feedOf is a feed that was just added. It is the spec alone where somebody has
+// removed it since.
+func (s *site) feedOf(spec feedring.FeedSpec) FeedStatus {
+	for _, f := range s.Backend.Feeds() {
+		if f.URL == spec.URL {
+			return f
+		}
+	}
+	return FeedStatus{URL: spec.URL, Theme: spec.Theme, Provider: spec.Provider}
 }
 
 func (f feedRequest) spec() (feedring.FeedSpec, error) {

@@ -90,6 +90,8 @@ func (s *site) routes() {
 	s.handle("POST /api/v1/feeds", s.guarded(s.addFeed))
 	s.handle("DELETE /api/v1/feeds", s.guarded(s.removeFeed))
 	s.handle("DELETE /api/v1/feeds/{url}", s.guarded(s.removeFeed))
+	s.handle("GET /api/v1/opml", s.guarded(s.exportOPML))
+	s.handle("POST /api/v1/opml", s.guarded(s.importOPML))
 	s.handle("POST /api/v1/ping", s.guarded(s.ping))
 	if s.Personal != nil {
 		s.handle("GET /api/v1/subscriptions", s.guarded(s.subscriptions))

@@ -55,7 +55,7 @@ func Parse(src Source, body []byte) (*Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkLimits(text); err != nil {
+	if err := CheckLimits(text); err != nil {
 		return nil, err
 	}
 	parsed, err := parseText(text[at:])

@@ -2,10 +2,10 @@ package document
 
 import "bytes"
 
-// checkLimits refuses a UTF-8 document that would cost a parser too much. It
+// CheckLimits refuses a UTF-8 document that would cost a parser too much. It
 // reads each byte once, allocates nothing that grows, and judges nothing else:
 // what is wrong XML or JSON is for the parser to say.
-func checkLimits(text []byte) error {
+func CheckLimits(text []byte) error {
 	if trimmed := bytes.TrimLeft(text, " \t\r\n"); len(trimmed) > 0 && trimmed[0] == '{' {
 		return (&jsonScan{text: text}).run()
 	}

@@ -97,8 +97,11 @@ type request struct {
 	query  url.Values
 	accept string // empty: JSON
 	last   string // Last-Event-ID
-	body   any
+	body   any    // sent as JSON, but for an opmlList; nil: none
 }
+
+// opmlList is a body that is sent as it is.
+type opmlList []byte
 
 // send returns a response whose status is 2xx. Its body must be closed.
 func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
@@ -138,7 +141,10 @@ func (c *Client) unanswered(err error) error {
 
 func (c *Client) build(ctx context.Context, r request) (*http.Request, error) {
 	var body io.Reader
-	if r.body != nil {
+	kind := "application/json"
+	if list, ok := r.body.(opmlList); ok {
+		body, kind = bytes.NewReader(list), "text/x-opml"
+	} else if r.body != nil {
 		text, err := json.Marshal(r.body)
 		if err != nil {
 			return nil, err
@@ -157,7 +163,7 @@ func (c *Client) build(ctx context.Context, r request) (*http.Request, error) {
 		return nil, err
 	}
 	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Content-Type", kind)
 	}
 	if r.accept == "" {
 		r.accept = "application/json"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"net/url"
 	"time"
@@ -85,6 +86,37 @@ func (c *Client) AddFeed(ctx context.Context, feed Feed) (added bool, err error)
 		return false, err
 	}
 	return resp.StatusCode == http.StatusCreated, resp.Body.Close()
+}
+
+// Imported is what became of one feed of a list: it was added, it was there
+// already, or it was refused for Error.
+type Imported struct {
+	URL   string `json:"url"`
+	Theme string `json:"theme,omitempty"` // empty: private
+	Added bool   `json:"added"`
+	Error string `json:"error,omitempty"`
+}
+
+// ImportOPML makes the peer add the feeds of a list: to theme, with folders to
+// those that its folders name, else in private.
+func (c *Client) ImportOPML(ctx context.Context, list []byte, theme feedring.Theme, folders bool) (said []Imported, err error) {
+	query := url.Values{}
+	set(query, "theme", string(theme))
+	if folders {
+		query.Set("folders", "true")
+	}
+	err = c.do(ctx, request{method: http.MethodPost, path: "opml", query: query, body: opmlList(list)}, &said)
+	return said, err
+}
+
+// ExportOPML returns the peer's feeds as a list.
+func (c *Client) ExportOPML(ctx context.Context) ([]byte, error) {
+	resp, err := c.send(ctx, request{path: "opml"})
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	return io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 }
 
 // RemoveFeed makes the peer forget a feed.

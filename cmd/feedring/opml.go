@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/feedring/feedring/cmd/feedring/internal/api"
+)
+
+func (a *app) opmlCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "opml",
+		Short: "Take over or hand on a list of feeds (OPML)",
+		Long: "opml reads and writes lists of feeds as feed readers export and import them. The feeds of a list are\n" +
+			"private, fetched for the peer's own readers and told to nobody, unless a theme is given.",
+		Example: `  feedring opml import subscriptions.opml
+  feedring opml export > feeds.opml`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usage("unknown command %q for %q: choose import or export", args[0], cmd.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(a.opmlImportCommand(), a.opmlExportCommand())
+	return cmd
+}
+
+func (a *app) opmlImportCommand() *cobra.Command {
+	var f apiFlags
+	var themeName string
+	var folders bool
+	cmd := &cobra.Command{
+		Use:   "import FILE",
+		Short: "Add the feeds of a list to a running peer",
+		Long: "import adds the feeds of a list, kept over a restart. Those that the peer has already stay as they are; one\n" +
+			"that is refused is told and stops no other. FILE may be - for standard input.",
+		Example: `  feedring opml import subscriptions.opml
+  feedring opml import --theme technology blogs.opml
+  feedring opml import --folders subscriptions.opml   # a folder "Tech News" is the theme tech-news`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usage("%q needs one file, or - for standard input", cmd.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			theme, err := a.theme(themeName)
+			if err != nil {
+				return err
+			}
+			list, err := readList(cmd.InOrStdin(), args[0])
+			if err != nil {
+				return failed(err)
+			}
+			return failed(a.withPeer(cmd.Context(), &f, func(ctx context.Context, peer *api.Client) error {
+				said, err := peer.ImportOPML(ctx, list, theme, folders)
+				if err != nil {
+					return fmt.Errorf("%s: %w", args[0], err)
+				}
+				return a.printImported(said, f.json)
+			}))
+		},
+	}
+	f.register(cmd.Flags())
+	cmd.Flags().StringVar(&themeName, "theme", "", "group to publish them into (default: private)")
+	cmd.Flags().BoolVar(&folders, "folders", false, "publish what lies in a folder into the group of the folder's name")
+	return cmd
+}
+
+// maxList is of a list, in bytes: the peer takes less, and says how much.
+const maxList = 8 << 20
+
+// readList reads a file, or in where it is named -.
+func readList(in io.Reader, file string) ([]byte, error) {
+	if file != "-" {
+		f, err := os.Open(file)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		in = f
+	}
+	return io.ReadAll(io.LimitReader(in, maxList))
+}
+
+func (a *app) printImported(said []api.Imported, asJSON bool) error {
+	added, refused := 0, 0
+	lines := newLines(a.stdout)
+	for _, feed := range said {
+		if asJSON {
+			lines.print(feed)
+		}
+		switch {
+		case feed.Error != "":
+			refused++
+			if !asJSON {
+				fmt.Fprintf(a.stderr, "feedring: refused: %s: %s\n", printable(feed.URL), printable(feed.Error))
+			}
+		case feed.Added:
+			added++
+		}
+	}
+	if refused == len(said) {
+		return errors.Join(lines.err, errors.New("no feed of the list was taken"))
+	}
+	if asJSON {
+		return lines.err
+	}
+	_, err := fmt.Fprintf(a.stdout, "added %d of %d feeds; %d were there already, %d were refused\n", added, len(said), len(said)-added-refused, refused)
+	return err
+}
+
+func (a *app) opmlExportCommand() *cobra.Command {
+	var f apiFlags
+	cmd := &cobra.Command{
+		Use:   "export",
+		Short: "Write a running peer's feeds as a list",
+		Long: "export writes the peer's feeds to standard output as OPML 2.0, private ones included: a folder for each\n" +
+			"theme, private feeds in none, so that \"feedring opml import --folders\" makes the same feeds of it.",
+		Example: `  feedring opml export > feeds.opml`,
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return failed(a.withPeer(cmd.Context(), &f, func(ctx context.Context, peer *api.Client) error {
+				list, err := peer.ExportOPML(ctx)
+				if err == nil {
+					_, err = a.stdout.Write(list)
+				}
+				return err
+			}))
+		},
+	}
+	f.register(cmd.Flags())
+	return cmd
+}

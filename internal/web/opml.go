@@ -1,0 +1,118 @@
+package web
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/opml"
+)
+
+// imported is what became of one feed of a list: it is added, was known, or is
+// refused for Error.
+type imported struct {
+	URL   string         `json:"url"`
+	Theme feedring.Theme `json:"theme,omitempty"` // empty: private
+	Added bool           `json:"added"`
+	Error string         `json:"error,omitempty"`
+}
+
+// exportOPML writes the peer's feeds as a list that importOPML reads back with
+// folders=true: a folder for each theme, private feeds in none.
+func (s *site) exportOPML(w http.ResponseWriter, _ *http.Request) error {
+	var feeds []opml.Outline
+	for _, f := range s.Backend.Feeds() {
+		o := opml.Outline{URL: f.URL, Title: f.Title, Folder: string(f.Theme)}
+		if f.Provider != feedring.ProviderOf(f.URL) {
+			o.Provider = string(f.Provider)
+		}
+		feeds = append(feeds, o)
+	}
+	var list bytes.Buffer
+	if err := opml.Write(&list, "feeds of a feedring peer", s.now(), feeds); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/x-opml; charset=utf-8")
+	w.Header().Set("Content-Disposition", `attachment; filename="feedring.opml"`)
+	_, err := list.WriteTo(w)
+	return err
+}
+
+// importOPML adds the feeds of a list: to the theme of the query, with
+// folders=true to that which a feed's folder names, else in private. It says
+// what became of each feed; one that is refused stops no other.
+func (s *site) importOPML(w http.ResponseWriter, r *http.Request) error {
+	var theme feedring.Theme
+	var err error
+	if name := r.URL.Query().Get("theme"); name != "" {
+		if theme, err = feedring.ParseTheme(name); err != nil {
+			return badRequest("%w", err)
+		}
+	}
+	folders := false
+	switch given := r.URL.Query().Get("folders"); given {
+	case "", "false":
+	case "true":
+		folders = true
+	default:
+		return badRequest("folders is %q: write true or false", given)
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, opml.MaxBody))
+	if err != nil {
+		return err
+	}
+	outlines, err := opml.Parse(body, r.Header.Get("Content-Type"))
+	if err == nil && len(outlines) == 0 {
+		err = errors.New("the list names no feed: each needs an outline with xmlUrl")
+	}
+	if err != nil {
+		return &problem{Status: http.StatusUnprocessableEntity, Detail: err.Error()}
+	}
+	return writeJSON(w, http.StatusOK, s.importAll(r, outlines, theme, folders))
+}
+
+func (s *site) importAll(r *http.Request, outlines []opml.Outline, theme feedring.Theme, folders bool) []imported {
+	said := make([]imported, len(outlines))
+	var places []int
+	var specs []feedring.FeedSpec
+	for i, o := range outlines {
+		spec, err := specOf(o, theme, folders)
+		if err != nil {
+			said[i] = imported{URL: o.URL, Error: err.Error()}
+			continue
+		}
+		said[i] = imported{URL: spec.URL, Theme: spec.Theme}
+		places, specs = append(places, i), append(specs, spec)
+	}
+	for j, added := range s.Backend.AddFeeds(r.Context(), specs) {
+		said[places[j]].Added = !added.Known && added.Err == nil
+		if added.Err != nil {
+			said[places[j]].Error = added.Err.Error()
+		}
+	}
+	return said
+}
+
+func specOf(o opml.Outline, theme feedring.Theme, folders bool) (feedring.FeedSpec, error) {
+	if folders && o.Folder != "" {
+		var err error
+		if theme, err = feedring.ParseTheme(themeName(o.Folder)); err != nil {
+			return feedring.FeedSpec{}, fmt.Errorf("the folder %.60q names no theme: rename it, or give one theme for the list", o.Folder)
+		}
+	}
+	return feedring.NewFeedSpec(theme, feedring.Provider(strings.ToLower(o.Provider)), o.URL)
+}
+
+// themeName makes of a folder's name what could be a theme's: "Tech News" is
+// tech-news.
+func themeName(folder string) string {
+	words := strings.FieldsFunc(strings.ToLower(folder), func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	})
+	name := strings.Join(words, "-")
+	return strings.TrimRight(name[:min(len(name), feedring.MaxTheme)], "-")
+}
