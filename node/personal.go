@@ -10,16 +10,30 @@ import (
 	"github.com/feedring/feedring/internal/match"
 	"github.com/feedring/feedring/internal/personal"
 	"github.com/feedring/feedring/internal/store"
+	"github.com/feedring/feedring/internal/vouch"
 	"github.com/feedring/feedring/internal/web"
 )
 
 // openPersonal reads the personal feeds that this peer keeps.
 func (n *Node) openPersonal() (err error) {
 	n.personal, err = personal.Open(personal.Config{
-		Self: n.ID(), Store: n.store, Network: personalNetwork{n}, Open: n.entry, Read: n.comingAfter,
+		Self: n.ID(), Store: n.store, Network: personalNetwork{n}, Open: n.entry, Read: n.comingAfter, Site: n.standsBehind,
 		Listed: n.origins.private, Log: n.log,
 	})
 	return err
+}
+
+// standsBehind names the site that a feed's entries may speak for: this peer's
+// own feeds it read there itself.
+func (n *Node) standsBehind(theme feedring.Theme, ref feedring.FeedRef) string {
+	if ref.Publisher != n.ID() {
+		return n.vouchedBy(theme)(ref)
+	}
+	sites := vouch.SitesOf(ref.URL)
+	if len(sites) == 0 {
+		return ""
+	}
+	return sites[len(sites)-1]
 }
 
 // comingAfter returns what follows a position of a feed: of the store, else what

@@ -29,9 +29,9 @@ const (
 	// fillMargin is how long an entry may be under way. One that its publisher
 	// saw earlier, before an interest was filled, the query would have found.
 	fillMargin  = 10 * time.Minute
-	saveCursors = 5 * time.Second // how far feeds were read without giving anything
-	lookAgain   = 2 * time.Second // which themes are to be followed
-	retryAfter  = time.Second     // a full disk may have room again
+	saveCursors = 5 * time.Second        // how far feeds were read without giving anything
+	lookAgain   = 500 * time.Millisecond // which themes are to be followed
+	retryAfter  = time.Second            // a full disk may have room again
 )
 
 // Network is where entries come from beside the store. Its methods are safe for
@@ -61,13 +61,16 @@ type Config struct {
 	// Read returns what follows a position of a feed: of the store, or on its
 	// way there.
 	Read func(ctx context.Context, ref feedring.FeedRef, after feedring.Position) ([]store.Item, error)
+	// Site names who stands behind a feed: the site that vouches for its publisher,
+	// or that this peer reads it from itself; empty: nobody.
+	Site func(theme feedring.Theme, ref feedring.FeedRef) string
 	// Listed reports whether a private feed is one of this peer's feeds.
 	Listed func(url string) bool
 	Log    *slog.Logger // nil: nothing is logged
 }
 
 func (c *Config) validate() error {
-	if c.Self == "" || c.Store == nil || c.Network == nil || c.Open == nil || c.Read == nil || c.Listed == nil {
+	if c.Self == "" || c.Store == nil || c.Network == nil || c.Open == nil || c.Read == nil || c.Site == nil || c.Listed == nil {
 		return fmt.Errorf("personal: the configuration is not complete")
 	}
 	if c.Log == nil {

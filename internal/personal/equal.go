@@ -1,7 +1,7 @@
 package personal
 
 import (
-	"encoding/hex"
+	"crypto/sha256"
 	"hash/fnv"
 	"io"
 	"net/url"
@@ -32,8 +32,8 @@ func keysOf(e *feedring.Entry) (link, content uint64) {
 // canonicalLink is an entry's address without what differs from feed to feed
 // that links it. It is empty for a site's front page, which many entries link.
 func canonicalLink(s string) string {
-	u, err := url.Parse(strings.TrimSpace(s))
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+	u := webAddress(s)
+	if u == nil {
 		return ""
 	}
 	host := strings.TrimPrefix(strings.ToLower(u.Host), "www.")
@@ -48,6 +48,15 @@ func canonicalLink(s string) string {
 		return ""
 	}
 	return host + path + "?" + query.Encode()
+}
+
+// webAddress reads an address of the web; nil for any other.
+func webAddress(s string) *url.URL {
+	u, err := url.Parse(strings.TrimSpace(s))
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil
+	}
+	return u
 }
 
 // tracks names the parameters that say how a reader came, not to what.
@@ -68,19 +77,12 @@ func hashOf(parts ...string) uint64 {
 	return max(1, h.Sum64())
 }
 
-// idBytes reads an entry's id. One of another form, which no publisher makes,
-// gets a place of its own.
-func idBytes(id feedring.EntryID) (b [16]byte) {
-	if len(id) == 32 {
-		if _, err := hex.Decode(b[:], []byte(id)); err == nil {
-			return b
-		}
-	}
-	h := hashOf("id", string(id))
-	for i := range b {
-		b[i] = byte(h >> (8 * (i % 8)))
-	}
-	return b
-}
+// identity is what an entry has in common with its versions and with mirrors of
+// its feed, and with nothing else. Its id alone would not do: a publisher may
+// sign any, that of another feed's entry too.
+type identity [16]byte
 
-func entryID(b [16]byte) feedring.EntryID { return feedring.EntryID(hex.EncodeToString(b[:])) }
+func identityOf(feedURL string, id feedring.EntryID) identity {
+	sum := sha256.Sum256([]byte("feedring personal entry\x00" + feedURL + "\x00" + string(id)))
+	return identity(sum[:16])
+}

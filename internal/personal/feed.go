@@ -39,7 +39,7 @@ func (r *Room) State(secret string) (State, bool) {
 
 func (r *Room) state(s *subscription) State {
 	h, modified := fnv.New64a(), s.interest.modified
-	row := make([]byte, 0, 24)
+	row := make([]byte, 0, 28)
 	for _, slot := range s.interest.items {
 		e := &r.table.all[slot]
 		version := uint64(e.version) << 1
@@ -47,6 +47,7 @@ func (r *Room) state(s *subscription) State {
 			version++
 		}
 		row = binary.LittleEndian.AppendUint64(append(row[:0], e.id[:]...), version)
+		row = binary.LittleEndian.AppendUint32(row, e.feed)
 		_, _ = h.Write(row) // documented never to fail
 		modified = max(modified, e.changed)
 	}
@@ -140,28 +141,31 @@ func (r *Room) Withdraw(url string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, in := range r.interests {
-		r.without(in, n, now)
+		if r.take(in, func(h *held) bool { return h.feed == n }) {
+			in.modified = max(now, in.modified)
+			r.writeInterest(in)
+		}
 	}
 }
 
-// without takes a feed's entries off a list.
-func (r *Room) without(in *interest, feed uint32, now int64) {
+// take takes entries off a list and reports whether there were any.
+func (r *Room) take(in *interest, off func(*held) bool) bool {
 	var gone []slot
 	left := make([]slot, 0, len(in.items))
 	for _, s := range in.items {
-		if r.table.all[s].feed == feed {
+		if off(&r.table.all[s]) {
 			gone = append(gone, s)
 		} else {
 			left = append(left, s)
 		}
 	}
 	if len(gone) == 0 {
-		return
+		return false
 	}
-	in.items, in.modified = left, max(now, in.modified)
-	r.writeInterest(in)
+	in.items, in.changed = left, true
 	r.listed -= len(gone)
 	for _, s := range gone {
 		r.release(s)
 	}
+	return true
 }

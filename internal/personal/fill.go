@@ -111,20 +111,20 @@ func (r *Room) fill(ctx context.Context, in *interest) {
 	if whole && err == nil || in.attempts >= fillAttempts {
 		delete(r.due, in)
 	}
-	r.take(in, entries, began)
+	r.enlist(in, entries, began)
 	if in.done != nil {
 		close(in.done)
 		in.done = nil
 	}
 }
 
-// take puts the newest entries, which come newest first, into a list: the first
+// enlist puts the newest entries, which come newest first, into a list: the first
 // time below what came since, later on top.
-func (r *Room) take(in *interest, entries []feedring.Entry, began int64) {
+func (r *Room) enlist(in *interest, entries []feedring.Entry, began int64) {
 	now := time.Now().Unix()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	live := len(in.items)
+	live := slices.Clone(in.items)
 	if in.attempts > 1 {
 		slices.Reverse(entries)
 	}
@@ -142,9 +142,10 @@ func (r *Room) take(in *interest, entries []feedring.Entry, began int64) {
 		r.put(in, s, now)
 	}
 	if in.attempts == 1 {
-		fresh := slices.Clone(in.items[live:])
+		cameLive := func(s slot) bool { return slices.Contains(live, s) }
+		fresh := slices.DeleteFunc(slices.Clone(in.items), cameLive)
 		slices.Reverse(fresh)
-		in.items = append(fresh, in.items[:live]...)
+		in.items = append(fresh, slices.DeleteFunc(in.items, func(s slot) bool { return !cameLive(s) })...)
 	}
 	in.filled = began
 	r.writeInterest(in)

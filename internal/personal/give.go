@@ -21,6 +21,7 @@ type arrival struct {
 	published time.Time
 	seen      time.Time
 	text      match.Text
+	site      string // who stands behind its feed; empty: nobody
 	open      func() (*feedring.Entry, error)
 }
 
@@ -61,7 +62,7 @@ func (r *Room) stored(ctx context.Context, it *store.Item) error {
 	}
 	r.give(&arrival{
 		ref: it.Ref, at: it.Position, id: it.ID, version: it.Version, theme: it.Theme, provider: it.Provider,
-		private: it.Private, published: it.Published, seen: it.Seen, text: it.Text,
+		private: it.Private, published: it.Published, seen: it.Seen, text: it.Text, site: r.siteOf(it.Theme, it.Ref, ""),
 		open: func() (*feedring.Entry, error) { return r.cfg.Open(it) },
 	}, it.Position)
 	return nil
@@ -74,7 +75,7 @@ func (r *Room) followed(ctx context.Context, e *feedring.Entry, through feedring
 	}
 	r.give(&arrival{
 		ref: e.Ref(), at: e.Position, id: e.ID, version: max(1, e.Version), theme: e.Theme, provider: e.Provider,
-		published: e.Published, seen: e.Seen, text: match.TextOf(e),
+		published: e.Published, seen: e.Seen, text: match.TextOf(e), site: r.siteOf(e.Theme, e.Ref(), e.VouchedBy),
 		open: func() (*feedring.Entry, error) { return e, nil },
 	}, through)
 	return nil
@@ -96,23 +97,33 @@ func (r *Room) give(a *arrival, through feedring.Position) {
 	if a.private && !r.cfg.Listed(a.ref.URL) {
 		return
 	}
-	s, known := r.table.byID[idBytes(a.id)]
-	if known && a.version > r.table.all[s].version && r.table.all[s].feed == n {
-		r.renew(s, a)
-		return
+	s, known := r.table.byID[identityOf(a.ref.URL, a.id)]
+	if known && r.supersedes(n, a, &r.table.all[s]) {
+		r.renew(s, n, a)
+	} else if known && r.table.all[s].given && r.table.all[s].origin == originOf(a.theme, a.provider) {
+		return // a mirror of what was given met the same interests then
 	}
-	// A version that is not the first was given when it was; a mirror of what
-	// was given met the same interests then.
-	if a.version > 1 || known && r.table.all[s].given && r.table.all[s].origin == originOf(a.theme, a.provider) {
-		return
+	if a.version > 1 {
+		return // it was given when its first version was
 	}
 	if found := r.lookout.matching(a); len(found) > 0 {
 		r.deliver(n, a, through, found)
 	}
 }
 
-// renew shows a new version where the old one stands.
-func (r *Room) renew(s slot, a *arrival) {
+// supersedes reports whether a is to be shown where h is: a newer version, or
+// what a publisher says for whom its site stands, after one that nobody vouches
+// for said anything.
+func (r *Room) supersedes(feed uint32, a *arrival, h *held) bool {
+	if h.feed == feed {
+		return a.version > h.version
+	}
+	return !h.sure && a.site != ""
+}
+
+// renew shows a new version, or the same entry of another publisher, where the
+// old one stands.
+func (r *Room) renew(s slot, feed uint32, a *arrival) {
 	e, ok := r.opened(a)
 	if !ok {
 		return
@@ -120,7 +131,10 @@ func (r *Room) renew(s slot, a *arrival) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	h := &r.table.all[s]
-	h.version, h.at, h.changed = a.version, a.at, time.Now().Unix()
+	r.table.count(h, -1)
+	r.describe(h, e)
+	r.table.count(h, 1)
+	h.feed, h.version, h.at, h.changed = feed, a.version, a.at, time.Now().Unix()
 	if h.kept {
 		r.keep(h, e)
 	}

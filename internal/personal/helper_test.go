@@ -108,12 +108,13 @@ type world struct {
 	store   *store.Store
 	room    *Room
 	network *network
-	gone    map[string]bool // private feeds that are not listed
+	gone    map[string]bool             // private feeds that are not listed
+	sites   map[feedring.FeedRef]string // who stands behind a feed
 	stop    func()
 }
 
 func newWorld(t testing.TB) *world {
-	w := &world{t: t, dir: t.TempDir(), gone: make(map[string]bool), network: &network{
+	w := &world{t: t, dir: t.TempDir(), gone: make(map[string]bool), sites: make(map[feedring.FeedRef]string), network: &network{
 		stored: map[feedring.Theme]bool{"news": true}, live: make(map[feedring.Theme]chan feedring.Entry),
 		resumed: make(map[feedring.Theme]feedring.Cursor),
 	}}
@@ -128,7 +129,7 @@ func (w *world) start() {
 	w.store, err = store.Open(w.dir, store.Options{Reserve: -1})
 	check(w.t, err)
 	w.room, err = Open(Config{
-		Self: self, Store: w.store, Network: w.network, Open: opened, Listed: func(url string) bool { return !w.gone[url] },
+		Self: self, Store: w.store, Network: w.network, Open: opened, Site: func(_ feedring.Theme, ref feedring.FeedRef) string { return w.sites[ref] }, Listed: func(url string) bool { return !w.gone[url] },
 		Read: func(ctx context.Context, ref feedring.FeedRef, after feedring.Position) ([]store.Item, error) {
 			return w.store.Scan(ctx, ref, after, 0, 0)
 		},

@@ -79,13 +79,12 @@ func (in *interest) wants(a *arrival) bool {
 	return (in.query.Theme == "" || in.query.Theme == a.theme) && a.provider.Matches(in.query.Provider) && in.expr.Match(a.text)
 }
 
-// holds reports whether the list has an entry, or one of another feed that
-// tells the same.
+// holds reports whether the list has an entry, or one that tells the same.
 func (in *interest) holds(t *table, s slot, shared bool) bool {
 	if slices.Contains(in.items, s) {
 		return true
 	}
-	return shared && slices.ContainsFunc(in.items, func(other slot) bool { return equal(&t.all[other], &t.all[s]) })
+	return shared && slices.ContainsFunc(in.items, func(other slot) bool { return t.all[other].tells(&t.all[s]) })
 }
 
 // push puts an entry on top. The last one falls off a full list.

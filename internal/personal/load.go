@@ -62,13 +62,13 @@ func (l *loading) feed(key string, value []byte) bool {
 func (l *loading) entry(key string, value []byte) bool {
 	n, ok := number64(entryRows, key)
 	var row entryRow
-	if !ok || json.Unmarshal(value, &row) != nil || int(row.Feed) >= len(l.feeds) {
+	if !ok || json.Unmarshal(value, &row) != nil || len(row.ID) != len(identity{}) || int(row.Feed) >= len(l.feeds) {
 		return false
 	}
 	l.entries[n] = l.table.add(held{
-		number: n, id: idBytes(row.ID), at: feedring.Position{Epoch: row.Epoch, Sequence: row.Sequence}, version: row.Version,
+		number: n, id: identity(row.ID), at: feedring.Position{Epoch: row.Epoch, Sequence: row.Sequence}, version: row.Version,
 		changed: row.Changed, link: row.Link, content: row.Content, origin: row.Origin, feed: row.Feed, size: row.Size,
-		short: row.Short, given: row.Given, kept: true,
+		short: row.Short, given: row.Given, claim: row.Claim, sure: row.Sure, kept: true,
 	})
 	l.last = max(l.last, n)
 	return true

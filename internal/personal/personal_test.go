@@ -84,6 +84,63 @@ func TestEqualOnce(t *testing.T) {
 	w.shows(b, "sunny same linked")
 }
 
+// TestLinkOfAnother: whoever links a page before its own site does keeps nobody
+// from seeing the site's entry, which takes its place.
+func TestLinkOfAnother(t *testing.T) {
+	link := func(e *feedring.Entry) { e.URL = "https://www.a.example/story" }
+	claims := map[string]feedring.Entry{
+		"foreign": entry("E", "evil.example", 1, titled("foreign"), link),
+		"named":   entry("F", "f.example", 1, titled("named"), link, func(e *feedring.Entry) { e.Provider = "a.example" }),
+		"vouched": entry("P", "a.example", 1, titled("vouched"), link),
+	}
+	for _, c := range []struct{ order, shows string }{
+		{"foreign named", "named"}, {"foreign vouched", "vouched"}, {"named vouched", "vouched"}, {"foreign named vouched", "vouched"},
+		{"vouched foreign named", "vouched"}, {"named foreign", "named"},
+	} {
+		t.Run(c.order, func(t *testing.T) {
+			w := newWorld(t)
+			e := claims["vouched"]
+			w.sites[e.Ref()] = "a.example"
+			w.sites[feedring.FeedRef{URL: claims["foreign"].Feed, Publisher: "E"}] = "evil.example"
+			s := w.subscribe(feedring.Query{Theme: "news"})
+			w.publish(entry("P", "b.example", 1, titled("below")))
+			for _, name := range strings.Fields(c.order) {
+				w.publish(claims[name])
+			}
+			w.publish(entry("P", "b.example", 2, titled("above")))
+			w.shows(s, "above", c.shows, "below")
+			w.flushed()
+			w.kill()
+			w.restart()
+			w.shows(s, "above", c.shows, "below")
+		})
+	}
+}
+
+// TestMirrorLies: what a mirror said of an entry before its own publisher did is
+// shown no longer than until then, and an id that another feed's entry has
+// keeps nothing from readers.
+func TestMirrorLies(t *testing.T) {
+	w := newWorld(t)
+	s, gaz := w.subscribe(feedring.Query{Theme: "news"}), w.subscribe(feedring.Query{Theme: "news", Words: "gaz"})
+	own := entry("P", "a.example", 1, titled("gaz"))
+	w.sites[own.Ref()] = "a.example"
+	w.publish(entry("Q", "a.example", 1, titled("lie")))
+	w.publish(entry("R", "evil.example", 1, titled("same-id"), func(e *feedring.Entry) { e.ID = own.ID }))
+	before, _ := w.room.State(s.Secret)
+	w.publish(own)
+	w.publish(entry("Q", "a.example", 1, titled("again"), func(e *feedring.Entry) { e.Version, e.Position.Sequence = 2, 2 }))
+	w.shows(s, "same-id", "gaz")
+	w.shows(gaz, "gaz")
+	if after, _ := w.room.State(s.Secret); after.Version == before.Version {
+		t.Error("a reader is not told that the lie is gone")
+	}
+	w.flushed()
+	w.kill()
+	w.restart()
+	w.shows(s, "same-id", "gaz")
+}
+
 // TestFill: the list begins with what there is, below what came meanwhile.
 func TestFill(t *testing.T) {
 	w := newWorld(t)

@@ -136,40 +136,48 @@ func (r *Room) drop(h *held) {
 		return
 	}
 	r.writing.put(entryKey(h.number), nil)
+	r.uncopy(h)
+	h.kept = false
+}
+
+// uncopy removes an entry's copy.
+func (r *Room) uncopy(h *held) {
 	if h.size > 0 {
 		r.writing.put(copyKey(h.number), nil)
 		r.table.bodies -= int64(h.size)
-		h.size = 0
+		h.size, h.short = 0, false
 	}
-	h.kept = false
 }
 
 // keep writes an entry's rows: what is known of it, and where another peer
 // published it a copy.
 func (r *Room) keep(h *held, e *feedring.Entry) {
-	r.table.bodies -= int64(h.size)
-	if e.Publisher != r.cfg.Self {
+	if e.Publisher == r.cfg.Self {
+		r.uncopy(h)
+	} else {
+		r.table.bodies -= int64(h.size)
 		h.short = h.short || r.writing.size() > plentyPending
 		row := encodeCopy(e, h.short)
 		h.size = uint32(len(row))
 		r.writing.put(copyKey(h.number), row)
+		r.table.bodies += int64(h.size)
 	}
-	r.table.bodies += int64(h.size)
 	h.kept = true
 	r.writing.put(entryKey(h.number), encodeHeld(h))
 }
 
 // slotOf returns where an entry stands, which may be new to the table.
 func (r *Room) slotOf(e *feedring.Entry) slot {
-	if s, ok := r.table.byID[idBytes(e.ID)]; ok {
+	id := identityOf(e.Feed, e.ID)
+	if s, ok := r.table.byID[id]; ok {
 		return s
 	}
 	r.last++
 	h := held{
-		number: r.last, id: idBytes(e.ID), at: e.Position, version: max(1, e.Version),
-		feed: r.feedOf(e.Ref(), e.Theme, e.Theme == ""), origin: originOf(e.Theme, e.Provider),
+		number: r.last, id: id, at: e.Position, version: max(1, e.Version),
+		feed: r.feedOf(e.Ref(), e.Theme, e.Theme == ""),
 	}
-	h.link, h.content = keysOf(e)
+	r.describe(&h, e)
 	s := r.table.add(h)
 	if gone, ok := r.table.remember(s); ok {
 		r.table.forget(gone)
@@ -177,12 +185,23 @@ func (r *Room) slotOf(e *feedring.Entry) slot {
 	return s
 }
 
+// describe notes what an entry is compared by.
+func (r *Room) describe(h *held, e *feedring.Entry) {
+	site := r.siteOf(e.Theme, e.Ref(), e.VouchedBy)
+	h.link, h.content = keysOf(e)
+	h.origin, h.claim, h.sure = originOf(e.Theme, e.Provider), claimOf(e, site), site != ""
+}
+
 func originOf(theme feedring.Theme, provider feedring.Provider) uint64 {
 	return hashOf(string(theme), string(provider))
 }
 
-// put gives a list an entry that it lacks.
+// put gives a list an entry that it lacks, and takes off it what makes place
+// for that.
 func (r *Room) put(in *interest, s slot, now int64) {
+	if r.table.shared(&r.table.all[s]) {
+		r.take(in, func(h *held) bool { return h.yields(&r.table.all[s]) })
+	}
 	r.table.all[s].uses++
 	r.listed++
 	if off, full := in.push(s); full {

@@ -82,18 +82,20 @@ type feedRow struct {
 }
 
 type entryRow struct {
-	ID       feedring.EntryID `json:"id"`
-	Feed     uint32           `json:"feed"`
-	Epoch    uint64           `json:"epoch"`
-	Sequence uint64           `json:"sequence"`
-	Version  uint32           `json:"version"`
-	Changed  int64            `json:"changed,omitempty"`
-	Link     uint64           `json:"link,omitempty"`
-	Content  uint64           `json:"content,omitempty"`
-	Origin   uint64           `json:"origin"`
-	Size     uint32           `json:"size,omitempty"`
-	Short    bool             `json:"short,omitempty"`
-	Given    bool             `json:"given,omitempty"`
+	ID       []byte `json:"id"`
+	Feed     uint32 `json:"feed"`
+	Epoch    uint64 `json:"epoch"`
+	Sequence uint64 `json:"sequence"`
+	Version  uint32 `json:"version"`
+	Changed  int64  `json:"changed,omitempty"`
+	Link     uint64 `json:"link,omitempty"`
+	Content  uint64 `json:"content,omitempty"`
+	Origin   uint64 `json:"origin"`
+	Size     uint32 `json:"size,omitempty"`
+	Short    bool   `json:"short,omitempty"`
+	Given    bool   `json:"given,omitempty"`
+	Claim    claim  `json:"claim,omitempty"`
+	Sure     bool   `json:"sure,omitempty"`
 }
 
 // encode writes a row of ours, which always can be.
@@ -111,8 +113,9 @@ func encodeFeed(f *feed) []byte {
 
 func encodeHeld(h *held) []byte {
 	return encode(entryRow{
-		ID: entryID(h.id), Feed: h.feed, Epoch: h.at.Epoch, Sequence: h.at.Sequence, Version: h.version, Changed: h.changed,
+		ID: h.id[:], Feed: h.feed, Epoch: h.at.Epoch, Sequence: h.at.Sequence, Version: h.version, Changed: h.changed,
 		Link: h.link, Content: h.content, Origin: h.origin, Size: h.size, Short: h.short, Given: h.given,
+		Claim: h.claim, Sure: h.sure,
 	})
 }
 

@@ -12,7 +12,7 @@ type slot uint32
 // that the collector need not look at it.
 type held struct {
 	number        uint64 // on disk
-	id            [16]byte
+	id            identity
 	at            feedring.Position // of the version that is shown
 	changed       int64             // Unix seconds: when a new version came
 	link, content uint64            // keys: entries of different feeds that share one are equal; 0: none
@@ -21,24 +21,26 @@ type held struct {
 	version       uint32
 	size          uint32 // of the copy on disk
 	uses          uint32 // lists that hold it
-	short         bool   // the copy has no content
-	recent        bool   // known although no list may hold it
-	kept          bool   // has rows on disk
-	given         bool   // met all interests, and not only the one that was filled with it
+	claim         claim
+	sure          bool // a site stands behind its feed
+	short         bool // the copy has no content
+	recent        bool // known although no list may hold it
+	kept          bool // has rows on disk
+	given         bool // met all interests, and not only the one that was filled with it
 }
 
 // table is the entries that lists hold, and those that they held lately.
 type table struct {
 	all    []held
 	free   []slot
-	byID   map[[16]byte]slot
+	byID   map[identity]slot
 	keys   map[uint64]uint32 // how many entries have a link or content
 	recent []slot            // the newest, in a ring
 	next   int               // in recent
 	bodies int64             // size of all copies
 }
 
-func newTable() *table { return &table{byID: make(map[[16]byte]slot), keys: make(map[uint64]uint32)} }
+func newTable() *table { return &table{byID: make(map[identity]slot), keys: make(map[uint64]uint32)} }
 
 // add takes an entry that is not known.
 func (t *table) add(h held) slot {
@@ -104,7 +106,13 @@ func (t *table) shared(h *held) bool {
 	return h.link != 0 && t.keys[h.link] > 1 || h.content != 0 && t.keys[h.content] > 1
 }
 
-// equal reports whether two entries of different feeds tell the same.
-func equal(a, b *held) bool {
-	return a.feed != b.feed && (a.link != 0 && a.link == b.link || a.content != 0 && a.content == b.content)
+// tells reports whether a list that holds a needs no b, which came later: they
+// are of different feeds and say the same, and a's claim to the page is no worse.
+func (a *held) tells(b *held) bool {
+	return a.feed != b.feed && (a.content != 0 && a.content == b.content || a.link != 0 && a.link == b.link && a.claim >= b.claim)
+}
+
+// yields reports whether a, which a list holds, makes place for b.
+func (a *held) yields(b *held) bool {
+	return a.feed != b.feed && a.link != 0 && a.link == b.link && a.claim < b.claim && !a.tells(b)
 }

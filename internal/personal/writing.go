@@ -187,7 +187,7 @@ func (r *Room) shorten(ctx context.Context) {
 		}
 		r.giving.Lock()
 		r.mu.Lock()
-		if s, ok := r.table.byID[idBytes(e.ID)]; ok && r.table.all[s].number == number && r.table.all[s].kept {
+		if s, ok := r.table.byID[identityOf(e.Feed, e.ID)]; ok && r.table.all[s].number == number && r.table.all[s].kept {
 			r.table.all[s].short = true
 			r.keep(&r.table.all[s], e)
 		}

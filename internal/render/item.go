@@ -1,6 +1,7 @@
 package render
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
 	"net/url"
 	"regexp"
@@ -28,7 +29,7 @@ type item struct {
 
 func newItem(e *feedring.Entry) item {
 	it := item{
-		id: entryURN(e.ID), title: strings.TrimSpace(clean(e.Title)), summary: strings.TrimSpace(clean(e.Summary)),
+		id: entryURN(e), title: strings.TrimSpace(clean(e.Title)), summary: strings.TrimSpace(clean(e.Summary)),
 		published: e.Published, updated: UpdatedOf(e), language: languageOf(e.Language),
 		authors: texts(e.Authors), tags: texts(append([]string{string(e.Theme)}, e.Tags...)),
 		link: webLink(e.URL), feed: webLink(e.Feed), provider: clean(string(e.Provider)),
@@ -83,14 +84,11 @@ func UpdatedOf(e *feedring.Entry) time.Time {
 	return e.Published
 }
 
-// entryURN is an entry's id as an IRI. Ids are 128 bits, so they are UUIDs in
-// form.
-func entryURN(id feedring.EntryID) string {
-	b, err := hex.DecodeString(string(id))
-	if err != nil || len(b) != 16 {
-		return "urn:feedring:" + url.PathEscape(string(id))
-	}
-	return URN([16]byte(b))
+// entryURN names an entry. Its id alone would not do: a publisher may sign any,
+// and readers show no second entry of one name.
+func entryURN(e *feedring.Entry) string {
+	sum := sha256.Sum256([]byte("feedring entry of a feed\x00" + e.Feed + "\x00" + string(e.ID)))
+	return URN([16]byte(sum[:16]))
 }
 
 // URN is 128 bits as an IRI.
@@ -107,12 +105,13 @@ func webLink(s string) string {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return ""
 	}
-	u.RawQuery = notInQueries.Replace(clean(u.RawQuery))
+	u.RawQuery = notInLinks.Replace(clean(u.RawQuery))
+	u.RawPath = notInLinks.Replace(u.EscapedPath())
 	return u.String()
 }
 
-// notInQueries escapes what net/url lets stand in a query.
-var notInQueries = strings.NewReplacer(" ", "%20", `"`, "%22", "<", "%3C", ">", "%3E", `\`, "%5C", "^", "%5E",
+// notInLinks escapes what net/url lets stand in a path or a query.
+var notInLinks = strings.NewReplacer("[", "%5B", "]", "%5D", " ", "%20", `"`, "%22", "<", "%3C", ">", "%3E", `\`, "%5C", "^", "%5E",
 	"`", "%60", "{", "%7B", "|", "%7C", "}", "%7D", "\t", "%09", "\n", "%0A", "\r", "%0D")
 
 // languageTag is the form of a tag of BCP 47, not its registry.

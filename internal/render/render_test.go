@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -58,7 +59,7 @@ func TestFormats(t *testing.T) {
 		it := feed.Items[0]
 		for what, got := range map[string][2]string{
 			"title": {it.Title, "Entry 1"}, "link": {it.Link, "https://a.example/1"}, "content": {it.Content, "<p>Une <b>hausse</b></p>"},
-			"guid": {it.GUID, entryURN(story(1).ID)}, "author": {it.Authors[0].Name, "Ana"}, "tags": {strings.Join(it.Categories, " "), "news gaz"},
+			"guid": {it.GUID, name(story(1))}, "author": {it.Authors[0].Name, "Ana"}, "tags": {strings.Join(it.Categories, " "), "news gaz"},
 			"file": {it.Enclosures[0].URL + it.Enclosures[0].Type, "https://a.example/a.mp3audio/mpeg"},
 		} {
 			if got[0] != got[1] {
@@ -74,6 +75,20 @@ func TestFormats(t *testing.T) {
 	}
 }
 
+func name(e feedring.Entry) string { return entryURN(&e) }
+
+// TestNamesAreOfFeeds: no publisher can give its entry the name of another
+// feed's, which readers then would not show.
+func TestNamesAreOfFeeds(t *testing.T) {
+	own, other := story(1), story(1)
+	other.Feed = "https://evil.example/feed"
+	mirror := story(1)
+	mirror.Publisher = "another"
+	if name(own) == name(other) || name(own) == name(story(2)) || name(own) != name(mirror) {
+		t.Errorf("%s, %s, %s", name(own), name(other), name(mirror))
+	}
+}
+
 // hostile is what a publisher may sign.
 func hostile() []feedring.Entry {
 	bad := "a\x00b\x0b\x1bc\u0085\ufffe\uffff\U0001ffff<script>alert(1)</script>&#1;\xff"
@@ -81,7 +96,7 @@ func hostile() []feedring.Entry {
 		{ID: story(1).ID, Published: at},
 		{ID: story(2).ID, Published: at, Title: bad, Summary: bad, URL: "javascript:alert(1)", Feed: "nowhere", Language: "not a language",
 			ContentHTML: `<p onclick="x()">a<script>alert(1)</script><img src="javascript:x" onerror="x()"><img src="/rel.png"><iframe src="https://x/"></iframe><a href="data:text/html,x">b</a></p>` + bad,
-			Authors:     []string{"", bad}, Tags: []string{"", bad, bad}, Attachments: []feedring.Attachment{{URL: "http://h/a b?c d\"<>", MIMEType: "x"}}},
+			Authors:     []string{"", bad}, Tags: []string{"", bad, bad}, Attachments: []feedring.Attachment{{URL: "http://h/a[0] b?c d\"<>[]", MIMEType: "x"}}},
 		{ID: "not hexadecimal ]]>", Published: time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), Title: "]]>", ContentHTML: "]]><![CDATA[", Summary: strings.Repeat("long ", 100)},
 	}
 }
@@ -316,10 +331,13 @@ func validJSON(t testing.TB, doc []byte) {
 	}
 }
 
+// addressForm is what the W3C's validator takes for one.
+var addressForm = regexp.MustCompile(`^https?://[^/?#]+[0-9a-zA-Z;/?:@&=+$.\-_!~*'()%,#]*$`)
+
 func absolute(t testing.TB, s string) {
 	t.Helper()
 	u, err := url.Parse(s)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || strings.ContainsAny(s, " \"<>") {
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || !addressForm.MatchString(s) {
 		t.Errorf("%q is no absolute address: %v", s, err)
 	}
 }
