@@ -62,6 +62,7 @@ var arrows = map[string][]string{
 	"internal/store":           {".", "internal/match"},
 	"internal/host":            {".", "internal/wire"},
 	"internal/render":          {"."},
+	"internal/feedfront":       {".", "internal/feed/document"},
 	"internal/personal":        {".", "internal/match", "internal/match/", "internal/store"},
 	"internal/opml":            {"internal/feed/document"},
 	"internal/web":             {".", "internal/match", "internal/opml", "internal/render"},

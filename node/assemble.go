@@ -9,6 +9,7 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/client"
 	"github.com/feedring/feedring/internal/feed"
+	"github.com/feedring/feedring/internal/feedfront"
 	"github.com/feedring/feedring/internal/guard"
 	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/internal/vouch"
@@ -32,8 +33,12 @@ func (n *Node) assemble() error {
 	if err != nil {
 		return err
 	}
-	n.fetcher = feed.NewFetcher(n.outside)
-	n.origins = &origins{self: n.ID(), store: n.store, log: n.log, feeds: make(map[string]*origin), offer: n.offer}
+	if err := n.openOwnFeeds(); err != nil {
+		return err
+	}
+	asking := feedfront.Client{Doer: n.outside, Room: n.own, Agent: feed.UserAgent(Version)}
+	n.fetcher = feed.NewFetcher(asking)
+	n.origins = &origins{self: n.ID(), store: n.store, log: n.log, feeds: make(map[string]*origin), offer: n.offer, front: n.own}
 	if err := n.origins.load(n.cfg.Feeds); err != nil {
 		return err
 	}
@@ -78,7 +83,7 @@ func (n *Node) assemble() error {
 		return err
 	}
 	n.origins.publish = n.publisher.publish
-	return n.newWatcher()
+	return n.newWatcher(asking)
 }
 
 func (n *Node) newLoop() error {
@@ -99,12 +104,14 @@ func (n *Node) newLoop() error {
 	return nil
 }
 
-func (n *Node) newWatcher() (err error) {
+func (n *Node) newWatcher(client feed.Client) (err error) {
 	var policy feed.Policy = feed.NewAdaptive(rand.NewPCG(seed(), seed()))
 	if n.cfg.Interval > 0 {
 		policy = feed.Fixed(n.cfg.Interval)
 	}
-	n.origins.watcher, err = feed.NewWatcher(feed.WatcherConfig{Client: n.outside, Policy: policy, Handler: n.origins, Logger: n.log})
+	n.origins.watcher, err = feed.NewWatcher(feed.WatcherConfig{
+		Client: client, Policy: policy, Handler: n.origins, Logger: n.log, Fetched: n.origins.fetched,
+	})
 	return err
 }
 
@@ -118,6 +125,7 @@ func (n *Node) serve() {
 	n.background(n.feedPersonal)
 	n.front.serve(web.Config{
 		Backend: n, PublicURL: n.cfg.PublicURL, Metrics: n.metrics(), Personal: personalFeeds{n.personal},
+		Front: ownFeeds{n.own},
 	})
 	n.events.add(n.Started()) // before any role
 	n.offer()

@@ -87,6 +87,15 @@ func (f *front) address() string {
 	return "http://" + f.web.Addr().String()
 }
 
+// reachable is where the web page is for programs: who listens everywhere is
+// reached at the loopback address.
+func (f *front) reachable() string {
+	if f.web == nil {
+		return ""
+	}
+	return web.AddressBase(f.web.Addr().String())
+}
+
 // close ends what is being answered, in a fifth of a second, and gives the
 // addresses back.
 func (f *front) close() {

@@ -6,6 +6,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/feedring/feedring/internal/feedfront"
 )
 
 // metrics serves Prometheus text: gauges are read when they are asked for.
@@ -29,6 +31,7 @@ func (n *Node) metrics() http.Handler {
 	counter("messages_sent_total", "Messages written to other peers.", n.links.sent.Load)
 	counter("messages_dropped_total", "Messages that could not be sent.", n.links.dropped.Load)
 	counter("messages_refused_total", "Messages of others that were malformed or wrongly signed.", n.refused.Load)
+	n.frontMetrics(r)
 	return promhttp.HandlerFor(r, promhttp.HandlerOpts{})
 }
 
@@ -52,4 +55,28 @@ func (n *Node) failing() int {
 		}
 	}
 	return count
+}
+
+// frontMetrics tells of own feeds served to pollers.
+func (n *Node) frontMetrics(r *prometheus.Registry) {
+	requests := func(kind int, answer string) {
+		r.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Namespace: "feedring", Name: "front_requests_total", Help: "Requests of pollers for own feeds, by answer.",
+			ConstLabels: prometheus.Labels{"answer": answer},
+		}, func() float64 { return float64(n.own.Counts()[kind]) }))
+	}
+	for kind, answer := range feedfront.Answers {
+		requests(kind, answer)
+	}
+	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Namespace: "feedring", Name: "front_readers", Help: "Readers of own feeds within a day, estimated from what pollers say.",
+	}, func() float64 { return float64(n.readers()) }))
+}
+
+func (n *Node) readers() int {
+	sum := 0
+	for url := range n.origins.snapshot() {
+		sum += n.own.Readers(url)
+	}
+	return sum
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/client"
 	"github.com/feedring/feedring/internal/feed"
+	"github.com/feedring/feedring/internal/feedfront"
 	"github.com/feedring/feedring/internal/guard"
 	"github.com/feedring/feedring/internal/host"
 	"github.com/feedring/feedring/internal/personal"
@@ -48,10 +49,11 @@ type Node struct {
 	attached  *attached
 	origins   *origins
 	front     *front
-	outside   *guard.Client  // everything fetched from the web
-	fetcher   *feed.Fetcher  // documents of origins
-	verifier  *wire.Verifier // of what others signed
-	reader    *client.Client // this peer's own readers
+	outside   *guard.Client   // everything fetched from the web
+	fetcher   *feed.Fetcher   // documents of origins
+	own       *feedfront.Room // this peer's own feeds, for pollers
+	verifier  *wire.Verifier  // of what others signed
+	reader    *client.Client  // this peer's own readers
 	personal  *personal.Room
 	themes    themes
 	twins     twins

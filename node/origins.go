@@ -14,6 +14,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/feed"
+	"github.com/feedring/feedring/internal/feedfront"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/web"
 )
@@ -35,7 +36,8 @@ type origins struct {
 	log     *slog.Logger
 	self    feedring.PeerID
 	publish func(context.Context, feedring.FeedSpec, []feedring.Entry) error
-	offer   func() // tells the machine that feeds or titles changed
+	offer   func()          // tells the machine that feeds or titles changed
+	front   *feedfront.Room // serves what is published to pollers
 
 	changing sync.Mutex // one feed is added or removed at a time
 	mu       sync.Mutex
@@ -82,7 +84,9 @@ func (o *origins) load(configured []feedring.FeedSpec) error {
 			return err
 		}
 		f.saved = saved{f.state, time.Now()}
+		o.serve(f.spec, &f.state)
 	}
+	o.front.Tidy()
 	return nil
 }
 
@@ -211,6 +215,9 @@ func (o *origins) keep(ctx context.Context, specs []feedring.FeedSpec, places []
 	if err := o.store.PutAll(ctx, store.BucketFeed, records); err != nil {
 		return err
 	}
+	for j, i := range places {
+		o.serve(specs[i], &states[j])
+	}
 	o.mu.Lock()
 	for j, i := range places {
 		o.feeds[specs[i].URL] = &origin{spec: specs[i], state: states[j], saved: saved{states[j], time.Now()}}
@@ -239,6 +246,7 @@ func (o *origins) remove(ctx context.Context, url string) error {
 		return notKept(url+" was not removed", err)
 	}
 	o.watcher.Remove(url)
+	o.front.Withdraw(url)
 	o.mu.Lock()
 	delete(o.feeds, url)
 	o.mu.Unlock()
@@ -283,6 +291,7 @@ func (o *origins) Looked(url string, st feed.State) {
 	if ok {
 		f.state = st
 	}
+	o.front.Plan(url, st.NextLook)
 	due := ok && f.saved.due(&st, time.Now())
 	o.mu.Unlock()
 	if due {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/feed"
+	"github.com/feedring/feedring/internal/feedfront"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/web"
 )
@@ -28,7 +29,7 @@ type library struct {
 func newLibrary(t *testing.T, s *store.Store, p *publisher, configured ...feedring.FeedSpec) *library {
 	l := &library{publisher: p}
 	l.origins = &origins{
-		store: s, self: p.self, log: quiet, feeds: make(map[string]*origin), offer: func() { l.offers++ },
+		store: s, self: p.self, log: quiet, feeds: make(map[string]*origin), offer: func() { l.offers++ }, front: openOwn(t),
 		publish: func(ctx context.Context, spec feedring.FeedSpec, entries []feedring.Entry) error {
 			at := feedring.Position{Epoch: max(7, l.epoch(spec)), Sequence: 1}
 			if last := headOf(s, feedring.FeedRef{URL: spec.URL, Publisher: p.self}).Position; last.Epoch == at.Epoch {
@@ -40,7 +41,7 @@ func newLibrary(t *testing.T, s *store.Store, p *publisher, configured ...feedri
 	}
 	check(t, l.load(configured))
 	var err error
-	l.watcher, err = feed.NewWatcher(feed.WatcherConfig{Client: http.DefaultClient, Policy: feed.Fixed(time.Hour), Handler: l})
+	l.watcher, err = feed.NewWatcher(feed.WatcherConfig{Client: feedfront.Client{Doer: http.DefaultClient, Room: l.front}, Policy: feed.Fixed(time.Hour), Handler: l, Fetched: l.fetched})
 	check(t, err)
 	return l
 }
@@ -77,7 +78,7 @@ func TestOriginsAddedAreKept(t *testing.T) {
 	}
 	wrong := other
 	wrong.Theme = "weather"
-	again := &origins{store: s, log: quiet, feeds: make(map[string]*origin)}
+	again := &origins{store: s, log: quiet, feeds: make(map[string]*origin), front: openOwn(t)}
 	if err := again.load([]feedring.FeedSpec{other, wrong}); err == nil {
 		t.Error("one feed in two themes")
 	}
@@ -96,7 +97,7 @@ func TestFullDiskIsSaid(t *testing.T) {
 		detail string
 	}{{full, http.StatusInsufficientStorage, "make room on its disk"}, {closed, http.StatusInternalServerError, "store is closed"}} {
 		n := &Node{store: test.store, log: quiet, ctx: t.Context()}
-		n.origins = &origins{store: test.store, log: quiet, feeds: make(map[string]*origin), offer: func() {}}
+		n.origins = &origins{store: test.store, log: quiet, feeds: make(map[string]*origin), offer: func() {}, front: openOwn(t)}
 		api := httptest.NewServer(web.SocketHandler(web.Config{Backend: n, Logger: quiet}))
 		defer api.Close()
 		resp, err := http.Post(api.URL+"/api/v1/feeds", "application/json", strings.NewReader(`{"url":"https://example.org/feed","theme":"news"}`))

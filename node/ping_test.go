@@ -59,7 +59,7 @@ func (hanging) Do(req *http.Request) (*http.Response, error) {
 
 func TestPingTellsWhatItWaitsFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := &origins{log: quiet, feeds: make(map[string]*origin)}
+		o := &origins{log: quiet, feeds: make(map[string]*origin), front: openOwn(t)}
 		var err error
 		o.watcher, err = feed.NewWatcher(feed.WatcherConfig{Client: hanging{}, Policy: feed.Fixed(time.Hour), Handler: o})
 		check(t, err)

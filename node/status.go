@@ -73,6 +73,7 @@ func (n *Node) feedStatus(url string, f origin) web.FeedStatus {
 	}
 	if f.spec.Theme != "" {
 		st.VouchedBy = n.vouchedBy(f.spec.Theme)(ref)
+		st.Front, st.Readers = n.frontAddress(url), n.own.Readers(url)
 	}
 	return st
 }

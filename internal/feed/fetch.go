@@ -29,6 +29,13 @@ type Answer struct {
 	BodyHash   BodyHash // of the decompressed body, before it was read
 	Hints      Hints
 	Moved      string // where permanent redirects led; empty where not all were
+	Page       Page   // what came that can be read, even if it is the same as last time
+}
+
+// Page is a feed's document as it came, decompressed; the zero Page is none.
+type Page struct {
+	Body        []byte // not to be changed
+	ContentType string // the header
 }
 
 // Client is what a Fetcher needs of a *guard.Client.
@@ -128,7 +135,9 @@ func (f *Fetcher) read(a *Answer, url string, resp *http.Response, state *State)
 	}
 	hash := BodyHash(sha256.Sum256(body))
 	a.Validators = readValidators(resp.Header)
+	page := Page{body, resp.Header.Get("Content-Type")}
 	if hash == state.BodyHash && state.looked() {
+		a.Page = page
 		return nil
 	}
 	f.reading <- struct{}{}
@@ -137,7 +146,7 @@ func (f *Fetcher) read(a *Answer, url string, resp *http.Response, state *State)
 	if err != nil {
 		return err
 	}
-	a.Document, a.BodyHash = doc, hash
+	a.Document, a.BodyHash, a.Page = doc, hash, page
 	a.Hints.TTL, a.Hints.SkipHours = doc.TTL, doc.SkipHours
 	return nil
 }

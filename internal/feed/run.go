@@ -149,6 +149,9 @@ func (w *Watcher) look(ctx context.Context, state State) State {
 	}
 	now := time.Now().UTC()
 	next := state
+	if w.cfg.Fetched != nil && answer.Page.Body != nil {
+		w.cfg.Fetched(state.URL, answer.Page)
+	}
 	if err != nil {
 		next = w.failed(state, asError(err, state.URL), answer.Hints, now)
 	} else if next, err = w.succeeded(ctx, state, answer, now); err != nil {

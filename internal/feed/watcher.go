@@ -26,10 +26,13 @@ type Handler interface {
 
 // WatcherConfig is what a Watcher needs.
 type WatcherConfig struct {
-	Client  Client       // a *guard.Client
-	Policy  Policy       // when to look again
-	Handler Handler      // takes what is found
-	Workers int          // looks at once, and as many slow ones beside them; 0: 16
+	Client  Client  // a *guard.Client
+	Policy  Policy  // when to look again
+	Handler Handler // takes what is found
+	Workers int     // looks at once, and as many slow ones beside them; 0: 16
+	// Fetched is told of each document that came, before its entries go to
+	// Handler, and likewise by one goroutine for one feed. Nil: nobody is.
+	Fetched func(url string, page Page)
 	Logger  *slog.Logger // told of feeds that fail and recover; nil: nobody is
 }
 

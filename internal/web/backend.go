@@ -124,6 +124,8 @@ type FeedStatus struct {
 	NextFetch time.Time         `json:"next_fetch,omitzero"`
 	Error     string            `json:"error,omitempty"`
 	VouchedBy string            `json:"vouched_by,omitempty"`
+	Front     string            `json:"front,omitempty"`       // where this peer serves it
+	Readers   int               `json:"readers,omitempty"`     // there, within a day; an estimate
 	Fixed     bool              `json:"from_config,omitempty"` // given by flag or file: cannot be removed at run time
 }
 
@@ -165,6 +167,9 @@ const (
 	ErrOrigin = errorString("the origin failed")
 	ErrLate   = errorString("the origin is late")
 )
+
+// ErrLoop is for a request that this peer made itself: 508.
+const ErrLoop = errorString("a loop")
 
 // For what this peer could not keep, whose error says what to do: ErrFull where
 // its disk has no room, 507; ErrUnsaved where something else is wrong, 500.

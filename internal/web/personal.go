@@ -141,15 +141,15 @@ func (s *site) personalBase(r *http.Request) (string, error) {
 	if base := s.base(r); base != "" {
 		return base, nil
 	}
-	if base := addressBase(s.Address); base != "" {
+	if base := AddressBase(s.Address); base != "" {
 		return base, nil
 	}
 	return "", &problem{Status: http.StatusConflict, Detail: "personal feeds are fetched over the web, and this peer has no web address: start it with --http"}
 }
 
-// addressBase is the web address of one that listens at host:port. Whoever
+// AddressBase is the web address of one that listens at host:port. Whoever
 // listens everywhere is reached at the loopback address.
-func addressBase(address string) string {
+func AddressBase(address string) string {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return ""

@@ -97,6 +97,8 @@ func problemOf(err error) *problem {
 		return told(http.StatusBadGateway, err, ErrOrigin)
 	case errors.Is(err, ErrLate):
 		return told(http.StatusGatewayTimeout, err, ErrLate)
+	case errors.Is(err, ErrLoop):
+		return told(http.StatusLoopDetected, err, ErrLoop)
 	case errors.Is(err, ErrFull):
 		return told(http.StatusInsufficientStorage, err, ErrFull)
 	case errors.Is(err, ErrUnsaved):

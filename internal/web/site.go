@@ -22,7 +22,8 @@ type Config struct {
 	Logger    *slog.Logger
 	Metrics   http.Handler // nil: no /metrics
 	Personal  Personal     // nil: no personal feeds
-	Hub       string       // path of the WebSub hub that personal feeds name; empty: none
+	Hub       string       // path of the WebSub hub that feeds name; empty: none
+	Front     Front        // nil: the peer's own feeds are not served
 }
 
 // Handler returns the front for a web address. Private feeds and changes need
@@ -98,6 +99,9 @@ func (s *site) routes() {
 		s.handle("POST /api/v1/subscriptions", s.guarded(s.subscribe))
 		s.handle("DELETE /api/v1/subscriptions/{id}", s.guarded(s.unsubscribe))
 		s.handle("GET "+personalPath+"{name}", s.personalFeed)
+	}
+	if s.Front != nil {
+		s.handle("GET "+frontPath, s.ownFeed)
 	}
 	s.handle("GET /api/v1/doctor", s.guarded(s.doctor))
 	s.handle("GET /api/v1/vouch", s.guarded(s.vouch))

@@ -32,27 +32,47 @@ func Convert(body []byte, contentType string) ([]byte, error) {
 	return blankDeclarations(dropReferences(dropIllegal(text))), nil
 }
 
+// UTF8 is what Charset calls that encoding.
+const UTF8 = "utf-8"
+
+// Charset names the encoding by which Convert reads body, as the web calls it;
+// empty where the bytes themselves tell, as those of UTF-16 do.
+func Charset(body []byte, contentType string) string {
+	_, name, _ := encodingOf(body, contentType)
+	return name
+}
+
 func toUTF8(body []byte, contentType string) ([]byte, error) {
+	enc, _, rest := encodingOf(body, contentType)
+	if enc == nil {
+		return validUTF8(rest), nil
+	}
+	return decodeText(enc, rest)
+}
+
+// encodingOf returns the encoding of body, nil for UTF-8, its name, and what
+// follows a byte order mark.
+func encodingOf(body []byte, contentType string) (encoding.Encoding, string, []byte) {
 	enc, rest := byBytes(body)
 	if enc != nil {
-		return decodeText(enc, rest)
+		return enc, "", rest
 	}
 	if len(rest) < len(body) {
-		return validUTF8(rest), nil
+		return nil, UTF8, rest
 	}
 	enc, name := charset.Lookup(label(body, contentType))
 	switch {
 	case name == "iso-2022-jp": // all ASCII bytes, so it passes for UTF-8
 	case utf8.Valid(body):
 		// Text in another encoding hardly ever does, and wrong labels are common.
-		return body, nil
-	case enc == nil, name == "utf-8", name == "replacement", strings.HasPrefix(name, "utf-16"):
+		return nil, UTF8, body
+	case enc == nil, name == UTF8, name == "replacement", strings.HasPrefix(name, "utf-16"):
 		if mostlyUTF8(body) {
-			return validUTF8(body), nil
+			return nil, UTF8, body
 		}
-		enc = charmap.Windows1252
+		enc, name = charmap.Windows1252, "windows-1252"
 	}
-	return decodeText(enc, body)
+	return enc, name, body
 }
 
 // byBytes tells the encoding from a byte order mark, which it cuts off, or

@@ -1,0 +1,295 @@
+package feedfront
+
+import (
+	"errors"
+	"hash/maphash"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// Config is what a Room needs.
+type Config struct {
+	Dir string           // of its own; made if it is not there
+	Log *slog.Logger     // nil: nobody is told
+	Now func() time.Time // nil: time.Now
+	// Changed is called after the document of a feed became another, by who gave
+	// it. It must not block. Nil: nobody is told.
+	Changed func(feed string)
+}
+
+// Errors of a Room.
+var (
+	ErrUnknown = errors.New("no feed of this peer is served there: \"feedring feed list\" shows those that are")
+	ErrNotYet  = errors.New("this feed's origin has not given it yet: come back in a moment")
+)
+
+// Room keeps the documents of the peer's own published feeds. All methods are
+// safe for concurrent use.
+type Room struct {
+	cfg   Config
+	shelf *shelf
+	loop  string       // by which this process knows its own requests
+	seed  maphash.Seed // of the hashes by which pollers are counted
+
+	mu    sync.RWMutex
+	feeds map[string]*held // by feed
+	paths map[string]*held // by address
+	kept  map[string]head  // of the disk, not yet offered
+
+	counts [answerKinds]atomic.Uint64
+}
+
+// held is one feed that is served.
+type held struct {
+	feed, path string
+	doc        atomic.Pointer[doc] // nil: none yet
+	next       atomic.Int64        // Unix seconds of the next look; 0: not known
+	readers    readers
+
+	making sync.Mutex // one version is made ready at a time
+	taking sync.Mutex // one document comes at a time
+}
+
+// Open reads what was kept. What nobody offers is removed by Tidy.
+func Open(cfg Config) (*Room, error) {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	r := &Room{
+		cfg: cfg, shelf: newShelf(maxShelf), loop: loopToken(), seed: maphash.MakeSeed(),
+		feeds: make(map[string]*held), paths: make(map[string]*held), kept: make(map[string]head),
+	}
+	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
+		return nil, err
+	}
+	files, err := os.ReadDir(cfg.Dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		name := filepath.Join(cfg.Dir, f.Name())
+		if h, err := readHead(name); err == nil && r.file(h.Feed) == name {
+			r.kept[h.Feed] = *h
+		} else {
+			_ = os.Remove(name) // half written, or from another time
+		}
+	}
+	return r, nil
+}
+
+// Offer serves a feed and returns its address, a path with perhaps a query. A
+// feed keeps the address that it had once, as long as its document is kept.
+func (r *Room) Offer(feed string, provider feedring.Provider) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if h, ok := r.feeds[feed]; ok {
+		return h.path
+	}
+	h := &held{feed: feed, path: r.freePath(feed, provider)}
+	if kept, ok := r.kept[feed]; ok {
+		d := kept.doc
+		h.doc.Store(&d)
+		delete(r.kept, feed)
+	}
+	r.feeds[feed], r.paths[h.path] = h, h
+	return h.path
+}
+
+// freePath is the plain address, unless another feed has it or had it first.
+func (r *Room) freePath(feed string, provider feedring.Provider) string {
+	plain, own := plainPath(provider, feed), ownPath(provider, feed)
+	if kept, ok := r.kept[feed]; ok && (kept.Path == plain || kept.Path == own) && r.paths[kept.Path] == nil {
+		return kept.Path
+	}
+	if r.paths[plain] != nil {
+		return own
+	}
+	for other, kept := range r.kept {
+		if other != feed && kept.Path == plain {
+			return own
+		}
+	}
+	return plain
+}
+
+// Tidy removes what is kept of feeds that were not offered since Open.
+func (r *Room) Tidy() {
+	r.mu.Lock()
+	old := slices.Collect(maps.Keys(r.kept))
+	clear(r.kept)
+	r.mu.Unlock()
+	for _, feed := range old {
+		_ = os.Remove(r.file(feed))
+	}
+}
+
+// Withdraw serves a feed no longer, and forgets its document.
+func (r *Room) Withdraw(feed string) {
+	r.mu.Lock()
+	h, ok := r.feeds[feed]
+	if ok {
+		delete(r.feeds, feed)
+		delete(r.paths, h.path)
+	}
+	r.mu.Unlock()
+	if ok {
+		h.taking.Lock()
+		defer h.taking.Unlock()
+		_ = os.Remove(r.file(feed))
+	}
+}
+
+func (r *Room) held(feed string) *held {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.feeds[feed]
+}
+
+// lacks reports whether a feed is served whose document is not there: its origin
+// must give it, changed or not.
+func (r *Room) lacks(feed string) bool {
+	h := r.held(feed)
+	return h != nil && h.doc.Load() == nil
+}
+
+// Take takes a document as its origin gave it. A feed that is not offered is
+// ignored. It blocks for reading the document and writing a file.
+func (r *Room) Take(feed string, f Fetched) {
+	h := r.held(feed)
+	if h == nil {
+		return
+	}
+	h.taking.Lock()
+	defer h.taking.Unlock()
+	if r.held(feed) != h { // withdrawn meanwhile
+		return
+	}
+	t := tagOf(f.Body)
+	before := h.doc.Load()
+	if before != nil && before.Tag == t && before.ContentType == f.ContentType {
+		return
+	}
+	d := newDoc(&f, t, before)
+	h.doc.Store(d) // before the file is another
+	if err := r.save(h, d); err != nil {
+		r.cfg.Log.Warn("a feed's document is not kept: after a restart its origin is asked again", "feed", feed, "err", err)
+	} else {
+		onDisk := *d
+		onDisk.body = nil
+		h.doc.Store(&onDisk)
+	}
+	if r.cfg.Changed != nil {
+		r.cfg.Changed(feed)
+	}
+}
+
+// Plan tells when a feed's origin is looked at next: until then nothing new can
+// come.
+func (r *Room) Plan(feed string, next time.Time) {
+	if h := r.held(feed); h != nil {
+		h.next.Store(next.Unix())
+	}
+}
+
+// at returns the feed of an address; a query that no feed has is ignored.
+func (r *Room) at(path, query string) *held {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if query != "" {
+		if h, ok := r.paths[path+"?"+query]; ok {
+			return h
+		}
+	}
+	return r.paths[path]
+}
+
+// ready returns the document of a feed as it is now, with links to itself below
+// base and to hub.
+func (r *Room) ready(h *held, base, hub string) (*ready, error) {
+	d := h.doc.Load()
+	if d == nil {
+		return nil, ErrNotYet
+	}
+	key := shelfKey{h.feed, hub, base + h.path}
+	if made := r.shelf.get(key, d); made != nil {
+		return made, nil
+	}
+	h.making.Lock()
+	defer h.making.Unlock()
+	for {
+		if d = h.doc.Load(); d == nil {
+			return nil, ErrNotYet
+		}
+		if made := r.shelf.get(key, d); made != nil {
+			return made, nil
+		}
+		body, err := r.bodyOf(h, d)
+		if h.doc.Load() != d {
+			continue // the next version came, over the file
+		}
+		if err != nil {
+			r.cfg.Log.Warn("a feed's kept document cannot be read: its origin is asked for it anew", "feed", h.feed, "err", err)
+			h.doc.CompareAndSwap(d, nil)
+			return nil, ErrNotYet
+		}
+		made := newReady(d, body, hub, key.self)
+		r.shelf.put(key, made)
+		return made, nil
+	}
+}
+
+// Address is the path of a feed; empty: it is not served.
+func (r *Room) Address(feed string) string {
+	if h := r.held(feed); h != nil {
+		return h.path
+	}
+	return ""
+}
+
+// Resolve finds the feed that a hub's topic means: the feed's own address, its
+// address below base, or the one that its document calls its own.
+func (r *Room) Resolve(topic, base string) (feed string, ok bool) {
+	if r.held(topic) != nil {
+		return topic, true
+	}
+	if path, ok := strings.CutPrefix(topic, base); ok {
+		path, query, _ := strings.Cut(path, "?")
+		if h := r.at(path, query); h != nil {
+			return h.feed, true
+		}
+	}
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	for feed, h := range r.feeds {
+		if d := h.doc.Load(); d != nil && d.Self != "" && d.Self == topic {
+			return feed, true
+		}
+	}
+	return "", false
+}
+
+// Document returns the document of a feed as pollers get it, uncompressed; it
+// must not be changed. ErrUnknown, ErrNotYet.
+func (r *Room) Document(feed, base, hub string) (contentType string, body []byte, err error) {
+	h := r.held(feed)
+	if h == nil {
+		return "", nil, ErrUnknown
+	}
+	made, err := r.ready(h, base, hub)
+	if err != nil {
+		return "", nil, err
+	}
+	return made.contentType[0], made.full[identity].body, nil
+}

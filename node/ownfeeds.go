@@ -1,0 +1,64 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/feed"
+	"github.com/feedring/feedring/internal/feedfront"
+	"github.com/feedring/feedring/internal/web"
+)
+
+// openOwnFeeds reads the documents that this peer serves to pollers.
+func (n *Node) openOwnFeeds() (err error) {
+	if n.own, err = feedfront.Open(feedfront.Config{Dir: filepath.Join(n.cfg.Data, "front"), Log: n.log}); err != nil {
+		err = fmt.Errorf("the documents of own feeds: %w", err)
+	}
+	return err
+}
+
+// ownFeeds are the own feeds as the front sees them.
+type ownFeeds struct{ room *feedfront.Room }
+
+func (o ownFeeds) Answer(w http.ResponseWriter, r *http.Request, base, hub string) error {
+	err := o.room.Answer(w, r, base, hub)
+	switch {
+	case errors.Is(err, feedfront.ErrUnknown):
+		return fmt.Errorf("%w: %w", err, web.ErrUnknown)
+	case errors.Is(err, feedfront.ErrLoop):
+		return fmt.Errorf("%w: %w", err, web.ErrLoop)
+	}
+	return err
+}
+
+// serve offers a published feed to pollers.
+func (o *origins) serve(spec feedring.FeedSpec, st *feed.State) {
+	if spec.Theme == "" {
+		return
+	}
+	o.front.Offer(spec.URL, spec.Provider)
+	o.front.Plan(spec.URL, st.NextLook)
+}
+
+// fetched is called by the watcher with each document, before its entries.
+func (o *origins) fetched(url string, page feed.Page) {
+	o.front.Take(url, feedfront.Fetched{Body: page.Body, ContentType: page.ContentType, At: time.Now()})
+}
+
+// frontAddress is where pollers find a feed; empty: nowhere.
+func (n *Node) frontAddress(url string) string {
+	path := n.own.Address(url)
+	switch {
+	case path == "":
+		return ""
+	case n.cfg.PublicURL != "":
+		return n.cfg.PublicURL + path
+	case n.front.web == nil:
+		return ""
+	}
+	return n.front.reachable() + path
+}

@@ -1,0 +1,172 @@
+package node
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/feedfront"
+)
+
+func openOwn(t testing.TB) *feedfront.Room {
+	own, err := feedfront.Open(feedfront.Config{Dir: t.TempDir()})
+	check(t, err)
+	return own
+}
+
+// site is an origin that counts what it is asked.
+type site struct {
+	*httptest.Server
+	asked, whole atomic.Int64
+	away         atomic.Bool
+	agent        atomic.Value
+}
+
+func newSite(t testing.TB) *site {
+	s := &site{}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasSuffix(r.URL.Path, ".xml") { // what the site says of its peers
+			http.NotFound(w, r)
+			return
+		}
+		s.asked.Add(1)
+		s.agent.Store(r.UserAgent())
+		switch {
+		case s.away.Load():
+			w.WriteHeader(http.StatusBadGateway)
+		case r.Header.Get("If-None-Match") == `"1"`:
+			w.WriteHeader(http.StatusNotModified)
+		default:
+			s.whole.Add(1)
+			w.Header().Set("Etag", `"1"`)
+			_, _ = io.WriteString(w, document("a"))
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// fetch polls as any reader does.
+func fetch(t testing.TB, url, agent, had string) (int, http.Header, string) {
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	check(t, err)
+	req.Header.Set("User-Agent", agent)
+	if had != "" {
+		req.Header.Set("If-None-Match", had)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	check(t, err)
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	check(t, err)
+	return resp.StatusCode, resp.Header, string(body)
+}
+
+// TestOwnFeedsAreServedToPollers: the origin notices one reader, however many
+// there are; who is away, or was restarted, is not waited for; private feeds
+// are served to nobody.
+func TestOwnFeedsAreServedToPollers(t *testing.T) {
+	origin := newSite(t)
+	cfg := peerConfig(t, "b.example")
+	cfg.AllowPrivateFeeds, cfg.HTTP = true, "127.0.0.1:0"
+	cfg.Feeds = []feedring.FeedSpec{{URL: origin.URL + "/feed.xml", Theme: testTheme, Provider: "a.example"}}
+	n := startPeer(t, cfg)
+	secret := feedring.FeedSpec{URL: origin.URL + "/secret.xml", Provider: "a.example"}
+	_, err := n.AddFeed(t.Context(), secret)
+	check(t, err)
+	_, err = n.Ping(t.Context(), secret.URL)
+	check(t, err)
+	_, err = n.Ping(t.Context(), cfg.Feeds[0].URL)
+	check(t, err)
+
+	st, err := n.oneFeed(cfg.Feeds[0].URL)
+	check(t, err)
+	if st.Front != n.front.address()+"/f/a.example/feed.xml" {
+		t.Fatalf("the feed is at %q", st.Front)
+	}
+	code, header, body := fetch(t, st.Front, "one", "")
+	if code != 200 || !strings.Contains(body, `rel="self"`) || header.Get("Etag") == "" || !strings.HasPrefix(header.Get("Cache-Control"), "public, max-age=3") {
+		t.Fatalf("%d %v %s", code, header, body)
+	}
+	if code, _, _ := fetch(t, n.front.address()+"/f/a.example/secret.xml", "one", ""); code != 404 {
+		t.Errorf("a private feed: %d", code)
+	}
+	before := origin.asked.Load()
+	pollAll(t, st.Front, header.Get("Etag"))
+	if asked := origin.asked.Load(); asked != before {
+		t.Errorf("10,000 pollers: the origin was asked %d times", asked-before)
+	}
+	if st, _ = n.oneFeed(st.URL); st.Readers < 450 || st.Readers > 550 {
+		t.Errorf("%d readers of 500", st.Readers)
+	}
+	_, err = n.Ping(t.Context(), st.URL)
+	check(t, err)
+	if agent := origin.agent.Load().(string); !strings.HasSuffix(agent, fmt.Sprintf("; %d subscribers)", st.Readers)) {
+		t.Errorf("the origin is told %s", agent)
+	}
+	origin.away.Store(true)
+	if _, err = n.Ping(t.Context(), st.URL); err == nil {
+		t.Error("the origin is not away")
+	}
+	if code, _, again := fetch(t, st.Front, "one", ""); code != 200 || again != body {
+		t.Errorf("while the origin is away: %d", code)
+	}
+
+	kill(n)
+	n = startPeer(t, cfg)
+	if code, later, again := fetch(t, n.front.address()+"/f/a.example/feed.xml", "one", ""); code != 200 || !strings.Contains(again, "<title>") ||
+		later.Get("Last-Modified") != header.Get("Last-Modified") {
+		t.Errorf("after a restart without the origin: %d %v", code, later)
+	}
+}
+
+// pollAll is 10,000 requests of 500 programs that have the document.
+func pollAll(t testing.TB, url, tag string) {
+	var all sync.WaitGroup
+	for i := range 20 {
+		all.Go(func() {
+			for j := range 500 {
+				if code, _, _ := fetch(t, url, fmt.Sprintf("%d/%d", i, j%25), tag); code != 304 {
+					t.Errorf("%d", code)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// TestADocumentThatIsNotKeptIsAskedForWhole: what the peer knows of the feed
+// makes the origin say that nothing changed.
+func TestADocumentThatIsNotKeptIsAskedForWhole(t *testing.T) {
+	origin := newSite(t)
+	s := openStore(t)
+	sealer := newSealer(t)
+	spec := feedring.FeedSpec{URL: origin.URL + "/feed.xml", Theme: testTheme, Provider: "a.example"}
+	first := newLibrary(t, s, writer(s, sealer), spec)
+	look := func(l *library) {
+		ended, err := l.watcher.Look(spec.URL)
+		check(t, err)
+		<-ended
+	}
+	run := spawn(t)
+	for _, l := range []*library{first, newLibrary(t, s, writer(s, sealer), spec)} {
+		l.start()
+		run(func() { l.watcher.Run(t.Context()) })
+		look(l)
+		if _, body, err := l.front.Document(spec.URL, "http://x", ""); err != nil || len(body) == 0 {
+			t.Errorf("no document: %v", err)
+		}
+		look(l)
+		check(t, l.save(t.Context(), spec.URL, l.feeds[spec.URL]))
+	}
+	eventually(t, "two whole answers", func() bool { return origin.whole.Load() == 2 })
+	if asked := origin.asked.Load(); asked < 4 {
+		t.Errorf("asked %d times", asked)
+	}
+}
