@@ -69,6 +69,9 @@ func (m *Machine) stretchAt(t time.Time) time.Duration {
 func (m *Machine) silentAt() time.Time {
 	const halvings = 4
 	at := m.lead.heard.Add(m.cfg.Refresh)
+	if m.doubt.extra == 0 {
+		return at
+	}
 	for i := range time.Duration(halvings) {
 		// Within each halving the period is fixed.
 		until := m.doubt.since.Add((i + 1) * m.cfg.Refresh)
@@ -77,9 +80,6 @@ func (m *Machine) silentAt() time.Time {
 			return later(at, end)
 		}
 		at = later(at, until)
-		if m.doubt.extra == 0 {
-			return m.lead.heard.Add(m.cfg.Refresh)
-		}
 	}
 	return at
 }

@@ -50,9 +50,12 @@ func (m *Machine) interval() time.Duration {
 }
 
 func (m *Machine) seconds() bool {
-	return slices.ContainsFunc(m.chart.order(), func(g feedring.GroupID) bool {
-		return m.chart.at(g).effective().row.Secondary == m.cfg.Self
-	})
+	for i := range m.chart.sheet.records {
+		if e := m.chart.sheet.records[i].effective(); e.row.Secondary == m.cfg.Self && e.present() {
+			return true
+		}
+	}
+	return false
 }
 
 // meet swaps maps with peers that somebody named, at once with some of them.

@@ -81,7 +81,7 @@ type (
 	// Changed tells that the map's row of a group changed. Lost: a neighbour
 	// could not reach the group.
 	Changed struct {
-		Row  Row
+		Row  *Row // must not be changed
 		Lost bool
 	}
 	// Reach tells addresses that a row gave for a peer.

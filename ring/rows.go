@@ -84,7 +84,7 @@ func (m *Machine) changed(g feedring.GroupID, before standing, from feedring.Pee
 	if after.row == before.row {
 		return
 	}
-	m.emit(Changed{Row: *s.row, Lost: s.lost != nil})
+	m.emit(Changed{Row: s.row, Lost: s.lost != nil})
 	m.reach(s.row.Manager, before.addrs)
 	m.reach(s.row.Deputy, before.dep)
 	structure := after.live != before.live || after.row.Term != before.row.Term || after.row.Lost != before.row.Lost

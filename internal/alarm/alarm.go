@@ -10,25 +10,30 @@ import (
 )
 
 // Queue is a binary heap of alarms with their places, so that an alarm can be
-// moved: it holds no more alarms than there are things to wait for.
+// moved: it holds no more alarms than there are things to wait for. Each has a
+// slot that stays while it is set: no move within the heap looks a key up.
 type Queue[K comparable] struct {
-	heap  []entry[K]
-	place map[K]int `state:"derived"` // of heap
-	turn  uint64
+	heap   []entry[K]
+	slots  map[K]int `state:"derived"` // of heap
+	places []int     `state:"derived"` // in heap, by slot
+	free   []int     `state:"derived"` // slots
+	turn   uint64
 }
 
 type entry[K comparable] struct {
 	at   time.Time
 	turn uint64 // alarms of one instant go off in the order they were set
 	key  K
+	slot int `state:"derived"`
 }
 
 // New returns a queue that waits for nothing.
-func New[K comparable]() Queue[K] { return Queue[K]{place: map[K]int{}} }
+func New[K comparable]() Queue[K] { return Queue[K]{slots: map[K]int{}} }
 
 // Clone returns an independent copy.
 func (q *Queue[K]) Clone() Queue[K] {
-	return Queue[K]{heap: slices.Clone(q.heap), place: maps.Clone(q.place), turn: q.turn}
+	return Queue[K]{heap: slices.Clone(q.heap), slots: maps.Clone(q.slots),
+		places: slices.Clone(q.places), free: slices.Clone(q.free), turn: q.turn}
 }
 
 // Len is how many alarms are set.
@@ -37,40 +42,49 @@ func (q *Queue[K]) Len() int { return len(q.heap) }
 // Set makes k go off at at, instead of earlier appointments.
 func (q *Queue[K]) Set(k K, at time.Time) {
 	q.turn++
-	if i, ok := q.place[k]; ok {
+	if slot, ok := q.slots[k]; ok {
+		i := q.places[slot]
 		q.heap[i].at, q.heap[i].turn = at, q.turn
 		q.down(q.up(i))
 		return
 	}
-	q.heap = append(q.heap, entry[K]{at: at, turn: q.turn, key: k})
-	q.place[k] = len(q.heap) - 1
+	slot := len(q.places)
+	if n := len(q.free); n > 0 {
+		slot = q.free[n-1]
+		q.free = q.free[:n-1]
+	} else {
+		q.places = append(q.places, 0)
+	}
+	q.slots[k], q.places[slot] = slot, len(q.heap)
+	q.heap = append(q.heap, entry[K]{at: at, turn: q.turn, key: k, slot: slot})
 	q.up(len(q.heap) - 1)
 }
 
 // IsSet reports whether k will go off.
 func (q *Queue[K]) IsSet(k K) bool {
-	_, ok := q.place[k]
+	_, ok := q.slots[k]
 	return ok
 }
 
 // At returns when k goes off; the zero time if it is not set.
 func (q *Queue[K]) At(k K) time.Time {
-	if i, ok := q.place[k]; ok {
-		return q.heap[i].at
+	if slot, ok := q.slots[k]; ok {
+		return q.heap[q.places[slot]].at
 	}
 	return time.Time{}
 }
 
 // Cancel forgets k.
 func (q *Queue[K]) Cancel(k K) {
-	i, ok := q.place[k]
+	slot, ok := q.slots[k]
 	if !ok {
 		return
 	}
-	last := len(q.heap) - 1
+	i, last := q.places[slot], len(q.heap)-1
 	q.swap(i, last)
 	q.heap = q.heap[:last]
-	delete(q.place, k)
+	delete(q.slots, k)
+	q.free = append(q.free, slot)
 	if i < last {
 		q.down(q.up(i))
 	}
@@ -118,19 +132,22 @@ func (q *Queue[K]) Rebase(by time.Duration, drop func(K) bool) {
 	slices.SortFunc(q.heap, func(a, b entry[K]) int {
 		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.turn, b.turn))
 	})
-	clear(q.place)
+	clear(q.slots)
+	q.places, q.free = make([]int, len(q.heap)), nil
 	for i := range q.heap {
-		q.heap[i].at, q.heap[i].turn = q.heap[i].at.Add(-by), uint64(i)
-		q.place[q.heap[i].key] = i
+		e := &q.heap[i]
+		e.at, e.turn, e.slot = e.at.Add(-by), uint64(i), i
+		q.slots[e.key], q.places[i] = i, i
 	}
 	q.turn = uint64(len(q.heap))
 }
 
 func (q *Queue[K]) less(i, j int) bool {
-	if c := q.heap[i].at.Compare(q.heap[j].at); c != 0 {
+	a, b := &q.heap[i], &q.heap[j]
+	if c := a.at.Compare(b.at); c != 0 {
 		return c < 0
 	}
-	return q.heap[i].turn < q.heap[j].turn
+	return a.turn < b.turn
 }
 
 func (q *Queue[K]) swap(i, j int) {
@@ -138,7 +155,7 @@ func (q *Queue[K]) swap(i, j int) {
 		return
 	}
 	q.heap[i], q.heap[j] = q.heap[j], q.heap[i]
-	q.place[q.heap[i].key], q.place[q.heap[j].key] = i, j
+	q.places[q.heap[i].slot], q.places[q.heap[j].slot] = i, j
 }
 
 func (q *Queue[K]) up(i int) int {

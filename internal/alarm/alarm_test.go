@@ -39,8 +39,8 @@ func TestQueueAgainstAMap(t *testing.T) {
 				delete(want, got)
 			}
 		}
-		if len(want) != q.Len() || len(want) != len(q.place) || !q.At(k).Equal(want[k]) || q.IsSet(k) != !want[k].IsZero() {
-			t.Fatal(len(want), q.Len(), len(q.place))
+		if len(want) != q.Len() || len(want) != len(q.slots) || len(want)+len(q.free) != len(q.places) || !q.At(k).Equal(want[k]) || q.IsSet(k) != !want[k].IsZero() {
+			t.Fatal(len(want), q.Len(), len(q.slots), len(q.places))
 		}
 	}
 }

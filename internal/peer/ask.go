@@ -180,8 +180,8 @@ func (m *Machine) coordinators(in *Ask) []feedring.PeerID {
 		list = append(list, it.leaders()...)
 		list = append(list, m.cfg.Self)
 	}
-	for _, g := range m.ids() {
-		if it := m.memberships[g]; it.settled() {
+	for _, it := range m.inOrder() {
+		if it.settled() {
 			list = append(list, it.leaders()...)
 			list = append(list, m.cfg.Self)
 		}

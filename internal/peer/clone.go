@@ -17,7 +17,7 @@ func (m *Machine) Clone() *Machine {
 	source := *m.source
 	c.source, c.random = &source, rand.New(&source)
 	c.ring = m.ring.Clone(c.test)
-	c.memberships = map[feedring.GroupID]*membership{}
+	c.memberships, c.order = map[feedring.GroupID]*membership{}, nil
 	for g, it := range m.memberships {
 		copied := *it
 		copied.group = it.group.Clone()

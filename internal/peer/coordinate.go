@@ -93,8 +93,7 @@ func (m *Machine) seat(theme feedring.Theme) (feedring.GroupID, bool) {
 		return it.id, true
 	}
 	var lowest *membership
-	for _, g := range m.ids() {
-		it := m.memberships[g]
+	for _, it := range m.inOrder() {
 		if it.settled() && (lowest == nil || it.role == feedring.RoleManager && lowest.role != feedring.RoleManager) {
 			lowest = it
 		}

@@ -210,9 +210,8 @@ func (f *faults) recover() {
 		for _, name := range f.names {
 			h := f.peers[name]
 			f.t.Logf("%s sees %d of %d", name, len(h.ring.Live()), len(groups))
-			for _, g := range h.ids() {
-				row, live, known := h.ring.Row(g)
-				it := h.memberships[g]
+			for _, it := range h.inOrder() {
+				row, live, known := h.ring.Row(it.id)
 				f.t.Logf("  %s is %s of %s (phase %d, %+v): live %v, known %v, %+v", name, it.role, it.theme, it.phase, it.seen.Term, live, known, row)
 			}
 		}

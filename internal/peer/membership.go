@@ -100,10 +100,11 @@ func frequent(in group.Input) bool {
 
 // membershipDue wakes a membership, and decides again what waits.
 func (m *Machine) membershipDue(it *membership) {
-	if at := it.group.Deadline(); !at.IsZero() && !at.After(m.now) {
+	due := func(at time.Time) bool { return !at.IsZero() && !at.After(m.now) && m.memberships[it.id] == it }
+	if due(it.group.Deadline()) {
 		m.drive(it, group.Tick{})
 	}
-	if m.memberships[it.id] == it && !it.next.IsZero() && !it.next.After(m.now) {
+	if due(it.next) {
 		m.decide(it)
 	}
 }
@@ -177,7 +178,7 @@ func (m *Machine) rival(c ring.Changed) {
 	}
 }
 
-func (m *Machine) tellRival(it *membership, row ring.Row) {
+func (m *Machine) tellRival(it *membership, row *ring.Row) {
 	if row.Term.Claimant == m.cfg.Self || !it.settled() {
 		return
 	}

@@ -21,8 +21,7 @@ func (m *Machine) offer(o Offer) {
 			m.admit(theme, o.Feeds[theme])
 		}
 	}
-	for _, g := range m.ids() {
-		it := m.memberships[g]
+	for _, it := range m.inOrder() {
 		if _, kept := o.Feeds[it.theme]; !kept {
 			it.again = nil
 			m.leave(it)
@@ -108,8 +107,8 @@ func (m *Machine) named(in Members) {
 
 // reconsider looks again at the memberships that are not settled.
 func (m *Machine) reconsider() {
-	for _, g := range m.ids() {
-		if it := m.memberships[g]; it.phase < founding {
+	for _, it := range m.inOrder() {
+		if it.phase < founding {
 			m.decide(it)
 		}
 	}
@@ -155,7 +154,7 @@ func (m *Machine) compareWithMap(it *membership) {
 		m.drive(it, group.Establish{Above: m.ring.Highest(it.id)}) // nobody follows the other, who cannot know of this one
 	case other:
 		if row.Term.Claimant != mine.Manager {
-			m.tellRival(it, row)
+			m.tellRival(it, &row)
 		}
 	case manages && row.Term.Compare(mine.Term) >= 0:
 		if row.Term.Claimant == m.cfg.Self && row.Term != mine.Term {
@@ -217,8 +216,7 @@ func (m *Machine) depart() {
 		return
 	}
 	m.leaving = m.now.Add(departWithin)
-	for _, g := range m.ids() {
-		it := m.memberships[g]
+	for _, it := range m.inOrder() {
 		it.again = nil
 		m.leave(it)
 	}

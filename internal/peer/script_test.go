@@ -183,8 +183,7 @@ func (s *script) roles(name feedring.PeerID) {
 		return
 	}
 	fmt.Fprintf(&s.out, "%s", name)
-	for _, g := range h.ids() {
-		it := h.memberships[g]
+	for _, it := range h.inOrder() {
 		fmt.Fprintf(&s.out, " %s:%s", it.theme, it.role)
 	}
 	fmt.Fprintln(&s.out)

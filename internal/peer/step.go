@@ -21,7 +21,7 @@ type Machine struct {
 
 	ring        *ring.Machine
 	memberships map[feedring.GroupID]*membership
-	order       []feedring.GroupID `state:"derived"` // of memberships; nil: to be made
+	order       []*membership `state:"derived"` // memberships in ring order; nil: to be made
 	addrs       []string
 	known       []feedring.PeerID
 	joined      bool // every address to join through was tried
@@ -167,10 +167,8 @@ func (m *Machine) due() {
 
 func (m *Machine) round() {
 	m.loop()
-	for _, g := range m.ids() {
-		if it := m.memberships[g]; it != nil {
-			m.membershipDue(it)
-		}
+	for _, it := range m.inOrder() {
+		m.membershipDue(it)
 	}
 	m.loop()
 	if at := m.ring.Deadline(); !at.After(m.now) {
@@ -201,8 +199,7 @@ func (m *Machine) wakeAt() time.Time {
 		}
 	}
 	earlier(m.leaving)
-	for _, g := range m.ids() {
-		it := m.memberships[g]
+	for _, it := range m.inOrder() {
 		earlier(it.group.Deadline())
 		earlier(it.next)
 	}
@@ -211,11 +208,14 @@ func (m *Machine) wakeAt() time.Time {
 	return next
 }
 
-// ids returns the groups that this peer is in, in ring order. The result stays
-// as it is when a group comes or goes, and must not be changed.
-func (m *Machine) ids() []feedring.GroupID {
+// inOrder returns the memberships in ring order. The result stays as it is when
+// one comes or goes, and must not be changed.
+func (m *Machine) inOrder() []*membership {
 	if m.order == nil {
-		m.order = sorted(m.memberships, feedring.GroupID.Compare)
+		m.order = make([]*membership, 0, len(m.memberships))
+		for _, g := range sorted(m.memberships, feedring.GroupID.Compare) {
+			m.order = append(m.order, m.memberships[g])
+		}
 	}
 	return m.order
 }

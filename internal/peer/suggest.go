@@ -13,8 +13,8 @@ func (m *Machine) suggest(theme feedring.Theme, provider string) []string {
 	for _, row := range m.ring.Live() {
 		themes = append(themes, string(row.Theme))
 	}
-	for _, g := range m.ids() {
-		if it := m.memberships[g]; it.settled() && (theme == "" || it.theme == theme) {
+	for _, it := range m.inOrder() {
+		if it.settled() && (theme == "" || it.theme == theme) {
 			providers = append(providers, it.providers()...)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/ring"
 )
 
 // View is what readers of a peer are shown: a snapshot that nothing changes,
@@ -48,6 +49,19 @@ func (m *Machine) View() *View {
 		m.view = m.look()
 	}
 	return m.view
+}
+
+// Live returns the Ring of a View in the rows of the map, and Membership one of
+// its Memberships: for one who steps the machine, looks often, and would have a
+// whole View made each time. The rows must not be changed.
+func (m *Machine) Live() []*ring.Row { return m.ring.Live() }
+
+// Membership returns nil where this peer is not in the group of theme.
+func (m *Machine) Membership(theme feedring.Theme) *group.View {
+	if it := m.memberships[theme.Group()]; it != nil && it.role != feedring.RoleNone {
+		return it.seen
+	}
+	return nil
 }
 
 func (m *Machine) look() *View {

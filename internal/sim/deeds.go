@@ -62,8 +62,8 @@ func (w *World) carry(n *node, o peer.Send) {
 	case peer.Final:
 		n.seal(m.Final.Grants)
 	case group.Beacon:
-		if m.Seal == nil && m.Claim.Term.Claimant == n.id {
-			m.Seal = &n.vague
+		if claimant := m.Claim.Term.Claimant; m.Seal == nil && claimant != n.id { // passed on: it had one all the time
+			m.Seal = &w.nodes[w.indexOf(claimant)].vague
 			o.Message = m
 		}
 	}

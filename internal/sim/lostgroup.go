@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/ring"
 )
 
 // crashGroup has nobody left of a group: for so long, sometimes, that its ring
@@ -59,7 +60,7 @@ func (s *scenario) mourned(theme feedring.Theme, down map[*node]uint32, since ti
 		return // somebody else of the ring is away as well
 	}
 	for _, n := range leaders {
-		if slices.ContainsFunc(n.machine.View().Ring, func(r feedring.RingGroup) bool { return r.Theme == theme }) {
+		if slices.ContainsFunc(n.machine.Live(), func(r *ring.Row) bool { return r.Theme == theme }) {
 			s.witness.Fail("L6", "%s shows %s on its map, of which nobody was there for %v", n.id, theme, mourning)
 		}
 	}

@@ -171,7 +171,7 @@ func (s *scenario) loads(theme feedring.Theme) {
 	if lead < 0 {
 		return
 	}
-	v := s.World.nodes[lead].machine.View().Memberships[theme]
+	v := s.World.nodes[lead].machine.Membership(theme)
 	for i := range v.Members {
 		n := s.World.nodes[s.indexOf(v.Members[i].Row.Peer)]
 		live := 0

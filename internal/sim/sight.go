@@ -4,8 +4,10 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/internal/sim/disk"
+	"github.com/feedring/feedring/ring"
 )
 
 // sight is what the witness may know of a world.
@@ -18,8 +20,12 @@ func (s sight) Clock(p int32) time.Time            { return s.w.nodes[p].clock.a
 func (s sight) Disk(p int32) *disk.Disk            { return s.w.nodes[p].disk }
 func (s sight) Log(ref feedring.FeedRef) *disk.Log { return s.w.byRef[ref] }
 func (s sight) Logs() []*disk.Log                  { return s.w.logs }
-func (s sight) View(p int32) *peer.View            { return s.w.nodes[p].machine.View() }
+func (s sight) Ring(p int32) []*ring.Row           { return s.w.nodes[p].machine.Live() }
 func (s sight) Machine(p int32) *peer.Machine      { return s.w.nodes[p].machine }
+
+func (s sight) Membership(p int32, theme feedring.Theme) *group.View {
+	return s.w.nodes[p].machine.Membership(theme)
+}
 
 func (s sight) Name(p int32) feedring.PeerID {
 	if p < 0 || s.w.nodes[p] == nil {

@@ -4,7 +4,6 @@
 package holdings
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -21,6 +20,7 @@ type Holding struct {
 	Pos  feedring.Position // on disk
 	Hash [32]byte          // of the entry there
 
+	ref     feedring.FeedRef
 	changed time.Time
 	recent  bool   // in Ledger.recent
 	listed  bool   // in its publisher's row: part of the digest
@@ -30,9 +30,19 @@ type Holding struct {
 // Ledger is what is held of all feeds. Use NewLedger.
 type Ledger struct {
 	feeds  map[feedring.FeedRef]*Holding
-	digest uint64 // sum over all that is listed
-	recent []feedring.FeedRef
-	sorted []feedring.Head `state:"derived"`
+	digest uint64          // sum over all that is listed
+	recent []*Holding      // those that moved last at the end
+	order  []*Holding      `state:"derived"` // feeds in order
+	sorted []feedring.Head `state:"derived"` // see All; nil: to be made
+	latest *latest         `state:"derived"` // see Recent; nil: to be made
+}
+
+// latest is an answer of Recent, which stays one while nothing moves and
+// nothing of it grows old: each beacon and each answer to one tells it.
+type latest struct {
+	heads  []feedring.Head
+	older  uint64
+	oldest time.Time // when the first of recent changed
 }
 
 // NewLedger returns the ledger of one who holds nothing.
@@ -40,10 +50,14 @@ func NewLedger() Ledger { return Ledger{feeds: map[feedring.FeedRef]*Holding{}} 
 
 // Clone returns an independent copy.
 func (l *Ledger) Clone() Ledger {
-	c := Ledger{feeds: make(map[feedring.FeedRef]*Holding, len(l.feeds)), digest: l.digest, recent: slices.Clone(l.recent), sorted: l.sorted}
-	for ref, h := range l.feeds {
+	c := Ledger{feeds: make(map[feedring.FeedRef]*Holding, len(l.feeds)), digest: l.digest,
+		recent: slices.Clone(l.recent), order: slices.Clone(l.order), sorted: l.sorted, latest: l.latest}
+	for i, h := range c.order {
 		copied := *h
-		c.feeds[ref] = &copied
+		c.feeds[h.ref], c.order[i] = &copied, &copied
+	}
+	for i, h := range c.recent {
+		c.recent[i] = c.feeds[h.ref]
 	}
 	return c
 }
@@ -56,9 +70,15 @@ func (l *Ledger) Of(ref feedring.FeedRef) *Holding { return l.feeds[ref] }
 
 // Open takes in a feed that the ledger does not know.
 func (l *Ledger) Open(ref feedring.FeedRef, listed bool) *Holding {
-	h := &Holding{listed: listed}
+	h := &Holding{ref: ref, listed: listed}
 	l.feeds[ref] = h
+	i, _ := l.find(ref)
+	l.order = slices.Insert(l.order, i, h)
 	return h
+}
+
+func (l *Ledger) find(ref feedring.FeedRef) (int, bool) {
+	return slices.BinarySearchFunc(l.order, ref, func(h *Holding, ref feedring.FeedRef) int { return h.ref.Compare(ref) })
 }
 
 func sum(ref feedring.FeedRef, p feedring.Position) uint64 {
@@ -84,7 +104,7 @@ func (l *Ledger) list(ref feedring.FeedRef, listed bool) {
 	if h == nil || h.listed == listed {
 		return
 	}
-	h.listed = listed
+	h.listed, l.latest = listed, nil
 	if h.Pos.IsZero() {
 		return
 	}
@@ -105,44 +125,53 @@ func (l *Ledger) Advance(ref feedring.FeedRef, pos feedring.Position, hash [32]b
 	if h.listed && !pos.IsZero() {
 		l.digest += h.sum
 	}
-	h.Pos, h.Hash, h.changed, l.sorted = pos, hash, now, nil
+	h.Pos, h.Hash, h.changed, l.sorted, l.latest = pos, hash, now, nil, nil
 	if !h.recent {
 		h.recent = true
-		l.recent = append(l.recent, ref)
+		l.recent = append(l.recent, h)
 	}
 }
 
 // Recent returns the heads that changed since a time, as many as one message
-// has room for, and a digest of all others.
+// has room for, and a digest of all others. The list must not be changed.
 func (l *Ledger) Recent(since time.Time) (heads []feedring.Head, older uint64) {
-	older = l.digest
+	if l.latest == nil || len(l.recent) > 0 && l.latest.oldest.Before(since) {
+		l.latest = l.look(since)
+	}
+	return l.latest.heads, l.latest.older
+}
+
+func (l *Ledger) look(since time.Time) *latest {
+	is := &latest{older: l.digest}
 	kept := l.recent[:0]
-	for _, ref := range l.recent {
-		h := l.feeds[ref]
+	for _, h := range l.recent {
 		if h.changed.Before(since) {
 			h.recent = false
 			continue
 		}
-		kept = append(kept, ref)
+		if len(kept) == 0 || h.changed.Before(is.oldest) {
+			is.oldest = h.changed
+		}
+		kept = append(kept, h)
 	}
+	clear(l.recent[len(kept):])
 	l.recent = kept
 	size := 0
-	for _, ref := range slices.Backward(l.recent) {
-		h := l.feeds[ref]
+	for _, h := range slices.Backward(l.recent) {
 		if !h.listed || h.Pos.IsZero() {
 			continue
 		}
-		head := h.head(ref)
-		if size += headSize(&head); size > catalogue.MaxBytes || len(heads) == MaxTold {
+		head := h.head()
+		if size += headSize(&head); size > catalogue.MaxBytes || len(is.heads) == MaxTold {
 			break
 		}
-		if heads == nil {
-			heads = make([]feedring.Head, 0, min(len(l.recent), MaxTold))
+		if is.heads == nil {
+			is.heads = make([]feedring.Head, 0, min(len(l.recent), MaxTold))
 		}
-		heads = append(heads, head)
-		older -= h.sum
+		is.heads = append(is.heads, head)
+		is.older -= h.sum
 	}
-	return heads, older
+	return is
 }
 
 // Older is the digest of all but the feeds of told, whatever is held of those.
@@ -160,15 +189,18 @@ func (l *Ledger) Older(told []feedring.Head) uint64 {
 // and whether there are more.
 func (l *Ledger) After(after feedring.FeedRef) (heads []feedring.Head, more bool) {
 	size := 0
-	for _, ref := range slices.SortedFunc(maps.Keys(l.feeds), feedring.FeedRef.Compare) {
-		h := l.feeds[ref]
-		if !h.listed || h.Pos.IsZero() || ref.Compare(after) <= 0 {
+	first, here := l.find(after)
+	if here {
+		first++
+	}
+	for _, h := range l.order[first:] {
+		if !h.listed || h.Pos.IsZero() {
 			continue
 		}
 		if len(heads) == MaxTold || size > catalogue.MaxBytes {
 			return heads, true
 		}
-		heads = append(heads, h.head(ref))
+		heads = append(heads, h.head())
 		size += headSize(&heads[len(heads)-1])
 	}
 	return heads, false
@@ -178,13 +210,12 @@ func (l *Ledger) After(after feedring.FeedRef) (heads []feedring.Head, more bool
 // and must not be changed.
 func (l *Ledger) All() []feedring.Head {
 	if l.sorted == nil {
-		l.sorted = make([]feedring.Head, 0, len(l.feeds))
-		for ref, h := range l.feeds {
+		l.sorted = make([]feedring.Head, 0, len(l.order))
+		for _, h := range l.order {
 			if !h.Pos.IsZero() {
-				l.sorted = append(l.sorted, h.head(ref))
+				l.sorted = append(l.sorted, h.head())
 			}
 		}
-		slices.SortFunc(l.sorted, func(a, b feedring.Head) int { return a.Feed.Compare(b.Feed) })
 	}
 	return l.sorted
 }
@@ -192,8 +223,8 @@ func (l *Ledger) All() []feedring.Head {
 // Moved reports whether a head moved since All was last asked for.
 func (l *Ledger) Moved() bool { return l.sorted == nil }
 
-func (h *Holding) head(ref feedring.FeedRef) feedring.Head {
-	return feedring.Head{Feed: ref, Position: h.Pos, Hash: h.Hash}
+func (h *Holding) head() feedring.Head {
+	return feedring.Head{Feed: h.ref, Position: h.Pos, Hash: h.Hash}
 }
 
 func headSize(h *feedring.Head) int { return len(h.Feed.URL) + 4*catalogue.Part }

@@ -33,7 +33,7 @@ func (w *Witness) known(p int32, g feedring.GroupID) *group.View {
 	for i := range w.peers {
 		s := w.peers[i].find(g)
 		if s != nil && s.row != nil && (len(s.row.Backfilling) > 0 || s.row.From.After(mark)) {
-			return w.cfg.View(p).Memberships[w.of(p).seat(g).theme]
+			return w.cfg.Membership(p, w.of(p).seat(g).theme)
 		}
 	}
 	return nil
@@ -134,7 +134,7 @@ func (w *Witness) lacking(p int32, g *feedring.Grant, beside []feedring.PeerID, 
 	if row == nil {
 		return nil
 	}
-	latest := rowIn(w.cfg.View(p).Memberships[want.view.Theme], g.Provider.ID)
+	latest := rowIn(w.cfg.Membership(p, want.view.Theme), g.Provider.ID)
 	lacks := slices.DeleteFunc(slices.Clone(row.Backfilling), func(ref feedring.FeedRef) bool {
 		arrived := latest != nil && !slices.Contains(latest.Backfilling, ref)
 		return arrived || !slices.Contains(feeds, ref) || w.gaveUp(row.Peer, ref) || slices.ContainsFunc(beside, func(own feedring.PeerID) bool {

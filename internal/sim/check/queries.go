@@ -110,12 +110,11 @@ func (w *Witness) everywhere(theme feedring.Theme, provider string) bool {
 		if !w.cfg.Runs(p) || !w.peers[p].leads() {
 			continue
 		}
-		v := w.cfg.View(p)
-		if !slices.ContainsFunc(v.Ring, func(r feedring.RingGroup) bool { return r.Theme == theme }) {
+		if !slices.ContainsFunc(w.cfg.Ring(p), func(r *ring.Row) bool { return r.Theme == theme }) {
 			return false
 		}
 		if s := w.peers[p].seat(g); s.role >= feedring.RoleSecondary {
-			m := v.Memberships[theme]
+			m := w.cfg.Membership(p, theme)
 			if m == nil || !m.Serves(provider) {
 				return false
 			}
@@ -138,7 +137,7 @@ func (w *Witness) queryComes(p int32, q peer.Query) {
 		return
 	}
 	var themes []feedring.Theme
-	for _, r := range w.cfg.View(p).Ring {
+	for _, r := range w.cfg.Ring(p) {
 		themes = append(themes, r.Theme)
 	}
 	w.queries.begun[key] = begun{themes}
@@ -215,8 +214,8 @@ func (w *Witness) exhausted(p int32, m ring.Exhausted) {
 	if !ok || s.Direction != m.Direction || s.Direction == ring.Direct || s.ID != m.ID || s.Attempt != m.Attempt || s.Hop >= s.HopLimit {
 		return
 	}
-	for _, r := range w.cfg.View(p).Ring {
-		g := r.Theme.Group()
+	for _, r := range w.cfg.Ring(p) {
+		g := r.Group
 		if slices.Contains(m.Visited, g) {
 			continue // by this peer itself, which has a seat there too
 		}

@@ -12,7 +12,7 @@ import (
 func (w *Witness) Leader(theme feedring.Theme, members []int32) (lead int32, why string) {
 	lead = -1
 	for _, p := range members {
-		v := w.cfg.View(p).Memberships[theme]
+		v := w.cfg.Membership(p, theme)
 		if v == nil || v.Manager == "" {
 			return -1, string(w.cfg.Name(p)) + " follows nobody"
 		}
@@ -32,7 +32,7 @@ func (w *Witness) Leader(theme feedring.Theme, members []int32) (lead int32, why
 
 // Secondary returns the secondary that the manager names, or -1.
 func (w *Witness) Secondary(theme feedring.Theme, lead int32) int32 {
-	v := w.cfg.View(lead).Memberships[theme]
+	v := w.cfg.Membership(lead, theme)
 	if v == nil || v.Secondary == "" {
 		return -1
 	}
@@ -78,13 +78,13 @@ func newest(l *disk.Log, then time.Duration) *disk.Entry {
 // Round checks L6 at one peer: its map shows each group with its manager, and
 // no other.
 func (w *Witness) Round(p int32, managers map[feedring.Theme]int32) (why string) {
-	v := w.cfg.View(p)
-	if len(v.Ring) != len(managers) {
+	rows := w.cfg.Ring(p)
+	if len(rows) != len(managers) {
 		return "it shows another number of groups"
 	}
-	for _, r := range v.Ring {
-		if m, ok := managers[r.Theme]; !ok || w.cfg.Name(m) != r.Manager {
-			return "it shows " + string(r.Manager) + " as manager of " + string(r.Theme)
+	for _, r := range rows {
+		if m, ok := managers[r.Theme]; !ok || w.cfg.Name(m) != r.Term.Claimant {
+			return "it shows " + string(r.Term.Claimant) + " as manager of " + string(r.Theme)
 		}
 	}
 	return ""

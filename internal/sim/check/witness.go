@@ -26,7 +26,8 @@ type Sight interface {
 	Disk(p int32) *disk.Disk
 	Log(ref feedring.FeedRef) *disk.Log
 	Logs() []*disk.Log
-	View(p int32) *peer.View // costs as much as hundreds of checks
+	Ring(p int32) []*ring.Row                             // the groups on its map
+	Membership(p int32, theme feedring.Theme) *group.View // nil: it is not in the group
 	Machine(p int32) *peer.Machine
 }
 
