@@ -1,16 +1,20 @@
 package check
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/sim/disk"
 )
 
-// Leader returns the one manager that all running members of a group follow.
-// why says what is not so; empty: all is well.
+// Leader returns the one manager that all running members of a group follow,
+// under one term: one that started again and founded follows itself, and the
+// others the claim that it made before. why says what is not so; empty: all is
+// well.
 func (w *Witness) Leader(theme feedring.Theme, members []int32) (lead int32, why string) {
 	lead = -1
+	var term feedring.Term
 	for _, p := range members {
 		v := w.cfg.Membership(p, theme)
 		if v == nil || v.Manager == "" {
@@ -18,7 +22,10 @@ func (w *Witness) Leader(theme feedring.Theme, members []int32) (lead int32, why
 		}
 		m := w.cfg.Index(v.Manager)
 		if lead < 0 {
-			lead = m
+			lead, term = m, v.Term
+		}
+		if v.Term != term {
+			return -1, fmt.Sprintf("%s follows %v, another %v", w.cfg.Name(p), v.Term, term)
 		}
 		if m != lead || (v.Role == feedring.RoleManager) != (p == lead) {
 			return -1, string(w.cfg.Name(p)) + " (" + v.Role.String() + ") follows " + string(v.Manager) + ", another " + string(w.cfg.Name(lead))
