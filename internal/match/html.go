@@ -9,10 +9,10 @@ import (
 // maxHTML is how much of a document is read, in bytes: more than any entry has.
 const maxHTML = 1 << 20
 
-// plainText returns the text of an HTML fragment as a reader sees it: entities
+// PlainText returns the text of an HTML fragment as a reader sees it: entities
 // decoded, scripts and styles left out, a space where an element breaks the
 // line. Elements within a line join what they touch: H<sub>2</sub>O is H2O.
-func plainText(s string) string {
+func PlainText(s string) string {
 	s = clip(s, maxHTML)
 	if strings.IndexByte(s, '<') < 0 && strings.IndexByte(s, '&') < 0 {
 		return s

@@ -38,9 +38,9 @@ func TextOf(e *feedring.Entry) Text { return AppendText(nil, e) }
 
 // AppendText is TextOf in the memory of buf, whose content is lost.
 func AppendText(buf Text, e *feedring.Entry) Text {
-	content, summary := plainText(e.ContentHTML), html.UnescapeString(e.Summary)
+	content, summary := PlainText(e.ContentHTML), html.UnescapeString(e.Summary)
 	if hasMarkup(e.Summary) {
-		summary = plainText(e.Summary)
+		summary = PlainText(e.Summary)
 	}
 	t := slices.Grow(buf[:0], len(content)+len(summary)+len(e.Title)+len(e.Provider)+16)
 	t = t.add(content, maxContent)

@@ -24,7 +24,7 @@ func (s *site) entriesAtom(w http.ResponseWriter, r *http.Request) error {
 		feed.Next = s.address(r, atomPath, a.query, a.next)
 	}
 	s.describe(w, r, a, atomPath)
-	w.Header().Set("Vary", "Accept-Encoding, Authorization")
+	w.Header().Set("Vary", "Accept-Encoding, Authorization, Cookie")
 	w.Header().Set("Content-Type", render.Atom.ContentType())
 	body := compressed(w, r)
 	defer body.Close()

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"sort"
+	"time"
 	"unicode/utf8"
 
 	"github.com/feedring/feedring"
@@ -45,18 +46,18 @@ func (s *site) ask(r *http.Request) (*answer, error) {
 	if err != nil {
 		return nil, badRequest("cursor: %w", err)
 	}
+	return s.query(r, q, at, private, waitOf(r))
+}
+
+// query asks the peer for one page.
+func (s *site) query(r *http.Request, q feedring.Query, at *page, private bool, within time.Duration) (*answer, error) {
 	select {
 	case s.queries <- struct{}{}:
 		defer func() { <-s.queries }()
 	default:
 		return nil, busy(1, "this peer is answering as many queries as it can: ask again in a second, or ask another peer")
 	}
-	return s.query(r, q, at, private)
-}
-
-// query asks the peer for one page.
-func (s *site) query(r *http.Request, q feedring.Query, at *page, private bool) (*answer, error) {
-	ctx, cancel := context.WithTimeout(r.Context(), waitOf(r))
+	ctx, cancel := context.WithTimeout(r.Context(), within)
 	defer cancel()
 	narrowed := at.narrow(q)
 	a := &answer{query: q}
@@ -100,7 +101,7 @@ func (s *site) entries(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	s.describe(w, r, a, "/api/v1/entries")
-	w.Header().Set("Vary", "Accept, Accept-Encoding, Authorization")
+	w.Header().Set("Vary", "Accept, Accept-Encoding, Authorization, Cookie")
 	kind, write := "application/json", writeList
 	if accepts(r.Header.Values("Accept"), "application/x-ndjson") {
 		kind, write = "application/x-ndjson", writeLines
@@ -116,7 +117,7 @@ func (s *site) entries(w http.ResponseWriter, r *http.Request) error {
 
 // describe says in headers how the answer ended and where it goes on.
 func (s *site) describe(w http.ResponseWriter, r *http.Request, a *answer, path string) {
-	if r.Header.Get("Authorization") != "" || s.trusted {
+	if private, err := s.private(r); err != nil || private {
 		w.Header().Set("Cache-Control", "no-store")
 	}
 	w.Header().Set("Feedring-Final", headerJSON(a.event()))

@@ -1,8 +1,6 @@
 package web
 
 import (
-	"crypto/sha256"
-	"crypto/subtle"
 	"net"
 	"net/http"
 	"net/netip"
@@ -63,12 +61,8 @@ func ownAddress(r *http.Request, name string) bool {
 // guarded lets only those in who hold the token, from no other web origin.
 func (s *site) guarded(do reply) reply {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		if !s.knownHost(r) {
-			return foreignHost(r)
-		}
-		if err := s.origins.Check(r); err != nil && !s.trusted {
-			return &problem{Status: http.StatusForbidden, Detail: "a page of another web origin may not change this peer: " +
-				"use this peer's own page, or a program without an Origin header"}
+		if err := s.ours(r); err != nil {
+			return err
 		}
 		private, err := s.private(r)
 		if err != nil {
@@ -82,6 +76,19 @@ func (s *site) guarded(do reply) reply {
 	}
 }
 
+// ours refuses what was meant for another peer, and what a page of another web
+// origin sent to change something here.
+func (s *site) ours(r *http.Request) error {
+	if !s.knownHost(r) {
+		return foreignHost(r)
+	}
+	if err := s.origins.Check(r); err != nil && !s.trusted {
+		return &problem{Status: http.StatusForbidden, Detail: "a page of another web origin may not change this peer: " +
+			"use this peer's own page, or a program without an Origin header"}
+	}
+	return nil
+}
+
 // private reports whether r may see what only this peer knows. A token that is
 // wrong is an error: whoever sends one expects more than the public part.
 func (s *site) private(r *http.Request) (bool, error) {
@@ -90,14 +97,13 @@ func (s *site) private(r *http.Request) (bool, error) {
 	}
 	given := r.Header.Get("Authorization")
 	if given == "" {
-		return false, nil
+		return s.inSession(r), nil
 	}
 	if !s.knownHost(r) {
 		return false, foreignHost(r)
 	}
 	scheme, token, _ := strings.Cut(given, " ")
-	sum := sha256.Sum256([]byte(strings.TrimSpace(token)))
-	if !strings.EqualFold(scheme, "Bearer") || s.Token == "" || subtle.ConstantTimeCompare(sum[:], s.token[:]) != 1 {
+	if !strings.EqualFold(scheme, "Bearer") || !s.holdsToken(token) {
 		return false, unauthorized("this is not this peer's token: send the one in DATA/token as \"Authorization: Bearer TOKEN\"")
 	}
 	return true, nil

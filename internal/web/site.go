@@ -73,8 +73,11 @@ func newSite(cfg Config, trusted bool) *site {
 }
 
 func (s *site) routes() {
-	s.handle("GET /{$}", s.home)
-	s.handle("GET /style.css", s.style)
+	s.page("GET /{$}", s.home)
+	s.page("GET /group/{theme}", s.group)
+	s.page("POST /signin", s.signIn)
+	s.page("POST /signout", s.signOut)
+	s.assets()
 	s.handle("GET /livez", s.live)
 	s.handle("GET /healthz", s.live)
 	s.handle("GET /readyz", s.ready)
@@ -95,6 +98,8 @@ func (s *site) routes() {
 	s.handle("POST /api/v1/opml", s.guarded(s.importOPML))
 	s.handle("POST /api/v1/ping", s.guarded(s.ping))
 	if s.Personal != nil {
+		s.page("POST /subscribe", s.makePersonal)
+		s.page("POST /revoke", s.revokePersonal)
 		s.handle("GET /api/v1/subscriptions", s.guarded(s.subscriptions))
 		s.handle("POST /api/v1/subscriptions", s.guarded(s.subscribe))
 		s.handle("DELETE /api/v1/subscriptions/{id}", s.guarded(s.unsubscribe))

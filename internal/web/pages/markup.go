@@ -1,4 +1,4 @@
-package web
+package pages
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // literal is HTML that stands in this program. A constant becomes one by
@@ -34,13 +35,22 @@ func (m *markup) between(before literal, s string, after literal) {
 	m.html(after)
 }
 
-// cell starts a cell of a table and writes s into it.
-func (m *markup) cell(s string) { m.between("<td>", s, "") }
+// counted writes n with the thing that it counts.
+func (m *markup) counted(n int, one, more literal) {
+	m.number(int64(n))
+	m.html(" ")
+	if n == 1 {
+		m.html(one)
+	} else {
+		m.html(more)
+	}
+}
 
-// count starts a cell of a table and writes n into it.
-func (m *markup) count(n int64) {
-	m.html(`<td class="number">`)
-	m.number(n)
+// fact writes a labelled value of a list of facts.
+func (m *markup) fact(label literal, value string) {
+	m.html("<div><dt>")
+	m.html(label)
+	m.between("</dt><dd>", value, "</dd></div>\n")
 }
 
 // link writes a link to another site. An address that is not of the web, such
@@ -51,6 +61,17 @@ func (m *markup) link(address, label string) {
 		m.text(label)
 		return
 	}
-	m.between(`<a href="`, u.String(), `" rel="noreferrer nofollow">`)
+	m.between(`<a href="`, u.String(), `" rel="noopener noreferrer nofollow">`)
 	m.between("", label, "</a>")
+}
+
+// time writes when something was, in UTC: a server does not know the reader's
+// zone, the script does.
+func (m *markup) time(t time.Time) {
+	if t.IsZero() {
+		m.html("never")
+		return
+	}
+	m.between(`<time datetime="`, t.UTC().Format(time.RFC3339), `">`)
+	m.between("", t.UTC().Format("2 Jan 2006, 15:04"), " UTC</time>")
 }

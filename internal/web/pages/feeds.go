@@ -1,0 +1,80 @@
+package pages
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// Feed is one of the peer's own feeds.
+type Feed struct {
+	URL, Title string
+	Theme      feedring.Theme // empty: private
+	Provider   feedring.Provider
+	Entries    int
+	LastFetch  time.Time // zero: never yet
+	LastOK     time.Time
+	NextFetch  time.Time
+	Error      string // of the last look; empty: none
+	VouchedBy  string
+}
+
+func feeds(m *markup, f *Frame, all []Feed) {
+	m.html("<section id=\"feeds\" aria-labelledby=\"feeds-title\">\n<h2 id=\"feeds-title\">This peer’s feeds</h2>\n")
+	if len(all) == 0 {
+		m.html("<p>It publishes none.</p>\n</section>\n")
+		return
+	}
+	m.html("<ul class=\"cards\">\n")
+	for i := range all[:min(len(all), maxRows)] {
+		all[i].write(m, f)
+	}
+	m.html("</ul>\n")
+	more(m, len(all)-maxRows, "feeds", f.Root+"api/v1/status")
+	m.html("</section>\n")
+}
+
+func (f *Feed) write(m *markup, frame *Frame) {
+	m.html("<li><h3>")
+	m.link(f.URL, cmp.Or(f.Title, f.URL))
+	m.html("</h3>\n<p class=\"meta\">")
+	m.between("<span>", string(f.Provider), "</span> ")
+	if f.Theme == "" {
+		m.html("<span class=\"private\">private</span> ")
+	} else {
+		m.html("<span>")
+		groupLink(m, frame.Root, f.Theme)
+		m.html("</span> ")
+	}
+	m.html("<span>")
+	m.counted(f.Entries, "entry", "entries")
+	m.html("</span>")
+	if f.VouchedBy != "" {
+		m.between(" <span>vouched for by ", f.VouchedBy, "</span>")
+	}
+	m.html("</p>\n")
+	f.looks(m)
+	m.html("</li>\n")
+}
+
+// looks says how the origin is read, and what went wrong.
+func (f *Feed) looks(m *markup) {
+	if f.Error != "" {
+		m.between("<p class=\"problem\">Went wrong: ", f.Error, "</p>\n")
+	}
+	m.html("<p class=\"meta\"><span>Last look ")
+	m.time(f.LastFetch)
+	m.html("</span>")
+	if f.Error != "" {
+		m.html(" <span>last good one ")
+		m.time(f.LastOK)
+		m.html("</span>")
+	}
+	if !f.NextFetch.IsZero() {
+		m.html(" <span>next look ")
+		m.time(f.NextFetch)
+		m.html("</span>")
+	}
+	m.html("</p>\n")
+}

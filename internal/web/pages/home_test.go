@@ -1,0 +1,182 @@
+package pages
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/html"
+
+	"github.com/feedring/feedring"
+)
+
+// filled is a home page on which every value is s.
+func filled(s string) *Home {
+	theme, clean := feedring.Theme(s), strings.ReplaceAll(s, "\x00", "")
+	entry := feedring.Entry{
+		ID: feedring.EntryID(s), Feed: s, Provider: feedring.Provider(s), Theme: theme, Title: s, Language: s,
+		URL: "https://a.example/?x=" + clean, Summary: "about " + html.EscapeString(s),
+	}
+	return &Home{
+		Frame: Frame{Network: s, Owner: true, Session: true},
+		Peer:  Peer{ID: feedring.PeerID(s), Version: s, Join: s, Base: s, Up: time.Minute, Roles: s, Warnings: []string{s}},
+		Ring:  []feedring.RingGroup{{Theme: theme, Manager: feedring.PeerID(s), Secondary: feedring.PeerID(s)}},
+		Own:   Roles{theme: s},
+		Search: Search{
+			Theme: s, Provider: s, Words: s, Since: s, Asked: true, Problem: s, Field: "q", Place: s,
+			List: List{Entries: []feedring.Entry{entry}, Note: s, Stream: s, Next: s},
+		},
+		Personal: &Personal{Problem: s, Feeds: []PersonalFeed{{ID: s, Query: feedring.Query{Words: s, Theme: theme, Provider: s}, Atom: s, RSS: s, JSON: s}}},
+		Feeds:    []Feed{{URL: "https://a.example/?x=" + clean, Theme: theme, Provider: feedring.Provider(s), Title: s, Error: s, VouchedBy: s}},
+	}
+}
+
+// filledGroup is a group's page on which every value is s.
+func filledGroup(s string) *Group {
+	peer := feedring.CataloguePeer{
+		Peer: feedring.PeerID(s), Role: s, VouchedBy: []string{s},
+		Feeds: []feedring.Feed{{URL: "https://a.example/", Title: s, Provider: feedring.Provider(s)}},
+	}
+	return &Group{
+		Frame: Frame{Root: "../", Network: s}, Self: feedring.PeerID(s), List: filled(s).Search.List,
+		Catalogue: feedring.Catalogue{Theme: feedring.Theme(s), Manager: feedring.PeerID(s), Peers: []feedring.CataloguePeer{peer}},
+	}
+}
+
+// tags returns the tags of a page with the names of their attributes.
+func tags(t *testing.T, page []byte) []string {
+	t.Helper()
+	var found []string
+	z := html.NewTokenizer(bytes.NewReader(page))
+	for z.Next() != html.ErrorToken {
+		token := z.Token()
+		if token.Type == html.TextToken {
+			continue
+		}
+		line := token.Type.String() + " " + token.Data
+		for _, a := range token.Attr {
+			line += " " + a.Key
+		}
+		found = append(found, line)
+	}
+	return found
+}
+
+var attacks = []string{
+	`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `' onload='alert(1)`, `</title></pre></table><h1>`,
+	`<!--`, `&lt;b&gt;`, `]]>`, "\x00<b>", "\xff\xfe<b>", "`${1}`", "javascript:alert(1)", "../../x?y#z", "\u2028</script>", "</svg><p>",
+}
+
+// TestEscapes puts what could end a text, an attribute or an address
+// everywhere: the pages must keep their tags, and say it all the same.
+func TestEscapes(t *testing.T) {
+	for name, write := range map[string]func(string) []byte{
+		"home":  func(s string) []byte { return filled(s).Write() },
+		"group": func(s string) []byte { return filledGroup(s).Write() },
+		"problem": func(s string) []byte {
+			return Problem(&Frame{Network: s}, s, s)
+		},
+	} {
+		want := tags(t, write("harmless"))
+		if len(want) < 50 || !slices.ContainsFunc(want, func(s string) bool { return strings.HasPrefix(s, "StartTag a href") }) {
+			t.Fatalf("%s has these tags only: %v", name, want)
+		}
+		for _, s := range attacks {
+			page := write(s)
+			if got := tags(t, page); !slices.Equal(got, want) {
+				t.Errorf("%s: %q changes the tags:\n%v\n%v", name, s, got, want)
+			}
+			if shown := html.UnescapeString(string(page)); !strings.Contains(shown, "network "+strings.ToValidUTF8(s, "�")+"</span>") {
+				t.Errorf("%s: %q is not shown as it is", name, s)
+			}
+		}
+	}
+}
+
+// TestLinksToTheWebOnly gives a feed addresses that a click must not follow.
+func TestLinksToTheWebOnly(t *testing.T) {
+	for address, want := range map[string]bool{
+		"https://a.example/feed": true, "HTTP://a.example": true,
+		"javascript:alert(1)": false, "data:text/html,x": false, " javascript:alert(1)": false, "java\tscript:alert(1)": false,
+		"//a.example/": false, "feed": false, "https:": false, "http://[": false,
+	} {
+		m := new(markup)
+		m.link(address, "a <b>")
+		if got := strings.Contains(m.String(), "href"); got != want || !strings.Contains(m.String(), "a &lt;b&gt;") {
+			t.Errorf("%q: %s", address, m)
+		}
+	}
+}
+
+func TestHomeOfAnIdlePeer(t *testing.T) {
+	page := string((&Home{}).Write())
+	for _, want := range []string{"No group is known", "It publishes none.", "No entry yet.", "feedring ring </pre>"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if strings.Contains(page, "id=\"personal\"") {
+		t.Error("a peer without personal feeds shows them")
+	}
+}
+
+// What is shown to be copied reaches this network.
+func TestCommandsNameTheNetwork(t *testing.T) {
+	for network, want := range map[string]int{"main": 0, "demo": 3} {
+		h := &Home{Frame: Frame{Network: network}, Peer: Peer{Join: "/ip4/192.0.2.1/tcp/1/p2p/P"}}
+		if got := strings.Count(html.UnescapeString(string(h.Write())), "--peer /ip4/192.0.2.1/tcp/1/p2p/P --network demo "); got != want {
+			t.Errorf("%s: %d commands name the network", network, got)
+		}
+	}
+}
+
+// Whatever the number of groups, each is in the drawing with words for those
+// who cannot see it, at whole coordinates within it.
+func TestRing(t *testing.T) {
+	for _, n := range []int{1, 2, 4, labelled, labelled + 1, drawn, drawn + 1, maxRows + 7} {
+		groups := make([]feedring.RingGroup, n)
+		for i := range groups {
+			groups[i] = feedring.RingGroup{Theme: feedring.Theme(fmt.Sprint("theme-", i)), Manager: "12D3KooWManager", Peers: i, Feeds: 1, Clients: 2}
+		}
+		m := new(markup)
+		ring(m, groups, Roles{"theme-0": "manager"})
+		page := m.String()
+		links, want := strings.Count(page, `<a href="group/`), min(n, maxRows)
+		if n <= drawn {
+			want += n
+		}
+		if links != want {
+			t.Errorf("%d groups: %d links, want %d", n, links, want)
+		}
+		if n <= drawn && !strings.Contains(page, `aria-label="theme-0: 0 peers, 1 feed, 2 clients; manager WManager; this peer is its manager"`) {
+			t.Errorf("%d groups: the first is not described: %.900s", n, page)
+		}
+		if n > maxRows && !strings.Contains(page, "And 7 more groups") {
+			t.Errorf("%d groups: the rest is not told", n)
+		}
+		if strings.Contains(page, "NaN") || strings.Contains(page, `="-`) {
+			t.Errorf("%d groups: %s", n, page)
+		}
+	}
+}
+
+// An excerpt has no HTML, and no more than fits.
+func TestTextOf(t *testing.T) {
+	for _, test := range []struct {
+		e    feedring.Entry
+		want string
+	}{
+		{feedring.Entry{Summary: "a <b>b</b><script>c</script>\n d &amp; e"}, "a b d & e"},
+		{feedring.Entry{ContentHTML: "<p>x</p><style>y</style><p>z</p>"}, "x z"},
+		{feedring.Entry{Summary: strings.Repeat("é", 400)}, strings.Repeat("é", excerpt) + "…"},
+		{feedring.Entry{ContentHTML: strings.Repeat("é", 64<<10)}, strings.Repeat("é", excerpt) + "…"},
+		{feedring.Entry{}, ""},
+	} {
+		if got := textOf(&test.e); got != test.want {
+			t.Errorf("%.40q: %.300q", test.want, got)
+		}
+	}
+}
