@@ -30,6 +30,7 @@ var pure = map[string]string{
 	"group/internal/guests":    "a part of the membership",
 	"group/internal/holdings":  "a part of the membership",
 	"group/internal/hash":      "all peers must find the same",
+	"internal/hub/ledger":      "whose turn it is must be testable without a clock",
 }
 
 var impure = []string{
@@ -67,6 +68,9 @@ var arrows = map[string][]string{
 	"internal/opml":            {"internal/feed/document"},
 	"internal/web":             {".", "internal/match", "internal/opml", "internal/render", "internal/web/pages"},
 	"internal/web/pages":       {".", "internal/match"},
+	"internal/throttle":        {},
+	"internal/hub/ledger":      {},
+	"internal/hub":             {"internal/hub/ledger", "internal/store", "internal/throttle"},
 	"client":                   {".", "proto/feedring/v1", "internal/match", "internal/wire", "internal/host"},
 	"node/codec":               {".", "group", "ring", "internal/peer", "internal/wire", "proto/feedring/v1"},
 	"node":                     {".", "group", "ring", "client", "node/codec", "proto/feedring/v1", "internal/"},

@@ -82,7 +82,10 @@ func (n *Node) assemble() error {
 	if err := n.openPersonal(); err != nil {
 		return err
 	}
-	n.origins.publish = n.publisher.publish
+	if err := n.openHub(); err != nil {
+		return err
+	}
+	n.origins.publish = n.publishAndTell
 	return n.newWatcher(asking)
 }
 
@@ -123,10 +126,17 @@ func (n *Node) serve() {
 	n.listen()
 	n.background(func() { n.personal.Run(n.ctx) })
 	n.background(n.feedPersonal)
-	n.front.serve(web.Config{
+	site := web.Config{
 		Backend: n, PublicURL: n.cfg.PublicURL, Metrics: n.metrics(), Personal: personalFeeds{n.personal},
 		Front: ownFeeds{n.own},
-	})
+	}
+	if n.hub != nil {
+		site.Hub, site.Open = hubPath, n.openRoutes()
+	}
+	n.front.serve(site)
+	if n.hub != nil {
+		n.background(func() { n.hub.Run(n.ctx) })
+	}
 	n.events.add(n.Started()) // before any role
 	n.offer()
 	n.background(n.join)

@@ -26,6 +26,7 @@ type front struct {
 	web     net.Listener // nil: off
 	control net.Listener // nil: none
 	socket  string
+	handler http.Handler // of the web address; nil before serve
 	servers []*http.Server
 }
 
@@ -59,7 +60,8 @@ func (f *front) serve(site web.Config) {
 	site.Token, site.Logger = f.token, f.log
 	if f.web != nil {
 		site.Address = f.web.Addr().String()
-		f.answer(f.web, web.Handler(site))
+		f.handler = web.Handler(site)
+		f.answer(f.web, f.handler)
 	}
 	if f.control != nil {
 		f.answer(f.control, web.SocketHandler(site))

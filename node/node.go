@@ -16,6 +16,7 @@ import (
 	"github.com/feedring/feedring/internal/feedfront"
 	"github.com/feedring/feedring/internal/guard"
 	"github.com/feedring/feedring/internal/host"
+	"github.com/feedring/feedring/internal/hub"
 	"github.com/feedring/feedring/internal/personal"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/vouch"
@@ -55,6 +56,7 @@ type Node struct {
 	verifier  *wire.Verifier  // of what others signed
 	reader    *client.Client  // this peer's own readers
 	personal  *personal.Room
+	hub       *hub.Hub // nil: without a web address nobody subscribes
 	themes    themes
 	twins     twins
 	limits    *limits       // of what others open

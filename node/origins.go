@@ -314,6 +314,15 @@ func (o *origins) link(url string) string {
 	return ""
 }
 
+// public reports whether a feed that is published in a group is among this
+// peer's feeds now.
+func (o *origins) public(url string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	f, ok := o.feeds[url]
+	return ok && f.spec.Theme != ""
+}
+
 // private reports whether a private feed is among this peer's feeds now.
 func (o *origins) private(url string) bool {
 	o.mu.Lock()

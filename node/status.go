@@ -112,6 +112,7 @@ func (n *Node) RemoveFeed(ctx context.Context, url string) error {
 	err := n.origins.remove(ctx, url)
 	if err == nil {
 		n.personal.Withdraw(url)
+		n.hubChanged(url)
 	}
 	return err
 }

@@ -107,6 +107,17 @@ func (r *Room) Offer(feed string, provider feedring.Provider) string {
 	return h.path
 }
 
+// Feed returns the feed that is served at an address, a path with perhaps a
+// query.
+func (r *Room) Feed(path string) (feed string, ok bool) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if h := r.paths[path]; h != nil {
+		return h.feed, true
+	}
+	return "", false
+}
+
 // freePath is the plain address, unless another feed has it or had it first.
 func (r *Room) freePath(feed string, provider feedring.Provider) string {
 	plain, own := plainPath(provider, feed), ownPath(provider, feed)

@@ -66,12 +66,18 @@ type Config struct {
 	Site func(theme feedring.Theme, ref feedring.FeedRef) string
 	// Listed reports whether a private feed is one of this peer's feeds.
 	Listed func(url string) bool
-	Log    *slog.Logger // nil: nothing is logged
+	// Changed is told of each personal feed of Watch that shows something else, or
+	// is revoked. It must not block and must not call the Room. Nil: nobody is.
+	Changed func(secret string)
+	Log     *slog.Logger // nil: nothing is logged
 }
 
 func (c *Config) validate() error {
 	if c.Self == "" || c.Store == nil || c.Network == nil || c.Open == nil || c.Read == nil || c.Site == nil || c.Listed == nil {
 		return fmt.Errorf("personal: the configuration is not complete")
+	}
+	if c.Changed == nil {
+		c.Changed = func(string) {}
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)

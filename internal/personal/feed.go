@@ -163,6 +163,7 @@ func (r *Room) take(in *interest, off func(*held) bool) bool {
 		return false
 	}
 	in.items, in.changed = left, true
+	r.tell(in)
 	r.listed -= len(gone)
 	for _, s := range gone {
 		r.release(s)

@@ -138,6 +138,7 @@ func (r *Room) renew(s slot, feed uint32, a *arrival) {
 	if h.kept {
 		r.keep(h, e)
 	}
+	r.tellAll(s)
 }
 
 func (r *Room) opened(a *arrival) (*feedring.Entry, bool) {

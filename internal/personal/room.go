@@ -33,6 +33,7 @@ type Room struct {
 	interests map[string]*interest
 	byID      map[string]*subscription
 	bySecret  map[secretKey]*subscription
+	watched   map[*interest][]string // secrets; see Watch
 
 	refs    sync.RWMutex // the innermost
 	writing writing
@@ -209,4 +210,5 @@ func (r *Room) put(in *interest, s slot, now int64) {
 		r.release(off)
 	}
 	in.modified, in.changed = max(now, in.modified), true
+	r.tell(in)
 }

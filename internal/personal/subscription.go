@@ -170,6 +170,7 @@ func (r *Room) Unsubscribe(ctx context.Context, id string) error {
 	r.mu.Lock()
 	delete(r.byID, id)
 	delete(r.bySecret, keyOfSecret(s.secret))
+	r.revoked(s)
 	r.mu.Unlock()
 	ticket := r.writing.put(subscriptions+id, nil)
 	r.leave(s.interest)

@@ -19,6 +19,7 @@ const (
 	BucketFeed                           // the peer's own feeds and their fetch state
 	BucketLog                            // epochs and sequences of the peer's own logs
 	BucketSubscription                   // personal feeds and resume cursors
+	BucketHub                            // WebSub: who subscribes here, and what is subscribed to elsewhere
 	buckets
 )
 

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"time"
 )
 
 // knownHosts are the names in a Host header by which this peer is called. A
@@ -56,6 +57,21 @@ func ownAddress(r *http.Request, name string) bool {
 		return false
 	}
 	return named.Unmap() == local.AddrPort().Addr().WithZone("").Unmap()
+}
+
+// openWithin is how long a stranger may take to send what it sends.
+const openWithin = 10 * time.Second
+
+// open lets anybody in who asks from no other web origin.
+func (s *site) open(h http.Handler) reply {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if err := s.ours(r); err != nil {
+			return err
+		}
+		_ = http.NewResponseController(w).SetReadDeadline(s.now().Add(openWithin)) // a writer without one reads from memory
+		h.ServeHTTP(w, r)
+		return nil
+	}
 }
 
 // guarded lets only those in who hold the token, from no other web origin.

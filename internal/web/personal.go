@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -133,6 +134,17 @@ const personalPath = "/feeds/"
 
 func personalAddress(base, secret string, f render.Format) string {
 	return base + personalPath + secret + "." + f.String()
+}
+
+// PersonalSecret returns the secret in the address of a personal feed.
+func PersonalSecret(address string) (secret string, ok bool) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "", false
+	}
+	secret, ending, _ := strings.Cut(u.Path[strings.LastIndexByte(u.Path, '/')+1:], ".")
+	_, known := render.ParseFormat(ending)
+	return secret, known && strings.HasSuffix(u.Path, personalPath+secret+"."+ending) && secret != "" && len(secret) <= maxSecret && u.RawQuery == ""
 }
 
 // personalBase is what addresses of personal feeds begin with: readers fetch

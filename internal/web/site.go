@@ -24,6 +24,9 @@ type Config struct {
 	Personal  Personal     // nil: no personal feeds
 	Hub       string       // path of the WebSub hub that feeds name; empty: none
 	Front     Front        // nil: the peer's own feeds are not served
+	// Open are routes of other rooms, by pattern. Anybody may use them, but no page
+	// of another web origin.
+	Open map[string]http.Handler
 }
 
 // Handler returns the front for a web address. Private feeds and changes need
@@ -107,6 +110,9 @@ func (s *site) routes() {
 	}
 	if s.Front != nil {
 		s.handle("GET "+frontPath, s.ownFeed)
+	}
+	for pattern, h := range s.Open {
+		s.handle(pattern, s.open(h))
 	}
 	s.handle("GET /api/v1/doctor", s.guarded(s.doctor))
 	s.handle("GET /api/v1/vouch", s.guarded(s.vouch))

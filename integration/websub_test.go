@@ -1,0 +1,172 @@
+package integration
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// callback is a WebSub subscriber that confirms everything.
+type callback struct {
+	*httptest.Server
+	mu    sync.Mutex
+	code  int // of its answers to contents
+	modes []string
+	lease string
+	got   []posted
+}
+
+type posted struct {
+	header http.Header
+	body   string
+}
+
+func newCallback(t testing.TB) *callback {
+	c := &callback{code: 204}
+	c.Server = httptest.NewServer(c)
+	t.Cleanup(c.Close)
+	return c
+}
+
+func (c *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if r.Method == http.MethodGet {
+		q := r.URL.Query()
+		c.modes, c.lease = append(c.modes, q.Get("hub.mode")), q.Get("hub.lease_seconds")
+		_, _ = io.WriteString(w, q.Get("hub.challenge"))
+		return
+	}
+	b, _ := io.ReadAll(r.Body)
+	c.got = append(c.got, posted{r.Header, string(b)})
+	w.WriteHeader(c.code)
+}
+
+func (c *callback) answer(code int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.code = code
+}
+
+// contents are those that hold a text.
+func (c *callback) contents(text string) (all []posted) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range c.got {
+		if strings.Contains(p.body, text) {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+func (c *callback) asked() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return strings.Join(c.modes, " ")
+}
+
+// websub sends a form to a peer's hub.
+func websub(t testing.TB, p *peer, mode, topic, callback string, more ...string) reply {
+	t.Helper()
+	form := url.Values{"hub.mode": {mode}, "hub.topic": {topic}, "hub.callback": {callback}}
+	for i := 0; i < len(more); i += 2 {
+		form.Set(more[i], more[i+1])
+	}
+	return call(t, p, "POST", "/hub", form.Encode(), header("Content-Type", "application/x-www-form-urlencoded"))
+}
+
+// TestWebSub subscribes to an own feed and to a personal feed by what their
+// documents name, and gets what is new, over a kill of the peer.
+func TestWebSub(t *testing.T) {
+	o := newOrigin(t)
+	news, secret := newFeed("news", 1), newFeed("secret", 1)
+	topic := o.feed(news)
+	n := newNetwork(t, "300ms")
+	p := n.peer(nil, "news=news@"+topic)
+	until(t, 20*time.Second, "entries", func() bool { return len(n.query(p, "--theme", "news").entries()) == 1 })
+	sub := command(t, "subscription", "add", "--json", "--data", p.data, "fresh OR newer OR newest").objects[0]
+	personal := sub.str("atom")
+	links := fetch(t, personal).header.Get("Link")
+	if !strings.Contains(links, `<`+personal+`>; rel="self"`) || !strings.Contains(links, `<`+p.http+`/hub>; rel="hub"`) {
+		t.Fatalf("Link: %s", links)
+	}
+	if r := call(t, p, "POST", "/api/v1/feeds", `{"url":"`+o.feed(secret)+`"}`, p.token(t)); r.code != 201 {
+		t.Fatal(r)
+	}
+
+	own, private := newCallback(t), newCallback(t)
+	for _, r := range []reply{
+		websub(t, p, "subscribe", topic, own.URL+"/?a=b", "hub.secret", "s3cret", "hub.lease_seconds", "3155760000"),
+		websub(t, p, "subscribe", personal, private.URL),
+	} {
+		if r.code != 202 {
+			t.Fatal(r)
+		}
+	}
+	until(t, 10*time.Second, "verification", func() bool { return own.asked() == "subscribe" && private.asked() == "subscribe" })
+	if own.lease != "2592000" {
+		t.Errorf("a century became %s", own.lease)
+	}
+	hidden, none := websub(t, p, "subscribe", o.URL+"/secret", own.URL), websub(t, p, "subscribe", o.URL+"/nothing", own.URL)
+	if hidden.code != 404 || hidden.String() != none.String() {
+		t.Errorf("a private feed can be told from none: %v, %v", hidden, none)
+	}
+
+	news.add("fresh", "x", time.Time{})
+	until(t, 20*time.Second, "the content", func() bool { return len(own.contents("fresh")) > 0 && len(private.contents("fresh")) > 0 })
+	got := own.contents("fresh")[0]
+	mac := hmac.New(sha256.New, []byte("s3cret"))
+	mac.Write([]byte(got.body))
+	if got.header.Get("X-Hub-Signature") != "sha256="+hex.EncodeToString(mac.Sum(nil)) {
+		t.Errorf("signature %q", got.header.Get("X-Hub-Signature"))
+	}
+	if want := `<` + p.http + `/hub>; rel="hub", <` + topic + `>; rel="self"`; got.header.Get("Link") != want {
+		t.Errorf("Link %s, want %s", got.header.Get("Link"), want)
+	}
+	if kind := got.header.Get("Content-Type"); !strings.Contains(kind, "xml") || !strings.HasPrefix(got.body, "<?xml") {
+		t.Errorf("%s: %s", kind, tail(got.body))
+	}
+	if kind := private.contents("fresh")[0].header.Get("Content-Type"); kind != "application/atom+xml; charset=utf-8" {
+		t.Error(kind)
+	}
+
+	p.kill()
+	p.args = append(p.args, "--http", strings.TrimPrefix(p.http, "http://"))
+	n.start(p)
+	news.add("newer", "x", time.Time{})
+	until(t, 20*time.Second, "the content after a restart", func() bool { return len(own.contents("newer")) > 0 && len(private.contents("newer")) > 0 })
+
+	// A forged unsubscribe is no unsubscribe, a 410 is.
+	forged := httptest.NewServer(http.NotFoundHandler())
+	defer forged.Close()
+	if r := websub(t, p, "unsubscribe", topic, forged.URL); r.code != 202 {
+		t.Error(r)
+	}
+	private.answer(410)
+	news.add("newest", "x", time.Time{})
+	until(t, 20*time.Second, "the content", func() bool { return len(own.contents("newest")) > 0 && len(private.contents("newest")) > 0 })
+	private.answer(204)
+	news.add("newer still", "x", time.Time{})
+	until(t, 20*time.Second, "the content", func() bool { return len(own.contents("newer still")) > 0 })
+	if n := len(private.contents("newer still")); n > 0 {
+		t.Error("told after a 410")
+	}
+
+	// A personal feed that is revoked has no subscribers.
+	websub(t, p, "subscribe", personal, private.URL)
+	until(t, 10*time.Second, "verification", func() bool { return private.asked() == "subscribe subscribe" })
+	command(t, "subscription", "remove", sub.str("id"), "--data", p.data)
+	until(t, 10*time.Second, "denial", func() bool { return private.asked() == "subscribe subscribe denied" })
+	if r := websub(t, p, "subscribe", personal, private.URL); r.code != 404 {
+		t.Error(r)
+	}
+}

@@ -1,0 +1,66 @@
+package throttle
+
+import (
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+)
+
+func TestTake(t *testing.T) {
+	b := New(time.Second, 3)
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for i := range 3 {
+		if wait := b.Take(now, "a", 1); wait != 0 {
+			t.Errorf("token %d: wait %v", i, wait)
+		}
+	}
+	if wait := b.Take(now, "a", 1); wait != time.Second {
+		t.Errorf("empty: wait %v", wait)
+	}
+	if wait := b.Take(now, "b", 2); wait != 0 {
+		t.Errorf("another: wait %v", wait)
+	}
+	if wait := b.Take(now.Add(time.Second), "a", 1); wait != 0 {
+		t.Errorf("after a second: wait %v", wait)
+	}
+	b.Fine(now.Add(time.Second), "a", 10)
+	if wait := b.Take(now.Add(time.Second), "a", 1); wait != 11*time.Second {
+		t.Errorf("fined: wait %v", wait)
+	}
+	if wait := b.Take(now.Add(time.Hour), "a", 3); wait != 0 {
+		t.Errorf("full again: wait %v", wait)
+	}
+}
+
+func TestStrangersAreForgotten(t *testing.T) {
+	b := New(time.Second, 3)
+	now := time.Now()
+	for i := range 3 * most {
+		b.Take(now, strconv.Itoa(i), 3)
+	}
+	if len(b.empty) > most {
+		t.Errorf("%d are remembered", len(b.empty))
+	}
+}
+
+func TestAsker(t *testing.T) {
+	for _, c := range []struct{ remote, forwarded, want string }{
+		{"203.0.113.7:1234", "", "203.0.113.7"},
+		{"203.0.113.7:1234", "198.51.100.1", "203.0.113.7"},
+		{"127.0.0.1:1234", "", "127.0.0.1"},
+		{"127.0.0.1:1234", "10.9.9.9, 198.51.100.1", "198.51.100.1"},
+		{"10.0.0.1:1234", "nonsense", "10.0.0.1"},
+		{"[2001:db8:1:2:3:4:5:6]:1234", "", "2001:db8:1:2::/64"},
+		{"[::ffff:203.0.113.7]:1", "", "203.0.113.7"},
+		{"@", "", ""},
+	} {
+		r := &http.Request{RemoteAddr: c.remote, Header: http.Header{}}
+		if c.forwarded != "" {
+			r.Header.Set("X-Forwarded-For", c.forwarded)
+		}
+		if got := Asker(r); got != c.want {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}

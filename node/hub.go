@@ -1,0 +1,191 @@
+package node
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/feed"
+	"github.com/feedring/feedring/internal/feedfront"
+	"github.com/feedring/feedring/internal/guard"
+	"github.com/feedring/feedring/internal/hub"
+	"github.com/feedring/feedring/internal/web"
+)
+
+const hubPath = "/hub"
+
+// callbacksWithin is how long a subscriber may take to answer, callbacksAtHost
+// how many connections its host gets. The hub asks for fewer deliveries at once
+// than that, and for verifications beside them.
+const (
+	callbacksWithin = 10 * time.Second
+	callbacksAtHost = 16
+)
+
+// openHub reads who subscribes at this peer. Without a web address nobody can.
+func (n *Node) openHub() error {
+	if n.front.web == nil {
+		return nil
+	}
+	client, err := guard.New(guard.Config{
+		AllowPrivate: n.cfg.AllowPrivateFeeds, UserAgent: feed.UserAgent(Version),
+		MaxConnsPerHost: callbacksAtHost, HeaderTimeout: callbacksWithin, BodyTimeout: callbacksWithin,
+	})
+	if err != nil {
+		return err
+	}
+	n.hub, err = hub.Open(hub.Config{
+		Store: n.store, Topics: topics{n}, Client: client.WithoutRedirects(), Log: n.log,
+		Refuses: func(host string) bool { return !n.cfg.AllowPrivateFeeds && guard.IsPrivateHost(host) },
+		Address: func() string { return n.base() + hubPath },
+	})
+	return err
+}
+
+// base is what this peer's addresses begin with where nobody says otherwise.
+func (n *Node) base() string {
+	if n.cfg.PublicURL != "" {
+		return n.cfg.PublicURL
+	}
+	return n.front.reachable()
+}
+
+// openRoutes are what strangers may ask of this peer beside reading.
+func (n *Node) openRoutes() map[string]http.Handler {
+	return map[string]http.Handler{"POST " + hubPath: n.hub}
+}
+
+// publishAndTell stores new entries of an own feed, and has its subscribers told.
+func (n *Node) publishAndTell(ctx context.Context, spec feedring.FeedSpec, entries []feedring.Entry) error {
+	err := n.publisher.publish(ctx, spec, entries)
+	if err == nil && spec.Theme != "" {
+		n.hubChanged(spec.URL)
+	}
+	return err
+}
+
+// hubChanged tells those who subscribe to an own feed that it changed.
+func (n *Node) hubChanged(url string) {
+	if n.hub != nil {
+		n.hub.Changed(ofFeed + url)
+	}
+}
+
+// Resources of the hub: what it speaks for begins with one of these.
+const (
+	ofFeed     = "feed "
+	ofPersonal = "personal "
+)
+
+// topics are the addresses that the hub speaks for: those of this peer's own
+// public feeds, their sites' and this peer's, and of personal feeds, which only
+// their owner knows.
+type topics struct{ node *Node }
+
+func (t topics) Find(address string) (string, bool) {
+	if secret, ok := web.PersonalSecret(address); ok {
+		if _, ok := t.node.personal.State(secret); ok {
+			return ofPersonal + secret, true
+		}
+	}
+	url, err := feedring.ParseFeedURL(address)
+	if err != nil {
+		return "", false
+	}
+	if i := strings.Index(url, feedfront.Path); i >= 0 {
+		if own, ok := t.node.own.Feed(url[i:]); ok {
+			return ofFeed + own, true
+		}
+	}
+	return ofFeed + url, t.node.origins.public(url)
+}
+
+func (t topics) Version(address string) (uint64, bool) {
+	resource, ok := t.Find(address)
+	if !ok {
+		return 0, false
+	}
+	if secret, ok := strings.CutPrefix(resource, ofPersonal); ok {
+		state, ok := t.node.personal.State(secret)
+		return mix(state.Version, uint64(state.Modified.Unix())), ok
+	}
+	ref := feedring.FeedRef{URL: strings.TrimPrefix(resource, ofFeed), Publisher: t.node.ID()}
+	at := headOf(t.node.store, ref).Position
+	return mix(at.Epoch, at.Sequence), true
+}
+
+// mix makes one number of two, never 0.
+func mix(a, b uint64) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, a), b)) // documented never to fail
+	return h.Sum64() | 1
+}
+
+func (t topics) Read(ctx context.Context, address string) (hub.Content, error) {
+	version, ok := t.Version(address) // before the content, which may be newer
+	if !ok {
+		return hub.Content{}, hub.ErrGone
+	}
+	resource, _ := t.Find(address)
+	if url, ok := strings.CutPrefix(resource, ofFeed); ok {
+		address = t.node.frontAddress(url)
+	}
+	c, err := t.served(ctx, address)
+	c.Version = version
+	return c, err
+}
+
+// Watch is for personal feeds: of own feeds everything is told.
+func (t topics) Watch(resource string, on bool) {
+	if secret, ok := strings.CutPrefix(resource, ofPersonal); ok {
+		t.node.personal.Watch(secret, on)
+	}
+}
+
+// served reads what this peer itself serves at an address.
+func (t topics) served(ctx context.Context, address string) (hub.Content, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return hub.Content{}, err
+	}
+	base, err := url.Parse(t.node.base())
+	if err != nil {
+		return hub.Content{}, err
+	}
+	req.URL.Path, req.URL.RawPath = strings.TrimPrefix(req.URL.Path, base.Path), strings.TrimPrefix(req.URL.RawPath, base.EscapedPath())
+	w := &ownAnswer{header: make(http.Header)}
+	t.node.front.handler.ServeHTTP(w, req)
+	switch w.status {
+	case 0, http.StatusOK:
+		return hub.Content{Type: w.header.Get("Content-Type"), Body: w.body}, nil
+	case http.StatusNotFound:
+		return hub.Content{}, hub.ErrGone
+	}
+	return hub.Content{}, fmt.Errorf("this peer's own answer has status %d", w.status)
+}
+
+// ownAnswer takes an answer in.
+type ownAnswer struct {
+	header http.Header
+	status int
+	body   []byte
+}
+
+func (r *ownAnswer) Header() http.Header { return r.header }
+
+func (r *ownAnswer) Write(b []byte) (int, error) {
+	r.body = append(r.body, b...)
+	return len(b), nil
+}
+
+func (r *ownAnswer) WriteHeader(status int) {
+	if r.status == 0 {
+		r.status = status
+	}
+}
