@@ -108,13 +108,14 @@ type world struct {
 	store   *store.Store
 	room    *Room
 	network *network
+	reserve int64                       // what the disk must have left; negative: anything
 	gone    map[string]bool             // private feeds that are not listed
 	sites   map[feedring.FeedRef]string // who stands behind a feed
 	stop    func()
 }
 
 func newWorld(t testing.TB) *world {
-	w := &world{t: t, dir: t.TempDir(), gone: make(map[string]bool), sites: make(map[feedring.FeedRef]string), network: &network{
+	w := &world{t: t, dir: t.TempDir(), reserve: -1, gone: make(map[string]bool), sites: make(map[feedring.FeedRef]string), network: &network{
 		stored: map[feedring.Theme]bool{"news": true}, live: make(map[feedring.Theme]chan feedring.Entry),
 		resumed: make(map[feedring.Theme]feedring.Cursor),
 	}}
@@ -126,7 +127,7 @@ func newWorld(t testing.TB) *world {
 func (w *world) start() {
 	w.t.Helper()
 	var err error
-	w.store, err = store.Open(w.dir, store.Options{Reserve: -1})
+	w.store, err = store.Open(w.dir, store.Options{Reserve: w.reserve})
 	check(w.t, err)
 	w.room, err = Open(Config{
 		Self: self, Store: w.store, Network: w.network, Open: opened, Site: func(_ feedring.Theme, ref feedring.FeedRef) string { return w.sites[ref] }, Listed: func(url string) bool { return !w.gone[url] },

@@ -297,6 +297,61 @@ func TestShorten(t *testing.T) {
 	}
 }
 
+// TestFullDisk: while the disk takes nothing entries come all the same, after
+// some megabytes without their content, and when there is room again what came
+// meanwhile comes once more, for nothing of it was kept.
+func TestFullDisk(t *testing.T) {
+	const entries, each = 60, 200 << 10
+	w := newWorld(t)
+	s := w.subscribe(feedring.Query{Theme: "sport"})
+	eventually(t, "a follow", func() bool { return w.network.followed("sport") != nil })
+	publish := func(n int) {
+		w.network.followed("sport") <- entry("P", "a.example", n, func(e *feedring.Entry) { e.Theme, e.ContentHTML = "sport", strings.Repeat("x", each) })
+	}
+	shown := func(first string) (f Feed) {
+		t.Helper()
+		eventually(t, first, func() (is bool) {
+			var err error
+			f, err = w.room.Feed(t.Context(), s.Secret)
+			check(t, err)
+			return len(f.Entries) > 0 && f.Entries[0].Title == first
+		})
+		return f
+	}
+	publish(1)
+	shown("1")
+	w.flushed()
+	w.end()
+	w.reserve = 1 << 60
+	w.start()
+	eventually(t, "a follow", func() bool { return w.network.followed("sport") != nil })
+	for n := range entries {
+		publish(n + 2)
+	}
+	f := shown(fmt.Sprint(entries + 1))
+	if len(f.Entries) != feedring.DefaultLimit || f.Entries[0].ContentHTML != "" || !f.Entries[0].Truncated {
+		t.Errorf("%d entries, the newest with %d bytes", len(f.Entries), len(f.Entries[0].ContentHTML))
+	}
+	if waiting := w.room.writing.size(); waiting > plentyPending+1<<20 {
+		t.Errorf("%d bytes wait for the disk", waiting)
+	}
+	w.kill()
+	w.reserve = -1
+	w.start()
+	w.shows(s, "1")
+	eventually(t, "a follow", func() bool { return w.network.followed("sport") != nil })
+	w.network.mu.Lock()
+	at := w.network.resumed["sport"][f.Entries[0].Ref()]
+	w.network.mu.Unlock()
+	if at.Sequence != 1 {
+		t.Errorf("it follows on from %v", at)
+	}
+	publish(2)
+	if f := shown("2"); f.Entries[0].ContentHTML == "" {
+		t.Error("there is room, and the content is gone")
+	}
+}
+
 // TestLosesAndRepeatsNothing kills and restarts at any moment, settles the
 // journal early, and holds the lists against plain ones.
 func TestLosesAndRepeatsNothing(t *testing.T) {
