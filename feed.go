@@ -107,6 +107,7 @@ type FeedSpec struct {
 	Theme    Theme
 	Provider Provider
 	URL      string
+	Share    Share `json:",omitempty"` // empty: as the peer shares; of a private feed nothing is
 }
 
 // ParseFeedSpec reads the --feed flag.

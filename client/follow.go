@@ -14,12 +14,17 @@ import (
 // FollowOptions says how to follow. The zero value begins with a first answer
 // and shows each entry once.
 type FollowOptions struct {
-	Updates bool // new versions of entries too
+	Updates bool // new versions of entries too, and what was taken back
 	// Cursor goes on from there instead of a first answer: what came meanwhile
 	// is shown first. Nil: begin.
 	Cursor feedring.Cursor
 	// Resume goes on from what Save was given another time. Nil: begin.
 	Resume *Resume
+	// Retracted is called, with Updates, for an entry that was shown and that its
+	// publisher took back: its id, feed, provider and theme, and no text. Where a
+	// Cursor began, which does not say what was shown, it is called for others
+	// too. It is what each is otherwise. Nil: nobody is told.
+	Retracted func(e feedring.Entry, at feedring.Cursor) error
 	// First is called once, with the first answer, or where Cursor or Resume
 	// made it superfluous, when everything that came meanwhile was shown. An
 	// error ends Follow. Nil: the entries of the first answer go to each.
@@ -114,7 +119,7 @@ func (f *follower) restore() {
 		}
 	}
 	if f.options.Cursor != nil {
-		f.resumed = true
+		f.resumed, f.shown.others = true, true
 		if f.query.Theme != "" {
 			f.group(f.query.Theme).cursor = maps.Clone(f.options.Cursor)
 		}

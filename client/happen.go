@@ -52,7 +52,7 @@ func (f *follower) show(g *group, e event) (err error) {
 	if f.shown.wants(entry) {
 		next := group{cursor: g.cursor}
 		next.advance(passed)
-		if err = f.each(*entry, f.at(&next, g)); err != nil && !errors.Is(err, ErrEnough) {
+		if err = f.tell(entry, f.at(&next, g)); err != nil && !errors.Is(err, ErrEnough) {
 			return err
 		}
 		f.shown.add(entry.ID, entry.Version)
@@ -62,6 +62,17 @@ func (f *follower) show(g *group, e event) (err error) {
 		g.advance(passed)
 	}
 	return err
+}
+
+// tell calls who takes an entry, or a retraction.
+func (f *follower) tell(e *feedring.Entry, at feedring.Cursor) error {
+	switch {
+	case !e.Retracted:
+		return f.each(*e, at)
+	case f.options.Retracted != nil:
+		return f.options.Retracted(*e, at)
+	}
+	return nil
 }
 
 // lost replaces a provider: by an alternate at once, else by a search.

@@ -94,7 +94,7 @@ func (r *round) gathered(ctx context.Context, e event, entries *merge) error {
 		return nil
 	}
 	switch {
-	case e.entry != nil:
+	case e.entry != nil && !e.entry.Retracted: // what was taken back is in no answer
 		entries.add(*e.entry)
 	case e.mark != nil:
 		g.advance(e.mark)

@@ -16,6 +16,7 @@ const (
 type shown struct {
 	ids     *lru.Cache[feedring.EntryID, uint32]
 	updates bool
+	others  bool // entries may have been shown that ids does not have
 }
 
 func newShown(updates bool) *shown {
@@ -26,9 +27,12 @@ func newShown(updates bool) *shown {
 	return &shown{ids: ids, updates: updates}
 }
 
-// wants reports whether e is to be shown.
+// wants reports whether e is to be shown, or told of if it is a retraction.
 func (s *shown) wants(e *feedring.Entry) bool {
 	version, seen := s.ids.Get(e.ID)
+	if e.Retracted {
+		return s.updates && (seen && e.Version > version || !seen && s.others)
+	}
 	return !seen || s.updates && e.Version > version
 }
 

@@ -26,6 +26,10 @@ func (n *Node) followNetwork(ctx context.Context, ask web.Ask, each func(web.Upd
 		Gap: func(g client.Gap) { // a reader who left is noticed at the next entry
 			_ = each(web.Update{Gap: &web.Gap{Event: "gap", Theme: g.Theme, Feed: g.Feed.URL, Publisher: g.Feed.Publisher}})
 		},
+		Retracted: func(e feedring.Entry, at feedring.Cursor) error {
+			r := e.Retraction()
+			return each(web.Update{Retraction: &r, Cursor: at})
+		},
 		First: func(a client.Answer) error {
 			for i := range a.Entries {
 				if err := each(web.Update{Entry: &a.Entries[i]}); err != nil {
@@ -172,7 +176,7 @@ func (b *both) pass(side int, u web.Update) error {
 	if u.Gap != nil {
 		return b.each(u)
 	}
-	if u.Entry == nil {
+	if u.Entry == nil && u.Retraction == nil {
 		return nil
 	}
 	u.Cursor = b.stands()
@@ -227,6 +231,10 @@ func (p *privateSink) item(it *store.Item) error {
 		return err
 	}
 	u := web.Update{Entry: e}
+	if e.Retracted {
+		r := e.Retraction()
+		u = web.Update{Retraction: &r}
+	}
 	if p.live {
 		p.at[it.Ref] = it.Position
 		u.Cursor = maps.Clone(p.at)

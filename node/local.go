@@ -122,6 +122,9 @@ func merged(first, second []feedring.Entry, limit int) []feedring.Entry {
 
 // entry opens a stored item of this peer's own.
 func (n *Node) entry(it *store.Item) (*feedring.Entry, error) {
+	if it.Stone {
+		return nil, store.ErrNotFound
+	}
 	e, _, err := wire.DecodeEntry(&feedring.Seal{Signer: it.Ref.Publisher, Payload: it.Payload, Signature: it.Signature})
 	if err != nil {
 		return nil, err

@@ -84,18 +84,19 @@ func (p personalNetwork) Query(ctx context.Context, q feedring.Query) ([]feedrin
 
 func (p personalNetwork) Follow(ctx context.Context, theme feedring.Theme, from feedring.Cursor, begun func(feedring.Cursor),
 	each func(e *feedring.Entry, through feedring.Position)) error {
+	comes := func(e feedring.Entry, at feedring.Cursor) error {
+		each(&e, at[e.Ref()])
+		return nil
+	}
 	return p.node.reader.Follow(ctx, feedring.Query{Theme: theme}, client.FollowOptions{
-		Updates: true, Cursor: from,
+		Updates: true, Cursor: from, Retracted: comes,
 		First: func(a client.Answer) error {
 			if from == nil {
 				begun(a.Cursor)
 			}
 			return nil
 		},
-	}, func(e feedring.Entry, at feedring.Cursor) error {
-		each(&e, at[e.Ref()])
-		return nil
-	})
+	}, comes)
 }
 
 func (p personalNetwork) Themes() (themes []feedring.Theme) {

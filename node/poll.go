@@ -97,7 +97,7 @@ func (p *poller) parts(ctx context.Context, o group.Fetch, frames *wire.Stream) 
 		if err := frames.Receive(&part, within); err != nil {
 			return known, err
 		}
-		if err := p.accept(ctx, o, part.GetItems(), &known); err != nil {
+		if err := p.accept(ctx, o, &part, &known); err != nil {
 			return known, err
 		}
 		if !part.GetMore() {
@@ -116,12 +116,15 @@ func (p *poller) parts(ctx context.Context, o group.Fetch, frames *wire.Stream) 
 
 // accept checks and stores one part. What was checked before something wrong
 // is kept. What is not fresh is not stored: it shows how far known is.
-func (p *poller) accept(ctx context.Context, o group.Fetch, sealed []*feedringv1.Sealed, known *feedring.Head) error {
-	items := make([]store.Item, 0, len(sealed))
+func (p *poller) accept(ctx context.Context, o group.Fetch, part *feedringv1.PollPart, known *feedring.Head) error {
+	standIns, wrong := wire.StandInsFrom(part)
+	if wrong != nil {
+		return wrong
+	}
+	items := make([]store.Item, 0, len(part.GetItems()))
 	last := headOf(p.store, o.Feed)
-	var wrong error
-	for _, proto := range sealed {
-		it, err := p.check(o, last, proto)
+	for i, proto := range part.GetItems() {
+		it, err := p.check(o, last, proto, standIns[i])
 		if err != nil {
 			wrong = err
 			break
@@ -147,8 +150,9 @@ func (p *poller) accept(ctx context.Context, o group.Fetch, sealed []*feedringv1
 }
 
 // check verifies one sealed entry: its signature, that it is of the feed asked
-// for, and that it follows last.
-func (p *poller) check(o group.Fetch, last feedring.Head, proto *feedringv1.Sealed) (store.Item, error) {
+// for, and that it follows last; or, if it is a retraction that stands in the
+// place of what it takes back, that it does and that the place follows.
+func (p *poller) check(o group.Fetch, last feedring.Head, proto *feedringv1.Sealed, place feedring.Position) (store.Item, error) {
 	seal := wire.SealFrom(proto)
 	e, previous, err := p.verifier.Entry(seal)
 	switch {
@@ -158,13 +162,25 @@ func (p *poller) check(o group.Fetch, last feedring.Head, proto *feedringv1.Seal
 		return store.Item{}, errAhead
 	case e.Ref() != o.Feed || e.Theme.Group() != o.Group:
 		return store.Item{}, errForeign
+	case !place.IsZero():
+		return p.checkStandIn(o, last, seal, e, place)
 	}
 	if e.Position.Compare(last.Position) > 0 && keeps(o, e.Seen) { // else it was stored meanwhile, or is a proof
 		if err := wire.CheckNext(last, e, previous, p.tooOld(o)); err != nil {
 			return store.Item{}, err
 		}
 	}
-	return itemOf(seal, e)
+	return itemOf(seal, e), nil
+}
+
+// checkStandIn is check for a verified retraction that was sent in the place of
+// what it takes back.
+func (p *poller) checkStandIn(o group.Fetch, last feedring.Head, seal *feedring.Seal, e *feedring.Entry, place feedring.Position) (store.Item, error) {
+	taken, err := wire.TakenAt(e, place)
+	if err == nil && place.Compare(last.Position) > 0 && keeps(o, taken.Seen) {
+		err = wire.CheckPlace(last, e, place, p.tooOld(o))
+	}
+	return stoneOf(seal, e, taken), err
 }
 
 // keeps reports whether o stores what was seen then.

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
-	"github.com/feedring/feedring/internal/match"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/wire"
 )
@@ -30,7 +28,9 @@ type publisher struct {
 	tell   func(feedring.GroupID, group.Input)
 	wake   func(feedring.FeedRef)
 	spawn  func(func()) bool
+	share  feedring.Share // how much of an entry leaves this peer, where its feed does not say
 
+	keeping sync.Mutex // of private feeds: no machine gives their positions
 	mu      sync.Mutex
 	last    uint64
 	waiting map[uint64]*batch
@@ -43,16 +43,12 @@ type batch struct {
 	done    chan error // holds one
 }
 
-// publish stores entries, oldest first, and returns when they are on disk. One
-// call for a feed at a time.
+// publish stores entries, oldest first, and returns when they are on disk. Of
+// one that is to be taken back the id is enough, with Retracted.
 func (p *publisher) publish(ctx context.Context, spec feedring.FeedSpec, entries []feedring.Entry) error {
 	b := &batch{spec: spec, entries: entries, done: make(chan error, 1)}
 	if spec.Theme == "" {
-		_, err := p.write(ctx, b, p.privatePosition(spec))
-		if err == nil {
-			p.wake(feedring.FeedRef{URL: spec.URL, Publisher: p.self})
-		}
-		return err
+		return p.keep(ctx, b)
 	}
 	id := p.queue(b)
 	defer p.drop(id)
@@ -67,6 +63,17 @@ func (p *publisher) publish(ctx context.Context, spec feedring.FeedSpec, entries
 	case <-wait.C:
 		return errNotPlaced
 	}
+}
+
+// keep stores what no group is told of.
+func (p *publisher) keep(ctx context.Context, b *batch) error {
+	p.keeping.Lock()
+	defer p.keeping.Unlock()
+	_, err := p.write(ctx, b, p.privatePosition(b.spec))
+	if err == nil {
+		p.wake(feedring.FeedRef{URL: b.spec.URL, Publisher: p.self})
+	}
+	return err
 }
 
 func (p *publisher) queue(b *batch) uint64 {
@@ -107,7 +114,7 @@ func (p *publisher) assign(o group.Append) {
 // of the feed as the store then has it.
 func (p *publisher) write(ctx context.Context, b *batch, first feedring.Position) (feedring.Head, error) {
 	ref := feedring.FeedRef{URL: b.spec.URL, Publisher: p.self}
-	items, err := p.seal(b, ref, first)
+	items, err := p.seal(ctx, b, ref, first)
 	if err == nil {
 		err = p.store.Append(ctx, items)
 	}
@@ -115,46 +122,6 @@ func (p *publisher) write(ctx context.Context, b *batch, first feedring.Position
 		return p.head(ref), fmt.Errorf("storing %d entries of %s: %w", len(b.entries), b.spec.URL, err)
 	}
 	return p.head(ref), nil
-}
-
-// seal makes items of what is news to the store.
-func (p *publisher) seal(b *batch, ref feedring.FeedRef, first feedring.Position) ([]store.Item, error) {
-	at, previous, seen, err := p.follows(ref, first)
-	if err != nil {
-		return nil, err
-	}
-	items := make([]store.Item, 0, len(b.entries))
-	for i := range b.entries {
-		e := b.entries[i]
-		e.Feed, e.Provider, e.Theme = b.spec.URL, b.spec.Provider, b.spec.Theme
-		e.Publisher, e.Seen, e.Position = p.self, seen, at
-		if e.Published.IsZero() || e.Published.After(seen) {
-			e.Published = seen.Truncate(time.Second)
-		}
-		prior, err := p.prior(&e)
-		if err != nil {
-			return nil, err
-		}
-		if prior != nil {
-			e.Version = prior.Version + 1
-		}
-		payload, err := wire.EncodeEntry(&e, previous)
-		if err != nil {
-			return nil, err
-		}
-		if prior != nil && sameContent(&e, prior) {
-			continue
-		}
-		item, err := itemOf(p.sealer.Seal(wire.KindEntry, payload), &e)
-		if err != nil {
-			return nil, err
-		}
-		item.Private = b.spec.Theme == ""
-		previous = item.Hash
-		at.Sequence++
-		items = append(items, item)
-	}
-	return items, nil
 }
 
 // follows tells what an entry at first is chained to, and the earliest time at
@@ -182,26 +149,6 @@ func (p *publisher) follows(ref feedring.FeedRef, first feedring.Position) (_ fe
 
 var errMisplaced = errors.New("the position does not follow what is stored")
 
-// prior returns the entry as it was published before, where whoever found e
-// forgot that: a crash may come between storing entries and noting them, and
-// the note may be lost. Nil: e is news, or the next version of what is stored.
-func (p *publisher) prior(e *feedring.Entry) (*feedring.Entry, error) {
-	it, found, err := p.store.Latest(e.Ref(), e.ID)
-	if err != nil || !found || it.Theme != e.Theme || e.Version > it.Version {
-		return nil, err
-	}
-	prior, _, err := wire.DecodeEntry(&feedring.Seal{Signer: it.Ref.Publisher, Payload: it.Payload, Signature: it.Signature})
-	return prior, err
-}
-
-// sameContent reports whether a reader would see no difference. Dates do not
-// count: where the origin gives none they are those of the look.
-func sameContent(a, b *feedring.Entry) bool {
-	return a.Title == b.Title && a.URL == b.URL && a.Summary == b.Summary && a.ContentHTML == b.ContentHTML &&
-		a.Language == b.Language && a.Provider == b.Provider && slices.Equal(a.Authors, b.Authors) &&
-		slices.Equal(a.Tags, b.Tags) && slices.Equal(a.Attachments, b.Attachments)
-}
-
 // head tells where the store stands with one of this peer's own feeds.
 func (p *publisher) head(ref feedring.FeedRef) feedring.Head {
 	return headOf(p.store, ref)
@@ -215,17 +162,6 @@ func (p *publisher) privatePosition(spec feedring.FeedSpec) feedring.Position {
 		return feedring.Position{Epoch: uint64(max(1, p.now().Unix())), Sequence: 1}
 	}
 	return feedring.Position{Epoch: last.Epoch, Sequence: last.Sequence + 1}
-}
-
-// itemOf is the store's form of a sealed entry.
-func itemOf(seal *feedring.Seal, e *feedring.Entry) (store.Item, error) {
-	return store.Item{
-		Ref: e.Ref(), Position: e.Position, ID: e.ID, Version: e.Version,
-		Theme: e.Theme, Provider: e.Provider,
-		Published: e.Published, Seen: e.Seen, Hash: wire.EntryHash(seal),
-		Payload: seal.Payload, Signature: seal.Signature,
-		Text: match.TextOf(e),
-	}, nil
 }
 
 func headOf(s *store.Store, ref feedring.FeedRef) feedring.Head {

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -147,5 +148,44 @@ func TestPublisherAnswersEachAppend(t *testing.T) {
 	p.assign(group.Append{Batch: 99, Feed: ref, First: feedring.Position{Epoch: 5, Sequence: 3}}) // its caller is gone
 	if a := (<-told).(group.Appended); !a.Failed || a.Batch != 99 || a.Head.Position.Sequence != 2 || a.Head.Hash == [32]byte{} {
 		t.Errorf("told %+v", a)
+	}
+}
+
+// TestPublisherShares: nothing of what is not shared is signed, and a change in
+// what is not shared is no new version.
+func TestPublisherShares(t *testing.T) {
+	s, sealer := openStore(t), newSealer(t)
+	p := writer(s, sealer)
+	p.share = feedring.ShareTitle
+	one := anEntry(1)
+	one.Summary, one.ContentHTML = "confidential", "<p>confidential</p>"
+	p.append(t, testSpec, one)
+	one.Version, one.ContentHTML = 2, "<p>still confidential</p>"
+	p.append(t, testSpec, one)
+	one.Version, one.Title = 3, "said aloud"
+	p.append(t, testSpec, one)
+
+	summary, private := testSpec, testSpec // as these feeds say
+	summary.URL, summary.Share = testURL+"/summary", feedring.ShareSummary
+	private.URL, private.Theme = testURL+"/private", ""
+	p.append(t, summary, one)
+	p.append(t, private, one)
+	for url, want := range map[string][]string{
+		testURL: {"", ""}, summary.URL: {"confidential"}, private.URL: {"confidential<p>still confidential</p>"},
+	} {
+		items := log(t, s, feedring.FeedRef{URL: url, Publisher: sealer.ID()})
+		if len(items) != len(want) {
+			t.Fatalf("%s: %d versions", url, len(items))
+		}
+		for i, it := range items {
+			e, _, err := wire.DecodeEntry(&feedring.Seal{Signer: it.Ref.Publisher, Payload: it.Payload, Signature: it.Signature})
+			check(t, err)
+			if got := e.Summary + e.ContentHTML; got != want[i] || e.Truncated != (url != private.URL) {
+				t.Errorf("%s: version %d tells %q, truncated %v", url, i, got, e.Truncated)
+			}
+			if strings.Contains(string(it.Text), "confidential") != (want[i] != "") {
+				t.Errorf("%s: version %d is found by %q", url, i, it.Text)
+			}
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/wire"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
@@ -71,7 +72,7 @@ func (n *Node) onlyNewest(ref feedring.FeedRef, after feedring.Position) feedrin
 // is fresh, the newest entry is sent: it proves how far the log goes.
 func (n *Node) pollPart(ref feedring.FeedRef, after feedring.Position, fresh time.Time) (*feedringv1.PollPart, feedring.Position, bool, error) {
 	part := &feedringv1.PollPart{}
-	var newest *feedringv1.Sealed
+	var newest *store.Item
 	began := time.Now()
 	for rows := 0; ; {
 		h, _ := n.store.Head(ref)
@@ -91,17 +92,27 @@ func (n *Node) pollPart(ref feedring.FeedRef, after feedring.Position, fresh tim
 			if it.Private || it.Theme != h.Theme {
 				continue
 			}
-			newest = wire.SealTo(&feedring.Seal{Signer: ref.Publisher, Payload: it.Payload, Signature: it.Signature})
+			newest = it
 			if it.Seen.After(fresh) {
-				part.Items = append(part.Items, newest)
+				addTo(part, it)
 			}
 		}
 		part.Head, part.More = wire.PositionTo(h.Last), len(items) > 0 && after.Compare(h.Last) < 0
 		if len(part.Items) == 0 && !part.More && newest != nil {
-			part.Items = append(part.Items, newest)
+			addTo(part, newest)
 		}
 		if len(part.Items) > 0 || !part.More || rows >= partRows || time.Since(began) > partTime {
 			return part, after, part.More, nil
 		}
 	}
+}
+
+// addTo adds what is stored to a part. Of what was taken back the retraction is
+// sent in its place, whatever the poller holds: the one may be long after the
+// other, and proves that nothing is withheld.
+func addTo(part *feedringv1.PollPart, it *store.Item) {
+	if it.Stone {
+		wire.StandInTo(part, len(part.Items), it.Position)
+	}
+	part.Items = append(part.Items, wire.SealTo(&feedring.Seal{Signer: it.Ref.Publisher, Payload: it.Payload, Signature: it.Signature}))
 }

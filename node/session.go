@@ -47,7 +47,7 @@ func (w *interest) covers(h *store.Head) bool {
 // wants reports whether a follower is shown it.
 func (w *interest) wants(it *store.Item) bool {
 	switch {
-	case it.Private != w.private, it.Theme != w.theme:
+	case it.Stone, it.Private != w.private, it.Theme != w.theme:
 		return false
 	case it.Version > 1 && !w.updates:
 		return false
@@ -56,7 +56,9 @@ func (w *interest) wants(it *store.Item) bool {
 	case !w.since.IsZero() && it.Published.Before(w.since), !w.until.IsZero() && !it.Published.Before(w.until):
 		return false
 	}
-	return w.expr.Match(it.Text)
+	// Whether a reader was shown what is taken back only the reader knows: which
+	// words it had nobody tells any more.
+	return it.Retraction || w.expr.Match(it.Text)
 }
 
 // sink takes what a session shows, in order.

@@ -66,7 +66,7 @@ func (a *app) followCommand() *cobra.Command {
 	ask.register(cmd.Flags())
 	what.register(cmd.Flags(), a)
 	cmd.Flags().IntVar(&how.count, "count", 0, "end after this many entries (default: no end)")
-	cmd.Flags().BoolVar(&how.updates, "updates", false, "print new versions of entries too")
+	cmd.Flags().BoolVar(&how.updates, "updates", false, "print new versions of entries too, and which entries their publishers took back")
 	cmd.Flags().StringVar(&how.resume, "resume", "", "keep interest, groups and cursor under this name, or go on from there")
 	return cmd
 }
@@ -132,6 +132,7 @@ func (f *following) throughNetwork(ctx context.Context, ask *askFlags) error {
 	options := client.FollowOptions{
 		Updates: f.flags.updates, Resume: f.saved.Over, First: f.first, Within: time.Duration(ask.timeout),
 		Save: f.saved.keep, Gap: f.gap,
+		Retracted: func(e feedring.Entry, _ feedring.Cursor) error { return f.retracted(e.Retraction()) },
 	}
 	return c.Follow(ctx, f.saved.Query, options, func(e feedring.Entry, _ feedring.Cursor) error { return f.entry(e) })
 }
@@ -149,6 +150,17 @@ func (f *following) first(answer client.Answer) error {
 		}
 	}
 	return f.answered(answer.Final)
+}
+
+// retracted says that an entry that was printed was taken back. It is none
+// itself, and does not count.
+func (f *following) retracted(r feedring.Retraction) error {
+	if f.json {
+		f.out.print(r)
+	} else {
+		_, f.out.err = fmt.Fprintf(f.app.stdout, "retracted\t%s\t%s\t%s\n", printable(string(r.Provider)), r.ID, printable(r.Feed))
+	}
+	return f.out.err
 }
 
 // gap says that entries of one feed may be missing.
@@ -208,10 +220,10 @@ func (f *following) throughAPI(ctx context.Context, ask *askFlags) error {
 	}
 	defer peer.Close()
 	away := &outage{stderr: f.app.stderr}
-	local := &overAPI{following: f, shown: make(map[feedring.EntryID]bool), begun: f.saved.Last != ""}
+	local := &overAPI{following: f, shown: make(map[feedring.EntryID]bool), begun: f.saved.Last != "", resumed: f.saved.Last != ""}
 	stream := &api.Stream{
 		Query: f.saved.Query, Updates: f.flags.updates, After: f.saved.Last,
-		First: local.first, Each: local.entry, Stand: f.saved.stand, Gap: f.gap,
+		First: local.first, Each: local.entry, Retracted: local.retracted, Stand: f.saved.stand, Gap: f.gap,
 		Opened: away.back,
 	}
 	const pause = 500 * time.Millisecond

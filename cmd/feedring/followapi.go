@@ -16,6 +16,8 @@ type overAPI struct {
 	shown map[feedring.EntryID]bool
 	begun bool // the first answer was whole, or is an earlier run's
 
+	resumed bool // an earlier run printed entries, too
+
 	enough bool             // printed: what comes of the first answer is for the next time
 	rest   []feedring.Entry // that
 }
@@ -42,6 +44,18 @@ func (o *overAPI) entry(e feedring.Entry, id string) error {
 		return nil
 	}
 	return err
+}
+
+// retracted takes what was taken back, unless it was never printed. What an
+// earlier run printed is not known.
+func (o *overAPI) retracted(r feedring.Retraction, id string) error {
+	if o.shown[r.ID] || o.resumed {
+		if err := o.following.retracted(r); err != nil {
+			return err
+		}
+	}
+	o.saved.stand(id)
+	return nil
 }
 
 // keep remembers what was printed, or is kept for the next time.

@@ -67,7 +67,9 @@ func (r *Room) Feed(ctx context.Context, secret string) (Feed, error) {
 	f := Feed{State: r.state(s)}
 	list := make([]held, 0, len(s.interest.items))
 	for _, slot := range s.interest.items {
-		list = append(list, r.table.all[slot])
+		if h := &r.table.all[slot]; !h.taken {
+			list = append(list, *h)
+		}
 	}
 	r.mu.RUnlock()
 	refs := make([]feedring.FeedRef, len(list))

@@ -133,7 +133,7 @@ func (r *Room) enlist(in *interest, entries []feedring.Entry, began int64) {
 			break
 		}
 		s := r.slotOf(&entries[i])
-		if in.holds(r.table, s, r.table.shared(&r.table.all[s])) {
+		if r.table.all[s].taken || in.holds(r.table, s, r.table.shared(&r.table.all[s])) {
 			continue
 		}
 		if !r.table.all[s].kept {

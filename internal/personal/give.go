@@ -15,6 +15,7 @@ type arrival struct {
 	at        feedring.Position
 	id        feedring.EntryID
 	version   uint32
+	retracted bool // the entry was taken back
 	theme     feedring.Theme
 	provider  feedring.Provider
 	private   bool
@@ -61,8 +62,9 @@ func (r *Room) stored(ctx context.Context, it *store.Item) error {
 		return err
 	}
 	r.give(&arrival{
-		ref: it.Ref, at: it.Position, id: it.ID, version: it.Version, theme: it.Theme, provider: it.Provider,
-		private: it.Private, published: it.Published, seen: it.Seen, text: it.Text, site: r.siteOf(it.Theme, it.Ref, ""),
+		ref: it.Ref, at: it.Position, id: it.ID, version: it.Version, retracted: it.Retraction || it.Stone,
+		theme: it.Theme, provider: it.Provider, private: it.Private, published: it.Published, seen: it.Seen,
+		text: it.Text, site: r.siteOf(it.Theme, it.Ref, ""),
 		open: func() (*feedring.Entry, error) { return r.cfg.Open(it) },
 	}, it.Position)
 	return nil
@@ -74,8 +76,9 @@ func (r *Room) followed(ctx context.Context, e *feedring.Entry, through feedring
 		return err
 	}
 	r.give(&arrival{
-		ref: e.Ref(), at: e.Position, id: e.ID, version: max(1, e.Version), theme: e.Theme, provider: e.Provider,
-		published: e.Published, seen: e.Seen, text: match.TextOf(e), site: r.siteOf(e.Theme, e.Ref(), e.VouchedBy),
+		ref: e.Ref(), at: e.Position, id: e.ID, version: max(1, e.Version), retracted: e.Retracted,
+		theme: e.Theme, provider: e.Provider, published: e.Published, seen: e.Seen,
+		text: match.TextOf(e), site: r.siteOf(e.Theme, e.Ref(), e.VouchedBy),
 		open: func() (*feedring.Entry, error) { return e, nil },
 	}, through)
 	return nil
@@ -97,8 +100,14 @@ func (r *Room) give(a *arrival, through feedring.Position) {
 	if a.private && !r.cfg.Listed(a.ref.URL) {
 		return
 	}
-	s, known := r.table.byID[identityOf(a.ref.URL, a.id)]
-	if known && r.supersedes(n, a, &r.table.all[s]) {
+	if a.retracted {
+		r.takeBack(n, a)
+		return
+	}
+	s, known := r.known(identityOf(a.ref.URL, a.id), n, a.site != "")
+	if known && r.table.all[s].taken {
+		return
+	} else if known && r.supersedes(n, a, &r.table.all[s]) {
 		r.renew(s, n, a)
 	} else if known && r.table.all[s].given && r.table.all[s].origin == originOf(a.theme, a.provider) {
 		return // a mirror of what was given met the same interests then

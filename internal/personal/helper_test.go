@@ -180,6 +180,7 @@ func (w *world) keep(e feedring.Entry) {
 	check(w.t, w.store.Append(w.t.Context(), []store.Item{{
 		Ref: e.Ref(), Position: e.Position, ID: e.ID, Version: e.Version, Theme: e.Theme, Provider: e.Provider,
 		Private: e.Theme == "", Published: e.Published, Seen: e.Seen, Payload: payload, Text: match.TextOf(&e),
+		Retraction: e.Retracted, Takes: e.Takes,
 	}}))
 }
 
@@ -235,6 +236,15 @@ func entry(publisher feedring.PeerID, site string, n int, change ...func(*feedri
 		c(&e)
 	}
 	return e
+}
+
+// retraction takes an entry back at a later place of its log.
+func retraction(of feedring.Entry, at int) feedring.Entry {
+	return feedring.Entry{
+		ID: of.ID, Feed: of.Feed, Provider: of.Provider, Theme: of.Theme, Publisher: of.Publisher, Version: of.Version + 1,
+		Published: of.Published, Seen: of.Seen, Position: feedring.Position{Epoch: 1, Sequence: uint64(at)},
+		Retracted: true, Takes: []feedring.Taken{{Position: of.Position, Seen: of.Seen}},
+	}
 }
 
 func titled(title string) func(*feedring.Entry) {

@@ -169,16 +169,21 @@ func (r *Room) keep(h *held, e *feedring.Entry) {
 
 // slotOf returns where an entry stands, which may be new to the table.
 func (r *Room) slotOf(e *feedring.Entry) slot {
-	id := identityOf(e.Feed, e.ID)
-	if s, ok := r.table.byID[id]; ok {
-		return s
-	}
-	r.last++
 	h := held{
-		number: r.last, id: id, at: e.Position, version: max(1, e.Version),
+		id: identityOf(e.Feed, e.ID), at: e.Position, version: max(1, e.Version),
 		feed: r.feedOf(e.Ref(), e.Theme, e.Theme == ""),
 	}
+	if s, ok := r.known(h.id, h.feed, r.siteOf(e.Theme, e.Ref(), e.VouchedBy) != ""); ok {
+		return s
+	}
 	r.describe(&h, e)
+	return r.learn(h)
+}
+
+// learn takes what is not known into the table.
+func (r *Room) learn(h held) slot {
+	r.last++
+	h.number = r.last
 	s := r.table.add(h)
 	if gone, ok := r.table.remember(s); ok {
 		r.table.forget(gone)

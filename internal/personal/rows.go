@@ -96,6 +96,7 @@ type entryRow struct {
 	Given    bool   `json:"given,omitempty"`
 	Claim    claim  `json:"claim,omitempty"`
 	Sure     bool   `json:"sure,omitempty"`
+	Taken    bool   `json:"taken,omitempty"`
 }
 
 // encode writes a row of ours, which always can be.
@@ -115,7 +116,7 @@ func encodeHeld(h *held) []byte {
 	return encode(entryRow{
 		ID: h.id[:], Feed: h.feed, Epoch: h.at.Epoch, Sequence: h.at.Sequence, Version: h.version, Changed: h.changed,
 		Link: h.link, Content: h.content, Origin: h.origin, Size: h.size, Short: h.short, Given: h.given,
-		Claim: h.claim, Sure: h.sure,
+		Claim: h.claim, Sure: h.sure, Taken: h.taken,
 	})
 }
 

@@ -48,7 +48,7 @@ type Backend interface {
 type Ask struct {
 	feedring.Query
 	Private bool            // include private feeds: the caller holds the token or the socket
-	Updates bool            // Follow: new versions of entries too
+	Updates bool            // Follow: new versions of entries too, and what was taken back
 	Cursor  feedring.Cursor // Follow: go on from here instead of a first answer; nil: from the start
 }
 
@@ -59,13 +59,14 @@ type Answer struct {
 	Theme   feedring.Theme // of the query
 }
 
-// Update is one event of Follow: an entry, the final of the first answer, or
-// that entries of a feed were given up.
+// Update is one event of Follow: an entry, with Updates that one was taken
+// back, the final of the first answer, or that entries of a feed were given up.
 type Update struct {
-	Entry  *feedring.Entry
-	Cursor feedring.Cursor // where the reader then stands; nil: not told
-	Final  *feedring.Final
-	Gap    *Gap
+	Entry      *feedring.Entry
+	Retraction *feedring.Retraction
+	Cursor     feedring.Cursor // where the reader then stands; nil: not told
+	Final      *feedring.Final
+	Gap        *Gap
 }
 
 // Gap names a feed of which entries may be missing: only its publisher has

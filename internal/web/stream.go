@@ -111,6 +111,9 @@ func (s *site) follow(ctx context.Context, ask Ask, out *events) error {
 				return err
 			}
 		}
+		if u.Retraction != nil {
+			return out.send(u.Retraction.Event, id, u.Retraction)
+		}
 		if u.Gap != nil {
 			return out.send("gap", "", u.Gap)
 		}

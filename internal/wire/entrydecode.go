@@ -84,7 +84,7 @@ func (d *Decoder) attachments(list []*feedringv1.Attachment) []feedring.Attachme
 // hash of last is not known it is not compared. ErrChain.
 func CheckNext(last feedring.Head, e *feedring.Entry, previous [32]byte, jump bool) error {
 	at := e.Position
-	if err := checkPlace(last, e, at, jump); err != nil {
+	if err := CheckPlace(last, e, at, jump); err != nil {
 		return err
 	}
 	if at == following(last.Position, at) && at.Epoch == last.Position.Epoch && last.Hash != [32]byte{} && previous != last.Hash ||
@@ -94,9 +94,10 @@ func CheckNext(last feedring.Head, e *feedring.Entry, previous [32]byte, jump bo
 	return nil
 }
 
-// checkPlace checks that what stands at a position, as e says, may come after
-// last.
-func checkPlace(last feedring.Head, e *feedring.Entry, at feedring.Position, jump bool) error {
+// CheckPlace is CheckNext for what is left at a position of a version that e
+// takes back. That it follows last is not known, for its text is gone; that the
+// next one follows it is.
+func CheckPlace(last feedring.Head, e *feedring.Entry, at feedring.Position, jump bool) error {
 	next := following(last.Position, at)
 	switch {
 	case e.Ref() != last.Feed:

@@ -64,18 +64,13 @@ func checkRetraction(e *feedring.Entry) error {
 	return nil
 }
 
-// CheckStandIn is CheckNext for a retraction that was sent in the place of a
-// version that it takes back: it returns what it says of that. The signature of
-// e was checked, so nobody but the publisher can leave a version out. That what
-// is left of it follows last is not known, for its text is gone; that the next
-// one follows it is.
-func CheckStandIn(last feedring.Head, e *feedring.Entry, at feedring.Position, jump bool) (feedring.Taken, error) {
+// TakenAt returns what a retraction says of the version at a position, in the
+// place of which it was sent. Its signature was checked, so nobody but the
+// publisher can leave a version out. ErrChain where it takes none back there.
+func TakenAt(e *feedring.Entry, at feedring.Position) (feedring.Taken, error) {
 	i := slices.IndexFunc(e.Takes, func(t feedring.Taken) bool { return t.Position == at })
-	switch {
-	case i < 0:
+	if i < 0 {
 		return feedring.Taken{}, fmt.Errorf("%w: %d of %s is left out, and not taken back", ErrChain, at.Sequence, e.Feed)
-	case at.Compare(last.Position) > 0:
-		return e.Takes[i], checkPlace(last, e, at, jump)
 	}
 	return e.Takes[i], nil
 }

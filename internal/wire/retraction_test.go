@@ -63,7 +63,7 @@ func TestRetractionThatCannotBe(t *testing.T) {
 	}
 }
 
-func TestCheckStandIn(t *testing.T) {
+func TestCheckPlace(t *testing.T) {
 	s := newSealer(t, 1)
 	e := sampleRetraction(s.ID())
 	pos := func(sequence uint64) feedring.Position { return feedring.Position{Epoch: 1000, Sequence: sequence} }
@@ -77,22 +77,28 @@ func TestCheckStandIn(t *testing.T) {
 		"the first":                {e.Ref(), 0, 1, false, true},
 		"a hole":                   {e.Ref(), 2, 4, false, false},
 		"a jump":                   {e.Ref(), 2, 4, true, true},
-		"stored meanwhile":         {e.Ref(), 7, 4, false, true},
-		"not taken back":           {e.Ref(), 4, 5, false, false},
+		"back":                     {e.Ref(), 7, 4, true, false},
 		"of another feed":          {other, 3, 4, false, false},
-		"itself in its own place":  {e.Ref(), 8, 9, false, false},
 		"another feed, and a jump": {other, 2, 4, true, false},
 	} {
 		last := feedring.Head{Feed: test.feed, Hash: [32]byte{77}}
 		if test.held > 0 {
 			last.Position = pos(test.held)
 		}
-		taken, err := wire.CheckStandIn(last, e, pos(test.at), test.jump)
-		if (err == nil) != test.ok || err != nil && !errors.Is(err, wire.ErrChain) {
+		if err := wire.CheckPlace(last, e, pos(test.at), test.jump); (err == nil) != test.ok || err != nil && !errors.Is(err, wire.ErrChain) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if test.ok && (taken.Position != pos(test.at) || taken.Hash != [32]byte{byte(test.at)}) {
-			t.Errorf("%s: %+v", name, taken)
+	}
+}
+
+func TestTakenAt(t *testing.T) {
+	e := sampleRetraction(newSealer(t, 1).ID())
+	if taken, err := wire.TakenAt(e, e.Takes[1].Position); err != nil || taken != e.Takes[1] {
+		t.Errorf("%+v, %v", taken, err)
+	}
+	for _, kept := range []uint64{2, 9} { // it is no stand-in for itself
+		if _, err := wire.TakenAt(e, feedring.Position{Epoch: 1000, Sequence: kept}); !errors.Is(err, wire.ErrChain) {
+			t.Errorf("%d: %v", kept, err)
 		}
 	}
 }

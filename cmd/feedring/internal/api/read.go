@@ -116,6 +116,9 @@ type Stream struct {
 	Stand func(id string)
 	// Opened is called when the peer begins to answer. Nil: nobody is told.
 	Opened func()
+	// Retracted is called, with Updates, where an entry was taken back, with the
+	// id to go on after. Nil: nobody is told.
+	Retracted func(r feedring.Retraction, id string) error
 	// Gap is called where entries of a feed were given up. Nil: nobody is told.
 	Gap func(client.Gap)
 }
@@ -151,6 +154,8 @@ func (s *Stream) event(e event) error {
 		s.After = or(e.id, s.After)
 	case "answered", "unsatisfied", "incomplete":
 		return s.final(e)
+	case "retracted":
+		return s.retracted(e)
 	case "gap":
 		return s.gap(e)
 	case "problem":
@@ -161,6 +166,20 @@ func (s *Stream) event(e event) error {
 		return p
 	}
 	return nil // an event of a newer version
+}
+
+func (s *Stream) retracted(e event) error {
+	var told feedring.Retraction
+	if err := json.Unmarshal(e.data, &told); err != nil {
+		return fmt.Errorf("retraction: %w", err)
+	}
+	if s.Retracted != nil {
+		if err := s.Retracted(told, e.id); err != nil {
+			return err
+		}
+	}
+	s.After = or(e.id, s.After)
+	return nil
 }
 
 func (s *Stream) gap(e event) error {

@@ -1,0 +1,290 @@
+package node
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/store"
+	"github.com/feedring/feedring/internal/wire"
+	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
+)
+
+// takeBack is what a publisher is given to take entries back.
+func takeBack(numbers ...int) (list []feedring.Entry) {
+	for _, n := range numbers {
+		list = append(list, feedring.Entry{ID: anEntry(n).ID, Retracted: true})
+	}
+	return list
+}
+
+// changed is a later version of an entry.
+func changed(n int, version uint32) feedring.Entry {
+	e := anEntry(n)
+	e.Version, e.ContentHTML = version, "<p>changed</p>"
+	return e
+}
+
+// shape tells a log apart: for each position whether it is an entry, a stone or
+// a retraction.
+func shape(items []store.Item) (s string) {
+	for i := range items {
+		switch it := &items[i]; {
+		case it.Retraction:
+			s += "r"
+		case it.Stone:
+			s += "s"
+		default:
+			s += "e"
+		}
+	}
+	return s
+}
+
+func TestPublisherTakesBackForGood(t *testing.T) {
+	s, sealer := openStore(t), newSealer(t)
+	ref := feedring.FeedRef{URL: testURL, Publisher: sealer.ID()}
+	p := writer(s, sealer)
+	p.append(t, testSpec, entries(1, 3)...)
+	p.append(t, testSpec, changed(2, 2))
+	p.append(t, testSpec, takeBack(2, 77)...) // 77 was never there
+	p.append(t, testSpec, takeBack(2)...)     // again: nothing is left to be taken back
+	p.append(t, testSpec, entries(1, 3)...)   // its origin still has it
+	p.append(t, testSpec, changed(2, 3), changed(2, 9))
+	p.append(t, testSpec, entries(4, 4)...)
+	all := log(t, s, ref)
+	if got := shape(all); got != "esesre" {
+		t.Fatalf("the log is %s", got)
+	}
+	e, previous, err := wire.NewVerifier(testNetwork).Entry(&feedring.Seal{Signer: ref.Publisher, Payload: all[4].Payload, Signature: all[4].Signature})
+	check(t, err)
+	want := []feedring.Taken{
+		{Position: all[1].Position, Hash: all[1].Hash, Seen: all[1].Seen}, {Position: all[3].Position, Hash: all[3].Hash, Seen: all[3].Seen},
+	}
+	if !e.Retracted || e.Version != 3 || !reflect.DeepEqual(e.Takes, want) || previous != all[3].Hash || e.Position != all[4].Position {
+		t.Errorf("retraction %+v after %x", e, previous)
+	}
+	moved := testSpec // nor in another group
+	moved.Theme = "sport"
+	_, err = p.write(t.Context(), &batch{spec: moved, entries: entries(1, 3)}, feedring.Position{Epoch: all[0].Position.Epoch + 1, Sequence: 1})
+	check(t, err)
+	if got := shape(log(t, s, ref)); got != "esesreee" {
+		t.Errorf("the log is %s", got)
+	}
+}
+
+func TestPublisherTakesVeryManyVersionsBack(t *testing.T) {
+	s, sealer := openStore(t), newSealer(t)
+	p := writer(s, sealer)
+	for n := range uint32(feedring.MaxTaken + 5) {
+		e := changed(1, n+1)
+		e.Title = time.Duration(n).String()
+		p.append(t, testSpec, e)
+	}
+	p.append(t, testSpec, takeBack(1)...)
+	items := log(t, s, feedring.FeedRef{URL: testURL, Publisher: sealer.ID()})
+	for i := range items {
+		if items[i].Stone != (i < feedring.MaxTaken+5) {
+			t.Errorf("%d is a stone: %v", i, items[i].Stone)
+		}
+	}
+	if n := len(items); n != feedring.MaxTaken+5+2 || !items[n-1].Retraction || !items[n-2].Retraction || items[n-1].Version <= items[n-2].Version {
+		t.Errorf("%d items, the last are %+v", n, items[n-2:])
+	}
+}
+
+// relayed polls from what the poller of p holds.
+func relayed(t *testing.T, p *pollers) *pollers {
+	late := newPollers(t)
+	late.publisher, late.ref = &publisher{store: p.store}, p.ref
+	return late
+}
+
+// sameLogs holds that two stores hold the same, byte for byte but for what no
+// other peer needs.
+func sameLogs(t *testing.T, a, b *store.Store, ref feedring.FeedRef, want string) {
+	t.Helper()
+	one, two := log(t, a, ref), log(t, b, ref)
+	if shape(one) != want || shape(two) != want {
+		t.Fatalf("%s and %s, not %s", shape(one), shape(two), want)
+	}
+	for i := range one {
+		if one[i].Stone {
+			one[i].Version = two[i].Version
+		}
+	}
+	if !reflect.DeepEqual(one, two) {
+		t.Errorf("different: %+v\n%+v", one, two)
+	}
+}
+
+// TestPollStones: who holds an entry drops it; who comes later, even from a
+// holder, never gets it, and can check all the same that nothing is withheld.
+func TestPollStones(t *testing.T) {
+	p := newPollers(t)
+	p.publisher.append(t, testSpec, entries(1, 4)...)
+	p.publisher.append(t, testSpec, changed(2, 2))
+	_, err := p.poll(time.Time{})
+	check(t, err)
+	p.publisher.append(t, testSpec, takeBack(1, 2)...)
+	p.publisher.append(t, testSpec, entries(5, 5)...)
+	_, err = p.poll(time.Now().Add(-time.Hour))
+	check(t, err)
+	sameLogs(t, p.publisher.store, p.store, p.ref, "sseesrre")
+
+	late := relayed(t, p)
+	_, err = late.poll(time.Now().Add(-time.Hour))
+	check(t, err)
+	sameLogs(t, p.store, late.store, p.ref, "sseesrre")
+	later := relayed(t, late) // and so on
+	_, err = later.poll(time.Time{})
+	check(t, err)
+	sameLogs(t, p.store, later.store, p.ref, "sseesrre")
+	found, _, err := later.store.Search(t.Context(), store.Search{})
+	check(t, err)
+	if len(found) != 3 {
+		t.Errorf("%d entries are found", len(found))
+	}
+}
+
+// TestPollStonesOfTheFirstPart: the retraction is far behind what it takes back,
+// in another part of the answer.
+func TestPollStonesOfTheFirstPart(t *testing.T) {
+	p := newPollers(t)
+	p.publisher.append(t, testSpec, entries(1, partItems+50)...)
+	p.publisher.append(t, testSpec, takeBack(3, 4, partItems)...)
+	_, err := p.poll(time.Time{})
+	check(t, err)
+	if got := shape(log(t, p.store, p.ref)); got[:5] != "eesse" || got[partItems-1:partItems+1] != "se" || got[len(got)-4:] != "errr" {
+		t.Errorf("the log is %s", got)
+	}
+}
+
+func TestPollRefusesStandIns(t *testing.T) {
+	other := newSealer(t)
+	for _, test := range []struct {
+		name  string
+		twist func(p *pollers, part *feedringv1.PollPart)
+		want  error
+		kept  string
+	}{
+		{"none", func(*pollers, *feedringv1.PollPart) {}, nil, "essere"},
+		{"of what is not taken back", func(_ *pollers, part *feedringv1.PollPart) {
+			part.Items[3] = part.Items[4] // withholds 14 by the retraction of 12
+			wire.StandInTo(part, 3, feedring.Position{Epoch: epochOf(part), Sequence: 14})
+		}, wire.ErrChain, "ess"},
+		{"of two others", func(_ *pollers, part *feedringv1.PollPart) {
+			part.Items = append(part.Items[:1:1], part.Items[2:]...) // 12 is left out, 13 as it is
+			part.StandIns = part.StandIns[1:]
+			part.StandIns[0].Item--
+		}, wire.ErrChain, "e"},
+		{"unmarked", func(_ *pollers, part *feedringv1.PollPart) { part.StandIns = nil }, wire.ErrChain, "e"},
+		{"another's", func(_ *pollers, part *feedringv1.PollPart) {
+			part.Items[1] = wire.SealTo(other.Seal(wire.KindEntry, part.Items[1].Payload))
+		}, errForeign, "e"},
+		{"forged", func(_ *pollers, part *feedringv1.PollPart) {
+			part.Items[1].Payload = append([]byte{}, part.Items[1].Payload...)
+			part.Items[1].Payload[len(part.Items[1].Payload)-8] ^= 1
+		}, wire.ErrSignature, "e"},
+		{"of another feed", func(p *pollers, part *feedringv1.PollPart) {
+			e, _, err := wire.DecodeEntry(wire.SealFrom(part.Items[1]))
+			var payload []byte
+			if e.Feed += "/other"; err == nil {
+				payload, err = wire.EncodeEntry(e, [32]byte{1})
+			}
+			if err != nil {
+				panic(err)
+			}
+			part.Items[1] = wire.SealTo(p.publisher.sealer.Seal(wire.KindEntry, payload))
+		}, errForeign, "e"},
+		{"of no item", func(_ *pollers, part *feedringv1.PollPart) { part.StandIns[0].Item = 99 }, wire.ErrMalformed, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := newPollers(t)
+			p.publisher.append(t, testSpec, entries(1, 10)...)
+			_, err := p.poll(time.Time{}) // what is held is fresh, so that a hole shows
+			check(t, err)
+			p.publisher.append(t, testSpec, entries(11, 14)...)
+			p.publisher.append(t, testSpec, takeBack(12, 13)...)
+			p.publisher.append(t, testSpec, entries(15, 15)...)
+			p.twist = func(part *feedringv1.PollPart) {
+				part.Items = append(part.Items[:4:4], part.Items[4], part.Items[6]) // one of the two retractions
+				test.twist(p, part)
+			}
+			if test.name == "none" {
+				p.twist = nil
+				test.kept = "esserre"
+			}
+			if _, err := p.poll(time.Now().Add(-time.Hour)); !errors.Is(err, test.want) {
+				t.Errorf("got %v", err)
+			}
+			if got := shape(log(t, p.store, p.ref))[10:]; got != test.kept {
+				t.Errorf("kept %q, not %q", got, test.kept)
+			}
+		})
+	}
+}
+
+func epochOf(part *feedringv1.PollPart) uint64 { return part.GetHead().GetEpoch() }
+
+// TestPollRetractionOfTheUnknown: what it takes back was never here, or is past
+// freshness. It is a place in the log like any other.
+func TestPollRetractionOfTheUnknown(t *testing.T) {
+	p := newPollers(t)
+	old := time.Now().Add(-48 * time.Hour)
+	p.publisher.now = func() time.Time { return old }
+	p.publisher.append(t, testSpec, entries(1, 3)...)
+	p.publisher.now = time.Now
+	p.publisher.append(t, testSpec, takeBack(2)...)
+	p.publisher.append(t, testSpec, entries(4, 4)...)
+	_, err := p.poll(time.Now().Add(-24 * time.Hour))
+	check(t, err)
+	if got := shape(log(t, p.store, p.ref)); got != "re" {
+		t.Errorf("the log is %s", got)
+	}
+	_, err = p.poll(time.Now().Add(-24 * time.Hour))
+	check(t, err)
+}
+
+// TestSessionTakesBack: a reader who asks for updates is told what was taken
+// back; no other is, and nobody is shown it any more.
+func TestSessionTakesBack(t *testing.T) {
+	s, ears := openStore(t), newFollowers()
+	w := writer(s, newSealer(t))
+	w.append(t, testSpec, entries(1, 3)...)
+	begin := feedring.Cursor{{URL: testURL, Publisher: w.self}: {Epoch: s.Heads()[0].Last.Epoch, Sequence: 1}}
+	for _, updates := range []bool{false, true} {
+		out := &shownItems{}
+		one := &session{store: s, followers: ears, want: wanting(t, "entry"), out: out, beat: time.Hour}
+		one.want.updates = updates
+		stop := follow(t, one)
+		eventually(t, "the first answer", func() bool { out.mu.Lock(); defer out.mu.Unlock(); return out.whole })
+		gone := 2
+		if updates {
+			gone = 3
+		}
+		w.append(t, testSpec, takeBack(gone)...)
+		w.append(t, testSpec, anEntry(10+gone))
+		ears.wake(feedring.FeedRef{URL: testURL, Publisher: w.self})
+		eventually(t, "what comes after", func() bool { return out.titles()[string(anEntry(10+gone).ID)+" v1"] == 1 })
+		check(t, stop())
+		if told := out.titles()[string(anEntry(gone).ID)+" v2"]; told != map[bool]int{false: 0, true: 1}[updates] {
+			t.Errorf("updates %v: told %d times", updates, told)
+		}
+
+		again := &shownItems{} // who was away
+		back := &session{store: s, followers: ears, want: wanting(t, "entry"), out: again, beat: time.Hour, cursor: begin}
+		begin = feedring.Cursor{{URL: testURL, Publisher: w.self}: begin[feedring.FeedRef{URL: testURL, Publisher: w.self}]}
+		back.want.updates = updates
+		stop = follow(t, back)
+		eventually(t, "all of it", func() bool { again.mu.Lock(); defer again.mu.Unlock(); return again.whole })
+		check(t, stop())
+		for _, it := range again.items {
+			if it.ID == anEntry(gone).ID && !(updates && it.Retraction) {
+				t.Errorf("updates %v: shown %+v", updates, it)
+			}
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package node
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/match"
+	"github.com/feedring/feedring/internal/store"
+	"github.com/feedring/feedring/internal/wire"
+)
+
+// seal makes items of what is news to the store.
+func (p *publisher) seal(ctx context.Context, b *batch, ref feedring.FeedRef, first feedring.Position) ([]store.Item, error) {
+	at, previous, seen, err := p.follows(ref, first)
+	if err != nil {
+		return nil, err
+	}
+	items := make([]store.Item, 0, len(b.entries))
+	for i := range b.entries {
+		e := b.entries[i]
+		e.Feed, e.Provider, e.Theme = b.spec.URL, b.spec.Provider, b.spec.Theme
+		e.Publisher, e.Seen, e.Position = p.self, seen, at
+		versions, err := p.versions(ctx, &e, cmp.Or(b.spec.Share, p.share))
+		if err != nil {
+			return nil, err
+		}
+		for i := range versions {
+			e := &versions[i]
+			e.Position = at
+			payload, err := wire.EncodeEntry(e, previous)
+			if err != nil {
+				return nil, err
+			}
+			item := itemOf(p.sealer.Seal(wire.KindEntry, payload), e)
+			item.Private = b.spec.Theme == ""
+			previous = item.Hash
+			at.Sequence++
+			items = append(items, item)
+		}
+	}
+	return items, nil
+}
+
+// versions is what of e, which was found at its origin, goes to the log: the
+// next version, or nothing where it is there already or was taken back, which
+// holds for good, or its retractions where it is to be taken back.
+func (p *publisher) versions(ctx context.Context, e *feedring.Entry, share feedring.Share) ([]feedring.Entry, error) {
+	latest, found, err := p.store.Latest(e.Ref(), e.ID)
+	if err != nil || found && latest.Retraction {
+		return nil, err
+	}
+	if e.Retracted {
+		return p.retractions(ctx, e, &latest)
+	}
+	if e.Published.IsZero() || e.Published.After(e.Seen) {
+		e.Published = e.Seen.Truncate(time.Second)
+	}
+	if e.Theme != "" {
+		share.Cut(e)
+	}
+	if !found || latest.Theme != e.Theme {
+		return []feedring.Entry{*e}, nil
+	}
+	// Whoever found e may have forgotten what was published before: a crash may
+	// come between storing entries and noting them, and the note may be lost.
+	// And of what changed nothing may be shared.
+	forgotten := e.Version <= latest.Version
+	if forgotten {
+		e.Version = latest.Version + 1
+	}
+	if forgotten || share.Cuts() {
+		prior, _, err := wire.DecodeEntry(&feedring.Seal{Signer: latest.Ref.Publisher, Payload: latest.Payload, Signature: latest.Signature})
+		if err != nil {
+			return nil, err
+		}
+		if _, err := wire.EncodeEntry(e, [32]byte{}); err != nil { // as it will be seen
+			return nil, err
+		}
+		if sameContent(e, prior) {
+			return nil, nil
+		}
+	}
+	return []feedring.Entry{*e}, nil
+}
+
+// retractions takes every version of e back that is stored: one retraction,
+// unless there are very many.
+func (p *publisher) retractions(ctx context.Context, e *feedring.Entry, latest *store.Item) (all []feedring.Entry, err error) {
+	taken, err := p.store.Versions(ctx, e.Ref(), e.ID)
+	if err != nil {
+		return nil, err
+	}
+	version := latest.Version
+	for some := range slices.Chunk(taken, feedring.MaxTaken) {
+		version++
+		all = append(all, feedring.Entry{
+			ID: e.ID, Feed: e.Feed, Provider: e.Provider, Theme: e.Theme, Publisher: e.Publisher,
+			Published: latest.Published, Seen: e.Seen, Version: version, Retracted: true, Takes: some,
+		})
+	}
+	return all, nil
+}
+
+// sameContent reports whether a reader would see no difference. Dates do not
+// count: where the origin gives none they are those of the look.
+func sameContent(a, b *feedring.Entry) bool {
+	return a.Title == b.Title && a.URL == b.URL && a.Summary == b.Summary && a.ContentHTML == b.ContentHTML &&
+		a.Language == b.Language && a.Provider == b.Provider && slices.Equal(a.Authors, b.Authors) &&
+		slices.Equal(a.Tags, b.Tags) && slices.Equal(a.Attachments, b.Attachments)
+}
+
+// itemOf is the store's form of a sealed entry.
+func itemOf(seal *feedring.Seal, e *feedring.Entry) store.Item {
+	it := store.Item{
+		Ref: e.Ref(), Position: e.Position, ID: e.ID, Version: e.Version,
+		Theme: e.Theme, Provider: e.Provider,
+		Published: e.Published, Seen: e.Seen, Hash: wire.EntryHash(seal),
+		Payload: seal.Payload, Signature: seal.Signature,
+		Retraction: e.Retracted, Takes: e.Takes,
+	}
+	if !e.Retracted {
+		it.Text = match.TextOf(e)
+	}
+	return it
+}
+
+// stoneOf is the store's form of what a retraction, sent in its place, leaves
+// of a version.
+func stoneOf(seal *feedring.Seal, e *feedring.Entry, taken feedring.Taken) store.Item {
+	it := itemOf(seal, e)
+	it.Position, it.Hash, it.Seen = taken.Position, taken.Hash, taken.Seen
+	it.Retraction, it.Takes, it.Stone = false, nil, true
+	return it
+}
