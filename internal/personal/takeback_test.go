@@ -80,6 +80,13 @@ func TestOthersTakeNothingBack(t *testing.T) {
 	w.shows(s, "site's")
 	w.publish(of("Site", 2, 2, "site's-too"))
 	w.shows(s, "site's-too site's")
+
+	own := of("Site", 3, 3, "of-the-site") // for whom the site stands: no mirror brings it back
+	w.sites = map[feedring.FeedRef]string{own.Ref(): "a.example"}
+	w.publish(own)
+	w.publish(retraction(own, 4))
+	w.publish(of("Mirror", 3, 5, "from-a-mirror"))
+	w.shows(s, "site's-too site's")
 }
 
 // TestTakenBackBeforeFilled: a peer that does not know it yet answers a query
