@@ -69,6 +69,7 @@ var arrows = map[string][]string{
 	"internal/web":             {".", "internal/match", "internal/opml", "internal/render", "internal/web/pages"},
 	"internal/web/pages":       {".", "internal/match"},
 	"internal/throttle":        {},
+	"internal/pings":           {"internal/throttle"},
 	"internal/hub/ledger":      {},
 	"internal/hub":             {"internal/hub/ledger", "internal/store", "internal/throttle"},
 	"client":                   {".", "proto/feedring/v1", "internal/match", "internal/wire", "internal/host"},

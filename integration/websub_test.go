@@ -170,3 +170,64 @@ func TestWebSub(t *testing.T) {
 		t.Error(r)
 	}
 }
+
+// wordpress is the ping that WordPress 6 sends to an "Update Service": with the
+// site's home page, and the feed last.
+func wordpress(site string) string {
+	return `<?xml version="1.0"?>
+<methodCall>
+<methodName>weblogUpdates.extendedPing</methodName>
+<params>
+<param><value><string>A blog</string></value></param>
+<param><value><string>` + site + `/</string></value></param>
+<param><value><string>` + site + `/a-post/</string></value></param>
+<param><value><string>` + site + `/feed/</string></value></param>
+</params></methodCall>
+`
+}
+
+// TestPings has a peer that looks once an hour look at once, by each of the ways
+// in which publishing tools say that something is new.
+func TestPings(t *testing.T) {
+	o := newOrigin(t)
+	news, secret := newFeed("news", 1), newFeed("secret", 1)
+	n := newNetwork(t, "300ms", "--interval", "1h")
+	topic := o.feed(news)
+	p := n.peer(nil, "news=news@"+topic)
+	until(t, 20*time.Second, "entries", func() bool { return len(n.query(p, "--theme", "news").entries()) == 1 })
+	if r := call(t, p, "POST", "/api/v1/feeds", `{"url":"`+o.feed(secret)+`"}`, p.token(t)); r.code != 201 {
+		t.Fatal(r)
+	}
+	until(t, 20*time.Second, "the private feed", func() bool { return o.hits("secret", 0) > 0 })
+
+	form := header("Content-Type", "application/x-www-form-urlencoded")
+	looks := o.hits("secret", 0)
+	for i, ping := range []func() reply{
+		func() reply { return call(t, p, "POST", "/RPC2", wordpress(o.URL), header("Content-Type", "text/xml")) },
+		func() reply {
+			return call(t, p, "POST", "/hub", url.Values{"hub.mode": {"publish"}, "hub.url": {topic}}.Encode(), form)
+		},
+	} {
+		title := "news of way " + string(rune('a'+i))
+		news.add(title, "x", time.Time{})
+		r := ping()
+		if r.code/100 != 2 || strings.Contains(string(r.body), "fault") || strings.Contains(string(r.body), "<boolean>1") {
+			t.Fatal(r)
+		}
+		until(t, 20*time.Second, title, func() bool {
+			found := n.query(p, "--theme", "news", "--limit", "1").entries()
+			return len(found) == 1 && found[0].str("title") == title
+		})
+	}
+	for _, address := range []string{o.URL + "/secret", o.URL + "/nothing"} {
+		if r := call(t, p, "POST", "/hub", url.Values{"hub.mode": {"publish"}, "hub.url": {address}}.Encode(), form); r.code != 404 {
+			t.Errorf("%s: %v", address, r)
+		}
+	}
+	if n := o.hits("secret", 0); n != looks {
+		t.Errorf("a stranger had a private feed looked at %d times", n-looks)
+	}
+	if r := call(t, p, "POST", "/RPC2", wordpress(o.URL), header("Origin", "https://evil.example"), header("Sec-Fetch-Site", "cross-site")); r.code != 403 {
+		t.Errorf("a page of another origin: %v", r)
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"github.com/feedring/feedring/internal/feedfront"
 	"github.com/feedring/feedring/internal/guard"
 	"github.com/feedring/feedring/internal/hub"
+	"github.com/feedring/feedring/internal/pings"
 	"github.com/feedring/feedring/internal/web"
 )
 
@@ -40,10 +41,12 @@ func (n *Node) openHub() error {
 	if err != nil {
 		return err
 	}
+	n.pings = pings.New(n.ctx, pings.Config{Feeds: n.pingable, Look: n.lookForPing})
 	n.hub, err = hub.Open(hub.Config{
 		Store: n.store, Topics: topics{n}, Client: client.WithoutRedirects(), Log: n.log,
 		Refuses: func(host string) bool { return !n.cfg.AllowPrivateFeeds && guard.IsPrivateHost(host) },
 		Address: func() string { return n.base() + hubPath },
+		Publish: func(addresses []string) int { return n.pings.Ping(false, addresses...) },
 	})
 	return err
 }
@@ -58,7 +61,23 @@ func (n *Node) base() string {
 
 // openRoutes are what strangers may ask of this peer beside reading.
 func (n *Node) openRoutes() map[string]http.Handler {
-	return map[string]http.Handler{"POST " + hubPath: n.hub}
+	return map[string]http.Handler{"POST " + hubPath: n.hub, "POST /RPC2": n.pings}
+}
+
+// pingable gives the addresses of public own feeds, at their sites and here.
+func (n *Node) pingable(each func(address, feed string)) {
+	for _, feed := range n.origins.published() {
+		each(feed, feed)
+		each(n.frontAddress(feed), feed)
+	}
+}
+
+// lookForPing looks at a feed because a stranger says that it changed.
+func (n *Node) lookForPing(ctx context.Context, feed string) (news bool) {
+	ref := feedring.FeedRef{URL: feed, Publisher: n.ID()}
+	before := headOf(n.store, ref).Position
+	_ = n.origins.look(ctx, feed) // that it failed is told where the feed is watched
+	return headOf(n.store, ref).Position != before
 }
 
 // publishAndTell stores new entries of an own feed, and has its subscribers told.

@@ -18,6 +18,7 @@ import (
 	"github.com/feedring/feedring/internal/host"
 	"github.com/feedring/feedring/internal/hub"
 	"github.com/feedring/feedring/internal/personal"
+	"github.com/feedring/feedring/internal/pings"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/vouch"
 	"github.com/feedring/feedring/internal/wire"
@@ -56,6 +57,7 @@ type Node struct {
 	verifier  *wire.Verifier  // of what others signed
 	reader    *client.Client  // this peer's own readers
 	personal  *personal.Room
+	pings     *pings.Room
 	hub       *hub.Hub // nil: without a web address nobody subscribes
 	themes    themes
 	twins     twins

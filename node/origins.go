@@ -323,6 +323,18 @@ func (o *origins) public(url string) bool {
 	return ok && f.spec.Theme != ""
 }
 
+// published lists the feeds that are public.
+func (o *origins) published() (urls []string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for url, f := range o.feeds {
+		if f.spec.Theme != "" {
+			urls = append(urls, url)
+		}
+	}
+	return urls
+}
+
 // private reports whether a private feed is among this peer's feeds now.
 func (o *origins) private(url string) bool {
 	o.mu.Lock()

@@ -59,7 +59,7 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		told = wrong("the form cannot be read: %v", err)
 	}
 	if told.after > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int(told.after/time.Second)+1))
+		w.Header().Set("Retry-After", strconv.Itoa(throttle.Seconds(told.after)))
 	}
 	w.WriteHeader(told.status)
 	_, _ = fmt.Fprintln(w, told.detail) // who left needs no answer

@@ -79,6 +79,9 @@ func (b *Buckets) forget(now time.Time) {
 	}
 }
 
+// Seconds is a wait as Retry-After tells it.
+func Seconds(wait time.Duration) int { return int((wait + time.Second - 1) / time.Second) }
+
 // Asker names who sent a request: an IPv4 address, or the /64 of an IPv6 one.
 // Behind a proxy on this machine or network it is the last address that the
 // proxy added to X-Forwarded-For, the only one that a stranger cannot write.

@@ -1,0 +1,146 @@
+package pings
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/feedring/feedring/internal/throttle"
+)
+
+// The time between the looks at a feed that pings bring about: it doubles with
+// each that finds nothing new.
+const (
+	shortestGap = 5 * time.Second
+	longestGap  = 5 * time.Minute
+)
+
+const mostMatches = 16 // feeds that one address may stand for
+
+// Config is what a Room is told. All fields are needed.
+type Config struct {
+	// Feeds lists the addresses at which feeds can be pinged, each with the feed
+	// that it is of. No private feed is among them: an answer would tell of it.
+	Feeds func(each func(address, feed string))
+	// Look looks at a feed now, and reports whether there was anything new.
+	Look func(ctx context.Context, feed string) (news bool)
+}
+
+// Room takes pings. All methods may be called at the same time.
+type Room struct {
+	cfg    Config
+	ctx    context.Context
+	askers *throttle.Buckets
+
+	mu    sync.Mutex
+	feeds map[string]*pinged
+}
+
+// pinged is a feed that was pinged in this process's life.
+type pinged struct {
+	last    time.Time // when the last look began
+	gap     time.Duration
+	planned bool // a look begins at last+gap, or is under way
+	again   bool // pinged during that look
+}
+
+// New returns a room whose looks end with ctx.
+func New(ctx context.Context, cfg Config) *Room {
+	return &Room{cfg: cfg, ctx: ctx, askers: throttle.New(time.Second, 30), feeds: make(map[string]*pinged)}
+}
+
+// Ping has this peer's feeds at addresses looked at, and returns how many there
+// are. With sites an address may also be that of the site whose feeds changed.
+// It does not block.
+func (r *Room) Ping(sites bool, addresses ...string) int {
+	named := make(map[string]bool)
+	for _, address := range addresses {
+		if k := keyOf(address); k != "" {
+			named[k] = true
+		}
+	}
+	found := make(map[string]bool)
+	r.cfg.Feeds(func(address, feed string) {
+		if len(found) < mostMatches && matches(keyOf(address), named, sites) {
+			found[feed] = true
+		}
+	})
+	for feed := range found {
+		r.ping(feed)
+	}
+	return len(found)
+}
+
+// keyOf is what addresses that publishers take for the same have in common:
+// neither scheme nor "www." nor a slash at the end matters to them.
+func keyOf(address string) string {
+	u, err := url.Parse(strings.TrimSpace(address))
+	if err != nil || u.Host == "" || len(address) > 2048 {
+		return ""
+	}
+	k := strings.TrimPrefix(strings.ToLower(u.Host), "www.") + strings.TrimSuffix(u.EscapedPath(), "/")
+	if u.RawQuery != "" {
+		k += "?" + u.RawQuery
+	}
+	return k
+}
+
+// matches reports whether a feed is at one of the keys, or with sites below one.
+func matches(feed string, named map[string]bool, sites bool) bool {
+	if named[feed] {
+		return true
+	}
+	for k := range named {
+		if sites && strings.HasPrefix(feed, k) && strings.ContainsRune("/?", rune(feed[len(k)])) {
+			return true
+		}
+	}
+	return false
+}
+
+// ping plans a look at a feed, where none is planned that tells as much.
+func (r *Room) ping(feed string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p := r.feeds[feed]
+	if p == nil {
+		p = &pinged{}
+		r.feeds[feed] = p
+	}
+	if p.planned {
+		p.again = true
+		return
+	}
+	r.plan(feed, p)
+}
+
+func (r *Room) plan(feed string, p *pinged) {
+	p.planned = true
+	time.AfterFunc(max(0, time.Until(p.last.Add(p.gap))), func() { r.look(feed, p) })
+}
+
+func (r *Room) look(feed string, p *pinged) {
+	r.mu.Lock()
+	p.last, p.again = time.Now(), false
+	r.mu.Unlock()
+	if r.ctx.Err() != nil {
+		return
+	}
+	news := r.cfg.Look(r.ctx, feed)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if p.gap = min(max(2*p.gap, shortestGap), longestGap); news {
+		p.gap = shortestGap
+	}
+	if p.planned = false; p.again && r.ctx.Err() == nil {
+		r.plan(feed, p)
+	}
+}
+
+// slow returns how long whoever sent a request has to wait; 0: not at all.
+func (r *Room) slow(req *http.Request) time.Duration {
+	return r.askers.Take(time.Now(), throttle.Asker(req), 1)
+}
