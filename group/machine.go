@@ -346,12 +346,7 @@ func (m *Machine) important() []feedring.PeerID {
 	return peers
 }
 
-func (m *Machine) emit(o Output) {
-	if m.out == nil {
-		m.out = make([]Output, 0, 4)
-	}
-	m.out = append(m.out, o)
-}
+func (m *Machine) emit(o Output) { m.out = append(m.out, o) }
 
 func (m *Machine) send(to feedring.PeerID, msg Message) {
 	if to != "" {

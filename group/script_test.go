@@ -223,7 +223,7 @@ func (s *script) show(id feedring.PeerID) {
 		}
 		s.tracef("%s", line)
 	}
-	s.tracef("  away %v, heads %s", v.Away, headsText(v.Heads))
+	s.tracef("  away %v, heads %s", v.Away, headsText(s.nodes[id].m.Heads()))
 }
 
 func urls(names []string) []string {

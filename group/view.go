@@ -23,7 +23,6 @@ type View struct {
 	Leases       int               // clients of this peer
 	Members      []Member          // peers that are there, this one included, by rank
 	Away         []feedring.PeerID // peers that are not, by rank
-	Heads        []feedring.Head   // held of the group's feeds, in order
 	feeds        []catalogue.Publication
 	vouched      map[feedring.FeedRef]string
 }
@@ -67,14 +66,9 @@ func (m *Machine) View() *View {
 	}
 	g := m.glance()
 	// Who is away leaves the view with time.
-	switch {
-	case m.shown == nil || m.shownAt != g || !m.shownTo.IsZero() && !m.now.Before(m.shownTo):
+	if m.shown == nil || m.shownAt != g || !m.shownTo.IsZero() && !m.now.Before(m.shownTo) {
 		m.view = m.look(g)
-	case m.held.Moved():
-		v := *m.shown
-		v.Heads = m.held.All()
-		m.view = &v
-	default:
+	} else {
 		m.view = m.shown
 	}
 	m.shown, m.shownAt = m.view, g
@@ -87,7 +81,7 @@ func (m *Machine) look(g glance) *View {
 		Theme: m.cfg.Theme, Group: m.group, Self: m.cfg.Self, Role: g.role,
 		Term: g.term, Manager: m.manager(), Secondary: g.secondary,
 		Acknowledged: g.acked, Settled: g.settled, Leases: g.leases, Members: make([]Member, 0, len(b.Others)+1),
-		Heads: m.held.All(), feeds: b.Feeds, vouched: m.vouched(),
+		feeds: b.Feeds, vouched: m.vouched(),
 	}
 	m.shownTo = time.Time{}
 	own, placed := m.me().row, false
@@ -127,6 +121,10 @@ func (m *Machine) viewOf(p feedring.PeerID) Member {
 	}
 	return v
 }
+
+// Heads lists what is held of the group's feeds, in order. The list must not be
+// changed. It is no part of a View, since heads move far more often.
+func (m *Machine) Heads() []feedring.Head { return m.held.All() }
 
 // VouchedBy returns the site that names ref's publisher as its own; empty: the
 // feed is a mirror, or nobody has looked yet.

@@ -13,6 +13,7 @@ func TestFingerprintLeavesOut(t *testing.T) {
 	want := []string{
 		"ring.Config.Shelf: changes nothing that is done",
 		"ring.Config.Test: looks into the peer",
+		"ring.Machine.beside: derived",
 		"ring.Machine.checked: derived",
 		"ring.Machine.leading: derived",
 		"ring.Machine.next: derived",

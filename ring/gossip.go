@@ -144,7 +144,7 @@ func (b *besides) but(self feedring.PeerID, of []feedring.PeerID) []feedring.Pee
 	if len(of) == 0 {
 		return of
 	}
-	if len(b.of) != len(of) || &b.of[0] != &of[0] {
+	if !sameList(b.of, of) {
 		b.of, b.others = of, of
 		if i, here := slices.BinarySearch(of, self); here {
 			b.others = slices.Concat(of[:i], of[i+1:])
@@ -157,14 +157,10 @@ func (b *besides) but(self feedring.PeerID, of []feedring.PeerID) []feedring.Pee
 func (m *Machine) others(groups []feedring.GroupID) []feedring.PeerID {
 	all := make([]feedring.PeerID, 0, 2*len(groups))
 	for _, g := range groups {
-		for _, p := range m.peers(g) {
-			if p != m.cfg.Self {
-				all = append(all, p)
-			}
-		}
+		all = m.chart.at(g).effective().row.leaders(all)
 	}
 	slices.Sort(all)
-	return slices.Compact(all)
+	return slices.DeleteFunc(slices.Compact(all), func(p feedring.PeerID) bool { return p == m.cfg.Self })
 }
 
 // swapped answers an exchange that another peer opened.

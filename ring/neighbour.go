@@ -27,7 +27,7 @@ func (m *Machine) heard(from feedring.PeerID) {
 
 // neighbours returns the groups beside g on the ring.
 func (m *Machine) neighbours(g feedring.GroupID) []feedring.GroupID {
-	var both []feedring.GroupID
+	both := make([]feedring.GroupID, 0, 2)
 	if n, ok := m.chart.order().after(g); ok {
 		both = append(both, n)
 	}
@@ -38,14 +38,33 @@ func (m *Machine) neighbours(g feedring.GroupID) []feedring.GroupID {
 }
 
 // Beside returns the managers and secondaries of the groups beside one's own
-// seats, in order: the peers that this one watches, and that watch it.
+// seats, in order: the peers that this one watches, and that watch it. The list
+// must not be changed.
 func (m *Machine) Beside() []feedring.PeerID {
+	is := beside{live: m.chart.order(), own: m.ownGroups()}
+	is.leaders, _ = m.chart.sheet.leaders()
+	if was := &m.beside; sameList(was.live, is.live) && sameList(was.leaders, is.leaders) && sameList(was.own, is.own) {
+		return was.peers
+	}
 	var groups []feedring.GroupID
-	for _, g := range m.ownGroups() {
+	for _, g := range is.own {
 		groups = append(groups, m.neighbours(g)...)
 	}
-	return m.others(groups)
+	is.peers = m.others(groups)
+	m.beside = is
+	return is.peers
 }
+
+// beside is an answer of Beside and the lists that it follows from, which are
+// made anew when what they say changes: most new rows tell other counts.
+type beside struct {
+	live    order
+	leaders []feedring.PeerID
+	own     []feedring.GroupID
+	peers   []feedring.PeerID
+}
+
+func sameList[E any](a, b []E) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
 // probe names the silent neighbours of one's own seats, to be swapped with, and
 // marks a group lost that nobody answered for.
@@ -53,7 +72,7 @@ func (m *Machine) probe() (silent []feedring.PeerID) {
 	var beside []feedring.GroupID
 	for _, g := range m.ownGroups() {
 		for _, n := range m.neighbours(g) {
-			if !slices.Contains(m.peers(n), m.cfg.Self) {
+			if !m.chart.at(n).effective().row.names(m.cfg.Self) {
 				beside = append(beside, n)
 			}
 		}
@@ -86,7 +105,7 @@ func (m *Machine) look(g feedring.GroupID) []feedring.PeerID {
 	case w.row != row:
 		w.row = row // its leaders were asked as well, all the time
 	}
-	for _, p := range m.peers(g) {
+	for _, p := range []feedring.PeerID{row.Term.Claimant, record.effective().row.Secondary} {
 		if at := m.gossip.heard[p]; at.After(w.since) {
 			w.since, w.asked = at, 0
 		}
@@ -103,7 +122,7 @@ func (m *Machine) look(g feedring.GroupID) []feedring.PeerID {
 			w.next = other.version()
 		}
 		w.asked++
-		return append(m.peers(g), other.row.leaders()...)
+		return other.row.leaders(m.peers(g))
 	default:
 		w.asked++
 		return m.peers(g)

@@ -44,7 +44,7 @@ func (m *Machine) audience(news []feedring.GroupID) []feedring.PeerID {
 	for _, g := range news {
 		if m.seats[g] != nil {
 			for _, n := range m.neighbours(g) {
-				chosen = append(chosen, m.peers(n)[0])
+				chosen = append(chosen, m.chart.at(n).effective().row.Term.Claimant)
 			}
 		}
 	}

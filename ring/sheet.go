@@ -108,9 +108,9 @@ func (s *sheet) leaders() (present, absent []feedring.PeerID) {
 		d.present, d.absent = []feedring.PeerID{}, []feedring.PeerID{}
 		for i := range s.records {
 			if e := s.records[i].effective(); e.present() {
-				d.present = append(d.present, e.row.leaders()...)
+				d.present = e.row.leaders(d.present)
 			} else if !e.row.Gone {
-				d.absent = append(d.absent, e.row.leaders()...)
+				d.absent = e.row.leaders(d.absent)
 			}
 		}
 		for _, list := range []*[]feedring.PeerID{&d.present, &d.absent} {

@@ -29,6 +29,7 @@ type Machine struct {
 	searches  map[attempt]*search
 
 	leading, unreached besides `state:"derived"` // see present and absent
+	beside             beside  `state:"derived"` // see Beside
 
 	now  time.Time
 	next time.Time `state:"derived"` // see Deadline
@@ -173,12 +174,7 @@ func dueKeys[K comparable, V interface{ wakeAt() time.Time }](of map[K]V, now ti
 	return due
 }
 
-func (m *Machine) emit(out Output) {
-	if m.out == nil {
-		m.out = make([]Output, 0, 4)
-	}
-	m.out = append(m.out, out)
-}
+func (m *Machine) emit(out Output) { m.out = append(m.out, out) }
 
 func (m *Machine) send(to feedring.PeerID, message Message) {
 	m.emit(Send{To: to, Message: message})

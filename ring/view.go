@@ -107,15 +107,17 @@ func (m *Machine) peers(g feedring.GroupID) []feedring.PeerID {
 	if r == nil {
 		return nil
 	}
-	return r.effective().row.leaders()
+	return r.effective().row.leaders(make([]feedring.PeerID, 0, 2))
 }
 
-// leaders returns the manager and the secondary that a row names.
-func (row *Row) leaders() []feedring.PeerID {
-	both := make([]feedring.PeerID, 1, 2)
-	both[0] = row.Term.Claimant
+// leaders appends the manager and the secondary that a row names.
+func (row *Row) leaders(to []feedring.PeerID) []feedring.PeerID {
+	to = append(to, row.Term.Claimant)
 	if row.Secondary != "" && row.Secondary != row.Term.Claimant {
-		both = append(both, row.Secondary)
+		to = append(to, row.Secondary)
 	}
-	return both
+	return to
 }
+
+// names reports whether p is one of the leaders.
+func (row *Row) names(p feedring.PeerID) bool { return p == row.Term.Claimant || p == row.Secondary }

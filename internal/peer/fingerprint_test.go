@@ -43,6 +43,7 @@ func TestFingerprintLeavesOut(t *testing.T) {
 		"peer.membership.shownOf: derived",
 		"ring.Config.Shelf: changes nothing that is done",
 		"ring.Config.Test: looks into the peer",
+		"ring.Machine.beside: derived",
 		"ring.Machine.checked: derived",
 		"ring.Machine.leading: derived",
 		"ring.Machine.next: derived",

@@ -52,7 +52,9 @@ func (it *membership) leaders() []feedring.PeerID {
 
 // drive steps a membership and does what it wants of this peer.
 func (m *Machine) drive(it *membership, in group.Input) {
-	for _, out := range it.group.Step(m.now, in) {
+	outs := it.group.Step(m.now, in)
+	m.out = slices.Grow(m.out, len(outs))
+	for _, out := range outs {
 		switch out := out.(type) {
 		case group.Send:
 			m.send(out.To, out.Message, out.Fresh)
@@ -149,7 +151,7 @@ func (m *Machine) vacate(it *membership, followed bool) {
 // secondary answers.
 func (m *Machine) left(it *membership) {
 	it.role = feedring.RoleNone
-	m.saved.Heads[it.theme] = it.group.View().Heads
+	m.saved.Heads[it.theme] = it.group.Heads()
 	if !it.told.Term.IsZero() {
 		m.vacate(it, it.told.Peers > 1 && m.ring.Highest(it.id) <= it.told.Term.Number)
 	}

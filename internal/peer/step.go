@@ -229,12 +229,7 @@ func sorted[K comparable, V any](of map[K]V, compare func(a, b K) int) []K {
 	return keys
 }
 
-func (m *Machine) emit(out Output) {
-	if m.out == nil {
-		m.out = make([]Output, 0, 4)
-	}
-	m.out = append(m.out, out)
-}
+func (m *Machine) emit(out Output) { m.out = append(m.out, out) }
 
 // send sends a message, or keeps one to this peer itself for loop.
 func (m *Machine) send(to feedring.PeerID, message feedring.Message, fresh bool) {
@@ -286,7 +281,9 @@ func (m *Machine) stepRing(in ring.Input) {
 	if _, gone := in.(ring.Withdraw); gone {
 		m.moved = true
 	}
-	for _, out := range m.ring.Step(m.now, in) {
+	outs := m.ring.Step(m.now, in)
+	m.out = slices.Grow(m.out, len(outs))
+	for _, out := range outs {
 		switch out := out.(type) {
 		case ring.Send:
 			m.send(out.To, out.Message, out.Fresh)

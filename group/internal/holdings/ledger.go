@@ -220,9 +220,6 @@ func (l *Ledger) All() []feedring.Head {
 	return l.sorted
 }
 
-// Moved reports whether a head moved since All was last asked for.
-func (l *Ledger) Moved() bool { return l.sorted == nil }
-
 func (h *Holding) head() feedring.Head {
 	return feedring.Head{Feed: h.ref, Position: h.Pos, Hash: h.Hash}
 }
