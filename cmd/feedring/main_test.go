@@ -38,10 +38,32 @@ func TestScript(t *testing.T) {
 			stranger := httptest.NewServer(http.NotFoundHandler())
 			env.Defer(stranger.Close)
 			env.Setenv("STRANGER", stranger.URL)
+			site := httptest.NewServer(http.HandlerFunc(aSite))
+			env.Defer(site.Close)
+			env.Setenv("SITE", site.URL)
 			env.Setenv("NOTEXT", "a\xff\xfe") // no UTF-8
 			return fakePeer(env)
 		},
 	})
+}
+
+// aSite publishes a feed that is fetched with validators, a page, and what
+// leads to the feed.
+func aSite(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case r.URL.Path == "/old.xml":
+		http.Redirect(w, r, "/feed.xml", http.StatusMovedPermanently)
+	case r.URL.Path == "/":
+		fmt.Fprint(w, "<!DOCTYPE html><html><title>Home</title></html>")
+	case r.URL.Path != "/feed.xml":
+		http.NotFound(w, r)
+	case r.Header.Get("If-None-Match") == `"1"`:
+		w.WriteHeader(http.StatusNotModified)
+	default:
+		w.Header().Set("Etag", `"1"`)
+		w.Header().Set("Content-Type", "application/rss+xml; charset=utf-8")
+		fmt.Fprint(w, `<rss version="2.0"><channel><title>A</title><item><guid>1</guid><title>One[31m</title><link>https://a.example/</link></item></channel></rss>`)
+	}
 }
 
 // exits runs a command that must end with a code.

@@ -12,7 +12,8 @@ import (
 	"github.com/feedring/feedring/internal/guard"
 )
 
-const accept = "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, " +
+// Accept is what a reader takes, in the header of that name.
+const Accept = "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, " +
 	"application/xml;q=0.8, text/xml;q=0.8, application/json;q=0.7, */*;q=0.1"
 
 // UserAgent is what origins are told of who asks.
@@ -113,7 +114,7 @@ func newRequest(ctx context.Context, url string, state *State) (*http.Request, e
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("Accept", accept)
+	req.Header.Set("Accept", Accept)
 	req.Header.Set("Accept-Encoding", document.AcceptEncoding)
 	if state.Validators.ETag != "" {
 		req.Header["If-None-Match"] = []string{string(state.Validators.ETag)}

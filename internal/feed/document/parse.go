@@ -44,29 +44,35 @@ type Source struct {
 // JSON Feed. body is decompressed; beyond the limits of this package, or not a
 // feed, the error is an *Error without URL. It takes about 100 ms for a MiB.
 func Parse(src Source, body []byte) (*Document, error) {
+	d, _, err := Read(src, body)
+	return d, err
+}
+
+// Read is Parse, and returns the feed as it is written beside the document.
+func Read(src Source, body []byte) (*Document, *gofeed.Feed, error) {
 	if name := magic(body); name != "" {
-		return nil, refuse(KindNotAFeed, "not a feed: %s", name)
+		return nil, nil, refuse(KindNotAFeed, "not a feed: %s", name)
 	}
 	text, err := Convert(body, src.Header.Get("Content-Type"))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	at, err := findFeed(text, src.Header)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := CheckLimits(text); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	parsed, err := parseText(text[at:])
 	if err != nil {
-		return nil, &Error{Kind: KindMalformed, Detail: "the feed cannot be read: " + clip(err.Error()), Err: err}
+		return nil, nil, &Error{Kind: KindMalformed, Detail: "the feed cannot be read: " + clip(err.Error()), Err: err}
 	}
 	d := newDocument(src, parsed)
 	if parsed.FeedType == "json" {
 		d.fromJSON(text[at:])
 	}
-	return d, nil
+	return d, parsed, nil
 }
 
 // parseText turns a panic of the parser, which reads what strangers wrote,

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/check"
+	"github.com/feedring/feedring/internal/feed"
+	"github.com/feedring/feedring/internal/feed/document"
+	"github.com/feedring/feedring/internal/guard"
+	"github.com/feedring/feedring/node"
+)
+
+func (a *app) checkCommand() *cobra.Command {
+	timeout := durationFlag(30 * time.Second)
+	var private, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "check URL",
+		Short: "Grade a feed's address for its publisher",
+		Long: "check asks for a feed twice, as a reader does, and says what is well and what is not: validators and whether they\n" +
+			"are honoured, compression, max-age, hub and self links, content type and encoding, and what the document holds.\n" +
+			"Each line that is not ok says what to do; the grade goes from A to F. No running peer is needed.\n\n" +
+			"It exits with 0 whatever the grade is, with 1 where nothing could be fetched or it is no feed.",
+		Example: `  feedring check https://www.lemonde.fr/rss/une.xml
+  feedring check --json https://news.example/feed.xml | jq -r 'select(.level=="fail").advice'`,
+		Args: oneURL,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			address, err := feedring.ParseFeedURL(args[0])
+			if err != nil {
+				return usage("%w", err)
+			}
+			ctx, cancel := context.WithTimeout(cmd.Context(), time.Duration(timeout))
+			defer cancel()
+			client, err := guard.New(guard.Config{AllowPrivate: private, UserAgent: feed.UserAgent(node.Version)})
+			if err != nil {
+				return failed(err)
+			}
+			defer client.CloseIdle()
+			report, err := gradeFeed(ctx, client, address, a.now())
+			if err != nil {
+				return failed(fmt.Errorf("%s: %w", address, err))
+			}
+			return a.printReport(report, asJSON)
+		},
+	}
+	cmd.Flags().Var(timeoutFlag{&timeout}, "timeout", "give up after this time")
+	cmd.Flags().BoolVar(&private, "allow-private-feeds", false, "let the address be a loopback or private one")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one object a line")
+	return cmd
+}
+
+// gradeFeed asks for a feed, and again with the validators that came.
+func gradeFeed(ctx context.Context, client *guard.Client, address string, now time.Time) (*check.Report, error) {
+	seen := &check.Seen{URL: address, Now: now}
+	resp, first, err := ask(ctx, client, address, nil)
+	if err != nil {
+		return nil, err
+	}
+	if first.Status != http.StatusOK {
+		return nil, fmt.Errorf("the answer is %s, and no feed: %s", resp.Status, adviceOnStatus(first.Status))
+	}
+	seen.First, seen.Location, seen.Hops = first, resp.Request.URL.String(), hopsTo(resp)
+	conditions := make(http.Header)
+	for validator, condition := range map[string]string{"Etag": "If-None-Match", "Last-Modified": "If-Modified-Since"} {
+		if value := first.Header.Get(validator); value != "" {
+			conditions.Set(condition, value)
+		}
+	}
+	if _, seen.Again, err = ask(ctx, client, seen.Location, conditions); err != nil {
+		return nil, fmt.Errorf("the first request was answered, the second was not: %w", err)
+	}
+	report, err := check.Judge(seen)
+	var refused *document.Error
+	if errors.As(err, &refused) && refused.Kind == document.KindNotAFeed {
+		return nil, fmt.Errorf("%w: name the feed itself; its page often links to it as \"RSS\"", err)
+	}
+	return report, err
+}
+
+func adviceOnStatus(status int) string {
+	switch {
+	case status == http.StatusNotFound || status == http.StatusGone:
+		return "look the address up on the site"
+	case status == http.StatusForbidden || status == http.StatusUnauthorized || status == http.StatusTooManyRequests:
+		return "readers are programs as this one is: let them in where robots are kept out"
+	case status >= http.StatusInternalServerError:
+		return "look into the log of the web server"
+	}
+	return "a feed is answered with 200"
+}
+
+// ask makes one request as a reader does.
+func ask(ctx context.Context, client *guard.Client, address string, conditions http.Header) (*http.Response, check.Answer, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, check.Answer{}, err
+	}
+	for name, values := range conditions {
+		req.Header[name] = values
+	}
+	req.Header.Set("Accept", feed.Accept)
+	req.Header.Set("Accept-Encoding", document.AcceptEncoding)
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, check.Answer{}, err
+	}
+	defer resp.Body.Close()
+	answer := check.Answer{Status: resp.StatusCode, Header: resp.Header}
+	wire, err := io.ReadAll(io.LimitReader(resp.Body, document.MaxBody+1))
+	if err != nil {
+		return nil, answer, err
+	}
+	answer.Wire = len(wire)
+	if len(wire) > 0 {
+		answer.Body, err = document.ReadBody(bytes.NewReader(wire), resp.Header.Get("Content-Encoding"))
+	}
+	if resp.StatusCode != http.StatusOK {
+		err = nil // what comes with an error need not be readable
+	}
+	return resp, answer, err
+}
+
+// hopsTo lists the redirects that led to resp, the first one first.
+func hopsTo(resp *http.Response) (hops []check.Hop) {
+	for r := resp.Request; r.Response != nil; r = r.Response.Request {
+		hop := check.Hop{Status: r.Response.StatusCode, From: r.Response.Request.URL.String(), To: r.URL.String()}
+		hops = append([]check.Hop{hop}, hops...)
+	}
+	return hops
+}
+
+func (a *app) printReport(r *check.Report, asJSON bool) error {
+	if asJSON {
+		out := newLines(a.stdout)
+		for _, f := range r.Findings {
+			out.print(f)
+		}
+		out.print(struct {
+			Event    string `json:"event"` // "graded"
+			URL      string `json:"url"`
+			Location string `json:"location,omitempty"`
+			Grade    string `json:"grade"`
+			Points   int    `json:"points"`
+			Title    string `json:"title,omitempty"`
+			Format   string `json:"format"`
+			Entries  int    `json:"entries"`
+			Bytes    int    `json:"bytes"`
+		}{"graded", r.URL, r.Location, r.Grade(), r.Points(), r.Title, r.Format, r.Entries, r.Bytes})
+		return out.err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %s (%s, %d of 100 points)\n\n", r.Grade(), printable(r.URL), printable(r.Format), r.Points())
+	for _, f := range r.Findings {
+		mark := f.Level.String()
+		if f.Level == check.Fail {
+			mark = "FAIL"
+		}
+		fmt.Fprintf(&b, "%-4s  %s: %s\n", mark, printable(f.Name), printable(f.Detail))
+		if f.Level != check.OK && f.Advice != "" {
+			fmt.Fprintf(&b, "      %s\n", printable(f.Advice))
+		}
+	}
+	_, err := io.WriteString(a.stdout, b.String())
+	return err
+}
