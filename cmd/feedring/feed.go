@@ -137,7 +137,7 @@ func (a *app) feedListCommand() *cobra.Command {
 }
 
 func (a *app) printFeeds(feeds []json.RawMessage, asJSON bool) error {
-	g := grid{head: []string{"THEME", "PROVIDER", "FEED", "ENTRIES", "LAST LOOK", "WRONG"}, stack: []int{2, 5}}
+	g := grid{head: []string{"THEME", "PROVIDER", "FEED", "ENTRIES", "LAST LOOK", "WRONG", "READERS", "SERVED AT"}, stack: []int{2, 5, 7}}
 	for _, raw := range feeds {
 		if asJSON {
 			if err := a.printRaw(raw); err != nil {
@@ -150,7 +150,8 @@ func (a *app) printFeeds(feeds []json.RawMessage, asJSON bool) error {
 			return fmt.Errorf("the peer's answer cannot be read: %w", err)
 		}
 		g.add(or(printable(feed.Theme), "(private)"), printable(feed.Provider), printable(feed.URL),
-			strconv.Itoa(feed.Entries), ago(a.now(), feed.LastFetch), or(printable(feed.Error), "-"))
+			strconv.Itoa(feed.Entries), ago(a.now(), feed.LastFetch), or(printable(feed.Error), "-"),
+			strconv.Itoa(feed.Readers), or(printable(feed.Front), "-"))
 	}
 	if asJSON {
 		return nil

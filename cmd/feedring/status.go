@@ -108,7 +108,7 @@ func rowsOf(v any) (rows []map[string]any, ok bool) {
 
 // feedTable is the peer's feeds, whatever went wrong below each.
 func (a *app) feedTable(rows []map[string]any) *grid {
-	g := &grid{open: true, head: []string{"THEME", "ENTRIES", "LAST LOOK", "FEED", "WRONG"}, stack: []int{3, 4}}
+	g := &grid{open: true, head: []string{"THEME", "ENTRIES", "LAST LOOK", "FEED", "WRONG", "READERS", "SERVED AT"}, stack: []int{3, 4, 6}}
 	for _, row := range rows {
 		looked := "-"
 		if text, ok := row["last_fetch"].(string); ok {
@@ -122,7 +122,8 @@ func (a *app) feedTable(rows []map[string]any) *grid {
 		if row["theme"] != nil {
 			theme = show(row["theme"])
 		}
-		g.add(theme, show(row["entries"]), looked, show(row["url"]), show(row["error"]))
+		g.add(theme, show(row["entries"]), looked, show(row["url"]), show(row["error"]),
+			show(row["readers"]), show(row["front"]))
 	}
 	return g
 }

@@ -22,6 +22,8 @@ type Feed struct {
 	LastFetch time.Time `json:"last_fetch,omitzero"`
 	Error     string    `json:"error,omitempty"`
 	Entries   int       `json:"entries,omitempty"`
+	Front     string    `json:"front,omitempty"`   // where the peer serves it to pollers
+	Readers   int       `json:"readers,omitempty"` // there, within a day
 }
 
 // Check is one line of a doctor's report.
