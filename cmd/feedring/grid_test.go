@@ -70,11 +70,11 @@ func TestFeedTable(t *testing.T) {
 		{"url": "https://b.example/", "entries": 0, "error": "gone"},
 	})
 	want := []string{
-		"THEME      ENTRIES  LAST LOOK  FEED",
-		"─────────────────────────────────────────────────",
-		"news       3        59s ago    https://a.example/",
-		"(private)  0        -          https://b.example/",
-		"                               gone",
+		"THEME      ENTRIES  LAST LOOK  READERS  FEED",
+		"──────────────────────────────────────────────────────────",
+		"news       3        59s ago    -        https://a.example/",
+		"(private)  0        -          -        https://b.example/",
+		"                                        gone",
 	}
 	got := rendered(t, g, 80)
 	for i := range want {
