@@ -38,10 +38,12 @@ func (m *Machine) learn(ref feedring.FeedRef, pos feedring.Position, from feedri
 }
 
 // offered hears of one more that it holds what polls ask for in vain. It is the
-// next one asked, and soon: the next try may be a period away, and go to others
-// who have nothing. Where polls for the feed go on failing nobody is believed.
+// next one asked, out of turn and soon: the next try may be a period away, and go
+// to others who have nothing. After each such poll it is another's turn, and
+// where polls for the feed go on failing nobody is believed: else who tells again
+// and again would be asked each time, and the publisher never.
 func (m *Machine) offered(ref feedring.FeedRef, h *head, pos feedring.Position, by feedring.PeerID) {
-	if pos.Compare(h.Pos) <= 0 || h.next != "" || h.hollow() || h.tries == 0 && !h.flying {
+	if pos.Compare(h.Pos) <= 0 || h.next != "" || h.aside || h.hollow() || h.tries == 0 && !h.flying {
 		return
 	}
 	h.next = by
@@ -97,7 +99,7 @@ func (m *Machine) fetch(ref feedring.FeedRef) {
 		return
 	}
 	from := m.holder(ref, h)
-	h.next = ""
+	h.aside, h.next = from != "" && from == h.next, ""
 	if from == "" {
 		m.failed(ref, h)
 		return
@@ -207,7 +209,10 @@ func (m *Machine) failed(ref feedring.FeedRef, h *head) {
 	if h.fails++; h.fails == giveUp {
 		m.untold = true // the mark waits for this feed no more
 	}
-	if h.tries++; h.tries >= giveUp || h.Pos.Compare(h.known) >= 0 {
+	if !h.aside {
+		h.tries++
+	}
+	if h.tries >= giveUp || h.Pos.Compare(h.known) >= 0 {
 		h.known, h.tries, h.next = h.Pos, 0, ""
 		if !h.backfill.IsZero() { // nobody has it, so nobody is more complete
 			h.backfill = feedring.Position{}

@@ -15,6 +15,7 @@ type head struct {
 	known    feedring.Position // the highest that anybody told
 	from     feedring.PeerID   // who told it
 	next     feedring.PeerID   // who told that it has what was polled for in vain
+	aside    bool              // the last poll was of such a one, out of turn
 	path     []feedring.PeerID // of the notify that told it, in large groups
 	flying   bool              // a poll is under way
 	queued   bool              // a poll waits for others to end

@@ -81,3 +81,27 @@ func TestWhoHasNothingIsPolledNoMore(t *testing.T) {
 		t.Errorf("it polls %q", p)
 	}
 }
+
+// Who tells again and again, and gives nothing, does not keep the publisher from
+// being asked.
+func TestWhoTellsAgainKeepsNobodyOut(t *testing.T) {
+	c, m, ref, h, other := unserved(t)
+	h.tries, h.fails = 2, 1 // two more, and it is the publisher's turn
+	now := c.now
+	for range 4 * giveUp {
+		now = now.Add(m.cfg.Refresh / 4)
+		outs := m.Step(now, Receive{From: other, Message: told(ref, h.known)})
+		outs = append(outs, m.Step(now.Add(m.spreadOf()), Tick{})...)
+		switch p := polled(outs); p {
+		case ref.Publisher:
+			return
+		case "":
+		default:
+			m.Step(now.Add(m.spreadOf()), Fetched{Feed: ref, From: p, Failed: true})
+		}
+		if h.hollow() {
+			break
+		}
+	}
+	t.Error("the publisher is not asked")
+}
