@@ -108,6 +108,9 @@ type FeedSpec struct {
 	Provider Provider
 	URL      string
 	Share    Share `json:",omitempty"` // empty: as the peer shares; of a private feed nothing is
+	// File is the absolute path of a file that is read instead of the URL; empty:
+	// none.
+	File string `json:",omitempty"`
 }
 
 // ParseFeedSpec reads the --feed flag.

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -229,5 +231,59 @@ func TestPings(t *testing.T) {
 	}
 	if r := call(t, p, "POST", "/RPC2", wordpress(o.URL), header("Origin", "https://evil.example"), header("Sec-Fetch-Site", "cross-site")); r.code != 403 {
 		t.Errorf("a page of another origin: %v", r)
+	}
+}
+
+// TestWatchedFile publishes by writing a file: nothing is fetched, and the feed
+// keeps its file over a kill.
+func TestWatchedFile(t *testing.T) {
+	o := newOrigin(t)
+	news := newFeed("news", 1)
+	path := filepath.Join(t.TempDir(), "feed.xml")
+	publish := func() {
+		t.Helper()
+		if err := os.WriteFile(path+".new", news.render(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(path+".new", path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n := newNetwork(t, "300ms", "--interval", "1h")
+	p := n.peer(nil)
+	if r := command(t, "feed", "add", o.URL+"/news", "--theme", "news", "--file", path, "--data", p.data); r.code != 0 {
+		t.Fatal(r)
+	}
+	until(t, 20*time.Second, "what is wrong", func() bool {
+		return strings.Contains(command(t, "feed", "list", "--json", "--data", p.data).stdout, "it is not there")
+	})
+	shows := func(title string) {
+		t.Helper()
+		until(t, 20*time.Second, title, func() bool {
+			found := n.query(p, "--theme", "news", "--limit", "1").entries()
+			return len(found) == 1 && found[0].str("title") == title && found[0].str("feed") == o.URL+"/news"
+		})
+	}
+	publish()
+	shows("news story 0")
+	news.add("by a file", "x", time.Time{})
+	publish()
+	shows("by a file")
+	p.kill()
+	n.start(p)
+	news.add("after a kill", "x", time.Time{})
+	publish()
+	shows("after a kill")
+	if n := o.hits("news", 0); n > 0 {
+		t.Errorf("the origin was asked %d times", n)
+	}
+	if r := call(t, p, "GET", "/api/v1/status", ""); strings.Contains(string(r.body), path) {
+		t.Error("everybody is told the path")
+	}
+	if r := call(t, p, "POST", "/api/v1/feeds", `{"url":"https://a.example/","theme":"news","file":"/etc/passwd"}`); r.code != 401 {
+		t.Error(r)
+	}
+	if r := call(t, p, "POST", "/api/v1/feeds", `{"url":"https://a.example/","theme":"news","file":"feed.xml"}`, p.token(t)); r.code != 400 {
+		t.Error(r)
 	}
 }

@@ -86,7 +86,8 @@ func (n *Node) assemble() error {
 		return err
 	}
 	n.origins.publish = n.publishAndTell
-	return n.newWatcher(asking)
+	n.files = &feed.Files{Next: asking, Path: n.origins.file, All: n.origins.files}
+	return n.newWatcher(n.files)
 }
 
 func (n *Node) newLoop() error {

@@ -53,6 +53,7 @@ type Node struct {
 	front     *front
 	outside   *guard.Client   // everything fetched from the web
 	fetcher   *feed.Fetcher   // documents of origins
+	files     *feed.Files     // own feeds that are read from files
 	own       *feedfront.Room // this peer's own feeds, for pollers
 	verifier  *wire.Verifier  // of what others signed
 	reader    *client.Client  // this peer's own readers

@@ -323,6 +323,29 @@ func (o *origins) public(url string) bool {
 	return ok && f.spec.Theme != ""
 }
 
+// file is what is read instead of a feed's URL; empty: nothing is.
+func (o *origins) file(url string) string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if f, ok := o.feeds[url]; ok {
+		return f.spec.File
+	}
+	return ""
+}
+
+// files are those of all feeds that have one.
+func (o *origins) files() map[string]string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	files := make(map[string]string)
+	for url, f := range o.feeds {
+		if f.spec.File != "" {
+			files[url] = f.spec.File
+		}
+	}
+	return files
+}
+
 // published lists the feeds that are public.
 func (o *origins) published() (urls []string) {
 	o.mu.Lock()

@@ -66,7 +66,7 @@ func (n *Node) feedStatus(url string, f origin) web.FeedStatus {
 	st := web.FeedStatus{
 		URL: url, Theme: f.spec.Theme, Provider: f.spec.Provider, Title: f.state.Title,
 		LastFetch: wholeSecond(f.state.LastLook), LastOK: wholeSecond(f.state.LastSuccess), NextFetch: wholeSecond(f.state.NextLook),
-		Error: f.state.LastError, Fixed: f.fixed,
+		Error: f.state.LastError, Fixed: f.fixed, File: f.spec.File,
 	}
 	if h, ok := n.store.Head(ref); ok {
 		st.Entries = h.Count

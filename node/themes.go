@@ -72,6 +72,9 @@ func (n *Node) lookAtOrigins() {
 	n.stopLooking = cancel
 	n.origins.start()
 	n.background(func() { n.origins.watcher.Run(ctx) })
+	n.background(func() {
+		n.files.Run(ctx, func(url string) { _, _ = n.origins.watcher.Look(url) }) // a feed that is being removed is not looked at
+	})
 }
 
 // seed starts a source of chance; nothing secret depends on it.

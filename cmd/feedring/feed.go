@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -36,12 +37,13 @@ func (a *app) feedCommand() *cobra.Command {
 
 func (a *app) feedAddCommand() *cobra.Command {
 	var f apiFlags
-	var themeName, provider string
+	var themeName, provider, file string
 	cmd := &cobra.Command{
 		Use:   "add URL",
 		Short: "Publish a feed into a group, or fetch it privately",
 		Example: `  feedring feed add https://www.lemonde.fr/rss/une.xml --theme news
-  feedring feed add https://intranet.example/feed.xml`,
+  feedring feed add https://intranet.example/feed.xml
+  feedring feed add https://www.example.org/feed.xml --theme news --file /srv/www/feed.xml`,
 		Args: oneURL,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			theme, err := a.theme(themeName)
@@ -52,8 +54,11 @@ func (a *app) feedAddCommand() *cobra.Command {
 			if err != nil {
 				return usage("%w", err)
 			}
+			if file, err = onMachineOf(&f, file); err != nil {
+				return err
+			}
 			return failed(a.withPeer(cmd.Context(), &f, func(ctx context.Context, peer *api.Client) error {
-				feed := api.Feed{URL: spec.URL, Theme: string(spec.Theme), Provider: string(spec.Provider)}
+				feed := api.Feed{URL: spec.URL, Theme: string(spec.Theme), Provider: string(spec.Provider), File: file}
 				added, err := peer.AddFeed(ctx, feed)
 				if err != nil {
 					return err
@@ -69,7 +74,20 @@ func (a *app) feedAddCommand() *cobra.Command {
 	f.register(cmd.Flags())
 	cmd.Flags().StringVar(&themeName, "theme", "", "group to publish it into (default: private)")
 	cmd.Flags().StringVar(&provider, "provider", "", "name of the provider (default: the URL's host)")
+	cmd.Flags().StringVar(&file, "file", "", "read this file on the peer's machine, whenever it changes, instead of fetching the URL")
 	return cmd
+}
+
+// onMachineOf is a file as the peer finds it: a relative path is meant from
+// here, which is only right for a peer of this machine.
+func onMachineOf(f *apiFlags, file string) (string, error) {
+	switch {
+	case file == "" || filepath.IsAbs(file):
+		return file, nil
+	case f.url != "":
+		return "", usage("--file %q: with --api write an absolute path on the peer's machine", file)
+	}
+	return filepath.Abs(file)
 }
 
 func (a *app) feedRemoveCommand() *cobra.Command {

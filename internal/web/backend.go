@@ -127,6 +127,7 @@ type FeedStatus struct {
 	VouchedBy string            `json:"vouched_by,omitempty"`
 	Front     string            `json:"front,omitempty"`       // where this peer serves it
 	Readers   int               `json:"readers,omitempty"`     // there, within a day; an estimate
+	File      string            `json:"file,omitempty"`        // read instead of the URL; told to the owner only
 	Fixed     bool              `json:"from_config,omitempty"` // given by flag or file: cannot be removed at run time
 }
 

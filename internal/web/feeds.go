@@ -8,16 +8,20 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"path/filepath"
 	"strings"
 
 	"github.com/feedring/feedring"
 )
+
+const maxPath = 4096
 
 // feedRequest is a feed as a caller names it.
 type feedRequest struct {
 	URL      string `json:"url"`
 	Theme    string `json:"theme"` // empty: private
 	Provider string `json:"provider"`
+	File     string `json:"file"` // on this peer's machine, read instead of the URL; empty: none
 }
 
 func (s *site) feeds(w http.ResponseWriter, _ *http.Request) error {
@@ -64,7 +68,12 @@ func (f feedRequest) spec() (feedring.FeedSpec, error) {
 			return feedring.FeedSpec{}, err
 		}
 	}
-	return feedring.NewFeedSpec(theme, feedring.Provider(strings.ToLower(f.Provider)), f.URL)
+	spec, err := feedring.NewFeedSpec(theme, feedring.Provider(strings.ToLower(f.Provider)), f.URL)
+	if err == nil && f.File != "" && (!filepath.IsAbs(f.File) || len(f.File) > maxPath || strings.ContainsRune(f.File, 0)) {
+		err = fmt.Errorf("file %s: send an absolute path on the peer's machine", quote(f.File))
+	}
+	spec.File = f.File
+	return spec, err
 }
 
 func (s *site) removeFeed(w http.ResponseWriter, r *http.Request) error {

@@ -19,6 +19,9 @@ func (s *site) publicStatus(private bool) Status {
 	if !private {
 		status.Entries -= status.PrivateEntries
 		status.Feeds = slices.DeleteFunc(slices.Clone(status.Feeds), func(f FeedStatus) bool { return f.Theme == "" })
+		for i := range status.Feeds {
+			status.Feeds[i].File = ""
+		}
 	}
 	if status.Feeds == nil {
 		status.Feeds = []FeedStatus{}

@@ -18,6 +18,7 @@ type Feed struct {
 	URL       string    `json:"url"`
 	Theme     string    `json:"theme,omitempty"` // empty: private
 	Provider  string    `json:"provider,omitempty"`
+	File      string    `json:"file,omitempty"` // on the peer's machine, read instead of the URL
 	Title     string    `json:"title,omitempty"`
 	LastFetch time.Time `json:"last_fetch,omitzero"`
 	Error     string    `json:"error,omitempty"`
