@@ -58,7 +58,7 @@ func (n *Node) assemble() error {
 	n.followers = newFollowers()
 	n.publisher = &publisher{
 		self: n.ID(), store: n.store, sealer: n.sealer, now: n.loop.now, tell: n.tell,
-		wake: n.followers.wake, spawn: n.background, waiting: make(map[uint64]*batch),
+		wake: n.followers.wake, spawn: n.background, waiting: make(map[uint64]*batch), share: n.cfg.Share,
 	}
 	n.poller = &poller{
 		store: n.store, verifier: n.verifier, log: n.log, open: n.openPoll, suspect: n.host.Suspect, tell: n.tell,

@@ -28,6 +28,9 @@ type Config struct {
 	LAN       bool     // mDNS and private addresses
 	Network   string   // peers of different networks never mix
 	Feeds     []feedring.FeedSpec
+	// Share is how much of an entry leaves this peer, where its feed does not say;
+	// empty: everything. It holds for what is published from then on.
+	Share feedring.Share
 
 	Interval  time.Duration // fixed time between looks at an origin; 0: scheduled
 	Freshness time.Duration // the paper's F: longer answers more from caches and stores more

@@ -64,7 +64,7 @@ func (n *Node) Feeds() []web.FeedStatus {
 func (n *Node) feedStatus(url string, f origin) web.FeedStatus {
 	ref := feedring.FeedRef{URL: url, Publisher: n.ID()}
 	st := web.FeedStatus{
-		URL: url, Theme: f.spec.Theme, Provider: f.spec.Provider, Title: f.state.Title,
+		URL: url, Theme: f.spec.Theme, Provider: f.spec.Provider, Share: f.spec.Share, Title: f.state.Title,
 		LastFetch: wholeSecond(f.state.LastLook), LastOK: wholeSecond(f.state.LastSuccess), NextFetch: wholeSecond(f.state.NextLook),
 		Error: f.state.LastError, Fixed: f.fixed, File: f.spec.File,
 	}

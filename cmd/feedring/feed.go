@@ -37,7 +37,7 @@ func (a *app) feedCommand() *cobra.Command {
 
 func (a *app) feedAddCommand() *cobra.Command {
 	var f apiFlags
-	var themeName, provider, file string
+	var themeName, provider, file, share string
 	cmd := &cobra.Command{
 		Use:   "add URL",
 		Short: "Publish a feed into a group, or fetch it privately",
@@ -57,8 +57,16 @@ func (a *app) feedAddCommand() *cobra.Command {
 			if file, err = onMachineOf(&f, file); err != nil {
 				return err
 			}
+			if spec.Share, err = feedring.ParseShare(share); err != nil {
+				return usage("--share: %w", err)
+			}
+			if spec.Share != "" && theme == "" {
+				return usage("--share: a private feed is told to nobody: give --theme, or leave --share out")
+			}
 			return failed(a.withPeer(cmd.Context(), &f, func(ctx context.Context, peer *api.Client) error {
-				feed := api.Feed{URL: spec.URL, Theme: string(spec.Theme), Provider: string(spec.Provider), File: file}
+				feed := api.Feed{
+					URL: spec.URL, Theme: string(spec.Theme), Provider: string(spec.Provider), File: file, Share: string(spec.Share),
+				}
 				added, err := peer.AddFeed(ctx, feed)
 				if err != nil {
 					return err
@@ -75,6 +83,7 @@ func (a *app) feedAddCommand() *cobra.Command {
 	cmd.Flags().StringVar(&themeName, "theme", "", "group to publish it into (default: private)")
 	cmd.Flags().StringVar(&provider, "provider", "", "name of the provider (default: the URL's host)")
 	cmd.Flags().StringVar(&file, "file", "", "read this file on the peer's machine, whenever it changes, instead of fetching the URL")
+	cmd.Flags().StringVar(&share, "share", "", "how much of its entries is published: title, summary or full (default: as serve --share says)")
 	return cmd
 }
 

@@ -150,6 +150,7 @@ func fakeAPI() http.Handler {
 		_ = json.NewEncoder(w).Encode(map[string]any{"status": status, "detail": detail})
 	}
 	const entry = `{"id":"e1","feed":"https://news.example/feed","provider":"news.example","theme":"news","title":"One\u001b[31m","url":"https://news.example/1","published":"2026-01-02T03:04:05Z","publisher":"P","via":"P"}`
+	const retraction = `{"event":"retracted","id":%q,"feed":"https://news.example/feed","provider":"news.example","theme":"news","publisher":"P"}`
 	mux.HandleFunc("GET /api/v1/entries", func(w http.ResponseWriter, r *http.Request) {
 		switch r.FormValue("theme") {
 		case "news":
@@ -170,6 +171,10 @@ func fakeAPI() http.Handler {
 		w.Header().Set("Content-Type", "text/event-stream")
 		fmt.Fprintf(w, "retry: 3000\n\nevent: entry\nid: after%s\ndata: %s\n\n", r.Header.Get("Last-Event-ID"), entry)
 		fmt.Fprint(w, ": alive\n\nevent: answered\ndata: {\"event\":\"answered\",\"via\":\"P\",\"theme\":\"news\",\"hops\":0,\"messages\":0,\"entries\":1}\n\n")
+		if r.FormValue("updates") == "true" {
+			fmt.Fprintf(w, "event: retracted\nid: a\ndata: "+retraction+"\n\n", "e1")
+			fmt.Fprintf(w, "event: retracted\nid: a\ndata: "+retraction+"\n\n", "never printed")
+		}
 		fmt.Fprint(w, "event: gap\ndata: {\"event\":\"gap\",\"theme\":\"news\",\"feed\":\"https://news.example/feed\",\"publisher\":\"P\"}\n\n")
 		fmt.Fprintf(w, "event: entry\nid: b\ndata: {\"id\":\"e2\",\"provider\":\"news.example\",\"title\":\"Two after %s\",\"published\":\"2026-01-02T03:04:05Z\"}\n\n", r.Header.Get("Last-Event-ID"))
 	})
@@ -216,6 +221,20 @@ func fakeAPI() http.Handler {
 			return
 		}
 		w.WriteHeader(http.StatusNoContent)
+	})
+	mux.HandleFunc("DELETE /api/v1/entries/{id}", func(w http.ResponseWriter, r *http.Request) {
+		if id := r.PathValue("id"); id != "ffffffffffffffffffffffffffffffff" {
+			fmt.Fprintf(w, "["+retraction+"]\n", id)
+			return
+		}
+		refuse(w, http.StatusNotFound, "this entry is of none of this peer's feeds")
+	})
+	mux.HandleFunc("DELETE /api/v1/entries", func(w http.ResponseWriter, r *http.Request) {
+		if r.FormValue("url") == "https://news.example/1" {
+			fmt.Fprintf(w, "["+retraction+"]\n", "00112233445566778899aabbccddeeff")
+			return
+		}
+		refuse(w, http.StatusNotFound, "no entry has this address")
 	})
 	mux.HandleFunc("POST /api/v1/ping", func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)

@@ -71,8 +71,8 @@ func (a *app) root() *cobra.Command {
 		inGroup("read", a.subscriptionCommand()),
 		inGroup("publish", a.serveCommand()), inGroup("publish", a.feedCommand()),
 		inGroup("publish", a.opmlCommand()),
-		inGroup("publish", a.pingCommand()), inGroup("publish", a.vouchCommand()),
-		inGroup("publish", a.checkCommand()),
+		inGroup("publish", a.pingCommand()), inGroup("publish", a.retractCommand()),
+		inGroup("publish", a.vouchCommand()), inGroup("publish", a.checkCommand()),
 		inGroup("look", a.statusCommand()), inGroup("look", a.doctorCommand()), inGroup("look", a.configCommand()),
 		a.versionCommand(), a.completionCommand(), a.manCommand(),
 	)

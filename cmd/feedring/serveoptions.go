@@ -22,6 +22,7 @@ import (
 type serveOptions struct {
 	listen, announce, join, feeds listFlag
 	http, publicURL, network      string
+	share                         string
 	lan, private, json            bool
 	interval, freshness, refresh  durationFlag
 	attempts                      int
@@ -47,6 +48,8 @@ func (o *serveOptions) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.lan, "lan", false, "find and dial peers on the local network")
 	flags.StringVar(&o.network, "network", o.network, "name of the network: peers of different networks never mix")
 	flags.Var(&o.feeds, "feed", "feed to publish: THEME=URL or THEME=PROVIDER@URL (repeat)")
+	flags.StringVar(&o.share, "share", string(feedring.ShareFull), "how much of an entry leaves this peer: title, summary (its beginning, too) or full; "+
+		"for what is published from now on, since signed entries do not change")
 	flags.Var(&o.interval, "interval", "fixed time between looks at an origin (default: scheduled)")
 	flags.Var(&o.freshness, "freshness", "age up to which entries of other peers are cached")
 	flags.Var(&o.refresh, "refresh", "refresh period: shorter notices a lost manager sooner, and costs more messages")
@@ -67,6 +70,9 @@ func (o *serveOptions) config(data string) (node.Config, error) {
 	var err error
 	if c.Feeds, err = specs(o.feeds.values); err != nil {
 		return c, usage("--feed: %w", err)
+	}
+	if c.Share, err = feedring.ParseShare(o.share); err != nil {
+		return c, usage("--share: %w", err)
 	}
 	if err := checkHTTP(o.http); err != nil {
 		return c, usage("--http %q: %w", o.http, err)

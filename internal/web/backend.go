@@ -37,6 +37,12 @@ type Backend interface {
 	// ErrOrigin where the look failed; ErrLate where ctx ended before it did.
 	Ping(ctx context.Context, url string) (FeedStatus, error)
 
+	// RetractEntry and RetractURL take entries of this peer's own feeds back, for
+	// good, and return when that is on disk: the one with an id, or all with an
+	// address. One that was taken back before is no error. ErrUnknown.
+	RetractEntry(ctx context.Context, id feedring.EntryID) ([]feedring.Retraction, error)
+	RetractURL(ctx context.Context, url string) ([]feedring.Retraction, error)
+
 	// Doctor runs the checks of "feedring doctor"; it may take seconds.
 	Doctor(ctx context.Context) []Check
 	// Vouch tells what a site publishes to name this peer as its own; an empty
@@ -118,6 +124,7 @@ type FeedStatus struct {
 	URL       string            `json:"url"`
 	Theme     feedring.Theme    `json:"theme,omitempty"` // empty: private
 	Provider  feedring.Provider `json:"provider"`
+	Share     feedring.Share    `json:"share,omitempty"` // empty: as the peer shares
 	Title     string            `json:"title,omitempty"`
 	Entries   int               `json:"entries"`
 	LastFetch time.Time         `json:"last_fetch,omitzero"`

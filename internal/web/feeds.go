@@ -21,7 +21,8 @@ type feedRequest struct {
 	URL      string `json:"url"`
 	Theme    string `json:"theme"` // empty: private
 	Provider string `json:"provider"`
-	File     string `json:"file"` // on this peer's machine, read instead of the URL; empty: none
+	File     string `json:"file"`  // on this peer's machine, read instead of the URL; empty: none
+	Share    string `json:"share"` // empty: as the peer shares
 }
 
 func (s *site) feeds(w http.ResponseWriter, _ *http.Request) error {
@@ -71,6 +72,12 @@ func (f feedRequest) spec() (feedring.FeedSpec, error) {
 	spec, err := feedring.NewFeedSpec(theme, feedring.Provider(strings.ToLower(f.Provider)), f.URL)
 	if err == nil && f.File != "" && (!filepath.IsAbs(f.File) || len(f.File) > maxPath || strings.ContainsRune(f.File, 0)) {
 		err = fmt.Errorf("file %s: send an absolute path on the peer's machine", quote(f.File))
+	}
+	if err == nil {
+		spec.Share, err = feedring.ParseShare(f.Share)
+	}
+	if err == nil && theme == "" && spec.Share != "" {
+		err = errors.New("a private feed is told to nobody: share is for one with a theme")
 	}
 	spec.File = f.File
 	return spec, err

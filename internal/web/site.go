@@ -92,6 +92,8 @@ func (s *site) routes() {
 	s.handle("GET /api/v1/catalog/{theme}", s.catalogue)
 	s.handle("GET /api/v1/entries", s.entries)
 	s.handle("GET /api/v1/entries.atom", s.entriesAtom)
+	s.handle("DELETE /api/v1/entries", s.guarded(s.retract))
+	s.handle("DELETE /api/v1/entries/{id}", s.guarded(s.retract))
 	s.handle("GET /api/v1/stream", s.stream)
 	s.handle("GET /api/v1/feeds", s.guarded(s.feeds))
 	s.handle("POST /api/v1/feeds", s.guarded(s.addFeed))

@@ -18,7 +18,8 @@ type Feed struct {
 	URL       string    `json:"url"`
 	Theme     string    `json:"theme,omitempty"` // empty: private
 	Provider  string    `json:"provider,omitempty"`
-	File      string    `json:"file,omitempty"` // on the peer's machine, read instead of the URL
+	File      string    `json:"file,omitempty"`  // on the peer's machine, read instead of the URL
+	Share     string    `json:"share,omitempty"` // empty: as the peer shares
 	Title     string    `json:"title,omitempty"`
 	LastFetch time.Time `json:"last_fetch,omitzero"`
 	Error     string    `json:"error,omitempty"`
@@ -148,4 +149,17 @@ func (c *Client) Catalogue(ctx context.Context, theme feedring.Theme) (cat feedr
 		err = &client.NoGroupError{Theme: theme}
 	}
 	return cat, err
+}
+
+// RetractEntry makes the peer take back an entry of its own feeds.
+func (c *Client) RetractEntry(ctx context.Context, id feedring.EntryID) (told []feedring.Retraction, err error) {
+	err = c.do(ctx, request{method: http.MethodDelete, path: "entries/" + url.PathEscape(string(id))}, &told)
+	return told, err
+}
+
+// RetractURL makes the peer take back the entries of its own feeds that have an
+// address.
+func (c *Client) RetractURL(ctx context.Context, address string) (told []feedring.Retraction, err error) {
+	err = c.do(ctx, request{method: http.MethodDelete, path: "entries", query: url.Values{"url": {address}}}, &told)
+	return told, err
 }
