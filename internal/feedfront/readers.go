@@ -59,10 +59,22 @@ func claimed(agent string) (name string, count int, ok bool) {
 	return name[:min(len(name), 64)], min(count, maxSubscribers), true
 }
 
+// mayClaim is cheap, and true of all that claimed takes.
+func mayClaim(agent string) bool {
+	for i := 1; i <= len(agent)-len(" reader"); i++ {
+		if agent[i] == ' ' && agent[i-1] >= '0' && agent[i-1] <= '9' {
+			if c := agent[i+1] | 0x20; c == 's' || c == 'r' {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func (r *readers) note(req *http.Request, seed maphash.Seed, now time.Time) {
 	agent := req.UserAgent()
 	name, count, aggregator := "", 0, false
-	if strings.Contains(agent, "ubscriber") || strings.Contains(agent, "eader") { // cheap, and true of all that match
+	if mayClaim(agent) {
 		name, count, aggregator = claimed(agent)
 	}
 	var hash uint64

@@ -24,11 +24,15 @@ func TestClaims(t *testing.T) {
 		"Some (99999999999 subscribers)":                                                             {},
 		"Some (9999999999 subscribers)":                                                              {"Some", maxSubscribers},
 		"Mozilla/5.0 (X11; Linux x86_64)":                                                            {},
+		"A 1 Reader":                                                                                 {"A", 1},
 		"Reader/2":                                                                                   {},
 	} {
 		name, count, ok := claimed(agent)
 		if name != want.name || count != want.count || ok != (want.name != "") {
 			t.Errorf("%s: %q %d %t", agent, name, count, ok)
+		}
+		if ok && !mayClaim(agent) {
+			t.Errorf("%s is not looked at", agent)
 		}
 	}
 }

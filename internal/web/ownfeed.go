@@ -27,3 +27,9 @@ func (s *site) ownFeed(w http.ResponseWriter, r *http.Request) error {
 	}
 	return s.Front.Answer(w, r, base, hub)
 }
+
+func (s *site) poll(w http.ResponseWriter, r *http.Request) {
+	if err := s.ownFeed(w, r); err != nil {
+		s.fail(w, r, err)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -111,7 +112,7 @@ func (s *site) routes() {
 		s.handle("GET "+personalPath+"{name}", s.personalFeed)
 	}
 	if s.Front != nil {
-		s.handle("GET "+frontPath, s.ownFeed)
+		s.handle("GET "+frontPath, s.ownFeed) // for who comes with another method
 	}
 	for pattern, h := range s.Open {
 		s.handle(pattern, s.open(h))
@@ -135,6 +136,10 @@ func (s *site) handle(pattern string, do reply) {
 // ServeHTTP answers what no route takes in the same form as everything else.
 func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	secure(w.Header())
+	if s.Front != nil && strings.HasPrefix(r.URL.Path, frontPath) && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+		s.poll(w, r) // most of what comes; the router would look for it twice
+		return
+	}
 	if h, pattern := s.mux.Handler(r); pattern == "" {
 		s.fail(w, r, refusal(h, r))
 		return
