@@ -183,7 +183,7 @@ func (o *origins) fresh(specs []feedring.FeedSpec, said []web.Added) []int {
 			said[i].Known = true
 		case ok && known.spec.Theme == "":
 			said[i].Err = fmt.Errorf("%s is already kept in private as %s: remove it first", spec.URL, known.spec.Provider)
-		case ok && known.spec.Theme == spec.Theme && known.spec.Provider == spec.Provider:
+		case ok && known.spec.Theme == spec.Theme && known.spec.Share != spec.Share:
 			said[i].Err = fmt.Errorf("%s is already published in %s, and shares %s: remove it first", spec.URL, known.spec.Theme, cmp.Or(known.spec.Share, "what this peer shares"))
 		case ok:
 			said[i].Err = fmt.Errorf("%s is already published in %s as %s: remove it first", spec.URL, known.spec.Theme, known.spec.Provider)

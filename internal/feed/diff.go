@@ -12,7 +12,7 @@ import (
 )
 
 // Diff tells which entries of doc are new or changed since state, oldest
-// first, and the state that remembers them. now stands in for a missing or
+// first, behind them which were taken back, and the state that remembers them. now stands in for a missing or
 // future publication date; Seen is left to who publishes, whose times never
 // fall. A changed entry keeps its id and has the next Version. state is not
 // changed.
@@ -35,8 +35,29 @@ func Diff(state State, doc *document.Document, now time.Time) ([]feedring.Entry,
 			found = append(found, e)
 		}
 	}
+	found = append(found, next.deleted(doc.Deleted, current)...)
 	next.forget(current)
 	return found, next
+}
+
+// deletedHash stands for an entry that its feed took back.
+var deletedHash = document.HashOf("deleted")
+
+// deleted tells what the feed took back, once each: retractions. What it still
+// has as well is not meant.
+func (s *State) deleted(ids []feedring.EntryID, current map[feedring.EntryID]bool) (found []feedring.Entry) {
+	for _, id := range ids {
+		if current[id] || len(current) >= document.MaxItems { // what is remembered is bounded
+			continue
+		}
+		current[id] = true
+		if k := s.known[id]; k.hash != deletedHash {
+			k.hash = deletedHash
+			s.known[id] = k
+			found = append(found, feedring.Entry{ID: id, Retracted: true})
+		}
+	}
+	return found
 }
 
 // learn remembers an item, and returns it as an entry if it is news.

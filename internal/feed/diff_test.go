@@ -71,6 +71,54 @@ func TestDiff(t *testing.T) {
 	}
 }
 
+// TestDeleted: what an Atom feed says it took back is told once, whether or not
+// it is remembered; and not what it still has.
+func TestDeleted(t *testing.T) {
+	atom := func(entries, tombstones string) *document.Document {
+		t.Helper()
+		return parse(t, `<feed xmlns="http://www.w3.org/2005/Atom" xmlns:at="http://purl.org/atompub/tombstones/1.0"><title>T</title>`+
+			tombstones+entries+`</feed>`)
+	}
+	entry := func(n string) string {
+		return `<entry><id>urn:` + n + `</id><title>` + n + `</title><updated>2026-01-02T03:04:05Z</updated></entry>`
+	}
+	tombstone := func(n string) string {
+		return `<at:deleted-entry ref="urn:` + n + `" when="2026-01-03T00:00:00Z"><at:by><name>somebody</name></at:by></at:deleted-entry>`
+	}
+	found, state := Diff(State{}, atom(entry("1")+entry("2"), ""), start)
+	if len(found) != 2 {
+		t.Fatalf("%d entries", len(found))
+	}
+	id := found[1].ID // of "1": the last in a document is the oldest
+	found, state = Diff(state, atom(entry("2"), tombstone("1")+tombstone("2")+tombstone("9")+tombstone("1")), start)
+	if len(found) != 2 || found[0].ID != id || !found[0].Retracted || !found[1].Retracted || found[0].Title != "" {
+		t.Fatalf("taken back: %+v", found)
+	}
+	b, err := state.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again State
+	if err := again.UnmarshalBinary(b); err != nil {
+		t.Fatal(err)
+	}
+	if found, _ = Diff(again, atom(entry("2"), tombstone("1")+tombstone("9")), start); len(found) != 0 {
+		t.Errorf("again: %+v", found)
+	}
+
+	var many strings.Builder
+	for n := range document.MaxItems + 100 {
+		many.WriteString(tombstone(fmt.Sprint("many", n)))
+	}
+	found, state = Diff(state, atom(entry("2")+entry("3"), many.String()), start)
+	if len(found) != document.MaxItems-1 {
+		t.Errorf("%d of very many", len(found))
+	}
+	if b, err = state.MarshalBinary(); err != nil || again.UnmarshalBinary(b) != nil {
+		t.Errorf("what is remembered cannot be kept: %v", err)
+	}
+}
+
 func TestDatesAreNeverAfterTheLook(t *testing.T) {
 	found, state := Diff(State{}, items(t, [4]string{"1", "", "future", "30"}, [4]string{"2", "", "none", ""}), start)
 	for _, e := range found {

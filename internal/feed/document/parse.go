@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/feedring/feedring"
 	"github.com/mmcdole/gofeed"
 	"github.com/mmcdole/gofeed/atom"
 	jsonfeed "github.com/mmcdole/gofeed/json"
@@ -31,6 +32,9 @@ type Document struct {
 	SkipHours [24]bool      // hours of the day, UTC, in which nothing is published
 
 	Items []Item // as in the document, one for each id
+
+	// Deleted is what the feed says was taken back, by at:deleted-entry (RFC 6721).
+	Deleted []feedring.EntryID
 }
 
 // Source is where a document came from.
@@ -105,6 +109,7 @@ func newDocument(src Source, f *gofeed.Feed) *Document {
 	case *rss.Feed:
 		d.fromRSS(original)
 	}
+	d.Deleted = deleted(src.URL, f.Extensions)
 	d.Items = newItems(reader{src: src, base: baseOf(src.Location, f.Link), feed: f, language: d.Language})
 	return d
 }
