@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -69,9 +70,23 @@ func benchPersonal(b *testing.B, feeds int) {
 	b.ReportMetric(feed.all[len(feed.all)/10].Seconds()*1000, "p10-ms") // nearer to an idle machine
 }
 
+// TestMemoryForPersonalFeeds: the collector is left room beside very many feeds.
+func TestMemoryForPersonalFeeds(t *testing.T) {
+	t.Setenv("GOMEMLIMIT", "")
+	before := debug.SetMemoryLimit(-1)
+	t.Cleanup(func() { debug.SetMemoryLimit(before) })
+	w := &benchNet{b: t}
+	data := t.TempDir()
+	benchSubscriptions(t, data, 3*personalStep, rand.New(rand.NewPCG(1, 1)))
+	w.start("news", "p.example", func(c *Config) { c.Data = data })
+	if got := debug.SetMemoryLimit(-1); got != memoryLimit+3*personalStep*personalWeight {
+		t.Errorf("the memory limit is %d beside %d feeds", got, 3*personalStep)
+	}
+}
+
 // benchSubscriptions writes personal feeds to a store as a peer that was given
 // them leaves them: each asks for one to four words of its own.
-func benchSubscriptions(b *testing.B, data string, feeds int, random *rand.Rand) {
+func benchSubscriptions(b testing.TB, data string, feeds int, random *rand.Rand) {
 	b.Helper()
 	if _, err := host.LoadIdentity(data); err != nil { // which a store without one belongs to is not known
 		b.Fatal(err)

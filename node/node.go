@@ -24,8 +24,14 @@ import (
 	"github.com/feedring/feedring/internal/wire"
 )
 
-// memoryLimit is soft: the collector works harder near it.
-const memoryLimit = 256 << 20
+// memoryLimit is soft: the collector works harder near it. It is more by what
+// personal feeds weigh, or the collector would do nothing else where there are
+// very many.
+const (
+	memoryLimit    = 256 << 20
+	personalWeight = 1 << 10 // with an idle half for the collector
+	personalStep   = 1_000   // feeds for which the limit is not looked at again
+)
 
 // Node is a running peer.
 type Node struct {
@@ -86,6 +92,14 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	return start(ctx, cfg, ground{host: host.New, front: openFront})
 }
 
+// allowMemory sets the memory limit for so many personal feeds, unless whoever
+// started this process did.
+func allowMemory(feeds int) {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryLimit + int64(feeds)*personalWeight)
+	}
+}
+
 // ground is what a peer stands on.
 type ground struct {
 	host  func(context.Context, host.Config) (*host.Host, error)
@@ -104,9 +118,7 @@ func start(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 		cfg.Logger = slog.Default()
 	}
 	n.log = n.logs.over(cfg.Logger)
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryLimit)
-	}
+	allowMemory(0)
 	n.ctx, n.stop = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {
 		if err != nil {

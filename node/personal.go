@@ -19,6 +19,11 @@ func (n *Node) openPersonal() (err error) {
 	n.personal, err = personal.Open(personal.Config{
 		Self: n.ID(), Store: n.store, Network: personalNetwork{n}, Open: n.entry, Read: n.comingAfter, Site: n.standsBehind,
 		Listed: n.origins.private, Log: n.log,
+		Kept: func(feeds int) {
+			if feeds%personalStep == 0 {
+				allowMemory(feeds)
+			}
+		},
 		Changed: func(secret string) {
 			if n.hub != nil {
 				n.hub.Changed(ofPersonal + secret)

@@ -69,12 +69,18 @@ type Config struct {
 	// Changed is told of each personal feed of Watch that shows something else, or
 	// is revoked. It must not block and must not call the Room. Nil: nobody is.
 	Changed func(secret string)
-	Log     *slog.Logger // nil: nothing is logged
+	// Kept is told how many personal feeds there are whenever that changes, while
+	// Open reads them, too. It must not block. Nil: nobody is.
+	Kept func(feeds int)
+	Log  *slog.Logger // nil: nothing is logged
 }
 
 func (c *Config) validate() error {
 	if c.Self == "" || c.Store == nil || c.Network == nil || c.Open == nil || c.Read == nil || c.Site == nil || c.Listed == nil {
 		return fmt.Errorf("personal: the configuration is not complete")
+	}
+	if c.Kept == nil {
+		c.Kept = func(int) {}
 	}
 	if c.Changed == nil {
 		c.Changed = func(string) {}

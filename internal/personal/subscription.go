@@ -134,6 +134,7 @@ func (r *Room) list(s *subscription) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.byID[s.id], r.bySecret[keyOfSecret(s.secret)] = s, s
+	r.cfg.Kept(len(r.byID))
 }
 
 // leave takes one owner from an interest.
@@ -170,6 +171,7 @@ func (r *Room) Unsubscribe(ctx context.Context, id string) error {
 	r.mu.Lock()
 	delete(r.byID, id)
 	delete(r.bySecret, keyOfSecret(s.secret))
+	r.cfg.Kept(len(r.byID))
 	r.revoked(s)
 	r.mu.Unlock()
 	ticket := r.writing.put(subscriptions+id, nil)
