@@ -70,6 +70,7 @@ var arrows = map[string][]string{
 	"internal/web":             {".", "internal/match", "internal/opml", "internal/render", "internal/web/pages"},
 	"internal/web/pages":       {".", "internal/match"},
 	"internal/throttle":        {},
+	"internal/subscriber":      {"internal/store"},
 	"internal/pings":           {"internal/throttle"},
 	"internal/hub/ledger":      {},
 	"internal/hub":             {"internal/hub/ledger", "internal/store", "internal/throttle"},

@@ -4,7 +4,9 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -286,4 +288,53 @@ func TestWatchedFile(t *testing.T) {
 	if r := call(t, p, "POST", "/api/v1/feeds", `{"url":"https://a.example/","theme":"news","file":"feed.xml"}`, p.token(t)); r.code != 400 {
 		t.Error(r)
 	}
+}
+
+// TestHubElsewhere has a peer learn from another's hub, which the feed names,
+// what it would look for an hour later only.
+func TestHubElsewhere(t *testing.T) {
+	o := newOrigin(t)
+	news := newFeed("news", 1)
+	var hub string
+	topic := o.bytes("news", "application/rss+xml", func() []byte {
+		link := `<channel><atom:link xmlns:atom="http://www.w3.org/2005/Atom" rel="hub" href="` + hub + `"/>`
+		return []byte(strings.Replace(string(news.render()), "<channel>", link, 1))
+	})
+	n := newNetwork(t, "300ms", "--interval", "1h")
+	p := n.peer(nil)
+	hub = p.http + "/hub"
+	if r := call(t, p, "POST", "/api/v1/feeds", `{"url":"`+topic+`","theme":"news"}`, p.token(t)); r.code != 201 {
+		t.Fatal(r)
+	}
+	other := newNetwork(t, "300ms", "--interval", "1h") // no peer that would tell it
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := free.Addr().String()
+	free.Close()
+	q := other.prepare(nil, "news=news@"+topic)
+	q.args = append(q.args, "--http", address, "--public-url", "http://"+address)
+	other.start(q)
+	shows := func(p *peer, title string) {
+		t.Helper()
+		until(t, 20*time.Second, title, func() bool {
+			found := n.query(p, "--theme", "news", "--limit", "1").entries()
+			return len(found) == 1 && found[0].str("title") == title
+		})
+	}
+	shows(p, "news story 0")
+	shows(q, "news story 0")
+	form := header("Content-Type", "application/x-www-form-urlencoded")
+	// It is not told from outside when a subscription is confirmed, so the feed
+	// goes on publishing.
+	count := 0
+	until(t, 30*time.Second, "news by the other's hub", func() bool {
+		count++
+		news.add(fmt.Sprint("news ", count), "x", time.Time{})
+		if r := call(t, p, "POST", "/hub", url.Values{"hub.mode": {"publish"}, "hub.url": {topic}}.Encode(), form); r.code/100 != 2 && r.code != 429 {
+			t.Fatal(r)
+		}
+		return len(n.query(q, "--theme", "news").entries()) > 1
+	})
 }

@@ -85,7 +85,10 @@ func (n *Node) assemble() error {
 	if err := n.openHub(); err != nil {
 		return err
 	}
-	n.origins.publish = n.publishAndTell
+	if err := n.openHubs(); err != nil {
+		return err
+	}
+	n.origins.publish, n.origins.names = n.publishAndTell, n.namesHub
 	n.files = &feed.Files{Next: asking, Path: n.origins.file, All: n.origins.files}
 	return n.newWatcher(n.files)
 }
@@ -109,7 +112,7 @@ func (n *Node) newLoop() error {
 }
 
 func (n *Node) newWatcher(client feed.Client) (err error) {
-	var policy feed.Policy = feed.NewAdaptive(rand.NewPCG(seed(), seed()))
+	var policy feed.Policy = feed.WithHubs{Policy: feed.NewAdaptive(rand.NewPCG(seed(), seed())), Works: n.hubWorks}
 	if n.cfg.Interval > 0 {
 		policy = feed.Fixed(n.cfg.Interval)
 	}
@@ -137,6 +140,9 @@ func (n *Node) serve() {
 	n.front.serve(site)
 	if n.hub != nil {
 		n.background(func() { n.hub.Run(n.ctx) })
+	}
+	if n.hubs != nil {
+		n.background(func() { n.hubs.Run(n.ctx) })
 	}
 	n.events.add(n.Started()) // before any role
 	n.offer()

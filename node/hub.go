@@ -16,10 +16,14 @@ import (
 	"github.com/feedring/feedring/internal/guard"
 	"github.com/feedring/feedring/internal/hub"
 	"github.com/feedring/feedring/internal/pings"
+	"github.com/feedring/feedring/internal/subscriber"
 	"github.com/feedring/feedring/internal/web"
 )
 
-const hubPath = "/hub"
+const (
+	hubPath      = "/hub"
+	callbackPath = "/hub/callback/" // of this peer's own subscriptions
+)
 
 // callbacksWithin is how long a subscriber may take to answer, callbacksAtHost
 // how many connections its host gets. The hub asks for fewer deliveries at once
@@ -51,6 +55,30 @@ func (n *Node) openHub() error {
 	return err
 }
 
+// openHubs reads where this peer subscribes. Hubs reach only who has a public
+// address.
+func (n *Node) openHubs() (err error) {
+	if n.hub == nil || n.cfg.PublicURL == "" {
+		return nil
+	}
+	n.hubs, err = subscriber.Open(subscriber.Config{
+		Store: n.store, Client: n.outside.WithoutRedirects(), Log: n.log,
+		Callback: n.base() + callbackPath, Own: n.base() + hubPath,
+		Look: func(feed string) { n.pings.Ping(false, feed) },
+	})
+	return err
+}
+
+// namesHub takes in which hub a feed names.
+func (n *Node) namesHub(url, hub, self string) {
+	if n.hubs != nil {
+		n.hubs.Found(url, hub, self)
+	}
+}
+
+// hubWorks reports whether the hub of an own feed tells what is new.
+func (n *Node) hubWorks(url string) bool { return n.hubs != nil && n.hubs.Works(url) }
+
 // base is what this peer's addresses begin with where nobody says otherwise.
 func (n *Node) base() string {
 	if n.cfg.PublicURL != "" {
@@ -61,7 +89,11 @@ func (n *Node) base() string {
 
 // openRoutes are what strangers may ask of this peer beside reading.
 func (n *Node) openRoutes() map[string]http.Handler {
-	return map[string]http.Handler{"POST " + hubPath: n.hub, "POST /RPC2": n.pings}
+	routes := map[string]http.Handler{"POST " + hubPath: n.hub, "POST /RPC2": n.pings}
+	if n.hubs != nil {
+		routes[callbackPath+"{secret}"] = n.hubs
+	}
+	return routes
 }
 
 // pingable gives the addresses of public own feeds, at their sites and here.
@@ -85,6 +117,9 @@ func (n *Node) publishAndTell(ctx context.Context, spec feedring.FeedSpec, entri
 	err := n.publisher.publish(ctx, spec, entries)
 	if err == nil && spec.Theme != "" {
 		n.hubChanged(spec.URL)
+		if n.hubs != nil {
+			n.hubs.News(spec.URL)
+		}
 	}
 	return err
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/feedring/feedring/internal/personal"
 	"github.com/feedring/feedring/internal/pings"
 	"github.com/feedring/feedring/internal/store"
+	"github.com/feedring/feedring/internal/subscriber"
 	"github.com/feedring/feedring/internal/vouch"
 	"github.com/feedring/feedring/internal/wire"
 )
@@ -65,7 +66,8 @@ type Node struct {
 	reader    *client.Client  // this peer's own readers
 	personal  *personal.Room
 	pings     *pings.Room
-	hub       *hub.Hub // nil: without a web address nobody subscribes
+	hubs      *subscriber.Room // nil: hubs elsewhere cannot reach this peer
+	hub       *hub.Hub         // nil: without a web address nobody subscribes
 	themes    themes
 	twins     twins
 	limits    *limits       // of what others open

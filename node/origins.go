@@ -37,8 +37,9 @@ type origins struct {
 	log     *slog.Logger
 	self    feedring.PeerID
 	publish func(context.Context, feedring.FeedSpec, []feedring.Entry) error
-	offer   func()          // tells the machine that feeds or titles changed
-	front   *feedfront.Room // serves what is published to pollers
+	offer   func()                      // tells the machine that feeds or titles changed
+	names   func(url, hub, self string) // a public feed names a hub, or none; nil: nobody listens
+	front   *feedfront.Room             // serves what is published to pollers
 
 	changing sync.Mutex // one feed is added or removed at a time
 	mu       sync.Mutex
@@ -291,6 +292,7 @@ func (o *origins) Looked(url string, st feed.State) {
 	o.mu.Lock()
 	f, ok := o.feeds[url]
 	renamed := ok && f.state.Title != st.Title
+	public := ok && f.spec.Theme != ""
 	if ok {
 		f.state = st
 	}
@@ -304,6 +306,9 @@ func (o *origins) Looked(url string, st feed.State) {
 	}
 	if renamed {
 		o.offer()
+	}
+	if public && st.Failures == 0 && o.names != nil {
+		o.names(url, st.Hub, st.Self)
 	}
 }
 

@@ -113,6 +113,7 @@ func (n *Node) RemoveFeed(ctx context.Context, url string) error {
 	if err == nil {
 		n.personal.Withdraw(url)
 		n.hubChanged(url)
+		n.namesHub(url, "", "")
 	}
 	return err
 }

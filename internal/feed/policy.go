@@ -108,6 +108,24 @@ func skipHours(t time.Time, skip [24]bool) time.Time {
 	return t
 }
 
+// checked is how long a feed is left alone, at least, whose hub tells what is new.
+const checked = time.Hour
+
+// WithHubs looks more rarely at feeds whose hub works.
+type WithHubs struct {
+	Policy
+	Works func(feedURL string) bool
+}
+
+// Next implements Policy.
+func (w WithHubs) Next(s *State, o Outcome, now time.Time) (time.Time, time.Duration) {
+	at, interval := w.Policy.Next(s, o, now)
+	if o.Err == nil && w.Works(s.URL) {
+		at = laterOf(at, now.Add(checked+at.Sub(now)/4)) // as spread as the policy's
+	}
+	return at, interval
+}
+
 // Fixed returns a FixedPolicy for which origins at private addresses are one's
 // own.
 func Fixed(interval time.Duration) FixedPolicy {

@@ -23,6 +23,8 @@ type State struct {
 	URL        string     `json:"url"`
 	Title      string     `json:"title,omitempty"`
 	Feedring   string     `json:"feedring,omitempty"` // Document.Feedring
+	Hub        string     `json:"hub,omitempty"`      // Document.Hub
+	Self       string     `json:"self,omitempty"`     // Document.Self
 	Validators Validators `json:"validators,omitzero"`
 	BodyHash   BodyHash   `json:"body_hash,omitzero"`
 

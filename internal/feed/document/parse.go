@@ -2,6 +2,7 @@ package document
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -27,6 +28,10 @@ type Document struct {
 	// that of its extension "_feedring", which names the peer that publishes it;
 	// see package vouch.
 	Feedring string
+
+	// Hub is the WebSub hub that tells of changes, and Self the address by which
+	// it knows the feed; empty where not told.
+	Hub, Self string
 
 	TTL       time.Duration // how long the feed asks to be left alone; 0: not told
 	SkipHours [24]bool      // hours of the day, UTC, in which nothing is published
@@ -73,9 +78,11 @@ func Read(src Source, body []byte) (*Document, *gofeed.Feed, error) {
 		return nil, nil, &Error{Kind: KindMalformed, Detail: "the feed cannot be read: " + clip(err.Error()), Err: err}
 	}
 	d := newDocument(src, parsed)
+	location, _ := url.Parse(cmp.Or(src.Location, src.URL))
 	if parsed.FeedType == "json" {
-		d.fromJSON(text[at:])
+		d.fromJSON(location, text[at:])
 	}
+	d.fromHeader(location, src.Header)
 	return d, parsed, nil
 }
 
@@ -105,29 +112,25 @@ func newDocument(src Source, f *gofeed.Feed) *Document {
 	}
 	switch original := f.OriginalFeed().(type) {
 	case *atom.Feed:
-		d.fromAtom(original)
+		d.fromAtom(location, original)
 	case *rss.Feed:
-		d.fromRSS(original)
+		d.fromRSS(location, original)
 	}
 	d.Deleted = deleted(src.URL, f.Extensions)
 	d.Items = newItems(reader{src: src, base: baseOf(src.Location, f.Link), feed: f, language: d.Language})
 	return d
 }
 
-func (d *Document) fromAtom(f *atom.Feed) {
+func (d *Document) fromAtom(location *url.URL, f *atom.Feed) {
 	for _, link := range f.Links {
-		if link.Rel == "feedring" {
-			d.Feedring = cut(link.Href, maxLink)
-		}
+		d.named(location, link.Rel, link.Href)
 	}
 }
 
-func (d *Document) fromRSS(f *rss.Feed) {
+func (d *Document) fromRSS(location *url.URL, f *rss.Feed) {
 	for _, prefix := range []string{"atom", "atom10", "atom03"} {
 		for _, link := range f.Extensions[prefix]["link"] {
-			if link.Attrs["rel"] == "feedring" {
-				d.Feedring = cut(link.Attrs["href"], maxLink)
-			}
+			d.named(location, link.Attrs["rel"], link.Attrs["href"])
 		}
 	}
 	if minutes, err := strconv.Atoi(strings.TrimSpace(f.TTL)); err == nil && minutes > 0 && minutes < 1e6 {
@@ -143,15 +146,32 @@ func (d *Document) fromRSS(f *rss.Feed) {
 // fromJSON reads the extension "_feedring", an object as JSON Feed wants it:
 // that format has no links with a rel. What is something else by that name is
 // nobody's word, and no fault of the feed.
-func (d *Document) fromJSON(text []byte) {
+func (d *Document) fromJSON(location *url.URL, text []byte) {
 	var f struct {
 		Feedring json.RawMessage `json:"_feedring"`
+		Hubs     json.RawMessage `json:"hubs"`
+		Self     json.RawMessage `json:"feed_url"`
 	}
+	var hubs []struct{ Type, URL string }
+	var self string
 	var link struct {
 		Href string `json:"href"`
 	}
-	if json.Unmarshal(text, &f) == nil && json.Unmarshal(f.Feedring, &link) == nil {
-		d.Feedring = cut(link.Href, maxLink)
+	if json.Unmarshal(text, &f) != nil {
+		return
+	}
+	if json.Unmarshal(f.Feedring, &link) == nil {
+		d.named(location, "feedring", link.Href)
+	}
+	if json.Unmarshal(f.Self, &self) == nil {
+		d.named(location, "self", self)
+	}
+	if json.Unmarshal(f.Hubs, &hubs) == nil {
+		for _, h := range hubs {
+			if strings.EqualFold(h.Type, "WebSub") {
+				d.named(location, "hub", h.URL)
+			}
+		}
 	}
 }
 

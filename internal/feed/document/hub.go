@@ -1,0 +1,83 @@
+package document
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// named takes a link of the feed itself in, by its rel.
+func (d *Document) named(location *url.URL, rel, href string) {
+	switch rel {
+	case "feedring":
+		d.Feedring = cut(href, maxLink)
+	case "hub":
+		if d.Hub == "" {
+			d.Hub = absolute(location, href)
+		}
+	case "self":
+		d.Self = absolute(location, href)
+	}
+}
+
+// fromHeader takes the links of an answer's header in, which come before those
+// of the document (WebSub, section 4).
+func (d *Document) fromHeader(location *url.URL, h http.Header) {
+	hub, self := linked(h, "hub"), linked(h, "self")
+	if hub = absolute(location, hub); hub != "" {
+		d.Hub = hub
+	}
+	if self = absolute(location, self); self != "" {
+		d.Self = self
+	}
+}
+
+// linked returns the first target with a rel in Link headers (RFC 8288).
+func linked(h http.Header, rel string) string {
+	for _, line := range h.Values("Link") {
+		for len(line) > 0 {
+			var target, parameters string
+			var ok bool
+			if _, line, ok = strings.Cut(line, "<"); !ok {
+				break
+			}
+			if target, line, ok = strings.Cut(line, ">"); !ok {
+				break
+			}
+			parameters, line = untilComma(line)
+			if hasRel(parameters, rel) {
+				return target
+			}
+		}
+	}
+	return ""
+}
+
+// untilComma cuts at the first comma outside of quotes.
+func untilComma(s string) (before, after string) {
+	quoted := false
+	for i := range len(s) {
+		switch {
+		case s[i] == '"':
+			quoted = !quoted
+		case s[i] == ',' && !quoted:
+			return s[:i], s[i+1:]
+		}
+	}
+	return s, ""
+}
+
+func hasRel(parameters, rel string) bool {
+	for p := range strings.SplitSeq(parameters, ";") {
+		name, value, _ := strings.Cut(strings.TrimSpace(p), "=")
+		if !strings.EqualFold(strings.TrimSpace(name), "rel") {
+			continue
+		}
+		for word := range strings.FieldsSeq(strings.Trim(strings.TrimSpace(value), `"`)) {
+			if strings.EqualFold(word, rel) {
+				return true
+			}
+		}
+	}
+	return false
+}
