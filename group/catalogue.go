@@ -24,12 +24,32 @@ type member struct {
 	told    time.Time // when it told the load
 	asked   int       // assignments under way
 	changed uint64    // when row or load changed, in Machine.changes
+	rare    *rarely   // nil: nothing of it
+}
+
+// rarely is what most members never give cause for. It is apart, since a peer
+// knows up to thousands of members.
+type rarely struct {
 	probed  time.Time // the last beacon to a peer that is away
 	unfit   time.Time // when it asked not to be secondary
-
 	wanted  time.Time // when rows were last asked of it
 	staled  time.Time // when it was last told that its term is over
 	differs time.Time // since when it shows other old heads
+}
+
+// past returns what was noted by note.
+func (mem *member) past() rarely {
+	if mem.rare == nil {
+		return rarely{}
+	}
+	return *mem.rare
+}
+
+func (mem *member) note() *rarely {
+	if mem.rare == nil {
+		mem.rare = &rarely{}
+	}
+	return mem.rare
 }
 
 // merge takes r, which nobody may change any more, into the catalogue and reports whether it was new.
@@ -128,10 +148,10 @@ func (m *Machine) versions() []RowVersion {
 // wantRows asks p for the catalogue, once a beat.
 func (m *Machine) wantRows(p feedring.PeerID) {
 	mem := m.members[p]
-	if mem == nil || !mem.wanted.IsZero() && m.now.Sub(mem.wanted) < m.beatEvery() {
+	if mem == nil || !mem.past().wanted.IsZero() && m.now.Sub(mem.past().wanted) < m.beatEvery() {
 		return
 	}
-	mem.wanted = m.now
+	mem.note().wanted = m.now
 	m.send(p, RowsWanted{Header: m.header(), Have: m.versions()})
 }
 

@@ -19,6 +19,12 @@ func (m *Machine) Clone() *Machine {
 	c.guests = m.guests.Clone()
 	c.protected, c.dropped = slices.Clone(m.protected), slices.Clone(m.dropped)
 	c.members, c.heads, c.checks = clonePointers(m.members), clonePointers(m.heads), clonePointers(m.checks)
+	for _, mem := range c.members {
+		if mem.rare != nil {
+			rare := *mem.rare
+			mem.rare = &rare
+		}
+	}
 	c.own, c.placing = clonePointers(m.own), clonePointers(m.placing)
 	c.held = m.held.Clone()
 	for ref, h := range c.heads {

@@ -119,21 +119,24 @@ func (m *Machine) compareOlder(with feedring.PeerID, told []feedring.Head, their
 		return
 	}
 	if mine == theirs {
-		mem.differs = time.Time{}
+		if mem.rare != nil {
+			mem.rare.differs = time.Time{}
+		}
 		return
 	}
-	if mem.differs.IsZero() {
-		mem.differs = m.now
+	since := &mem.note().differs
+	if since.IsZero() {
+		*since = m.now
 	}
 	patience := m.beatEvery() / 2
 	if m.backfills > 0 || len(mem.row.Backfilling) > 0 {
 		patience = 3 * m.cfg.Refresh // a backfill that takes longer may never end
 	}
-	if m.now.Sub(mem.differs) < patience || m.now.Sub(m.sync.last) < m.cfg.Refresh {
+	if m.now.Sub(*since) < patience || m.now.Sub(m.sync.last) < m.cfg.Refresh {
 		return
 	}
 	holder := with
-	if others := m.present(); !m.serving && m.now.Sub(mem.differs) > m.cfg.Refresh && len(others) > 0 {
+	if others := m.present(); !m.serving && m.now.Sub(*since) > m.cfg.Refresh && len(others) > 0 {
 		holder = others[m.jitter(time.Duration(len(others)))]
 	}
 	m.askHeads(holder, feedring.FeedRef{})

@@ -24,7 +24,7 @@ func (m *Machine) serve(t feedring.Term) {
 	for p, mem := range m.members {
 		mem.heard, mem.acked, mem.told, mem.asked = m.now, false, time.Time{}, 0
 		if p == before && p != m.cfg.Self && !mem.away {
-			mem.away, mem.since, mem.probed = true, m.now, m.now // it was probed
+			mem.away, mem.since, mem.note().probed = true, m.now, m.now // it was probed
 		}
 		if p == deputy { // its turn was first, and it let it pass
 			mem.heard = m.now.Add(-m.cfg.Refresh)
@@ -78,8 +78,8 @@ func (m *Machine) beacon() {
 		m.send(p, b)
 	}
 	for _, p := range m.everybody() {
-		if mem := m.members[p]; mem.away && m.now.Sub(mem.probed) >= m.cfg.Refresh-m.beatEvery()/2 {
-			mem.probed = m.now
+		if mem := m.members[p]; mem.away && m.now.Sub(mem.past().probed) >= m.cfg.Refresh-m.beatEvery()/2 {
+			mem.note().probed = m.now
 			m.emit(Send{To: p, Message: b, Fresh: true})
 		}
 	}
@@ -117,7 +117,7 @@ func (m *Machine) review() {
 	for _, p := range m.everybody() {
 		mem := m.members[p]
 		if !mem.away && m.now.Sub(mem.heard) >= m.stretch()+m.cfg.Refresh {
-			mem.away, mem.since, mem.probed, changed = true, m.now, m.now, true
+			mem.away, mem.since, mem.note().probed, changed = true, m.now, m.now, true
 		}
 	}
 	if changed {

@@ -105,11 +105,14 @@ func (m *Machine) rebaseMember(mem *member, by time.Duration) {
 		mem.heard, mem.acked = m.now, false // a manager begins anew
 	}
 	mem.since = m.ago(mem.since, by, r)
-	mem.probed = m.ago(mem.probed, by, r)
-	mem.unfit = m.within(mem.unfit, by, 10*r)
-	mem.wanted = m.within(mem.wanted, by, m.beatEvery())
-	mem.staled = m.within(mem.staled, by, m.beatEvery())
-	mem.differs = m.ago(mem.differs, by, r)
+	if rare := mem.past(); mem.rare != nil {
+		rare.probed, rare.differs = m.ago(rare.probed, by, r), m.ago(rare.differs, by, r)
+		rare.unfit = m.within(rare.unfit, by, 10*r)
+		rare.wanted, rare.staled = m.within(rare.wanted, by, m.beatEvery()), m.within(rare.staled, by, m.beatEvery())
+		if *mem.rare = rare; rare == (rarely{}) {
+			mem.rare = nil
+		}
+	}
 	if !mem.told.IsZero() {
 		mem.told = m.now // for lookups
 	}

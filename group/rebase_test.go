@@ -15,8 +15,8 @@ import (
 func TestRebaseKnowsAllInstants(t *testing.T) {
 	moved := []string{
 		"doubt.since", "entry.at", "joining.heard", "joining.sent", "joining.yield",
-		"lead.doubted", "lead.heard", "lead.since", "member.differs", "member.first", "member.heard", "member.probed",
-		"member.since", "member.staled", "member.told", "member.unfit", "member.wanted", "probe.sent", "suspicion.deferred",
+		"lead.doubted", "lead.heard", "lead.since", "member.first", "member.heard", "member.since", "member.told",
+		"probe.sent", "rarely.differs", "rarely.probed", "rarely.staled", "rarely.unfit", "rarely.wanted", "suspicion.deferred",
 	}
 	fixed := []string{"Machine.now"}
 	dates := []string{"Row.Admitted", "Row.From", "State.From", "Vouch.At"}

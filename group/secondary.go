@@ -42,7 +42,7 @@ func (m *Machine) compareFit(a, b feedring.PeerID) int {
 	x, y := m.members[a], m.members[b]
 	young := func(mem *member) bool { return m.now.Sub(mem.first) < 10*m.cfg.Refresh }
 	unfit := func(mem *member) bool {
-		return !mem.unfit.IsZero() && m.now.Sub(mem.unfit) < 10*m.cfg.Refresh
+		return !mem.past().unfit.IsZero() && m.now.Sub(mem.past().unfit) < 10*m.cfg.Refresh
 	}
 	mine := m.me().row.Addrs
 	return cmp.Or(
@@ -158,7 +158,7 @@ func (m *Machine) doubtEnds() {
 func (m *Machine) dismiss() {
 	m.endSuspicion()
 	if mem := m.members[m.lead.secondary]; mem != nil {
-		mem.unfit = m.now
+		mem.note().unfit = m.now
 		mem.acked = false // until it answers again
 	}
 	m.lead.secondary, m.view = "", nil

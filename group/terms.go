@@ -280,10 +280,10 @@ func (m *Machine) correct(from feedring.PeerID, msg Message) {
 	mem := m.members[from]
 	t := msg.Of().Term
 	if mem == nil || from == m.cfg.Self || t.IsZero() || t.Compare(m.lead.claim.Term) >= 0 ||
-		!mem.staled.IsZero() && m.now.Sub(mem.staled) < m.beatEvery() {
+		!mem.past().staled.IsZero() && m.now.Sub(mem.past().staled) < m.beatEvery() {
 		return
 	}
-	mem.staled = m.now
+	mem.note().staled = m.now
 	m.stale(from)
 }
 

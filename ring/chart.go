@@ -17,6 +17,7 @@ type chart struct {
 	shelf   *Shelf                         `state:"changes nothing that is done"`
 	since   map[feedring.GroupID]time.Time // when a group that is absent was seen to become so
 	changes uint64                         `state:"derived"` // how often the rows changed, and one
+	led     uint64                         `state:"derived"` // how often they may have named other leaders
 	kept    kept                           `state:"derived"`
 }
 
@@ -154,6 +155,9 @@ func (c *chart) lose(now time.Time, l Lost) bool {
 func (c *chart) put(now time.Time, g feedring.GroupID, is record) {
 	was := c.write().put(g, is)
 	c.changes++
+	if c.sheet.derived.leaders == nil {
+		c.led++
+	}
 	c.kept = kept{}
 	if _, absent := c.since[g]; is.present() {
 		delete(c.since, g)
@@ -205,6 +209,17 @@ func (r *record) present() bool { return r.effective().present() }
 // until the map does.
 func (c *chart) order() order { return c.sheet.order() }
 
+// leaders returns those of the groups of the map. They must not be changed.
+func (c *chart) leaders() *leaders {
+	d := &c.sheet.derived
+	if d.leaders == nil {
+		if d.leaders = c.sheet.lead(); c.shelf != nil {
+			d.leaders = c.shelf.shareLeaders(d.leaders)
+		}
+	}
+	return d.leaders
+}
+
 // groups returns every group of the map, absent ones included, in ring order.
 // The result must not be changed, and holds until the map does.
 func (c *chart) groups() []feedring.GroupID { return c.sheet.groups }
@@ -213,6 +228,7 @@ func (c *chart) forget(g feedring.GroupID) {
 	c.write().remove(g)
 	delete(c.since, g)
 	c.changes++
+	c.led++
 	c.kept = kept{}
 }
 

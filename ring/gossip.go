@@ -128,13 +128,11 @@ func (m *Machine) anyOf(peers []feedring.PeerID) feedring.PeerID {
 // present returns the managers and secondaries of the ring but this peer,
 // absent those of groups that are not reached. The results must not be changed.
 func (m *Machine) present() []feedring.PeerID {
-	all, _ := m.chart.sheet.leaders()
-	return m.leading.but(m.cfg.Self, all)
+	return m.leading.but(m.cfg.Self, m.chart.leaders().present)
 }
 
 func (m *Machine) absent() []feedring.PeerID {
-	_, all := m.chart.sheet.leaders()
-	return m.unreached.but(m.cfg.Self, all)
+	return m.unreached.but(m.cfg.Self, m.chart.leaders().absent)
 }
 
 // besides remembers a list without this peer: few are on one.

@@ -41,27 +41,29 @@ func (m *Machine) neighbours(g feedring.GroupID) []feedring.GroupID {
 // seats, in order: the peers that this one watches, and that watch it. The list
 // must not be changed.
 func (m *Machine) Beside() []feedring.PeerID {
-	is := beside{live: m.chart.order(), own: m.ownGroups()}
-	is.leaders, _ = m.chart.sheet.leaders()
-	if was := &m.beside; sameList(was.live, is.live) && sameList(was.leaders, is.leaders) && sameList(was.own, is.own) {
+	is := beside{led: m.chart.led, own: m.ownGroups()}
+	if was := &m.beside; was.led == is.led && sameList(was.own, is.own) {
 		return was.peers
 	}
-	var groups []feedring.GroupID
-	for _, g := range is.own {
-		groups = append(groups, m.neighbours(g)...)
-	}
-	is.peers = m.others(groups)
+	is.peers = m.findBeside()
 	m.beside = is
 	return is.peers
 }
 
-// beside is an answer of Beside and the lists that it follows from, which are
-// made anew when what they say changes: most new rows tell other counts.
+func (m *Machine) findBeside() []feedring.PeerID {
+	var groups []feedring.GroupID
+	for _, g := range m.ownGroups() {
+		groups = append(groups, m.neighbours(g)...)
+	}
+	return m.others(groups)
+}
+
+// beside is an answer of Beside, and what it follows from: most new rows tell
+// other counts, and nothing that changes it.
 type beside struct {
-	live    order
-	leaders []feedring.PeerID
-	own     []feedring.GroupID
-	peers   []feedring.PeerID
+	led   uint64 // as in chart
+	own   []feedring.GroupID
+	peers []feedring.PeerID
 }
 
 func sameList[E any](a, b []E) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }

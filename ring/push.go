@@ -1,7 +1,6 @@
 package ring
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -26,9 +25,9 @@ func (m *Machine) pushDue() {
 		return
 	}
 	m.gossip.pushed = m.now
-	news := sortedGroups(m.gossip.news)
-	from := maps.Clone(m.gossip.news)
-	clear(m.gossip.news)
+	from := m.gossip.news
+	news := sortedGroups(from)
+	m.gossip.news = map[feedring.GroupID]feedring.PeerID{} // one that was cleared would keep its size
 	for _, p := range m.audience(news) {
 		m.bring(p, slices.DeleteFunc(slices.Clone(news), func(g feedring.GroupID) bool { return from[g] == p }), nil)
 	}

@@ -20,12 +20,18 @@ type sheet struct {
 // for, and never changed afterwards: copies of a sheet share it, and messages
 // carry it. It stays where a change leaves it as it is.
 type derived struct {
-	live            order // of the groups whose effective row is neither lost nor gone; nil: to be made
-	have            []RowVersion
-	sum             uint64 // of have
-	summed          bool
-	present, absent []feedring.PeerID // leaders, in order; nil: to be made
-	shown           *Shown
+	live    order // of the groups whose effective row is neither lost nor gone; nil: to be made
+	have    []RowVersion
+	sum     uint64 // of have
+	summed  bool
+	leaders *leaders // nil: to be made
+	shown   *Shown
+}
+
+// leaders are the managers and secondaries of groups, each in order.
+type leaders struct {
+	present []feedring.PeerID // of groups that are live
+	absent  []feedring.PeerID // of groups that are not reached; tombstones name nobody worth asking
 }
 
 func (s *sheet) find(g feedring.GroupID) (int, bool) {
@@ -53,7 +59,7 @@ func (s *sheet) put(g feedring.GroupID, is record) (was record) {
 		d.live = nil
 	}
 	if d.live == nil || !sameLeaders(was.effective(), is.effective()) {
-		d.present, d.absent = nil, nil
+		d.leaders = nil
 	}
 	return was
 }
@@ -99,26 +105,21 @@ func (s *sheet) order() order {
 	return d.live
 }
 
-// leaders returns the managers and secondaries of the groups that are present,
-// and those of groups that are not reached; tombstones name nobody worth
-// asking. Both are in order and must not be changed.
-func (s *sheet) leaders() (present, absent []feedring.PeerID) {
-	d := &s.derived
-	if d.present == nil {
-		d.present, d.absent = []feedring.PeerID{}, []feedring.PeerID{}
-		for i := range s.records {
-			if e := s.records[i].effective(); e.present() {
-				d.present = e.row.leaders(d.present)
-			} else if !e.row.Gone {
-				d.absent = e.row.leaders(d.absent)
-			}
-		}
-		for _, list := range []*[]feedring.PeerID{&d.present, &d.absent} {
-			slices.Sort(*list)
-			*list = slices.Clip(slices.Compact(*list))
+// lead finds the leaders.
+func (s *sheet) lead() *leaders {
+	l := &leaders{present: make([]feedring.PeerID, 0, 2*len(s.records))}
+	for i := range s.records {
+		if e := s.records[i].effective(); e.present() {
+			l.present = e.row.leaders(l.present)
+		} else if !e.row.Gone {
+			l.absent = e.row.leaders(l.absent)
 		}
 	}
-	return d.present, d.absent
+	for _, list := range []*[]feedring.PeerID{&l.present, &l.absent} {
+		slices.Sort(*list)
+		*list = slices.Clip(slices.Compact(*list))
+	}
+	return l
 }
 
 // versions lists all rows, and hash is of that list.

@@ -13,32 +13,75 @@ import (
 // changes nothing that a machine does, and keeps no map alive. One goroutine
 // steps all machines of a shelf.
 type Shelf struct {
-	sheets map[uint64]weak.Pointer[sheet] // by hash
-	sweep  int                            // at how many those are dropped that nobody has
+	sheets  pool[sheet]
+	leaders pool[leaders]
+	last    weak.Pointer[sheet] // on it: most maps that differ have the same groups all the same
 }
 
 // NewShelf returns an empty one.
-func NewShelf() *Shelf { return &Shelf{sheets: map[uint64]weak.Pointer[sheet]{}, sweep: 64} }
+func NewShelf() *Shelf { return &Shelf{sheets: newPool[sheet](), leaders: newPool[leaders]()} }
 
 // share returns the sheet that is equal to s and that others have, or else s,
 // which is one of those from now on.
 func (f *Shelf) share(s *sheet) *sheet {
 	sum := s.hash()
-	if same := f.sheets[sum].Value(); same != nil && same.equal(s) {
+	if same := f.sheets.find(sum); same != nil && same.equal(s) {
 		return same
-	}
-	if len(f.sheets) >= f.sweep {
-		for sum, w := range f.sheets {
-			if w.Value() == nil {
-				delete(f.sheets, sum)
-			}
-		}
-		f.sweep = 2*len(f.sheets) + 64
 	}
 	s.shared = true
 	s.groups, s.records = slices.Clip(s.groups), slices.Clip(s.records)
-	f.sheets[sum] = weak.Make(s)
+	if last := f.last.Value(); last != nil && slices.Equal(last.groups, s.groups) {
+		if sameList(s.derived.live, s.groups) {
+			s.derived.live = last.groups
+		}
+		s.groups, s.borrowed = last.groups, true
+	}
+	f.last = f.sheets.put(sum, s)
 	return s
+}
+
+// shareLeaders returns equal leaders that others have, or else l: maps that
+// differ in counts name the same ones.
+func (f *Shelf) shareLeaders(l *leaders) *leaders {
+	sum := emptyDigest
+	for _, list := range [][]feedring.PeerID{l.present, l.absent} {
+		for _, p := range list {
+			sum = sum.text(string(p))
+		}
+	}
+	if same := f.leaders.find(uint64(sum)); same != nil && same.equal(l) {
+		return same
+	}
+	f.leaders.put(uint64(sum), l)
+	return l
+}
+
+// pool finds what somebody still has, by hash.
+type pool[T any] struct {
+	held  map[uint64]weak.Pointer[T]
+	sweep int // at how many those are dropped that nobody has
+}
+
+func newPool[T any]() pool[T] { return pool[T]{held: map[uint64]weak.Pointer[T]{}, sweep: 64} }
+
+func (p *pool[T]) find(sum uint64) *T { return p.held[sum].Value() }
+
+func (p *pool[T]) put(sum uint64, x *T) weak.Pointer[T] {
+	if len(p.held) >= p.sweep {
+		for sum, w := range p.held {
+			if w.Value() == nil {
+				delete(p.held, sum)
+			}
+		}
+		p.sweep = 2*len(p.held) + 64
+	}
+	w := weak.Make(x)
+	p.held[sum] = w
+	return w
+}
+
+func (l *leaders) equal(o *leaders) bool {
+	return slices.Equal(l.present, o.present) && slices.Equal(l.absent, o.absent)
 }
 
 func (s *sheet) equal(o *sheet) bool {

@@ -93,6 +93,9 @@ func (w *world) step(name feedring.PeerID, in Input) {
 			w.ended[out.ID] = append(w.ended[out.ID], out)
 		}
 	}
+	if got, want := n.Beside(), n.findBeside(); !slices.Equal(got, want) {
+		w.t.Fatalf("%s remembers %v beside it, and finds %v", name, got, want)
+	}
 }
 
 func (w *world) post(l letter) {

@@ -125,15 +125,13 @@ func gather(s *stage.Stage, cfg SizeConfig, progress Progress) error {
 }
 
 // inside counts who sees all of its group and all groups, among the founder and
-// the last peer of each group: a view of everybody would be most of what the
-// network weighs.
+// the last peer of each group.
 func inside(s *stage.Stage, cfg SizeConfig) int {
 	n := 0
 	for g := range cfg.Groups {
 		of := (cfg.Peers - g + cfg.Groups - 1) / cfg.Groups
 		for _, i := range []int{g, g + (of-1)*cfg.Groups} {
-			v := s.Hosts()[i].View()
-			if in := v.Memberships[ThemeOf(g)]; in != nil && len(in.Members) == of && len(v.Ring) == cfg.Groups {
+			if members, groups := s.Hosts()[i].Sees(ThemeOf(g)); members == of && groups == cfg.Groups {
 				n++
 			}
 		}

@@ -120,6 +120,15 @@ func (h *Host) Crash() { h.Up = false }
 // Life counts the starts of this peer.
 func (h *Host) Life() int { return h.life }
 
+// Sees is how many members of a group and how many groups the machine shows,
+// without a View: thousands of those would be most of what a network weighs.
+func (h *Host) Sees(theme feedring.Theme) (members, groups int) {
+	if v := h.machine.Membership(theme); v != nil {
+		members = len(v.Members)
+	}
+	return members, len(h.machine.Live())
+}
+
 // View is what the machine shows.
 func (h *Host) View() *peer.View { return h.machine.View() }
 
