@@ -1,6 +1,7 @@
 package ring
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"testing"
@@ -144,6 +145,43 @@ func TestLostAcknowledgementChangesNothing(t *testing.T) {
 	}
 	if len(w.peers["deputy"].visits.seen) == 0 {
 		t.Error("the secondary was never asked")
+	}
+}
+
+// What still goes around of a search that has ended goes no farther than to its
+// coordinator: that acknowledges it, and asks nobody after its final.
+func TestEndedSearchGoesNoFarther(t *testing.T) {
+	w := newWorld(t)
+	w.grow(6)
+	for i := 1; i < 6; i++ { // the coordinator is on the way of each arc
+		w.manage(feedring.PeerID(fmt.Sprintf("p%03d", i)), theme(i), "p000")
+	}
+	w.run(3*time.Second, w.agreed(6))
+	var late []letter
+	w.cut = func(l letter) bool {
+		if s, is := l.message.(Search); is && s.Hop == 2 {
+			late = append(late, l)
+		}
+		return false
+	}
+	w.search("p000", theme(0), "absent", 10*time.Second)
+	if len(late) == 0 {
+		t.Fatal("no search went on")
+	}
+	for _, l := range late {
+		var sent []feedring.Verb
+		w.cut = func(l letter) bool {
+			switch l.message.(type) {
+			case Search, SearchAck, FoundGroup, Exhausted:
+				sent = append(sent, l.message.Verb())
+			}
+			return true
+		}
+		w.step("p000", Receive{From: l.from, Message: l.message})
+		w.run(100*time.Millisecond, nil)
+		if len(sent) != 1 || sent[0] != "search-ack" {
+			t.Errorf("then it sends %v", sent)
+		}
 	}
 }
 

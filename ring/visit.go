@@ -68,6 +68,9 @@ func (m *Machine) visit(from feedring.PeerID, s Search) {
 		return
 	}
 	m.send(from, SearchAck{ID: s.ID, Attempt: s.Attempt, Group: s.Group, Direction: s.Direction})
+	if s.Coordinator == m.cfg.Self && m.searches[attempt{s.ID, s.Attempt}] == nil {
+		return // its own, which has ended: nobody waits for what is found
+	}
 	key := visitKey{attempt{s.ID, s.Attempt}, s.Group}
 	it := m.visits.seen[key]
 	if it == nil {
