@@ -157,7 +157,11 @@ func (t topics) Find(address string) (string, bool) {
 			return ofFeed + own, true
 		}
 	}
-	return ofFeed + url, t.node.origins.public(url)
+	if t.node.origins.public(url) {
+		return ofFeed + url, true
+	}
+	own, ok := t.node.own.Named(url) // a document may call its own what it is not fetched from
+	return ofFeed + own, ok
 }
 
 func (t topics) Version(address string) (uint64, bool) {

@@ -159,7 +159,8 @@ func TestADocumentThatIsNotKeptIsAskedForWhole(t *testing.T) {
 		l.start()
 		run(func() { l.watcher.Run(t.Context()) })
 		look(l)
-		if _, body, err := l.front.Document(spec.URL, "http://x", ""); err != nil || len(body) == 0 {
+		w := httptest.NewRecorder()
+		if err := l.front.Answer(w, httptest.NewRequest("GET", "/f/a.example/feed.xml", nil), "http://x", ""); err != nil || w.Body.Len() == 0 {
 			t.Errorf("no document: %v", err)
 		}
 		look(l)

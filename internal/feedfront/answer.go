@@ -61,7 +61,9 @@ func (r *Room) answer(w http.ResponseWriter, req *http.Request, base, hub string
 	if h == nil {
 		return ErrUnknown
 	}
-	h.readers.note(req, r.seed, r.cfg.Now())
+	if req.RemoteAddr != "" { // the peer itself has none
+		h.readers.note(req, r.seed, r.cfg.Now())
+	}
 	made, err := r.ready(h, base, hub)
 	if err != nil {
 		return err

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,9 +20,6 @@ type Config struct {
 	Dir string           // of its own; made if it is not there
 	Log *slog.Logger     // nil: nobody is told
 	Now func() time.Time // nil: time.Now
-	// Changed is called after the document of a feed became another, by who gave
-	// it. It must not block. Nil: nobody is told.
-	Changed func(feed string)
 }
 
 // Errors of a Room.
@@ -201,9 +197,6 @@ func (r *Room) Take(feed string, f Fetched) {
 		onDisk.body = nil
 		h.doc.Store(&onDisk)
 	}
-	if r.cfg.Changed != nil {
-		r.cfg.Changed(feed)
-	}
 }
 
 // Plan tells when a feed's origin is looked at next: until then nothing new can
@@ -269,38 +262,15 @@ func (r *Room) Address(feed string) string {
 	return ""
 }
 
-// Resolve finds the feed that a hub's topic means: the feed's own address, its
-// address below base, or the one that its document calls its own.
-func (r *Room) Resolve(topic, base string) (feed string, ok bool) {
-	if r.held(topic) != nil {
-		return topic, true
-	}
-	if path, ok := strings.CutPrefix(topic, base); ok {
-		path, query, _ := strings.Cut(path, "?")
-		if h := r.at(path, query); h != nil {
-			return h.feed, true
-		}
-	}
+// Named finds the feed whose document calls an address its own: that is the
+// topic which subscribers of a hub give.
+func (r *Room) Named(self string) (feed string, ok bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	for feed, h := range r.feeds {
-		if d := h.doc.Load(); d != nil && d.Self != "" && d.Self == topic {
+		if d := h.doc.Load(); d != nil && d.Self != "" && d.Self == self {
 			return feed, true
 		}
 	}
 	return "", false
-}
-
-// Document returns the document of a feed as pollers get it, uncompressed; it
-// must not be changed. ErrUnknown, ErrNotYet.
-func (r *Room) Document(feed, base, hub string) (contentType string, body []byte, err error) {
-	h := r.held(feed)
-	if h == nil {
-		return "", nil, ErrUnknown
-	}
-	made, err := r.ready(h, base, hub)
-	if err != nil {
-		return "", nil, err
-	}
-	return made.contentType[0], made.full[identity].body, nil
 }

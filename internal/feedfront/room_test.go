@@ -355,32 +355,22 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-func TestTopics(t *testing.T) {
+func TestFeedsByWhatTheyAreCalled(t *testing.T) {
 	b := open(t, t.TempDir())
-	changed := 0
-	b.cfg.Changed = func(feed string) {
-		if feed == testFeed {
-			changed++
-		}
-	}
 	b.Offer(testFeed, "a.example")
-	body := strings.Replace(rssOf("1"), "<title>A", `<a:link xmlns:a="http://www.w3.org/2005/Atom" rel="self" href="https://a.example/feed"/><title>A`, 1)
-	b.take(body)
-	b.take(body)
-	if changed != 1 {
-		t.Errorf("changed %d times", changed)
-	}
-	for topic, want := range map[string]bool{
-		testFeed: true, testBase + testPath: true, "https://a.example/feed": true,
-		"https://a.example/other": false, testBase + "/f/a.example/": false, "": false, testPath: false,
-	} {
-		if feed, ok := b.Resolve(topic, testBase); ok != want || ok && feed != testFeed {
-			t.Errorf("%q: %q %t", topic, feed, ok)
+	b.take(strings.Replace(rssOf("1"), "<title>A", `<a:link xmlns:a="http://www.w3.org/2005/Atom" rel="self" href="https://a.example/feed"/><title>A`, 1))
+	for self, want := range map[string]bool{"https://a.example/feed": true, testFeed: false, "": false} {
+		if feed, ok := b.Named(self); ok != want || ok && feed != testFeed {
+			t.Errorf("%q: %q %t", self, feed, ok)
 		}
 	}
-	kind, got, err := b.Document(testFeed, testBase, testBase+"/hub")
-	if err != nil || kind != "application/rss+xml; charset=utf-8" || !bytes.Contains(got, []byte(`rel="hub"`)) || bytes.Contains(got, []byte("peer.example/f/")) {
-		t.Errorf("%v %s %s", err, kind, got)
+	if feed, ok := b.Feed(testPath); !ok || feed != testFeed {
+		t.Errorf("%q %t", feed, ok)
+	}
+	w := b.get()
+	if !strings.Contains(w.Body.String(), `rel="hub"`) || strings.Contains(w.Body.String(), "peer.example/f/") ||
+		!strings.HasPrefix(w.Header().Get("Link"), `<https://a.example/feed>; rel="self", `) {
+		t.Errorf("%v %s", w.Header(), w.Body)
 	}
 }
 
