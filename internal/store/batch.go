@@ -16,14 +16,16 @@ type batch struct {
 	last      refID // the greatest number given, this batch included
 	changed   map[feedring.FeedRef]refState
 	forgotten map[refID]feedring.FeedRef
-	bytes     int64 // written so far
-	err       error // the first row that could not be added: nothing is committed
+	bytes     int64  // written so far
+	number    uint64 // of its journal row, if it has one
+	indexed   []byte // keys of its new index rows
+	err       error  // the first row that could not be added: nothing is committed
 }
 
 func newBatch(s *Store) *batch {
 	return &batch{
 		txn: s.db.NewTransaction(true), heads: &s.heads, last: s.heads.last,
-		changed: make(map[feedring.FeedRef]refState), forgotten: make(map[refID]feedring.FeedRef),
+		number: s.journal.Load() + 1, changed: make(map[feedring.FeedRef]refState), forgotten: make(map[refID]feedring.FeedRef),
 	}
 }
 
@@ -44,8 +46,11 @@ func (b *batch) keep(err error) {
 	}
 }
 
-// finish adds the rows of the refs that changed.
+// finish adds the rows of the refs that changed, and the journal row.
 func (b *batch) finish() error {
+	if len(b.indexed) > 0 {
+		b.set(journalKey(b.number), b.indexed)
+	}
 	for _, state := range b.changed {
 		b.set(refKey(state.id), encodeRef(&state.Head))
 	}
@@ -156,14 +161,16 @@ func (b *batch) add(it *Item) {
 
 // list makes the newest version of an entry known to searches.
 func (b *batch) list(id refID, it *Item) {
-	b.set(indexKey(it.Published, id, it.Position), encodeIndex(it))
+	key := rowKey(it.Published, id, it.Position)
+	b.set(key.index(), encodeIndex(it))
+	b.indexed = key.append(b.indexed)
 }
 
 // unlist takes an entry from all searches: a newer version came, it was pruned,
 // or its publisher took it back. Whatever searches is told here, and of nothing
 // twice but of retractions, which were never listed.
 func (b *batch) unlist(published time.Time, id refID, p feedring.Position) {
-	b.del(indexKey(published, id, p))
+	b.del(rowKey(published, id, p).index())
 }
 
 // remove deletes the rows of the item at p. Its ref's state is the caller's

@@ -16,7 +16,11 @@
 //	e ref epoch sequence            the log: one sealed entry, byte for byte, or a stone
 //	v ref id                        where the newest version of an entry stands
 //	i ^published ref ^epoch ^seq    the index, newest first: what a search filters by, and the folded text
+//	j number                        the journal: which index rows one transaction made
 //	b bucket key                    small records
+//
+// Search looks at index rows one after the other. What finds entries without
+// looking at all of them is internal/history, by way of Reader and the journal.
 //
 // A feed's address and publisher are written once, in its r row; everywhere
 // else a four-byte number stands for them.

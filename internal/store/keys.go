@@ -15,6 +15,7 @@ const (
 	keyLog     = 'e'
 	keyVersion = 'v'
 	keyIndex   = 'i'
+	keyJournal = 'j'
 	keyRecord  = 'b'
 )
 
@@ -57,36 +58,13 @@ func versionKey(id refID, entry feedring.EntryID) []byte {
 	return append(key, entry...)
 }
 
-// indexKey orders rows by published, newest first; those of one instant by
-// ref, and of one ref the later position first.
-func indexKey(published time.Time, id refID, p feedring.Position) []byte {
-	key := indexTime(published)
-	key = binary.BigEndian.AppendUint32(key, uint32(id))
-	return appendPosition(key, feedring.Position{Epoch: ^p.Epoch, Sequence: ^p.Sequence})
-}
-
-// indexTime begins the keys of all index rows published at t.
-func indexTime(t time.Time) []byte {
-	key := append(make([]byte, 0, indexKeyLen), keyIndex)
-	key = binary.BigEndian.AppendUint64(key, ^orderedSeconds(t))
-	return binary.BigEndian.AppendUint32(key, ^uint32(t.Nanosecond()))
-}
-
-// splitIndexKey reads an index row's key.
-func splitIndexKey(key []byte) (published time.Time, id refID, p feedring.Position, ok bool) {
-	if len(key) != indexKeyLen || key[0] != keyIndex {
-		return time.Time{}, 0, feedring.Position{}, false
-	}
-	seconds := int64(^binary.BigEndian.Uint64(key[1:]) ^ (1 << 63))
-	nanos := ^binary.BigEndian.Uint32(key[9:])
-	inverted := readPosition(key[17:])
-	p = feedring.Position{Epoch: ^inverted.Epoch, Sequence: ^inverted.Sequence}
-	return time.Unix(seconds, int64(nanos)).UTC(), refID(binary.BigEndian.Uint32(key[13:])), p, true
-}
-
 // orderedSeconds maps seconds to numbers whose order as unsigned is that of
 // the times, those before 1970 included.
 func orderedSeconds(t time.Time) uint64 { return uint64(t.Unix()) ^ (1 << 63) }
+
+func journalKey(number uint64) []byte {
+	return binary.BigEndian.AppendUint64([]byte{keyJournal}, number)
+}
 
 func recordPrefix(b Bucket) []byte { return []byte{keyRecord, byte(b)} }
 

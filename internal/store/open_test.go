@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,7 +30,7 @@ func TestNewer(t *testing.T) {
 	}))
 	check(t, s.Close())
 	_, err := Open(dir, Options{})
-	if !errors.Is(err, ErrNewer) || !strings.Contains(err.Error(), "7") || !strings.Contains(err.Error(), "1") {
+	if !errors.Is(err, ErrNewer) || !strings.Contains(err.Error(), fmt.Sprint(Schema+6)) || !strings.Contains(err.Error(), fmt.Sprint("to ", Schema)) {
 		t.Errorf("newer data: %v", err)
 	}
 }

@@ -20,6 +20,7 @@ const (
 	BucketLog                            // epochs and sequences of the peer's own logs
 	BucketSubscription                   // personal feeds and resume cursors
 	BucketHub                            // WebSub: who subscribes here, and what is subscribed to elsewhere
+	BucketHistory                        // the index of the history
 	buckets
 )
 

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
@@ -49,49 +50,66 @@ type Search struct {
 // Cost: one look at an index row, without its payload, for each entry between
 // the bounds, until a page is full.
 func (s *Store) Search(ctx context.Context, q Search) ([]Item, Cursor, error) {
-	seek, err := q.seek()
+	first, _, err := q.Bounds()
 	if err != nil {
 		return nil, "", err
 	}
-	f := s.newFilter(&q)
+	v := s.newVisitor(&q)
+	err = s.view(func(txn *badger.Txn) error {
+		return each(txn, []byte{keyIndex}, first.index(), func(row *badger.Item) (bool, error) {
+			if err := ctx.Err(); err != nil {
+				return false, err
+			}
+			return v.visit(txn, row)
+		})
+	})
+	return v.page.items, v.page.next, err
+}
+
+// visitor looks at index rows in order, and keeps those that match.
+type visitor struct {
+	s    *Store
+	f    *filter
+	page page
+}
+
+func (s *Store) newVisitor(q *Search) *visitor {
 	limit := q.Limit
 	if limit == 0 {
 		limit = feedring.DefaultLimit
 	}
-	p := page{limit: bound(limit, feedring.MaxLimit), bytes: s.opts.SearchBytes}
-	err = s.view(func(txn *badger.Txn) error {
-		return each(txn, []byte{keyIndex}, seek, func(row *badger.Item) (bool, error) {
-			if err := ctx.Err(); err != nil {
-				return false, err
-			}
-			return s.visit(txn, row, f, &p)
-		})
-	})
-	return p.items, p.next, err
+	return &visitor{s: s, f: s.newFilter(q), page: page{limit: bound(limit, feedring.MaxLimit), bytes: s.opts.SearchBytes}}
 }
 
-// visit adds row's item to p if it matches, and tells whether to go on.
-func (s *Store) visit(txn *badger.Txn, row *badger.Item, f *filter, p *page) (more bool, err error) {
-	published, id, at, ok := splitIndexKey(row.Key())
+// look tests a row. There is no more where it and all after it are too old.
+func (v *visitor) look(row *badger.Item) (k RowKey, matches, more bool, err error) {
+	k, ok := readIndexKey(row.Key())
 	if !ok {
-		return false, fmt.Errorf("index row: %w", ErrCorrupt)
+		return k, false, false, fmt.Errorf("index row: %w", ErrCorrupt)
 	}
-	if published.Before(f.since) {
-		return false, nil
+	published, id, _ := k.split()
+	if published.Before(v.f.since) {
+		return k, false, false, nil
 	}
-	matches := false
 	err = row.Value(func(value []byte) (err error) {
-		matches, err = f.matches(id, value)
+		matches, err = v.f.matches(id, value)
 		return err
 	})
+	return k, matches, err == nil, err
+}
+
+// visit adds row's item to the page if it matches, and tells whether to go on.
+func (v *visitor) visit(txn *badger.Txn, row *badger.Item) (more bool, err error) {
+	k, matches, more, err := v.look(row)
 	if err != nil || !matches {
-		return true, err
+		return more, err
 	}
-	if p.full() {
-		p.next = newCursor(p.last)
+	if v.page.full() {
+		v.page.next = newCursor(v.page.last)
 		return false, nil
 	}
-	ref, ok := s.heads.ref(id)
+	_, id, at := k.split()
+	ref, ok := v.s.heads.ref(id)
 	if !ok {
 		return true, nil // forgotten since the transaction began
 	}
@@ -100,7 +118,7 @@ func (s *Store) visit(txn *badger.Txn, row *badger.Item, f *filter, p *page) (mo
 		return false, fmt.Errorf("index row without its entry: %w", ErrCorrupt)
 	}
 	if err == nil {
-		p.add(it, row.Key())
+		v.page.add(it, k)
 	}
 	return true, err
 }
@@ -110,43 +128,44 @@ type page struct {
 	items []Item
 	limit int
 	bytes int    // that may still be added
-	last  []byte // index key of the last item
+	last  RowKey // of the last item
 	next  Cursor
 }
 
 func (p *page) full() bool { return len(p.items) == p.limit || p.bytes <= 0 }
 
-func (p *page) add(it Item, key []byte) {
+func (p *page) add(it Item, k RowKey) {
 	p.items = append(p.items, it)
 	p.bytes -= len(it.Payload)
-	p.last = append(p.last[:0], key...)
+	p.last = k
 }
 
-// seek returns the first index key that q is interested in.
-func (q *Search) seek() ([]byte, error) {
-	seek := []byte{keyIndex}
+// Bounds returns the first key that q is interested in, and one after all such
+// keys.
+func (q *Search) Bounds() (first, end RowKey, err error) {
+	end = RowKey{math.MaxUint64, math.MaxUint32, math.MaxUint32, math.MaxUint64, math.MaxUint64}
 	if !q.Until.IsZero() {
-		seek = indexTime(q.Until.Add(-time.Nanosecond))
+		first = firstAt(q.Until.Add(-time.Nanosecond))
+	}
+	if !q.Since.IsZero() {
+		end = firstAt(q.Since.Add(-time.Nanosecond))
 	}
 	if q.Cursor == "" {
-		return seek, nil
+		return first, end, nil
 	}
-	key, err := q.Cursor.key()
-	if err != nil {
-		return nil, err
+	last, err := q.Cursor.key()
+	if next := last.Next(); err == nil && next.Compare(first) > 0 {
+		first = next
 	}
-	if string(key) > string(seek) {
-		seek = append(key, 0)
-	}
-	return seek, nil
+	return first, end, err
 }
 
-func newCursor(key []byte) Cursor { return Cursor(base64.RawURLEncoding.EncodeToString(key[1:])) }
+func newCursor(k RowKey) Cursor { return Cursor(base64.RawURLEncoding.EncodeToString(k.append(nil))) }
 
-func (c Cursor) key() ([]byte, error) {
+func (c Cursor) key() (RowKey, error) {
 	b, err := base64.RawURLEncoding.DecodeString(string(c))
-	if err != nil || len(b) != indexKeyLen-1 {
-		return nil, ErrCursor
+	if err != nil || len(b) != rowKeyLen {
+		return RowKey{}, ErrCursor
 	}
-	return append([]byte{keyIndex}, b...), nil
+	return readRowKey(b), nil
 }

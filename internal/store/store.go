@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/dgraph-io/badger/v4"
 )
 
 // Schema is the version of the rows that this package writes.
-const Schema = 1
+// Version 2 has the journal: a program of version 1 would store entries that
+// no journal row tells of.
+const Schema = 2
 
 // Store is an open store. All methods may be called at the same time.
 type Store struct {
@@ -31,6 +34,9 @@ type Store struct {
 	heads   heads
 	trimmer trimmer // the writer's
 
+	journal atomic.Uint64 // number of the last journal row
+	news    chan struct{}
+
 	requests  chan *request
 	quit      chan struct{} // closed by Close
 	stopped   chan struct{} // closed when the writer has returned
@@ -48,6 +54,7 @@ func Open(dir string, o Options) (*Store, error) {
 	s := &Store{
 		dir: dir, opts: o.withDefaults(), free: freeBytes,
 		trimmer:  trimmer{busy: trimBusy},
+		news:     make(chan struct{}, 1),
 		requests: make(chan *request), quit: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	db, err := s.openDB()
@@ -75,7 +82,8 @@ func (s *Store) Close() error {
 	return s.closeErr
 }
 
-// openDB opens the database, checks the schema and reads the heads.
+// openDB opens the database, checks the schema and reads the heads and where
+// the journal ends.
 func (s *Store) openDB() (db *badger.DB, err error) {
 	// badger panics on some kinds of damage instead of returning an error.
 	defer func() {
@@ -93,6 +101,9 @@ func (s *Store) openDB() (db *badger.DB, err error) {
 	if err == nil {
 		err = s.heads.load(db)
 	}
+	if err == nil {
+		err = s.loadJournal(db)
+	}
 	if err != nil {
 		return nil, errors.Join(err, s.closeDB(db))
 	}
@@ -100,7 +111,7 @@ func (s *Store) openDB() (db *badger.DB, err error) {
 }
 
 // checkSchema refuses rows of a newer version and writes the version into a
-// new store.
+// store that is new or of an older one.
 func checkSchema(db *badger.DB, dir string) error {
 	return db.Update(func(txn *badger.Txn) error {
 		row, err := get(txn, []byte{keySchema})
@@ -112,7 +123,10 @@ func checkSchema(db *badger.DB, dir string) error {
 		case len(row) != 4:
 			return fmt.Errorf("%s: schema version: %w", dir, ErrCorrupt)
 		}
-		if found := binary.BigEndian.Uint32(row); found > Schema {
+		switch found := binary.BigEndian.Uint32(row); {
+		case found < Schema:
+			return txn.Set([]byte{keySchema}, binary.BigEndian.AppendUint32(nil, Schema))
+		case found > Schema:
 			return fmt.Errorf("%s: %w: its data has version %d and this program reads up to %d: update the program",
 				dir, ErrNewer, found, Schema)
 		}

@@ -139,6 +139,9 @@ func (s *Store) commit(b *batch) error {
 		return fmt.Errorf("writing to %s: %w", s.dir, err)
 	}
 	s.heads.install(b.changed, b.forgotten)
+	if len(b.indexed) > 0 {
+		s.noted(b.number)
+	}
 	s.trimmer.written += b.bytes
 	s.trimmer.look = true
 	return nil

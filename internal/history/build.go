@@ -1,0 +1,212 @@
+package history
+
+import (
+	"context"
+	"encoding/binary"
+	"maps"
+	"slices"
+
+	"github.com/feedring/feedring/internal/store"
+)
+
+// building makes segments of rows that come in their order.
+type building struct {
+	store  *store.Store
+	limits limits
+	id     uint64 // of the next segment
+	made   []*segment
+
+	lists *lists
+	keys  []store.RowKey
+	logs  map[epoch]int
+
+	changes []store.Change // not written yet
+	bytes   int
+}
+
+// limits bound what is held in memory.
+type limits struct {
+	tailDocs, tailWeight int
+	docs, weight         int // of a segment
+}
+
+var defaultLimits = limits{tailDocs: 4 << 10, tailWeight: 3 << 20, docs: maxDocs, weight: 16 << 20}
+
+func (h *History) building(id uint64) *building {
+	return &building{store: h.store, limits: h.limits, id: id, lists: newLists(), logs: make(map[epoch]int)}
+}
+
+// full reports that the segment must be written before another row is added.
+func (b *building) full() bool {
+	return len(b.keys) >= b.limits.docs || b.lists.weight >= b.limits.weight || len(b.logs) >= maxLogs
+}
+
+func (b *building) add(k store.RowKey, row *store.Row) {
+	b.keys = append(b.keys, k)
+	b.lists.add(k, row)
+	if log := (epoch{k.Ref, k.Epoch}); b.logs[log] == 0 {
+		b.logs[log] = len(b.logs) + 1
+	}
+}
+
+// readAtOnce is how many rows are read while writers may wait.
+const readAtOnce = 512
+
+// addAll adds the rows at keys, which are in order, and writes each segment that
+// is full, and the last. Rows that went away are left out.
+func (b *building) addAll(ctx context.Context, keys []store.RowKey) error {
+	for some := range slices.Chunk(keys, readAtOnce) {
+		for len(some) > 0 {
+			if b.full() {
+				if err := b.write(ctx); err != nil {
+					return err
+				}
+			}
+			err := b.store.Read(func(r *store.Reader) error {
+				for len(some) > 0 && !b.full() {
+					if _, err := r.Row(some[0], func(row *store.Row) { b.add(some[0], row) }); err != nil {
+						return err
+					}
+					some = some[1:]
+				}
+				return ctx.Err()
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return b.write(ctx)
+}
+
+// addFrom adds the rows from a key on until the segment is full, writes it, and
+// returns where to go on; nil: there are no more rows.
+func (b *building) addFrom(ctx context.Context, from store.RowKey) (rest *store.RowKey, err error) {
+	rest = &from
+	for rest != nil && !b.full() {
+		err := b.store.Read(func(r *store.Reader) error {
+			start, n := *rest, 0
+			rest = nil
+			return r.Rows(start, func(k store.RowKey, row *store.Row) bool {
+				if n++; n > readAtOnce || b.full() {
+					rest = &k
+					return false
+				}
+				b.add(k, row)
+				return true
+			})
+		})
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return rest, b.write(ctx)
+}
+
+// write writes what was added as a segment, if it is any.
+func (b *building) write(ctx context.Context) error {
+	if len(b.keys) == 0 {
+		return nil
+	}
+	s := &segment{
+		id: b.id, docs: len(b.keys), private: b.lists.private, weight: b.lists.weight,
+		last: b.keys[len(b.keys)-1], logs: make([]epoch, len(b.logs)),
+	}
+	for log, n := range b.logs {
+		s.logs[n-1] = log
+	}
+	if err := b.writeRows(ctx, s); err != nil {
+		return err
+	}
+	if err := b.writeTokens(ctx, s); err != nil {
+		return err
+	}
+	if err := b.put(ctx, blockKey(s.id, kindFences, 0), s.encode()); err != nil {
+		return err
+	}
+	b.made = append(b.made, s)
+	b.id++
+	b.lists, b.keys, b.logs = newLists(), b.keys[:0], make(map[epoch]int)
+	return b.flush(ctx)
+}
+
+func (b *building) writeRows(ctx context.Context, s *segment) error {
+	n := 0
+	for keys := range slices.Chunk(b.keys, rowsInBlock) {
+		s.starts = append(s.starts, keys[0])
+		body, before := make([]byte, 0, 10*len(keys)), keys[0].Second
+		for _, k := range keys {
+			body = binary.AppendUvarint(body, k.Second-before)
+			body = binary.AppendUvarint(body, uint64(^k.Nano))
+			body = binary.AppendUvarint(body, uint64(b.logs[epoch{k.Ref, k.Epoch}]-1))
+			body = binary.AppendUvarint(body, ^k.Sequence)
+			before = k.Second
+		}
+		if err := b.put(ctx, blockKey(s.id, kindRows, n), body); err != nil {
+			return err
+		}
+		n++
+	}
+	return nil
+}
+
+func (b *building) writeTokens(ctx context.Context, s *segment) error {
+	size := max(blockBytes, b.lists.weight/mostBlocks)
+	var body []byte
+	write := func() error {
+		err := b.put(ctx, blockKey(s.id, kindTokens, len(s.tokens)-1), body)
+		body = nil
+		return err
+	}
+	for _, token := range slices.Sorted(maps.Keys(b.lists.byToken)) {
+		if len(body) >= size {
+			if err := write(); err != nil {
+				return err
+			}
+		}
+		if body == nil {
+			s.tokens = append(s.tokens, token)
+		}
+		body = binary.AppendUvarint(body, uint64(len(token)))
+		body = append(body, token...)
+		body = b.appendList(body, b.lists.byToken[token])
+	}
+	return write()
+}
+
+// appendList writes a list as it is, or as bits where these are shorter.
+func (b *building) appendList(body []byte, l *list) []byte {
+	n := (len(b.keys) + 7) / 8
+	if len(l.gaps) <= n {
+		body = binary.AppendUvarint(body, uint64(len(l.gaps))<<1)
+		return append(body, l.gaps...)
+	}
+	body = binary.AppendUvarint(body, uint64(n)<<1|1)
+	all := make(set, words64(len(b.keys)))
+	all.addGaps(l.gaps, len(b.keys))
+	for i := range n {
+		body = append(body, byte(all[i/8]>>(i%8*8)))
+	}
+	return body
+}
+
+// writeAtOnce is how many bytes others' writes may wait for.
+const writeAtOnce = 256 << 10
+
+func (b *building) put(ctx context.Context, key string, body []byte) error {
+	value := sealed(key, body)
+	b.changes = append(b.changes, store.Change{Key: key, Value: value})
+	if b.bytes += len(key) + len(value); b.bytes < writeAtOnce {
+		return nil
+	}
+	return b.flush(ctx)
+}
+
+func (b *building) flush(ctx context.Context) error {
+	err := b.store.Write(ctx, store.BucketHistory, b.changes)
+	b.changes, b.bytes = b.changes[:0], 0
+	return err
+}

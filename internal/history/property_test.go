@@ -1,0 +1,172 @@
+package history
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/store"
+)
+
+// TestAgainstScan does random things to a store, lets the index do some of its
+// work in between, and compares all pages of random searches with those of the
+// store's own search, which looks at everything. Now and then both are closed
+// and opened, records of the index are lost or change, or it is rebuilt.
+func TestAgainstScan(t *testing.T) {
+	found := 0
+	for seed := range uint64(6) {
+		w := &world{T: t, r: random(seed), dir: t.TempDir()}
+		w.open()
+		for range 250 {
+			w.act()
+			for range w.r.IntN(6) {
+				_, err := w.h.step(ctx)
+				check(t, err)
+			}
+			found += w.compare()
+			if t.Failed() {
+				t.Fatalf("seed %d", seed)
+			}
+		}
+		settle(t, w.h)
+		found += w.compare()
+		check(t, w.s.Close())
+	}
+	if found < 20_000 {
+		t.Errorf("only %d found in all: the comparison is worth little", found)
+	}
+}
+
+type world struct {
+	*testing.T
+	r   *rand.Rand
+	dir string
+	s   *store.Store
+	h   *History
+	n   int // entries made
+}
+
+func (w *world) open() {
+	w.s = openStore(w, w.dir)
+	w.opened()
+}
+
+func (w *world) opened() {
+	var err error
+	w.h, err = open(w.s, quiet, tiny)
+	check(w, err)
+}
+
+func (w *world) act() {
+	switch w.r.IntN(24) {
+	case 0:
+		before := start.Add(time.Duration(w.n-w.r.IntN(100)) * time.Minute)
+		_, err := w.s.Prune(ctx, before, func(ref feedring.FeedRef) bool { return ref == w.ref() })
+		check(w, err)
+	case 1:
+		check(w, w.s.Forget(ctx, w.ref()))
+	case 2:
+		w.h.Rebuild()
+	case 3:
+		w.opened() // as after a kill of what is in memory
+	case 4:
+		check(w, w.s.Close())
+		w.open()
+	case 5, 6:
+		w.spoil()
+	default:
+		check(w, w.s.Append(ctx, w.items()))
+	}
+}
+
+func (w *world) ref() feedring.FeedRef { return makeItem(w.r.IntN(4), 0, nil).Ref }
+
+// items are new entries, new versions of entries, entries that are long past,
+// and a few that were there before.
+func (w *world) items() []store.Item {
+	var items []store.Item
+	for range 1 + w.r.IntN(5) {
+		w.n++
+		it := makeItem(w.r.IntN(4), w.n, textOf(randomText(w.r), randomText(w.r)))
+		it.Theme = feedring.Vocabulary[w.r.IntN(3)]
+		it.Private = w.r.IntN(6) == 0
+		if it.Private {
+			it.Theme = ""
+		}
+		switch w.r.IntN(6) {
+		case 0:
+			it.ID = feedring.EntryID(fmt.Sprint(w.n - w.r.IntN(20)))
+		case 1:
+			it.Published = it.Published.Add(-time.Duration(w.r.IntN(100)) * time.Minute)
+		case 2:
+			it.Published = start.Add(time.Duration(w.r.IntN(10)))
+		case 3:
+			it.Text = []byte("no text as it should be alpha  beta\ngamma \n delta")
+		}
+		items = append(items, it)
+	}
+	return items
+}
+
+// spoil loses or changes a record.
+func (w *world) spoil() {
+	var all []store.Record
+	for rec, err := range w.s.List(store.BucketHistory) {
+		check(w, err)
+		all = append(all, rec)
+	}
+	if len(all) == 0 {
+		return
+	}
+	rec := all[w.r.IntN(len(all))]
+	if w.r.IntN(3) == 0 {
+		check(w, w.s.Delete(ctx, store.BucketHistory, rec.Key))
+		return
+	}
+	rec.Value[w.r.IntN(len(rec.Value))] ^= 1 << w.r.IntN(8)
+	check(w, w.s.Put(ctx, store.BucketHistory, rec.Key, rec.Value))
+}
+
+func (w *world) search() store.Search {
+	q := store.Search{Limit: 1 + w.r.IntN(30), Privacy: store.Privacy(w.r.IntN(3))}
+	if w.r.IntN(3) == 0 {
+		q.Theme = feedring.Vocabulary[w.r.IntN(3)]
+	}
+	if w.r.IntN(3) == 0 {
+		q.Provider = [...]string{"site1", "site2.example", "Example", "www", "site1.www", ".site1", "none"}[w.r.IntN(7)]
+	}
+	if w.r.IntN(3) == 0 {
+		q.Since = start.Add(time.Duration(w.r.IntN(1+w.n)) * time.Minute)
+	}
+	if w.r.IntN(3) == 0 {
+		q.Until = start.Add(time.Duration(w.r.IntN(1+w.n)) * time.Minute)
+	}
+	if w.r.IntN(4) == 0 {
+		q.Refs = []feedring.FeedRef{}
+		for range w.r.IntN(3) {
+			q.Refs = append(q.Refs, w.ref())
+		}
+	}
+	if w.r.IntN(5) > 0 {
+		q.Words = parse(w, randomWords(w.r, 3))
+	}
+	return q
+}
+
+func (w *world) compare() (found int) {
+	w.Helper()
+	for range 3 {
+		q := w.search()
+		want, wantCursors := pages(w, w.s, q)
+		got, cursors := pages(w, w.h, q)
+		same(w, fmt.Sprintf("%s %+v", q.Words, q), got, want)
+		if !slices.Equal(cursors, wantCursors) {
+			w.Errorf("%s: pages end at %q, want %q", q.Words, cursors, wantCursors)
+		}
+		found += len(got)
+	}
+	return found
+}

@@ -1,0 +1,174 @@
+package history
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/feedring/feedring/internal/store"
+)
+
+// Sizes of a segment's blocks. A block of tokens is what a word costs to look
+// up; there are about at most mostBlocks of them, so that the fences stay small.
+const (
+	rowsInBlock = 128
+	blockBytes  = 2 << 10
+	mostBlocks  = 4 << 10
+	maxDocs     = 1 << 16
+	maxLogs     = 1 << 14
+)
+
+// segment is what is kept in memory of a segment on disk: its fences.
+type segment struct {
+	id      uint64
+	docs    int
+	private int
+	weight  int
+	starts  []store.RowKey // the first key of each block of rows
+	last    store.RowKey
+	logs    []epoch
+	tokens  []string // the first of each block of tokens
+}
+
+// epoch is what the rows of one log have in common, but for a new beginning.
+type epoch struct {
+	ref   uint32
+	epoch uint64 // as in a RowKey
+}
+
+// view is a segment in one state of the store.
+type view struct {
+	*segment
+	r *store.Reader
+}
+
+func (v view) size() int { return v.docs }
+
+// fill implements postings.
+func (v view) fill(token string, into set) error {
+	if token == facetPrivate && v.private == 0 {
+		return nil
+	}
+	n := sort.Search(len(v.tokens), func(i int) bool { return v.tokens[i] > token }) - 1
+	if n < 0 {
+		return nil
+	}
+	return read(v.r, blockKey(v.id, kindTokens, n), func(body []byte) error {
+		return fillFrom(body, token, into, v.docs)
+	})
+}
+
+// fillFrom looks for a token in a block: tokens in order, each with its length,
+// then the length of what follows, twice, and one more where that is bits.
+func fillFrom(body []byte, token string, into set, docs int) error {
+	d := decoder{rest: body}
+	for len(d.rest) > 0 {
+		has := d.take(d.count(1))
+		size := d.uvarint()
+		if size>>1 > uint64(len(d.rest)) {
+			return errDamaged
+		}
+		data := d.take(int(size >> 1))
+		switch {
+		case string(has) < token:
+			continue
+		case string(has) > token:
+			return nil
+		case size&1 == 0 && !into.addGaps(data, docs), size&1 == 1 && !into.addBits(data, docs):
+			return errDamaged
+		}
+		return nil
+	}
+	return nil
+}
+
+// block returns the keys of a block of rows, in the memory of buf.
+func (v view) block(n int, buf []store.RowKey) (keys []store.RowKey, err error) {
+	keys = buf[:0]
+	err = read(v.r, blockKey(v.id, kindRows, n), func(body []byte) error {
+		d := decoder{rest: body}
+		k := v.starts[n]
+		for range min(rowsInBlock, v.docs-n*rowsInBlock) {
+			k.Second += d.uvarint()
+			k.Nano = ^uint32(d.uvarint())
+			log := d.uvarint()
+			k.Sequence = ^d.uvarint()
+			if d.bad || log >= uint64(len(v.logs)) {
+				return errDamaged
+			}
+			k.Ref, k.Epoch = v.logs[log].ref, v.logs[log].epoch
+			keys = append(keys, k)
+		}
+		return nil
+	})
+	return keys, err
+}
+
+// from returns the first document that is not before k.
+func (v view) from(k store.RowKey) (id int, err error) {
+	n := sort.Search(len(v.starts), func(i int) bool { return v.starts[i].Compare(k) > 0 }) - 1
+	if n < 0 {
+		return 0, nil
+	}
+	keys, err := v.block(n, nil)
+	if err != nil {
+		return 0, err
+	}
+	i, _ := slices.BinarySearchFunc(keys, k, store.RowKey.Compare)
+	return n*rowsInBlock + i, nil
+}
+
+// all appends all keys of the segment.
+func (v view) all(keys []store.RowKey) ([]store.RowKey, error) {
+	var buf []store.RowKey
+	for n := range v.starts {
+		var err error
+		if buf, err = v.block(n, buf); err != nil {
+			return nil, err
+		}
+		keys = append(keys, buf...)
+	}
+	return keys, nil
+}
+
+// candidates gives the documents of a segment that fit a need, as a source.
+type candidates struct {
+	view
+	need       *need
+	scratch    *scratch
+	first, end store.RowKey
+
+	found  set // nil: not looked for yet
+	at     int // documents before are done
+	number int // of the block whose keys are here
+	keys   []store.RowKey
+}
+
+func (c *candidates) next() (k store.RowKey, ok bool, err error) {
+	if c.found == nil {
+		if err := c.open(); err != nil {
+			return k, false, err
+		}
+	}
+	id := c.found.next(c.at)
+	if id < 0 {
+		c.scratch.put(c.found)
+		return k, false, nil
+	}
+	c.at = id + 1
+	if n := id / rowsInBlock; c.keys == nil || n != c.number {
+		if c.keys, err = c.block(n, c.keys); err != nil {
+			return k, false, err
+		}
+		c.number = n
+	}
+	k = c.keys[id%rowsInBlock]
+	return k, k.Compare(c.end) < 0, nil
+}
+
+func (c *candidates) open() (err error) {
+	if c.found, err = c.need.find(c.view, c.scratch); err != nil || c.starts[0].Compare(c.first) >= 0 {
+		return err
+	}
+	c.at, err = c.from(c.first)
+	return err
+}

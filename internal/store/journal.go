@@ -1,0 +1,72 @@
+package store
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/dgraph-io/badger/v4"
+)
+
+// The journal tells an index outside of this package which index rows are new:
+// each transaction that stores entries has a journal row with their keys, and
+// these rows are numbered without a gap. What goes away is not told.
+
+// Journaled returns the number of the last journal row that is on disk. It
+// does not touch the disk.
+func (s *Store) Journaled() uint64 { return s.journal.Load() }
+
+// News is ready after journal rows were written. It is for one listener.
+func (s *Store) News() <-chan struct{} { return s.news }
+
+// noted makes a journal row known.
+func (s *Store) noted(number uint64) {
+	s.journal.Store(number)
+	select {
+	case s.news <- struct{}{}:
+	default:
+	}
+}
+
+// TrimJournal removes the journal rows before a number, but never the last one:
+// it says where the numbers go on.
+func (s *Store) TrimJournal(ctx context.Context, before uint64) error {
+	return s.clear(ctx, journalKey(0), journalKey(min(before, s.Journaled())))
+}
+
+// Journal returns the keys that journal row number holds, or ErrNotFound.
+func (r *Reader) Journal(number uint64) ([]RowKey, error) {
+	row, err := get(r.txn, journalKey(number))
+	if err != nil {
+		return nil, err
+	}
+	if len(row)%rowKeyLen != 0 {
+		return nil, fmt.Errorf("journal row: %w", ErrCorrupt)
+	}
+	keys := make([]RowKey, 0, len(row)/rowKeyLen)
+	for ; len(row) > 0; row = row[rowKeyLen:] {
+		keys = append(keys, readRowKey(row))
+	}
+	return keys, nil
+}
+
+// loadJournal finds where the journal ends.
+func (s *Store) loadJournal(db *badger.DB) error {
+	return db.View(func(txn *badger.Txn) error {
+		opts := badger.DefaultIteratorOptions
+		opts.PrefetchValues, opts.Reverse = false, true
+		it := txn.NewIterator(opts)
+		defer it.Close()
+		it.Seek(journalKey(math.MaxUint64))
+		if !it.ValidForPrefix([]byte{keyJournal}) {
+			return nil
+		}
+		key := it.Item().Key()
+		if len(key) != len(journalKey(0)) {
+			return fmt.Errorf("journal row: %w", ErrCorrupt)
+		}
+		s.journal.Store(binary.BigEndian.Uint64(key[1:]))
+		return nil
+	})
+}

@@ -1,0 +1,140 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/dgraph-io/badger/v4"
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/match"
+)
+
+// Reader reads one state of the store, whatever is written meanwhile. It is for
+// an index outside of this package, and for one goroutine.
+type Reader struct {
+	s   *Store
+	txn *badger.Txn
+}
+
+// Read runs read on the state that the store is in. Writers may wait until read
+// returns, so that it should take milliseconds.
+func (s *Store) Read(read func(*Reader) error) error {
+	return s.view(func(txn *badger.Txn) error { return read(&Reader{s, txn}) })
+}
+
+// Row is an index row: what a search filters by. Its slices are the database's
+// memory, good as long as the call that gave it.
+type Row struct {
+	Private         bool
+	Theme, Provider []byte
+	Text            match.Text
+}
+
+func readRow(item *badger.Item, use func(*Row)) error {
+	return item.Value(func(value []byte) error {
+		r, err := decodeIndex(value)
+		if err == nil {
+			use(&Row{r.private, r.theme, r.provider, r.text})
+		}
+		return err
+	})
+}
+
+// Row lets use see the row at k; it is not found where its entry went away or
+// has a newer version.
+func (r *Reader) Row(k RowKey, use func(*Row)) (found bool, err error) {
+	item, err := r.txn.Get(k.index())
+	if errors.Is(err, badger.ErrKeyNotFound) {
+		return false, nil
+	}
+	if err == nil {
+		err = readRow(item, use)
+	}
+	if err != nil {
+		return false, fmt.Errorf("reading the store: %w", err)
+	}
+	return true, nil
+}
+
+// Has reports whether there is a row at k.
+func (r *Reader) Has(k RowKey) (bool, error) { return r.Row(k, func(*Row) {}) }
+
+// Rows visits the rows from a key on, in order, until visit returns false.
+func (r *Reader) Rows(from RowKey, visit func(RowKey, *Row) (more bool)) error {
+	return each(r.txn, []byte{keyIndex}, from.index(), func(item *badger.Item) (more bool, err error) {
+		k, ok := readIndexKey(item.Key())
+		if !ok {
+			return false, fmt.Errorf("index row: %w", ErrCorrupt)
+		}
+		err = readRow(item, func(row *Row) { more = visit(k, row) })
+		return more, err
+	})
+}
+
+// Record lets use see a small record, or returns ErrNotFound. The value is the
+// database's memory.
+func (r *Reader) Record(b Bucket, key string, use func(value []byte) error) error {
+	item, err := r.txn.Get(recordKey(b, key))
+	if errors.Is(err, badger.ErrKeyNotFound) {
+		return ErrNotFound
+	}
+	if err != nil {
+		return fmt.Errorf("reading the store: %w", err)
+	}
+	return item.Value(use)
+}
+
+// Ref returns the number that stands for ref in a RowKey.
+func (r *Reader) Ref(ref feedring.FeedRef) (number uint32, ok bool) {
+	state, ok := r.s.heads.get(ref)
+	return uint32(state.id), ok
+}
+
+// Among is Search for who knows where to look: keys, in order, must have all
+// rows that match, and may have others and some that are not there.
+func (r *Reader) Among(ctx context.Context, q Search, keys iter.Seq2[RowKey, error]) ([]Item, Cursor, error) {
+	v := r.s.newVisitor(&q)
+	for k, err := range keys {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, "", err
+		}
+		row, err := r.txn.Get(k.index())
+		if errors.Is(err, badger.ErrKeyNotFound) {
+			continue
+		}
+		more := false
+		if err == nil {
+			more, err = v.visit(r.txn, row)
+		}
+		if err != nil {
+			return nil, "", fmt.Errorf("reading the store: %w", err)
+		}
+		if !more {
+			break
+		}
+	}
+	return v.page.items, v.page.next, nil
+}
+
+// Matching gives the keys of the rows from one on that match, found by looking
+// at each.
+func (r *Reader) Matching(ctx context.Context, q Search, from RowKey) iter.Seq2[RowKey, error] {
+	return func(yield func(RowKey, error) bool) {
+		v := r.s.newVisitor(&q)
+		err := each(r.txn, []byte{keyIndex}, from.index(), func(row *badger.Item) (bool, error) {
+			k, matches, more, err := v.look(row)
+			if err != nil || !matches {
+				return more, err
+			}
+			return yield(k, ctx.Err()), nil
+		})
+		if err != nil {
+			yield(RowKey{}, err)
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package store
+
+import (
+	"cmp"
+	"encoding/binary"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// RowKey is the place of an index row. Rows are ordered by it, field by field:
+// newest published first, those of one instant by ref, and of one ref the later
+// position first. So all fields but Ref hold complements. The zero RowKey is
+// before all rows. What a row says never changes under its key, but when its
+// ref was forgotten and stored anew.
+type RowKey struct {
+	Second   uint64
+	Nano     uint32
+	Ref      uint32 // the number that stands for a feed as one peer publishes it; see Reader.Ref
+	Epoch    uint64
+	Sequence uint64
+}
+
+// Compare returns -1, 0 or 1 as k is before, the same as, or after other.
+func (k RowKey) Compare(other RowKey) int {
+	if k.Second != other.Second {
+		return cmp.Compare(k.Second, other.Second)
+	}
+	return cmp.Or(cmp.Compare(k.Nano, other.Nano), cmp.Compare(k.Ref, other.Ref),
+		cmp.Compare(k.Epoch, other.Epoch), cmp.Compare(k.Sequence, other.Sequence))
+}
+
+// Next returns the least key after k.
+func (k RowKey) Next() RowKey {
+	for _, field := range []*uint64{&k.Sequence, &k.Epoch} {
+		if *field++; *field != 0 {
+			return k
+		}
+	}
+	if k.Ref++; k.Ref != 0 {
+		return k
+	}
+	if k.Nano++; k.Nano == 0 {
+		k.Second++
+	}
+	return k
+}
+
+const rowKeyLen = indexKeyLen - 1
+
+// append writes k as it stands in the database, but for the first byte.
+func (k RowKey) append(b []byte) []byte {
+	b = binary.BigEndian.AppendUint64(b, k.Second)
+	b = binary.BigEndian.AppendUint32(b, k.Nano)
+	b = binary.BigEndian.AppendUint32(b, k.Ref)
+	b = binary.BigEndian.AppendUint64(b, k.Epoch)
+	return binary.BigEndian.AppendUint64(b, k.Sequence)
+}
+
+// readRowKey reads what append wrote; b has at least rowKeyLen bytes.
+func readRowKey(b []byte) RowKey {
+	return RowKey{
+		Second: binary.BigEndian.Uint64(b), Nano: binary.BigEndian.Uint32(b[8:]), Ref: binary.BigEndian.Uint32(b[12:]),
+		Epoch: binary.BigEndian.Uint64(b[16:]), Sequence: binary.BigEndian.Uint64(b[24:]),
+	}
+}
+
+// index returns the key of k's index row.
+func (k RowKey) index() []byte { return k.append(append(make([]byte, 0, indexKeyLen), keyIndex)) }
+
+// readIndexKey reads an index row's key.
+func readIndexKey(key []byte) (RowKey, bool) {
+	if len(key) != indexKeyLen || key[0] != keyIndex {
+		return RowKey{}, false
+	}
+	return readRowKey(key[1:]), true
+}
+
+// rowKey is the place of the index row of what ref's position p holds.
+func rowKey(published time.Time, id refID, p feedring.Position) RowKey {
+	k := firstAt(published)
+	k.Ref, k.Epoch, k.Sequence = uint32(id), ^p.Epoch, ^p.Sequence
+	return k
+}
+
+// firstAt is before all rows published at t or earlier, and after the others.
+func firstAt(t time.Time) RowKey {
+	return RowKey{Second: ^orderedSeconds(t), Nano: ^uint32(t.Nanosecond())}
+}
+
+// split tells what k is the place of.
+func (k RowKey) split() (published time.Time, id refID, p feedring.Position) {
+	published = time.Unix(int64(^k.Second^(1<<63)), int64(^k.Nano)).UTC()
+	return published, refID(k.Ref), feedring.Position{Epoch: ^k.Epoch, Sequence: ^k.Sequence}
+}
