@@ -61,6 +61,7 @@ var arrows = map[string][]string{
 	"internal/feed/document":   {".", "internal/guard"},
 	"internal/vouch":           {".", "internal/guard"},
 	"internal/store":           {".", "internal/match"},
+	"internal/history":         {".", "internal/match", "internal/store"},
 	"internal/host":            {".", "internal/wire"},
 	"internal/render":          {"."},
 	"internal/feedfront":       {".", "internal/feed/document"},

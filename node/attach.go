@@ -128,7 +128,9 @@ func (n *Node) serveAttach(client feedring.PeerID, s *wire.Stream) error {
 		n.background(func() { readRenewals(s, cancel) })
 	}
 	out := &frameSink{stream: s, vouched: n.vouchedBy(want.theme)}
-	session := &session{self: n.ID(), store: n.store, followers: n.followers, want: want, out: out, cursor: in.Cursor, beat: beatEvery}
+	session := &session{
+		self: n.ID(), store: n.store, history: n.history, followers: n.followers, want: want, out: out, cursor: in.Cursor, beat: beatEvery,
+	}
 	err = session.run(ctx, in.Follow)
 	if errors.As(err, new(behindError)) {
 		return refuse(s, feedringv1.RefusedKind_REFUSED_KIND_BEHIND, err)

@@ -208,7 +208,7 @@ func (n *Node) followPrivate(ctx context.Context, ask web.Ask, send func(web.Upd
 	out := &privateSink{node: n, send: send, at: feedring.Cursor{}, live: ask.Cursor != nil}
 	maps.Copy(out.at, ask.Cursor)
 	s := &session{
-		self: n.ID(), store: n.store, followers: n.followers, beat: privateBeat, out: out, cursor: ask.Cursor,
+		self: n.ID(), store: n.store, history: n.history, followers: n.followers, beat: privateBeat, out: out, cursor: ask.Cursor,
 		want: interest{
 			private: true, provider: ask.Provider, expr: expr, since: ask.Since, until: ask.Until,
 			limit: ask.Limit, updates: ask.Updates, listed: n.origins.private,

@@ -81,7 +81,7 @@ func (n *Node) withPrivate(ctx context.Context, ask web.Ask, out web.Answer) (we
 	if err != nil {
 		return out, err
 	}
-	items, _, err := n.store.Search(ctx, store.Search{
+	items, _, err := n.history.Search(ctx, store.Search{
 		Provider: ask.Provider, Since: ask.Since, Until: ask.Until, Words: expr, Limit: ask.Limit, Privacy: store.PrivateOnly,
 		Refs: n.origins.privateRefs(),
 	})

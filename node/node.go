@@ -15,6 +15,7 @@ import (
 	"github.com/feedring/feedring/internal/feed"
 	"github.com/feedring/feedring/internal/feedfront"
 	"github.com/feedring/feedring/internal/guard"
+	"github.com/feedring/feedring/internal/history"
 	"github.com/feedring/feedring/internal/host"
 	"github.com/feedring/feedring/internal/hub"
 	"github.com/feedring/feedring/internal/personal"
@@ -40,11 +41,12 @@ type Node struct {
 	log     *slog.Logger
 	started time.Time
 
-	store  *store.Store
-	host   *host.Host
-	sealer *wire.Sealer
-	loop   *loop
-	links  *links
+	store   *store.Store
+	history *history.History // of the store
+	host    *host.Host
+	sealer  *wire.Sealer
+	loop    *loop
+	links   *links
 
 	persister *persister
 	publisher *publisher
@@ -146,6 +148,9 @@ func (n *Node) open(on ground) error {
 	if n.store, err = store.Open(storeIn(n.cfg.Data), store.Options{Log: n.log}); err != nil {
 		return err
 	}
+	if n.history, err = history.Open(n.store, n.log); err != nil {
+		return err
+	}
 	known, err := loadPeers(n.store)
 	if err != nil {
 		n.log.Warn("the peers known last time cannot be read: only those of --join are asked", "err", err)
@@ -211,6 +216,9 @@ func (n *Node) release() error {
 	}
 	if !n.running.end(releaseWithin) {
 		n.log.Warn("something still runs while the peer closes")
+	}
+	if n.history != nil {
+		n.history.Close()
 	}
 	if n.store != nil {
 		errs = append(errs, n.store.Close())

@@ -69,10 +69,16 @@ type sink interface {
 	alive() error
 }
 
+// searcher finds what the store holds.
+type searcher interface {
+	Search(context.Context, store.Search) ([]store.Item, store.Cursor, error)
+}
+
 // session serves one reader from the store.
 type session struct {
 	self      feedring.PeerID // who serves
 	store     *store.Store
+	history   searcher // of the store
 	followers *followers
 	want      interest
 	out       sink
@@ -154,7 +160,7 @@ func (s *session) newest(ctx context.Context) (int, error) {
 			query.Refs = append(query.Refs, h.Ref)
 		}
 	}
-	items, _, err := s.store.Search(ctx, query)
+	items, _, err := s.history.Search(ctx, query)
 	if err != nil {
 		return 0, err
 	}

@@ -102,7 +102,7 @@ func TestSessionHasNoSeam(t *testing.T) {
 				}
 			}
 			out := &shownItems{}
-			one := &session{store: s, followers: ears, want: wanting(t, "entry NOT odd"), out: out, beat: time.Hour}
+			one := &session{store: s, history: s, followers: ears, want: wanting(t, "entry NOT odd"), out: out, beat: time.Hour}
 			one.want.limit = 1000
 			var writing sync.WaitGroup
 			start := make(chan struct{})
@@ -148,7 +148,7 @@ func TestSessionEndsInTheMiddle(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	out := &shownItems{pause: cancel}
 	one := &session{
-		store: s, followers: ears, want: wanting(t, ""), out: out, beat: time.Hour,
+		store: s, history: s, followers: ears, want: wanting(t, ""), out: out, beat: time.Hour,
 		cursor: feedring.Cursor{}, // nothing was shown, so that it is shown by advance
 	}
 	ear := make(chan error, 1)
@@ -184,7 +184,7 @@ func TestSessionResumes(t *testing.T) {
 	epoch := s.Heads()[0].Last.Epoch
 	out := &shownItems{}
 	one := &session{
-		store: s, followers: ears, want: wanting(t, ""), out: out, beat: time.Hour,
+		store: s, history: s, followers: ears, want: wanting(t, ""), out: out, beat: time.Hour,
 		cursor: feedring.Cursor{ref: {Epoch: epoch, Sequence: 3}},
 	}
 	stop := follow(t, one)
@@ -200,7 +200,7 @@ func TestSessionResumes(t *testing.T) {
 
 	out = &shownItems{}
 	one = &session{
-		store: s, followers: ears, want: wanting(t, ""), out: out, beat: time.Hour,
+		store: s, history: s, followers: ears, want: wanting(t, ""), out: out, beat: time.Hour,
 		cursor: feedring.Cursor{ref: {Epoch: epoch, Sequence: 5}},
 	}
 	one.want.updates = true
@@ -233,7 +233,7 @@ func TestSessionRefusesWhatItDoesNotHold(t *testing.T) {
 		{feedring.Position{Epoch: epoch - 1, Sequence: 3}, sealer.ID(), false}, // nobody has more than the publisher
 	} {
 		one := &session{
-			self: test.self, store: s, followers: ears, want: wanting(t, ""), out: &shownItems{}, beat: time.Hour,
+			self: test.self, store: s, history: s, followers: ears, want: wanting(t, ""), out: &shownItems{}, beat: time.Hour,
 			cursor: feedring.Cursor{ref: test.at},
 		}
 		if feeds := behindOf(one.run(t.Context(), false)); slices.Equal(feeds, behindError{ref}) != test.behind {
@@ -249,7 +249,7 @@ func TestSessionMeetsAHole(t *testing.T) {
 	p, ref := writer(s, sealer), feedring.FeedRef{URL: testURL, Publisher: sealer.ID()}
 	p.append(t, testSpec, entries(1, 1)...)
 	out := &shownItems{}
-	one := &session{store: s, followers: ears, want: wanting(t, ""), out: out, beat: time.Hour}
+	one := &session{store: s, history: s, followers: ears, want: wanting(t, ""), out: out, beat: time.Hour}
 	ended := make(chan error, 1)
 	go func() { ended <- one.run(t.Context(), true) }()
 	eventually(t, "the first answer", func() bool { out.mu.Lock(); defer out.mu.Unlock(); return out.whole })
@@ -283,7 +283,7 @@ func TestSessionGoesAheadOfTheStore(t *testing.T) {
 	f, out := newFollowers(), &shownItems{}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	session := &session{self: "me", store: s, followers: f, want: wanting(t, ""), out: out, beat: time.Hour}
+	session := &session{self: "me", store: s, history: s, followers: f, want: wanting(t, ""), out: out, beat: time.Hour}
 	ended := make(chan error, 1)
 	go func() { ended <- session.run(ctx, true) }()
 	count := func() int { out.mu.Lock(); defer out.mu.Unlock(); return len(out.items) }

@@ -194,7 +194,7 @@ func (b *building) appendList(body []byte, l *list) []byte {
 }
 
 // writeAtOnce is how many bytes others' writes may wait for.
-const writeAtOnce = 256 << 10
+const writeAtOnce = 512 << 10
 
 func (b *building) put(ctx context.Context, key string, body []byte) error {
 	value := sealed(key, body)

@@ -71,7 +71,7 @@ func makeItem(f, n int, text match.Text) store.Item {
 
 // vocabulary is small, so that its words meet: two of them, scripts without
 // spaces, and a word longer than any token.
-var vocabulary = append(strings.Fields("alpha beta gamma delta epsilon zeta eta theta the 東京都 東 京大 ไทย été"), strings.Repeat("long", 20))
+var vocabulary = append(strings.Fields("alpha beta gamma delta epsilon zeta eta theta the 東京都 東 京大 ไทย été"), strings.Repeat("long", 20), strings.Repeat("long", 20)+"er")
 
 func randomText(r *rand.Rand) string {
 	var b strings.Builder

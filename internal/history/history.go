@@ -37,9 +37,7 @@ func Open(s *store.Store, log *slog.Logger) (*History, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	h.stop = stop
-	h.done.Go(func() { h.work(ctx) })
+	h.start()
 	return h, nil
 }
 
@@ -51,6 +49,12 @@ func open(s *store.Store, log *slog.Logger, l limits) (*History, error) {
 	}
 	h.state.Store(st)
 	return h, nil
+}
+
+func (h *History) start() {
+	ctx, stop := context.WithCancel(context.Background())
+	h.stop = stop
+	h.done.Go(func() { h.work(ctx) })
 }
 
 // Close stops following the store. What is not on disk then is read from the

@@ -1,0 +1,184 @@
+package history
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/match"
+	"github.com/feedring/feedring/internal/store"
+)
+
+// TestSeenAtOnce finds each entry as soon as it is acknowledged, while the
+// index works beside.
+func TestSeenAtOnce(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	h, err := open(s, quiet, tiny)
+	check(t, err)
+	h.start()
+	defer h.Close()
+	var all sync.WaitGroup
+	for f := range 3 {
+		all.Go(func() {
+			for n := range 60 {
+				word := fmt.Sprintf("word%dx%d", f, n)
+				it := makeItem(f, n, textOf("title "+word, "content"))
+				if err := s.Append(ctx, []store.Item{it}); err != nil {
+					t.Error(err)
+					return
+				}
+				for _, words := range []string{word, "title content " + word, "NOT nothing"} {
+					items, _, err := h.Search(ctx, store.Search{Words: parse(t, words), Refs: []feedring.FeedRef{it.Ref}, Limit: 1})
+					if err != nil || len(items) != 1 || items[0].ID != it.ID {
+						t.Errorf("%s: %d items, %v", words, len(items), err)
+						return
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// TestSettles has all rows in segments in the end, but for a tail that is not
+// full, and few segments that are small; none holds what went away, and the
+// journal is short.
+func TestSettles(t *testing.T) {
+	w := &world{T: t, r: random(6), dir: t.TempDir()}
+	w.open()
+	for range 300 {
+		check(t, w.s.Append(ctx, w.items()))
+		settle(t, w.h)
+	}
+	segments := w.h.state.Load().segments
+	sizes := [3]int{}
+	for _, s := range segments {
+		sizes[w.h.size(s)]++
+	}
+	if len(segments) < 8 || sizes[0] >= mergeAt || sizes[1] >= mergeAt {
+		t.Errorf("%v segments of each size", sizes)
+	}
+	w.compare()
+	_, err := w.s.Prune(ctx, start.AddDate(1, 0, 0), func(feedring.FeedRef) bool { return false })
+	check(t, err)
+	w.opened()
+	settle(t, w.h)
+	if n := len(w.h.state.Load().segments); n != 0 {
+		t.Errorf("%d segments of nothing", n)
+	}
+	if n := len(w.records()); n != 1 {
+		t.Errorf("%d records are left", n)
+	}
+	var journal int
+	check(t, w.s.Read(func(r *store.Reader) error {
+		for n := range w.s.Journaled() {
+			if _, err := r.Journal(n + 1); err == nil {
+				journal++
+			}
+		}
+		return nil
+	}))
+	if journal > tiny.tailDocs {
+		t.Errorf("%d journal rows are left", journal)
+	}
+}
+
+// TestOldStore indexes what was stored before there was a journal or an index.
+func TestOldStore(t *testing.T) {
+	w := &world{T: t, r: random(7), dir: t.TempDir()}
+	w.s = openStore(t, w.dir)
+	for range 60 {
+		check(t, w.s.Append(ctx, w.items()))
+	}
+	check(t, w.s.TrimJournal(ctx, w.s.Journaled()))
+	w.opened()
+	w.compare()
+	for more := true; more; {
+		var err error
+		more, err = w.h.step(ctx)
+		check(t, err)
+		w.compare() // segments and rows that are in none yet
+	}
+	if st := w.h.state.Load(); st.rest != nil || len(st.segments) < 2 {
+		t.Errorf("%d segments, rest %v", len(st.segments), st.rest)
+	}
+}
+
+// TestClosed tells that the store is closed.
+func TestClosed(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	h, err := Open(s, quiet)
+	check(t, err)
+	h.Close()
+	h.Close()
+	check(t, s.Close())
+	if _, _, err := h.Search(ctx, store.Search{}); err == nil || !strings.Contains(err.Error(), "closed") {
+		t.Errorf("search of a closed store: %v", err)
+	}
+	if _, err := Open(s, quiet); err == nil {
+		t.Error("the index of a closed store was opened")
+	}
+}
+
+// TestRealText asks real texts for words and phrases of their own and of each
+// other.
+func TestRealText(t *testing.T) {
+	files, err := filepath.Glob("../../../shared/feeds/corpus/*.xml")
+	if err != nil || len(files) == 0 {
+		t.Skip("the corpus of real feeds is not here")
+	}
+	w := &world{T: t, r: random(8), dir: t.TempDir()}
+	w.open()
+	w.h.limits.weight = 200 << 10
+	var texts [][]string
+	var items []store.Item
+	for i, name := range files {
+		raw, err := os.ReadFile(name)
+		check(t, err)
+		half := len(raw) / 2
+		it := makeItem(i%7, i, match.TextOf(&feedring.Entry{
+			ContentHTML: string(raw[half:min(len(raw), half+3000)]), Provider: feedring.Provider(fmt.Sprintf("site%d.example", i%7)),
+		}))
+		it.Published = start.Add(time.Duration(i*7919%len(files)) * time.Hour)
+		if items = append(items, it); len(items) == 40 || i == len(files)-1 {
+			check(t, w.s.Append(ctx, items))
+			items = nil
+		}
+		field, _, _ := strings.Cut(string(it.Text), "\n")
+		if words := strings.Fields(field); len(words) > 20 {
+			texts = append(texts, words)
+		}
+	}
+	for w.h.state.Load().rest != nil || len(w.h.state.Load().segments) < 3 {
+		_, err := w.h.step(ctx)
+		check(t, err)
+	}
+	phrase := func(n int) string {
+		text := texts[w.r.IntN(len(texts))]
+		from := w.r.IntN(len(text) - n)
+		return strings.Join(text[from:from+n], " ")
+	}
+	found := 0
+	for range 400 {
+		words := [...]string{
+			phrase(1), phrase(2), fmt.Sprintf("%q", phrase(2)), fmt.Sprintf("%q %s", phrase(3), phrase(1)),
+			phrase(1) + " OR " + phrase(1), phrase(1) + " NOT " + phrase(1), fmt.Sprintf("%s NOT %q", phrase(1), phrase(2)),
+		}[w.r.IntN(7)]
+		q := store.Search{Words: parse(t, words), Limit: 5 + w.r.IntN(50)}
+		want, wantCursors := pages(t, w.s, q)
+		got, cursors := pages(t, w.h, q)
+		if same(t, words, got, want); !slices.Equal(cursors, wantCursors) {
+			t.Errorf("%s: pages end at %q, want %q", words, cursors, wantCursors)
+		}
+		found += len(got)
+	}
+	if len(texts) < 30 || found < 400 {
+		t.Errorf("only %d found in %d texts: the comparison is worth little", found, len(texts))
+	}
+}
