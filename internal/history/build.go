@@ -82,28 +82,31 @@ func (b *building) addAll(ctx context.Context, keys []store.RowKey) error {
 // addFrom adds the rows from a key on until the segment is full, writes it, and
 // returns where to go on; nil: there are no more rows.
 func (b *building) addFrom(ctx context.Context, from store.RowKey) (rest *store.RowKey, err error) {
-	rest = &from
-	for rest != nil && !b.full() {
-		err := b.store.Read(func(r *store.Reader) error {
-			start, n := *rest, 0
-			rest = nil
-			return r.Rows(start, func(k store.RowKey, row *store.Row) bool {
-				if n++; n > readAtOnce || b.full() {
-					rest = &k
-					return false
-				}
-				b.add(k, row)
-				return true
-			})
-		})
-		if err == nil {
-			err = ctx.Err()
+	for rest = &from; rest != nil && !b.full(); {
+		if rest, err = b.readSome(*rest); err != nil {
+			return nil, err
 		}
-		if err != nil {
+		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 	}
 	return rest, b.write(ctx)
+}
+
+// readSome adds rows from a key on, and returns where to go on.
+func (b *building) readSome(from store.RowKey) (rest *store.RowKey, err error) {
+	n := 0
+	err = b.store.Read(func(r *store.Reader) error {
+		return r.Rows(from, func(k store.RowKey, row *store.Row) bool {
+			if n++; n > readAtOnce || b.full() {
+				rest = &k
+				return false
+			}
+			b.add(k, row)
+			return true
+		})
+	})
+	return rest, err
 }
 
 // write writes what was added as a segment, if it is any.

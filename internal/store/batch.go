@@ -167,8 +167,8 @@ func (b *batch) list(id refID, it *Item) {
 }
 
 // unlist takes an entry from all searches: a newer version came, it was pruned,
-// or its publisher took it back. Whatever searches is told here, and of nothing
-// twice but of retractions, which were never listed.
+// or its publisher took it back. An index asks for each row that it names, and
+// so is told of what comes only. Retractions were never listed.
 func (b *batch) unlist(published time.Time, id refID, p feedring.Position) {
 	b.del(rowKey(published, id, p).index())
 }
