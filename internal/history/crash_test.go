@@ -80,7 +80,7 @@ func TestEachRecordDamaged(t *testing.T) {
 	w := &world{T: t, r: random(4), dir: t.TempDir()}
 	w.open()
 	var items []store.Item
-	for len(items) < 250 {
+	for len(items) < 400 {
 		items = append(items, w.items()...)
 	}
 	check(t, w.s.Append(ctx, items))
@@ -88,7 +88,7 @@ func TestEachRecordDamaged(t *testing.T) {
 	for n := 0; ; n++ {
 		records := w.records()
 		if n >= len(records) {
-			if n < 15 {
+			if n < 12 {
 				t.Errorf("only %d records", n)
 			}
 			break
