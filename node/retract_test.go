@@ -257,7 +257,7 @@ func TestSessionTakesBack(t *testing.T) {
 	begin := feedring.Cursor{{URL: testURL, Publisher: w.self}: {Epoch: s.Heads()[0].Last.Epoch, Sequence: 1}}
 	for _, updates := range []bool{false, true} {
 		out := &shownItems{}
-		one := &session{store: s, followers: ears, want: wanting(t, "entry"), out: out, beat: time.Hour}
+		one := &session{store: s, history: s, followers: ears, want: wanting(t, "entry"), out: out, beat: time.Hour}
 		one.want.updates = updates
 		stop := follow(t, one)
 		eventually(t, "the first answer", func() bool { out.mu.Lock(); defer out.mu.Unlock(); return out.whole })
@@ -275,7 +275,7 @@ func TestSessionTakesBack(t *testing.T) {
 		}
 
 		again := &shownItems{} // who was away
-		back := &session{store: s, followers: ears, want: wanting(t, "entry"), out: again, beat: time.Hour, cursor: begin}
+		back := &session{store: s, history: s, followers: ears, want: wanting(t, "entry"), out: again, beat: time.Hour, cursor: begin}
 		begin = feedring.Cursor{{URL: testURL, Publisher: w.self}: begin[feedring.FeedRef{URL: testURL, Publisher: w.self}]}
 		back.want.updates = updates
 		stop = follow(t, back)
