@@ -62,7 +62,7 @@ func (n *Node) assemble() error {
 	}
 	n.poller = &poller{
 		store: n.store, verifier: n.verifier, log: n.log, open: n.openPoll, suspect: n.host.Suspect, tell: n.tell,
-		comes: n.followers.comes, spawn: n.background, places: make(chan struct{}, pollsAtOnce), ctx: n.ctx,
+		comes: n.followers.comes, takeBack: n.takeBack, spawn: n.background, places: make(chan struct{}, pollsAtOnce), ctx: n.ctx,
 	}
 	n.pruner = &pruner{
 		store: n.store, self: n.ID(), log: n.log, spawn: n.background, ctx: n.ctx,

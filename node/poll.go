@@ -40,6 +40,7 @@ type poller struct {
 	tell     func(feedring.GroupID, group.Input)
 	suspect  func(feedring.PeerID)
 	comes    func(feedring.FeedRef, []store.Item) (stored func()) // shows followers what was checked
+	takeBack func(context.Context, store.Item) error              // does what a retraction says that the log does not take
 	spawn    func(func()) bool
 	places   chan struct{}
 	ctx      context.Context
@@ -123,6 +124,9 @@ func (p *poller) accept(ctx context.Context, o group.Fetch, part *feedringv1.Pol
 	}
 	items := make([]store.Item, 0, len(part.GetItems()))
 	last := headOf(p.store, o.Feed)
+	if err := p.late(ctx, o, last, part.GetRetractions()); err != nil {
+		return err
+	}
 	for i, proto := range part.GetItems() {
 		it, err := p.check(o, last, proto, standIns[i])
 		if err != nil {
@@ -171,6 +175,28 @@ func (p *poller) check(o group.Fetch, last feedring.Head, proto *feedringv1.Seal
 		}
 	}
 	return itemOf(seal, e), nil
+}
+
+// late does what retractions say that have no place in the log here, which goes
+// on after them. What they take back may be here all the same, or have been
+// shown.
+func (p *poller) late(ctx context.Context, o group.Fetch, last feedring.Head, sealed []*feedringv1.Sealed) error {
+	for _, proto := range sealed {
+		seal := wire.SealFrom(proto)
+		e, _, err := p.verifier.Entry(seal)
+		switch {
+		case err != nil:
+			return err
+		case e.Ref() != o.Feed || e.Theme.Group() != o.Group || !e.Retracted:
+			return errForeign
+		case o.Proof || e.Position.Compare(last.Position) <= 0:
+			continue // known
+		}
+		if err := p.takeBack(ctx, itemOf(seal, e)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // checkStandIn is check for a verified retraction that was sent in the place of

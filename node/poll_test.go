@@ -34,7 +34,7 @@ func newPollers(t *testing.T) *pollers {
 	run := spawn(t)
 	p.poller = &poller{
 		store: p.store, verifier: wire.NewVerifier(testNetwork), log: quiet, ctx: t.Context(),
-		suspect: func(feedring.PeerID) {}, comes: newFollowers().comes, spawn: run, places: make(chan struct{}, 1),
+		suspect: func(feedring.PeerID) {}, comes: newFollowers().comes, takeBack: p.store.TakeBack, spawn: run, places: make(chan struct{}, 1),
 		open: func(context.Context, feedring.PeerID, feedring.Verb) (io.ReadWriteCloser, error) {
 			here, there := net.Pipe()
 			run(func() { defer there.Close(); _ = p.serve(there) })
@@ -59,7 +59,7 @@ func (p *pollers) serve(c net.Conn) error {
 	if err != nil {
 		return err
 	}
-	part, _, _, err := n.pollPart(ref, after, fresh)
+	part, _, _, err := n.pollPart(ref, after, fresh, !after.IsZero())
 	if err != nil {
 		return err
 	}

@@ -87,3 +87,13 @@ func (n *Node) retract(ctx context.Context, found []store.Item) (told []feedring
 	}
 	return told, nil
 }
+
+// takeBack does what a retraction says that another peer's log tells here too
+// late to have a place.
+func (n *Node) takeBack(ctx context.Context, it store.Item) error {
+	if err := n.store.TakeBack(ctx, it); err != nil {
+		return fmt.Errorf("taking %s back: %w", it.ID, err)
+	}
+	n.personal.TakenBack(&it)
+	return nil
+}

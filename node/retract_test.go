@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"errors"
 	"reflect"
 	"testing"
@@ -286,5 +287,86 @@ func TestSessionTakesBack(t *testing.T) {
 				t.Errorf("updates %v: shown %+v", updates, it)
 			}
 		}
+	}
+}
+
+// TestPollRetractionsLongAgo: a peer that was away for longer than freshness has
+// what was taken back meanwhile taken back, though it is given none of the
+// entries of that time, by the publisher or by a cache that has pruned them, too.
+func TestPollRetractionsLongAgo(t *testing.T) {
+	const day = 24 * time.Hour
+	p := newPollers(t)
+	at := time.Now().Add(-5 * day)
+	p.publisher.now = func() time.Time { return at }
+	p.publisher.append(t, testSpec, entries(1, 3)...)
+	_, err := p.poll(time.Time{})
+	check(t, err)
+	cache := relayed(t, p)
+	_, err = cache.poll(time.Time{})
+	check(t, err)
+	far := relayed(t, cache)
+	_, err = far.poll(time.Time{})
+	check(t, err)
+
+	at = time.Now().Add(-3 * day)
+	p.publisher.append(t, testSpec, takeBack(2)...)
+	_, err = p.poll(time.Now().Add(-4 * day)) // is there all the time
+	check(t, err)
+	at = time.Now()
+	p.publisher.append(t, testSpec, entries(4, 4)...)
+	for _, back := range []*pollers{p, cache, far} {
+		_, err = back.poll(time.Now().Add(-day))
+		check(t, err)
+		_, err = back.store.Prune(t.Context(), time.Now().Add(-day), func(feedring.FeedRef) bool { return false })
+		check(t, err)
+		if got := shape(log(t, back.store, p.ref)); got != "e" {
+			t.Errorf("the log is %s", got)
+		}
+		kept, err := back.store.Retractions(p.ref, feedring.Position{}, 10)
+		check(t, err)
+		if len(kept) != 1 || kept[0].ID != anEntry(2).ID {
+			t.Errorf("%d retractions are passed on", len(kept))
+		}
+	}
+}
+
+// TestPollRetractionsTakeBack: what a peer that is back still holds goes.
+func TestPollRetractionsTakeBack(t *testing.T) {
+	const day = 24 * time.Hour
+	p := newPollers(t)
+	at := time.Now().Add(-5 * day)
+	p.publisher.now = func() time.Time { return at }
+	p.publisher.append(t, testSpec, entries(1, 3)...)
+	_, err := p.poll(time.Time{})
+	check(t, err)
+	at = time.Now().Add(-3 * day)
+	p.publisher.append(t, testSpec, takeBack(2)...)
+	told := 0
+	p.poller.takeBack = func(ctx context.Context, it store.Item) error {
+		told++
+		return p.store.TakeBack(ctx, it)
+	}
+	_, err = p.poll(time.Now().Add(-day))
+	check(t, err)
+	if got := shape(log(t, p.store, p.ref)); got != "ese" || told != 1 {
+		t.Errorf("the log is %s, told %d times", got, told)
+	}
+	if _, found, err := p.store.Latest(p.ref, anEntry(2).ID); found || err != nil {
+		t.Errorf("it is still found: %v", err)
+	}
+	found, _, err := p.store.Search(t.Context(), store.Search{})
+	check(t, err)
+	if len(found) != 2 {
+		t.Errorf("%d are found", len(found))
+	}
+	p.twist = func(part *feedringv1.PollPart) { part.Retractions[0].Payload[30] ^= 1 }
+	if _, err := p.poll(time.Now().Add(-day)); !errors.Is(err, wire.ErrSignature) {
+		t.Errorf("forged: %v", err)
+	}
+	p.twist = func(part *feedringv1.PollPart) { part.Retractions = append(part.Retractions, part.Items[0]) }
+	p.publisher.now = time.Now
+	p.publisher.append(t, testSpec, entries(4, 4)...)
+	if _, err := p.poll(time.Now().Add(-day)); !errors.Is(err, errForeign) {
+		t.Errorf("no retraction: %v", err)
 	}
 }

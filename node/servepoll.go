@@ -32,8 +32,9 @@ func (n *Node) servePoll(_ feedring.PeerID, s *wire.Stream) error {
 	if fresh.After(time.Now().Add(freshSkew)) {
 		after = n.onlyNewest(ref, after)
 	}
+	back := !after.IsZero() // who holds nothing has nothing that was taken back
 	for range pollParts {
-		part, last, more, err := n.pollPart(ref, after, fresh)
+		part, last, more, err := n.pollPart(ref, after, fresh, back)
 		if err != nil {
 			return err
 		}
@@ -62,6 +63,10 @@ func (n *Node) onlyNewest(ref feedring.FeedRef, after feedring.Position) feedrin
 	return after
 }
 
+// maxTombs is how many retractions of the time before the log are told at once.
+// Each has at most 8 KiB, so that they fit into a message with a part's items.
+const maxTombs = 100
+
 // pollPart reads one part: what is stored of ref after a position, without what
 // was seen before fresh. What is left out makes no parts: a long history before
 // it must not use up the answer. The log of a feed that moved here from another
@@ -69,16 +74,22 @@ func (n *Node) onlyNewest(ref feedring.FeedRef, after feedring.Position) feedrin
 // tells what it tells of one that is not known. A part without items still goes
 // out after partRows or partTime, so that a poller that went away is noticed, and
 // one that waits does not take a slow disk for silence. Where nothing
-// is fresh, the newest entry is sent: it proves how far the log goes.
-func (n *Node) pollPart(ref feedring.FeedRef, after feedring.Position, fresh time.Time) (*feedringv1.PollPart, feedring.Position, bool, error) {
+// is fresh, the newest entry is sent: it proves how far the log goes. A poller
+// that is back is told what was taken back however long ago: it may have it, or
+// have shown it to somebody.
+func (n *Node) pollPart(ref feedring.FeedRef, after feedring.Position, fresh time.Time, back bool) (*feedringv1.PollPart, feedring.Position, bool, error) {
 	part := &feedringv1.PollPart{}
 	var newest *store.Item
 	began := time.Now()
 	for rows := 0; ; {
 		h, _ := n.store.Head(ref)
 		if h.Private {
-			part.Items, part.Head = nil, wire.PositionTo(feedring.Position{})
-			return part, after, false, nil
+			return &feedringv1.PollPart{}, after, false, nil
+		}
+		if back && (h.Count == 0 || after.Compare(h.First) < 0) {
+			if err := n.addTombs(part, &h, after); err != nil {
+				return nil, after, false, err
+			}
 		}
 		items, err := n.store.Scan(n.ctx, ref, after, partItems, partBytes)
 		if err != nil {
@@ -93,18 +104,32 @@ func (n *Node) pollPart(ref feedring.FeedRef, after feedring.Position, fresh tim
 				continue
 			}
 			newest = it
-			if it.Seen.After(fresh) {
+			switch {
+			case it.Seen.After(fresh):
 				addTo(part, it)
+			case it.Retraction && back:
+				part.Retractions = append(part.Retractions, sealOf(it))
 			}
 		}
 		part.Head, part.More = wire.PositionTo(h.Last), len(items) > 0 && after.Compare(h.Last) < 0
 		if len(part.Items) == 0 && !part.More && newest != nil {
 			addTo(part, newest)
 		}
-		if len(part.Items) > 0 || !part.More || rows >= partRows || time.Since(began) > partTime {
+		if len(part.Items) > 0 || len(part.Retractions) >= maxTombs || !part.More || rows >= partRows || time.Since(began) > partTime {
 			return part, after, part.More, nil
 		}
 	}
+}
+
+// addTombs adds the retractions that the log does not have any more.
+func (n *Node) addTombs(part *feedringv1.PollPart, h *store.Head, after feedring.Position) error {
+	tombs, err := n.store.Retractions(h.Ref, after, maxTombs)
+	for i := range tombs {
+		if it := &tombs[i]; !it.Private && it.Theme == h.Theme && (h.Count == 0 || it.Position.Compare(h.First) < 0) {
+			part.Retractions = append(part.Retractions, sealOf(it))
+		}
+	}
+	return err
 }
 
 // addTo adds what is stored to a part. Of what was taken back the retraction is
@@ -114,5 +139,9 @@ func addTo(part *feedringv1.PollPart, it *store.Item) {
 	if it.Stone {
 		wire.StandInTo(part, len(part.Items), it.Position)
 	}
-	part.Items = append(part.Items, wire.SealTo(&feedring.Seal{Signer: it.Ref.Publisher, Payload: it.Payload, Signature: it.Signature}))
+	part.Items = append(part.Items, sealOf(it))
+}
+
+func sealOf(it *store.Item) *feedringv1.Sealed {
+	return wire.SealTo(&feedring.Seal{Signer: it.Ref.Publisher, Payload: it.Payload, Signature: it.Signature})
 }

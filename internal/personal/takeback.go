@@ -1,6 +1,23 @@
 package personal
 
-import "time"
+import (
+	"time"
+
+	"github.com/feedring/feedring/internal/store"
+)
+
+// TakenBack drops what a retraction names that Stored will not come to: its log
+// was not here for so long that it goes on after it.
+func (r *Room) TakenBack(it *store.Item) {
+	r.giving.Lock()
+	defer r.giving.Unlock()
+	if n, ok := r.byRef[it.Ref]; ok {
+		r.takeBack(n, &arrival{
+			ref: it.Ref, at: it.Position, id: it.ID, version: it.Version, theme: it.Theme, provider: it.Provider,
+			site: r.siteOf(it.Theme, it.Ref, ""),
+		})
+	}
+}
 
 // takeBack drops an entry that its publisher took back. Lists go on holding its
 // place, so that one row says it however many they are, and show nothing there.

@@ -59,6 +59,23 @@ func TestTakenBackWhileAway(t *testing.T) {
 	w.shows(s, "stays")
 }
 
+// TestTakenBackLongAgo: the log goes on behind the retraction.
+func TestTakenBackLongAgo(t *testing.T) {
+	w := newWorld(t)
+	s := w.subscribe(feedring.Query{Theme: "news"})
+	first := entry("P", "a.example", 1, titled("gone"))
+	w.publish(first)
+	w.publish(entry("P", "a.example", 2, titled("stays")))
+	back := retraction(first, 3)
+	it := store.Item{Ref: back.Ref(), Position: back.Position, ID: back.ID, Version: back.Version, Theme: back.Theme, Provider: back.Provider, Retraction: true}
+	w.room.TakenBack(&it)
+	w.shows(s, "stays")
+	it.Ref.Publisher = "Q" // of whom nothing was ever here
+	w.room.TakenBack(&it)
+	w.publish(entry("P", "a.example", 7, titled("later")))
+	w.shows(s, "later stays")
+}
+
 // TestOthersTakeNothingBack: a mirror takes back its own copy and not the
 // site's, before or after that came; and what was taken back shows again if
 // another publishes it.

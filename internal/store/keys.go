@@ -17,6 +17,7 @@ const (
 	keyIndex   = 'i'
 	keyJournal = 'j'
 	keyRecord  = 'b'
+	keyTomb    = 't'
 )
 
 // refID stands for a FeedRef on disk. It is never zero and grows with each
@@ -39,6 +40,13 @@ func logPrefix(id refID) []byte {
 	key := make([]byte, 0, logKeyLen)
 	return binary.BigEndian.AppendUint32(append(key, keyLog), uint32(id))
 }
+
+func tombPrefix(id refID) []byte {
+	key := make([]byte, 0, logKeyLen)
+	return binary.BigEndian.AppendUint32(append(key, keyTomb), uint32(id))
+}
+
+func tombKey(id refID, p feedring.Position) []byte { return appendPosition(tombPrefix(id), p) }
 
 func logKey(id refID, p feedring.Position) []byte {
 	return appendPosition(logPrefix(id), p)

@@ -11,12 +11,14 @@ import (
 // few enough that what others write meanwhile does not wait.
 const pruneRows = 500
 
-// pruneCost bounds it: four rows of at most 150 bytes an item.
-var pruneCost = cost{bytes: pruneRows * 4 * 150, rows: pruneRows * 4}
+// pruneCost bounds it: four rows of at most 150 bytes an item, and the
+// retractions that are kept elsewhere.
+var pruneCost = cost{bytes: pruneRows*4*150 + 2*maxMoved, rows: pruneRows * 5}
 
 // Prune removes the items with Seen before a time, of all refs but those that
 // keep reports true for, and returns how many it removed. It removes only from
-// the old end of each log, so that what stays of a ref is contiguous. It works
+// the old end of each log, so that what stays of a ref is contiguous. Retractions
+// stay for Retractions, a month more. It works
 // in small transactions: when ctx ends, what was removed stays removed.
 func (s *Store) Prune(ctx context.Context, before time.Time, keep func(feedring.FeedRef) bool) (n int, err error) {
 	for _, ref := range s.Refs() {
@@ -25,6 +27,9 @@ func (s *Store) Prune(ctx context.Context, before time.Time, keep func(feedring.
 		}
 		removed, err := s.drop(ctx, ref, func(r *logRow) bool { return r.seen.Before(before) }, false)
 		n += removed
+		if err == nil {
+			err = s.dropTombs(ctx, ref, before.Add(-keepRetractions))
+		}
 		if err != nil {
 			return n, err
 		}
@@ -36,6 +41,9 @@ func (s *Store) Prune(ctx context.Context, before time.Time, keep func(feedring.
 // When it is interrupted it leaves the new end of the log, and can be called
 // again.
 func (s *Store) Forget(ctx context.Context, ref feedring.FeedRef) error {
+	if err := s.dropTombs(ctx, ref, time.Unix(1<<40, 0)); err != nil {
+		return err
+	}
 	_, err := s.drop(ctx, ref, func(*logRow) bool { return true }, true)
 	return err
 }
@@ -62,11 +70,17 @@ func (s *Store) dropSome(ctx context.Context, b *batch, ref feedring.FeedRef, ol
 		return 0, false, nil
 	}
 	var drop []dropped
+	moved := 0
 	state.First = feedring.Position{}
 	err = s.eachLog(ctx, b.txn, state.id, feedring.Position{}, func(p feedring.Position, r *logRow) bool {
-		if !old(r) || len(drop) == pruneRows {
+		if !old(r) || len(drop) == pruneRows || moved > maxMoved {
 			state.First, more = p, old(r)
 			return false
+		}
+		if r.retraction && !forget {
+			it := r.item(ref, p)
+			b.set(tombKey(state.id, p), encodeLog(&it))
+			moved += len(it.Payload)
 		}
 		drop = append(drop, dropped{p, logRow{published: r.published, id: append([]byte{}, r.id...)}})
 		return true

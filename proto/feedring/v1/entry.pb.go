@@ -447,7 +447,10 @@ type PollPart struct {
 	// Another part follows on this stream.
 	More bool `protobuf:"varint,3,opt,name=more,proto3" json:"more,omitempty"`
 	// Which items stand in the place of a version that they take back.
-	StandIns      []*StandIn `protobuf:"bytes,4,rep,name=stand_ins,json=standIns,proto3" json:"stand_ins,omitempty"`
+	StandIns []*StandIn `protobuf:"bytes,4,rep,name=stand_ins,json=standIns,proto3" json:"stand_ins,omitempty"`
+	// Retractions after the position that was asked for that are no items: they
+	// were seen too long ago, or what comes before them is not held any more.
+	Retractions   []*Sealed `protobuf:"bytes,5,rep,name=retractions,proto3" json:"retractions,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -506,6 +509,13 @@ func (x *PollPart) GetMore() bool {
 func (x *PollPart) GetStandIns() []*StandIn {
 	if x != nil {
 		return x.StandIns
+	}
+	return nil
+}
+
+func (x *PollPart) GetRetractions() []*Sealed {
+	if x != nil {
+		return x.Retractions
 	}
 	return nil
 }
@@ -609,12 +619,13 @@ const file_feedring_v1_entry_proto_rawDesc = "" +
 	"\tpublisher\x18\x02 \x01(\fR\tpublisher\x12+\n" +
 	"\x05after\x18\x03 \x01(\v2\x15.feedring.v1.PositionR\x05after\x12\"\n" +
 	"\rfresh_unix_ms\x18\x04 \x01(\x03R\vfreshUnixMs\x12\x10\n" +
-	"\x03max\x18\x05 \x01(\rR\x03max\"\xa7\x01\n" +
+	"\x03max\x18\x05 \x01(\rR\x03max\"\xde\x01\n" +
 	"\bPollPart\x12)\n" +
 	"\x05items\x18\x01 \x03(\v2\x13.feedring.v1.SealedR\x05items\x12)\n" +
 	"\x04head\x18\x02 \x01(\v2\x15.feedring.v1.PositionR\x04head\x12\x12\n" +
 	"\x04more\x18\x03 \x01(\bR\x04more\x121\n" +
-	"\tstand_ins\x18\x04 \x03(\v2\x14.feedring.v1.StandInR\bstandIns\"P\n" +
+	"\tstand_ins\x18\x04 \x03(\v2\x14.feedring.v1.StandInR\bstandIns\x125\n" +
+	"\vretractions\x18\x05 \x03(\v2\x13.feedring.v1.SealedR\vretractions\"P\n" +
 	"\aStandIn\x12\x12\n" +
 	"\x04item\x18\x01 \x01(\rR\x04item\x121\n" +
 	"\bposition\x18\x02 \x01(\v2\x15.feedring.v1.PositionR\bpositionB;Z9github.com/feedring/feedring/proto/feedring/v1;feedringv1b\x06proto3"
@@ -649,12 +660,13 @@ var file_feedring_v1_entry_proto_depIdxs = []int32{
 	7, // 3: feedring.v1.PollPart.items:type_name -> feedring.v1.Sealed
 	6, // 4: feedring.v1.PollPart.head:type_name -> feedring.v1.Position
 	5, // 5: feedring.v1.PollPart.stand_ins:type_name -> feedring.v1.StandIn
-	6, // 6: feedring.v1.StandIn.position:type_name -> feedring.v1.Position
-	7, // [7:7] is the sub-list for method output_type
-	7, // [7:7] is the sub-list for method input_type
-	7, // [7:7] is the sub-list for extension type_name
-	7, // [7:7] is the sub-list for extension extendee
-	0, // [0:7] is the sub-list for field type_name
+	7, // 6: feedring.v1.PollPart.retractions:type_name -> feedring.v1.Sealed
+	6, // 7: feedring.v1.StandIn.position:type_name -> feedring.v1.Position
+	8, // [8:8] is the sub-list for method output_type
+	8, // [8:8] is the sub-list for method input_type
+	8, // [8:8] is the sub-list for extension type_name
+	8, // [8:8] is the sub-list for extension extendee
+	0, // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_feedring_v1_entry_proto_init() }

@@ -1,0 +1,102 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+	"github.com/feedring/feedring"
+)
+
+// keepRetractions is how long a retraction outlives its place in the log: a peer
+// that was away so long still hears what was taken back, though nobody tells it
+// of the entries that it missed.
+const keepRetractions = 30 * 24 * time.Hour
+
+// maxMoved bounds the retractions that one transaction takes out of a log, in
+// bytes.
+const maxMoved = 100 << 10
+
+// TakeBack does what a retraction says that has no place in the log here, since
+// what came before it is not held. It returns when that is on disk, and does
+// nothing where nothing of its feed was ever stored.
+func (s *Store) TakeBack(ctx context.Context, it Item) error {
+	if err := it.validate(); err != nil {
+		return err
+	}
+	return s.submit(ctx, &request{cost: it.cost(), frees: true, apply: func(b *batch) error {
+		state, ok := b.state(it.Ref)
+		if !ok {
+			return nil
+		}
+		switch _, err := get(b.txn, tombKey(state.id, it.Position)); {
+		case err == nil:
+			return nil // it was done
+		case !errors.Is(err, ErrNotFound):
+			return err
+		}
+		b.takeBack(state.id, &it)
+		if published, at, found := b.newest(state.id, it.ID); found && at.Compare(it.Position) < 0 {
+			b.unlist(published, state.id, at)
+			b.del(versionKey(state.id, it.ID))
+		}
+		b.set(tombKey(state.id, it.Position), encodeLog(&it))
+		return b.err
+	}})
+}
+
+// Retractions returns those after a position of ref that are not in its log any
+// more, or never were, in the order of positions.
+func (s *Store) Retractions(ref feedring.FeedRef, after feedring.Position, most int) (all []Item, err error) {
+	state, ok := s.heads.get(ref)
+	if !ok {
+		return nil, nil
+	}
+	err = s.view(func(txn *badger.Txn) error {
+		return each(txn, tombPrefix(state.id), tombKey(state.id, next(after)), func(row *badger.Item) (bool, error) {
+			it, err := tombOf(ref, row)
+			all = append(all, it)
+			return len(all) < most, err
+		})
+	})
+	return all, err
+}
+
+func tombOf(ref feedring.FeedRef, row *badger.Item) (it Item, err error) {
+	key := row.Key()
+	if len(key) != logKeyLen {
+		return it, fmt.Errorf("retraction: %w", ErrCorrupt)
+	}
+	err = row.Value(func(value []byte) error {
+		r, err := decodeLog(value)
+		if err == nil {
+			it = r.item(ref, readPosition(key[5:]))
+		}
+		return err
+	})
+	return it, err
+}
+
+// dropTombs removes the retractions of ref that were seen before a time.
+func (s *Store) dropTombs(ctx context.Context, ref feedring.FeedRef, before time.Time) error {
+	for {
+		some, err := s.Retractions(ref, feedring.Position{}, pruneRows)
+		if err != nil || len(some) == 0 || !some[0].Seen.Before(before) {
+			return err
+		}
+		err = s.submit(ctx, &request{cost: pruneCost, frees: true, apply: func(b *batch) error {
+			state, ok := b.state(ref)
+			for i := range some {
+				if ok && some[i].Seen.Before(before) {
+					b.del(tombKey(state.id, some[i].Position))
+				}
+			}
+			return b.err
+		}})
+		if err != nil || len(some) < pruneRows {
+			return err
+		}
+	}
+}
