@@ -324,6 +324,9 @@ func (s *scenario) leaveTheme() {
 		s.trouble(n)
 		n.offer = s.offerOf(n)
 		s.tracef("--- %s offers again", n.id)
+		if n.paused { // it takes that when it goes on
+			s.report(n, 0, n.offer)
+		}
 		s.step(n, n.offer)
 		s.lookAtOrigins(n)
 	})
