@@ -251,7 +251,7 @@ func TestStreamOfASession(t *testing.T) {
 		for _, h := range headers {
 			r.Header.Set("Cookie", strings.TrimPrefix(h, "Cookie: "))
 		}
-		if ask, err := s.askStream(r); err != nil || ask.Private != want {
+		if ask, _, err := s.askStream(r); err != nil || ask.Private != want {
 			t.Errorf("%v: %+v %v", headers, ask, err)
 		}
 	}

@@ -47,6 +47,7 @@ type site struct {
 	origins *http.CrossOriginProtection
 	mux     *http.ServeMux
 	streams chan struct{} // a place for each open stream
+	readers audience      // of streams, by address
 	queries chan struct{} // a place for each query being answered
 	renders chan struct{} // a place for each personal feed being written
 	docs    *ready        // personal feeds as they were last sent

@@ -8,23 +8,29 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
-
-	"github.com/feedring/feedring"
 )
 
-// retryAfter is what a browser waits before it comes back, milliseconds.
-const retryAfter = 3000
+const (
+	retryAfter = 3000    // what a browser waits before it comes back, milliseconds
+	writePiece = 8 << 10 // bytes that have a deadline of their own
+)
 
 // stream answers a query and then tells what is new, as server-sent events
 // (HTML Living Standard, 9.2), until the reader leaves.
 func (s *site) stream(w http.ResponseWriter, r *http.Request) error {
-	ask, err := s.askStream(r)
+	ask, at, err := s.askStream(r)
 	if err != nil {
 		return err
 	}
+	leave, ok := s.readers.enter(r.RemoteAddr)
+	if !ok {
+		return busy(10, "this peer serves as many streams to your address as it does to one: come back in ten seconds, or follow at another peer")
+	}
+	defer leave()
 	select {
 	case s.streams <- struct{}{}:
 		defer func() { <-s.streams }()
@@ -43,15 +49,15 @@ func (s *site) stream(w http.ResponseWriter, r *http.Request) error {
 	if err := out.write([]byte("retry: " + strconv.Itoa(retryAfter) + "\n\n")); err != nil {
 		return nil
 	}
-	s.run(ctx, cancel, ask, out)
+	s.run(ctx, cancel, &following{site: s, r: r, ask: ask, at: at, out: out})
 	return nil
 }
 
 // run follows and gives signs of life until either ends.
-func (s *site) run(ctx context.Context, cancel context.CancelFunc, ask Ask, out *events) {
+func (s *site) run(ctx context.Context, cancel context.CancelFunc, f *following) {
 	var beating sync.WaitGroup
-	beating.Go(func() { out.beat(ctx, s.beat, cancel) })
-	if err := s.follow(ctx, ask, out); err != nil && !errors.Is(err, context.Canceled) {
+	beating.Go(func() { f.out.beat(ctx, s.beat, cancel) })
+	if err := f.run(ctx); err != nil && !errors.Is(err, context.Canceled) {
 		s.Logger.Debug("a stream ended", "err", err)
 	}
 	cancel()
@@ -59,22 +65,21 @@ func (s *site) run(ctx context.Context, cancel context.CancelFunc, ask Ask, out 
 }
 
 // askStream reads what is to be followed, and from where.
-func (s *site) askStream(r *http.Request) (Ask, error) {
-	var ask Ask
+func (s *site) askStream(r *http.Request) (ask Ask, at place, err error) {
 	private, err := s.private(r)
 	if err != nil {
-		return ask, err
+		return ask, at, err
 	}
 	v, err := parseParameters(r.URL.RawQuery)
 	if err != nil {
-		return ask, err
+		return ask, at, err
 	}
 	ask.Private = private
 	if ask.Query, err = parseQuery(v, s.now()); err != nil {
-		return ask, err
+		return ask, at, err
 	}
 	if ask.Updates, err = parseBool(v, "updates"); err != nil {
-		return ask, err
+		return ask, at, err
 	}
 	after := r.Header.Get("Last-Event-ID")
 	if after == "" {
@@ -82,11 +87,12 @@ func (s *site) askStream(r *http.Request) (Ask, error) {
 	}
 	// A browser that is refused never comes back, and it cannot be told to
 	// forget an id: one that means nothing here begins anew.
-	if ask.Cursor, err = parseCursor(after); err != nil {
+	if at, err = parsePlace(after); err != nil {
 		s.Logger.Debug("a stream begins anew", "err", err)
-		ask.Cursor = nil
+		at = place{}
 	}
-	return ask, nil
+	ask.Cursor = at.cursor
+	return ask, at, nil
 }
 
 func parseBool(v url.Values, name string) (bool, error) {
@@ -100,41 +106,11 @@ func parseBool(v url.Values, name string) (bool, error) {
 	return value, nil
 }
 
-// follow passes on what the peer tells.
-func (s *site) follow(ctx context.Context, ask Ask, out *events) error {
-	entries := 0
-	err := s.Backend.Follow(ctx, ask, func(u Update) error {
-		id := formatCursor(u.Cursor)
-		if u.Entry != nil {
-			entries++
-			if err := out.send("entry", id, u.Entry); err != nil {
-				return err
-			}
-		}
-		if u.Retraction != nil {
-			return out.send(u.Retraction.Event, id, u.Retraction)
-		}
-		if u.Gap != nil {
-			return out.send("gap", "", u.Gap)
-		}
-		if u.Final != nil {
-			event := feedring.FinalEvent(*u.Final, ask.Theme, entries)
-			return out.send(event.Event, id, event)
-		}
-		return nil
-	})
-	if err != nil && ctx.Err() == nil && !errors.Is(err, errReaderLeft) {
-		p := problemOf(err)
-		p.Type, p.Title = "about:blank", http.StatusText(p.Status)
-		return errors.Join(err, out.send("problem", "", p))
-	}
-	return err
-}
-
 var errReaderLeft = errors.New("the reader left")
 
-// events writes to one reader. Each write has a deadline, so a reader that
-// takes nothing is let go: it comes back with the id of its last event.
+// events writes to one reader. Each piece has a deadline, so a reader that
+// takes nothing is let go: it comes back with the id of its last event. One that
+// is slow is not, or it would get no further than to the same long entry again.
 type events struct {
 	mu      sync.Mutex
 	w       io.Writer
@@ -160,12 +136,14 @@ func (e *events) send(name, id string, data any) error {
 func (e *events) write(b []byte) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	// Writers without deadlines or buffers are those of tests.
-	if err := e.control.SetWriteDeadline(time.Now().Add(e.within)); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return fmt.Errorf("%w: %w", errReaderLeft, err)
-	}
-	if _, err := e.w.Write(b); err != nil {
-		return fmt.Errorf("%w: %w", errReaderLeft, err)
+	for piece := range slices.Chunk(b, writePiece) {
+		// Writers without deadlines or buffers are those of tests.
+		if err := e.control.SetWriteDeadline(time.Now().Add(e.within)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+			return fmt.Errorf("%w: %w", errReaderLeft, err)
+		}
+		if _, err := e.w.Write(piece); err != nil {
+			return fmt.Errorf("%w: %w", errReaderLeft, err)
+		}
 	}
 	if err := e.control.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return fmt.Errorf("%w: %w", errReaderLeft, err)
