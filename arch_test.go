@@ -68,6 +68,7 @@ var arrows = map[string][]string{
 	"internal/check":           {"internal/feed/document"},
 	"internal/personal":        {".", "internal/match", "internal/match/", "internal/store"},
 	"internal/opml":            {"internal/feed/document"},
+	"internal/schedule":        {},
 	"internal/web":             {".", "internal/match", "internal/opml", "internal/render", "internal/web/pages"},
 	"internal/web/pages":       {".", "internal/match"},
 	"internal/throttle":        {},
@@ -91,8 +92,9 @@ var arrows = map[string][]string{
 
 	"internal/sim/experiment/promise": {".", "group", "internal/sim/experiment", "internal/sim/experiment/stage"},
 
-	"internal/sim/experiment":       {".", "group", "ring", "internal/peer", "internal/sim/experiment/stage"},
-	"internal/sim/experiment/stage": {".", "group", "ring", "internal/peer"},
+	"internal/sim/experiment/policy": {"internal/schedule", "internal/sim/experiment"},
+	"internal/sim/experiment":        {".", "group", "ring", "internal/peer", "internal/sim/experiment/stage"},
+	"internal/sim/experiment/stage":  {".", "group", "ring", "internal/peer"},
 }
 
 // TestArrows holds the imports of every room against the rules above.

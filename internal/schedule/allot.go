@@ -1,0 +1,154 @@
+package schedule
+
+import (
+	"math"
+	"sort"
+)
+
+// Demand is what a feed asks of a period.
+type Demand struct {
+	Rate   float64 // entries published in the period
+	Window int     // entries that the document holds; at least 1
+	Weight float64 // importance, for MinDelay; 0: 1
+}
+
+// resolution is of gains, for the counting sort: a sixteenth of an entry.
+const resolution = 16
+
+// Uniform gives each feed the same number of looks; the first get one more
+// where they do not divide.
+func Uniform(feeds []Demand, looks int) []int {
+	m := make([]int, len(feeds))
+	for i := range m {
+		m[i] = looks / len(feeds)
+		if i < looks%len(feeds) {
+			m[i]++
+		}
+	}
+	return m
+}
+
+// MinDelay gives looks by the square root of rate and weight (Sia and Cho; the
+// paper's section 2.1): the least sum of delays where entries come evenly. What
+// rounding down leaves goes to the largest rests.
+func MinDelay(feeds []Demand, looks int) []int {
+	share := make([]float64, len(feeds))
+	sum := 0.0
+	for i, f := range feeds {
+		weight := f.Weight
+		if weight == 0 {
+			weight = 1
+		}
+		share[i] = math.Sqrt(f.Rate * weight)
+		sum += share[i]
+	}
+	if sum == 0 {
+		return Uniform(feeds, looks)
+	}
+	m := make([]int, len(feeds))
+	order := make([]int, len(feeds))
+	left := looks
+	for i := range feeds {
+		share[i] *= float64(looks) / sum
+		m[i] = int(share[i])
+		share[i] -= float64(m[i])
+		left -= m[i]
+		order[i] = i
+	}
+	sort.SliceStable(order, func(a, b int) bool { return share[order[a]] > share[order[b]] })
+	for _, i := range order[:left] {
+		m[i]++
+	}
+	return m
+}
+
+// MinMissing gives each look in turn to the feed from which it takes the most
+// entries: a window full, or what is left of the period's entries; where nothing
+// is left of any, all begin anew (the paper's figure 8; of equals the first
+// feed). The gains of a feed never rise within a round, so that a round is
+// those gains in order, and is found by a counting sort: O(feeds + looks).
+func MinMissing(feeds []Demand, looks int) []int {
+	m := make([]int, len(feeds))
+	round := 0
+	for i, f := range feeds {
+		m[i] = int(math.Ceil(f.Rate / float64(max(f.Window, 1))))
+		round += m[i]
+	}
+	if round == 0 {
+		return Uniform(feeds, looks)
+	}
+	whole := looks / round
+	for i := range m {
+		m[i] *= whole
+	}
+	for _, g := range byGain(feeds) {
+		n := min(g.times, looks-whole*round)
+		m[g.feed] += n
+		looks -= n
+		if looks == whole*round {
+			break
+		}
+	}
+	return m
+}
+
+// gain is what a look takes, and how often in a round.
+type gain struct {
+	feed, times int
+	entries     float64
+}
+
+// byGain returns the gains of a round, the largest first, equal ones in the
+// order of feeds.
+func byGain(feeds []Demand) []gain {
+	all := make([]gain, 0, 2*len(feeds))
+	top := 0
+	for i, f := range feeds {
+		window := float64(max(f.Window, 1))
+		full := math.Floor(f.Rate / window)
+		if full > 0 {
+			all = append(all, gain{i, int(full), window})
+		}
+		if rest := f.Rate - full*window; rest > 0 {
+			all = append(all, gain{i, 1, rest})
+		}
+	}
+	for _, g := range all {
+		top = max(top, g.bucket())
+	}
+	starts := make([]int, top+2)
+	for _, g := range all {
+		starts[top-g.bucket()+1]++
+	}
+	for b := 1; b < len(starts); b++ {
+		starts[b] += starts[b-1]
+	}
+	sorted := make([]gain, len(all))
+	for _, g := range all {
+		b := top - g.bucket()
+		sorted[starts[b]] = g
+		starts[b]++
+	}
+	return sorted
+}
+
+func (g gain) bucket() int { return int(math.Ceil(g.entries * resolution)) }
+
+// Missed returns how many entries of a period the looks do not see, where each
+// takes a window full at most (the paper's MP).
+func Missed(feeds []Demand, m []int) float64 {
+	missed := 0.0
+	for i, f := range feeds {
+		missed += max(0, f.Rate-float64(m[i]*f.Window))
+	}
+	return missed
+}
+
+// Spread returns n times evenly in (0, period], as fractions of it.
+func Spread(n int) []float64 {
+	at := make([]float64, n)
+	for i := range at {
+		at[i] = float64(i+1) / float64(n)
+	}
+	return at
+}

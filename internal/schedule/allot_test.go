@@ -1,0 +1,100 @@
+package schedule
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// paper is the example of the paper's section 2: figure 7.
+var paper = []Demand{{Rate: 30, Window: 15}, {Rate: 30, Window: 10}, {Rate: 10, Window: 10}, {Rate: 10, Window: 5}}
+
+// TestPaperTables repeats tables 2 and 3.
+func TestPaperTables(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		allot  func([]Demand, int) []int
+		want   []int
+		missed float64
+	}{
+		{"uniform", Uniform, []int{2, 2, 2, 2}, 10},
+		{"minimum delay", MinDelay, []int{3, 3, 1, 1}, 5},
+		{"minimum missing", MinMissing, []int{2, 3, 1, 2}, 0},
+	} {
+		if got := c.allot(paper, 8); !slices.Equal(got, c.want) || Missed(paper, got) != c.missed {
+			t.Errorf("%s: %v, missed %v", c.name, got, Missed(paper, got))
+		}
+	}
+	for m, want := range [][]int{{1, 0, 0, 0}, {2, 0, 0, 0}, {2, 1, 0, 0}, {2, 2, 0, 0}, {2, 3, 0, 0}, {2, 3, 1, 0}, {2, 3, 1, 1}, {2, 3, 1, 2}} {
+		if got := MinMissing(paper, m+1); !slices.Equal(got, want) {
+			t.Errorf("table 3, M = %d: %v, want %v", m+1, got, want)
+		}
+	}
+}
+
+// greedy is the paper's figure 8 as it is printed.
+func greedy(feeds []Demand, looks int) []int {
+	m := make([]int, len(feeds))
+	left := make([]float64, len(feeds))
+	total := 0.0
+	for range looks {
+		if total == 0 {
+			for i, f := range feeds {
+				left[i] = f.Rate
+				total += f.Rate
+			}
+		}
+		best := 0
+		for i := range feeds {
+			if min(left[i], float64(feeds[i].Window)) > min(left[best], float64(feeds[best].Window)) {
+				best = i
+			}
+		}
+		took := min(left[best], float64(feeds[best].Window))
+		m[best]++
+		left[best] -= took
+		total -= took
+	}
+	return m
+}
+
+func TestMinMissingIsTheGreedy(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		feeds := make([]Demand, 1+random.IntN(12))
+		for i := range feeds {
+			feeds[i] = Demand{Rate: float64(1 + random.IntN(40)), Window: 1 + random.IntN(20)}
+		}
+		looks := random.IntN(120)
+		if got, want := MinMissing(feeds, looks), greedy(feeds, looks); !slices.Equal(got, want) {
+			t.Fatalf("%v, %d looks: %v, want %v", feeds, looks, got, want)
+		}
+	}
+}
+
+func TestAllAreSpent(t *testing.T) {
+	for _, feeds := range [][]Demand{paper, make([]Demand, 7), {{Rate: 0.3, Window: 10}, {Rate: 0.01, Window: 3}}} {
+		for _, allot := range []func([]Demand, int) []int{Uniform, MinDelay, MinMissing} {
+			for looks := range 40 {
+				sum := 0
+				for _, n := range allot(feeds, looks) {
+					sum += n
+				}
+				if sum != looks {
+					t.Errorf("%v: %d of %d looks are spent", feeds, sum, looks)
+				}
+			}
+		}
+	}
+}
+
+func BenchmarkMinMissing(b *testing.B) {
+	random := rand.New(rand.NewPCG(1, 2))
+	feeds := make([]Demand, 1_000_000)
+	for i := range feeds {
+		feeds[i] = Demand{Rate: 20 * random.Float64() * random.Float64(), Window: 10 + random.IntN(6)}
+	}
+	for b.Loop() {
+		MinMissing(feeds, 20_000_000)
+	}
+}

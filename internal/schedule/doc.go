@@ -1,0 +1,11 @@
+// Package schedule decides when feeds are looked at, so that a budget of looks
+// misses little and learns soon. It knows no clock, no network and no disk: who
+// uses it says what time it is and what each look found.
+//
+// Two ways lead from a budget to looks. Uniform, MinDelay and MinMissing allot
+// each feed a number of looks for a period, which are then spread evenly (Han,
+// Lee, Kim: "A New Aggregation Policy for RSS Services", section 2). Expected
+// loss, the default, allots nothing: each feed is due when what a look at it is
+// worth reaches a price, the same for all feeds, and the price is what makes
+// the looks as many as the budget (Value, Pacer).
+package schedule

@@ -1,0 +1,82 @@
+package schedule
+
+import (
+	"math"
+	"time"
+)
+
+// What is believed of a feed before anything was seen of it: an entry in ten
+// days, held as firmly as a day's looking would.
+const (
+	priorEntries = 0.1
+	priorDays    = 1.0
+
+	// What each hour of the day and each day of the week is given beforehand, in
+	// entries: who has shown little has no rhythm yet.
+	priorHour = 4.0
+	priorWeek = 8.0
+
+	// memory is after how long what was seen counts half: feeds change their
+	// habits, but a rhythm of weeks takes weeks to see.
+	memory = 21 * 24 * time.Hour
+)
+
+// Rhythm is what was learned of when a feed publishes: its rate, and how that
+// goes over the hours of a day and the days of a week (UTC). The zero Rhythm
+// knows nothing. It takes 136 bytes, and is not safe for concurrent use.
+type Rhythm struct {
+	at      int64   // Unix seconds of the newest that was learned
+	entries float32 // seen, each worth half after memory
+	days    float32 // looked at, likewise
+	hours   [24]float32
+	week    [7]float32
+}
+
+// Learn takes the entries published in (from, to], a stretch of which none can
+// have been missed. Stretches come in order and do not overlap.
+func (r *Rhythm) Learn(published []time.Time, from, to time.Time) {
+	if !to.After(from) {
+		return
+	}
+	if r.at != 0 {
+		fade := float32(math.Exp2(-float64(to.Unix()-r.at) / memory.Seconds()))
+		r.entries *= fade
+		r.days *= fade
+		for i := range r.hours {
+			r.hours[i] *= fade
+		}
+		for i := range r.week {
+			r.week[i] *= fade
+		}
+	}
+	r.at = to.Unix()
+	r.days += float32(to.Sub(from).Hours() / 24)
+	for _, t := range published {
+		t = t.UTC()
+		r.entries++
+		r.hours[t.Hour()]++
+		r.week[t.Weekday()]++
+	}
+}
+
+// PerDay is the mean rate, in entries a day.
+func (r *Rhythm) PerDay() float64 {
+	return (float64(r.entries) + priorEntries) / (float64(r.days) + priorDays)
+}
+
+// over is the mean rate between two times that are at most a day apart, in
+// entries an hour.
+func (r *Rhythm) over(from, to time.Time) float64 {
+	from = from.UTC()
+	seen := float64(r.entries)
+	day := (float64(r.week[from.Weekday()]) + priorWeek) * 7 / (seen + 7*priorWeek)
+	if to.Sub(from) > 12*time.Hour {
+		return r.PerDay() / 24 * day
+	}
+	hours, n := 0.0, 0.0
+	for h := from.Truncate(time.Hour); h.Before(to); h = h.Add(time.Hour) {
+		hours += (float64(r.hours[h.Hour()]) + priorHour) * 24 / (seen + 24*priorHour)
+		n++
+	}
+	return r.PerDay() / 24 * day * hours / n
+}

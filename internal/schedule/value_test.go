@@ -1,0 +1,189 @@
+package schedule
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+var monday = time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)
+
+// steady is a rhythm of so many entries a day, evenly, long known.
+func steady(perDay float64) *Rhythm {
+	r := &Rhythm{at: monday.Unix(), entries: float32(1000 * perDay), days: 1000}
+	for i := range r.hours {
+		r.hours[i] = r.entries / 24
+	}
+	for i := range r.week {
+		r.week[i] = r.entries / 7
+	}
+	return r
+}
+
+func near(t *testing.T, what string, got, want, within float64) {
+	t.Helper()
+	if math.Abs(got-want) > within*want {
+		t.Errorf("%s: %v, want %v", what, got, want)
+	}
+}
+
+// TestIntervalIsBothRules: the square root of the rate where the window is wide,
+// a window full where looks are few.
+func TestIntervalIsBothRules(t *testing.T) {
+	v := Value{Loss: 1e4}
+	for _, perDay := range []float64{1, 4, 16, 64} {
+		price := 50.0
+		near(t, "square root", v.Interval(perDay, Site{Window: 5000}, price).Hours(), math.Sqrt(2*price/(perDay/24)), 0.01)
+	}
+	v.Loss = 100
+	at := func(window int, price float64) time.Duration { return v.Interval(240, Site{Window: window}, price) }
+	// Beyond Loss hours waiting costs no more: rate * Loss^2 / 2 = 50,000.
+	if got := at(10, 50_000+10*100*1.01); got != Horizon {
+		t.Errorf("a window that is not worth its price is looked at after %s", got)
+	}
+	if got := at(10, 500); got > 2*time.Hour {
+		t.Errorf("a window of 10 is left %s at 10 entries an hour", got)
+	}
+	if small, large := at(10, 500), at(20, 500); small >= large {
+		t.Errorf("a smaller window is looked at after %s, a larger after %s", small, large)
+	}
+}
+
+func TestDueIsTheIntervalOfAnEvenFeed(t *testing.T) {
+	v := Value{Loss: 200}
+	for _, perDay := range []float64{0.2, 1, 5, 24, 100} {
+		for _, price := range []float64{0.5, 5, 50, 500} {
+			site := Site{Window: 15}
+			want := v.Interval(perDay, site, price)
+			near(t, "due", v.Due(steady(perDay), site, monday, price).Sub(monday).Hours(), want.Hours(), 0.1)
+		}
+	}
+}
+
+func TestDueGoesByTheHours(t *testing.T) {
+	r := steady(24)
+	for h := range r.hours {
+		r.hours[h] = 0
+	}
+	for h := 8; h < 16; h++ {
+		r.hours[h] = r.entries / 8
+	}
+	v, site := Value{Loss: 1000}, Site{Window: 1000}
+	work, night := monday.Add(8*time.Hour), monday.Add(17*time.Hour)
+	if busy, quiet := v.Due(r, site, work, 5).Sub(work), v.Due(r, site, night, 5).Sub(night); busy*3 > quiet || quiet > 17*time.Hour {
+		t.Errorf("due after %s in working hours, after %s at night", busy, quiet)
+	}
+}
+
+func TestRhythmLearnsAndForgets(t *testing.T) {
+	var r Rhythm
+	at := monday
+	day := func(perDay int) {
+		var times []time.Time
+		for i := range perDay {
+			times = append(times, at.Add(9*time.Hour+time.Duration(i)*time.Minute))
+		}
+		r.Learn(times, at, at.Add(24*time.Hour))
+		at = at.Add(24 * time.Hour)
+	}
+	for range 60 {
+		day(10)
+	}
+	near(t, "rate", r.PerDay(), 10, 0.05)
+	if busy := r.over(at.Add(9*time.Hour), at.Add(10*time.Hour)); busy < 6 || busy > 11 {
+		t.Errorf("%v entries an hour at nine, when all ten come", busy)
+	}
+	if quiet := r.over(at.Add(12*time.Hour), at.Add(13*time.Hour)); quiet > 0.2 {
+		t.Errorf("%v entries an hour at noon, where none ever came", quiet)
+	}
+	for range 120 {
+		day(1)
+	}
+	near(t, "rate after a change", r.PerDay(), 1, 0.4)
+	was := r
+	if r.Learn(nil, at, at); r != was {
+		t.Error("nothing was learned, and it changed")
+	}
+}
+
+// TestOverflow holds the closed forms against sums of the distribution.
+func TestOverflow(t *testing.T) {
+	for _, window := range []int{1, 5, 15, 60, 150} {
+		for _, mean := range []float64{0.5, 3, 15, 59, 61, 200} {
+			full, over, p := 0.0, 0.0, math.Exp(-mean)
+			for n := range 2000 {
+				if n >= window {
+					full += p
+					over += p * float64(n-window)
+				}
+				p *= mean / float64(n+1)
+			}
+			gotFull, gotOver := overflow(mean, window)
+			if math.Abs(gotFull-full) > 0.03 || math.Abs(gotOver-over) > 0.1*over+0.05 {
+				t.Errorf("window %d, mean %v: %v and %v, want %v and %v", window, mean, gotFull, gotOver, full, over)
+			}
+		}
+	}
+}
+
+func TestLives(t *testing.T) {
+	var l Lives
+	if l.Known() || (*Lives)(nil).Known() {
+		t.Error("something is known of nothing")
+	}
+	for i := range 1000 {
+		l.Learn(monday.Add(12*time.Hour), time.Duration(i)*10*time.Hour/1000) // evenly up to ten hours
+		l.Learn(monday, 100*24*time.Hour)
+	}
+	for _, hours := range []float64{1, 2, 4, 8} {
+		if noon, night := l.gone(12, hours), l.gone(0, hours); math.Abs(noon-hours/10) > 0.06 || night > 0.02 {
+			t.Errorf("after %v hours %v of noon's entries are gone, %v of the night's", hours, noon, night)
+		}
+	}
+	for range 20 * mostLives {
+		l.Learn(monday, time.Hour)
+	}
+	if l.sum > mostLives || l.gone(0, 2) < 0.9 {
+		t.Errorf("%v lives kept; %v gone after two hours, where all are", l.sum, l.gone(0, 2))
+	}
+}
+
+// TestPlanIsTheBest tries every set of looks.
+func TestPlanIsTheBest(t *testing.T) {
+	var lives Lives
+	for i := range 500 {
+		lives.Learn(monday.Add(time.Duration(i)*time.Hour), time.Duration(i%7)*time.Hour)
+	}
+	for _, price := range []float64{0.1, 1, 5, 20, 100} {
+		p := planner{loss: 30, slot: 1, entries: []float64{1, 0.2, 3, 0, 0, 2, 5, 0.1, 0.1, 4, 1, 1}, part: make([]int, 12)}
+		for part := range dayParts {
+			for k := range 12 {
+				p.gone[part] = append(p.gone[part], lives.gone(part*3, float64(k)+0.5))
+			}
+		}
+		best, first, looks := math.Inf(1), 0, 0
+		for set := range 1 << 11 {
+			set |= 1 << 11 // the last slot always ends with a look
+			cost, from, n, begin := 0.0, 0, 0, 0
+			for b := 1; b <= 12; b++ {
+				if set&(1<<(b-1)) == 0 {
+					continue
+				}
+				for s := from; s < b; s++ {
+					cost += p.costs(s, b-1-s)
+				}
+				if cost += price; n == 0 {
+					begin = b
+				}
+				from, n = b, n+1
+			}
+			if cost < best-1e-9 {
+				best, first, looks = cost, begin, n
+			}
+		}
+		got := p.solve(12, monday, time.Hour, price)
+		if got.Next != monday.Add(time.Duration(first)*time.Hour) || got.Looks != looks {
+			t.Errorf("price %v: %+v, want the first of %d after %d slots", price, got, looks, first)
+		}
+	}
+}

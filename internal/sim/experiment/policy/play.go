@@ -1,0 +1,198 @@
+package policy
+
+import (
+	"container/heap"
+	"slices"
+	"time"
+
+	"github.com/feedring/feedring/internal/schedule"
+)
+
+// Score is how a scheduler came off in the stretch that counts.
+type Score struct {
+	Policy  string  `json:"policy"`
+	Looks   int     `json:"looks"`
+	Entries int     `json:"entries"`
+	Missed  int     `json:"missed"`
+	DelayH  float64 `json:"delay_h"` // mean, of those that were seen
+}
+
+// MissedShare is of all entries.
+func (s Score) MissedShare() float64 { return float64(s.Missed) / float64(max(s.Entries, 1)) }
+
+// reader looks at one feed, and counts.
+type reader struct {
+	feed *Feed
+	next int       // the first item that no look has judged
+	last time.Time // of the looks
+}
+
+// look judges what was published since the last look, and returns what is in
+// the document of it, and whether something in between may be lost.
+func (r *reader) look(now time.Time, from, to time.Time, s *Score, delay *time.Duration) (seen []time.Time, whole bool) {
+	whole = true
+	for ; r.next < len(r.feed.Items) && !r.feed.Items[r.next].Published.After(now); r.next++ {
+		it := r.feed.Items[r.next]
+		counts := !it.Published.Before(from) && it.Published.Before(to)
+		if now.Before(it.Gone) {
+			seen = append(seen, it.Published)
+			if counts {
+				*delay += now.Sub(it.Published)
+			}
+			continue
+		}
+		whole = false
+		if counts {
+			s.Missed++
+		}
+	}
+	r.last = now
+	return seen, whole
+}
+
+// rule is a scheduler at work: when a feed is looked at next, after a look that
+// saw what it saw; the zero time means never.
+type rule interface {
+	next(feed int, seen []time.Time, whole bool, now time.Time) time.Time
+}
+
+// play runs a rule from the end of what is learned from, with so many looks a
+// stretch at most.
+func play(t *Trace, name string, looks int, r rule) Score {
+	from, to := t.counted()
+	s := Score{Policy: name}
+	readers := make([]reader, len(t.Feeds))
+	due := make(dueHeap, 0, len(t.Feeds))
+	for i := range t.Feeds {
+		items := t.Feeds[i].Items
+		first, _ := slices.BinarySearchFunc(items, from, func(it Item, at time.Time) int { return it.Published.Compare(at) })
+		readers[i] = reader{feed: &t.Feeds[i], next: first, last: from}
+		for _, it := range items[first:] {
+			if it.Published.Before(to) {
+				s.Entries++
+			}
+		}
+		if at := r.next(i, nil, true, from); !at.IsZero() {
+			due = append(due, dueLook{at, i})
+		}
+	}
+	heap.Init(&due)
+	var delay time.Duration
+	left, counting := looks, true
+	for len(due) > 0 && due[0].at.Before(t.end()) {
+		d := due[0]
+		if counting && d.at.After(to) {
+			left, counting = looks, false
+		}
+		if left == 0 { // what is due waits for the next stretch's budget
+			if !counting {
+				break
+			}
+			due[0].at = to.Add(time.Nanosecond)
+			heap.Fix(&due, 0)
+			continue
+		}
+		left--
+		if counting {
+			s.Looks++
+		}
+		seen, whole := readers[d.feed].look(d.at, from, to, &s, &delay)
+		if at := r.next(d.feed, seen, whole, d.at); at.IsZero() {
+			heap.Pop(&due)
+		} else {
+			due[0].at = at
+			heap.Fix(&due, 0)
+		}
+	}
+	for i := range readers {
+		readers[i].unseen(to, &s)
+	}
+	s.DelayH = delay.Hours() / float64(max(s.Entries-s.Missed, 1))
+	return s
+}
+
+// unseen counts what no look came to as missed.
+func (r *reader) unseen(to time.Time, s *Score) {
+	for _, it := range r.feed.Items[r.next:] {
+		if it.Published.Before(to) {
+			s.Missed++
+		}
+	}
+}
+
+type dueLook struct {
+	at   time.Time
+	feed int
+}
+
+type dueHeap []dueLook
+
+func (h dueHeap) Len() int { return len(h) }
+func (h dueHeap) Less(i, j int) bool {
+	if !h[i].at.Equal(h[j].at) {
+		return h[i].at.Before(h[j].at)
+	}
+	return h[i].feed < h[j].feed
+}
+func (h dueHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *dueHeap) Push(x any)   { *h = append(*h, x.(dueLook)) }
+func (h *dueHeap) Pop() any {
+	old := *h
+	x := old[len(old)-1]
+	*h = old[:len(old)-1]
+	return x
+}
+
+// learned is what all schedulers are given of the first stretch.
+type learned struct {
+	published []time.Time
+	window    int
+}
+
+func (t *Trace) learned() []learned {
+	from, _ := t.counted()
+	all := make([]learned, len(t.Feeds))
+	for i, f := range t.Feeds {
+		var gone []time.Time
+		most := 1
+		for _, it := range f.Items {
+			if !it.Published.Before(from) {
+				break
+			}
+			all[i].published = append(all[i].published, it.Published)
+			gone = slices.DeleteFunc(gone, func(g time.Time) bool { return !g.After(it.Published) })
+			if gone = append(gone, it.Gone); len(gone) > most {
+				most = len(gone)
+			}
+		}
+		all[i].window = most
+	}
+	return all
+}
+
+// even spreads what was allotted.
+type even struct {
+	every []time.Duration // 0: never
+}
+
+func (e even) next(feed int, _ []time.Time, _ bool, now time.Time) time.Time {
+	if e.every[feed] == 0 {
+		return time.Time{}
+	}
+	return now.Add(e.every[feed])
+}
+
+// Even plays a rule that allots looks.
+func Even(t *Trace, name string, allot func([]schedule.Demand, int) []int, looks int) Score {
+	var feeds []schedule.Demand
+	for _, l := range t.learned() {
+		feeds = append(feeds, schedule.Demand{Rate: float64(len(l.published)), Window: l.window})
+	}
+	e := even{make([]time.Duration, len(feeds))}
+	for i, n := range allot(feeds, looks) {
+		if n > 0 {
+			e.every[i] = t.Length / time.Duration(n)
+		}
+	}
+	return play(t, name, looks, e)
+}
