@@ -45,14 +45,19 @@ func Expected(t *Trace, name string, loss float64, looks int) Score {
 	e.value.Loss = math.MaxFloat64
 	for range 4 { // the price and what a loss counts for hang on each other
 		e.reprice(from)
+		e.priced = time.Time{}
 	}
+	e.priced = from
 	return play(t, name, looks, e)
 }
 
 // reprice finds the price by halving: more looks are due where it is lower.
 func (e *expected) reprice(now time.Time) {
-	low, high := math.Log(1e-4), math.Log(1e9)
-	for range 24 {
+	low, high, rounds := math.Log(1e-4), math.Log(1e9), 24
+	if !e.priced.IsZero() { // a day changes little
+		low, high, rounds = math.Log(e.price/4), math.Log(e.price*4), 8
+	}
+	for range rounds {
 		middle := (low + high) / 2
 		wanted := 0.0
 		for i := range e.rhythms {
