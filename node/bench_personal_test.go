@@ -41,7 +41,7 @@ func benchPersonal(b *testing.B, feeds int) {
 	peer := w.start("news", "p1.example", func(c *Config) { c.Data, c.HTTP = data, "127.0.0.1:0" })
 	start, heap := computing(b)-began, benchHeap()-before
 	w.formed("news", 2)
-	sub, err := peer.personal.Subscribe(b.Context(), feedring.Query{Theme: "news", Words: "marker"})
+	sub, err := peer.personal.Subscribe(b.Context(), feedring.Query{Theme: "news", Words: "marker"}, false)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -96,16 +96,26 @@ func benchSubscriptions(b testing.TB, data string, feeds int, random *rand.Rand)
 		b.Fatal(err)
 	}
 	var rows []store.Change
+	interests := make(map[string]uint32) // those who ask the same share one
 	for i := range feeds {
 		words := benchWord(random)
 		for range random.IntN(4) {
 			words += " " + benchWord(random)
 		}
-		number := binary.BigEndian.AppendUint32([]byte("personal/i"), uint32(i+1))
+		number, known := interests[words]
+		if !known {
+			number = uint32(len(interests) + 1)
+			interests[words] = number
+			rows = append(rows, store.Change{
+				Key:   string(binary.BigEndian.AppendUint32([]byte("personal/i"), number)),
+				Value: fmt.Appendf(nil, `{"theme":"news","words":%q,"limit":50,"modified":1,"filled":1,"attempts":1}`, words),
+			})
+		}
 		id := hex.EncodeToString(binary.BigEndian.AppendUint64(nil, uint64(i)))
-		rows = append(rows,
-			store.Change{Key: string(number), Value: fmt.Appendf(nil, `{"theme":"news","words":%q,"limit":50,"modified":1,"filled":1,"attempts":1}`, words)},
-			store.Change{Key: "personal/s" + id, Value: fmt.Appendf(nil, `{"secret":"secret-%s","interest":%d,"words":%q,"created":"2026-01-02T03:04:05Z"}`, id, i+1, words)})
+		rows = append(rows, store.Change{
+			Key:   "personal/s" + id,
+			Value: fmt.Appendf(nil, `{"secret":"secret-%s","interest":%d,"words":%q,"created":"2026-01-02T03:04:05Z"}`, id, number, words),
+		})
 		if len(rows) >= 20_000 || i == feeds-1 {
 			if err := s.Write(b.Context(), store.BucketSubscription, rows); err != nil {
 				b.Fatal(err)

@@ -126,8 +126,8 @@ func (p personalFeeds) Subscriptions() []web.Subscription {
 	return all
 }
 
-func (p personalFeeds) Subscribe(ctx context.Context, q feedring.Query) (web.Subscription, error) {
-	s, err := p.room.Subscribe(ctx, q)
+func (p personalFeeds) Subscribe(ctx context.Context, q feedring.Query, stem bool) (web.Subscription, error) {
+	s, err := p.room.Subscribe(ctx, q, stem)
 	var syntax *match.SyntaxError
 	switch {
 	case err == nil, errors.As(err, &syntax), errors.Is(err, personal.ErrTooMany):

@@ -94,7 +94,7 @@ func (r *Room) fill(ctx context.Context, in *interest) {
 	within, cancel := context.WithTimeout(ctx, fillWithin)
 	defer cancel()
 	began := time.Now().Unix()
-	entries, whole, err := r.cfg.Network.Query(within, in.query)
+	entries, whole, err := r.found(within, in)
 	if ctx.Err() != nil {
 		return
 	}
@@ -116,6 +116,18 @@ func (r *Room) fill(ctx context.Context, in *interest) {
 		close(in.done)
 		in.done = nil
 	}
+}
+
+// found asks for the newest entries of an interest. Nobody else knows stems: for
+// these the newest entries at all are asked for, as many as there are at once.
+func (r *Room) found(ctx context.Context, in *interest) (entries []feedring.Entry, whole bool, err error) {
+	if !in.stem {
+		return r.cfg.Network.Query(ctx, in.query)
+	}
+	q := in.query
+	q.Words, q.Limit = "", feedring.MaxLimit
+	entries, whole, err = r.cfg.Network.Query(ctx, q)
+	return slices.DeleteFunc(entries, func(e feedring.Entry) bool { return !in.meets(&e) }), whole, err
 }
 
 // enlist puts the newest entries, which come newest first, into a list: the first

@@ -193,7 +193,12 @@ func opened(it *store.Item) (*feedring.Entry, error) {
 
 func (w *world) subscribe(q feedring.Query) Subscription {
 	w.t.Helper()
-	s, err := w.room.Subscribe(w.t.Context(), q)
+	return w.subscribeTo(q, false)
+}
+
+func (w *world) subscribeTo(q feedring.Query, stem bool) Subscription {
+	w.t.Helper()
+	s, err := w.room.Subscribe(w.t.Context(), q, stem)
 	check(w.t, err)
 	return s
 }

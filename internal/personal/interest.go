@@ -14,8 +14,9 @@ import (
 type interest struct {
 	number uint32         // on disk
 	query  feedring.Query // with canonical words
+	stem   bool           // its words meet other forms of them
 	key    string
-	expr   *match.Expr // nil: the lookout's index has it
+	expr   *match.Expr // of its words; nil: the lookout's index has it
 	place  index.ID    // there
 	owners int
 
@@ -63,6 +64,15 @@ func keyOf(q *feedring.Query) string {
 	return fmt.Sprintf("%s %s %d %d %d %s", q.Theme, q.Provider, since, until, q.Limit, q.Words)
 }
 
+// newInterest is an interest without a number. q and expr are canonical.
+func newInterest(q feedring.Query, expr *match.Expr, stem bool) *interest {
+	in := &interest{query: q, stem: stem, key: keyOf(&q), expr: expr}
+	if stem {
+		in.key = "~" + in.key // which no theme begins with
+	}
+	return in
+}
+
 // admits reports whether a is of the time that in asks for. What the publisher
 // saw before the list was last filled belongs to the query that filled it.
 func (in *interest) admits(a *arrival) bool {
@@ -74,9 +84,9 @@ func (in *interest) admits(a *arrival) bool {
 	return a.seen.Unix() >= in.filled-int64(fillMargin/time.Second)
 }
 
-// wants reports whether a is what in asks for, at any time.
-func (in *interest) wants(a *arrival) bool {
-	return (in.query.Theme == "" || in.query.Theme == a.theme) && a.provider.Matches(in.query.Provider) && in.expr.Match(a.text)
+// asks reports whether in asks for a theme and a provider.
+func (in *interest) asks(theme feedring.Theme, provider feedring.Provider) bool {
+	return (in.query.Theme == "" || in.query.Theme == theme) && provider.Matches(in.query.Provider)
 }
 
 // holds reports whether the list has an entry, or one that tells the same.

@@ -86,10 +86,8 @@ func (l *loading) interest(key string, value []byte) bool {
 	if err != nil {
 		return false
 	}
-	in := &interest{
-		number: n, query: q, key: keyOf(&q), expr: expr, modified: row.Modified, filled: row.Filled,
-		attempts: row.Attempts, through: row.Through,
-	}
+	in := newInterest(q, expr, row.Stem)
+	in.number, in.modified, in.filled, in.attempts, in.through = n, row.Modified, row.Filled, row.Attempts, row.Through
 	for _, number := range itemNumbers(row.Items) {
 		if s, ok := l.entries[number]; ok {
 			l.put(in, s, 0)

@@ -4,64 +4,113 @@ import (
 	"slices"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/match"
 	"github.com/feedring/feedring/internal/match/index"
 )
 
 // lookout is the interests that entries meet. It has no lock of its own: the
 // room's writer alone uses it.
 type lookout struct {
-	index   *index.Index
-	matcher *index.Matcher
-	owners  []*interest // by index.ID
-	broad   []*interest // those that the index refuses: each is looked at for each entry
+	plain   *part
+	stemmed stemmed
 	themes  map[feedring.Theme]int
 }
 
 func newLookout() *lookout {
-	ix := index.New()
-	return &lookout{index: ix, matcher: ix.NewMatcher(), themes: make(map[feedring.Theme]int)}
+	return &lookout{
+		plain: newPart(), themes: make(map[feedring.Theme]int),
+		stemmed: stemmed{asking: make(map[*interest]*match.Expr), parts: make(map[string]*part)},
+	}
 }
 
-// add takes an interest. Dates are no business of the index: with them no two
-// interests would be the same to it.
 func (l *lookout) add(in *interest) {
 	l.themes[in.query.Theme]++
-	id, err := l.index.Insert(index.Interest{Theme: in.query.Theme, Provider: in.query.Provider, Words: in.expr})
-	if err != nil {
-		l.broad = append(l.broad, in)
+	if in.stem {
+		l.stemmed.add(in)
 		return
 	}
-	for int(id) >= len(l.owners) {
-		l.owners = append(l.owners, nil)
-	}
-	l.owners[id], in.place, in.expr = in, id, nil
+	in.place = l.plain.add(in, in.expr)
+	in.expr = nil
 }
 
 func (l *lookout) remove(in *interest) {
 	if l.themes[in.query.Theme]--; l.themes[in.query.Theme] == 0 {
 		delete(l.themes, in.query.Theme)
 	}
-	if int(in.place) < len(l.owners) && l.owners[in.place] == in {
-		l.index.Delete(in.place)
-		l.owners[in.place] = nil
-	} else if i := slices.Index(l.broad, in); i >= 0 {
-		l.broad = slices.Delete(l.broad, i, i+1)
+	if in.stem {
+		l.stemmed.remove(in)
+	} else {
+		l.plain.remove(in)
 	}
 }
 
 // matching returns the interests that want a, in the order of their numbers.
 func (l *lookout) matching(a *arrival) (found []*interest) {
-	l.matcher.Match(&index.Doc{Text: a.text, Theme: a.theme, Provider: a.provider, Published: a.published})
-	for id := range l.matcher.IDs() {
-		if in := l.owners[id]; in.admits(a) {
-			found = append(found, in)
-		}
-	}
-	for _, in := range l.broad {
-		if in.admits(a) && in.wants(a) {
-			found = append(found, in)
+	found = l.plain.matching(a, a.text)
+	if len(l.stemmed.asking) > 0 {
+		if e, err := a.open(); err == nil {
+			found = append(found, l.stemmed.matching(a, e.Language)...)
 		}
 	}
 	slices.SortFunc(found, func(a, b *interest) int { return int(a.number) - int(b.number) })
+	return found
+}
+
+// part is interests, with their words as the texts that they meet have them.
+type part struct {
+	index   *index.Index
+	matcher *index.Matcher
+	owners  []*interest // by index.ID
+	broad   []broad
+}
+
+// broad is an interest that the index refuses: it is looked at for each entry.
+type broad struct {
+	*interest
+	words *match.Expr
+}
+
+func newPart() *part {
+	ix := index.New()
+	return &part{index: ix, matcher: ix.NewMatcher()}
+}
+
+// add takes an interest and returns its place. Dates are no business of the
+// index: with them no two interests would be the same to it.
+func (p *part) add(in *interest, words *match.Expr) index.ID {
+	id, err := p.index.Insert(index.Interest{Theme: in.query.Theme, Provider: in.query.Provider, Words: words})
+	if err != nil {
+		p.broad = append(p.broad, broad{in, words})
+		return 0
+	}
+	for int(id) >= len(p.owners) {
+		p.owners = append(p.owners, nil)
+	}
+	p.owners[id] = in
+	return id
+}
+
+func (p *part) remove(in *interest) {
+	if int(in.place) < len(p.owners) && p.owners[in.place] == in {
+		p.index.Delete(in.place)
+		p.owners[in.place] = nil
+	} else if i := slices.IndexFunc(p.broad, func(b broad) bool { return b.interest == in }); i >= 0 {
+		p.broad = slices.Delete(p.broad, i, i+1)
+	}
+}
+
+// matching returns the interests that want a, whose text is given.
+func (p *part) matching(a *arrival, text match.Text) (found []*interest) {
+	p.matcher.Match(&index.Doc{Text: text, Theme: a.theme, Provider: a.provider, Published: a.published})
+	for id := range p.matcher.IDs() {
+		if in := p.owners[id]; in.admits(a) {
+			found = append(found, in)
+		}
+	}
+	for _, b := range p.broad {
+		if b.admits(a) && b.asks(a.theme, a.provider) && b.words.Match(text) {
+			found = append(found, b.interest)
+		}
+	}
 	return found
 }

@@ -29,7 +29,7 @@ func TestGiven(t *testing.T) {
 	w.shows(all, "du-Gaz le-gaz sport gaz")
 	w.shows(some, "du-Gaz le-gaz")
 	w.shows(foreign)
-	if _, err := w.room.Subscribe(t.Context(), feedring.Query{Words: "(a"}); !errors.As(err, new(*match.SyntaxError)) {
+	if _, err := w.room.Subscribe(t.Context(), feedring.Query{Words: "(a"}, false); !errors.As(err, new(*match.SyntaxError)) {
 		t.Errorf("a bad query: %v", err)
 	}
 }

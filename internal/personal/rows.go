@@ -65,6 +65,7 @@ type interestRow struct {
 	Since    time.Time      `json:"since,omitzero"`
 	Until    time.Time      `json:"until,omitzero"`
 	Limit    int            `json:"limit"`
+	Stem     bool           `json:"stem,omitempty"`
 	Items    []byte         `json:"items,omitempty"` // varints: how far each number is from the one before
 	Modified int64          `json:"modified"`
 	Filled   int64          `json:"filled,omitempty"`
@@ -123,7 +124,7 @@ func encodeHeld(h *held) []byte {
 func (r *Room) encodeInterest(in *interest) []byte {
 	q := &in.query
 	row := interestRow{
-		Theme: q.Theme, Provider: q.Provider, Words: q.Words, Since: q.Since, Until: q.Until, Limit: q.Limit,
+		Theme: q.Theme, Provider: q.Provider, Words: q.Words, Since: q.Since, Until: q.Until, Limit: q.Limit, Stem: in.stem,
 		Modified: in.modified, Filled: in.filled, Attempts: in.attempts, Through: in.through,
 	}
 	before := uint64(0)

@@ -27,6 +27,7 @@ type Subscription struct {
 	ID      string // names it to its owner
 	Secret  string // opens it to whoever has it: part of its address
 	Query   feedring.Query
+	Stem    bool // words are met by other forms of them, in the language of an entry
 	Created time.Time
 }
 
@@ -59,13 +60,13 @@ func newSecret() string { return base64.RawURLEncoding.EncodeToString(random(18)
 func (s *subscription) told() Subscription {
 	q := s.interest.query
 	q.Words = s.words
-	return Subscription{ID: s.id, Secret: s.secret, Query: q, Created: time.UnixMilli(s.created).UTC().Truncate(time.Second)}
+	return Subscription{ID: s.id, Secret: s.secret, Query: q, Stem: s.interest.stem, Created: time.UnixMilli(s.created).UTC().Truncate(time.Second)}
 }
 
 // Subscribe makes a personal feed and returns when it is on disk. Its list may
 // then still be on its way: it is waited for, but not for long. It fails with a
 // *match.SyntaxError, or as the store's Write does.
-func (r *Room) Subscribe(ctx context.Context, q feedring.Query) (Subscription, error) {
+func (r *Room) Subscribe(ctx context.Context, q feedring.Query, stem bool) (Subscription, error) {
 	asked, expr, err := canonical(q)
 	if err != nil {
 		return Subscription{}, err
@@ -79,7 +80,7 @@ func (r *Room) Subscribe(ctx context.Context, q feedring.Query) (Subscription, e
 	if len(r.byID) == 0 {
 		r.catchUp()
 	}
-	in := r.interestFor(&interest{query: asked, key: keyOf(&asked), expr: expr})
+	in := r.interestFor(newInterest(asked, expr, stem))
 	s.interest = in
 	in.owners++
 	ticket := r.writing.put(subscriptions+s.id, encode(subscriptionRow{

@@ -66,7 +66,7 @@ func (s *site) makePersonal(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return s.showHome(w, r, http.StatusBadRequest, err.Error())
 	}
-	sub, err := s.Personal.Subscribe(r.Context(), q)
+	sub, err := s.Personal.Subscribe(r.Context(), q, false)
 	if err != nil {
 		return refused(err)
 	}

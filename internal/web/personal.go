@@ -18,8 +18,9 @@ import (
 type Personal interface {
 	// Subscriptions lists all of them, the oldest first.
 	Subscriptions() []Subscription
-	// Subscribe makes one and returns when it is kept.
-	Subscribe(ctx context.Context, q feedring.Query) (Subscription, error)
+	// Subscribe makes one and returns when it is kept. With stem its words are met by
+	// other forms of them, in the language that an entry's feed names.
+	Subscribe(ctx context.Context, q feedring.Query, stem bool) (Subscription, error)
 	// Unsubscribe revokes one. ErrUnknown where there is none.
 	Unsubscribe(ctx context.Context, id string) error
 	// State looks a secret up without reading an entry; false: it opens nothing.
@@ -34,6 +35,7 @@ type Subscription struct {
 	ID      string
 	Secret  string // part of its address
 	Query   feedring.Query
+	Stem    bool
 	Created time.Time
 }
 
@@ -52,6 +54,7 @@ type subscriptionRequest struct {
 	Since    string `json:"since"`
 	Until    string `json:"until"`
 	Limit    int    `json:"limit"` // entries kept; 0: feedring.DefaultLimit
+	Stem     bool   `json:"stem"`  // other forms of the words, too
 }
 
 const subscriptionExample = `{"theme":"news","q":"europe energie"}`
@@ -65,6 +68,7 @@ type subscriptionAnswer struct {
 	Since    time.Time      `json:"since,omitzero"`
 	Until    time.Time      `json:"until,omitzero"`
 	Limit    int            `json:"limit"`
+	Stem     bool           `json:"stem,omitempty"`
 	Created  time.Time      `json:"created"`
 	Atom     string         `json:"atom"`
 	RSS      string         `json:"rss"`
@@ -96,7 +100,7 @@ func (s *site) subscribe(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	sub, err := s.Personal.Subscribe(r.Context(), q)
+	sub, err := s.Personal.Subscribe(r.Context(), q, req.Stem)
 	if err != nil {
 		return refused(err)
 	}
@@ -125,7 +129,7 @@ func answerOf(s *Subscription, base string) subscriptionAnswer {
 	q := &s.Query
 	return subscriptionAnswer{
 		ID: s.ID, Theme: q.Theme, Provider: q.Provider, Words: q.Words, Since: q.Since, Until: q.Until, Limit: q.Limit,
-		Created: s.Created, Atom: personalAddress(base, s.Secret, render.Atom), RSS: personalAddress(base, s.Secret, render.RSS),
+		Stem: s.Stem, Created: s.Created, Atom: personalAddress(base, s.Secret, render.Atom), RSS: personalAddress(base, s.Secret, render.RSS),
 		JSON: personalAddress(base, s.Secret, render.JSON),
 	}
 }

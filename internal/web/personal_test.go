@@ -30,8 +30,8 @@ type readers struct {
 
 func (p *readers) Subscriptions() []Subscription { return p.subs }
 
-func (p *readers) Subscribe(_ context.Context, q feedring.Query) (Subscription, error) {
-	s := Subscription{ID: fmt.Sprint("id", len(p.subs)), Secret: fmt.Sprint("secret", len(p.subs)), Query: q, Created: testNow}
+func (p *readers) Subscribe(_ context.Context, q feedring.Query, stem bool) (Subscription, error) {
+	s := Subscription{ID: fmt.Sprint("id", len(p.subs)), Secret: fmt.Sprint("secret", len(p.subs)), Query: q, Stem: stem, Created: testNow}
 	if p.fails == nil {
 		p.subs = append(p.subs, s)
 	}
@@ -190,13 +190,13 @@ func TestPersonalFeedUnknown(t *testing.T) {
 
 func TestSubscriptions(t *testing.T) {
 	s, _ := personalSite()
-	w := call(t, s, "POST", "/api/v1/subscriptions", `{"theme":"tech","provider":"LeMonde","q":"Gaz NOT sport","since":"36h","limit":7}`, withToken)
+	w := call(t, s, "POST", "/api/v1/subscriptions", `{"theme":"tech","provider":"LeMonde","q":"Gaz NOT sport","since":"36h","limit":7,"stem":true}`, withToken)
 	var made map[string]any
 	if err := json.Unmarshal(w.Body.Bytes(), &made); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]any{
-		"id": "id0", "theme": "technology", "provider": "lemonde", "q": "Gaz NOT sport", "since": "2026-03-03T00:00:00Z", "limit": 7.0,
+		"id": "id0", "theme": "technology", "provider": "lemonde", "q": "Gaz NOT sport", "since": "2026-03-03T00:00:00Z", "limit": 7.0, "stem": true,
 		"atom": "https://news.example/ring/feeds/secret0.atom", "rss": "https://news.example/ring/feeds/secret0.rss",
 		"json": "https://news.example/ring/feeds/secret0.json",
 	} {

@@ -2,11 +2,10 @@
 // "election". It knows the languages of the Snowball project, and neither
 // guesses a language nor splits a text.
 //
-// Stemming is an option beside the plain language: a stemmed expression meets
-// only texts that were stemmed in the same language, the one that a feed names.
-// So a reader who wants it has, for each language, an index of stemmed
-// interests beside the plain one, and entries of feeds in that language are
-// looked for in both.
+// Stemming is an option of personal feeds beside the plain language: a stemmed
+// expression meets only texts that were stemmed in the same language, the one
+// that a feed names. So for each language there is an index of stemmed interests
+// beside the plain one.
 //
 // Words are stemmed as match.Fold writes them, without accents. A few endings
 // that only an accent tells from others stay on, in texts and expressions alike.

@@ -20,14 +20,18 @@ type Subscription struct {
 	JSON     string `json:"json"`
 }
 
-// Subscribe makes a personal feed, and returns it as the peer told it.
-func (c *Client) Subscribe(ctx context.Context, q feedring.Query) (raw json.RawMessage, err error) {
+// Subscribe makes a personal feed, and returns it as the peer told it. With stem
+// its words are met by other forms of them.
+func (c *Client) Subscribe(ctx context.Context, q feedring.Query, stem bool) (raw json.RawMessage, err error) {
 	body := map[string]any{}
 	for name, value := range values(q) {
 		body[name] = value[0]
 	}
 	if q.Limit > 0 {
 		body["limit"] = q.Limit
+	}
+	if stem {
+		body["stem"] = true
 	}
 	err = c.do(ctx, request{method: http.MethodPost, path: "subscriptions", body: body}, &raw)
 	return raw, err
