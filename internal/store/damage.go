@@ -2,22 +2,38 @@ package store
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/dgraph-io/badger/v4"
+	"github.com/dgraph-io/badger/v4/table"
 )
 
-// checkTables looks at the end of each table file. badger opens tables in
-// goroutines of its own and panics there when one is cut or overwritten, which
-// would end the process without a word that helps.
+// checkTables looks at the end of each table file that belongs to the database.
+// badger opens tables in goroutines of its own and panics there when one is cut
+// or overwritten, which would end the process without a word that helps. A
+// table that the manifest does not list is one that a kill left half written:
+// badger removes it.
 func checkTables(dir string) error {
-	tables, err := filepath.Glob(filepath.Join(dir, "*.sst"))
+	manifest, err := os.Open(filepath.Join(dir, badger.ManifestFilename))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // a new store, or badger says what it misses
+	}
 	if err != nil {
 		return err
 	}
-	for _, name := range tables {
-		if err := checkTable(name); err != nil {
-			return fmt.Errorf("table %s: %w", filepath.Base(name), err)
+	defer manifest.Close()
+	listed, _, err := badger.ReplayManifestFile(manifest, 0, badger.DefaultOptions(dir))
+	if err != nil {
+		return err
+	}
+	for id := range listed.Tables {
+		name := table.IDToFilename(id)
+		if err := checkTable(filepath.Join(dir, name)); err != nil {
+			return fmt.Errorf("table %s: %w", name, err)
 		}
 	}
 	return nil

@@ -52,6 +52,24 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
+// TestTableHalfWritten opens a store that was killed while badger wrote a table:
+// its manifest does not list that one.
+func TestTableHalfWritten(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir, Options{})
+	fill(t, s, 100, 100)
+	check(t, s.Close())
+	half := filepath.Join(dir, "009999.sst")
+	check(t, os.WriteFile(half, make([]byte, 1<<20), 0o600))
+	s = open(t, dir, Options{})
+	if items, _, err := s.Search(ctx, Search{Limit: 200}); err != nil || len(items) != 100 {
+		t.Errorf("%d entries, %v", len(items), err)
+	}
+	if _, err := os.Stat(half); !os.IsNotExist(err) {
+		t.Errorf("the half written table is still there: %v", err)
+	}
+}
+
 func TestClosed(t *testing.T) {
 	s := open(t, t.TempDir(), Options{})
 	fill(t, s, 1, 1)
