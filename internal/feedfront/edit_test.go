@@ -127,16 +127,17 @@ func TestRealFeedsAreTheSameButForTheirLinks(t *testing.T) {
 	if len(files) == 0 {
 		t.Skip("no feeds in ../shared/feeds/corpus")
 	}
-	linked := 0
-	for _, name := range files {
+	linked, tried := 0, 0
+	for i, name := range files {
 		body, err := os.ReadFile(name)
-		if err != nil || len(body) > 1<<20 {
+		if err != nil || len(body) > 1<<20 || i%4 != 0 { // enough of them, in a tenth of a minute
 			continue
 		}
 		before, err := document.Parse(document.Source{URL: "https://a.example/"}, body)
 		if err != nil {
 			continue
 		}
+		tried++
 		charset := document.Charset(body, "")
 		l := layOut(body, charset)
 		got, ok := l.linked(body, charset, testHub, testSelf)
@@ -154,9 +155,8 @@ func TestRealFeedsAreTheSameButForTheirLinks(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d of %d were given links", linked, len(files))
-	if linked < len(files)/2 {
-		t.Errorf("only %d of %d were given links", linked, len(files))
+	if linked < tried*3/4 {
+		t.Errorf("only %d of %d were given links", linked, tried)
 	}
 }
 

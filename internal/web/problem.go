@@ -58,7 +58,7 @@ func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 		level := slog.LevelWarn
 		// Whoever asked went away, or waits for what an origin does: a look that
 		// failed is told where the feed is watched.
-		if r.Context().Err() != nil || errors.Is(err, context.Canceled) || errors.Is(err, ErrOrigin) || errors.Is(err, ErrLate) {
+		if r.Context().Err() != nil || errors.Is(err, context.Canceled) || errors.Is(err, ErrOrigin) || errors.Is(err, ErrLate) || errors.Is(err, ErrLoop) {
 			level = slog.LevelDebug
 		}
 		s.Logger.Log(r.Context(), level, "a request failed", "path", loggedPath(r), "status", p.Status, "err", err)
