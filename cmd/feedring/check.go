@@ -60,7 +60,9 @@ func (a *app) checkCommand() *cobra.Command {
 
 // checkAgent is not the name by which a site knows its own peer: that is let
 // past what readers get.
-func checkAgent() string { return strings.Replace(feed.UserAgent(node.Version), "feedring/", "feedring-check/", 1) }
+func checkAgent() string {
+	return strings.Replace(feed.UserAgent(node.Version), "feedring/", "feedring-check/", 1)
+}
 
 // gradeFeed asks for a feed, and again with the validators that came.
 func gradeFeed(ctx context.Context, client *guard.Client, address string, now time.Time) (*check.Report, error) {
