@@ -178,6 +178,7 @@ func benchmarkAsk(b *testing.B, from searcher, ask func() store.Search) {
 		found += len(items)
 	}
 	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/10].Microseconds()), "p10-µs")
 	b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-µs")
 	b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
 	b.ReportMetric(float64(found)/float64(len(took)), "found")
