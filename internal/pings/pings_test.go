@@ -28,6 +28,18 @@ func (l *looks) look(_ context.Context, feed string) bool {
 	return news
 }
 
+func (l *looks) count(feed string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.at[feed]
+}
+
+func (l *looks) feeds() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.at)
+}
+
 func (l *looks) all() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -71,7 +83,7 @@ func TestMatching(t *testing.T) {
 				t.Errorf("%q: %d feeds, want %d", c.address, got, c.want)
 			}
 			synctest.Wait()
-			if len(l.at) != c.want && c.address != "https://peer.example/f/blog.example/feed" {
+			if l.feeds() != c.want && c.address != "https://peer.example/f/blog.example/feed" {
 				t.Errorf("%q: looked at %s", c.address, l.all())
 			}
 		})
@@ -90,7 +102,7 @@ func TestManyPingsAreFewLooks(t *testing.T) {
 				r.Ping(false, "https://blog.example/feed/")
 				time.Sleep(100 * time.Millisecond)
 			}
-			if n := l.at["https://blog.example/feed/"]; n < c.least || n > c.most {
+			if n := l.count("https://blog.example/feed/"); n < c.least || n > c.most {
 				t.Errorf("news %v: %d looks", c.news, n)
 			}
 			time.Sleep(time.Hour)
@@ -110,12 +122,12 @@ func TestTheLastPingIsHeard(t *testing.T) {
 		r.Ping(false, feed) // during the first
 		r.Ping(false, feed)
 		time.Sleep(10 * time.Second)
-		if n := l.at[feed]; n != 2 {
+		if n := l.count(feed); n != 2 {
 			t.Errorf("%d looks", n)
 		}
 		r.Ping(false, feed)
 		synctest.Wait()
-		if n := l.at[feed]; n != 3 {
+		if n := l.count(feed); n != 3 {
 			t.Errorf("%d looks: one is due at once", n)
 		}
 		time.Sleep(time.Hour)
@@ -173,8 +185,8 @@ func TestXMLRPC(t *testing.T) {
 				r := newRoom(t, l, "https://blog.example/feed/")
 				code, says := rpc(r, c.body)
 				synctest.Wait()
-				if code != c.code || !strings.Contains(says, c.says) || len(l.at) != c.looked {
-					t.Errorf("%d %s, looked at %v", code, says, l.at)
+				if code != c.code || !strings.Contains(says, c.says) || l.feeds() != c.looked {
+					t.Errorf("%d %s, looked at %v", code, says, l.all())
 				}
 			})
 		})
