@@ -225,14 +225,15 @@ func TestHangingHostsLeavePlacesToOthers(t *testing.T) {
 	for i := range 10 * AtOnce {
 		put(t, l, "a", fmt.Sprintf("slow%d.example", i), 1)
 	}
-	put(t, l, "a", "good.example", 1)
+	put(t, l, "b", "good.example", 1)
 	now := start
 	waited := func() time.Duration {
-		l.Changed(now, "a")
+		l.Changed(now.Add(-time.Millisecond), "a") // it comes last
+		l.Changed(now, "b")
 		began := now
 		var under []Delivery
 		answered := time.Duration(-1)
-		for len(under) > 0 || now == began {
+		for len(under) > 0 || answered < 0 && now.Sub(began) < time.Hour {
 			for _, d := range all(l, now) {
 				if d.Host == "good.example" {
 					answered = now.Sub(began)
@@ -252,7 +253,7 @@ func TestHangingHostsLeavePlacesToOthers(t *testing.T) {
 		}
 		return answered
 	}
-	if first := waited(); first < 0 || first > time.Minute {
+	if first := waited(); first < 0 || first > 30*time.Second {
 		t.Errorf("it waited %v behind hosts that hang", first)
 	}
 	if second := waited(); second != 0 {
