@@ -42,7 +42,7 @@ func benchCallback(b *testing.B, personal bool) {
 	defer callback.Close()
 	topic := spec.URL
 	if personal {
-		s, err := n.personal.Subscribe(b.Context(), feedring.Query{Theme: "news", Limit: 50})
+		s, err := n.personal.Subscribe(b.Context(), feedring.Query{Theme: "news", Limit: 50}, true)
 		check(b, err)
 		topic = n.base() + "/feeds/" + s.Secret + ".atom"
 	}
