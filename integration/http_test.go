@@ -295,3 +295,35 @@ func TestStreamAcrossRestart(t *testing.T) {
 		}
 	}
 }
+
+// TestStreamCutOff takes one event of a stream at a time, each on a connection
+// of its own: the first answer goes on where it was cut off.
+func TestStreamCutOff(t *testing.T) {
+	o := newOrigin(t)
+	n := newNetwork(t, "300ms")
+	p := n.peer(nil, "news=live@"+o.feed(newFeed("live", 6)))
+	until(t, 10*time.Second, "entries", func() bool { return len(n.query(p, "--theme", "news").entries()) == 6 })
+	var titles []string
+	for last := ""; ; {
+		events, stop := stream(t, p, "/api/v1/stream?theme=news&limit=5", last)
+		var e event
+		select {
+		case e = <-events:
+		case <-time.After(15 * time.Second):
+			t.Fatalf("nothing after %v", titles)
+		}
+		stop()
+		if e.name != "entry" {
+			break
+		}
+		var entry object
+		must(t, json.Unmarshal([]byte(e.data), &entry))
+		titles, last = append(titles, entry.str("title")), e.id
+		if len(titles) > 5 {
+			break
+		}
+	}
+	if got, want := strings.Join(titles, ", "), "live story 0, live story 1, live story 2, live story 3, live story 4"; got != want {
+		t.Errorf("told were %s", got)
+	}
+}
