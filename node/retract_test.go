@@ -276,7 +276,7 @@ func TestSessionTakesBack(t *testing.T) {
 		}
 
 		again := &shownItems{} // who was away
-		back := &session{store: s, history: s, followers: ears, want: wanting(t, "entry"), out: again, beat: time.Hour, cursor: begin}
+		back := &session{store: s, history: s, followers: ears, want: wanting(t, ""), out: again, beat: time.Hour, cursor: begin}
 		begin = feedring.Cursor{{URL: testURL, Publisher: w.self}: begin[feedring.FeedRef{URL: testURL, Publisher: w.self}]}
 		back.want.updates = updates
 		stop = follow(t, back)
