@@ -1,9 +1,6 @@
 package schedule
 
-import (
-	"math"
-	"time"
-)
+import "time"
 
 const (
 	// lifeBins are of the hours that an entry stays in its document: bin i ends
@@ -33,7 +30,7 @@ type Lives struct {
 // Learn takes the life of an entry that is gone, or has stayed so long yet.
 func (l *Lives) Learn(published time.Time, life time.Duration) {
 	i := 0
-	for i < lifeBins-1 && life.Hours() >= binEnd(i) {
+	for i < lifeBins-1 && life.Hours() >= binEnds[i] {
 		i++
 	}
 	l.all[i]++
@@ -53,7 +50,11 @@ func (l *Lives) Learn(published time.Time, life time.Duration) {
 // Known reports whether enough lives were learned to go by.
 func (l *Lives) Known() bool { return l != nil && l.sum >= enoughLives }
 
-func binEnd(i int) float64 { return math.Exp2(float64(i)/2 - 1) }
+// binEnds are in hours: each is the square root of two times the one before.
+var binEnds = [lifeBins - 1]float64{
+	0.5, 0.707107, 1.0, 1.414214, 2.0, 2.828427, 4.0, 5.656854, 8.0, 11.313708,
+	16.0, 22.62742, 32.0, 45.25483, 64.0, 90.50967, 128.0, 181.01934, 256.0,
+}
 
 // gone is which share of the entries of an hour of the day is gone so many hours
 // after they were published.
@@ -67,7 +68,7 @@ func (l *Lives) gone(hour int, after float64) float64 {
 		if passed || i == lifeBins-1 {
 			continue
 		}
-		end := binEnd(i)
+		end := binEnds[i]
 		if after < end {
 			share += n * (after - begin) / (end - begin)
 			passed = true
