@@ -141,7 +141,7 @@ func benchmarkSearch(b *testing.B, entries int) {
 	}
 	for _, shape := range shapes {
 		for name, from := range map[string]searcher{"index": h, "scan": s} {
-			b.Run(shape.name+"/"+name, func(b *testing.B) { benchmarkAsk(b, from, shape.ask) })
+			b.Run("ask/"+shape.name+"/"+name, func(b *testing.B) { benchmarkAsk(b, from, shape.ask) })
 		}
 	}
 }
