@@ -100,6 +100,10 @@ func (f *following) update(u Update) error {
 	case u.Entry != nil:
 		f.entries++
 		return f.out.send("entry", id, u.Entry)
+	case u.Retraction != nil:
+		gone := u.Retraction // perhaps of what the first answer is about to tell
+		f.first = slices.DeleteFunc(f.first, func(e *feedring.Entry) bool { return e.ID == gone.ID && e.Feed == gone.Feed })
+		return f.out.send(gone.Event, id, gone)
 	case u.Gap != nil:
 		return f.out.send("gap", "", u.Gap)
 	case u.Final != nil:
