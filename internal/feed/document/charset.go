@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"mime"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -29,7 +28,7 @@ func Convert(body []byte, contentType string) ([]byte, error) {
 	if len(text) > maxText {
 		return nil, refuse(KindTooLarge, "the document is larger than %d MiB as UTF-8", maxText>>20)
 	}
-	return blankDeclarations(dropReferences(dropIllegal(text))), nil
+	return blankDeclarations(mendReferences(dropIllegal(text))), nil
 }
 
 // UTF8 is what Charset calls that encoding.
@@ -187,41 +186,6 @@ func firstIllegal(text []byte) int {
 		i += size
 	}
 	return -1
-}
-
-// dropReferences removes references such as "&#x1F;" to characters that XML
-// forbids: even a forgiving parser gives a document up for one.
-func dropReferences(text []byte) []byte {
-	var out []byte
-	from := 0 // what was not copied yet
-	for at := 0; ; {
-		next := bytes.Index(text[at:], []byte("&#"))
-		if next < 0 {
-			break
-		}
-		at += next
-		end := bytes.IndexByte(text[at:min(len(text), at+12)], ';')
-		if end < 0 || legalReference(string(text[at+2:at+end])) {
-			at += 2
-			continue
-		}
-		out = append(out, text[from:at]...)
-		at += end + 1
-		from = at
-	}
-	if from == 0 {
-		return text
-	}
-	return append(out, text[from:]...)
-}
-
-func legalReference(number string) bool {
-	base := 10
-	if rest, ok := strings.CutPrefix(strings.ToLower(number), "x"); ok {
-		number, base = rest, 16
-	}
-	n, err := strconv.ParseUint(number, base, 32)
-	return err != nil || n <= utf8.MaxRune && utf8.ValidRune(rune(n)) && legal(rune(n))
 }
 
 func legal(r rune) bool {

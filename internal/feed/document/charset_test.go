@@ -58,6 +58,7 @@ func TestConvert(t *testing.T) {
 		{"a broken character", "", []byte(doc("utf-8", "日本\xff日本")), "日本\uFFFD日本"},
 		{"control characters", "", []byte(doc("utf-8", "a\x00\x0b\x1f\ufffeb")), "ab"},
 		{"references to them", "", []byte(doc("utf-8", "a&#x1F;&#0;b&#65;&#xD800;")), "ab&#65;"},
+		{"references to Windows-1252", "", []byte(doc("utf-8", "&#146;&#x80;&#129;&#8217;")), "’€&#129;&#8217;"},
 		{"unknown label", "", []byte(doc("klingon", "é")), "é"},
 		{"utf-16 label, bytes are not", "", []byte(doc("utf-16", "é")), "é"},
 	} {

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"slices"
@@ -122,7 +123,7 @@ func (r reader) item(i int, raw *gofeed.Item) Item {
 	original := r.originalItem(i)
 	e := feedring.Entry{
 		Feed:        r.src.URL,
-		Title:       cutWords(plain(raw.Title), maxTitle),
+		Title:       cutWords(plain(cmp.Or(raw.Title, extension(raw, "media", "title"))), maxTitle),
 		URL:         r.itemURL(raw, original),
 		Published:   date(raw.PublishedParsed),
 		Updated:     date(raw.UpdatedParsed),
@@ -189,7 +190,7 @@ func (r reader) itemLanguage(raw *gofeed.Item, original any) string {
 // is content too, or where it is text; else it is the content, and its text
 // the summary.
 func (r reader) content(e *feedring.Entry, raw *gofeed.Item, original any) {
-	content := strings.TrimSpace(raw.Content)
+	content := strings.TrimSpace(cmp.Or(raw.Content, body(raw)))
 	if isText(original) {
 		content = textToHTML(content)
 	}
@@ -200,6 +201,22 @@ func (r reader) content(e *feedring.Entry, raw *gofeed.Item, original any) {
 	}
 	e.Summary = cutWords(e.Summary, maxSummary)
 	e.ContentHTML = absoluteHTML(r.base, strings.ToValidUTF8(content, "\uFFFD"))
+}
+
+// body is the content in elements that no version of RSS knows, and readers of
+// its first years did. An xhtml:body that has elements in it is lost: the parser
+// keeps them without their order.
+func body(raw *gofeed.Item) string {
+	return cmp.Or(raw.Custom["fullitem"], raw.Custom["body"], extension(raw, "xhtml", "body"))
+}
+
+// extension is the text of an item's element of another namespace, if it is one
+// without elements in it.
+func extension(raw *gofeed.Item, prefix, name string) string {
+	if all := raw.Extensions[prefix][name]; len(all) > 0 && len(all[0].Children) == 0 {
+		return all[0].Value
+	}
+	return ""
 }
 
 func isText(original any) bool {

@@ -70,6 +70,7 @@ func Read(src Source, body []byte) (*Document, *gofeed.Feed, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	text = closeRoot(text, at)
 	if err := CheckLimits(text); err != nil {
 		return nil, nil, err
 	}

@@ -244,3 +244,25 @@ func TestFeedringInJSON(t *testing.T) {
 		}
 	}
 }
+
+func TestParseReadsWhatOthersDo(t *testing.T) {
+	for name, c := range map[string]struct{ body, title, content string }{
+		"no last bracket": {strings.TrimSuffix(rssOf("<item><title>T</title><body>B</body></item>"), ">") + "\n", "T", "B"},
+		"body":            {rssOf("<item><title>T</title><body>&lt;p>B&lt;/p></body></item>"), "T", "<p>B</p>"},
+		"fullitem":        {rssOf("<item><title>T</title><fullitem>B</fullitem></item>"), "T", "B"},
+		"xhtml:body":      {rssOf(`<item><title>T</title><body xmlns="http://www.w3.org/1999/xhtml">B</body></item>`), "T", "B"},
+		"xhtml:body, of elements": {
+			rssOf(`<item><title>T</title><body xmlns="http://www.w3.org/1999/xhtml">B <i>C</i> D</body></item>`), "T", "",
+		},
+		"media:title": {rssOf(`<item><m:title xmlns:m="http://search.yahoo.com/mrss/">T</m:title><body>B</body></item>`), "T", "B"},
+	} {
+		d, err := Parse(Source{URL: "http://o.example/"}, []byte(c.body))
+		if err != nil || len(d.Items) != 1 {
+			t.Errorf("%s: %v, %v", name, d, err)
+			continue
+		}
+		if e := d.Items[0].Entry; e.Title != c.title || e.ContentHTML != c.content {
+			t.Errorf("%s: %q, %q", name, e.Title, e.ContentHTML)
+		}
+	}
+}

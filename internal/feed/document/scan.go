@@ -12,6 +12,20 @@ func CheckLimits(text []byte) error {
 	return (&xmlScan{text: text}).run()
 }
 
+// closeRoot adds the ">" that the last tag of a document lacks, where it is the
+// root's, which begins at a place: then nothing of the feed is missing.
+func closeRoot(text []byte, at int) []byte {
+	if text[at] != '<' {
+		return text
+	}
+	tail := bytes.TrimRight(text, " \t\r\n")
+	name := tagName(text[at+1:])
+	if before, ok := bytes.CutSuffix(tail, name); !ok || len(name) == 0 || !bytes.HasSuffix(before, []byte("</")) {
+		return text
+	}
+	return append(tail[:len(tail):len(tail)], '>')
+}
+
 // xmlScan walks over the tags of a document as a forgiving parser would.
 type xmlScan struct {
 	text     []byte
