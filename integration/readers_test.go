@@ -24,10 +24,11 @@ func front(t testing.TB, p *peer) *origin {
 	must(t, err)
 	o := &origin{docs: make(map[string]http.HandlerFunc), count: make(map[string]map[int]int)}
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }} // with the peer's own Host
-	o.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	o.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		o.serve(strings.TrimPrefix(r.URL.Path, "/"), proxy.ServeHTTP)
 		o.ServeHTTP(w, r)
 	}))
+	o.Start()
 	t.Cleanup(o.Close)
 	return o
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -101,18 +102,17 @@ func TestFilesAreWatched(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "feed.xml")
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
-		looks := 0
+		var looks atomic.Int32
 		files := filesOf(t, path)
 		done := make(chan struct{})
-		go func() { files.Run(ctx, func(string) { looks++ }); close(done) }()
+		go func() { files.Run(ctx, func(string) { looks.Add(1) }); close(done) }()
 		expect := func(what string, within time.Duration, want int) {
 			t.Helper()
 			time.Sleep(within)
 			synctest.Wait()
-			if looks != want {
-				t.Errorf("%s: %d looks, want %d", what, looks, want)
+			if got := looks.Swap(0); int(got) != want {
+				t.Errorf("%s: %d looks, want %d", what, got, want)
 			}
-			looks = 0
 		}
 		stamp := func(age time.Duration) {
 			at := time.Now().Add(-age)
