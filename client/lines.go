@@ -197,10 +197,19 @@ func (ls *lines) silent(to feedring.PeerID) {
 	if l == nil {
 		return
 	}
+	if l.opened() {
+		ls.drop(l, errLineLost)
+	}
+}
+
+// opened reports whether there is a stream: a line is known before it is
+// dialled, and for a moment when that failed.
+func (l *line) opened() bool {
 	select {
 	case <-l.ready:
-		ls.drop(l, errLineLost)
+		return l.stream != nil
 	default:
+		return false
 	}
 }
 
@@ -211,12 +220,8 @@ func (ls *lines) close() {
 	ls.open = make(map[feedring.PeerID]*line)
 	ls.mu.Unlock()
 	for _, l := range open {
-		select {
-		case <-l.ready:
-			if l.stream != nil {
-				ls.drop(l, errLineLost)
-			}
-		default:
+		if l.opened() {
+			ls.drop(l, errLineLost)
 		}
 	}
 }
