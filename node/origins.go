@@ -180,7 +180,7 @@ func (o *origins) fresh(specs []feedring.FeedSpec, said []web.Added) []int {
 	for i, spec := range specs {
 		known, ok := o.feeds[spec.URL]
 		switch {
-		case ok && known.spec == spec:
+		case ok && sameFeed(known.spec, spec):
 			said[i].Known = true
 		case ok && known.spec.Theme == "":
 			said[i].Err = fmt.Errorf("%s is already kept in private as %s: remove it first", spec.URL, known.spec.Provider)
@@ -198,6 +198,15 @@ func (o *origins) fresh(specs []feedring.FeedSpec, said []web.Added) []int {
 		}
 	}
 	return fresh
+}
+
+// sameFeed reports whether a feed that is asked for is the known one: who names
+// no file means it however it is read.
+func sameFeed(known, asked feedring.FeedSpec) bool {
+	if asked.File == "" {
+		known.File = ""
+	}
+	return known == asked
 }
 
 // keep writes those at the places down.

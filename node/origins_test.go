@@ -289,6 +289,23 @@ func TestKnownFeedIsRefusedInItsWords(t *testing.T) {
 	}
 }
 
+// TestFileIsNotNamedTwice: a list of feeds names none, and means the same feeds.
+func TestFileIsNotNamedTwice(t *testing.T) {
+	s := openStore(t)
+	l := newLibrary(t, s, writer(nil, newSealer(t)))
+	spec := testSpec
+	spec.File = "/srv/feed.xml"
+	check(t, l.add(t.Context(), spec))
+	if said := l.addAll(t.Context(), []feedring.FeedSpec{testSpec})[0]; !said.Known || l.snapshot()[testURL].spec != spec {
+		t.Errorf("%+v, %+v", said, l.snapshot()[testURL].spec)
+	}
+	other := spec
+	other.File = "/srv/other.xml"
+	if err := l.add(t.Context(), other); err == nil {
+		t.Error("another file was taken for the same")
+	}
+}
+
 // TestManyFeedsAtOnce: what is wrong with some stops no other.
 func TestManyFeedsAtOnce(t *testing.T) {
 	s := openStore(t)

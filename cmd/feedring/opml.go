@@ -123,7 +123,8 @@ func (a *app) opmlExportCommand() *cobra.Command {
 		Use:   "export",
 		Short: "Write a running peer's feeds as a list",
 		Long: "export writes the peer's feeds to standard output as OPML 2.0, private ones included: a folder for each\n" +
-			"theme, private feeds in none, so that \"feedring opml import --folders\" makes the same feeds of it.",
+			"theme, private feeds in none, so that \"feedring opml import --folders\" makes the same feeds of it: only a\n" +
+			"--file of a feed, which is of this machine, is left out, and so is what serve --share says.",
 		Example: `  feedring opml export > feeds.opml`,
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -17,8 +17,8 @@ import (
 // MaxBody is the largest list that is read, in bytes.
 const MaxBody = 4 << 20
 
-// namespace is of the one attribute that the format lacks: who provides a feed,
-// where its address does not say it.
+// namespace is of the attributes that the format lacks: who provides a feed,
+// where its address does not say it, and how much of it is published.
 const namespace = "https://github.com/feedring/feedring/opml"
 
 // Outline is one feed of a list.
@@ -27,6 +27,7 @@ type Outline struct {
 	Title    string
 	Folder   string // the innermost one it lies in; empty: in none
 	Provider string // empty: not said
+	Share    string // how much of its entries is published; empty: not said
 }
 
 // Parse returns the feeds of a list in its order, in any character set that a
@@ -103,6 +104,8 @@ func (p *parser) outline(attrs []xml.Attr) {
 			text = value
 		case "provider":
 			o.Provider = value
+		case "share":
+			o.Share = value
 		}
 	}
 	if o.Title == "" {

@@ -59,7 +59,7 @@ func TestParseRefuses(t *testing.T) {
 func TestWriteIsReadBack(t *testing.T) {
 	feeds := []Outline{
 		{URL: "https://a.example/?a=1&b=2", Title: "<A> & \"B\""},
-		{URL: "https://b.example/", Title: "B", Folder: "news", Provider: "x.example"},
+		{URL: "https://b.example/", Title: "B", Folder: "news", Provider: "x.example", Share: "title"},
 		{URL: "https://c.example/", Title: "C", Folder: "news"},
 		{URL: "https://d.example/", Title: "D", Folder: "sport"},
 	}

@@ -14,6 +14,7 @@ type element struct {
 	Title    string    `xml:"title,attr,omitempty"`
 	URL      string    `xml:"xmlUrl,attr,omitempty"`
 	Provider string    `xml:"fr:provider,attr,omitempty"`
+	Share    string    `xml:"fr:share,attr,omitempty"`
 	Kids     []element `xml:"outline"`
 }
 
@@ -33,7 +34,7 @@ func Write(w io.Writer, title string, at time.Time, feeds []Outline) error {
 	var folders []element
 	places := make(map[string]int)
 	for _, f := range feeds {
-		e := element{Type: "rss", Text: f.Title, Title: f.Title, URL: f.URL, Provider: f.Provider}
+		e := element{Type: "rss", Text: f.Title, Title: f.Title, URL: f.URL, Provider: f.Provider, Share: f.Share}
 		if e.Text == "" {
 			e.Text, e.Title = f.URL, f.URL
 		}

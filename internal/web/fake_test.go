@@ -117,7 +117,7 @@ func (f *fake) AddFeeds(_ context.Context, specs []feedring.FeedSpec) []Added {
 		case at >= 0:
 			said[i].Known = true
 		default:
-			f.feeds = append(f.feeds, FeedStatus{URL: spec.URL, Theme: spec.Theme, Provider: spec.Provider})
+			f.feeds = append(f.feeds, FeedStatus{URL: spec.URL, Theme: spec.Theme, Provider: spec.Provider, Share: spec.Share})
 		}
 	}
 	return said

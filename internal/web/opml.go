@@ -22,11 +22,12 @@ type imported struct {
 }
 
 // exportOPML writes the peer's feeds as a list that importOPML reads back with
-// folders=true: a folder for each theme, private feeds in none.
+// folders=true: a folder for each theme, private feeds in none. Files that are
+// read instead of an address are this machine's, and stay out of it.
 func (s *site) exportOPML(w http.ResponseWriter, _ *http.Request) error {
 	var feeds []opml.Outline
 	for _, f := range s.Backend.Feeds() {
-		o := opml.Outline{URL: f.URL, Title: f.Title, Folder: string(f.Theme)}
+		o := opml.Outline{URL: f.URL, Title: f.Title, Folder: string(f.Theme), Share: string(f.Share)}
 		if f.Provider != feedring.ProviderOf(f.URL) {
 			o.Provider = string(f.Provider)
 		}
@@ -104,7 +105,11 @@ func specOf(o opml.Outline, theme feedring.Theme, folders bool) (feedring.FeedSp
 			return feedring.FeedSpec{}, fmt.Errorf("the folder %.60q names no theme: rename it, or give one theme for the list", o.Folder)
 		}
 	}
-	return feedring.NewFeedSpec(theme, feedring.Provider(strings.ToLower(o.Provider)), o.URL)
+	spec, err := feedring.NewFeedSpec(theme, feedring.Provider(strings.ToLower(o.Provider)), o.URL)
+	if err == nil && theme != "" { // a private feed is told to nobody
+		spec.Share, err = feedring.ParseShare(o.Share)
+	}
+	return spec, err
 }
 
 // themeName makes of a folder's name what could be a theme's: "Tech News" is

@@ -12,7 +12,7 @@ func TestOPML(t *testing.T) {
 	list := `<opml><body>
 		<outline text="Tech News"><outline xmlUrl="https://a.example/f"/></outline>
 		<outline text="???"><outline xmlUrl="https://b.example/f"/></outline>
-		<outline text="C" xmlUrl="https://c.example/f" provider="Other.example"/>
+		<outline text="C" xmlUrl="https://c.example/f" provider="Other.example" share="title"/>
 		<outline xmlUrl="ftp://d.example/"/>
 	</body></opml>`
 	post := func(target, body string) (int, string) {
@@ -47,7 +47,7 @@ func TestOPML(t *testing.T) {
 	}
 	w := call(t, h, http.MethodGet, "/api/v1/opml", "")
 	out := w.Body.String()
-	for _, want := range []string{`<outline text="tech-news">`, `xmlUrl="https://c.example/f"`, `fr:provider="other.example"`} {
+	for _, want := range []string{`<outline text="tech-news">`, `xmlUrl="https://c.example/f"`, `fr:provider="other.example"`, `fr:share="title"`} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %s in %s", want, out)
 		}
