@@ -154,6 +154,10 @@ func (r reader) itemURL(raw *gofeed.Item, original any) string {
 		if o.GUID != nil && o.GUID.IsPermalink != "false" {
 			return absolute(nil, raw.GUID)
 		}
+	case *atom.Entry:
+		if o.Content != nil && o.Content.Src != "" {
+			return absolute(r.base, o.Content.Src)
+		}
 	case *json.Item:
 		if u := absolute(r.base, o.ExternalURL); u != "" {
 			return u

@@ -71,7 +71,7 @@ func Read(src Source, body []byte) (*Document, *gofeed.Feed, error) {
 		return nil, nil, err
 	}
 	text = closeRoot(text, at)
-	if err := CheckLimits(text); err != nil {
+	if err := checkFeed(text, at); err != nil {
 		return nil, nil, err
 	}
 	parsed, err := parseText(text[at:])

@@ -172,6 +172,8 @@ func TestRefusals(t *testing.T) {
 		"cut in JSON":         {jsonDoc[:300], KindTruncated, "truncated at byte"},
 		"cut at the start":    {"<?xml version='1.0'?>\n<!-- ", KindTruncated, "truncated"},
 		"an entity bomb":      {`<!DOCTYPE rss [<!ENTITY a "aaa">]>` + rssOf("&a;"), KindMalformed, "DOCTYPE with an internal subset"},
+		"an external entity":  {`<!DOCTYPE rss [<!ENTITY % b ""><!ENTITY a SYSTEM "file:///a">]>` + rssOf("<item><title>&a;</title></item>"), KindMalformed, "&a; (DOCTYPE with an internal subset)"},
+		"a late declaration":  {rssOf(`<!DOCTYPE rss [<!ENTITY a "b">]>`), KindMalformed, "DOCTYPE with an internal subset"},
 		"deep":                {rssOf(strings.Repeat("<a>", 1_000_000)), KindTooLarge, "nests"},
 		"deep JSON":           {`{"items":` + strings.Repeat("[", 1_000_000), KindTooLarge, "nests"},
 		"many attributes":     {rssOf("<item" + attrs.String() + "/>"), KindTooLarge, "attributes"},
@@ -255,6 +257,10 @@ func TestParseReadsWhatOthersDo(t *testing.T) {
 			rssOf(`<item><title>T</title><body xmlns="http://www.w3.org/1999/xhtml">B <i>C</i> D</body></item>`), "T", "",
 		},
 		"media:title": {rssOf(`<item><m:title xmlns:m="http://search.yahoo.com/mrss/">T</m:title><body>B</body></item>`), "T", "B"},
+		"entities that are not used": {
+			`<!DOCTYPE rss [<!ENTITY % HTMLlat1 PUBLIC "x" "http://o.example/x.ent">%HTMLlat1; <!ENTITY n "x"><!ENTITY eacute "E">]>` +
+				rssOf("<item><title>T&eacute;</title><body>&amp;n</body></item>"), "Té", "&n",
+		},
 	} {
 		d, err := Parse(Source{URL: "http://o.example/"}, []byte(c.body))
 		if err != nil || len(d.Items) != 1 {
@@ -264,5 +270,13 @@ func TestParseReadsWhatOthersDo(t *testing.T) {
 		if e := d.Items[0].Entry; e.Title != c.title || e.ContentHTML != c.content {
 			t.Errorf("%s: %q, %q", name, e.Title, e.ContentHTML)
 		}
+	}
+}
+
+func TestAnEntryElsewhereHasItsLink(t *testing.T) {
+	const doc = `<feed xmlns="http://www.w3.org/2005/Atom"><entry><content src="/a.mp4" type="video/mp4"/></entry></feed>`
+	d, err := Parse(Source{URL: "http://o.example/"}, []byte(doc))
+	if err != nil || len(d.Items) != 1 || d.Items[0].Entry.URL != "http://o.example/a.mp4" {
+		t.Errorf("%+v, %v", d, err)
 	}
 }
