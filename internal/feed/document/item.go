@@ -204,7 +204,7 @@ func (r reader) content(e *feedring.Entry, raw *gofeed.Item, original any) {
 		content = description
 	}
 	e.Summary = cutWords(e.Summary, maxSummary)
-	e.ContentHTML = absoluteHTML(r.base, strings.ToValidUTF8(content, "\uFFFD"))
+	e.ContentHTML = absoluteHTML(r.base, clean(content))
 }
 
 // body is the content in elements that no version of RSS knows, and readers of

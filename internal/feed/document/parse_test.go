@@ -280,3 +280,23 @@ func TestAnEntryElsewhereHasItsLink(t *testing.T) {
 		t.Errorf("%+v, %v", d, err)
 	}
 }
+
+// TestControlCharacters: no escape and no reference brings in what no format
+// may hold bare; what languages need to be written stays.
+func TestControlCharacters(t *testing.T) {
+	const title = `a\u0000b\u001b[2Jc\u009b\u007fd &#27;&amp;#155; \ufffe\u202eevil\u202c \u200f\u2067\u05d0\u2069`
+	doc := parse(t, `{"version":"https://jsonfeed.org/version/1.1","title":"`+title+`","items":[{"id":"1","title":"`+title+`","summary":"`+title+`",
+"content_html":"<p>x\u0000\u001b\u009by\n\tz</p>","tags":["t\u001b"],"authors":[{"name":"n\u0000"}]},{"id":"2","content_text":"x\u001by"}]}`)
+	const want = "ab[2Jcd &#155; evil\u202c \u200f\u2067\u05d0\u2069"
+	e := doc.Items[0].Entry
+	if doc.Title != want || e.Title != want || e.Summary != want || e.Tags[0] != "t" || e.Authors[0] != "n" {
+		t.Errorf("%q %q %q %q %q", doc.Title, e.Title, e.Summary, e.Tags, e.Authors)
+	}
+	if text := doc.Items[1].Entry.ContentHTML; e.ContentHTML != "<p>xy\n\tz</p>" || text != "xy" {
+		t.Errorf("%q %q", e.ContentHTML, text)
+	}
+	doc = parse(t, "<rss version='2.0'><channel><title>a\x00\u009b&amp;#27;\u202eb</title><item><title>x</title></item></channel></rss>")
+	if doc.Title != "ab" {
+		t.Errorf("%q", doc.Title)
+	}
+}

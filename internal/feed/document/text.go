@@ -64,9 +64,24 @@ func textToHTML(s string) string {
 	return strings.ReplaceAll(html.EscapeString(strings.TrimSpace(s)), "\n", "<br>\n")
 }
 
-// fold joins the words of s by single spaces.
+// overrides show a line in another order than it is written. Prose of no language
+// needs them, as that of some does the marks, embeddings and isolates.
+var overrides = strings.NewReplacer("\u202d", "", "\u202e", "")
+
+// fold joins the words of s, a text of one line, by single spaces.
 func fold(s string) string {
-	return strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
+	return strings.Join(strings.Fields(overrides.Replace(clean(s))), " ")
+}
+
+// clean leaves out the control characters that Convert could not see, because
+// escapes of JSON or references of HTML stood for them.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !legal(r) || r >= 0x7f && r < 0xa0 && r != '\u0085' { // XML discourages these, but for the line's end
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
 // cut returns at most limit bytes of s, whole characters only.
