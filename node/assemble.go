@@ -38,7 +38,7 @@ func (n *Node) assemble() error {
 	}
 	asking := feedfront.Client{Doer: n.outside, Room: n.own, Agent: feed.UserAgent(Version)}
 	n.fetcher = feed.NewFetcher(asking)
-	n.origins = &origins{self: n.ID(), store: n.store, log: n.log, feeds: make(map[string]*origin), offer: n.offer, front: n.own}
+	n.origins = &origins{self: n.ID(), store: n.store, log: n.log, feeds: make(map[string]*origin), offer: n.offer, front: n.own, share: n.cfg.Share}
 	if err := n.origins.load(n.cfg.Feeds); err != nil {
 		return err
 	}

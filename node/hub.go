@@ -138,8 +138,8 @@ const (
 )
 
 // topics are the addresses that the hub speaks for: those of this peer's own
-// public feeds, their sites' and this peer's, and of personal feeds, which only
-// their owner knows.
+// feeds that are published whole, their sites' and this peer's, and of personal
+// feeds, which only their owner knows.
 type topics struct{ node *Node }
 
 func (t topics) Find(address string) (string, bool) {
@@ -157,7 +157,7 @@ func (t topics) Find(address string) (string, bool) {
 			return ofFeed + own, true
 		}
 	}
-	if t.node.origins.public(url) {
+	if t.node.own.Address(url) != "" { // else nothing may be told, or not all of it
 		return ofFeed + url, true
 	}
 	own, ok := t.node.own.Named(url) // a document may call its own what it is not fetched from

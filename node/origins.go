@@ -39,7 +39,8 @@ type origins struct {
 	publish func(context.Context, feedring.FeedSpec, []feedring.Entry) error
 	offer   func()                      // tells the machine that feeds or titles changed
 	names   func(url, hub, self string) // a public feed names a hub, or none; nil: nobody listens
-	front   *feedfront.Room             // serves what is published to pollers
+	front   *feedfront.Room             // serves what is published whole to pollers
+	share   feedring.Share              // how much of an entry leaves this peer, where its feed does not say
 
 	changing sync.Mutex // one feed is added or removed at a time
 	mu       sync.Mutex
@@ -329,15 +330,6 @@ func (o *origins) link(url string) string {
 		return f.state.Feedring
 	}
 	return ""
-}
-
-// public reports whether a feed that is published in a group is among this
-// peer's feeds now.
-func (o *origins) public(url string) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	f, ok := o.feeds[url]
-	return ok && f.spec.Theme != ""
 }
 
 // file is what is read instead of a feed's URL; empty: nothing is.

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -35,9 +36,10 @@ func (o ownFeeds) Answer(w http.ResponseWriter, r *http.Request, base, hub strin
 	return err
 }
 
-// serve offers a published feed to pollers.
+// serve offers a published feed to pollers. One that shares less than everything
+// is not offered: its document holds the rest.
 func (o *origins) serve(spec feedring.FeedSpec, st *feed.State) {
-	if spec.Theme == "" {
+	if spec.Theme == "" || cmp.Or(spec.Share, o.share).Cuts() {
 		return
 	}
 	o.front.Offer(spec.URL, spec.Provider)

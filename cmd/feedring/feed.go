@@ -83,7 +83,7 @@ func (a *app) feedAddCommand() *cobra.Command {
 	cmd.Flags().StringVar(&themeName, "theme", "", "group to publish it into (default: private)")
 	cmd.Flags().StringVar(&provider, "provider", "", "name of the provider (default: the URL's host)")
 	cmd.Flags().StringVar(&file, "file", "", "read this file on the peer's machine, whenever it changes, instead of fetching the URL")
-	cmd.Flags().StringVar(&share, "share", "", "how much of its entries is published: title, summary or full (default: as serve --share says)")
+	cmd.Flags().StringVar(&share, "share", "", "how much of its entries is published: title, summary or full; with less than full its document is not served to pollers either (default: as serve --share says)")
 	return cmd
 }
 

@@ -49,7 +49,7 @@ func (o *serveOptions) register(flags *pflag.FlagSet) {
 	flags.StringVar(&o.network, "network", o.network, "name of the network: peers of different networks never mix")
 	flags.Var(&o.feeds, "feed", "feed to publish: THEME=URL or THEME=PROVIDER@URL (repeat)")
 	flags.StringVar(&o.share, "share", string(feedring.ShareFull), "how much of an entry leaves this peer: title, summary (its beginning, too) or full; "+
-		"for what is published from now on, since signed entries do not change")
+		"for what is published from now on, since signed entries do not change. With less than full the feed's document is not served to pollers either")
 	flags.Var(&o.interval, "interval", "fixed time between looks at an origin (default: scheduled)")
 	flags.Var(&o.freshness, "freshness", "age up to which entries of other peers are cached")
 	flags.Var(&o.refresh, "refresh", "refresh period: shorter notices a lost manager sooner, and costs more messages")
