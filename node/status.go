@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/feed"
 	"github.com/feedring/feedring/internal/guard"
 	"github.com/feedring/feedring/internal/web"
 )
@@ -87,7 +88,7 @@ func (n *Node) AddFeeds(ctx context.Context, specs []feedring.FeedSpec) []web.Ad
 	var places []int
 	var sound []feedring.FeedSpec
 	for i, spec := range specs {
-		if said[i].Err = n.refuse(spec.URL); said[i].Err == nil {
+		if said[i].Err = n.refuse(spec); said[i].Err == nil {
 			places, sound = append(places, i), append(sound, spec)
 		}
 	}
@@ -97,14 +98,20 @@ func (n *Node) AddFeeds(ctx context.Context, specs []feedring.FeedSpec) []web.Ad
 	return said
 }
 
-// refuse returns an error for a feed that this peer would never fetch. A name
-// may still turn out to lead to a private address.
-func (n *Node) refuse(address string) error {
-	u, err := url.Parse(address)
+// refuse returns an error for a feed that this peer would never fetch or read. A
+// name may still turn out to lead to a private address.
+func (n *Node) refuse(spec feedring.FeedSpec) error {
+	u, err := url.Parse(spec.URL)
 	if err == nil && !n.cfg.AllowPrivateFeeds && guard.IsPrivateHost(u.Hostname()) {
-		err = fmt.Errorf("%s was not added: %s is a loopback or private address, which this peer fetches only when it is started with --allow-private-feeds", address, u.Hostname())
+		err = fmt.Errorf("%s was not added: %s is a loopback or private address, which this peer fetches only when it is started with --allow-private-feeds", spec.URL, u.Hostname())
 	}
-	return err
+	if err != nil || spec.File == "" {
+		return err
+	}
+	if err := feed.CheckFile(spec.File); err != nil {
+		return fmt.Errorf("%s was not added: %w", spec.URL, err)
+	}
+	return nil
 }
 
 // RemoveFeed implements web.Backend.

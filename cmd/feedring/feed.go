@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strconv"
 
@@ -75,6 +77,9 @@ func (a *app) feedAddCommand() *cobra.Command {
 				if !added {
 					what = "was there already: "
 				}
+				if f.url == "" { // a peer of this machine
+					a.awaited(file)
+				}
 				return a.told(f.json, feed, what+spec.URL)
 			}))
 		},
@@ -97,6 +102,13 @@ func onMachineOf(f *apiFlags, file string) (string, error) {
 		return "", usage("--file %q: with --api write an absolute path on the peer's machine", file)
 	}
 	return filepath.Abs(file)
+}
+
+// awaited says that a feed's file is not there yet, which may be a slip.
+func (a *app) awaited(file string) {
+	if _, err := os.Stat(file); file != "" && errors.Is(err, fs.ErrNotExist) {
+		fmt.Fprintf(a.stderr, "feedring: %s is not there yet: it is read as soon as it is\n", printable(file))
+	}
 }
 
 func (a *app) feedRemoveCommand() *cobra.Command {

@@ -51,6 +51,19 @@ func (f *Files) Do(req *http.Request) (*http.Response, error) {
 	}, nil
 }
 
+// CheckFile refuses what will never be read as a feed's file, because something
+// else is there. What is not there yet, or may not be looked at yet, is accepted.
+func CheckFile(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil || info.Mode().IsRegular():
+		return nil
+	case info.IsDir():
+		return fmt.Errorf("%s is a folder: name the feed's file in it", path)
+	}
+	return fmt.Errorf("%s is no regular file: name one that holds the feed", path)
+}
+
 // readFile reads a file of one moment: one that is written meanwhile is read
 // again. Errors are for its owner, without the path, which everybody may see.
 func readFile(path string) ([]byte, error) {

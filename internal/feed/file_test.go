@@ -151,3 +151,18 @@ func TestFilesAreWatched(t *testing.T) {
 		<-done
 	})
 }
+
+// TestCheckFile: what is there and is no file is refused before it is watched.
+func TestCheckFile(t *testing.T) {
+	dir := t.TempDir()
+	file, pipe := filepath.Join(dir, "feed.xml"), filepath.Join(dir, "pipe")
+	write(t, file, rssOf("a"))
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{file: "", filepath.Join(dir, "later.xml"): "", dir: "is a folder", pipe: "no regular file", os.DevNull: "no regular file"} {
+		if err := CheckFile(path); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
