@@ -83,8 +83,8 @@ type Config struct {
 type Hub struct {
 	cfg      Config
 	contents contents
-	asking   chan struct{} // a place for each callback that is asked
-	askers   *throttle.Buckets
+	asking   chan struct{}     // a place for each callback that is asked
+	askers   *throttle.Buckets // of requests, by askerFor
 	hosts    *throttle.Buckets // of callbacks
 
 	changing sync.Mutex      // the innermost: whoever calls Changed may hold what Topics needs

@@ -339,3 +339,24 @@ func TestNobodyIsMadeToAskOthersOften(t *testing.T) {
 		}
 	})
 }
+
+func TestAFloodOfOneModeLeavesTheOthers(t *testing.T) {
+	for _, flood := range []string{"subscribe", "unsubscribe", "publish", "dig"} {
+		virtual(t, func(t *testing.T, r *rig) {
+			forms := map[string]url.Values{
+				"subscribe":   want("subscribe", topicA, "https://x.example/"),
+				"unsubscribe": want("unsubscribe", topicA, "https://y.example/"), // a host is not asked often either
+				"publish":     {"hub.mode": {"publish"}, "hub.url": {topicA}},
+				"dig":         {"hub.mode": {"dig"}},
+			}
+			for range 1000 {
+				r.form(forms[flood])
+			}
+			for mode, form := range forms {
+				if w := r.form(form); (w.Code == 429) != (mode == flood) {
+					t.Errorf("after a flood of %s, %s: %d", flood, mode, w.Code)
+				}
+			}
+		})
+	}
+}

@@ -77,11 +77,12 @@ func (h *Hub) take(w http.ResponseWriter, r *http.Request) error {
 		}
 		return err
 	}
-	if wait := h.askers.Take(time.Now(), throttle.Asker(r), 1); wait > 0 {
+	form := r.PostForm
+	mode := form.Get("hub.mode")
+	if wait := h.askers.Take(time.Now(), askerFor(mode, r), 1); wait > 0 {
 		return tooMany(wait)
 	}
-	form := r.PostForm
-	switch mode := form.Get("hub.mode"); mode {
+	switch mode {
 	case "subscribe", "unsubscribe":
 		if err := h.subscribe(mode, form); err != nil {
 			return err
@@ -95,6 +96,16 @@ func (h *Hub) take(w http.ResponseWriter, r *http.Request) error {
 	default:
 		return wrong("hub.mode=%s: send subscribe, unsubscribe or publish", clip(mode))
 	}
+}
+
+// askerFor names who sent a request and what for: a flood of subscriptions
+// takes no publisher's ping from the same address, which may be many people's.
+func askerFor(mode string, r *http.Request) string {
+	switch mode {
+	case "subscribe", "unsubscribe", "publish":
+		return mode + " " + throttle.Asker(r)
+	}
+	return throttle.Asker(r)
 }
 
 func tooMany(wait time.Duration) *refusal {
