@@ -22,6 +22,8 @@ func (a *app) retractCommand() *cobra.Command {
 			"It is for good: the entry is not published again, although its feed may still hold it. To publish it\n" +
 			"anew, give it another guid there. That an entry leaves its feed takes nothing back, but an entry that an\n" +
 			"Atom feed names in at:deleted-entry (RFC 6721) is taken back without this command.\n\n" +
+			"The feed's document, which this peer serves to pollers below /f/, stays as the site has it: take the entry\n" +
+			"out there, too. The peer follows at its next look; \"feedring ping URL\" makes it look at once.\n\n" +
 			"Readers who copied it have it still, and so has another peer that fetches the same feed by itself.",
 		Example: `  feedring retract https://news.example/2026/wrong.html
   feedring query --provider news.example --json wrong     # tells ids
