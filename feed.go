@@ -80,6 +80,9 @@ func ParseFeedURL(s string) (string, error) {
 		return "", fmt.Errorf("feed address %q is no UTF-8 text: write other bytes as %%FF", clip(s))
 	}
 	u, err := url.Parse(strings.TrimSpace(s))
+	if lacksScheme(s, u) {
+		return "", fmt.Errorf("feed address %q has no scheme: write https:// before it, or http://", clip(s))
+	}
 	if err != nil {
 		return "", fmt.Errorf("feed address %q cannot be read: %w", clip(s), err)
 	}
@@ -99,6 +102,15 @@ func ParseFeedURL(s string) (string, error) {
 		u.Path = "/"
 	}
 	return u.String(), nil
+}
+
+// lacksScheme reports whether s begins with its host, as addresses are told by
+// mouth. A port makes that unreadable (nil), or the host look like a scheme.
+func lacksScheme(s string, u *url.URL) bool {
+	if s = strings.TrimSpace(s); s == "" || strings.Contains(s, "://") {
+		return false
+	}
+	return u == nil || u.Scheme == "" || u.Opaque != "" && u.Opaque[0] >= '0' && u.Opaque[0] <= '9'
 }
 
 // FeedSpec is what a publisher asks a peer to publish: the --feed flag's

@@ -137,3 +137,21 @@ func TestOrders(t *testing.T) {
 		t.Error("an entry's identity is its guid, else its link, else its content")
 	}
 }
+
+func TestAnAddressWithoutASchemeIsToldSo(t *testing.T) {
+	for s, want := range map[string]string{
+		"example.org/feed":       "has no scheme: write https://",
+		"127.0.0.1:80/news.xml":  "has no scheme: write https://",
+		" localhost:80/a":        "has no scheme: write https://",
+		"//example.org/feed":     "has no scheme: write https://",
+		"mailto:a@example.org":   "only http and https",
+		"ftp://example.org/":     "only http and https",
+		"":                       "only http and https",
+		"https://example.org:x/": "cannot be read",
+		"http:///feed":           "no host",
+	} {
+		if _, err := feedring.ParseFeedURL(s); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", s, err)
+		}
+	}
+}

@@ -46,6 +46,9 @@ func (a *app) checkCommand() *cobra.Command {
 			}
 			defer client.CloseIdle()
 			report, err := gradeFeed(ctx, client, address, a.now())
+			if errors.Is(err, guard.ErrPrivate) { // its text names the flag of serve
+				err = errors.New("it is at a loopback or private address, or leads there: if that is meant, check --allow-private-feeds asks it")
+			}
 			if err != nil {
 				return failed(fmt.Errorf("%s: %w", address, err))
 			}

@@ -68,7 +68,12 @@ func sameAddress(a, b string) bool {
 }
 
 func (p *page) hub() {
-	told := p.told("hub")
+	var told []string // header and document often name the same one
+	for _, href := range p.told("hub") {
+		if !slices.ContainsFunc(told, func(other string) bool { return sameAddress(other, href) }) {
+			told = append(told, href)
+		}
+	}
 	if len(told) == 0 {
 		p.add("hub", Warn, "name a WebSub hub and ping it when something is new: subscribers get it at once and poll less. "+
 			"A feedring peer is one: add "+p.element("hub", "https://PEER/hub")+", or let the peer serve the feed", "none: whoever wants news has to poll")
