@@ -245,6 +245,36 @@ func TestFeedRemovedAndAddedAgain(t *testing.T) {
 	}
 }
 
+// TestPersonalFeedsOfAFeedAddedAgain: they show a private feed that comes back,
+// though no look finds anything new in it.
+func TestPersonalFeedsOfAFeedAddedAgain(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, document("a", "b")) }))
+	defer server.Close()
+	cfg := peerConfig(t, "a.example")
+	cfg.AllowPrivateFeeds = true
+	n := startPeer(t, cfg)
+	spec := feedring.FeedSpec{URL: server.URL, Provider: "b.example"}
+	add := func() {
+		check(t, addFeed(t, n, spec))
+		_, err := n.Ping(t.Context(), spec.URL)
+		check(t, err)
+	}
+	add()
+	sub, err := n.personal.Subscribe(t.Context(), feedring.Query{}, false)
+	check(t, err)
+	shows := func(want int) func() bool {
+		return func() bool {
+			f, err := n.personal.Feed(t.Context(), sub.Secret)
+			return err == nil && len(f.Entries) == want
+		}
+	}
+	eventually(t, "two entries", shows(2))
+	check(t, n.RemoveFeed(t.Context(), spec.URL))
+	eventually(t, "none", shows(0))
+	add()
+	eventually(t, "two entries again", shows(2))
+}
+
 func TestSavedDue(t *testing.T) {
 	now := time.Now()
 	state := func(change ...func(*feed.State)) feed.State {

@@ -92,10 +92,26 @@ func (n *Node) AddFeeds(ctx context.Context, specs []feedring.FeedSpec) []web.Ad
 			places, sound = append(places, i), append(sound, spec)
 		}
 	}
+	returns := make([]bool, len(sound))
+	for j, spec := range sound {
+		returns[j] = n.kept(spec)
+	}
+	restored := false
 	for j, added := range n.origins.addAll(ctx, sound) {
 		said[places[j]] = added
+		restored = restored || returns[j] && added.Err == nil && !added.Known
+	}
+	if restored {
+		n.personal.Restore()
 	}
 	return said
+}
+
+// kept reports whether a private feed has entries here of an earlier time, which
+// no look finds again.
+func (n *Node) kept(spec feedring.FeedSpec) bool {
+	h, ok := n.store.Head(feedring.FeedRef{URL: spec.URL, Publisher: n.ID()})
+	return ok && h.Private && spec.Theme == ""
 }
 
 // refuse returns an error for a feed that this peer would never fetch or read. A

@@ -32,6 +32,24 @@ func (r *Room) await(ctx context.Context, in *interest) {
 	}
 }
 
+// Restore has the lists that private feeds come to filled again, soon: a feed
+// that Withdraw took off them is this peer's again, and its log goes on behind
+// what was given. It does not block.
+func (r *Room) Restore() {
+	r.giving.Lock()
+	defer r.giving.Unlock()
+	for _, in := range r.interests {
+		if in.query.Theme != "" {
+			continue
+		}
+		r.due[in] = true
+		select {
+		case r.fills <- in:
+		default: // it is filled with the next that are due
+		}
+	}
+}
+
 // fillAll fills interests as they come, until ctx ends.
 func (r *Room) fillAll(ctx context.Context) {
 	var running sync.WaitGroup
@@ -143,6 +161,9 @@ func (r *Room) enlist(in *interest, entries []feedring.Entry, began int64) {
 	for i := range entries {
 		if in.attempts == 1 && len(in.items) == in.query.Limit {
 			break
+		}
+		if entries[i].Theme == "" && !r.cfg.Listed(entries[i].Feed) {
+			continue // it was withdrawn since it was found
 		}
 		s := r.slotOf(&entries[i])
 		if r.table.all[s].taken || in.holds(r.table, s, r.table.shared(&r.table.all[s])) {

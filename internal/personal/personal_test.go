@@ -270,6 +270,39 @@ func TestPrivate(t *testing.T) {
 	w.shows(s, "public")
 }
 
+// TestPrivateReturns: a private feed that was removed and is added again is shown
+// at once as after a restart, and not while it is removed.
+func TestPrivateReturns(t *testing.T) {
+	w := newWorld(t)
+	private := entry(self, "own.example", 1, titled("own"), func(e *feedring.Entry) { e.Theme = "" })
+	public := entry("P", "a.example", 1, titled("public"))
+	s := w.subscribe(feedring.Query{})
+	w.publish(private)
+	w.publish(public)
+	w.shows(s, "public own")
+	w.gone[private.Feed] = true
+	w.room.Withdraw(private.Feed)
+	w.network.mu.Lock()
+	w.network.answer = []feedring.Entry{private, public}
+	w.network.mu.Unlock()
+	late := w.subscribe(feedring.Query{Limit: 3}) // whose answer is from before the end
+	w.shows(late, "public")
+	w.gone[private.Feed] = false
+	w.room.Restore()
+	for _, feed := range []Subscription{s, late} {
+		eventually(t, "the feed again", func() bool { return w.titles(feed) == "own public" })
+	}
+	before, _ := w.room.State(s.Secret)
+	w.flushed()
+	w.kill()
+	w.restart()
+	w.shows(s, "own public")
+	w.shows(late, "own public")
+	if after, _ := w.room.State(s.Secret); after.Version != before.Version {
+		t.Error("it is another one after a restart")
+	}
+}
+
 // TestShorten: where copies take too much room the oldest lose their content,
 // not their place.
 func TestShorten(t *testing.T) {
