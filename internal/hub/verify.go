@@ -39,8 +39,8 @@ func (h *Hub) ask(in *intent) error {
 	}
 	h.intents[key] = in
 	h.asked[in.Host]++
-	ctx := h.ctx
-	h.running.Go(func() { h.settle(ctx, key, in.Host) })
+	ctx, host := h.ctx, in.Host // in may be another's before it begins
+	h.running.Go(func() { h.settle(ctx, key, host) })
 	return nil
 }
 
