@@ -110,7 +110,7 @@ func (n *Node) AddFeeds(ctx context.Context, specs []feedring.FeedSpec) []web.Ad
 // kept reports whether a private feed has entries here of an earlier time, which
 // no look finds again.
 func (n *Node) kept(spec feedring.FeedSpec) bool {
-	h, ok := n.store.Head(feedring.FeedRef{URL: spec.URL, Publisher: n.ID()})
+	h, ok := n.store.Head(feedring.FeedRef{URL: spec.URL, Publisher: n.origins.self})
 	return ok && h.Private && spec.Theme == ""
 }
 
