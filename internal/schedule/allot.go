@@ -9,7 +9,6 @@ import (
 type Demand struct {
 	Rate   float64 // entries published in the period
 	Window int     // entries that the document holds; at least 1
-	Weight float64 // importance, for MinDelay; 0: 1
 }
 
 // resolution is of gains, for the counting sort: a sixteenth of an entry.
@@ -28,18 +27,14 @@ func Uniform(feeds []Demand, looks int) []int {
 	return m
 }
 
-// MinDelay gives looks by the square root of rate and weight (Sia and Cho; the
-// paper's section 2.1): the least sum of delays where entries come evenly. What
-// rounding down leaves goes to the largest rests.
+// MinDelay gives looks by the square root of the rate (Sia and Cho; the paper's
+// section 2.1, all weights equal as in its experiments): the least sum of delays
+// where entries come evenly. What rounding down leaves goes to the largest rests.
 func MinDelay(feeds []Demand, looks int) []int {
 	share := make([]float64, len(feeds))
 	sum := 0.0
 	for i, f := range feeds {
-		weight := f.Weight
-		if weight == 0 {
-			weight = 1
-		}
-		share[i] = math.Sqrt(f.Rate * weight)
+		share[i] = math.Sqrt(f.Rate)
 		sum += share[i]
 	}
 	if sum == 0 {
@@ -142,13 +137,4 @@ func Missed(feeds []Demand, m []int) float64 {
 		missed += max(0, f.Rate-float64(m[i]*f.Window))
 	}
 	return missed
-}
-
-// Spread returns n times evenly in (0, period], as fractions of it.
-func Spread(n int) []float64 {
-	at := make([]float64, n)
-	for i := range at {
-		at[i] = float64(i+1) / float64(n)
-	}
-	return at
 }

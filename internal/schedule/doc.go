@@ -6,6 +6,6 @@
 // each feed a number of looks for a period, which are then spread evenly (Han,
 // Lee, Kim: "A New Aggregation Policy for RSS Services", section 2). Expected
 // loss, the default, allots nothing: each feed is due when what a look at it is
-// worth reaches a price, the same for all feeds, and the price is what makes
-// the looks as many as the budget (Value, Pacer).
+// worth reaches a price, the same for all feeds (Value, Plan). Whoever keeps the budget sets the
+// price so that the looks are as many as it gives.
 package schedule

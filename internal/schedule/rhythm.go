@@ -23,7 +23,7 @@ const (
 
 // Rhythm is what was learned of when a feed publishes: its rate, and how that
 // goes over the hours of a day and the days of a week (UTC). The zero Rhythm
-// knows nothing. It takes 136 bytes, and is not safe for concurrent use.
+// knows nothing. It takes 144 bytes, and is not safe for concurrent use.
 type Rhythm struct {
 	at      int64   // Unix seconds of the newest that was learned
 	entries float32 // seen, each worth half after memory

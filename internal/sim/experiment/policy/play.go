@@ -23,8 +23,7 @@ func (s Score) MissedShare() float64 { return float64(s.Missed) / float64(max(s.
 // reader looks at one feed, and counts.
 type reader struct {
 	feed *Feed
-	next int       // the first item that no look has judged
-	last time.Time // of the looks
+	next int // the first item that no look has judged
 }
 
 // look judges what was published since the last look, and returns what is in
@@ -46,7 +45,6 @@ func (r *reader) look(now time.Time, from, to time.Time, s *Score, delay *time.D
 			s.Missed++
 		}
 	}
-	r.last = now
 	return seen, whole
 }
 
@@ -66,7 +64,7 @@ func play(t *Trace, name string, looks int, r rule) Score {
 	for i := range t.Feeds {
 		items := t.Feeds[i].Items
 		first, _ := slices.BinarySearchFunc(items, from, func(it Item, at time.Time) int { return it.Published.Compare(at) })
-		readers[i] = reader{feed: &t.Feeds[i], next: first, last: from}
+		readers[i] = reader{feed: &t.Feeds[i], next: first}
 		for _, it := range items[first:] {
 			if it.Published.Before(to) {
 				s.Entries++

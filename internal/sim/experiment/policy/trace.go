@@ -81,7 +81,7 @@ func Synthetic(seed uint64, hours bool) *Trace {
 		wakes := random.IntN(24)
 		var times []time.Time
 		for at := t.Begin; ; {
-			most := rate * weekday * 24 / 24
+			most := rate * weekday
 			if hours {
 				most *= 0.75 * 3
 			}
