@@ -25,12 +25,7 @@ func (a *app) feedCommand() *cobra.Command {
 			"into that group; without, it is private: fetched for the peer's own readers, told to nobody.",
 		Example: `  feedring feed add https://www.lemonde.fr/rss/une.xml --theme news
   feedring feed list`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usage("unknown command %q for %q: choose add, list or remove", args[0], cmd.CommandPath())
-			}
-			return nil
-		},
+		Args: oneOf("add, list or remove"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(a.feedAddCommand(), a.feedRemoveCommand(), a.feedListCommand())

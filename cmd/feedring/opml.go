@@ -20,12 +20,7 @@ func (a *app) opmlCommand() *cobra.Command {
 			"private, fetched for the peer's own readers and told to nobody, unless a theme is given.",
 		Example: `  feedring opml import subscriptions.opml
   feedring opml export > feeds.opml`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usage("unknown command %q for %q: choose import or export", args[0], cmd.CommandPath())
-			}
-			return nil
-		},
+		Args: oneOf("import or export"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(a.opmlImportCommand(), a.opmlExportCommand())

@@ -252,3 +252,13 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	}
 	return nil
 }
+
+// oneOf refuses a word that is none of a command's subcommands, and names them.
+func oneOf(subcommands string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return usage("unknown command %q for %q: choose %s", args[0], cmd.CommandPath(), subcommands)
+		}
+		return nil
+	}
+}

@@ -22,12 +22,7 @@ func (a *app) subscriptionCommand() *cobra.Command {
 			"subscription revokes it. Without a theme it shows the peer's private feeds, too.",
 		Example: `  feedring subscription add --theme news europe AND energie
   feedring subscription list`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usage("unknown command %q for %q: choose add, list or remove", args[0], cmd.CommandPath())
-			}
-			return nil
-		},
+		Args: oneOf("add, list or remove"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(a.subscriptionAddCommand(), a.subscriptionListCommand(), a.subscriptionRemoveCommand())
