@@ -17,8 +17,9 @@ type joining struct {
 	heard  time.Time // the last answer, or the beginning
 	sent   time.Time // the last Join, for measuring
 	to     feedring.PeerID
-	yield  time.Time // a peer with a lower id was looking for the group as well
-	above  uint64    // a founder's number is above this one, which the map shows
+	yield  time.Time     // a peer with a lower id was looking for the group as well
+	above  uint64        // a founder's number is above this one, which the map shows
+	rival  feedring.Term // whom a manager joins, acknowledged as the map has it; zero: none
 }
 
 func (j *joining) asked(p feedring.PeerID) bool { return j.active && slices.Contains(j.via, p) }
@@ -137,6 +138,9 @@ func (m *Machine) onJoin(from feedring.PeerID, j Join) {
 	if m.lead.claim.Term.IsZero() || j.Row.Peer == m.cfg.Self || !j.Row.Valid(m.group) || m.leaving {
 		return
 	}
+	if j.Row.Peer == from && m.joining.deniedBy(from, j.Header.Term) {
+		m.joining = joining{}
+	}
 	if m.serving && m.joining.active && j.Header.Term != m.lead.claim.Term {
 		return // about to follow another manager, who will admit it, unless it has accepted this one's claim
 	}
@@ -156,6 +160,13 @@ func (m *Machine) onJoin(from feedring.PeerID, j Join) {
 		return
 	}
 	m.admit(&j.Row)
+}
+
+// deniedBy reports whether p, which asks for admission with the term that it has
+// accepted, is the rival that a manager joins, and does not manage any more: it
+// has forgotten its own acknowledged term. Only a member gives its row back.
+func (j *joining) deniedBy(p feedring.PeerID, accepted feedring.Term) bool {
+	return p == j.rival.Claimant && accepted.Compare(j.rival) < 0
 }
 
 // abandoned: the manager asks to be admitted, so it started again, or it tells
@@ -267,6 +278,9 @@ func (m *Machine) rival(r Rival) {
 	higher := r.Term.Compare(m.lead.claim.Term) > 0
 	if r.Acknowledged && (higher || !m.acked) || !r.Acknowledged && !m.acked && higher {
 		m.enter(Enter{Via: append([]feedring.PeerID{r.Term.Claimant}, r.Peers...)})
+		if m.joining.active && r.Acknowledged {
+			m.joining.rival = r.Term
+		}
 	}
 }
 

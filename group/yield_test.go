@@ -124,3 +124,43 @@ func TestFounderAdmitsWhoAcceptedItsClaim(t *testing.T) {
 		}
 	}
 }
+
+// A manager that the map names above this one, and that asks to be admitted
+// without the term that it is named with, has lost its memory and manages
+// nothing. As a member it gives its row back; until then the row would go on
+// hiding this manager, which would join and admit nobody.
+func TestRivalWithoutMemoryIsAdmitted(t *testing.T) {
+	rival := feedring.Term{Number: 7, Claimant: "p9"}
+	for _, test := range []struct {
+		name     string
+		from     feedring.PeerID
+		accepted feedring.Term
+		admitted bool
+	}{
+		{"it forgot its term", "p9", feedring.Term{}, true},
+		{"it manages", "p9", rival, false},
+		{"it went above", "p9", feedring.Term{Number: 8, Claimant: "p9"}, false},
+		{"its row comes from another", "p2", feedring.Term{}, false},
+	} {
+		c := newCluster(1)
+		c.group(3)
+		lead, err := c.leader()
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := c.nodes[lead].m
+		m.Step(c.now, Rival{Term: rival, Acknowledged: true})
+		if !m.serving || !m.joining.active {
+			t.Fatalf("serving %v, joining %v", m.serving, m.joining.active)
+		}
+		join := Join{Header: Header{Group: m.group, Term: test.accepted}, Row: Row{Group: m.group, Peer: "p9", Incarnation: 1, Version: 1}}
+		admitted := false
+		for _, out := range m.Step(c.now, Receive{From: test.from, Message: join}) {
+			s, ok := out.(Send)
+			admitted = admitted || ok && s.To == "p9" && s.Message.Verb() == "admitted"
+		}
+		if admitted != test.admitted || m.joining.active == test.admitted {
+			t.Errorf("%s: admitted %v, still joining %v", test.name, admitted, m.joining.active)
+		}
+	}
+}
