@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"path/filepath"
+	"reflect"
 	"strings"
 
 	"github.com/feedring/feedring"
@@ -149,6 +150,18 @@ func readJSON(w http.ResponseWriter, r *http.Request, into any, example string) 
 	}
 }
 
+// jsonKind is what JSON calls the values of a field.
+func jsonKind(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "string"
+	case reflect.Bool:
+		return "boolean"
+	default:
+		return "number"
+	}
+}
+
 // decodeOne reads one JSON value and the end. Bytes that are no UTF-8 are
 // refused: the decoder would put other characters in their place.
 func decodeOne(r io.Reader, into any) error {
@@ -159,9 +172,16 @@ func decodeOne(r io.Reader, into any) error {
 	if at := feedring.NotUTF8(string(body)); at >= 0 {
 		return fmt.Errorf("byte %d is no UTF-8", at+1)
 	}
+	if text := bytes.TrimSpace(body); len(text) > 0 && text[0] != '{' {
+		return errors.New("it is no object")
+	}
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(into); err != nil {
+	var wrong *json.UnmarshalTypeError
+	switch err := decoder.Decode(into); {
+	case errors.As(err, &wrong):
+		return fmt.Errorf("%s is a %s, where a %s belongs", wrong.Field, wrong.Value, jsonKind(wrong.Type))
+	case err != nil:
 		return err
 	}
 	if _, more := decoder.Token(); !errors.Is(more, io.EOF) {

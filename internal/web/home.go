@@ -79,7 +79,7 @@ func (s *site) search(r *http.Request, private bool) pages.Search {
 // page shows older ones. The second result says why it has no answer.
 func (s *site) list(r *http.Request, q feedring.Query, at *page, private bool, within time.Duration) (pages.List, string) {
 	v := values(q)
-	l := pages.List{Stream: "api/v1/stream?" + v.Encode()}
+	l := pages.List{Stream: "api/v1/stream?updates=true&" + v.Encode()}
 	a, err := s.query(r, q, at, private, within)
 	if err != nil {
 		return l, err.Error()

@@ -171,7 +171,7 @@ func TestFeeds(t *testing.T) {
 		{"POST", "/api/v1/feeds", `{"url":"https://new.example/","theme":"a b"}`, 400, "only letters"},
 		{"POST", "/api/v1/feeds", ``, 400, "empty"},
 		{"POST", "/api/v1/feeds", `{"url":`, 400, "cannot be read"},
-		{"POST", "/api/v1/feeds", `{"url":1}`, 400, "url"},
+		{"POST", "/api/v1/feeds", `{"url":1}`, 400, "url is a number, where a string belongs"},
 		{"POST", "/api/v1/feeds", "{\"url\":\"https://a.example/\xff\"}", 400, "byte 27 is no UTF-8"},
 		{"POST", "/api/v1/feeds", "{\"url\":\"https://a.example/\",\"provider\":\"a\xff\"}", 400, "no UTF-8"},
 		{"POST", "/api/v1/feeds", `{"link":"x"}`, 400, `unknown field \"link\"`},

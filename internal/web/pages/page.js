@@ -80,7 +80,10 @@
   const add = (message) => {
     if (message.lastEventId) last = message.lastEventId;
     const e = JSON.parse(message.data);
-    if (shown.has(e.id)) return;
+    if (shown.has(e.id)) {
+      if (began) find(e.id)?.replaceWith(show(e)); // a new version keeps its place
+      return;
+    }
     shown.add(e.id);
     document.getElementById("no-entries")?.remove();
     // A first answer comes newest first, and what follows oldest first.
@@ -90,6 +93,13 @@
       shown.delete(list.lastElementChild.dataset.id);
       list.lastElementChild.remove();
     }
+  };
+  const find = (id) => [...list.children].find((li) => li.dataset.id === id);
+  const retract = (message) => {
+    if (message.lastEventId) last = message.lastEventId;
+    const id = JSON.parse(message.data).id;
+    find(id)?.remove();
+    shown.delete(id);
   };
   const whole = (message) => {
     if (message.lastEventId) last = message.lastEventId;
@@ -107,6 +117,7 @@
       if (source.readyState === EventSource.CLOSED) close();
     };
     source.addEventListener("entry", add);
+    source.addEventListener("retracted", retract);
     for (const name of ["answered", "unsatisfied", "incomplete"]) source.addEventListener(name, whole);
   };
   const close = () => {
