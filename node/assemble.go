@@ -112,12 +112,13 @@ func (n *Node) newLoop() error {
 }
 
 func (n *Node) newWatcher(client feed.Client) (err error) {
-	var policy feed.Policy = feed.WithHubs{Policy: feed.NewAdaptive(rand.NewPCG(seed(), seed())), Works: n.hubWorks}
+	adaptive := feed.WithSites{Policy: feed.NewAdaptive(rand.NewPCG(seed(), seed())), Vouches: n.vouched}
+	var policy feed.Policy = feed.WithHubs{Policy: adaptive, Works: n.hubWorks}
 	if n.cfg.Interval > 0 {
 		policy = feed.Fixed(n.cfg.Interval)
 	}
 	n.origins.watcher, err = feed.NewWatcher(feed.WatcherConfig{
-		Client: client, Policy: policy, Handler: n.origins, Logger: n.log, Fetched: n.origins.fetched,
+		Client: client, Policy: policy, Manners: n.manners(), Handler: n.origins, Logger: n.log, Fetched: n.origins.fetched,
 	})
 	return err
 }

@@ -332,6 +332,16 @@ func (o *origins) link(url string) string {
 	return ""
 }
 
+// theme is where a feed is published; empty: nowhere.
+func (o *origins) theme(url string) feedring.Theme {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if f, ok := o.feeds[url]; ok {
+		return f.spec.Theme
+	}
+	return ""
+}
+
 // file is what is read instead of a feed's URL; empty: nothing is.
 func (o *origins) file(url string) string {
 	o.mu.Lock()

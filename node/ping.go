@@ -45,6 +45,8 @@ func (o *origins) late(url string) error {
 	switch {
 	case ok && !wait.Since.IsZero():
 		why = fmt.Sprintf("the origin has not answered yet, after %s", time.Since(wait.Since).Round(time.Second))
+	case ok && !wait.Until.IsZero():
+		why = fmt.Sprintf("%s asked to be left alone until %s", wait.Host, wholeSecond(wait.Until).Format(time.RFC3339))
 	case ok && wait.Ahead > 0:
 		why = fmt.Sprintf("it waits behind %d other requests to %s, which has not answered them yet", wait.Ahead, wait.Host)
 		if wait.Ahead == 1 {

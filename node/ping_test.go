@@ -61,7 +61,7 @@ func TestPingTellsWhatItWaitsFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &origins{log: quiet, feeds: make(map[string]*origin), front: openOwn(t)}
 		var err error
-		o.watcher, err = feed.NewWatcher(feed.WatcherConfig{Client: hanging{}, Policy: feed.Fixed(time.Hour), Handler: o})
+		o.watcher, err = feed.NewWatcher(feed.WatcherConfig{Client: hanging{}, Policy: feed.Fixed(time.Hour), Manners: feed.Manners{Ours: func(string) bool { return true }}, Handler: o})
 		check(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		go o.watcher.Run(ctx)

@@ -78,7 +78,7 @@ func TestEveryDocumentOfTheCorpusIsServedAsEntries(t *testing.T) {
 		if again, _ := Diff(next, answer.Document, now); len(again) != 0 {
 			t.Errorf("%s: %d entries are news the second time", doc.file, len(again))
 		}
-		next.plan(Fixed(time.Second), answer, Outcome{}, now)
+		next.take(answer, now)
 		if answer, err = fetcher.Fetch(context.Background(), state.URL, &next); err != nil || answer.Document != nil {
 			t.Errorf("%s: unchanged, yet read again (%v)", doc.file, err)
 		}

@@ -196,7 +196,7 @@ func checkRoundTrip(t *testing.T, state State) {
 
 func TestStateRoundTrip(t *testing.T) {
 	_, state := Diff(State{URL: "http://a/"}, parse(t, rssDoc), start)
-	state.plan(Fixed(time.Minute), Answer{Validators: Validators{ETag: "\"\xff\""}, BodyHash: BodyHash{1}, Moved: "http://b/"}, Outcome{}, start)
+	state.take(Answer{Validators: Validators{ETag: "\"\xff\""}, BodyHash: BodyHash{1}, Moved: "http://b/"}, start)
 	checkRoundTrip(t, state)
 	raw, _ := state.MarshalBinary()
 	for _, bad := range [][]byte{nil, {9}, {1, 200}, raw[:len(raw)-1], append([]byte{1, 2}, "{]"...)} {
@@ -244,17 +244,6 @@ func TestAdaptive(t *testing.T) {
 	if got := wait(Outcome{}); !near(got, maxInterval) {
 		t.Errorf("quiet: %v", got)
 	}
-	if got := wait(Outcome{Hints: Hints{MaxAge: 5 * time.Hour}}); got != 5*time.Hour {
-		t.Errorf("max-age: %v", got)
-	}
-	if got := wait(Outcome{Hints: Hints{TTL: 100 * time.Hour}}); got > maxInterval*11/10 {
-		t.Errorf("ttl: %v", got)
-	}
-	var all [24]bool
-	all[13], all[12] = true, true
-	if next, _ := p.Next(&state, Outcome{Hints: Hints{SkipHours: all}}, start); next.Hour() != 14 {
-		t.Errorf("skipHours: %v", next)
-	}
 	for i, want := range []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute} {
 		state.Failures = i + 1
 		if got := wait(Outcome{Err: refuse(document.KindSlow, "x")}); !near(got, want) {
@@ -265,38 +254,25 @@ func TestAdaptive(t *testing.T) {
 	if got := wait(Outcome{Err: refuse(document.KindSlow, "x")}); !near(got, lastRetry) {
 		t.Errorf("many failures: %v", got)
 	}
-	state.Failures = 1
-	if got := wait(Outcome{Err: refuse(document.KindGone, "x")}); !near(got, lastRetry) {
-		t.Errorf("gone: %v", got)
-	}
-	if got := wait(Outcome{Err: refuse(document.KindUnavailable, "x"), Hints: Hints{RetryAfter: time.Hour}}); got != time.Hour {
-		t.Errorf("retry-after: %v", got)
-	}
 	if got := p.Resume(&State{NextLook: start.Add(-time.Hour)}, start).Sub(start); got < 0 || got > resumeSpread {
 		t.Errorf("resume: %v", got)
 	}
 }
 
 func TestFixed(t *testing.T) {
-	own := func(string) bool { return true }
 	failed := refuse(document.KindUnavailable, "x")
 	for name, c := range map[string]struct {
-		p        FixedPolicy
+		p        Fixed
 		failures int
 		o        Outcome
 		want     time.Duration
 	}{
-		"exact":           {FixedPolicy{time.Second, nil}, 0, Outcome{New: 3}, time.Second},
-		"max-age":         {FixedPolicy{time.Second, nil}, 0, Outcome{Hints: Hints{MaxAge: time.Minute}}, time.Minute},
-		"own max-age":     {FixedPolicy{time.Second, own}, 0, Outcome{Hints: Hints{MaxAge: time.Minute}}, time.Second},
-		"ttl":             {FixedPolicy{time.Second, nil}, 0, Outcome{Hints: Hints{TTL: time.Minute}}, time.Second},
-		"first failure":   {FixedPolicy{time.Second, nil}, 1, Outcome{Err: failed}, time.Second},
-		"third failure":   {FixedPolicy{time.Second, nil}, 3, Outcome{Err: failed}, 4 * time.Second},
-		"many failures":   {FixedPolicy{time.Second, nil}, 99, Outcome{Err: failed}, 10 * time.Second},
-		"at most an hour": {FixedPolicy{20 * time.Minute, nil}, 99, Outcome{Err: failed}, time.Hour},
-		"or the interval": {FixedPolicy{2 * time.Hour, nil}, 99, Outcome{Err: failed}, 2 * time.Hour},
-		"retry-after":     {FixedPolicy{time.Second, own}, 1, Outcome{Err: failed, Hints: Hints{RetryAfter: time.Minute}}, time.Minute},
-		"gone":            {FixedPolicy{time.Second, own}, 1, Outcome{Err: refuse(document.KindGone, "x")}, 24 * time.Hour},
+		"exact":           {Fixed(time.Second), 0, Outcome{New: 3}, time.Second},
+		"first failure":   {Fixed(time.Second), 1, Outcome{Err: failed}, time.Second},
+		"third failure":   {Fixed(time.Second), 3, Outcome{Err: failed}, 4 * time.Second},
+		"many failures":   {Fixed(time.Second), 99, Outcome{Err: failed}, 10 * time.Second},
+		"at most an hour": {Fixed(20 * time.Minute), 99, Outcome{Err: failed}, time.Hour},
+		"or the interval": {Fixed(2 * time.Hour), 99, Outcome{Err: failed}, 2 * time.Hour},
 	} {
 		next, _ := c.p.Next(&State{Failures: c.failures}, c.o, start)
 		if got := next.Sub(start); got != c.want {

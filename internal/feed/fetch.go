@@ -148,7 +148,6 @@ func (f *Fetcher) read(a *Answer, url string, resp *http.Response, state *State)
 		return err
 	}
 	a.Document, a.BodyHash, a.Page = doc, hash, page
-	a.Hints.TTL, a.Hints.SkipHours = doc.TTL, doc.SkipHours
 	return nil
 }
 
@@ -171,6 +170,8 @@ func networkError(err error) *Error {
 	e := &Error{Kind: document.KindNetwork, Detail: err.Error(), Err: err}
 	var dns *net.DNSError
 	var timeout net.Error
+	var op *net.OpError
+	e.Unreached = errors.As(err, &dns) || errors.As(err, &op) && op.Op == "dial"
 	switch {
 	case errors.Is(err, guard.ErrPrivate):
 		e.Kind = document.KindPrivate
@@ -189,7 +190,7 @@ func networkError(err error) *Error {
 // statusError says what a status other than 200 and 304 means, and what the
 // page that came with it is.
 func statusError(resp *http.Response, hints Hints) *Error {
-	e := &Error{Status: resp.StatusCode, RetryAfter: hints.RetryAfter}
+	e := &Error{Status: resp.StatusCode, Host: resp.Request.URL.Host, RetryAfter: hints.RetryAfter}
 	switch {
 	case e.Status == http.StatusNotFound:
 		e.Kind, e.Detail = document.KindNotFound, "404: the origin has no such feed"

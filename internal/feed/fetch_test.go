@@ -89,7 +89,7 @@ func TestValidatorsAreSentBackByteForByte(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, state = Diff(state, answer.Document, time.Now())
-	state.plan(Fixed(time.Second), answer, Outcome{}, time.Now())
+	state.take(answer, time.Now())
 	raw, err := state.MarshalBinary()
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +120,7 @@ func TestSameBodyIsNotRead(t *testing.T) {
 	})
 	state := State{URL: url}
 	answer, _ := testFetcher().Fetch(t.Context(), url, &state)
-	state.plan(Fixed(0), answer, Outcome{}, time.Now())
+	state.take(answer, time.Now())
 	answer, err := testFetcher().Fetch(t.Context(), url, &state)
 	if err != nil || answer.Document != nil || answer.Validators.ETag != "xx" {
 		t.Errorf("%+v, %v", answer, err)
@@ -293,7 +293,7 @@ func TestHints(t *testing.T) {
 	}{
 		{[]string{"Retry-After", "7"}, 7 * time.Second, 0},
 		{[]string{"Retry-After", later}, time.Hour, 0},
-		{[]string{"Retry-After", "99999999999"}, 0, 0},
+		{[]string{"Retry-After", "99999999999"}, 24 * time.Hour, 0},
 		{[]string{"Retry-After", "999999999"}, 24 * time.Hour, 0},
 		{[]string{"Retry-After", "-5"}, 0, 0},
 		{[]string{"Cache-Control", "public, Max-Age=60"}, 0, time.Minute},
@@ -328,7 +328,7 @@ func BenchmarkUnchangedLook(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	state.plan(Fixed(0), answer, Outcome{}, time.Now())
+	state.take(answer, time.Now())
 	b.ReportAllocs()
 	for b.Loop() {
 		if answer, err := f.Fetch(b.Context(), url, &state); err != nil || answer.Document != nil {

@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -11,12 +12,11 @@ import (
 // zero too many must not end a feed.
 const maxHint = 24 * time.Hour
 
-// Hints are what an answer says about when to come back.
+// Hints are what the header of an answer says about when to come back; what the
+// document says is its Calendar.
 type Hints struct {
 	RetryAfter time.Duration // 0: not told
 	MaxAge     time.Duration // of Cache-Control, else Expires; 0: not told
-	TTL        time.Duration // of the document; 0: not told
-	SkipHours  [24]bool      // of the document, UTC
 }
 
 func readHints(h http.Header, now time.Time) Hints {
@@ -63,6 +63,9 @@ func maxAge(h http.Header, now time.Time) time.Duration {
 
 func seconds(s string) (time.Duration, bool) {
 	n, err := strconv.ParseUint(strings.TrimSpace(s), 10, 32)
+	if errors.Is(err, strconv.ErrRange) {
+		return maxHint, true
+	}
 	if err != nil {
 		return 0, false
 	}

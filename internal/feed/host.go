@@ -1,10 +1,15 @@
 package feed
 
-import "time"
+import (
+	"net/url"
+	"time"
+)
 
-// How one host is treated: it gets one request at a time, but a feed that hangs
-// must not hold back the others beside it, of which there may be hundreds.
+// How one host is treated: it gets one request at a time, and a stranger's none
+// for a while after each. At a host that is no stranger's a feed that hangs must
+// not hold back the others beside it, of which there may be hundreds.
 const (
+	pause      = time.Second     // between a look at a stranger's host and the next
 	patience   = 2 * time.Second // after which a look without an end counts as slow
 	mostAtHost = 3               // looks at once, all but one of them slow
 )
@@ -14,14 +19,77 @@ type host struct {
 	running int
 	slow    int   // of running, those that began longer than patience ago
 	waiting queue // by turn
+
+	held  time.Time   // it asked not to be asked before; zero: it did not
+	rests time.Time   // strangers' feeds are not asked for before
+	timer *time.Timer // until both are over; nil: none was set
 }
 
-// takes reports whether a look at f may begin now. What failed the last time
-// begins beside nothing: it may hang again.
-func (h *host) takes(f *watched) bool {
+// opens is from when on everything may be asked for.
+func (h *host) opens() time.Time { return laterOf(h.held, h.rests) }
+
+// hostOf is the host of an address, with its port.
+func hostOf(address string) string {
+	if u, err := url.Parse(address); err == nil {
+		return u.Host
+	}
+	return address
+}
+
+func (w *Watcher) newHost(name string) *host {
+	h := &host{waiting: queue{sooner: byTurn}}
+	w.hosts[name] = h
+	return h
+}
+
+// hold leaves a host alone that asked for it.
+func (w *Watcher) hold(name string, until time.Time) {
+	h := w.hosts[name]
+	if h == nil {
+		h = w.newHost(name)
+	}
+	if most := time.Now().Add(maxHint); until.After(most) { // its clock, or ours, was wrong
+		until = most
+	}
+	h.held = laterOf(h.held, until)
+	w.wakeAt(name, h)
+}
+
+// rest lets no stranger's feed of a host be asked for before a time.
+func (w *Watcher) rest(name string, until time.Time) {
+	if h := w.hosts[name]; h != nil {
+		h.rests = laterOf(h.rests, until)
+		w.wakeAt(name, h)
+	}
+}
+
+// wakeAt lets a host's feeds go on when they may.
+func (w *Watcher) wakeAt(name string, h *host) {
+	if h.timer != nil {
+		h.timer.Stop()
+	}
+	h.timer = time.AfterFunc(time.Until(h.opens()), func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if now := w.hosts[name]; now == h && time.Now().Before(h.opens()) { // the clock was set back
+			w.wakeAt(name, h)
+			return
+		}
+		w.release(name)
+		w.signal()
+	})
+}
+
+// takes reports whether a look at f may begin now. At a host that is no
+// stranger's, what failed the last time begins beside nothing: it may hang again.
+func (h *host) takes(f *watched, now time.Time) bool {
 	switch {
+	case now.Before(h.held) || !f.ours && now.Before(h.rests):
+		return false
 	case h.running == 0:
 		return true
+	case !f.ours:
+		return false
 	case h.running > h.slow || h.running >= mostAtHost:
 		return false
 	}
@@ -54,6 +122,7 @@ func (f *watched) turn() time.Time {
 type Wait struct {
 	Since time.Time // when the look under way began; zero: none is
 	Host  string    // of the feed
+	Until time.Time // when the host may be asked again, as it asked for; zero: now
 	Ahead int       // other looks under way there
 }
 
@@ -69,6 +138,9 @@ func (w *Watcher) Waits(feedURL string) (Wait, bool) {
 	wait := Wait{Host: f.host}
 	if h := w.hosts[f.host]; h != nil {
 		wait.Ahead = h.running
+		if time.Now().Before(h.held) {
+			wait.Until = h.held
+		}
 	}
 	if f.look != nil {
 		wait.Since, wait.Ahead = f.look.began, wait.Ahead-1

@@ -2,12 +2,8 @@ package feed
 
 import (
 	"math/rand/v2"
-	"net/url"
 	"sync"
 	"time"
-
-	"github.com/feedring/feedring/internal/feed/document"
-	"github.com/feedring/feedring/internal/guard"
 )
 
 // Outcome is what one look found.
@@ -17,7 +13,8 @@ type Outcome struct {
 	Hints        Hints
 }
 
-// Policy decides when to look at a feed again. Implementations must be safe
+// Policy decides which time is best to look at a feed again, and need not mind
+// what its origin asks for: Manners do. Implementations must be safe
 // for concurrent use and must not block.
 type Policy interface {
 	// Next returns when to look again, and the interval that it thinks in,
@@ -57,7 +54,7 @@ func (a *Adaptive) Next(s *State, o Outcome, now time.Time) (time.Time, time.Dur
 		interval = startInterval
 	}
 	if o.Err != nil {
-		return now.Add(max(a.jitter(retryAfterError(o.Err, s.Failures)), o.Hints.RetryAfter)), interval
+		return now.Add(a.jitter(retryAfterError(s.Failures))), interval
 	}
 	switch {
 	case o.New > 0:
@@ -66,8 +63,7 @@ func (a *Adaptive) Next(s *State, o Outcome, now time.Time) (time.Time, time.Dur
 		interval += interval / 4
 	}
 	interval = min(max(interval, minInterval), maxInterval)
-	wait := max(a.jitter(interval), o.Hints.MaxAge, o.Hints.RetryAfter, min(o.Hints.TTL, maxInterval))
-	return skipHours(now.Add(wait), o.Hints.SkipHours), interval
+	return now.Add(a.jitter(interval)), interval
 }
 
 // Resume implements Policy: overdue feeds are spread, so that a start does not
@@ -88,24 +84,27 @@ func (a *Adaptive) jitter(d time.Duration) time.Duration {
 	return d - d/10 + time.Duration(a.rand.Int64N(int64(d/5)+1))
 }
 
-// retryAfterError doubles from a minute to a day; a feed that is gone is asked
-// for once a day, in case it was a mistake.
-func retryAfterError(err *Error, failures int) time.Duration {
-	if err.Kind == document.KindGone {
-		return lastRetry
-	}
+// retryAfterError doubles from a minute to a day.
+func retryAfterError(failures int) time.Duration {
 	return min(firstRetry<<min(max(failures-1, 0), 11), lastRetry)
 }
 
-// skipHours moves t out of the hours in which the feed publishes nothing.
-func skipHours(t time.Time, skip [24]bool) time.Time {
-	for range 23 {
-		if !skip[t.UTC().Hour()] {
-			return t
-		}
-		t = t.Truncate(time.Hour).Add(time.Hour)
+// vouched is how long after a look the next is where the site names this peer.
+const vouched = time.Minute
+
+// WithSites looks each minute at feeds whose site names this peer.
+type WithSites struct {
+	Policy
+	Vouches func(feedURL string) bool
+}
+
+// Next implements Policy.
+func (w WithSites) Next(s *State, o Outcome, now time.Time) (time.Time, time.Duration) {
+	at, interval := w.Policy.Next(s, o, now)
+	if o.Err == nil && w.Vouches(s.URL) {
+		at = now.Add(vouched)
 	}
-	return t
+	return at, interval
 }
 
 // checked is how long a feed is left alone, at least, whose hub tells what is new.
@@ -126,45 +125,25 @@ func (w WithHubs) Next(s *State, o Outcome, now time.Time) (time.Time, time.Dura
 	return at, interval
 }
 
-// Fixed returns a FixedPolicy for which origins at private addresses are one's
-// own.
-func Fixed(interval time.Duration) FixedPolicy {
-	return FixedPolicy{Interval: interval, Own: func(feedURL string) bool {
-		u, err := url.Parse(feedURL)
-		return err == nil && guard.IsPrivateHost(u.Hostname())
-	}}
-}
-
-// FixedPolicy looks at fixed times, for people who know the origin.
-// Retry-After holds all the same, and so does max-age for an origin that is not
-// their own.
-type FixedPolicy struct {
-	Interval time.Duration
-	Own      func(url string) bool // nil: no origin is
-}
+// Fixed looks at fixed times, for people who know the origin.
+type Fixed time.Duration
 
 // Next implements Policy. Failures are followed by at most ten times the
 // interval, so that an origin that comes back is seen soon.
-func (f FixedPolicy) Next(s *State, o Outcome, now time.Time) (time.Time, time.Duration) {
-	wait := f.Interval
+func (f Fixed) Next(s *State, o Outcome, now time.Time) (time.Time, time.Duration) {
+	interval := time.Duration(f)
+	wait := interval
 	if o.Err != nil {
-		longest := max(f.Interval, min(10*f.Interval, time.Hour))
-		wait = min(f.Interval<<min(max(s.Failures-1, 0), 4), longest)
-		if o.Err.Kind == document.KindGone {
-			wait = lastRetry
-		}
+		longest := max(interval, min(10*interval, time.Hour))
+		wait = min(interval<<min(max(s.Failures-1, 0), 4), longest)
 	}
-	wait = max(wait, o.Hints.RetryAfter)
-	if o.Err == nil && (f.Own == nil || !f.Own(s.URL)) {
-		wait = max(wait, o.Hints.MaxAge)
-	}
-	return now.Add(wait), f.Interval
+	return now.Add(wait), interval
 }
 
 // Resume implements Policy.
-func (f FixedPolicy) Resume(s *State, now time.Time) time.Time {
-	if s.Interval != f.Interval && s.Failures == 0 { // it was planned otherwise
-		return laterOf(s.LastLook.Add(f.Interval), now)
+func (f Fixed) Resume(s *State, now time.Time) time.Time {
+	if s.Interval != time.Duration(f) && s.Failures == 0 { // it was planned otherwise
+		return laterOf(s.LastLook.Add(time.Duration(f)), now)
 	}
 	return laterOf(s.NextLook, now)
 }

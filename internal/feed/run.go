@@ -52,10 +52,9 @@ func (w *Watcher) start(ctx context.Context, looks *sync.WaitGroup) (time.Durati
 		w.ready.take()
 		h := w.hosts[f.host]
 		if h == nil {
-			h = &host{waiting: queue{sooner: byTurn}}
-			w.hosts[f.host] = h
+			h = w.newHost(f.host)
 		}
-		if !h.takes(f) {
+		if !h.takes(f, now) {
 			h.waiting.add(f)
 			continue
 		}
@@ -82,7 +81,10 @@ func (w *Watcher) begin(ctx context.Context, looks *sync.WaitGroup, f *watched) 
 	f.look = l
 	f.looked, f.asked = f.asked, nil
 	state := f.state
-	looks.Go(func() { w.finish(f, w.look(ctx, state)) })
+	looks.Go(func() {
+		next := w.look(ctx, state)
+		w.finish(f, next, w.cfg.Manners.ours(next.URL))
+	})
 }
 
 // isSlow lets other feeds of the host go beside a look that takes long.
@@ -100,7 +102,7 @@ func (w *Watcher) isSlow(f *watched, l *look) {
 }
 
 // finish takes a look's result in and lets the host's next feed go.
-func (w *Watcher) finish(f *watched, state State) {
+func (w *Watcher) finish(f *watched, state State, ours bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	f.look.cancel()
@@ -114,11 +116,17 @@ func (w *Watcher) finish(f *watched, state State) {
 	w.running--
 	f.look = nil
 	tellAll(&f.looked)
-	f.state, f.due = state, state.NextLook
+	f.state, f.due, f.ours = state, state.NextLook, ours
+	if state.Held != "" {
+		w.hold(state.Held, state.NotBefore)
+	}
+	if !ours {
+		w.rest(f.host, time.Now().Add(pause))
+	}
 	if f.again {
 		f.again, f.due = false, time.Now()
 	}
-	if !f.removed {
+	if !f.removed && (!state.Gone || f.asked != nil) {
 		w.later.add(f)
 	}
 	w.release(f.host)
@@ -132,10 +140,11 @@ func (w *Watcher) release(name string) {
 	if h == nil {
 		return
 	}
-	if f, ok := h.waiting.top(); ok && h.takes(f) {
+	now := time.Now()
+	if f, ok := h.waiting.top(); ok && h.takes(f, now) {
 		w.ready.add(h.waiting.take())
 	}
-	if h.running == 0 && h.waiting.Len() == 0 {
+	if h.running == 0 && h.waiting.Len() == 0 && !now.Before(h.opens()) {
 		delete(w.hosts, name)
 	}
 }
@@ -182,7 +191,7 @@ func (w *Watcher) failed(state State, err *Error, hints Hints, now time.Time) St
 	state.LastLook = now
 	state.Failures++
 	state.LastError = err.Detail
-	state.NextLook, state.Interval = w.cfg.Policy.Next(&state, Outcome{Err: err, Hints: hints}, now)
+	w.cfg.Manners.plan(w.cfg.Policy, &state, Outcome{Err: err, Hints: hints}, now)
 	return state
 }
 
@@ -190,7 +199,8 @@ func (w *Watcher) succeeded(ctx context.Context, state State, answer Answer, now
 	next := state
 	outcome := Outcome{Hints: answer.Hints}
 	if answer.Document == nil {
-		next.plan(w.cfg.Policy, answer, outcome, now)
+		next.take(answer, now)
+		w.cfg.Manners.plan(w.cfg.Policy, &next, outcome, now)
 		return next, nil
 	}
 	entries, next := Diff(state, answer.Document, now)
@@ -201,17 +211,17 @@ func (w *Watcher) succeeded(ctx context.Context, state State, answer Answer, now
 			outcome.Updated++
 		}
 	}
-	next.plan(w.cfg.Policy, answer, outcome, now)
+	next.take(answer, now)
+	w.cfg.Manners.plan(w.cfg.Policy, &next, outcome, now)
 	if len(entries) == 0 {
 		return next, nil
 	}
 	return next, w.cfg.Handler.Changed(ctx, state.URL, entries, next)
 }
 
-// plan writes down an answer and when to ask again.
-func (s *State) plan(p Policy, answer Answer, o Outcome, now time.Time) {
+// take writes an answer down.
+func (s *State) take(answer Answer, now time.Time) {
 	s.Validators, s.BodyHash, s.Moved = answer.Validators, answer.BodyHash, answer.Moved
 	s.LastLook, s.LastSuccess = now, now
 	s.Failures, s.LastError = 0, ""
-	s.NextLook, s.Interval = p.Next(s, o, now)
 }

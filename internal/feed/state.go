@@ -30,9 +30,13 @@ type State struct {
 
 	LastLook    time.Time     `json:"last_look,omitzero"`
 	LastSuccess time.Time     `json:"last_success,omitzero"`
-	NextLook    time.Time     `json:"next_look,omitzero"` // zero: due at once
-	Interval    time.Duration `json:"interval,omitempty"` // of the adaptive policy
-	Failures    int           `json:"failures,omitempty"` // since LastSuccess
+	NextLook    time.Time     `json:"next_look,omitzero"`  // zero: due at once, or never where Gone
+	NotBefore   time.Time     `json:"not_before,omitzero"` // what the origin asked for; zero: nothing
+	Held        string        `json:"held,omitempty"`      // the host that NotBefore holds for, as a whole; empty: none
+	Gone        bool          `json:"gone,omitempty"`      // the origin said that the feed is gone for good
+	Calendar    *Calendar     `json:"calendar,omitempty"`  // nil: the document says nothing
+	Interval    time.Duration `json:"interval,omitempty"`  // of the adaptive policy
+	Failures    int           `json:"failures,omitempty"`  // since LastSuccess
 	LastError   string        `json:"last_error,omitempty"`
 	Moved       string        `json:"moved,omitempty"` // where the origin says the feed is for good
 

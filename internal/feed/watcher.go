@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net/url"
 	"sync"
 	"time"
 
@@ -28,6 +27,7 @@ type Handler interface {
 type WatcherConfig struct {
 	Client  Client  // a *guard.Client
 	Policy  Policy  // when to look again
+	Manners Manners // what holds whatever Policy says
 	Handler Handler // takes what is found
 	Workers int     // looks at once, and as many slow ones beside them; 0: 16
 	// Fetched is told of each document that came, before its entries go to
@@ -66,9 +66,10 @@ type Watcher struct {
 	slow    int // of running
 }
 
-// watched is one feed. It is in one of the queues, or looked at.
+// watched is one feed. It is in one of the queues, or looked at, or gone.
 type watched struct {
 	host    string
+	ours    bool // its origin is no stranger's
 	state   State
 	due     time.Time
 	in      *queue // nil: in none
@@ -103,20 +104,25 @@ func NewWatcher(cfg WatcherConfig) (*Watcher, error) {
 }
 
 // Add watches a feed from state on; the zero State is that of a new feed,
-// which is looked at now. A feed that is watched already stays as it is.
+// which is looked at now; one that is gone waits until it is asked for. A feed
+// that is watched already stays as it is.
 func (w *Watcher) Add(feedURL string, state State) {
+	ours := w.cfg.Manners.ours(feedURL)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if _, ok := w.feeds[feedURL]; ok {
 		return
 	}
 	state.URL = feedURL
-	f := &watched{state: state, host: feedURL}
-	if u, err := url.Parse(feedURL); err == nil {
-		f.host = u.Host
-	}
+	f := &watched{state: state, host: hostOf(feedURL), ours: ours}
 	f.due = w.firstLook(&state)
 	w.feeds[feedURL] = f
+	if state.Held != "" {
+		w.hold(state.Held, state.NotBefore)
+	}
+	if state.Gone {
+		return
+	}
 	w.later.add(f)
 	w.signal()
 }
@@ -126,11 +132,7 @@ func (w *Watcher) firstLook(state *State) time.Time {
 	if state.LastLook.IsZero() {
 		return now
 	}
-	// A clock that was wrong when the state was saved must not end a feed.
-	if next, last := w.cfg.Policy.Resume(state, now), now.Add(maxHint); next.Before(last) {
-		return next
-	}
-	return now
+	return w.cfg.Manners.resume(w.cfg.Policy, state, now)
 }
 
 // Remove stops watching a feed. A look under way is cancelled; if it was just
@@ -154,7 +156,8 @@ func (w *Watcher) Remove(feedURL string) {
 }
 
 // Look makes a feed due now and the first to get a place, whatever its policy
-// said; a look under way is followed by another. The channel is closed when a look that began after the
+// and its document said; a host that asked to be left alone is left alone all the
+// same. A look under way is followed by another. The channel is closed when a look that began after the
 // call has ended and Looked was told of it, or when the feed is removed; it may
 // stay open when Run ends. It fails with ErrUnknown.
 func (w *Watcher) Look(feedURL string) (<-chan struct{}, error) {

@@ -47,6 +47,8 @@ type Error struct {
 	Kind       Kind
 	URL        string
 	Status     int           // of HTTP; 0 where none came
+	Host       string        // that answered with Status, with its port
+	Unreached  bool          // no connection came about, so that nobody was asked
 	Detail     string        // one line for people
 	RetryAfter time.Duration // 0: the origin did not say
 	Err        error         // what lies below; may be nil

@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/feedring/feedring"
 	"github.com/mmcdole/gofeed"
@@ -33,8 +31,7 @@ type Document struct {
 	// it knows the feed; empty where not told.
 	Hub, Self string
 
-	TTL       time.Duration // how long the feed asks to be left alone; 0: not told
-	SkipHours [24]bool      // hours of the day, UTC, in which nothing is published
+	Timing // when it changes
 
 	Items []Item // as in the document, one for each id
 
@@ -117,6 +114,7 @@ func newDocument(src Source, f *gofeed.Feed) *Document {
 	case *rss.Feed:
 		d.fromRSS(location, original)
 	}
+	d.Timing = readTiming(f)
 	d.Deleted = deleted(src.URL, f.Extensions)
 	d.Items = newItems(reader{src: src, base: baseOf(src.Location, f.Link), feed: f, language: d.Language})
 	return d
@@ -132,14 +130,6 @@ func (d *Document) fromRSS(location *url.URL, f *rss.Feed) {
 	for _, prefix := range []string{"atom", "atom10", "atom03"} {
 		for _, link := range f.Extensions[prefix]["link"] {
 			d.named(location, link.Attrs["rel"], link.Attrs["href"])
-		}
-	}
-	if minutes, err := strconv.Atoi(strings.TrimSpace(f.TTL)); err == nil && minutes > 0 && minutes < 1e6 {
-		d.TTL = time.Duration(minutes) * time.Minute
-	}
-	for _, hour := range f.SkipHours {
-		if h, err := strconv.Atoi(strings.TrimSpace(hour)); err == nil && h >= 0 && h <= 24 {
-			d.SkipHours[h%24] = true
 		}
 	}
 }

@@ -1,0 +1,29 @@
+package node
+
+import (
+	"net/url"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/feed"
+	"github.com/feedring/feedring/internal/guard"
+)
+
+// manners says which origins are no strangers': sites that name this peer, and
+// files. Whoever gives an interval knows the origin, and owns what is at a private
+// address.
+func (n *Node) manners() feed.Manners {
+	return feed.Manners{Between: n.cfg.Interval, Ours: func(feedURL string) bool {
+		return n.origins.file(feedURL) != "" || n.cfg.Interval > 0 && atHome(feedURL) || n.vouched(feedURL)
+	}}
+}
+
+func atHome(feedURL string) bool {
+	u, err := url.Parse(feedURL)
+	return err == nil && guard.IsPrivateHost(u.Hostname())
+}
+
+// vouched reports whether the site of an own feed names this peer.
+func (n *Node) vouched(feedURL string) bool {
+	theme := n.origins.theme(feedURL)
+	return theme != "" && n.vouchedBy(theme)(feedring.FeedRef{URL: feedURL, Publisher: n.ID()}) != ""
+}
