@@ -57,7 +57,7 @@ var arrows = map[string][]string{
 	"proto/feedring/v1":        {},
 	"internal/wire":            {".", "proto/feedring/v1"},
 	"internal/guard":           {},
-	"internal/feed":            {".", "internal/guard", "internal/feed/document"},
+	"internal/feed":            {".", "internal/guard", "internal/feed/document", "internal/schedule"},
 	"internal/feed/document":   {".", "internal/guard"},
 	"internal/vouch":           {".", "internal/guard"},
 	"internal/store":           {".", "internal/match"},

@@ -112,8 +112,8 @@ func (n *Node) newLoop() error {
 }
 
 func (n *Node) newWatcher(client feed.Client) (err error) {
-	adaptive := feed.WithSites{Policy: feed.NewAdaptive(rand.NewPCG(seed(), seed())), Vouches: n.vouched}
-	var policy feed.Policy = feed.WithHubs{Policy: adaptive, Works: n.hubWorks}
+	spread := feed.WithSites{Policy: feed.NewBudget(n.cfg.Policy, n.cfg.Budget, rand.NewPCG(seed(), seed())), Vouches: n.vouched}
+	var policy feed.Policy = feed.WithHubs{Policy: spread, Works: n.hubWorks}
 	if n.cfg.Interval > 0 {
 		policy = feed.Fixed(n.cfg.Interval)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/feed"
 	"github.com/feedring/feedring/internal/peer"
 )
 
@@ -33,6 +34,8 @@ type Config struct {
 	Share feedring.Share
 
 	Interval  time.Duration // fixed time between looks at an origin; 0: scheduled
+	Policy    feed.Rule     // how looks that are scheduled are spread over feeds
+	Budget    time.Duration // between scheduled looks at a feed, in the mean over all: longer learns later and asks less
 	Freshness time.Duration // the paper's F: longer answers more from caches and stores more
 	Refresh   time.Duration // the paper's r: shorter notices a crash sooner and costs more beacons
 	Attempts  int           // the paper's k
@@ -63,6 +66,8 @@ func Default() Config {
 	return Config{
 		HTTP:      "127.0.0.1:7378",
 		Network:   "main",
+		Policy:    feed.ExpectedLoss,
+		Budget:    feed.MeanInterval,
 		Freshness: 24 * time.Hour,
 		Refresh:   10 * time.Second,
 		Attempts:  3,
@@ -86,6 +91,8 @@ func (c *Config) Validate() error {
 		return fmt.Errorf("--attempts %d: choose between 1 and 100", c.Attempts)
 	case c.Interval != 0 && (c.Interval < 100*time.Millisecond || c.Interval > 7*24*time.Hour):
 		return fmt.Errorf("--interval %s: choose between 100ms and 7d", c.Interval)
+	case c.Budget < feed.MeanInterval || c.Budget > 24*time.Hour:
+		return fmt.Errorf("--budget %s: choose between 1h and 24h, or a fixed --interval for origins that you know", c.Budget)
 	}
 	return nil
 }

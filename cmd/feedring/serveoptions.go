@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/feed"
 	"github.com/feedring/feedring/internal/host"
 	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/node"
@@ -25,6 +26,8 @@ type serveOptions struct {
 	share                         string
 	lan, private, json            bool
 	interval, freshness, refresh  durationFlag
+	policy                        policyFlag
+	budget                        durationFlag
 	attempts                      int
 	routing                       routingFlag
 }
@@ -36,6 +39,7 @@ func newServeOptions() *serveOptions {
 		join: listFlag{kind: "multiaddr|domain", check: host.ParseTarget}, feeds: listFlag{kind: "theme=url", check: checkFeed},
 		http: d.HTTP, network: d.Network, attempts: d.Attempts,
 		freshness: durationFlag(d.Freshness), refresh: durationFlag(d.Refresh),
+		policy: policyFlag(d.Policy), budget: durationFlag(d.Budget),
 	}
 }
 
@@ -51,6 +55,10 @@ func (o *serveOptions) register(flags *pflag.FlagSet) {
 	flags.StringVar(&o.share, "share", string(feedring.ShareFull), "how much of an entry leaves this peer: title, summary (its beginning, too) or full; "+
 		"for what is published from now on, since signed entries do not change. With less than full the feed's document is not served to pollers either")
 	flags.Var(&o.interval, "interval", "fixed time between looks at an origin (default: scheduled)")
+	flags.Var(&o.policy, "policy", "how looks that are scheduled are spread over feeds, each as often as --budget gives in all: expected-loss (where entries "+
+		"are most likely to be missed, or to wait, by the hours and days at which each feed publishes), min-missing (where a look takes the most entries), "+
+		"min-delay (by the square root of how much each publishes), feedex (oftener while much of a document is new) or uniform (all alike)")
+	flags.Var(&o.budget, "budget", "time between scheduled looks at a feed in the mean over all feeds, 1h to 24h: longer learns later and asks less of sites")
 	flags.Var(&o.freshness, "freshness", "age up to which entries of other peers are cached")
 	flags.Var(&o.refresh, "refresh", "refresh period: shorter notices a lost manager sooner, and costs more messages")
 	flags.IntVar(&o.attempts, "attempts", o.attempts, "objections after which a secondary asks to be replaced")
@@ -66,6 +74,7 @@ func (o *serveOptions) config(data string) (node.Config, error) {
 	c.PublicURL = strings.TrimSuffix(o.publicURL, "/")
 	c.Listen, c.Announce, c.Join, c.LAN = o.listen.values, o.announce.values, o.join.values, o.lan
 	c.Interval, c.Freshness, c.Refresh = time.Duration(o.interval), time.Duration(o.freshness), time.Duration(o.refresh)
+	c.Policy, c.Budget = feed.Rule(o.policy), time.Duration(o.budget)
 	c.Attempts, c.Routing, c.AllowPrivateFeeds = o.attempts, peer.Routing(o.routing), o.private
 	var err error
 	if c.Feeds, err = specs(o.feeds.values); err != nil {
@@ -190,6 +199,21 @@ func checkFeed(s string) error {
 	_, err := feedring.ParseFeedSpec(s)
 	return err
 }
+
+// policyFlag reads the name of a rule.
+type policyFlag feed.Rule
+
+// Set implements pflag.Value.
+func (p *policyFlag) Set(s string) error {
+	rule, err := feed.ParseRule(s)
+	if err == nil {
+		*p = policyFlag(rule)
+	}
+	return err
+}
+
+func (p *policyFlag) Type() string   { return "rule" }
+func (p *policyFlag) String() string { return string(*p) }
 
 // routingFlag reads ring or shortcut.
 type routingFlag peer.Routing

@@ -36,6 +36,7 @@ func Diff(state State, doc *document.Document, now time.Time) ([]feedring.Entry,
 			found = append(found, e)
 		}
 	}
+	next.study(&state, items, found, current, now)
 	found = append(found, next.deleted(doc.Deleted, current)...)
 	next.forget(current)
 	return found, next
@@ -65,8 +66,13 @@ func (s *State) deleted(ids []feedring.EntryID, current map[feedring.EntryID]boo
 func (s *State) learn(it document.Item, now time.Time) (feedring.Entry, bool) {
 	k, old := s.known[it.Entry.ID]
 	if old && k.hash == it.Hash {
+		if k.gone {
+			k.gone = false
+			s.known[it.Entry.ID] = k
+		}
 		return feedring.Entry{}, false
 	}
+	k.gone = false
 	if !old {
 		k.seen = now.Unix()
 	}

@@ -2,7 +2,6 @@ package feed
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"reflect"
 	"strings"
 	"testing"
@@ -221,42 +220,6 @@ func FuzzState(f *testing.F) {
 			t.Fatalf("read but not written: %v", err)
 		}
 	})
-}
-
-func TestAdaptive(t *testing.T) {
-	p := NewAdaptive(rand.New(rand.NewPCG(1, 2)))
-	near := func(got, want time.Duration) bool { return got >= want*9/10 && got <= want*11/10 }
-	state := State{}
-	wait := func(o Outcome) time.Duration {
-		next, interval := p.Next(&state, o, start)
-		state.Interval = interval
-		return next.Sub(start)
-	}
-	for range 10 {
-		wait(Outcome{New: 1})
-	}
-	if got := wait(Outcome{New: 1}); !near(got, minInterval) {
-		t.Errorf("busy: %v", got)
-	}
-	for range 20 {
-		wait(Outcome{})
-	}
-	if got := wait(Outcome{}); !near(got, maxInterval) {
-		t.Errorf("quiet: %v", got)
-	}
-	for i, want := range []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute} {
-		state.Failures = i + 1
-		if got := wait(Outcome{Err: refuse(document.KindSlow, "x")}); !near(got, want) {
-			t.Errorf("failure %d: %v", i+1, got)
-		}
-	}
-	state.Failures = 1000
-	if got := wait(Outcome{Err: refuse(document.KindSlow, "x")}); !near(got, lastRetry) {
-		t.Errorf("many failures: %v", got)
-	}
-	if got := p.Resume(&State{NextLook: start.Add(-time.Hour)}, start).Sub(start); got < 0 || got > resumeSpread {
-		t.Errorf("resume: %v", got)
-	}
 }
 
 func TestFixed(t *testing.T) {

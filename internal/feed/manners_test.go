@@ -11,7 +11,9 @@ import (
 type eager struct{}
 
 func (eager) Next(_ *State, _ Outcome, now time.Time) (time.Time, time.Duration) { return now, 0 }
-func (eager) Resume(_ *State, now time.Time) time.Time                           { return now }
+func (eager) Forget(string)                                                      {}
+
+func (eager) Resume(_ *State, now time.Time) time.Time { return now }
 
 // lazy would look in a year.
 type lazy struct{ eager }

@@ -1,8 +1,6 @@
 package feed
 
 import (
-	"math/rand/v2"
-	"sync"
 	"time"
 )
 
@@ -22,67 +20,22 @@ type Policy interface {
 	Next(state *State, o Outcome, now time.Time) (time.Time, time.Duration)
 
 	// Resume returns when to look at a feed that was looked at by an earlier
-	// process. A feed that was never looked at is due at once.
+	// process.
 	Resume(state *State, now time.Time) time.Time
+
+	// Forget tells that a feed is looked at no more.
+	Forget(url string)
 }
 
-// The bounds of the adaptive policy.
 const (
-	minInterval   = 5 * time.Minute
-	startInterval = 15 * time.Minute
-	maxInterval   = time.Hour
-	firstRetry    = time.Minute
-	lastRetry     = 24 * time.Hour
-	resumeSpread  = 30 * time.Second // of the first looks after a start
+	firstRetry = time.Minute
+	lastRetry  = 24 * time.Hour
+
+	// Overdue feeds are spread over the first looks after a start: over half a
+	// minute, or five hundred a second.
+	resumeSpread = 30 * time.Second
+	resumeEach   = 2 * time.Millisecond
 )
-
-// Adaptive looks more often at a feed that has news and less often at one that
-// has none, between 5 minutes and an hour, never earlier than the origin asks.
-type Adaptive struct {
-	mu   sync.Mutex
-	rand *rand.Rand
-}
-
-// NewAdaptive returns the policy; source spreads the looks and is used by nobody
-// else.
-func NewAdaptive(source rand.Source) *Adaptive { return &Adaptive{rand: rand.New(source)} }
-
-// Next implements Policy.
-func (a *Adaptive) Next(s *State, o Outcome, now time.Time) (time.Time, time.Duration) {
-	interval := s.Interval
-	if interval == 0 {
-		interval = startInterval
-	}
-	if o.Err != nil {
-		return now.Add(a.jitter(retryAfterError(s.Failures))), interval
-	}
-	switch {
-	case o.New > 0:
-		interval /= 2
-	case o.Updated == 0:
-		interval += interval / 4
-	}
-	interval = min(max(interval, minInterval), maxInterval)
-	return now.Add(a.jitter(interval)), interval
-}
-
-// Resume implements Policy: overdue feeds are spread, so that a start does not
-// knock at every door at once.
-func (a *Adaptive) Resume(s *State, now time.Time) time.Time {
-	if s.NextLook.After(now) {
-		return s.NextLook
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return now.Add(time.Duration(a.rand.Int64N(int64(resumeSpread))))
-}
-
-// jitter returns d up to a tenth shorter or longer.
-func (a *Adaptive) jitter(d time.Duration) time.Duration {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return d - d/10 + time.Duration(a.rand.Int64N(int64(d/5)+1))
-}
 
 // retryAfterError doubles from a minute to a day.
 func retryAfterError(failures int) time.Duration {
@@ -147,6 +100,9 @@ func (f Fixed) Resume(s *State, now time.Time) time.Time {
 	}
 	return laterOf(s.NextLook, now)
 }
+
+// Forget implements Policy.
+func (Fixed) Forget(string) {}
 
 func laterOf(a, b time.Time) time.Time {
 	if a.After(b) {

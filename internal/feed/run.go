@@ -199,6 +199,7 @@ func (w *Watcher) succeeded(ctx context.Context, state State, answer Answer, now
 	next := state
 	outcome := Outcome{Hints: answer.Hints}
 	if answer.Document == nil {
+		next.learned.quiet(state.LastSuccess, now)
 		next.take(answer, now)
 		w.cfg.Manners.plan(w.cfg.Policy, &next, outcome, now)
 		return next, nil

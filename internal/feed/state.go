@@ -35,7 +35,7 @@ type State struct {
 	Held        string        `json:"held,omitempty"`      // the host that NotBefore holds for, as a whole; empty: none
 	Gone        bool          `json:"gone,omitempty"`      // the origin said that the feed is gone for good
 	Calendar    *Calendar     `json:"calendar,omitempty"`  // nil: the document says nothing
-	Interval    time.Duration `json:"interval,omitempty"`  // of the adaptive policy
+	Interval    time.Duration `json:"interval,omitempty"`  // that the policy thinks in
 	Failures    int           `json:"failures,omitempty"`  // since LastSuccess
 	LastError   string        `json:"last_error,omitempty"`
 	Moved       string        `json:"moved,omitempty"` // where the origin says the feed is for good
@@ -44,7 +44,8 @@ type State struct {
 	// its entries are recognised by their links.
 	ByLink bool `json:"by_link,omitempty"`
 
-	known map[feedring.EntryID]known
+	learned learned
+	known   map[feedring.EntryID]known
 }
 
 // known is what is remembered of an entry, to tell whether it changed.
@@ -53,6 +54,7 @@ type known struct {
 	link    document.Hash // zero: none
 	version uint32
 	seen    int64 // Unix seconds, of the first version
+	gone    bool  // not in the last document
 }
 
 // BodyHash is the SHA-256 of a decompressed body as it came.
@@ -79,9 +81,10 @@ func (s *State) looked() bool { return !s.LastSuccess.IsZero() }
 func (s *State) conditional() bool { return s.looked() && s.Validators != Validators{} }
 
 const (
-	stateVersion = 1
+	stateVersion = 2 // 1 has nothing learned
 	knownSize    = 16 + len(document.Hash{}) + len(document.Hash{}) + 4 + 8
 	maxKnown     = 5_000 // remembered beside those of the last document
+	goneBit      = 1 << 31
 )
 
 // errState is returned for bytes that are no State of this version.
@@ -94,10 +97,11 @@ func (s State) MarshalBinary() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("feed: encode state: %w", err)
 	}
-	out := make([]byte, 0, 1+binary.MaxVarintLen32+len(head)+len(s.known)*knownSize)
+	learned := s.learned.append(nil)
+	out := make([]byte, 0, 1+2*binary.MaxVarintLen32+len(head)+len(learned)+len(s.known)*knownSize)
 	out = append(out, stateVersion)
-	out = binary.AppendUvarint(out, uint64(len(head)))
-	out = append(out, head...)
+	out = append(binary.AppendUvarint(out, uint64(len(head))), head...)
+	out = append(binary.AppendUvarint(out, uint64(len(learned))), learned...)
 	for _, id := range slices.Sorted(maps.Keys(s.known)) {
 		raw, err := hex.DecodeString(string(id))
 		if err != nil || len(raw) != 16 {
@@ -105,39 +109,65 @@ func (s State) MarshalBinary() ([]byte, error) {
 		}
 		k := s.known[id]
 		out = append(append(append(out, raw...), k.hash[:]...), k.link[:]...)
-		out = binary.BigEndian.AppendUint32(out, k.version)
+		version := k.version &^ goneBit
+		if k.gone {
+			version |= goneBit
+		}
+		out = binary.BigEndian.AppendUint32(out, version)
 		out = binary.BigEndian.AppendUint64(out, uint64(k.seen))
 	}
 	return out, nil
 }
 
-// UnmarshalBinary decodes what MarshalBinary made.
+// UnmarshalBinary decodes what MarshalBinary made, now or in an earlier version.
 func (s *State) UnmarshalBinary(b []byte) error {
-	if len(b) == 0 || b[0] != stateVersion {
+	if len(b) == 0 || b[0] < 1 || b[0] > stateVersion {
 		return errState
 	}
-	length, n := binary.Uvarint(b[1:])
-	if n <= 0 || length > uint64(len(b)-1-n) {
-		return errState
-	}
-	head, rest := b[1+n:1+n+int(length)], b[1+n+int(length):]
-	if len(rest)%knownSize != 0 || len(rest)/knownSize > maxKnown+document.MaxItems {
+	head, rest, ok := part(b[1:])
+	if !ok {
 		return errState
 	}
 	var next State
 	if err := json.Unmarshal(head, &next); err != nil {
 		return fmt.Errorf("%w: %w", errState, err)
 	}
-	next.known = make(map[feedring.EntryID]known, len(rest)/knownSize)
-	for ; len(rest) > 0; rest = rest[knownSize:] {
-		k := known{
-			hash:    document.Hash(rest[16:32]),
-			link:    document.Hash(rest[32:48]),
-			version: binary.BigEndian.Uint32(rest[48:52]),
-			seen:    int64(binary.BigEndian.Uint64(rest[52:60])),
+	if b[0] >= 2 {
+		var learned []byte
+		if learned, rest, ok = part(rest); !ok || !next.learned.decode(learned) {
+			return errState
 		}
-		next.known[feedring.EntryID(hex.EncodeToString(rest[:16]))] = k
+	}
+	if next.known, ok = decodeKnown(rest); !ok {
+		return errState
 	}
 	*s = next
 	return nil
+}
+
+// part takes a part, behind its length, from the front of b.
+func part(b []byte) (part, rest []byte, ok bool) {
+	length, n := binary.Uvarint(b)
+	if n <= 0 || length > uint64(len(b)-n) {
+		return nil, nil, false
+	}
+	return b[n : n+int(length)], b[n+int(length):], true
+}
+
+func decodeKnown(b []byte) (map[feedring.EntryID]known, bool) {
+	if len(b)%knownSize != 0 || len(b)/knownSize > maxKnown+document.MaxItems {
+		return nil, false
+	}
+	all := make(map[feedring.EntryID]known, len(b)/knownSize)
+	for ; len(b) > 0; b = b[knownSize:] {
+		version := binary.BigEndian.Uint32(b[48:52])
+		all[feedring.EntryID(hex.EncodeToString(b[:16]))] = known{
+			hash:    document.Hash(b[16:32]),
+			link:    document.Hash(b[32:48]),
+			version: version &^ goneBit,
+			gone:    version&goneBit != 0,
+			seen:    int64(binary.BigEndian.Uint64(b[52:60])),
+		}
+	}
+	return all, true
 }

@@ -145,6 +145,7 @@ func (w *Watcher) Remove(feedURL string) {
 		return
 	}
 	delete(w.feeds, feedURL)
+	w.cfg.Policy.Forget(feedURL)
 	f.removed = true
 	f.leave()
 	if f.look != nil {

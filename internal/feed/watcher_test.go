@@ -233,7 +233,7 @@ func TestAskedOfAFeedThatIsRemoved(t *testing.T) {
 func TestRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, h := &fakeOrigins{answer: static(rssDoc)}, &recorder{}
-		w, stop := watch(t, f, NewAdaptive(rand.New(rand.NewPCG(1, 2))), h)
+		w, stop := watch(t, f, NewBudget(ExpectedLoss, MeanInterval, rand.NewPCG(1, 2)), h)
 		for i := range 20 {
 			w.Add(fmt.Sprintf("http://h%d.example/", i), State{})
 		}
@@ -241,7 +241,7 @@ func TestRestart(t *testing.T) {
 		stop()
 		states := h.states
 		time.Sleep(24 * time.Hour)
-		w, _ = watch(t, f, NewAdaptive(rand.New(rand.NewPCG(1, 2))), h)
+		w, _ = watch(t, f, NewBudget(ExpectedLoss, MeanInterval, rand.NewPCG(1, 2)), h)
 		began := f.count()
 		for _, s := range states {
 			w.Add(s.URL, s)

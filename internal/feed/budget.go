@@ -1,0 +1,250 @@
+package feed
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/feedring/feedring/internal/schedule"
+)
+
+// Rule is how a budget of looks is spread over feeds. All rules spend the same.
+type Rule string
+
+// The rules.
+const (
+	Uniform      Rule = "uniform"       // each feed alike
+	MinDelay     Rule = "min-delay"     // by the square root of the rate (Sia and Cho)
+	MinMissing   Rule = "min-missing"   // where a look takes the most entries (Han, Lee, Kim)
+	FeedEx       Rule = "feedex"        // halve the interval where much of a document is new, double it where little is
+	ExpectedLoss Rule = "expected-loss" // where entries are most likely to be missed, or to wait
+)
+
+// rules are all of them, the default first.
+var rules = []Rule{ExpectedLoss, MinMissing, MinDelay, FeedEx, Uniform}
+
+// ParseRule reads a rule's name. The error names all.
+func ParseRule(s string) (Rule, error) {
+	names := make([]string, len(rules))
+	for i, r := range rules {
+		if names[i] = string(r); s == names[i] {
+			return r, nil
+		}
+	}
+	return "", fmt.Errorf("choose %s or %s", strings.Join(names[:len(names)-1], ", "), names[len(names)-1])
+}
+
+const (
+	// MeanInterval is the usual budget: a look an hour at each feed, in the mean.
+	MeanInterval = time.Hour
+
+	minInterval = between // Manners allow no less
+	maxInterval = daily
+
+	planEvery = time.Hour // what was learned since moves looks
+	allotFor  = 24 * time.Hour
+)
+
+// Budget looks at feeds by a rule, as often as its budget gives for all of them
+// together. What it needs of each feed is in memory, some 40 bytes and the
+// address; what it learned of each is in its State.
+type Budget struct {
+	rule Rule
+	mean time.Duration
+
+	mu      sync.Mutex
+	rand    *rand.Rand
+	feeds   map[string]demand
+	planned time.Time
+	changed int // feeds that came, went, or were looked at for the first time since
+	price   schedule.Price
+	target  float64 // FeedEx: the share of news that an interval is kept at
+}
+
+// demand is what is planned with of one feed.
+type demand struct {
+	perDay float32
+	every  float32 // hours between looks: what the rule gave
+	haste  float32 // how much oftener it is looked at than its rate and window say
+	window uint16
+	looked bool
+}
+
+// NewBudget returns the policy that looks at each feed once a mean interval, in
+// the mean over all; source spreads the looks and is used by nobody else.
+func NewBudget(rule Rule, mean time.Duration, source rand.Source) *Budget {
+	return &Budget{rule: rule, mean: mean, rand: rand.New(source), feeds: make(map[string]demand), target: 0.1}
+}
+
+// Next implements Policy.
+func (b *Budget) Next(s *State, o Outcome, now time.Time) (time.Time, time.Duration) {
+	if o.Err != nil {
+		return now.Add(b.jitter(retryAfterError(s.Failures))), s.Interval
+	}
+	d, price := b.account(s, &o, now)
+	at := now.Add(inHours(d.every))
+	if b.rule == ExpectedLoss {
+		at = b.due(s, d, price, now)
+	}
+	wait := min(max(at.Sub(now), minInterval), maxInterval)
+	return now.Add(b.jitter(wait)), inHours(d.every)
+}
+
+// account takes in what a look taught, and plans anew where enough did.
+func (b *Budget) account(s *State, o *Outcome, now time.Time) (demand, schedule.Price) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	d := b.take(s)
+	if b.rule == FeedEx {
+		d.every = b.adapt(d, o)
+		b.feeds[s.URL] = d
+	}
+	if now.Sub(b.planned) >= planEvery || b.changed*8 > len(b.feeds) {
+		b.plan()
+		b.planned, b.changed = now, 0
+		d = b.feeds[s.URL]
+	}
+	return d, b.price
+}
+
+// take keeps what a state says of a feed's rate and window.
+func (b *Budget) take(s *State) demand {
+	d, known := b.feeds[s.URL]
+	if !known {
+		d = demand{every: float32(b.mean.Hours()), haste: 1}
+		if s.Interval > 0 {
+			d.every = float32(min(max(s.Interval, minInterval), maxInterval).Hours())
+		}
+	}
+	if !known || !d.looked && s.looked() {
+		b.changed++
+	}
+	d.looked = s.looked()
+	d.perDay, d.window = float32(s.learned.rhythm.PerDay()), uint16(s.learned.site().Window)
+	b.feeds[s.URL] = d
+	return d
+}
+
+// Forget implements Policy.
+func (b *Budget) Forget(url string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if _, ok := b.feeds[url]; ok {
+		delete(b.feeds, url)
+		b.changed++
+	}
+}
+
+// Resume implements Policy: overdue feeds are spread, so that a start does not
+// knock at every door at once.
+func (b *Budget) Resume(s *State, now time.Time) time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.take(s)
+	if s.NextLook.After(now) {
+		return s.NextLook
+	}
+	spread := max(resumeSpread, time.Duration(len(b.feeds))*resumeEach)
+	return now.Add(time.Duration(b.rand.Int64N(int64(spread))))
+}
+
+// due is by expected loss: when a look is worth the price, by the hour and the
+// weekday, and by the lives of entries where they are known.
+func (b *Budget) due(s *State, d demand, p schedule.Price, now time.Time) time.Time {
+	l, value := &s.learned, schedule.Value{Loss: p.Loss}
+	if !l.lives.Known() {
+		return value.Due(&l.rhythm, l.site(), now, p.Look)
+	}
+	typical := min(max(value.Interval(float64(d.perDay), l.site(), p.Look), minInterval), maxInterval)
+	stretch := max(24*time.Hour, 4*typical)
+	plan := value.Plan(&l.rhythm, l.lives, now, stretch, typical, p.Look)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if d, ok := b.feeds[s.URL]; ok {
+		d.haste = float32(min(max(float64(plan.Looks)*float64(typical)/float64(stretch), 0.1), 10))
+		b.feeds[s.URL] = d
+	}
+	return plan.Next
+}
+
+// adapt is FeedEx's rule (section 3.3), by the reasoning that goes before it: as
+// it is printed it looks more often where little is new.
+func (b *Budget) adapt(d demand, o *Outcome) float32 {
+	every := d.every * 2
+	if float64(o.New) >= b.target*float64(d.window) && o.New > 0 {
+		every = d.every / 2
+	}
+	return min(max(every, float32(minInterval.Hours())), float32(maxInterval.Hours()))
+}
+
+// jitter returns d up to a tenth shorter or longer.
+func (b *Budget) jitter(d time.Duration) time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return d - d/10 + time.Duration(b.rand.Int64N(int64(d/5)+1))
+}
+
+// plan gives each feed its part of the budget.
+func (b *Budget) plan() {
+	switch b.rule {
+	case ExpectedLoss:
+		b.plansPrice()
+	case FeedEx:
+		b.plansTarget()
+	case MinDelay:
+		b.allot(schedule.MinDelay)
+	case MinMissing:
+		b.allot(schedule.MinMissing)
+	default:
+		b.allot(schedule.Uniform)
+	}
+}
+
+// allot gives each feed its looks of a day.
+func (b *Budget) allot(rule func([]schedule.Demand, int) []int) {
+	urls := make([]string, 0, len(b.feeds))
+	demands := make([]schedule.Demand, 0, len(b.feeds))
+	for url, d := range b.feeds {
+		urls = append(urls, url)
+		demands = append(demands, schedule.Demand{Rate: float64(d.perDay) * allotFor.Hours() / 24, Window: int(d.window)})
+	}
+	looks := rule(demands, int(math.Round(float64(len(urls))*float64(allotFor)/float64(b.mean))))
+	for i, url := range urls {
+		d := b.feeds[url]
+		every := maxInterval
+		if looks[i] > 0 {
+			every = min(max(allotFor/time.Duration(looks[i]), minInterval), maxInterval)
+		}
+		d.every = float32(every.Hours())
+		b.feeds[url] = d
+	}
+}
+
+// plansPrice finds what a look costs.
+func (b *Budget) plansPrice() {
+	var crowd schedule.Crowd
+	for _, d := range b.feeds {
+		crowd.Add(float64(d.perDay), int(d.window), float64(d.haste))
+	}
+	looks := float64(len(b.feeds)) / b.mean.Hours()
+	b.price = crowd.Price(looks, schedule.Bounds{Shortest: minInterval, Longest: maxInterval})
+}
+
+// plansTarget moves FeedEx's target so that the intervals, which follow it,
+// come to spend the budget.
+func (b *Budget) plansTarget() {
+	spent := 0.0
+	for _, d := range b.feeds {
+		spent += 1 / float64(d.every)
+	}
+	if spent > float64(len(b.feeds))/b.mean.Hours() {
+		b.target = min(b.target*1.2, 1)
+	} else {
+		b.target = max(b.target/1.2, 1e-4)
+	}
+}
+
+func inHours(h float32) time.Duration { return time.Duration(float64(h) * float64(time.Hour)) }
