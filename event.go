@@ -8,7 +8,8 @@ import "encoding/json"
 type Event struct {
 	Event    string   `json:"event"` // answered, unsatisfied, incomplete
 	Missing  []string `json:"missing,omitempty"`
-	Via      Via      `json:"via,omitzero"` // who served it, with answered
+	Copies   []string `json:"copies,omitempty"` // answered whole from copies: the publisher is away
+	Via      Via      `json:"via,omitzero"`     // who served it, with answered
 	Theme    Theme    `json:"theme,omitempty"`
 	Hops     int      `json:"hops"`
 	Messages int      `json:"messages"`
@@ -19,7 +20,7 @@ type Event struct {
 // FinalEvent tells a final answer to a query for theme (empty: for every group)
 // that brought so many entries.
 func FinalEvent(f Final, theme Theme, entries int) Event {
-	e := Event{Event: f.Status.String(), Hops: f.Hops, Messages: f.Messages}
+	e := Event{Event: f.Status.String(), Copies: f.Copies, Hops: f.Hops, Messages: f.Messages}
 	switch f.Status {
 	case Answered:
 		e.Theme, e.Via, e.Entries = theme, providersOf(f, theme == ""), &entries

@@ -59,6 +59,7 @@ type Final struct {
 	Status   Status
 	Grants   []Grant  // the providers; several where every group or every publisher was asked
 	Missing  []string // what was not reached: "weather", "news/lemonde.fr"
+	Copies   []string // what others answered from copies that they keep, whole: "news/lemonde.fr"
 	Hops     int      // ring depth of the farthest group that answered; see docs/protocol.md
 	Messages int      // forwards, FOUND and EXHAUSTED of the attempt
 	Suggest  []string // "did you mean", with Unsatisfied

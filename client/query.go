@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -157,7 +158,7 @@ func (r *round) placedAgain(p placed) {
 	if g.theme == r.query.Theme {
 		r.final = p.final
 	}
-	g.missing = p.final.Missing
+	g.missing, g.copies = p.final.Missing, p.final.Copies
 	for _, grant := range p.final.Grants {
 		if grant.Theme == g.theme && !slices.Contains(g.served, grant.Provider.ID) && !r.serving(g, grant.Provider.ID) {
 			r.start(grant, nil)
@@ -192,13 +193,17 @@ func (r *round) outOfTime() {
 // conclude is the final with what became of it.
 func (r *round) conclude() feedring.Final {
 	final := r.final
-	final.Missing = slices.Clone(final.Missing)
+	final.Missing, final.Copies = slices.Clone(final.Missing), slices.Clone(final.Copies)
 	for _, g := range r.groups {
 		final.Missing = append(final.Missing, g.missing...)
+		final.Copies = append(final.Copies, g.copies...)
 		if g.failed {
 			final.Missing = append(final.Missing, missing(g.theme, r.query.Provider)...)
+			final.Copies = slices.DeleteFunc(final.Copies, func(name string) bool { return strings.HasPrefix(name, string(g.theme)+"/") })
 		}
 	}
+	slices.Sort(final.Copies)
+	final.Copies = slices.DeleteFunc(slices.Compact(final.Copies), func(name string) bool { return slices.Contains(final.Missing, name) })
 	slices.Sort(final.Missing)
 	final.Missing = slices.Compact(final.Missing)
 	if len(final.Missing) > 0 {

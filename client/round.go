@@ -47,6 +47,7 @@ type group struct {
 	asking   bool
 	failed   bool // given up, in a query
 	missing  []string
+	copies   []string
 
 	cursor  feedring.Cursor           // nil: nothing was shown yet
 	heard   time.Time                 // until then nothing is missing

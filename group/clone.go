@@ -34,9 +34,9 @@ func (m *Machine) Clone() *Machine {
 		o.queue = slices.Clone(o.queue)
 	}
 	for _, p := range c.placing {
-		p.missing, p.seeks = slices.Clone(p.missing), slices.Clone(p.seeks)
+		p.missing, p.copies, p.seeks = slices.Clone(p.missing), slices.Clone(p.copies), slices.Clone(p.seeks)
 		for i := range p.seeks {
-			p.seeks[i].peers = slices.Clone(p.seeks[i].peers)
+			p.seeks[i].peers, p.seeks[i].got = slices.Clone(p.seeks[i].peers), maps.Clone(p.seeks[i].got)
 		}
 	}
 	return &c

@@ -14,6 +14,7 @@ type Config struct {
 	Refresh   time.Duration // the paper's r: shorter notices a crash sooner and costs more beacons
 	Attempts  int           // the paper's k: objections before a secondary asks to be replaced
 	Freshness time.Duration // the paper's F: how long entries of others are cached
+	Keep      time.Duration // how long this peer keeps copies of them; 0: while they are fresh
 	Seed      uint64        // of the machine's own random source
 }
 
@@ -58,6 +59,8 @@ func (c Config) Validate() error {
 		return fmt.Errorf("group %s: %d attempts: at least 1 is needed", c.Theme, c.Attempts)
 	case c.Freshness <= 0:
 		return fmt.Errorf("group %s: freshness %s is not positive", c.Theme, c.Freshness)
+	case c.Keep != 0 && c.Keep < c.Freshness:
+		return fmt.Errorf("group %s: copies cannot be kept for %s, which is less than the freshness %s", c.Theme, c.Keep, c.Freshness)
 	}
 	return nil
 }

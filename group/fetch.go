@@ -106,7 +106,17 @@ func (m *Machine) fetch(ref feedring.FeedRef) {
 	}
 	h.flying = true
 	m.flying++
-	m.emit(Fetch{Group: m.group, Feed: ref, From: from, After: h.Pos, Fresh: m.now.Add(-m.cfg.Freshness)})
+	m.emit(m.poll(ref, h.Pos, from))
+}
+
+// poll is what is asked of a holder. A keeper asks for what it keeps, and goes
+// on behind what only others that keep it have, as everybody does.
+func (m *Machine) poll(ref feedring.FeedRef, after feedring.Position, from feedring.PeerID) Fetch {
+	f := Fetch{Group: m.group, Feed: ref, From: from, After: after, Fresh: m.now.Add(-m.keeps())}
+	if m.keeper() {
+		f.Gap = m.now.Add(-m.cfg.Freshness)
+	}
+	return f
 }
 
 // pollAgain polls a publisher that is back for what it told before: nobody else
@@ -129,6 +139,7 @@ func (m *Machine) pollAgain(publisher *member) {
 // give. Else the publisher, but in large groups the neighbour
 // that told, and the manager for what a newcomer lacks, since it knows who is
 // away only by the first beacon. After a failure the others come, then anybody.
+// A keeper begins with the publisher: nobody else surely has what it wants.
 func (m *Machine) holder(ref feedring.FeedRef, h *head) feedring.PeerID {
 	if mem := m.members[h.next]; mem != nil && !mem.row.Left {
 		return h.next
@@ -139,7 +150,7 @@ func (m *Machine) holder(ref feedring.FeedRef, h *head) feedring.PeerID {
 		anybody = present[m.jitter(time.Duration(len(present)))]
 	}
 	order := []feedring.PeerID{ref.Publisher, h.from, m.manager(), anybody}
-	if m.large() || !h.backfill.IsZero() {
+	if (m.large() || !h.backfill.IsZero()) && !m.keeper() {
 		order[0], order[1] = order[1], order[0]
 	}
 	for i := range order {

@@ -22,6 +22,7 @@ type head struct {
 	tries    int               // failed polls since anybody told of it
 	fails    int               // failed polls since one brought an entry, or its publisher an answer
 	backfill feedring.Position // not whole before this is held; zero: whole
+	kept     mark              // how far a keeper's copy reaches
 }
 
 // giveUp is how many polls of a feed may fail before nobody is believed to have

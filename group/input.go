@@ -28,6 +28,9 @@ type (
 		Via   []feedring.PeerID
 		Above uint64
 	}
+	// Kept tells how far the copies reach that a peer keeps for longer than they
+	// are fresh: of all once it is in a group, then whenever one is another.
+	Kept struct{ Copies []Copy }
 	// Describe replaces what this peer's row says.
 	Describe struct {
 		Addrs []string
@@ -95,6 +98,7 @@ func (Establish) IsInput() {}
 func (Enter) IsInput()     {}
 func (Describe) IsInput()  {}
 func (Holding) IsInput()   {}
+func (Kept) IsInput()      {}
 func (Publish) IsInput()   {}
 func (Appended) IsInput()  {}
 func (Fetched) IsInput()   {}

@@ -40,7 +40,11 @@ func (m *Machine) onAssign(from feedring.PeerID, a Assign) {
 		return
 	}
 	ok := m.keep(ask{a.ID, a.Attempt}, a.Client, from)
-	m.send(from, Assigned{Header: m.header(), ID: a.ID, Attempt: a.Attempt, OK: ok, Leases: m.ownLoad()})
+	answer := Assigned{Header: m.header(), ID: a.ID, Attempt: a.Attempt, OK: ok, Leases: m.ownLoad()}
+	if ok && len(a.Copies) <= maxTold {
+		answer.Copies = m.holdsOf(a.Copies, a.Since)
+	}
+	m.send(from, answer)
 }
 
 // attach turns a place into a lease. An alternate needs no place: the ticket

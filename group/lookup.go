@@ -23,6 +23,10 @@ type seek struct {
 	given feedring.PeerID // who made room
 	cover bool            // it serves cached entries of publishers that are away
 	whole bool            // what given lacks is asked of its publishers
+	copy  bool            // it serves copies of feeds whose publishers do not serve
+	want  []feedring.FeedRef
+	since time.Time
+	got   map[feedring.FeedRef]bool // those of want that given holds whole since then
 }
 
 // plan decides who may serve. D is the client's date, F the freshness: for

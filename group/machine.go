@@ -116,6 +116,9 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 	m.want.Incarnation++
 	m.want.Highest = max(m.want.Highest, m.want.Term.Number)
 	row := &Row{Group: m.group, Peer: cfg.Self, Incarnation: m.want.Incarnation, Version: 1, From: upTo(now)}
+	if m.keeper() {
+		row.Keep = cfg.Keep
+	}
 	m.members[cfg.Self] = &member{row: row, hash: catalogue.VersionOf(row).Hash(), first: now, heard: now}
 	return m, nil
 }
@@ -169,6 +172,8 @@ func (m *Machine) apply(in Input) {
 		m.describe(in)
 	case Holding:
 		m.holding(in.Heads)
+	case Kept:
+		m.kept(in)
 	case Publish:
 		m.publish(in)
 	case Appended:

@@ -212,14 +212,18 @@ type (
 		Served  bool // the group has such a provider
 		Grants  []feedring.Grant
 		Missing []string // publishers that alone have the answer and are away
+		Copies  []string // those whose feeds are answered whole from copies
 	}
-	// Assign asks a peer to keep a place for a client.
+	// Assign asks a peer to keep a place for a client, and which of the feeds of
+	// Copies, if any, it holds whole since Since (zero: from their first entry).
 	Assign struct {
 		Header
 		ID      feedring.QueryID
 		Attempt uint32
 		Client  feedring.PeerID
 		Expiry  time.Time
+		Copies  []feedring.FeedRef
+		Since   time.Time
 	}
 	// Assigned acknowledges Assign after the place was made, or refuses.
 	Assigned struct {
@@ -228,6 +232,7 @@ type (
 		Attempt uint32
 		OK      bool
 		Leases  int
+		Copies  []feedring.FeedRef // those of Assign that are held whole
 	}
 )
 

@@ -38,13 +38,15 @@ type (
 	}
 	// Fetch polls Feed from a peer; Fetched follows. Entries seen before Fresh
 	// are left out, but for the newest where all are. Proof stores nothing: only
-	// Fetched.Known is wanted.
+	// Fetched.Known is wanted. What is held and was seen before Gap (zero: Fresh)
+	// may be followed by a gap.
 	Fetch struct {
 		Group feedring.GroupID
 		Feed  feedring.FeedRef
 		From  feedring.PeerID
 		After feedring.Position
 		Fresh time.Time
+		Gap   time.Time
 		Proof bool
 	}
 	// Wake tells followers of Feed that the store holds more.

@@ -28,7 +28,8 @@ type placement struct {
 	due     time.Time
 	seeks   []seek
 	missing []string
-	greedy  bool // its coordinator had maxPlaced of late
+	copies  []string // no more missing: copies have it
+	greedy  bool     // its coordinator had maxPlaced of late
 }
 
 func (p *placement) miss(names ...string) {
@@ -92,6 +93,7 @@ func (m *Machine) seekNext(key ask, p *placement, i int) {
 		if peer == m.cfg.Self {
 			if m.keep(key, p.client, m.cfg.Self) {
 				s.given = peer
+				m.copied(p, s, m.holdsOf(s.want, s.since))
 			}
 			continue
 		}
@@ -99,7 +101,7 @@ func (m *Machine) seekNext(key ask, p *placement, i int) {
 		m.members[peer].asked++
 		m.send(peer, Assign{
 			Header: m.header(), ID: key.id, Attempt: key.attempt, Client: p.client,
-			Expiry: m.now.Add(m.ticketAge()),
+			Expiry: m.now.Add(m.ticketAge()), Copies: s.want, Since: s.since,
 		})
 		if b := (bell{chime: chimePlace, ask: key}); !m.timers.IsSet(b) {
 			m.timers.Set(b, earlier(m.now.Add(m.patience()), p.due))
@@ -122,7 +124,7 @@ func (m *Machine) placeOn(key ask, p *placement) {
 		m.placeOn(key, p)
 		return
 	}
-	if len(p.missing) > 0 && m.now.Before(p.due) && m.cover(key, p) {
+	if len(p.missing) > 0 && m.now.Before(p.due) && (m.copy(key, p) || m.cover(key, p)) {
 		m.placeOn(key, p)
 		return
 	}
@@ -131,14 +133,14 @@ func (m *Machine) placeOn(key ask, p *placement) {
 	m.placingFor.Add(p.by, -1)
 	answer := Placed{Header: m.header(), ID: key.id, Attempt: key.attempt, Served: true}
 	answer.Grants = m.grants(key, p)
-	answer.Missing = p.missing
+	answer.Missing, answer.Copies = p.missing, p.copies
 	m.send(p.by, answer)
 }
 
 // supplement asks the publishers of what a peer lacks that serves all feeds. It
 // returns false where there is nothing to ask for.
 func (m *Machine) supplement(key ask, p *placement) bool {
-	i := slices.IndexFunc(p.seeks, func(s seek) bool { return s.given != "" && !s.own && !s.cover && !s.whole })
+	i := slices.IndexFunc(p.seeks, func(s seek) bool { return s.given != "" && !s.own && !s.cover && !s.copy && !s.whole })
 	if i < 0 {
 		return false
 	}
@@ -165,12 +167,12 @@ func (m *Machine) grants(key ask, p *placement) []feedring.Grant {
 	size := 0
 	for i := range p.seeks {
 		s := &p.seeks[i]
-		if s.given == "" {
+		if s.given == "" || p.spare(s) {
 			continue
 		}
 		g := m.grant(key, p, s)
 		if size += GrantSize(&g); size > MaxGranted {
-			p.miss(s.names...)
+			p.lose(s)
 			continue
 		}
 		grants = append(grants, g)
@@ -188,6 +190,12 @@ func (m *Machine) cover(key ask, p *placement) bool {
 	peers := m.able(p.feeds, m.cached())
 	if len(peers) == 0 {
 		peers = m.leastLoaded(m.candidates())
+	}
+	for i := range p.seeks {
+		if s := &p.seeks[i]; s.copy && s.given != "" && (len(s.got) > 0 || slices.Contains(peers, s.given)) {
+			s.cover = true
+			return true
+		}
 	}
 	for i := range p.seeks {
 		if s := &p.seeks[i]; s.given != "" && (!s.own || slices.Contains(peers, s.given)) {
@@ -252,6 +260,7 @@ func (m *Machine) onAssigned(from feedring.PeerID, a Assigned) {
 		s.asked = ""
 		if a.OK {
 			s.given = from
+			m.copied(p, s, a.Copies)
 		} else {
 			m.seekNext(key, p, i)
 		}
@@ -274,7 +283,10 @@ func (m *Machine) grant(key ask, p *placement, s *seek) feedring.Grant {
 		Peers: []feedring.PeerID{s.given}, Expiry: m.now.Add(m.ticketAge()).UTC().Truncate(time.Second),
 	}
 	others := s.peers
-	if s.own || s.cover {
+	switch {
+	case s.copy: // nobody else said that it has them
+		others = nil
+	case s.own || s.cover:
 		others = m.able(p.feeds, m.cached())
 	}
 	more := m.lacksMore(p, s)

@@ -28,8 +28,8 @@ func TestRebaseKnowsAllInstants(t *testing.T) {
 		}
 	}
 	want := []string{
-		"Holding.changed", "Window.began", "check.last", "check.next", "check.said", "placement.due",
-		"placement.since", "syncing.last", "twin.last", "twin.since",
+		"Holding.changed", "Window.began", "check.last", "check.next", "check.said", "mark.since", "placement.due",
+		"placement.since", "seek.since", "syncing.last", "twin.last", "twin.since",
 	}
 	if !slices.Equal(other, want) {
 		t.Errorf("Rebase does not know of\n%q", other)

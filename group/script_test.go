@@ -146,6 +146,8 @@ func (s *script) fault(id feedring.PeerID, args []string) {
 		s.nodes[id].store = map[feedring.FeedRef][]testEntry{}
 	case "site":
 		s.site(id, args[2], args[3])
+	case "keep":
+		s.keep(id, args[2:])
 	case "look":
 		s.step(s.nodes[id], Look{})
 	case "nosite":
@@ -195,6 +197,26 @@ func (s *script) place(id feedring.PeerID, args []string) {
 	}
 	s.step(s.nodes[id], Receive{From: "client", Message: p})
 	s.run(700 * time.Millisecond)
+}
+
+// keep lets a peer that starts next keep copies for a time, or with FEED@PEER
+// tells one that runs how far its copy of a feed reaches.
+func (s *script) keep(id feedring.PeerID, args []string) {
+	age, _ := time.ParseDuration(args[len(args)-1])
+	if len(args) == 1 {
+		s.alter = func(c *Config) {
+			if c.Self == id {
+				c.Keep = age
+			}
+		}
+		return
+	}
+	name, publisher, _ := strings.Cut(args[0], "@")
+	c := Copy{Feed: feedring.FeedRef{URL: urls([]string{name})[0], Publisher: feedring.PeerID(publisher)}}
+	if args[1] != "all" {
+		c.Since = s.now.Add(-age)
+	}
+	s.step(s.nodes[id], Kept{Copies: []Copy{c}})
 }
 
 // attach brings the client with the ticket of the n-th answer to a peer.

@@ -140,7 +140,15 @@ func describe(msg Message) string {
 		return fmt.Sprintf("%s %s %d", t, short(m.Head.Feed.URL), m.Head.Position.Sequence)
 	case Heads:
 		return fmt.Sprintf("%s %s more=%v", t, headsText(m.Heads), m.More)
+	case Assign:
+		if len(m.Copies) > 0 {
+			return t + " copies=" + refsText(m.Copies)
+		}
+		return t
 	case Assigned:
+		if len(m.Copies) > 0 {
+			return fmt.Sprintf("%s ok=%v leases=%d copies=%s", t, m.OK, m.Leases, refsText(m.Copies))
+		}
 		return fmt.Sprintf("%s ok=%v leases=%d", t, m.OK, m.Leases)
 	default:
 		return t
@@ -159,5 +167,17 @@ func describePlaced(p Placed) string {
 		}
 		parts = append(parts, s)
 	}
-	return fmt.Sprintf("served=%v grants=%v missing=%v", p.Served, parts, p.Missing)
+	text := fmt.Sprintf("served=%v grants=%v missing=%v", p.Served, parts, p.Missing)
+	if len(p.Copies) > 0 {
+		text += fmt.Sprintf(" copies=%v", p.Copies)
+	}
+	return text
+}
+
+func refsText(refs []feedring.FeedRef) string {
+	var parts []string
+	for _, ref := range refs {
+		parts = append(parts, fmt.Sprintf("%s@%s", short(ref.URL), ref.Publisher))
+	}
+	return strings.Join(parts, ",")
 }

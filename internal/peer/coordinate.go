@@ -208,10 +208,11 @@ func (m *Machine) finish(j *job) {
 	for _, g := range sorted(j.places, feedring.GroupID.Compare) {
 		p := j.places[g]
 		if size += grantsSize(p.grants); size > group.MaxGranted || len(f.Grants)+len(p.grants) > maxGrants {
-			p.grants, p.missing = nil, []string{string(p.theme)} // one message has no room for it
+			p.grants, p.missing, p.copies = nil, []string{string(p.theme)}, nil // one message has no room for it
 		}
 		f.Grants = append(f.Grants, p.grants...)
 		f.Missing = append(f.Missing, p.missing...)
+		f.Copies = append(f.Copies, p.copies...)
 		if p.served {
 			served, farthest = true, max(farthest, p.hops)
 		}
@@ -233,6 +234,8 @@ func (m *Machine) finish(j *job) {
 	default:
 		f.Suggest = m.suggest(j.query.Theme, j.query.Provider)
 	}
+	slices.Sort(f.Copies)
+	f.Copies = f.Copies[:min(len(f.Copies), maxMissing)]
 	m.send(j.from, Final{Final: f}, false)
 }
 

@@ -24,6 +24,7 @@ type Config struct {
 	Refresh   time.Duration
 	Attempts  int
 	Freshness time.Duration
+	Keep      time.Duration // of copies; 0: while they are fresh
 	Routing   Routing
 	Joining   bool        // peers to join through are being dialled: wait for Known before founding
 	Seed      uint64      // of all random choices

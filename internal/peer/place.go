@@ -20,6 +20,7 @@ type place struct {
 	served   bool
 	grants   []feedring.Grant
 	missing  []string
+	copies   []string
 }
 
 // place asks the manager of g for a provider: the first time.
@@ -114,7 +115,7 @@ func (m *Machine) placed(from feedring.PeerID, answer group.Placed) {
 			continue
 		}
 		p.done, p.served = true, answer.Served
-		p.grants, p.missing = answer.Grants, answer.Missing
+		p.grants, p.missing, p.copies = answer.Grants, answer.Missing, answer.Copies
 		if p.served && len(p.grants)+len(p.missing) == 0 { // it has the provider, and nobody has room
 			p.missing = []string{string(p.theme)}
 		}

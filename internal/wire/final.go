@@ -20,6 +20,7 @@ func (e *Encoder) Final(f *feedring.Final) *feedringv1.Final {
 	return &feedringv1.Final{
 		Id: f.ID[:], Attempt: f.Attempt, Status: feedringv1.Status(f.Status), Grants: e.Grants(f.Grants),
 		Missing: f.Missing, Hops: CountTo(f.Hops), Messages: CountTo(f.Messages), Suggest: f.Suggest,
+		Copies: f.Copies,
 	}
 }
 
@@ -50,6 +51,7 @@ func (d *Decoder) Final(f *feedringv1.Final) feedring.Final {
 		Missing: d.Texts("missing", f.GetMissing(), maxMissing, maxMissingLen),
 		Hops:    d.Count("hops", f.GetHops()), Messages: d.Count("messages", f.GetMessages()),
 		Suggest: d.Texts("suggest", f.GetSuggest(), maxSuggest, maxMissingLen),
+		Copies:  d.Texts("copies", f.GetCopies(), maxMissing, maxMissingLen),
 	}
 }
 

@@ -44,7 +44,7 @@ func decodePlace(d *decoder, p *feedringv1.Place) group.Place {
 func encodePlaced(e *encoder, m group.Placed) *feedringv1.Placed {
 	return &feedringv1.Placed{
 		Header: e.header(m.Header), Id: m.ID[:], Attempt: m.Attempt, Served: m.Served,
-		Grants: e.grants(m.Grants), Missing: m.Missing,
+		Grants: e.grants(m.Grants), Missing: m.Missing, Copies: m.Copies,
 	}
 }
 
@@ -52,6 +52,7 @@ func decodePlaced(d *decoder, p *feedringv1.Placed) group.Placed {
 	return group.Placed{
 		Header: d.header(p.GetHeader()), ID: d.Query("id", p.GetId()), Attempt: p.GetAttempt(), Served: p.GetServed(),
 		Grants: d.grants(p.GetGrants()), Missing: d.Texts("missing", p.GetMissing(), maxMissing, maxMissingLen),
+		Copies: d.Texts("copies", p.GetCopies(), maxMissing, maxMissingLen),
 	}
 }
 
@@ -87,6 +88,7 @@ func (d *decoder) checkTickets(list []feedring.Grant) []feedring.Grant {
 func encodeAssign(e *encoder, m group.Assign) *feedringv1.Assign {
 	return &feedringv1.Assign{
 		Header: e.header(m.Header), Id: m.ID[:], Attempt: m.Attempt, Client: e.Peer(m.Client), ExpiryUnixMs: wire.TimeTo(m.Expiry),
+		Copies: e.refs(m.Copies), SinceUnixMs: wire.TimeTo(m.Since),
 	}
 }
 
@@ -94,16 +96,19 @@ func decodeAssign(d *decoder, p *feedringv1.Assign) group.Assign {
 	return group.Assign{
 		Header: d.header(p.GetHeader()), ID: d.Query("id", p.GetId()), Attempt: p.GetAttempt(),
 		Client: d.Peer("client", p.GetClient()), Expiry: d.Time("expiry", p.GetExpiryUnixMs()),
+		Copies: d.refs("copies", p.GetCopies()), Since: d.Time("since", p.GetSinceUnixMs()),
 	}
 }
 
 func encodeAssigned(e *encoder, m group.Assigned) *feedringv1.Assigned {
-	return &feedringv1.Assigned{Header: e.header(m.Header), Id: m.ID[:], Attempt: m.Attempt, Ok: m.OK, Leases: wire.CountTo(m.Leases)}
+	return &feedringv1.Assigned{
+		Header: e.header(m.Header), Id: m.ID[:], Attempt: m.Attempt, Ok: m.OK, Leases: wire.CountTo(m.Leases), Copies: e.refs(m.Copies),
+	}
 }
 
 func decodeAssigned(d *decoder, p *feedringv1.Assigned) group.Assigned {
 	return group.Assigned{
 		Header: d.header(p.GetHeader()), ID: d.Query("id", p.GetId()), Attempt: p.GetAttempt(),
-		OK: p.GetOk(), Leases: d.Count("leases", p.GetLeases()),
+		OK: p.GetOk(), Leases: d.Count("leases", p.GetLeases()), Copies: d.refs("copies", p.GetCopies()),
 	}
 }

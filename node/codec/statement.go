@@ -9,12 +9,23 @@ import (
 
 // Limits of a row, in things.
 const (
-	maxVouches     = 1000
-	maxVouchFeeds  = 1000
-	maxSite        = 253
-	maxURL         = 2048
-	maxBackfilling = wire.MaxHeads
+	maxVouches    = 1000
+	maxVouchFeeds = 1000
+	maxSite       = 253
+	maxURL        = 2048
+	maxRefs       = wire.MaxHeads // of a list: what is backfilled, what there are copies of
 )
+
+func (e *encoder) refs(list []feedring.FeedRef) []*feedringv1.FeedRef {
+	return each(list, func(f *feedring.FeedRef) *feedringv1.FeedRef { return e.Ref(*f) })
+}
+
+func (d *decoder) refs(name string, list []*feedringv1.FeedRef) []feedring.FeedRef {
+	if !d.Room(name, len(list), maxRefs) {
+		return nil
+	}
+	return each(list, func(f **feedringv1.FeedRef) feedring.FeedRef { return d.Ref(name, *f) })
+}
 
 func (e *encoder) header(h group.Header) *feedringv1.Header {
 	return &feedringv1.Header{Group: h.Group[:], Term: e.Term(h.Term)}
@@ -54,8 +65,7 @@ func (e *encoder) row(r *group.Row) *feedringv1.Sealed {
 	return e.seal(wire.KindRow, r.Peer, &feedringv1.RowBody{
 		Group: r.Group[:], Incarnation: r.Incarnation, Version: r.Version, AdmittedUnixMs: wire.TimeTo(r.Admitted),
 		Addrs: r.Addrs, Feeds: e.Feeds(r.Feeds), FromUnixMs: wire.TimeTo(r.From),
-		Backfilling: each(r.Backfilling, func(f *feedring.FeedRef) *feedringv1.FeedRef { return e.Ref(*f) }),
-		Vouches:     each(r.Vouches, e.vouch), Left: r.Left,
+		Backfilling: e.refs(r.Backfilling), Vouches: each(r.Vouches, e.vouch), Left: r.Left, KeepMs: wire.SpanTo(r.Keep),
 	})
 }
 
@@ -70,15 +80,15 @@ func (e *encoder) rows(list []*group.Row) []*feedringv1.Sealed {
 func (d *decoder) row(of feedring.GroupID, sealed *feedringv1.Sealed) group.Row {
 	var b feedringv1.RowBody
 	seal := d.open(wire.KindRow, sealed, &b)
-	if seal == nil || !d.Room("backfilling", len(b.GetBackfilling()), maxBackfilling) || !d.Room("vouches", len(b.GetVouches()), maxVouches) {
+	if seal == nil || !d.Room("vouches", len(b.GetVouches()), maxVouches) {
 		return group.Row{}
 	}
 	r := group.Row{
 		Group: d.Group("row group", b.GetGroup()), Peer: seal.Signer,
 		Incarnation: b.GetIncarnation(), Version: b.GetVersion(), Admitted: d.Time("admitted", b.GetAdmittedUnixMs()),
 		Addrs: d.Addrs("addrs", b.GetAddrs()), Feeds: d.Feeds("feeds", b.GetFeeds()), From: d.Time("from", b.GetFromUnixMs()),
-		Backfilling: each(b.GetBackfilling(), func(f **feedringv1.FeedRef) feedring.FeedRef { return d.Ref("backfilling", *f) }),
-		Vouches:     each(b.GetVouches(), d.vouch), Left: b.GetLeft(), Seal: seal,
+		Backfilling: d.refs("backfilling", b.GetBackfilling()),
+		Vouches:     each(b.GetVouches(), d.vouch), Left: b.GetLeft(), Keep: d.Span("keep", b.GetKeepMs()), Seal: seal,
 	}
 	d.within(wire.KindRow, of, r.Group)
 	return r

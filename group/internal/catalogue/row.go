@@ -26,6 +26,7 @@ type Row struct {
 	From        time.Time          // every entry of the group with a later Seen is here …
 	Backfilling []feedring.FeedRef // … but for these; one without a URL is all feeds of its publisher
 	Vouches     []Vouch            // sites that this peer looked at
+	Keep        time.Duration      // how long copies of others' entries are kept; 0: while they are fresh
 	Left        bool               // a tombstone: the peer left in good order
 	Seal        *feedring.Seal     // by Peer; nil on one's own
 }
@@ -107,6 +108,9 @@ func (r *Row) hash() uint64 {
 	}
 	if r.Left {
 		h = h.Text("left")
+	}
+	if r.Keep > 0 {
+		h = h.Text("keep").Number(uint64(r.Keep))
 	}
 	return h.End()
 }

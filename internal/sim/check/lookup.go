@@ -64,7 +64,7 @@ func (w *Witness) placed(p int32, o *observed, s *seat, m group.Placed) {
 	for i := range m.Grants {
 		g := &m.Grants[i]
 		w.ticket(p, g, w.cfg.Clock(p))
-		if g.Own || len(m.Missing) > 0 {
+		if g.Own || len(m.Missing) > 0 || len(m.Copies) > 0 {
 			continue
 		}
 		wrong := ""

@@ -143,8 +143,10 @@ type RowBody struct {
 	Backfilling    []*FeedRef             `protobuf:"bytes,8,rep,name=backfilling,proto3" json:"backfilling,omitempty"`
 	Vouches        []*Vouch               `protobuf:"bytes,9,rep,name=vouches,proto3" json:"vouches,omitempty"`
 	Left           bool                   `protobuf:"varint,10,opt,name=left,proto3" json:"left,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// How long copies of others' entries are kept; 0: while they are fresh.
+	KeepMs        int64 `protobuf:"varint,11,opt,name=keep_ms,json=keepMs,proto3" json:"keep_ms,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RowBody) Reset() {
@@ -245,6 +247,13 @@ func (x *RowBody) GetLeft() bool {
 		return x.Left
 	}
 	return false
+}
+
+func (x *RowBody) GetKeepMs() int64 {
+	if x != nil {
+		return x.KeepMs
+	}
+	return 0
 }
 
 // Vouch says that the owner of a row saw a site name a publisher as its peer.
@@ -1900,13 +1909,15 @@ func (x *Place) GetWithinMs() int64 {
 
 // Placed answers Place (verb "placed").
 type Placed struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Header        *Header                `protobuf:"bytes,1,opt,name=header,proto3" json:"header,omitempty"`
-	Id            []byte                 `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
-	Attempt       uint32                 `protobuf:"varint,3,opt,name=attempt,proto3" json:"attempt,omitempty"`
-	Served        bool                   `protobuf:"varint,4,opt,name=served,proto3" json:"served,omitempty"`
-	Grants        []*Grant               `protobuf:"bytes,5,rep,name=grants,proto3" json:"grants,omitempty"`
-	Missing       []string               `protobuf:"bytes,6,rep,name=missing,proto3" json:"missing,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Header  *Header                `protobuf:"bytes,1,opt,name=header,proto3" json:"header,omitempty"`
+	Id      []byte                 `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
+	Attempt uint32                 `protobuf:"varint,3,opt,name=attempt,proto3" json:"attempt,omitempty"`
+	Served  bool                   `protobuf:"varint,4,opt,name=served,proto3" json:"served,omitempty"`
+	Grants  []*Grant               `protobuf:"bytes,5,rep,name=grants,proto3" json:"grants,omitempty"`
+	Missing []string               `protobuf:"bytes,6,rep,name=missing,proto3" json:"missing,omitempty"`
+	// What is answered whole from copies.
+	Copies        []string `protobuf:"bytes,7,rep,name=copies,proto3" json:"copies,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1983,14 +1994,24 @@ func (x *Placed) GetMissing() []string {
 	return nil
 }
 
+func (x *Placed) GetCopies() []string {
+	if x != nil {
+		return x.Copies
+	}
+	return nil
+}
+
 // Assign asks a peer to keep a place for a client (verb "assign").
 type Assign struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Header        *Header                `protobuf:"bytes,1,opt,name=header,proto3" json:"header,omitempty"`
-	Id            []byte                 `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
-	Attempt       uint32                 `protobuf:"varint,3,opt,name=attempt,proto3" json:"attempt,omitempty"`
-	Client        []byte                 `protobuf:"bytes,4,opt,name=client,proto3" json:"client,omitempty"`
-	ExpiryUnixMs  int64                  `protobuf:"varint,5,opt,name=expiry_unix_ms,json=expiryUnixMs,proto3" json:"expiry_unix_ms,omitempty"`
+	state        protoimpl.MessageState `protogen:"open.v1"`
+	Header       *Header                `protobuf:"bytes,1,opt,name=header,proto3" json:"header,omitempty"`
+	Id           []byte                 `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
+	Attempt      uint32                 `protobuf:"varint,3,opt,name=attempt,proto3" json:"attempt,omitempty"`
+	Client       []byte                 `protobuf:"bytes,4,opt,name=client,proto3" json:"client,omitempty"`
+	ExpiryUnixMs int64                  `protobuf:"varint,5,opt,name=expiry_unix_ms,json=expiryUnixMs,proto3" json:"expiry_unix_ms,omitempty"`
+	// Which of these are held whole since then (0: from the first entry) is asked.
+	Copies        []*FeedRef `protobuf:"bytes,6,rep,name=copies,proto3" json:"copies,omitempty"`
+	SinceUnixMs   int64      `protobuf:"varint,7,opt,name=since_unix_ms,json=sinceUnixMs,proto3" json:"since_unix_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2060,14 +2081,30 @@ func (x *Assign) GetExpiryUnixMs() int64 {
 	return 0
 }
 
+func (x *Assign) GetCopies() []*FeedRef {
+	if x != nil {
+		return x.Copies
+	}
+	return nil
+}
+
+func (x *Assign) GetSinceUnixMs() int64 {
+	if x != nil {
+		return x.SinceUnixMs
+	}
+	return 0
+}
+
 // Assigned acknowledges Assign, or refuses (verb "assigned").
 type Assigned struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Header        *Header                `protobuf:"bytes,1,opt,name=header,proto3" json:"header,omitempty"`
-	Id            []byte                 `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
-	Attempt       uint32                 `protobuf:"varint,3,opt,name=attempt,proto3" json:"attempt,omitempty"`
-	Ok            bool                   `protobuf:"varint,4,opt,name=ok,proto3" json:"ok,omitempty"`
-	Leases        uint32                 `protobuf:"varint,5,opt,name=leases,proto3" json:"leases,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Header  *Header                `protobuf:"bytes,1,opt,name=header,proto3" json:"header,omitempty"`
+	Id      []byte                 `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
+	Attempt uint32                 `protobuf:"varint,3,opt,name=attempt,proto3" json:"attempt,omitempty"`
+	Ok      bool                   `protobuf:"varint,4,opt,name=ok,proto3" json:"ok,omitempty"`
+	Leases  uint32                 `protobuf:"varint,5,opt,name=leases,proto3" json:"leases,omitempty"`
+	// Those of the question.
+	Copies        []*FeedRef `protobuf:"bytes,6,rep,name=copies,proto3" json:"copies,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2137,6 +2174,13 @@ func (x *Assigned) GetLeases() uint32 {
 	return 0
 }
 
+func (x *Assigned) GetCopies() []*FeedRef {
+	if x != nil {
+		return x.Copies
+	}
+	return nil
+}
+
 var File_feedring_v1_group_proto protoreflect.FileDescriptor
 
 const file_feedring_v1_group_proto_rawDesc = "" +
@@ -2147,7 +2191,7 @@ const file_feedring_v1_group_proto_rawDesc = "" +
 	"\x04term\x18\x02 \x01(\v2\x11.feedring.v1.TermR\x04term\"9\n" +
 	"\tClaimBody\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\fR\x05group\x12\x16\n" +
-	"\x06number\x18\x02 \x01(\x04R\x06number\"\xe0\x02\n" +
+	"\x06number\x18\x02 \x01(\x04R\x06number\"\xf9\x02\n" +
 	"\aRowBody\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\fR\x05group\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x12\x18\n" +
@@ -2160,7 +2204,8 @@ const file_feedring_v1_group_proto_rawDesc = "" +
 	"\vbackfilling\x18\b \x03(\v2\x14.feedring.v1.FeedRefR\vbackfilling\x12,\n" +
 	"\avouches\x18\t \x03(\v2\x12.feedring.v1.VouchR\avouches\x12\x12\n" +
 	"\x04left\x18\n" +
-	" \x01(\bR\x04left\"m\n" +
+	" \x01(\bR\x04left\x12\x17\n" +
+	"\akeep_ms\x18\v \x01(\x03R\x06keepMs\"m\n" +
 	"\x05Vouch\x12\x12\n" +
 	"\x04site\x18\x01 \x01(\tR\x04site\x12\x1c\n" +
 	"\tpublisher\x18\x02 \x01(\fR\tpublisher\x12\x14\n" +
@@ -2277,26 +2322,30 @@ const file_feedring_v1_group_proto_rawDesc = "" +
 	"\x06client\x18\x04 \x01(\fR\x06client\x12\x1a\n" +
 	"\bprovider\x18\x05 \x01(\tR\bprovider\x12\"\n" +
 	"\rsince_unix_ms\x18\x06 \x01(\x03R\vsinceUnixMs\x12\x1b\n" +
-	"\twithin_ms\x18\a \x01(\x03R\bwithinMs\"\xbd\x01\n" +
+	"\twithin_ms\x18\a \x01(\x03R\bwithinMs\"\xd5\x01\n" +
 	"\x06Placed\x12+\n" +
 	"\x06header\x18\x01 \x01(\v2\x13.feedring.v1.HeaderR\x06header\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\fR\x02id\x12\x18\n" +
 	"\aattempt\x18\x03 \x01(\rR\aattempt\x12\x16\n" +
 	"\x06served\x18\x04 \x01(\bR\x06served\x12*\n" +
 	"\x06grants\x18\x05 \x03(\v2\x12.feedring.v1.GrantR\x06grants\x12\x18\n" +
-	"\amissing\x18\x06 \x03(\tR\amissing\"\x9d\x01\n" +
+	"\amissing\x18\x06 \x03(\tR\amissing\x12\x16\n" +
+	"\x06copies\x18\a \x03(\tR\x06copies\"\xef\x01\n" +
 	"\x06Assign\x12+\n" +
 	"\x06header\x18\x01 \x01(\v2\x13.feedring.v1.HeaderR\x06header\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\fR\x02id\x12\x18\n" +
 	"\aattempt\x18\x03 \x01(\rR\aattempt\x12\x16\n" +
 	"\x06client\x18\x04 \x01(\fR\x06client\x12$\n" +
-	"\x0eexpiry_unix_ms\x18\x05 \x01(\x03R\fexpiryUnixMs\"\x89\x01\n" +
+	"\x0eexpiry_unix_ms\x18\x05 \x01(\x03R\fexpiryUnixMs\x12,\n" +
+	"\x06copies\x18\x06 \x03(\v2\x14.feedring.v1.FeedRefR\x06copies\x12\"\n" +
+	"\rsince_unix_ms\x18\a \x01(\x03R\vsinceUnixMs\"\xb7\x01\n" +
 	"\bAssigned\x12+\n" +
 	"\x06header\x18\x01 \x01(\v2\x13.feedring.v1.HeaderR\x06header\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\fR\x02id\x12\x18\n" +
 	"\aattempt\x18\x03 \x01(\rR\aattempt\x12\x0e\n" +
 	"\x02ok\x18\x04 \x01(\bR\x02ok\x12\x16\n" +
-	"\x06leases\x18\x05 \x01(\rR\x06leasesB;Z9github.com/feedring/feedring/proto/feedring/v1;feedringv1b\x06proto3"
+	"\x06leases\x18\x05 \x01(\rR\x06leases\x12,\n" +
+	"\x06copies\x18\x06 \x03(\v2\x14.feedring.v1.FeedRefR\x06copiesB;Z9github.com/feedring/feedring/proto/feedring/v1;feedringv1b\x06proto3"
 
 var (
 	file_feedring_v1_group_proto_rawDescOnce sync.Once
@@ -2402,12 +2451,14 @@ var file_feedring_v1_group_proto_depIdxs = []int32{
 	0,  // 47: feedring.v1.Placed.header:type_name -> feedring.v1.Header
 	37, // 48: feedring.v1.Placed.grants:type_name -> feedring.v1.Grant
 	0,  // 49: feedring.v1.Assign.header:type_name -> feedring.v1.Header
-	0,  // 50: feedring.v1.Assigned.header:type_name -> feedring.v1.Header
-	51, // [51:51] is the sub-list for method output_type
-	51, // [51:51] is the sub-list for method input_type
-	51, // [51:51] is the sub-list for extension type_name
-	51, // [51:51] is the sub-list for extension extendee
-	0,  // [0:51] is the sub-list for field type_name
+	34, // 50: feedring.v1.Assign.copies:type_name -> feedring.v1.FeedRef
+	0,  // 51: feedring.v1.Assigned.header:type_name -> feedring.v1.Header
+	34, // 52: feedring.v1.Assigned.copies:type_name -> feedring.v1.FeedRef
+	53, // [53:53] is the sub-list for method output_type
+	53, // [53:53] is the sub-list for method input_type
+	53, // [53:53] is the sub-list for extension type_name
+	53, // [53:53] is the sub-list for extension extendee
+	0,  // [0:53] is the sub-list for field type_name
 }
 
 func init() { file_feedring_v1_group_proto_init() }

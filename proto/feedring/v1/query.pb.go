@@ -398,15 +398,17 @@ func (x *FinalAnswer) GetFinal() *Final {
 
 // Final is the one final answer to one attempt of a query.
 type Final struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            []byte                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Attempt       uint32                 `protobuf:"varint,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
-	Status        Status                 `protobuf:"varint,3,opt,name=status,proto3,enum=feedring.v1.Status" json:"status,omitempty"`
-	Grants        []*Grant               `protobuf:"bytes,4,rep,name=grants,proto3" json:"grants,omitempty"`
-	Missing       []string               `protobuf:"bytes,5,rep,name=missing,proto3" json:"missing,omitempty"`
-	Hops          uint32                 `protobuf:"varint,6,opt,name=hops,proto3" json:"hops,omitempty"`
-	Messages      uint32                 `protobuf:"varint,7,opt,name=messages,proto3" json:"messages,omitempty"`
-	Suggest       []string               `protobuf:"bytes,8,rep,name=suggest,proto3" json:"suggest,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Id       []byte                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Attempt  uint32                 `protobuf:"varint,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
+	Status   Status                 `protobuf:"varint,3,opt,name=status,proto3,enum=feedring.v1.Status" json:"status,omitempty"`
+	Grants   []*Grant               `protobuf:"bytes,4,rep,name=grants,proto3" json:"grants,omitempty"`
+	Missing  []string               `protobuf:"bytes,5,rep,name=missing,proto3" json:"missing,omitempty"`
+	Hops     uint32                 `protobuf:"varint,6,opt,name=hops,proto3" json:"hops,omitempty"`
+	Messages uint32                 `protobuf:"varint,7,opt,name=messages,proto3" json:"messages,omitempty"`
+	Suggest  []string               `protobuf:"bytes,8,rep,name=suggest,proto3" json:"suggest,omitempty"`
+	// Feeds that are answered whole from copies.
+	Copies        []string `protobuf:"bytes,9,rep,name=copies,proto3" json:"copies,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -493,6 +495,13 @@ func (x *Final) GetMessages() uint32 {
 func (x *Final) GetSuggest() []string {
 	if x != nil {
 		return x.Suggest
+	}
+	return nil
+}
+
+func (x *Final) GetCopies() []string {
+	if x != nil {
+		return x.Copies
 	}
 	return nil
 }
@@ -1583,7 +1592,7 @@ const file_feedring_v1_query_proto_rawDesc = "" +
 	"\x02id\x18\x01 \x01(\fR\x02id\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\rR\aattempt\"7\n" +
 	"\vFinalAnswer\x12(\n" +
-	"\x05final\x18\x01 \x01(\v2\x12.feedring.v1.FinalR\x05final\"\xee\x01\n" +
+	"\x05final\x18\x01 \x01(\v2\x12.feedring.v1.FinalR\x05final\"\x86\x02\n" +
 	"\x05Final\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\fR\x02id\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\rR\aattempt\x12+\n" +
@@ -1592,7 +1601,8 @@ const file_feedring_v1_query_proto_rawDesc = "" +
 	"\amissing\x18\x05 \x03(\tR\amissing\x12\x12\n" +
 	"\x04hops\x18\x06 \x01(\rR\x04hops\x12\x1a\n" +
 	"\bmessages\x18\a \x01(\rR\bmessages\x12\x18\n" +
-	"\asuggest\x18\b \x03(\tR\asuggest\"\xc6\x01\n" +
+	"\asuggest\x18\b \x03(\tR\asuggest\x12\x16\n" +
+	"\x06copies\x18\t \x03(\tR\x06copies\"\xc6\x01\n" +
 	"\x05Grant\x12\x14\n" +
 	"\x05theme\x18\x01 \x01(\tR\x05theme\x121\n" +
 	"\bprovider\x18\x02 \x01(\v2\x15.feedring.v1.PeerInfoR\bprovider\x125\n" +

@@ -77,7 +77,7 @@ func answerEvent(answer *client.Answer, text []byte) error {
 
 // finalOf is the final that an event tells.
 func finalOf(e *feedring.Event) feedring.Final {
-	f := feedring.Final{Status: feedring.Incomplete, Missing: e.Missing, Hops: e.Hops, Messages: e.Messages, Suggest: e.Suggest}
+	f := feedring.Final{Status: feedring.Incomplete, Missing: e.Missing, Copies: e.Copies, Hops: e.Hops, Messages: e.Messages, Suggest: e.Suggest}
 	switch e.Event {
 	case feedring.Answered.String():
 		f.Status = feedring.Answered

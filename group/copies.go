@@ -1,0 +1,211 @@
+package group
+
+import (
+	"slices"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/catalogue"
+)
+
+// Copies of what is no longer fresh (FeedEx 3.6): a peer may choose to keep the
+// entries of its group for longer, and serves them where their publisher does
+// not. Its row says that it does. How far each copy reaches it says when it is
+// asked: one mark for all would be raised by a gap in any.
+
+// Copy says how far the copy of a feed reaches.
+type Copy struct {
+	Feed  feedring.FeedRef
+	Since time.Time // every entry seen later is here; zero: every entry of the log
+}
+
+// mark is a Copy's in a head.
+type mark struct {
+	known bool
+	since time.Time
+}
+
+// keeps is how long this peer keeps the entries of others.
+func (m *Machine) keeps() time.Duration { return max(m.cfg.Keep, m.cfg.Freshness) }
+
+// keeper says that this is longer than they are fresh.
+func (m *Machine) keeper() bool { return m.cfg.Keep > m.cfg.Freshness }
+
+// kept takes over how far copies reach.
+func (m *Machine) kept(k Kept) {
+	for _, c := range k.Copies {
+		if c.Feed.Publisher == m.cfg.Self || !m.keeper() {
+			continue
+		}
+		if h := m.headOf(c.Feed); h != nil {
+			h.kept = mark{known: true, since: c.Since}
+		}
+	}
+}
+
+// holdsOf lists those of feeds of which this peer has everything since a time,
+// as far as anybody told. It publishes none of them.
+func (m *Machine) holdsOf(feeds []feedring.FeedRef, since time.Time) (whole []feedring.FeedRef) {
+	for _, ref := range feeds {
+		h := m.heads[ref]
+		if h != nil && h.kept.known && !h.kept.since.After(since) && h.backfill.IsZero() && h.Pos.Compare(h.known) >= 0 {
+			whole = append(whole, ref)
+		}
+	}
+	return whole
+}
+
+// lost is a feed that no publisher serves, under whichever address copies of it
+// may be.
+type lost struct {
+	name string
+	refs []feedring.FeedRef
+}
+
+// lost lists the feeds of a lookup that make its answer incomplete.
+func (m *Machine) lost(p *placement) (all []lost) {
+	feeds := p.feeds
+	serving, missing := map[feedring.PeerID]bool{}, map[string]bool{}
+	for _, name := range p.missing {
+		missing[name] = true
+	}
+	for i := range p.seeks {
+		switch s := &p.seeks[i]; {
+		case s.given == "" || s.copy:
+		case s.whole:
+			feeds = m.lacking(s.given, p.feeds)
+		case s.own:
+			serving[s.given] = true
+		}
+	}
+	for len(feeds) > 0 {
+		n := 1
+		for n < len(feeds) && feeds[n].Ref.URL == feeds[0].Ref.URL {
+			n++
+		}
+		for _, f := range m.preferred(feeds[:n]) {
+			name := string(m.cfg.Theme) + "/" + string(f.Provider)
+			if serving[f.Ref.Publisher] || !missing[name] {
+				continue
+			}
+			l := lost{name, []feedring.FeedRef{f.Ref}}
+			if f.Away { // and so are all
+				l.refs = mirrors(feeds[:n])
+			}
+			all = append(all, l)
+		}
+		feeds = feeds[n:]
+	}
+	return all
+}
+
+func mirrors(feeds []catalogue.Publication) []feedring.FeedRef {
+	refs := make([]feedring.FeedRef, len(feeds))
+	for i := range feeds {
+		refs[i] = feeds[i].Ref
+	}
+	return refs
+}
+
+// copy asks a keeper for what the publishers do not serve, one after the other
+// while something is left. It returns false where there is nobody to ask.
+func (m *Machine) copy(key ask, p *placement) bool {
+	keepers := m.keepers(p)
+	if len(keepers) == 0 {
+		return false
+	}
+	s := seek{copy: true, peers: m.leastLoaded(keepers), since: p.since}
+	if s.since.IsZero() {
+		s.since = m.cached() // whatever is cached was asked for
+	}
+	size := 0
+	for _, l := range m.lost(p) {
+		if p.has(l) {
+			continue
+		}
+		for _, ref := range l.refs {
+			if size += len(ref.URL) + 2*catalogue.Part; size <= catalogue.MaxBytes && len(s.want) < maxTold {
+				s.want = append(s.want, ref)
+			}
+		}
+	}
+	if len(s.want) == 0 {
+		return false
+	}
+	p.seeks = append(p.seeks, s)
+	m.seekNext(key, p, len(p.seeks)-1)
+	return true
+}
+
+// keepers lists the peers that keep copies and were not asked for any yet.
+func (m *Machine) keepers(p *placement) []feedring.PeerID {
+	asked := 0
+	keepers := slices.DeleteFunc(m.candidates(), func(peer feedring.PeerID) bool {
+		return m.members[peer].row.Keep <= 0
+	})
+	for i := range p.seeks {
+		if s := &p.seeks[i]; s.copy {
+			asked += s.next
+			keepers = slices.DeleteFunc(keepers, func(peer feedring.PeerID) bool { return slices.Contains(s.peers[:s.next], peer) })
+		}
+	}
+	if asked >= maxCandidates {
+		return nil
+	}
+	return keepers
+}
+
+// copied takes what a keeper says that it has. What nobody else lacks then is no
+// more missing.
+func (m *Machine) copied(p *placement, s *seek, got []feedring.FeedRef) {
+	if !s.copy || len(got) > len(s.want) {
+		return
+	}
+	s.got = make(map[feedring.FeedRef]bool, len(got))
+	for _, ref := range got { // what was not asked for is never looked up
+		s.got[ref] = true
+	}
+	complete := map[string]bool{}
+	for _, l := range m.lost(p) {
+		before, met := complete[l.name]
+		complete[l.name] = p.has(l) && (before || !met)
+	}
+	p.missing = slices.DeleteFunc(p.missing, func(name string) bool {
+		if complete[name] {
+			p.copies = append(p.copies, name)
+		}
+		return complete[name]
+	})
+}
+
+// has reports whether a keeper has a feed whole.
+func (p *placement) has(l lost) bool {
+	return slices.ContainsFunc(p.seeks, func(s seek) bool {
+		return slices.ContainsFunc(l.refs, func(ref feedring.FeedRef) bool { return s.got[ref] })
+	})
+}
+
+// spare reports whether the answer does without what s found: a keeper that has
+// nothing whole, unless something is missing of which it may have a part; and
+// whoever serves copies anyway, its own feeds with them.
+func (p *placement) spare(s *seek) bool {
+	useful := func(s *seek) bool { return s.copy && (len(s.got) > 0 || len(p.missing) > 0) }
+	if s.copy {
+		return !useful(s)
+	}
+	for i := range p.seeks {
+		if o := &p.seeks[i]; o.given == s.given && useful(o) {
+			return true
+		}
+	}
+	return false
+}
+
+// lose takes back what s promised: the answer has no room for it.
+func (p *placement) lose(s *seek) {
+	p.miss(s.names...)
+	if s.copy {
+		p.miss(p.copies...)
+		p.copies = nil
+	}
+}

@@ -1,0 +1,138 @@
+package group
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// keepers makes peers of a cluster keep copies for 30 days.
+func (c *cluster) keepers(ids ...feedring.PeerID) {
+	c.alter = func(cfg *Config) {
+		if slices.Contains(ids, cfg.Self) {
+			cfg.Keep = 30 * 24 * time.Hour
+		}
+	}
+}
+
+func refAt(peer feedring.PeerID) feedring.FeedRef {
+	return feedring.FeedRef{URL: "https://" + string(peer) + ".example/rss", Publisher: peer}
+}
+
+// lookup asks a manager for everything since long ago.
+func (c *cluster) lookup(at feedring.PeerID, provider string, age time.Duration) Placed {
+	c.placed = nil
+	c.step(c.nodes[at], Receive{From: "client", Message: Place{
+		Header: Header{Group: testTheme.Group()}, ID: feedring.QueryID{byte(c.rng.Uint64()), 7}, Client: "reader",
+		Provider: provider, Since: c.now.Add(-age), Within: 2 * time.Second,
+	}})
+	c.run(2 * time.Second)
+	if len(c.placed) != 1 {
+		return Placed{}
+	}
+	return c.placed[0]
+}
+
+func servers(p Placed) (ids []feedring.PeerID) {
+	for _, g := range p.Grants {
+		ids = append(ids, g.Provider.ID)
+	}
+	return ids
+}
+
+// TestCopiesOfSeveralKeepers: what one keeper lacks the next is asked for, and
+// the manager may be one of them.
+func TestCopiesOfSeveralKeepers(t *testing.T) {
+	c := newCluster(5)
+	c.keepers("p00", "p03")
+	ids := c.group(4)
+	for _, id := range ids {
+		c.publish(id, refAt(id).URL)
+	}
+	c.run(time.Second)
+	c.step(c.nodes["p00"], Kept{Copies: []Copy{{Feed: refAt("p01")}}})
+	c.step(c.nodes["p03"], Kept{Copies: []Copy{{Feed: refAt("p02"), Since: c.now.Add(-200 * time.Hour)}}})
+	c.crash("p01")
+	c.crash("p02")
+	c.run(5 * time.Second)
+	got := c.lookup("p00", "", 100*time.Hour)
+	if len(got.Missing) > 0 || !slices.Equal(got.Copies, []string{"news/p01.example", "news/p02.example"}) && !slices.Equal(got.Copies, []string{"news/p02.example", "news/p01.example"}) {
+		t.Errorf("missing %v, from copies %v", got.Missing, got.Copies)
+	}
+	who := servers(got)
+	slices.Sort(who)
+	if !slices.Equal(who, []feedring.PeerID{"p00", "p03"}) {
+		t.Errorf("%v serve; each once is enough", who)
+	}
+	for _, g := range got.Grants {
+		if g.Own || len(g.Alternates) > 0 {
+			t.Errorf("%s serves its own feeds only: %v; alternates that promised nothing: %v", g.Provider.ID, g.Own, g.Alternates)
+		}
+	}
+	if got := c.lookup("p00", "", 300*time.Hour); !slices.Equal(got.Missing, []string{"news/p02.example"}) || !slices.Equal(got.Copies, []string{"news/p01.example"}) {
+		t.Errorf("beyond a copy's reach: missing %v, from copies %v", got.Missing, got.Copies)
+	}
+}
+
+// TestCopyBehindIsNotWhole: who was told of entries that it does not hold has no
+// whole copy, and neither has who was told nothing of its reach.
+func TestCopyBehindIsNotWhole(t *testing.T) {
+	c := newCluster(6)
+	c.keepers("p02")
+	ids := c.group(3)
+	c.publish("p01", refAt("p01").URL)
+	c.run(time.Second)
+	m := c.nodes[ids[2]].m
+	old := c.now.Add(-100 * time.Hour)
+	if got := m.holdsOf([]feedring.FeedRef{refAt("p01")}, old); got != nil {
+		t.Error("its reach was never told, and it has", got)
+	}
+	c.step(c.nodes["p02"], Kept{Copies: []Copy{{Feed: refAt("p01")}, {Feed: refAt("p02")}}})
+	if got := m.holdsOf([]feedring.FeedRef{refAt("p01"), refAt("p02"), refAt("p00")}, old); !slices.Equal(got, []feedring.FeedRef{refAt("p01")}) {
+		t.Error("it has whole copies of", got)
+	}
+	m.heads[refAt("p01")].known.Sequence++
+	if got := m.holdsOf([]feedring.FeedRef{refAt("p01")}, old); got != nil {
+		t.Error("it lacks the newest entry, and has", got)
+	}
+}
+
+// TestNobodyKeepsNothingChanges: without a keeper nobody is asked for copies.
+func TestNobodyKeepsNothingChanges(t *testing.T) {
+	c := newCluster(7)
+	c.group(3)
+	c.publish("p01", refAt("p01").URL)
+	c.run(time.Second)
+	c.step(c.nodes["p02"], Kept{Copies: []Copy{{Feed: refAt("p01")}}}) // of one that keeps nothing
+	c.crash("p01")
+	c.run(5 * time.Second)
+	c.sent = func(s Send) {
+		if a, is := s.Message.(Assign); is && len(a.Copies) > 0 {
+			t.Errorf("%s is asked for copies", s.To)
+		}
+	}
+	if got := c.lookup("p00", "p01.example", 100*time.Hour); !slices.Equal(got.Missing, []string{"news/p01.example"}) || got.Copies != nil {
+		t.Errorf("missing %v, from copies %v", got.Missing, got.Copies)
+	}
+}
+
+// TestKeeperAsksForWhatItKeeps: it polls for older entries than others do, and
+// goes on behind a gap where they do.
+func TestKeeperAsksForWhatItKeeps(t *testing.T) {
+	c := newCluster(8)
+	c.keepers("p01")
+	c.group(2)
+	ref := refAt("p00")
+	for id, keep := range map[feedring.PeerID]time.Duration{"p00": 24 * time.Hour, "p01": 30 * 24 * time.Hour} {
+		m := c.nodes[id].m
+		f := m.poll(ref, feedring.Position{}, "p00")
+		if f.Fresh != m.now.Add(-keep) || (id == "p01") != (f.Gap == m.now.Add(-24*time.Hour)) {
+			t.Errorf("%s asks for entries since %s, with gaps before %s", id, f.Fresh, f.Gap)
+		}
+	}
+	if row := c.nodes["p00"].m.members["p01"].row; row.Keep != 30*24*time.Hour {
+		t.Errorf("its row says that it keeps copies for %s", row.Keep)
+	}
+}
