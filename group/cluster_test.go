@@ -36,7 +36,10 @@ type cluster struct {
 	sent    func(Send)
 	noise   func(from feedring.PeerID) bool // answers polls with what is no answer
 	streams uint64
-	twins   []feedring.PeerID // that reported another process with their key
+	twins   []feedring.PeerID                   // that reported another process with their key
+	way     func(feedring.PeerID) time.Duration // to every origin
+	turned  func(feedring.PeerID, Turn)
+	urges   []feedring.PeerID // that were asked for a look
 	slow    bool              // it took more than 3r after the faults to agree
 }
 
@@ -55,6 +58,7 @@ type testNode struct {
 	refused  []string
 	checks   map[feedring.FeedRef]Vouch
 	roles    []string
+	turns    map[string]Turn // who looks at own feeds
 }
 
 type testEntry struct {
@@ -104,7 +108,7 @@ func (c *cluster) ids() []feedring.PeerID { return slices.Sorted(maps.Keys(c.nod
 func (c *cluster) start(id feedring.PeerID, urls ...string) *testNode {
 	n := c.nodes[id]
 	if n == nil {
-		n = &testNode{id: id, store: map[feedring.FeedRef][]testEntry{}, checks: map[feedring.FeedRef]Vouch{}}
+		n = &testNode{id: id, turns: map[string]Turn{}, store: map[feedring.FeedRef][]testEntry{}, checks: map[feedring.FeedRef]Vouch{}}
 		c.nodes[id] = n
 	}
 	for _, u := range urls {
@@ -120,6 +124,7 @@ func (c *cluster) start(id feedring.PeerID, urls ...string) *testNode {
 	}
 	n.m, n.up, n.paused, n.departed, n.held = m, true, false, false, nil
 	n.life++
+	clear(n.turns)
 	var heads []feedring.Head
 	for _, ref := range slices.SortedFunc(maps.Keys(n.store), feedring.FeedRef.Compare) {
 		heads = append(heads, n.head(ref))
@@ -253,6 +258,17 @@ func (c *cluster) do(n *testNode, out Output) {
 	case Check:
 		v, ok := n.checks[o.Feed]
 		c.later(n, 5*time.Millisecond, Checked{Feed: o.Feed, Vouched: ok, Vouch: v})
+	case Turn:
+		n.turns[o.URL] = o
+		if c.turned != nil {
+			c.turned(n.id, o)
+		}
+	case Measure:
+		if c.way != nil {
+			c.later(n, 30*time.Millisecond, Measured{URL: o.URL, Distance: c.way(n.id)})
+		}
+	case Urged:
+		c.urges = append(c.urges, n.id)
 	case Twin:
 		c.twins = append(c.twins, n.id)
 	case Wake:

@@ -20,6 +20,8 @@
 //	heads.go      who is behind                index.go      who is there, who publishes
 //	lookup.go     who may serve                place.go      room, then acknowledgement
 //	lease.go      tickets and places           vouch.go      looks at sites
+//	share.go      who looks at what several offer
+//	verdict.go    whose turn it is, as told    turns.go      as the manager chooses
 //	twin.go       another with this key        timers.go     what is waited for
 //
 // The data that these decide upon have rooms of their own, which send nothing

@@ -18,12 +18,14 @@ func FuzzStep(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, seed uint64, steps uint16) {
 		g := &nonsense{rng: rand.New(rand.NewPCG(seed, 5)), now: testStart}
-		m, err := New(Config{Theme: testTheme, Self: "p0", Refresh: time.Second, Attempts: 2, Freshness: time.Hour, Seed: seed}, State{Highest: seed % 4}, g.now)
+		cfg := Config{Theme: testTheme, Self: "p0", Refresh: time.Second, Attempts: 2, Freshness: time.Hour, Seed: seed, Distrust: int(seed % 3)}
+		m, err := New(cfg, State{Highest: seed % 4}, g.now)
 		if err != nil {
 			t.Fatal(err)
 		}
 		m.Step(g.now, Describe{Feeds: []feedring.Feed{{URL: "https://a/", Provider: "a"}}})
 		term := m.disk.Term
+		looks := &nonsense{rng: rand.New(rand.NewPCG(seed, 6)), now: testStart}
 		for range steps % 1000 {
 			g.now = g.now.Add(time.Duration(g.rng.IntN(400)) * time.Millisecond)
 			for _, out := range m.Step(g.now, g.input()) {
@@ -34,11 +36,14 @@ func FuzzStep(f *testing.F) {
 			if m.disk.Term.Compare(term) < 0 {
 				t.Fatalf("the accepted term fell from %v to %v", term, m.disk.Term)
 			}
+			if cfg.Distrust > 0 {
+				m.Step(g.now, looks.shareInput())
+			}
 			term = m.disk.Term
 			m.View()
 			m.Deadline()
 		}
-		if m.timers.Len() > 500 || len(m.members) > 20 || len(m.heads) > 500 || m.flying < 0 || m.backfills < 0 {
+		if m.timers.Len() > 500 || len(m.members) > 20 || len(m.heads) > 500 || len(m.turns) > 4 || m.askers < 0 || m.askers > 20 || m.flying < 0 || m.backfills < 0 {
 			t.Errorf("kept %d alarms, %d members, %d heads, %d polls, %d backfills", m.timers.Len(), len(m.members), len(m.heads), m.flying, m.backfills)
 		}
 		m.Clone().Fingerprint()
@@ -156,6 +161,25 @@ func (g *nonsense) message() Message {
 	default:
 		return g.moreMessage(h)
 	}
+}
+
+// shareInput is about shared looks.
+func (g *nonsense) shareInput() Input {
+	h := g.header()
+	var msg Message
+	switch g.rng.IntN(5) {
+	case 0:
+		return Measured{URL: g.ref().URL, Distance: time.Duration(g.number()), Failing: g.rng.IntN(2) == 0}
+	case 1:
+		return Hurry{URL: g.ref().URL}
+	case 2:
+		msg = TurnsWanted{h, []TurnWanted{{g.ref().URL, time.Duration(g.number()), g.rng.IntN(20) - 5, g.rng.IntN(2) == 0, g.rng.IntN(2) == 0}}}
+	case 3:
+		msg = Turns{h, time.Duration(g.number()), []FeedTurns{{g.ref().URL, []feedring.PeerID{g.peer(), g.peer()}[:g.rng.IntN(3)]}}}
+	default:
+		msg = Urge{h, g.ref().URL}
+	}
+	return Receive{From: g.peer(), Message: msg}
 }
 
 func (g *nonsense) moreMessage(h Header) Message {

@@ -62,6 +62,11 @@ type Machine struct {
 	signers    guests.Signers
 	checks     map[feedring.FeedRef]*check
 
+	looks   map[string]*share  // own feeds, where looks are shared
+	turns   map[string]*shared // a manager's, by address
+	askers  int                // in turns
+	turnsOf feedring.Term      // whose manager is asked
+
 	role      feedring.Role
 	protected []feedring.PeerID
 	leaving   bool
@@ -111,6 +116,8 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 		coordinate: guests.NewWindow(),
 		guests:     guests.NewRoom(),
 		checks:     map[feedring.FeedRef]*check{},
+		looks:      map[string]*share{},
+		turns:      map[string]*shared{},
 	}
 	m.signers = m.signers.Note(st.Term.Claimant)
 	m.want.Incarnation++
@@ -190,6 +197,10 @@ func (m *Machine) apply(in Input) {
 		m.lookAgain(m.cfg.Self)
 	case Rival:
 		m.rival(in)
+	case Measured:
+		m.measured(in)
+	case Hurry:
+		m.hurry(in.URL)
 	case Depart:
 		m.depart()
 	}
@@ -257,6 +268,12 @@ func (m *Machine) receiveMore(in Receive) {
 		m.onAssign(from, msg)
 	case Assigned:
 		m.onAssigned(from, msg)
+	case TurnsWanted:
+		m.onTurnsWanted(from, msg)
+	case Turns:
+		m.onTurns(from, msg)
+	case Urge:
+		m.onUrge(from, msg)
 	}
 }
 
@@ -284,6 +301,8 @@ func (m *Machine) ring(b bell) {
 		m.unkept(b.ask.id)
 	case chimeVouch:
 		m.vouch()
+	case chimeShare:
+		m.share()
 	case chimeHouse:
 		m.house()
 	case chimeDepart:
@@ -295,6 +314,7 @@ func (m *Machine) ring(b bell) {
 // connections matter.
 func (m *Machine) settle() {
 	m.noteSigners()
+	m.followTurns()
 	role := m.roleNow()
 	if role != m.role && !m.departed {
 		m.role = role

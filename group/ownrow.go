@@ -79,6 +79,7 @@ func (m *Machine) describe(d Describe) {
 			delete(m.own, url)
 		}
 	}
+	m.describeShares(feeds)
 	if slices.Equal(row.Feeds, feeds) && slices.Equal(row.Addrs, addrs) {
 		return
 	}

@@ -28,8 +28,9 @@ func TestRebaseKnowsAllInstants(t *testing.T) {
 		}
 	}
 	want := []string{
-		"Holding.changed", "Window.began", "check.last", "check.next", "check.said", "mark.since", "placement.due",
-		"placement.since", "seek.since", "syncing.last", "twin.last", "twin.since",
+		"Holding.changed", "Window.began", "asker.at", "check.last", "check.next", "check.said", "mark.since", "placement.due",
+		"placement.since", "seek.since", "share.alone", "share.asked", "share.failed", "share.gauged", "share.since", "share.until",
+		"share.urged", "shared.since", "syncing.last", "twin.last", "twin.since",
 	}
 	if !slices.Equal(other, want) {
 		t.Errorf("Rebase does not know of\n%q", other)

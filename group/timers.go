@@ -18,6 +18,7 @@ const (
 	chimeVouch                      // look at sites
 	chimeHouse                      // prune and expire
 	chimeDepart                     // the hand-over took long enough
+	chimeShare                      // see to shared feeds
 )
 
 // ask names one attempt of a query.

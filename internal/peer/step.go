@@ -2,6 +2,7 @@ package peer
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -78,6 +79,9 @@ const (
 func New(cfg Config, st State, now time.Time) (*Machine, error) {
 	if cfg.Self == "" {
 		return nil, errors.New("peer: it has no id")
+	}
+	if cfg.Distrust < 0 || cfg.Distrust > group.MaxDistrust {
+		return nil, fmt.Errorf("peer: distrust %d is not between 0 and %d", cfg.Distrust, group.MaxDistrust)
 	}
 	m := &Machine{
 		cfg: cfg, source: rand.NewPCG(cfg.Seed, 0x70656572), saved: st.clone(), now: now,

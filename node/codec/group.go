@@ -32,6 +32,9 @@ func groupForms() []form {
 		as(encodePlaced, decodePlaced),
 		as(encodeAssign, decodeAssign),
 		as(encodeAssigned, decodeAssigned),
+		as(encodeTurnsWanted, decodeTurnsWanted),
+		as(encodeTurns, decodeTurns),
+		as(encodeUrge, decodeUrge),
 	}
 }
 

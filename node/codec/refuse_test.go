@@ -179,6 +179,11 @@ func TestListsHaveLimits(t *testing.T) {
 		group.Notify{Head: head, Path: path},
 		group.Place{Client: id, Provider: fmt.Sprintf("%300d", 1)},
 		group.Placed{Grants: []feedring.Grant{{Ticket: ticket, Alternates: make([]feedring.PeerInfo, 4)}}},
+		group.TurnsWanted{Feeds: make([]group.TurnWanted, 1001)},
+		group.TurnsWanted{Feeds: []group.TurnWanted{{URL: fmt.Sprintf("%3000d", 1)}}},
+		group.Turns{Feeds: make([]group.FeedTurns, 1001)},
+		group.Turns{Feeds: []group.FeedTurns{{By: path}}},
+		group.Urge{URL: fmt.Sprintf("%3000d", 1)},
 		ring.Exhausted{Direction: ring.Direct, Visited: make([]feedring.GroupID, 50_001)},
 	} {
 		if _, err := codec.Decode(v, m.Verb(), encode(t, self, m)); !errors.Is(err, wire.ErrTooLarge) {

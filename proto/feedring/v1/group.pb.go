@@ -2181,6 +2181,304 @@ func (x *Assigned) GetCopies() []*FeedRef {
 	return nil
 }
 
+// TurnsWanted asks the manager who looks at feeds that the sender and others
+// offer (verb "turns-wanted").
+type TurnsWanted struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Header        *Header                `protobuf:"bytes,1,opt,name=header,proto3" json:"header,omitempty"`
+	Feeds         []*TurnWanted          `protobuf:"bytes,2,rep,name=feeds,proto3" json:"feeds,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TurnsWanted) Reset() {
+	*x = TurnsWanted{}
+	mi := &file_feedring_v1_group_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TurnsWanted) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TurnsWanted) ProtoMessage() {}
+
+func (x *TurnsWanted) ProtoReflect() protoreflect.Message {
+	mi := &file_feedring_v1_group_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TurnsWanted.ProtoReflect.Descriptor instead.
+func (*TurnsWanted) Descriptor() ([]byte, []int) {
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *TurnsWanted) GetHeader() *Header {
+	if x != nil {
+		return x.Header
+	}
+	return nil
+}
+
+func (x *TurnsWanted) GetFeeds() []*TurnWanted {
+	if x != nil {
+		return x.Feeds
+	}
+	return nil
+}
+
+// TurnWanted is one feed of TurnsWanted.
+type TurnWanted struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Url           string                 `protobuf:"bytes,1,opt,name=url,proto3" json:"url,omitempty"`
+	DistanceMs    int64                  `protobuf:"varint,2,opt,name=distance_ms,json=distanceMs,proto3" json:"distance_ms,omitempty"`
+	Lookers       uint32                 `protobuf:"varint,3,opt,name=lookers,proto3" json:"lookers,omitempty"`
+	Holds         bool                   `protobuf:"varint,4,opt,name=holds,proto3" json:"holds,omitempty"`
+	Failing       bool                   `protobuf:"varint,5,opt,name=failing,proto3" json:"failing,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TurnWanted) Reset() {
+	*x = TurnWanted{}
+	mi := &file_feedring_v1_group_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TurnWanted) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TurnWanted) ProtoMessage() {}
+
+func (x *TurnWanted) ProtoReflect() protoreflect.Message {
+	mi := &file_feedring_v1_group_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TurnWanted.ProtoReflect.Descriptor instead.
+func (*TurnWanted) Descriptor() ([]byte, []int) {
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *TurnWanted) GetUrl() string {
+	if x != nil {
+		return x.Url
+	}
+	return ""
+}
+
+func (x *TurnWanted) GetDistanceMs() int64 {
+	if x != nil {
+		return x.DistanceMs
+	}
+	return 0
+}
+
+func (x *TurnWanted) GetLookers() uint32 {
+	if x != nil {
+		return x.Lookers
+	}
+	return 0
+}
+
+func (x *TurnWanted) GetHolds() bool {
+	if x != nil {
+		return x.Holds
+	}
+	return false
+}
+
+func (x *TurnWanted) GetFailing() bool {
+	if x != nil {
+		return x.Failing
+	}
+	return false
+}
+
+// Turns tells who looks at feeds (verb "turns").
+type Turns struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Header        *Header                `protobuf:"bytes,1,opt,name=header,proto3" json:"header,omitempty"`
+	ForMs         int64                  `protobuf:"varint,2,opt,name=for_ms,json=forMs,proto3" json:"for_ms,omitempty"`
+	Feeds         []*FeedTurns           `protobuf:"bytes,3,rep,name=feeds,proto3" json:"feeds,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Turns) Reset() {
+	*x = Turns{}
+	mi := &file_feedring_v1_group_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Turns) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Turns) ProtoMessage() {}
+
+func (x *Turns) ProtoReflect() protoreflect.Message {
+	mi := &file_feedring_v1_group_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Turns.ProtoReflect.Descriptor instead.
+func (*Turns) Descriptor() ([]byte, []int) {
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *Turns) GetHeader() *Header {
+	if x != nil {
+		return x.Header
+	}
+	return nil
+}
+
+func (x *Turns) GetForMs() int64 {
+	if x != nil {
+		return x.ForMs
+	}
+	return 0
+}
+
+func (x *Turns) GetFeeds() []*FeedTurns {
+	if x != nil {
+		return x.Feeds
+	}
+	return nil
+}
+
+// FeedTurns is one feed of Turns; peers in the order of their turns.
+type FeedTurns struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Url           string                 `protobuf:"bytes,1,opt,name=url,proto3" json:"url,omitempty"`
+	By            [][]byte               `protobuf:"bytes,2,rep,name=by,proto3" json:"by,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FeedTurns) Reset() {
+	*x = FeedTurns{}
+	mi := &file_feedring_v1_group_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FeedTurns) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FeedTurns) ProtoMessage() {}
+
+func (x *FeedTurns) ProtoReflect() protoreflect.Message {
+	mi := &file_feedring_v1_group_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FeedTurns.ProtoReflect.Descriptor instead.
+func (*FeedTurns) Descriptor() ([]byte, []int) {
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *FeedTurns) GetUrl() string {
+	if x != nil {
+		return x.Url
+	}
+	return ""
+}
+
+func (x *FeedTurns) GetBy() [][]byte {
+	if x != nil {
+		return x.By
+	}
+	return nil
+}
+
+// Urge asks a peer that looks at a feed to look now (verb "urge").
+type Urge struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Header        *Header                `protobuf:"bytes,1,opt,name=header,proto3" json:"header,omitempty"`
+	Url           string                 `protobuf:"bytes,2,opt,name=url,proto3" json:"url,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Urge) Reset() {
+	*x = Urge{}
+	mi := &file_feedring_v1_group_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Urge) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Urge) ProtoMessage() {}
+
+func (x *Urge) ProtoReflect() protoreflect.Message {
+	mi := &file_feedring_v1_group_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Urge.ProtoReflect.Descriptor instead.
+func (*Urge) Descriptor() ([]byte, []int) {
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *Urge) GetHeader() *Header {
+	if x != nil {
+		return x.Header
+	}
+	return nil
+}
+
+func (x *Urge) GetUrl() string {
+	if x != nil {
+		return x.Url
+	}
+	return ""
+}
+
 var File_feedring_v1_group_proto protoreflect.FileDescriptor
 
 const file_feedring_v1_group_proto_rawDesc = "" +
@@ -2345,7 +2643,28 @@ const file_feedring_v1_group_proto_rawDesc = "" +
 	"\aattempt\x18\x03 \x01(\rR\aattempt\x12\x0e\n" +
 	"\x02ok\x18\x04 \x01(\bR\x02ok\x12\x16\n" +
 	"\x06leases\x18\x05 \x01(\rR\x06leases\x12,\n" +
-	"\x06copies\x18\x06 \x03(\v2\x14.feedring.v1.FeedRefR\x06copiesB;Z9github.com/feedring/feedring/proto/feedring/v1;feedringv1b\x06proto3"
+	"\x06copies\x18\x06 \x03(\v2\x14.feedring.v1.FeedRefR\x06copies\"i\n" +
+	"\vTurnsWanted\x12+\n" +
+	"\x06header\x18\x01 \x01(\v2\x13.feedring.v1.HeaderR\x06header\x12-\n" +
+	"\x05feeds\x18\x02 \x03(\v2\x17.feedring.v1.TurnWantedR\x05feeds\"\x89\x01\n" +
+	"\n" +
+	"TurnWanted\x12\x10\n" +
+	"\x03url\x18\x01 \x01(\tR\x03url\x12\x1f\n" +
+	"\vdistance_ms\x18\x02 \x01(\x03R\n" +
+	"distanceMs\x12\x18\n" +
+	"\alookers\x18\x03 \x01(\rR\alookers\x12\x14\n" +
+	"\x05holds\x18\x04 \x01(\bR\x05holds\x12\x18\n" +
+	"\afailing\x18\x05 \x01(\bR\afailing\"y\n" +
+	"\x05Turns\x12+\n" +
+	"\x06header\x18\x01 \x01(\v2\x13.feedring.v1.HeaderR\x06header\x12\x15\n" +
+	"\x06for_ms\x18\x02 \x01(\x03R\x05forMs\x12,\n" +
+	"\x05feeds\x18\x03 \x03(\v2\x16.feedring.v1.FeedTurnsR\x05feeds\"-\n" +
+	"\tFeedTurns\x12\x10\n" +
+	"\x03url\x18\x01 \x01(\tR\x03url\x12\x0e\n" +
+	"\x02by\x18\x02 \x03(\fR\x02by\"E\n" +
+	"\x04Urge\x12+\n" +
+	"\x06header\x18\x01 \x01(\v2\x13.feedring.v1.HeaderR\x06header\x12\x10\n" +
+	"\x03url\x18\x02 \x01(\tR\x03urlB;Z9github.com/feedring/feedring/proto/feedring/v1;feedringv1b\x06proto3"
 
 var (
 	file_feedring_v1_group_proto_rawDescOnce sync.Once
@@ -2359,7 +2678,7 @@ func file_feedring_v1_group_proto_rawDescGZIP() []byte {
 	return file_feedring_v1_group_proto_rawDescData
 }
 
-var file_feedring_v1_group_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
+var file_feedring_v1_group_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
 var file_feedring_v1_group_proto_goTypes = []any{
 	(*Header)(nil),       // 0: feedring.v1.Header
 	(*ClaimBody)(nil),    // 1: feedring.v1.ClaimBody
@@ -2393,72 +2712,82 @@ var file_feedring_v1_group_proto_goTypes = []any{
 	(*Placed)(nil),       // 29: feedring.v1.Placed
 	(*Assign)(nil),       // 30: feedring.v1.Assign
 	(*Assigned)(nil),     // 31: feedring.v1.Assigned
-	(*Term)(nil),         // 32: feedring.v1.Term
-	(*Feed)(nil),         // 33: feedring.v1.Feed
-	(*FeedRef)(nil),      // 34: feedring.v1.FeedRef
-	(*Sealed)(nil),       // 35: feedring.v1.Sealed
-	(*Head)(nil),         // 36: feedring.v1.Head
-	(*Grant)(nil),        // 37: feedring.v1.Grant
+	(*TurnsWanted)(nil),  // 32: feedring.v1.TurnsWanted
+	(*TurnWanted)(nil),   // 33: feedring.v1.TurnWanted
+	(*Turns)(nil),        // 34: feedring.v1.Turns
+	(*FeedTurns)(nil),    // 35: feedring.v1.FeedTurns
+	(*Urge)(nil),         // 36: feedring.v1.Urge
+	(*Term)(nil),         // 37: feedring.v1.Term
+	(*Feed)(nil),         // 38: feedring.v1.Feed
+	(*FeedRef)(nil),      // 39: feedring.v1.FeedRef
+	(*Sealed)(nil),       // 40: feedring.v1.Sealed
+	(*Head)(nil),         // 41: feedring.v1.Head
+	(*Grant)(nil),        // 42: feedring.v1.Grant
 }
 var file_feedring_v1_group_proto_depIdxs = []int32{
-	32, // 0: feedring.v1.Header.term:type_name -> feedring.v1.Term
-	33, // 1: feedring.v1.RowBody.feeds:type_name -> feedring.v1.Feed
-	34, // 2: feedring.v1.RowBody.backfilling:type_name -> feedring.v1.FeedRef
+	37, // 0: feedring.v1.Header.term:type_name -> feedring.v1.Term
+	38, // 1: feedring.v1.RowBody.feeds:type_name -> feedring.v1.Feed
+	39, // 2: feedring.v1.RowBody.backfilling:type_name -> feedring.v1.FeedRef
 	3,  // 3: feedring.v1.RowBody.vouches:type_name -> feedring.v1.Vouch
 	0,  // 4: feedring.v1.Join.header:type_name -> feedring.v1.Header
-	35, // 5: feedring.v1.Join.row:type_name -> feedring.v1.Sealed
+	40, // 5: feedring.v1.Join.row:type_name -> feedring.v1.Sealed
 	0,  // 6: feedring.v1.Admitted.header:type_name -> feedring.v1.Header
-	35, // 7: feedring.v1.Admitted.claim:type_name -> feedring.v1.Sealed
-	35, // 8: feedring.v1.Admitted.rows:type_name -> feedring.v1.Sealed
-	36, // 9: feedring.v1.Admitted.heads:type_name -> feedring.v1.Head
+	40, // 7: feedring.v1.Admitted.claim:type_name -> feedring.v1.Sealed
+	40, // 8: feedring.v1.Admitted.rows:type_name -> feedring.v1.Sealed
+	41, // 9: feedring.v1.Admitted.heads:type_name -> feedring.v1.Head
 	0,  // 10: feedring.v1.Leave.header:type_name -> feedring.v1.Header
-	35, // 11: feedring.v1.Leave.row:type_name -> feedring.v1.Sealed
+	40, // 11: feedring.v1.Leave.row:type_name -> feedring.v1.Sealed
 	0,  // 12: feedring.v1.HandOver.header:type_name -> feedring.v1.Header
 	0,  // 13: feedring.v1.Beacon.header:type_name -> feedring.v1.Header
-	35, // 14: feedring.v1.Beacon.beacon:type_name -> feedring.v1.Sealed
-	35, // 15: feedring.v1.BeaconBody.claim:type_name -> feedring.v1.Sealed
-	36, // 16: feedring.v1.BeaconBody.heads:type_name -> feedring.v1.Head
+	40, // 14: feedring.v1.Beacon.beacon:type_name -> feedring.v1.Sealed
+	40, // 15: feedring.v1.BeaconBody.claim:type_name -> feedring.v1.Sealed
+	41, // 16: feedring.v1.BeaconBody.heads:type_name -> feedring.v1.Head
 	0,  // 17: feedring.v1.BeaconAnswer.header:type_name -> feedring.v1.Header
-	36, // 18: feedring.v1.BeaconAnswer.heads:type_name -> feedring.v1.Head
+	41, // 18: feedring.v1.BeaconAnswer.heads:type_name -> feedring.v1.Head
 	0,  // 19: feedring.v1.Refresh.header:type_name -> feedring.v1.Header
-	35, // 20: feedring.v1.Refresh.claim:type_name -> feedring.v1.Sealed
+	40, // 20: feedring.v1.Refresh.claim:type_name -> feedring.v1.Sealed
 	12, // 21: feedring.v1.Refresh.loads:type_name -> feedring.v1.Load
-	35, // 22: feedring.v1.Refresh.rows:type_name -> feedring.v1.Sealed
+	40, // 22: feedring.v1.Refresh.rows:type_name -> feedring.v1.Sealed
 	0,  // 23: feedring.v1.Refreshed.header:type_name -> feedring.v1.Header
 	0,  // 24: feedring.v1.RowsWanted.header:type_name -> feedring.v1.Header
 	15, // 25: feedring.v1.RowsWanted.have:type_name -> feedring.v1.RowVersion
 	0,  // 26: feedring.v1.Rows.header:type_name -> feedring.v1.Header
-	35, // 27: feedring.v1.Rows.rows:type_name -> feedring.v1.Sealed
+	40, // 27: feedring.v1.Rows.rows:type_name -> feedring.v1.Sealed
 	0,  // 28: feedring.v1.HeadsWanted.header:type_name -> feedring.v1.Header
-	34, // 29: feedring.v1.HeadsWanted.after:type_name -> feedring.v1.FeedRef
+	39, // 29: feedring.v1.HeadsWanted.after:type_name -> feedring.v1.FeedRef
 	0,  // 30: feedring.v1.Heads.header:type_name -> feedring.v1.Header
-	36, // 31: feedring.v1.Heads.heads:type_name -> feedring.v1.Head
+	41, // 31: feedring.v1.Heads.heads:type_name -> feedring.v1.Head
 	0,  // 32: feedring.v1.Intention.header:type_name -> feedring.v1.Header
 	0,  // 33: feedring.v1.Probe.header:type_name -> feedring.v1.Header
-	35, // 34: feedring.v1.Alive.alive:type_name -> feedring.v1.Sealed
-	32, // 35: feedring.v1.AliveBody.term:type_name -> feedring.v1.Term
+	40, // 34: feedring.v1.Alive.alive:type_name -> feedring.v1.Sealed
+	37, // 35: feedring.v1.AliveBody.term:type_name -> feedring.v1.Term
 	0,  // 36: feedring.v1.Objection.header:type_name -> feedring.v1.Header
-	35, // 37: feedring.v1.Objection.alive:type_name -> feedring.v1.Sealed
-	35, // 38: feedring.v1.Objection.claim:type_name -> feedring.v1.Sealed
+	40, // 37: feedring.v1.Objection.alive:type_name -> feedring.v1.Sealed
+	40, // 38: feedring.v1.Objection.claim:type_name -> feedring.v1.Sealed
 	0,  // 39: feedring.v1.Confirmation.header:type_name -> feedring.v1.Header
-	35, // 40: feedring.v1.Confirmation.claim:type_name -> feedring.v1.Sealed
+	40, // 40: feedring.v1.Confirmation.claim:type_name -> feedring.v1.Sealed
 	0,  // 41: feedring.v1.Stale.header:type_name -> feedring.v1.Header
-	35, // 42: feedring.v1.Stale.claim:type_name -> feedring.v1.Sealed
+	40, // 42: feedring.v1.Stale.claim:type_name -> feedring.v1.Sealed
 	0,  // 43: feedring.v1.Replace.header:type_name -> feedring.v1.Header
 	0,  // 44: feedring.v1.Notify.header:type_name -> feedring.v1.Header
-	36, // 45: feedring.v1.Notify.head:type_name -> feedring.v1.Head
+	41, // 45: feedring.v1.Notify.head:type_name -> feedring.v1.Head
 	0,  // 46: feedring.v1.Place.header:type_name -> feedring.v1.Header
 	0,  // 47: feedring.v1.Placed.header:type_name -> feedring.v1.Header
-	37, // 48: feedring.v1.Placed.grants:type_name -> feedring.v1.Grant
+	42, // 48: feedring.v1.Placed.grants:type_name -> feedring.v1.Grant
 	0,  // 49: feedring.v1.Assign.header:type_name -> feedring.v1.Header
-	34, // 50: feedring.v1.Assign.copies:type_name -> feedring.v1.FeedRef
+	39, // 50: feedring.v1.Assign.copies:type_name -> feedring.v1.FeedRef
 	0,  // 51: feedring.v1.Assigned.header:type_name -> feedring.v1.Header
-	34, // 52: feedring.v1.Assigned.copies:type_name -> feedring.v1.FeedRef
-	53, // [53:53] is the sub-list for method output_type
-	53, // [53:53] is the sub-list for method input_type
-	53, // [53:53] is the sub-list for extension type_name
-	53, // [53:53] is the sub-list for extension extendee
-	0,  // [0:53] is the sub-list for field type_name
+	39, // 52: feedring.v1.Assigned.copies:type_name -> feedring.v1.FeedRef
+	0,  // 53: feedring.v1.TurnsWanted.header:type_name -> feedring.v1.Header
+	33, // 54: feedring.v1.TurnsWanted.feeds:type_name -> feedring.v1.TurnWanted
+	0,  // 55: feedring.v1.Turns.header:type_name -> feedring.v1.Header
+	35, // 56: feedring.v1.Turns.feeds:type_name -> feedring.v1.FeedTurns
+	0,  // 57: feedring.v1.Urge.header:type_name -> feedring.v1.Header
+	58, // [58:58] is the sub-list for method output_type
+	58, // [58:58] is the sub-list for method input_type
+	58, // [58:58] is the sub-list for extension type_name
+	58, // [58:58] is the sub-list for extension extendee
+	0,  // [0:58] is the sub-list for field type_name
 }
 
 func init() { file_feedring_v1_group_proto_init() }
@@ -2474,7 +2803,7 @@ func file_feedring_v1_group_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_feedring_v1_group_proto_rawDesc), len(file_feedring_v1_group_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   32,
+			NumMessages:   37,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

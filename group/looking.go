@@ -1,0 +1,95 @@
+package group
+
+import (
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// The words of shared looks: see share.go for who offers a feed, turns.go for
+// the manager.
+
+// Inputs.
+type (
+	// Measured tells what is known of the way to the origin of an own feed: the
+	// answer to Measure, and whatever a look found later.
+	Measured struct {
+		URL      string
+		Distance time.Duration // that a connection takes; 0: unknown
+		// Failing says that the origin refuses this peer or does not answer it,
+		// and may answer others; not that it asks for fewer requests.
+		Failing bool
+	}
+	// Hurry asks whoever looks at an own feed to look now.
+	Hurry struct{ URL string }
+)
+
+// Outputs.
+type (
+	// Turn tells who looks at an own feed from now on; before the first one of
+	// a feed nobody does here. A Turn above zero: this peer, as the Turn-th of Of
+	// that share the looks evenly. Zero: By does.
+	Turn struct {
+		Group    feedring.GroupID
+		URL      string
+		Turn, Of int
+		By       feedring.PeerID
+	}
+	// Measure asks how far the origin of an own feed is, without asking it for
+	// anything. Measured follows where that can be said.
+	Measure struct {
+		Group feedring.GroupID
+		URL   string
+	}
+	// Urged says that another peer of the group asks for a look at an own feed
+	// now, at most every six periods.
+	Urged struct {
+		Group feedring.GroupID
+		URL   string
+	}
+)
+
+func (Measured) IsInput() {}
+func (Hurry) IsInput()    {}
+func (Turn) IsOutput()    {}
+func (Measure) IsOutput() {}
+func (Urged) IsOutput()   {}
+
+// Messages.
+type (
+	// TurnsWanted asks the manager who looks at feeds that the sender and others
+	// offer. It is repeated as long as that is so.
+	TurnsWanted struct {
+		Header
+		Feeds []TurnWanted
+	}
+	// TurnWanted is one feed.
+	TurnWanted struct {
+		URL      string
+		Distance time.Duration // of the sender to the origin; 0: unknown
+		Lookers  int           // how many the sender wants to look
+		Holds    bool          // the sender looks now
+		Failing  bool          // in vain
+	}
+	// Turns tells who looks, for a time: an answer, or news.
+	Turns struct {
+		Header
+		For   time.Duration
+		Feeds []FeedTurns
+	}
+	// FeedTurns is one feed. By is in the order of turns.
+	FeedTurns struct {
+		URL string
+		By  []feedring.PeerID
+	}
+	// Urge asks a peer that looks at a feed to look now.
+	Urge struct {
+		Header
+		URL string
+	}
+)
+
+// Verbs.
+func (TurnsWanted) Verb() feedring.Verb { return "turns-wanted" }
+func (Turns) Verb() feedring.Verb       { return "turns" }
+func (Urge) Verb() feedring.Verb        { return "urge" }

@@ -1,0 +1,375 @@
+package group
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+const mirrored = "https://mirrored.example/rss"
+
+// sharing makes a group that shares its looks; all but the first with count
+// peers offer the mirrored feed.
+func sharing(seed uint64, distrust int, way func(feedring.PeerID) time.Duration) *cluster {
+	c := newCluster(seed)
+	c.alter = func(cfg *Config) { cfg.Distrust = distrust }
+	c.way = way
+	return c
+}
+
+// mirror starts peers that offer the mirrored feed.
+func (c *cluster) mirror(from, to int) (ids []feedring.PeerID) {
+	for i := from; i < to; i++ {
+		id := feedring.PeerID(fmt.Sprintf("p%02d", i))
+		ids = append(ids, id)
+		first := len(c.nodes) == 0
+		n := c.start(id, mirrored)
+		if first {
+			c.step(n, Establish{})
+		} else {
+			c.step(n, Enter{Via: []feedring.PeerID{"p00"}})
+		}
+	}
+	return ids
+}
+
+func (c *cluster) lookers() (ids []feedring.PeerID) {
+	for _, n := range c.alives() {
+		if n.turns[mirrored].Turn > 0 {
+			ids = append(ids, n.id)
+		}
+	}
+	return ids
+}
+
+// look fails unless exactly these look, and everybody else knows by whom.
+func (c *cluster) look(t *testing.T, want ...feedring.PeerID) {
+	t.Helper()
+	if got := c.lookers(); !slices.Equal(got, want) {
+		t.Errorf("%v look, not %v\n%s", got, want, c.state())
+	}
+	for _, n := range c.alives() {
+		turn := n.turns[mirrored]
+		if i := slices.Index(want, n.id); i >= 0 && (turn.Turn != i+1 || turn.Of != len(want)) || i < 0 && turn.By != want[0] {
+			t.Errorf("%s was told %+v", n.id, turn)
+		}
+	}
+}
+
+func far(ways map[feedring.PeerID]time.Duration) func(feedring.PeerID) time.Duration {
+	return func(p feedring.PeerID) time.Duration { return ways[p] }
+}
+
+// Who offers a feed alone looks at once, and nobody is told anything.
+func TestAloneSharesNothing(t *testing.T) {
+	c := sharing(1, 2, nil)
+	c.sent = func(s Send) {
+		switch s.Message.(type) {
+		case TurnsWanted, Turns:
+			t.Errorf("%s was sent %T", s.To, s.Message)
+		}
+	}
+	ids := c.group(4)
+	for _, id := range ids {
+		url := c.nodes[id].feeds[0].URL
+		if turn := c.nodes[id].turns[url]; turn.Turn != 1 || turn.Of != 1 {
+			t.Errorf("%s was told %+v", id, turn)
+		}
+	}
+	c.turned = func(p feedring.PeerID, _ Turn) { t.Errorf("%s is told again", p) }
+	c.run(100 * time.Second)
+	if n := c.nodes["alone"]; n != nil {
+		t.Fatal(n)
+	}
+}
+
+// A peer that is in no group yet does not wait for one for long.
+func TestFeedWaitsForAGroupBriefly(t *testing.T) {
+	c := sharing(1, 1, nil)
+	c.alter = func(cfg *Config) { cfg.Refresh, cfg.Distrust = 10*time.Second, 1 }
+	n := c.start("p00", mirrored)
+	c.step(n, Enter{Via: []feedring.PeerID{"nobody"}})
+	c.run(unheard - time.Millisecond)
+	if len(c.lookers()) > 0 {
+		t.Error("it did not wait for a group")
+	}
+	c.run(2 * time.Millisecond)
+	c.look(t, "p00")
+}
+
+// Of peers that start together the nearest to the origin looks, and nobody else
+// does in the meantime.
+func TestNearestLooks(t *testing.T) {
+	c := sharing(2, 1, far(map[feedring.PeerID]time.Duration{"p00": 80 * time.Millisecond, "p01": 50 * time.Millisecond, "p02": 12 * time.Millisecond, "p03": 30 * time.Millisecond, "p04": 12 * time.Millisecond}))
+	looked := map[feedring.PeerID]bool{}
+	c.turned = func(p feedring.PeerID, turn Turn) { looked[p] = looked[p] || turn.Turn > 0 }
+	n := c.start("p00") // founds, and offers the feed with the others
+	c.step(n, Establish{})
+	c.run(100 * time.Millisecond)
+	c.mirror(1, 5)
+	n.feeds = append(n.feeds, feedring.Feed{URL: mirrored, Provider: "mirrored.example"})
+	c.step(n, Describe{Feeds: n.feeds})
+	c.run(3 * time.Second)
+	c.look(t, "p02")
+	if len(looked) > 5 || looked["p01"] || looked["p03"] || looked["p04"] {
+		t.Errorf("%v looked", looked)
+	}
+	c.run(5 * time.Minute)
+	c.look(t, "p02")
+}
+
+// Who looks goes on while nobody is nearer by half.
+func TestTurnsDoNotMoveForLittle(t *testing.T) {
+	c := sharing(3, 1, far(map[feedring.PeerID]time.Duration{"p00": 40 * time.Millisecond, "p01": 25 * time.Millisecond, "p02": 20 * time.Millisecond}))
+	c.mirror(0, 1)
+	c.run(time.Second)
+	c.look(t, "p00")
+	c.mirror(1, 2)
+	c.run(time.Minute)
+	c.look(t, "p00")
+	c.mirror(2, 3)
+	c.run(time.Minute)
+	c.look(t, "p02")
+	for d := range 40 { // it wavers
+		c.step(c.nodes["p02"], Measured{URL: mirrored, Distance: time.Duration(18+d%10) * time.Millisecond})
+		c.run(10 * time.Second)
+		c.look(t, "p02")
+	}
+}
+
+// The death of who looks is noticed as any other, and another goes on.
+func TestLookerIsReplaced(t *testing.T) {
+	for _, dead := range []feedring.PeerID{"p00", "p03"} { // the manager and a member
+		t.Run(string(dead), func(t *testing.T) {
+			c := sharing(4, 1, func(p feedring.PeerID) time.Duration {
+				if p == dead {
+					return 5 * time.Millisecond
+				}
+				return 50 * time.Millisecond
+			})
+			c.mirror(0, 5)
+			c.run(30 * time.Second)
+			c.look(t, dead)
+			c.crash(dead)
+			died := c.now
+			for len(c.lookers()) == 0 && c.now.Sub(died) < time.Minute {
+				c.run(10 * time.Millisecond)
+			}
+			if took := c.now.Sub(died); took > 4*time.Second {
+				t.Errorf("another looks after %v", took)
+			}
+			c.run(10 * time.Second)
+			if n := len(c.lookers()); n != 1 {
+				t.Errorf("%d look", n)
+			}
+			c.start(dead)
+			c.step(c.nodes[dead], Enter{Via: []feedring.PeerID{"p01", "p02"}})
+			c.run(time.Minute)
+			c.look(t, dead)
+		})
+	}
+}
+
+// A new manager lets who looks go on.
+func TestTakeoverMovesNoTurn(t *testing.T) {
+	c := sharing(5, 2, func(p feedring.PeerID) time.Duration {
+		if p == "p03" || p == "p04" {
+			return 5 * time.Millisecond
+		}
+		return 50 * time.Millisecond
+	})
+	c.mirror(0, 6)
+	c.run(time.Minute)
+	c.look(t, "p03", "p04")
+	c.turned = func(p feedring.PeerID, turn Turn) { t.Errorf("%s is told %+v", p, turn) }
+	c.crash("p00")
+	c.run(20 * time.Second)
+	if lead, err := c.leader(); err != nil || lead == "p00" {
+		t.Fatal(lead, err)
+	}
+	c.look(t, "p03", "p04")
+	c.run(2 * time.Minute)
+}
+
+// Each half of a group that is cut has one who looks, and the whole has one again.
+func TestPartitionSharesAgain(t *testing.T) {
+	c := sharing(6, 1, nil)
+	ids := c.mirror(0, 6)
+	c.run(10 * time.Second)
+	if n := len(c.lookers()); n != 1 {
+		t.Fatal(n)
+	}
+	c.split(ids[:3], ids[3:])
+	c.run(20 * time.Second)
+	half := 0
+	for _, p := range c.lookers() {
+		if slices.Contains(ids[:3], p) {
+			half++
+		}
+	}
+	if all := len(c.lookers()); all != 2 || half != 1 {
+		t.Errorf("%d look, %d in the first half", all, half)
+	}
+	c.heal()
+	c.run(20 * time.Second)
+	if looks := c.lookers(); len(looks) != 1 {
+		t.Errorf("%v look\n%s", looks, c.state())
+	}
+}
+
+// The site's own peer looks, and mirrors only when it is away for long.
+func TestSitesOwnPeerLooks(t *testing.T) {
+	c := sharing(7, 2, nil)
+	ids := c.mirror(0, 4)
+	ref := feedring.FeedRef{URL: mirrored, Publisher: "p02"}
+	for _, id := range ids {
+		c.nodes[id].checks[ref] = Vouch{Site: "mirrored.example", Publisher: "p02"}
+	}
+	for _, id := range ids {
+		c.step(c.nodes[id], Look{})
+	}
+	c.run(2 * time.Minute)
+	c.look(t, "p02")
+	c.crash("p02")
+	c.run(9 * time.Second)
+	if looks := c.lookers(); len(looks) > 0 {
+		t.Errorf("%v look a moment later", looks)
+	}
+	c.run(8 * time.Second)
+	if looks := c.lookers(); len(looks) != 2 {
+		t.Errorf("%v look in its place", looks)
+	}
+	c.start("p02")
+	c.step(c.nodes["p02"], Enter{Via: ids[:1]})
+	c.run(5 * time.Second)
+	c.look(t, "p02")
+}
+
+// Where one peer of the group wants several to look, they do, each at its turn.
+func TestDistrust(t *testing.T) {
+	c := sharing(8, 1, nil)
+	c.mirror(0, 3)
+	c.alter = func(cfg *Config) { cfg.Distrust = 4 }
+	c.mirror(3, 4)
+	c.alter = func(cfg *Config) { cfg.Distrust = 1 }
+	c.mirror(4, 9)
+	c.run(30 * time.Second)
+	looks := c.lookers()
+	if len(looks) != 4 {
+		t.Fatalf("%v look", looks)
+	}
+	c.look(t, looks...)
+	c.crash("p03") // who wanted it
+	c.run(2 * time.Minute)
+	if looks := c.lookers(); len(looks) != 1 {
+		t.Errorf("%v look when nobody wants several", looks)
+	}
+}
+
+// Whom the origin refuses is replaced, and where it refuses all nobody is, for
+// the moves would be requests.
+func TestRefusedByTheOrigin(t *testing.T) {
+	c := sharing(9, 1, nil)
+	c.mirror(0, 4)
+	c.run(10 * time.Second)
+	c.look(t, "p00")
+	c.step(c.nodes["p00"], Measured{URL: mirrored, Failing: true})
+	c.run(10 * time.Second)
+	c.look(t, "p01")
+	moves := 0
+	c.turned = func(p feedring.PeerID, turn Turn) {
+		if turn.Turn > 0 {
+			moves++
+			c.later(c.nodes[p], 10*time.Millisecond, Measured{URL: mirrored, Failing: true})
+		}
+	}
+	c.step(c.nodes["p01"], Measured{URL: mirrored, Failing: true})
+	c.run(5 * time.Minute)
+	if looks := c.lookers(); moves != 2 || len(looks) != 1 {
+		t.Errorf("%d moves, and %v look", moves, looks)
+	}
+}
+
+// Where the manager says nothing for long who looks goes on, and others take
+// over only after that one's word ran out, one after another.
+func TestWithoutAWord(t *testing.T) {
+	c := sharing(10, 1, nil)
+	c.mirror(0, 4)
+	c.run(10 * time.Second)
+	c.look(t, "p00")
+	c.step(c.nodes["p00"], Measured{URL: mirrored, Failing: true})
+	c.run(10 * time.Second)
+	c.look(t, "p01")
+	c.loss = func(_, _ feedring.PeerID, m Message) bool { _, is := m.(Turns); return is }
+	c.run(55 * time.Second)
+	if looks := c.lookers(); !slices.Equal(looks, []feedring.PeerID{"p01"}) {
+		t.Errorf("%v look after a word that ran out", looks)
+	}
+	c.run(3 * time.Minute)
+	if looks := c.lookers(); !slices.Contains(looks, "p02") {
+		t.Errorf("%v look, as if the first were heard of", looks)
+	}
+	c.loss = nil
+	c.run(time.Minute)
+	if looks := c.lookers(); len(looks) != 1 {
+		t.Errorf("%v look in the end", looks)
+	}
+}
+
+// A ping at a peer that rests goes on to who looks, and a flood of them does not.
+func TestUrge(t *testing.T) {
+	c := sharing(11, 1, nil)
+	c.mirror(0, 3)
+	c.run(10 * time.Second)
+	c.look(t, "p00")
+	for range 20 {
+		c.step(c.nodes["p01"], Hurry{URL: mirrored})
+		c.step(c.nodes["p00"], Receive{From: "stranger", Message: Urge{Header: Header{Group: testTheme.Group()}, URL: mirrored}})
+		c.run(100 * time.Millisecond)
+	}
+	if !slices.Equal(c.urges, []feedring.PeerID{"p00"}) {
+		t.Errorf("%v were urged", c.urges)
+	}
+}
+
+// What a peer asks about without offering it is not kept.
+func TestTurnsAreBounded(t *testing.T) {
+	c := sharing(12, 1, nil)
+	c.mirror(0, 3)
+	c.run(10 * time.Second)
+	m := c.nodes["p00"].m
+	for i := range 3000 {
+		c.step(c.nodes["p00"], Receive{From: "p01", Message: TurnsWanted{
+			Header: Header{Group: testTheme.Group(), Term: m.term()}, Feeds: []TurnWanted{{URL: fmt.Sprint("https://x/", i)}, {URL: mirrored, Lookers: 1 << 30}},
+		}})
+	}
+	if len(m.turns) != 1 || m.askers != 3 {
+		t.Errorf("%d feeds and %d askers are kept", len(m.turns), m.askers)
+	}
+	c.run(time.Minute)
+	if n := len(c.lookers()); n > 3 {
+		t.Errorf("%d look", n)
+	}
+}
+
+// Copies of a machine that shares looks go on alike.
+func TestShareClone(t *testing.T) {
+	c := sharing(13, 2, nil)
+	c.mirror(0, 4)
+	c.run(10 * time.Second)
+	m := c.nodes["p00"].m
+	was := m.Fingerprint()
+	clone := m.Clone()
+	if clone.Fingerprint() != was {
+		t.Fatal("the copy is another machine")
+	}
+	clone.Step(c.now.Add(time.Minute), Receive{From: "p01", Message: TurnsWanted{
+		Header: Header{Group: testTheme.Group(), Term: m.term()}, Feeds: []TurnWanted{{URL: mirrored, Distance: time.Second, Failing: true}},
+	}})
+	if m.Fingerprint() != was || clone.Fingerprint() == was {
+		t.Error("a step of the copy is one of the machine, or none")
+	}
+}

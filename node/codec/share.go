@@ -1,0 +1,66 @@
+package codec
+
+import (
+	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/wire"
+	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
+)
+
+// The messages of shared looks.
+
+const (
+	maxTurns  = 1000 // feeds in a message
+	maxTurnBy = 64   // peers that look at one
+)
+
+func encodeTurnsWanted(e *encoder, m group.TurnsWanted) *feedringv1.TurnsWanted {
+	p := &feedringv1.TurnsWanted{Header: e.header(m.Header)}
+	for i := range m.Feeds {
+		f := &m.Feeds[i]
+		p.Feeds = append(p.Feeds, &feedringv1.TurnWanted{
+			Url: f.URL, DistanceMs: wire.SpanTo(f.Distance), Lookers: wire.CountTo(f.Lookers), Holds: f.Holds, Failing: f.Failing,
+		})
+	}
+	return p
+}
+
+func decodeTurnsWanted(d *decoder, p *feedringv1.TurnsWanted) group.TurnsWanted {
+	m := group.TurnsWanted{Header: d.header(p.GetHeader())}
+	if !d.Room("feeds", len(p.GetFeeds()), maxTurns) {
+		return m
+	}
+	for _, f := range p.GetFeeds() {
+		m.Feeds = append(m.Feeds, group.TurnWanted{
+			URL: d.Text("url", f.GetUrl(), maxURL), Distance: d.Span("distance", f.GetDistanceMs()),
+			Lookers: d.Count("lookers", f.GetLookers()), Holds: f.GetHolds(), Failing: f.GetFailing(),
+		})
+	}
+	return m
+}
+
+func encodeTurns(e *encoder, m group.Turns) *feedringv1.Turns {
+	p := &feedringv1.Turns{Header: e.header(m.Header), ForMs: wire.SpanTo(m.For)}
+	for i := range m.Feeds {
+		p.Feeds = append(p.Feeds, &feedringv1.FeedTurns{Url: m.Feeds[i].URL, By: e.Peers(m.Feeds[i].By)})
+	}
+	return p
+}
+
+func decodeTurns(d *decoder, p *feedringv1.Turns) group.Turns {
+	m := group.Turns{Header: d.header(p.GetHeader()), For: d.Span("for", p.GetForMs())}
+	if !d.Room("feeds", len(p.GetFeeds()), maxTurns) {
+		return m
+	}
+	for _, f := range p.GetFeeds() {
+		m.Feeds = append(m.Feeds, group.FeedTurns{URL: d.Text("url", f.GetUrl(), maxURL), By: d.Peers("by", f.GetBy(), maxTurnBy)})
+	}
+	return m
+}
+
+func encodeUrge(e *encoder, m group.Urge) *feedringv1.Urge {
+	return &feedringv1.Urge{Header: e.header(m.Header), Url: m.URL}
+}
+
+func decodeUrge(d *decoder, p *feedringv1.Urge) group.Urge {
+	return group.Urge{Header: d.header(p.GetHeader()), URL: d.Text("url", p.GetUrl(), maxURL)}
+}
