@@ -9,7 +9,7 @@ TOOLS    := $(CURDIR)/$(BIN)/tools
 RACE     ?= -race
 COUNT    ?= 1
 # What has tests that the race detector would only slow down.
-UNRACED  := ./internal/sim
+UNRACED  := ./internal/sim ./internal/feed
 # Of the stripped binary, in bytes.
 MAXSIZE  := 31000000
 

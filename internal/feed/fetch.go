@@ -78,7 +78,7 @@ func (f *Fetcher) Fetch(ctx context.Context, url string, state *State) (Answer, 
 	if !errors.As(err, &refused) {
 		refused = networkError(err)
 	}
-	refused.URL = url
+	refused.URL, refused.Detail = url, document.OneLine(refused.Detail)
 	return answer, refused
 }
 
@@ -179,6 +179,8 @@ func networkError(err error) *Error {
 		e.Kind = document.KindRedirectLoop
 	case errors.Is(err, guard.ErrSlow):
 		e.Kind = document.KindSlow
+	case errors.Is(err, guard.ErrHeader):
+		e.Kind = document.KindTooLarge
 	case errors.As(err, &dns) && dns.IsNotFound:
 		e.Detail = "no such host: " + dns.Name
 	case errors.As(err, &timeout) && timeout.Timeout():

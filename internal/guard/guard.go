@@ -89,7 +89,7 @@ func newClient(cfg Config, control func(network, address string, c syscall.RawCo
 		MaxIdleConns:           64,
 		IdleConnTimeout:        90 * time.Second,
 		TLSHandshakeTimeout:    cfg.HeaderTimeout,
-		MaxResponseHeaderBytes: 64 << 10,
+		MaxResponseHeaderBytes: maxHeader,
 	}
 	var rt http.RoundTripper = t
 	if !cfg.AllowPrivate {
@@ -158,7 +158,7 @@ func shorten(ctx context.Context, err error) error {
 	if errors.As(err, &op) && errors.Is(op.Err, ErrPrivate) {
 		return op.Err
 	}
-	return err
+	return inWords(err)
 }
 
 // numericHosts refuses hosts such as "127.1" or "0x7f000001": some resolvers

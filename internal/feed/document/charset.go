@@ -3,6 +3,7 @@ package document
 import (
 	"bytes"
 	"encoding/binary"
+	"io"
 	"mime"
 	"strings"
 	"unicode/utf8"
@@ -147,7 +148,7 @@ func validUTF8(b []byte) []byte {
 }
 
 func decodeText(enc encoding.Encoding, b []byte) ([]byte, error) {
-	text, _, err := transform.Bytes(enc.NewDecoder(), b)
+	text, err := io.ReadAll(io.LimitReader(transform.NewReader(bytes.NewReader(b), enc.NewDecoder()), maxText+1))
 	if err != nil {
 		return nil, &Error{Kind: KindMalformed, Detail: "the document's character encoding cannot be read", Err: err}
 	}

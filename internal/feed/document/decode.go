@@ -2,12 +2,13 @@ package document
 
 import (
 	"bufio"
-	"bytes"
 	"compress/flate"
 	"compress/gzip"
 	"compress/zlib"
 	"errors"
+	"fmt"
 	"io"
+	"net"
 	"strings"
 
 	"github.com/andybalholm/brotli"
@@ -38,9 +39,19 @@ func ReadBody(r io.Reader, encoding string) ([]byte, error) {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return nil, refuse(KindTruncated, "the answer is truncated at byte %d", raw.n)
 	case raw.err != nil:
-		return nil, &Error{Kind: KindNetwork, Detail: "the connection broke after " + plural(int(raw.n), "byte"), Err: err}
+		return nil, brokenOff(raw)
 	}
 	return nil, &Error{Kind: KindMalformed, Detail: "the answer says it is encoded as " + clip(encoding) + " and is not", Err: err}
+}
+
+// brokenOff tells a connection that broke from a server that writes no HTTP.
+func brokenOff(raw *counter) error {
+	var connection net.Error
+	after := plural(int(raw.n), "byte")
+	if errors.As(raw.err, &connection) {
+		return &Error{Kind: KindNetwork, Detail: "the connection broke after " + after, Err: raw.err}
+	}
+	return &Error{Kind: KindMalformed, Detail: fmt.Sprintf("the answer is no HTTP any more after %s: %s", after, clip(raw.err.Error())), Err: raw.err}
 }
 
 func readLimited(r io.Reader, raw *counter) ([]byte, error) {
@@ -115,17 +126,4 @@ func (c *counter) Read(p []byte) (int, error) {
 		c.err = err
 	}
 	return n, err
-}
-
-// magic names files that are sometimes served in place of a feed.
-func magic(body []byte) string {
-	for prefix, name := range map[string]string{
-		"\x1f\x8b": "a gzip file", "PK\x03\x04": "a zip file", "%PDF-": "a PDF file",
-		"\x89PNG": "a PNG image", "\xff\xd8\xff": "a JPEG image", "GIF8": "a GIF image",
-	} {
-		if bytes.HasPrefix(body, []byte(prefix)) {
-			return name
-		}
-	}
-	return ""
 }

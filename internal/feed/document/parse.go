@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -64,6 +65,10 @@ func Read(src Source, body []byte) (*Document, *gofeed.Feed, error) {
 		return nil, nil, err
 	}
 	at, err := findFeed(text, src.Header)
+	var refused *Error
+	if errors.As(err, &refused) && refused.Kind == KindNotAFeed && isBinary(body) {
+		refused.Detail = "not a feed: binary data"
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -28,13 +28,17 @@ func closeRoot(text []byte, at int) []byte {
 
 // xmlScan walks over the tags of a document as a forgiving parser would.
 type xmlScan struct {
-	text     []byte
-	at       int
-	open     [maxDepth + 1][]byte // names of the open elements
-	depth    int
-	items    int
-	elements int
-	rooted   bool
+	text   []byte
+	at     int
+	open   [maxDepth + 1][]byte // names of the open elements
+	scope  [maxDepth + 1]int    // namespaces declared there and around it
+	texts  [maxDepth + 1]int    // bytes of the text of each so far
+	depth  int
+	items  int
+	tags   int // comments and the like included
+	parts  int // elements and attributes
+	work   int
+	rooted bool
 }
 
 func (s *xmlScan) run() error {
@@ -46,6 +50,7 @@ func (s *xmlScan) run() error {
 		if next > maxToken {
 			return tooLong("text")
 		}
+		s.gather(next)
 		if s.at += next; s.at >= len(s.text) {
 			break
 		}
@@ -59,8 +64,23 @@ func (s *xmlScan) run() error {
 	return nil
 }
 
+// gather counts what it takes to put a text together of all pieces that tags and
+// comments part.
+func (s *xmlScan) gather(piece int) {
+	if piece > 0 {
+		s.texts[s.depth] += piece
+		s.work += s.texts[s.depth]
+	}
+}
+
 // markup reads what begins at "<".
 func (s *xmlScan) markup() error {
+	if s.tags++; s.tags > maxPieces {
+		return refuse(KindTooLarge, "the document has more than %d tags", maxPieces)
+	}
+	if s.work > maxWork {
+		return refuse(KindTooLarge, "the document takes too long to read, by its namespaces, its dates or the pieces of its texts")
+	}
 	rest := s.text[s.at:]
 	switch {
 	case bytes.HasPrefix(rest, []byte("<!--")):
@@ -84,6 +104,9 @@ func (s *xmlScan) skip(head int, end, what string) error {
 	}
 	if length > maxToken {
 		return tooLong(what)
+	}
+	if end == "]]>" {
+		s.gather(length)
 	}
 	s.at += head + length + len(end)
 	return nil
@@ -114,11 +137,24 @@ func (s *xmlScan) endTag() error {
 	// As the parser does: an end tag closes what was left open inside.
 	for i := s.depth - 1; i >= 0; i-- {
 		if bytes.Equal(s.open[i], name) {
+			if isDate(name) {
+				s.work += (s.texts[i+1] + dateLength) * dateWork
+			}
 			s.depth = i
 			break
 		}
 	}
 	return nil
+}
+
+// isDate reports whether an element is one that the parser tries to read as a
+// date, or may be.
+func isDate(name []byte) bool {
+	switch string(bytes.ToLower(name[bytes.IndexByte(name, ':')+1:])) {
+	case "pubdate", "lastbuilddate", "date", "updated", "published", "issued", "modified", "created":
+		return true
+	}
+	return false
 }
 
 func (s *xmlScan) startTag() error {
@@ -127,7 +163,7 @@ func (s *xmlScan) startTag() error {
 		s.at++
 		return nil
 	}
-	end, attrs := s.tagEnd(s.at + 1 + len(name))
+	end, attrs, prefixes := s.tagEnd(s.at + 1 + len(name))
 	switch {
 	case end < 0:
 		return refuse(KindTruncated, "the document is truncated at byte %d, inside <%s>", len(s.text), clip(string(name)))
@@ -138,13 +174,19 @@ func (s *xmlScan) startTag() error {
 	}
 	closed := s.text[end-1] == '/'
 	s.at, s.rooted = end+1, true
-	return s.count(name, closed)
+	if s.parts += 1 + attrs; s.parts > maxParts {
+		return refuse(KindTooLarge, "the document has more than %d elements and attributes", maxParts)
+	}
+	return s.enter(name, prefixes, closed)
 }
 
-func (s *xmlScan) count(name []byte, closed bool) error {
-	if s.elements++; s.elements > maxElements {
-		return refuse(KindTooLarge, "the document has more than %d elements", maxElements)
+// enter takes an element that declares so many namespaces; the parser copies
+// those around an element for each.
+func (s *xmlScan) enter(name []byte, prefixes int, closed bool) error {
+	if s.depth > 0 {
+		prefixes += s.scope[s.depth-1]
 	}
+	s.work += prefixes * prefixWork
 	local := name[bytes.IndexByte(name, ':')+1:]
 	if bytes.EqualFold(local, []byte("item")) || bytes.EqualFold(local, []byte("entry")) {
 		if s.items++; s.items > MaxItems {
@@ -155,15 +197,17 @@ func (s *xmlScan) count(name []byte, closed bool) error {
 		return refuse(KindTooLarge, "the document nests more than %d elements", maxDepth)
 	}
 	if !closed {
-		s.open[s.depth] = name
+		s.open[s.depth], s.scope[s.depth] = name, prefixes
 		s.depth++
+		s.texts[s.depth] = 0
 	}
 	return nil
 }
 
 // tagEnd finds the ">" of a start tag and counts its attributes, those without
-// a value too; -1 means that the tag does not end.
-func (s *xmlScan) tagEnd(at int) (end, attrs int) {
+// a value too, and how many of them declare namespaces; -1 means that the tag
+// does not end.
+func (s *xmlScan) tagEnd(at int) (end, attrs, prefixes int) {
 	quote, previous := byte(0), byte(' ')
 	for ; at < len(s.text); at++ {
 		c := s.text[at]
@@ -175,15 +219,18 @@ func (s *xmlScan) tagEnd(at int) (end, attrs int) {
 				continue
 			}
 		case c == '>':
-			return at, attrs
+			return at, attrs, prefixes
 		case c == '"' || c == '\'':
 			quote = c
 		case isSpace(previous) && !isSpace(c) && c != '=' && c != '/':
 			attrs++
+			if bytes.HasPrefix(s.text[at:], []byte("xmlns")) {
+				prefixes++
+			}
 		}
 		previous = c
 	}
-	return -1, attrs
+	return -1, attrs, prefixes
 }
 
 func tagName(b []byte) []byte {

@@ -19,8 +19,8 @@ func (s *jsonScan) run() error {
 		case '}', ']':
 			s.depth = max(0, s.depth-1)
 		case ',', ':':
-			if s.values++; s.values > maxElements {
-				err = refuse(KindTooLarge, "the document has more than %d values", maxElements)
+			if s.values++; s.values > maxPieces {
+				err = refuse(KindTooLarge, "the document has more than %d values", maxPieces)
 			}
 		}
 		if err != nil {

@@ -29,12 +29,24 @@ func findFeed(text []byte, header http.Header) (int, error) {
 	switch local := strings.ToLower(name[strings.IndexByte(name, ':')+1:]); {
 	case local == "rss" || local == "rdf" || local == "feed":
 		return at, nil
-	case local == "html" || local == "head" || local == "body" || bytes.EqualFold(cutBytes(trimmed, 9), []byte("<!doctype")):
+	case local == "html" || local == "head" || local == "body" || saysHTML(trimmed):
 		return 0, refuse(KindNotAFeed, "not a feed: %s", describePage(trimmed, header))
 	case name == "":
 		return 0, refuse(KindTruncated, "the document is truncated at byte %d, before its first element", len(text))
 	}
+	if what := others[strings.ToLower(name)]; what != "" {
+		return 0, refuse(KindNotAFeed, "not a feed: %s", what)
+	}
 	return 0, refuse(KindNotAFeed, "not a feed: an XML document <%s>", clip(name))
+}
+
+// saysHTML reports whether a text begins with the declaration of a page.
+func saysHTML(text []byte) bool {
+	const declaration = "<!doctype"
+	if len(text) < len(declaration) || !bytes.EqualFold(text[:len(declaration)], []byte(declaration)) {
+		return false
+	}
+	return bytes.EqualFold(tagName(bytes.TrimLeft(text[len(declaration):], " \t\r\n")), []byte("html"))
 }
 
 func cutBytes(b []byte, limit int) []byte { return b[:min(len(b), limit)] }

@@ -124,6 +124,9 @@ func cutHTML(s string, limit int) string {
 
 func clip(s string) string { return cutWords(fold(cut(s, 400)), 80) }
 
+// OneLine makes s, part of which a stranger wrote, one short line for people.
+func OneLine(s string) string { return cutWords(fold(s), 300) }
+
 func plural(n int, word string) string {
 	if n == 1 {
 		return "1 " + word
