@@ -98,7 +98,7 @@ func (n *Node) openRoutes() map[string]http.Handler {
 
 // pingable gives the addresses of public own feeds, at their sites and here.
 func (n *Node) pingable(each func(address, feed string)) {
-	for _, feed := range n.origins.published() {
+	for feed := range n.origins.public() {
 		each(feed, feed)
 		each(n.frontAddress(feed), feed)
 	}

@@ -49,8 +49,8 @@ func (n *Node) publicEntries() int {
 // failing leaves private feeds out: metrics ask for no token.
 func (n *Node) failing() int {
 	count := 0
-	for _, f := range n.origins.snapshot() {
-		if f.spec.Theme != "" && f.state.LastError != "" {
+	for _, f := range n.origins.public() {
+		if f.failing {
 			count++
 		}
 	}
@@ -75,7 +75,7 @@ func (n *Node) frontMetrics(r *prometheus.Registry) {
 
 func (n *Node) readers() int {
 	sum := 0
-	for url := range n.origins.snapshot() {
+	for url := range n.origins.public() {
 		sum += n.own.Readers(url)
 	}
 	return sum

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -22,12 +23,17 @@ import (
 
 const (
 	addedFeed = "added/" // specs of feeds that were added at run time
-	feedState = "state/" // what internal/feed knows of an origin
+	feedState = "state/" // what internal/feed knows of an origin, without its entries
+	feedKnown = "known/" // … and what it knows of its entries
 
-	addedAtOnce = 100 // feeds written in one go; a spec has 4 KiB at most
+	addedAtOnce = 100       // feeds written in one go; a spec has 4 KiB at most
+	maxPrivate  = 1_000_000 // feeds that are told to nobody
 )
 
-var errTooManyFeeds = fmt.Errorf("this peer has %d feeds already: run another peer for more", feedring.MaxFeeds)
+var (
+	errTooManyFeeds   = fmt.Errorf("this peer publishes %d feeds already: run another peer for more", feedring.MaxFeeds)
+	errTooManyPrivate = fmt.Errorf("this peer keeps %d private feeds already: run another peer for more", maxPrivate)
+)
 
 // origins is this peer's own feeds: what was asked for, what the watcher knows
 // of each, and the way from a look to the group.
@@ -45,14 +51,57 @@ type origins struct {
 	changing sync.Mutex // one feed is added or removed at a time
 	mu       sync.Mutex
 	feeds    map[string]*origin
+	few      map[string]*origin // of feeds, those that are public or read from a file
+	unsaved  int                // looks whose state the disk did not take
 }
 
-// origin is one feed. Its state is what the last look left.
+// origin is one feed, of which there may be a million. Its state is on disk, and
+// here while looks come too often to write each down.
 type origin struct {
-	spec  feedring.FeedSpec
-	fixed bool // of the configuration
-	state feed.State
-	saved saved
+	spec    feedring.FeedSpec
+	fixed   bool    // of the configuration
+	moved   bool    // its log holds another group's entries, and no look was kept since
+	failing bool    // as the last look found
+	title   string  // of a public feed
+	saved   int64   // Unix nanoseconds of the last look that is on disk; 0: none
+	recent  *recent // nil: all is on disk
+}
+
+// set makes a feed this peer's.
+func (o *origins) set(f *origin) {
+	if strings.Contains(f.spec.URL, string(f.spec.Provider)) { // the same bytes once
+		at := strings.Index(f.spec.URL, string(f.spec.Provider))
+		f.spec.Provider = feedring.Provider(f.spec.URL[at : at+len(f.spec.Provider)])
+	}
+	o.feeds[f.spec.URL] = f
+	if f.spec.Theme == "" && f.spec.File == "" {
+		delete(o.few, f.spec.URL)
+		return
+	}
+	if o.few == nil {
+		o.few = make(map[string]*origin)
+	}
+	o.few[f.spec.URL] = f
+}
+
+// count returns how many feeds are public, and how many private.
+func (o *origins) count() (public, private int) {
+	for _, f := range o.few {
+		if f.spec.Theme != "" {
+			public++
+		}
+	}
+	return public, len(o.feeds) - public
+}
+
+// get returns a feed as it is now.
+func (o *origins) get(url string) (origin, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if f, ok := o.feeds[url]; ok {
+		return *f, true
+	}
+	return origin{}, false
 }
 
 // load takes the feeds of the configuration and those added earlier. A feed of
@@ -69,48 +118,32 @@ func (o *origins) load(configured []feedring.FeedSpec) error {
 		if err := json.Unmarshal(record.Value, &spec); err != nil {
 			return fmt.Errorf("stored feed: %w", err)
 		}
-		o.feeds[spec.URL] = &origin{spec: spec}
+		o.set(&origin{spec: spec})
 	}
 	for _, spec := range configured {
 		if other, ok := o.feeds[spec.URL]; ok && other.fixed && other.spec != spec {
 			return fmt.Errorf("--feed names %s twice, for %q and %q: a feed has one theme and one provider",
 				spec.URL, other.spec.Theme, spec.Theme)
 		}
-		o.feeds[spec.URL] = &origin{spec: spec, fixed: true}
+		o.set(&origin{spec: spec, fixed: true})
 	}
-	if len(o.feeds) > feedring.MaxFeeds {
+	switch public, private := o.count(); {
+	case public > feedring.MaxFeeds:
 		return errTooManyFeeds
+	case private > maxPrivate:
+		return errTooManyPrivate
 	}
-	for _, f := range o.feeds {
-		var err error
-		if f.state, err = o.stored(f.spec); err != nil {
+	for _, f := range o.few {
+		f.moved = o.moved(f.spec)
+		st, err := o.State(f.spec.URL)
+		if err != nil {
 			return err
 		}
-		f.saved = saved{f.state, time.Now()}
-		o.serve(f.spec, &f.state)
+		f.title, f.failing = st.Title, st.LastError != ""
+		o.serve(f.spec, &st)
 	}
 	o.front.Tidy()
 	return nil
-}
-
-// stored reads what is known of an origin. A state that cannot be read only
-// costs an unconditional look. Nothing is known of a feed that was published
-// elsewhere before: its new group has none of its entries.
-func (o *origins) stored(spec feedring.FeedSpec) (feed.State, error) {
-	var st feed.State
-	url := spec.URL
-	value, err := o.store.Value(store.BucketFeed, feedState+url)
-	if errors.Is(err, store.ErrNotFound) || o.moved(spec) {
-		return st, nil
-	}
-	if err != nil {
-		return st, err
-	}
-	if err := st.UnmarshalBinary(value); err != nil {
-		o.log.Warn("what was known of a feed is unreadable: looking afresh", "url", url, "err", err)
-		return feed.State{}, nil
-	}
-	return st, nil
 }
 
 // moved reports whether the log of a feed holds another theme's entries, or
@@ -130,21 +163,59 @@ func (o *origins) epoch(spec feedring.FeedSpec) uint64 {
 	return epoch
 }
 
-// start begins to look at all feeds.
+// start begins to look at all feeds. States are read in the order of the disk.
 func (o *origins) start() {
-	for url, f := range o.snapshot() {
-		o.watcher.Add(url, f.state)
+	for record, err := range o.store.ListPrefix(store.BucketFeed, feedState) {
+		if err != nil {
+			o.log.Error("what is known of feeds cannot be read: each is looked at as its turn comes", "err", err)
+			break
+		}
+		url := strings.TrimPrefix(record.Key, feedState)
+		if st, ok := o.begin(url, record.Value); ok {
+			o.watcher.Add(url, st)
+		}
+	}
+	o.mu.Lock()
+	all := slices.Collect(maps.Values(o.feeds))
+	o.mu.Unlock()
+	for _, f := range all {
+		o.watcher.Add(f.spec.URL, feed.State{}) // one that is watched stays as it is
 	}
 }
 
-func (o *origins) snapshot() map[string]origin {
+// begin returns the state to go on from after a start; false: this is no feed of
+// this peer's any more.
+func (o *origins) begin(url string, value []byte) (feed.State, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	all := make(map[string]origin, len(o.feeds))
-	for url, f := range o.feeds {
-		all[url] = *f
+	f, ok := o.feeds[url]
+	if !ok {
+		return feed.State{}, false
 	}
-	return all
+	if f.moved = o.moved(f.spec); f.moved {
+		return feed.State{}, true
+	}
+	return o.decode(url, value), true
+}
+
+// urls lists all feeds, in order.
+func (o *origins) urls() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Sorted(maps.Keys(o.feeds))
+}
+
+// public copies the feeds that are published.
+func (o *origins) public() map[string]origin {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	public := make(map[string]origin, len(o.few))
+	for url, f := range o.few {
+		if f.spec.Theme != "" {
+			public[url] = *f
+		}
+	}
+	return public
 }
 
 // addAll keeps feeds over restarts and looks at them; what it says of each is at
@@ -165,8 +236,15 @@ func (o *origins) addAll(ctx context.Context, specs []feedring.FeedSpec) []web.A
 		return said
 	}
 	o.offer() // before a look finds what is to be published
-	for url, f := range o.snapshot() {
-		o.watcher.Add(url, f.state) // one that is watched stays as it is
+	for _, i := range fresh {
+		if said[i].Err != nil {
+			continue
+		}
+		st, err := o.State(specs[i].URL)
+		if err != nil {
+			o.log.Warn("what is known of a feed cannot be read", "url", specs[i].URL, "err", err)
+		}
+		o.watcher.Add(specs[i].URL, st)
 	}
 	return said
 }
@@ -178,6 +256,7 @@ func (o *origins) fresh(specs []feedring.FeedSpec, said []web.Added) []int {
 	defer o.mu.Unlock()
 	var fresh []int
 	named := make(map[string]bool)
+	public, private := o.count()
 	for i, spec := range specs {
 		known, ok := o.feeds[spec.URL]
 		switch {
@@ -191,9 +270,16 @@ func (o *origins) fresh(specs []feedring.FeedSpec, said []web.Added) []int {
 			said[i].Err = fmt.Errorf("%s is already published in %s as %s: remove it first", spec.URL, known.spec.Theme, known.spec.Provider)
 		case named[spec.URL]:
 			said[i].Err = fmt.Errorf("%s is named twice: the first is taken", spec.URL)
-		case len(o.feeds)+len(fresh) >= feedring.MaxFeeds:
+		case spec.Theme != "" && public == feedring.MaxFeeds:
 			said[i].Err = errTooManyFeeds
+		case spec.Theme == "" && private == maxPrivate:
+			said[i].Err = errTooManyPrivate
 		default:
+			if spec.Theme == "" {
+				private++
+			} else {
+				public++
+			}
 			fresh = append(fresh, i)
 			named[spec.URL] = true
 		}
@@ -213,30 +299,33 @@ func sameFeed(known, asked feedring.FeedSpec) bool {
 // keep writes those at the places down.
 func (o *origins) keep(ctx context.Context, specs []feedring.FeedSpec, places []int) error {
 	records := make([]store.Record, 0, len(places))
-	states := make([]feed.State, 0, len(places))
 	for _, i := range places {
 		value, err := json.Marshal(specs[i])
 		if err != nil {
 			return err
 		}
-		st, err := o.stored(specs[i])
-		if err != nil {
-			return err
-		}
 		records = append(records, store.Record{Key: addedFeed + specs[i].URL, Value: value})
-		states = append(states, st)
 	}
 	if err := o.store.PutAll(ctx, store.BucketFeed, records); err != nil {
 		return err
 	}
-	for j, i := range places {
-		o.serve(specs[i], &states[j])
+	for _, i := range places {
+		f := &origin{spec: specs[i], moved: o.moved(specs[i])}
+		var st feed.State
+		if !f.moved {
+			var err error
+			if st, err = o.kept(f.spec.URL); err != nil {
+				return err
+			}
+		}
+		if f.spec.Theme != "" {
+			f.title, f.failing = st.Title, st.LastError != ""
+		}
+		o.serve(f.spec, &st)
+		o.mu.Lock()
+		o.set(f)
+		o.mu.Unlock()
 	}
-	o.mu.Lock()
-	for j, i := range places {
-		o.feeds[specs[i].URL] = &origin{spec: specs[i], state: states[j], saved: saved{states[j], time.Now()}}
-	}
-	o.mu.Unlock()
 	return nil
 }
 
@@ -263,6 +352,7 @@ func (o *origins) remove(ctx context.Context, url string) error {
 	o.front.Withdraw(url)
 	o.mu.Lock()
 	delete(o.feeds, url)
+	delete(o.few, url)
 	o.mu.Unlock()
 	if err := o.save(ctx, url, f); err != nil {
 		o.log.Warn("what is known of a feed was not saved", "url", url, "err", err)
@@ -299,19 +389,25 @@ func (o *origins) Changed(ctx context.Context, url string, entries []feedring.En
 
 // Looked is called by the watcher after each look.
 func (o *origins) Looked(url string, st feed.State) {
+	o.front.Plan(url, st.NextLook)
 	o.mu.Lock()
 	f, ok := o.feeds[url]
-	renamed := ok && f.state.Title != st.Title
-	public := ok && f.spec.Theme != ""
-	if ok {
-		f.state = st
+	if !ok {
+		o.mu.Unlock()
+		return
 	}
-	o.front.Plan(url, st.NextLook)
-	due := ok && f.saved.due(&st, time.Now())
+	public := f.spec.Theme != ""
+	renamed := public && f.title != st.Title
+	if public {
+		f.title = st.Title
+	}
+	f.failing = st.LastError != ""
+	due := f.remember(&st, time.Now())
 	o.mu.Unlock()
 	if due {
 		if err := o.save(context.Background(), url, f); err != nil {
 			o.log.Warn("what is known of a feed was not saved: its entries are told apart again after a restart", "url", url, "err", err)
+			o.forgetSome()
 		}
 	}
 	if renamed {
@@ -324,12 +420,14 @@ func (o *origins) Looked(url string, st feed.State) {
 
 // link is the rel="feedring" that the last look at a feed found.
 func (o *origins) link(url string) string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if f, ok := o.feeds[url]; ok {
-		return f.state.Feedring
+	if _, ok := o.get(url); !ok {
+		return ""
 	}
-	return ""
+	st, err := o.State(url)
+	if err != nil {
+		o.log.Warn("what is known of a feed cannot be read", "url", url, "err", err)
+	}
+	return st.Feedring
 }
 
 // theme is where a feed is published; empty: nowhere.
@@ -357,24 +455,12 @@ func (o *origins) files() map[string]string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	files := make(map[string]string)
-	for url, f := range o.feeds {
+	for url, f := range o.few {
 		if f.spec.File != "" {
 			files[url] = f.spec.File
 		}
 	}
 	return files
-}
-
-// published lists the feeds that are public.
-func (o *origins) published() (urls []string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for url, f := range o.feeds {
-		if f.spec.Theme != "" {
-			urls = append(urls, url)
-		}
-	}
-	return urls
 }
 
 // private reports whether a private feed is among this peer's feeds now.
@@ -388,7 +474,9 @@ func (o *origins) private(url string) bool {
 // privateRefs is not nil.
 func (o *origins) privateRefs() []feedring.FeedRef {
 	refs := []feedring.FeedRef{}
-	for url, f := range o.snapshot() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for url, f := range o.feeds {
 		if f.spec.Theme == "" {
 			refs = append(refs, feedring.FeedRef{URL: url, Publisher: o.self})
 		}
@@ -400,12 +488,9 @@ func (o *origins) privateRefs() []feedring.FeedRef {
 // nobody.
 func (o *origins) offered() map[feedring.Theme][]feedring.Feed {
 	feeds := make(map[feedring.Theme][]feedring.Feed)
-	for url, f := range o.snapshot() {
-		if f.spec.Theme == "" {
-			continue
-		}
+	for url, f := range o.public() {
 		feeds[f.spec.Theme] = append(feeds[f.spec.Theme], feedring.Feed{
-			URL: url, Title: f.state.Title, Provider: f.spec.Provider, Epoch: o.epoch(f.spec),
+			URL: url, Title: f.title, Provider: f.spec.Provider, Epoch: o.epoch(f.spec),
 		})
 	}
 	for _, list := range feeds {

@@ -59,8 +59,8 @@ func TestOriginsAddedAreKept(t *testing.T) {
 	}
 	fixed := feedring.FeedSpec{URL: "https://example.org/fixed", Theme: "sport", Provider: "example.org"}
 	l = newLibrary(t, s, p, fixed)
-	if len(l.offered()) != 2 || len(l.snapshot()) != 2 {
-		t.Errorf("after a restart: %v", l.snapshot())
+	if len(l.offered()) != 2 || len(l.urls()) != 2 {
+		t.Errorf("after a restart: %v", l.urls())
 	}
 	if err := l.remove(t.Context(), fixed.URL); err == nil {
 		t.Error("a feed of the configuration was removed")
@@ -70,8 +70,8 @@ func TestOriginsAddedAreKept(t *testing.T) {
 	}
 	check(t, l.remove(t.Context(), testURL))
 	check(t, l.add(t.Context(), other))
-	if l = newLibrary(t, s, p); l.snapshot()[testURL].spec != other {
-		t.Errorf("after a restart: %v", l.snapshot())
+	if l = newLibrary(t, s, p); specOf(l, testURL) != other {
+		t.Errorf("after a restart: %v", l.urls())
 	}
 	if l.publisher.head(feedring.FeedRef{}); len(l.offered()) != 1 {
 		t.Errorf("offered %v", l.offered())
@@ -108,7 +108,7 @@ func TestFullDiskIsSaid(t *testing.T) {
 		if resp.StatusCode != test.status || !strings.Contains(string(body), test.detail) || strings.Contains(string(body), "no room") {
 			t.Errorf("%d %s", resp.StatusCode, body)
 		}
-		if len(n.origins.snapshot()) != 0 {
+		if len(n.origins.urls()) != 0 {
 			t.Error("it is kept all the same")
 		}
 	}
@@ -287,20 +287,20 @@ func TestSavedDue(t *testing.T) {
 	later := func(st *feed.State) { st.LastLook = now.Add(time.Second) }
 	for _, test := range []struct {
 		name  string
-		saved saved
+		saved recent
 		st    feed.State
 		want  bool
 	}{
-		{"never saved", saved{}, state(), true},
-		{"saved with its entries", saved{state(), now}, state(), false},
-		{"only times", saved{state(), now}, state(later), false},
-		{"only times, for long", saved{state(), now.Add(-saveTimesEvery)}, state(later), true},
-		{"not looked at soon", saved{state(), now}, state(later, func(st *feed.State) { st.NextLook = now.Add(time.Hour) }), true},
-		{"a title", saved{state(), now}, state(later, func(st *feed.State) { st.Title = "U" }), true},
-		{"a failure", saved{state(), now}, state(later, func(st *feed.State) { st.Failures, st.LastError = 1, "x" }), true},
-		{"validators", saved{state(), now}, state(later, func(st *feed.State) { st.BodyHash[0] = 1 }), false},
+		{"never saved", recent{}, state(), true},
+		{"only times", recent{saved: state(), at: now}, state(later), false},
+		{"only times, for long", recent{saved: state(), at: now.Add(-saveTimesEvery)}, state(later), true},
+		{"not looked at soon", recent{saved: state(), at: now}, state(later, func(st *feed.State) { st.NextLook = now.Add(time.Hour) }), true},
+		{"a title", recent{saved: state(), at: now}, state(later, func(st *feed.State) { st.Title = "U" }), true},
+		{"a failure", recent{saved: state(), at: now}, state(later, func(st *feed.State) { st.Failures, st.LastError = 1, "x" }), true},
+		{"validators", recent{saved: state(), at: now}, state(later, func(st *feed.State) { st.BodyHash[0] = 1 }), false},
 	} {
-		if got := test.saved.due(&test.st, now); got != test.want {
+		test.saved.state = test.st
+		if got := test.saved.due(now); got != test.want {
 			t.Errorf("%s: %t", test.name, got)
 		}
 	}
@@ -326,8 +326,8 @@ func TestFileIsNotNamedTwice(t *testing.T) {
 	spec := testSpec
 	spec.File = "/srv/feed.xml"
 	check(t, l.add(t.Context(), spec))
-	if said := l.addAll(t.Context(), []feedring.FeedSpec{testSpec})[0]; !said.Known || l.snapshot()[testURL].spec != spec {
-		t.Errorf("%+v, %+v", said, l.snapshot()[testURL].spec)
+	if said := l.addAll(t.Context(), []feedring.FeedSpec{testSpec})[0]; !said.Known || specOf(l, testURL) != spec {
+		t.Errorf("%+v, %+v", said, specOf(l, testURL))
 	}
 	other := spec
 	other.File = "/srv/other.xml"
@@ -346,7 +346,7 @@ func TestManyFeedsAtOnce(t *testing.T) {
 	specs := []feedring.FeedSpec{testSpec, testSpec}
 	specs[1].Theme = "sport"
 	for i := range feedring.MaxFeeds + 1 {
-		specs = append(specs, feedring.FeedSpec{URL: fmt.Sprintf("https://example.org/%d", i), Provider: "example.org"})
+		specs = append(specs, feedring.FeedSpec{URL: fmt.Sprintf("https://example.org/%d", i), Theme: testTheme, Provider: "example.org"})
 	}
 	specs = append(specs, specs[2])
 	said := l.addAll(t.Context(), specs)
@@ -358,8 +358,8 @@ func TestManyFeedsAtOnce(t *testing.T) {
 	if !said[0].Known || said[0].Err != nil || said[2].Known || said[2].Err != nil || offers != 1 {
 		t.Errorf("%+v, %+v, offered %d times", said[0], said[2], offers)
 	}
-	if l = newLibrary(t, s, l.publisher); len(l.snapshot()) != feedring.MaxFeeds {
-		t.Errorf("%d feeds after a restart", len(l.snapshot()))
+	if l = newLibrary(t, s, l.publisher); len(l.urls()) != feedring.MaxFeeds {
+		t.Errorf("%d feeds after a restart", len(l.urls()))
 	}
 }
 
@@ -371,4 +371,9 @@ func (o *origins) add(ctx context.Context, spec feedring.FeedSpec) error {
 func addFeed(t *testing.T, n *Node, spec feedring.FeedSpec) error {
 	t.Helper()
 	return n.AddFeeds(t.Context(), []feedring.FeedSpec{spec})[0].Err
+}
+
+func specOf(l *library, url string) feedring.FeedSpec {
+	f, _ := l.get(url)
+	return f.spec
 }

@@ -66,9 +66,10 @@ func (n *Node) ownRefs() []feedring.FeedRef {
 
 // retract takes entries of own feeds back, and returns when that is on disk.
 func (n *Node) retract(ctx context.Context, found []store.Item) (told []feedring.Retraction, err error) {
-	feeds := n.origins.snapshot()
+	feeds := make(map[string]origin)
 	for i := range found {
-		if _, ok := feeds[found[i].Ref.URL]; !ok {
+		f, ok := n.origins.get(found[i].Ref.URL)
+		if feeds[found[i].Ref.URL] = f; !ok {
 			return nil, fmt.Errorf("%s is of %s, which this peer does not publish any more: add that feed again, so that others hear of it, then retract",
 				found[i].ID, found[i].Ref.URL)
 		}

@@ -55,19 +55,24 @@ func (n *Node) Ready() bool {
 // Feeds implements web.Backend.
 func (n *Node) Feeds() []web.FeedStatus {
 	feeds := []web.FeedStatus{}
-	for url, f := range n.origins.snapshot() {
-		feeds = append(feeds, n.feedStatus(url, f))
+	for _, url := range n.origins.urls() {
+		if f, ok := n.origins.get(url); ok {
+			feeds = append(feeds, n.feedStatus(url, f))
+		}
 	}
-	sort.Slice(feeds, func(i, j int) bool { return feeds[i].URL < feeds[j].URL })
 	return feeds
 }
 
 func (n *Node) feedStatus(url string, f origin) web.FeedStatus {
+	known, err := n.origins.State(url)
+	if err != nil {
+		known.LastError = "what is known of this feed cannot be read: " + err.Error()
+	}
 	ref := feedring.FeedRef{URL: url, Publisher: n.ID()}
 	st := web.FeedStatus{
-		URL: url, Theme: f.spec.Theme, Provider: f.spec.Provider, Share: f.spec.Share, Title: f.state.Title,
-		LastFetch: wholeSecond(f.state.LastLook), LastOK: wholeSecond(f.state.LastSuccess), NextFetch: wholeSecond(f.state.NextLook),
-		Error: f.state.LastError, Fixed: f.fixed, File: f.spec.File,
+		URL: url, Theme: f.spec.Theme, Provider: f.spec.Provider, Share: f.spec.Share, Title: known.Title,
+		LastFetch: wholeSecond(known.LastLook), LastOK: wholeSecond(known.LastSuccess), NextFetch: wholeSecond(known.NextLook),
+		Error: known.LastError, Fixed: f.fixed, File: f.spec.File,
 	}
 	if h, ok := n.store.Head(ref); ok {
 		st.Entries = h.Count
@@ -142,7 +147,7 @@ func (n *Node) RemoveFeed(ctx context.Context, url string) error {
 }
 
 func (n *Node) oneFeed(url string) (web.FeedStatus, error) {
-	f, ok := n.origins.snapshot()[url]
+	f, ok := n.origins.get(url)
 	if !ok {
 		return web.FeedStatus{}, notOurs(url)
 	}

@@ -113,9 +113,9 @@ func (n *Node) vouchedBy(theme feedring.Theme) func(feedring.FeedRef) string {
 func (n *Node) Vouch(ctx context.Context, site string) (web.VouchAdvice, error) {
 	doc := vouch.Document{Network: n.cfg.Network, Peers: []feedring.PeerID{n.ID()}, Addresses: n.host.Addrs()}
 	var sites []string
-	for url, f := range n.origins.snapshot() {
+	for url := range n.origins.public() {
 		own := vouch.SitesOf(url)
-		if f.spec.Theme == "" || len(own) == 0 || site != "" && !slices.Contains(own, site) {
+		if len(own) == 0 || site != "" && !slices.Contains(own, site) {
 			continue
 		}
 		doc.Feeds = append(doc.Feeds, url)
@@ -158,7 +158,7 @@ func (n *Node) lookAtSites() {
 // lookAtSitesOf makes the group of one of this peer's feeds look again at the
 // sites of that feed: somebody says that something changed there.
 func (n *Node) lookAtSitesOf(url string) {
-	f, ok := n.origins.snapshot()[url]
+	f, ok := n.origins.get(url)
 	if !ok || f.spec.Theme == "" {
 		return
 	}

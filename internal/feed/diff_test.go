@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"strings"
@@ -93,15 +94,7 @@ func TestDeleted(t *testing.T) {
 	if len(found) != 2 || found[0].ID != id || !found[0].Retracted || !found[1].Retracted || found[0].Title != "" {
 		t.Fatalf("taken back: %+v", found)
 	}
-	b, err := state.MarshalBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var again State
-	if err := again.UnmarshalBinary(b); err != nil {
-		t.Fatal(err)
-	}
-	if found, _ = Diff(again, atom(entry("2"), tombstone("1")+tombstone("9")), start); len(found) != 0 {
+	if found, _ = Diff(restarted(t, state), atom(entry("2"), tombstone("1")+tombstone("9")), start); len(found) != 0 {
 		t.Errorf("again: %+v", found)
 	}
 
@@ -113,9 +106,7 @@ func TestDeleted(t *testing.T) {
 	if len(found) != document.MaxItems-1 {
 		t.Errorf("%d of very many", len(found))
 	}
-	if b, err = state.MarshalBinary(); err != nil || again.UnmarshalBinary(b) != nil {
-		t.Errorf("what is remembered cannot be kept: %v", err)
-	}
+	restarted(t, state)
 }
 
 func TestDatesAreNeverAfterTheLook(t *testing.T) {
@@ -178,16 +169,26 @@ func TestKnownIsBounded(t *testing.T) {
 	checkRoundTrip(t, state)
 }
 
+// restarted is a state as it is read after it was kept.
+func restarted(t *testing.T, state State) (again State) {
+	t.Helper()
+	raw, err1 := state.MarshalBinary()
+	known, err2 := state.MarshalKnown()
+	if err := cmp.Or(err1, err2, again.UnmarshalBinary(raw)); err != nil {
+		t.Fatal(err)
+	}
+	if again.Loaded() {
+		t.Error("the entries are kept twice")
+	}
+	if err := again.LoadKnown(known); err != nil {
+		t.Fatal(err)
+	}
+	return again
+}
+
 func checkRoundTrip(t *testing.T, state State) {
 	t.Helper()
-	raw, err := state.MarshalBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got State
-	if err := got.UnmarshalBinary(raw); err != nil {
-		t.Fatal(err)
-	}
+	got := restarted(t, state)
 	if !reflect.DeepEqual(got, state) {
 		t.Errorf("round trip:\n got %+v\nwant %+v", got, state)
 	}
@@ -204,6 +205,10 @@ func TestStateRoundTrip(t *testing.T) {
 			t.Errorf("%q was read", bad)
 		}
 	}
+	known, _ := state.MarshalKnown()
+	if err := state.LoadKnown(known[1:]); err == nil {
+		t.Error("half an entry was read")
+	}
 }
 
 func FuzzState(f *testing.F) {
@@ -218,6 +223,9 @@ func FuzzState(f *testing.F) {
 		}
 		if _, err := s.MarshalBinary(); err != nil {
 			t.Fatalf("read but not written: %v", err)
+		}
+		if _, err := s.MarshalKnown(); err != nil {
+			t.Fatalf("entries read but not written: %v", err)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"math"
 	"net/url"
 	"time"
 )
@@ -93,7 +94,7 @@ func (h *host) takes(f *watched, now time.Time) bool {
 	case h.running > h.slow || h.running >= mostAtHost:
 		return false
 	}
-	return f.asked != nil || f.state.Failures == 0
+	return f.asked != nil || !f.failed
 }
 
 // The turn of a feed that is due, beside others that are: one that is asked for
@@ -106,14 +107,14 @@ const (
 
 // turn is the time by which feeds that are due are ordered. It does not change
 // while a feed waits.
-func (f *watched) turn() time.Time {
+func (f *watched) turn() int64 {
 	switch {
 	case f.asked != nil:
-		return time.Time{}
-	case f.state.LastLook.IsZero():
-		return f.due.Add(-newcomers)
-	case f.state.Failures > 0:
-		return f.due.Add(failures)
+		return math.MinInt64
+	case f.fresh:
+		return f.due - int64(newcomers)
+	case f.failed:
+		return f.due + int64(failures)
 	}
 	return f.due
 }

@@ -9,8 +9,8 @@ type queue struct {
 	sooner func(a, b *watched) bool
 }
 
-func byDue(a, b *watched) bool  { return a.due.Before(b.due) }
-func byTurn(a, b *watched) bool { return a.turn().Before(b.turn()) }
+func byDue(a, b *watched) bool  { return a.due < b.due }
+func byTurn(a, b *watched) bool { return a.turn() < b.turn() }
 
 func (q *queue) add(f *watched) { heap.Push(q, f) }
 func (q *queue) take() *watched { return heap.Pop(q).(*watched) }
@@ -24,7 +24,7 @@ func (q *queue) top() (*watched, bool) {
 // leave takes f out of the queue that it is in.
 func (f *watched) leave() {
 	if f.in != nil {
-		heap.Remove(f.in, f.index)
+		heap.Remove(f.in, int(f.index))
 	}
 }
 
@@ -33,13 +33,13 @@ func (q *queue) Less(i, j int) bool { return q.sooner(q.feeds[i], q.feeds[j]) }
 
 func (q *queue) Swap(i, j int) {
 	q.feeds[i], q.feeds[j] = q.feeds[j], q.feeds[i]
-	q.feeds[i].index, q.feeds[j].index = i, j
+	q.feeds[i].index, q.feeds[j].index = int32(i), int32(j)
 }
 
 // Push appends a *watched, as heap.Interface wants it.
 func (q *queue) Push(x any) {
 	f := x.(*watched)
-	f.in, f.index = q, len(q.feeds)
+	f.in, f.index = q, int32(len(q.feeds))
 	q.feeds = append(q.feeds, f)
 }
 

@@ -2,6 +2,7 @@ package feed
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -35,6 +36,8 @@ type look struct {
 	cancel context.CancelFunc
 	slow   bool
 	wait   *time.Timer // until it is slow
+
+	asked chan struct{} // closed at its end; nil: nobody waits
 }
 
 // start starts what is due and returns how long until the next feed is; false:
@@ -44,7 +47,7 @@ func (w *Watcher) start(ctx context.Context, looks *sync.WaitGroup) (time.Durati
 	defer w.mu.Unlock()
 	now := time.Now()
 	next, more := w.later.top()
-	for more && !next.due.After(now) {
+	for more && next.due <= now.UnixNano() {
 		w.ready.add(w.later.take())
 		next, more = w.later.top()
 	}
@@ -65,7 +68,7 @@ func (w *Watcher) start(ctx context.Context, looks *sync.WaitGroup) (time.Durati
 	if !more {
 		return 0, false
 	}
-	return next.due.Sub(now), true
+	return time.Duration(next.due - now.UnixNano()), true
 }
 
 // hasPlace reports whether one more look may run. Slow ones have places of
@@ -76,14 +79,14 @@ func (w *Watcher) hasPlace(f *watched) bool {
 
 func (w *Watcher) begin(ctx context.Context, looks *sync.WaitGroup, f *watched) {
 	ctx, cancel := context.WithCancel(ctx)
-	l := &look{began: time.Now(), cancel: cancel}
+	l := &look{began: time.Now(), cancel: cancel, asked: f.asked}
 	l.wait = time.AfterFunc(patience, func() { w.isSlow(f, l) })
 	f.look = l
-	f.looked, f.asked = f.asked, nil
-	state := f.state
+	f.asked = nil
+	fresh := f.fresh
 	looks.Go(func() {
-		next := w.look(ctx, state)
-		w.finish(f, next, w.cfg.Manners.ours(next.URL))
+		next := w.lookAt(ctx, f.url, fresh)
+		w.finish(f, next, w.cfg.Manners.ours(f.url))
 	})
 }
 
@@ -114,9 +117,10 @@ func (w *Watcher) finish(f *watched, state State, ours bool) {
 	}
 	h.running--
 	w.running--
+	tellAll(&f.look.asked)
 	f.look = nil
-	tellAll(&f.looked)
-	f.state, f.due, f.ours = state, state.NextLook, ours
+	f.know(&state)
+	f.due, f.ours = nanos(state.NextLook), ours
 	if state.Held != "" {
 		w.hold(state.Held, state.NotBefore)
 	}
@@ -124,7 +128,7 @@ func (w *Watcher) finish(f *watched, state State, ours bool) {
 		w.rest(f.host, time.Now().Add(pause))
 	}
 	if f.again {
-		f.again, f.due = false, time.Now()
+		f.again, f.due = false, time.Now().UnixNano()
 	}
 	if !f.removed && (!state.Gone || f.asked != nil) {
 		w.later.add(f)
@@ -149,6 +153,22 @@ func (w *Watcher) release(name string) {
 	}
 }
 
+// lookAt looks at a feed from the state that is kept of it. Where that cannot be
+// read nothing is asked, since whoever asks without it asks too often.
+func (w *Watcher) lookAt(ctx context.Context, url string, fresh bool) (state State) {
+	var err error
+	if !fresh {
+		state, err = w.cfg.Handler.State(url)
+	}
+	state.URL = url
+	if err == nil {
+		return w.look(ctx, state)
+	}
+	w.cfg.Logger.Error("what is known of a feed cannot be read, so it is not looked at", "url", url, "err", err)
+	now := time.Now()
+	return State{URL: url, LastLook: now, NextLook: now.Add(firstRetry), Failures: 1}
+}
+
 // look looks at one feed once and returns the state to go on from. A cancelled
 // look leaves it as it was.
 func (w *Watcher) look(ctx context.Context, state State) State {
@@ -167,7 +187,7 @@ func (w *Watcher) look(ctx context.Context, state State) State {
 		if ctx.Err() != nil {
 			return state
 		}
-		e := &Error{Kind: document.KindUnsaved, URL: state.URL, Detail: "its entries could not be stored: " + err.Error(), Err: err}
+		e := &Error{Kind: document.KindUnsaved, URL: state.URL, Detail: err.Error(), Err: err}
 		next = w.failed(state, e, answer.Hints, now)
 	}
 	w.log(&state, &next)
@@ -204,6 +224,9 @@ func (w *Watcher) succeeded(ctx context.Context, state State, answer Answer, now
 		w.cfg.Manners.plan(w.cfg.Policy, &next, outcome, now)
 		return next, nil
 	}
+	if err := w.loadKnown(&state); err != nil {
+		return next, err
+	}
 	entries, next := Diff(state, answer.Document, now)
 	for _, e := range entries {
 		if e.Version == 1 {
@@ -217,7 +240,25 @@ func (w *Watcher) succeeded(ctx context.Context, state State, answer Answer, now
 	if len(entries) == 0 {
 		return next, nil
 	}
-	return next, w.cfg.Handler.Changed(ctx, state.URL, entries, next)
+	if err := w.cfg.Handler.Changed(ctx, state.URL, entries, next); err != nil {
+		return next, fmt.Errorf("its entries could not be stored: %w", err)
+	}
+	return next, nil
+}
+
+// loadKnown completes a state that came without its entries.
+func (w *Watcher) loadKnown(s *State) error {
+	if s.known != nil || !s.looked() {
+		return nil
+	}
+	known, err := w.cfg.Handler.Known(s.URL)
+	if err == nil {
+		err = s.LoadKnown(known)
+	}
+	if err != nil {
+		return fmt.Errorf("what is known of its entries cannot be read: %w", err)
+	}
+	return nil
 }
 
 // take writes an answer down.

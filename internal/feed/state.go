@@ -18,7 +18,9 @@ import (
 // State is all that is remembered of a feed between two looks. The zero State
 // with an URL is a feed that was never looked at. It is a value: Diff and the
 // Watcher make new ones and change none, so it may be kept and saved at leisure.
-// Its JSON form leaves out what is known of the entries; MarshalBinary does not.
+// Its JSON form leaves out what was learned and what is known of the entries.
+// MarshalBinary leaves out the entries alone, which MarshalKnown writes: they are
+// most of it, and change and are needed where a document came.
 type State struct {
 	URL        string     `json:"url"`
 	Title      string     `json:"title,omitempty"`
@@ -45,7 +47,7 @@ type State struct {
 	ByLink bool `json:"by_link,omitempty"`
 
 	learned learned
-	known   map[feedring.EntryID]known
+	known   map[feedring.EntryID]known // nil: none, or not loaded
 }
 
 // known is what is remembered of an entry, to tell whether it changed.
@@ -73,15 +75,24 @@ func (h *BodyHash) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Known returns how many entries are remembered.
+// Known returns how many entries are remembered, and loaded.
 func (s *State) Known() int { return len(s.known) }
+
+// Loaded reports whether the entries are there: a document came.
+func (s *State) Loaded() bool { return s.known != nil }
+
+// WithoutKnown is s as MarshalBinary keeps it.
+func (s State) WithoutKnown() State {
+	s.known = nil
+	return s
+}
 
 func (s *State) looked() bool { return !s.LastSuccess.IsZero() }
 
 func (s *State) conditional() bool { return s.looked() && s.Validators != Validators{} }
 
 const (
-	stateVersion = 2 // 1 has nothing learned
+	stateVersion = 3 // 1 has nothing learned, and 1 and 2 have the entries too
 	knownSize    = 16 + len(document.Hash{}) + len(document.Hash{}) + 4 + 8
 	maxKnown     = 5_000 // remembered beside those of the last document
 	goneBit      = 1 << 31
@@ -90,18 +101,24 @@ const (
 // errState is returned for bytes that are no State of this version.
 var errState = errors.New("feed: saved state cannot be read")
 
-// MarshalBinary encodes s in about 60 bytes an entry, the same bytes for the
-// same state.
+// MarshalBinary encodes s without its entries, in some hundred bytes, the same
+// bytes for the same state.
 func (s State) MarshalBinary() ([]byte, error) {
 	head, err := json.Marshal(s)
 	if err != nil {
 		return nil, fmt.Errorf("feed: encode state: %w", err)
 	}
 	learned := s.learned.append(nil)
-	out := make([]byte, 0, 1+2*binary.MaxVarintLen32+len(head)+len(learned)+len(s.known)*knownSize)
+	out := make([]byte, 0, 1+2*binary.MaxVarintLen32+len(head)+len(learned))
 	out = append(out, stateVersion)
 	out = append(binary.AppendUvarint(out, uint64(len(head))), head...)
-	out = append(binary.AppendUvarint(out, uint64(len(learned))), learned...)
+	return append(binary.AppendUvarint(out, uint64(len(learned))), learned...), nil
+}
+
+// MarshalKnown encodes the entries of s in 60 bytes each, the same bytes for the
+// same entries.
+func (s State) MarshalKnown() ([]byte, error) {
+	out := make([]byte, 0, len(s.known)*knownSize)
 	for _, id := range slices.Sorted(maps.Keys(s.known)) {
 		raw, err := hex.DecodeString(string(id))
 		if err != nil || len(raw) != 16 {
@@ -119,7 +136,18 @@ func (s State) MarshalBinary() ([]byte, error) {
 	return out, nil
 }
 
-// UnmarshalBinary decodes what MarshalBinary made, now or in an earlier version.
+// LoadKnown takes what MarshalKnown made.
+func (s *State) LoadKnown(b []byte) error {
+	known, ok := decodeKnown(b)
+	if !ok {
+		return errState
+	}
+	s.known = known
+	return nil
+}
+
+// UnmarshalBinary decodes what MarshalBinary made, now or in an earlier version,
+// whose states have their entries with them.
 func (s *State) UnmarshalBinary(b []byte) error {
 	if len(b) == 0 || b[0] < 1 || b[0] > stateVersion {
 		return errState
@@ -138,7 +166,11 @@ func (s *State) UnmarshalBinary(b []byte) error {
 			return errState
 		}
 	}
-	if next.known, ok = decodeKnown(rest); !ok {
+	if b[0] < 3 {
+		if err := next.LoadKnown(rest); err != nil {
+			return err
+		}
+	} else if len(rest) > 0 {
 		return errState
 	}
 	*s = next

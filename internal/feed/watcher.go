@@ -10,9 +10,19 @@ import (
 	"github.com/feedring/feedring"
 )
 
-// Handler takes what a Watcher finds. For one feed it is called by one
-// goroutine at a time, for several feeds by several at once.
+// Handler keeps what a Watcher knows of its feeds, and takes what it finds. For
+// one feed it is called by one goroutine at a time, for several feeds by several
+// at once.
 type Handler interface {
+	// State returns what was kept of a feed when a look at it begins that is not
+	// the first: what Looked told last, or Changed. Its entries may be left out (State.LoadKnown); then
+	// Known is asked for them where a document came.
+	State(url string) (State, error)
+
+	// Known returns the entries of a feed's state as State.MarshalKnown wrote them,
+	// or none.
+	Known(url string) ([]byte, error)
+
 	// Changed stores entries, oldest first, and next with them. Only after it
 	// returns nil does the Watcher go on from next; after an error the same
 	// entries are found again. ctx ends with the Watcher's run.
@@ -66,19 +76,22 @@ type Watcher struct {
 	slow    int // of running
 }
 
-// watched is one feed. It is in one of the queues, or looked at, or gone.
+// watched is one feed, of which there may be a million: what decides when it is
+// looked at. All else is loaded when a look begins. It is in one of the queues,
+// or looked at, or gone.
 type watched struct {
-	host    string
-	ours    bool // its origin is no stranger's
-	state   State
-	due     time.Time
-	in      *queue // nil: in none
-	index   int    // there
-	again   bool   // asked for during a look
-	look    *look  // under way; nil: none
-	removed bool
+	url, host string
+	due       int64  // Unix nanoseconds
+	in        *queue // nil: in none
+	index     int32  // there
+	ours      bool   // its origin is no stranger's
+	fresh     bool   // never looked at
+	failed    bool   // the last time
+	again     bool   // asked for during a look
+	removed   bool
+	look      *look // under way; nil: none
 
-	asked, looked chan struct{} // closed at the end of the next look, and of the one under way; nil: nobody waits
+	asked chan struct{} // closed at the end of the next look; nil: nobody waits
 }
 
 // NewWatcher returns a Watcher without feeds. It does nothing until Run.
@@ -103,9 +116,10 @@ func NewWatcher(cfg WatcherConfig) (*Watcher, error) {
 	}, nil
 }
 
-// Add watches a feed from state on; the zero State is that of a new feed,
-// which is looked at now; one that is gone waits until it is asked for. A feed
-// that is watched already stays as it is.
+// Add watches a feed that Handler keeps state of, which may leave out its
+// entries; the zero State is that of a new feed, which is looked at now; one that
+// is gone waits until it is asked for. A feed that is watched already stays as
+// it is.
 func (w *Watcher) Add(feedURL string, state State) {
 	ours := w.cfg.Manners.ours(feedURL)
 	w.mu.Lock()
@@ -114,8 +128,9 @@ func (w *Watcher) Add(feedURL string, state State) {
 		return
 	}
 	state.URL = feedURL
-	f := &watched{state: state, host: hostOf(feedURL), ours: ours}
-	f.due = w.firstLook(&state)
+	f := &watched{url: feedURL, host: hostOf(feedURL), ours: ours}
+	f.know(&state)
+	f.due = nanos(w.firstLook(&state))
 	w.feeds[feedURL] = f
 	if state.Held != "" {
 		w.hold(state.Held, state.NotBefore)
@@ -125,6 +140,17 @@ func (w *Watcher) Add(feedURL string, state State) {
 	}
 	w.later.add(f)
 	w.signal()
+}
+
+// know takes from a state what is kept in memory.
+func (f *watched) know(s *State) { f.fresh, f.failed = s.LastLook.IsZero(), s.Failures > 0 }
+
+// nanos is a time as a queue has it; the zero time is due at once.
+func nanos(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixNano()
 }
 
 func (w *Watcher) firstLook(state *State) time.Time {
@@ -150,9 +176,9 @@ func (w *Watcher) Remove(feedURL string) {
 	f.leave()
 	if f.look != nil {
 		f.look.cancel()
+		tellAll(&f.look.asked)
 	}
 	tellAll(&f.asked)
-	tellAll(&f.looked)
 	w.release(f.host) // it may have had the place there
 }
 
@@ -173,7 +199,7 @@ func (w *Watcher) Look(feedURL string) (<-chan struct{}, error) {
 		f.asked = make(chan struct{})
 	}
 	f.again = f.look != nil
-	f.due = time.Now()
+	f.due = time.Now().UnixNano()
 	if f.look == nil {
 		w.later.add(f)
 	}
@@ -187,17 +213,6 @@ func tellAll(waiting *chan struct{}) {
 		close(*waiting)
 		*waiting = nil
 	}
-}
-
-// State returns what is remembered of a feed.
-func (w *Watcher) State(feedURL string) (State, bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	f, ok := w.feeds[feedURL]
-	if !ok {
-		return State{}, false
-	}
-	return f.state, true
 }
 
 func (w *Watcher) signal() {
