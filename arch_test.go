@@ -30,6 +30,7 @@ var pure = map[string]string{
 	"group/internal/guests":    "a part of the membership",
 	"group/internal/holdings":  "a part of the membership",
 	"group/internal/hash":      "all peers must find the same",
+	"internal/spread":          "whom to tell must be the same in every play",
 	"internal/hub/ledger":      "whose turn it is must be testable without a clock",
 }
 
@@ -44,8 +45,9 @@ var arrows = map[string][]string{
 	".":                        {},
 	"internal/fingerprint":     {},
 	"ring":                     {".", "internal/fingerprint"},
-	"group":                    {".", "internal/alarm", "internal/fingerprint", "group/internal/"},
+	"group":                    {".", "internal/alarm", "internal/fingerprint", "internal/spread", "group/internal/"},
 	"internal/alarm":           {},
+	"internal/spread":          {"."},
 	"group/internal/hash":      {},
 	"group/internal/guests":    {"."},
 	"group/internal/catalogue": {".", "group/internal/hash"},

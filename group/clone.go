@@ -9,6 +9,10 @@ import (
 func (m *Machine) Clone() *Machine {
 	c := *m
 	c.out, c.book, c.words, c.mesh, c.view, c.shown = nil, nil, nil, nil, nil, nil
+	c.joined = false
+	if m.links != nil {
+		c.links = m.links.Clone()
+	}
 	c.timers = m.timers.Clone()
 	c.joining.via = slices.Clone(m.joining.via)
 	c.spread = slices.Clone(m.spread)

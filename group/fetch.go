@@ -185,6 +185,7 @@ func (m *Machine) fetched(s Fetched) {
 	}
 	switch {
 	case progress:
+		m.gave(s.From, h.Pos, s.Head.Position)
 		m.advance(s.Feed, h, s.Head.Position, s.Head.Hash)
 		m.emit(Wake{Feed: s.Feed, Through: h.Pos})
 		m.passOn(s.Feed, h, s.From)
@@ -212,6 +213,17 @@ func (m *Machine) fetched(s Fetched) {
 		h.known = maxPosition(h.Pos, s.Known.Position) // somebody told more than there is
 	}
 	m.failed(s.Feed, h)
+}
+
+// gave counts entries that were polled from a neighbour in a large group.
+func (m *Machine) gave(from feedring.PeerID, before, after feedring.Position) {
+	if l := m.linked(); l != nil {
+		n := uint64(1)
+		if before.Epoch == after.Epoch {
+			n = after.Sequence - before.Sequence
+		}
+		l.Received(from, int(min(n, maxTold)))
+	}
 }
 
 // failed waits longer from try to try, and gives up in the end: whoever tells

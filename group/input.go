@@ -63,6 +63,13 @@ type (
 		Known  feedring.Head
 		Failed bool
 	}
+	// Served says that another peer polled here and was sent that many entries.
+	// It counts in large groups only, and may be left out.
+	Served struct {
+		Feed    feedring.FeedRef
+		To      feedring.PeerID
+		Entries int
+	}
 	// Attach is a client that opened a stream with a valid ticket.
 	Attach struct {
 		Stream uint64
@@ -102,6 +109,7 @@ func (Kept) IsInput()      {}
 func (Publish) IsInput()   {}
 func (Appended) IsInput()  {}
 func (Fetched) IsInput()   {}
+func (Served) IsInput()    {}
 func (Attach) IsInput()    {}
 func (Detach) IsInput()    {}
 func (Checked) IsInput()   {}

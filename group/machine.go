@@ -11,6 +11,7 @@ import (
 	"github.com/feedring/feedring/group/internal/hash"
 	"github.com/feedring/feedring/group/internal/holdings"
 	"github.com/feedring/feedring/internal/alarm"
+	"github.com/feedring/feedring/internal/spread"
 )
 
 // Machine is one peer's membership of one group. It is not safe for concurrent
@@ -66,6 +67,7 @@ type Machine struct {
 	turns   map[string]*shared // a manager's, by address
 	askers  int                // in turns
 	turnsOf feedring.Term      // whose manager is asked
+	links   *spread.Links      // nil until the group is large
 
 	role      feedring.Role
 	protected []feedring.PeerID
@@ -77,6 +79,7 @@ type Machine struct {
 	words   map[feedring.FeedRef]string `state:"derived"` // see vouched
 	wordsTo time.Time                   `state:"derived"` // until then words are so; zero: for ever
 	mesh    []feedring.PeerID           `state:"derived"`
+	joined  bool                        `state:"derived"` // links is of mesh
 	sum     *uint64                     `state:"derived"` // see catalogueHash
 	guarded guarded                     `state:"derived"` // what protected was made of
 	view    *View                       `state:"derived"`
@@ -187,6 +190,8 @@ func (m *Machine) apply(in Input) {
 		m.appended(in)
 	case Fetched:
 		m.fetched(in)
+	case Served:
+		m.served(in)
 	case Attach:
 		m.attach(in)
 	case Detach:

@@ -61,8 +61,12 @@ func (m *Machine) onBeacon(in Receive, b Beacon) {
 			}
 		}
 	}
+	teller := claimant
+	if m.large() { // it is near, and tells of it itself from then on
+		teller = in.From
+	}
 	for _, h := range b.Heads {
-		m.learn(h.Feed, h.Position, claimant)
+		m.learn(h.Feed, h.Position, teller)
 	}
 	m.compareOlder(claimant, b.Heads, b.Older)
 	m.answer(b.Number)

@@ -162,16 +162,23 @@ func (m *Machine) setEpoch(url string, o *own, epoch uint64) {
 	})
 }
 
-// notify tells of a new entry: all members, or the neighbours in the mesh.
+// notify tells of a new entry: all members, or in a large group those that
+// internal/spread names.
 func (m *Machine) notify(n Notify, from feedring.PeerID) {
 	if m.lead.claim.Term.IsZero() {
 		return
 	}
+	source := n.Head.Feed.Publisher
+	skip := func(p feedring.PeerID) bool { return p == from || p == source || slices.Contains(n.Path, p) }
+	var to []feedring.PeerID
+	if l := m.linked(); l != nil {
+		to = l.Tell(source, skip, m.now, m.beatEvery())
+	} else {
+		to = slices.DeleteFunc(slices.Clone(m.neighbours()), skip)
+	}
 	var msg Message = n
-	for _, p := range m.neighbours() {
-		if p != from && p != n.Head.Feed.Publisher && !slices.Contains(n.Path, p) {
-			m.send(p, msg)
-		}
+	for _, p := range to {
+		m.send(p, msg)
 	}
 }
 

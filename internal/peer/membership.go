@@ -94,7 +94,7 @@ func frequent(in group.Input) bool {
 		case group.Place, group.Assign, group.Assigned, group.Notify, group.Probe, group.Alive:
 			return true
 		}
-	case group.Publish, group.Appended, group.Fetched, group.Kept, group.Attach, group.Detach:
+	case group.Publish, group.Appended, group.Fetched, group.Served, group.Kept, group.Attach, group.Detach:
 		return true
 	}
 	return false

@@ -64,7 +64,7 @@ func Mesh(self feedring.PeerID, others []feedring.PeerID) []feedring.PeerID {
 	for ring := range meshRings {
 		spots = spots[:0]
 		for _, p := range append([]feedring.PeerID{self}, others...) {
-			spots = append(spots, spot{hash.Begin.Number(uint64(ring)).Text(string(p)).End(), p})
+			spots = append(spots, spot{Spot(uint64(ring), p), p})
 		}
 		slices.SortFunc(spots, compareSpots)
 		i := slices.IndexFunc(spots, func(s spot) bool { return s.peer == self })
@@ -76,4 +76,9 @@ func Mesh(self feedring.PeerID, others []feedring.PeerID) []feedring.PeerID {
 	}
 	slices.Sort(mesh)
 	return mesh
+}
+
+// Spot is where a peer of a large group is on one of the circles of its mesh.
+func Spot(circle uint64, p feedring.PeerID) uint64 {
+	return hash.Begin.Number(circle).Text(string(p)).End()
 }

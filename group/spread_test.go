@@ -1,0 +1,112 @@
+package group
+
+import (
+	"testing"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// announced publishes once from each of some peers of a large group, and counts
+// notifies and polls. It returns how long the last peer waited.
+func (c *cluster) announced(t *testing.T, ids, from []feedring.PeerID, within time.Duration) (notifies, polls int, longest time.Duration) {
+	t.Helper()
+	lost := c.loss
+	c.loss = func(a, b feedring.PeerID, m Message) bool {
+		if _, ok := m.(Notify); ok {
+			notifies++
+		}
+		return lost != nil && lost(a, b, m)
+	}
+	c.polled = func(feedring.PeerID) { polls++ }
+	for _, id := range from {
+		ref := feedring.FeedRef{URL: c.nodes[id].feeds[0].URL, Publisher: id}
+		before := len(c.nodes[id].store[ref])
+		c.publish(id, ref.URL)
+		began := c.now
+		for c.lacking(ids, ref, before+1) > 0 && c.now.Sub(began) < within {
+			c.run(time.Millisecond)
+		}
+		longest = max(longest, c.now.Sub(began))
+		if n := c.lacking(ids, ref, before+1); n > 0 {
+			t.Errorf("%d lack what %s published %s ago", n, id, within)
+		}
+		c.run(50 * time.Millisecond)
+	}
+	c.loss, c.polled = lost, nil
+	return notifies, polls, longest
+}
+
+func (c *cluster) lacking(ids []feedring.PeerID, ref feedring.FeedRef, entries int) int {
+	n := 0
+	for _, id := range ids {
+		if node := c.nodes[id]; node.up && len(node.store[ref]) < entries {
+			n++
+		}
+	}
+	return n
+}
+
+// FeedEx announces seven times for each bundle that is received; here it is at
+// most three times for two.
+func TestAnnouncementsInLargeGroup(t *testing.T) {
+	c := newCluster(17)
+	ids := c.group(161)
+	c.run(3 * time.Second)
+	notifies, _, longest := c.announced(t, ids, ids[:40], time.Second)
+	received := 40 * (len(ids) - 1)
+	t.Logf("%.2f notifies for each of %d entries received; the last after %s", float64(notifies)/float64(received), received, longest)
+	if float64(notifies) > 1.5*float64(received) {
+		t.Errorf("%d notifies for %d entries", notifies, received)
+	}
+	if longest > 60*time.Millisecond {
+		t.Errorf("the last peer waited %s", longest)
+	}
+}
+
+// Half of all notifies are lost: what the trees do not bring the beacons tell.
+func TestHalfOfNotifiesLostInLargeGroup(t *testing.T) {
+	c := newCluster(18)
+	ids := c.group(120)
+	c.run(3 * time.Second)
+	c.loss = func(_, _ feedring.PeerID, m Message) bool {
+		_, ok := m.(Notify)
+		return ok && c.rng.IntN(2) == 0
+	}
+	_, _, longest := c.announced(t, ids, ids[:30], 2*time.Second)
+	t.Logf("the last after %s", longest)
+}
+
+// A peer that tells nobody of anything takes nothing from others for long: who
+// missed an entry because of it asks another neighbour, and is told by that one
+// from then on.
+func TestSilentForwarder(t *testing.T) {
+	c := newCluster(19)
+	ids := c.group(120)
+	c.run(3 * time.Second)
+	silent := map[feedring.PeerID]bool{}
+	for i := 5; i < 120; i += 10 {
+		silent[ids[i]] = true
+	}
+	c.loss = func(from, _ feedring.PeerID, m Message) bool {
+		_, ok := m.(Notify)
+		return ok && silent[from]
+	}
+	late := func() int {
+		id := ids[0]
+		ref := feedring.FeedRef{URL: c.nodes[id].feeds[0].URL, Publisher: id}
+		c.publish(id, ref.URL)
+		c.run(60 * time.Millisecond)
+		n := c.lacking(ids, ref, len(c.nodes[id].store[ref]))
+		c.run(time.Second)
+		return n
+	}
+	first, last := late(), 0
+	for range 4 {
+		last = late()
+	}
+	t.Logf("%d were late at first, %d in the end", first, last)
+	if first == 0 || last > 0 {
+		t.Errorf("%d were late at first, %d in the end", first, last)
+	}
+}
