@@ -20,7 +20,7 @@ func TestRebaseKnowsAllInstants(t *testing.T) {
 	}
 	fixed := []string{"Machine.now"}
 	dates := []string{"Row.Admitted", "Row.From", "State.From", "Vouch.At"}
-	var other []string // of feeds, clients, looks at sites and lost disks
+	var other []string // of feeds, clients, looks at sites, lost disks and large groups
 	for _, at := range instants(reflect.TypeFor[Machine]()) {
 		known := slices.Concat(moved, fixed, dates)
 		if !slices.Contains(known, at) {
@@ -28,7 +28,7 @@ func TestRebaseKnowsAllInstants(t *testing.T) {
 		}
 	}
 	want := []string{
-		"Holding.changed", "Window.began", "asker.at", "check.last", "check.next", "check.said", "mark.since", "placement.due",
+		"Holding.changed", "Window.began", "asker.at", "check.last", "check.next", "check.said", "graft.begun", "mark.since", "placement.due",
 		"placement.since", "seek.since", "share.alone", "share.asked", "share.failed", "share.gauged", "share.since", "share.until",
 		"share.urged", "shared.since", "syncing.last", "twin.last", "twin.since",
 	}
