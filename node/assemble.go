@@ -60,13 +60,21 @@ func (n *Node) assemble() error {
 		self: n.ID(), store: n.store, sealer: n.sealer, now: n.loop.now, tell: n.tell,
 		wake: n.followers.wake, spawn: n.background, waiting: make(map[uint64]*batch), share: n.cfg.Share,
 	}
-	n.poller = &poller{
-		store: n.store, verifier: n.verifier, log: n.log, open: n.openPoll, suspect: n.host.Suspect, tell: n.tell,
-		comes: n.followers.comes, takeBack: n.takeBack, spawn: n.background, places: make(chan struct{}, pollsAtOnce), ctx: n.ctx,
+	if n.copies, err = openCopies(n.ctx, n.store, n.ID(), n.cfg.Freshness, n.cfg.keeps(), n.log); err != nil {
+		return err
+	}
+	if n.copies != nil {
+		n.copies.tell = n.tell
 	}
 	n.pruner = &pruner{
-		store: n.store, self: n.ID(), log: n.log, spawn: n.background, ctx: n.ctx,
+		copies: n.copies,
+		store:  n.store, self: n.ID(), log: n.log, spawn: n.background, ctx: n.ctx,
 		waiting: make(map[feedring.GroupID]time.Time),
+	}
+	n.poller = &poller{
+		copies: n.copies, full: n.pruner.full,
+		store: n.store, verifier: n.verifier, log: n.log, open: n.openPoll, suspect: n.host.Suspect, tell: n.tell,
+		comes: n.followers.comes, takeBack: n.takeBack, spawn: n.background, places: make(chan struct{}, pollsAtOnce), ctx: n.ctx,
 	}
 	n.provider = &provider{
 		book: n.host, log: n.log, spawn: n.background, ctx: n.ctx, inside: make(map[feedring.GroupID]bool),
@@ -100,7 +108,7 @@ func (n *Node) newLoop() error {
 	}
 	start := time.Now()
 	m, err := peer.New(peer.Config{
-		Self: n.ID(), Refresh: n.cfg.Refresh, Attempts: n.cfg.Attempts, Freshness: n.cfg.Freshness,
+		Self: n.ID(), Refresh: n.cfg.Refresh, Attempts: n.cfg.Attempts, Freshness: n.cfg.Freshness, Keep: n.cfg.keeps(),
 		Routing: n.cfg.Routing, Joining: len(n.cfg.Join) > 0 || len(n.host.KnownPeers()) > 0 || n.cfg.LAN,
 		Seed: seed(),
 	}, st, start)

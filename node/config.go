@@ -37,6 +37,7 @@ type Config struct {
 	Policy    feed.Rule     // how looks that are scheduled are spread over feeds
 	Budget    time.Duration // between scheduled looks at a feed, in the mean over all: longer learns later and asks less
 	Freshness time.Duration // the paper's F: longer answers more from caches and stores more
+	Keep      time.Duration // how long copies of others' entries are kept for readers whose publisher is away; 0: Freshness
 	Refresh   time.Duration // the paper's r: shorter notices a crash sooner and costs more beacons
 	Attempts  int           // the paper's k
 	Routing   peer.Routing
@@ -74,6 +75,16 @@ func Default() Config {
 	}
 }
 
+const maxKeep = 10 * 366 * 24 * time.Hour
+
+// keeps is how long copies are kept beyond freshness; 0: they are not.
+func (c *Config) keeps() time.Duration {
+	if c.Keep > c.Freshness {
+		return c.Keep
+	}
+	return 0
+}
+
 var networkName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
 
 // Validate returns the first thing that is wrong, named by its flag.
@@ -87,6 +98,10 @@ func (c *Config) Validate() error {
 		return fmt.Errorf("--refresh %s: choose between 100ms and 10m", c.Refresh)
 	case c.Freshness < time.Minute || c.Freshness > 366*24*time.Hour:
 		return fmt.Errorf("--freshness %s: choose between 1m and 366d", c.Freshness)
+	case c.Keep != 0 && c.Keep < c.Freshness:
+		return fmt.Errorf("--keep %s is less than --freshness %s: entries are kept while they are fresh; choose more, or leave --keep away", c.Keep, c.Freshness)
+	case c.Keep > maxKeep:
+		return fmt.Errorf("--keep %s: choose at most ten years", c.Keep)
 	case c.Attempts < 1 || c.Attempts > 100:
 		return fmt.Errorf("--attempts %d: choose between 1 and 100", c.Attempts)
 	case c.Interval != 0 && (c.Interval < 100*time.Millisecond || c.Interval > 7*24*time.Hour):

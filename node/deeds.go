@@ -73,6 +73,7 @@ func (n *Node) roleChanged(o group.RoleChanged) {
 		return
 	}
 	n.provider.enter(o.Theme.Group())
+	n.background(func() { n.copies.entered(o.Theme.Group()) })
 }
 
 func roleEvent(o group.RoleChanged) Event {

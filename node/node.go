@@ -51,6 +51,7 @@ type Node struct {
 	persister *persister
 	publisher *publisher
 	poller    *poller
+	copies    *copies // nil: this peer keeps none
 	pruner    *pruner
 	provider  *provider
 	checks    *checks

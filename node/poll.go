@@ -41,6 +41,8 @@ type poller struct {
 	suspect  func(feedring.PeerID)
 	comes    func(feedring.FeedRef, []store.Item) (stored func()) // shows followers what was checked
 	takeBack func(context.Context, store.Item) error              // does what a retraction says that the log does not take
+	copies   *copies
+	full     func(feedring.GroupID) // the disk has no room
 	spawn    func(func()) bool
 	places   chan struct{}
 	ctx      context.Context
@@ -60,6 +62,7 @@ func (p *poller) start(o group.Fetch) {
 			p.suspect(o.From)
 			p.log.Debug("poll failed", "feed", o.Feed.URL, "from", o.From.Short(), "err", err)
 		}
+		p.copies.polled(o, known)
 		p.tell(o.Group, group.Fetched{
 			Feed: o.Feed, From: o.From, Head: headOf(p.store, o.Feed), Known: known, Failed: err != nil,
 		})
@@ -124,6 +127,7 @@ func (p *poller) accept(ctx context.Context, o group.Fetch, part *feedringv1.Pol
 	}
 	items := make([]store.Item, 0, len(part.GetItems()))
 	last := headOf(p.store, o.Feed)
+	began := last.Position
 	if err := p.late(ctx, o, last, part.GetRetractions()); err != nil {
 		return err
 	}
@@ -143,14 +147,29 @@ func (p *poller) accept(ctx context.Context, o group.Fetch, part *feedringv1.Pol
 		items = append(items, it)
 	}
 	if len(items) > 0 {
-		stored := p.comes(o.Feed, items)
-		err := p.store.Append(ctx, items)
-		stored()
-		if err != nil {
+		if err := p.append(ctx, o, began, items); err != nil {
 			return fmt.Errorf("storing polled entries: %w", err)
 		}
 	}
 	return wrong
+}
+
+// append stores items, and how far the copy reaches with them.
+func (p *poller) append(ctx context.Context, o group.Fetch, last feedring.Position, items []store.Item) error {
+	reaches, err := p.copies.comes(ctx, o, last, items)
+	if err != nil {
+		return err
+	}
+	shown := p.comes(o.Feed, items)
+	err = p.store.Append(ctx, items)
+	shown()
+	if errors.Is(err, store.ErrFull) {
+		p.full(o.Group)
+	}
+	if err != nil {
+		return err
+	}
+	return reaches()
 }
 
 // check verifies one sealed entry: its signature, that it is of the feed asked
@@ -217,5 +236,9 @@ func keeps(o group.Fetch, seen time.Time) bool { return !o.Proof && seen.After(o
 // sign of something withheld.
 func (p *poller) tooOld(o group.Fetch) bool {
 	h, ok := p.store.Head(o.Feed)
-	return !ok || h.Seen.Before(o.Fresh)
+	gap := o.Gap
+	if gap.IsZero() {
+		gap = o.Fresh
+	}
+	return !ok || h.Seen.Before(gap)
 }

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -15,11 +16,12 @@ import (
 // far its own may go; the store is pruned once at a time. A group that this peer
 // left says nothing any more: of those abandoned looks after.
 type pruner struct {
-	store *store.Store
-	self  feedring.PeerID
-	log   *slog.Logger
-	spawn func(func()) bool
-	ctx   context.Context
+	store  *store.Store
+	copies *copies
+	self   feedring.PeerID
+	log    *slog.Logger
+	spawn  func(func()) bool
+	ctx    context.Context
 
 	mu      sync.Mutex
 	waiting map[feedring.GroupID]time.Time
@@ -30,10 +32,17 @@ type pruner struct {
 func (p *pruner) before(g feedring.GroupID, t time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.waiting[g] = t
+	p.waiting[g] = p.copies.drops(t, time.Now())
 	if !p.busy {
 		p.busy = true
 		p.spawn(p.run)
+	}
+}
+
+// full makes room where copies take it.
+func (p *pruner) full(g feedring.GroupID) {
+	if before, shorter := p.copies.full(time.Now()); shorter {
+		p.before(g, before)
 	}
 }
 
@@ -43,7 +52,7 @@ func (p *pruner) run() {
 		if !ok {
 			return
 		}
-		_, err := p.store.Prune(p.ctx, before, func(ref feedring.FeedRef) bool {
+		err := p.prune(before, func(ref feedring.FeedRef) bool {
 			h, ok := p.store.Head(ref)
 			return !ok || ref.Publisher == p.self || h.Theme.Group() != g
 		})
@@ -51,6 +60,15 @@ func (p *pruner) run() {
 			p.log.Warn("old entries not dropped", "group", g, "err", err)
 		}
 	}
+}
+
+// prune drops what was seen before a time of all feeds but those to keep.
+func (p *pruner) prune(before time.Time, keep func(feedring.FeedRef) bool) error {
+	if err := p.copies.prunes(p.ctx, before, keep); err != nil {
+		return err
+	}
+	_, err := p.store.Prune(p.ctx, before, keep)
+	return err
 }
 
 func (p *pruner) next() (feedring.GroupID, time.Time, bool) {
@@ -73,7 +91,7 @@ func (p *pruner) abandoned(before time.Time, offered map[feedring.Theme][]feedri
 		_, in := offered[h.Theme]
 		return in || h.Private || h.Ref.Publisher == p.self
 	}
-	_, err := p.store.Prune(p.ctx, before, func(ref feedring.FeedRef) bool {
+	err := p.prune(before, func(ref feedring.FeedRef) bool {
 		h, ok := p.store.Head(ref)
 		return !ok || kept(h)
 	})
@@ -84,7 +102,7 @@ func (p *pruner) abandoned(before time.Time, offered map[feedring.Theme][]feedri
 		if kept(h) || h.Count > 0 {
 			continue
 		}
-		if err := p.store.Forget(p.ctx, h.Ref); err != nil {
+		if err := cmp.Or(p.store.Forget(p.ctx, h.Ref), p.copies.forget(p.ctx, h.Ref)); err != nil {
 			return fmt.Errorf("forgetting feeds of groups that were left: %w", err)
 		}
 	}

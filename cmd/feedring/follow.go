@@ -184,6 +184,8 @@ type gapEvent struct {
 func (f *following) answered(final feedring.Final) error {
 	if f.json {
 		f.out.print(feedring.FinalEvent(final, f.saved.Query.Theme, f.printed))
+	} else {
+		f.app.tellCopies(&final)
 	}
 	if f.out.err != nil {
 		return f.out.err

@@ -109,6 +109,7 @@ func (a *app) printAnswer(answer *client.Answer, q feedring.Query, asJSON bool) 
 		out.print(feedring.FinalEvent(answer.Final, q.Theme, len(answer.Entries)))
 		return out.err
 	}
+	a.tellCopies(&answer.Final)
 	if len(answer.Entries) == 0 {
 		if answer.Final.Status == feedring.Answered {
 			fmt.Fprintln(a.stderr, "feedring: no entry matches")
@@ -116,6 +117,13 @@ func (a *app) printAnswer(answer *client.Answer, q feedring.Query, asJSON bool) 
 		return nil
 	}
 	return a.printEntries(answer.Entries)
+}
+
+// tellCopies says whose entries others answered for.
+func (a *app) tellCopies(final *feedring.Final) {
+	if len(final.Copies) > 0 {
+		fmt.Fprintf(a.stderr, "feedring: answered from copies, since the publisher is away: %s\n", printable(strings.Join(final.Copies, ", ")))
+	}
 }
 
 // outcome is the error, if any, that a final answer is to a person. ring is the

@@ -26,6 +26,7 @@ type serveOptions struct {
 	share                         string
 	lan, private, json            bool
 	interval, freshness, refresh  durationFlag
+	keep                          durationFlag // 0: freshness
 	policy                        policyFlag
 	budget                        durationFlag
 	attempts                      int
@@ -60,6 +61,7 @@ func (o *serveOptions) register(flags *pflag.FlagSet) {
 		"min-delay (by the square root of how much each publishes), feedex (oftener while much of a document is new) or uniform (all alike)")
 	flags.Var(&o.budget, "budget", "time between scheduled looks at a feed in the mean over all feeds, 1h to 24h: longer learns later and asks less of sites")
 	flags.Var(&o.freshness, "freshness", "age up to which entries of other peers are cached")
+	flags.Var(&o.keep, "keep", "how long copies of other peers' entries are kept, for readers that ask for old ones while their publisher is away (default: --freshness)")
 	flags.Var(&o.refresh, "refresh", "refresh period: shorter notices a lost manager sooner, and costs more messages")
 	flags.IntVar(&o.attempts, "attempts", o.attempts, "objections after which a secondary asks to be replaced")
 	flags.Var(&o.routing, "routing", "how a query finds another group: ring or shortcut")
@@ -75,6 +77,7 @@ func (o *serveOptions) config(data string) (node.Config, error) {
 	c.Listen, c.Announce, c.Join, c.LAN = o.listen.values, o.announce.values, o.join.values, o.lan
 	c.Interval, c.Freshness, c.Refresh = time.Duration(o.interval), time.Duration(o.freshness), time.Duration(o.refresh)
 	c.Policy, c.Budget = feed.Rule(o.policy), time.Duration(o.budget)
+	c.Keep = time.Duration(o.keep)
 	c.Attempts, c.Routing, c.AllowPrivateFeeds = o.attempts, peer.Routing(o.routing), o.private
 	var err error
 	if c.Feeds, err = specs(o.feeds.values); err != nil {

@@ -21,6 +21,7 @@ const (
 	BucketSubscription                   // personal feeds and resume cursors
 	BucketHub                            // WebSub: who subscribes here, and what is subscribed to elsewhere
 	BucketHistory                        // the index of the history
+	BucketCopy                           // how far copies of others' feeds reach
 	buckets
 )
 

@@ -162,6 +162,7 @@ const maxNamed = 50
 func headerJSON(e feedring.Event) string {
 	e.Via.Peers = e.Via.Peers[:min(len(e.Via.Peers), maxNamed)]
 	e.Missing = e.Missing[:min(len(e.Missing), maxNamed)]
+	e.Copies = e.Copies[:min(len(e.Copies), maxNamed)]
 	e.Suggest = e.Suggest[:min(len(e.Suggest), maxNamed)]
 	text, err := json.Marshal(e)
 	if err != nil {

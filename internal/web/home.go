@@ -91,6 +91,9 @@ func (s *site) list(r *http.Request, q feedring.Query, at *page, private bool, w
 	case feedring.Incomplete:
 		l.Note = "Not everybody answered in time. Missing: " + strings.Join(a.final.Missing[:min(len(a.final.Missing), maxNamed)], ", ")
 	}
+	if n := len(a.final.Copies); n > 0 && l.Note == "" {
+		l.Note = "Their publisher is away, and a copy answers for: " + strings.Join(a.final.Copies[:min(n, maxNamed)], ", ")
+	}
 	if a.next != nil {
 		v.Set("cursor", a.next.String())
 		l.Next = "?" + v.Encode() + "#search"
