@@ -9,7 +9,6 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/client"
 	"github.com/feedring/feedring/internal/feed"
-	"github.com/feedring/feedring/internal/feedfront"
 	"github.com/feedring/feedring/internal/guard"
 	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/internal/vouch"
@@ -27,7 +26,7 @@ const connsAtHost = 4
 func (n *Node) assemble() error {
 	var err error
 	n.outside, err = guard.New(guard.Config{
-		AllowPrivate: n.cfg.AllowPrivateFeeds, UserAgent: feed.UserAgent(Version),
+		AllowPrivate: n.cfg.AllowPrivateFeeds, UserAgent: n.agent(0),
 		MaxConnsPerHost: connsAtHost, // who asks bounds what is under way
 	})
 	if err != nil {
@@ -36,8 +35,7 @@ func (n *Node) assemble() error {
 	if err := n.openOwnFeeds(); err != nil {
 		return err
 	}
-	asking := feedfront.Client{Doer: n.outside, Room: n.own, Agent: feed.UserAgent(Version)}
-	n.fetcher = feed.NewFetcher(asking)
+	n.fetcher = feed.NewFetcher(n.outside, n.prepare)
 	n.origins = &origins{self: n.ID(), store: n.store, log: n.log, feeds: make(map[string]*origin), offer: n.offer, front: n.own, share: n.cfg.Share}
 	if err := n.origins.load(n.cfg.Feeds); err != nil {
 		return err
@@ -97,7 +95,7 @@ func (n *Node) assemble() error {
 		return err
 	}
 	n.origins.publish, n.origins.names = n.publishAndTell, n.namesHub
-	n.files = &feed.Files{Next: asking, Path: n.origins.file, All: n.origins.files}
+	n.files = &feed.Files{Next: n.outside, Path: n.origins.file, All: n.origins.files}
 	return n.newWatcher(n.files)
 }
 
@@ -126,7 +124,7 @@ func (n *Node) newWatcher(client feed.Client) (err error) {
 		policy = feed.Fixed(n.cfg.Interval)
 	}
 	n.origins.watcher, err = feed.NewWatcher(feed.WatcherConfig{
-		Client: client, Policy: policy, Manners: n.manners(), Handler: n.origins, Logger: n.log, Fetched: n.origins.fetched,
+		Client: client, Policy: policy, Manners: n.manners(), Prepare: n.prepare, Handler: n.origins, Logger: n.log, Fetched: n.origins.fetched,
 	})
 	return err
 }

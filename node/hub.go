@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/feed"
 	"github.com/feedring/feedring/internal/feedfront"
 	"github.com/feedring/feedring/internal/guard"
 	"github.com/feedring/feedring/internal/hub"
@@ -39,7 +38,7 @@ func (n *Node) openHub() error {
 		return nil
 	}
 	client, err := guard.New(guard.Config{
-		AllowPrivate: n.cfg.AllowPrivateFeeds, UserAgent: feed.UserAgent(Version),
+		AllowPrivate: n.cfg.AllowPrivateFeeds, UserAgent: n.agent(0),
 		MaxConnsPerHost: callbacksAtHost, HeaderTimeout: callbacksWithin, BodyTimeout: callbacksWithin,
 	})
 	if err != nil {

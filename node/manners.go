@@ -24,6 +24,6 @@ func atHome(feedURL string) bool {
 
 // vouched reports whether the site of an own feed names this peer.
 func (n *Node) vouched(feedURL string) bool {
-	theme := n.origins.theme(feedURL)
-	return theme != "" && n.vouchedBy(theme)(feedring.FeedRef{URL: feedURL, Publisher: n.ID()}) != ""
+	f, _ := n.origins.spec(feedURL)
+	return f.Theme != "" && n.vouchedBy(f.Theme)(feedring.FeedRef{URL: feedURL, Publisher: n.ID()}) != ""
 }

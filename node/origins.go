@@ -430,14 +430,14 @@ func (o *origins) link(url string) string {
 	return st.Feedring
 }
 
-// theme is where a feed is published; empty: nowhere.
-func (o *origins) theme(url string) feedring.Theme {
+// spec is what was asked for of a feed; false: it is not one of this peer's.
+func (o *origins) spec(url string) (feedring.FeedSpec, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if f, ok := o.feeds[url]; ok {
-		return f.spec.Theme
+		return f.spec, true
 	}
-	return ""
+	return feedring.FeedSpec{}, false
 }
 
 // file is what is read instead of a feed's URL; empty: nothing is.

@@ -14,7 +14,6 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/feed"
-	"github.com/feedring/feedring/internal/feedfront"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/web"
 )
@@ -41,7 +40,7 @@ func newLibrary(t *testing.T, s *store.Store, p *publisher, configured ...feedri
 	}
 	check(t, l.load(configured))
 	var err error
-	l.watcher, err = feed.NewWatcher(feed.WatcherConfig{Client: feedfront.Client{Doer: http.DefaultClient, Room: l.front}, Policy: feed.Fixed(time.Hour), Handler: l, Fetched: l.fetched})
+	l.watcher, err = feed.NewWatcher(feed.WatcherConfig{Client: http.DefaultClient, Prepare: l.front.Prepare, Policy: feed.Fixed(time.Hour), Handler: l, Fetched: l.fetched})
 	check(t, err)
 	return l
 }

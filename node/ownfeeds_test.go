@@ -107,7 +107,7 @@ func TestOwnFeedsAreServedToPollers(t *testing.T) {
 	}
 	_, err = n.Ping(t.Context(), st.URL)
 	check(t, err)
-	if agent := origin.agent.Load().(string); !strings.HasSuffix(agent, fmt.Sprintf("; %d subscribers)", st.Readers)) {
+	if agent := origin.agent.Load().(string); !strings.HasSuffix(agent, fmt.Sprintf("; %d subscribers)", st.Readers+1)) {
 		t.Errorf("the origin is told %s", agent)
 	}
 	origin.away.Store(true)

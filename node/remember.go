@@ -58,7 +58,7 @@ func soon(st *feed.State, now time.Time) bool {
 func (r *recent) due(now time.Time) bool {
 	old, st := &r.saved, &r.state
 	switch {
-	case r.at.IsZero(), old.Title != st.Title, old.Feedring != st.Feedring, old.Moved != st.Moved,
+	case r.at.IsZero(), old.Title != st.Title, old.Feedring != st.Feedring, old.Moved != st.Moved, old.Address != st.Address,
 		old.ByLink != st.ByLink, old.LastError != st.LastError, st.Loaded() && r.known != st.Known(),
 		(old.Failures == 0) != (st.Failures == 0), old.Gone != st.Gone:
 		return true

@@ -64,7 +64,7 @@ func (a *app) checkCommand() *cobra.Command {
 // checkAgent is not the name by which a site knows its own peer: that is let
 // past what readers get.
 func checkAgent() string {
-	return strings.Replace(feed.UserAgent(node.Version), "feedring/", "feedring-check/", 1)
+	return strings.Replace(feed.UserAgent(node.Version, "", 0), "feedring/", "feedring-check/", 1)
 }
 
 // gradeFeed asks for a feed, and again with the validators that came.

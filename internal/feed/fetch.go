@@ -1,11 +1,14 @@
 package feed
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"net"
 	"net/http"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/feedring/feedring/internal/feed/document"
@@ -16,9 +19,18 @@ import (
 const Accept = "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, " +
 	"application/xml;q=0.8, text/xml;q=0.8, application/json;q=0.7, */*;q=0.1"
 
-// UserAgent is what origins are told of who asks.
-func UserAgent(version string) string {
-	return "feedring/" + version + " (+https://github.com/feedring/feedring)"
+// UserAgent is what origins are told of who asks: contact is where that can be
+// found out, empty for the project's page. For how many readers it asks is added
+// as aggregators do; 0: nothing is.
+func UserAgent(version, contact string, readers int) string {
+	agent := "feedring/" + version + " (+" + cmp.Or(contact, "https://github.com/feedring/feedring")
+	switch {
+	case readers == 1:
+		agent += "; 1 subscriber"
+	case readers > 1:
+		agent += "; " + strconv.Itoa(readers) + " subscribers"
+	}
+	return agent + ")"
 }
 
 // Answer is what an origin said that is no error.
@@ -30,10 +42,12 @@ type Answer struct {
 	BodyHash   BodyHash // of the decompressed body, before it was read
 	Hints      Hints
 	Moved      string // where permanent redirects led; empty where not all were
+	Partial    bool   // Document has only what is new: what it has not may still be there
 	Page       Page   // what came that can be read, even if it is the same as last time
 }
 
-// Page is a feed's document as it came, decompressed; the zero Page is none.
+// Page is a feed's document as it came, decompressed; the zero Page is none. What
+// came in part is none.
 type Page struct {
 	Body        []byte // not to be changed
 	ContentType string // the header
@@ -44,9 +58,14 @@ type Client interface {
 	Do(*http.Request) (*http.Response, error)
 }
 
+// Prepare changes the header of what is asked for a feed, the last thing before
+// it is sent. It must not block.
+type Prepare func(feedURL string, h http.Header)
+
 // Fetcher asks origins. It is safe for concurrent use.
 type Fetcher struct {
 	client  Client
+	prepare Prepare
 	reading chan struct{} // one token for each document being read
 }
 
@@ -55,13 +74,16 @@ type Fetcher struct {
 const readers = 2
 
 // NewFetcher returns a Fetcher over client, a *guard.Client, whose limits of
-// time, redirects and addresses hold.
-func NewFetcher(client Client) *Fetcher {
-	return &Fetcher{client: client, reading: make(chan struct{}, readers)}
+// time, redirects and addresses hold. prepare may be nil.
+func NewFetcher(client Client, prepare Prepare) *Fetcher {
+	if prepare == nil {
+		prepare = func(string, http.Header) {}
+	}
+	return &Fetcher{client: client, prepare: prepare, reading: make(chan struct{}, readers)}
 }
 
-// Fetch asks for url, telling the origin what state knows already; nil knows
-// nothing. It blocks for at most the client's time limits and the reading of the document. Errors
+// Fetch asks for url, or where that moved to, telling the origin what state knows
+// already; nil knows nothing. It blocks for at most the client's time limits and the reading of the document. Errors
 // are *Error, or ctx's own.
 func (f *Fetcher) Fetch(ctx context.Context, url string, state *State) (Answer, error) {
 	if state == nil {
@@ -83,10 +105,11 @@ func (f *Fetcher) Fetch(ctx context.Context, url string, state *State) (Answer, 
 }
 
 func (f *Fetcher) fetch(ctx context.Context, url string, state *State) (Answer, error) {
-	req, err := newRequest(ctx, url, state)
+	req, err := newRequest(ctx, cmp.Or(state.Address, url), state)
 	if err != nil {
 		return Answer{}, err
 	}
+	f.prepare(url, req.Header)
 	resp, err := f.client.Do(req)
 	if err != nil {
 		return Answer{}, err
@@ -101,7 +124,12 @@ func (f *Fetcher) fetch(ctx context.Context, url string, state *State) (Answer, 
 	}
 	switch {
 	case resp.StatusCode == http.StatusNotModified && state.conditional():
+		if !answer.Hints.told { // what was told of the document holds (RFC 9111, 4.3.4)
+			answer.Hints.MaxAge = state.MaxAge
+		}
 		return answer, nil
+	case resp.StatusCode == http.StatusIMUsed && req.Header.Get("A-Im") != "" && isDelta(resp.Header):
+		answer.Partial = true
 	case resp.StatusCode != http.StatusOK:
 		return answer, statusError(resp, answer.Hints)
 	}
@@ -118,6 +146,7 @@ func newRequest(ctx context.Context, url string, state *State) (*http.Request, e
 	req.Header.Set("Accept-Encoding", document.AcceptEncoding)
 	if state.Validators.ETag != "" {
 		req.Header["If-None-Match"] = []string{string(state.Validators.ETag)}
+		req.Header["A-Im"] = []string{"feed"}
 	}
 	if state.Validators.LastModified != "" {
 		req.Header["If-Modified-Since"] = []string{string(state.Validators.LastModified)}
@@ -135,9 +164,13 @@ func (f *Fetcher) read(a *Answer, url string, resp *http.Response, state *State)
 		return err
 	}
 	hash := BodyHash(sha256.Sum256(body))
-	a.Validators = readValidators(resp.Header)
 	page := Page{body, resp.Header.Get("Content-Type")}
-	if hash == state.BodyHash && state.looked() {
+	if told := readValidators(resp.Header); !a.Partial || told.ETag != "" {
+		a.Validators = told // a delta without a tag leaves the version where it was
+	}
+	if a.Partial {
+		hash, page = state.BodyHash, Page{}
+	} else if hash == state.BodyHash && state.looked() {
 		a.Page = page
 		return nil
 	}
@@ -149,6 +182,21 @@ func (f *Fetcher) read(a *Answer, url string, resp *http.Response, state *State)
 	}
 	a.Document, a.BodyHash, a.Page = doc, hash, page
 	return nil
+}
+
+// isDelta reports whether an answer with status 226 is the kind of delta that is
+// asked for: the feed with its new entries alone (RFC 3229, "feed").
+func isDelta(h http.Header) bool {
+	said := strings.Join(h.Values("IM"), ",")
+	if said == "" {
+		return true
+	}
+	for name := range strings.SplitSeq(said, ",") {
+		if strings.EqualFold(strings.TrimSpace(name), "feed") {
+			return true
+		}
+	}
+	return false
 }
 
 // moved returns where resp came from if every redirect on the way said that it

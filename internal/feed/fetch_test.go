@@ -29,7 +29,7 @@ func origin(t testing.TB, h http.HandlerFunc) string {
 
 func testFetcher() *Fetcher {
 	return fetcher(guard.Config{
-		AllowPrivate: true, UserAgent: UserAgent("test"), HeaderTimeout: 30 * time.Second, BodyTimeout: 30 * time.Second,
+		AllowPrivate: true, UserAgent: UserAgent("test", "", 0), HeaderTimeout: 30 * time.Second, BodyTimeout: 30 * time.Second,
 	})
 }
 
@@ -38,7 +38,7 @@ func fetcher(cfg guard.Config) *Fetcher {
 	if err != nil {
 		panic(err)
 	}
-	return NewFetcher(client)
+	return NewFetcher(client, nil)
 }
 
 func packed(encoding string, body []byte) []byte {

@@ -57,7 +57,7 @@ func write(t testing.TB, path, text string) {
 func TestAFileIsReadAsAFeed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "feed.xml")
 	write(t, path, rssOf("one"))
-	fetcher := NewFetcher(filesOf(t, path))
+	fetcher := NewFetcher(filesOf(t, path), nil)
 	a, err := fetcher.Fetch(t.Context(), fileURL, nil)
 	if err != nil || len(a.Document.Items) != 1 || a.Document.Items[0].Entry.Title != "one" {
 		t.Fatalf("%+v, %v", a, err)
@@ -88,7 +88,7 @@ func TestFilesThatAreNoFeeds(t *testing.T) {
 		if name == "closed" && os.Geteuid() == 0 {
 			continue // root reads everything
 		}
-		_, err := NewFetcher(filesOf(t, at(name))).Fetch(t.Context(), fileURL, nil)
+		_, err := NewFetcher(filesOf(t, at(name)), nil).Fetch(t.Context(), fileURL, nil)
 		if err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), dir) {
 			t.Errorf("%s: %v", name, err)
 		}

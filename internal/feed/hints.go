@@ -16,11 +16,13 @@ const maxHint = 24 * time.Hour
 // document says is its Calendar.
 type Hints struct {
 	RetryAfter time.Duration // 0: not told
-	MaxAge     time.Duration // of Cache-Control, else Expires; 0: not told
+	MaxAge     time.Duration // of Cache-Control, else Expires; 0: not told, or nothing
+	told       bool          // of MaxAge, even if it is nothing
 }
 
 func readHints(h http.Header, now time.Time) Hints {
-	return Hints{RetryAfter: retryAfter(h, now), MaxAge: maxAge(h, now)}
+	told := h.Get("Cache-Control") != "" || h.Get("Expires") != ""
+	return Hints{RetryAfter: retryAfter(h, now), MaxAge: maxAge(h, now), told: told}
 }
 
 // retryAfter reads seconds or an HTTP date.

@@ -7,6 +7,7 @@ import (
 // Outcome is what one look found.
 type Outcome struct {
 	New, Updated int    // entries
+	Partial      bool   // the document had new entries alone, and says nothing of what is gone
 	Err          *Error // nil: the origin answered
 	Hints        Hints
 }

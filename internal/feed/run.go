@@ -134,6 +134,7 @@ func (w *Watcher) finish(f *watched, state State, ours bool) {
 		w.later.add(f)
 	}
 	w.release(f.host)
+	f.host = hostOf(state.asked())
 	w.signal()
 }
 
@@ -208,6 +209,7 @@ func (w *Watcher) log(old, next *State) {
 }
 
 func (w *Watcher) failed(state State, err *Error, hints Hints, now time.Time) State {
+	err = state.fallBack(err)
 	state.LastLook = now
 	state.Failures++
 	state.LastError = err.Detail
@@ -217,7 +219,7 @@ func (w *Watcher) failed(state State, err *Error, hints Hints, now time.Time) St
 
 func (w *Watcher) succeeded(ctx context.Context, state State, answer Answer, now time.Time) (State, error) {
 	next := state
-	outcome := Outcome{Hints: answer.Hints}
+	outcome := Outcome{Hints: answer.Hints, Partial: answer.Partial}
 	if answer.Document == nil {
 		next.learned.quiet(state.LastSuccess, now)
 		next.take(answer, now)
@@ -263,7 +265,8 @@ func (w *Watcher) loadKnown(s *State) error {
 
 // take writes an answer down.
 func (s *State) take(answer Answer, now time.Time) {
-	s.Validators, s.BodyHash, s.Moved = answer.Validators, answer.BodyHash, answer.Moved
+	s.Validators, s.BodyHash, s.MaxAge = answer.Validators, answer.BodyHash, answer.Hints.MaxAge
+	s.follow(answer.Moved, now)
 	s.LastLook, s.LastSuccess = now, now
 	s.Failures, s.LastError = 0, ""
 }

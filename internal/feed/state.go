@@ -33,6 +33,7 @@ type State struct {
 	LastLook    time.Time     `json:"last_look,omitzero"`
 	LastSuccess time.Time     `json:"last_success,omitzero"`
 	NextLook    time.Time     `json:"next_look,omitzero"`  // zero: due at once, or never where Gone
+	MaxAge      time.Duration `json:"max_age,omitempty"`   // of the document
 	NotBefore   time.Time     `json:"not_before,omitzero"` // what the origin asked for; zero: nothing
 	Held        string        `json:"held,omitempty"`      // the host that NotBefore holds for, as a whole; empty: none
 	Gone        bool          `json:"gone,omitempty"`      // the origin said that the feed is gone for good
@@ -40,7 +41,11 @@ type State struct {
 	Interval    time.Duration `json:"interval,omitempty"`  // that the policy thinks in
 	Failures    int           `json:"failures,omitempty"`  // since LastSuccess
 	LastError   string        `json:"last_error,omitempty"`
-	Moved       string        `json:"moved,omitempty"` // where the origin says the feed is for good
+
+	Moved      string    `json:"moved,omitempty"`       // where the origin says the feed is for good
+	MovedSince time.Time `json:"moved_since,omitzero"`  // when it said so first
+	MovedTimes int       `json:"moved_times,omitempty"` // how often it said so since
+	Address    string    `json:"address,omitempty"`     // what is asked instead of URL; empty: URL
 
 	// ByLink is set for a feed that gives its entries new guids all the time:
 	// its entries are recognised by their links.

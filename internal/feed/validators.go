@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
+	"strings"
 )
 
 // maxValidator bounds what is kept of an origin's header, in bytes.
@@ -39,10 +40,14 @@ func readValidators(h http.Header) Validators {
 	return Validators{ETag: opaque(h, "Etag"), LastModified: opaque(h, "Last-Modified")}
 }
 
-// opaque returns a header as it came; one that is absurdly long is not kept.
+// opaque returns a header as it came. One that is absurdly long is not kept, nor
+// one that cannot be sent: it would end the feed.
 func opaque(h http.Header, key string) Opaque {
-	if v := h.Get(key); len(v) <= maxValidator {
-		return Opaque(v)
+	v := h.Get(key)
+	if len(v) > maxValidator || strings.ContainsFunc(v, isControl) {
+		return ""
 	}
-	return ""
+	return Opaque(v)
 }
+
+func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }

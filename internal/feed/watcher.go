@@ -43,6 +43,7 @@ type WatcherConfig struct {
 	// Fetched is told of each document that came, before its entries go to
 	// Handler, and likewise by one goroutine for one feed. Nil: nobody is.
 	Fetched func(url string, page Page)
+	Prepare Prepare      // changes what origins are told; nil: nobody does
 	Logger  *slog.Logger // told of feeds that fail and recover; nil: nobody is
 }
 
@@ -107,7 +108,7 @@ func NewWatcher(cfg WatcherConfig) (*Watcher, error) {
 	}
 	return &Watcher{
 		cfg:     cfg,
-		fetcher: NewFetcher(cfg.Client),
+		fetcher: NewFetcher(cfg.Client, cfg.Prepare),
 		wake:    make(chan struct{}, 1),
 		feeds:   make(map[string]*watched),
 		later:   queue{sooner: byDue},
@@ -128,7 +129,7 @@ func (w *Watcher) Add(feedURL string, state State) {
 		return
 	}
 	state.URL = feedURL
-	f := &watched{url: feedURL, host: hostOf(feedURL), ours: ours}
+	f := &watched{url: feedURL, host: hostOf(state.asked()), ours: ours}
 	f.know(&state)
 	f.due = nanos(w.firstLook(&state))
 	w.feeds[feedURL] = f

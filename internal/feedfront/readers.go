@@ -34,6 +34,14 @@ type claim struct {
 	at    time.Time
 }
 
+// Readers estimates for how many readers a feed was fetched here within a day.
+func (r *Room) Readers(feed string) int {
+	if h := r.held(feed); h != nil {
+		return h.readers.count(r.cfg.Now())
+	}
+	return 0
+}
+
 // "… 123 subscribers", as Feedly, Inoreader, NewsBlur, Feedbin, The Old Reader
 // and others say it; some say readers.
 var subscribers = regexp.MustCompile(`(?i)\b([0-9]{1,10}) (?:subscriber|reader)s?\b`)

@@ -115,10 +115,6 @@ func TestSketch(t *testing.T) {
 	}
 }
 
-type doer func(*http.Request) (*http.Response, error)
-
-func (d doer) Do(r *http.Request) (*http.Response, error) { return d(r) }
-
 // TestAPeerKnowsItself: a site that leads its peer to itself would show the same
 // document for ever.
 func TestAPeerKnowsItself(t *testing.T) {
@@ -126,23 +122,20 @@ func TestAPeerKnowsItself(t *testing.T) {
 	b.Offer(testFeed, "a.example")
 	b.take(rssOf("1"))
 	b.get("User-Agent", "Feedly (41 subscribers)")
-	var sent http.Header
-	c := Client{Room: b.Room, Agent: "feedring/1 (+https://x.example)", Doer: doer(func(r *http.Request) (*http.Response, error) {
-		sent = r.Header
-		return nil, errors.New("no")
-	})}
-	req, _ := http.NewRequest("GET", testFeed, nil)
-	_, _ = c.Do(req)
-	if got := sent.Get("User-Agent"); got != "feedring/1 (+https://x.example; 41 subscribers)" {
-		t.Error(got)
+	if n := b.Readers(testFeed); n != 41 {
+		t.Errorf("%d readers", n)
 	}
-	req.Header.Set("If-None-Match", "x")
-	if _, _ = c.Do(req); sent.Get("If-None-Match") != "x" {
-		t.Error("a document that is there is asked for whole")
+	sent := http.Header{"If-None-Match": {"x"}, "A-Im": {"feed"}}
+	if b.Prepare(testFeed, sent); sent.Get("If-None-Match") != "x" || sent.Get("A-IM") != "" {
+		t.Errorf("a document that is there: %v", sent)
 	}
 	b.held(testFeed).doc.Store(nil)
-	if _, _ = c.Do(req); sent.Get("If-None-Match") != "" {
+	if b.Prepare(testFeed, sent); sent.Get("If-None-Match") != "" {
 		t.Error("a document that is not there is asked for if it changed")
+	}
+	other := http.Header{"If-None-Match": {"x"}, "A-Im": {"feed"}}
+	if b.Prepare("http://private.example/", other); other.Get("If-None-Match") != "x" || other.Get("A-IM") != "feed" {
+		t.Errorf("what is not served: %v", other)
 	}
 	b.take(rssOf("1"))
 	if _, err := b.ask(testPath, "Cdn-Loop", "other, "+sent.Get("Cdn-Loop")); !errors.Is(err, ErrLoop) {

@@ -34,6 +34,7 @@ type Room struct {
 	byID      map[string]*subscription
 	bySecret  map[secretKey]*subscription
 	watched   map[*interest][]string // secrets; see Watch
+	tally     map[reading]int        // see Readers
 
 	refs    sync.RWMutex // the innermost
 	writing writing
@@ -59,7 +60,7 @@ func Open(cfg Config) (*Room, error) {
 		cfg: cfg, bodies: maxBodies, lookout: newLookout(), byRef: make(map[feedring.FeedRef]uint32),
 		table: newTable(), interests: make(map[string]*interest),
 		byID: make(map[string]*subscription), bySecret: make(map[secretKey]*subscription),
-		due: make(map[*interest]bool), fills: make(chan *interest, 64), changed: make(chan struct{}, 1),
+		tally: make(map[reading]int), due: make(map[*interest]bool), fills: make(chan *interest, 64), changed: make(chan struct{}, 1),
 	}
 	r.writing.init()
 	if err := r.load(); err != nil {

@@ -135,6 +135,7 @@ func (r *Room) list(s *subscription) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.byID[s.id], r.bySecret[keyOfSecret(s.secret)] = s, s
+	r.count(s, 1)
 	r.cfg.Kept(len(r.byID))
 }
 
@@ -170,6 +171,7 @@ func (r *Room) Unsubscribe(ctx context.Context, id string) error {
 		return ErrUnknown
 	}
 	r.mu.Lock()
+	r.count(s, -1)
 	delete(r.byID, id)
 	delete(r.bySecret, keyOfSecret(s.secret))
 	r.cfg.Kept(len(r.byID))

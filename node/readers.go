@@ -1,0 +1,33 @@
+package node
+
+import (
+	"net/http"
+
+	"github.com/feedring/feedring/internal/feed"
+)
+
+// agent is what this peer calls itself to origins that it asks for so many
+// readers; 0: that is not told.
+func (n *Node) agent(readers int) string { return feed.UserAgent(Version, n.cfg.PublicURL, readers) }
+
+// prepare tells an origin for how many readers one of this peer's feeds is
+// fetched.
+func (n *Node) prepare(feedURL string, h http.Header) {
+	h.Set("User-Agent", n.agent(n.readersOf(feedURL)))
+	n.own.Prepare(feedURL, h)
+}
+
+// readersOf counts who reads an own feed through this peer: pollers of its front,
+// personal feeds, and clients of its theme's group that this peer serves. Whoever
+// keeps the feed here is one. 0: it is no feed of this peer.
+func (n *Node) readersOf(feedURL string) int {
+	f, ok := n.origins.spec(feedURL)
+	if !ok {
+		return 0
+	}
+	readers := 1 + n.own.Readers(feedURL) + n.personal.Readers(f.Theme, f.Provider)
+	if v, ok := n.loop.View().Memberships[f.Theme]; ok {
+		readers += v.Leases
+	}
+	return readers
+}
