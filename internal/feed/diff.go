@@ -36,7 +36,11 @@ func Diff(state State, doc *document.Document, now time.Time) ([]feedring.Entry,
 			found = append(found, e)
 		}
 	}
-	next.study(&state, items, found, current, now)
+	if doc.Partial {
+		next.studyPart(&state, found, now)
+	} else {
+		next.study(&state, items, found, current, now)
+	}
 	found = append(found, next.deleted(doc.Deleted, current)...)
 	next.forget(current)
 	return found, next

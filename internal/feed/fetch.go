@@ -180,6 +180,7 @@ func (f *Fetcher) read(a *Answer, url string, resp *http.Response, state *State)
 	if err != nil {
 		return err
 	}
+	doc.Partial = a.Partial
 	a.Document, a.BodyHash, a.Page = doc, hash, page
 	return nil
 }

@@ -79,5 +79,6 @@ func until(date string, now time.Time) time.Duration {
 	if err != nil {
 		return 0
 	}
-	return min(max(0, t.Sub(now).Round(time.Second)), maxHint)
+	whole := (t.Sub(now) + time.Second - 1).Truncate(time.Second) // not a moment too early
+	return min(max(0, whole), maxHint)
 }

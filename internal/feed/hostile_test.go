@@ -141,7 +141,7 @@ type outcome struct {
 // hostileLook looks with the limits of a peer, except that it is less patient
 // with a class that only time ends.
 func hostileLook(ctx context.Context, address string, slow bool) (outcome, error) {
-	cfg := guard.Config{AllowPrivate: true, UserAgent: UserAgent("test")}
+	cfg := guard.Config{AllowPrivate: true, UserAgent: UserAgent("test", "", 0)}
 	if slow {
 		cfg.HeaderTimeout, cfg.BodyTimeout = 150*time.Millisecond, 150*time.Millisecond
 	}
@@ -150,7 +150,7 @@ func hostileLook(ctx context.Context, address string, slow bool) (outcome, error
 		return outcome{}, err
 	}
 	defer client.CloseIdle()
-	answer, err := NewFetcher(client).Fetch(ctx, address, nil)
+	answer, err := NewFetcher(client, nil).Fetch(ctx, address, nil)
 	var e *Error
 	switch {
 	case errors.As(err, &e):

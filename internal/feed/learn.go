@@ -44,6 +44,14 @@ func (s *State) study(before *State, items []document.Item, found []feedring.Ent
 	s.left(before, current, now)
 }
 
+// studyPart learns from a document of what is new alone, which says nothing of
+// what is gone and how much there is.
+func (s *State) studyPart(before *State, found []feedring.Entry, now time.Time) {
+	if l := &s.learned; l.since != 0 {
+		l.came(found, -1, before.LastSuccess, now)
+	}
+}
+
 // first learns the rate from the dates of a first document: since its oldest
 // entry all have come that are in it, where all have dates.
 func (l *learned) first(items []document.Item, now time.Time) {

@@ -60,6 +60,7 @@ func (m Manners) plan(p Policy, s *State, o Outcome, now time.Time) {
 	}
 	if s.Gone {
 		s.NextLook = time.Time{}
+		p.Forget(s.URL)
 		return
 	}
 	if m.ours(s.URL) {

@@ -24,7 +24,7 @@ const (
 type polite struct {
 	urls    []string // nil: aURL
 	manners Manners
-	policy  Policy // nil: the adaptive one
+	policy  Policy // nil: an hour between looks
 	run     time.Duration
 	restart time.Duration // after which the process is another; 0: never
 	between time.Duration // least time between requests, as the scorer sees it; 0: an hour, negative: any
@@ -208,15 +208,15 @@ var politenessCases = map[string]polite{
 	"302":                {run: 4 * day, answer: redirect(http.StatusFound, 0), more: asks(80, 97)},
 	"307":                {run: 4 * day, answer: redirect(http.StatusTemporaryRedirect, 0), more: asks(80, 97)},
 	"301 for some hours": {run: 4 * day, answer: redirect(http.StatusMovedPermanently, 5), more: asks(80, 97)},
-	"301 to what fails later": {run: 6 * day, answer: redirectLost(), more: func(t *testing.T, s *scorer, w *Watcher) {
+	"301 to what fails later": {run: 6 * day, answer: redirectLost, more: func(t *testing.T, s *scorer, w *Watcher) {
 		asks(80, 97)(t, s, w)
 		if state, _ := w.State(aURL); state.Gone || state.Address != "" || state.Failures > 0 || s.count("http://b.example/new") < 70 {
 			t.Errorf("%+v", state)
 		}
 	}},
-	"a delta":                   {run: 2 * day, answer: delta("feed"), more: learned(30)},
-	"a delta without its name":  {run: 2 * day, answer: delta(""), more: learned(30)},
-	"a site that names us":      {run: hour, between: 59 * time.Second, manners: friendly, policy: WithSites{NewAdaptive(rand.NewPCG(1, 2)), friendly.Ours}, answer: says("<ttl>60</ttl>", never), more: asks(55, 61)},
+	"a delta":                   {run: 2 * day, answer: delta("feed"), more: knows(30)},
+	"a delta without its name":  {run: 2 * day, answer: delta(""), more: knows(30)},
+	"a site that names us":      {run: hour, between: 59 * time.Second, manners: friendly, policy: WithSites{byRule(Uniform), friendly.Ours}, answer: says("<ttl>60</ttl>", never), more: asks(55, 61)},
 	"one's own, at an interval": {run: hour, between: time.Minute, manners: Manners{Between: time.Minute}, policy: Fixed(time.Minute), answer: says("", never), more: asks(60, 61)},
 }
 
@@ -258,21 +258,15 @@ func redirect(code, times int) func(string, int, time.Time, *http.Request) reply
 }
 
 // redirectLost leads to an address that is there for three days.
-func redirectLost() func(string, int, time.Time, *http.Request) reply {
-	var began time.Time
-	return func(path string, n int, now time.Time, _ *http.Request) reply {
-		if began.IsZero() {
-			began = now
-		}
-		lost := now.Sub(began) > 3*day
-		switch {
-		case path == "/feed" && !lost:
-			return status(http.StatusMovedPermanently, "Location", "http://b.example/new")
-		case path == "/new" && lost:
-			return status(http.StatusGone)
-		}
-		return ok(`"x"`, versioned(1, ""))
+func redirectLost(path string, _ int, now time.Time, _ *http.Request) reply {
+	lost := now.After(time.Date(2000, 1, 4, 0, 0, 0, 0, time.UTC)) // the clock begins with the year
+	switch {
+	case path == "/feed" && !lost:
+		return status(http.StatusMovedPermanently, "Location", "http://b.example/new")
+	case path == "/new" && lost:
+		return status(http.StatusGone)
 	}
+	return ok(`"x"`, versioned(1, ""))
 }
 
 // leaves fails where the old address was not asked so many times, or the new one
@@ -304,8 +298,8 @@ func delta(name string) func(string, int, time.Time, *http.Request) reply {
 	}
 }
 
-// learned fails where fewer entries are known.
-func learned(least int) func(*testing.T, *scorer, *Watcher) {
+// knows fails where fewer entries are known.
+func knows(least int) func(*testing.T, *scorer, *Watcher) {
 	return func(t *testing.T, _ *scorer, w *Watcher) {
 		if s, _ := w.State(aURL); s.Known() < least {
 			t.Errorf("%d entries are known: %+v", s.Known(), s)
@@ -313,39 +307,20 @@ func learned(least int) func(*testing.T, *scorer, *Watcher) {
 	}
 }
 
+// TestPoliteness plays all cases by the plainest rule, where it is known how
+// many requests there are, and by the usual one.
 func TestPoliteness(t *testing.T) {
 	made := make(map[string]int)
 	for name, c := range politenessCases {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newScorer(c.answer)
-				if c.between != 0 {
-					s.between = c.between
-				}
-				if c.manners.Ours != nil || c.manners.Between > 0 {
-					s.pause = 0
-				}
-				w, stop := c.reader(t, s, nil)
-				if c.restart > 0 {
-					time.Sleep(c.restart)
-					stop()
-					states := make(map[string]State)
-					for _, url := range c.addresses() {
-						states[url] = saved(t, w, url)
-					}
-					w, _ = c.reader(t, s, states)
-				}
-				time.Sleep(c.run - c.restart)
-				synctest.Wait()
-				if c.more != nil {
-					c.more(t, s, w)
-				}
-				s.report(t)
-				for check, n := range s.used {
-					made[check] += n
-				}
-			})
-		})
+		plain := c.policy == nil
+		if plain {
+			c.policy = byRule(Uniform)
+		}
+		c.play(t, name, made)
+		if plain {
+			c.policy, c.more = byRule(ExpectedLoss), nil
+			c.play(t, name+", by expected loss", made)
+		}
 	}
 	for _, check := range []string{
 		checkFirst, checkOthers, checkETag, checkModified, checkBetween, checkMaxAge, checkDocument, checkHeld, checkOne,
@@ -359,6 +334,41 @@ func TestPoliteness(t *testing.T) {
 	t.Logf("%d cases", len(politenessCases))
 }
 
+func byRule(rule Rule) *Budget { return NewBudget(rule, MeanInterval, rand.NewPCG(1, 2)) }
+
+func (c polite) play(t *testing.T, name string, made map[string]int) {
+	t.Run(name, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := newScorer(c.answer)
+			if c.between != 0 {
+				s.between = c.between
+			}
+			if c.manners.Ours != nil || c.manners.Between > 0 {
+				s.pause = 0
+			}
+			w, stop := c.reader(t, s, nil)
+			if c.restart > 0 {
+				time.Sleep(c.restart)
+				stop()
+				states := make(map[string]State)
+				for _, url := range c.addresses() {
+					states[url] = saved(t, w, url)
+				}
+				w, _ = c.reader(t, s, states)
+			}
+			time.Sleep(c.run - c.restart)
+			synctest.Wait()
+			if c.more != nil {
+				c.more(t, s, w)
+			}
+			s.report(t)
+			for check, n := range s.used {
+				made[check] += n
+			}
+		})
+	})
+}
+
 func (c *polite) addresses() []string {
 	if c.urls == nil {
 		return []string{aURL}
@@ -370,7 +380,7 @@ func (c *polite) addresses() []string {
 func (c *polite) reader(t *testing.T, s *scorer, states map[string]State) (*Watcher, func()) {
 	policy := c.policy
 	if policy == nil {
-		policy = NewAdaptive(rand.NewPCG(1, 2))
+		policy = byRule(Uniform)
 	}
 	client := &http.Client{Transport: s, CheckRedirect: func(r *http.Request, via []*http.Request) error {
 		if len(via) > 10 {
@@ -418,7 +428,7 @@ func TestPoliteWhereNothingCanBeStored(t *testing.T) {
 		})
 		h := &recorder{err: errors.New("disk full")}
 		c := polite{}
-		w, err := NewWatcher(WatcherConfig{Client: &http.Client{Transport: s}, Policy: NewAdaptive(rand.NewPCG(1, 2)), Handler: h, Prepare: func(_ string, h http.Header) {
+		w, err := NewWatcher(WatcherConfig{Client: &http.Client{Transport: s}, Policy: byRule(Uniform), Handler: h, Prepare: func(_ string, h http.Header) {
 			h.Set("User-Agent", UserAgent("1", "https://peer.example/", 12))
 		}})
 		if err != nil {

@@ -131,7 +131,6 @@ func (w *Watcher) Add(feedURL string, state State) {
 	state.URL = feedURL
 	f := &watched{url: feedURL, host: hostOf(state.asked()), ours: ours}
 	f.know(&state)
-	f.due = nanos(w.firstLook(&state))
 	w.feeds[feedURL] = f
 	if state.Held != "" {
 		w.hold(state.Held, state.NotBefore)
@@ -139,6 +138,7 @@ func (w *Watcher) Add(feedURL string, state State) {
 	if state.Gone {
 		return
 	}
+	f.due = nanos(w.firstLook(&state))
 	w.later.add(f)
 	w.signal()
 }

@@ -36,6 +36,10 @@ type Document struct {
 
 	Items []Item // as in the document, one for each id
 
+	// Partial is set by who asked for what is new alone: what is not in Items may
+	// still be in the feed.
+	Partial bool
+
 	// Deleted is what the feed says was taken back, by at:deleted-entry (RFC 6721).
 	Deleted []feedring.EntryID
 }
