@@ -29,7 +29,7 @@ type polite struct {
 	restart time.Duration // after which the process is another; 0: never
 	between time.Duration // least time between requests, as the scorer sees it; 0: an hour, negative: any
 	answer  func(path string, n int, now time.Time, r *http.Request) reply
-	more    func(t *testing.T, s *scorer, w *Watcher) // while it runs, in the end; nil: nothing
+	more    func(t *testing.T, s *scorer, h *recorder) // while it runs, in the end; nil: nothing
 }
 
 // versioned is a document of n items.
@@ -87,8 +87,8 @@ func after(d time.Duration) func(time.Time) time.Time {
 func never(time.Time) time.Time { return time.Time{} }
 
 // asks fails where requests for an address are not so many.
-func asks(from, to int) func(*testing.T, *scorer, *Watcher) {
-	return func(t *testing.T, s *scorer, _ *Watcher) {
+func asks(from, to int) func(*testing.T, *scorer, *recorder) {
+	return func(t *testing.T, s *scorer, _ *recorder) {
 		t.Helper()
 		if n := s.count(aURL); n < from || n > to {
 			t.Errorf("%d requests, want %d to %d", n, from, to)
@@ -101,8 +101,8 @@ func odd(n int) string { return fmt.Sprintf("W/\"%d \xe9,\\ '\"", n) }
 var politenessCases = map[string]polite{
 	"nothing changes": {run: 3 * day, answer: func(_ string, n int, now time.Time, _ *http.Request) reply {
 		return unchanging(n, ok(`"x"`, versioned(1, ""), "Last-Modified", "Sat, 01 Jan 2000 00:00:00 GMT"))
-	}, more: func(t *testing.T, s *scorer, w *Watcher) {
-		asks(60, 73)(t, s, w)
+	}, more: func(t *testing.T, s *scorer, h *recorder) {
+		asks(60, 73)(t, s, h)
 		gaps := s.gaps(aURL)
 		if slices.Min(gaps) == slices.Max(gaps) {
 			t.Error("requests without jitter")
@@ -151,21 +151,21 @@ var politenessCases = map[string]polite{
 				return now
 			}
 		}
-	}), more: func(t *testing.T, s *scorer, w *Watcher) {
+	}), more: func(t *testing.T, s *scorer, h *recorder) {
 		for _, a := range s.asked[1:] {
 			if h := a.at.UTC().Hour(); h == 1 || h == 2 || h == 22 {
 				t.Errorf("asked at %v", a.at)
 			}
 		}
-		asks(50, 67)(t, s, w)
+		asks(50, 67)(t, s, h)
 	}},
-	"skipDays": {run: 14 * day, answer: says("<skipDays><day>Saturday</day><day>Sunday</day></skipDays>", never), more: func(t *testing.T, s *scorer, w *Watcher) {
+	"skipDays": {run: 14 * day, answer: says("<skipDays><day>Saturday</day><day>Sunday</day></skipDays>", never), more: func(t *testing.T, s *scorer, h *recorder) {
 		for _, a := range s.asked[1:] {
 			if d := a.at.UTC().Weekday(); d == time.Saturday || d == time.Sunday {
 				t.Errorf("asked on %v", a.at)
 			}
 		}
-		asks(200, 241)(t, s, w)
+		asks(200, 241)(t, s, h)
 	}},
 	"all hours and days are skipped": {run: 2 * day, answer: says("<skipHours>"+strings.Repeat("<hour>1</hour>", 3)+allHoursXML()+"</skipHours><skipDays>"+allDaysXML()+"</skipDays>", never), more: asks(40, 49)},
 	"429 with seconds": {urls: []string{aURL, bURL}, run: 2 * day, answer: func(path string, n int, _ time.Time, _ *http.Request) reply {
@@ -188,8 +188,8 @@ var politenessCases = map[string]polite{
 	}},
 	"errors": {run: 8 * day, answer: func(_ string, n int, _ time.Time, _ *http.Request) reply {
 		return status(http.StatusInternalServerError)
-	}, more: func(t *testing.T, s *scorer, w *Watcher) {
-		asks(10, 14)(t, s, w)
+	}, more: func(t *testing.T, s *scorer, h *recorder) {
+		asks(10, 14)(t, s, h)
 		if longest := slices.Max(s.gaps(aURL)); longest > day+hour {
 			t.Errorf("not looked at for %v", longest)
 		}
@@ -208,9 +208,9 @@ var politenessCases = map[string]polite{
 	"302":                {run: 4 * day, answer: redirect(http.StatusFound, 0), more: asks(80, 97)},
 	"307":                {run: 4 * day, answer: redirect(http.StatusTemporaryRedirect, 0), more: asks(80, 97)},
 	"301 for some hours": {run: 4 * day, answer: redirect(http.StatusMovedPermanently, 5), more: asks(80, 97)},
-	"301 to what fails later": {run: 6 * day, answer: redirectLost, more: func(t *testing.T, s *scorer, w *Watcher) {
-		asks(80, 97)(t, s, w)
-		if state, _ := w.State(aURL); state.Gone || state.Address != "" || state.Failures > 0 || s.count("http://b.example/new") < 70 {
+	"301 to what fails later": {run: 6 * day, answer: redirectLost, more: func(t *testing.T, s *scorer, h *recorder) {
+		asks(80, 97)(t, s, h)
+		if state := h.kept[aURL]; state.Gone || state.Address != "" || state.Failures > 0 || s.count("http://b.example/new") < 70 {
 			t.Errorf("%+v", state)
 		}
 	}},
@@ -271,13 +271,13 @@ func redirectLost(path string, _ int, now time.Time, _ *http.Request) reply {
 
 // leaves fails where the old address was not asked so many times, or the new one
 // not since.
-func leaves(from, to int) func(*testing.T, *scorer, *Watcher) {
-	return func(t *testing.T, s *scorer, w *Watcher) {
-		asks(from, to)(t, s, w)
+func leaves(from, to int) func(*testing.T, *scorer, *recorder) {
+	return func(t *testing.T, s *scorer, h *recorder) {
+		asks(from, to)(t, s, h)
 		if n := s.count("http://b.example/new"); n < 80 {
 			t.Errorf("%d requests at the new address", n)
 		}
-		if state, ok := w.State(aURL); !ok || state.URL != aURL || state.Address != "http://b.example/new" {
+		if state := h.kept[aURL]; state.URL != aURL || state.Address != "http://b.example/new" {
 			t.Errorf("%+v", state)
 		}
 	}
@@ -299,9 +299,9 @@ func delta(name string) func(string, int, time.Time, *http.Request) reply {
 }
 
 // knows fails where fewer entries are known.
-func knows(least int) func(*testing.T, *scorer, *Watcher) {
-	return func(t *testing.T, _ *scorer, w *Watcher) {
-		if s, _ := w.State(aURL); s.Known() < least {
+func knows(least int) func(*testing.T, *scorer, *recorder) {
+	return func(t *testing.T, _ *scorer, h *recorder) {
+		if s := h.kept[aURL]; s.Known() < least {
 			t.Errorf("%d entries are known: %+v", s.Known(), s)
 		}
 	}
@@ -346,20 +346,18 @@ func (c polite) play(t *testing.T, name string, made map[string]int) {
 			if c.manners.Ours != nil || c.manners.Between > 0 {
 				s.pause = 0
 			}
-			w, stop := c.reader(t, s, nil)
+			h := &recorder{}
+			_, stop := c.reader(t, s, h)
 			if c.restart > 0 {
 				time.Sleep(c.restart)
 				stop()
-				states := make(map[string]State)
-				for _, url := range c.addresses() {
-					states[url] = saved(t, w, url)
-				}
-				w, _ = c.reader(t, s, states)
+				h = restored(t, h)
+				c.reader(t, s, h)
 			}
 			time.Sleep(c.run - c.restart)
 			synctest.Wait()
 			if c.more != nil {
-				c.more(t, s, w)
+				c.more(t, s, h)
 			}
 			s.report(t)
 			for check, n := range s.used {
@@ -376,8 +374,8 @@ func (c *polite) addresses() []string {
 	return c.urls
 }
 
-// reader runs a watcher over the scorer, from states on; nil: none are known.
-func (c *polite) reader(t *testing.T, s *scorer, states map[string]State) (*Watcher, func()) {
+// reader runs a watcher over the scorer, from what h keeps on.
+func (c *polite) reader(t *testing.T, s *scorer, h *recorder) (*Watcher, func()) {
 	policy := c.policy
 	if policy == nil {
 		policy = byRule(Uniform)
@@ -389,30 +387,29 @@ func (c *polite) reader(t *testing.T, s *scorer, states map[string]State) (*Watc
 		r.Header.Del("Referer") // as package guard does
 		return nil
 	}}
-	w, err := NewWatcher(WatcherConfig{Client: client, Policy: policy, Manners: c.manners, Handler: &recorder{}, Prepare: func(_ string, h http.Header) {
+	w, err := NewWatcher(WatcherConfig{Client: client, Policy: policy, Manners: c.manners, Handler: h, Prepare: func(_ string, h http.Header) {
 		h.Set("User-Agent", UserAgent("1", "https://peer.example/", 12))
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, url := range c.addresses() {
-		w.Add(url, states[url])
+		w.Add(url, h.kept[url])
 	}
 	return w, runs(t, w)
 }
 
-// saved is a feed's state as it comes back from the disk.
-func saved(t *testing.T, w *Watcher, url string) (back State) {
-	s, ok := w.State(url)
-	if !ok {
-		t.Fatalf("%s is not watched", url)
-	}
-	raw, err := s.MarshalBinary()
-	if err == nil {
-		err = back.UnmarshalBinary(raw)
-	}
-	if err != nil {
-		t.Fatal(err)
+// restored is what comes back from the disk.
+func restored(t *testing.T, h *recorder) *recorder {
+	back := &recorder{kept: make(map[string]State)}
+	for url, s := range h.kept {
+		raw, err := s.MarshalBinary()
+		known, err2 := s.MarshalKnown()
+		var again State
+		if err := errors.Join(err, err2, again.UnmarshalBinary(raw), again.LoadKnown(known)); err != nil {
+			t.Fatal(err)
+		}
+		back.kept[url] = again
 	}
 	return back
 }
@@ -468,7 +465,8 @@ func TestAskedForInHoldAndOut(t *testing.T) {
 		})
 		s.between = 0
 		c := polite{}
-		w, _ := c.reader(t, s, nil)
+		h := &recorder{}
+		w, _ := c.reader(t, s, h)
 		for n := 1; n < 3; n++ {
 			time.Sleep(2 * time.Second)
 			done, err := w.Look(aURL)
@@ -504,7 +502,8 @@ func TestAskedForThoughGone(t *testing.T) {
 			return status(http.StatusGone)
 		})
 		c := polite{}
-		w, _ := c.reader(t, s, nil)
+		h := &recorder{}
+		w, _ := c.reader(t, s, h)
 		time.Sleep(3 * day)
 		for range 2 {
 			done, _ := w.Look(aURL)
@@ -515,7 +514,7 @@ func TestAskedForThoughGone(t *testing.T) {
 		if n := s.count(aURL); n < 20 {
 			t.Errorf("%d requests", n)
 		}
-		if state, _ := w.State(aURL); state.Gone || state.Known() == 0 {
+		if state := h.kept[aURL]; state.Gone || state.Known() == 0 {
 			t.Errorf("%+v", state)
 		}
 	})
