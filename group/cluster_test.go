@@ -58,6 +58,7 @@ type testNode struct {
 	refused  []string
 	checks   map[feedring.FeedRef]Vouch
 	roles    []string
+	debts    []Debt
 	turns    map[string]Turn // who looks at own feeds
 }
 
@@ -255,6 +256,8 @@ func (c *cluster) do(n *testNode, out Output) {
 	case Refuse:
 		n.refused = append(n.refused, o.Reason)
 		c.tracef("%s refuses stream %d: %s", n.id, o.Stream, o.Reason)
+	case Owing:
+		n.debts = o.Debts
 	case Check:
 		v, ok := n.checks[o.Feed]
 		c.later(n, 5*time.Millisecond, Checked{Feed: o.Feed, Vouched: ok, Vouch: v})

@@ -222,7 +222,7 @@ func (m *Machine) gave(from feedring.PeerID, before, after feedring.Position) {
 		if before.Epoch == after.Epoch {
 			n = after.Sequence - before.Sequence
 		}
-		l.Received(from, int(min(n, maxTold)))
+		l.Received(from, int(min(n, maxCounted)))
 	}
 }
 

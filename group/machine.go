@@ -68,6 +68,7 @@ type Machine struct {
 	askers  int                // in turns
 	turnsOf feedring.Term      // whose manager is asked
 	links   *spread.Links      // nil until the group is large
+	owing   bool               // the driver holds an order of neighbours
 
 	role      feedring.Role
 	protected []feedring.PeerID

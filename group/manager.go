@@ -57,6 +57,7 @@ func (m *Machine) beat() {
 	m.doubtSecondary()
 	m.elect()
 	m.beacon()
+	m.tellDebts()
 	if len(m.spread) > 0 {
 		slices.Sort(m.spread)
 		rows := m.rowsOf(slices.Compact(m.spread))

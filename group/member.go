@@ -70,6 +70,7 @@ func (m *Machine) onBeacon(in Receive, b Beacon) {
 	}
 	m.compareOlder(claimant, b.Heads, b.Older)
 	m.answer(b.Number)
+	m.tellDebts()
 	if b.Catalogue != m.catalogueHash() && !m.timers.IsSet(bell{chime: chimeRow}) {
 		m.told = false
 		m.tellRow()

@@ -41,11 +41,42 @@ func (m *Machine) layMesh() *spread.Mesh {
 	return spread.NewMesh(append(slices.Clip(m.present()), m.cfg.Self), catalogue.Spot)
 }
 
+// maxCounted is how many entries of one poll count at most: what a newcomer lacks
+// of the past is no exchange, and should not put it behind all others.
+const maxCounted = 16
+
 // served counts entries that a neighbour polled here. It would not have asked if
 // somebody else had told it first.
 func (m *Machine) served(s Served) {
 	if l := m.linked(); l != nil {
 		l.Asked(s.Feed.Publisher, s.To)
-		l.Sent(s.To, s.Entries)
+		l.Sent(s.To, min(s.Entries, maxCounted))
 	}
+}
+
+// Debt is what a neighbour took more than it gave, in entries; less than zero: it
+// gave more.
+type Debt struct {
+	Peer    feedring.PeerID
+	Entries int
+}
+
+// tellDebts tells the driver who is to be served last.
+func (m *Machine) tellDebts() {
+	l := m.linked()
+	if l == nil {
+		if m.owing {
+			m.owing = false
+			m.emit(Owing{Group: m.group})
+		}
+		return
+	}
+	debts := []Debt{}
+	for _, p := range m.neighbours() {
+		if d := l.Deficit(p); d != 0 {
+			debts = append(debts, Debt{p, d})
+		}
+	}
+	m.owing = true
+	m.emit(Owing{Group: m.group, Debts: debts})
 }

@@ -1,6 +1,7 @@
 package group
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -108,5 +109,54 @@ func TestSilentForwarder(t *testing.T) {
 	t.Logf("%d were late at first, %d in the end", first, last)
 	if first == 0 || last > 0 {
 		t.Errorf("%d were late at first, %d in the end", first, last)
+	}
+}
+
+// The driver is told who took much and gave nothing, and only where a group is
+// large.
+func TestDebts(t *testing.T) {
+	c := newCluster(20)
+	ids := c.group(80)
+	c.run(3 * time.Second)
+	rider := ids[33]
+	c.loss = func(from, _ feedring.PeerID, m Message) bool {
+		_, ok := m.(Notify)
+		return ok && from == rider
+	}
+	for _, id := range ids {
+		for range 4 {
+			c.publish(id, c.nodes[id].feeds[0].URL)
+		}
+		c.run(20 * time.Millisecond)
+	}
+	c.run(time.Second)
+	if len(c.nodes[ids[0]].debts) == 0 {
+		t.Fatal("nothing was told")
+	}
+	sum, others, first, told := 0, 0, 0, 0
+	for _, id := range ids {
+		for _, d := range c.nodes[id].debts {
+			if d.Peer == rider {
+				sum += d.Entries
+				told++
+				if d.Entries < slices.MaxFunc(c.nodes[id].debts, func(a, b Debt) int { return a.Entries - b.Entries }).Entries {
+					first++
+				}
+			} else if id != rider {
+				others += d.Entries
+			}
+		}
+	}
+	t.Logf("the rider owes %d to %d neighbours, %d of whom others owe more; all others %d", sum, told, first, others)
+	if sum < 100 || first > told/3 {
+		t.Errorf("the rider owes %d to %d neighbours, %d of whom others owe more", sum, told, first)
+	}
+	small := newCluster(21)
+	few := small.group(5)
+	small.run(3 * time.Second)
+	small.step(small.nodes[few[0]], Served{To: few[1], Entries: 5})
+	small.run(3 * time.Second)
+	if m := small.nodes[few[0]]; m.debts != nil || m.m.links != nil {
+		t.Error("a small group counts")
 	}
 }

@@ -38,6 +38,8 @@ func (n *Node) do(out peer.Output) {
 		n.checks.check(o)
 	case group.Protect:
 		n.host.Protect(o.Group.String(), o.Peers)
+	case group.Owing:
+		n.debts.tell(o)
 	case group.Dropped:
 		n.dropped(o)
 	case group.Twin:
@@ -47,6 +49,7 @@ func (n *Node) do(out peer.Output) {
 	case group.Departed:
 		n.persister.left(o.Group)
 		n.attached.leave(o.Group)
+		n.debts.leave(o.Group)
 	default:
 		n.log.Error("the machine asked for something unknown", "output", out)
 	}

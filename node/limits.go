@@ -40,8 +40,9 @@ var errManyStreams = errors.New("as many streams are open as are served")
 // limits counts what other peers have open here. Streams that stay in this
 // process are not counted: the front bounds its readers.
 type limits struct {
-	places map[feedring.Verb]chan struct{}
+	places map[feedring.Verb]*turns
 	each   map[feedring.Verb]int
+	owes   func(feedring.PeerID) int // who owes more waits longer
 
 	mu    sync.Mutex
 	open  map[streamsOf]int
@@ -59,20 +60,20 @@ type pace struct {
 	streams int
 }
 
-func newLimits(of map[feedring.Verb]bound) *limits {
+func newLimits(of map[feedring.Verb]bound, owes func(feedring.PeerID) int) *limits {
 	l := &limits{
-		places: make(map[feedring.Verb]chan struct{}), each: make(map[feedring.Verb]int),
+		owes: owes, places: make(map[feedring.Verb]*turns), each: make(map[feedring.Verb]int),
 		open: make(map[streamsOf]int), rates: make(map[feedring.PeerID]*pace),
 	}
 	for verb, b := range of {
-		l.places[verb], l.each[verb] = make(chan struct{}, b.all), b.each
+		l.places[verb], l.each[verb] = &turns{free: b.all}, b.each
 	}
 	return l
 }
 
 // take counts one more stream. Beyond what one peer may have it fails at once;
-// where all places are taken it waits a moment, for a poll is short. After nil
-// the caller gives back.
+// where all places are taken it waits a moment, for a poll is short, and behind
+// those that owe less. After nil the caller gives back.
 func (l *limits) take(ctx context.Context, from feedring.PeerID, verb feedring.Verb) error {
 	if !l.count(streamsOf{from, verb}) {
 		return errManyStreams
@@ -81,13 +82,8 @@ func (l *limits) take(ctx context.Context, from feedring.PeerID, verb feedring.V
 	if places == nil {
 		return nil
 	}
-	wait := time.NewTimer(limitWait)
-	defer wait.Stop()
-	select {
-	case places <- struct{}{}:
+	if places.take(ctx, l.owes(from), limitWait) {
 		return nil
-	case <-wait.C:
-	case <-ctx.Done():
 	}
 	l.uncount(streamsOf{from, verb})
 	return errManyStreams
@@ -95,7 +91,7 @@ func (l *limits) take(ctx context.Context, from feedring.PeerID, verb feedring.V
 
 func (l *limits) give(from feedring.PeerID, verb feedring.Verb) {
 	if places := l.places[verb]; places != nil {
-		<-places
+		places.give()
 	}
 	l.uncount(streamsOf{from, verb})
 }

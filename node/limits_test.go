@@ -9,14 +9,17 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/wire"
 )
+
+func even(feedring.PeerID) int { return 0 }
 
 func TestLimitsOfOnePeer(t *testing.T) {
 	for verb, most := range map[feedring.Verb]int{
 		wire.VerbPoll: pollsAtOnce + 8, wire.VerbInfo: 16, wire.VerbAttach: 1024, wire.VerbAsk: 64, "place": keptStreams,
 	} {
-		l := newLimits(bounds())
+		l := newLimits(bounds(), even)
 		for range most {
 			check(t, l.take(t.Context(), "stranger", verb))
 		}
@@ -31,7 +34,7 @@ func TestLimitsOfOnePeer(t *testing.T) {
 
 func TestLimitsOfAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLimits(map[feedring.Verb]bound{wire.VerbPoll: {2, 2}})
+		l := newLimits(map[feedring.Verb]bound{wire.VerbPoll: {2, 2}}, even)
 		check(t, l.take(t.Context(), "a", wire.VerbPoll))
 		check(t, l.take(t.Context(), "b", wire.VerbPoll))
 		began := time.Now()
@@ -51,7 +54,7 @@ func TestLimitsOfAll(t *testing.T) {
 
 func TestPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLimits(nil)
+		l := newLimits(nil, even)
 		began := time.Now()
 		p := l.pace("flood")
 		for range messageBurst + messagesRate {
@@ -71,6 +74,48 @@ func TestPace(t *testing.T) {
 		}
 		if len(l.rates) > ratesKept || l.rates["flood"] != nil {
 			t.Errorf("%d paces are kept", len(l.rates))
+		}
+	})
+}
+
+// Where all places are taken, who took much and gave nothing waits behind the
+// others, but not for ever.
+func TestFreeRiderIsServedLast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &debts{}
+		d.tell(group.Owing{Group: feedring.GroupID{1}, Debts: []group.Debt{{Peer: "rider", Entries: 200}, {Peer: "giver", Entries: -50}}})
+		l := newLimits(map[feedring.Verb]bound{wire.VerbPoll: {1, 8}}, d.owes)
+		check(t, l.take(t.Context(), "first", wire.VerbPoll))
+		served := make(chan feedring.PeerID, 8)
+		ask := func(p feedring.PeerID) {
+			go func() {
+				if l.take(t.Context(), p, wire.VerbPoll) == nil {
+					served <- p
+				}
+			}()
+			synctest.Wait()
+		}
+		next := func(was, want feedring.PeerID) {
+			t.Helper()
+			l.give(was, wire.VerbPoll)
+			synctest.Wait()
+			if got := <-served; got != want {
+				t.Errorf("after %s came %s, not %s", was, got, want)
+			}
+		}
+		for _, p := range []feedring.PeerID{"rider", "stranger", "giver", "another"} {
+			ask(p)
+		}
+		next("first", "giver")
+		next("giver", "stranger")
+		time.Sleep(limitWait * 3 / 4) // the rider and another wait for half of their time
+		ask("giver")
+		next("stranger", "rider")
+		next("rider", "another")
+		next("another", "giver")
+		d.leave(feedring.GroupID{1})
+		if d.counted(feedring.GroupID{1}) || d.owes("rider") != 0 {
+			t.Error("a group that was left counts")
 		}
 	})
 }

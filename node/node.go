@@ -74,6 +74,7 @@ type Node struct {
 	themes    themes
 	twins     twins
 	limits    *limits       // of what others open
+	debts     debts         // of neighbours in large groups
 	refused   atomic.Uint64 // messages that were malformed or wrongly signed
 
 	stopLooking context.CancelFunc // at origins
@@ -117,8 +118,9 @@ func start(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 	}
 	n := &Node{
 		cfg: cfg, started: time.Now(), events: newEvents(cfg.Event), logs: newLogs(),
-		limits: newLimits(bounds()), departed: make(chan struct{}), assembled: make(chan struct{}), met: make(chan struct{}, 1),
+		departed: make(chan struct{}), assembled: make(chan struct{}), met: make(chan struct{}, 1),
 	}
+	n.limits = newLimits(bounds(), n.debts.owes)
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
 	}

@@ -20,7 +20,7 @@ const (
 
 // servePoll answers another peer's poll, in parts. Any holder may answer: the
 // entries carry their publisher's signature.
-func (n *Node) servePoll(_ feedring.PeerID, s *wire.Stream) error {
+func (n *Node) servePoll(from feedring.PeerID, s *wire.Stream) error {
 	var req feedringv1.PollRequest
 	if err := s.Receive(&req, pollRead); err != nil {
 		return err
@@ -33,6 +33,8 @@ func (n *Node) servePoll(_ feedring.PeerID, s *wire.Stream) error {
 		after = n.onlyNewest(ref, after)
 	}
 	back := !after.IsZero() // who holds nothing has nothing that was taken back
+	sent := 0
+	defer func() { n.polled(ref, from, sent) }()
 	for range pollParts {
 		part, last, more, err := n.pollPart(ref, after, fresh, back)
 		if err != nil {
@@ -41,6 +43,7 @@ func (n *Node) servePoll(_ feedring.PeerID, s *wire.Stream) error {
 		if err := s.Send(part, pollWithin); err != nil {
 			return err
 		}
+		sent += len(part.Items)
 		if !more {
 			return nil
 		}
