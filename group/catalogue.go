@@ -91,6 +91,7 @@ func (m *Machine) replaceRow(mem *member, r *Row) {
 	m.changes++
 	mem.changed = m.changes
 	m.held.Relist(r.Peer, old, r)
+	m.goneChanged = m.goneChanged || m.keeper() && r.Peer != m.cfg.Self && (old.Left != r.Left || old.Peer == "")
 	if catalogue.SameIndex(old, r) {
 		m.view = nil
 		m.lookSoon()
@@ -236,18 +237,25 @@ func (m *Machine) rowsOf(peers []feedring.PeerID) []*Row {
 // expire forgets rows of peers that were away or have left for so long that
 // nothing of theirs is fresh.
 func (m *Machine) expire() {
-	keep := max(m.cfg.Freshness, 24*time.Hour)
 	for _, p := range slices.Sorted(maps.Keys(m.members)) {
 		mem := m.members[p]
-		if p == m.cfg.Self || !mem.away && !mem.row.Left || m.now.Sub(mem.since) < keep {
+		if p == m.cfg.Self || !mem.away && !mem.row.Left || m.now.Sub(mem.since) < m.keepsRows() {
 			continue
 		}
 		if len(m.expired) >= maxRows {
 			clear(m.expired)
 		}
 		m.expired[p] = catalogue.VersionOf(mem.row)
-		m.held.Relist(p, mem.row, &Row{})
-		delete(m.members, p)
-		m.changedRows()
+		m.forget(p, mem)
 	}
+}
+
+// keepsRows is how long rows are kept of peers that are not there.
+func (m *Machine) keepsRows() time.Duration { return max(m.cfg.Freshness, 24*time.Hour) }
+
+func (m *Machine) forget(p feedring.PeerID, mem *member) {
+	m.held.Relist(p, mem.row, &Row{})
+	delete(m.members, p)
+	m.goneChanged = m.keeper()
+	m.changedRows()
 }

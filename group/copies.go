@@ -17,12 +17,15 @@ import (
 type Copy struct {
 	Feed  feedring.FeedRef
 	Since time.Time // every entry seen later is here; zero: every entry of the log
+	// Provider is of its newest entry; empty: it has none.
+	Provider feedring.Provider
 }
 
 // mark is a Copy's in a head.
 type mark struct {
-	known bool
-	since time.Time
+	known    bool
+	since    time.Time
+	provider feedring.Provider
 }
 
 // keeps is how long this peer keeps the entries of others.
@@ -38,8 +41,35 @@ func (m *Machine) kept(k Kept) {
 			continue
 		}
 		if h := m.headOf(c.Feed); h != nil {
-			h.kept = mark{known: true, since: c.Since}
+			was := h.kept.provider
+			h.kept = mark{known: true, since: c.Since, provider: c.Provider}
+			m.goneChanged = m.goneChanged || was != c.Provider && m.gone(c.Feed.Publisher)
 		}
+	}
+}
+
+// gone reports whether a peer has left, or is forgotten.
+func (m *Machine) gone(p feedring.PeerID) bool {
+	mem := m.members[p]
+	return mem == nil || mem.row.Left
+}
+
+// tellGone lets the row name the copies of what no other row names any more:
+// nobody would ask for them.
+func (m *Machine) tellGone() {
+	m.goneChanged = false
+	if m.leaving {
+		return
+	}
+	var all []Gone
+	for ref, h := range m.heads {
+		if h.kept.provider != "" && m.gone(ref.Publisher) {
+			all = append(all, Gone{Ref: ref, Provider: h.kept.provider})
+		}
+	}
+	slices.SortFunc(all, func(a, b Gone) int { return a.Ref.Compare(b.Ref) })
+	if all = catalogue.FitGone(all); !slices.Equal(all, m.me().row.Gone) {
+		m.newRow(func(r *Row) { r.Gone = all })
 	}
 }
 

@@ -136,3 +136,47 @@ func TestKeeperAsksForWhatItKeeps(t *testing.T) {
 		t.Errorf("its row says that it keeps copies for %s", row.Keep)
 	}
 }
+
+// TestForgottenPublisher: the row of who is away for a day is forgotten by all,
+// and a keeper's names its feeds from then on, until it is back.
+func TestForgottenPublisher(t *testing.T) {
+	c := newCluster(9)
+	c.alter = func(cfg *Config) {
+		cfg.Refresh = 10 * time.Minute
+		if cfg.Self == "p02" {
+			cfg.Keep = 30 * 24 * time.Hour
+		}
+	}
+	c.group(3)
+	c.run(time.Hour)
+	c.publish("p01", refAt("p01").URL)
+	c.run(time.Hour)
+	c.step(c.nodes["p02"], Kept{Copies: []Copy{{Feed: refAt("p01"), Provider: "p01.example"}}})
+	c.crash("p01")
+	c.run(27 * time.Hour)
+	m := c.nodes["p00"].m
+	for _, id := range []feedring.PeerID{"p00", "p02"} {
+		if c.nodes[id].m.members["p01"] != nil {
+			t.Fatalf("%s has not forgotten the publisher", id)
+		}
+	}
+	if got := c.lookup("p00", "p01.example", 100*time.Hour); !got.Served || len(got.Missing) > 0 || !slices.Equal(got.Copies, []string{"news/p01.example"}) || !slices.Equal(servers(got), []feedring.PeerID{"p02"}) {
+		t.Errorf("%+v", got)
+	}
+	if got := m.View().Serves("p01.example"); got {
+		t.Error("the catalogue lists who is forgotten")
+	}
+	back := c.start("p01")
+	c.step(back, Enter{Via: []feedring.PeerID{"p00"}})
+	c.run(2 * time.Hour)
+	if row := m.members["p02"].row; len(row.Gone) > 0 {
+		t.Errorf("the publisher is back, and the keeper names %v", row.Gone)
+	}
+	// It withdrew the feed: that is its own decision.
+	c.step(back, Describe{})
+	c.step(c.nodes["p02"], Kept{Copies: []Copy{{Feed: refAt("p01")}}})
+	c.run(time.Hour)
+	if m.Serves("p01.example") {
+		t.Error("what its publisher offers no more is served")
+	}
+}

@@ -66,7 +66,7 @@ func TestPublisherBackIsPolled(t *testing.T) {
 			back.Message = b
 		}
 		h := m.headOf(feedring.FeedRef{URL: url, Publisher: publisher})
-		m.members[publisher].away = true
+		m.members[publisher].away, m.members[publisher].since = true, c.now
 		m.changedPresence()
 		h.known, h.from, h.tries = feedring.Position{Epoch: 7, Sequence: 1}, publisher, 6
 		m.timers.Set(bell{chime: chimeFetch, ref: feedring.FeedRef{URL: url, Publisher: publisher}}, c.now.Add(m.cfg.Refresh))

@@ -46,14 +46,15 @@ type Machine struct {
 	suspicion suspicion     // a member's, of the manager; the manager's, of the secondary
 	probes    []probe       // for other peers' intentions
 
-	held      holdings.Ledger
-	heads     map[feedring.FeedRef]*head // of held, and how it is polled
-	flying    int
-	waiting   []feedring.FeedRef // polls that wait for others to end
-	backfills int
-	cut       bool // more backfills than the row lists
-	untold    bool // a backfill began or ended: one message may be about a thousand
-	sync      syncing
+	held        holdings.Ledger
+	heads       map[feedring.FeedRef]*head // of held, and how it is polled
+	flying      int
+	waiting     []feedring.FeedRef // polls that wait for others to end
+	backfills   int
+	cut         bool // more backfills than the row lists
+	untold      bool // a backfill began or ended: one message may be about a thousand
+	goneChanged bool // the copies whose publisher is gone may be others
+	sync        syncing
 
 	own        map[string]*own
 	placing    map[ask]*placement
@@ -151,6 +152,9 @@ func (m *Machine) Step(now time.Time, in Input) []Output {
 	}
 	if m.untold && !m.departed {
 		m.tellBackfills()
+	}
+	if m.goneChanged && !m.departed {
+		m.tellGone()
 	}
 	m.settle()
 	out := m.out

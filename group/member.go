@@ -102,6 +102,8 @@ func (m *Machine) awayTold(away []feedring.PeerID) {
 		switch {
 		case gone[p] && !mem.away:
 			mem.away, mem.since, changed = true, m.now, true
+		case !gone[p] && mem.away && m.now.Sub(mem.since) > m.keepsRows()-2*m.cfg.Refresh:
+			m.forget(p, mem) // as the manager did; if not, it tells the row again
 		case !gone[p] && mem.away:
 			mem.away, mem.since, changed = false, time.Time{}, true
 			back = append(back, p)

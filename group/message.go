@@ -34,6 +34,7 @@ type (
 	Row        = catalogue.Row     // what one peer says of itself
 	RowVersion = catalogue.Version // names one version of a row
 	Vouch      = catalogue.Vouch   // says that a site names a publisher as its peer
+	Gone       = catalogue.Gone    // is a feed of which only copies are left
 )
 
 // Admission.

@@ -212,7 +212,7 @@ func (s *script) keep(id feedring.PeerID, args []string) {
 		return
 	}
 	name, publisher, _ := strings.Cut(args[0], "@")
-	c := Copy{Feed: feedring.FeedRef{URL: urls([]string{name})[0], Publisher: feedring.PeerID(publisher)}}
+	c := Copy{Feed: feedring.FeedRef{URL: urls([]string{name})[0], Publisher: feedring.PeerID(publisher)}, Provider: feedring.Provider(name + ".example")}
 	if args[1] != "all" {
 		c.Since = s.now.Add(-age)
 	}

@@ -190,8 +190,21 @@ func (c *copies) polled(o group.Fetch, known feedring.Head) {
 
 func (c *copies) tellOf(g feedring.GroupID, ref feedring.FeedRef) {
 	if since, ok := c.of(ref); ok {
-		c.tell(g, group.Kept{Copies: []group.Copy{{Feed: ref, Since: since}}})
+		h, _ := c.store.Head(ref)
+		c.tell(g, group.Kept{Copies: []group.Copy{{Feed: ref, Since: since, Provider: c.provider(&h)}}})
 	}
+}
+
+// provider is of the newest entry that is held.
+func (c *copies) provider(h *store.Head) feedring.Provider {
+	if h.Count == 0 || h.Private {
+		return ""
+	}
+	it, err := c.store.Get(h.Ref, h.Last)
+	if err != nil {
+		return ""
+	}
+	return it.Provider
 }
 
 // shortenEvery lets the disk get the room back that was freed.
@@ -227,10 +240,16 @@ func (c *copies) drops(before, now time.Time) time.Time {
 }
 
 // prunes is told that what was seen before a time goes from all feeds but those
-// that keep reports true for.
-func (c *copies) prunes(ctx context.Context, before time.Time, keep func(feedring.FeedRef) bool) error {
+// that keep reports true for. What it returns is called when that is done.
+func (c *copies) prunes(ctx context.Context, before time.Time, keep func(feedring.FeedRef) bool) (done func(), err error) {
+	var shorter []store.Head
+	done = func() {
+		for _, h := range shorter {
+			c.tellOf(h.Theme.Group(), h.Ref)
+		}
+	}
 	if c == nil {
-		return nil
+		return done, nil
 	}
 	for _, h := range c.store.Heads() {
 		if h.Count == 0 || h.Private || h.Ref.Publisher == c.self || keep(h.Ref) {
@@ -238,17 +257,18 @@ func (c *copies) prunes(ctx context.Context, before time.Time, keep func(feedrin
 		}
 		first, err := c.store.Get(h.Ref, h.First)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
-			return err
+			return done, err
 		}
 		if !first.Seen.Before(before) {
 			continue
 		}
 		if err := c.raise(ctx, h.Ref, before); err != nil {
-			return err
+			return done, err
 		}
-		c.tellOf(h.Theme.Group(), h.Ref)
+		shorter = append(shorter, h)
 	}
-	return nil
+	done() // before anything goes: nobody shall count on it
+	return done, nil
 }
 
 // forget is told that nothing of a feed is held any more.
@@ -270,7 +290,7 @@ func (c *copies) entered(g feedring.GroupID) {
 	var all []group.Copy
 	for _, h := range c.store.Heads() {
 		if since, ok := c.of(h.Ref); ok && h.Theme.Group() == g && !h.Private {
-			all = append(all, group.Copy{Feed: h.Ref, Since: since})
+			all = append(all, group.Copy{Feed: h.Ref, Since: since, Provider: c.provider(&h)})
 		}
 	}
 	for part := range slices.Chunk(all, 1000) {

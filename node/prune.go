@@ -64,10 +64,11 @@ func (p *pruner) run() {
 
 // prune drops what was seen before a time of all feeds but those to keep.
 func (p *pruner) prune(before time.Time, keep func(feedring.FeedRef) bool) error {
-	if err := p.copies.prunes(p.ctx, before, keep); err != nil {
-		return err
+	done, err := p.copies.prunes(p.ctx, before, keep)
+	if err == nil {
+		_, err = p.store.Prune(p.ctx, before, keep)
 	}
-	_, err := p.store.Prune(p.ctx, before, keep)
+	done()
 	return err
 }
 

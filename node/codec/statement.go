@@ -12,6 +12,7 @@ const (
 	maxVouches    = 1000
 	maxVouchFeeds = 1000
 	maxSite       = 253
+	maxGone       = 1000
 	maxURL        = 2048
 	maxRefs       = wire.MaxHeads // of a list: what is backfilled, what there are copies of
 )
@@ -66,7 +67,16 @@ func (e *encoder) row(r *group.Row) *feedringv1.Sealed {
 		Group: r.Group[:], Incarnation: r.Incarnation, Version: r.Version, AdmittedUnixMs: wire.TimeTo(r.Admitted),
 		Addrs: r.Addrs, Feeds: e.Feeds(r.Feeds), FromUnixMs: wire.TimeTo(r.From),
 		Backfilling: e.refs(r.Backfilling), Vouches: each(r.Vouches, e.vouch), Left: r.Left, KeepMs: wire.SpanTo(r.Keep),
+		Gone: each(r.Gone, e.gone),
 	})
+}
+
+func (e *encoder) gone(g *group.Gone) *feedringv1.Gone {
+	return &feedringv1.Gone{Feed: e.Ref(g.Ref), Provider: string(g.Provider)}
+}
+
+func (d *decoder) gone(g **feedringv1.Gone) group.Gone {
+	return group.Gone{Ref: d.Ref("gone", (*g).GetFeed()), Provider: feedring.Provider(d.Text("gone provider", (*g).GetProvider(), maxProvider))}
 }
 
 func (e *encoder) vouch(v *group.Vouch) *feedringv1.Vouch {
@@ -80,7 +90,7 @@ func (e *encoder) rows(list []*group.Row) []*feedringv1.Sealed {
 func (d *decoder) row(of feedring.GroupID, sealed *feedringv1.Sealed) group.Row {
 	var b feedringv1.RowBody
 	seal := d.open(wire.KindRow, sealed, &b)
-	if seal == nil || !d.Room("vouches", len(b.GetVouches()), maxVouches) {
+	if seal == nil || !d.Room("vouches", len(b.GetVouches()), maxVouches) || !d.Room("gone", len(b.GetGone()), maxGone) {
 		return group.Row{}
 	}
 	r := group.Row{
@@ -88,7 +98,7 @@ func (d *decoder) row(of feedring.GroupID, sealed *feedringv1.Sealed) group.Row 
 		Incarnation: b.GetIncarnation(), Version: b.GetVersion(), Admitted: d.Time("admitted", b.GetAdmittedUnixMs()),
 		Addrs: d.Addrs("addrs", b.GetAddrs()), Feeds: d.Feeds("feeds", b.GetFeeds()), From: d.Time("from", b.GetFromUnixMs()),
 		Backfilling: d.refs("backfilling", b.GetBackfilling()),
-		Vouches:     each(b.GetVouches(), d.vouch), Left: b.GetLeft(), Keep: d.Span("keep", b.GetKeepMs()), Seal: seal,
+		Vouches:     each(b.GetVouches(), d.vouch), Left: b.GetLeft(), Keep: d.Span("keep", b.GetKeepMs()), Gone: each(b.GetGone(), d.gone), Seal: seal,
 	}
 	d.within(wire.KindRow, of, r.Group)
 	return r

@@ -14,6 +14,7 @@ type Index struct {
 	Others   []feedring.PeerID        // all but self of them
 	Present  []feedring.PeerID        // those of Others that are not away
 	Feeds    []Publication            // in order of FeedRef, those of self included
+	asked    []Publication            // Feeds, and those of which only copies are left
 	Ahead    int                      // how many of Present are before self in rank
 	Away     int                      // of all rows, those of peers that left included
 	matching map[string][]Publication // by asked provider
@@ -63,31 +64,57 @@ func NewIndex(self feedring.PeerID, rows []*Row, away func(feedring.PeerID) bool
 			x.Feeds = append(x.Feeds, Publication{feedring.FeedRef{URL: f.URL, Publisher: r.Peer}, f.Provider, away})
 		}
 	}
-	slices.SortFunc(x.Feeds, func(a, b Publication) int { return a.Ref.Compare(b.Ref) })
+	slices.SortFunc(x.Feeds, compareFeeds)
+	x.asked = x.Feeds
+	x.addGone(away)
 	return x
+}
+
+func compareFeeds(a, b Publication) int { return a.Ref.Compare(b.Ref) }
+
+// addGone adds the feeds that no row lists, but of which peers that are there
+// keep copies.
+func (x *Index) addGone(away func(feedring.PeerID) bool) {
+	var gone []Publication
+	for _, r := range x.Rows {
+		if len(r.Gone) == 0 || away(r.Peer) {
+			continue
+		}
+		for _, g := range r.Gone {
+			if _, listed := slices.BinarySearchFunc(x.Feeds, g.Ref, func(f Publication, ref feedring.FeedRef) int { return f.Ref.Compare(ref) }); !listed {
+				gone = append(gone, Publication{g.Ref, g.Provider, true})
+			}
+		}
+	}
+	if len(gone) == 0 {
+		return
+	}
+	gone = append(gone, x.Feeds...)
+	slices.SortStableFunc(gone, compareFeeds)
+	x.asked = slices.CompactFunc(gone, func(a, b Publication) bool { return a.Ref == b.Ref })
 }
 
 // SameIndex reports whether an index of b, and what the rows vouch for, is the
 // same as of a, another version of the row: most versions differ in marks only.
 func SameIndex(a, b *Row) bool {
 	return a.Peer == b.Peer && a.Left == b.Left && a.Admitted.Equal(b.Admitted) && slices.Equal(a.Feeds, b.Feeds) &&
-		SameWord(a, b) && slices.EqualFunc(a.Vouches, b.Vouches, func(v, w Vouch) bool { return v.At.Equal(w.At) })
+		slices.Equal(a.Gone, b.Gone) && SameWord(a, b) && slices.EqualFunc(a.Vouches, b.Vouches, func(v, w Vouch) bool { return v.At.Equal(w.At) })
 }
 
 // maxMatching bounds the answers that an index remembers.
 const maxMatching = 1_000
 
 // Matches lists the feeds whose provider is the asked one, feeds of peers that
-// are away included.
+// are away included, and those of which only copies are left.
 func (x *Index) Matches(provider string) []Publication {
 	if provider == "" {
-		return x.Feeds
+		return x.asked
 	}
 	if found, ok := x.matching[provider]; ok {
 		return found
 	}
 	var found []Publication
-	for _, f := range x.Feeds {
+	for _, f := range x.asked {
 		if f.Provider.Matches(provider) {
 			found = append(found, f)
 		}

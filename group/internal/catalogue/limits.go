@@ -14,6 +14,7 @@ const (
 	MaxVouches  = 1_000
 	MaxBackfill = 256 // exceptions
 	MaxURL      = 2048
+	MaxGone     = 256
 )
 
 // Messages are at most 4 MiB on the wire. What a machine sends is cut into
@@ -24,7 +25,8 @@ const (
 	MaxBytes    = 1 << 20 // of one list in one message, and of a row's feeds
 	Part        = 48      // of an item: tags, lengths, a peer's id
 	maxWords    = 256 << 10
-	maxRowBytes = 2 << 20 // of a row from outside
+	maxGone     = 128 << 10 // of a row's copies of what is gone
+	maxRowBytes = 2 << 20   // of a row from outside
 	maxAddr     = 512
 	maxTitle    = 4 << 10
 	maxProvider = 253
@@ -35,7 +37,7 @@ const (
 func (r *Row) Valid(g feedring.GroupID) bool {
 	return r.Group == g && r.Peer != "" && (r.Seal == nil || r.Seal.Signer == r.Peer) &&
 		len(r.Feeds) <= feedring.MaxFeeds && len(r.Addrs) <= MaxAddrs &&
-		len(r.Vouches) <= MaxVouches && len(r.Backfilling) <= MaxBackfill &&
+		len(r.Vouches) <= MaxVouches && len(r.Backfilling) <= MaxBackfill && len(r.Gone) <= MaxGone &&
 		r.Incarnation < feedring.MaxTermNumber && r.Version < feedring.MaxTermNumber && r.Size() <= maxRowBytes
 }
 
@@ -52,8 +54,13 @@ func (r *Row) Size() int {
 	for i := range r.Feeds {
 		n += feedSize(&r.Feeds[i])
 	}
+	for i := range r.Gone {
+		n += goneSize(&r.Gone[i])
+	}
 	return n
 }
+
+func goneSize(g *Gone) int { return len(g.Ref.URL) + len(g.Provider) + 3*Part }
 
 func feedSize(f *feedring.Feed) int {
 	return len(f.URL) + len(f.Title) + len(f.Provider) + Part
@@ -109,6 +116,17 @@ func FitFeeds(feeds []feedring.Feed) (kept []feedring.Feed, dropped []string) {
 		kept = append(kept, f)
 	}
 	return kept, dropped
+}
+
+// FitGone returns those of gone, from the first on, that a row has room for.
+func FitGone(gone []Gone) []Gone {
+	size := 0
+	for i := range gone {
+		if size += goneSize(&gone[i]); i == MaxGone || size > maxGone || len(gone[i].Provider) > maxProvider {
+			return gone[:i]
+		}
+	}
+	return gone
 }
 
 // FitAddrs returns those of a peer's addresses that a row has room for.

@@ -27,8 +27,15 @@ type Row struct {
 	Backfilling []feedring.FeedRef // … but for these; one without a URL is all feeds of its publisher
 	Vouches     []Vouch            // sites that this peer looked at
 	Keep        time.Duration      // how long copies of others' entries are kept; 0: while they are fresh
+	Gone        []Gone             // copies of feeds whose publisher has left or is forgotten, in order
 	Left        bool               // a tombstone: the peer left in good order
 	Seal        *feedring.Seal     // by Peer; nil on one's own
+}
+
+// Gone is a feed that no row lists any more.
+type Gone struct {
+	Ref      feedring.FeedRef
+	Provider feedring.Provider
 }
 
 // Vouch says that the owner of the row saw Site name Publisher as its peer.
@@ -111,6 +118,9 @@ func (r *Row) hash() uint64 {
 	}
 	if r.Keep > 0 {
 		h = h.Text("keep").Number(uint64(r.Keep))
+	}
+	for _, g := range r.Gone {
+		h = h.Text("gone").Text(g.Ref.URL).Text(string(g.Ref.Publisher)).Text(string(g.Provider))
 	}
 	return h.End()
 }

@@ -144,7 +144,9 @@ type RowBody struct {
 	Vouches        []*Vouch               `protobuf:"bytes,9,rep,name=vouches,proto3" json:"vouches,omitempty"`
 	Left           bool                   `protobuf:"varint,10,opt,name=left,proto3" json:"left,omitempty"`
 	// How long copies of others' entries are kept; 0: while they are fresh.
-	KeepMs        int64 `protobuf:"varint,11,opt,name=keep_ms,json=keepMs,proto3" json:"keep_ms,omitempty"`
+	KeepMs int64 `protobuf:"varint,11,opt,name=keep_ms,json=keepMs,proto3" json:"keep_ms,omitempty"`
+	// Copies of feeds whose publisher has left or is forgotten.
+	Gone          []*Gone `protobuf:"bytes,12,rep,name=gone,proto3" json:"gone,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -256,6 +258,66 @@ func (x *RowBody) GetKeepMs() int64 {
 	return 0
 }
 
+func (x *RowBody) GetGone() []*Gone {
+	if x != nil {
+		return x.Gone
+	}
+	return nil
+}
+
+// Gone is a feed that no row lists any more.
+type Gone struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Feed          *FeedRef               `protobuf:"bytes,1,opt,name=feed,proto3" json:"feed,omitempty"`
+	Provider      string                 `protobuf:"bytes,2,opt,name=provider,proto3" json:"provider,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Gone) Reset() {
+	*x = Gone{}
+	mi := &file_feedring_v1_group_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Gone) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Gone) ProtoMessage() {}
+
+func (x *Gone) ProtoReflect() protoreflect.Message {
+	mi := &file_feedring_v1_group_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Gone.ProtoReflect.Descriptor instead.
+func (*Gone) Descriptor() ([]byte, []int) {
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Gone) GetFeed() *FeedRef {
+	if x != nil {
+		return x.Feed
+	}
+	return nil
+}
+
+func (x *Gone) GetProvider() string {
+	if x != nil {
+		return x.Provider
+	}
+	return ""
+}
+
 // Vouch says that the owner of a row saw a site name a publisher as its peer.
 type Vouch struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -269,7 +331,7 @@ type Vouch struct {
 
 func (x *Vouch) Reset() {
 	*x = Vouch{}
-	mi := &file_feedring_v1_group_proto_msgTypes[3]
+	mi := &file_feedring_v1_group_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -281,7 +343,7 @@ func (x *Vouch) String() string {
 func (*Vouch) ProtoMessage() {}
 
 func (x *Vouch) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[3]
+	mi := &file_feedring_v1_group_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -294,7 +356,7 @@ func (x *Vouch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Vouch.ProtoReflect.Descriptor instead.
 func (*Vouch) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{3}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Vouch) GetSite() string {
@@ -336,7 +398,7 @@ type Join struct {
 
 func (x *Join) Reset() {
 	*x = Join{}
-	mi := &file_feedring_v1_group_proto_msgTypes[4]
+	mi := &file_feedring_v1_group_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -348,7 +410,7 @@ func (x *Join) String() string {
 func (*Join) ProtoMessage() {}
 
 func (x *Join) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[4]
+	mi := &file_feedring_v1_group_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -361,7 +423,7 @@ func (x *Join) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Join.ProtoReflect.Descriptor instead.
 func (*Join) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{4}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Join) GetHeader() *Header {
@@ -393,7 +455,7 @@ type Admitted struct {
 
 func (x *Admitted) Reset() {
 	*x = Admitted{}
-	mi := &file_feedring_v1_group_proto_msgTypes[5]
+	mi := &file_feedring_v1_group_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -405,7 +467,7 @@ func (x *Admitted) String() string {
 func (*Admitted) ProtoMessage() {}
 
 func (x *Admitted) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[5]
+	mi := &file_feedring_v1_group_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -418,7 +480,7 @@ func (x *Admitted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Admitted.ProtoReflect.Descriptor instead.
 func (*Admitted) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{5}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Admitted) GetHeader() *Header {
@@ -474,7 +536,7 @@ type Leave struct {
 
 func (x *Leave) Reset() {
 	*x = Leave{}
-	mi := &file_feedring_v1_group_proto_msgTypes[6]
+	mi := &file_feedring_v1_group_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -486,7 +548,7 @@ func (x *Leave) String() string {
 func (*Leave) ProtoMessage() {}
 
 func (x *Leave) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[6]
+	mi := &file_feedring_v1_group_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -499,7 +561,7 @@ func (x *Leave) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Leave.ProtoReflect.Descriptor instead.
 func (*Leave) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{6}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Leave) GetHeader() *Header {
@@ -526,7 +588,7 @@ type HandOver struct {
 
 func (x *HandOver) Reset() {
 	*x = HandOver{}
-	mi := &file_feedring_v1_group_proto_msgTypes[7]
+	mi := &file_feedring_v1_group_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -538,7 +600,7 @@ func (x *HandOver) String() string {
 func (*HandOver) ProtoMessage() {}
 
 func (x *HandOver) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[7]
+	mi := &file_feedring_v1_group_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -551,7 +613,7 @@ func (x *HandOver) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HandOver.ProtoReflect.Descriptor instead.
 func (*HandOver) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{7}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *HandOver) GetHeader() *Header {
@@ -573,7 +635,7 @@ type Beacon struct {
 
 func (x *Beacon) Reset() {
 	*x = Beacon{}
-	mi := &file_feedring_v1_group_proto_msgTypes[8]
+	mi := &file_feedring_v1_group_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -585,7 +647,7 @@ func (x *Beacon) String() string {
 func (*Beacon) ProtoMessage() {}
 
 func (x *Beacon) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[8]
+	mi := &file_feedring_v1_group_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -598,7 +660,7 @@ func (x *Beacon) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Beacon.ProtoReflect.Descriptor instead.
 func (*Beacon) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{8}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Beacon) GetHeader() *Header {
@@ -632,7 +694,7 @@ type BeaconBody struct {
 
 func (x *BeaconBody) Reset() {
 	*x = BeaconBody{}
-	mi := &file_feedring_v1_group_proto_msgTypes[9]
+	mi := &file_feedring_v1_group_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -644,7 +706,7 @@ func (x *BeaconBody) String() string {
 func (*BeaconBody) ProtoMessage() {}
 
 func (x *BeaconBody) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[9]
+	mi := &file_feedring_v1_group_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -657,7 +719,7 @@ func (x *BeaconBody) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BeaconBody.ProtoReflect.Descriptor instead.
 func (*BeaconBody) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{9}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *BeaconBody) GetClaim() *Sealed {
@@ -731,7 +793,7 @@ type BeaconAnswer struct {
 
 func (x *BeaconAnswer) Reset() {
 	*x = BeaconAnswer{}
-	mi := &file_feedring_v1_group_proto_msgTypes[10]
+	mi := &file_feedring_v1_group_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -743,7 +805,7 @@ func (x *BeaconAnswer) String() string {
 func (*BeaconAnswer) ProtoMessage() {}
 
 func (x *BeaconAnswer) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[10]
+	mi := &file_feedring_v1_group_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -756,7 +818,7 @@ func (x *BeaconAnswer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BeaconAnswer.ProtoReflect.Descriptor instead.
 func (*BeaconAnswer) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{10}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *BeaconAnswer) GetHeader() *Header {
@@ -815,7 +877,7 @@ type Refresh struct {
 
 func (x *Refresh) Reset() {
 	*x = Refresh{}
-	mi := &file_feedring_v1_group_proto_msgTypes[11]
+	mi := &file_feedring_v1_group_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -827,7 +889,7 @@ func (x *Refresh) String() string {
 func (*Refresh) ProtoMessage() {}
 
 func (x *Refresh) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[11]
+	mi := &file_feedring_v1_group_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -840,7 +902,7 @@ func (x *Refresh) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refresh.ProtoReflect.Descriptor instead.
 func (*Refresh) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{11}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Refresh) GetHeader() *Header {
@@ -889,7 +951,7 @@ type Load struct {
 
 func (x *Load) Reset() {
 	*x = Load{}
-	mi := &file_feedring_v1_group_proto_msgTypes[12]
+	mi := &file_feedring_v1_group_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -901,7 +963,7 @@ func (x *Load) String() string {
 func (*Load) ProtoMessage() {}
 
 func (x *Load) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[12]
+	mi := &file_feedring_v1_group_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -914,7 +976,7 @@ func (x *Load) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Load.ProtoReflect.Descriptor instead.
 func (*Load) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{12}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Load) GetPeer() []byte {
@@ -942,7 +1004,7 @@ type Refreshed struct {
 
 func (x *Refreshed) Reset() {
 	*x = Refreshed{}
-	mi := &file_feedring_v1_group_proto_msgTypes[13]
+	mi := &file_feedring_v1_group_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -954,7 +1016,7 @@ func (x *Refreshed) String() string {
 func (*Refreshed) ProtoMessage() {}
 
 func (x *Refreshed) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[13]
+	mi := &file_feedring_v1_group_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -967,7 +1029,7 @@ func (x *Refreshed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refreshed.ProtoReflect.Descriptor instead.
 func (*Refreshed) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{13}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Refreshed) GetHeader() *Header {
@@ -995,7 +1057,7 @@ type RowsWanted struct {
 
 func (x *RowsWanted) Reset() {
 	*x = RowsWanted{}
-	mi := &file_feedring_v1_group_proto_msgTypes[14]
+	mi := &file_feedring_v1_group_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1007,7 +1069,7 @@ func (x *RowsWanted) String() string {
 func (*RowsWanted) ProtoMessage() {}
 
 func (x *RowsWanted) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[14]
+	mi := &file_feedring_v1_group_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1020,7 +1082,7 @@ func (x *RowsWanted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RowsWanted.ProtoReflect.Descriptor instead.
 func (*RowsWanted) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{14}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *RowsWanted) GetHeader() *Header {
@@ -1049,7 +1111,7 @@ type RowVersion struct {
 
 func (x *RowVersion) Reset() {
 	*x = RowVersion{}
-	mi := &file_feedring_v1_group_proto_msgTypes[15]
+	mi := &file_feedring_v1_group_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1061,7 +1123,7 @@ func (x *RowVersion) String() string {
 func (*RowVersion) ProtoMessage() {}
 
 func (x *RowVersion) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[15]
+	mi := &file_feedring_v1_group_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1074,7 +1136,7 @@ func (x *RowVersion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RowVersion.ProtoReflect.Descriptor instead.
 func (*RowVersion) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{15}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *RowVersion) GetPeer() []byte {
@@ -1109,7 +1171,7 @@ type Rows struct {
 
 func (x *Rows) Reset() {
 	*x = Rows{}
-	mi := &file_feedring_v1_group_proto_msgTypes[16]
+	mi := &file_feedring_v1_group_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1121,7 +1183,7 @@ func (x *Rows) String() string {
 func (*Rows) ProtoMessage() {}
 
 func (x *Rows) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[16]
+	mi := &file_feedring_v1_group_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1134,7 +1196,7 @@ func (x *Rows) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rows.ProtoReflect.Descriptor instead.
 func (*Rows) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{16}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Rows) GetHeader() *Header {
@@ -1162,7 +1224,7 @@ type HeadsWanted struct {
 
 func (x *HeadsWanted) Reset() {
 	*x = HeadsWanted{}
-	mi := &file_feedring_v1_group_proto_msgTypes[17]
+	mi := &file_feedring_v1_group_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1174,7 +1236,7 @@ func (x *HeadsWanted) String() string {
 func (*HeadsWanted) ProtoMessage() {}
 
 func (x *HeadsWanted) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[17]
+	mi := &file_feedring_v1_group_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1187,7 +1249,7 @@ func (x *HeadsWanted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HeadsWanted.ProtoReflect.Descriptor instead.
 func (*HeadsWanted) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{17}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *HeadsWanted) GetHeader() *Header {
@@ -1216,7 +1278,7 @@ type Heads struct {
 
 func (x *Heads) Reset() {
 	*x = Heads{}
-	mi := &file_feedring_v1_group_proto_msgTypes[18]
+	mi := &file_feedring_v1_group_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1228,7 +1290,7 @@ func (x *Heads) String() string {
 func (*Heads) ProtoMessage() {}
 
 func (x *Heads) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[18]
+	mi := &file_feedring_v1_group_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1241,7 +1303,7 @@ func (x *Heads) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Heads.ProtoReflect.Descriptor instead.
 func (*Heads) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{18}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Heads) GetHeader() *Header {
@@ -1278,7 +1340,7 @@ type Intention struct {
 
 func (x *Intention) Reset() {
 	*x = Intention{}
-	mi := &file_feedring_v1_group_proto_msgTypes[19]
+	mi := &file_feedring_v1_group_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1290,7 +1352,7 @@ func (x *Intention) String() string {
 func (*Intention) ProtoMessage() {}
 
 func (x *Intention) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[19]
+	mi := &file_feedring_v1_group_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1303,7 +1365,7 @@ func (x *Intention) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Intention.ProtoReflect.Descriptor instead.
 func (*Intention) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{19}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Intention) GetHeader() *Header {
@@ -1345,7 +1407,7 @@ type Probe struct {
 
 func (x *Probe) Reset() {
 	*x = Probe{}
-	mi := &file_feedring_v1_group_proto_msgTypes[20]
+	mi := &file_feedring_v1_group_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1357,7 +1419,7 @@ func (x *Probe) String() string {
 func (*Probe) ProtoMessage() {}
 
 func (x *Probe) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[20]
+	mi := &file_feedring_v1_group_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1370,7 +1432,7 @@ func (x *Probe) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Probe.ProtoReflect.Descriptor instead.
 func (*Probe) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{20}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Probe) GetHeader() *Header {
@@ -1397,7 +1459,7 @@ type Alive struct {
 
 func (x *Alive) Reset() {
 	*x = Alive{}
-	mi := &file_feedring_v1_group_proto_msgTypes[21]
+	mi := &file_feedring_v1_group_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1409,7 +1471,7 @@ func (x *Alive) String() string {
 func (*Alive) ProtoMessage() {}
 
 func (x *Alive) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[21]
+	mi := &file_feedring_v1_group_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1422,7 +1484,7 @@ func (x *Alive) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Alive.ProtoReflect.Descriptor instead.
 func (*Alive) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{21}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Alive) GetAlive() *Sealed {
@@ -1444,7 +1506,7 @@ type AliveBody struct {
 
 func (x *AliveBody) Reset() {
 	*x = AliveBody{}
-	mi := &file_feedring_v1_group_proto_msgTypes[22]
+	mi := &file_feedring_v1_group_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1456,7 +1518,7 @@ func (x *AliveBody) String() string {
 func (*AliveBody) ProtoMessage() {}
 
 func (x *AliveBody) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[22]
+	mi := &file_feedring_v1_group_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1469,7 +1531,7 @@ func (x *AliveBody) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AliveBody.ProtoReflect.Descriptor instead.
 func (*AliveBody) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{22}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *AliveBody) GetGroup() []byte {
@@ -1506,7 +1568,7 @@ type Objection struct {
 
 func (x *Objection) Reset() {
 	*x = Objection{}
-	mi := &file_feedring_v1_group_proto_msgTypes[23]
+	mi := &file_feedring_v1_group_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1518,7 +1580,7 @@ func (x *Objection) String() string {
 func (*Objection) ProtoMessage() {}
 
 func (x *Objection) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[23]
+	mi := &file_feedring_v1_group_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1531,7 +1593,7 @@ func (x *Objection) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Objection.ProtoReflect.Descriptor instead.
 func (*Objection) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{23}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Objection) GetHeader() *Header {
@@ -1574,7 +1636,7 @@ type Confirmation struct {
 
 func (x *Confirmation) Reset() {
 	*x = Confirmation{}
-	mi := &file_feedring_v1_group_proto_msgTypes[24]
+	mi := &file_feedring_v1_group_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1586,7 +1648,7 @@ func (x *Confirmation) String() string {
 func (*Confirmation) ProtoMessage() {}
 
 func (x *Confirmation) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[24]
+	mi := &file_feedring_v1_group_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1599,7 +1661,7 @@ func (x *Confirmation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confirmation.ProtoReflect.Descriptor instead.
 func (*Confirmation) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{24}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Confirmation) GetHeader() *Header {
@@ -1637,7 +1699,7 @@ type Stale struct {
 
 func (x *Stale) Reset() {
 	*x = Stale{}
-	mi := &file_feedring_v1_group_proto_msgTypes[25]
+	mi := &file_feedring_v1_group_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1649,7 +1711,7 @@ func (x *Stale) String() string {
 func (*Stale) ProtoMessage() {}
 
 func (x *Stale) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[25]
+	mi := &file_feedring_v1_group_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1662,7 +1724,7 @@ func (x *Stale) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stale.ProtoReflect.Descriptor instead.
 func (*Stale) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{25}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Stale) GetHeader() *Header {
@@ -1711,7 +1773,7 @@ type Replace struct {
 
 func (x *Replace) Reset() {
 	*x = Replace{}
-	mi := &file_feedring_v1_group_proto_msgTypes[26]
+	mi := &file_feedring_v1_group_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1723,7 +1785,7 @@ func (x *Replace) String() string {
 func (*Replace) ProtoMessage() {}
 
 func (x *Replace) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[26]
+	mi := &file_feedring_v1_group_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1736,7 +1798,7 @@ func (x *Replace) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Replace.ProtoReflect.Descriptor instead.
 func (*Replace) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{26}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Replace) GetHeader() *Header {
@@ -1765,7 +1827,7 @@ type Notify struct {
 
 func (x *Notify) Reset() {
 	*x = Notify{}
-	mi := &file_feedring_v1_group_proto_msgTypes[27]
+	mi := &file_feedring_v1_group_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1777,7 +1839,7 @@ func (x *Notify) String() string {
 func (*Notify) ProtoMessage() {}
 
 func (x *Notify) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[27]
+	mi := &file_feedring_v1_group_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1790,7 +1852,7 @@ func (x *Notify) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Notify.ProtoReflect.Descriptor instead.
 func (*Notify) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{27}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Notify) GetHeader() *Header {
@@ -1830,7 +1892,7 @@ type Place struct {
 
 func (x *Place) Reset() {
 	*x = Place{}
-	mi := &file_feedring_v1_group_proto_msgTypes[28]
+	mi := &file_feedring_v1_group_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1842,7 +1904,7 @@ func (x *Place) String() string {
 func (*Place) ProtoMessage() {}
 
 func (x *Place) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[28]
+	mi := &file_feedring_v1_group_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1855,7 +1917,7 @@ func (x *Place) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Place.ProtoReflect.Descriptor instead.
 func (*Place) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{28}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Place) GetHeader() *Header {
@@ -1924,7 +1986,7 @@ type Placed struct {
 
 func (x *Placed) Reset() {
 	*x = Placed{}
-	mi := &file_feedring_v1_group_proto_msgTypes[29]
+	mi := &file_feedring_v1_group_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1936,7 +1998,7 @@ func (x *Placed) String() string {
 func (*Placed) ProtoMessage() {}
 
 func (x *Placed) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[29]
+	mi := &file_feedring_v1_group_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1949,7 +2011,7 @@ func (x *Placed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Placed.ProtoReflect.Descriptor instead.
 func (*Placed) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{29}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Placed) GetHeader() *Header {
@@ -2018,7 +2080,7 @@ type Assign struct {
 
 func (x *Assign) Reset() {
 	*x = Assign{}
-	mi := &file_feedring_v1_group_proto_msgTypes[30]
+	mi := &file_feedring_v1_group_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2030,7 +2092,7 @@ func (x *Assign) String() string {
 func (*Assign) ProtoMessage() {}
 
 func (x *Assign) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[30]
+	mi := &file_feedring_v1_group_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2043,7 +2105,7 @@ func (x *Assign) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Assign.ProtoReflect.Descriptor instead.
 func (*Assign) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{30}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Assign) GetHeader() *Header {
@@ -2111,7 +2173,7 @@ type Assigned struct {
 
 func (x *Assigned) Reset() {
 	*x = Assigned{}
-	mi := &file_feedring_v1_group_proto_msgTypes[31]
+	mi := &file_feedring_v1_group_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2123,7 +2185,7 @@ func (x *Assigned) String() string {
 func (*Assigned) ProtoMessage() {}
 
 func (x *Assigned) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[31]
+	mi := &file_feedring_v1_group_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2136,7 +2198,7 @@ func (x *Assigned) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Assigned.ProtoReflect.Descriptor instead.
 func (*Assigned) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{31}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Assigned) GetHeader() *Header {
@@ -2193,7 +2255,7 @@ type TurnsWanted struct {
 
 func (x *TurnsWanted) Reset() {
 	*x = TurnsWanted{}
-	mi := &file_feedring_v1_group_proto_msgTypes[32]
+	mi := &file_feedring_v1_group_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2205,7 +2267,7 @@ func (x *TurnsWanted) String() string {
 func (*TurnsWanted) ProtoMessage() {}
 
 func (x *TurnsWanted) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[32]
+	mi := &file_feedring_v1_group_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2218,7 +2280,7 @@ func (x *TurnsWanted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TurnsWanted.ProtoReflect.Descriptor instead.
 func (*TurnsWanted) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{32}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *TurnsWanted) GetHeader() *Header {
@@ -2249,7 +2311,7 @@ type TurnWanted struct {
 
 func (x *TurnWanted) Reset() {
 	*x = TurnWanted{}
-	mi := &file_feedring_v1_group_proto_msgTypes[33]
+	mi := &file_feedring_v1_group_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2261,7 +2323,7 @@ func (x *TurnWanted) String() string {
 func (*TurnWanted) ProtoMessage() {}
 
 func (x *TurnWanted) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[33]
+	mi := &file_feedring_v1_group_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2274,7 +2336,7 @@ func (x *TurnWanted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TurnWanted.ProtoReflect.Descriptor instead.
 func (*TurnWanted) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{33}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *TurnWanted) GetUrl() string {
@@ -2324,7 +2386,7 @@ type Turns struct {
 
 func (x *Turns) Reset() {
 	*x = Turns{}
-	mi := &file_feedring_v1_group_proto_msgTypes[34]
+	mi := &file_feedring_v1_group_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2336,7 +2398,7 @@ func (x *Turns) String() string {
 func (*Turns) ProtoMessage() {}
 
 func (x *Turns) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[34]
+	mi := &file_feedring_v1_group_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2349,7 +2411,7 @@ func (x *Turns) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Turns.ProtoReflect.Descriptor instead.
 func (*Turns) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{34}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Turns) GetHeader() *Header {
@@ -2384,7 +2446,7 @@ type FeedTurns struct {
 
 func (x *FeedTurns) Reset() {
 	*x = FeedTurns{}
-	mi := &file_feedring_v1_group_proto_msgTypes[35]
+	mi := &file_feedring_v1_group_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2396,7 +2458,7 @@ func (x *FeedTurns) String() string {
 func (*FeedTurns) ProtoMessage() {}
 
 func (x *FeedTurns) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[35]
+	mi := &file_feedring_v1_group_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2409,7 +2471,7 @@ func (x *FeedTurns) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FeedTurns.ProtoReflect.Descriptor instead.
 func (*FeedTurns) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{35}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *FeedTurns) GetUrl() string {
@@ -2437,7 +2499,7 @@ type Urge struct {
 
 func (x *Urge) Reset() {
 	*x = Urge{}
-	mi := &file_feedring_v1_group_proto_msgTypes[36]
+	mi := &file_feedring_v1_group_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2449,7 +2511,7 @@ func (x *Urge) String() string {
 func (*Urge) ProtoMessage() {}
 
 func (x *Urge) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[36]
+	mi := &file_feedring_v1_group_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2462,7 +2524,7 @@ func (x *Urge) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Urge.ProtoReflect.Descriptor instead.
 func (*Urge) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{36}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Urge) GetHeader() *Header {
@@ -2489,7 +2551,7 @@ const file_feedring_v1_group_proto_rawDesc = "" +
 	"\x04term\x18\x02 \x01(\v2\x11.feedring.v1.TermR\x04term\"9\n" +
 	"\tClaimBody\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\fR\x05group\x12\x16\n" +
-	"\x06number\x18\x02 \x01(\x04R\x06number\"\xf9\x02\n" +
+	"\x06number\x18\x02 \x01(\x04R\x06number\"\xa0\x03\n" +
 	"\aRowBody\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\fR\x05group\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x12\x18\n" +
@@ -2503,7 +2565,11 @@ const file_feedring_v1_group_proto_rawDesc = "" +
 	"\avouches\x18\t \x03(\v2\x12.feedring.v1.VouchR\avouches\x12\x12\n" +
 	"\x04left\x18\n" +
 	" \x01(\bR\x04left\x12\x17\n" +
-	"\akeep_ms\x18\v \x01(\x03R\x06keepMs\"m\n" +
+	"\akeep_ms\x18\v \x01(\x03R\x06keepMs\x12%\n" +
+	"\x04gone\x18\f \x03(\v2\x11.feedring.v1.GoneR\x04gone\"L\n" +
+	"\x04Gone\x12(\n" +
+	"\x04feed\x18\x01 \x01(\v2\x14.feedring.v1.FeedRefR\x04feed\x12\x1a\n" +
+	"\bprovider\x18\x02 \x01(\tR\bprovider\"m\n" +
 	"\x05Vouch\x12\x12\n" +
 	"\x04site\x18\x01 \x01(\tR\x04site\x12\x1c\n" +
 	"\tpublisher\x18\x02 \x01(\fR\tpublisher\x12\x14\n" +
@@ -2678,116 +2744,119 @@ func file_feedring_v1_group_proto_rawDescGZIP() []byte {
 	return file_feedring_v1_group_proto_rawDescData
 }
 
-var file_feedring_v1_group_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
+var file_feedring_v1_group_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
 var file_feedring_v1_group_proto_goTypes = []any{
 	(*Header)(nil),       // 0: feedring.v1.Header
 	(*ClaimBody)(nil),    // 1: feedring.v1.ClaimBody
 	(*RowBody)(nil),      // 2: feedring.v1.RowBody
-	(*Vouch)(nil),        // 3: feedring.v1.Vouch
-	(*Join)(nil),         // 4: feedring.v1.Join
-	(*Admitted)(nil),     // 5: feedring.v1.Admitted
-	(*Leave)(nil),        // 6: feedring.v1.Leave
-	(*HandOver)(nil),     // 7: feedring.v1.HandOver
-	(*Beacon)(nil),       // 8: feedring.v1.Beacon
-	(*BeaconBody)(nil),   // 9: feedring.v1.BeaconBody
-	(*BeaconAnswer)(nil), // 10: feedring.v1.BeaconAnswer
-	(*Refresh)(nil),      // 11: feedring.v1.Refresh
-	(*Load)(nil),         // 12: feedring.v1.Load
-	(*Refreshed)(nil),    // 13: feedring.v1.Refreshed
-	(*RowsWanted)(nil),   // 14: feedring.v1.RowsWanted
-	(*RowVersion)(nil),   // 15: feedring.v1.RowVersion
-	(*Rows)(nil),         // 16: feedring.v1.Rows
-	(*HeadsWanted)(nil),  // 17: feedring.v1.HeadsWanted
-	(*Heads)(nil),        // 18: feedring.v1.Heads
-	(*Intention)(nil),    // 19: feedring.v1.Intention
-	(*Probe)(nil),        // 20: feedring.v1.Probe
-	(*Alive)(nil),        // 21: feedring.v1.Alive
-	(*AliveBody)(nil),    // 22: feedring.v1.AliveBody
-	(*Objection)(nil),    // 23: feedring.v1.Objection
-	(*Confirmation)(nil), // 24: feedring.v1.Confirmation
-	(*Stale)(nil),        // 25: feedring.v1.Stale
-	(*Replace)(nil),      // 26: feedring.v1.Replace
-	(*Notify)(nil),       // 27: feedring.v1.Notify
-	(*Place)(nil),        // 28: feedring.v1.Place
-	(*Placed)(nil),       // 29: feedring.v1.Placed
-	(*Assign)(nil),       // 30: feedring.v1.Assign
-	(*Assigned)(nil),     // 31: feedring.v1.Assigned
-	(*TurnsWanted)(nil),  // 32: feedring.v1.TurnsWanted
-	(*TurnWanted)(nil),   // 33: feedring.v1.TurnWanted
-	(*Turns)(nil),        // 34: feedring.v1.Turns
-	(*FeedTurns)(nil),    // 35: feedring.v1.FeedTurns
-	(*Urge)(nil),         // 36: feedring.v1.Urge
-	(*Term)(nil),         // 37: feedring.v1.Term
-	(*Feed)(nil),         // 38: feedring.v1.Feed
-	(*FeedRef)(nil),      // 39: feedring.v1.FeedRef
-	(*Sealed)(nil),       // 40: feedring.v1.Sealed
-	(*Head)(nil),         // 41: feedring.v1.Head
-	(*Grant)(nil),        // 42: feedring.v1.Grant
+	(*Gone)(nil),         // 3: feedring.v1.Gone
+	(*Vouch)(nil),        // 4: feedring.v1.Vouch
+	(*Join)(nil),         // 5: feedring.v1.Join
+	(*Admitted)(nil),     // 6: feedring.v1.Admitted
+	(*Leave)(nil),        // 7: feedring.v1.Leave
+	(*HandOver)(nil),     // 8: feedring.v1.HandOver
+	(*Beacon)(nil),       // 9: feedring.v1.Beacon
+	(*BeaconBody)(nil),   // 10: feedring.v1.BeaconBody
+	(*BeaconAnswer)(nil), // 11: feedring.v1.BeaconAnswer
+	(*Refresh)(nil),      // 12: feedring.v1.Refresh
+	(*Load)(nil),         // 13: feedring.v1.Load
+	(*Refreshed)(nil),    // 14: feedring.v1.Refreshed
+	(*RowsWanted)(nil),   // 15: feedring.v1.RowsWanted
+	(*RowVersion)(nil),   // 16: feedring.v1.RowVersion
+	(*Rows)(nil),         // 17: feedring.v1.Rows
+	(*HeadsWanted)(nil),  // 18: feedring.v1.HeadsWanted
+	(*Heads)(nil),        // 19: feedring.v1.Heads
+	(*Intention)(nil),    // 20: feedring.v1.Intention
+	(*Probe)(nil),        // 21: feedring.v1.Probe
+	(*Alive)(nil),        // 22: feedring.v1.Alive
+	(*AliveBody)(nil),    // 23: feedring.v1.AliveBody
+	(*Objection)(nil),    // 24: feedring.v1.Objection
+	(*Confirmation)(nil), // 25: feedring.v1.Confirmation
+	(*Stale)(nil),        // 26: feedring.v1.Stale
+	(*Replace)(nil),      // 27: feedring.v1.Replace
+	(*Notify)(nil),       // 28: feedring.v1.Notify
+	(*Place)(nil),        // 29: feedring.v1.Place
+	(*Placed)(nil),       // 30: feedring.v1.Placed
+	(*Assign)(nil),       // 31: feedring.v1.Assign
+	(*Assigned)(nil),     // 32: feedring.v1.Assigned
+	(*TurnsWanted)(nil),  // 33: feedring.v1.TurnsWanted
+	(*TurnWanted)(nil),   // 34: feedring.v1.TurnWanted
+	(*Turns)(nil),        // 35: feedring.v1.Turns
+	(*FeedTurns)(nil),    // 36: feedring.v1.FeedTurns
+	(*Urge)(nil),         // 37: feedring.v1.Urge
+	(*Term)(nil),         // 38: feedring.v1.Term
+	(*Feed)(nil),         // 39: feedring.v1.Feed
+	(*FeedRef)(nil),      // 40: feedring.v1.FeedRef
+	(*Sealed)(nil),       // 41: feedring.v1.Sealed
+	(*Head)(nil),         // 42: feedring.v1.Head
+	(*Grant)(nil),        // 43: feedring.v1.Grant
 }
 var file_feedring_v1_group_proto_depIdxs = []int32{
-	37, // 0: feedring.v1.Header.term:type_name -> feedring.v1.Term
-	38, // 1: feedring.v1.RowBody.feeds:type_name -> feedring.v1.Feed
-	39, // 2: feedring.v1.RowBody.backfilling:type_name -> feedring.v1.FeedRef
-	3,  // 3: feedring.v1.RowBody.vouches:type_name -> feedring.v1.Vouch
-	0,  // 4: feedring.v1.Join.header:type_name -> feedring.v1.Header
-	40, // 5: feedring.v1.Join.row:type_name -> feedring.v1.Sealed
-	0,  // 6: feedring.v1.Admitted.header:type_name -> feedring.v1.Header
-	40, // 7: feedring.v1.Admitted.claim:type_name -> feedring.v1.Sealed
-	40, // 8: feedring.v1.Admitted.rows:type_name -> feedring.v1.Sealed
-	41, // 9: feedring.v1.Admitted.heads:type_name -> feedring.v1.Head
-	0,  // 10: feedring.v1.Leave.header:type_name -> feedring.v1.Header
-	40, // 11: feedring.v1.Leave.row:type_name -> feedring.v1.Sealed
-	0,  // 12: feedring.v1.HandOver.header:type_name -> feedring.v1.Header
-	0,  // 13: feedring.v1.Beacon.header:type_name -> feedring.v1.Header
-	40, // 14: feedring.v1.Beacon.beacon:type_name -> feedring.v1.Sealed
-	40, // 15: feedring.v1.BeaconBody.claim:type_name -> feedring.v1.Sealed
-	41, // 16: feedring.v1.BeaconBody.heads:type_name -> feedring.v1.Head
-	0,  // 17: feedring.v1.BeaconAnswer.header:type_name -> feedring.v1.Header
-	41, // 18: feedring.v1.BeaconAnswer.heads:type_name -> feedring.v1.Head
-	0,  // 19: feedring.v1.Refresh.header:type_name -> feedring.v1.Header
-	40, // 20: feedring.v1.Refresh.claim:type_name -> feedring.v1.Sealed
-	12, // 21: feedring.v1.Refresh.loads:type_name -> feedring.v1.Load
-	40, // 22: feedring.v1.Refresh.rows:type_name -> feedring.v1.Sealed
-	0,  // 23: feedring.v1.Refreshed.header:type_name -> feedring.v1.Header
-	0,  // 24: feedring.v1.RowsWanted.header:type_name -> feedring.v1.Header
-	15, // 25: feedring.v1.RowsWanted.have:type_name -> feedring.v1.RowVersion
-	0,  // 26: feedring.v1.Rows.header:type_name -> feedring.v1.Header
-	40, // 27: feedring.v1.Rows.rows:type_name -> feedring.v1.Sealed
-	0,  // 28: feedring.v1.HeadsWanted.header:type_name -> feedring.v1.Header
-	39, // 29: feedring.v1.HeadsWanted.after:type_name -> feedring.v1.FeedRef
-	0,  // 30: feedring.v1.Heads.header:type_name -> feedring.v1.Header
-	41, // 31: feedring.v1.Heads.heads:type_name -> feedring.v1.Head
-	0,  // 32: feedring.v1.Intention.header:type_name -> feedring.v1.Header
-	0,  // 33: feedring.v1.Probe.header:type_name -> feedring.v1.Header
-	40, // 34: feedring.v1.Alive.alive:type_name -> feedring.v1.Sealed
-	37, // 35: feedring.v1.AliveBody.term:type_name -> feedring.v1.Term
-	0,  // 36: feedring.v1.Objection.header:type_name -> feedring.v1.Header
-	40, // 37: feedring.v1.Objection.alive:type_name -> feedring.v1.Sealed
-	40, // 38: feedring.v1.Objection.claim:type_name -> feedring.v1.Sealed
-	0,  // 39: feedring.v1.Confirmation.header:type_name -> feedring.v1.Header
-	40, // 40: feedring.v1.Confirmation.claim:type_name -> feedring.v1.Sealed
-	0,  // 41: feedring.v1.Stale.header:type_name -> feedring.v1.Header
-	40, // 42: feedring.v1.Stale.claim:type_name -> feedring.v1.Sealed
-	0,  // 43: feedring.v1.Replace.header:type_name -> feedring.v1.Header
-	0,  // 44: feedring.v1.Notify.header:type_name -> feedring.v1.Header
-	41, // 45: feedring.v1.Notify.head:type_name -> feedring.v1.Head
-	0,  // 46: feedring.v1.Place.header:type_name -> feedring.v1.Header
-	0,  // 47: feedring.v1.Placed.header:type_name -> feedring.v1.Header
-	42, // 48: feedring.v1.Placed.grants:type_name -> feedring.v1.Grant
-	0,  // 49: feedring.v1.Assign.header:type_name -> feedring.v1.Header
-	39, // 50: feedring.v1.Assign.copies:type_name -> feedring.v1.FeedRef
-	0,  // 51: feedring.v1.Assigned.header:type_name -> feedring.v1.Header
-	39, // 52: feedring.v1.Assigned.copies:type_name -> feedring.v1.FeedRef
-	0,  // 53: feedring.v1.TurnsWanted.header:type_name -> feedring.v1.Header
-	33, // 54: feedring.v1.TurnsWanted.feeds:type_name -> feedring.v1.TurnWanted
-	0,  // 55: feedring.v1.Turns.header:type_name -> feedring.v1.Header
-	35, // 56: feedring.v1.Turns.feeds:type_name -> feedring.v1.FeedTurns
-	0,  // 57: feedring.v1.Urge.header:type_name -> feedring.v1.Header
-	58, // [58:58] is the sub-list for method output_type
-	58, // [58:58] is the sub-list for method input_type
-	58, // [58:58] is the sub-list for extension type_name
-	58, // [58:58] is the sub-list for extension extendee
-	0,  // [0:58] is the sub-list for field type_name
+	38, // 0: feedring.v1.Header.term:type_name -> feedring.v1.Term
+	39, // 1: feedring.v1.RowBody.feeds:type_name -> feedring.v1.Feed
+	40, // 2: feedring.v1.RowBody.backfilling:type_name -> feedring.v1.FeedRef
+	4,  // 3: feedring.v1.RowBody.vouches:type_name -> feedring.v1.Vouch
+	3,  // 4: feedring.v1.RowBody.gone:type_name -> feedring.v1.Gone
+	40, // 5: feedring.v1.Gone.feed:type_name -> feedring.v1.FeedRef
+	0,  // 6: feedring.v1.Join.header:type_name -> feedring.v1.Header
+	41, // 7: feedring.v1.Join.row:type_name -> feedring.v1.Sealed
+	0,  // 8: feedring.v1.Admitted.header:type_name -> feedring.v1.Header
+	41, // 9: feedring.v1.Admitted.claim:type_name -> feedring.v1.Sealed
+	41, // 10: feedring.v1.Admitted.rows:type_name -> feedring.v1.Sealed
+	42, // 11: feedring.v1.Admitted.heads:type_name -> feedring.v1.Head
+	0,  // 12: feedring.v1.Leave.header:type_name -> feedring.v1.Header
+	41, // 13: feedring.v1.Leave.row:type_name -> feedring.v1.Sealed
+	0,  // 14: feedring.v1.HandOver.header:type_name -> feedring.v1.Header
+	0,  // 15: feedring.v1.Beacon.header:type_name -> feedring.v1.Header
+	41, // 16: feedring.v1.Beacon.beacon:type_name -> feedring.v1.Sealed
+	41, // 17: feedring.v1.BeaconBody.claim:type_name -> feedring.v1.Sealed
+	42, // 18: feedring.v1.BeaconBody.heads:type_name -> feedring.v1.Head
+	0,  // 19: feedring.v1.BeaconAnswer.header:type_name -> feedring.v1.Header
+	42, // 20: feedring.v1.BeaconAnswer.heads:type_name -> feedring.v1.Head
+	0,  // 21: feedring.v1.Refresh.header:type_name -> feedring.v1.Header
+	41, // 22: feedring.v1.Refresh.claim:type_name -> feedring.v1.Sealed
+	13, // 23: feedring.v1.Refresh.loads:type_name -> feedring.v1.Load
+	41, // 24: feedring.v1.Refresh.rows:type_name -> feedring.v1.Sealed
+	0,  // 25: feedring.v1.Refreshed.header:type_name -> feedring.v1.Header
+	0,  // 26: feedring.v1.RowsWanted.header:type_name -> feedring.v1.Header
+	16, // 27: feedring.v1.RowsWanted.have:type_name -> feedring.v1.RowVersion
+	0,  // 28: feedring.v1.Rows.header:type_name -> feedring.v1.Header
+	41, // 29: feedring.v1.Rows.rows:type_name -> feedring.v1.Sealed
+	0,  // 30: feedring.v1.HeadsWanted.header:type_name -> feedring.v1.Header
+	40, // 31: feedring.v1.HeadsWanted.after:type_name -> feedring.v1.FeedRef
+	0,  // 32: feedring.v1.Heads.header:type_name -> feedring.v1.Header
+	42, // 33: feedring.v1.Heads.heads:type_name -> feedring.v1.Head
+	0,  // 34: feedring.v1.Intention.header:type_name -> feedring.v1.Header
+	0,  // 35: feedring.v1.Probe.header:type_name -> feedring.v1.Header
+	41, // 36: feedring.v1.Alive.alive:type_name -> feedring.v1.Sealed
+	38, // 37: feedring.v1.AliveBody.term:type_name -> feedring.v1.Term
+	0,  // 38: feedring.v1.Objection.header:type_name -> feedring.v1.Header
+	41, // 39: feedring.v1.Objection.alive:type_name -> feedring.v1.Sealed
+	41, // 40: feedring.v1.Objection.claim:type_name -> feedring.v1.Sealed
+	0,  // 41: feedring.v1.Confirmation.header:type_name -> feedring.v1.Header
+	41, // 42: feedring.v1.Confirmation.claim:type_name -> feedring.v1.Sealed
+	0,  // 43: feedring.v1.Stale.header:type_name -> feedring.v1.Header
+	41, // 44: feedring.v1.Stale.claim:type_name -> feedring.v1.Sealed
+	0,  // 45: feedring.v1.Replace.header:type_name -> feedring.v1.Header
+	0,  // 46: feedring.v1.Notify.header:type_name -> feedring.v1.Header
+	42, // 47: feedring.v1.Notify.head:type_name -> feedring.v1.Head
+	0,  // 48: feedring.v1.Place.header:type_name -> feedring.v1.Header
+	0,  // 49: feedring.v1.Placed.header:type_name -> feedring.v1.Header
+	43, // 50: feedring.v1.Placed.grants:type_name -> feedring.v1.Grant
+	0,  // 51: feedring.v1.Assign.header:type_name -> feedring.v1.Header
+	40, // 52: feedring.v1.Assign.copies:type_name -> feedring.v1.FeedRef
+	0,  // 53: feedring.v1.Assigned.header:type_name -> feedring.v1.Header
+	40, // 54: feedring.v1.Assigned.copies:type_name -> feedring.v1.FeedRef
+	0,  // 55: feedring.v1.TurnsWanted.header:type_name -> feedring.v1.Header
+	34, // 56: feedring.v1.TurnsWanted.feeds:type_name -> feedring.v1.TurnWanted
+	0,  // 57: feedring.v1.Turns.header:type_name -> feedring.v1.Header
+	36, // 58: feedring.v1.Turns.feeds:type_name -> feedring.v1.FeedTurns
+	0,  // 59: feedring.v1.Urge.header:type_name -> feedring.v1.Header
+	60, // [60:60] is the sub-list for method output_type
+	60, // [60:60] is the sub-list for method input_type
+	60, // [60:60] is the sub-list for extension type_name
+	60, // [60:60] is the sub-list for extension extendee
+	0,  // [0:60] is the sub-list for field type_name
 }
 
 func init() { file_feedring_v1_group_proto_init() }
@@ -2803,7 +2872,7 @@ func file_feedring_v1_group_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_feedring_v1_group_proto_rawDesc), len(file_feedring_v1_group_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   37,
+			NumMessages:   38,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
