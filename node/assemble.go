@@ -95,7 +95,8 @@ func (n *Node) assemble() error {
 		return err
 	}
 	n.origins.publish, n.origins.names = n.publishAndTell, n.namesHub
-	n.files = &feed.Files{Next: n.outside, Path: n.origins.file, All: n.origins.files}
+	n.glances = feed.NewGlances(n.outside)
+	n.files = &feed.Files{Next: n.glances, Path: n.origins.file, All: n.origins.files}
 	return n.newWatcher(n.files)
 }
 

@@ -63,6 +63,7 @@ type Node struct {
 	front     *front
 	outside   *guard.Client   // everything fetched from the web
 	fetcher   *feed.Fetcher   // documents of origins
+	glances   *feed.Glances   // addresses before they are added
 	files     *feed.Files     // own feeds that are read from files
 	own       *feedfront.Room // this peer's own feeds, for pollers
 	verifier  *wire.Verifier  // of what others signed

@@ -38,7 +38,10 @@ func (a *app) feedAddCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add URL",
 		Short: "Publish a feed into a group, or fetch it privately",
-		Example: `  feedring feed add https://www.lemonde.fr/rss/une.xml --theme news
+		Long: "add makes a running peer publish a feed into a group, or without a theme fetch it for its own readers.\n" +
+			"URL may be a site's page: then the feed that the page names is added. Of several none is: they are listed.",
+		Example: `  feedring feed add https://www.lemonde.fr/
+  feedring feed add https://www.lemonde.fr/rss/une.xml --theme news
   feedring feed add https://intranet.example/feed.xml
   feedring feed add https://www.example.org/feed.xml --theme news --file /srv/www/feed.xml`,
 		Args: oneURL,
@@ -64,18 +67,14 @@ func (a *app) feedAddCommand() *cobra.Command {
 				feed := api.Feed{
 					URL: spec.URL, Theme: string(spec.Theme), Provider: string(spec.Provider), File: file, Share: string(spec.Share),
 				}
-				added, err := peer.AddFeed(ctx, feed)
+				said, err := peer.AddFeed(ctx, feed)
 				if err != nil {
-					return err
-				}
-				what := "added "
-				if !added {
-					what = "was there already: "
+					return a.choices(cmd, args[0], err)
 				}
 				if f.url == "" { // a peer of this machine
 					a.awaited(file)
 				}
-				return a.told(f.json, feed, what+spec.URL)
+				return a.addedFeed(f.json, feed, said)
 			}))
 		},
 	}

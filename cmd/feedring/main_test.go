@@ -186,7 +186,18 @@ func fakeAPI() http.Handler {
 	say("GET /api/v1/vouch", `{"document":{"network":"main"},"instructions":"Put it there.\n\n{\n  \"network\": \"main\"\n}\n","sites":[{"site":"news.example","vouched":true,"way":"dns"}]}`)
 	say("GET /api/v1/feeds", `[{"url":"https://news.example/feed","theme":"news","provider":"news.example","entries":3,"new_field":1,"readers":7,"front":"http://127.0.0.1:7378/f/news.example/feed"},{"url":"https://own.example/","provider":"own.example","entries":0,"error":"gone"}]`)
 	mux.HandleFunc("POST /api/v1/feeds", func(w http.ResponseWriter, r *http.Request) {
-		if body, _ := io.ReadAll(r.Body); !bytes.Contains(body, []byte("news.example")) {
+		switch body, _ := io.ReadAll(r.Body); {
+		case bytes.Contains(body, []byte("two.example")):
+			w.Header().Set("Content-Type", "application/problem+json")
+			w.WriteHeader(http.StatusConflict)
+			fmt.Fprint(w, `{"detail":"two feeds","feeds":[{"url":"https://two.example/a","title":"A\n$(x)"},{"url":"https://two.example/b?c=$(d)&e='f'"}]}`)
+		case bytes.Contains(body, []byte("site.example")):
+			w.WriteHeader(http.StatusCreated)
+			fmt.Fprint(w, `{"url":"https://site.example/feed.xml","site":"https://site.example/"}`)
+		case bytes.Contains(body, []byte("away.example")):
+			w.WriteHeader(http.StatusCreated)
+			fmt.Fprint(w, `{"url":"https://away.example/","note":"no such host: it is looked at again"}`)
+		case !bytes.Contains(body, []byte("news.example")):
 			w.WriteHeader(http.StatusCreated)
 		}
 	})

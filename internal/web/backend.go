@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -28,6 +29,12 @@ type Backend interface {
 	Follow(ctx context.Context, ask Ask, each func(Update) error) error
 
 	Feeds() []FeedStatus
+	// FindFeed looks once at what is to be added, where nothing is known of it,
+	// and tells the feed's address: another one, where it is a site's page that
+	// names its feed. A *SeveralFeeds is returned where a page names several. It
+	// blocks for some seconds at most; where the origin does not answer, or with
+	// something else, the address stays as it is, with a note.
+	FindFeed(ctx context.Context, spec feedring.FeedSpec) (Found, error)
 	// AddFeeds keeps feeds over restarts and says what became of each, at its
 	// place. Adding a feed again with the same theme changes nothing.
 	AddFeeds(ctx context.Context, specs []feedring.FeedSpec) []Added
@@ -89,6 +96,38 @@ type Gap struct {
 type Added struct {
 	Known bool
 	Err   error
+}
+
+// Found is the address of a feed that is to be added.
+type Found struct {
+	URL  string
+	Note string // why it may be none, for people; empty: it is one, or nobody looked
+}
+
+// SeveralFeeds is returned for a page that names several feeds.
+type SeveralFeeds struct {
+	Page  string
+	Feeds []NamedFeed
+}
+
+// NamedFeed is a feed as a page names it.
+type NamedFeed struct {
+	URL   string `json:"url"`
+	Title string `json:"title,omitempty"`
+}
+
+func (e *SeveralFeeds) Error() string {
+	text := fmt.Sprintf("%s names %d feeds: add the one that is meant:", e.Page, len(e.Feeds))
+	for i, f := range e.Feeds {
+		if i > 0 {
+			text += ","
+		}
+		text += " " + f.URL
+		if f.Title != "" {
+			text += fmt.Sprintf(" (%s)", f.Title)
+		}
+	}
+	return text
 }
 
 // Status is what "feedring status" tells.

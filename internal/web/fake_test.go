@@ -105,6 +105,19 @@ func (f *fake) find(url string) int {
 	return slices.IndexFunc(f.feeds, func(s FeedStatus) bool { return s.URL == url })
 }
 
+// FindFeed knows one site, and one with two feeds.
+func (f *fake) FindFeed(_ context.Context, spec feedring.FeedSpec) (Found, error) {
+	switch spec.URL {
+	case "https://site.example/":
+		return Found{URL: "https://site.example/feed.xml"}, nil
+	case "https://two.example/":
+		return Found{}, &SeveralFeeds{Page: spec.URL, Feeds: []NamedFeed{{"https://two.example/a", "A"}, {"https://two.example/b", ""}}}
+	case "https://away.example/":
+		return Found{URL: spec.URL, Note: "no such host"}, nil
+	}
+	return Found{URL: spec.URL}, nil
+}
+
 func (f *fake) AddFeeds(_ context.Context, specs []feedring.FeedSpec) []Added {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -40,6 +40,18 @@ func (s *site) addFeed(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return badRequest("%w", err)
 	}
+	found, err := s.Backend.FindFeed(r.Context(), spec)
+	if err != nil {
+		return severalFeeds(err)
+	}
+	told := added{Note: found.Note}
+	if found.URL != spec.URL {
+		// The provider is the site, wherever its feed is kept.
+		told.Site, req.URL, req.Provider = spec.URL, found.URL, string(spec.Provider)
+		if spec, err = req.spec(); err != nil {
+			return badRequest("%w", err)
+		}
+	}
 	said := s.Backend.AddFeeds(r.Context(), []feedring.FeedSpec{spec})[0]
 	if said.Err != nil {
 		return refused(said.Err)
@@ -48,7 +60,24 @@ func (s *site) addFeed(w http.ResponseWriter, r *http.Request) error {
 	if said.Known {
 		status = http.StatusOK
 	}
-	return writeJSON(w, status, s.feedOf(spec))
+	told.FeedStatus = s.feedOf(spec)
+	return writeJSON(w, status, told)
+}
+
+// added is a feed that was just added, and how it was found.
+type added struct {
+	FeedStatus
+	Site string `json:"site,omitempty"` // the page that names the feed, as it was asked for
+	Note string `json:"note,omitempty"` // why it may be no feed
+}
+
+// severalFeeds lists them beside the text.
+func severalFeeds(err error) error {
+	var several *SeveralFeeds
+	if errors.As(err, &several) {
+		return &problem{Status: http.StatusConflict, Detail: err.Error(), Feeds: several.Feeds}
+	}
+	return refused(err)
 }
 
 // feedOf is a feed that was just added. It is the spec alone where somebody has

@@ -17,11 +17,12 @@ import (
 // problem is an error as the API tells it (RFC 9457). Detail says what is
 // wrong and what to do.
 type problem struct {
-	Type   string `json:"type"`
-	Title  string `json:"title"`
-	Status int    `json:"status"`
-	Detail string `json:"detail"`
-	Offset *int   `json:"offset,omitempty"` // bytes into q, of the fault
+	Type   string      `json:"type"`
+	Title  string      `json:"title"`
+	Status int         `json:"status"`
+	Detail string      `json:"detail"`
+	Offset *int        `json:"offset,omitempty"` // bytes into q, of the fault
+	Feeds  []NamedFeed `json:"feeds,omitempty"`  // among which to choose
 	header http.Header
 }
 

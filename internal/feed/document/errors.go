@@ -50,6 +50,7 @@ type Error struct {
 	Host       string        // that answered with Status, with its port
 	Unreached  bool          // no connection came about, so that nobody was asked
 	Detail     string        // one line for people
+	Page       bool          // KindNotAFeed: an HTML page came, which may name feeds
 	RetryAfter time.Duration // 0: the origin did not say
 	Err        error         // what lies below; may be nil
 }

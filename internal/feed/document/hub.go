@@ -1,6 +1,7 @@
 package document
 
 import (
+	"iter"
 	"net/http"
 	"net/url"
 	"strings"
@@ -32,22 +33,33 @@ func (d *Document) fromHeader(location *url.URL, h http.Header) {
 	}
 }
 
-// linked returns the first target with a rel in Link headers (RFC 8288).
+// Linked lists the targets of Link headers (RFC 8288), each with its parameters
+// as they are written.
+func Linked(h http.Header) iter.Seq2[string, string] {
+	return func(yield func(target, parameters string) bool) {
+		for _, line := range h.Values("Link") {
+			for len(line) > 0 {
+				var target, parameters string
+				var ok bool
+				if _, line, ok = strings.Cut(line, "<"); !ok {
+					break
+				}
+				if target, line, ok = strings.Cut(line, ">"); !ok {
+					break
+				}
+				if parameters, line = untilComma(line); !yield(target, parameters) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// linked returns the first target with a rel.
 func linked(h http.Header, rel string) string {
-	for _, line := range h.Values("Link") {
-		for len(line) > 0 {
-			var target, parameters string
-			var ok bool
-			if _, line, ok = strings.Cut(line, "<"); !ok {
-				break
-			}
-			if target, line, ok = strings.Cut(line, ">"); !ok {
-				break
-			}
-			parameters, line = untilComma(line)
-			if hasRel(parameters, rel) {
-				return target
-			}
+	for target, parameters := range Linked(h) {
+		if hasRel(parameters, rel) {
+			return target
 		}
 	}
 	return ""

@@ -78,6 +78,7 @@ type Problem struct {
 	Status int    `json:"status"`
 	Title  string `json:"title"`
 	Detail string `json:"detail"`
+	Feeds  []Feed `json:"feeds"` // among which to choose; with URL and Title
 }
 
 func (p *Problem) Error() string {

@@ -1,9 +1,11 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -26,6 +28,7 @@ type Feed struct {
 	Entries   int       `json:"entries,omitempty"`
 	Front     string    `json:"front,omitempty"`   // where the peer serves it to pollers
 	Readers   int       `json:"readers,omitempty"` // there, within a day
+	Site      string    `json:"site,omitempty"`    // the page that was given, where that names the feed
 }
 
 // Check is one line of a doctor's report.
@@ -82,14 +85,28 @@ func (c *Client) Feeds(ctx context.Context) (raw []json.RawMessage, err error) {
 	return raw, err
 }
 
-// AddFeed makes the peer publish a feed, or without a theme keep it private.
-// added is false where it was there already.
-func (c *Client) AddFeed(ctx context.Context, feed Feed) (added bool, err error) {
+// Added is a feed that was added.
+type Added struct {
+	URL   string `json:"url"`            // of the feed
+	Site  string `json:"site,omitempty"` // the page that was given, which names the feed; empty: the feed itself was
+	Note  string `json:"note,omitempty"` // why it may be no feed
+	Known bool   `json:"-"`              // it was there already
+}
+
+// AddFeed makes the peer publish a feed, or without a theme keep it private. The
+// address may be a site's page that names its feed.
+func (c *Client) AddFeed(ctx context.Context, feed Feed) (said Added, err error) {
 	resp, err := c.send(ctx, request{method: http.MethodPost, path: "feeds", body: feed})
 	if err != nil {
-		return false, err
+		return said, err
 	}
-	return resp.StatusCode == http.StatusCreated, resp.Body.Close()
+	defer resp.Body.Close()
+	if err := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(&said); err != nil && !errors.Is(err, io.EOF) {
+		return said, fmt.Errorf("feeds: the answer cannot be read (is a feedring peer listening there?): %w", err)
+	}
+	said.URL = cmp.Or(said.URL, feed.URL)
+	said.Known = resp.StatusCode != http.StatusCreated
+	return said, nil
 }
 
 // Imported is what became of one feed of a list: it was added, it was there

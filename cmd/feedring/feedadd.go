@@ -1,0 +1,64 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/feedring/feedring/cmd/feedring/internal/api"
+)
+
+// addedFeed confirms what was added, which is another address than the given one
+// where that is a site's page.
+func (a *app) addedFeed(asJSON bool, feed api.Feed, said api.Added) error {
+	if said.Note != "" && !said.Known {
+		fmt.Fprintf(a.stderr, "feedring: %s: %s\n", printable(feed.URL), oneLine(said.Note))
+	}
+	what, of := "added ", ""
+	if said.Known {
+		what = "was there already: "
+	}
+	if said.Site != "" {
+		of = ", the feed of " + printable(said.Site)
+	}
+	feed.URL, feed.Site = said.URL, said.Site
+	return a.told(asJSON, feed, what+printable(said.URL)+of)
+}
+
+// choices prints the command for each feed among which a page leaves the choice;
+// err names the page.
+func (a *app) choices(cmd *cobra.Command, page string, err error) error {
+	var problem *api.Problem
+	if !errors.As(err, &problem) || len(problem.Feeds) == 0 {
+		return err
+	}
+	flags := ""
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Value.Type() == "bool" {
+			return
+		}
+		flags += " --" + f.Name + " " + shellWord(f.Value.String())
+	})
+	for _, feed := range problem.Feeds {
+		line := cmd.CommandPath() + " " + shellWord(feed.URL) + flags
+		if feed.Title != "" {
+			line += "  # " + oneLine(feed.Title)
+		}
+		if _, err := fmt.Fprintln(a.stdout, line); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("%s names %d feeds: add the one that is meant", printable(page), len(problem.Feeds))
+}
+
+// shellWord writes s so that a shell takes it for one word.
+func shellWord(s string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@%+=,"
+	if s != "" && strings.Trim(s, plain) == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(printable(s), "'", `'\''`) + "'"
+}

@@ -1,0 +1,122 @@
+package feed
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/feedring/feedring/internal/feed/discover"
+	"github.com/feedring/feedring/internal/feed/document"
+)
+
+// How much of what was glanced at waits for a look, and for how long.
+const (
+	mostGlances = 8
+	glanceLasts = time.Minute
+)
+
+// Glances looks at addresses before they are added, and hands what came on to
+// the first look, so that the origin is asked once. It is safe for concurrent
+// use.
+type Glances struct {
+	next Client
+
+	mu   sync.Mutex
+	held map[string]glanced
+}
+
+// glanced is an answer with its body as it came.
+type glanced struct {
+	resp *http.Response
+	body []byte
+	at   time.Time
+}
+
+// NewGlances returns one that asks next, whose limits hold.
+func NewGlances(next Client) *Glances { return &Glances{next: next, held: make(map[string]glanced)} }
+
+// Do implements Client: an answer that is held answers once.
+func (g *Glances) Do(req *http.Request) (*http.Response, error) {
+	url := req.URL.String()
+	g.mu.Lock()
+	had, ok := g.held[url]
+	delete(g.held, url)
+	g.mu.Unlock()
+	if ok && time.Since(had.at) < glanceLasts {
+		return had.answer(), nil
+	}
+	return g.next.Do(req)
+}
+
+// answer is the answer, to be read from its start.
+func (h glanced) answer() *http.Response {
+	resp := *h.resp
+	resp.Body = io.NopCloser(bytes.NewReader(h.body))
+	return &resp
+}
+
+// Glance asks for an address as a first look does. Where a page of HTML came, it
+// is returned with the *Error that says so; what else came waits for the first
+// look. It blocks as Fetch does, and its errors are those of Fetch.
+func (g *Glances) Glance(ctx context.Context, url string) (*discover.Page, error) {
+	var came glanced
+	_, err := NewFetcher(doer(func(req *http.Request) (*http.Response, error) {
+		resp, err := g.next.Do(req)
+		if err != nil {
+			return nil, err
+		}
+		defer resp.Body.Close()
+		body, err := io.ReadAll(io.LimitReader(resp.Body, document.MaxBody+1))
+		if err != nil { // to be told as of any look, and not to be kept
+			resp.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), broken{err}))
+			return resp, nil
+		}
+		came = glanced{resp: resp, body: body, at: time.Now()}
+		return came.answer(), nil
+	})).Fetch(ctx, url, nil)
+	var refused *Error
+	if errors.As(err, &refused) && refused.Page {
+		body, _ := document.ReadBody(bytes.NewReader(came.body), came.resp.Header.Get("Content-Encoding"))
+		return &discover.Page{Location: came.resp.Request.URL.String(), Header: came.resp.Header, Body: body}, err
+	}
+	if came.resp != nil {
+		g.hold(url, came)
+	}
+	return nil, err
+}
+
+// hold keeps an answer. Too many, or old ones, are given up: then the origin is
+// asked again.
+func (g *Glances) hold(url string, came glanced) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for old, h := range g.held {
+		if time.Since(h.at) >= glanceLasts {
+			delete(g.held, old)
+		}
+	}
+	if len(g.held) < mostGlances && len(came.body) <= document.MaxBody {
+		g.held[url] = came
+	}
+}
+
+// Forget gives what is held for an address up: nobody adds it.
+func (g *Glances) Forget(url string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.held, url)
+}
+
+// broken is a body that ends with an error.
+type broken struct{ err error }
+
+func (b broken) Read([]byte) (int, error) { return 0, b.err }
+
+// doer is a Client of a function.
+type doer func(*http.Request) (*http.Response, error)
+
+func (d doer) Do(req *http.Request) (*http.Response, error) { return d(req) }

@@ -1,0 +1,34 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// TestAddingASite: the address may be a page's, whose feed is added in its place.
+func TestAddingASite(t *testing.T) {
+	for body, want := range map[string]struct {
+		code int
+		says []string
+	}{
+		`{"url":"https://site.example/"}`:                     {http.StatusCreated, []string{`"url":"https://site.example/feed.xml"`, `"site":"https://site.example/"`, `"provider":"site.example"`}},
+		`{"url":"https://site.example/","provider":"p.name"}`: {http.StatusCreated, []string{`"provider":"p.name"`}},
+		`{"url":"https://away.example/"}`:                     {http.StatusCreated, []string{`"url":"https://away.example/"`, `"note":"no such host"`}},
+		`{"url":"https://two.example/"}`: {http.StatusConflict, []string{
+			`https://two.example/ names 2 feeds: add the one that is meant: https://two.example/a (A), https://two.example/b"`,
+			`"feeds":[{"url":"https://two.example/a","title":"A"},{"url":"https://two.example/b"}]`,
+		}},
+	} {
+		w := call(t, testSite(newFake(), false), "POST", "/api/v1/feeds", body, withToken)
+		got := w.Body.String()
+		if w.Code != want.code {
+			t.Errorf("%s: %d %s", body, w.Code, got)
+		}
+		for _, part := range want.says {
+			if !strings.Contains(got, part) {
+				t.Errorf("%s: %s lacks %s", body, got, part)
+			}
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/feed"
+	"github.com/feedring/feedring/internal/feed/discover"
+	"github.com/feedring/feedring/internal/web"
+)
+
+// findWithin is how long a command waits to know what it adds.
+const findWithin = 5 * time.Second
+
+// wellKnown is where a site that names no feed may have one.
+var wellKnown = [...]string{"/feed", "/rss.xml", "/atom.xml", "/index.xml"}
+
+// FindFeed implements web.Backend.
+func (n *Node) FindFeed(ctx context.Context, spec feedring.FeedSpec) (web.Found, error) {
+	as := web.Found{URL: spec.URL}
+	if spec.File != "" || n.refuse(spec) != nil || n.knows(spec) {
+		return as, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, findWithin)
+	defer cancel()
+	page, err := n.glances.Glance(ctx, spec.URL)
+	switch {
+	case page != nil:
+		return n.findOn(ctx, spec.URL, page, err)
+	case errors.Is(err, context.DeadlineExceeded):
+		as.Note = "the origin has not answered yet: it is asked again"
+	case err != nil:
+		as.Note = reason(err) + ": it is looked at again"
+	}
+	return as, nil
+}
+
+// knows reports whether a feed is there already, or was: then its address was
+// looked at.
+func (n *Node) knows(spec feedring.FeedSpec) bool {
+	if _, ok := n.origins.snapshot()[spec.URL]; ok {
+		return true
+	}
+	st, err := n.origins.stored(spec)
+	return err == nil && !st.LastSuccess.IsZero()
+}
+
+// findOn chooses among the feeds that a page names; without any it asks for those
+// that sites commonly have, if the page is the site's first.
+func (n *Node) findOn(ctx context.Context, address string, page *discover.Page, why error) (web.Found, error) {
+	links := discover.Main(page.Links())
+	switch len(links) {
+	case 0:
+		if guess := n.guess(ctx, page.Location); guess != "" {
+			return web.Found{URL: guess}, nil
+		}
+		return web.Found{URL: address, Note: reason(why) + ", and names no feed: it is looked at again as it is"}, nil
+	case 1:
+		return web.Found{URL: links[0].URL}, nil
+	}
+	several := &web.SeveralFeeds{Page: address}
+	for _, l := range links {
+		several.Feeds = append(several.Feeds, web.NamedFeed{URL: l.URL, Title: l.Title})
+	}
+	return web.Found{}, several
+}
+
+// guess asks one address after the other, and ends with the first feed or the
+// first that is not answered.
+func (n *Node) guess(ctx context.Context, site string) string {
+	u, err := url.Parse(site)
+	if err != nil || u.Path != "" && u.Path != "/" || u.RawQuery != "" {
+		return ""
+	}
+	for _, path := range wellKnown {
+		address := u.ResolveReference(&url.URL{Path: path}).String()
+		_, err := n.glances.Glance(ctx, address)
+		if err == nil {
+			return address
+		}
+		n.glances.Forget(address)
+		var refused *feed.Error
+		if !errors.As(err, &refused) || refused.Status == 0 && !refused.Page {
+			return ""
+		}
+	}
+	return ""
+}
+
+// reason is what a look found instead of a feed, without the address.
+func reason(err error) string {
+	var refused *feed.Error
+	if errors.As(err, &refused) {
+		return refused.Detail
+	}
+	return err.Error()
+}
