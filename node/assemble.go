@@ -95,7 +95,7 @@ func (n *Node) assemble() error {
 		return err
 	}
 	n.origins.publish, n.origins.names = n.publishAndTell, n.namesHub
-	n.glances = feed.NewGlances(n.outside)
+	n.glances = feed.NewGlances(n.outside, n.prepare)
 	n.files = &feed.Files{Next: n.glances, Path: n.origins.file, All: n.origins.files}
 	return n.newWatcher(n.files)
 }

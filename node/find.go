@@ -41,10 +41,10 @@ func (n *Node) FindFeed(ctx context.Context, spec feedring.FeedSpec) (web.Found,
 // knows reports whether a feed is there already, or was: then its address was
 // looked at.
 func (n *Node) knows(spec feedring.FeedSpec) bool {
-	if _, ok := n.origins.snapshot()[spec.URL]; ok {
+	if _, ok := n.origins.get(spec.URL); ok {
 		return true
 	}
-	st, err := n.origins.stored(spec)
+	st, err := n.origins.kept(spec.URL)
 	return err == nil && !st.LastSuccess.IsZero()
 }
 

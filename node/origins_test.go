@@ -95,7 +95,7 @@ func TestFullDiskIsSaid(t *testing.T) {
 		status int
 		detail string
 	}{{full, http.StatusInsufficientStorage, "make room on its disk"}, {closed, http.StatusInternalServerError, "store is closed"}} {
-		n := &Node{store: test.store, log: quiet, ctx: t.Context(), glances: feed.NewGlances(nobodyAnswers{})}
+		n := &Node{store: test.store, log: quiet, ctx: t.Context(), glances: feed.NewGlances(nobodyAnswers{}, nil)}
 		n.origins = &origins{store: test.store, log: quiet, feeds: make(map[string]*origin), offer: func() {}, front: openOwn(t)}
 		api := httptest.NewServer(web.SocketHandler(web.Config{Backend: n, Logger: quiet}))
 		defer api.Close()

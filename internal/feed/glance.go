@@ -23,7 +23,8 @@ const (
 // the first look, so that the origin is asked once. It is safe for concurrent
 // use.
 type Glances struct {
-	next Client
+	next    Client
+	prepare Prepare
 
 	mu   sync.Mutex
 	held map[string]glanced
@@ -36,8 +37,10 @@ type glanced struct {
 	at   time.Time
 }
 
-// NewGlances returns one that asks next, whose limits hold.
-func NewGlances(next Client) *Glances { return &Glances{next: next, held: make(map[string]glanced)} }
+// NewGlances returns one that asks next, as NewFetcher does.
+func NewGlances(next Client, prepare Prepare) *Glances {
+	return &Glances{next: next, prepare: prepare, held: make(map[string]glanced)}
+}
 
 // Do implements Client: an answer that is held answers once.
 func (g *Glances) Do(req *http.Request) (*http.Response, error) {
@@ -77,7 +80,7 @@ func (g *Glances) Glance(ctx context.Context, url string) (*discover.Page, error
 		}
 		came = glanced{resp: resp, body: body, at: time.Now()}
 		return came.answer(), nil
-	})).Fetch(ctx, url, nil)
+	}), g.prepare).Fetch(ctx, url, nil)
 	var refused *Error
 	if errors.As(err, &refused) && refused.Page {
 		body, _ := document.ReadBody(bytes.NewReader(came.body), came.resp.Header.Get("Content-Encoding"))
