@@ -232,6 +232,11 @@ func (o *origins) addAll(ctx context.Context, specs []feedring.FeedSpec) []web.A
 			}
 		}
 	}
+	for i := range specs {
+		if said[i].Known {
+			o.lookIfGone(specs[i].URL)
+		}
+	}
 	if len(fresh) == 0 {
 		return said
 	}
@@ -245,8 +250,17 @@ func (o *origins) addAll(ctx context.Context, specs []feedring.FeedSpec) []web.A
 			o.log.Warn("what is known of a feed cannot be read", "url", specs[i].URL, "err", err)
 		}
 		o.watcher.Add(specs[i].URL, st)
+		o.lookIfGone(specs[i].URL)
 	}
 	return said
+}
+
+// lookIfGone looks once more at a feed that its origin took away: who adds it
+// says that it is there.
+func (o *origins) lookIfGone(url string) {
+	if st, err := o.State(url); err == nil && st.Gone {
+		_, _ = o.watcher.Look(url) // one that is being removed is not looked at
+	}
 }
 
 // fresh returns the places of those that are to be kept, and says of the others

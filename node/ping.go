@@ -15,7 +15,10 @@ func (n *Node) Ping(ctx context.Context, url string) (web.FeedStatus, error) {
 		return web.FeedStatus{}, err
 	}
 	st, err := n.oneFeed(url)
-	if err == nil && st.Error != "" {
+	switch {
+	case err == nil && st.Gone:
+		err = fmt.Errorf("%s: %s: %w", url, st.Error, web.ErrOrigin)
+	case err == nil && st.Error != "":
 		err = fmt.Errorf("%s: %s (it is asked again at %s): %w", url, st.Error, st.NextFetch.Format(time.RFC3339), web.ErrOrigin)
 	}
 	return st, err

@@ -72,7 +72,10 @@ func (n *Node) feedStatus(url string, f origin) web.FeedStatus {
 	st := web.FeedStatus{
 		URL: url, Theme: f.spec.Theme, Provider: f.spec.Provider, Share: f.spec.Share, Title: known.Title,
 		LastFetch: wholeSecond(known.LastLook), LastOK: wholeSecond(known.LastSuccess), NextFetch: wholeSecond(known.NextLook),
-		Error: known.LastError, Fixed: f.fixed, File: f.spec.File,
+		Error: known.LastError, Gone: known.Gone, Fixed: f.fixed, File: f.spec.File,
+	}
+	if st.Gone {
+		st.Error += ": it is looked at no more, until it is pinged or added again"
 	}
 	if h, ok := n.store.Head(ref); ok {
 		st.Entries = h.Count

@@ -170,6 +170,7 @@ type FeedStatus struct {
 	LastOK    time.Time         `json:"last_success,omitzero"`
 	NextFetch time.Time         `json:"next_fetch,omitzero"`
 	Error     string            `json:"error,omitempty"`
+	Gone      bool              `json:"gone,omitempty"` // its origin said 410: it is looked at no more, unless asked for
 	VouchedBy string            `json:"vouched_by,omitempty"`
 	Front     string            `json:"front,omitempty"`       // where this peer serves it
 	Readers   int               `json:"readers,omitempty"`     // there, within a day; an estimate

@@ -1,0 +1,132 @@
+package integration
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// requestLog is what an origin was asked, in order.
+type requestLog struct {
+	mu   sync.Mutex
+	seen []*http.Request
+}
+
+func (l *requestLog) note(r *http.Request) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.seen = append(l.seen, r.Clone(r.Context()))
+	return len(l.seen)
+}
+
+func (l *requestLog) all() []*http.Request {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.seen)
+}
+
+// TestPolitePeer reads what a peer sends to an origin, over a restart, as a
+// publisher would in the server's log.
+func TestPolitePeer(t *testing.T) {
+	const tag, modified = "W/\"a \xe9,'odd\"", "one day, about noon"
+	o, l := newOrigin(t), &requestLog{}
+	doc := newFeed("polite", 2)
+	here := func(w http.ResponseWriter, r *http.Request) {
+		l.note(r)
+		w.Header()["Etag"], w.Header()["Last-Modified"] = []string{tag}, []string{modified}
+		http.SetCookie(w, &http.Cookie{Name: "who", Value: "you"})
+		if r.Header.Get("If-None-Match") != "" {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		_, _ = w.Write(doc.render())
+	}
+	o.serve("here", here)
+	elsewhere := o.serve("elsewhere", func(w http.ResponseWriter, r *http.Request) {
+		http.SetCookie(w, &http.Cookie{Name: "from", Value: "there", Path: "/"})
+		http.Redirect(w, r, "/here", http.StatusFound)
+	})
+	n := newNetwork(t, "500ms", "--public-url", "https://peer.example")
+	p := n.peer(nil)
+	if r := command(t, "feed", "add", "--data", p.data, elsewhere); r.code != 0 {
+		t.Fatal(r)
+	}
+	until(t, 10*time.Second, "two looks", func() bool { return len(l.all()) >= 2 })
+	p.kill()
+	before := len(l.all())
+	n.start(p)
+	until(t, 10*time.Second, "a look after the restart", func() bool { return len(l.all()) > before })
+	for i, r := range l.all() {
+		h := r.Header
+		if i == 0 && (h["If-None-Match"] != nil || h["If-Modified-Since"] != nil || h["A-Im"] != nil) {
+			t.Errorf("the first request has conditions: %v", h)
+		}
+		if i > 0 && (h.Get("If-None-Match") != tag || h.Get("If-Modified-Since") != modified || h.Get("A-IM") != "feed") {
+			t.Errorf("the %d. request: %v", i+1, h)
+		}
+		if h["Cookie"] != nil || h["Referer"] != nil || r.URL.RawQuery != "" {
+			t.Errorf("the %d. request says more than it is asked: %s %v", i+1, r.URL, h)
+		}
+		if !strings.Contains(h.Get("Accept"), "application/atom+xml") || h.Get("Accept-Encoding") != "gzip, br" {
+			t.Errorf("the %d. request: %v", i+1, h)
+		}
+		agent := h.Get("User-Agent")
+		if !strings.HasPrefix(agent, "feedring/") || !strings.HasSuffix(agent, " (+https://peer.example; 1 subscriber)") {
+			t.Errorf("the %d. request is of %q", i+1, agent)
+		}
+	}
+}
+
+// TestPeerHeedsItsOrigin: 410 ends over a restart, until the feed is added
+// again; and 429 holds for the feeds beside, over a restart.
+func TestPeerHeedsItsOrigin(t *testing.T) {
+	o, other := newOrigin(t), newOrigin(t)
+	gone := o.serve("gone", func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusGone) })
+	beside := other.feed(newFeed("beside", 1))
+	limited := other.serve("limited", func(w http.ResponseWriter, r *http.Request) {
+		if other.hits("beside", 0) >= 2 {
+			w.Header().Set("Retry-After", "600")
+			w.WriteHeader(http.StatusTooManyRequests)
+			return
+		}
+		_, _ = w.Write(newFeed("limited", 1).render())
+	})
+	n := newNetwork(t, "500ms")
+	p := n.peer(nil, "news=gone@"+gone, "news=beside@"+beside, "news=limited@"+limited)
+	until(t, 20*time.Second, "429", func() bool { return other.hits("limited", http.StatusTooManyRequests) > 0 })
+	held := other.hits("beside", 0) + 1 // one may be under way
+	begun := time.Now()
+	until(t, 10*time.Second, "three seconds", func() bool { return time.Since(begun) > 3*time.Second })
+	p.kill()
+	n.start(p)
+	begun = time.Now()
+	until(t, 10*time.Second, "three seconds", func() bool { return time.Since(begun) > 3*time.Second })
+	if now := other.hits("beside", 0); now > held {
+		t.Errorf("%d requests at a host that asked to be left alone", now-held)
+	}
+	if now := other.hits("limited", http.StatusTooManyRequests); now != 1 {
+		t.Errorf("%d requests for what was limited", now)
+	}
+	if now := o.hits("gone", 0); now != 1 {
+		t.Errorf("%d requests for what is gone", now)
+	}
+	r := command(t, "feed", "list", "--json", "--data", p.data)
+	said := slices.ContainsFunc(r.objects, func(f object) bool {
+		return f.str("url") == gone && f["gone"] == true && strings.Contains(f.str("error"), "looked at no more")
+	})
+	if !said {
+		t.Errorf("feed list: %v", r)
+	}
+	if r := command(t, "feed", "add", "--data", p.data, "--theme", "news", gone); r.code != 0 {
+		t.Logf("added again: %v", r)
+	}
+	if r := command(t, "ping", "--data", p.data, gone); r.code != 1 || !strings.Contains(r.stderr, "410") {
+		t.Errorf("ping: %v", r)
+	}
+	if now := o.hits("gone", 0); now < 2 {
+		t.Errorf("%d requests for what was asked for again", now)
+	}
+}
