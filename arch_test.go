@@ -95,9 +95,10 @@ var arrows = map[string][]string{
 
 	"internal/sim/experiment/promise": {".", "group", "internal/sim/experiment", "internal/sim/experiment/stage"},
 
-	"internal/sim/experiment/policy": {"internal/schedule", "internal/sim/experiment"},
-	"internal/sim/experiment":        {".", "group", "ring", "internal/peer", "internal/sim/experiment/stage"},
-	"internal/sim/experiment/stage":  {".", "group", "ring", "internal/peer"},
+	"internal/sim/experiment/policy":   {"internal/schedule", "internal/sim/experiment"},
+	"internal/sim/experiment/smallweb": {".", "internal/feed", "internal/feed/document", "internal/sim/experiment"},
+	"internal/sim/experiment":          {".", "group", "ring", "internal/peer", "internal/sim/experiment/stage"},
+	"internal/sim/experiment/stage":    {".", "group", "ring", "internal/peer"},
 }
 
 // TestArrows holds the imports of every room against the rules above.

@@ -2,8 +2,10 @@ package feed
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -205,10 +207,10 @@ func (b *Budget) plan() {
 
 // allot gives each feed its looks of a day.
 func (b *Budget) allot(rule func([]schedule.Demand, int) []int) {
-	urls := make([]string, 0, len(b.feeds))
-	demands := make([]schedule.Demand, 0, len(b.feeds))
-	for url, d := range b.feeds {
-		urls = append(urls, url)
+	urls := slices.Sorted(maps.Keys(b.feeds)) // what goes to the first of equals stays with it
+	demands := make([]schedule.Demand, 0, len(urls))
+	for _, url := range urls {
+		d := b.feeds[url]
 		demands = append(demands, schedule.Demand{Rate: float64(d.perDay) * allotFor.Hours() / 24, Window: int(d.window)})
 	}
 	looks := rule(demands, int(math.Round(float64(len(urls))*float64(allotFor)/float64(b.mean))))

@@ -53,7 +53,8 @@ func (s *State) studyPart(before *State, found []feedring.Entry, now time.Time) 
 }
 
 // first learns the rate from the dates of a first document: since its oldest
-// entry all have come that are in it, where all have dates.
+// entry all have come that are in it, where all have dates. The oldest counts
+// too, which is a little too much, but of a document with one entry all there is.
 func (l *learned) first(items []document.Item, now time.Time) {
 	from := now
 	for _, it := range items {
@@ -70,7 +71,7 @@ func (l *learned) first(items []document.Item, now time.Time) {
 	}
 	var published []time.Time
 	for _, it := range items {
-		if it.Entry.Published.After(from) {
+		if !it.Entry.Published.Before(from) {
 			published = append(published, it.Entry.Published)
 		}
 	}

@@ -48,9 +48,9 @@ func (m Manners) between() time.Duration {
 
 func (m Manners) ours(feedURL string) bool { return m.Ours != nil && m.Ours(feedURL) }
 
-// plan writes down when s is looked at again: when p would like to, and never
+// Plan writes down when s is looked at again: when p would like to, and never
 // before it may be. s is the state after the look.
-func (m Manners) plan(p Policy, s *State, o Outcome, now time.Time) {
+func (m Manners) Plan(p Policy, s *State, o Outcome, now time.Time) {
 	at, interval := p.Next(s, o, now)
 	s.Interval = interval
 	s.Gone = o.Err != nil && (o.Err.Kind == document.KindGone || s.Gone)

@@ -69,7 +69,7 @@ func TestManners(t *testing.T) {
 		"a failure on a day":   {p: eager{}, failures: 6, o: Outcome{Err: unavailable}, calendar: document.Timing{SkipDays: [7]bool{0: true, 6: true}}, from: toMonday, to: toMonday + spreadMost},
 	} {
 		s := State{URL: "http://a.example/" + name, Failures: c.failures, Calendar: calendarOf(c.calendar)}
-		c.m.plan(c.p, &s, c.o, start)
+		c.m.Plan(c.p, &s, c.o, start)
 		if wait := s.NextLook.Sub(start); wait < c.from || wait > c.to {
 			t.Errorf("%s: after %v, want %v to %v", name, wait, c.from, c.to)
 		}
@@ -104,15 +104,15 @@ func everyHour() (all [24]bool) {
 
 func TestGoneEnds(t *testing.T) {
 	s := State{URL: "http://a.example/", Failures: 1}
-	Manners{}.plan(eager{}, &s, Outcome{Err: refuse(document.KindGone, "x")}, start)
+	Manners{}.Plan(eager{}, &s, Outcome{Err: refuse(document.KindGone, "x")}, start)
 	if !s.Gone || !s.NextLook.IsZero() {
 		t.Errorf("410: %+v", s)
 	}
-	Manners{}.plan(eager{}, &s, Outcome{Err: refuse(document.KindSlow, "x")}, start)
+	Manners{}.Plan(eager{}, &s, Outcome{Err: refuse(document.KindSlow, "x")}, start)
 	if !s.Gone {
 		t.Error("what is gone comes back because its host is slow")
 	}
-	Manners{}.plan(eager{}, &s, Outcome{}, start)
+	Manners{}.Plan(eager{}, &s, Outcome{}, start)
 	if s.Gone || s.NextLook.IsZero() {
 		t.Errorf("it is there again: %+v", s)
 	}

@@ -213,32 +213,18 @@ func (w *Watcher) failed(state State, err *Error, hints Hints, now time.Time) St
 	state.LastLook = now
 	state.Failures++
 	state.LastError = err.Detail
-	w.cfg.Manners.plan(w.cfg.Policy, &state, Outcome{Err: err, Hints: hints}, now)
+	w.cfg.Manners.Plan(w.cfg.Policy, &state, Outcome{Err: err, Hints: hints}, now)
 	return state
 }
 
 func (w *Watcher) succeeded(ctx context.Context, state State, answer Answer, now time.Time) (State, error) {
-	next := state
-	outcome := Outcome{Hints: answer.Hints, Partial: answer.Partial}
-	if answer.Document == nil {
-		next.learned.quiet(state.LastSuccess, now)
-		next.take(answer, now)
-		w.cfg.Manners.plan(w.cfg.Policy, &next, outcome, now)
-		return next, nil
-	}
-	if err := w.loadKnown(&state); err != nil {
-		return next, err
-	}
-	entries, next := Diff(state, answer.Document, now)
-	for _, e := range entries {
-		if e.Version == 1 {
-			outcome.New++
-		} else {
-			outcome.Updated++
+	if answer.Document != nil {
+		if err := w.loadKnown(&state); err != nil {
+			return state, err
 		}
 	}
-	next.take(answer, now)
-	w.cfg.Manners.plan(w.cfg.Policy, &next, outcome, now)
+	entries, next, outcome := state.After(answer, now)
+	w.cfg.Manners.Plan(w.cfg.Policy, &next, outcome, now)
 	if len(entries) == 0 {
 		return next, nil
 	}
@@ -261,12 +247,4 @@ func (w *Watcher) loadKnown(s *State) error {
 		return fmt.Errorf("what is known of its entries cannot be read: %w", err)
 	}
 	return nil
-}
-
-// take writes an answer down.
-func (s *State) take(answer Answer, now time.Time) {
-	s.Validators, s.BodyHash, s.MaxAge = answer.Validators, answer.BodyHash, answer.Hints.MaxAge
-	s.follow(answer.Moved, now)
-	s.LastLook, s.LastSuccess = now, now
-	s.Failures, s.LastError = 0, ""
 }

@@ -92,6 +92,36 @@ func (s State) WithoutKnown() State {
 	return s
 }
 
+// After returns what an answer brought, as Diff does, the state that remembers
+// it, and what a Policy is told. The next look is not planned yet. Where a
+// document came, the entries of s are loaded.
+func (s State) After(answer Answer, now time.Time) ([]feedring.Entry, State, Outcome) {
+	var entries []feedring.Entry
+	next, outcome := s, Outcome{Hints: answer.Hints, Partial: answer.Partial}
+	if answer.Document == nil {
+		next.learned.quiet(s.LastSuccess, now)
+	} else {
+		entries, next = Diff(s, answer.Document, now)
+	}
+	for _, e := range entries {
+		if e.Version == 1 {
+			outcome.New++
+		} else {
+			outcome.Updated++
+		}
+	}
+	next.take(answer, now)
+	return entries, next, outcome
+}
+
+// take writes an answer down.
+func (s *State) take(answer Answer, now time.Time) {
+	s.Validators, s.BodyHash, s.MaxAge = answer.Validators, answer.BodyHash, answer.Hints.MaxAge
+	s.follow(answer.Moved, now)
+	s.LastLook, s.LastSuccess = now, now
+	s.Failures, s.LastError = 0, ""
+}
+
 func (s *State) looked() bool { return !s.LastSuccess.IsZero() }
 
 func (s *State) conditional() bool { return s.looked() && s.Validators != Validators{} }

@@ -32,7 +32,15 @@ type Crowd struct {
 type kind struct{ rate, window int16 }
 
 type counted struct {
-	feeds, perDay, window, looks float64 // sums
+	feeds, perDay, window, looks int64 // sums, rates and looks in millionths: in whole numbers no order matters
+}
+
+const millionth = 1e-6
+
+// typical is the mean feed of a kind.
+type typical struct {
+	feeds, perDay, looks float64 // looks of all of them, beside those of their rate and window
+	window               int
 }
 
 // Add counts a feed that has so many entries a day and a window, and gets looks
@@ -49,9 +57,9 @@ func (c *Crowd) Add(perDay float64, window int, looks float64) {
 		c.kinds[k] = n
 	}
 	n.feeds++
-	n.perDay += perDay
-	n.window += float64(window)
-	n.looks += looks
+	n.perDay += int64(perDay / millionth)
+	n.window += int64(window)
+	n.looks += int64(looks / millionth)
 }
 
 // Price returns the price at which the crowd gets so many looks an hour, or the
@@ -76,14 +84,16 @@ func (c *Crowd) Price(looksAnHour float64, within Bounds) Price {
 	return p
 }
 
-// sorted returns the kinds with means for sums, in an order that is always the
-// same.
-func (c *Crowd) sorted() []counted {
-	all := make([]counted, 0, len(c.kinds))
+// sorted returns the kinds in an order that is always the same.
+func (c *Crowd) sorted() []typical {
+	all := make([]typical, 0, len(c.kinds))
 	for _, n := range c.kinds {
-		all = append(all, counted{n.feeds, n.perDay / n.feeds, n.window / n.feeds, n.looks})
+		all = append(all, typical{
+			feeds: float64(n.feeds), perDay: float64(n.perDay) * millionth / float64(n.feeds), looks: float64(n.looks) * millionth,
+			window: int((n.window + n.feeds/2) / n.feeds),
+		})
 	}
-	slices.SortFunc(all, func(a, b counted) int {
+	slices.SortFunc(all, func(a, b typical) int {
 		return cmp.Or(cmp.Compare(a.perDay, b.perDay), cmp.Compare(a.window, b.window))
 	})
 	return all
@@ -91,13 +101,17 @@ func (c *Crowd) sorted() []counted {
 
 // demanded is how many looks an hour a price brings, and the mean interval that
 // an entry meets, in hours.
-func demanded(kinds []counted, p Price, within Bounds) (looks, waits float64) {
+func demanded(kinds []typical, p Price, within Bounds) (looks, waits float64) {
 	value, entries := Value{Loss: p.Loss}, 0.0
 	for _, n := range kinds {
-		every := value.Interval(n.perDay, Site{Window: int(math.Round(n.window))}, p.Look).Hours()
-		looks += n.feeds / min(max(every*n.feeds/n.looks, within.Shortest.Hours()), within.Longest.Hours())
+		every := value.Interval(n.perDay, Site{Window: n.window}, p.Look)
+		looks += n.feeds / within.hold(every.Hours()*n.feeds/n.looks)
 		entries += n.feeds * n.perDay
-		waits += n.feeds * n.perDay * min(max(every, within.Shortest.Hours()), within.Longest.Hours())
+		waits += n.feeds * n.perDay * within.hold(every.Hours())
 	}
 	return looks, waits / max(entries, 1e-9)
+}
+
+func (b Bounds) hold(hours float64) float64 {
+	return min(max(hours, b.Shortest.Hours()), b.Longest.Hours())
 }
