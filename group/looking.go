@@ -28,12 +28,14 @@ type (
 type (
 	// Turn tells who looks at an own feed from now on; before the first one of
 	// a feed nobody does here. A Turn above zero: this peer, as the Turn-th of Of
-	// that share the looks evenly. Zero: By does.
+	// that share the looks evenly. Zero: By does. Mirrors: others that are there
+	// offer it too, and none of them is the site's own peer.
 	Turn struct {
 		Group    feedring.GroupID
 		URL      string
 		Turn, Of int
 		By       feedring.PeerID
+		Mirrors  bool
 	}
 	// Measure asks how far the origin of an own feed is, without asking it for
 	// anything. Measured follows where that can be said.

@@ -41,6 +41,7 @@ func (m *Machine) verdict(url string, s *share) (t Turn, shared bool, again time
 		return m.turnBy(url, []feedring.PeerID{m.cfg.Self}), false, time.Time{}
 	}
 	t, again = m.byWord(url, s, offers)
+	t.Mirrors = t != Turn{}
 	return t, true, again
 }
 

@@ -25,13 +25,16 @@ const connsAtHost = 4
 // assemble builds the machine and what does its deeds.
 func (n *Node) assemble() error {
 	var err error
+	n.ways = newWays()
 	n.outside, err = guard.New(guard.Config{
 		AllowPrivate: n.cfg.AllowPrivateFeeds, UserAgent: n.agent(0),
+		Connected:       n.ways.connected,
 		MaxConnsPerHost: connsAtHost, // who asks bounds what is under way
 	})
 	if err != nil {
 		return err
 	}
+	n.ways.connect = n.outside.Connect
 	if err := n.openOwnFeeds(); err != nil {
 		return err
 	}
@@ -94,9 +97,11 @@ func (n *Node) assemble() error {
 	if err := n.openHubs(); err != nil {
 		return err
 	}
+	n.publisher.mirrors = n.mirrorsOf
 	n.origins.publish, n.origins.names = n.publishAndTell, n.namesHub
 	n.glances = feed.NewGlances(n.outside, n.prepare)
 	n.files = &feed.Files{Next: n.glances, Path: n.origins.file, All: n.origins.files}
+	n.origins.lookers = n.newLookers()
 	return n.newWatcher(n.files)
 }
 
@@ -108,7 +113,7 @@ func (n *Node) newLoop() error {
 	start := time.Now()
 	m, err := peer.New(peer.Config{
 		Self: n.ID(), Refresh: n.cfg.Refresh, Attempts: n.cfg.Attempts, Freshness: n.cfg.Freshness, Keep: n.cfg.keeps(),
-		Routing: n.cfg.Routing, Joining: len(n.cfg.Join) > 0 || len(n.host.KnownPeers()) > 0 || n.cfg.LAN,
+		Routing: n.cfg.Routing, Distrust: n.cfg.Distrust, Joining: len(n.cfg.Join) > 0 || len(n.host.KnownPeers()) > 0 || n.cfg.LAN,
 		Seed: seed(),
 	}, st, start)
 	if err != nil {
@@ -124,6 +129,7 @@ func (n *Node) newWatcher(client feed.Client) (err error) {
 	if n.cfg.Interval > 0 {
 		policy = feed.Fixed(n.cfg.Interval)
 	}
+	policy = inTurn{Policy: policy, lookers: n.origins.lookers, exact: n.cfg.Interval > 0}
 	n.origins.watcher, err = feed.NewWatcher(feed.WatcherConfig{
 		Client: client, Policy: policy, Manners: n.manners(), Prepare: n.prepare, Handler: n.origins, Logger: n.log, Fetched: n.origins.fetched,
 	})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/feed"
 	"github.com/feedring/feedring/internal/peer"
 )
@@ -36,6 +37,7 @@ type Config struct {
 	Interval  time.Duration // fixed time between looks at an origin; 0: scheduled
 	Policy    feed.Rule     // how looks that are scheduled are spread over feeds
 	Budget    time.Duration // between scheduled looks at a feed, in the mean over all: longer learns later and asks less
+	Distrust  int           // by how many peers of a group a feed is to be looked at that several of them offer
 	Freshness time.Duration // the paper's F: longer answers more from caches and stores more
 	Keep      time.Duration // how long copies of others' entries are kept for readers whose publisher is away; 0: Freshness
 	Refresh   time.Duration // the paper's r: shorter notices a crash sooner and costs more beacons
@@ -69,6 +71,7 @@ func Default() Config {
 		Network:   "main",
 		Policy:    feed.ExpectedLoss,
 		Budget:    feed.MeanInterval,
+		Distrust:  1,
 		Freshness: 24 * time.Hour,
 		Refresh:   10 * time.Second,
 		Attempts:  3,
@@ -104,6 +107,8 @@ func (c *Config) Validate() error {
 		return fmt.Errorf("--keep %s: choose at most ten years", c.Keep)
 	case c.Attempts < 1 || c.Attempts > 100:
 		return fmt.Errorf("--attempts %d: choose between 1 and 100", c.Attempts)
+	case c.Distrust < 1 || c.Distrust > group.MaxDistrust:
+		return fmt.Errorf("--distrust %d: choose between 1 and %d", c.Distrust, group.MaxDistrust)
 	case c.Interval != 0 && (c.Interval < 100*time.Millisecond || c.Interval > 7*24*time.Hour):
 		return fmt.Errorf("--interval %s: choose between 100ms and 7d", c.Interval)
 	case c.Budget < feed.MeanInterval || c.Budget > 24*time.Hour:

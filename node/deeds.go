@@ -40,6 +40,12 @@ func (n *Node) do(out peer.Output) {
 		n.host.Protect(o.Group.String(), o.Peers)
 	case group.Owing:
 		n.debts.tell(o)
+	case group.Turn:
+		n.turned(o)
+	case group.Measure:
+		n.measure(o)
+	case group.Urged:
+		n.urged(o)
 	case group.Dropped:
 		n.dropped(o)
 	case group.Twin:
@@ -62,6 +68,9 @@ func (n *Node) tell(g feedring.GroupID, in group.Input) {
 
 // dropped tells whoever runs the peer what it does not publish.
 func (n *Node) dropped(o group.Dropped) {
+	for _, url := range o.URLs {
+		n.turned(group.Turn{Group: o.Theme.Group(), URL: url, Turn: 1, Of: 1})
+	}
 	if len(o.URLs) > 0 {
 		n.log.Warn("too many feeds of one theme, or too long addresses: some are published to nobody; run another peer for them",
 			"theme", o.Theme, "feeds", len(o.URLs), "first", o.URLs[0])

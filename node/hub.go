@@ -105,6 +105,9 @@ func (n *Node) pingable(each func(address, feed string)) {
 
 // lookForPing looks at a feed because a stranger says that it changed.
 func (n *Node) lookForPing(ctx context.Context, feed string) (news bool) {
+	if n.urge(ctx, feed) {
+		return false
+	}
 	ref := feedring.FeedRef{URL: feed, Publisher: n.ID()}
 	before := headOf(n.store, ref).Position
 	_ = n.origins.look(ctx, feed) // that it failed is told where the feed is watched

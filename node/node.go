@@ -62,6 +62,7 @@ type Node struct {
 	origins   *origins
 	front     *front
 	outside   *guard.Client   // everything fetched from the web
+	ways      *ways           // how far that is
 	fetcher   *feed.Fetcher   // documents of origins
 	glances   *feed.Glances   // addresses before they are added
 	files     *feed.Files     // own feeds that are read from files

@@ -45,6 +45,7 @@ type origins struct {
 	publish func(context.Context, feedring.FeedSpec, []feedring.Entry) error
 	offer   func()                      // tells the machine that feeds or titles changed
 	names   func(url, hub, self string) // a public feed names a hub, or none; nil: nobody listens
+	lookers *lookers                    // who looks at what is published; nil: this peer at all
 	front   *feedfront.Room             // serves what is published whole to pollers
 	share   feedring.Share              // how much of an entry leaves this peer, where its feed does not say
 
@@ -165,6 +166,7 @@ func (o *origins) epoch(spec feedring.FeedSpec) uint64 {
 
 // start begins to look at all feeds. States are read in the order of the disk.
 func (o *origins) start() {
+	defer o.lookers.hold()()
 	for record, err := range o.store.ListPrefix(store.BucketFeed, feedState) {
 		if err != nil {
 			o.log.Error("what is known of feeds cannot be read: each is looked at as its turn comes", "err", err)
@@ -179,17 +181,19 @@ func (o *origins) start() {
 	all := slices.Collect(maps.Values(o.feeds))
 	o.mu.Unlock()
 	for _, f := range all {
-		o.watcher.Add(f.spec.URL, feed.State{}) // one that is watched stays as it is
+		if !o.lookers.rests(f.spec) {
+			o.watcher.Add(f.spec.URL, feed.State{}) // one that is watched stays as it is
+		}
 	}
 }
 
 // begin returns the state to go on from after a start; false: this is no feed of
-// this peer's any more.
+// this peer's any more, or it is not its turn to look.
 func (o *origins) begin(url string, value []byte) (feed.State, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	f, ok := o.feeds[url]
-	if !ok {
+	if !ok || o.lookers.rests(f.spec) {
 		return feed.State{}, false
 	}
 	if f.moved = o.moved(f.spec); f.moved {
@@ -245,11 +249,7 @@ func (o *origins) addAll(ctx context.Context, specs []feedring.FeedSpec) []web.A
 		if said[i].Err != nil {
 			continue
 		}
-		st, err := o.State(specs[i].URL)
-		if err != nil {
-			o.log.Warn("what is known of a feed cannot be read", "url", specs[i].URL, "err", err)
-		}
-		o.watcher.Add(specs[i].URL, st)
+		o.watch(specs[i].URL)
 		o.lookIfGone(specs[i].URL)
 	}
 	return said
@@ -368,6 +368,7 @@ func (o *origins) remove(ctx context.Context, url string) error {
 	delete(o.feeds, url)
 	delete(o.few, url)
 	o.mu.Unlock()
+	o.lookers.forget(url)
 	if err := o.save(ctx, url, f); err != nil {
 		o.log.Warn("what is known of a feed was not saved", "url", url, "err", err)
 	}
@@ -426,6 +427,9 @@ func (o *origins) Looked(url string, st feed.State) {
 	}
 	if renamed {
 		o.offer()
+	}
+	if public {
+		o.lookers.looked(f.spec, failing(&st))
 	}
 	if public && st.Failures == 0 && o.names != nil {
 		o.names(url, st.Hub, st.Self)

@@ -11,6 +11,9 @@ import (
 // Ping implements web.Backend.
 func (n *Node) Ping(ctx context.Context, url string) (web.FeedStatus, error) {
 	n.lookAtSitesOf(url)
+	if n.urge(ctx, url) {
+		return n.oneFeed(url) // who looks at it is asked to, and says how that ended
+	}
 	if err := n.origins.look(ctx, url); err != nil {
 		return web.FeedStatus{}, err
 	}
@@ -28,6 +31,10 @@ func (n *Node) Ping(ctx context.Context, url string) (web.FeedStatus, error) {
 // or the feed was removed.
 func (o *origins) look(ctx context.Context, url string) error {
 	done, err := o.watcher.Look(url)
+	if err != nil { // it is this peer's turn since a moment ago, perhaps
+		o.watch(url)
+		done, err = o.watcher.Look(url)
+	}
 	if err != nil {
 		return notOurs(url)
 	}

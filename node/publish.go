@@ -29,6 +29,9 @@ type publisher struct {
 	wake   func(feedring.FeedRef)
 	spawn  func(func()) bool
 	share  feedring.Share // how much of an entry leaves this peer, where its feed does not say
+	// mirrors lists who else published a feed, whose entries are not published
+	// again; nil: nobody.
+	mirrors func(url string) []feedring.PeerID
 
 	keeping sync.Mutex // of private feeds: no machine gives their positions
 	mu      sync.Mutex

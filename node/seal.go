@@ -18,12 +18,16 @@ func (p *publisher) seal(ctx context.Context, b *batch, ref feedring.FeedRef, fi
 	if err != nil {
 		return nil, err
 	}
+	var others []feedring.PeerID
+	if p.mirrors != nil && b.spec.Theme != "" {
+		others = p.mirrors(b.spec.URL)
+	}
 	items := make([]store.Item, 0, len(b.entries))
 	for i := range b.entries {
 		e := b.entries[i]
 		e.Feed, e.Provider, e.Theme = b.spec.URL, b.spec.Provider, b.spec.Theme
 		e.Publisher, e.Seen, e.Position = p.self, seen, at
-		versions, err := p.versions(ctx, &e, cmp.Or(b.spec.Share, p.share))
+		versions, err := p.versions(ctx, &e, cmp.Or(b.spec.Share, p.share), others)
 		if err != nil {
 			return nil, err
 		}
@@ -46,8 +50,9 @@ func (p *publisher) seal(ctx context.Context, b *batch, ref feedring.FeedRef, fi
 
 // versions is what of e, which was found at its origin, goes to the log: the
 // next version, or nothing where it is there already or was taken back, which
-// holds for good, or its retractions where it is to be taken back.
-func (p *publisher) versions(ctx context.Context, e *feedring.Entry, share feedring.Share) ([]feedring.Entry, error) {
+// holds for good, or its retractions where it is to be taken back. Nor does what
+// others published of the feed just so.
+func (p *publisher) versions(ctx context.Context, e *feedring.Entry, share feedring.Share, others []feedring.PeerID) ([]feedring.Entry, error) {
 	latest, found, err := p.store.Latest(e.Ref(), e.ID)
 	if err != nil || found && latest.Retraction {
 		return nil, err
@@ -60,6 +65,9 @@ func (p *publisher) versions(ctx context.Context, e *feedring.Entry, share feedr
 	}
 	if e.Theme != "" {
 		share.Cut(e)
+	}
+	if held, err := p.adopted(e, others); held || err != nil {
+		return nil, err
 	}
 	if !found || latest.Theme != e.Theme {
 		return []feedring.Entry{*e}, nil

@@ -77,6 +77,15 @@ func (n *Node) feedStatus(url string, f origin) web.FeedStatus {
 	if st.Gone {
 		st.Error += ": it is looked at no more, until it is pinged or added again"
 	}
+	if t := n.origins.lookers.of(url).Turn; t.Mirrors || t.By != "" && t.Turn == 0 {
+		st.LookedAt = t.By
+		if t.Of > 1 {
+			st.Turn, st.Turns = t.Turn, t.Of
+		}
+	}
+	if n.origins.lookers.rests(f.spec) {
+		st.Rests, st.NextFetch, st.Error = true, time.Time{}, ""
+	}
 	if h, ok := n.store.Head(ref); ok {
 		st.Entries = h.Count
 	}

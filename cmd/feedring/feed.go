@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -183,13 +184,24 @@ func (a *app) printFeeds(feeds []json.RawMessage, asJSON bool) error {
 			return fmt.Errorf("the peer's answer cannot be read: %w", err)
 		}
 		g.add(or(printable(feed.Theme), "(private)"), printable(feed.Provider), printable(feed.URL),
-			strconv.Itoa(feed.Entries), ago(a.now(), feed.LastFetch), or(printable(feed.Error), "-"),
+			strconv.Itoa(feed.Entries), a.looks(feed.LastFetch, feed.LookedAt, feed.Rests, feed.Turn, feed.Turns), or(printable(feed.Error), "-"),
 			strconv.Itoa(feed.Readers), or(printable(feed.Front), "-"))
 	}
 	if asJSON {
 		return nil
 	}
 	return g.print(a.stdout)
+}
+
+// looks tells when a feed was looked at last, or who looks at it instead.
+func (a *app) looks(last time.Time, by string, rests bool, turn, turns int) string {
+	switch {
+	case rests && by != "":
+		return "by " + feedring.PeerID(printable(by)).Short()
+	case turns > 1:
+		return fmt.Sprintf("%s, turn %d of %d", ago(a.now(), last), turn, turns)
+	}
+	return ago(a.now(), last)
 }
 
 // withPeer runs do with the API of the running peer.

@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/feedring/feedring"
+
 	"github.com/feedring/feedring/cmd/feedring/internal/api"
 )
 
@@ -24,6 +26,10 @@ func (a *app) pingCommand() *cobra.Command {
 				feed, err := peer.Ping(ctx, address)
 				if err != nil {
 					return err
+				}
+				if feed.Rests {
+					return a.told(f.json, map[string]any{"pinged": address, "looked_at_by": feed.LookedAt},
+						fmt.Sprintf("asked %s, which looks at %s for the group, to look now", or(feedring.PeerID(printable(feed.LookedAt)).Short(), "nobody yet"), address))
 				}
 				return a.told(f.json, map[string]any{"pinged": address, "entries": feed.Entries},
 					fmt.Sprintf("looked at %s: entries held: %d", address, feed.Entries))

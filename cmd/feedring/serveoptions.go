@@ -29,7 +29,7 @@ type serveOptions struct {
 	keep                          durationFlag // 0: freshness
 	policy                        policyFlag
 	budget                        durationFlag
-	attempts                      int
+	attempts, distrust            int
 	routing                       routingFlag
 }
 
@@ -38,7 +38,7 @@ func newServeOptions() *serveOptions {
 	return &serveOptions{
 		listen: listFlag{kind: "multiaddr", check: checkListen}, announce: listFlag{kind: "multiaddr", check: checkAnnounce},
 		join: listFlag{kind: "multiaddr|domain", check: host.ParseTarget}, feeds: listFlag{kind: "theme=url", check: checkFeed},
-		http: d.HTTP, network: d.Network, attempts: d.Attempts,
+		http: d.HTTP, network: d.Network, attempts: d.Attempts, distrust: d.Distrust,
 		freshness: durationFlag(d.Freshness), refresh: durationFlag(d.Refresh),
 		policy: policyFlag(d.Policy), budget: durationFlag(d.Budget),
 	}
@@ -60,6 +60,8 @@ func (o *serveOptions) register(flags *pflag.FlagSet) {
 		"are most likely to be missed, or to wait, by the hours and days at which each feed publishes), min-missing (where a look takes the most entries), "+
 		"min-delay (by the square root of how much each publishes), feedex (oftener while much of a document is new) or uniform (all alike)")
 	flags.Var(&o.budget, "budget", "time between scheduled looks at a feed in the mean over all feeds, 1h to 24h: longer learns later and asks less of sites")
+	flags.IntVar(&o.distrust, "distrust", o.distrust, "how many peers are to look at a feed of this peer that others offer as well, at most 8, one after another: "+
+		"one that publishes what its origin never said is found out, and its origin is asked no more often")
 	flags.Var(&o.freshness, "freshness", "age up to which entries of other peers are cached")
 	flags.Var(&o.keep, "keep", "how long copies of other peers' entries are kept, for readers that ask for old ones while their publisher is away (default: --freshness)")
 	flags.Var(&o.refresh, "refresh", "refresh period: shorter notices a lost manager sooner, and costs more messages")
@@ -77,7 +79,7 @@ func (o *serveOptions) config(data string) (node.Config, error) {
 	c.Listen, c.Announce, c.Join, c.LAN = o.listen.values, o.announce.values, o.join.values, o.lan
 	c.Interval, c.Freshness, c.Refresh = time.Duration(o.interval), time.Duration(o.freshness), time.Duration(o.refresh)
 	c.Policy, c.Budget = feed.Rule(o.policy), time.Duration(o.budget)
-	c.Keep = time.Duration(o.keep)
+	c.Keep, c.Distrust = time.Duration(o.keep), o.distrust
 	c.Attempts, c.Routing, c.AllowPrivateFeeds = o.attempts, peer.Routing(o.routing), o.private
 	var err error
 	if c.Feeds, err = specs(o.feeds.values); err != nil {

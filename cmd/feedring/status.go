@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -113,10 +114,13 @@ func (a *app) feedTable(rows []map[string]any) *grid {
 		looked := "-"
 		if text, ok := row["last_fetch"].(string); ok {
 			at, err := time.Parse(time.RFC3339, text)
-			looked = ago(a.now(), at)
+			looked = a.looks(at, "", false, number(row["turn"]), number(row["turns"]))
 			if err != nil {
 				looked = printable(text)
 			}
+		}
+		if by, _ := row["looked_at_by"].(string); row["rests"] == true {
+			looked = a.looks(time.Time{}, by, true, 0, 0)
 		}
 		theme := "(private)"
 		if row["theme"] != nil {
@@ -126,6 +130,15 @@ func (a *app) feedTable(rows []map[string]any) *grid {
 			show(row["readers"]), show(row["front"]))
 	}
 	return g
+}
+
+// number reads what the peer tells as a small number; 0: it is none.
+func number(v any) int {
+	n, err := strconv.Atoi(fmt.Sprint(v))
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 func tableOf(rows []map[string]any) *grid {

@@ -30,6 +30,11 @@ type Config struct {
 	// answer, redirects included. 0: 10 s.
 	HeaderTimeout time.Duration
 
+	// Connected is told how long each connection took to make, name service left
+	// out, by the host and port that were asked for. It must not block. Nil:
+	// nobody is.
+	Connected func(address string, took time.Duration)
+
 	// BodyTimeout is from the header to the last byte of the body. 0: 30 s.
 	BodyTimeout time.Duration
 }
@@ -51,6 +56,7 @@ func (c Config) withDefaults() Config {
 // uses a proxy. It is safe for concurrent use.
 type Client struct {
 	cfg       Config
+	dialer    dialer
 	http      *http.Client
 	transport *http.Transport
 }
@@ -78,10 +84,10 @@ func New(cfg Config) (*Client, error) {
 // server through and see the next one refused.
 func newClient(cfg Config, control func(network, address string, c syscall.RawConn) error) *Client {
 	cfg = cfg.withDefaults()
-	dialer := &net.Dialer{Timeout: cfg.HeaderTimeout, Control: control}
+	d := dialer{timeout: cfg.HeaderTimeout, control: control, connected: cfg.Connected}
 	t := &http.Transport{
 		Proxy:                  nil, // a proxy would dial for us, past the guard
-		DialContext:            dialer.DialContext,
+		DialContext:            d.dial,
 		ForceAttemptHTTP2:      true,
 		DisableCompression:     true, // whoever reads the body bounds what it expands to
 		MaxConnsPerHost:        cfg.MaxConnsPerHost,
@@ -95,7 +101,7 @@ func newClient(cfg Config, control func(network, address string, c syscall.RawCo
 	if !cfg.AllowPrivate {
 		rt = numericHosts{t}
 	}
-	return &Client{cfg: cfg, transport: t, http: &http.Client{Transport: rt, CheckRedirect: followSome}}
+	return &Client{cfg: cfg, dialer: d, transport: t, http: &http.Client{Transport: rt, CheckRedirect: followSome}}
 }
 
 // WithoutRedirects returns a client over the same connections that answers a
@@ -103,7 +109,7 @@ func newClient(cfg Config, control func(network, address string, c syscall.RawCo
 func (c *Client) WithoutRedirects() *Client {
 	h := *c.http
 	h.CheckRedirect = followNone
-	return &Client{cfg: c.cfg, http: &h, transport: c.transport}
+	return &Client{cfg: c.cfg, dialer: c.dialer, http: &h, transport: c.transport}
 }
 
 // AllowsPrivate reports whether c was made with AllowPrivate.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"sync"
 	"time"
@@ -130,6 +131,20 @@ func (s *Store) Heads() []Head {
 	}
 	s.heads.mu.RUnlock()
 	sort.Slice(all, func(i, j int) bool { return all[i].Ref.Compare(all[j].Ref) < 0 })
+	return all
+}
+
+// Publishers returns who published the feed at url, as far as something of it is
+// held, in order. It does not touch the disk.
+func (s *Store) Publishers(url string) (all []feedring.PeerID) {
+	s.heads.mu.RLock()
+	defer s.heads.mu.RUnlock()
+	for ref := range s.heads.byRef {
+		if ref.URL == url {
+			all = append(all, ref.Publisher)
+		}
+	}
+	slices.Sort(all)
 	return all
 }
 

@@ -16,6 +16,8 @@ type Feed struct {
 	LastFetch  time.Time // zero: never yet
 	LastOK     time.Time
 	NextFetch  time.Time
+	Rests      bool // LookedAt looks, and not this peer
+	LookedAt   feedring.PeerID
 	Error      string // of the last look; empty: none
 	VouchedBy  string
 }
@@ -62,6 +64,10 @@ func (f *Feed) write(m *markup, frame *Frame) {
 func (f *Feed) looks(m *markup) {
 	if f.Error != "" {
 		m.between("<p class=\"problem\">Went wrong: ", f.Error, "</p>\n")
+	}
+	if f.Rests {
+		m.between("<p class=\"meta\">Looked at by ", cmp.Or(f.LookedAt.Short(), "nobody yet"), " for the group</p>\n")
+		return
 	}
 	m.html("<p class=\"meta\"><span>Last look ")
 	m.time(f.LastFetch)

@@ -24,6 +24,10 @@ type Feed struct {
 	Share     string    `json:"share,omitempty"` // empty: as the peer shares
 	Title     string    `json:"title,omitempty"`
 	LastFetch time.Time `json:"last_fetch,omitzero"`
+	LookedAt  string    `json:"looked_at_by,omitempty"` // empty: by the peer, which offers it alone
+	Rests     bool      `json:"rests,omitempty"`        // the peer itself does not look now
+	Turn      int       `json:"turn,omitempty"`         // of Turns, where several look
+	Turns     int       `json:"turns,omitempty"`
 	Error     string    `json:"error,omitempty"`
 	Entries   int       `json:"entries,omitempty"`
 	Front     string    `json:"front,omitempty"`   // where the peer serves it to pollers

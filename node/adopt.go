@@ -1,0 +1,46 @@
+package node
+
+import (
+	"slices"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/wire"
+)
+
+// mirrorsOf lists who else published an own feed, where what they published is
+// not published again: the group has it. The site's own peer publishes all, since
+// its word is another one than a mirror's; so does who never had others beside it.
+func (n *Node) mirrorsOf(url string) []feedring.PeerID {
+	if !n.origins.lookers.of(url).mirrored || n.vouched(url) {
+		return nil
+	}
+	return slices.DeleteFunc(n.store.Publishers(url), func(p feedring.PeerID) bool { return p == n.ID() })
+}
+
+// adopted reports whether e, as it was found, is held of one of others, who publish
+// the same feed. If not it becomes the version after theirs.
+func (p *publisher) adopted(e *feedring.Entry, others []feedring.PeerID) (bool, error) {
+	for _, other := range others {
+		item, found, err := p.store.Latest(feedring.FeedRef{URL: e.Feed, Publisher: other}, e.ID)
+		if err != nil {
+			return false, err
+		}
+		if !found || item.Theme != e.Theme || item.Private {
+			continue
+		}
+		if !item.Retraction {
+			theirs, _, err := wire.DecodeEntry(&feedring.Seal{Signer: other, Payload: item.Payload, Signature: item.Signature})
+			if err != nil {
+				return false, err
+			}
+			if _, err := wire.EncodeEntry(e, [32]byte{}); err != nil { // as it will be seen
+				return false, err
+			}
+			if sameContent(e, theirs) {
+				return true, nil
+			}
+		}
+		e.Version = max(e.Version, item.Version+1)
+	}
+	return false, nil
+}

@@ -1,0 +1,190 @@
+package node
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+)
+
+// lookers is who looks at this peer's public feeds, as their groups have it. A nil
+// lookers lets this peer look at all.
+type lookers struct {
+	tell  func(feedring.GroupID, group.Input)
+	way   func(url string) time.Duration // to an origin; 0: not known
+	watch func(url string)               // begins to look at a feed, or ceases, as its turn is now
+	spawn func(func()) bool
+
+	watching sync.Mutex // while feeds are watched as turns say; before any other
+	mu       sync.Mutex
+	now      map[string]turn
+	changed  []string // not watched accordingly yet
+	busy     bool     // somebody sees to changed
+	news     chan struct{}
+}
+
+// turn is that of one feed; zero: the group has not said yet.
+type turn struct {
+	group.Turn
+	mirrored bool // others published it too, since this peer started
+}
+
+// rests reports whether another peer looks at a feed, or the group has not said
+// yet. What is private, or read from a file, never rests.
+func (t *lookers) rests(spec feedring.FeedSpec) bool {
+	return t != nil && spec.Theme != "" && spec.File == "" && t.of(spec.URL).Turn.Turn == 0
+}
+
+func (t *lookers) of(url string) turn {
+	if t == nil {
+		return turn{}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.now[url]
+}
+
+// hold keeps everybody from watching by other turns until the end is called.
+func (t *lookers) hold() (end func()) {
+	if t == nil {
+		return func() {}
+	}
+	t.watching.Lock()
+	return t.watching.Unlock
+}
+
+// told takes in a turn. It does not block: feeds are watched accordingly soon.
+func (t *lookers) told(g group.Turn) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	old := t.now[g.URL]
+	t.now[g.URL] = turn{g, old.mirrored || g.Mirrors || g.Turn == 0}
+	t.tellNews()
+	t.changed = append(t.changed, g.URL)
+	if !t.busy {
+		t.busy = t.spawn(t.follow)
+	}
+}
+
+// follow watches as turns say until all is done.
+func (t *lookers) follow() {
+	for {
+		t.mu.Lock()
+		changed := t.changed
+		t.changed, t.busy = nil, len(changed) > 0
+		t.mu.Unlock()
+		if len(changed) == 0 {
+			return
+		}
+		for _, url := range changed {
+			t.watch(url)
+		}
+	}
+}
+
+// forget leaves a feed that this peer offers no more.
+func (t *lookers) forget(url string) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.now, url)
+	t.tellNews()
+}
+
+func (t *lookers) tellNews() {
+	if t.news != nil {
+		close(t.news)
+		t.news = nil
+	}
+}
+
+// known waits until the group has said who looks at a feed, which it soon does,
+// as long as the feed is offered.
+func (t *lookers) known(ctx context.Context, offered func() bool, url string) {
+	for t != nil && offered() {
+		t.mu.Lock()
+		_, told := t.now[url]
+		if !told && t.news == nil {
+			t.news = make(chan struct{})
+		}
+		news := t.news
+		t.mu.Unlock()
+		if told {
+			return
+		}
+		select {
+		case <-news:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// looked tells the group how a look at a feed went that others offer too.
+func (t *lookers) looked(spec feedring.FeedSpec, failing bool) {
+	if t != nil && t.of(spec.URL).Mirrors {
+		t.tell(spec.Theme.Group(), group.Measured{URL: spec.URL, Distance: t.way(spec.URL), Failing: failing})
+	}
+}
+
+// watch begins to look at a feed, or ceases, as its turn is.
+func (o *origins) watch(url string) {
+	defer o.lookers.hold()()
+	f, ok := o.get(url)
+	if !ok {
+		return
+	}
+	if o.lookers.rests(f.spec) {
+		o.watcher.Remove(url)
+		return
+	}
+	st, err := o.State(url)
+	if err != nil {
+		o.log.Warn("what is known of a feed cannot be read", "url", url, "err", err)
+	}
+	o.watcher.Add(url, st) // one that is watched stays as it is
+}
+
+func (n *Node) newLookers() *lookers {
+	return &lookers{tell: n.tell, way: n.ways.of, watch: n.origins.watch, spawn: n.background, now: make(map[string]turn)}
+}
+
+// turned does group.Turn.
+func (n *Node) turned(o group.Turn) {
+	if f, ok := n.origins.get(o.URL); !ok || f.spec.Theme == "" || f.spec.Theme.Group() != o.Group {
+		return // it was removed
+	}
+	n.origins.lookers.told(o)
+	if o.Turn > 0 {
+		n.log.Debug("this peer looks at a feed", "url", o.URL, "turn", o.Turn, "of", o.Of)
+		return
+	}
+	n.log.Debug("another peer looks at a feed", "url", o.URL, "peer", o.By)
+}
+
+// urge passes a ping on to who looks at a feed that rests here.
+func (n *Node) urge(ctx context.Context, url string) (urged bool) {
+	f, ok := n.origins.get(url)
+	if !ok || !n.origins.lookers.rests(f.spec) {
+		return false
+	}
+	n.origins.lookers.known(ctx, func() bool { _, ok := n.origins.get(url); return ok }, url)
+	if f, ok = n.origins.get(url); !ok || !n.origins.lookers.rests(f.spec) {
+		return false
+	}
+	n.tell(f.spec.Theme.Group(), group.Hurry{URL: url})
+	return true
+}
+
+// urged does group.Urged: another peer was pinged.
+func (n *Node) urged(o group.Urged) {
+	n.background(func() {
+		ctx, cancel := context.WithTimeout(n.ctx, time.Minute)
+		defer cancel()
+		_ = n.origins.look(ctx, o.URL) // that it failed is told where the feed is watched
+	})
+}
