@@ -18,9 +18,10 @@ func TestCopies(t *testing.T) {
 	keeper.args = append(keeper.args, "--keep", "30d")
 	n.start(keeper)
 	member := n.peer([]*peer{keeper}, "news=third@"+o.feed(newFeed("third", 1)))
+	leaver := n.peer([]*peer{keeper}, "news=leaver@"+o.feed(newFeed("leaver", 4)))
 	far := n.peer([]*peer{keeper}, "science=lwn@"+o.feed(lwn))
-	n.formed(map[string]int{"news": 3, "science": 1}, n.peers...)
-	until(t, 20*time.Second, "everything at the keeper", func() bool { return keeper.entriesHeld(t) == 9 })
+	n.formed(map[string]int{"news": 4, "science": 1}, n.peers...)
+	until(t, 20*time.Second, "everything at the keeper", func() bool { return keeper.entriesHeld(t) == 13 })
 	old := []string{"--theme", "news", "--provider", "lemonde", "--since", "20d"}
 
 	r := n.query(far, old...)
@@ -61,7 +62,17 @@ func TestCopies(t *testing.T) {
 	})
 	t.Run("all feeds", func(t *testing.T) {
 		r := n.query(far, "--theme", "news", "--since", "20d")
-		if r.code != 0 || len(r.entries()) != 9 || fmt.Sprint(r.finals()[0]["copies"]) != "[news/lemonde]" {
+		if r.code != 0 || len(r.entries()) != 13 || fmt.Sprint(r.finals()[0]["copies"]) != "[news/lemonde]" {
+			t.Errorf("%v", r)
+		}
+	})
+	t.Run("of one that left", func(t *testing.T) {
+		leaver.stop(t, 10*time.Second)
+		until(t, 20*time.Second, "its copies", func() bool {
+			r = n.query(far, "--theme", "news", "--provider", "leaver", "--since", "20d")
+			return r.code == 0 && fmt.Sprint(r.finals()[0]["copies"]) == "[news/leaver]"
+		})
+		if len(r.entries()) != 4 || r.entries()[0].str("via") != keeper.id {
 			t.Errorf("%v", r)
 		}
 	})

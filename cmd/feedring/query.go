@@ -61,6 +61,9 @@ func (a *app) queryCommand() *cobra.Command {
 		Long: "query asks the network once and prints the entries that match, newest first.\n\n" +
 			"WORDS beside each other mean AND; AND, OR, NOT, parentheses and \"quoted phrases\" work as usual. They\n" +
 			"are looked for in title, summary, content and provider; case and accents do not matter.\n\n" +
+			"What is older than all peers cache (--freshness, a day if not said) comes from its publisher's own peer. Where that is\n" +
+			"away a peer that keeps copies (serve --keep) answers for it, if it has them all: a line on stderr says so, and with\n" +
+			"--json the final event names them in \"copies\".\n\n" +
 			"It exits with 3 where nobody serves that theme or provider, or those who did have been gone for three refresh\n" +
 			"periods (half a minute), and with 4 where the answer is incomplete.",
 		Example: `  feedring query --theme news --since 36h europe AND energie
