@@ -23,7 +23,8 @@ What a peer makes of documents and servers that harm a reader which believes the
 ` + "`TestHostileCost`" + ` does so with each class in a process of its own, which may take 64 MiB of memory beyond what it
 takes before and 2 s of CPU, start included, as the kernel counts them. What is "read" is a feed for all that is wrong with it,
 or is harmless: then the number of its entries is compared. Classes that begin with "nearly" are just within the limits.
-Addresses that a peer must not connect to have a table of their own in ` + "`internal/guard`" + `.
+What a peer must not connect to has a table of its own in ` + "`internal/guard/private_test.go`" + `: more than a hundred spellings of
+private addresses, names that lead to them or change, and every way in which an answer may lead there.
 
 The limits are those of ` + "`internal/feed/document/limits.go`" + ` (size, depth, numbers, and what the parser below would copy), of
 ` + "`internal/guard`" + ` (time, redirects, headers), and 100 : 1 for what is compressed.

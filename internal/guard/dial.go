@@ -13,13 +13,14 @@ import (
 // dialer makes connections where control allows it.
 type dialer struct {
 	timeout   time.Duration
+	resolver  *net.Resolver                                          // nil: the system's
 	control   func(network, address string, c syscall.RawConn) error // nil: everywhere
 	connected func(address string, took time.Duration)               // nil: nobody is told
 }
 
 func (d dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	var began atomic.Pointer[time.Time] // of the last attempt: a name has several addresses
-	n := &net.Dialer{Timeout: d.timeout, Control: func(network, address string, c syscall.RawConn) error {
+	n := &net.Dialer{Timeout: d.timeout, Resolver: d.resolver, Control: func(network, address string, c syscall.RawConn) error {
 		now := time.Now()
 		began.Store(&now)
 		if d.control == nil {

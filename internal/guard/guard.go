@@ -9,7 +9,6 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -75,16 +74,16 @@ func New(cfg Config) (*Client, error) {
 		return nil, err
 	}
 	if cfg.AllowPrivate {
-		return newClient(cfg, nil), nil
+		return newClient(cfg, dialer{}), nil
 	}
-	return newClient(cfg, refusePrivate), nil
+	return newClient(cfg, dialer{control: refusePrivate}), nil
 }
 
-// newClient takes the dialer's control so that tests can let one loopback
-// server through and see the next one refused.
-func newClient(cfg Config, control func(network, address string, c syscall.RawConn) error) *Client {
+// newClient takes the dialer so that tests can see what is dialled, say where
+// names lead, and let one loopback server through.
+func newClient(cfg Config, d dialer) *Client {
 	cfg = cfg.withDefaults()
-	d := dialer{timeout: cfg.HeaderTimeout, control: control, connected: cfg.Connected}
+	d.timeout, d.connected = cfg.HeaderTimeout, cfg.Connected
 	t := &http.Transport{
 		Proxy:                  nil, // a proxy would dial for us, past the guard
 		DialContext:            d.dial,

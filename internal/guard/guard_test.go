@@ -87,7 +87,7 @@ func letThrough(s *httptest.Server) func(string, string, syscall.RawConn) error 
 func TestRefusalHoldsForRedirects(t *testing.T) {
 	inside := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("the private server was asked") })
 	outside := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, inside.URL, http.StatusFound) })
-	_, err := get(t, newClient(Config{}, letThrough(outside)), outside.URL)
+	_, err := get(t, newClient(Config{}, dialer{control: letThrough(outside)}), outside.URL)
 	if !errors.Is(err, ErrPrivate) {
 		t.Fatalf("got %v", err)
 	}
