@@ -170,7 +170,7 @@ type FeedStatus struct {
 	LastOK    time.Time         `json:"last_success,omitzero"`
 	NextFetch time.Time         `json:"next_fetch,omitzero"`
 	Error     string            `json:"error,omitempty"`
-	Gone      bool              `json:"gone,omitempty"` // its origin said 410: it is looked at no more, unless asked for
+	Gone      bool              `json:"gone,omitempty"`         // its origin said 410: it is looked at no more, unless asked for
 	LookedAt  feedring.PeerID   `json:"looked_at_by,omitempty"` // empty: by this peer, which offers it alone
 	Rests     bool              `json:"rests,omitempty"`        // this peer does not look now: LookedAt does
 	Turn      int               `json:"turn,omitempty"`         // this peer's, of Turns; 0: another looks, or it does alone
