@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -26,6 +27,7 @@ type polite struct {
 	manners Manners
 	policy  Policy // nil: an hour between looks
 	run     time.Duration
+	takes   time.Duration // each answer; 0: a moment
 	restart time.Duration // after which the process is another; 0: never
 	between time.Duration // least time between requests, as the scorer sees it; 0: an hour, negative: any
 	answer  func(path string, n int, now time.Time, r *http.Request) reply
@@ -144,7 +146,14 @@ var politenessCases = map[string]polite{
 	"updatePeriod yearly": {run: 4 * day, answer: says("<sy:updatePeriod>yearly</sy:updatePeriod>", never), more: asks(4, 5)},
 	"updateBase": {run: 5 * day, answer: says("<sy:updatePeriod>daily</sy:updatePeriod><sy:updateBase>1999-12-31T18:00+00:00</sy:updateBase>", func(now time.Time) time.Time {
 		return now.Add(-18 * hour).UTC().Truncate(day).Add(day + 18*hour)
-	}), more: asks(5, 6)},
+	}), more: func(t *testing.T, s *scorer, h *recorder) {
+		asks(5, 6)(t, s, h)
+		for _, a := range s.asked[1:] {
+			if a.at.UTC().Hour() != 18 {
+				t.Errorf("asked at %v", a.at)
+			}
+		}
+	}},
 	"skipHours": {run: 3 * day, answer: says("<skipHours><hour>1</hour><hour>2</hour><hour>22</hour></skipHours>", func(now time.Time) time.Time {
 		for h := now.Truncate(hour).Add(hour); ; h = h.Add(hour) { // from the next hour that is open
 			if next := h.UTC().Hour(); next != 1 && next != 2 && next != 22 {
@@ -184,6 +193,9 @@ var politenessCases = map[string]polite{
 		return status(http.StatusServiceUnavailable, "Retry-After", "99999999999999999999")
 	}, more: asks(4, 5)},
 	"a restart of many": {urls: many(40), run: 3 * day, restart: day, answer: func(_ string, n int, _ time.Time, _ *http.Request) reply {
+		return ok(odd(n), versioned(n, ""))
+	}},
+	"a slow host": {urls: many(9), run: 3 * hour, takes: 8 * time.Second, answer: func(_ string, n int, _ time.Time, _ *http.Request) reply {
 		return ok(odd(n), versioned(n, ""))
 	}},
 	"errors": {run: 8 * day, answer: func(_ string, n int, _ time.Time, _ *http.Request) reply {
@@ -340,6 +352,7 @@ func (c polite) play(t *testing.T, name string, made map[string]int) {
 	t.Run(name, func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newScorer(c.answer)
+			s.takes = cmp.Or(c.takes, s.takes)
 			if c.between != 0 {
 				s.between = c.between
 			}

@@ -19,6 +19,7 @@ import (
 type scorer struct {
 	between time.Duration // two requests for one address; 0: not counted
 	pause   time.Duration // after a request at a host; 0: not counted
+	takes   time.Duration // to answer
 
 	// answer is what the n-th request for a path gets, from 0.
 	answer func(path string, n int, now time.Time, r *http.Request) reply
@@ -60,7 +61,7 @@ type reply struct {
 
 func newScorer(answer func(path string, n int, now time.Time, r *http.Request) reply) *scorer {
 	return &scorer{
-		between: time.Hour, pause: time.Second, answer: answer,
+		between: time.Hour, pause: time.Second, takes: 100 * time.Millisecond, answer: answer,
 		open: make(map[string]int), ended: make(map[string]time.Time), held: make(map[string]time.Time),
 		feeds: make(map[string]*scored), used: make(map[string]int),
 	}
@@ -98,9 +99,14 @@ func (s *scorer) check(name string, ok bool, format string, args ...any) {
 
 // RoundTrip lets the scorer stand in for the network, in virtual time.
 func (s *scorer) RoundTrip(r *http.Request) (*http.Response, error) {
+	for name, values := range r.Header {
+		if strings.ContainsFunc(strings.Join(values, ""), isControl) { // as every client refuses to send
+			return nil, fmt.Errorf("invalid header %s", name)
+		}
+	}
 	s.begin(r)
 	select {
-	case <-time.After(100 * time.Millisecond):
+	case <-time.After(s.takes):
 	case <-r.Context().Done():
 		return nil, r.Context().Err()
 	}
