@@ -57,13 +57,16 @@ func (n *Node) startingState() (peer.State, error) {
 	return st, nil
 }
 
-// offer tells the machine what this peer publishes now.
+// offer tells the machine what this peer publishes and reads now.
 func (n *Node) offer() {
 	feeds := n.origins.offered()
 	for theme := range feeds {
 		n.themes.add(theme)
 	}
-	n.loop.post(peer.Offer{Addrs: n.host.Addrs(), Feeds: feeds})
+	for _, theme := range n.cfg.Read {
+		n.themes.add(theme)
+	}
+	n.loop.post(peer.Offer{Addrs: n.host.Addrs(), Feeds: feeds, Read: n.cfg.Read})
 }
 
 // lookAtOrigins runs the watcher until the peer stops looking.

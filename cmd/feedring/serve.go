@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -41,6 +42,9 @@ func (a *app) serveCommand() *cobra.Command {
 		Example: `  # a publisher, beside the site
   feedring serve --feed news=https://www.lemonde.fr/rss/une.xml --join news.example
 
+  # a peer that publishes nothing and helps to carry two groups
+  feedring serve --read news --read science --join news.example
+
   # a second peer on the same machine
   feedring serve --data /tmp/second --listen /ip4/127.0.0.1/tcp/0 --http 127.0.0.1:0 \
     --join /ip4/127.0.0.1/tcp/7377/p2p/12D3KooW…`,
@@ -66,9 +70,13 @@ func (a *app) serve(ctx context.Context, o *serveOptions) error {
 	if o.json {
 		cfg.Event = a.printEvent
 	}
+	themes := slices.Clone(cfg.Read)
 	for _, feed := range cfg.Feeds {
-		if near, unknown := unknownTheme(feed.Theme); unknown {
-			what := []any{"theme", feed.Theme}
+		themes = append(themes, feed.Theme)
+	}
+	for _, theme := range themes {
+		if near, unknown := unknownTheme(theme); unknown {
+			what := []any{"theme", theme}
 			if near != "" {
 				what = append(what, "nearest", near)
 			}

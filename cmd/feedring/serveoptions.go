@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,6 +23,7 @@ import (
 // file too.
 type serveOptions struct {
 	listen, announce, join, feeds listFlag
+	read                          listFlag
 	http, publicURL, network      string
 	share                         string
 	lan, private, json            bool
@@ -38,6 +40,7 @@ func newServeOptions() *serveOptions {
 	return &serveOptions{
 		listen: listFlag{kind: "multiaddr", check: checkListen}, announce: listFlag{kind: "multiaddr", check: checkAnnounce},
 		join: listFlag{kind: "multiaddr|domain", check: host.ParseTarget}, feeds: listFlag{kind: "theme=url", check: checkFeed},
+		read: listFlag{kind: "theme", check: checkTheme},
 		http: d.HTTP, network: d.Network, attempts: d.Attempts, distrust: d.Distrust,
 		freshness: durationFlag(d.Freshness), refresh: durationFlag(d.Refresh),
 		policy: policyFlag(d.Policy), budget: durationFlag(d.Budget),
@@ -53,6 +56,8 @@ func (o *serveOptions) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.lan, "lan", false, "find and dial peers on the local network")
 	flags.StringVar(&o.network, "network", o.network, "name of the network: peers of different networks never mix")
 	flags.Var(&o.feeds, "feed", "feed to publish: THEME=URL or THEME=PROVIDER@URL (repeat)")
+	flags.Var(&o.read, "read", "theme whose group to join without a feed in it: its entries are kept here while they are fresh, passed on to its peers, and "+
+		"served to readers (repeat)")
 	flags.StringVar(&o.share, "share", string(feedring.ShareFull), "how much of an entry leaves this peer: title, summary (its beginning, too) or full; "+
 		"for what is published from now on, since signed entries do not change. With less than full the feed's document is not served to pollers either")
 	flags.Var(&o.interval, "interval", "fixed time between looks at an origin (default: scheduled)")
@@ -85,6 +90,7 @@ func (o *serveOptions) config(data string) (node.Config, error) {
 	if c.Feeds, err = specs(o.feeds.values); err != nil {
 		return c, usage("--feed: %w", err)
 	}
+	c.Read = themesOf(o.read.values)
 	if c.Share, err = feedring.ParseShare(o.share); err != nil {
 		return c, usage("--share: %w", err)
 	}
@@ -98,6 +104,21 @@ func (o *serveOptions) config(data string) (node.Config, error) {
 		return c, usage("%w", err)
 	}
 	return c, nil
+}
+
+func checkTheme(s string) error {
+	_, err := feedring.ParseTheme(s)
+	return err
+}
+
+// themesOf are the canonical themes of what was checked, each once.
+func themesOf(texts []string) (themes []feedring.Theme) {
+	for _, text := range texts {
+		if theme, err := feedring.ParseTheme(text); err == nil && !slices.Contains(themes, theme) {
+			themes = append(themes, theme)
+		}
+	}
+	return themes
 }
 
 func specs(texts []string) (feeds []feedring.FeedSpec, err error) {

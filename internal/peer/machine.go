@@ -68,10 +68,12 @@ type (
 		Peers []feedring.PeerID
 	}
 	// Offer replaces the feeds that this peer publishes, by theme. A theme that
-	// is new is joined or founded, one that is gone is left.
+	// is new is joined or founded, one that is gone is left. The groups of Read are
+	// carried without a feed of one's own: joined, never founded.
 	Offer struct {
 		Addrs []string
 		Feeds map[feedring.Theme][]feedring.Feed
+		Read  []feedring.Theme
 	}
 	// Ask is a reader's question, on a stream that Answer names.
 	Ask struct {

@@ -24,6 +24,7 @@ type membership struct {
 	next    time.Time         // when the peer looks again; zero: no need
 	via     []feedring.PeerID // whom it enters through
 	above   uint64            // the number that it founds above where nobody answers
+	reads   bool              // it has no feed of this peer
 	leaving bool
 	again   []feedring.Feed // offered anew while it leaves
 	told    ring.Row        // what the ring was told last; zero: this peer holds no seat

@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -16,17 +17,31 @@ func (m *Machine) offer(o Offer) {
 		return
 	}
 	m.addrs = group.Told(o.Addrs)
-	for _, theme := range sorted(o.Feeds, compareThemes) {
+	offered := o.themes()
+	for _, theme := range sorted(offered, compareThemes) {
 		if clean, err := feedring.ParseTheme(string(theme)); err == nil && clean == theme {
-			m.admit(theme, o.Feeds[theme])
+			m.admit(theme, offered[theme])
 		}
 	}
 	for _, it := range m.inOrder() {
-		if _, kept := o.Feeds[it.theme]; !kept {
+		if _, kept := offered[it.theme]; !kept {
 			it.again = nil
 			m.leave(it)
 		}
 	}
+}
+
+// themes is what is offered by theme: of those that are only read, no feeds.
+func (o Offer) themes() map[feedring.Theme][]feedring.Feed {
+	if len(o.Read) == 0 {
+		return o.Feeds
+	}
+	all := make(map[feedring.Theme][]feedring.Feed, len(o.Feeds)+len(o.Read))
+	for _, theme := range o.Read {
+		all[theme] = []feedring.Feed{}
+	}
+	maps.Copy(all, o.Feeds)
+	return all
 }
 
 func compareThemes(a, b feedring.Theme) int { return a.Group().Compare(b.Group()) }
@@ -43,6 +58,7 @@ func (m *Machine) admit(theme feedring.Theme, feeds []feedring.Feed) {
 			return
 		}
 	}
+	it.reads = len(feeds) == 0
 	m.drive(it, group.Describe{Addrs: m.addrs, Feeds: feeds})
 	m.decide(it)
 }
@@ -130,6 +146,8 @@ func (m *Machine) decide(it *membership) {
 	case it.phase == founding: // on its way to disk
 	case len(via) > 0 || it.phase == entering:
 		m.enter(it, via)
+	case it.reads: // a group without feeds would be of use to nobody
+		it.next = m.now.Add(m.cfg.Refresh / 2)
 	case m.mayFound(it):
 		m.found(it)
 	default:

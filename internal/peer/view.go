@@ -75,6 +75,9 @@ func (m *Machine) look() *View {
 		Synced:      m.ring.Synced(),
 	}
 	for _, it := range m.memberships {
+		if it.reads && it.role == feedring.RoleNone {
+			continue // it waits for somebody to found the group, and nobody waits for that
+		}
 		v.Roles[it.theme] = Standing{Role: it.role, Term: it.seen.Term}
 		if it.role != feedring.RoleNone {
 			if it.shownOf != it.seen {
@@ -93,7 +96,7 @@ func (it *membership) catalogue() feedring.Catalogue {
 	c := feedring.Catalogue{Theme: it.theme, Manager: v.Manager, Secondary: v.Secondary, Term: v.Term.Number}
 	for i := range v.Members {
 		one := &v.Members[i]
-		p := feedring.CataloguePeer{Peer: one.Row.Peer, Role: one.Role.String(), Feeds: slices.Clone(one.Row.Feeds), Addrs: one.Row.Addrs}
+		p := feedring.CataloguePeer{Peer: one.Row.Peer, Role: one.Role.String(), Feeds: append([]feedring.Feed{}, one.Row.Feeds...), Addrs: one.Row.Addrs}
 		if one.Known {
 			clients := one.Leases
 			p.Clients = &clients

@@ -74,6 +74,9 @@ func (d *Decoder) cataloguePeer(p *feedringv1.CataloguePeer) feedring.CatalogueP
 		Feeds: d.Feeds("feeds", p.GetFeeds()), Addrs: d.Addrs("addrs", p.GetAddrs()),
 		VouchedBy: d.Texts("vouched by", p.GetVouchedBy(), maxVouched, maxSite),
 	}
+	if from.Feeds == nil {
+		from.Feeds = []feedring.Feed{} // of a peer that only reads: a list that is empty, not none
+	}
 	if p.Clients != nil {
 		clients := d.Count("clients", p.GetClients())
 		from.Clients = &clients

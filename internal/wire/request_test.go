@@ -154,7 +154,7 @@ func TestInfo(t *testing.T) {
 	c := feedring.Catalogue{
 		Theme: "news", Manager: a, Secondary: b, Term: 3,
 		Peers: []feedring.CataloguePeer{
-			{Peer: a, Role: "manager", Clients: &four, VouchedBy: []string{"example.org"}, Addrs: []string{"/ip4/1.2.3.4/tcp/1"}},
+			{Peer: a, Role: "manager", Clients: &four, Feeds: []feedring.Feed{}, VouchedBy: []string{"example.org"}, Addrs: []string{"/ip4/1.2.3.4/tcp/1"}},
 			{Peer: b, Role: "secondary", Feeds: []feedring.Feed{{URL: "https://example.org/", Title: "T", Provider: "p", Epoch: 2}}},
 		},
 	}

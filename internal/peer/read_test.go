@@ -1,0 +1,50 @@
+package peer
+
+import (
+	"testing"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// A theme that is only read is joined once somebody founded its group, and never
+// founded; a feed of one's own in it changes that, and without a reason to be
+// there the group is left.
+func TestReadOnly(t *testing.T) {
+	c := newCluster(t)
+	c.start("a")
+	c.start("b", "a")
+	read := func(feeds map[feedring.Theme][]feedring.Feed, themes ...feedring.Theme) {
+		c.step("a", Offer{Addrs: []string{"/memory/a"}, Feeds: feeds, Read: themes})
+	}
+	is := func(when string, news, science feedring.Role) {
+		t.Helper()
+		v := c.peers["a"].View()
+		if v.Roles["news"].Role != news || v.Roles["science"].Role != science || !v.Settled() {
+			t.Errorf("%s: %v, settled %v", when, v.Roles, v.Settled())
+		}
+	}
+	read(nil, "news", "science")
+	c.run(30*time.Second, func() bool { return false })
+	is("before anybody published", feedring.RoleNone, feedring.RoleNone)
+	c.publish("b", "news=lemonde.fr")
+	c.run(10*time.Second, func() bool { return false })
+	is("when news was founded", feedring.RoleSecondary, feedring.RoleNone)
+	for _, p := range c.peers["b"].View().Groups["news"].Peers {
+		if p.Peer == "a" && (p.Feeds == nil || len(p.Feeds) > 0) {
+			t.Errorf("its feeds are %v", p.Feeds)
+		}
+	}
+	if n := len(c.peers["b"].View().Groups["news"].Peers); n != 2 {
+		t.Errorf("news has %d peers", n)
+	}
+	read(map[feedring.Theme][]feedring.Feed{"science": {{URL: "https://lwn.example/", Provider: "lwn.example"}}}, "news", "science")
+	c.run(10*time.Second, func() bool { return false })
+	is("with a feed of science", feedring.RoleSecondary, feedring.RoleManager)
+	read(nil, "science")
+	c.run(10*time.Second, func() bool { return false })
+	is("without a reason for news", feedring.RoleNone, feedring.RoleManager)
+	if n := len(c.peers["b"].View().Groups["news"].Peers); n != 1 {
+		t.Errorf("news has %d peers after it left", n)
+	}
+}
