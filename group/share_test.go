@@ -373,3 +373,58 @@ func TestShareClone(t *testing.T) {
 		t.Error("a step of the copy is one of the machine, or none")
 	}
 }
+
+// After crashes, cuts and losses one looks again, and the others know.
+func TestSharedLooksSettle(t *testing.T) {
+	for seed := range uint64(60) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			c := sharing(seed, 1, func(p feedring.PeerID) time.Duration { return time.Duration(3*(int(p[2])-'0')+5) * time.Millisecond })
+			ids := c.mirror(0, 6)
+			c.run(5 * time.Second)
+			c.loss = func(_, _ feedring.PeerID, _ Message) bool { return c.rng.IntN(6) == 0 }
+			for range 30 {
+				p := ids[c.rng.IntN(len(ids))]
+				switch n := c.nodes[p]; c.rng.IntN(5) {
+				case 0:
+					c.crash(p)
+				case 1, 2:
+					if !n.up {
+						c.start(p)
+						c.step(n, Enter{Via: ids})
+					}
+				case 3:
+					k := 1 + c.rng.IntN(5)
+					c.split(ids[:k], ids[k:])
+				default:
+					c.heal()
+				}
+				c.run(time.Duration(200+c.rng.IntN(3000)) * time.Millisecond)
+			}
+			c.loss = nil
+			c.heal()
+			for _, p := range ids {
+				if n := c.nodes[p]; !n.up {
+					c.start(p)
+					c.step(n, Enter{Via: ids})
+				}
+			}
+			c.run(5 * time.Second)
+			for _, n := range c.alives() { // the ring map makes those meet who founded apart
+				for _, o := range c.alives() {
+					if v := o.m.View(); n.m.serving && o.m.serving && n != o {
+						c.step(n, Rival{Term: v.Term, Above: v.Term.Number, Acknowledged: v.Acknowledged, Peers: []feedring.PeerID{o.id}})
+					}
+				}
+			}
+			c.run(40 * time.Second)
+			if _, err := c.leader(); err != nil {
+				t.Fatal(err)
+			}
+			if looks := c.lookers(); len(looks) == 1 {
+				c.look(t, looks[0])
+			} else {
+				t.Errorf("%v look\n%s", looks, c.state())
+			}
+		})
+	}
+}
