@@ -26,10 +26,12 @@ func (n *Node) FindFeed(ctx context.Context, spec feedring.FeedSpec) (web.Found,
 	}
 	ctx, cancel := context.WithTimeout(ctx, findWithin)
 	defer cancel()
-	page, err := n.glances.Glance(ctx, spec.URL)
+	seen, err := n.glances.Glance(ctx, spec.URL)
 	switch {
-	case page != nil:
-		return n.findOn(ctx, spec.URL, page, err)
+	case seen.Page != nil:
+		return n.findOn(ctx, spec.URL, seen.Page, err)
+	case seen.Document != nil:
+		as.Join, as.SitePeer = n.joinable(spec.URL, seen.Document.Feedring)
 	case errors.Is(err, context.DeadlineExceeded):
 		as.Note = "the origin has not answered yet: it is asked again"
 	case err != nil:

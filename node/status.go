@@ -89,6 +89,9 @@ func (n *Node) feedStatus(url string, f origin) web.FeedStatus {
 	if h, ok := n.store.Head(ref); ok {
 		st.Entries = h.Count
 	}
+	if known.Feedring != "" {
+		st.Join, st.SitePeer = n.joinable(url, known.Feedring)
+	}
 	if f.spec.Theme != "" {
 		st.VouchedBy = n.vouchedBy(f.spec.Theme)(ref)
 		st.Front, st.Readers = n.frontAddress(url), n.own.Readers(url)

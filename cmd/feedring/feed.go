@@ -172,6 +172,7 @@ func (a *app) feedListCommand() *cobra.Command {
 
 func (a *app) printFeeds(feeds []json.RawMessage, asJSON bool) error {
 	g := grid{head: []string{"THEME", "PROVIDER", "FEED", "ENTRIES", "LAST LOOK", "WRONG", "READERS", "SERVED AT"}, stack: []int{2, 5, 7}}
+	var offers []string
 	for _, raw := range feeds {
 		if asJSON {
 			if err := a.printRaw(raw); err != nil {
@@ -186,11 +187,15 @@ func (a *app) printFeeds(feeds []json.RawMessage, asJSON bool) error {
 		g.add(or(printable(feed.Theme), "(private)"), printable(feed.Provider), printable(feed.URL),
 			strconv.Itoa(feed.Entries), a.looks(feed.LastFetch, feed.LookedAt, feed.Rests, feed.Turn, feed.Turns), or(printable(feed.Error), "-"),
 			strconv.Itoa(feed.Readers), or(printable(feed.Front), "-"))
+		offers = append(offers, offer(feed.URL, feed.Joinable))
 	}
 	if asJSON {
 		return nil
 	}
-	return g.print(a.stdout)
+	if err := g.print(a.stdout); err != nil {
+		return err
+	}
+	return a.printOffers(offers)
 }
 
 // looks tells when a feed was looked at last, or who looks at it instead.

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,8 +25,38 @@ func (a *app) addedFeed(asJSON bool, feed api.Feed, said api.Added) error {
 	if said.Site != "" {
 		of = ", the feed of " + printable(said.Site)
 	}
-	feed.URL, feed.Site = said.URL, said.Site
+	feed.URL, feed.Site, feed.Joinable = said.URL, said.Site, said.Joinable
+	if text := offer(said.URL, said.Joinable); text != "" && !asJSON {
+		fmt.Fprintln(a.stderr, "feedring: "+text)
+	}
 	return a.told(asJSON, feed, what+printable(said.URL)+of)
+}
+
+// offer says that a feed's site runs a peer, and how to join it; empty: it is
+// joined, or runs none.
+func offer(feedURL string, j api.Joinable) string {
+	switch {
+	case j.Join != "":
+		return fmt.Sprintf("%s runs a peer of its own: join it with \"feedring serve --join %s\"", printable(j.Join), shellWord(j.Join))
+	case j.SitePeer != "":
+		return fmt.Sprintf("the site of %s runs a peer of its own, %s: join it with \"feedring serve --join\" and its address",
+			printable(feedURL), printable(j.SitePeer))
+	}
+	return ""
+}
+
+// printOffers prints each offer once, below the feeds.
+func (a *app) printOffers(offers []string) error {
+	slices.Sort(offers)
+	for _, text := range slices.Compact(offers) {
+		if text == "" {
+			continue
+		}
+		if _, err := fmt.Fprintln(a.stdout, text); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // choices prints the command for each feed among which a page leaves the choice;

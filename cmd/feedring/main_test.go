@@ -181,10 +181,10 @@ func fakeAPI() http.Handler {
 	say("GET /api/v1/ring", `[{"theme":"news","manager":"P","secondary":"Q","term":3,"peers":4,"feeds":9,"clients":12}]`)
 	say("GET /api/v1/catalog/news", `{"theme":"news","manager":"P","term":3,"peers":[{"peer":"P","role":"manager","clients":4,"feeds":[{"title":"N","url":"https://news.example/feed","provider":"news.example"}]},{"peer":"Q","role":"peer","feeds":[]}]}`)
 	mux.HandleFunc("GET /api/v1/catalog/", func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusNotFound, "no such group") })
-	say("GET /api/v1/status", `{"peer":"P","uptime_s":12,"feeds":[{"url":"https://news.example/feed","entries":3,"readers":7,"front":"http://127.0.0.1:7378/f/news.example/feed"}],"new_field":{"a":[1,2]}}`)
+	say("GET /api/v1/status", `{"peer":"P","uptime_s":12,"feeds":[{"url":"https://news.example/feed","entries":3,"readers":7,"front":"http://127.0.0.1:7378/f/news.example/feed","join":"news.example"}],"new_field":{"a":[1,2]}}`)
 	say("GET /api/v1/doctor", `{"checks":[{"name":"clock","ok":true,"detail":"agrees"},{"name":"vouched","ok":true,"note":true,"detail":"by nobody","advice":"publish"},{"name":"peers","ok":false,"detail":"nobody","advice":"join"}]}`)
 	say("GET /api/v1/vouch", `{"document":{"network":"main"},"instructions":"Put it there.\n\n{\n  \"network\": \"main\"\n}\n","sites":[{"site":"news.example","vouched":true,"way":"dns"}]}`)
-	say("GET /api/v1/feeds", `[{"url":"https://news.example/feed","theme":"news","provider":"news.example","entries":3,"new_field":1,"readers":7,"front":"http://127.0.0.1:7378/f/news.example/feed"},{"url":"https://own.example/","provider":"own.example","entries":0,"error":"gone"}]`)
+	say("GET /api/v1/feeds", `[{"url":"https://news.example/feed","theme":"news","provider":"news.example","entries":3,"new_field":1,"readers":7,"front":"http://127.0.0.1:7378/f/news.example/feed"},{"url":"https://own.example/","provider":"own.example","entries":0,"error":"gone","join":"own.example"},{"url":"https://own.example/b","provider":"own.example","join":"own.example"},{"url":"https://id.example/","site_peer":"12D3\u001bx"}]`)
 	mux.HandleFunc("POST /api/v1/feeds", func(w http.ResponseWriter, r *http.Request) {
 		switch body, _ := io.ReadAll(r.Body); {
 		case bytes.Contains(body, []byte("two.example")):
@@ -193,7 +193,7 @@ func fakeAPI() http.Handler {
 			fmt.Fprint(w, `{"detail":"two feeds","feeds":[{"url":"https://two.example/a","title":"A\n$(x)"},{"url":"https://two.example/b?c=$(d)&e='f'"}]}`)
 		case bytes.Contains(body, []byte("site.example")):
 			w.WriteHeader(http.StatusCreated)
-			fmt.Fprint(w, `{"url":"https://site.example/feed.xml","site":"https://site.example/"}`)
+			fmt.Fprint(w, `{"url":"https://site.example/feed.xml","site":"https://site.example/","join":"site.example"}`)
 		case bytes.Contains(body, []byte("away.example")):
 			w.WriteHeader(http.StatusCreated)
 			fmt.Fprint(w, `{"url":"https://away.example/","note":"no such host: it is looked at again"}`)

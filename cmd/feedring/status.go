@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/feedring/feedring/cmd/feedring/internal/api"
 )
 
 func (a *app) statusCommand() *cobra.Command {
@@ -87,6 +89,11 @@ func (a *app) printStatus(raw json.RawMessage) error {
 		if err := table.print(a.stdout); err != nil {
 			return err
 		}
+		if name == "feeds" {
+			if err := a.printOffers(offersOf(rows)); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
@@ -130,6 +137,17 @@ func (a *app) feedTable(rows []map[string]any) *grid {
 			show(row["readers"]), show(row["front"]))
 	}
 	return g
+}
+
+// offersOf are the peers of the feeds' sites.
+func offersOf(rows []map[string]any) (offers []string) {
+	for _, row := range rows {
+		var j api.Joinable
+		j.Join, _ = row["join"].(string)
+		j.SitePeer, _ = row["site_peer"].(string)
+		offers = append(offers, offer(show(row["url"]), j))
+	}
+	return offers
 }
 
 // number reads what the peer tells as a small number; 0: it is none.

@@ -62,12 +62,19 @@ func (h glanced) answer() *http.Response {
 	return &resp
 }
 
+// Seen is what a glance saw: a feed, or a page of HTML. Neither is set where
+// something else came, or nothing.
+type Seen struct {
+	Document *document.Document
+	Page     *discover.Page
+}
+
 // Glance asks for an address as a first look does. Where a page of HTML came, it
 // is returned with the *Error that says so; what else came waits for the first
 // look. It blocks as Fetch does, and its errors are those of Fetch.
-func (g *Glances) Glance(ctx context.Context, url string) (*discover.Page, error) {
+func (g *Glances) Glance(ctx context.Context, url string) (Seen, error) {
 	var came glanced
-	_, err := NewFetcher(doer(func(req *http.Request) (*http.Response, error) {
+	answer, err := NewFetcher(doer(func(req *http.Request) (*http.Response, error) {
 		resp, err := g.next.Do(req)
 		if err != nil {
 			return nil, err
@@ -84,12 +91,12 @@ func (g *Glances) Glance(ctx context.Context, url string) (*discover.Page, error
 	var refused *Error
 	if errors.As(err, &refused) && refused.Page {
 		body, _ := document.ReadBody(bytes.NewReader(came.body), came.resp.Header.Get("Content-Encoding"))
-		return &discover.Page{Location: came.resp.Request.URL.String(), Header: came.resp.Header, Body: body}, err
+		return Seen{Page: &discover.Page{Location: came.resp.Request.URL.String(), Header: came.resp.Header, Body: body}}, err
 	}
 	if came.resp != nil {
 		g.hold(url, came)
 	}
-	return nil, err
+	return Seen{Document: answer.Document}, err
 }
 
 // hold keeps an answer. Too many, or old ones, are given up: then the origin is

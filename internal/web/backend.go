@@ -102,6 +102,9 @@ type Added struct {
 type Found struct {
 	URL  string
 	Note string // why it may be none, for people; empty: it is one, or nobody looked
+
+	Join     string          // as of FeedStatus
+	SitePeer feedring.PeerID // as of FeedStatus
 }
 
 // SeveralFeeds is returned for a page that names several feeds.
@@ -176,6 +179,8 @@ type FeedStatus struct {
 	Turn      int               `json:"turn,omitempty"`         // this peer's, of Turns; 0: another looks, or it does alone
 	Turns     int               `json:"turns,omitempty"`
 	VouchedBy string            `json:"vouched_by,omitempty"`
+	Join      string            `json:"join,omitempty"`        // the feed's site runs a peer that this one has not joined: what --join takes
+	SitePeer  feedring.PeerID   `json:"site_peer,omitempty"`   // the same, where the feed names the peer alone
 	Front     string            `json:"front,omitempty"`       // where this peer serves it
 	Readers   int               `json:"readers,omitempty"`     // there, within a day; an estimate
 	File      string            `json:"file,omitempty"`        // read instead of the URL; told to the owner only

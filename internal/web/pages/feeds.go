@@ -20,6 +20,8 @@ type Feed struct {
 	LookedAt   feedring.PeerID
 	Error      string // of the last look; empty: none
 	VouchedBy  string
+	Join       string          // its site runs a peer of its own: what --join takes
+	SitePeer   feedring.PeerID // the same, named by the feed alone
 }
 
 func feeds(m *markup, f *Frame, all []Feed) {
@@ -57,6 +59,8 @@ func (f *Feed) write(m *markup, frame *Frame) {
 	}
 	m.html("</p>\n")
 	f.looks(m)
+	m.between("<p class=\"meta\">Its site runs a peer of its own: join it with <code>feedring serve --join ", f.Join, "</code></p>\n")
+	m.between("<p class=\"meta\">Its site runs a peer of its own: ", f.SitePeer.Short(), "</p>\n")
 	m.html("</li>\n")
 }
 

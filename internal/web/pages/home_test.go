@@ -30,7 +30,7 @@ func filled(s string) *Home {
 			List: List{Entries: []feedring.Entry{entry}, Note: s, Stream: s, Next: s},
 		},
 		Personal: &Personal{Problem: s, Feeds: []PersonalFeed{{ID: s, Query: feedring.Query{Words: s, Theme: theme, Provider: s}, Atom: s, RSS: s, JSON: s}}},
-		Feeds:    []Feed{{URL: "https://a.example/?x=" + clean, Theme: theme, Provider: feedring.Provider(s), Title: s, Error: s, VouchedBy: s}},
+		Feeds:    []Feed{{URL: "https://a.example/?x=" + clean, Theme: theme, Provider: feedring.Provider(s), Title: s, Error: s, VouchedBy: s, Join: s, SitePeer: feedring.PeerID(s)}},
 	}
 }
 

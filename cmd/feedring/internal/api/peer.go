@@ -33,6 +33,13 @@ type Feed struct {
 	Front     string    `json:"front,omitempty"`   // where the peer serves it to pollers
 	Readers   int       `json:"readers,omitempty"` // there, within a day
 	Site      string    `json:"site,omitempty"`    // the page that was given, where that names the feed
+	Joinable
+}
+
+// Joinable is the peer that a feed's site runs, where this one has not joined it.
+type Joinable struct {
+	Join     string `json:"join,omitempty"`      // what --join takes
+	SitePeer string `json:"site_peer,omitempty"` // the peer, where nobody says how to join it
 }
 
 // Check is one line of a doctor's report.
@@ -91,10 +98,11 @@ func (c *Client) Feeds(ctx context.Context) (raw []json.RawMessage, err error) {
 
 // Added is a feed that was added.
 type Added struct {
-	URL   string `json:"url"`            // of the feed
-	Site  string `json:"site,omitempty"` // the page that was given, which names the feed; empty: the feed itself was
-	Note  string `json:"note,omitempty"` // why it may be no feed
-	Known bool   `json:"-"`              // it was there already
+	URL  string `json:"url"`            // of the feed
+	Site string `json:"site,omitempty"` // the page that was given, which names the feed; empty: the feed itself was
+	Note string `json:"note,omitempty"` // why it may be no feed
+	Joinable
+	Known bool `json:"-"` // it was there already
 }
 
 // AddFeed makes the peer publish a feed, or without a theme keep it private. The
