@@ -1,0 +1,98 @@
+package node
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/feed"
+)
+
+// TestStatesAreOnDisk: between looks nothing of a feed's entries is in memory,
+// and what is new is told by what the disk has, over an answer that nothing
+// changed and over a restart.
+func TestStatesAreOnDisk(t *testing.T) {
+	s, p := openStore(t), writer(nil, newSealer(t))
+	p.store = s
+	var mu sync.Mutex
+	titles, same := []string{"a", "b"}, 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		tag := `"` + titles[len(titles)-1] + `"`
+		w.Header().Set("Etag", tag)
+		if r.Header.Get("If-None-Match") == tag {
+			same++
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		_, _ = io.WriteString(w, document(titles...))
+	}))
+	defer server.Close()
+	spec := feedring.FeedSpec{URL: server.URL + "/", Provider: "example.org"} // private
+	var found []feedring.Entry
+	run := func(looks ...string) {
+		l := newLibrary(t, s, p)
+		publish := l.publish
+		l.publish = func(ctx context.Context, spec feedring.FeedSpec, entries []feedring.Entry) error {
+			found = append(found, entries...)
+			return publish(ctx, spec, entries)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		l.start()
+		go func() { l.watcher.Run(ctx); close(done) }()
+		if len(l.urls()) == 0 {
+			check(t, l.add(ctx, spec))
+		}
+		for _, title := range looks {
+			mu.Lock()
+			if title != "" {
+				titles = append(titles, title)
+			}
+			mu.Unlock()
+			check(t, l.look(ctx, spec.URL))
+			if f, _ := l.get(spec.URL); f.recent != nil {
+				t.Error("a state that is not needed for an hour is in memory")
+			}
+			if st, err := l.State(spec.URL); err != nil || st.Loaded() || time.Since(st.LastLook) > time.Minute {
+				t.Errorf("%+v, %v", st, err)
+			}
+		}
+		cancel()
+		<-done
+	}
+	run("", "", "c")
+	run("", "d")
+	mu.Lock()
+	defer mu.Unlock()
+	if len(found) != 4 || same < 2 {
+		t.Errorf("%d entries were found, and %d answers were 304", len(found), same)
+	}
+}
+
+// TestRecentStatesAreInMemory: a feed that is looked at all the time is not
+// written at each look.
+func TestRecentStatesAreInMemory(t *testing.T) {
+	now := time.Now()
+	st := feed.State{URL: testURL, LastLook: now, LastSuccess: now, NextLook: now.Add(time.Second)}
+	f := &origin{}
+	if !f.remember(&st, now) {
+		t.Fatal("the first look is not written")
+	}
+	f.recent.saved, f.recent.at, f.saved = st, now, now.UnixNano()
+	next := st
+	next.LastLook, next.NextLook = now.Add(time.Second), now.Add(2*time.Second)
+	if f.remember(&next, now.Add(time.Second)) || f.recent == nil || !f.recent.state.LastLook.Equal(next.LastLook) {
+		t.Errorf("a second later: %+v", f.recent)
+	}
+	next.LastLook, next.NextLook = now.Add(2*time.Second), now.Add(time.Hour)
+	if !f.remember(&next, now.Add(2*time.Second)) {
+		t.Error("not written, where the next look is in an hour")
+	}
+}
