@@ -12,10 +12,10 @@ import (
 )
 
 // Diff tells which entries of doc are new or changed since state, oldest
-// first, behind them which were taken back, and the state that remembers them. now stands in for a missing or
-// future publication date; Seen is left to who publishes, whose times never
-// fall. A changed entry keeps its id and has the next Version. state is not
-// changed.
+// first, behind them which were taken back, and the state that remembers them.
+// When an entry was first seen stands in for a publication date that is missing,
+// or later. Seen is left to who publishes, whose times never fall. A changed entry
+// keeps its id and has the next Version. state is not changed.
 func Diff(state State, doc *document.Document, now time.Time) ([]feedring.Entry, State) {
 	next := state
 	next.Title, next.Feedring, next.Hub, next.Self = doc.Title, doc.Feedring, doc.Hub, doc.Self
@@ -90,7 +90,7 @@ func (s *State) learn(it document.Item, now time.Time) (feedring.Entry, bool) {
 	if first.After(now) { // the clock was set back since
 		first = now.UTC().Truncate(time.Second)
 	}
-	if e.Published.IsZero() || e.Published.After(now) {
+	if e.Published.IsZero() || e.Published.After(first) { // nothing is published after it was seen
 		e.Published = first
 	}
 	if e.Updated.After(now) {

@@ -301,15 +301,18 @@ func limit(e *feedring.Entry) {
 }
 
 // contentHash leaves out what changes without a reader caring: dates, which
-// some origins set to the time of the request, and the queries of attachments,
-// which carry signatures that expire.
+// some origins set to the time of the request, the order of authors, tags and attachments,
+// and what changes in HTML and in the queries of attachments by itself; see steady.
 func contentHash(e *feedring.Entry) Hash {
-	parts := []string{e.Title, e.URL, e.Summary, e.ContentHTML, e.Language}
-	parts = append(append(parts, "authors"), e.Authors...)
-	parts = append(append(parts, "tags"), e.Tags...)
-	for _, a := range e.Attachments {
+	parts := []string{e.Title, e.URL, e.Summary, steady(e.ContentHTML), e.Language}
+	parts = append(append(parts, "authors"), slices.Sorted(slices.Values(e.Authors))...)
+	parts = append(append(parts, "tags"), slices.Sorted(slices.Values(e.Tags))...)
+	attached := make([]string, len(e.Attachments))
+	for i, a := range e.Attachments {
 		u, _, _ := strings.Cut(a.URL, "?")
-		parts = append(parts, u, a.MIMEType)
+		attached[i] = u + "\x00" + a.MIMEType
 	}
+	slices.Sort(attached)
+	parts = append(parts, attached...)
 	return HashOf(parts...)
 }
