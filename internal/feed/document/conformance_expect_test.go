@@ -65,6 +65,9 @@ func (row conformanceRow) judge(got view, err error) string {
 // either reports whether a reader may read or refuse: the document is broken,
 // and what matters is that nobody falls over it.
 func (row conformanceRow) either() bool {
+	if row.suite == "feedvalidator" && strings.Contains(row.expect, "ContainsSystemEntity") {
+		return true // it reaches for a file or a server of the reader
+	}
 	return row.suite == "feedparser" && row.expect == "bozo" || strings.HasPrefix(row.expect, "SAXError") ||
 		strings.HasPrefix(row.expect, "UnicodeError")
 }
@@ -199,10 +202,20 @@ type told struct {
 // shown reports whether there is anything to show of an entry; else no peer
 // keeps it.
 func (t told) shown() bool {
-	return t.Title != "" || slices.ContainsFunc([]json.RawMessage{t.Link, t.Links, t.Summary, t.Description, t.Content, t.Enclosure, t.Enclosures},
+	return t.Title != "" || leads(t.Links) || slices.ContainsFunc([]json.RawMessage{t.Link, t.Summary, t.Description, t.Content, t.Enclosure, t.Enclosures},
 		func(field json.RawMessage) bool {
 			return !slices.Contains([]string{"", `""`, "null", "[]", "{}"}, string(field))
 		})
+}
+
+// leads reports whether links, texts or objects, have an address.
+func leads(links json.RawMessage) bool {
+	var texts []string
+	var objects []struct{ Href string }
+	if json.Unmarshal(links, &texts) == nil {
+		return len(texts) > 0
+	}
+	return json.Unmarshal(links, &objects) == nil && slices.ContainsFunc(objects, func(l struct{ Href string }) bool { return l.Href != "" })
 }
 
 // title is a string, or an object with a content.

@@ -14,11 +14,12 @@ W3C's feed validator. Written by ` + "`go test ./internal/feed/document -run Tes
 page, or the list of known failures in ` + "`internal/feed/document/testdata/conformance.txt`" + `, is no longer true.
 
 **What is asked.** A document that is a feed (RSS, RDF, Atom, CDF, JSON Feed) is to be read, however invalid; one that
-is none is to be refused; a broken one may be either; and nothing may panic or take long. Where the suite says what a
+is none is to be refused; a broken one may be either, as may one that reaches for a file or a server by an external entity;
+and nothing may panic or take long. Where the suite says what a
 feed's title or link is, or an entry's title, link, id, summary or content, or how many entries there are, or the
 encoding, that is compared too: texts without their markup, which pages clean elsewhere, and links made absolute. What
 a peer does not keep (the rights of a feed, say) is not asked: there only the reading counts. An entry of which there
-is nothing to show is not kept, and not counted. The validator's rows say what is invalid in a document, which is no
+is nothing to show (a link without an address, say) is not kept, and not counted. The validator's rows say what is invalid in a document, which is no
 reason not to read it.
 
 **gofeed** is the parser below, by itself, on the bytes as they are, asked the same.
