@@ -74,6 +74,7 @@ func (a *app) root() *cobra.Command {
 		inGroup("publish", a.pingCommand()), inGroup("publish", a.retractCommand()),
 		inGroup("publish", a.vouchCommand()), inGroup("publish", a.checkCommand()),
 		inGroup("look", a.statusCommand()), inGroup("look", a.doctorCommand()), inGroup("look", a.configCommand()),
+		inGroup("look", a.historyCommand()),
 		a.versionCommand(), a.completionCommand(), a.manCommand(),
 	)
 	return root

@@ -64,23 +64,41 @@ func (h *History) Close() {
 	h.done.Wait()
 }
 
-// Rebuild throws the index away and has it built anew.
-func (h *History) Rebuild() { h.reset(h.state.Load(), errors.New("asked for")) }
+// Rebuild throws the index away and has it built anew. It does not wait for that:
+// see Indexed.
+func (h *History) Rebuild() {
+	for !h.reset(h.state.Load(), errors.New("asked for")) {
+	}
+}
 
-// reset replaces a state that cannot be trusted, unless that has happened.
-func (h *History) reset(bad *state, why error) {
+// Indexed reports how many rows the index holds, and whether these are all. What
+// was stored a moment ago may come into it a moment later, and what was stored while
+// it was built may be in it twice, and count twice, for a time.
+func (h *History) Indexed() (rows int, whole bool) {
+	st := h.state.Load()
+	_, rows, _ = st.tail.stands()
+	for _, s := range st.segments {
+		rows += s.docs
+	}
+	return rows, st.rest == nil
+}
+
+// reset replaces a state that cannot be trusted, unless another took its place
+// meanwhile: false.
+func (h *History) reset(bad *state, why error) bool {
 	gone := append([]span(nil), bad.gone...)
 	for _, s := range bad.segments {
 		gone = append(gone, span{s.id, s.id + 1})
 	}
 	if !h.state.CompareAndSwap(bad, anew(h.store.Journaled(), bad.nextID, gone)) {
-		return
+		return false
 	}
 	h.log.Warn("the index of the history is built anew", "why", why)
 	select {
 	case h.wake <- struct{}{}:
 	default:
 	}
+	return true
 }
 
 // Search is the store's Search, with its answers, its cursors and its errors.

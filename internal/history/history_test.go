@@ -182,3 +182,45 @@ func TestRealText(t *testing.T) {
 		t.Errorf("only %d found in %d texts: the comparison is worth little", found, len(texts))
 	}
 }
+
+// TestRebuildTellsHowFarItIs throws an index away while it is worked on, and
+// finds every row in the one that comes.
+func TestRebuildTellsHowFarItIs(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	h, err := open(s, quiet, tiny)
+	check(t, err)
+	settle(t, h)
+	const rows = 100
+	for n := range rows {
+		check(t, s.Append(ctx, []store.Item{makeItem(0, n, textOf("title", "content"))}))
+	}
+	settle(t, h)
+	if n, whole := h.Indexed(); n != rows || !whole {
+		t.Fatalf("%d rows are in the index, whole: %v", n, whole)
+	}
+	before := h.state.Load()
+	h.Rebuild()
+	if n, whole := h.Indexed(); n != 0 || whole {
+		t.Errorf("thrown away, it holds %d rows, whole: %v", n, whole)
+	}
+	if h.reset(before, errDamaged) {
+		t.Error("what took the place of another was thrown away as that")
+	}
+	for last := -1; ; {
+		more, err := h.step(ctx)
+		check(t, err)
+		n, whole := h.Indexed()
+		if n < last {
+			t.Fatalf("it holds %d rows after %d", n, last)
+		}
+		if last = n; whole {
+			break
+		}
+		if !more {
+			t.Fatalf("it ends with %d rows", n)
+		}
+	}
+	if n, _ := h.Indexed(); n != rows {
+		t.Errorf("%d rows are in the index", n)
+	}
+}

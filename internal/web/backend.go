@@ -50,6 +50,11 @@ type Backend interface {
 	RetractEntry(ctx context.Context, id feedring.EntryID) ([]feedring.Retraction, error)
 	RetractURL(ctx context.Context, url string) ([]feedring.Retraction, error)
 
+	// History tells how far the index of the history is. RebuildHistory has it built
+	// anew, and does not wait for that.
+	History() HistoryStatus
+	RebuildHistory()
+
 	// Doctor runs the checks of "feedring doctor"; it may take seconds.
 	Doctor(ctx context.Context) []Check
 	// Vouch tells what a site publishes to name this peer as its own; an empty

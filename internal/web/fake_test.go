@@ -22,16 +22,17 @@ var testNow = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
 // fake is a peer that answers from lists.
 type fake struct {
-	mu      sync.Mutex
-	entries []feedring.Entry
-	private []feedring.Entry
-	feeds   []FeedStatus
-	unready bool
-	fails   error
-	final   feedring.Final
-	asked   []Ask
-	status  Status
-	follow  func(ctx context.Context, ask Ask, each func(Update) error) error
+	rebuilds bool
+	mu       sync.Mutex
+	entries  []feedring.Entry
+	private  []feedring.Entry
+	feeds    []FeedStatus
+	unready  bool
+	fails    error
+	final    feedring.Final
+	asked    []Ask
+	status   Status
+	follow   func(ctx context.Context, ask Ask, each func(Update) error) error
 }
 
 func newFake() *fake {
@@ -177,6 +178,18 @@ func (f *fake) RetractURL(ctx context.Context, url string) (told []feedring.Retr
 		err = fmt.Errorf("no entry has the address %s: %w", url, ErrUnknown)
 	}
 	return told, err
+}
+
+func (f *fake) History() HistoryStatus {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return HistoryStatus{Entries: len(f.entries), Whole: !f.rebuilds}
+}
+
+func (f *fake) RebuildHistory() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.rebuilds = true
 }
 
 func (f *fake) Doctor(context.Context) []Check { return []Check{{Name: "clock", OK: true}} }

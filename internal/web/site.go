@@ -104,6 +104,8 @@ func (s *site) routes() {
 	s.handle("GET /api/v1/opml", s.guarded(s.exportOPML))
 	s.handle("POST /api/v1/opml", s.guarded(s.importOPML))
 	s.handle("POST /api/v1/ping", s.guarded(s.ping))
+	s.handle("GET /api/v1/history", s.guarded(s.history))
+	s.handle("POST /api/v1/history/rebuild", s.guarded(s.rebuildHistory))
 	if s.Personal != nil {
 		s.page("POST /subscribe", s.makePersonal)
 		s.page("POST /revoke", s.revokePersonal)

@@ -152,6 +152,25 @@ func (c *Client) ExportOPML(ctx context.Context) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 }
 
+// History is how far the index of a peer's history is.
+type History struct {
+	Indexed int  `json:"indexed"`
+	Entries int  `json:"entries"` // stored, older versions included
+	Whole   bool `json:"whole"`   // everything is in it
+}
+
+// History tells how far the index is.
+func (c *Client) History(ctx context.Context) (h History, err error) {
+	err = c.do(ctx, request{path: "history"}, &h)
+	return h, err
+}
+
+// RebuildHistory makes the peer build the index anew, and does not wait for that.
+func (c *Client) RebuildHistory(ctx context.Context) (h History, err error) {
+	err = c.do(ctx, request{method: http.MethodPost, path: "history/rebuild"}, &h)
+	return h, err
+}
+
 // RemoveFeed makes the peer forget a feed.
 func (c *Client) RemoveFeed(ctx context.Context, address string) error {
 	return c.do(ctx, request{method: http.MethodDelete, path: "feeds", query: url.Values{"url": {address}}}, nil)
