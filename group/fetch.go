@@ -70,10 +70,17 @@ func (m *Machine) backfillOf(h *head, pos feedring.Position) {
 	h.backfill = pos
 }
 
+// fewPolls is how many neighbours may poll at once.
+const fewPolls = 8
+
 // spreadOf is how far polls are spread so that a publisher is not polled by
 // all at once: more in larger groups, since each poll costs it about as much.
+// A few at once are no burden, and wait for nothing.
 func (m *Machine) spreadOf() time.Duration {
 	n := time.Duration(len(m.neighbours()))
+	if n <= fewPolls {
+		return 0
+	}
 	return min(m.cfg.Refresh/10, 50*time.Millisecond, n*200*time.Microsecond)
 }
 

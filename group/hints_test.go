@@ -105,15 +105,28 @@ func TestTellerKeepsNobodyOut(t *testing.T) {
 	m.backfills++
 	asked := map[feedring.PeerID]bool{}
 	now := c.now
+	polled := func(outs []Output) (from feedring.PeerID) {
+		for _, out := range outs {
+			if f, ok := out.(Fetch); ok {
+				from, asked[f.From] = f.From, true
+			}
+		}
+		return from
+	}
+	tells := func(sequence uint64) []Output {
+		return m.Step(now, Receive{From: ids[1], Message: told(ref, feedring.Position{Epoch: uint64(now.Unix()), Sequence: sequence})})
+	}
 	for i := range uint64(4) {
-		m.Step(now, Receive{From: ids[1], Message: told(ref, feedring.Position{Epoch: uint64(now.Unix()), Sequence: 100 + i})})
+		from := polled(tells(100 + i))
 		for range 100 {
 			now = now.Add(10 * time.Millisecond)
-			for _, out := range m.Step(now, Tick{}) {
-				if f, ok := out.(Fetch); ok {
-					asked[f.From] = true
-					m.Step(now, Fetched{Feed: ref, From: f.From, Head: feedring.Head{Feed: ref}, Failed: f.From == ids[0]})
-					m.Step(now, Receive{From: ids[1], Message: told(ref, feedring.Position{Epoch: uint64(now.Unix()), Sequence: 1000 * uint64(now.UnixMilli()%1e6)})})
+			if from == "" {
+				from = polled(m.Step(now, Tick{}))
+			}
+			if from != "" {
+				from = polled(m.Step(now, Fetched{Feed: ref, From: from, Head: feedring.Head{Feed: ref}, Failed: from == ids[0]}))
+				if again := polled(tells(1000 * uint64(now.UnixMilli()%1e6))); again != "" {
+					from = again
 				}
 			}
 		}
@@ -183,15 +196,12 @@ func TestWhoTellsIsPolled(t *testing.T) {
 		t.Fatal("a member that crashed is not away")
 	}
 	pos := feedring.Position{Epoch: uint64(c.now.Unix()), Sequence: 1}
-	lead.Step(c.now, Receive{From: ids[2], Message: told(ref, pos)})
-	for until := c.now.Add(time.Second / 10); c.now.Before(until); c.now = c.now.Add(time.Millisecond) {
-		for _, out := range lead.Step(c.now, Tick{}) {
-			if f, ok := out.(Fetch); ok {
-				if f.From != ids[2] {
-					t.Errorf("it polls %s for what %s told", f.From, ids[2])
-				}
-				return
+	for _, out := range lead.Step(c.now, Receive{From: ids[2], Message: told(ref, pos)}) {
+		if f, ok := out.(Fetch); ok {
+			if f.From != ids[2] {
+				t.Errorf("it polls %s for what %s told", f.From, ids[2])
 			}
+			return
 		}
 	}
 	t.Error("it polls nobody")

@@ -53,7 +53,7 @@ type glance struct {
 func (m *Machine) glance() glance {
 	return glance{
 		role: m.roleNow(), term: m.lead.claim.Term, secondary: m.lead.secondary,
-		acked:   !m.serving && m.manager() != "" || m.acked,
+		acked:   m.acknowledgedNow(),
 		settled: m.manager() != "" && (m.serving || m.live()) && !m.me().row.Admitted.IsZero(),
 		leases:  m.guests.Leases(), changes: m.changes, book: m.index(),
 	}
@@ -96,7 +96,7 @@ func (m *Machine) look(g glance) *View {
 				m.shownTo = end
 			}
 		}
-		if !mem.away || m.now.Sub(mem.since) < m.cfg.Refresh {
+		if m.showsStill(mem) {
 			v.Members = append(v.Members, m.viewOf(p))
 		}
 	}

@@ -37,11 +37,22 @@ func (m *Machine) announce(row Row) {
 }
 
 // urgent reports whether more than the number of clients changed: that number
-// alone is told once a refresh period.
-func (s *seat) urgent() bool {
-	a, b := s.wanted, s.told
-	a.Clients = b.Clients
-	return !SameContent(&a, &b)
+// alone is told every few periods. It changes all the time everywhere, and maps
+// that differ cost an exchange whatever the difference.
+func (s *seat) urgent() bool { return !sameButClients(&s.told, &s.wanted) }
+
+// countsEvery is after how many refresh periods a number of clients is told.
+const countsEvery = 3
+
+// sameButClients compares two rows but for their number of clients; a may be
+// nil.
+func sameButClients(a, b *Row) bool {
+	if a == nil {
+		return false
+	}
+	c := *a
+	c.Clients = b.Clients
+	return SameContent(&c, b)
 }
 
 // SameContent reports whether two rows of one group say the same, their
@@ -56,7 +67,7 @@ func (s *seat) dueAt(refresh time.Duration) time.Time {
 	if SameContent(&s.wanted, &s.told) {
 		return time.Time{}
 	}
-	return s.at.Add(refresh)
+	return s.at.Add(countsEvery * refresh)
 }
 
 // publish gives the row a version above any that the map has under its term,

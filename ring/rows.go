@@ -42,6 +42,7 @@ func validAddrs(addrs []string) bool {
 // standing is what others see of a group: enough to know what changed.
 type standing struct {
 	row        RowVersion
+	text       *Row
 	live       bool
 	secondary  feedring.PeerID
 	addrs, dep []string
@@ -53,7 +54,7 @@ func (m *Machine) standing(g feedring.GroupID) standing {
 		return standing{}
 	}
 	s := r.effective()
-	return standing{row: s.version(), live: s.present(), secondary: s.row.Secondary,
+	return standing{row: s.version(), text: s.row, live: s.present(), secondary: s.row.Secondary,
 		addrs: s.row.Manager.Addrs, dep: s.row.Deputy.Addrs}
 }
 
@@ -77,7 +78,7 @@ func (m *Machine) lose(l Lost, from feedring.PeerID) {
 }
 
 // changed tells that the effective row of g is another one. News of structure
-// is passed on at once; mere counts wait for the exchanges.
+// is passed on at once, and one's own row; mere counts wait for the exchanges.
 func (m *Machine) changed(g feedring.GroupID, before standing, from feedring.PeerID) {
 	s := m.chart.at(g).effective()
 	after := m.standing(g)
@@ -88,7 +89,7 @@ func (m *Machine) changed(g feedring.GroupID, before standing, from feedring.Pee
 	m.reach(s.row.Manager, before.addrs)
 	m.reach(s.row.Deputy, before.dep)
 	structure := after.live != before.live || after.row.Term != before.row.Term || after.row.Lost != before.row.Lost
-	if from == "" || structure && m.gossip.synced { // to a newcomer all is news, to nobody else
+	if structure && (from == "" || m.gossip.synced) || from == "" && !sameButClients(before.text, s.row) { // to a newcomer all is news, to nobody else
 		m.spread(g, from)
 	}
 }

@@ -2,11 +2,9 @@ package peer
 
 import (
 	"maps"
-	"slices"
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/group"
 )
 
 // Places that peers without a seat may ask for within strangerWindow, which is
@@ -52,6 +50,5 @@ func (m *Machine) mayPlace(it *membership, from feedring.PeerID) bool {
 	if m.ring.Seated(from) {
 		return true
 	}
-	of := func(one group.Member) bool { return one.Row.Peer == from }
-	return it.settled() && slices.ContainsFunc(it.seen.Members, of) || m.unseated.take(from, m.now)
+	return it.settled() && it.group.Has(from) || m.unseated.take(from, m.now)
 }

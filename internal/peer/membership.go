@@ -15,7 +15,6 @@ type membership struct {
 	theme feedring.Theme
 	id    feedring.GroupID
 	group *group.Machine
-	seen  *group.View // as of the last step that may have changed what the peer reads of it
 	role  feedring.Role
 
 	phase   phase
@@ -29,8 +28,25 @@ type membership struct {
 	again   []feedring.Feed // offered anew while it leaves
 	told    ring.Row        // what the ring was told last; zero: this peer holds no seat
 
+	// What is derived from the membership's machine, and made when it is asked for.
+	seen    *group.View        `state:"derived"` // see Machine.seen
+	moved   bool               `state:"derived"` // a step came since that may have changed what seen shows
+	toldOf  *group.View        `state:"derived"` // what told was made of; nil: it may be another
 	shown   feedring.Catalogue `state:"derived"` // see Machine.look
 	shownOf *group.View        `state:"derived"`
+}
+
+// seen is what the membership shows, as of the last step that was not frequent.
+// Most peers look at few of the views that they could have: it costs a walk over
+// the group to make one.
+func (m *Machine) seen(it *membership) *group.View {
+	if it.moved {
+		it.moved = false
+		if seen := it.group.View(); seen != it.seen {
+			it.seen, m.view = seen, nil
+		}
+	}
+	return it.seen
 }
 
 // phase is how far a membership is.
@@ -48,7 +64,8 @@ func (it *membership) settled() bool { return it != nil && it.role != feedring.R
 
 // leaders names the manager and the secondary that this peer follows.
 func (it *membership) leaders() []feedring.PeerID {
-	return distinct([]feedring.PeerID{it.seen.Manager, it.seen.Secondary})
+	lead := it.group.Lead()
+	return distinct([]feedring.PeerID{lead.Manager, lead.Secondary})
 }
 
 // drive steps a membership and does what it wants of this peer.
@@ -76,9 +93,7 @@ func (m *Machine) drive(it *membership, in group.Input) {
 	if frequent(in) {
 		return
 	}
-	if seen := it.group.View(); seen != it.seen {
-		it.seen, m.view = seen, nil
-	}
+	it.moved = true
 	m.tellRing(it)
 	if it.role != feedring.RoleNone && it.phase != inside {
 		m.decide(it)
@@ -115,12 +130,17 @@ func (m *Machine) membershipDue(it *membership) {
 // tellRing announces a manager's row, and gives it back when the role is over.
 func (m *Machine) tellRing(it *membership) {
 	if it.role == feedring.RoleManager && !it.leaving {
-		row := it.row(m.addrs)
-		if ring.SameContent(&row, &it.told) && m.ring.Idle(m.now) {
+		idle, seen := m.ring.Idle(m.now), m.seen(it)
+		if idle && seen == it.toldOf {
 			return // the ring would find nothing to do
 		}
+		row := it.row(seen, m.addrs)
+		if idle && ring.SameContent(&row, &it.told) {
+			it.toldOf = seen
+			return
+		}
 		if row.Term.Claimant == m.cfg.Self {
-			it.told = row
+			it.told, it.toldOf = row, seen
 			m.stepRing(ring.Announce{Row: row})
 		}
 		return
@@ -135,7 +155,7 @@ func (m *Machine) tellRing(it *membership) {
 // does not answer for it.
 func (m *Machine) vacate(it *membership, followed bool) {
 	row := it.told
-	it.told = ring.Row{}
+	it.told, it.toldOf = ring.Row{}, nil
 	if followed {
 		m.stepRing(ring.Withdraw{Group: it.id})
 		return
@@ -157,7 +177,7 @@ func (m *Machine) left(it *membership) {
 		m.vacate(it, it.told.Peers > 1 && m.ring.Highest(it.id) <= it.told.Term.Number)
 	}
 	delete(m.memberships, it.id)
-	m.order = nil
+	m.order, m.view = nil, nil
 	if again := it.again; again != nil { // offered anew while it left
 		m.admit(it.theme, again)
 	}
@@ -169,7 +189,7 @@ func (m *Machine) rival(c ring.Changed) {
 	if it == nil {
 		return
 	}
-	if above := m.ring.Highest(it.id); above > max(it.above, it.seen.Term.Number) && it.settled() {
+	if above := m.ring.Highest(it.id); above > max(it.above, it.group.Lead().Term.Number) && it.settled() {
 		it.above = above
 		m.rivals = append(m.rivals, it.id)
 	}
@@ -209,8 +229,7 @@ func (m *Machine) rivalsDue() {
 }
 
 // row is what the ring is told of the group.
-func (it *membership) row(addrs []string) ring.Row {
-	v := it.seen
+func (it *membership) row(v *group.View, addrs []string) ring.Row {
 	row := ring.Row{
 		Group: it.id, Theme: it.theme, Term: v.Term, Acknowledged: v.Acknowledged, Secondary: v.Secondary,
 		Manager: feedring.PeerInfo{ID: v.Manager, Addrs: addrs}, Deputy: feedring.PeerInfo{ID: v.Secondary},

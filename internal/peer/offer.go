@@ -17,6 +17,9 @@ func (m *Machine) offer(o Offer) {
 		return
 	}
 	m.addrs = group.Told(o.Addrs)
+	for _, it := range m.memberships {
+		it.toldOf = nil
+	}
 	offered := o.themes()
 	for _, theme := range sorted(offered, compareThemes) {
 		if clean, err := feedring.ParseTheme(string(theme)); err == nil && clean == theme {
@@ -157,11 +160,12 @@ func (m *Machine) decide(it *membership) {
 
 // compareWithMap repeats what the map says of a rival: a step that came while
 // the membership was busy is not lost. A dead row with a higher number, seen
-// only after this peer founded, is outbid: else it would hide the group.
+// only after this peer founded, is outbid: else it would hide the group. No tick
+// comes for it: the ring wakes the peer once a period at least.
 func (m *Machine) compareWithMap(it *membership) {
 	it.next = m.now.Add(m.cfg.Refresh)
 	row, live, known := m.ring.Row(it.id)
-	mine := it.seen
+	mine := it.group.Lead()
 	manages, other := it.role == feedring.RoleManager, live && row.Term.Claimant != m.cfg.Self
 	switch {
 	case !known || row.Term == mine.Term && !(manages && m.ring.Hides(it.id, mine.Term)):

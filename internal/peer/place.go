@@ -83,7 +83,7 @@ func (m *Machine) askPlace(j *job, g feedring.GroupID, p *place) {
 
 func (m *Machine) termOf(g feedring.GroupID) feedring.Term {
 	if it := m.memberships[g]; it != nil {
-		return it.seen.Term
+		return it.group.Lead().Term
 	}
 	row, _, _ := m.ring.Row(g)
 	return row.Term

@@ -205,7 +205,9 @@ func (m *Machine) wakeAt() time.Time {
 	earlier(m.leaving)
 	for _, it := range m.inOrder() {
 		earlier(it.group.Deadline())
-		earlier(it.next)
+		if it.role == feedring.RoleNone || it.phase != inside {
+			earlier(it.next)
+		} // else it is no hurry: see compareWithMap
 	}
 	earlier(m.asking.Next())
 	earlier(m.working.Next())

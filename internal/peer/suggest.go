@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
 )
 
 // suggest is "did you mean": the theme or provider that this peer knows of and
@@ -15,7 +16,7 @@ func (m *Machine) suggest(theme feedring.Theme, provider string) []string {
 	}
 	for _, it := range m.inOrder() {
 		if it.settled() && (theme == "" || it.theme == theme) {
-			providers = append(providers, it.providers()...)
+			providers = append(providers, providersOf(m.seen(it))...)
 		}
 	}
 	var near []string
@@ -28,10 +29,10 @@ func (m *Machine) suggest(theme feedring.Theme, provider string) []string {
 	return slices.DeleteFunc(near, func(s string) bool { return s == "" || s == provider || s == string(theme) })
 }
 
-func (it *membership) providers() []string {
+func providersOf(v *group.View) []string {
 	var names []string
-	for i := range it.seen.Members {
-		for _, f := range it.seen.Members[i].Row.Feeds {
+	for i := range v.Members {
+		for _, f := range v.Members[i].Row.Feeds {
 			names = append(names, string(f.Provider))
 		}
 	}

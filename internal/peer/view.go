@@ -45,11 +45,17 @@ func (v *View) Catalogue(theme feedring.Theme) (feedring.Catalogue, bool) {
 
 // View returns the present snapshot, the same one until something changes.
 func (m *Machine) View() *View {
+	for _, it := range m.memberships {
+		m.seen(it)
+	}
 	if m.view == nil {
 		m.view = m.look()
 	}
 	return m.view
 }
+
+// Synced is that of the View, without making one.
+func (m *Machine) Synced() bool { return m.ring.Synced() }
 
 // Live returns the Ring of a View in the rows of the map, and Membership one of
 // its Memberships: for one who steps the machine, looks often, and would have a
@@ -59,7 +65,7 @@ func (m *Machine) Live() []*ring.Row { return m.ring.Live() }
 // Membership returns nil where this peer is not in the group of theme.
 func (m *Machine) Membership(theme feedring.Theme) *group.View {
 	if it := m.memberships[theme.Group()]; it != nil && it.role != feedring.RoleNone {
-		return it.seen
+		return m.seen(it)
 	}
 	return nil
 }

@@ -142,17 +142,20 @@ func (w *World) stateOf(n *node) peer.State {
 	return st
 }
 
-// dial tries the peers to join through, and again those that are not there.
+// dial tries the peers to join through, and again those that are not there. The
+// peer is told once it has the map only of whom it did not know to be there.
 func (w *World) dial(n *node, life uint32, pause time.Duration) {
-	known := peer.Known{Done: true}
+	known, news := peer.Known{Done: true}, !n.machine.Synced()
 	for _, i := range n.through {
 		if w.nodes[i].runs() && w.network.both(n.index, i) {
 			known.Peers = append(known.Peers, w.nodes[i].id)
-			n.meet(i)
+			news = n.meet(i) || news
 			w.met(w.nodes[i], n.index)
 		}
 	}
-	w.report(n, w.network.takes(n.index, n.through[0])*2, known)
+	if news {
+		w.report(n, w.network.takes(n.index, n.through[0])*2, known)
+	}
 	if len(known.Peers) > 0 {
 		pause = 15 * time.Second
 	}
