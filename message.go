@@ -9,3 +9,15 @@ type Verb string
 type Message interface {
 	Verb() Verb
 }
+
+// Send is what a machine puts out to have Message sent to To. Fresh forgets the
+// dial back-off first. It is one type for all machines: one that drives others
+// passes it on as it is.
+type Send struct {
+	To      PeerID
+	Message Message
+	Fresh   bool
+}
+
+// IsOutput makes it an output of each machine.
+func (Send) IsOutput() {}

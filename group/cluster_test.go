@@ -300,7 +300,7 @@ func (c *cluster) tracef(format string, args ...any) {
 func (c *cluster) reach(a, b feedring.PeerID) bool { return !c.cut[[2]feedring.PeerID{a, b}] }
 
 func (c *cluster) send(n *testNode, s Send) {
-	msg := seal(n.id, s.Message)
+	msg := seal(n.id, s.Message.(Message))
 	if s.To == "client" {
 		if p, ok := msg.(Placed); ok {
 			c.placed = append(c.placed, p)

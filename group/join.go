@@ -204,6 +204,9 @@ func (m *Machine) admit(r *Row) {
 			rows = append(rows, m.members[p].row)
 		}
 	}
+	if mem.row.Left { // so of its tombstone, below which nobody would take its row
+		rows = append(rows, mem.row)
+	}
 	n := catalogue.Within(rows)
 	heads, _ := m.held.After(feedring.FeedRef{})
 	m.send(r.Peer, Admitted{

@@ -381,6 +381,18 @@ func (m *Machine) important() []feedring.PeerID {
 	return peers
 }
 
+// Recycle takes back what the last Step returned, which nobody looks at any
+// more: the next one uses the room.
+func (m *Machine) Recycle(outs []Output) {
+	if m.out == nil && cap(outs) <= maxRoom {
+		clear(outs)
+		m.out = outs[:0]
+	}
+}
+
+// maxRoom is for how many outputs room is kept.
+const maxRoom = 32
+
 func (m *Machine) emit(o Output) { m.out = append(m.out, o) }
 
 func (m *Machine) send(to feedring.PeerID, msg Message) {

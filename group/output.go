@@ -11,12 +11,8 @@ type Output interface{ IsOutput() }
 
 // Outputs.
 type (
-	// Send sends a message. Fresh forgets the dial back-off first.
-	Send struct {
-		To      feedring.PeerID
-		Message Message
-		Fresh   bool
-	}
+	// Send sends a message.
+	Send = feedring.Send
 	// Persist puts State on disk, then answers Persisted.
 	Persist struct {
 		Group feedring.GroupID
@@ -107,7 +103,6 @@ type (
 	Departed struct{ Group feedring.GroupID }
 )
 
-func (Send) IsOutput()        {}
 func (Persist) IsOutput()     {}
 func (RoleChanged) IsOutput() {}
 func (Append) IsOutput()      {}

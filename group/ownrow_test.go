@@ -68,3 +68,32 @@ func catchesUp(t *testing.T, past State, publishers int) {
 func excepts(row *Row, ref feedring.FeedRef) bool {
 	return row.Lacks(func(of feedring.FeedRef) bool { return of == ref || of == catalogue.AllOf(ref.Publisher) })
 }
+
+// A peer that left, lost its store and comes back begins its rows below its own
+// tombstone, which those who hold it would go on believing. Whoever admits it
+// shows it the tombstone, and it goes above.
+func TestLeftAndForgotten(t *testing.T) {
+	c := newCluster(1)
+	ids := c.group(3)
+	gone := c.nodes[ids[2]]
+	url := gone.feeds[0].URL
+	c.crash(ids[2])
+	c.step(c.start(ids[2]), Enter{Via: ids[:2]}) // its second incarnation
+	c.run(5 * time.Second)
+	c.step(gone, Depart{})
+	c.run(5 * time.Second)
+	gone.disk, gone.store = State{}, map[feedring.FeedRef][]testEntry{}
+	c.step(c.start(ids[2]), Enter{Via: ids[:2]})
+	c.run(5 * time.Second)
+	c.publish(ids[2], url)
+	c.run(5 * time.Second)
+	for _, id := range ids {
+		row := c.nodes[id].m.members[ids[2]].row
+		if row.Left || row.Incarnation < 3 {
+			t.Errorf("%s holds row %d.%d of it, left: %v", id, row.Incarnation, row.Version, row.Left)
+		}
+		if held := c.nodes[id].m.heads[feedring.FeedRef{URL: url, Publisher: ids[2]}]; held == nil || held.Pos.IsZero() {
+			t.Errorf("%s does not hold what it published", id)
+		}
+	}
+}

@@ -55,12 +55,8 @@ type Output interface{ IsOutput() }
 
 // Outputs.
 type (
-	// Send sends a message. Fresh forgets the dial back-off first.
-	Send struct {
-		To      feedring.PeerID
-		Message Message
-		Fresh   bool
-	}
+	// Send sends a message.
+	Send = feedring.Send
 	// Found tells, during a search, a group that serves, at its ring depth.
 	Found struct {
 		ID      feedring.QueryID
@@ -98,7 +94,6 @@ func (Announce) IsInput() {}
 func (Withdraw) IsInput() {}
 func (Begin) IsInput()    {}
 
-func (Send) IsOutput()    {}
 func (Found) IsOutput()   {}
 func (Ended) IsOutput()   {}
 func (Changed) IsOutput() {}

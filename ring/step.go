@@ -174,6 +174,18 @@ func dueKeys[K comparable, V interface{ wakeAt() time.Time }](of map[K]V, now ti
 	return due
 }
 
+// Recycle takes back what the last Step returned, which nobody looks at any
+// more: the next one uses the room.
+func (m *Machine) Recycle(outs []Output) {
+	if m.out == nil && cap(outs) <= maxRoom {
+		clear(outs)
+		m.out = outs[:0]
+	}
+}
+
+// maxRoom is for how many outputs room is kept.
+const maxRoom = 32
+
 func (m *Machine) emit(out Output) { m.out = append(m.out, out) }
 
 func (m *Machine) send(to feedring.PeerID, message Message) {

@@ -93,12 +93,8 @@ type Output interface{ IsOutput() }
 
 // Outputs.
 type (
-	// Send sends a message. Fresh forgets the dial back-off first.
-	Send struct {
-		To      feedring.PeerID
-		Message feedring.Message
-		Fresh   bool
-	}
+	// Send sends a message.
+	Send = feedring.Send
 	// Answer ends Ask.
 	Answer struct {
 		Stream uint64
@@ -145,7 +141,6 @@ func (Offer) IsInput()   {}
 func (Ask) IsInput()     {}
 func (Depart) IsInput()  {}
 
-func (Send) IsOutput()     {}
 func (Answer) IsOutput()   {}
 func (Lookup) IsOutput()   {}
 func (Departed) IsOutput() {}

@@ -71,11 +71,8 @@ func (it *membership) leaders() []feedring.PeerID {
 // drive steps a membership and does what it wants of this peer.
 func (m *Machine) drive(it *membership, in group.Input) {
 	outs := it.group.Step(m.now, in)
-	m.out = slices.Grow(m.out, len(outs))
 	for _, out := range outs {
 		switch out := out.(type) {
-		case group.Send:
-			m.send(out.To, out.Message, out.Fresh)
 		case group.RoleChanged:
 			it.role = out.Role
 			m.emit(out)
@@ -87,9 +84,10 @@ func (m *Machine) drive(it *membership, in group.Input) {
 			m.left(it)
 			return
 		default:
-			m.emit(out)
+			m.pass(out)
 		}
 	}
+	it.group.Recycle(outs)
 	if frequent(in) {
 		return
 	}

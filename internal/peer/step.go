@@ -235,6 +235,18 @@ func sorted[K comparable, V any](of map[K]V, compare func(a, b K) int) []K {
 	return keys
 }
 
+// Recycle takes back what the last Step returned, which nobody looks at any
+// more: the next one uses the room.
+func (m *Machine) Recycle(outs []Output) {
+	if m.out == nil && cap(outs) <= maxRoom {
+		clear(outs)
+		m.out = outs[:0]
+	}
+}
+
+// maxRoom is for how many outputs room is kept.
+const maxRoom = 32
+
 func (m *Machine) emit(out Output) { m.out = append(m.out, out) }
 
 // send sends a message, or keeps one to this peer itself for loop.
@@ -244,6 +256,16 @@ func (m *Machine) send(to feedring.PeerID, message feedring.Message, fresh bool)
 		return
 	}
 	m.emit(Send{To: to, Message: message, Fresh: fresh})
+}
+
+// pass puts out what a part of this machine did: the same value, since most of
+// all outputs are messages. One to this peer itself is kept for loop.
+func (m *Machine) pass(out Output) {
+	if s, ok := out.(Send); ok && s.To == m.cfg.Self {
+		m.self = append(m.self, s.Message)
+		return
+	}
+	m.emit(out)
 }
 
 // loop delivers messages to this peer itself. Each step of a search around a
@@ -288,11 +310,8 @@ func (m *Machine) stepRing(in ring.Input) {
 		m.moved = true
 	}
 	outs := m.ring.Step(m.now, in)
-	m.out = slices.Grow(m.out, len(outs))
 	for _, out := range outs {
 		switch out := out.(type) {
-		case ring.Send:
-			m.send(out.To, out.Message, out.Fresh)
 		case ring.Reach:
 			m.emit(group.Reach{Peer: out.Peer, Addrs: out.Addrs})
 		case ring.Changed:
@@ -302,8 +321,11 @@ func (m *Machine) stepRing(in ring.Input) {
 			m.foundGroup(out)
 		case ring.Ended:
 			m.searchEnded(out)
+		default:
+			m.pass(out)
 		}
 	}
+	m.ring.Recycle(outs)
 	if !synced && m.ring.Synced() {
 		m.view = nil
 		// Those that waited for the map go on at once.

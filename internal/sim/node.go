@@ -259,9 +259,11 @@ func (w *World) step(n *node, in peer.Input) {
 	}
 	w.steps++
 	w.witness.Before(n.index, in)
-	for _, out := range n.machine.Step(n.clock.at(w.now), in) {
+	outs := n.machine.Step(n.clock.at(w.now), in)
+	for _, out := range outs {
 		w.do(n, out)
 	}
+	n.machine.Recycle(outs)
 	w.witness.After(n.index)
 	w.retick(n)
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
-	"github.com/feedring/feedring/internal/peer"
 )
 
 // placeComes remembers what a lookup asks for, each time that it is asked: one
@@ -41,10 +40,9 @@ func (w *Witness) known(p int32, g feedring.GroupID) *group.View {
 
 // placeRefused forgets a lookup that goes to another peer.
 func (w *Witness) placeRefused(p int32, o *observed) {
-	if in, ok := o.input.(peer.Receive); ok {
-		if m, ok := in.Message.(group.Place); ok {
-			delete(w.queries.places, placeKey{p, m.Group, m.ID, m.Attempt})
-		}
+	if m, ok := o.given.Message.(group.Place); ok {
+		delete(w.queries.places, placeKey{p, m.Group, m.ID, m.Attempt})
+		delete(w.rules.seeks, seeking{p, m.Group, m.ID, m.Attempt})
 	}
 }
 

@@ -209,8 +209,7 @@ func (w *Witness) search(p int32, s ring.Search) {
 // exhausted checks S7 where an arc is said to have ended: whoever says so knows
 // of no group that is farther on it.
 func (w *Witness) exhausted(p int32, m ring.Exhausted) {
-	in, _ := w.of(p).input.(peer.Receive)
-	s, ok := in.Message.(ring.Search)
+	s, ok := w.of(p).given.Message.(ring.Search)
 	if !ok || s.Direction != m.Direction || s.Direction == ring.Direct || s.ID != m.ID || s.Attempt != m.Attempt || s.Hop >= s.HopLimit {
 		return
 	}

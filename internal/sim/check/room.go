@@ -5,7 +5,6 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
-	"github.com/feedring/feedring/internal/peer"
 )
 
 // seeking names a lookup at the peer that does it.
@@ -72,8 +71,7 @@ func (w *Witness) makesRoom(p int32, m group.Assigned) {
 // admits checks that nobody is served on a ticket that has expired
 // (docs/protocol.md 11).
 func (w *Witness) admits(p int32, o *observed) {
-	in, _ := o.input.(peer.In)
-	if a, ok := in.Input.(group.Attach); ok && !a.Ticket.Expiry.After(w.cfg.Clock(p)) {
+	if a, ok := o.told.Input.(group.Attach); ok && !a.Ticket.Expiry.After(w.cfg.Clock(p)) {
 		w.Fail("ticket", "%s serves %s on a ticket that held until %v", w.cfg.Name(p), a.Ticket.Client, a.Ticket.Expiry)
 	}
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
-	"github.com/feedring/feedring/internal/peer"
 )
 
 // claim names a term of a group.
@@ -99,8 +98,7 @@ func (w *Witness) persists(p int32, o *observed, out group.Persist) {
 func (w *Witness) adopts(p int32, o *observed, s *seat, t feedring.Term) {
 	name := w.cfg.Name(p)
 	if t.Claimant == name {
-		in, _ := o.input.(peer.Receive)
-		if a, ok := in.Message.(group.BeaconAnswer); !ok || a.Header.Term != t {
+		if a, ok := o.given.Message.(group.BeaconAnswer); !ok || a.Header.Term != t {
 			w.Fail("S2", "%s accepts its own claim %v, which nobody acknowledged", name, t)
 		}
 		return
@@ -171,8 +169,7 @@ func (w *Witness) obeys(p int32, o *observed, s *seat, h group.Header) {
 
 // assigned checks that no place is kept on the word of a lower term (S4).
 func (w *Witness) assigned(p int32, o *observed, s *seat, m group.Assigned) {
-	in, _ := o.input.(peer.Receive)
-	if a, ok := in.Message.(group.Assign); ok && m.OK && a.Header.Term.Compare(s.accepted.Term) < 0 {
+	if a, ok := o.given.Message.(group.Assign); ok && m.OK && a.Header.Term.Compare(s.accepted.Term) < 0 {
 		w.Fail("S4", "%s keeps a place for %v and accepted %v", w.cfg.Name(p), a.Header.Term, s.accepted.Term)
 	}
 }

@@ -63,7 +63,8 @@ type Witness struct {
 // observed is what was seen of one peer.
 type observed struct {
 	life  uint32
-	input peer.Input   // of the step under way
+	given peer.Receive // in the step under way; zero: no message
+	told  peer.In      // in the step under way; zero: nothing of a group
 	from  int32        // who sent it; -1: nobody
 	carry *group.Claim // of the message that it is given; nil: it carries none
 	claim group.Claim
@@ -170,9 +171,10 @@ func (w *Witness) Lost(p int32) {
 // Before is called with an input that a machine is about to be given.
 func (w *Witness) Before(p int32, in peer.Input) {
 	o := w.of(p)
-	o.input, o.from, o.carry = in, -1, nil
+	o.given, o.told, o.from, o.carry = peer.Receive{}, peer.In{}, -1, nil
 	switch in := in.(type) {
 	case peer.Receive:
+		o.given = in
 		o.from = w.cfg.Index(in.From)
 		w.heard(p, in.From, in.Message)
 		switch m := in.Message.(type) {
@@ -183,6 +185,7 @@ func (w *Witness) Before(p int32, in peer.Input) {
 			w.queryComes(p, m)
 		}
 	case peer.In:
+		o.told = in
 		w.beforeInput(p, o, in)
 	}
 }
@@ -201,7 +204,8 @@ func (w *Witness) beforeInput(p int32, o *observed, in peer.In) {
 
 // After is called when the outputs of a step are done.
 func (w *Witness) After(p int32) {
-	w.of(p).input = nil
+	o := w.of(p)
+	o.given, o.told = peer.Receive{}, peer.In{}
 	w.reroutes(p)
 }
 

@@ -3,7 +3,6 @@ package check
 import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
-	"github.com/feedring/feedring/internal/peer"
 )
 
 // yields checks that a manager that others follow does not step down for a
@@ -19,18 +18,14 @@ func (w *Witness) yields(p int32, o *observed, out group.Persist) {
 	if anew && w.cfg.Now()-w.claims[w.claimOf(s, s.sure)].at >= w.cfg.Refresh {
 		return
 	}
-	if provisional(o.input) {
+	if provisional(o.given.Message) {
 		w.Fail("S3", "%s steps down from %v, which others follow, for %v, which nobody does", w.cfg.Name(p), s.term, out.State.Term)
 	}
 }
 
-// provisional reports whether an input is a claim that nobody acknowledged.
-func provisional(in peer.Input) bool {
-	r, ok := in.(peer.Receive)
-	if !ok {
-		return false
-	}
-	switch m := r.Message.(type) {
+// provisional reports whether a message is a claim that nobody acknowledged.
+func provisional(m feedring.Message) bool {
+	switch m := m.(type) {
 	case group.Confirmation:
 		return true
 	case group.Beacon:

@@ -87,7 +87,7 @@ func (p *member) step(ins ...group.Input) (Peer, []Sent) {
 					msg = i
 				}
 				if to := indexOf(o.To); to >= 0 && to < p.n {
-					sent = append(sent, Sent{To: to, Message: newLetter(msg, p.hasher)})
+					sent = append(sent, Sent{To: to, Message: newLetter(msg.(group.Message), p.hasher)})
 				}
 			case group.Persist:
 				state := o.State
