@@ -23,6 +23,7 @@ func (m *Machine) Clone() *Machine {
 	c.guests = m.guests.Clone()
 	c.protected, c.dropped = slices.Clone(m.protected), slices.Clone(m.dropped)
 	c.members, c.heads, c.checks = clonePointers(m.members), clonePointers(m.heads), clonePointers(m.checks)
+	c.self = c.members[c.cfg.Self]
 	for _, mem := range c.members {
 		if mem.rare != nil {
 			rare := *mem.rare

@@ -20,6 +20,7 @@ func TestFingerprintLeavesOut(t *testing.T) {
 		"group.Machine.joined: derived",
 		"group.Machine.mesh: derived",
 		"group.Machine.out: of the last step",
+		"group.Machine.self: derived",
 		"group.Machine.shown: derived",
 		"group.Machine.shownAt: derived",
 		"group.Machine.shownTo: derived",

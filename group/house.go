@@ -18,7 +18,7 @@ func (m *Machine) house() {
 	m.emit(Prune{Group: m.group, Before: m.now.Add(-m.keeps())})
 	m.expire()
 	m.forgetWords()
-	if m.words != nil && (m.wordsTo.IsZero() || m.now.Before(m.wordsTo)) {
+	if m.words == nil || m.wordsTo.IsZero() || m.now.Before(m.wordsTo) {
 		m.lookSoon()
 	} else {
 		m.changedRows() // vouches grew old

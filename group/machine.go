@@ -35,6 +35,7 @@ type Machine struct {
 
 	// The catalogue, this peer's own row included.
 	members    map[feedring.PeerID]*member
+	self       *member           `state:"derived"` // of members
 	changes    uint64            // counts changes of rows and loads, for the secondary
 	replicated uint64            // what the secondary acknowledged of them
 	spread     []feedring.PeerID // rows to tell at the next beat, in large groups
@@ -131,7 +132,8 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 	if m.keeper() {
 		row.Keep = cfg.Keep
 	}
-	m.members[cfg.Self] = &member{row: row, hash: catalogue.VersionOf(row).Hash(), first: now, heard: now}
+	m.self = &member{row: row, hash: catalogue.VersionOf(row).Hash(), first: now, heard: now}
+	m.members[cfg.Self] = m.self
 	return m, nil
 }
 
@@ -414,7 +416,7 @@ func (m *Machine) term() feedring.Term {
 
 func (m *Machine) manager() feedring.PeerID { return m.lead.claim.Term.Claimant }
 
-func (m *Machine) me() *member { return m.members[m.cfg.Self] }
+func (m *Machine) me() *member { return m.self }
 
 // after arms an alarm.
 func (m *Machine) after(c chime, d time.Duration) { m.timers.Set(bell{chime: c}, m.now.Add(d)) }

@@ -26,7 +26,6 @@ func TestFingerprintLeavesOut(t *testing.T) {
 		"ring.chart.kept: derived",
 		"ring.chart.led: derived",
 		"ring.chart.shelf: changes nothing that is done",
-		"ring.gossip.oldest: derived",
 		"ring.sheet.borrowed: who else has it",
 		"ring.sheet.derived: derived",
 		"ring.sheet.shared: who else has it",

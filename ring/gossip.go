@@ -32,7 +32,7 @@ type gossip struct {
 	pushed time.Time
 	last   time.Time // when anybody was heard
 	heard  map[feedring.PeerID]time.Time
-	oldest time.Time `state:"derived"` // no sign of life in heard is older
+	swept  time.Time // when the old ones were last dropped from heard
 }
 
 func newGossip() gossip {

@@ -41,13 +41,18 @@ func (m *Machine) neighbours(g feedring.GroupID) []feedring.GroupID {
 // seats, in order: the peers that this one watches, and that watch it. The list
 // must not be changed.
 func (m *Machine) Beside() []feedring.PeerID {
+	return m.around().peers
+}
+
+// around returns what Beside and probe look at.
+func (m *Machine) around() *beside {
 	is := beside{led: m.chart.led, own: m.ownGroups()}
 	if was := &m.beside; was.led == is.led && sameList(was.own, is.own) {
-		return was.peers
+		return was
 	}
-	is.peers = m.findBeside()
+	is.peers, is.groups = m.findBeside(), m.findWatched()
 	m.beside = is
-	return is.peers
+	return &m.beside
 }
 
 func (m *Machine) findBeside() []feedring.PeerID {
@@ -61,9 +66,10 @@ func (m *Machine) findBeside() []feedring.PeerID {
 // beside is an answer of Beside, and what it follows from: most new rows tell
 // other counts, and nothing that changes it.
 type beside struct {
-	led   uint64 // as in chart
-	own   []feedring.GroupID
-	peers []feedring.PeerID
+	led    uint64 // as in chart
+	own    []feedring.GroupID
+	peers  []feedring.PeerID
+	groups []feedring.GroupID // beside the own seats, led by others, in order
 }
 
 func sameList[E any](a, b []E) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
@@ -71,16 +77,7 @@ func sameList[E any](a, b []E) bool { return len(a) == len(b) && (len(a) == 0 ||
 // probe names the silent neighbours of one's own seats, to be swapped with, and
 // marks a group lost that nobody answered for.
 func (m *Machine) probe() (silent []feedring.PeerID) {
-	var beside []feedring.GroupID
-	for _, g := range m.ownGroups() {
-		for _, n := range m.neighbours(g) {
-			if !m.chart.at(n).effective().row.names(m.cfg.Self) {
-				beside = append(beside, n)
-			}
-		}
-	}
-	slices.SortFunc(beside, feedring.GroupID.Compare)
-	beside = slices.Compact(beside)
+	beside := m.around().groups
 	for g := range m.watched {
 		if !slices.Contains(beside, g) {
 			delete(m.watched, g)
@@ -94,6 +91,19 @@ func (m *Machine) probe() (silent []feedring.PeerID) {
 		return nil
 	}
 	return unique(silent, m.cfg.Self)
+}
+
+// findWatched finds the groups beside one's own seats that others lead.
+func (m *Machine) findWatched() (beside []feedring.GroupID) {
+	for _, g := range m.ownGroups() {
+		for _, n := range m.neighbours(g) {
+			if !m.chart.at(n).effective().row.names(m.cfg.Self) {
+				beside = append(beside, n)
+			}
+		}
+	}
+	slices.SortFunc(beside, feedring.GroupID.Compare)
+	return slices.Compact(beside)
 }
 
 func (m *Machine) look(g feedring.GroupID) []feedring.PeerID {
@@ -151,17 +161,15 @@ func (m *Machine) patience() time.Duration {
 	return 3 * m.cfg.Refresh
 }
 
-// forget keeps the table of signs of life small.
+// forget keeps the table of signs of life small. Nobody waits for longer than 6r.
 func (m *Machine) forget() {
-	if m.now.Sub(m.gossip.oldest) <= 6*m.cfg.Refresh {
+	if m.now.Sub(m.gossip.swept) <= 6*m.cfg.Refresh {
 		return
 	}
-	m.gossip.oldest = m.now
+	m.gossip.swept = m.now
 	for p, at := range m.gossip.heard {
 		if m.now.Sub(at) > 6*m.cfg.Refresh {
 			delete(m.gossip.heard, p)
-		} else if at.Before(m.gossip.oldest) {
-			m.gossip.oldest = at
 		}
 	}
 }

@@ -96,6 +96,9 @@ func (w *world) step(name feedring.PeerID, in Input) {
 	if got, want := n.Beside(), n.findBeside(); !slices.Equal(got, want) {
 		w.t.Fatalf("%s remembers %v beside it, and finds %v", name, got, want)
 	}
+	if got, want := n.around().groups, n.findWatched(); !slices.Equal(got, want) {
+		w.t.Fatalf("%s remembers that it watches %v, and finds %v", name, got, want)
+	}
 }
 
 func (w *world) post(l letter) {
