@@ -61,7 +61,11 @@ func (m *Machine) turn() int {
 	if m.lead.secondary == m.cfg.Self {
 		return 0
 	}
-	return 1 + m.ahead(m.manager(), m.lead.secondary)
+	of := guarded{book: m.index(), manager: m.manager(), secondary: m.lead.secondary}
+	if m.turnOf != of {
+		m.turnOf, m.turnIs = of, 1+m.ahead(of.manager, of.secondary)
+	}
+	return m.turnIs
 }
 
 // ahead counts the peers that are there and before this one in rank, some left

@@ -25,6 +25,8 @@ func TestFingerprintLeavesOut(t *testing.T) {
 		"group.Machine.shownAt: derived",
 		"group.Machine.shownTo: derived",
 		"group.Machine.sum: derived",
+		"group.Machine.turnIs: derived",
+		"group.Machine.turnOf: derived",
 		"group.Machine.view: derived",
 		"group.Machine.words: derived",
 		"group.Machine.wordsTo: derived",

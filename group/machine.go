@@ -85,6 +85,8 @@ type Machine struct {
 	joined  bool                        `state:"derived"` // links is of mesh
 	sum     *uint64                     `state:"derived"` // see catalogueHash
 	guarded guarded                     `state:"derived"` // what protected was made of
+	turnOf  guarded                     `state:"derived"` // what turnIs was made of
+	turnIs  int                         `state:"derived"` // see turn
 	view    *View                       `state:"derived"`
 	shown   *View                       `state:"derived"` // the last one, as of shownAt
 	shownAt glance                      `state:"derived"`

@@ -10,10 +10,22 @@ import (
 
 const pollFirst = 3 * time.Second // the patience with who does not answer
 
-// poll does group.Fetch: a request on a stream, so that it is not lost but for
-// a cut, and reports back exactly once.
+// poll is a group.Fetch under way: a request on a stream, so that it is not lost
+// but for a cut, and reports back exactly once.
+type poll struct {
+	w      *World
+	node   *node
+	life   uint32 // of node
+	server *node
+	log    *disk.Log
+	fetch  group.Fetch
+	came   bool // the answer
+	done   bool
+	answer []*disk.Entry
+}
+
 func (w *World) poll(n *node, o group.Fetch) {
-	life, l := n.life, w.byRef[o.Feed]
+	l := w.byRef[o.Feed]
 	from := w.indexOf(o.From)
 	if from < 0 || w.nodes[from] == nil || l == nil {
 		w.tell(n, time.Millisecond, o.Group, group.Fetched{Feed: o.Feed, From: o.From, Failed: true})
@@ -22,36 +34,46 @@ func (w *World) poll(n *node, o group.Fetch) {
 	if w.cfg.Trace != nil {
 		w.tracef("%s polls %v at %s after %d/%d", n.id, o.Feed, o.From, o.After.Epoch, o.After.Sequence)
 	}
-	done, came := false, false
-	end := func(known feedring.Head, failed bool) {
-		if !done && n.up && n.life == life {
-			w.tell(n, 0, o.Group, group.Fetched{Feed: o.Feed, From: o.From, Head: n.disk.Head(l), Known: known, Failed: failed})
-		}
-		done = true
-	}
-	server := w.nodes[from]
+	p := &poll{w: w, node: n, life: n.life, server: w.nodes[from], log: l, fetch: o}
 	at := w.network.takes(n.index, from)
-	w.after(pollFirst, func() {
-		if !came {
-			end(feedring.Head{Feed: o.Feed}, true)
-		}
-	})
-	if !server.up {
-		w.after(at, func() { end(feedring.Head{Feed: o.Feed}, true) })
+	w.after(pollFirst, p.late)
+	if !p.server.up {
+		w.after(at, p.late)
 		return
 	}
-	w.after(server.lag.awake(w.now+at)-w.now, func() {
-		if !server.runs() || !w.network.both(n.index, from) {
-			return // it waits, in vain
-		}
-		answer := answerPoll(server, l, o)
-		w.after(w.network.takes(from, n.index), func() {
-			if !done && n.up && n.life == life && w.network.both(n.index, from) {
-				came = true
-				w.polled(n, l, o, answer, end)
-			}
+	w.after(p.server.lag.awake(w.now+at)-w.now, p.serve)
+}
+
+// late ends a poll that has no answer yet.
+func (p *poll) late() {
+	if !p.came {
+		p.end(feedring.Head{Feed: p.fetch.Feed}, true)
+	}
+}
+
+func (p *poll) end(known feedring.Head, failed bool) {
+	if n := p.node; !p.done && n.up && n.life == p.life {
+		p.w.tell(n, 0, p.fetch.Group, group.Fetched{
+			Feed: p.fetch.Feed, From: p.fetch.From, Head: n.disk.Head(p.log), Known: known, Failed: failed,
 		})
-	})
+	}
+	p.done = true
+}
+
+func (p *poll) serve() {
+	w, n, server := p.w, p.node, p.server
+	if !server.runs() || !w.network.both(n.index, server.index) {
+		return // it waits, in vain
+	}
+	p.answer = answerPoll(server, p.log, p.fetch)
+	w.after(w.network.takes(server.index, n.index), p.arrive)
+}
+
+func (p *poll) arrive() {
+	if w, n := p.w, p.node; !p.done && n.up && n.life == p.life && w.network.both(n.index, p.server.index) {
+		p.came = true
+		w.polled(n, p.log, p.fetch, p.answer, p.end)
+	}
 }
 
 // answerPoll is what a holder answers: what is fresh, or else the newest entry,

@@ -35,6 +35,7 @@ type session struct {
 	reader *reader
 	grant  feedring.Grant
 	theme  feedring.Theme
+	beat   func() // see beatLater
 
 	// At the provider.
 	node    *node
@@ -288,35 +289,41 @@ func (w *World) deliver(s *session, d delivery) {
 	})
 }
 
-// beatLater is each second of a session: a sign of life to the client, and its
-// renewals.
+// beatLater arranges the next second of a session.
 func (w *World) beatLater(s *session) {
-	w.after(beatEvery, func() {
-		n, c := s.node, s.reader.client
-		alive := n.up && n.life == s.life
-		if s.server && s.open && alive && !n.paused && w.network.both(n.index, c.index) {
-			if c.here {
-				s.heard, s.renewed = w.now, w.now
-			}
-			if s.live && s.reader.follow && s.swept != n.disk.Grown() {
-				s.swept = n.disk.Grown()
-				for _, l := range w.logs { // what was cut off meanwhile
-					if s.server && s.covers(l) {
-						w.advance(s, l)
-					}
+	if s.beat == nil {
+		s.beat = func() { w.beat(s) }
+	}
+	w.after(beatEvery, s.beat)
+}
+
+// beat is each second of a session: a sign of life to the client, and its
+// renewals.
+func (w *World) beat(s *session) {
+	n, c := s.node, s.reader.client
+	alive := n.up && n.life == s.life
+	if s.server && s.open && alive && !n.paused && w.network.both(n.index, c.index) {
+		if c.here {
+			s.heard, s.renewed = w.now, w.now
+		}
+		if s.live && s.reader.follow && s.swept != n.disk.Grown() {
+			s.swept = n.disk.Grown()
+			for _, l := range w.logs { // what was cut off meanwhile
+				if s.server && s.covers(l) {
+					w.advance(s, l)
 				}
 			}
 		}
-		if s.server && alive && !n.paused && (w.now-s.renewed >= leaseFor || !s.open && w.network.both(n.index, c.index)) {
-			w.detach(s)
-		}
-		if s.open && c.here && s.spoke && w.now-s.heard > silence {
-			w.failed(s, lostTouch)
-		}
-		if s.server || s.open && c.here {
-			w.beatLater(s)
-		}
-	})
+	}
+	if s.server && alive && !n.paused && (w.now-s.renewed >= leaseFor || !s.open && w.network.both(n.index, c.index)) {
+		w.detach(s)
+	}
+	if s.open && c.here && s.spoke && w.now-s.heard > silence {
+		w.failed(s, lostTouch)
+	}
+	if s.server || s.open && c.here {
+		w.beatLater(s)
+	}
 }
 
 // detach ends the provider's side.
