@@ -19,14 +19,14 @@ type lookers struct {
 
 	watching sync.Mutex // while feeds are watched as turns say; before any other
 	mu       sync.Mutex
-	now      map[string]turn
+	now      map[string]turnOf
 	changed  []string // not watched accordingly yet
 	busy     bool     // somebody sees to changed
 	news     chan struct{}
 }
 
-// turn is that of one feed; zero: the group has not said yet.
-type turn struct {
+// turnOf is that of one feed; zero: the group has not said yet.
+type turnOf struct {
 	group.Turn
 	mirrored bool // others published it too, since this peer started
 }
@@ -37,9 +37,9 @@ func (t *lookers) rests(spec feedring.FeedSpec) bool {
 	return t != nil && spec.Theme != "" && spec.File == "" && t.of(spec.URL).Turn.Turn == 0
 }
 
-func (t *lookers) of(url string) turn {
+func (t *lookers) of(url string) turnOf {
 	if t == nil {
-		return turn{}
+		return turnOf{}
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -60,7 +60,7 @@ func (t *lookers) told(g group.Turn) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	old := t.now[g.URL]
-	t.now[g.URL] = turn{g, old.mirrored || g.Mirrors || g.Turn == 0}
+	t.now[g.URL] = turnOf{g, old.mirrored || g.Mirrors || g.Turn == 0}
 	t.tellNews()
 	t.changed = append(t.changed, g.URL)
 	if !t.busy {
@@ -150,7 +150,7 @@ func (o *origins) watch(url string) {
 }
 
 func (n *Node) newLookers() *lookers {
-	return &lookers{tell: n.tell, way: n.ways.of, watch: n.origins.watch, spawn: n.background, now: make(map[string]turn)}
+	return &lookers{tell: n.tell, way: n.ways.of, watch: n.origins.watch, spawn: n.background, now: make(map[string]turnOf)}
 }
 
 // turned does group.Turn.

@@ -1,0 +1,126 @@
+package node
+
+import (
+	"testing"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/feed"
+)
+
+// Who takes a mirrored feed over publishes nothing that the group holds, and what
+// changed since as the version after.
+func TestTakenOverFeedIsNotPublishedAgain(t *testing.T) {
+	s := openStore(t)
+	first, second := writer(s, newSealer(t)), writer(s, newSealer(t))
+	second.mirrors = func(string) []feedring.PeerID { return []feedring.PeerID{first.self} }
+	first.append(t, testSpec, entries(1, 5)...)
+	changed := anEntry(3)
+	changed.Title = "entry three, corrected"
+	second.append(t, testSpec, anEntry(1), anEntry(2), changed, anEntry(4), anEntry(5), anEntry(6))
+	held := log(t, s, feedring.FeedRef{URL: testURL, Publisher: second.self})
+	if len(held) != 2 || held[0].ID != changed.ID || held[0].Version != 2 || held[1].ID != anEntry(6).ID || held[1].Version != 1 {
+		t.Errorf("it published %d entries: %+v", len(held), held)
+	}
+	moved := testSpec
+	moved.Theme = "sport" // there the group has none of it
+	other := writer(s, newSealer(t))
+	other.mirrors = second.mirrors
+	other.append(t, moved, entries(1, 5)...)
+	if n := len(log(t, s, feedring.FeedRef{URL: testURL, Publisher: other.self})); n != 5 {
+		t.Errorf("%d entries in another group", n)
+	}
+}
+
+// Several that look at one feed do so evenly one after another, whatever time
+// each would like best, and none much oftener than a round.
+func TestTurnsAreEven(t *testing.T) {
+	const of, interval = 4, 10 * time.Minute
+	begun := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	var looks []time.Time
+	for turn := 1; turn <= of; turn++ {
+		l := &lookers{now: map[string]turnOf{}}
+		l.now[testURL] = turnOf{Turn: group.Turn{Turn: turn, Of: of}}
+		p := inTurn{Policy: feed.Fixed(interval), lookers: l, exact: true}
+		at := begun.Add(time.Duration(turn) * 37 * time.Second)
+		for range 5 {
+			next, _ := p.Next(&feed.State{URL: testURL}, feed.Outcome{}, at)
+			if wait := next.Sub(at); wait < of*interval/2 || wait > of*interval*3/2 {
+				t.Errorf("turn %d waits %v", turn, wait)
+			}
+			at = next
+		}
+		looks = append(looks, at)
+	}
+	for i := range looks {
+		apart := looks[(i+1)%of].Sub(looks[i]) % (of * interval)
+		if (apart+of*interval)%(of*interval) != interval {
+			t.Errorf("turn %d is %v before the next", i+1, apart)
+		}
+	}
+	alone := inTurn{Policy: feed.Fixed(interval)}
+	if next, _ := alone.Next(&feed.State{URL: testURL}, feed.Outcome{}, begun); next != begun.Add(interval) {
+		t.Errorf("who is alone looks at %v", next)
+	}
+}
+
+func TestCommonIntervals(t *testing.T) {
+	for d, want := range map[time.Duration]time.Duration{
+		time.Second: time.Second, 2 * time.Second: 2 * time.Second, 3 * time.Second: 4 * time.Second,
+		55 * time.Minute: 4096 * time.Second, 62 * time.Minute: 4096 * time.Second, 24 * time.Hour: 131072 * time.Second,
+	} {
+		if got := common(d); got != want {
+			t.Errorf("%v: %v, not %v", d, got, want)
+		}
+	}
+}
+
+func TestFailing(t *testing.T) {
+	for _, test := range []struct {
+		state feed.State
+		want  bool
+	}{
+		{feed.State{}, false},
+		{feed.State{Failures: 1, LastError: "403 Forbidden; a page"}, true},
+		{feed.State{Failures: 1, LastError: "no such host: x"}, false},
+		{feed.State{Failures: 3, LastError: "no such host: x"}, true},
+		{feed.State{Failures: 5, LastError: "429: fewer", Held: "x"}, false},
+		{feed.State{Failures: 5, LastError: "410", Gone: true}, false},
+	} {
+		if got := failing(&test.state); got != test.want {
+			t.Errorf("%+v: %v", test.state, got)
+		}
+	}
+}
+
+// A feed waits for its turn, and goes on and rests as the group says.
+func TestFeedsFollowTheirTurns(t *testing.T) {
+	s, p := openStore(t), writer(nil, newSealer(t))
+	p.store = s
+	l := newLibrary(t, s, p)
+	l.lookers = &lookers{watch: l.watch, spawn: spawn(t), now: map[string]turnOf{}, tell: func(feedring.GroupID, group.Input) {}}
+	private := feedring.FeedSpec{URL: "https://example.org/private", Provider: "example.org"}
+	check(t, l.add(t.Context(), testSpec))
+	check(t, l.add(t.Context(), private))
+	watched := func(url string) bool {
+		_, err := l.watcher.Look(url)
+		return err == nil
+	}
+	if watched(testURL) || !watched(private.URL) {
+		t.Error("a feed is looked at before its turn, or a private one waits for one")
+	}
+	turn := group.Turn{Group: testTheme.Group(), URL: testURL, Turn: 1, Of: 1, Mirrors: true}
+	l.lookers.told(turn)
+	eventually(t, "its turn", func() bool { return watched(testURL) })
+	turn.Turn, turn.Of, turn.By = 0, 0, "another"
+	l.lookers.told(turn)
+	eventually(t, "another's turn", func() bool { return !watched(testURL) })
+	if !l.lookers.of(testURL).mirrored || !l.lookers.rests(testSpec) || l.lookers.rests(private) {
+		t.Error("what is known of the turn is wrong")
+	}
+	check(t, l.remove(t.Context(), testURL))
+	if len(l.lookers.now) != 0 {
+		t.Error("a turn is kept of a feed that was removed")
+	}
+}

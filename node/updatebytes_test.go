@@ -1,0 +1,121 @@
+package node
+
+import (
+	"archive/tar"
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/feed"
+	parse "github.com/feedring/feedring/internal/feed/document"
+	"github.com/feedring/feedring/internal/store"
+	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/node/codec"
+	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
+)
+
+const (
+	bbcSnapshots = "../../shared/feeds/timeseries/snapshots_bbc_home_uk.tar.xz"
+	bbcURL       = "https://feeds.bbci.co.uk/news/uk/rss.xml"
+)
+
+// snapshots calls each with the documents that a feed gave, in their order.
+func snapshots(t *testing.T, archive string, each func(body []byte)) {
+	t.Helper()
+	if _, err := os.Stat(archive); err != nil {
+		t.Skip("the snapshots are not beside the project:", err)
+	}
+	if _, err := exec.LookPath("xz"); err != nil {
+		t.Skip("the snapshots cannot be unpacked:", err)
+	}
+	unpacked, err := exec.Command("xz", "-dc", archive).Output()
+	check(t, err)
+	for r := tar.NewReader(bytes.NewReader(unpacked)); ; {
+		h, err := r.Next()
+		if err == io.EOF {
+			return
+		}
+		check(t, err)
+		if h.Typeflag == tar.TypeReg {
+			body, err := io.ReadAll(r)
+			check(t, err)
+			each(body)
+		}
+	}
+}
+
+// TestUpdateBytes measures what a new entry of a real feed takes from who looks at
+// it to a member of the group, beside the document that each would fetch.
+func TestUpdateBytes(t *testing.T) {
+	sealer := newSealer(t)
+	ref := feedring.FeedRef{URL: bbcURL, Publisher: sealer.ID()}
+	p := writer(openStore(t), sealer)
+	spec := feedring.FeedSpec{URL: bbcURL, Theme: "news", Provider: "bbc.co.uk"}
+	var st feed.State
+	var whole, notifies, requests, parts, totals []int
+	at := feedring.Position{Epoch: 1_700_000_000, Sequence: 1}
+	snapshots(t, bbcSnapshots, func(body []byte) {
+		if len(totals) >= 100 {
+			return
+		}
+		doc, err := parse.Parse(parse.Source{URL: bbcURL}, body)
+		if err != nil {
+			return // a capture of something else
+		}
+		first := len(whole) == 0
+		whole = append(whole, len(body))
+		var found []feedring.Entry
+		found, st = feed.Diff(st, doc, time.Now())
+		if first {
+			return
+		}
+		for _, e := range found {
+			items, err := p.seal(t.Context(), &batch{spec: spec, entries: []feedring.Entry{e}}, ref, at)
+			check(t, err)
+			if len(items) == 0 {
+				continue
+			}
+			check(t, p.store.Append(t.Context(), items))
+			at.Sequence++
+			notify, request, part := updateFrames(t, sealer, ref, at, items)
+			notifies, requests, parts = append(notifies, notify), append(requests, request), append(parts, part)
+			totals = append(totals, notify+part)
+		}
+	})
+	if len(totals) < 50 {
+		t.Fatalf("%d new entries", len(totals))
+	}
+	t.Logf("%d new entries of %d documents: in the middle a notify of %d bytes and an answer of %d, together %d (9 of 10 below %d), to a request of %d; a document has %d",
+		len(totals), len(whole), middle(notifies), middle(parts), middle(totals), at90(totals), middle(requests), middle(whole))
+	if middle(totals) > 800 {
+		t.Errorf("an update takes %d bytes", middle(totals))
+	}
+}
+
+// updateFrames are the lengths of what tells of an entry, asks for it and brings it.
+func updateFrames(t *testing.T, sealer *wire.Sealer, ref feedring.FeedRef, at feedring.Position, items []store.Item) (notify, request, part int) {
+	t.Helper()
+	theme := feedring.Theme("news")
+	frame, err := codec.Encode(sealer, group.Notify{
+		Header: group.Header{Group: theme.Group(), Term: feedring.Term{Number: 7, Claimant: sealer.ID()}},
+		Head:   feedring.Head{Feed: ref, Position: at, Hash: items[0].Hash},
+	})
+	check(t, err)
+	ask, err := wire.AppendFrame(nil, wire.PollTo(ref, feedring.Position{Epoch: at.Epoch, Sequence: 1 << 12}, time.Now()))
+	check(t, err)
+	answer := &feedringv1.PollPart{Head: wire.PositionTo(at)}
+	addTo(answer, &items[0])
+	brought, err := wire.AppendFrame(nil, answer)
+	check(t, err)
+	return len(frame), len(ask), len(brought)
+}
+
+func middle(list []int) int { return slices.Sorted(slices.Values(list))[len(list)/2] }
+
+func at90(list []int) int { return slices.Sorted(slices.Values(list))[len(list)*9/10] }
