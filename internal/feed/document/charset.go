@@ -14,12 +14,15 @@ import (
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/encoding/unicode/utf32"
 	"golang.org/x/text/transform"
+
+	"github.com/feedring/feedring/internal/feed/guess"
 )
 
 // Convert returns body as UTF-8 that an XML or JSON parser can read: decoded
 // by its byte order mark, else the shape of its first bytes, else the HTTP
-// charset, else its XML declaration, else as UTF-8 or Windows-1252; without
-// mark, without encoding declaration, without characters that XML forbids.
+// charset, else its XML declaration, else as UTF-8, as what its bytes look like,
+// or as Windows-1252; without mark, without encoding declaration, without
+// characters that XML forbids.
 // body is not changed. contentType is the HTTP header and may be empty.
 func Convert(body []byte, contentType string) ([]byte, error) {
 	text, err := toUTF8(body, contentType)
@@ -70,7 +73,9 @@ func encodingOf(body []byte, contentType string) (encoding.Encoding, string, []b
 		if mostlyUTF8(body) {
 			return nil, UTF8, body
 		}
-		enc, name = charmap.Windows1252, "windows-1252"
+		if enc, name = charset.Lookup(guess.Encoding(body)); enc == nil {
+			enc, name = charmap.Windows1252, "windows-1252"
+		}
 	}
 	return enc, name, body
 }
