@@ -108,12 +108,9 @@ func (o *origins) get(url string) (origin, bool) {
 // load takes the feeds of the configuration and those added earlier. A feed of
 // the configuration wins.
 func (o *origins) load(configured []feedring.FeedSpec) error {
-	for record, err := range o.store.List(store.BucketFeed) {
+	for record, err := range o.store.ListPrefix(store.BucketFeed, addedFeed) {
 		if err != nil {
 			return err
-		}
-		if !strings.HasPrefix(record.Key, addedFeed) {
-			continue
 		}
 		var spec feedring.FeedSpec
 		if err := json.Unmarshal(record.Value, &spec); err != nil {
@@ -172,8 +169,7 @@ func (o *origins) start() {
 			o.log.Error("what is known of feeds cannot be read: each is looked at as its turn comes", "err", err)
 			break
 		}
-		url := strings.TrimPrefix(record.Key, feedState)
-		if st, ok := o.begin(url, record.Value); ok {
+		if url, st, ok := o.begin(strings.TrimPrefix(record.Key, feedState), record.Value); ok {
 			o.watcher.Add(url, st)
 		}
 	}
@@ -187,19 +183,20 @@ func (o *origins) start() {
 	}
 }
 
-// begin returns the state to go on from after a start; false: this is no feed of
-// this peer's any more, or it is not its turn to look.
-func (o *origins) begin(url string, value []byte) (feed.State, bool) {
+// begin returns the state to go on from after a start, and the address as it is
+// in memory already; false: this is no feed of this peer's any more, or it is not
+// its turn to look.
+func (o *origins) begin(url string, value []byte) (string, feed.State, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	f, ok := o.feeds[url]
 	if !ok || o.lookers.rests(f.spec) {
-		return feed.State{}, false
+		return "", feed.State{}, false
 	}
 	if f.moved = o.moved(f.spec); f.moved {
-		return feed.State{}, true
+		return f.spec.URL, feed.State{}, true
 	}
-	return o.decode(url, value), true
+	return f.spec.URL, o.decode(url, value), true
 }
 
 // urls lists all feeds, in order.

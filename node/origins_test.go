@@ -25,7 +25,7 @@ type library struct {
 	offers    int
 }
 
-func newLibrary(t *testing.T, s *store.Store, p *publisher, configured ...feedring.FeedSpec) *library {
+func newLibrary(t testing.TB, s *store.Store, p *publisher, configured ...feedring.FeedSpec) *library {
 	l := &library{publisher: p}
 	l.origins = &origins{
 		store: s, self: p.self, log: quiet, feeds: make(map[string]*origin), offer: func() { l.offers++ }, front: openOwn(t),
