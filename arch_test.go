@@ -96,6 +96,7 @@ var arrows = map[string][]string{
 
 	"internal/sim/experiment/promise": {".", "group", "internal/sim/experiment", "internal/sim/experiment/stage"},
 
+	"internal/sim/experiment/exchange": {".", "internal/sim/experiment", "internal/spread"},
 	"internal/sim/experiment/policy":   {"internal/schedule", "internal/sim/experiment"},
 	"internal/sim/experiment/smallweb": {".", "internal/feed", "internal/feed/document", "internal/sim/experiment"},
 	"internal/sim/experiment":          {".", "group", "ring", "internal/peer", "internal/sim/experiment/stage"},
