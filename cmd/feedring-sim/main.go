@@ -28,7 +28,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	root.AddCommand(faultsCommand(stdout, stderr), exploreCommand(stdout, stderr), paperCommand(stdout, stderr),
 		scaleCommand(stdout, stderr), compareCommand(stdout, stderr), policiesCommand(stdout, stderr), smallwebCommand(stdout, stderr),
-		promisesCommand(stdout, stderr))
+		exchangeCommand(stdout, stderr), promisesCommand(stdout, stderr))
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
