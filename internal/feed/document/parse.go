@@ -80,6 +80,7 @@ func Read(src Source, body []byte) (*Document, *gofeed.Feed, error) {
 	if err := checkFeed(text, at); err != nil {
 		return nil, nil, err
 	}
+	text = mendAtom(text, at)
 	parsed, err := parseText(text[at:])
 	if err != nil {
 		return nil, nil, &Error{Kind: KindMalformed, Detail: "the feed cannot be read: " + clip(err.Error()), Err: err}

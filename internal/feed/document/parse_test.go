@@ -273,6 +273,24 @@ func TestParseReadsWhatOthersDo(t *testing.T) {
 	}
 }
 
+func TestAtomOfAnotherNamespace(t *testing.T) {
+	for _, c := range []struct{ prefix, space, version string }{
+		{"", "http://www.w3.org/2005/Atom", ""}, {"", "https://www.w3.org/2005/Atom", ""}, {"", "http://www.w3.org/2005/atom/", ""},
+		{"", "http://purl.org/atom/ns#draft-ietf-atompub-format-04", ""}, {"a", "https://www.w3.org/2005/Atom", ""},
+		{"", "http://example.com/necho", ` version="0.3"`}, {"", "", ""},
+	} {
+		p, declared := "", ` xmlns="`+c.space+`"`
+		if c.prefix != "" {
+			p, declared = c.prefix+":", ` xmlns:`+c.prefix+`='`+c.space+`'`
+		}
+		d := parse(t, strings.NewReplacer("</", "</"+p, "<", "<"+p).Replace("<feed"+c.version+declared+" "+
+			`x="1"><title>T</title><entry`+declared+`><id>i</id><title>x</title></entry></feed>`))
+		if d.Title != "T" || len(d.Items) != 1 || d.Items[0].Entry.Title != "x" {
+			t.Errorf("%+v: %q, %d items", c, d.Title, len(d.Items))
+		}
+	}
+}
+
 func TestAnEntryElsewhereHasItsLink(t *testing.T) {
 	const doc = `<feed xmlns="http://www.w3.org/2005/Atom"><entry><content src="/a.mp4" type="video/mp4"/></entry></feed>`
 	d, err := Parse(Source{URL: "http://o.example/"}, []byte(doc))
