@@ -61,7 +61,7 @@ func (o *serveOptions) register(flags *pflag.FlagSet) {
 	flags.StringVar(&o.share, "share", string(feedring.ShareFull), "how much of an entry leaves this peer: title, summary (its beginning, too) or full; "+
 		"for what is published from now on, since signed entries do not change. With less than full the feed's document is not served to pollers either")
 	flags.Var(&o.interval, "interval", "fixed time between looks at an origin (default: scheduled)")
-	flags.Var(&o.policy, "policy", "how looks that are scheduled are spread over feeds, each as often as --budget gives in all: expected-loss (where entries "+
+	flags.Var(&o.policy, "policy", "how scheduled looks are spread over feeds, within --budget: expected-loss (where entries "+
 		"are most likely to be missed, or to wait, by the hours and days at which each feed publishes), min-missing (where a look takes the most entries), "+
 		"min-delay (by the square root of how much each publishes), feedex (oftener while much of a document is new) or uniform (all alike)")
 	flags.Var(&o.budget, "budget", "time between scheduled looks at a feed in the mean over all feeds, 1h to 24h: longer learns later and asks less of sites")

@@ -522,6 +522,7 @@ func TestAskedForThoughGone(t *testing.T) {
 			done, _ := w.Look(aURL)
 			<-done
 			time.Sleep(day)
+			synctest.Wait()
 			back = true
 		}
 		if n := s.count(aURL); n < 20 {
