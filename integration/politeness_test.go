@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -74,7 +75,11 @@ func TestPolitePeer(t *testing.T) {
 			t.Errorf("the %d. request: %v", i+1, h)
 		}
 		agent := h.Get("User-Agent")
-		if !strings.HasPrefix(agent, "feedring/") || !strings.HasSuffix(agent, " (+https://peer.example; 1 subscriber)") {
+		readers := "; 1 subscriber)"
+		if i == 0 { // it has none before it is added
+			readers = ")"
+		}
+		if !strings.HasPrefix(agent, "feedring/") || !strings.HasSuffix(agent, " (+https://peer.example"+readers) {
 			t.Errorf("the %d. request is of %q", i+1, agent)
 		}
 	}
@@ -128,5 +133,65 @@ func TestPeerHeedsItsOrigin(t *testing.T) {
 	}
 	if now := o.hits("gone", 0); now < 2 {
 		t.Errorf("%d requests for what was asked for again", now)
+	}
+}
+
+// TestOriginGivesDeltas: an origin that answers with new entries alone loses
+// none of the old ones, among readers nor for pollers.
+func TestOriginGivesDeltas(t *testing.T) {
+	o := newOrigin(t)
+	item := func(n string) string {
+		return "<item><guid isPermaLink='false'>" + n + "</guid><title>Story " + n + "</title></item>"
+	}
+	deltas := 0
+	var mu sync.Mutex
+	url := o.serve("delta", func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		items := item("two") + item("one")
+		switch r.Header.Get("If-None-Match") {
+		case `"2"`:
+			w.WriteHeader(http.StatusNotModified)
+			return
+		case `"1"`:
+			if r.Header.Get("A-IM") != "feed" {
+				t.Errorf("asked with %v", r.Header)
+			}
+			deltas++
+			items = item("three")
+			w.Header().Set("ETag", `"2"`)
+			w.Header().Set("IM", "feed")
+			w.WriteHeader(http.StatusIMUsed)
+		default:
+			w.Header().Set("ETag", `"1"`)
+		}
+		_, _ = w.Write([]byte("<rss version='2.0'><channel><title>Deltas</title>" + items + "</channel></rss>"))
+	})
+	n := newNetwork(t, "500ms")
+	p := n.peer(nil, "news=delta@"+url)
+	until(t, 15*time.Second, "three entries", func() bool { return len(n.query(p, "--theme", "news").entries()) == 3 })
+	var front string
+	until(t, 10*time.Second, "where pollers find it", func() bool {
+		r := command(t, "status", "--json", "--data", p.data)
+		if r.code == 0 && len(r.objects[0].list("feeds")) == 1 {
+			front = object(r.objects[0].list("feeds")[0].(map[string]any)).str("front")
+		}
+		return front != ""
+	})
+	resp, err := http.Get(front)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, _ := io.ReadAll(resp.Body)
+	for _, story := range []string{"Story two", "Story three"} {
+		if !strings.Contains(string(body), story) {
+			t.Errorf("pollers miss %s:\n%s", story, body)
+		}
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if deltas != 1 {
+		t.Errorf("%d deltas were given", deltas)
 	}
 }

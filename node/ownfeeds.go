@@ -48,7 +48,12 @@ func (o *origins) serve(spec feedring.FeedSpec, st *feed.State) {
 
 // fetched is called by the watcher with each document, before its entries.
 func (o *origins) fetched(url string, page feed.Page) {
-	o.front.Take(url, feedfront.Fetched{Body: page.Body, ContentType: page.ContentType, At: time.Now()})
+	came := feedfront.Fetched{Body: page.Body, ContentType: page.ContentType, At: time.Now()}
+	if page.Partial {
+		o.front.TakePart(url, came)
+		return
+	}
+	o.front.Take(url, came)
 }
 
 // frontAddress is where pollers find a feed; empty: nowhere.

@@ -46,11 +46,11 @@ type Answer struct {
 	Page       Page   // what came that can be read, even if it is the same as last time
 }
 
-// Page is a feed's document as it came, decompressed; the zero Page is none. What
-// came in part is none.
+// Page is a feed's document as it came, decompressed; the zero Page is none.
 type Page struct {
 	Body        []byte // not to be changed
 	ContentType string // the header
+	Partial     bool   // only what is new
 }
 
 // Client is what a Fetcher needs of a *guard.Client.
@@ -164,12 +164,12 @@ func (f *Fetcher) read(a *Answer, url string, resp *http.Response, state *State)
 		return err
 	}
 	hash := BodyHash(sha256.Sum256(body))
-	page := Page{body, resp.Header.Get("Content-Type")}
+	page := Page{body, resp.Header.Get("Content-Type"), a.Partial}
 	if told := readValidators(resp.Header); !a.Partial || told.ETag != "" {
 		a.Validators = told // a delta without a tag leaves the version where it was
 	}
 	if a.Partial {
-		hash, page = state.BodyHash, Page{}
+		hash = state.BodyHash
 	} else if hash == state.BodyHash && state.looked() {
 		a.Page = page
 		return nil

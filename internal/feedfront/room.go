@@ -50,6 +50,7 @@ type held struct {
 	doc        atomic.Pointer[doc] // nil: none yet
 	next       atomic.Int64        // Unix seconds of the next look; 0: not known
 	readers    readers
+	whole      atomic.Bool // a delta did not fit: the next document must be whole
 
 	making sync.Mutex // one version is made ready at a time
 	taking sync.Mutex // one document comes at a time
@@ -164,13 +165,6 @@ func (r *Room) held(feed string) *held {
 	return r.feeds[feed]
 }
 
-// lacks reports whether a feed is served whose document is not there: its origin
-// must give it, changed or not.
-func (r *Room) lacks(feed string) bool {
-	h := r.held(feed)
-	return h != nil && h.doc.Load() == nil
-}
-
 // Take takes a document as its origin gave it. A feed that is not offered is
 // ignored. It blocks for reading the document and writing a file.
 func (r *Room) Take(feed string, f Fetched) {
@@ -183,6 +177,38 @@ func (r *Room) Take(feed string, f Fetched) {
 	if r.held(feed) != h { // withdrawn meanwhile
 		return
 	}
+	h.whole.Store(false)
+	r.take(h, f)
+}
+
+// TakePart takes a document of new entries alone, which its origin gave instead
+// of the whole, into what is there. Where it does not fit the whole is asked for the next
+// time, and what is there stays until then.
+func (r *Room) TakePart(feed string, part Fetched) {
+	h := r.held(feed)
+	if h == nil {
+		return
+	}
+	h.taking.Lock()
+	defer h.taking.Unlock()
+	d := h.doc.Load()
+	if d == nil || r.held(feed) != h { // withdrawn meanwhile
+		return
+	}
+	body, err := r.bodyOf(h, d)
+	if err == nil {
+		var fits bool
+		if body, fits = merge(&Fetched{Body: body, ContentType: d.ContentType}, &part); fits {
+			r.take(h, Fetched{Body: body, ContentType: d.ContentType, At: part.At})
+			return
+		}
+	}
+	r.cfg.Log.Debug("what an origin gave in part does not fit: the whole is asked for", "feed", feed, "err", err)
+	h.whole.Store(true)
+}
+
+// take makes a document the one that is served. h.taking is held.
+func (r *Room) take(h *held, f Fetched) {
 	t := tagOf(f.Body)
 	before := h.doc.Load()
 	if before != nil && before.Tag == t && before.ContentType == f.ContentType {
@@ -191,7 +217,7 @@ func (r *Room) Take(feed string, f Fetched) {
 	d := newDoc(&f, t, before)
 	h.doc.Store(d) // before the file is another
 	if err := r.save(h, d); err != nil {
-		r.cfg.Log.Warn("a feed's document is not kept: after a restart its origin is asked again", "feed", feed, "err", err)
+		r.cfg.Log.Warn("a feed's document is not kept: after a restart its origin is asked again", "feed", h.feed, "err", err)
 	} else {
 		onDisk := *d
 		onDisk.body = nil

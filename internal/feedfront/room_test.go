@@ -259,7 +259,7 @@ func TestRestart(t *testing.T) {
 	b = open(t, dir)
 	b.Offer(testFeed, "a.example")
 	b.Tidy()
-	if b.lacks(testFeed) {
+	if b.held(testFeed).doc.Load() == nil {
 		t.Fatal("nothing was kept")
 	}
 	after := b.get("Accept-Encoding", "br")
@@ -306,7 +306,7 @@ func TestWhatIsNotOfferedIsNotKept(t *testing.T) {
 	b = open(t, dir)
 	b.Tidy()
 	b.Offer(testFeed, "a.example")
-	if !b.lacks(testFeed) {
+	if b.held(testFeed).doc.Load() != nil {
 		t.Error("kept without being offered")
 	}
 	b.take(rssOf("1"))
