@@ -3,10 +3,12 @@ package experiment
 import "math"
 
 // In a group of more than meshAbove a publisher notifies at most meshMost
-// neighbours, and those poll it: docs/protocol.md, section 10.
+// neighbours, and those poll it; each peer is told of an entry so often down the
+// publisher's tree: docs/protocol.md, section 4.
 const (
 	meshAbove = 64
 	meshMost  = 10
+	treeTells = 1.33
 )
 
 // Ours is the model of our groups, for sizes beyond those that were measured:
@@ -23,9 +25,7 @@ func Ours(cfg CompareConfig, peers, readers int) SystemLoad {
 	streams := math.Ceil(float64(readers) / float64(peers))
 	load := SystemLoad{Origin: perHour(cfg.Look), Publisher: 2*told + streams, All: 2*float64(peers-1) + float64(readers)}
 	if peers > meshAbove {
-		// Every peer notifies all neighbours but the one that told it, and polls
-		// once.
-		load.All = float64(peers*meshMost + readers)
+		load.All = (treeTells+1)*float64(peers-1) + float64(readers)
 	}
 	load.Busiest = load.Publisher
 	load.Lag = cfg.Look.Seconds()/2 + (3*depth+1)*cfg.Hop.Seconds() // notify, poll, answer; stream
