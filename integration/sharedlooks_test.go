@@ -2,6 +2,7 @@ package integration
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 )
@@ -44,6 +45,21 @@ func titlesShown(t *testing.T, p *process) map[string]int {
 		}
 	}
 	return titles
+}
+
+// frontOf is where one of the peers that do not look serves a feed.
+func frontOf(t *testing.T, peers []*peer, looker *peer, url string) (base, path string) {
+	t.Helper()
+	for _, p := range peers {
+		for _, f := range command(t, "feed", "list", "--json", "--data", p.data).objects {
+			if p != looker && f.str("url") == url {
+				base, path, _ = strings.Cut(f.str("front"), "/f/")
+				return base, "/f/" + path
+			}
+		}
+	}
+	t.Fatal("nobody serves the feed")
+	return "", ""
 }
 
 // TestSharedLooks is ten peers that mirror one feed: its origin is asked as by one
@@ -98,6 +114,11 @@ func TestSharedLooks(t *testing.T) {
 			r.event(t, 20*time.Second, fmt.Sprintf("after %d", i), func(o object) bool { return o.str("title") == fmt.Sprintf("after %d", i) })
 		}
 	}
+	base, path := frontOf(t, others, next, url)
+	until(t, 10*time.Second, "the document of a peer that does not look", func() bool {
+		body := string(call(t, &peer{http: base}, "GET", path, "").body)
+		return strings.Contains(body, "after 2") && strings.Contains(body, "shared story 0")
+	})
 	t.Logf("another looks %s after the one that did was killed", took.Round(100*time.Millisecond))
 	for _, r := range followers {
 		titles := titlesShown(t, r)
@@ -109,5 +130,43 @@ func TestSharedLooks(t *testing.T) {
 				t.Errorf("%q was shown %d times", title, times)
 			}
 		}
+	}
+}
+
+// TestDistrust is four peers that want three of them to look: these take turns, and
+// the origin is asked no oftener.
+func TestDistrust(t *testing.T) {
+	o := newOrigin(t)
+	f, alone := newFeed("doubted", 2), newFeed("alone", 2)
+	url, aloneURL := o.feed(f), o.feed(alone)
+	newNetwork(t, "500ms").peer(nil, "news=alone@"+aloneURL)
+	n := newNetwork(t, "500ms", "--distrust", "3")
+	n.peer(nil, "news=doubted@"+url)
+	for range 3 {
+		n.peer(n.peers[:1], "news=doubted@"+url)
+	}
+	until(t, 30*time.Second, "three that look in turn", func() bool {
+		turns, rest := map[int]bool{}, 0
+		for _, p := range n.peers {
+			for _, f := range command(t, "feed", "list", "--json", "--data", p.data).objects {
+				if f["rests"] == true {
+					rest++
+				} else if f.num("turns") == 3 {
+					turns[f.num("turn")] = true
+				}
+			}
+		}
+		return len(turns) == 3 && rest == 1
+	})
+	shared, one := o.hits("doubted", 0), o.hits("alone", 0)
+	for i := range 9 {
+		at := o.hits("alone", 0)
+		f.add(fmt.Sprintf("news %d", i), "x", time.Time{})
+		until(t, 10*time.Second, "a look of the peer that is alone", func() bool { return o.hits("alone", 0) > at })
+	}
+	shared, one = o.hits("doubted", 0)-shared, o.hits("alone", 0)-one
+	t.Logf("%d requests of three that look in turn, %d of one that is alone", shared, one)
+	if shared > one+4 {
+		t.Errorf("three that look in turn asked %d times, one alone %d times", shared, one)
 	}
 }

@@ -57,6 +57,7 @@ func (n *Node) assemble() error {
 	n.loop.takes = n.persister.current
 	n.verifier = wire.NewVerifier(n.cfg.Network)
 	n.followers = newFollowers()
+	n.resting = n.followers.add()
 	n.publisher = &publisher{
 		self: n.ID(), store: n.store, sealer: n.sealer, now: n.loop.now, tell: n.tell,
 		wake: n.followers.wake, spawn: n.background, waiting: make(map[uint64]*batch), share: n.cfg.Share,
@@ -144,6 +145,7 @@ func (n *Node) serve() {
 	n.listen()
 	n.background(func() { n.personal.Run(n.ctx) })
 	n.background(n.feedPersonal)
+	n.background(n.standIn)
 	site := web.Config{
 		Backend: n, PublicURL: n.cfg.PublicURL, Metrics: n.metrics(), Personal: personalFeeds{n.personal},
 		Front: ownFeeds{n.own},

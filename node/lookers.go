@@ -150,7 +150,15 @@ func (o *origins) watch(url string) {
 }
 
 func (n *Node) newLookers() *lookers {
-	return &lookers{tell: n.tell, way: n.ways.of, watch: n.origins.watch, spawn: n.background, now: make(map[string]turnOf)}
+	return &lookers{tell: n.tell, way: n.ways.of, watch: n.watchInTurn, spawn: n.background, now: make(map[string]turnOf)}
+}
+
+// watchInTurn has a feed that rests from now on served from what the group has.
+func (n *Node) watchInTurn(url string) {
+	n.origins.watch(url)
+	if f, ok := n.origins.get(url); ok && n.origins.lookers.rests(f.spec) {
+		n.resting.mark(feedring.FeedRef{URL: url})
+	}
 }
 
 // turned does group.Turn.

@@ -57,6 +57,7 @@ type Node struct {
 	checks    *checks
 	sites     *vouch.Memory // what sites say of peers
 	followers *followers
+	resting   *follower // hears of feeds that rest here, and of entries that others publish
 	asks      *asks
 	attached  *attached
 	origins   *origins

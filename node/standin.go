@@ -1,0 +1,102 @@
+package node
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"slices"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/feedfront"
+	"github.com/feedring/feedring/internal/render"
+	"github.com/feedring/feedring/internal/store"
+	"github.com/feedring/feedring/internal/wire"
+)
+
+const (
+	standInEntries = 50          // of a document
+	standInEvery   = time.Second // at most, all documents together
+)
+
+// standIn keeps the documents of feeds that rest: pollers of this peer are served
+// what the group has, while another peer looks at the origin.
+func (n *Node) standIn() {
+	defer n.followers.remove(n.resting)
+	for {
+		select {
+		case <-n.ctx.Done():
+			return
+		case <-n.resting.ready:
+		}
+		for _, ref := range n.resting.take() {
+			if ref.Publisher == n.ID() {
+				continue
+			}
+			if err := n.writeStandIn(n.ctx, ref.URL); err != nil && n.ctx.Err() == nil {
+				n.log.Warn("the document of a feed that another peer looks at is not renewed", "url", ref.URL, "err", err)
+			}
+		}
+		select {
+		case <-n.ctx.Done():
+			return
+		case <-time.After(standInEvery):
+		}
+	}
+}
+
+func (n *Node) writeStandIn(ctx context.Context, url string) error {
+	f, ok := n.origins.get(url)
+	if !ok || n.own.Address(url) == "" || !n.origins.lookers.rests(f.spec) {
+		return nil
+	}
+	entries, err := n.entriesOf(ctx, f.spec)
+	if err != nil || len(entries) == 0 {
+		return err
+	}
+	sum := sha256.Sum256([]byte("feedring document of a feed\x00" + url))
+	doc := &render.Feed{
+		ID: render.URN([16]byte(sum[:16])), Title: cmp.Or(f.title, string(f.spec.Provider)), Entries: entries,
+		Updated: slices.MaxFunc(entries, func(a, b feedring.Entry) int { return a.Seen.Compare(b.Seen) }).Seen,
+	}
+	var body bytes.Buffer
+	if err := render.Write(&body, render.Atom, doc); err != nil {
+		return err
+	}
+	n.own.Take(url, feedfront.Fetched{Body: body.Bytes(), ContentType: render.Atom.ContentType(), At: time.Now()})
+	n.hubChanged(url)
+	return nil
+}
+
+// entriesOf are the newest entries that the group has of a feed, by whomever they
+// were published.
+func (n *Node) entriesOf(ctx context.Context, spec feedring.FeedSpec) (entries []feedring.Entry, err error) {
+	var refs []feedring.FeedRef
+	for _, p := range n.store.Publishers(spec.URL) {
+		refs = append(refs, feedring.FeedRef{URL: spec.URL, Publisher: p})
+	}
+	items, _, err := n.store.Search(ctx, store.Search{Theme: spec.Theme, Refs: refs, Limit: standInEntries})
+	if err != nil {
+		return nil, err
+	}
+	for i := range items {
+		e, _, err := wire.DecodeEntry(sealOfItem(&items[i]))
+		if err != nil {
+			return nil, err
+		}
+		at := slices.IndexFunc(entries, func(o feedring.Entry) bool { return o.ID == e.ID })
+		switch {
+		case e.Retracted:
+		case at < 0:
+			entries = append(entries, *e)
+		case entries[at].Version < e.Version:
+			entries[at] = *e
+		}
+	}
+	return entries, nil
+}
+
+func sealOfItem(it *store.Item) *feedring.Seal {
+	return &feedring.Seal{Signer: it.Ref.Publisher, Payload: it.Payload, Signature: it.Signature}
+}
