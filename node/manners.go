@@ -12,8 +12,9 @@ import (
 // files. Whoever gives an interval knows the origin, and owns what is at a private
 // address.
 func (n *Node) manners() feed.Manners {
-	return feed.Manners{Between: n.cfg.Interval, Ours: func(feedURL string) bool {
-		return n.origins.file(feedURL) != "" || n.cfg.Interval > 0 && atHome(feedURL) || n.vouched(feedURL)
+	local := func(feedURL string) bool { return n.origins.file(feedURL) != "" }
+	return feed.Manners{Between: n.cfg.Interval, Local: local, Ours: func(feedURL string) bool {
+		return local(feedURL) || n.cfg.Interval > 0 && atHome(feedURL) || n.vouched(feedURL)
 	}}
 }
 

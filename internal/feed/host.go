@@ -37,6 +37,15 @@ func hostOf(address string) string {
 	return address
 }
 
+// hostAsked is the host that is asked for a feed; one that is read from this
+// machine has one of its own.
+func (w *Watcher) hostAsked(s *State) string {
+	if w.cfg.Manners.Local != nil && w.cfg.Manners.Local(s.URL) {
+		return s.URL
+	}
+	return hostOf(s.asked())
+}
+
 func (w *Watcher) newHost(name string) *host {
 	h := &host{waiting: queue{sooner: byTurn}}
 	w.hosts[name] = h

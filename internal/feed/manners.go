@@ -19,6 +19,10 @@ type Manners struct {
 	// its Retry-After and 410 hold: its site names this peer, for instance. It
 	// must not block. Nil: all are strangers'.
 	Ours func(feedURL string) bool
+
+	// Local reports whether a feed is read from this machine, so that no host is
+	// asked for it. It must not block. Nil: none is.
+	Local func(feedURL string) bool
 }
 
 const (

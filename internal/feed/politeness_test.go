@@ -533,3 +533,37 @@ func TestAskedForThoughGone(t *testing.T) {
 		}
 	})
 }
+
+// TestWhatIsReadFromHereWaitsForNoHost: a file is read though its site asked to
+// be left alone.
+func TestWhatIsReadFromHereWaitsForNoHost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScorer(func(path string, n int, _ time.Time, _ *http.Request) reply {
+			if path == "/other" && n == 0 {
+				return status(http.StatusTooManyRequests, "Retry-After", "7200")
+			}
+			return ok("", versioned(n, ""))
+		})
+		c := polite{urls: []string{aURL, bURL}}
+		c.manners.Local = func(url string) bool { return url == aURL }
+		c.manners.Ours = c.manners.Local
+		w, _ := c.reader(t, s, &recorder{})
+		time.Sleep(time.Minute)
+		began := time.Now()
+		done, err := w.Look(aURL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-done
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("read after %v", took)
+		}
+		time.Sleep(3 * hour)
+		synctest.Wait()
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if len(w.hosts) != 0 {
+			t.Errorf("%d hosts are kept", len(w.hosts))
+		}
+	})
+}

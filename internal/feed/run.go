@@ -86,7 +86,7 @@ func (w *Watcher) begin(ctx context.Context, looks *sync.WaitGroup, f *watched) 
 	fresh := f.fresh
 	looks.Go(func() {
 		next := w.lookAt(ctx, f.url, fresh)
-		w.finish(f, next, w.cfg.Manners.ours(f.url))
+		w.finish(f, next, w.hostAsked(&next), w.cfg.Manners.ours(f.url))
 	})
 }
 
@@ -105,7 +105,7 @@ func (w *Watcher) isSlow(f *watched, l *look) {
 }
 
 // finish takes a look's result in and lets the host's next feed go.
-func (w *Watcher) finish(f *watched, state State, ours bool) {
+func (w *Watcher) finish(f *watched, state State, host string, ours bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	f.look.cancel()
@@ -134,7 +134,7 @@ func (w *Watcher) finish(f *watched, state State, ours bool) {
 		w.later.add(f)
 	}
 	w.release(f.host)
-	f.host = hostOf(state.asked())
+	f.host = host
 	w.signal()
 }
 

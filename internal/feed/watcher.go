@@ -122,14 +122,14 @@ func NewWatcher(cfg WatcherConfig) (*Watcher, error) {
 // is gone waits until it is asked for. A feed that is watched already stays as
 // it is.
 func (w *Watcher) Add(feedURL string, state State) {
-	ours := w.cfg.Manners.ours(feedURL)
+	state.URL = feedURL
+	ours, host := w.cfg.Manners.ours(feedURL), w.hostAsked(&state)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if _, ok := w.feeds[feedURL]; ok {
 		return
 	}
-	state.URL = feedURL
-	f := &watched{url: feedURL, host: hostOf(state.asked()), ours: ours}
+	f := &watched{url: feedURL, host: host, ours: ours}
 	f.know(&state)
 	w.feeds[feedURL] = f
 	if state.Held != "" {
