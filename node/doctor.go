@@ -88,7 +88,7 @@ func (n *Node) checkRoles() web.Check {
 
 func (n *Node) checkFeeds() web.Check {
 	var wrong []string
-	feeds := n.Feeds()
+	feeds := n.Feeds(true)
 	for _, f := range feeds {
 		if f.Error != "" {
 			wrong = append(wrong, f.URL+": "+f.Error)

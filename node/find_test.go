@@ -114,7 +114,7 @@ func TestAGlanceIsTheFirstLook(t *testing.T) {
 	}
 	check(t, addFeed(t, n, spec))
 	eventually(t, "an entry", func() bool {
-		return slices.ContainsFunc(n.Feeds(), func(f web.FeedStatus) bool { return f.Entries == 1 })
+		return slices.ContainsFunc(n.Feeds(true), func(f web.FeedStatus) bool { return f.Entries == 1 })
 	})
 	if got := site.requests(); len(got) != 1 {
 		t.Errorf("asked for %q", got)

@@ -36,7 +36,7 @@ func TestASitesPeerIsOffered(t *testing.T) {
 		}
 		check(t, addFeed(t, n, spec))
 		eventually(t, "a look at "+path, func() bool {
-			return slices.ContainsFunc(n.Feeds(), func(f web.FeedStatus) bool {
+			return slices.ContainsFunc(n.Feeds(true), func(f web.FeedStatus) bool {
 				return f.URL == spec.URL && !f.LastOK.IsZero() && f.Join == want.join && f.SitePeer == want.peer
 			})
 		})

@@ -309,7 +309,7 @@ func TestSavedDue(t *testing.T) {
 func TestKnownFeedIsRefusedInItsWords(t *testing.T) {
 	for theme, want := range map[feedring.Theme]string{"": "already kept in private as a.example", "news": "already published in news as a.example"} {
 		spec := feedring.FeedSpec{URL: "https://a.example/feed", Provider: "a.example", Theme: theme}
-		o := &origins{log: quiet, feeds: map[string]*origin{spec.URL: {spec: spec}}}
+		o := &origins{store: openStore(t), log: quiet, feeds: map[string]*origin{spec.URL: {spec: spec}}}
 		check(t, o.add(t.Context(), spec))
 		spec.Theme = "sport"
 		if err := o.add(t.Context(), spec); err == nil || !strings.Contains(err.Error(), want) {

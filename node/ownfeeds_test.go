@@ -85,7 +85,7 @@ func TestOwnFeedsAreServedToPollers(t *testing.T) {
 	_, err = n.Ping(t.Context(), cfg.Feeds[0].URL)
 	check(t, err)
 
-	st, err := n.oneFeed(cfg.Feeds[0].URL)
+	st, err := n.Feed(cfg.Feeds[0].URL)
 	check(t, err)
 	if st.Front != n.front.address()+"/f/a.example/feed.xml" {
 		t.Fatalf("the feed is at %q", st.Front)
@@ -102,7 +102,7 @@ func TestOwnFeedsAreServedToPollers(t *testing.T) {
 	if asked := origin.asked.Load(); asked != before {
 		t.Errorf("10,000 pollers: the origin was asked %d times", asked-before)
 	}
-	if st, _ = n.oneFeed(st.URL); st.Readers < 450 || st.Readers > 550 {
+	if st, _ = n.Feed(st.URL); st.Readers < 450 || st.Readers > 550 {
 		t.Errorf("%d readers of 500", st.Readers)
 	}
 	_, err = n.Ping(t.Context(), st.URL)

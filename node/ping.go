@@ -12,12 +12,12 @@ import (
 func (n *Node) Ping(ctx context.Context, url string) (web.FeedStatus, error) {
 	n.lookAtSitesOf(url)
 	if n.urge(ctx, url) {
-		return n.oneFeed(url) // who looks at it is asked to, and says how that ended
+		return n.Feed(url) // who looks at it is asked to, and says how that ended
 	}
 	if err := n.origins.look(ctx, url); err != nil {
 		return web.FeedStatus{}, err
 	}
-	st, err := n.oneFeed(url)
+	st, err := n.Feed(url)
 	switch {
 	case err == nil && st.Gone:
 		err = fmt.Errorf("%s: %s: %w", url, st.Error, web.ErrOrigin)

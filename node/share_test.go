@@ -15,7 +15,7 @@ import (
 // is kept on disk, of this one feed.
 func fronted(t *testing.T, n *Node, feed, path string) bool {
 	t.Helper()
-	st, err := n.oneFeed(feed)
+	st, err := n.Feed(feed)
 	check(t, err)
 	here := n.front.address() + path
 	code, _, _ := fetch(t, here, "one", "")

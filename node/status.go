@@ -3,7 +3,9 @@ package node
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"sort"
 	"time"
 
@@ -24,7 +26,7 @@ func (n *Node) Status() web.Status {
 		Peer: n.ID(), Version: Version, Network: n.cfg.Network,
 		Started: wholeSecond(n.started), Uptime: int64(time.Since(n.started).Seconds()),
 		Addrs: n.host.Listening(), HTTP: n.front.address(),
-		Roles: []web.RoleStatus{}, Feeds: n.Feeds(),
+		Roles: []web.RoleStatus{},
 		Peers: len(n.host.Peers()), Entries: size.Entries, StoreSize: size.Bytes,
 		PrivateEntries: max(0, size.Entries-n.publicEntries()),
 	}
@@ -53,9 +55,13 @@ func (n *Node) Ready() bool {
 }
 
 // Feeds implements web.Backend.
-func (n *Node) Feeds() []web.FeedStatus {
-	feeds := []web.FeedStatus{}
-	for _, url := range n.origins.urls() {
+func (n *Node) Feeds(private bool) []web.FeedStatus {
+	urls := slices.Sorted(maps.Keys(n.origins.public()))
+	if private {
+		urls = n.origins.urls()
+	}
+	feeds := make([]web.FeedStatus, 0, len(urls))
+	for _, url := range urls {
 		if f, ok := n.origins.get(url); ok {
 			feeds = append(feeds, n.feedStatus(url, f))
 		}
@@ -161,7 +167,8 @@ func (n *Node) RemoveFeed(ctx context.Context, url string) error {
 	return err
 }
 
-func (n *Node) oneFeed(url string) (web.FeedStatus, error) {
+// Feed implements web.Backend.
+func (n *Node) Feed(url string) (web.FeedStatus, error) {
 	f, ok := n.origins.get(url)
 	if !ok {
 		return web.FeedStatus{}, notOurs(url)

@@ -45,7 +45,7 @@ func TestOneRequestForAllFeedsOfASite(t *testing.T) {
 	other.AllowPrivateFeeds = true
 	formed(t, n, startPeer(t, other))
 	eventually(t, "all feeds are read, and the site is asked", func() bool {
-		for _, f := range n.Feeds() {
+		for _, f := range n.Feeds(true) {
 			if f.Entries != 1 {
 				return false
 			}
@@ -62,7 +62,7 @@ func TestOneRequestForAllFeedsOfASite(t *testing.T) {
 		t.Errorf("%+v: the site is not asked anew", advice.Sites)
 	}
 	eventually(t, "all feeds are vouched for", func() bool {
-		for _, f := range n.Feeds() {
+		for _, f := range n.Feeds(true) {
 			if f.VouchedBy == "" {
 				return false
 			}

@@ -11,7 +11,7 @@ import (
 // Backend is the running peer as the front sees it. All methods are safe for
 // concurrent use.
 type Backend interface {
-	// Status tells of the peer; it does not block.
+	// Status tells of the peer without its feeds; it does not block.
 	Status() Status
 	// Ready reports whether the roles of all offered themes are settled.
 	Ready() bool
@@ -28,7 +28,11 @@ type Backend interface {
 	// returns an error. The call blocks; each is called by one goroutine.
 	Follow(ctx context.Context, ask Ask, each func(Update) error) error
 
-	Feeds() []FeedStatus
+	// Feeds lists the peer's own feeds in order of their addresses, those that are
+	// public or all. It reads what is known of each from the disk.
+	Feeds(private bool) []FeedStatus
+	// Feed is Feeds of one.
+	Feed(url string) (FeedStatus, error)
 	// FindFeed looks once at what is to be added, where nothing is known of it,
 	// and tells the feed's address: another one, where it is a site's page that
 	// names its feed. A *SeveralFeeds is returned where a page names several. It

@@ -47,7 +47,7 @@ func newFake() *fake {
 
 func (f *fake) Status() Status {
 	st := f.status
-	st.Peer, st.Network, st.Version, st.Feeds = "12D3KooWSelf", "main", "dev", f.Feeds()
+	st.Peer, st.Network, st.Version = "12D3KooWSelf", "main", "dev"
 	return st
 }
 func (f *fake) Ready() bool { return !f.unready }
@@ -96,10 +96,19 @@ func (f *fake) Follow(ctx context.Context, ask Ask, each func(Update) error) err
 	return f.follow(ctx, ask, each)
 }
 
-func (f *fake) Feeds() []FeedStatus {
+func (f *fake) Feeds(private bool) []FeedStatus {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return slices.Clone(f.feeds)
+	return slices.DeleteFunc(slices.Clone(f.feeds), func(s FeedStatus) bool { return !private && s.Theme == "" })
+}
+
+func (f *fake) Feed(url string) (FeedStatus, error) {
+	for _, s := range f.Feeds(true) {
+		if s.URL == url {
+			return s, nil
+		}
+	}
+	return FeedStatus{}, ErrUnknown
 }
 
 func (f *fake) find(url string) int {

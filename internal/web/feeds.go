@@ -27,7 +27,7 @@ type feedRequest struct {
 }
 
 func (s *site) feeds(w http.ResponseWriter, _ *http.Request) error {
-	return writeJSON(w, http.StatusOK, append([]FeedStatus{}, s.Backend.Feeds()...))
+	return writeJSON(w, http.StatusOK, append([]FeedStatus{}, s.Backend.Feeds(true)...))
 }
 
 // addFeed says 201 for a feed that was not there, else 200.
@@ -86,10 +86,8 @@ func severalFeeds(err error) error {
 // feedOf is a feed that was just added. It is the spec alone where somebody has
 // removed it since.
 func (s *site) feedOf(spec feedring.FeedSpec) FeedStatus {
-	for _, f := range s.Backend.Feeds() {
-		if f.URL == spec.URL {
-			return f
-		}
+	if f, err := s.Backend.Feed(spec.URL); err == nil {
+		return f
 	}
 	return FeedStatus{URL: spec.URL, Theme: spec.Theme, Provider: spec.Provider}
 }

@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -16,9 +15,9 @@ const infoWithin = 5 * time.Second
 // publicStatus is the status without what only the peer's owner may know.
 func (s *site) publicStatus(private bool) Status {
 	status := s.Backend.Status()
+	status.Feeds = s.Backend.Feeds(private)
 	if !private {
 		status.Entries -= status.PrivateEntries
-		status.Feeds = slices.DeleteFunc(slices.Clone(status.Feeds), func(f FeedStatus) bool { return f.Theme == "" })
 		for i := range status.Feeds {
 			status.Feeds[i].File = ""
 		}

@@ -26,7 +26,7 @@ type imported struct {
 // read instead of an address are this machine's, and stay out of it.
 func (s *site) exportOPML(w http.ResponseWriter, _ *http.Request) error {
 	var feeds []opml.Outline
-	for _, f := range s.Backend.Feeds() {
+	for _, f := range s.Backend.Feeds(true) {
 		o := opml.Outline{URL: f.URL, Title: f.Title, Folder: string(f.Theme), Share: string(f.Share)}
 		if f.Provider != feedring.ProviderOf(f.URL) {
 			o.Provider = string(f.Provider)
