@@ -151,7 +151,7 @@ func TestLookerIsReplaced(t *testing.T) {
 				return 50 * time.Millisecond
 			})
 			c.mirror(0, 5)
-			c.run(30 * time.Second)
+			c.run(33 * time.Second) // the next asks are far
 			c.look(t, dead)
 			c.crash(dead)
 			died := c.now
