@@ -456,7 +456,9 @@ func TestPoliteWhereNothingCanBeStored(t *testing.T) {
 		h.mu.Lock()
 		h.err = nil
 		h.mu.Unlock()
+		s.mu.Lock()
 		full = false
+		s.mu.Unlock()
 		time.Sleep(3 * day)
 		synctest.Wait()
 		if last := s.asked[len(s.asked)-1]; last.header["If-None-Match"] == nil {
@@ -523,7 +525,9 @@ func TestAskedForThoughGone(t *testing.T) {
 			<-done
 			time.Sleep(day)
 			synctest.Wait()
+			s.mu.Lock()
 			back = true
+			s.mu.Unlock()
 		}
 		if n := s.count(aURL); n < 20 {
 			t.Errorf("%d requests", n)
