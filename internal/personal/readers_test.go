@@ -30,6 +30,7 @@ func TestReaders(t *testing.T) {
 				t.Errorf("%s %s: %d readers, want %d", c.theme, c.provider, n, c.want)
 			}
 		}
+		w.end()
 		w.restart()
 	}
 }
