@@ -66,7 +66,7 @@ func TestLinksOfTheHeader(t *testing.T) {
 
 func TestLinksAreBounded(t *testing.T) {
 	var page strings.Builder
-	for i := range 100_000 {
+	for i := range 2_000 {
 		fmt.Fprintf(&page, `<link rel="alternate"%s href="/%d" title="%s">`, rss, i, strings.Repeat("é\x1b", 300))
 	}
 	got := links(page.String())
