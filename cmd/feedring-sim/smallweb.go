@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"compress/gzip"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -23,7 +23,7 @@ func smallwebCommand(stdout, stderr io.Writer) *cobra.Command {
 		"  feedring-sim smallweb --sites sites.txt.gz --documents MANIFEST.csv --captures bbc_items.csv.gz", stdout, stderr,
 		func(seed uint64, progress experiment.Progress) (outcome, error) {
 			cfg.Seed = seed
-			err := errors.Join(
+			err := cmp.Or(
 				read("--sites", sites, func(r io.Reader) (err error) { cfg.Sites, err = smallweb.Sites(r); return err }),
 				read("--documents", manifest, func(r io.Reader) (err error) { cfg.Sizes, err = smallweb.Sizes(r); return err }),
 				read("--captures", captures, func(r io.Reader) (err error) { cfg.Rhythm, err = smallweb.Captured(r, feed); return err }),
@@ -49,7 +49,7 @@ func smallwebCommand(stdout, stderr io.Writer) *cobra.Command {
 // read opens a file, which may be compressed by gzip.
 func read(flag, file string, take func(io.Reader) error) error {
 	if file == "" {
-		return fmt.Errorf("%s: name a file", flag)
+		return fmt.Errorf("%s FILE is needed: see --help for an example", flag)
 	}
 	f, err := os.Open(file)
 	if err != nil {
