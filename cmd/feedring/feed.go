@@ -70,7 +70,7 @@ func (a *app) feedAddCommand() *cobra.Command {
 				}
 				said, err := peer.AddFeed(ctx, feed)
 				if err != nil {
-					return a.choices(cmd, args[0], err)
+					return a.choices(cmd, args[0], f.json, err)
 				}
 				if f.url == "" { // a peer of this machine
 					a.awaited(file)

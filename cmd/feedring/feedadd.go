@@ -59,9 +59,15 @@ func (a *app) printOffers(offers []string) error {
 	return nil
 }
 
+// found is a feed that a page names, as JSON.
+type found struct {
+	URL   string `json:"url"`
+	Title string `json:"title,omitempty"`
+}
+
 // choices prints the command for each feed among which a page leaves the choice;
 // err names the page.
-func (a *app) choices(cmd *cobra.Command, page string, err error) error {
+func (a *app) choices(cmd *cobra.Command, page string, asJSON bool, err error) error {
 	var problem *api.Problem
 	if !errors.As(err, &problem) || len(problem.Feeds) == 0 {
 		return err
@@ -73,7 +79,12 @@ func (a *app) choices(cmd *cobra.Command, page string, err error) error {
 		}
 		flags += " --" + f.Name + " " + shellWord(f.Value.String())
 	})
+	lines := newLines(a.stdout)
 	for _, feed := range problem.Feeds {
+		if asJSON {
+			lines.print(found{feed.URL, feed.Title})
+			continue
+		}
 		line := cmd.CommandPath() + " " + shellWord(feed.URL) + flags
 		if feed.Title != "" {
 			line += "  # " + oneLine(feed.Title)
@@ -82,7 +93,7 @@ func (a *app) choices(cmd *cobra.Command, page string, err error) error {
 			return err
 		}
 	}
-	return fmt.Errorf("%s names %d feeds: add the one that is meant", printable(page), len(problem.Feeds))
+	return errors.Join(lines.err, fmt.Errorf("%s names %d feeds: add the one that is meant", printable(page), len(problem.Feeds)))
 }
 
 // shellWord writes s so that a shell takes it for one word.

@@ -119,11 +119,16 @@ func (a *app) opmlExportCommand() *cobra.Command {
 		Short: "Write a running peer's feeds as a list",
 		Long: "export writes the peer's feeds to standard output as OPML 2.0, private ones included: a folder for each\n" +
 			"theme, private feeds in none, so that \"feedring opml import --folders\" makes the same feeds of it: only a\n" +
-			"--file of a feed, which is of this machine, is left out, and so is what serve --share says.",
+			"--file of a feed, which is of this machine, is left out, and so is what serve --share says. With --json\n" +
+			"it is the list of feeds as \"feedring feed list --json\" prints it.",
 		Example: `  feedring opml export > feeds.opml`,
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return failed(a.withPeer(cmd.Context(), &f, func(ctx context.Context, peer *api.Client) error {
+				if f.json {
+					feeds, err := peer.Feeds(ctx)
+					return errors.Join(err, a.printFeeds(feeds, true))
+				}
 				list, err := peer.ExportOPML(ctx)
 				if err == nil {
 					_, err = a.stdout.Write(list)
