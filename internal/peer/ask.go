@@ -168,7 +168,18 @@ func firstNot(of, not []feedring.PeerID) feedring.PeerID {
 
 // starting reports whether this peer may yet come to know of groups.
 func (m *Machine) starting() bool {
-	return len(m.memberships) > 0 || m.cfg.Joining && (!m.joined || len(m.known) > 0 && !m.ring.Synced())
+	for _, it := range m.memberships {
+		if !m.idle(it) {
+			return true
+		}
+	}
+	return m.cfg.Joining && (!m.joined || len(m.known) > 0 && !m.ring.Synced())
+}
+
+// idle reports whether a membership only waits for somebody to found its group:
+// it leads to no coordinator, and nobody is known who could name one.
+func (m *Machine) idle(it *membership) bool {
+	return it.reads && it.phase == waiting && !it.leaving && (m.ring.Synced() || len(m.known) == 0) && len(m.ways(it)) == 0
 }
 
 // coordinators lists who may coordinate, best first: the manager of the theme's

@@ -48,3 +48,25 @@ func TestReadOnly(t *testing.T) {
 		t.Errorf("news has %d peers after it left", n)
 	}
 }
+
+// Who only reads, alone or among others who do, and finds nobody else: a theme
+// that nobody serves is answered as such at once, its own themes too.
+func TestReadOnlyAnswersAlone(t *testing.T) {
+	for _, others := range [][]feedring.PeerID{nil, {"b"}} {
+		c := newCluster(t)
+		for _, id := range others {
+			c.start(id)
+			c.step(id, Offer{Addrs: []string{"/memory/" + string(id)}, Read: []feedring.Theme{"news"}})
+		}
+		c.start("a", others...)
+		c.step("a", Offer{Addrs: []string{"/memory/a"}, Read: []feedring.Theme{"news"}})
+		c.run(5*time.Second, func() bool { return false })
+		for _, theme := range []feedring.Theme{"science", "news", ""} {
+			began := c.now
+			f := c.ask("a", feedring.Query{Theme: theme}, 10*time.Second)
+			if took := c.now.Sub(began); f.Status != feedring.Unsatisfied || len(f.Missing) > 0 || took > time.Second {
+				t.Errorf("beside %v, theme %q: %s after %v", others, theme, finalText(f), took)
+			}
+		}
+	}
+}
