@@ -3,6 +3,7 @@ package feedring
 import (
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -94,6 +95,8 @@ func ParseFeedURL(s string) (string, error) {
 		return "", fmt.Errorf("feed address %q has no host", clip(s))
 	case u.User != nil:
 		return "", fmt.Errorf("feed address of %q carries a password: it would be told to every peer", u.Hostname())
+	case !isPort(u.Port()):
+		return "", fmt.Errorf("feed address %q: ports are 1 to 65535", clip(s))
 	case len(s) > 2048:
 		return "", fmt.Errorf("feed address of %q has %d characters: at most 2048 are allowed", u.Hostname(), len(s))
 	}
@@ -102,6 +105,12 @@ func ParseFeedURL(s string) (string, error) {
 		u.Path = "/"
 	}
 	return u.String(), nil
+}
+
+// isPort reports whether there is such a port; none given is the scheme's.
+func isPort(port string) bool {
+	n, err := strconv.ParseUint(port, 10, 16)
+	return port == "" || err == nil && n > 0
 }
 
 // lacksScheme reports whether s begins with its host, as addresses are told by

@@ -148,6 +148,8 @@ func TestAnAddressWithoutASchemeIsToldSo(t *testing.T) {
 		"ftp://example.org/":     "only http and https",
 		"":                       "only http and https",
 		"https://example.org:x/": "cannot be read",
+		"http://a.example:0/":    "ports are 1 to 65535",
+		"http://a.example:65536": "ports are 1 to 65535",
 		"http:///feed":           "no host",
 	} {
 		if _, err := feedring.ParseFeedURL(s); err == nil || !strings.Contains(err.Error(), want) {
