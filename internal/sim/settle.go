@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -155,7 +156,9 @@ func (s *scenario) finish() {
 		s.loads(theme)
 	}
 	for _, n := range s.nodes {
-		s.witness.Rest(n.index)
+		if !s.asks() { // a reader without an answer asks again at any time
+			s.witness.Rest(n.index)
+		}
 		s.vouches(n)
 	}
 	for _, r := range s.readers {
@@ -163,6 +166,11 @@ func (s *scenario) finish() {
 			s.served(r)
 		}
 	}
+}
+
+// asks reports whether a question is open.
+func (s *scenario) asks() bool {
+	return slices.ContainsFunc(s.nodes, func(n *node) bool { return len(n.asked) > 0 })
 }
 
 // loads checks L5: what the manager knows of each member's clients is so.
