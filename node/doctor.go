@@ -74,7 +74,7 @@ func (n *Node) checkPeers() web.Check {
 func (n *Node) checkRoles() web.Check {
 	var roles []string
 	for _, r := range n.Status().Roles {
-		roles = append(roles, fmt.Sprintf("%s of %s", r.Role, r.Theme))
+		roles = append(roles, r.String())
 	}
 	c := web.Check{Name: "roles", OK: n.Ready(), Detail: strings.Join(roles, ", ")}
 	switch {

@@ -6,12 +6,13 @@ import (
 	"maps"
 	"net/url"
 	"slices"
-	"sort"
+	"strings"
 	"time"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/feed"
 	"github.com/feedring/feedring/internal/guard"
+	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/internal/web"
 )
 
@@ -26,14 +27,10 @@ func (n *Node) Status() web.Status {
 		Peer: n.ID(), Version: Version, Network: n.cfg.Network,
 		Started: wholeSecond(n.started), Uptime: int64(time.Since(n.started).Seconds()),
 		Addrs: n.host.Listening(), HTTP: n.front.address(),
-		Roles: []web.RoleStatus{},
+		Roles: n.roles(view),
 		Peers: len(n.host.Peers()), Entries: size.Entries, StoreSize: size.Bytes,
 		PrivateEntries: max(0, size.Entries-n.publicEntries()),
 	}
-	for theme, is := range view.Roles {
-		st.Roles = append(st.Roles, web.RoleStatus{Theme: theme, Role: is.Role.String(), Term: is.Term.Number})
-	}
-	sort.Slice(st.Roles, func(i, j int) bool { return st.Roles[i].Theme < st.Roles[j].Theme })
 	if warning := n.twins.warning(n.loop.now()); warning != "" {
 		st.Warnings = append(st.Warnings, warning)
 	}
@@ -41,6 +38,22 @@ func (n *Node) Status() web.Status {
 		st.Clients += g.Leases
 	}
 	return st
+}
+
+// roles are this peer's in its groups, and the themes that it reads and waits for
+// somebody to publish in.
+func (n *Node) roles(view *peer.View) []web.RoleStatus {
+	roles := []web.RoleStatus{}
+	for theme, is := range view.Roles {
+		roles = append(roles, web.RoleStatus{Theme: theme, Role: is.Role.String(), Term: is.Term.Number})
+	}
+	for _, theme := range n.cfg.Read {
+		if _, known := view.Roles[theme]; !known {
+			roles = append(roles, web.RoleStatus{Theme: theme, Role: web.RoleWaiting})
+		}
+	}
+	slices.SortFunc(roles, func(a, b web.RoleStatus) int { return strings.Compare(string(a.Theme), string(b.Theme)) })
+	return slices.CompactFunc(roles, func(a, b web.RoleStatus) bool { return a.Theme == b.Theme })
 }
 
 // Ready implements web.Backend.

@@ -170,6 +170,17 @@ type RoleStatus struct {
 	Term  uint64         `json:"term"`
 }
 
+// RoleWaiting is the role in a group that is read and that nobody founded yet.
+const RoleWaiting = "waiting"
+
+// String is the role in words.
+func (r RoleStatus) String() string {
+	if r.Role == RoleWaiting {
+		return "waiting for " + string(r.Theme)
+	}
+	return r.Role + " of " + string(r.Theme)
+}
+
 // FeedStatus is one of the peer's own feeds.
 type FeedStatus struct {
 	URL       string            `json:"url"`

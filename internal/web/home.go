@@ -145,7 +145,7 @@ func (s *site) peerOf(r *http.Request, st *Status) pages.Peer {
 		if i > 0 {
 			p.Roles += ", "
 		}
-		p.Roles += role.Role + " of " + string(role.Theme)
+		p.Roles += role.String()
 	}
 	if len(st.Addrs) > 0 {
 		p.Join = st.Addrs[0]
