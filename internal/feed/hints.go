@@ -79,6 +79,9 @@ func until(date string, now time.Time) time.Duration {
 	if err != nil {
 		return 0
 	}
+	if t.After(now.Add(maxHint)) { // perhaps by more than a time.Duration holds
+		return maxHint
+	}
 	whole := (t.Sub(now) + time.Second - 1).Truncate(time.Second) // not a moment too early
-	return min(max(0, whole), maxHint)
+	return max(0, whole)
 }

@@ -119,12 +119,21 @@ func (m Manners) within(at, earliest time.Time, s *State, now time.Time) time.Ti
 func (m Manners) resume(p Policy, s *State, now time.Time) time.Time {
 	at := laterOf(p.Resume(s, now), s.NotBefore)
 	if !m.ours(s.URL) {
-		at = laterOf(at, s.LastLook.Add(m.between()))
+		at = laterOf(at, s.LastLook.Add(m.rest(s)))
 	}
 	if last := now.Add(max(maxHint, s.Interval, m.Between) + s.Calendar.longest() + spreadMost); at.After(last) {
 		return now
 	}
 	return at
+}
+
+// rest is how long a stranger's origin is left alone after the look that s was
+// left by: one that was not reached was planned to be tried again sooner.
+func (m Manners) rest(s *State) time.Duration {
+	if s.Failures == 0 {
+		return m.between()
+	}
+	return min(m.between(), max(firstUnreached, s.NextLook.Sub(s.LastLook)))
 }
 
 // held is the host that asked to be left alone as a whole.

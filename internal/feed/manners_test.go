@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -115,6 +116,24 @@ func TestGoneEnds(t *testing.T) {
 	Manners{}.Plan(eager{}, &s, Outcome{}, start)
 	if s.Gone || s.NextLook.IsZero() {
 		t.Errorf("it is there again: %+v", s)
+	}
+}
+
+// TestResumeOfAFeedThatWasNotReached: it goes on to be tried soon, whoever saved
+// its state and why; what answered is left alone for an hour all the same.
+func TestResumeOfAFeedThatWasNotReached(t *testing.T) {
+	policy := NewBudget(Uniform, time.Hour, rand.NewPCG(1, 2))
+	s := State{URL: "http://a.example/", LastLook: start, NextLook: start.Add(time.Minute), Failures: 1}
+	for after := range 10 {
+		now := start.Add(time.Duration(after) * 20 * time.Second)
+		at := (Manners{}).resume(policy, &s, now)
+		if at.Before(s.NextLook) || at.After(laterOf(s.NextLook, now).Add(resumeSpread)) {
+			t.Errorf("%v later: looked at %v after the last time", now.Sub(start), at.Sub(start))
+		}
+	}
+	s.Failures = 0
+	if at := (Manners{}).resume(policy, &s, start); at.Before(start.Add(time.Hour)) {
+		t.Errorf("what answered is looked at again after %v", at.Sub(start))
 	}
 }
 

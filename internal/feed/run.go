@@ -3,6 +3,7 @@ package feed
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"sync"
 	"time"
 
@@ -183,7 +184,11 @@ func (w *Watcher) look(ctx context.Context, state State) State {
 		w.cfg.Fetched(state.URL, answer.Page)
 	}
 	if err != nil {
-		next = w.failed(state, asError(err, state.URL), answer.Hints, now)
+		e := asError(err, state.URL)
+		if answer.Partial || e.Status == http.StatusIMUsed { // a delta that is none: the whole is asked for
+			state.Validators = Validators{}
+		}
+		next = w.failed(state, e, answer.Hints, now)
 	} else if next, err = w.succeeded(ctx, state, answer, now); err != nil {
 		if ctx.Err() != nil {
 			return state
