@@ -147,6 +147,9 @@ func (o *origins) watch(url string) {
 		o.log.Warn("what is known of a feed cannot be read", "url", url, "err", err)
 	}
 	o.watcher.Add(url, st) // one that is watched stays as it is
+	if f.revived {
+		o.revive(url)
+	}
 }
 
 func (n *Node) newLookers() *lookers {

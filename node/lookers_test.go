@@ -76,6 +76,34 @@ func TestCommonIntervals(t *testing.T) {
 	}
 }
 
+// A published feed that its origin took away is looked at when it is added again:
+// after it was removed, as soon as its turn is known; else at once.
+func TestGoneFeedIsAddedAgain(t *testing.T) {
+	s, p := openStore(t), writer(nil, newSealer(t))
+	p.store = s
+	l := newLibrary(t, s, p)
+	l.lookers = &lookers{watch: l.watch, spawn: spawn(t), now: map[string]turnOf{}, tell: func(feedring.GroupID, group.Input) {}}
+	asked := func() bool {
+		_, ok := l.watcher.Waits(testURL)
+		return ok
+	}
+	turn := func() { l.lookers.told(group.Turn{Group: testTheme.Group(), URL: testURL, Turn: 1, Of: 1}) }
+	check(t, l.add(t.Context(), testSpec))
+	l.Looked(testURL, feed.State{URL: testURL, LastLook: time.Now(), Failures: 1, LastError: "410", Gone: true})
+	check(t, l.remove(t.Context(), testURL))
+	check(t, l.add(t.Context(), testSpec))
+	turn()
+	eventually(t, "a look", asked)
+	l.watcher.Remove(testURL)
+	l.watch(testURL)
+	if asked() {
+		t.Error("it is asked for once more")
+	}
+	if said := l.addAll(t.Context(), []feedring.FeedSpec{testSpec}); !said[0].Known || !asked() {
+		t.Errorf("where it is there already it is not looked at: %+v", said)
+	}
+}
+
 func TestFailing(t *testing.T) {
 	for _, test := range []struct {
 		state feed.State

@@ -186,8 +186,26 @@ func (o *origins) addAll(ctx context.Context, specs []feedring.FeedSpec) []web.A
 // lookIfGone looks once more at a feed that its origin took away: who adds it
 // says that it is there.
 func (o *origins) lookIfGone(url string) {
-	if st, err := o.State(url); err == nil && st.Gone {
-		_, _ = o.watcher.Look(url) // one that is being removed is not looked at
+	if st, err := o.State(url); err != nil || !st.Gone {
+		return
+	}
+	o.mu.Lock()
+	if f, ok := o.feeds[url]; ok {
+		f.revived = true
+	}
+	o.mu.Unlock()
+	o.watch(url) // or when it is its turn
+}
+
+// revive looks at a feed that was added again, if it is watched.
+func (o *origins) revive(url string) {
+	if _, err := o.watcher.Look(url); err != nil {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if f, ok := o.feeds[url]; ok {
+		f.revived = false
 	}
 }
 

@@ -15,6 +15,7 @@ type origin struct {
 	fixed   bool    // of the configuration
 	moved   bool    // its log holds another group's entries, and no look was kept since
 	failing bool    // as the last look found
+	revived bool    // added again though its origin took it away, and not looked at since
 	title   string  // of a public feed
 	saved   int64   // Unix nanoseconds of the last look that is on disk; 0: none
 	recent  *recent // nil: all is on disk
