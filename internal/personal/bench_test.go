@@ -15,14 +15,20 @@ import (
 // many makes so many personal feeds, each of its own one to four words, without
 // waiting for the disk each time.
 func (w *world) many(n int, random *rand.Rand) {
-	w.subscribe(feedring.Query{Theme: "news", Words: "last"})
-	r := w.room
-	for i := range n {
+	w.manyOf(n, func(int) string {
 		words := make([]string, 1+random.IntN(4))
 		for j := range words {
 			words[j] = word(random)
 		}
-		q, expr, err := canonical(feedring.Query{Theme: "news", Words: strings.Join(words, " ")})
+		return strings.Join(words, " ")
+	})
+}
+
+func (w *world) manyOf(n int, words func(i int) string) {
+	w.subscribe(feedring.Query{Theme: "news", Words: "last"})
+	r := w.room
+	for i := range n {
+		q, expr, err := canonical(feedring.Query{Theme: "news", Words: words(i)})
 		check(w.t, err)
 		r.giving.Lock()
 		in := r.interestFor(newInterest(q, expr, false))
@@ -98,5 +104,37 @@ func BenchmarkGive(b *testing.B) {
 			w.flushed()
 			b.ReportMetric(float64(heap()-before)/float64(subs), "B/feed")
 		})
+	}
+}
+
+// BenchmarkFull is what personal feeds weigh whose lists are all full, each of
+// an interest of its own: pairs of words, and entries that have all of them.
+func BenchmarkFull(b *testing.B) {
+	const subs, words = 100_000, 448 // which have 100,128 pairs
+	var all []string
+	for i := range words {
+		all = append(all, fmt.Sprint("w", i))
+	}
+	for b.Loop() {
+		before := heap()
+		w := newWorld(b)
+		first, second := 0, 0
+		w.manyOf(subs, func(int) string {
+			if second++; second == words {
+				first++
+				second = first + 1
+			}
+			return all[first] + " " + all[second]
+		})
+		for n := range feedring.DefaultLimit {
+			e := entry("P", "a.example", n+1, titled(strings.Join(all, " ")+fmt.Sprint(" n", n)))
+			w.keep(e)
+			check(b, w.room.Stored(b.Context(), e.Ref()))
+		}
+		w.flushed()
+		if got := w.room.listed; got < subs*feedring.DefaultLimit {
+			b.Fatalf("%d entries in %d lists", got, subs)
+		}
+		b.ReportMetric(float64(heap()-before)/(1<<20), "MiB")
 	}
 }
