@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	checkWithin = 40 * time.Second
-	maxSites    = 32 // of one "feedring vouch"
+	checkWithin = 100 * time.Second // a site that was asked a moment ago is asked a minute later
+	maxSites    = 32                // of one "feedring vouch"
 )
 
 func (n *Node) checker() vouch.Checker {
-	return vouch.Checker{Client: n.outside, Resolver: net.DefaultResolver, Network: n.cfg.Network}
+	return vouch.Checker{Client: n.outside, Resolver: net.DefaultResolver, Network: n.cfg.Network, Manners: siteManners{n.origins}}
 }
 
 // check is one look: whether a site of the feed names the feed's publisher.
@@ -69,6 +69,9 @@ func (n *Node) feedLink(ctx context.Context, o group.Check, says vouch.Word) (st
 	}
 	if says != vouch.SaysNamed {
 		return "", nil
+	}
+	if err := n.checker().MayAsk(ctx, o.Feed.URL); err != nil {
+		return "", err
 	}
 	answer, err := n.fetcher.Fetch(ctx, o.Feed.URL, nil)
 	if err != nil || answer.Document == nil {
@@ -162,7 +165,7 @@ func (n *Node) lookAtSitesOf(url string) {
 	if !ok || f.spec.Theme == "" {
 		return
 	}
-	n.sites.Forget(vouch.SitesOf(url)...)
+	n.sites.Doubt(vouch.SitesOf(url)...)
 	n.tell(f.spec.Theme.Group(), group.Look{})
 }
 

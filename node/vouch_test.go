@@ -103,3 +103,24 @@ func TestViewSince(t *testing.T) {
 		t.Error("another view than the last one")
 	}
 }
+
+// TestHeldHostIsNotAskedForItsDocument: the hold of a host covers what is asked
+// beside its feeds.
+func TestHeldHostIsNotAskedForItsDocument(t *testing.T) {
+	var asked atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		http.NotFound(w, r)
+	}))
+	defer server.Close()
+	cfg := peerConfig(t, "a.example")
+	cfg.AllowPrivateFeeds = true
+	n := startPeer(t, cfg)
+	site := strings.TrimPrefix(server.URL, "http://")
+	n.origins.watcher.Heed(site, http.StatusTooManyRequests, http.Header{"Retry-After": {"300"}})
+	advice, err := n.Vouch(t.Context(), site)
+	check(t, err)
+	if asked.Load() != 0 || len(advice.Sites) != 1 || !strings.Contains(advice.Sites[0].Error, "left alone") {
+		t.Errorf("%d requests, %+v", asked.Load(), advice.Sites)
+	}
+}

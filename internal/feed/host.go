@@ -2,6 +2,7 @@ package feed
 
 import (
 	"math"
+	"net/http"
 	"net/url"
 	"time"
 )
@@ -63,6 +64,33 @@ func (w *Watcher) hold(name string, until time.Time) {
 	}
 	h.held = laterOf(h.held, until)
 	w.wakeAt(name, h)
+}
+
+// Opens is from when on a host may be asked for something else than feeds, as it
+// asked for and as strangers are treated; a time that has passed, or zero: now.
+func (w *Watcher) Opens(name string) time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if h := w.hosts[name]; h != nil {
+		return h.opens()
+	}
+	return time.Time{}
+}
+
+// Heed leaves a host alone that answered something else than a feed with an
+// error and asked for that, as if it had been one.
+func (w *Watcher) Heed(name string, status int, header http.Header) {
+	now := time.Now()
+	wait := readHints(header, now).RetryAfter
+	switch {
+	case wait == 0 && status == http.StatusTooManyRequests:
+		wait = heldUntold
+	case wait == 0 || status != http.StatusTooManyRequests && status != http.StatusServiceUnavailable:
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.hold(name, now.Add(wait))
 }
 
 // rest lets no stranger's feed of a host be asked for before a time.

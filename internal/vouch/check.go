@@ -43,7 +43,8 @@ type Verdict struct {
 type Checker struct {
 	Client   *guard.Client
 	Resolver Resolver
-	Network  string // ours; a site that speaks of another one does not name us
+	Network  string  // ours; a site that speaks of another one does not name us
+	Manners  Manners // what hosts asked for; nil: nothing is known
 }
 
 // Check asks site whether it names peer for any of feeds: first its document,

@@ -112,6 +112,9 @@ func (c Checker) get(ctx context.Context, u *url.URL) (Document, error) {
 	if u.Scheme != "https" && !(u.Scheme == "http" && c.mayBePlain(ctx, u.Host)) {
 		return Document{}, none("%s is not https", u.Redacted())
 	}
+	if err := c.MayAsk(ctx, u.String()); err != nil {
+		return Document{}, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, fetchTime)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
@@ -129,6 +132,7 @@ func (c Checker) get(ctx context.Context, u *url.URL) (Document, error) {
 	defer resp.Body.Close()
 	switch {
 	case resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests:
+		c.heed(resp)
 		return Document{}, fmt.Errorf("%s: %s", u, resp.Status)
 	case resp.StatusCode != http.StatusOK:
 		return Document{}, none("%s: %s", u, resp.Status)

@@ -2,6 +2,7 @@ package vouch
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/guard"
 )
 
 // Word is what a publisher itself says of a site.
@@ -35,6 +37,7 @@ const (
 	longest     = 24 * time.Hour // of one that does not; it begins with firstWaits
 	firstWaits  = 6              // times Memory's least, doubled by each answer like the one before
 	mostLeast   = 10 * time.Second
+	publicLeast = time.Minute // between two requests for one document, whoever says that it changed
 	mostAnswers = 4096
 	mostBytes   = 4 << 20 // of documents
 )
@@ -45,7 +48,7 @@ const (
 // answer for longer and longer, up to a day. It is safe for concurrent use.
 type Memory struct {
 	checker Checker
-	least   time.Duration // no site is asked more often
+	least   time.Duration
 
 	mu      sync.Mutex
 	answers map[string]*answer
@@ -58,14 +61,16 @@ type answer struct {
 	doc    Document
 	err    error
 	at     time.Time     // when it was asked; zero: it said nothing yet
+	doubt  time.Time     // when somebody said that it may have changed
 	same   int           // answers before this one that were like it
 	flying chan struct{} // closed when the request under way has ended; nil: none is
 	bytes  int
 	spread float64 // 0 to 1, by chance
 }
 
-// NewMemory returns an empty memory. No site is asked more often than once in
-// least, unless Forget is called; at most 10 s count.
+// NewMemory returns an empty memory. No site is asked for one thing more often
+// than once a minute, or in six times least at a private address, unless Forget is
+// called; of least, at most 10 s count.
 func NewMemory(c Checker, least time.Duration) *Memory {
 	return &Memory{
 		checker: c, least: min(least, mostLeast), answers: make(map[string]*answer), turns: make(map[string]*turn),
@@ -91,8 +96,21 @@ func (m *Memory) CheckFeed(ctx context.Context, feedURL, link string, peer feedr
 	})
 }
 
-// Forget makes sites be asked anew by the next Check: somebody knows that they
-// changed.
+// Doubt makes sites be asked anew by the next Check, as soon as they may be:
+// somebody says that they changed.
+func (m *Memory) Doubt(sites ...string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for key, a := range m.answers {
+		way, at, _ := strings.Cut(key, " ")
+		if slices.Contains(sites, at) || Way(way) == InFeed && slices.Contains(sites, SiteOf(at)) {
+			a.doubt = time.Now()
+		}
+	}
+}
+
+// Forget makes sites be asked anew by the next Check, however short ago they
+// were: this peer's owner wants to know.
 func (m *Memory) Forget(sites ...string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -121,7 +139,7 @@ func (m *Memory) recall(ctx context.Context, key, host string, h Hearsay, names 
 	get func(context.Context) (Document, error),
 ) (Document, error) {
 	for {
-		a, wait, good := m.claim(key, h, names)
+		a, wait, good := m.claim(key, host, h, names)
 		switch {
 		case good:
 			return a.doc, a.err
@@ -137,7 +155,7 @@ func (m *Memory) recall(ctx context.Context, key, host string, h Hearsay, names 
 // claim returns a copy of what is remembered, if it is good enough; else what to
 // wait for before looking again; else, the caller being the one who asks, where
 // to keep the answer.
-func (m *Memory) claim(key string, h Hearsay, names func(Document) bool) (_ *answer, wait <-chan struct{}, good bool) {
+func (m *Memory) claim(key, host string, h Hearsay, names func(Document) bool) (_ *answer, wait <-chan struct{}, good bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	a := m.answers[key]
@@ -151,13 +169,13 @@ func (m *Memory) claim(key string, h Hearsay, names func(Document) bool) (_ *ans
 	if !a.at.IsZero() {
 		known := &answer{doc: a.doc, err: a.err}
 		age, named := time.Since(a.at), a.err == nil && names(a.doc)
-		doubted := h.Says == SaysNamed && !named || h.Says == SaysNot && named
+		doubted := h.Says == SaysNamed && !named || h.Says == SaysNot && named || a.doubt.After(a.at)
 		switch {
 		case !h.Asked.IsZero() && a.at.After(h.Asked):
 			return known, nil, true
-		case doubted && age < m.least:
-			return a, after(m.least - age), false
-		case !doubted && age < m.goodFor(a, named):
+		case doubted && age < m.between(host):
+			return a, after(m.between(host) - age), false
+		case !doubted && age < m.goodFor(a, host, named):
 			return known, nil, true
 		}
 	}
@@ -165,17 +183,25 @@ func (m *Memory) claim(key string, h Hearsay, names func(Document) bool) (_ *ans
 	return a, nil, false
 }
 
+// between is how long a host is not asked again for the same, whatever is heard.
+func (m *Memory) between(host string) time.Duration {
+	if guard.IsPrivateHost(host) {
+		return firstWaits * m.least
+	}
+	return publicLeast
+}
+
 // goodFor spreads what began together over a fifth.
-func (m *Memory) goodFor(a *answer, named bool) time.Duration {
+func (m *Memory) goodFor(a *answer, host string, named bool) time.Duration {
 	d := namedFor
 	if !named {
 		d = min(firstWaits*m.least<<min(a.same, 20), longest)
 	}
-	return time.Duration(float64(d) * (0.9 + a.spread/5))
+	return max(time.Duration(float64(d)*(0.9+a.spread/5)), m.between(host))
 }
 
-// fetch asks, for all who wait for the answer. What ended because ctx did is no
-// answer: the next of them asks.
+// fetch asks, for all who wait for the answer. What ended because ctx did, or
+// because the host is left alone, is no answer: the next of them asks.
 func (m *Memory) fetch(ctx context.Context, key, host string, a *answer, get func(context.Context) (Document, error)) (Document, error) {
 	var doc Document
 	var began time.Time
@@ -190,7 +216,7 @@ func (m *Memory) fetch(ctx context.Context, key, host string, a *answer, get fun
 	close(a.flying)
 	a.flying = nil
 	switch {
-	case ctx.Err() == nil:
+	case ctx.Err() == nil && !errors.Is(err, errHeld):
 		m.keep(key, a, &answer{doc: doc, err: err, at: began})
 	case a.at.IsZero() && m.answers[key] == a:
 		delete(m.answers, key)

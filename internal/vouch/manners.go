@@ -1,0 +1,50 @@
+package vouch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// Manners is what hosts ask of those who ask them, for whatever. Hosts are
+// written as in addresses, with the port where it is not the scheme's own.
+type Manners interface {
+	// Opens is from when on a host may be asked; a time that has passed: now.
+	Opens(host string) time.Time
+	// Heed takes what a host answered with an error.
+	Heed(host string, status int, header http.Header)
+}
+
+// mostRest is how long a host's turn is waited for.
+const mostRest = 2 * time.Second
+
+// errHeld is the error of a host that is not asked, because it asked for that.
+var errHeld = errors.New("the host asked to be left alone")
+
+// MayAsk waits while a host rests between two requests, and fails where it asked
+// to be left alone for longer.
+func (c Checker) MayAsk(ctx context.Context, address string) error {
+	u, err := url.Parse(address)
+	if c.Manners == nil || err != nil {
+		return err
+	}
+	until := c.Manners.Opens(u.Host)
+	switch rest := time.Until(until); {
+	case rest <= 0:
+		return nil
+	case rest > mostRest:
+		return fmt.Errorf("%s: %w until %s", u, errHeld, until.UTC().Format(time.RFC3339))
+	default:
+		return pause(ctx, after(rest))
+	}
+}
+
+// heed keeps what a host said about when to come back.
+func (c Checker) heed(resp *http.Response) {
+	if c.Manners != nil {
+		c.Manners.Heed(resp.Request.URL.Host, resp.StatusCode, resp.Header)
+	}
+}
