@@ -101,6 +101,7 @@ func (n *Node) assemble() error {
 	n.publisher.mirrors = n.mirrorsOf
 	n.origins.publish, n.origins.names = n.publishAndTell, n.namesHub
 	n.glances = feed.NewGlances(n.outside, n.prepare)
+	n.origins.glanced = n.glances.Holds
 	n.files = &feed.Files{Next: n.glances, Path: n.origins.file, All: n.origins.files}
 	n.origins.lookers = n.newLookers()
 	return n.newWatcher(n.files)

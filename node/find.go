@@ -13,7 +13,7 @@ import (
 )
 
 // findWithin is how long a command waits to know what it adds.
-const findWithin = 5 * time.Second
+const findWithin = 8 * time.Second
 
 // wellKnown is where a site that names no feed may have one.
 var wellKnown = [...]string{"/feed", "/rss.xml", "/atom.xml", "/index.xml"}
@@ -26,8 +26,13 @@ func (n *Node) FindFeed(ctx context.Context, spec feedring.FeedSpec) (web.Found,
 	}
 	ctx, cancel := context.WithTimeout(ctx, findWithin)
 	defer cancel()
-	seen, err := n.glances.Glance(ctx, spec.URL)
+	seen, err := n.glance(ctx, spec.URL)
+	var held *feed.HeldError
 	switch {
+	case errors.As(err, &held):
+		as.Note = held.Error() + ": it is looked at then"
+	case errors.Is(err, feed.ErrBusy):
+		as.Note = err.Error() + ": it is looked at after them"
 	case seen.Page != nil:
 		return n.findOn(ctx, spec.URL, seen.Page, err)
 	case seen.Document != nil:
@@ -38,6 +43,15 @@ func (n *Node) FindFeed(ctx context.Context, spec feedring.FeedSpec) (web.Found,
 		as.Note = reason(err) + ": it is looked at again"
 	}
 	return as, nil
+}
+
+// glance looks at an address when its host may be asked.
+func (n *Node) glance(ctx context.Context, address string) (seen feed.Seen, err error) {
+	err = n.origins.watcher.Visit(ctx, address, func() (err error) {
+		seen, err = n.glances.Glance(ctx, address)
+		return err
+	})
+	return seen, err
 }
 
 // knows reports whether a feed is there already, or was: then its address was
@@ -79,7 +93,7 @@ func (n *Node) guess(ctx context.Context, site string) string {
 	}
 	for _, path := range wellKnown {
 		address := u.ResolveReference(&url.URL{Path: path}).String()
-		_, err := n.glances.Glance(ctx, address)
+		_, err := n.glance(ctx, address)
 		if err == nil {
 			return address
 		}

@@ -134,3 +134,39 @@ func TestFindFeedStaysOutside(t *testing.T) {
 		t.Errorf("%v, %v, asked for %q", found, err, site.requests())
 	}
 }
+
+// TestFindFeedHeedsTheHost: a site that asked to be left alone is, and one that
+// leads in circles is asked once.
+func TestFindFeedHeedsTheHost(t *testing.T) {
+	cfg := peerConfig(t, "own.example")
+	cfg.AllowPrivateFeeds, cfg.Interval = true, 0
+	n := startPeer(t, cfg)
+	site := newPages(t, map[string]string{"/loop": "to /loop"})
+	busy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/a" {
+			t.Errorf("asked for %s", r.URL)
+		}
+		w.Header().Set("Retry-After", "3600")
+		w.WriteHeader(http.StatusTooManyRequests)
+	}))
+	defer busy.Close()
+	for url, note := range map[string]string{site.URL + "/loop": "redirect loop", busy.URL + "/a": "429"} {
+		spec := feedring.FeedSpec{URL: url, Provider: "p.example"}
+		found, err := n.FindFeed(t.Context(), spec)
+		if err != nil || !strings.Contains(found.Note, note) {
+			t.Errorf("%s: %+v, %v", url, found, err)
+		}
+		check(t, addFeed(t, n, spec))
+		eventually(t, "the first look", func() bool {
+			st, err := n.Feed(url)
+			return err == nil && st.Error != ""
+		})
+	}
+	found, err := n.FindFeed(t.Context(), feedring.FeedSpec{URL: busy.URL + "/b", Provider: "p.example"})
+	if err != nil || !strings.Contains(found.Note, "asked to be left alone until") || !strings.Contains(found.Note, "looked at then") {
+		t.Errorf("%+v, %v", found, err)
+	}
+	if asked := site.requests(); len(asked) != 1 {
+		t.Errorf("a loop is asked for as %q", asked)
+	}
+}

@@ -12,10 +12,11 @@ import (
 
 // manners says which origins are no strangers': sites that name this peer, and
 // files. Whoever gives an interval knows the origin, and owns what is at a private
-// address.
+// address. What was glanced at is taken from there.
 func (n *Node) manners() feed.Manners {
 	local := func(feedURL string) bool { return n.origins.file(feedURL) != "" }
-	return feed.Manners{Between: n.cfg.Interval, Local: local, Ours: func(feedURL string) bool {
+	here := func(feedURL string) bool { return local(feedURL) || n.glances.Holds(feedURL) }
+	return feed.Manners{Between: n.cfg.Interval, Local: here, Ours: func(feedURL string) bool {
 		return local(feedURL) || n.cfg.Interval > 0 && atHome(feedURL) || n.vouched(feedURL)
 	}}
 }

@@ -45,6 +45,7 @@ type origins struct {
 	publish func(context.Context, feedring.FeedSpec, []feedring.Entry) error
 	offer   func()                      // tells the machine that feeds or titles changed
 	names   func(url, hub, self string) // a public feed names a hub, or none; nil: nobody listens
+	glanced func(url string) bool       // the next look at it asks nobody
 	lookers *lookers                    // who looks at what is published; nil: this peer at all
 	front   *feedfront.Room             // serves what is published whole to pollers
 	share   feedring.Share              // how much of an entry leaves this peer, where its feed does not say
@@ -166,7 +167,7 @@ func (o *origins) addAll(ctx context.Context, specs []feedring.FeedSpec) []web.A
 	}
 	for i := range specs {
 		if said[i].Known {
-			o.lookIfGone(specs[i].URL)
+			o.lookAgain(specs[i].URL)
 		}
 	}
 	if len(fresh) == 0 {
@@ -178,15 +179,18 @@ func (o *origins) addAll(ctx context.Context, specs []feedring.FeedSpec) []web.A
 			continue
 		}
 		o.watch(specs[i].URL)
-		o.lookIfGone(specs[i].URL)
+		o.lookAgain(specs[i].URL)
 	}
 	return said
 }
 
-// lookIfGone looks once more at a feed that its origin took away: who adds it
-// says that it is there.
-func (o *origins) lookIfGone(url string) {
-	if st, err := o.State(url); err != nil || !st.Gone {
+// lookAgain looks once more at a feed that its origin took away: who adds it
+// says that it is there. So it does at one that was added before and was just
+// glanced at.
+func (o *origins) lookAgain(url string) {
+	st, err := o.State(url)
+	glanced := !st.LastLook.IsZero() && o.glanced != nil && o.glanced(url)
+	if err != nil || !st.Gone && !glanced {
 		return
 	}
 	o.mu.Lock()

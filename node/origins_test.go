@@ -97,6 +97,8 @@ func TestFullDiskIsSaid(t *testing.T) {
 	}{{full, http.StatusInsufficientStorage, "make room on its disk"}, {closed, http.StatusInternalServerError, "store is closed"}} {
 		n := &Node{store: test.store, log: quiet, ctx: t.Context(), glances: feed.NewGlances(nobodyAnswers{}, nil)}
 		n.origins = &origins{store: test.store, log: quiet, feeds: make(map[string]*origin), offer: func() {}, front: openOwn(t)}
+		n.origins.watcher, err = feed.NewWatcher(feed.WatcherConfig{Client: nobodyAnswers{}, Policy: feed.Fixed(time.Hour), Handler: n.origins})
+		check(t, err)
 		api := httptest.NewServer(web.SocketHandler(web.Config{Backend: n, Logger: quiet}))
 		defer api.Close()
 		resp, err := http.Post(api.URL+"/api/v1/feeds", "application/json", strings.NewReader(`{"url":"https://example.org/feed","theme":"news"}`))

@@ -49,21 +49,22 @@ func (o *origins) look(ctx context.Context, url string) error {
 // late says what a look waits for that its caller waits for no longer. The
 // advice is for those at a terminal and for those who ask by HTTP.
 func (o *origins) late(url string) error {
-	const advice = `it is looked at all the same, and "feedring status" tells how that ends; or wait longer: --timeout, or by HTTP "Prefer: wait=SECONDS"`
+	const advice = `and "feedring status" tells how that ends; or wait longer: --timeout, or by HTTP "Prefer: wait=SECONDS"`
+	then := "it is looked at all the same"
 	why := "this peer has as many looks under way as it may"
 	wait, ok := o.watcher.Waits(url)
 	switch {
 	case ok && !wait.Since.IsZero():
 		why = fmt.Sprintf("the origin has not answered yet, after %s", time.Since(wait.Since).Round(time.Second))
-	case ok && !wait.Until.IsZero():
-		why = fmt.Sprintf("%s asked to be left alone until %s", wait.Host, wholeSecond(wait.Until).Format(time.RFC3339))
+	case ok && wait.Held != nil:
+		why, then = wait.Held.Error(), "it is looked at then"
 	case ok && wait.Ahead > 0:
 		why = fmt.Sprintf("it waits behind %d other requests to %s, which has not answered them yet", wait.Ahead, wait.Host)
 		if wait.Ahead == 1 {
 			why = fmt.Sprintf("it waits behind another request to %s, which has not answered it yet", wait.Host)
 		}
 	}
-	return fmt.Errorf("%s: %s: %s: %w", url, why, advice, web.ErrLate)
+	return fmt.Errorf("%s: %s: %s, %s: %w", url, why, then, advice, web.ErrLate)
 }
 
 func notOurs(url string) error {

@@ -90,3 +90,44 @@ func TestPingTellsWhatItWaitsFor(t *testing.T) {
 		}
 	})
 }
+
+// tooBusy is an origin that asks for fewer requests, as its Retry-After says.
+type tooBusy string
+
+func (b tooBusy) Do(req *http.Request) (*http.Response, error) {
+	resp := &http.Response{StatusCode: http.StatusTooManyRequests, Header: make(http.Header), Body: http.NoBody, Request: req}
+	if b != "" {
+		resp.Header.Set("Retry-After", string(b))
+	}
+	return resp, nil
+}
+
+// TestPingTellsOfAHold: it says that the host is left alone, and who said until when.
+func TestPingTellsOfAHold(t *testing.T) {
+	for retryAfter, want := range map[string]string{
+		"3600": ": a.example asked to be left alone until 2000-01-01T01:00:00Z: it is looked at then, and ",
+		"":     ": a.example is left alone until 2000-01-01T00:15:00Z, after its 429: it is looked at then, and ",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			o := &origins{log: quiet, feeds: make(map[string]*origin), front: openOwn(t)}
+			var err error
+			o.watcher, err = feed.NewWatcher(feed.WatcherConfig{Client: tooBusy(retryAfter), Policy: feed.Fixed(time.Hour), Handler: o})
+			check(t, err)
+			ctx, cancel := context.WithCancel(t.Context())
+			go o.watcher.Run(ctx)
+			defer synctest.Wait()
+			defer cancel()
+			o.watcher.Add("http://a.example/", feed.State{})
+			synctest.Wait()
+			ctx, stop := context.WithTimeout(ctx, time.Second)
+			defer stop()
+			if err := o.look(ctx, "http://a.example/2"); err == nil {
+				t.Error("a feed that is none is looked at")
+			}
+			o.watcher.Add("http://a.example/2", feed.State{})
+			if err := o.look(ctx, "http://a.example/2"); err == nil || !strings.Contains(err.Error(), want) {
+				t.Error(err)
+			}
+		})
+	}
+}

@@ -30,8 +30,9 @@ type Glances struct {
 	held map[string]glanced
 }
 
-// glanced is an answer with its body as it came.
+// glanced is an answer with its body as it came, or why none did.
 type glanced struct {
+	err  error
 	resp *http.Response
 	body []byte
 	at   time.Time
@@ -49,7 +50,11 @@ func (g *Glances) Do(req *http.Request) (*http.Response, error) {
 	had, ok := g.held[url]
 	delete(g.held, url)
 	g.mu.Unlock()
-	if ok && time.Since(had.at) < glanceLasts {
+	switch {
+	case !ok || time.Since(had.at) >= glanceLasts:
+	case had.err != nil:
+		return nil, had.err
+	default:
 		return had.answer(), nil
 	}
 	return g.next.Do(req)
@@ -77,6 +82,9 @@ func (g *Glances) Glance(ctx context.Context, url string) (Seen, error) {
 	answer, err := NewFetcher(doer(func(req *http.Request) (*http.Response, error) {
 		resp, err := g.next.Do(req)
 		if err != nil {
+			if ctx.Err() == nil { // else it was given up, and may still answer
+				came = glanced{err: err, at: time.Now()}
+			}
 			return nil, err
 		}
 		defer resp.Body.Close()
@@ -93,7 +101,7 @@ func (g *Glances) Glance(ctx context.Context, url string) (Seen, error) {
 		body, _ := document.ReadBody(bytes.NewReader(came.body), came.resp.Header.Get("Content-Encoding"))
 		return Seen{Page: &discover.Page{Location: came.resp.Request.URL.String(), Header: came.resp.Header, Body: body}}, err
 	}
-	if came.resp != nil {
+	if !came.at.IsZero() {
 		g.hold(url, came)
 	}
 	return Seen{Document: answer.Document}, err
@@ -112,6 +120,15 @@ func (g *Glances) hold(url string, came glanced) {
 	if len(g.held) < mostGlances && len(came.body) <= document.MaxBody {
 		g.held[url] = came
 	}
+}
+
+// Holds reports whether the first look at a feed is answered by a glance, so that
+// no host is asked for it.
+func (g *Glances) Holds(url string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	had, ok := g.held[url]
+	return ok && time.Since(had.at) < glanceLasts
 }
 
 // Forget gives what is held for an address up: nobody adds it.

@@ -22,9 +22,12 @@ type host struct {
 	slow    int   // of running, those that began longer than patience ago
 	waiting queue // by turn
 
-	held  time.Time   // it asked not to be asked before; zero: it did not
-	rests time.Time   // strangers' feeds are not asked for before
-	timer *time.Timer // until both are over; nil: none was set
+	visitors []*watched // who wait before all others, the first first
+
+	held   time.Time   // it is left alone until then, as it asked; zero: it did not
+	untold bool        // of held: it did not say until when
+	rests  time.Time   // strangers' feeds are not asked for before
+	timer  *time.Timer // until both are over; nil: none was set
 }
 
 // opens is from when on everything may be asked for.
@@ -53,17 +56,23 @@ func (w *Watcher) newHost(name string) *host {
 	return h
 }
 
-// hold leaves a host alone that asked for it.
-func (w *Watcher) hold(name string, until time.Time) {
-	h := w.hosts[name]
-	if h == nil {
-		h = w.newHost(name)
+// holdAs leaves a host alone that asked for it, as a state says.
+func (w *Watcher) holdAs(s *State) {
+	if s.Held == "" {
+		return
 	}
+	h := w.hosts[s.Held]
+	if h == nil {
+		h = w.newHost(s.Held)
+	}
+	until := s.NotBefore
 	if most := time.Now().Add(maxHint); until.After(most) { // its clock, or ours, was wrong
 		until = most
 	}
-	h.held = laterOf(h.held, until)
-	w.wakeAt(name, h)
+	if until.After(h.held) {
+		h.held, h.untold = until, s.HeldUntold
+	}
+	w.wakeAt(s.Held, h)
 }
 
 // Opens is from when on a host may be asked for something else than feeds, as it
@@ -159,10 +168,10 @@ func (f *watched) turn() int64 {
 
 // Wait is what a look that was asked for waits for.
 type Wait struct {
-	Since time.Time // when the look under way began; zero: none is
-	Host  string    // of the feed
-	Until time.Time // when the host may be asked again, as it asked for; zero: now
-	Ahead int       // other looks under way there
+	Since time.Time  // when the look under way began; zero: none is
+	Host  string     // of the feed
+	Held  *HeldError // the host is left alone; nil: it may be asked
+	Ahead int        // other looks under way there
 }
 
 // Waits tells what a look at a feed waits for now; false: the feed is not
@@ -178,7 +187,7 @@ func (w *Watcher) Waits(feedURL string) (Wait, bool) {
 	if h := w.hosts[f.host]; h != nil {
 		wait.Ahead = h.running
 		if time.Now().Before(h.held) {
-			wait.Until = h.held
+			wait.Held = &HeldError{Host: f.host, Until: h.held, Untold: h.untold}
 		}
 	}
 	if f.look != nil {

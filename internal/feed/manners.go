@@ -58,10 +58,7 @@ func (m Manners) Plan(p Policy, s *State, o Outcome, now time.Time) {
 	at, interval := p.Next(s, o, now)
 	s.Interval = interval
 	s.Gone = o.Err != nil && (o.Err.Kind == document.KindGone || s.Gone)
-	s.NotBefore, s.Held = now.Add(o.Hints.RetryAfter), held(o)
-	if s.Held != "" && o.Hints.RetryAfter == 0 {
-		s.NotBefore = now.Add(heldUntold)
-	}
+	s.hold(o, now)
 	if s.Gone {
 		s.NextLook = time.Time{}
 		p.Forget(s.URL)
@@ -134,6 +131,15 @@ func (m Manners) rest(s *State) time.Duration {
 		return m.between()
 	}
 	return min(m.between(), max(firstUnreached, s.NextLook.Sub(s.LastLook)))
+}
+
+// hold writes down until when the origin asks to be left alone.
+func (s *State) hold(o Outcome, now time.Time) {
+	s.NotBefore, s.Held = now.Add(o.Hints.RetryAfter), held(o)
+	s.HeldUntold = s.Held != "" && o.Hints.RetryAfter == 0
+	if s.HeldUntold {
+		s.NotBefore = now.Add(heldUntold)
+	}
 }
 
 // held is the host that asked to be left alone as a whole.

@@ -77,7 +77,7 @@ func TestAskedForInHoldAndOut(t *testing.T) {
 		began := time.Now()
 		done, _ := w.Look(aURL)
 		time.Sleep(time.Second)
-		if wait, ok := w.Waits(aURL); !ok || wait.Until.Before(began.Add(59*time.Minute)) {
+		if wait, ok := w.Waits(aURL); !ok || wait.Held == nil || wait.Held.Until.Before(began.Add(59*time.Minute)) {
 			t.Errorf("waits for %+v", wait)
 		}
 		<-done

@@ -122,9 +122,7 @@ func (w *Watcher) finish(f *watched, state State, host string, ours bool) {
 	f.look = nil
 	f.know(&state)
 	f.due, f.ours = nanos(state.NextLook), ours
-	if state.Held != "" {
-		w.hold(state.Held, state.NotBefore)
-	}
+	w.holdAs(&state)
 	if !ours {
 		w.rest(f.host, time.Now().Add(pause))
 	}
@@ -147,10 +145,15 @@ func (w *Watcher) release(name string) {
 		return
 	}
 	now := time.Now()
+	if len(h.visitors) > 0 && h.takes(h.visitors[0], now) {
+		h.running++
+		close(h.visitors[0].asked)
+		h.visitors = h.visitors[1:]
+	}
 	if f, ok := h.waiting.top(); ok && h.takes(f, now) {
 		w.ready.add(h.waiting.take())
 	}
-	if h.running == 0 && h.waiting.Len() == 0 && !now.Before(h.opens()) {
+	if h.running == 0 && h.waiting.Len() == 0 && len(h.visitors) == 0 && !now.Before(h.opens()) {
 		delete(w.hosts, name)
 	}
 }

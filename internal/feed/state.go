@@ -32,14 +32,15 @@ type State struct {
 
 	LastLook    time.Time     `json:"last_look,omitzero"`
 	LastSuccess time.Time     `json:"last_success,omitzero"`
-	NextLook    time.Time     `json:"next_look,omitzero"`  // zero: due at once, or never where Gone
-	MaxAge      time.Duration `json:"max_age,omitempty"`   // of the document
-	NotBefore   time.Time     `json:"not_before,omitzero"` // what the origin asked for; zero: nothing
-	Held        string        `json:"held,omitempty"`      // the host that NotBefore holds for, as a whole; empty: none
-	Gone        bool          `json:"gone,omitempty"`      // the origin said that the feed is gone for good
-	Calendar    *Calendar     `json:"calendar,omitempty"`  // nil: the document says nothing
-	Interval    time.Duration `json:"interval,omitempty"`  // that the policy thinks in
-	Failures    int           `json:"failures,omitempty"`  // since LastSuccess
+	NextLook    time.Time     `json:"next_look,omitzero"`    // zero: due at once, or never where Gone
+	MaxAge      time.Duration `json:"max_age,omitempty"`     // of the document
+	NotBefore   time.Time     `json:"not_before,omitzero"`   // what the origin asked for; zero: nothing
+	Held        string        `json:"held,omitempty"`        // the host that NotBefore holds for, as a whole; empty: none
+	HeldUntold  bool          `json:"held_untold,omitempty"` // it did not say until when
+	Gone        bool          `json:"gone,omitempty"`        // the origin said that the feed is gone for good
+	Calendar    *Calendar     `json:"calendar,omitempty"`    // nil: the document says nothing
+	Interval    time.Duration `json:"interval,omitempty"`    // that the policy thinks in
+	Failures    int           `json:"failures,omitempty"`    // since LastSuccess
 	LastError   string        `json:"last_error,omitempty"`
 
 	Moved      string    `json:"moved,omitempty"`       // where the origin says the feed is for good

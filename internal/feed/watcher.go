@@ -132,9 +132,7 @@ func (w *Watcher) Add(feedURL string, state State) {
 	f := &watched{url: feedURL, host: host, ours: ours}
 	f.know(&state)
 	w.feeds[feedURL] = f
-	if state.Held != "" {
-		w.hold(state.Held, state.NotBefore)
-	}
+	w.holdAs(&state)
 	if state.Gone {
 		return
 	}
