@@ -58,21 +58,23 @@ func (w *Watcher) newHost(name string) *host {
 
 // holdAs leaves a host alone that asked for it, as a state says.
 func (w *Watcher) holdAs(s *State) {
-	if s.Held == "" {
-		return
+	if s.Held != "" {
+		w.hold(s.Held, s.NotBefore, s.HeldUntold)
 	}
-	h := w.hosts[s.Held]
+}
+
+func (w *Watcher) hold(name string, until time.Time, untold bool) {
+	h := w.hosts[name]
 	if h == nil {
-		h = w.newHost(s.Held)
+		h = w.newHost(name)
 	}
-	until := s.NotBefore
 	if most := time.Now().Add(maxHint); until.After(most) { // its clock, or ours, was wrong
 		until = most
 	}
 	if until.After(h.held) {
-		h.held, h.untold = until, s.HeldUntold
+		h.held, h.untold = until, untold
 	}
-	w.wakeAt(s.Held, h)
+	w.wakeAt(name, h)
 }
 
 // Opens is from when on a host may be asked for something else than feeds, as it
@@ -91,15 +93,16 @@ func (w *Watcher) Opens(name string) time.Time {
 func (w *Watcher) Heed(name string, status int, header http.Header) {
 	now := time.Now()
 	wait := readHints(header, now).RetryAfter
+	untold := wait == 0
 	switch {
-	case wait == 0 && status == http.StatusTooManyRequests:
+	case untold && status == http.StatusTooManyRequests:
 		wait = heldUntold
-	case wait == 0 || status != http.StatusTooManyRequests && status != http.StatusServiceUnavailable:
+	case untold || status != http.StatusTooManyRequests && status != http.StatusServiceUnavailable:
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.hold(name, now.Add(wait))
+	w.hold(name, now.Add(wait), untold)
 }
 
 // rest lets no stranger's feed of a host be asked for before a time.
