@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"syscall"
 )
 
 // ErrHeader is returned for an answer whose header is larger than a reader takes.
@@ -21,7 +22,7 @@ func inWords(err error) error {
 	switch {
 	case strings.Contains(err.Error(), "server response headers exceeded"):
 		return ErrHeader
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return fmt.Errorf("the origin closed the connection before it answered: %w", err)
 	case errors.As(err, &garbage) && !strings.Contains(err.Error(), "HTTP response"):
 		return fmt.Errorf("no TLS answer came: %w", err)
