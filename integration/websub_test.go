@@ -125,9 +125,10 @@ func TestWebSub(t *testing.T) {
 		t.Errorf("a private feed can be told from none: %v, %v", hidden, none)
 	}
 
+	// As titles: the interest's words stand in the personal feed's own title.
 	news.add("fresh", "x", time.Time{})
-	until(t, 20*time.Second, "the content", func() bool { return len(own.contents("fresh")) > 0 && len(private.contents("fresh")) > 0 })
-	got := own.contents("fresh")[0]
+	until(t, 20*time.Second, "the content", func() bool { return len(own.contents(">fresh<")) > 0 && len(private.contents(">fresh<")) > 0 })
+	got := own.contents(">fresh<")[0]
 	mac := hmac.New(sha256.New, []byte("s3cret"))
 	mac.Write([]byte(got.body))
 	if got.header.Get("X-Hub-Signature") != "sha256="+hex.EncodeToString(mac.Sum(nil)) {
@@ -139,7 +140,7 @@ func TestWebSub(t *testing.T) {
 	if kind := got.header.Get("Content-Type"); !strings.Contains(kind, "xml") || !strings.HasPrefix(got.body, "<?xml") {
 		t.Errorf("%s: %s", kind, tail(got.body))
 	}
-	if kind := private.contents("fresh")[0].header.Get("Content-Type"); kind != "application/atom+xml; charset=utf-8" {
+	if kind := private.contents(">fresh<")[0].header.Get("Content-Type"); kind != "application/atom+xml; charset=utf-8" {
 		t.Error(kind)
 	}
 
@@ -147,7 +148,7 @@ func TestWebSub(t *testing.T) {
 	p.args = append(p.args, "--http", strings.TrimPrefix(p.http, "http://"))
 	n.start(p)
 	news.add("newer", "x", time.Time{})
-	until(t, 20*time.Second, "the content after a restart", func() bool { return len(own.contents("newer")) > 0 && len(private.contents("newer")) > 0 })
+	until(t, 20*time.Second, "the content after a restart", func() bool { return len(own.contents(">newer<")) > 0 && len(private.contents(">newer<")) > 0 })
 
 	// A forged unsubscribe is no unsubscribe, a 410 is.
 	forged := httptest.NewServer(http.NotFoundHandler())
@@ -157,11 +158,11 @@ func TestWebSub(t *testing.T) {
 	}
 	private.answer(410)
 	news.add("newest", "x", time.Time{})
-	until(t, 20*time.Second, "the content", func() bool { return len(own.contents("newest")) > 0 && len(private.contents("newest")) > 0 })
+	until(t, 20*time.Second, "the content", func() bool { return len(own.contents(">newest<")) > 0 && len(private.contents(">newest<")) > 0 })
 	private.answer(204)
 	news.add("newer still", "x", time.Time{})
-	until(t, 20*time.Second, "the content", func() bool { return len(own.contents("newer still")) > 0 })
-	if n := len(private.contents("newer still")); n > 0 {
+	until(t, 20*time.Second, "the content", func() bool { return len(own.contents(">newer still<")) > 0 })
+	if n := len(private.contents(">newer still<")); n > 0 {
 		t.Error("told after a 410")
 	}
 
