@@ -30,10 +30,7 @@ func (m *Machine) Clone() *Machine {
 			mem.rare = &rare
 		}
 	}
-	c.looks, c.turns = clonePointers(m.looks), clonePointers(m.turns)
-	for _, s := range c.turns {
-		s.askers = slices.Clone(s.askers)
-	}
+	c.looks, c.desk = m.looks.Clone(), m.desk.Clone()
 	c.own, c.placing = clonePointers(m.own), clonePointers(m.placing)
 	c.held = m.held.Clone()
 	for ref, h := range c.heads {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/looks"
 )
 
 // Config is what a membership is told once. The zero value is not valid.
@@ -51,7 +52,7 @@ const (
 )
 
 // MaxDistrust bounds how many peers look at one feed.
-const MaxDistrust = maxLookers
+const MaxDistrust = looks.Most
 
 // Validate returns the first thing that is wrong.
 func (c Config) Validate() error {

@@ -21,13 +21,12 @@
 //	lookup.go     who may serve                place.go      room, then acknowledgement
 //	lease.go      tickets and places           vouch.go      looks at sites
 //	share.go      who looks at what several offer
-//	verdict.go    whose turn it is, as told    turns.go      as the manager chooses
 //	twin.go       another with this key        timers.go     what is waited for
 //
 // The data that these decide upon have rooms of their own, which send nothing
 // and know no role: internal/catalogue (rows, and what follows from them),
 // internal/holdings (heads and digests), internal/guests (clients, places,
-// signers), internal/alarm.
+// signers), internal/looks (whose turn it is to look), internal/alarm.
 //
 // # What a driver does beside the duties of internal/peer
 //

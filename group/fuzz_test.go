@@ -43,7 +43,8 @@ func FuzzStep(f *testing.F) {
 			m.View()
 			m.Deadline()
 		}
-		if m.timers.Len() > 500 || len(m.members) > 20 || len(m.heads) > 500 || len(m.turns) > 4 || m.askers < 0 || m.askers > 20 || m.flying < 0 || m.backfills < 0 {
+		feeds, askers := m.desk.Size()
+		if m.timers.Len() > 500 || len(m.members) > 20 || len(m.heads) > 500 || feeds > 4 || askers < 0 || askers > 20 || m.flying < 0 || m.backfills < 0 {
 			t.Errorf("kept %d alarms, %d members, %d heads, %d polls, %d backfills", m.timers.Len(), len(m.members), len(m.heads), m.flying, m.backfills)
 		}
 		m.Clone().Fingerprint()
@@ -173,9 +174,9 @@ func (g *nonsense) shareInput() Input {
 	case 1:
 		return Hurry{URL: g.ref().URL}
 	case 2:
-		msg = TurnsWanted{h, []TurnWanted{{g.ref().URL, time.Duration(g.number()), g.rng.IntN(20) - 5, g.rng.IntN(2) == 0, g.rng.IntN(2) == 0}}}
+		msg = TurnsWanted{h, []TurnWanted{{URL: g.ref().URL, Distance: time.Duration(g.number()), Lookers: g.rng.IntN(20) - 5, Holds: g.rng.IntN(2) == 0, Failing: g.rng.IntN(2) == 0}}}
 	case 3:
-		msg = Turns{h, time.Duration(g.number()), []FeedTurns{{g.ref().URL, []feedring.PeerID{g.peer(), g.peer()}[:g.rng.IntN(3)]}}}
+		msg = Turns{h, time.Duration(g.number()), []FeedTurns{{URL: g.ref().URL, By: []feedring.PeerID{g.peer(), g.peer()}[:g.rng.IntN(3)]}}}
 	default:
 		msg = Urge{h, g.ref().URL}
 	}

@@ -4,10 +4,10 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/looks"
 )
 
-// The words of shared looks: see share.go for who offers a feed, turns.go for
-// the manager.
+// The words of shared looks: see share.go.
 
 // Inputs.
 type (
@@ -66,24 +66,15 @@ type (
 		Feeds []TurnWanted
 	}
 	// TurnWanted is one feed.
-	TurnWanted struct {
-		URL      string
-		Distance time.Duration // of the sender to the origin; 0: unknown
-		Lookers  int           // how many the sender wants to look
-		Holds    bool          // the sender looks now
-		Failing  bool          // in vain
-	}
+	TurnWanted = looks.Wanted
 	// Turns tells who looks, for a time: an answer, or news.
 	Turns struct {
 		Header
 		For   time.Duration
 		Feeds []FeedTurns
 	}
-	// FeedTurns is one feed. By is in the order of turns.
-	FeedTurns struct {
-		URL string
-		By  []feedring.PeerID
-	}
+	// FeedTurns is one feed.
+	FeedTurns = looks.Said
 	// Urge asks a peer that looks at a feed to look now.
 	Urge struct {
 		Header

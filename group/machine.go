@@ -10,6 +10,7 @@ import (
 	"github.com/feedring/feedring/group/internal/guests"
 	"github.com/feedring/feedring/group/internal/hash"
 	"github.com/feedring/feedring/group/internal/holdings"
+	"github.com/feedring/feedring/group/internal/looks"
 	"github.com/feedring/feedring/internal/alarm"
 	"github.com/feedring/feedring/internal/spread"
 )
@@ -65,12 +66,11 @@ type Machine struct {
 	signers    guests.Signers
 	checks     map[feedring.FeedRef]*check
 
-	looks   map[string]*share  // own feeds, where looks are shared
-	turns   map[string]*shared // a manager's, by address
-	askers  int                // in turns
-	turnsOf feedring.Term      // whose manager is asked
-	links   *spread.Links      // nil until the group is large
-	owing   bool               // the driver holds an order of neighbours
+	looks   *looks.Own    // own feeds, where looks are shared
+	desk    *looks.Desk   // a manager's
+	turnsOf feedring.Term // whose manager is asked
+	links   *spread.Links // nil until the group is large
+	owing   bool          // the driver holds an order of neighbours
 
 	role      feedring.Role
 	protected []feedring.PeerID
@@ -124,8 +124,8 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 		coordinate: guests.NewWindow(),
 		guests:     guests.NewRoom(),
 		checks:     map[feedring.FeedRef]*check{},
-		looks:      map[string]*share{},
-		turns:      map[string]*shared{},
+		looks:      looks.NewOwn(cfg.Distrust),
+		desk:       looks.NewDesk(),
 	}
 	m.signers = m.signers.Note(st.Term.Claimant)
 	m.want.Incarnation++

@@ -1,0 +1,32 @@
+package looks
+
+import (
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// Wanted is what a peer that would look at a feed says of itself to the manager.
+type Wanted struct {
+	URL      string
+	Distance time.Duration // of the sender to the origin; 0: unknown
+	Lookers  int           // how many the sender wants to look
+	Holds    bool          // the sender looks now
+	Failing  bool          // in vain
+}
+
+// Said is who looks at a feed, as the manager says: in the order of turns.
+type Said struct {
+	URL string
+	By  []feedring.PeerID
+}
+
+// Turn is who looks at an own feed. A Turn above zero: this peer, as the Turn-th
+// of Of that share the looks evenly. Zero: By does. Mirrors: others that are
+// there offer it too, and none of them is the site's own peer.
+type Turn struct {
+	URL      string
+	Turn, Of int
+	By       feedring.PeerID
+	Mirrors  bool
+}
