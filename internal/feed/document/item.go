@@ -208,8 +208,7 @@ func (r reader) content(e *feedring.Entry, raw *gofeed.Item, original any) {
 }
 
 // body is the content in elements that no version of RSS knows, and readers of
-// its first years did. An xhtml:body that has elements in it is lost: the parser
-// keeps them without their order.
+// its first years did.
 func body(raw *gofeed.Item) string {
 	return cmp.Or(raw.Custom["fullitem"], raw.Custom["body"], extension(raw, "xhtml", "body"))
 }

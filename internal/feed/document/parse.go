@@ -51,8 +51,8 @@ type Source struct {
 	Header   http.Header
 }
 
-// Parse reads a document of any encoding and format: RSS 0.9x, 1.0, 2.0, Atom,
-// JSON Feed. body is decompressed; beyond the limits of this package, or not a
+// Parse reads a document of any encoding and format: RSS 0.9x to 2.0, CDF,
+// Atom, JSON Feed. body is decompressed; beyond the limits of this package, or not a
 // feed, the error is an *Error without URL. It takes about 100 ms for a MiB.
 func Parse(src Source, body []byte) (*Document, error) {
 	d, _, err := Read(src, body)
@@ -80,15 +80,17 @@ func Read(src Source, body []byte) (*Document, *gofeed.Feed, error) {
 	if err := checkFeed(text, at); err != nil {
 		return nil, nil, err
 	}
-	text = mendAtom(text, at)
-	parsed, err := parseText(text[at:])
+	if text, err = fromOlder(literal(mendAtom(text, at), at)[at:]); err != nil {
+		return nil, nil, err
+	}
+	parsed, err := parseText(text)
 	if err != nil {
 		return nil, nil, &Error{Kind: KindMalformed, Detail: "the feed cannot be read: " + clip(err.Error()), Err: err}
 	}
 	d := newDocument(src, parsed)
 	location, _ := url.Parse(cmp.Or(src.Location, src.URL))
 	if parsed.FeedType == "json" {
-		d.fromJSON(location, text[at:])
+		d.fromJSON(location, text)
 	}
 	d.fromHeader(location, src.Header)
 	return d, parsed, nil

@@ -254,7 +254,7 @@ func TestParseReadsWhatOthersDo(t *testing.T) {
 		"fullitem":        {rssOf("<item><title>T</title><fullitem>B</fullitem></item>"), "T", "B"},
 		"xhtml:body":      {rssOf(`<item><title>T</title><body xmlns="http://www.w3.org/1999/xhtml">B</body></item>`), "T", "B"},
 		"xhtml:body, of elements": {
-			rssOf(`<item><title>T</title><body xmlns="http://www.w3.org/1999/xhtml">B <i>C</i> D</body></item>`), "T", "",
+			rssOf(`<item><title>T</title><body xmlns="http://www.w3.org/1999/xhtml">B <i>C</i> D</body></item>`), "T", "B <i>C</i> D",
 		},
 		"media:title": {rssOf(`<item><m:title xmlns:m="http://search.yahoo.com/mrss/">T</m:title><body>B</body></item>`), "T", "B"},
 		"entities that are not used": {

@@ -27,7 +27,7 @@ func findFeed(text []byte, header http.Header) (int, error) {
 	}
 	name, at := root(text)
 	switch local := strings.ToLower(name[strings.IndexByte(name, ':')+1:]); {
-	case local == "rss" || local == "rdf" || local == "feed":
+	case local == "rss" || local == "rdf" || local == "feed" || local == "channel":
 		return at, nil
 	case local == "html" || local == "head" || local == "body" || saysHTML(trimmed):
 		return 0, &Error{Kind: KindNotAFeed, Detail: "not a feed: " + describePage(trimmed, header), Page: true}
