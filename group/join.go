@@ -53,11 +53,11 @@ func (m *Machine) enter(in Enter) {
 		m.joining = joining{}
 		return
 	}
-	if m.disk.Incarnation != m.want.Incarnation {
+	if m.disk.Incarnation != m.want.Incarnation && m.saving.purpose != forAdoption {
 		m.save(saving{purpose: forStart})
 		return
 	}
-	m.joinNext()
+	m.joinNext() // where a claim waits for the disk it is followed first, and this peer asks a beat later
 }
 
 func (j *joining) add(p, self feedring.PeerID) {

@@ -119,3 +119,35 @@ func TestClaimAnewYieldsToNobodyAlone(t *testing.T) {
 		t.Errorf("nobody acknowledges %v, and it does not yield to %v", claimed, claim.Term)
 	}
 }
+
+// A claim that waits for the disk is followed once it is there, though this
+// peer is told of a rival, and has a new incarnation on its way to the disk,
+// meanwhile. It would have accepted a term and managed on under a lower one.
+func TestAdoptionOutlastsEnter(t *testing.T) {
+	m, err := New(Config{Theme: testTheme, Self: "p0", Refresh: 1e9, Attempts: 3, Freshness: 1e12}, State{}, testStart)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Step(testStart, Establish{})
+	m.Step(testStart, Persisted{Token: m.token})
+	h := Header{Group: m.group, Term: m.lead.claim.Term}
+	m.Step(testStart, Receive{From: "p1", Message: Join{Header: h, Row: Row{Group: m.group, Peer: "p1", Incarnation: 1, Version: 1}}})
+	above := Claim{Group: m.group, Term: feedring.Term{Number: h.Term.Number + 1, Claimant: "p1"}}
+	m.Step(testStart, Receive{From: "p1", Message: Rows{Header: h, Rows: []*Row{{Group: m.group, Peer: "p0", Incarnation: 7, Version: 1}}}})
+	m.Step(testStart, Receive{From: "p1", Message: Beacon{Header: Header{Group: m.group, Term: above.Term}, Claim: above, Number: 1, Acknowledged: 1}})
+	m.Step(testStart, Enter{Via: []feedring.PeerID{"p1"}})
+	m.Step(testStart, Persisted{Token: m.token})
+	m.Step(testStart, Receive{From: "p1", Message: BeaconAnswer{Header: h}})
+	m.Step(testStart, Persisted{Token: m.token})
+	if m.serving || m.lead.claim.Term != above.Term || m.disk.Term != above.Term {
+		t.Errorf("%v is accepted, %v is followed, %v was told", m.disk.Term, m.lead.claim.Term, above.Term)
+	}
+	asked := false
+	for _, out := range m.Step(testStart.Add(time.Second), Tick{}) {
+		s, ok := out.(Send)
+		asked = asked || ok && s.To == "p1" && s.Message.Verb() == "join"
+	}
+	if !asked {
+		t.Error("it does not ask for admission any more")
+	}
+}

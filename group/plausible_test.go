@@ -1,0 +1,79 @@
+package group
+
+import "github.com/feedring/feedring"
+
+// plausible is an input near what the machine knows: claims about as high as
+// its own, of peers that it has met, and answers to what it told.
+func (g *nonsense) plausible(m *Machine) Input {
+	if g.rng.IntN(3) == 0 {
+		return g.turn(m)
+	}
+	h := Header{Group: m.group, Term: g.termNear(m)}
+	t := g.termNear(m)
+	c := Claim{Group: m.group, Term: t, Seal: &feedring.Seal{Signer: t.Claimant}}
+	row := g.rowNear(m)
+	other := g.other()
+	switch g.rng.IntN(9) {
+	case 0:
+		return Receive{t.Claimant, Confirmation{h, c, g.other()}}
+	case 1, 2:
+		return Receive{t.Claimant, Beacon{Header: Header{m.group, t}, Claim: c, Number: g.rng.Uint64N(1000), Secondary: g.member(), Acknowledged: g.rng.IntN(3), Seal: c.Seal}}
+	case 3:
+		return Receive{t.Claimant, Refresh{Header: h, Claim: c, Version: 1}}
+	case 4:
+		return Receive{other, Admitted{h, c, g.other(), testStart, []*Row{row, g.rowNear(m)}, nil}}
+	case 5:
+		return Receive{other, Stale{Header: h, Claim: c, Secondary: g.member(), Acknowledged: g.rng.IntN(2) == 0}}
+	case 6:
+		return Receive{other, Objection{Header: h, Claim: &c}}
+	case 7:
+		return Receive{row.Peer, Join{h, *row}}
+	default:
+		return Receive{other, Rows{h, []*Row{row, g.rowNear(m)}}}
+	}
+}
+
+// turn is an input that may change who manages.
+func (g *nonsense) turn(m *Machine) Input {
+	own := Header{Group: m.group, Term: m.lead.claim.Term}
+	switch g.rng.IntN(6) {
+	case 0:
+		return Establish{Above: g.rng.Uint64N(3)}
+	case 1:
+		return Enter{Via: []feedring.PeerID{g.member(), g.member()}}
+	case 2:
+		return Rival{Term: g.termNear(m), Acknowledged: g.rng.IntN(2) == 0, Peers: []feedring.PeerID{g.member()}}
+	case 3:
+		return Receive{m.manager(), HandOver{own}}
+	default:
+		return Receive{g.other(), BeaconAnswer{Header: own, Number: m.number}}
+	}
+}
+
+func (g *nonsense) member() feedring.PeerID {
+	return []feedring.PeerID{"p0", "p1", "p2", "p3"}[g.rng.IntN(4)]
+}
+
+func (g *nonsense) other() feedring.PeerID {
+	return []feedring.PeerID{"p1", "p2", "p3"}[g.rng.IntN(3)]
+}
+
+func (g *nonsense) termNear(m *Machine) feedring.Term {
+	switch g.rng.IntN(4) {
+	case 0:
+		return m.lead.claim.Term
+	case 1:
+		return m.disk.Term
+	}
+	top := max(1, m.want.Highest, m.seen)
+	return feedring.Term{Number: top - 1 + g.rng.Uint64N(4), Claimant: g.member()}
+}
+
+// rowNear is a row of a member, or one of this peer's own that it never made.
+func (g *nonsense) rowNear(m *Machine) *Row {
+	r := &Row{Group: m.group, Peer: g.member(), Incarnation: g.rng.Uint64N(3), Version: g.rng.Uint64N(5), Admitted: testStart, From: testStart, Left: g.rng.IntN(9) == 0}
+	if r.Peer == m.cfg.Self {
+		r.Incarnation += m.want.Incarnation
+	}
+	return r
+}
