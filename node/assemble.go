@@ -75,7 +75,7 @@ func (n *Node) assemble() error {
 	}
 	n.poller = &poller{
 		copies: n.copies, full: n.pruner.full,
-		store: n.store, verifier: n.verifier, log: n.log, open: n.openPoll, suspect: n.host.Suspect, tell: n.tell,
+		store: n.store, verifier: n.verifier, packer: &n.packer, log: n.log, open: n.openPoll, suspect: n.host.Suspect, tell: n.tell,
 		comes: n.followers.comes, takeBack: n.takeBack, spawn: n.background, places: make(chan struct{}, pollsAtOnce), ctx: n.ctx,
 	}
 	n.provider = &provider{

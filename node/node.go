@@ -69,6 +69,7 @@ type Node struct {
 	files     *feed.Files     // own feeds that are read from files
 	own       *feedfront.Room // this peer's own feeds, for pollers
 	verifier  *wire.Verifier  // of what others signed
+	packer    wire.Packer     // of answers to polls
 	reader    *client.Client  // this peer's own readers
 	personal  *personal.Room
 	pings     *pings.Room

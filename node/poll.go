@@ -35,6 +35,7 @@ var (
 type poller struct {
 	store    *store.Store
 	verifier *wire.Verifier
+	packer   *wire.Packer
 	log      *slog.Logger
 	open     func(ctx context.Context, to feedring.PeerID, verb feedring.Verb) (io.ReadWriteCloser, error)
 	tell     func(feedring.GroupID, group.Input)
@@ -91,7 +92,9 @@ func (p *poller) poll(o group.Fetch) (feedring.Head, error) {
 // parts takes an answer part by part, as many as one answer may have.
 func (p *poller) parts(ctx context.Context, o group.Fetch, frames *wire.Stream) (known feedring.Head, err error) {
 	known.Feed = o.Feed
-	if err := frames.Send(wire.PollTo(o.Feed, o.After, o.Fresh), pollFirst); err != nil {
+	words := dictionaryAt(p.store, o.Feed, o.After)
+	ask := wire.Poll{Feed: o.Feed, After: o.After, Fresh: o.Fresh, Dictionary: words.Name()}
+	if err := frames.Send(wire.PollTo(ask), pollFirst); err != nil {
 		return known, err
 	}
 	began := headOf(p.store, o.Feed).Position
@@ -99,6 +102,9 @@ func (p *poller) parts(ctx context.Context, o group.Fetch, frames *wire.Stream) 
 	for range pollParts {
 		var part feedringv1.PollPart
 		if err := frames.Receive(&part, within); err != nil {
+			return known, err
+		}
+		if err := p.packer.Unpack(&part, words); err != nil {
 			return known, err
 		}
 		if err := p.accept(ctx, o, &part, &known); err != nil {

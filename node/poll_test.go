@@ -33,7 +33,7 @@ func newPollers(t *testing.T) *pollers {
 	}
 	run := spawn(t)
 	p.poller = &poller{
-		store: p.store, verifier: wire.NewVerifier(testNetwork), log: quiet, ctx: t.Context(),
+		store: p.store, verifier: wire.NewVerifier(testNetwork), packer: new(wire.Packer), log: quiet, ctx: t.Context(),
 		suspect: func(feedring.PeerID) {}, comes: newFollowers().comes, takeBack: p.store.TakeBack, spawn: run, places: make(chan struct{}, 1),
 		open: func(context.Context, feedring.PeerID, feedring.Verb) (io.ReadWriteCloser, error) {
 			here, there := net.Pipe()
@@ -55,11 +55,11 @@ func (p *pollers) serve(c net.Conn) error {
 	if err := s.Receive(&req, time.Second); err != nil {
 		return err
 	}
-	ref, after, fresh, err := wire.PollFrom(&req)
+	asked, err := wire.PollFrom(&req)
 	if err != nil {
 		return err
 	}
-	part, _, _, err := n.pollPart(ref, after, fresh, !after.IsZero())
+	part, _, _, err := n.pollPart(asked.Feed, asked.After, asked.Fresh, !asked.After.IsZero())
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // polled is every byte that the answer to a poll is made of.
-func polled(t *testing.T, n *Node, ref feedring.FeedRef, fresh time.Time) ([]byte, error) {
+func polled(t *testing.T, n *Node, ask wire.Poll) ([]byte, error) {
 	t.Helper()
 	here, there := net.Pipe()
 	ended := make(chan error, 1)
@@ -20,7 +20,7 @@ func polled(t *testing.T, n *Node, ref feedring.FeedRef, fresh time.Time) ([]byt
 		defer there.Close()
 		ended <- n.servePoll("stranger", wire.NewStream(there))
 	})
-	check(t, wire.NewStream(here).Send(wire.PollTo(ref, feedring.Position{}, fresh), time.Second))
+	check(t, wire.NewStream(here).Send(wire.PollTo(ask), time.Second))
 	answer, err := io.ReadAll(here)
 	check(t, err)
 	return answer, <-ended
@@ -32,12 +32,16 @@ func TestPollHidesPrivateFeeds(t *testing.T) {
 	private.Theme = ""
 	p.publisher.append(t, private, entries(1, 5)...)
 	n := &Node{store: p.publisher.store, ctx: t.Context()}
-	unknown, err := polled(t, n, feedring.FeedRef{URL: testURL + "/no", Publisher: p.ref.Publisher}, time.Time{})
+	unknown, err := polled(t, n, wire.Poll{Feed: feedring.FeedRef{URL: testURL + "/no", Publisher: p.ref.Publisher}, Dictionary: "12345678"})
 	check(t, err)
-	got, err := polled(t, n, p.ref, time.Time{})
-	check(t, err)
-	if len(got) == 0 || !bytes.Equal(got, unknown) {
-		t.Errorf("a private feed is answered with %x, an unknown one with %x", got, unknown)
+	first := log(t, p.publisher.store, p.ref)[0]
+	guess := wire.NewDictionary(p.ref, first.Payload, first.Hash).Name()
+	for _, ask := range []wire.Poll{{Feed: p.ref}, {Feed: p.ref, After: first.Position, Dictionary: guess}} {
+		got, err := polled(t, n, ask)
+		check(t, err)
+		if len(got) == 0 || !bytes.Equal(got, unknown) {
+			t.Errorf("a private feed is answered with %x, an unknown one with %x", got, unknown)
+		}
 	}
 	if entries := n.publicEntries(); entries != 0 {
 		t.Errorf("%d private entries are counted", entries)
@@ -59,7 +63,7 @@ func TestPollForTheFuture(t *testing.T) {
 	if got := n.onlyNewest(feedring.FeedRef{URL: "x", Publisher: "y"}, before); got != before {
 		t.Errorf("an unknown feed is read from %v", got)
 	}
-	if _, err := polled(t, n, p.ref, time.Now().Add(time.Hour)); err != nil {
+	if _, err := polled(t, n, wire.Poll{Feed: p.ref, Fresh: time.Now().Add(time.Hour)}); err != nil {
 		t.Error(err)
 	}
 }

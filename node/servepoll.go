@@ -25,31 +25,48 @@ func (n *Node) servePoll(from feedring.PeerID, s *wire.Stream) error {
 	if err := s.Receive(&req, pollRead); err != nil {
 		return err
 	}
-	ref, after, fresh, err := wire.PollFrom(&req)
+	asked, err := wire.PollFrom(&req)
 	if err != nil {
 		return err
 	}
-	if fresh.After(time.Now().Add(freshSkew)) {
-		after = n.onlyNewest(ref, after)
+	words := dictionaryAt(n.store, asked.Feed, asked.After)
+	after := asked.After
+	if asked.Fresh.After(time.Now().Add(freshSkew)) {
+		after = n.onlyNewest(asked.Feed, after)
 	}
 	back := !after.IsZero() // who holds nothing has nothing that was taken back
 	sent := 0
-	defer func() { n.polled(ref, from, sent) }()
+	defer func() { n.polled(asked.Feed, from, sent) }()
 	for range pollParts {
-		part, last, more, err := n.pollPart(ref, after, fresh, back)
+		part, last, more, err := n.pollPart(asked.Feed, after, asked.Fresh, back)
 		if err != nil {
+			return err
+		}
+		items := len(part.Items)
+		if err := n.packer.Pack(part, words, asked.Dictionary); err != nil {
 			return err
 		}
 		if err := s.Send(part, pollWithin); err != nil {
 			return err
 		}
-		sent += len(part.Items)
+		sent += items
 		if !more {
 			return nil
 		}
 		after = last
 	}
 	return nil
+}
+
+// dictionaryAt is what an answer about ref from at on is packed with: the entry
+// at that position, where it is held. Of what is private the answer must not
+// show that it is held.
+func dictionaryAt(s *store.Store, ref feedring.FeedRef, at feedring.Position) wire.Dictionary {
+	it, err := s.Get(ref, at)
+	if err != nil || it.Private {
+		it = store.Item{} // the answer comes all the same
+	}
+	return wire.NewDictionary(ref, it.Payload, it.Hash)
 }
 
 // onlyNewest is where to read from when nothing can be fresh: the log is not

@@ -77,7 +77,7 @@ func FuzzRequests(f *testing.F) {
 	final := feedring.Final{Status: feedring.Answered, Grants: []feedring.Grant{{Theme: "news", Ticket: ticket}}}
 	for kind, m := range []proto.Message{
 		wire.AskTo(wire.Ask{}), wire.AskReplyTo(final), wire.AttachTo(wire.Attach{Ticket: ticket}), wire.MarkTo(feedring.Cursor{{URL: "x", Publisher: s.ID()}: {}}),
-		wire.PollTo(feedring.FeedRef{URL: "x", Publisher: s.ID()}, feedring.Position{}, noon),
+		wire.PollTo(wire.Poll{Feed: feedring.FeedRef{URL: "x", Publisher: s.ID()}, Fresh: noon, Dictionary: "12345678"}),
 		wire.CatalogueTo(feedring.Catalogue{Peers: []feedring.CataloguePeer{{Peer: s.ID()}}}), wire.RingTo([]feedring.RingGroup{{Manager: s.ID()}}),
 	} {
 		b, err := proto.Marshal(m)
@@ -104,7 +104,7 @@ func decodeRequest(kind byte, b []byte) {
 			unmarshal(b, &feedringv1.AttachReply{}, func(m *feedringv1.AttachReply) { _, _ = wire.FrameFrom(m) })
 		},
 		func() {
-			unmarshal(b, &feedringv1.PollRequest{}, func(m *feedringv1.PollRequest) { _, _, _, _ = wire.PollFrom(m) })
+			unmarshal(b, &feedringv1.PollRequest{}, func(m *feedringv1.PollRequest) { _, _ = wire.PollFrom(m) })
 		},
 		func() {
 			unmarshal(b, &feedringv1.InfoReply{}, func(m *feedringv1.InfoReply) { _, _ = wire.CatalogueFrom(m) })

@@ -8,24 +8,41 @@ import (
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
-// PollTo asks for the entries of ref after a position, without those that were
-// seen before fresh.
-func PollTo(ref feedring.FeedRef, after feedring.Position, fresh time.Time) *feedringv1.PollRequest {
+// Poll asks any holder for the entries of a feed.
+type Poll struct {
+	Feed  feedring.FeedRef
+	After feedring.Position
+	Fresh time.Time // what was seen before is left out; zero: nothing
+	// Dictionary names what the answer may be packed with, see Dictionary.Name;
+	// empty: it comes as it is.
+	Dictionary string
+}
+
+// maxDictionaryName is the longest name of a dictionary, in bytes: a later version may
+// name them in another way, and is answered without.
+const maxDictionaryName = 32
+
+// PollTo is a poll as it travels.
+func PollTo(p Poll) *feedringv1.PollRequest {
 	return &feedringv1.PollRequest{
-		Feed: ref.URL, Publisher: PeerBytes(ref.Publisher), After: PositionTo(after), FreshUnixMs: TimeTo(fresh),
+		Feed: p.Feed.URL, Publisher: PeerBytes(p.Feed.Publisher), After: PositionTo(p.After), FreshUnixMs: TimeTo(p.Fresh),
+		Dictionary: []byte(p.Dictionary),
 	}
 }
 
 // PollFrom is the inverse of PollTo.
-func PollFrom(r *feedringv1.PollRequest) (ref feedring.FeedRef, after feedring.Position, fresh time.Time, err error) {
+func PollFrom(r *feedringv1.PollRequest) (Poll, error) {
 	var d Decoder
-	ref = feedring.FeedRef{URL: d.Text("feed", r.GetFeed(), maxURL), Publisher: d.Peer("publisher", r.GetPublisher())}
-	after, fresh = PositionFrom(r.GetAfter()), d.Time("fresh", r.GetFreshUnixMs())
-	if ref.URL == "" {
+	p := Poll{
+		Feed:  feedring.FeedRef{URL: d.Text("feed", r.GetFeed(), maxURL), Publisher: d.Peer("publisher", r.GetPublisher())},
+		After: PositionFrom(r.GetAfter()), Fresh: d.Time("fresh", r.GetFreshUnixMs()),
+		Dictionary: d.Text("dictionary", string(r.GetDictionary()), maxDictionaryName),
+	}
+	if p.Feed.URL == "" {
 		d.Malformed("feed", "empty")
 	}
 	if d.Err() != nil {
-		return feedring.FeedRef{}, feedring.Position{}, time.Time{}, fmt.Errorf("poll: %w", d.Err())
+		return Poll{}, fmt.Errorf("poll: %w", d.Err())
 	}
-	return ref, after, fresh, nil
+	return p, nil
 }

@@ -3,6 +3,7 @@ package wire_test
 import (
 	"errors"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -138,13 +139,16 @@ func TestFrames(t *testing.T) {
 
 func TestPoll(t *testing.T) {
 	ref := feedring.FeedRef{URL: "https://example.org/", Publisher: newSealer(t, 1).ID()}
-	at := feedring.Position{Epoch: 4, Sequence: 5}
-	gotRef, gotAt, gotFresh, err := wire.PollFrom(wire.PollTo(ref, at, noon))
-	if err != nil || gotRef != ref || gotAt != at || !gotFresh.Equal(noon) {
-		t.Errorf("got %v %v %v: %v", gotRef, gotAt, gotFresh, err)
+	asked := wire.Poll{Feed: ref, After: feedring.Position{Epoch: 4, Sequence: 5}, Fresh: noon, Dictionary: "12345678"}
+	if got, err := wire.PollFrom(wire.PollTo(asked)); err != nil || got != asked {
+		t.Errorf("got %+v: %v", got, err)
 	}
-	if _, _, _, err := wire.PollFrom(&feedringv1.PollRequest{Feed: "x"}); !errors.Is(err, wire.ErrMalformed) {
+	if _, err := wire.PollFrom(&feedringv1.PollRequest{Feed: "x"}); !errors.Is(err, wire.ErrMalformed) {
 		t.Errorf("without a publisher: %v", err)
+	}
+	asked.Dictionary = strings.Repeat("x", 33)
+	if _, err := wire.PollFrom(wire.PollTo(asked)); !errors.Is(err, wire.ErrTooLarge) {
+		t.Errorf("a long name: %v", err)
 	}
 }
 

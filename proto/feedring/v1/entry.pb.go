@@ -368,7 +368,10 @@ type PollRequest struct {
 	// Entries seen before are left out; 0: none.
 	FreshUnixMs int64 `protobuf:"varint,4,opt,name=fresh_unix_ms,json=freshUnixMs,proto3" json:"fresh_unix_ms,omitempty"`
 	// Most entries wanted; 0: as many as there are.
-	Max           uint32 `protobuf:"varint,5,opt,name=max,proto3" json:"max,omitempty"`
+	Max uint32 `protobuf:"varint,5,opt,name=max,proto3" json:"max,omitempty"`
+	// The answer may be packed, with a dictionary of which these are the first 8
+	// bytes of its SHA-256; empty: it may not.
+	Dictionary    []byte `protobuf:"bytes,6,opt,name=dictionary,proto3" json:"dictionary,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -438,6 +441,13 @@ func (x *PollRequest) GetMax() uint32 {
 	return 0
 }
 
+func (x *PollRequest) GetDictionary() []byte {
+	if x != nil {
+		return x.Dictionary
+	}
+	return nil
+}
+
 // PollPart is one part of the answer to a poll, in the order of positions.
 type PollPart struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -450,7 +460,12 @@ type PollPart struct {
 	StandIns []*StandIn `protobuf:"bytes,4,rep,name=stand_ins,json=standIns,proto3" json:"stand_ins,omitempty"`
 	// Retractions after the position that was asked for that are no items: they
 	// were seen too long ago, or what comes before them is not held any more.
-	Retractions   []*Sealed `protobuf:"bytes,5,rep,name=retractions,proto3" json:"retractions,omitempty"`
+	Retractions []*Sealed `protobuf:"bytes,5,rep,name=retractions,proto3" json:"retractions,omitempty"`
+	// The part itself, deflated (RFC 1951). Then nothing but bare is set beside it.
+	Packed []byte `protobuf:"bytes,6,opt,name=packed,proto3" json:"packed,omitempty"`
+	// It is packed with the feed's name alone, since its holder cannot make the
+	// dictionary that was named.
+	Bare          bool `protobuf:"varint,7,opt,name=bare,proto3" json:"bare,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -518,6 +533,20 @@ func (x *PollPart) GetRetractions() []*Sealed {
 		return x.Retractions
 	}
 	return nil
+}
+
+func (x *PollPart) GetPacked() []byte {
+	if x != nil {
+		return x.Packed
+	}
+	return nil
+}
+
+func (x *PollPart) GetBare() bool {
+	if x != nil {
+		return x.Bare
+	}
+	return false
 }
 
 // StandIn says that an item, a retraction, was sent in the place of a version
@@ -613,19 +642,24 @@ const file_feedring_v1_entry_proto_rawDesc = "" +
 	"\n" +
 	"Attachment\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12\x1b\n" +
-	"\tmime_type\x18\x02 \x01(\tR\bmimeType\"\xa2\x01\n" +
+	"\tmime_type\x18\x02 \x01(\tR\bmimeType\"\xc2\x01\n" +
 	"\vPollRequest\x12\x12\n" +
 	"\x04feed\x18\x01 \x01(\tR\x04feed\x12\x1c\n" +
 	"\tpublisher\x18\x02 \x01(\fR\tpublisher\x12+\n" +
 	"\x05after\x18\x03 \x01(\v2\x15.feedring.v1.PositionR\x05after\x12\"\n" +
 	"\rfresh_unix_ms\x18\x04 \x01(\x03R\vfreshUnixMs\x12\x10\n" +
-	"\x03max\x18\x05 \x01(\rR\x03max\"\xde\x01\n" +
+	"\x03max\x18\x05 \x01(\rR\x03max\x12\x1e\n" +
+	"\n" +
+	"dictionary\x18\x06 \x01(\fR\n" +
+	"dictionary\"\x8a\x02\n" +
 	"\bPollPart\x12)\n" +
 	"\x05items\x18\x01 \x03(\v2\x13.feedring.v1.SealedR\x05items\x12)\n" +
 	"\x04head\x18\x02 \x01(\v2\x15.feedring.v1.PositionR\x04head\x12\x12\n" +
 	"\x04more\x18\x03 \x01(\bR\x04more\x121\n" +
 	"\tstand_ins\x18\x04 \x03(\v2\x14.feedring.v1.StandInR\bstandIns\x125\n" +
-	"\vretractions\x18\x05 \x03(\v2\x13.feedring.v1.SealedR\vretractions\"P\n" +
+	"\vretractions\x18\x05 \x03(\v2\x13.feedring.v1.SealedR\vretractions\x12\x16\n" +
+	"\x06packed\x18\x06 \x01(\fR\x06packed\x12\x12\n" +
+	"\x04bare\x18\a \x01(\bR\x04bare\"P\n" +
 	"\aStandIn\x12\x12\n" +
 	"\x04item\x18\x01 \x01(\rR\x04item\x121\n" +
 	"\bposition\x18\x02 \x01(\v2\x15.feedring.v1.PositionR\bpositionB;Z9github.com/feedring/feedring/proto/feedring/v1;feedringv1b\x06proto3"

@@ -1,0 +1,142 @@
+package wire
+
+import (
+	"bytes"
+	"compress/flate"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"google.golang.org/protobuf/proto"
+
+	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
+)
+
+const (
+	packLevel = 2 // the next ones gain 1 % of an entry, and take half as long again
+	// What is unpacked is at most unpackedFree, and unpackedTimes what came: who
+	// sends little must not make others work much. What would unpack to more is
+	// sent as it is.
+	unpackedFree  = 64 << 10
+	unpackedTimes = 32
+)
+
+// Packer packs parts of answers to polls, and unpacks them. The zero value is
+// ready. It is safe for concurrent use, and keeps the memory of what it used
+// lately (a megabyte for each Pack at the same time).
+type Packer struct{ writers, readers sync.Pool }
+
+// Pack deflates a part, for who named a dictionary. Where holder's own dictionary
+// has another name, the bare one is used. A part that would not be shorter, or
+// that brings nothing, stays as it is.
+func (p *Packer) Pack(part *feedringv1.PollPart, own Dictionary, named string) error {
+	if named == "" || len(part.Items)+len(part.Retractions) == 0 {
+		return nil
+	}
+	plain, err := proto.Marshal(part)
+	if err != nil {
+		return fmt.Errorf("packing a part: %w: %v", ErrMalformed, err)
+	}
+	words, bare := own.whole, false
+	if own.Name() != named {
+		words, bare = own.bare, true
+	}
+	packed, err := p.deflate(plain, words)
+	if err != nil {
+		return fmt.Errorf("packing a part: %w", err)
+	}
+	whole := &feedringv1.PollPart{Packed: packed, Bare: bare}
+	if len(plain) > maxUnpacked(len(packed)) || proto.Size(whole) >= len(plain) {
+		return nil
+	}
+	part.Reset()
+	part.Packed, part.Bare = packed, bare
+	return nil
+}
+
+// Unpack is the inverse of Pack, with the dictionary that was named. What was
+// not packed stays as it came. ErrTooLarge: it unpacks to more than is allowed.
+func (p *Packer) Unpack(part *feedringv1.PollPart, named Dictionary) error {
+	packed := part.GetPacked()
+	if len(packed) == 0 {
+		return nil
+	}
+	words := named.whole
+	if part.GetBare() {
+		words = named.bare
+	}
+	plain, err := p.inflate(packed, words)
+	if err != nil {
+		return fmt.Errorf("packed part: %w", err)
+	}
+	if err := Unmarshal(plain, part); err != nil { // it resets the part
+		return fmt.Errorf("packed part: %w", err)
+	}
+	if len(part.GetPacked()) > 0 {
+		return fmt.Errorf("packed part: %w: packed twice", ErrMalformed)
+	}
+	return nil
+}
+
+// maxUnpacked is the most that so many packed bytes may become.
+func maxUnpacked(packed int) int {
+	return min(MaxMessage, max(unpackedFree, unpackedTimes*packed))
+}
+
+// deflater is a writer that is used again and again: a new one sets most of a
+// megabyte aside.
+type deflater struct {
+	*flate.Writer
+	out bytes.Buffer
+}
+
+// deflate packs plain. The words go first through the writer, and what they
+// became is dropped at the border of a byte: a writer that is used again knows
+// no other way to be given words.
+func (p *Packer) deflate(plain, words []byte) ([]byte, error) {
+	d, _ := p.writers.Get().(*deflater)
+	if d == nil {
+		d = new(deflater)
+		w, err := flate.NewWriter(&d.out, packLevel)
+		if err != nil {
+			return nil, err
+		}
+		d.Writer = w
+	}
+	defer p.writers.Put(d)
+	d.out.Reset()
+	d.Reset(&d.out)
+	_, err := d.Write(words)
+	err = errors.Join(err, d.Flush())
+	d.out.Reset()
+	if _, e := d.Write(plain); e != nil || err != nil {
+		return nil, errors.Join(err, e)
+	}
+	err = d.Close()
+	return bytes.Clone(d.out.Bytes()), err
+}
+
+// inflate is the inverse of deflate.
+func (p *Packer) inflate(packed, words []byte) ([]byte, error) {
+	from := bytes.NewReader(packed)
+	r, _ := p.readers.Get().(io.ReadCloser)
+	if r == nil {
+		r = flate.NewReaderDict(from, words)
+	} else if err := r.(flate.Resetter).Reset(from, words); err != nil {
+		return nil, err
+	}
+	defer p.readers.Put(r)
+	most := maxUnpacked(len(packed))
+	var plain bytes.Buffer
+	_, err := plain.ReadFrom(io.LimitReader(r, int64(most)+1))
+	switch {
+	case plain.Len() > most:
+		return nil, fmt.Errorf("%w: more than %d bytes out of %d", ErrTooLarge, most, len(packed))
+	case err != nil:
+		return nil, fmt.Errorf("%w: %v", ErrMalformed, err)
+	case from.Len() > 0:
+		return nil, fmt.Errorf("%w: %d bytes after its end", ErrMalformed, from.Len())
+	}
+	return plain.Bytes(), nil
+}
