@@ -17,6 +17,30 @@ func (n *Node) mirrorsOf(url string) []feedring.PeerID {
 	return slices.DeleteFunc(n.store.Publishers(url), func(p feedring.PeerID) bool { return p == n.ID() })
 }
 
+// adopts notes that entries of mirrors stand for this peer's own.
+func (o *origins) adopts(url string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if f, ok := o.feeds[url]; ok {
+		f.adopted = true
+	}
+}
+
+// claim has the next look at a feed find everything, where entries were left to
+// mirrors before the site named this peer: its readers are given them by the
+// site's own word from then on.
+func (o *origins) claim(f *origin) {
+	o.mu.Lock()
+	adopted := f.adopted
+	o.mu.Unlock()
+	if !adopted || o.ours == nil || !o.ours(f.spec.URL) {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	f.moved, f.adopted = true, false
+}
+
 // adopted reports whether e, as it was found, is held of one of others, who publish
 // the same feed. If not it becomes the version after theirs.
 func (p *publisher) adopted(e *feedring.Entry, others []feedring.PeerID) (bool, error) {

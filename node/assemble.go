@@ -98,10 +98,10 @@ func (n *Node) assemble() error {
 	if err := n.openHubs(); err != nil {
 		return err
 	}
-	n.publisher.mirrors = n.mirrorsOf
+	n.publisher.mirrors, n.publisher.adopts = n.mirrorsOf, n.origins.adopts
 	n.origins.publish, n.origins.names = n.publishAndTell, n.namesHub
 	n.glances = feed.NewGlances(n.outside, n.prepare)
-	n.origins.glanced = n.glances.Holds
+	n.origins.glanced, n.origins.ours = n.glances.Holds, n.vouched
 	n.files = &feed.Files{Next: n.glances, Path: n.origins.file, All: n.origins.files}
 	n.origins.lookers = n.newLookers()
 	return n.newWatcher(n.files)

@@ -33,6 +33,52 @@ func TestTakenOverFeedIsNotPublishedAgain(t *testing.T) {
 	}
 }
 
+// A site that names its peer only after this one took its feed over from a mirror
+// has all of it published by its own peer, once.
+func TestSitesOwnPeerPublishesWhatMirrorsDid(t *testing.T) {
+	s := openStore(t)
+	mirror, own := writer(s, newSealer(t)), writer(s, newSealer(t))
+	l := newLibrary(t, s, own)
+	named := false
+	l.ours = func(string) bool { return named }
+	own.adopts, own.mirrors = l.adopts, func(string) []feedring.PeerID {
+		if named {
+			return nil
+		}
+		return []feedring.PeerID{mirror.self}
+	}
+	check(t, l.add(t.Context(), testSpec))
+	mirror.append(t, testSpec, entries(1, 3)...)
+	look := func(found ...feedring.Entry) (known bool) {
+		st, err := l.State(testURL)
+		check(t, err)
+		known = !st.LastLook.IsZero()
+		if !known {
+			found = entries(1, 3)
+		}
+		next := feed.State{URL: testURL, LastLook: time.Now(), LastSuccess: time.Now()}
+		if len(found) > 0 {
+			check(t, l.Changed(t.Context(), testURL, found, next))
+		}
+		l.Looked(testURL, next)
+		return known
+	}
+	published := func() int { return len(log(t, s, feedring.FeedRef{URL: testURL, Publisher: own.self})) }
+	if look() || published() != 0 {
+		t.Errorf("%d entries of a mirror were published again", published())
+	}
+	named = true
+	if !look() || published() != 0 {
+		t.Error("what the look before left was not gone on from")
+	}
+	if look() || published() != 3 {
+		t.Errorf("the site's own peer publishes %d entries", published())
+	}
+	if !look() || !look() || published() != 3 {
+		t.Errorf("it did so again: %d entries", published())
+	}
+}
+
 // Several that look at one feed do so evenly one after another, whatever time
 // each would like best, and none much oftener than a round.
 func TestTurnsAreEven(t *testing.T) {

@@ -46,6 +46,7 @@ type origins struct {
 	offer   func()                      // tells the machine that feeds or titles changed
 	names   func(url, hub, self string) // a public feed names a hub, or none; nil: nobody listens
 	glanced func(url string) bool       // the next look at it asks nobody
+	ours    func(url string) bool       // its site names this peer; nil: none does
 	lookers *lookers                    // who looks at what is published; nil: this peer at all
 	front   *feedfront.Room             // serves what is published whole to pollers
 	share   feedring.Share              // how much of an entry leaves this peer, where its feed does not say
@@ -380,6 +381,7 @@ func (o *origins) Looked(url string, st feed.State) {
 	}
 	if public {
 		o.lookers.looked(f.spec, failing(&st))
+		o.claim(f)
 	}
 	if public && st.Failures == 0 && o.names != nil {
 		o.names(url, st.Hub, st.Self)

@@ -13,7 +13,8 @@ import (
 type origin struct {
 	spec    feedring.FeedSpec
 	fixed   bool    // of the configuration
-	moved   bool    // its log holds another group's entries, and no look was kept since
+	moved   bool    // its log lacks what looks found before: what they left is not gone on from
+	adopted bool    // of some entries those of a mirror stand for its own, since this peer started
 	failing bool    // as the last look found
 	revived bool    // added again though its origin took it away, and not looked at since
 	title   string  // of a public feed

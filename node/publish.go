@@ -32,6 +32,7 @@ type publisher struct {
 	// mirrors lists who else published a feed, whose entries are not published
 	// again; nil: nobody.
 	mirrors func(url string) []feedring.PeerID
+	adopts  func(url string) // is told where they are not; nil: nobody is
 
 	keeping sync.Mutex // of private feeds: no machine gives their positions
 	mu      sync.Mutex

@@ -68,7 +68,8 @@ func (r *recent) due(now time.Time) bool {
 
 // State returns what is known of a feed, as the watcher asks for it. A state that
 // cannot be read only costs an unconditional look. Nothing is known of a feed
-// that was published elsewhere before: its new group has none of its entries.
+// that was published elsewhere before, since its new group has none of its
+// entries, or that is to be published whole (claim).
 func (o *origins) State(url string) (feed.State, error) {
 	o.mu.Lock()
 	if f, ok := o.feeds[url]; ok {

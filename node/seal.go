@@ -67,6 +67,9 @@ func (p *publisher) versions(ctx context.Context, e *feedring.Entry, share feedr
 		share.Cut(e)
 	}
 	if held, err := p.adopted(e, others); held || err != nil {
+		if held && p.adopts != nil {
+			p.adopts(e.Feed)
+		}
 		return nil, err
 	}
 	if !found || latest.Theme != e.Theme {
