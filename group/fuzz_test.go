@@ -220,17 +220,24 @@ func (g *nonsense) shareInput() Input {
 	var msg Message
 	switch g.rng.IntN(5) {
 	case 0:
-		return Measured{URL: g.ref().URL, Distance: time.Duration(g.number()), Failing: g.rng.IntN(2) == 0}
+		return Measured{URL: g.ref().URL, Distance: time.Duration(g.number()), Failing: g.rng.IntN(2) == 0, Last: g.last()}
 	case 1:
 		return Hurry{URL: g.ref().URL}
 	case 2:
-		msg = TurnsWanted{h, []TurnWanted{{URL: g.ref().URL, Distance: time.Duration(g.number()), Lookers: g.rng.IntN(20) - 5, Holds: g.rng.IntN(2) == 0, Failing: g.rng.IntN(2) == 0}}}
+		msg = TurnsWanted{h, []TurnWanted{{URL: g.ref().URL, Distance: time.Duration(g.number()), Lookers: g.rng.IntN(20) - 5, Holds: g.rng.IntN(2) == 0, Failing: g.rng.IntN(2) == 0, Last: g.last()}}}
 	case 3:
-		msg = Turns{h, time.Duration(g.number()), []FeedTurns{{URL: g.ref().URL, By: []feedring.PeerID{g.peer(), g.peer()}[:g.rng.IntN(3)]}}}
+		msg = Turns{h, time.Duration(g.number()), []FeedTurns{{URL: g.ref().URL, By: []feedring.PeerID{g.peer(), g.peer()}[:g.rng.IntN(3)], Last: g.last()}}}
 	default:
 		msg = Urge{h, g.ref().URL}
 	}
 	return Receive{From: g.peer(), Message: msg}
+}
+
+func (g *nonsense) last() *LastLook {
+	if g.rng.IntN(2) == 0 {
+		return nil
+	}
+	return &LastLook{Ago: time.Duration(g.number()), Wait: time.Duration(g.number()), Entries: g.number()}
 }
 
 func (g *nonsense) moreMessage(h Header) Message {

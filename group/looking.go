@@ -19,6 +19,9 @@ type (
 		// Failing says that the origin refuses this peer or does not answer it,
 		// and may answer others; not that it asks for fewer requests.
 		Failing bool
+		// Last is what a look left that just ended, or one before; nil: this tells
+		// of none.
+		Last *LastLook
 	}
 	// Hurry asks whoever looks at an own feed to look now.
 	Hurry struct{ URL string }
@@ -29,13 +32,17 @@ type (
 	// Turn tells who looks at an own feed from now on; before the first one of
 	// a feed nobody does here. A Turn above zero: this peer, as the Turn-th of Of
 	// that share the looks evenly. Zero: By does. Mirrors: others that are there
-	// offer it too, and none of them is the site's own peer.
+	// offer it too, and none of them is the site's own peer. Last, with a Turn
+	// above zero, is the last look that the group knows of: no look comes before
+	// it may after that one. It is told again to those that look in turn when one
+	// of them was asked to wait. Nil: none is known.
 	Turn struct {
 		Group    feedring.GroupID
 		URL      string
 		Turn, Of int
 		By       feedring.PeerID
 		Mirrors  bool
+		Last     *LastLook
 	}
 	// Measure asks how far the origin of an own feed is, without asking it for
 	// anything. Measured follows where that can be said.
@@ -57,6 +64,12 @@ func (Turn) IsOutput()    {}
 func (Measure) IsOutput() {}
 func (Urged) IsOutput()   {}
 
+// Bounds of a LastLook, in bytes.
+const (
+	MaxValidator = looks.MaxValidator
+	MaxLookHost  = looks.MaxHost
+)
+
 // Messages.
 type (
 	// TurnsWanted asks the manager who looks at feeds that the sender and others
@@ -73,6 +86,8 @@ type (
 		For   time.Duration
 		Feeds []FeedTurns
 	}
+	// LastLook is what the last look at a feed left to who looks next.
+	LastLook = looks.Last
 	// FeedTurns is one feed.
 	FeedTurns = looks.Said
 	// Urge asks a peer that looks at a feed to look now.

@@ -63,7 +63,7 @@ func (m *Machine) share() {
 	h, next := m.here(), m.now.Add(looks.Hold(m.cfg.Refresh)/3)
 	if m.serving {
 		changed, again := m.desk.Review(h)
-		m.tellTurns(changed, "")
+		m.tellTurns(h, changed, "")
 		if again.Before(next) {
 			next = again
 		}
@@ -79,7 +79,7 @@ func (m *Machine) share() {
 
 func (m *Machine) tellDriver(turns []looks.Turn) {
 	for _, t := range turns {
-		m.emit(Turn{Group: m.group, URL: t.URL, Turn: t.Turn, Of: t.Of, By: t.By, Mirrors: t.Mirrors})
+		m.emit(Turn{Group: m.group, URL: t.URL, Turn: t.Turn, Of: t.Of, By: t.By, Mirrors: t.Mirrors, Last: t.Last})
 	}
 }
 
@@ -88,7 +88,7 @@ func (m *Machine) askTurns(wanted []TurnWanted) {
 	for len(wanted) > 0 {
 		n, size := 0, 0
 		for n < len(wanted) && n < maxTold && size < catalogue.MaxBytes/2 {
-			size += len(wanted[n].URL) + catalogue.Part
+			size += len(wanted[n].URL) + catalogue.Part + wanted[n].Last.Size()
 			n++
 		}
 		msg := TurnsWanted{Header: m.header(), Feeds: wanted[:n:n]}
@@ -106,17 +106,18 @@ func (m *Machine) onTurnsWanted(from feedring.PeerID, w TurnsWanted) {
 	if !m.serving || !m.shares() || len(w.Feeds) > maxTold {
 		return
 	}
-	answer, changed, again := m.desk.Asked(m.here(), from, w.Feeds)
+	h := m.here()
+	answer, changed, again := m.desk.Asked(h, from, w.Feeds)
 	if !again.IsZero() {
 		m.shareIn(again.Sub(m.now))
 	}
 	m.sendTurns(from, answer)
-	m.tellTurns(changed, from)
+	m.tellTurns(h, changed, from)
 }
 
 // tellTurns tells all who asked about feeds but one of them.
-func (m *Machine) tellTurns(urls []string, but feedring.PeerID) {
-	lists := m.desk.Tell(urls)
+func (m *Machine) tellTurns(h *looks.Here, urls []string, but feedring.PeerID) {
+	lists := m.desk.Tell(h, urls)
 	delete(lists, but)
 	for _, p := range slices.Sorted(maps.Keys(lists)) {
 		m.sendTurns(p, lists[p])
@@ -128,7 +129,7 @@ func (m *Machine) sendTurns(to feedring.PeerID, list []FeedTurns) {
 	for len(list) > 0 {
 		n, size := 0, 0
 		for n < len(list) && n < maxTold && size < catalogue.MaxBytes/2 {
-			size += len(list[n].URL) + catalogue.Part*(1+len(list[n].By))
+			size += len(list[n].URL) + catalogue.Part*(1+len(list[n].By)) + list[n].Last.Size()
 			n++
 		}
 		msg := Turns{Header: m.header(), For: looks.Hold(m.cfg.Refresh), Feeds: list[:n:n]}
@@ -150,7 +151,8 @@ func (m *Machine) onTurns(from feedring.PeerID, t Turns) {
 }
 
 func (m *Machine) measured(in Measured) {
-	if m.looks.Measured(in.URL, in.Distance, in.Failing, m.now) {
+	looked := m.looks.Looked(in.URL, in.Last, m.now)
+	if m.looks.Measured(in.URL, in.Distance, in.Failing, m.now) || looked {
 		m.shareIn(0)
 	}
 }

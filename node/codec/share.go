@@ -19,6 +19,7 @@ func encodeTurnsWanted(e *encoder, m group.TurnsWanted) *feedringv1.TurnsWanted 
 		f := &m.Feeds[i]
 		p.Feeds = append(p.Feeds, &feedringv1.TurnWanted{
 			Url: f.URL, DistanceMs: wire.SpanTo(f.Distance), Lookers: wire.CountTo(f.Lookers), Holds: f.Holds, Failing: f.Failing,
+			Last: lastTo(f.Last),
 		})
 	}
 	return p
@@ -33,6 +34,7 @@ func decodeTurnsWanted(d *decoder, p *feedringv1.TurnsWanted) group.TurnsWanted 
 		m.Feeds = append(m.Feeds, group.TurnWanted{
 			URL: d.Text("url", f.GetUrl(), maxURL), Distance: d.Span("distance", f.GetDistanceMs()),
 			Lookers: d.Count("lookers", f.GetLookers()), Holds: f.GetHolds(), Failing: f.GetFailing(),
+			Last: lastFrom(d, f.GetLast()),
 		})
 	}
 	return m
@@ -41,7 +43,7 @@ func decodeTurnsWanted(d *decoder, p *feedringv1.TurnsWanted) group.TurnsWanted 
 func encodeTurns(e *encoder, m group.Turns) *feedringv1.Turns {
 	p := &feedringv1.Turns{Header: e.header(m.Header), ForMs: wire.SpanTo(m.For)}
 	for i := range m.Feeds {
-		p.Feeds = append(p.Feeds, &feedringv1.FeedTurns{Url: m.Feeds[i].URL, By: e.Peers(m.Feeds[i].By)})
+		p.Feeds = append(p.Feeds, &feedringv1.FeedTurns{Url: m.Feeds[i].URL, By: e.Peers(m.Feeds[i].By), Last: lastTo(m.Feeds[i].Last)})
 	}
 	return p
 }
@@ -52,9 +54,33 @@ func decodeTurns(d *decoder, p *feedringv1.Turns) group.Turns {
 		return m
 	}
 	for _, f := range p.GetFeeds() {
-		m.Feeds = append(m.Feeds, group.FeedTurns{URL: d.Text("url", f.GetUrl(), maxURL), By: d.Peers("by", f.GetBy(), maxTurnBy)})
+		m.Feeds = append(m.Feeds, group.FeedTurns{
+			URL: d.Text("url", f.GetUrl(), maxURL), By: d.Peers("by", f.GetBy(), maxTurnBy), Last: lastFrom(d, f.GetLast()),
+		})
 	}
 	return m
+}
+
+func lastTo(l *group.LastLook) *feedringv1.LastLook {
+	if l == nil {
+		return nil
+	}
+	return &feedringv1.LastLook{
+		AgoMs: wire.SpanTo(l.Ago), WaitMs: wire.SpanTo(l.Wait), Host: l.Host,
+		Etag: []byte(l.ETag), LastModified: []byte(l.LastModified), Entries: l.Entries,
+	}
+}
+
+func lastFrom(d *decoder, p *feedringv1.LastLook) *group.LastLook {
+	if p == nil {
+		return nil
+	}
+	d.Room("etag", len(p.GetEtag()), group.MaxValidator)
+	d.Room("last modified", len(p.GetLastModified()), group.MaxValidator)
+	return &group.LastLook{
+		Ago: d.Span("ago", p.GetAgoMs()), Wait: d.Span("wait", p.GetWaitMs()), Host: d.Text("host", p.GetHost(), group.MaxLookHost),
+		ETag: string(p.GetEtag()), LastModified: string(p.GetLastModified()), Entries: p.GetEntries(),
+	}
 }
 
 func encodeUrge(e *encoder, m group.Urge) *feedringv1.Urge {

@@ -14,7 +14,8 @@ import (
 // NewOwn.
 type Own struct {
 	feeds   map[string]*share
-	lookers int // that this peer wants at each
+	lookers int       // that this peer wants at each
+	spoke   time.Time // when the manager was last told of a look
 }
 
 // share is one feed.
@@ -33,6 +34,8 @@ type share struct {
 	said   time.Duration     // of it, to the manager
 	gauged time.Time         // when it was asked for; zero: never
 	failed time.Time         // when a look last failed; zero: the origin answers, as far as is known
+	last   *left             // the last look, by whomever; nil: not known; never changed, only replaced
+	looked bool              // the manager was not told of last yet
 }
 
 // NewOwn returns no feeds, each of which so many peers are to look at, as far as
@@ -40,7 +43,7 @@ type share struct {
 func NewOwn(lookers int) *Own { return &Own{feeds: map[string]*share{}, lookers: lookers} }
 
 // Clone returns an independent copy.
-func (o *Own) Clone() *Own { return &Own{clonePointers(o.feeds), o.lookers} }
+func (o *Own) Clone() *Own { return &Own{clonePointers(o.feeds), o.lookers, o.spoke} }
 
 func clonePointers[V any](in map[string]*V) map[string]*V {
 	out := make(map[string]*V, len(in))
@@ -87,10 +90,10 @@ func (o *Own) Review(h *Here, last time.Time) Deeds {
 		s := o.feeds[url]
 		shared, again := s.decide(h, url, &do.Turns)
 		if shared {
-			at := s.askAt(h, url, &do)
+			at := o.askAt(h, url, s, &do)
 			if !at.After(h.Now) {
 				do.Wanted = append(do.Wanted, o.wantedOf(h, url, s))
-				at = s.askAt(h, url, &do)
+				at = o.askAt(h, url, s, &do)
 			}
 			do.Next = earlier(do.Next, at)
 		}
@@ -103,7 +106,7 @@ func (o *Own) Review(h *Here, last time.Time) Deeds {
 
 // askAt is when the manager is to be asked about a feed. Who does not look
 // itself first learns how far its origin is.
-func (s *share) askAt(h *Here, url string, do *Deeds) time.Time {
+func (o *Own) askAt(h *Here, url string, s *share, do *Deeds) time.Time {
 	r := h.Refresh
 	if s.way == 0 && s.gauged.IsZero() {
 		s.gauged = h.Now
@@ -114,10 +117,15 @@ func (s *share) askAt(h *Here, url string, do *Deeds) time.Time {
 		return s.gauged.Add(r / 4)
 	case s.asked.IsZero() || s.news:
 		return h.Now
-	case h.Now.Before(s.until) && s.tries == 0:
-		return s.asked.Add(h.hold() / 3)
 	}
-	return s.asked.Add(min(r/3<<min(s.tries, 10), h.hold()/3))
+	at := s.asked.Add(h.hold() / 3)
+	if s.tries > 0 || !h.Now.Before(s.until) {
+		at = s.asked.Add(min(r/3<<min(s.tries, 10), h.hold()/3))
+	}
+	if s.looked {
+		at = earlier(at, o.spoke.Add(r/4))
+	}
+	return at
 }
 
 func (o *Own) wantedOf(h *Here, url string, s *share) Wanted {
@@ -126,7 +134,14 @@ func (o *Own) wantedOf(h *Here, url string, s *share) Wanted {
 	if s.told.Turn == 0 && h.Now.Sub(s.failed) > failedFor*h.Refresh {
 		s.failed = time.Time{} // nothing is known of late
 	}
-	return Wanted{URL: url, Distance: s.said, Lookers: o.lookers, Holds: s.told.Turn > 0, Failing: !s.failed.IsZero()}
+	w := Wanted{URL: url, Distance: s.said, Lookers: o.lookers, Holds: s.told.Turn > 0, Failing: !s.failed.IsZero()}
+	if s.looked {
+		s.looked, o.spoke = false, h.Now
+	}
+	if w.Holds {
+		w.Last = s.last.asOf(h.Now)
+	}
+	return w
 }
 
 // Told takes the manager's word, which holds for a time.
@@ -137,9 +152,30 @@ func (o *Own) Told(h *Here, during time.Duration, feeds []Said) (turns []Turn) {
 			continue
 		}
 		s.by, s.until, s.tries, s.alone = f.By, h.Now.Add(min(during, 2*h.hold())), 0, time.Time{}
+		last, told := leave(f.Last, h.Now), s.told
+		news := last.news(s.last, h.slack())
+		if news {
+			s.last = last
+		}
 		s.decide(h, f.URL, &turns)
+		if news && s.told == told && told.Of > 1 && last.Wait > 0 { // another of those that look was asked to wait
+			s.tell(h, &turns)
+		}
 	}
 	return turns
+}
+
+// Looked takes in a look that ended, and reports whether the manager is to be
+// told: at once where a host wants to be left alone, and else four times in a
+// period at most.
+func (o *Own) Looked(url string, l *Last, now time.Time) (soon bool) {
+	s, last := o.feeds[url], leave(l, now)
+	if s == nil || last == nil {
+		return false
+	}
+	s.last, s.looked = last, true
+	s.news = s.news || last.Host != ""
+	return true
 }
 
 // Measured takes in what is known of the way to an origin, and reports whether

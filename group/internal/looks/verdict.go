@@ -15,9 +15,18 @@ func (s *share) decide(h *Here, url string, turns *[]Turn) (shared bool, again t
 	t, shared, again := s.verdict(h, url)
 	if t != s.told {
 		s.told = t
-		*turns = append(*turns, t)
+		s.tell(h, turns)
 	}
 	return shared, again
+}
+
+// tell adds the turn to turns, with what is known of the last look.
+func (s *share) tell(h *Here, turns *[]Turn) {
+	t := s.told
+	if t.Turn > 0 {
+		t.Last = s.last.asOf(h.Now)
+	}
+	*turns = append(*turns, t)
 }
 
 func (s *share) verdict(h *Here, url string) (t Turn, shared bool, again time.Time) {

@@ -13,20 +13,24 @@ type Wanted struct {
 	Lookers  int           // how many the sender wants to look
 	Holds    bool          // the sender looks now
 	Failing  bool          // in vain
+	Last     *Last         // of who looks; nil: not known
 }
 
 // Said is who looks at a feed, as the manager says: in the order of turns.
 type Said struct {
-	URL string
-	By  []feedring.PeerID
+	URL  string
+	By   []feedring.PeerID
+	Last *Last // by any of them, or of those before; nil: not known
 }
 
 // Turn is who looks at an own feed. A Turn above zero: this peer, as the Turn-th
 // of Of that share the looks evenly. Zero: By does. Mirrors: others that are
-// there offer it too, and none of them is the site's own peer.
+// there offer it too, and none of them is the site's own peer. Last is told with
+// a turn of this peer: it heeds it before it looks.
 type Turn struct {
 	URL      string
 	Turn, Of int
 	By       feedring.PeerID
 	Mirrors  bool
+	Last     *Last
 }

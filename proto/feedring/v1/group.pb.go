@@ -2305,6 +2305,7 @@ type TurnWanted struct {
 	Lookers       uint32                 `protobuf:"varint,3,opt,name=lookers,proto3" json:"lookers,omitempty"`
 	Holds         bool                   `protobuf:"varint,4,opt,name=holds,proto3" json:"holds,omitempty"`
 	Failing       bool                   `protobuf:"varint,5,opt,name=failing,proto3" json:"failing,omitempty"`
+	Last          *LastLook              `protobuf:"bytes,6,opt,name=last,proto3" json:"last,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2374,6 +2375,102 @@ func (x *TurnWanted) GetFailing() bool {
 	return false
 }
 
+func (x *TurnWanted) GetLast() *LastLook {
+	if x != nil {
+		return x.Last
+	}
+	return nil
+}
+
+// LastLook is what the last look at a feed left to who looks next.
+type LastLook struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	AgoMs int64                  `protobuf:"varint,1,opt,name=ago_ms,json=agoMs,proto3" json:"ago_ms,omitempty"`
+	// The origin wants to be left alone for so long: the host as a whole where one
+	// is named.
+	WaitMs int64  `protobuf:"varint,2,opt,name=wait_ms,json=waitMs,proto3" json:"wait_ms,omitempty"`
+	Host   string `protobuf:"bytes,3,opt,name=host,proto3" json:"host,omitempty"`
+	// What the origin gave to ask "has it changed?" with, as it came, and a name
+	// for the entries that the group had then.
+	Etag          []byte `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
+	LastModified  []byte `protobuf:"bytes,5,opt,name=last_modified,json=lastModified,proto3" json:"last_modified,omitempty"`
+	Entries       uint64 `protobuf:"fixed64,6,opt,name=entries,proto3" json:"entries,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LastLook) Reset() {
+	*x = LastLook{}
+	mi := &file_feedring_v1_group_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LastLook) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LastLook) ProtoMessage() {}
+
+func (x *LastLook) ProtoReflect() protoreflect.Message {
+	mi := &file_feedring_v1_group_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LastLook.ProtoReflect.Descriptor instead.
+func (*LastLook) Descriptor() ([]byte, []int) {
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *LastLook) GetAgoMs() int64 {
+	if x != nil {
+		return x.AgoMs
+	}
+	return 0
+}
+
+func (x *LastLook) GetWaitMs() int64 {
+	if x != nil {
+		return x.WaitMs
+	}
+	return 0
+}
+
+func (x *LastLook) GetHost() string {
+	if x != nil {
+		return x.Host
+	}
+	return ""
+}
+
+func (x *LastLook) GetEtag() []byte {
+	if x != nil {
+		return x.Etag
+	}
+	return nil
+}
+
+func (x *LastLook) GetLastModified() []byte {
+	if x != nil {
+		return x.LastModified
+	}
+	return nil
+}
+
+func (x *LastLook) GetEntries() uint64 {
+	if x != nil {
+		return x.Entries
+	}
+	return 0
+}
+
 // Turns tells who looks at feeds (verb "turns").
 type Turns struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2386,7 +2483,7 @@ type Turns struct {
 
 func (x *Turns) Reset() {
 	*x = Turns{}
-	mi := &file_feedring_v1_group_proto_msgTypes[35]
+	mi := &file_feedring_v1_group_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2398,7 +2495,7 @@ func (x *Turns) String() string {
 func (*Turns) ProtoMessage() {}
 
 func (x *Turns) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[35]
+	mi := &file_feedring_v1_group_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2411,7 +2508,7 @@ func (x *Turns) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Turns.ProtoReflect.Descriptor instead.
 func (*Turns) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{35}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Turns) GetHeader() *Header {
@@ -2440,13 +2537,14 @@ type FeedTurns struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Url           string                 `protobuf:"bytes,1,opt,name=url,proto3" json:"url,omitempty"`
 	By            [][]byte               `protobuf:"bytes,2,rep,name=by,proto3" json:"by,omitempty"`
+	Last          *LastLook              `protobuf:"bytes,3,opt,name=last,proto3" json:"last,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *FeedTurns) Reset() {
 	*x = FeedTurns{}
-	mi := &file_feedring_v1_group_proto_msgTypes[36]
+	mi := &file_feedring_v1_group_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2458,7 +2556,7 @@ func (x *FeedTurns) String() string {
 func (*FeedTurns) ProtoMessage() {}
 
 func (x *FeedTurns) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[36]
+	mi := &file_feedring_v1_group_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2471,7 +2569,7 @@ func (x *FeedTurns) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FeedTurns.ProtoReflect.Descriptor instead.
 func (*FeedTurns) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{36}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *FeedTurns) GetUrl() string {
@@ -2488,6 +2586,13 @@ func (x *FeedTurns) GetBy() [][]byte {
 	return nil
 }
 
+func (x *FeedTurns) GetLast() *LastLook {
+	if x != nil {
+		return x.Last
+	}
+	return nil
+}
+
 // Urge asks a peer that looks at a feed to look now (verb "urge").
 type Urge struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2499,7 +2604,7 @@ type Urge struct {
 
 func (x *Urge) Reset() {
 	*x = Urge{}
-	mi := &file_feedring_v1_group_proto_msgTypes[37]
+	mi := &file_feedring_v1_group_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2511,7 +2616,7 @@ func (x *Urge) String() string {
 func (*Urge) ProtoMessage() {}
 
 func (x *Urge) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[37]
+	mi := &file_feedring_v1_group_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2524,7 +2629,7 @@ func (x *Urge) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Urge.ProtoReflect.Descriptor instead.
 func (*Urge) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{37}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Urge) GetHeader() *Header {
@@ -2712,7 +2817,7 @@ const file_feedring_v1_group_proto_rawDesc = "" +
 	"\x06copies\x18\x06 \x03(\v2\x14.feedring.v1.FeedRefR\x06copies\"i\n" +
 	"\vTurnsWanted\x12+\n" +
 	"\x06header\x18\x01 \x01(\v2\x13.feedring.v1.HeaderR\x06header\x12-\n" +
-	"\x05feeds\x18\x02 \x03(\v2\x17.feedring.v1.TurnWantedR\x05feeds\"\x89\x01\n" +
+	"\x05feeds\x18\x02 \x03(\v2\x17.feedring.v1.TurnWantedR\x05feeds\"\xb4\x01\n" +
 	"\n" +
 	"TurnWanted\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12\x1f\n" +
@@ -2720,14 +2825,23 @@ const file_feedring_v1_group_proto_rawDesc = "" +
 	"distanceMs\x12\x18\n" +
 	"\alookers\x18\x03 \x01(\rR\alookers\x12\x14\n" +
 	"\x05holds\x18\x04 \x01(\bR\x05holds\x12\x18\n" +
-	"\afailing\x18\x05 \x01(\bR\afailing\"y\n" +
+	"\afailing\x18\x05 \x01(\bR\afailing\x12)\n" +
+	"\x04last\x18\x06 \x01(\v2\x15.feedring.v1.LastLookR\x04last\"\xa1\x01\n" +
+	"\bLastLook\x12\x15\n" +
+	"\x06ago_ms\x18\x01 \x01(\x03R\x05agoMs\x12\x17\n" +
+	"\await_ms\x18\x02 \x01(\x03R\x06waitMs\x12\x12\n" +
+	"\x04host\x18\x03 \x01(\tR\x04host\x12\x12\n" +
+	"\x04etag\x18\x04 \x01(\fR\x04etag\x12#\n" +
+	"\rlast_modified\x18\x05 \x01(\fR\flastModified\x12\x18\n" +
+	"\aentries\x18\x06 \x01(\x06R\aentries\"y\n" +
 	"\x05Turns\x12+\n" +
 	"\x06header\x18\x01 \x01(\v2\x13.feedring.v1.HeaderR\x06header\x12\x15\n" +
 	"\x06for_ms\x18\x02 \x01(\x03R\x05forMs\x12,\n" +
-	"\x05feeds\x18\x03 \x03(\v2\x16.feedring.v1.FeedTurnsR\x05feeds\"-\n" +
+	"\x05feeds\x18\x03 \x03(\v2\x16.feedring.v1.FeedTurnsR\x05feeds\"X\n" +
 	"\tFeedTurns\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12\x0e\n" +
-	"\x02by\x18\x02 \x03(\fR\x02by\"E\n" +
+	"\x02by\x18\x02 \x03(\fR\x02by\x12)\n" +
+	"\x04last\x18\x03 \x01(\v2\x15.feedring.v1.LastLookR\x04last\"E\n" +
 	"\x04Urge\x12+\n" +
 	"\x06header\x18\x01 \x01(\v2\x13.feedring.v1.HeaderR\x06header\x12\x10\n" +
 	"\x03url\x18\x02 \x01(\tR\x03urlB;Z9github.com/feedring/feedring/proto/feedring/v1;feedringv1b\x06proto3"
@@ -2744,7 +2858,7 @@ func file_feedring_v1_group_proto_rawDescGZIP() []byte {
 	return file_feedring_v1_group_proto_rawDescData
 }
 
-var file_feedring_v1_group_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
+var file_feedring_v1_group_proto_msgTypes = make([]protoimpl.MessageInfo, 39)
 var file_feedring_v1_group_proto_goTypes = []any{
 	(*Header)(nil),       // 0: feedring.v1.Header
 	(*ClaimBody)(nil),    // 1: feedring.v1.ClaimBody
@@ -2781,82 +2895,85 @@ var file_feedring_v1_group_proto_goTypes = []any{
 	(*Assigned)(nil),     // 32: feedring.v1.Assigned
 	(*TurnsWanted)(nil),  // 33: feedring.v1.TurnsWanted
 	(*TurnWanted)(nil),   // 34: feedring.v1.TurnWanted
-	(*Turns)(nil),        // 35: feedring.v1.Turns
-	(*FeedTurns)(nil),    // 36: feedring.v1.FeedTurns
-	(*Urge)(nil),         // 37: feedring.v1.Urge
-	(*Term)(nil),         // 38: feedring.v1.Term
-	(*Feed)(nil),         // 39: feedring.v1.Feed
-	(*FeedRef)(nil),      // 40: feedring.v1.FeedRef
-	(*Sealed)(nil),       // 41: feedring.v1.Sealed
-	(*Head)(nil),         // 42: feedring.v1.Head
-	(*Grant)(nil),        // 43: feedring.v1.Grant
+	(*LastLook)(nil),     // 35: feedring.v1.LastLook
+	(*Turns)(nil),        // 36: feedring.v1.Turns
+	(*FeedTurns)(nil),    // 37: feedring.v1.FeedTurns
+	(*Urge)(nil),         // 38: feedring.v1.Urge
+	(*Term)(nil),         // 39: feedring.v1.Term
+	(*Feed)(nil),         // 40: feedring.v1.Feed
+	(*FeedRef)(nil),      // 41: feedring.v1.FeedRef
+	(*Sealed)(nil),       // 42: feedring.v1.Sealed
+	(*Head)(nil),         // 43: feedring.v1.Head
+	(*Grant)(nil),        // 44: feedring.v1.Grant
 }
 var file_feedring_v1_group_proto_depIdxs = []int32{
-	38, // 0: feedring.v1.Header.term:type_name -> feedring.v1.Term
-	39, // 1: feedring.v1.RowBody.feeds:type_name -> feedring.v1.Feed
-	40, // 2: feedring.v1.RowBody.backfilling:type_name -> feedring.v1.FeedRef
+	39, // 0: feedring.v1.Header.term:type_name -> feedring.v1.Term
+	40, // 1: feedring.v1.RowBody.feeds:type_name -> feedring.v1.Feed
+	41, // 2: feedring.v1.RowBody.backfilling:type_name -> feedring.v1.FeedRef
 	4,  // 3: feedring.v1.RowBody.vouches:type_name -> feedring.v1.Vouch
 	3,  // 4: feedring.v1.RowBody.gone:type_name -> feedring.v1.Gone
-	40, // 5: feedring.v1.Gone.feed:type_name -> feedring.v1.FeedRef
+	41, // 5: feedring.v1.Gone.feed:type_name -> feedring.v1.FeedRef
 	0,  // 6: feedring.v1.Join.header:type_name -> feedring.v1.Header
-	41, // 7: feedring.v1.Join.row:type_name -> feedring.v1.Sealed
+	42, // 7: feedring.v1.Join.row:type_name -> feedring.v1.Sealed
 	0,  // 8: feedring.v1.Admitted.header:type_name -> feedring.v1.Header
-	41, // 9: feedring.v1.Admitted.claim:type_name -> feedring.v1.Sealed
-	41, // 10: feedring.v1.Admitted.rows:type_name -> feedring.v1.Sealed
-	42, // 11: feedring.v1.Admitted.heads:type_name -> feedring.v1.Head
+	42, // 9: feedring.v1.Admitted.claim:type_name -> feedring.v1.Sealed
+	42, // 10: feedring.v1.Admitted.rows:type_name -> feedring.v1.Sealed
+	43, // 11: feedring.v1.Admitted.heads:type_name -> feedring.v1.Head
 	0,  // 12: feedring.v1.Leave.header:type_name -> feedring.v1.Header
-	41, // 13: feedring.v1.Leave.row:type_name -> feedring.v1.Sealed
+	42, // 13: feedring.v1.Leave.row:type_name -> feedring.v1.Sealed
 	0,  // 14: feedring.v1.HandOver.header:type_name -> feedring.v1.Header
 	0,  // 15: feedring.v1.Beacon.header:type_name -> feedring.v1.Header
-	41, // 16: feedring.v1.Beacon.beacon:type_name -> feedring.v1.Sealed
-	41, // 17: feedring.v1.BeaconBody.claim:type_name -> feedring.v1.Sealed
-	42, // 18: feedring.v1.BeaconBody.heads:type_name -> feedring.v1.Head
+	42, // 16: feedring.v1.Beacon.beacon:type_name -> feedring.v1.Sealed
+	42, // 17: feedring.v1.BeaconBody.claim:type_name -> feedring.v1.Sealed
+	43, // 18: feedring.v1.BeaconBody.heads:type_name -> feedring.v1.Head
 	0,  // 19: feedring.v1.BeaconAnswer.header:type_name -> feedring.v1.Header
-	42, // 20: feedring.v1.BeaconAnswer.heads:type_name -> feedring.v1.Head
+	43, // 20: feedring.v1.BeaconAnswer.heads:type_name -> feedring.v1.Head
 	0,  // 21: feedring.v1.Refresh.header:type_name -> feedring.v1.Header
-	41, // 22: feedring.v1.Refresh.claim:type_name -> feedring.v1.Sealed
+	42, // 22: feedring.v1.Refresh.claim:type_name -> feedring.v1.Sealed
 	13, // 23: feedring.v1.Refresh.loads:type_name -> feedring.v1.Load
-	41, // 24: feedring.v1.Refresh.rows:type_name -> feedring.v1.Sealed
+	42, // 24: feedring.v1.Refresh.rows:type_name -> feedring.v1.Sealed
 	0,  // 25: feedring.v1.Refreshed.header:type_name -> feedring.v1.Header
 	0,  // 26: feedring.v1.RowsWanted.header:type_name -> feedring.v1.Header
 	16, // 27: feedring.v1.RowsWanted.have:type_name -> feedring.v1.RowVersion
 	0,  // 28: feedring.v1.Rows.header:type_name -> feedring.v1.Header
-	41, // 29: feedring.v1.Rows.rows:type_name -> feedring.v1.Sealed
+	42, // 29: feedring.v1.Rows.rows:type_name -> feedring.v1.Sealed
 	0,  // 30: feedring.v1.HeadsWanted.header:type_name -> feedring.v1.Header
-	40, // 31: feedring.v1.HeadsWanted.after:type_name -> feedring.v1.FeedRef
+	41, // 31: feedring.v1.HeadsWanted.after:type_name -> feedring.v1.FeedRef
 	0,  // 32: feedring.v1.Heads.header:type_name -> feedring.v1.Header
-	42, // 33: feedring.v1.Heads.heads:type_name -> feedring.v1.Head
+	43, // 33: feedring.v1.Heads.heads:type_name -> feedring.v1.Head
 	0,  // 34: feedring.v1.Intention.header:type_name -> feedring.v1.Header
 	0,  // 35: feedring.v1.Probe.header:type_name -> feedring.v1.Header
-	41, // 36: feedring.v1.Alive.alive:type_name -> feedring.v1.Sealed
-	38, // 37: feedring.v1.AliveBody.term:type_name -> feedring.v1.Term
+	42, // 36: feedring.v1.Alive.alive:type_name -> feedring.v1.Sealed
+	39, // 37: feedring.v1.AliveBody.term:type_name -> feedring.v1.Term
 	0,  // 38: feedring.v1.Objection.header:type_name -> feedring.v1.Header
-	41, // 39: feedring.v1.Objection.alive:type_name -> feedring.v1.Sealed
-	41, // 40: feedring.v1.Objection.claim:type_name -> feedring.v1.Sealed
+	42, // 39: feedring.v1.Objection.alive:type_name -> feedring.v1.Sealed
+	42, // 40: feedring.v1.Objection.claim:type_name -> feedring.v1.Sealed
 	0,  // 41: feedring.v1.Confirmation.header:type_name -> feedring.v1.Header
-	41, // 42: feedring.v1.Confirmation.claim:type_name -> feedring.v1.Sealed
+	42, // 42: feedring.v1.Confirmation.claim:type_name -> feedring.v1.Sealed
 	0,  // 43: feedring.v1.Stale.header:type_name -> feedring.v1.Header
-	41, // 44: feedring.v1.Stale.claim:type_name -> feedring.v1.Sealed
+	42, // 44: feedring.v1.Stale.claim:type_name -> feedring.v1.Sealed
 	0,  // 45: feedring.v1.Replace.header:type_name -> feedring.v1.Header
 	0,  // 46: feedring.v1.Notify.header:type_name -> feedring.v1.Header
-	42, // 47: feedring.v1.Notify.head:type_name -> feedring.v1.Head
+	43, // 47: feedring.v1.Notify.head:type_name -> feedring.v1.Head
 	0,  // 48: feedring.v1.Place.header:type_name -> feedring.v1.Header
 	0,  // 49: feedring.v1.Placed.header:type_name -> feedring.v1.Header
-	43, // 50: feedring.v1.Placed.grants:type_name -> feedring.v1.Grant
+	44, // 50: feedring.v1.Placed.grants:type_name -> feedring.v1.Grant
 	0,  // 51: feedring.v1.Assign.header:type_name -> feedring.v1.Header
-	40, // 52: feedring.v1.Assign.copies:type_name -> feedring.v1.FeedRef
+	41, // 52: feedring.v1.Assign.copies:type_name -> feedring.v1.FeedRef
 	0,  // 53: feedring.v1.Assigned.header:type_name -> feedring.v1.Header
-	40, // 54: feedring.v1.Assigned.copies:type_name -> feedring.v1.FeedRef
+	41, // 54: feedring.v1.Assigned.copies:type_name -> feedring.v1.FeedRef
 	0,  // 55: feedring.v1.TurnsWanted.header:type_name -> feedring.v1.Header
 	34, // 56: feedring.v1.TurnsWanted.feeds:type_name -> feedring.v1.TurnWanted
-	0,  // 57: feedring.v1.Turns.header:type_name -> feedring.v1.Header
-	36, // 58: feedring.v1.Turns.feeds:type_name -> feedring.v1.FeedTurns
-	0,  // 59: feedring.v1.Urge.header:type_name -> feedring.v1.Header
-	60, // [60:60] is the sub-list for method output_type
-	60, // [60:60] is the sub-list for method input_type
-	60, // [60:60] is the sub-list for extension type_name
-	60, // [60:60] is the sub-list for extension extendee
-	0,  // [0:60] is the sub-list for field type_name
+	35, // 57: feedring.v1.TurnWanted.last:type_name -> feedring.v1.LastLook
+	0,  // 58: feedring.v1.Turns.header:type_name -> feedring.v1.Header
+	37, // 59: feedring.v1.Turns.feeds:type_name -> feedring.v1.FeedTurns
+	35, // 60: feedring.v1.FeedTurns.last:type_name -> feedring.v1.LastLook
+	0,  // 61: feedring.v1.Urge.header:type_name -> feedring.v1.Header
+	62, // [62:62] is the sub-list for method output_type
+	62, // [62:62] is the sub-list for method input_type
+	62, // [62:62] is the sub-list for extension type_name
+	62, // [62:62] is the sub-list for extension extendee
+	0,  // [0:62] is the sub-list for field type_name
 }
 
 func init() { file_feedring_v1_group_proto_init() }
@@ -2872,7 +2989,7 @@ func file_feedring_v1_group_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_feedring_v1_group_proto_rawDesc), len(file_feedring_v1_group_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   38,
+			NumMessages:   39,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

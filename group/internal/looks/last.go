@@ -1,0 +1,84 @@
+package looks
+
+import (
+	"time"
+
+	"github.com/feedring/feedring/group/internal/catalogue"
+)
+
+// Last is what the last look at a feed left to who looks next, as of the moment
+// when it is told. It is never changed, so it is shared. Origins asked for it all:
+// whose word it is cannot be checked, so it has bounds.
+type Last struct {
+	Ago  time.Duration // since it ended
+	Wait time.Duration // the origin wants to be left alone for so long; 0: it did not say
+	Host string        // that is left alone as a whole; empty: the feed alone
+
+	ETag, LastModified string // the origin's validators, as they came
+	// Entries names what the group had of the feed after that look: who has
+	// something else needs the whole document. 0: not known.
+	Entries uint64
+}
+
+// Bounds of a Last.
+const (
+	MaxWait      = 25 * time.Hour
+	MaxValidator = 1024
+	MaxHost      = 300
+	maxAgo       = 365 * 24 * time.Hour
+)
+
+// left is a Last at the time it was told.
+type left struct {
+	Last
+	at time.Time
+}
+
+// leave bounds what somebody says; nil: it is not to be used.
+func leave(l *Last, now time.Time) *left {
+	if l == nil || len(l.Host) > MaxHost || len(l.ETag) > MaxValidator || len(l.LastModified) > MaxValidator {
+		return nil
+	}
+	bounded := *l
+	bounded.Ago, bounded.Wait = min(max(l.Ago, 0), maxAgo), min(max(l.Wait, 0), MaxWait)
+	return &left{bounded, now}
+}
+
+func (l *left) ended() time.Time { return l.at.Add(-l.Ago) }
+func (l *left) until() time.Time { return l.at.Add(l.Wait) }
+
+// asOf is l at another time; nil where l is.
+func (l *left) asOf(now time.Time) *Last {
+	if l == nil {
+		return nil
+	}
+	d := now.Sub(l.at)
+	aged := l.Last
+	aged.Ago, aged.Wait = min(l.Ago+d, maxAgo), max(0, l.Wait-d)
+	return &aged
+}
+
+// news reports whether l is of a later look than old: what was on its way for
+// a little longer is not.
+func (l *left) news(old *left, slack time.Duration) bool {
+	switch {
+	case l == nil || old == nil:
+		return l != nil
+	case l.ended().Sub(old.ended()) > slack:
+		return true
+	case l.ended().Before(old.ended().Add(-slack)):
+		return false
+	}
+	return l.until().Sub(old.until()) > slack || l.ETag != old.ETag || l.LastModified != old.LastModified || l.Entries != old.Entries
+}
+
+// slack is by how much two tellings of one look may differ.
+func (h *Here) slack() time.Duration { return h.Refresh / 8 }
+
+// Size is at least what l takes on the wire.
+func (l *Last) Size() int {
+	if l == nil {
+		return 0
+	}
+	return 2*catalogue.Part + len(l.Host) + len(l.ETag) + len(l.LastModified)
+}

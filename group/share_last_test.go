@@ -1,0 +1,275 @@
+package group
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// looked has a peer tell of a look that just ended.
+func (c *cluster) looked(p feedring.PeerID, l LastLook) {
+	c.step(c.nodes[p], Measured{URL: mirrored, Distance: 5 * time.Millisecond, Last: &l})
+}
+
+// Whoever looks next knows the last look and what the origin asked for then,
+// though who looked, and the manager with it, died a moment after it.
+func TestNextLookerKnowsTheLastLook(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		peers int
+		dead  feedring.PeerID
+	}{{"the manager", 4, "p00"}, {"a member", 4, "p03"}, {"one of two", 2, "p00"}} {
+		t.Run(test.name, func(t *testing.T) {
+			c := sharing(20, 1, func(p feedring.PeerID) time.Duration {
+				if p == test.dead {
+					return 5 * time.Millisecond
+				}
+				return 50 * time.Millisecond
+			})
+			c.mirror(0, test.peers)
+			c.run(33 * time.Second)
+			c.look(t, test.dead)
+			c.looked(test.dead, LastLook{ETag: `"1"`, Entries: 7})
+			c.run(5 * time.Second)
+			c.looked(test.dead, LastLook{Wait: time.Hour, Host: "mirrored.example", ETag: `"2"`, Entries: 8})
+			looked := c.now
+			c.run(100 * time.Millisecond)
+			c.crash(test.dead)
+			c.run(30 * time.Second)
+			looks := c.lookers()
+			if len(looks) != 1 {
+				t.Fatalf("%v look", looks)
+			}
+			l := c.nodes[looks[0]].turns[mirrored].Last
+			if l == nil {
+				t.Fatal("nothing is known of the last look")
+			}
+			// as of when it was told of its turn
+			if whole := l.Ago + l.Wait; (whole-time.Hour).Abs() > 50*time.Millisecond || l.Ago > c.now.Sub(looked) || l.Ago <= 0 {
+				t.Errorf("it knows of a look %v ago, after which to wait for %v more", l.Ago, l.Wait)
+			}
+			if l.Host != "mirrored.example" || l.ETag != `"2"` || l.Entries != 8 {
+				t.Errorf("it was told %+v", l)
+			}
+		})
+	}
+}
+
+// Looks that come often are told a few times in a period, and a host that wants
+// to be left alone at once.
+func TestLooksAreToldSparingly(t *testing.T) {
+	c := sharing(21, 1, nil)
+	c.mirror(0, 3)
+	c.run(15 * time.Second)
+	c.look(t, "p00")
+	said := 0
+	c.sent = func(s Send) {
+		if m, ok := s.Message.(Turns); ok && m.Feeds[0].Last != nil {
+			said++
+		}
+	}
+	for i := range 400 { // in 4 r
+		c.looked("p00", LastLook{Entries: uint64(i)})
+		c.run(10 * time.Millisecond)
+	}
+	if said < 2*4 || said > 2*4*4+4 {
+		t.Errorf("two peers were told %d times of what happened in 4 periods", said)
+	}
+	c.run(time.Second)
+	c.looked("p00", LastLook{})
+	c.run(20 * time.Millisecond)
+	said = 0
+	c.looked("p00", LastLook{Wait: time.Minute, Host: "mirrored.example"})
+	c.run(5 * time.Millisecond)
+	if said != 2 {
+		t.Errorf("of a host that asks to be left alone %d were told", said)
+	}
+}
+
+// Those that look in turn hear what the origin asked of one of them.
+func TestThoseInTurnWait(t *testing.T) {
+	c := sharing(22, 3, nil)
+	c.mirror(0, 4)
+	c.run(15 * time.Second)
+	looks := c.lookers()
+	if len(looks) != 3 {
+		t.Fatal(looks)
+	}
+	c.looked(looks[1], LastLook{Wait: time.Hour, Host: "mirrored.example"})
+	c.run(time.Second)
+	for _, p := range looks {
+		l := c.nodes[p].turns[mirrored].Last
+		if heard := l != nil && l.Wait > 59*time.Minute; heard == (p == looks[1]) {
+			t.Errorf("%s, of %v, was told %+v", p, looks, l)
+		}
+	}
+}
+
+// Who does not look cannot have others wait.
+func TestWhoRestsIsNotBelieved(t *testing.T) {
+	c := sharing(23, 1, nil)
+	c.mirror(0, 3)
+	c.run(15 * time.Second)
+	c.look(t, "p00")
+	m := c.nodes["p00"].m
+	c.step(c.nodes["p00"], Receive{From: "p02", Message: TurnsWanted{
+		Header: Header{Group: testTheme.Group(), Term: m.term()},
+		Feeds:  []TurnWanted{{URL: mirrored, Holds: true, Last: &LastLook{Wait: 24 * time.Hour, Host: "mirrored.example"}}},
+	}})
+	c.run(time.Second)
+	c.crash("p00")
+	c.run(20 * time.Second)
+	for _, p := range c.lookers() {
+		if l := c.nodes[p].turns[mirrored].Last; l != nil {
+			t.Errorf("%s was told %+v", p, l)
+		}
+	}
+}
+
+// town starts peers, each of which offers feeds of one host by number.
+func (c *cluster) town(host string, offers map[feedring.PeerID][]int) {
+	for i := range len(offers) {
+		id := feedring.PeerID(fmt.Sprintf("p%02d", i))
+		var urls []string
+		for _, f := range offers[id] {
+			urls = append(urls, fmt.Sprintf("https://%s/%d", host, f))
+		}
+		n := c.start(id, urls...)
+		if i == 0 {
+			c.step(n, Establish{})
+		} else {
+			c.step(n, Enter{Via: []feedring.PeerID{"p00"}})
+		}
+	}
+}
+
+// at lists who looks at the feeds of a host, each once.
+func (c *cluster) lookAt(host string) (ids []feedring.PeerID) {
+	for _, n := range c.alives() {
+		for url, turn := range n.turns {
+			if turn.Turn > 0 && !slices.Contains(ids, n.id) && len(url) > len(host)+8 && url[8:8+len(host)] == host {
+				ids = append(ids, n.id)
+			}
+		}
+	}
+	return ids
+}
+
+// All feeds of a host are looked at by one peer, whoever began with them; when it
+// is gone, by one other, and when a nearer one comes that mirrors all, by that one.
+func TestHostHasOneLooker(t *testing.T) {
+	c := sharing(24, 1, far(map[feedring.PeerID]time.Duration{"p00": 30 * time.Millisecond, "p01": 40 * time.Millisecond, "p02": 35 * time.Millisecond, "p03": 4 * time.Millisecond, "p04": 5 * time.Millisecond}))
+	all := []int{1, 2, 3, 4, 5, 6}
+	c.town("a.example", map[feedring.PeerID][]int{"p00": {1, 2, 3}, "p01": {4, 5, 6}, "p02": {5}}) // each alone at first
+	c.run(20 * time.Second)
+	for _, p := range []feedring.PeerID{"p00", "p01", "p02"} {
+		n := c.nodes[p]
+		n.feeds = nil
+		for _, f := range all {
+			url := fmt.Sprintf("https://a.example/%d", f)
+			n.feeds = append(n.feeds, feedring.Feed{URL: url, Title: url, Provider: "a.example"})
+		}
+		c.step(n, Describe{Feeds: n.feeds})
+	}
+	c.run(time.Minute)
+	one := c.lookAt("a.example")
+	if len(one) != 1 {
+		t.Fatalf("%v look", one)
+	}
+	c.turned = func(p feedring.PeerID, turn Turn) { t.Errorf("%s is told %+v", p, turn) }
+	c.run(5 * time.Minute)
+	c.turned = nil
+	c.crash(one[0])
+	c.run(time.Minute)
+	next := c.lookAt("a.example")
+	if len(next) != 1 || next[0] == one[0] {
+		t.Fatalf("%v look after %v died", next, one)
+	}
+	some := c.start("p03", "https://a.example/1", "https://a.example/2") // nearer, but not to all
+	c.step(some, Enter{Via: c.ids()})
+	c.run(time.Minute)
+	if now := c.lookAt("a.example"); !slices.Equal(now, next) {
+		t.Errorf("%v look, for one that mirrors some came", now)
+	}
+	var urls []string
+	for _, f := range all {
+		urls = append(urls, fmt.Sprintf("https://a.example/%d", f))
+	}
+	c.step(c.start("p04", urls...), Enter{Via: c.ids()})
+	c.run(time.Minute)
+	if now := c.lookAt("a.example"); !slices.Equal(now, []feedring.PeerID{"p04"}) {
+		t.Errorf("%v look, for one that is nearer and mirrors all came", now)
+	}
+}
+
+// Who looks at a feed of a host in any case, since it offers it alone, looks at
+// those too that others mirror, however far it is.
+func TestWhoLooksInAnyCaseLooksAtAll(t *testing.T) {
+	c := sharing(25, 1, far(map[feedring.PeerID]time.Duration{"p00": 10 * time.Millisecond, "p01": 80 * time.Millisecond, "p02": 30 * time.Millisecond}))
+	c.town("a.example", map[feedring.PeerID][]int{"p00": {1, 2}, "p01": {1, 2, 3}, "p02": {1, 2}})
+	c.run(time.Minute)
+	if looks := c.lookAt("a.example"); !slices.Equal(looks, []feedring.PeerID{"p01"}) {
+		t.Errorf("%v look", looks)
+	}
+	c.crash("p01")
+	c.run(time.Minute)
+	if looks := c.lookAt("a.example"); !slices.Equal(looks, []feedring.PeerID{"p00"}) {
+		t.Errorf("%v look", looks)
+	}
+}
+
+// After whatever happened all shared feeds of a host that the same peers mirror
+// have one looker, and turns come to rest.
+func TestHostsSettle(t *testing.T) {
+	for seed := range uint64(40) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			c := sharing(seed, 1, nil)
+			ways := map[feedring.PeerID]time.Duration{}
+			c.way = func(p feedring.PeerID) time.Duration { return ways[p] }
+			offers := map[feedring.PeerID][]int{}
+			for i := range 5 {
+				id := feedring.PeerID(fmt.Sprintf("p%02d", i))
+				ways[id] = time.Duration(3+c.rng.IntN(60)) * time.Millisecond
+				for f := range 6 {
+					if c.rng.IntN(3) > 0 {
+						offers[id] = append(offers[id], f)
+					}
+				}
+				if offers[id] == nil {
+					offers[id] = []int{0}
+				}
+			}
+			c.town("a.example", offers)
+			for range 8 {
+				p := c.ids()[1+c.rng.IntN(4)]
+				if n := c.nodes[p]; n.up {
+					c.crash(p)
+				} else {
+					c.start(p)
+					c.step(n, Enter{Via: c.ids()})
+				}
+				c.run(time.Duration(300+c.rng.IntN(4000)) * time.Millisecond)
+			}
+			c.run(90 * time.Second)
+			c.turned = func(p feedring.PeerID, turn Turn) { t.Errorf("%s is told %+v", p, turn) }
+			c.run(3 * time.Minute)
+			for f := range 6 {
+				looks, there := 0, 0
+				for _, n := range c.alives() {
+					if slices.Contains(offers[n.id], f) {
+						there++
+					}
+					if n.turns[fmt.Sprintf("https://a.example/%d", f)].Turn > 0 {
+						looks++
+					}
+				}
+				if looks != min(there, 1) {
+					t.Errorf("%d of %d look at feed %d", looks, there, f)
+				}
+			}
+		})
+	}
+}
