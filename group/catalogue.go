@@ -71,11 +71,31 @@ func (m *Machine) merge(r *Row) bool {
 		}
 		mem = &member{first: m.now, heard: m.now, row: &Row{}}
 		m.members[r.Peer] = mem
-	} else if catalogue.Compare(r, mem.row) <= 0 {
+	} else if !m.outdates(r, mem.row) {
 		return false
 	}
 	m.replaceRow(mem, r)
 	return true
+}
+
+// outdates reports whether r replaces another row of its peer. One that made two
+// of one version lost its store between them: it is shown both, and goes above.
+func (m *Machine) outdates(r, known *Row) bool {
+	c := catalogue.Compare(r, known)
+	if c != 0 && catalogue.VersionOf(r) == catalogue.VersionOf(known) {
+		m.send(r.Peer, Rows{Header: m.header(), Rows: []*Row{r, known}})
+	}
+	return c > 0
+}
+
+// mergeOf takes r of from, who may know better than this peer's memory of what it
+// forgot: the owner itself, and who leads this peer or admits it. From others
+// a row that is forgotten does not come back.
+func (m *Machine) mergeOf(from feedring.PeerID, r *Row) bool {
+	if from == r.Peer || from == m.manager() || m.joining.asked(from) {
+		delete(m.expired, r.Peer)
+	}
+	return m.merge(r)
 }
 
 func (m *Machine) replaceRow(mem *member, r *Row) {
@@ -197,7 +217,7 @@ func (m *Machine) onRows(from feedring.PeerID, rows []*Row) {
 	}
 	var fresh []feedring.PeerID
 	for _, r := range rows {
-		if m.merge(r) {
+		if m.mergeOf(from, r) {
 			fresh = append(fresh, r.Peer)
 		}
 	}

@@ -159,7 +159,7 @@ func (m *Machine) onJoin(from feedring.PeerID, j Join) {
 		m.outbid(t)
 		return
 	}
-	m.admit(&j.Row)
+	m.admit(from, &j.Row)
 }
 
 // deniedBy reports whether p, which asks for admission with the term that it has
@@ -187,8 +187,8 @@ func (m *Machine) outbid(t feedring.Term) {
 	m.claim(t.Number)
 }
 
-func (m *Machine) admit(r *Row) {
-	news := m.merge(r)
+func (m *Machine) admit(from feedring.PeerID, r *Row) {
+	news := m.mergeOf(from, r)
 	mem := m.members[r.Peer]
 	if mem == nil {
 		return
@@ -228,7 +228,7 @@ func (m *Machine) onAdmitted(in Receive, a Admitted) {
 	}
 	m.joining.heard = m.now
 	for _, r := range a.Rows {
-		m.merge(r)
+		m.mergeOf(in.From, r)
 	}
 	if !m.consider(a.Claim, true, in) {
 		return

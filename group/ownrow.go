@@ -39,10 +39,11 @@ func (m *Machine) tellRow() {
 }
 
 // ownRowTold: somebody holds a row of this peer that this peer, its state
-// lost, never made. The own one goes above it.
+// lost, never made: a newer one, or another of the same version. The own one goes
+// above it.
 func (m *Machine) ownRowTold(r *Row) {
 	own := m.me().row
-	if catalogue.Compare(r, own) <= 0 { // one of the same version, but another one, counts too
+	if c := catalogue.VersionOf(r).Compare(catalogue.VersionOf(own)); c < 0 || c == 0 && catalogue.Compare(r, own) == 0 {
 		return
 	}
 	m.metOwn()

@@ -97,3 +97,29 @@ func TestLeftAndForgotten(t *testing.T) {
 		}
 	}
 }
+
+// Two lives of a peer that lost its store between them make rows of one
+// version, and some hold the one, some the other: their hashes of the catalogue
+// are the same. Who meets both shows them to the peer, which goes above them.
+func TestTwoRowsOfOneVersion(t *testing.T) {
+	for i := range 8 { // by hash the earlier row is the greater one, or not
+		c := newCluster(1)
+		ids := c.group(3)
+		owner, holder := c.nodes[ids[2]], c.nodes[ids[1]]
+		now := owner.m.me().row
+		before := *now
+		before.From = before.From.Add(-time.Duration(i+1) * time.Hour)
+		holder.m.replaceRow(holder.m.members[owner.id], &before)
+		c.step(holder, Receive{From: ids[0], Message: Rows{Header: owner.m.header(), Rows: []*Row{now}}})
+		c.run(time.Second)
+		made := owner.m.me().row
+		if made.Incarnation == now.Incarnation {
+			t.Errorf("%d: it goes on in incarnation %d", i, made.Incarnation)
+		}
+		for _, id := range ids {
+			if row := c.nodes[id].m.members[owner.id].row; catalogue.Compare(row, made) != 0 {
+				t.Errorf("%d: %s holds row %d.%d from %s, not %d.%d from %s", i, id, row.Incarnation, row.Version, row.From, made.Incarnation, made.Version, made.From)
+			}
+		}
+	}
+}

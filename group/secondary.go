@@ -107,7 +107,7 @@ func (m *Machine) onRefresh(in Receive, r Refresh) {
 	}
 	m.heardManager()
 	for _, row := range r.Rows {
-		m.merge(row)
+		m.mergeOf(in.From, row)
 	}
 	for _, l := range r.Loads {
 		if mem := m.members[l.Peer]; mem != nil {

@@ -49,15 +49,24 @@ func (w *Witness) rowTold(p int32, r *group.Row) {
 	was, known := o.rows[key]
 	is := printOf(r)
 	switch {
-	case known && was != is:
+	case known && was == is:
+	case known && (owner == p || !slices.Contains(o.before[key], is)):
 		w.Fail("S11", "%s tells version %d.%d of the row of %s, which is not as it was", w.cfg.Name(p), r.Incarnation, r.Version, r.Peer)
-	case known:
 	case owner == p:
 		o.rows[key] = is
 		w.promised(p, o, r)
-	case !o.empty:
+	case !slices.Contains(o.before[key], is):
 		w.Fail("S11", "%s tells version %d.%d of the row of %s, which never made it", w.cfg.Name(p), r.Incarnation, r.Version, r.Peer)
 	}
+}
+
+// forgetRows: a peer lost its store. What it told before others go on telling, so
+// it may begin with versions that it has used, until it is shown them.
+func (o *observed) forgetRows() {
+	for key, row := range o.rows {
+		o.before[key] = append(o.before[key], row)
+	}
+	clear(o.rows)
 }
 
 // promised notes a peer's newest row.

@@ -69,8 +69,10 @@ type observed struct {
 	carry *group.Claim // of the message that it is given; nil: it carries none
 	claim group.Claim
 	seats []*seat
-	empty bool // its store was lost, and no row of it has been heard of since
-	rows  map[rowKey]print
+	empty bool // its store was lost, and it may not know its claims
+
+	rows   map[rowKey]print   // that it made since it last lost its store
+	before map[rowKey][]print // … and before that
 }
 
 // seat is one peer's membership of one group, as seen from outside.
@@ -107,7 +109,7 @@ func (w *Witness) Fail(invariant, format string, args ...any) {
 
 func (w *Witness) of(p int32) *observed {
 	for int(p) >= len(w.peers) {
-		w.peers = append(w.peers, observed{rows: map[rowKey]print{}})
+		w.peers = append(w.peers, observed{rows: map[rowKey]print{}, before: map[rowKey][]print{}})
 	}
 	return &w.peers[p]
 }
@@ -165,7 +167,7 @@ func (w *Witness) Lost(p int32) {
 			delete(w.claims, c)
 		}
 	}
-	clear(o.rows)
+	o.forgetRows()
 }
 
 // Before is called with an input that a machine is about to be given.
