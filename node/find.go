@@ -3,7 +3,10 @@ package node
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -39,6 +42,8 @@ func (n *Node) FindFeed(ctx context.Context, spec feedring.FeedSpec) (web.Found,
 		as.Join, as.SitePeer = n.joinable(spec.URL, seen.Document.Feedring)
 	case errors.Is(err, context.DeadlineExceeded):
 		as.Note = "the origin has not answered yet: it is asked again"
+	case isGone(err):
+		as.Note = reason(err) + ": it is not looked at any more, until it is pinged or added again"
 	case err != nil:
 		as.Note = reason(err) + ": it is looked at again"
 	}
@@ -64,8 +69,15 @@ func (n *Node) knows(spec feedring.FeedSpec) bool {
 	return err == nil && !st.LastSuccess.IsZero()
 }
 
+// isGone reports whether an origin said that a feed is gone for good.
+func isGone(err error) bool {
+	var refused *feed.Error
+	return errors.As(err, &refused) && refused.Status == http.StatusGone
+}
+
 // findOn chooses among the feeds that a page names; without any it asks for those
-// that sites commonly have, if the page is the site's first.
+// that sites commonly have, if the page is the site's first. A page that keeps
+// programs out may have a feed behind it.
 func (n *Node) findOn(ctx context.Context, address string, page *discover.Page, why error) (web.Found, error) {
 	links := discover.Main(page.Links())
 	switch len(links) {
@@ -73,7 +85,12 @@ func (n *Node) findOn(ctx context.Context, address string, page *discover.Page, 
 		if guess := n.guess(ctx, page.Location); guess != "" {
 			return web.Found{URL: guess}, nil
 		}
-		return web.Found{URL: address, Note: reason(why) + ", and names no feed: it is looked at again as it is"}, nil
+		var refused *feed.Error
+		if errors.As(why, &refused) && refused.Challenge {
+			return web.Found{URL: address, Note: reason(why) + ": it is looked at again"}, nil
+		}
+		return web.Found{}, fmt.Errorf("%s was not added: it is %s and names no feed: give the address of the feed itself, which sites show as \"RSS\" or \"Atom\": %w",
+			address, strings.TrimPrefix(reason(why), "not a feed: "), web.ErrNoFeed)
 	case 1:
 		return web.Found{URL: links[0].URL}, nil
 	}

@@ -38,6 +38,8 @@ func newPages(t *testing.T, bodies map[string]string) *pages {
 		switch {
 		case strings.HasPrefix(body, "to "):
 			http.Redirect(w, r, body[3:], http.StatusMovedPermanently)
+		case body == "gone":
+			w.WriteHeader(http.StatusGone)
 		case ok:
 			_, _ = w.Write([]byte(body))
 		default:
@@ -67,7 +69,7 @@ func TestFindFeed(t *testing.T) {
 	for name, c := range map[string]struct {
 		given  string
 		bodies map[string]string
-		want   string   // of the feed; empty: several
+		want   string   // of the feed; empty: several; none: an error
 		note   string   // in the note
 		asked  []string // then, before it is added
 	}{
@@ -76,8 +78,10 @@ func TestFindFeed(t *testing.T) {
 		"a page elsewhere":   {"/", map[string]string{"/": "to /blog/", "/blog/": "<html>" + aLink + " href=f>"}, "/blog/f", "", []string{"/", "/blog/"}},
 		"a page of several":  {"/", map[string]string{"/": "<html>" + aLink + " title=A href=a>" + aLink + " title=B href=b>"}, "", "", []string{"/"}},
 		"a site without":     {"/", map[string]string{"/": "<html><title>Hi</title>", "/rss.xml": aFeed}, "/rss.xml", "", []string{"/", "/feed", "/rss.xml"}},
-		"a site of nothing":  {"/", map[string]string{"/": "<html><title>Hi</title>"}, "/", `titled "Hi", and names no feed`, []string{"/", "/feed", "/rss.xml", "/atom.xml", "/index.xml"}},
-		"a page without":     {"/about", map[string]string{"/about": "<html><title>Hi</title>"}, "/about", "names no feed", []string{"/about"}},
+		"a site of nothing":  {"/", map[string]string{"/": "<html><title>Hi</title>"}, "none", "", []string{"/", "/feed", "/rss.xml", "/atom.xml", "/index.xml"}},
+		"a page without":     {"/about", map[string]string{"/about": "<html><title>Hi</title>"}, "none", "", []string{"/about"}},
+		"a page before it":   {"/f", map[string]string{"/f": "<html><title>Just a moment...</title>"}, "/f", "challenge page (Cloudflare): it is looked at again", []string{"/f"}},
+		"one that is gone":   {"/f", map[string]string{"/f": "gone"}, "/f", "it is not looked at any more", []string{"/f"}},
 		"nothing yet":        {"/f", nil, "/f", "404", []string{"/f"}},
 		"something else":     {"/f", map[string]string{"/f": "%PDF-1.7"}, "/f", "a PDF file", []string{"/f"}},
 		"a feed named HTML":  {"/f.html", map[string]string{"/f.html": aFeed}, "/f.html", "", []string{"/f.html"}},
@@ -91,6 +95,10 @@ func TestFindFeed(t *testing.T) {
 			case c.want == "":
 				if !errors.As(err, &several) || len(several.Feeds) != 2 || several.Feeds[1] != (web.NamedFeed{URL: site.URL + "/b", Title: "B"}) {
 					t.Errorf("%v, %+v", err, several)
+				}
+			case c.want == "none":
+				if !errors.Is(err, web.ErrNoFeed) || !strings.Contains(err.Error(), `it is an HTML page titled "Hi" and names no feed: give`) {
+					t.Errorf("%+v, %v", found, err)
 				}
 			case err != nil || found.URL != site.URL+c.want || (found.Note == "") != (c.note == "") || !strings.Contains(found.Note, c.note):
 				t.Errorf("%+v, %v", found, err)

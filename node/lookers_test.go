@@ -145,7 +145,7 @@ func TestGoneFeedIsAddedAgain(t *testing.T) {
 	if asked() {
 		t.Error("it is asked for once more")
 	}
-	if said := l.addAll(t.Context(), []feedring.FeedSpec{testSpec}); !said[0].Known || !asked() {
+	if said := l.addAll(t.Context(), []feedring.FeedSpec{testSpec}, nil); !said[0].Known || !asked() {
 		t.Errorf("where it is there already it is not looked at: %+v", said)
 	}
 }

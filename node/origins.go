@@ -90,7 +90,7 @@ func (o *origins) load(configured []feedring.FeedSpec) error {
 		if err != nil {
 			return err
 		}
-		f.title, f.failing = st.Title, st.LastError != ""
+		f.title, f.failing = told(&st), st.LastError != ""
 		o.serve(f.spec, &st)
 	}
 	o.front.Tidy()
@@ -153,14 +153,15 @@ func (o *origins) begin(url string, value []byte) (string, feed.State, bool) {
 }
 
 // addAll keeps feeds over restarts and looks at them; what it says of each is at
-// its place. The group hears of all at once.
-func (o *origins) addAll(ctx context.Context, specs []feedring.FeedSpec) []web.Added {
+// its place. The group hears of all at once. titles are shown until their documents
+// are read; nil: none.
+func (o *origins) addAll(ctx context.Context, specs []feedring.FeedSpec, titles []string) []web.Added {
 	o.changing.Lock()
 	defer o.changing.Unlock()
 	said := make([]web.Added, len(specs))
 	fresh := o.fresh(specs, said)
 	for chunk := range slices.Chunk(fresh, addedAtOnce) {
-		if err := o.keep(ctx, specs, chunk); err != nil {
+		if err := o.keep(ctx, specs, titles, chunk); err != nil {
 			for _, i := range chunk {
 				said[i].Err = notKept(specs[i].URL+" was not added", err)
 			}
@@ -261,8 +262,9 @@ func sameFeed(known, asked feedring.FeedSpec) bool {
 	return known == asked
 }
 
-// keep writes those at the places down.
-func (o *origins) keep(ctx context.Context, specs []feedring.FeedSpec, places []int) error {
+// keep writes those at the places down, and of which nothing is known what they
+// are called.
+func (o *origins) keep(ctx context.Context, specs []feedring.FeedSpec, titles []string, places []int) error {
 	records := make([]store.Record, 0, len(places))
 	for _, i := range places {
 		value, err := json.Marshal(specs[i])
@@ -270,6 +272,17 @@ func (o *origins) keep(ctx context.Context, specs []feedring.FeedSpec, places []
 			return err
 		}
 		records = append(records, store.Record{Key: addedFeed + specs[i].URL, Value: value})
+		if len(titles) == 0 || titles[i] == "" {
+			continue
+		}
+		if known, err := o.kept(specs[i].URL); err != nil || !known.LastLook.IsZero() {
+			continue
+		}
+		called, err := feed.State{URL: specs[i].URL, Title: titles[i]}.MarshalBinary()
+		if err != nil {
+			return err
+		}
+		records = append(records, store.Record{Key: feedState + specs[i].URL, Value: called})
 	}
 	if err := o.store.PutAll(ctx, store.BucketFeed, records); err != nil {
 		return err
@@ -284,7 +297,7 @@ func (o *origins) keep(ctx context.Context, specs []feedring.FeedSpec, places []
 			}
 		}
 		if f.spec.Theme != "" {
-			f.title, f.failing = st.Title, st.LastError != ""
+			f.title, f.failing = told(&st), st.LastError != ""
 		}
 		o.serve(f.spec, &st)
 		o.mu.Lock()
@@ -363,9 +376,9 @@ func (o *origins) Looked(url string, st feed.State) {
 		return
 	}
 	public := f.spec.Theme != ""
-	renamed := public && f.title != st.Title
+	renamed := public && f.title != told(&st)
 	if public {
-		f.title = st.Title
+		f.title = told(&st)
 	}
 	f.failing = st.LastError != ""
 	due := f.remember(&st, time.Now())
@@ -386,6 +399,15 @@ func (o *origins) Looked(url string, st feed.State) {
 	if public && st.Failures == 0 && o.names != nil {
 		o.names(url, st.Hub, st.Self)
 	}
+}
+
+// told is the title that a feed gives itself: what somebody's list calls it is
+// not for others.
+func told(st *feed.State) string {
+	if st.LastSuccess.IsZero() {
+		return ""
+	}
+	return st.Title
 }
 
 // link is the rel="feedring" that the last look at a feed found.

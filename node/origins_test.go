@@ -327,7 +327,7 @@ func TestFileIsNotNamedTwice(t *testing.T) {
 	spec := testSpec
 	spec.File = "/srv/feed.xml"
 	check(t, l.add(t.Context(), spec))
-	if said := l.addAll(t.Context(), []feedring.FeedSpec{testSpec})[0]; !said.Known || specOf(l, testURL) != spec {
+	if said := l.addAll(t.Context(), []feedring.FeedSpec{testSpec}, nil)[0]; !said.Known || specOf(l, testURL) != spec {
 		t.Errorf("%+v, %+v", said, specOf(l, testURL))
 	}
 	other := spec
@@ -350,7 +350,7 @@ func TestManyFeedsAtOnce(t *testing.T) {
 		specs = append(specs, feedring.FeedSpec{URL: fmt.Sprintf("https://example.org/%d", i), Theme: testTheme, Provider: "example.org"})
 	}
 	specs = append(specs, specs[2])
-	said := l.addAll(t.Context(), specs)
+	said := l.addAll(t.Context(), specs, nil)
 	for i, want := range map[int]string{1: "remove it first", len(said) - 1: "named twice", len(said) - 2: "run another peer", len(said) - 3: "run another peer"} {
 		if err := said[i].Err; err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%d: %v, want %q", i, err, want)
@@ -366,15 +366,50 @@ func TestManyFeedsAtOnce(t *testing.T) {
 
 // add is addAll of one feed.
 func (o *origins) add(ctx context.Context, spec feedring.FeedSpec) error {
-	return o.addAll(ctx, []feedring.FeedSpec{spec})[0].Err
+	return o.addAll(ctx, []feedring.FeedSpec{spec}, nil)[0].Err
 }
 
 func addFeed(t *testing.T, n *Node, spec feedring.FeedSpec) error {
 	t.Helper()
-	return n.AddFeeds(t.Context(), []feedring.FeedSpec{spec})[0].Err
+	return n.AddFeeds(t.Context(), []feedring.FeedSpec{spec}, nil)[0].Err
 }
 
 func specOf(l *library, url string) feedring.FeedSpec {
 	f, _ := l.get(url)
 	return f.spec
+}
+
+// TestTitlesOfAList: what a list calls a feed is shown until the feed says it, over
+// a restart and failed looks too, and told to nobody else.
+func TestTitlesOfAList(t *testing.T) {
+	site := newSite(t)
+	site.away.Store(true)
+	cfg := peerConfig(t, "b.example")
+	cfg.AllowPrivateFeeds = true
+	n := startPeer(t, cfg)
+	private := feedring.FeedSpec{URL: site.URL + "/private.xml", Provider: "a.example"}
+	public := feedring.FeedSpec{URL: site.URL + "/public.xml", Theme: testTheme, Provider: "a.example"}
+	for _, said := range n.AddFeeds(t.Context(), []feedring.FeedSpec{private, public}, []string{"Mine", "Ours"}) {
+		check(t, said.Err)
+	}
+	shown := func(url, want string) {
+		t.Helper()
+		if st, err := n.Feed(url); err != nil || st.Title != want {
+			t.Errorf("%s is shown as %q, %v", url, st.Title, err)
+		}
+	}
+	_, _ = n.Ping(t.Context(), private.URL) // the origin is away
+	kill(n)
+	n = startPeer(t, cfg)
+	shown(private.URL, "Mine")
+	shown(public.URL, "Ours")
+	for _, f := range n.origins.offered()[testTheme] {
+		if f.URL == public.URL && f.Title != "" {
+			t.Errorf("others are told %q", f.Title)
+		}
+	}
+	site.away.Store(false)
+	_, err := n.Ping(t.Context(), private.URL)
+	check(t, err)
+	shown(private.URL, "T")
 }

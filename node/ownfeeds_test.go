@@ -78,7 +78,7 @@ func TestOwnFeedsAreServedToPollers(t *testing.T) {
 	cfg.Feeds = []feedring.FeedSpec{{URL: origin.URL + "/feed.xml", Theme: testTheme, Provider: "a.example"}}
 	n := startPeer(t, cfg)
 	secret := feedring.FeedSpec{URL: origin.URL + "/secret.xml", Provider: "a.example"}
-	err := n.AddFeeds(t.Context(), []feedring.FeedSpec{secret})[0].Err
+	err := n.AddFeeds(t.Context(), []feedring.FeedSpec{secret}, nil)[0].Err
 	check(t, err)
 	_, err = n.Ping(t.Context(), secret.URL)
 	check(t, err)

@@ -45,7 +45,7 @@ func TestADocumentOfAFeedSharedInPartStays(t *testing.T) {
 	n := startPeer(t, cfg)
 	add := func(share feedring.Share) string {
 		spec := feedring.FeedSpec{URL: origin.URL + "/feed.xml", Theme: testTheme, Provider: "a.example", Share: share}
-		check(t, n.AddFeeds(t.Context(), []feedring.FeedSpec{spec})[0].Err)
+		check(t, n.AddFeeds(t.Context(), []feedring.FeedSpec{spec}, nil)[0].Err)
 		_, err := n.Ping(t.Context(), spec.URL)
 		check(t, err)
 		return spec.URL
@@ -69,6 +69,6 @@ func TestADocumentOfAFeedSharedInPartStays(t *testing.T) {
 			t.Errorf("serve --share %s: served: %v", share, got)
 		}
 		check(t, n.RemoveFeed(t.Context(), feed))
-		check(t, n.AddFeeds(t.Context(), []feedring.FeedSpec{{URL: feed, Theme: testTheme, Provider: "a.example"}})[0].Err)
+		check(t, n.AddFeeds(t.Context(), []feedring.FeedSpec{{URL: feed, Theme: testTheme, Provider: "a.example"}}, nil)[0].Err)
 	}
 }

@@ -122,13 +122,17 @@ func (n *Node) feedStatus(url string, f origin) web.FeedStatus {
 func wholeSecond(t time.Time) time.Time { return t.UTC().Truncate(time.Second) }
 
 // AddFeeds implements web.Backend.
-func (n *Node) AddFeeds(ctx context.Context, specs []feedring.FeedSpec) []web.Added {
+func (n *Node) AddFeeds(ctx context.Context, specs []feedring.FeedSpec, titles []string) []web.Added {
 	said := make([]web.Added, len(specs))
 	var places []int
 	var sound []feedring.FeedSpec
+	var named []string
 	for i, spec := range specs {
 		if said[i].Err = n.refuse(spec); said[i].Err == nil {
 			places, sound = append(places, i), append(sound, spec)
+			if len(titles) > 0 {
+				named = append(named, titles[i])
+			}
 		}
 	}
 	returns := make([]bool, len(sound))
@@ -136,7 +140,7 @@ func (n *Node) AddFeeds(ctx context.Context, specs []feedring.FeedSpec) []web.Ad
 		returns[j] = n.kept(spec)
 	}
 	restored := false
-	for j, added := range n.origins.addAll(ctx, sound) {
+	for j, added := range n.origins.addAll(ctx, sound, named) {
 		said[places[j]] = added
 		restored = restored || returns[j] && added.Err == nil && !added.Known
 	}

@@ -35,7 +35,8 @@ func (a *app) opmlImportCommand() *cobra.Command {
 		Use:   "import FILE",
 		Short: "Add the feeds of a list to a running peer",
 		Long: "import adds the feeds of a list, kept over a restart. Those that the peer has already stay as they are; one\n" +
-			"that is refused is told and stops no other. FILE may be - for standard input.",
+			"that is refused is told and stops no other, and the exit is 1 then. FILE may be - for standard input. The list's titles are\n" +
+			"shown until the feeds were read.",
 		Example: `  feedring opml import subscriptions.opml
   feedring opml import --theme technology blogs.opml
   feedring opml import --folders subscriptions.opml   # a folder "Tech News" is the theme tech-news`,
@@ -105,11 +106,15 @@ func (a *app) printImported(said []api.Imported, asJSON bool) error {
 	if refused == len(said) {
 		return errors.Join(lines.err, errors.New("no feed of the list was taken"))
 	}
+	var incomplete error
+	if refused > 0 {
+		incomplete = fmt.Errorf("%d of the list's %d feeds were refused, and the others taken: mend their lines and import the list again, which adds nothing twice", refused, len(said))
+	}
 	if asJSON {
-		return lines.err
+		return errors.Join(lines.err, incomplete)
 	}
 	_, err := fmt.Fprintf(a.stdout, "added %d of %d feeds; %d were there already, %d were refused\n", added, len(said), len(said)-added-refused, refused)
-	return err
+	return errors.Join(err, incomplete)
 }
 
 func (a *app) opmlExportCommand() *cobra.Command {

@@ -84,9 +84,8 @@ func (w *Watcher) begin(ctx context.Context, looks *sync.WaitGroup, f *watched) 
 	l.wait = time.AfterFunc(patience, func() { w.isSlow(f, l) })
 	f.look = l
 	f.asked = nil
-	fresh := f.fresh
 	looks.Go(func() {
-		next := w.lookAt(ctx, f.url, fresh)
+		next := w.lookAt(ctx, f.url)
 		w.finish(f, next, w.hostAsked(&next), w.cfg.Manners.ours(f.url))
 	})
 }
@@ -160,11 +159,8 @@ func (w *Watcher) release(name string) {
 
 // lookAt looks at a feed from the state that is kept of it. Where that cannot be
 // read nothing is asked, since whoever asks without it asks too often.
-func (w *Watcher) lookAt(ctx context.Context, url string, fresh bool) (state State) {
-	var err error
-	if !fresh {
-		state, err = w.cfg.Handler.State(url)
-	}
+func (w *Watcher) lookAt(ctx context.Context, url string) State {
+	state, err := w.cfg.Handler.State(url)
 	state.URL = url
 	if err == nil {
 		return w.look(ctx, state)

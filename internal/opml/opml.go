@@ -24,7 +24,7 @@ const namespace = "https://github.com/feedring/feedring/opml"
 // Outline is one feed of a list.
 type Outline struct {
 	URL      string
-	Title    string
+	Title    string // one short line
 	Folder   string // the innermost one it lies in; empty: in none
 	Provider string // empty: not said
 	Share    string // how much of its entries is published; empty: not said
@@ -111,6 +111,7 @@ func (p *parser) outline(attrs []xml.Attr) {
 	if o.Title == "" {
 		o.Title = text
 	}
+	o.Title = document.OneLine(o.Title)
 	folder := "" // a feed may hold outlines too, and is no folder
 	if n := len(p.folders); n > 0 {
 		folder = p.folders[n-1]

@@ -37,11 +37,13 @@ type Backend interface {
 	// and tells the feed's address: another one, where it is a site's page that
 	// names its feed. A *SeveralFeeds is returned where a page names several. It
 	// blocks for some seconds at most; where the origin does not answer, or with
-	// something else, the address stays as it is, with a note.
+	// something else, the address stays as it is, with a note; a page that names no
+	// feed is ErrNoFeed.
 	FindFeed(ctx context.Context, spec feedring.FeedSpec) (Found, error)
 	// AddFeeds keeps feeds over restarts and says what became of each, at its
-	// place. Adding a feed again with the same theme changes nothing.
-	AddFeeds(ctx context.Context, specs []feedring.FeedSpec) []Added
+	// place. Adding a feed again with the same theme changes nothing. titles, each
+	// at its feed's place, are shown to the owner until the feed was read; nil: none.
+	AddFeeds(ctx context.Context, specs []feedring.FeedSpec, titles []string) []Added
 	// RemoveFeed forgets a feed. ErrUnknown where there is none.
 	RemoveFeed(ctx context.Context, url string) error
 	// Ping looks at a feed now and returns when that was done. ErrUnknown;
@@ -245,6 +247,9 @@ const (
 	ErrOrigin = errorString("the origin failed")
 	ErrLate   = errorString("the origin is late")
 )
+
+// ErrNoFeed is for an address that leads to a page without a feed: 422.
+const ErrNoFeed = errorString("no feed")
 
 // ErrLoop is for a request that this peer made itself: 508.
 const ErrLoop = errorString("a loop")

@@ -122,13 +122,15 @@ func (f *fake) FindFeed(_ context.Context, spec feedring.FeedSpec) (Found, error
 		return Found{URL: "https://site.example/feed.xml"}, nil
 	case "https://two.example/":
 		return Found{}, &SeveralFeeds{Page: spec.URL, Feeds: []NamedFeed{{"https://two.example/a", "A"}, {"https://two.example/b", ""}}}
+	case "https://none.example/":
+		return Found{}, fmt.Errorf("it names none: %w", ErrNoFeed)
 	case "https://away.example/":
 		return Found{URL: spec.URL, Note: "no such host"}, nil
 	}
 	return Found{URL: spec.URL}, nil
 }
 
-func (f *fake) AddFeeds(_ context.Context, specs []feedring.FeedSpec) []Added {
+func (f *fake) AddFeeds(_ context.Context, specs []feedring.FeedSpec, titles []string) []Added {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	said := make([]Added, len(specs))
@@ -140,7 +142,11 @@ func (f *fake) AddFeeds(_ context.Context, specs []feedring.FeedSpec) []Added {
 		case at >= 0:
 			said[i].Known = true
 		default:
-			f.feeds = append(f.feeds, FeedStatus{URL: spec.URL, Theme: spec.Theme, Provider: spec.Provider, Share: spec.Share})
+			st := FeedStatus{URL: spec.URL, Theme: spec.Theme, Provider: spec.Provider, Share: spec.Share}
+			if titles != nil {
+				st.Title = titles[i]
+			}
+			f.feeds = append(f.feeds, st)
 		}
 	}
 	return said

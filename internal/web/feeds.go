@@ -52,7 +52,7 @@ func (s *site) addFeed(w http.ResponseWriter, r *http.Request) error {
 			return badRequest("%w", err)
 		}
 	}
-	said := s.Backend.AddFeeds(r.Context(), []feedring.FeedSpec{spec})[0]
+	said := s.Backend.AddFeeds(r.Context(), []feedring.FeedSpec{spec}, nil)[0]
 	if said.Err != nil {
 		return refused(said.Err)
 	}
@@ -152,7 +152,7 @@ func (s *site) ping(w http.ResponseWriter, r *http.Request) error {
 
 // refused is for changes: the backend says no because of what is there already.
 func refused(err error) error {
-	for _, other := range []error{ErrUnknown, ErrFull, ErrUnsaved, context.DeadlineExceeded} {
+	for _, other := range []error{ErrUnknown, ErrNoFeed, ErrFull, ErrUnsaved, context.DeadlineExceeded} {
 		if errors.Is(err, other) {
 			return err
 		}

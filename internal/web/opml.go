@@ -80,6 +80,7 @@ func (s *site) importAll(r *http.Request, outlines []opml.Outline, theme feedrin
 	said := make([]imported, len(outlines))
 	var places []int
 	var specs []feedring.FeedSpec
+	var titles []string
 	for i, o := range outlines {
 		spec, err := specOf(o, theme, folders)
 		if err != nil {
@@ -87,9 +88,9 @@ func (s *site) importAll(r *http.Request, outlines []opml.Outline, theme feedrin
 			continue
 		}
 		said[i] = imported{URL: spec.URL, Theme: spec.Theme}
-		places, specs = append(places, i), append(specs, spec)
+		places, specs, titles = append(places, i), append(specs, spec), append(titles, o.Title)
 	}
-	for j, added := range s.Backend.AddFeeds(r.Context(), specs) {
+	for j, added := range s.Backend.AddFeeds(r.Context(), specs, titles) {
 		said[places[j]].Added = !added.Known && added.Err == nil
 		if added.Err != nil {
 			said[places[j]].Error = added.Err.Error()

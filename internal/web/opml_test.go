@@ -47,7 +47,7 @@ func TestOPML(t *testing.T) {
 	}
 	w := call(t, h, http.MethodGet, "/api/v1/opml", "")
 	out := w.Body.String()
-	for _, want := range []string{`<outline text="tech-news">`, `xmlUrl="https://c.example/f"`, `fr:provider="other.example"`, `fr:share="title"`} {
+	for _, want := range []string{`<outline text="tech-news">`, `title="C" xmlUrl="https://c.example/f"`, `fr:provider="other.example"`, `fr:share="title"`} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %s in %s", want, out)
 		}

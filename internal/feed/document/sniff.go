@@ -30,7 +30,7 @@ func findFeed(text []byte, header http.Header) (int, error) {
 	case local == "rss" || local == "rdf" || local == "feed" || local == "channel":
 		return at, nil
 	case local == "html" || local == "head" || local == "body" || saysHTML(trimmed):
-		return 0, &Error{Kind: KindNotAFeed, Detail: "not a feed: " + describePage(trimmed, header), Page: true}
+		return 0, &Error{Kind: KindNotAFeed, Detail: "not a feed: " + describePage(trimmed, header), Page: true, Challenge: challenger(trimmed[:min(len(trimmed), 64<<10)], header) != ""}
 	case name == "":
 		return 0, refuse(KindTruncated, "the document is truncated at byte %d, before its first element", len(text))
 	}
