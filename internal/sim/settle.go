@@ -130,6 +130,16 @@ func (s *scenario) level(then time.Duration) string {
 	return ""
 }
 
+// told checks that the rows of all are everywhere.
+func (s *scenario) told() string {
+	for _, theme := range s.themes {
+		if why := s.witness.Told(theme, s.indexes(theme)); why != "" {
+			return string(theme) + ": " + why
+		}
+	}
+	return ""
+}
+
 // keeps lets time pass in which nobody takes another's place, and what is
 // published is everywhere two periods later.
 func (s *scenario) keeps(leaders map[feedring.Theme]int32, d time.Duration) {
@@ -151,6 +161,9 @@ func (s *scenario) keeps(leaders map[feedring.Theme]int32, d time.Duration) {
 func (s *scenario) finish() {
 	if why := s.level(s.now); why != "" {
 		s.witness.Fail("L2", "%s", why)
+	}
+	if !s.until(s.now+s.cfg.Peer.Refresh, "S11", s.told) {
+		return
 	}
 	for _, theme := range s.themes {
 		s.loads(theme)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/sim/disk"
 )
 
@@ -69,6 +70,38 @@ func (w *Witness) Level(theme feedring.Theme, members []int32, then time.Duratio
 		}
 	}
 	return ""
+}
+
+// Told checks S11 where all can hear all: they hold the rows that their owners
+// made last.
+func (w *Witness) Told(theme feedring.Theme, members []int32) (why string) {
+	for _, p := range members {
+		v := w.cfg.Membership(p, theme)
+		if v == nil || len(v.Members) != len(members) {
+			return string(w.cfg.Name(p)) + " does not know all members"
+		}
+		for i := range v.Members {
+			r := v.Members[i].Row
+			if last := w.ownRow(r.Peer, theme); last == nil || printOf(r) != printOf(last) {
+				return string(w.cfg.Name(p)) + " holds another row of " + string(r.Peer) + " than it made last"
+			}
+		}
+	}
+	return ""
+}
+
+// ownRow returns what a member says of itself; nil: it is none.
+func (w *Witness) ownRow(of feedring.PeerID, theme feedring.Theme) *group.Row {
+	v := w.cfg.Membership(w.cfg.Index(of), theme)
+	if v == nil {
+		return nil
+	}
+	for i := range v.Members {
+		if v.Members[i].Row.Peer == of {
+			return v.Members[i].Row
+		}
+	}
+	return nil
 }
 
 // newest returns the last entry of a log that was on its publisher's disk at a
