@@ -1,6 +1,9 @@
 package index
 
-import "math/bits"
+import (
+	"math/bits"
+	"sort"
+)
 
 // build makes a segment of rows, which it sorts. It returns nil for none.
 func build(r *rows, level int) *segment {
@@ -13,6 +16,7 @@ func build(r *rows, level int) *segment {
 	for from := 0; from < len(r.refs); {
 		from = b.block(from)
 	}
+	b.mark()
 	return b.seg
 }
 
@@ -25,26 +29,29 @@ type builder struct {
 // measure makes room for exactly what the segment will have.
 func (b *builder) measure() {
 	refs, s := b.rows.refs, b.seg
-	var code, groups, shared, blocks, columns int
+	var groups, shared, blocks, low, high, size int
 	for i, run := 0, 0; i < len(refs); i += run {
 		run = b.run(i)
-		if i > 0 && refs[i].access() != refs[i-1].access() {
-			code += max(columns, 1) + 2
-			columns = 0
-			blocks++
-		}
-		columns = max(columns, refs[i].n()-1)
-		code += refs[i].n() - 1
+		size += refs[i].n() - 1
 		groups++
 		if run > 1 {
 			shared += run + 1
 		}
+		if next := i + run; next < len(refs) && refs[next].access() == refs[i].access() {
+			continue
+		}
+		size += heading(refs[i].n() - 1) // the longest of a block is the last
+		if refs[i].access() < lows {
+			low += size
+		} else {
+			high += size
+		}
+		size = 0
+		blocks++
 	}
-	code += max(columns, 1) + 2
-	last := refs[len(refs)-1].access()
-	s.access = make([]rank, last/64+1)
-	s.starts = make([]uint32, 0, blocks+1)
-	s.code = make([]uint32, 0, code)
+	s.access = make([]rank, refs[len(refs)-1].access()/64+1)
+	s.blocks = make([]block, 0, blocks+1)
+	s.low, s.high = make([]uint16, 0, low), make([]uint32, 0, high)
 	s.owners = make([]uint32, 0, groups)
 	s.shared = make([]uint32, 0, shared)
 }
@@ -64,7 +71,6 @@ func (b *builder) block(from int) (next int) {
 	refs, s := b.rows.refs, b.seg
 	access := refs[from].access()
 	b.enter(access)
-	first := uint32(len(s.owners))
 	b.group = b.group[:0]
 	for next = from; next < len(refs) && refs[next].access() == access; {
 		run := b.run(next)
@@ -72,7 +78,11 @@ func (b *builder) block(from int) (next int) {
 		b.group = append(b.group, refs[next])
 		next += run
 	}
-	b.layout(first)
+	if access < lows {
+		s.low = appendBlock(s.low, b.rows, b.group)
+	} else {
+		s.high = appendBlock(s.high, b.rows, b.group)
+	}
 	return next
 }
 
@@ -81,10 +91,16 @@ func (b *builder) enter(token uint32) {
 	s := b.seg
 	r := &s.access[token/64]
 	if r.bits == 0 {
-		r.before = uint32(len(s.starts))
+		r.before = uint32(len(s.blocks))
 	}
 	r.bits |= 1 << (token % 64)
-	s.starts = append(s.starts, uint32(len(s.code)))
+	b.mark()
+}
+
+// mark notes where the next block begins, or that there is none.
+func (b *builder) mark() {
+	s := b.seg
+	s.blocks = append(s.blocks, block{start: uint32(len(s.low) + len(s.high)), first: uint32(len(s.owners))})
 }
 
 // own writes the owners of a group.
@@ -101,32 +117,33 @@ func (b *builder) own(refs []rowRef) {
 	}
 }
 
-// layout writes header and columns of the block's conjunctions.
-func (b *builder) layout(first uint32) {
-	s, group := b.seg, b.group
+// heading is how much a block has before its tokens.
+func heading(columns int) int { return max(1, 2*columns-1) }
+
+// appendBlock writes conjunctions that are in order; see code.
+func appendBlock[T uint16 | uint32](c code[T], rows *rows, group []rowRef) code[T] {
 	columns := group[len(group)-1].n() - 1
-	rows := uint32(len(group))
+	head := T(columns) << 1
 	if group[0].n() == 1 {
 		group = group[1:]
-		rows = uint32(len(group)) | single
+		head++
 	}
-	s.code = append(s.code, first, rows, uint32(columns))
-	begin := 0
+	c = append(c, head)
 	for column := 2; column <= columns; column++ {
-		for group[begin].n() <= column {
-			begin++
-		}
-		s.code = append(s.code, uint32(begin))
+		begin := longFrom(group, column)
+		c = append(c, T(begin&0xFFFF), T(begin>>16))
 	}
-	begin = 0
 	for column := 1; column <= columns; column++ {
-		for group[begin].n() <= column {
-			begin++
-		}
-		for _, ref := range group[begin:] {
-			s.code = append(s.code, b.rows.tokens[int(ref.at)+column])
+		for _, ref := range group[longFrom(group, column):] {
+			c = append(c, T(rows.tokens[int(ref.at)+column]))
 		}
 	}
+	return c
+}
+
+// longFrom returns where conjunctions begin that have a column.
+func longFrom(group []rowRef, column int) int {
+	return sort.Search(len(group), func(i int) bool { return group[i].n() > column })
 }
 
 // gather adds the conjunctions of s to rows, with the owners that keep holds.
@@ -135,10 +152,10 @@ func (s *segment) gather(r *rows, keep func(owner) bool) {
 	var owners []owner
 	for i := range s.access {
 		rank := &s.access[i]
-		start := int(rank.before)
+		start := rank.before
 		for left := rank.bits; left != 0; left &= left - 1 {
 			tokens[0] = uint32(i*64 + bits.TrailingZeros64(left))
-			s.gatherBlock(s.starts[start], &tokens, func(group uint32, n int) {
+			s.gatherBlock(start, &tokens, func(group uint32, n int) {
 				owners = owners[:0]
 				for _, o := range s.owned(group) {
 					if keep(owner(o)) {
@@ -154,31 +171,11 @@ func (s *segment) gather(r *rows, keep func(owner) bool) {
 	}
 }
 
-// gatherBlock yields each group of a block with its tokens, of which the first
-// is there already.
-func (s *segment) gatherBlock(start uint32, tokens *[maxRow]uint32, yield func(group uint32, n int)) {
-	first, rows, columns := s.code[start], s.code[start+1], s.code[start+2]
-	if rows&single != 0 {
-		yield(first, 1)
-		first++
-		rows &^= single
-	}
-	if rows == 0 {
-		return
-	}
-	begins := s.code[start+3:][:columns-1]
-	column := start + 2 + columns
-	for row := range rows {
-		tokens[1] = s.code[column+row]
-		n, at := 2, column+rows
-		for _, begin := range begins {
-			if row < begin {
-				break
-			}
-			tokens[n] = s.code[at+row-begin]
-			at += rows - begin
-			n++
-		}
-		yield(first+row, n)
+func (s *segment) gatherBlock(place uint32, tokens *[maxRow]uint32, yield func(group uint32, n int)) {
+	at, split := s.span(place), uint32(len(s.low))
+	if at.start < split {
+		s.low[at.start:at.end].gather(at.first, at.groups, tokens, yield)
+	} else {
+		s.high[at.start-split:at.end-split].gather(at.first, at.groups, tokens, yield)
 	}
 }

@@ -38,11 +38,15 @@ func newDict(tokens, rest int) *dict {
 // newTable has room for a number of tokens, and of eights in rest.
 func newTable(tokens, rest int) *table {
 	size := 128
-	for size*7/8 < tokens {
+	for tokensFor(size) < tokens {
 		size *= 2
 	}
 	return &table{slots: make([]slot, size), rest: make([]uint64, max(rest, 64))}
 }
+
+// tokensFor is how many tokens a number of slots takes. Words that nobody asks
+// are looked for until an empty slot is found, and that should be near.
+func tokensFor(slots int) int { return slots * 5 / 8 }
 
 // find returns the number of a token.
 func (d *dict) find(text []byte, t *token) (id uint32, ok bool) {
@@ -50,13 +54,15 @@ func (d *dict) find(text []byte, t *token) (id uint32, ok bool) {
 	return uint32(header), header != 0
 }
 
-// find returns the header of t's slot, or 0.
+// find returns the header of a token's slot, or 0.
+//
+//go:noinline
 func (t *table) find(text []byte, tok *token) uint64 {
 	mask := uint64(len(t.slots) - 1)
 	for i := tok.hash; ; i++ {
 		s := &t.slots[i&mask]
 		header := atomic.LoadUint64(&s.header) // before the rest of s, which is written first
-		if header == 0 || header>>32 == uint64(tok.n) && s.head == tok.head && t.sameRest(s, text, tok) {
+		if header == 0 || header>>32 == uint64(tok.n) && s.head == tok.head && (tok.n <= heads || t.sameRest(s, text, tok)) {
 			return header
 		}
 	}
@@ -64,9 +70,6 @@ func (t *table) find(text []byte, tok *token) uint64 {
 
 // sameRest compares what is beyond sixteen bytes.
 func (t *table) sameRest(s *slot, text []byte, tok *token) bool {
-	if tok.n <= heads {
-		return true
-	}
 	var b [8]byte
 	long := text[tok.from+heads : tok.from+tok.n]
 	for _, v := range t.rest[s.rest:][:eights(tok.n)] {
@@ -90,7 +93,7 @@ func (d *dict) intern(text []byte, t *token) uint32 {
 	}
 	id := d.count.Load()
 	tab, need := d.table.Load(), eights(t.n)
-	if count := int(id) + 1; count*8 > len(tab.slots)*7 || tab.used+need > len(tab.rest) {
+	if count := int(id) + 1; count > tokensFor(len(tab.slots)) || tab.used+need > len(tab.rest) {
 		tab = tab.grown(count, need)
 		d.table.Store(tab)
 	}
@@ -171,40 +174,23 @@ func (t *table) places(count int) []uint32 {
 const batch = 64
 
 // fetch reads what find will need of the first tokens, so that none waits for
-// another.
-func (t *table) fetch(tokens []token) (fetched uint64) {
+// another. As part of a larger function it would run out of registers.
+//
+//go:noinline
+func (t *table) fetch(tokens []token) {
 	mask := uint64(len(t.slots) - 1)
 	for i := range tokens[:min(len(tokens), batch)] {
-		fetched ^= atomic.LoadUint64(&t.slots[tokens[i].hash&mask].header)
+		atomic.LoadUint64(&t.slots[tokens[i].hash&mask].header) // atomic, so that the compiler does not leave it out
 	}
-	return fetched
 }
 
-// findAll appends the numbers of those tokens that are there. It is faster than
-// one find after the other, because none waits for the last one to come from
-// memory.
+// findAll appends the numbers of those tokens that are there.
 func (t *table) findAll(text []byte, tokens []token, ids []uint32) []uint32 {
-	mask := uint64(len(t.slots) - 1)
-	var slots [batch]slot
 	for len(tokens) > 0 {
 		some := tokens[:min(len(tokens), batch)]
+		t.fetch(some)
 		for i := range some {
-			s := &t.slots[some[i].hash&mask]
-			if slots[i].header = atomic.LoadUint64(&s.header); slots[i].header != 0 {
-				slots[i].head = s.head
-			}
-		}
-		for i := range some {
-			tok, s := &some[i], &slots[i]
-			header := s.header
-			if header == 0 {
-				continue // nothing has its place, so it is not elsewhere
-			}
-			differ := s.head[0] ^ tok.head[0] | s.head[1] ^ tok.head[1] | header>>32 ^ uint64(tok.n)
-			if differ != 0 || tok.n > heads {
-				header = t.find(text, tok)
-			}
-			if header != 0 {
+			if header := t.find(text, &some[i]); header != 0 {
 				ids = append(ids, uint32(header))
 			}
 		}

@@ -16,7 +16,7 @@ type Matcher struct {
 	doc    scan
 	words  []uint32 // numbers of the entry's tokens
 	set    set      // the same
-	blocks blocks
+	search search
 	found  []found
 	hits   []uint32 // groups, entries of tails, rules
 	asked  []uint32 // rules to be evaluated
@@ -87,7 +87,7 @@ func (m *Matcher) read(d *Doc, dict *dict) {
 // level looks through one level, whose tail has n entries.
 func (m *Matcher) level(l *level, n uint32) {
 	for _, seg := range l.segments {
-		m.hits = m.blocks.match(seg, m.words, m.set, m.hits)
+		m.hits = m.search.match(seg, m.words, m.set, m.hits)
 		m.found = append(m.found, found{segment: seg, to: len(m.hits)})
 	}
 	if n > 0 {

@@ -42,7 +42,7 @@ func roomFor(segments []*segment, more int) rows {
 	refs, tokens := more, 4*more
 	for _, s := range segments {
 		refs += s.total
-		tokens += len(s.code) + len(s.starts)
+		tokens += len(s.low) + len(s.high) + len(s.blocks)
 	}
 	return rows{refs: make([]rowRef, 0, refs), tokens: make([]uint32, 0, tokens)}
 }

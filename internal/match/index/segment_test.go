@@ -51,3 +51,37 @@ func TestTailShowsNoMoreThanWasAskedFor(t *testing.T) {
 		}
 	}
 }
+
+// TestTokensBeyondTheLowOnes numbers words around the end of what is written in
+// half the memory.
+func TestTokensBeyondTheLowOnes(t *testing.T) {
+	p := newPair(t)
+	var s scan
+	for i := range lows - 12 {
+		word := fmt.Sprint("filler", i)
+		s.words(word)
+		s.cut(len(word))
+		p.index.plan.dict.intern(s.text, &s.tokens[0])
+	}
+	rng := rand.New(rand.NewPCG(7, 8))
+	for range 3_000 {
+		p.insert(randomInterest(rng))
+	}
+	var low, high int
+	for _, seg := range p.index.now.Load().plain.segments {
+		low, high = low+len(seg.low), high+len(seg.high)
+	}
+	if low == 0 || high == 0 {
+		t.Fatalf("%d tokens in 16 bits and %d in 32 are no test", low, high)
+	}
+	found := 0
+	for i := range 100 {
+		if i == 50 {
+			p.index.Compact()
+		}
+		found += p.check(randomDoc(rng))
+	}
+	if found == 0 {
+		t.Fatal("nothing matches")
+	}
+}

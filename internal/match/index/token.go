@@ -76,14 +76,24 @@ const (
 )
 
 // wordEnd returns where the word of b that begins at from ends: at the next
-// blank. There must be pad bytes behind the blank.
+// blank. There must be pad bytes behind the blank. There is no branch but for
+// words that are longer than most.
 func wordEnd(b []byte, from int) int {
-	for ; ; from += 8 {
-		v := binary.LittleEndian.Uint64(b[from:]) ^ blanks
-		if zero := (v - ones) &^ v & highs; zero != 0 {
-			return from + bits.TrailingZeros64(zero)/8
+	for ; ; from += 16 {
+		n, more := untilBlank(b[from:]), untilBlank(b[from+8:])
+		if n < 8 {
+			more = 0
+		}
+		if n += more; n < 16 {
+			return from + n
 		}
 	}
+}
+
+// untilBlank is how many of the first eight bytes of b stand before a blank.
+func untilBlank(b []byte) int {
+	v := binary.LittleEndian.Uint64(b) ^ blanks
+	return bits.TrailingZeros64((v-ones)&^v&highs) / 8
 }
 
 // runs yields every run of labels of p.
