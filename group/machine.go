@@ -132,7 +132,7 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 	m.want.Highest = max(m.want.Highest, m.want.Term.Number)
 	row := &Row{Group: m.group, Peer: cfg.Self, Incarnation: m.want.Incarnation, Version: 1, From: upTo(now)}
 	if m.keeper() {
-		row.Keep = cfg.Keep
+		row.Keep = min(cfg.Keep, catalogue.MaxKeep).Truncate(time.Millisecond)
 	}
 	m.self = &member{row: row, hash: catalogue.VersionOf(row).Hash(), first: now, heard: now}
 	m.members[cfg.Self] = m.self

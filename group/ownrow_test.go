@@ -123,3 +123,19 @@ func TestTwoRowsOfOneVersion(t *testing.T) {
 		}
 	}
 }
+
+// A peer that keeps copies for longer than a row can say takes its own row, as
+// others read it, for its own.
+func TestOwnRowAsItTravels(t *testing.T) {
+	c := newCluster(1)
+	c.alter = func(cfg *Config) { cfg.Keep = 10 * 366 * 24 * time.Hour }
+	ids := c.group(2)
+	n := c.nodes[ids[1]]
+	row := *n.m.me().row
+	row.Keep = 366 * 24 * time.Hour
+	c.step(n, Receive{From: ids[0], Message: Rows{Header: n.m.header(), Rows: []*Row{&row}}})
+	c.run(time.Second)
+	if is := n.m.me().row; is.Incarnation != row.Incarnation {
+		t.Errorf("it goes on in incarnation %d", is.Incarnation)
+	}
+}

@@ -3,6 +3,7 @@ package catalogue
 import (
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/feedring/feedring"
@@ -15,6 +16,7 @@ const (
 	MaxBackfill = 256 // exceptions
 	MaxURL      = 2048
 	MaxGone     = 256
+	MaxKeep     = 366 * 24 * time.Hour // what every encoding keeps; more is told as this
 )
 
 // Messages are at most 4 MiB on the wire. What a machine sends is cut into
