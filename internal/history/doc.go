@@ -17,15 +17,17 @@
 //
 // # On disk
 //
-// A segment holds up to 65,536 rows, numbered in the store's order, newest
-// first, and never changes. Each word in it has one container as in roaring
-// bitmaps: a sorted list, or bits where these are shorter. Records in the
+// A segment holds up to 131,072 rows, numbered in the store's order, newest
+// first, and never changes. What a word is in has the form of a container in
+// roaring bitmaps: a sorted list, or bits where these are shorter. Records in the
 // store's history bucket, each with a checksum over key and value:
 //
 //	m                   the manifest: which segments there are, and how far the journal is in them
 //	s segment f         its fences: the first key of each block of rows, the first token of each block of words
 //	s segment d n       block n of its rows' keys
 //	s segment t n       block n of its tokens: words, and facets such as the theme
+//
+// Blocks of rows' keys that were asked for lately stay in memory.
 //
 // A kill between any two writes leaves a manifest whose segments are whole, and
 // a journal from where they end. What does not read well is thrown away, and the

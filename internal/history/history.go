@@ -22,6 +22,8 @@ type History struct {
 	state   atomic.Pointer[state]
 	trimmed uint64 // journal rows before are gone; the worker's
 	tidied  *state // was looked through for what is dead; the worker's
+	cache   cache
+	scratch sync.Pool // of *scratch
 
 	wake chan struct{} // the state was replaced by one with work to do
 	stop context.CancelFunc
@@ -43,6 +45,7 @@ func Open(s *store.Store, log *slog.Logger) (*History, error) {
 
 func open(s *store.Store, log *slog.Logger, l limits) (*History, error) {
 	h := &History{store: s, log: log, limits: l, wake: make(chan struct{}, 1), stop: func() {}}
+	h.scratch.New = func() any { return &scratch{cache: &h.cache} }
 	st, err := h.restore()
 	if err != nil {
 		return nil, err
@@ -109,12 +112,15 @@ func (h *History) reset(bad *state, why error) bool {
 // without spaces, looks at the rows one by one.
 func (h *History) Search(ctx context.Context, q store.Search) (items []store.Item, next store.Cursor, err error) {
 	for {
+		s := h.scratch.Get().(*scratch)
 		st := h.state.Load() // before the store: what goes away is still there, or st is replaced
 		journaled := h.store.Journaled()
 		err = h.store.Read(func(r *store.Reader) (err error) {
-			items, next, err = answer(ctx, r, st, journaled, q)
+			items, next, err = answer(ctx, r, s, st, journaled, q)
 			return err
 		})
+		s.reuse()
+		h.scratch.Put(s)
 		if !errors.Is(err, errDamaged) {
 			return items, next, err
 		}
@@ -122,12 +128,12 @@ func (h *History) Search(ctx context.Context, q store.Search) (items []store.Ite
 	}
 }
 
-func answer(ctx context.Context, r *store.Reader, st *state, journaled uint64, q store.Search) ([]store.Item, store.Cursor, error) {
+func answer(ctx context.Context, r *store.Reader, s *scratch, st *state, journaled uint64, q store.Search) ([]store.Item, store.Cursor, error) {
 	first, end, err := q.Bounds()
 	if err != nil {
 		return nil, "", err
 	}
-	n, s := needOf(r, &q), &scratch{}
+	n := needOf(r, &q)
 	fresh, err := st.fresh(r, journaled, n, s, first)
 	if err != nil {
 		return nil, "", err
@@ -136,7 +142,7 @@ func answer(ctx context.Context, r *store.Reader, st *state, journaled uint64, q
 	for _, seg := range st.segments {
 		if seg.last.Compare(first) >= 0 && seg.starts[0].Compare(end) < 0 {
 			heads = append(heads, head{key: seg.starts[0], source: &candidates{
-				view: view{seg, r}, need: n, scratch: s, first: first, end: end,
+				view: view{seg, r, s.cache}, need: n, scratch: s, first: first, end: end,
 			}})
 		}
 	}

@@ -19,13 +19,13 @@ type need struct {
 const maxRefs = 64
 
 // needOf says what q needs. It never needs more than what q is answered with
-// has.
+// has. What few have comes first, as a rule: where nobody has that, the rest is
+// not looked up.
 func needOf(r *store.Reader, q *store.Search) *need {
 	var all []*need
-	if q.Theme != "" {
-		all = append(all, &need{token: clip(facetTheme + string(q.Theme))})
+	if root := q.Words.Root(); root != nil {
+		all = append(all, needOfNode(root))
 	}
-	labels(q.Provider, func(token string) { all = append(all, &need{token: token}) })
 	if q.Refs != nil && len(q.Refs) <= maxRefs {
 		one := &need{op: match.Or}
 		for _, ref := range q.Refs {
@@ -35,8 +35,9 @@ func needOf(r *store.Reader, q *store.Search) *need {
 		}
 		all = append(all, one)
 	}
-	if root := q.Words.Root(); root != nil {
-		all = append(all, needOfNode(root))
+	labels(q.Provider, func(token string) { all = append(all, &need{token: token}) })
+	if q.Theme != "" {
+		all = append(all, &need{token: clip(facetTheme + string(q.Theme))})
 	}
 	if q.Privacy != store.PublicAndPrivate {
 		all = append(all, &need{token: facetPrivate, negated: q.Privacy == store.PublicOnly})
@@ -104,22 +105,28 @@ type postings interface {
 	fill(token string, into set) error // adds those that have the token
 }
 
-// scratch keeps sets for the next use.
-type scratch struct{ free []set }
+// scratch keeps sets for the next use, and is for one search at a time. The
+// cache is that of all searches.
+type scratch struct {
+	free, all []set
+	cache     *cache
+}
 
 func (s *scratch) get(docs int) set {
 	n := words64(docs)
-	if len(s.free) > 0 {
-		last := s.free[len(s.free)-1]
-		s.free = s.free[:len(s.free)-1]
-		if cap(last) >= n {
-			last = last[:n]
-			clear(last)
-			return last
-		}
+	if last := len(s.free) - 1; last >= 0 && cap(s.free[last]) >= n {
+		made := s.free[last][:n]
+		s.free = s.free[:last]
+		clear(made)
+		return made
 	}
-	return make(set, n)
+	made := make(set, n, max(n, words64(maxDocs)))
+	s.all = append(s.all, made)
+	return made
 }
+
+// reuse takes back whatever was not put.
+func (s *scratch) reuse() { s.free = append(s.free[:0], s.all...) }
 
 func (s *scratch) put(used set) { s.free = append(s.free, used) }
 
@@ -139,7 +146,7 @@ func (n *need) find(from postings, s *scratch) (set, error) {
 		}
 		return found, err
 	}
-	found := s.get(docs)
+	var found set
 	for i, kid := range n.kids {
 		if i > 0 && n.op == match.And && found.empty() {
 			break
@@ -148,12 +155,19 @@ func (n *need) find(from postings, s *scratch) (set, error) {
 		if err != nil {
 			return nil, err
 		}
-		if i == 0 || n.op == match.Or {
+		if i == 0 {
+			found = some
+			continue
+		}
+		if n.op == match.Or {
 			found.or(some)
 		} else {
 			found.and(some)
 		}
 		s.put(some)
+	}
+	if found == nil {
+		found = s.get(docs)
 	}
 	return found, nil
 }

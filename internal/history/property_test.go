@@ -61,7 +61,7 @@ func (w *world) opened() {
 }
 
 func (w *world) act() {
-	switch w.r.IntN(24) {
+	switch w.r.IntN(26) {
 	case 0:
 		before := start.Add(time.Duration(w.n-w.r.IntN(100)) * time.Minute)
 		_, err := w.s.Prune(ctx, before, func(ref feedring.FeedRef) bool { return ref == w.ref() })
@@ -77,9 +77,21 @@ func (w *world) act() {
 		w.open()
 	case 5, 6:
 		w.spoil()
+	case 7, 8:
+		w.takeBack()
 	default:
 		check(w, w.s.Append(ctx, w.items()))
 	}
+}
+
+// takeBack has a retraction come that is no part of a log, and names no version
+// that is held.
+func (w *world) takeBack() {
+	it := makeItem(w.r.IntN(4), w.n, nil)
+	it.ID = feedring.EntryID(fmt.Sprint(w.n - w.r.IntN(20)))
+	it.Position, it.Retraction = feedring.Position{Epoch: 9, Sequence: uint64(w.n + 1)}, true
+	it.Takes = []feedring.Taken{{Position: feedring.Position{Epoch: 8, Sequence: 1}}}
+	check(w, w.s.TakeBack(ctx, it))
 }
 
 func (w *world) ref() feedring.FeedRef { return makeItem(w.r.IntN(4), 0, nil).Ref }

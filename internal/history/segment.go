@@ -7,13 +7,15 @@ import (
 	"github.com/feedring/feedring/internal/store"
 )
 
-// Sizes of a segment's blocks. A block of tokens is what a word costs to look
+// Sizes of a segment and its blocks. A block of tokens is what a word costs to look
 // up; there are about at most mostBlocks of them, so that the fences stay small.
+// Fewer and larger segments are fewer blocks to a question that finds little, and
+// more memory while one is built.
 const (
 	rowsInBlock = 128
 	blockBytes  = 2 << 10
-	mostBlocks  = 4 << 10
-	maxDocs     = 1 << 16
+	mostBlocks  = 8 << 10
+	maxDocs     = 1 << 17
 	maxLogs     = 1 << 14
 )
 
@@ -38,7 +40,8 @@ type epoch struct {
 // view is a segment in one state of the store.
 type view struct {
 	*segment
-	r *store.Reader
+	r     *store.Reader
+	cache *cache // nil: all is read from the store
 }
 
 func (v view) size() int { return v.docs }
@@ -83,24 +86,35 @@ func fillFrom(body []byte, token string, into set, docs int) error {
 
 // block returns the keys of a block of rows, in the memory of buf.
 func (v view) block(n int, buf []store.RowKey) (keys []store.RowKey, err error) {
-	keys = buf[:0]
+	if body := v.cache.get(blockID{v.id, n}); body != nil {
+		return v.keys(n, body, buf)
+	}
 	err = read(v.r, blockKey(v.id, kindRows, n), func(body []byte) error {
-		d := decoder{rest: body}
-		k := v.starts[n]
-		for range min(rowsInBlock, v.docs-n*rowsInBlock) {
-			k.Second += d.uvarint()
-			k.Nano = ^uint32(d.uvarint())
-			log := d.uvarint()
-			k.Sequence = ^d.uvarint()
-			if d.bad || log >= uint64(len(v.logs)) {
-				return errDamaged
-			}
-			k.Ref, k.Epoch = v.logs[log].ref, v.logs[log].epoch
-			keys = append(keys, k)
+		if keys, err = v.keys(n, body, buf); err == nil {
+			v.cache.put(blockID{v.id, n}, body)
 		}
-		return nil
+		return err
 	})
 	return keys, err
+}
+
+// keys reads the keys of a block of rows.
+func (v view) keys(n int, body []byte, buf []store.RowKey) ([]store.RowKey, error) {
+	keys := buf[:0]
+	d := decoder{rest: body}
+	k := v.starts[n]
+	for range min(rowsInBlock, v.docs-n*rowsInBlock) {
+		k.Second += d.uvarint()
+		k.Nano = ^uint32(d.uvarint())
+		log := d.uvarint()
+		k.Sequence = ^d.uvarint()
+		if d.bad || log >= uint64(len(v.logs)) {
+			return nil, errDamaged
+		}
+		k.Ref, k.Epoch = v.logs[log].ref, v.logs[log].epoch
+		keys = append(keys, k)
+	}
+	return keys, nil
 }
 
 // from returns the first document that is not before k.

@@ -58,7 +58,7 @@ func (h *History) remake(ctx context.Context, st *state, old []*segment) error {
 	var keys []store.RowKey
 	for _, s := range old {
 		err := h.store.Read(func(r *store.Reader) (err error) {
-			keys, err = view{s, r}.all(keys)
+			keys, err = view{s, r, nil}.all(keys)
 			return err
 		})
 		if err != nil {
@@ -83,7 +83,7 @@ func (h *History) tidy(ctx context.Context, st *state) (more bool, err error) {
 	for _, s := range st.segments {
 		dead, asked := 0, 0
 		err := h.store.Read(func(r *store.Reader) (err error) {
-			dead, asked, err = view{s, r}.sample()
+			dead, asked, err = view{s, r, nil}.sample()
 			return err
 		})
 		if err != nil {

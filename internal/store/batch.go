@@ -147,11 +147,14 @@ func (b *batch) add(it *Item) {
 	b.set(logKey(state.id, it.Position), encodeLog(it))
 	b.takeBack(state.id, it)
 	published, at, found := b.newest(state.id, it.ID)
-	if it.Stone || found && at.Compare(it.Position) > 0 {
-		return // an older version that came late, or what is left of one: the log alone holds it
-	}
-	if found {
-		b.unlist(published, state.id, at)
+	switch {
+	case it.Stone:
+		return // what is left of a version: the log alone holds it
+	case found && at.Compare(it.Position) > 0:
+		b.set(oldKey(state.id, it.Position), old) // it came late
+		return
+	case found:
+		b.supersede(published, state.id, at)
 	}
 	b.set(versionKey(state.id, it.ID), encodeVersion(it.Published, it.Position))
 	if !it.Retraction {
@@ -167,10 +170,17 @@ func (b *batch) list(id refID, it *Item) {
 }
 
 // unlist takes an entry from all searches: a newer version came, it was pruned,
-// or its publisher took it back. An index asks for each row that it names, and
-// so is told of what comes only. Retractions were never listed.
+// or its publisher took it back. Who has an index is told of what comes only, asks
+// the log for what it names, and whether that is old: see supersede. Retractions
+// were never listed.
 func (b *batch) unlist(published time.Time, id refID, p feedring.Position) {
 	b.del(rowKey(published, id, p).index())
+}
+
+// supersede takes a version from all searches that stays in the log.
+func (b *batch) supersede(published time.Time, id refID, p feedring.Position) {
+	b.unlist(published, id, p)
+	b.set(oldKey(id, p), old)
 }
 
 // remove deletes the rows of the item at p. Its ref's state is the caller's
@@ -181,6 +191,8 @@ func (b *batch) remove(id refID, p feedring.Position, row *logRow) {
 	if _, at, found := b.newest(id, entry); found && at == p {
 		b.del(versionKey(id, entry))
 		b.unlist(row.published, id, p)
+	} else {
+		b.del(oldKey(id, p))
 	}
 }
 

@@ -60,6 +60,11 @@ func decodeLog(row []byte) (logRow, error) {
 	return r, d.err("log row")
 }
 
+// listed is what the index says of r while searches find it.
+func (r *logRow) listed() *indexRow {
+	return &indexRow{private: r.private, theme: r.theme, provider: r.provider, text: r.text}
+}
+
 // item copies r out of the database's memory.
 func (r *logRow) item(ref feedring.FeedRef, p feedring.Position) Item {
 	return Item{

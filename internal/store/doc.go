@@ -15,6 +15,7 @@
 //	r ref                           a feed as one peer publishes it: names, first and last position, counts
 //	e ref epoch sequence            the log: one sealed entry, byte for byte, or a stone
 //	t ref epoch sequence            a retraction that the log does not have any more
+//	o ref epoch sequence            what stays in the log of an entry that has a newer version, or was taken back
 //	v ref id                        where the newest version of an entry stands
 //	i ^published ref ^epoch ^seq    the index, newest first: what a search filters by, and the folded text
 //	j number                        the journal: which index rows one transaction made

@@ -37,23 +37,20 @@ func (s *Store) newFilter(q *Search) *filter {
 	return f
 }
 
+// wants tests the number of a ref.
+func (f *filter) wants(id refID) bool { return f.refs == nil || f.refs[id] }
+
 // matches tests an index row, the cheapest test first.
-func (f *filter) matches(id refID, value []byte) (bool, error) {
-	if f.refs != nil && !f.refs[id] {
-		return false, nil
-	}
-	row, err := decodeIndex(value)
+func (f *filter) matches(row *indexRow) bool {
 	switch {
-	case err != nil:
-		return false, err
 	case row.private && f.privacy == PublicOnly, !row.private && f.privacy == PrivateOnly:
-		return false, nil
+		return false
 	case f.theme != "" && string(row.theme) != f.theme:
-		return false, nil
+		return false
 	case f.provider != "" && !f.providerMatches(row.provider):
-		return false, nil
+		return false
 	}
-	return f.words == nil || f.words.Match(row.text), nil
+	return f.words == nil || f.words.Match(row.text)
 }
 
 func (f *filter) providerMatches(name []byte) bool {

@@ -85,10 +85,11 @@ func (it *Item) validate() error {
 
 // cost bounds what the rows of it add to a transaction: the log and index
 // rows, the version row, the deletion of an older index row, the ref's row, the
-// journal row, and for each the bytes that badger adds; with a retraction each stone's row.
+// journal row, the row of an old version, and for each the bytes that badger adds; with a
+// retraction each stone's row.
 func (it *Item) cost() cost {
 	variable := len(it.Payload) + len(it.Signature) + 2*len(it.Text) + 3*len(it.ID) +
 		2*(len(it.Theme)+len(it.Provider)) + len(it.Ref.URL) + len(it.Ref.Publisher)
 	stone := int64(len(it.Payload) + len(it.Signature) + maxProvider + maxID + 300)
-	return cost{bytes: int64(variable) + 720 + int64(len(it.Takes))*stone, rows: 6 + int64(len(it.Takes))}
+	return cost{bytes: int64(variable) + 800 + int64(len(it.Takes))*stone, rows: 7 + int64(len(it.Takes))}
 }

@@ -18,6 +18,7 @@ const (
 	keyJournal = 'j'
 	keyRecord  = 'b'
 	keyTomb    = 't'
+	keyOld     = 'o'
 )
 
 // refID stands for a FeedRef on disk. It is never zero and grows with each
@@ -48,6 +49,13 @@ func tombPrefix(id refID) []byte {
 
 func tombKey(id refID, p feedring.Position) []byte { return appendPosition(tombPrefix(id), p) }
 
+// oldKey is the place of the row which says that a log row is an old version.
+func oldKey(id refID, p feedring.Position) []byte {
+	key := logKey(id, p)
+	key[0] = keyOld
+	return key
+}
+
 func logKey(id refID, p feedring.Position) []byte {
 	return appendPosition(logPrefix(id), p)
 }
@@ -62,8 +70,12 @@ func logPosition(key []byte) (feedring.Position, bool) {
 
 func versionKey(id refID, entry feedring.EntryID) []byte {
 	key := make([]byte, 0, 5+len(entry))
-	key = binary.BigEndian.AppendUint32(append(key, keyVersion), uint32(id))
-	return append(key, entry...)
+	return append(append(key, versionPrefix(id)...), entry...)
+}
+
+// versionPrefix begins the keys of all version rows of id.
+func versionPrefix(id refID) []byte {
+	return binary.BigEndian.AppendUint32([]byte{keyVersion}, uint32(id))
 }
 
 // orderedSeconds maps seconds to numbers whose order as unsigned is that of

@@ -119,6 +119,13 @@ func compare(t *testing.T, r *rand.Rand, s, d keeper) {
 		q.Refs = d.Refs()[:r.IntN(1+len(d.Refs()))]
 	}
 	same(t, "search", pages(t, s, q), pages(t, d, q))
+	if s, ok := s.(*Store); ok {
+		checkOld(t, s)
+		got, _, err := among(s, q)
+		check(t, err)
+		want, _, _ := d.Search(ctx, q)
+		same(t, "search among all places", got, want)
+	}
 	if got, want := slices.Collect(keys(s)), slices.Collect(keys(d)); !slices.Equal(got, want) {
 		t.Errorf("records %v, want %v", got, want)
 	}

@@ -12,7 +12,8 @@ import (
 const pruneRows = 500
 
 // pruneCost bounds it: four rows of at most 150 bytes an item, and the
-// retractions that are kept elsewhere.
+// retractions that are kept elsewhere. Who has a row of an old version has no
+// version row and no index row.
 var pruneCost = cost{bytes: pruneRows*4*150 + 2*maxMoved, rows: pruneRows * 5}
 
 // Prune removes the items with Seen before a time, of all refs but those that

@@ -92,35 +92,6 @@ func (r *Reader) Ref(ref feedring.FeedRef) (number uint32, ok bool) {
 	return uint32(state.id), ok
 }
 
-// Among is Search for who knows where to look: keys, in order, must have all
-// rows that match, and may have others and some that are not there.
-func (r *Reader) Among(ctx context.Context, q Search, keys iter.Seq2[RowKey, error]) ([]Item, Cursor, error) {
-	v := r.s.newVisitor(&q)
-	for k, err := range keys {
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return nil, "", err
-		}
-		row, err := r.txn.Get(k.index())
-		if errors.Is(err, badger.ErrKeyNotFound) {
-			continue
-		}
-		more := false
-		if err == nil {
-			more, err = v.visit(r.txn, row)
-		}
-		if err != nil {
-			return nil, "", fmt.Errorf("reading the store: %w", err)
-		}
-		if !more {
-			break
-		}
-	}
-	return v.page.items, v.page.next, nil
-}
-
 // Matching gives the keys of the rows from one on that match, found by looking
 // at each.
 func (r *Reader) Matching(ctx context.Context, q Search, from RowKey) iter.Seq2[RowKey, error] {

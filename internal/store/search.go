@@ -68,9 +68,10 @@ func (s *Store) Search(ctx context.Context, q Search) ([]Item, Cursor, error) {
 
 // visitor looks at index rows in order, and keeps those that match.
 type visitor struct {
-	s    *Store
-	f    *filter
-	page page
+	s      *Store
+	f      *filter
+	page   page
+	missed int // candidates that do not match, or are not there any more
 }
 
 func (s *Store) newVisitor(q *Search) *visitor {
@@ -91,8 +92,12 @@ func (v *visitor) look(row *badger.Item) (k RowKey, matches, more bool, err erro
 	if published.Before(v.f.since) {
 		return k, false, false, nil
 	}
-	err = row.Value(func(value []byte) (err error) {
-		matches, err = v.f.matches(id, value)
+	if !v.f.wants(id) {
+		return k, false, true, nil
+	}
+	err = row.Value(func(value []byte) error {
+		r, err := decodeIndex(value)
+		matches = err == nil && v.f.matches(&r)
 		return err
 	})
 	return k, matches, err == nil, err

@@ -12,8 +12,9 @@ import (
 
 // Schema is the version of the rows that this package writes.
 // Version 2 has the journal: a program of version 1 would store entries that
-// no journal row tells of.
-const Schema = 2
+// no journal row tells of. Version 3 has a row for each old version in a log: one
+// of version 2 would leave some without.
+const Schema = 3
 
 // Store is an open store. All methods may be called at the same time.
 type Store struct {
@@ -97,12 +98,15 @@ func (s *Store) openDB() (db *badger.DB, err error) {
 	if db, err = s.openWithin(); err != nil {
 		return nil, err
 	}
-	err = checkSchema(db, s.dir)
+	found, err := checkSchema(db, s.dir)
 	if err == nil {
 		err = s.heads.load(db)
 	}
 	if err == nil {
 		err = s.loadJournal(db)
+	}
+	if err == nil && found < Schema {
+		err = s.upgrade(db)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.closeDB(db))
@@ -110,28 +114,49 @@ func (s *Store) openDB() (db *badger.DB, err error) {
 	return db, nil
 }
 
-// checkSchema refuses rows of a newer version and writes the version into a
-// store that is new or of an older one.
-func checkSchema(db *badger.DB, dir string) error {
-	return db.Update(func(txn *badger.Txn) error {
+// checkSchema returns the version of the rows, writes it into a store that is
+// new, and refuses a newer one.
+func checkSchema(db *badger.DB, dir string) (found uint32, err error) {
+	err = db.View(func(txn *badger.Txn) error {
 		row, err := get(txn, []byte{keySchema})
 		switch {
-		case errors.Is(err, ErrNotFound):
-			return txn.Set([]byte{keySchema}, binary.BigEndian.AppendUint32(nil, Schema))
 		case err != nil:
 			return err
 		case len(row) != 4:
 			return fmt.Errorf("%s: schema version: %w", dir, ErrCorrupt)
 		}
-		switch found := binary.BigEndian.Uint32(row); {
-		case found < Schema:
-			return txn.Set([]byte{keySchema}, binary.BigEndian.AppendUint32(nil, Schema))
-		case found > Schema:
+		if found = binary.BigEndian.Uint32(row); found > Schema {
 			return fmt.Errorf("%s: %w: its data has version %d and this program reads up to %d: update the program",
 				dir, ErrNewer, found, Schema)
 		}
 		return nil
 	})
+	if errors.Is(err, ErrNotFound) {
+		return Schema, setSchema(db)
+	}
+	return found, err
+}
+
+func setSchema(db *badger.DB) error {
+	return db.Update(func(txn *badger.Txn) error {
+		return txn.Set([]byte{keySchema}, binary.BigEndian.AppendUint32(nil, Schema))
+	})
+}
+
+// upgrade makes the rows of an older version those of this one: what it adds
+// first, the version last, so that an upgrade that a kill ends is made again.
+func (s *Store) upgrade(db *badger.DB) error {
+	entries := 0
+	for _, state := range s.heads.byRef {
+		entries += state.Count
+	}
+	if err := s.room(spare/2 + int64(entries)*markRoom); err != nil {
+		return err
+	}
+	if err := markOld(db, &s.heads); err != nil {
+		return fmt.Errorf("bringing %s up to date: %w", s.dir, err)
+	}
+	return setSchema(db)
 }
 
 // view runs read on a consistent state of the database.

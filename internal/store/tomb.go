@@ -39,7 +39,7 @@ func (s *Store) TakeBack(ctx context.Context, it Item) error {
 		}
 		b.takeBack(state.id, &it)
 		if published, at, found := b.newest(state.id, it.ID); found && at.Compare(it.Position) < 0 {
-			b.unlist(published, state.id, at)
+			b.supersede(published, state.id, at)
 			b.del(versionKey(state.id, it.ID))
 		}
 		b.set(tombKey(state.id, it.Position), encodeLog(&it))

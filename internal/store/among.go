@@ -1,0 +1,106 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/dgraph-io/badger/v4"
+)
+
+// Among is Search for who knows where to look: keys, in order, must have all
+// rows that match, and may have others and some that are not there.
+//
+// A log row holds all that its index row does. So a candidate costs one row, and
+// one question whether that is an old version, which next to none is.
+func (r *Reader) Among(ctx context.Context, q Search, keys iter.Seq2[RowKey, error]) ([]Item, Cursor, error) {
+	v := r.s.newVisitor(&q)
+	for k, err := range keys {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, "", err
+		}
+		more, err := v.propose(r.txn, k)
+		if err != nil {
+			return nil, "", fmt.Errorf("reading the store: %w", err)
+		}
+		if !more {
+			break
+		}
+	}
+	return v.page.items, v.page.next, nil
+}
+
+// propose adds the item at k to the page if it matches, and tells whether to go
+// on. Where most do not match, it looks at the smaller index row first.
+func (v *visitor) propose(txn *badger.Txn, k RowKey) (more bool, err error) {
+	was := len(v.page.items)
+	if v.missed > was {
+		more, err = v.proposeIndexed(txn, k)
+	} else {
+		more, err = v.proposeLogged(txn, k)
+	}
+	if more && len(v.page.items) == was {
+		v.missed++
+	}
+	return more, err
+}
+
+func (v *visitor) proposeIndexed(txn *badger.Txn, k RowKey) (more bool, err error) {
+	row, err := txn.Get(k.index())
+	if errors.Is(err, badger.ErrKeyNotFound) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return v.visit(txn, row)
+}
+
+func (v *visitor) proposeLogged(txn *badger.Txn, k RowKey) (more bool, err error) {
+	published, id, at := k.split()
+	if published.Before(v.f.since) {
+		return false, nil
+	}
+	ref, ok := v.s.heads.ref(id)
+	if !ok || !v.f.wants(id) {
+		return true, nil
+	}
+	row, err := txn.Get(logKey(id, at))
+	if errors.Is(err, badger.ErrKeyNotFound) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	err = row.Value(func(value []byte) error {
+		r, err := decodeLog(value)
+		if err != nil {
+			return err
+		}
+		if more, err = v.matchesLogged(txn, k, &r); err != nil || !more {
+			more = err == nil
+			return err
+		}
+		if v.page.full() {
+			v.page.next, more = newCursor(v.page.last), false
+			return nil
+		}
+		v.page.add(r.item(ref, at), k)
+		return nil
+	})
+	return more, err
+}
+
+// matchesLogged tests what the log has where k says that a row is.
+func (v *visitor) matchesLogged(txn *badger.Txn, k RowKey, r *logRow) (bool, error) {
+	published, id, at := k.split()
+	if r.stone || r.retraction || !r.published.Equal(published) || !v.f.matches(r.listed()) {
+		return false, nil
+	}
+	was, err := isOld(txn, id, at)
+	return !was, err
+}
