@@ -106,6 +106,9 @@ type CataloguePeer struct {
 	Feeds     []Feed   `json:"feeds"`
 	Addrs     []string `json:"addrs,omitempty"`
 	VouchedBy []string `json:"vouched_by,omitempty"`
+	// KeepSeconds is how long it keeps copies of others' entries; 0: while they
+	// are fresh.
+	KeepSeconds int64 `json:"keep_seconds,omitempty"`
 }
 
 // RingGroup is one group on the ring.

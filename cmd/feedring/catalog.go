@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -74,17 +75,22 @@ func (a *app) catalog(ctx context.Context, f *askFlags, theme feedring.Theme) er
 
 func (a *app) printCatalogue(c *feedring.Catalogue, f *askFlags) error {
 	fmt.Fprintf(a.stdout, "theme %s, term %d\n", c.Theme, c.Term)
-	g := grid{head: []string{"PEER", "ROLE", "CLIENTS", "PROVIDER", "FEED"}, whole: f.wide}
+	g := grid{head: []string{"PEER", "ROLE", "CLIENTS", "KEEPS", "PROVIDER", "FEED"}, whole: f.wide}
 	for _, p := range c.Peers {
 		clients := "-"
 		if p.Clients != nil {
 			clients = strconv.Itoa(*p.Clients)
 		}
+		keeps := "-" // copies are kept while they are fresh
+		if p.KeepSeconds > 0 {
+			span := durationFlag(time.Duration(p.KeepSeconds) * time.Second)
+			keeps = span.String()
+		}
 		if len(p.Feeds) == 0 {
-			g.add(printable(string(p.Peer)), printable(p.Role), clients, "-", "-")
+			g.add(printable(string(p.Peer)), printable(p.Role), clients, keeps, "-", "-")
 		}
 		for _, feed := range p.Feeds {
-			g.add(printable(string(p.Peer)), printable(p.Role), clients, printable(string(feed.Provider)), printable(feed.URL))
+			g.add(printable(string(p.Peer)), printable(p.Role), clients, keeps, printable(string(feed.Provider)), printable(feed.URL))
 		}
 	}
 	return g.print(a.stdout)

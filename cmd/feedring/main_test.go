@@ -179,7 +179,7 @@ func fakeAPI() http.Handler {
 		fmt.Fprintf(w, "event: entry\nid: b\ndata: {\"id\":\"e2\",\"provider\":\"news.example\",\"title\":\"Two after %s\",\"published\":\"2026-01-02T03:04:05Z\"}\n\n", r.Header.Get("Last-Event-ID"))
 	})
 	say("GET /api/v1/ring", `[{"theme":"news","manager":"P","secondary":"Q","term":3,"peers":4,"feeds":9,"clients":12}]`)
-	say("GET /api/v1/catalog/news", `{"theme":"news","manager":"P","term":3,"peers":[{"peer":"P","role":"manager","clients":4,"feeds":[{"title":"N","url":"https://news.example/feed","provider":"news.example"}]},{"peer":"Q","role":"peer","feeds":[]}]}`)
+	say("GET /api/v1/catalog/news", `{"theme":"news","manager":"P","term":3,"peers":[{"peer":"P","role":"manager","clients":4,"feeds":[{"title":"N","url":"https://news.example/feed","provider":"news.example"}]},{"peer":"Q","role":"peer","feeds":[],"keep_seconds":2592000}]}`)
 	mux.HandleFunc("GET /api/v1/catalog/", func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusNotFound, "no such group") })
 	say("GET /api/v1/status", `{"peer":"P","uptime_s":12,"feeds":[{"url":"https://news.example/feed","entries":3,"readers":7,"front":"http://127.0.0.1:7378/f/news.example/feed","join":"news.example"}],"new_field":{"a":[1,2]}}`)
 	say("GET /api/v1/doctor", `{"checks":[{"name":"clock","ok":true,"detail":"agrees"},{"name":"vouched","ok":true,"note":true,"detail":"by nobody","advice":"publish"},{"name":"peers","ok":false,"detail":"nobody","advice":"join"}]}`)

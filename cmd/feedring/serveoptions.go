@@ -28,7 +28,7 @@ type serveOptions struct {
 	share                         string
 	lan, private, json            bool
 	interval, freshness, refresh  durationFlag
-	keep                          durationFlag // 0: freshness
+	keep                          keepFlag
 	policy                        policyFlag
 	budget                        durationFlag
 	attempts, distrust            int
@@ -84,7 +84,7 @@ func (o *serveOptions) config(data string) (node.Config, error) {
 	c.Listen, c.Announce, c.Join, c.LAN = o.listen.values, o.announce.values, o.join.values, o.lan
 	c.Interval, c.Freshness, c.Refresh = time.Duration(o.interval), time.Duration(o.freshness), time.Duration(o.refresh)
 	c.Policy, c.Budget = feed.Rule(o.policy), time.Duration(o.budget)
-	c.Keep, c.Distrust = time.Duration(o.keep), o.distrust
+	c.Keep, c.Distrust = time.Duration(o.keep.durationFlag), o.distrust
 	c.Attempts, c.Routing, c.AllowPrivateFeeds = o.attempts, peer.Routing(o.routing), o.private
 	var err error
 	if c.Feeds, err = specs(o.feeds.values); err != nil {

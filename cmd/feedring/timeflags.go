@@ -20,6 +20,18 @@ func (d *durationFlag) Set(s string) error {
 	return err
 }
 
+// keepFlag is how long copies are kept; not given, they are while they are fresh.
+// None for no time would be refused by what is fresh, so 0 is a slip.
+type keepFlag struct{ durationFlag }
+
+func (k *keepFlag) Set(s string) error {
+	err := k.durationFlag.Set(s)
+	if err == nil && k.durationFlag <= 0 {
+		err = errors.New("entries are kept while they are fresh (--freshness): choose more, or leave it away")
+	}
+	return err
+}
+
 func (d *durationFlag) Type() string { return "duration" }
 
 // String writes whole days as days, and never a unit that is zero.

@@ -2,6 +2,7 @@ package peer
 
 import (
 	"slices"
+	"time"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
@@ -103,6 +104,7 @@ func (it *membership) catalogue() feedring.Catalogue {
 	for i := range v.Members {
 		one := &v.Members[i]
 		p := feedring.CataloguePeer{Peer: one.Row.Peer, Role: one.Role.String(), Feeds: append([]feedring.Feed{}, one.Row.Feeds...), Addrs: one.Row.Addrs}
+		p.KeepSeconds = int64(one.Row.Keep / time.Second)
 		if one.Known {
 			clients := one.Leases
 			p.Clients = &clients

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/feedring/feedring"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
@@ -35,7 +36,7 @@ func CatalogueTo(c feedring.Catalogue) *feedringv1.InfoReply {
 func cataloguePeerTo(p *feedring.CataloguePeer) *feedringv1.CataloguePeer {
 	var e Encoder
 	to := &feedringv1.CataloguePeer{
-		Peer: PeerBytes(p.Peer), Role: p.Role, Feeds: e.Feeds(p.Feeds), Addrs: p.Addrs, VouchedBy: p.VouchedBy,
+		Peer: PeerBytes(p.Peer), Role: p.Role, Feeds: e.Feeds(p.Feeds), Addrs: p.Addrs, VouchedBy: p.VouchedBy, KeepMs: SpanTo(time.Duration(p.KeepSeconds) * time.Second),
 	}
 	if p.Clients != nil {
 		clients := CountTo(*p.Clients)
@@ -72,7 +73,7 @@ func (d *Decoder) cataloguePeer(p *feedringv1.CataloguePeer) feedring.CatalogueP
 	from := feedring.CataloguePeer{
 		Peer: d.Peer("peer", p.GetPeer()), Role: d.Text("role", p.GetRole(), maxRole),
 		Feeds: d.Feeds("feeds", p.GetFeeds()), Addrs: d.Addrs("addrs", p.GetAddrs()),
-		VouchedBy: d.Texts("vouched by", p.GetVouchedBy(), maxVouched, maxSite),
+		VouchedBy: d.Texts("vouched by", p.GetVouchedBy(), maxVouched, maxSite), KeepSeconds: int64(d.Span("keep", p.GetKeepMs()) / time.Second),
 	}
 	if from.Feeds == nil {
 		from.Feeds = []feedring.Feed{} // of a peer that only reads: a list that is empty, not none

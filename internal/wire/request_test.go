@@ -159,7 +159,7 @@ func TestInfo(t *testing.T) {
 		Theme: "news", Manager: a, Secondary: b, Term: 3,
 		Peers: []feedring.CataloguePeer{
 			{Peer: a, Role: "manager", Clients: &four, Feeds: []feedring.Feed{}, VouchedBy: []string{"example.org"}, Addrs: []string{"/ip4/1.2.3.4/tcp/1"}},
-			{Peer: b, Role: "secondary", Feeds: []feedring.Feed{{URL: "https://example.org/", Title: "T", Provider: "p", Epoch: 2}}},
+			{Peer: b, Role: "secondary", KeepSeconds: 30 * 24 * 3600, Feeds: []feedring.Feed{{URL: "https://example.org/", Title: "T", Provider: "p", Epoch: 2}}},
 		},
 	}
 	if got, err := wire.CatalogueFrom(wire.CatalogueTo(c)); err != nil || !reflect.DeepEqual(got, c) {

@@ -260,10 +260,12 @@ type CataloguePeer struct {
 	Peer  []byte                 `protobuf:"bytes,1,opt,name=peer,proto3" json:"peer,omitempty"`
 	Role  string                 `protobuf:"bytes,2,opt,name=role,proto3" json:"role,omitempty"`
 	// Absent where the answering peer does not know.
-	Clients       *uint32  `protobuf:"varint,3,opt,name=clients,proto3,oneof" json:"clients,omitempty"`
-	Feeds         []*Feed  `protobuf:"bytes,4,rep,name=feeds,proto3" json:"feeds,omitempty"`
-	Addrs         []string `protobuf:"bytes,5,rep,name=addrs,proto3" json:"addrs,omitempty"`
-	VouchedBy     []string `protobuf:"bytes,6,rep,name=vouched_by,json=vouchedBy,proto3" json:"vouched_by,omitempty"`
+	Clients   *uint32  `protobuf:"varint,3,opt,name=clients,proto3,oneof" json:"clients,omitempty"`
+	Feeds     []*Feed  `protobuf:"bytes,4,rep,name=feeds,proto3" json:"feeds,omitempty"`
+	Addrs     []string `protobuf:"bytes,5,rep,name=addrs,proto3" json:"addrs,omitempty"`
+	VouchedBy []string `protobuf:"bytes,6,rep,name=vouched_by,json=vouchedBy,proto3" json:"vouched_by,omitempty"`
+	// How long it keeps copies of others' entries; 0: while they are fresh.
+	KeepMs        int64 `protobuf:"varint,7,opt,name=keep_ms,json=keepMs,proto3" json:"keep_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -338,6 +340,13 @@ func (x *CataloguePeer) GetVouchedBy() []string {
 		return x.VouchedBy
 	}
 	return nil
+}
+
+func (x *CataloguePeer) GetKeepMs() int64 {
+	if x != nil {
+		return x.KeepMs
+	}
+	return 0
 }
 
 // Ring lists the groups in ring order.
@@ -496,7 +505,7 @@ const file_feedring_v1_catalogue_proto_rawDesc = "" +
 	"\amanager\x18\x02 \x01(\fR\amanager\x12\x1c\n" +
 	"\tsecondary\x18\x03 \x01(\fR\tsecondary\x12\x12\n" +
 	"\x04term\x18\x04 \x01(\x04R\x04term\x120\n" +
-	"\x05peers\x18\x05 \x03(\v2\x1a.feedring.v1.CataloguePeerR\x05peers\"\xc0\x01\n" +
+	"\x05peers\x18\x05 \x03(\v2\x1a.feedring.v1.CataloguePeerR\x05peers\"\xd9\x01\n" +
 	"\rCataloguePeer\x12\x12\n" +
 	"\x04peer\x18\x01 \x01(\fR\x04peer\x12\x12\n" +
 	"\x04role\x18\x02 \x01(\tR\x04role\x12\x1d\n" +
@@ -504,7 +513,8 @@ const file_feedring_v1_catalogue_proto_rawDesc = "" +
 	"\x05feeds\x18\x04 \x03(\v2\x11.feedring.v1.FeedR\x05feeds\x12\x14\n" +
 	"\x05addrs\x18\x05 \x03(\tR\x05addrs\x12\x1d\n" +
 	"\n" +
-	"vouched_by\x18\x06 \x03(\tR\tvouchedByB\n" +
+	"vouched_by\x18\x06 \x03(\tR\tvouchedBy\x12\x17\n" +
+	"\akeep_ms\x18\a \x01(\x03R\x06keepMsB\n" +
 	"\n" +
 	"\b_clients\"6\n" +
 	"\x04Ring\x12.\n" +
