@@ -18,7 +18,7 @@ func (m *Machine) Clone() *Machine {
 	c.spread = slices.Clone(m.spread)
 	c.expired = maps.Clone(m.expired)
 	c.probes = slices.Clone(m.probes)
-	c.waiting = slices.Clone(m.waiting)
+	c.polls = m.polls.clone()
 	c.placingFor, c.coordinate = maps.Clone(m.placingFor), m.coordinate.Clone()
 	c.guests = m.guests.Clone()
 	c.protected, c.dropped = slices.Clone(m.protected), slices.Clone(m.dropped)

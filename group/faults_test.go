@@ -182,7 +182,7 @@ func (c *cluster) agree(w *witness, ids []feedring.PeerID, loss *float64) error 
 		if v := n.m.View(); len(v.Members) != len(ids) || len(v.Away) > 0 || !v.Settled {
 			return fmt.Errorf("%s sees %d members of %d, away %v, settled %v: %v %v", n.id, len(v.Members), len(ids), v.Away, v.Settled, n.m.lead, n.m.me().row)
 		}
-		if len(n.m.me().row.Backfilling) > 0 || n.m.backfills != 0 || n.m.flying != 0 {
+		if len(n.m.me().row.Backfilling) > 0 || n.m.backfills != 0 || len(n.m.polls.flying)+len(n.m.polls.waiting) != 0 {
 			return fmt.Errorf("%s still backfills: %v", n.id, n.m.me().row.Backfilling)
 		}
 	}

@@ -98,10 +98,10 @@ func (m *Machine) fetch(ref feedring.FeedRef) {
 	if h == nil || h.flying || h.Pos.Compare(h.known) >= 0 {
 		return
 	}
-	if m.flying >= maxFlying {
+	if !m.polls.room(ref.Publisher) {
 		if !h.queued {
 			h.queued = true
-			m.waiting = append(m.waiting, ref)
+			m.polls.wait(ref)
 		}
 		return
 	}
@@ -109,10 +109,11 @@ func (m *Machine) fetch(ref feedring.FeedRef) {
 	h.aside, h.next = from != "" && from == h.next, ""
 	if from == "" {
 		m.failed(ref, h)
+		m.nextWaiting()
 		return
 	}
 	h.flying = true
-	m.flying++
+	m.polls.begin(ref.Publisher)
 	m.emit(m.poll(ref, h.Pos, from))
 }
 
@@ -184,7 +185,7 @@ func (m *Machine) fetched(s Fetched) {
 		return
 	}
 	h.flying = false
-	m.flying--
+	m.polls.end(s.Feed.Publisher)
 	m.nextWaiting()
 	progress := s.Head.Position.Compare(h.Pos) > 0
 	if progress || s.From == s.Feed.Publisher && !s.Failed {
@@ -258,15 +259,19 @@ func (m *Machine) failed(ref feedring.FeedRef, h *head) {
 	m.fetchIn(ref, h, wait/2+m.jitter(wait/2))
 }
 
+// nextWaiting polls what waited for a place.
 func (m *Machine) nextWaiting() {
-	if len(m.waiting) == 0 {
-		return
-	}
-	ref := m.waiting[0]
-	m.waiting = m.waiting[1:]
-	if h := m.heads[ref]; h != nil {
+	for {
+		ref, ok := m.polls.next()
+		if !ok {
+			return
+		}
+		h := m.heads[ref]
 		h.queued = false
-		m.fetchIn(ref, h, 0)
+		if h.Pos.Compare(h.known) < 0 { // else it came meanwhile
+			m.fetchIn(ref, h, 0)
+			return
+		}
 	}
 }
 

@@ -48,8 +48,8 @@ func FuzzStep(f *testing.F) {
 		}
 		m := d.m
 		feeds, askers := m.desk.Size()
-		if m.timers.Len() > 500 || len(m.members) > 20 || len(m.heads) > 500 || feeds > 4 || askers < 0 || askers > 20 || m.flying < 0 || m.backfills < 0 {
-			t.Errorf("kept %d alarms, %d members, %d heads, %d polls, %d backfills", m.timers.Len(), len(m.members), len(m.heads), m.flying, m.backfills)
+		if m.timers.Len() > 500 || len(m.members) > 20 || len(m.heads) > 500 || feeds > 4 || askers < 0 || askers > 20 || len(m.polls.flying) > maxFlying || m.backfills < 0 {
+			t.Errorf("kept %d alarms, %d members, %d heads, %d polls, %d backfills", m.timers.Len(), len(m.members), len(m.heads), len(m.polls.flying), m.backfills)
 		}
 		m.Clone().Fingerprint()
 	})

@@ -80,7 +80,7 @@ func TestHeadsAreHints(t *testing.T) {
 		h := victim.m.heads[ref]
 		if h != nil && h.known == fake {
 			h.flying = true
-			victim.m.flying++
+			victim.m.polls.begin(ref.Publisher)
 			c.step(victim, Fetched{Feed: ref, From: ids[1], Head: feedring.Head{Feed: ref}, Known: feedring.Head{Feed: ref}})
 		}
 		if h != nil && !h.Pos.IsZero() {

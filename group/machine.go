@@ -50,8 +50,7 @@ type Machine struct {
 
 	held        holdings.Ledger
 	heads       map[feedring.FeedRef]*head // of held, and how it is polled
-	flying      int
-	waiting     []feedring.FeedRef // polls that wait for others to end
+	polls       polls
 	backfills   int
 	cut         bool // more backfills than the row lists
 	untold      bool // a backfill began or ended: one message may be about a thousand

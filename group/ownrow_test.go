@@ -57,7 +57,7 @@ func catchesUp(t *testing.T, past State, publishers int) {
 			}
 		}
 		n.m.heads[heads[i].Feed].flying = true
-		n.m.flying++
+		n.m.polls.begin(heads[i].Feed.Publisher)
 		c.step(n, Fetched{Feed: heads[i].Feed, From: "p0", Head: heads[i], Known: heads[i]})
 	}
 	if row := n.m.me().row; len(row.Backfilling) > 0 || row.From.After(c.now.Add(-23*time.Hour)) && past.From.IsZero() {

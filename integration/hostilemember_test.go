@@ -109,6 +109,11 @@ func (b *besieged) withstand(t *testing.T, a attack) {
 func (b *besieged) serves(t *testing.T, p *peer, incomplete bool) {
 	t.Helper()
 	var r result
+	defer func() {
+		if t.Failed() {
+			t.Logf("the last answer at %s, with %d of %d entries: %v", p.id, len(r.entries()), b.entries, r.finals())
+		}
+	}()
 	until(t, 30*time.Second, "every entry served", func() bool {
 		r = b.query(p, "--theme", "news", "--limit", "200")
 		if r.code != 0 && !(incomplete && lacks(r, "news/stranger")) || r.took > 5*time.Second || len(r.entries()) > b.entries {
