@@ -28,7 +28,7 @@ func TestRebaseKnowsAllInstants(t *testing.T) {
 		}
 	}
 	want := []string{
-		"Holding.changed", "Window.began", "asker.at", "check.last", "check.next", "check.said", "graft.begun", "mark.since", "placement.due",
+		"Holding.changed", "Own.spoke", "Window.began", "asker.at", "check.last", "check.next", "check.said", "graft.begun", "left.at", "mark.since", "placement.due",
 		"placement.since", "seek.since", "share.alone", "share.asked", "share.failed", "share.gauged", "share.since", "share.until",
 		"share.urged", "shared.since", "syncing.last", "twin.last", "twin.since",
 	}
