@@ -218,9 +218,14 @@ func (g *nonsense) message() Message {
 func (g *nonsense) shareInput() Input {
 	h := g.header()
 	var msg Message
-	switch g.rng.IntN(5) {
+	switch g.rng.IntN(6) {
+	case 5:
+		if l := g.last(); l != nil {
+			return Looked{URL: g.ref().URL, Last: *l}
+		}
+		return Tick{}
 	case 0:
-		return Measured{URL: g.ref().URL, Distance: time.Duration(g.number()), Failing: g.rng.IntN(2) == 0, Last: g.last()}
+		return Measured{URL: g.ref().URL, Distance: time.Duration(g.number()), Failing: g.rng.IntN(2) == 0}
 	case 1:
 		return Hurry{URL: g.ref().URL}
 	case 2:

@@ -19,9 +19,12 @@ type (
 		// Failing says that the origin refuses this peer or does not answer it,
 		// and may answer others; not that it asks for fewer requests.
 		Failing bool
-		// Last is what a look left that just ended, or one before; nil: this tells
-		// of none.
-		Last *LastLook
+	}
+	// Looked tells what the last look at an own feed left, before the Measured of
+	// that look.
+	Looked struct {
+		URL  string
+		Last LastLook
 	}
 	// Hurry asks whoever looks at an own feed to look now.
 	Hurry struct{ URL string }
@@ -59,6 +62,7 @@ type (
 )
 
 func (Measured) IsInput() {}
+func (Looked) IsInput()   {}
 func (Hurry) IsInput()    {}
 func (Turn) IsOutput()    {}
 func (Measure) IsOutput() {}

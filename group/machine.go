@@ -212,6 +212,8 @@ func (m *Machine) apply(in Input) {
 		m.rival(in)
 	case Measured:
 		m.measured(in)
+	case Looked:
+		m.looked(in)
 	case Hurry:
 		m.hurry(in.URL)
 	case Depart:

@@ -151,8 +151,13 @@ func (m *Machine) onTurns(from feedring.PeerID, t Turns) {
 }
 
 func (m *Machine) measured(in Measured) {
-	looked := m.looks.Looked(in.URL, in.Last, m.now)
-	if m.looks.Measured(in.URL, in.Distance, in.Failing, m.now) || looked {
+	if m.looks.Measured(in.URL, in.Distance, in.Failing, m.now) {
+		m.shareIn(0)
+	}
+}
+
+func (m *Machine) looked(in Looked) {
+	if m.looks.Looked(in.URL, &in.Last, m.now) {
 		m.shareIn(0)
 	}
 }

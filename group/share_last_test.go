@@ -11,7 +11,7 @@ import (
 
 // looked has a peer tell of a look that just ended.
 func (c *cluster) looked(p feedring.PeerID, l LastLook) {
-	c.step(c.nodes[p], Measured{URL: mirrored, Distance: 5 * time.Millisecond, Last: &l})
+	c.step(c.nodes[p], Looked{URL: mirrored, Last: l})
 }
 
 // Whoever looks next knows the last look and what the origin asked for then,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/feed"
 )
 
 // lookers is who looks at this peer's public feeds, as their groups have it. A nil
@@ -14,6 +15,7 @@ import (
 type lookers struct {
 	tell  func(feedring.GroupID, group.Input)
 	way   func(url string) time.Duration // to an origin; 0: not known
+	names func(feedring.FeedSpec) uint64 // what is held of a feed, by whomever it was published
 	watch func(url string)               // begins to look at a feed, or ceases, as its turn is now
 	spawn func(func()) bool
 
@@ -28,7 +30,10 @@ type lookers struct {
 // turnOf is that of one feed; zero: the group has not said yet.
 type turnOf struct {
 	group.Turn
-	mirrored bool // others published it too, since this peer started
+	mirrored bool      // others published it too, since this peer started
+	taken    bool      // another peer looked until now
+	last     feed.Last // the last look that the group knows of
+	entries  uint64    // the name of what it had then
 }
 
 // rests reports whether another peer looks at a feed, or the group has not said
@@ -60,7 +65,8 @@ func (t *lookers) told(g group.Turn) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	old := t.now[g.URL]
-	t.now[g.URL] = turnOf{g, old.mirrored || g.Mirrors || g.Turn == 0}
+	last, entries := lastTold(g.Last, time.Now())
+	t.now[g.URL] = turnOf{g, old.mirrored || g.Mirrors || g.Turn == 0, old.By != "" && old.Turn.Turn == 0, last, entries}
 	t.tellNews()
 	t.changed = append(t.changed, g.URL)
 	if !t.busy {
@@ -125,9 +131,18 @@ func (t *lookers) known(ctx context.Context, offered func() bool, url string) {
 }
 
 // looked tells the group how a look at a feed went that others offer too.
-func (t *lookers) looked(spec feedring.FeedSpec, failing bool) {
-	if t != nil && t.of(spec.URL).Mirrors {
-		t.tell(spec.Theme.Group(), group.Measured{URL: spec.URL, Distance: t.way(spec.URL), Failing: failing})
+func (t *lookers) looked(spec feedring.FeedSpec, st *feed.State) {
+	if t == nil || !t.of(spec.URL).Mirrors {
+		return
+	}
+	t.left(spec, st, t.names(spec))
+	t.tell(spec.Theme.Group(), group.Measured{URL: spec.URL, Distance: t.way(spec.URL), Failing: failing(st)})
+}
+
+// left tells the group what the last look at such a feed left.
+func (t *lookers) left(spec feedring.FeedSpec, st *feed.State, entries uint64) {
+	if last, ok := lastToTell(st.Last(), entries, time.Now()); ok && t.of(spec.URL).Mirrors {
+		t.tell(spec.Theme.Group(), group.Looked{URL: spec.URL, Last: last})
 	}
 }
 
@@ -146,14 +161,14 @@ func (o *origins) watch(url string) {
 	if err != nil {
 		o.log.Warn("what is known of a feed cannot be read", "url", url, "err", err)
 	}
-	o.watcher.Add(url, st) // one that is watched stays as it is
+	o.goOn(&f, st)
 	if f.revived {
 		o.revive(url)
 	}
 }
 
 func (n *Node) newLookers() *lookers {
-	return &lookers{tell: n.tell, way: n.ways.of, watch: n.watchInTurn, spawn: n.background, now: make(map[string]turnOf)}
+	return &lookers{tell: n.tell, way: n.ways.of, names: n.entriesNamed, watch: n.watchInTurn, spawn: n.background, now: make(map[string]turnOf)}
 }
 
 // watchInTurn has a feed that rests from now on served from what the group has.

@@ -393,7 +393,7 @@ func (o *origins) Looked(url string, st feed.State) {
 		o.offer()
 	}
 	if public {
-		o.lookers.looked(f.spec, failing(&st))
+		o.lookers.looked(f.spec, &st)
 		o.claim(f)
 	}
 	if public && st.Failures == 0 && o.names != nil {

@@ -217,6 +217,7 @@ func (w *Watcher) failed(state State, err *Error, hints Hints, now time.Time) St
 	state.LastLook = now
 	state.Failures++
 	state.LastError = err.Detail
+	state.Unreached = err.Unreached && err.Status == 0
 	w.cfg.Manners.Plan(w.cfg.Policy, &state, Outcome{Err: err, Hints: hints}, now)
 	return state
 }

@@ -42,6 +42,7 @@ type State struct {
 	Interval    time.Duration `json:"interval,omitempty"`    // that the policy thinks in
 	Failures    int           `json:"failures,omitempty"`    // since LastSuccess
 	LastError   string        `json:"last_error,omitempty"`
+	Unreached   bool          `json:"unreached,omitempty"` // the last look got no answer from the origin, and no connection
 
 	Moved      string    `json:"moved,omitempty"`       // where the origin says the feed is for good
 	MovedSince time.Time `json:"moved_since,omitzero"`  // when it said so first
@@ -120,7 +121,7 @@ func (s *State) take(answer Answer, now time.Time) {
 	s.Validators, s.BodyHash, s.MaxAge = answer.Validators, answer.BodyHash, answer.Hints.MaxAge
 	s.follow(answer.Moved, now)
 	s.LastLook, s.LastSuccess = now, now
-	s.Failures, s.LastError = 0, ""
+	s.Failures, s.LastError, s.Unreached = 0, "", false
 }
 
 func (s *State) looked() bool { return !s.LastSuccess.IsZero() }

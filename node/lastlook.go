@@ -1,0 +1,92 @@
+package node
+
+import (
+	"context"
+	"hash/fnv"
+	"strconv"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/feed"
+)
+
+// goOn watches a feed as its turn is: from the last look that this peer or the
+// group knows of, and a moment after another peer ceased. One that is watched
+// stays as it is, but for what the origin asked another of those in turn.
+func (o *origins) goOn(f *origin, own feed.State) {
+	url, st, entries := f.spec.URL, own, uint64(0)
+	t := o.lookers.of(url)
+	if t.Turn.Turn == 0 {
+		o.watcher.Add(url, st)
+		return
+	}
+	if last := t.last; last.At.After(own.LastLook) && f.spec.File == "" && (last.Holds(time.Now()) || !o.watcher.Ours(url)) {
+		entries = t.entries
+		st = own.Heed(t.last, entries != 0 && entries == o.lookers.names(f.spec), time.Now())
+		o.remember(url, &st)
+	}
+	if t.taken {
+		o.watcher.Rest(url, st)
+	}
+	o.watcher.Add(url, st)
+	if f.spec.File == "" {
+		o.watcher.Leave(url, t.last)
+	}
+	o.lookers.left(f.spec, &st, entries)
+}
+
+// remember keeps a state that no look of this peer left.
+func (o *origins) remember(url string, st *feed.State) {
+	o.mu.Lock()
+	f, ok := o.feeds[url]
+	due := ok && f.remember(st, time.Now())
+	o.mu.Unlock()
+	if !due {
+		return
+	}
+	if err := o.save(context.Background(), url, f); err != nil {
+		o.log.Warn("what another peer told of the last look at a feed was not saved", "url", url, "err", err)
+	}
+}
+
+// lastToTell is what a look left, as the group tells it; false: there was none.
+func lastToTell(l feed.Last, entries uint64, now time.Time) (group.LastLook, bool) {
+	if l.At.IsZero() && !now.Before(l.Until) {
+		return group.LastLook{}, false
+	}
+	if l.At.IsZero() { // nobody was reached, but somebody on the way asked to wait
+		l.At = now
+	}
+	return group.LastLook{
+		Ago: max(0, now.Sub(l.At)), Wait: max(0, l.Until.Sub(now)), Host: l.Host,
+		ETag: string(l.Validators.ETag), LastModified: string(l.Validators.LastModified), Entries: entries,
+	}, true
+}
+
+// lastTold is the opposite.
+func lastTold(l *group.LastLook, now time.Time) (last feed.Last, entries uint64) {
+	if l == nil {
+		return feed.Last{}, 0
+	}
+	last = feed.Last{
+		At: now.Add(-l.Ago).UTC(), Until: now.Add(l.Wait).UTC(), Host: l.Host,
+		Validators: feed.Validators{ETag: feed.Opaque(l.ETag), LastModified: feed.Opaque(l.LastModified)},
+	}
+	return last, l.Entries
+}
+
+// entriesNamed names what is held of a feed: peers that hold the same entries of
+// the same publishers name it alike. 0: nothing is.
+func (n *Node) entriesNamed(spec feedring.FeedSpec) uint64 {
+	publishers := n.store.Publishers(spec.URL)
+	if len(publishers) == 0 {
+		return 0
+	}
+	h := fnv.New64a()
+	for _, p := range publishers {
+		at := headOf(n.store, feedring.FeedRef{URL: spec.URL, Publisher: p}).Position
+		_, _ = h.Write([]byte(string(p) + " " + strconv.FormatUint(at.Epoch, 16) + " " + strconv.FormatUint(at.Sequence, 16) + "\n")) // documented never to fail
+	}
+	return h.Sum64()
+}

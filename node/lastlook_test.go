@@ -1,0 +1,84 @@
+package node
+
+import (
+	"testing"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+)
+
+// Whose turn it is after another peer's goes on from that one's last look, also
+// after a restart; and tells the group of it.
+func TestTurnGoesOnFromTheLastLook(t *testing.T) {
+	s, p := openStore(t), writer(nil, newSealer(t))
+	p.store = s
+	l := newLibrary(t, s, p)
+	told := make(chan group.Looked, 10)
+	l.lookers = &lookers{
+		watch: l.watch, spawn: spawn(t), now: map[string]turnOf{},
+		names: func(feedring.FeedSpec) uint64 { return 7 }, way: func(string) time.Duration { return 0 },
+		tell: func(_ feedring.GroupID, in group.Input) {
+			if in, ok := in.(group.Looked); ok {
+				told <- in
+			}
+		},
+	}
+	check(t, l.add(t.Context(), testSpec))
+	now := time.Now()
+	l.lookers.told(group.Turn{Group: testTheme.Group(), URL: testURL, By: "another", Mirrors: true})
+	l.lookers.told(group.Turn{Group: testTheme.Group(), URL: testURL, Turn: 1, Of: 1, By: p.self, Mirrors: true,
+		Last: &group.LastLook{Ago: 10 * time.Minute, Wait: 2 * time.Hour, Host: "example.org", ETag: `"1"`, Entries: 7}})
+	near := func(a, b time.Time) bool { return a.Sub(b).Abs() < time.Minute }
+	in := <-told
+	if in.URL != testURL || in.Last.Host != "example.org" || in.Last.Ago < 10*time.Minute || !near(now.Add(in.Last.Wait), now.Add(2*time.Hour)) {
+		t.Errorf("the group is told %+v", in)
+	}
+	if opens := l.watcher.Opens("example.org"); !near(opens, now.Add(2*time.Hour)) {
+		t.Errorf("the host is left alone until %v", opens)
+	}
+	check(t, l.save(t.Context(), testURL, l.feeds[testURL]))
+	for _, l := range []*library{l, newLibrary(t, s, p)} {
+		st, err := l.State(testURL)
+		check(t, err)
+		if !near(st.LastLook, now.Add(-10*time.Minute)) || !near(st.NotBefore, now.Add(2*time.Hour)) || st.Held != "example.org" {
+			t.Errorf("it goes on from %+v", st)
+		}
+	}
+}
+
+// Another of those in turn was asked to wait: who is watching already waits too.
+func TestThoseInTurnAreHeld(t *testing.T) {
+	s, p := openStore(t), writer(nil, newSealer(t))
+	p.store = s
+	l := newLibrary(t, s, p)
+	l.lookers = &lookers{watch: l.watch, spawn: spawn(t), now: map[string]turnOf{}, tell: func(feedring.GroupID, group.Input) {},
+		names: func(feedring.FeedSpec) uint64 { return 0 }, way: func(string) time.Duration { return 0 }}
+	check(t, l.add(t.Context(), testSpec))
+	turn := group.Turn{Group: testTheme.Group(), URL: testURL, Turn: 2, Of: 3, By: p.self, Mirrors: true}
+	l.lookers.told(turn)
+	eventually(t, "its turn", func() bool { _, err := l.watcher.Look(testURL); return err == nil })
+	turn.Last = &group.LastLook{Wait: time.Hour, Host: "example.org"}
+	l.lookers.told(turn)
+	eventually(t, "the host is left alone", func() bool { return time.Until(l.watcher.Opens("example.org")) > 50*time.Minute })
+}
+
+// Peers that hold the same of a feed name it alike, and others do not.
+func TestEntriesAreNamed(t *testing.T) {
+	s := openStore(t)
+	n := &Node{}
+	n.store = s
+	if n.entriesNamed(testSpec) != 0 {
+		t.Error("nothing has a name")
+	}
+	first := writer(s, newSealer(t))
+	first.append(t, testSpec, entries(1, 3)...)
+	one := n.entriesNamed(testSpec)
+	first.append(t, testSpec, entries(4, 5)...)
+	two := n.entriesNamed(testSpec)
+	writer(s, newSealer(t)).append(t, testSpec, entries(6, 7)...)
+	three := n.entriesNamed(testSpec)
+	if one == 0 || one == two || two == three || three != n.entriesNamed(testSpec) {
+		t.Errorf("%x %x %x", one, two, three)
+	}
+}
