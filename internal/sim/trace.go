@@ -56,6 +56,8 @@ func messageText(m feedring.Message) string {
 		fmt.Fprintf(&b, " %x #%d provider=%q", m.ID[:2], m.Attempt, m.Provider)
 	case group.Placed:
 		fmt.Fprintf(&b, " %x #%d served=%v grants=%d missing=%v", m.ID[:2], m.Attempt, m.Served, len(m.Grants), m.Missing)
+	case group.Assign:
+		fmt.Fprintf(&b, " %x #%d", m.ID[:2], m.Attempt)
 	case group.Assigned:
 		fmt.Fprintf(&b, " %x #%d ok=%v", m.ID[:2], m.Attempt, m.OK)
 	case peer.Query:

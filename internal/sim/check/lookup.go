@@ -38,8 +38,12 @@ func (w *Witness) known(p int32, g feedring.GroupID) *group.View {
 	return nil
 }
 
-// placeRefused forgets a lookup that goes to another peer.
-func (w *Witness) placeRefused(p int32, o *observed) {
+// placeRefused forgets a lookup that goes to another peer. A manager that
+// answers in this way tells of a higher term, and goes on with the lookup.
+func (w *Witness) placeRefused(p int32, o *observed, s *seat) {
+	if s.role == feedring.RoleManager || s.role == feedring.RoleSecondary {
+		return
+	}
 	if m, ok := o.given.Message.(group.Place); ok {
 		delete(w.queries.places, placeKey{p, m.Group, m.ID, m.Attempt})
 		delete(w.rules.seeks, seeking{p, m.Group, m.ID, m.Attempt})

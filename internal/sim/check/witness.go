@@ -267,7 +267,7 @@ func (w *Witness) groupMessage(p int32, o *observed, to feedring.PeerID, m group
 		w.claimed(p, s, m.Claim)
 	case group.Stale:
 		w.claimed(p, s, m.Claim)
-		w.placeRefused(p, o)
+		w.placeRefused(p, o, s)
 	case group.Admitted:
 		w.claimed(p, s, m.Claim)
 		w.rowsTold(p, m.Rows)
