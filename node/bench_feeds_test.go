@@ -1,6 +1,7 @@
 package node
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -11,7 +12,9 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/feed"
+	"github.com/feedring/feedring/internal/host"
 	"github.com/feedring/feedring/internal/store"
+	"github.com/feedring/feedring/internal/wire"
 )
 
 // BenchmarkManyFeeds starts with b.N private feeds that were looked at before,
@@ -43,6 +46,54 @@ func BenchmarkManyFeeds(b *testing.B) {
 	runtime.KeepAlive(l)
 }
 
+// BenchmarkManyFeedsPeer is the same of a whole peer, in a group of its own, whose
+// private feeds have an entry each: what a feed takes of everything that the peer
+// keeps, and how long it takes to start.
+func BenchmarkManyFeedsPeer(b *testing.B) {
+	w := newBenchNet(b)
+	data := b.TempDir()
+	id, err := host.LoadIdentity(data)
+	check(b, err)
+	self, err := wire.NewSealer(id, "bench")
+	check(b, err)
+	s, err := store.Open(storeIn(data), store.Options{Reserve: -1})
+	check(b, err)
+	putFeeds(b, s, b.N)
+	putLogs(b, s, self.ID(), b.N)
+	check(b, s.Close())
+	w.start("news", "p0.example") // what any peer keeps
+	before, cpu := inUse(), computing(b)
+	b.ResetTimer()
+	w.start("sport", "p1.example", func(c *Config) { c.Data, c.Interval = data, 0 })
+	b.StopTimer()
+	b.ReportMetric(float64((computing(b)-cpu).Microseconds())/float64(b.N), "cpu-µs/feed")
+	b.ReportMetric((inUse()-before)/float64(b.N), "B/feed")
+}
+
+func feedAt(i int) feedring.FeedSpec {
+	return feedring.FeedSpec{
+		URL:      fmt.Sprintf("https://site-%06d.example.org/blog/%d/feed.xml", i/2, i),
+		Provider: feedring.Provider(fmt.Sprintf("site-%06d.example.org", i/2)),
+	}
+}
+
+// putLogs gives each of the feeds that putFeeds puts an entry.
+func putLogs(b *testing.B, s *store.Store, publisher feedring.PeerID, feeds int) {
+	now := time.Now()
+	items := make([]store.Item, 0, 1000)
+	for i := range feeds {
+		ref := feedring.FeedRef{URL: feedAt(i).URL, Publisher: publisher}
+		items = append(items, store.Item{
+			Ref: ref, Position: feedring.Position{Epoch: 1_700_000_000, Sequence: 1}, ID: feedring.NewEntryID(ref.URL, "1", "", ""), Version: 1,
+			Provider: feedAt(i).Provider, Private: true, Published: now, Seen: now, Hash: sha256.Sum256([]byte(ref.URL)), Payload: []byte("an entry"),
+		})
+		if len(items) == cap(items) || i == feeds-1 {
+			check(b, s.Append(b.Context(), items))
+			items = items[:0]
+		}
+	}
+}
+
 func putFeeds(b *testing.B, s *store.Store, feeds int) {
 	now := time.Now()
 	st := feed.State{
@@ -53,7 +104,7 @@ func putFeeds(b *testing.B, s *store.Store, feeds int) {
 	check(b, err)
 	var changes []store.Change
 	for i := range feeds {
-		spec := feedring.FeedSpec{URL: fmt.Sprintf("https://site-%06d.example.org/blog/%d/feed.xml", i/2, i), Provider: feedring.Provider(fmt.Sprintf("site-%06d.example.org", i/2))}
+		spec := feedAt(i)
 		value, err := json.Marshal(spec)
 		check(b, err)
 		changes = append(changes, store.Change{Key: addedFeed + spec.URL, Value: value}, store.Change{Key: feedState + spec.URL, Value: state})

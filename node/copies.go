@@ -52,10 +52,7 @@ func openCopies(ctx context.Context, s *store.Store, self feedring.PeerID, fresh
 		return nil, s.DeleteRange(ctx, store.BucketCopy, "", "\xff")
 	}
 	c := &copies{store: s, self: self, log: log, fresh: fresh, keep: keep, reach: map[feedring.FeedRef]time.Time{}}
-	for _, h := range s.Heads() {
-		if h.Private || h.Ref.Publisher == self {
-			continue
-		}
+	for _, h := range s.HeadsWhere(func(h *store.Head) bool { return !h.Private && h.Ref.Publisher != self }) {
 		since, ok := saved[h.Ref]
 		if !ok {
 			since = c.reachOf(&h)
@@ -251,8 +248,8 @@ func (c *copies) prunes(ctx context.Context, before time.Time, keep func(feedrin
 	if c == nil {
 		return done, nil
 	}
-	for _, h := range c.store.Heads() {
-		if h.Count == 0 || h.Private || h.Ref.Publisher == c.self || keep(h.Ref) {
+	for _, h := range c.store.HeadsWhere(func(h *store.Head) bool { return h.Count > 0 && !h.Private && h.Ref.Publisher != c.self }) {
+		if keep(h.Ref) {
 			continue
 		}
 		first, err := c.store.Get(h.Ref, h.First)
@@ -288,8 +285,8 @@ func (c *copies) entered(g feedring.GroupID) {
 		return
 	}
 	var all []group.Copy
-	for _, h := range c.store.Heads() {
-		if since, ok := c.of(h.Ref); ok && h.Theme.Group() == g && !h.Private {
+	for _, h := range c.store.HeadsWhere(func(h *store.Head) bool { return !h.Private && h.Theme.Group() == g }) {
+		if since, ok := c.of(h.Ref); ok {
 			all = append(all, group.Copy{Feed: h.Ref, Since: since, Provider: c.provider(&h)})
 		}
 	}

@@ -105,6 +105,6 @@ func (s *follower) take() []feedring.FeedRef {
 	for ref := range s.dirty {
 		refs = append(refs, ref)
 	}
-	clear(s.dirty)
+	s.dirty = make(map[feedring.FeedRef]struct{}) // there may have been very many
 	return refs
 }

@@ -1,14 +1,15 @@
 package node
 
-import "github.com/feedring/feedring/internal/web"
+import (
+	"github.com/feedring/feedring/internal/store"
+	"github.com/feedring/feedring/internal/web"
+)
 
 // History implements web.Backend.
 func (n *Node) History() web.HistoryStatus {
 	var s web.HistoryStatus
 	s.Indexed, s.Whole = n.history.Indexed()
-	for _, h := range n.store.Heads() {
-		s.Entries += h.Count
-	}
+	s.Entries = n.store.Entries(func(*store.Head) bool { return true })
 	return s
 }
 

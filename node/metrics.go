@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/feedring/feedring/internal/feedfront"
+	"github.com/feedring/feedring/internal/store"
 )
 
 // metrics serves Prometheus text: gauges are read when they are asked for.
@@ -36,15 +37,9 @@ func (n *Node) metrics() http.Handler {
 }
 
 // publicEntries counts what anybody may know of.
-func (n *Node) publicEntries() int {
-	count := 0
-	for _, h := range n.store.Heads() {
-		if !h.Private {
-			count += h.Count
-		}
-	}
-	return count
-}
+func (n *Node) publicEntries() int { return n.store.Entries(public) }
+
+func public(h *store.Head) bool { return !h.Private }
 
 // failing leaves private feeds out: metrics ask for no token.
 func (n *Node) failing() int {

@@ -61,19 +61,21 @@ func (n *Node) comingAfter(ctx context.Context, ref feedring.FeedRef, after feed
 func (n *Node) feedPersonal() {
 	ear := n.followers.add() // before the store is read: nothing falls between
 	defer n.followers.remove(ear)
-	for _, ref := range n.store.Refs() {
-		ear.mark(ref)
-	}
+	n.givePersonal(n.store.Refs())
 	for {
 		select {
 		case <-n.ctx.Done():
 			return
 		case <-ear.ready:
-			for _, ref := range ear.take() {
-				if err := n.personal.Stored(n.ctx, ref); err != nil && n.ctx.Err() == nil {
-					n.log.Warn("personal feeds miss entries until more come", "feed", ref.URL, "err", err)
-				}
-			}
+			n.givePersonal(ear.take())
+		}
+	}
+}
+
+func (n *Node) givePersonal(changed []feedring.FeedRef) {
+	for _, ref := range changed {
+		if err := n.personal.Stored(n.ctx, ref); err != nil && n.ctx.Err() == nil {
+			n.log.Warn("personal feeds miss entries until more come", "feed", ref.URL, "err", err)
 		}
 	}
 }

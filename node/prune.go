@@ -99,10 +99,7 @@ func (p *pruner) abandoned(before time.Time, offered map[feedring.Theme][]feedri
 	if err != nil {
 		return fmt.Errorf("dropping entries of groups that were left: %w", err)
 	}
-	for _, h := range p.store.Heads() {
-		if kept(h) || h.Count > 0 {
-			continue
-		}
+	for _, h := range p.store.HeadsWhere(func(h *store.Head) bool { return h.Count == 0 && !kept(*h) }) {
 		if err := cmp.Or(p.store.Forget(p.ctx, h.Ref), p.copies.forget(p.ctx, h.Ref)); err != nil {
 			return fmt.Errorf("forgetting feeds of groups that were left: %w", err)
 		}

@@ -39,10 +39,14 @@ type interest struct {
 }
 
 // covers reports whether a feed belongs to the interest at all.
-func (w *interest) covers(h *store.Head) bool {
-	return h.Theme == w.theme && h.Private == w.private && (w.own == "" || h.Ref.Publisher == w.own) &&
-		(w.listed == nil || w.listed(h.Ref.URL))
+func (w *interest) covers(h *store.Head) bool { return w.concerns(h) && w.lists(h.Ref.URL) }
+
+// concerns is covers but for what is listed.
+func (w *interest) concerns(h *store.Head) bool {
+	return h.Theme == w.theme && h.Private == w.private && (w.own == "" || h.Ref.Publisher == w.own)
 }
+
+func (w *interest) lists(url string) bool { return w.listed == nil || w.listed(url) }
 
 // wants reports whether a follower is shown it.
 func (w *interest) wants(it *store.Item) bool {
@@ -288,6 +292,6 @@ func (s *session) heads() feedring.Cursor {
 
 // covered lists the feeds of the interest that the store holds.
 func (s *session) covered() []store.Head {
-	heads := s.store.Heads()
-	return slices.DeleteFunc(heads, func(h store.Head) bool { return !s.want.covers(&h) })
+	heads := s.store.HeadsWhere(s.want.concerns)
+	return slices.DeleteFunc(heads, func(h store.Head) bool { return !s.want.lists(h.Ref.URL) })
 }

@@ -49,10 +49,8 @@ func (n *Node) startingState() (peer.State, error) {
 		n.themes.add(saved.Theme)
 		st.Groups[saved.Theme] = saved.State
 	}
-	for _, h := range n.store.Heads() {
-		if !h.Private {
-			st.Heads[h.Theme] = append(st.Heads[h.Theme], feedring.Head{Feed: h.Ref, Position: h.Last, Hash: h.Hash})
-		}
+	for _, h := range n.store.HeadsWhere(public) {
+		st.Heads[h.Theme] = append(st.Heads[h.Theme], feedring.Head{Feed: h.Ref, Position: h.Last, Hash: h.Hash})
 	}
 	return st, nil
 }

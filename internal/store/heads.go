@@ -9,6 +9,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/keyed"
 )
 
 // Head is what the store holds of one feed as one peer publishes it. Last and
@@ -47,20 +48,26 @@ type refState struct {
 // are on disk.
 type heads struct {
 	mu    sync.RWMutex
-	byRef map[feedring.FeedRef]refState
-	byID  map[refID]feedring.FeedRef
+	byRef *keyed.Set[feedring.FeedRef, headRow]
+	byID  *keyed.Set[refID, headRow]
 	last  refID // the greatest number given
+}
+
+func newTables() (*keyed.Set[feedring.FeedRef, headRow], *keyed.Set[refID, headRow]) {
+	return keyed.New((*headRow).ref), keyed.New(func(r *headRow) refID { return r.id })
 }
 
 // load replaces all states by those on disk.
 func (h *heads) load(db *badger.DB) error {
-	byRef := make(map[feedring.FeedRef]refState)
-	byID := make(map[refID]feedring.FeedRef)
+	byRef, byID := newTables()
 	var last refID
 	err := db.View(func(txn *badger.Txn) error {
 		return each(txn, []byte{keyRef}, nil, func(item *badger.Item) (bool, error) {
 			state, err := readRef(item)
-			byRef[state.Ref], byID[state.id], last = state, state.Ref, max(last, state.id)
+			row := newHeadRow(&state)
+			byRef.Put(row)
+			byID.Put(row)
+			last = max(last, state.id)
 			return true, err
 		})
 	})
@@ -89,15 +96,19 @@ func readRef(item *badger.Item) (state refState, err error) {
 func (h *heads) get(ref feedring.FeedRef) (refState, bool) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	state, ok := h.byRef[ref]
-	return state, ok
+	if row := h.byRef.Get(ref); row != nil {
+		return row.state(), true
+	}
+	return refState{}, false
 }
 
 func (h *heads) ref(id refID) (feedring.FeedRef, bool) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	ref, ok := h.byID[id]
-	return ref, ok
+	if row := h.byID.Get(id); row != nil {
+		return row.ref(), true
+	}
+	return feedring.FeedRef{}, false
 }
 
 // install makes what a batch wrote visible.
@@ -105,13 +116,21 @@ func (h *heads) install(changed map[feedring.FeedRef]refState, forgotten map[ref
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for id, ref := range forgotten {
-		delete(h.byID, id)
-		if h.byRef[ref].id == id {
-			delete(h.byRef, ref)
+		h.byID.Delete(id)
+		if row := h.byRef.Get(ref); row != nil && row.id == id {
+			h.byRef.Delete(ref)
 		}
 	}
 	for ref, state := range changed {
-		h.byRef[ref], h.byID[state.id], h.last = state, ref, max(h.last, state.id)
+		if row := h.byRef.Get(ref); row != nil && row.id == state.id {
+			state.Ref.URL = row.url // the same bytes once
+			*row = *newHeadRow(&state)
+			continue
+		}
+		row := newHeadRow(&state)
+		h.byRef.Put(row)
+		h.byID.Put(row)
+		h.last = max(h.last, state.id)
 	}
 }
 
@@ -122,12 +141,33 @@ func (s *Store) Head(ref feedring.FeedRef) (Head, bool) {
 	return state.Head, ok
 }
 
-// Heads returns all heads, ordered by ref. It does not touch the disk.
-func (s *Store) Heads() []Head {
+// Heads returns all heads, ordered by ref. It does not touch the disk. There may
+// be a million: who wants some of them asks HeadsWhere.
+func (s *Store) Heads() []Head { return s.HeadsWhere(func(*Head) bool { return true }) }
+
+// Entries counts what is stored of the feeds for which want is true, which is as
+// that of HeadsWhere. It does not touch the disk.
+func (s *Store) Entries(want func(*Head) bool) (count int) {
 	s.heads.mu.RLock()
-	all := make([]Head, 0, len(s.heads.byRef))
-	for _, state := range s.heads.byRef {
-		all = append(all, state.Head)
+	defer s.heads.mu.RUnlock()
+	for row := range s.heads.byRef.All() {
+		if state := row.state(); want(&state.Head) {
+			count += state.Count
+		}
+	}
+	return count
+}
+
+// HeadsWhere returns the heads for which want is true, ordered by ref. It is
+// called for all in no order while nothing can be written, so it must neither
+// call the Store nor wait for who does. It does not touch the disk.
+func (s *Store) HeadsWhere(want func(*Head) bool) []Head {
+	var all []Head
+	s.heads.mu.RLock()
+	for row := range s.heads.byRef.All() {
+		if state := row.state(); want(&state.Head) {
+			all = append(all, state.Head)
+		}
 	}
 	s.heads.mu.RUnlock()
 	sort.Slice(all, func(i, j int) bool { return all[i].Ref.Compare(all[j].Ref) < 0 })
@@ -139,9 +179,9 @@ func (s *Store) Heads() []Head {
 func (s *Store) Publishers(url string) (all []feedring.PeerID) {
 	s.heads.mu.RLock()
 	defer s.heads.mu.RUnlock()
-	for ref := range s.heads.byRef {
-		if ref.URL == url {
-			all = append(all, ref.Publisher)
+	for row := range s.heads.byRef.All() {
+		if row.url == url {
+			all = append(all, row.whose.Value().publisher)
 		}
 	}
 	slices.Sort(all)
@@ -150,10 +190,12 @@ func (s *Store) Publishers(url string) (all []feedring.PeerID) {
 
 // Refs returns the refs of all heads, in order.
 func (s *Store) Refs() []feedring.FeedRef {
-	heads := s.Heads()
-	refs := make([]feedring.FeedRef, len(heads))
-	for i, h := range heads {
-		refs[i] = h.Ref
+	s.heads.mu.RLock()
+	refs := make([]feedring.FeedRef, 0, s.heads.byRef.Len())
+	for row := range s.heads.byRef.All() {
+		refs = append(refs, row.ref())
 	}
+	s.heads.mu.RUnlock()
+	sort.Slice(refs, func(i, j int) bool { return refs[i].Compare(refs[j]) < 0 })
 	return refs
 }

@@ -16,9 +16,9 @@ type Stats struct {
 func (s *Store) Stats() (Stats, error) {
 	var t Stats
 	s.heads.mu.RLock()
-	t.Refs = len(s.heads.byRef)
-	for _, state := range s.heads.byRef {
-		t.Entries += state.Count
+	t.Refs = s.heads.byRef.Len()
+	for row := range s.heads.byRef.All() {
+		t.Entries += int(row.count)
 	}
 	s.heads.mu.RUnlock()
 	var err error
