@@ -36,7 +36,8 @@ func markOld(db *badger.DB, heads *heads) error {
 	w := db.NewWriteBatch()
 	defer w.Cancel()
 	err := db.View(func(txn *badger.Txn) error {
-		for _, state := range heads.byRef {
+		for row := range heads.byRef.All() {
+			state := row.state()
 			if err := markOldOf(txn, w, &state); err != nil {
 				return fmt.Errorf("old versions of %s: %w", state.Ref.URL, err)
 			}

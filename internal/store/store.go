@@ -146,10 +146,7 @@ func setSchema(db *badger.DB) error {
 // upgrade makes the rows of an older version those of this one: what it adds
 // first, the version last, so that an upgrade that a kill ends is made again.
 func (s *Store) upgrade(db *badger.DB) error {
-	entries := 0
-	for _, state := range s.heads.byRef {
-		entries += state.Count
-	}
+	entries := s.Entries(func(*Head) bool { return true })
 	if err := s.room(spare/2 + int64(entries)*markRoom); err != nil {
 		return err
 	}
