@@ -37,14 +37,14 @@ func (c *cache) get(id blockID) []byte {
 	return body
 }
 
-// put keeps a copy of a block.
+// put keeps a block, whose bytes do not change any more.
 func (c *cache) put(id blockID, body []byte) {
 	if c == nil {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.add(id, append([]byte(nil), body...))
+	c.add(id, body)
 }
 
 func (c *cache) add(id blockID, body []byte) {

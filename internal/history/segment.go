@@ -1,6 +1,7 @@
 package history
 
 import (
+	"bytes"
 	"slices"
 	"sort"
 
@@ -84,37 +85,57 @@ func fillFrom(body []byte, token string, into set, docs int) error {
 	return nil
 }
 
-// block returns the keys of a block of rows, in the memory of buf.
-func (v view) block(n int, buf []store.RowKey) (keys []store.RowKey, err error) {
-	if body := v.cache.get(blockID{v.id, n}); body != nil {
-		return v.keys(n, body, buf)
-	}
-	err = read(v.r, blockKey(v.id, kindRows, n), func(body []byte) error {
-		if keys, err = v.keys(n, body, buf); err == nil {
-			v.cache.put(blockID{v.id, n}, body)
-		}
-		return err
-	})
-	return keys, err
+// rows reads the keys of a block of rows, in order.
+type rows struct {
+	decoder
+	logs []epoch
+	key  store.RowKey
+	at   int // the row in the block that has key; -1: none yet
 }
 
-// keys reads the keys of a block of rows.
-func (v view) keys(n int, body []byte, buf []store.RowKey) ([]store.RowKey, error) {
-	keys := buf[:0]
-	d := decoder{rest: body}
-	k := v.starts[n]
-	for range min(rowsInBlock, v.docs-n*rowsInBlock) {
-		k.Second += d.uvarint()
-		k.Nano = ^uint32(d.uvarint())
-		log := d.uvarint()
-		k.Sequence = ^d.uvarint()
-		if d.bad || log >= uint64(len(v.logs)) {
-			return nil, errDamaged
+// to returns the key of a row of the block, which is not before that of the last
+// call.
+func (r *rows) to(i int) (store.RowKey, error) {
+	for r.at < i {
+		r.at++
+		r.key.Second += r.uvarint()
+		r.key.Nano = ^uint32(r.uvarint())
+		log := r.uvarint()
+		r.key.Sequence = ^r.uvarint()
+		if r.bad || log >= uint64(len(r.logs)) {
+			return r.key, errDamaged
 		}
-		k.Ref, k.Epoch = v.logs[log].ref, v.logs[log].epoch
+		r.key.Ref, r.key.Epoch = r.logs[log].ref, r.logs[log].epoch
+	}
+	return r.key, nil
+}
+
+// rowsOf returns the reader of a block.
+func (v view) rowsOf(n int) (*rows, error) {
+	id := blockID{v.id, n}
+	body := v.cache.get(id)
+	if body == nil {
+		err := read(v.r, blockKey(v.id, kindRows, n), func(stored []byte) error {
+			body = bytes.Clone(stored)
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		v.cache.put(id, body)
+	}
+	return &rows{decoder: decoder{rest: body}, logs: v.logs, key: v.starts[n], at: -1}, nil
+}
+
+// block appends the keys of a block of rows.
+func (v view) block(n int, keys []store.RowKey) ([]store.RowKey, error) {
+	rows, err := v.rowsOf(n)
+	for i := 0; err == nil && i < min(rowsInBlock, v.docs-n*rowsInBlock); i++ {
+		var k store.RowKey
+		k, err = rows.to(i)
 		keys = append(keys, k)
 	}
-	return keys, nil
+	return keys, err
 }
 
 // from returns the first document that is not before k.
@@ -133,13 +154,11 @@ func (v view) from(k store.RowKey) (id int, err error) {
 
 // all appends all keys of the segment.
 func (v view) all(keys []store.RowKey) ([]store.RowKey, error) {
-	var buf []store.RowKey
 	for n := range v.starts {
 		var err error
-		if buf, err = v.block(n, buf); err != nil {
+		if keys, err = v.block(n, keys); err != nil {
 			return nil, err
 		}
-		keys = append(keys, buf...)
 	}
 	return keys, nil
 }
@@ -151,10 +170,10 @@ type candidates struct {
 	scratch    *scratch
 	first, end store.RowKey
 
-	found  set // nil: not looked for yet
-	at     int // documents before are done
-	number int // of the block whose keys are here
-	keys   []store.RowKey
+	found  set   // nil: not looked for yet
+	at     int   // documents before are done
+	number int   // of the block that is here
+	rows   *rows // nil: none is
 }
 
 func (c *candidates) next() (k store.RowKey, ok bool, err error) {
@@ -169,14 +188,14 @@ func (c *candidates) next() (k store.RowKey, ok bool, err error) {
 		return k, false, nil
 	}
 	c.at = id + 1
-	if n := id / rowsInBlock; c.keys == nil || n != c.number {
-		if c.keys, err = c.block(n, c.keys); err != nil {
+	if n := id / rowsInBlock; c.rows == nil || n != c.number {
+		if c.rows, err = c.rowsOf(n); err != nil {
 			return k, false, err
 		}
 		c.number = n
 	}
-	k = c.keys[id%rowsInBlock]
-	return k, k.Compare(c.end) < 0, nil
+	k, err = c.rows.to(id % rowsInBlock)
+	return k, k.Compare(c.end) < 0, err
 }
 
 func (c *candidates) open() (err error) {

@@ -103,7 +103,7 @@ func (v view) sample() (dead, asked int, err error) {
 	number := -1
 	for id := 0; id < v.docs; id += max(1, v.docs/samples) {
 		if n := id / rowsInBlock; n != number {
-			if keys, err = v.block(n, keys); err != nil {
+			if keys, err = v.block(n, keys[:0]); err != nil {
 				return 0, 0, err
 			}
 			number = n
