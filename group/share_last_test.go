@@ -273,3 +273,22 @@ func TestHostsSettle(t *testing.T) {
 		})
 	}
 }
+
+// On a local network ways differ by chance, and no turn moves for that.
+func TestChanceMovesNoTurn(t *testing.T) {
+	c := sharing(26, 1, nil)
+	c.mirror(0, 3)
+	c.run(15 * time.Second)
+	c.look(t, "p00")
+	for range 20 {
+		c.step(c.nodes["p00"], Measured{URL: mirrored, Distance: 4 * time.Millisecond})
+		c.step(c.nodes["p01"], Measured{URL: mirrored, Distance: time.Millisecond})
+		c.run(10 * time.Second)
+	}
+	c.look(t, "p00")
+	for range 20 {
+		c.step(c.nodes["p00"], Measured{URL: mirrored, Distance: 12 * time.Millisecond})
+	}
+	c.run(15 * time.Second)
+	c.look(t, "p01")
+}

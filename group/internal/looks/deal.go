@@ -17,6 +17,10 @@ import (
 // unknownWay stands for a distance that nobody measured.
 const unknownWay = time.Minute
 
+// worthIt is how much nearer a peer has to be that takes turns over: on one local
+// network ways differ by chance alone, and each move may cut a look short.
+const worthIt = 5 * time.Millisecond
+
 func (a *asker) way() time.Duration { return cmp.Or(a.distance, unknownWay) }
 
 // counter is what peers have to do at a host.
@@ -116,7 +120,8 @@ func (d *Desk) outdoes(c *counter, a, b *asker, url string) bool {
 	if more < 0 {
 		return true
 	}
-	return b.distance > 0 && 2*a.way() <= b.way() && (more == 0 || c.must[b.peer] == 0 && d.takesAll(c, a.peer, b.peer, hostOf(url)))
+	nearer := b.distance > 0 && 2*a.way() <= b.way() && b.way()-a.way() >= worthIt
+	return nearer && (more == 0 || c.must[b.peer] == 0 && d.takesAll(c, a.peer, b.peer, hostOf(url)))
 }
 
 // takesAll reports whether a would look at all that b does at a host.
