@@ -1,9 +1,7 @@
 package node
 
 import (
-	"net/http"
 	"net/url"
-	"time"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/feed"
@@ -19,18 +17,6 @@ func (n *Node) manners() feed.Manners {
 	return feed.Manners{Between: n.cfg.Interval, Local: here, Ours: func(feedURL string) bool {
 		return local(feedURL) || n.cfg.Interval > 0 && atHome(feedURL) || n.vouched(feedURL)
 	}}
-}
-
-// siteManners are for what is asked of sites beside feeds. A host that wants to be
-// left alone means all of it.
-type siteManners struct{ origins *origins }
-
-// Opens implements vouch.Manners.
-func (s siteManners) Opens(host string) time.Time { return s.origins.watcher.Opens(host) }
-
-// Heed implements vouch.Manners.
-func (s siteManners) Heed(host string, status int, header http.Header) {
-	s.origins.watcher.Heed(host, status, header)
 }
 
 func atHome(feedURL string) bool {

@@ -117,6 +117,7 @@ func (o *origins) epoch(spec feedring.FeedSpec) uint64 {
 // start begins to look at all feeds. States are read in the order of the disk.
 func (o *origins) start() {
 	defer o.lookers.hold()()
+	o.holdHosts()
 	for record, err := range o.store.ListPrefix(store.BucketFeed, feedState) {
 		if err != nil {
 			o.log.Error("what is known of feeds cannot be read: each is looked at as its turn comes", "err", err)

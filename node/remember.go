@@ -15,6 +15,10 @@ const saveTimesEvery = 2 * time.Minute
 
 const saveAllWithin = 500 * time.Millisecond // of the time to close
 
+// heldLong is how long an origin must ask to be left alone for it to be put on
+// disk at once. A shorter time is over when a process that was killed runs again.
+const heldLong = 5 * time.Second
+
 // mostUnsaved is how many states are kept in memory that the disk does not take.
 const mostUnsaved = 1_000
 
@@ -29,8 +33,8 @@ type recent struct {
 
 // remember takes in what a look left, and reports whether it is to be put on
 // disk: where the next look is not soon, where something is new that a later
-// look would not find again, or where dates and validators were not saved for
-// long.
+// look would not find again, where the origin asked to be left alone, or where
+// dates and validators were not saved for long.
 func (f *origin) remember(st *feed.State, now time.Time) (due bool) {
 	f.moved = false
 	if f.saved == st.LastLook.UnixNano() { // saved with its entries
@@ -60,7 +64,8 @@ func (r *recent) due(now time.Time) bool {
 	switch {
 	case r.at.IsZero(), old.Title != st.Title, old.Feedring != st.Feedring, old.Moved != st.Moved, old.Address != st.Address,
 		old.ByLink != st.ByLink, old.LastError != st.LastError, st.Loaded() && r.known != st.Known(),
-		(old.Failures == 0) != (st.Failures == 0), old.Gone != st.Gone:
+		(old.Failures == 0) != (st.Failures == 0), old.Gone != st.Gone,
+		st.NotBefore.After(old.NotBefore) && st.NotBefore.Sub(now) > heldLong:
 		return true
 	}
 	return now.Sub(r.at) >= saveTimesEvery || !soon(st, now)

@@ -91,6 +91,15 @@ func TestRecentStatesAreInMemory(t *testing.T) {
 	if f.remember(&next, now.Add(time.Second)) || f.recent == nil || !f.recent.state.LastLook.Equal(next.LastLook) {
 		t.Errorf("a second later: %+v", f.recent)
 	}
+	next.NotBefore = now.Add(3 * time.Second) // over before a process runs again
+	if f.remember(&next, now) {
+		t.Error("a hold of seconds is written")
+	}
+	next.NotBefore = now.Add(100 * time.Second)
+	if !f.remember(&next, now) {
+		t.Error("a hold, such as max-age of an answer without news, is not written")
+	}
+	f.recent.saved.NotBefore = next.NotBefore
 	next.LastLook, next.NextLook = now.Add(2*time.Second), now.Add(time.Hour)
 	if !f.remember(&next, now.Add(2*time.Second)) {
 		t.Error("not written, where the next look is in an hour")

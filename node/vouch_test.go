@@ -124,3 +124,36 @@ func TestHeldHostIsNotAskedForItsDocument(t *testing.T) {
 		t.Errorf("%d requests, %+v", asked.Load(), advice.Sites)
 	}
 }
+
+// TestAHostIsHeldOverARestart: also where it asked for that when it was asked for
+// its document, of which no feed's state tells.
+func TestAHostIsHeldOverARestart(t *testing.T) {
+	var asked atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		w.Header().Set("Retry-After", "300")
+		w.WriteHeader(http.StatusTooManyRequests)
+	}))
+	defer server.Close()
+	cfg := peerConfig(t, "a.example")
+	cfg.AllowPrivateFeeds = true
+	n := startPeer(t, cfg)
+	site := strings.TrimPrefix(server.URL, "http://")
+
+	_, err := n.Vouch(t.Context(), site)
+	check(t, err)
+	before := asked.Load()
+	if before == 0 {
+		t.Fatal("it was not asked")
+	}
+	kill(n)
+	n = startPeer(t, cfg)
+	if opens := time.Until(n.origins.watcher.Opens(site)); opens < 4*time.Minute || opens > 5*time.Minute {
+		t.Errorf("it is left alone for %s", opens)
+	}
+	_, err = n.Vouch(t.Context(), site)
+	check(t, err)
+	if asked.Load() != before {
+		t.Errorf("%d requests more", asked.Load()-before)
+	}
+}

@@ -111,6 +111,11 @@ func (f *Fetcher) fetch(ctx context.Context, url string, state *State) (Answer, 
 	}
 	f.prepare(url, req.Header)
 	resp, err := f.client.Do(req)
+	var held *HeldError
+	if errors.As(err, &held) { // where a redirect leads
+		wait := max(0, time.Until(held.Until))
+		return Answer{Hints: Hints{RetryAfter: wait}}, &Error{Kind: document.KindNetwork, RetryAfter: wait, Detail: "its redirect was not followed: " + held.Error(), Err: held}
+	}
 	if err != nil {
 		return Answer{}, err
 	}

@@ -88,21 +88,30 @@ func (w *Watcher) Opens(name string) time.Time {
 	return time.Time{}
 }
 
+// Hold leaves a host alone, which does not say until when where untold is set: as
+// an earlier process was asked for.
+func (w *Watcher) Hold(name string, until time.Time, untold bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.hold(name, until, untold)
+}
+
 // Heed leaves a host alone that answered something else than a feed with an
-// error and asked for that, as if it had been one.
-func (w *Watcher) Heed(name string, status int, header http.Header) {
+// error and asked for that, as if it had been one. It returns until when that is,
+// zero where it did not ask, and whether it did not say so.
+func (w *Watcher) Heed(name string, status int, header http.Header) (until time.Time, untold bool) {
 	now := time.Now()
 	wait := readHints(header, now).RetryAfter
-	untold := wait == 0
+	untold = wait == 0
 	switch {
 	case untold && status == http.StatusTooManyRequests:
 		wait = heldUntold
 	case untold || status != http.StatusTooManyRequests && status != http.StatusServiceUnavailable:
-		return
+		return time.Time{}, false
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.hold(name, now.Add(wait), untold)
+	until = now.Add(wait)
+	w.Hold(name, until, untold)
+	return until, untold
 }
 
 // rest lets no stranger's feed of a host be asked for before a time.

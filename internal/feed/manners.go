@@ -58,6 +58,7 @@ func (m Manners) Plan(p Policy, s *State, o Outcome, now time.Time) {
 	at, interval := p.Next(s, o, now)
 	s.Interval = interval
 	s.Gone = o.Err != nil && (o.Err.Kind == document.KindGone || s.Gone)
+	asked := s.NotBefore
 	s.hold(o, now)
 	if s.Gone {
 		s.NextLook = time.Time{}
@@ -68,7 +69,9 @@ func (m Manners) Plan(p Policy, s *State, o Outcome, now time.Time) {
 		s.NextLook = laterOf(at, s.NotBefore)
 		return
 	}
-	if o.Err == nil {
+	if o.Err != nil { // of a look that somebody asked for: what the last document asked for holds
+		s.NotBefore = laterOf(s.NotBefore, asked)
+	} else {
 		s.NotBefore = laterOf(laterOf(s.NotBefore, now.Add(o.Hints.MaxAge)), s.Calendar.stale(now))
 	}
 	s.NextLook = m.within(at, m.earliest(s, o, now), s, now)

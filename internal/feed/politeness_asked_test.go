@@ -87,6 +87,39 @@ func TestAskedForInHoldAndOut(t *testing.T) {
 	})
 }
 
+// TestAPingThatFailsChangesNoHold: what the last document asked for holds after a
+// look that somebody asked for and that failed.
+func TestAPingThatFailsChangesNoHold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScorer(func(_ string, n int, _ time.Time, _ *http.Request) reply {
+			if n == 1 {
+				return status(http.StatusInternalServerError)
+			}
+			return ok("", versioned(n, ""), "Cache-Control", "max-age=86400")
+		})
+		s.between = 0
+		c := polite{}
+		h := &recorder{}
+		w, _ := c.reader(t, s, h)
+		time.Sleep(hour)
+		done, err := w.Look(aURL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-done
+		time.Sleep(22 * hour)
+		synctest.Wait()
+		if n := s.count(aURL); n != 2 {
+			t.Errorf("%d requests within a day", n)
+		}
+		time.Sleep(3 * hour)
+		synctest.Wait()
+		if n := s.count(aURL); n != 3 {
+			t.Errorf("%d requests in 26 hours", n)
+		}
+	})
+}
+
 // TestAskedForThoughGone: who says that a feed is there again is believed once.
 func TestAskedForThoughGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

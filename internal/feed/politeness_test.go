@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/feedring/feedring/internal/guard"
 )
 
 const (
@@ -215,11 +217,13 @@ var politenessCases = map[string]polite{
 		}
 		return ok(odd(n), versioned(n, ""))
 	}, more: asks(4, 4)},
-	"301":                {run: 4 * day, answer: redirect(http.StatusMovedPermanently, 0), more: leaves(24, 28)},
-	"308":                {run: 4 * day, answer: redirect(http.StatusPermanentRedirect, 0), more: leaves(24, 28)},
-	"302":                {run: 4 * day, answer: redirect(http.StatusFound, 0), more: asks(80, 97)},
-	"307":                {run: 4 * day, answer: redirect(http.StatusTemporaryRedirect, 0), more: asks(80, 97)},
-	"301 for some hours": {run: 4 * day, answer: redirect(http.StatusMovedPermanently, 5), more: asks(80, 97)},
+	"301":                               {run: 4 * day, answer: redirect(http.StatusMovedPermanently, 0), more: leaves(24, 28)},
+	"308":                               {run: 4 * day, answer: redirect(http.StatusPermanentRedirect, 0), more: leaves(24, 28)},
+	"302":                               {run: 4 * day, answer: redirect(http.StatusFound, 0), more: asks(80, 97)},
+	"307":                               {run: 4 * day, answer: redirect(http.StatusTemporaryRedirect, 0), more: asks(80, 97)},
+	"a redirect to a host that is held": {run: day, urls: []string{aURL, "http://b.example/own"}, answer: redirectHeld, more: asks(3, 12)},
+	"a restart while it is held":        {run: day, restart: 2 * hour, urls: []string{aURL, "http://b.example/own"}, answer: redirectHeld},
+	"301 for some hours":                {run: 4 * day, answer: redirect(http.StatusMovedPermanently, 5), more: asks(80, 97)},
 	"301 to what fails later": {run: 6 * day, answer: redirectLost, more: func(t *testing.T, s *scorer, h *recorder) {
 		asks(80, 97)(t, s, h)
 		if state := h.kept[aURL]; state.Gone || state.Address != "" || state.Failures > 0 || s.count("http://b.example/new") < 70 {
@@ -267,6 +271,19 @@ func redirect(code, times int) func(string, int, time.Time, *http.Request) reply
 		}
 		return unchanging(0, ok(`"x"`, versioned(1, "")))
 	}
+}
+
+// redirectHeld leads, but for the first time, to a host that wants to be left
+// alone for five hours after each request: one for a feed of its own, or one that
+// was led there.
+func redirectHeld(path string, n int, _ time.Time, _ *http.Request) reply {
+	switch {
+	case path == "/feed" && n == 0:
+		return ok(`"x"`, versioned(1, ""))
+	case path == "/feed":
+		return status(http.StatusFound, "Location", "http://b.example/new")
+	}
+	return status(http.StatusTooManyRequests, "Retry-After", "18000")
 }
 
 // redirectLost leads to an address that is there for three days.
@@ -398,7 +415,7 @@ func (c *polite) reader(t *testing.T, s *scorer, h *recorder) (*Watcher, func())
 			return errors.New("redirected for ever")
 		}
 		r.Header.Del("Referer") // as package guard does
-		return nil
+		return guard.MayFollow(r)
 	}}
 	w, err := NewWatcher(WatcherConfig{Client: client, Policy: policy, Manners: c.manners, Handler: h, Prepare: func(_ string, h http.Header) {
 		h.Set("User-Agent", UserAgent("1", "https://peer.example/", 12))

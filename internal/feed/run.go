@@ -173,7 +173,7 @@ func (w *Watcher) lookAt(ctx context.Context, url string) State {
 // look looks at one feed once and returns the state to go on from. A cancelled
 // look leaves it as it was.
 func (w *Watcher) look(ctx context.Context, state State) State {
-	answer, err := w.fetcher.Fetch(ctx, state.URL, &state)
+	answer, err := w.fetcher.Fetch(w.Heeding(ctx), state.URL, &state)
 	if ctx.Err() != nil {
 		return state
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/feedring/feedring/internal/guard"
 )
 
 // HeldError says until when a host is left alone.
@@ -25,6 +27,19 @@ func (e *HeldError) Error() string {
 
 // ErrBusy is returned for a host that other requests go to first.
 var ErrBusy = errors.New("other requests to this host come first")
+
+// Heeding returns a context in which no redirect is followed to a host that asked
+// to be left alone: the request ends with a *HeldError.
+func (w *Watcher) Heeding(ctx context.Context) context.Context {
+	return guard.Onward(ctx, func(host string) error {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if h := w.hosts[host]; h != nil && time.Now().Before(h.held) {
+			return &HeldError{Host: host, Until: h.held, Untold: h.untold}
+		}
+		return nil
+	})
+}
 
 // Visit asks for an address that is no feed here yet when a look at it might
 // begin, and holds its host as after a look: ask returns what came instead of a

@@ -149,6 +149,41 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
+// refusedHost is what a caller says of a host that a redirect leads to.
+type refusedHost struct{ host string }
+
+func (r *refusedHost) Error() string { return "not " + r.host }
+
+func TestOnward(t *testing.T) {
+	asked := 0
+	target := serve(t, func(http.ResponseWriter, *http.Request) { asked++ })
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, target.URL+"/x", http.StatusFound) })
+	refuse := true
+	ctx := Onward(t.Context(), func(host string) error {
+		if refuse {
+			return &refusedHost{host}
+		}
+		return nil
+	})
+	for range 2 {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := client(t, Config{AllowPrivate: true}).Do(req)
+		var refused *refusedHost
+		switch {
+		case refuse && (!errors.As(err, &refused) || "http://"+refused.host != target.URL || asked != 0):
+			t.Errorf("%v, %d requests", err, asked)
+		case !refuse && (err != nil || asked != 1):
+			t.Errorf("%v, %d requests", err, asked)
+		case err == nil:
+			resp.Body.Close()
+		}
+		refuse = false
+	}
+}
+
 func TestSlowHeaderAndSlowBody(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/body" {

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -28,6 +29,22 @@ func followSome(req *http.Request, via []*http.Request) error {
 		if old.URL.String() == req.URL.String() {
 			return fmt.Errorf("%w: %s leads back to itself", ErrRedirectLoop, req.URL.Redacted())
 		}
+	}
+	return MayFollow(req)
+}
+
+type onward struct{}
+
+// Onward returns a context whose requests ask may before they follow a redirect to
+// a host, with its port; its error ends the request. may must not block.
+func Onward(ctx context.Context, may func(host string) error) context.Context {
+	return context.WithValue(ctx, onward{}, may)
+}
+
+// MayFollow is what Onward's function says of a request that a redirect leads to.
+func MayFollow(req *http.Request) error {
+	if may, ok := req.Context().Value(onward{}).(func(host string) error); ok {
+		return may(req.URL.Host)
 	}
 	return nil
 }

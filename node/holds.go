@@ -1,0 +1,70 @@
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/feedring/feedring/internal/store"
+)
+
+const heldHost = "held/" // hosts that asked to be left alone when they were asked for something else than a feed
+
+// hold is until when a host is left alone.
+type hold struct {
+	Until  time.Time
+	Untold bool `json:",omitempty"` // it did not say until when
+}
+
+// siteManners are for what is asked of sites beside feeds. A host that wants to be
+// left alone means all of it.
+type siteManners struct{ origins *origins }
+
+// Opens implements vouch.Manners.
+func (s siteManners) Opens(host string) time.Time { return s.origins.watcher.Opens(host) }
+
+// Heed implements vouch.Manners. What a host asks for is kept over a restart: no
+// feed's state says it.
+func (s siteManners) Heed(host string, status int, header http.Header) {
+	o := s.origins
+	until, untold := o.watcher.Heed(host, status, header)
+	if until.IsZero() {
+		return
+	}
+	value, err := json.Marshal(hold{until, untold})
+	if err == nil {
+		err = o.store.PutAll(context.Background(), store.BucketFeed, []store.Record{{Key: heldHost + host, Value: value}})
+	}
+	if err != nil {
+		o.log.Warn("that a host wants to be left alone was not saved: it is heeded until the next start", "host", host, "err", err)
+	}
+}
+
+// holdHosts leaves those alone that asked for it before the start, and forgets the
+// others.
+func (o *origins) holdHosts() {
+	var over []string
+	for record, err := range o.store.ListPrefix(store.BucketFeed, heldHost) {
+		var h hold
+		if err == nil {
+			err = json.Unmarshal(record.Value, &h)
+		}
+		if err != nil {
+			o.log.Warn("which hosts want to be left alone cannot be read", "err", err)
+			return
+		}
+		if !time.Now().Before(h.Until) {
+			over = append(over, record.Key)
+			continue
+		}
+		o.watcher.Hold(strings.TrimPrefix(record.Key, heldHost), h.Until, h.Untold)
+	}
+	for _, key := range over {
+		if err := o.store.Delete(context.Background(), store.BucketFeed, key); err != nil {
+			o.log.Warn("an old record was not removed", "key", key, "err", err)
+			return
+		}
+	}
+}
