@@ -18,7 +18,12 @@ const line = 32
 
 // fetch reads from blocks that start between split and the end of c what the
 // processor would not fetch ahead by itself, and returns anything.
+//
+//go:noinline
 func (c code[T]) fetch(some []span, split uint32) (fetched uint32) {
+	if len(c) == 0 {
+		return 0
+	}
 	for i := range some {
 		from := uint64(some[i].start - split)
 		if from >= uint64(len(c)) {
@@ -83,6 +88,7 @@ func (c code[T]) longer(columns int, first, rows uint32, in set, hits []uint32, 
 //
 //go:noinline
 func choose[T uint16 | uint32](tokens []T, first uint32, in set, hits []uint32) (n int) {
+	in = reach[T](in)
 	for i, t := range tokens {
 		hits[n] = first + uint32(i)
 		n += int(in[t])
@@ -95,11 +101,21 @@ func choose[T uint16 | uint32](tokens []T, first uint32, in set, hits []uint32) 
 //
 //go:noinline
 func keep[T uint16 | uint32](tokens []T, first uint32, in set, hits []uint32) (n int) {
+	in = reach[T](in)
 	for _, hit := range hits {
 		hits[n] = hit
 		n += int(in[tokens[hit-first]])
 	}
 	return n
+}
+
+// reach returns what a token of type T can reach of a set, so that the compiler
+// sees that nothing is beyond its end.
+func reach[T uint16 | uint32](in set) set {
+	if uint32(^T(0)) < lows {
+		return in[:lows]
+	}
+	return in
 }
 
 // gather yields each group of a block with its tokens, of which the first is

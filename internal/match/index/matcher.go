@@ -73,7 +73,7 @@ func (m *Matcher) read(d *Doc, dict *dict) {
 	m.doc.read(d, dict.units.Load() > 0)
 	m.words = dict.table.Load().findAll(m.doc.text, m.doc.tokens, m.words[:0])
 	if need := int(dict.count.Load()); need > len(m.set) {
-		m.set = make(set, need+need/4)
+		m.set = make(set, max(need+need/4, lows))
 	}
 	n := 0
 	for _, t := range m.words {
