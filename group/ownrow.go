@@ -47,15 +47,24 @@ func (m *Machine) ownRowTold(r *Row) {
 		return
 	}
 	m.metOwn()
-	if m.leaving {
+	if m.leaving || r.Incarnation < m.want.Incarnation && own.Incarnation < m.want.Incarnation { // it goes there already
 		return
 	}
 	m.want.Incarnation = max(m.want.Incarnation, r.Incarnation) + 1
+	m.regained = r.Admitted
 	m.save(saving{})
+}
+
+// goAbove begins an incarnation that is on disk: a row that is told before would
+// be of two lives, should the first end before that.
+func (m *Machine) goAbove() {
+	if m.me().row.Incarnation >= m.disk.Incarnation {
+		return
+	}
 	m.newRow(func(own *Row) {
-		own.Incarnation, own.Version = m.want.Incarnation, 0
+		own.Incarnation, own.Version = m.disk.Incarnation, 0
 		if own.Admitted.IsZero() {
-			own.Admitted = r.Admitted
+			own.Admitted = m.regained
 		}
 	})
 }

@@ -139,3 +139,50 @@ func TestOwnRowAsItTravels(t *testing.T) {
 		t.Errorf("it goes on in incarnation %d", is.Incarnation)
 	}
 }
+
+// No incarnation is told before it is on disk: neither that of a new life, though
+// an answer comes to what an earlier one asked, nor one above a row that this
+// peer does not remember. The next life would use it again.
+func TestIncarnationIsOnDiskFirst(t *testing.T) {
+	manager := feedring.Term{Number: 1, Claimant: "p0"}
+	m, err := New(Config{Theme: testTheme, Self: "p1", Refresh: 1e9, Attempts: 3, Freshness: 1e12}, State{Term: manager, Highest: 1, Incarnation: 1}, testStart)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := uint64(0)
+	step := func(in Input) {
+		for _, out := range m.Step(testStart, in) {
+			s, _ := out.(Send)
+			rows, _ := s.Message.(Rows)
+			for _, r := range rows.Rows {
+				if r.Peer == "p1" {
+					told = r.Incarnation
+				}
+			}
+		}
+		if told > m.disk.Incarnation {
+			t.Fatalf("it tells incarnation %d, and %d is on disk", told, m.disk.Incarnation)
+		}
+	}
+	h := Header{Group: m.group, Term: manager}
+	admitted := Receive{From: "p0", Message: Admitted{
+		Header: h, Claim: Claim{Group: m.group, Term: manager}, Admitted: testStart,
+		Rows: []*Row{{Group: m.group, Peer: "p0", Incarnation: 1, Version: 1, Admitted: testStart}},
+	}}
+	step(admitted)
+	step(Enter{Via: []feedring.PeerID{"p0"}})
+	step(admitted)
+	step(Persisted{Token: m.token})
+	step(admitted)
+	if told != 2 {
+		t.Errorf("it tells incarnation %d", told)
+	}
+	step(Receive{From: "p0", Message: Rows{Header: h, Rows: []*Row{{Group: m.group, Peer: "p1", Incarnation: 7, Version: 1}}}})
+	step(Receive{From: "p0", Message: RowsWanted{Header: h}})
+	step(Receive{From: "p0", Message: Beacon{Header: h, Claim: Claim{Group: m.group, Term: manager}, Number: 1, Acknowledged: 1, Catalogue: 1}})
+	step(Persisted{Token: m.token})
+	step(Receive{From: "p0", Message: RowsWanted{Header: h}})
+	if told != 8 {
+		t.Errorf("it tells incarnation %d at last", told)
+	}
+}

@@ -1,6 +1,8 @@
 package group
 
 import (
+	"time"
+
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/catalogue"
 )
@@ -13,6 +15,8 @@ type terms struct {
 	saving saving
 	seen   uint64 // highest number that anybody told
 	mapped uint64 // highest number that the ring map shows of the group, up to maxUnknown
+
+	regained time.Time // when this peer was admitted, by a row that it does not remember
 }
 
 // purpose says what a saved state is for.
@@ -46,6 +50,7 @@ func (m *Machine) persisted(token uint64) {
 		return
 	}
 	m.disk = m.want
+	m.goAbove()
 	if m.leaving && m.serving && m.saving.purpose == forAdoption {
 		m.done() // the successor claimed
 		return
@@ -98,6 +103,9 @@ func (m *Machine) consider(c Claim, acked bool, in Receive) bool {
 	t := c.Term
 	if c.Group != m.group || t.IsZero() || !sealedBy(c.Seal, t.Claimant) {
 		return false
+	}
+	if m.me().row.Incarnation > m.disk.Incarnation {
+		return false // an answer to an earlier life: following it would tell the incarnation
 	}
 	switch {
 	case t == m.lead.claim.Term:

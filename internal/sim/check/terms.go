@@ -141,6 +141,10 @@ func (w *Witness) header(p int32, s *seat, h group.Header, m group.Message) {
 		if m.Secondary != w.cfg.Name(p) {
 			return
 		}
+	case group.Place:
+		if w.cfg.Membership(p, s.theme) == nil {
+			return // by the map, of a group that it has left
+		}
 	}
 	if h.Term.Compare(s.accepted.Term) < 0 && !h.Term.IsZero() {
 		w.Fail("S4", "%s sends %s under %v and accepted %v", w.cfg.Name(p), m.Verb(), h.Term, s.accepted.Term)
