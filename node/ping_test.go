@@ -57,11 +57,16 @@ func (hanging) Do(req *http.Request) (*http.Response, error) {
 	return nil, req.Context().Err()
 }
 
+// unwritten keeps nothing of what was looked at.
+type unwritten struct{ *origins }
+
+func (unwritten) State(string) (feed.State, error) { return feed.State{}, nil }
+
 func TestPingTellsWhatItWaitsFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &origins{log: quiet, feeds: make(map[string]*origin), front: openOwn(t)}
 		var err error
-		o.watcher, err = feed.NewWatcher(feed.WatcherConfig{Client: hanging{}, Policy: feed.Fixed(time.Hour), Manners: feed.Manners{Ours: func(string) bool { return true }}, Handler: o})
+		o.watcher, err = feed.NewWatcher(feed.WatcherConfig{Client: hanging{}, Policy: feed.Fixed(time.Hour), Manners: feed.Manners{Ours: func(string) bool { return true }}, Handler: unwritten{o}})
 		check(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		go o.watcher.Run(ctx)
@@ -111,7 +116,7 @@ func TestPingTellsOfAHold(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			o := &origins{log: quiet, feeds: make(map[string]*origin), front: openOwn(t)}
 			var err error
-			o.watcher, err = feed.NewWatcher(feed.WatcherConfig{Client: tooBusy(retryAfter), Policy: feed.Fixed(time.Hour), Handler: o})
+			o.watcher, err = feed.NewWatcher(feed.WatcherConfig{Client: tooBusy(retryAfter), Policy: feed.Fixed(time.Hour), Handler: unwritten{o}})
 			check(t, err)
 			ctx, cancel := context.WithCancel(t.Context())
 			go o.watcher.Run(ctx)
