@@ -21,7 +21,7 @@ func (n *Node) mirrorsOf(url string) []feedring.PeerID {
 func (o *origins) adopts(url string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if f, ok := o.feeds[url]; ok {
+	if f := o.feeds.Get(url); f != nil {
 		f.adopted = true
 	}
 }
@@ -33,7 +33,7 @@ func (o *origins) claim(f *origin) {
 	o.mu.Lock()
 	adopted := f.adopted
 	o.mu.Unlock()
-	if !adopted || o.ours == nil || !o.ours(f.spec.URL) {
+	if !adopted || o.ours == nil || !o.ours(f.url) {
 		return
 	}
 	o.mu.Lock()

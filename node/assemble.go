@@ -39,7 +39,7 @@ func (n *Node) assemble() error {
 		return err
 	}
 	n.fetcher = feed.NewFetcher(n.outside, n.prepare)
-	n.origins = &origins{self: n.ID(), store: n.store, log: n.log, feeds: make(map[string]*origin), offer: n.offer, front: n.own, share: n.cfg.Share}
+	n.origins = &origins{self: n.ID(), store: n.store, log: n.log, feeds: newFeeds(), offer: n.offer, front: n.own, share: n.cfg.Share}
 	if err := n.origins.load(n.cfg.Feeds); err != nil {
 		return err
 	}

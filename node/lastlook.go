@@ -15,32 +15,32 @@ import (
 // group knows of, and a moment after another peer ceased. One that is watched
 // stays as it is, but for what the origin asked another of those in turn.
 func (o *origins) goOn(f *origin, own feed.State) {
-	url, st, entries := f.spec.URL, own, uint64(0)
+	url, st, entries := f.url, own, uint64(0)
 	t := o.lookers.of(url)
 	if t.Turn.Turn == 0 {
 		o.watcher.Add(url, st)
 		return
 	}
-	if last := t.last; last.At.After(own.LastLook) && f.spec.File == "" && (last.Holds(time.Now()) || !o.watcher.Ours(url)) {
+	if last := t.last; last.At.After(own.LastLook) && f.file() == "" && (last.Holds(time.Now()) || !o.watcher.Ours(url)) {
 		entries = t.entries
-		st = own.Heed(t.last, entries != 0 && entries == o.lookers.names(f.spec), time.Now())
+		st = own.Heed(t.last, entries != 0 && entries == o.lookers.names(f.spec()), time.Now())
 		o.remember(url, &st)
 	}
 	if t.taken {
 		o.watcher.Rest(url, st)
 	}
 	o.watcher.Add(url, st)
-	if f.spec.File == "" {
+	if f.file() == "" {
 		o.watcher.Leave(url, t.last)
 	}
-	o.lookers.left(f.spec, &st, entries)
+	o.lookers.left(f.spec(), &st, entries)
 }
 
 // remember keeps a state that no look of this peer left.
 func (o *origins) remember(url string, st *feed.State) {
 	o.mu.Lock()
-	f, ok := o.feeds[url]
-	due := ok && f.remember(st, time.Now())
+	f := o.feeds.Get(url)
+	due := f != nil && f.remember(st, time.Now())
 	o.mu.Unlock()
 	if !due {
 		return

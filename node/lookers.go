@@ -153,7 +153,7 @@ func (o *origins) watch(url string) {
 	if !ok {
 		return
 	}
-	if o.lookers.rests(f.spec) {
+	if o.lookers.rests(f.spec()) {
 		o.watcher.Remove(url)
 		return
 	}
@@ -174,14 +174,14 @@ func (n *Node) newLookers() *lookers {
 // watchInTurn has a feed that rests from now on served from what the group has.
 func (n *Node) watchInTurn(url string) {
 	n.origins.watch(url)
-	if f, ok := n.origins.get(url); ok && n.origins.lookers.rests(f.spec) {
+	if f, ok := n.origins.get(url); ok && n.origins.lookers.rests(f.spec()) {
 		n.resting.mark(feedring.FeedRef{URL: url})
 	}
 }
 
 // turned does group.Turn.
 func (n *Node) turned(o group.Turn) {
-	if f, ok := n.origins.get(o.URL); !ok || f.spec.Theme == "" || f.spec.Theme.Group() != o.Group {
+	if f, ok := n.origins.get(o.URL); !ok || f.theme() == "" || f.theme().Group() != o.Group {
 		return // it was removed
 	}
 	n.origins.lookers.told(o)
@@ -195,14 +195,14 @@ func (n *Node) turned(o group.Turn) {
 // urge passes a ping on to who looks at a feed that rests here.
 func (n *Node) urge(ctx context.Context, url string) (urged bool) {
 	f, ok := n.origins.get(url)
-	if !ok || !n.origins.lookers.rests(f.spec) {
+	if !ok || !n.origins.lookers.rests(f.spec()) {
 		return false
 	}
 	n.origins.lookers.known(ctx, func() bool { _, ok := n.origins.get(url); return ok }, url)
-	if f, ok = n.origins.get(url); !ok || !n.origins.lookers.rests(f.spec) {
+	if f, ok = n.origins.get(url); !ok || !n.origins.lookers.rests(f.spec()) {
 		return false
 	}
-	n.tell(f.spec.Theme.Group(), group.Hurry{URL: url})
+	n.tell(f.theme().Group(), group.Hurry{URL: url})
 	return true
 }
 

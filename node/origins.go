@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/feed"
 	"github.com/feedring/feedring/internal/feedfront"
+	"github.com/feedring/feedring/internal/keyed"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/web"
 )
@@ -53,8 +53,9 @@ type origins struct {
 
 	changing sync.Mutex // one feed is added or removed at a time
 	mu       sync.Mutex
-	feeds    map[string]*origin
+	feeds    *keyed.Set[string, origin]
 	few      map[string]*origin // of feeds, those that are public or read from a file
+	titles   map[string]string  // of those that are public
 	unsaved  int                // looks whose state the disk did not take
 }
 
@@ -69,14 +70,16 @@ func (o *origins) load(configured []feedring.FeedSpec) error {
 		if err := json.Unmarshal(record.Value, &spec); err != nil {
 			return fmt.Errorf("stored feed: %w", err)
 		}
-		o.set(&origin{spec: spec})
+		o.set(newOrigin(o.held(spec)))
 	}
 	for _, spec := range configured {
-		if other, ok := o.feeds[spec.URL]; ok && other.fixed && other.spec != spec {
+		if other := o.feeds.Get(spec.URL); other != nil && other.fixed && other.spec() != spec {
 			return fmt.Errorf("--feed names %s twice, for %q and %q: a feed has one theme and one provider",
-				spec.URL, other.spec.Theme, spec.Theme)
+				spec.URL, other.theme(), spec.Theme)
 		}
-		o.set(&origin{spec: spec, fixed: true})
+		f := newOrigin(spec)
+		f.fixed = true
+		o.set(f)
 	}
 	switch public, private := o.count(); {
 	case public > feedring.MaxFeeds:
@@ -85,16 +88,26 @@ func (o *origins) load(configured []feedring.FeedSpec) error {
 		return errTooManyPrivate
 	}
 	for _, f := range o.few {
-		f.moved = o.moved(f.spec)
-		st, err := o.State(f.spec.URL)
+		f.moved = o.moved(f.spec())
+		st, err := o.State(f.url)
 		if err != nil {
 			return err
 		}
-		f.title, f.failing = told(&st), st.LastError != ""
-		o.serve(f.spec, &st)
+		f.failing = st.LastError != ""
+		o.call(f.url, told(&st))
+		o.serve(f.spec(), &st)
 	}
 	o.front.Tidy()
 	return nil
+}
+
+// held is spec with the address as the store holds it, where it does: the same
+// bytes once.
+func (o *origins) held(spec feedring.FeedSpec) feedring.FeedSpec {
+	if h, ok := o.store.Head(feedring.FeedRef{URL: spec.URL, Publisher: o.self}); ok {
+		spec.URL = h.Ref.URL
+	}
+	return spec
 }
 
 // moved reports whether the log of a feed holds another theme's entries, or
@@ -128,11 +141,11 @@ func (o *origins) start() {
 		}
 	}
 	o.mu.Lock()
-	all := slices.Collect(maps.Values(o.feeds))
+	all := slices.Collect(o.feeds.All())
 	o.mu.Unlock()
 	for _, f := range all {
-		if !o.lookers.rests(f.spec) {
-			o.watcher.Add(f.spec.URL, feed.State{}) // one that is watched stays as it is
+		if !o.lookers.rests(f.spec()) {
+			o.watcher.Add(f.url, feed.State{}) // one that is watched stays as it is
 		}
 	}
 }
@@ -143,14 +156,14 @@ func (o *origins) start() {
 func (o *origins) begin(url string, value []byte) (string, feed.State, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	f, ok := o.feeds[url]
-	if !ok || o.lookers.rests(f.spec) {
+	f := o.feeds.Get(url)
+	if f == nil || o.lookers.rests(f.spec()) {
 		return "", feed.State{}, false
 	}
-	if f.moved = o.moved(f.spec); f.moved {
-		return f.spec.URL, feed.State{}, true
+	if f.moved = o.moved(f.spec()); f.moved {
+		return f.url, feed.State{}, true
 	}
-	return f.spec.URL, o.decode(url, value), true
+	return f.url, o.decode(url, value), true
 }
 
 // addAll keeps feeds over restarts and looks at them; what it says of each is at
@@ -197,7 +210,7 @@ func (o *origins) lookAgain(url string) {
 		return
 	}
 	o.mu.Lock()
-	if f, ok := o.feeds[url]; ok {
+	if f := o.feeds.Get(url); f != nil {
 		f.revived = true
 	}
 	o.mu.Unlock()
@@ -211,7 +224,7 @@ func (o *origins) revive(url string) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if f, ok := o.feeds[url]; ok {
+	if f := o.feeds.Get(url); f != nil {
 		f.revived = false
 	}
 }
@@ -225,16 +238,20 @@ func (o *origins) fresh(specs []feedring.FeedSpec, said []web.Added) []int {
 	named := make(map[string]bool)
 	public, private := o.count()
 	for i, spec := range specs {
-		known, ok := o.feeds[spec.URL]
-		switch {
-		case ok && sameFeed(known.spec, spec):
+		var known feedring.FeedSpec
+		f := o.feeds.Get(spec.URL)
+		if f != nil {
+			known = f.spec()
+		}
+		switch ok := f != nil; {
+		case ok && sameFeed(known, spec):
 			said[i].Known = true
-		case ok && known.spec.Theme == "":
-			said[i].Err = fmt.Errorf("%s is already kept in private as %s: remove it first", spec.URL, known.spec.Provider)
-		case ok && known.spec.Theme == spec.Theme && known.spec.Share != spec.Share:
-			said[i].Err = fmt.Errorf("%s is already published in %s, and shares %s: remove it first", spec.URL, known.spec.Theme, cmp.Or(known.spec.Share, "what this peer shares"))
+		case ok && known.Theme == "":
+			said[i].Err = fmt.Errorf("%s is already kept in private as %s: remove it first", spec.URL, known.Provider)
+		case ok && known.Theme == spec.Theme && known.Share != spec.Share:
+			said[i].Err = fmt.Errorf("%s is already published in %s, and shares %s: remove it first", spec.URL, known.Theme, cmp.Or(known.Share, "what this peer shares"))
 		case ok:
-			said[i].Err = fmt.Errorf("%s is already published in %s as %s: remove it first", spec.URL, known.spec.Theme, known.spec.Provider)
+			said[i].Err = fmt.Errorf("%s is already published in %s as %s: remove it first", spec.URL, known.Theme, known.Provider)
 		case named[spec.URL]:
 			said[i].Err = fmt.Errorf("%s is named twice: the first is taken", spec.URL)
 		case spec.Theme != "" && public == feedring.MaxFeeds:
@@ -289,20 +306,24 @@ func (o *origins) keep(ctx context.Context, specs []feedring.FeedSpec, titles []
 		return err
 	}
 	for _, i := range places {
-		f := &origin{spec: specs[i], moved: o.moved(specs[i])}
+		f := newOrigin(specs[i])
+		f.moved = o.moved(specs[i])
 		var st feed.State
 		if !f.moved {
 			var err error
-			if st, err = o.kept(f.spec.URL); err != nil {
+			if st, err = o.kept(f.url); err != nil {
 				return err
 			}
 		}
-		if f.spec.Theme != "" {
-			f.title, f.failing = told(&st), st.LastError != ""
+		if f.theme() != "" {
+			f.failing = st.LastError != ""
 		}
-		o.serve(f.spec, &st)
+		o.serve(f.spec(), &st)
 		o.mu.Lock()
 		o.set(f)
+		if f.theme() != "" {
+			o.call(f.url, told(&st))
+		}
 		o.mu.Unlock()
 	}
 	return nil
@@ -316,10 +337,10 @@ func (o *origins) remove(ctx context.Context, url string) error {
 	o.changing.Lock()
 	defer o.changing.Unlock()
 	o.mu.Lock()
-	f, ok := o.feeds[url]
+	f := o.feeds.Get(url)
 	o.mu.Unlock()
 	switch {
-	case !ok:
+	case f == nil:
 		return notOurs(url)
 	case f.fixed:
 		return fmt.Errorf("%s was given to serve by --feed, FEEDRING_FEED or the configuration file, and would be back at the next start: take it out there and start again", url)
@@ -330,7 +351,8 @@ func (o *origins) remove(ctx context.Context, url string) error {
 	o.watcher.Remove(url)
 	o.front.Withdraw(url)
 	o.mu.Lock()
-	delete(o.feeds, url)
+	o.feeds.Delete(url)
+	delete(o.titles, url)
 	delete(o.few, url)
 	o.mu.Unlock()
 	o.lookers.forget(url)
@@ -356,12 +378,12 @@ func notKept(what string, err error) error {
 // watcher find them again.
 func (o *origins) Changed(ctx context.Context, url string, entries []feedring.Entry, next feed.State) error {
 	o.mu.Lock()
-	f, ok := o.feeds[url]
+	f := o.feeds.Get(url)
 	o.mu.Unlock()
-	if !ok {
+	if f == nil {
 		return errors.New("the feed was removed")
 	}
-	if err := o.publish(ctx, f.spec, entries); err != nil {
+	if err := o.publish(ctx, f.spec(), entries); err != nil {
 		return err
 	}
 	return o.put(context.WithoutCancel(ctx), url, f, next)
@@ -371,15 +393,15 @@ func (o *origins) Changed(ctx context.Context, url string, entries []feedring.En
 func (o *origins) Looked(url string, st feed.State) {
 	o.front.Plan(url, st.NextLook)
 	o.mu.Lock()
-	f, ok := o.feeds[url]
-	if !ok {
+	f := o.feeds.Get(url)
+	if f == nil {
 		o.mu.Unlock()
 		return
 	}
-	public := f.spec.Theme != ""
-	renamed := public && f.title != told(&st)
+	public := f.theme() != ""
+	renamed := public && o.titles[url] != told(&st)
 	if public {
-		f.title = told(&st)
+		o.call(url, told(&st))
 	}
 	f.failing = st.LastError != ""
 	due := f.remember(&st, time.Now())
@@ -394,7 +416,7 @@ func (o *origins) Looked(url string, st feed.State) {
 		o.offer()
 	}
 	if public {
-		o.lookers.looked(f.spec, &st)
+		o.lookers.looked(f.spec(), &st)
 		o.claim(f)
 	}
 	if public && st.Failures == 0 && o.names != nil {
@@ -428,8 +450,8 @@ func (o *origins) link(url string) string {
 func (o *origins) offered() map[feedring.Theme][]feedring.Feed {
 	feeds := make(map[feedring.Theme][]feedring.Feed)
 	for url, f := range o.public() {
-		feeds[f.spec.Theme] = append(feeds[f.spec.Theme], feedring.Feed{
-			URL: url, Title: f.title, Provider: f.spec.Provider, Epoch: o.epoch(f.spec),
+		feeds[f.theme()] = append(feeds[f.theme()], feedring.Feed{
+			URL: url, Title: o.title(url), Provider: f.spec().Provider, Epoch: o.epoch(f.spec()),
 		})
 	}
 	for _, list := range feeds {

@@ -28,7 +28,7 @@ type library struct {
 func newLibrary(t testing.TB, s *store.Store, p *publisher, configured ...feedring.FeedSpec) *library {
 	l := &library{publisher: p}
 	l.origins = &origins{
-		store: s, self: p.self, log: quiet, feeds: make(map[string]*origin), offer: func() { l.offers++ }, front: openOwn(t),
+		store: s, self: p.self, log: quiet, feeds: newFeeds(), offer: func() { l.offers++ }, front: openOwn(t),
 		publish: func(ctx context.Context, spec feedring.FeedSpec, entries []feedring.Entry) error {
 			at := feedring.Position{Epoch: max(7, l.epoch(spec)), Sequence: 1}
 			if last := headOf(s, feedring.FeedRef{URL: spec.URL, Publisher: p.self}).Position; last.Epoch == at.Epoch {
@@ -77,7 +77,7 @@ func TestOriginsAddedAreKept(t *testing.T) {
 	}
 	wrong := other
 	wrong.Theme = "weather"
-	again := &origins{store: s, log: quiet, feeds: make(map[string]*origin), front: openOwn(t)}
+	again := &origins{store: s, log: quiet, feeds: newFeeds(), front: openOwn(t)}
 	if err := again.load([]feedring.FeedSpec{other, wrong}); err == nil {
 		t.Error("one feed in two themes")
 	}
@@ -96,7 +96,7 @@ func TestFullDiskIsSaid(t *testing.T) {
 		detail string
 	}{{full, http.StatusInsufficientStorage, "make room on its disk"}, {closed, http.StatusInternalServerError, "store is closed"}} {
 		n := &Node{store: test.store, log: quiet, ctx: t.Context(), glances: feed.NewGlances(nobodyAnswers{}, nil)}
-		n.origins = &origins{store: test.store, log: quiet, feeds: make(map[string]*origin), offer: func() {}, front: openOwn(t)}
+		n.origins = &origins{store: test.store, log: quiet, feeds: newFeeds(), offer: func() {}, front: openOwn(t)}
 		n.origins.watcher, err = feed.NewWatcher(feed.WatcherConfig{Client: nobodyAnswers{}, Policy: feed.Fixed(time.Hour), Handler: n.origins})
 		check(t, err)
 		api := httptest.NewServer(web.SocketHandler(web.Config{Backend: n, Logger: quiet}))
@@ -311,7 +311,8 @@ func TestSavedDue(t *testing.T) {
 func TestKnownFeedIsRefusedInItsWords(t *testing.T) {
 	for theme, want := range map[feedring.Theme]string{"": "already kept in private as a.example", "news": "already published in news as a.example"} {
 		spec := feedring.FeedSpec{URL: "https://a.example/feed", Provider: "a.example", Theme: theme}
-		o := &origins{store: openStore(t), log: quiet, feeds: map[string]*origin{spec.URL: {spec: spec}}}
+		o := &origins{store: openStore(t), log: quiet, feeds: newFeeds()}
+		o.set(newOrigin(spec))
 		check(t, o.add(t.Context(), spec))
 		spec.Theme = "sport"
 		if err := o.add(t.Context(), spec); err == nil || !strings.Contains(err.Error(), want) {
@@ -376,7 +377,7 @@ func addFeed(t *testing.T, n *Node, spec feedring.FeedSpec) error {
 
 func specOf(l *library, url string) feedring.FeedSpec {
 	f, _ := l.get(url)
-	return f.spec
+	return f.spec()
 }
 
 // TestTitlesOfAList: what a list calls a feed is shown until the feed says it, over

@@ -1,59 +1,54 @@
 package node
 
 import (
-	"maps"
 	"slices"
-	"strings"
 
 	"github.com/feedring/feedring"
 )
 
-// origin is one feed, of which there may be a million. Its state is on disk, and
-// here while looks come too often to write each down.
-type origin struct {
-	spec    feedring.FeedSpec
-	fixed   bool    // of the configuration
-	moved   bool    // its log lacks what looks found before: what they left is not gone on from
-	adopted bool    // of some entries those of a mirror stand for its own, since this peer started
-	failing bool    // as the last look found
-	revived bool    // added again though its origin took it away, and not looked at since
-	title   string  // of a public feed
-	saved   int64   // Unix nanoseconds of the last look that is on disk; 0: none
-	recent  *recent // nil: all is on disk
-}
-
 // set makes a feed this peer's.
 func (o *origins) set(f *origin) {
-	if strings.Contains(f.spec.URL, string(f.spec.Provider)) { // the same bytes once
-		at := strings.Index(f.spec.URL, string(f.spec.Provider))
-		f.spec.Provider = feedring.Provider(f.spec.URL[at : at+len(f.spec.Provider)])
-	}
-	o.feeds[f.spec.URL] = f
-	if f.spec.Theme == "" && f.spec.File == "" {
-		delete(o.few, f.spec.URL)
+	o.feeds.Put(f)
+	if f.more == nil || f.more.theme == "" && f.more.file == "" {
+		delete(o.few, f.url)
 		return
 	}
 	if o.few == nil {
 		o.few = make(map[string]*origin)
 	}
-	o.few[f.spec.URL] = f
+	o.few[f.url] = f
+}
+
+// call gives a public feed its title, as the last look found it.
+func (o *origins) call(url, title string) {
+	if o.titles == nil {
+		o.titles = make(map[string]string)
+	}
+	o.titles[url] = title
+}
+
+// title is that of a public feed.
+func (o *origins) title(url string) string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.titles[url]
 }
 
 // count returns how many feeds are public, and how many private.
 func (o *origins) count() (public, private int) {
 	for _, f := range o.few {
-		if f.spec.Theme != "" {
+		if f.theme() != "" {
 			public++
 		}
 	}
-	return public, len(o.feeds) - public
+	return public, o.feeds.Len() - public
 }
 
 // get returns a feed as it is now.
 func (o *origins) get(url string) (origin, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if f, ok := o.feeds[url]; ok {
+	if f := o.feeds.Get(url); f != nil {
 		return *f, true
 	}
 	return origin{}, false
@@ -63,7 +58,12 @@ func (o *origins) get(url string) (origin, bool) {
 func (o *origins) urls() []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return slices.Sorted(maps.Keys(o.feeds))
+	urls := make([]string, 0, o.feeds.Len())
+	for f := range o.feeds.All() {
+		urls = append(urls, f.url)
+	}
+	slices.Sort(urls)
+	return urls
 }
 
 // public copies the feeds that are published.
@@ -72,7 +72,7 @@ func (o *origins) public() map[string]origin {
 	defer o.mu.Unlock()
 	public := make(map[string]origin, len(o.few))
 	for url, f := range o.few {
-		if f.spec.Theme != "" {
+		if f.theme() != "" {
 			public[url] = *f
 		}
 	}
@@ -83,8 +83,8 @@ func (o *origins) public() map[string]origin {
 func (o *origins) spec(url string) (feedring.FeedSpec, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if f, ok := o.feeds[url]; ok {
-		return f.spec, true
+	if f := o.feeds.Get(url); f != nil {
+		return f.spec(), true
 	}
 	return feedring.FeedSpec{}, false
 }
@@ -93,8 +93,8 @@ func (o *origins) spec(url string) (feedring.FeedSpec, bool) {
 func (o *origins) file(url string) string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if f, ok := o.feeds[url]; ok {
-		return f.spec.File
+	if f := o.feeds.Get(url); f != nil {
+		return f.file()
 	}
 	return ""
 }
@@ -105,8 +105,8 @@ func (o *origins) files() map[string]string {
 	defer o.mu.Unlock()
 	files := make(map[string]string)
 	for url, f := range o.few {
-		if f.spec.File != "" {
-			files[url] = f.spec.File
+		if file := f.file(); file != "" {
+			files[url] = file
 		}
 	}
 	return files
@@ -116,8 +116,8 @@ func (o *origins) files() map[string]string {
 func (o *origins) private(url string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	f, ok := o.feeds[url]
-	return ok && f.spec.Theme == ""
+	f := o.feeds.Get(url)
+	return f != nil && f.theme() == ""
 }
 
 // privateRefs is not nil.
@@ -125,9 +125,9 @@ func (o *origins) privateRefs() []feedring.FeedRef {
 	refs := []feedring.FeedRef{}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for url, f := range o.feeds {
-		if f.spec.Theme == "" {
-			refs = append(refs, feedring.FeedRef{URL: url, Publisher: o.self})
+	for f := range o.feeds.All() {
+		if f.theme() == "" {
+			refs = append(refs, feedring.FeedRef{URL: f.url, Publisher: o.self})
 		}
 	}
 	return refs

@@ -64,7 +64,7 @@ func (unwritten) State(string) (feed.State, error) { return feed.State{}, nil }
 
 func TestPingTellsWhatItWaitsFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := &origins{log: quiet, feeds: make(map[string]*origin), front: openOwn(t)}
+		o := &origins{log: quiet, feeds: newFeeds(), front: openOwn(t)}
 		var err error
 		o.watcher, err = feed.NewWatcher(feed.WatcherConfig{Client: hanging{}, Policy: feed.Fixed(time.Hour), Manners: feed.Manners{Ours: func(string) bool { return true }}, Handler: unwritten{o}})
 		check(t, err)
@@ -114,7 +114,7 @@ func TestPingTellsOfAHold(t *testing.T) {
 		"":     ": a.example is left alone until 2000-01-01T00:15:00Z, after its 429: it is looked at then, and ",
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			o := &origins{log: quiet, feeds: make(map[string]*origin), front: openOwn(t)}
+			o := &origins{log: quiet, feeds: newFeeds(), front: openOwn(t)}
 			var err error
 			o.watcher, err = feed.NewWatcher(feed.WatcherConfig{Client: tooBusy(retryAfter), Policy: feed.Fixed(time.Hour), Handler: unwritten{o}})
 			check(t, err)

@@ -77,7 +77,7 @@ func (r *recent) due(now time.Time) bool {
 // entries, or that is to be published whole (claim).
 func (o *origins) State(url string) (feed.State, error) {
 	o.mu.Lock()
-	if f, ok := o.feeds[url]; ok {
+	if f := o.feeds.Get(url); f != nil {
 		if f.moved {
 			o.mu.Unlock()
 			return feed.State{}, nil
@@ -176,7 +176,7 @@ func (o *origins) forgetSome() {
 		return
 	}
 	o.unsaved = 0
-	for _, f := range o.feeds {
+	for f := range o.feeds.All() {
 		f.recent = nil
 	}
 }
@@ -187,9 +187,9 @@ func (o *origins) saveAll(ctx context.Context) {
 	defer cancel()
 	o.mu.Lock()
 	feeds := make(map[string]*origin)
-	for url, f := range o.feeds {
+	for f := range o.feeds.All() {
 		if f.recent != nil {
-			feeds[url] = f
+			feeds[f.url] = f
 		}
 	}
 	o.mu.Unlock()

@@ -66,16 +66,16 @@ func (n *Node) ownRefs() []feedring.FeedRef {
 
 // retract takes entries of own feeds back, and returns when that is on disk.
 func (n *Node) retract(ctx context.Context, found []store.Item) (told []feedring.Retraction, err error) {
-	feeds := make(map[string]origin)
+	feeds := make(map[string]feedring.FeedSpec)
 	for i := range found {
 		f, ok := n.origins.get(found[i].Ref.URL)
-		if feeds[found[i].Ref.URL] = f; !ok {
+		if feeds[found[i].Ref.URL] = f.spec(); !ok {
 			return nil, fmt.Errorf("%s is of %s, which this peer does not publish any more: add that feed again, so that others hear of it, then retract",
 				found[i].ID, found[i].Ref.URL)
 		}
 	}
 	for i := range found {
-		it, spec := &found[i], feeds[found[i].Ref.URL].spec
+		it, spec := &found[i], feeds[found[i].Ref.URL]
 		err := n.publisher.publish(ctx, spec, []feedring.Entry{{ID: it.ID, Retracted: true}})
 		switch {
 		case errors.Is(err, errNotPlaced):

@@ -48,16 +48,16 @@ func (n *Node) standIn() {
 
 func (n *Node) writeStandIn(ctx context.Context, url string) error {
 	f, ok := n.origins.get(url)
-	if !ok || n.own.Address(url) == "" || !n.origins.lookers.rests(f.spec) {
+	if !ok || n.own.Address(url) == "" || !n.origins.lookers.rests(f.spec()) {
 		return nil
 	}
-	entries, err := n.entriesOf(ctx, f.spec)
+	entries, err := n.entriesOf(ctx, f.spec())
 	if err != nil || len(entries) == 0 {
 		return err
 	}
 	sum := sha256.Sum256([]byte("feedring document of a feed\x00" + url))
 	doc := &render.Feed{
-		ID: render.URN([16]byte(sum[:16])), Title: cmp.Or(f.title, string(f.spec.Provider)), Entries: entries,
+		ID: render.URN([16]byte(sum[:16])), Title: cmp.Or(n.origins.title(url), string(f.spec().Provider)), Entries: entries,
 		Updated: slices.MaxFunc(entries, func(a, b feedring.Entry) int { return a.Seen.Compare(b.Seen) }).Seen,
 	}
 	var body bytes.Buffer

@@ -89,9 +89,9 @@ func (n *Node) feedStatus(url string, f origin) web.FeedStatus {
 	}
 	ref := feedring.FeedRef{URL: url, Publisher: n.ID()}
 	st := web.FeedStatus{
-		URL: url, Theme: f.spec.Theme, Provider: f.spec.Provider, Share: f.spec.Share, Title: known.Title,
+		URL: url, Theme: f.theme(), Provider: f.spec().Provider, Share: f.spec().Share, Title: known.Title,
 		LastFetch: wholeSecond(known.LastLook), LastOK: wholeSecond(known.LastSuccess), NextFetch: wholeSecond(known.NextLook),
-		Error: known.LastError, Gone: known.Gone, Fixed: f.fixed, File: f.spec.File,
+		Error: known.LastError, Gone: known.Gone, Fixed: f.fixed, File: f.file(),
 	}
 	if st.Gone {
 		st.Error += ": it is looked at no more, until it is pinged or added again"
@@ -102,7 +102,7 @@ func (n *Node) feedStatus(url string, f origin) web.FeedStatus {
 			st.Turn, st.Turns = t.Turn, t.Of
 		}
 	}
-	if n.origins.lookers.rests(f.spec) {
+	if n.origins.lookers.rests(f.spec()) {
 		st.Rests, st.NextFetch, st.Error = true, time.Time{}, ""
 	}
 	if h, ok := n.store.Head(ref); ok {
@@ -111,8 +111,8 @@ func (n *Node) feedStatus(url string, f origin) web.FeedStatus {
 	if known.Feedring != "" {
 		st.Join, st.SitePeer = n.joinable(url, known.Feedring)
 	}
-	if f.spec.Theme != "" {
-		st.VouchedBy = n.vouchedBy(f.spec.Theme)(ref)
+	if f.theme() != "" {
+		st.VouchedBy = n.vouchedBy(f.theme())(ref)
 		st.Front, st.Readers = n.frontAddress(url), n.own.Readers(url)
 	}
 	return st

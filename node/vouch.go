@@ -162,11 +162,11 @@ func (n *Node) lookAtSites() {
 // sites of that feed: somebody says that something changed there.
 func (n *Node) lookAtSitesOf(url string) {
 	f, ok := n.origins.get(url)
-	if !ok || f.spec.Theme == "" {
+	if !ok || f.theme() == "" {
 		return
 	}
 	n.sites.Doubt(vouch.SitesOf(url)...)
-	n.tell(f.spec.Theme.Group(), group.Look{})
+	n.tell(f.theme().Group(), group.Look{})
 }
 
 func (n *Node) siteStatus(ctx context.Context, site string, feeds []string) web.SiteStatus {
