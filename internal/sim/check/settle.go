@@ -120,7 +120,11 @@ func newest(l *disk.Log, then time.Duration) *disk.Entry {
 func (w *Witness) Round(p int32, managers map[feedring.Theme]int32) (why string) {
 	rows := w.cfg.Ring(p)
 	if len(rows) != len(managers) {
-		return "it shows another number of groups"
+		shown := make([]string, len(rows))
+		for i, r := range rows {
+			shown[i] = fmt.Sprintf("%s=%d.%s", r.Theme, r.Term.Number, r.Term.Claimant)
+		}
+		return fmt.Sprintf("it shows %v of %d groups", shown, len(managers))
 	}
 	for _, r := range rows {
 		if m, ok := managers[r.Theme]; !ok || w.cfg.Name(m) != r.Term.Claimant {
