@@ -30,15 +30,23 @@ func isOld(txn *badger.Txn, id refID, p feedring.Position) (bool, error) {
 // markRoom is what the row of an old version may take on disk until it is compacted.
 const markRoom = 64
 
+// markAtOnce is how many of them one transaction of an upgrade adds.
+const markAtOnce = 1000
+
+// marker gathers the keys of such rows.
+type marker struct {
+	db   *badger.DB
+	keys [][]byte
+}
+
 // markOld adds these rows to a store of a version that had none. It may be
 // interrupted and called again.
 func markOld(db *badger.DB, heads *heads) error {
-	w := db.NewWriteBatch()
-	defer w.Cancel()
+	m := &marker{db: db}
 	err := db.View(func(txn *badger.Txn) error {
 		for row := range heads.byRef.All() {
 			state := row.state()
-			if err := markOldOf(txn, w, &state); err != nil {
+			if err := m.markLog(txn, &state); err != nil {
 				return fmt.Errorf("old versions of %s: %w", state.Ref.URL, err)
 			}
 		}
@@ -47,11 +55,11 @@ func markOld(db *badger.DB, heads *heads) error {
 	if err != nil {
 		return err
 	}
-	return w.Flush()
+	return m.write()
 }
 
-// markOldOf looks at the log only where it has more than newest versions.
-func markOldOf(txn *badger.Txn, w *badger.WriteBatch, state *refState) error {
+// markLog looks at the log only where it has more than newest versions.
+func (m *marker) markLog(txn *badger.Txn, state *refState) error {
 	newest := make(map[feedring.Position]bool, state.Count)
 	err := each(txn, versionPrefix(state.id), nil, func(row *badger.Item) (bool, error) {
 		return true, row.Value(func(value []byte) error {
@@ -71,6 +79,23 @@ func markOldOf(txn *badger.Txn, w *badger.WriteBatch, state *refState) error {
 		if newest[p] {
 			return true, nil
 		}
-		return true, w.Set(oldKey(state.id, p), old)
+		if m.keys = append(m.keys, oldKey(state.id, p)); len(m.keys) < markAtOnce {
+			return true, nil
+		}
+		return true, m.write()
 	})
+}
+
+// write writes the rows that were gathered.
+func (m *marker) write() error {
+	err := m.db.Update(func(txn *badger.Txn) error {
+		for _, key := range m.keys {
+			if err := txn.Set(key, old); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	m.keys = m.keys[:0]
+	return err
 }

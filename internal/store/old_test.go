@@ -88,6 +88,26 @@ func TestUpgradeMarksOld(t *testing.T) {
 	}
 }
 
+// TestUpgradeOfMany has more old versions than one transaction adds.
+func TestUpgradeOfMany(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir, Options{})
+	const n = 2*markAtOnce + 10
+	items := make([]Item, n)
+	for i := range items {
+		items[i] = makeItem(random(1), 0, i)
+		items[i].ID, items[i].Text, items[i].Payload = "one", nil, nil
+	}
+	mustAppend(t, s, items...)
+	check(t, s.clear(ctx, []byte{keyOld}, []byte{keyOld + 1}))
+	for range 2 { // the second time nothing is missing
+		check(t, markOld(s.db, &s.heads))
+		if marked := checkOld(t, s); marked != n-1 {
+			t.Errorf("%d old versions, want %d", marked, n-1)
+		}
+	}
+}
+
 // TestTakenBackFromElsewhere has a retraction that is no part of the log name none
 // of the versions that are held: none is found, by any way, and all stay in the log.
 func TestTakenBackFromElsewhere(t *testing.T) {
