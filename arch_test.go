@@ -61,7 +61,7 @@ var arrows = map[string][]string{
 	"proto/feedring/v1":        {},
 	"internal/wire":            {".", "proto/feedring/v1"},
 	"internal/guard":           {},
-	"internal/feed":            {".", "internal/guard", "internal/feed/document", "internal/feed/discover", "internal/schedule"},
+	"internal/feed":            {".", "internal/guard", "internal/feed/document", "internal/feed/discover", "internal/schedule", "internal/keyed"},
 	"internal/feed/document":   {".", "internal/guard", "internal/feed/guess"},
 	"internal/feed/guess":      {},
 	"internal/feed/discover":   {".", "internal/feed/document"},

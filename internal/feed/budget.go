@@ -2,14 +2,15 @@ package feed
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/feedring/feedring/internal/keyed"
 	"github.com/feedring/feedring/internal/schedule"
 )
 
@@ -59,7 +60,7 @@ type Budget struct {
 
 	mu      sync.Mutex
 	rand    *rand.Rand
-	feeds   map[string]demand
+	feeds   *keyed.Set[string, demand]
 	planned time.Time
 	changed int // feeds that came, went, or were looked at for the first time since
 	price   schedule.Price
@@ -68,6 +69,7 @@ type Budget struct {
 
 // demand is what is planned with of one feed.
 type demand struct {
+	url    string
 	perDay float32
 	every  float32 // hours between looks: what the rule gave
 	haste  float32 // how much oftener it is looked at than its rate and window say
@@ -78,7 +80,7 @@ type demand struct {
 // NewBudget returns the policy that looks at each feed once a mean interval, in
 // the mean over all; source spreads the looks and is used by nobody else.
 func NewBudget(rule Rule, mean time.Duration, source rand.Source) *Budget {
-	return &Budget{rule: rule, mean: mean, rand: rand.New(source), feeds: make(map[string]demand), target: 0.1}
+	return &Budget{rule: rule, mean: mean, rand: rand.New(source), feeds: keyed.New(func(d *demand) string { return d.url }), target: 0.1}
 }
 
 // Next implements Policy.
@@ -101,22 +103,22 @@ func (b *Budget) account(s *State, o *Outcome, now time.Time) (demand, schedule.
 	defer b.mu.Unlock()
 	d := b.take(s)
 	if b.rule == FeedEx {
-		d.every = b.adapt(d, o)
-		b.feeds[s.URL] = d
+		d.every = b.adapt(*d, o)
 	}
-	if now.Sub(b.planned) >= planEvery || b.changed*8 > len(b.feeds) {
+	if now.Sub(b.planned) >= planEvery || b.changed*8 > b.feeds.Len() {
 		b.plan()
 		b.planned, b.changed = now, 0
-		d = b.feeds[s.URL]
 	}
-	return d, b.price
+	return *d, b.price
 }
 
 // take keeps what a state says of a feed's rate and window.
-func (b *Budget) take(s *State) demand {
-	d, known := b.feeds[s.URL]
+func (b *Budget) take(s *State) *demand {
+	d := b.feeds.Get(s.URL)
+	known := d != nil
 	if !known {
-		d = demand{every: float32(b.mean.Hours()), haste: 1}
+		d = &demand{url: s.URL, every: float32(b.mean.Hours()), haste: 1}
+		b.feeds.Put(d)
 		if s.Interval > 0 {
 			d.every = float32(min(max(s.Interval, minInterval), maxInterval).Hours())
 		}
@@ -126,7 +128,6 @@ func (b *Budget) take(s *State) demand {
 	}
 	d.looked = s.looked()
 	d.perDay, d.window = float32(s.learned.rhythm.PerDay()), uint16(s.learned.site().Window)
-	b.feeds[s.URL] = d
 	return d
 }
 
@@ -134,8 +135,8 @@ func (b *Budget) take(s *State) demand {
 func (b *Budget) Forget(url string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if _, ok := b.feeds[url]; ok {
-		delete(b.feeds, url)
+	if b.feeds.Get(url) != nil {
+		b.feeds.Delete(url)
 		b.changed++
 	}
 }
@@ -149,7 +150,7 @@ func (b *Budget) Resume(s *State, now time.Time) time.Time {
 	if s.NextLook.After(now) {
 		return s.NextLook
 	}
-	spread := max(resumeSpread, time.Duration(len(b.feeds))*resumeEach)
+	spread := max(resumeSpread, time.Duration(b.feeds.Len())*resumeEach)
 	return now.Add(time.Duration(b.rand.Int64N(int64(spread))))
 }
 
@@ -165,9 +166,8 @@ func (b *Budget) due(s *State, d demand, p schedule.Price, now time.Time) time.T
 	plan := value.Plan(&l.rhythm, l.lives, now, stretch, typical, p.Look)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if d, ok := b.feeds[s.URL]; ok {
+	if d := b.feeds.Get(s.URL); d != nil {
 		d.haste = float32(min(max(float64(plan.Looks)*float64(typical)/float64(stretch), 0.1), 10))
-		b.feeds[s.URL] = d
 	}
 	return plan.Next
 }
@@ -207,31 +207,29 @@ func (b *Budget) plan() {
 
 // allot gives each feed its looks of a day.
 func (b *Budget) allot(rule func([]schedule.Demand, int) []int) {
-	urls := slices.Sorted(maps.Keys(b.feeds)) // what goes to the first of equals stays with it
-	demands := make([]schedule.Demand, 0, len(urls))
-	for _, url := range urls {
-		d := b.feeds[url]
+	feeds := slices.Collect(b.feeds.All())
+	sort.Slice(feeds, func(i, j int) bool { return feeds[i].url < feeds[j].url }) // what goes to the first of equals stays with it
+	demands := make([]schedule.Demand, 0, len(feeds))
+	for _, d := range feeds {
 		demands = append(demands, schedule.Demand{Rate: float64(d.perDay) * allotFor.Hours() / 24, Window: int(d.window)})
 	}
-	looks := rule(demands, int(math.Round(float64(len(urls))*float64(allotFor)/float64(b.mean))))
-	for i, url := range urls {
-		d := b.feeds[url]
+	looks := rule(demands, int(math.Round(float64(len(feeds))*float64(allotFor)/float64(b.mean))))
+	for i, d := range feeds {
 		every := maxInterval
 		if looks[i] > 0 {
 			every = min(max(allotFor/time.Duration(looks[i]), minInterval), maxInterval)
 		}
 		d.every = float32(every.Hours())
-		b.feeds[url] = d
 	}
 }
 
 // plansPrice finds what a look costs.
 func (b *Budget) plansPrice() {
 	var crowd schedule.Crowd
-	for _, d := range b.feeds {
+	for d := range b.feeds.All() {
 		crowd.Add(float64(d.perDay), int(d.window), float64(d.haste))
 	}
-	looks := float64(len(b.feeds)) / b.mean.Hours()
+	looks := float64(b.feeds.Len()) / b.mean.Hours()
 	b.price = crowd.Price(looks, schedule.Bounds{Shortest: minInterval, Longest: maxInterval})
 }
 
@@ -239,10 +237,10 @@ func (b *Budget) plansPrice() {
 // come to spend the budget.
 func (b *Budget) plansTarget() {
 	spent := 0.0
-	for _, d := range b.feeds {
+	for d := range b.feeds.All() {
 		spent += 1 / float64(d.every)
 	}
-	if spent > float64(len(b.feeds))/b.mean.Hours() {
+	if spent > float64(b.feeds.Len())/b.mean.Hours() {
 		b.target = min(b.target*1.2, 1)
 	} else {
 		b.target = max(b.target/1.2, 1e-4)

@@ -191,8 +191,8 @@ type Wait struct {
 func (w *Watcher) Waits(feedURL string) (Wait, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	f, ok := w.feeds[feedURL]
-	if !ok || f.asked == nil && f.look == nil {
+	f := w.feeds.Get(feedURL)
+	if f == nil || f.asked == nil && f.look == nil {
 		return Wait{}, false
 	}
 	wait := Wait{Host: f.host}

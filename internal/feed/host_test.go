@@ -243,7 +243,7 @@ func TestRemovedFeedHadTheNextPlace(t *testing.T) {
 		w.Add("http://c.example/0", State{})
 		time.Sleep(1500 * time.Millisecond)
 		synctest.Wait()
-		if w.feeds[at("/2")].in != &w.ready || w.hosts["a.example"].running != 0 {
+		if w.feeds.Get(at("/2")).in != &w.ready || w.hosts["a.example"].running != 0 {
 			t.Fatal("not what this test is about")
 		}
 		w.Remove(at("/2"))

@@ -62,13 +62,13 @@ func (v Validators) sendable() bool {
 func (w *Watcher) Leave(feedURL string, l Last) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	f, ok := w.feeds[feedURL]
+	f := w.feeds.Get(feedURL)
 	now := time.Now()
 	if most := now.Add(maxHint); l.Until.After(most) {
 		l.Until = most
 	}
 	switch {
-	case !ok || !now.Before(l.Until):
+	case f == nil || !now.Before(l.Until):
 	case l.Host != "":
 		w.hold(l.Host, l.Until, false)
 	case f.in != nil && !f.ours && f.asked == nil && f.due < l.Until.UnixNano():

@@ -75,10 +75,11 @@ func TestLivesAreLearned(t *testing.T) {
 	// An entry stays six hours: looks further apart than that would miss some.
 	b := NewBudget(ExpectedLoss, MeanInterval, nil)
 	s.URL = "http://a.example/"
-	b.feeds[s.URL] = demand{perDay: 24, window: 6, haste: 1}
+	d := demand{url: s.URL, perDay: 24, window: 6, haste: 1}
+	b.feeds.Put(&d)
 	p := b.price
 	p.Look, p.Loss = price, 100
-	if at := b.due(&s, b.feeds[s.URL], p, s.LastLook); at.Sub(s.LastLook) > 6*time.Hour {
+	if at := b.due(&s, d, p, s.LastLook); at.Sub(s.LastLook) > 6*time.Hour {
 		t.Errorf("looked at again after %v", at.Sub(s.LastLook))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/keyed"
 )
 
 // Handler keeps what a Watcher knows of its feeds, and takes what it finds. For
@@ -69,7 +70,7 @@ type Watcher struct {
 	wake    chan struct{} // one token: something changed for Run
 
 	mu      sync.Mutex
-	feeds   map[string]*watched
+	feeds   *keyed.Set[string, watched]
 	later   queue            // what is not due yet
 	ready   queue            // what is due, by turn
 	hosts   map[string]*host // where something is looked at, or waits
@@ -110,7 +111,7 @@ func NewWatcher(cfg WatcherConfig) (*Watcher, error) {
 		cfg:     cfg,
 		fetcher: NewFetcher(cfg.Client, cfg.Prepare),
 		wake:    make(chan struct{}, 1),
-		feeds:   make(map[string]*watched),
+		feeds:   keyed.New(func(f *watched) string { return f.url }),
 		later:   queue{sooner: byDue},
 		ready:   queue{sooner: byTurn},
 		hosts:   make(map[string]*host),
@@ -126,12 +127,12 @@ func (w *Watcher) Add(feedURL string, state State) {
 	ours, host := w.cfg.Manners.ours(feedURL), w.hostAsked(&state)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if _, ok := w.feeds[feedURL]; ok {
+	if w.feeds.Get(feedURL) != nil {
 		return
 	}
 	f := &watched{url: feedURL, host: host, ours: ours}
 	f.know(&state)
-	w.feeds[feedURL] = f
+	w.feeds.Put(f)
 	w.holdAs(&state)
 	if state.Gone {
 		return
@@ -165,11 +166,11 @@ func (w *Watcher) firstLook(state *State) time.Time {
 func (w *Watcher) Remove(feedURL string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	f, ok := w.feeds[feedURL]
-	if !ok {
+	f := w.feeds.Get(feedURL)
+	if f == nil {
 		return
 	}
-	delete(w.feeds, feedURL)
+	w.feeds.Delete(feedURL)
 	w.cfg.Policy.Forget(feedURL)
 	f.removed = true
 	f.leave()
@@ -189,8 +190,8 @@ func (w *Watcher) Remove(feedURL string) {
 func (w *Watcher) Look(feedURL string) (<-chan struct{}, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	f, ok := w.feeds[feedURL]
-	if !ok {
+	f := w.feeds.Get(feedURL)
+	if f == nil {
 		return nil, ErrUnknown
 	}
 	f.leave()
