@@ -11,7 +11,7 @@ COUNT    ?= 1
 # What has tests that the race detector would only slow down.
 UNRACED  := ./internal/sim ./internal/feed
 # Of the stripped binary, in bytes.
-MAXSIZE  := 31500000
+MAXSIZE  := 31800000
 
 # Tools are pinned, and land in bin/tools only.
 BUF         := npx --yes @bufbuild/buf@1.75.0
@@ -34,7 +34,7 @@ run: build
 	@$(BIN)/feedring-demo -feedring $(BIN)/feedring
 
 test:
-	$(GO) test $(RACE) -count=$(COUNT) ./...
+	$(GO) test $(RACE) -timeout 25m -count=$(COUNT) ./...
 	$(if $(RACE),$(GO) test -count=$(COUNT) $(UNRACED))
 
 # Every package's tests COUNT times (20 if not said) with the race detector,

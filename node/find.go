@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -79,7 +80,9 @@ func isGone(err error) bool {
 // that sites commonly have, if the page is the site's first. A page that keeps
 // programs out may have a feed behind it.
 func (n *Node) findOn(ctx context.Context, address string, page *discover.Page, why error) (web.Found, error) {
-	links := discover.Main(page.Links())
+	links := slices.DeleteFunc(discover.Main(page.Links()), func(l discover.Link) bool {
+		return l.URL == address || l.URL == page.Location // it was looked at, and is none
+	})
 	switch len(links) {
 	case 0:
 		if guess := n.guess(ctx, page.Location); guess != "" {

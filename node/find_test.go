@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/web"
@@ -80,6 +81,7 @@ func TestFindFeed(t *testing.T) {
 		"a site without":     {"/", map[string]string{"/": "<html><title>Hi</title>", "/rss.xml": aFeed}, "/rss.xml", "", []string{"/", "/feed", "/rss.xml"}},
 		"a site of nothing":  {"/", map[string]string{"/": "<html><title>Hi</title>"}, "none", "", []string{"/", "/feed", "/rss.xml", "/atom.xml", "/index.xml"}},
 		"a page without":     {"/about", map[string]string{"/about": "<html><title>Hi</title>"}, "none", "", []string{"/about"}},
+		"a page of itself":   {"/p", map[string]string{"/p": "<html><title>Hi</title>" + aLink + " href=/p>"}, "none", "", []string{"/p"}},
 		"a page before it":   {"/f", map[string]string{"/f": "<html><title>Just a moment...</title>"}, "/f", "challenge page (Cloudflare): it is looked at again", []string{"/f"}},
 		"one that is gone":   {"/f", map[string]string{"/f": "gone"}, "/f", "it is not looked at any more", []string{"/f"}},
 		"nothing yet":        {"/f", nil, "/f", "404", []string{"/f"}},
@@ -146,8 +148,13 @@ func TestFindFeedStaysOutside(t *testing.T) {
 // TestFindFeedHeedsTheHost: a site that asked to be left alone is, and one that
 // leads in circles is asked once.
 func TestFindFeedHeedsTheHost(t *testing.T) {
+	t.Run("a stranger's", func(t *testing.T) { findHeedsTheHost(t, 0) })
+	t.Run("one of one's own", func(t *testing.T) { findHeedsTheHost(t, time.Hour) })
+}
+
+func findHeedsTheHost(t *testing.T, interval time.Duration) {
 	cfg := peerConfig(t, "own.example")
-	cfg.AllowPrivateFeeds, cfg.Interval = true, 0
+	cfg.AllowPrivateFeeds, cfg.Interval = true, interval
 	n := startPeer(t, cfg)
 	site := newPages(t, map[string]string{"/loop": "to /loop"})
 	busy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -235,7 +235,7 @@ func (o *origins) fresh(specs []feedring.FeedSpec, said []web.Added) []int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	var fresh []int
-	named := make(map[string]bool)
+	named := make(map[string]int) // places
 	public, private := o.count()
 	for i, spec := range specs {
 		var known feedring.FeedSpec
@@ -243,6 +243,7 @@ func (o *origins) fresh(specs []feedring.FeedSpec, said []web.Added) []int {
 		if f != nil {
 			known = f.spec()
 		}
+		first, twice := named[spec.URL]
 		switch ok := f != nil; {
 		case ok && sameFeed(known, spec):
 			said[i].Known = true
@@ -252,7 +253,9 @@ func (o *origins) fresh(specs []feedring.FeedSpec, said []web.Added) []int {
 			said[i].Err = fmt.Errorf("%s is already published in %s, and shares %s: remove it first", spec.URL, known.Theme, cmp.Or(known.Share, "what this peer shares"))
 		case ok:
 			said[i].Err = fmt.Errorf("%s is already published in %s as %s: remove it first", spec.URL, known.Theme, known.Provider)
-		case named[spec.URL]:
+		case twice && sameFeed(specs[first], spec):
+			said[i].Known = true // lists name a feed in each of its folders
+		case twice:
 			said[i].Err = fmt.Errorf("%s is named twice: the first is taken", spec.URL)
 		case spec.Theme != "" && public == feedring.MaxFeeds:
 			said[i].Err = errTooManyFeeds
@@ -265,7 +268,7 @@ func (o *origins) fresh(specs []feedring.FeedSpec, said []web.Added) []int {
 				public++
 			}
 			fresh = append(fresh, i)
-			named[spec.URL] = true
+			named[spec.URL] = i
 		}
 	}
 	return fresh

@@ -350,12 +350,17 @@ func TestManyFeedsAtOnce(t *testing.T) {
 	for i := range feedring.MaxFeeds + 1 {
 		specs = append(specs, feedring.FeedSpec{URL: fmt.Sprintf("https://example.org/%d", i), Theme: testTheme, Provider: "example.org"})
 	}
-	specs = append(specs, specs[2])
+	other := specs[2]
+	other.Theme = "sport"
+	specs = append(specs, specs[2], other) // in two folders of a list
 	said := l.addAll(t.Context(), specs, nil)
-	for i, want := range map[int]string{1: "remove it first", len(said) - 1: "named twice", len(said) - 2: "run another peer", len(said) - 3: "run another peer"} {
+	for i, want := range map[int]string{1: "remove it first", len(said) - 1: "named twice", len(said) - 3: "run another peer", len(said) - 4: "run another peer"} {
 		if err := said[i].Err; err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%d: %v, want %q", i, err, want)
 		}
+	}
+	if again := said[len(said)-2]; !again.Known || again.Err != nil {
+		t.Errorf("named twice alike: %+v", again)
 	}
 	if !said[0].Known || said[0].Err != nil || said[2].Known || said[2].Err != nil || offers != 1 {
 		t.Errorf("%+v, %+v, offered %d times", said[0], said[2], offers)
