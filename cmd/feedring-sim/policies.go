@@ -31,7 +31,6 @@ func policiesCommand(stdout, stderr io.Writer) *cobra.Command {
 			return outcome{r, func(out io.Writer) { policyTables(out, r) }, func() ([][]*plot.Plot, error) { return policyPicture(r) }, nil}, nil
 		})
 	cmd.Flags().IntSliceVar(&cfg.Looks, "looks", cfg.Looks, "budgets for the 1,000 synthetic feeds, in three weeks")
-	cmd.Flags().Float64Var(&cfg.Loss, "loss", cfg.Loss, "mean intervals that a lost entry counts for")
 	cmd.Flags().StringVar(&captures, "captures", "", "`FILE` of captures of a real feed (CSV, gzip): feed, first_seen and last_seen of each entry")
 	cmd.Flags().StringVar(&feed, "feed", "home_uk", "which feed of the captures")
 	return cmd

@@ -2,6 +2,7 @@ package feed
 
 import (
 	"fmt"
+	"hash/fnv"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -53,7 +54,8 @@ const (
 
 // Budget looks at feeds by a rule, as often as its budget gives for all of them
 // together. What it needs of each feed is in memory, some 40 bytes and the
-// address; what it learned of each is in its State.
+// address, and another 200 of those that publish much; what it learned of each is
+// in its State.
 type Budget struct {
 	rule Rule
 	mean time.Duration
@@ -69,12 +71,21 @@ type Budget struct {
 
 // demand is what is planned with of one feed.
 type demand struct {
-	url    string
-	perDay float32
-	every  float32 // hours between looks: what the rule gave
-	haste  float32 // how much oftener it is looked at than its rate and window say
-	window uint16
-	looked bool
+	url           string
+	entries, days float32 // seen, as schedule.Rhythm counts
+	every         float32 // hours between looks: what the rule gave
+	window        uint16
+	looked        bool
+	lived         *lived // nil: the lives of its entries are not known
+}
+
+// perDay is the rate, for rules that go by each feed alone.
+func (d *demand) perDay() float64 { return schedule.PerDay(float64(d.entries), float64(d.days)) }
+
+// lived is of a feed that publishes much: what a plan of its looks needs.
+type lived struct {
+	rhythm schedule.Rhythm
+	site   schedule.Site
 }
 
 // NewBudget returns the policy that looks at each feed once a mean interval, in
@@ -91,7 +102,7 @@ func (b *Budget) Next(s *State, o Outcome, now time.Time) (time.Time, time.Durat
 	d, price := b.account(s, &o, now)
 	at := now.Add(inHours(d.every))
 	if b.rule == ExpectedLoss {
-		at = b.due(s, d, price, now)
+		at = b.due(s, price, now)
 	}
 	wait := min(max(at.Sub(now), minInterval), maxInterval)
 	return now.Add(b.jitter(wait)), inHours(d.every)
@@ -117,7 +128,7 @@ func (b *Budget) take(s *State) *demand {
 	d := b.feeds.Get(s.URL)
 	known := d != nil
 	if !known {
-		d = &demand{url: s.URL, every: float32(b.mean.Hours()), haste: 1}
+		d = &demand{url: s.URL, every: float32(b.mean.Hours())}
 		b.feeds.Put(d)
 		if s.Interval > 0 {
 			d.every = float32(min(max(s.Interval, minInterval), maxInterval).Hours())
@@ -127,7 +138,12 @@ func (b *Budget) take(s *State) *demand {
 		b.changed++
 	}
 	d.looked = s.looked()
-	d.perDay, d.window = float32(s.learned.rhythm.PerDay()), uint16(s.learned.site().Window)
+	entries, days := s.learned.rhythm.Seen()
+	site := s.site()
+	d.entries, d.days, d.window = float32(entries), float32(days), uint16(site.Window)
+	if d.lived = nil; site.Lives.Known() {
+		d.lived = &lived{s.learned.rhythm, site}
+	}
 	return d
 }
 
@@ -154,22 +170,24 @@ func (b *Budget) Resume(s *State, now time.Time) time.Time {
 	return now.Add(time.Duration(b.rand.Int64N(int64(spread))))
 }
 
+// site is what a look's value hangs on beside the rhythm. The address is the luck.
+func (s *State) site() schedule.Site {
+	site := s.learned.site()
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(s.URL))
+	site.Luck = float64(h.Sum32()) / (1 << 32)
+	return site
+}
+
 // due is by expected loss: when a look is worth the price, by the hour and the
 // weekday, and by the lives of entries where they are known.
-func (b *Budget) due(s *State, d demand, p schedule.Price, now time.Time) time.Time {
-	l, value := &s.learned, schedule.Value{Loss: p.Loss}
-	if !l.lives.Known() {
-		return value.Due(&l.rhythm, l.site(), now, p.Look)
+func (b *Budget) due(s *State, p schedule.Price, now time.Time) time.Time {
+	r, site := &s.learned.rhythm, s.site()
+	if !site.Lives.Known() {
+		return p.Due(r, site, now)
 	}
-	typical := min(max(value.Interval(float64(d.perDay), l.site(), p.Look), minInterval), maxInterval)
-	stretch := max(24*time.Hour, 4*typical)
-	plan := value.Plan(&l.rhythm, l.lives, now, stretch, typical, p.Look)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if d := b.feeds.Get(s.URL); d != nil {
-		d.haste = float32(min(max(float64(plan.Looks)*float64(typical)/float64(stretch), 0.1), 10))
-	}
-	return plan.Next
+	typical := min(max(p.Interval(p.Rates.PerDay(r), site), minInterval), maxInterval)
+	return p.Plan(r, site.Lives, now, max(24*time.Hour, 4*typical), typical).Next
 }
 
 // adapt is FeedEx's rule (section 3.3), by the reasoning that goes before it: as
@@ -211,7 +229,7 @@ func (b *Budget) allot(rule func([]schedule.Demand, int) []int) {
 	sort.Slice(feeds, func(i, j int) bool { return feeds[i].url < feeds[j].url }) // what goes to the first of equals stays with it
 	demands := make([]schedule.Demand, 0, len(feeds))
 	for _, d := range feeds {
-		demands = append(demands, schedule.Demand{Rate: float64(d.perDay) * allotFor.Hours() / 24, Window: int(d.window)})
+		demands = append(demands, schedule.Demand{Rate: d.perDay() * allotFor.Hours() / 24, Window: int(d.window)})
 	}
 	looks := rule(demands, int(math.Round(float64(len(feeds))*float64(allotFor)/float64(b.mean))))
 	for i, d := range feeds {
@@ -223,14 +241,23 @@ func (b *Budget) allot(rule func([]schedule.Demand, int) []int) {
 	}
 }
 
-// plansPrice finds what a look costs.
+// plansPrice finds what a look costs, and what a lost entry counts for.
 func (b *Budget) plansPrice() {
 	var crowd schedule.Crowd
+	var known []*demand
 	for d := range b.feeds.All() {
-		crowd.Add(float64(d.perDay), int(d.window), float64(d.haste))
+		if d.lived != nil {
+			known = append(known, d)
+		} else {
+			crowd.Add(float64(d.entries), float64(d.days), int(d.window))
+		}
+	}
+	sort.Slice(known, func(i, j int) bool { return known[i].url < known[j].url }) // some stand for all
+	for _, d := range known {
+		crowd.AddLived(&d.lived.rhythm, d.lived.site)
 	}
 	looks := float64(b.feeds.Len()) / b.mean.Hours()
-	b.price = crowd.Price(looks, schedule.Bounds{Shortest: minInterval, Longest: maxInterval})
+	b.price = crowd.Price(looks, schedule.Bounds{Shortest: minInterval, Longest: maxInterval, Period: allotFor})
 }
 
 // plansTarget moves FeedEx's target so that the intervals, which follow it,

@@ -11,6 +11,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/feed/document"
+	"github.com/feedring/feedring/internal/schedule"
 )
 
 // hourly is the document of a feed with an entry an hour, of which it holds six,
@@ -64,22 +65,16 @@ func TestRateIsLearned(t *testing.T) {
 
 func TestLivesAreLearned(t *testing.T) {
 	var often []int
-	for h := range 300 {
+	for h := range 900 {
 		often = append(often, h)
 	}
 	s := studied(often...)
 	if !s.learned.lives.Known() {
-		t.Fatal("no lives are known of 290 entries that went")
+		t.Fatal("no lives are known of 890 entries that went")
 	}
-	price := 1.0
 	// An entry stays six hours: looks further apart than that would miss some.
 	b := NewBudget(ExpectedLoss, MeanInterval, nil)
-	s.URL = "http://a.example/"
-	d := demand{url: s.URL, perDay: 24, window: 6, haste: 1}
-	b.feeds.Put(&d)
-	p := b.price
-	p.Look, p.Loss = price, 100
-	if at := b.due(&s, d, p, s.LastLook); at.Sub(s.LastLook) > 6*time.Hour {
+	if at := b.due(&s, schedule.Price{Look: 1, Loss: 100}, s.LastLook); at.Sub(s.LastLook) > 6*time.Hour {
 		t.Errorf("looked at again after %v", at.Sub(s.LastLook))
 	}
 }

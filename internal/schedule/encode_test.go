@@ -49,38 +49,7 @@ func FuzzLearned(f *testing.F) {
 		}
 		var l Lives
 		if _, ok := l.Decode(rest); ok && l.Known() {
-			Value{Loss: 10}.Plan(&r, &l, monday, time.Hour, time.Hour, 1)
+			Price{Look: 1, Loss: 10}.Plan(&r, &l, monday, time.Hour, time.Hour)
 		}
 	})
-}
-
-// TestPriceMeetsTheBudget: with few feeds and many kinds of them.
-func TestPriceMeetsTheBudget(t *testing.T) {
-	within := Bounds{Shortest: 5 * time.Minute, Longest: 24 * time.Hour}
-	for _, feeds := range []int{1, 3, 2000} {
-		var c Crowd
-		random := rand.New(rand.NewPCG(1, 1))
-		type site struct {
-			perDay float64
-			window int
-		}
-		var all []site
-		for range feeds {
-			s := site{20 * random.ExpFloat64(), 1 + random.IntN(30)}
-			all = append(all, s)
-			c.Add(s.perDay, s.window, 1)
-		}
-		p := c.Price(float64(feeds)/2, within)
-		looks := 0.0
-		for _, s := range all {
-			every := Value{Loss: p.Loss}.Interval(s.perDay, Site{Window: s.window}, p.Look)
-			looks += 1 / min(max(every, within.Shortest), within.Longest).Hours()
-		}
-		near(t, "looks an hour", looks, float64(feeds)/2, 0.02)
-	}
-	var quiet Crowd
-	quiet.Add(0.01, 10, 1)
-	if p := quiet.Price(1, within); p.Look > Cheapest*1.001 {
-		t.Errorf("a look where nothing comes costs %v", p.Look)
-	}
 }

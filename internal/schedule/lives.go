@@ -12,9 +12,9 @@ const (
 	// what is published at noon.
 	dayParts = 8
 
-	enoughLives = 200 // known before they say more than the window
-	priorLives  = 20  // of the whole day, that each part is given beforehand
-	mostLives   = 64 * enoughLives
+	priorLives  = 20                        // of the whole day, that each part is given beforehand
+	enoughLives = 5 * priorLives * dayParts // known before each part says more of itself than it was given
+	mostLives   = 16 * enoughLives
 )
 
 // Lives is how long the entries of a feed stay in its document, by when they

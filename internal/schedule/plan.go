@@ -14,62 +14,102 @@ const (
 // dynamic programming, where Due looks at the past of one look alone; it needs
 // to know how long entries stay, and costs some ten thousand steps.
 type Plan struct {
-	Next  time.Time // the first look
-	Looks int       // of the whole stretch
+	Next time.Time // the first look
+	outcome
 }
 
 // Plan plans from the last look on through a stretch, the last look of which is
 // at its end. typical is about how far apart looks are.
-func (v Value) Plan(r *Rhythm, lives *Lives, last time.Time, stretch, typical time.Duration, price float64) Plan {
-	slot := min(max(typical/slotsAnInterval, 5*time.Minute), time.Hour)
+func (p Price) Plan(r *Rhythm, lives *Lives, last time.Time, stretch, typical time.Duration) Plan {
+	return newPlanner(r, lives, p.Rates.PerDay(r), last, stretch, planned(typical)).solve(p)
+}
+
+// planned is the slot for looks that are about so far apart.
+func planned(typical time.Duration) time.Duration {
+	return min(max(typical/slotsAnInterval, 5*time.Minute), time.Hour)
+}
+
+// planner knows what becomes of the entries of each slot of a stretch.
+type planner struct {
+	last    time.Time
+	slot    time.Duration
+	entries []float64 // expected in a slot
+	part    []int     // of the day
+	gone    [dayParts][]float64
+}
+
+func newPlanner(r *Rhythm, lives *Lives, perDay float64, last time.Time, stretch, slot time.Duration) *planner {
 	n := min(max(1, int(stretch/slot)), maxSlots)
-	reach := min(n, maxReach)
-	p := planner{loss: v.Loss, slot: slot.Hours(), entries: make([]float64, n), part: make([]int, n)}
+	p := &planner{last: last, slot: slot, entries: make([]float64, n), part: make([]int, n)}
 	for s := range n {
 		from := last.Add(time.Duration(s) * slot)
-		p.entries[s] = r.over(from, from.Add(slot)) * p.slot
+		p.entries[s] = perDay / 24 * r.over(from, from.Add(slot)) * slot.Hours()
 		p.part[s] = from.UTC().Hour() * dayParts / 24
 	}
 	for part := range dayParts {
-		p.gone[part] = make([]float64, reach)
-		for k := range reach {
-			p.gone[part][k] = lives.gone(part*24/dayParts, (float64(k)+0.5)*p.slot)
+		p.gone[part] = make([]float64, min(n, maxReach))
+		for k := range p.gone[part] {
+			p.gone[part][k] = lives.gone(part*24/dayParts, (float64(k)+0.5)*slot.Hours())
 		}
 	}
-	return p.solve(reach, last, slot, price)
+	return p
 }
 
-type planner struct {
-	loss, slot float64
-	entries    []float64 // expected in a slot
-	part       []int     // of the day
-	gone       [dayParts][]float64
+func (p *planner) hours() float64 { return float64(len(p.entries)) * p.slot.Hours() }
+
+// becomes is what becomes of the entries of slot s when the next look is at the
+// end of the slot that lies after slots later.
+func (p *planner) becomes(s, after int) (seen, waits, lost float64) {
+	lost = p.entries[s] * p.gone[p.part[s]][after]
+	seen = p.entries[s] - lost
+	return seen, seen * (float64(after) + 0.5) * p.slot.Hours(), lost
 }
 
-// costs is what the entries of slot s cost when the next look is at the end of
-// the slot that lies after slots later.
-func (p *planner) costs(s, after int) float64 {
-	waits := min(p.loss, (float64(after)+0.5)*p.slot)
-	return p.entries[s] * (waits + p.loss*p.gone[p.part[s]][after])
+// costs is what that costs. Who waits longer than a lost entry counts for is
+// lost as well.
+func (p *planner) costs(s, after int, loss float64) float64 {
+	seen, waits, lost := p.becomes(s, after)
+	return min(waits, loss*seen) + loss*lost
 }
 
-func (p *planner) solve(reach int, last time.Time, slot time.Duration, price float64) Plan {
-	n := len(p.entries)
+func (p *planner) solve(price Price) Plan {
+	n, reach := len(p.entries), len(p.gone[0])
 	best := make([]float64, n+1) // with a look at the end of slot b
-	first := make([]int, n+1)
-	looks := make([]int, n+1)
+	before := make([]int, n+1)   // the look before it
 	for b := 1; b <= n; b++ {
 		best[b] = -1
-		cost := price
+		cost := price.Look
 		for a := b - 1; a >= max(0, b-reach); a-- {
-			cost += p.costs(a, b-1-a)
+			cost += p.costs(a, b-1-a, price.Loss)
 			if total := best[a] + cost; best[b] < 0 || total < best[b] {
-				best[b], looks[b] = total, looks[a]+1
-				if first[b] = first[a]; a == 0 {
-					first[b] = b
-				}
+				best[b], before[b] = total, a
 			}
 		}
 	}
-	return Plan{Next: last.Add(time.Duration(first[n]) * slot), Looks: looks[n]}
+	var plan Plan
+	for b := n; b > 0; b = before[b] {
+		p.look(&plan.outcome, before[b], b)
+		plan.Next = p.last.Add(time.Duration(b) * p.slot)
+	}
+	return plan
+}
+
+// look adds a look at the end of slot b, after one at the end of slot a.
+func (p *planner) look(o *outcome, a, b int) {
+	o.looks++
+	for s := a; s < b; s++ {
+		seen, waits, _ := p.becomes(s, b-1-s)
+		o.entries += p.entries[s]
+		o.seen += seen
+		o.waits += waits
+	}
+}
+
+// evenly is what becomes of the entries with a look each so many slots.
+func (p *planner) evenly(slots int) outcome {
+	var o outcome
+	for a := 0; a < len(p.entries); a += slots {
+		p.look(&o, a, min(a+slots, len(p.entries)))
+	}
+	return o
 }

@@ -1,117 +1,70 @@
 package schedule
 
-import (
-	"cmp"
-	"math"
-	"slices"
-	"time"
-)
-
-// Price is what expected loss goes by: what a look costs, and what a lost entry
-// counts for, both in hours that an entry waits.
-type Price struct {
-	Look, Loss float64
-}
+import "math"
 
 // Cheapest is the least price of a look. Where the budget gives more than that,
 // it is left: a look that saves one entry of fifty an hour's wait helps no
 // reader, and costs the site as much as any.
 const Cheapest = 0.02
 
-// Bounds are of the intervals between looks.
-type Bounds struct{ Shortest, Longest time.Duration }
+const dearest = 1e7 // no look is worth it
 
-// Crowd counts feeds by rate and window, so that a price for very many is found
-// by some hundred kinds of feeds. The zero Crowd is empty.
-type Crowd struct {
-	kinds map[kind]*counted
-}
-
-// kind holds feeds that are looked at about as often: rates within a quarter of
-// an octave, windows within half of one.
-type kind struct{ rate, window int16 }
-
-type counted struct {
-	feeds, perDay, window, looks int64 // sums, rates and looks in millionths: in whole numbers no order matters
-}
-
-const millionth = 1e-6
-
-// typical is the mean feed of a kind.
-type typical struct {
-	feeds, perDay, looks float64 // looks of all of them, beside those of their rate and window
-	window               int
-}
-
-// Add counts a feed that has so many entries a day and a window, and gets looks
-// times the looks that these say.
-func (c *Crowd) Add(perDay float64, window int, looks float64) {
-	if c.kinds == nil {
-		c.kinds = make(map[kind]*counted)
-	}
-	window = max(window, 1)
-	k := kind{int16(math.Floor(4 * math.Log2(max(perDay, 1e-6)))), int16(2 * math.Log2(float64(window)))}
-	n := c.kinds[k]
-	if n == nil {
-		n = new(counted)
-		c.kinds[k] = n
-	}
-	n.feeds++
-	n.perDay += int64(perDay / millionth)
-	n.window += int64(window)
-	n.looks += int64(looks / millionth)
-}
-
-// Price returns the price at which the crowd gets so many looks an hour, or the
-// nearest to that. It takes some tens of milliseconds.
+// Price returns the price that spends so many looks an hour on the crowd, or
+// comes nearest to that. What a lost entry counts for is chosen with it, so that
+// as large a part is missed of what MinMissing would miss with the same looks as
+// entries wait of what they would with MinDelay: if it counted for less more
+// would be lost for the sake of delay, if for more looks would go where little is
+// published, and find entries late. It takes some tens of milliseconds, and more
+// where lives are known.
 func (c *Crowd) Price(looksAnHour float64, within Bounds) Price {
-	kinds := c.sorted()
-	p := Price{Look: Cheapest, Loss: within.Longest.Hours()}
-	for range 4 { // the price and what a loss counts for hang on each other
-		low, high := math.Log(Cheapest), math.Log(1e6)
-		for range 20 {
-			middle := (low + high) / 2
-			if looks, _ := demanded(kinds, Price{math.Exp(middle), p.Loss}, within); looks > looksAnHour {
-				low = middle
-			} else {
-				high = middle
-			}
+	m := c.market(within)
+	delay := m.rival(MinDelay, looksAnHour)
+	missing := m.rival(MinMissing, looksAnHour)
+	// If a lost entry counted for less than an interval, nothing would be looked at.
+	low, high := math.Log(max(within.Shortest.Hours(), m.feeds()/looksAnHour)), math.Log(Horizon.Hours())
+	for range 12 {
+		middle := (low + high) / 2
+		_, ours := m.meets(looksAnHour, math.Exp(middle), Price{})
+		if ours.missed()*delay.delay() < ours.delay()*missing.missed() {
+			high = middle
+		} else {
+			low = middle
 		}
-		p.Look = math.Exp(high)
-		_, waits := demanded(kinds, p, within)
-		p.Loss = DefaultLoss * waits
 	}
+	loss := math.Exp((low + high) / 2)
+	look, _ := m.meets(looksAnHour, loss, Price{})
+	return Price{Look: look, Loss: loss, Rates: m.rates}
+}
+
+// Reprice returns p for another number of looks, and other feeds: what a lost
+// entry counts for stays.
+func (c *Crowd) Reprice(p Price, looksAnHour float64, within Bounds) Price {
+	m := c.market(within)
+	p.Look, _ = m.meets(looksAnHour, p.Loss, p)
+	p.Rates = m.rates
 	return p
 }
 
-// sorted returns the kinds in an order that is always the same.
-func (c *Crowd) sorted() []typical {
-	all := make([]typical, 0, len(c.kinds))
-	for _, n := range c.kinds {
-		all = append(all, typical{
-			feeds: float64(n.feeds), perDay: float64(n.perDay) * millionth / float64(n.feeds), looks: float64(n.looks) * millionth,
-			window: int((n.window + n.feeds/2) / n.feeds),
-		})
+// meets finds the price of a look that spends so many, and what becomes of the
+// entries. Where many feeds are alike, no price may spend just so many: then it
+// is the dearer one, and the outcome of the two in turns.
+func (m *market) meets(looks, loss float64, near Price) (float64, outcome) {
+	low, high, rounds := math.Log(Cheapest), math.Log(dearest), 20
+	if near.Look > 0 {
+		low, high, rounds = max(low, math.Log(near.Look/4)), math.Log(near.Look*4), 10
 	}
-	slices.SortFunc(all, func(a, b typical) int {
-		return cmp.Or(cmp.Compare(a.perDay, b.perDay), cmp.Compare(a.window, b.window))
-	})
-	return all
-}
-
-// demanded is how many looks an hour a price brings, and the mean interval that
-// an entry meets, in hours.
-func demanded(kinds []typical, p Price, within Bounds) (looks, waits float64) {
-	value, entries := Value{Loss: p.Loss}, 0.0
-	for _, n := range kinds {
-		every := value.Interval(n.perDay, Site{Window: n.window}, p.Look)
-		looks += n.feeds / within.hold(every.Hours()*n.feeds/n.looks)
-		entries += n.feeds * n.perDay
-		waits += n.feeds * n.perDay * within.hold(every.Hours())
+	var few, many outcome
+	for range rounds {
+		middle := (low + high) / 2
+		if o := m.at(Price{Look: math.Exp(middle), Loss: loss, Rates: m.rates}); o.looks > looks {
+			low, many = middle, o
+		} else {
+			high, few = middle, o
+		}
 	}
-	return looks, waits / max(entries, 1e-9)
-}
-
-func (b Bounds) hold(hours float64) float64 {
-	return min(max(hours, b.Shortest.Hours()), b.Longest.Hours())
+	if part := (looks - few.looks) / (many.looks - few.looks); many.looks > 0 && part > 0 && few.entries > 0 {
+		few.seen += part * (many.seen - few.seen)
+		few.waits += part * (many.waits - few.waits)
+	}
+	return math.Exp(high), few
 }

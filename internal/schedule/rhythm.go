@@ -59,24 +59,33 @@ func (r *Rhythm) Learn(published []time.Time, from, to time.Time) {
 	}
 }
 
-// PerDay is the mean rate, in entries a day.
-func (r *Rhythm) PerDay() float64 {
-	return (float64(r.entries) + priorEntries) / (float64(r.days) + priorDays)
-}
+// newest is when something was learned last.
+func (r *Rhythm) newest() time.Time { return time.Unix(r.at, 0) }
 
-// over is the mean rate between two times that are at most a day apart, in
-// entries an hour.
+// PerDay is the mean rate, in entries a day, of a feed alone: Prior.PerDay goes
+// by others too.
+func (r *Rhythm) PerDay() float64 { return PerDay(r.Seen()) }
+
+// PerDay is Rhythm.PerDay of what Rhythm.Seen returned.
+func PerDay(entries, days float64) float64 { return (entries + priorEntries) / (days + priorDays) }
+
+// Seen is what was learned from: so many entries in so many days, each worth half
+// after memory.
+func (r *Rhythm) Seen() (entries, days float64) { return float64(r.entries), float64(r.days) }
+
+// over is how much more than in the mean is published between two times that
+// are at most a day apart.
 func (r *Rhythm) over(from, to time.Time) float64 {
 	from = from.UTC()
 	seen := float64(r.entries)
 	day := (float64(r.week[from.Weekday()]) + priorWeek) * 7 / (seen + 7*priorWeek)
 	if to.Sub(from) > 12*time.Hour {
-		return r.PerDay() / 24 * day
+		return day
 	}
 	hours, n := 0.0, 0.0
 	for h := from.Truncate(time.Hour); h.Before(to); h = h.Add(time.Hour) {
 		hours += (float64(r.hours[h.Hour()]) + priorHour) * 24 / (seen + 24*priorHour)
 		n++
 	}
-	return r.PerDay() / 24 * day * hours / n
+	return day * hours / n
 }

@@ -5,49 +5,58 @@ import (
 	"time"
 )
 
-// DefaultLoss is what a lost entry counts for, in intervals between looks as the
-// mean entry meets them: with less entries are lost for the sake of delay, with
-// more looks go where little is published.
-const DefaultLoss = 10
-
-// Horizon is the longest that a feed is left alone.
+// Horizon is the longest that a feed is left alone. An interval so long means
+// that no look at the feed is worth its price.
 const Horizon = 90 * 24 * time.Hour
 
-// Value is what a look at a feed is worth, in hours that entries need not wait.
-// It grows from the last look on, and the feed is due when it reaches the
-// price.
+// Price is what expected loss goes by, the same for all feeds that share a
+// budget. Both are in hours that an entry waits.
 //
-// The model: entries come by a Poisson process of the feed's Rhythm, each that
-// waits costs an hour an hour, and each that is gone before a look costs Loss.
-// If C(t) is what a feed has cost when it was not looked at for t, the best t
-// for a look at the price p is where t C'(t) - C(t) = p (renewal reward: the
-// derivative of (C(t)+p)/t is zero). For an even rate and a wide window that is
-// rate t^2/2 = p, the square root rule of MinDelay; for so few looks that every
-// window overflows it is window * Loss = p, the greedy of MinMissing. Between
-// the two it weighs one against the other.
-type Value struct {
-	Loss float64 // hours that a lost entry counts for, and one that waits counts for at most
+// The model: entries come by a Poisson process of the feed's Rhythm. Each that
+// is seen costs the hours that it waited, each that is gone before a look costs
+// Loss. If C(t) is what a feed has cost when it was not looked at for t, the
+// best t for a look at the price p is where t C'(t) - C(t) = p (renewal reward:
+// the derivative of (C(t)+p)/t is zero). For an even rate and a wide window that
+// is rate t^2/2 = p, the square root rule of MinDelay; for so few looks that
+// every window overflows it is window * Loss = p, the greedy of MinMissing.
+// Between the two it weighs one against the other. Whose look is not worth p
+// after Loss hours is given up: its entries would wait longer than lost ones
+// count for.
+type Price struct {
+	Look, Loss float64
+	Rates      *Prior // what the crowd says of feeds' rates; nil: nothing
 }
 
 // Site is what a look's value hangs on beside the Rhythm.
 type Site struct {
 	Window int    // entries that the document holds
 	Lives  *Lives // how long entries stay; nil, or too few: as the window says
+
+	// Luck, from 0 to 1, is the feed's own, and the same all the time. Of many
+	// feeds of which equally little is known a price would take all or none:
+	// what a lost entry counts for is a little more where there is luck.
+	Luck float64
 }
 
-// Due returns when a look at a feed that was looked at at last is worth price.
-// It is no later than Horizon after that.
-func (v Value) Due(r *Rhythm, site Site, last time.Time, price float64) time.Time {
-	step := v.Interval(r.PerDay(), site, price) / 24
+// spread is between the losses of the luckiest and the unluckiest: e^spread.
+const spread = 0.1
+
+func lucky(loss, luck float64) float64 { return loss * math.Exp(spread*(luck-0.5)) }
+
+// Due returns when a look at a feed that was looked at at last is worth the
+// price. It is no later than Horizon after that.
+func (p Price) Due(r *Rhythm, site Site, last time.Time) time.Time {
+	perDay, loss := p.Rates.PerDay(r), lucky(p.Loss, site.Luck)
+	step := p.Interval(perDay, site) / 24
 	step = min(max(step, 5*time.Minute), 24*time.Hour)
 	s := stretch{window: site.Window}
 	for t := last; ; {
 		next := t.Truncate(step).Add(step)
-		was := s.worth(v.Loss)
-		s.pass(next.Sub(t).Hours(), r.over(t, next))
-		if now := s.worth(v.Loss); now >= price {
+		was := s.worth(loss)
+		s.pass(next.Sub(t).Hours(), perDay/24*r.over(t, next))
+		if now := s.worth(loss); now >= p.Look {
 			// It grows like the square of time.
-			part := (math.Sqrt(price) - math.Sqrt(was)) / (math.Sqrt(now) - math.Sqrt(was))
+			part := (math.Sqrt(p.Look) - math.Sqrt(was)) / (math.Sqrt(now) - math.Sqrt(was))
 			return t.Add(time.Duration(min(1, max(0, part)) * float64(next.Sub(t))))
 		}
 		if t = next; t.Sub(last) >= Horizon {
@@ -57,12 +66,13 @@ func (v Value) Due(r *Rhythm, site Site, last time.Time, price float64) time.Tim
 }
 
 // Interval is Due for entries that come evenly, so many a day.
-func (v Value) Interval(perDay float64, site Site, price float64) time.Duration {
+func (p Price) Interval(perDay float64, site Site) time.Duration {
 	low, high := 0.0, Horizon.Hours()
+	loss := lucky(p.Loss, site.Luck)
 	for range 20 {
 		middle := (low + high) / 2
 		even := stretch{window: site.Window, hours: middle, entries: middle * perDay / 24}
-		if even.worth(v.Loss) < price {
+		if even.worth(loss) < p.Look {
 			low = middle
 		} else {
 			high = middle
@@ -83,38 +93,67 @@ func (s *stretch) pass(hours, rate float64) {
 	s.hours += hours
 }
 
-// worth is t C'(t) - C(t), for the mean rate since the look.
+// worth is t C'(t) - C(t), for the mean rate since the look. It never falls, and
+// grows no more when entries have waited for loss hours.
 func (s *stretch) worth(loss float64) float64 {
-	waits := min(s.hours, loss)
-	worth := s.entries / max(s.hours, 1e-9) * waits * waits / 2
-	if s.entries > float64(s.window)/4 {
-		full, over := overflow(s.entries, s.window)
-		worth += loss * max(0, s.entries*full-over)
+	hours, entries := s.hours, s.entries
+	if hours > loss {
+		hours, entries = loss, entries*loss/hours
 	}
-	return worth
+	if entries <= 0 {
+		return 0
+	}
+	return overflow(entries, s.window).worth(hours, entries, loss)
 }
 
-// overflow returns the probability that at least window of a Poisson number of
-// entries came, and how many fall out of the window in the mean.
-func overflow(mean float64, window int) (full, over float64) {
+// overflowed is what becomes of a Poisson number of entries until a look.
+type overflowed struct {
+	full  float64 // the probability that the window is full, so that the next that comes pushes one out
+	lost  float64 // entries pushed out, in the mean
+	waits float64 // what the others wait together, in mean gaps between entries: half of n(n-1) for n of them
+}
+
+// worth is stretch.worth of so many hours, no more than loss, and entries.
+func (o overflowed) worth(hours, entries, loss float64) float64 {
+	grows := entries * (hours*(1-o.full) + loss*o.full)
+	return grows - loss*o.lost - o.waits*hours/entries
+}
+
+// overflow is exact for small windows, and for large ones by a normal
+// distribution.
+func overflow(mean float64, window int) overflowed {
+	if mean < float64(window)/8 {
+		return overflowed{waits: mean * mean / 2}
+	}
 	if mean > 60 || window > 100 {
 		return overflowNormal(mean, float64(window))
 	}
 	p := math.Exp(-mean) // of n entries
-	below, kept := 0.0, 0.0
+	below, room, waits := 0.0, 0.0, 0.0
 	for n := range window {
 		below += p
-		kept += p * float64(window-n)
+		room += p * float64(window-n)
+		waits += p * float64(n*(n-1)/2)
 		p *= mean / float64(n+1)
 	}
+	s := float64(window)
+	waits += p*s*(s-1)/2 + max(0, 1-below-p)*s*(s+1)/2
 	// E(N-S)+ = E(N) - S + E(S-N)+
-	return max(0, 1-below), max(0, mean-float64(window)+kept)
+	return overflowed{full: max(0, 1-below), lost: max(0, mean-s+room), waits: waits}
 }
 
-func overflowNormal(mean, window float64) (full, over float64) {
+func overflowNormal(mean, window float64) overflowed {
 	deviation := math.Sqrt(mean)
-	z := (window - 0.5 - mean) / deviation
-	full = math.Erfc(z/math.Sqrt2) / 2
-	over = deviation*math.Exp(-z*z/2)/math.Sqrt(2*math.Pi) + (mean-window+0.5)*full
-	return full, max(0, over)
+	above := func(n float64) (share, density float64) {
+		z := (n - mean) / deviation
+		return math.Erfc(z/math.Sqrt2) / 2, math.Exp(-z*z/2) / math.Sqrt(2*math.Pi)
+	}
+	full, _ := above(window - 0.5)
+	over, density := above(window)
+	lost := deviation*density + (mean-window)*over
+	// Of n as many as the window holds n(n-1)/2, of more as of one more than that.
+	over, density = above(window + 0.5)
+	squares := (mean*mean+mean)*(1-over) - (mean+window+0.5)*deviation*density
+	sums := mean*(1-over) - deviation*density
+	return overflowed{full: full, lost: max(0, lost), waits: max(0, (squares-sums+window*(window+1)*over)/2)}
 }

@@ -30,15 +30,15 @@ func near(t *testing.T, what string, got, want, within float64) {
 // TestIntervalIsBothRules: the square root of the rate where the window is wide,
 // a window full where looks are few.
 func TestIntervalIsBothRules(t *testing.T) {
-	v := Value{Loss: 1e4}
+	v := Price{Look: 50, Loss: 1e4}
 	for _, perDay := range []float64{1, 4, 16, 64} {
-		price := 50.0
-		near(t, "square root", v.Interval(perDay, Site{Window: 5000}, price).Hours(), math.Sqrt(2*price/(perDay/24)), 0.01)
+		near(t, "square root", v.Interval(perDay, Site{Window: 5000, Luck: 0.5}).Hours(), math.Sqrt(2*v.Look/(perDay/24)), 0.01)
 	}
-	v.Loss = 100
-	at := func(window int, price float64) time.Duration { return v.Interval(240, Site{Window: window}, price) }
-	// Beyond Loss hours waiting costs no more: rate * Loss^2 / 2 = 50,000.
-	if got := at(10, 50_000+10*100*1.01); got != Horizon {
+	at := func(window int, price float64) time.Duration {
+		return Price{Look: price, Loss: 100}.Interval(240, Site{Window: window, Luck: 0.5})
+	}
+	// A look saves a window full at most.
+	if got := at(10, 10*100); got != Horizon {
 		t.Errorf("a window that is not worth its price is looked at after %s", got)
 	}
 	if got := at(10, 500); got > 2*time.Hour {
@@ -50,12 +50,11 @@ func TestIntervalIsBothRules(t *testing.T) {
 }
 
 func TestDueIsTheIntervalOfAnEvenFeed(t *testing.T) {
-	v := Value{Loss: 200}
 	for _, perDay := range []float64{0.2, 1, 5, 24, 100} {
 		for _, price := range []float64{0.5, 5, 50, 500} {
-			site := Site{Window: 15}
-			want := v.Interval(perDay, site, price)
-			near(t, "due", v.Due(steady(perDay), site, monday, price).Sub(monday).Hours(), want.Hours(), 0.1)
+			v, site := Price{Look: price, Loss: 200}, Site{Window: 15}
+			want := v.Interval(perDay, site)
+			near(t, "due", v.Due(steady(perDay), site, monday).Sub(monday).Hours(), want.Hours(), 0.1)
 		}
 	}
 }
@@ -68,9 +67,9 @@ func TestDueGoesByTheHours(t *testing.T) {
 	for h := 8; h < 16; h++ {
 		r.hours[h] = r.entries / 8
 	}
-	v, site := Value{Loss: 1000}, Site{Window: 1000}
+	v, site := Price{Look: 5, Loss: 1000}, Site{Window: 1000}
 	work, night := monday.Add(8*time.Hour), monday.Add(17*time.Hour)
-	if busy, quiet := v.Due(r, site, work, 5).Sub(work), v.Due(r, site, night, 5).Sub(night); busy*3 > quiet || quiet > 17*time.Hour {
+	if busy, quiet := v.Due(r, site, work).Sub(work), v.Due(r, site, night).Sub(night); busy*3 > quiet || quiet > 17*time.Hour {
 		t.Errorf("due after %s in working hours, after %s at night", busy, quiet)
 	}
 }
@@ -90,11 +89,11 @@ func TestRhythmLearnsAndForgets(t *testing.T) {
 		day(10)
 	}
 	near(t, "rate", r.PerDay(), 10, 0.05)
-	if busy := r.over(at.Add(9*time.Hour), at.Add(10*time.Hour)); busy < 6 || busy > 11 {
-		t.Errorf("%v entries an hour at nine, when all ten come", busy)
+	if busy := r.over(at.Add(9*time.Hour), at.Add(10*time.Hour)); busy < 14 || busy > 25 {
+		t.Errorf("%v times the mean at nine, when all ten come", busy)
 	}
-	if quiet := r.over(at.Add(12*time.Hour), at.Add(13*time.Hour)); quiet > 0.2 {
-		t.Errorf("%v entries an hour at noon, where none ever came", quiet)
+	if quiet := r.over(at.Add(12*time.Hour), at.Add(13*time.Hour)); quiet > 0.5 {
+		t.Errorf("%v times the mean at noon, where none ever came", quiet)
 	}
 	for range 120 {
 		day(1)
@@ -110,20 +109,40 @@ func TestRhythmLearnsAndForgets(t *testing.T) {
 func TestOverflow(t *testing.T) {
 	for _, window := range []int{1, 5, 15, 60, 150} {
 		for _, mean := range []float64{0.5, 3, 15, 59, 61, 200} {
-			full, over, p := 0.0, 0.0, math.Exp(-mean)
+			var want overflowed
+			p := math.Exp(-mean)
 			for n := range 2000 {
 				if n >= window {
-					full += p
-					over += p * float64(n-window)
+					want.full += p
+					want.lost += p * float64(n-window)
+				}
+				// Of n that came evenly before the look, the k-th last waits k gaps of n+1.
+				for k := 1; k <= min(n, window); k++ {
+					want.waits += p * mean * float64(k) / float64(n+1)
 				}
 				p *= mean / float64(n+1)
 			}
-			gotFull, gotOver := overflow(mean, window)
-			if math.Abs(gotFull-full) > 0.03 || math.Abs(gotOver-over) > 0.1*over+0.05 {
-				t.Errorf("window %d, mean %v: %v and %v, want %v and %v", window, mean, gotFull, gotOver, full, over)
+			got := overflow(mean, window)
+			if math.Abs(got.full-want.full) > 0.03 || math.Abs(got.lost-want.lost) > 0.1*want.lost+0.05 || math.Abs(got.waits-want.waits) > 0.03*want.waits+0.01 {
+				t.Errorf("window %d, mean %v: %+v, want %+v", window, mean, got, want)
 			}
 		}
 	}
+}
+
+// TestWorthIsTheDerivative: t C'(t) - C(t), by C from the sums of overflow.
+func TestWorthIsTheDerivative(t *testing.T) {
+	const rate, loss, d = 0.5, 100.0, 1e-4
+	costs := func(hours float64) float64 {
+		o := overflow(hours*rate, 10)
+		return o.waits/rate + loss*o.lost
+	}
+	for _, hours := range []float64{4, 20, 50, 90} {
+		s := stretch{window: 10, hours: hours, entries: hours * rate}
+		near(t, "worth", s.worth(loss), hours*(costs(hours+d)-costs(hours-d))/(2*d)-costs(hours), 0.001)
+	}
+	at, after := stretch{10, loss, loss * rate}, stretch{10, 3 * loss, 3 * loss * rate}
+	near(t, "worth of what waits longer than lost entries count for", after.worth(loss), at.worth(loss), 1e-9)
 }
 
 func TestLives(t *testing.T) {
@@ -155,7 +174,7 @@ func TestPlanIsTheBest(t *testing.T) {
 		lives.Learn(monday.Add(time.Duration(i)*time.Hour), time.Duration(i%7)*time.Hour)
 	}
 	for _, price := range []float64{0.1, 1, 5, 20, 100} {
-		p := planner{loss: 30, slot: 1, entries: []float64{1, 0.2, 3, 0, 0, 2, 5, 0.1, 0.1, 4, 1, 1}, part: make([]int, 12)}
+		p := planner{last: monday, slot: time.Hour, entries: []float64{1, 0.2, 3, 0, 0, 2, 5, 0.1, 0.1, 4, 1, 1}, part: make([]int, 12)}
 		for part := range dayParts {
 			for k := range 12 {
 				p.gone[part] = append(p.gone[part], lives.gone(part*3, float64(k)+0.5))
@@ -170,7 +189,7 @@ func TestPlanIsTheBest(t *testing.T) {
 					continue
 				}
 				for s := from; s < b; s++ {
-					cost += p.costs(s, b-1-s)
+					cost += p.costs(s, b-1-s, 30)
 				}
 				if cost += price; n == 0 {
 					begin = b
@@ -181,9 +200,12 @@ func TestPlanIsTheBest(t *testing.T) {
 				best, first, looks = cost, begin, n
 			}
 		}
-		got := p.solve(12, monday, time.Hour, price)
-		if got.Next != monday.Add(time.Duration(first)*time.Hour) || got.Looks != looks {
+		got := p.solve(Price{Look: price, Loss: 30})
+		if got.Next != monday.Add(time.Duration(first)*time.Hour) || got.looks != float64(looks) {
 			t.Errorf("price %v: %+v, want the first of %d after %d slots", price, got, looks, first)
+		}
+		if paid := got.looks*price + got.waits + 30*(got.entries-got.seen); math.Abs(paid-best) > 1e-6*best {
+			t.Errorf("price %v: it comes to %v, want %v", price, paid, best)
 		}
 	}
 }

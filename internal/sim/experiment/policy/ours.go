@@ -2,6 +2,7 @@ package policy
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/feedring/feedring/internal/schedule"
@@ -10,23 +11,24 @@ import (
 // expected is the scheduler by expected loss. Once a day it sets the price
 // anew, so that what is left of the budget lasts.
 type expected struct {
-	value   schedule.Value
-	loss    float64 // mean intervals that a lost entry counts for
 	rhythms []schedule.Rhythm
 	sites   []schedule.Site
 	last    []time.Time
-	price   float64
+	due     []time.Time
+	price   schedule.Price
 	priced  time.Time
-	budget  int // looks a stretch
+	weighed time.Time // when it was found what a lost entry counts for
+	budget  int       // looks a stretch
 	left    float64
 	stretch time.Duration
 	until   time.Time // the end of the stretch
 }
 
 // Expected plays the scheduler by expected loss.
-func Expected(t *Trace, name string, loss float64, looks int) Score {
+func Expected(t *Trace, name string, looks int) Score {
 	from, to := t.counted()
-	e := &expected{loss: loss, budget: looks, left: float64(looks), stretch: t.Length, until: to}
+	e := &expected{budget: looks, left: float64(looks), stretch: t.Length, until: to}
+	var full []int // windows that were seen to overflow
 	for i, l := range t.learned() {
 		var r schedule.Rhythm
 		r.Learn(l.published, t.Begin, from)
@@ -38,61 +40,68 @@ func Expected(t *Trace, name string, loss float64, looks int) Score {
 				lives.Learn(it.Published, from.Sub(it.Published))
 			}
 		}
+		if l.full {
+			full = append(full, l.window)
+		}
+		_, luck := math.Modf(float64(i) * math.Phi)
 		e.rhythms = append(e.rhythms, r)
-		e.sites = append(e.sites, schedule.Site{Window: l.window, Lives: lives})
-		e.last = append(e.last, from)
+		e.sites = append(e.sites, schedule.Site{Window: l.window, Lives: lives, Luck: luck})
+		e.last, e.due = append(e.last, from), append(e.due, time.Time{})
 	}
-	e.value.Loss = math.MaxFloat64
-	for range 4 { // the price and what a loss counts for hang on each other
-		e.reprice(from)
-		e.priced = time.Time{}
+	slices.Sort(full)
+	for i, l := range t.learned() {
+		if len(full) > 0 && !l.full { // it holds more than it ever had: as others do
+			e.sites[i].Window = max(l.window, full[len(full)/2])
+		}
 	}
-	e.priced = from
+	e.reprice(from)
+	for i := range e.due {
+		e.due[i] = e.when(&e.rhythms[i], e.sites[i], from)
+	}
+	e.reprice(from) // now that it is known what is due when
 	return play(t, name, looks, e)
 }
 
-// reprice finds the price by halving: more looks are due where it is lower.
+// reprice finds the price that spends what is left in what is left of the
+// stretch. Once a week it weighs lost entries anew.
 func (e *expected) reprice(now time.Time) {
-	low, high, rounds := math.Log(1e-4), math.Log(1e9), 24
-	if !e.priced.IsZero() { // a day changes little
-		low, high, rounds = math.Log(e.price/4), math.Log(e.price*4), 8
-	}
-	for range rounds {
-		middle := (low + high) / 2
-		wanted := 0.0
-		for i := range e.rhythms {
-			wanted += e.until.Sub(now).Hours() / e.interval(i, now, math.Exp(middle)).Hours()
-		}
-		if wanted > e.left {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	e.price, e.priced = math.Exp(high), now
-	entries, waits := 0.0, 0.0
+	var crowd schedule.Crowd
 	for i := range e.rhythms {
-		rate := e.rhythms[i].PerDay()
-		entries += rate
-		waits += rate * e.interval(i, now, e.price).Hours()
+		if site := e.sites[i]; site.Lives.Known() {
+			crowd.AddLived(&e.rhythms[i], site)
+		} else {
+			entries, days := e.rhythms[i].Seen()
+			crowd.Add(entries, days, site.Window)
+		}
 	}
-	e.value.Loss = e.loss * waits / entries
+	within := schedule.Bounds{Shortest: 5 * time.Minute, Longest: schedule.Horizon, Period: e.stretch}
+	if now.Sub(e.weighed) >= 7*24*time.Hour {
+		e.price, e.weighed = crowd.Price(float64(e.budget)/e.stretch.Hours(), within), now
+	}
+	e.price = crowd.Reprice(e.price, max(0, e.left-e.ahead(now))/e.until.Sub(now).Hours(), within)
+	e.priced = now
 }
 
-// interval is the mean between looks at a price: of a week to come where lives
-// are known, since they go by the hour.
-func (e *expected) interval(i int, now time.Time, price float64) time.Duration {
-	if !e.sites[i].Lives.Known() {
-		return e.value.Interval(e.rhythms[i].PerDay(), e.sites[i], price)
+// ahead is how many looks more are due until the end of the stretch than in a
+// time of that length at random, with the intervals of now.
+func (e *expected) ahead(now time.Time) float64 {
+	looks := 0.0
+	for i, due := range e.due {
+		every := due.Sub(e.last[i])
+		switch {
+		case due.IsZero() || every >= schedule.Horizon:
+		case due.After(e.until):
+			looks -= e.until.Sub(now).Hours() / every.Hours()
+		default:
+			looks += 0.5 - due.Sub(now).Hours()/every.Hours()
+		}
 	}
-	const week = 7 * 24 * time.Hour
-	typical := e.value.Interval(e.rhythms[i].PerDay(), e.sites[i], price)
-	return week / time.Duration(e.value.Plan(&e.rhythms[i], e.sites[i].Lives, now, week, typical, price).Looks)
+	return looks
 }
 
 func (e *expected) next(feed int, seen []time.Time, whole bool, now time.Time) time.Time {
 	last := e.last[feed]
-	e.last[feed] = now
+	e.last[feed], e.due[feed] = now, time.Time{}
 	if now.After(last) {
 		if now.After(e.until) {
 			e.left, e.until = float64(e.budget), e.until.Add(e.stretch)
@@ -104,16 +113,20 @@ func (e *expected) next(feed int, seen []time.Time, whole bool, now time.Time) t
 			seen = seen[1:]
 		}
 		e.rhythms[feed].Learn(seen, since, now)
-		if now.Sub(e.priced) >= 24*time.Hour && e.until.Sub(now) > 24*time.Hour {
+		if now.Sub(e.priced) >= 24*time.Hour && e.until.Sub(now) > 12*time.Hour {
 			e.reprice(now)
 		}
 	}
-	r, site := &e.rhythms[feed], e.sites[feed]
+	e.due[feed] = maxTime(e.when(&e.rhythms[feed], e.sites[feed], now), now.Add(time.Minute))
+	return e.due[feed]
+}
+
+func (e *expected) when(r *schedule.Rhythm, site schedule.Site, now time.Time) time.Time {
 	if !site.Lives.Known() {
-		return maxTime(e.value.Due(r, site, now, e.price), now.Add(time.Minute))
+		return e.price.Due(r, site, now)
 	}
-	typical := e.value.Interval(r.PerDay(), site, e.price)
-	return e.value.Plan(r, site.Lives, now, max(24*time.Hour, 4*typical), typical, e.price).Next
+	typical := e.price.Interval(e.price.Rates.PerDay(r), site)
+	return e.price.Plan(r, site.Lives, now, max(24*time.Hour, 4*typical), typical).Next
 }
 
 func maxTime(a, b time.Time) time.Time {

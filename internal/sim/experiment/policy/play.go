@@ -145,6 +145,7 @@ func (h *dueHeap) Pop() any {
 type learned struct {
 	published []time.Time
 	window    int
+	full      bool // it was seen to overflow: an entry has gone
 }
 
 func (t *Trace) learned() []learned {
@@ -158,6 +159,7 @@ func (t *Trace) learned() []learned {
 				break
 			}
 			all[i].published = append(all[i].published, it.Published)
+			all[i].full = all[i].full || it.Gone.Before(from)
 			gone = slices.DeleteFunc(gone, func(g time.Time) bool { return !g.After(it.Published) })
 			if gone = append(gone, it.Gone); len(gone) > most {
 				most = len(gone)

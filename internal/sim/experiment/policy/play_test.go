@@ -49,16 +49,16 @@ func TestScoreIsTheDumbOne(t *testing.T) {
 // TestNobodySpendsMore: budgets hold, and the same seed gives the same scores.
 func TestNobodySpendsMore(t *testing.T) {
 	for _, looks := range []int{24, 200, 2000} {
-		all := scores(small(), looks, schedule.DefaultLoss)
+		all := scores(small(), looks)
 		for _, s := range all {
 			if s.Looks > looks || s.Entries != all[0].Entries || s.Missed > s.Entries {
 				t.Errorf("of %d looks: %+v", looks, s)
 			}
 		}
-		if again := scores(small(), looks, schedule.DefaultLoss); !reflect.DeepEqual(all, again) {
+		if again := scores(small(), looks); !reflect.DeepEqual(all, again) {
 			t.Errorf("another time: %+v, %+v", all, again)
 		}
-		if ours := all[ByExpected]; ours.Looks < looks*8/10 {
+		if ours := all[ByExpected]; ours.Looks < looks*7/10 { // of one look a feed some are left: which are worth it changes
 			t.Errorf("only %d of %d looks are spent", ours.Looks, looks)
 		}
 	}

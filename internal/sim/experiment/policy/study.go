@@ -12,7 +12,6 @@ import (
 type StudyConfig struct {
 	Seed     uint64          `json:"seed"`
 	Looks    []int           `json:"looks"`    // of the synthetic feeds, in three weeks
-	Loss     float64         `json:"loss"`     // mean intervals that a lost entry counts for
 	Every    []time.Duration `json:"every_ns"` // of the captured feed, in the mean
 	Phases   int             `json:"phases"`   // starts of the captured feed, which are averaged
 	Captured *Trace          `json:"-"`        // nil: none
@@ -21,7 +20,7 @@ type StudyConfig struct {
 // DefaultStudy is the paper's range of budgets.
 func DefaultStudy() StudyConfig {
 	return StudyConfig{
-		Looks: []int{1000, 2000, 3000, 5000, 7000, 10000, 15000, 20000}, Loss: schedule.DefaultLoss,
+		Looks:  []int{1000, 2000, 3000, 5000, 7000, 10000, 15000, 20000},
 		Every:  []time.Duration{time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 16 * time.Hour},
 		Phases: 8,
 	}
@@ -62,7 +61,7 @@ func Study(cfg StudyConfig, progress experiment.Progress) StudyResult {
 		trace := Synthetic(cfg.Seed, hours)
 		for _, looks := range cfg.Looks {
 			progress.Tell(done, total, "%d looks", looks)
-			row := StudyRow{looks, scores(trace, looks, cfg.Loss)}
+			row := StudyRow{looks, scores(trace, looks)}
 			if hours {
 				r.Hours = append(r.Hours, row)
 			} else {
@@ -82,14 +81,14 @@ func Study(cfg StudyConfig, progress experiment.Progress) StudyResult {
 	return r
 }
 
-func scores(t *Trace, looks int, loss float64) []Score {
+func scores(t *Trace, looks int) []Score {
 	return []Score{
 		ByUniform:    Even(t, "uniform", schedule.Uniform, looks),
 		ByMinDelay:   Even(t, "minimum delay", schedule.MinDelay, looks),
 		ByMinMissing: Even(t, "minimum missing", schedule.MinMissing, looks),
 		ByPrinted:    Adaptive(t, "FeedEx as printed", true, looks),
 		ByReversed:   Adaptive(t, "FeedEx reversed", false, looks),
-		ByExpected:   Expected(t, "expected loss", loss, looks),
+		ByExpected:   Expected(t, "expected loss", looks),
 	}
 }
 
@@ -101,7 +100,7 @@ func (cfg StudyConfig) captured(every time.Duration) StudyRow {
 		t := *cfg.Captured
 		t.Begin = t.Begin.Add(every * time.Duration(phase) / time.Duration(cfg.Phases))
 		t.Length -= every
-		for i, s := range scores(&t, row.Looks, cfg.Loss) {
+		for i, s := range scores(&t, row.Looks) {
 			if phase == 0 {
 				row.Scores = append(row.Scores, Score{Policy: s.Policy})
 			}

@@ -1,0 +1,107 @@
+package schedule
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// TestPriceMeetsTheBudget: with few feeds and many kinds of them.
+func TestPriceMeetsTheBudget(t *testing.T) {
+	within := Bounds{Shortest: 5 * time.Minute, Longest: 24 * time.Hour, Period: 24 * time.Hour}
+	for _, feeds := range []int{1, 3, 2000} {
+		var c Crowd
+		random := rand.New(rand.NewPCG(1, 1))
+		type site struct {
+			perDay float64
+			Site
+		}
+		var all []site
+		for range feeds {
+			s := site{20 * random.ExpFloat64(), Site{Window: 1 + random.IntN(30), Luck: 0.5}}
+			all = append(all, s)
+			c.Add(100*s.perDay, 100, s.Window)
+		}
+		p := c.Price(float64(feeds)/2, within)
+		looks := 0.0
+		for _, s := range all {
+			every := p.Interval(p.Rates.perDay(100*s.perDay, 100), s.Site)
+			looks += 1 / min(max(every, within.Shortest), within.Longest).Hours()
+		}
+		near(t, "looks an hour", looks, float64(feeds)/2, 0.05)
+		if again := c.Reprice(p, float64(feeds)/2, within); math.Abs(again.Look/p.Look-1) > 0.01 || again.Loss != p.Loss {
+			t.Errorf("the same again costs %+v, it was %+v", again, p)
+		}
+	}
+	var quiet Crowd
+	quiet.Add(1, 100, 10)
+	if p := quiet.Price(1, within); p.Look > Cheapest*1.001 {
+		t.Errorf("a look where nothing comes costs %v", p.Look)
+	}
+}
+
+// papers is a crowd as the minimum-missing paper's: few feeds publish much.
+func papers(feeds int) *Crowd {
+	random := rand.New(rand.NewPCG(1, 1))
+	var c Crowd
+	for i := range feeds {
+		perDay := 10 + 4*random.Float64()
+		if i%16 != 0 {
+			perDay = 0.17 * math.Exp(1.3*random.NormFloat64())
+		}
+		c.Add(math.Round(21*perDay), 21, 10+random.IntN(6))
+	}
+	return &c
+}
+
+// TestPriceKeepsUpWithBothRules: with no budget more is missed than with
+// MinMissing, nor waited for than with MinDelay, but where both are pressed.
+func TestPriceKeepsUpWithBothRules(t *testing.T) {
+	within := Bounds{Shortest: 5 * time.Minute, Longest: Horizon, Period: 21 * 24 * time.Hour}
+	m := papers(1000).market(within)
+	for looks, most := range map[float64]float64{1000: 1, 2000: 1, 3000: 1, 5000: 1.12, 7000: 1.05, 10000: 1.02, 20000: 1.02} {
+		anHour := looks / within.Period.Hours()
+		p := papers(1000).Price(anHour, within)
+		_, ours := m.meets(anHour, p.Loss, Price{})
+		missed := ours.missed() / m.rival(MinMissing, anHour).missed()
+		delay := ours.delay() / m.rival(MinDelay, anHour).delay()
+		if missed > most || delay > most {
+			t.Errorf("%v looks: %.3f of what MinMissing misses, %.3f of MinDelay's delay; at most %v", looks, missed, delay, most)
+		}
+	}
+}
+
+// TestPriorGoesByTheCrowd: what is silent in a crowd that publishes is silent by
+// chance, and in a crowd that does not it is dead.
+func TestPriorGoesByTheCrowd(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 1))
+	var alive, dead []typical
+	silent, really := 0.0, 0.0
+	for range 4000 {
+		rate := 0.1 * math.Exp(random.NormFloat64())
+		n := 0.0
+		for at := random.ExpFloat64() / rate; at < 21; at += random.ExpFloat64() / rate {
+			n++
+		}
+		if n == 0 {
+			silent++
+			really += rate
+		}
+		alive = append(alive, typical{feeds: 1, entries: n, days: 21, window: 10})
+		dead = append(dead, typical{feeds: 1, days: 21, window: 10})
+	}
+	near(t, "rate of those that were silent", fit(alive).perDay(0, 21), really/silent, 0.1)
+	if got := fit(dead).perDay(0, 21); got > 0.01 {
+		t.Errorf("where all are silent, they publish %v entries a day", got)
+	}
+	near(t, "rate of one that nobody is like", fit(dead).perDay(21*50, 21), 50, 0.2)
+	near(t, "rate without a crowd", (*Prior)(nil).PerDay(steady(5)), 5, 0.01)
+}
+
+func BenchmarkPrice(b *testing.B) {
+	c := papers(100_000)
+	for b.Loop() {
+		c.Price(100_000, Bounds{Shortest: time.Hour, Longest: 24 * time.Hour, Period: 24 * time.Hour})
+	}
+}
