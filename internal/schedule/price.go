@@ -18,10 +18,18 @@ const dearest = 1e7 // no look is worth it
 // where lives are known.
 func (c *Crowd) Price(looksAnHour float64, within Bounds) Price {
 	m := c.market(within)
-	delay := m.rival(MinDelay, looksAnHour)
-	missing := m.rival(MinMissing, looksAnHour)
-	// If a lost entry counted for less than an interval, nothing would be looked at.
-	low, high := math.Log(max(within.Shortest.Hours(), m.feeds()/looksAnHour)), math.Log(Horizon.Hours())
+	spent := looksAnHour
+	if look, o := m.meets(looksAnHour, Horizon.Hours(), Price{}); look < Cheapest*1.001 {
+		spent = o.looks // the others get no more
+	}
+	delay, missing := m.rival(MinDelay, spent), m.rival(MinMissing, spent)
+	// If a lost entry counted for less than an interval, nothing would be looked
+	// at; and who looks at all feeds so often gives none up.
+	least := m.feeds() / looksAnHour
+	if within.Longest < Horizon {
+		least = within.Longest.Hours()
+	}
+	low, high := math.Log(least), math.Log(Horizon.Hours())
 	for range 12 {
 		middle := (low + high) / 2
 		_, ours := m.meets(looksAnHour, math.Exp(middle), Price{})
