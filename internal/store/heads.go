@@ -64,6 +64,11 @@ func (h *heads) load(db *badger.DB) error {
 	err := db.View(func(txn *badger.Txn) error {
 		return each(txn, []byte{keyRef}, nil, func(item *badger.Item) (bool, error) {
 			state, err := readRef(item)
+			if err == nil && h.byRef != nil { // others hold the address as it was before
+				if old, ok := h.get(state.Ref); ok {
+					state.Ref.URL = old.Ref.URL
+				}
+			}
 			row := newHeadRow(&state)
 			byRef.Put(row)
 			byID.Put(row)
