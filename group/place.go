@@ -54,7 +54,7 @@ func (m *Machine) onPlace(from feedring.PeerID, q Place) {
 	feeds := m.matches(q.Provider)
 	answer := Placed{Header: m.header(), ID: q.ID, Attempt: q.Attempt, Served: len(feeds) > 0}
 	if len(feeds) == 0 || len(m.placing) >= maxPlacing || m.placingFor[from] >= maxPlacingFor {
-		if answer.Served {
+		if answer.Served || !m.Sure() {
 			answer.Missing = []string{string(m.cfg.Theme)}
 		}
 		m.send(from, answer)

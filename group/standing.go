@@ -19,6 +19,17 @@ func (m *Machine) Lead() Lead {
 
 func (m *Machine) acknowledgedNow() bool { return !m.serving && m.manager() != "" || m.acked }
 
+// surePeriods is how long who founds a group anew may hear of those that it was
+// in one with.
+const surePeriods = 3
+
+// Sure reports whether the group has nothing but what this peer knows of, as far
+// as anybody can say. Who was in a group with others, started again and founded it
+// alone knows only itself at first, while another may manage them.
+func (m *Machine) Sure() bool {
+	return !m.serving || m.acked || m.disk.Term.IsZero() || m.now.Sub(m.lead.since) >= surePeriods*m.cfg.Refresh
+}
+
 // Has reports whether the View shows p as a member that is there.
 func (m *Machine) Has(p feedring.PeerID) bool {
 	mem := m.members[p]

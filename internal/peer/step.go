@@ -100,13 +100,16 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 	return m, nil
 }
 
-// test is what the ring asks of the memberships.
+// test is what the ring asks of the memberships. A group says no by one who is
+// sure of it: others are not visited, so that the search asks on or calls the group
+// missing.
 func (m *Machine) test(g feedring.GroupID, provider string) (serves, member bool) {
 	it := m.memberships[g]
 	if it == nil || it.role == feedring.RoleNone {
 		return false, false
 	}
-	return it.group.Serves(provider), true
+	serves = it.group.Serves(provider)
+	return serves, serves || it.group.Sure()
 }
 
 // Step applies one input at now, which never falls, and returns what must be

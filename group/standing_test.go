@@ -1,0 +1,51 @@
+package group
+
+import (
+	"testing"
+
+	"github.com/feedring/feedring"
+)
+
+// Who started again and founded its group alone says what the group has not only
+// when it would have heard of the others, or another follows it; who never had
+// others says so at once.
+func TestWhoIsAloneAgainIsNotSure(t *testing.T) {
+	founded := func(before feedring.Term) (*cluster, *testNode) {
+		c := newCluster(1)
+		n := c.start("p1")
+		n.disk.Term, n.disk.Highest = before, before.Number
+		c.crash("p1")
+		c.step(c.start("p1"), Establish{})
+		c.run(n.m.cfg.Refresh / 10)
+		if !n.m.serving {
+			t.Fatal("it does not manage its group")
+		}
+		return c, n
+	}
+	if _, n := founded(feedring.Term{}); !n.m.Sure() {
+		t.Error("who was never in a group with others is not sure")
+	}
+	before := feedring.Term{Number: 5, Claimant: "p9"}
+	c, n := founded(before)
+	says := func() (missing []string) {
+		for _, out := range n.m.Step(c.now, Receive{From: "p5", Message: Place{Header: Header{Group: testTheme.Group()}, Provider: "none.example"}}) {
+			if s, ok := out.(Send); ok {
+				missing = s.Message.(Placed).Missing
+			}
+		}
+		return missing
+	}
+	if n.m.Sure() || len(says()) != 1 {
+		t.Error("who is alone again is sure at once")
+	}
+	c.run((surePeriods + 1) * n.m.cfg.Refresh)
+	if !n.m.Sure() || len(says()) != 0 {
+		t.Error("who hears of nobody for long is not sure")
+	}
+	c, n = founded(before)
+	c.step(c.start("p2"), Enter{Via: []feedring.PeerID{"p1"}})
+	c.run(n.m.cfg.Refresh)
+	if !n.m.Sure() {
+		t.Error("another follows it, and it is not sure")
+	}
+}
