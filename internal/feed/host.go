@@ -140,10 +140,11 @@ func (w *Watcher) wakeAt(name string, h *host) {
 }
 
 // takes reports whether a look at f may begin now. At a host that is no
-// stranger's, what failed the last time begins beside nothing: it may hang again.
+// stranger's, what failed the last time begins beside nothing: it may hang again;
+// and a feed is looked at once, whatever was said of others.
 func (h *host) takes(f *watched, now time.Time) bool {
 	switch {
-	case now.Before(h.held), !f.ours && now.Before(h.rests):
+	case now.Before(h.held) && !(f.ours && f.fresh) || !f.ours && now.Before(h.rests):
 		return false
 	case h.running == 0:
 		return true

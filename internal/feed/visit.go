@@ -71,7 +71,7 @@ func (w *Watcher) enter(v *watched) error {
 	if h == nil {
 		h = w.newHost(v.host)
 	}
-	if err := h.refuses(v.host); err != nil {
+	if err := h.refuses(v); err != nil {
 		return err
 	}
 	h.visitors = append(h.visitors, v)
@@ -80,11 +80,11 @@ func (w *Watcher) enter(v *watched) error {
 }
 
 // refuses returns an error for a visitor to a host that is left alone.
-func (h *host) refuses(name string) error {
-	if !time.Now().Before(h.held) {
+func (h *host) refuses(v *watched) error {
+	if v.ours || !time.Now().Before(h.held) {
 		return nil
 	}
-	return &HeldError{Host: name, Until: h.held, Untold: h.untold}
+	return &HeldError{Host: v.host, Until: h.held, Untold: h.untold}
 }
 
 // giveUp takes a visitor away that waits; nil: it was just let in.
@@ -97,7 +97,7 @@ func (w *Watcher) giveUp(v *watched) error {
 		return nil
 	}
 	h.visitors = slices.Delete(h.visitors, at, at+1)
-	err := h.refuses(v.host)
+	err := h.refuses(v)
 	w.release(v.host)
 	if err == nil {
 		err = ErrBusy
