@@ -37,13 +37,28 @@ func (p *polls) end(publisher feedring.PeerID) {
 
 func (p *polls) wait(ref feedring.FeedRef) { p.waiting = append(p.waiting, ref) }
 
-// next takes the first that waits and has room now.
+// next takes the first that waits and has room now. Very many of one publisher
+// may stand before it, so who has none is asked about once in a row.
 func (p *polls) next() (ref feedring.FeedRef, ok bool) {
-	i := slices.IndexFunc(p.waiting, func(ref feedring.FeedRef) bool { return p.room(ref.Publisher) })
-	if i < 0 {
+	full := feedring.PeerID("")
+	i := slices.IndexFunc(p.waiting, func(ref feedring.FeedRef) bool {
+		if ref.Publisher == full {
+			return false
+		}
+		if p.room(ref.Publisher) {
+			return true
+		}
+		full = ref.Publisher
+		return false
+	})
+	switch {
+	case i < 0:
 		return ref, false
+	case i == 0:
+		ref, p.waiting = p.waiting[0], p.waiting[1:]
+	default:
+		ref = p.waiting[i]
+		p.waiting = slices.Delete(p.waiting, i, i+1)
 	}
-	ref = p.waiting[i]
-	p.waiting = slices.Delete(p.waiting, i, i+1)
 	return ref, true
 }
