@@ -1,23 +1,24 @@
 package store
 
 import (
+	"math"
 	"time"
 	"unique"
 
 	"github.com/feedring/feedring"
 )
 
-// headRow is a refState as it is kept: 112 bytes and the address. There may be a
+// headRow is a refState as it is kept: 96 bytes and the address. There may be a
 // million.
 type headRow struct {
-	url         string
-	whose       unique.Handle[whose]
-	first, last feedring.Position
-	seconds     int64 // of seen
-	hash        [32]byte
-	nanos       uint32 // of seen
-	count       uint32
-	id          refID
+	url   string
+	whose unique.Handle[whose]
+	last  feedring.Position
+	first uint64 // sequence; its epoch is that of last, or whose.began
+	seen  instant
+	hash  [32]byte
+	count uint32
+	id    refID
 }
 
 // whose is what very many heads have in common.
@@ -25,13 +26,17 @@ type whose struct {
 	publisher feedring.PeerID
 	theme     feedring.Theme
 	private   bool
+	began     uint64 // the epoch of the first entry where that is not the last one's; few logs are of two epochs
 }
 
 func newHeadRow(s *refState) *headRow {
+	w := whose{publisher: s.Ref.Publisher, theme: s.Theme, private: s.Private}
+	if s.First.Epoch != s.Last.Epoch {
+		w.began = s.First.Epoch
+	}
 	return &headRow{
-		url: s.Ref.URL, whose: unique.Make(whose{s.Ref.Publisher, s.Theme, s.Private}),
-		first: s.First, last: s.Last, hash: s.Hash, count: uint32(s.Count), id: s.id,
-		seconds: s.Seen.Unix(), nanos: uint32(s.Seen.Nanosecond()),
+		url: s.Ref.URL, whose: unique.Make(w), last: s.Last, first: s.First.Sequence, seen: instantOf(s.Seen), hash: s.Hash,
+		count: uint32(s.Count), id: s.id,
 	}
 }
 
@@ -43,6 +48,43 @@ func (r *headRow) state() refState {
 	w := r.whose.Value()
 	return refState{id: r.id, Head: Head{
 		Ref: feedring.FeedRef{URL: r.url, Publisher: w.publisher}, Theme: w.theme, Private: w.private,
-		First: r.first, Last: r.last, Hash: r.hash, Count: int(r.count), Seen: time.Unix(r.seconds, int64(r.nanos)).UTC(),
+		First: r.begins(w.began), Last: r.last, Hash: r.hash, Count: int(r.count), Seen: r.seen.time(),
 	}}
+}
+
+// begins is the position of the first entry; the zero one where none is left.
+func (r *headRow) begins(epoch uint64) feedring.Position {
+	switch {
+	case r.first == 0:
+		return feedring.Position{}
+	case epoch == 0:
+		epoch = r.last.Epoch
+	}
+	return feedring.Position{Epoch: epoch, Sequence: r.first}
+}
+
+// instant is a time in Unix nanoseconds: what is beyond 1678 or 2262, which no
+// clock tells, is at that end. The least stands for the zero time.
+type instant int64
+
+const never instant = math.MinInt64
+
+func instantOf(t time.Time) instant {
+	least, most := time.Unix(0, math.MinInt64+1), time.Unix(0, math.MaxInt64)
+	switch {
+	case t.IsZero():
+		return never
+	case t.Before(least):
+		t = least
+	case t.After(most):
+		t = most
+	}
+	return instant(t.UnixNano())
+}
+
+func (i instant) time() time.Time {
+	if i == never {
+		return time.Time{}
+	}
+	return time.Unix(0, int64(i)).UTC()
 }

@@ -11,24 +11,33 @@ func (s *Store) ready() error {
 	open := s.db != nil
 	s.mu.RUnlock()
 	if !open {
-		s.reopen()
+		s.reopen(fromDisk)
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.broken
 }
 
+// source is where an opened store takes its heads from.
+type source bool
+
+const (
+	fromDisk source = false
+	asBefore source = true // every write was taken in: a million are not read again
+)
+
 // reopen closes and opens the database: after a failed write badger may have
 // no memtable left, and would end the process at the next write.
-func (s *Store) reopen() {
+func (s *Store) reopen(heads source) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.db != nil {
 		if err := s.closeDB(s.db); err != nil {
-			s.opts.Log.Warn("store: closing after a failed write", "err", err)
+			s.opts.Log.Warn("store: closing to open it anew", "err", err)
+			heads = fromDisk
 		}
 	}
-	s.db, s.broken = s.openDB()
+	s.db, s.broken = s.openDB(heads)
 }
 
 // badger maps every table it writes into memory and pools what it builds them
@@ -77,7 +86,7 @@ func (s *Store) trim() {
 	if s.room(s.opts.Reserve) != nil {
 		return // closing and opening write
 	}
-	s.reopen()
+	s.reopen(asBefore)
 	s.trimmer.newest, _ = s.tables(0)
 	debug.FreeOSMemory()
 }

@@ -58,7 +58,7 @@ func Open(dir string, o Options) (*Store, error) {
 		news:     make(chan struct{}, 1),
 		requests: make(chan *request), quit: make(chan struct{}), stopped: make(chan struct{}),
 	}
-	db, err := s.openDB()
+	db, err := s.openDB(fromDisk)
 	if err != nil {
 		return nil, err
 	}
@@ -83,9 +83,9 @@ func (s *Store) Close() error {
 	return s.closeErr
 }
 
-// openDB opens the database, checks the schema and reads the heads and where
-// the journal ends.
-func (s *Store) openDB() (db *badger.DB, err error) {
+// openDB opens the database, checks the schema and reads where the journal ends,
+// and the heads where they come from disk.
+func (s *Store) openDB(heads source) (db *badger.DB, err error) {
 	// badger panics on some kinds of damage instead of returning an error.
 	defer func() {
 		if r := recover(); r != nil {
@@ -99,7 +99,7 @@ func (s *Store) openDB() (db *badger.DB, err error) {
 		return nil, err
 	}
 	found, err := checkSchema(db, s.dir)
-	if err == nil {
+	if err == nil && heads == fromDisk {
 		err = s.heads.load(db)
 	}
 	if err == nil {

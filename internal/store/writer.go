@@ -132,7 +132,7 @@ func (s *Store) commit(b *batch) error {
 		err = b.txn.Commit()
 	}
 	if err != nil {
-		s.reopen()
+		s.reopen(fromDisk)
 		if full(err) {
 			return fmt.Errorf("writing to %s: %w: make room on its disk", s.dir, ErrFull)
 		}
