@@ -85,7 +85,8 @@ var arrows = map[string][]string{
 	"internal/hub":             {"internal/hub/ledger", "internal/store", "internal/throttle"},
 	"client":                   {".", "proto/feedring/v1", "internal/match", "internal/wire", "internal/host"},
 	"node/codec":               {".", "group", "ring", "internal/peer", "internal/wire", "proto/feedring/v1"},
-	"node":                     {".", "group", "ring", "client", "node/codec", "proto/feedring/v1", "internal/"},
+	"node/reading":             {".", "internal/match", "internal/store"},
+	"node":                     {".", "group", "ring", "client", "node/codec", "node/reading", "proto/feedring/v1", "internal/"},
 	"cmd/feedring": {
 		".", "node", "client", "internal/match", "internal/host", "internal/peer", "cmd/feedring/internal/",
 		"internal/check", "internal/feed", "internal/feed/document", "internal/guard",

@@ -15,6 +15,7 @@ import (
 	"github.com/feedring/feedring/internal/web"
 	"github.com/feedring/feedring/internal/wire"
 	"github.com/feedring/feedring/node/codec"
+	"github.com/feedring/feedring/node/reading"
 )
 
 // connsAtHost is room for the looks at a host's feeds, slow ones included, and
@@ -39,6 +40,8 @@ func (n *Node) assemble() error {
 		return err
 	}
 	n.fetcher = feed.NewFetcher(n.outside, n.prepare)
+	n.reading = reading.New(n.ID(), n.store, n.history)
+	n.resting = n.reading.Listen()
 	n.origins = &origins{self: n.ID(), store: n.store, log: n.log, feeds: newFeeds(), offer: n.offer, front: n.own, share: n.cfg.Share}
 	if err := n.origins.load(n.cfg.Feeds); err != nil {
 		return err
@@ -56,11 +59,9 @@ func (n *Node) assemble() error {
 	}
 	n.loop.takes = n.persister.current
 	n.verifier = wire.NewVerifier(n.cfg.Network)
-	n.followers = newFollowers()
-	n.resting = n.followers.add()
 	n.publisher = &publisher{
 		self: n.ID(), store: n.store, sealer: n.sealer, now: n.loop.now, tell: n.tell,
-		wake: n.followers.wake, spawn: n.background, waiting: make(map[uint64]*batch), share: n.cfg.Share,
+		wake: n.reading.Wake, spawn: n.background, waiting: make(map[uint64]*batch), share: n.cfg.Share,
 	}
 	if n.copies, err = openCopies(n.ctx, n.store, n.ID(), n.cfg.Freshness, n.cfg.keeps(), n.log); err != nil {
 		return err
@@ -76,7 +77,7 @@ func (n *Node) assemble() error {
 	n.poller = &poller{
 		copies: n.copies, full: n.pruner.full,
 		store: n.store, verifier: n.verifier, packer: &n.packer, log: n.log, open: n.openPoll, suspect: n.host.Suspect, tell: n.tell,
-		comes: n.followers.comes, takeBack: n.takeBack, spawn: n.background, places: make(chan struct{}, pollsAtOnce), ctx: n.ctx,
+		comes: n.reading.Comes, takeBack: n.takeBack, spawn: n.background, places: make(chan struct{}, pollsAtOnce), ctx: n.ctx,
 	}
 	n.provider = &provider{
 		book: n.host, log: n.log, spawn: n.background, ctx: n.ctx, inside: make(map[feedring.GroupID]bool),

@@ -12,6 +12,7 @@ import (
 	"github.com/feedring/feedring/internal/match"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/node/reading"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
@@ -127,12 +128,9 @@ func (n *Node) serveAttach(client feedring.PeerID, s *wire.Stream) error {
 	if in.Follow {
 		n.background(func() { readRenewals(s, cancel) })
 	}
-	out := &frameSink{stream: s, vouched: n.vouchedBy(want.theme)}
-	session := &session{
-		self: n.ID(), store: n.store, history: n.history, followers: n.followers, want: want, out: out, cursor: in.Cursor, beat: beatEvery,
-	}
-	err = session.run(ctx, in.Follow)
-	if errors.As(err, new(behindError)) {
+	out := &frameSink{stream: s, vouched: n.vouchedBy(want.Theme)}
+	err = n.reading.Serve(ctx, reading.Reader{Want: want, Out: out, Cursor: in.Cursor, Follow: in.Follow, Beat: beatEvery})
+	if errors.As(err, new(reading.BehindError)) {
 		return refuse(s, feedringv1.RefusedKind_REFUSED_KIND_BEHIND, err)
 	}
 	if err != nil {
@@ -172,34 +170,34 @@ func (n *Node) checkTicket(client feedring.PeerID, t feedring.Ticket) error {
 }
 
 // interestOf compiles what a client asks for.
-func (n *Node) interestOf(in wire.Attach) (interest, error) {
+func (n *Node) interestOf(in wire.Attach) (reading.Interest, error) {
 	expr, err := match.Parse(in.Query.Words)
 	if err != nil {
-		return interest{}, err
+		return reading.Interest{}, err
 	}
 	if in.Query.Theme == "" {
-		return interest{}, errors.New("no theme is named")
+		return reading.Interest{}, errors.New("no theme is named")
 	}
 	if in.Query.Theme.Group() != in.Ticket.Group {
-		return interest{}, fmt.Errorf("the ticket is not for %s", in.Query.Theme)
+		return reading.Interest{}, fmt.Errorf("the ticket is not for %s", in.Query.Theme)
 	}
-	w := interest{
-		theme: in.Query.Theme, provider: in.Query.Provider, expr: expr,
-		since: in.Query.Since, until: in.Query.Until, limit: in.Query.Limit, updates: in.Updates,
+	w := reading.Interest{
+		Theme: in.Query.Theme, Provider: in.Query.Provider, Words: expr,
+		Since: in.Query.Since, Until: in.Query.Until, Limit: in.Query.Limit, Updates: in.Updates,
 	}
-	if w.limit <= 0 {
-		w.limit = feedring.DefaultLimit
+	if w.Limit <= 0 {
+		w.Limit = feedring.DefaultLimit
 	}
-	w.limit = min(w.limit, feedring.MaxLimit)
+	w.Limit = min(w.Limit, feedring.MaxLimit)
 	if in.Own {
-		w.own = n.ID()
+		w.Own = n.ID()
 	}
 	return w, nil
 }
 
 // refuse says why not, with the feeds that are behind where that is why.
 func refuse(s *wire.Stream, kind feedringv1.RefusedKind, why error) error {
-	var feeds behindError
+	var feeds reading.BehindError
 	errors.As(why, &feeds)
 	if err := s.Send(wire.RefusedTo(kind, why.Error(), feeds...), attachWrite); err != nil {
 		return err
@@ -214,24 +212,24 @@ type frameSink struct {
 	vouched func(feedring.FeedRef) string
 }
 
-func (f *frameSink) item(it *store.Item) error {
+func (f *frameSink) Item(it *store.Item) error {
 	return f.stream.Queue(wire.ItemTo(it.Ref.Publisher, it.Payload, it.Signature, f.vouched(it.Ref)), attachWrite)
 }
 
-func (f *frameSink) mark(cursor feedring.Cursor) error {
+func (f *frameSink) Mark(cursor feedring.Cursor) error {
 	if err := f.stream.Queue(wire.MarkTo(cursor), attachWrite); err != nil {
 		return err
 	}
 	return f.flush()
 }
 
-func (f *frameSink) caught(entries int) error {
+func (f *frameSink) Caught(entries int) error {
 	if err := f.stream.Queue(wire.CaughtTo(entries), attachWrite); err != nil {
 		return err
 	}
 	return f.flush()
 }
 
-func (f *frameSink) alive() error { return f.stream.Send(wire.AliveTo(), attachWrite) }
+func (f *frameSink) Alive() error { return f.stream.Send(wire.AliveTo(), attachWrite) }
 
 func (f *frameSink) flush() error { return f.stream.Flush(attachWrite) }

@@ -27,7 +27,7 @@ func (n *Node) do(out peer.Output) {
 	case group.Fetch:
 		n.poller.start(o)
 	case group.Wake:
-		n.followers.wake(o.Feed)
+		n.reading.Wake(o.Feed)
 	case group.Admit:
 		n.attached.decide(o.Stream, "")
 	case group.Refuse:

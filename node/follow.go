@@ -10,6 +10,7 @@ import (
 	"github.com/feedring/feedring/internal/match"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/web"
+	"github.com/feedring/feedring/node/reading"
 )
 
 // Follow implements web.Backend.
@@ -207,14 +208,13 @@ func (n *Node) followPrivate(ctx context.Context, ask web.Ask, send func(web.Upd
 	}
 	out := &privateSink{node: n, send: send, at: feedring.Cursor{}, live: ask.Cursor != nil}
 	maps.Copy(out.at, ask.Cursor)
-	s := &session{
-		self: n.ID(), store: n.store, history: n.history, followers: n.followers, beat: privateBeat, out: out, cursor: ask.Cursor,
-		want: interest{
-			private: true, provider: ask.Provider, expr: expr, since: ask.Since, until: ask.Until,
-			limit: ask.Limit, updates: ask.Updates, listed: n.origins.private,
+	return n.reading.Serve(ctx, reading.Reader{
+		Out: out, Cursor: ask.Cursor, Follow: true, Beat: privateBeat,
+		Want: reading.Interest{
+			Private: true, Provider: ask.Provider, Words: expr, Since: ask.Since, Until: ask.Until,
+			Limit: ask.Limit, Updates: ask.Updates, Listed: n.origins.private,
 		},
-	}
-	return s.run(ctx, true)
+	})
 }
 
 // privateSink sends a session's entries with where the reader then stands.
@@ -225,7 +225,7 @@ type privateSink struct {
 	live bool // entries come in the order of the log
 }
 
-func (p *privateSink) item(it *store.Item) error {
+func (p *privateSink) Item(it *store.Item) error {
 	e, err := p.node.entry(it)
 	if err != nil {
 		return err
@@ -242,14 +242,14 @@ func (p *privateSink) item(it *store.Item) error {
 	return p.send(u)
 }
 
-func (p *privateSink) mark(cursor feedring.Cursor) error {
+func (p *privateSink) Mark(cursor feedring.Cursor) error {
 	maps.Copy(p.at, cursor)
 	return nil
 }
 
-func (p *privateSink) caught(int) error {
+func (p *privateSink) Caught(int) error {
 	p.live = true
 	return p.send(web.Update{Final: &feedring.Final{}, Cursor: maps.Clone(p.at)})
 }
 
-func (*privateSink) alive() error { return nil }
+func (*privateSink) Alive() error { return nil }

@@ -175,7 +175,7 @@ func (n *Node) newLookers() *lookers {
 func (n *Node) watchInTurn(url string) {
 	n.origins.watch(url)
 	if f, ok := n.origins.get(url); ok && n.origins.lookers.rests(f.spec()) {
-		n.resting.mark(feedring.FeedRef{URL: url})
+		n.resting.Mark(feedring.FeedRef{URL: url})
 	}
 }
 

@@ -24,6 +24,7 @@ import (
 	"github.com/feedring/feedring/internal/subscriber"
 	"github.com/feedring/feedring/internal/vouch"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/node/reading"
 )
 
 // memoryLimit is soft: the collector works harder near it. It is more by what
@@ -56,8 +57,8 @@ type Node struct {
 	provider  *provider
 	checks    *checks
 	sites     *vouch.Memory // what sites say of peers
-	followers *followers
-	resting   *follower // hears of feeds that rest here, and of entries that others publish
+	reading   *reading.Room
+	resting   *reading.Ear // hears of feeds that rest here, and of entries that others publish
 	asks      *asks
 	attached  *attached
 	origins   *origins

@@ -9,7 +9,6 @@ import (
 	"github.com/feedring/feedring/client"
 	"github.com/feedring/feedring/internal/match"
 	"github.com/feedring/feedring/internal/personal"
-	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/vouch"
 	"github.com/feedring/feedring/internal/web"
 )
@@ -17,7 +16,7 @@ import (
 // openPersonal reads the personal feeds that this peer keeps.
 func (n *Node) openPersonal() (err error) {
 	n.personal, err = personal.Open(personal.Config{
-		Self: n.ID(), Store: n.store, Network: personalNetwork{n}, Open: n.entry, Read: n.comingAfter, Site: n.standsBehind,
+		Self: n.ID(), Store: n.store, Network: personalNetwork{n}, Open: n.entry, Read: n.reading.After, Site: n.standsBehind,
 		Listed: n.origins.private, Log: n.log,
 		Kept: func(feeds int) {
 			if feeds%personalStep == 0 {
@@ -46,28 +45,18 @@ func (n *Node) standsBehind(theme feedring.Theme, ref feedring.FeedRef) string {
 	return sites[len(sites)-1]
 }
 
-// comingAfter returns what follows a position of a feed: of the store, else what
-// is on its way there.
-func (n *Node) comingAfter(ctx context.Context, ref feedring.FeedRef, after feedring.Position) ([]store.Item, error) {
-	items, err := n.store.Scan(ctx, ref, after, scanItems, scanBytes)
-	if err == nil && len(items) == 0 {
-		items = n.followers.after(ref, after)
-	}
-	return items, err
-}
-
 // feedPersonal gives personal feeds what the store gets: first what came while
 // nobody looked.
 func (n *Node) feedPersonal() {
-	ear := n.followers.add() // before the store is read: nothing falls between
-	defer n.followers.remove(ear)
+	ear := n.reading.Listen() // before the store is read: nothing falls between
+	defer ear.Close()
 	n.givePersonal(n.store.Refs())
 	for {
 		select {
 		case <-n.ctx.Done():
 			return
-		case <-ear.ready:
-			n.givePersonal(ear.take())
+		case <-ear.Ready():
+			n.givePersonal(ear.Take())
 		}
 	}
 }

@@ -249,47 +249,6 @@ func TestPollRetractionOfTheUnknown(t *testing.T) {
 	check(t, err)
 }
 
-// TestSessionTakesBack: a reader who asks for updates is told what was taken
-// back; no other is, and nobody is shown it any more.
-func TestSessionTakesBack(t *testing.T) {
-	s, ears := openStore(t), newFollowers()
-	w := writer(s, newSealer(t))
-	w.append(t, testSpec, entries(1, 3)...)
-	begin := feedring.Cursor{{URL: testURL, Publisher: w.self}: {Epoch: s.Heads()[0].Last.Epoch, Sequence: 1}}
-	for _, updates := range []bool{false, true} {
-		out := &shownItems{}
-		one := &session{store: s, history: s, followers: ears, want: wanting(t, "entry"), out: out, beat: time.Hour}
-		one.want.updates = updates
-		stop := follow(t, one)
-		eventually(t, "the first answer", func() bool { out.mu.Lock(); defer out.mu.Unlock(); return out.whole })
-		gone := 2
-		if updates {
-			gone = 3
-		}
-		w.append(t, testSpec, takeBack(gone)...)
-		w.append(t, testSpec, anEntry(10+gone))
-		ears.wake(feedring.FeedRef{URL: testURL, Publisher: w.self})
-		eventually(t, "what comes after", func() bool { return out.titles()[string(anEntry(10+gone).ID)+" v1"] == 1 })
-		check(t, stop())
-		if told := out.titles()[string(anEntry(gone).ID)+" v2"]; told != map[bool]int{false: 0, true: 1}[updates] {
-			t.Errorf("updates %v: told %d times", updates, told)
-		}
-
-		again := &shownItems{} // who was away
-		back := &session{store: s, history: s, followers: ears, want: wanting(t, ""), out: again, beat: time.Hour, cursor: begin}
-		begin = feedring.Cursor{{URL: testURL, Publisher: w.self}: begin[feedring.FeedRef{URL: testURL, Publisher: w.self}]}
-		back.want.updates = updates
-		stop = follow(t, back)
-		eventually(t, "all of it", func() bool { again.mu.Lock(); defer again.mu.Unlock(); return again.whole })
-		check(t, stop())
-		for _, it := range again.items {
-			if it.ID == anEntry(gone).ID && !(updates && it.Retraction) {
-				t.Errorf("updates %v: shown %+v", updates, it)
-			}
-		}
-	}
-}
-
 // TestPollRetractionsLongAgo: a peer that was away for longer than freshness has
 // what was taken back meanwhile taken back, though it is given none of the
 // entries of that time, by the publisher or by a cache that has pruned them, too.

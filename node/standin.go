@@ -23,14 +23,14 @@ const (
 // standIn keeps the documents of feeds that rest: pollers of this peer are served
 // what the group has, while another peer looks at the origin.
 func (n *Node) standIn() {
-	defer n.followers.remove(n.resting)
+	defer n.resting.Close()
 	for {
 		select {
 		case <-n.ctx.Done():
 			return
-		case <-n.resting.ready:
+		case <-n.resting.Ready():
 		}
-		for _, ref := range n.resting.take() {
+		for _, ref := range n.resting.Take() {
 			if ref.Publisher == n.ID() {
 				continue
 			}

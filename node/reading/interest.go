@@ -1,0 +1,52 @@
+package reading
+
+import (
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/match"
+	"github.com/feedring/feedring/internal/store"
+)
+
+// Interest is what one reader is served: entries of one theme (or the private
+// ones), by the words that it brought.
+type Interest struct {
+	Theme    feedring.Theme // with Private: the private feeds
+	Private  bool
+	Provider string
+	Words    *match.Expr
+	Since    time.Time
+	Until    time.Time
+	Limit    int             // entries of the first answer
+	Own      feedring.PeerID // not empty: only this publisher's feeds
+	Updates  bool            // new versions of entries too
+
+	Listed func(url string) bool // nil: every feed
+}
+
+// covers reports whether a feed belongs to the interest at all.
+func (w *Interest) covers(h *store.Head) bool { return w.concerns(h) && w.lists(h.Ref.URL) }
+
+// concerns is covers but for what is listed.
+func (w *Interest) concerns(h *store.Head) bool {
+	return h.Theme == w.Theme && h.Private == w.Private && (w.Own == "" || h.Ref.Publisher == w.Own)
+}
+
+func (w *Interest) lists(url string) bool { return w.Listed == nil || w.Listed(url) }
+
+// wants reports whether a follower is shown it.
+func (w *Interest) wants(it *store.Item) bool {
+	switch {
+	case it.Stone, it.Private != w.Private, it.Theme != w.Theme:
+		return false
+	case it.Version > 1 && !w.Updates:
+		return false
+	case !it.Provider.Matches(w.Provider):
+		return false
+	case !w.Since.IsZero() && it.Published.Before(w.Since), !w.Until.IsZero() && !it.Published.Before(w.Until):
+		return false
+	}
+	// Whether a reader was shown what is taken back only the reader knows: which
+	// words it had nobody tells any more.
+	return it.Retraction || w.Words.Match(it.Text)
+}
