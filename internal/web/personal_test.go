@@ -96,7 +96,7 @@ func TestPersonalFeed(t *testing.T) {
 			t.Errorf("%s: %v %+v", ending, w.Header(), feed)
 		}
 		for name, want := range map[string]string{
-			"Cache-Control": "private, max-age=60", "X-Robots-Tag": "noindex", "Referrer-Policy": "no-referrer", "Vary": "Accept-Encoding",
+			"Cache-Control": "private, max-age=60", "X-Robots-Tag": "noindex", "Referrer-Policy": "no-referrer", "Vary": "Accept-Encoding, A-IM",
 			"Last-Modified": "Wed, 04 Mar 2026 11:59:00 GMT", "Content-Length": fmt.Sprint(w.Body.Len()),
 		} {
 			if got := w.Header().Get(name); got != want {
@@ -151,6 +151,58 @@ func TestPersonalFeedUnchanged(t *testing.T) {
 		if w.Code != 200 || !strings.Contains(w.Body.String(), "Entry 3") || w.Header().Get("Etag") == tag {
 			t.Errorf("%s: %d %v", header, w.Code, w.Header())
 		}
+	}
+}
+
+// TestPersonalFeedDelta: a reader that asks for what is new since a tag is given
+// that alone, and the whole where it is not known what it has.
+func TestPersonalFeedDelta(t *testing.T) {
+	s, p := personalSite()
+	poll := func(headers ...string) (code int, tag string, titles string) {
+		w := call(t, s, "GET", "/feeds/s3cret.atom", "", headers...)
+		feed, err := gofeed.NewParser().Parse(bytes.NewReader(w.Body.Bytes()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, item := range feed.Items {
+			titles += item.Title + ";"
+		}
+		if im := w.Header().Get("IM"); (im == "feed") != (w.Code == 226) {
+			t.Errorf("%d with IM %q", w.Code, im)
+		}
+		return w.Code, w.Header().Get("Etag"), titles
+	}
+	_, first, _ := poll()
+	p.change(8, testNow, entryAt(3, time.Minute), entryAt(1, time.Hour), entryAt(2, 2*time.Hour))
+	code, second, titles := poll("A-IM: feed", "If-None-Match: W/"+first)
+	if code != 226 || titles != "Entry 3;" {
+		t.Errorf("%d: %s", code, titles)
+	}
+	newer := entryAt(1, time.Hour)
+	newer.Version++
+	p.change(9, testNow, entryAt(4, time.Second), entryAt(3, time.Minute), newer)
+	whole := "Entry 4;Entry 3;Entry 1;"
+	for _, test := range []struct {
+		headers []string
+		code    int
+		titles  string
+	}{
+		{[]string{"A-IM: x, feed", "If-None-Match: " + first}, 226, whole},
+		{[]string{"A-IM: feed;q=0", "If-None-Match: " + first}, 200, whole},
+		{[]string{"If-None-Match: " + first}, 200, whole}, // from here on the state is known
+		{[]string{"A-IM: feed", `If-None-Match: "x", ` + first}, 226, whole},
+		{[]string{"A-IM: feed", `If-None-Match: "x"`}, 200, whole},
+		{[]string{"A-IM: feed"}, 200, whole},
+		{[]string{"A-IM: feed", "If-None-Match: " + second}, 226, "Entry 4;Entry 1;"}, // of which the whole was never sent
+	} {
+		if code, _, titles := poll(test.headers...); code != test.code || titles != test.titles {
+			t.Errorf("%v: %d, %s", test.headers, code, titles)
+		}
+	}
+	_, third, _ := poll()
+	p.change(10, testNow, entryAt(4, time.Second))
+	if code, _, titles := poll("A-IM: feed", "If-None-Match: "+third); code != 200 || titles != "Entry 4;" {
+		t.Errorf("something went: %d, %s", code, titles)
 	}
 }
 
@@ -288,9 +340,19 @@ func TestReadyIsBounded(t *testing.T) {
 		t.Errorf("%d bytes of %d documents", r.bytes, len(r.docs))
 	}
 	for address := range r.docs {
-		r.put(address, &readyDoc{tag: "u", zipped: []byte("x")})
+		for n := range 100 {
+			r.put(address, &readyDoc{tag: fmt.Sprint(n), zipped: []byte("x"), shows: []uint64{uint64(n)}})
+		}
+		if _, ok := r.shown(address, "90"); ok {
+			t.Error("it is known for ever what a document showed")
+		}
+		for n := 99 - maxShown; n < 100; n++ {
+			if had, ok := r.shown(address, fmt.Sprint(n)); !ok || had[0] != uint64(n) {
+				t.Errorf("state %d showed %v", n, had)
+			}
+		}
 	}
-	if most := len(r.docs) * 300; r.bytes > most {
+	if most := len(r.docs) * 700; r.bytes > most {
 		t.Errorf("%d bytes, at most %d", r.bytes, most)
 	}
 }

@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
+	"fmt"
 	"hash/fnv"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/render"
 )
 
@@ -48,18 +51,21 @@ func (s *site) personalFeed(w http.ResponseWriter, r *http.Request) error {
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
-	var doc *readyDoc
-	if r.Method != http.MethodHead {
-		if doc, err = p.document(&state); err != nil {
-			return err
-		}
-	}
-	p.describe(w.Header(), &state) // of what was read, which may be newer
 	w.Header().Set("Content-Type", format.ContentType())
-	if doc == nil {
+	if r.Method == http.MethodHead {
+		p.describe(w.Header(), &state)
 		return nil
 	}
-	return p.send(w, doc)
+	doc, status, err := p.answer(&state)
+	if err != nil {
+		return err
+	}
+	p.describe(w.Header(), &state) // of what was read, which may be newer
+	if status == http.StatusIMUsed {
+		w.Header().Set("IM", "feed")
+		w.Header().Set("Cache-Control", "private, no-store, im") // whoever does not know deltas must not take it for the whole
+	}
+	return p.send(w, doc, status)
 }
 
 // poll is one request for a personal feed.
@@ -103,7 +109,7 @@ func (p *poll) etag(state *PersonalState) string {
 func (p *poll) describe(h http.Header, state *PersonalState) {
 	h.Set("Etag", p.etag(state))
 	h.Set("Last-Modified", p.lastModified(state).Format(http.TimeFormat))
-	h.Set("Vary", "Accept-Encoding")
+	h.Set("Vary", "Accept-Encoding, A-IM")
 	h.Set("Cache-Control", "private, max-age=60")
 	h.Set("X-Robots-Tag", "noindex")
 	links := "<" + p.self() + `>; rel="self"`
@@ -138,23 +144,88 @@ func (p *poll) unchanged(state *PersonalState) bool {
 	return err == nil && !state.Modified.After(since)
 }
 
-// document returns the feed, which may be of a newer state than the one asked
-// for; then state becomes that.
+// answer returns the document, or, with 226, what is new in it to a reader that
+// asks for that and has a former one (RFC 3229, with "feed" as its manipulation).
+// state becomes that of what was read, which may be newer.
+func (p *poll) answer(state *PersonalState) (*readyDoc, int, error) {
+	had, known := p.had()
+	if !known {
+		doc, err := p.document(state)
+		return doc, http.StatusOK, err
+	}
+	doc, news, err := p.read(state, had)
+	if err != nil {
+		return nil, 0, err
+	}
+	if news > 0 {
+		p.docs.told(p.self(), doc)
+		return doc, http.StatusIMUsed, nil
+	}
+	doc, err = p.document(state) // nothing new, but something went
+	return doc, http.StatusOK, err
+}
+
+// had is what the reader has by the tags it gives, if it asks for what is new
+// alone.
+func (p *poll) had() ([]uint64, bool) {
+	if !accepts(p.r.Header.Values("A-IM"), "feed") {
+		return nil, false
+	}
+	for _, tag := range list(p.r.Header.Values("If-None-Match")) {
+		tag = strings.TrimSuffix(strings.Trim(strings.TrimPrefix(tag, "W/"), `"`), "-gzip")
+		if had, ok := p.docs.shown(p.self(), tag); ok {
+			return had, true
+		}
+	}
+	return nil, false
+}
+
+// document returns the whole feed.
 func (p *poll) document(state *PersonalState) (*readyDoc, error) {
 	if doc := p.docs.get(p.self(), p.tag(state)); doc != nil {
 		return doc, nil
 	}
+	doc, _, err := p.read(state, nil)
+	if err == nil {
+		p.docs.put(p.self(), doc)
+	}
+	return doc, err
+}
+
+// read makes a document of the entries that a reader has not had, and says how
+// many those are.
+func (p *poll) read(state *PersonalState, had []uint64) (*readyDoc, int, error) {
 	select {
 	case p.renders <- struct{}{}:
 		defer func() { <-p.renders }()
 	case <-p.r.Context().Done():
-		return nil, p.r.Context().Err()
+		return nil, 0, p.r.Context().Err()
 	}
 	read, entries, err := p.Personal.Read(p.r.Context(), p.secret)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	*state = read
+	doc, news := &readyDoc{tag: p.tag(state), shows: make([]uint64, len(entries))}, make([]feedring.Entry, 0, len(entries))
+	for i := range entries {
+		doc.shows[i] = versionOf(&entries[i])
+		if !slices.Contains(had, doc.shows[i]) {
+			news = append(news, entries[i])
+		}
+	}
+	doc.zipped, doc.plain, err = p.render(state, news)
+	return doc, len(news), err
+}
+
+// versionOf tells versions of entries apart.
+func versionOf(e *feedring.Entry) uint64 {
+	h := fnv.New64a()
+	_, _ = fmt.Fprintf(h, "%s\x00%d\x00%s\x00%d", e.ID, e.Version, e.Publisher, len(e.ContentHTML)) // never fails
+	return h.Sum64()
+}
+
+// render writes a document, compressed, and says how long it was before.
+func (p *poll) render(state *PersonalState, entries []feedring.Entry) ([]byte, int64, error) {
 	sum := sha256.Sum256([]byte("feedring personal feed\x00" + state.ID))
 	feed := &render.Feed{
 		ID: render.URN([16]byte(sum[:16])), Title: titleOf(state.Query), About: "A personal feed", Self: p.self(),
@@ -164,18 +235,13 @@ func (p *poll) document(state *PersonalState) (*readyDoc, error) {
 	z := gzips.Get().(*gzip.Writer)
 	z.Reset(&b)
 	counted := &counting{w: z}
-	err = render.Write(counted, p.format, feed)
+	err := render.Write(counted, p.format, feed)
 	if err == nil {
 		err = z.Close()
 	}
 	z.Reset(io.Discard)
 	gzips.Put(z)
-	if err != nil {
-		return nil, err
-	}
-	doc := &readyDoc{tag: p.tag(state), zipped: b.Bytes(), plain: counted.n}
-	p.docs.put(p.self(), doc)
-	return doc, nil
+	return b.Bytes(), counted.n, err
 }
 
 type counting struct {
@@ -190,14 +256,16 @@ func (c *counting) Write(b []byte) (int, error) {
 }
 
 // send writes a document, to the few who do not take it compressed as it was.
-func (p *poll) send(w http.ResponseWriter, doc *readyDoc) error {
+func (p *poll) send(w http.ResponseWriter, doc *readyDoc, status int) error {
 	var err error
 	if p.takesGzip() {
 		w.Header().Set("Content-Encoding", "gzip")
 		w.Header().Set("Content-Length", strconv.Itoa(len(doc.zipped)))
+		w.WriteHeader(status)
 		_, err = w.Write(doc.zipped)
 	} else {
 		w.Header().Set("Content-Length", strconv.FormatInt(doc.plain, 10))
+		w.WriteHeader(status)
 		var z *gzip.Reader
 		if z, err = gzip.NewReader(bytes.NewReader(doc.zipped)); err == nil {
 			_, err = io.Copy(w, z)

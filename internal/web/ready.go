@@ -2,19 +2,22 @@ package web
 
 import (
 	chain "container/list"
+	"slices"
 	"sync"
 )
 
 const (
 	maxReady    = 16 << 20 // bytes of all documents that are kept ready
 	maxReadyDoc = 1 << 20  // of one
+	maxShown    = 4        // states of one feed of which it is known what they showed
 )
 
 // readyDoc is a document as it is sent.
 type readyDoc struct {
 	tag    string // of the state that it shows
 	zipped []byte
-	plain  int64 // length before it was compressed
+	plain  int64    // length before it was compressed
+	shows  []uint64 // each entry's version, hashed: of the state, also where not all of it was sent
 }
 
 // ready keeps the documents that were asked for last, within a number of bytes.
@@ -28,6 +31,13 @@ type ready struct {
 type readyItem struct {
 	address string
 	doc     *readyDoc
+	before  []shown // states before, the last one last
+}
+
+// shown is what a document of a former state showed.
+type shown struct {
+	tag     string
+	entries []uint64
 }
 
 // get returns the document of an address if it shows the state of a tag.
@@ -38,13 +48,31 @@ func (r *ready) get(address, tag string) *readyDoc {
 	if at == nil {
 		return nil
 	}
-	item := at.Value.(*readyItem)
-	if item.doc.tag != tag {
-		r.drop(at)
-		return nil
-	}
 	r.order.MoveToFront(at)
-	return item.doc
+	if doc := at.Value.(*readyItem).doc; doc.tag == tag {
+		return doc
+	}
+	return nil
+}
+
+// shown returns what a state of an address showed, if that is known still.
+func (r *ready) shown(address, tag string) ([]uint64, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at := r.docs[address]
+	if at == nil {
+		return nil, false
+	}
+	item := at.Value.(*readyItem)
+	if item.doc.tag == tag {
+		return item.doc.shows, true
+	}
+	for _, s := range item.before {
+		if s.tag == tag {
+			return s.entries, true
+		}
+	}
+	return nil, false
 }
 
 func (r *ready) put(address string, doc *readyDoc) {
@@ -53,22 +81,60 @@ func (r *ready) put(address string, doc *readyDoc) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	item := &readyItem{address: address, doc: doc}
 	if at := r.docs[address]; at != nil {
+		item.before = at.Value.(*readyItem).with(doc.tag)
 		r.drop(at)
 	}
 	if r.docs == nil {
 		r.docs = make(map[string]*chain.Element)
 	}
-	r.docs[address] = r.order.PushFront(&readyItem{address, doc})
-	for r.bytes += weight(address, doc); r.bytes > maxReady; {
+	r.docs[address] = r.order.PushFront(item)
+	for r.bytes += item.weight(); r.bytes > maxReady; {
 		r.drop(r.order.Back())
 	}
+}
+
+// told notes that somebody has a state of which the whole was not sent.
+func (r *ready) told(address string, doc *readyDoc) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at := r.docs[address]
+	if at == nil {
+		return
+	}
+	item := at.Value.(*readyItem)
+	if item.doc.tag == doc.tag || slices.ContainsFunc(item.before, func(s shown) bool { return s.tag == doc.tag }) {
+		return
+	}
+	r.bytes -= item.weight()
+	item.before = also(item.before, shown{doc.tag, doc.shows})
+	r.bytes += item.weight() // at most maxShown lists too much, until the next put
+}
+
+// with is what is known of the states before one that comes now.
+func (i *readyItem) with(now string) []shown {
+	before := also(i.before, shown{i.doc.tag, i.doc.shows})
+	return slices.DeleteFunc(before, func(s shown) bool { return s.tag == now })
+}
+
+// also is a new list of states with one more, without the oldest where there are
+// too many.
+func also(before []shown, s shown) []shown {
+	before = append(slices.Clone(before), s)
+	return before[max(0, len(before)-maxShown):]
 }
 
 func (r *ready) drop(at *chain.Element) {
 	item := r.order.Remove(at).(*readyItem)
 	delete(r.docs, item.address)
-	r.bytes -= weight(item.address, item.doc)
+	r.bytes -= item.weight()
 }
 
-func weight(address string, doc *readyDoc) int { return len(address) + cap(doc.zipped) + 256 }
+func (i *readyItem) weight() int {
+	sum := len(i.address) + cap(i.doc.zipped) + 8*len(i.doc.shows) + 256
+	for _, s := range i.before {
+		sum += 8*len(s.entries) + 64
+	}
+	return sum
+}
