@@ -40,12 +40,12 @@ func (o *origins) goOn(f *origin, own feed.State) {
 func (o *origins) remember(url string, st *feed.State) {
 	o.mu.Lock()
 	f := o.feeds.Get(url)
-	due := f != nil && f.remember(st, time.Now())
+	due := f != nil && o.remembers(f, st)
 	o.mu.Unlock()
 	if !due {
 		return
 	}
-	if err := o.save(context.Background(), url, f); err != nil {
+	if err := o.save(context.Background(), url); err != nil {
 		o.log.Warn("what another peer told of the last look at a feed was not saved", "url", url, "err", err)
 	}
 }

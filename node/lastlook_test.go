@@ -37,7 +37,7 @@ func TestTurnGoesOnFromTheLastLook(t *testing.T) {
 	if opens := l.watcher.Opens("example.org"); !near(opens, now.Add(2*time.Hour)) {
 		t.Errorf("the host is left alone until %v", opens)
 	}
-	check(t, l.save(t.Context(), testURL, l.feeds.Get(testURL)))
+	check(t, l.save(t.Context(), testURL))
 	for _, l := range []*library{l, newLibrary(t, s, p)} {
 		st, err := l.State(testURL)
 		check(t, err)

@@ -8,13 +8,11 @@ import (
 	"github.com/feedring/feedring/internal/keyed"
 )
 
-// origin is one feed, of which there may be a million: 48 bytes and the address.
-// Its state is on disk, and here while looks come too often to write each down.
+// origin is one feed, of which there may be a million: 32 bytes and the address.
+// Its state is on disk, and in lately while looks come too often to write each down.
 type origin struct {
-	url    string
-	more   *more   // nil: a private feed whose provider is a part of its address
-	saved  int64   // Unix nanoseconds of the last look that is on disk; 0: none
-	recent *recent // nil: all is on disk
+	url  string
+	more *more // nil: a private feed whose provider is a part of its address
 
 	at, length uint8 // of the provider in url, where there is no more
 

@@ -11,7 +11,6 @@ import (
 	"sort"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/feed"
@@ -56,6 +55,7 @@ type origins struct {
 	feeds    *keyed.Set[string, origin]
 	few      map[string]*origin // of feeds, those that are public or read from a file
 	titles   map[string]string  // of those that are public
+	recent   lately             // what looks left of feeds
 	unsaved  int                // looks whose state the disk did not take
 }
 
@@ -359,9 +359,12 @@ func (o *origins) remove(ctx context.Context, url string) error {
 	delete(o.few, url)
 	o.mu.Unlock()
 	o.lookers.forget(url)
-	if err := o.save(ctx, url, f); err != nil {
+	if err := o.save(ctx, url); err != nil {
 		o.log.Warn("what is known of a feed was not saved", "url", url, "err", err)
 	}
+	o.mu.Lock()
+	o.recent.drop(url)
+	o.mu.Unlock()
 	o.offer()
 	return nil
 }
@@ -389,7 +392,7 @@ func (o *origins) Changed(ctx context.Context, url string, entries []feedring.En
 	if err := o.publish(ctx, f.spec(), entries); err != nil {
 		return err
 	}
-	return o.put(context.WithoutCancel(ctx), url, f, next)
+	return o.put(context.WithoutCancel(ctx), url, next)
 }
 
 // Looked is called by the watcher after each look.
@@ -407,10 +410,10 @@ func (o *origins) Looked(url string, st feed.State) {
 		o.call(url, told(&st))
 	}
 	f.failing = st.LastError != ""
-	due := f.remember(&st, time.Now())
+	due := o.remembers(f, &st)
 	o.mu.Unlock()
 	if due {
-		if err := o.save(context.Background(), url, f); err != nil {
+		if err := o.save(context.Background(), url); err != nil {
 			o.log.Warn("what is known of a feed was not saved: its entries are told apart again after a restart", "url", url, "err", err)
 			o.forgetSome()
 		}

@@ -164,7 +164,7 @@ func TestADocumentThatIsNotKeptIsAskedForWhole(t *testing.T) {
 			t.Errorf("no document: %v", err)
 		}
 		look(l)
-		check(t, l.save(t.Context(), spec.URL, l.feeds.Get(spec.URL)))
+		check(t, l.save(t.Context(), spec.URL))
 	}
 	eventually(t, "two whole answers", func() bool { return origin.whole.Load() == 2 })
 	if asked := origin.asked.Load(); asked < 4 {

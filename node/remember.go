@@ -3,6 +3,8 @@ package node
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/feedring/feedring/internal/feed"
@@ -22,36 +24,71 @@ const heldLong = 5 * time.Second
 // mostUnsaved is how many states are kept in memory that the disk does not take.
 const mostUnsaved = 1_000
 
-// recent is what looks left of a feed that is looked at again soon, or that the
-// disk did not take.
+// lately is what looks left that is not to be read from disk: of feeds that are
+// looked at again soon, that the disk did not take, or that are just looked at. Of
+// very many feeds these are few. The zero lately is empty.
+type lately struct{ feeds map[string]*recent }
+
+// recent is what looks left of one feed.
 type recent struct {
-	state feed.State // what the last look left
-	saved feed.State // what the disk has; its entries are left out
-	known int        // entries that the disk has
-	at    time.Time  // when it was saved; zero: it was not
+	state   feed.State // what the last look left
+	saved   feed.State // what the disk has; its entries are left out
+	known   int        // entries that the disk has
+	at      time.Time  // when it was saved; zero: it was not
+	written int64      // Unix nanoseconds of the last look that is on disk; 0: none
+}
+
+// of is what looks left of a feed; nil: all is on disk.
+func (l *lately) of(url string) *recent { return l.feeds[url] }
+
+func (l *lately) drop(url string) { delete(l.feeds, url) }
+
+func (l *lately) keep(url string) *recent {
+	r := l.feeds[url]
+	if r == nil {
+		r = new(recent)
+		if l.feeds == nil {
+			l.feeds = make(map[string]*recent)
+		}
+		l.feeds[url] = r
+	}
+	return r
 }
 
 // remember takes in what a look left, and reports whether it is to be put on
 // disk: where the next look is not soon, where something is new that a later
 // look would not find again, where the origin asked to be left alone, or where
 // dates and validators were not saved for long.
-func (f *origin) remember(st *feed.State, now time.Time) (due bool) {
-	f.moved = false
-	if f.saved == st.LastLook.UnixNano() { // saved with its entries
-		if f.recent == nil && soon(st, now) {
-			f.recent = &recent{saved: st.WithoutKnown(), known: st.Known(), at: now}
-		}
-		if f.recent != nil {
-			f.recent.state = *st
-		}
-		return false
+func (l *lately) remember(url string, st *feed.State, now time.Time) (due bool) {
+	r := l.keep(url)
+	r.state = *st
+	if !r.isWritten() {
+		return r.due(now)
 	}
-	if f.recent == nil {
-		f.recent = new(recent)
-	}
-	f.recent.state = *st
-	return f.recent.due(now)
+	l.settle(url, now) // it was saved with its entries
+	return false
 }
+
+// wrote takes in that a state is on disk. It is kept until its look has ended.
+func (l *lately) wrote(url string, st *feed.State, now time.Time) {
+	r := l.keep(url)
+	if r.state.LastLook.Before(st.LastLook) { // else it may be newer
+		r.state = *st
+	}
+	r.saved, r.at, r.written = st.WithoutKnown(), now, st.LastLook.UnixNano()
+	if st.Loaded() {
+		r.known = st.Known()
+	}
+}
+
+// settle drops what the disk has, where the next look is not soon.
+func (l *lately) settle(url string, now time.Time) {
+	if r := l.of(url); r != nil && r.isWritten() && !soon(&r.state, now) {
+		l.drop(url)
+	}
+}
+
+func (r *recent) isWritten() bool { return r.written == r.state.LastLook.UnixNano() }
 
 // soon reports whether a feed is looked at again before its state is worth
 // writing down.
@@ -82,9 +119,9 @@ func (o *origins) State(url string) (feed.State, error) {
 			o.mu.Unlock()
 			return feed.State{}, nil
 		}
-		if f.recent != nil {
+		if r := o.recent.of(url); r != nil {
 			defer o.mu.Unlock()
-			return f.recent.state, nil
+			return r.state, nil
 		}
 	}
 	o.mu.Unlock()
@@ -120,21 +157,35 @@ func (o *origins) Known(url string) ([]byte, error) {
 	return value, err
 }
 
+// remembers takes in what a look at f left, and reports whether it is to be put on
+// disk. o.mu is held.
+func (o *origins) remembers(f *origin, st *feed.State) (due bool) {
+	f.moved = false
+	return o.recent.remember(f.url, st, time.Now())
+}
+
 // save puts on disk what the last look left.
-func (o *origins) save(ctx context.Context, url string, f *origin) error {
+func (o *origins) save(ctx context.Context, url string) error {
 	o.mu.Lock()
-	if f.recent == nil || f.recent.state.LastLook.UnixNano() == f.saved {
+	r := o.recent.of(url)
+	if r == nil || r.isWritten() {
 		o.mu.Unlock()
 		return nil
 	}
-	st := f.recent.state
+	st := r.state
 	o.mu.Unlock()
-	return o.put(ctx, url, f, st)
+	if err := o.put(ctx, url, st); err != nil {
+		return err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.recent.settle(url, time.Now())
+	return nil
 }
 
 // put writes a state, and with it its entries where they are there: nothing
 // changed them otherwise.
-func (o *origins) put(ctx context.Context, url string, f *origin, st feed.State) error {
+func (o *origins) put(ctx context.Context, url string, st feed.State) error {
 	value, err := st.MarshalBinary()
 	if err != nil {
 		return err
@@ -152,17 +203,8 @@ func (o *origins) put(ctx context.Context, url string, f *origin, st feed.State)
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	now := time.Now()
-	f.saved = st.LastLook.UnixNano()
-	switch {
-	case f.recent == nil:
-	case !soon(&st, now):
-		f.recent = nil
-	default:
-		f.recent.saved, f.recent.at = st.WithoutKnown(), now
-		if st.Loaded() {
-			f.recent.known = st.Known()
-		}
+	if o.feeds.Get(url) != nil { // it was not removed meanwhile
+		o.recent.wrote(url, &st, time.Now())
 	}
 	return nil
 }
@@ -176,9 +218,7 @@ func (o *origins) forgetSome() {
 		return
 	}
 	o.unsaved = 0
-	for f := range o.feeds.All() {
-		f.recent = nil
-	}
+	o.recent = lately{}
 }
 
 // saveAll puts on disk what was spared: the schedule goes on after a restart.
@@ -186,15 +226,10 @@ func (o *origins) saveAll(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, saveAllWithin)
 	defer cancel()
 	o.mu.Lock()
-	feeds := make(map[string]*origin)
-	for f := range o.feeds.All() {
-		if f.recent != nil {
-			feeds[f.url] = f
-		}
-	}
+	urls := slices.Collect(maps.Keys(o.recent.feeds))
 	o.mu.Unlock()
-	for url, f := range feeds {
-		if err := o.save(ctx, url, f); err != nil {
+	for _, url := range urls {
+		if err := o.save(ctx, url); err != nil {
 			o.log.Warn("what is known of a feed was not saved", "url", url, "err", err)
 			return
 		}

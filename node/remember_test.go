@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/feed"
@@ -57,7 +58,7 @@ func TestStatesAreOnDisk(t *testing.T) {
 			}
 			mu.Unlock()
 			check(t, l.look(ctx, spec.URL))
-			if f, _ := l.get(spec.URL); f.recent != nil {
+			if l.recent.of(spec.URL) != nil {
 				t.Error("a state that is not needed for an hour is in memory")
 			}
 			if st, err := l.State(spec.URL); err != nil || st.Loaded() || time.Since(st.LastLook) > time.Minute {
@@ -81,27 +82,56 @@ func TestStatesAreOnDisk(t *testing.T) {
 func TestRecentStatesAreInMemory(t *testing.T) {
 	now := time.Now()
 	st := feed.State{URL: testURL, LastLook: now, LastSuccess: now, NextLook: now.Add(time.Second)}
-	f := &origin{}
-	if !f.remember(&st, now) {
+	var l lately
+	if !l.remember(testURL, &st, now) {
 		t.Fatal("the first look is not written")
 	}
-	f.recent.saved, f.recent.at, f.saved = st, now, now.UnixNano()
+	l.wrote(testURL, &st, now)
+	if l.remember(testURL, &st, now) {
+		t.Error("what was written with its entries is written again")
+	}
+	r := l.of(testURL)
 	next := st
 	next.LastLook, next.NextLook = now.Add(time.Second), now.Add(2*time.Second)
-	if f.remember(&next, now.Add(time.Second)) || f.recent == nil || !f.recent.state.LastLook.Equal(next.LastLook) {
-		t.Errorf("a second later: %+v", f.recent)
+	if l.remember(testURL, &next, now.Add(time.Second)) || !r.state.LastLook.Equal(next.LastLook) {
+		t.Errorf("a second later: %+v", r)
 	}
 	next.NotBefore = now.Add(3 * time.Second) // over before a process runs again
-	if f.remember(&next, now) {
+	if l.remember(testURL, &next, now) {
 		t.Error("a hold of seconds is written")
 	}
 	next.NotBefore = now.Add(100 * time.Second)
-	if !f.remember(&next, now) {
+	if !l.remember(testURL, &next, now) {
 		t.Error("a hold, such as max-age of an answer without news, is not written")
 	}
-	f.recent.saved.NotBefore = next.NotBefore
+	r.saved.NotBefore = next.NotBefore
 	next.LastLook, next.NextLook = now.Add(2*time.Second), now.Add(time.Hour)
-	if !f.remember(&next, now.Add(2*time.Second)) {
+	if !l.remember(testURL, &next, now.Add(2*time.Second)) {
 		t.Error("not written, where the next look is in an hour")
+	}
+}
+
+// TestWhatIsOnDiskIsNotKept: of a feed that is looked at in an hour nothing is in
+// memory when its look has ended, written as it is with entries or without.
+func TestWhatIsOnDiskIsNotKept(t *testing.T) {
+	now := time.Now()
+	st := feed.State{URL: testURL, LastLook: now, LastSuccess: now, NextLook: now.Add(time.Hour)}
+	var l lately
+	l.wrote(testURL, &st, now)
+	if l.remember(testURL, &st, now) || l.of(testURL) != nil {
+		t.Errorf("with entries: %+v", l.of(testURL))
+	}
+	if !l.remember(testURL, &st, now) {
+		t.Error("without entries: not written")
+	}
+	l.wrote(testURL, &st, now)
+	if l.settle(testURL, now); l.of(testURL) != nil {
+		t.Errorf("without entries: %+v", l.of(testURL))
+	}
+}
+
+func TestOriginIsSmall(t *testing.T) {
+	if size := unsafe.Sizeof(origin{}); size > 32 {
+		t.Errorf("a feed takes %d bytes, and there may be a million", size)
 	}
 }

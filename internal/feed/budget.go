@@ -3,6 +3,7 @@ package feed
 import (
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -53,8 +54,8 @@ const (
 )
 
 // Budget looks at feeds by a rule, as often as its budget gives for all of them
-// together. What it needs of each feed is in memory, some 40 bytes and the
-// address, and another 200 of those that publish much; what it learned of each is
+// together. What it needs of each feed is in memory, some 45 bytes and the
+// address, and another 250 of those that publish much; what it learned of each is
 // in its State.
 type Budget struct {
 	rule Rule
@@ -63,20 +64,21 @@ type Budget struct {
 	mu      sync.Mutex
 	rand    *rand.Rand
 	feeds   *keyed.Set[string, demand]
+	lived   map[string]*lived // of those that publish much
 	planned time.Time
 	changed int // feeds that came, went, or were looked at for the first time since
 	price   schedule.Price
 	target  float64 // FeedEx: the share of news that an interval is kept at
 }
 
-// demand is what is planned with of one feed.
+// demand is what is planned with of one feed: 32 bytes and the address.
 type demand struct {
 	url           string
 	entries, days float32 // seen, as schedule.Rhythm counts
 	every         float32 // hours between looks: what the rule gave
 	window        uint16
 	looked        bool
-	lived         *lived // nil: the lives of its entries are not known
+	lives         bool // of its entries are known: it is among lived
 }
 
 // perDay is the rate, for rules that go by each feed alone.
@@ -91,7 +93,10 @@ type lived struct {
 // NewBudget returns the policy that looks at each feed once a mean interval, in
 // the mean over all; source spreads the looks and is used by nobody else.
 func NewBudget(rule Rule, mean time.Duration, source rand.Source) *Budget {
-	return &Budget{rule: rule, mean: mean, rand: rand.New(source), feeds: keyed.New(func(d *demand) string { return d.url }), target: 0.1}
+	return &Budget{
+		rule: rule, mean: mean, rand: rand.New(source), target: 0.1,
+		feeds: keyed.New(func(d *demand) string { return d.url }), lived: make(map[string]*lived),
+	}
 }
 
 // Next implements Policy.
@@ -141,8 +146,10 @@ func (b *Budget) take(s *State) *demand {
 	entries, days := s.learned.rhythm.Seen()
 	site := s.site()
 	d.entries, d.days, d.window = float32(entries), float32(days), uint16(site.Window)
-	if d.lived = nil; site.Lives.Known() {
-		d.lived = &lived{s.learned.rhythm, site}
+	if d.lives = site.Lives.Known(); d.lives {
+		b.lived[d.url] = &lived{s.learned.rhythm, site}
+	} else {
+		delete(b.lived, d.url)
 	}
 	return d
 }
@@ -153,6 +160,7 @@ func (b *Budget) Forget(url string) {
 	defer b.mu.Unlock()
 	if b.feeds.Get(url) != nil {
 		b.feeds.Delete(url)
+		delete(b.lived, url)
 		b.changed++
 	}
 }
@@ -244,17 +252,13 @@ func (b *Budget) allot(rule func([]schedule.Demand, int) []int) {
 // plansPrice finds what a look costs, and what a lost entry counts for.
 func (b *Budget) plansPrice() {
 	var crowd schedule.Crowd
-	var known []*demand
 	for d := range b.feeds.All() {
-		if d.lived != nil {
-			known = append(known, d)
-		} else {
+		if !d.lives {
 			crowd.Add(float64(d.entries), float64(d.days), int(d.window))
 		}
 	}
-	sort.Slice(known, func(i, j int) bool { return known[i].url < known[j].url }) // some stand for all
-	for _, d := range known {
-		crowd.AddLived(&d.lived.rhythm, d.lived.site)
+	for _, url := range slices.Sorted(maps.Keys(b.lived)) { // some stand for all
+		crowd.AddLived(&b.lived[url].rhythm, b.lived[url].site)
 	}
 	looks := float64(b.feeds.Len()) / b.mean.Hours()
 	b.price = crowd.Price(looks, schedule.Bounds{Shortest: minInterval, Longest: maxInterval, Period: allotFor})

@@ -153,7 +153,7 @@ func (h *host) takes(f *watched, now time.Time) bool {
 	case h.running > h.slow || h.running >= mostAtHost:
 		return false
 	}
-	return f.asked != nil || !f.failed
+	return f.now().asked != nil || !f.failed
 }
 
 // The turn of a feed that is due, beside others that are: one that is asked for
@@ -168,7 +168,7 @@ const (
 // while a feed waits.
 func (f *watched) turn() int64 {
 	switch {
-	case f.asked != nil:
+	case f.now().asked != nil:
 		return math.MinInt64
 	case f.fresh:
 		return f.due - int64(newcomers)
@@ -192,18 +192,18 @@ func (w *Watcher) Waits(feedURL string) (Wait, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	f := w.feeds.Get(feedURL)
-	if f == nil || f.asked == nil && f.look == nil {
+	if f == nil || f.now().asked == nil && f.now().look == nil {
 		return Wait{}, false
 	}
-	wait := Wait{Host: f.host}
-	if h := w.hosts[f.host]; h != nil {
+	wait := Wait{Host: f.host()}
+	if h := w.hosts[wait.Host]; h != nil {
 		wait.Ahead = h.running
 		if time.Now().Before(h.held) {
-			wait.Held = &HeldError{Host: f.host, Until: h.held, Untold: h.untold}
+			wait.Held = &HeldError{Host: wait.Host, Until: h.held, Untold: h.untold}
 		}
 	}
-	if f.look != nil {
-		wait.Since, wait.Ahead = f.look.began, wait.Ahead-1
+	if look := f.now().look; look != nil {
+		wait.Since, wait.Ahead = look.began, wait.Ahead-1
 	}
 	return wait, true
 }

@@ -71,7 +71,7 @@ func (w *Watcher) Leave(feedURL string, l Last) {
 	case f == nil || !now.Before(l.Until):
 	case l.Host != "":
 		w.hold(l.Host, l.Until, false)
-	case f.in != nil && !f.ours && f.asked == nil && f.due < l.Until.UnixNano():
+	case f.in != nil && !f.ours && f.now().asked == nil && f.due < l.Until.UnixNano():
 		f.leave()
 		f.due = l.Until.UnixNano()
 		w.later.add(f)

@@ -54,9 +54,10 @@ func (w *Watcher) start(ctx context.Context, looks *sync.WaitGroup) (time.Durati
 	}
 	for f, ok := w.ready.top(); ok && w.hasPlace(f); f, ok = w.ready.top() {
 		w.ready.take()
-		h := w.hosts[f.host]
+		name := f.host()
+		h := w.hosts[name]
 		if h == nil {
-			h = w.newHost(f.host)
+			h = w.newHost(name)
 		}
 		if !h.takes(f, now) {
 			h.waiting.add(f)
@@ -75,15 +76,15 @@ func (w *Watcher) start(ctx context.Context, looks *sync.WaitGroup) (time.Durati
 // hasPlace reports whether one more look may run. Slow ones have places of
 // their own, so that a few hanging origins do not hold back all others.
 func (w *Watcher) hasPlace(f *watched) bool {
-	return w.running-w.slow < w.cfg.Workers && (f.asked != nil || w.running < 2*w.cfg.Workers)
+	return w.running-w.slow < w.cfg.Workers && (f.now().asked != nil || w.running < 2*w.cfg.Workers)
 }
 
 func (w *Watcher) begin(ctx context.Context, looks *sync.WaitGroup, f *watched) {
 	ctx, cancel := context.WithCancel(ctx)
-	l := &look{began: time.Now(), cancel: cancel, asked: f.asked}
+	x := f.change()
+	l := &look{began: time.Now(), cancel: cancel, asked: x.asked}
 	l.wait = time.AfterFunc(patience, func() { w.isSlow(f, l) })
-	f.look = l
-	f.asked = nil
+	x.look, x.asked = l, nil
 	looks.Go(func() {
 		next := w.lookAt(ctx, f.url)
 		w.finish(f, next, w.hostAsked(&next), w.cfg.Manners.ours(f.url))
@@ -94,13 +95,14 @@ func (w *Watcher) begin(ctx context.Context, looks *sync.WaitGroup, f *watched) 
 func (w *Watcher) isSlow(f *watched, l *look) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if f.look != l {
+	if f.now().look != l {
 		return
 	}
 	l.slow = true
-	w.hosts[f.host].slow++
+	name := f.host()
+	w.hosts[name].slow++
 	w.slow++
-	w.release(f.host)
+	w.release(name)
 	w.signal()
 }
 
@@ -108,32 +110,39 @@ func (w *Watcher) isSlow(f *watched, l *look) {
 func (w *Watcher) finish(f *watched, state State, host string, ours bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	f.look.cancel()
-	f.look.wait.Stop()
-	h := w.hosts[f.host]
-	if f.look.slow {
+	asked, x := f.host(), f.change()
+	h := w.hosts[asked]
+	w.ended(h, x.look)
+	x.look = nil
+	f.know(&state)
+	f.due, f.ours = nanos(state.NextLook), ours
+	w.holdAs(&state)
+	if !ours {
+		w.rest(asked, time.Now().Add(pause))
+	}
+	if x.again {
+		x.again, f.due = false, time.Now().UnixNano()
+	}
+	if !x.removed && (!state.Gone || x.asked != nil) {
+		w.later.add(f)
+	}
+	w.release(asked)
+	f.settle()
+	f.moveTo(host)
+	w.signal()
+}
+
+// ended gives a look's place back and lets those go who wait for it.
+func (w *Watcher) ended(h *host, l *look) {
+	l.cancel()
+	l.wait.Stop()
+	if l.slow {
 		h.slow--
 		w.slow--
 	}
 	h.running--
 	w.running--
-	tellAll(&f.look.asked)
-	f.look = nil
-	f.know(&state)
-	f.due, f.ours = nanos(state.NextLook), ours
-	w.holdAs(&state)
-	if !ours {
-		w.rest(f.host, time.Now().Add(pause))
-	}
-	if f.again {
-		f.again, f.due = false, time.Now().UnixNano()
-	}
-	if !f.removed && (!state.Gone || f.asked != nil) {
-		w.later.add(f)
-	}
-	w.release(f.host)
-	f.host = host
-	w.signal()
+	tellAll(&l.asked)
 }
 
 // release lets the first feed that waits for a host go on, if it may, and
@@ -146,7 +155,7 @@ func (w *Watcher) release(name string) {
 	now := time.Now()
 	if len(h.visitors) > 0 && h.takes(h.visitors[0], now) {
 		h.running++
-		close(h.visitors[0].asked)
+		close(h.visitors[0].now().asked)
 		h.visitors = h.visitors[1:]
 	}
 	if f, ok := h.waiting.top(); ok && h.takes(f, now) {

@@ -46,13 +46,15 @@ func (w *Watcher) Heeding(ctx context.Context) context.Context {
 // feed. It blocks until ask has returned, and returns its error; or, where it
 // was not called, *HeldError, or ErrBusy once ctx has ended.
 func (w *Watcher) Visit(ctx context.Context, address string, ask func() error) error {
-	v := &watched{url: address, host: hostOf(address), ours: w.cfg.Manners.ours(address), fresh: true}
-	v.asked = make(chan struct{})
+	v := newWatched(address, hostOf(address), w.cfg.Manners.ours(address))
+	v.fresh = true
+	asked := make(chan struct{})
+	v.change().asked = asked
 	if err := w.enter(v); err != nil {
 		return err
 	}
 	select {
-	case <-v.asked:
+	case <-asked:
 	case <-ctx.Done():
 		if err := w.giveUp(v); err != nil {
 			return err
@@ -67,15 +69,15 @@ func (w *Watcher) Visit(ctx context.Context, address string, ask func() error) e
 func (w *Watcher) enter(v *watched) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	h := w.hosts[v.host]
+	h := w.hosts[v.host()]
 	if h == nil {
-		h = w.newHost(v.host)
+		h = w.newHost(v.host())
 	}
 	if err := h.refuses(v); err != nil {
 		return err
 	}
 	h.visitors = append(h.visitors, v)
-	w.release(v.host)
+	w.release(v.host())
 	return nil
 }
 
@@ -84,21 +86,21 @@ func (h *host) refuses(v *watched) error {
 	if v.ours || !time.Now().Before(h.held) {
 		return nil
 	}
-	return &HeldError{Host: v.host, Until: h.held, Untold: h.untold}
+	return &HeldError{Host: v.host(), Until: h.held, Untold: h.untold}
 }
 
 // giveUp takes a visitor away that waits; nil: it was just let in.
 func (w *Watcher) giveUp(v *watched) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	h := w.hosts[v.host]
+	h := w.hosts[v.host()]
 	at := slices.Index(h.visitors, v)
 	if at < 0 {
 		return nil
 	}
 	h.visitors = slices.Delete(h.visitors, at, at+1)
 	err := h.refuses(v)
-	w.release(v.host)
+	w.release(v.host())
 	if err == nil {
 		err = ErrBusy
 	}
@@ -109,7 +111,7 @@ func (w *Watcher) giveUp(v *watched) error {
 func (w *Watcher) leave(v *watched, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.hosts[v.host].running--
+	w.hosts[v.host()].running--
 	now := time.Now()
 	var e *Error
 	if errors.As(err, &e) {
@@ -118,7 +120,7 @@ func (w *Watcher) leave(v *watched, err error) {
 		w.holdAs(&s)
 	}
 	if !v.ours {
-		w.rest(v.host, now.Add(pause))
+		w.rest(v.host(), now.Add(pause))
 	}
-	w.release(v.host)
+	w.release(v.host())
 }

@@ -78,24 +78,6 @@ type Watcher struct {
 	slow    int // of running
 }
 
-// watched is one feed, of which there may be a million: what decides when it is
-// looked at. All else is loaded when a look begins. It is in one of the queues,
-// or looked at, or gone.
-type watched struct {
-	url, host string
-	due       int64  // Unix nanoseconds
-	in        *queue // nil: in none
-	index     int32  // there
-	ours      bool   // its origin is no stranger's
-	fresh     bool   // never looked at
-	failed    bool   // the last time
-	again     bool   // asked for during a look
-	removed   bool
-	look      *look // under way; nil: none
-
-	asked chan struct{} // closed at the end of the next look; nil: nobody waits
-}
-
 // NewWatcher returns a Watcher without feeds. It does nothing until Run.
 func NewWatcher(cfg WatcherConfig) (*Watcher, error) {
 	if err := cfg.Validate(); err != nil {
@@ -130,7 +112,7 @@ func (w *Watcher) Add(feedURL string, state State) {
 	if w.feeds.Get(feedURL) != nil {
 		return
 	}
-	f := &watched{url: feedURL, host: host, ours: ours}
+	f := newWatched(feedURL, host, ours)
 	f.know(&state)
 	w.feeds.Put(f)
 	w.holdAs(&state)
@@ -141,9 +123,6 @@ func (w *Watcher) Add(feedURL string, state State) {
 	w.later.add(f)
 	w.signal()
 }
-
-// know takes from a state what is kept in memory.
-func (f *watched) know(s *State) { f.fresh, f.failed = s.LastLook.IsZero(), s.Failures > 0 }
 
 // nanos is a time as a queue has it; the zero time is due at once.
 func nanos(t time.Time) int64 {
@@ -172,14 +151,15 @@ func (w *Watcher) Remove(feedURL string) {
 	}
 	w.feeds.Delete(feedURL)
 	w.cfg.Policy.Forget(feedURL)
-	f.removed = true
+	x := f.change()
+	x.removed = true
 	f.leave()
-	if f.look != nil {
-		f.look.cancel()
-		tellAll(&f.look.asked)
+	if x.look != nil {
+		x.look.cancel()
+		tellAll(&x.look.asked)
 	}
-	tellAll(&f.asked)
-	w.release(f.host) // it may have had the place there
+	tellAll(&x.asked)
+	w.release(f.host()) // it may have had the place there
 }
 
 // Look makes a feed due now and the first to get a place, whatever its policy
@@ -195,16 +175,17 @@ func (w *Watcher) Look(feedURL string) (<-chan struct{}, error) {
 		return nil, ErrUnknown
 	}
 	f.leave()
-	if f.asked == nil {
-		f.asked = make(chan struct{})
+	x := f.change()
+	if x.asked == nil {
+		x.asked = make(chan struct{})
 	}
-	f.again = f.look != nil
+	x.again = x.look != nil
 	f.due = time.Now().UnixNano()
-	if f.look == nil {
+	if x.look == nil {
 		w.later.add(f)
 	}
 	w.signal()
-	return f.asked, nil
+	return x.asked, nil
 }
 
 // tellAll lets go who waits for a look.
