@@ -34,7 +34,7 @@ func TestNextLookerKnowsTheLastLook(t *testing.T) {
 			c.look(t, test.dead)
 			c.looked(test.dead, LastLook{ETag: `"1"`, Entries: 7})
 			c.run(5 * time.Second)
-			c.looked(test.dead, LastLook{Wait: time.Hour, Host: "mirrored.example", ETag: `"2"`, Entries: 8})
+			c.looked(test.dead, LastLook{Wait: time.Hour, Host: "mirrored.example", ETag: `"2"`, Entries: 8, Failures: 3, Again: 4 * time.Hour, Gone: true})
 			looked := c.now
 			c.run(100 * time.Millisecond)
 			c.crash(test.dead)
@@ -53,6 +53,9 @@ func TestNextLookerKnowsTheLastLook(t *testing.T) {
 			}
 			if l.Host != "mirrored.example" || l.ETag != `"2"` || l.Entries != 8 {
 				t.Errorf("it was told %+v", l)
+			}
+			if whole := l.Ago + l.Again; l.Failures != 3 || !l.Gone || (whole-4*time.Hour).Abs() > 50*time.Millisecond {
+				t.Errorf("of how that look ended it was told %+v", l)
 			}
 		})
 	}
@@ -105,6 +108,44 @@ func TestThoseInTurnWait(t *testing.T) {
 		if heard := l != nil && l.Wait > 59*time.Minute; heard == (p == looks[1]) {
 			t.Errorf("%s, of %v, was told %+v", p, looks, l)
 		}
+	}
+}
+
+// What somebody says of the last look has bounds, at the manager and at others.
+func TestLastLookIsBounded(t *testing.T) {
+	c := sharing(27, 1, nil)
+	c.mirror(0, 3)
+	c.run(15 * time.Second)
+	c.look(t, "p00")
+	c.looked("p00", LastLook{Wait: 1000 * time.Hour, Again: 1000 * time.Hour, Failures: 1 << 30, Host: "mirrored.example"})
+	c.run(time.Second)
+	c.crash("p00")
+	c.run(20 * time.Second)
+	for _, p := range c.lookers() {
+		if l := c.nodes[p].turns[mirrored].Last; l == nil || l.Wait > 25*time.Hour || l.Again > 25*time.Hour || l.Failures < 8 || l.Failures > 100 {
+			t.Errorf("%s was told %+v", p, l)
+		}
+	}
+}
+
+// A feed that is gone is told of at once.
+func TestThatAFeedIsGoneIsToldAtOnce(t *testing.T) {
+	c := sharing(28, 1, nil)
+	c.mirror(0, 3)
+	c.run(15 * time.Second)
+	c.look(t, "p00")
+	c.looked("p00", LastLook{})
+	c.run(20 * time.Millisecond)
+	said := 0
+	c.sent = func(s Send) {
+		if m, ok := s.Message.(Turns); ok && m.Feeds[0].Last != nil && m.Feeds[0].Last.Gone {
+			said++
+		}
+	}
+	c.looked("p00", LastLook{Gone: true, Failures: 1})
+	c.run(5 * time.Millisecond)
+	if said != 2 {
+		t.Errorf("%d were told", said)
 	}
 }
 

@@ -61,6 +61,7 @@ func lastToTell(l feed.Last, entries uint64, now time.Time) (group.LastLook, boo
 	return group.LastLook{
 		Ago: max(0, now.Sub(l.At)), Wait: max(0, l.Until.Sub(now)), Host: l.Host,
 		ETag: string(l.Validators.ETag), LastModified: string(l.Validators.LastModified), Entries: entries,
+		Failures: l.Failures, Again: max(0, l.Again.Sub(now)), Gone: l.Gone,
 	}, true
 }
 
@@ -72,6 +73,7 @@ func lastTold(l *group.LastLook, now time.Time) (last feed.Last, entries uint64)
 	last = feed.Last{
 		At: now.Add(-l.Ago).UTC(), Until: now.Add(l.Wait).UTC(), Host: l.Host,
 		Validators: feed.Validators{ETag: feed.Opaque(l.ETag), LastModified: feed.Opaque(l.LastModified)},
+		Failures:   l.Failures, Again: now.Add(l.Again).UTC(), Gone: l.Gone,
 	}
 	return last, l.Entries
 }

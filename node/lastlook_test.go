@@ -28,11 +28,14 @@ func TestTurnGoesOnFromTheLastLook(t *testing.T) {
 	now := time.Now()
 	l.lookers.told(group.Turn{Group: testTheme.Group(), URL: testURL, By: "another", Mirrors: true})
 	l.lookers.told(group.Turn{Group: testTheme.Group(), URL: testURL, Turn: 1, Of: 1, By: p.self, Mirrors: true,
-		Last: &group.LastLook{Ago: 10 * time.Minute, Wait: 2 * time.Hour, Host: "example.org", ETag: `"1"`, Entries: 7}})
+		Last: &group.LastLook{Ago: 10 * time.Minute, Wait: 2 * time.Hour, Host: "example.org", ETag: `"1"`, Entries: 7, Failures: 3, Again: 3 * time.Hour}})
 	near := func(a, b time.Time) bool { return a.Sub(b).Abs() < time.Minute }
 	in := <-told
 	if in.URL != testURL || in.Last.Host != "example.org" || in.Last.Ago < 10*time.Minute || !near(now.Add(in.Last.Wait), now.Add(2*time.Hour)) {
 		t.Errorf("the group is told %+v", in)
+	}
+	if again := now.Add(in.Last.Again); in.Last.Failures != 3 || !near(again, now.Add(3*time.Hour)) {
+		t.Errorf("of failures the group is told %+v", in)
 	}
 	if opens := l.watcher.Opens("example.org"); !near(opens, now.Add(2*time.Hour)) {
 		t.Errorf("the host is left alone until %v", opens)
@@ -43,6 +46,9 @@ func TestTurnGoesOnFromTheLastLook(t *testing.T) {
 		check(t, err)
 		if !near(st.LastLook, now.Add(-10*time.Minute)) || !near(st.NotBefore, now.Add(2*time.Hour)) || st.Held != "example.org" {
 			t.Errorf("it goes on from %+v", st)
+		}
+		if st.Failures != 3 || !near(st.NextLook, now.Add(3*time.Hour)) {
+			t.Errorf("it fails on from %+v", st)
 		}
 	}
 }

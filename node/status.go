@@ -91,7 +91,7 @@ func (n *Node) feedStatus(url string, f origin) web.FeedStatus {
 	st := web.FeedStatus{
 		URL: url, Theme: f.theme(), Provider: f.spec().Provider, Share: f.spec().Share, Title: known.Title,
 		LastFetch: wholeSecond(known.LastLook), LastOK: wholeSecond(known.LastSuccess), NextFetch: wholeSecond(known.NextLook),
-		Error: known.LastError, Gone: known.Gone, Fixed: f.fixed, File: f.file(),
+		Error: known.LastError, Gone: known.Gone && known.NextLook.IsZero(), Fixed: f.fixed, File: f.file(),
 	}
 	if st.Gone {
 		st.Error += ": it is looked at no more, until it is pinged or added again"

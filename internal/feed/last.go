@@ -12,6 +12,9 @@ type Last struct {
 	Until      time.Time  // the origin wants to be left alone until then; it may have passed
 	Host       string     // that is left alone as a whole; empty: the feed alone
 	Validators Validators // of the last document
+	Failures   int        // looks in a row that failed, this one included
+	Again      time.Time  // after a failure: when the next look would have been
+	Gone       bool       // the origin said that the feed is gone for good
 }
 
 // Holds reports whether a host is to be left alone still.
@@ -20,9 +23,12 @@ func (l Last) Holds(now time.Time) bool { return l.Host != "" && now.Before(l.Un
 // Last is what s leaves. A look that reached nobody bothered nobody: another peer
 // may try at once.
 func (s *State) Last() Last {
-	l := Last{At: s.LastLook, Until: s.NotBefore, Host: s.Held, Validators: s.Validators}
-	if s.Unreached {
+	l := Last{At: s.LastLook, Until: s.NotBefore, Host: s.Held, Validators: s.Validators, Gone: s.Gone}
+	switch {
+	case s.Unreached:
 		l.At = s.LastSuccess
+	case s.Failures > 0:
+		l.Failures, l.Again = s.Failures, s.NextLook
 	}
 	return l
 }
@@ -38,8 +44,8 @@ func (s State) Heed(l Last, holdsAll bool, now time.Time) State {
 	if !l.At.After(s.LastLook) {
 		return s
 	}
-	s.LastLook, s.NextLook, s.Interval = l.At, time.Time{}, 0
-	s.Failures, s.LastError, s.Unreached = 0, "", false
+	s.heedFailure(l, now)
+	s.LastLook, s.Interval = l.At, 0
 	s.NotBefore, s.Held, s.HeldUntold = l.Until, l.Host, false
 	if most := now.Add(maxHint); s.NotBefore.After(most) {
 		s.NotBefore = most
@@ -48,6 +54,26 @@ func (s State) Heed(l Last, holdsAll bool, now time.Time) State {
 		s.Validators = l.Validators
 	}
 	return s
+}
+
+// heedFailure goes on from how the look of somebody else went, whose word holds for
+// a day: then the origin is asked once, and what it says itself counts. That a
+// feed is gone is told so from one to the next, and each asks for itself.
+func (s *State) heedFailure(l Last, now time.Time) {
+	ended := s.ended()
+	s.NextLook, s.Failures, s.LastError, s.Unreached, s.Gone = time.Time{}, l.Failures, "", false, l.Gone
+	switch {
+	case l.Gone:
+		s.Failures, s.LastError = max(l.Failures, 1), "another peer of the group was told that the feed is gone for good"
+		if !ended {
+			s.NextLook = l.At.Add(daily)
+		}
+	case l.Failures > 0:
+		s.LastError = "another peer of the group looked in vain"
+		if s.NextLook = l.Again; s.NextLook.After(now.Add(daily)) {
+			s.NextLook = now.Add(daily)
+		}
+	}
 }
 
 // sendable reports whether there is something to ask with, and no request fails

@@ -137,8 +137,107 @@ func TestHeedOfAnothersLook(t *testing.T) {
 	if s := read.Heed(told, true, now); s.Validators.ETag != `"1"` || s.LastLook.After(now) || s.NotBefore.After(now.Add(maxHint)) {
 		t.Errorf("a liar has it go on with %+v", s)
 	}
+	told = Last{At: now.Add(-time.Minute), Failures: 3, Again: now.Add(1000 * time.Hour)}
+	if s := read.Heed(told, false, now); s.Failures != 3 || s.LastError == "" || s.NextLook.After(now.Add(24*time.Hour)) {
+		t.Errorf("a liar has it fail on with %+v", s)
+	}
+	told.Gone = true
+	if s := read.Heed(told, false, now); !s.Gone || s.NextLook.IsZero() || s.NextLook.After(now.Add(24*time.Hour)) {
+		t.Errorf("a liar has it give the feed up with %+v", s)
+	}
+	knows := read
+	knows.Gone = true
+	if s := knows.Heed(told, false, now); !s.Gone || !s.NextLook.IsZero() {
+		t.Errorf("who was told itself that the feed is gone goes on with %+v", s)
+	}
+	told.Gone, told.Failures = false, 0
+	if s := knows.Heed(told, false, now); s.Gone || s.Failures != 0 {
+		t.Errorf("who is told that a feed came back goes on with %+v", s)
+	}
 	unreached := State{LastLook: now, LastSuccess: now.Add(-time.Hour), Unreached: true}
 	if l := unreached.Last(); !l.At.Equal(unreached.LastSuccess) {
 		t.Errorf("a look that reached nobody was at %v", l.At)
+	}
+}
+
+// Another peer that goes on from looks that failed fails on: it waits as the one
+// that looked would have, and then for twice as long.
+func TestAnotherGoesOnFromFailures(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		down := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }
+		f, h := &fakeOrigins{answer: down}, &recorder{}
+		w, stop := strangers(t, f, h)
+		w.Add("http://a.example/", State{})
+		time.Sleep(4 * time.Hour) // at 0, 1 and 3
+		synctest.Wait()
+		stop()
+		left := h.last()
+		if left.Failures != 3 || left.NextLook.Sub(left.LastLook) < 4*time.Hour {
+			t.Fatalf("it left %+v", left)
+		}
+		g, other := &fakeOrigins{answer: down}, &recorder{}
+		w, _ = strangers(t, g, other)
+		next := State{URL: "http://a.example/"}.Heed(left.Last(), false, time.Now())
+		other.keep(next)
+		w.Add(next.URL, next)
+		time.Sleep(time.Until(left.NextLook) - time.Second)
+		synctest.Wait()
+		if n := g.count(); n > 0 {
+			t.Fatalf("%d looks before the time", n)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if n, st := g.count(), other.last(); n != 1 || st.Failures != 4 || st.NextLook.Sub(st.LastLook) < 8*time.Hour {
+			t.Errorf("%d looks after the time, the last of which left %+v", n, st)
+		}
+	})
+}
+
+// That a feed is gone another peer believes for a day, and then asks once: what it
+// is told itself counts, and an error is no word.
+func TestAnotherBelievesThatAFeedIsGoneForADay(t *testing.T) {
+	gone := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) }
+	for _, test := range []struct {
+		name   string
+		then   func(http.ResponseWriter, *http.Request)
+		inWeek func(int) bool
+	}{
+		{"gone", gone, func(n int) bool { return n == 1 }},
+		{"there", static(rssDoc), func(n int) bool { return n > 6*20 }},
+		{"down", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }, func(n int) bool { return n > 6 }},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f, h := &fakeOrigins{answer: gone}, &recorder{}
+				w, stop := strangers(t, f, h)
+				w.Add("http://a.example/", State{})
+				synctest.Wait()
+				stop()
+				looked, left := time.Now(), h.last()
+				time.Sleep(20 * time.Minute)
+				between := State{URL: "http://a.example/"}.Heed(left.Last(), false, time.Now()) // it died before it asked
+				time.Sleep(20 * time.Minute)
+				g, other := &fakeOrigins{answer: test.then}, &recorder{}
+				w, _ = strangers(t, g, other)
+				next := State{URL: "http://a.example/"}.Heed(between.Last(), false, time.Now())
+				other.keep(next)
+				w.Add(next.URL, next)
+				time.Sleep(time.Until(looked.Add(24*time.Hour)) - time.Second)
+				synctest.Wait()
+				if n := g.count(); n > 0 {
+					t.Fatalf("%d looks within a day", n)
+				}
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				if n := g.count(); n != 1 {
+					t.Errorf("%d looks after a day", n)
+				}
+				time.Sleep(7 * 24 * time.Hour)
+				synctest.Wait()
+				if n := g.count(); !test.inWeek(n) {
+					t.Errorf("%d looks in the week after", n)
+				}
+			})
+		})
 	}
 }

@@ -57,7 +57,7 @@ func (m Manners) ours(feedURL string) bool { return m.Ours != nil && m.Ours(feed
 func (m Manners) Plan(p Policy, s *State, o Outcome, now time.Time) {
 	at, interval := p.Next(s, o, now)
 	s.Interval = interval
-	s.Gone = o.Err != nil && (o.Err.Kind == document.KindGone || s.Gone)
+	s.Gone = o.Err != nil && (o.Err.Kind == document.KindGone || s.ended())
 	asked := s.NotBefore
 	s.hold(o, now)
 	if s.Gone {
@@ -120,6 +120,9 @@ func (m Manners) resume(p Policy, s *State, now time.Time) time.Time {
 	at := laterOf(p.Resume(s, now), s.NotBefore)
 	if !m.ours(s.URL) {
 		at = laterOf(at, s.LastLook.Add(m.rest(s)))
+		if s.Failures > 0 {
+			at = laterOf(at, s.NextLook)
+		}
 	}
 	if last := now.Add(max(maxHint, s.Interval, m.Between) + s.Calendar.longest() + spreadMost); at.After(last) {
 		return now

@@ -123,7 +123,7 @@ func (w *Watcher) finish(f *watched, state State, host string, ours bool) {
 	if x.again {
 		x.again, f.due = false, time.Now().UnixNano()
 	}
-	if !x.removed && (!state.Gone || x.asked != nil) {
+	if !x.removed && (!state.ended() || x.asked != nil) {
 		w.later.add(f)
 	}
 	w.release(asked)

@@ -37,7 +37,7 @@ type State struct {
 	NotBefore   time.Time     `json:"not_before,omitzero"`   // what the origin asked for; zero: nothing
 	Held        string        `json:"held,omitempty"`        // the host that NotBefore holds for, as a whole; empty: none
 	HeldUntold  bool          `json:"held_untold,omitempty"` // it did not say until when
-	Gone        bool          `json:"gone,omitempty"`        // the origin said that the feed is gone for good
+	Gone        bool          `json:"gone,omitempty"`        // the origin said that the feed is gone for good; with NextLook: to somebody else
 	Calendar    *Calendar     `json:"calendar,omitempty"`    // nil: the document says nothing
 	Interval    time.Duration `json:"interval,omitempty"`    // that the policy thinks in
 	Failures    int           `json:"failures,omitempty"`    // since LastSuccess
@@ -125,6 +125,9 @@ func (s *State) take(answer Answer, now time.Time) {
 }
 
 func (s *State) looked() bool { return !s.LastSuccess.IsZero() }
+
+// ended reports whether the origin told this peer itself that the feed is gone.
+func (s *State) ended() bool { return s.Gone && s.NextLook.IsZero() }
 
 func (s *State) conditional() bool { return s.looked() && s.Validators != Validators{} }
 

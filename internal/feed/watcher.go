@@ -116,7 +116,7 @@ func (w *Watcher) Add(feedURL string, state State) {
 	f.know(&state)
 	w.feeds.Put(f)
 	w.holdAs(&state)
-	if state.Gone {
+	if state.ended() {
 		return
 	}
 	f.due = nanos(w.firstLook(&state))

@@ -68,6 +68,7 @@ func lastTo(l *group.LastLook) *feedringv1.LastLook {
 	return &feedringv1.LastLook{
 		AgoMs: wire.SpanTo(l.Ago), WaitMs: wire.SpanTo(l.Wait), Host: l.Host,
 		Etag: []byte(l.ETag), LastModified: []byte(l.LastModified), Entries: l.Entries,
+		Failures: wire.CountTo(l.Failures), AgainMs: wire.SpanTo(l.Again), Gone: l.Gone,
 	}
 }
 
@@ -80,6 +81,7 @@ func lastFrom(d *decoder, p *feedringv1.LastLook) *group.LastLook {
 	return &group.LastLook{
 		Ago: d.Span("ago", p.GetAgoMs()), Wait: d.Span("wait", p.GetWaitMs()), Host: d.Text("host", p.GetHost(), group.MaxLookHost),
 		ETag: string(p.GetEtag()), LastModified: string(p.GetLastModified()), Entries: p.GetEntries(),
+		Failures: d.Count("failures", p.GetFailures()), Again: d.Span("again", p.GetAgainMs()), Gone: p.GetGone(),
 	}
 }
 

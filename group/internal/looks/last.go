@@ -18,6 +18,10 @@ type Last struct {
 	// Entries names what the group had of the feed after that look: who has
 	// something else needs the whole document. 0: not known.
 	Entries uint64
+
+	Failures int           // looks in a row that failed, this one included
+	Again    time.Duration // after a failure: who looked would not look again for so long
+	Gone     bool          // the origin said that the feed is gone for good
 }
 
 // Bounds of a Last.
@@ -26,6 +30,7 @@ const (
 	MaxValidator = 1024
 	MaxHost      = 300
 	maxAgo       = 365 * 24 * time.Hour
+	maxFailures  = 16 // nobody waits longer for more
 )
 
 // left is a Last at the time it was told.
@@ -41,6 +46,8 @@ func leave(l *Last, now time.Time) *left {
 	}
 	bounded := *l
 	bounded.Ago, bounded.Wait = min(max(l.Ago, 0), maxAgo), min(max(l.Wait, 0), MaxWait)
+	bounded.Failures = min(max(l.Failures, 0), maxFailures)
+	bounded.Again = min(max(l.Again, 0), MaxWait)
 	return &left{bounded, now}
 }
 
@@ -54,7 +61,7 @@ func (l *left) asOf(now time.Time) *Last {
 	}
 	d := now.Sub(l.at)
 	aged := l.Last
-	aged.Ago, aged.Wait = min(l.Ago+d, maxAgo), max(0, l.Wait-d)
+	aged.Ago, aged.Wait, aged.Again = min(l.Ago+d, maxAgo), max(0, l.Wait-d), max(0, l.Again-d)
 	return &aged
 }
 
@@ -69,7 +76,8 @@ func (l *left) news(old *left, slack time.Duration) bool {
 	case l.ended().Before(old.ended().Add(-slack)):
 		return false
 	}
-	return l.until().Sub(old.until()) > slack || l.ETag != old.ETag || l.LastModified != old.LastModified || l.Entries != old.Entries
+	return l.until().Sub(old.until()) > slack || l.ETag != old.ETag || l.LastModified != old.LastModified || l.Entries != old.Entries ||
+		l.Failures != old.Failures || l.Gone != old.Gone
 }
 
 // slack is by how much two tellings of one look may differ.

@@ -166,15 +166,15 @@ func (o *Own) Told(h *Here, during time.Duration, feeds []Said) (turns []Turn) {
 }
 
 // Looked takes in a look that ended, and reports whether the manager is to be
-// told: at once where a host wants to be left alone, and else four times in a
-// period at most.
+// told: at once where a host wants to be left alone or a feed is gone, and else four
+// times in a period at most.
 func (o *Own) Looked(url string, l *Last, now time.Time) (soon bool) {
 	s, last := o.feeds[url], leave(l, now)
 	if s == nil || last == nil {
 		return false
 	}
 	s.last, s.looked = last, true
-	s.news = s.news || last.Host != ""
+	s.news = s.news || last.Host != "" || last.Gone
 	return true
 }
 

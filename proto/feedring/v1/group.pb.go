@@ -2392,9 +2392,15 @@ type LastLook struct {
 	Host   string `protobuf:"bytes,3,opt,name=host,proto3" json:"host,omitempty"`
 	// What the origin gave to ask "has it changed?" with, as it came, and a name
 	// for the entries that the group had then.
-	Etag          []byte `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
-	LastModified  []byte `protobuf:"bytes,5,opt,name=last_modified,json=lastModified,proto3" json:"last_modified,omitempty"`
-	Entries       uint64 `protobuf:"fixed64,6,opt,name=entries,proto3" json:"entries,omitempty"`
+	Etag         []byte `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
+	LastModified []byte `protobuf:"bytes,5,opt,name=last_modified,json=lastModified,proto3" json:"last_modified,omitempty"`
+	Entries      uint64 `protobuf:"fixed64,6,opt,name=entries,proto3" json:"entries,omitempty"`
+	// How often looks failed in a row, this one included, and after a failure how
+	// long who looked would not look again.
+	Failures uint32 `protobuf:"varint,7,opt,name=failures,proto3" json:"failures,omitempty"`
+	AgainMs  int64  `protobuf:"varint,8,opt,name=again_ms,json=againMs,proto3" json:"again_ms,omitempty"`
+	// The origin said that the feed is gone for good.
+	Gone          bool `protobuf:"varint,9,opt,name=gone,proto3" json:"gone,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2469,6 +2475,27 @@ func (x *LastLook) GetEntries() uint64 {
 		return x.Entries
 	}
 	return 0
+}
+
+func (x *LastLook) GetFailures() uint32 {
+	if x != nil {
+		return x.Failures
+	}
+	return 0
+}
+
+func (x *LastLook) GetAgainMs() int64 {
+	if x != nil {
+		return x.AgainMs
+	}
+	return 0
+}
+
+func (x *LastLook) GetGone() bool {
+	if x != nil {
+		return x.Gone
+	}
+	return false
 }
 
 // Turns tells who looks at feeds (verb "turns").
@@ -2826,14 +2853,17 @@ const file_feedring_v1_group_proto_rawDesc = "" +
 	"\alookers\x18\x03 \x01(\rR\alookers\x12\x14\n" +
 	"\x05holds\x18\x04 \x01(\bR\x05holds\x12\x18\n" +
 	"\afailing\x18\x05 \x01(\bR\afailing\x12)\n" +
-	"\x04last\x18\x06 \x01(\v2\x15.feedring.v1.LastLookR\x04last\"\xa1\x01\n" +
+	"\x04last\x18\x06 \x01(\v2\x15.feedring.v1.LastLookR\x04last\"\xec\x01\n" +
 	"\bLastLook\x12\x15\n" +
 	"\x06ago_ms\x18\x01 \x01(\x03R\x05agoMs\x12\x17\n" +
 	"\await_ms\x18\x02 \x01(\x03R\x06waitMs\x12\x12\n" +
 	"\x04host\x18\x03 \x01(\tR\x04host\x12\x12\n" +
 	"\x04etag\x18\x04 \x01(\fR\x04etag\x12#\n" +
 	"\rlast_modified\x18\x05 \x01(\fR\flastModified\x12\x18\n" +
-	"\aentries\x18\x06 \x01(\x06R\aentries\"y\n" +
+	"\aentries\x18\x06 \x01(\x06R\aentries\x12\x1a\n" +
+	"\bfailures\x18\a \x01(\rR\bfailures\x12\x19\n" +
+	"\bagain_ms\x18\b \x01(\x03R\aagainMs\x12\x12\n" +
+	"\x04gone\x18\t \x01(\bR\x04gone\"y\n" +
 	"\x05Turns\x12+\n" +
 	"\x06header\x18\x01 \x01(\v2\x13.feedring.v1.HeaderR\x06header\x12\x15\n" +
 	"\x06for_ms\x18\x02 \x01(\x03R\x05forMs\x12,\n" +
