@@ -116,7 +116,7 @@ func (n *Node) newLoop() error {
 	start := time.Now()
 	m, err := peer.New(peer.Config{
 		Self: n.ID(), Refresh: n.cfg.Refresh, Attempts: n.cfg.Attempts, Freshness: n.cfg.Freshness, Keep: n.cfg.keeps(),
-		Routing: n.cfg.Routing, Distrust: n.cfg.Distrust, Joining: len(n.cfg.Join) > 0 || len(n.host.KnownPeers()) > 0 || n.cfg.LAN,
+		Routing: n.cfg.Routing, Distrust: n.cfg.Distrust, Joining: len(n.joins.all()) > 0 || len(n.host.KnownPeers()) > 0 || n.cfg.LAN,
 		Seed: seed(),
 	}, st, start)
 	if err != nil {
@@ -164,7 +164,7 @@ func (n *Node) serve() {
 	}
 	n.events.add(n.Started()) // before any role
 	n.offer()
-	n.background(n.join)
+	n.join()
 	n.background(n.keepPeers)
 	n.background(n.keepHouse)
 	n.lookAtOrigins()

@@ -63,10 +63,10 @@ func (n *Node) checkReachable() web.Check {
 
 func (n *Node) checkPeers() web.Check {
 	count := len(n.host.Peers())
-	c := web.Check{Name: "peers", OK: count > 0 || len(n.cfg.Join) == 0, Detail: fmt.Sprintf("connected to %d", count)}
+	c := web.Check{Name: "peers", OK: count > 0 || len(n.joins.all()) == 0, Detail: fmt.Sprintf("connected to %d", count)}
 	if count == 0 {
 		c.Note, c.Detail = c.OK, "connected to nobody: this peer stands alone"
-		c.Advice = "give --join a peer's address or a domain"
+		c.Advice = "run \"feedring join\" with a peer's address or a domain"
 	}
 	return c
 }

@@ -77,6 +77,7 @@ type Node struct {
 	hubs      *subscriber.Room // nil: hubs elsewhere cannot reach this peer
 	hub       *hub.Hub         // nil: without a web address nobody subscribes
 	themes    themes
+	joins     *joins
 	twins     twins
 	limits    *limits       // of what others open
 	debts     debts         // of neighbours in large groups
@@ -162,6 +163,9 @@ func (n *Node) open(on ground) error {
 	known, err := loadPeers(n.store)
 	if err != nil {
 		n.log.Warn("the peers known last time cannot be read: only those of --join are asked", "err", err)
+	}
+	if n.joins, err = openJoins(n.store, n.cfg.Join); err != nil {
+		return err
 	}
 	n.host, err = on.host(n.ctx, host.Config{
 		Dir: n.cfg.Data, Network: n.cfg.Network, Listen: n.cfg.Listen, Announce: n.cfg.Announce,

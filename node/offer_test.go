@@ -41,10 +41,10 @@ func TestASitesPeerIsOffered(t *testing.T) {
 			})
 		})
 	}
-	if slices.Contains(site.requests(), "/.well-known/feedring") || len(n.cfg.Join) > 0 {
+	if slices.Contains(site.requests(), "/.well-known/feedring") || len(n.joins.all()) > 0 {
 		t.Errorf("the site was asked for %q", site.requests())
 	}
-	n.cfg.Join = []string{domain}
+	n.joins.fixed = []string{domain}
 	if got, _ := n.joinable(site.URL+"/by-site", "/.well-known/feedring"); got != "" {
 		t.Errorf("joined, and still offered: %q", got)
 	}

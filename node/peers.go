@@ -82,13 +82,6 @@ func (n *Node) keepPeers() {
 	}
 }
 
-// join dials the peers to join through, again and again.
-func (n *Node) join() {
-	n.host.Join(n.ctx, n.cfg.Join, n.resolve, func(found []feedring.PeerID, done bool) {
-		n.loop.post(peer.Known{Peers: found, Done: done})
-	})
-}
-
 // peerChanged tells the machine of a peer that was met, whoever dialled.
 func (n *Node) peerChanged(id feedring.PeerID, connected bool) {
 	if !connected {

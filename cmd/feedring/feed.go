@@ -187,7 +187,7 @@ func (a *app) printFeeds(feeds []json.RawMessage, asJSON bool) error {
 		g.add(or(printable(feed.Theme), "(private)"), printable(feed.Provider), printable(feed.URL),
 			strconv.Itoa(feed.Entries), a.looks(feed.LastFetch, feed.LookedAt, feed.Rests, feed.Turn, feed.Turns), or(printable(feed.Error), "-"),
 			strconv.Itoa(feed.Readers), or(printable(feed.Front), "-"))
-		offers = append(offers, offer(feed.URL, feed.Joinable))
+		offers = append(offers, a.offer(feed.URL, feed.Joinable))
 	}
 	if asJSON {
 		return nil

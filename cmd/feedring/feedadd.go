@@ -26,7 +26,7 @@ func (a *app) addedFeed(asJSON bool, feed api.Feed, said api.Added) error {
 		of = ", the feed of " + printable(said.Site)
 	}
 	feed.URL, feed.Site, feed.Joinable = said.URL, said.Site, said.Joinable
-	if text := offer(said.URL, said.Joinable); text != "" && !asJSON {
+	if text := a.offer(said.URL, said.Joinable); text != "" && !asJSON {
 		fmt.Fprintln(a.stderr, "feedring: "+text)
 	}
 	return a.told(asJSON, feed, what+printable(said.URL)+of)
@@ -34,13 +34,13 @@ func (a *app) addedFeed(asJSON bool, feed api.Feed, said api.Added) error {
 
 // offer says that a feed's site runs a peer, and how to join it; empty: it is
 // joined, or runs none.
-func offer(feedURL string, j api.Joinable) string {
+func (a *app) offer(feedURL string, j api.Joinable) string {
 	switch {
 	case j.Join != "":
-		return fmt.Sprintf("%s runs a peer of its own: join it with \"feedring serve --join %s\"", printable(j.Join), shellWord(j.Join))
+		return fmt.Sprintf("%s runs a peer of its own: join it with \"%s\"", printable(j.Join), a.joinCommandLine(j.Join))
 	case j.SitePeer != "":
-		return fmt.Sprintf("the site of %s runs a peer of its own, %s: join it with \"feedring serve --join\" and its address",
-			printable(feedURL), printable(j.SitePeer))
+		return fmt.Sprintf("the site of %s runs a peer of its own, %s: join it with \"%s\" and its address",
+			printable(feedURL), printable(j.SitePeer), a.joinCommandLine())
 	}
 	return ""
 }

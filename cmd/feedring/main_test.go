@@ -201,6 +201,24 @@ func fakeAPI() http.Handler {
 			w.WriteHeader(http.StatusCreated)
 		}
 	})
+	say("GET /api/v1/join", `[{"join":"fixed.example","from_config":true},{"join":"news.example","new_field":1}]`)
+	mux.HandleFunc("POST /api/v1/join", func(w http.ResponseWriter, r *http.Request) {
+		switch body, _ := io.ReadAll(r.Body); {
+		case bytes.Contains(body, []byte("away.example")):
+			fmt.Fprint(w, `{"join":"away.example","reached":[],"groups":[],"error":"nobody\nanswers there"}`)
+		case bytes.Contains(body, []byte("empty.example")):
+			fmt.Fprint(w, `{"join":"empty.example","reached":[{"peer":"P","addr":"/ip4/192.0.2.1/tcp/1"}],"groups":[],"known":true}`)
+		default:
+			fmt.Fprint(w, `{"join":"news.example","reached":[{"peer":"P","addr":"/ip4/192.0.2.1/tcp/1"},{"peer":"Q","addr":"/dns4/q.example/tcp/1"}],"groups":["news","sport"]}`)
+		}
+	})
+	mux.HandleFunc("DELETE /api/v1/join", func(w http.ResponseWriter, r *http.Request) {
+		if r.FormValue("join") != "news.example" {
+			refuse(w, http.StatusNotFound, "this peer does not join through that")
+			return
+		}
+		w.WriteHeader(http.StatusNoContent)
+	})
 	say("GET /api/v1/opml", `<opml version="2.0"/>`)
 	mux.HandleFunc("POST /api/v1/opml", func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // app is what all commands share.
@@ -16,6 +17,7 @@ type app struct {
 	stdout, stderr io.Writer
 	now            func() time.Time
 
+	flags     *pflag.FlagSet // of the command that runs
 	data      string
 	config    string
 	logLevel  string
@@ -50,7 +52,8 @@ func (a *app) root() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			return a.settle(cmd.Flags())
+			a.flags = cmd.Flags()
+			return a.settle(a.flags)
 		},
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
@@ -74,7 +77,7 @@ func (a *app) root() *cobra.Command {
 		inGroup("publish", a.pingCommand()), inGroup("publish", a.retractCommand()),
 		inGroup("publish", a.vouchCommand()), inGroup("publish", a.checkCommand()),
 		inGroup("look", a.statusCommand()), inGroup("look", a.doctorCommand()), inGroup("look", a.configCommand()),
-		inGroup("look", a.historyCommand()),
+		inGroup("look", a.joinCommand()), inGroup("look", a.historyCommand()),
 		a.versionCommand(), a.completionCommand(), a.manCommand(),
 	)
 	return root

@@ -90,7 +90,7 @@ func (a *app) printStatus(raw json.RawMessage) error {
 			return err
 		}
 		if name == "feeds" {
-			if err := a.printOffers(offersOf(rows)); err != nil {
+			if err := a.printOffers(a.offersOf(rows)); err != nil {
 				return err
 			}
 		}
@@ -140,12 +140,12 @@ func (a *app) feedTable(rows []map[string]any) *grid {
 }
 
 // offersOf are the peers of the feeds' sites.
-func offersOf(rows []map[string]any) (offers []string) {
+func (a *app) offersOf(rows []map[string]any) (offers []string) {
 	for _, row := range rows {
 		var j api.Joinable
 		j.Join, _ = row["join"].(string)
 		j.SitePeer, _ = row["site_peer"].(string)
-		offers = append(offers, offer(show(row["url"]), j))
+		offers = append(offers, a.offer(show(row["url"]), j))
 	}
 	return offers
 }

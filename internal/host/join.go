@@ -3,7 +3,6 @@ package host
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"net"
 	"slices"
@@ -28,14 +27,19 @@ const (
 	joinDomains = 32 // peers taken from one domain
 )
 
-// joiner is one call of Join.
-type joiner struct {
+// Joining is one call of Join, and the places that are joined through since. All
+// methods are safe for concurrent use.
+type Joining struct {
 	h       *Host
+	ctx     context.Context // ends with that of Join, or the host
 	resolve func(ctx context.Context, domain string) ([]string, error)
 
 	mu      sync.Mutex // held while found runs
 	found   func(peers []feedring.PeerID, done bool)
 	pending int // places that were not tried yet
+
+	places sync.Mutex
+	stops  map[string]context.CancelFunc // of each target
 }
 
 // place is somewhere to join through: an address, a domain, or all the peers
@@ -56,11 +60,13 @@ type place struct {
 // newly reached, by one goroutine at a time; done is true from the first call
 // after everything was tried once, and that call comes even where nothing was
 // reached.
-func (h *Host) Join(ctx context.Context, targets []string, resolve func(ctx context.Context, domain string) ([]string, error), found func(peers []feedring.PeerID, done bool)) {
-	j := &joiner{h: h, resolve: resolve, found: found}
+func (h *Host) Join(ctx context.Context, targets []string, resolve func(ctx context.Context, domain string) ([]string, error), found func(peers []feedring.PeerID, done bool)) *Joining {
+	j := &Joining{h: h, resolve: resolve, found: found, stops: make(map[string]context.CancelFunc)}
 	var places []place
-	for _, t := range targets {
-		places = append(places, j.placeOf(t))
+	for i, t := range targets {
+		if !slices.Contains(targets[:i], t) {
+			places = append(places, j.placeOf(t))
+		}
 	}
 	if len(h.cfg.Known) > 0 {
 		places = append(places, j.saved())
@@ -68,8 +74,11 @@ func (h *Host) Join(ctx context.Context, targets []string, resolve func(ctx cont
 	j.pending = len(places)
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(h.ctx, cancel)
+	j.ctx = ctx
 	for _, p := range places {
-		h.background(func() { j.keep(ctx, p) })
+		if here := j.begin(p.name); here != nil {
+			h.background(func() { j.keep(here, p) })
+		}
 	}
 	h.background(func() {
 		if len(places) == 0 {
@@ -79,44 +88,75 @@ func (h *Host) Join(ctx context.Context, targets []string, resolve func(ctx cont
 		stop()
 		cancel()
 	})
+	return j
 }
 
 // keep tries one place again and again.
-func (j *joiner) keep(ctx context.Context, p place) {
-	wait, first := joinFirst, true
-	for ctx.Err() == nil {
-		reached, all, err := j.try(ctx, p)
-		j.report(reached, first)
-		if err != nil {
-			j.h.log.Log(ctx, levelOf(first), "not joined yet; trying again", "at", p.name, "err", err)
-		}
-		first = false
+func (j *Joining) keep(ctx context.Context, p place) {
+	reached, all, err := j.try(ctx, p)
+	j.report(reached, true)
+	if err != nil {
+		j.h.log.Info("not joined yet; trying again", "at", p.name, "err", err)
+	}
+	j.follow(ctx, p, all)
+}
+
+// follow goes on after a try; all is what that said.
+func (j *Joining) follow(ctx context.Context, p place, all bool) {
+	for wait := joinFirst; ; {
 		if all {
 			pause(ctx, joinLook)
 			wait = joinFirst
-			continue
+		} else {
+			pause(ctx, wait)
+			wait = min(2*wait, joinLast)
 		}
-		pause(ctx, wait)
-		wait = min(2*wait, joinLast)
+		if ctx.Err() != nil {
+			return
+		}
+		var reached []feedring.PeerID
+		var err error
+		reached, all, err = j.try(ctx, p)
+		j.report(reached, false)
+		if err != nil {
+			j.h.log.Debug("not joined yet; trying again", "at", p.name, "err", err)
+		}
 	}
 }
 
 // try connects to the peers of a place. all reports that there is nothing to
 // hurry for.
-func (j *joiner) try(ctx context.Context, p place) (reached []feedring.PeerID, all bool, err error) {
+func (j *Joining) try(ctx context.Context, p place) (reached []feedring.PeerID, all bool, err error) {
 	if p.content() {
 		return nil, true, nil
 	}
+	here, err := j.connect(ctx, p)
+	for _, c := range here {
+		if c.fresh {
+			reached = append(reached, c.id)
+		}
+	}
+	return reached, err == nil, err
+}
+
+// connection is one that stands after a try; fresh: it did not before.
+type connection struct {
+	id    feedring.PeerID
+	fresh bool
+}
+
+// connect connects to the peers of a place. The error is nil where one of them is
+// connected then, or is this peer itself, or where there are none.
+func (j *Joining) connect(ctx context.Context, p place) (here []connection, err error) {
 	within, cancel := context.WithTimeout(ctx, 2*joinWithin)
 	infos, err := p.ask(within)
 	cancel()
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	var (
 		mu   sync.Mutex
 		wg   sync.WaitGroup
-		some bool
 		errs []error
 		free = make(chan struct{}, joinAtOnce)
 	)
@@ -127,30 +167,21 @@ func (j *joiner) try(ctx context.Context, p place) (reached []feedring.PeerID, a
 			fresh, err := j.h.connect(ctx, info)
 			mu.Lock()
 			defer mu.Unlock()
-			some = some || err == nil
 			if err != nil {
 				errs = append(errs, err)
-			} else if fresh {
-				reached = append(reached, feedring.PeerID(info.ID.String()))
+				return
 			}
+			here = append(here, connection{feedring.PeerID(info.ID.String()), fresh})
 		})
 	}
 	wg.Wait()
-	if some || len(infos) == 0 {
-		return reached, true, nil
+	if len(here) == 0 && len(errs) > 0 {
+		return nil, errs[0]
 	}
-	return nil, false, errs[0]
+	return here, nil
 }
 
-// levelOf tells a person of the first failure; the rest is for the curious.
-func levelOf(first bool) slog.Level {
-	if first {
-		return slog.LevelInfo
-	}
-	return slog.LevelDebug
-}
-
-func (j *joiner) report(reached []feedring.PeerID, first bool) {
+func (j *Joining) report(reached []feedring.PeerID, first bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if first {
@@ -196,7 +227,7 @@ func (h *Host) speaks(id peer.ID) bool {
 	return err == nil && p != ""
 }
 
-func (j *joiner) placeOf(target string) place {
+func (j *Joining) placeOf(target string) place {
 	var last []peer.AddrInfo // only the goroutine of this place comes here
 	ask := func(ctx context.Context) ([]peer.AddrInfo, error) { return j.domain(ctx, target) }
 	if strings.HasPrefix(target, "/") {
@@ -215,7 +246,7 @@ func (j *joiner) placeOf(target string) place {
 	}
 }
 
-func (j *joiner) address(ctx context.Context, target string) ([]peer.AddrInfo, error) {
+func (j *Joining) address(ctx context.Context, target string) ([]peer.AddrInfo, error) {
 	info, err := ParsePeer("--join", target)
 	if err != nil {
 		return nil, err
@@ -227,7 +258,7 @@ func (j *joiner) address(ctx context.Context, target string) ([]peer.AddrInfo, e
 
 // domain asks a site for its peers. What a site says is no person's word: its
 // addresses are used only within the scope.
-func (j *joiner) domain(ctx context.Context, name string) ([]peer.AddrInfo, error) {
+func (j *Joining) domain(ctx context.Context, name string) ([]peer.AddrInfo, error) {
 	if j.resolve == nil {
 		return nil, fmt.Errorf("domains cannot be resolved")
 	}
@@ -258,7 +289,7 @@ func (j *joiner) domain(ctx context.Context, name string) ([]peer.AddrInfo, erro
 
 // saved is the peers of last time. They are asked again only while nobody is
 // connected.
-func (j *joiner) saved() place {
+func (j *Joining) saved() place {
 	return place{
 		name:    "saved peers",
 		content: func() bool { return j.h.members.count() > 0 && j.tried() },
@@ -276,7 +307,7 @@ func (j *joiner) saved() place {
 }
 
 // tried reports whether everything was tried once.
-func (j *joiner) tried() bool {
+func (j *Joining) tried() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.pending == 0

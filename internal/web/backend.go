@@ -61,6 +61,16 @@ type Backend interface {
 	History() HistoryStatus
 	RebuildHistory()
 
+	// Join joins the network through one target more, a multiaddr or a domain, keeps
+	// that over restarts, and tells whom it reached: it blocks for some seconds at
+	// most. One that is not reached is tried again, and told in Joined.Error;
+	// ErrMalformed.
+	Join(ctx context.Context, target string) (Joined, error)
+	// Joins lists the targets.
+	Joins() []JoinTarget
+	// RemoveJoin joins through a target no more. ErrUnknown; ErrMalformed.
+	RemoveJoin(ctx context.Context, target string) error
+
 	// Doctor runs the checks of "feedring doctor"; it may take seconds.
 	Doctor(ctx context.Context) []Check
 	// Vouch tells what a site publishes to name this peer as its own; an empty
@@ -247,6 +257,9 @@ const (
 	ErrOrigin = errorString("the origin failed")
 	ErrLate   = errorString("the origin is late")
 )
+
+// ErrMalformed is for a text that cannot be what it is to be: 400.
+const ErrMalformed = errorString("malformed")
 
 // ErrNoFeed is for an address that leads to a page without a feed: 422.
 const ErrNoFeed = errorString("no feed")

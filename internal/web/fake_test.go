@@ -32,6 +32,7 @@ type fake struct {
 	final    feedring.Final
 	asked    []Ask
 	status   Status
+	joins    []string
 	follow   func(ctx context.Context, ask Ask, each func(Update) error) error
 }
 
@@ -193,6 +194,48 @@ func (f *fake) RetractURL(ctx context.Context, url string) (told []feedring.Retr
 		err = fmt.Errorf("no entry has the address %s: %w", url, ErrUnknown)
 	}
 	return told, err
+}
+
+// Join does not reach those that are away.
+func (f *fake) Join(_ context.Context, target string) (Joined, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	said := Joined{Join: target, Reached: []Reached{}, Groups: []feedring.Theme{}, Known: slices.Contains(f.joins, target)}
+	switch target {
+	case "":
+		return said, fmt.Errorf("write a domain: %w", ErrMalformed)
+	case "self.example":
+		return said, fmt.Errorf("that is this peer itself")
+	case "away.example":
+		said.Error = "nobody answers there"
+	default:
+		said.Reached, said.Groups = []Reached{{"12D3B", "/ip4/192.0.2.1/tcp/1"}}, []feedring.Theme{"news"}
+	}
+	if !said.Known {
+		f.joins = append(f.joins, target)
+	}
+	return said, nil
+}
+
+func (f *fake) Joins() []JoinTarget {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	targets := []JoinTarget{{"fixed.example", true}}
+	for _, t := range f.joins {
+		targets = append(targets, JoinTarget{Join: t})
+	}
+	return targets
+}
+
+func (f *fake) RemoveJoin(_ context.Context, target string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	i := slices.Index(f.joins, target)
+	if i < 0 {
+		return fmt.Errorf("this peer does not join through %s: %w", target, ErrUnknown)
+	}
+	f.joins = slices.Delete(f.joins, i, i+1)
+	return nil
 }
 
 func (f *fake) History() HistoryStatus {

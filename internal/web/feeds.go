@@ -152,7 +152,7 @@ func (s *site) ping(w http.ResponseWriter, r *http.Request) error {
 
 // refused is for changes: the backend says no because of what is there already.
 func refused(err error) error {
-	for _, other := range []error{ErrUnknown, ErrNoFeed, ErrFull, ErrUnsaved, context.DeadlineExceeded} {
+	for _, other := range []error{ErrUnknown, ErrMalformed, ErrNoFeed, ErrFull, ErrUnsaved, context.DeadlineExceeded} {
 		if errors.Is(err, other) {
 			return err
 		}

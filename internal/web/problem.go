@@ -94,6 +94,8 @@ func problemOf(err error) *problem {
 		return &problem{Status: http.StatusRequestEntityTooLarge, Detail: fmt.Sprintf("the body is longer than %d bytes: send less", tooLarge.Limit)}
 	case errors.Is(err, ErrUnknown):
 		return told(http.StatusNotFound, err, ErrUnknown)
+	case errors.Is(err, ErrMalformed):
+		return told(http.StatusBadRequest, err, ErrMalformed)
 	case errors.Is(err, ErrNoFeed):
 		return told(http.StatusUnprocessableEntity, err, ErrNoFeed)
 	case errors.Is(err, ErrOrigin):

@@ -104,6 +104,9 @@ func (s *site) routes() {
 	s.handle("GET /api/v1/opml", s.guarded(s.exportOPML))
 	s.handle("POST /api/v1/opml", s.guarded(s.importOPML))
 	s.handle("POST /api/v1/ping", s.guarded(s.ping))
+	s.handle("GET /api/v1/join", s.guarded(s.joins))
+	s.handle("POST /api/v1/join", s.guarded(s.join))
+	s.handle("DELETE /api/v1/join", s.guarded(s.removeJoin))
 	s.handle("GET /api/v1/history", s.guarded(s.history))
 	s.handle("POST /api/v1/history/rebuild", s.guarded(s.rebuildHistory))
 	if s.Personal != nil {

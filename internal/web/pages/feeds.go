@@ -59,7 +59,7 @@ func (f *Feed) write(m *markup, frame *Frame) {
 	}
 	m.html("</p>\n")
 	f.looks(m)
-	m.between("<p class=\"meta\">Its site runs a peer of its own: join it with <code>feedring serve --join ", f.Join, "</code></p>\n")
+	m.between("<p class=\"meta\">Its site runs a peer of its own: join it with <code>feedring join ", f.Join, "</code></p>\n")
 	m.between("<p class=\"meta\">Its site runs a peer of its own: ", f.SitePeer.Short(), "</p>\n")
 	m.html("</li>\n")
 }

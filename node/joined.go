@@ -1,0 +1,95 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/sec"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/host"
+	"github.com/feedring/feedring/internal/web"
+	"github.com/feedring/feedring/internal/wire"
+	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
+)
+
+const (
+	askedAtJoin = 4               // of the peers that were reached
+	joinAsk     = 2 * time.Second // for one to tell its groups
+)
+
+// tellReached says who was reached, and which groups those tell of. That they tell
+// nothing in time is no error: the maps come by themselves.
+func (n *Node) tellReached(ctx context.Context, said *web.Joined, ids []feedring.PeerID) {
+	for _, p := range n.host.Peers() {
+		if slices.Contains(ids, p.ID) {
+			said.Reached = append(said.Reached, web.Reached{Peer: p.ID, Addr: p.Addr})
+		}
+	}
+	var asking sync.WaitGroup
+	var mu sync.Mutex
+	for _, id := range ids[:min(len(ids), askedAtJoin)] {
+		asking.Go(func() {
+			groups, err := n.askRing(ctx, id)
+			if err != nil {
+				n.log.Debug("groups", "asked", id.Short(), "err", err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for _, g := range groups {
+				said.Groups = append(said.Groups, g.Theme)
+			}
+		})
+	}
+	asking.Wait()
+	slices.Sort(said.Groups)
+	said.Groups = slices.Compact(said.Groups)
+}
+
+// askRing asks a peer which groups it knows.
+func (n *Node) askRing(ctx context.Context, id feedring.PeerID) ([]feedring.RingGroup, error) {
+	ctx, cancel := context.WithTimeout(ctx, joinAsk)
+	defer cancel()
+	raw, err := n.host.Open(ctx, id, wire.VerbInfo, false)
+	if err != nil {
+		return nil, err
+	}
+	s := wire.NewStream(raw)
+	defer s.Close()
+	if err := s.Send(&feedringv1.InfoRequest{}, joinAsk); err != nil {
+		return nil, err
+	}
+	var reply feedringv1.InfoReply
+	if err := s.Receive(&reply, joinAsk); err != nil {
+		return nil, err
+	}
+	return wire.RingFrom(&reply)
+}
+
+// whyNot is why a target was not reached, in words for people.
+func whyNot(target string, err error) error {
+	var foreign *host.ForeignError
+	var other sec.ErrPeerIDMismatch
+	switch {
+	case errors.As(err, &foreign) && foreign.Speaks != "":
+		return fmt.Errorf("it is of the network %q and this peer of %q: a peer is of the network that serve --network names", foreign.Speaks, foreign.Own)
+	case errors.As(err, &foreign):
+		return errors.New("it is no peer of feedring")
+	case errors.As(err, &other):
+		return errors.New("another peer answers at this address: take the whole address, as that peer's \"feedring status\" prints it")
+	case errors.Is(err, host.ErrSelf):
+		return err
+	case errors.Is(err, host.ErrBusy):
+		return errors.New("it takes no more connections now")
+	case errors.Is(err, context.DeadlineExceeded):
+		return errors.New("no answer in time")
+	case errors.Is(err, host.ErrUnreachable):
+		return errors.New("nobody answers there")
+	}
+	return errors.New(strings.TrimPrefix(err.Error(), "join "+target+": "))
+}
