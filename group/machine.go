@@ -75,6 +75,7 @@ type Machine struct {
 	protected []feedring.PeerID
 	leaving   bool
 	departed  bool
+	again     bool // it was in a group with others before it started
 
 	// What is derived from the above, and made anew when it is missing.
 	book    *catalogue.Index            `state:"derived"`
@@ -125,6 +126,7 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 		checks:     map[feedring.FeedRef]*check{},
 		looks:      looks.NewOwn(cfg.Distrust),
 		desk:       looks.NewDesk(),
+		again:      !st.Term.IsZero(),
 	}
 	m.signers = m.signers.Note(st.Term.Claimant)
 	m.want.Incarnation++

@@ -19,15 +19,22 @@ func (m *Machine) Lead() Lead {
 
 func (m *Machine) acknowledgedNow() bool { return !m.serving && m.manager() != "" || m.acked }
 
-// surePeriods is how long who founds a group anew may hear of those that it was
-// in one with.
+// surePeriods is how long who starts again, or founds a group anew, may hear of
+// those that it was in one with.
 const surePeriods = 3
 
 // Sure reports whether the group has nothing but what this peer knows of, as far
-// as anybody can say. Who was in a group with others, started again and founded it
-// alone knows only itself at first, while another may manage them.
+// as anybody can say. Who was in a group with others and starts again knows only
+// itself, and whoever else has just come back, while another may manage the rest.
 func (m *Machine) Sure() bool {
-	return !m.serving || m.acked || m.disk.Term.IsZero() || m.now.Sub(m.lead.since) >= surePeriods*m.cfg.Refresh
+	long := surePeriods * m.cfg.Refresh
+	switch {
+	case m.again && m.now.Sub(m.me().first) < long:
+		return false
+	case m.serving && !m.acked && !m.disk.Term.IsZero():
+		return m.now.Sub(m.lead.since) >= long
+	}
+	return true
 }
 
 // Has reports whether the View shows p as a member that is there.

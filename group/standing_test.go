@@ -6,9 +6,9 @@ import (
 	"github.com/feedring/feedring"
 )
 
-// Who started again and founded its group alone says what the group has not only
-// when it would have heard of the others, or another follows it; who never had
-// others says so at once.
+// Who started again and founded its group says what the group has not only when it
+// would have heard of the others, even if another that came back follows it; who
+// never had others says so at once.
 func TestWhoIsAloneAgainIsNotSure(t *testing.T) {
 	founded := func(before feedring.Term) (*cluster, *testNode) {
 		c := newCluster(1)
@@ -45,7 +45,17 @@ func TestWhoIsAloneAgainIsNotSure(t *testing.T) {
 	c, n = founded(before)
 	c.step(c.start("p2"), Enter{Via: []feedring.PeerID{"p1"}})
 	c.run(n.m.cfg.Refresh)
+	if n.m.Sure() || !n.m.acked {
+		t.Error("it is sure as soon as another follows it, who may have come back like it")
+	}
+	c.run(surePeriods * n.m.cfg.Refresh)
 	if !n.m.Sure() {
-		t.Error("another follows it, and it is not sure")
+		t.Error("who heard of nobody else for long is not sure")
+	}
+	c, n = founded(feedring.Term{})
+	c.step(c.start("p2"), Enter{Via: []feedring.PeerID{"p1"}})
+	c.run(n.m.cfg.Refresh)
+	if !n.m.Sure() || n.m.disk.Term.IsZero() {
+		t.Error("who founded a new group is not sure of it once another follows")
 	}
 }
