@@ -27,10 +27,10 @@ type building struct {
 // limits bound what is held in memory.
 type limits struct {
 	tailDocs, tailWeight int
-	docs, weight         int // of a segment
+	docs, logs, weight   int // of a segment
 }
 
-var defaultLimits = limits{tailDocs: 4 << 10, tailWeight: 3 << 20, docs: maxDocs, weight: 16 << 20}
+var defaultLimits = limits{tailDocs: 4 << 10, tailWeight: 3 << 20, docs: maxDocs, logs: maxLogs, weight: 16 << 20}
 
 func (h *History) building(id uint64) *building {
 	return &building{store: h.store, limits: h.limits, id: id, lists: newLists(), logs: make(map[epoch]int)}
@@ -38,7 +38,7 @@ func (h *History) building(id uint64) *building {
 
 // full reports that the segment must be written before another row is added.
 func (b *building) full() bool {
-	return len(b.keys) >= b.limits.docs || b.lists.weight >= b.limits.weight || len(b.logs) >= maxLogs
+	return len(b.keys) >= b.limits.docs || b.lists.weight >= b.limits.weight || len(b.logs) >= b.limits.logs
 }
 
 func (b *building) add(k store.RowKey, row *store.Row) {

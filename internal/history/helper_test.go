@@ -23,7 +23,7 @@ var (
 )
 
 // tiny limits make many segments of few rows.
-var tiny = limits{tailDocs: 6, tailWeight: 1 << 20, docs: 60, weight: 1 << 20}
+var tiny = limits{tailDocs: 6, tailWeight: 1 << 20, docs: 60, logs: maxLogs, weight: 1 << 20}
 
 func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 7)) }
 

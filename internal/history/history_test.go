@@ -89,6 +89,35 @@ func TestSettles(t *testing.T) {
 	}
 }
 
+// TestSettlesWithManyFeeds has an entry of each of many feeds: segments that hold
+// as many logs as they may are not made anew for ever.
+func TestSettlesWithManyFeeds(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	few := tiny
+	few.docs, few.logs = 600, 30
+	h, err := open(s, quiet, few)
+	check(t, err)
+	const feeds = 120
+	for f := range feeds {
+		check(t, s.Append(ctx, []store.Item{makeItem(f, f, textOf("title", "content"))}))
+	}
+	steps := 0
+	for more := true; more; steps++ {
+		more, err = h.step(ctx)
+		check(t, err)
+		if steps == 10*feeds {
+			t.Fatalf("%d steps for %d rows, and no end", steps, feeds)
+		}
+	}
+	if n := len(h.state.Load().segments); n > 2*feeds/few.logs+mergeAt {
+		t.Errorf("%d segments", n)
+	}
+	items, _, err := h.Search(ctx, store.Search{Words: parse(t, "title"), Limit: 2 * feeds})
+	if check(t, err); len(items) != feeds {
+		t.Errorf("%d entries are found", len(items))
+	}
+}
+
 // TestOldStore indexes what was stored before there was a journal or an index.
 func TestOldStore(t *testing.T) {
 	w := &world{T: t, r: random(7), dir: t.TempDir()}

@@ -13,7 +13,10 @@ const mergeAt = 4
 // size is 0 for what the tail makes, 1 for what is made of such, 2 for what
 // stays.
 func (h *History) size(s *segment) int {
-	part := max(float64(s.docs)/float64(h.limits.docs), float64(s.weight)/float64(h.limits.weight))
+	part := max(
+		float64(s.docs)/float64(h.limits.docs), float64(len(s.logs))/float64(h.limits.logs),
+		float64(s.weight)/float64(h.limits.weight),
+	)
 	switch {
 	case part < 1./8:
 		return 0
@@ -43,10 +46,10 @@ func (h *History) merge(ctx context.Context, st *state) (more bool, err error) {
 
 // fitting returns those that fit into one segment: two or more.
 func (h *History) fitting(same []*segment) []*segment {
-	docs, weight := 0, 0
+	docs, logs, weight := 0, 0, 0
 	for i, s := range same {
-		docs, weight = docs+s.docs, weight+s.weight
-		if docs > h.limits.docs || weight > h.limits.weight {
+		docs, logs, weight = docs+s.docs, logs+len(s.logs), weight+s.weight
+		if docs > h.limits.docs || logs > h.limits.logs || weight > h.limits.weight {
 			return same[:max(2, i)]
 		}
 	}
