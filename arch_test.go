@@ -57,7 +57,7 @@ var arrows = map[string][]string{
 	"internal/match":           {"."},
 	"internal/match/index":     {".", "internal/match"},
 	"internal/match/stem":      {"internal/match"},
-	"internal/peer":            {".", "group", "ring", "internal/alarm", "internal/fingerprint"},
+	"internal/peer":            {".", "group", "ring", "internal/alarm", "internal/fingerprint", "internal/spread"},
 	"proto/feedring/v1":        {},
 	"internal/wire":            {".", "proto/feedring/v1"},
 	"internal/guard":           {},
@@ -104,7 +104,7 @@ var arrows = map[string][]string{
 	"internal/sim/experiment/policy":   {"internal/schedule", "internal/sim/experiment"},
 	"internal/sim/experiment/smallweb": {".", "internal/feed", "internal/feed/document", "internal/sim/experiment"},
 	"internal/sim/experiment":          {".", "group", "ring", "internal/peer", "internal/sim/experiment/stage"},
-	"internal/sim/experiment/stage":    {".", "group", "ring", "internal/peer"},
+	"internal/sim/experiment/stage":    {".", "group", "ring", "internal/peer", "internal/spread"},
 }
 
 // TestArrows holds the imports of every room against the rules above.

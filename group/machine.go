@@ -69,6 +69,7 @@ type Machine struct {
 	desk    *looks.Desk   // a manager's
 	turnsOf feedring.Term // whose manager is asked
 	links   *spread.Links // nil until the group is large
+	laid    *spread.Mesh  `state:"derived"` // see layMesh; nil: to be made
 	owing   bool          // the driver holds an order of neighbours
 
 	role      feedring.Role

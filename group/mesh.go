@@ -31,14 +31,22 @@ func (m *Machine) linked() *spread.Links {
 		m.links = new(spread.Links)
 	}
 	if !m.joined {
-		m.joined = true
+		m.joined, m.laid = true, nil
 		m.links.Join(m.cfg.Self, m.neighbours(), m.layMesh)
 	}
 	return m.links
 }
 
+// layMesh lays the mesh out. It is large, and kept only where others have it too.
 func (m *Machine) layMesh() *spread.Mesh {
-	return spread.NewMesh(append(slices.Clip(m.present()), m.cfg.Self), catalogue.Spot)
+	peers := func() []feedring.PeerID { return append(slices.Clip(m.present()), m.cfg.Self) }
+	if m.cfg.Meshes == nil {
+		return spread.NewMesh(peers(), catalogue.Spot)
+	}
+	if m.laid == nil {
+		m.laid = m.cfg.Meshes.Mesh(peers(), catalogue.Spot)
+	}
+	return m.laid
 }
 
 // maxCounted is how many entries of one poll count at most: what a newcomer lacks

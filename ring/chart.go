@@ -16,6 +16,7 @@ type chart struct {
 	sheet   *sheet
 	shelf   *Shelf                         `state:"changes nothing that is done"`
 	since   map[feedring.GroupID]time.Time // when a group that is absent was seen to become so
+	near    int                            `state:"derived"` // where find was last
 	changes uint64                         `state:"derived"` // how often the rows changed, and one
 	led     uint64                         `state:"derived"` // how often they may have named other leaders
 	kept    kept                           `state:"derived"`
@@ -83,12 +84,27 @@ func kindOf(acknowledged bool) int {
 	return 0
 }
 
-// at returns what the map holds of g, until the map changes; nil: nothing.
+// at returns what the map holds of g; nil: nothing. It must not be changed.
 func (c *chart) at(g feedring.GroupID) *record {
-	if i, here := c.sheet.find(g); here {
-		return &c.sheet.records[i]
+	if i, here := c.find(g); here {
+		return c.sheet.records[i]
 	}
 	return nil
+}
+
+// find tells where g is, or belongs. Rows come in ring order, and several
+// questions about each: it looks at the last place and the next one first.
+func (c *chart) find(g feedring.GroupID) (int, bool) {
+	groups := c.sheet.groups
+	for i := c.near; i < min(c.near+2, len(groups)); i++ {
+		if groups[i] == g {
+			c.near = i
+			return i, true
+		}
+	}
+	i, here := c.sheet.find(g)
+	c.near = i
+	return i, here
 }
 
 // names reports whether a row of the map says that g is of theme.
@@ -104,7 +120,7 @@ func (c *chart) knows(row *Row) bool {
 		return false
 	}
 	s := &r.slots[kindOf(row.Acknowledged)]
-	return s.held() && compareRows(row, s.row) <= 0
+	return s.held() && (s.row == row || compareRows(row, s.row) <= 0)
 }
 
 // merge takes row in, which must not be changed any more, and reports whether
@@ -153,7 +169,8 @@ func (c *chart) lose(now time.Time, l Lost) bool {
 
 // put replaces what the map holds of g.
 func (c *chart) put(now time.Time, g feedring.GroupID, is record) {
-	was := c.write().put(g, is)
+	i, here := c.find(g)
+	was := c.write().put(i, here, g, c.keep(is))
 	c.changes++
 	if c.sheet.derived.leaders == nil {
 		c.led++
@@ -164,6 +181,15 @@ func (c *chart) put(now time.Time, g feedring.GroupID, is record) {
 	} else if was.present() || !absent {
 		c.since[g] = now
 	}
+}
+
+// keep returns a record that holds the same for good: machines of one shelf
+// have each one once.
+func (c *chart) keep(r record) *record {
+	if c.shelf != nil {
+		return c.shelf.record(r)
+	}
+	return &r
 }
 
 // write returns the sheet to be changed: a copy where others have the same.
@@ -213,8 +239,10 @@ func (c *chart) order() order { return c.sheet.order() }
 func (c *chart) leaders() *leaders {
 	d := &c.sheet.derived
 	if d.leaders == nil {
-		if d.leaders = c.sheet.lead(); c.shelf != nil {
-			d.leaders = c.shelf.shareLeaders(d.leaders)
+		if c.shelf != nil {
+			d.leaders = c.shelf.lead(c.sheet)
+		} else {
+			d.leaders = c.sheet.lead()
 		}
 	}
 	return d.leaders

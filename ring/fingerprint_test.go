@@ -25,6 +25,7 @@ func TestFingerprintLeavesOut(t *testing.T) {
 		"ring.chart.changes: derived",
 		"ring.chart.kept: derived",
 		"ring.chart.led: derived",
+		"ring.chart.near: derived",
 		"ring.chart.shelf: changes nothing that is done",
 		"ring.sheet.borrowed: who else has it",
 		"ring.sheet.derived: derived",

@@ -10,7 +10,7 @@ import (
 // know the same. One that is shared is never changed.
 type sheet struct {
 	groups   []feedring.GroupID // in ring order
-	records  []record           // of groups, one each
+	records  []*record          // of groups, one each, never changed
 	shared   bool               `state:"who else has it"`
 	borrowed bool               `state:"who else has it"` // groups is another sheet's as well
 	derived  derived            `state:"derived"`
@@ -32,6 +32,8 @@ type derived struct {
 type leaders struct {
 	present []feedring.PeerID // of groups that are live
 	absent  []feedring.PeerID // of groups that are not reached; tombstones name nobody worth asking
+	named   []feedring.PeerID // on a shelf: both, as they were found; see Shelf.lead
+	there   int               // how many of named are of groups that are live
 }
 
 func (s *sheet) find(g feedring.GroupID) (int, bool) {
@@ -43,12 +45,12 @@ func (s *sheet) copy() *sheet {
 	return &sheet{groups: s.groups, borrowed: true, records: slices.Clone(s.records), derived: s.derived}
 }
 
-// put replaces the record of g and returns the one before.
-func (s *sheet) put(g feedring.GroupID, is record) (was record) {
+// put replaces the record of g, which is at i or, where it is not here, belongs
+// there, and returns the one before.
+func (s *sheet) put(i int, here bool, g feedring.GroupID, is *record) (was *record) {
 	d := &s.derived
 	d.have, d.sum, d.summed, d.shown = nil, 0, false, nil
-	i, here := s.find(g)
-	if here {
+	if was = (&record{}); here {
 		was = s.records[i]
 		s.records[i] = is
 	} else {
@@ -107,14 +109,24 @@ func (s *sheet) order() order {
 
 // lead finds the leaders.
 func (s *sheet) lead() *leaders {
-	l := &leaders{present: make([]feedring.PeerID, 0, 2*len(s.records))}
-	for i := range s.records {
-		if e := s.records[i].effective(); e.present() {
-			l.present = e.row.leaders(l.present)
+	return sortLeaders(s.leading(make([]feedring.PeerID, 0, 2*len(s.records)), nil))
+}
+
+// leading appends leaders in ring order.
+func (s *sheet) leading(present, absent []feedring.PeerID) (_, _ []feedring.PeerID) {
+	for _, r := range s.records {
+		if e := r.effective(); e.present() {
+			present = e.row.leaders(present)
 		} else if !e.row.Gone {
-			l.absent = e.row.leaders(l.absent)
+			absent = e.row.leaders(absent)
 		}
 	}
+	return present, absent
+}
+
+// sortLeaders takes lists of leaders, which it changes.
+func sortLeaders(present, absent []feedring.PeerID) *leaders {
+	l := &leaders{present: present, absent: absent}
 	for _, list := range []*[]feedring.PeerID{&l.present, &l.absent} {
 		slices.Sort(*list)
 		*list = slices.Clip(slices.Compact(*list))
@@ -143,9 +155,9 @@ func (s *sheet) hash() uint64 {
 }
 
 func (s *sheet) each(do func(RowVersion)) {
-	for i := range s.records {
-		for j := range s.records[i].slots {
-			if held := &s.records[i].slots[j]; held.held() {
+	for _, r := range s.records {
+		for j := range r.slots {
+			if held := &r.slots[j]; held.held() {
 				do(held.version())
 			}
 		}

@@ -15,11 +15,15 @@ import (
 type Shelf struct {
 	sheets  pool[sheet]
 	leaders pool[leaders]
+	records map[record]*record
+	found   []feedring.PeerID   // room to find leaders in
 	last    weak.Pointer[sheet] // on it: most maps that differ have the same groups all the same
 }
 
 // NewShelf returns an empty one.
-func NewShelf() *Shelf { return &Shelf{sheets: newPool[sheet](), leaders: newPool[leaders]()} }
+func NewShelf() *Shelf {
+	return &Shelf{sheets: newPool[sheet](), leaders: newPool[leaders](), records: map[record]*record{}}
+}
 
 // share returns the sheet that is equal to s and that others have, or else s,
 // which is one of those from now on.
@@ -29,7 +33,7 @@ func (f *Shelf) share(s *sheet) *sheet {
 		return same
 	}
 	s.shared = true
-	s.groups, s.records = slices.Clip(s.groups), slices.Clip(s.records)
+	s.groups, s.records = slices.Clip(s.groups), fitted(s.records)
 	if last := f.last.Value(); last != nil && slices.Equal(last.groups, s.groups) {
 		if sameList(s.derived.live, s.groups) {
 			s.derived.live = last.groups
@@ -40,18 +44,45 @@ func (f *Shelf) share(s *sheet) *sheet {
 	return s
 }
 
-// shareLeaders returns equal leaders that others have, or else l: maps that
-// differ in counts name the same ones.
-func (f *Shelf) shareLeaders(l *leaders) *leaders {
-	sum := emptyDigest
-	for _, list := range [][]feedring.PeerID{l.present, l.absent} {
-		for _, p := range list {
-			sum = sum.text(string(p))
-		}
+// fitted returns records in no more room than they need.
+func fitted(records []*record) []*record {
+	if cap(records) > len(records)+len(records)/8 {
+		return slices.Clone(records)
 	}
-	if same := f.leaders.find(uint64(sum)); same != nil && same.equal(l) {
+	return slices.Clip(records)
+}
+
+// maxRecords is after how many records the shelf forgets which it has seen.
+const maxRecords = 4 * maxGroups
+
+// record returns the one that holds what r does.
+func (f *Shelf) record(r record) *record {
+	if same := f.records[r]; same != nil {
 		return same
 	}
+	if len(f.records) >= maxRecords {
+		clear(f.records)
+	}
+	f.records[r] = &r
+	return &r
+}
+
+// lead finds the leaders of s, which others may have: maps that differ in counts
+// name the same ones. They are compared as the map names them, since to sort
+// them costs more than all else about them.
+func (f *Shelf) lead(s *sheet) *leaders {
+	present, absent := s.leading(f.found[:0], nil)
+	named := append(present, absent...)
+	f.found = named
+	sum := emptyDigest.number(uint64(len(present)))
+	for _, p := range named {
+		sum = sum.text(string(p))
+	}
+	if same := f.leaders.find(uint64(sum)); same != nil && same.there == len(present) && slices.Equal(same.named, named) {
+		return same
+	}
+	l := sortLeaders(slices.Clone(present), absent)
+	l.named, l.there = slices.Clone(named), len(present)
 	f.leaders.put(uint64(sum), l)
 	return l
 }
@@ -80,13 +111,9 @@ func (p *pool[T]) put(sum uint64, x *T) weak.Pointer[T] {
 	return w
 }
 
-func (l *leaders) equal(o *leaders) bool {
-	return slices.Equal(l.present, o.present) && slices.Equal(l.absent, o.absent)
-}
-
 func (s *sheet) equal(o *sheet) bool {
-	return slices.Equal(s.groups, o.groups) && slices.EqualFunc(s.records, o.records, func(a, b record) bool {
-		return a.slots[0].equal(b.slots[0]) && a.slots[1].equal(b.slots[1])
+	return slices.Equal(s.groups, o.groups) && slices.EqualFunc(s.records, o.records, func(a, b *record) bool {
+		return a == b || a.slots[0].equal(b.slots[0]) && a.slots[1].equal(b.slots[1])
 	})
 }
 

@@ -47,6 +47,10 @@ func TestShelfChangesNothing(t *testing.T) {
 	}
 }
 
+func (l *leaders) equal(o *leaders) bool {
+	return slices.Equal(l.present, o.present) && slices.Equal(l.absent, o.absent)
+}
+
 // What is remembered of a sheet is what it would be made anew.
 func TestDerivedStaysTrue(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 10))

@@ -23,11 +23,11 @@ func scaleCommand(stdout, stderr io.Writer) *cobra.Command {
 	size := experiment.DefaultSize()
 	only := ""
 	cmd := experimentCommand("scale", "the cost of a search against the number of groups, and what churn does",
-		"  feedring-sim scale --plot scale.svg\n  feedring-sim scale --only search --groups 1,10,100\n  feedring-sim scale --only churn --half-lives 5m --length 1h\n  feedring-sim scale --peers 2000 --groups 20 --virtual 10m", stdout, stderr,
+		"  feedring-sim scale --plot scale.svg\n  feedring-sim scale --only search --groups 1,10,100\n  feedring-sim scale --only churn --half-lives 5m --length 1h\n  feedring-sim scale --peers 2000 --groups 20 --virtual 10m   # may be stopped: it tells how far it came", stdout, stderr,
 		func(seed uint64, progress experiment.Progress) (outcome, error) {
 			if size.Peers > 0 {
 				size.Seed = seed
-				return playSize(size, progress)
+				return playSize(size, stderr)
 			}
 			search.Seed, churn.Seed = seed, seed
 			var r scaleResult

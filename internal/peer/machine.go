@@ -5,6 +5,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/spread"
 	"github.com/feedring/feedring/ring"
 )
 
@@ -26,10 +27,11 @@ type Config struct {
 	Freshness time.Duration
 	Keep      time.Duration // of copies; 0: while they are fresh
 	Routing   Routing
-	Distrust  int         // see group.Config; 0: looks are not shared
-	Joining   bool        // peers to join through are being dialled: wait for Known before founding
-	Seed      uint64      // of all random choices
-	Shelf     *ring.Shelf `state:"changes nothing that is done"` // of the peers of one process; nil: shares with nobody
+	Distrust  int           // see group.Config; 0: looks are not shared
+	Joining   bool          // peers to join through are being dialled: wait for Known before founding
+	Seed      uint64        // of all random choices
+	Shelf     *ring.Shelf   `state:"changes nothing that is done"` // of the peers of one process; nil: shares with nobody
+	Meshes    *spread.Shelf `state:"changes nothing that is done"` // the same
 }
 
 // State is what must survive a restart.

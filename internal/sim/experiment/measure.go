@@ -74,7 +74,11 @@ func Exponential(random *rand.Rand, mean time.Duration) time.Duration {
 
 // NewStage is a network that is slow and loses nothing, with nobody on it.
 func NewStage(seed uint64, refresh, freshness, delay time.Duration) *stage.Stage {
-	return stage.New(stage.Config{Seed: seed, Delay: delay, Sync: 2 * time.Millisecond,
+	return newStage(seed, refresh, freshness, delay, false)
+}
+
+func newStage(seed uint64, refresh, freshness, delay time.Duration, inSlices bool) *stage.Stage {
+	return stage.New(stage.Config{Seed: seed, Delay: delay, Sync: 2 * time.Millisecond, Slices: inSlices,
 		Peer: peer.Config{Refresh: refresh, Attempts: 3, Freshness: freshness}})
 }
 

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -28,6 +29,7 @@ func DefaultSize() SizeConfig {
 type SizeResult struct {
 	Config    SizeConfig    `json:"config"`
 	Settled   time.Duration `json:"settled_ns"` // virtual, until everybody was in
+	Played    time.Duration `json:"played_ns"`  // virtual, from then on: Config.Virtual where nobody stopped it
 	Steps     uint64        `json:"steps"`      // inputs of all machines
 	Messages  int           `json:"messages"`   // polls included
 	PerSecond float64       `json:"per_second"` // messages of one peer
@@ -41,29 +43,40 @@ type SizeResult struct {
 // Kept reports whether the network is whole.
 func (r SizeResult) Kept() bool { return r.Managers == r.Config.Groups && r.Inside == r.Looked }
 
-// Size plays it. settled, if not nil, is called when everybody is in, so that a
-// caller can begin to measure.
-func Size(cfg SizeConfig, settled func(), progress Progress) (SizeResult, error) {
+// SizeWatch is told how a network fares. What is nil is not called.
+type SizeWatch struct {
+	Joined  func(peers int)    // now and then, while they join
+	Settled func()             // everybody is in: a caller can begin to measure
+	Played  func(r SizeResult) // now and then, from when everybody is in: steps, messages and entries so far
+	Stop    func() bool        // asked now and then: whether to end here
+}
+
+func (w SizeWatch) stopped() bool { return w.Stop != nil && w.Stop() }
+
+// ErrStopped says that a network was stopped before all of it was there.
+var ErrStopped = errors.New("stopped before everybody was in")
+
+// Size plays it. What is stopped from when everybody is in has a result.
+func Size(cfg SizeConfig, watch SizeWatch) (SizeResult, error) {
 	result := SizeResult{Config: cfg}
 	if cfg.Groups < 1 || cfg.Peers < cfg.Groups || cfg.Virtual <= 0 || cfg.Every <= 0 {
 		return result, fmt.Errorf("a network needs a group, a peer for each, and times above 0")
 	}
-	s := NewStage(cfg.Seed, cfg.Refresh, 48*time.Hour, cfg.Delay)
+	s := newStage(cfg.Seed, cfg.Refresh, 48*time.Hour, cfg.Delay, true)
 	managers := map[*stage.Host]bool{}
 	s.Role = func(h *stage.Host, _ feedring.Theme, role feedring.Role) {
 		if delete(managers, h); role == feedring.RoleManager {
 			managers[h] = true
 		}
 	}
-	if err := gather(s, cfg, progress); err != nil {
+	if err := gather(s, cfg, watch); err != nil {
 		return result, err
 	}
 	result.Settled = s.Now()
-	if settled != nil {
-		settled()
+	if watch.Settled != nil {
+		watch.Settled()
 	}
-	Forget(s)
-	s.Steps = 0
+	s.Steps, s.Messages = 0, 0
 	s.Held = func(h *stage.Host, head feedring.Head) {
 		if h.ID == head.Feed.Publisher {
 			result.Entries++
@@ -72,14 +85,15 @@ func Size(cfg SizeConfig, settled func(), progress Progress) (SizeResult, error)
 		}
 	}
 	keepPosting(s, cfg)
-	const parts = 100
-	for i := range parts {
-		progress.Tell(i, parts, "%d peers in %d groups, %v of virtual time", cfg.Peers, cfg.Groups, cfg.Virtual)
-		s.Run(cfg.Virtual / parts)
+	for result.Played < cfg.Virtual && !watch.stopped() {
+		s.Run(min(cfg.Refresh/10, cfg.Virtual-result.Played))
+		result.account(s)
+		if watch.Played != nil {
+			watch.Played(result)
+		}
 	}
 	result.Managers = len(managers)
-	result.account(s)
-	progress.Tell(parts, parts, "done")
+	result.Looked, result.Inside = 2*cfg.Groups, inside(s, cfg)
 	return result, nil
 }
 
@@ -88,7 +102,8 @@ func keepPosting(s *stage.Stage, cfg SizeConfig) {
 	mean := cfg.Every / time.Duration(cfg.Peers)
 	post = func() {
 		i := s.Random().IntN(cfg.Peers)
-		s.Hosts()[i].Publish(ThemeOf(i%cfg.Groups), URLOf(i))
+		h := s.Hosts()[i]
+		h.After(s.Delay(), func() { h.Publish(ThemeOf(i%cfg.Groups), URLOf(i)) })
 		s.After(Exponential(s.Random(), mean), post)
 	}
 	s.After(Exponential(s.Random(), mean), post)
@@ -97,8 +112,11 @@ func keepPosting(s *stage.Stage, cfg SizeConfig) {
 // joinAtOnce is how many peers a group takes in a second while it is gathered.
 const joinAtOnce = 10
 
+// foundAtOnce is how many groups are founded in one delay.
+const foundAtOnce = 5
+
 // gather has every group founded, and then the others join its founder.
-func gather(s *stage.Stage, cfg SizeConfig, progress Progress) error {
+func gather(s *stage.Stage, cfg SizeConfig, watch SizeWatch) error {
 	for i := range cfg.Peers {
 		through := s.Hosts()[:min(i, 1)]
 		if i >= cfg.Groups {
@@ -108,17 +126,28 @@ func gather(s *stage.Stage, cfg SizeConfig, progress Progress) error {
 		s.Add(feedring.PeerID(fmt.Sprintf("peer%06d", i)), map[feedring.Theme][]feedring.Feed{
 			theme: {{URL: URLOf(i), Provider: feedring.ProviderOf(URLOf(i))}}}, through...)
 		if i < cfg.Groups {
-			s.Run(10 * time.Millisecond)
+			if i%foundAtOnce == 0 {
+				s.Run(cfg.Delay)
+			}
 		} else if i%(joinAtOnce*cfg.Groups) == 0 {
-			progress.Tell(i, cfg.Peers, "peers join")
-			s.Run(time.Second)
+			if s.Run(time.Second); watch.Joined != nil {
+				watch.Joined(i)
+			}
+			if watch.stopped() {
+				return ErrStopped
+			}
 		}
 	}
 	const patience = 60 // refresh periods
 	for range patience {
-		progress.Tell(cfg.Peers, cfg.Peers, "peers settle")
 		if s.Run(cfg.Refresh); inside(s, cfg) == 2*cfg.Groups {
 			return nil
+		}
+		if watch.Joined != nil {
+			watch.Joined(cfg.Peers)
+		}
+		if watch.stopped() {
+			return ErrStopped
 		}
 	}
 	return fmt.Errorf("%d of %d peers see their group and the ring after %v", inside(s, cfg), 2*cfg.Groups, s.Now())
@@ -140,11 +169,6 @@ func inside(s *stage.Stage, cfg SizeConfig) int {
 }
 
 func (r *SizeResult) account(s *stage.Stage) {
-	r.Steps, r.Looked, r.Inside = s.Steps, 2*r.Config.Groups, inside(s, r.Config)
-	for _, h := range s.Hosts() {
-		for _, n := range h.Sent {
-			r.Messages += n
-		}
-	}
-	r.PerSecond = float64(r.Messages) / float64(r.Config.Peers) / r.Config.Virtual.Seconds()
+	r.Steps, r.Messages, r.Played = s.Steps, s.Messages, s.Now()-r.Settled
+	r.PerSecond = float64(r.Messages) / float64(r.Config.Peers) / r.Played.Seconds()
 }

@@ -23,7 +23,7 @@ func (s *Stage) Ask(client feedring.PeerID, at *Host, q feedring.Query, within t
 func (s *Stage) AskAgain(id feedring.QueryID, attempt uint32, client feedring.PeerID, at *Host, q feedring.Query, within time.Duration, answer func(feedring.Final)) {
 	s.streams++
 	s.answers[s.streams] = answer
-	s.queue.put(&event{at: s.now + s.cfg.Delay, host: at, life: at.life,
+	s.put(event{at: s.now + s.cfg.Delay, host: at, life: at.life,
 		input: peer.Ask{Stream: s.streams, Client: client, ID: id, Attempt: attempt, Query: q, Within: within}})
 }
 
@@ -32,7 +32,7 @@ func (s *Stage) AskAgain(id feedring.QueryID, attempt uint32, client feedring.Pe
 func (s *Stage) Attach(at *Host, ticket feedring.Ticket, admitted func(ok bool)) (stream uint64) {
 	s.streams++
 	s.admits[s.streams] = admitted
-	s.queue.put(&event{at: s.now + s.cfg.Delay, host: at, life: at.life,
+	s.put(event{at: s.now + s.cfg.Delay, host: at, life: at.life,
 		input: peer.In{Group: ticket.Group, Input: group.Attach{Stream: s.streams, Ticket: ticket}}})
 	return s.streams
 }

@@ -50,13 +50,13 @@ func (h *Host) tell(g feedring.GroupID, in group.Input) {
 }
 
 func (h *Host) send(o peer.Send) {
-	h.Sent[o.Message.Verb()]++
+	h.sent(o.Message.Verb())
 	to := h.stage.byID[o.To]
 	if to == nil || !to.Up {
 		return
 	}
 	if takes, arrives := h.stage.way(h, to, o.Message); arrives {
-		h.stage.queue.put(&event{at: to.Awake(h.stage.now + takes), host: to, life: to.life, from: h, message: h.seal(o.Message)})
+		h.stage.put(event{at: to.Awake(h.stage.now + takes), host: to, life: to.life, from: h, message: h.seal(o.Message)})
 	}
 }
 
@@ -99,7 +99,7 @@ func (h *Host) append(o group.Append) {
 	delete(h.batches, o.Batch)
 	head := feedring.Head{Feed: o.Feed, Position: o.First}
 	head.Position.Sequence += uint64(max(n, 1) - 1)
-	s.After(s.cfg.Sync, func() {
+	s.on(h, s.cfg.Sync, func() {
 		if h.Up && h.life == life {
 			h.hold(head)
 			h.step(peer.In{Group: o.Group, Input: group.Appended{Batch: o.Batch, Head: head}})
@@ -123,7 +123,7 @@ const pollPatience = 3 * time.Second
 // fetch polls: a question, an answer, and a write to disk.
 func (h *Host) fetch(o group.Fetch) {
 	s, life := h.stage, h.life
-	h.Sent[Poll]++
+	h.sent(Poll)
 	fetched := group.Fetched{Feed: o.Feed, From: o.From, Head: h.held[o.Feed], Failed: true}
 	fetched.Head.Feed = o.Feed
 	end := func() {
@@ -139,17 +139,17 @@ func (h *Host) fetch(o group.Fetch) {
 	}
 	server := s.byID[o.From]
 	if server == nil {
-		s.After(2*s.cfg.Delay+s.cfg.Sync, end)
+		s.on(h, 2*s.cfg.Delay+s.cfg.Sync, end)
 		return
 	}
 	takes, arrives := s.way(h, server, nil)
 	if !arrives {
-		s.After(pollPatience, end)
+		s.on(h, pollPatience, end)
 		return
 	}
-	s.After(server.Awake(s.now+takes)-s.now, func() {
+	s.on(server, server.Awake(s.now+takes)-s.now, func() {
 		if server.Up {
-			server.Received[Poll]++
+			server.received(Poll)
 			fetched.Known, fetched.Failed = server.held[o.Feed], false
 			fetched.Known.Feed = o.Feed
 		}
@@ -157,6 +157,6 @@ func (h *Host) fetch(o group.Fetch) {
 		if !arrives {
 			fetched.Failed, back = true, pollPatience
 		}
-		s.After(h.Awake(s.now+back+s.cfg.Sync)-s.now, end)
+		s.on(h, h.Awake(s.now+back+s.cfg.Sync)-s.now, end)
 	})
 }

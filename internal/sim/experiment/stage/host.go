@@ -19,6 +19,7 @@ type Host struct {
 	Sent, Received map[feedring.Verb]int
 
 	stage   *Stage
+	place   uint64 // see visit
 	routing peer.Routing
 	machine *peer.Machine
 	life    int
@@ -47,6 +48,7 @@ func (s *Stage) Add(id feedring.PeerID, feeds map[feedring.Theme][]feedring.Feed
 			s.themeOf[f.URL] = theme
 		}
 	}
+	h.place = s.place(feeds)
 	s.hosts = append(s.hosts, h)
 	s.byID[id] = h
 	h.Start(through...)
@@ -54,7 +56,23 @@ func (s *Stage) Add(id feedring.PeerID, feeds map[feedring.Theme][]feedring.Feed
 }
 
 // Forget sets the counts to zero.
-func (h *Host) Forget() { h.Sent, h.Received = map[feedring.Verb]int{}, map[feedring.Verb]int{} }
+func (h *Host) Forget() {
+	if !h.stage.cfg.Slices {
+		h.Sent, h.Received = map[feedring.Verb]int{}, map[feedring.Verb]int{}
+	}
+}
+
+func (h *Host) sent(verb feedring.Verb) {
+	if h.stage.Messages++; h.Sent != nil {
+		h.Sent[verb]++
+	}
+}
+
+func (h *Host) received(verb feedring.Verb) {
+	if h.Received != nil {
+		h.Received[verb]++
+	}
+}
 
 // Start begins a life with what is on disk. Of through, those count that are up.
 func (h *Host) Start(through ...*Host) {
@@ -96,6 +114,9 @@ func (h *Host) Depart() {
 		h.step(peer.Depart{})
 	}
 }
+
+// After arranges a deed that this peer alone has a part in.
+func (h *Host) After(d time.Duration, do func()) { h.stage.on(h, d, do) }
 
 // Starve has a peer run only for a part of each stretch of time, from phase on:
 // what comes in between waits.
@@ -168,10 +189,10 @@ func (h *Host) wake() {
 	h.tickAt = at
 	h.ticks++
 	if !at.IsZero() {
-		h.stage.queue.put(&event{at: h.Awake(max(at.Sub(began), h.stage.now)), host: h, life: h.life, tick: h.ticks})
+		h.stage.put(event{at: h.Awake(max(at.Sub(began), h.stage.now)), host: h, life: h.life, tick: h.ticks})
 	}
 }
 
 func (h *Host) report(after time.Duration, in peer.Input) {
-	h.stage.queue.put(&event{at: h.Awake(h.stage.now + after), host: h, life: h.life, input: in})
+	h.stage.put(event{at: h.Awake(h.stage.now + after), host: h, life: h.life, input: in})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/peer"
+	"github.com/feedring/feedring/internal/spread"
 	"github.com/feedring/feedring/ring"
 )
 
@@ -14,9 +15,16 @@ var began = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 // Config is what a stage is made of.
 type Config struct {
 	Seed  uint64
-	Peer  peer.Config   // of every peer; Self, Joining, Seed and Shelf are the stage's affair
+	Peer  peer.Config   // of every peer; Self, Joining, Seed, Shelf and Meshes are the stage's affair
 	Delay time.Duration // of each message, one way
 	Sync  time.Duration // of a write to disk
+
+	// Slices plays a large network in a fraction of the time. Time passes by
+	// whole delays; what happens within one is played peer by peer, since no
+	// message arrives in the delay in which it was sent. So events of one time may
+	// come in another order than without, the same one every time; Stage.Way must
+	// be no faster than Delay; Host.Sent and Received are not counted.
+	Slices bool
 }
 
 // Stage is a network in virtual time. One goroutine runs it.
@@ -33,6 +41,9 @@ type Stage struct {
 	// Steps counts the inputs that all machines were given.
 	Steps uint64
 
+	// Messages counts what all hosts sent, polls included.
+	Messages int
+
 	// Surplus counts answers beyond the one that a question gets.
 	Surplus int
 
@@ -43,11 +54,13 @@ type Stage struct {
 	now     time.Duration
 	random  *rand.Rand
 	queue   queue
+	agenda  *agenda // in place of queue; nil: not in slices
 	hosts   []*Host
 	byID    map[feedring.PeerID]*Host
 	themes  map[feedring.GroupID]feedring.Theme
 	themeOf map[string]feedring.Theme  // by address of a feed
 	book    map[feedring.Theme][]*Host // the address book: who was ever in a group
+	numbers map[feedring.Theme]int     // of groups, as their first host was added
 
 	streams uint64
 	answers map[uint64]func(feedring.Final)
@@ -56,10 +69,14 @@ type Stage struct {
 
 // New returns a stage that nobody is on.
 func New(cfg Config) *Stage {
-	cfg.Peer.Shelf = ring.NewShelf()
-	return &Stage{cfg: cfg, Routing: cfg.Peer.Routing, random: rand.New(rand.NewPCG(cfg.Seed, 0x7374616765)), byID: map[feedring.PeerID]*Host{},
+	cfg.Peer.Shelf, cfg.Peer.Meshes = ring.NewShelf(), spread.NewShelf()
+	s := &Stage{cfg: cfg, Routing: cfg.Peer.Routing, random: rand.New(rand.NewPCG(cfg.Seed, 0x7374616765)), byID: map[feedring.PeerID]*Host{},
 		themes: map[feedring.GroupID]feedring.Theme{}, themeOf: map[string]feedring.Theme{}, book: map[feedring.Theme][]*Host{},
-		answers: map[uint64]func(feedring.Final){}, admits: map[uint64]func(bool){}}
+		answers: map[uint64]func(feedring.Final){}, admits: map[uint64]func(bool){}, numbers: map[feedring.Theme]int{}}
+	if cfg.Slices {
+		s.agenda = newAgenda(cfg.Delay)
+	}
+	return s
 }
 
 // Now is how long the stage exists.
@@ -88,15 +105,33 @@ func (s *Stage) Hosts() []*Host { return s.hosts }
 func (s *Stage) Host(id feedring.PeerID) *Host { return s.byID[id] }
 
 // After arranges a deed.
-func (s *Stage) After(d time.Duration, do func()) { s.queue.put(&event{at: s.now + d, do: do}) }
+func (s *Stage) After(d time.Duration, do func()) { s.on(nil, d, do) }
+
+// on arranges a deed that h alone has a part in; nil: nobody, or anybody.
+func (s *Stage) on(h *Host, d time.Duration, do func()) {
+	s.put(event{at: s.now + d, host: h, do: do})
+}
+
+func (s *Stage) put(e event) {
+	if s.agenda != nil {
+		s.agenda.put(e)
+	} else {
+		s.queue.put(&e)
+	}
+}
 
 // Run lets time pass for d.
 func (s *Stage) Run(d time.Duration) { s.RunUntil(d, func() bool { return false }) }
 
 // RunUntil lets time pass until done, at most for d, and reports whether it is
-// done. It looks after each event.
+// done. It looks after each event, or slice.
 func (s *Stage) RunUntil(d time.Duration, done func() bool) bool {
 	end := s.now + d
+	if s.agenda != nil {
+		for ; !done() && s.now < end; s.slice() {
+		}
+		return done()
+	}
 	for !done() {
 		if len(s.queue.events) == 0 || s.queue.events[0].at > end {
 			s.now = end
@@ -121,7 +156,7 @@ func (s *Stage) happen(e *event) {
 			h.step(peer.Tick{})
 		}
 	case e.message != nil:
-		h.Received[e.message.Verb()]++
+		h.received(e.message.Verb())
 		h.step(peer.Receive{From: e.from.ID, Message: e.message})
 	default:
 		h.step(e.input)

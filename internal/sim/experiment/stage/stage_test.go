@@ -192,3 +192,35 @@ func TestDepartureHandsOver(t *testing.T) {
 		t.Errorf("up: %v, %d managers", manager.Up, len(m))
 	}
 }
+
+// A stage in slices plays what one without plays, but for the order of what
+// happens at one time; and the same again.
+func TestSlices(t *testing.T) {
+	play := func(inSlices bool) (messages int, steps uint64, late time.Duration) {
+		s := stage.New(stage.Config{Seed: 1, Delay: 20 * time.Millisecond, Sync: 2 * time.Millisecond, Slices: inSlices,
+			Peer: peer.Config{Refresh: 3 * time.Second, Attempts: 3, Freshness: time.Minute}})
+		first := add(s, 0, "news")
+		for i := 1; i < 12; i++ {
+			s.Run(s.Delay())
+			add(s, i, "news", first)
+		}
+		s.Run(2 * time.Minute)
+		held, began := 0, s.Now()
+		s.Held = func(*stage.Host, feedring.Head) { held, late = held+1, s.Now()-began }
+		s.Messages, s.Steps = 0, 0
+		s.Hosts()[3].After(0, func() { s.Hosts()[3].Publish("news", "https://p3.example/rss") })
+		s.Run(2 * time.Minute)
+		if held != 12 || len(managers(s, "news")) != 1 {
+			t.Fatalf("in slices %v: %d of 12 peers hold the entry, %d managers", inSlices, held, len(managers(s, "news")))
+		}
+		return s.Messages, s.Steps, late
+	}
+	want, _, by := play(false)
+	got, steps, late := play(true)
+	if diff := got - want; max(diff, -diff) > want/50 || max(late-by, by-late) > 500*time.Millisecond {
+		t.Errorf("%d messages, the entry everywhere after %v; without slices %d and %v", got, late, want, by)
+	}
+	if again, more, _ := play(true); again != got || more != steps {
+		t.Errorf("%d messages and %d steps, then %d and %d", got, steps, again, more)
+	}
+}
