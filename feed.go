@@ -81,6 +81,11 @@ func ParseFeedURL(s string) (string, error) {
 		return "", fmt.Errorf("feed address %q is no UTF-8 text: write other bytes as %%FF", clip(s))
 	}
 	u, err := url.Parse(strings.TrimSpace(s))
+	shown := WithoutUser(s)
+	if err == nil && u.User != nil || shown != s && (u == nil || u.Host == "") {
+		return "", fmt.Errorf("feed address %q carries a user name or password: addresses are shown, kept and told to other peers; "+
+			"add it without them, and where the site wants them have a program of yours fetch the feed into a file, and name that with --file", clip(shown))
+	}
 	if lacksScheme(s, u) {
 		return "", fmt.Errorf("feed address %q has no scheme: write https:// before it, or http://", clip(s))
 	}
@@ -93,8 +98,6 @@ func ParseFeedURL(s string) (string, error) {
 		return "", fmt.Errorf("feed address %q: only http and https are fetched", clip(s))
 	case u.Hostname() == "":
 		return "", fmt.Errorf("feed address %q has no host", clip(s))
-	case u.User != nil:
-		return "", fmt.Errorf("feed address of %q carries a password: it would be told to every peer", u.Hostname())
 	case !isPort(u.Port()):
 		return "", fmt.Errorf("feed address %q: ports are 1 to 65535", clip(s))
 	case len(s) > 2048:

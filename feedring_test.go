@@ -89,6 +89,8 @@ func TestParseFeedSpec(t *testing.T) {
 		{"news=ftp://x.org/", feedring.FeedSpec{}, "only http and https"},
 		{"news=https://", feedring.FeedSpec{}, "no host"},
 		{"news=https://u:p@x.org/", feedring.FeedSpec{}, "password"},
+		{"news=https://x.org:8443/@b", feedring.FeedSpec{Theme: "news", Provider: "x.org", URL: "https://x.org:8443/@b"}, ""},
+		{"news=x.org/@b", feedring.FeedSpec{}, "has no scheme"},
 		{"news=a b@https://x.org/", feedring.FeedSpec{}, "without spaces"},
 		{"news=a\xff@https://x.org/", feedring.FeedSpec{}, "without spaces"},
 		{"news=https://x\xff.org/", feedring.FeedSpec{}, "no UTF-8"},
@@ -100,6 +102,29 @@ func TestParseFeedSpec(t *testing.T) {
 		}
 		if c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
 			t.Errorf("ParseFeedSpec(%q) gave error %v; want one with %q", c.in, err, c.err)
+		}
+	}
+}
+
+// TestPasswordsAreNotShown: no error about an address tells what is before its host,
+// and each says what to do.
+func TestPasswordsAreNotShown(t *testing.T) {
+	for _, address := range []string{
+		"https://ann:hunter2@x.org/feed", "https://ann:hunt%er2@x.org/feed", "https://ann:hunter2/3@x.org/feed", "https://ann:hunter2#3@x.org/feed",
+		"https://ann:hunter2?3@x.org/feed", "https://ann:hun@ter2@x.org/feed", "ann:hunter2@x.org/feed", "ftp://ann:hunter2@x.org/feed",
+		"https://ann:hunter2@x.org:99999/feed", "https://hunter2@x.org/feed", "hunter2@x.org/feed", "https://ann:hunter2@", "feed://ann:hunter2@x.org/",
+	} {
+		_, err := feedring.ParseFeedURL(address)
+		if err == nil || strings.Contains(err.Error(), "hunt") || strings.Contains(err.Error(), "ter2") || !strings.Contains(err.Error(), "--file") {
+			t.Errorf("%s: %v", address, err)
+		}
+		if shown := feedring.WithoutUser(address); strings.Contains(shown, "ter2") {
+			t.Errorf("%s: shown as %s", address, shown)
+		}
+	}
+	for _, address := range []string{"https://x.org/@ann/feed", "x.org/@ann", "https://x.org/?to=ann@x.org", "https://x.org/#ann@x.org", "@", ""} {
+		if shown := feedring.WithoutUser(address); shown != address && address != "@" {
+			t.Errorf("%s: shown as %s", address, shown)
 		}
 	}
 }

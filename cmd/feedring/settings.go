@@ -198,7 +198,7 @@ func settleFlag(flags *pflag.FlagSet, key, source string, values []string) error
 	}
 	for _, value := range values {
 		if err := f.Value.Set(value); err != nil {
-			return usage("%s: --%s %q: %w", source, key, value, plainly(err))
+			return usage("%s: --%s %q: %w", source, key, feedring.WithoutUser(value), plainly(err))
 		}
 	}
 	f.Changed = true
@@ -223,6 +223,12 @@ func plainly(err error) error {
 // flagError makes plain words of what cobra says of a flag.
 func flagError(cmd *cobra.Command, err error) error {
 	var number *strconv.NumError
+	var value *pflag.InvalidValueError
+	if errors.As(err, &value) {
+		if shown := feedring.WithoutUser(value.GetValue()); shown != value.GetValue() {
+			return usage("%s", strings.ReplaceAll(err.Error(), strconv.Quote(value.GetValue()), strconv.Quote(shown)))
+		}
+	}
 	if errors.As(err, &number) {
 		return usage("%s%w", strings.TrimSuffix(err.Error(), number.Error()), plainly(err))
 	}

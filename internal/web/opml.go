@@ -84,7 +84,7 @@ func (s *site) importAll(r *http.Request, outlines []opml.Outline, theme feedrin
 	for i, o := range outlines {
 		spec, err := specOf(o, theme, folders)
 		if err != nil {
-			said[i] = imported{URL: o.URL, Error: err.Error()}
+			said[i] = imported{URL: feedring.WithoutUser(o.URL), Error: err.Error()}
 			continue
 		}
 		said[i] = imported{URL: spec.URL, Theme: spec.Theme}

@@ -14,6 +14,7 @@ func TestOPML(t *testing.T) {
 		<outline text="???"><outline xmlUrl="https://b.example/f"/></outline>
 		<outline text="C" xmlUrl="https://c.example/f" provider="Other.example" share="title"/>
 		<outline xmlUrl="ftp://d.example/"/>
+		<outline xmlUrl="https://ann:hunter2@e.example/f"/>
 	</body></opml>`
 	post := func(target, body string) (int, string) {
 		t.Helper()
@@ -32,12 +33,16 @@ func TestOPML(t *testing.T) {
 		{"/api/v1/opml", strings.Repeat(" ", 5<<20), 413, []string{"send less"}},
 		{"/api/v1/opml?folders=true&theme=sport", list, 200, []string{
 			`{"url":"https://a.example/f","theme":"tech-news","added":true}`, `the folder \"???\" names no theme`,
-			`{"url":"https://c.example/f","theme":"sport","added":true}`, "only http and https"}},
+			`{"url":"https://c.example/f","theme":"sport","added":true}`, "only http and https",
+			`{"url":"https://…@e.example/f","added":false,"error":"feed address \"https://…@e.example/f\" carries a user name or password`}},
 		{"/api/v1/opml", list, 200, []string{"already published in tech-news", `{"url":"https://b.example/f","added":true}`}},
 	} {
 		status, answer := post(c.target, c.body)
 		if status != c.status {
 			t.Errorf("%s: %d %s", c.target, status, answer)
+		}
+		if strings.Contains(answer, "hunter2") {
+			t.Errorf("%s: a password is shown: %s", c.target, answer)
 		}
 		for _, want := range c.want {
 			if !strings.Contains(answer, want) {
