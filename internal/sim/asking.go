@@ -101,7 +101,9 @@ func (w *World) answered(n *node, o peer.Answer) {
 	}
 	delete(n.asked, o.Stream)
 	n.seal(o.Final.Grants)
-	w.tracef("%s answers %s: %s", n.id, q.reader.client.id, finalText(o.Final))
+	if w.cfg.Trace != nil {
+		w.tracef("%s answers %s: %s", n.id, q.reader.client.id, finalText(o.Final))
+	}
 	c := q.reader.client
 	if !w.network.both(n.index, c.index) {
 		return

@@ -27,26 +27,31 @@ type queue struct {
 	turn  uint64
 }
 
+// key is a place in the order, and at its end the slot: four children of a place
+// are one line of cache.
 type key struct {
 	at   time.Duration
-	turn uint64
-	slot int32
+	turn uint64 // when it was put, and in the lowest slotBits where the event is
 }
+
+const slotBits = 24
 
 func (k key) before(o key) bool { return k.at < o.at || k.at == o.at && k.turn < o.turn }
 
 func (q *queue) put(at time.Duration, e event) {
-	slot := int32(len(q.slots))
+	slot := len(q.slots)
 	if n := len(q.free); n > 0 {
-		slot = q.free[n-1]
+		slot = int(q.free[n-1])
 		q.free = q.free[:n-1]
 		q.slots[slot] = e
 	} else {
+		if slot == 1<<slotBits {
+			panic("sim: more events wait than the queue can number")
+		}
 		q.slots = append(q.slots, e)
 	}
 	q.turn++
-	q.keys = append(q.keys, key{at: at, turn: q.turn, slot: slot})
-	q.up(len(q.keys) - 1)
+	q.up(key{at: at, turn: q.turn<<slotBits | uint64(slot)})
 }
 
 // next is when the next event is.
@@ -58,23 +63,25 @@ func (q *queue) next() (time.Duration, bool) {
 }
 
 func (q *queue) take() event {
-	slot := q.keys[0].slot
+	slot := q.keys[0].turn & (1<<slotBits - 1)
 	last := len(q.keys) - 1
-	q.keys[0] = q.keys[last]
+	k := q.keys[last]
 	q.keys = q.keys[:last]
 	if last > 0 {
-		q.down(0)
+		q.fill(k)
 	}
 	e := q.slots[slot]
 	q.slots[slot] = event{}
-	q.free = append(q.free, slot)
+	q.free = append(q.free, int32(slot))
 	return e
 }
 
 const fork = 4 // children of a place in the heap: fewer levels, and one line of cache each
 
-func (q *queue) up(i int) {
-	k := q.keys[i]
+// up puts a key in, from the end.
+func (q *queue) up(k key) {
+	i := len(q.keys)
+	q.keys = append(q.keys, k)
 	for i > 0 {
 		parent := (i - 1) / fork
 		if !k.before(q.keys[parent]) {
@@ -86,24 +93,47 @@ func (q *queue) up(i int) {
 	q.keys[i] = k
 }
 
-func (q *queue) down(i int) {
-	k := q.keys[i]
+// fill puts k, which was the last, into the heap without its first. The hole
+// goes down to a leaf and k up from there: where the last of all comes to be is
+// near the end nearly always.
+func (q *queue) fill(k key) {
+	keys, i := q.keys, 0
 	for {
 		first := i*fork + 1
-		if first >= len(q.keys) {
+		if first+fork > len(keys) {
 			break
 		}
+		children := keys[first : first+fork : first+fork]
+		a, b := 0, 2
+		if children[1].before(children[0]) {
+			a = 1
+		}
+		if children[3].before(children[2]) {
+			b = 3
+		}
+		if children[b].before(children[a]) {
+			a = b
+		}
+		keys[i] = children[a]
+		i = first + a
+	}
+	if first := i*fork + 1; first < len(keys) {
 		least := first
-		for c := first + 1; c < min(first+fork, len(q.keys)); c++ {
-			if q.keys[c].before(q.keys[least]) {
+		for c := first + 1; c < len(keys); c++ {
+			if keys[c].before(keys[least]) {
 				least = c
 			}
 		}
-		if !q.keys[least].before(k) {
-			break
-		}
-		q.keys[i] = q.keys[least]
+		keys[i] = keys[least]
 		i = least
 	}
-	q.keys[i] = k
+	for i > 0 {
+		parent := (i - 1) / fork
+		if !k.before(keys[parent]) {
+			break
+		}
+		keys[i] = keys[parent]
+		i = parent
+	}
+	keys[i] = k
 }

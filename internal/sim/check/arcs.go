@@ -1,6 +1,7 @@
 package check
 
 import (
+	"slices"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -36,7 +37,6 @@ func (w *Witness) firstHops(p int32, s ring.Search) {
 
 // hopping names one arc as a peer passes it on.
 type hopping struct {
-	at        int32
 	id        feedring.QueryID
 	attempt   uint32
 	direction ring.Direction
@@ -44,8 +44,8 @@ type hopping struct {
 
 // waiting is a hop that was not acknowledged yet.
 type waiting struct {
+	of    hopping
 	since time.Duration
-	group feedring.GroupID
 }
 
 const hopPatience = 500 * time.Millisecond
@@ -53,11 +53,16 @@ const hopPatience = 500 * time.Millisecond
 // hops notes a search that a peer passes on. Coordinators ask for what is
 // missing themselves, and a peer of several groups may pass on to itself.
 func (w *Witness) hops(p int32, s ring.Search) {
-	key := hopping{p, s.ID, s.Attempt, s.Direction}
-	delete(w.rules.hops, key)
-	if s.Coordinator != w.cfg.Name(p) && s.Direction != ring.Direct && s.Within > 2*hopPatience && w.of(p).groups() == 1 {
-		w.rules.hops[key] = waiting{w.cfg.Now(), s.Group}
+	o, of := w.of(p), hopping{s.ID, s.Attempt, s.Direction}
+	o.hopped(of)
+	if s.Coordinator != w.cfg.Name(p) && s.Direction != ring.Direct && s.Within > 2*hopPatience && o.groups() == 1 {
+		o.hops = append(o.hops, waiting{of, w.cfg.Now()})
 	}
+}
+
+// hopped ends the wait for a hop.
+func (o *observed) hopped(of hopping) {
+	o.hops = slices.DeleteFunc(o.hops, func(h waiting) bool { return h.of == of })
 }
 
 // groups is how many groups a peer is a member of.
@@ -72,13 +77,11 @@ func (o *observed) groups() (n int) {
 
 // reroutes checks that a peer goes on with what was not acknowledged in time
 // (S7).
-func (w *Witness) reroutes(p int32) {
-	for k, h := range w.rules.hops {
-		if k.at != p || w.cfg.Now()-h.since < 2*hopPatience {
-			continue
-		}
-		delete(w.rules.hops, k)
-		if w.cfg.Steady(p, h.since-time.Second) {
+func (w *Witness) reroutes(p int32, o *observed) {
+	for len(o.hops) > 0 && w.cfg.Now()-o.hops[0].since >= 2*hopPatience {
+		since := o.hops[0].since
+		o.hops = slices.Delete(o.hops, 0, 1)
+		if w.cfg.Steady(p, since-time.Second) {
 			w.Fail("S7", "%s does not go on with a search that was not acknowledged", w.cfg.Name(p))
 		}
 	}

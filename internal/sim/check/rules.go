@@ -15,7 +15,6 @@ type rules struct {
 	told  map[toldRow]group.RowVersion
 	gone  map[toldRow]tombstone
 	first map[int32]firstHop
-	hops  map[hopping]waiting
 	seeks map[seeking]sought
 	vain  map[polling]vain
 	rooms map[int32]time.Duration // when a peer last made room
@@ -23,7 +22,7 @@ type rules struct {
 
 func newRules() rules {
 	return rules{told: map[toldRow]group.RowVersion{}, gone: map[toldRow]tombstone{}, first: map[int32]firstHop{},
-		hops: map[hopping]waiting{}, seeks: map[seeking]sought{}, vain: map[polling]vain{}, rooms: map[int32]time.Duration{}}
+		seeks: map[seeking]sought{}, vain: map[polling]vain{}, rooms: map[int32]time.Duration{}}
 }
 
 // heard is called with a message that a peer is about to be given.
@@ -34,7 +33,7 @@ func (w *Witness) heard(p int32, from feedring.PeerID, m feedring.Message) {
 	case group.Place:
 		w.seeks(p, m)
 	case ring.SearchAck:
-		delete(w.rules.hops, hopping{p, m.ID, m.Attempt, m.Direction})
+		w.of(p).hopped(hopping{m.ID, m.Attempt, m.Direction})
 	}
 }
 
@@ -60,9 +59,9 @@ func (w *Witness) said(p int32, to feedring.PeerID, m feedring.Message) {
 		w.firstHops(p, m)
 		w.hops(p, m)
 	case ring.FoundGroup:
-		delete(w.rules.hops, hopping{p, m.ID, m.Attempt, m.Direction})
+		w.of(p).hopped(hopping{m.ID, m.Attempt, m.Direction})
 	case ring.Exhausted:
-		delete(w.rules.hops, hopping{p, m.ID, m.Attempt, m.Direction})
+		w.of(p).hopped(hopping{m.ID, m.Attempt, m.Direction})
 	}
 }
 
@@ -86,11 +85,7 @@ func (w *Witness) ends(p int32, g *feedring.GroupID) {
 			delete(w.rules.seeks, k)
 		}
 	}
-	for k := range w.rules.hops {
-		if k.at == p {
-			delete(w.rules.hops, k)
-		}
-	}
+	w.of(p).hops = nil
 	for k := range w.rules.vain {
 		if k.at == p {
 			delete(w.rules.vain, k)

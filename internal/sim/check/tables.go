@@ -26,14 +26,16 @@ func (w *Witness) Rest(p int32) (tables int) {
 				look(name, v.Elem())
 			}
 		case reflect.Struct:
-			for i := range v.NumField() {
-				look(v.Type().Field(i).Name, v.Field(i))
+			for _, f := range w.partsOf(v.Type()) {
+				look(f.name, v.Field(f.index))
 			}
 		case reflect.Map:
 			w.table(p, name, v.Len())
 			tables++
-			for it := v.MapRange(); it.Next(); {
-				look(name, it.Value())
+			if w.holds(v.Type().Elem()) {
+				for it := v.MapRange(); it.Next(); {
+					look(name, it.Value())
+				}
 			}
 		case reflect.Slice:
 			w.table(p, name, v.Len())
@@ -50,5 +52,37 @@ func (w *Witness) table(p int32, name string, n int) {
 		w.Fail("S12", "%s keeps %d of %s", w.cfg.Name(p), n, name)
 	case n > 0 && passing[name]:
 		w.Fail("S12", "%s keeps %d of %s, and nobody has asked for long", w.cfg.Name(p), n, name)
+	}
+}
+
+// part is a field that may hold tables.
+type part struct {
+	name  string
+	index int
+}
+
+// partsOf lists the fields of a struct that may hold tables.
+func (w *Witness) partsOf(t reflect.Type) []part {
+	parts, known := w.parts[t]
+	if !known {
+		for i := range t.NumField() {
+			if f := t.Field(i); w.holds(f.Type) {
+				parts = append(parts, part{f.Name, i})
+			}
+		}
+		w.parts[t] = parts
+	}
+	return parts
+}
+
+// holds reports whether what is of a type may hold tables.
+func (w *Witness) holds(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Map, reflect.Slice:
+		return true
+	case reflect.Struct:
+		return len(w.partsOf(t)) > 0
+	default:
+		return false
 	}
 }

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -58,6 +59,7 @@ type Witness struct {
 	queries   queries
 	lost      map[feedring.GroupID]time.Duration // when it was last told that the ring lost a group
 	rules     rules
+	parts     map[reflect.Type][]part // see partsOf
 }
 
 // observed is what was seen of one peer.
@@ -73,6 +75,7 @@ type observed struct {
 
 	rows   map[rowKey]print   // that it made since it last lost its store
 	before map[rowKey][]print // … and before that
+	hops   []waiting          // that it passed on, in the order of time
 }
 
 // seat is one peer's membership of one group, as seen from outside.
@@ -94,7 +97,7 @@ type seat struct {
 
 // New returns a witness of a world that is empty.
 func New(cfg Config) *Witness {
-	return &Witness{cfg: cfg, claims: map[claim]made{}, queries: newQueries(), lost: map[feedring.GroupID]time.Duration{}, rules: newRules()}
+	return &Witness{cfg: cfg, claims: map[claim]made{}, queries: newQueries(), lost: map[feedring.GroupID]time.Duration{}, rules: newRules(), parts: map[reflect.Type][]part{}}
 }
 
 // Violation returns what was found; nil: nothing.
@@ -208,7 +211,7 @@ func (w *Witness) beforeInput(p int32, o *observed, in peer.In) {
 func (w *Witness) After(p int32) {
 	o := w.of(p)
 	o.given, o.told = peer.Receive{}, peer.In{}
-	w.reroutes(p)
+	w.reroutes(p, o)
 }
 
 // Did is called with each output before it is done.
