@@ -113,7 +113,7 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 	m := &Machine{
 		cfg: cfg, group: cfg.Theme.Group(), now: now,
 		rng:        *rand.NewPCG(cfg.Seed, hash.Of(string(cfg.Theme), string(cfg.Self))),
-		timers:     alarm.New[bell](),
+		timers:     alarm.Numbered(int(chimes), bell.number),
 		terms:      terms{disk: st, want: st},
 		members:    map[feedring.PeerID]*member{},
 		expired:    map[feedring.PeerID]RowVersion{},

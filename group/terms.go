@@ -285,9 +285,12 @@ func (m *Machine) correct(from feedring.PeerID, msg Message) {
 	case Leave, HandOver:
 		return // it goes
 	}
-	mem := m.members[from]
 	t := msg.Of().Term
-	if mem == nil || from == m.cfg.Self || t.IsZero() || t.Compare(m.lead.claim.Term) >= 0 ||
+	if t.IsZero() || t.Compare(m.lead.claim.Term) >= 0 {
+		return
+	}
+	mem := m.members[from]
+	if mem == nil || from == m.cfg.Self ||
 		!mem.past().staled.IsZero() && m.now.Sub(mem.past().staled) < m.beatEvery() {
 		return
 	}

@@ -19,6 +19,7 @@ const (
 	chimeHouse                      // prune and expire
 	chimeDepart                     // the hand-over took long enough
 	chimeShare                      // see to shared feeds
+	chimes                          // how many there are
 )
 
 // ask names one attempt of a query.
@@ -32,4 +33,14 @@ type bell struct {
 	chime chime
 	ref   feedring.FeedRef
 	ask   ask
+}
+
+// number is that of the chime for the bells of which there is one, and chimes for
+// those of a feed or a query.
+func (b bell) number() int {
+	switch b.chime {
+	case chimeFetch, chimePlace, chimeKept:
+		return int(chimes)
+	}
+	return int(b.chime)
 }

@@ -20,9 +20,12 @@ const maxHeard = 4096
 // heard notes a sign of life.
 func (m *Machine) heard(from feedring.PeerID) {
 	m.gossip.last = m.now
-	if _, known := m.gossip.heard[from]; known || len(m.gossip.heard) < maxHeard {
-		m.gossip.heard[from] = m.now
+	if len(m.gossip.heard) >= maxHeard {
+		if _, known := m.gossip.heard[from]; !known {
+			return
+		}
 	}
+	m.gossip.heard[from] = m.now
 }
 
 // neighbours returns the groups beside g on the ring.

@@ -14,9 +14,11 @@ import (
 // slot that stays while it is set: no move within the heap looks a key up.
 type Queue[K comparable] struct {
 	heap   []entry[K]
-	slots  map[K]int `state:"derived"` // of heap
-	places []int     `state:"derived"` // in heap, by slot
-	free   []int     `state:"derived"` // slots
+	slots  map[K]int   `state:"derived"` // of heap
+	places []int       `state:"derived"` // in heap, by slot; -1: nowhere
+	free   []int       `state:"derived"` // slots
+	few    int         // slots below are of keys that have a number
+	number func(K) int `state:"never changes"`
 	turn   uint64
 }
 
@@ -30,10 +32,70 @@ type entry[K comparable] struct {
 // New returns a queue that waits for nothing.
 func New[K comparable]() Queue[K] { return Queue[K]{slots: map[K]int{}} }
 
+// Numbered returns a queue that waits for nothing, for one whose alarms are
+// mostly of a few keys: number gives each of those another number below few, and
+// all other keys few or more. The few are found without looking them up.
+func Numbered[K comparable](few int, number func(K) int) Queue[K] {
+	q := Queue[K]{slots: map[K]int{}, number: number}
+	q.reserve(few)
+	return q
+}
+
+// reserve makes slots for the few keys that have a number: it is their slot.
+func (q *Queue[K]) reserve(few int) {
+	q.places = slices.Repeat([]int{nowhere}, few)
+	q.few = few
+}
+
+// nowhere is the place of a slot whose alarm is not set.
+const nowhere = -1
+
 // Clone returns an independent copy.
 func (q *Queue[K]) Clone() Queue[K] {
-	return Queue[K]{heap: slices.Clone(q.heap), slots: maps.Clone(q.slots),
-		places: slices.Clone(q.places), free: slices.Clone(q.free), turn: q.turn}
+	return Queue[K]{heap: slices.Clone(q.heap), slots: maps.Clone(q.slots), places: slices.Clone(q.places),
+		free: slices.Clone(q.free), few: q.few, number: q.number, turn: q.turn}
+}
+
+// find returns the place of k in the heap.
+func (q *Queue[K]) find(k K) (place int, set bool) {
+	if q.few > 0 {
+		if slot := q.number(k); slot < q.few {
+			place = q.places[slot]
+			return place, place != nowhere
+		}
+	}
+	slot, set := q.slots[k]
+	if !set {
+		return nowhere, false
+	}
+	return q.places[slot], true
+}
+
+// open gives k a slot.
+func (q *Queue[K]) open(k K) (slot int) {
+	if q.few > 0 {
+		if slot = q.number(k); slot < q.few {
+			return slot
+		}
+	}
+	if n := len(q.free); n > 0 {
+		slot = q.free[n-1]
+		q.free = q.free[:n-1]
+	} else {
+		slot = len(q.places)
+		q.places = append(q.places, nowhere)
+	}
+	q.slots[k] = slot
+	return slot
+}
+
+// close takes the slot from k.
+func (q *Queue[K]) close(k K, slot int) {
+	q.places[slot] = nowhere
+	if slot >= q.few {
+		delete(q.slots, k)
+		q.free = append(q.free, slot)
+	}
 }
 
 // Len is how many alarms are set.
@@ -42,49 +104,44 @@ func (q *Queue[K]) Len() int { return len(q.heap) }
 // Set makes k go off at at, instead of earlier appointments.
 func (q *Queue[K]) Set(k K, at time.Time) {
 	q.turn++
-	if slot, ok := q.slots[k]; ok {
-		i := q.places[slot]
+	if i, set := q.find(k); set {
 		q.heap[i].at, q.heap[i].turn = at, q.turn
 		q.down(q.up(i))
 		return
 	}
-	slot := len(q.places)
-	if n := len(q.free); n > 0 {
-		slot = q.free[n-1]
-		q.free = q.free[:n-1]
-	} else {
-		q.places = append(q.places, 0)
-	}
-	q.slots[k], q.places[slot] = slot, len(q.heap)
+	slot := q.open(k)
 	q.heap = append(q.heap, entry[K]{at: at, turn: q.turn, key: k, slot: slot})
 	q.up(len(q.heap) - 1)
 }
 
 // IsSet reports whether k will go off.
 func (q *Queue[K]) IsSet(k K) bool {
-	_, ok := q.slots[k]
-	return ok
+	_, set := q.find(k)
+	return set
 }
 
 // At returns when k goes off; the zero time if it is not set.
 func (q *Queue[K]) At(k K) time.Time {
-	if slot, ok := q.slots[k]; ok {
-		return q.heap[q.places[slot]].at
+	if i, set := q.find(k); set {
+		return q.heap[i].at
 	}
 	return time.Time{}
 }
 
 // Cancel forgets k.
 func (q *Queue[K]) Cancel(k K) {
-	slot, ok := q.slots[k]
-	if !ok {
-		return
+	if i, set := q.find(k); set {
+		q.remove(i)
 	}
-	i, last := q.places[slot], len(q.heap)-1
-	q.swap(i, last)
+}
+
+func (q *Queue[K]) remove(i int) {
+	last := len(q.heap) - 1
+	q.close(q.heap[i].key, q.heap[i].slot)
+	if i < last {
+		q.heap[i] = q.heap[last]
+	}
 	q.heap = q.heap[:last]
-	delete(q.slots, k)
-	q.free = append(q.free, slot)
 	if i < last {
 		q.down(q.up(i))
 	}
@@ -104,7 +161,7 @@ func (q *Queue[K]) Pop(now time.Time) (k K, due bool) {
 		return k, false
 	}
 	k = q.heap[0].key
-	q.Cancel(k)
+	q.remove(0)
 	return k, true
 }
 
@@ -133,51 +190,56 @@ func (q *Queue[K]) Rebase(by time.Duration, drop func(K) bool) {
 		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.turn, b.turn))
 	})
 	clear(q.slots)
-	q.places, q.free = make([]int, len(q.heap)), nil
+	q.free = nil
+	q.reserve(q.few)
 	for i := range q.heap {
 		e := &q.heap[i]
-		e.at, e.turn, e.slot = e.at.Add(-by), uint64(i), i
-		q.slots[e.key], q.places[i] = i, i
+		e.at, e.turn, e.slot = e.at.Add(-by), uint64(i), q.open(e.key)
+		q.places[e.slot] = i
 	}
 	q.turn = uint64(len(q.heap))
 }
 
-func (q *Queue[K]) less(i, j int) bool {
-	a, b := &q.heap[i], &q.heap[j]
-	if c := a.at.Compare(b.at); c != 0 {
+func (e *entry[K]) before(o *entry[K]) bool {
+	if c := e.at.Compare(o.at); c != 0 {
 		return c < 0
 	}
-	return a.turn < b.turn
+	return e.turn < o.turn
 }
 
-func (q *Queue[K]) swap(i, j int) {
-	if i == j {
-		return
-	}
-	q.heap[i], q.heap[j] = q.heap[j], q.heap[i]
-	q.places[q.heap[i].slot], q.places[q.heap[j].slot] = i, j
+func (q *Queue[K]) put(i int, e entry[K]) {
+	q.heap[i] = e
+	q.places[e.slot] = i
 }
 
+// up moves the alarm at i towards the first as far as it belongs, and returns
+// its place.
 func (q *Queue[K]) up(i int) int {
-	for i > 0 && q.less(i, (i-1)/2) {
-		q.swap(i, (i-1)/2)
+	e := q.heap[i]
+	for i > 0 && e.before(&q.heap[(i-1)/2]) {
+		q.put(i, q.heap[(i-1)/2])
 		i = (i - 1) / 2
 	}
+	q.put(i, e)
 	return i
 }
 
+// down moves it away from the first.
 func (q *Queue[K]) down(i int) {
+	e := q.heap[i]
 	for {
-		least := i
-		for child := 2*i + 1; child <= 2*i+2 && child < len(q.heap); child++ {
-			if q.less(child, least) {
-				least = child
-			}
+		least := 2*i + 1
+		if least >= len(q.heap) {
+			break
 		}
-		if least == i {
-			return
+		if next := least + 1; next < len(q.heap) && q.heap[next].before(&q.heap[least]) {
+			least = next
 		}
-		q.swap(i, least)
+		if !q.heap[least].before(&e) {
+			break
+		}
+		q.put(i, q.heap[least])
 		i = least
 	}
+	q.put(i, e)
 }

@@ -10,10 +10,19 @@ import (
 
 var start = time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
 
-// The queue against a plain map.
+// The queue against a plain map, with keys that have a number and without.
 func TestQueueAgainstAMap(t *testing.T) {
-	rng := rand.New(rand.NewPCG(8, 9))
+	for few := range 3 {
+		q := Numbered(10*few, func(k int) int { return min((k+5)%40, 10*few) })
+		againstAMap(t, &q, 10*few)
+	}
 	q := New[int]()
+	againstAMap(t, &q, 0)
+}
+
+func againstAMap(t *testing.T, q *Queue[int], few int) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(8, 9))
 	want := map[int]time.Time{}
 	for range 5000 {
 		k := rng.IntN(40)
@@ -39,7 +48,14 @@ func TestQueueAgainstAMap(t *testing.T) {
 				delete(want, got)
 			}
 		}
-		if len(want) != q.Len() || len(want) != len(q.slots) || len(want)+len(q.free) != len(q.places) || !q.At(k).Equal(want[k]) || q.IsSet(k) != !want[k].IsZero() {
+		if rng.IntN(500) == 0 {
+			q.Rebase(time.Second, func(k int) bool { return k == 7 })
+			delete(want, 7)
+			for k, w := range want {
+				want[k] = w.Add(-time.Second)
+			}
+		}
+		if len(want) != q.Len() || len(q.slots) > len(want) || few == 0 && len(q.slots) != len(want) || few+len(q.slots)+len(q.free) != len(q.places) || !q.At(k).Equal(want[k]) || q.IsSet(k) != !want[k].IsZero() {
 			t.Fatal(len(want), q.Len(), len(q.slots), len(q.places))
 		}
 	}

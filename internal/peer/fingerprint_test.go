@@ -12,6 +12,7 @@ import (
 func TestFingerprintLeavesOut(t *testing.T) {
 	want := []string{
 		"alarm.Queue[github.com/feedring/feedring/group.bell].free: derived",
+		"alarm.Queue[github.com/feedring/feedring/group.bell].number: never changes",
 		"alarm.Queue[github.com/feedring/feedring/group.bell].places: derived",
 		"alarm.Queue[github.com/feedring/feedring/group.bell].slots: derived",
 		"alarm.entry[github.com/feedring/feedring/group.bell].slot: derived",

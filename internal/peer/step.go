@@ -164,12 +164,28 @@ func (m *Machine) protectNeighbours() {
 // due wakes every part whose time has come, until none has more to do: what
 // one does may be another's turn at once.
 func (m *Machine) due() {
+	if m.next = m.wakeAt(); m.next.After(m.now) && m.nothingWaits() {
+		return
+	}
 	for range maxRounds {
 		m.round()
 		if m.next = m.wakeAt(); m.departed || m.next.After(m.now) {
 			return
 		}
 	}
+}
+
+// nothingWaits reports whether a round before next would do nothing.
+func (m *Machine) nothingWaits() bool {
+	if len(m.self)+len(m.rivals) > 0 || !m.leaving.IsZero() {
+		return false
+	}
+	for _, it := range m.inOrder() {
+		if !it.next.IsZero() && !it.next.After(m.now) {
+			return false
+		}
+	}
+	return true
 }
 
 func (m *Machine) round() {
