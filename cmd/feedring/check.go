@@ -75,7 +75,7 @@ func gradeFeed(ctx context.Context, client *guard.Client, address string, now ti
 		return nil, err
 	}
 	if first.Status != http.StatusOK {
-		return nil, fmt.Errorf("the answer is %s, and no feed: %s", resp.Status, adviceOnStatus(first.Status))
+		return nil, refusedBy(resp, now)
 	}
 	seen.First, seen.Location, seen.Hops = first, resp.Request.URL.String(), hopsTo(resp)
 	conditions := make(http.Header)
@@ -95,11 +95,26 @@ func gradeFeed(ctx context.Context, client *guard.Client, address string, now ti
 	return report, err
 }
 
+// refusedBy is the error for an answer that is not 200.
+func refusedBy(resp *http.Response, now time.Time) error {
+	wait := feed.ReadHints(resp.Header, now).RetryAfter
+	told := fmt.Sprintf("until %s, for %s more", now.Add(wait).UTC().Format(time.RFC3339), wait)
+	switch asked := resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusServiceUnavailable; {
+	case asked && wait > 0:
+		return fmt.Errorf("the site asked to wait %s (%s): check again then; if the site is yours, let readers in that come once an hour", told, resp.Status)
+	case resp.StatusCode == http.StatusTooManyRequests:
+		return fmt.Errorf("the site asked for fewer requests, and does not say until when (%s): check again in an hour; if the site is yours, let readers in that come once an hour", resp.Status)
+	case asked:
+		return fmt.Errorf("the site serves nobody now, and does not say until when (%s): check again later, or look into the log of the web server", resp.Status)
+	}
+	return fmt.Errorf("the answer is %s, and no feed: %s", resp.Status, adviceOnStatus(resp.StatusCode))
+}
+
 func adviceOnStatus(status int) string {
 	switch {
 	case status == http.StatusNotFound || status == http.StatusGone:
 		return "look the address up on the site"
-	case status == http.StatusForbidden || status == http.StatusUnauthorized || status == http.StatusTooManyRequests:
+	case status == http.StatusForbidden || status == http.StatusUnauthorized:
 		return "readers are programs as this one is: let them in where robots are kept out"
 	case status >= http.StatusInternalServerError:
 		return "look into the log of the web server"

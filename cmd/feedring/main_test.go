@@ -12,6 +12,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -53,6 +55,13 @@ func aSite(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.URL.Path == "/old.xml":
 		http.Redirect(w, r, "/feed.xml", http.StatusMovedPermanently)
+	case strings.HasPrefix(r.URL.Path, "/busy"):
+		refusal := strings.Split(r.URL.Path, "/") // status, Retry-After
+		status, _ := strconv.Atoi(refusal[2])
+		if refusal[3] != "" {
+			w.Header().Set("Retry-After", refusal[3])
+		}
+		w.WriteHeader(status)
 	case r.URL.Path == "/":
 		fmt.Fprint(w, "<!DOCTYPE html><html><title>Home</title></html>")
 	case r.URL.Path != "/feed.xml":

@@ -28,6 +28,9 @@ func (p *page) validators() {
 		p.add("validators", Warn, "send no body with 304", "%s, honoured, but 304 came with %s", told, amount(len(p.Again.Body)))
 	case p.Again.Status == http.StatusNotModified:
 		p.ok("validators", "%s, honoured: 304", told)
+	case p.Again.Status == http.StatusTooManyRequests || p.Again.Status == http.StatusServiceUnavailable:
+		p.add("validators", Warn, "check again later, and let a reader ask twice within a minute: who follows a redirect or checks its settings does",
+			"%s, and not known whether honoured: the second request was answered %d, come back later", told, p.Again.Status)
 	case p.Again.Status != http.StatusOK:
 		p.add("validators", Fail, "answer who asks with If-None-Match or If-Modified-Since as anybody else, with 304 where nothing changed",
 			"%s, and who asks with them is answered %d", told, p.Again.Status)

@@ -124,7 +124,7 @@ func (f *Fetcher) fetch(ctx context.Context, url string, state *State) (Answer, 
 	answer := Answer{
 		Validators: state.Validators,
 		BodyHash:   state.BodyHash,
-		Hints:      readHints(resp.Header, now),
+		Hints:      ReadHints(resp.Header, now),
 		Moved:      moved(resp),
 	}
 	switch {

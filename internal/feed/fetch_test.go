@@ -311,7 +311,7 @@ func TestHints(t *testing.T) {
 		for pair := range slices.Chunk(c.header, 2) {
 			h.Set(pair[0], pair[1])
 		}
-		if got := readHints(h, now); got.RetryAfter != c.retry || got.MaxAge != c.fresh {
+		if got := ReadHints(h, now); got.RetryAfter != c.retry || got.MaxAge != c.fresh {
 			t.Errorf("%v: %+v", c.header, got)
 		}
 	}

@@ -44,7 +44,7 @@ func FuzzHints(f *testing.F) {
 		} {
 			h.Set(key, value)
 		}
-		hints := readHints(h, start)
+		hints := ReadHints(h, start)
 		for _, d := range []time.Duration{hints.RetryAfter, hints.MaxAge} {
 			if d < 0 || d > maxHint {
 				t.Fatalf("%v: %+v", h, hints)

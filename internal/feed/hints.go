@@ -20,7 +20,8 @@ type Hints struct {
 	told       bool          // of MaxAge, even if it is nothing
 }
 
-func readHints(h http.Header, now time.Time) Hints {
+// ReadHints reads a header that came now. No hint is of more than a day.
+func ReadHints(h http.Header, now time.Time) Hints {
 	told := h.Get("Cache-Control") != "" || h.Get("Expires") != ""
 	return Hints{RetryAfter: retryAfter(h, now), MaxAge: maxAge(h, now), told: told}
 }

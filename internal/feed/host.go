@@ -101,7 +101,7 @@ func (w *Watcher) Hold(name string, until time.Time, untold bool) {
 // zero where it did not ask, and whether it did not say so.
 func (w *Watcher) Heed(name string, status int, header http.Header) (until time.Time, untold bool) {
 	now := time.Now()
-	wait := readHints(header, now).RetryAfter
+	wait := ReadHints(header, now).RetryAfter
 	untold = wait == 0
 	switch {
 	case untold && status == http.StatusTooManyRequests:
