@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"runtime"
@@ -39,7 +40,7 @@ func BenchmarkManyFeeds(b *testing.B) {
 		Client: http.DefaultClient, Policy: feed.NewBudget(feed.ExpectedLoss, feed.MeanInterval, rand.NewPCG(1, 2)), Handler: l,
 	})
 	check(b, err)
-	l.start()
+	l.begin(b.Context())
 	b.StopTimer()
 	b.ReportMetric(float64((computing(b)-cpu).Microseconds())/float64(b.N), "cpu-µs/feed")
 	b.ReportMetric((inUse()-before)/float64(b.N), "B/feed")
@@ -47,8 +48,10 @@ func BenchmarkManyFeeds(b *testing.B) {
 }
 
 // BenchmarkManyFeedsPeer is the same of a whole peer, in a group of its own, whose
-// private feeds have an entry each: what a feed takes of everything that the peer
-// keeps, and how long it takes to start.
+// private feeds have an entry each, which no index has yet: how long it takes to be
+// ready, and until all are watched; what a feed takes of everything that the peer
+// keeps, then, and when the index is built and the store has given back what it
+// wrote with.
 func BenchmarkManyFeedsPeer(b *testing.B) {
 	w := newBenchNet(b)
 	data := b.TempDir()
@@ -62,12 +65,44 @@ func BenchmarkManyFeedsPeer(b *testing.B) {
 	putLogs(b, s, self.ID(), b.N)
 	check(b, s.Close())
 	w.start("news", "p0.example") // what any peer keeps
-	before, cpu := inUse(), computing(b)
+	before, cpu, began := inUse(), computing(b), time.Now()
 	b.ResetTimer()
-	w.start("sport", "p1.example", func(c *Config) { c.Data, c.Interval = data, 0 })
+	n := w.start("sport", "p1.example", func(c *Config) { c.Data, c.Interval = data, 0 })
+	b.ReportMetric(time.Since(began).Seconds(), "s/ready")
+	ready := computing(b)
+	patiently(b, "all are watched", func() bool { return n.origins.watcher.Len() > b.N })
 	b.StopTimer()
-	b.ReportMetric(float64((computing(b)-cpu).Microseconds())/float64(b.N), "cpu-µs/feed")
-	b.ReportMetric((inUse()-before)/float64(b.N), "B/feed")
+	b.ReportMetric(time.Since(began).Seconds(), "s/watched")
+	b.ReportMetric(float64((ready-cpu).Microseconds())/float64(b.N), "cpu-µs/feed-ready")
+	b.ReportMetric(float64((computing(b)-cpu).Microseconds())/float64(b.N), "cpu-µs/feed-watched")
+	b.ReportMetric((inUse()-before)/float64(b.N), "B/feed-watched")
+	patiently(b, "all are indexed", func() bool { rows, whole := n.history.Indexed(); return whole && rows >= b.N })
+	b.ReportMetric(time.Since(began).Seconds(), "s/indexed")
+	b.ReportMetric(float64((computing(b)-cpu).Microseconds())/float64(b.N), "cpu-µs/feed-indexed")
+	last := 0.0
+	patiently(b, "memory stays as it is", func() bool {
+		was := last
+		last = inUse()
+		return math.Abs(last-was) < 1e5
+	})
+	b.ReportMetric((last-before)/float64(b.N), "B/feed")
+}
+
+// patiently waits for what may take minutes, and looks once in two seconds: the
+// store gives memory back after one.
+func patiently(b *testing.B, what string, is func() bool) {
+	b.Helper()
+	look := time.NewTicker(2 * time.Second)
+	defer look.Stop()
+	late := time.NewTimer(20 * time.Minute)
+	defer late.Stop()
+	for !is() {
+		select {
+		case <-look.C:
+		case <-late.C:
+			b.Fatal("never: " + what)
+		}
+	}
 }
 
 func feedAt(i int) feedring.FeedSpec {

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"slices"
 	"sort"
-	"strings"
 	"sync"
 
 	"github.com/feedring/feedring"
@@ -125,45 +124,6 @@ func (o *origins) epoch(spec feedring.FeedSpec) uint64 {
 		epoch++
 	}
 	return epoch
-}
-
-// start begins to look at all feeds. States are read in the order of the disk.
-func (o *origins) start() {
-	defer o.lookers.hold()()
-	o.holdHosts()
-	for record, err := range o.store.ListPrefix(store.BucketFeed, feedState) {
-		if err != nil {
-			o.log.Error("what is known of feeds cannot be read: each is looked at as its turn comes", "err", err)
-			break
-		}
-		if url, st, ok := o.begin(strings.TrimPrefix(record.Key, feedState), record.Value); ok {
-			o.watcher.Add(url, st)
-		}
-	}
-	o.mu.Lock()
-	all := slices.Collect(o.feeds.All())
-	o.mu.Unlock()
-	for _, f := range all {
-		if !o.lookers.rests(f.spec()) {
-			o.watcher.Add(f.url, feed.State{}) // one that is watched stays as it is
-		}
-	}
-}
-
-// begin returns the state to go on from after a start, and the address as it is
-// in memory already; false: this is no feed of this peer's any more, or it is not
-// its turn to look.
-func (o *origins) begin(url string, value []byte) (string, feed.State, bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	f := o.feeds.Get(url)
-	if f == nil || o.lookers.rests(f.spec()) {
-		return "", feed.State{}, false
-	}
-	if f.moved = o.moved(f.spec()); f.moved {
-		return f.url, feed.State{}, true
-	}
-	return f.url, o.decode(url, value), true
 }
 
 // addAll keeps feeds over restarts and looks at them; what it says of each is at

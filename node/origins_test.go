@@ -25,6 +25,12 @@ type library struct {
 	offers    int
 }
 
+// begin has all feeds watched.
+func (l *library) begin(ctx context.Context) {
+	l.start()
+	l.startPrivate(ctx)
+}
+
 func newLibrary(t testing.TB, s *store.Store, p *publisher, configured ...feedring.FeedSpec) *library {
 	l := &library{publisher: p}
 	l.origins = &origins{
@@ -169,7 +175,7 @@ func TestOriginsAfterACrash(t *testing.T) {
 		l := newLibrary(t, s, p, spec)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
-		l.start()
+		l.begin(t.Context())
 		go func() { l.watcher.Run(ctx); close(done) }()
 		check(t, l.look(ctx, spec.URL))
 		cancel()

@@ -156,7 +156,7 @@ func TestADocumentThatIsNotKeptIsAskedForWhole(t *testing.T) {
 	}
 	run := spawn(t)
 	for _, l := range []*library{first, newLibrary(t, s, writer(s, sealer), spec)} {
-		l.start()
+		l.begin(t.Context())
 		run(func() { l.watcher.Run(t.Context()) })
 		look(l)
 		w := httptest.NewRecorder()

@@ -46,7 +46,7 @@ func TestStatesAreOnDisk(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
-		l.start()
+		l.begin(t.Context())
 		go func() { l.watcher.Run(ctx); close(done) }()
 		if len(l.urls()) == 0 {
 			check(t, l.add(ctx, spec))

@@ -67,12 +67,16 @@ func (n *Node) offer() {
 	n.loop.post(peer.Offer{Addrs: n.host.Addrs(), Feeds: feeds, Read: n.cfg.Read})
 }
 
-// lookAtOrigins runs the watcher until the peer stops looking.
+// lookAtOrigins runs the watcher until the peer stops looking, as soon as it knows
+// of all feeds: so it knows of all hosts that asked to be left alone.
 func (n *Node) lookAtOrigins() {
 	ctx, cancel := context.WithCancel(n.ctx)
 	n.stopLooking = cancel
 	n.origins.start()
-	n.background(func() { n.origins.watcher.Run(ctx) })
+	n.background(func() {
+		n.origins.startPrivate(ctx)
+		n.origins.watcher.Run(ctx)
+	})
 	n.background(func() {
 		n.files.Run(ctx, func(url string) { _, _ = n.origins.watcher.Look(url) }) // a feed that is being removed is not looked at
 	})

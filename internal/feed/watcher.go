@@ -124,6 +124,13 @@ func (w *Watcher) Add(feedURL string, state State) {
 	w.signal()
 }
 
+// Len is how many feeds are watched.
+func (w *Watcher) Len() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.feeds.Len()
+}
+
 // nanos is a time as a queue has it; the zero time is due at once.
 func nanos(t time.Time) int64 {
 	if t.IsZero() {

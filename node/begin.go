@@ -1,0 +1,86 @@
+package node
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/feedring/feedring/internal/feed"
+	"github.com/feedring/feedring/internal/store"
+)
+
+// start has those feeds watched that are public or read from a file, from what is
+// kept of each, and leaves hosts alone that asked for it.
+func (o *origins) start() {
+	o.holdHosts()
+	o.startFew()
+}
+
+// startPrivate has private feeds watched, of which there may be a million, until
+// ctx ends. Meanwhile none is added or removed.
+func (o *origins) startPrivate(ctx context.Context) {
+	o.changing.Lock()
+	defer o.changing.Unlock()
+	o.goOnPrivate(ctx)
+	if o.watcher.Len() == o.feeds.Len() || ctx.Err() != nil {
+		return
+	}
+	for _, url := range o.urls() { // nothing is kept of it
+		if o.private(url) {
+			o.watcher.Add(url, feed.State{}) // one that is watched stays as it is
+		}
+	}
+}
+
+func (o *origins) startFew() {
+	defer o.lookers.hold()()
+	o.mu.Lock()
+	few := slices.Sorted(maps.Keys(o.few))
+	o.mu.Unlock()
+	for _, url := range few {
+		if f, ok := o.get(url); !ok || o.lookers.rests(f.spec()) {
+			continue
+		}
+		st, err := o.State(url)
+		if err != nil {
+			o.cannotRead(err)
+		}
+		o.watcher.Add(url, st)
+	}
+}
+
+// goOnPrivate reads states in the order of the disk.
+func (o *origins) goOnPrivate(ctx context.Context) {
+	for record, err := range o.store.ListPrefix(store.BucketFeed, feedState) {
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			o.cannotRead(err)
+			return
+		}
+		if url, st, ok := o.ofPrivate(strings.TrimPrefix(record.Key, feedState), record.Value); ok {
+			o.watcher.Add(url, st)
+		}
+	}
+}
+
+func (o *origins) cannotRead(err error) {
+	o.log.Error("what is known of feeds cannot be read: each is looked at as its turn comes", "err", err)
+}
+
+// ofPrivate returns the state to go on from after a start, and the address as it
+// is in memory already; false: this is no private feed of this peer's.
+func (o *origins) ofPrivate(url string, value []byte) (string, feed.State, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	f := o.feeds.Get(url)
+	if f == nil || f.theme() != "" {
+		return "", feed.State{}, false
+	}
+	if f.moved = o.moved(f.spec()); f.moved {
+		return f.url, feed.State{}, true
+	}
+	return f.url, o.decode(url, value), true
+}
