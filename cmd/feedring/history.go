@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -32,7 +33,8 @@ func (a *app) historyRebuildCommand() *cobra.Command {
 			"stores, tells on stderr how far it came, and ends when that is done. Meanwhile queries are answered as ever, but\n" +
 			"take longer. It is never needed: a peer that finds its index damaged does the same by itself. It is for who\n" +
 			"has doubts.\n\n" +
-			"--timeout is for each answer of the peer. Interrupting the command does not interrupt the peer.",
+			"--timeout is for each answer of the peer. Interrupting the command does not interrupt the peer, and a peer that\n" +
+			"ends meanwhile goes on when it is started again.",
 		Example: `  feedring history rebuild
   feedring history rebuild --api https://news.example --token-file token`,
 		Args: cobra.NoArgs,
@@ -61,6 +63,7 @@ func (a *app) rebuildHistory(ctx context.Context, f *apiFlags) error {
 		return how(ctx)
 	}
 	h, err := ask(peer.RebuildHistory)
+	begun := err == nil
 	look := time.NewTicker(lookAtHistory)
 	defer look.Stop()
 	for told := time.Now(); err == nil && !h.Whole; h, err = ask(peer.History) {
@@ -73,6 +76,9 @@ func (a *app) rebuildHistory(ctx context.Context, f *apiFlags) error {
 		case <-ctx.Done():
 			return fmt.Errorf("not waited for: the peer goes on to build the index: %w", ctx.Err())
 		}
+	}
+	if begun && errors.Is(err, api.ErrGone) {
+		err = errors.New("the peer ended while it built the index: started again it goes on by itself, and there is nothing else to do")
 	}
 	if err != nil {
 		return err

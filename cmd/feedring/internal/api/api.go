@@ -121,6 +121,20 @@ func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
 	return resp, nil
 }
 
+// ErrGone is for a peer that is not there, or no more: the text says what to do.
+var ErrGone = errors.New("no peer")
+
+// goneError is an ErrGone in words for people.
+type goneError string
+
+func (e goneError) Error() string        { return string(e) }
+func (e goneError) Is(target error) bool { return target == ErrGone }
+
+// broken reports whether the other end went away in the middle.
+func broken(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}
+
 // unanswered says why there is no response, and what to do. A socket may be
 // left by a peer that was killed.
 func (c *Client) unanswered(err error) error {
@@ -132,10 +146,12 @@ func (c *Client) unanswered(err error) error {
 		(errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENOTSOCK))
 	switch {
 	case nobody && c.cfg.URL == "":
-		return fmt.Errorf("no peer runs on %s: start one with \"feedring serve\", or name one with %s",
-			filepath.Dir(c.cfg.Socket), c.cfg.Instead)
+		return goneError(fmt.Sprintf("no peer runs on %s: start one with \"feedring serve\", or name one with %s",
+			filepath.Dir(c.cfg.Socket), c.cfg.Instead))
 	case nobody:
-		return fmt.Errorf("nobody answers at %s: check that the peer runs, and that this is its --http address", c.base)
+		return goneError(fmt.Sprintf("nobody answers at %s: check that the peer runs, and that this is its --http address", c.base))
+	case broken(err):
+		return goneError("the peer ended before it answered: look into its log, start it again, and then ask again")
 	}
 	return fmt.Errorf("asking the running peer: %w", err)
 }
@@ -209,6 +225,9 @@ func (c *Client) do(ctx context.Context, r request, into any) error {
 		return nil
 	}
 	if err := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(into); err != nil {
+		if broken(err) && !errors.Is(err, io.EOF) { // an empty body is another server's
+			return c.unanswered(err)
+		}
 		return fmt.Errorf("%s: the answer cannot be read (is a feedring peer listening there?): %w", r.path, err)
 	}
 	return nil
