@@ -131,7 +131,7 @@ func (m *Machine) changedRows() {
 
 // changedPresence forgets what is derived from who is there.
 func (m *Machine) changedPresence() {
-	m.book, m.mesh, m.joined, m.view, m.sum = nil, nil, false, nil, nil
+	m.book, m.parts, m.mesh, m.joined, m.view, m.sum = nil, nil, nil, false, nil, nil
 	m.lookSoon()
 	m.shareIn(min(m.cfg.Refresh/20, 50*time.Millisecond))
 }

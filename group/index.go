@@ -21,6 +21,7 @@ func (m *Machine) index() *catalogue.Index {
 func (m *Machine) vouched() map[feedring.FeedRef]string {
 	if m.words == nil {
 		m.words, m.wordsTo = m.index().Vouched(m.now)
+		m.parts = nil
 	}
 	return m.words
 }

@@ -35,7 +35,9 @@ type (
 	// Turn tells who looks at an own feed from now on; before the first one of
 	// a feed nobody does here. A Turn above zero: this peer, as the Turn-th of Of
 	// that share the looks evenly. Zero: By does. Mirrors: others that are there
-	// offer it too, and none of them is the site's own peer. Last, with a Turn
+	// offer it too, and none of them is the site's own peer. Part, with a Turn above
+	// zero, is what of the host's time is for this look: where several peers look at
+	// feeds of one host, each has another. Last, with a Turn
 	// above zero, is the last look that the group knows of: no look comes before
 	// it may after that one. It is told again to those that look in turn when one
 	// of them was asked to wait. Nil: none is known.
@@ -45,6 +47,7 @@ type (
 		Turn, Of int
 		By       feedring.PeerID
 		Mirrors  bool
+		Part     Part
 		Last     *LastLook
 	}
 	// Measure asks how far the origin of an own feed is, without asking it for
@@ -67,6 +70,9 @@ func (Hurry) IsInput()    {}
 func (Turn) IsOutput()    {}
 func (Measure) IsOutput() {}
 func (Urged) IsOutput()   {}
+
+// Part is a part of a host's time.
+type Part = looks.Part
 
 // Bounds of a LastLook, in bytes.
 const (

@@ -82,6 +82,7 @@ type Machine struct {
 	book    *catalogue.Index            `state:"derived"`
 	words   map[feedring.FeedRef]string `state:"derived"` // see vouched
 	wordsTo time.Time                   `state:"derived"` // until then words are so; zero: for ever
+	parts   looks.Parts                 `state:"derived"` // see here; nil: of none
 	mesh    []feedring.PeerID           `state:"derived"`
 	joined  bool                        `state:"derived"` // links is of mesh
 	sum     *uint64                     `state:"derived"` // see catalogueHash

@@ -17,8 +17,12 @@ func (m *Machine) shares() bool { return m.cfg.Distrust > 0 }
 
 // here is what decides about looks, as it is now.
 func (m *Machine) here() *looks.Here {
+	book, vouched := m.index(), m.vouched()
+	if m.parts == nil {
+		m.parts = looks.Parts{}
+	}
 	return &looks.Here{
-		Self: m.cfg.Self, Now: m.now, Refresh: m.cfg.Refresh, Book: m.index(), Vouched: m.vouched(),
+		Self: m.cfg.Self, Now: m.now, Refresh: m.cfg.Refresh, Book: book, Vouched: vouched, Parts: m.parts,
 		Settled: !m.lead.claim.Term.IsZero() && !m.me().row.Admitted.IsZero(),
 		Away:    func(p feedring.PeerID) time.Time { return m.members[p].since },
 	}
@@ -79,7 +83,7 @@ func (m *Machine) share() {
 
 func (m *Machine) tellDriver(turns []looks.Turn) {
 	for _, t := range turns {
-		m.emit(Turn{Group: m.group, URL: t.URL, Turn: t.Turn, Of: t.Of, By: t.By, Mirrors: t.Mirrors, Last: t.Last})
+		m.emit(Turn{Group: m.group, URL: t.URL, Turn: t.Turn, Of: t.Of, By: t.By, Mirrors: t.Mirrors, Part: t.Part, Last: t.Last})
 	}
 }
 

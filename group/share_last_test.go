@@ -3,6 +3,7 @@ package group
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -262,6 +263,25 @@ func TestWhoLooksInAnyCaseLooksAtAll(t *testing.T) {
 	}
 }
 
+// oneForAll fails if several look at a host, all of whose feeds one peer offers.
+func (c *cluster) oneForAll(t *testing.T, host string) {
+	t.Helper()
+	all := map[string]bool{}
+	for _, n := range c.alives() {
+		for _, f := range n.feeds {
+			all[f.URL] = true
+		}
+	}
+	for _, n := range c.alives() {
+		if len(n.feeds) < len(all) {
+			continue
+		}
+		if looks := c.lookAt(host); len(looks) != 1 {
+			t.Errorf("%v look, though %s could look at all", looks, n.id)
+		}
+	}
+}
+
 // After whatever happened all shared feeds of a host that the same peers mirror
 // have one looker, and turns come to rest.
 func TestHostsSettle(t *testing.T) {
@@ -297,6 +317,7 @@ func TestHostsSettle(t *testing.T) {
 			c.run(90 * time.Second)
 			c.turned = func(p feedring.PeerID, turn Turn) { t.Errorf("%s is told %+v", p, turn) }
 			c.run(3 * time.Minute)
+			c.oneForAll(t, "a.example")
 			for f := range 6 {
 				looks, there := 0, 0
 				for _, n := range c.alives() {
@@ -313,6 +334,74 @@ func TestHostsSettle(t *testing.T) {
 			}
 		})
 	}
+}
+
+// partly fails unless those that look at feeds of a host have parts of its time that
+// do not overlap, all of which they have together.
+func (c *cluster) partly(t *testing.T, host string) {
+	t.Helper()
+	type part struct {
+		looker feedring.PeerID
+		Part
+	}
+	var parts []part
+	var all uint64
+	for _, n := range c.alives() {
+		for url, turn := range n.turns {
+			p := part{n.id, turn.Part}
+			if turn.Turn == 0 || !strings.HasPrefix(url, "https://"+host+"/") || slices.Contains(parts, p) {
+				continue
+			}
+			parts, all = append(parts, p), all+uint64(p.Size)
+		}
+	}
+	for i, p := range parts {
+		for _, q := range parts[:i] {
+			if q.From-p.From < p.Size || p.From-q.From < q.Size {
+				t.Errorf("%v and %v overlap", p, q)
+			}
+		}
+	}
+	if all > 1<<32 || all < 1<<32-100 {
+		t.Errorf("they look in %d of 2^32 of the time: %v", all, parts)
+	}
+}
+
+// Where no one peer mirrors all feeds of a host those that look there share its time,
+// and where one does it has all of it.
+func TestHostsTimeIsDealtOut(t *testing.T) {
+	c := sharing(29, 1, nil)
+	c.town("a.example", map[feedring.PeerID][]int{"p00": {1, 2}, "p01": {2, 3}, "p02": {3, 4, 5, 6, 7}, "p03": {8}})
+	c.run(time.Minute)
+	if looks := c.lookAt("a.example"); len(looks) < 3 { // p00, p02 and p03 offer some alone
+		t.Fatalf("%v look", looks)
+	}
+	c.partly(t, "a.example")
+	c.crash("p02")
+	c.run(time.Minute)
+	c.partly(t, "a.example")
+	var urls []string
+	for f := range 8 {
+		urls = append(urls, fmt.Sprintf("https://a.example/%d", f+1))
+	}
+	c.step(c.start("p04", urls...), Enter{Via: c.ids()})
+	c.run(2 * time.Minute)
+	if looks := c.lookAt("a.example"); !slices.Equal(looks, []feedring.PeerID{"p04"}) {
+		t.Errorf("%v look, though one mirrors all", looks)
+	}
+	for url, turn := range c.nodes["p04"].turns {
+		if turn.Turn > 0 && turn.Part != (Part{}) {
+			t.Errorf("%s has a part, though one looks at all: %+v", url, turn)
+		}
+	}
+}
+
+// Those that look at one feed in turn share its host's time too.
+func TestThoseInTurnShareTheTime(t *testing.T) {
+	c := sharing(30, 3, nil)
+	c.town("a.example", map[feedring.PeerID][]int{"p00": {1}, "p01": {1, 2}, "p02": {1, 2}, "p03": {1}})
+	c.run(time.Minute)
+	c.partly(t, "a.example")
 }
 
 // On a local network ways differ by chance, and no turn moves for that.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/feed"
 )
 
 // Whose turn it is after another peer's goes on from that one's last look, also
@@ -86,5 +87,17 @@ func TestEntriesAreNamed(t *testing.T) {
 	three := n.entriesNamed(testSpec)
 	if one == 0 || one == two || two == three || three != n.entriesNamed(testSpec) {
 		t.Errorf("%x %x %x", one, two, three)
+	}
+}
+
+// The watcher is told what part of its host's time a feed has.
+func TestPartOfAHostsTime(t *testing.T) {
+	n := &Node{origins: &origins{lookers: &lookers{spawn: func(func()) bool { return false }, now: map[string]turnOf{}}}}
+	n.origins.lookers.told(group.Turn{URL: testURL, Turn: 1, Of: 1, Part: group.Part{From: 5, Size: 6}})
+	if part := n.manners().Part(testURL); part != (feed.Part{From: 5, Size: 6}) {
+		t.Errorf("it has %v", part)
+	}
+	if part := n.manners().Part("https://another.example/"); part != (feed.Part{}) {
+		t.Errorf("another has %v", part)
 	}
 }

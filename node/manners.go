@@ -14,7 +14,8 @@ import (
 func (n *Node) manners() feed.Manners {
 	local := func(feedURL string) bool { return n.origins.file(feedURL) != "" }
 	here := func(feedURL string) bool { return local(feedURL) || n.glances.Holds(feedURL) }
-	return feed.Manners{Between: n.cfg.Interval, Local: here, Ours: func(feedURL string) bool {
+	part := func(feedURL string) feed.Part { return feed.Part(n.origins.lookers.of(feedURL).Part) }
+	return feed.Manners{Between: n.cfg.Interval, Local: here, Part: part, Ours: func(feedURL string) bool {
 		return local(feedURL) || n.cfg.Interval > 0 && atHome(feedURL) || n.vouched(feedURL)
 	}}
 }

@@ -23,6 +23,10 @@ type Manners struct {
 	// Local reports whether a feed is read from this machine, so that no host is
 	// asked for it. It must not block. Nil: none is.
 	Local func(feedURL string) bool
+
+	// Part is what of its host's time a feed of a stranger's may be looked at in.
+	// It must not block. Nil: all of it.
+	Part func(feedURL string) Part
 }
 
 const (

@@ -55,6 +55,12 @@ func (w *Watcher) start(ctx context.Context, looks *sync.WaitGroup) (time.Durati
 	for f, ok := w.ready.top(); ok && w.hasPlace(f); f, ok = w.ready.top() {
 		w.ready.take()
 		name := f.host()
+		if at := w.cfg.Manners.opens(f, now); at.After(now) {
+			f.due = at.UnixNano()
+			w.later.add(f)
+			w.release(name) // it may have waited there before others
+			continue
+		}
 		h := w.hosts[name]
 		if h == nil {
 			h = w.newHost(name)
@@ -67,7 +73,7 @@ func (w *Watcher) start(ctx context.Context, looks *sync.WaitGroup) (time.Durati
 		w.running++
 		w.begin(ctx, looks, f)
 	}
-	if !more {
+	if next, more = w.later.top(); !more {
 		return 0, false
 	}
 	return time.Duration(next.due - now.UnixNano()), true

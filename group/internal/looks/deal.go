@@ -3,7 +3,6 @@ package looks
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -26,13 +25,15 @@ func (a *asker) way() time.Duration { return cmp.Or(a.distance, unknownWay) }
 // counter is what peers have to do at a host.
 type counter struct {
 	must  map[feedring.PeerID]int // feeds that a peer looks at in any case: it offers them alone, or is the site's own
+	all   map[feedring.PeerID]int // 1: the peer mirrors all feeds of the host
 	looks map[feedring.PeerID]int // the shared ones that it looks at
 	takes map[[2]feedring.PeerID]bool
 }
 
 // counter counts at a host.
 func (d *Desk) counter(h *Here, host string) *counter {
-	c := &counter{h.must(host), map[feedring.PeerID]int{}, map[[2]feedring.PeerID]bool{}}
+	c := &counter{map[feedring.PeerID]int{}, map[feedring.PeerID]int{}, map[feedring.PeerID]int{}, map[[2]feedring.PeerID]bool{}}
+	h.count(host, c)
 	for _, url := range d.hosts[host] {
 		c.add(d.feeds[url].by, 1)
 	}
@@ -54,26 +55,30 @@ func (c *counter) others(p feedring.PeerID, s *shared) int {
 }
 
 // more puts the peer first that has more to do at the host beside a feed: who
-// looks there in any case, then who looks at most shared ones.
+// looks there in any case, then who can look at all, then who looks at most
+// shared ones.
 func (c *counter) more(a, b feedring.PeerID, s *shared) int {
-	return cmp.Or(cmp.Compare(min(c.must[b], 1), min(c.must[a], 1)), cmp.Compare(c.others(b, s), c.others(a, s)))
+	return cmp.Or(cmp.Compare(min(c.must[b], 1), min(c.must[a], 1)), cmp.Compare(c.all[b], c.all[a]), cmp.Compare(c.others(b, s), c.others(a, s)))
 }
 
-// must counts what peers that are there look at in any case at a host.
-func (h *Here) must(host string) map[feedring.PeerID]int {
-	must := map[feedring.PeerID]int{}
-	for _, scheme := range []string{"https://", "http://"} {
-		prefix := scheme + host + "/"
-		i, _ := h.place(feedring.FeedRef{URL: prefix})
-		for feeds := h.Book.Feeds; i < len(feeds) && strings.HasPrefix(feeds[i].Ref.URL, prefix); {
-			offers := h.offers(feeds[i].Ref.URL)
-			i += len(offers)
-			if p := h.alone(offers); p != "" {
-				must[p]++
-			}
+// count counts what peers offer at a host.
+func (h *Here) count(host string, c *counter) {
+	total, offered := 0, map[feedring.PeerID]int{}
+	h.at(host, func(offers []catalogue.Publication) {
+		if p := h.alone(offers); p != "" {
+			c.must[p]++
+		}
+		mirrors := h.mirrors(offers)
+		total += min(len(mirrors), 1)
+		for _, p := range mirrors {
+			offered[p]++
+		}
+	})
+	for p, n := range offered {
+		if n == total {
+			c.all[p] = 1
 		}
 	}
-	return must
 }
 
 // alone is who looks at a feed without being asked; empty: whom the manager says.

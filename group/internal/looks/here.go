@@ -21,6 +21,7 @@ type Here struct {
 	Book    *catalogue.Index
 	Vouched map[feedring.FeedRef]string     // the site that names the publisher of a feed
 	Away    func(feedring.PeerID) time.Time // since when a peer that is away is so
+	Parts   Parts                           // not nil: it is added to
 }
 
 // The times of sharing, in refresh periods.

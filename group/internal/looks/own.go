@@ -43,7 +43,9 @@ type share struct {
 func NewOwn(lookers int) *Own { return &Own{feeds: map[string]*share{}, lookers: lookers} }
 
 // Clone returns an independent copy.
-func (o *Own) Clone() *Own { return &Own{clonePointers(o.feeds), o.lookers, o.spoke} }
+func (o *Own) Clone() *Own {
+	return &Own{clonePointers(o.feeds), o.lookers, o.spoke}
+}
 
 func clonePointers[V any](in map[string]*V) map[string]*V {
 	out := make(map[string]*V, len(in))

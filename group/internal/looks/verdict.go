@@ -13,6 +13,9 @@ import (
 // something happens.
 func (s *share) decide(h *Here, url string, turns *[]Turn) (shared bool, again time.Time) {
 	t, shared, again := s.verdict(h, url)
+	if h.Settled && t.Turn > 0 {
+		t.Part = h.part(url, t.Turn, t.Of)
+	}
 	if t != s.told {
 		s.told = t
 		s.tell(h, turns)

@@ -25,12 +25,13 @@ type Said struct {
 
 // Turn is who looks at an own feed. A Turn above zero: this peer, as the Turn-th
 // of Of that share the looks evenly. Zero: By does. Mirrors: others that are
-// there offer it too, and none of them is the site's own peer. Last is told with
-// a turn of this peer: it heeds it before it looks.
+// there offer it too, and none of them is the site's own peer. Part and Last are
+// told with a turn of this peer: it keeps to them.
 type Turn struct {
 	URL      string
 	Turn, Of int
 	By       feedring.PeerID
 	Mirrors  bool
+	Part     Part
 	Last     *Last
 }

@@ -1,0 +1,126 @@
+package looks
+
+import (
+	"strings"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/catalogue"
+)
+
+// A host's rate holds for the whole group. Where no one peer can look at all of a
+// host's feeds its time is dealt out: feeds that the same peers offer have one
+// looker, so each such lot has a part, by how many feeds are in it. Everybody works
+// that out from the rows alike, and nobody says a word.
+
+// Part is the part of a host's time in which a feed may be looked at, in 2^32nds of
+// it. The zero Part is all of it.
+type Part struct{ From, Size uint32 }
+
+const (
+	whole     = 1 << 32
+	leastPart = whole / 512 // no feed waits for much longer than the hour between two looks
+)
+
+// turn is the part of one of those that look at a feed in turn.
+func (p Part) turn(turn, of int) Part {
+	size := uint64(p.Size)
+	if p == (Part{}) {
+		size = whole
+	}
+	size /= uint64(of)
+	return Part{p.From + uint32(size*uint64(turn-1)), uint32(max(size, leastPart))}
+}
+
+// Parts is how the time of hosts is dealt out, as far as it was asked for: it
+// follows from Here's Book and Vouched.
+type Parts map[string]hostParts
+
+type hostParts struct {
+	feeds map[string]Part // by address; nil: each has all of it
+	one   bool            // somebody can look at all
+}
+
+// part is that of a feed, for one of those that look at it in turn. Where one peer
+// looks at all it has all.
+func (h *Here) part(url string, turn, of int) Part {
+	host := hostOf(url)
+	parts, known := h.Parts[host]
+	if !known {
+		parts = h.dealt(host)
+		h.Parts[host] = parts
+	}
+	switch {
+	case of > 1:
+		return parts.feeds[url].turn(turn, of)
+	case parts.one:
+		return Part{}
+	}
+	return parts.feeds[url]
+}
+
+// dealt gives the feeds of a host their parts. The site's own peer asks its own
+// host, and takes nobody's time.
+func (h *Here) dealt(host string) hostParts {
+	lots, order, total := map[string][]string{}, []string(nil), uint64(0)
+	count := map[feedring.PeerID]uint64{}
+	h.at(host, func(offers []catalogue.Publication) {
+		lot := ""
+		for _, p := range h.mirrors(offers) {
+			count[p]++
+			lot += string(p) + " "
+		}
+		if lot == "" {
+			return
+		}
+		if lots[lot] == nil {
+			order = append(order, lot)
+		}
+		lots[lot] = append(lots[lot], offers[0].Ref.URL)
+		total++
+	})
+	if len(order) < 2 {
+		return hostParts{}
+	}
+	parts, before := hostParts{feeds: map[string]Part{}}, uint64(0)
+	for _, n := range count {
+		parts.one = parts.one || n == total
+	}
+	for _, lot := range order {
+		n := uint64(len(lots[lot]))
+		part := Part{uint32(before * whole / total), uint32(max(n*whole/total, leastPart))}
+		for _, url := range lots[lot] {
+			parts.feeds[url] = part
+		}
+		before += n
+	}
+	return parts
+}
+
+// mirrors lists who is there and might look at a feed; nobody, where the site's own
+// peer does.
+func (h *Here) mirrors(offers []catalogue.Publication) (peers []feedring.PeerID) {
+	for _, f := range offers {
+		switch {
+		case f.Away:
+		case h.Vouched[f.Ref] != "":
+			return nil
+		default:
+			peers = append(peers, f.Ref.Publisher)
+		}
+	}
+	return peers
+}
+
+// at goes over the feeds of a host, by those who offer each, in order of their
+// addresses.
+func (h *Here) at(host string, each func(offers []catalogue.Publication)) {
+	for _, scheme := range []string{"http://", "https://"} {
+		prefix := scheme + host + "/"
+		i, _ := h.place(feedring.FeedRef{URL: prefix})
+		for feeds := h.Book.Feeds; i < len(feeds) && strings.HasPrefix(feeds[i].Ref.URL, prefix); {
+			offers := h.offers(feeds[i].Ref.URL)
+			i += len(offers)
+			each(offers)
+		}
+	}
+}
