@@ -244,6 +244,7 @@ func (c *chart) leaders() *leaders {
 		} else {
 			d.leaders = c.sheet.lead()
 		}
+		d.before, d.moved = nil, nil
 	}
 	return d.leaders
 }

@@ -26,6 +26,11 @@ type derived struct {
 	summed  bool
 	leaders *leaders // nil: to be made
 	shown   *Shown
+
+	// Leaders as they were, and who came or went since, if that was few, of groups
+	// that are live: to sort all would cost more than all else about them.
+	before *leaders
+	moved  []feedring.PeerID
 }
 
 // leaders are the managers and secondaries of groups, each in order.
@@ -61,9 +66,29 @@ func (s *sheet) put(i int, here bool, g feedring.GroupID, is *record) (was *reco
 		d.live = nil
 	}
 	if d.live == nil || !sameLeaders(was.effective(), is.effective()) {
-		d.leaders = nil
+		d.move(was, is)
 	}
 	return was
+}
+
+// maxMoved is how many leaders may come and go before all are sorted again.
+const maxMoved = 16
+
+// move notes that was, the record of a group, is another one now.
+func (d *derived) move(was, is *record) {
+	if d.leaders != nil {
+		d.before, d.moved, d.leaders = d.leaders, nil, nil
+	}
+	a, b := was.effective(), is.effective()
+	if d.before == nil || !b.present() || a.held() && !a.present() || len(d.moved) > maxMoved {
+		d.before, d.moved = nil, nil
+		return
+	}
+	d.moved = slices.Clip(d.moved) // copies of a sheet share it
+	if a.held() {
+		d.moved = a.row.leaders(d.moved)
+	}
+	d.moved = b.row.leaders(d.moved)
 }
 
 func (s *sheet) remove(g feedring.GroupID) {
@@ -109,7 +134,7 @@ func (s *sheet) order() order {
 
 // lead finds the leaders.
 func (s *sheet) lead() *leaders {
-	return sortLeaders(s.leading(make([]feedring.PeerID, 0, 2*len(s.records)), nil))
+	return s.derived.sortLeaders(s.leading(make([]feedring.PeerID, 0, 2*len(s.records)), nil))
 }
 
 // leading appends leaders in ring order.
@@ -125,13 +150,32 @@ func (s *sheet) leading(present, absent []feedring.PeerID) (_, _ []feedring.Peer
 }
 
 // sortLeaders takes lists of leaders, which it changes.
-func sortLeaders(present, absent []feedring.PeerID) *leaders {
+func (d *derived) sortLeaders(present, absent []feedring.PeerID) *leaders {
+	if d.before != nil {
+		return &leaders{present: d.since(present), absent: d.before.absent}
+	}
 	l := &leaders{present: present, absent: absent}
 	for _, list := range []*[]feedring.PeerID{&l.present, &l.absent} {
 		slices.Sort(*list)
 		*list = slices.Clip(slices.Compact(*list))
 	}
 	return l
+}
+
+// since is what became of the leaders before, who are now those of present, in
+// any order.
+func (d *derived) since(present []feedring.PeerID) []feedring.PeerID {
+	list := append(make([]feedring.PeerID, 0, len(d.before.present)+len(d.moved)), d.before.present...)
+	for _, p := range d.moved {
+		i, here := slices.BinarySearch(list, p)
+		switch leads := slices.Contains(present, p); {
+		case leads && !here:
+			list = slices.Insert(list, i, p)
+		case here && !leads:
+			list = slices.Delete(list, i, i+1)
+		}
+	}
+	return slices.Clip(list)
 }
 
 // versions lists all rows, and hash is of that list.

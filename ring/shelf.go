@@ -81,7 +81,7 @@ func (f *Shelf) lead(s *sheet) *leaders {
 	if same := f.leaders.find(uint64(sum)); same != nil && same.there == len(present) && slices.Equal(same.named, named) {
 		return same
 	}
-	l := sortLeaders(slices.Clone(present), absent)
+	l := s.derived.sortLeaders(slices.Clone(present), absent)
 	l.named, l.there = slices.Clone(named), len(present)
 	f.leaders.put(uint64(sum), l)
 	return l

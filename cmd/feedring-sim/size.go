@@ -29,7 +29,7 @@ type sizeResult struct {
 // Memory that a large network is played in. Below the limit the process takes up
 // to three times what is alive, so that little time goes into finding what is not.
 const (
-	memoryLimit  = 14 << 30 // bytes
+	memoryLimit  = 13 << 30 // bytes
 	memorySpared = 200      // percent of what is alive
 )
 

@@ -113,7 +113,7 @@ func keepPosting(s *stage.Stage, cfg SizeConfig) {
 const joinAtOnce = 10
 
 // foundAtOnce is how many groups are founded in one delay.
-const foundAtOnce = 5
+const foundAtOnce = 50
 
 // gather has every group founded, and then the others join its founder.
 func gather(s *stage.Stage, cfg SizeConfig, watch SizeWatch) error {
