@@ -96,6 +96,9 @@ func missing(q feedring.Query) []string {
 
 // entries answers with a list, or as lines that end with the final event.
 func (s *site) entries(w http.ResponseWriter, r *http.Request) error {
+	if err := onlyKnown(r.URL.Query()); err != nil {
+		return err
+	}
 	a, err := s.ask(r)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -18,8 +19,8 @@ const (
 	maxWait     = time.Minute
 )
 
-// parameters are those that this API knows. Others are let pass, so that a
-// newer client can ask an older peer.
+// parameters are those that this API knows. Pages, streams and feeds let others
+// pass: browsers and readers add some of their own.
 var parameters = []string{"theme", "provider", "since", "until", "q", "limit", "cursor", "updates", "lastEventId"}
 
 // parseParameters reads a query string in which none of ours stands twice.
@@ -34,6 +35,22 @@ func parseParameters(raw string) (url.Values, error) {
 		}
 	}
 	return v, nil
+}
+
+// onlyKnown refuses a parameter that means nothing to entries: its answer would be
+// another one than was asked for, and nobody would see it.
+func onlyKnown(v url.Values) error {
+	for _, name := range slices.Sorted(maps.Keys(v)) {
+		if slices.Contains(parameters, name) {
+			continue
+		}
+		text := "the parameter " + quote(name) + " is unknown"
+		if near := feedring.Nearest(name, parameters[:7]); near != "" {
+			text += ": did you mean " + near + "?"
+		}
+		return badRequest("%s: there are %s", text, strings.Join(parameters[:7], ", "))
+	}
+	return nil
 }
 
 // parseQuery reads what is asked. Ages are counted from now.
