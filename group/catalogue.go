@@ -112,10 +112,14 @@ func (m *Machine) replaceRow(mem *member, r *Row) {
 	mem.changed = m.changes
 	m.held.Relist(r.Peer, old, r)
 	m.goneChanged = m.goneChanged || m.keeper() && r.Peer != m.cfg.Self && (old.Left != r.Left || old.Peer == "")
-	if catalogue.SameIndex(old, r) {
+	switch book := m.book; {
+	case catalogue.SameIndex(old, r):
 		m.view = nil
 		m.lookSoon()
-	} else {
+	case catalogue.SameLists(old, r): // most of all news is what was seen at a site
+		m.changedRows()
+		m.book = book.With(r)
+	default:
 		m.changedRows()
 	}
 	if r.Peer != m.cfg.Self && !catalogue.SameWord(old, r) {
@@ -257,11 +261,15 @@ func (m *Machine) rowsOf(peers []feedring.PeerID) []*Row {
 // expire forgets rows of peers that were away or have left for so long that
 // nothing of theirs is fresh.
 func (m *Machine) expire() {
-	for _, p := range slices.Sorted(maps.Keys(m.members)) {
-		mem := m.members[p]
-		if p == m.cfg.Self || !mem.away && !mem.row.Left || m.now.Sub(mem.since) < m.keepsRows() {
-			continue
+	var old []feedring.PeerID
+	for p, mem := range m.members {
+		if p != m.cfg.Self && (mem.away || mem.row.Left) && m.now.Sub(mem.since) >= m.keepsRows() {
+			old = append(old, p)
 		}
+	}
+	slices.Sort(old)
+	for _, p := range old {
+		mem := m.members[p]
 		if len(m.expired) >= maxRows {
 			clear(m.expired)
 		}

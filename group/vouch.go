@@ -30,11 +30,7 @@ func (m *Machine) vouch() {
 	if m.lead.claim.Term.IsZero() || m.leaving {
 		return
 	}
-	var rows []*Row
-	for _, p := range append([]feedring.PeerID{m.cfg.Self}, m.present()...) {
-		rows = append(rows, m.members[p].row)
-	}
-	circle := catalogue.LayCircle(rows)
+	circle := m.index().Here()
 	mine := map[feedring.FeedRef]bool{}
 	begun, next := 0, m.now.Add(vouchEvery)
 	for _, f := range m.index().Feeds {
@@ -180,18 +176,20 @@ func (m *Machine) vouchFor(v Vouch, url string) {
 
 // forgetWords takes words out of the own row that are too old to count.
 func (m *Machine) forgetWords() {
+	words := m.me().row.Vouches
+	fell := func(v Vouch) bool {
+		return slices.ContainsFunc(v.Feeds, func(f string) bool { return !m.stands(m.checks[feedring.FeedRef{URL: f, Publisher: v.Publisher}]) })
+	}
+	if !slices.ContainsFunc(words, fell) {
+		return
+	}
 	var left []Vouch
-	changed := false
-	for _, v := range m.me().row.Vouches {
-		feeds := m.standing(v, "")
-		changed = changed || len(feeds) < len(v.Feeds)
-		if v.Feeds = feeds; len(feeds) > 0 {
+	for _, v := range words {
+		if v.Feeds = m.standing(v, ""); len(v.Feeds) > 0 {
 			left = append(left, v)
 		}
 	}
-	if changed {
-		m.newRow(func(r *Row) { r.Vouches = left })
-	}
+	m.newRow(func(r *Row) { r.Vouches = left })
 }
 
 // withdraw takes the word for a feed out of the own row.

@@ -47,6 +47,7 @@ func TestFingerprintLeavesOut(t *testing.T) {
 		"peer.Machine.view: derived",
 		"peer.Machine.working: derived",
 		"peer.finished.seen: derived",
+		"peer.membership.due: derived",
 		"peer.membership.moved: derived",
 		"peer.membership.seen: derived",
 		"peer.membership.shown: derived",

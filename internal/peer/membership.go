@@ -21,6 +21,7 @@ type membership struct {
 	offered time.Time         // when the theme was offered
 	book    []feedring.PeerID // of the address book
 	next    time.Time         // when the peer looks again; zero: no need
+	due     time.Time         `state:"derived"` // the membership's Deadline
 	via     []feedring.PeerID // whom it enters through
 	above   uint64            // the number that it founds above where nobody answers
 	reads   bool              // it has no feed of this peer
@@ -81,6 +82,7 @@ func (m *Machine) drive(it *membership, in group.Input) {
 			m.emit(out)
 		case group.Departed:
 			m.emit(out)
+			it.due = time.Time{}
 			m.left(it)
 			return
 		default:
@@ -88,6 +90,7 @@ func (m *Machine) drive(it *membership, in group.Input) {
 		}
 	}
 	it.group.Recycle(outs)
+	it.due = it.group.Deadline()
 	if frequent(in) {
 		return
 	}
@@ -117,7 +120,7 @@ func frequent(in group.Input) bool {
 // membershipDue wakes a membership, and decides again what waits.
 func (m *Machine) membershipDue(it *membership) {
 	due := func(at time.Time) bool { return !at.IsZero() && !at.After(m.now) && m.memberships[it.id] == it }
-	if due(it.group.Deadline()) {
+	if due(it.due) {
 		m.drive(it, group.Tick{})
 	}
 	if due(it.next) {
@@ -183,7 +186,7 @@ func (m *Machine) left(it *membership) {
 
 // rival tells a membership of a claim that the map shows on its group.
 func (m *Machine) rival(c ring.Changed) {
-	it := m.memberships[c.Row.Group]
+	it := m.of(c.Row.Group)
 	if it == nil {
 		return
 	}

@@ -104,7 +104,7 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 // sure of it: others are not visited, so that the search asks on or calls the group
 // missing.
 func (m *Machine) test(g feedring.GroupID, provider string) (serves, member bool) {
-	it := m.memberships[g]
+	it := m.of(g)
 	if it == nil || it.role == feedring.RoleNone {
 		return false, false
 	}
@@ -125,7 +125,7 @@ func (m *Machine) Step(now time.Time, in Input) []Output {
 	case Receive:
 		m.receive(in.From, in.Message)
 	case In:
-		if it := m.memberships[in.Group]; it != nil && in.Input != nil {
+		if it := m.of(in.Group); it != nil && in.Input != nil {
 			m.drive(it, in.Input)
 		} else {
 			m.late(in)
@@ -223,7 +223,7 @@ func (m *Machine) wakeAt() time.Time {
 	}
 	earlier(m.leaving)
 	for _, it := range m.inOrder() {
-		earlier(it.group.Deadline())
+		earlier(it.due)
 		if it.role == feedring.RoleNone || it.phase != inside {
 			earlier(it.next)
 		} // else it is no hurry: see compareWithMap
@@ -243,6 +243,22 @@ func (m *Machine) inOrder() []*membership {
 		}
 	}
 	return m.order
+}
+
+// few is in how many groups a peer is looked for faster one by one.
+const few = 8
+
+// of returns the membership of g; nil: there is none.
+func (m *Machine) of(g feedring.GroupID) *membership {
+	if len(m.memberships) > few {
+		return m.memberships[g]
+	}
+	for _, it := range m.inOrder() {
+		if it.id == g {
+			return it
+		}
+	}
+	return nil
 }
 
 func sorted[K comparable, V any](of map[K]V, compare func(a, b K) int) []K {
@@ -309,7 +325,7 @@ func (m *Machine) receive(from feedring.PeerID, message feedring.Message) {
 	case group.Placed:
 		m.placed(from, message)
 	case group.Message:
-		it := m.memberships[message.Of().Group]
+		it := m.of(message.Of().Group)
 		if _, place := message.(group.Place); it != nil && (!place || m.mayPlace(it, from)) {
 			m.drive(it, group.Receive{From: from, Message: message})
 		}

@@ -26,23 +26,23 @@ type reader struct {
 
 	question *question
 	openings []*opening
-	cursor   map[int]feedring.Position // nil: nothing was shown yet
-	shown    map[int]bool              // ids
-	forgone  map[int]bool              // … of entries that caches have no more of
-	heard    time.Duration             // until then nothing is missing
+	cursor   marks // nil: nothing was shown yet
+	shown    idSet
+	forgone  idSet         // entries that caches have no more of
+	heard    time.Duration // until then nothing is missing
 	lacking  bool
 	behind   bool
 	failures int
 	due      bool // a search is due
 	began    time.Duration
 	first    time.Duration // when the first answer was whole; 0: not yet
-	start    map[int]feedring.Position
+	start    marks
 	over     bool
 }
 
 func (w *World) newReader(c *client, theme feedring.Theme, provider string, since time.Time, follow bool) *reader {
 	return &reader{client: c, follow: follow, theme: theme, provider: provider, since: since,
-		shown: map[int]bool{}, forgone: map[int]bool{}, began: w.now}
+		began: w.now}
 }
 
 // wants reports whether the reader is shown an entry.
@@ -52,14 +52,11 @@ func (r *reader) wants(l *disk.Log, e *disk.Entry) bool {
 
 // cursorFor is what a provider needs to know of the cursor: of itself alone
 // where it serves its own feeds.
-func (w *World) cursorFor(r *reader, g *feedring.Grant) map[int]feedring.Position {
-	if r.cursor == nil {
-		return nil
-	}
-	cursor := make(map[int]feedring.Position, len(r.cursor))
-	for i, pos := range r.cursor {
-		if !g.Own || w.logs[i].Ref.Publisher == g.Provider.ID {
-			cursor[i] = pos
+func (w *World) cursorFor(r *reader, g *feedring.Grant) marks {
+	cursor := slices.Clone(r.cursor)
+	for i := range cursor {
+		if g.Own && w.logs[i].Ref.Publisher != g.Provider.ID {
+			cursor[i] = feedring.Position{}
 		}
 	}
 	return cursor
@@ -223,7 +220,7 @@ func (w *World) received(s *session, d delivery) {
 	for _, it := range d.items {
 		w.show(s, it, d.first)
 	}
-	r.pass(d.mark)
+	r.passed(d)
 	if d.caught {
 		s.caught = true
 		r.failures, r.behind = 0, false
@@ -241,34 +238,41 @@ func (w *World) show(s *session, it item, first bool) {
 	if !first {
 		// Of a feed that its provider backfills, the publisher sends as well: each
 		// in order, and what one sent is shown no more when it comes from the other.
-		at := s.passed[it.log.Index]
-		if !r.shown[it.entry.ID] {
-			at = r.cursor[it.log.Index]
+		at := s.passed.of(it.log)
+		if !r.shown.has(it.entry.ID) {
+			at = r.cursor.of(it.log)
 		}
 		if it.entry.Position.Compare(at) <= 0 && s.caught {
 			w.witness.Fail("S10", "%s is sent %d/%d of %s after %d/%d", r.client.id, it.entry.Position.Epoch,
 				it.entry.Position.Sequence, it.log.Ref.URL, at.Epoch, at.Sequence)
 		}
-		if s.passed == nil {
-			s.passed = map[int]feedring.Position{}
-		}
-		s.passed[it.log.Index] = it.entry.Position
-		r.pass(map[int]feedring.Position{it.log.Index: it.entry.Position})
+		s.passed.put(it.log.Index, it.entry.Position)
+		r.pass(it.log.Index, it.entry.Position)
 	}
-	if !r.shown[it.entry.ID] { // a mirror or an alternate may have had it before
+	if !r.shown.has(it.entry.ID) { // a mirror or an alternate may have had it before
 		w.display(r, it.entry)
 	}
 }
 
-// pass moves the cursor forward, never back.
-func (r *reader) pass(mark map[int]feedring.Position) {
-	if r.cursor == nil && mark != nil {
-		r.cursor = map[int]feedring.Position{}
-	}
-	for i, at := range mark {
-		if have, ok := r.cursor[i]; !ok || at.Compare(have) > 0 {
-			r.cursor[i] = at
+// passed moves the cursor over what a delivery says.
+func (r *reader) passed(d delivery) {
+	switch {
+	case d.first:
+		if r.cursor == nil {
+			r.cursor = marks{}
 		}
+		for log, at := range d.marks {
+			r.pass(log, at)
+		}
+	case d.log != nil:
+		r.pass(d.log.Index, d.through)
+	}
+}
+
+// pass moves the cursor of a log forward, never back.
+func (r *reader) pass(log int, at feedring.Position) {
+	if at.Compare(r.cursor.at(log)) > 0 {
+		r.cursor.put(log, at)
 	}
 }
 
@@ -282,10 +286,7 @@ func (w *World) whole(r *reader) {
 	}
 	if r.first == 0 && !r.lacking {
 		r.first = w.now
-		r.start = make(map[int]feedring.Position, len(r.cursor))
-		for i, at := range r.cursor {
-			r.start[i] = at
-		}
+		r.start = slices.Clone(r.cursor)
 	}
 	if !r.follow {
 		w.close(r)

@@ -10,6 +10,7 @@
 //	writing.go  fsync, and what a crash leaves (package disk holds it)
 //	origin.go   sites that post                 polling.go          copies
 //	asking.go   questions of readers            session.go, client.go  what they are shown
+//	marks.go    how far they are
 //	scenario.go the world of a seed             faults.go           what goes wrong in it
 //	scripts.go  what chance brings too rarely   lostgroup.go        groups of which nobody is left
 //	settle.go   the quiet after it              trace.go            what happened, readably

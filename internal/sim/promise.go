@@ -8,10 +8,10 @@ import (
 
 // display is what a person sees of a reader: each entry once (S10).
 func (w *World) display(r *reader, e *disk.Entry) {
-	if r.shown[e.ID] {
+	if r.shown.has(e.ID) {
 		w.witness.Fail("S10", "%s is shown entry %d twice", r.client.id, e.ID)
 	}
-	r.shown[e.ID] = true
+	r.shown.add(e.ID)
 }
 
 // promise notes what a feed's watcher was told to be stored: it will not be

@@ -22,6 +22,7 @@ type event struct {
 // allocation.
 type queue struct {
 	keys  []key
+	line  []key // of putLast
 	slots []event
 	free  []int32
 	turn  uint64
@@ -38,7 +39,21 @@ const slotBits = 24
 
 func (k key) before(o key) bool { return k.at < o.at || k.at == o.at && k.turn < o.turn }
 
-func (q *queue) put(at time.Duration, e event) {
+func (q *queue) put(at time.Duration, e event) { q.up(q.keep(at, e)) }
+
+// putLast puts an event that is after all others that it was called with: these
+// need no heap.
+func (q *queue) putLast(at time.Duration, e event) {
+	k := q.keep(at, e)
+	if n := len(q.line); n > 0 && k.before(q.line[n-1]) {
+		q.up(k)
+		return
+	}
+	q.line = append(q.line, k)
+}
+
+// keep keeps an event, and returns its key.
+func (q *queue) keep(at time.Duration, e event) key {
 	slot := len(q.slots)
 	if n := len(q.free); n > 0 {
 		slot = int(q.free[n-1])
@@ -51,25 +66,39 @@ func (q *queue) put(at time.Duration, e event) {
 		q.slots = append(q.slots, e)
 	}
 	q.turn++
-	q.up(key{at: at, turn: q.turn<<slotBits | uint64(slot)})
+	return key{at: at, turn: q.turn<<slotBits | uint64(slot)}
 }
 
 // next is when the next event is.
 func (q *queue) next() (time.Duration, bool) {
-	if len(q.keys) == 0 {
+	switch {
+	case len(q.keys) == 0 && len(q.line) == 0:
 		return 0, false
+	case q.inLine():
+		return q.line[0].at, true
 	}
 	return q.keys[0].at, true
 }
 
+// inLine reports whether the first event is one of the line.
+func (q *queue) inLine() bool {
+	return len(q.line) > 0 && (len(q.keys) == 0 || q.line[0].before(q.keys[0]))
+}
+
 func (q *queue) take() event {
-	slot := q.keys[0].turn & (1<<slotBits - 1)
-	last := len(q.keys) - 1
-	k := q.keys[last]
-	q.keys = q.keys[:last]
-	if last > 0 {
-		q.fill(k)
+	var first key
+	if q.inLine() {
+		first, q.line = q.line[0], q.line[1:]
+	} else {
+		first = q.keys[0]
+		last := len(q.keys) - 1
+		k := q.keys[last]
+		q.keys = q.keys[:last]
+		if last > 0 {
+			q.fill(k)
+		}
 	}
+	slot := first.turn & (1<<slotBits - 1)
 	e := q.slots[slot]
 	q.slots[slot] = event{}
 	q.free = append(q.free, int32(slot))

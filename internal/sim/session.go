@@ -43,7 +43,7 @@ type session struct {
 	stream  uint64
 	server  bool // the provider keeps the stream
 	live    bool // the first answer went out
-	at      map[int]feedring.Position
+	at      marks
 	renewed time.Duration
 	swept   int // how far the disk had grown when everything held was last sent
 
@@ -53,7 +53,7 @@ type session struct {
 	caught  bool
 	open    bool // the client keeps the stream
 	resumed bool
-	passed  map[int]feedring.Position // of what came after the first answer, by log
+	passed  marks // of what came after the first answer
 	heard   time.Duration
 	last    time.Duration // when what was sent last arrives
 }
@@ -101,7 +101,7 @@ func (w *World) attach(o *opening) {
 }
 
 // admit is the provider's side: the ticket is looked at, then the machine asked.
-func (w *World) admit(s *session, life uint32, cursor map[int]feedring.Position) {
+func (w *World) admit(s *session, life uint32, cursor marks) {
 	n := s.node
 	if !n.up || n.life != life || !s.open {
 		return
@@ -144,33 +144,29 @@ func (w *World) first(s *session) {
 		w.goOn(s)
 		return
 	}
-	s.at = map[int]feedring.Position{}
+	s.at = marks{}
 	var shown []item
 	for _, c := range s.node.disk.Copies() {
 		if c == nil || c.Last == nil || !s.covers(c.Log) {
 			continue
 		}
-		s.at[c.Log.Index] = c.Last.Position
+		s.at.put(c.Log.Index, c.Last.Position)
 		for _, e := range c.Held {
 			if s.reader.wants(c.Log, e) {
 				shown = append(shown, item{c.Log, e})
 			}
 		}
 	}
-	mark := make(map[int]feedring.Position, len(s.at))
-	for i, at := range s.at {
-		mark[i] = at
-	}
-	w.deliver(s, delivery{items: shown, mark: mark, caught: true, first: true})
+	w.deliver(s, delivery{items: shown, marks: slices.Clone(s.at), caught: true, first: true})
 }
 
 // goOn shows everything after the cursor, or refuses where something between
 // is not held any more.
 func (w *World) goOn(s *session) {
 	for _, l := range w.logs {
-		at, known := s.at[l.Index]
+		at := s.at.of(l)
 		c := s.node.disk.Copy(l)
-		if !known || c == nil || c.Last == nil || l.Ref.Publisher == s.node.id {
+		if at.IsZero() || c == nil || c.Last == nil || l.Ref.Publisher == s.node.id {
 			continue
 		}
 		if !holds(c, at) {
@@ -221,7 +217,7 @@ func (w *World) advance(s *session, l *disk.Log) {
 	if !w.network.both(s.node.index, s.reader.client.index) {
 		return // the next beat goes on
 	}
-	at := s.at[l.Index]
+	at := s.at.of(l)
 	after := s.node.disk.After(l, at)
 	if len(after) == 0 {
 		return
@@ -243,11 +239,11 @@ func (w *World) advance(s *session, l *disk.Log) {
 			items = append(items, item{l, e})
 		}
 	}
-	if at == s.at[l.Index] {
+	if at == s.at.of(l) {
 		return
 	}
-	s.at[l.Index] = at
-	w.deliver(s, delivery{items: items, mark: map[int]feedring.Position{l.Index: at}})
+	s.at.put(l.Index, at)
+	w.deliver(s, delivery{items: items, log: l, through: at})
 }
 
 // forgo: a feed is new to a reader, and what came before first was not fresh any
@@ -260,7 +256,7 @@ func (w *World) forgo(s *session, l *disk.Log, first *disk.Entry) {
 			return
 		}
 		if e.Seen.Before(stale) {
-			s.reader.forgone[e.ID] = true
+			s.reader.forgone.add(e.ID)
 		}
 	}
 }
@@ -273,10 +269,12 @@ type item struct {
 
 // delivery is what goes to a reader at once, in order.
 type delivery struct {
-	items  []item
-	mark   map[int]feedring.Position
-	caught bool
-	first  bool // of a first answer: not in the order of positions
+	items   []item
+	marks   marks // of a first answer
+	log     *disk.Log
+	through feedring.Position // of that log
+	caught  bool
+	first   bool // of a first answer: not in the order of positions
 }
 
 func (w *World) deliver(s *session, d delivery) {
@@ -294,7 +292,7 @@ func (w *World) beatLater(s *session) {
 	if s.beat == nil {
 		s.beat = func() { w.beat(s) }
 	}
-	w.after(beatEvery, s.beat)
+	w.queue.putLast(w.now+beatEvery, event{to: -1, from: -1, do: s.beat})
 }
 
 // beat is each second of a session: a sign of life to the client, and its

@@ -248,10 +248,11 @@ func (s *scenario) served(r *reader) {
 		if l.Theme != r.theme || !l.Provider.Matches(r.provider) {
 			continue
 		}
-		after, known := r.start[l.Index]
+		after := r.start.of(l)
+		known := !after.IsZero()
 		for _, e := range disk.After(l.Entries, after) {
 			owed := known || e.Synced > r.first
-			if owed && !e.Lost && !r.shown[e.ID] && !r.forgone[e.ID] && s.now-e.Synced > 3*s.cfg.Peer.Refresh {
+			if owed && !e.Lost && !r.shown.has(e.ID) && !r.forgone.has(e.ID) && s.now-e.Synced > 3*s.cfg.Peer.Refresh {
 				s.witness.Fail("L3", "%s follows %s and was not shown %d/%d of %s", r.client.id, r.theme,
 					e.Position.Epoch, e.Position.Sequence, l.Ref.URL)
 				return

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -188,6 +189,25 @@ func TestSameIndex(t *testing.T) {
 		if SameIndex(old, &r) != tc.same {
 			t.Errorf("%s: %v", name, !tc.same)
 		}
+		withNewVersion(t, name, old, &r)
+	}
+}
+
+// An index with a row of the same lists is the one that is made of it anew, and
+// where the lists are others it is not.
+func withNewVersion(t *testing.T, name string, old, r *Row) {
+	t.Helper()
+	first, last := row("p0", "b.org"), row("p2", "c.org")
+	there := func(feedring.PeerID) bool { return false }
+	was := NewIndex("p0", []*Row{last, old, first}, there)
+	was.Here()
+	got, want := was.With(r), NewIndex("p0", []*Row{last, r, first}, there)
+	want.Here()
+	if same := reflect.DeepEqual(got, want); same != SameLists(old, r) {
+		t.Errorf("%s: an index with it is the same as one made anew: %v", name, same)
+	}
+	if was.Rows[1] != old {
+		t.Errorf("%s: the index before was changed", name)
 	}
 }
 

@@ -20,14 +20,22 @@ type spot struct {
 	peer feedring.PeerID
 }
 
-// LayCircle lays the peers of rows out.
-func LayCircle(rows []*Row) Circle {
-	c := make(Circle, 0, len(rows))
-	for _, r := range rows {
-		c = append(c, spot{hash.Of("vouch", string(r.Peer)), r.Peer})
+// LayCircle lays peers out.
+func LayCircle(peers []feedring.PeerID) Circle {
+	c := make(Circle, 0, len(peers))
+	for _, p := range peers {
+		c = append(c, spot{hash.Of("vouch", string(p)), p})
 	}
 	slices.SortFunc(c, compareSpots)
 	return c
+}
+
+// Here is the circle of the peers that are there, self included.
+func (x *Index) Here() Circle {
+	if x.here == nil {
+		x.here = LayCircle(append(slices.Clip(x.Present), x.self))
+	}
+	return x.here
 }
 
 func compareSpots(a, b spot) int {

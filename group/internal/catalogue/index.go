@@ -10,13 +10,15 @@ import (
 // Index is what follows from the rows of a catalogue at one instant. It is
 // made anew after a change.
 type Index struct {
-	Rows     []*Row                   // of those that have not left, in order of rank
-	Others   []feedring.PeerID        // all but self of them
-	Present  []feedring.PeerID        // those of Others that are not away
-	Feeds    []Publication            // in order of FeedRef, those of self included
-	asked    []Publication            // Feeds, and those of which only copies are left
-	Ahead    int                      // how many of Present are before self in rank
-	Away     int                      // of all rows, those of peers that left included
+	Rows     []*Row            // of those that have not left, in order of rank
+	Others   []feedring.PeerID // all but self of them
+	Present  []feedring.PeerID // those of Others that are not away
+	Feeds    []Publication     // in order of FeedRef, those of self included
+	asked    []Publication     // Feeds, and those of which only copies are left
+	Ahead    int               // how many of Present are before self in rank
+	Away     int               // of all rows, those of peers that left included
+	self     feedring.PeerID
+	here     Circle                   // see Here; nil: to be made
 	matching map[string][]Publication // by asked provider
 }
 
@@ -30,7 +32,7 @@ type Publication struct {
 // NewIndex makes the index of rows, which it sorts by rank; who has left is
 // passed over. away says who is not there.
 func NewIndex(self feedring.PeerID, rows []*Row, away func(feedring.PeerID) bool) *Index {
-	x := &Index{}
+	x := &Index{self: self}
 	var own *Row
 	for _, r := range rows {
 		if r.Peer == self {
@@ -97,8 +99,29 @@ func (x *Index) addGone(away func(feedring.PeerID) bool) {
 // SameIndex reports whether an index of b, and what the rows vouch for, is the
 // same as of a, another version of the row: most versions differ in marks only.
 func SameIndex(a, b *Row) bool {
-	return a.Peer == b.Peer && a.Left == b.Left && a.Admitted.Equal(b.Admitted) && slices.Equal(a.Feeds, b.Feeds) &&
-		slices.Equal(a.Gone, b.Gone) && SameWord(a, b) && slices.EqualFunc(a.Vouches, b.Vouches, func(v, w Vouch) bool { return v.At.Equal(w.At) })
+	return SameLists(a, b) && SameWord(a, b) && slices.EqualFunc(a.Vouches, b.Vouches, func(v, w Vouch) bool { return v.At.Equal(w.At) })
+}
+
+// SameLists reports whether an index of b is the same as of a, what the rows vouch
+// for aside.
+func SameLists(a, b *Row) bool {
+	return a.Peer == b.Peer && a.Left == b.Left && a.Admitted.Equal(b.Admitted) && slices.Equal(a.Feeds, b.Feeds) && slices.Equal(a.Gone, b.Gone)
+}
+
+// With returns the index in which r stands for another version of its row, of the
+// same lists; nil where there is none.
+func (x *Index) With(r *Row) *Index {
+	if x == nil {
+		return nil
+	}
+	with := *x
+	with.Rows = slices.Clone(x.Rows)
+	for i := range with.Rows {
+		if with.Rows[i].Peer == r.Peer {
+			with.Rows[i] = r
+		}
+	}
+	return &with
 }
 
 // maxMatching bounds the answers that an index remembers.

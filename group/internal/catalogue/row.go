@@ -69,6 +69,9 @@ func (v Version) Hash() uint64 {
 // should a peer ever have used one version twice, tombstone and hash. Keeping
 // the greater makes the merge commutative, associative, idempotent.
 func Compare(a, b *Row) int {
+	if a == b {
+		return 0
+	}
 	if c := VersionOf(a).Compare(VersionOf(b)); c != 0 {
 		return c
 	}

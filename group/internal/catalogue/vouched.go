@@ -28,7 +28,11 @@ func (x *Index) Vouched(now time.Time) (vouched map[feedring.FeedRef]string, unt
 	if len(claims) == 0 {
 		return vouched, until
 	}
-	circle := LayCircle(x.Rows)
+	peers := make([]feedring.PeerID, 0, len(x.Rows))
+	for _, r := range x.Rows {
+		peers = append(peers, r.Peer)
+	}
+	circle := LayCircle(peers)
 	for i := range x.Feeds {
 		ref := x.Feeds[i].Ref
 		if site := circle.site(ref, about(claims, ref.Publisher)); site != "" {

@@ -168,7 +168,7 @@ func (w *Witness) final(p int32, f feedring.Final) {
 }
 
 // ringMessage checks S7, and notes what is told to be lost.
-func (w *Witness) ringMessage(p int32, m ring.Message) {
+func (w *Witness) ringMessage(p int32, m feedring.Message) {
 	switch m := m.(type) {
 	case ring.Rows:
 		for _, l := range m.Lost {

@@ -176,14 +176,14 @@ func (w *Witness) Lost(p int32) {
 // Before is called with an input that a machine is about to be given.
 func (w *Witness) Before(p int32, in peer.Input) {
 	o := w.of(p)
-	o.given, o.told, o.from, o.carry = peer.Receive{}, peer.In{}, -1, nil
+	o.from, o.carry = -1, nil
 	switch in := in.(type) {
 	case peer.Receive:
 		o.given = in
 		o.from = w.cfg.Index(in.From)
 		w.heard(p, in.From, in.Message)
 		switch m := in.Message.(type) {
-		case ring.Message:
+		case ring.Swap, ring.Versions, ring.Rows, ring.Search, ring.SearchAck, ring.FoundGroup, ring.Exhausted:
 		case group.Message:
 			w.beforeMessage(p, o, m)
 		case peer.Query:
@@ -210,7 +210,12 @@ func (w *Witness) beforeInput(p int32, o *observed, in peer.In) {
 // After is called when the outputs of a step are done.
 func (w *Witness) After(p int32) {
 	o := w.of(p)
-	o.given, o.told = peer.Receive{}, peer.In{}
+	switch { // most inputs are one of these
+	case o.given.Message != nil:
+		o.given = peer.Receive{}
+	case o.told.Input != nil:
+		o.told = peer.In{}
+	}
 	w.reroutes(p, o)
 }
 
@@ -240,7 +245,8 @@ func (w *Witness) sent(p int32, o *observed, out peer.Send) {
 		w.Fail("driver", "%s sends %s to itself over the network", out.To, out.Message.Verb())
 	}
 	switch m := out.Message.(type) {
-	case ring.Message:
+	case ring.Swap, ring.Versions, ring.SearchAck:
+	case ring.Rows, ring.Search, ring.Exhausted, ring.FoundGroup:
 		w.ringMessage(p, m)
 	case group.Message:
 		w.groupMessage(p, o, out.To, m)
