@@ -115,9 +115,19 @@ const joinAtOnce = 10
 // foundAtOnce is how many groups are founded in one delay.
 const foundAtOnce = 50
 
+// A group has so many peers when the ring is given so many refresh periods to form:
+// what is news to it is passed on by everybody who is there.
+const (
+	pioneers = 3
+	forming  = 3
+)
+
 // gather has every group founded, and then the others join its founder.
 func gather(s *stage.Stage, cfg SizeConfig, watch SizeWatch) error {
 	for i := range cfg.Peers {
+		if i == pioneers*cfg.Groups {
+			s.Run(forming * cfg.Refresh)
+		}
 		through := s.Hosts()[:min(i, 1)]
 		if i >= cfg.Groups {
 			through = s.Hosts()[i%cfg.Groups : i%cfg.Groups+1]
