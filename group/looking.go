@@ -40,7 +40,8 @@ type (
 	// feeds of one host, each has another. Last, with a Turn
 	// above zero, is the last look that the group knows of: no look comes before
 	// it may after that one. It is told again to those that look in turn when one
-	// of them was asked to wait. Nil: none is known.
+	// of them was asked to wait, and with a Turn of zero where a whole host wants to be
+	// left alone or the feed is gone. Nil: none is known, or it is nobody else's matter.
 	Turn struct {
 		Group    feedring.GroupID
 		URL      string

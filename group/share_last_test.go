@@ -150,6 +150,33 @@ func TestThatAFeedIsGoneIsToldAtOnce(t *testing.T) {
 	}
 }
 
+// Who rests hears at once that a host wants to be left alone, or that a feed is gone,
+// and of no other look.
+func TestWhoRestsHearsOfHolds(t *testing.T) {
+	c := sharing(31, 1, nil)
+	c.mirror(0, 3)
+	c.run(15 * time.Second)
+	c.look(t, "p00")
+	heard := map[feedring.PeerID][]LastLook{}
+	c.turned = func(p feedring.PeerID, turn Turn) {
+		if turn.Turn > 0 || turn.By != "p00" || turn.Last == nil {
+			t.Errorf("%s is told %+v", p, turn)
+			return
+		}
+		heard[p] = append(heard[p], *turn.Last)
+	}
+	for _, l := range []LastLook{{Entries: 1}, {Wait: time.Hour, Entries: 2}, {Wait: time.Hour, Host: "mirrored.example"}, {Gone: true, Failures: 1}} {
+		c.run(10 * time.Second)
+		c.looked("p00", l)
+	}
+	c.run(time.Minute)
+	for _, p := range []feedring.PeerID{"p01", "p02"} {
+		if l := heard[p]; len(l) != 2 || l[0].Host != "mirrored.example" || l[0].Wait < 59*time.Minute || !l[1].Gone {
+			t.Errorf("%s heard %+v", p, l)
+		}
+	}
+}
+
 // Who does not look cannot have others wait.
 func TestWhoRestsIsNotBelieved(t *testing.T) {
 	c := sharing(23, 1, nil)

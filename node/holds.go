@@ -28,12 +28,27 @@ func (s siteManners) Opens(host string) time.Time { return s.origins.watcher.Ope
 // Heed implements vouch.Manners. What a host asks for is kept over a restart: no
 // feed's state says it.
 func (s siteManners) Heed(host string, status int, header http.Header) {
-	o := s.origins
-	until, untold := o.watcher.Heed(host, status, header)
-	if until.IsZero() {
+	if until, untold := s.origins.watcher.Heed(host, status, header); !until.IsZero() {
+		s.origins.saveHold(host, hold{until, untold})
+	}
+}
+
+// keepHold keeps what the origin of a feed asked for that is removed: its host is left
+// alone all the same.
+func (o *origins) keepHold(f *origin) {
+	st, err := o.State(f.url)
+	if err == nil && st.Held != "" && time.Now().Before(st.NotBefore) && !o.lookers.rests(f.spec()) {
+		o.saveHold(st.Held, hold{st.NotBefore, st.HeldUntold})
+	}
+}
+
+// saveHold keeps until when a host is left alone, unless it is for longer already.
+func (o *origins) saveHold(host string, h hold) {
+	var old hold
+	if value, err := o.store.Value(store.BucketFeed, heldHost+host); err == nil && json.Unmarshal(value, &old) == nil && old.Until.After(h.Until) {
 		return
 	}
-	value, err := json.Marshal(hold{until, untold})
+	value, err := json.Marshal(h)
 	if err == nil {
 		err = o.store.PutAll(context.Background(), store.BucketFeed, []store.Record{{Key: heldHost + host, Value: value}})
 	}

@@ -36,6 +36,25 @@ func (o *origins) goOn(f *origin, own feed.State) {
 	o.lookers.left(f.spec(), &st, entries)
 }
 
+// hear keeps what the origin of a feed asked the peer that looks at it while it rests
+// here: that it is gone, or that a host is to be left alone. So it is not forgotten
+// where all the group's peers stop.
+func (o *origins) hear(f *origin) {
+	last := o.lookers.of(f.url).last
+	if !last.Gone && !last.Holds(time.Now()) || f.moved || f.file() != "" {
+		return
+	}
+	o.watcher.Hear(f.url, last)
+	own, err := o.State(f.url)
+	if err != nil {
+		o.log.Warn("what is known of a feed cannot be read", "url", f.url, "err", err)
+		return
+	}
+	if st := own.Heed(last, false, time.Now()); st.LastLook.Sub(own.LastLook) > heldLong { // else it was told before
+		o.remember(f.url, &st)
+	}
+}
+
 // remember keeps a state that no look of this peer left.
 func (o *origins) remember(url string, st *feed.State) {
 	o.mu.Lock()

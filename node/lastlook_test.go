@@ -90,6 +90,61 @@ func TestEntriesAreNamed(t *testing.T) {
 	}
 }
 
+// What an origin asked for is kept by those too that do not look, so that whoever
+// looks after all have stopped keeps to it.
+func TestWhoRestsKeepsWhatAnOriginAsked(t *testing.T) {
+	s, p := openStore(t), writer(nil, newSealer(t))
+	p.store = s
+	resting := func() *library {
+		l := newLibrary(t, s, p)
+		l.lookers = &lookers{watch: l.watch, spawn: spawn(t), now: map[string]turnOf{}, tell: func(feedring.GroupID, group.Input) {},
+			names: func(feedring.FeedSpec) uint64 { return 0 }, way: func(string) time.Duration { return 0 }}
+		return l
+	}
+	l := resting()
+	gone := testSpec
+	gone.URL = "https://gone.example/feed"
+	check(t, l.add(t.Context(), testSpec))
+	check(t, l.add(t.Context(), gone))
+	hold := &group.LastLook{Ago: 10 * time.Minute, Wait: 5 * time.Hour, Host: "example.org", Failures: 1, Again: 5 * time.Hour}
+	l.lookers.told(group.Turn{Group: testTheme.Group(), URL: testURL, By: "another", Mirrors: true, Last: hold})
+	l.lookers.told(group.Turn{Group: testTheme.Group(), URL: gone.URL, By: "another", Mirrors: true, Last: &group.LastLook{Ago: time.Minute, Gone: true}})
+	kept := func(url string) feed.State { st, err := l.kept(url); check(t, err); return st }
+	eventually(t, "what was heard is on disk", func() bool { return kept(testURL).Held != "" && kept(gone.URL).Gone })
+	if opens := l.watcher.Opens("example.org"); !opens.IsZero() {
+		t.Errorf("the host itself is left alone until %v", opens)
+	}
+
+	l = resting()
+	check(t, l.load(nil))
+	for _, url := range []string{testURL, gone.URL} {
+		l.lookers.told(group.Turn{Group: testTheme.Group(), URL: url, Turn: 1, Of: 1, By: p.self})
+	}
+	eventually(t, "the host is left alone", func() bool { return time.Until(l.watcher.Opens("example.org")) > 4*time.Hour })
+	if st := kept(gone.URL); time.Until(st.NextLook) < 23*time.Hour {
+		t.Errorf("what is gone is asked for at %v", st.NextLook)
+	}
+}
+
+// A feed that is removed takes nothing of what its host asked for with it.
+func TestRemovedFeedsHostIsLeftAlone(t *testing.T) {
+	s, p := openStore(t), writer(nil, newSealer(t))
+	p.store = s
+	l := newLibrary(t, s, p)
+	private := testSpec
+	private.Theme = ""
+	check(t, l.add(t.Context(), private))
+	until := time.Now().Add(3 * time.Hour)
+	l.Looked(testURL, feed.State{URL: testURL, LastLook: time.Now(), NextLook: until, NotBefore: until, Held: "example.org", Failures: 1, LastError: "429"})
+	check(t, l.remove(t.Context(), testURL))
+	l = newLibrary(t, s, p)
+	check(t, l.load(nil))
+	l.start()
+	if opens := l.watcher.Opens("example.org"); !opens.Equal(until) {
+		t.Errorf("the host is left alone until %v, not %v", opens, until)
+	}
+}
+
 // The watcher is told what part of its host's time a feed has.
 func TestPartOfAHostsTime(t *testing.T) {
 	n := &Node{origins: &origins{lookers: &lookers{spawn: func(func()) bool { return false }, now: map[string]turnOf{}}}}

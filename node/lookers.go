@@ -155,6 +155,7 @@ func (o *origins) watch(url string) {
 	}
 	if o.lookers.rests(f.spec()) {
 		o.watcher.Remove(url)
+		o.hear(&f)
 		return
 	}
 	st, err := o.State(url)

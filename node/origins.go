@@ -313,6 +313,7 @@ func (o *origins) remove(ctx context.Context, url string) error {
 	}
 	o.watcher.Remove(url)
 	o.front.Withdraw(url)
+	o.keepHold(f)
 	o.mu.Lock()
 	o.feeds.Delete(url)
 	delete(o.titles, url)

@@ -27,11 +27,20 @@ type host struct {
 	held   time.Time   // it is left alone until then, as it asked; zero: it did not
 	untold bool        // of held: it did not say until when
 	rests  time.Time   // strangers' feeds are not asked for before
-	timer  *time.Timer // until both are over; nil: none was set
+	heard  time.Time   // nor those that were looked at before, unless somebody asks: see Hear
+	timer  *time.Timer // until the next of these is over; nil: none was set
 }
 
-// opens is from when on everything may be asked for.
+// opens is from when on a host may be asked, as it says and as strangers are treated.
 func (h *host) opens() time.Time { return laterOf(h.held, h.rests) }
+
+// wakes is when more may be asked for than now; a time that has passed: all may.
+func (h *host) wakes(now time.Time) time.Time {
+	if at := h.opens(); now.Before(at) {
+		return at
+	}
+	return h.heard
+}
 
 // hostOf is the host of an address, with its port.
 func hostOf(address string) string {
@@ -127,12 +136,11 @@ func (w *Watcher) wakeAt(name string, h *host) {
 	if h.timer != nil {
 		h.timer.Stop()
 	}
-	h.timer = time.AfterFunc(time.Until(h.opens()), func() {
+	h.timer = time.AfterFunc(time.Until(h.wakes(time.Now())), func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if now := w.hosts[name]; now == h && time.Now().Before(h.opens()) { // the clock was set back
+		if now := time.Now(); w.hosts[name] == h && now.Before(h.wakes(now)) { // for the next of them, or the clock was set back
 			w.wakeAt(name, h)
-			return
 		}
 		w.release(name)
 		w.signal()
@@ -145,6 +153,8 @@ func (w *Watcher) wakeAt(name string, h *host) {
 func (h *host) takes(f *watched, now time.Time) bool {
 	switch {
 	case now.Before(h.held) && !(f.ours && f.fresh) || !f.ours && now.Before(h.rests):
+		return false
+	case now.Before(h.heard) && !f.ours && !f.fresh && f.now().asked == nil:
 		return false
 	case h.running == 0:
 		return true

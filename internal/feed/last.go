@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"maps"
 	"strings"
 	"time"
 )
@@ -103,6 +104,38 @@ func (w *Watcher) Leave(feedURL string, l Last) {
 		w.later.add(f)
 		w.signal()
 	}
+}
+
+// hearsay is for how long a host is left alone because another peer says that it
+// asked for that, of twice that time: then it is asked, and speaks for itself.
+const hearsay = time.Hour
+
+// Hear leaves the host of a feed alone that another peer looks at, where that one was
+// asked for it: an hour at most, of two, whatever it says. What is looked at for the
+// first time, or because somebody asks, is looked at all the same.
+func (w *Watcher) Hear(feedURL string, l Last) {
+	now, name := time.Now(), hostOf(feedURL)
+	if !l.Holds(now) || l.Host != name {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	maps.DeleteFunc(w.heard, func(_ string, since time.Time) bool { return now.Sub(since) >= 2*hearsay || since.After(now) })
+	if w.heard[name].IsZero() {
+		w.heard[name] = now
+	}
+	if most := w.heard[name].Add(hearsay); l.Until.After(most) {
+		l.Until = most
+	}
+	if !now.Before(l.Until) {
+		return
+	}
+	h := w.hosts[name]
+	if h == nil {
+		h = w.newHost(name)
+	}
+	h.heard = laterOf(h.heard, l.Until)
+	w.wakeAt(name, h)
 }
 
 // Ours reports whether a feed's origin is no stranger's.

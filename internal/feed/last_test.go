@@ -94,6 +94,53 @@ func TestLeave(t *testing.T) {
 	})
 }
 
+// Another peer's word that a host wants to be left alone is kept to for an hour, and
+// an hour of two, whatever is said; nothing that somebody asks for waits for it.
+func TestHear(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, h := &fakeOrigins{answer: static(rssDoc)}, &recorder{}
+		w, _ := strangers(t, f, h)
+		asked := func() int { n := f.count(); f.mu.Lock(); f.asked = nil; f.mu.Unlock(); return n }
+		old := func(url string) State { return State{URL: url, LastLook: time.Now().Add(-time.Hour + time.Minute)} }
+		long := func() Last { return Last{Host: "a.example", Until: time.Now().Add(20 * time.Hour)} }
+		w.Add("http://a.example/private", old("http://a.example/private"))
+		w.Add("http://b.example/private", old("http://b.example/private"))
+		w.Hear("http://b.example/shared", long()) // it is not its host
+		for range 59 {
+			w.Hear("http://a.example/shared", long())
+			time.Sleep(time.Minute)
+			synctest.Wait()
+		}
+		if n := asked(); n != 1 {
+			t.Errorf("%d looks in an hour, of which one is at another host", n)
+		}
+		w.Add("http://a.example/new", State{})
+		if _, err := w.Look("http://a.example/private"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second)
+		if n := asked(); n != 2 {
+			t.Errorf("%d looks where two are asked for", n)
+		}
+		for range 24 * 60 {
+			w.Hear("http://a.example/shared", long())
+			time.Sleep(time.Minute)
+		}
+		synctest.Wait()
+		private := 0
+		f.mu.Lock()
+		for _, url := range f.asked {
+			if url == "http://a.example/private" {
+				private++
+			}
+		}
+		f.mu.Unlock()
+		if private < 11 || private > 13 {
+			t.Errorf("%d looks in a day of lies", private)
+		}
+	})
+}
+
 // What is taken over from another peer waits a moment, since that one may be
 // looking at something there still.
 func TestRestBeforeATurn(t *testing.T) {

@@ -167,7 +167,7 @@ func (w *Watcher) release(name string) {
 	if f, ok := h.waiting.top(); ok && h.takes(f, now) {
 		w.ready.add(h.waiting.take())
 	}
-	if h.running == 0 && h.waiting.Len() == 0 && len(h.visitors) == 0 && !now.Before(h.opens()) {
+	if h.running == 0 && h.waiting.Len() == 0 && len(h.visitors) == 0 && !now.Before(h.wakes(now)) {
 		delete(w.hosts, name)
 	}
 }

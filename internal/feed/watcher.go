@@ -71,9 +71,10 @@ type Watcher struct {
 
 	mu      sync.Mutex
 	feeds   *keyed.Set[string, watched]
-	later   queue            // what is not due yet
-	ready   queue            // what is due, by turn
-	hosts   map[string]*host // where something is looked at, or waits
+	later   queue                // what is not due yet
+	ready   queue                // what is due, by turn
+	hosts   map[string]*host     // where something is looked at, or waits
+	heard   map[string]time.Time // since when hosts are left alone because another peer said so: see Hear
 	running int
 	slow    int // of running
 }
@@ -97,6 +98,7 @@ func NewWatcher(cfg WatcherConfig) (*Watcher, error) {
 		later:   queue{sooner: byDue},
 		ready:   queue{sooner: byTurn},
 		hosts:   make(map[string]*host),
+		heard:   make(map[string]time.Time),
 	}, nil
 }
 

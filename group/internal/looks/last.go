@@ -51,6 +51,12 @@ func leave(l *Last, now time.Time) *left {
 	return &left{bounded, now}
 }
 
+// asks reports whether l is for those too that do not look: a host wants to be left
+// alone as a whole, or the feed is gone for good.
+func (l *left) asks(now time.Time) bool {
+	return l != nil && (l.Gone || l.Host != "" && l.until().After(now))
+}
+
 func (l *left) ended() time.Time { return l.at.Add(-l.Ago) }
 func (l *left) until() time.Time { return l.at.Add(l.Wait) }
 
@@ -76,7 +82,7 @@ func (l *left) news(old *left, slack time.Duration) bool {
 	case l.ended().Before(old.ended().Add(-slack)):
 		return false
 	}
-	return l.until().Sub(old.until()) > slack || l.ETag != old.ETag || l.LastModified != old.LastModified || l.Entries != old.Entries ||
+	return l.Wait > 0 && l.until().Sub(old.until()) > slack || l.ETag != old.ETag || l.LastModified != old.LastModified || l.Entries != old.Entries ||
 		l.Failures != old.Failures || l.Gone != old.Gone
 }
 

@@ -160,7 +160,7 @@ func (o *Own) Told(h *Here, during time.Duration, feeds []Said) (turns []Turn) {
 			s.last = last
 		}
 		s.decide(h, f.URL, &turns)
-		if news && s.told == told && told.Of > 1 && last.Wait > 0 { // another of those that look was asked to wait
+		if news && s.told == told && (told.Of > 1 && last.Wait > 0 || told.Turn == 0 && told.By != "" && last.asks(h.Now)) {
 			s.tell(h, &turns)
 		}
 	}

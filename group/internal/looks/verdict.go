@@ -26,7 +26,7 @@ func (s *share) decide(h *Here, url string, turns *[]Turn) (shared bool, again t
 // tell adds the turn to turns, with what is known of the last look.
 func (s *share) tell(h *Here, turns *[]Turn) {
 	t := s.told
-	if t.Turn > 0 {
+	if t.Turn > 0 || s.last.asks(h.Now) {
 		t.Last = s.last.asOf(h.Now)
 	}
 	*turns = append(*turns, t)

@@ -26,7 +26,8 @@ type Said struct {
 // Turn is who looks at an own feed. A Turn above zero: this peer, as the Turn-th
 // of Of that share the looks evenly. Zero: By does. Mirrors: others that are
 // there offer it too, and none of them is the site's own peer. Part and Last are
-// told with a turn of this peer: it keeps to them.
+// told with a turn of this peer, which keeps to them; Last also with another's, where
+// an origin wants to be left alone.
 type Turn struct {
 	URL      string
 	Turn, Of int
