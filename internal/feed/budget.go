@@ -66,9 +66,10 @@ type Budget struct {
 	feeds   *keyed.Set[string, demand]
 	lived   map[string]*lived // of those that publish much
 	planned time.Time
-	changed int // feeds that came, went, or were looked at for the first time since
 	price   schedule.Price
-	target  float64 // FeedEx: the share of news that an interval is kept at
+	hours   schedule.Gathered // of the feeds that were looked at last
+	changed int               // feeds that came, went, or were looked at for the first time since
+	target  float64           // FeedEx: the share of news that an interval is kept at
 }
 
 // demand is what is planned with of one feed: 32 bytes and the address.
@@ -146,6 +147,7 @@ func (b *Budget) take(s *State) *demand {
 	entries, days := s.learned.rhythm.Seen()
 	site := s.site()
 	d.entries, d.days, d.window = float32(entries), float32(days), uint16(site.Window)
+	b.hours.Add(&s.learned.rhythm)
 	if d.lives = site.Lives.Known(); d.lives {
 		b.lived[d.url] = &lived{s.learned.rhythm, site}
 	} else {
@@ -188,14 +190,9 @@ func (s *State) site() schedule.Site {
 }
 
 // due is by expected loss: when a look is worth the price, by the hour and the
-// weekday, and by the lives of entries where they are known.
+// weekday, and by a plan where much is known.
 func (b *Budget) due(s *State, p schedule.Price, now time.Time) time.Time {
-	r, site := &s.learned.rhythm, s.site()
-	if !site.Lives.Known() {
-		return p.Due(r, site, now)
-	}
-	typical := min(max(p.Interval(p.Rates.PerDay(r), site), minInterval), maxInterval)
-	return p.Plan(r, site.Lives, now, max(24*time.Hour, 4*typical), typical).Next
+	return p.Next(&s.learned.rhythm, s.site(), now, schedule.Bounds{Shortest: minInterval, Longest: maxInterval})
 }
 
 // adapt is FeedEx's rule (section 3.3), by the reasoning that goes before it: as
@@ -261,6 +258,8 @@ func (b *Budget) plansPrice() {
 		crowd.AddLived(&b.lived[url].rhythm, b.lived[url].site)
 	}
 	looks := float64(b.feeds.Len()) / b.mean.Hours()
+	b.hours.Fade(2 * b.feeds.Len())
+	crowd.Gathered = b.hours
 	b.price = crowd.Price(looks, schedule.Bounds{Shortest: minInterval, Longest: maxInterval, Period: allotFor})
 }
 

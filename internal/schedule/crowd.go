@@ -18,6 +18,8 @@ type Bounds struct {
 type Crowd struct {
 	kinds map[kind]*counted
 	lived []lived
+
+	Gathered Gathered // of these feeds, or of some that are like them
 }
 
 // kind holds feeds that are looked at about as often: rates within a quarter of

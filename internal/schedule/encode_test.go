@@ -48,8 +48,8 @@ func FuzzLearned(f *testing.F) {
 			t.Errorf("%v", r)
 		}
 		var l Lives
-		if _, ok := l.Decode(rest); ok && l.Known() {
-			Price{Look: 1, Loss: 10}.Plan(&r, &l, monday, time.Hour, time.Hour)
+		if _, ok := l.Decode(rest); ok {
+			Price{Look: 1, Loss: 10, Rates: &Prior{gathered: 0.3}}.Next(&r, Site{Window: 10, Lives: &l}, monday, Bounds{Shortest: time.Hour, Longest: 24 * time.Hour})
 		}
 	})
 }

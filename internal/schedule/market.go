@@ -32,6 +32,7 @@ type market struct {
 	kinds  []course
 	lived  []lived
 	within Bounds
+	hourly hourly
 }
 
 const (
@@ -49,6 +50,8 @@ type course struct {
 func (c *Crowd) market(within Bounds) *market {
 	kinds := c.sorted()
 	m := &market{rates: fit(kinds), lived: c.some(), within: within, kinds: make([]course, len(kinds))}
+	m.rates.gathered = c.Gathered.square()
+	m.hourly = newHourly(m.rates.gathered)
 	for j := range m.grid {
 		m.grid[j] = within.Shortest.Hours() * math.Pow(within.Longest.Hours()/within.Shortest.Hours(), float64(j)/(gridSteps-1))
 	}
@@ -56,7 +59,11 @@ func (c *Crowd) market(within Bounds) *market {
 		k := &m.kinds[i]
 		k.typical, k.rate = n, m.rates.perDay(n.entries, n.days)/24
 		for j, t := range m.grid {
-			k.at[j] = overflow(t*k.rate, n.window)
+			if m.rates.tellsHours(k.entries) {
+				k.at[j] = overflow(t*k.rate, n.window) // a plan looks when as many have come
+			} else {
+				k.at[j] = m.hourly.overflow(t, t*k.rate, n.window)
+			}
 		}
 	}
 	return m
@@ -81,7 +88,7 @@ func (m *market) at(p Price) outcome {
 		sum.plus(m.brings(k, p), k.feeds)
 	}
 	for _, l := range m.lived {
-		slot := max(2*planned(p.Interval(m.rates.PerDay(l.rhythm), l.site)), m.within.Shortest)
+		slot := max(2*byLives(p.Interval(m.rates.PerDay(l.rhythm), l.site)), m.within.Shortest)
 		planner := m.planner(l, slot)
 		sum.plus(planner.solve(p).outcome, l.feeds/planner.hours())
 	}
@@ -106,8 +113,21 @@ func (m *market) brings(k *course, p Price) (o outcome) {
 		from = to
 	}
 	o.plus(k.in(m.between(k, never)), from)
-	o.plus(k.in(m.between(k, m.due(k, p, from))), (1-from)/2)
-	o.plus(k.in(m.between(k, m.due(k, p, 1))), (1-from)/2)
+	o.plus(m.kept(k, m.due(k, p, from)), (1-from)/2)
+	o.plus(m.kept(k, m.due(k, p, 1)), (1-from)/2)
+	return o
+}
+
+// kept is what becomes of them with a look at a place on the grid, or with a plan
+// where such looks would be.
+func (m *market) kept(k *course, place float64) outcome {
+	hours, became := m.between(k, place)
+	if !m.rates.tellsHours(k.entries) {
+		return k.in(hours, became)
+	}
+	plan := m.hourly.at(hours)
+	o := k.in(m.between(k, m.place(hours*plan.apart)))
+	o.waits *= plan.waits
 	return o
 }
 
@@ -173,7 +193,7 @@ func (m *market) rival(allot func([]Demand, int) []int, looksAnHour float64) out
 	}
 	for i := range m.kinds {
 		k := &m.kinds[i]
-		add(k.feeds, k.entries/k.days, k.window, k.evenly)
+		add(k.feeds, k.entries/k.days, k.window, m.evenly(k))
 	}
 	for _, l := range m.lived {
 		entries, days := l.rhythm.Seen()
@@ -195,13 +215,15 @@ func (b Bounds) hold(hours float64) float64 {
 	return min(max(hours, b.Shortest.Hours()), b.Longest.Hours())
 }
 
-func (k *course) evenly(hours float64) outcome {
-	return k.in(hours, overflow(hours*k.rate, k.window))
+func (m *market) evenly(k *course) func(float64) outcome {
+	return func(hours float64) outcome {
+		return k.in(hours, m.hourly.overflow(hours, hours*k.rate, k.window))
+	}
 }
 
 func (m *market) livedEvenly(l lived) func(float64) outcome {
 	return func(hours float64) (o outcome) {
-		const slots = slotsAnInterval / 2
+		const slots = slotsByLives / 2
 		p := m.planner(l, time.Duration(hours/slots*float64(time.Hour)))
 		o.plus(p.evenly(slots), 1/p.hours())
 		return o
@@ -211,5 +233,5 @@ func (m *market) livedEvenly(l lived) func(float64) outcome {
 // planner is of a week, and half as fine as plans are that are gone by.
 func (m *market) planner(l lived, slot time.Duration) *planner {
 	const week = 7 * 24 * time.Hour
-	return newPlanner(l.rhythm, l.site.Lives, m.rates.PerDay(l.rhythm), l.rhythm.newest(), week, slot)
+	return newPlanner(l.rhythm, l.site, m.rates, l.rhythm.newest(), week, slot)
 }

@@ -3,54 +3,73 @@ package schedule
 import "time"
 
 const (
-	slotsAnInterval = 8  // how finely a plan tells times
-	maxReach        = 64 // slots between two looks of a plan
-	maxSlots        = 2000
+	maxReach = 64 // slots between two looks of a plan by lives
+	maxSlots = 2000
+
+	longestPlanned = 8 * 24 * time.Hour // beyond it hours change little
+
+	// Slots between two looks. A market plays plans by lives for each price that it
+	// tries, so that they are coarse.
+	slotsByHours = 24
+	slotsByLives = 8
 )
 
-// Plan is when a feed that publishes by the hour is looked at best: the looks
+// Next returns when to look next at a feed that was looked at at last: by a plan
+// where it is known how long its entries stay, or at which hours they come, and
+// otherwise when a look is due. It takes some ten microseconds, and a hundred where
+// it plans.
+func (p Price) Next(r *Rhythm, site Site, last time.Time, within Bounds) time.Time {
+	typical := min(max(p.Interval(p.Rates.PerDay(r), site), within.Shortest), within.Longest)
+	if site.Lives.Known() {
+		return newPlanner(r, site, p.Rates, last, max(24*time.Hour, 4*typical), byLives(typical)).solve(p).next
+	}
+	if typical > longestPlanned || !p.Rates.tellsHours(float64(r.entries)) {
+		return p.Due(r, site, last)
+	}
+	p.Loss = lucky(p.Loss, site.Luck)
+	slot := min(max(typical/slotsByHours, 5*time.Minute), 3*time.Hour)
+	return newPlanner(r, site, p.Rates, last, 4*typical, slot).solve(p).next
+}
+
+// tellsHours reports whether a feed that showed so many entries showed its hours:
+// half of what is then believed of them is its own.
+func (p *Prior) tellsHours(entries float64) bool { return p != nil && p.gathered*entries >= 1 }
+
+// byLives is the slot of a plan by lives for looks that are about so far apart.
+func byLives(typical time.Duration) time.Duration {
+	return min(max(typical/slotsByLives, 5*time.Minute), time.Hour)
+}
+
+// plan is when a feed that publishes by the hour is looked at best: the looks
 // of a stretch that cost the least together, those of entries that wait and are
 // lost, and the price of each look. It is the exact answer of the model, by
-// dynamic programming, where Due looks at the past of one look alone; it needs
-// to know how long entries stay, and costs some ten thousand steps.
-type Plan struct {
-	Next time.Time // the first look
+// dynamic programming, where Due looks at the past of one look alone.
+type plan struct {
+	next time.Time // the first look
 	outcome
 }
 
-// Plan plans from the last look on through a stretch, the last look of which is
-// at its end. typical is about how far apart looks are.
-func (p Price) Plan(r *Rhythm, lives *Lives, last time.Time, stretch, typical time.Duration) Plan {
-	return newPlanner(r, lives, p.Rates.PerDay(r), last, stretch, planned(typical)).solve(p)
-}
-
-// planned is the slot for looks that are about so far apart.
-func planned(typical time.Duration) time.Duration {
-	return min(max(typical/slotsAnInterval, 5*time.Minute), time.Hour)
-}
-
-// planner knows what becomes of the entries of each slot of a stretch.
+// planner knows what becomes of the entries of each slot of a stretch, which
+// begins with a look and ends with one.
 type planner struct {
 	last    time.Time
 	slot    time.Duration
 	entries []float64 // expected in a slot
-	part    []int     // of the day
-	gone    [dayParts][]float64
+	leaving
 }
 
-func newPlanner(r *Rhythm, lives *Lives, perDay float64, last time.Time, stretch, slot time.Duration) *planner {
+func newPlanner(r *Rhythm, site Site, rates *Prior, last time.Time, stretch, slot time.Duration) *planner {
 	n := min(max(1, int(stretch/slot)), maxSlots)
-	p := &planner{last: last, slot: slot, entries: make([]float64, n), part: make([]int, n)}
+	p := &planner{last: last, slot: slot, entries: make([]float64, n)}
+	perSlot, hours := rates.PerDay(r)/24*slot.Hours(), rates.hours(r)
 	for s := range n {
 		from := last.Add(time.Duration(s) * slot)
-		p.entries[s] = perDay / 24 * r.over(from, from.Add(slot)) * slot.Hours()
-		p.part[s] = from.UTC().Hour() * dayParts / 24
+		p.entries[s] = perSlot * hours.over(from, from.Add(slot))
 	}
-	for part := range dayParts {
-		p.gone[part] = make([]float64, min(n, maxReach))
-		for k := range p.gone[part] {
-			p.gone[part][k] = lives.gone(part*24/dayParts, (float64(k)+0.5)*slot.Hours())
-		}
+	if site.Lives.Known() {
+		p.byLives(site.Lives)
+	} else {
+		p.byWindow(site.Window)
 	}
 	return p
 }
@@ -60,7 +79,7 @@ func (p *planner) hours() float64 { return float64(len(p.entries)) * p.slot.Hour
 // becomes is what becomes of the entries of slot s when the next look is at the
 // end of the slot that lies after slots later.
 func (p *planner) becomes(s, after int) (seen, waits, lost float64) {
-	lost = p.entries[s] * p.gone[p.part[s]][after]
+	lost = p.entries[s] * p.gone(s, after)
 	seen = p.entries[s] - lost
 	return seen, seen * (float64(after) + 0.5) * p.slot.Hours(), lost
 }
@@ -72,24 +91,26 @@ func (p *planner) costs(s, after int, loss float64) float64 {
 	return min(waits, loss*seen) + loss*lost
 }
 
-func (p *planner) solve(price Price) Plan {
-	n, reach := len(p.entries), len(p.gone[0])
+// solve finds the looks. No entry gains by a look that is put off, so that the
+// look before a later look is not earlier.
+func (p *planner) solve(price Price) plan {
+	n := len(p.entries)
 	best := make([]float64, n+1) // with a look at the end of slot b
 	before := make([]int, n+1)   // the look before it
 	for b := 1; b <= n; b++ {
 		best[b] = -1
 		cost := price.Look
-		for a := b - 1; a >= max(0, b-reach); a-- {
+		for a := b - 1; a >= max(before[b-1], b-p.reach); a-- {
 			cost += p.costs(a, b-1-a, price.Loss)
 			if total := best[a] + cost; best[b] < 0 || total < best[b] {
 				best[b], before[b] = total, a
 			}
 		}
 	}
-	var plan Plan
+	var plan plan
 	for b := n; b > 0; b = before[b] {
 		p.look(&plan.outcome, before[b], b)
-		plan.Next = p.last.Add(time.Duration(b) * p.slot)
+		plan.next = p.last.Add(time.Duration(b) * p.slot)
 	}
 	return plan
 }

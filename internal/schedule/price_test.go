@@ -72,6 +72,29 @@ func TestPriceKeepsUpWithBothRules(t *testing.T) {
 	}
 }
 
+// TestHoursKeepUpWithBothRules: where feeds have hours, plans by them leave room
+// for both, and more is missed by who does not know them.
+func TestHoursKeepUpWithBothRules(t *testing.T) {
+	within := Bounds{Shortest: 5 * time.Minute, Longest: Horizon, Period: 21 * 24 * time.Hour}
+	even := papers(1000).market(within)
+	for _, looks := range []float64{1000, 2000, 3000, 5000, 7000, 10000, 20000} {
+		anHour := looks / within.Period.Hours()
+		c := papers(1000)
+		c.Gathered = Gathered{27, 100, 10}
+		p, m := c.Price(anHour, within), c.market(within)
+		_, ours := m.meets(anHour, p.Loss, Price{})
+		rival := m.rival(MinMissing, anHour)
+		missed := ours.missed() / rival.missed()
+		delay := ours.delay() / m.rival(MinDelay, anHour).delay()
+		if missed > 1 || delay > 1 {
+			t.Errorf("%v looks: %.3f of what MinMissing misses, %.3f of MinDelay's delay", looks, missed, delay)
+		}
+		if was := even.rival(MinMissing, anHour); rival.missed() < was.missed() {
+			t.Errorf("%v looks: MinMissing misses %v with hours, %v without", looks, rival.missed(), was.missed())
+		}
+	}
+}
+
 // TestPriorGoesByTheCrowd: what is silent in a crowd that publishes is silent by
 // chance, and in a crowd that does not it is dead.
 func TestPriorGoesByTheCrowd(t *testing.T) {

@@ -14,8 +14,11 @@ const (
 // expect of those that have shown little: of one that was silent for weeks not
 // nothing, but what others do that were silent as long (empirical Bayes: the
 // distribution that makes what was seen of all most likely, by expectation
-// maximization from an even one on a grid). The nil Prior knows nothing.
-type Prior struct{ shares [priorRates]float64 }
+// maximization from an even one on a grid), and how far entries gather at hours. The nil Prior knows nothing.
+type Prior struct {
+	shares   [priorRates]float64
+	gathered float64 // Gathered.square
+}
 
 // fit is the prior of kinds.
 func fit(kinds []typical) *Prior {

@@ -11,9 +11,8 @@ const (
 	priorEntries = 0.1
 	priorDays    = 1.0
 
-	// What each hour of the day and each day of the week is given beforehand, in
-	// entries: who has shown little has no rhythm yet.
-	priorHour = 4.0
+	// What each day of the week is given beforehand, in entries: who has shown little
+	// has no rhythm yet.
 	priorWeek = 8.0
 
 	// memory is after how long what was seen counts half: feeds change their
@@ -72,20 +71,3 @@ func PerDay(entries, days float64) float64 { return (entries + priorEntries) / (
 // Seen is what was learned from: so many entries in so many days, each worth half
 // after memory.
 func (r *Rhythm) Seen() (entries, days float64) { return float64(r.entries), float64(r.days) }
-
-// over is how much more than in the mean is published between two times that
-// are at most a day apart.
-func (r *Rhythm) over(from, to time.Time) float64 {
-	from = from.UTC()
-	seen := float64(r.entries)
-	day := (float64(r.week[from.Weekday()]) + priorWeek) * 7 / (seen + 7*priorWeek)
-	if to.Sub(from) > 12*time.Hour {
-		return day
-	}
-	hours, n := 0.0, 0.0
-	for h := from.Truncate(time.Hour); h.Before(to); h = h.Add(time.Hour) {
-		hours += (float64(r.hours[h.Hour()]) + priorHour) * 24 / (seen + 24*priorHour)
-		n++
-	}
-	return day * hours / n
-}

@@ -50,10 +50,11 @@ func (p Price) Due(r *Rhythm, site Site, last time.Time) time.Time {
 	step := p.Interval(perDay, site) / 24
 	step = min(max(step, 5*time.Minute), 24*time.Hour)
 	s := stretch{window: site.Window}
+	hours := p.Rates.hours(r)
 	for t := last; ; {
 		next := t.Truncate(step).Add(step)
 		was := s.worth(loss)
-		s.pass(next.Sub(t).Hours(), perDay/24*r.over(t, next))
+		s.pass(next.Sub(t).Hours(), perDay/24*hours.over(t, next))
 		if now := s.worth(loss); now >= p.Look {
 			// It grows like the square of time.
 			part := (math.Sqrt(p.Look) - math.Sqrt(was)) / (math.Sqrt(now) - math.Sqrt(was))

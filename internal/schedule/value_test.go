@@ -89,10 +89,10 @@ func TestRhythmLearnsAndForgets(t *testing.T) {
 		day(10)
 	}
 	near(t, "rate", r.PerDay(), 10, 0.05)
-	if busy := r.over(at.Add(9*time.Hour), at.Add(10*time.Hour)); busy < 14 || busy > 25 {
+	if busy := (*Prior)(nil).hours(&r).over(at.Add(9*time.Hour), at.Add(10*time.Hour)); busy < 14 || busy > 25 {
 		t.Errorf("%v times the mean at nine, when all ten come", busy)
 	}
-	if quiet := r.over(at.Add(12*time.Hour), at.Add(13*time.Hour)); quiet > 0.5 {
+	if quiet := (*Prior)(nil).hours(&r).over(at.Add(12*time.Hour), at.Add(13*time.Hour)); quiet > 0.5 {
 		t.Errorf("%v times the mean at noon, where none ever came", quiet)
 	}
 	for range 120 {
@@ -164,48 +164,5 @@ func TestLives(t *testing.T) {
 	}
 	if l.sum > mostLives || l.gone(0, 2) < 0.9 {
 		t.Errorf("%v lives kept; %v gone after two hours, where all are", l.sum, l.gone(0, 2))
-	}
-}
-
-// TestPlanIsTheBest tries every set of looks.
-func TestPlanIsTheBest(t *testing.T) {
-	var lives Lives
-	for i := range 500 {
-		lives.Learn(monday.Add(time.Duration(i)*time.Hour), time.Duration(i%7)*time.Hour)
-	}
-	for _, price := range []float64{0.1, 1, 5, 20, 100} {
-		p := planner{last: monday, slot: time.Hour, entries: []float64{1, 0.2, 3, 0, 0, 2, 5, 0.1, 0.1, 4, 1, 1}, part: make([]int, 12)}
-		for part := range dayParts {
-			for k := range 12 {
-				p.gone[part] = append(p.gone[part], lives.gone(part*3, float64(k)+0.5))
-			}
-		}
-		best, first, looks := math.Inf(1), 0, 0
-		for set := range 1 << 11 {
-			set |= 1 << 11 // the last slot always ends with a look
-			cost, from, n, begin := 0.0, 0, 0, 0
-			for b := 1; b <= 12; b++ {
-				if set&(1<<(b-1)) == 0 {
-					continue
-				}
-				for s := from; s < b; s++ {
-					cost += p.costs(s, b-1-s, 30)
-				}
-				if cost += price; n == 0 {
-					begin = b
-				}
-				from, n = b, n+1
-			}
-			if cost < best-1e-9 {
-				best, first, looks = cost, begin, n
-			}
-		}
-		got := p.solve(Price{Look: price, Loss: 30})
-		if got.Next != monday.Add(time.Duration(first)*time.Hour) || got.looks != float64(looks) {
-			t.Errorf("price %v: %+v, want the first of %d after %d slots", price, got, looks, first)
-		}
-		if paid := got.looks*price + got.waits + 30*(got.entries-got.seen); math.Abs(paid-best) > 1e-6*best {
-			t.Errorf("price %v: it comes to %v, want %v", price, paid, best)
-		}
 	}
 }

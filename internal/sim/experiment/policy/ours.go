@@ -67,6 +67,7 @@ func Expected(t *Trace, name string, looks int) Score {
 func (e *expected) reprice(now time.Time) {
 	var crowd schedule.Crowd
 	for i := range e.rhythms {
+		crowd.Gathered.Add(&e.rhythms[i])
 		if site := e.sites[i]; site.Lives.Known() {
 			crowd.AddLived(&e.rhythms[i], site)
 		} else {
@@ -122,11 +123,7 @@ func (e *expected) next(feed int, seen []time.Time, whole bool, now time.Time) t
 }
 
 func (e *expected) when(r *schedule.Rhythm, site schedule.Site, now time.Time) time.Time {
-	if !site.Lives.Known() {
-		return e.price.Due(r, site, now)
-	}
-	typical := e.price.Interval(e.price.Rates.PerDay(r), site)
-	return e.price.Plan(r, site.Lives, now, max(24*time.Hour, 4*typical), typical).Next
+	return e.price.Next(r, site, now, schedule.Bounds{Shortest: 5 * time.Minute, Longest: schedule.Horizon})
 }
 
 func maxTime(a, b time.Time) time.Time {
