@@ -86,8 +86,8 @@ func (a *app) choices(cmd *cobra.Command, page string, asJSON bool, err error) e
 			continue
 		}
 		line := cmd.CommandPath() + " " + shellWord(feed.URL) + flags
-		if feed.Title != "" {
-			line += "  # " + oneLine(feed.Title)
+		if feed.Title != "" { // quoted: not every shell takes # for a comment where it is typed
+			line += "  # " + quoted(oneLine(feed.Title))
 		}
 		if _, err := fmt.Fprintln(a.stdout, line); err != nil {
 			return err
@@ -102,5 +102,10 @@ func shellWord(s string) string {
 	if s != "" && strings.Trim(s, plain) == "" {
 		return s
 	}
+	return quoted(s)
+}
+
+// quoted is s as one word in which a shell finds nothing to do.
+func quoted(s string) string {
 	return "'" + strings.ReplaceAll(printable(s), "'", `'\''`) + "'"
 }

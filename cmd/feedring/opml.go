@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -78,12 +79,24 @@ func readList(in io.Reader, file string) ([]byte, error) {
 	if file != "-" {
 		f, err := os.Open(file)
 		if err != nil {
-			return nil, err
+			return nil, unreadable(file, err)
 		}
 		defer f.Close()
 		in = f
 	}
-	return io.ReadAll(io.LimitReader(in, maxList))
+	list, err := io.ReadAll(io.LimitReader(in, maxList))
+	if err != nil {
+		return nil, unreadable(file, err)
+	}
+	return list, nil
+}
+
+func unreadable(file string, err error) error {
+	var place *fs.PathError
+	if errors.As(err, &place) {
+		err = place.Err
+	}
+	return fmt.Errorf("%s: %w: name a file that holds a list of feeds, as feed readers export it", printable(file), err)
 }
 
 func (a *app) printImported(said []api.Imported, asJSON bool) error {

@@ -63,6 +63,10 @@ func (s *site) importOPML(w http.ResponseWriter, r *http.Request) error {
 		return badRequest("folders is %q: write true or false", given)
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, opml.MaxBody))
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		return &problem{Status: http.StatusRequestEntityTooLarge, Detail: fmt.Sprintf("the list is larger than %d MiB: split it, or name a file that is one", opml.MaxBody>>20)}
+	}
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func TestOPML(t *testing.T) {
 		{"/api/v1/opml?folders=yes", list, 400, []string{"write true or false"}},
 		{"/api/v1/opml", "<html/>", 422, []string{"no OPML"}},
 		{"/api/v1/opml", "<opml/>", 422, []string{"names no feed"}},
-		{"/api/v1/opml", strings.Repeat(" ", 5<<20), 413, []string{"send less"}},
+		{"/api/v1/opml", strings.Repeat(" ", 5<<20), 413, []string{"larger than 4 MiB: split it"}},
 		{"/api/v1/opml?folders=true&theme=sport", list, 200, []string{
 			`{"url":"https://a.example/f","theme":"tech-news","added":true}`, `the folder \"???\" names no theme`,
 			`{"url":"https://c.example/f","theme":"sport","added":true}`, "only http and https",
