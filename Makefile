@@ -60,7 +60,8 @@ JOBS  ?= $(shell getconf _NPROCESSORS_ONLN)
 
 sim:
 	$(GO) test -run '^TestCorpus$$' ./internal/sim
-	$(GO) run ./cmd/feedring-sim faults --seeds $(SEEDS) --jobs $(JOBS) $(if $(STATE),--state $(STATE))
+	$(GO) build -trimpath -o $(BIN)/feedring-sim ./cmd/feedring-sim
+	$(BIN)/feedring-sim faults --seeds $(SEEDS) --jobs $(JOBS) $(if $(STATE),--state $(STATE))
 
 # Every interleaving of a small group's failover, STATES different states (ten
 # million if not said: some minutes of an idle core, and memory as

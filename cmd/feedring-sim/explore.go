@@ -1,15 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -31,7 +34,7 @@ func exploreCommand(stdout, stderr io.Writer) *cobra.Command {
 		Use:   "explore",
 		Short: "walk through the interleavings of a small group's failover, looking for states that stay bad for ever",
 		Example: `  feedring-sim explore --states 100000
-  feedring-sim explore --states 10000000 --state explore.json   # may be stopped and started again`,
+  feedring-sim explore --states 10000000 --state explore.json   # may be stopped: the size under way begins anew`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return f.run(stdout, stderr) },
 	}
@@ -39,11 +42,12 @@ func exploreCommand(stdout, stderr io.Writer) *cobra.Command {
 	flags.IntVar(&f.states, "states", 100_000, "how many different states, in equal parts for each size of the group")
 	flags.IntSliceVar(&f.peers, "peers", []int{2, 3, 4, 5}, "sizes of the group")
 	flags.BoolVar(&f.json, "json", false, "one JSON object for each exploration, instead of text")
-	flags.StringVar(&f.state, "state", "", "file that keeps which sizes are done; the same program does not do them again")
+	flags.StringVar(&f.state, "state", "", "`FILE` that keeps which sizes are done, each at its end; the same program does not do them again")
 	return cmd
 }
 
-func (f *exploreFlags) run(stdout, stderr io.Writer) error {
+// check says what is wrong on the command line.
+func (f *exploreFlags) check() error {
 	if f.states < len(f.peers) || len(f.peers) == 0 {
 		return errors.New("--states must be at least 1 for each size")
 	}
@@ -52,17 +56,26 @@ func (f *exploreFlags) run(stdout, stderr io.Writer) error {
 			return fmt.Errorf("--peers: give sizes from 2 to %d, each once", explore.MaxPeers)
 		}
 	}
+	return nil
+}
+
+// each is how many states are looked for of each size.
+func (f *exploreFlags) each() int { return f.states / len(f.peers) }
+
+func (f *exploreFlags) run(stdout, stderr io.Writer) error {
+	if err := f.check(); err != nil {
+		return err
+	}
 	debug.SetGCPercent(200) // most of what is made goes at once
-	t := &tour{flags: f, stdout: stdout, stderr: stderr}
+	interrupted := make(chan os.Signal, 1)
+	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(interrupted)
+	t := &tour{flags: f, stdout: stdout, stderr: stderr, interrupted: interrupted}
 	if err := t.resume(); err != nil {
 		return failure{err}
 	}
-	for _, n := range f.peers {
-		if err := t.explore(n, f.states/len(f.peers)); err != nil {
-			return failure{err}
-		}
-	}
-	if err := t.summary(); err != nil {
+	err := t.play()
+	if err = cmp.Or(err, t.summary()); err != nil {
 		return failure{err}
 	}
 	if bad := t.sum().Bad; bad > 0 {
@@ -76,37 +89,62 @@ type tour struct {
 	flags          *exploreFlags
 	stdout, stderr io.Writer
 	kept           toured
+	interrupted    <-chan os.Signal
 	last           time.Time // of progress
 }
 
 // toured is how far a tour came: Done are the explorations of whole sizes.
 type toured struct {
+	stamp
 	States int              `json:"states"` // of each size
 	Done   []explore.Result `json:"done"`
 	Memory uint64           `json:"memory_bytes"`
 }
 
+// play explores every size, until somebody interrupts.
+func (t *tour) play() error {
+	for _, n := range t.flags.peers {
+		err := t.explore(n)
+		if errors.Is(err, explore.ErrStopped) {
+			return fmt.Errorf("stopped among groups of %d: %s", n, t.flags.goOn())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// goOn says how a tour that was stopped is gone on with.
+func (f *exploreFlags) goOn() string {
+	if f.state != "" {
+		return "the same command begins with this size again"
+	}
+	return "nothing is kept; --state FILE keeps which sizes are done"
+}
+
 // explore explores groups of one size, unless that was done before.
-func (t *tour) explore(peers, states int) error {
+func (t *tour) explore(peers int) error {
 	if slices.ContainsFunc(t.kept.Done, func(r explore.Result) bool { return r.Peers == peers }) {
 		return nil
 	}
 	var results []explore.Result
 	var told error
-	err := explore.RunCampaign(explore.Group{}, peers, states, t.progress, func(r explore.Result) {
-		if err := t.tell(r); err != nil && told == nil {
-			told = err
-		}
-		r.Trace, r.SlowTrace = nil, nil // they are told
-		results = append(results, r)
-	})
-	if err = errors.Join(err, told); err != nil {
+	err := explore.RunCampaign(explore.Group{}, peers, t.flags.each(), explore.Watch{
+		Progress: t.progress,
+		Stop:     func() bool { return told != nil || len(t.interrupted) > 0 },
+		Tell: func(r explore.Result) {
+			told = cmp.Or(told, t.tell(r))
+			r.Trace, r.SlowTrace = nil, nil // they are told
+			results = append(results, r)
+		}})
+	if err = cmp.Or(told, err); err != nil {
 		return err
 	}
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	t.kept.Memory = max(t.kept.Memory, m.Sys)
-	t.kept.States, t.kept.Done = states, append(t.kept.Done, results...)
+	t.kept.Done = append(t.kept.Done, results...)
 	return t.save()
 }
 
@@ -166,21 +204,48 @@ func (t *tour) sum() totals {
 func (t *tour) summary() error { return json.NewEncoder(t.stdout).Encode(t.sum()) }
 
 func (t *tour) resume() error {
-	if t.flags.state == "" {
+	file, each := t.flags.state, t.flags.each()
+	if t.kept.States = each; file == "" {
 		return nil
 	}
-	data, err := os.ReadFile(t.flags.state)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err == nil {
-		err = json.Unmarshal(data, &t.kept)
-	}
-	if each := t.flags.states / len(t.flags.peers); err == nil && t.kept.States != each {
-		err = fmt.Errorf("it is for %d states of each size, not %d: remove it, or give --states %d", t.kept.States, each, t.kept.States*len(t.flags.peers))
-	}
+	own, err := ownStamp()
 	if err != nil {
-		return fmt.Errorf("state %s: %w", t.flags.state, err)
+		return err
+	}
+	t.kept.stamp = own
+	if err := recall(file, own, &t.kept); err != nil {
+		return err
+	}
+	if err := t.kept.check(); err != nil {
+		return wrongState(file, err)
+	}
+	if t.kept.States != each {
+		return fmt.Errorf("--state: %s is for %d states of each size, not %d: give --states %d, or another file", file, t.kept.States, each, t.kept.States*len(t.flags.peers))
+	}
+	for _, r := range t.kept.Done {
+		if !slices.Contains(t.flags.peers, r.Peers) {
+			return fmt.Errorf("--state: %s holds groups of %d too: add them to --peers, or give another file", file, r.Peers)
+		}
+	}
+	return t.save() // so that what cannot be kept is known before hours are played
+}
+
+// check says what cannot be: of each size that is done all explorations are.
+func (s *toured) check() error {
+	if s.States < 1 {
+		return fmt.Errorf("%d states of each size", s.States)
+	}
+	done := map[int]int{}
+	for _, r := range s.Done {
+		if r.Peers < 2 || r.Peers > explore.MaxPeers || r.New < 0 || r.States < r.New || r.Transitions < 0 || r.Bad < 0 || r.Bad > r.States || r.Seconds < 0 {
+			return fmt.Errorf("%d peers with %d new of %d states, %d bad", r.Peers, r.New, r.States, r.Bad)
+		}
+		done[r.Peers]++
+	}
+	for n := 2; n <= explore.MaxPeers; n++ {
+		if all := len(explore.Campaign(n, s.States)); done[n] != 0 && done[n] != all {
+			return fmt.Errorf("%d of %d explorations of groups of %d", done[n], all, n)
+		}
 	}
 	return nil
 }

@@ -2,9 +2,13 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/feedring/feedring/internal/sim/explore"
 )
 
 // A tour counts as many states as it was told, and what one that was stopped
@@ -24,5 +28,30 @@ func TestExploreCommand(t *testing.T) {
 		if code := run(append([]string{"explore"}, args...), &stdout, &stderr); code == 0 || stderr.Len() == 0 {
 			t.Errorf("%v: exit %d, %q", args, code, stderr.String())
 		}
+	}
+}
+
+// A tour that is interrupted ends soon, keeps the sizes that are done, and the
+// same command goes on.
+func TestInterruptedTour(t *testing.T) {
+	f := &exploreFlags{states: 200_000_000, peers: []int{2, 3}, state: filepath.Join(t.TempDir(), "state")}
+	interrupted := make(chan os.Signal, 1)
+	var stdout, stderr bytes.Buffer
+	stopped := &tour{flags: f, stdout: &stdout, stderr: &stderr, interrupted: interrupted}
+	if err := stopped.resume(); err != nil {
+		t.Fatal(err)
+	}
+	done := len(explore.Campaign(2, f.each()))
+	stopped.kept.Done = append(stopped.kept.Done, slices.Repeat([]explore.Result{{Peers: 2, States: 1, New: 1}}, done)...)
+	if err := stopped.save(); err != nil {
+		t.Fatal(err)
+	}
+	interrupted <- os.Interrupt
+	if err := stopped.play(); err == nil || !strings.Contains(err.Error(), "stopped among groups of 3: the same command begins") {
+		t.Errorf("it ended with %v", err)
+	}
+	again := &tour{flags: f}
+	if err := again.resume(); err != nil || len(again.kept.Done) != done {
+		t.Errorf("%d explorations are kept, %v", len(again.kept.Done), err)
 	}
 }

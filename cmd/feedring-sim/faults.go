@@ -2,12 +2,15 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
 	"syscall"
 	"time"
@@ -45,20 +48,17 @@ func faultsCommand(stdout, stderr io.Writer) *cobra.Command {
 	flags := cmd.Flags()
 	flags.Uint64Var(&f.seeds, "seeds", 100, "how many seeds")
 	flags.Uint64Var(&f.from, "from", 1, "the first seed")
-	flags.IntVar(&f.jobs, "jobs", 1, "seeds played at the same time, one on each core")
-	flags.BoolVar(&f.json, "json", false, "one JSON object for each violation, instead of text")
+	flags.IntVar(&f.jobs, "jobs", 1, "seeds played at the same time: as many as cores, four times as many at most")
+	flags.BoolVar(&f.json, "json", false, "one JSON object for each violation, instead of text; the last line is JSON always")
 	flags.BoolVar(&f.trace, "trace", false, "tell everything that happens; for one seed")
-	flags.StringVar(&f.state, "state", "", "file that keeps how far a run came; it is gone on with where there is one")
+	flags.StringVar(&f.state, "state", "", "`FILE` that keeps how far a run came; the same program goes on with it where there is one")
 	flags.IntVar(&f.keepGoing, "keep-going", 20, "violations after which no other seed is played")
 	return cmd
 }
 
 func (f *faultsFlags) run(stdout, stderr io.Writer) error {
-	switch {
-	case f.seeds == 0, f.jobs < 1, f.keepGoing < 1:
-		return errors.New("--seeds, --jobs and --keep-going must be at least 1")
-	case f.trace && f.seeds != 1:
-		return errors.New("--trace is for one seed: add --seeds 1")
+	if err := f.check(); err != nil {
+		return err
 	}
 	debug.SetGCPercent(1600) // seeds leave much garbage and keep some megabytes
 	if f.trace {
@@ -72,11 +72,9 @@ func (f *faultsFlags) run(stdout, stderr io.Writer) error {
 	interrupted := make(chan os.Signal, 1)
 	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(interrupted)
-	if err := c.play(interrupted); err != nil {
-		return failure{err}
-	}
+	err = c.play(interrupted)
 	c.progress.end()
-	if err := c.summary(); err != nil {
+	if err = cmp.Or(err, c.summary()); err != nil {
 		return failure{err}
 	}
 	if c.left() {
@@ -87,6 +85,29 @@ func (f *faultsFlags) run(stdout, stderr io.Writer) error {
 	}
 	return nil
 }
+
+// check says what is wrong on the command line.
+func (f *faultsFlags) check() error {
+	most := jobsOfCore * runtime.NumCPU()
+	switch {
+	case f.seeds == 0, f.jobs < 1, f.keepGoing < 1:
+		return errors.New("--seeds, --jobs and --keep-going must be at least 1")
+	case f.seeds > math.MaxUint64-f.from:
+		return fmt.Errorf("--from %d --seeds %d: seeds end at %d", f.from, f.seeds, uint64(math.MaxUint64-1))
+	case f.jobs > most:
+		return fmt.Errorf("--jobs %d: give %d at most, %d for each core", f.jobs, most, jobsOfCore)
+	case f.trace && f.seeds != 1:
+		return errors.New("--trace is for one seed: add --seeds 1")
+	case f.trace && f.state != "":
+		return errors.New("--trace tells one seed from its begin: leave --state out")
+	case f.trace && f.json:
+		return errors.New("--trace is text, with the summary in JSON as its last line: leave --json out")
+	}
+	return nil
+}
+
+// jobsOfCore bounds --jobs: each takes memory, and more than one are no faster.
+const jobsOfCore = 4
 
 // goOn says how a run that was stopped is gone on with.
 func (f *faultsFlags) goOn(next uint64) string {
@@ -127,7 +148,7 @@ type violation struct {
 
 func (c *campaign) report(o sim.Outcome) error {
 	v := violation{Seed: o.Seed, Invariant: o.Violation.Invariant, At: o.Violation.At.Seconds(), Text: o.Violation.Text,
-		Replay: fmt.Sprintf("feedring-sim faults --from %d --seeds 1 --trace", o.Seed)}
+		Replay: replayCommand(os.Args[0], o.Seed)}
 	if c.flags.json {
 		return json.NewEncoder(c.stdout).Encode(v)
 	}
@@ -137,6 +158,7 @@ func (c *campaign) report(o sim.Outcome) error {
 
 // saved is how far a run came.
 type saved struct {
+	stamp
 	From       uint64  `json:"from"`
 	Next       uint64  `json:"next"` // seeds below are played
 	Seeds      uint64  `json:"seeds"`
@@ -152,20 +174,37 @@ func resume(f *faultsFlags) (*campaign, error) {
 	if f.state == "" {
 		return c, nil
 	}
-	data, err := os.ReadFile(f.state)
-	if errors.Is(err, os.ErrNotExist) {
-		return c, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(data, &c.saved)
-	}
-	if err == nil && c.From != f.from {
-		err = fmt.Errorf("it began with seed %d: give --from %d, or remove it", c.From, c.From)
-	}
+	own, err := ownStamp()
 	if err != nil {
-		return nil, fmt.Errorf("state %s: %w", f.state, err)
+		return nil, err
 	}
-	return c, nil
+	c.stamp = own
+	if err := recall(f.state, own, &c.saved); err != nil {
+		return nil, err
+	}
+	if err := c.check(); err != nil {
+		return nil, wrongState(f.state, err)
+	}
+	if c.From != f.from {
+		return nil, fmt.Errorf("--state: %s began with seed %d: give --from %d, or another file", f.state, c.From, c.From)
+	}
+	if c.Seeds > f.seeds {
+		return nil, fmt.Errorf("--state: %s holds %d seeds already: give --seeds %d or more, or another file", f.state, c.Seeds, c.Seeds)
+	}
+	return c, c.save() // so that what cannot be kept is known before hours are played
+}
+
+// check says what cannot be: each seed is counted once, in order.
+func (s *saved) check() error {
+	switch {
+	case s.Next < s.From || s.Next-s.From != s.Seeds:
+		return fmt.Errorf("%d seeds from %d up to %d", s.Seeds, s.From, s.Next)
+	case s.Violations < 0 || uint64(s.Violations) > s.Seeds:
+		return fmt.Errorf("%d violations in %d seeds", s.Violations, s.Seeds)
+	case s.Virtual < 0 || s.Wall < 0:
+		return fmt.Errorf("%v virtual seconds in %v", s.Virtual, s.Wall)
+	}
+	return nil
 }
 
 // save keeps how far the run came.
@@ -174,21 +213,4 @@ func (c *campaign) save() error {
 		return nil
 	}
 	return keep(c.flags.state, c.saved)
-}
-
-// keep writes a file, whole or not at all.
-func keep(path string, v any) error {
-	data, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	f, err := os.Create(path + ".new")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
 }

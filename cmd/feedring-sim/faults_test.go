@@ -76,10 +76,18 @@ func TestTraceIsReadable(t *testing.T) {
 }
 
 func TestWrongUsage(t *testing.T) {
-	for _, args := range [][]string{{"faults", "--seeds", "0"}, {"faults", "--seeds", "2", "--trace"}, {"faults", "--nonsense"}, {"faults", "more"}} {
+	state := filepath.Join(t.TempDir(), "state")
+	for _, args := range [][]string{
+		{"faults", "--seeds", "0"}, {"faults", "--seeds", "2", "--trace"}, {"faults", "--nonsense"}, {"faults", "more"},
+		{"faults", "--from", "18446744073709551615", "--seeds", "2"}, {"faults", "--jobs", "1000000000"}, {"faults", "--keep-going", "-1"},
+		{"faults", "--seeds", "1", "--trace", "--state", state}, {"faults", "--seeds", "1", "--trace", "--json"},
+	} {
 		var stdout, stderr bytes.Buffer
-		if code := run(args, &stdout, &stderr); code != 2 || stderr.Len() == 0 {
+		if code := run(args, &stdout, &stderr); code != 2 || stdout.Len() != 0 || strings.Count(stderr.String(), "\n") != 1 {
 			t.Errorf("%v: exit %d, %q", args, code, stderr.String())
 		}
+	}
+	if _, err := os.Stat(state); err == nil {
+		t.Error("wrong usage left a state")
 	}
 }

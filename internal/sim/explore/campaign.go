@@ -22,12 +22,19 @@ func Campaign(peers, states int) []Config {
 	}
 }
 
+// Watch is told how a campaign fares. What is nil is not called.
+type Watch struct {
+	Progress func(Result) // of the exploration under way, now and then
+	Tell     func(Result) // of each exploration, at its end
+	Stop     func() bool  // asked before each state: whether to end here
+}
+
 // RunCampaign does all explorations of Campaign, one after the other. Each
 // counts only groups that those before did not meet, and does what is missing
 // where those before met every state that there was: so all results together
-// count states groups, unless the last one is whole. It tells each result, and
-// progress as it goes; both may be nil.
-func RunCampaign(sys System, peers, states int, progress, tell func(Result)) error {
+// count states groups, unless the last one is whole. One that was stopped ends
+// with ErrStopped, and can only be begun anew.
+func RunCampaign(sys System, peers, states int, watch Watch) error {
 	census := &Census{}
 	missing := states
 	configs := Campaign(peers, states)
@@ -36,14 +43,14 @@ func RunCampaign(sys System, peers, states int, progress, tell func(Result)) err
 	}
 	for _, cfg := range configs {
 		cfg.States = max(1, cfg.States+missing)
-		cfg.Census, cfg.Progress = census, progress
+		cfg.Census, cfg.Progress, cfg.Stop = census, watch.Progress, watch.Stop
 		res, err := Run(sys, cfg)
 		if err != nil {
 			return err
 		}
 		missing = cfg.States - res.New
-		if tell != nil {
-			tell(res)
+		if watch.Tell != nil {
+			watch.Tell(res)
 		}
 	}
 	return nil

@@ -27,7 +27,7 @@ func TestCensus(t *testing.T) {
 	}
 	for _, states := range []int{60, 700} {
 		counted, last := 0, Result{}
-		if err := RunCampaign(Group{}, 2, states, nil, func(r Result) { counted, last = counted+r.New, r }); err != nil {
+		if err := RunCampaign(Group{}, 2, states, Watch{Tell: func(r Result) { counted, last = counted+r.New, r }}); err != nil {
 			t.Fatal(err)
 		}
 		if counted != states {

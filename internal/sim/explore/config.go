@@ -1,6 +1,9 @@
 package explore
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // unitsPerRefresh is into how many units of time a refresh period falls.
 const unitsPerRefresh = 12
@@ -49,7 +52,12 @@ type Config struct {
 	Census *Census
 	// Progress is called from time to time with what was reached; nil: never.
 	Progress func(Result)
+	// Stop is asked before each state whether to end here; nil: never.
+	Stop func() bool
 }
+
+// ErrStopped says that Config.Stop ended an exploration before its time.
+var ErrStopped = errors.New("explore: stopped")
 
 // Validate returns the first thing that is wrong.
 func (c Config) Validate() error {

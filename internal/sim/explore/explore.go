@@ -18,6 +18,7 @@ type explorer struct {
 	visited  *set
 	outcomes *table
 	queue    queue
+	stopped  bool     // by Config.Stop
 	more     bool     // there are states that will not be visited
 	counted  int      // states that are known, but for those that the census had met
 	found    []origin // of each visited state, in the order of discovery
@@ -51,7 +52,7 @@ type origin struct {
 }
 
 // Run explores, and judges every state that it visits. It blocks until
-// cfg.States are visited or there are no more. It uses one processor, half a GiB
+// cfg.States are visited, there are no more, or cfg.Stop ends it (ErrStopped). It uses one processor, half a GiB
 // at most for what can be made again, and a few hundred bytes for each state.
 func Run(sys System, cfg Config) (Result, error) {
 	if err := cfg.Validate(); err != nil {
@@ -61,7 +62,9 @@ func Run(sys System, cfg Config) (Result, error) {
 	if err := x.begin(sys); err != nil {
 		return Result{}, err
 	}
-	x.explore()
+	if x.explore(); x.stopped {
+		return Result{}, ErrStopped
+	}
 	x.traces()
 	return x.report(), nil
 }
@@ -91,7 +94,7 @@ func (x *explorer) search() {
 	for _, s := range x.roots {
 		x.discover(s, 0, action{})
 	}
-	for {
+	for !x.stop() {
 		b, ok := x.queue.pop()
 		if !ok {
 			x.result.Whole = !x.more
@@ -105,12 +108,18 @@ func (x *explorer) search() {
 // walks in a row meet nothing new.
 func (x *explorer) wander() {
 	chance := rand.New(rand.NewPCG(x.cfg.Seed, 0))
-	for idle := 0; idle < 1000 && !x.full(); idle++ {
+	for idle := 0; idle < 1000 && !x.full() && !x.stop(); idle++ {
 		before := x.result.States
 		if x.walk(chance); x.result.States > before {
 			idle = 0
 		}
 	}
+}
+
+// stop asks whether to end here.
+func (x *explorer) stop() bool {
+	x.stopped = x.stopped || x.cfg.Stop != nil && x.cfg.Stop()
+	return x.stopped
 }
 
 // count takes a state that is new, and will be visited, into the census.

@@ -14,7 +14,7 @@ var flagStates = flag.Int("states", 10_000, "how many groups TestExplore looks f
 func TestExplore(t *testing.T) {
 	states, counted := 0, 0
 	for peers := 2; peers <= MaxPeers; peers++ {
-		err := RunCampaign(Group{}, peers, *flagStates/(MaxPeers-1), nil, func(res Result) {
+		err := RunCampaign(Group{}, peers, *flagStates/(MaxPeers-1), Watch{Tell: func(res Result) {
 			states, counted = states+res.States, counted+res.New
 			trace := strings.Join(res.Trace, "\n")
 			if res.Trace = nil; res.Slowest < 4 {
@@ -28,7 +28,7 @@ func TestExplore(t *testing.T) {
 			if res.Bad > 0 {
 				t.Errorf("%d peers, %d faults: %d states of %d are bad\n%s", res.Peers, res.Faults, res.Bad, res.States, trace)
 			}
-		})
+		}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,7 +12,7 @@ const longest = 30 * unitsPerRefresh
 func (x *explorer) walk(chance *rand.Rand) {
 	x.way = way{chance.IntN(len(x.roots)), x.way.actions[:0]}
 	s := x.roots[x.way.root]
-	for units := 0; units < longest && !x.full(); {
+	for units := 0; units < longest && !x.full() && !x.stop(); {
 		x.visitOnce(s, units)
 		if s.left == 0 && s.cut == 0 && s.stopped == 0 && x.judge(s).units() == 0 && chance.IntN(20) == 0 {
 			return // what follows is the same for all walks

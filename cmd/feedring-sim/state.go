@@ -1,0 +1,94 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// stamp says which program wrote a state. Seeds that another one played say
+// nothing about this one, so they are not counted together.
+type stamp struct {
+	Program string `json:"program"` // SHA-256 of the executable, in hex
+}
+
+// ownStamp reads the whole executable: call it once.
+func ownStamp() (stamp, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return stamp{}, fmt.Errorf("which program this is: %w", err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return stamp{}, fmt.Errorf("which program this is: %w", err)
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return stamp{}, fmt.Errorf("which program this is: %w", err)
+	}
+	return stamp{hex.EncodeToString(h.Sum(nil))}, nil
+}
+
+// mostState bounds what is read of a file that may be something else, in bytes.
+const mostState = 1 << 20
+
+// recall reads into v what the program own kept in a file. Where there is no
+// file, v stays as it is.
+func recall(path string, own stamp, v any) error {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("--state: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, mostState))
+	if err != nil {
+		return fmt.Errorf("--state: %w", err)
+	}
+	var by stamp
+	if err := json.Unmarshal(data, &by); err != nil {
+		return wrongState(path, err)
+	}
+	if by != own {
+		return fmt.Errorf("--state: %s was written by another build of feedring-sim: begin anew with another file", path)
+	}
+	if err := json.Unmarshal(data, v); err != nil {
+		return wrongState(path, err)
+	}
+	return nil
+}
+
+// wrongState says that a file holds what no run can have written.
+func wrongState(path string, why error) error {
+	return fmt.Errorf("--state: %s does not say how far a run came (%w): begin anew with another file", path, why)
+}
+
+// keep writes a file, whole or not at all.
+func keep(path string, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("--state %s: %w", path, err)
+	}
+	f, err := os.Create(path + ".new")
+	if err != nil {
+		return fmt.Errorf("--state %s cannot be kept: %w", path, err)
+	}
+	_, err = f.Write(data)
+	for _, step := range []func() error{f.Sync, f.Close, func() error { return os.Rename(path+".new", path) }} {
+		if next := step(); err == nil {
+			err = next
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("--state %s cannot be kept: %w", path, err)
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// stateOf writes a file as the program that is tested would have kept it.
+func stateOf(t *testing.T, fields string) string {
+	t.Helper()
+	own, err := ownStamp()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fileOf(t, fmt.Sprintf(`{"program":%q,%s}`, own.Program, fields))
+}
+
+func fileOf(t *testing.T, text string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "state")
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// refused runs a command that must name the file, play nothing and leave the
+// file as it is.
+func refused(t *testing.T, file, want string, args ...string) {
+	t.Helper()
+	before, _ := os.ReadFile(file)
+	code, stdout, stderr := play(t, append(args, "--state", file)...)
+	if code != 1 || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, file) || !strings.Contains(stderr, want) {
+		t.Errorf("%v with %s: exit %d, %q, %q", args, before, code, stdout, stderr)
+	}
+	if after, _ := os.ReadFile(file); string(after) != string(before) {
+		t.Errorf("%v: the state %s became %s", args, before, after)
+	}
+}
+
+// What another build counted is not counted as this one's, and neither is what
+// does not say who counted it.
+func TestStateOfAnotherBuild(t *testing.T) {
+	const want = "was written by another build of feedring-sim: begin anew with another file"
+	other := strings.Repeat("ab", 32)
+	for _, fields := range []string{`"from":1,"next":2,"seeds":1`, `"from":1,"next":2,"seeds":1,"program":""`, `"from":1,"next":2,"seeds":1,"program":"` + other + `"`} {
+		refused(t, fileOf(t, "{"+fields+"}"), want, "faults", "--seeds", "2")
+	}
+	refused(t, fileOf(t, `{"states":100,"done":[]}`), want, "explore", "--states", "100", "--peers", "2")
+	refused(t, fileOf(t, `{"states":100,"done":[],"program":"`+other+`"}`), want, "explore", "--states", "100", "--peers", "2")
+}
+
+func TestStateSaysWhoWroteIt(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "state")
+	lastLine(t, "faults", "--seeds", "1", "--state", file)
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept stamp
+	if err := json.Unmarshal(data, &kept); err != nil || len(kept.Program) != 64 {
+		t.Errorf("%s: %v", data, err)
+	}
+	lastLine(t, "faults", "--seeds", "1", "--state", file)
+	refused(t, file, "began with seed 1: give --from 1", "faults", "--from", "2")
+}
+
+func TestWrongState(t *testing.T) {
+	const want = "begin anew with another file"
+	for _, fields := range []string{
+		`"from":1,"next":0`, `"from":1,"next":0,"seeds":18446744073709551615`, `"from":1,"next":3,"seeds":1`, `"from":1,"next":3,"seeds":2,"violations":-1`,
+		`"from":1,"next":3,"seeds":2,"violations":3`, `"from":1,"next":3,"seeds":2,"wall_s":-1`, `"from":1,"next":"three"`, `"from":1,"next":-3`,
+	} {
+		refused(t, stateOf(t, fields), want, "faults", "--seeds", "3")
+	}
+	for _, text := range []string{"", "no state", "[1]"} {
+		refused(t, fileOf(t, text), want, "faults", "--seeds", "3")
+		refused(t, fileOf(t, text), want, "explore", "--states", "100")
+	}
+	for _, fields := range []string{
+		`"states":-1`, `"states":100,"done":[{"peers":7}]`, `"states":100,"done":[{"peers":2,"new":1,"states":1}]`, `"states":100,"done":[{"peers":2,"new":9,"states":1}]`,
+	} {
+		refused(t, stateOf(t, fields), want, "explore", "--states", "100", "--peers", "2")
+	}
+}
+
+// A state that is further along than what is asked for would be told as if it
+// had been asked for.
+func TestStateHoldsMore(t *testing.T) {
+	refused(t, stateOf(t, `"from":1,"next":9,"seeds":8`), "holds 8 seeds already: give --seeds 8 or more", "faults", "--seeds", "3")
+	done := strings.TrimSuffix(strings.Repeat(`{"peers":3,"new":1,"states":1},`, 6), ",")
+	refused(t, stateOf(t, `"states":100,"done":[`+done+`]`), "holds groups of 3 too", "explore", "--states", "100", "--peers", "2")
+	refused(t, stateOf(t, `"states":50`), "give --states 50", "explore", "--states", "100", "--peers", "2")
+}
+
+// What cannot be kept is known before anything is played.
+func TestStateThatCannotBeKept(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "missing", "state")
+	refused(t, file, "cannot be kept", "faults", "--seeds", "1000000")
+	refused(t, file, "cannot be kept", "explore", "--states", "1000000000")
+}
