@@ -17,3 +17,21 @@ func TestSameSeedSameHash(t *testing.T) {
 		seen[a.Hash] = seed
 	}
 }
+
+// TestSameSeedSameTrace: not only what happened, and when, but every word of it is
+// the same. The hash knows only the former.
+func TestSameSeedSameTrace(t *testing.T) {
+	for seed := range uint64(4) {
+		var first, second []string
+		Faults(seed, func(line string) { first = append(first, line) })
+		Faults(seed, func(line string) { second = append(second, line) })
+		if len(first) < 1000 || len(first) != len(second) {
+			t.Fatalf("seed %d: %d lines, then %d", seed, len(first), len(second))
+		}
+		for i, line := range first {
+			if line != second[i] {
+				t.Fatalf("seed %d, line %d: %q, then %q", seed, i, line, second[i])
+			}
+		}
+	}
+}

@@ -166,6 +166,9 @@ func (s *scenario) keeps(leaders map[feedring.Theme]int32, d time.Duration) {
 	}
 }
 
+// fewTables is less than any machine has.
+const fewTables = 100
+
 // finish checks what must be true in the end.
 func (s *scenario) finish() {
 	if why := s.level(s.now); why != "" {
@@ -179,7 +182,9 @@ func (s *scenario) finish() {
 	}
 	for _, n := range s.nodes {
 		if !s.asks() { // a reader without an answer asks again at any time
-			s.witness.Rest(n.index)
+			if tables := s.witness.Rest(n.index); tables < fewTables {
+				s.witness.Fail("S12", "%s shows only %d tables: the check looks past them", n.id, tables)
+			}
 		}
 		s.vouches(n)
 	}

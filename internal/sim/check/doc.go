@@ -1,7 +1,8 @@
 // Package check holds the invariants of docs/protocol.md against a network in
 // virtual time. It sees what peers are handed and what they want done, as their
-// drivers see it, never the inside of a machine; so it goes on to hold when the
-// machines change. It runs nothing and decides nothing.
+// drivers see it, so that it goes on to hold when the machines change; only for S12
+// it counts what is in the tables of a machine, once at the end. It runs nothing
+// and decides nothing.
 //
 //	witness.go  what happens to a peer, and what it then does
 //	terms.go    S1, S2, S4      failover.go  S3

@@ -195,7 +195,7 @@ func (w *Witness) ringMessage(p int32, m feedring.Message) {
 func (w *Witness) search(p int32, s ring.Search) {
 	name := w.cfg.Name(p)
 	switch {
-	case s.Hop > s.HopLimit, s.HopLimit > 2*maxGroups+8, len(s.Visited) > s.Hop, len(s.Serving) > len(s.Visited):
+	case s.Hop > s.HopLimit, s.HopLimit > 2*w.themes()+8, len(s.Visited) > s.Hop, len(s.Serving) > len(s.Visited):
 		w.Fail("S7", "%s sends a search of hop %d of %d, visited %d, serving %d", name, s.Hop, s.HopLimit, len(s.Visited), len(s.Serving))
 	case slices.Contains(s.Visited, s.Group):
 		w.Fail("S7", "%s sends a search to a group that it visited", name)
@@ -225,8 +225,16 @@ func (w *Witness) exhausted(p int32, m ring.Exhausted) {
 	}
 }
 
-// maxGroups is of any world.
-const maxGroups = 10_000
+// themes is how many themes there are feeds of, so how many groups at most.
+func (w *Witness) themes() int {
+	var all []feedring.Theme
+	for _, l := range w.cfg.Logs() {
+		if !slices.Contains(all, l.Theme) {
+			all = append(all, l.Theme)
+		}
+	}
+	return len(all)
+}
 
 // within reports whether g lies on the way from one group to another, neither
 // counted unless last.
