@@ -2,8 +2,9 @@
 
 GO       ?= go
 VERSION  ?= $(shell git describe --tags --always 2>/dev/null || echo dev)
-# Functions begin at multiples of 16 bytes, not of 32: 0.24 MB less.
-LDFLAGS  := -s -w -funcalign=16 -X github.com/feedring/feedring/node.Version=$(VERSION)
+# Functions begin at multiples of 4 bytes, not of 32: 0.4 MB less. Code that needs
+# more says so itself.
+LDFLAGS  := -s -w -funcalign=4 -X github.com/feedring/feedring/node.Version=$(VERSION)
 BIN      := bin
 TOOLS    := $(CURDIR)/$(BIN)/tools
 RACE     ?= -race
