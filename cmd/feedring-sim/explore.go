@@ -170,8 +170,9 @@ func (t *tour) tell(r explore.Result) error {
 	if r.Whole {
 		whole = ", all there are"
 	}
-	_, err := fmt.Fprintf(t.stdout, "%d peers, %s, %d faults: %d states%s, %d not met before; %d bad; up to %.2f r on, one manager after %.2f r at most; %d machines; %.0f s\n",
-		r.Peers, begin, r.Faults, r.States, whole, r.New, r.Bad, r.Reach, r.Slowest, r.Machines, r.Seconds)
+	_, err := fmt.Fprintf(t.stdout, "%d peers, %s, %d faults: %d states%s, %d not met before; %d bad; up to %.2f r on, one manager after %.2f r at most; %d machines; under way: %d intentions, %d confirmations; %d with a successor, %d with two managers; %.0f s\n",
+		r.Peers, begin, r.Faults, r.States, whole, r.New, r.Bad, r.Reach, r.Slowest, r.Machines,
+		r.Intentions, r.Confirmations, r.Successors, r.Rivals, r.Seconds)
 	if r.Bad > 0 && err == nil {
 		_, err = fmt.Fprintln(t.stdout, "  "+strings.Join(r.Trace, "\n  "))
 	}

@@ -8,17 +8,22 @@ const mostWalked = 10_000
 // Campaign lists the explorations of groups of so many peers that states
 // different groups are looked for by: by drawn walks, what four faults do; what
 // none and one do in a group that is torn; what one does while the group is
-// being founded; what one and two do to a settled group.
+// being founded; what none and one do where the manager is silent, before it is
+// suspected and before another claims; what one and two do to a settled group.
 func Campaign(peers, states int) []Config {
 	share := func(percent int) int { return max(1, states*percent/100) }
 	walked := min(share(1), mostWalked)
 	return []Config{
 		{Peers: peers, Faults: 4, States: walked, Seed: uint64(peers)},
-		{Peers: peers, Begin: Torn, States: share(18)},
-		{Peers: peers, Faults: 1, Begin: Torn, States: share(4)},
-		{Peers: peers, Faults: 1, Begin: Founding, States: share(9)},
-		{Peers: peers, Faults: 1, States: share(34)},
-		{Peers: peers, Faults: 2, States: max(1, share(35)-walked)},
+		{Peers: peers, Begin: Torn, States: share(10)},
+		{Peers: peers, Faults: 1, Begin: Torn, States: share(3)},
+		{Peers: peers, Faults: 1, Begin: Founding, States: share(5)},
+		{Peers: peers, Begin: Silent, States: share(12)},
+		{Peers: peers, Faults: 1, Begin: Silent, States: share(5)},
+		{Peers: peers, Begin: Claiming, States: share(23)},
+		{Peers: peers, Faults: 1, Begin: Claiming, States: share(10)},
+		{Peers: peers, Faults: 1, States: share(16)},
+		{Peers: peers, Faults: 2, States: max(1, share(16)-walked)},
 	}
 }
 

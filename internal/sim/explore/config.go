@@ -3,6 +3,7 @@ package explore
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // unitsPerRefresh is into how many units of time a refresh period falls.
@@ -34,12 +35,17 @@ const (
 	// Torn are many states: the group is cut into two parts in one of all ways,
 	// one peer or none has crashed, and both parts have had 3r to cope.
 	Torn Begin = "torn"
+	// Silent are many states: nobody hears the manager of a settled group, for one
+	// reason of several, and the first peer is about to suspect it. Claiming are
+	// those that go on to a successor, when it is about to claim.
+	Silent   Begin = "silent"
+	Claiming Begin = "claiming"
 )
 
 // Config is one exploration.
 type Config struct {
 	Peers  int
-	Faults int   // the budget; 0: only the orders of messages and alarms
+	Faults int   // the budget, beside what the beginning took; 0: only the orders of messages and alarms
 	Kinds  Kinds // which faults; zero: all
 	Begin  Begin
 	// States is how many states to visit, and with a census how many that it did
@@ -66,7 +72,7 @@ func (c Config) Validate() error {
 		return fmt.Errorf("explore: %d peers: 1 to %d can be explored", c.Peers, MaxPeers)
 	case c.Faults < 0 || c.Faults > 255:
 		return fmt.Errorf("explore: %d faults are not between 0 and 255", c.Faults)
-	case c.Begin != Settled && c.Begin != Founding && c.Begin != Torn:
+	case !slices.Contains([]Begin{Settled, Founding, Torn, Silent, Claiming}, c.Begin):
 		return fmt.Errorf("explore: nothing begins %q", c.Begin)
 	case c.States < 0:
 		return fmt.Errorf("explore: %d states: the number is negative", c.States)
@@ -86,11 +92,18 @@ type Result struct {
 	Spent       int     `json:"spent"`       // of States: those after the last fault
 	Reach       float64 `json:"reach_r"`     // the latest state, in r after the first
 	Whole       bool    `json:"whole"`       // there are no more states
-	Bad         int     `json:"bad"`         // visited states that stay bad for ever
-	Slowest     float64 `json:"slowest_r"`   // longest time to one manager after faults end, in r
-	Machines    int     `json:"machines"`    // different states of single peers
-	Messages    int     `json:"messages"`    // different messages
-	Seconds     float64 `json:"wall_s"`
+	// Of States: those with such a message under way, with another manager than
+	// the first peer, and with more than one.
+	Intentions    int `json:"intentions"`
+	Confirmations int `json:"confirmations"`
+	Successors    int `json:"successors"`
+	Rivals        int `json:"rivals"`
+
+	Bad      int     `json:"bad"`       // visited states that stay bad for ever
+	Slowest  float64 `json:"slowest_r"` // longest time to one manager after faults end, in r
+	Machines int     `json:"machines"`  // different states of single peers
+	Messages int     `json:"messages"`  // different messages
+	Seconds  float64 `json:"wall_s"`
 	// Trace is a way into a bad state, and what follows without
 	// faults; empty where none is bad. SlowTrace leads to the slowest good one.
 	Trace     []string `json:"trace,omitempty"`

@@ -1,4 +1,4 @@
-// Package explore walks through all interleavings of a small group's failover:
+// Package explore walks through the interleavings of a small group's failover:
 // every order in which messages arrive and alarms go off, with every placing
 // of a bounded number of faults, over the machine of package group that ships.
 // It is not the simulator: it draws no lots, and it knows no feeds, clients or
@@ -23,6 +23,9 @@
 //     oneself: it may be late, but is not lost.
 //   - The ring's map may tell one manager of another at any moment.
 //
+// All this goes breadth first, as deep as the states that shall be visited
+// reach. What they cannot reach from a settled group is begun at: see Begin.
+//
 // Not explored: leaving in good order, joining of unknown peers, drifting
 // clocks, forged messages, groups that need a mesh.
 //
@@ -30,7 +33,9 @@
 //
 // From each state, as it is, all faults end: cuts heal, stopped peers go on,
 // crashed ones stay away, and the machines run on in one fixed, fair order, with the
-// map telling managers of each other. Since equal states go on alike, that run
+// map telling managers of each other. A state in which a takeover is to be seen
+// is judged by a second such order too, in which the last peer's messages and
+// alarms come first. Since equal states go on alike, that run
 // comes into a circle. If the whole circle has one manager, always the same
 // one, whom all live peers follow, the state is good; otherwise it is bad for
 // ever. So is one from which messages answer each other without end while no

@@ -10,30 +10,32 @@ import (
 // explorer is one exploration under way. Whatever it does is determined by
 // system and configuration.
 type explorer struct {
-	cfg      Config
-	kinds    Kinds
-	cuts     []uint32
-	book     *book
-	roots    []*state
-	visited  *set
-	outcomes *table
-	queue    queue
-	stopped  bool     // by Config.Stop
-	more     bool     // there are states that will not be visited
-	counted  int      // states that are known, but for those that the census had met
-	found    []origin // of each visited state, in the order of discovery
-	result   Result
-	worst    way // to the first bad state
-	slowest  way
-	units    int // until there was one manager after the slowest
-	last     int // the latest state, in units after the first
-	began    time.Time
-	way      way      // of a walk
-	usual    []action // what may be drawn next
-	rare     []action
-	odd      []action
-	scratch  []byte
-	stages   []stage
+	cfg       Config
+	kinds     Kinds
+	cuts      []uint32
+	book      *book
+	roots     []*state
+	visited   *set
+	outcomes  [2]*table // of each order
+	queue     queue
+	stopped   bool     // by Config.Stop
+	more      bool     // there are states that will not be visited
+	counted   int      // states that are known, but for those that the census had met
+	found     []origin // of each visited state, in the order of discovery
+	result    Result
+	worst     way   // to the first bad state
+	worstBy   order // in which it is bad
+	slowest   way
+	slowestBy order
+	units     int // until there was one manager after the slowest
+	last      int // the latest state, in units after the first
+	began     time.Time
+	way       way      // of a walk
+	usual     []action // what may be drawn next
+	rare      []action
+	odd       []action
+	scratch   []byte
+	stages    []stage
 }
 
 // way leads from one of the roots to a state.
@@ -72,7 +74,7 @@ func Run(sys System, cfg Config) (Result, error) {
 func newExplorer(cfg Config) *explorer {
 	x := &explorer{
 		cfg: cfg, kinds: cfg.Kinds, cuts: cutsOf(cfg.Peers), book: newBook(), began: time.Now(),
-		visited: newSet(), outcomes: newTable(),
+		visited: newSet(), outcomes: [2]*table{newTable(), newTable()},
 		result: Result{Peers: cfg.Peers, Faults: cfg.Faults, Begin: cfg.Begin, Seed: cfg.Seed},
 	}
 	if x.kinds == 0 {
@@ -160,8 +162,13 @@ func (x *explorer) begin(sys System) error {
 		}
 	}
 	x.roots = []*state{s}
-	if x.cfg.Begin == Torn {
+	switch x.cfg.Begin {
+	case Torn:
 		x.roots = x.different(x.torn(s))
+	case Silent:
+		x.roots = x.silent(s, sight.suspected)
+	case Claiming:
+		x.roots = x.silent(s, sight.claimed)
 	}
 	for _, s := range x.roots {
 		s.left = uint8(x.cfg.Faults)
@@ -183,7 +190,7 @@ func (x *explorer) torn(s *state) (roots []*state) {
 			r = x.apply(r, action{deed: cut, b: c})
 			for units := 0; units < lasts; {
 				var passed bool
-				if r, passed = x.onward(r, nil); passed {
+				if r, passed = x.onward(r, forwards, nil); passed {
 					units++
 				}
 			}
@@ -213,7 +220,7 @@ func (x *explorer) settle(s *state) *state {
 		}
 		been[key] = true
 		var passed bool
-		if s, passed = x.onward(s, nil); passed {
+		if s, passed = x.onward(s, forwards, nil); passed {
 			units++
 		}
 	}
@@ -275,14 +282,22 @@ func (x *explorer) visit(s *state, units int, to func() way) {
 		x.result.Spent++
 	}
 	x.last = max(x.last, units)
-	switch o := x.judge(s); {
+	seen := x.see(s)
+	seen.add(&x.result)
+	o, by := x.judge(s, forwards), forwards
+	if seen.suspected() && !o.bad() {
+		if back := x.judge(s, backwards); back.bad() || back.units() > o.units() {
+			o, by = back, backwards
+		}
+	}
+	switch {
 	case o.bad():
 		if x.result.Bad == 0 {
-			x.worst = to().clone()
+			x.worst, x.worstBy = to().clone(), by
 		}
 		x.result.Bad++
 	case o.units() > x.units:
-		x.units, x.slowest = o.units(), to().clone()
+		x.units, x.slowest, x.slowestBy = o.units(), to().clone(), by
 	}
 	if x.cfg.Progress != nil && x.result.States%(1<<16) == 0 {
 		x.cfg.Progress(x.report())

@@ -60,6 +60,7 @@ type book struct {
 	messages  []Message
 	lanes     []uint8  // of messages
 	prints    []uint64 // hashes of messages
+	verbs     []verb   // of messages
 	messageOf *index
 	laneOf    map[string]uint8
 	sent      [][]envelope
@@ -95,7 +96,7 @@ func (b *book) message(m Message) messageID {
 	if !ok {
 		return messageID(id)
 	}
-	b.messages, b.prints = append(b.messages, m), append(b.prints, h)
+	b.messages, b.prints, b.verbs = append(b.messages, m), append(b.prints, h), append(b.verbs, verbOf(m))
 	lane, ok := b.laneOf[m.Lane()]
 	if !ok {
 		lane = uint8(len(b.laneOf))

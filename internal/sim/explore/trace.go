@@ -8,14 +8,14 @@ import (
 // traces writes how the bad and the slow state are reached, and what follows.
 func (x *explorer) traces() {
 	if x.result.Bad > 0 {
-		x.result.Trace = x.trace(x.worst)
+		x.result.Trace = x.trace(x.worst, x.worstBy)
 	}
 	if x.units > 0 {
-		x.result.SlowTrace = x.trace(x.slowest)
+		x.result.SlowTrace = x.trace(x.slowest, x.slowestBy)
 	}
 }
 
-func (x *explorer) trace(w way) []string {
+func (x *explorer) trace(w way, by order) []string {
 	t := &writer{x: x}
 	s := x.roots[w.root]
 	t.write(s, "")
@@ -28,7 +28,7 @@ func (x *explorer) trace(w way) []string {
 		t.write(s, text)
 	}
 	t.lines = append(t.lines, "--- all faults end")
-	x.onwards(t, s)
+	x.onwards(t, s, by)
 	return t.lines
 }
 
@@ -36,8 +36,8 @@ func (x *explorer) trace(w way) []string {
 const mostTold = 100
 
 // onwards writes the run without faults, until it is settled or for 8r.
-func (x *explorer) onwards(t *writer, s *state) {
-	left := x.judge(s)
+func (x *explorer) onwards(t *writer, s *state, by order) {
+	left := x.judge(s, by)
 	s, ok := x.faultless(s)
 	if !ok {
 		return
@@ -54,7 +54,7 @@ func (x *explorer) onwards(t *writer, s *state) {
 	}
 	for units, end := 0, len(t.lines)+mostTold; units < most && len(t.lines) < end; {
 		var passed bool
-		if s, passed = x.onward(s, tell); passed {
+		if s, passed = x.onward(s, by, tell); passed {
 			units++
 		}
 	}

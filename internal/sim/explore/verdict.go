@@ -46,6 +46,21 @@ func (x *explorer) settled(s *state) uint8 {
 	return uint8(manager)
 }
 
+// order is one of two in which a run without faults goes on.
+type order uint8
+
+const (
+	forwards  order = iota // of peers, messages and alarms
+	backwards              // the last one first
+)
+
+func (o order) turn(i, of int) int {
+	if o == backwards {
+		return of - 1 - i
+	}
+	return i
+}
+
 // stage is one state of a run without faults.
 type stage struct {
 	key     uint64
@@ -65,9 +80,9 @@ func (x *explorer) faultless(s *state) (*state, bool) {
 	return nil, false
 }
 
-// judge runs s on without faults until it comes into a circle or to a state
+// judge runs s on without faults, in an order, until it comes into a circle or to a state
 // whose outcome is known.
-func (x *explorer) judge(s *state) outcome {
+func (x *explorer) judge(s *state, by order) outcome {
 	run, ok := x.faultless(s)
 	if !ok {
 		return newOutcome(0, noManager)
@@ -79,7 +94,7 @@ func (x *explorer) judge(s *state) outcome {
 	for units, steps := 0, 0; units < patience && steps < restless; steps++ {
 		x.scratch = run.encode(x.scratch[:0])
 		key := hash(x.scratch)
-		if o, ok := x.outcomes.get(key); ok {
+		if o, ok := x.outcomes[by].get(key); ok {
 			end = outcome(o)
 			break
 		}
@@ -89,18 +104,18 @@ func (x *explorer) judge(s *state) outcome {
 		}
 		st := stage{key: key, manager: x.settled(run)}
 		place[key] = len(stages)
-		if run, st.passed = x.onward(run, nil); st.passed {
+		if run, st.passed = x.onward(run, by, nil); st.passed {
 			units++
 			steps = 0
 		}
 		stages = append(stages, st)
 	}
 	x.stages = stages
-	return x.conclude(stages, circle, end)
+	return x.conclude(stages, by, circle, end)
 }
 
 // conclude goes back from the end of a run, and keeps what it finds.
-func (x *explorer) conclude(stages []stage, circle int, end outcome) outcome {
+func (x *explorer) conclude(stages []stage, by order, circle int, end outcome) outcome {
 	if circle >= 0 {
 		end = newOutcome(0, stages[circle].manager)
 		for _, st := range stages[circle:] {
@@ -121,32 +136,34 @@ func (x *explorer) conclude(stages []stage, circle int, end outcome) outcome {
 			}
 			end = newOutcome(units, end.manager())
 		}
-		x.outcomes.put(st.key, uint16(end))
+		x.outcomes[by].put(st.key, uint16(end))
 	}
 	return end
 }
 
-// onward lets happen what comes next without faults, in one fixed and fair
-// order: all that is under way arrives, or an alarm goes off, or time passes,
+// onward lets happen what comes next without faults, in a fixed and fair
+// order: all that is under way arrives but at stopped peers, or an alarm goes off, or time passes,
 // with which the map tells managers of each other. It tells what happens to
 // which state; tell may be nil.
-func (x *explorer) onward(s *state, tell func(*state, action)) (next *state, passed bool) {
+func (x *explorer) onward(s *state, by order, tell func(*state, action)) (next *state, passed bool) {
 	do := func(a action) {
 		if tell != nil {
 			tell(s, a)
 		}
 		s = x.apply(s, a)
 	}
-	if len(s.flights) > 0 {
-		for _, f := range s.flights {
+	flights := slices.DeleteFunc(slices.Clone(s.flights), func(f flight) bool { return s.isStopped(int(f.to)) })
+	if len(flights) > 0 {
+		for i := range flights {
+			f := flights[by.turn(i, len(flights))]
 			if i := slices.IndexFunc(s.flights, f.sameLane); i >= 0 {
 				do(action{deed: arrive, a: uint8(i)})
 			}
 		}
 		return s, false
 	}
-	for p := range s.n {
-		if x.isDue(s, p) {
+	for i := range s.n {
+		if p := by.turn(i, s.n); x.isDue(s, p) {
 			do(action{deed: alarm, a: uint8(p)})
 			return s, false
 		}

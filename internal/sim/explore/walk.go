@@ -14,7 +14,7 @@ func (x *explorer) walk(chance *rand.Rand) {
 	s := x.roots[x.way.root]
 	for units := 0; units < longest && !x.full() && !x.stop(); {
 		x.visitOnce(s, units)
-		if s.left == 0 && s.cut == 0 && s.stopped == 0 && x.judge(s).units() == 0 && chance.IntN(20) == 0 {
+		if s.left == 0 && s.cut == 0 && s.stopped == 0 && x.judge(s, forwards).units() == 0 && chance.IntN(20) == 0 {
 			return // what follows is the same for all walks
 		}
 		a, ok := x.draw(chance, s)
