@@ -19,7 +19,7 @@ func TestChurn(t *testing.T) {
 		t.Errorf("%d crashes, %d of managers", row.Crashes, row.OfManagers)
 	}
 	r := cfg.Refresh.Seconds()
-	if row.Claim.Count == 0 || row.Claim.P50 < r/2 || row.Claim.P50 > 1.5*r {
+	if row.Claim.Count == 0 || row.Claim.P50 < 0.95*r || row.Claim.P50 > 1.25*r {
 		t.Errorf("takeover %+v, the refresh period is %v s", row.Claim, r)
 	}
 	if row.Followed.P50 < row.Claim.P50 || row.Without <= 0 || row.Without > 0.1 || row.Two > 0.05 {
