@@ -53,8 +53,8 @@ func (n *Node) FindFeed(ctx context.Context, spec feedring.FeedSpec) (web.Found,
 
 // glance looks at an address when its host may be asked.
 func (n *Node) glance(ctx context.Context, address string) (seen feed.Seen, err error) {
-	err = n.origins.watcher.Visit(ctx, address, func() (err error) {
-		seen, err = n.glances.Glance(n.origins.watcher.Heeding(ctx), address)
+	err = n.origins.watcher.Visit(ctx, address, func(ctx context.Context) (err error) {
+		seen, err = n.glances.Glance(ctx, address)
 		return err
 	})
 	return seen, err

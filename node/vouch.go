@@ -9,6 +9,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/feed"
 	"github.com/feedring/feedring/internal/vouch"
 	"github.com/feedring/feedring/internal/web"
 )
@@ -70,10 +71,11 @@ func (n *Node) feedLink(ctx context.Context, o group.Check, says vouch.Word) (st
 	if says != vouch.SaysNamed {
 		return "", nil
 	}
-	if err := n.checker().MayAsk(ctx, o.Feed.URL); err != nil {
-		return "", err
-	}
-	answer, err := n.fetcher.Fetch(ctx, o.Feed.URL, nil)
+	var answer feed.Answer
+	err := n.origins.watcher.Visit(ctx, o.Feed.URL, func(ctx context.Context) (err error) {
+		answer, err = n.fetcher.Fetch(ctx, o.Feed.URL, nil)
+		return err
+	})
 	if err != nil || answer.Document == nil {
 		return "", err
 	}

@@ -213,7 +213,10 @@ func (w *Watcher) Waits(feedURL string) (Wait, bool) {
 		}
 	}
 	if look := f.now().look; look != nil {
-		wait.Since, wait.Ahead = look.began, wait.Ahead-1
+		wait.Since = look.began
+		if look.at != nil {
+			wait.Ahead--
+		}
 	}
 	return wait, true
 }

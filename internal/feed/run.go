@@ -34,6 +34,7 @@ func (w *Watcher) Run(ctx context.Context) {
 // look is a look under way.
 type look struct {
 	began  time.Time
+	at     *host // where it has a place; nil: between two hosts
 	cancel context.CancelFunc
 	slow   bool
 	wait   *time.Timer // until it is slow
@@ -88,11 +89,11 @@ func (w *Watcher) hasPlace(f *watched) bool {
 func (w *Watcher) begin(ctx context.Context, looks *sync.WaitGroup, f *watched) {
 	ctx, cancel := context.WithCancel(ctx)
 	x := f.change()
-	l := &look{began: time.Now(), cancel: cancel, asked: x.asked}
+	l := &look{began: time.Now(), at: w.hosts[f.host()], cancel: cancel, asked: x.asked}
 	l.wait = time.AfterFunc(patience, func() { w.isSlow(f, l) })
 	x.look, x.asked = l, nil
 	looks.Go(func() {
-		next := w.lookAt(ctx, f.url)
+		next := w.lookAt(w.following(ctx, f, l), f.url)
 		w.finish(f, next, w.hostAsked(&next), w.cfg.Manners.ours(f.url))
 	})
 }
@@ -105,10 +106,11 @@ func (w *Watcher) isSlow(f *watched, l *look) {
 		return
 	}
 	l.slow = true
-	name := f.host()
-	w.hosts[name].slow++
 	w.slow++
-	w.release(name)
+	if l.at != nil {
+		l.at.slow++
+		w.release(f.host())
+	}
 	w.signal()
 }
 
@@ -117,13 +119,13 @@ func (w *Watcher) finish(f *watched, state State, host string, ours bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	asked, x := f.host(), f.change()
-	h := w.hosts[asked]
-	w.ended(h, x.look)
+	there := x.look.leave()
+	w.ended(x.look)
 	x.look = nil
 	f.know(&state)
 	f.due, f.ours = nanos(state.NextLook), ours
 	w.holdAs(&state)
-	if !ours {
+	if there && !ours {
 		w.rest(asked, time.Now().Add(pause))
 	}
 	if x.again {
@@ -139,14 +141,12 @@ func (w *Watcher) finish(f *watched, state State, host string, ours bool) {
 }
 
 // ended gives a look's place back and lets those go who wait for it.
-func (w *Watcher) ended(h *host, l *look) {
+func (w *Watcher) ended(l *look) {
 	l.cancel()
 	l.wait.Stop()
 	if l.slow {
-		h.slow--
 		w.slow--
 	}
-	h.running--
 	w.running--
 	tellAll(&l.asked)
 }
@@ -188,7 +188,7 @@ func (w *Watcher) lookAt(ctx context.Context, url string) State {
 // look looks at one feed once and returns the state to go on from. A cancelled
 // look leaves it as it was.
 func (w *Watcher) look(ctx context.Context, state State) State {
-	answer, err := w.fetcher.Fetch(w.Heeding(ctx), state.URL, &state)
+	answer, err := w.fetcher.Fetch(ctx, state.URL, &state)
 	if ctx.Err() != nil {
 		return state
 	}

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/feedring/feedring/internal/guard"
 )
 
 // HeldError says until when a host is left alone.
@@ -28,57 +26,63 @@ func (e *HeldError) Error() string {
 // ErrBusy is returned for a host that other requests go to first.
 var ErrBusy = errors.New("other requests to this host come first")
 
-// Heeding returns a context in which no redirect is followed to a host that asked
-// to be left alone: the request ends with a *HeldError.
-func (w *Watcher) Heeding(ctx context.Context) context.Context {
-	return guard.Onward(ctx, func(host string) error {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		if h := w.hosts[host]; h != nil && time.Now().Before(h.held) {
-			return &HeldError{Host: host, Until: h.held, Untold: h.untold}
-		}
-		return nil
-	})
-}
-
 // Visit asks for an address that is no feed here yet when a look at it might
-// begin, and holds its host as after a look: ask returns what came instead of a
-// feed. It blocks until ask has returned, and returns its error; or, where it
+// begin, and holds its host as after a look: ask, in a context in which redirects
+// keep to the turns of other hosts, returns what came instead of a feed. It blocks until ask has returned, and returns its error; or, where it
 // was not called, *HeldError, or ErrBusy once ctx has ended.
-func (w *Watcher) Visit(ctx context.Context, address string, ask func() error) error {
-	v := newWatched(address, hostOf(address), w.cfg.Manners.ours(address))
+func (w *Watcher) Visit(ctx context.Context, address string, ask func(context.Context) error) error {
+	v := newVisitor(address, hostOf(address), w.cfg.Manners.ours(address))
 	v.fresh = true
-	asked := make(chan struct{})
-	v.change().asked = asked
 	if err := w.enter(v); err != nil {
 		return err
 	}
-	select {
-	case <-asked:
-	case <-ctx.Done():
-		if err := w.giveUp(v); err != nil {
-			return err
-		}
+	if err := w.await(ctx, v); err != nil {
+		return err
 	}
-	err := ask()
-	w.leave(v, err)
+	l := new(look)
+	w.arrive(v, l)
+	err := ask(w.following(ctx, v, l))
+	w.leave(v, l, err)
 	return err
+}
+
+// newVisitor is who waits for a host's turn that no queue brings there.
+func newVisitor(url, host string, ours bool) *watched {
+	v := newWatched(url, host, ours)
+	v.change().asked = make(chan struct{})
+	return v
+}
+
+// await waits for a visitor's turn. It has a place where there is no error.
+func (w *Watcher) await(ctx context.Context, v *watched) error {
+	select {
+	case <-v.extra.asked:
+		return nil
+	case <-ctx.Done():
+		return w.giveUp(v)
+	}
 }
 
 // enter lets a visitor in, or has it wait behind others.
 func (w *Watcher) enter(v *watched) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if h := w.hosts[v.host()]; h != nil {
+		if err := h.refuses(v); err != nil {
+			return err
+		}
+	}
+	w.queue(v)
+	return nil
+}
+
+func (w *Watcher) queue(v *watched) {
 	h := w.hosts[v.host()]
 	if h == nil {
 		h = w.newHost(v.host())
 	}
-	if err := h.refuses(v); err != nil {
-		return err
-	}
 	h.visitors = append(h.visitors, v)
 	w.release(v.host())
-	return nil
 }
 
 // refuses returns an error for a visitor to a host that is left alone.
@@ -108,18 +112,17 @@ func (w *Watcher) giveUp(v *watched) error {
 }
 
 // leave ends a visit as finish does a look.
-func (w *Watcher) leave(v *watched, err error) {
+func (w *Watcher) leave(v *watched, l *look, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.hosts[v.host()].running--
-	now := time.Now()
+	there, now := l.leave(), time.Now()
 	var e *Error
 	if errors.As(err, &e) {
 		s := State{URL: v.url}
 		s.hold(Outcome{Err: e, Hints: Hints{RetryAfter: e.RetryAfter}}, now)
 		w.holdAs(&s)
 	}
-	if !v.ours {
+	if there && !v.ours {
 		w.rest(v.host(), now.Add(pause))
 	}
 	w.release(v.host())

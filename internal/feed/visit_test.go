@@ -46,7 +46,7 @@ func TestVisitsAreApart(t *testing.T) {
 		busy := 0
 		for range 5 {
 			visits.Go(func() {
-				err := w.Visit(ctx, "http://a.example/other", func() error {
+				err := w.Visit(ctx, "http://a.example/other", func(context.Context) error {
 					mu.Lock()
 					defer mu.Unlock()
 					asked = append(asked, time.Since(began))
@@ -76,7 +76,7 @@ func TestVisitsAreApart(t *testing.T) {
 // TestVisitsHeedAHold: nothing is asked of a host that asked to be left alone,
 // whether a look was told so or a visit.
 func TestVisitsHeedAHold(t *testing.T) {
-	never := func() error { return errors.New("it is asked") }
+	never := func(context.Context) error { return errors.New("it is asked") }
 	synctest.Test(t, func(t *testing.T) {
 		w, _ := stranger(t, http.StatusTooManyRequests, "Retry-After", "3600")
 		until := time.Now().Add(time.Hour)
@@ -87,7 +87,7 @@ func TestVisitsHeedAHold(t *testing.T) {
 			t.Errorf("after a look: %v", err)
 		}
 		told := &Error{Status: http.StatusTooManyRequests, Kind: document.KindTooManyRequests, Host: "b.example"}
-		if err := w.Visit(t.Context(), "http://b.example/", func() error { return told }); !errors.Is(err, error(told)) {
+		if err := w.Visit(t.Context(), "http://b.example/", func(context.Context) error { return told }); !errors.Is(err, error(told)) {
 			t.Errorf("a visit says %v", err)
 		}
 		if err := w.Visit(t.Context(), "http://b.example/other", never); !errors.As(err, &held) || !held.Untold {
@@ -112,7 +112,7 @@ func TestAGlanceThatFailedIsTheFirstLook(t *testing.T) {
 		}
 		runs(t, w)
 		for i, url := range many(3) {
-			_ = w.Visit(t.Context(), url, func() error {
+			_ = w.Visit(t.Context(), url, func(context.Context) error {
 				_, err := g.Glance(t.Context(), url)
 				return err
 			})

@@ -26,7 +26,7 @@ type Config struct {
 	MaxConnsPerHost int
 
 	// HeaderTimeout is from the start of a request to the header of the final
-	// answer, redirects included. 0: 10 s.
+	// answer, redirects included, but for what Onward waits. 0: 10 s.
 	HeaderTimeout time.Duration
 
 	// Connected is told how long each connection took to make, name service left
@@ -123,17 +123,17 @@ func (c *Client) CloseIdle() { c.transport.CloseIdleConnections() }
 // body. Errors are short: they carry the reason and not the address again.
 func (c *Client) Do(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(req.Context())
-	timer := time.AfterFunc(c.cfg.HeaderTimeout, func() {
+	header := newLimit(c.cfg.HeaderTimeout, func() {
 		cancel(fmt.Errorf("%w: no answer after %v", ErrSlow, c.cfg.HeaderTimeout))
 	})
-	req = req.Clone(ctx)
+	req = req.Clone(context.WithValue(ctx, limited{}, header))
 	if req.Header.Get("User-Agent") == "" && c.cfg.UserAgent != "" {
 		req.Header.Set("User-Agent", c.cfg.UserAgent)
 	}
 	req.Header.Del("Referer")
 	resp, err := c.http.Do(req)
+	header.timer.Stop()
 	if err != nil {
-		timer.Stop()
 		if resp != nil {
 			resp.Body.Close()
 		}
@@ -141,8 +141,7 @@ func (c *Client) Do(req *http.Request) (*http.Response, error) {
 		cancel(nil)
 		return nil, err
 	}
-	timer.Stop()
-	timer = time.AfterFunc(c.cfg.BodyTimeout, func() {
+	timer := time.AfterFunc(c.cfg.BodyTimeout, func() {
 		cancel(fmt.Errorf("%w: the body was not complete after %v", ErrSlow, c.cfg.BodyTimeout))
 	})
 	resp.Body = &body{ReadCloser: resp.Body, ctx: ctx, cancel: cancel, timer: timer}

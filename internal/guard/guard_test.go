@@ -154,6 +154,23 @@ type refusedHost struct{ host string }
 
 func (r *refusedHost) Error() string { return "not " + r.host }
 
+// Who waits before a redirect is followed is not blamed for it on the origin.
+func TestOnwardMayWait(t *testing.T) {
+	target := serve(t, func(http.ResponseWriter, *http.Request) {})
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, target.URL+"/x", http.StatusFound) })
+	const patience = time.Second
+	ctx := Onward(t.Context(), func(string) error { <-time.After(patience + patience/4); return nil })
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := client(t, Config{AllowPrivate: true, HeaderTimeout: patience}).Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+}
+
 func TestOnward(t *testing.T) {
 	asked := 0
 	target := serve(t, func(http.ResponseWriter, *http.Request) { asked++ })

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 )
 
 // MaxRedirects is how many redirects one request follows.
@@ -33,20 +34,50 @@ func followSome(req *http.Request, via []*http.Request) error {
 	return MayFollow(req)
 }
 
-type onward struct{}
+type (
+	onward  struct{}
+	limited struct{}
+)
 
 // Onward returns a context whose requests ask may before they follow a redirect to
-// a host, with its port; its error ends the request. may must not block.
+// a host, with its port; its error ends the request. may may block: no limit of time
+// runs meanwhile but that of ctx.
 func Onward(ctx context.Context, may func(host string) error) context.Context {
 	return context.WithValue(ctx, onward{}, may)
 }
 
 // MayFollow is what Onward's function says of a request that a redirect leads to.
 func MayFollow(req *http.Request) error {
-	if may, ok := req.Context().Value(onward{}).(func(host string) error); ok {
-		return may(req.URL.Host)
+	may, ok := req.Context().Value(onward{}).(func(host string) error)
+	if !ok {
+		return nil
 	}
-	return nil
+	if l, ok := req.Context().Value(limited{}).(*limit); ok {
+		defer l.stop()()
+	}
+	return may(req.URL.Host)
+}
+
+// limit is a limit of time that can stand still.
+type limit struct {
+	timer *time.Timer
+	end   time.Time
+}
+
+func newLimit(d time.Duration, over func()) *limit {
+	return &limit{time.AfterFunc(d, over), time.Now().Add(d)}
+}
+
+// stop has it stand still until the function is called that it returns.
+func (l *limit) stop() (goOn func()) {
+	if !l.timer.Stop() { // it is over
+		return func() {}
+	}
+	left := time.Until(l.end)
+	return func() {
+		l.end = time.Now().Add(left)
+		l.timer.Reset(left)
+	}
 }
 
 func followNone(req *http.Request, _ []*http.Request) error {
