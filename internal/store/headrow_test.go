@@ -64,18 +64,3 @@ func TestHeadsOutliveATrim(t *testing.T) {
 		t.Errorf("on disk:   %v\nin memory: %v", after, before)
 	}
 }
-
-// TestTrimsWhatWasBuilt: tables that were written since the database was opened
-// are mapped into memory, and are given back before much else is written.
-func TestTrimsWhatWasBuilt(t *testing.T) {
-	s := open(t, t.TempDir(), Options{})
-	s.trimmer.busy, s.trimmer.most = 1<<40, 8<<20
-	value := make([]byte, MaxValue)
-	for n := range 2 * (s.trimmer.most + 2*memtable) / MaxValue {
-		check(t, s.Put(ctx, BucketFeed, fmt.Sprint(n), value))
-	}
-	check(t, s.Put(ctx, BucketFeed, "last", nil))
-	if s.trimmer.newest == 0 {
-		t.Error("the database was never opened anew")
-	}
-}

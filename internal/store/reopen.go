@@ -43,41 +43,24 @@ func (s *Store) reopen(heads source) {
 // badger maps every table it writes into memory and pools what it builds them
 // with, and gives most of that back only when it is closed. So the writer does
 // that in a quiet moment, some 50 ms in which others wait, and at the latest
-// after trimBusy bytes, or when tables of trimBuilt bytes were made of these and of
-// older ones: a large store is written many times over, and what is mapped counts
-// as this process's memory for who looks. Opening may start a compaction, which
-// takes memory again: the writer looks once more after each trim.
+// after trimBusy bytes. Opening may start a compaction, which takes memory
+// again: the writer looks once more after each trim.
 const (
 	trimIdle  = 4 << 20 // bytes written, or built by compaction, that are worth a trim
 	trimBusy  = 24 << 20
-	trimBuilt = 128 << 20
-	trimLook  = 1 << 20     // written, after which it is worth to see what was built
 	trimAfter = time.Second // without a write
 )
 
 // trimmer knows what was written since the database was opened.
 type trimmer struct {
 	busy    int64 // written that cannot wait for a quiet moment: trimBusy
-	most    int64 // built that cannot: trimBuilt
 	written int64
-	seen    int64  // of written, when it was last seen what was built
 	newest  uint64 // greatest table number when it was opened
 	look    bool   // something happened since the last look
 }
 
-// trimIsDue reports that a trim cannot wait for a quiet moment.
-func (s *Store) trimIsDue() bool {
-	t := &s.trimmer
-	switch {
-	case t.written >= t.busy:
-		return true
-	case t.written-t.seen < trimLook:
-		return false
-	}
-	t.seen = t.written
-	_, built := s.tables(t.newest)
-	return built >= t.most
-}
+// due reports that a trim cannot wait for a quiet moment.
+func (t *trimmer) due() bool { return t.written >= t.busy }
 
 // quiet returns a channel that fires when nothing happened for a while.
 func (t *trimmer) quiet() <-chan time.Time {
@@ -99,7 +82,7 @@ func (s *Store) trimWhenWorth() {
 
 // trim gives back the memory that the database took since it was opened.
 func (s *Store) trim() {
-	s.trimmer.written, s.trimmer.seen = 0, 0
+	s.trimmer.written = 0
 	if s.room(s.opts.Reserve) != nil {
 		return // closing and opening write
 	}

@@ -54,7 +54,7 @@ func Open(dir string, o Options) (*Store, error) {
 	}
 	s := &Store{
 		dir: dir, opts: o.withDefaults(), free: freeBytes,
-		trimmer:  trimmer{busy: trimBusy, most: trimBuilt},
+		trimmer:  trimmer{busy: trimBusy},
 		news:     make(chan struct{}, 1),
 		requests: make(chan *request), quit: make(chan struct{}), stopped: make(chan struct{}),
 	}

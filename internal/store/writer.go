@@ -62,7 +62,7 @@ func (s *Store) write() {
 		}
 		group, later := s.gather(first)
 		s.writeGroup(group)
-		if first = later; s.trimIsDue() {
+		if first = later; s.trimmer.due() {
 			s.trim()
 		}
 	}
