@@ -19,10 +19,19 @@ func compareCommand(stdout, stderr io.Writer) *cobra.Command {
 			r, err := experiment.Compare(cfg, progress)
 			return outcome{r, func(out io.Writer) { compareTables(out, r) }, func() ([][]*plot.Plot, error) { return comparePicture(r) }, nil}, err
 		})
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if cfg.Measured < 0 {
+			return fmt.Errorf("--measured %d: give 0 or more", cfg.Measured)
+		}
+		return within("--attached", cfg.Attached, 1, mostReaders)
+	}
 	cmd.Flags().IntVar(&cfg.Measured, "measured", cfg.Measured, "the largest group that runs on the machines; the model says the rest")
 	cmd.Flags().IntSliceVar(&cfg.Attached, "attached", cfg.Attached, "readers that attach on the machines")
 	return cmd
 }
+
+// mostReaders bounds what is played of them on the machines.
+const mostReaders = 1_000_000
 
 func compareTables(out io.Writer, r experiment.CompareResult) {
 	rows := [][]string{{"peers", "notifies", "polls answered", "busiest other", "all", "model: publisher", "all", "last has it after s"}}

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"text/tabwriter"
 
@@ -35,15 +39,41 @@ func (f *experimentFlags) check() error {
 	return nil
 }
 
+// writable reports what keeps a file from being written, without a change to
+// what is there: it is asked before a run that may take minutes.
+func writable(name string) error {
+	f, err := os.OpenFile(name, os.O_WRONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		if f, err = os.CreateTemp(filepath.Dir(name), ".plot"); err == nil {
+			defer os.Remove(f.Name())
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("--plot %s cannot be written: %w", name, err)
+	}
+	return f.Close()
+}
+
+// within says which of a flag's values is too small or too large.
+func within(flag string, values []int, least, most int) error {
+	for _, v := range values {
+		if v < least || v > most {
+			return fmt.Errorf("%s %d: give %d to %d", flag, v, least, most)
+		}
+	}
+	return nil
+}
+
 // outcome is a result that can be shown.
 type outcome struct {
 	result  any // for --json
 	tables  func(io.Writer)
-	picture func() ([][]*plot.Plot, error)
-	broken  error // what the experiment was to show does not hold; shown after the result
+	picture func() ([][]*plot.Plot, error) // nil: there is nothing to draw, and --plot was refused
+	broken  error                          // what the experiment was to show does not hold; shown after the result
 }
 
-// experimentCommand is a command that plays an experiment and shows it.
+// experimentCommand is a command that plays an experiment and shows it. What it
+// is told is checked by a PreRunE, whose errors are wrong usage.
 func experimentCommand(use, short, example string, stdout, stderr io.Writer,
 	play func(seed uint64, progress experiment.Progress) (outcome, error)) *cobra.Command {
 	f := &experimentFlags{}
@@ -52,6 +82,11 @@ func experimentCommand(use, short, example string, stdout, stderr io.Writer,
 		RunE: func(*cobra.Command, []string) error {
 			if err := f.check(); err != nil {
 				return err
+			}
+			if f.plot != "" {
+				if err := writable(f.plot); err != nil {
+					return failure{err}
+				}
 			}
 			b := &bar{out: stderr}
 			o, err := play(f.seed, b.show)
@@ -72,14 +107,21 @@ func experimentCommand(use, short, example string, stdout, stderr io.Writer,
 	return cmd
 }
 
+// show prints and draws: one of them is worth having where the other fails.
 func (f *experimentFlags) show(stdout io.Writer, o outcome) error {
+	return cmp.Or(f.print(stdout, o), f.draw(o))
+}
+
+func (f *experimentFlags) print(stdout io.Writer, o outcome) error {
 	if f.json {
-		if err := json.NewEncoder(stdout).Encode(o.result); err != nil {
-			return err
-		}
-	} else {
-		o.tables(stdout)
+		return json.NewEncoder(stdout).Encode(o.result)
 	}
+	out := bufio.NewWriter(stdout) // which remembers the first error
+	o.tables(out)
+	return out.Flush()
+}
+
+func (f *experimentFlags) draw(o outcome) error {
 	if f.plot == "" {
 		return nil
 	}

@@ -18,20 +18,11 @@ func main() {
 }
 
 // run runs one command line and returns its exit code: 0, 1 where an invariant
-// did not hold or something failed, 2 for wrong usage.
+// did not hold or something failed, 2 for wrong usage, which is what the command
+// line shows without a look at any file.
 func run(args []string, stdout, stderr io.Writer) int {
-	root := &cobra.Command{
-		Use:           "feedring-sim",
-		Short:         "feedring's peers in virtual time",
-		SilenceErrors: true,
-		SilenceUsage:  true,
-	}
-	root.AddCommand(faultsCommand(stdout, stderr), exploreCommand(stdout, stderr), paperCommand(stdout, stderr),
-		scaleCommand(stdout, stderr), compareCommand(stdout, stderr), policiesCommand(stdout, stderr), smallwebCommand(stdout, stderr),
-		exchangeCommand(stdout, stderr), promisesCommand(stdout, stderr))
+	root := rootCommand(stdout, stderr)
 	root.SetArgs(args)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
 	err := root.Execute()
 	switch {
 	case err == nil:
@@ -43,4 +34,19 @@ func run(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "feedring-sim:", err)
 		return 2
 	}
+}
+
+func rootCommand(stdout, stderr io.Writer) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "feedring-sim",
+		Short:         "feedring's peers in virtual time",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.AddCommand(faultsCommand(stdout, stderr), exploreCommand(stdout, stderr), paperCommand(stdout, stderr),
+		scaleCommand(stdout, stderr), compareCommand(stdout, stderr), policiesCommand(stdout, stderr), smallwebCommand(stdout, stderr),
+		exchangeCommand(stdout, stderr), promisesCommand(stdout, stderr))
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	return root
 }

@@ -25,6 +25,7 @@ func paperCommand(stdout, stderr io.Writer) *cobra.Command {
 			r, err := experiment.Study(cfg, progress)
 			return outcome{r, func(out io.Writer) { paperTables(out, r) }, func() ([][]*plot.Plot, error) { return paperPicture(r) }, nil}, err
 		})
+	cmd.PreRunE = func(*cobra.Command, []string) error { return cfg.Figure3.Check() }
 	cmd.Flags().BoolVar(&short, "short", false, "figure 3 only, and one cycle of figure 4")
 	cmd.Flags().IntVar(&cfg.Figure3.Capacity, "capacity", cfg.Figure3.Capacity, "requests that a server answers in a cycle, in figure 3")
 	cmd.Flags().IntVar(&cfg.Figure3.Groups, "groups", cfg.Figure3.Groups, "groups, in figure 3")

@@ -30,11 +30,15 @@ func policiesCommand(stdout, stderr io.Writer) *cobra.Command {
 			r := policy.Study(cfg, progress)
 			return outcome{r, func(out io.Writer) { policyTables(out, r) }, func() ([][]*plot.Plot, error) { return policyPicture(r) }, nil}, nil
 		})
+	cmd.PreRunE = func(*cobra.Command, []string) error { return within("--looks", cfg.Looks, 1, mostLooks) }
 	cmd.Flags().IntSliceVar(&cfg.Looks, "looks", cfg.Looks, "budgets for the 1,000 synthetic feeds, in three weeks")
 	cmd.Flags().StringVar(&captures, "captures", "", "`FILE` of captures of a real feed (CSV, gzip): feed, first_seen and last_seen of each entry")
 	cmd.Flags().StringVar(&feed, "feed", "home_uk", "which feed of the captures")
 	return cmd
 }
+
+// mostLooks is two an hour at each synthetic feed, in three weeks.
+const mostLooks = 1_000_000
 
 // captureLag is about how far captures are apart: an entry was gone so long
 // after the last that saw it.

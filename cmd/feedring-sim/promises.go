@@ -20,24 +20,33 @@ var promisesParts = []string{"notifies", "split", "starved", "queries"}
 func promisesCommand(stdout, stderr io.Writer) *cobra.Command {
 	short, only := false, promisesParts
 	refreshes, queries := 0, 0
+	var cfg promise.Config
 	cmd := experimentCommand("promises", "what the protocol promises in figures, played; exits 1 where one does not hold",
 		"  feedring-sim promises --plot promises.svg\n  feedring-sim promises --only starved,queries --short", stdout, stderr,
 		func(seed uint64, progress experiment.Progress) (outcome, error) {
-			cfg := promise.Default()
-			if short {
-				cfg = promise.Short()
-			}
-			cfg.Starved.Refreshes = cmp.Or(refreshes, cfg.Starved.Refreshes)
-			cfg.Queries.Queries = cmp.Or(queries, cfg.Queries.Queries)
 			cfg.Notifies.Seed, cfg.Split.Seed, cfg.Starved.Seed, cfg.Queries.Seed = seed, seed, seed, seed
 			r, err := playPromises(cfg, only, progress)
 			return outcome{r, func(out io.Writer) { promisesTables(out, r) }, func() ([][]*plot.Plot, error) { return promisesPicture(r) }, brokenPromises(r)}, err
 		})
 	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if len(only) == 0 {
+			return errors.New("--only: choose among " + strings.Join(promisesParts, ", "))
+		}
 		for _, part := range only {
 			if !slices.Contains(promisesParts, part) {
 				return errors.New("--only: choose among " + strings.Join(promisesParts, ", "))
 			}
+		}
+		if cfg = promise.Default(); short {
+			cfg = promise.Short()
+		}
+		cfg.Starved.Refreshes = cmp.Or(refreshes, cfg.Starved.Refreshes)
+		cfg.Queries.Queries = cmp.Or(queries, cfg.Queries.Queries)
+		if cfg.Starved.Refreshes < cfg.Starved.Groups {
+			return fmt.Errorf("--refreshes %d: give %d or more, one for each group", refreshes, cfg.Starved.Groups)
+		}
+		if cfg.Queries.Queries < 1 {
+			return fmt.Errorf("--queries %d: give 1 or more", queries)
 		}
 		return nil
 	}

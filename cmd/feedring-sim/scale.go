@@ -2,10 +2,13 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"gonum.org/v1/plot"
 
 	"github.com/feedring/feedring/internal/sim/experiment"
@@ -37,12 +40,18 @@ func scaleCommand(stdout, stderr io.Writer) *cobra.Command {
 			}
 			return outcome{r, func(out io.Writer) { scaleTables(out, r) }, func() ([][]*plot.Plot, error) { return scalePicture(r) }, nil}, err
 		})
-	cmd.PreRunE = func(*cobra.Command, []string) error {
-		if size.Peers > 0 {
-			if len(search.Groups) != 1 {
-				return errors.New("--peers: say by --groups into how many groups they go")
-			}
-			size.Groups = search.Groups[0]
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
+		if err := within("--groups", search.Groups, 1, mostGroups); err != nil {
+			return err
+		}
+		if cmd.Flags().Changed("peers") {
+			return checkSize(cmd.Flags(), &size, search.Groups)
+		}
+		if cmd.Flags().Changed("virtual") {
+			return errors.New("--virtual is for one network: add --peers")
+		}
+		if slices.Min(churn.HalfLives) <= 0 || churn.Length <= 0 {
+			return errors.New("--half-lives and --length must be above 0")
 		}
 		switch only {
 		case "":
@@ -62,6 +71,33 @@ func scaleCommand(stdout, stderr io.Writer) *cobra.Command {
 	cmd.Flags().IntVar(&size.Peers, "peers", 0, "instead of the other parts, one network of so many `peers` in --groups groups")
 	cmd.Flags().DurationVar(&size.Virtual, "virtual", size.Virtual, "virtual time of that network")
 	return cmd
+}
+
+// Bounds of what is played: more than a machine that people have holds.
+const (
+	mostGroups = 100_000
+	mostPeers  = 1_000_000
+)
+
+// checkSize says what is wrong with what one network is told, and takes over
+// into how many groups its peers go.
+func checkSize(flags *pflag.FlagSet, size *experiment.SizeConfig, groups []int) error {
+	for _, other := range []string{"only", "half-lives", "length", "plot"} {
+		if flags.Changed(other) {
+			return fmt.Errorf("--peers plays one network and nothing else: leave --%s out", other)
+		}
+	}
+	if !flags.Changed("groups") || len(groups) != 1 {
+		return errors.New("--peers: say by --groups into how many groups they go")
+	}
+	size.Groups = groups[0]
+	if size.Virtual <= 0 {
+		return errors.New("--virtual must be above 0")
+	}
+	if size.Peers < size.Groups || size.Peers > mostPeers {
+		return fmt.Errorf("--peers %d --groups %d: give a peer for each group at least, and %d at most", size.Peers, size.Groups, mostPeers)
+	}
+	return nil
 }
 
 func scaleTables(out io.Writer, r scaleResult) {

@@ -10,8 +10,6 @@ import (
 	"syscall"
 	"time"
 
-	"gonum.org/v1/plot"
-
 	"github.com/feedring/feedring/internal/sim/experiment"
 )
 
@@ -46,7 +44,7 @@ func playSize(cfg experiment.SizeConfig, out io.Writer) (outcome, error) {
 	r.SizeResult, r.Wall = played, time.Since(w.began).Seconds()
 	r.CPU, r.Resident = usage()
 	r.CPU -= r.Gathered
-	o := outcome{result: scaleResult{Size: r}, tables: r.table, picture: r.picture}
+	o := outcome{result: scaleResult{Size: r}, tables: r.table}
 	if err == nil && !r.Kept() {
 		o.broken = fmt.Errorf("%d of %d groups have a manager, %d of %d peers see their group and the ring", r.Managers, cfg.Groups, r.Inside, r.Looked)
 	}
@@ -101,8 +99,4 @@ func (r *sizeResult) table(out io.Writer) {
 			count(r.Managers), count(r.Inside), count(r.Looked), num(r.Gathered), num(r.CPU), num(r.Wall), num(1e6 * r.CPU / float64(max(1, r.Messages))),
 			num(virtual / r.CPU), num(float64(r.Heap) / 1000 / peers), num(float64(r.Resident) / 1e6)},
 	})
-}
-
-func (r *sizeResult) picture() ([][]*plot.Plot, error) {
-	return nil, fmt.Errorf("--plot: one network has nothing to draw; leave --peers out")
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -37,6 +38,17 @@ func smallwebCommand(stdout, stderr io.Writer) *cobra.Command {
 			r := smallweb.Play(cfg, progress)
 			return outcome{r, func(out io.Writer) { smallwebTable(out, r) }, func() ([][]*plot.Plot, error) { return smallwebPicture(r) }, nil}, nil
 		})
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		switch {
+		case sites == "", manifest == "", captures == "":
+			return errors.New("--sites, --documents and --captures are needed: see --help for an example")
+		case most < 0:
+			return fmt.Errorf("--most %d: give 0 or more", most)
+		case !(cfg.Conditional >= 0 && cfg.Conditional <= 1): // which is not a number, neither
+			return fmt.Errorf("--conditional %v: give a share from 0 to 1", cfg.Conditional)
+		}
+		return nil
+	}
 	cmd.Flags().StringVar(&sites, "sites", "", "`FILE` of addresses of feeds, one a line")
 	cmd.Flags().StringVar(&manifest, "documents", "", "`FILE` (CSV) of real documents: entries and bytes of each")
 	cmd.Flags().StringVar(&captures, "captures", "", "`FILE` of captures of a real feed (CSV): feed and first_seen of each entry, for the hours at which people publish")
@@ -48,9 +60,6 @@ func smallwebCommand(stdout, stderr io.Writer) *cobra.Command {
 
 // read opens a file, which may be compressed by gzip.
 func read(flag, file string, take func(io.Reader) error) error {
-	if file == "" {
-		return fmt.Errorf("%s FILE is needed: see --help for an example", flag)
-	}
 	f, err := os.Open(file)
 	if err != nil {
 		return fmt.Errorf("%s: %w", flag, err)

@@ -29,7 +29,8 @@ func DefaultPaper() PaperConfig {
 		Cycle: time.Second, Delay: 50 * time.Millisecond, Refresh: 10 * time.Second}
 }
 
-func (c PaperConfig) validate() error {
+// Check says what cannot be played.
+func (c PaperConfig) Check() error {
 	if c.Servers < 1 || c.Clients < 1 || c.Each < 1 || c.Cycles < 1 || c.Capacity < 1 || c.Groups < 1 || c.Groups > c.Servers {
 		return fmt.Errorf("servers, clients, requests, cycles, capacity and groups must be at least 1, and no more groups than servers")
 	}
@@ -95,7 +96,7 @@ func (c PaperConfig) workload() (requests []request, group []int) {
 
 // Paper plays both systems.
 func Paper(cfg PaperConfig, progress Progress) (PaperResult, error) {
-	if err := cfg.validate(); err != nil {
+	if err := cfg.Check(); err != nil {
 		return PaperResult{}, err
 	}
 	requests, group := cfg.workload()
