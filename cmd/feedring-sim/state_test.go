@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/feedring/feedring/internal/sim/explore"
 )
 
 // stateOf writes a file as the program that is tested would have kept it.
@@ -92,7 +94,7 @@ func TestWrongState(t *testing.T) {
 // had been asked for.
 func TestStateHoldsMore(t *testing.T) {
 	refused(t, stateOf(t, `"from":1,"next":9,"seeds":8`), "holds 8 seeds already: give --seeds 8 or more", "faults", "--seeds", "3")
-	done := strings.TrimSuffix(strings.Repeat(`{"peers":3,"new":1,"states":1},`, 6), ",")
+	done := strings.TrimSuffix(strings.Repeat(`{"peers":3,"new":1,"states":1},`, len(explore.Campaign(3, 100))), ",")
 	refused(t, stateOf(t, `"states":100,"done":[`+done+`]`), "holds groups of 3 too", "explore", "--states", "100", "--peers", "2")
 	refused(t, stateOf(t, `"states":50`), "give --states 50", "explore", "--states", "100", "--peers", "2")
 }
