@@ -39,6 +39,7 @@ type Answer struct {
 	// last time.
 	Document   *document.Document
 	Validators Validators
+	Source     string   // the address that gave them, where a redirect led there; empty: the one that was asked
 	BodyHash   BodyHash // of the decompressed body, before it was read
 	Hints      Hints
 	Moved      string // where permanent redirects led; empty where not all were
@@ -105,7 +106,9 @@ func (f *Fetcher) Fetch(ctx context.Context, url string, state *State) (Answer, 
 }
 
 func (f *Fetcher) fetch(ctx context.Context, url string, state *State) (Answer, error) {
-	req, err := newRequest(ctx, cmp.Or(state.Address, url), state)
+	asked := cmp.Or(state.Address, url)
+	source := cmp.Or(state.Source, asked)
+	req, err := newRequest(guard.Fitting(ctx, onlyTo(source)), asked, state)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -120,9 +123,10 @@ func (f *Fetcher) fetch(ctx context.Context, url string, state *State) (Answer, 
 		return Answer{}, err
 	}
 	defer resp.Body.Close()
-	now := time.Now()
+	now, from := time.Now(), resp.Request.URL.String()
 	answer := Answer{
 		Validators: state.Validators,
+		Source:     state.Source,
 		BodyHash:   state.BodyHash,
 		Hints:      ReadHints(resp.Header, now),
 		Moved:      moved(resp),
@@ -132,13 +136,16 @@ func (f *Fetcher) fetch(ctx context.Context, url string, state *State) (Answer, 
 		if !answer.Hints.told { // what was told of the document holds (RFC 9111, 4.3.4)
 			answer.Hints.MaxAge = state.MaxAge
 		}
+		if from != source { // it speaks of another document: the whole is asked for
+			answer.Validators, answer.Source = Validators{}, ""
+		}
 		return answer, nil
-	case resp.StatusCode == http.StatusIMUsed && req.Header.Get("A-Im") != "" && isDelta(resp.Header):
+	case resp.StatusCode == http.StatusIMUsed && from == source && req.Header.Get("A-Im") != "" && isDelta(resp.Header):
 		answer.Partial = true
 	case resp.StatusCode != http.StatusOK:
 		return answer, statusError(resp, answer.Hints)
 	}
-	err = f.read(&answer, url, resp, state)
+	err = f.read(&answer, url, asked, resp, state)
 	return answer, err
 }
 
@@ -159,8 +166,21 @@ func newRequest(ctx context.Context, url string, state *State) (*http.Request, e
 	return req, nil
 }
 
+// onlyTo takes an origin's validators out of requests that a redirect leads anywhere
+// but to the address that gave them: another's mean nothing there, and a tag like "v1"
+// would be taken for that of a document that nobody has read.
+func onlyTo(source string) func(*http.Request) {
+	return func(req *http.Request) {
+		if req.URL.String() != source {
+			for _, name := range []string{"If-None-Match", "If-Modified-Since", "A-Im"} {
+				req.Header.Del(name)
+			}
+		}
+	}
+}
+
 // read takes the body in, and reads it as a document if it is not the old one.
-func (f *Fetcher) read(a *Answer, url string, resp *http.Response, state *State) error {
+func (f *Fetcher) read(a *Answer, url, asked string, resp *http.Response, state *State) error {
 	if resp.ContentLength > document.MaxBody {
 		return refuse(document.KindTooLarge, "the document is larger than %d MiB", document.MaxBody>>20)
 	}
@@ -171,7 +191,10 @@ func (f *Fetcher) read(a *Answer, url string, resp *http.Response, state *State)
 	hash := BodyHash(sha256.Sum256(body))
 	page := Page{body, resp.Header.Get("Content-Type"), a.Partial}
 	if told := readValidators(resp.Header); !a.Partial || told.ETag != "" {
-		a.Validators = told // a delta without a tag leaves the version where it was
+		a.Validators, a.Source = told, "" // a delta without a tag leaves the version where it was
+		if from := resp.Request.URL.String(); from != asked {
+			a.Source = from
+		}
 	}
 	if a.Partial {
 		hash = state.BodyHash

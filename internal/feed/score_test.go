@@ -183,7 +183,7 @@ func (s *scorer) times(f *scored, now time.Time, r *http.Request) {
 
 func (s *scorer) validators(f *scored, r *http.Request) {
 	etag, since, delta := r.Header["If-None-Match"], r.Header["If-Modified-Since"], r.Header.Get("A-IM")
-	if f.count == 0 && r.Response == nil { // not where a redirect leads
+	if f.count == 0 {
 		s.check(checkFirst, etag == nil && since == nil, "%q %q", etag, since)
 	}
 	if f.had == nil {

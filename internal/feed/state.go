@@ -28,6 +28,7 @@ type State struct {
 	Hub        string     `json:"hub,omitempty"`      // Document.Hub
 	Self       string     `json:"self,omitempty"`     // Document.Self
 	Validators Validators `json:"validators,omitzero"`
+	Source     string     `json:"source,omitempty"` // the address that gave Validators; empty: the one that is asked
 	BodyHash   BodyHash   `json:"body_hash,omitzero"`
 
 	LastLook    time.Time     `json:"last_look,omitzero"`
@@ -118,7 +119,8 @@ func (s State) After(answer Answer, now time.Time) ([]feedring.Entry, State, Out
 
 // take writes an answer down.
 func (s *State) take(answer Answer, now time.Time) {
-	s.Validators, s.BodyHash, s.MaxAge = answer.Validators, answer.BodyHash, answer.Hints.MaxAge
+	s.Validators, s.Source = answer.Validators, answer.Source
+	s.BodyHash, s.MaxAge = answer.BodyHash, answer.Hints.MaxAge
 	s.follow(answer.Moved, now)
 	s.LastLook, s.LastSuccess = now, now
 	s.Failures, s.LastError, s.Unreached = 0, "", false

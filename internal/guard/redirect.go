@@ -37,6 +37,7 @@ func followSome(req *http.Request, via []*http.Request) error {
 type (
 	onward  struct{}
 	limited struct{}
+	fitting struct{}
 )
 
 // Onward returns a context whose requests ask may before they follow a redirect to
@@ -46,8 +47,18 @@ func Onward(ctx context.Context, may func(host string) error) context.Context {
 	return context.WithValue(ctx, onward{}, may)
 }
 
-// MayFollow is what Onward's function says of a request that a redirect leads to.
+// Fitting returns a context whose requests fit changes before they follow a
+// redirect: they have the headers of the first one.
+func Fitting(ctx context.Context, fit func(*http.Request)) context.Context {
+	return context.WithValue(ctx, fitting{}, fit)
+}
+
+// MayFollow is what Onward's function says of a request that a redirect leads to,
+// once Fitting's changed it.
 func MayFollow(req *http.Request) error {
+	if fit, ok := req.Context().Value(fitting{}).(func(*http.Request)); ok {
+		fit(req)
+	}
 	may, ok := req.Context().Value(onward{}).(func(host string) error)
 	if !ok {
 		return nil

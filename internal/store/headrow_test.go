@@ -48,10 +48,10 @@ func TestHeadRowKeepsAll(t *testing.T) {
 func TestHeadsOutliveATrim(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, Options{})
+	s.trimmer.busy = 1 // a trim after each write
 	fill(t, s, 100, 100)
 	ref := s.Refs()[0]
 	row := s.heads.byRef.Get(ref)
-	s.trimmer.busy = 1
 	check(t, s.Put(ctx, BucketFeed, "x", []byte("y")))
 	check(t, s.Put(ctx, BucketFeed, "z", []byte("y"))) // after the trim
 	if s.heads.byRef.Get(ref) != row {

@@ -24,6 +24,9 @@ const mostRest = 2 * time.Second
 // errHeld is the error of a host that is not asked, because it asked for that.
 var errHeld = errors.New("the host asked to be left alone")
 
+// mostWaits is how often somebody else may be quicker.
+const mostWaits = 5
+
 // MayAsk waits while a host rests between two requests, and fails where it asked
 // to be left alone for longer.
 func (c Checker) MayAsk(ctx context.Context, address string) error {
@@ -31,15 +34,20 @@ func (c Checker) MayAsk(ctx context.Context, address string) error {
 	if c.Manners == nil || err != nil {
 		return err
 	}
-	until := c.Manners.Opens(u.Host)
-	switch rest := time.Until(until); {
-	case rest <= 0:
-		return nil
-	case rest > mostRest:
-		return fmt.Errorf("%s: %w until %s", u, errHeld, until.UTC().Format(time.RFC3339))
-	default:
-		return pause(ctx, after(rest))
+	for range mostWaits {
+		until := c.Manners.Opens(u.Host)
+		switch rest := time.Until(until); {
+		case rest <= 0:
+			return nil
+		case rest > mostRest:
+			return fmt.Errorf("%s: %w until %s", u, errHeld, until.UTC().Format(time.RFC3339))
+		default:
+			if err := pause(ctx, after(rest)); err != nil {
+				return err
+			}
+		}
 	}
+	return nil
 }
 
 // heed keeps what a host said about when to come back.
