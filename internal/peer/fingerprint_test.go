@@ -23,6 +23,7 @@ func TestFingerprintLeavesOut(t *testing.T) {
 		"group.Machine.laid: derived",
 		"group.Machine.mesh: derived",
 		"group.Machine.out: of the last step",
+		"group.Machine.parts: derived",
 		"group.Machine.self: derived",
 		"group.Machine.shown: derived",
 		"group.Machine.shownAt: derived",
