@@ -22,13 +22,13 @@ type namespaces struct {
 func newNamespaces(t testing.TB) *namespaces {
 	t.Helper()
 	if _, err := exec.LookPath("ip"); err != nil || os.Getuid() != 0 {
-		t.Skip("network namespaces need root and the ip command (package iproute2)")
+		lacking(t, "netns", "network namespaces need root and the ip command (package iproute2)")
 	}
 	s := &namespaces{t: t}
 	for i := range s.names {
 		s.names[i] = fmt.Sprintf("feedring-%d-%d", os.Getpid(), i)
 		if out, err := exec.Command("ip", "netns", "add", s.names[i]).CombinedOutput(); err != nil {
-			t.Skipf("network namespaces cannot be made here: %s", out)
+			lacking(t, "netns", "network namespaces cannot be made here: %s", out)
 		}
 		t.Cleanup(func() { _ = exec.Command("ip", "netns", "del", s.names[i]).Run() })
 	}
