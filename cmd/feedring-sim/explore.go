@@ -32,7 +32,7 @@ func exploreCommand(stdout, stderr io.Writer) *cobra.Command {
 	f := &exploreFlags{}
 	cmd := &cobra.Command{
 		Use:   "explore",
-		Short: "walk through the interleavings of a small group's failover, looking for states that stay bad for ever",
+		Short: "walk through the interleavings of a small group's failover, looking for states that stay bad for ever, or longer than promised",
 		Example: `  feedring-sim explore --states 100000
   feedring-sim explore --states 10000000 --state explore.json   # may be stopped: the size under way begins anew`,
 		Args: cobra.NoArgs,
@@ -78,8 +78,8 @@ func (f *exploreFlags) run(stdout, stderr io.Writer) error {
 	if err = cmp.Or(err, t.summary()); err != nil {
 		return failure{err}
 	}
-	if bad := t.sum().Bad; bad > 0 {
-		return failure{fmt.Errorf("%d states stay bad for ever", bad)}
+	if s := t.sum(); s.Bad+s.Late > 0 {
+		return failure{fmt.Errorf("%d states stay bad for ever, %d take longer than 3 r to one manager", s.Bad, s.Late)}
 	}
 	return nil
 }
@@ -156,7 +156,11 @@ func (t *tour) progress(r explore.Result) {
 }
 
 func (t *tour) tell(r explore.Result) error {
-	if r.SlowTrace = nil; t.flags.json {
+	slow := r.SlowTrace
+	if r.Late == 0 {
+		slow = nil
+	}
+	if r.SlowTrace = slow; t.flags.json {
 		return json.NewEncoder(t.stdout).Encode(r)
 	}
 	begin := string(r.Begin)
@@ -170,11 +174,14 @@ func (t *tour) tell(r explore.Result) error {
 	if r.Whole {
 		whole = ", all there are"
 	}
-	_, err := fmt.Fprintf(t.stdout, "%d peers, %s, %d faults: %d states%s, %d not met before; %d bad; up to %.2f r on, one manager after %.2f r at most; %d machines; under way: %d intentions, %d confirmations; %d with a successor, %d with two managers; %.0f s\n",
-		r.Peers, begin, r.Faults, r.States, whole, r.New, r.Bad, r.Reach, r.Slowest, r.Machines,
+	_, err := fmt.Fprintf(t.stdout, "%d peers, %s, %d faults: %d states%s, %d not met before; %d bad, %d late; up to %.2f r on, one manager after %.2f r at most; %d machines; under way: %d intentions, %d confirmations; %d with a successor, %d with two managers; %.0f s\n",
+		r.Peers, begin, r.Faults, r.States, whole, r.New, r.Bad, r.Late, r.Reach, r.Slowest, r.Machines,
 		r.Intentions, r.Confirmations, r.Successors, r.Rivals, r.Seconds)
 	if r.Bad > 0 && err == nil {
 		_, err = fmt.Fprintln(t.stdout, "  "+strings.Join(r.Trace, "\n  "))
+	}
+	if r.Late > 0 && err == nil {
+		_, err = fmt.Fprintln(t.stdout, "  "+strings.Join(slow, "\n  "))
 	}
 	return err
 }
@@ -185,6 +192,7 @@ type totals struct {
 	Visited     int     `json:"visited"`
 	Transitions int     `json:"transitions"`
 	Bad         int     `json:"bad"`
+	Late        int     `json:"late"`
 	Wall        float64 `json:"wall_s"`
 	Memory      uint64  `json:"memory_bytes"` // taken from the system
 }
@@ -196,6 +204,7 @@ func (t *tour) sum() totals {
 		s.Visited += r.States
 		s.Transitions += r.Transitions
 		s.Bad += r.Bad
+		s.Late += r.Late
 		s.Wall += r.Seconds
 	}
 	s.Wall = round(s.Wall)
@@ -238,7 +247,7 @@ func (s *toured) check() error {
 	}
 	done := map[int]int{}
 	for _, r := range s.Done {
-		if r.Peers < 2 || r.Peers > explore.MaxPeers || r.New < 0 || r.States < r.New || r.Transitions < 0 || r.Bad < 0 || r.Bad > r.States || r.Seconds < 0 {
+		if r.Peers < 2 || r.Peers > explore.MaxPeers || r.New < 0 || r.States < r.New || r.Transitions < 0 || r.Bad < 0 || r.Late < 0 || r.Bad+r.Late > r.States || r.Seconds < 0 {
 			return fmt.Errorf("%d peers with %d new of %d states, %d bad", r.Peers, r.New, r.States, r.Bad)
 		}
 		done[r.Peers]++

@@ -100,12 +100,14 @@ type Result struct {
 	Rivals        int `json:"rivals"`
 
 	Bad      int     `json:"bad"`       // visited states that stay bad for ever
+	Late     int     `json:"late"`      // others that take longer than 3r to one manager, which invariant L1 forbids
 	Slowest  float64 `json:"slowest_r"` // longest time to one manager after faults end, in r
 	Machines int     `json:"machines"`  // different states of single peers
 	Messages int     `json:"messages"`  // different messages
 	Seconds  float64 `json:"wall_s"`
 	// Trace is a way into a bad state, and what follows without
-	// faults; empty where none is bad. SlowTrace leads to the slowest good one.
+	// faults; empty where none is bad. SlowTrace leads to the slowest good one, a
+	// late one if there is any.
 	Trace     []string `json:"trace,omitempty"`
 	SlowTrace []string `json:"slow_trace,omitempty"`
 }

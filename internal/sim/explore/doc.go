@@ -39,7 +39,8 @@
 // comes into a circle. If the whole circle has one manager, always the same
 // one, whom all live peers follow, the state is good; otherwise it is bad for
 // ever. So is one from which messages answer each other without end while no
-// time passes, or which is in no circle after 100 r.
+// time passes, or which is in no circle after 100 r. A good state is late where
+// that manager takes longer than the 3 r of invariant L1.
 //
 // # What counts as one state
 //

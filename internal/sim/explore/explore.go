@@ -290,6 +290,9 @@ func (x *explorer) visit(s *state, units int, to func() way) {
 			o, by = back, backwards
 		}
 	}
+	if o.late() {
+		x.result.Late++
+	}
 	switch {
 	case o.bad():
 		if x.result.Bad == 0 {

@@ -14,6 +14,8 @@ const (
 	// answer each other for ever are no better than silence.
 	patience = 100 * unitsPerRefresh
 	restless = 2000
+	// promised is by when invariant L1 wants one manager that all follow.
+	promised = 3 * unitsPerRefresh
 )
 
 func newOutcome(units int, manager uint8) outcome {
@@ -21,6 +23,7 @@ func newOutcome(units int, manager uint8) outcome {
 }
 
 func (o outcome) bad() bool      { return o&0xff == forEver }
+func (o outcome) late() bool     { return !o.bad() && o.units() > promised }
 func (o outcome) units() int     { return int(o & 0xff) }
 func (o outcome) manager() uint8 { return uint8(o >> 8) }
 
