@@ -68,6 +68,7 @@ func (w *World) carry(n *node, o peer.Send) {
 		}
 	}
 	w.note(noteSend, n.index, to)
+	w.words(o.Message)
 	other := w.nodes[to]
 	lost := !other.up || !w.network.open(n.index, to) || w.network.lost(w.now)
 	if w.cfg.Trace != nil {

@@ -18,8 +18,8 @@ func TestSameSeedSameHash(t *testing.T) {
 	}
 }
 
-// TestSameSeedSameTrace: not only what happened, and when, but every word of it is
-// the same. The hash knows only the former.
+// TestSameSeedSameTrace: not only what happened, when, and in which numbers, but every
+// word of it is the same. The hash knows only the former.
 func TestSameSeedSameTrace(t *testing.T) {
 	for seed := range uint64(4) {
 		var first, second []string
