@@ -26,7 +26,8 @@ type reader struct {
 
 	question *question
 	openings []*opening
-	cursor   marks // nil: nothing was shown yet
+	cursor   marks           // nil: nothing was shown yet
+	lacks    []time.Duration // by log: since when everybody lacks what is after the cursor; 0: not so
 	shown    idSet
 	forgone  idSet         // entries that caches have no more of
 	heard    time.Duration // until then nothing is missing
@@ -53,6 +54,7 @@ func (r *reader) wants(l *disk.Log, e *disk.Entry) bool {
 // cursorFor is what a provider needs to know of the cursor: of itself alone
 // where it serves its own feeds.
 func (w *World) cursorFor(r *reader, g *feedring.Grant) marks {
+	w.without(r)
 	cursor := slices.Clone(r.cursor)
 	for i := range cursor {
 		if g.Own && w.logs[i].Ref.Publisher != g.Provider.ID {

@@ -12,6 +12,7 @@
 //	asking.go   questions of readers            session.go, client.go  what they are shown
 //	marks.go    how far they are
 //	scenario.go the world of a seed             faults.go           what goes wrong in it
+//	wide.go     other kinds of seeds        newcomers.go  who comes, and who goes for good
 //	scripts.go  what chance brings too rarely   lostgroup.go        groups of which nobody is left
 //	settle.go   the quiet after it              trace.go            what happened, readably
 //
@@ -23,7 +24,8 @@
 // A fault is a line in faults: a name, a weight, and a method of scenario that
 // begins it and gives what undoes it to mend. A node that does not run as usual
 // is told to trouble, weather that loses or delays to network.lossy: so S3 and
-// L4 know whom they may not ask. Any new use of chance changes what every seed
+// L4 know whom they may not ask. One in wider is played in seeds of its own kind
+// (Wide), and leaves the others as they are. Any new use of chance changes what every seed
 // is; testdata/seeds.txt stays a list of runs worth repeating all the same.
 //
 // # Adding a check

@@ -81,13 +81,14 @@ func (s *scenario) fail(n *node) {
 
 // revive starts a node again that is down.
 func (s *scenario) revive(n *node) {
-	if n.up {
+	if n.up || n.gone {
 		return
 	}
 	s.trouble(n)
 	if s.often(2) { // it knows others from before
 		n.through = []int32{s.anyNode().index, s.anyNode().index, s.nodes[0].index}
 		n.through = slices.DeleteFunc(n.through, func(i int32) bool { return i == n.index })
+		n.through = s.withSomebody(n, n.through)
 	}
 	s.start(n)
 }
@@ -111,6 +112,7 @@ func (s *scenario) loseStore() {
 	s.trouble(n)
 	s.crash(n)
 	s.lose(n)
+	s.orphan()
 	s.mend(3*time.Second, 90*time.Second, func() { s.revive(n) })
 }
 
@@ -191,19 +193,29 @@ func (s *scenario) cut(text string, apart func(from, to int32) bool) (heal func(
 	}
 }
 
+// pair is two members of some group; nil: it has not so many.
 func (s *scenario) pair() (a, b *node) {
 	members := s.members(s.anyTheme())
+	if len(members) < 2 {
+		return nil, nil
+	}
 	i := s.random.IntN(len(members))
 	return members[i], members[(i+1+s.random.IntN(len(members)-1))%len(members)]
 }
 
 func (s *scenario) cutOneWay() {
 	a, b := s.pair()
+	if a == nil {
+		return
+	}
 	s.separate(string(a.id+" to "+b.id), func(from, to int32) bool { return from == a.index && to == b.index })
 }
 
 func (s *scenario) cutPair() {
 	a, b := s.pair()
+	if a == nil {
+		return
+	}
 	s.separate(string(a.id+" and "+b.id), func(from, to int32) bool {
 		return from == a.index && to == b.index || from == b.index && to == a.index
 	})

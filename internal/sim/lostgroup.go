@@ -23,6 +23,7 @@ func (s *scenario) crashGroup() {
 		s.crash(n)
 		if empty {
 			s.lose(n)
+			s.orphan()
 		}
 		s.mend(end, end+5*time.Second, func() { s.revive(n) })
 	}
@@ -56,7 +57,7 @@ func (s *scenario) mourned(theme feedring.Theme, down map[*node]uint32, since ti
 			}
 		}
 	}
-	if len(leaders) < len(s.themes)-1 {
+	if len(leaders) < len(s.inhabited())-1 {
 		return // somebody else of the ring is away as well
 	}
 	for _, n := range leaders {

@@ -31,6 +31,8 @@ type node struct {
 	slow     time.Duration // of the disk: what a sync takes at least
 	full     bool          // the disk is
 	lost     bool          // its store was, at some time
+	gone     bool          // it went for good
+	left     bool          // … in good order
 	vague    feedring.Seal // its signature, wherever one is needed
 
 	met      []bool // by index: others that it knows are there

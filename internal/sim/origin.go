@@ -13,6 +13,7 @@ import (
 
 // origin is a site with one feed, which posts entries.
 type origin struct {
+	name     string
 	url      string
 	provider feedring.Provider
 	theme    feedring.Theme
@@ -48,7 +49,7 @@ func (w *World) publish(n *node, theme feedring.Theme, name string, every time.D
 	if i := slices.IndexFunc(w.origins, func(o *origin) bool { return o.url == url && o.theme == theme }); i >= 0 {
 		o = w.origins[i]
 	} else {
-		o = &origin{url: url, provider: provider, theme: theme, every: every}
+		o = &origin{name: name, url: url, provider: provider, theme: theme, every: every}
 		w.origins = append(w.origins, o)
 		w.postLater(o)
 	}

@@ -41,11 +41,12 @@ func (w *World) running() []*node {
 	return slices.DeleteFunc(slices.Clone(w.nodes), func(n *node) bool { return n == nil || !n.runs() })
 }
 
-// members lists the nodes that publish into a theme.
+// members lists the nodes that publish into a theme, but those that went for
+// good.
 func (w *World) members(theme feedring.Theme) []*node {
 	var all []*node
 	for _, f := range w.feeds {
-		if f.origin.theme == theme && !slices.Contains(all, f.node) {
+		if f.origin.theme == theme && !f.node.gone && !slices.Contains(all, f.node) {
 			all = append(all, f.node)
 		}
 	}

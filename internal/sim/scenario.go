@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -10,8 +11,6 @@ import (
 
 // What a seed of the faults is.
 const (
-	groups     = 5
-	each       = 5 // peers of a group
 	troubled   = 10 * time.Minute
 	warm       = 25 * time.Second // before the first fault
 	followers  = 10
@@ -22,12 +21,17 @@ const (
 // scenario is a world in which things go wrong for ten minutes.
 type scenario struct {
 	*World
-	nodes   []*node
-	readers []*reader
-	mends   []func()
-	healed  bool
-	calm    time.Duration // when the faults stopped
-	count   int           // of faults
+	nodes    []*node
+	homes    []int    // by node: the number of its theme
+	sites    []string // by node: a site that it publishes
+	settlers int      // nodes that are there before the faults
+	wide     bool
+	faults   []fault
+	readers  []*reader
+	mends    []func()
+	healed   bool
+	calm     time.Duration // when the faults stopped
+	count    int           // of faults
 }
 
 // newScenario makes the world of a seed: how it is differs from seed to seed.
@@ -40,30 +44,44 @@ func newScenario(seed uint64, trace func(string)) *scenario {
 	if seed%2 == 1 {
 		cfg.Peer.Routing = peer.RingOnly
 	}
-	s := &scenario{World: New(cfg)}
-	s.people()
+	s := &scenario{World: New(cfg), wide: Wide(seed), faults: faults}
+	sizes := plain
+	if s.wide {
+		s.faults = slices.Concat(faults, wider)
+	}
+	s.people(homes(sizes))
 	return s
 }
 
-// people makes the nodes and what they publish.
-func (s *scenario) people() {
-	for i := range groups * each {
-		c := clock{skew: s.between(-2*time.Second, 2*time.Second), drift: time.Duration(s.random.IntN(400) - 200)}
+func themeName(group int) feedring.Theme { return feedring.Theme(fmt.Sprintf("theme%d", group)) }
+
+func siteName(node int) string { return fmt.Sprintf("site%d", node) }
+
+func (s *scenario) anyClock() clock {
+	return clock{skew: s.between(-2*time.Second, 2*time.Second), drift: time.Duration(s.random.IntN(400) - 200)}
+}
+
+// people makes the nodes, each of its group, and what they publish.
+func (s *scenario) people(homes []int) {
+	groups := slices.Max(homes) + 1
+	for i, home := range homes {
+		c := s.anyClock()
 		var through []int32
 		if i > 0 {
 			through = append(through, 0, int32(s.random.IntN(i)))
 		}
 		n := s.addNode(c, through...)
-		s.nodes = append(s.nodes, n)
-		theme := feedring.Theme(fmt.Sprintf("theme%d", i%groups))
-		s.publish(n, theme, fmt.Sprintf("site%d", i), s.between(15*time.Second, 2*time.Minute))
+		s.nodes, s.homes, s.sites = append(s.nodes, n), append(s.homes, home), append(s.sites, siteName(i))
+		theme := themeName(home)
+		s.publish(n, theme, siteName(i), s.between(15*time.Second, 2*time.Minute))
 		if s.often(8) && i >= groups { // a mirror of what another publishes
-			s.publish(n, theme, fmt.Sprintf("site%d", i%groups), time.Minute)
+			s.publish(n, theme, siteName(home), time.Minute)
 		}
 		if s.often(8) { // a member of another group as well
-			s.publish(n, feedring.Theme(fmt.Sprintf("theme%d", (i+1)%groups)), fmt.Sprintf("second%d", i), time.Minute)
+			s.publish(n, themeName((home+1)%groups), fmt.Sprintf("second%d", i), time.Minute)
 		}
 	}
+	s.settlers = len(s.nodes)
 	for _, o := range s.origins {
 		if !s.often(4) {
 			o.names = o.feeds[0].node.id
@@ -87,14 +105,14 @@ func (s *scenario) anyBook() []int32 {
 	for len(book) < 3 {
 		book = append(book, s.anyNode().index)
 	}
-	return book
+	return s.withSomebody(nil, book)
 }
 
 func (s *scenario) newFollower() {
 	theme, provider := s.anyTheme(), ""
 	if s.often(4) {
 		i := s.random.IntN(len(s.nodes))
-		theme, provider = feedring.Theme(fmt.Sprintf("theme%d", i%groups)), fmt.Sprintf("site%d", i)
+		theme, provider = themeName(s.homes[i]), s.sites[i]
 	}
 	r := s.newReader(s.addClient(s.anyBook()), theme, provider, time.Time{}, true)
 	s.readers = append(s.readers, r)
@@ -116,7 +134,7 @@ func (s *scenario) nextQuery() {
 	case 0:
 		theme = ""
 	case 1:
-		provider = fmt.Sprintf("site%d", s.random.IntN(len(s.nodes)))
+		provider = s.sites[s.random.IntN(len(s.nodes))]
 	case 2:
 		theme = "nobody"
 	case 3:
@@ -147,15 +165,15 @@ func (s *scenario) nextFault() {
 	}
 	s.after(s.between(faultEvery/8, 2*faultEvery-faultEvery/8), s.nextFault)
 	total := 0
-	for i := range faults {
-		total += faults[i].weight
+	for i := range s.faults {
+		total += s.faults[i].weight
 	}
 	pick := s.random.IntN(total)
-	for i := range faults {
-		if pick -= faults[i].weight; pick < 0 {
+	for i := range s.faults {
+		if pick -= s.faults[i].weight; pick < 0 {
 			s.count++
-			s.tracef("--- fault %d: %s", s.count, faults[i].name)
-			faults[i].begin(s)
+			s.tracef("--- fault %d: %s", s.count, s.faults[i].name)
+			s.faults[i].begin(s)
 			return
 		}
 	}

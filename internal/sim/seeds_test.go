@@ -42,6 +42,33 @@ func play(t *testing.T, seed uint64) {
 	}
 }
 
+// TestWide: what is particular to wide seeds happens in them, and only there.
+func TestWide(t *testing.T) {
+	happens := func(from, to uint64, wide bool) map[string]int {
+		seen := map[string]int{}
+		for seed := from; seed <= to; seed++ {
+			if Wide(seed) != wide {
+				continue
+			}
+			Faults(seed, func(line string) {
+				for _, word := range []string{" is new, of ", "goes for good", "departs"} {
+					if strings.Contains(line, word) {
+						seen[word]++
+					}
+				}
+			})
+		}
+		return seen
+	}
+	wide, plain := happens(7, 18, true), happens(1, 3, false)
+	if wide[" is new, of "] == 0 || wide["goes for good"] == 0 {
+		t.Errorf("in wide seeds there are %v", wide)
+	}
+	if plain[" is new, of "] != 0 || plain["goes for good"] != 0 || plain["departs"] == 0 {
+		t.Errorf("in plain seeds there are %v", plain)
+	}
+}
+
 // TestCorpus plays the seeds that once found something wrong. One that is open
 // finds it still: when that is mended, its line must say so.
 func TestCorpus(t *testing.T) {

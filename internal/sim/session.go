@@ -170,6 +170,7 @@ func (w *World) goOn(s *session) {
 			continue
 		}
 		if !holds(c, at) {
+			s.reader.lack(l.Index, w.now)
 			w.hangUp(s, refusedBehind)
 			return
 		}
@@ -232,6 +233,7 @@ func (w *World) advance(s *session, l *disk.Log) {
 			next = at.Sequence + 1
 		}
 		if !at.IsZero() && e.Position.Sequence != next && l.Ref.Publisher != s.node.id {
+			s.reader.lack(l.Index, w.now)
 			w.hangUp(s, refusedBehind)
 			return
 		}

@@ -14,6 +14,9 @@ import (
 // everybody is there, nothing is lost, and origins and readers go on for half
 // of it.
 func (s *scenario) settle() {
+	if s.wide {
+		s.acquainted()
+	}
 	r, t0 := s.cfg.Peer.Refresh, s.now
 	bound := s.bound(t0)
 	if !s.until(bound, "L1", s.agreed) {
@@ -22,11 +25,14 @@ func (s *scenario) settle() {
 	if !s.until(s.now+r, "L1", s.seconded) {
 		return
 	}
-	groups := len(s.themes)
+	groups := len(s.inhabited())
 	rounds := time.Duration(2 * bits.Len(uint(groups-1)))
 	told := s.now + rounds*r/3 + r
 	if s.forgot(t0, bound) { // it claims anew where its old rows hide it
 		told = max(told, bound)
+	}
+	if len(s.inhabited()) < len(s.themes) { // nobody is left of a group: it is to be marked lost
+		told = max(told, t0+mourning)
 	}
 	if !s.until(told, "L6", s.round) {
 		return
@@ -53,7 +59,7 @@ func (s *scenario) settle() {
 // manager of itself alone is not, which the map's old rows may make yield.
 func (s *scenario) bound(t0 time.Duration) time.Duration {
 	r := s.cfg.Peer.Refresh
-	for _, theme := range s.themes {
+	for _, theme := range s.inhabited() {
 		alone := true
 		for _, n := range s.members(theme) {
 			alone = alone && (n.role(theme.Group()) == feedring.RoleNone || !n.machine.Membership(theme).Acknowledged)
@@ -94,7 +100,7 @@ func (s *scenario) indexes(theme feedring.Theme) []int32 {
 }
 
 func (s *scenario) agreed() string {
-	for _, theme := range s.themes {
+	for _, theme := range s.inhabited() {
 		if _, why := s.witness.Leader(theme, s.indexes(theme)); why != "" {
 			return string(theme) + ": " + why
 		}
@@ -104,7 +110,7 @@ func (s *scenario) agreed() string {
 
 func (s *scenario) leaders() map[feedring.Theme]int32 {
 	all := map[feedring.Theme]int32{}
-	for _, theme := range s.themes {
+	for _, theme := range s.inhabited() {
 		all[theme], _ = s.witness.Leader(theme, s.indexes(theme))
 	}
 	return all
@@ -112,6 +118,9 @@ func (s *scenario) leaders() map[feedring.Theme]int32 {
 
 func (s *scenario) seconded() string {
 	for theme, lead := range s.leaders() {
+		if len(s.members(theme)) == 1 {
+			continue // there is nobody
+		}
 		if lead < 0 || s.witness.Secondary(theme, lead) < 0 {
 			return string(theme) + " has no secondary"
 		}
@@ -121,7 +130,7 @@ func (s *scenario) seconded() string {
 
 func (s *scenario) round() string {
 	leaders := s.leaders()
-	for _, n := range s.nodes {
+	for _, n := range s.left() {
 		if why := s.witness.Round(n.index, leaders); why != "" {
 			return fmt.Sprintf("the map of %s: %s", n.id, why)
 		}
@@ -131,17 +140,17 @@ func (s *scenario) round() string {
 
 // level checks that what was published until then is everywhere.
 func (s *scenario) level(then time.Duration) string {
-	for _, theme := range s.themes {
+	for _, theme := range s.inhabited() {
 		if why := s.witness.Level(theme, s.indexes(theme), then); why != "" {
 			return string(theme) + ": " + why
 		}
 	}
-	return ""
+	return s.bereft()
 }
 
 // told checks that the rows of all are everywhere.
 func (s *scenario) told() string {
-	for _, theme := range s.themes {
+	for _, theme := range s.inhabited() {
 		if why := s.witness.Told(theme, s.indexes(theme)); why != "" {
 			return string(theme) + ": " + why
 		}
@@ -154,7 +163,7 @@ func (s *scenario) told() string {
 func (s *scenario) keeps(leaders map[feedring.Theme]int32, d time.Duration) {
 	for end := s.now + d; s.now < end && s.Violation() == nil; {
 		s.Run(s.now + s.cfg.Peer.Refresh)
-		for _, theme := range s.themes {
+		for _, theme := range s.inhabited() {
 			lead, why := s.witness.Leader(theme, s.indexes(theme))
 			if why != "" || lead != leaders[theme] {
 				s.witness.Fail("L1", "%s does not keep its manager: %s", theme, why)
@@ -177,10 +186,13 @@ func (s *scenario) finish() {
 	if !s.until(s.now+s.cfg.Peer.Refresh, "S11", s.told) {
 		return
 	}
+	if why := s.buried(); why != "" {
+		s.witness.Fail("L1", "%s", why)
+	}
 	if !s.until(s.now+2*s.cfg.Peer.Refresh, "L5", s.counted) {
 		return
 	}
-	for _, n := range s.nodes {
+	for _, n := range s.left() {
 		if !s.asks() { // a reader without an answer asks again at any time
 			if tables := s.witness.Rest(n.index); tables < fewTables {
 				s.witness.Fail("S12", "%s shows only %d tables: the check looks past them", n.id, tables)
@@ -203,7 +215,7 @@ func (s *scenario) asks() bool {
 // counted checks that the managers know how many clients each member has (L5).
 // A client of the last moments is known with its provider's next beacon.
 func (s *scenario) counted() string {
-	for _, theme := range s.themes {
+	for _, theme := range s.inhabited() {
 		if why := s.loads(theme); why != "" {
 			return why
 		}
@@ -246,11 +258,14 @@ func (s *scenario) vouches(n *node) {
 // served checks L3: a follower was shown everything that came after it began.
 func (s *scenario) served(r *reader) {
 	if r.first == 0 {
+		if s.hopeless(r) {
+			return
+		}
 		s.witness.Fail("L3", "%s follows %s %q and had no answer", r.client.id, r.theme, r.provider)
 		return
 	}
 	for _, l := range s.logs {
-		if l.Theme != r.theme || !l.Provider.Matches(r.provider) {
+		if l.Theme != r.theme || !l.Provider.Matches(r.provider) || !s.owes(s.feeds[l.Index]) {
 			continue
 		}
 		after := r.start.of(l)
