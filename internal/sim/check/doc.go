@@ -8,6 +8,7 @@
 //	terms.go    S1, S2, S4      failover.go  S3
 //	queries.go  S5, S6, S7      log.go       S8, S9
 //	rows.go     S11             lookup.go    tickets, marks and providers
+//	balance.go  who is asked    alternates.go  who else may serve, who is missing
 //	tables.go   S12             settle.go    L1, L2, L5, L6
 //
 // S10, L3 and L4 need readers, which are the world's own: it checks them where

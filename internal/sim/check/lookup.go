@@ -14,28 +14,37 @@ import (
 // looked up is passed over, and what comes after that begins anew.
 func (w *Witness) placeComes(p int32, m group.Place) {
 	key := placeKey{p, m.Group, m.ID, m.Attempt}
-	w.queries.places[key] = append(w.queries.places[key], wanted{m.Since, m.Provider, w.cfg.Clock(p), w.known(p, m.Group)})
+	view := w.cfg.Membership(p, w.of(p).seat(m.Group).theme)
+	w.queries.places[key] = append(w.queries.places[key], wanted{m.Since, m.Provider, w.cfg.Clock(p), view, w.allWhole(p, m.Group), w.fresh(p), w.cfg.Freshness})
 }
 
-// wanted is what a lookup is for, and what the group looked like when it came:
-// who may serve is decided then. view is nil where every peer is whole.
+// wanted is what a lookup is for, and what its manager knew of the group when it
+// came: who may serve is decided then.
 type wanted struct {
 	since    time.Time
 	provider string
 	at       time.Time
-	view     *group.View
+	view     *group.View   // nil: the peer is in no such group
+	whole    bool          // every peer is
+	fresh    time.Time     // what is seen later is cached by whoever is whole
+	kept     time.Duration // how long entries are fresh
 }
 
-// known is what a manager knows of its group where not every peer is whole.
-func (w *Witness) known(p int32, g feedring.GroupID) *group.View {
+// fresh is since when a peer takes all to be cached.
+func (w *Witness) fresh(p int32) time.Time {
+	return w.cfg.Clock(p).Add(w.slack() - w.cfg.Freshness)
+}
+
+// allWhole reports whether every peer of a group is whole.
+func (w *Witness) allWhole(p int32, g feedring.GroupID) bool {
 	mark := w.cfg.Clock(p).Add(-w.cfg.Freshness)
 	for i := range w.peers {
 		s := w.peers[i].find(g)
 		if s != nil && s.row != nil && (len(s.row.Backfilling) > 0 || s.row.From.After(mark)) {
-			return w.cfg.Membership(p, w.of(p).seat(g).theme)
+			return false
 		}
 	}
-	return nil
+	return true
 }
 
 // placeRefused forgets a lookup that goes to another peer. A manager that
@@ -61,11 +70,17 @@ type placeKey struct {
 func (w *Witness) placed(p int32, o *observed, s *seat, m group.Placed) {
 	key := placeKey{p, m.Group, m.ID, m.Attempt}
 	asked := w.queries.places[key]
-	delete(w.queries.places, key)
+	defer delete(w.queries.places, key)
 	own := beside(m.Grants)
+	w.names(p, m, asked)
+	s.asksNoMore(m)
 	for i := range m.Grants {
 		g := &m.Grants[i]
 		w.ticket(p, g, w.cfg.Clock(p))
+		w.alternates(p, s, m, g, asked)
+		if g.Provider.ID == w.cfg.Name(p) && !g.Own && len(m.Missing) == 0 {
+			w.balanced(p, o, s, g.Provider.ID, m.ID, m.Attempt)
+		}
 		if g.Own || len(m.Missing) > 0 || len(m.Copies) > 0 {
 			continue
 		}
@@ -99,7 +114,7 @@ func (w *Witness) ticket(p int32, g *feedring.Grant, now time.Time) {
 	switch t := &g.Ticket; {
 	case t.Expiry.IsZero(), t.Expiry.After(now.Add(most)), !t.Expiry.After(now):
 		w.Fail("ticket", "%s gives a ticket that holds until %v", w.cfg.Name(p), t.Expiry)
-	case len(g.Alternates) > 3, len(t.Peers) == 0, t.Peers[0] != g.Provider.ID, t.Client == "":
+	case len(g.Alternates) > 3, len(t.Peers) != 1+len(g.Alternates), t.Peers[0] != g.Provider.ID, t.Client == "":
 		w.Fail("ticket", "%s gives a ticket for %v and names %v", w.cfg.Name(p), t.Peers, g.Provider.ID)
 	}
 }
@@ -126,7 +141,7 @@ func beside(grants []feedring.Grant) []feedring.PeerID {
 // that peer lacks is on its way from publishers to everybody, as fast as the
 // network lets it.
 func (w *Witness) lacking(p int32, g *feedring.Grant, beside []feedring.PeerID, want wanted) *group.Row {
-	if want.view == nil {
+	if want.view == nil || want.whole {
 		return nil
 	}
 	mark := later(want.since, want.at.Add(w.slack()+time.Second-w.cfg.Freshness))

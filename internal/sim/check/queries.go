@@ -153,6 +153,7 @@ func (w *Witness) final(p int32, f feedring.Final) {
 	if f.Status < feedring.Answered || f.Status > feedring.Incomplete {
 		w.Fail("S5", "%s sends a final with status %d", w.cfg.Name(p), f.Status)
 	}
+	w.tellsMissing(p, f)
 	b, known := w.queries.begun[key]
 	delete(w.queries.begun, key)
 	if !known || f.Status == feedring.Incomplete {

@@ -18,11 +18,14 @@ type rules struct {
 	seeks map[seeking]sought
 	vain  map[polling]vain
 	rooms map[int32]time.Duration // when a peer last made room
+
+	answers map[lookedUp][]answer
 }
 
 func newRules() rules {
 	return rules{told: map[toldRow]group.RowVersion{}, gone: map[toldRow]tombstone{}, first: map[int32]firstHop{},
-		seeks: map[seeking]sought{}, vain: map[polling]vain{}, rooms: map[int32]time.Duration{}}
+		seeks: map[seeking]sought{}, vain: map[polling]vain{}, rooms: map[int32]time.Duration{},
+		answers: map[lookedUp][]answer{}}
 }
 
 // heard is called with a message that a peer is about to be given.
@@ -32,6 +35,8 @@ func (w *Witness) heard(p int32, from feedring.PeerID, m feedring.Message) {
 		w.leaveComes(p, from, m)
 	case group.Place:
 		w.seeks(p, m)
+	case group.Placed:
+		w.answers(p, m)
 	case ring.SearchAck:
 		w.of(p).hopped(hopping{m.ID, m.Attempt, m.Direction})
 	}
@@ -102,7 +107,10 @@ func (w *Witness) ruled(p int32, o *observed, out peer.Output) {
 		w.yields(p, o, out)
 	case group.Departed:
 		w.ends(p, &out.Group)
+		s := o.seat(out.Group)
+		s.told, s.pending, s.streams = nil, nil, nil
 	case group.Admit:
 		w.admits(p, o)
+		o.seat(out.Group).serves(out.Stream)
 	}
 }

@@ -29,6 +29,10 @@ func (w *Witness) claimOf(s *seat, t feedring.Term) claim {
 // ends a manager's time in good order.
 func (w *Witness) beforeMessage(p int32, o *observed, m group.Message) {
 	switch m := m.(type) {
+	case group.BeaconAnswer:
+		o.seat(m.Group).loadTold(o.from, m, w.cfg.Now())
+	case group.Assigned:
+		o.seat(m.Group).tellsRoom(o.from, w.cfg.Name(o.from), m, w.cfg.Now())
 	case group.Beacon:
 		o.carries(m.Claim)
 	case group.Refresh:
@@ -123,6 +127,7 @@ func (w *Witness) claimed(p int32, s *seat, c group.Claim) {
 		}
 		if _, known := w.claims[key]; !known {
 			w.claims[key] = made{life: w.of(p).life, at: w.cfg.Now()}
+			s.claimed, s.pending = c.Term, nil // who begins to manage counts anew
 		}
 	} else if _, known := w.claims[key]; !known && !(key.by >= 0 && w.of(key.by).empty) {
 		w.Fail("S2", "%s tells a claim %v that %s never made", w.cfg.Name(p), c.Term, c.Term.Claimant)

@@ -93,6 +93,10 @@ type seat struct {
 	row      *group.Row    // its own, as last told
 	checked  *feedring.Head
 	sure     feedring.Term // of a claim that was found good
+	claimed  feedring.Term // of its own last claim
+	told     []toldLoad    // by whom, as it manages
+	pending  []pending     // room that it asked for
+	streams  []uint64      // of its clients
 }
 
 // New returns a witness of a world that is empty.
@@ -201,6 +205,8 @@ func (w *Witness) beforeInput(p int32, o *observed, in peer.In) {
 		if s := o.seat(in.Group); x.Token == s.token {
 			s.accepted = s.written
 		}
+	case group.Detach:
+		o.seat(in.Group).leaves(x.Stream)
 	case group.Fetched:
 		w.grown(p, o, in.Group, x)
 		w.polled(p, x)
@@ -309,6 +315,11 @@ func (w *Witness) rarer(p int32, o *observed, s *seat, to feedring.PeerID, m gro
 		if m.Claim != nil {
 			w.claimed(p, s, *m.Claim)
 		}
+	case group.Assign:
+		if len(m.Copies) == 0 {
+			w.balanced(p, o, s, to, m.ID, m.Attempt)
+		}
+		s.asksRoom(w, to, m)
 	case group.Assigned:
 		w.assigned(p, o, s, m)
 	case group.Placed:

@@ -1,0 +1,166 @@
+package check
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+)
+
+// What a lookup does with a list of those that may serve (docs/protocol.md 9): the
+// least loaded is asked first, by what the manager knows when it plans.
+
+// toldLoad is what a member last told its manager of its clients, and when. A View
+// may be older.
+type toldLoad struct {
+	at     time.Duration
+	term   feedring.Term // under which it answered a beacon
+	leases int
+}
+
+// pending is room that was asked for, and not told yet.
+type pending struct {
+	to      feedring.PeerID
+	id      feedring.QueryID
+	attempt uint32
+	until   time.Duration // then it is given up
+}
+
+// loadTold notes that a member answers its manager's beacon.
+func (s *seat) loadTold(from int32, a group.BeaconAnswer, now time.Duration) {
+	if s.role != feedring.RoleManager || a.Header.Term != s.claimed || from < 0 {
+		return
+	}
+	for int(from) >= len(s.told) {
+		s.told = append(s.told, toldLoad{})
+	}
+	s.told[from] = toldLoad{now, a.Header.Term, a.Leases}
+}
+
+// patience is how long a peer may take to make room.
+func (w *Witness) patience() time.Duration { return min(w.cfg.Refresh/4, 500*time.Millisecond) }
+
+// asksRoom notes who is asked for room. Those that one lookup asks are given up
+// together.
+func (s *seat) asksRoom(w *Witness, to feedring.PeerID, m group.Assign) {
+	now := w.cfg.Now()
+	s.pending = slices.DeleteFunc(s.pending, func(o pending) bool { return now-o.until > unsure })
+	until := now + w.patience()
+	for _, o := range s.pending {
+		if o.id == m.ID && o.attempt == m.Attempt && o.until-now > unsure {
+			until = o.until
+		}
+	}
+	s.pending = append(s.pending, pending{to, m.ID, m.Attempt, until})
+}
+
+// unsure is how exactly it is known from outside when a peer was given up: clocks
+// drift, and a question may end a lookup before.
+const unsure = 5 * time.Millisecond
+
+// tellsRoom ends the wait for a peer, which tells its load.
+func (s *seat) tellsRoom(from int32, by feedring.PeerID, m group.Assigned, now time.Duration) {
+	s.pending = slices.DeleteFunc(s.pending, func(o pending) bool { return o.to == by && o.id == m.ID && o.attempt == m.Attempt })
+	if m.OK && from >= 0 && int(from) < len(s.told) {
+		s.told[from].at, s.told[from].leases = now, m.Leases
+	}
+}
+
+// asksNoMore ends a lookup.
+func (s *seat) asksNoMore(m group.Placed) {
+	s.pending = slices.DeleteFunc(s.pending, func(o pending) bool { return o.id == m.ID && o.attempt == m.Attempt })
+}
+
+// waitsFor counts the lookups that wait for a peer. ok is false where that is not
+// known from outside.
+func (s *seat) waitsFor(to feedring.PeerID, now time.Duration) (n int, ok bool) {
+	for _, o := range s.pending {
+		if o.to != to || now-o.until > unsure {
+			continue
+		}
+		if o.until-now < unsure {
+			return 0, false
+		}
+		n++
+	}
+	return n, true
+}
+
+// loaded is a peer that may serve, and how many clients its manager counts there.
+type loaded struct {
+	peer  feedring.PeerID
+	load  int
+	fresh bool // it told so less than r ago, for sure
+}
+
+// ranked lists the others that a manager may send a reader to for what it caches,
+// the least loaded first; nil: that is not known from outside, or there is nobody.
+func (w *Witness) ranked(p int32, s *seat, want wanted) (order []loaded) {
+	now, self := w.cfg.Now(), w.cfg.Name(p)
+	for _, m := range able(want, self) {
+		if m.Row.Peer == self {
+			continue
+		}
+		n, ok := s.waitsFor(m.Row.Peer, now)
+		i := w.cfg.Index(m.Row.Peer)
+		if !ok || i < 0 || int(i) >= len(s.told) || s.told[i].term != want.view.Term {
+			return nil
+		}
+		order = append(order, loaded{m.Row.Peer, s.told[i].leases + n, now-s.told[i].at < w.cfg.Refresh-unsure})
+	}
+	slices.SortStableFunc(order, func(a, b loaded) int { return a.load - b.load })
+	return order
+}
+
+// balanced checks that the peer that a lookup asks for room first, in the step in
+// which it came, is the least loaded. Where what the least loaded two told is old,
+// chance decides between them. How many places a manager keeps itself is not known
+// from outside: it counts with its clients at least, and is not who was passed over.
+func (w *Witness) balanced(p int32, o *observed, s *seat, to feedring.PeerID, id feedring.QueryID, attempt uint32) {
+	m, ok := o.given.Message.(group.Place)
+	if !ok || m.ID != id || m.Attempt != attempt || m.Group != s.group || !w.cfg.Steady(p, w.cfg.Now()-w.cfg.Refresh) {
+		return
+	}
+	asked := w.queries.places[placeKey{p, m.Group, m.ID, m.Attempt}]
+	if len(asked) == 0 || asked[len(asked)-1].view == nil {
+		return
+	}
+	order := w.ranked(p, s, asked[len(asked)-1])
+	load := -1
+	if to == w.cfg.Name(p) {
+		load = len(s.streams)
+	}
+	for _, l := range order {
+		if l.peer == to {
+			load = l.load
+		}
+	}
+	if len(order) > 0 && load > fewest(order) {
+		w.Fail("balance", "%s sends a reader to %s, which has %d clients, and knows of %v", w.cfg.Name(p), to, load, order)
+	}
+}
+
+// fewest is how many clients the peer may have that is asked first.
+func fewest(order []loaded) int {
+	switch {
+	case order[0].fresh && (len(order) == 1 || order[1].fresh):
+		return order[0].load
+	case len(order) == 1:
+		return math.MaxInt
+	default:
+		return order[1].load
+	}
+}
+
+// serves and leaves count the clients of a peer itself.
+func (s *seat) serves(stream uint64) {
+	if !slices.Contains(s.streams, stream) {
+		s.streams = append(s.streams, stream)
+	}
+}
+
+func (s *seat) leaves(stream uint64) {
+	s.streams = slices.DeleteFunc(s.streams, func(of uint64) bool { return of == stream })
+}
