@@ -27,7 +27,7 @@ func (m *Machine) announce(row Row) {
 		m.seats[row.Group], m.seated = s, nil
 	}
 	s.wanted, m.checked = row, 0
-	if s.urgent() {
+	if !m.sameButCounts(&s.told, &s.wanted) {
 		m.publish(s)
 	}
 	if row.Gone { // who says so may be on its way out
@@ -36,22 +36,28 @@ func (m *Machine) announce(row Row) {
 	}
 }
 
-// urgent reports whether more than the number of clients changed: that number
-// alone is told every few periods. It changes all the time everywhere, and maps
-// that differ cost an exchange whatever the difference.
-func (s *seat) urgent() bool { return !sameButClients(&s.told, &s.wanted) }
-
-// countsEvery is after how many refresh periods a number of clients is told.
+// countsEvery is after how many refresh periods a number of clients is told,
+// where the map is not large.
 const countsEvery = 3
 
-// sameButClients compares two rows but for their number of clients; a may be
-// nil.
-func sameButClients(a, b *Row) bool {
+// countsWait is how long counts that changed wait to be told. They change all the
+// time everywhere, and maps that differ cost an exchange whatever the difference.
+// All groups of a large map together tell no more of them than those of a small
+// one: each peer hears of each.
+func (m *Machine) countsWait() time.Duration {
+	return countsEvery * m.cfg.Refresh * time.Duration(max(Parts, len(m.chart.groups()))) / Parts
+}
+
+// sameButCounts compares two rows but for what waits to be told: the number of
+// clients and, in a large map, those of peers and feeds. a may be nil.
+func (m *Machine) sameButCounts(a, b *Row) bool {
 	if a == nil {
 		return false
 	}
 	c := *a
-	c.Clients = b.Clients
+	if c.Clients = b.Clients; m.chart.large(m.now) {
+		c.Peers, c.Feeds = b.Peers, b.Feeds
+	}
 	return SameContent(&c, b)
 }
 
@@ -63,11 +69,12 @@ func SameContent(a, b *Row) bool {
 		slices.Equal(a.Manager.Addrs, b.Manager.Addrs) && slices.Equal(a.Deputy.Addrs, b.Deputy.Addrs)
 }
 
-func (s *seat) dueAt(refresh time.Duration) time.Time {
+// dueAt is when a row whose counts changed is told.
+func (m *Machine) dueAt(s *seat) time.Time {
 	if SameContent(&s.wanted, &s.told) {
 		return time.Time{}
 	}
-	return s.at.Add(countsEvery * refresh)
+	return s.at.Add(m.countsWait())
 }
 
 // publish gives the row a version above any that the map has under its term,
@@ -103,14 +110,14 @@ func (m *Machine) publishDue() {
 	}
 	for _, g := range m.ownGroups() {
 		s := m.seats[g]
-		if due := s.dueAt(m.cfg.Refresh); !due.IsZero() && !m.now.Before(due) || m.denied(s) {
+		if due := m.dueAt(s); !due.IsZero() && !m.now.Before(due) || m.denied(s) {
 			m.publish(s)
 		}
 	}
 	m.publishAt = time.Time{}
 	for _, g := range m.ownGroups() {
 		s := m.seats[g]
-		if due := s.dueAt(m.cfg.Refresh); !due.IsZero() && (m.publishAt.IsZero() || due.Before(m.publishAt)) {
+		if due := m.dueAt(s); !due.IsZero() && (m.publishAt.IsZero() || due.Before(m.publishAt)) {
 			m.publishAt = due
 		}
 	}

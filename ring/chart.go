@@ -24,15 +24,17 @@ type chart struct {
 
 // kept is what is told to others where something of the map is told no more.
 type kept struct {
-	made  bool
-	all   bool // everything is told: it is the sheet that is summed up
-	have  []RowVersion
-	sum   uint64
-	until time.Time // when something of it is told no more; zero: never
+	made   bool
+	untold []*record // of the sheet, in no order
+	have   []RowVersion
+	sum    uint64
+	parts  *parts
+	until  time.Time // when something of it is told no more; zero: never
 }
 
 type record struct {
 	slots [2]slot // provisional, acknowledged
+	sum   uint64  `state:"derived"` // of their versions; see digest
 }
 
 // slot holds one row; nil: none. lost belongs to exactly this version of it:
@@ -135,7 +137,7 @@ func (c *chart) merge(now time.Time, row *Row) bool {
 	}
 	is := record{}
 	if r != nil {
-		is = *r
+		is.slots = r.slots
 	}
 	s := &is.slots[kindOf(row.Acknowledged)]
 	if s.held() && (s.row.Term != row.Term || s.row.Version != row.Version) {
@@ -154,7 +156,7 @@ func (c *chart) lose(now time.Time, l Lost) bool {
 	if r == nil {
 		return false
 	}
-	is, changed := *r, false
+	is, changed := record{slots: r.slots}, false
 	for i := range is.slots {
 		s := &is.slots[i]
 		if s.held() && s.lost == nil && s.row.Term == l.Term && s.row.Version == l.Version {
@@ -184,11 +186,12 @@ func (c *chart) put(now time.Time, g feedring.GroupID, is record) {
 }
 
 // keep returns a record that holds the same for good: machines of one shelf
-// have each one once.
+// have each one once. The sum of r is not made yet.
 func (c *chart) keep(r record) *record {
 	if c.shelf != nil {
 		return c.shelf.record(r)
 	}
+	r.sum = r.digest()
 	return &r
 }
 
@@ -291,52 +294,84 @@ func (c *chart) told(g feedring.GroupID, now time.Time) bool {
 	return !absent || now.Sub(since) < keepAbsent
 }
 
-// versions lists what the map holds, in ring order, and hash is equal where that
-// is. The list must not be changed.
+// versions lists what the map tells, in ring order. The list must not be
+// changed.
 func (c *chart) versions(now time.Time) []RowVersion {
-	if c.summarize(now); c.kept.all {
+	k := c.summarize(now)
+	if len(k.untold) == 0 {
 		return c.sheet.versions()
 	}
-	return c.kept.have
+	if k.have == nil {
+		k.have = slices.DeleteFunc(slices.Clone(c.sheet.versions()), func(v RowVersion) bool { return !c.told(v.Group, now) })
+	}
+	return k.have
 }
 
+// hash is equal where what maps tell is.
 func (c *chart) hash(now time.Time) uint64 {
-	if c.summarize(now); !c.kept.all {
-		return c.kept.sum
-	}
+	k := c.summarize(now)
 	sum := c.sheet.hash()
+	if len(k.untold) > 0 {
+		sum = k.sum
+	}
 	if c.shelf != nil && !c.sheet.shared {
 		c.sheet = c.shelf.share(c.sheet)
 	}
 	return sum
 }
 
-func (c *chart) summarize(now time.Time) {
+func (c *chart) summarize(now time.Time) *kept {
 	k := &c.kept
 	if k.made && (k.until.IsZero() || now.Before(k.until)) {
-		return
+		return k
 	}
-	*k = kept{made: true, all: true}
+	*k = kept{made: true}
 	for g, since := range c.since {
 		if !c.told(g, now) {
-			k.all = false
+			k.untold = append(k.untold, c.at(g))
 		} else if end := since.Add(keepAbsent); k.until.IsZero() || end.Before(k.until) {
 			k.until = end
 		}
 	}
-	if !k.all {
-		k.have = slices.DeleteFunc(slices.Clone(c.sheet.versions()), func(v RowVersion) bool { return !c.told(v.Group, now) })
-		sum := emptyDigest
-		for i := range k.have {
-			sum = k.have[i].digest(sum)
+	switch {
+	case len(k.untold) == 0:
+	case c.large(now):
+		k.sum = c.sheet.hash()
+		for _, r := range k.untold {
+			k.sum -= r.sum
 		}
-		k.sum = uint64(sum)
+	default:
+		k.sum = hashOf(c.versions(now))
 	}
+	return k
+}
+
+// hashOf is that of a map that is not large.
+func hashOf(have []RowVersion) uint64 {
+	sum := emptyDigest
+	for i := range have {
+		sum = have[i].digest(sum)
+	}
+	return uint64(sum)
 }
 
 func (s *slot) version() RowVersion {
 	return RowVersion{Group: s.row.Group, Term: s.row.Term, Version: s.row.Version,
 		Acknowledged: s.row.Acknowledged, Lost: s.lost != nil}
+}
+
+// digest is of the versions that r holds. Those of a large map are added up, so
+// that one that changes costs no look at the others: FNV alone ends with the
+// marks, and two of them that are swapped would change nothing.
+func (r *record) digest() uint64 {
+	d := emptyDigest
+	for i := range r.slots {
+		if s := &r.slots[i]; s.held() {
+			v := s.version()
+			d = v.digest(d)
+		}
+	}
+	return d.mix()
 }
 
 func (v *RowVersion) digest(d digest) digest {

@@ -1,6 +1,11 @@
 package ring
 
-import "testing"
+import (
+	"slices"
+	"testing"
+
+	"github.com/feedring/feedring"
+)
 
 // A row of which the number of clients alone changed is told after three
 // periods, and pushed to nobody: the exchanges bring it. What else changes is
@@ -39,5 +44,42 @@ func TestCountsOfClientsWait(t *testing.T) {
 	}
 	if now.Before(w.now.Add(3 * refresh)) {
 		t.Errorf("a number of clients is told after %v", now.Sub(w.now))
+	}
+}
+
+// In a large map no count is pushed, and each group tells its own so seldom that all
+// together tell no more than those of a small one.
+func TestCountsOfLargeMapsWait(t *testing.T) {
+	w := newWorld(t)
+	w.grow(2)
+	w.run(10*refresh, nil)
+	m, now := w.peers[w.names[0]].Machine, w.now
+	m.fill(2, 4*Parts, func(int) feedring.PeerID { return "x" })
+	row, _, _ := m.Row(theme(0).Group())
+	pushed := func(outs []Output) bool {
+		return slices.ContainsFunc(outs, func(out Output) bool {
+			s, _ := out.(Send)
+			rows, ok := s.Message.(Rows)
+			return ok && slices.ContainsFunc(rows.Rows, func(r *Row) bool { return r.Group == row.Group })
+		})
+	}
+	row.Secondary, row.Deputy.ID = "p001", "p001"
+	if !pushed(m.Step(now, Announce{Row: row})) {
+		t.Error("another secondary is not pushed")
+	}
+	row.Peers, row.Feeds = 5, 7
+	outs := m.Step(now, Announce{Row: row})
+	for ; now.Before(w.now.Add(12 * refresh)); now = m.Deadline() {
+		if pushed(outs) {
+			t.Fatalf("another number of peers is pushed after %v", now.Sub(w.now))
+		}
+		if told, _, _ := m.Row(row.Group); told.Peers != 1 {
+			t.Fatalf("a number of peers is told after %v", now.Sub(w.now))
+		}
+		outs = m.Step(now, Tick{})
+	}
+	m.Step(now.Add(refresh), Tick{})
+	if told, _, _ := m.Row(row.Group); told.Peers != 5 || told.Feeds != 7 {
+		t.Errorf("after %v it tells %d peers and %d feeds", now.Sub(w.now), told.Peers, told.Feeds)
 	}
 }

@@ -39,6 +39,15 @@ var powers = func() (p [8]digest) {
 	return p
 }()
 
+// mix has each bit of the digest change half of the bits of what it returns
+// (the finalizer of SplitMix64), for digests that are added up.
+func (d digest) mix() uint64 {
+	x := uint64(d)
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
 // text adds the length first, so that no two sequences of texts meet.
 func (d digest) text(s string) digest {
 	d = d.number(uint64(len(s)))

@@ -15,7 +15,11 @@ func (m *Machine) compared(from feedring.PeerID, v Versions) {
 	if len(v.Have) > 2*maxGroups {
 		return
 	}
-	give, want := m.difference(v.Have)
+	if len(v.Parts) > 0 {
+		m.narrow(from, v.Parts)
+		return
+	}
+	give, want := m.difference(v.Have, within(v.Within))
 	if len(want) == 0 {
 		m.gossip.synced = true
 	} else if len(m.gossip.pulls) < maxPulls {
@@ -24,15 +28,26 @@ func (m *Machine) compared(from feedring.PeerID, v Versions) {
 	m.bring(from, give, want)
 }
 
-// difference lists the groups of which this peer holds more than have, and
-// those of which it holds less, each in ring order.
-func (m *Machine) difference(have []RowVersion) (give, want []feedring.GroupID) {
+// narrow tells what this peer holds of the parts that differ: the other side
+// compares, as this one does with a whole map.
+func (m *Machine) narrow(from feedring.PeerID, parts []uint64) {
+	if len(parts) != Parts {
+		return
+	}
+	if in := m.chart.parts(m.now).differ(parts); in != 0 {
+		m.send(from, Versions{Hash: m.chart.hash(m.now), Have: m.chart.versionsIn(in, m.now), Within: uint64(in)})
+	}
+}
+
+// difference lists the groups of which this peer holds more than have, which is
+// of some parts, and those of which it holds less, each in ring order.
+func (m *Machine) difference(have []RowVersion, in within) (give, want []feedring.GroupID) {
 	byGroup := func(a, b RowVersion) int { return a.Group.Compare(b.Group) }
 	if !slices.IsSortedFunc(have, byGroup) { // as no peer that keeps to the protocol sends it
 		have = slices.Clone(have)
 		slices.SortStableFunc(have, byGroup)
 	}
-	mine := m.chart.groups()
+	mine := m.chart.groupsIn(in)
 	for len(have)+len(mine) > 0 {
 		var g feedring.GroupID
 		if len(have) == 0 || len(mine) > 0 && mine[0].Compare(have[0].Group) < 0 {

@@ -50,6 +50,9 @@ func (m *Machine) interval() time.Duration {
 }
 
 func (m *Machine) seconds() bool {
+	if _, leads := slices.BinarySearch(m.chart.leaders().present, m.cfg.Self); !leads {
+		return false
+	}
 	for i := range m.chart.sheet.records {
 		if e := m.chart.sheet.records[i].effective(); e.row.Secondary == m.cfg.Self && e.present() {
 			return true
@@ -67,7 +70,7 @@ func (m *Machine) meet(peers []feedring.PeerID) {
 		}
 		m.remember(p)
 		if swaps++; swaps <= meetAtOnce {
-			m.send(p, Swap{Hash: m.chart.hash(m.now)})
+			m.send(p, m.swap())
 		}
 	}
 }
@@ -91,7 +94,7 @@ func (m *Machine) gossipDue() {
 	m.gossip.rounds++
 	m.chart.expire(m.now)
 	clear(m.gossip.pulls)
-	swap := Swap{Hash: m.chart.hash(m.now)}
+	swap := m.swap()
 	partner := m.partner()
 	if partner != "" {
 		m.emit(Send{To: partner, Message: swap, Fresh: m.gossip.rounds%4 == 0})
@@ -101,6 +104,11 @@ func (m *Machine) gossipDue() {
 			m.emit(Send{To: p, Message: swap, Fresh: true})
 		}
 	}
+}
+
+// swap opens an exchange. One who looks for a map needs all of it.
+func (m *Machine) swap() Swap {
+	return Swap{Hash: m.chart.hash(m.now), Parts: m.gossip.synced && m.chart.large(m.now)}
 }
 
 // partner chooses whom to swap with: mostly a manager or secondary of the
@@ -165,7 +173,11 @@ func (m *Machine) others(groups []feedring.GroupID) []feedring.PeerID {
 func (m *Machine) swapped(from feedring.PeerID, s Swap) {
 	m.remember(from)
 	answer := Versions{Hash: m.chart.hash(m.now)}
-	if s.Hash != answer.Hash {
+	switch {
+	case s.Hash == answer.Hash:
+	case s.Parts && m.chart.large(m.now):
+		answer.Parts = m.chart.parts(m.now)[:]
+	default:
 		answer.Have = m.chart.versions(m.now)
 	}
 	m.send(from, answer)

@@ -54,12 +54,19 @@ const (
 // Gossip: push-pull of the map.
 type (
 	// Swap opens an exchange with a hash of the sender's map.
-	Swap struct{ Hash uint64 }
+	Swap struct {
+		Hash  uint64
+		Parts bool // the sender compares by parts
+	}
 	// Versions answers a Swap with the sender's hash and, where that differs,
 	// what the sender holds. It is also the sign of life that neighbours want.
+	// Where both compare by parts, Parts comes in place of Have, and is answered
+	// by Versions of those that differ.
 	Versions struct {
-		Hash uint64
-		Have []RowVersion
+		Hash   uint64
+		Have   []RowVersion
+		Parts  []uint64 // digests of the Parts of the map; none: Have tells
+		Within uint64   // the parts that Have is of, bit by bit; 0: all
 	}
 	// Rows brings rows that the receiver lacks, and asks for Want.
 	Rows struct {

@@ -89,7 +89,7 @@ func (m *Machine) changed(g feedring.GroupID, before standing, from feedring.Pee
 	m.reach(s.row.Manager, before.addrs)
 	m.reach(s.row.Deputy, before.dep)
 	structure := after.live != before.live || after.row.Term != before.row.Term || after.row.Lost != before.row.Lost
-	if structure && (from == "" || m.gossip.synced) || from == "" && !sameButClients(before.text, s.row) { // to a newcomer all is news, to nobody else
+	if structure && (from == "" || m.gossip.synced) || from == "" && !m.sameButCounts(before.text, s.row) { // to a newcomer all is news, to nobody else
 		m.spread(g, from)
 	}
 }

@@ -22,7 +22,8 @@ type sheet struct {
 type derived struct {
 	live    order // of the groups whose effective row is neither lost nor gone; nil: to be made
 	have    []RowVersion
-	sum     uint64 // of have
+	parts   *parts
+	sum     uint64 // see hash
 	summed  bool
 	leaders *leaders // nil: to be made
 	shown   *Shown
@@ -54,13 +55,18 @@ func (s *sheet) copy() *sheet {
 // there, and returns the one before.
 func (s *sheet) put(i int, here bool, g feedring.GroupID, is *record) (was *record) {
 	d := &s.derived
-	d.have, d.sum, d.summed, d.shown = nil, 0, false, nil
+	d.have, d.parts, d.shown = nil, nil, nil
 	if was = (&record{}); here {
 		was = s.records[i]
 		s.records[i] = is
 	} else {
 		s.own()
 		s.groups, s.records = slices.Insert(s.groups, i, g), slices.Insert(s.records, i, is)
+	}
+	if here && s.large() {
+		d.sum += is.sum - was.sum // of no use unless it is summed
+	} else {
+		d.summed = false
 	}
 	if !here || was.present() != is.present() {
 		d.live = nil
@@ -178,12 +184,21 @@ func (d *derived) since(present []feedring.PeerID) []feedring.PeerID {
 	return slices.Clip(list)
 }
 
-// versions lists all rows, and hash is of that list.
+// large reports whether the map is compared by parts.
+func (s *sheet) large() bool { return len(s.groups) >= partsFrom }
+
+// versions lists all rows. The hash of a map that is not large is of that list.
 func (s *sheet) versions() []RowVersion {
 	d := &s.derived
 	if d.have == nil {
 		d.have = make([]RowVersion, 0, 2*len(s.records))
-		s.each(func(v RowVersion) { d.have = append(d.have, v) })
+		for _, r := range s.records {
+			for i := range r.slots {
+				if held := &r.slots[i]; held.held() {
+					d.have = append(d.have, held.version())
+				}
+			}
+		}
 	}
 	return d.have
 }
@@ -191,19 +206,15 @@ func (s *sheet) versions() []RowVersion {
 func (s *sheet) hash() uint64 {
 	d := &s.derived
 	if !d.summed {
-		sum := emptyDigest
-		s.each(func(v RowVersion) { sum = v.digest(sum) })
-		d.sum, d.summed = uint64(sum), true
-	}
-	return d.sum
-}
-
-func (s *sheet) each(do func(RowVersion)) {
-	for _, r := range s.records {
-		for j := range r.slots {
-			if held := &r.slots[j]; held.held() {
-				do(held.version())
-			}
+		d.summed = true
+		if !s.large() {
+			d.sum = hashOf(s.versions())
+			return d.sum
+		}
+		d.sum = uint64(emptyDigest)
+		for _, r := range s.records {
+			d.sum += r.sum
 		}
 	}
+	return d.sum
 }

@@ -34,7 +34,7 @@ func (f *Shelf) share(s *sheet) *sheet {
 	}
 	s.shared = true
 	s.groups, s.records = slices.Clip(s.groups), fitted(s.records)
-	if last := f.last.Value(); last != nil && slices.Equal(last.groups, s.groups) {
+	if last := f.last.Value(); last != nil && (sameList(last.groups, s.groups) || slices.Equal(last.groups, s.groups)) {
 		if sameList(s.derived.live, s.groups) {
 			s.derived.live = last.groups
 		}
@@ -63,8 +63,10 @@ func (f *Shelf) record(r record) *record {
 	if len(f.records) >= maxRecords {
 		clear(f.records)
 	}
-	f.records[r] = &r
-	return &r
+	kept := r
+	kept.sum = r.digest()
+	f.records[r] = &kept
+	return &kept
 }
 
 // lead finds the leaders of s, which others may have: maps that differ in counts
@@ -112,7 +114,7 @@ func (p *pool[T]) put(sum uint64, x *T) weak.Pointer[T] {
 }
 
 func (s *sheet) equal(o *sheet) bool {
-	return slices.Equal(s.groups, o.groups) && slices.EqualFunc(s.records, o.records, func(a, b *record) bool {
+	return (sameList(s.groups, o.groups) || slices.Equal(s.groups, o.groups)) && slices.EqualFunc(s.records, o.records, func(a, b *record) bool {
 		return a == b || a.slots[0].equal(b.slots[0]) && a.slots[1].equal(b.slots[1])
 	})
 }

@@ -80,13 +80,17 @@ func (d *decoder) lost(sealed **feedringv1.Sealed) ring.Lost {
 	}
 }
 
-func encodeSwap(_ *encoder, m ring.Swap) *feedringv1.Swap { return &feedringv1.Swap{Hash: m.Hash} }
+func encodeSwap(_ *encoder, m ring.Swap) *feedringv1.Swap {
+	return &feedringv1.Swap{Hash: m.Hash, Parts: m.Parts}
+}
 
-func decodeSwap(_ *decoder, p *feedringv1.Swap) ring.Swap { return ring.Swap{Hash: p.GetHash()} }
+func decodeSwap(_ *decoder, p *feedringv1.Swap) ring.Swap {
+	return ring.Swap{Hash: p.GetHash(), Parts: p.GetParts()}
+}
 
 func encodeVersions(e *encoder, m ring.Versions) *feedringv1.Versions {
 	return &feedringv1.Versions{
-		Hash: m.Hash,
+		Hash: m.Hash, Parts: m.Parts, Within: m.Within,
 		Have: each(m.Have, func(v *ring.RowVersion) *feedringv1.RingRowVersion {
 			return &feedringv1.RingRowVersion{
 				Group: v.Group[:], Term: e.Term(v.Term), Version: v.Version, Acknowledged: v.Acknowledged, Lost: v.Lost,
@@ -96,11 +100,11 @@ func encodeVersions(e *encoder, m ring.Versions) *feedringv1.Versions {
 }
 
 func decodeVersions(d *decoder, p *feedringv1.Versions) ring.Versions {
-	if !d.Room("versions", len(p.GetHave()), maxGroups) {
+	if !d.Room("versions", len(p.GetHave()), maxGroups) || !d.Room("parts", len(p.GetParts()), ring.Parts) {
 		return ring.Versions{}
 	}
 	return ring.Versions{
-		Hash: p.GetHash(),
+		Hash: p.GetHash(), Parts: p.GetParts(), Within: p.GetWithin(),
 		Have: each(p.GetHave(), func(v **feedringv1.RingRowVersion) ring.RowVersion {
 			return ring.RowVersion{
 				Group: d.Group("group", (*v).GetGroup()), Term: d.Term("term", (*v).GetTerm()),

@@ -265,8 +265,10 @@ func (x *LostBody) GetVersion() uint64 {
 
 // Swap opens an exchange of the map (verb "swap").
 type Swap struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Hash          uint64                 `protobuf:"fixed64,1,opt,name=hash,proto3" json:"hash,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Hash  uint64                 `protobuf:"fixed64,1,opt,name=hash,proto3" json:"hash,omitempty"`
+	// The sender compares its map by parts: 64, by the first bits of group ids.
+	Parts         bool `protobuf:"varint,2,opt,name=parts,proto3" json:"parts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -308,11 +310,22 @@ func (x *Swap) GetHash() uint64 {
 	return 0
 }
 
-// Versions answers Swap (verb "versions").
+func (x *Swap) GetParts() bool {
+	if x != nil {
+		return x.Parts
+	}
+	return false
+}
+
+// Versions answers Swap (verb "versions"), and Versions with parts.
 type Versions struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Hash          uint64                 `protobuf:"fixed64,1,opt,name=hash,proto3" json:"hash,omitempty"`
-	Have          []*RingRowVersion      `protobuf:"bytes,2,rep,name=have,proto3" json:"have,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Hash  uint64                 `protobuf:"fixed64,1,opt,name=hash,proto3" json:"hash,omitempty"`
+	Have  []*RingRowVersion      `protobuf:"bytes,2,rep,name=have,proto3" json:"have,omitempty"`
+	// Digests of all parts, in place of have.
+	Parts []uint64 `protobuf:"fixed64,3,rep,packed,name=parts,proto3" json:"parts,omitempty"`
+	// The parts that have is of, bit by bit; 0: all.
+	Within        uint64 `protobuf:"fixed64,4,opt,name=within,proto3" json:"within,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -359,6 +372,20 @@ func (x *Versions) GetHave() []*RingRowVersion {
 		return x.Have
 	}
 	return nil
+}
+
+func (x *Versions) GetParts() []uint64 {
+	if x != nil {
+		return x.Parts
+	}
+	return nil
+}
+
+func (x *Versions) GetWithin() uint64 {
+	if x != nil {
+		return x.Within
+	}
+	return 0
 }
 
 // RingRowVersion names the version of the map's row for a group.
@@ -972,12 +999,15 @@ const file_feedring_v1_ring_proto_rawDesc = "" +
 	"\bLostBody\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\fR\x05group\x12%\n" +
 	"\x04term\x18\x02 \x01(\v2\x11.feedring.v1.TermR\x04term\x12\x18\n" +
-	"\aversion\x18\x03 \x01(\x04R\aversion\"\x1a\n" +
+	"\aversion\x18\x03 \x01(\x04R\aversion\"0\n" +
 	"\x04Swap\x12\x12\n" +
-	"\x04hash\x18\x01 \x01(\x06R\x04hash\"O\n" +
+	"\x04hash\x18\x01 \x01(\x06R\x04hash\x12\x14\n" +
+	"\x05parts\x18\x02 \x01(\bR\x05parts\"}\n" +
 	"\bVersions\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\x06R\x04hash\x12/\n" +
-	"\x04have\x18\x02 \x03(\v2\x1b.feedring.v1.RingRowVersionR\x04have\"\x9f\x01\n" +
+	"\x04have\x18\x02 \x03(\v2\x1b.feedring.v1.RingRowVersionR\x04have\x12\x14\n" +
+	"\x05parts\x18\x03 \x03(\x06R\x05parts\x12\x16\n" +
+	"\x06within\x18\x04 \x01(\x06R\x06within\"\x9f\x01\n" +
 	"\x0eRingRowVersion\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\fR\x05group\x12%\n" +
 	"\x04term\x18\x02 \x01(\v2\x11.feedring.v1.TermR\x04term\x12\x18\n" +

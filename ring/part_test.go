@@ -1,0 +1,219 @@
+package ring
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// rowOf is version of the row of group i, which claimant manages.
+func rowOf(i int, claimant feedring.PeerID, version uint64) *Row {
+	return &Row{Group: theme(i).Group(), Theme: theme(i), Term: feedring.Term{Number: 1, Claimant: claimant}, Version: version,
+		Acknowledged: true, Manager: feedring.PeerInfo{ID: claimant}}
+}
+
+// fill puts n groups into the map, from first on.
+func (m *Machine) fill(first, n int, claimant func(i int) feedring.PeerID) {
+	for i := first; i < first+n; i++ {
+		m.chart.merge(m.now, rowOf(i, claimant(i), 1))
+	}
+	m.gossip.synced = true
+}
+
+// knowing is a network of peers who all lead groups of one map of n. Nobody has a seat,
+// so that all that is sent is exchanges.
+func knowing(t *testing.T, peers, n int) *world {
+	w := newWorld(t)
+	for i := range peers {
+		w.add(feedring.PeerID(fmt.Sprintf("p%03d", i)))
+	}
+	for _, name := range w.names {
+		w.peers[name].fill(0, n, func(i int) feedring.PeerID { return w.names[i%peers] })
+	}
+	return w
+}
+
+func (w *world) equal() bool {
+	first := w.peers[w.names[0]]
+	for _, name := range w.names[1:] {
+		if w.peers[name].Hash(w.now) != first.Hash(w.now) {
+			return false
+		}
+	}
+	return true
+}
+
+// Large maps become equal though a third of all messages is lost, and an exchange lists
+// what is in parts that differ, not what there is.
+func TestLargeMapsAreComparedByParts(t *testing.T) {
+	const groups, changes = 1000, 20
+	w := knowing(t, 8, groups)
+	w.lose = 0.33
+	for i := range changes {
+		m := w.peers[w.names[w.random.IntN(len(w.names))]]
+		row := rowOf(w.random.IntN(groups), w.names[0], 2)
+		row.Term = m.chart.at(row.Group).effective().row.Term
+		row.Manager.ID = row.Term.Claimant
+		if m.took(row, "x"); i%3 == 0 {
+			m.lose(Lost{Group: row.Group, Term: row.Term, Version: 2, By: "x"}, "x")
+		}
+	}
+	listed, byParts := 0, 0
+	w.trace = func(l letter) {
+		if v, ok := l.message.(Versions); ok {
+			listed = max(listed, len(v.Have))
+			if len(v.Parts) > 0 {
+				byParts++
+			}
+		}
+	}
+	if w.equal() {
+		t.Fatal("maps do not differ: the test shows nothing")
+	}
+	if !w.run(20*refresh, w.equal) {
+		t.Fatal("maps still differ")
+	}
+	for _, name := range w.names {
+		if !slices.Equal(w.peers[name].chart.versions(w.now), w.peers[w.names[0]].chart.versions(w.now)) {
+			t.Errorf("%s has another map of the same hash", name)
+		}
+	}
+	if byParts == 0 || listed > groups/2 {
+		t.Errorf("%d exchanges by parts, and one lists %d of %d groups", byParts, listed, groups)
+	}
+}
+
+// Who has no map yet is told the whole of it, and so is who does not ask for parts.
+func TestNewcomersGetTheWholeMap(t *testing.T) {
+	w := knowing(t, 3, 200)
+	w.step(w.add("new").cfg.Self, Meet{Peers: []feedring.PeerID{"p000"}})
+	if !w.run(refresh, w.peers["new"].Synced) || !w.equal() {
+		t.Fatalf("it knows %d groups", len(w.peers["new"].Live()))
+	}
+	for _, out := range w.peers["p001"].Step(w.now, Receive{From: "old", Message: Swap{Hash: 1}}) {
+		if v := out.(Send).Message.(Versions); len(v.Have) != 200 || len(v.Parts) > 0 {
+			t.Errorf("who does not compare by parts is told %d groups and %d parts", len(v.Have), len(v.Parts))
+		}
+	}
+}
+
+// Small maps are exchanged as before, whatever the other side can do.
+func TestSmallMapsHaveNoParts(t *testing.T) {
+	w := knowing(t, 2, partsFrom-1)
+	m := w.peers["p000"]
+	if swap := m.swap(); swap.Parts {
+		t.Error("a small map is offered by parts")
+	}
+	for _, out := range m.Step(w.now, Receive{From: "p001", Message: Swap{Hash: 1, Parts: true}}) {
+		if v := out.(Send).Message.(Versions); len(v.Have) != partsFrom-1 || len(v.Parts) > 0 {
+			t.Errorf("a small map is told by %d versions and %d parts", len(v.Have), len(v.Parts))
+		}
+	}
+}
+
+// What no peer that keeps to the protocol sends is answered by nothing, or by no more
+// than there is.
+func TestPartsThatAreNone(t *testing.T) {
+	w := knowing(t, 1, 200)
+	m := w.peers["p000"]
+	said := func(v Versions) (have int) {
+		for _, out := range m.Step(w.now, Receive{From: "liar", Message: v}) {
+			if v, ok := out.(Send).Message.(Versions); ok {
+				have += len(v.Have)
+			}
+		}
+		return have
+	}
+	for _, n := range []int{1, Parts - 1, Parts + 1, 10 * Parts} {
+		if have := said(Versions{Hash: 1, Parts: make([]uint64, n)}); have != 0 {
+			t.Errorf("%d digests of %d parts are answered by %d versions", n, Parts, have)
+		}
+	}
+	if have := said(Versions{Hash: 1, Parts: make([]uint64, Parts)}); have != 200 {
+		t.Errorf("a map that differs everywhere is answered by %d of 200 versions", have)
+	}
+	said(Versions{Hash: 1, Within: 1 << 63, Have: []RowVersion{{Group: theme(0).Group(), Version: 9}, {Version: 1 << 60}}})
+}
+
+// Hash and parts follow each change as if they were made anew, and two maps have the same
+// where what they tell is the same, be it because one forgot what the other tells no
+// more.
+func TestHashOfLargeMaps(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	m := newChart()
+	for i := range partsFrom + 3 {
+		m.merge(epoch, rowOf(i, "a", 1))
+	}
+	for range 300 {
+		g := m.groups()[random.IntN(len(m.groups()))]
+		switch r := *m.at(g).effective().row; random.IntN(4) {
+		case 0:
+			m.lose(epoch, Lost{Group: g, Term: r.Term, Version: r.Version, By: "n"})
+		case 1:
+			if len(m.groups()) > partsFrom-3 { // below it, and back
+				m.forget(g)
+			}
+		case 2:
+			m.merge(epoch, rowOf(100+random.IntN(20), "b", 1))
+		default:
+			r.Version++
+			m.merge(epoch, &r)
+		}
+		for _, now := range []time.Time{epoch, epoch.Add(keepAbsent)} {
+			anew := newChart()
+			for _, g := range m.groups() {
+				for _, s := range m.at(g).slots {
+					if s.held() && m.told(g, now) {
+						anew.learn(fact{row: *s.row, lost: s.lost != nil})
+					}
+				}
+			}
+			if m.hash(now) != anew.hash(epoch) || *m.parts(now) != *anew.parts(epoch) || !slices.Equal(m.versions(now), anew.versions(epoch)) {
+				t.Fatalf("a map of %d groups, %d of which it tells, differs from the same one made anew", len(m.groups()), len(anew.groups()))
+			}
+			m.kept = kept{} // time goes back
+		}
+	}
+}
+
+// Marks that two maps have on different rows do not make up for each other, as they
+// would if the digests were added up as FNV leaves them.
+func TestSwappedMarksDiffer(t *testing.T) {
+	for i := range partsFrom - 1 {
+		var maps [2]chart
+		for k := range maps {
+			maps[k] = newChart()
+			for j := range partsFrom {
+				maps[k].merge(epoch, rowOf(j, "a", 1))
+			}
+			row := rowOf(i+k, "a", 1)
+			maps[k].lose(epoch, Lost{Group: row.Group, Term: row.Term, Version: 1, By: "n"})
+		}
+		if maps[0].hash(epoch) == maps[1].hash(epoch) {
+			t.Fatalf("lost group %d, and lost group %d, have one hash", i, i+1)
+		}
+	}
+}
+
+// A part is a stretch of the map: together they are all of it.
+func TestPartsAreStretches(t *testing.T) {
+	w := knowing(t, 1, 300)
+	c := &w.peers["p000"].chart
+	var all []RowVersion
+	for part := range Parts {
+		in := within(1) << part
+		for _, v := range c.versionsIn(in, epoch) {
+			if partOf(v.Group) != part {
+				t.Fatalf("%x is not of part %d", v.Group, part)
+			}
+			all = append(all, v)
+		}
+	}
+	if !slices.Equal(all, c.versions(epoch)) || !slices.Equal(c.versionsIn(^within(0), epoch), all) || !slices.Equal(c.groupsIn(^within(0)), c.groups()) {
+		t.Errorf("the parts have %d rows, the map %d", len(all), len(c.versions(epoch)))
+	}
+}
