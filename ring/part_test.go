@@ -64,10 +64,15 @@ func TestLargeMapsAreComparedByParts(t *testing.T) {
 	}
 	listed, byParts := 0, 0
 	w.trace = func(l letter) {
-		if v, ok := l.message.(Versions); ok {
-			listed = max(listed, len(v.Have))
-			if len(v.Parts) > 0 {
+		switch m := l.message.(type) {
+		case Versions:
+			listed = max(listed, len(m.Have))
+			if len(m.Parts) > 0 {
 				byParts++
+			}
+		case Rows:
+			if len(m.Rows) > changes || len(m.Want) > changes {
+				t.Fatalf("%d rows are brought and %d wanted, where %d differ", len(m.Rows), len(m.Want), changes)
 			}
 		}
 	}
@@ -90,6 +95,12 @@ func TestLargeMapsAreComparedByParts(t *testing.T) {
 // Who has no map yet is told the whole of it, and so is who does not ask for parts.
 func TestNewcomersGetTheWholeMap(t *testing.T) {
 	w := knowing(t, 3, 200)
+	half := w.add("half")
+	half.fill(0, 100, func(int) feedring.PeerID { return "p000" })
+	if half.gossip.synced = false; half.swap().Parts {
+		t.Error("who has never had a whole map does not ask for one")
+	}
+	w.names = w.names[:3]
 	w.step(w.add("new").cfg.Self, Meet{Peers: []feedring.PeerID{"p000"}})
 	if !w.run(refresh, w.peers["new"].Synced) || !w.equal() {
 		t.Fatalf("it knows %d groups", len(w.peers["new"].Live()))
