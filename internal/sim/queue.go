@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"math/bits"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -17,152 +18,85 @@ type event struct {
 	do       func()
 }
 
-// queue orders events by time, and those of one time by when they were put. A
-// heap of small keys over slots that are used again: no event costs an
-// allocation.
+// queue orders events by time, and those of one time by when they were put. Time
+// does not go back, so that it need not be sorted far ahead: bucket i+1 holds
+// what differs from the last event's time in bit i and in no higher one, as it
+// came, and is parted among those below once they are empty. No event costs
+// an allocation.
 type queue struct {
-	keys  []key
-	line  []key // of putLast
-	slots []event
-	free  []int32
-	turn  uint64
+	last    time.Duration // of the event that was taken last: none is put before it
+	buckets [64][]key     // the first has those of last
+	filled  uint64        // bit i: bucket i has some
+	taken   int           // of the first
+	slots   []event
+	free    []int32
 }
 
-// key is a place in the order, and at its end the slot: four children of a place
-// are one line of cache.
+// key is a place in the order, and where the event is.
 type key struct {
 	at   time.Duration
-	turn uint64 // when it was put, and in the lowest slotBits where the event is
+	slot int32
 }
 
-const slotBits = 24
-
-func (k key) before(o key) bool { return k.at < o.at || k.at == o.at && k.turn < o.turn }
-
-func (q *queue) put(at time.Duration, e event) { q.up(q.keep(at, e)) }
-
-// putLast puts an event that is after all others that it was called with: these
-// need no heap.
-func (q *queue) putLast(at time.Duration, e event) {
-	k := q.keep(at, e)
-	if n := len(q.line); n > 0 && k.before(q.line[n-1]) {
-		q.up(k)
-		return
-	}
-	q.line = append(q.line, k)
-}
-
-// keep keeps an event, and returns its key.
-func (q *queue) keep(at time.Duration, e event) key {
-	slot := len(q.slots)
+// put puts an event, which is not before the one that was taken last.
+func (q *queue) put(at time.Duration, e event) {
+	slot := int32(len(q.slots))
 	if n := len(q.free); n > 0 {
-		slot = int(q.free[n-1])
+		slot = q.free[n-1]
 		q.free = q.free[:n-1]
 		q.slots[slot] = e
 	} else {
-		if slot == 1<<slotBits {
-			panic("sim: more events wait than the queue can number")
-		}
 		q.slots = append(q.slots, e)
 	}
-	q.turn++
-	return key{at: at, turn: q.turn<<slotBits | uint64(slot)}
+	q.keep(key{max(at, q.last), slot})
+}
+
+func (q *queue) keep(k key) {
+	i := bits.Len64(uint64(k.at ^ q.last))
+	q.buckets[i] = append(q.buckets[i], k)
+	q.filled |= 1 << i
 }
 
 // next is when the next event is.
 func (q *queue) next() (time.Duration, bool) {
-	switch {
-	case len(q.keys) == 0 && len(q.line) == 0:
+	if q.filled == 0 {
 		return 0, false
-	case q.inLine():
-		return q.line[0].at, true
 	}
-	return q.keys[0].at, true
+	first := bits.TrailingZeros64(q.filled)
+	if first == 0 {
+		return q.last, true
+	}
+	least := q.buckets[first][0].at
+	for _, k := range q.buckets[first][1:] {
+		least = min(least, k.at)
+	}
+	return least, true
 }
 
-// inLine reports whether the first event is one of the line.
-func (q *queue) inLine() bool {
-	return len(q.line) > 0 && (len(q.keys) == 0 || q.line[0].before(q.keys[0]))
-}
-
+// take takes the next event, which there is.
 func (q *queue) take() event {
-	var first key
-	if q.inLine() {
-		first, q.line = q.line[0], q.line[1:]
-	} else {
-		first = q.keys[0]
-		last := len(q.keys) - 1
-		k := q.keys[last]
-		q.keys = q.keys[:last]
-		if last > 0 {
-			q.fill(k)
-		}
+	if q.filled&1 == 0 {
+		q.part()
 	}
-	slot := first.turn & (1<<slotBits - 1)
+	slot := q.buckets[0][q.taken].slot
+	if q.taken++; q.taken == len(q.buckets[0]) {
+		q.buckets[0], q.taken = q.buckets[0][:0], 0
+		q.filled &^= 1
+	}
 	e := q.slots[slot]
 	q.slots[slot] = event{}
-	q.free = append(q.free, int32(slot))
+	q.free = append(q.free, slot)
 	return e
 }
 
-const fork = 4 // children of a place in the heap: fewer levels, and one line of cache each
-
-// up puts a key in, from the end.
-func (q *queue) up(k key) {
-	i := len(q.keys)
-	q.keys = append(q.keys, k)
-	for i > 0 {
-		parent := (i - 1) / fork
-		if !k.before(q.keys[parent]) {
-			break
-		}
-		q.keys[i] = q.keys[parent]
-		i = parent
+// part goes on to the next event, and parts its bucket among those below.
+func (q *queue) part() {
+	q.last, _ = q.next()
+	first := bits.TrailingZeros64(q.filled)
+	keys := q.buckets[first]
+	q.buckets[first] = keys[:0]
+	q.filled &^= 1 << first
+	for _, k := range keys {
+		q.keep(k)
 	}
-	q.keys[i] = k
-}
-
-// fill puts k, which was the last, into the heap without its first. The hole
-// goes down to a leaf and k up from there: where the last of all comes to be is
-// near the end nearly always.
-func (q *queue) fill(k key) {
-	keys, i := q.keys, 0
-	for {
-		first := i*fork + 1
-		if first+fork > len(keys) {
-			break
-		}
-		children := keys[first : first+fork : first+fork]
-		a, b := 0, 2
-		if children[1].before(children[0]) {
-			a = 1
-		}
-		if children[3].before(children[2]) {
-			b = 3
-		}
-		if children[b].before(children[a]) {
-			a = b
-		}
-		keys[i] = children[a]
-		i = first + a
-	}
-	if first := i*fork + 1; first < len(keys) {
-		least := first
-		for c := first + 1; c < len(keys); c++ {
-			if keys[c].before(keys[least]) {
-				least = c
-			}
-		}
-		keys[i] = keys[least]
-		i = least
-	}
-	for i > 0 {
-		parent := (i - 1) / fork
-		if !k.before(keys[parent]) {
-			break
-		}
-		keys[i] = keys[parent]
-		i = parent
-	}
-	keys[i] = k
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // Events come in the order of their time, and those of one time in the order
-// in which they were put, those in a line too.
+// in which they were put.
 func TestQueueOrder(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var q queue
@@ -18,12 +18,11 @@ func TestQueueOrder(t *testing.T) {
 	}
 	var waiting []put
 	for n := range int32(5000) {
-		if p := (put{time.Duration(random.IntN(50)), n}); random.IntN(3) > 0 {
-			if p.at += time.Duration(n) / 100; random.IntN(2) == 0 {
-				q.put(p.at, event{to: p.n})
-			} else {
-				q.putLast(p.at, event{to: p.n})
+		if p := (put{q.last + time.Duration(random.IntN(50)), n}); random.IntN(2) == 0 || n < 100 {
+			if random.IntN(20) == 0 {
+				p.at += time.Duration(random.Int64N(int64(time.Hour)))
 			}
+			q.put(p.at, event{to: p.n})
 			waiting = append(waiting, p)
 		} else if len(waiting) > 0 {
 			least := slices.MinFunc(waiting, func(a, b put) int {

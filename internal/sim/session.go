@@ -294,7 +294,7 @@ func (w *World) beatLater(s *session) {
 	if s.beat == nil {
 		s.beat = func() { w.beat(s) }
 	}
-	w.queue.putLast(w.now+beatEvery, event{to: -1, from: -1, do: s.beat})
+	w.queue.put(w.now+beatEvery, event{to: -1, from: -1, do: s.beat})
 }
 
 // beat is each second of a session: a sign of life to the client, and its

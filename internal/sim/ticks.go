@@ -13,6 +13,8 @@ type ticks struct {
 	place []int32 // by node
 }
 
+const fork = 4 // children of a place in the heap: fewer levels
+
 func (t *ticks) add() {
 	n := int32(len(t.at))
 	t.at = append(t.at, never)
