@@ -60,6 +60,12 @@ func (m *Machine) Row(g feedring.GroupID) (row Row, live, known bool) {
 	return *s.row, s.present(), true
 }
 
+// Lives reports whether g is on the ring.
+func (m *Machine) Lives(g feedring.GroupID) bool {
+	r := m.chart.at(g)
+	return r != nil && r.present()
+}
+
 // Seated reports whether p, another peer than this one, is a manager or
 // secondary on the ring.
 func (m *Machine) Seated(p feedring.PeerID) bool {

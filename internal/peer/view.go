@@ -63,6 +63,9 @@ func (m *Machine) Synced() bool { return m.ring.Synced() }
 // whole View made each time. The rows must not be changed.
 func (m *Machine) Live() []*ring.Row { return m.ring.Live() }
 
+// OnMap reports whether g is a group of Live.
+func (m *Machine) OnMap(g feedring.GroupID) bool { return m.ring.Lives(g) }
+
 // Membership returns nil where this peer is not in the group of theme.
 func (m *Machine) Membership(theme feedring.Theme) *group.View {
 	if it := m.memberships[theme.Group()]; it != nil && it.role != feedring.RoleNone {

@@ -13,15 +13,16 @@ import (
 // sight is what the witness may know of a world.
 type sight struct{ w *World }
 
-func (s sight) Now() time.Duration                 { return s.w.now }
-func (s sight) Peers() int                         { return len(s.w.nodes) }
-func (s sight) Index(id feedring.PeerID) int32     { return s.w.indexOf(id) }
-func (s sight) Clock(p int32) time.Time            { return s.w.nodes[p].clock.at(s.w.now) }
-func (s sight) Disk(p int32) *disk.Disk            { return s.w.nodes[p].disk }
-func (s sight) Log(ref feedring.FeedRef) *disk.Log { return s.w.byRef[ref] }
-func (s sight) Logs() []*disk.Log                  { return s.w.logs }
-func (s sight) Ring(p int32) []*ring.Row           { return s.w.nodes[p].machine.Live() }
-func (s sight) Machine(p int32) *peer.Machine      { return s.w.nodes[p].machine }
+func (s sight) Now() time.Duration                     { return s.w.now }
+func (s sight) Peers() int                             { return len(s.w.nodes) }
+func (s sight) Index(id feedring.PeerID) int32         { return s.w.indexOf(id) }
+func (s sight) Clock(p int32) time.Time                { return s.w.nodes[p].clock.at(s.w.now) }
+func (s sight) Disk(p int32) *disk.Disk                { return s.w.nodes[p].disk }
+func (s sight) Log(ref feedring.FeedRef) *disk.Log     { return s.w.byRef[ref] }
+func (s sight) Logs() []*disk.Log                      { return s.w.logs }
+func (s sight) Ring(p int32) []*ring.Row               { return s.w.nodes[p].machine.Live() }
+func (s sight) OnMap(p int32, g feedring.GroupID) bool { return s.w.nodes[p].machine.OnMap(g) }
+func (s sight) Machine(p int32) *peer.Machine          { return s.w.nodes[p].machine }
 
 func (s sight) Membership(p int32, theme feedring.Theme) *group.View {
 	return s.w.nodes[p].machine.Membership(theme)

@@ -110,7 +110,7 @@ func (w *Witness) everywhere(theme feedring.Theme, provider string) bool {
 		if !w.cfg.Runs(p) || !w.peers[p].leads() {
 			continue
 		}
-		if !slices.ContainsFunc(w.cfg.Ring(p), func(r *ring.Row) bool { return r.Theme == theme }) {
+		if !w.cfg.OnMap(p, g) {
 			return false
 		}
 		if s := w.peers[p].seat(g); s.role >= feedring.RoleSecondary {
@@ -228,13 +228,14 @@ func (w *Witness) exhausted(p int32, m ring.Exhausted) {
 
 // themes is how many themes there are feeds of, so how many groups at most.
 func (w *Witness) themes() int {
-	var all []feedring.Theme
-	for _, l := range w.cfg.Logs() {
-		if !slices.Contains(all, l.Theme) {
-			all = append(all, l.Theme)
+	logs := w.cfg.Logs()
+	for _, l := range logs[w.logs:] {
+		if !slices.Contains(w.seen, l.Theme) {
+			w.seen = append(w.seen, l.Theme)
 		}
 	}
-	return len(all)
+	w.logs = len(logs)
+	return len(w.seen)
 }
 
 // within reports whether g lies on the way from one group to another, neither

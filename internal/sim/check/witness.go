@@ -28,6 +28,7 @@ type Sight interface {
 	Log(ref feedring.FeedRef) *disk.Log
 	Logs() []*disk.Log
 	Ring(p int32) []*ring.Row                             // the groups on its map
+	OnMap(p int32, g feedring.GroupID) bool               // … and whether one of them is g
 	Membership(p int32, theme feedring.Theme) *group.View // nil: it is not in the group
 	Machine(p int32) *peer.Machine
 }
@@ -60,6 +61,8 @@ type Witness struct {
 	lost      map[feedring.GroupID]time.Duration // when it was last told that the ring lost a group
 	rules     rules
 	parts     map[reflect.Type][]part // see partsOf
+	seen      []feedring.Theme        // of the first logs
+	logs      int                     // how many these are
 }
 
 // observed is what was seen of one peer.
