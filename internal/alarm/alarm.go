@@ -215,6 +215,10 @@ func (q *Queue[K]) put(i int, e entry[K]) {
 // up moves the alarm at i towards the first as far as it belongs, and returns
 // its place.
 func (q *Queue[K]) up(i int) int {
+	if i == 0 || !q.heap[i].before(&q.heap[(i-1)/2]) {
+		q.places[q.heap[i].slot] = i
+		return i // as most of all: nothing is moved
+	}
 	e := q.heap[i]
 	for i > 0 && e.before(&q.heap[(i-1)/2]) {
 		q.put(i, q.heap[(i-1)/2])
@@ -226,20 +230,27 @@ func (q *Queue[K]) up(i int) int {
 
 // down moves it away from the first.
 func (q *Queue[K]) down(i int) {
+	next, below := q.below(i)
+	if !below || !q.heap[next].before(&q.heap[i]) {
+		return
+	}
 	e := q.heap[i]
-	for {
-		least := 2*i + 1
-		if least >= len(q.heap) {
-			break
-		}
-		if next := least + 1; next < len(q.heap) && q.heap[next].before(&q.heap[least]) {
-			least = next
-		}
-		if !q.heap[least].before(&e) {
-			break
-		}
-		q.put(i, q.heap[least])
-		i = least
+	for below && q.heap[next].before(&e) {
+		q.put(i, q.heap[next])
+		i = next
+		next, below = q.below(i)
 	}
 	q.put(i, e)
+}
+
+// below returns the first of the alarms right below the one at i.
+func (q *Queue[K]) below(i int) (least int, some bool) {
+	least = 2*i + 1
+	if least >= len(q.heap) {
+		return 0, false
+	}
+	if next := least + 1; next < len(q.heap) && q.heap[next].before(&q.heap[least]) {
+		least = next
+	}
+	return least, true
 }
