@@ -96,7 +96,7 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.next = m.wakeAt()
+	m.next, _ = m.wakeAt()
 	return m, nil
 }
 
@@ -164,28 +164,16 @@ func (m *Machine) protectNeighbours() {
 // due wakes every part whose time has come, until none has more to do: what
 // one does may be another's turn at once.
 func (m *Machine) due() {
-	if m.next = m.wakeAt(); m.next.After(m.now) && m.nothingWaits() {
+	look := false
+	if m.next, look = m.wakeAt(); m.next.After(m.now) && !look && len(m.self)+len(m.rivals) == 0 && m.leaving.IsZero() {
 		return
 	}
 	for range maxRounds {
 		m.round()
-		if m.next = m.wakeAt(); m.departed || m.next.After(m.now) {
+		if m.next, _ = m.wakeAt(); m.departed || m.next.After(m.now) {
 			return
 		}
 	}
-}
-
-// nothingWaits reports whether a round before next would do nothing.
-func (m *Machine) nothingWaits() bool {
-	if len(m.self)+len(m.rivals) > 0 || !m.leaving.IsZero() {
-		return false
-	}
-	for _, it := range m.inOrder() {
-		if !it.next.IsZero() && !it.next.After(m.now) {
-			return false
-		}
-	}
-	return true
 }
 
 func (m *Machine) round() {
@@ -213,9 +201,10 @@ func (m *Machine) Deadline() time.Time {
 	return m.next
 }
 
-// wakeAt finds what is due next.
-func (m *Machine) wakeAt() time.Time {
-	next := m.ring.Deadline()
+// wakeAt finds what is due next, and whether a membership is to be looked at with
+// the next step, whatever that is for.
+func (m *Machine) wakeAt() (next time.Time, look bool) {
+	next = m.ring.Deadline()
 	earlier := func(t time.Time) {
 		if !t.IsZero() && t.Before(next) {
 			next = t
@@ -224,13 +213,17 @@ func (m *Machine) wakeAt() time.Time {
 	earlier(m.leaving)
 	for _, it := range m.inOrder() {
 		earlier(it.due)
+		if it.next.IsZero() {
+			continue
+		}
 		if it.role == feedring.RoleNone || it.phase != inside {
 			earlier(it.next)
 		} // else it is no hurry: see compareWithMap
+		look = look || !it.next.After(m.now)
 	}
 	earlier(m.asking.Next())
 	earlier(m.working.Next())
-	return next
+	return next, look
 }
 
 // inOrder returns the memberships in ring order. The result stays as it is when
