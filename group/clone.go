@@ -8,7 +8,7 @@ import (
 // Clone returns an independent copy: an explorer branches with it.
 func (m *Machine) Clone() *Machine {
 	c := *m
-	c.out, c.book, c.parts, c.words, c.mesh, c.view, c.shown = nil, nil, nil, nil, nil, nil, nil
+	c.out, c.book, c.parts, c.words, c.mesh, c.view, c.shown, c.census = nil, nil, nil, nil, nil, nil, nil, nil
 	c.joined = false
 	if m.links != nil {
 		c.links = m.links.Clone()

@@ -90,7 +90,8 @@ type Machine struct {
 	turnOf  guarded                     `state:"derived"` // what turnIs was made of
 	turnIs  int                         `state:"derived"` // see turn
 	view    *View                       `state:"derived"`
-	shown   *View                       `state:"derived"` // the last one, as of shownAt
+	shown   *View                       `state:"derived"` // the last one, as of shownAt; nil: none since
+	census  *Census                     `state:"derived"` // the same
 	shownAt glance                      `state:"derived"`
 	shownTo time.Time                   `state:"derived"` // when the first leaves it who is away; zero: nobody
 }

@@ -204,7 +204,7 @@ func (m *Machine) loadTold(mem *member, leases int) {
 		mem.load, mem.changed = leases, m.changes
 	}
 	if mem.told.IsZero() {
-		m.shown = nil // its load is known from now on
+		m.shown, m.census = nil, nil // its load is known from now on
 	}
 	mem.told = m.now
 }

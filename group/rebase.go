@@ -23,7 +23,7 @@ func (m *Machine) Rebase(by time.Duration, chance uint64) {
 	r := m.cfg.Refresh
 	m.rng = *rand.NewPCG(chance, hash.Of(string(m.cfg.Self)))
 	m.rtt, m.token = 0, 0
-	m.book, m.parts, m.words, m.mesh, m.view, m.shown, m.sum = nil, nil, nil, nil, nil, nil, nil
+	m.book, m.parts, m.words, m.mesh, m.view, m.shown, m.census, m.sum = nil, nil, nil, nil, nil, nil, nil, nil
 	m.joined = false
 	if m.number > 0 {
 		m.number = 3 + m.number%3 // every third beacon refreshes

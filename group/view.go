@@ -64,15 +64,31 @@ func (m *Machine) View() *View {
 	if m.view != nil {
 		return m.view
 	}
-	g := m.glance()
-	// Who is away leaves the view with time.
-	if m.shown == nil || m.shownAt != g || !m.shownTo.IsZero() && !m.now.Before(m.shownTo) {
-		m.view = m.look(g)
-	} else {
-		m.view = m.shown
+	if m.forgetShown(); m.shown == nil {
+		m.shown = m.look(m.shownAt)
 	}
-	m.shown, m.shownAt = m.view, g
+	m.view = m.shown
 	return m.view
+}
+
+// forgetShown forgets what was shown if it is not so any more. Who is away
+// leaves it with time.
+func (m *Machine) forgetShown() {
+	g := m.glance()
+	if m.shownAt == g && (m.shownTo.IsZero() || m.now.Before(m.shownTo)) {
+		return
+	}
+	m.shown, m.census = nil, nil
+	m.shownAt, m.shownTo = g, time.Time{}
+	if g.book.Away == 0 {
+		return
+	}
+	for _, p := range g.book.Others {
+		mem := m.members[p]
+		if end := mem.since.Add(m.cfg.Refresh); mem.away && m.now.Before(end) && (m.shownTo.IsZero() || end.Before(m.shownTo)) {
+			m.shownTo = end
+		}
+	}
 }
 
 func (m *Machine) look(g glance) *View {
@@ -83,7 +99,6 @@ func (m *Machine) look(g glance) *View {
 		Acknowledged: g.acked, Settled: g.settled, Leases: g.leases, Members: make([]Member, 0, len(b.Others)+1),
 		feeds: b.Feeds, vouched: m.vouched(),
 	}
-	m.shownTo = time.Time{}
 	own, placed := m.me().row, false
 	for _, p := range b.Others {
 		mem := m.members[p]
@@ -92,9 +107,6 @@ func (m *Machine) look(g glance) *View {
 		}
 		if mem.away {
 			v.Away = append(v.Away, p)
-			if end := mem.since.Add(m.cfg.Refresh); m.now.Before(end) && (m.shownTo.IsZero() || end.Before(m.shownTo)) {
-				m.shownTo = end
-			}
 		}
 		if m.showsStill(mem) {
 			v.Members = append(v.Members, m.viewOf(p))
@@ -109,7 +121,7 @@ func (m *Machine) look(g glance) *View {
 func (m *Machine) viewOf(p feedring.PeerID) Member {
 	mem := m.members[p]
 	v := Member{Row: mem.row, Role: feedring.RolePeer, Away: mem.away, Leases: mem.load}
-	v.Known = (m.serving || m.lead.secondary == m.cfg.Self) && !mem.told.IsZero()
+	v.Known = m.knowsLoad(mem)
 	if p == m.cfg.Self {
 		v.Leases, v.Known = m.guests.Leases(), true
 	}

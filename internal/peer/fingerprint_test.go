@@ -18,6 +18,7 @@ func TestFingerprintLeavesOut(t *testing.T) {
 		"alarm.entry[github.com/feedring/feedring/group.bell].slot: derived",
 		"group.Config.Meshes: changes nothing that is done",
 		"group.Machine.book: derived",
+		"group.Machine.census: derived",
 		"group.Machine.guarded: derived",
 		"group.Machine.joined: derived",
 		"group.Machine.laid: derived",

@@ -12,16 +12,17 @@ import (
 // membership is this peer's membership of one group, with what the peer decides
 // around it: how it gets in, and what the ring is told.
 type membership struct {
-	theme feedring.Theme
-	id    feedring.GroupID
-	group *group.Machine
+	// What each step of the peer looks at is on one line of cache.
 	role  feedring.Role
+	phase phase
+	group *group.Machine
+	next  time.Time // when the peer looks again; zero: no need
+	due   time.Time `state:"derived"` // the membership's Deadline
 
-	phase   phase
+	theme   feedring.Theme
+	id      feedring.GroupID
 	offered time.Time         // when the theme was offered
 	book    []feedring.PeerID // of the address book
-	next    time.Time         // when the peer looks again; zero: no need
-	due     time.Time         `state:"derived"` // the membership's Deadline
 	via     []feedring.PeerID // whom it enters through
 	above   uint64            // the number that it founds above where nobody answers
 	reads   bool              // it has no feed of this peer
@@ -32,7 +33,7 @@ type membership struct {
 	// What is derived from the membership's machine, and made when it is asked for.
 	seen    *group.View        `state:"derived"` // see Machine.seen
 	moved   bool               `state:"derived"` // a step came since that may have changed what seen shows
-	toldOf  *group.View        `state:"derived"` // what told was made of; nil: it may be another
+	toldOf  *group.Census      `state:"derived"` // what told was made of; nil: it may be another
 	shown   feedring.Catalogue `state:"derived"` // see Machine.look
 	shownOf *group.View        `state:"derived"`
 }
@@ -131,17 +132,17 @@ func (m *Machine) membershipDue(it *membership) {
 // tellRing announces a manager's row, and gives it back when the role is over.
 func (m *Machine) tellRing(it *membership) {
 	if it.role == feedring.RoleManager && !it.leaving {
-		idle, seen := m.ring.Idle(m.now), m.seen(it)
-		if idle && seen == it.toldOf {
+		idle, census := m.ring.Idle(m.now), it.group.Census()
+		if idle && census == it.toldOf {
 			return // the ring would find nothing to do
 		}
-		row := it.row(seen, m.addrs)
+		row := it.row(census, m.addrs)
 		if idle && ring.SameContent(&row, &it.told) {
-			it.toldOf = seen
+			it.toldOf = census
 			return
 		}
 		if row.Term.Claimant == m.cfg.Self {
-			it.told, it.toldOf = row, seen
+			it.told, it.toldOf = row, census
 			m.stepRing(ring.Announce{Row: row})
 		}
 		return
@@ -230,24 +231,14 @@ func (m *Machine) rivalsDue() {
 }
 
 // row is what the ring is told of the group.
-func (it *membership) row(v *group.View, addrs []string) ring.Row {
+func (it *membership) row(c *group.Census, addrs []string) ring.Row {
 	row := ring.Row{
-		Group: it.id, Theme: it.theme, Term: v.Term, Acknowledged: v.Acknowledged, Secondary: v.Secondary,
-		Manager: feedring.PeerInfo{ID: v.Manager, Addrs: addrs}, Deputy: feedring.PeerInfo{ID: v.Secondary},
-		Peers: len(v.Members),
+		Group: it.id, Theme: it.theme, Term: c.Term, Acknowledged: c.Acknowledged,
+		Manager: feedring.PeerInfo{ID: c.Manager, Addrs: addrs},
+		Peers:   c.Peers, Feeds: c.Feeds, Clients: c.Clients,
 	}
-	if v.Secondary == v.Manager { // a secondary that has just taken over
-		row.Secondary, row.Deputy = "", feedring.PeerInfo{}
-	}
-	for i := range v.Members {
-		one := &v.Members[i]
-		row.Feeds += len(one.Row.Feeds)
-		if one.Known {
-			row.Clients += one.Leases
-		}
-		if row.Secondary != "" && one.Row.Peer == row.Secondary {
-			row.Deputy.Addrs = one.Row.Addrs
-		}
+	if c.Secondary != c.Manager { // else it has just taken over
+		row.Secondary, row.Deputy = c.Secondary, feedring.PeerInfo{ID: c.Secondary, Addrs: c.Addrs}
 	}
 	return row
 }

@@ -1,0 +1,45 @@
+package group
+
+// Census is what a View shows of a group in numbers. It never changes.
+type Census struct {
+	Lead
+	Addrs                 []string // of the secondary; nil: it is not there
+	Peers, Feeds, Clients int      // of the members that are there; clients as far as they are known
+}
+
+// Census counts the present View without making one, which costs much more: the
+// same one until something changes.
+func (m *Machine) Census() *Census {
+	if m.forgetShown(); m.census == nil {
+		m.census = m.count()
+	}
+	return m.census
+}
+
+func (m *Machine) count() *Census {
+	c := &Census{Lead: m.Lead(), Peers: 1, Feeds: len(m.me().row.Feeds), Clients: m.guests.Leases()}
+	if c.Secondary == m.cfg.Self {
+		c.Addrs = m.me().row.Addrs
+	}
+	for _, p := range m.everybody() {
+		mem := m.members[p]
+		if !m.showsStill(mem) {
+			continue
+		}
+		c.Peers++
+		c.Feeds += len(mem.row.Feeds)
+		if m.knowsLoad(mem) {
+			c.Clients += mem.load
+		}
+		if p == c.Secondary {
+			c.Addrs = mem.row.Addrs
+		}
+	}
+	return c
+}
+
+// knowsLoad reports whether this peer is told how many clients others have, and
+// was by this one.
+func (m *Machine) knowsLoad(of *member) bool {
+	return (m.serving || m.lead.secondary == m.cfg.Self) && !of.told.IsZero()
+}
