@@ -17,7 +17,7 @@ func BenchmarkPlace(b *testing.B) {
 		i++
 		id := feedring.QueryID{byte(i), byte(i >> 8), byte(i >> 16)}
 		for _, out := range m.Step(c.now, Receive{From: "client", Message: Place{Header: Header{Group: m.group}, ID: id, Client: "reader", Provider: "p03", Within: time.Second}}) {
-			if s, ok := out.(Send); ok && s.To != "client" {
+			if s, ok := out.(*Send); ok && s.To != "client" {
 				m.Step(c.now, Receive{From: s.To, Message: Assigned{Header: m.header(), ID: id, OK: true, Leases: i / 10 % 1000}})
 			}
 		}

@@ -229,8 +229,8 @@ func (c *cluster) resume(id feedring.PeerID) {
 
 func (c *cluster) do(n *testNode, out Output) {
 	switch o := out.(type) {
-	case Send:
-		c.send(n, o)
+	case *Send:
+		c.send(n, *o)
 	case Persist:
 		c.at(2*time.Millisecond, c.alive(n, func() {
 			n.disk = o.State

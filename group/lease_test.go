@@ -33,7 +33,7 @@ func TestPlacesOnAMembersWord(t *testing.T) {
 	assign := func(from feedring.PeerID, n int) (ok bool) {
 		a := Assign{Header: victim.header(), ID: queryID(n), Client: feedring.PeerID(queryID(n).String())}
 		for _, out := range victim.Step(c.now, Receive{From: from, Message: a}) {
-			if s, is := out.(Send); is {
+			if s, is := out.(*Send); is {
 				if answer, is := s.Message.(Assigned); is {
 					ok = answer.OK
 				}
@@ -71,7 +71,7 @@ func TestGreedyCoordinatorLeavesHalf(t *testing.T) {
 		n++
 		q := Place{Header: m.header(), ID: queryID(n), Client: feedring.PeerID(queryID(n).String()), Within: time.Second}
 		for _, out := range m.Step(c.now, Receive{From: from, Message: q}) {
-			if s, is := out.(Send); is {
+			if s, is := out.(*Send); is {
 				if answer, is := s.Message.(Placed); is {
 					return len(answer.Grants) > 0
 				}

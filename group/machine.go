@@ -22,7 +22,8 @@ type Machine struct {
 	group  feedring.GroupID
 	now    time.Time
 	rng    rand.PCG
-	out    []Output `state:"of the last step"`
+	out    []Output       `state:"of the last step"`
+	sends  feedring.Sends `state:"room"`
 	timers alarm.Queue[bell]
 	terms
 
@@ -407,8 +408,12 @@ func (m *Machine) emit(o Output) { m.out = append(m.out, o) }
 
 func (m *Machine) send(to feedring.PeerID, msg Message) {
 	if to != "" {
-		m.emit(Send{To: to, Message: msg})
+		m.sendAs(to, msg, false)
 	}
+}
+
+func (m *Machine) sendAs(to feedring.PeerID, msg Message, fresh bool) {
+	m.emit(m.sends.New(to, msg, fresh))
 }
 
 // header is what every message of this peer carries.

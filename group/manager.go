@@ -81,7 +81,7 @@ func (m *Machine) beacon() {
 	for _, p := range m.everybody() {
 		if mem := m.members[p]; mem.away && m.now.Sub(mem.past().probed) >= m.cfg.Refresh-m.beatEvery()/2 {
 			mem.note().probed = m.now
-			m.emit(Send{To: p, Message: b, Fresh: true})
+			m.sendAs(p, b, true)
 		}
 	}
 	m.refreshSecondary()

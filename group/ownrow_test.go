@@ -152,7 +152,10 @@ func TestIncarnationIsOnDiskFirst(t *testing.T) {
 	told := uint64(0)
 	step := func(in Input) {
 		for _, out := range m.Step(testStart, in) {
-			s, _ := out.(Send)
+			s, ok := out.(*Send)
+			if !ok {
+				continue
+			}
 			rows, _ := s.Message.(Rows)
 			for _, r := range rows.Rows {
 				if r.Peer == "p1" {

@@ -110,7 +110,7 @@ func TestRebaseLetsTimePass(t *testing.T) {
 func verbs(outs []Output) []string {
 	var list []string
 	for _, o := range outs {
-		if s, ok := o.(Send); ok {
+		if s, ok := o.(*Send); ok {
 			list = append(list, string(s.To)+" "+string(s.Message.Verb()))
 		}
 	}

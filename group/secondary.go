@@ -137,7 +137,7 @@ func (m *Machine) doubtSecondary() {
 	}
 	if silent := m.now.Sub(mem.heard); silent >= m.stretch() {
 		m.suspect(p, chimeDoubt)
-		m.emit(Send{To: p, Message: Probe{Header: m.header(), Nonce: m.suspicion.nonce}, Fresh: true})
+		m.sendAs(p, Probe{Header: m.header(), Nonce: m.suspicion.nonce}, true)
 		others := slices.DeleteFunc(slices.Clone(m.present()), func(o feedring.PeerID) bool { return o == p })
 		for _, o := range others[:min(len(others), 8)] {
 			m.send(o, Intention{Header: m.header(), Elapsed: silent, Nonce: m.suspicion.nonce})

@@ -29,7 +29,7 @@ func TestWhoIsAloneAgainIsNotSure(t *testing.T) {
 	c, n := founded(before)
 	says := func() (missing []string) {
 		for _, out := range n.m.Step(c.now, Receive{From: "p5", Message: Place{Header: Header{Group: testTheme.Group()}, Provider: "none.example"}}) {
-			if s, ok := out.(Send); ok {
+			if s, ok := out.(*Send); ok {
 				missing = s.Message.(Placed).Missing
 			}
 		}

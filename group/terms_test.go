@@ -77,7 +77,7 @@ func TestLowerTermsAreTold(t *testing.T) {
 			Stale{Header: Header{Group: testTheme.Group(), Term: old}, Claim: Claim{Group: testTheme.Group(), Term: old}},
 		}[i%5]
 		for _, out := range c.nodes[lead].m.Step(c.now, Receive{From: ids[0], Message: late}) {
-			if s, ok := out.(Send); ok && s.To == ids[0] && s.Message.Verb() == "stale" {
+			if s, ok := out.(*Send); ok && s.To == ids[0] && s.Message.Verb() == "stale" {
 				told++
 			}
 		}
@@ -144,7 +144,7 @@ func TestAdoptionOutlastsEnter(t *testing.T) {
 	}
 	asked := false
 	for _, out := range m.Step(testStart.Add(time.Second), Tick{}) {
-		s, ok := out.(Send)
+		s, ok := out.(*Send)
 		asked = asked || ok && s.To == "p1" && s.Message.Verb() == "join"
 	}
 	if !asked {

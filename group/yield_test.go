@@ -53,7 +53,7 @@ func TestClaimGivenUpStaysSo(t *testing.T) {
 		switch o := out.(type) {
 		case Persist:
 			t.Errorf("it claims anew: %+v", o.State)
-		case Send:
+		case *Send:
 			s, ok := o.Message.(Stale)
 			told = told || ok && o.To == third && s.Claim == m.lead.claim
 		}
@@ -116,7 +116,7 @@ func TestFounderAdmitsWhoAcceptedItsClaim(t *testing.T) {
 		}
 		admitted := false
 		for _, out := range m.Step(now, Receive{From: "p2", Message: join}) {
-			s, ok := out.(Send)
+			s, ok := out.(*Send)
 			admitted = admitted || ok && s.To == "p2" && s.Message.Verb() == "admitted"
 		}
 		if admitted != accepted {
@@ -156,7 +156,7 @@ func TestRivalWithoutMemoryIsAdmitted(t *testing.T) {
 		join := Join{Header: Header{Group: m.group, Term: test.accepted}, Row: Row{Group: m.group, Peer: "p9", Incarnation: 1, Version: 1}}
 		admitted := false
 		for _, out := range m.Step(c.now, Receive{From: test.from, Message: join}) {
-			s, ok := out.(Send)
+			s, ok := out.(*Send)
 			admitted = admitted || ok && s.To == "p9" && s.Message.Verb() == "admitted"
 		}
 		if admitted != test.admitted || m.joining.active == test.admitted {

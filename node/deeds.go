@@ -10,7 +10,7 @@ import (
 // blocks: what takes time is started here and reports back as an input.
 func (n *Node) do(out peer.Output) {
 	switch o := out.(type) {
-	case peer.Send:
+	case *peer.Send:
 		n.links.send(o.To, o.Message, o.Fresh)
 	case peer.Answer:
 		n.asks.answer(o.Stream, o.Final)

@@ -19,7 +19,7 @@ func TestCountsOfClientsWait(t *testing.T) {
 	told := func() Row { row, _, _ := m.Row(g); return row }
 	pushed := func(outs []Output) bool {
 		for _, out := range outs {
-			if s, ok := out.(Send); ok && s.Message.Verb() == "ring-rows" {
+			if s, ok := out.(*Send); ok && s.Message.Verb() == "ring-rows" {
 				return true
 			}
 		}
@@ -58,7 +58,10 @@ func TestCountsOfLargeMapsWait(t *testing.T) {
 	row, _, _ := m.Row(theme(0).Group())
 	pushed := func(outs []Output) bool {
 		return slices.ContainsFunc(outs, func(out Output) bool {
-			s, _ := out.(Send)
+			s, ok := out.(*Send)
+			if !ok {
+				return false
+			}
 			rows, ok := s.Message.(Rows)
 			return ok && slices.ContainsFunc(rows.Rows, func(r *Row) bool { return r.Group == row.Group })
 		})

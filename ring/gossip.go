@@ -97,11 +97,11 @@ func (m *Machine) gossipDue() {
 	swap := m.swap()
 	partner := m.partner()
 	if partner != "" {
-		m.emit(Send{To: partner, Message: swap, Fresh: m.gossip.rounds%4 == 0})
+		m.sendAs(partner, swap, m.gossip.rounds%4 == 0)
 	}
 	for _, p := range m.probe() {
 		if p != partner {
-			m.emit(Send{To: p, Message: swap, Fresh: true})
+			m.sendAs(p, swap, true)
 		}
 	}
 }

@@ -106,7 +106,7 @@ func TestNewcomersGetTheWholeMap(t *testing.T) {
 		t.Fatalf("it knows %d groups", len(w.peers["new"].Live()))
 	}
 	for _, out := range w.peers["p001"].Step(w.now, Receive{From: "old", Message: Swap{Hash: 1}}) {
-		if v := out.(Send).Message.(Versions); len(v.Have) != 200 || len(v.Parts) > 0 {
+		if v := out.(*Send).Message.(Versions); len(v.Have) != 200 || len(v.Parts) > 0 {
 			t.Errorf("who does not compare by parts is told %d groups and %d parts", len(v.Have), len(v.Parts))
 		}
 	}
@@ -120,7 +120,7 @@ func TestSmallMapsHaveNoParts(t *testing.T) {
 		t.Error("a small map is offered by parts")
 	}
 	for _, out := range m.Step(w.now, Receive{From: "p001", Message: Swap{Hash: 1, Parts: true}}) {
-		if v := out.(Send).Message.(Versions); len(v.Have) != partsFrom-1 || len(v.Parts) > 0 {
+		if v := out.(*Send).Message.(Versions); len(v.Have) != partsFrom-1 || len(v.Parts) > 0 {
 			t.Errorf("a small map is told by %d versions and %d parts", len(v.Have), len(v.Parts))
 		}
 	}
@@ -133,7 +133,7 @@ func TestPartsThatAreNone(t *testing.T) {
 	m := w.peers["p000"]
 	said := func(v Versions) (have int) {
 		for _, out := range m.Step(w.now, Receive{From: "liar", Message: v}) {
-			if v, ok := out.(Send).Message.(Versions); ok {
+			if v, ok := out.(*Send).Message.(Versions); ok {
 				have += len(v.Have)
 			}
 		}

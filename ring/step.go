@@ -31,9 +31,10 @@ type Machine struct {
 	leading, unreached besides `state:"derived"` // see present and absent
 	beside             beside  `state:"derived"` // see Beside
 
-	now  time.Time
-	next time.Time `state:"derived"` // see Deadline
-	out  []Output  `state:"of the last step"`
+	now   time.Time
+	next  time.Time      `state:"derived"` // see Deadline
+	out   []Output       `state:"of the last step"`
+	sends feedring.Sends `state:"room"`
 }
 
 // attempt names one attempt of a query.
@@ -189,7 +190,11 @@ const maxRoom = 32
 func (m *Machine) emit(out Output) { m.out = append(m.out, out) }
 
 func (m *Machine) send(to feedring.PeerID, message Message) {
-	m.emit(Send{To: to, Message: message})
+	m.sendAs(to, message, false)
+}
+
+func (m *Machine) sendAs(to feedring.PeerID, message Message, fresh bool) {
+	m.emit(m.sends.New(to, message, fresh))
 }
 
 // jitter returns a random duration up to d.

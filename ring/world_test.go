@@ -87,7 +87,7 @@ func (w *world) step(name feedring.PeerID, in Input) {
 	}
 	for _, out := range n.Step(w.now, in) {
 		switch out := out.(type) {
-		case Send:
+		case *Send:
 			w.post(letter{at: w.now.Add(w.latency), from: name, to: out.To, message: out.Message.(Message)})
 		case Ended:
 			w.ended[out.ID] = append(w.ended[out.ID], out)

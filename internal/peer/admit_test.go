@@ -30,7 +30,7 @@ func TestPlacesOfStrangers(t *testing.T) {
 				ID: feedring.QueryID{byte(n), byte(n >> 8)}, Provider: "lemonde.fr",
 			}
 			for _, out := range m.Step(c.now, Receive{From: from, Message: q}) {
-				s, ok := out.(Send)
+				s, ok := out.(*Send)
 				if !ok {
 					continue
 				}

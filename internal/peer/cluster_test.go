@@ -116,7 +116,7 @@ func (c *cluster) step(id feedring.PeerID, in Input) {
 func (c *cluster) do(h *host, out Output) {
 	report := func(in Input) { c.post(event{at: c.now.Add(time.Millisecond), to: h.id, in: in}) }
 	switch out := out.(type) {
-	case Send:
+	case *Send:
 		c.carry(h.id, out.To, out.Message)
 	case Answer:
 		c.answers[out.Stream] = append(c.answers[out.Stream], out.Final)

@@ -61,7 +61,7 @@ func TestJobsForOnePeer(t *testing.T) {
 	take := func(n int, from feedring.PeerID) (accepted bool) {
 		q := Query{ID: numbered(n), Client: "reader", Theme: "sport", Within: time.Minute}
 		for _, out := range m.Step(c.now, Receive{From: from, Message: q}) {
-			if s, ok := out.(Send); ok {
+			if s, ok := out.(*Send); ok {
 				if _, ok := s.Message.(Accepted); ok {
 					accepted = true
 				}

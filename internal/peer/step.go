@@ -47,6 +47,7 @@ type Machine struct {
 	self   []feedring.Message // messages to this peer, not yet delivered
 	rivals []feedring.GroupID // of which the map shows another claim
 	out    []Output           `state:"of the last step"`
+	sends  feedring.Sends     `state:"room"`
 }
 
 // attempt names one attempt of a query, as coordinators count attempts.
@@ -283,13 +284,13 @@ func (m *Machine) send(to feedring.PeerID, message feedring.Message, fresh bool)
 		m.self = append(m.self, message)
 		return
 	}
-	m.emit(Send{To: to, Message: message, Fresh: fresh})
+	m.emit(m.sends.New(to, message, fresh))
 }
 
 // pass puts out what a part of this machine did: the same value, since most of
 // all outputs are messages. One to this peer itself is kept for loop.
 func (m *Machine) pass(out Output) {
-	if s, ok := out.(Send); ok && s.To == m.cfg.Self {
+	if s, ok := out.(*Send); ok && s.To == m.cfg.Self {
 		m.self = append(m.self, s.Message)
 		return
 	}

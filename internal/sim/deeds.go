@@ -13,7 +13,7 @@ import (
 func (w *World) do(n *node, out peer.Output) {
 	w.witness.Did(n.index, out)
 	switch o := out.(type) {
-	case peer.Send:
+	case *peer.Send:
 		w.carry(n, o)
 	case peer.Answer:
 		w.answered(n, o)
@@ -51,7 +51,7 @@ func (w *World) do(n *node, out peer.Output) {
 // carry sends a message. What a machine leaves unsealed the node seals where
 // somebody looks at the seal: of tickets, and of beacons, which others pass on
 // in large groups. Everything else comes from its maker or was checked.
-func (w *World) carry(n *node, o peer.Send) {
+func (w *World) carry(n *node, o *peer.Send) {
 	to := w.indexOf(o.To)
 	if to < 0 || w.nodes[to] == nil {
 		return

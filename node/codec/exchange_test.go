@@ -68,7 +68,7 @@ func (x *exchange) play(from feedring.PeerID, m feedring.Message) {
 			continue
 		}
 		for _, out := range machine.Step(start, ring.Receive{From: from, Message: got.(ring.Message)}) {
-			if s, ok := out.(ring.Send); ok && s.To == from {
+			if s, ok := out.(*ring.Send); ok && s.To == from {
 				x.play(to, s.Message)
 			}
 		}

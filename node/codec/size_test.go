@@ -57,7 +57,7 @@ func TestMessagesOfAFullGroupFit(t *testing.T) {
 	step = func(in group.Input) {
 		for _, out := range m.Step(now, in) {
 			switch out := out.(type) {
-			case group.Send:
+			case *group.Send:
 				if got, ok := c.carry(out.Message).(group.Rows); ok {
 					rows += len(got.Rows)
 				}
@@ -125,7 +125,7 @@ func TestMapOfLongRowsFits(t *testing.T) {
 	}
 	rows := 0
 	for _, out := range m.Step(start, ring.Receive{From: deputy, Message: ring.Versions{Hash: 1}}) {
-		if out, ok := out.(ring.Send); ok {
+		if out, ok := out.(*ring.Send); ok {
 			if got, ok := c.carry(out.Message).(ring.Rows); ok {
 				rows += len(got.Rows)
 			}

@@ -101,7 +101,7 @@ func (w *Witness) ends(p int32, g *feedring.GroupID) {
 // ruled looks at an output before its effects are noted.
 func (w *Witness) ruled(p int32, o *observed, out peer.Output) {
 	switch out := out.(type) {
-	case peer.Send:
+	case *peer.Send:
 		w.said(p, out.To, out.Message)
 	case group.Persist:
 		w.yields(p, o, out)

@@ -233,7 +233,7 @@ func (w *Witness) Did(p int32, out peer.Output) {
 	o := w.of(p)
 	w.ruled(p, o, out)
 	switch out := out.(type) {
-	case peer.Send:
+	case *peer.Send:
 		w.sent(p, o, out)
 	case peer.Answer:
 		w.answered(p, out)
@@ -249,7 +249,7 @@ func (w *Witness) Did(p int32, out peer.Output) {
 }
 
 // sent looks at a message that leaves.
-func (w *Witness) sent(p int32, o *observed, out peer.Send) {
+func (w *Witness) sent(p int32, o *observed, out *peer.Send) {
 	if out.To == w.cfg.Name(p) {
 		w.Fail("driver", "%s sends %s to itself over the network", out.To, out.Message.Verb())
 	}

@@ -80,7 +80,7 @@ func (p *member) step(ins ...group.Input) (Peer, []Sent) {
 	for _, in := range ins {
 		for _, out := range p.machine.Step(present, in) {
 			switch o := out.(type) {
-			case group.Send:
+			case *group.Send:
 				msg := o.Message
 				if i, ok := msg.(group.Intention); ok {
 					i.Elapsed, intends = 0, true // nobody reads it

@@ -13,7 +13,7 @@ import (
 func (h *Host) do(out peer.Output) {
 	s := h.stage
 	switch o := out.(type) {
-	case peer.Send:
+	case *peer.Send:
 		h.send(o)
 	case peer.Answer:
 		if answer := s.answers[o.Stream]; answer != nil {
@@ -49,7 +49,7 @@ func (h *Host) tell(g feedring.GroupID, in group.Input) {
 	h.report(h.stage.cfg.Sync, peer.In{Group: g, Input: in})
 }
 
-func (h *Host) send(o peer.Send) {
+func (h *Host) send(o *peer.Send) {
 	h.sent(o.Message.Verb())
 	to := h.stage.byID[o.To]
 	if to == nil || !to.Up {
