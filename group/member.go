@@ -54,8 +54,8 @@ func (m *Machine) onBeacon(in Receive, b Beacon) {
 		m.askAdmission() // followed before it admitted this peer
 	}
 	m.awayTold(b.Away)
-	if m.large() {
-		for _, p := range m.neighbours() {
+	if l := m.linked(); l != nil {
+		for _, p := range l.Pass(make([]feedring.PeerID, 0, 16), claimant, b.Number) {
 			if p != in.From && p != claimant {
 				m.send(p, in.Message)
 			}

@@ -23,6 +23,7 @@ type Links struct {
 	deficit []int                   // by neighbour: entries given less entries got, bounded
 	below   map[feedring.PeerID]set `state:"derived"`
 	grafts  map[feedring.PeerID]*graft
+	route   *route `state:"derived"` // of whoever sends to all; nil: to be found
 }
 
 // set is of neighbours, by index.
@@ -44,7 +45,7 @@ type graft struct {
 func (l *Links) Join(self feedring.PeerID, neighbours []feedring.PeerID, lay func() *Mesh) {
 	old, given := l.peers, l.deficit
 	l.self, l.lay, l.peers = self, lay, neighbours[:min(len(neighbours), 2*circles)]
-	l.below = make(map[feedring.PeerID]set)
+	l.below, l.route = make(map[feedring.PeerID]set), nil
 	l.deficit = make([]int, len(l.peers))
 	from := make([]int, len(l.peers)) // by new index: the old one
 	for i, p := range l.peers {
