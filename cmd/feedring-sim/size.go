@@ -32,6 +32,7 @@ const (
 )
 
 func playSize(cfg experiment.SizeConfig, out io.Writer) (outcome, error) {
+	largePages(memoryLimit)
 	debug.SetGCPercent(memorySpared)
 	debug.SetMemoryLimit(memoryLimit)
 	interrupted := make(chan os.Signal, 1)
