@@ -251,9 +251,9 @@ func (m *Machine) admitted(a Admitted) {
 			r.Admitted = a.Admitted
 		}
 		if m.want.From.IsZero() || more {
-			r.From = upTo(m.now)
+			r.From = upTo(later(m.now, m.want.Dropped))
 		} else {
-			r.From = m.want.From
+			r.From = m.markKept()
 		}
 	})
 	for _, h := range a.Heads {

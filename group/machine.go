@@ -135,7 +135,7 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 	m.signers = m.signers.Note(st.Term.Claimant)
 	m.want.Incarnation++
 	m.want.Highest = max(m.want.Highest, m.want.Term.Number)
-	row := &Row{Group: m.group, Peer: cfg.Self, Incarnation: m.want.Incarnation, Version: 1, From: upTo(now)}
+	row := &Row{Group: m.group, Peer: cfg.Self, Incarnation: m.want.Incarnation, Version: 1, From: upTo(later(now, m.want.Dropped))}
 	if m.keeper() {
 		row.Keep = min(cfg.Keep, catalogue.MaxKeep).Truncate(time.Millisecond)
 	}

@@ -33,7 +33,7 @@ func (m *Machine) serve(t feedring.Term) {
 	if m.me().row.Admitted.IsZero() {
 		m.newRow(func(r *Row) {
 			r.Admitted = m.now.UTC().Truncate(time.Millisecond)
-			r.From = m.want.From
+			r.From = m.markKept()
 		})
 	}
 	m.changedRows()

@@ -109,7 +109,7 @@ func Told(addrs []string) []string {
 // markSynced moves the mark back once nothing is missing that can be had: what
 // was polled for the first time was polled from the freshness date on.
 func (m *Machine) markSynced(waits bool) {
-	back := m.now.Add(-m.cfg.Freshness)
+	back := later(m.now.Add(-m.cfg.Freshness), m.want.Dropped)
 	if waits || m.cut || m.sync.active || m.me().row.Admitted.IsZero() || !m.me().row.From.After(back) {
 		return
 	}
@@ -123,6 +123,14 @@ func upTo(t time.Time) time.Time {
 		return u.Add(time.Second)
 	}
 	return t.UTC()
+}
+
+// markKept is the mark of the life before, as far as it holds still.
+func (m *Machine) markKept() time.Time {
+	if m.want.Dropped.IsZero() {
+		return m.want.From
+	}
+	return upTo(later(m.want.From, m.want.Dropped))
 }
 
 func (m *Machine) mark(from time.Time) {

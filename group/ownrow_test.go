@@ -189,3 +189,35 @@ func TestIncarnationIsOnDiskFirst(t *testing.T) {
 		t.Errorf("it tells incarnation %d at last", told)
 	}
 }
+
+// A peer whose clock was ahead, and set back before it started again, does not
+// promise what it dropped by the wrong date.
+func TestMarkKeepsToWhatWasDropped(t *testing.T) {
+	whole := testStart.Add(-30 * time.Hour)
+	for name, past := range map[string]State{
+		"by a clock some hours ahead": {From: whole, Dropped: testStart.Add(-time.Hour)},
+		"by a clock a day ahead":      {From: whole, Dropped: testStart.Add(6 * time.Hour)},
+		"a newcomer":                  {Dropped: testStart.Add(6 * time.Hour)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(1)
+			n := c.start("me")
+			n.disk = past
+			n = c.start("me")
+			if n.m.me().row.From.Before(past.Dropped) {
+				t.Errorf("it begins with %s", n.m.me().row.From)
+			}
+			c.step(n, Enter{Via: []feedring.PeerID{"p0"}})
+			c.run(10 * time.Millisecond)
+			term := feedring.Term{Number: 1, Claimant: "p0"}
+			row := &Row{Group: n.m.group, Peer: "p0", Incarnation: 1, Version: 1, Admitted: testStart}
+			c.step(n, Receive{From: "p0", Message: Admitted{
+				Header: Header{Group: n.m.group, Term: term}, Claim: Claim{Group: n.m.group, Term: term}, Admitted: c.now, Rows: []*Row{row},
+			}})
+			c.run(3 * n.m.cfg.Refresh)
+			if got := n.m.me().row; got.Admitted.IsZero() || got.From.Before(past.Dropped) || got.From.After(past.Dropped.Add(time.Second)) {
+				t.Errorf("its mark is %s, and it dropped all before %s", got.From, past.Dropped)
+			}
+		})
+	}
+}

@@ -19,7 +19,7 @@ func TestRebaseKnowsAllInstants(t *testing.T) {
 		"probe.sent", "rarely.differs", "rarely.probed", "rarely.staled", "rarely.unfit", "rarely.wanted", "suspicion.deferred",
 	}
 	fixed := []string{"Machine.now"}
-	dates := []string{"Row.Admitted", "Row.From", "State.From", "Vouch.At", "terms.regained"}
+	dates := []string{"Row.Admitted", "Row.From", "State.Dropped", "State.From", "Vouch.At", "terms.regained"}
 	var other []string // of feeds, clients, looks at sites, lost disks and large groups
 	for _, at := range instants(reflect.TypeFor[Machine]()) {
 		known := slices.Concat(moved, fixed, dates)

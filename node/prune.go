@@ -3,6 +3,8 @@ package node
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -52,14 +54,49 @@ func (p *pruner) run() {
 		if !ok {
 			return
 		}
-		err := p.prune(before, func(ref feedring.FeedRef) bool {
-			h, ok := p.store.Head(ref)
-			return !ok || ref.Publisher == p.self || h.Theme.Group() != g
-		})
+		err := p.drop(g, before)
 		if err != nil && p.ctx.Err() == nil {
 			p.log.Warn("old entries not dropped", "group", g, "err", err)
 		}
 	}
+}
+
+// drop drops what others published into a group. How far is on disk before: by a
+// clock that is ahead, and set back before the next start, that is fresh again, and
+// the mark of that start must not promise it.
+func (p *pruner) drop(g feedring.GroupID, before time.Time) error {
+	last, err := p.dropped(g, before)
+	if err == nil && last.IsZero() {
+		err = p.store.Put(p.ctx, store.BucketMeta, droppedKey(g), binary.BigEndian.AppendUint64(nil, uint64(before.UnixNano())))
+	}
+	if err != nil {
+		return err
+	}
+	return p.prune(before, func(ref feedring.FeedRef) bool {
+		h, ok := p.store.Head(ref)
+		return !ok || ref.Publisher == p.self || h.Theme.Group() != g
+	})
+}
+
+func droppedKey(g feedring.GroupID) string { return fmt.Sprintf("dropped/%x", g[:]) }
+
+// dropped returns up to when copies of a group were dropped; zero: not beyond
+// fresh.
+func (p *pruner) dropped(g feedring.GroupID, fresh time.Time) (time.Time, error) {
+	value, err := p.store.Value(store.BucketMeta, droppedKey(g))
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return time.Time{}, nil
+	case err != nil:
+		return time.Time{}, fmt.Errorf("what was dropped is not known: %w", err)
+	case len(value) != 8:
+		return time.Time{}, fmt.Errorf("the store's note of what was dropped has %d bytes, not 8", len(value))
+	}
+	at := time.Unix(0, int64(binary.BigEndian.Uint64(value)))
+	if !at.After(fresh) {
+		return time.Time{}, nil
+	}
+	return at, nil
 }
 
 // prune drops what was seen before a time of all feeds but those to keep.

@@ -101,3 +101,31 @@ func TestProvidedNoLongerThanInside(t *testing.T) {
 		}
 	})
 }
+
+// TestDroppedIsRemembered: how far copies were dropped is known at the next start,
+// where by then that is fresh: the clock was ahead, and was set back.
+func TestDroppedIsRemembered(t *testing.T) {
+	s, now := openStore(t), time.Now()
+	p := &pruner{store: s, self: "self", log: quiet, ctx: t.Context()}
+	g := testTheme.Group()
+	fresh := now.Add(-24 * time.Hour)
+	dropped := func() time.Time {
+		at, err := p.dropped(g, fresh)
+		check(t, err)
+		return at
+	}
+	check(t, p.drop(g, fresh))
+	if at := dropped(); !at.IsZero() {
+		t.Errorf("what was dropped by the right date counts: %s", at)
+	}
+	ahead := fresh.Add(6 * time.Hour)
+	check(t, p.drop(g, ahead))
+	check(t, p.drop(g, fresh.Add(time.Minute))) // set back
+	if at := dropped(); !at.Equal(ahead.Round(0)) {
+		t.Errorf("dropped up to %s, and %s is remembered", ahead, at)
+	}
+	other := feedring.Theme("sport").Group()
+	if at, err := p.dropped(other, fresh); err != nil || !at.IsZero() {
+		t.Errorf("of another group: %s, %v", at, err)
+	}
+}

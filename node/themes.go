@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"sync"
+	"time"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
@@ -47,6 +48,9 @@ func (n *Node) startingState() (peer.State, error) {
 			return st, err
 		}
 		n.themes.add(saved.Theme)
+		if saved.State.Dropped, err = n.pruner.dropped(saved.Theme.Group(), time.Now().Add(-n.cfg.Freshness)); err != nil {
+			return st, err
+		}
 		st.Groups[saved.Theme] = saved.State
 	}
 	for _, h := range n.store.HeadsWhere(public) {

@@ -6,7 +6,7 @@ import "time"
 var began = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // clock is a node's own: off by skew, and faster than true by drift, in
-// millionths. It never goes back.
+// millionths. While a node lives it never goes back.
 type clock struct {
 	skew  time.Duration
 	drift time.Duration

@@ -172,6 +172,7 @@ func (w *World) check(n *node, o group.Check) {
 }
 
 func (w *World) prune(n *node, o group.Prune) {
+	n.disk.Dropped(w.themeOf(o.Group), o.Before)
 	for _, c := range n.disk.Copies() {
 		if c != nil && c.Log.Ref.Publisher != n.id && c.Log.Group == o.Group {
 			c.Prune(o.Before)

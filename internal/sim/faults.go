@@ -246,7 +246,12 @@ func (s *scenario) isolate() {
 	if l := s.leader(); l != nil && s.often(2) {
 		n = l
 	}
-	ways := s.random.IntN(4)
+	s.cutOffOne(n, s.random.IntN(4))
+}
+
+// cutOffOne cuts a node off from all: 0, what it is sent; 1, what it sends; else
+// both.
+func (s *scenario) cutOffOne(n *node, ways int) {
 	s.separate(string(n.id)+" alone", func(from, to int32) bool {
 		return ways != 0 && from == n.index || ways != 1 && to == n.index
 	})
@@ -262,10 +267,14 @@ func (s *scenario) splitGroup() {
 }
 
 // change has other weather for a while.
-func (s *scenario) change(text string, to func(*Weather)) {
+func (s *scenario) change(text string, to func(*Weather)) { s.changeUntil(text, to, func() {}) }
+
+// changeUntil has other weather for a while, and then calls end.
+func (s *scenario) changeUntil(text string, to func(*Weather), end func()) {
 	s.tracef("--- weather: %s", text)
 	to(&s.network.weather)
 	s.mend(2*time.Second, 60*time.Second, func() {
+		end()
 		s.tracef("--- weather as before")
 		s.network.weather = s.cfg.Weather
 		s.network.rough, s.network.lossy = false, s.network.clears(s.now)
@@ -303,7 +312,10 @@ func (s *scenario) slowNode() {
 }
 
 func (s *scenario) slowDisk() {
-	n := s.anyNode()
+	s.slowDiskOf(s.anyNode())
+}
+
+func (s *scenario) slowDiskOf(n *node) {
 	n.slow = s.between(10*time.Millisecond, 8*time.Second)
 	s.tracef("--- %s has a slow disk: %v", n.id, n.slow)
 	s.mend(5*time.Second, 60*time.Second, func() { n.slow = 0 })

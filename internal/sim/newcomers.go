@@ -125,6 +125,20 @@ func (s *scenario) inhabited() []feedring.Theme {
 	return slices.DeleteFunc(slices.Clone(s.themes), func(t feedring.Theme) bool { return len(s.members(t)) == 0 })
 }
 
+// hermit reports whether one peer is all that a theme ever had, and is there.
+func (s *scenario) hermit(theme feedring.Theme) bool {
+	var only *node
+	for _, f := range s.feeds {
+		if f.origin.theme == theme {
+			if only != nil && only != f.node {
+				return false
+			}
+			only = f.node
+		}
+	}
+	return only != nil && only.role(theme.Group()) == feedring.RoleManager
+}
+
 // left lists the nodes that did not go for good.
 func (s *scenario) left() []*node {
 	return slices.DeleteFunc(slices.Clone(s.nodes), func(n *node) bool { return n.gone })

@@ -16,7 +16,9 @@ type node struct {
 	id      feedring.PeerID
 	index   int32
 	machine *peer.Machine
-	clock   clock
+	clock   clock         // its machine's
+	wall    time.Duration // how far the wall's is ahead of it
+	skew    time.Duration // of both, while they are right
 	disk    *disk.Disk
 	offer   peer.Offer
 	through []int32 // whom it joins through
@@ -113,6 +115,7 @@ func (w *World) start(n *node) {
 	clear(n.met)
 	n.standing, n.saving, n.batches, n.sessions = n.standing[:0], n.saving[:0], nil, nil
 	n.asked = map[uint64]*question{}
+	w.reset(n)
 	cfg := w.cfg.Peer
 	cfg.Self, cfg.Joining, cfg.Seed = n.id, len(n.through) > 0, w.random.Uint64()
 	m, err := peer.New(cfg, w.stateOf(n), n.clock.at(w.now))
@@ -134,6 +137,9 @@ func (w *World) start(n *node) {
 func (w *World) stateOf(n *node) peer.State {
 	st := peer.State{Groups: map[feedring.Theme]group.State{}, Heads: map[feedring.Theme][]feedring.Head{}}
 	for theme, s := range n.disk.States {
+		if at := n.disk.DroppedTo(theme); at.After(n.clock.at(w.now).Add(-w.cfg.Peer.Freshness)) {
+			s.Dropped = at
+		}
 		st.Groups[theme] = s
 	}
 	for _, c := range n.disk.Copies() {

@@ -10,7 +10,7 @@ import (
 
 // addNode makes a node that is not started yet.
 func (w *World) addNode(c clock, through ...int32) *node {
-	n := &node{id: feedring.PeerID(fmt.Sprintf("p%04d", len(w.nodes))), index: int32(len(w.nodes)), clock: c,
+	n := &node{id: feedring.PeerID(fmt.Sprintf("p%04d", len(w.nodes))), index: int32(len(w.nodes)), clock: c, skew: c.skew,
 		disk: disk.New(), through: through, troubled: -1}
 	n.vague.Signer = n.id
 	w.addEnd(n, nil)

@@ -47,9 +47,9 @@ func newScenario(seed uint64, trace func(string)) *scenario {
 	s := &scenario{World: New(cfg), wide: Wide(seed), faults: faults}
 	sizes := plain
 	if s.wide {
-		s.faults = slices.Concat(faults, wider)
+		s.faults, sizes = slices.Concat(faults, wider), s.shape()
 	}
-	s.people(homes(sizes))
+	s.people(sizes)
 	return s
 }
 
@@ -62,9 +62,9 @@ func (s *scenario) anyClock() clock {
 }
 
 // people makes the nodes, each of its group, and what they publish.
-func (s *scenario) people(homes []int) {
-	groups := slices.Max(homes) + 1
-	for i, home := range homes {
+func (s *scenario) people(sizes []int) {
+	groups := len(sizes)
+	for i, home := range homes(sizes) {
 		c := s.anyClock()
 		var through []int32
 		if i > 0 {
@@ -73,7 +73,7 @@ func (s *scenario) people(homes []int) {
 		n := s.addNode(c, through...)
 		s.nodes, s.homes, s.sites = append(s.nodes, n), append(s.homes, home), append(s.sites, siteName(i))
 		theme := themeName(home)
-		s.publish(n, theme, siteName(i), s.between(15*time.Second, 2*time.Minute))
+		s.publish(n, theme, siteName(i), seldom(sizes[home])*s.between(15*time.Second, 2*time.Minute))
 		if s.often(8) && i >= groups { // a mirror of what another publishes
 			s.publish(n, theme, siteName(home), time.Minute)
 		}

@@ -111,7 +111,7 @@ func (w *World) admit(s *session, life uint32, cursor marks) {
 		return
 	}
 	t := s.grant.Ticket
-	if n.clock.at(w.now).After(t.Expiry) || !slices.Contains(t.Peers, n.id) {
+	if w.date(n).After(t.Expiry) || !slices.Contains(t.Peers, n.id) {
 		w.refuse(s, refusedTicket)
 		return
 	}

@@ -60,6 +60,9 @@ func (s *scenario) settle() {
 func (s *scenario) bound(t0 time.Duration) time.Duration {
 	r := s.cfg.Peer.Refresh
 	for _, theme := range s.inhabited() {
+		if s.hermit(theme) {
+			continue
+		}
 		alone := true
 		for _, n := range s.members(theme) {
 			alone = alone && (n.role(theme.Group()) == feedring.RoleNone || !n.machine.Membership(theme).Acknowledged)
@@ -271,7 +274,7 @@ func (s *scenario) served(r *reader) {
 		after := r.start.of(l)
 		known := !after.IsZero()
 		for _, e := range disk.After(l.Entries, after) {
-			owed := known || e.Synced > r.first
+			owed := (known || e.Synced > r.first) && !s.bornOld(e)
 			if owed && !e.Lost && !r.shown.has(e.ID) && !r.forgone.has(e.ID) && s.now-e.Synced > 3*s.cfg.Peer.Refresh {
 				s.witness.Fail("L3", "%s follows %s and was not shown %d/%d of %s", r.client.id, r.theme,
 					e.Position.Epoch, e.Position.Sequence, l.Ref.URL)

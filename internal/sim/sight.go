@@ -17,6 +17,7 @@ func (s sight) Now() time.Duration                     { return s.w.now }
 func (s sight) Peers() int                             { return len(s.w.nodes) }
 func (s sight) Index(id feedring.PeerID) int32         { return s.w.indexOf(id) }
 func (s sight) Clock(p int32) time.Time                { return s.w.nodes[p].clock.at(s.w.now) }
+func (s sight) Date() time.Time                        { return began.Add(s.w.now) }
 func (s sight) Disk(p int32) *disk.Disk                { return s.w.nodes[p].disk }
 func (s sight) Log(ref feedring.FeedRef) *disk.Log     { return s.w.byRef[ref] }
 func (s sight) Logs() []*disk.Log                      { return s.w.logs }

@@ -1,6 +1,9 @@
 package sim
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // asBefore are seeds that would be wide by their number, and found something
 // before there were such: they stay what they were.
@@ -11,6 +14,27 @@ var asBefore = []uint64{178, 267, 429, 927, 1047, 2567, 3069, 3249, 4847, 5119}
 // when that came.
 func Wide(seed uint64) bool { return seed%10 >= 7 && !slices.Contains(asBefore, seed) }
 
+// shape draws how many peers each group of a wide seed has.
+func (s *scenario) shape() []int {
+	switch s.random.IntN(36) {
+	case 0:
+		return []int{70, 3, 3} // beacons over a mesh, notifies down trees
+	case 1, 2, 9:
+		return slices.Repeat([]int{3}, 8)
+	case 3, 4:
+		return []int{12, 12}
+	case 5, 8:
+		return []int{1 + s.random.IntN(2)}
+	case 6, 7:
+		return []int{12, 1, 2, 6, 3}
+	}
+	return plain
+}
+
+// seldom is how much more seldom sites of a group post, the larger it is: a
+// network of one large group would take too long.
+func seldom(members int) time.Duration { return time.Duration(max(1, members/6)) }
+
 // plain is how many peers each group of a seed has that is not wide.
 var plain = []int{5, 5, 5, 5, 5}
 
@@ -18,6 +42,10 @@ var plain = []int{5, 5, 5, 5, 5}
 var wider = []fault{
 	{"a newcomer", 12, (*scenario).newcomer},
 	{"gone for good", 4, (*scenario).goForGood},
+	{"clock set", 6, (*scenario).clockJumps},
+	{"bursts of loss", 4, (*scenario).burstsOfLoss},
+	{"everybody stops", 1, (*scenario).stopAll},
+	{"both leaders struck", 4, (*scenario).strikeLeaders},
 }
 
 // homes lists to which group each peer of a network belongs, by turns, so that

@@ -103,7 +103,7 @@ func (w *World) assign(n *node, o group.Append) {
 // place gives positions to those of a batch that are not in the store, as the
 // node's publisher does: seen never falls along a log.
 func (w *World) place(n *node, l *disk.Log, b *batch, first feedring.Position) ([]*disk.Entry, bool) {
-	seen := n.clock.at(w.now)
+	seen := w.date(n)
 	var held []*disk.Entry
 	if c := n.disk.Copy(l); c != nil && c.Last != nil {
 		next := uint64(1)

@@ -80,7 +80,9 @@ func (w *Witness) promise(p int32, row *group.Row) {
 }
 
 // whole checks that, up to its head, a peer holds every entry of a log that was
-// seen after its mark, unless it says that it is on its way.
+// seen after its mark, unless it says that it is on its way. By a clock that is
+// behind it promises more than others keep for it: what was not fresh by the right
+// date may be nowhere.
 func (w *Witness) whole(p int32, row *group.Row, l *disk.Log) {
 	c := w.cfg.Disk(p).Copy(l)
 	if c == nil || c.Last == nil || l.Ref.Publisher == row.Peer || row.Left {
@@ -91,7 +93,7 @@ func (w *Witness) whole(p int32, row *group.Row, l *disk.Log) {
 			return
 		}
 	}
-	mark := later(row.From, w.cfg.Clock(p).Add(w.slack()-w.cfg.Freshness))
+	mark := later(later(row.From, w.cfg.Clock(p).Add(w.slack()-w.cfg.Freshness)), w.cfg.Date().Add(-w.cfg.Freshness))
 	i, j := len(l.Entries)-1, len(c.Held)-1
 	for ; i >= 0 && l.Entries[i].Seen.After(mark); i-- {
 		e := l.Entries[i]

@@ -19,6 +19,7 @@ type Sight interface {
 	Name(p int32) feedring.PeerID
 	Index(id feedring.PeerID) int32 // -1: no peer
 	Clock(p int32) time.Time        // what its own clock shows
+	Date() time.Time                // what a clock shows that is right
 	Runs(p int32) bool
 	// Steady reports whether a peer ran all the time since, at its usual pace.
 	Steady(p int32, since time.Duration) bool
@@ -272,7 +273,9 @@ func (w *Witness) groupMessage(p int32, o *observed, to feedring.PeerID, m group
 	switch m := m.(type) {
 	case group.Beacon:
 		w.claimed(p, s, m.Claim)
-		w.heads(p, s, m.Heads)
+		if m.Claim.Term.Claimant == w.cfg.Name(p) { // else it passes on what another holds
+			w.heads(p, s, m.Heads)
+		}
 	case group.BeaconAnswer:
 		w.obeys(p, o, s, m.Header)
 		w.heads(p, s, m.Heads)

@@ -11,6 +11,7 @@ import (
 // Disk is one peer's disk.
 type Disk struct {
 	States map[feedring.Theme]group.State
+	drops  map[feedring.Theme]time.Time
 	copies []*Copy // by log index; nil: nothing of it
 	writes []Write
 	last   int
@@ -34,7 +35,9 @@ type Write struct {
 }
 
 // New returns an empty disk.
-func New() *Disk { return &Disk{States: map[feedring.Theme]group.State{}} }
+func New() *Disk {
+	return &Disk{States: map[feedring.Theme]group.State{}, drops: map[feedring.Theme]time.Time{}}
+}
 
 // Begin begins a write, and returns its number for End.
 func (d *Disk) Begin(w Write) int {
@@ -89,6 +92,7 @@ func (d *Disk) Crash(chance func(n int) int, synced func(l *Log, entries []*Entr
 // Lose makes the disk empty.
 func (d *Disk) Lose() {
 	clear(d.States)
+	clear(d.drops)
 	d.copies, d.writes = nil, nil
 }
 
@@ -151,6 +155,16 @@ func (c *Copy) Prune(before time.Time) {
 	}
 	c.Held = c.Held[n:]
 }
+
+// Dropped notes that copies of a theme were dropped up to a date.
+func (d *Disk) Dropped(theme feedring.Theme, to time.Time) {
+	if to.After(d.drops[theme]) {
+		d.drops[theme] = to
+	}
+}
+
+// DroppedTo is up to which date copies of a theme were ever dropped.
+func (d *Disk) DroppedTo(theme feedring.Theme) time.Time { return d.drops[theme] }
 
 // Cancel forgets a write that failed.
 func (d *Disk) Cancel(number int) {
