@@ -292,7 +292,7 @@ func (m *Machine) grant(key ask, p *placement, s *seek) feedring.Grant {
 	more := m.lacksMore(p, s)
 	for _, peer := range others {
 		mem := m.members[peer]
-		if peer == s.given || len(g.Alternates) == 3 || mem == nil || mem.away || mem.row.Lacks(more) {
+		if peer == s.given || len(g.Alternates) == 3 || mem == nil || mem.away || mem.row.Left || mem.row.Lacks(more) {
 			continue
 		}
 		g.Alternates = append(g.Alternates, m.info(peer))

@@ -236,6 +236,7 @@ func (w *World) pause(n *node) {
 	if n.runs() {
 		w.tracef("--- %s stops", n.id)
 		n.paused = true
+		w.witness.Silent(n.index, "stops")
 		w.ticks.set(n.index, never)
 	}
 }
@@ -246,6 +247,7 @@ func (w *World) resume(n *node) {
 		return
 	}
 	w.tracef("--- %s goes on", n.id)
+	w.witness.Back(n.index)
 	n.paused = false
 	held := n.held
 	n.held = nil

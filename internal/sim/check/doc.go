@@ -8,6 +8,7 @@
 //	terms.go    S1, S2, S4      failover.go  S3
 //	queries.go  S5, S6, S7      log.go       S8, S9
 //	rows.go     S11             lookup.go    tickets, marks and providers
+//	takeover.go  how long a group is without a manager
 //	balance.go  who is asked    alternates.go  who else may serve, who is missing
 //	tables.go   S12             settle.go    L1, L2, L5, L6
 //

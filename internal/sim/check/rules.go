@@ -19,7 +19,8 @@ type rules struct {
 	vain  map[polling]vain
 	rooms map[int32]time.Duration // when a peer last made room
 
-	answers map[lookedUp][]answer
+	answers  map[lookedUp][]answer
+	silences []silence
 }
 
 func newRules() rules {

@@ -30,7 +30,11 @@ func (w *Witness) claimOf(s *seat, t feedring.Term) claim {
 func (w *Witness) beforeMessage(p int32, o *observed, m group.Message) {
 	switch m := m.(type) {
 	case group.BeaconAnswer:
-		o.seat(m.Group).loadTold(o.from, m, w.cfg.Now())
+		s := o.seat(m.Group)
+		s.loadTold(o.from, m, w.cfg.Now())
+		s.beacons.answered(m.Number, w.cfg.Now(), w.cfg.Refresh/4)
+	case group.Alive:
+		o.seat(m.Group).probes.answered(m.Nonce, w.cfg.Now(), w.cfg.Refresh/4)
 	case group.Assigned:
 		o.seat(m.Group).tellsRoom(o.from, w.cfg.Name(o.from), m, w.cfg.Now())
 	case group.Beacon:
@@ -201,6 +205,7 @@ func (w *Witness) role(p int32, o *observed, out group.RoleChanged) {
 		}
 		w.claims[key] = made{life: o.life, served: true, at: was.at}
 		w.deposes(p, s)
+		w.replaced(s.group)
 	}
 	if out.Term != s.term {
 		s.follows(w, out.Term)

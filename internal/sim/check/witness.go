@@ -101,6 +101,8 @@ type seat struct {
 	told     []toldLoad    // by whom, as it manages
 	pending  []pending     // room that it asked for
 	streams  []uint64      // of its clients
+	beacons  measured
+	probes   measured
 }
 
 // New returns a witness of a world that is empty.
@@ -148,6 +150,7 @@ func (o *observed) seat(g feedring.GroupID) *seat {
 func (w *Witness) Started(p int32, states map[feedring.Theme]group.State) {
 	o := w.of(p)
 	w.ends(p, nil)
+	w.Back(p)
 	o.life++
 	for _, s := range o.seats {
 		*s = seat{group: s.group}
@@ -160,6 +163,7 @@ func (w *Witness) Started(p int32, states map[feedring.Theme]group.State) {
 
 // Stopped ends a life.
 func (w *Witness) Stopped(p int32) {
+	w.Silent(p, "crashes")
 	for _, s := range w.of(p).seats {
 		s.role, s.term = feedring.RoleNone, feedring.Term{}
 	}
@@ -227,6 +231,9 @@ func (w *Witness) After(p int32) {
 		o.told = peer.In{}
 	}
 	w.reroutes(p, o)
+	if len(w.rules.silences) > 0 {
+		w.overdue()
+	}
 }
 
 // Did is called with each output before it is done.
@@ -272,6 +279,7 @@ func (w *Witness) groupMessage(p int32, o *observed, to feedring.PeerID, m group
 	w.header(p, s, h, m)
 	switch m := m.(type) {
 	case group.Beacon:
+		s.beacons.sends(m.Number, w.cfg.Now())
 		w.claimed(p, s, m.Claim)
 		if m.Claim.Term.Claimant == w.cfg.Name(p) { // else it passes on what another holds
 			w.heads(p, s, m.Heads)
@@ -321,6 +329,10 @@ func (w *Witness) rarer(p int32, o *observed, s *seat, to feedring.PeerID, m gro
 		if m.Claim != nil {
 			w.claimed(p, s, *m.Claim)
 		}
+	case group.Probe:
+		s.probes.sends(m.Nonce, w.cfg.Now())
+	case group.HandOver:
+		w.handsOver(p, s, to)
 	case group.Assign:
 		if len(m.Copies) == 0 {
 			w.balanced(p, o, s, to, m.ID, m.Attempt)
