@@ -61,6 +61,7 @@ func (f *faultsFlags) run(stdout, stderr io.Writer) error {
 		return err
 	}
 	debug.SetGCPercent(1600) // seeds leave much garbage and keep some megabytes
+	largePages(f.jobs * heapOfJob)
 	if f.trace {
 		return f.replay(stdout)
 	}
@@ -105,6 +106,9 @@ func (f *faultsFlags) check() error {
 	}
 	return nil
 }
+
+// heapOfJob is how large the heap becomes for one seed at a time.
+const heapOfJob = 80 << 20
 
 // jobsOfCore bounds --jobs: each takes memory, and more than one are no faster.
 const jobsOfCore = 4

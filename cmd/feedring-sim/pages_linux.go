@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// largePages asks the system for memory in large pages: each step of a large network looks into
+// largePages asks the system for memory in large pages: each step of a network looks into
 // another machine's, and where its pages are is then at hand. The room is
 // given back at once, none of it used; what comes to lie there later is in large
 // pages. A system that has none goes on as before.
