@@ -57,8 +57,8 @@ func (s *scenario) mourned(theme feedring.Theme, down map[*node]uint32, since ti
 			}
 		}
 	}
-	if len(leaders) < len(s.inhabited())-1 {
-		return // somebody else of the ring is away as well
+	if len(leaders) < len(s.inhabited())-1 || len(leaders) == 1 {
+		return // somebody else of the ring is away as well, or who is left hears nobody, and doubts itself first
 	}
 	for _, n := range leaders {
 		if slices.ContainsFunc(n.machine.Live(), func(r *ring.Row) bool { return r.Theme == theme }) {

@@ -33,6 +33,9 @@ func (s *scenario) settle() {
 	}
 	if len(s.inhabited()) < len(s.themes) { // nobody is left of a group: it is to be marked lost
 		told = max(told, t0+mourning)
+		if len(s.inhabited()) == 1 { // who is left hears nobody, and doubts itself first
+			told = max(told, t0+2*mourning)
+		}
 	}
 	if !s.until(told, "L6", s.round) {
 		return

@@ -172,11 +172,15 @@ func (w *Witness) answers(p int32, m group.Placed) {
 func ofClient(attempt uint32) uint32 { return attempt >> 6 }
 
 // tellsMissing checks that a final names what the managers of the groups that it
-// grants named.
+// grants named: the others, since what a coordinator looks up itself is no message,
+// and goes before what it asked another for meanwhile.
 func (w *Witness) tellsMissing(p int32, f feedring.Final) {
 	answers := w.rules.answers[lookedUp{p, f.ID, ofClient(f.Attempt)}]
 	for i := range f.Grants {
 		g := f.Grants[i].Theme.Group()
+		if s := w.of(p).find(g); s != nil && s.role >= feedring.RoleSecondary {
+			continue
+		}
 		heard, told := false, false
 		for _, a := range answers {
 			if a.group != g {
