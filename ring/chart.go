@@ -230,6 +230,16 @@ func (r *record) effective() *slot {
 	}
 }
 
+// rows is how many rows a record holds.
+func (r *record) rows() (n int) {
+	for i := range r.slots {
+		if r.slots[i].held() {
+			n++
+		}
+	}
+	return n
+}
+
 func (s *slot) held() bool      { return s.row != nil }
 func (s *slot) present() bool   { return s.row != nil && s.lost == nil && !s.row.Gone }
 func (r *record) present() bool { return r.effective().present() }

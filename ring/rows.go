@@ -3,7 +3,6 @@ package ring
 import (
 	"cmp"
 	"slices"
-	"sort"
 
 	"github.com/feedring/feedring"
 )
@@ -117,8 +116,7 @@ func (m *Machine) brief(message *Rows, g feedring.GroupID) {
 			message.Lost = append(message.Lost, *s.lost)
 		}
 	}
-	lost := message.Lost[first:]
-	sort.Slice(lost, func(i, j int) bool {
-		return cmp.Or(lost[i].Term.Compare(lost[j].Term), cmp.Compare(lost[i].Version, lost[j].Version)) < 0
+	slices.SortFunc(message.Lost[first:], func(a, b Lost) int {
+		return cmp.Or(a.Term.Compare(b.Term), cmp.Compare(a.Version, b.Version))
 	})
 }

@@ -90,7 +90,7 @@ func (d *derived) move(was, is *record) {
 		d.before, d.moved = nil, nil
 		return
 	}
-	d.moved = slices.Clip(d.moved) // copies of a sheet share it
+	d.moved = slices.Grow(slices.Clip(d.moved), 4) // copies of a sheet share it
 	if a.held() {
 		d.moved = a.row.leaders(d.moved)
 	}
@@ -191,7 +191,11 @@ func (s *sheet) large() bool { return len(s.groups) >= partsFrom }
 func (s *sheet) versions() []RowVersion {
 	d := &s.derived
 	if d.have == nil {
-		d.have = make([]RowVersion, 0, 2*len(s.records))
+		n := 0
+		for _, r := range s.records {
+			n += r.rows()
+		}
+		d.have = make([]RowVersion, 0, n)
 		for _, r := range s.records {
 			for i := range r.slots {
 				if held := &r.slots[i]; held.held() {

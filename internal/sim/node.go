@@ -153,7 +153,8 @@ func (w *World) stateOf(n *node) peer.State {
 // dial tries the peers to join through, and again those that are not there. The
 // peer is told once it has the map only of whom it did not know to be there.
 func (w *World) dial(n *node, life uint32, pause time.Duration) {
-	known, news := peer.Known{Done: true}, !n.machine.Synced()
+	known := peer.Known{Done: true, Peers: make([]feedring.PeerID, 0, len(n.through))}
+	news := !n.machine.Synced()
 	for _, i := range n.through {
 		if w.nodes[i].runs() && w.network.both(n.index, i) {
 			known.Peers = append(known.Peers, w.nodes[i].id)

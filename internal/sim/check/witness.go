@@ -121,10 +121,17 @@ func (w *Witness) Fail(invariant, format string, args ...any) {
 }
 
 func (w *Witness) of(p int32) *observed {
+	if int(p) >= len(w.peers) {
+		w.meet(p)
+	}
+	return &w.peers[p]
+}
+
+// meet begins to watch the peers up to p.
+func (w *Witness) meet(p int32) {
 	for int(p) >= len(w.peers) {
 		w.peers = append(w.peers, observed{rows: map[rowKey]print{}, before: map[rowKey][]print{}})
 	}
-	return &w.peers[p]
 }
 
 // find returns the seat of a group; nil: nothing was seen of it.
