@@ -54,7 +54,7 @@ holes:
 	$(GO) test -timeout 30m ./internal/sim/holes -all
 
 # Seeds 1 to SEEDS of the simulator, on all cores, after those that once found
-# something: about 4,500 in five minutes on two cores. STATE=FILE keeps how far a
+# something: about 5,000 in five minutes on two cores. STATE=FILE keeps how far a
 # run came, and the same command goes on until the program changes.
 SEEDS ?= 10000
 JOBS  ?= $(shell getconf _NPROCESSORS_ONLN)
