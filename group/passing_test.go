@@ -7,14 +7,14 @@ import (
 	"github.com/feedring/feedring"
 )
 
-// beats counts what a large group sends in 20 periods in which a part of it is lost,
+// beats counts what a large group sends in some periods in which a part of it is lost,
 // and some peers pass no beacon on or are gone.
 func beats(t *testing.T, loss float64, silent, gone int) (perBeacon float64, intentions int) {
 	t.Helper()
-	const size = 120
+	const size, periods = 80, 8
 	c := newCluster(5)
 	ids := c.group(size)
-	c.run(5 * time.Second)
+	c.run(3 * time.Second)
 	lead, err := c.leader()
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +41,7 @@ func beats(t *testing.T, loss float64, silent, gone int) (perBeacon float64, int
 		}
 		return c.rng.Float64() < loss
 	}
-	c.run(20 * time.Second)
+	c.run(periods * time.Second)
 	if now, err := c.leader(); err != nil || now != lead || claims > 0 {
 		t.Errorf("%s is deposed by %s (%d claims, %v)", lead, now, claims, err)
 	}
