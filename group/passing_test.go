@@ -27,10 +27,13 @@ func beats(t *testing.T, loss float64, silent, gone int) (perBeacon float64, int
 		rider[ids[40+2*i]] = true
 	}
 	beacons, claims, first := 0, 0, c.nodes[lead].m.number
-	c.loss = func(from, _ feedring.PeerID, m Message) bool {
+	tellers := map[feedring.PeerID]bool{}
+	c.loss = func(from, to feedring.PeerID, m Message) bool {
 		switch m.(type) {
 		case Beacon:
-			beacons++
+			if beacons++; to == ids[size-1] {
+				tellers[from] = true
+			}
 			if rider[from] {
 				return true
 			}
@@ -44,6 +47,9 @@ func beats(t *testing.T, loss float64, silent, gone int) (perBeacon float64, int
 	c.run(periods * time.Second)
 	if now, err := c.leader(); err != nil || now != lead || claims > 0 {
 		t.Errorf("%s is deposed by %s (%d claims, %v)", lead, now, claims, err)
+	}
+	if len(tellers) < 7 {
+		t.Errorf("a member hears of beacons from %d others, always the same ones", len(tellers))
 	}
 	return float64(beacons) / float64(c.nodes[lead].m.number-first) / size, intentions
 }
