@@ -2,6 +2,7 @@ package check
 
 import (
 	"reflect"
+	"strings"
 )
 
 // passing names the tables of a machine that hold nothing when nobody has asked
@@ -65,9 +66,13 @@ type part struct {
 func (w *Witness) partsOf(t reflect.Type) []part {
 	parts, known := w.parts[t]
 	if !known {
+		prefix := ""
+		if strings.HasSuffix(t.PkgPath(), "/internal/spread") { // the hops of a mesh stay, those of searches do not
+			prefix = "spread."
+		}
 		for i := range t.NumField() {
 			if f := t.Field(i); w.holds(f.Type) {
-				parts = append(parts, part{f.Name, i})
+				parts = append(parts, part{prefix + f.Name, i})
 			}
 		}
 		w.parts[t] = parts
