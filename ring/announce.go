@@ -1,6 +1,7 @@
 package ring
 
 import (
+	"encoding/binary"
 	"slices"
 	"time"
 
@@ -40,12 +41,20 @@ func (m *Machine) announce(row Row) {
 // where the map is not large.
 const countsEvery = 3
 
-// countsWait is how long counts that changed wait to be told. They change all the
-// time everywhere, and maps that differ cost an exchange whatever the difference.
-// All groups of a large map together tell no more of them than those of a small
-// one: each peer hears of each.
-func (m *Machine) countsWait() time.Duration {
-	return countsEvery * m.cfg.Refresh * time.Duration(max(Parts, len(m.chart.groups()))) / Parts
+// countsWait is how long counts of g that changed wait to be told. They change all
+// the time everywhere, and maps that differ cost an exchange whatever the
+// difference. All groups of a large map together tell no more of them than those
+// of a small one: each peer hears of each. And they do so one after the other, as
+// their ids say, though they may have begun together: where all parts of two maps
+// differ, the parts are of no use.
+func (m *Machine) countsWait(g feedring.GroupID) time.Duration {
+	wait := countsEvery * m.cfg.Refresh
+	if !m.chart.large(m.now) {
+		return wait
+	}
+	wait = wait * time.Duration(len(m.chart.groups())) / Parts
+	const steps = 1 << 16
+	return wait/2 + wait/steps*time.Duration(binary.BigEndian.Uint16(g[8:]))
 }
 
 // sameButCounts compares two rows but for what waits to be told: the number of
@@ -74,7 +83,7 @@ func (m *Machine) dueAt(s *seat) time.Time {
 	if SameContent(&s.wanted, &s.told) {
 		return time.Time{}
 	}
-	return s.at.Add(m.countsWait())
+	return s.at.Add(m.countsWait(s.wanted.Group))
 }
 
 // publish gives the row a version above any that the map has under its term,

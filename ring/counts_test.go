@@ -3,6 +3,7 @@ package ring
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/feedring/feedring"
 )
@@ -72,7 +73,11 @@ func TestCountsOfLargeMapsWait(t *testing.T) {
 	}
 	row.Peers, row.Feeds = 5, 7
 	outs := m.Step(now, Announce{Row: row})
-	for ; now.Before(w.now.Add(12 * refresh)); now = m.Deadline() {
+	wait := m.countsWait(row.Group)
+	if wait < 6*refresh || wait > 18*refresh {
+		t.Errorf("counts wait for %v", wait)
+	}
+	for ; now.Before(w.now.Add(wait)); now = m.Deadline() {
 		if pushed(outs) {
 			t.Fatalf("another number of peers is pushed after %v", now.Sub(w.now))
 		}
@@ -84,5 +89,13 @@ func TestCountsOfLargeMapsWait(t *testing.T) {
 	m.Step(now.Add(refresh), Tick{})
 	if told, _, _ := m.Row(row.Group); told.Peers != 5 || told.Feeds != 7 {
 		t.Errorf("after %v it tells %d peers and %d feeds", now.Sub(w.now), told.Peers, told.Feeds)
+	}
+	together := map[time.Duration]int{} // by refresh period
+	for _, g := range m.chart.groups() {
+		if n := m.countsWait(g) / refresh; together[n] < 2*Parts/countsEvery {
+			together[n]++
+		} else {
+			t.Errorf("more than %d groups tell counts in one period", together[n])
+		}
 	}
 }
