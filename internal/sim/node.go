@@ -219,6 +219,7 @@ func (w *World) lose(n *node) {
 	w.tracef("--- %s loses its store", n.id)
 	n.disk.Lose()
 	n.lost = true
+	n.wall = n.skew - n.clock.skew // see clockJumps
 	for _, l := range w.logs {
 		if l.Ref.Publisher == n.id {
 			l.LoseAll()
