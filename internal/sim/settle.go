@@ -18,8 +18,8 @@ func (s *scenario) settle() {
 		s.acquainted()
 	}
 	r, t0 := s.cfg.Peer.Refresh, s.now
-	bound := s.bound(t0)
-	if !s.until(bound, "L1", s.agreed) {
+	due := s.dues(t0)
+	if !s.agree(due) {
 		return
 	}
 	if !s.until(s.now+r, "L1", s.seconded) {
@@ -28,9 +28,7 @@ func (s *scenario) settle() {
 	groups := len(s.inhabited())
 	rounds := time.Duration(2 * bits.Len(uint(groups-1)))
 	told := s.now + rounds*r/3 + r
-	if s.forgot(t0, bound) { // it claims anew where its old rows hide it
-		told = max(told, bound)
-	}
+	told = max(told, due.last(t0, r))       // who was forgotten claims anew where its old rows hide it
 	if len(s.inhabited()) < len(s.themes) { // nobody is left of a group: it is to be marked lost
 		told = max(told, t0+mourning)
 		if len(s.inhabited()) == 1 { // who is left hears nobody, and doubts itself first
@@ -45,7 +43,7 @@ func (s *scenario) settle() {
 		return
 	}
 	s.Run(max(s.now, t0+3*r)) // a claim of the last moments may still be under way
-	if !s.until(max(s.now, s.bound(t0)), "L1", s.agreed) {
+	if !s.agree(due) {
 		return
 	}
 	leaders := s.leaders()
@@ -56,29 +54,6 @@ func (s *scenario) settle() {
 		s.finish()
 	}
 }
-
-// bound is by when a group must agree: 3r, and r where the only ones left
-// doubt themselves; 3r more where nobody of a group was left to be followed: a
-// manager of itself alone is not, which the map's old rows may make yield.
-func (s *scenario) bound(t0 time.Duration) time.Duration {
-	r := s.cfg.Peer.Refresh
-	for _, theme := range s.inhabited() {
-		if s.hermit(theme) {
-			continue
-		}
-		alone := true
-		for _, n := range s.members(theme) {
-			alone = alone && (n.role(theme.Group()) == feedring.RoleNone || !n.machine.Membership(theme).Acknowledged)
-		}
-		if alone {
-			return t0 + 7*r
-		}
-	}
-	return t0 + 4*r
-}
-
-// forgot reports whether a bound is one for a group of which nobody was left.
-func (s *scenario) forgot(t0, bound time.Duration) bool { return bound > t0+4*s.cfg.Peer.Refresh }
 
 // until lets time pass until nothing is missing, and fails where that takes
 // too long.
@@ -103,15 +78,6 @@ func (s *scenario) indexes(theme feedring.Theme) []int32 {
 		all = append(all, n.index)
 	}
 	return all
-}
-
-func (s *scenario) agreed() string {
-	for _, theme := range s.inhabited() {
-		if _, why := s.witness.Leader(theme, s.indexes(theme)); why != "" {
-			return string(theme) + ": " + why
-		}
-	}
-	return ""
 }
 
 func (s *scenario) leaders() map[feedring.Theme]int32 {

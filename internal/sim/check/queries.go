@@ -16,6 +16,30 @@ type queries struct {
 	begun  map[ended]begun
 	places map[placeKey][]wanted
 	told   map[told]bool
+	times  [lately]time.Duration // of the last questions that peers were asked
+	next   int
+}
+
+// What is for questions is gone a minute after they were asked.
+const (
+	lately  = 64
+	forgets = time.Minute
+)
+
+// comes notes that a question was asked now.
+func (q *queries) comes(now time.Duration) {
+	q.times[q.next%lately] = now
+	q.next++
+}
+
+// lately counts the questions that may still be open somewhere.
+func (q *queries) lately(now time.Duration) (n int) {
+	for i := range min(q.next, lately) {
+		if now-q.times[i] < forgets {
+			n++
+		}
+	}
+	return n
 }
 
 // stream names a question at the asked peer.
@@ -62,6 +86,7 @@ func newQueries() queries {
 
 // Asked is called when a reader's question reaches a peer.
 func (w *Witness) Asked(p int32, in peer.Ask) {
+	w.queries.comes(w.cfg.Now())
 	a := &asked{in: in, at: w.cfg.Now()}
 	a.known = in.Query.Theme != "" && w.everywhere(in.Query.Theme, in.Query.Provider)
 	w.queries.asked[stream{p, w.of(p).life, in.Stream}] = a
