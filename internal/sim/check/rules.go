@@ -21,6 +21,8 @@ type rules struct {
 
 	answers  map[lookedUp][]answer
 	silences []silence
+	look     time.Duration // when tables are looked at again
+	looked   int32         // … whose they were last
 }
 
 func newRules() rules {

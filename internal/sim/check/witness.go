@@ -241,6 +241,10 @@ func (w *Witness) After(p int32) {
 	if len(w.rules.silences) > 0 {
 		w.overdue()
 	}
+	if now := w.cfg.Now(); now >= w.rules.look {
+		w.rules.look = now + 2*w.cfg.Refresh
+		w.lookOn()
+	}
 }
 
 // Did is called with each output before it is done.
