@@ -73,7 +73,7 @@ func (c *campaign) workers(end uint64) (outcomes []chan sim.Outcome, stop func()
 		go func() {
 			for seed := first; seed < end; seed += jobs {
 				select {
-				case out <- sim.Faults(seed, nil):
+				case out <- c.flags.seed(seed, nil):
 				case <-done:
 					return
 				}

@@ -23,7 +23,7 @@ import (
 // faultsFlags is what `faults` is told.
 type faultsFlags struct {
 	seeds, from uint64
-	jobs        int
+	jobs, peers int
 	json, trace bool
 	state       string
 	keepGoing   int
@@ -41,6 +41,7 @@ func faultsCommand(stdout, stderr io.Writer) *cobra.Command {
 		Short: "play seeds: ten virtual minutes of faults each, every invariant checked after every step",
 		Example: `  feedring-sim faults --seeds 1000
   feedring-sim faults --seeds 1000000 --state run.json --jobs 2   # may be stopped and started again
+  feedring-sim faults --seeds 1 --peers 1000                      # a large network, for minutes
   feedring-sim faults --from 4711 --seeds 1 --trace               # replay one seed, readably`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return f.run(stdout, stderr) },
@@ -49,6 +50,7 @@ func faultsCommand(stdout, stderr io.Writer) *cobra.Command {
 	flags.Uint64Var(&f.seeds, "seeds", 100, "how many seeds")
 	flags.Uint64Var(&f.from, "from", 1, "the first seed")
 	flags.IntVar(&f.jobs, "jobs", 1, "seeds played at the same time: as many as cores, four times as many at most")
+	flags.IntVar(&f.peers, "peers", 0, "at least so many in each network, in groups of 20 to 100: minutes for a thousand; 0: as the seed says, mostly 25")
 	flags.BoolVar(&f.json, "json", false, "one JSON object for each violation, instead of text; the last line is JSON always")
 	flags.BoolVar(&f.trace, "trace", false, "tell everything that happens; for one seed")
 	flags.StringVar(&f.state, "state", "", "`FILE` that keeps how far a run came; the same program goes on with it where there is one")
@@ -95,6 +97,8 @@ func (f *faultsFlags) check() error {
 		return errors.New("--seeds, --jobs and --keep-going must be at least 1")
 	case f.seeds > math.MaxUint64-f.from:
 		return fmt.Errorf("--from %d --seeds %d: seeds end at %d", f.from, f.seeds, uint64(math.MaxUint64-1))
+	case f.peers != 0 && (f.peers < fewestPeers || f.peers > manyPeers):
+		return fmt.Errorf("--peers %d: give %d to %d, or 0", f.peers, fewestPeers, manyPeers)
 	case f.jobs > most:
 		return fmt.Errorf("--jobs %d: give %d at most, %d for each core", f.jobs, most, jobsOfCore)
 	case f.trace && f.seeds != 1:
@@ -110,6 +114,17 @@ func (f *faultsFlags) check() error {
 // heapOfJob is how large the heap becomes for one seed at a time.
 const heapOfJob = 80 << 20
 
+// What --peers may be: less is what seeds have by themselves, more takes hours.
+const fewestPeers, manyPeers = 50, 10_000
+
+// seed plays one seed.
+func (f *faultsFlags) seed(seed uint64, trace func(string)) sim.Outcome {
+	if f.peers > 0 {
+		return sim.Large(seed, f.peers, trace)
+	}
+	return sim.Faults(seed, trace)
+}
+
 // jobsOfCore bounds --jobs: each takes memory, and more than one are no faster.
 const jobsOfCore = 4
 
@@ -118,14 +133,18 @@ func (f *faultsFlags) goOn(next uint64) string {
 	if f.state != "" {
 		return "the same command goes on"
 	}
-	return fmt.Sprintf("--from %d --seeds %d plays what is left, and --state FILE goes on by itself", next, f.from+f.seeds-next)
+	size := ""
+	if f.peers > 0 {
+		size = fmt.Sprintf(" --peers %d", f.peers)
+	}
+	return fmt.Sprintf("--from %d --seeds %d%s plays what is left, and --state FILE goes on by itself", next, f.from+f.seeds-next, size)
 }
 
 // replay plays one seed with its trace.
 func (f *faultsFlags) replay(stdout io.Writer) error {
 	out := bufio.NewWriterSize(stdout, 1<<16)
 	began := time.Now()
-	o := sim.Faults(f.from, func(line string) { _, _ = fmt.Fprintln(out, line) })
+	o := f.seed(f.from, func(line string) { _, _ = fmt.Fprintln(out, line) })
 	c := &campaign{flags: f, stdout: out}
 	c.add(o)
 	c.Wall = time.Since(began).Seconds()
@@ -152,7 +171,7 @@ type violation struct {
 
 func (c *campaign) report(o sim.Outcome) error {
 	v := violation{Seed: o.Seed, Invariant: o.Violation.Invariant, At: o.Violation.At.Seconds(), Text: o.Violation.Text,
-		Replay: replayCommand(os.Args[0], o.Seed)}
+		Replay: replayCommand(os.Args[0], o.Seed, c.flags.peers)}
 	if c.flags.json {
 		return json.NewEncoder(c.stdout).Encode(v)
 	}
@@ -164,6 +183,7 @@ func (c *campaign) report(o sim.Outcome) error {
 type saved struct {
 	stamp
 	From       uint64  `json:"from"`
+	Peers      int     `json:"peers,omitempty"` // as --peers said
 	Next       uint64  `json:"next"` // seeds below are played
 	Seeds      uint64  `json:"seeds"`
 	Violations int     `json:"violations"`
@@ -174,7 +194,7 @@ type saved struct {
 }
 
 func resume(f *faultsFlags) (*campaign, error) {
-	c := &campaign{flags: f, saved: saved{From: f.from, Next: f.from}}
+	c := &campaign{flags: f, saved: saved{From: f.from, Next: f.from, Peers: f.peers}}
 	if f.state == "" {
 		return c, nil
 	}
@@ -191,6 +211,9 @@ func resume(f *faultsFlags) (*campaign, error) {
 	}
 	if c.From != f.from {
 		return nil, fmt.Errorf("--state: %s began with seed %d: give --from %d, or another file", f.state, c.From, c.From)
+	}
+	if c.Peers != f.peers {
+		return nil, fmt.Errorf("--state: %s is of networks of another size: give --peers %d, or another file", f.state, c.Peers)
 	}
 	if c.Seeds > f.seeds {
 		return nil, fmt.Errorf("--state: %s holds %d seeds already: give --seeds %d or more, or another file", f.state, c.Seeds, c.Seeds)

@@ -18,9 +18,13 @@ func TestReplayCommand(t *testing.T) {
 		if err := os.WriteFile(name, []byte(script), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		out, err := exec.Command("sh", "-c", replayCommand(name, 7)).CombinedOutput()
+		out, err := exec.Command("sh", "-c", replayCommand(name, 7, 0)).CombinedOutput()
 		if err != nil || string(out) != "faults --from 7 --seeds 1 --trace\n" {
-			t.Errorf("%s: %v, %s", replayCommand(name, 7), err, out)
+			t.Errorf("%s: %v, %s", replayCommand(name, 7, 0), err, out)
+		}
+		out, err = exec.Command("sh", "-c", replayCommand(name, 8, 300)).CombinedOutput()
+		if err != nil || string(out) != "faults --from 8 --seeds 1 --trace --peers 300\n" {
+			t.Errorf("%s: %v, %s", replayCommand(name, 8, 300), err, out)
 		}
 	}
 	for arg0, want := range map[string]string{

@@ -10,13 +10,13 @@ import (
 	"github.com/feedring/feedring/internal/sim/disk"
 )
 
-// mostNewcomers bounds what a seed costs.
+// mostNewcomers bounds what a seed costs: for each 25 peers.
 const mostNewcomers = 8
 
 // newcomer has a peer begin that nobody has ever seen: in a theme that is there
 // or in a new one, through peers that may be down, cut off, or of other themes.
 func (s *scenario) newcomer() {
-	if len(s.nodes) >= s.settlers+mostNewcomers {
+	if len(s.nodes) >= s.settlers+s.times*mostNewcomers {
 		return
 	}
 	n := s.addNode(s.anyClock(), s.anyBook()...)

@@ -21,7 +21,16 @@ type Outcome struct {
 // promised must come true. trace is given one line for each thing that
 // happens; nil: nobody reads. It uses no other goroutine.
 func Faults(seed uint64, trace func(line string)) Outcome {
-	s := newScenario(seed, trace)
+	return newScenario(seed, nil, trace).faulty()
+}
+
+// Large plays one seed as Faults does, in a network of at least so many peers:
+// minutes of a core for a thousand.
+func Large(seed uint64, peers int, trace func(line string)) Outcome {
+	return newScenario(seed, large(peers), trace).faulty()
+}
+
+func (s *scenario) faulty() Outcome {
 	s.audience()
 	s.after(warm, s.nextFault)
 	return s.outcome(func() { s.Run(troubled) })

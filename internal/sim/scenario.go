@@ -26,6 +26,7 @@ type scenario struct {
 	sites    []string // by node: a site that it publishes
 	settlers int      // nodes that are there before the faults
 	wide     bool
+	times    int // how many times the peers of a plain seed there are
 	faults   []fault
 	readers  []*reader
 	mends    []func()
@@ -34,8 +35,9 @@ type scenario struct {
 	count    int           // of faults
 }
 
-// newScenario makes the world of a seed: how it is differs from seed to seed.
-func newScenario(seed uint64, trace func(string)) *scenario {
+// newScenario makes the world of a seed: how it is differs from seed to seed, and
+// how large it is, if no sizes of its groups are given.
+func newScenario(seed uint64, sizes []int, trace func(string)) *scenario {
 	cfg := Config{Seed: seed, Trace: trace, Peer: peer.Config{Refresh: 10 * time.Second, Attempts: 3, Freshness: 24 * time.Hour},
 		Weather: Weather{Delay: time.Millisecond << (seed % 6), Jitter: time.Millisecond << (seed % 5)}}
 	if seed%3 == 0 {
@@ -44,10 +46,17 @@ func newScenario(seed uint64, trace func(string)) *scenario {
 	if seed%2 == 1 {
 		cfg.Peer.Routing = peer.RingOnly
 	}
-	s := &scenario{World: New(cfg), wide: Wide(seed), faults: faults}
-	sizes := plain
+	s := &scenario{World: New(cfg), wide: sizes != nil || Wide(seed), times: 1, faults: faults}
 	if s.wide {
-		s.faults, sizes = slices.Concat(faults, wider), s.shape()
+		s.faults = slices.Concat(faults, wider)
+	}
+	switch {
+	case sizes != nil:
+		s.enlarge(sizes)
+	case s.wide:
+		sizes = s.shape()
+	default:
+		sizes = plain
 	}
 	s.people(sizes)
 	return s
@@ -94,7 +103,7 @@ func (s *scenario) people(sizes []int) {
 
 // audience has readers come, who ask from time to time.
 func (s *scenario) audience() {
-	for range followers {
+	for range s.times * followers {
 		s.after(s.between(10*time.Second, 4*time.Minute), s.newFollower)
 	}
 	s.after(warm/2, s.nextQuery)
@@ -124,7 +133,7 @@ func (s *scenario) nextQuery() {
 	if s.quiet {
 		return
 	}
-	s.after(s.between(0, 2*askEvery), s.nextQuery)
+	s.after(s.between(0, 2*askEvery/time.Duration(s.times)), s.nextQuery)
 	c := s.anyClient()
 	if c == nil {
 		return
@@ -163,7 +172,8 @@ func (s *scenario) nextFault() {
 	if s.healed {
 		return
 	}
-	s.after(s.between(faultEvery/8, 2*faultEvery-faultEvery/8), s.nextFault)
+	every := faultEvery / time.Duration(s.times)
+	s.after(s.between(every/8, 2*every-every/8), s.nextFault)
 	total := 0
 	for i := range s.faults {
 		total += s.faults[i].weight

@@ -28,7 +28,7 @@ func Scripted(name string, seed uint64, trace func(line string)) (Outcome, error
 	if i < 0 {
 		return Outcome{}, fmt.Errorf("no script is named %q", name)
 	}
-	s := newScenario(seed, trace)
+	s := newScenario(seed, nil, trace)
 	return s.outcome(func() { scripts[i].play(s) }), nil
 }
 
