@@ -184,7 +184,7 @@ type saved struct {
 	stamp
 	From       uint64  `json:"from"`
 	Peers      int     `json:"peers,omitempty"` // as --peers said
-	Next       uint64  `json:"next"` // seeds below are played
+	Next       uint64  `json:"next"`            // seeds below are played
 	Seeds      uint64  `json:"seeds"`
 	Violations int     `json:"violations"`
 	Virtual    float64 `json:"virtual_s"`
