@@ -16,7 +16,7 @@ func (w *Witness) most() int {
 	return perThing * (w.cfg.Peers() + len(w.cfg.Logs()) + 64)
 }
 
-const perThing = 4
+const perThing = 16
 
 // Rest checks S12 at a machine that nobody asks any more: what was for
 // questions is gone, and no table has grown beyond all need. It looks at fields
@@ -38,11 +38,11 @@ func (w *Witness) lookOn() {
 	}
 }
 
-// What a question takes of a table at most, as it is asked and asked again and
-// coordinated in several tries; and what is there whoever asks.
+// What a question of the last minute takes of a table: it is open for ten seconds,
+// in several tries; and what is there whoever asks.
 const (
-	perAsked = 4
-	few      = 16
+	perAsked = 1
+	few      = 12
 )
 
 // tables looks at all tables of a machine: those that are for questions hold open
