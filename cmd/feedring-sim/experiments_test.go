@@ -79,6 +79,19 @@ func TestTables(t *testing.T) {
 	}
 }
 
+// --short is figure 3 and nothing else, neither told nor drawn.
+func TestShortPaper(t *testing.T) {
+	svg := filepath.Join(t.TempDir(), "it.svg")
+	code, stdout, _ := play(t, "paper", "--short", "--capacity", "20", "--plot", svg)
+	if code != 0 || !strings.Contains(stdout, "figure 3, central") || strings.Contains(stdout, "figure 4") {
+		t.Errorf("%d %s", code, stdout)
+	}
+	drawn, err := os.ReadFile(svg)
+	if err != nil || !bytes.Contains(drawn, []byte("Figure 3: ")) || bytes.Contains(drawn, []byte("Figure 4: ")) || bytes.Contains(drawn, []byte("breaks")) || bytes.Contains(drawn, []byte("another capacity")) {
+		t.Errorf("%v: other panels than figure 3's", err)
+	}
+}
+
 func TestOneNetwork(t *testing.T) {
 	code, stdout, stderr := play(t, "scale", "--peers", "25", "--groups", "3", "--virtual", "30s", "--json")
 	var result scaleResult

@@ -9,8 +9,8 @@ import (
 // what the paper does not say.
 type StudyConfig struct {
 	Figure3    PaperConfig     `json:"figure3"`
-	Figure4    PaperConfig     `json:"figure4"`
-	Rates      []Rate          `json:"rates"` // beyond figure 4
+	Figure4    PaperConfig     `json:"figure4,omitzero"` // zero: it is not played, and Rates, which vary it, must be empty
+	Rates      []Rate          `json:"rates"`            // beyond figure 4
 	Capacities []int           `json:"capacities"`
 	Groups     []int           `json:"groups"`
 	Cycles     []time.Duration `json:"cycles_ns"`
@@ -50,7 +50,7 @@ func DefaultStudy() StudyConfig {
 type StudyResult struct {
 	Config      StudyConfig `json:"config"`
 	Figure3     PaperResult `json:"figure3"`
-	Figure4     PaperResult `json:"figure4"`
+	Figure4     PaperResult `json:"figure4,omitzero"`
 	Rates       []StudyRow  `json:"rates"`
 	Sensitivity []StudyRow  `json:"sensitivity"` // of figure 3, one thing changed at a time
 }
@@ -84,9 +84,11 @@ func Study(cfg StudyConfig, progress Progress) (StudyResult, error) {
 	if result.Figure3, err = Paper(cfg.Figure3, nil); err != nil {
 		return result, err
 	}
-	progress.Tell(1, steps, "figure 4")
-	if result.Figure4, err = Paper(cfg.Figure4, nil); err != nil {
-		return result, err
+	if cfg.Figure4 != (PaperConfig{}) {
+		progress.Tell(1, steps, "figure 4")
+		if result.Figure4, err = Paper(cfg.Figure4, nil); err != nil {
+			return result, err
+		}
 	}
 	for i, r := range cfg.Rates {
 		p := cfg.Figure4
