@@ -90,7 +90,8 @@ type tour struct {
 	stdout, stderr io.Writer
 	kept           toured
 	interrupted    <-chan os.Signal
-	last           time.Time // of progress
+	ended          []explore.Result // of the size under way: counted, and not kept
+	last           time.Time        // of progress
 }
 
 // toured is how far a tour came: Done are the explorations of whole sizes.
@@ -128,7 +129,6 @@ func (t *tour) explore(peers int) error {
 	if slices.ContainsFunc(t.kept.Done, func(r explore.Result) bool { return r.Peers == peers }) {
 		return nil
 	}
-	var results []explore.Result
 	var told error
 	err := explore.RunCampaign(explore.Group{}, peers, t.flags.each(), explore.Watch{
 		Progress: t.progress,
@@ -136,15 +136,15 @@ func (t *tour) explore(peers int) error {
 		Tell: func(r explore.Result) {
 			told = cmp.Or(told, t.tell(r))
 			r.Trace, r.SlowTrace = nil, nil // they are told
-			results = append(results, r)
+			t.ended = append(t.ended, r)
 		}})
-	if err = cmp.Or(told, err); err != nil {
-		return err
-	}
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	t.kept.Memory = max(t.kept.Memory, m.Sys)
-	t.kept.Done = append(t.kept.Done, results...)
+	if err = cmp.Or(told, err); err != nil {
+		return err
+	}
+	t.kept.Done, t.ended = append(t.kept.Done, t.ended...), nil
 	return t.save()
 }
 
@@ -199,7 +199,7 @@ type totals struct {
 
 func (t *tour) sum() totals {
 	s := totals{Memory: t.kept.Memory}
-	for _, r := range t.kept.Done {
+	for _, r := range slices.Concat(t.kept.Done, t.ended) {
 		s.States += r.New
 		s.Visited += r.States
 		s.Transitions += r.Transitions

@@ -2,6 +2,9 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -53,5 +56,35 @@ func TestInterruptedTour(t *testing.T) {
 	again := &tour{flags: f}
 	if err := again.resume(); err != nil || len(again.kept.Done) != done {
 		t.Errorf("%d explorations are kept, %v", len(again.kept.Done), err)
+	}
+}
+
+// interrupting is somebody who interrupts at the first line.
+type interrupting struct {
+	bytes.Buffer
+	interrupted chan os.Signal
+}
+
+func (w *interrupting) Write(p []byte) (int, error) {
+	if w.Len() == 0 {
+		w.interrupted <- os.Interrupt
+	}
+	return w.Buffer.Write(p)
+}
+
+// The last line of a tour that is interrupted counts the explorations that were
+// told before it.
+func TestInterruptedTourCounts(t *testing.T) {
+	stdout := &interrupting{interrupted: make(chan os.Signal, 1)}
+	stopped := &tour{flags: &exploreFlags{states: 100_000, peers: []int{3}, json: true}, stdout: stdout, stderr: io.Discard, interrupted: stdout.interrupted}
+	if err := errors.Join(stopped.resume(), stopped.play()); err == nil {
+		t.Fatal("it was not stopped")
+	}
+	told := explore.Result{}
+	if err := json.Unmarshal(stdout.Bytes(), &told); err != nil || told.New == 0 {
+		t.Fatalf("%v: %s", err, stdout)
+	}
+	if s := stopped.sum(); s.States != told.New || s.Visited != told.States || s.Memory == 0 || len(stopped.kept.Done) != 0 {
+		t.Errorf("%+v is counted of %s", s, stdout)
 	}
 }
