@@ -91,6 +91,9 @@ func (c *campaign) add(o sim.Outcome) {
 	c.Hash = (c.Hash ^ o.Hash) * 0x100000001b3
 	if o.Violation != nil {
 		c.Violations++
+		if len(c.Violating) < mostNamed {
+			c.Violating = append(c.Violating, o.Seed)
+		}
 	}
 }
 

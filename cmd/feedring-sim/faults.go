@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"time"
 
@@ -84,7 +85,7 @@ func (f *faultsFlags) run(stdout, stderr io.Writer) error {
 		return failure{fmt.Errorf("stopped after seed %d: %s", c.Next-1, f.goOn(c.Next))}
 	}
 	if c.Violations > 0 {
-		return failure{fmt.Errorf("%d of %d seeds violate an invariant", c.Violations, c.Seeds)}
+		return failure{c.violated()}
 	}
 	return nil
 }
@@ -182,15 +183,29 @@ func (c *campaign) report(o sim.Outcome) error {
 // saved is how far a run came.
 type saved struct {
 	stamp
-	From       uint64  `json:"from"`
-	Peers      int     `json:"peers,omitempty"` // as --peers said
-	Next       uint64  `json:"next"`            // seeds below are played
-	Seeds      uint64  `json:"seeds"`
-	Violations int     `json:"violations"`
-	Virtual    float64 `json:"virtual_s"`
-	Wall       float64 `json:"wall_s"`
-	Steps      uint64  `json:"steps"`
-	Hash       uint64  `json:"hash"`
+	From       uint64   `json:"from"`
+	Peers      int      `json:"peers,omitempty"` // as --peers said
+	Next       uint64   `json:"next"`            // seeds below are played
+	Seeds      uint64   `json:"seeds"`
+	Violations int      `json:"violations"`
+	Violating  []uint64 `json:"violating,omitempty"` // the first mostNamed seeds of Violations, in order
+	Virtual    float64  `json:"virtual_s"`
+	Wall       float64  `json:"wall_s"`
+	Steps      uint64   `json:"steps"`
+	Hash       uint64   `json:"hash"`
+}
+
+// mostNamed bounds the seeds that a state and the error's line name, whatever
+// --keep-going is.
+const mostNamed = 100
+
+// violated says which seeds violate an invariant.
+func (s *saved) violated() error {
+	named := strings.Trim(strings.ReplaceAll(fmt.Sprint(s.Violating), " ", ", "), "[]")
+	if more := s.Violations - len(s.Violating); more > 0 {
+		named += fmt.Sprintf(" and %d more", more)
+	}
+	return fmt.Errorf("%d of %d seeds violate an invariant: %s", s.Violations, s.Seeds, named)
 }
 
 func resume(f *faultsFlags) (*campaign, error) {
@@ -228,6 +243,8 @@ func (s *saved) check() error {
 		return fmt.Errorf("%d seeds from %d up to %d", s.Seeds, s.From, s.Next)
 	case s.Violations < 0 || uint64(s.Violations) > s.Seeds:
 		return fmt.Errorf("%d violations in %d seeds", s.Violations, s.Seeds)
+	case len(s.Violating) != min(s.Violations, mostNamed):
+		return fmt.Errorf("%d violations by %d seeds", s.Violations, len(s.Violating))
 	case s.Virtual < 0 || s.Wall < 0:
 		return fmt.Errorf("%v virtual seconds in %v", s.Virtual, s.Wall)
 	}

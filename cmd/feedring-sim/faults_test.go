@@ -5,8 +5,12 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/feedring/feedring/internal/sim"
+	"github.com/feedring/feedring/internal/sim/check"
 )
 
 // lastLine runs the command and reads its last line.
@@ -58,11 +62,40 @@ func TestInterrupted(t *testing.T) {
 		t.Fatal("it was not stopped: ", err)
 	}
 	again, err := resume(f)
-	if err != nil || again.saved != c.saved || again.Next >= 5+1000 {
+	if err != nil || !reflect.DeepEqual(again.saved, c.saved) || again.Next >= 5+1000 {
 		t.Errorf("%+v goes on as %+v, %v", c.saved, again.saved, err)
 	}
 	if files, _ := filepath.Glob(f.state + "*"); len(files) != 1 {
 		t.Errorf("%q are left", files)
+	}
+}
+
+// Which seeds violate an invariant is known after a run went on, too.
+func TestViolatingSeeds(t *testing.T) {
+	f := &faultsFlags{seeds: 50, from: 1, jobs: 1, keepGoing: 20, state: filepath.Join(t.TempDir(), "state")}
+	for _, upTo := range []uint64{10, 50} {
+		c, err := resume(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for c.Next <= upTo {
+			o := sim.Outcome{Seed: c.Next}
+			if o.Seed == 7 || o.Seed == 31 {
+				o.Violation = &check.Violation{}
+			}
+			c.add(o)
+		}
+		if err := c.save(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	code, _, stderr := play(t, "faults", "--seeds", "50", "--state", f.state)
+	if code != 1 || !strings.HasSuffix(stderr, "2 of 50 seeds violate an invariant: 7, 31\n") {
+		t.Errorf("exit %d, %q", code, stderr)
+	}
+	many := saved{Violations: 102, Violating: []uint64{1, 2}, Seeds: 200}
+	if err := many.violated(); !strings.HasSuffix(err.Error(), "invariant: 1, 2 and 100 more") {
+		t.Error(err)
 	}
 }
 

@@ -75,7 +75,7 @@ func TestWrongState(t *testing.T) {
 	const want = "begin anew with another file"
 	for _, fields := range []string{
 		`"from":1,"next":0`, `"from":1,"next":0,"seeds":18446744073709551615`, `"from":1,"next":3,"seeds":1`, `"from":1,"next":3,"seeds":2,"violations":-1`,
-		`"from":1,"next":3,"seeds":2,"violations":3`, `"from":1,"next":3,"seeds":2,"wall_s":-1`, `"from":1,"next":"three"`, `"from":1,"next":-3`,
+		`"from":1,"next":3,"seeds":2,"violations":3`, `"from":1,"next":3,"seeds":2,"wall_s":-1`, `"from":1,"next":3,"seeds":2,"violations":1`, `"from":1,"next":"three"`, `"from":1,"next":-3`,
 	} {
 		refused(t, stateOf(t, fields), want, "faults", "--seeds", "3")
 	}
