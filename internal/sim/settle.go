@@ -47,6 +47,7 @@ func (s *scenario) settle() {
 		return
 	}
 	leaders := s.leaders()
+	s.witness.Settled()
 	s.keeps(leaders, 10*r)
 	s.quiet = true
 	s.keeps(leaders, 10*r)
@@ -171,6 +172,7 @@ func (s *scenario) finish() {
 			}
 		}
 		s.vouches(n)
+		s.pruned(n)
 	}
 	for _, r := range s.readers {
 		if r.client.here {
@@ -214,6 +216,18 @@ func (s *scenario) loads(theme feedring.Theme) string {
 		}
 	}
 	return ""
+}
+
+// pruned checks that nobody caches for ever what is no longer fresh (S12): twice
+// since then it was time to keep house.
+func (s *scenario) pruned(n *node) {
+	before := n.clock.at(s.now).Add(-s.cfg.Peer.Freshness - max(3*s.cfg.Peer.Refresh, s.cfg.Peer.Freshness/16))
+	for _, c := range n.disk.Copies() {
+		if c != nil && c.Log.Ref.Publisher != n.id && n.role(c.Log.Group) != feedring.RoleNone && len(c.Held) > 0 && c.Held[0].Seen.Before(before) {
+			s.witness.Fail("S12", "%s caches %d/%d of %s, of %v", n.id, c.Held[0].Position.Epoch, c.Held[0].Position.Sequence, c.Log.Ref, c.Held[0].Seen)
+			return
+		}
+	}
 }
 
 // vouches checks S10: a site vouches for whom it names, and for nobody else.

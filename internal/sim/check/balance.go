@@ -117,6 +117,10 @@ func (w *Witness) ranked(p int32, s *seat, want wanted) (order []loaded) {
 	return order
 }
 
+// countable is of how many peers it is known from outside what a manager knows of
+// their loads: in a group that spreads over a mesh it is not.
+const countable = 63
+
 // balanced checks that the peer that a lookup asks for room first, in the step in
 // which it came, is the least loaded. Where what the least loaded two told is old,
 // chance decides between them. How many places a manager keeps itself is not known
@@ -131,6 +135,9 @@ func (w *Witness) balanced(p int32, o *observed, s *seat, to feedring.PeerID, id
 		return
 	}
 	order := w.ranked(p, s, asked[len(asked)-1])
+	if len(order) > countable {
+		return
+	}
 	load := -1
 	if to == w.cfg.Name(p) {
 		load = len(s.streams)

@@ -12,7 +12,10 @@ import (
 func (w *Witness) deposes(p int32, s *seat) {
 	manager := w.cfg.Index(s.term.Claimant)
 	at := s.intent
-	if at == 0 || manager < 0 || manager == p || s.role == feedring.RoleManager || s.yielded >= at-4*w.cfg.Refresh && s.yielded > 0 {
+	if at == 0 {
+		at = w.cfg.Now() // it asked nobody
+	}
+	if manager < 0 || manager == p || s.role == feedring.RoleManager || s.yielded >= at-4*w.cfg.Refresh && s.yielded > 0 {
 		return
 	}
 	long := at - 4*w.cfg.Refresh // they know each other

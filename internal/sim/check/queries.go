@@ -112,9 +112,25 @@ func (w *Witness) answered(p int32, out peer.Answer) {
 	if f.ID != a.in.ID || f.Attempt != a.in.Attempt {
 		w.Fail("S5", "%s answers attempt %d with the final of %d", w.cfg.Name(p), a.in.Attempt, f.Attempt)
 	}
-	if f.Status == feedring.Unsatisfied {
+	switch {
+	case f.Status == feedring.Unsatisfied:
 		w.unsatisfied(p, a)
+	case f.Status == feedring.Incomplete && w.settled > 0 && a.at > w.settled && w.nobodys(a.in.Query.Theme):
+		w.Fail("S6", "%s does not know whether somebody serves %q, which is on no map, long after all faults", w.cfg.Name(p), a.in.Query.Theme)
 	}
+}
+
+// Settled says that all faults have ended, and what they did is mended.
+func (w *Witness) Settled() { w.settled = w.cfg.Now() }
+
+// nobodys reports whether a theme is on no live map.
+func (w *Witness) nobodys(theme feedring.Theme) bool {
+	for p := range int32(len(w.peers)) {
+		if theme == "" || w.cfg.Runs(p) && w.cfg.OnMap(p, theme.Group()) {
+			return false
+		}
+	}
+	return true
 }
 
 // unsatisfied checks S6: a theme that was served, and on every live manager's
@@ -198,11 +214,14 @@ func (w *Witness) ringMessage(p int32, m feedring.Message) {
 	switch m := m.(type) {
 	case ring.Rows:
 		for _, l := range m.Lost {
-			w.lost[l.Group] = w.cfg.Now()
+			if w.shows(l.Group, func(r *ring.Row) bool { return r.Term == l.Term && r.Version == l.Version }) {
+				w.lost[l.Group] = w.cfg.Now()
+			}
 		}
 		for i := range m.Rows {
-			if m.Rows[i].Gone {
-				w.lost[m.Rows[i].Group] = w.cfg.Now()
+			gone := m.Rows[i]
+			if gone.Gone && w.shows(gone.Group, func(r *ring.Row) bool { return r.Term.Compare(gone.Term) <= 0 }) {
+				w.lost[gone.Group] = w.cfg.Now()
 			}
 		}
 	case ring.Search:
@@ -216,6 +235,22 @@ func (w *Witness) ringMessage(p int32, m feedring.Message) {
 		}
 		w.queries.told[key] = true
 	}
+}
+
+// shows reports whether a live manager's map shows such a row of a group, which
+// what is told of it would take away: older words about it hide nothing.
+func (w *Witness) shows(g feedring.GroupID, such func(*ring.Row) bool) bool {
+	for p := range int32(len(w.peers)) {
+		if !w.cfg.Runs(p) || !w.peers[p].leads() || !w.cfg.OnMap(p, g) {
+			continue
+		}
+		for _, r := range w.cfg.Ring(p) {
+			if r.Group == g && such(r) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (w *Witness) search(p int32, s ring.Search) {

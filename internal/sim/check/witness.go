@@ -59,7 +59,8 @@ type Witness struct {
 	peers     []observed
 	claims    map[claim]made
 	queries   queries
-	lost      map[feedring.GroupID]time.Duration // when it was last told that the ring lost a group
+	lost      map[feedring.GroupID]time.Duration // when it was last told that the ring lost a group that a map showed
+	settled   time.Duration                      // since when nothing goes wrong any more; 0: it does
 	rules     rules
 	parts     map[reflect.Type][]part // see partsOf
 	seen      []feedring.Theme        // of the first logs
