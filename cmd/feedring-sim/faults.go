@@ -63,7 +63,9 @@ func (f *faultsFlags) run(stdout, stderr io.Writer) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	debug.SetGCPercent(1600) // seeds leave much garbage and keep some megabytes
+	if f.peers == 0 {
+		debug.SetGCPercent(1600) // seeds leave much garbage and keep some megabytes
+	}
 	largePages(f.jobs * heapOfJob)
 	if f.trace {
 		return f.replay(stdout)
