@@ -7,12 +7,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -67,9 +65,8 @@ func (f *exploreFlags) run(stdout, stderr io.Writer) error {
 		return err
 	}
 	debug.SetGCPercent(200) // most of what is made goes at once
-	interrupted := make(chan os.Signal, 1)
-	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
-	defer signal.Stop(interrupted)
+	interrupted, stop := interrupts()
+	defer stop()
 	t := &tour{flags: f, stdout: stdout, stderr: stderr, interrupted: interrupted}
 	if err := t.resume(); err != nil {
 		return failure{err}

@@ -9,11 +9,9 @@ import (
 	"io"
 	"math"
 	"os"
-	"os/signal"
 	"runtime"
 	"runtime/debug"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -70,14 +68,13 @@ func (f *faultsFlags) run(stdout, stderr io.Writer) error {
 	if f.trace {
 		return f.replay(stdout)
 	}
+	interrupted, stop := interrupts() // before a state is read: then something is kept
+	defer stop()
 	c, err := resume(f)
 	if err != nil {
 		return failure{err}
 	}
 	c.stdout, c.progress = stdout, newProgress(stderr, f.seeds)
-	interrupted := make(chan os.Signal, 1)
-	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
-	defer signal.Stop(interrupted)
 	err = c.play(interrupted)
 	c.progress.end()
 	if err = cmp.Or(err, c.summary()); err != nil {

@@ -14,6 +14,7 @@ import (
 )
 
 func main() {
+	explainInterrupts(os.Stderr)
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 

@@ -3,11 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"runtime"
 	"runtime/debug"
-	"syscall"
 	"time"
 
 	"github.com/feedring/feedring/internal/sim/experiment"
@@ -35,9 +32,8 @@ func playSize(cfg experiment.SizeConfig, out io.Writer) (outcome, error) {
 	largePages(memoryLimit)
 	debug.SetGCPercent(memorySpared)
 	debug.SetMemoryLimit(memoryLimit)
-	interrupted := make(chan os.Signal, 1)
-	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
-	defer signal.Stop(interrupted)
+	interrupted, stop := interrupts()
+	defer stop()
 	r := &sizeResult{}
 	w := &sizeWatch{out: out, result: r, began: time.Now(), told: time.Now()}
 	played, err := experiment.Size(cfg, experiment.SizeWatch{
