@@ -65,7 +65,7 @@ func (p *pruner) run() {
 // clock that is ahead, and set back before the next start, that is fresh again, and
 // the mark of that start must not promise it.
 func (p *pruner) drop(g feedring.GroupID, before time.Time) error {
-	last, err := p.dropped(g, before)
+	last, err := droppedTo(p.store, g, before)
 	if err == nil && last.IsZero() {
 		err = p.store.Put(p.ctx, store.BucketMeta, droppedKey(g), binary.BigEndian.AppendUint64(nil, uint64(before.UnixNano())))
 	}
@@ -80,10 +80,10 @@ func (p *pruner) drop(g feedring.GroupID, before time.Time) error {
 
 func droppedKey(g feedring.GroupID) string { return fmt.Sprintf("dropped/%x", g[:]) }
 
-// dropped returns up to when copies of a group were dropped; zero: not beyond
+// droppedTo returns up to when copies of a group were dropped; zero: not beyond
 // fresh.
-func (p *pruner) dropped(g feedring.GroupID, fresh time.Time) (time.Time, error) {
-	value, err := p.store.Value(store.BucketMeta, droppedKey(g))
+func droppedTo(s *store.Store, g feedring.GroupID, fresh time.Time) (time.Time, error) {
+	value, err := s.Value(store.BucketMeta, droppedKey(g))
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return time.Time{}, nil

@@ -110,7 +110,7 @@ func TestDroppedIsRemembered(t *testing.T) {
 	g := testTheme.Group()
 	fresh := now.Add(-24 * time.Hour)
 	dropped := func() time.Time {
-		at, err := p.dropped(g, fresh)
+		at, err := droppedTo(s, g, fresh)
 		check(t, err)
 		return at
 	}
@@ -125,7 +125,7 @@ func TestDroppedIsRemembered(t *testing.T) {
 		t.Errorf("dropped up to %s, and %s is remembered", ahead, at)
 	}
 	other := feedring.Theme("sport").Group()
-	if at, err := p.dropped(other, fresh); err != nil || !at.IsZero() {
+	if at, err := droppedTo(s, other, fresh); err != nil || !at.IsZero() {
 		t.Errorf("of another group: %s, %v", at, err)
 	}
 }

@@ -48,7 +48,7 @@ func (n *Node) startingState() (peer.State, error) {
 			return st, err
 		}
 		n.themes.add(saved.Theme)
-		if saved.State.Dropped, err = n.pruner.dropped(saved.Theme.Group(), time.Now().Add(-n.cfg.Freshness)); err != nil {
+		if saved.State.Dropped, err = droppedTo(n.store, saved.Theme.Group(), time.Now().Add(-n.cfg.Freshness)); err != nil {
 			return st, err
 		}
 		st.Groups[saved.Theme] = saved.State
