@@ -108,7 +108,7 @@ func (w *Witness) ranked(p int32, s *seat, want wanted) (order []loaded) {
 		if !ok || i < 0 || int(i) >= len(s.told) || s.told[i].term != want.view.Term {
 			return nil
 		}
-		if n > 0 && !w.reach(p, i, now-w.cfg.Refresh) { // answers that come late may be of what was given up and asked again
+		if !w.reach(p, i, now-2*w.cfg.Refresh) { // answers that come late may be of what was given up and asked again
 			return nil
 		}
 		order = append(order, loaded{m.Row.Peer, s.told[i].leases + n, now-s.told[i].at < w.cfg.Refresh-unsure})

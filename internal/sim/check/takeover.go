@@ -86,7 +86,8 @@ func (w *Witness) Silent(p int32, how string) {
 // takes messages and a write.
 func (w *Witness) handsOver(p int32, s *seat, to feedring.PeerID) {
 	x := silence{group: s.group, manager: p, term: s.term, at: w.cfg.Now(), how: "leaves"}
-	if slices.Contains(w.followers(&x), w.cfg.Index(to)) {
+	heir := w.cfg.Index(to)
+	if slices.Contains(w.followers(&x), heir) {
 		x.due = x.at + w.cfg.Refresh/10
 		w.rules.silences = append(w.rules.silences, x)
 	}
@@ -105,7 +106,7 @@ func (w *Witness) followers(x *silence) []int32 {
 		if s := w.of(q).find(x.group); s == nil || s.role == feedring.RoleNone {
 			continue
 		}
-		if !w.followsLong(q, of, x.at-knownFor*r) {
+		if !w.followsLong(q, of, x.at-knownFor*r) || !w.reach(x.manager, q, x.at-soundFor*r) { // they lost each other before
 			return nil
 		}
 		x.members = append(x.members, q)
