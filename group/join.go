@@ -287,6 +287,15 @@ func (m *Machine) rival(r Rival) {
 	}
 }
 
+// measuredBy takes over what the manager measures, from all members and in each
+// beacon: a member itself measures when it joins and when it probes, and would
+// wait for objections by the network of that day.
+func (m *Machine) measuredBy(d time.Duration) {
+	if d > 0 {
+		m.rtt = min(d, m.cfg.Refresh/4)
+	}
+}
+
 // measure takes a round trip into account. A single slow one, of a peer that
 // slept perhaps, counts as a quarter of the refresh period at most.
 func (m *Machine) measure(d time.Duration) {

@@ -106,6 +106,7 @@ func (m *Machine) beaconNow() Beacon {
 	return Beacon{
 		Header: m.header(), Claim: m.lead.claim, Number: m.number, Secondary: m.lead.secondary,
 		Acknowledged: followers, Away: away, Catalogue: m.catalogueHash(), Heads: heads, Older: older,
+		RoundTrip: (m.rtt + time.Millisecond - 1).Truncate(time.Millisecond),
 	}
 }
 

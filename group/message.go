@@ -76,6 +76,7 @@ type (
 		Catalogue    uint64          // hash of the versions of all rows
 		Heads        []feedring.Head // changed in the last three periods
 		Older        uint64          // hash of all heads not in Heads
+		RoundTrip    time.Duration   // as the manager measures it, in whole milliseconds; 0: unknown
 		Seal         *feedring.Seal  // by Claim.Term.Claimant; nil on one's own
 	}
 	// BeaconAnswer acknowledges the term and tells the member's state.

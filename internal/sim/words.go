@@ -69,7 +69,7 @@ func (d *digest) term(t feedring.Term) {
 func (d *digest) beacon(m *group.Beacon) {
 	d.term(m.Claim.Term)
 	d.text(string(m.Secondary))
-	d.add(4, m.Number, uint64(m.Acknowledged), uint64(len(m.Away)), m.Catalogue, m.Older)
+	d.add(4, m.Number, uint64(m.Acknowledged), uint64(len(m.Away)), m.Catalogue, m.Older, uint64(m.RoundTrip))
 	d.heads(m.Heads)
 }
 

@@ -19,7 +19,7 @@ func encodeBeacon(e *encoder, m group.Beacon) *feedringv1.Beacon {
 	p.Beacon = e.seal(wire.KindBeacon, m.Claim.Term.Claimant, &feedringv1.BeaconBody{
 		Claim: e.claim(&m.Claim), Number: m.Number, Secondary: e.Peer(m.Secondary),
 		Acknowledged: wire.CountTo(m.Acknowledged), Away: e.Peers(m.Away), Catalogue: m.Catalogue,
-		Heads: e.Heads(m.Heads), Older: m.Older,
+		Heads: e.Heads(m.Heads), Older: m.Older, RoundTripMs: wire.SpanTo(m.RoundTrip),
 	})
 	return p
 }
@@ -35,7 +35,8 @@ func decodeBeacon(d *decoder, p *feedringv1.Beacon) group.Beacon {
 		Header: h, Claim: d.claim(h.Group, b.GetClaim()), Number: b.GetNumber(),
 		Secondary: d.Maybe("secondary", b.GetSecondary()), Acknowledged: d.Count("acknowledged", b.GetAcknowledged()),
 		Away: d.Peers("away", b.GetAway(), wire.MaxPeers), Catalogue: b.GetCatalogue(),
-		Heads: d.Heads("heads", b.GetHeads()), Older: b.GetOlder(), Seal: seal,
+		Heads: d.Heads("heads", b.GetHeads()), Older: b.GetOlder(),
+		RoundTrip: d.Span("round trip", b.GetRoundTripMs()), Seal: seal,
 	}
 	if m.Claim.Term.Claimant != seal.Signer {
 		d.Malformed("beacon", "the signer is not the claimant")

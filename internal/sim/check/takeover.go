@@ -55,9 +55,10 @@ func (m *measured) answered(number uint64, now, most time.Duration) {
 	}
 }
 
-// window is how long a peer waits for objections.
-func (w *Witness) window(s *seat) time.Duration {
-	return max(w.cfg.Refresh/4, 3*max(s.beacons.rtt, s.probes.rtt))
+// window is how long a member waits for objections, by what its manager measured
+// and told in beacons, and by its own probes.
+func (w *Witness) window(manager, member *seat) time.Duration {
+	return max(w.cfg.Refresh/4, 3*max(manager.beacons.rtt, member.probes.rtt))
 }
 
 // Silent is called when a peer crashes, or stops: the groups that it manages must
@@ -70,7 +71,7 @@ func (w *Witness) Silent(p int32, how string) {
 		x := silence{group: s.group, manager: p, term: s.term, at: w.cfg.Now(), how: how}
 		turn := time.Duration(-1)
 		for _, q := range w.followers(&x) {
-			at := w.cfg.Refresh + time.Duration(1+w.turn(q, s))*w.window(w.of(q).seat(s.group))
+			at := w.cfg.Refresh + time.Duration(1+w.turn(q, s))*w.window(s, w.of(q).seat(s.group))
 			if turn < 0 || at < turn {
 				turn = at
 			}

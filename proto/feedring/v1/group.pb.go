@@ -688,6 +688,7 @@ type BeaconBody struct {
 	Catalogue     uint64                 `protobuf:"fixed64,6,opt,name=catalogue,proto3" json:"catalogue,omitempty"`
 	Heads         []*Head                `protobuf:"bytes,7,rep,name=heads,proto3" json:"heads,omitempty"`
 	Older         uint64                 `protobuf:"fixed64,8,opt,name=older,proto3" json:"older,omitempty"`
+	RoundTripMs   int64                  `protobuf:"varint,9,opt,name=round_trip_ms,json=roundTripMs,proto3" json:"round_trip_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -774,6 +775,13 @@ func (x *BeaconBody) GetHeads() []*Head {
 func (x *BeaconBody) GetOlder() uint64 {
 	if x != nil {
 		return x.Older
+	}
+	return 0
+}
+
+func (x *BeaconBody) GetRoundTripMs() int64 {
+	if x != nil {
+		return x.RoundTripMs
 	}
 	return 0
 }
@@ -2725,7 +2733,7 @@ const file_feedring_v1_group_proto_rawDesc = "" +
 	"\x06header\x18\x01 \x01(\v2\x13.feedring.v1.HeaderR\x06header\"b\n" +
 	"\x06Beacon\x12+\n" +
 	"\x06header\x18\x01 \x01(\v2\x13.feedring.v1.HeaderR\x06header\x12+\n" +
-	"\x06beacon\x18\x02 \x01(\v2\x13.feedring.v1.SealedR\x06beacon\"\x82\x02\n" +
+	"\x06beacon\x18\x02 \x01(\v2\x13.feedring.v1.SealedR\x06beacon\"\xa6\x02\n" +
 	"\n" +
 	"BeaconBody\x12)\n" +
 	"\x05claim\x18\x01 \x01(\v2\x13.feedring.v1.SealedR\x05claim\x12\x16\n" +
@@ -2735,7 +2743,8 @@ const file_feedring_v1_group_proto_rawDesc = "" +
 	"\x04away\x18\x05 \x03(\fR\x04away\x12\x1c\n" +
 	"\tcatalogue\x18\x06 \x01(\x06R\tcatalogue\x12'\n" +
 	"\x05heads\x18\a \x03(\v2\x11.feedring.v1.HeadR\x05heads\x12\x14\n" +
-	"\x05older\x18\b \x01(\x06R\x05older\"\xc8\x01\n" +
+	"\x05older\x18\b \x01(\x06R\x05older\x12\"\n" +
+	"\rround_trip_ms\x18\t \x01(\x03R\vroundTripMs\"\xc8\x01\n" +
 	"\fBeaconAnswer\x12+\n" +
 	"\x06header\x18\x01 \x01(\v2\x13.feedring.v1.HeaderR\x06header\x12\x16\n" +
 	"\x06number\x18\x02 \x01(\x04R\x06number\x12\x16\n" +
