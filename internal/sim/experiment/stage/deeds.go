@@ -16,16 +16,11 @@ func (h *Host) do(out peer.Output) {
 	case *peer.Send:
 		h.send(o)
 	case peer.Answer:
-		if answer := s.answers[o.Stream]; answer != nil {
-			delete(s.answers, o.Stream)
-			s.After(s.cfg.Delay, func() { answer(o.Final) })
-		} else {
-			s.Surplus++
-		}
+		h.all(func() { s.answer(o) })
 	case peer.Departed:
-		h.Up = false
+		h.all(func() { h.Up = false })
 	case peer.Lookup:
-		h.lookup(o.Theme)
+		h.all(func() { h.lookup(o.Theme) })
 	case group.Persist:
 		h.state.Groups[s.themes[o.Group]] = o.State
 		h.tell(o.Group, group.Persisted{Token: o.Token})
@@ -36,11 +31,20 @@ func (h *Host) do(out peer.Output) {
 	case group.Check:
 		h.tell(o.Group, group.Checked{Feed: o.Feed})
 	case group.RoleChanged:
-		h.roleChanged(o)
+		h.all(func() { h.roleChanged(o) })
 	case group.Admit:
-		s.decided(o.Stream, true)
+		h.all(func() { s.decided(o.Stream, true) })
 	case group.Refuse:
-		s.decided(o.Stream, false)
+		h.all(func() { s.decided(o.Stream, false) })
+	}
+}
+
+func (s *Stage) answer(o peer.Answer) {
+	if answer := s.answers[o.Stream]; answer != nil {
+		delete(s.answers, o.Stream)
+		s.After(s.cfg.Delay, func() { answer(o.Final) })
+	} else {
+		s.Surplus++
 	}
 }
 
@@ -50,13 +54,15 @@ func (h *Host) tell(g feedring.GroupID, in group.Input) {
 }
 
 func (h *Host) send(o *peer.Send) {
-	h.sent(o.Message.Verb())
+	message := o.Message
+	o.Message = nil // the machine made it beside others, which it needs for longer
+	h.sent(message.Verb())
 	to := h.stage.byID[o.To]
 	if to == nil || !to.Up {
 		return
 	}
-	if takes, arrives := h.stage.way(h, to, o.Message); arrives {
-		h.stage.put(event{at: to.Awake(h.stage.now + takes), host: to, life: to.life, from: h, message: h.seal(o.Message)})
+	if takes, arrives := h.stage.way(h, to, message); arrives {
+		h.put(event{at: to.Awake(h.now() + takes), host: to, life: to.life, from: h, message: h.seal(message)})
 	}
 }
 
@@ -99,7 +105,7 @@ func (h *Host) append(o group.Append) {
 	delete(h.batches, o.Batch)
 	head := feedring.Head{Feed: o.Feed, Position: o.First}
 	head.Position.Sequence += uint64(max(n, 1) - 1)
-	s.on(h, s.cfg.Sync, func() {
+	h.on(h, s.cfg.Sync, func() {
 		if h.Up && h.life == life {
 			h.hold(head)
 			h.step(peer.In{Group: o.Group, Input: group.Appended{Batch: o.Batch, Head: head}})
@@ -112,8 +118,8 @@ func (h *Host) hold(head feedring.Head) {
 		return
 	}
 	h.held[head.Feed] = head
-	if h.stage.Held != nil {
-		h.stage.Held(h, head)
+	if held := h.stage.Held; held != nil {
+		h.all(func() { held(h, head) })
 	}
 }
 
@@ -139,15 +145,15 @@ func (h *Host) fetch(o group.Fetch) {
 	}
 	server := s.byID[o.From]
 	if server == nil {
-		s.on(h, 2*s.cfg.Delay+s.cfg.Sync, end)
+		h.on(h, 2*s.cfg.Delay+s.cfg.Sync, end)
 		return
 	}
 	takes, arrives := s.way(h, server, nil)
 	if !arrives {
-		s.on(h, pollPatience, end)
+		h.on(h, pollPatience, end)
 		return
 	}
-	s.on(server, server.Awake(s.now+takes)-s.now, func() {
+	h.on(server, server.Awake(h.now()+takes)-h.now(), func() {
 		if server.Up {
 			server.received(Poll)
 			fetched.Known, fetched.Failed = server.held[o.Feed], false
@@ -157,6 +163,6 @@ func (h *Host) fetch(o group.Fetch) {
 		if !arrives {
 			fetched.Failed, back = true, pollPatience
 		}
-		s.on(h, h.Awake(s.now+back+s.cfg.Sync)-s.now, end)
+		server.on(h, h.Awake(server.now()+back+s.cfg.Sync)-server.now(), end)
 	})
 }

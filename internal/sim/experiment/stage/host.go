@@ -20,6 +20,7 @@ type Host struct {
 
 	stage   *Stage
 	place   uint64 // see visit
+	lane    *lane  // that plays it; nil: not in slices
 	routing peer.Routing
 	machine *peer.Machine
 	life    int
@@ -29,6 +30,7 @@ type Host struct {
 	state   peer.State
 	held    map[feedring.FeedRef]feedring.Head
 	batches map[uint64]group.Publish
+	batch   uint64 // the last one
 
 	every, runs, phase time.Duration // see Starve
 }
@@ -48,7 +50,7 @@ func (s *Stage) Add(id feedring.PeerID, feeds map[feedring.Theme][]feedring.Feed
 			s.themeOf[f.URL] = theme
 		}
 	}
-	h.place = s.place(feeds)
+	h.place, h.lane = s.settle(feeds)
 	s.hosts = append(s.hosts, h)
 	s.byID[id] = h
 	h.Start(through...)
@@ -63,9 +65,12 @@ func (h *Host) Forget() {
 }
 
 func (h *Host) sent(verb feedring.Verb) {
-	if h.stage.Messages++; h.Sent != nil {
-		h.Sent[verb]++
+	if h.lane != nil {
+		h.lane.messages++
+		return
 	}
+	h.stage.Messages++
+	h.Sent[verb]++
 }
 
 func (h *Host) received(verb feedring.Verb) {
@@ -79,6 +84,9 @@ func (h *Host) Start(through ...*Host) {
 	s := h.stage
 	cfg := s.cfg.Peer
 	cfg.Self, cfg.Joining, cfg.Seed, cfg.Routing = h.ID, len(through) > 0, s.random.Uint64(), h.routing
+	if h.lane != nil {
+		cfg.Shelf, cfg.Meshes = h.lane.shelf, h.lane.meshes
+	}
 	h.state.Heads = h.heads()
 	m, err := peer.New(cfg, h.state, s.Time())
 	if err != nil {
@@ -116,7 +124,40 @@ func (h *Host) Depart() {
 }
 
 // After arranges a deed that this peer alone has a part in.
-func (h *Host) After(d time.Duration, do func()) { h.stage.on(h, d, do) }
+func (h *Host) After(d time.Duration, do func()) { h.on(h, d, do) }
+
+// on arranges, in the course of what h does, a deed that other alone has a part
+// in.
+func (h *Host) on(other *Host, d time.Duration, do func()) {
+	h.put(event{at: h.now() + d, host: other, do: do})
+}
+
+// all does what others than h have a part in: at once, or when no other peer is
+// played.
+func (h *Host) all(do func()) {
+	if h.lane == nil {
+		do()
+		return
+	}
+	h.put(event{at: h.now(), do: do})
+}
+
+// put arranges what comes of what h does.
+func (h *Host) put(e event) {
+	if h.lane != nil {
+		h.lane.put(e)
+	} else {
+		h.stage.put(e)
+	}
+}
+
+// now is how far h was played.
+func (h *Host) now() time.Duration {
+	if h.lane != nil {
+		return h.lane.now
+	}
+	return h.stage.now
+}
 
 // Starve has a peer run only for a part of each stretch of time, from phase on:
 // what comes in between waits.
@@ -166,15 +207,19 @@ func (h *Host) Role(theme feedring.Theme) feedring.Role {
 
 // Publish gives the machine one new entry of an own feed.
 func (h *Host) Publish(theme feedring.Theme, url string) {
-	h.stage.streams++
-	p := group.Publish{Batch: h.stage.streams, URL: url, Entries: 1}
+	h.batch++
+	p := group.Publish{Batch: h.batch, URL: url, Entries: 1}
 	h.batches[p.Batch] = p
 	h.step(peer.In{Group: theme.Group(), Input: p})
 }
 
 func (h *Host) step(in peer.Input) {
-	h.stage.Steps++
-	for _, out := range h.machine.Step(h.stage.Time(), in) {
+	if h.lane != nil {
+		h.lane.steps++
+	} else {
+		h.stage.Steps++
+	}
+	for _, out := range h.machine.Step(began.Add(h.now()), in) {
 		h.do(out)
 	}
 	h.wake()
@@ -189,10 +234,10 @@ func (h *Host) wake() {
 	h.tickAt = at
 	h.ticks++
 	if !at.IsZero() {
-		h.stage.put(event{at: h.Awake(max(at.Sub(began), h.stage.now)), host: h, life: h.life, tick: h.ticks})
+		h.put(event{at: h.Awake(max(at.Sub(began), h.now())), host: h, life: h.life, tick: h.ticks})
 	}
 }
 
 func (h *Host) report(after time.Duration, in peer.Input) {
-	h.stage.put(event{at: h.Awake(h.stage.now + after), host: h, life: h.life, input: in})
+	h.put(event{at: h.Awake(h.now() + after), host: h, life: h.life, input: in})
 }

@@ -20,14 +20,17 @@ type Config struct {
 	Sync  time.Duration // of a write to disk
 
 	// Slices plays a large network in a fraction of the time. Time passes by
-	// whole delays; what happens within one is played peer by peer, since no
-	// message arrives in the delay in which it was sent. So events of one time may
-	// come in another order than without, the same one every time; Stage.Way must
-	// be no faster than Delay; Host.Sent and Received are not counted.
+	// whole delays; what happens within one is played peer by peer, groups on two
+	// processors, since no message arrives in the delay in which it was sent. So
+	// events of one time may come in another order than without, the same one every
+	// time. What concerns all, such as what Stage.Role and Held are told, and answers
+	// to clients, comes with the next delay; Stage.Way must be no faster than Delay, and
+	// is asked by both processors at once; what Host.After arranges must not start or
+	// end a peer; Host.Sent and Received are not counted.
 	Slices bool
 }
 
-// Stage is a network in virtual time. One goroutine runs it.
+// Stage is a network in virtual time. One goroutine uses it.
 type Stage struct {
 	// Role and Held, if set, are told of roles that change, and of positions
 	// that reached a peer's disk.
@@ -69,12 +72,13 @@ type Stage struct {
 
 // New returns a stage that nobody is on.
 func New(cfg Config) *Stage {
-	cfg.Peer.Shelf, cfg.Peer.Meshes = ring.NewShelf(), spread.NewShelf()
 	s := &Stage{cfg: cfg, Routing: cfg.Peer.Routing, random: rand.New(rand.NewPCG(cfg.Seed, 0x7374616765)), byID: map[feedring.PeerID]*Host{},
 		themes: map[feedring.GroupID]feedring.Theme{}, themeOf: map[string]feedring.Theme{}, book: map[feedring.Theme][]*Host{},
 		answers: map[uint64]func(feedring.Final){}, admits: map[uint64]func(bool){}, numbers: map[feedring.Theme]int{}}
 	if cfg.Slices {
 		s.agenda = newAgenda(cfg.Delay)
+	} else {
+		s.cfg.Peer.Shelf, s.cfg.Peer.Meshes = ring.NewShelf(), spread.NewShelf()
 	}
 	return s
 }
@@ -105,16 +109,11 @@ func (s *Stage) Hosts() []*Host { return s.hosts }
 func (s *Stage) Host(id feedring.PeerID) *Host { return s.byID[id] }
 
 // After arranges a deed.
-func (s *Stage) After(d time.Duration, do func()) { s.on(nil, d, do) }
-
-// on arranges a deed that h alone has a part in; nil: nobody, or anybody.
-func (s *Stage) on(h *Host, d time.Duration, do func()) {
-	s.put(event{at: s.now + d, host: h, do: do})
-}
+func (s *Stage) After(d time.Duration, do func()) { s.put(event{at: s.now + d, do: do}) }
 
 func (s *Stage) put(e event) {
 	if s.agenda != nil {
-		s.agenda.put(e)
+		s.agenda.lanes[nobodys].put(e)
 	} else {
 		s.queue.put(&e)
 	}

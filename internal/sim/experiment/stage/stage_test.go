@@ -224,3 +224,44 @@ func TestSlices(t *testing.T) {
 		t.Errorf("%d messages and %d steps, then %d and %d", got, steps, again, more)
 	}
 }
+
+// What a stage in slices plays on two processors is the same each time.
+func TestSlicesOfGroups(t *testing.T) {
+	const groups, members = 5, 4
+	play := func() (told string) {
+		s := stage.New(stage.Config{Seed: 1, Delay: 20 * time.Millisecond, Sync: 2 * time.Millisecond, Slices: true,
+			Peer: peer.Config{Refresh: 3 * time.Second, Attempts: 3, Freshness: time.Minute}})
+		held := 0
+		s.Held = func(h *stage.Host, _ feedring.Head) { held, told = held+1, told+string(h.ID) }
+		s.Role = func(h *stage.Host, theme feedring.Theme, role feedring.Role) {
+			told += fmt.Sprint(h.ID, theme, role, s.Now(), " ")
+		}
+		for i := range groups * members {
+			s.Run(s.Delay())
+			add(s, i, feedring.Theme(fmt.Sprint("theme", i%groups)), s.Hosts()[i%groups*min(i/groups, 1):][:min(i, 1)]...)
+		}
+		s.Run(time.Minute)
+		for _, h := range s.Hosts()[:groups] {
+			h.After(0, func() { h.Publish(feedring.Theme("theme"+h.ID[5:]), "https://p"+string(h.ID[5:])+".example/rss") })
+		}
+		s.Run(10 * time.Second)
+		if held != groups*members {
+			t.Errorf("%d peers hold an entry of their group", held)
+		}
+		manager := s.Hosts()[0]
+		s.After(0, manager.Depart)
+		s.Run(10 * time.Second)
+		if manager.Up || len(managers(s, "theme0")) != 1 {
+			t.Errorf("up: %v, %d managers", manager.Up, len(managers(s, "theme0")))
+		}
+		for _, h := range s.Hosts()[1:] {
+			if seen := len(h.View().Ring); seen != groups {
+				t.Errorf("%s sees %d groups", h.ID, seen)
+			}
+		}
+		return told + fmt.Sprint(s.Messages, s.Steps)
+	}
+	if a, b := play(), play(); a != b {
+		t.Errorf("%s, then %s", a, b)
+	}
+}
