@@ -41,6 +41,9 @@ func (m *Machine) announce(row Row) {
 // where the map is not large.
 const countsEvery = 3
 
+// countsAtOnce is how many groups of a large map tell theirs in that time.
+const countsAtOnce = 64
+
 // countsWait is how long counts of g that changed wait to be told. They change all
 // the time everywhere, and maps that differ cost an exchange whatever the
 // difference. All groups of a large map together tell no more of them than those
@@ -52,7 +55,7 @@ func (m *Machine) countsWait(g feedring.GroupID) time.Duration {
 	if !m.chart.large(m.now) {
 		return wait
 	}
-	wait = wait * time.Duration(len(m.chart.groups())) / Parts
+	wait = wait * time.Duration(len(m.chart.groups())) / countsAtOnce
 	const steps = 1 << 16
 	return wait/2 + wait/steps*time.Duration(binary.BigEndian.Uint16(g[8:]))
 }

@@ -28,7 +28,7 @@ type kept struct {
 	untold []*record // of the sheet, in no order
 	have   []RowVersion
 	sum    uint64
-	parts  *parts
+	parts  parts
 	until  time.Time // when something of it is told no more; zero: never
 }
 

@@ -55,7 +55,7 @@ func TestCountsOfLargeMapsWait(t *testing.T) {
 	w.grow(2)
 	w.run(10*refresh, nil)
 	m, now := w.peers[w.names[0]].Machine, w.now
-	m.fill(2, 4*Parts, func(int) feedring.PeerID { return "x" })
+	m.fill(2, 4*countsAtOnce, func(int) feedring.PeerID { return "x" })
 	row, _, _ := m.Row(theme(0).Group())
 	pushed := func(outs []Output) bool {
 		return slices.ContainsFunc(outs, func(out Output) bool {
@@ -92,7 +92,7 @@ func TestCountsOfLargeMapsWait(t *testing.T) {
 	}
 	together := map[time.Duration]int{} // by refresh period
 	for _, g := range m.chart.groups() {
-		if n := m.countsWait(g) / refresh; together[n] < 2*Parts/countsEvery {
+		if n := m.countsWait(g) / refresh; together[n] < 2*countsAtOnce/countsEvery {
 			together[n]++
 		} else {
 			t.Errorf("more than %d groups tell counts in one period", together[n])

@@ -19,7 +19,10 @@ func (m *Machine) compared(from feedring.PeerID, v Versions) {
 		m.narrow(from, v.Parts)
 		return
 	}
-	give, want := m.difference(v.Have, within(v.Within))
+	if len(v.Within) > 0 && !areParts(len(v.Within)*64) {
+		return
+	}
+	give, want := m.difference(v.Have, v.Within)
 	if len(want) == 0 {
 		m.gossip.synced = true
 	} else if len(m.gossip.pulls) < maxPulls {
@@ -31,11 +34,11 @@ func (m *Machine) compared(from feedring.PeerID, v Versions) {
 // narrow tells what this peer holds of the parts that differ: the other side
 // compares, as this one does with a whole map.
 func (m *Machine) narrow(from feedring.PeerID, parts []uint64) {
-	if len(parts) != Parts {
+	if !areParts(len(parts)) {
 		return
 	}
-	if in := m.chart.parts(m.now).differ(parts); in != 0 {
-		m.send(from, Versions{Hash: m.chart.hash(m.now), Have: m.chart.versionsIn(in, m.now), Within: uint64(in)})
+	if in := m.chart.parts(m.now).differ(parts); in != nil {
+		m.send(from, Versions{Hash: m.chart.hash(m.now), Have: m.chart.versionsIn(in, m.now), Within: in})
 	}
 }
 

@@ -176,7 +176,7 @@ func (m *Machine) swapped(from feedring.PeerID, s Swap) {
 	switch {
 	case s.Hash == answer.Hash:
 	case s.Parts && m.chart.large(m.now):
-		answer.Parts = m.chart.parts(m.now)[:]
+		answer.Parts = m.chart.parts(m.now)
 	default:
 		answer.Have = m.chart.versions(m.now)
 	}

@@ -65,8 +65,8 @@ type (
 	Versions struct {
 		Hash   uint64
 		Have   []RowVersion
-		Parts  []uint64 // digests of the Parts of the map; none: Have tells
-		Within uint64   // the parts that Have is of, bit by bit; 0: all
+		Parts  []uint64 // digests of the parts of the map; none: Have tells
+		Within []uint64 // the parts that Have is of, bit by bit, a word for 64; none: all
 	}
 	// Rows brings rows that the receiver lacks, and asks for Want.
 	Rows struct {

@@ -1,6 +1,7 @@
 package ring
 
 import (
+	"encoding/binary"
 	"math/bits"
 	"slices"
 	"time"
@@ -10,24 +11,36 @@ import (
 
 // A large map is compared by parts: those of groups whose ids begin with the
 // same bits. Ids are hashes, so the parts are about equal, and each is a stretch
-// of the ring. What two maps differ in is mostly in few of them.
+// of the ring. There are about as many as groups, a power of two, so that a row
+// that differs is listed with few others. Of two maps the fewer parts count: the sums
+// of others are added up.
 const (
-	partBits = 6
-	// Parts is how many.
-	Parts = 1 << partBits
+	minPartBits, maxPartBits = 6, 12
+
+	// MinParts and MaxParts are how many.
+	MinParts, MaxParts = 1 << minPartBits, 1 << maxPartBits
 )
 
 // partsFrom is from how many groups on a map is compared by parts: of a smaller
 // one the list of all versions is as short as their hashes.
-const partsFrom = Parts + 1
+const partsFrom = MinParts + 1
 
 // parts are the digests of all parts of a map.
-type parts [Parts]uint64
+type parts []uint64
 
-// within is a set of parts, bit by bit. A set of none stands for the whole map.
-type within uint64
+// within is a set of parts, bit by bit: as many words as it takes for all parts.
+// None stands for the whole map.
+type within []uint64
 
-func partOf(g feedring.GroupID) int { return int(g[0] >> (8 - partBits)) }
+func (in within) parts() int { return len(in) * 64 }
+
+// partOf is which of so many parts g is of.
+func partOf(g feedring.GroupID, parts int) int {
+	return int(binary.BigEndian.Uint16(g[:])) >> (17 - bits.Len(uint(parts)))
+}
+
+// areParts reports whether a map may have so many.
+func areParts(n int) bool { return n >= MinParts && n <= MaxParts && n&(n-1) == 0 }
 
 // large reports whether what the map tells is compared by parts.
 func (c *chart) large(now time.Time) bool {
@@ -35,37 +48,86 @@ func (c *chart) large(now time.Time) bool {
 }
 
 // parts returns those of what the map tells. They must not be changed.
-func (c *chart) parts(now time.Time) *parts {
+func (c *chart) parts(now time.Time) parts {
 	k := c.summarize(now)
 	if len(k.untold) == 0 {
 		return c.sheet.parts()
 	}
 	if k.parts == nil {
-		p := *c.sheet.parts()
+		k.parts = slices.Clone(c.sheet.parts())
 		for _, r := range k.untold {
-			p[partOf(r.effective().row.Group)] -= r.sum
+			k.parts[partOf(r.effective().row.Group, len(k.parts))] -= r.sum
 		}
-		k.parts = &p
 	}
 	return k.parts
 }
 
-func (s *sheet) parts() *parts {
+// partsNow is how many parts the sheet has.
+func (s *sheet) partsNow() int {
+	return 1 << min(max(bits.Len(uint(len(s.groups)))-1, minPartBits), maxPartBits)
+}
+
+func (s *sheet) parts() parts {
 	d := &s.derived
 	if d.parts == nil {
-		d.parts = &parts{}
-		for i, g := range s.groups {
-			d.parts[partOf(g)] += s.records[i].sum
+		if n := s.partsNow(); len(d.summed) == n {
+			d.parts = slices.Clone(d.summed)
+			for _, x := range d.shifts {
+				d.parts[partOf(x.group, n)] += x.by
+			}
+		} else {
+			d.parts = make(parts, n)
+			for i, g := range s.groups {
+				d.parts[partOf(g, n)] += s.records[i].sum
+			}
 		}
+		d.summed, d.shifts = nil, nil
 	}
 	return d.parts
 }
 
-// differ returns the parts in which two maps differ.
-func (p *parts) differ(from []uint64) (in within) {
+// shift is by how much the sum of a group's part is another one now.
+type shift struct {
+	group feedring.GroupID
+	by    uint64
+}
+
+// maxShifts is how many are noted before all parts are summed again.
+const maxShifts = 256
+
+func (d *derived) shift(g feedring.GroupID, by uint64) {
+	if d.parts != nil {
+		d.summed, d.shifts, d.parts = d.parts, nil, nil
+	}
+	if d.summed == nil || len(d.shifts) >= maxShifts {
+		d.summed, d.shifts = nil, nil
+		return
+	}
+	d.shifts = append(d.shifts, shift{g, by})
+}
+
+// fold returns the sums of n parts, which are no more than there are.
+func (p parts) fold(n int) parts {
+	if len(p) == n {
+		return p
+	}
+	sums, each := make(parts, n), len(p)/n
+	for i, sum := range p {
+		sums[i/each] += sum
+	}
+	return sums
+}
+
+// differ returns the parts in which two maps differ; nil: they do not.
+func (p parts) differ(from parts) (in within) {
+	n := min(len(p), len(from))
+	p, from = p.fold(n), from.fold(n)
 	for i, sum := range from {
 		if sum != p[i] {
-			in |= 1 << i
+			if in == nil {
+				in = make(within, n/64)
+			}
+			in[i/64] |= 1 << (i % 64)
 		}
 	}
 	return in
@@ -74,24 +136,35 @@ func (p *parts) differ(from []uint64) (in within) {
 // each calls do with the stretch of groups, which are in ring order, of each
 // part, from place first to before place end.
 func (in within) each(groups []feedring.GroupID, do func(first, end int)) {
-	if in == 0 {
+	if len(in) == 0 {
 		do(0, len(groups))
 		return
 	}
-	for end := 0; in != 0; in &= in - 1 {
-		part := bits.TrailingZeros64(uint64(in))
-		first, _ := slices.BinarySearchFunc(groups[end:], part, comparePart)
-		first += end
-		more, _ := slices.BinarySearchFunc(groups[first:], part+1, comparePart)
-		end = first + more
-		do(first, end)
+	n, end := in.parts(), 0
+	for i, word := range in {
+		for ; word != 0; word &= word - 1 {
+			part := i*64 + bits.TrailingZeros64(word)
+			first, _ := slices.BinarySearchFunc(groups[end:], part, func(g feedring.GroupID, part int) int { return partOf(g, n) - part })
+			first += end
+			for end = first; end < len(groups) && partOf(groups[end], n) == part; end++ {
+			}
+			do(first, end)
+		}
 	}
 }
 
-func comparePart(g feedring.GroupID, part int) int { return partOf(g) - part }
+// share is about how many of so many groups are of the parts.
+func (in within) share(groups int) int {
+	n := 0
+	for _, word := range in {
+		n += bits.OnesCount64(word)
+	}
+	return n + n*groups/max(in.parts(), 1)
+}
 
 // versionsIn lists what the map tells of some parts, in ring order.
-func (c *chart) versionsIn(in within, now time.Time) (have []RowVersion) {
+func (c *chart) versionsIn(in within, now time.Time) []RowVersion {
+	have := make([]RowVersion, 0, in.share(len(c.sheet.groups)))
 	in.each(c.sheet.groups, func(first, end int) {
 		for _, r := range c.sheet.records[first:end] {
 			for i := range r.slots {
@@ -106,10 +179,11 @@ func (c *chart) versionsIn(in within, now time.Time) (have []RowVersion) {
 
 // groupsIn lists the groups of some parts, in ring order. The result must not
 // be changed.
-func (c *chart) groupsIn(in within) (groups []feedring.GroupID) {
-	if in == 0 {
+func (c *chart) groupsIn(in within) []feedring.GroupID {
+	if len(in) == 0 {
 		return c.sheet.groups
 	}
+	groups := make([]feedring.GroupID, 0, in.share(len(c.sheet.groups)))
 	in.each(c.sheet.groups, func(first, end int) { groups = append(groups, c.sheet.groups[first:end]...) })
 	return groups
 }

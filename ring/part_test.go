@@ -112,6 +112,31 @@ func TestNewcomersGetTheWholeMap(t *testing.T) {
 	}
 }
 
+// Of maps that have other numbers of parts the fewer count, whoever begins.
+func TestMapsOfOtherNumbersOfPartsBecomeEqual(t *testing.T) {
+	for begins := range 2 {
+		w := knowing(t, 2, 500)
+		w.peers["p000"].fill(500, 20, func(int) feedring.PeerID { return "p000" })
+		if a, b := len(w.peers["p000"].chart.parts(w.now)), len(w.peers["p001"].chart.parts(w.now)); a != 512 || b != 256 {
+			t.Fatalf("the maps have %d and %d parts", a, b)
+		}
+		listed := 0
+		w.trace = func(l letter) {
+			if v, ok := l.message.(Versions); ok {
+				listed = max(listed, len(v.Have))
+			}
+		}
+		from := w.peers[w.names[begins]]
+		w.step(from.cfg.Self, Receive{From: w.names[1-begins], Message: Swap{Hash: 1, Parts: true}})
+		if !w.run(refresh/10, w.equal) {
+			t.Fatal("the maps still differ")
+		}
+		if listed == 0 || listed > 100 {
+			t.Errorf("one message lists %d groups, where 20 differ", listed)
+		}
+	}
+}
+
 // Small maps are exchanged as before, whatever the other side can do.
 func TestSmallMapsHaveNoParts(t *testing.T) {
 	w := knowing(t, 2, partsFrom-1)
@@ -139,27 +164,37 @@ func TestPartsThatAreNone(t *testing.T) {
 		}
 		return have
 	}
-	for _, n := range []int{1, Parts - 1, Parts + 1, 10 * Parts} {
+	for _, n := range []int{1, MinParts / 2, MinParts - 1, MinParts + 1, 3 * MinParts, 2 * MaxParts} {
 		if have := said(Versions{Hash: 1, Parts: make([]uint64, n)}); have != 0 {
-			t.Errorf("%d digests of %d parts are answered by %d versions", n, Parts, have)
+			t.Errorf("%d digests of parts are answered by %d versions", n, have)
 		}
 	}
-	if have := said(Versions{Hash: 1, Parts: make([]uint64, Parts)}); have != 200 {
-		t.Errorf("a map that differs everywhere is answered by %d of 200 versions", have)
+	for n := MinParts; n <= MaxParts; n *= 2 {
+		if have := said(Versions{Hash: 1, Parts: make([]uint64, n)}); have != 200 {
+			t.Errorf("a map of %d parts that differs everywhere is answered by %d of 200 versions", n, have)
+		}
 	}
-	said(Versions{Hash: 1, Within: 1 << 63, Have: []RowVersion{{Group: theme(0).Group(), Version: 9}, {Version: 1 << 60}}})
+	for n := range 2 * MaxParts / 64 {
+		said(Versions{Hash: 1, Within: slices.Repeat([]uint64{1 << 63}, n), Have: []RowVersion{{Group: theme(0).Group(), Version: 9}, {Version: 1 << 60}}})
+	}
 }
 
 // Hash and parts follow each change as if they were made anew, and two maps have the same
 // where what they tell is the same, be it because one forgot what the other tells no
 // more.
 func TestHashOfLargeMaps(t *testing.T) {
+	for _, groups := range []int{partsFrom + 3, 2*MinParts - 2} { // where a map becomes large, and where its parts become more
+		testHashOfLargeMap(t, groups)
+	}
+}
+
+func testHashOfLargeMap(t *testing.T, groups int) {
 	random := rand.New(rand.NewPCG(1, 2))
 	m := newChart()
-	for i := range partsFrom + 3 {
+	for i := range groups {
 		m.merge(epoch, rowOf(i, "a", 1))
 	}
-	for range 300 {
+	for range 600 {
 		g := m.groups()[random.IntN(len(m.groups()))]
 		switch r := *m.at(g).effective().row; random.IntN(4) {
 		case 0:
@@ -169,10 +204,13 @@ func TestHashOfLargeMaps(t *testing.T) {
 				m.forget(g)
 			}
 		case 2:
-			m.merge(epoch, rowOf(100+random.IntN(20), "b", 1))
+			m.merge(epoch, rowOf(200+random.IntN(20), "b", 1))
 		default:
 			r.Version++
 			m.merge(epoch, &r)
+		}
+		if random.IntN(3) > 0 {
+			continue // several changes in one
 		}
 		for _, now := range []time.Time{epoch, epoch.Add(keepAbsent)} {
 			anew := newChart()
@@ -183,7 +221,7 @@ func TestHashOfLargeMaps(t *testing.T) {
 					}
 				}
 			}
-			if m.hash(now) != anew.hash(epoch) || *m.parts(now) != *anew.parts(epoch) || !slices.Equal(m.versions(now), anew.versions(epoch)) {
+			if m.hash(now) != anew.hash(epoch) || m.parts(now).differ(anew.parts(epoch)) != nil || !slices.Equal(m.versions(now), anew.versions(epoch)) {
 				t.Fatalf("a map of %d groups, %d of which it tells, differs from the same one made anew", len(m.groups()), len(anew.groups()))
 			}
 			m.kept = kept{} // time goes back
@@ -215,16 +253,22 @@ func TestPartsAreStretches(t *testing.T) {
 	w := knowing(t, 1, 300)
 	c := &w.peers["p000"].chart
 	var all []RowVersion
-	for part := range Parts {
-		in := within(1) << part
+	if len(c.parts(epoch)) != 256 {
+		t.Errorf("300 groups have %d parts", len(c.parts(epoch)))
+	}
+	whole := make(within, 4)
+	for part := range len(c.parts(epoch)) {
+		in := make(within, 4)
+		in[part/64] = 1 << (part % 64)
+		whole[part/64] |= in[part/64]
 		for _, v := range c.versionsIn(in, epoch) {
-			if partOf(v.Group) != part {
+			if partOf(v.Group, 256) != part {
 				t.Fatalf("%x is not of part %d", v.Group, part)
 			}
 			all = append(all, v)
 		}
 	}
-	if !slices.Equal(all, c.versions(epoch)) || !slices.Equal(c.versionsIn(^within(0), epoch), all) || !slices.Equal(c.groupsIn(^within(0)), c.groups()) {
+	if !slices.Equal(all, c.versions(epoch)) || !slices.Equal(c.versionsIn(whole, epoch), all) || !slices.Equal(c.groupsIn(whole), c.groups()) {
 		t.Errorf("the parts have %d rows, the map %d", len(all), len(c.versions(epoch)))
 	}
 }

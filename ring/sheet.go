@@ -22,9 +22,9 @@ type sheet struct {
 type derived struct {
 	live    order // of the groups whose effective row is neither lost nor gone; nil: to be made
 	have    []RowVersion
-	parts   *parts
+	parts   parts
 	sum     uint64 // see hash
-	summed  bool
+	hashed  bool
 	leaders *leaders // nil: to be made
 	shown   *Shown
 
@@ -32,6 +32,10 @@ type derived struct {
 	// that are live: to sort all would cost more than all else about them.
 	before *leaders
 	moved  []feedring.PeerID
+
+	// Parts as they were, and what changed since, if that was little.
+	summed parts
+	shifts []shift
 }
 
 // leaders are the managers and secondaries of groups, each in order.
@@ -48,14 +52,16 @@ func (s *sheet) find(g feedring.GroupID) (int, bool) {
 
 // copy returns a sheet of the same rows that can be changed.
 func (s *sheet) copy() *sheet {
-	return &sheet{groups: s.groups, borrowed: true, records: slices.Clone(s.records), derived: s.derived}
+	d := s.derived
+	d.shifts = slices.Clip(d.shifts)
+	return &sheet{groups: s.groups, borrowed: true, records: slices.Clone(s.records), derived: d}
 }
 
 // put replaces the record of g, which is at i or, where it is not here, belongs
 // there, and returns the one before.
 func (s *sheet) put(i int, here bool, g feedring.GroupID, is *record) (was *record) {
 	d := &s.derived
-	d.have, d.parts, d.shown = nil, nil, nil
+	d.have, d.shown = nil, nil
 	if was = (&record{}); here {
 		was = s.records[i]
 		s.records[i] = is
@@ -63,10 +69,11 @@ func (s *sheet) put(i int, here bool, g feedring.GroupID, is *record) (was *reco
 		s.own()
 		s.groups, s.records = slices.Insert(s.groups, i, g), slices.Insert(s.records, i, is)
 	}
+	d.shift(g, is.sum-was.sum)
 	if here && s.large() {
-		d.sum += is.sum - was.sum // of no use unless it is summed
+		d.sum += is.sum - was.sum // of no use unless it is hashed
 	} else {
-		d.summed = false
+		d.hashed = false
 	}
 	if !here || was.present() != is.present() {
 		d.live = nil
@@ -209,8 +216,8 @@ func (s *sheet) versions() []RowVersion {
 
 func (s *sheet) hash() uint64 {
 	d := &s.derived
-	if !d.summed {
-		d.summed = true
+	if !d.hashed {
+		d.hashed = true
 		if !s.large() {
 			d.sum = hashOf(s.versions())
 			return d.sum

@@ -185,7 +185,8 @@ func TestListsHaveLimits(t *testing.T) {
 		group.Turns{Feeds: []group.FeedTurns{{By: path}}},
 		group.Urge{URL: fmt.Sprintf("%3000d", 1)},
 		ring.Exhausted{Direction: ring.Direct, Visited: make([]feedring.GroupID, 50_001)},
-		ring.Versions{Parts: make([]uint64, ring.Parts+1)},
+		ring.Versions{Parts: make([]uint64, ring.MaxParts+1)},
+		ring.Versions{Within: make([]uint64, ring.MaxParts/64+1)},
 	} {
 		if _, err := codec.Decode(v, m.Verb(), encode(t, self, m)); !errors.Is(err, wire.ErrTooLarge) {
 			t.Errorf("%d, %T: %v", i, m, err)

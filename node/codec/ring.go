@@ -89,22 +89,31 @@ func decodeSwap(_ *decoder, p *feedringv1.Swap) ring.Swap {
 }
 
 func encodeVersions(e *encoder, m ring.Versions) *feedringv1.Versions {
-	return &feedringv1.Versions{
-		Hash: m.Hash, Parts: m.Parts, Within: m.Within,
+	p := &feedringv1.Versions{
+		Hash: m.Hash, Parts: m.Parts,
 		Have: each(m.Have, func(v *ring.RowVersion) *feedringv1.RingRowVersion {
 			return &feedringv1.RingRowVersion{
 				Group: v.Group[:], Term: e.Term(v.Term), Version: v.Version, Acknowledged: v.Acknowledged, Lost: v.Lost,
 			}
 		}),
 	}
+	if len(m.Within) > 0 {
+		p.Within, p.MoreWithin = m.Within[0], m.Within[1:]
+	}
+	return p
 }
 
 func decodeVersions(d *decoder, p *feedringv1.Versions) ring.Versions {
-	if !d.Room("versions", len(p.GetHave()), maxGroups) || !d.Room("parts", len(p.GetParts()), ring.Parts) {
+	if !d.Room("versions", len(p.GetHave()), maxGroups) || !d.Room("parts", len(p.GetParts()), ring.MaxParts) ||
+		!d.Room("parts told", 64*(1+len(p.GetMoreWithin())), ring.MaxParts) {
 		return ring.Versions{}
 	}
+	var within []uint64
+	if p.GetWithin() != 0 || len(p.GetMoreWithin()) > 0 {
+		within = append([]uint64{p.GetWithin()}, p.GetMoreWithin()...)
+	}
 	return ring.Versions{
-		Hash: p.GetHash(), Parts: p.GetParts(), Within: p.GetWithin(),
+		Hash: p.GetHash(), Parts: p.GetParts(), Within: within,
 		Have: each(p.GetHave(), func(v **feedringv1.RingRowVersion) ring.RowVersion {
 			return ring.RowVersion{
 				Group: d.Group("group", (*v).GetGroup()), Term: d.Term("term", (*v).GetTerm()),

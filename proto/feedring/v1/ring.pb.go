@@ -267,7 +267,7 @@ func (x *LostBody) GetVersion() uint64 {
 type Swap struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Hash  uint64                 `protobuf:"fixed64,1,opt,name=hash,proto3" json:"hash,omitempty"`
-	// The sender compares its map by parts: 64, by the first bits of group ids.
+	// The sender compares its map by parts, by the first bits of group ids.
 	Parts         bool `protobuf:"varint,2,opt,name=parts,proto3" json:"parts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -322,10 +322,12 @@ type Versions struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Hash  uint64                 `protobuf:"fixed64,1,opt,name=hash,proto3" json:"hash,omitempty"`
 	Have  []*RingRowVersion      `protobuf:"bytes,2,rep,name=have,proto3" json:"have,omitempty"`
-	// Digests of all parts, in place of have.
+	// Digests of all parts, in place of have: 64, 128, ... 4096 of them.
 	Parts []uint64 `protobuf:"fixed64,3,rep,packed,name=parts,proto3" json:"parts,omitempty"`
-	// The parts that have is of, bit by bit; 0: all.
-	Within        uint64 `protobuf:"fixed64,4,opt,name=within,proto3" json:"within,omitempty"`
+	// The parts that have is of, bit by bit: the first 64, and more for each 64
+	// beyond; 0 and none: all.
+	Within        uint64   `protobuf:"fixed64,4,opt,name=within,proto3" json:"within,omitempty"`
+	MoreWithin    []uint64 `protobuf:"fixed64,5,rep,packed,name=more_within,json=moreWithin,proto3" json:"more_within,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -386,6 +388,13 @@ func (x *Versions) GetWithin() uint64 {
 		return x.Within
 	}
 	return 0
+}
+
+func (x *Versions) GetMoreWithin() []uint64 {
+	if x != nil {
+		return x.MoreWithin
+	}
+	return nil
 }
 
 // RingRowVersion names the version of the map's row for a group.
@@ -1002,12 +1011,14 @@ const file_feedring_v1_ring_proto_rawDesc = "" +
 	"\aversion\x18\x03 \x01(\x04R\aversion\"0\n" +
 	"\x04Swap\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\x06R\x04hash\x12\x14\n" +
-	"\x05parts\x18\x02 \x01(\bR\x05parts\"}\n" +
+	"\x05parts\x18\x02 \x01(\bR\x05parts\"\x9e\x01\n" +
 	"\bVersions\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\x06R\x04hash\x12/\n" +
 	"\x04have\x18\x02 \x03(\v2\x1b.feedring.v1.RingRowVersionR\x04have\x12\x14\n" +
 	"\x05parts\x18\x03 \x03(\x06R\x05parts\x12\x16\n" +
-	"\x06within\x18\x04 \x01(\x06R\x06within\"\x9f\x01\n" +
+	"\x06within\x18\x04 \x01(\x06R\x06within\x12\x1f\n" +
+	"\vmore_within\x18\x05 \x03(\x06R\n" +
+	"moreWithin\"\x9f\x01\n" +
 	"\x0eRingRowVersion\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\fR\x05group\x12%\n" +
 	"\x04term\x18\x02 \x01(\v2\x11.feedring.v1.TermR\x04term\x12\x18\n" +
