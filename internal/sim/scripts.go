@@ -19,6 +19,8 @@ type script struct {
 var scripts = []script{
 	{"group cut off", (*scenario).cutOff},
 	{"asleep in doubt", (*scenario).asleep},
+	{"late objection", (*scenario).objectLate},
+	{"claimed anew", (*scenario).claimAnew},
 }
 
 // Scripted plays a script in the world of a seed, and the quiet after it, as
@@ -47,6 +49,18 @@ func (s *scenario) cutOff() {
 	heal()
 }
 
+// runTo lets time pass until something is so, or until a moment. It looks often
+// enough to see a message before the answer comes.
+func (s *scenario) runTo(end time.Duration, so func() bool) bool {
+	for !so() {
+		if s.now >= end || s.Violation() != nil {
+			return false
+		}
+		s.Run(s.now + 200*time.Microsecond)
+	}
+	return true
+}
+
 // asleep stops a secondary that does not hear its manager as soon as it has asked
 // the others, until the time that they have to object in is long over. What they
 // said waits for it: it must not take the place of who lives (S3).
@@ -59,9 +73,7 @@ func (s *scenario) asleep() {
 	}
 	r, began := s.cfg.Peer.Refresh, s.now
 	heal := s.cut("a secondary", func(from, to int32) bool { return from == manager.index && to == second.index })
-	for s.now < began+3*r && !s.witness.Suspects(second.index, theme, began) {
-		s.Run(s.now + time.Millisecond)
-	}
+	s.runTo(began+3*r, func() bool { return s.witness.Suspects(second.index, theme, began) })
 	s.trouble(second)
 	s.pause(second)
 	s.Run(s.now + r)
@@ -71,4 +83,96 @@ func (s *scenario) asleep() {
 		s.witness.Fail("S3", "%s takes the place of %s for what it slept through", second.id, manager.id)
 	}
 	heal()
+}
+
+// objectLate has a peer sleep through the manager's answer to its probe, and wake up
+// when that manager is gone and the secondary asks again: what the peer says then
+// is about the manager of before, and must not hold up the secondary.
+func (s *scenario) objectLate() {
+	s.Run(formed)
+	theme := s.themes[s.random.IntN(len(s.themes))]
+	manager, second := s.who(theme, feedring.RoleManager), s.who(theme, feedring.RoleSecondary)
+	i := slices.IndexFunc(s.members(theme), func(n *node) bool { return n.role(theme.Group()) == feedring.RolePeer })
+	if manager == nil || second == nil || i < 0 {
+		return
+	}
+	witness, r := s.members(theme)[i], s.cfg.Peer.Refresh
+	heal := s.cut("a secondary", func(from, to int32) bool { return from == manager.index && to == second.index })
+	defer heal()
+	began := s.now
+	if !s.runTo(began+3*r, func() bool { return s.witness.Probes(witness.index, theme, began) }) {
+		return
+	}
+	s.trouble(witness)
+	s.pause(witness)
+	s.Run(s.now + r/4) // the others object
+	s.fail(manager)
+	crashed := s.now
+	if !s.runTo(crashed+3*r, func() bool { return s.witness.Suspects(second.index, theme, crashed) }) {
+		return
+	}
+	s.resume(witness)
+	s.Run(s.now + r/4 + r/20)
+	if second.role(theme.Group()) != feedring.RoleManager {
+		s.witness.Fail("takeover", "%s does not take the place of %s, for what %s was told before that crashed", second.id, manager.id, witness.id)
+	}
+}
+
+// claimAnew has a manager claim anew, since two of its members were cut off and one
+// of them accepted the other, and none of its members can say yet that it follows
+// that; and just then lets it hear of one that was cut off alone, and started again so
+// often that its number is higher. Nobody follows that one (S3).
+func (s *scenario) claimAnew() {
+	s.Run(formed)
+	theme := s.themes[s.random.IntN(len(s.themes))]
+	manager := s.who(theme, feedring.RoleManager)
+	others := slices.DeleteFunc(s.members(theme), func(n *node) bool { return n == manager })
+	if manager == nil || len(others) < 4 {
+		return
+	}
+	g, r := theme.Group(), s.cfg.Peer.Refresh
+	alone, pair := others[0], others[1:3]
+	free := s.cut("one alone", func(from, to int32) bool { return (from == alone.index) != (to == alone.index) })
+	join := s.cut("two of a group", func(from, to int32) bool {
+		of := func(i int32) bool { return i == pair[0].index || i == pair[1].index }
+		return of(from) != of(to)
+	})
+	defer free()
+	defer join()
+	for range 4 {
+		s.trouble(alone)
+		s.crash(alone)
+		s.start(alone)
+		s.runTo(s.now+6*r, func() bool { return alone.role(g) == feedring.RoleManager })
+	}
+	followed := func(n *node) bool {
+		v := n.machine.Membership(theme)
+		return v != nil && v.Role == feedring.RoleManager && v.Acknowledged
+	}
+	s.runTo(s.now+6*r, func() bool { return followed(pair[0]) || followed(pair[1]) })
+	if !followed(pair[0]) {
+		pair[0], pair[1] = pair[1], pair[0]
+	}
+	was := manager.machine.Membership(theme)
+	if !followed(pair[0]) || was == nil || !followed(manager) {
+		return
+	}
+	for _, n := range pair {
+		s.trouble(n)
+		s.crash(n)
+	}
+	s.mends = append(s.mends, func() { s.revive(pair[0]) })
+	join()
+	s.start(pair[1]) // it has accepted a claim, and shows it to nobody
+	anew := func() bool {
+		v := manager.machine.Membership(theme)
+		return v != nil && v.Role == feedring.RoleManager && v.Term != was.Term
+	}
+	if s.runTo(s.now+4*r, anew) {
+		deaf := s.cut("a manager", func(from, to int32) bool { return to == manager.index })
+		free()
+		s.network.heal(alone.index, manager.index, s.now)
+		s.Run(s.now + r)
+		deaf()
+	}
 }

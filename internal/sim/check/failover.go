@@ -36,7 +36,12 @@ func (w *Witness) deposes(p int32, s *seat) {
 // Suspects reports whether a peer has asked since a time whether others reach its
 // manager.
 func (w *Witness) Suspects(p int32, theme feedring.Theme, since time.Duration) bool {
-	return w.of(p).seat(theme.Group()).intent > since
+	return w.of(p).seat(theme.Group()).asked > since
+}
+
+// Probes reports whether a peer has asked since a time whether another lives.
+func (w *Witness) Probes(p int32, theme feedring.Theme, since time.Duration) bool {
+	return w.of(p).seat(theme.Group()).probes.asked > since
 }
 
 func (w *Witness) manages(p int32, of *seat, since time.Duration) bool {

@@ -93,7 +93,7 @@ func (w *Witness) whole(p int32, row *group.Row, l *disk.Log) {
 			return
 		}
 	}
-	mark := later(later(row.From, w.cfg.Clock(p).Add(w.slack()-w.cfg.Freshness)), w.cfg.Date().Add(-w.cfg.Freshness))
+	mark := later(w.markOf(p, row), w.cfg.Date().Add(-w.cfg.Freshness))
 	i, j := len(l.Entries)-1, len(c.Held)-1
 	for ; i >= 0 && l.Entries[i].Seen.After(mark); i-- {
 		e := l.Entries[i]
@@ -110,6 +110,11 @@ func (w *Witness) whole(p int32, row *group.Row, l *disk.Log) {
 			j--
 		}
 	}
+}
+
+// markOf is since when a peer promises everything by its row, by its own clock.
+func (w *Witness) markOf(p int32, row *group.Row) time.Time {
+	return later(row.From, w.cfg.Clock(p).Add(w.slack()-w.cfg.Freshness))
 }
 
 // slack is what lookups grant for clocks that differ (docs/protocol.md 9): who

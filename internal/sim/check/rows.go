@@ -77,5 +77,6 @@ func (w *Witness) promised(p int32, o *observed, r *group.Row) {
 	s.row = &row
 	if before == nil || !before.From.Equal(r.From) || !slices.Equal(before.Backfilling, r.Backfilling) {
 		w.promise(p, &row)
+		w.owes(p, s, &row)
 	}
 }

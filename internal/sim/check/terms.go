@@ -34,7 +34,11 @@ func (w *Witness) beforeMessage(p int32, o *observed, m group.Message) {
 		s.loadTold(o.from, m, w.cfg.Now())
 		s.beacons.answered(m.Number, w.cfg.Now(), w.cfg.Refresh/4)
 	case group.Alive:
-		o.seat(m.Group).probes.answered(m.Nonce, w.cfg.Now(), w.cfg.Refresh/4)
+		s := o.seat(m.Group)
+		s.probes.answered(m.Nonce, w.cfg.Now(), w.cfg.Refresh/4)
+		if w.cfg.Name(o.from) == s.term.Claimant {
+			s.deaf = deaf{}
+		}
 	case group.Assigned:
 		o.seat(m.Group).tellsRoom(o.from, w.cfg.Name(o.from), m, w.cfg.Now())
 	case group.Beacon:
@@ -45,6 +49,7 @@ func (w *Witness) beforeMessage(p int32, o *observed, m group.Message) {
 		o.carries(m.Claim)
 	case group.Admitted:
 		o.carries(m.Claim)
+		o.seat(m.Group).owed = owedHeads{m.Claim.Term, m.Heads}
 	case group.Stale:
 		o.carries(m.Claim)
 	case group.Objection:
@@ -66,6 +71,9 @@ func (w *Witness) beforeMessage(p int32, o *observed, m group.Message) {
 func (o *observed) carries(c group.Claim) {
 	o.claim = c
 	o.carry = &o.claim
+	if s := o.find(c.Group); s != nil && s.term == c.Term {
+		s.deaf = deaf{} // it hears the manager
+	}
 }
 
 // leaves is now where a message says that somebody left, else 0.
@@ -166,7 +174,7 @@ func (w *Witness) header(p int32, s *seat, h group.Header, m group.Message) {
 
 // follows notes that a peer follows another term.
 func (s *seat) follows(w *Witness, t feedring.Term) {
-	s.term, s.since, s.intent = t, w.cfg.Now(), 0
+	s.term, s.since, s.intent, s.deaf = t, w.cfg.Now(), 0, deaf{}
 }
 
 // obeys checks that a peer does not answer a manager of a lower term than it

@@ -17,17 +17,25 @@ const giveUp = 8
 
 // vain counts the polls of a feed since one brought an entry.
 type vain struct {
-	polls int
-	head  feedring.Position
+	polls  int
+	failed int // … whatever the publisher answered
+	head   feedring.Position
+	told   bool              // the publisher answered
+	most   feedring.Position // … that it has so much
 }
 
 func (w *Witness) polled(p int32, f group.Fetched) {
 	key := polling{p, f.Feed}
 	v := w.rules.vain[key]
-	if f.Head.Position.Compare(v.head) > 0 || !f.Failed && f.From == f.Feed.Publisher {
-		v = vain{head: f.Head.Position}
-	} else {
-		v.polls++
+	progress, answered := f.Head.Position.Compare(v.head) > 0, !f.Failed && f.From == f.Feed.Publisher
+	if v.polls++; progress || answered {
+		v.polls, v.head = 0, f.Head.Position
+	}
+	if v.failed++; progress {
+		v.failed = 0
+	}
+	if answered {
+		v.told, v.most = true, f.Known.Position
 	}
 	w.rules.vain[key] = v
 }

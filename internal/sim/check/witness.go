@@ -39,6 +39,7 @@ type Config struct {
 	Sight
 	Refresh   time.Duration
 	Freshness time.Duration
+	Attempts  int
 }
 
 // Violation is an invariant that did not hold.
@@ -93,7 +94,8 @@ type seat struct {
 	role     feedring.Role
 	term     feedring.Term // followed
 	since    time.Duration // … since then
-	intent   time.Duration // when it sent its last intention; 0: not under this term
+	intent   time.Duration // when it sent its first intention under this term; 0: none
+	asked    time.Duration // when it sent its last one
 	yielded  time.Duration // when its manager last gave the role up: left, handed over, started again
 	row      *group.Row    // its own, as last told
 	checked  *feedring.Head
@@ -104,6 +106,10 @@ type seat struct {
 	streams  []uint64      // of its clients
 	beacons  measured
 	probes   measured
+	named    feedring.PeerID // the secondary that it last told, as it manages
+	namedAt  time.Duration   // … since then
+	deaf     deaf
+	owed     owedHeads
 }
 
 // New returns a witness of a world that is empty.
@@ -294,6 +300,7 @@ func (w *Witness) groupMessage(p int32, o *observed, to feedring.PeerID, m group
 		s.beacons.sends(m.Number, w.cfg.Now())
 		w.claimed(p, s, m.Claim)
 		if m.Claim.Term.Claimant == w.cfg.Name(p) { // else it passes on what another holds
+			s.names(m.Secondary, w.cfg.Now())
 			w.heads(p, s, m.Heads)
 		}
 	case group.BeaconAnswer:
@@ -337,6 +344,8 @@ func (w *Witness) rarer(p int32, o *observed, s *seat, to feedring.PeerID, m gro
 		if s.intent == 0 {
 			s.intent = w.cfg.Now()
 		}
+		s.asked = w.cfg.Now()
+		w.asks(p, s, m.Nonce)
 	case group.Objection:
 		if m.Claim != nil {
 			w.claimed(p, s, *m.Claim)

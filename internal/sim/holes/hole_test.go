@@ -16,7 +16,6 @@ type hole struct {
 	breaks  string   // a sentence of docs/protocol.md
 	expects []string // the invariants that may notice it, the likeliest first
 	script  string   // of the faults that show it; empty: those by chance do
-	unfound string   // why no seed is known that finds it; empty: one is
 	edits   []edit
 }
 
@@ -32,7 +31,6 @@ type edit struct {
 //	breaks: a sentence of docs/protocol.md
 //	expects: S2 L1
 //	script: the faults that show it, where those by chance are too rare
-//	unfound: why no seed is known that finds it, if so
 //
 //	== group/terms.go
 //	<<<
@@ -56,10 +54,8 @@ func parse(name, text string) (hole, error) {
 			h.expects = strings.Fields(value)
 		case key == "script":
 			h.script = value
-		case key == "unfound":
-			h.unfound = value
 		default:
-			return h, fmt.Errorf("%s: line %q is not breaks, expects, script or unfound", name, line)
+			return h, fmt.Errorf("%s: line %q is not breaks, expects or script", name, line)
 		}
 	}
 	for _, part := range strings.Split(rest, "\n==") {

@@ -16,16 +16,10 @@ var (
 	all    = flag.Bool("all", false, "every hole, not only each tenth: minutes, which building takes")
 )
 
-// least is how many holes are found at least.
-const least = 30
-
 // TestHoles: each hole is found by its seed, in which the product as it is
 // violates nothing. Almost all of the time goes into building.
 func TestHoles(t *testing.T) {
 	holes, known := load(t), readTable(t)
-	if len(known) < least && *search == 0 {
-		t.Errorf("%d holes are found, and there should be %d", len(known), least)
-	}
 	wanted := regexp.MustCompile(*only)
 	base := &clean{player: build(t, hole{name: "none"}), runs: map[run]found{}}
 	var mu sync.Mutex
@@ -35,6 +29,9 @@ func TestHoles(t *testing.T) {
 				continue
 			}
 			was := known[h.name]
+			if was.Seed == 0 && *search == 0 {
+				continue // see TestEachHoleIsFound
+			}
 			t.Run(h.name, func(t *testing.T) {
 				t.Parallel()
 				if *search > 0 {
@@ -60,12 +57,6 @@ func TestHoles(t *testing.T) {
 // replay plays the seed that found a hole.
 func (h hole) replay(t *testing.T, base *clean, was found) {
 	t.Helper()
-	if was.Seed == 0 && h.unfound != "" {
-		t.Skip(h.unfound)
-	}
-	if was.Seed == 0 {
-		t.Fatalf("no seed is known to find hole %s: search with -search 10000 -hole '^%s$'", h.name, h.name)
-	}
 	switch f := play(t, build(t, h), was.Seed, 1, h); {
 	case f.Seed == 0:
 		t.Errorf("seed %d does not find hole %s any more (%s): search with -search 10000 -hole '^%s$'", was.Seed, h.name, h.title, h.name)
@@ -102,6 +93,16 @@ func (c *clean) holds(t *testing.T, r run) bool {
 		c.runs[r] = f
 	}
 	return f.Seed == 0
+}
+
+// TestEachHoleIsFound: of each hole a seed is known that finds it.
+func TestEachHoleIsFound(t *testing.T) {
+	known := readTable(t)
+	for _, h := range load(t) {
+		if known[h.name].Seed == 0 && *search == 0 {
+			t.Errorf("no seed is known to find hole %s: search with -search 10000 -hole '^%s$'", h.name, h.name)
+		}
+	}
 }
 
 // TestHolesBreakTheProtocol: each hole breaks a sentence that docs/protocol.md
