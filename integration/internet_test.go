@@ -33,12 +33,10 @@ type machine struct {
 func newInternet(t testing.TB) *internet {
 	t.Helper()
 	if os.Getuid() != 0 {
-		lacking(t, "nat", "network namespaces need root")
+		lacking(t, "netns", "network namespaces need root")
 	}
-	for command, pkg := range map[string]string{"ip": "iproute2", "nft": "nftables"} {
-		if _, err := exec.LookPath(command); err != nil {
-			lacking(t, "nat", "the %s command is not here (package %s)", command, pkg)
-		}
+	if _, err := exec.LookPath("ip"); err != nil {
+		lacking(t, "netns", "the ip command is not here (package iproute2)")
 	}
 	i := &internet{t: t}
 	i.space("wire")
@@ -62,7 +60,7 @@ func (i *internet) space(name string) string {
 	i.t.Helper()
 	space := i.name(name)
 	if out, err := exec.Command("ip", "netns", "add", space).CombinedOutput(); err != nil {
-		lacking(i.t, "nat", "network namespaces cannot be made here: %s", out)
+		lacking(i.t, "netns", "network namespaces cannot be made here: %s", out)
 	}
 	i.t.Cleanup(func() { _ = exec.Command("ip", "netns", "del", space).Run() })
 	i.ip("-n", space, "link", "set", "lo", "up")
@@ -111,6 +109,9 @@ table ip home {
 // own. The router counts what it lets in from each of those outside.
 func (i *internet) behindRouter(name string) *machine {
 	i.t.Helper()
+	if _, err := exec.LookPath("nft"); err != nil {
+		lacking(i.t, "nat", "the nft command is not here (package nftables)")
+	}
 	r := i.public(name + "-router")
 	m := &machine{net: i, space: i.space(name), addr: r.addr}
 	i.ip("link", "add", "in", "netns", r.space, "type", "veth", "peer", "name", "lan", "netns", m.space)
@@ -211,7 +212,7 @@ func (m *machine) inside(open func() error) {
 	m.net.t.Helper()
 	setns, ok := map[string]uintptr{"amd64": 308, "arm64": 268}[runtime.GOARCH] // package syscall does not name it
 	if !ok {
-		lacking(m.net.t, "nat", "entering a namespace is unknown on %s", runtime.GOARCH)
+		lacking(m.net.t, "netns", "entering a namespace is unknown on %s", runtime.GOARCH)
 	}
 	done := make(chan error)
 	go func() {

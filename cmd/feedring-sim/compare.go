@@ -20,8 +20,8 @@ func compareCommand(stdout, stderr io.Writer) *cobra.Command {
 			return outcome{r, func(out io.Writer) { compareTables(out, r) }, func() ([][]*plot.Plot, error) { return comparePicture(r) }, nil}, err
 		})
 	cmd.PreRunE = func(*cobra.Command, []string) error {
-		if cfg.Measured < 0 {
-			return fmt.Errorf("--measured %d: give 0 or more", cfg.Measured)
+		if cfg.Measured < 2 {
+			return fmt.Errorf("--measured %d: give 2 or more, as many as a group has", cfg.Measured)
 		}
 		return within("--attached", cfg.Attached, 1, mostReaders)
 	}

@@ -115,7 +115,7 @@ func TestWrongUsageOfExperiments(t *testing.T) {
 		{"scale", "--peers", "10"}, {"scale", "--peers", "-5", "--groups", "2"}, {"scale", "--peers", "0", "--groups", "2"}, {"scale", "--peers", "5", "--groups", "0"},
 		{"scale", "--peers", "1", "--groups", "2"}, {"scale", "--peers", "10", "--groups", "2,3"}, {"scale", "--peers", "10", "--groups", "2", "--virtual", "0s"},
 		{"scale", "--peers", "10", "--groups", "2", "--plot", "it.svg"}, {"scale", "--peers", "10", "--groups", "2", "--only", "churn"}, {"scale", "--virtual", "1m"},
-		{"compare", "--measured", "many"}, {"compare", "--measured", "-1"}, {"compare", "--attached", "-10"}, {"compare", "--attached", "10,0"},
+		{"compare", "--measured", "many"}, {"compare", "--measured", "-1"}, {"compare", "--measured", "1"}, {"compare", "--attached", "-10"}, {"compare", "--attached", "10,0"},
 		{"policies", "--looks", "-1"}, {"policies", "--looks", "0"}, {"policies", "--looks", "1000,1000000000"},
 		{"exchange", "--nodes", "1"}, {"exchange", "--interval", "1s"},
 		{"promises", "--only", "all"}, {"promises", "--only", ""}, {"promises", "--refreshes", "-1"}, {"promises", "--refreshes", "1"}, {"promises", "--queries", "-1"},
