@@ -262,6 +262,8 @@ func (m *Machine) admitted(a Admitted) {
 	m.retell()
 	m.tellBackfills()
 	m.tellRow()
+	m.entered = true
+	m.publishOn()
 	m.answer(0)
 	m.watch()
 }

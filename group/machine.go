@@ -78,6 +78,7 @@ type Machine struct {
 	leaving   bool
 	departed  bool
 	again     bool // it was in a group with others before it started
+	entered   bool // it was admitted since then, or founded
 
 	// What is derived from the above, and made anew when it is missing.
 	book    *catalogue.Index            `state:"derived"`

@@ -45,6 +45,8 @@ func (m *Machine) serve(t feedring.Term) {
 	m.tellRow()
 	m.tellBackfills()
 	m.after(chimeBeat, m.beatEvery())
+	m.entered = true
+	m.publishOn()
 }
 
 // beat is what a manager does every third of the refresh period.

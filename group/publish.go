@@ -1,6 +1,7 @@
 package group
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/feedring/feedring"
@@ -11,6 +12,7 @@ import (
 type own struct {
 	epoch uint64
 	clock bool // the epoch was taken from the clock and not used yet
+	sure  bool // the group was heard first: see sure
 	busy  bool
 	batch uint64
 	queue []Publish
@@ -50,7 +52,7 @@ func (m *Machine) publish(p Publish) {
 	if o == nil || p.Entries <= 0 {
 		return
 	}
-	if o.busy {
+	if o.busy || !m.sure(o) {
 		if len(o.queue) < maxQueue {
 			o.queue = append(o.queue, p)
 		}
@@ -62,6 +64,31 @@ func (m *Machine) publish(p Publish) {
 	}
 	o.busy, o.clock, o.batch = true, false, p.Batch
 	m.emit(Append{Group: m.group, Batch: p.Batch, Feed: m.ownRef(p.URL), First: first})
+}
+
+// sure reports whether an own feed may go on where this peer's store ends. A store
+// that was lost, or put back as it was before, does not know what others hold, and
+// the clock may be behind as well: so a life begins with what the group tells at the
+// admission, and with the proof of it. Who founds a group has nobody to tell.
+func (m *Machine) sure(o *own) bool {
+	o.sure = o.sure || m.entered && len(o.asked) == 0
+	return o.sure
+}
+
+// publishOn gives those batches positions that waited for the group.
+func (m *Machine) publishOn() {
+	for _, url := range slices.Sorted(maps.Keys(m.own)) {
+		m.publishNext(m.own[url])
+	}
+}
+
+// publishNext gives the next batch its positions, where nothing holds it up.
+func (m *Machine) publishNext(o *own) {
+	if len(o.queue) > 0 && !o.busy && m.sure(o) {
+		next := o.queue[0]
+		o.queue = slices.Clone(o.queue[1:])
+		m.publish(next)
+	}
 }
 
 // appended announces a batch that is on disk. It may be one that was on its way
@@ -82,10 +109,8 @@ func (m *Machine) appended(a Appended) {
 		m.notify(Notify{Header: m.header(), Head: feedring.Head{Feed: ref, Position: h.Pos, Hash: h.Hash}}, "")
 		m.emit(Wake{Feed: ref, Through: h.Pos})
 	}
-	if awaited && len(o.queue) > 0 {
-		next := o.queue[0]
-		o.queue = slices.Clone(o.queue[1:])
-		m.publish(next)
+	if awaited {
+		m.publishNext(o)
 	}
 }
 
@@ -120,6 +145,7 @@ func (m *Machine) ownHeadProven(s Fetched) {
 	if pos := s.Known.Position; !s.Failed && m.beyondOwn(s.Feed.URL, o, pos) {
 		m.setEpoch(s.Feed.URL, o, max(pos.Epoch+1, uint64(max(1, m.now.Unix()))))
 	}
+	m.publishNext(o)
 }
 
 // beyondOwn reports whether pos is beyond all that this peer made of an own

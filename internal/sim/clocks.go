@@ -30,8 +30,7 @@ func (w *World) date(n *node) time.Time { return n.clock.at(w.now).Add(n.wall) }
 
 // clockJumps sets a clock forward or back, by seconds or by hours, and right again
 // later; in half of the cases the node starts again in between. One whose store was
-// lost keeps the right time: by a clock that is behind it would begin its log anew
-// below the old one, where nobody looks, until it is told of that.
+// lost keeps the right time: see loseStoreAndTime.
 func (s *scenario) clockJumps() {
 	n := s.anyNode()
 	if l := s.leader(); l != nil && s.often(3) {

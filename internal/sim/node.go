@@ -32,7 +32,9 @@ type node struct {
 	due      due
 	slow     time.Duration // of the disk: what a sync takes at least
 	full     bool          // the disk is
+	torn     bool          // … and keeps a part of what it refuses
 	lost     bool          // its store was, at some time
+	losses   int           // … so often
 	gone     bool          // it went for good
 	left     bool          // … in good order
 	vague    feedring.Seal // its signature, wherever one is needed
@@ -218,19 +220,12 @@ func (w *World) ended(n *node) {
 func (w *World) lose(n *node) {
 	w.tracef("--- %s loses its store", n.id)
 	n.disk.Lose()
-	n.lost = true
-	n.wall = n.skew - n.clock.skew // see clockJumps
 	for _, l := range w.logs {
 		if l.Ref.Publisher == n.id {
 			l.LoseAll()
 		}
 	}
-	for _, f := range w.feeds {
-		if f.node == n {
-			f.known, f.promised = 0, nil
-		}
-	}
-	w.witness.Lost(n.index)
+	w.forgets(n)
 }
 
 // pause stops a node as SIGSTOP does.

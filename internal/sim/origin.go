@@ -35,6 +35,7 @@ type feed struct {
 	log      *disk.Log
 	known    int   // entries that were published and noted
 	promised []int // ids of those that were acknowledged
+	was      []int // … before its node's store was lost
 	busy     bool
 }
 

@@ -119,14 +119,17 @@ func (w *World) polled(n *node, l *disk.Log, o group.Fetch, answer []*disk.Entry
 		end(known, failed)
 		return
 	}
-	if n.full {
+	if n.full && !n.torn {
 		end(known, true)
 		return
 	}
 	life := n.life
 	number := n.disk.Begin(disk.Write{Log: l, Entries: keep})
 	w.after(w.syncs(n), func() {
-		if n.up && n.life == life {
+		if n.up && n.life == life && n.torn {
+			w.refused(n, number, keep)
+			end(known, true)
+		} else if n.up && n.life == life {
 			n.disk.End(number)
 			end(known, failed)
 		}

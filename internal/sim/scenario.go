@@ -50,6 +50,9 @@ func newScenario(seed uint64, sizes []int, trace func(string)) *scenario {
 	if s.wide {
 		s.faults = slices.Concat(faults, wider)
 	}
+	if sizes == nil && Stores(seed) {
+		s.faults = append(s.faults, ofStores...)
+	}
 	switch {
 	case sizes != nil:
 		s.enlarge(sizes)

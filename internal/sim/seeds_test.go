@@ -77,6 +77,27 @@ func TestWide(t *testing.T) {
 	}
 }
 
+// TestStores: what is particular to the stores of some wide seeds happens there, and
+// only there.
+func TestStores(t *testing.T) {
+	seen := map[string]int{}
+	for seed := uint64(37); seed <= 69; seed++ {
+		Faults(seed, func(line string) {
+			for _, word := range []string{"has its old store back", "fails, and keeps a part", "lost store and clock set back"} {
+				if strings.Contains(line, word) {
+					seen[word]++
+					if !Stores(seed) {
+						t.Errorf("seed %d: %s", seed, line)
+					}
+				}
+			}
+		})
+	}
+	if seen["has its old store back"] == 0 || seen["fails, and keeps a part"] == 0 || seen["lost store and clock set back"] == 0 {
+		t.Errorf("there are %v", seen)
+	}
+}
+
 // TestCorpus plays the seeds that once found something wrong. One that is open
 // finds it still: when that is mended, its line must say so.
 func TestCorpus(t *testing.T) {

@@ -53,7 +53,7 @@ func (w *World) saved(n *node, life uint32, i, number int, tokens []uint64) {
 	if !n.up || n.life != life {
 		return
 	}
-	if n.full {
+	if n.full && (!n.torn || w.often(2)) { // a state is kept whole, or not
 		w.after(persistRetry, func() { w.saved(n, life, i, number, tokens) })
 		return
 	}
@@ -86,7 +86,7 @@ func (w *World) assign(n *node, o group.Append) {
 	b := n.batches[i]
 	n.batches = slices.Delete(n.batches, i, i+1)
 	entries, ok := w.place(n, l, b, o.First)
-	if !ok {
+	if !ok || forks(n, l, o.First) {
 		w.tell(n, time.Millisecond, o.Group, group.Appended{Batch: o.Batch, Head: n.disk.Head(l), Failed: true})
 		b.feed.busy = false
 		return
@@ -137,7 +137,7 @@ func (w *World) appended(n *node, o group.Append, b *batch, number int, entries 
 	l := w.byRef[o.Feed]
 	b.feed.busy = false
 	if n.full {
-		n.disk.Cancel(number)
+		w.wrote(n, l, w.refused(n, number, entries))
 		w.tell(n, 0, o.Group, group.Appended{Batch: o.Batch, Head: n.disk.Head(l), Failed: true})
 		w.after(10*time.Second, func() { w.look(b.feed) })
 		return

@@ -26,11 +26,11 @@ func (w *Witness) owes(p int32, s *seat, row *group.Row) {
 	}
 	s.owed.heads = slices.DeleteFunc(slices.Clone(s.owed.heads), func(h feedring.Head) bool {
 		l := w.cfg.Log(h.Feed)
-		return l == nil || h.Feed.Publisher == row.Peer || w.cfg.Disk(p).Head(l).Position.Compare(h.Position) >= 0
+		return l == nil || w.cfg.Disk(p).Head(l).Position.Compare(h.Position) >= 0
 	})
 	mark := later(w.markOf(p, row), w.cfg.Date().Add(-w.cfg.Freshness))
 	for _, h := range s.owed.heads {
-		if slices.Contains(row.Backfilling, h.Feed) || slices.Contains(row.Backfilling, feedring.FeedRef{Publisher: h.Feed.Publisher}) ||
+		if h.Feed.Publisher == row.Peer || slices.Contains(row.Backfilling, h.Feed) || slices.Contains(row.Backfilling, feedring.FeedRef{Publisher: h.Feed.Publisher}) ||
 			w.soughtInVain(p, h) || !w.lacksFresh(p, h, mark) {
 			continue
 		}

@@ -17,7 +17,8 @@ type rules struct {
 	first map[int32]firstHop
 	seeks map[seeking]sought
 	vain  map[polling]vain
-	rooms map[int32]time.Duration // when a peer last made room
+	shown map[polling]feedring.Position // what others showed a peer of its own feed, when it asked, or went on
+	rooms map[int32]time.Duration       // when a peer last made room
 
 	answers  map[lookedUp][]answer
 	silences []silence
@@ -27,7 +28,7 @@ type rules struct {
 
 func newRules() rules {
 	return rules{told: map[toldRow]group.RowVersion{}, gone: map[toldRow]tombstone{}, first: map[int32]firstHop{},
-		seeks: map[seeking]sought{}, vain: map[polling]vain{}, rooms: map[int32]time.Duration{},
+		seeks: map[seeking]sought{}, vain: map[polling]vain{}, shown: map[polling]feedring.Position{}, rooms: map[int32]time.Duration{},
 		answers: map[lookedUp][]answer{}}
 }
 
@@ -97,6 +98,11 @@ func (w *Witness) ends(p int32, g *feedring.GroupID) {
 	for k := range w.rules.vain {
 		if k.at == p {
 			delete(w.rules.vain, k)
+		}
+	}
+	for k := range w.rules.shown {
+		if k.at == p {
+			delete(w.rules.shown, k)
 		}
 	}
 }

@@ -268,7 +268,7 @@ func (w *Witness) Did(p int32, out peer.Output) {
 	case group.RoleChanged:
 		w.role(p, o, out)
 	case group.Append:
-		w.appends(p, out)
+		w.appends(p, o, out)
 	case group.Prune:
 		w.prunes(p, out)
 	}

@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -165,6 +166,25 @@ func (d *Disk) Dropped(theme feedring.Theme, to time.Time) {
 
 // DroppedTo is up to which date copies of a theme were ever dropped.
 func (d *Disk) DroppedTo(theme feedring.Theme) time.Time { return d.drops[theme] }
+
+// Keep ends a write that failed, of which so many entries are there all the same.
+func (d *Disk) Keep(number, entries int) {
+	if i := slices.IndexFunc(d.writes, func(w Write) bool { return w.number == number }); i >= 0 {
+		d.writes[i].Entries = d.writes[i].Entries[:entries]
+	}
+	d.End(number)
+}
+
+// Snapshot returns what is on the disk, less writes under way.
+func (d *Disk) Snapshot() *Disk {
+	s := &Disk{States: maps.Clone(d.States), drops: maps.Clone(d.drops), grown: d.grown, copies: make([]*Copy, len(d.copies))}
+	for i, c := range d.copies {
+		if c != nil {
+			s.copies[i] = &Copy{Log: c.Log, Held: slices.Clone(c.Held), Last: c.Last}
+		}
+	}
+	return s
+}
 
 // Cancel forgets a write that failed.
 func (d *Disk) Cancel(number int) {

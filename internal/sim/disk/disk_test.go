@@ -80,3 +80,34 @@ func TestPruneAndAfter(t *testing.T) {
 		t.Errorf("%d after 4", len(rest))
 	}
 }
+
+// A write that failed may have left a part of itself.
+func TestKeep(t *testing.T) {
+	log, d := &Log{}, New()
+	d.Keep(d.Begin(Write{Log: log, Entries: entries(log, 3)}), 2)
+	if got := d.Head(log).Position.Sequence; got != 2 {
+		t.Errorf("%d are kept", got)
+	}
+	d.Crash(func(n int) int { return n }, func(*Log, []*Entry) { t.Error("it is still under way") })
+}
+
+// A copy of a disk stays as it was.
+func TestSnapshot(t *testing.T) {
+	log, d := &Log{}, New()
+	write := func(n int) {
+		all := entries(log, n)
+		d.End(d.Begin(Write{Log: log, Entries: all}))
+		log.Entries = append(log.Entries, all...)
+	}
+	write(2)
+	d.End(d.Begin(Write{Theme: "news", State: group.State{Highest: 7}}))
+	d.Dropped("news", time.Unix(1, 0))
+	old := d.Snapshot()
+	write(3)
+	d.End(d.Begin(Write{Theme: "news", State: group.State{Highest: 8}}))
+	d.Dropped("news", time.Unix(2, 0))
+	d.Copy(log).Prune(time.Unix(9, 0))
+	if old.Head(log).Position.Sequence != 2 || len(old.Copy(log).Held) != 2 || old.States["news"].Highest != 7 || !old.DroppedTo("news").Equal(time.Unix(1, 0)) {
+		t.Errorf("it is %+v", old)
+	}
+}
