@@ -23,8 +23,8 @@
 //
 // # Adding a fault
 //
-// A fault is a line in faults: a name, a weight, and a method of scenario that
-// begins it and gives what undoes it to mend. A node that does not run as usual
+// A fault is a line in faults: a name, a weight, a method of scenario that begins it
+// and gives what undoes it to mend, and whether it strikes everybody. A node that does not run as usual
 // is told to trouble, weather that loses or delays to network.lossy: so S3 and
 // L4 know whom they may not ask. One in wider is played in seeds of its own kind
 // (Wide), and leaves the others as they are. Any new use of chance changes what every seed
@@ -34,5 +34,6 @@
 //
 // What one input or output shows belongs into check, behind Witness.Before or
 // Witness.Did, and costs little: it runs for every message. What needs the state
-// of many peers belongs into settle.go, by their views.
+// of many peers belongs into settle.go, by their views. One that looks at few moments
+// says so (Witness.Judge): TestFaults fails where it never had one.
 package sim

@@ -13,35 +13,44 @@ type fault struct {
 	name   string
 	weight int
 	begin  func(s *scenario)
+	reach  reach
 }
+
+// reach is what a fault strikes.
+type reach bool
+
+const (
+	somebody   reach = false // in a large network it strikes so much more often that a peer lives through as many
+	everywhere reach = true  // a whole network, as often in a large one as in a small one
+)
 
 // faults lists what may go wrong. A new one is a line here.
 var faults = []fault{
-	{"crash", 6, (*scenario).crashOne},
-	{"crash of a leader", 6, (*scenario).crashLeader},
-	{"crash of both leaders", 2, (*scenario).crashLeaders},
-	{"lost store", 2, (*scenario).loseStore},
-	{"quick restarts", 2, (*scenario).churn},
-	{"whole group down", 1, (*scenario).crashGroup},
-	{"stop", 4, (*scenario).stopOne},
-	{"stop of a leader", 4, (*scenario).stopLeader},
-	{"departure", 4, (*scenario).departOne},
-	{"departure of a leader", 2, (*scenario).departLeader},
-	{"one-way cut", 4, (*scenario).cutOneWay},
-	{"cut between two", 4, (*scenario).cutPair},
-	{"leader cut from its secondary", 3, (*scenario).cutLeaders},
-	{"partition", 4, (*scenario).partition},
-	{"one alone", 3, (*scenario).isolate},
-	{"group split", 3, (*scenario).splitGroup},
-	{"loss", 4, (*scenario).loss},
-	{"repetition", 2, (*scenario).repetition},
-	{"disorder", 2, (*scenario).disorder},
-	{"slow network", 2, (*scenario).slowNetwork},
-	{"slow node", 3, (*scenario).slowNode},
-	{"slow disk", 3, (*scenario).slowDisk},
-	{"full disk", 2, (*scenario).fullDisk},
-	{"client vanishes", 4, (*scenario).clientVanishes},
-	{"theme left and entered again", 2, (*scenario).leaveTheme},
+	{"crash", 6, (*scenario).crashOne, somebody},
+	{"crash of a leader", 6, (*scenario).crashLeader, somebody},
+	{"crash of both leaders", 2, (*scenario).crashLeaders, somebody},
+	{"lost store", 2, (*scenario).loseStore, somebody},
+	{"quick restarts", 2, (*scenario).churn, somebody},
+	{"whole group down", 1, (*scenario).crashGroup, somebody},
+	{"stop", 4, (*scenario).stopOne, somebody},
+	{"stop of a leader", 4, (*scenario).stopLeader, somebody},
+	{"departure", 4, (*scenario).departOne, somebody},
+	{"departure of a leader", 2, (*scenario).departLeader, somebody},
+	{"one-way cut", 4, (*scenario).cutOneWay, somebody},
+	{"cut between two", 4, (*scenario).cutPair, somebody},
+	{"leader cut from its secondary", 3, (*scenario).cutLeaders, somebody},
+	{"partition", 4, (*scenario).partition, everywhere},
+	{"one alone", 3, (*scenario).isolate, somebody},
+	{"group split", 3, (*scenario).splitGroup, somebody},
+	{"loss", 4, (*scenario).loss, everywhere},
+	{"repetition", 2, (*scenario).repetition, everywhere},
+	{"disorder", 2, (*scenario).disorder, everywhere},
+	{"slow network", 2, (*scenario).slowNetwork, everywhere},
+	{"slow node", 3, (*scenario).slowNode, somebody},
+	{"slow disk", 3, (*scenario).slowDisk, somebody},
+	{"full disk", 2, (*scenario).fullDisk, somebody},
+	{"client vanishes", 4, (*scenario).clientVanishes, somebody},
+	{"theme left and entered again", 2, (*scenario).leaveTheme, somebody},
 }
 
 func (s *scenario) anyNode() *node { return s.nodes[s.random.IntN(len(s.nodes))] }

@@ -15,11 +15,6 @@ func large(peers int) []int {
 	return sizes
 }
 
-// everywhere names the faults that strike a whole network. They are as frequent in
-// a large one as in a small one; all others strike so much more often that a peer
-// lives through as many.
-var everywhere = []string{"partition", "loss", "repetition", "disorder", "slow network", "bursts of loss", "everybody stops"}
-
 // enlarge makes faults and readers as many as the peers want.
 func (s *scenario) enlarge(sizes []int) {
 	peers := 0
@@ -29,7 +24,7 @@ func (s *scenario) enlarge(sizes []int) {
 	s.times = max(1, peers/(len(plain)*plain[0]))
 	s.faults = slices.Clone(s.faults)
 	for i := range s.faults {
-		if !slices.Contains(everywhere, s.faults[i].name) {
+		if s.faults[i].reach == somebody {
 			s.faults[i].weight *= s.times
 		}
 	}

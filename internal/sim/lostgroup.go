@@ -60,6 +60,7 @@ func (s *scenario) mourned(theme feedring.Theme, down map[*node]uint32, since ti
 	if len(leaders) < len(s.inhabited())-1 || len(leaders) == 1 {
 		return // somebody else of the ring is away as well, or who is left hears nobody, and doubts itself first
 	}
+	s.witness.Judge("L6 of a group that is gone")
 	for _, n := range leaders {
 		if slices.ContainsFunc(n.machine.Live(), func(r *ring.Row) bool { return r.Theme == theme }) {
 			s.witness.Fail("L6", "%s shows %s on its map, of which nobody was there for %v", n.id, theme, mourning)

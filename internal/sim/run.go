@@ -15,6 +15,7 @@ type Outcome struct {
 	Steps     uint64
 	Faults    int
 	Hash      uint64
+	Judged    map[string]int // how often checks had something to look at that seldom have
 }
 
 // Faults plays one seed: ten minutes of faults, then quiet, in which what was
@@ -42,7 +43,7 @@ func (s *scenario) outcome(troubles func()) Outcome {
 	if v := s.Violation(); v != nil {
 		s.tracef("*** %v", v)
 	}
-	return Outcome{Seed: s.cfg.Seed, Violation: s.Violation(), Virtual: s.now, Steps: s.steps, Faults: s.count, Hash: s.hash}
+	return Outcome{Seed: s.cfg.Seed, Violation: s.Violation(), Virtual: s.now, Steps: s.steps, Faults: s.count, Hash: s.hash, Judged: s.witness.Judged()}
 }
 
 // play plays the seed. A panic is a violation like any other: the next seeds

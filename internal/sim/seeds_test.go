@@ -25,14 +25,37 @@ func TestFaults(t *testing.T) {
 	for _, c := range corpus(t) {
 		open[c.seed] = c.open != ""
 	}
+	judged := map[string]int{}
 	for seed := range n {
 		if !open[1+seed] {
-			play(t, 1+seed)
+			for check, times := range play(t, 1+seed).Judged {
+				judged[check] += times
+			}
 		}
+	}
+	if n >= enough {
+		bites(t, judged)
 	}
 }
 
-func play(t *testing.T, seed uint64) {
+// enough is how many seeds give each check something to look at.
+const enough = 60
+
+// bites: a check that has nothing to look at holds nothing.
+func bites(t *testing.T, judged map[string]int) {
+	t.Helper()
+	for _, check := range []string{
+		"takeover", "S3 of a manager that lives", "S3 of a manager that steps down", "replace", "balance", "alternates", "missing",
+		"missing of a final", "S8 of what a publisher was told", "S9 of what a row keeps silent", "L6 of a group that is gone",
+	} {
+		if judged[check] == 0 {
+			t.Errorf("check %q never had anything to look at: %v", check, judged)
+		}
+	}
+	t.Log(judged)
+}
+
+func play(t *testing.T, seed uint64) Outcome {
 	t.Helper()
 	o := Faults(seed, nil)
 	if o.Violation != nil {
@@ -40,6 +63,7 @@ func play(t *testing.T, seed uint64) {
 	} else if o.Faults < 15 || o.Virtual < troubled || o.Steps < fewSteps(seed) {
 		t.Errorf("seed %d: only %d faults, %d steps in %v", seed, o.Faults, o.Steps, o.Virtual)
 	}
+	return o
 }
 
 // fewSteps is less than a seed takes: wide ones may be of one peer or two.

@@ -15,9 +15,9 @@ func Stores(seed uint64) bool { return Wide(seed) && (seed/10%10 == 4 || seed/10
 
 // ofStores is what may go wrong there, beside faults and wider.
 var ofStores = []fault{
-	{"old store put back", 8, (*scenario).putBack},
-	{"lost store and clock set back", 6, (*scenario).loseStoreAndTime},
-	{"disk that keeps a part", 6, (*scenario).tornDisk},
+	{"old store put back", 8, (*scenario).putBack, somebody},
+	{"lost store and clock set back", 6, (*scenario).loseStoreAndTime, somebody},
+	{"disk that keeps a part", 6, (*scenario).tornDisk, somebody},
 }
 
 // putBack has a peer come back with its store as it was some time before, as from

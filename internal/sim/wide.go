@@ -40,12 +40,12 @@ var plain = []int{5, 5, 5, 5, 5}
 
 // wider is what may go wrong in wide seeds, beside faults.
 var wider = []fault{
-	{"a newcomer", 12, (*scenario).newcomer},
-	{"gone for good", 4, (*scenario).goForGood},
-	{"clock set", 6, (*scenario).clockJumps},
-	{"bursts of loss", 4, (*scenario).burstsOfLoss},
-	{"everybody stops", 1, (*scenario).stopAll},
-	{"both leaders struck", 4, (*scenario).strikeLeaders},
+	{"a newcomer", 12, (*scenario).newcomer, somebody},
+	{"gone for good", 4, (*scenario).goForGood, somebody},
+	{"clock set", 6, (*scenario).clockJumps, somebody},
+	{"bursts of loss", 4, (*scenario).burstsOfLoss, everywhere},
+	{"everybody stops", 1, (*scenario).stopAll, everywhere},
+	{"both leaders struck", 4, (*scenario).strikeLeaders, somebody},
 }
 
 // homes lists to which group each peer of a network belongs, by turns, so that

@@ -64,6 +64,7 @@ func (w *Witness) alternates(p int32, s *seat, m group.Placed, g *feedring.Grant
 	if now == nil || len(asked) == 0 || !w.cfg.Steady(p, w.cfg.Now()-time.Second) { // one that is late does several things at once
 		return
 	}
+	w.Judge("alternates")
 	cached := g.Own || len(m.Missing) > 0 || len(m.Copies) > 0 // beside publishers they serve what they cache
 	for _, a := range g.Alternates {
 		why := ""
@@ -137,6 +138,7 @@ func (w *Witness) unnamed(m group.Placed, want wanted, self feedring.PeerID) str
 		there := slices.ContainsFunc(feeds[:n], func(ref feedring.FeedRef) bool { return !slices.Contains(want.view.Away, ref.Publisher) })
 		if l := w.cfg.Log(feeds[0]); !there && l != nil {
 			name := string(want.view.Theme) + "/" + string(l.Provider)
+			w.Judge("missing")
 			if !slices.Contains(m.Missing, name) && !slices.Contains(m.Copies, name) && !slices.Contains(m.Missing, string(want.view.Theme)) {
 				return name
 			}
@@ -188,6 +190,9 @@ func (w *Witness) tellsMissing(p int32, f feedring.Final) {
 			}
 			heard = true
 			told = told || !slices.ContainsFunc(a.missing, func(name string) bool { return !slices.Contains(f.Missing, name) })
+		}
+		if len(f.Missing) > 0 && heard {
+			w.Judge("missing of a final")
 		}
 		if heard && (!told || len(f.Missing) > 0 && f.Status == feedring.Answered) {
 			w.Fail("missing", "%s answers %v of %s and tells that %v is missing", w.cfg.Name(p), f.Status, f.Grants[i].Theme, f.Missing)

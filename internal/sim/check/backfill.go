@@ -30,6 +30,7 @@ func (w *Witness) owes(p int32, s *seat, row *group.Row) {
 	})
 	mark := later(w.markOf(p, row), w.cfg.Date().Add(-w.cfg.Freshness))
 	for _, h := range s.owed.heads {
+		w.Judge("S9 of what a row keeps silent")
 		if h.Feed.Publisher == row.Peer || slices.Contains(row.Backfilling, h.Feed) || slices.Contains(row.Backfilling, feedring.FeedRef{Publisher: h.Feed.Publisher}) ||
 			w.soughtInVain(p, h) || !w.lacksFresh(p, h, mark) {
 			continue

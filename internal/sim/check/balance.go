@@ -147,6 +147,9 @@ func (w *Witness) balanced(p int32, o *observed, s *seat, to feedring.PeerID, id
 			load = l.load
 		}
 	}
+	if len(order) > 0 {
+		w.Judge("balance")
+	}
 	if len(order) > 0 && load > fewest(order) {
 		w.Fail("balance", "%s sends a reader to %s, which has %d clients, and knows of %v", w.cfg.Name(p), to, load, order)
 	}

@@ -37,6 +37,7 @@ func (w *Witness) asks(p int32, s *seat, nonce uint64) {
 	if s.role != feedring.RoleSecondary || s.deaf.intents != w.cfg.Attempts+1 || lead < 0 || !w.between(p, lead, s) {
 		return
 	}
+	w.Judge("replace")
 	if at := w.of(lead).seat(s.group); at.named == w.cfg.Name(p) && at.namedAt < s.deaf.since {
 		w.Fail("replace", "%s is still the secondary of %s, which it does not hear, after %d intentions to which others objected",
 			w.cfg.Name(p), w.cfg.Name(lead), w.cfg.Attempts)

@@ -22,6 +22,7 @@ func (w *Witness) deposes(p int32, s *seat) {
 	if !w.manages(manager, s, long) || s.since > long || !w.cfg.Steady(p, long) || !w.cfg.Steady(manager, long) {
 		return
 	}
+	w.Judge("S3 of a manager that lives")
 	for q := range int32(w.cfg.Peers()) {
 		if q == p || q == manager || !w.followsLong(q, s, long) || !w.cfg.Steady(q, long) {
 			continue

@@ -13,14 +13,7 @@ func (w *Witness) appends(p int32, o *observed, out group.Append) {
 	if _, at := o.told.Input.(group.Publish); at && o.seat(out.Group).role == feedring.RoleNone {
 		w.Fail("S8", "%s goes on with %s before its group could tell it of more", w.cfg.Name(p), out.Feed.URL)
 	}
-	key := polling{p, out.Feed}
-	if shown, asked := w.rules.shown[key]; !asked {
-		w.unproven(p, o.seat(out.Group), out)
-		w.rules.shown[key] = feedring.Position{} // it went on: what comes now is of later
-	} else if out.First.Compare(shown) <= 0 {
-		w.Fail("S8", "%s gives position %d/%d of %s, and was shown %d/%d", w.cfg.Name(p), out.First.Epoch, out.First.Sequence,
-			out.Feed.URL, shown.Epoch, shown.Sequence)
-	}
+	w.goesAbove(p, o.seat(out.Group), out)
 	l := w.cfg.Log(out.Feed)
 	if l == nil || out.Feed.Publisher != w.cfg.Name(p) {
 		w.Fail("S8", "%s gives positions in %v", w.cfg.Name(p), out.Feed)
@@ -33,14 +26,27 @@ func (w *Witness) appends(p int32, o *observed, out group.Append) {
 	}
 }
 
-// unproven checks that a publisher does not go on below what it was told of at its
-// admission, before it asked for the proof of that (S8).
-func (w *Witness) unproven(p int32, s *seat, out group.Append) {
-	for _, h := range s.owed.heads {
-		if h.Feed == out.Feed && s.owed.by == s.term && h.Position.Compare(out.First) >= 0 {
-			w.Fail("S8", "%s gives position %d/%d of %s, and was told of %d/%d", w.cfg.Name(p), out.First.Epoch, out.First.Sequence,
-				out.Feed.URL, h.Position.Epoch, h.Position.Sequence)
+// goesAbove checks that a publisher goes on above what others showed it of its own
+// feed, and above what it was told of at its admission, until it asked for the proof of
+// that (S8).
+func (w *Witness) goesAbove(p int32, s *seat, out group.Append) {
+	key := polling{p, out.Feed}
+	told, asked := w.rules.shown[key]
+	if !asked {
+		w.rules.shown[key] = feedring.Position{} // it goes on: what comes now is of later
+		for _, h := range s.owed.heads {
+			if h.Feed == out.Feed && s.owed.by == s.term {
+				told = h.Position
+			}
 		}
+	}
+	if told.IsZero() {
+		return
+	}
+	w.Judge("S8 of what a publisher was told")
+	if out.First.Compare(told) <= 0 {
+		w.Fail("S8", "%s gives position %d/%d of %s, and was told of %d/%d", w.cfg.Name(p), out.First.Epoch, out.First.Sequence,
+			out.Feed.URL, told.Epoch, told.Sequence)
 	}
 }
 

@@ -161,7 +161,12 @@ func (w *Witness) Back(p int32) {
 
 // replaced ends a silence: somebody manages the group.
 func (w *Witness) replaced(g feedring.GroupID) {
-	w.rules.silences = slices.DeleteFunc(w.rules.silences, func(x silence) bool { return x.group == g })
+	w.rules.silences = slices.DeleteFunc(w.rules.silences, func(x silence) bool {
+		if x.group == g {
+			w.Judge("takeover")
+		}
+		return x.group == g
+	})
 }
 
 // overdue checks the silences whose time is over.

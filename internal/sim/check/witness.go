@@ -66,6 +66,7 @@ type Witness struct {
 	parts     map[reflect.Type][]part // see partsOf
 	seen      []feedring.Theme        // of the first logs
 	logs      int                     // how many these are
+	judged    map[string]int          // see Judged
 }
 
 // observed is what was seen of one peer.
@@ -114,11 +115,17 @@ type seat struct {
 
 // New returns a witness of a world that is empty.
 func New(cfg Config) *Witness {
-	return &Witness{cfg: cfg, claims: map[claim]made{}, queries: newQueries(), lost: map[feedring.GroupID]time.Duration{}, rules: newRules(), parts: map[reflect.Type][]part{}}
+	return &Witness{cfg: cfg, claims: map[claim]made{}, queries: newQueries(), lost: map[feedring.GroupID]time.Duration{}, rules: newRules(), parts: map[reflect.Type][]part{}, judged: map[string]int{}}
 }
 
 // Violation returns what was found; nil: nothing.
 func (w *Witness) Violation() *Violation { return w.violation }
+
+// Judge notes that a check that looks at few moments had one to look at.
+func (w *Witness) Judge(check string) { w.judged[check]++ }
+
+// Judged returns how often each such check did: one that never has shows nothing.
+func (w *Witness) Judged() map[string]int { return w.judged }
 
 // Fail notes a violation, unless there is one already.
 func (w *Witness) Fail(invariant, format string, args ...any) {

@@ -18,6 +18,7 @@ func (w *Witness) yields(p int32, o *observed, out group.Persist) {
 	if anew && w.cfg.Now()-w.claims[w.claimOf(s, s.sure)].at >= w.cfg.Refresh {
 		return
 	}
+	w.Judge("S3 of a manager that steps down")
 	if provisional(o.given.Message) {
 		w.Fail("S3", "%s steps down from %v, which others follow, for %v, which nobody does", w.cfg.Name(p), s.term, out.State.Term)
 	}
