@@ -89,7 +89,8 @@ func brokenPromises(r promise.Result) error {
 	var all []string
 	for _, x := range r.Notifies {
 		if !x.Kept() {
-			all = append(all, fmt.Sprintf("with %.0f %% of the notifies dropped among %d peers an entry took %.2f periods, or never came", 100*x.Dropped, x.Peers, x.Complete.Max))
+			all = append(all, fmt.Sprintf("with %.0f %% of %d notifies dropped among %d peers an entry took %.2f periods, half of them %.2f, or never came",
+				100*x.Dropped, x.Notifies, x.Peers, x.Complete.Max, x.Complete.P50))
 		}
 	}
 	for _, x := range r.Split {
@@ -101,7 +102,8 @@ func brokenPromises(r promise.Result) error {
 		all = append(all, fmt.Sprintf("%d managers were deposed that lived", r.Starved.False))
 	}
 	if r.Queries != nil && !r.Queries.Kept() {
-		all = append(all, fmt.Sprintf("of %d queries %d have one final, %d finals are surplus, %d wrong", r.Queries.Queries, r.Queries.Once, r.Queries.More, r.Queries.Wrong))
+		all = append(all, fmt.Sprintf("of %d queries %d have one final, %d finals are surplus, %d wrong; %d were answered, %d are incomplete, of %.0f at most",
+			r.Queries.Queries, r.Queries.Once, r.Queries.More, r.Queries.Wrong, r.Queries.Answered, r.Queries.Incomplete, r.Queries.Few()*float64(r.Queries.Queries)))
 	}
 	if len(all) == 0 {
 		return nil

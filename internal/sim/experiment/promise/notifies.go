@@ -40,8 +40,22 @@ type NotifiesRow struct {
 }
 
 // Kept reports what the protocol promises: half of all notifies may be dropped,
-// and every peer has every entry within two refresh periods.
-func (r NotifiesRow) Kept() bool { return r.Dropped > 0.5 || r.Lacking == 0 && r.Complete.Max <= 2 }
+// and every peer has every entry within two refresh periods. Where none is dropped
+// they bring an entry long before a beacon does.
+func (r NotifiesRow) Kept() bool {
+	switch {
+	case r.Dropped > 0.5:
+		return true
+	case r.Lacking > 0 || r.Complete.Max > 2:
+		return false
+	default:
+		return r.Dropped > 0 || r.Notifies > 0 && r.Complete.P50 <= atOnce
+	}
+}
+
+// atOnce is how many periods half of all entries may take that are notified: a
+// notify and a poll, on three levels of a tree.
+const atOnce = 0.05
 
 // Notifies plays each share in a group of each size.
 func Notifies(cfg NotifiesConfig, progress Progress) ([]NotifiesRow, error) {

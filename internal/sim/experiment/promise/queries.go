@@ -50,9 +50,17 @@ type QueriesResult struct {
 	Seconds     experiment.Spread `json:"seconds"` // from the question to the final
 }
 
-// Kept reports what the protocol promises: one final each, none wrong.
+// Kept reports what the protocol promises: one final each, none wrong, and few that
+// do not know.
 func (r QueriesResult) Kept() bool {
-	return r.Once == r.Queries && r.More == 0 && r.Without == 0 && r.Wrong == 0
+	return r.Once == r.Queries && r.More == 0 && r.Without == 0 && r.Wrong == 0 && r.Answered > 0 && float64(r.Incomplete) <= r.Few()*float64(r.Queries)
+}
+
+// Few is the share of the queries that may end INCOMPLETE, since they meet a group
+// whose leaders are gone: one in a thousand where a peer lives for ten minutes, and
+// more as lives are shorter.
+func (r QueriesResult) Few() float64 {
+	return 0.001 * float64(DefaultQueries().HalfLife) / float64(r.Config.HalfLife)
 }
 
 // Queries asks until there were enough queries.
