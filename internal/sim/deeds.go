@@ -43,6 +43,12 @@ func (w *World) do(n *node, out peer.Output) {
 		if !n.lost {
 			w.witness.Fail("twin", "%s takes itself for two", n.id)
 		}
+	case group.Turn:
+		w.turned(n, o)
+	case group.Measure:
+		w.measure(n, o)
+	case group.Urged:
+		w.urged(n, o)
 	case group.Departed:
 		w.leftGroup(n, o.Group)
 	}
@@ -151,6 +157,7 @@ func (w *World) departed(n *node) {
 }
 
 func (w *World) leftGroup(n *node, g feedring.GroupID) {
+	w.forgetTurns(n, g)
 	for _, s := range slices.Clone(n.sessions) {
 		if s.theme.Group() == g {
 			w.hangUp(s, refusedLeaving)

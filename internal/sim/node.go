@@ -118,6 +118,7 @@ func (w *World) start(n *node) {
 	n.standing, n.saving, n.batches, n.sessions = n.standing[:0], n.saving[:0], nil, nil
 	n.asked = map[uint64]*question{}
 	w.reset(n)
+	w.rest(n)
 	cfg := w.cfg.Peer
 	cfg.Self, cfg.Joining, cfg.Seed = n.id, len(n.through) > 0, w.random.Uint64()
 	m, err := peer.New(cfg, w.stateOf(n), n.clock.at(w.now))

@@ -37,6 +37,13 @@ type feed struct {
 	promised []int // ids of those that were acknowledged
 	was      []int // … before its node's store was lost
 	busy     bool
+
+	turn     group.Turn    // who looks, as its machine last said
+	mirrored bool          // others published it too, since its node started
+	adopted  bool          // entries of others stand for its own, since then
+	way      time.Duration // to the origin; 0: unknown
+	refused  bool          // by the origin, for a while
+	failures int           // looks in a row
 }
 
 const window = 20 // entries that an origin shows
@@ -104,18 +111,27 @@ func (w *World) post(o *origin) {
 		o.posted = append(o.posted, p)
 	}
 	for _, f := range o.feeds {
-		w.after(w.between(100*time.Millisecond, 5*time.Second), func() { w.look(f) })
+		w.lookSoon(f)
+	}
+	if w.shares() && w.often(8) {
+		w.hurry(o)
 	}
 }
 
 // look has a node look at its origin, and publish what is new there.
 func (w *World) look(f *feed) {
 	n, o := f.node, f.origin
-	if f.busy || !n.runs() || f.known >= len(o.posted) {
+	if f.busy || !n.runs() || w.rests(f) || w.refusedBy(f) {
 		return
 	}
 	f.known = max(f.known, len(o.posted)-window)
-	b := &batch{id: n.nextID(), feed: f, entries: o.posted[f.known:]}
+	fresh := w.fresh(f)
+	if len(fresh) == 0 {
+		f.known = len(o.posted)
+		w.looked(f)
+		return
+	}
+	b := &batch{id: n.nextID(), feed: f, entries: fresh}
 	n.batches = append(n.batches, b)
 	f.busy = true
 	w.step(n, peer.In{Group: f.log.Group, Input: group.Publish{Batch: b.id, URL: o.url, Entries: len(b.entries)}})

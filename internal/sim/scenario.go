@@ -46,7 +46,11 @@ func newScenario(seed uint64, sizes []int, trace func(string)) *scenario {
 	if seed%2 == 1 {
 		cfg.Peer.Routing = peer.RingOnly
 	}
-	s := &scenario{World: New(cfg), wide: sizes != nil || Wide(seed), times: 1, faults: faults}
+	wide := sizes != nil || Wide(seed)
+	if wide {
+		cfg.Peer.Distrust = int(1 + seed/10%3)
+	}
+	s := &scenario{World: New(cfg), wide: wide, times: 1, faults: faults}
 	if s.wide {
 		s.faults = slices.Concat(faults, wider)
 	}
@@ -86,7 +90,7 @@ func (s *scenario) people(sizes []int) {
 		s.nodes, s.homes, s.sites = append(s.nodes, n), append(s.homes, home), append(s.sites, siteName(i))
 		theme := themeName(home)
 		s.publish(n, theme, siteName(i), seldom(sizes[home])*s.between(15*time.Second, 2*time.Minute))
-		if s.often(8) && i >= groups { // a mirror of what another publishes
+		if s.often(s.mirrors()) && i >= groups { // a mirror of what another publishes
 			s.publish(n, theme, siteName(home), time.Minute)
 		}
 		if s.often(8) { // a member of another group as well
@@ -95,7 +99,7 @@ func (s *scenario) people(sizes []int) {
 	}
 	s.settlers = len(s.nodes)
 	for _, o := range s.origins {
-		if !s.often(4) {
+		if !s.often(4) && (!s.wide || len(o.feeds) == 1 || s.often(2)) {
 			o.names = o.feeds[0].node.id
 		}
 	}

@@ -47,6 +47,7 @@ func bites(t *testing.T, judged map[string]int) {
 	for _, check := range []string{
 		"takeover", "S3 of a manager that lives", "S3 of a manager that steps down", "replace", "balance", "alternates", "missing",
 		"missing of a final", "S8 of what a publisher was told", "S9 of what a row keeps silent", "L6 of a group that is gone",
+		"looks",
 	} {
 		if judged[check] == 0 {
 			t.Errorf("check %q never had anything to look at: %v", check, judged)
@@ -83,7 +84,7 @@ func TestWide(t *testing.T) {
 				continue
 			}
 			Faults(seed, func(line string) {
-				for _, word := range []string{" is new, of ", "goes for good", "departs", "clock of", "bursts of loss"} {
+				for _, word := range []string{" is new, of ", "goes for good", "departs", "clock of", "bursts of loss", ": turn 0 of ", " refuses p"} {
 					if strings.Contains(line, word) {
 						seen[word]++
 					}
@@ -93,10 +94,10 @@ func TestWide(t *testing.T) {
 		return seen
 	}
 	wide, plain := happens(7, 18, true), happens(1, 3, false)
-	if wide[" is new, of "] == 0 || wide["goes for good"] == 0 || wide["clock of"] == 0 || wide["bursts of loss"] == 0 {
+	if wide[" is new, of "] == 0 || wide["goes for good"] == 0 || wide["clock of"] == 0 || wide["bursts of loss"] == 0 || wide[": turn 0 of "] == 0 || wide[" refuses p"] == 0 {
 		t.Errorf("in wide seeds there are %v", wide)
 	}
-	if plain[" is new, of "]+plain["clock of"] != 0 || plain["goes for good"] != 0 || plain["departs"] == 0 {
+	if plain[" is new, of "]+plain["clock of"]+plain[": turn 0 of "] != 0 || plain["goes for good"] != 0 || plain["departs"] == 0 {
 		t.Errorf("in plain seeds there are %v", plain)
 	}
 }

@@ -35,7 +35,11 @@ func (s *scenario) settle() {
 			told = max(told, t0+2*mourning)
 		}
 	}
-	if !s.until(told, "L6", s.round) {
+	if !s.until(told, "L6", func() string { return s.round(true) }) {
+		return
+	}
+	// A mere member asks somebody once in r, who may not have heard either.
+	if !s.until(told+r, "L6", func() string { return s.round(false) }) {
 		return
 	}
 	since := s.now
@@ -49,6 +53,9 @@ func (s *scenario) settle() {
 	leaders := s.leaders()
 	s.witness.Settled()
 	s.keeps(leaders, 10*r)
+	if s.shares() {
+		s.looks(leaders)
+	}
 	s.quiet = true
 	s.keeps(leaders, 10*r)
 	if s.Violation() == nil {
@@ -101,9 +108,21 @@ func (s *scenario) seconded() string {
 	return ""
 }
 
-func (s *scenario) round() string {
+// round checks the maps of all, or of those that manage a group.
+func (s *scenario) round(managers bool) string {
 	leaders := s.leaders()
+	manages := func(n *node) bool {
+		for _, lead := range leaders {
+			if lead == n.index {
+				return true
+			}
+		}
+		return false
+	}
 	for _, n := range s.left() {
+		if managers && !manages(n) {
+			continue
+		}
 		if why := s.witness.Round(n.index, leaders); why != "" {
 			return fmt.Sprintf("the map of %s: %s", n.id, why)
 		}

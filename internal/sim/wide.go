@@ -35,6 +35,14 @@ func (s *scenario) shape() []int {
 // network of one large group would take too long.
 func seldom(members int) time.Duration { return time.Duration(max(1, members/6)) }
 
+// mirrors is one in how many peers publishes what another does as well.
+func (s *scenario) mirrors() int {
+	if s.wide {
+		return 3
+	}
+	return 8
+}
+
 // plain is how many peers each group of a seed has that is not wide.
 var plain = []int{5, 5, 5, 5, 5}
 
@@ -46,6 +54,7 @@ var wider = []fault{
 	{"bursts of loss", 4, (*scenario).burstsOfLoss, everywhere},
 	{"everybody stops", 1, (*scenario).stopAll, everywhere},
 	{"both leaders struck", 4, (*scenario).strikeLeaders, somebody},
+	{"an origin refuses", 4, (*scenario).refuse, somebody},
 }
 
 // homes lists to which group each peer of a network belongs, by turns, so that

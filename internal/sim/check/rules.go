@@ -117,7 +117,7 @@ func (w *Witness) ruled(p int32, o *observed, out peer.Output) {
 	case group.Departed:
 		w.ends(p, &out.Group)
 		s := o.seat(out.Group)
-		s.told, s.pending, s.streams = nil, nil, nil
+		s.told, s.pending, s.streams, s.turns = nil, nil, nil, nil
 	case group.Admit:
 		w.admits(p, o)
 		o.seat(out.Group).serves(out.Stream)

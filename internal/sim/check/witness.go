@@ -40,6 +40,7 @@ type Config struct {
 	Refresh   time.Duration
 	Freshness time.Duration
 	Attempts  int
+	Distrust  int // how many look at one feed; 0: all that publish it
 }
 
 // Violation is an invariant that did not hold.
@@ -111,6 +112,7 @@ type seat struct {
 	namedAt  time.Duration   // … since then
 	deaf     deaf
 	owed     owedHeads
+	turns    map[string]group.Turn // who looks at its feeds, by address
 }
 
 // New returns a witness of a world that is empty.
@@ -278,6 +280,8 @@ func (w *Witness) Did(p int32, out peer.Output) {
 		w.appends(p, o, out)
 	case group.Prune:
 		w.prunes(p, out)
+	case group.Turn:
+		w.turns(p, out)
 	}
 }
 
