@@ -53,7 +53,7 @@ faults-long:
 holes:
 	$(GO) test -timeout 30m ./internal/sim/holes -all
 
-# Seeds 1 to SEEDS of the simulator, on all cores, after those that once found
+# Seeds of the simulator, SEEDS from FROM on (1 if not said), on all cores, after those that once found
 # something: about 5,000 in five minutes on two cores. STATE=FILE keeps how far a
 # run came, and the same command goes on until the program changes.
 SEEDS ?= 10000
@@ -62,7 +62,7 @@ JOBS  ?= $(shell getconf _NPROCESSORS_ONLN)
 sim:
 	$(GO) test -run '^TestCorpus$$' ./internal/sim
 	$(GO) build -trimpath -o $(BIN)/feedring-sim ./cmd/feedring-sim
-	$(BIN)/feedring-sim faults --seeds $(SEEDS) --jobs $(JOBS) $(if $(STATE),--state $(STATE))
+	$(BIN)/feedring-sim faults --from $(or $(FROM),1) --seeds $(SEEDS) --jobs $(JOBS) $(if $(STATE),--state $(STATE))
 
 # Every interleaving of a small group's failover, STATES different states (ten
 # million if not said: some minutes of an idle core, and memory as

@@ -220,6 +220,15 @@ func (s *scenario) spread(o *origin, since int) {
 	if !slices.ContainsFunc(o.feeds, func(f *feed) bool { return !f.node.gone }) {
 		return
 	}
+	// Who has an old store back, and whom nobody could show the rest, publishes at
+	// positions that others hold already, which is not played (see forks).
+	if slices.ContainsFunc(o.feeds, func(f *feed) bool {
+		next := f.node.disk.Head(f.log).Position
+		next.Sequence++
+		return forks(f.node, f.log, next)
+	}) {
+		return
+	}
 	for _, p := range o.posted {
 		if p.id < since || len(o.posted) > window && p.id < o.posted[len(o.posted)-window].id {
 			continue
