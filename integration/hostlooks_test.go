@@ -2,9 +2,11 @@ package integration
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -41,6 +43,15 @@ func TestNextLookerWaits(t *testing.T) {
 	n.formed(map[string]int{"news": 3}, n.peers...)
 	looker := n.looker(url, n.peers)
 	until(t, 20*time.Second, "the first look", func() bool { return o.hits("held", http.StatusOK) > 0 })
+	looked := func(p *peer) string {
+		return command(t, "feed", "list", "--json", "--data", p.data).objects[0].str("last_fetch")
+	}
+	known := make(map[*peer]string) // at those that rest
+	for _, p := range n.peers {
+		if p != looker {
+			known[p] = looked(p)
+		}
+	}
 	mu.Lock()
 	armed = true
 	mu.Unlock()
@@ -48,14 +59,16 @@ func TestNextLookerWaits(t *testing.T) {
 		r := command(t, "feed", "list", "--json", "--data", looker.data)
 		return len(r.objects) == 1 && strings.Contains(r.objects[0].str("error"), "429")
 	})
-	var others []*peer
-	for _, p := range n.peers {
-		if p != looker {
-			others = append(others, p)
+	until(t, 20*time.Second, "word of it at the others", func() bool {
+		for p, before := range known {
+			if looked(p) == before {
+				return false
+			}
 		}
-	}
+		return true
+	})
 	looker.kill()
-	n.looker(url, others)
+	n.looker(url, slices.Collect(maps.Keys(known)))
 	mu.Lock()
 	t.Logf("another looks %s after the origin said to wait for %s", time.Since(first).Round(100*time.Millisecond), wait)
 	mu.Unlock()
