@@ -31,9 +31,9 @@ type State struct {
 	Highest     uint64        // highest number this peer ever used or accepted
 	Incarnation uint64        // of this peer's row; New uses one more
 	From        time.Time     // the row's mark
-	// Dropped is the date up to which copies were dropped, where by the present
-	// clock what is older is fresh: it was ahead, and was set back. The mark goes
-	// back no further. Zero: nothing was. Prune tells the driver.
+	// Dropped is the date up to which copies were dropped, here or where they were
+	// polled, where by the present clock what is older is fresh: a clock was ahead.
+	// The mark goes back no further. Zero: nothing was. Prune and Fetched tell the driver.
 	Dropped time.Time
 }
 

@@ -187,6 +187,7 @@ func (m *Machine) fetched(s Fetched) {
 	h.flying = false
 	m.polls.end(s.Feed.Publisher)
 	m.nextWaiting()
+	m.droppedThere(s.Dropped)
 	progress := s.Head.Position.Compare(h.Pos) > 0
 	if progress || s.From == s.Feed.Publisher && !s.Failed {
 		h.fails = 0

@@ -169,7 +169,7 @@ func (g *nonsense) input() Input {
 	case 4:
 		return Appended{Batch: g.number(), Head: g.head(), Failed: g.rng.IntN(2) == 0}
 	case 5, 6:
-		return Fetched{Feed: g.ref(), From: g.peer(), Head: g.head(), Known: g.head(), Failed: g.rng.IntN(2) == 0}
+		return Fetched{Feed: g.ref(), From: g.peer(), Head: g.head(), Known: g.head(), Failed: g.rng.IntN(2) == 0, Dropped: g.time()}
 	case 7:
 		return Attach{Stream: g.number(), Ticket: feedring.Ticket{ID: g.query(), Group: testTheme.Group(), Peers: []feedring.PeerID{"p0"}, Expiry: g.time(), Client: g.peer()}}
 	case 8:

@@ -1,6 +1,8 @@
 package group
 
 import (
+	"time"
+
 	"github.com/feedring/feedring"
 )
 
@@ -55,13 +57,17 @@ type (
 	// Head, and Known is the newest entry that the other side showed, verified:
 	// zero where it showed none. Beyond Head it was not seen after Fresh, and
 	// neither was anything before it. Failed: the other side did not answer, or
-	// what it sent did not hold.
+	// what it sent did not hold. Dropped: before the first entry that it sent
+	// others may lack that were seen up to then, since the other side dropped them;
+	// zero: none that was seen after Fresh. The store has noted it, see State.Dropped.
 	Fetched struct {
 		Feed   feedring.FeedRef
 		From   feedring.PeerID
 		Head   feedring.Head
 		Known  feedring.Head
 		Failed bool
+
+		Dropped time.Time
 	}
 	// Served says that another peer polled here and was sent that many entries.
 	// It counts in large groups only, and may be left out.

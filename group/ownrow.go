@@ -133,6 +133,19 @@ func (m *Machine) markKept() time.Time {
 	return upTo(later(m.want.From, m.want.Dropped))
 }
 
+// droppedThere: who was polled has dropped entries that are fresh by the clock here,
+// and they were not sent. Nothing is promised from before, since that one may
+// have been polled in place of who is gone.
+func (m *Machine) droppedThere(to time.Time) {
+	if !to.After(m.now.Add(-m.cfg.Freshness)) {
+		return
+	}
+	m.want.Dropped = later(m.want.Dropped, to)
+	if to.After(m.me().row.From) {
+		m.mark(to)
+	}
+}
+
 func (m *Machine) mark(from time.Time) {
 	m.newRow(func(r *Row) { r.From = upTo(from) })
 	m.want.From = upTo(from)

@@ -65,6 +65,37 @@ func catchesUp(t *testing.T, past State, publishers int) {
 	}
 }
 
+// Who is polled may have dropped, by a clock that is ahead, what is fresh by the clock here:
+// a row promises nothing from before, whether its mark had moved back by then or not.
+func TestMarkIsNotBeforeWhatAHolderDropped(t *testing.T) {
+	for name, first := range map[string]time.Duration{"a newcomer": 10 * time.Second, "who was whole": time.Hour} {
+		c := newCluster(1)
+		ids := c.group(2)
+		n := c.nodes[ids[1]]
+		c.run(first)
+		if whole := n.m.me().row.From.Before(c.now.Add(-23 * time.Hour)); !whole {
+			t.Fatalf("%s: the mark is %s", name, n.m.me().row.From)
+		}
+		ref := feedring.FeedRef{URL: c.nodes[ids[0]].feeds[0].URL, Publisher: ids[0]}
+		dropped := c.now.Add(4*time.Minute - 24*time.Hour + 300*time.Millisecond)
+		for _, at := range []time.Time{c.now.Add(-24 * time.Hour), dropped, dropped.Add(-time.Minute)} {
+			n.m.headOf(ref).flying = true
+			n.m.polls.begin(ids[0])
+			head := feedring.Head{Feed: ref, Position: n.m.headOf(ref).Pos}
+			c.step(n, Fetched{Feed: ref, From: ids[0], Head: head, Known: head, Dropped: at})
+		}
+		for _, later := range []time.Duration{0, 10 * time.Second, 3 * time.Minute} {
+			c.run(later)
+			if mark := n.m.me().row.From; mark.Before(dropped) || mark.After(dropped.Add(time.Second)) {
+				t.Errorf("%s: what was seen up to %s is not here, and the mark is %s", name, dropped, mark)
+			}
+		}
+		if disk := n.disk.From; disk.Before(dropped) {
+			t.Errorf("%s: the mark on disk is %s", name, disk)
+		}
+	}
+}
+
 func excepts(row *Row, ref feedring.FeedRef) bool {
 	return row.Lacks(func(of feedring.FeedRef) bool { return of == ref || of == catalogue.AllOf(ref.Publisher) })
 }

@@ -75,7 +75,7 @@ func (n *Node) assemble() error {
 		waiting: make(map[feedring.GroupID]time.Time),
 	}
 	n.poller = &poller{
-		copies: n.copies, full: n.pruner.full,
+		copies: n.copies, full: n.pruner.full, lacks: n.pruner.note,
 		store: n.store, verifier: n.verifier, packer: &n.packer, log: n.log, open: n.openPoll, suspect: n.host.Suspect, tell: n.tell,
 		comes: n.reading.Comes, takeBack: n.takeBack, spawn: n.background, places: make(chan struct{}, pollsAtOnce), ctx: n.ctx,
 	}

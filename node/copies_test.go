@@ -82,9 +82,9 @@ func (p *pollers) keep(t *testing.T, from feedring.PeerID) {
 		Group: testTheme.Group(), Feed: p.ref, From: from, After: headOf(p.store, p.ref).Position,
 		Fresh: now.Add(-testKeep), Gap: now.Add(-24 * time.Hour),
 	}
-	known, err := p.poller.poll(o)
+	got, err := p.poller.poll(o)
 	check(t, err)
-	p.poller.copies.polled(o, known)
+	p.poller.copies.polled(o, got.Known)
 }
 
 // TestCopyIsWholeUntilItIsPruned polls a whole log, prunes it, and starts anew,

@@ -43,7 +43,8 @@ type poller struct {
 	comes    func(feedring.FeedRef, []store.Item) (stored func()) // shows followers what was checked
 	takeBack func(context.Context, store.Item) error              // does what a retraction says that the log does not take
 	copies   *copies
-	full     func(feedring.GroupID) // the disk has no room
+	full     func(feedring.GroupID)                  // the disk has no room
+	lacks    func(feedring.GroupID, time.Time) error // notes up to when others dropped what is then not here
 	spawn    func(func()) bool
 	places   chan struct{}
 	ctx      context.Context
@@ -58,78 +59,80 @@ func (p *poller) start(o group.Fetch) {
 		case <-p.ctx.Done():
 			return
 		}
-		known, err := p.poll(o)
+		got, err := p.poll(o)
 		if err != nil && p.ctx.Err() == nil {
 			p.suspect(o.From)
 			p.log.Debug("poll failed", "feed", o.Feed.URL, "from", o.From.Short(), "err", err)
 		}
-		p.copies.polled(o, known)
-		p.tell(o.Group, group.Fetched{
-			Feed: o.Feed, From: o.From, Head: headOf(p.store, o.Feed), Known: known, Failed: err != nil,
-		})
+		p.copies.polled(o, got.Known)
+		got.Head, got.Failed = headOf(p.store, o.Feed), err != nil
+		p.tell(o.Group, got)
 	})
 }
 
 // poll asks for everything after o.After and stores it part by part. It
-// returns the newest entry that the other side showed: what it only says that
-// it holds is not signed by the publisher, and proves nothing.
-func (p *poller) poll(o group.Fetch) (feedring.Head, error) {
-	known := feedring.Head{Feed: o.Feed}
+// returns what the other side said, but for Head: Known is the newest entry that it
+// showed, since what it only says that it holds is not signed by the publisher, and
+// proves nothing.
+func (p *poller) poll(o group.Fetch) (group.Fetched, error) {
+	got := group.Fetched{Feed: o.Feed, From: o.From, Known: feedring.Head{Feed: o.Feed}}
 	ctx, cancel := context.WithTimeout(p.ctx, pollWhole)
 	defer cancel()
 	s, err := p.open(ctx, o.From, wire.VerbPoll)
 	if err != nil {
-		return known, err
+		return got, err
 	}
 	frames := wire.NewStream(s)
-	if known, err = p.parts(ctx, o, frames); err != nil {
+	if err = p.parts(ctx, o, frames, &got); err != nil {
 		_ = frames.Reset() // or the other side goes on sending for a while
-		return known, err
+		return got, err
 	}
-	return known, s.Close()
+	return got, s.Close()
 }
 
 // parts takes an answer part by part, as many as one answer may have.
-func (p *poller) parts(ctx context.Context, o group.Fetch, frames *wire.Stream) (known feedring.Head, err error) {
-	known.Feed = o.Feed
+func (p *poller) parts(ctx context.Context, o group.Fetch, frames *wire.Stream, got *group.Fetched) error {
 	words := dictionaryAt(p.store, o.Feed, o.After)
 	ask := wire.Poll{Feed: o.Feed, After: o.After, Fresh: o.Fresh, Dictionary: words.Name()}
 	if err := frames.Send(wire.PollTo(ask), pollFirst); err != nil {
-		return known, err
+		return err
 	}
 	began := headOf(p.store, o.Feed).Position
 	within := pollFirst
 	for range pollParts {
 		var part feedringv1.PollPart
 		if err := frames.Receive(&part, within); err != nil {
-			return known, err
+			return err
 		}
 		if err := p.packer.Unpack(&part, words); err != nil {
-			return known, err
+			return err
 		}
-		if err := p.accept(ctx, o, &part, &known); err != nil {
-			return known, err
+		if err := p.accept(ctx, o, &part, got); err != nil {
+			return err
 		}
 		if !part.GetMore() {
-			return known, nil
+			return nil
 		}
 		if err := ctx.Err(); err != nil {
-			return known, err
+			return err
 		}
 		within = pollWithin
 	}
 	if headOf(p.store, o.Feed).Position == began {
-		return known, errEndless
+		return errEndless
 	}
-	return known, nil
+	return nil
 }
 
 // accept checks and stores one part. What was checked before something wrong
 // is kept. What is not fresh is not stored: it shows how far known is.
-func (p *poller) accept(ctx context.Context, o group.Fetch, part *feedringv1.PollPart, known *feedring.Head) error {
+func (p *poller) accept(ctx context.Context, o group.Fetch, part *feedringv1.PollPart, got *group.Fetched) error {
 	standIns, wrong := wire.StandInsFrom(part)
 	if wrong != nil {
 		return wrong
+	}
+	if err := p.dropped(o, part, got); err != nil {
+		return err
 	}
 	items := make([]store.Item, 0, len(part.GetItems()))
 	last := headOf(p.store, o.Feed)
@@ -143,8 +146,8 @@ func (p *poller) accept(ctx context.Context, o group.Fetch, part *feedringv1.Pol
 			wrong = err
 			break
 		}
-		if it.Position.Compare(known.Position) > 0 {
-			known.Position, known.Hash = it.Position, it.Hash
+		if it.Position.Compare(got.Known.Position) > 0 {
+			got.Known.Position, got.Known.Hash = it.Position, it.Hash
 		}
 		if it.Position.Compare(last.Position) <= 0 || !keeps(o, it.Seen) {
 			continue // stored meanwhile, or a proof
@@ -158,6 +161,24 @@ func (p *poller) accept(ctx context.Context, o group.Fetch, part *feedringv1.Pol
 		}
 	}
 	return wrong
+}
+
+// dropped takes what the other side says that it dropped before what it sends.
+// It is noted before anything of that is stored: a life that begins in between must
+// not promise it. By a clock that is far ahead nothing is promised from before now.
+func (p *poller) dropped(o group.Fetch, part *feedringv1.PollPart, got *group.Fetched) error {
+	at, err := wire.DroppedFrom(part)
+	if err != nil || at.IsZero() || o.Proof || o.From == o.Feed.Publisher || !at.After(o.Fresh) {
+		return err
+	}
+	if now := time.Now(); at.After(now) {
+		at = now
+	}
+	if err := p.lacks(o.Group, at); err != nil {
+		return fmt.Errorf("noting what others dropped: %w", err)
+	}
+	got.Dropped = at
+	return nil
 }
 
 // append stores items, and how far the copy reaches with them.

@@ -22,6 +22,7 @@ type pollers struct {
 	store     *store.Store // of the peer that polls
 	poller    *poller
 	ref       feedring.FeedRef
+	holder    *pruner // of the store that is polled, where that is not the publisher
 	// twist changes a part on its way.
 	twist func(*feedringv1.PollPart)
 }
@@ -47,7 +48,7 @@ func newPollers(t *testing.T) *pollers {
 
 // serve is servePoll, with the twist.
 func (p *pollers) serve(c net.Conn) error {
-	n := &Node{store: p.publisher.store, ctx: context.Background()}
+	n := &Node{store: p.publisher.store, pruner: p.holder, ctx: context.Background()}
 	if p.twist == nil {
 		return n.servePoll("", wire.NewStream(c))
 	}
@@ -69,9 +70,10 @@ func (p *pollers) serve(c net.Conn) error {
 }
 
 func (p *pollers) poll(fresh time.Time) (feedring.Head, error) {
-	return p.poller.poll(group.Fetch{
+	got, err := p.poller.poll(group.Fetch{
 		Group: testTheme.Group(), Feed: p.ref, From: p.ref.Publisher, After: headOf(p.store, p.ref).Position, Fresh: fresh,
 	})
+	return got.Known, err
 }
 
 func TestPollWhole(t *testing.T) {

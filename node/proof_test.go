@@ -30,12 +30,12 @@ func TestPollProof(t *testing.T) {
 		p := newPollers(t)
 		p.publisher.now = func() time.Time { return time.Now().Add(-age) }
 		p.publisher.append(t, testSpec, entries(1, 5)...)
-		known, err := p.poller.poll(group.Fetch{
+		got, err := p.poller.poll(group.Fetch{
 			Group: testTheme.Group(), Feed: p.ref, From: p.ref.Publisher, Fresh: time.Now(), Proof: true,
 		})
 		check(t, err)
-		if want := headOf(p.publisher.store, p.ref); known != want || len(log(t, p.store, p.ref)) > 0 {
-			t.Errorf("shown %v, not %v; %d stored", known, want, len(log(t, p.store, p.ref)))
+		if want := headOf(p.publisher.store, p.ref); got.Known != want || len(log(t, p.store, p.ref)) > 0 {
+			t.Errorf("shown %v, not %v; %d stored", got.Known, want, len(log(t, p.store, p.ref)))
 		}
 	}
 }

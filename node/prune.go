@@ -28,6 +28,8 @@ type pruner struct {
 	mu      sync.Mutex
 	waiting map[feedring.GroupID]time.Time
 	busy    bool
+
+	notes sync.Mutex // held while a note of what was dropped is written
 }
 
 // before does group.Prune.
@@ -65,17 +67,40 @@ func (p *pruner) run() {
 // clock that is ahead, and set back before the next start, that is fresh again, and
 // the mark of that start must not promise it.
 func (p *pruner) drop(g feedring.GroupID, before time.Time) error {
-	last, err := droppedTo(p.store, g, before)
-	if err == nil && last.IsZero() {
-		err = p.store.Put(p.ctx, store.BucketMeta, droppedKey(g), binary.BigEndian.AppendUint64(nil, uint64(before.UnixNano())))
-	}
-	if err != nil {
+	if err := p.note(g, before); err != nil {
 		return err
 	}
 	return p.prune(before, func(ref feedring.FeedRef) bool {
 		h, ok := p.store.Head(ref)
 		return !ok || ref.Publisher == p.self || h.Theme.Group() != g
 	})
+}
+
+// note says that copies of a group up to a time are not here: they were dropped
+// here, or where they were polled.
+func (p *pruner) note(g feedring.GroupID, to time.Time) error {
+	p.notes.Lock()
+	defer p.notes.Unlock()
+	last, err := droppedTo(p.store, g, to)
+	if err == nil && last.IsZero() {
+		err = p.store.Put(p.ctx, store.BucketMeta, droppedKey(g), binary.BigEndian.AppendUint64(nil, uint64(to.UnixNano())))
+	}
+	return err
+}
+
+// dropped is up to when entries of another's feed after a position may be
+// missing here; zero: none that were seen after fresh. Ask after they were read:
+// the note comes before they are dropped.
+func (p *pruner) dropped(ref feedring.FeedRef, after feedring.Position, fresh time.Time) (time.Time, error) {
+	if p == nil || ref.Publisher == p.self {
+		return time.Time{}, nil
+	}
+	h, ok := p.store.Head(ref)
+	next := feedring.Position{Epoch: after.Epoch, Sequence: after.Sequence + 1}
+	if !ok || h.Private || h.Count == 0 || h.First.Compare(next) <= 0 {
+		return time.Time{}, nil
+	}
+	return droppedTo(p.store, h.Theme.Group(), fresh)
 }
 
 func droppedKey(g feedring.GroupID) string { return fmt.Sprintf("dropped/%x", g[:]) }

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"sync"
 	"testing"
@@ -10,6 +11,9 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/wire"
+	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
 // TestAbandonedGroups: what others published into a group that was left goes
@@ -127,5 +131,79 @@ func TestDroppedIsRemembered(t *testing.T) {
 	other := feedring.Theme("sport").Group()
 	if at, err := droppedTo(s, other, fresh); err != nil || !at.IsZero() {
 		t.Errorf("of another group: %s, %v", at, err)
+	}
+}
+
+// TestPollOfWhoDroppedMore polls a holder whose clock is ahead: it has dropped what
+// is fresh here. That is noted, and told onward, from the first entry on.
+func TestPollOfWhoDroppedMore(t *testing.T) {
+	p := newPollers(t)
+	now := time.Now()
+	old, fresh, ahead := now.Add(-23*time.Hour), now.Add(-24*time.Hour), now.Add(-22*time.Hour)
+	p.publisher.now = func() time.Time { return old }
+	p.publisher.append(t, testSpec, entries(1, 3)...)
+	p.publisher.now = func() time.Time { return now }
+	p.publisher.append(t, testSpec, entries(4, 6)...)
+	holder := newPollers(t) // and its store
+	holder.publisher, holder.ref = p.publisher, p.ref
+	_, err := holder.poll(fresh)
+	check(t, err)
+	p.holder = &pruner{store: holder.store, self: "holder", log: quiet, ctx: t.Context()}
+	p.publisher.store = holder.store
+	here := &pruner{store: p.store, self: "here", log: quiet, ctx: t.Context()}
+	p.poller.lacks = here.note
+	g := testTheme.Group()
+	poll := func(from feedring.PeerID, after feedring.Position) group.Fetched {
+		got, err := p.poller.poll(group.Fetch{Group: g, Feed: p.ref, From: from, After: after, Fresh: fresh})
+		check(t, err)
+		return got
+	}
+	if got := poll("holder", feedring.Position{}); !got.Dropped.IsZero() || len(log(t, p.store, p.ref)) != 6 {
+		t.Fatalf("before anything was dropped: up to %s, %d entries", got.Dropped, len(log(t, p.store, p.ref)))
+	}
+	whole := p.store
+	p.store = openStore(t)
+	p.poller.store, here.store = p.store, p.store
+	check(t, p.holder.drop(g, ahead))
+	if got := poll(p.ref.Publisher, feedring.Position{}); !got.Dropped.IsZero() {
+		t.Errorf("a publisher that says so is believed: %s", got.Dropped)
+	}
+	p.store = openStore(t)
+	p.poller.store, here.store = p.store, p.store
+	got := poll("holder", feedring.Position{})
+	at, err := droppedTo(p.store, g, fresh)
+	check(t, err)
+	if got.Dropped.Before(ahead) || got.Dropped.After(ahead.Add(time.Millisecond)) || !at.Equal(got.Dropped) || len(log(t, p.store, p.ref)) != 3 {
+		t.Errorf("told %s, noted %s, dropped %s; %d entries", got.Dropped, at, ahead, len(log(t, p.store, p.ref)))
+	}
+	onward, err := here.dropped(p.ref, feedring.Position{}, fresh)
+	check(t, err)
+	if !onward.Equal(at) {
+		t.Errorf("it tells %s onward, not %s", onward, at)
+	}
+	p.store = whole
+	p.poller.store, here.store = whole, whole
+	if got := poll("holder", headOf(whole, p.ref).Position); !got.Dropped.IsZero() {
+		t.Errorf("who has what was dropped is told of %s", got.Dropped)
+	}
+}
+
+// TestPollOfWhoIsFarAhead: by what another says, nothing is promised from before
+// now, and no more.
+func TestPollOfWhoIsFarAhead(t *testing.T) {
+	p := newPollers(t)
+	p.publisher.append(t, testSpec, entries(1, 3)...)
+	here := &pruner{store: p.store, self: "here", log: quiet, ctx: t.Context()}
+	p.poller.lacks = here.note
+	p.twist = func(part *feedringv1.PollPart) { wire.DroppedTo(part, time.Now().Add(1000*time.Hour)) }
+	began := time.Now()
+	got, err := p.poller.poll(group.Fetch{Group: testTheme.Group(), Feed: p.ref, From: "holder", Fresh: began.Add(-time.Hour)})
+	check(t, err)
+	if got.Dropped.Before(began) || got.Dropped.After(time.Now()) {
+		t.Errorf("nothing is promised from before %s", got.Dropped)
+	}
+	p.twist = func(part *feedringv1.PollPart) { part.DroppedUnixMs = math.MinInt64 }
+	if _, err := p.poller.poll(group.Fetch{Group: testTheme.Group(), Feed: p.ref, From: "holder"}); err == nil {
+		t.Error("what is no date is believed")
 	}
 }

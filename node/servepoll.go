@@ -37,10 +37,17 @@ func (n *Node) servePoll(from feedring.PeerID, s *wire.Stream) error {
 	back := !after.IsZero() // who holds nothing has nothing that was taken back
 	sent := 0
 	defer func() { n.polled(asked.Feed, from, sent) }()
-	for range pollParts {
+	for i := range pollParts {
 		part, last, more, err := n.pollPart(asked.Feed, after, asked.Fresh, back)
 		if err != nil {
 			return err
+		}
+		if i == 0 {
+			dropped, err := n.pruner.dropped(asked.Feed, asked.After, asked.Fresh)
+			if err != nil {
+				return err
+			}
+			wire.DroppedTo(part, dropped)
 		}
 		items := len(part.Items)
 		if err := n.packer.Pack(part, words, asked.Dictionary); err != nil {

@@ -22,6 +22,7 @@ type poll struct {
 	came   bool // the answer
 	done   bool
 	answer []*disk.Entry
+	gone   time.Time // up to when the server dropped what comes before it
 }
 
 func (w *World) poll(n *node, o group.Fetch) {
@@ -54,7 +55,7 @@ func (p *poll) late() {
 func (p *poll) end(known feedring.Head, failed bool) {
 	if n := p.node; !p.done && n.up && n.life == p.life {
 		p.w.tell(n, 0, p.fetch.Group, group.Fetched{
-			Feed: p.fetch.Feed, From: p.fetch.From, Head: n.disk.Head(p.log), Known: known, Failed: failed,
+			Feed: p.fetch.Feed, From: p.fetch.From, Head: n.disk.Head(p.log), Known: known, Failed: failed, Dropped: p.gone,
 		})
 	}
 	p.done = true
@@ -66,12 +67,17 @@ func (p *poll) serve() {
 		return // it waits, in vain
 	}
 	p.answer = answerPoll(server, p.log, p.fetch)
+	p.gone = dropped(server, p.log, p.fetch)
 	w.after(w.network.takes(server.index, n.index), p.arrive)
 }
 
 func (p *poll) arrive() {
 	if w, n := p.w, p.node; !p.done && n.up && n.life == p.life && w.network.both(n.index, p.server.index) {
 		p.came = true
+		if now := n.clock.at(w.now); p.gone.After(now) {
+			p.gone = now
+		}
+		n.disk.Dropped(p.log.Theme, p.gone) // before anything of the answer is stored
 		w.polled(n, p.log, p.fetch, p.answer, p.end)
 	}
 }
@@ -90,6 +96,18 @@ func answerPoll(server *node, l *disk.Log, o group.Fetch) []*disk.Entry {
 		fresh = held[len(held)-1:]
 	}
 	return fresh
+}
+
+// dropped is up to when a holder that is not the publisher dropped what was asked
+// for; zero: none of it.
+func dropped(server *node, l *disk.Log, o group.Fetch) time.Time {
+	held := server.disk.After(l, feedring.Position{})
+	next := feedring.Position{Epoch: o.After.Epoch, Sequence: o.After.Sequence + 1}
+	at := server.disk.DroppedTo(l.Theme)
+	if o.Proof || server.id == l.Ref.Publisher || len(held) == 0 || held[0].Position.Compare(next) <= 0 || !at.After(o.Fresh) {
+		return time.Time{}
+	}
+	return at
 }
 
 // polled checks and stores an answer.

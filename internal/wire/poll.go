@@ -46,3 +46,18 @@ func PollFrom(r *feedringv1.PollRequest) (Poll, error) {
 	}
 	return p, nil
 }
+
+// DroppedTo says in a part up to when the holder dropped what comes before it,
+// rounded up; zero: nothing that was asked for.
+func DroppedTo(part *feedringv1.PollPart, at time.Time) {
+	if !at.IsZero() {
+		part.DroppedUnixMs = TimeTo(at.Add(time.Millisecond - 1))
+	}
+}
+
+// DroppedFrom is the inverse of DroppedTo.
+func DroppedFrom(part *feedringv1.PollPart) (time.Time, error) {
+	var d Decoder
+	at := d.Time("dropped", part.GetDroppedUnixMs())
+	return at, d.Err()
+}

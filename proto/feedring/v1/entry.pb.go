@@ -465,7 +465,11 @@ type PollPart struct {
 	Packed []byte `protobuf:"bytes,6,opt,name=packed,proto3" json:"packed,omitempty"`
 	// It is packed with the feed's name alone, since its holder cannot make the
 	// dictionary that was named.
-	Bare          bool `protobuf:"varint,7,opt,name=bare,proto3" json:"bare,omitempty"`
+	Bare bool `protobuf:"varint,7,opt,name=bare,proto3" json:"bare,omitempty"`
+	// Of what comes after the position that was asked for, the holder may have
+	// dropped what was seen up to then, and it was seen after the date that was
+	// asked for; 0: it has not. In the first part only.
+	DroppedUnixMs int64 `protobuf:"varint,8,opt,name=dropped_unix_ms,json=droppedUnixMs,proto3" json:"dropped_unix_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -547,6 +551,13 @@ func (x *PollPart) GetBare() bool {
 		return x.Bare
 	}
 	return false
+}
+
+func (x *PollPart) GetDroppedUnixMs() int64 {
+	if x != nil {
+		return x.DroppedUnixMs
+	}
+	return 0
 }
 
 // StandIn says that an item, a retraction, was sent in the place of a version
@@ -651,7 +662,7 @@ const file_feedring_v1_entry_proto_rawDesc = "" +
 	"\x03max\x18\x05 \x01(\rR\x03max\x12\x1e\n" +
 	"\n" +
 	"dictionary\x18\x06 \x01(\fR\n" +
-	"dictionary\"\x8a\x02\n" +
+	"dictionary\"\xb2\x02\n" +
 	"\bPollPart\x12)\n" +
 	"\x05items\x18\x01 \x03(\v2\x13.feedring.v1.SealedR\x05items\x12)\n" +
 	"\x04head\x18\x02 \x01(\v2\x15.feedring.v1.PositionR\x04head\x12\x12\n" +
@@ -659,7 +670,8 @@ const file_feedring_v1_entry_proto_rawDesc = "" +
 	"\tstand_ins\x18\x04 \x03(\v2\x14.feedring.v1.StandInR\bstandIns\x125\n" +
 	"\vretractions\x18\x05 \x03(\v2\x13.feedring.v1.SealedR\vretractions\x12\x16\n" +
 	"\x06packed\x18\x06 \x01(\fR\x06packed\x12\x12\n" +
-	"\x04bare\x18\a \x01(\bR\x04bare\"P\n" +
+	"\x04bare\x18\a \x01(\bR\x04bare\x12&\n" +
+	"\x0fdropped_unix_ms\x18\b \x01(\x03R\rdroppedUnixMs\"P\n" +
 	"\aStandIn\x12\x12\n" +
 	"\x04item\x18\x01 \x01(\rR\x04item\x121\n" +
 	"\bposition\x18\x02 \x01(\v2\x15.feedring.v1.PositionR\bpositionB;Z9github.com/feedring/feedring/proto/feedring/v1;feedringv1b\x06proto3"
