@@ -114,13 +114,18 @@ func (h *Host) append(o group.Append) {
 }
 
 func (h *Host) hold(head feedring.Head) {
-	if head.Position.Compare(h.held[head.Feed].Position) <= 0 {
+	n := h.stage.feeds[head.Feed]
+	if head.Position.Compare(h.held[n]) <= 0 {
 		return
 	}
-	h.held[head.Feed] = head
+	h.held[n] = head.Position
 	if held := h.stage.Held; held != nil {
 		h.all(func() { held(h, head) })
 	}
+}
+
+func (h *Host) headOf(ref feedring.FeedRef) feedring.Head {
+	return feedring.Head{Feed: ref, Position: h.Head(ref)}
 }
 
 // pollPatience is how long a poll waits for an answer that does not come.
@@ -130,16 +135,14 @@ const pollPatience = 3 * time.Second
 func (h *Host) fetch(o group.Fetch) {
 	s, life := h.stage, h.life
 	h.sent(Poll)
-	fetched := group.Fetched{Feed: o.Feed, From: o.From, Head: h.held[o.Feed], Failed: true}
-	fetched.Head.Feed = o.Feed
+	fetched := group.Fetched{Feed: o.Feed, From: o.From, Head: h.headOf(o.Feed), Failed: true}
 	end := func() {
 		if !h.Up || h.life != life {
 			return
 		}
 		if !fetched.Failed && !o.Proof {
 			h.hold(fetched.Known)
-			fetched.Head = h.held[o.Feed]
-			fetched.Head.Feed = o.Feed
+			fetched.Head = h.headOf(o.Feed)
 		}
 		h.step(peer.In{Group: o.Group, Input: fetched})
 	}
@@ -156,8 +159,7 @@ func (h *Host) fetch(o group.Fetch) {
 	h.on(server, server.Awake(h.now()+takes)-h.now(), func() {
 		if server.Up {
 			server.received(Poll)
-			fetched.Known, fetched.Failed = server.held[o.Feed], false
-			fetched.Known.Feed = o.Feed
+			fetched.Known, fetched.Failed = server.headOf(o.Feed), false
 		}
 		back, arrives := s.way(server, h, nil)
 		if !arrives {

@@ -1,7 +1,6 @@
 package stage
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -28,7 +27,7 @@ type Host struct {
 	tickAt  time.Time
 	offer   peer.Offer
 	state   peer.State
-	held    map[feedring.FeedRef]feedring.Head
+	held    map[int32]feedring.Position // by number of a feed: most of what thousands of peers weigh after an hour
 	batches map[uint64]group.Publish
 	batch   uint64 // the last one
 
@@ -42,14 +41,9 @@ const Poll feedring.Verb = "poll"
 // where it is the first.
 func (s *Stage) Add(id feedring.PeerID, feeds map[feedring.Theme][]feedring.Feed, through ...*Host) *Host {
 	h := &Host{ID: id, stage: s, routing: s.Routing, offer: peer.Offer{Addrs: []string{"/memory/" + string(id)}, Feeds: feeds},
-		state: peer.State{Groups: map[feedring.Theme]group.State{}}, held: map[feedring.FeedRef]feedring.Head{}}
+		state: peer.State{Groups: map[feedring.Theme]group.State{}}, held: map[int32]feedring.Position{}}
 	h.Forget()
-	for theme, of := range feeds {
-		s.themes[theme.Group()] = theme
-		for _, f := range of {
-			s.themeOf[f.URL] = theme
-		}
-	}
+	s.offers(id, feeds)
 	h.place, h.lane = s.settle(feeds)
 	s.hosts = append(s.hosts, h)
 	s.byID[id] = h
@@ -109,9 +103,12 @@ func (h *Host) Start(through ...*Host) {
 // heads is what the store tells a machine that starts.
 func (h *Host) heads() map[feedring.Theme][]feedring.Head {
 	heads := map[feedring.Theme][]feedring.Head{}
-	for _, ref := range slices.SortedFunc(maps.Keys(h.held), feedring.FeedRef.Compare) {
-		theme := h.stage.themeOf[ref.URL]
-		heads[theme] = append(heads[theme], h.held[ref])
+	for n, position := range h.held {
+		o := h.stage.offered[n-1]
+		heads[o.theme] = append(heads[o.theme], feedring.Head{Feed: o.feed, Position: position})
+	}
+	for _, of := range heads {
+		slices.SortFunc(of, func(x, y feedring.Head) int { return x.Feed.Compare(y.Feed) })
 	}
 	return heads
 }
@@ -195,7 +192,7 @@ func (h *Host) Sees(theme feedring.Theme) (members, groups int) {
 func (h *Host) View() *peer.View { return h.machine.View() }
 
 // Head is how far this peer holds a feed.
-func (h *Host) Head(ref feedring.FeedRef) feedring.Position { return h.held[ref].Position }
+func (h *Host) Head(ref feedring.FeedRef) feedring.Position { return h.held[h.stage.feeds[ref]] }
 
 // Role is this peer's role in a group, as the machine says.
 func (h *Host) Role(theme feedring.Theme) feedring.Role {

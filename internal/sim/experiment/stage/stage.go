@@ -1,7 +1,9 @@
 package stage
 
 import (
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -61,7 +63,8 @@ type Stage struct {
 	hosts   []*Host
 	byID    map[feedring.PeerID]*Host
 	themes  map[feedring.GroupID]feedring.Theme
-	themeOf map[string]feedring.Theme  // by address of a feed
+	feeds   map[feedring.FeedRef]int32 // their numbers, from 1 on
+	offered []offered                  // by number, less 1
 	book    map[feedring.Theme][]*Host // the address book: who was ever in a group
 	numbers map[feedring.Theme]int     // of groups, as their first host was added
 
@@ -73,7 +76,7 @@ type Stage struct {
 // New returns a stage that nobody is on.
 func New(cfg Config) *Stage {
 	s := &Stage{cfg: cfg, Routing: cfg.Peer.Routing, random: rand.New(rand.NewPCG(cfg.Seed, 0x7374616765)), byID: map[feedring.PeerID]*Host{},
-		themes: map[feedring.GroupID]feedring.Theme{}, themeOf: map[string]feedring.Theme{}, book: map[feedring.Theme][]*Host{},
+		themes: map[feedring.GroupID]feedring.Theme{}, feeds: map[feedring.FeedRef]int32{}, book: map[feedring.Theme][]*Host{},
 		answers: map[uint64]func(feedring.Final){}, admits: map[uint64]func(bool){}, numbers: map[feedring.Theme]int{}}
 	if cfg.Slices {
 		s.agenda = newAgenda(cfg.Delay)
@@ -91,6 +94,24 @@ func (s *Stage) Time() time.Time { return began.Add(s.now) }
 
 // Delay is how long a message takes, one way.
 func (s *Stage) Delay() time.Duration { return s.cfg.Delay }
+
+// offered is a feed that somebody offers.
+type offered struct {
+	feed  feedring.FeedRef
+	theme feedring.Theme
+}
+
+// offers gives the feeds of a peer their numbers.
+func (s *Stage) offers(id feedring.PeerID, feeds map[feedring.Theme][]feedring.Feed) {
+	for _, theme := range slices.Sorted(maps.Keys(feeds)) {
+		s.themes[theme.Group()] = theme
+		for _, f := range feeds[theme] {
+			ref := feedring.FeedRef{URL: f.URL, Publisher: id}
+			s.offered = append(s.offered, offered{ref, theme})
+			s.feeds[ref] = int32(len(s.offered))
+		}
+	}
+}
 
 func (s *Stage) way(from, to *Host, message feedring.Message) (time.Duration, bool) {
 	if s.Way == nil {
