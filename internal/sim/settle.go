@@ -80,14 +80,6 @@ func (s *scenario) until(end time.Duration, invariant string, missing func() str
 	return false
 }
 
-func (s *scenario) indexes(theme feedring.Theme) []int32 {
-	var all []int32
-	for _, n := range s.members(theme) {
-		all = append(all, n.index)
-	}
-	return all
-}
-
 func (s *scenario) leaders() map[feedring.Theme]int32 {
 	all := map[feedring.Theme]int32{}
 	for _, theme := range s.inhabited() {

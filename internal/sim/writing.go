@@ -164,6 +164,9 @@ func (w *World) reached(n *node) func(*disk.Log, []*disk.Entry) {
 
 // wrote notes what reached its publisher's disk.
 func (w *World) wrote(n *node, l *disk.Log, entries []*disk.Entry) {
+	if w.witness.Calm() && len(entries) > 0 {
+		w.awaited(l, entries[len(entries)-1])
+	}
 	for _, e := range entries {
 		e.Synced = w.now
 		if err := l.Add(e); err != nil {

@@ -78,6 +78,7 @@ func (w *Witness) placed(p int32, o *observed, s *seat, m group.Placed) {
 		g := &m.Grants[i]
 		w.ticket(p, g, w.cfg.Clock(p))
 		w.alternates(p, s, m, g, asked)
+		w.fewAlternates(p, s.theme, m, g, asked)
 		if g.Provider.ID == w.cfg.Name(p) && !g.Own && len(m.Missing) == 0 {
 			w.balanced(p, o, s, g.Provider.ID, m.ID, m.Attempt)
 		}

@@ -118,10 +118,8 @@ func (w *Witness) answered(p int32, out peer.Answer) {
 	case f.Status == feedring.Incomplete && w.settled > 0 && a.at > w.settled && w.nobodys(a.in.Query.Theme):
 		w.Fail("S6", "%s does not know whether somebody serves %q, which is on no map, long after all faults", w.cfg.Name(p), a.in.Query.Theme)
 	}
+	w.complete(p, a, f)
 }
-
-// Settled says that all faults have ended, and what they did is mended.
-func (w *Witness) Settled() { w.settled = w.cfg.Now() }
 
 // nobodys reports whether a theme is on no live map.
 func (w *Witness) nobodys(theme feedring.Theme) bool {
