@@ -145,6 +145,19 @@ func (h *history) asked(q asking) (wrong []string) {
 	return wrong
 }
 
+// whole reports whether a query was answered, with all that publishers
+// acknowledged of its theme; of any theme the first group that has something answers.
+func (h *history) whole(q asking) bool {
+	finals := q.finals()
+	if len(finals) != 1 || finals[0].str("event") != "answered" {
+		return false
+	}
+	if q.theme == "" {
+		return len(q.entries()) > 0
+	}
+	return len(h.lost(reading{theme: q.theme, printed: q.objects})) == 0
+}
+
 // entryOf reads the title that a ledger gave.
 func entryOf(o object) (name string, number int, ok bool) {
 	name, text, ok := strings.Cut(o.str("title"), " #")

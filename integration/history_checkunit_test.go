@@ -40,6 +40,11 @@ func TestHistoryChecker(t *testing.T) {
 		t.Fatalf("a good history: %q", wrongs)
 	}
 	n := func(k int) object { return shownEntry("n", k, "news") }
+	for i, objects := range [][]object{{n(0), n(1), n(3), {"event": "answered"}}, {n(0), n(3), {"event": "answered"}}, {n(0), n(1), n(3), {"event": "incomplete"}}, {n(0), n(1), n(3)}} {
+		if whole := goodHistory().whole(asking{theme: "news", result: result{objects: objects}}); whole != (i == 0) {
+			t.Errorf("%v is whole: %v", objects, whole)
+		}
+	}
 	shows := func(more ...object) func(*history) {
 		return func(h *history) { h.readers[0].printed = append(h.readers[0].printed, more...) }
 	}

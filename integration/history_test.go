@@ -3,6 +3,7 @@ package integration
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -58,6 +59,7 @@ func TestHistory(t *testing.T) {
 	cancel()
 	wg.Wait()
 	d.complete(60*time.Second, queries...)
+	d.complete(60*time.Second, d.answers(other)...)
 	d.tell(queries)
 }
 
@@ -154,22 +156,46 @@ func (d *drama) asks(ctx context.Context, at *machine, seed uint64) (all []askin
 	}
 	for ctx.Err() == nil {
 		theme := []string{"news", "sport", ""}[chance.IntN(3)]
-		args := []string{"query", "--json", "--timeout", "5s", "--peer", addrs[chance.IntN(len(addrs))], "--peer", addrs[chance.IntN(len(addrs))]}
-		if theme != "" {
-			args = append(args, "--theme", theme)
-		} else {
-			args = append(args, "town")
+		all = append(all, ask(at, theme, addrs[chance.IntN(len(addrs))], addrs[chance.IntN(len(addrs))]))
+	}
+	return all
+}
+
+// ask runs one query, for a theme or, where that is empty, for what all entries have.
+func ask(at *machine, theme string, addrs ...string) asking {
+	args := []string{"query", "--json", "--timeout", "5s", "--limit", "1000"}
+	for _, addr := range addrs {
+		args = append(args, "--peer", addr)
+	}
+	if theme != "" {
+		args = append(args, "--theme", theme)
+	} else {
+		args = append(args, "town")
+	}
+	cmd := at.command(append([]string{binary}, args...)...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	begun := time.Now()
+	_ = cmd.Run()
+	r := result{code: cmd.ProcessState.ExitCode(), stdout: out.String(), stderr: errs.String(), took: time.Since(begun)}
+	for _, text := range bytes.Split(out.Bytes(), []byte("\n")) {
+		r.objects = append(r.objects, objects([]line{{text: string(text)}})...)
+	}
+	return asking{what: "query for " + theme + " at " + begun.Format("05.000"), theme: theme, result: r}
+}
+
+// answers waits until each peer has each theme answered in full: that nobody
+// knows, or could be reached, is for the time of faults.
+func (d *drama) answers(at *machine) (all []asking) {
+	d.t.Helper()
+	h := d.history()
+	for i, p := range d.peers {
+		for _, theme := range []string{"news", "sport", ""} {
+			until(d.t, 30*time.Second, fmt.Sprintf("a whole answer of peer %d about %q", i, theme), func() bool {
+				all = append(all, ask(at, theme, p.addr))
+				return h.whole(all[len(all)-1])
+			})
 		}
-		cmd := at.command(append([]string{binary}, args...)...)
-		var out, errs bytes.Buffer
-		cmd.Stdout, cmd.Stderr = &out, &errs
-		begun := time.Now()
-		_ = cmd.Run()
-		r := result{code: cmd.ProcessState.ExitCode(), stdout: out.String(), stderr: errs.String(), took: time.Since(begun)}
-		for _, text := range bytes.Split(out.Bytes(), []byte("\n")) {
-			r.objects = append(r.objects, objects([]line{{text: string(text)}})...)
-		}
-		all = append(all, asking{what: "query for " + theme + " at " + begun.Format("05.000"), theme: theme, result: r})
 	}
 	return all
 }
