@@ -117,6 +117,9 @@ func (m *Machine) consider(c Claim, acked bool, in Receive) bool {
 		m.ownClaimTold(t, in.From)
 		return false
 	case m.saving.purpose == forAdoption && t.Compare(m.saving.claim.Term) <= 0:
+		if _, admitted := in.Message.(Admitted); admitted && t == m.saving.claim.Term {
+			m.saving.message = in // it tells how far each feed goes, which a beacon does not
+		}
 		return false
 	case !m.credible(t, in):
 		return false

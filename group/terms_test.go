@@ -45,6 +45,34 @@ func TestNumbersOfClaims(t *testing.T) {
 	}
 }
 
+// A beacon and an admission bring the same claim while the disk is slow: what the
+// admission tells of feeds counts, and the row promises none of it before it is here.
+func TestAdmittedWhileABeaconWaits(t *testing.T) {
+	m, err := New(Config{Theme: testTheme, Self: "p1", Refresh: 1e9, Attempts: 3, Freshness: 1e12}, State{}, testStart)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Step(testStart, Establish{})
+	m.Step(testStart, Persisted{Token: m.token})
+	now := testStart.Add(10 * time.Second)
+	term := feedring.Term{Number: 9, Claimant: "p0"}
+	header, claim := Header{Group: m.group, Term: term}, Claim{Group: m.group, Term: term}
+	row := &Row{Group: m.group, Peer: "p0", Incarnation: 1, Version: 1, Admitted: testStart, Feeds: []feedring.Feed{{URL: "https://p0/"}}}
+	m.Step(now, Rival{Term: term, Acknowledged: true, Peers: []feedring.PeerID{"p0"}})
+	m.Step(now, Receive{From: "p0", Message: Rows{Header: header, Rows: []*Row{row}}})
+	m.Step(now, Receive{From: "p0", Message: Beacon{Header: header, Claim: claim, Number: 1, Acknowledged: 1}})
+	if m.saving.purpose != forAdoption {
+		t.Fatal("the beacon's claim is not taken to the disk")
+	}
+	ref := feedring.FeedRef{URL: "https://p0/", Publisher: "p0"}
+	m.Step(now, Receive{From: "p0", Message: Admitted{Header: header, Claim: claim, Admitted: testStart, Rows: []*Row{row},
+		Heads: []feedring.Head{{Feed: ref, Position: feedring.Position{Epoch: 1, Sequence: 3}}}}})
+	m.Step(now, Persisted{Token: m.token})
+	if m.manager() != "p0" || !excepts(m.me().row, ref) {
+		t.Errorf("it follows %s, and its row excepts %v", m.manager(), m.me().row.Backfilling)
+	}
+}
+
 // A group whose numbers are used up stays as it is, and says nothing untrue.
 func TestNoNumberIsLeft(t *testing.T) {
 	m, err := New(Config{Theme: testTheme, Self: "p1", Refresh: 1e9, Attempts: 3, Freshness: 1e12}, State{Highest: maxNumber}, testStart)

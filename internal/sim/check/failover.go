@@ -24,7 +24,7 @@ func (w *Witness) deposes(p int32, s *seat) {
 	}
 	w.Judge("S3 of a manager that lives")
 	for q := range int32(w.cfg.Peers()) {
-		if q == p || q == manager || !w.followsLong(q, s, long) || !w.cfg.Steady(q, long) {
+		if q == p || q == manager || !w.followsLong(q, s, long) || !w.cfg.Steady(q, long) || !w.probes(q, s, p, manager) {
 			continue
 		}
 		if w.reach(p, q, at) && w.reach(q, manager, at) {
@@ -32,6 +32,29 @@ func (w *Witness) deposes(p int32, s *seat) {
 			return
 		}
 	}
+}
+
+// probers is how many members look whether a peer lives that another asks about
+// (docs/protocol.md 5.5).
+const probers = 8
+
+// probes reports whether q is one of those, the two that it is about left out.
+func (w *Witness) probes(q int32, s *seat, p, about int32) bool {
+	v := w.cfg.Membership(q, s.theme)
+	if v == nil {
+		return false
+	}
+	ahead := 0
+	for i := range v.Members { // by rank
+		switch w.cfg.Index(v.Members[i].Row.Peer) {
+		case q:
+			return ahead < probers
+		case p, about:
+		default:
+			ahead++
+		}
+	}
+	return false
 }
 
 // Suspects reports whether a peer has asked since a time whether others reach its
