@@ -180,8 +180,8 @@ func (w *Witness) tellsMissing(p int32, f feedring.Final) {
 	answers := w.rules.answers[lookedUp{p, f.ID, ofClient(f.Attempt)}]
 	for i := range f.Grants {
 		g := f.Grants[i].Theme.Group()
-		if s := w.of(p).find(g); s != nil && s.role >= feedring.RoleSecondary {
-			continue
+		if s := w.of(p).find(g); s != nil && (s.role >= feedring.RoleSecondary || s.role == feedring.RolePeer && s.since > w.cfg.Now()-w.cfg.Refresh) {
+			continue // it leads, or did when it looked
 		}
 		heard, told := false, false
 		for _, a := range answers {
