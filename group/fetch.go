@@ -30,10 +30,14 @@ func (m *Machine) learn(ref feedring.FeedRef, pos feedring.Position, from feedri
 	}
 	h.known, h.from = pos, from
 	wait := m.jitter(m.spreadOf())
-	if h.hollow() { // whoever tells of it takes little from other feeds
-		wait += m.beatEvery()
+	switch {
+	case h.hollow(): // whoever tells of it takes little from other feeds
+		m.fetchIn(ref, h, wait+m.beatEvery())
+	case from == ref.Publisher && !h.flying && !h.queued: // it has what older polls ask for in vain, and more
+		m.timers.Set(bell{chime: chimeFetch, ref: ref}, m.now.Add(wait))
+	default:
+		m.fetchIn(ref, h, wait)
 	}
-	m.fetchIn(ref, h, wait)
 	return true
 }
 

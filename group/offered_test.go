@@ -53,6 +53,27 @@ func TestWhoHasItIsPolledNext(t *testing.T) {
 	}
 }
 
+// A publisher that has something new is asked for that at once: what nobody gives
+// any more does not keep it waiting.
+func TestNewsDoesNotWaitForTheNextTry(t *testing.T) {
+	c, m, ref, h, other := unserved(t)
+	news := h.known
+	news.Sequence++
+	outs := m.Step(c.now, Receive{From: ref.Publisher, Message: told(ref, news)})
+	outs = append(outs, m.Step(c.now.Add(m.spreadOf()), Tick{})...)
+	if p := polled(outs); p != ref.Publisher {
+		t.Errorf("it polls %q", p)
+	}
+	c, m, ref, h, other = unserved(t)
+	news = h.known
+	news.Sequence++
+	outs = m.Step(c.now, Receive{From: other, Message: told(ref, news)})
+	outs = append(outs, m.Step(c.now.Add(m.spreadOf()), Tick{})...)
+	if p := polled(outs); p != "" {
+		t.Errorf("it polls %q, who may tell again and again", p)
+	}
+}
+
 // … and where a poll is under way, when that has failed.
 func TestWhoHasItIsPolledAfterAFailure(t *testing.T) {
 	c, m, ref, h, other := unserved(t)
