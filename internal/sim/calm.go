@@ -14,11 +14,11 @@ const fewPeers = 64
 // slowest of which takes 64 ms, and two writes of 4 ms. In large groups it goes so from
 // one to the next, and after the others' waits.
 func (w *World) awaited(l *disk.Log, e *disk.Entry) {
-	even, soon := w.witness.Even(l, w.indexes(l.Theme)), w.cfg.Peer.Refresh/10
-	if len(even) > fewPeers {
+	members, soon := w.indexes(l.Theme), w.cfg.Peer.Refresh/10
+	if len(members) > fewPeers {
 		soon *= 3
 	}
-	w.after(soon, func() { w.witness.Reached(l, e, even) })
+	w.after(soon, func() { w.witness.Reached(l, e, members) })
 }
 
 func (w *World) indexes(theme feedring.Theme) []int32 {

@@ -93,24 +93,10 @@ func serves(r *group.Row, self bool, feeds []feedring.FeedRef, mark time.Time) b
 // Calm reports whether all is settled.
 func (w *Witness) Calm() bool { return w.settled > 0 }
 
-// Even lists those of members that hold all of a log that is on its publisher's disk.
-func (w *Witness) Even(l *disk.Log, members []int32) (even []int32) {
-	head := newest(l, w.cfg.Now())
+// Reached checks that members hold an entry that its publisher told of before.
+func (w *Witness) Reached(l *disk.Log, e *disk.Entry, members []int32) {
 	for _, p := range members {
-		if w.cfg.Name(p) != l.Ref.Publisher && (head == nil || w.cfg.Disk(p).Head(l).Position.Compare(head.Position) >= 0) {
-			even = append(even, p)
-		}
-	}
-	return even
-}
-
-// Reached checks that those that were even with a log hold an entry that came then. One
-// that was behind is owed it by the next beacon only (L2): where what it lacks is not
-// fresh any more nobody gives it, it asks more and more seldom, and what is new waits
-// for its next turn.
-func (w *Witness) Reached(l *disk.Log, e *disk.Entry, even []int32) {
-	for _, p := range even {
-		if !w.cfg.Runs(p) || !e.Seen.After(w.cfg.Clock(p).Add(-w.cfg.Freshness)) {
+		if w.cfg.Name(p) == l.Ref.Publisher || !w.cfg.Runs(p) || !e.Seen.After(w.cfg.Clock(p).Add(-w.cfg.Freshness)) {
 			continue
 		}
 		w.Judge("entries soon")

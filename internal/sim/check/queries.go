@@ -266,10 +266,11 @@ func (w *Witness) search(p int32, s ring.Search) {
 }
 
 // exhausted checks S7 where an arc is said to have ended: whoever says so knows
-// of no group that is farther on it.
+// of no group that is farther on it. Who went on first, and skipped who does not
+// answer, may say so when the same search comes again.
 func (w *Witness) exhausted(p int32, m ring.Exhausted) {
 	s, ok := w.of(p).given.Message.(ring.Search)
-	if !ok || s.Direction != m.Direction || s.Direction == ring.Direct || s.ID != m.ID || s.Attempt != m.Attempt || s.Hop >= s.HopLimit {
+	if !ok || s.Direction != m.Direction || s.Direction == ring.Direct || s.ID != m.ID || s.Attempt != m.Attempt || s.Hop >= s.HopLimit || m.Hop > s.Hop {
 		return
 	}
 	for _, r := range w.cfg.Ring(p) {
