@@ -154,9 +154,13 @@ func (w *Witness) turn(q int32, of *seat) int {
 	return turn
 }
 
-// Back is called when a peer starts or goes on.
+// Back is called when a peer starts or goes on: the manager itself, or one that was
+// stopped when it had taken the place, under a term that the others follow.
 func (w *Witness) Back(p int32) {
-	w.rules.silences = slices.DeleteFunc(w.rules.silences, func(x silence) bool { return x.manager == p })
+	w.rules.silences = slices.DeleteFunc(w.rules.silences, func(x silence) bool {
+		s := w.of(p).find(x.group)
+		return x.manager == p || s != nil && s.role == feedring.RoleManager
+	})
 }
 
 // replaced ends a silence: somebody manages the group.
