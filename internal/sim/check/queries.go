@@ -119,6 +119,7 @@ func (w *Witness) answered(p int32, out peer.Answer) {
 		w.Fail("S6", "%s does not know whether somebody serves %q, which is on no map, long after all faults", w.cfg.Name(p), a.in.Query.Theme)
 	}
 	w.complete(p, a, f)
+	w.answersAsker(p, f)
 }
 
 // nobodys reports whether a theme is on no live map.

@@ -20,16 +20,18 @@ type rules struct {
 	shown map[polling]feedring.Position // what others showed a peer of its own feed, when it asked, or went on
 	rooms map[int32]time.Duration       // when a peer last made room
 
-	answers  map[lookedUp][]answer
-	silences []silence
-	look     time.Duration // when tables are looked at again
-	looked   int32         // … whose they were last
+	answers      map[lookedUp][]answer
+	coordinating map[asking]coordinating
+	news         []news
+	silences     []silence
+	look         time.Duration // when tables are looked at again
+	looked       int32         // … whose they were last
 }
 
 func newRules() rules {
 	return rules{told: map[toldRow]group.RowVersion{}, gone: map[toldRow]tombstone{}, first: map[int32]firstHop{},
 		seeks: map[seeking]sought{}, vain: map[polling]vain{}, shown: map[polling]feedring.Position{}, rooms: map[int32]time.Duration{},
-		answers: map[lookedUp][]answer{}}
+		answers: map[lookedUp][]answer{}, coordinating: map[asking]coordinating{}}
 }
 
 // heard is called with a message that a peer is about to be given.
@@ -43,6 +45,8 @@ func (w *Witness) heard(p int32, from feedring.PeerID, m feedring.Message) {
 		w.answers(p, m)
 	case ring.SearchAck:
 		w.of(p).hopped(hopping{m.ID, m.Attempt, m.Direction})
+	case peer.Accepted:
+		w.accepted(p, from, m)
 	}
 }
 
@@ -64,6 +68,8 @@ func (w *Witness) said(p int32, to feedring.PeerID, m feedring.Message) {
 		w.assigns(p, to, m)
 	case group.Assigned:
 		w.makesRoom(p, m)
+	case peer.Query:
+		w.passesOn(p, to, m)
 	case ring.Search:
 		w.firstHops(p, m)
 		w.hops(p, m)

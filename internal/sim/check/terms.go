@@ -218,6 +218,9 @@ func (w *Witness) role(p int32, o *observed, out group.RoleChanged) {
 	if out.Term != s.term {
 		s.follows(w, out.Term)
 	}
+	if out.Role == feedring.RoleManager {
+		w.makesNews(p, s.group, out.Term)
+	}
 	s.role = out.Role
 	s.intent = 0
 }

@@ -257,6 +257,9 @@ func (w *Witness) After(p int32) {
 	if len(w.rules.silences) > 0 {
 		w.overdue()
 	}
+	if len(w.rules.news) > 0 {
+		w.newsOn(p)
+	}
 	if now := w.cfg.Now(); now >= w.rules.look {
 		w.rules.look = now + 2*w.cfg.Refresh
 		w.lookOn()
@@ -291,7 +294,9 @@ func (w *Witness) sent(p int32, o *observed, out *peer.Send) {
 		w.Fail("driver", "%s sends %s to itself over the network", out.To, out.Message.Verb())
 	}
 	switch m := out.Message.(type) {
-	case ring.Swap, ring.Versions, ring.SearchAck:
+	case ring.Swap, ring.SearchAck:
+	case ring.Versions:
+		w.lists(p, o, m)
 	case ring.Rows, ring.Search, ring.Exhausted, ring.FoundGroup:
 		w.ringMessage(p, m)
 	case group.Message:
