@@ -130,6 +130,8 @@ func (m *Machine) try(a *ask) {
 	switch {
 	case to == "" && m.starting():
 		a.next = m.now.Add(startPause)
+	case to == "" && len(m.ring.Live()) > 0: // of groups that this peer led and left, whose others it does not reach
+		m.answer(a, feedring.Final{Status: feedring.Incomplete, Missing: m.unreached(a.in.Query.Theme)})
 	case to == "":
 		m.answer(a, feedring.Final{Status: feedring.Unsatisfied, Suggest: m.suggest(a.in.Query.Theme, a.in.Query.Provider)})
 	case a.tries >= maxTries:

@@ -49,6 +49,27 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
+// Who leaves the group that it led, and does not reach its others, does not know that
+// nobody serves its theme.
+func TestLeavesOthersOutOfReach(t *testing.T) {
+	c := newCluster(t)
+	c.start("a")
+	c.publish("a", "news=lemonde.fr")
+	c.start("b", "a")
+	c.publish("b", "news=lwn.net")
+	c.run(10*time.Second, func() bool { return false })
+	if v := c.peers["a"].View(); v.Roles["news"].Role != feedring.RoleManager || len(v.Groups["news"].Peers) != 2 {
+		t.Fatalf("before: %v", v.Roles)
+	}
+	c.kill("b") // or a cut: a hears nothing of it
+	c.run(2*time.Second, func() bool { return false })
+	c.step("a", Offer{Addrs: []string{"/memory/a"}})
+	c.run(time.Second, func() bool { return false })
+	if f := c.ask("a", feedring.Query{Theme: "news"}, 10*time.Second); f.Status != feedring.Incomplete {
+		t.Errorf("of what the other serves: %s", finalText(f))
+	}
+}
+
 // Who only reads, alone or among others who do, and finds nobody else: a theme
 // that nobody serves is answered as such at once, its own themes too.
 func TestReadOnlyAnswersAlone(t *testing.T) {

@@ -36,6 +36,8 @@ func (s sight) Name(p int32) feedring.PeerID {
 	return s.w.nodes[p].id
 }
 
+func (s sight) Up(p int32) bool { return s.w.nodes[p] != nil && s.w.nodes[p].up }
+
 func (s sight) Runs(p int32) bool { return s.w.nodes[p] != nil && s.w.nodes[p].runs() }
 
 func (s sight) Steady(p int32, since time.Duration) bool {

@@ -143,11 +143,12 @@ func (w *Witness) unsatisfied(p int32, a *asked) {
 }
 
 // everywhere reports whether a theme's manager is alive and knows the provider,
-// and every live manager's map shows its group.
+// and every live manager's map shows its group, also those of the stopped: they answer
+// when they go on.
 func (w *Witness) everywhere(theme feedring.Theme, provider string) bool {
 	g, served := theme.Group(), false
 	for p := range int32(len(w.peers)) {
-		if !w.cfg.Runs(p) || !w.peers[p].leads() {
+		if !w.cfg.Up(p) || !w.peers[p].leads() {
 			continue
 		}
 		if !w.cfg.OnMap(p, g) {

@@ -21,6 +21,7 @@ type Sight interface {
 	Clock(p int32) time.Time        // what its own clock shows
 	Date() time.Time                // what a clock shows that is right
 	Runs(p int32) bool
+	Up(p int32) bool // it runs, or is stopped
 	// Steady reports whether a peer ran all the time since, at its usual pace.
 	Steady(p int32, since time.Duration) bool
 	// Sound reports whether the link lost and delayed nothing since.
