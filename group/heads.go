@@ -112,7 +112,7 @@ func (m *Machine) recentHeads() ([]feedring.Head, uint64) {
 
 // compareOlder compares the heads that were not told. Entries under way make
 // them differ for a moment; where they go on to differ, heads are compared one
-// by one, with who told, and then with a random holder.
+// by one, with who told, and then with a random holder too: it may know as little.
 func (m *Machine) compareOlder(with feedring.PeerID, told []feedring.Head, theirs uint64) {
 	mine := m.held.Older(told)
 	mem := m.members[with]
@@ -131,16 +131,17 @@ func (m *Machine) compareOlder(with feedring.PeerID, told []feedring.Head, their
 	}
 	patience := m.beatEvery() / 2
 	if m.backfills > 0 || len(mem.row.Backfilling) > 0 {
-		patience = 3 * m.cfg.Refresh // a backfill that takes longer may never end
+		patience = m.cfg.Refresh // a backfill that takes longer may never end, and hides what else is missing
 	}
 	if m.now.Sub(*since) < patience || m.now.Sub(m.sync.last) < m.cfg.Refresh {
 		return
 	}
-	holder := with
+	m.askHeads(with, feedring.FeedRef{})
 	if others := m.present(); !m.serving && m.now.Sub(*since) > m.cfg.Refresh && len(others) > 0 {
-		holder = others[m.jitter(time.Duration(len(others)))]
+		if other := others[m.jitter(time.Duration(len(others)))]; other != with {
+			m.askHeads(other, feedring.FeedRef{})
+		}
 	}
-	m.askHeads(holder, feedring.FeedRef{})
 }
 
 func (m *Machine) askHeads(of feedring.PeerID, after feedring.FeedRef) {
