@@ -56,7 +56,7 @@ func TestWhoHasItIsPolledNext(t *testing.T) {
 // A publisher that has something new is asked for that at once: what nobody gives
 // any more does not keep it waiting.
 func TestNewsDoesNotWaitForTheNextTry(t *testing.T) {
-	c, m, ref, h, other := unserved(t)
+	c, m, ref, h, _ := unserved(t)
 	news := h.known
 	news.Sequence++
 	outs := m.Step(c.now, Receive{From: ref.Publisher, Message: told(ref, news)})
@@ -64,7 +64,7 @@ func TestNewsDoesNotWaitForTheNextTry(t *testing.T) {
 	if p := polled(outs); p != ref.Publisher {
 		t.Errorf("it polls %q", p)
 	}
-	c, m, ref, h, other = unserved(t)
+	c, m, ref, h, other := unserved(t)
 	news = h.known
 	news.Sequence++
 	outs = m.Step(c.now, Receive{From: other, Message: told(ref, news)})
