@@ -253,13 +253,14 @@ func (s *scenario) stays(e *disk.Entry) bool {
 	return e.Seen.After(began.Add(s.now + 3*s.cfg.Peer.Refresh - s.cfg.Peer.Freshness))
 }
 
-// hopeless reports whether nobody is left whom a reader could ask, or who could
-// serve it.
+// hopeless reports whether nobody is left who could serve a reader.
 func (s *scenario) hopeless(r *reader) bool {
-	if !slices.ContainsFunc(r.client.book, func(i int32) bool { return !s.World.nodes[i].gone }) {
-		return true
-	}
 	return !slices.ContainsFunc(s.feeds, func(f *feed) bool {
 		return !f.node.gone && f.origin.theme == r.theme && f.origin.provider.Matches(r.provider)
 	})
+}
+
+// forlorn says that all peers are gone for good that a client knows.
+func (s *scenario) forlorn(c *client) bool {
+	return !slices.ContainsFunc(c.book, func(i int32) bool { return !s.World.nodes[i].gone })
 }

@@ -254,10 +254,10 @@ func (s *scenario) vouches(n *node) {
 
 // served checks L3: a follower was shown everything that came after it began.
 func (s *scenario) served(r *reader) {
+	if s.forlorn(r.client) || r.first == 0 && s.hopeless(r) {
+		return
+	}
 	if r.first == 0 {
-		if s.hopeless(r) {
-			return
-		}
 		s.witness.Fail("L3", "%s follows %s %q and had no answer", r.client.id, r.theme, r.provider)
 		return
 	}
