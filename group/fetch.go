@@ -131,6 +131,30 @@ func (m *Machine) poll(ref feedring.FeedRef, after feedring.Position, from feedr
 	return f
 }
 
+// What is believed of a holder's word that it dropped entries which are fresh here:
+// seconds lie between any two clocks, and who makes others promise nothing is one
+// of few who may serve.
+const (
+	droppedSlack = 5 * time.Second
+	droppedMost  = 10 * time.Minute
+)
+
+// Dropped is what a driver notes, and reports in Fetched, where a holder says up to when
+// it dropped what comes before the first entry that it sends; zero: nothing.
+func (f Fetch) Dropped(told time.Time) time.Time {
+	fresh := f.Fresh
+	if !f.Gap.IsZero() {
+		fresh = f.Gap
+	}
+	if f.Proof || f.From == f.Feed.Publisher || !told.After(fresh.Add(droppedSlack)) {
+		return time.Time{}
+	}
+	if most := fresh.Add(droppedMost); told.After(most) {
+		return most
+	}
+	return told
+}
+
 // pollAgain polls a publisher that is back for what it told before: nobody else
 // may have it, and the next try may be a period away.
 func (m *Machine) pollAgain(publisher *member) {

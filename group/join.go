@@ -220,6 +220,9 @@ func (m *Machine) admit(from feedring.PeerID, r *Row) {
 }
 
 func (m *Machine) onAdmitted(in Receive, a Admitted) {
+	if in.From != a.Claim.Term.Claimant { // nobody else admits, or shows by it that the manager lives
+		return
+	}
 	if !m.joining.active && m.term() != a.Claim.Term || len(a.Rows) > maxRows || len(a.Heads) > maxTold || m.leaving {
 		return
 	}

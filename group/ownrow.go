@@ -137,6 +137,9 @@ func (m *Machine) markKept() time.Time {
 // and they were not sent. Nothing is promised from before, since that one may
 // have been polled in place of who is gone.
 func (m *Machine) droppedThere(to time.Time) {
+	if to.After(m.now) {
+		to = m.now
+	}
 	if !to.After(m.now.Add(-m.cfg.Freshness)) {
 		return
 	}

@@ -45,6 +45,39 @@ func TestNumbersOfClaims(t *testing.T) {
 	}
 }
 
+// Nobody but a manager shows by an admission that it lives: who shows its claim again and
+// again does not keep a dead one in its place.
+func TestAdmissionOfAnother(t *testing.T) {
+	c := newCluster(1)
+	ids := c.group(4)
+	manager := c.nodes[ids[1]].m.manager()
+	claim := c.nodes[ids[1]].m.lead.claim
+	var liar feedring.PeerID
+	var honest []feedring.PeerID
+	for _, id := range ids {
+		switch {
+		case id == manager:
+		case liar == "":
+			liar = id
+		default:
+			honest = append(honest, id)
+		}
+	}
+	c.crash(manager)
+	c.crash(liar) // or its own machine takes over
+	for range 10 * 10 { // tenths of a period
+		c.run(100 * time.Millisecond)
+		for _, id := range honest {
+			c.step(c.nodes[id], Receive{From: liar, Message: Admitted{Header: Header{Group: claim.Group, Term: claim.Term}, Claim: claim, Secondary: liar, Admitted: testStart}})
+		}
+	}
+	for _, id := range honest {
+		if c.nodes[id].m.manager() == manager {
+			t.Errorf("%s follows %s, which is dead", id, manager)
+		}
+	}
+}
+
 // A beacon and an admission bring the same claim while the disk is slow: what the
 // admission tells of feeds counts, and the row promises none of it before it is here.
 func TestAdmittedWhileABeaconWaits(t *testing.T) {

@@ -99,7 +99,8 @@ func (p *poller) parts(ctx context.Context, o group.Fetch, frames *wire.Stream, 
 	}
 	began := headOf(p.store, o.Feed).Position
 	within := pollFirst
-	for range pollParts {
+	var dropped time.Time // by the other side, before its first entry
+	for i := range pollParts {
 		var part feedringv1.PollPart
 		if err := frames.Receive(&part, within); err != nil {
 			return err
@@ -107,7 +108,14 @@ func (p *poller) parts(ctx context.Context, o group.Fetch, frames *wire.Stream, 
 		if err := p.packer.Unpack(&part, words); err != nil {
 			return err
 		}
-		if err := p.accept(ctx, o, &part, got); err != nil {
+		if i == 0 {
+			told, err := wire.DroppedFrom(&part)
+			if err != nil {
+				return err
+			}
+			dropped = o.Dropped(told)
+		}
+		if err := p.accept(ctx, o, &part, dropped, got); err != nil {
 			return err
 		}
 		if !part.GetMore() {
@@ -126,22 +134,19 @@ func (p *poller) parts(ctx context.Context, o group.Fetch, frames *wire.Stream, 
 
 // accept checks and stores one part. What was checked before something wrong
 // is kept. What is not fresh is not stored: it shows how far known is.
-func (p *poller) accept(ctx context.Context, o group.Fetch, part *feedringv1.PollPart, got *group.Fetched) error {
+func (p *poller) accept(ctx context.Context, o group.Fetch, part *feedringv1.PollPart, dropped time.Time, got *group.Fetched) error {
 	standIns, wrong := wire.StandInsFrom(part)
 	if wrong != nil {
 		return wrong
 	}
-	if err := p.dropped(o, part, got); err != nil {
-		return err
-	}
 	items := make([]store.Item, 0, len(part.GetItems()))
-	last := headOf(p.store, o.Feed)
+	last, old := headOf(p.store, o.Feed), p.tooOld(o)
 	began := last.Position
 	if err := p.late(ctx, o, last, part.GetRetractions()); err != nil {
 		return err
 	}
 	for i, proto := range part.GetItems() {
-		it, err := p.check(o, last, proto, standIns[i])
+		it, err := p.check(o, last, proto, standIns[i], old)
 		if err != nil {
 			wrong = err
 			break
@@ -152,10 +157,13 @@ func (p *poller) accept(ctx context.Context, o group.Fetch, part *feedringv1.Pol
 		if it.Position.Compare(last.Position) <= 0 || !keeps(o, it.Seen) {
 			continue // stored meanwhile, or a proof
 		}
-		last = feedring.Head{Feed: o.Feed, Position: it.Position, Hash: it.Hash}
+		last, old = feedring.Head{Feed: o.Feed, Position: it.Position, Hash: it.Hash}, it.Seen.Before(gapOf(o))
 		items = append(items, it)
 	}
 	if len(items) > 0 {
+		if err := p.dropped(o, began, items[0].Position, dropped, got); err != nil {
+			return err
+		}
 		if err := p.append(ctx, o, began, items); err != nil {
 			return fmt.Errorf("storing polled entries: %w", err)
 		}
@@ -163,16 +171,12 @@ func (p *poller) accept(ctx context.Context, o group.Fetch, part *feedringv1.Pol
 	return wrong
 }
 
-// dropped takes what the other side says that it dropped before what it sends.
-// It is noted before anything of that is stored: a life that begins in between must
-// not promise it. By a clock that is far ahead nothing is promised from before now.
-func (p *poller) dropped(o group.Fetch, part *feedringv1.PollPart, got *group.Fetched) error {
-	at, err := wire.DroppedFrom(part)
-	if err != nil || at.IsZero() || o.Proof || o.From == o.Feed.Publisher || !at.After(o.Fresh) {
-		return err
-	}
-	if now := time.Now(); at.After(now) {
-		at = now
+// dropped notes what the other side dropped before the first entry that is stored,
+// and before that is stored: a life that begins in between must not promise it.
+func (p *poller) dropped(o group.Fetch, held, first feedring.Position, at time.Time, got *group.Fetched) error {
+	next := held.IsZero() && first.Sequence == 1 || first.Epoch == held.Epoch && first.Sequence == held.Sequence+1
+	if at.IsZero() || next || !got.Dropped.IsZero() {
+		return nil
 	}
 	if err := p.lacks(o.Group, at); err != nil {
 		return fmt.Errorf("noting what others dropped: %w", err)
@@ -200,9 +204,9 @@ func (p *poller) append(ctx context.Context, o group.Fetch, last feedring.Positi
 }
 
 // check verifies one sealed entry: its signature, that it is of the feed asked
-// for, and that it follows last; or, if it is a retraction that stands in the
+// for, and that it follows last, which may be too old for that; or, if it is a retraction that stands in the
 // place of what it takes back, that it does and that the place follows.
-func (p *poller) check(o group.Fetch, last feedring.Head, proto *feedringv1.Sealed, place feedring.Position) (store.Item, error) {
+func (p *poller) check(o group.Fetch, last feedring.Head, proto *feedringv1.Sealed, place feedring.Position, old bool) (store.Item, error) {
 	seal := wire.SealFrom(proto)
 	e, previous, err := p.verifier.Entry(seal)
 	switch {
@@ -213,10 +217,10 @@ func (p *poller) check(o group.Fetch, last feedring.Head, proto *feedringv1.Seal
 	case e.Ref() != o.Feed || e.Theme.Group() != o.Group:
 		return store.Item{}, errForeign
 	case !place.IsZero():
-		return p.checkStandIn(o, last, seal, e, place)
+		return p.checkStandIn(o, last, seal, e, place, old)
 	}
 	if e.Position.Compare(last.Position) > 0 && keeps(o, e.Seen) { // else it was stored meanwhile, or is a proof
-		if err := wire.CheckNext(last, e, previous, p.tooOld(o)); err != nil {
+		if err := wire.CheckNext(last, e, previous, old); err != nil {
 			return store.Item{}, err
 		}
 	}
@@ -247,10 +251,10 @@ func (p *poller) late(ctx context.Context, o group.Fetch, last feedring.Head, se
 
 // checkStandIn is check for a verified retraction that was sent in the place of
 // what it takes back.
-func (p *poller) checkStandIn(o group.Fetch, last feedring.Head, seal *feedring.Seal, e *feedring.Entry, place feedring.Position) (store.Item, error) {
+func (p *poller) checkStandIn(o group.Fetch, last feedring.Head, seal *feedring.Seal, e *feedring.Entry, place feedring.Position, old bool) (store.Item, error) {
 	taken, err := wire.TakenAt(e, place)
 	if err == nil && place.Compare(last.Position) > 0 && keeps(o, taken.Seen) {
-		err = wire.CheckPlace(last, e, place, p.tooOld(o))
+		err = wire.CheckPlace(last, e, place, old)
 	}
 	return stoneOf(seal, e, taken), err
 }
@@ -263,9 +267,13 @@ func keeps(o group.Fetch, seen time.Time) bool { return !o.Proof && seen.After(o
 // sign of something withheld.
 func (p *poller) tooOld(o group.Fetch) bool {
 	h, ok := p.store.Head(o.Feed)
-	gap := o.Gap
-	if gap.IsZero() {
-		gap = o.Fresh
+	return !ok || h.Seen.Before(gapOf(o))
+}
+
+// gapOf is the date since when nothing may be missing behind what is held.
+func gapOf(o group.Fetch) time.Time {
+	if o.Gap.IsZero() {
+		return o.Fresh
 	}
-	return !ok || h.Seen.Before(gap)
+	return o.Gap
 }

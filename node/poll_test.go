@@ -48,7 +48,7 @@ func newPollers(t *testing.T) *pollers {
 
 // serve is servePoll, with the twist.
 func (p *pollers) serve(c net.Conn) error {
-	n := &Node{store: p.publisher.store, pruner: p.holder, ctx: context.Background()}
+	n := &Node{store: p.publisher.store, pruner: p.holder, ctx: context.Background(), cfg: Config{Freshness: 24 * time.Hour}}
 	if p.twist == nil {
 		return n.servePoll("", wire.NewStream(c))
 	}

@@ -88,10 +88,11 @@ func (p *pruner) note(g feedring.GroupID, to time.Time) error {
 	return err
 }
 
-// dropped is up to when entries of another's feed after a position may be
-// missing here; zero: none that were seen after fresh. Ask after they were read:
-// the note comes before they are dropped.
-func (p *pruner) dropped(ref feedring.FeedRef, after feedring.Position, fresh time.Time) (time.Time, error) {
+// dropped is up to when entries of another's feed after a position may be missing
+// here; zero: none that were seen after fresh. What this peer itself takes for old,
+// it may never have taken. Ask after they were read: the note comes before they are
+// dropped.
+func (p *pruner) dropped(ref feedring.FeedRef, after feedring.Position, fresh, old time.Time) (time.Time, error) {
 	if p == nil || ref.Publisher == p.self {
 		return time.Time{}, nil
 	}
@@ -100,7 +101,14 @@ func (p *pruner) dropped(ref feedring.FeedRef, after feedring.Position, fresh ti
 	if !ok || h.Private || h.Count == 0 || h.First.Compare(next) <= 0 {
 		return time.Time{}, nil
 	}
-	return droppedTo(p.store, h.Theme.Group(), fresh)
+	if old.After(fresh) {
+		fresh = old
+	}
+	at, err := droppedTo(p.store, h.Theme.Group(), fresh)
+	if at.IsZero() {
+		at = old
+	}
+	return at, err
 }
 
 func droppedKey(g feedring.GroupID) string { return fmt.Sprintf("dropped/%x", g[:]) }

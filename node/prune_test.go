@@ -12,7 +12,9 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/node/reading"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
@@ -137,73 +139,131 @@ func TestDroppedIsRemembered(t *testing.T) {
 // TestPollOfWhoDroppedMore polls a holder whose clock is ahead: it has dropped what
 // is fresh here. That is noted, and told onward, from the first entry on.
 func TestPollOfWhoDroppedMore(t *testing.T) {
-	p := newPollers(t)
-	now := time.Now()
-	old, fresh, ahead := now.Add(-23*time.Hour), now.Add(-24*time.Hour), now.Add(-22*time.Hour)
-	p.publisher.now = func() time.Time { return old }
-	p.publisher.append(t, testSpec, entries(1, 3)...)
-	p.publisher.now = func() time.Time { return now }
-	p.publisher.append(t, testSpec, entries(4, 6)...)
-	holder := newPollers(t) // and its store
-	holder.publisher, holder.ref = p.publisher, p.ref
-	_, err := holder.poll(fresh)
-	check(t, err)
-	p.holder = &pruner{store: holder.store, self: "holder", log: quiet, ctx: t.Context()}
-	p.publisher.store = holder.store
-	here := &pruner{store: p.store, self: "here", log: quiet, ctx: t.Context()}
-	p.poller.lacks = here.note
-	g := testTheme.Group()
-	poll := func(from feedring.PeerID, after feedring.Position) group.Fetched {
-		got, err := p.poller.poll(group.Fetch{Group: g, Feed: p.ref, From: from, After: after, Fresh: fresh})
-		check(t, err)
-		return got
-	}
-	if got := poll("holder", feedring.Position{}); !got.Dropped.IsZero() || len(log(t, p.store, p.ref)) != 6 {
+	p, here := newDroppers(t)
+	g, fresh := testTheme.Group(), time.Now().Add(-24*time.Hour)
+	ahead := fresh.Add(5 * time.Minute)
+	if got := p.ask(t, "holder", feedring.Position{}, fresh); !got.Dropped.IsZero() || len(log(t, p.store, p.ref)) != 6 {
 		t.Fatalf("before anything was dropped: up to %s, %d entries", got.Dropped, len(log(t, p.store, p.ref)))
 	}
 	whole := p.store
-	p.store = openStore(t)
-	p.poller.store, here.store = p.store, p.store
+	p.begin(here, openStore(t))
 	check(t, p.holder.drop(g, ahead))
-	if got := poll(p.ref.Publisher, feedring.Position{}); !got.Dropped.IsZero() {
+	if got := p.ask(t, p.ref.Publisher, feedring.Position{}, fresh); !got.Dropped.IsZero() {
 		t.Errorf("a publisher that says so is believed: %s", got.Dropped)
 	}
-	p.store = openStore(t)
-	p.poller.store, here.store = p.store, p.store
-	got := poll("holder", feedring.Position{})
+	p.begin(here, openStore(t))
+	got := p.ask(t, "holder", feedring.Position{}, fresh)
 	at, err := droppedTo(p.store, g, fresh)
 	check(t, err)
 	if got.Dropped.Before(ahead) || got.Dropped.After(ahead.Add(time.Millisecond)) || !at.Equal(got.Dropped) || len(log(t, p.store, p.ref)) != 3 {
 		t.Errorf("told %s, noted %s, dropped %s; %d entries", got.Dropped, at, ahead, len(log(t, p.store, p.ref)))
 	}
-	onward, err := here.dropped(p.ref, feedring.Position{}, fresh)
+	onward, err := here.dropped(p.ref, feedring.Position{}, fresh, fresh)
 	check(t, err)
 	if !onward.Equal(at) {
 		t.Errorf("it tells %s onward, not %s", onward, at)
 	}
-	p.store = whole
-	p.poller.store, here.store = whole, whole
-	if got := poll("holder", headOf(whole, p.ref).Position); !got.Dropped.IsZero() {
+	p.begin(here, whole)
+	if got := p.ask(t, "holder", headOf(whole, p.ref).Position, fresh); !got.Dropped.IsZero() {
 		t.Errorf("who has what was dropped is told of %s", got.Dropped)
 	}
 }
 
-// TestPollOfWhoIsFarAhead: by what another says, nothing is promised from before
-// now, and no more.
-func TestPollOfWhoIsFarAhead(t *testing.T) {
-	p := newPollers(t)
-	p.publisher.append(t, testSpec, entries(1, 3)...)
-	here := &pruner{store: p.store, self: "here", log: quiet, ctx: t.Context()}
-	p.poller.lacks = here.note
-	p.twist = func(part *feedringv1.PollPart) { wire.DroppedTo(part, time.Now().Add(1000*time.Hour)) }
-	began := time.Now()
-	got, err := p.poller.poll(group.Fetch{Group: testTheme.Group(), Feed: p.ref, From: "holder", Fresh: began.Add(-time.Hour)})
+// TestPollOfWhoTookLess polls a holder that dropped nothing: by its clock, which is ahead,
+// what it lacks was old when it polled.
+func TestPollOfWhoTookLess(t *testing.T) {
+	p, _ := newDroppers(t)
+	fresh := time.Now().Add(-24 * time.Hour)
+	ahead := fresh.Add(5 * time.Minute)
+	holder := newPollers(t)
+	holder.publisher, holder.ref = p.publisher, p.ref
+	_, err := holder.poll(ahead)
 	check(t, err)
-	if got.Dropped.Before(began) || got.Dropped.After(time.Now()) {
-		t.Errorf("nothing is promised from before %s", got.Dropped)
+	p.holder = &pruner{store: holder.store, self: "holder", log: quiet, ctx: t.Context()}
+	at, err := p.holder.dropped(p.ref, feedring.Position{}, fresh, ahead)
+	check(t, err)
+	if !at.Equal(ahead) || len(log(t, holder.store, p.ref)) != 3 {
+		t.Errorf("it tells %s, and lacks what was seen up to %s", at, ahead)
+	}
+}
+
+// TestPollOfWhoLies: by what another says, less is promised for some minutes, and only
+// where an entry came that something may be missing before.
+func TestPollOfWhoLies(t *testing.T) {
+	p := newPollers(t)
+	p.publisher.append(t, testSpec, entries(1, 6)...)
+	now := time.Now()
+	fresh := now.Add(-24 * time.Hour)
+	for name, test := range map[string]struct {
+		twist func(*feedringv1.PollPart)
+		want  time.Time
+		items int
+	}{
+		"from the first entry on": {func(*feedringv1.PollPart) {}, time.Time{}, 6},
+		"without an entry":        {func(part *feedringv1.PollPart) { part.Items = nil }, time.Time{}, 0},
+		"with a forged one":       {func(part *feedringv1.PollPart) { part.Items = part.Items[3:]; part.Items[0].Signature[7]++ }, time.Time{}, 0},
+		"from the fourth on":      {func(part *feedringv1.PollPart) { part.Items = part.Items[3:] }, fresh.Add(10 * time.Minute), 3},
+	} {
+		p.store = openStore(t)
+		here := &pruner{store: p.store, self: "here", log: quiet, ctx: t.Context()}
+		p.poller.store, p.poller.lacks, p.poller.comes = p.store, here.note, reading.New("", p.store, p.store).Comes
+		p.twist = func(part *feedringv1.PollPart) {
+			test.twist(part)
+			wire.DroppedTo(part, now.Add(1000*time.Hour))
+		}
+		got, err := p.poller.poll(group.Fetch{Group: testTheme.Group(), Feed: p.ref, From: "holder", Fresh: fresh})
+		if n := len(log(t, p.store, p.ref)); !got.Dropped.Equal(test.want) || n != test.items {
+			t.Errorf("%s: %s, not %s, and %d entries, %v", name, got.Dropped, test.want, n, err)
+		}
+		if at, err := droppedTo(p.store, testTheme.Group(), fresh); err != nil || !at.Equal(test.want) {
+			t.Errorf("%s: noted is %s, %v", name, at, err)
+		}
 	}
 	p.twist = func(part *feedringv1.PollPart) { part.DroppedUnixMs = math.MinInt64 }
 	if _, err := p.poller.poll(group.Fetch{Group: testTheme.Group(), Feed: p.ref, From: "holder"}); err == nil {
 		t.Error("what is no date is believed")
 	}
+}
+
+// TestPollWithAHole: an answer to who holds nothing may begin anywhere, and has no hole.
+func TestPollWithAHole(t *testing.T) {
+	p := newPollers(t)
+	p.publisher.append(t, testSpec, entries(1, 6)...)
+	p.twist = func(part *feedringv1.PollPart) { part.Items = append(part.Items[1:2:2], part.Items[4:]...) }
+	if _, err := p.poll(time.Now().Add(-time.Hour)); !errors.Is(err, wire.ErrChain) || len(log(t, p.store, p.ref)) != 1 {
+		t.Errorf("%v, and %d entries", err, len(log(t, p.store, p.ref)))
+	}
+}
+
+// newDroppers is three entries of 23 hours and 58 minutes ago and three of now, a holder that
+// has them all, and a peer that polls it.
+func newDroppers(t *testing.T) (p *pollers, here *pruner) {
+	p = newPollers(t)
+	old := time.Now().Add(2*time.Minute - 24*time.Hour)
+	p.publisher.now = func() time.Time { return old }
+	p.publisher.append(t, testSpec, entries(1, 3)...)
+	p.publisher.now = time.Now
+	p.publisher.append(t, testSpec, entries(4, 6)...)
+	holder := newPollers(t)
+	holder.publisher, holder.ref = p.publisher, p.ref
+	_, err := holder.poll(time.Now().Add(-24 * time.Hour))
+	check(t, err)
+	p.holder = &pruner{store: holder.store, self: "holder", log: quiet, ctx: t.Context()}
+	p.publisher = writer(holder.store, newSealer(t))
+	here = &pruner{store: p.store, self: "here", log: quiet, ctx: t.Context()}
+	p.poller.lacks = here.note
+	return p, here
+}
+
+// begin goes on with another store.
+func (p *pollers) begin(here *pruner, s *store.Store) {
+	p.store, p.poller.store, here.store = s, s, s
+	p.poller.comes = reading.New("", s, s).Comes
+}
+
+func (p *pollers) ask(t *testing.T, from feedring.PeerID, after feedring.Position, fresh time.Time) group.Fetched {
+	t.Helper()
+	got, err := p.poller.poll(group.Fetch{Group: testTheme.Group(), Feed: p.ref, From: from, After: after, Fresh: fresh})
+	check(t, err)
+	return got
 }

@@ -43,7 +43,7 @@ func (n *Node) servePoll(from feedring.PeerID, s *wire.Stream) error {
 			return err
 		}
 		if i == 0 {
-			dropped, err := n.pruner.dropped(asked.Feed, asked.After, asked.Fresh)
+			dropped, err := n.pruner.dropped(asked.Feed, asked.After, asked.Fresh, time.Now().Add(-max(n.cfg.keeps(), n.cfg.Freshness)))
 			if err != nil {
 				return err
 			}

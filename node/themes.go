@@ -48,8 +48,12 @@ func (n *Node) startingState() (peer.State, error) {
 			return st, err
 		}
 		n.themes.add(saved.Theme)
-		if saved.State.Dropped, err = droppedTo(n.store, saved.Theme.Group(), time.Now().Add(-n.cfg.Freshness)); err != nil {
+		now := time.Now()
+		if saved.State.Dropped, err = droppedTo(n.store, saved.Theme.Group(), now.Add(-n.cfg.Freshness)); err != nil {
 			return st, err
+		}
+		if saved.State.Dropped.After(now) { // what is seen from now on is kept
+			saved.State.Dropped = now
 		}
 		st.Groups[saved.Theme] = saved.State
 	}

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -67,15 +68,15 @@ func (p *poll) serve() {
 		return // it waits, in vain
 	}
 	p.answer = answerPoll(server, p.log, p.fetch)
-	p.gone = dropped(server, p.log, p.fetch)
+	p.gone = w.dropped(server, p.log, p.fetch)
 	w.after(w.network.takes(server.index, n.index), p.arrive)
 }
 
 func (p *poll) arrive() {
 	if w, n := p.w, p.node; !p.done && n.up && n.life == p.life && w.network.both(n.index, p.server.index) {
 		p.came = true
-		if now := n.clock.at(w.now); p.gone.After(now) {
-			p.gone = now
+		if p.gone = p.fetch.Dropped(p.gone); !slices.ContainsFunc(p.answer, func(e *disk.Entry) bool { return e.Seen.After(p.fetch.Fresh) }) {
+			p.gone = time.Time{}
 		}
 		n.disk.Dropped(p.log.Theme, p.gone) // before anything of the answer is stored
 		w.polled(n, p.log, p.fetch, p.answer, p.end)
@@ -99,11 +100,14 @@ func answerPoll(server *node, l *disk.Log, o group.Fetch) []*disk.Entry {
 }
 
 // dropped is up to when a holder that is not the publisher dropped what was asked
-// for; zero: none of it.
-func dropped(server *node, l *disk.Log, o group.Fetch) time.Time {
+// for, or never took it; zero: none of it.
+func (w *World) dropped(server *node, l *disk.Log, o group.Fetch) time.Time {
 	held := server.disk.After(l, feedring.Position{})
 	next := feedring.Position{Epoch: o.After.Epoch, Sequence: o.After.Sequence + 1}
 	at := server.disk.DroppedTo(l.Theme)
+	if old := server.clock.at(w.now).Add(-w.cfg.Peer.Freshness); old.After(at) {
+		at = old
+	}
 	if o.Proof || server.id == l.Ref.Publisher || len(held) == 0 || held[0].Position.Compare(next) <= 0 || !at.After(o.Fresh) {
 		return time.Time{}
 	}
