@@ -58,9 +58,8 @@ func (w *Witness) lacksFresh(p int32, h feedring.Head, mark time.Time) bool {
 }
 
 // soughtInVain reports whether a peer need not name what it lacks: its polls fail, or
-// the publisher itself has less. The first poll in vain may tell of an entry whose own
-// report a stop swallowed, and is then none here.
+// the publisher itself has less.
 func (w *Witness) soughtInVain(p int32, h feedring.Head) bool {
 	v := w.rules.vain[polling{p, h.Feed}]
-	return v.polls >= giveUp-1 || v.failed >= giveUp-1 || v.told && v.most.Compare(h.Position) < 0
+	return v.polls >= giveUp || v.failed >= giveUp || v.told && v.most.Compare(h.Position) < 0
 }
