@@ -18,6 +18,14 @@ type owedHeads struct {
 	heads []feedring.Head
 }
 
+// ignores takes back what an admission told that a peer did not ask for, or not any more: it
+// neither follows that manager nor is about to.
+func (s *seat) ignores(m group.Admitted) {
+	if s.term != m.Claim.Term && s.written.Term != m.Claim.Term {
+		s.owed = s.owedBefore
+	}
+}
+
 // owes checks that a peer's row does not promise what it was told of and lacks (S9),
 // unless it asked for that in vain.
 func (w *Witness) owes(p int32, s *seat, row *group.Row) {
@@ -58,8 +66,9 @@ func (w *Witness) lacksFresh(p int32, h feedring.Head, mark time.Time) bool {
 }
 
 // soughtInVain reports whether a peer need not name what it lacks: its polls fail, or
-// the publisher itself has less.
+// the publisher itself has less. The first poll in vain may tell of an entry whose own
+// report a stop swallowed, and is then none here.
 func (w *Witness) soughtInVain(p int32, h feedring.Head) bool {
 	v := w.rules.vain[polling{p, h.Feed}]
-	return v.polls >= giveUp || v.failed >= giveUp || v.told && v.most.Compare(h.Position) < 0
+	return v.polls >= giveUp-1 || v.failed >= giveUp-1 || v.told && v.most.Compare(h.Position) < 0
 }

@@ -49,7 +49,8 @@ func (w *Witness) beforeMessage(p int32, o *observed, m group.Message) {
 		o.carries(m.Claim)
 	case group.Admitted:
 		o.carries(m.Claim)
-		o.seat(m.Group).owed = owedHeads{m.Claim.Term, m.Heads}
+		s := o.seat(m.Group)
+		s.owedBefore, s.owed = s.owed, owedHeads{m.Claim.Term, m.Heads}
 	case group.Stale:
 		o.carries(m.Claim)
 	case group.Objection:

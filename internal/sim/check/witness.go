@@ -89,31 +89,32 @@ type observed struct {
 
 // seat is one peer's membership of one group, as seen from outside.
 type seat struct {
-	group    feedring.GroupID
-	theme    feedring.Theme
-	written  group.State // the last Persist
-	token    uint64
-	accepted group.State // of the last Persisted
-	role     feedring.Role
-	term     feedring.Term // followed
-	since    time.Duration // … since then
-	intent   time.Duration // when it sent its first intention under this term; 0: none
-	asked    time.Duration // when it sent its last one
-	yielded  time.Duration // when its manager last gave the role up: left, handed over, started again
-	row      *group.Row    // its own, as last told
-	checked  *feedring.Head
-	sure     feedring.Term // of a claim that was found good
-	claimed  feedring.Term // of its own last claim
-	told     []toldLoad    // by whom, as it manages
-	pending  []pending     // room that it asked for
-	streams  []uint64      // of its clients
-	beacons  measured
-	probes   measured
-	named    feedring.PeerID // the secondary that it last told, as it manages
-	namedAt  time.Duration   // … since then
-	deaf     deaf
-	owed     owedHeads
-	turns    map[string]group.Turn // who looks at its feeds, by address
+	group      feedring.GroupID
+	theme      feedring.Theme
+	written    group.State // the last Persist
+	token      uint64
+	accepted   group.State // of the last Persisted
+	role       feedring.Role
+	term       feedring.Term // followed
+	since      time.Duration // … since then
+	intent     time.Duration // when it sent its first intention under this term; 0: none
+	asked      time.Duration // when it sent its last one
+	yielded    time.Duration // when its manager last gave the role up: left, handed over, started again
+	row        *group.Row    // its own, as last told
+	checked    *feedring.Head
+	sure       feedring.Term // of a claim that was found good
+	claimed    feedring.Term // of its own last claim
+	told       []toldLoad    // by whom, as it manages
+	pending    []pending     // room that it asked for
+	streams    []uint64      // of its clients
+	beacons    measured
+	probes     measured
+	named      feedring.PeerID // the secondary that it last told, as it manages
+	namedAt    time.Duration   // … since then
+	deaf       deaf
+	owed       owedHeads
+	owedBefore owedHeads             // … before the message of this step
+	turns      map[string]group.Turn // who looks at its feeds, by address
 }
 
 // New returns a witness of a world that is empty.
@@ -250,6 +251,9 @@ func (w *Witness) After(p int32) {
 	o := w.of(p)
 	switch { // most inputs are one of these
 	case o.given.Message != nil:
+		if m, is := o.given.Message.(group.Admitted); is {
+			o.seat(m.Group).ignores(m)
+		}
 		o.given = peer.Receive{}
 	case o.told.Input != nil:
 		o.told = peer.In{}
