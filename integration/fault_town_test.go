@@ -52,7 +52,7 @@ func emptyTown(t testing.TB, refresh string) *town {
 func (w *town) join(m *machine, theme string) {
 	w.t.Helper()
 	l := newLedger(theme, fmt.Sprintf("f%d", len(w.peers)))
-	l.publish("the first one")
+	l.publish("the first of the town")
 	p := m.peer(w.network, w.peers[:min(1, len(w.peers))], l.spec(m.origin()))
 	w.hosts[p], w.ledgers[p] = m, l
 }

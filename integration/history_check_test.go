@@ -146,14 +146,11 @@ func (h *history) asked(q asking) (wrong []string) {
 }
 
 // whole reports whether a query was answered, with all that publishers
-// acknowledged of its theme; of any theme the first group that has something answers.
+// acknowledged of its theme, or of all.
 func (h *history) whole(q asking) bool {
 	finals := q.finals()
 	if len(finals) != 1 || finals[0].str("event") != "answered" {
 		return false
-	}
-	if q.theme == "" {
-		return len(q.entries()) > 0
 	}
 	return len(h.lost(reading{theme: q.theme, printed: q.objects})) == 0
 }
