@@ -40,7 +40,7 @@ func (m *Machine) Clone() *Machine {
 		h.Holding = c.held.Of(ref)
 	}
 	for _, o := range c.own {
-		o.queue = slices.Clone(o.queue)
+		o.queue, o.asked = slices.Clone(o.queue), slices.Clone(o.asked)
 	}
 	for _, p := range c.placing {
 		p.missing, p.copies, p.seeks = slices.Clone(p.missing), slices.Clone(p.copies), slices.Clone(p.seeks)

@@ -40,18 +40,19 @@ type State struct {
 // Bounds of what a membership keeps. What comes beyond them is refused, so that
 // no peer can make another grow.
 const (
-	maxRows     = 10_000  // catalogue rows, tombstones included
-	maxHeads    = 100_000 // feeds of the group
-	maxPlacing  = 10_000  // lookups waiting for an acknowledgement
-	maxVia      = 64      // peers to join through
-	maxPath     = 16      // forwarders of a notify
-	maxTold     = 1_000   // heads in one message
-	maxFlying   = 64      // polls under way
-	maxFlyingOf = 12      // of them, of one publisher's feeds: fewer than a driver does at once
-	maxQueue    = 16      // batches of one feed that wait for the one before
-	maxProbes   = 64      // probes for other peers' intentions
-	maxJump     = 1 << 20 // how far a number may be above all known ones, an epoch above the clock (12 days)
-	maxAsked    = 8       // peers asked at once for proof that an own log was lost
+	maxRows     = 10_000      // catalogue rows, tombstones included
+	maxHeads    = 100_000     // feeds of the group
+	maxPlacing  = 10_000      // lookups waiting for an acknowledgement
+	maxVia      = 64          // peers to join through
+	maxPath     = 16          // forwarders of a notify
+	maxTold     = 1_000       // heads in one message
+	maxFlying   = 64          // polls under way
+	maxFlyingOf = 12          // of them, of one publisher's feeds: fewer than a driver does at once
+	maxQueue    = 16          // batches of one feed that wait for the one before
+	maxProbes   = 64          // probes for other peers' intentions
+	maxJump     = 1 << 20     // how far a number may be above all known ones, an epoch above the clock (12 days)
+	maxHearsay  = maxJump / 2 // how far an epoch may be above the clock that a mere word makes a publisher go above
+	maxAsked    = 8           // peers asked at once for proof that an own log was lost
 	maxNumber   = feedring.MaxTermNumber
 	maxUnknown  = maxNumber / 2 // the greatest number that one takes who has nothing to measure it by
 	meshAbove   = 64            // peers beyond which a group spreads over a mesh

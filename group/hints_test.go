@@ -65,6 +65,28 @@ func TestLostStoreIsProven(t *testing.T) {
 	}
 }
 
+// A publisher that has begun to publish goes above what others show it.
+func TestShownAfterItPublished(t *testing.T) {
+	c := newCluster(1)
+	ids := c.group(2)
+	pub, url := c.nodes[ids[1]], c.nodes[ids[1]].feeds[0].URL
+	ref := feedring.FeedRef{URL: url, Publisher: ids[1]}
+	c.publish(ids[1], url)
+	c.run(time.Second)
+	more := feedring.Position{Epoch: pub.m.own[url].epoch, Sequence: 7}
+	n := c.nodes[ids[0]]
+	n.store[ref] = append(n.store[ref], testEntry{more, c.now})
+	c.step(n, Holding{Heads: []feedring.Head{n.head(ref)}})
+	c.step(pub, Receive{From: ids[0], Message: told(ref, more)})
+	c.run(time.Second)
+	c.publish(ids[1], url)
+	c.run(3 * time.Second)
+	at := pub.m.heads[ref].Pos
+	if at.Epoch <= more.Epoch || at.Sequence != 1 || n.m.heads[ref].Pos != at {
+		t.Errorf("it publishes %v above %v, and the others hold %v", at, more, n.m.heads[ref].Pos)
+	}
+}
+
 // A holder that shows nothing moves no position, and the publisher's entries
 // are polled whatever was told before.
 func TestHeadsAreHints(t *testing.T) {

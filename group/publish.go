@@ -11,8 +11,9 @@ import (
 // time, so that no position is ever given twice.
 type own struct {
 	epoch uint64
-	clock bool // the epoch was taken from the clock and not used yet
-	sure  bool // the group was heard first: see sure
+	clock bool              // the epoch was taken from the clock and not used yet
+	begun bool              // this life gave positions, and others were there
+	told  feedring.Position // the highest that they told of before that
 	busy  bool
 	batch uint64
 	queue []Publish
@@ -46,33 +47,33 @@ func (m *Machine) ownRef(url string) feedring.FeedRef {
 }
 
 // publish gives a batch its positions. The driver publishes one batch of a
-// feed at a time; a few more wait, beyond that they are dropped.
+// feed at a time; a few more wait, beyond that they are dropped. A store that was
+// lost, or put back as it was before, does not know what others hold, and the clock
+// may be behind as well: so a life begins above what the group tells at the
+// admission. Who founds a group has nobody to tell it, and what it publishes alone
+// counts for nothing here.
 func (m *Machine) publish(p Publish) {
 	o := m.own[p.URL]
 	if o == nil || p.Entries <= 0 {
 		return
 	}
-	if o.busy || !m.sure(o) {
+	if o.busy || !m.entered {
 		if len(o.queue) < maxQueue {
 			o.queue = append(o.queue, p)
 		}
 		return
 	}
+	if !o.begun && m.beyondOwn(p.URL, o, o.told) {
+		m.goAboveLog(p.URL, o, o.told)
+		o.begun = true
+	}
+	o.begun = o.begun || m.acknowledgedNow()
 	first := feedring.Position{Epoch: o.epoch, Sequence: 1}
 	if h := m.heads[m.ownRef(p.URL)]; h != nil && h.Pos.Epoch == o.epoch {
 		first.Sequence = h.Pos.Sequence + 1
 	}
 	o.busy, o.clock, o.batch = true, false, p.Batch
 	m.emit(Append{Group: m.group, Batch: p.Batch, Feed: m.ownRef(p.URL), First: first})
-}
-
-// sure reports whether an own feed may go on where this peer's store ends. A store
-// that was lost, or put back as it was before, does not know what others hold, and
-// the clock may be behind as well: so a life begins with what the group tells at the
-// admission, and with the proof of it. Who founds a group has nobody to tell.
-func (m *Machine) sure(o *own) bool {
-	o.sure = o.sure || m.entered && len(o.asked) == 0
-	return o.sure
 }
 
 // publishOn gives those batches positions that waited for the group.
@@ -84,7 +85,7 @@ func (m *Machine) publishOn() {
 
 // publishNext gives the next batch its positions, where nothing holds it up.
 func (m *Machine) publishNext(o *own) {
-	if len(o.queue) > 0 && !o.busy && m.sure(o) {
+	if len(o.queue) > 0 && !o.busy && m.entered {
 		next := o.queue[0]
 		o.queue = slices.Clone(o.queue[1:])
 		m.publish(next)
@@ -115,11 +116,18 @@ func (m *Machine) appended(a Appended) {
 }
 
 // ownHeadTold: another peer says that it holds more of an own feed than this
-// peer made. Anybody can say that, so it is asked for the newest entry of it,
-// which this peer must have signed.
+// peer made. Before this life publishes where others are, that is enough for one new
+// epoch: who cannot show an entry may hold only what is not fresh any more, and
+// positions that are given twice are lost to whoever holds the first ones. After that
+// anybody who lies could have the epoch move again and again, so whoever says it is
+// asked for the newest entry, which this peer must have signed.
 func (m *Machine) ownHeadTold(url string, pos feedring.Position, by feedring.PeerID) {
 	o := m.own[url]
 	if o == nil || !m.beyondOwn(url, o, pos) || m.members[by] == nil || by == m.cfg.Self {
+		return
+	}
+	if !o.begun && pos.Epoch <= uint64(max(0, m.now.Unix()))+maxHearsay {
+		o.told = maxPosition(o.told, pos)
 		return
 	}
 	if len(o.asked) >= maxAsked || slices.Contains(o.asked, by) {
@@ -130,8 +138,7 @@ func (m *Machine) ownHeadTold(url string, pos feedring.Position, by feedring.Pee
 }
 
 // ownHeadProven: another peer showed an entry of an own feed. If it is beyond
-// all that this peer made, this peer lost its store: it goes on in a new epoch,
-// above all of it.
+// all that this peer made, this peer lost its store.
 func (m *Machine) ownHeadProven(s Fetched) {
 	o := m.own[s.Feed.URL]
 	if o == nil {
@@ -143,9 +150,13 @@ func (m *Machine) ownHeadProven(s Fetched) {
 	}
 	o.asked = slices.Delete(o.asked, i, i+1)
 	if pos := s.Known.Position; !s.Failed && m.beyondOwn(s.Feed.URL, o, pos) {
-		m.setEpoch(s.Feed.URL, o, max(pos.Epoch+1, uint64(max(1, m.now.Unix()))))
+		m.goAboveLog(s.Feed.URL, o, pos)
 	}
-	m.publishNext(o)
+}
+
+// goAboveLog goes on in a new epoch, above all of the log that others hold.
+func (m *Machine) goAboveLog(url string, o *own, pos feedring.Position) {
+	m.setEpoch(url, o, max(pos.Epoch+1, uint64(max(1, m.now.Unix()))))
 }
 
 // beyondOwn reports whether pos is beyond all that this peer made of an own

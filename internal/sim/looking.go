@@ -220,8 +220,8 @@ func (s *scenario) spread(o *origin, since int) {
 	if !slices.ContainsFunc(o.feeds, func(f *feed) bool { return !f.node.gone }) {
 		return
 	}
-	// Who has an old store back, and whom nobody could show the rest, publishes at
-	// positions that others hold already, which is not played (see forks).
+	// Who has an old store back, and whom nobody told of the rest, publishes at
+	// positions that it gave already, which is not played (see forks).
 	if slices.ContainsFunc(o.feeds, func(f *feed) bool {
 		next := f.node.disk.Head(f.log).Position
 		next.Sequence++

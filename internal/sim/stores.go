@@ -119,8 +119,9 @@ func (w *World) refused(n *node, number int, entries []*disk.Entry) []*disk.Entr
 
 // forks reports whether a node gives positions that its log had before its store was
 // lost. A log here has one entry at each, so what would be a second one is refused.
-// Only who founds alone does so, whom nobody could tell (docs/protocol.md 10); or who
-// was told by a manager that lacked it.
+// Only whom nobody told of them in time does so, since it founds alone, or was admitted
+// by a manager that lacked them (docs/protocol.md 14): who was told is held to that
+// (check.Witness, S8).
 func forks(n *node, l *disk.Log, first feedring.Position) bool {
 	last := len(l.Entries) - 1
 	return last >= 0 && n.losses > 0 && first.Compare(l.Entries[last].Position) <= 0

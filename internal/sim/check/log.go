@@ -26,13 +26,12 @@ func (w *Witness) appends(p int32, o *observed, out group.Append) {
 	}
 }
 
-// goesAbove checks that a publisher goes on above what others showed it of its own
-// feed, and above what it was told of at its admission, until it asked for the proof of
-// that (S8).
+// goesAbove checks that a publisher begins a life above what it was told of at its
+// admission, though nobody can show it, and then goes on above what others show it (S8).
 func (w *Witness) goesAbove(p int32, s *seat, out group.Append) {
 	key := polling{p, out.Feed}
-	told, asked := w.rules.shown[key]
-	if !asked {
+	told, began := w.rules.shown[key]
+	if !began {
 		w.rules.shown[key] = feedring.Position{} // it goes on: what comes now is of later
 		for _, h := range s.owed.heads {
 			if h.Feed == out.Feed && s.owed.by == s.term {

@@ -34,12 +34,8 @@ func (w *Witness) polled(p int32, f group.Fetched) {
 	if v.failed++; progress {
 		v.failed = 0
 	}
-	if f.Feed.Publisher == w.cfg.Name(p) {
-		shown := w.rules.shown[key]
-		if !f.Failed && f.Known.Position.Compare(shown) > 0 {
-			shown = f.Known.Position
-		}
-		w.rules.shown[key] = shown
+	if f.Feed.Publisher == w.cfg.Name(p) && !f.Failed && f.Known.Position.Compare(w.rules.shown[key]) > 0 {
+		w.rules.shown[key] = f.Known.Position
 	}
 	if answered {
 		v.told, v.most = true, f.Known.Position
