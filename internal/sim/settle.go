@@ -152,6 +152,7 @@ func (s *scenario) keeps(leaders map[feedring.Theme]int32, d time.Duration) {
 			if why != "" || lead != leaders[theme] {
 				s.witness.Fail("L1", "%s does not keep its manager: %s", theme, why)
 			}
+			s.witness.Marks(theme, s.indexes(theme))
 		}
 		if why := s.level(s.now - 2*s.cfg.Peer.Refresh); why != "" {
 			s.witness.Fail("L2", "%s, published two periods ago", why)

@@ -90,6 +90,36 @@ func serves(r *group.Row, self bool, feeds []feedring.FeedRef, mark time.Time) b
 		!r.Lacks(func(ref feedring.FeedRef) bool { return concerns(ref, feeds) })
 }
 
+// Marks checks that nobody promises less than it has: that each member's mark is as far
+// back as entries are fresh, once all has been settled for a period. Whoever is asked
+// for more passes a member by whose mark is later, though it has everything. What
+// justifies a later mark is:
+//   - something that its row names as being fetched, since the mark goes back after that;
+//   - that copies were dropped up to a later date, by a clock that was ahead then, here or
+//     where they were polled: the disk knows it, whoever's clock it was;
+//   - that it is rounded up to whole seconds.
+//
+// A clock that was set needs no other excuse: when the faults end its peer starts again, and
+// marks anew, by the clock that it has then.
+func (w *Witness) Marks(theme feedring.Theme, members []int32) {
+	if w.settled == 0 || w.cfg.Now() < w.settled+w.cfg.Refresh {
+		return
+	}
+	for _, p := range members {
+		row := rowIn(w.cfg.Membership(p, theme), w.cfg.Name(p))
+		if !w.cfg.Runs(p) || row == nil || row.Left || row.Admitted.IsZero() || len(row.Backfilling) > 0 {
+			continue
+		}
+		w.Judge("marks far back")
+		back := later(w.cfg.Clock(p).Add(-w.cfg.Freshness), w.cfg.Disk(p).DroppedTo(theme))
+		if row.From.After(back.Add(time.Second)) {
+			w.Fail("calm", "%s promises what came after %v, lacks nothing and could from %v on, long after all faults",
+				row.Peer, row.From.Format(time.TimeOnly), back.Format(time.TimeOnly))
+			return
+		}
+	}
+}
+
 // Calm reports whether all is settled.
 func (w *Witness) Calm() bool { return w.settled > 0 }
 
