@@ -77,6 +77,8 @@ func (w *Witness) promised(p int32, o *observed, r *group.Row) {
 	s.row = &row
 	if before == nil || !before.From.Equal(r.From) || !slices.Equal(before.Backfilling, r.Backfilling) {
 		w.promise(p, &row)
-		w.owes(p, s, &row)
+		if !o.asks {
+			w.owes(p, s, &row)
+		}
 	}
 }

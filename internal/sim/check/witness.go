@@ -74,6 +74,7 @@ type Witness struct {
 // observed is what was seen of one peer.
 type observed struct {
 	life  uint32
+	asks  bool         // the row that is told comes with a join
 	given peer.Receive // in the step under way; zero: no message
 	told  peer.In      // in the step under way; zero: nothing of a group
 	from  int32        // who sent it; -1: nobody
@@ -342,7 +343,9 @@ func (w *Witness) groupMessage(p int32, o *observed, to feedring.PeerID, m group
 		w.rowsTold(p, m.Rows)
 		w.heads(p, s, m.Heads)
 	case group.Join:
+		w.of(p).asks = true // who asks for admission is told how far each feed goes with that
 		w.rowTold(p, &m.Row)
+		w.of(p).asks = false
 	case group.Leave:
 		w.rowTold(p, &m.Row)
 	case group.Rows:
