@@ -64,7 +64,7 @@ func TestAdmissionOfAnother(t *testing.T) {
 		}
 	}
 	c.crash(manager)
-	c.crash(liar) // or its own machine takes over
+	c.crash(liar)       // or its own machine takes over
 	for range 10 * 10 { // tenths of a period
 		c.run(100 * time.Millisecond)
 		for _, id := range honest {
