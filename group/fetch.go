@@ -142,10 +142,7 @@ const (
 // Dropped is what a driver notes, and reports in Fetched, where a holder says up to when
 // it dropped what comes before the first entry that it sends; zero: nothing.
 func (f Fetch) Dropped(told time.Time) time.Time {
-	fresh := f.Fresh
-	if !f.Gap.IsZero() {
-		fresh = f.Gap
-	}
+	fresh := f.Whole()
 	if f.Proof || f.From == f.Feed.Publisher || !told.After(fresh.Add(droppedSlack)) {
 		return time.Time{}
 	}
@@ -153,6 +150,14 @@ func (f Fetch) Dropped(told time.Time) time.Time {
 		return most
 	}
 	return told
+}
+
+// Whole is the date since when nothing may be missing behind what is held.
+func (f Fetch) Whole() time.Time {
+	if f.Gap.IsZero() {
+		return f.Fresh
+	}
+	return f.Gap
 }
 
 // pollAgain polls a publisher that is back for what it told before: nobody else

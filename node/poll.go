@@ -157,7 +157,7 @@ func (p *poller) accept(ctx context.Context, o group.Fetch, part *feedringv1.Pol
 		if it.Position.Compare(last.Position) <= 0 || !keeps(o, it.Seen) {
 			continue // stored meanwhile, or a proof
 		}
-		last, old = feedring.Head{Feed: o.Feed, Position: it.Position, Hash: it.Hash}, it.Seen.Before(gapOf(o))
+		last, old = feedring.Head{Feed: o.Feed, Position: it.Position, Hash: it.Hash}, it.Seen.Before(o.Whole())
 		items = append(items, it)
 	}
 	if len(items) > 0 {
@@ -267,13 +267,5 @@ func keeps(o group.Fetch, seen time.Time) bool { return !o.Proof && seen.After(o
 // sign of something withheld.
 func (p *poller) tooOld(o group.Fetch) bool {
 	h, ok := p.store.Head(o.Feed)
-	return !ok || h.Seen.Before(gapOf(o))
-}
-
-// gapOf is the date since when nothing may be missing behind what is held.
-func gapOf(o group.Fetch) time.Time {
-	if o.Gap.IsZero() {
-		return o.Fresh
-	}
-	return o.Gap
+	return !ok || h.Seen.Before(o.Whole())
 }

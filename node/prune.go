@@ -101,11 +101,8 @@ func (p *pruner) dropped(ref feedring.FeedRef, after feedring.Position, fresh, o
 	if !ok || h.Private || h.Count == 0 || h.First.Compare(next) <= 0 {
 		return time.Time{}, nil
 	}
-	if old.After(fresh) {
-		fresh = old
-	}
 	at, err := droppedTo(p.store, h.Theme.Group(), fresh)
-	if at.IsZero() {
+	if old.After(fresh) && old.After(at) {
 		at = old
 	}
 	return at, err
