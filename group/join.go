@@ -163,10 +163,12 @@ func (m *Machine) onJoin(from feedring.PeerID, j Join) {
 }
 
 // deniedBy reports whether p, which asks for admission with the term that it has
-// accepted, is the rival that a manager joins, and does not manage any more: it
-// has forgotten its own acknowledged term. Only a member gives its row back.
+// accepted, is the rival that a manager joins, and does not manage any more. A
+// manager that is acknowledged asks nobody but one that is so above it, so p
+// started again, with its acknowledged term or without. Only a member gives its
+// row back.
 func (j *joining) deniedBy(p feedring.PeerID, accepted feedring.Term) bool {
-	return p == j.rival.Claimant && accepted.Compare(j.rival) < 0
+	return p == j.rival.Claimant && accepted.Compare(j.rival) <= 0
 }
 
 // abandoned: the manager asks to be admitted, so it started again, or it tells

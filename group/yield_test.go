@@ -125,42 +125,63 @@ func TestFounderAdmitsWhoAcceptedItsClaim(t *testing.T) {
 	}
 }
 
-// A manager that the map names above this one, and that asks to be admitted
-// without the term that it is named with, has lost its memory and manages
-// nothing. As a member it gives its row back; until then the row would go on
-// hiding this manager, which would join and admit nobody.
-func TestRivalWithoutMemoryIsAdmitted(t *testing.T) {
-	rival := feedring.Term{Number: 7, Claimant: "p9"}
+// A rival that the map names, and that asks to be admitted with the term that it
+// is named with, or without it, has started again and manages nothing. As a
+// member it gives its row back; until then the row would go on hiding this
+// manager, which would join and admit nobody.
+func TestRivalThatStartedAgain(t *testing.T) {
 	for _, test := range []struct {
 		name     string
+		founder  bool // nobody follows this manager, whose number is above the rival's
+		rival    uint64
 		from     feedring.PeerID
-		accepted feedring.Term
-		admitted bool
+		accepted uint64
+		ends     bool // this manager does not join it any more
+		answer   string
 	}{
-		{"it forgot its term", "p9", feedring.Term{}, true},
-		{"it manages", "p9", rival, false},
-		{"it went above", "p9", feedring.Term{Number: 8, Claimant: "p9"}, false},
-		{"its row comes from another", "p2", feedring.Term{}, false},
+		{"it forgot its term", false, 7, "p9", 0, true, "admitted"},
+		{"it kept its term", false, 7, "p9", 7, true, "a claim above"},
+		{"it went above", false, 7, "p9", 8, false, ""},
+		{"its row comes from another", false, 7, "p2", 0, false, ""},
+		{"it forgot its term, and is below a founder", true, 3, "p9", 0, true, "admitted"},
+		{"it kept its term, and is below a founder", true, 3, "p9", 3, true, "admitted"},
+		{"it went above a founder", true, 3, "p9", 4, false, ""},
 	} {
-		c := newCluster(1)
-		c.group(3)
-		lead, err := c.leader()
-		if err != nil {
-			t.Fatal(err)
+		c, lead := newCluster(1), feedring.PeerID("p0")
+		if test.founder {
+			c.step(c.start(lead), Establish{Above: 3})
+			c.run(10 * time.Millisecond)
+		} else {
+			c.group(3)
+			var err error
+			if lead, err = c.leader(); err != nil {
+				t.Fatal(err)
+			}
 		}
 		m := c.nodes[lead].m
-		m.Step(c.now, Rival{Term: rival, Acknowledged: true})
-		if !m.serving || !m.joining.active {
-			t.Fatalf("serving %v, joining %v", m.serving, m.joining.active)
+		m.Step(c.now, Rival{Term: feedring.Term{Number: test.rival, Claimant: "p9"}, Acknowledged: true})
+		if !m.serving || m.acked == test.founder || !m.joining.active {
+			t.Fatalf("%s: serving %v, acknowledged %v, joining %v", test.name, m.serving, m.acked, m.joining.active)
 		}
-		join := Join{Header: Header{Group: m.group, Term: test.accepted}, Row: Row{Group: m.group, Peer: "p9", Incarnation: 1, Version: 1}}
-		admitted := false
+		join := Join{Header: Header{Group: m.group}, Row: Row{Group: m.group, Peer: "p9", Incarnation: 1, Version: 1}}
+		if test.accepted > 0 {
+			join.Header.Term = feedring.Term{Number: test.accepted, Claimant: "p9"}
+		}
+		answer := ""
 		for _, out := range m.Step(c.now, Receive{From: test.from, Message: join}) {
-			s, ok := out.(*Send)
-			admitted = admitted || ok && s.To == "p9" && s.Message.Verb() == "admitted"
+			switch out := out.(type) {
+			case *Send:
+				if out.To == "p9" && out.Message.Verb() == "admitted" {
+					answer = "admitted"
+				}
+			case Persist:
+				if out.State.Highest > test.rival {
+					answer = "a claim above"
+				}
+			}
 		}
-		if admitted != test.admitted || m.joining.active == test.admitted {
-			t.Errorf("%s: admitted %v, still joining %v", test.name, admitted, m.joining.active)
+		if answer != test.answer || m.joining.active == test.ends {
+			t.Errorf("%s: %q, still joining %v", test.name, answer, m.joining.active)
 		}
 	}
 }
