@@ -9,8 +9,8 @@ BIN      := bin
 TOOLS    := $(CURDIR)/$(BIN)/tools
 RACE     ?= -race
 COUNT    ?= 1
-# What has tests that the race detector would only slow down.
-UNRACED  := ./internal/sim ./internal/feed
+# What has tests that the race detector would only slow down, mostly since they play on one goroutine.
+UNRACED  := ./internal/sim ./internal/sim/explore ./internal/sim/experiment/smallweb ./internal/feed
 # Of the stripped binary, in bytes.
 MAXSIZE  := 31900000
 
