@@ -13,6 +13,7 @@ type seat struct {
 	told   Row       // as published last
 	wanted Row       // as the membership says now
 	at     time.Time // when it was published last
+	forgot bool      // the map had more under the term than was told here
 }
 
 // announce puts or renews the row of a group that this peer manages. Its
@@ -94,12 +95,24 @@ func (m *Machine) dueAt(s *seat) time.Time {
 func (m *Machine) publish(s *seat) {
 	row := s.wanted
 	row.Seal = nil
-	row.Version = m.highestVersion(row.Group, row.Term) + 1
+	if s.told.Term != row.Term {
+		s.told, s.forgot = Row{}, false
+	}
+	highest := m.highestVersion(row.Group, row.Term)
+	s.forgot = s.forgot || highest > s.told.Version
+	row.Version = highest + 1
 	if row.Version > maxVersion {
 		return
 	}
 	s.told, s.at = row, m.now
 	m.took(&row, "")
+}
+
+// Forgot reports whether an earlier life of this peer, of which it has no memory,
+// managed g under the very term under which it does now.
+func (m *Machine) Forgot(g feedring.GroupID) bool {
+	s := m.seats[g]
+	return s != nil && s.forgot
 }
 
 func (m *Machine) highestVersion(g feedring.GroupID, term feedring.Term) uint64 {

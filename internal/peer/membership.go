@@ -197,7 +197,7 @@ func (m *Machine) rival(c ring.Changed) {
 	}
 	if !c.Lost && !c.Row.Gone {
 		m.tellRival(it, c.Row)
-		if it.phase < founding {
+		if it.phase < founding || m.ring.Forgot(it.id) {
 			it.next = m.now
 		}
 	}

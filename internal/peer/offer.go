@@ -160,7 +160,9 @@ func (m *Machine) decide(it *membership) {
 
 // compareWithMap repeats what the map says of a rival: a step that came while
 // the membership was busy is not lost. A dead row with a higher number, seen
-// only after this peer founded, is outbid: else it would hide the group. No tick
+// only after this peer founded, is outbid: else it would hide the group. So is the
+// own term where a forgotten life managed under it: who followed that one takes
+// answers of this one for its, and is none of its members. No tick
 // comes for it: the ring wakes the peer once a period at least.
 func (m *Machine) compareWithMap(it *membership) {
 	it.next = m.now.Add(m.cfg.Refresh)
@@ -168,7 +170,7 @@ func (m *Machine) compareWithMap(it *membership) {
 	mine := it.group.Lead()
 	manages, other := it.role == feedring.RoleManager, live && row.Term.Claimant != m.cfg.Self
 	switch {
-	case !known || row.Term == mine.Term && !(manages && m.ring.Hides(it.id, mine.Term)):
+	case !known || row.Term == mine.Term && !(manages && (m.ring.Hides(it.id, mine.Term) || m.ring.Forgot(it.id))):
 	case live && row.Term.Claimant == m.cfg.Self && !manages && (!row.Acknowledged || mine.Term.Compare(row.Term) < 0):
 		it.told = row // a claim that it gave up, of which the tombstone was lost, or of which all lost their memory
 		m.vacate(it, false)
