@@ -54,6 +54,7 @@ type asked struct {
 	in    peer.Ask
 	at    time.Duration
 	known bool // its theme was served, and on every live manager's map, when it was asked, and since on that of whoever said no
+	no    bool // a coordinator said so
 }
 
 // ended names one attempt at one coordinator.
@@ -134,27 +135,36 @@ func (w *Witness) nobodys(theme feedring.Theme) bool {
 
 // unsatisfied checks S6: a theme that was served, and on every live manager's
 // map all the time, is not unknown. All the time: when it was asked and now, and
-// on the coordinator's when that said no.
+// on the map of whoever said no, when that said it.
 func (w *Witness) unsatisfied(p int32, a *asked) {
 	theme := a.in.Query.Theme
+	if !a.no { // the asked peer found nobody to ask
+		w.saysNo(p, a)
+	}
 	if !a.known || w.lost[theme.Group()] >= a.at || !w.everywhere(theme, a.in.Query.Provider) {
 		return
 	}
 	w.Fail("S6", "%s answers that nobody serves %q of %q, which is served and on every map", w.cfg.Name(p), a.in.Query.Provider, theme)
 }
 
-// saysNo judges a coordinator's no by the map that it has when it says it. The
-// asked peer passes it on later, and by then a coordinator that had started again
+// coordinatorSaysNo finds the question to which a coordinator says no. The asked
+// peer passes that on later, and by then a coordinator that had started again
 // out of everybody's reach may have heard of all groups.
-func (w *Witness) saysNo(p int32, f feedring.Final) {
+func (w *Witness) coordinatorSaysNo(p int32, f feedring.Final) {
 	if f.Status != feedring.Unsatisfied {
 		return
 	}
 	for _, a := range w.queries.asked {
-		if in := &a.in; in.ID == f.ID && in.Attempt == f.Attempt/perAttempt && !w.cfg.OnMap(p, in.Query.Theme.Group()) {
-			a.known = false
+		if in := &a.in; in.ID == f.ID && in.Attempt == f.Attempt/perAttempt {
+			a.no = true
+			w.saysNo(p, a)
 		}
 	}
+}
+
+// saysNo judges a no by the map of whoever says it.
+func (w *Witness) saysNo(p int32, a *asked) {
+	a.known = a.known && w.cfg.OnMap(p, a.in.Query.Theme.Group())
 }
 
 // perAttempt is how many numbers inside the network each attempt of a client has.
@@ -213,7 +223,7 @@ func (w *Witness) final(p int32, f feedring.Final) {
 		w.Fail("S5", "%s sends a final with status %d", w.cfg.Name(p), f.Status)
 	}
 	w.tellsMissing(p, f)
-	w.saysNo(p, f)
+	w.coordinatorSaysNo(p, f)
 	b, known := w.queries.begun[key]
 	delete(w.queries.begun, key)
 	if !known || f.Status == feedring.Incomplete {
