@@ -1,6 +1,7 @@
 package group
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -60,6 +61,68 @@ func TestWindowIsOfTheNetworkNow(t *testing.T) {
 				t.Errorf("taken over after %v", after)
 			}
 		})
+	}
+}
+
+// TestMeasuresAfterSleep: a manager that slept takes round trips into account from
+// then on, however long it doubts itself: else it tells its members those of before
+// its sleep, and they wait by them.
+func TestMeasuresAfterSleep(t *testing.T) {
+	c := newCluster(4)
+	delay := 300 * time.Millisecond
+	c.delay = func() time.Duration { return delay }
+	ids := c.group(4)
+	c.run(30 * time.Second)
+	lead, err := c.leader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.nodes[lead].paused = true
+	c.run(800 * time.Millisecond)
+	c.resume(lead)
+	if c.nodes[lead].m.doubt.since != c.now {
+		t.Fatal("the manager noticed no sleep")
+	}
+	delay = time.Millisecond
+	c.run(5 * time.Second)
+	for _, id := range ids {
+		if w := c.nodes[id].m.window(); w > 300*time.Millisecond {
+			t.Errorf("%s waits for %v, as if the network were slow", id, w)
+		}
+	}
+}
+
+// TestOwnSleepIsNoRoundTrip: who sleeps while its probe is under way learns nothing
+// of the network by the answer.
+func TestOwnSleepIsNoRoundTrip(t *testing.T) {
+	for _, sleep := range []time.Duration{0, 2 * time.Second} {
+		c := newCluster(4)
+		c.group(4)
+		c.run(30 * time.Second)
+		lead, err := c.leader()
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids := c.others(lead)
+		n := c.nodes[ids[0]]
+		c.step(n, Receive{From: ids[1], Message: Intention{Header: n.m.header(), Nonce: 7}})
+		n.paused = true
+		c.run(max(sleep, 3*time.Millisecond))
+		alive := slices.IndexFunc(n.held, func(e event) bool {
+			in, ok := e.in.(Receive)
+			return ok && in.From == lead && in.Message.Verb() == Alive{}.Verb()
+		})
+		if alive < 0 {
+			t.Fatal("the manager does not answer the probe")
+		}
+		answer := n.held[alive].in
+		n.held = nil
+		c.resume(n.id)
+		n.m.rtt = 100 * time.Millisecond
+		c.step(n, answer)
+		if counts, want := n.m.rtt != 100*time.Millisecond, sleep == 0; counts != want {
+			t.Errorf("after a sleep of %v the round trip counts: %t, not %t", sleep, counts, want)
+		}
 	}
 }
 

@@ -168,7 +168,7 @@ func (m *Machine) onAlive(from feedring.PeerID, a Alive) {
 	}
 	for i, p := range m.probes {
 		if p.nonce == a.Nonce && p.of == from {
-			m.measure(m.now.Sub(p.sent))
+			m.measure(p.sent)
 			m.probes = slices.Delete(m.probes, i, i+1)
 			m.send(p.by, Objection{Header: m.header(), Nonce: a.Nonce, Alive: &a})
 			break

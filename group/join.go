@@ -229,7 +229,7 @@ func (m *Machine) onAdmitted(in Receive, a Admitted) {
 		return
 	}
 	if m.joining.to == in.From {
-		m.measure(m.now.Sub(m.joining.sent))
+		m.measure(m.joining.sent)
 	}
 	m.joining.heard = m.now
 	for _, r := range a.Rows {
@@ -303,13 +303,15 @@ func (m *Machine) measuredBy(d time.Duration) {
 	}
 }
 
-// measure takes a round trip into account. A single slow one, of a peer that
-// slept perhaps, counts as a quarter of the refresh period at most.
-func (m *Machine) measure(d time.Duration) {
-	d = min(d, m.cfg.Refresh/4)
-	if m.stretch() > m.cfg.Refresh {
-		return // this peer slept, not the network
+// measure takes the round trip of what was asked at sent into account. A single
+// slow one, of a peer that slept perhaps, counts as a quarter of the refresh period
+// at most. One in which this peer slept is its own time: later ones count, though it
+// doubts itself for long, or it would tell the network of before its sleep.
+func (m *Machine) measure(sent time.Time) {
+	if m.doubt.since.After(sent) {
+		return
 	}
+	d := min(m.now.Sub(sent), m.cfg.Refresh/4)
 	if m.rtt == 0 {
 		m.rtt = d
 	} else {

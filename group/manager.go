@@ -164,7 +164,7 @@ func (m *Machine) onBeaconAnswer(from feedring.PeerID, a BeaconAnswer) {
 	m.back(mem)
 	m.loadTold(mem, a.Leases)
 	if a.Number == m.number {
-		m.measure(m.now.Sub(m.lead.heard))
+		m.measure(m.lead.heard)
 	}
 	if !mem.acked {
 		mem.acked = true
