@@ -139,8 +139,14 @@ func (w *World) start(n *node) {
 
 func (w *World) stateOf(n *node) peer.State {
 	st := peer.State{Groups: map[feedring.Theme]group.State{}, Heads: map[feedring.Theme][]feedring.Head{}}
+	now := n.clock.at(w.now)
 	for theme, s := range n.disk.States {
-		if at := n.disk.DroppedTo(theme); at.After(n.clock.at(w.now).Add(-w.cfg.Peer.Freshness)) {
+		switch at := n.disk.DroppedTo(theme); {
+		case !at.After(now.Add(-w.cfg.Peer.Freshness)):
+			s.Dropped = time.Time{}
+		case at.After(now): // what is seen from now on is kept
+			s.Dropped = now
+		default:
 			s.Dropped = at
 		}
 		st.Groups[theme] = s
