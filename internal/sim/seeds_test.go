@@ -48,7 +48,7 @@ func bites(t *testing.T, judged map[string]int) {
 		"takeover", "S3 of a manager that lives", "S3 of a manager that steps down", "replace", "balance", "alternates", "missing",
 		"missing of a final", "S8 of what a publisher was told", "S9 of what a row keeps silent", "L6 of a group that is gone",
 		"looks", "whole answers", "enough alternates", "entries soon", "marks far back",
-		"equal maps", "news of the ring", "patience with a coordinator",
+		"equal maps", "exchanges", "news of the ring", "patience with a coordinator", "shortcuts in vain",
 	} {
 		if judged[check] == 0 {
 			t.Errorf("check %q never had anything to look at: %v", check, judged)

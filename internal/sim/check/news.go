@@ -22,6 +22,25 @@ func (w *Witness) lists(p int32, o *observed, m ring.Versions) {
 	}
 }
 
+// opens checks that nobody leaves out an exchange, once all is settled: from one that a
+// peer opens to the next it is r/3 where it leads a group all the time, else r. r/20 is
+// for clocks that run apart.
+func (w *Witness) opens(p int32, o *observed) {
+	r, was := w.cfg.Refresh, o.opened
+	o.opened = w.cfg.Now()
+	if w.settled == 0 || was <= w.settled {
+		return
+	}
+	most := r
+	if o.leads() {
+		most = r / 3
+	}
+	w.Judge("exchanges")
+	if o.opened-was > most+r/20 {
+		w.Fail("calm", "%s opens an exchange of maps %v after the last one, long after all faults", w.cfg.Name(p), o.opened-was)
+	}
+}
+
 // fewLeaders is of how many others there is a half that is worth looking at.
 const fewLeaders = 4
 

@@ -4,15 +4,18 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/peer"
+	"github.com/feedring/feedring/ring"
 )
 
-// What an asked peer does about a coordinator that does not answer (docs/protocol.md 8,
-// Who knows what).
+// What an asked peer does about a coordinator that does not answer, and a coordinator
+// about leaders that do not (docs/protocol.md 8, Who knows what; The way).
 const (
 	acceptsWithin = 500 * time.Millisecond // else the next is asked
 	looksEvery    = time.Second            // at one that accepted
 	atOnce        = 50 * time.Millisecond  // what a step may come late: a clock that drifts
+	mostLeaders   = 2                      // that a shortcut asks: a group's manager and its secondary
 )
 
 // asking names a reader's question at the asked peer.
@@ -84,5 +87,66 @@ func (w *Witness) patient(p int32, c coordinating, patience time.Duration) {
 	}
 	if waited > patience+atOnce {
 		w.Fail("patience", "%s waited %v for %s, which coordinates for it, and did not look whether it is there", w.cfg.Name(p), waited, c.who)
+	}
+}
+
+// shortcut is what a coordinator does for a question about a group that it is not in.
+type shortcut struct {
+	group   feedring.GroupID
+	attempt uint32
+	asked   int  // how often it asked a leader of the group
+	over    bool // it searches the ring, or is at work for another attempt too
+}
+
+// coordinates notes that a peer is asked to find a theme.
+func (w *Witness) coordinates(p int32, q peer.Query) {
+	key := asking{p, w.of(p).life, q.ID, ofClient(q.Attempt)}
+	switch s := w.rules.shortcuts[key]; {
+	case s != nil:
+		s.over = s.over || s.attempt != q.Attempt
+	case q.Theme != "" && w.cfg.Membership(p, q.Theme) == nil:
+		if len(w.rules.shortcuts) > 4096 {
+			clear(w.rules.shortcuts) // of questions that were answered
+		}
+		w.rules.shortcuts[key] = &shortcut{group: q.Theme.Group(), attempt: q.Attempt}
+	}
+}
+
+// asksLeader checks that a coordinator does not stay with a shortcut that nobody
+// answers: once it asked the group's manager and its secondary, it searches the ring.
+func (w *Witness) asksLeader(p int32, m group.Place) {
+	s := w.rules.shortcuts[asking{p, w.of(p).life, m.ID, m.Attempt}]
+	if s == nil || s.group != m.Group || s.over {
+		return
+	}
+	if s.asked++; s.asked > mostLeaders && !w.isAsked(p, m.ID) {
+		w.Fail("patience", "%s asks leaders of one group %d times by a shortcut that nobody answers, and does not search the ring", w.cfg.Name(p), s.asked)
+	}
+}
+
+// isAsked reports whether a reader's question is open at a peer: what it coordinates
+// for itself is no message.
+func (w *Witness) isAsked(p int32, id feedring.QueryID) bool {
+	for k, a := range w.queries.asked {
+		if k.at == p && k.life == w.of(p).life && a.in.ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+// searches notes that a coordinator searches the ring: what it asks from then on was
+// found.
+func (w *Witness) searches(p int32, m ring.Search) {
+	if m.Coordinator != w.cfg.Name(p) {
+		return
+	}
+	s := w.rules.shortcuts[asking{p, w.of(p).life, m.ID, ofClient(m.Attempt)}]
+	if s == nil || s.over {
+		return
+	}
+	s.over = true
+	if s.asked > 0 {
+		w.Judge("shortcuts in vain")
 	}
 }

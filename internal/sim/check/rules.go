@@ -22,6 +22,7 @@ type rules struct {
 
 	answers      map[lookedUp][]answer
 	coordinating map[asking]coordinating
+	shortcuts    map[asking]*shortcut
 	news         []news
 	silences     []silence
 	look         time.Duration // when tables are looked at again
@@ -31,7 +32,7 @@ type rules struct {
 func newRules() rules {
 	return rules{told: map[toldRow]group.RowVersion{}, gone: map[toldRow]tombstone{}, first: map[int32]firstHop{},
 		seeks: map[seeking]sought{}, vain: map[polling]vain{}, shown: map[polling]feedring.Position{}, rooms: map[int32]time.Duration{},
-		answers: map[lookedUp][]answer{}, coordinating: map[asking]coordinating{}}
+		answers: map[lookedUp][]answer{}, coordinating: map[asking]coordinating{}, shortcuts: map[asking]*shortcut{}}
 }
 
 // heard is called with a message that a peer is about to be given.
@@ -47,6 +48,8 @@ func (w *Witness) heard(p int32, from feedring.PeerID, m feedring.Message) {
 		w.of(p).hopped(hopping{m.ID, m.Attempt, m.Direction})
 	case peer.Accepted:
 		w.accepted(p, from, m)
+	case peer.Query:
+		w.coordinates(p, m)
 	}
 }
 
@@ -64,6 +67,8 @@ func (w *Witness) said(p int32, to feedring.PeerID, m feedring.Message) {
 	case group.Placed:
 		w.sought(p, m)
 		w.nobodyGone(p, m)
+	case group.Place:
+		w.asksLeader(p, m)
 	case group.Assign:
 		w.assigns(p, to, m)
 	case group.Assigned:
@@ -71,6 +76,7 @@ func (w *Witness) said(p int32, to feedring.PeerID, m feedring.Message) {
 	case peer.Query:
 		w.passesOn(p, to, m)
 	case ring.Search:
+		w.searches(p, m)
 		w.firstHops(p, m)
 		w.hops(p, m)
 	case ring.FoundGroup:

@@ -224,4 +224,5 @@ func (w *Witness) role(p int32, o *observed, out group.RoleChanged) {
 	}
 	s.role = out.Role
 	s.intent = 0
+	o.opened = 0
 }

@@ -83,6 +83,8 @@ type observed struct {
 	seats []*seat
 	empty bool // its store was lost, and it may not know its claims
 
+	opened time.Duration // when it last opened an exchange of maps; 0: it leads a group, or does not, only since
+
 	rows   map[rowKey]print   // that it made since it last lost its store
 	before map[rowKey][]print // … and before that
 	hops   []waiting          // that it passed on, in the order of time
@@ -300,7 +302,9 @@ func (w *Witness) sent(p int32, o *observed, out *peer.Send) {
 		w.Fail("driver", "%s sends %s to itself over the network", out.To, out.Message.Verb())
 	}
 	switch m := out.Message.(type) {
-	case ring.Swap, ring.SearchAck:
+	case ring.Swap:
+		w.opens(p, o)
+	case ring.SearchAck:
 	case ring.Versions:
 		w.lists(p, o, m)
 	case ring.Rows, ring.Search, ring.Exhausted, ring.FoundGroup:
