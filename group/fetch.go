@@ -177,10 +177,11 @@ func (m *Machine) pollAgain(publisher *member) {
 }
 
 // holder chooses whom to poll: who just told that it has what others did not
-// give. Else the publisher, but in large groups the neighbour
-// that told, and the manager for what a newcomer lacks, since it knows who is
-// away only by the first beacon. After a failure the others come, then anybody.
-// A keeper begins with the publisher: nobody else surely has what it wants.
+// give. Else the publisher, but in large groups the neighbour that told, and the
+// manager for what a newcomer lacks, since it knows who is away only by the first
+// beacon. After a failure the others come, the manager, which is heard all the
+// time, then anybody. A keeper begins with the publisher: nobody else surely has
+// what it wants.
 func (m *Machine) holder(ref feedring.FeedRef, h *head) feedring.PeerID {
 	if mem := m.members[h.next]; mem != nil && !mem.row.Left {
 		return h.next

@@ -2,6 +2,7 @@ package group
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -45,5 +46,52 @@ func TestNoPublisherHasAllPolls(t *testing.T) {
 	}
 	if len(feeds) > 0 || len(m.polls.flying) != 1 || len(m.polls.waiting) > 0 {
 		t.Errorf("%d feeds were not polled, %d polls are under way and %d wait", len(feeds), len(m.polls.flying), len(m.polls.waiting))
+	}
+}
+
+// What a publisher told that is gone since is asked of the manager soon, before any
+// beacon says who has it: else a member that nobody else told of it would go on asking
+// the publisher, but for anybody in each third try.
+func TestManagerIsAmongThePolled(t *testing.T) {
+	c := newCluster(1)
+	ids := c.group(12)
+	lead, err := c.leader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	publisher := ids[1]
+	if publisher == lead {
+		publisher = ids[2]
+	}
+	ref, pos := feedring.FeedRef{URL: "https://news.example/rss", Publisher: publisher}, feedring.Position{Epoch: 7, Sequence: 1}
+	for _, id := range ids {
+		if id == lead || id == publisher {
+			continue
+		}
+		m, now := c.nodes[id].m, c.now
+		var polled []feedring.PeerID
+		polls := func(outs []Output) bool {
+			for _, out := range outs {
+				if f, ok := out.(Fetch); ok && f.Feed == ref {
+					polled = append(polled, f.From)
+					return true
+				}
+			}
+			return false
+		}
+		under := polls(m.Step(now, Receive{From: publisher, Message: told(ref, pos)}))
+		for end := now.Add(m.cfg.Refresh); len(polled) < 4; {
+			if under {
+				under = polls(m.Step(now, Fetched{Feed: ref, From: polled[len(polled)-1], Failed: true}))
+				continue
+			}
+			if now = m.Deadline(); now.After(end) {
+				break
+			}
+			under = polls(m.Step(now, Tick{}))
+		}
+		if !slices.Contains(polled, lead) {
+			t.Errorf("%s polls %v, and not its manager %s", id, polled, lead)
+		}
 	}
 }
