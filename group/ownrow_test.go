@@ -252,3 +252,25 @@ func TestMarkKeepsToWhatWasDropped(t *testing.T) {
 		})
 	}
 }
+
+// What was dropped by a clock that was ahead is believed for a day to come, and
+// no longer than it is fresh.
+func TestNoted(t *testing.T) {
+	now := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
+	const fresh = 5 * time.Minute
+	for _, test := range []struct {
+		name string
+		at   time.Time
+		want time.Time
+	}{
+		{"nothing", time.Time{}, time.Time{}},
+		{"not fresh any more", now.Add(-fresh), time.Time{}},
+		{"fresh", now.Add(-time.Minute), now.Add(-time.Minute)},
+		{"to come", now.Add(4 * time.Hour), now.Add(4 * time.Hour)},
+		{"years to come", now.AddDate(10, 0, 0), now},
+	} {
+		if got := Noted(test.at, now, fresh); !got.Equal(test.want) {
+			t.Errorf("%s: %s, not %s", test.name, got, test.want)
+		}
+	}
+}

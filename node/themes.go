@@ -49,12 +49,11 @@ func (n *Node) startingState() (peer.State, error) {
 		}
 		n.themes.add(saved.Theme)
 		now := time.Now()
-		if saved.State.Dropped, err = droppedTo(n.store, saved.Theme.Group(), now.Add(-n.cfg.Freshness)); err != nil {
+		noted, err := droppedTo(n.store, saved.Theme.Group(), now.Add(-n.cfg.Freshness))
+		if err != nil {
 			return st, err
 		}
-		if saved.State.Dropped.After(now) { // what is seen from now on is kept
-			saved.State.Dropped = now
-		}
+		saved.State.Dropped = group.Noted(noted, now, n.cfg.Freshness)
 		st.Groups[saved.Theme] = saved.State
 	}
 	for _, h := range n.store.HeadsWhere(public) {

@@ -141,14 +141,7 @@ func (w *World) stateOf(n *node) peer.State {
 	st := peer.State{Groups: map[feedring.Theme]group.State{}, Heads: map[feedring.Theme][]feedring.Head{}}
 	now := n.clock.at(w.now)
 	for theme, s := range n.disk.States {
-		switch at := n.disk.DroppedTo(theme); {
-		case !at.After(now.Add(-w.cfg.Peer.Freshness)):
-			s.Dropped = time.Time{}
-		case at.After(now): // what is seen from now on is kept
-			s.Dropped = now
-		default:
-			s.Dropped = at
-		}
+		s.Dropped = group.Noted(n.disk.DroppedTo(theme), now, w.cfg.Peer.Freshness)
 		st.Groups[theme] = s
 	}
 	for _, c := range n.disk.Copies() {

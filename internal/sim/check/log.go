@@ -128,7 +128,6 @@ func (w *Witness) whole(p int32, row *group.Row, l *disk.Log) {
 		case e.Lost || e.Position.Compare(c.Last.Position) > 0:
 		case j >= 0 && c.Held[j] == e:
 			j--
-		case w.droppedAhead(p, l, e):
 		default:
 			w.Fail("S9", "%s lacks %d/%d of %s, seen %v, and its mark is %v", row.Peer, e.Position.Epoch, e.Position.Sequence,
 				l.Ref.URL, e.Seen.Format(time.TimeOnly), mark.Format(time.TimeOnly))
@@ -138,15 +137,6 @@ func (w *Witness) whole(p int32, row *group.Row, l *disk.Log) {
 			j--
 		}
 	}
-}
-
-// droppedAhead reports whether an entry was dated ahead by its publisher's clock, and
-// a peer dropped it by one that was ahead by more than F beside. At its next start
-// the peer takes the date up to which it dropped for now: by the right clock, nothing
-// that it dropped is seen later (docs/protocol.md 4).
-func (w *Witness) droppedAhead(p int32, l *disk.Log, e *disk.Entry) bool {
-	dated := w.cfg.Date().Add(e.Synced - w.cfg.Now())
-	return e.Seen.After(dated) && !e.Seen.After(w.cfg.Disk(p).DroppedTo(l.Theme))
 }
 
 // markOf is since when a peer promises everything by its row, by its own clock.
