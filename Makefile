@@ -20,7 +20,7 @@ STATICCHECK := $(TOOLS)/staticcheck@v0.8.2
 GOVULNCHECK := $(TOOLS)/govulncheck@v1.8.0
 VULNDB      ?= https://vuln.go.dev
 
-.PHONY: all build run test soak faults-long holes sim explore bench verify quick fmt vet lint tidy size race vuln generate generated proto-check clean
+.PHONY: all build run test soak faults-long holes sim explore bench verify quick fmt vet lint tidy size vuln generate generated proto-check clean
 
 all: build
 
@@ -42,7 +42,7 @@ test:
 # package after package, with a table at the end: hours. SOAK="./group ./ring"
 # names packages.
 soak:
-	GO="$(GO)" .ci/soak $(if $(filter file,$(origin COUNT)),20,$(COUNT)) $(SOAK)
+	GO="$(GO)" UNRACED="$(UNRACED)" .ci/soak $(if $(filter file,$(origin COUNT)),20,$(COUNT)) $(SOAK)
 
 # What readers are shown while processes and network fail for LENGTH, as SEED
 # says (any, if not said: it is printed, and the same one repeats the faults).
@@ -90,7 +90,7 @@ summary    = test ! -s $(UNCHECKED) || { echo; echo "verified, BUT FOR:"; cat $(
 
 verify:
 	@rm -f $(UNCHECKED)
-	@$(MAKE) --no-print-directory fmt vet lint tidy generated proto-check size race vuln
+	@$(MAKE) --no-print-directory fmt vet lint tidy generated proto-check size test vuln
 	@$(summary)
 
 # What of it takes seconds once the tools are there.
@@ -114,9 +114,6 @@ tidy:
 size: build
 	@size=$$(wc -c <$(BIN)/feedring); echo "bin/feedring: $$size bytes"; \
 	test $$size -le $(MAXSIZE) || { echo "more than $(MAXSIZE): docs/performance.md says how to find what weighs"; exit 1; }
-
-race:
-	$(GO) test -race ./...
 
 # Known vulnerabilities in what the program calls. Without a way to the
 # database nothing can be said, and a machine without one can still check the
