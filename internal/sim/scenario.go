@@ -157,6 +157,8 @@ func (s *scenario) nextQuery() {
 		since = began.Add(s.now - s.between(0, s.now))
 	case 4:
 		since = began.Add(s.now - s.cfg.Peer.Freshness*time.Duration(s.random.IntN(20))/10)
+	case 5:
+		theme, provider = "", s.sites[s.random.IntN(len(s.nodes))]
 	}
 	r := s.newReader(c, theme, provider, since, false)
 	s.World.ask(r, since, 10*time.Second)

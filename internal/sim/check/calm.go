@@ -1,6 +1,7 @@
 package check
 
 import (
+	"slices"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -20,7 +21,7 @@ func (w *Witness) Settled() { w.settled = w.cfg.Now() }
 // nobody ever published is UNSATISFIED.
 func (w *Witness) complete(p int32, a *asked, f *feedring.Final) {
 	q := a.in.Query
-	if w.settled == 0 || a.at <= w.settled || q.Theme == "" && q.Provider != "" {
+	if w.settled == 0 || a.at <= w.settled {
 		return
 	}
 	published, there := w.published(q.Theme, q.Provider)
@@ -28,7 +29,9 @@ func (w *Witness) complete(p int32, a *asked, f *feedring.Final) {
 	switch {
 	case !published:
 		want = feedring.Unsatisfied
-	case !there, q.Theme != "" && !(a.known && w.everywhere(q.Theme, q.Provider)):
+	case !there || slices.ContainsFunc(w.about(q), func(t feedring.Theme) bool {
+		return !slices.Contains(a.known, t) || !w.everywhere(t, q.Provider)
+	}):
 		return // something is missing, or may be
 	}
 	w.Judge("whole answers")

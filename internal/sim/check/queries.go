@@ -53,8 +53,14 @@ type stream struct {
 type asked struct {
 	in    peer.Ask
 	at    time.Duration
-	known bool // its theme was served, and on every live manager's map, when it was asked, and since on that of whoever said no
-	no    bool // a coordinator said so
+	known []feedring.Theme // of those asked for, what was served, and on every live manager's map, when it was asked
+	noes  []no             // of coordinators, one after the other
+}
+
+// no is that a coordinator said so.
+type no struct {
+	attempt uint32           // inside the network
+	sees    []feedring.Theme // of the known ones, those on its map when it said so
 }
 
 // ended names one attempt at one coordinator.
@@ -89,7 +95,11 @@ func newQueries() queries {
 func (w *Witness) Asked(p int32, in peer.Ask) {
 	w.queries.comes(w.cfg.Now())
 	a := &asked{in: in, at: w.cfg.Now()}
-	a.known = in.Query.Theme != "" && w.everywhere(in.Query.Theme, in.Query.Provider)
+	for _, theme := range w.about(in.Query) {
+		if w.everywhere(theme, in.Query.Provider) {
+			a.known = append(a.known, theme)
+		}
+	}
 	w.queries.asked[stream{p, w.of(p).life, in.Stream}] = a
 }
 
@@ -133,38 +143,78 @@ func (w *Witness) nobodys(theme feedring.Theme) bool {
 	return true
 }
 
-// unsatisfied checks S6: a theme that was served, and on every live manager's
-// map all the time, is not unknown. All the time: when it was asked and now, and
-// on the map of whoever said no, when that said it.
-func (w *Witness) unsatisfied(p int32, a *asked) {
-	theme := a.in.Query.Theme
-	if !a.no { // the asked peer found nobody to ask
-		w.saysNo(p, a)
+// about returns the themes that a question is about: the one that it names, or all in
+// which anybody ever published what it names. Who names neither asks for all, which
+// is looked at where the final is made.
+func (w *Witness) about(q feedring.Query) []feedring.Theme {
+	switch {
+	case q.Theme != "":
+		return []feedring.Theme{q.Theme}
+	case q.Provider == "":
+		return nil
 	}
-	if !a.known || w.lost[theme.Group()] >= a.at || !w.everywhere(theme, a.in.Query.Provider) {
-		return
+	var themes []feedring.Theme
+	for _, l := range w.cfg.Logs() {
+		if l.Provider.Matches(q.Provider) && !slices.Contains(themes, l.Theme) {
+			themes = append(themes, l.Theme)
+		}
 	}
-	w.Fail("S6", "%s answers that nobody serves %q of %q, which is served and on every map", w.cfg.Name(p), a.in.Query.Provider, theme)
+	return themes
 }
 
-// coordinatorSaysNo finds the question to which a coordinator says no. The asked
-// peer passes that on later, and by then a coordinator that had started again
-// out of everybody's reach may have heard of all groups.
-func (w *Witness) coordinatorSaysNo(p int32, f feedring.Final) {
+// unsatisfied checks S6: what was served, and on every live manager's map all the
+// time, is not unknown. All the time: when it was asked and now, and on the map of
+// whoever said no, when that said it.
+func (w *Witness) unsatisfied(p int32, a *asked) {
+	provider := a.in.Query.Provider
+	for _, theme := range w.saw(p, a) {
+		if w.lost[theme.Group()] < a.at && w.everywhere(theme, provider) {
+			w.Fail("S6", "%s answers that nobody serves %q of %q, which is served and on every map", w.cfg.Name(p), provider, theme)
+		}
+	}
+}
+
+// saw returns what was on the map of whoever said the no that a peer answers with: the
+// coordinator whose final comes now, or the last one, or the peer itself where it
+// found nobody to ask.
+func (w *Witness) saw(p int32, a *asked) []feedring.Theme {
+	if len(a.noes) == 0 {
+		return w.sees(p, a.known)
+	}
+	said := a.noes[len(a.noes)-1]
+	if m, is := w.of(p).given.Message.(peer.Final); is {
+		for _, n := range a.noes {
+			if n.attempt == m.Final.Attempt {
+				said = n
+			}
+		}
+	}
+	return said.sees
+}
+
+// sees returns those themes that a peer's map shows.
+func (w *Witness) sees(p int32, themes []feedring.Theme) []feedring.Theme {
+	var on []feedring.Theme
+	for _, theme := range themes {
+		if w.cfg.OnMap(p, theme.Group()) {
+			on = append(on, theme)
+		}
+	}
+	return on
+}
+
+// saysNo notes what a coordinator that says no has on its map. The asked peer passes
+// that on later, and by then a coordinator that had started again out of everybody's
+// reach may have heard of all groups.
+func (w *Witness) saysNo(p int32, f feedring.Final) {
 	if f.Status != feedring.Unsatisfied {
 		return
 	}
 	for _, a := range w.queries.asked {
 		if in := &a.in; in.ID == f.ID && in.Attempt == f.Attempt/perAttempt {
-			a.no = true
-			w.saysNo(p, a)
+			a.noes = append(a.noes, no{f.Attempt, w.sees(p, a.known)})
 		}
 	}
-}
-
-// saysNo judges a no by the map of whoever says it.
-func (w *Witness) saysNo(p int32, a *asked) {
-	a.known = a.known && w.cfg.OnMap(p, a.in.Query.Theme.Group())
 }
 
 // perAttempt is how many numbers inside the network each attempt of a client has.
@@ -223,7 +273,7 @@ func (w *Witness) final(p int32, f feedring.Final) {
 		w.Fail("S5", "%s sends a final with status %d", w.cfg.Name(p), f.Status)
 	}
 	w.tellsMissing(p, f)
-	w.coordinatorSaysNo(p, f)
+	w.saysNo(p, f)
 	b, known := w.queries.begun[key]
 	delete(w.queries.begun, key)
 	if !known || f.Status == feedring.Incomplete {
