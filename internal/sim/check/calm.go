@@ -34,11 +34,40 @@ func (w *Witness) complete(p int32, a *asked, f *feedring.Final) {
 	}):
 		return // something is missing, or may be
 	}
+	if (!published || q.Theme == "" && q.Provider != "") && w.unsure(a.at) {
+		return // a group may not say no yet
+	}
 	w.Judge("whole answers")
 	if f.Status != want || len(f.Missing) > 0 || (len(f.Grants) > 0) != published {
 		w.Fail("calm", "%s answers %v with %d grants, without %v, to who asks for %q of %q, long after all faults",
 			w.cfg.Name(p), f.Status, len(f.Grants), f.Missing, q.Provider, q.Theme)
 	}
+}
+
+// unsure reports whether, at some time, a peer had managed a group for less than three
+// periods and nobody follows it: what it knows of the group may not be all
+// (docs/protocol.md 8).
+func (w *Witness) unsure(at time.Duration) bool {
+	for p := range w.peers {
+		for _, s := range w.peers[p].seats {
+			if s.role == feedring.RoleManager && s.since > at-3*w.cfg.Refresh && w.cfg.Runs(int32(p)) && !w.followed(s) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// followed reports whether anybody is in a group under its manager's term.
+func (w *Witness) followed(lead *seat) bool {
+	for p := range w.peers {
+		for _, s := range w.peers[p].seats {
+			if s != lead && s.group == lead.group && s.term == lead.term {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // published reports whether anybody ever published what is asked for, and whether all
