@@ -14,11 +14,15 @@ func (s *scenario) crashGroup() {
 	theme := s.anyTheme()
 	end, empty := s.between(50*time.Millisecond, 90*time.Second), s.often(3)
 	down := map[*node]uint32{} // … in which life
+	managers := 0
 	for _, n := range s.members(theme) {
 		if !n.up {
 			continue
 		}
 		down[n] = n.life
+		if at := n.in(theme.Group()); at != nil && at.role == feedring.RoleManager {
+			managers++
+		}
 		s.trouble(n)
 		s.crash(n)
 		if empty {
@@ -27,10 +31,13 @@ func (s *scenario) crashGroup() {
 		}
 		s.mend(end, end+5*time.Second, func() { s.revive(n) })
 	}
-	s.after(mourning, func() { s.mourned(theme, down, s.now-mourning) })
+	// Of two managers, of halves that were cut off, the other is watched once one is
+	// marked.
+	until := mourning * time.Duration(max(managers, 1))
+	s.after(until, func() { s.mourned(theme, down, s.now-until) })
 }
 
-// mourning is by when a group that is gone is marked lost: 3r of silence, a round
+// mourning is by when a manager that is gone is marked lost: 3r of silence, a round
 // of exchanges before they begin and three tries, and until all have heard.
 const mourning = 60 * time.Second
 
@@ -63,7 +70,7 @@ func (s *scenario) mourned(theme feedring.Theme, down map[*node]uint32, since ti
 	s.witness.Judge("L6 of a group that is gone")
 	for _, n := range leaders {
 		if slices.ContainsFunc(n.machine.Live(), func(r *ring.Row) bool { return r.Theme == theme }) {
-			s.witness.Fail("L6", "%s shows %s on its map, of which nobody was there for %v", n.id, theme, mourning)
+			s.witness.Fail("L6", "%s shows %s on its map, of which nobody was there for %v", n.id, theme, s.now-since)
 		}
 	}
 }

@@ -22,7 +22,7 @@ type queries struct {
 
 // What is for questions is gone a minute after they were asked.
 const (
-	lately  = 64
+	lately  = 512
 	forgets = time.Minute
 )
 
