@@ -52,6 +52,64 @@ func TestRoomOfOneClient(t *testing.T) {
 	}
 }
 
+// A peer that is full, by places or by leases, keeps no place and serves nobody
+// who has none; who has one, or comes again, is served.
+func TestRoomIsBounded(t *testing.T) {
+	some := func(n int) feedring.PeerID { return feedring.PeerID(fmt.Sprint("c", n%8)) } // with less than MaxOfClient each
+	keep := func(r *Room, n int) bool {
+		_, ok := r.Keep(queryID(n), some(n), "m")
+		return ok
+	}
+	attach := func(r *Room, n int) bool {
+		if r.Refusal(queryID(n), some(n)) != "" {
+			return false
+		}
+		r.Unkeep(queryID(n))
+		r.Lease(uint64(n), queryID(n), some(n))
+		return true
+	}
+	for _, by := range []struct {
+		name string
+		come func(r *Room, n int) bool
+	}{
+		{"places", keep},
+		{"leases", attach},
+		{"both", func(r *Room, n int) bool { return n%2 == 0 && keep(r, n) || n%2 == 1 && attach(r, n) }},
+	} {
+		t.Run(by.name, func(t *testing.T) {
+			r := NewRoom()
+			for n := range Max {
+				if !by.come(&r, n) || r.Load() != n+1 {
+					t.Fatalf("after %d a load of %d", n, r.Load())
+				}
+			}
+			if keep(&r, Max) {
+				t.Error("a place beyond the bound")
+			}
+			if attach(&r, Max+1) {
+				t.Error("a lease beyond the bound")
+			}
+			if r.Load() != Max {
+				t.Errorf("a load of %d", r.Load())
+			}
+			if by.name != "leases" && (!keep(&r, 0) || !attach(&r, 0)) {
+				t.Error("no room for who has a place")
+			}
+			if by.name != "places" && !attach(&r, 1) {
+				t.Error("no room for who comes again")
+			}
+			if by.name == "places" {
+				r.Unkeep(queryID(2))
+			} else {
+				r.Release(1)
+			}
+			if !keep(&r, Max) || keep(&r, Max+1) || !attach(&r, Max) || attach(&r, Max+1) {
+				t.Errorf("one has gone: a load of %d", r.Load())
+			}
+		})
+	}
+}
+
 func TestSignersKeepTheLast(t *testing.T) {
 	var s Signers
 	for i := range 3 * MaxSigners {
