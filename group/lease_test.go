@@ -2,6 +2,7 @@ package group
 
 import (
 	"encoding/binary"
+	"slices"
 	"testing"
 	"time"
 
@@ -58,6 +59,75 @@ func TestPlacesOnAMembersWord(t *testing.T) {
 	victim.Step(c.now.Add(victim.keepFor()), Tick{})
 	if victim.ownLoad() != 0 {
 		t.Errorf("%d places have not lapsed", victim.ownLoad())
+	}
+}
+
+// A ticket serves one stream at a time, however often it is shown: the next one
+// ends the one before, and the client counts once.
+func TestTicketShownAgain(t *testing.T) {
+	c := newCluster(7)
+	ids := c.group(3)
+	n := c.nodes[ids[1]]
+	ticket := feedring.Ticket{ID: queryID(1), Group: testTheme.Group(), Client: "reader", Peers: ids[1:2], Expiry: c.now.Add(time.Minute)}
+	for stream := range uint64(5) {
+		var admitted, refused []uint64
+		for _, out := range n.m.Step(c.now, Attach{Stream: stream, Ticket: ticket}) {
+			switch out := out.(type) {
+			case Admit:
+				admitted = append(admitted, out.Stream)
+			case Refuse:
+				refused = append(refused, out.Stream)
+			}
+		}
+		if !slices.Equal(admitted, []uint64{stream}) || stream > 0 && !slices.Equal(refused, []uint64{stream - 1}) {
+			t.Errorf("stream %d: admitted %v, ended %v", stream, admitted, refused)
+		}
+		if got := n.m.guests.Leases(); got != 1 {
+			t.Errorf("stream %d: %d leases", stream, got)
+		}
+	}
+}
+
+// Who is leaving serves no more clients, neither one it keeps a place for nor
+// one that holds a ticket, and keeps no place.
+func TestLeavingTakesNoClients(t *testing.T) {
+	c := newCluster(8)
+	c.group(3)
+	manager, err := c.leader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := c.nodes[manager]
+	attach := func(id int) []Output {
+		return n.m.Step(c.now, Attach{Stream: uint64(id), Ticket: feedring.Ticket{ID: queryID(id), Group: testTheme.Group(),
+			Client: "reader", Peers: []feedring.PeerID{manager}, Expiry: c.now.Add(time.Minute)}})
+	}
+	assign := func(id int) (ok bool) {
+		from := n.m.View().Secondary
+		for _, out := range n.m.Step(c.now, Receive{From: from, Message: Assign{Header: n.m.header(), ID: queryID(id), Client: "reader"}}) {
+			if s, is := out.(*Send); is {
+				if answer, is := s.Message.(Assigned); is {
+					ok = answer.OK
+				}
+			}
+		}
+		return ok
+	}
+	if !slices.Contains(attach(1), Output(Admit{Group: testTheme.Group(), Stream: 1})) || !assign(2) {
+		t.Fatal("before it leaves it refuses")
+	}
+	c.step(n, Depart{})
+	if n.departed {
+		t.Fatal("it has left: nothing to ask")
+	}
+	for id := 2; id <= 3; id++ { // one with a place, one without
+		outs := attach(id)
+		if refused := func(o Output) bool { r, is := o.(Refuse); return is && r.Stream == uint64(id) }; len(outs) != 1 || !refused(outs[0]) {
+			t.Errorf("while it leaves: %v", outs)
+		}
+	}
+	if assign(4) {
+		t.Error("while it leaves it keeps a place")
 	}
 }
 
