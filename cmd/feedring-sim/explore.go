@@ -215,26 +215,39 @@ func (t *tour) resume() error {
 	if t.kept.States = each; file == "" {
 		return nil
 	}
-	own, err := ownStamp()
+	own, err := ownStamp(kindExplore)
 	if err != nil {
 		return err
 	}
 	t.kept.stamp = own
-	if err := recall(file, own, &t.kept); err != nil {
+	var kept toured
+	found, err := recall(file, own, &kept)
+	if err != nil {
 		return err
 	}
-	if err := t.kept.check(); err != nil {
-		return wrongState(file, err)
-	}
-	if t.kept.States != each {
-		return fmt.Errorf("--state: %s is for %d states of each size, not %d: give --states %d, or another file", file, t.kept.States, each, t.kept.States*len(t.flags.peers))
-	}
-	for _, r := range t.kept.Done {
-		if !slices.Contains(t.flags.peers, r.Peers) {
-			return fmt.Errorf("--state: %s holds groups of %d too: add them to --peers, or give another file", file, r.Peers)
+	if found {
+		if err := kept.fits(t.flags); err != nil {
+			return err
 		}
+		t.kept = kept
 	}
 	return t.save() // so that what cannot be kept is known before hours are played
+}
+
+// fits says why what was kept is not of the tour that f asks for.
+func (s *toured) fits(f *exploreFlags) error {
+	if err := s.check(); err != nil {
+		return wrongState(f.state, err)
+	}
+	if s.States != f.each() {
+		return fmt.Errorf("--state: %s is for %d states of each size, not %d: give --states %d, or another file", f.state, s.States, f.each(), s.States*len(f.peers))
+	}
+	for _, r := range s.Done {
+		if !slices.Contains(f.peers, r.Peers) {
+			return fmt.Errorf("--state: %s holds groups of %d too: add them to --peers, or give another file", f.state, r.Peers)
+		}
+	}
+	return nil
 }
 
 // check says what cannot be: of each size that is done all explorations are.

@@ -183,11 +183,11 @@ func (c *campaign) report(o sim.Outcome) error {
 type saved struct {
 	stamp
 	From       uint64   `json:"from"`
-	Peers      int      `json:"peers,omitempty"` // as --peers said
-	Next       uint64   `json:"next"`            // seeds below are played
+	Peers      int      `json:"peers"` // as --peers said
+	Next       uint64   `json:"next"`  // seeds below are played
 	Seeds      uint64   `json:"seeds"`
 	Violations int      `json:"violations"`
-	Violating  []uint64 `json:"violating,omitempty"` // the first mostNamed seeds of Violations, in order
+	Violating  []uint64 `json:"violating"` // the first mostNamed seeds of Violations, in order
 	Virtual    float64  `json:"virtual_s"`
 	Wall       float64  `json:"wall_s"`
 	Steps      uint64   `json:"steps"`
@@ -212,27 +212,39 @@ func resume(f *faultsFlags) (*campaign, error) {
 	if f.state == "" {
 		return c, nil
 	}
-	own, err := ownStamp()
+	own, err := ownStamp(kindFaults)
 	if err != nil {
 		return nil, err
 	}
 	c.stamp = own
-	if err := recall(f.state, own, &c.saved); err != nil {
+	var kept saved
+	found, err := recall(f.state, own, &kept)
+	if err != nil {
 		return nil, err
 	}
-	if err := c.check(); err != nil {
-		return nil, wrongState(f.state, err)
-	}
-	if c.From != f.from {
-		return nil, fmt.Errorf("--state: %s began with seed %d: give --from %d, or another file", f.state, c.From, c.From)
-	}
-	if c.Peers != f.peers {
-		return nil, fmt.Errorf("--state: %s is of networks of another size: give --peers %d, or another file", f.state, c.Peers)
-	}
-	if c.Seeds > f.seeds {
-		return nil, fmt.Errorf("--state: %s holds %d seeds already: give --seeds %d or more, or another file", f.state, c.Seeds, c.Seeds)
+	if found {
+		if err := kept.fits(f); err != nil {
+			return nil, err
+		}
+		c.saved = kept
 	}
 	return c, c.save() // so that what cannot be kept is known before hours are played
+}
+
+// fits says why what was kept is not of the run that f asks for.
+func (s *saved) fits(f *faultsFlags) error {
+	if err := s.check(); err != nil {
+		return wrongState(f.state, err)
+	}
+	switch {
+	case s.From != f.from:
+		return fmt.Errorf("--state: %s began with seed %d: give --from %d, or another file", f.state, s.From, s.From)
+	case s.Peers != f.peers:
+		return fmt.Errorf("--state: %s is of networks of another size: give --peers %d, or another file", f.state, s.Peers)
+	case s.Seeds > f.seeds:
+		return fmt.Errorf("--state: %s holds %d seeds already: give --seeds %d or more, or another file", f.state, s.Seeds, s.Seeds)
+	}
+	return nil
 }
 
 // check says what cannot be: each seed is counted once, in order.

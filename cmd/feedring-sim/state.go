@@ -11,14 +11,21 @@ import (
 	"os"
 )
 
-// stamp says which program wrote a state. Seeds that another one played say
-// nothing about this one, so they are not counted together.
+// stamp says which program wrote a state, and by which command. Seeds that
+// another one played say nothing about this one, so they are not counted together.
 type stamp struct {
 	Program string `json:"program"` // SHA-256 of the executable, in hex
+	Kind    string `json:"kind"`    // the command
 }
 
+// What keeps a state.
+const (
+	kindFaults  = "faults"
+	kindExplore = "explore"
+)
+
 // ownStamp reads the whole executable: call it once.
-func ownStamp() (stamp, error) {
+func ownStamp(kind string) (stamp, error) {
 	path, err := os.Executable()
 	if err != nil {
 		return stamp{}, fmt.Errorf("which program this is: %w", err)
@@ -32,38 +39,41 @@ func ownStamp() (stamp, error) {
 	if _, err := io.Copy(h, f); err != nil {
 		return stamp{}, fmt.Errorf("which program this is: %w", err)
 	}
-	return stamp{hex.EncodeToString(h.Sum(nil))}, nil
+	return stamp{hex.EncodeToString(h.Sum(nil)), kind}, nil
 }
 
 // mostState bounds what is read of a file that may be something else, in bytes.
 const mostState = 1 << 20
 
-// recall reads into v what the program own kept in a file. Where there is no
-// file, v stays as it is.
-func recall(path string, own stamp, v any) error {
+// recall reads into v what own kept in a file, and reports whether there is one.
+// v must be empty: what a file lacks must not pass as what the flags say.
+func recall(path string, own stamp, v any) (found bool, err error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return false, nil
 	}
 	if err != nil {
-		return fmt.Errorf("--state: %w", err)
+		return false, fmt.Errorf("--state: %w", err)
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, mostState))
 	if err != nil {
-		return fmt.Errorf("--state: %w", err)
+		return false, fmt.Errorf("--state: %w", err)
 	}
 	var by stamp
 	if err := json.Unmarshal(data, &by); err != nil {
-		return wrongState(path, err)
+		return false, wrongState(path, err)
 	}
-	if by != own {
-		return fmt.Errorf("--state: %s was written by another build of feedring-sim: begin anew with another file", path)
+	if by.Program != own.Program {
+		return false, fmt.Errorf("--state: %s was written by another build of feedring-sim: begin anew with another file", path)
+	}
+	if by.Kind != own.Kind {
+		return false, fmt.Errorf("--state: %s was written by %q, not by %q: give another file", path, by.Kind, own.Kind)
 	}
 	if err := json.Unmarshal(data, v); err != nil {
-		return wrongState(path, err)
+		return false, wrongState(path, err)
 	}
-	return nil
+	return true, nil
 }
 
 // wrongState says that a file holds what no run can have written.
