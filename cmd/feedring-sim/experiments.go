@@ -91,16 +91,10 @@ func experimentCommand(use, short, example string, stdout, stderr io.Writer,
 			b := &bar{out: stderr}
 			o, err := play(f.seed, b.show)
 			b.end()
-			if err == nil {
-				err = f.show(stdout, o)
-			}
-			if err == nil {
-				err = o.broken
-			}
 			if err != nil {
-				return failure{err}
+				return failure{err} // what was played of it promises nothing
 			}
-			return nil
+			return ended(o.broken, f.show(stdout, o))
 		},
 	}
 	f.add(cmd)

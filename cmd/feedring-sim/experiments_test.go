@@ -146,7 +146,7 @@ func TestPictureThatCannotBeWritten(t *testing.T) {
 			if cmd.Name() == "smallweb" {
 				args = append(args, "--sites", "x", "--documents", "x", "--captures", "x")
 			}
-			if code, stdout, stderr := play(t, args...); code != 1 || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "--plot "+file+" cannot be written") {
+			if code, stdout, stderr := play(t, args...); code != exitFailure || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "--plot "+file+" cannot be written") {
 				t.Errorf("%v: exit code %d, %q, %q", args, code, stdout, stderr)
 			}
 		}
@@ -187,7 +187,7 @@ func TestOutputThatFails(t *testing.T) {
 		svg := filepath.Join(t.TempDir(), "it.svg")
 		var stderr bytes.Buffer
 		code := run(append([]string{"scale", "--only", "search", "--groups", "1,4", "--plot", svg}, flags...), full{}, &stderr)
-		if code != 1 || !strings.Contains(stderr.String(), "no room") {
+		if code != exitFailure || !strings.Contains(stderr.String(), "no room") {
 			t.Errorf("%v: exit code %d, %q", flags, code, stderr.String())
 		}
 		if _, err := os.Stat(svg); err != nil {

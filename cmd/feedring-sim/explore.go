@@ -72,13 +72,12 @@ func (f *exploreFlags) run(stdout, stderr io.Writer) error {
 		return failure{err}
 	}
 	err := t.play()
-	if err = cmp.Or(err, t.summary()); err != nil {
-		return failure{err}
-	}
+	err = cmp.Or(err, t.summary())
+	var wrong error
 	if s := t.sum(); s.Bad+s.Late > 0 {
-		return failure{fmt.Errorf("%d states stay bad for ever, %d take longer than 3 r to one manager", s.Bad, s.Late)}
+		wrong = fmt.Errorf("%d states stay bad for ever, %d take longer than 3 r to one manager", s.Bad, s.Late)
 	}
-	return nil
+	return ended(wrong, err)
 }
 
 // tour is explorations of groups of several sizes.

@@ -28,11 +28,6 @@ type faultsFlags struct {
 	keepGoing   int
 }
 
-// failure is an error that is not the caller's.
-type failure struct{ error }
-
-func isFailure(err error) bool { return errors.As(err, new(failure)) }
-
 func faultsCommand(stdout, stderr io.Writer) *cobra.Command {
 	f := &faultsFlags{}
 	cmd := &cobra.Command{
@@ -77,16 +72,10 @@ func (f *faultsFlags) run(stdout, stderr io.Writer) error {
 	c.stdout, c.progress = stdout, newProgress(stderr, f.seeds)
 	err = c.play(interrupted)
 	c.progress.end()
-	if err = cmp.Or(err, c.summary()); err != nil {
-		return failure{err}
+	if err = cmp.Or(err, c.summary()); err == nil && c.left() {
+		err = fmt.Errorf("stopped before seed %d: %s", c.Next, f.goOn(c.Next))
 	}
-	if c.left() {
-		return failure{fmt.Errorf("stopped after seed %d: %s", c.Next-1, f.goOn(c.Next))}
-	}
-	if c.Violations > 0 {
-		return failure{c.violated()}
-	}
-	return nil
+	return ended(c.violated(), err)
 }
 
 // check says what is wrong on the command line.
@@ -148,16 +137,11 @@ func (f *faultsFlags) replay(stdout io.Writer) error {
 	c := &campaign{flags: f, stdout: out}
 	c.add(o)
 	c.Wall = time.Since(began).Seconds()
-	if err := c.summary(); err != nil {
-		return failure{err}
-	}
-	if err := out.Flush(); err != nil {
-		return failure{err}
-	}
+	err := cmp.Or(c.summary(), out.Flush())
 	if o.Violation != nil {
-		return failure{o.Violation}
+		return ended(o.Violation, err)
 	}
-	return nil
+	return ended(nil, err)
 }
 
 // violation is one line of --json.
@@ -198,8 +182,11 @@ type saved struct {
 // --keep-going is.
 const mostNamed = 100
 
-// violated says which seeds violate an invariant.
+// violated says which seeds violate an invariant; nil: none does.
 func (s *saved) violated() error {
+	if s.Violations == 0 {
+		return nil
+	}
 	named := strings.Trim(strings.ReplaceAll(fmt.Sprint(s.Violating), " ", ", "), "[]")
 	if more := s.Violations - len(s.Violating); more > 0 {
 		named += fmt.Sprintf(" and %d more", more)

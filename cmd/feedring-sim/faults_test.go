@@ -124,3 +124,23 @@ func TestWrongUsage(t *testing.T) {
 		t.Error("wrong usage left a state")
 	}
 }
+
+// A violation is told by the exit code whatever fails beside it, and whatever
+// fails without one by another.
+func TestExitCodes(t *testing.T) {
+	state := func(violation string) string {
+		return stateOf(t, kindFaults, `"from":1,"next":3,"seeds":2,`+violation)
+	}
+	for want, file := range map[int]string{exitBroken: state(`"violations":1,"violating":[2]`), exitFailure: state(`"violations":0`)} {
+		var stderr bytes.Buffer
+		code := run([]string{"faults", "--seeds", "2", "--state", file}, full{}, &stderr)
+		if code != want || !strings.Contains(stderr.String(), "no room") || strings.Contains(stderr.String(), "violate") != (want == exitBroken) {
+			t.Errorf("exit %d, not %d: %q", code, want, stderr.String())
+		}
+	}
+	for _, command := range []string{"faults", "explore", "promises"} {
+		if code, stdout, _ := play(t, command, "--help"); code != 0 || !strings.Contains(stdout, exits) {
+			t.Errorf("%s --help: exit %d, %s", command, code, stdout)
+		}
+	}
+}

@@ -26,7 +26,7 @@ func exitOf(s os.Signal) int {
 	if number, ok := s.(syscall.Signal); ok {
 		return 128 + int(number)
 	}
-	return 1
+	return exitFailure
 }
 
 // interrupts hands SIGINT and SIGTERM to a command that ends by itself and has

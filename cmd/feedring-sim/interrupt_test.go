@@ -47,7 +47,7 @@ func TestInterruptedCommands(t *testing.T) {
 	}{
 		{syscall.SIGINT, 130, "interrupted: nothing is kept, run the command again\n", []string{"paper"}},
 		{syscall.SIGTERM, 143, "interrupted: nothing is kept, run the command again\n", []string{"compare"}},
-		{syscall.SIGINT, 1, "--state FILE keeps which sizes are done\n", []string{"explore", "--states", "1000000000"}},
+		{syscall.SIGINT, exitFailure, "--state FILE keeps which sizes are done\n", []string{"explore", "--states", "1000000000"}},
 	} {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], c.args...)
 		cmd.Env = append(os.Environ(), asCommand+"=1")

@@ -6,6 +6,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -18,9 +19,19 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run runs one command line and returns its exit code: 0, 1 where an invariant
-// did not hold or something failed, 2 for wrong usage, which is what the command
-// line shows without a look at any file.
+// Exit codes other than 0. Wrong usage is what the command line shows without a
+// look at any file.
+const (
+	exitBroken = 1 + iota
+	exitUsage
+	exitFailure
+)
+
+// exits is what the help of each command says of them.
+const exits = "Exit status: 0 where all holds; 1 where an invariant or a promise does not; 2 for wrong usage; 3 where it failed or was stopped before its end\n" +
+	"(a file cannot be read or written, a state is refused), and nothing that was played is broken. Standard error says which."
+
+// run runs one command line and returns its exit code.
 func run(args []string, stdout, stderr io.Writer) int {
 	root := rootCommand(stdout, stderr)
 	root.SetArgs(args)
@@ -28,13 +39,36 @@ func run(args []string, stdout, stderr io.Writer) int {
 	switch {
 	case err == nil:
 		return 0
-	case isFailure(err):
+	case errors.As(err, new(broken)):
 		fmt.Fprintln(stderr, "feedring-sim:", err)
-		return 1
+		return exitBroken
+	case errors.As(err, new(failure)):
+		fmt.Fprintln(stderr, "feedring-sim:", err)
+		return exitFailure
 	default:
 		fmt.Fprintln(stderr, "feedring-sim:", err)
-		return 2
+		return exitUsage
 	}
+}
+
+// failure is an error that is not the caller's: something could not be done.
+type failure struct{ error }
+
+// broken is what was played and does not hold.
+type broken struct{ error }
+
+// ended is how a command ends: what does not hold is told by the exit code
+// whatever else failed.
+func ended(wrong, failed error) error {
+	switch {
+	case wrong != nil && failed != nil:
+		return broken{fmt.Errorf("%w; %w", wrong, failed)}
+	case wrong != nil:
+		return broken{wrong}
+	case failed != nil:
+		return failure{failed}
+	}
+	return nil
 }
 
 func rootCommand(stdout, stderr io.Writer) *cobra.Command {
@@ -47,6 +81,9 @@ func rootCommand(stdout, stderr io.Writer) *cobra.Command {
 	root.AddCommand(faultsCommand(stdout, stderr), exploreCommand(stdout, stderr), paperCommand(stdout, stderr),
 		scaleCommand(stdout, stderr), compareCommand(stdout, stderr), policiesCommand(stdout, stderr), smallwebCommand(stdout, stderr),
 		exchangeCommand(stdout, stderr), promisesCommand(stdout, stderr))
+	for _, cmd := range root.Commands() {
+		cmd.Long = cmd.Short + "\n\n" + exits
+	}
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	return root

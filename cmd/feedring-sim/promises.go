@@ -21,7 +21,7 @@ func promisesCommand(stdout, stderr io.Writer) *cobra.Command {
 	short, only := false, promisesParts
 	refreshes, queries := 0, 0
 	var cfg promise.Config
-	cmd := experimentCommand("promises", "what the protocol promises in figures, played; exits 1 where one does not hold",
+	cmd := experimentCommand("promises", "what the protocol promises in figures, played",
 		"  feedring-sim promises --plot promises.svg\n  feedring-sim promises --only starved,queries --short", stdout, stderr,
 		func(seed uint64, progress experiment.Progress) (outcome, error) {
 			cfg.Notifies.Seed, cfg.Split.Seed, cfg.Starved.Seed, cfg.Queries.Seed = seed, seed, seed, seed

@@ -36,7 +36,7 @@ func refused(t *testing.T, file, want string, args ...string) {
 	t.Helper()
 	before, _ := os.ReadFile(file)
 	code, stdout, stderr := play(t, append(args, "--state", file)...)
-	if code != 1 || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, file) || !strings.Contains(stderr, want) {
+	if code != exitFailure || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, file) || !strings.Contains(stderr, want) {
 		t.Errorf("%v with %s: exit %d, %q, %q", args, before, code, stdout, stderr)
 	}
 	if after, _ := os.ReadFile(file); string(after) != string(before) {
