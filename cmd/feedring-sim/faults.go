@@ -75,6 +75,9 @@ func (f *faultsFlags) run(stdout, stderr io.Writer) error {
 	if err = cmp.Or(err, c.summary()); err == nil && c.left() {
 		err = fmt.Errorf("stopped before seed %d: %s", c.Next, f.goOn(c.Next))
 	}
+	if c.Violations >= f.keepGoing && err == nil && c.Next < f.from+f.seeds {
+		err = fmt.Errorf("stopped early, before seed %d, by --keep-going %d: %s", c.Next, f.keepGoing, f.goFurther(&c.saved))
+	}
 	return ended(c.violated(), err)
 }
 
@@ -122,11 +125,24 @@ func (f *faultsFlags) goOn(next uint64) string {
 	if f.state != "" {
 		return "the same command goes on"
 	}
+	return f.rest(next) + ", and --state FILE goes on by itself"
+}
+
+// goFurther says how a run that met as many violations as it was to is gone on with.
+func (f *faultsFlags) goFurther(s *saved) string {
+	if f.state != "" {
+		return fmt.Sprintf("the same command with --keep-going %d or more goes on", s.Violations+1)
+	}
+	return f.rest(s.Next)
+}
+
+// rest says how what is left is played without a state.
+func (f *faultsFlags) rest(next uint64) string {
 	size := ""
 	if f.peers > 0 {
 		size = fmt.Sprintf(" --peers %d", f.peers)
 	}
-	return fmt.Sprintf("--from %d --seeds %d%s plays what is left, and --state FILE goes on by itself", next, f.from+f.seeds-next, size)
+	return fmt.Sprintf("--from %d --seeds %d%s plays what is left", next, f.from+f.seeds-next, size)
 }
 
 // replay plays one seed with its trace.

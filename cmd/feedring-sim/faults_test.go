@@ -125,6 +125,38 @@ func TestWrongUsage(t *testing.T) {
 	}
 }
 
+// A run that met as many violations as it was to says that seeds are left, and
+// how they are played.
+func TestStoppedEarly(t *testing.T) {
+	file := stateOf(t, kindFaults, `"from":1,"next":3,"seeds":2,"violations":2,"violating":[1,2]`)
+	code, _, stderr := play(t, "faults", "--seeds", "60", "--keep-going", "2", "--state", file)
+	if code != exitBroken || !strings.HasSuffix(stderr, "2 of 2 seeds violate an invariant: 1, 2; stopped early, before seed 3, by --keep-going 2: the same command with --keep-going 3 or more goes on\n") {
+		t.Errorf("exit %d, %q", code, stderr)
+	}
+	f := &faultsFlags{from: 1, seeds: 60, peers: 50}
+	if got := f.goFurther(&saved{Next: 3}); got != "--from 3 --seeds 58 --peers 50 plays what is left" {
+		t.Error(got)
+	}
+}
+
+// Numbers that are none are told in words of the command line.
+func TestNoNumber(t *testing.T) {
+	for want, args := range map[string][]string{
+		`--seeds takes a whole number from 1 on, not "-1"`:                                        {"faults", "--seeds", "-1"},
+		`--seeds takes a whole number from 1 on, not "abc"`:                                       {"faults", "--seeds", "abc"},
+		`--seeds takes a whole number from 1 on that is not so large, not "99999999999999999999"`: {"faults", "--seeds", "99999999999999999999"},
+		`--from takes a whole number from 0 on, not "-1"`:                                         {"faults", "--from", "-1"},
+		`--jobs takes a whole number, not "two"`:                                                  {"faults", "--jobs", "two"},
+		`--peers takes whole numbers with commas between, not "2,x"`:                              {"explore", "--peers", "2,x"},
+		"--peers 0: give 1 to 1000000":                                                            {"scale", "--peers", "0"},
+		"--peers -3: give 1 to 1000000":                                                           {"scale", "--peers", "-3"},
+	} {
+		if code, _, stderr := play(t, args...); code != exitUsage || stderr != "feedring-sim: "+want+"\n" {
+			t.Errorf("%v: exit %d, %q", args, code, stderr)
+		}
+	}
+}
+
 // A violation is told by the exit code whatever fails beside it, and whatever
 // fails without one by another.
 func TestExitCodes(t *testing.T) {

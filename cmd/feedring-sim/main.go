@@ -10,8 +10,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 func main() {
@@ -84,7 +86,35 @@ func rootCommand(stdout, stderr io.Writer) *cobra.Command {
 	for _, cmd := range root.Commands() {
 		cmd.Long = cmd.Short + "\n\n" + exits
 	}
+	root.SetFlagErrorFunc(flagError)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	return root
+}
+
+// flagError makes plain words of what is wrong with a number.
+func flagError(_ *cobra.Command, err error) error {
+	var value *pflag.InvalidValueError
+	if !errors.As(err, &value) {
+		return err
+	}
+	flag := value.GetFlag()
+	takes := ""
+	switch flag.Value.Type() {
+	case "uint64":
+		takes = "a whole number from 0 on"
+	case "int":
+		takes = "a whole number"
+	case "intSlice":
+		takes = "whole numbers with commas between"
+	default:
+		return err
+	}
+	if flag.Name == "seeds" {
+		takes = "a whole number from 1 on"
+	}
+	if errors.Is(err, strconv.ErrRange) {
+		takes += " that is not so large"
+	}
+	return fmt.Errorf("--%s takes %s, not %q", flag.Name, takes, value.GetValue())
 }

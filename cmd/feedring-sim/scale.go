@@ -87,6 +87,9 @@ func checkSize(flags *pflag.FlagSet, size *experiment.SizeConfig, groups []int) 
 			return fmt.Errorf("--peers plays one network and nothing else: leave --%s out", other)
 		}
 	}
+	if size.Peers < 1 || size.Peers > mostPeers {
+		return fmt.Errorf("--peers %d: give 1 to %d", size.Peers, mostPeers)
+	}
 	if !flags.Changed("groups") || len(groups) != 1 {
 		return errors.New("--peers: say by --groups into how many groups they go")
 	}
@@ -94,8 +97,8 @@ func checkSize(flags *pflag.FlagSet, size *experiment.SizeConfig, groups []int) 
 	if size.Virtual <= 0 {
 		return errors.New("--virtual must be above 0")
 	}
-	if size.Peers < size.Groups || size.Peers > mostPeers {
-		return fmt.Errorf("--peers %d --groups %d: give a peer for each group at least, and %d at most", size.Peers, size.Groups, mostPeers)
+	if size.Peers < size.Groups {
+		return fmt.Errorf("--peers %d --groups %d: give a peer for each group at least", size.Peers, size.Groups)
 	}
 	return nil
 }

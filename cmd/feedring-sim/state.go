@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 )
 
 // stamp says which program wrote a state, and by which command. Seeds that
@@ -88,8 +89,11 @@ func keep(path string, v any) error {
 		return fmt.Errorf("--state %s: %w", path, err)
 	}
 	f, err := os.Create(path + ".new")
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("--state %s cannot be kept: create the directory %s first", path, filepath.Dir(path))
+	}
 	if err != nil {
-		return fmt.Errorf("--state %s cannot be kept: %w", path, err)
+		return fmt.Errorf("--state %s cannot be kept: %w", path, cause(err))
 	}
 	_, err = f.Write(data)
 	for _, step := range []func() error{f.Sync, f.Close, func() error { return os.Rename(path+".new", path) }} {
@@ -98,7 +102,20 @@ func keep(path string, v any) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("--state %s cannot be kept: %w", path, err)
+		return fmt.Errorf("--state %s cannot be kept: %w", path, cause(err))
 	}
 	return nil
+}
+
+// cause is an error without the file's name that nobody typed.
+func cause(err error) error {
+	var file *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &file):
+		return file.Err
+	case errors.As(err, &link):
+		return link.Err
+	}
+	return err
 }

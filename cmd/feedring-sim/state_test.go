@@ -125,6 +125,7 @@ func TestStateHoldsMore(t *testing.T) {
 // What cannot be kept is known before anything is played.
 func TestStateThatCannotBeKept(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "missing", "state")
-	refused(t, file, "cannot be kept", "faults", "--seeds", "1000000")
-	refused(t, file, "cannot be kept", "explore", "--states", "1000000000")
+	want := "--state " + file + " cannot be kept: create the directory " + filepath.Dir(file) + " first\n"
+	refused(t, file, want, "faults", "--seeds", "1000000")
+	refused(t, file, want, "explore", "--states", "1000000000")
 }
