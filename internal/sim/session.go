@@ -166,7 +166,13 @@ func (w *World) goOn(s *session) {
 	for _, l := range w.logs {
 		at := s.at.of(l)
 		c := s.node.disk.Copy(l)
-		if at.IsZero() || c == nil || c.Last == nil || l.Ref.Publisher == s.node.id {
+		if c == nil || c.Last == nil || l.Ref.Publisher == s.node.id {
+			continue
+		}
+		if at.IsZero() { // a cursor refuses nothing of a feed that it does not name
+			if len(c.Held) == 0 && s.covers(l) {
+				w.forgo(s, l)
+			}
 			continue
 		}
 		if !holds(c, at) {
@@ -224,7 +230,7 @@ func (w *World) advance(s *session, l *disk.Log) {
 		return
 	}
 	if at.IsZero() {
-		w.forgo(s, l, after[0])
+		w.forgo(s, l)
 	}
 	var items []item
 	for _, e := range after {
@@ -248,13 +254,17 @@ func (w *World) advance(s *session, l *disk.Log) {
 	w.deliver(s, delivery{items: items, log: l, through: at})
 }
 
-// forgo: a feed is new to a reader, and what came before first was not fresh any
-// more when its provider reached somebody who has it. Caches have no more of it,
-// and nobody owes it to the reader (docs/protocol.md 11).
-func (w *World) forgo(s *session, l *disk.Log, first *disk.Entry) {
+// forgo: a feed is new to a reader, and what came before that its provider holds
+// of it, or all that it ever held, was not fresh any more when that reached
+// somebody who has it, or had been dropped when the reader came from one that kept
+// none of it. Caches have no more of it, and nobody owes it to the reader
+// (docs/protocol.md 11).
+func (w *World) forgo(s *session, l *disk.Log) {
 	stale := s.node.clock.at(w.now).Add(-w.cfg.Peer.Freshness)
+	c := s.node.disk.Copy(l)
 	for _, e := range l.Entries {
-		if e.Position.Compare(first.Position) >= 0 || l.Ref.Publisher == s.node.id {
+		held := len(c.Held) > 0 && e.Position.Compare(c.Held[0].Position) >= 0
+		if held || e.Position.Compare(c.Last.Position) > 0 || l.Ref.Publisher == s.node.id {
 			return
 		}
 		if e.Seen.Before(stale) {

@@ -240,7 +240,25 @@ func (w *Witness) everywhere(theme feedring.Theme, provider string) bool {
 			served = served || s.role == feedring.RoleManager
 		}
 	}
-	return served
+	return served && !w.leftBy(theme, provider)
+}
+
+// leftBy reports whether all who publish a provider in a theme have left in good
+// order: a leader that is cut off may not have heard of that, while who has says
+// no rightly.
+func (w *Witness) leftBy(theme feedring.Theme, provider string) bool {
+	if provider == "" {
+		return false
+	}
+	left := false
+	for _, l := range w.cfg.Logs() {
+		if l.Theme == theme && l.Provider.Matches(provider) {
+			if left = w.of(w.cfg.Index(l.Ref.Publisher)).seat(l.Group).left; !left {
+				return false
+			}
+		}
+	}
+	return left
 }
 
 // leads reports whether a peer is manager or secondary of any group.

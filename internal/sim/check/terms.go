@@ -222,7 +222,7 @@ func (w *Witness) role(p int32, o *observed, out group.RoleChanged) {
 	if out.Role == feedring.RoleManager {
 		w.makesNews(p, s.group, out.Term)
 	}
-	s.role = out.Role
+	s.role, s.left = out.Role, out.Role == feedring.RoleNone
 	s.intent = 0
 	o.opened = 0
 }

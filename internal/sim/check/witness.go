@@ -98,6 +98,7 @@ type seat struct {
 	token      uint64
 	accepted   group.State // of the last Persisted
 	role       feedring.Role
+	left       bool          // in good order, and it has not come back
 	term       feedring.Term // followed
 	since      time.Duration // … since then
 	intent     time.Duration // when it sent its first intention under this term; 0: none
