@@ -131,7 +131,7 @@ func prepare(cfg Config) (*Host, error) {
 	h.offers = directory{groups: make(map[feedring.GroupID]struct{}), nudged: make(chan struct{}, 1)}
 	h.reach.relayMet, h.addresses.wake = make(chan struct{}, 1), make(chan struct{}, 1)
 	h.started = make(chan struct{})
-	h.suspects.asked = make(map[peer.ID]time.Time)
+	h.suspects.asked = make(map[peer.ID]suspicion)
 	h.guards = guards{looked: make(map[peer.ID]time.Time), tags: make(map[string][]peer.ID)}
 	h.ctx, h.stop = context.WithCancel(context.Background())
 	return h, nil

@@ -22,21 +22,40 @@ const (
 // suspects remembers when peers were asked for a sign of life.
 type suspects struct {
 	mu    sync.Mutex
-	asked map[peer.ID]time.Time
+	asked map[peer.ID]suspicion
+}
+
+type suspicion struct {
+	at    time.Time
+	again bool // to be asked once more when it may be
 }
 
 // Suspect asks the other end of every connection to a peer for a sign of life,
 // and closes those that give none, in the background. QUIC notices a dead peer
 // after 42 s only, and a peer that was killed and came back at another port
 // leaves a connection that takes everything and brings nothing: libp2p would go
-// on choosing it, since it has the most streams. It is cheap to call often.
+// on choosing it, since it has the most streams. It is cheap to call often: who was
+// asked a moment ago, and may have died since, is asked once more a little later.
 func (h *Host) Suspect(to feedring.PeerID) {
 	id, err := peer.Decode(string(to))
-	if err != nil || !h.suspects.mayAsk(id) {
+	if err != nil {
 		return
 	}
-	for _, c := range h.lib.Network().ConnsToPeer(id) {
-		h.background(func() { h.prove(c) })
+	wait, ask := h.suspects.mayAsk(id, time.Now())
+	switch {
+	case !ask:
+	case wait > 0:
+		h.background(func() {
+			select {
+			case <-h.ctx.Done():
+			case <-time.After(wait):
+				h.Suspect(to)
+			}
+		})
+	default:
+		for _, c := range h.lib.Network().ConnsToPeer(id) {
+			h.background(func() { h.prove(c) })
+		}
 	}
 }
 
@@ -68,18 +87,21 @@ func (h *Host) answers(ctx context.Context, c network.Conn) bool {
 	return err == nil || refused
 }
 
-func (s *suspects) mayAsk(id peer.ID) bool {
+// mayAsk reports whether a peer is to be asked, and how long from now.
+func (s *suspects) mayAsk(id peer.ID, now time.Time) (wait time.Duration, ask bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := time.Now()
-	if at, ok := s.asked[id]; ok && now.Sub(at) < suspectAgain {
-		return false
+	last, known := s.asked[id]
+	if wait = last.at.Add(suspectAgain).Sub(now); known && wait > 0 {
+		ask = !last.again
+		s.asked[id] = suspicion{last.at, true}
+		return wait, ask
 	}
 	if len(s.asked) >= maxSuspects {
 		clear(s.asked)
 	}
-	s.asked[id] = now
-	return true
+	s.asked[id] = suspicion{at: now}
+	return 0, true
 }
 
 // newcomer suspects the older connections of a peer that connects once more:

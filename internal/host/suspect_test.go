@@ -9,22 +9,15 @@ import (
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/feedring/feedring"
 )
 
 // TestDeadConnectionIsClosed cuts a QUIC connection without a goodbye, as a
 // kill does: libp2p would keep it for 42 s, and choose it.
 func TestDeadConnectionIsClosed(t *testing.T) {
-	a, b := newHost(t), newHost(t)
-	way := forward(t, b)
-	id, err := a.Given(fmt.Sprintf("/ip4/127.0.0.1/udp/%d/quic-v1/p2p/%s", way.port, b.ID()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	echo(b)
-	if err := ask(t.Context(), a, id); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "the connection is known", func() bool { return len(a.Peers()) == 1 })
+	a, id, way := overForwarder(t)
 	a.Suspect(id)
 	a.suspects.forget()
 	if err := ask(t.Context(), a, id); err != nil {
@@ -39,6 +32,47 @@ func TestDeadConnectionIsClosed(t *testing.T) {
 	if took := time.Since(begun); took > 10*time.Second {
 		t.Errorf("it took %s", took)
 	}
+}
+
+// A peer that was asked for a sign of life dies, and comes back a moment later: who
+// suspects it for that, once, is not to wait until QUIC notices.
+func TestSuspectedOnceMore(t *testing.T) {
+	a, id, way := overForwarder(t)
+	if wait, now := a.suspects.mayAsk(peerOf(t, id), time.Now()); wait != 0 || !now {
+		t.Fatalf("at first it is asked after %s, %v", wait, now)
+	}
+	way.cut()
+	a.Suspect(id)
+	if wait, now := a.suspects.mayAsk(peerOf(t, id), time.Now()); wait <= 0 || now {
+		t.Errorf("while it is to be asked, once more after %s: %v", wait, now)
+	}
+	eventually(t, "the dead connection is closed", func() bool { return !connectedBy(a, way.port) })
+}
+
+// overForwarder returns a host and another that it is connected to by a forwarder.
+func overForwarder(t *testing.T) (*Host, feedring.PeerID, *forwarder) {
+	t.Helper()
+	a, b := newHost(t), newHost(t)
+	way := forward(t, b)
+	id, err := a.Given(fmt.Sprintf("/ip4/127.0.0.1/udp/%d/quic-v1/p2p/%s", way.port, b.ID()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	echo(b)
+	if err := ask(t.Context(), a, id); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the connection is known", func() bool { return len(a.Peers()) == 1 })
+	return a, id, way
+}
+
+func peerOf(t *testing.T, id feedring.PeerID) peer.ID {
+	t.Helper()
+	p, err := peer.Decode(string(id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
 // connectedBy reports whether h has a connection by a port of the other end. It
