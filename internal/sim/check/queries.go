@@ -211,14 +211,11 @@ func (w *Witness) saysNo(p int32, f feedring.Final) {
 		return
 	}
 	for _, a := range w.queries.asked {
-		if in := &a.in; in.ID == f.ID && in.Attempt == f.Attempt/perAttempt {
+		if in := &a.in; in.ID == f.ID && in.Attempt == ofClient(f.Attempt) {
 			a.noes = append(a.noes, no{f.Attempt, w.sees(p, a.known)})
 		}
 	}
 }
-
-// perAttempt is how many numbers inside the network each attempt of a client has.
-const perAttempt = 64
 
 // everywhere reports whether a theme's manager is alive and knows the provider,
 // and every live manager's map shows its group, also those of the stopped: they answer
