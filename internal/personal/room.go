@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/duplicate"
 )
 
 // Room keeps personal feeds. All methods are safe for concurrent use.
@@ -195,12 +196,21 @@ func (r *Room) learn(h held) slot {
 // describe notes what an entry is compared by.
 func (r *Room) describe(h *held, e *feedring.Entry) {
 	site := r.siteOf(e.Theme, e.Ref(), e.VouchedBy)
-	h.link, h.content = keysOf(e)
-	h.origin, h.claim, h.sure = originOf(e.Theme, e.Provider), claimOf(e, site), site != ""
+	keys := duplicate.KeysOf(e, site)
+	h.link, h.content, h.claim = keys.Link, keys.Content, keys.Claim
+	h.origin, h.sure = originOf(e.Theme, e.Provider), site != ""
+}
+
+// siteOf is who stands behind an entry's feed; told is what came with it.
+func (r *Room) siteOf(theme feedring.Theme, ref feedring.FeedRef, told string) string {
+	if told != "" {
+		return told
+	}
+	return r.cfg.Site(theme, ref)
 }
 
 func originOf(theme feedring.Theme, provider feedring.Provider) uint64 {
-	return hashOf(string(theme), string(provider))
+	return duplicate.Hash(string(theme), string(provider))
 }
 
 // put gives a list an entry that it lacks, and takes off it what makes place

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/duplicate"
 )
 
 // The keys of rows. Numbers are big-endian, so that their order is that of keys.
@@ -83,21 +84,21 @@ type feedRow struct {
 }
 
 type entryRow struct {
-	ID       []byte `json:"id"`
-	Feed     uint32 `json:"feed"`
-	Epoch    uint64 `json:"epoch"`
-	Sequence uint64 `json:"sequence"`
-	Version  uint32 `json:"version"`
-	Changed  int64  `json:"changed,omitempty"`
-	Link     uint64 `json:"link,omitempty"`
-	Content  uint64 `json:"content,omitempty"`
-	Origin   uint64 `json:"origin"`
-	Size     uint32 `json:"size,omitempty"`
-	Short    bool   `json:"short,omitempty"`
-	Given    bool   `json:"given,omitempty"`
-	Claim    claim  `json:"claim,omitempty"`
-	Sure     bool   `json:"sure,omitempty"`
-	Taken    bool   `json:"taken,omitempty"`
+	ID       []byte          `json:"id"`
+	Feed     uint32          `json:"feed"`
+	Epoch    uint64          `json:"epoch"`
+	Sequence uint64          `json:"sequence"`
+	Version  uint32          `json:"version"`
+	Changed  int64           `json:"changed,omitempty"`
+	Link     uint64          `json:"link,omitempty"`
+	Content  uint64          `json:"content,omitempty"`
+	Origin   uint64          `json:"origin"`
+	Size     uint32          `json:"size,omitempty"`
+	Short    bool            `json:"short,omitempty"`
+	Given    bool            `json:"given,omitempty"`
+	Claim    duplicate.Claim `json:"claim,omitempty"`
+	Sure     bool            `json:"sure,omitempty"`
+	Taken    bool            `json:"taken,omitempty"`
 }
 
 // encode writes a row of ours, which always can be.

@@ -2,6 +2,7 @@ package personal
 
 import (
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/duplicate"
 )
 
 // slot is where an entry stands in the table. It is given out anew when the
@@ -21,7 +22,7 @@ type held struct {
 	version       uint32
 	size          uint32 // of the copy on disk
 	uses          uint32 // lists that hold it
-	claim         claim
+	claim         duplicate.Claim
 	sure          bool // a site stands behind its feed
 	short         bool // the copy has no content
 	recent        bool // known although no list may hold it
@@ -107,13 +108,13 @@ func (t *table) shared(h *held) bool {
 	return h.link != 0 && t.keys[h.link] > 1 || h.content != 0 && t.keys[h.content] > 1
 }
 
-// tells reports whether a list that holds a needs no b, which came later: they
-// are of different feeds and say the same, and a's claim to the page is no worse.
-func (a *held) tells(b *held) bool {
-	return a.feed != b.feed && (a.content != 0 && a.content == b.content || a.link != 0 && a.link == b.link && a.claim >= b.claim)
+// keys are what h is compared by.
+func (h *held) keys() duplicate.Keys {
+	return duplicate.Keys{Feed: uint64(h.feed), Link: h.link, Content: h.content, Claim: h.claim}
 }
 
+// tells reports whether a list that holds a needs no b, which came later.
+func (a *held) tells(b *held) bool { return a.keys().Hides(b.keys()) }
+
 // yields reports whether a, which a list holds, makes place for b.
-func (a *held) yields(b *held) bool {
-	return a.feed != b.feed && a.link != 0 && a.link == b.link && a.claim < b.claim && !a.tells(b)
-}
+func (a *held) yields(b *held) bool { return b.keys().Replaces(a.keys()) }

@@ -1,4 +1,4 @@
-package personal
+package duplicate
 
 import (
 	"strings"
@@ -6,20 +6,20 @@ import (
 	"github.com/feedring/feedring"
 )
 
-// claim is how well an entry's publisher may speak for the page that the entry
+// Claim is how well an entry's publisher may speak for the page that the entry
 // links to. Of entries with one link the best claim is shown, whichever came
 // first: else whoever links a page before its own site does would keep the
 // site's entry from readers.
-type claim uint8
+type Claim uint8
 
 const (
-	foreign claim = iota // the page is of another site
+	foreign Claim = iota // the page is of another site
 	named                // the entry's provider is called like the page's site, which nobody checked
 	vouched              // that site names the publisher, or this peer read the site's feed itself
 )
 
 // claimOf judges an entry. site is who stands behind its feed; empty: nobody.
-func claimOf(e *feedring.Entry, site string) claim {
+func claimOf(e *feedring.Entry, site string) Claim {
 	switch page := webAddress(e.URL); {
 	case page == nil:
 		return foreign
@@ -39,12 +39,4 @@ func isOf(host, site string) bool {
 		host, _, _ = strings.Cut(host, ":")
 	}
 	return site != "" && (host == site || strings.HasSuffix(host, "."+site))
-}
-
-// siteOf is who stands behind an entry's feed; told is what came with it.
-func (r *Room) siteOf(theme feedring.Theme, ref feedring.FeedRef, told string) string {
-	if told != "" {
-		return told
-	}
-	return r.cfg.Site(theme, ref)
 }

@@ -1,10 +1,10 @@
-package personal
+package duplicate
 
 import (
-	"crypto/sha256"
 	"hash/fnv"
 	"io"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/feedring/feedring"
@@ -15,18 +15,44 @@ import (
 // are one text: "sunny" is told every day.
 const leastContent = 12
 
-// keysOf are what makes entries of different feeds equal: the canonical link,
-// and the folded title and text. 0 is no key.
-func keysOf(e *feedring.Entry) (link, content uint64) {
+// Keys are what entries are compared by. Link and Content are kept on disk.
+type Keys struct {
+	Feed    uint64 // of the feed's address and its publisher
+	Link    uint64 // of the page that the entry links to; 0: none
+	Content uint64 // of the folded title and text; 0: too short to tell
+	Claim   Claim
+}
+
+// KeysOf returns the keys of an entry. site stands behind the entry's feed: it
+// names the feed's publisher, or this peer reads the feed from it; empty: none.
+func KeysOf(e *feedring.Entry, site string) Keys {
+	k := Keys{Feed: Hash("feed", e.Feed, string(e.Publisher)), Claim: claimOf(e, site)}
 	if canonical := canonicalLink(e.URL); canonical != "" {
-		link = hashOf("link", canonical)
+		k.Link = Hash("link", canonical)
 	}
 	body := *e
 	body.Provider = ""
 	if text := match.TextOf(&body); strings.Count(string(text), " ") > leastContent {
-		content = hashOf("content", string(text))
+		k.Content = Hash("content", string(text))
 	}
-	return link, content
+	return k
+}
+
+// Hides reports whether a list that shows a needs no b, which came later: they
+// are of different feeds and tell the same, and a's claim to the page is no worse.
+func (a Keys) Hides(b Keys) bool {
+	return a.Feed != b.Feed && (a.Content != 0 && a.Content == b.Content || a.Link != 0 && a.Link == b.Link && a.Claim >= b.Claim)
+}
+
+// Replaces reports whether b, which came later, takes the place of a.
+func (b Keys) Replaces(a Keys) bool {
+	return a.Feed != b.Feed && a.Link != 0 && a.Link == b.Link && a.Claim < b.Claim && !a.Hides(b)
+}
+
+// String is the keys for a page's script: feed, link, content and claim.
+func (k Keys) String() string {
+	hex := func(n uint64) string { return strconv.FormatUint(n, 16) }
+	return hex(k.Feed) + "." + hex(k.Link) + "." + hex(k.Content) + "." + strconv.Itoa(int(k.Claim))
 }
 
 // canonicalLink is an entry's address without what differs from feed to feed
@@ -68,21 +94,11 @@ func tracks(name string) bool {
 	return strings.HasPrefix(name, "utm_")
 }
 
-// hashOf is FNV-1a over texts, kept on disk. It is never 0.
-func hashOf(parts ...string) uint64 {
+// Hash is FNV-1a over texts, kept on disk. It is never 0.
+func Hash(parts ...string) uint64 {
 	h := fnv.New64a()
 	for _, p := range parts {
 		_, _ = io.WriteString(h, p+"\x00") // documented never to fail
 	}
 	return max(1, h.Sum64())
-}
-
-// identity is what an entry has in common with its versions and with mirrors of
-// its feed, and with nothing else. Its id alone would not do: a publisher may
-// sign any, that of another feed's entry too.
-type identity [16]byte
-
-func identityOf(feedURL string, id feedring.EntryID) identity {
-	sum := sha256.Sum256([]byte("feedring personal entry\x00" + feedURL + "\x00" + string(id)))
-	return identity(sum[:16])
 }
