@@ -73,7 +73,7 @@ var arrows = map[string][]string{
 	"internal/host":            {".", "internal/wire"},
 	"internal/render":          {"."},
 	"internal/feedfront":       {".", "internal/feed/document"},
-	"internal/check":           {"internal/feed/document"},
+	"internal/check":           {"internal/feed/document", "internal/guard"},
 	"internal/duplicate":       {".", "internal/match"},
 	"internal/personal":        {".", "internal/duplicate", "internal/match", "internal/match/", "internal/store"},
 	"internal/opml":            {"internal/feed/document"},

@@ -25,8 +25,8 @@ func (n *Node) openOwnFeeds() (err error) {
 // ownFeeds are the own feeds as the front sees them.
 type ownFeeds struct{ room *feedfront.Room }
 
-func (o ownFeeds) Answer(w http.ResponseWriter, r *http.Request, base, hub string) error {
-	err := o.room.Answer(w, r, base, hub)
+func (o ownFeeds) Answer(w http.ResponseWriter, r *http.Request, hub string) error {
+	err := o.room.Answer(w, r, hub)
 	switch {
 	case errors.Is(err, feedfront.ErrUnknown):
 		return fmt.Errorf("%w: %w", err, web.ErrUnknown)

@@ -160,7 +160,7 @@ func TestADocumentThatIsNotKeptIsAskedForWhole(t *testing.T) {
 		run(func() { l.watcher.Run(t.Context()) })
 		look(l)
 		w := httptest.NewRecorder()
-		if err := l.front.Answer(w, httptest.NewRequest("GET", "/f/a.example/feed.xml", nil), "http://x", ""); err != nil || w.Body.Len() == 0 {
+		if err := l.front.Answer(w, httptest.NewRequest("GET", "/f/a.example/feed.xml", nil), ""); err != nil || w.Body.Len() == 0 {
 			t.Errorf("no document: %v", err)
 		}
 		look(l)

@@ -168,3 +168,17 @@ func FuzzJudge(f *testing.F) {
 		}
 	})
 }
+
+func TestAddressesThatOnlyThisNetworkKnows(t *testing.T) {
+	for address, want := range map[string]bool{
+		"http://127.0.0.1:7378/hub": true, "http://[::1]/": true, "http://localhost:80/": true, "http://10.1.2.3/": true,
+		"http://[fd00::1]:7378/hub": true, "http://169.254.1.1/": true, "http://peer:7378/hub": true, "http://nas.local/": true,
+		"http://peer.internal./hub": true, "http://2130706433/": true,
+		"https://peer.example.org/hub": false, "https://192.0.0.9.example/": false, "http://9.9.9.9/hub": false,
+		"http://[2620:fe::fe]/hub": false, "/hub": false, "%": false,
+	} {
+		if got := isOnlyHere(address); got != want {
+			t.Errorf("%s: %t", address, got)
+		}
+	}
+}

@@ -15,8 +15,8 @@ const (
 )
 
 // ErrLoop is for a request of this very process.
-const ErrLoop = loopError("this peer asks itself for a feed: its site leads everybody here, so give this peer the address behind it, " +
-	"or let requests by \"feedring\" through to the origin")
+const ErrLoop = loopError("this peer asks itself for a feed: its site leads everybody here, " +
+	"so have it answer requests whose User-Agent begins with \"feedring/\" from the original (README, \"A feed that thousands poll\")")
 
 type loopError string
 
@@ -41,19 +41,18 @@ func (r *Room) Counts() (counts [answerKinds]uint64) {
 	return counts
 }
 
-// Answer answers a GET or HEAD of an address below Path. base is what the
-// peer's own addresses begin with, hub the whole address of its hub, empty for
-// none. An error comes before anything was written: ErrUnknown, ErrNotYet,
-// ErrLoop.
-func (r *Room) Answer(w http.ResponseWriter, req *http.Request, base, hub string) error {
-	err := r.answer(w, req, base, hub)
+// Answer answers a GET or HEAD of an address below Path. hub is the whole address
+// of the peer's hub, empty for none. An error comes before anything was written:
+// ErrUnknown, ErrNotYet, ErrLoop.
+func (r *Room) Answer(w http.ResponseWriter, req *http.Request, hub string) error {
+	err := r.answer(w, req, hub)
 	if err != nil {
 		r.counts[answeredNot].Add(1)
 	}
 	return err
 }
 
-func (r *Room) answer(w http.ResponseWriter, req *http.Request, base, hub string) error {
+func (r *Room) answer(w http.ResponseWriter, req *http.Request, hub string) error {
 	if loop := req.Header["Cdn-Loop"]; loop != nil && strings.Contains(strings.Join(loop, ","), r.loop) {
 		return ErrLoop
 	}
@@ -64,7 +63,7 @@ func (r *Room) answer(w http.ResponseWriter, req *http.Request, base, hub string
 	if req.RemoteAddr != "" { // the peer itself has none
 		h.readers.note(req, r.seed, r.cfg.Now())
 	}
-	made, err := r.ready(h, base, hub)
+	made, err := r.ready(h, hub)
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func BenchmarkAnswer(b *testing.B) {
 			w := blank{http.Header{}}
 			for b.Loop() {
 				clear(w.header)
-				if err := r.Answer(w, req, testBase, testBase+"/hub"); err != nil {
+				if err := r.Answer(w, req, testHub); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -55,6 +55,6 @@ func BenchmarkReady(b *testing.B) {
 	f := Fetched{Body: body, At: time.Now()}
 	b.SetBytes(int64(len(body)))
 	for b.Loop() {
-		newReady(newDoc(&f, tagOf(body), nil), body, testBase+"/hub", testBase+testPath)
+		newReady(newDoc(&f, tagOf(body), nil), body, testHub, testFeed)
 	}
 }

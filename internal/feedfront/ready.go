@@ -27,7 +27,7 @@ type ready struct {
 	deltas map[tag]*packed // by the version that the poller has; nil: the whole is no longer
 }
 
-// newReady makes a document ready for those who know the peer by base.
+// newReady makes a document ready, with links to hub and self.
 func newReady(d *doc, body []byte, hub, self string) *ready {
 	charset := document.Charset(body, d.ContentType)
 	r := &ready{of: d, body: body, charset: charset, layout: layOut(body, charset), hub: hub, self: self, deltas: make(map[tag]*packed)}

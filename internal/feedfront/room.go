@@ -245,14 +245,15 @@ func (r *Room) at(path, query string) *held {
 	return r.paths[path]
 }
 
-// ready returns the document of a feed as it is now, with links to itself below
-// base and to hub.
-func (r *Room) ready(h *held, base, hub string) (*ready, error) {
+// ready returns the document of a feed as it is now, with links to the feed's own
+// address and to hub. What the poller asked for makes no difference: whoever
+// stands in front may pass on any Host, and a stranger may send any.
+func (r *Room) ready(h *held, hub string) (*ready, error) {
 	d := h.doc.Load()
 	if d == nil {
 		return nil, ErrNotYet
 	}
-	key := shelfKey{h.feed, hub, base + h.path}
+	key := shelfKey{h.feed, hub, h.feed}
 	if made := r.shelf.get(key, d); made != nil {
 		return made, nil
 	}

@@ -21,7 +21,6 @@ import (
 
 const (
 	testFeed = "https://www.a.example/rss/all.xml"
-	testBase = "https://peer.example"
 	testPath = "/f/a.example/rss/all.xml"
 )
 
@@ -63,7 +62,7 @@ func (b *bench) ask(path string, headers ...string) (*httptest.ResponseRecorder,
 		req.Header.Add(headers[i], headers[i+1])
 	}
 	w := httptest.NewRecorder()
-	return w, b.Answer(w, req, testBase, testBase+"/hub")
+	return w, b.Answer(w, req, testHub)
 }
 
 func (b *bench) get(headers ...string) *httptest.ResponseRecorder {
@@ -92,7 +91,7 @@ func TestAnswer(t *testing.T) {
 	for name, want := range map[string]string{
 		"Content-Type": "application/rss+xml; charset=utf-8", "Vary": "Accept-Encoding, A-IM",
 		"Last-Modified": "Wed, 04 Mar 2026 12:00:00 GMT", "Cache-Control": "public, max-age=420, stale-if-error=86400",
-		"Link": "<" + testBase + testPath + `>; rel="self", <` + testBase + `/hub>; rel="hub"`,
+		"Link": "<" + testFeed + `>; rel="self", <` + testHub + `>; rel="hub"`,
 	} {
 		if got := w.Header().Get(name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
@@ -101,8 +100,8 @@ func TestAnswer(t *testing.T) {
 	if w.Code != 200 || w.Header().Get("Etag") == "" {
 		t.Errorf("%d %v", w.Code, w.Header())
 	}
-	want := strings.Replace(rssOf("1", "2"), "<channel>", `<channel><atom:link xmlns:atom="http://www.w3.org/2005/Atom" rel="hub" href="`+testBase+`/hub"/>`+
-		`<atom:link xmlns:atom="http://www.w3.org/2005/Atom" rel="self" href="`+testBase+testPath+`" type="application/rss+xml"/>`, 1)
+	want := strings.Replace(rssOf("1", "2"), "<channel>", `<channel><atom:link xmlns:atom="http://www.w3.org/2005/Atom" rel="hub" href="`+testHub+`"/>`+
+		`<atom:link xmlns:atom="http://www.w3.org/2005/Atom" rel="self" href="`+testFeed+`" type="application/rss+xml"/>`, 1)
 	if w.Body.String() != want {
 		t.Errorf("body %s", w.Body)
 	}
@@ -131,13 +130,13 @@ func TestNothingIsCompressedTwice(t *testing.T) {
 	b.take(rssOf("1"))
 	b.get()
 	h := b.held(testFeed)
-	first, _ := b.ready(h, testBase, testBase+"/hub")
+	first, _ := b.ready(h, testHub)
 	b.get("Accept-Encoding", "gzip")
-	if again, _ := b.ready(h, testBase, testBase+"/hub"); again != first {
+	if again, _ := b.ready(h, testHub); again != first {
 		t.Error("made ready again")
 	}
 	b.take(rssOf("1", "2"))
-	if next, _ := b.ready(h, testBase, testBase+"/hub"); next == first {
+	if next, _ := b.ready(h, testHub); next == first {
 		t.Error("the version before is still given")
 	}
 }
@@ -368,7 +367,7 @@ func TestFeedsByWhatTheyAreCalled(t *testing.T) {
 		t.Errorf("%q %t", feed, ok)
 	}
 	w := b.get()
-	if !strings.Contains(w.Body.String(), `rel="hub"`) || strings.Contains(w.Body.String(), "peer.example/f/") ||
+	if !strings.Contains(w.Body.String(), `rel="hub"`) || strings.Contains(w.Body.String(), testFeed) ||
 		!strings.HasPrefix(w.Header().Get("Link"), `<https://a.example/feed>; rel="self", `) {
 		t.Errorf("%v %s", w.Header(), w.Body)
 	}

@@ -6,26 +6,23 @@ import (
 
 // Front serves the documents of the peer's own published feeds.
 type Front interface {
-	// Answer answers a GET or HEAD of an address below /f/. base is what this
-	// peer's addresses begin with, hub its hub, empty for none. ErrUnknown,
-	// ErrLoop, or another that passes; each before anything was written.
-	Answer(w http.ResponseWriter, r *http.Request, base, hub string) error
+	// Answer answers a GET or HEAD of an address below /f/. hub is the address of
+	// this peer's hub, empty for none. ErrUnknown, ErrLoop, or another that passes;
+	// each before anything was written.
+	Answer(w http.ResponseWriter, r *http.Request, hub string) error
 }
 
 const frontPath = "/f/"
 
-// ownFeed serves a feed in its site's place. A proxy in front may name any Host:
-// then feeds tell the address that this peer knows of itself.
+// ownFeed serves a feed in its site's place, to the whole web. So it names this
+// peer's hub where the owner said by which address the web reaches it, and none
+// otherwise: the Host header is a proxy's, or a stranger's.
 func (s *site) ownFeed(w http.ResponseWriter, r *http.Request) error {
-	base := s.base(r)
-	if base == "" {
-		base = AddressBase(s.Address)
-	}
 	hub := ""
-	if s.Hub != "" && base != "" {
-		hub = base + s.Hub
+	if s.Hub != "" && s.PublicURL != "" {
+		hub = s.PublicURL + s.Hub
 	}
-	return s.Front.Answer(w, r, base, hub)
+	return s.Front.Answer(w, r, hub)
 }
 
 func (s *site) poll(w http.ResponseWriter, r *http.Request) {
