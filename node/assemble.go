@@ -167,6 +167,7 @@ func (n *Node) serve() {
 	n.join()
 	n.background(n.keepPeers)
 	n.background(n.keepHouse)
+	n.background(func() { n.writing.watch(n.ctx) })
 	n.lookAtOrigins()
 }
 

@@ -101,14 +101,6 @@ func (n *Node) checkFeeds() web.Check {
 	return c
 }
 
-func (n *Node) checkStore() web.Check {
-	size, err := n.store.Stats()
-	if err != nil {
-		return web.Check{Name: "store", Detail: err.Error(), Advice: "look whether the disk is full or failing"}
-	}
-	return web.Check{Name: "store", OK: true, Detail: fmt.Sprintf("%d entries, %d MiB", size.Entries, size.Bytes>>20)}
-}
-
 // checkClock compares the clock with other peers' through the dates of entries:
 // nobody else is asked. An entry that was seen in this clock's future tells
 // that one of the two is off.

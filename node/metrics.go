@@ -2,6 +2,7 @@ package node
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -32,8 +33,18 @@ func (n *Node) metrics() http.Handler {
 	counter("messages_sent_total", "Messages written to other peers.", n.links.sent.Load)
 	counter("messages_dropped_total", "Messages that could not be sent.", n.links.dropped.Load)
 	counter("messages_refused_total", "Messages of others that were malformed or wrongly signed.", n.refused.Load)
+	gauge("store_refuses_writes", "1 while the store takes no entries, most likely since its disk is full.", func() float64 {
+		return oneIf(n.writing.look(time.Now()) != nil)
+	})
 	n.frontMetrics(r)
 	return promhttp.HandlerFor(r, promhttp.HandlerOpts{})
+}
+
+func oneIf(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
 }
 
 // publicEntries counts what anybody may know of.

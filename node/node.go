@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -79,6 +80,7 @@ type Node struct {
 	themes    themes
 	joins     *joins
 	twins     twins
+	writing   *writes       // whether the store takes any
 	limits    *limits       // of what others open
 	debts     debts         // of neighbours in large groups
 	refused   atomic.Uint64 // messages that were malformed or wrongly signed
@@ -130,7 +132,7 @@ func start(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
 	}
-	n.log = n.logs.over(cfg.Logger)
+	n.log = slog.New(fullOnce{n.logs.over(cfg.Logger).Handler()})
 	allowMemory(0)
 	n.ctx, n.stop = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {
@@ -157,6 +159,7 @@ func (n *Node) open(on ground) error {
 	if n.store, err = store.Open(storeIn(n.cfg.Data), store.Options{Log: n.log}); err != nil {
 		return err
 	}
+	n.writing = &writes{store: n.store, log: n.logs.over(cmp.Or(n.cfg.Logger, slog.Default()))}
 	if n.history, err = history.Open(n.store, n.log); err != nil {
 		return err
 	}

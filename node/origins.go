@@ -350,10 +350,14 @@ func (o *origins) Changed(ctx context.Context, url string, entries []feedring.En
 	if f == nil {
 		return errors.New("the feed was removed")
 	}
-	if err := o.publish(ctx, f.spec(), entries); err != nil {
-		return err
+	err := o.publish(ctx, f.spec(), entries)
+	if err == nil {
+		err = o.put(context.WithoutCancel(ctx), url, next)
 	}
-	return o.put(context.WithoutCancel(ctx), url, next)
+	if errors.Is(err, store.ErrFull) {
+		return feed.Told{Err: err} // by writes
+	}
+	return err
 }
 
 // Looked is called by the watcher after each look.

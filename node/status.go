@@ -30,9 +30,7 @@ func (n *Node) Status() web.Status {
 		Roles: n.roles(view),
 		Peers: len(n.host.Peers()), Entries: size.Entries, StoreSize: size.Bytes,
 		PrivateEntries: max(0, size.Entries-n.publicEntries()),
-	}
-	if warning := n.twins.warning(n.loop.now()); warning != "" {
-		st.Warnings = append(st.Warnings, warning)
+		Warnings:       n.faults(),
 	}
 	for _, g := range view.Memberships {
 		st.Clients += g.Leases
@@ -56,7 +54,7 @@ func (n *Node) roles(view *peer.View) []web.RoleStatus {
 	return slices.CompactFunc(roles, func(a, b web.RoleStatus) bool { return a.Theme == b.Theme })
 }
 
-// Ready implements web.Backend.
+// Ready reports whether the roles of all offered themes are settled.
 func (n *Node) Ready() bool {
 	view := n.loop.View()
 	for theme := range n.origins.offered() {

@@ -29,6 +29,9 @@ func TestTwin(t *testing.T) {
 		t.Error("alone, and warned")
 	}
 	n.do(group.Twin{Theme: testTheme})
+	if is := n.Readiness(); len(is.Reasons) != 1 || !strings.Contains(is.Reasons[0], "another process") {
+		t.Errorf("%+v", is)
+	}
 	if w := n.Status().Warnings; len(w) != 1 || !strings.Contains(w[0], "data directory of its own") || well() {
 		t.Errorf("warnings %q", w)
 	}

@@ -20,6 +20,15 @@ func asError(err error, url string) *Error {
 	return &Error{Kind: document.KindNetwork, URL: url, Detail: err.Error(), Err: err}
 }
 
+// Told is an error of Handler.Changed that is no feed's own, and that the log is
+// told of where it arises: a full disk would be told once for each feed.
+type Told struct{ Err error }
+
+func (t Told) Error() string { return t.Err.Error() }
+
+// Unwrap returns what lies below.
+func (t Told) Unwrap() error { return t.Err }
+
 func refuse(kind document.Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Detail: fmt.Sprintf(format, args...)}
 }

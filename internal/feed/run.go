@@ -2,8 +2,10 @@ package feed
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -210,14 +212,20 @@ func (w *Watcher) look(ctx context.Context, state State) State {
 		e := &Error{Kind: document.KindUnsaved, URL: state.URL, Detail: err.Error(), Err: err}
 		next = w.failed(state, e, answer.Hints, now)
 	}
-	w.log(&state, &next)
+	w.log(&state, &next, err)
 	w.cfg.Handler.Looked(state.URL, next)
 	return next
 }
 
+// notStored is how LastError begins after an error of Handler.Changed.
+const notStored = "its entries could not be stored"
+
 // log tells of a feed's first failure and of its recovery, once each.
-func (w *Watcher) log(old, next *State) {
+func (w *Watcher) log(old, next *State, err error) {
+	var told Told
 	switch {
+	case errors.As(err, &told), next.Failures == 0 && strings.Contains(old.LastError, notStored):
+		w.cfg.Logger.Debug("a feed's entries wait, or are stored again", "url", next.URL, "err", next.LastError)
 	case next.Failures == 1:
 		w.cfg.Logger.Warn("a feed could not be read", "url", next.URL, "err", next.LastError, "next", next.NextLook)
 	case next.Failures > 1:
@@ -249,7 +257,7 @@ func (w *Watcher) succeeded(ctx context.Context, state State, answer Answer, now
 		return next, nil
 	}
 	if err := w.cfg.Handler.Changed(ctx, state.URL, entries, next); err != nil {
-		return next, fmt.Errorf("its entries could not be stored: %w", err)
+		return next, fmt.Errorf(notStored+": %w", err)
 	}
 	return next, nil
 }

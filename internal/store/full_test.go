@@ -80,3 +80,28 @@ func TestSpare(t *testing.T) {
 		t.Errorf("after Close: %v", err)
 	}
 }
+
+// TestRefuses: whoever asks is told why the store takes nothing, and when it does
+// again.
+func TestRefuses(t *testing.T) {
+	s := open(t, t.TempDir(), Options{})
+	var left int64 = 1 << 30
+	s.free = func(string) (int64, error) { return left, nil }
+	check(t, s.Refuses())
+	left = defaultReserve - 1
+	if err := s.Refuses(); !errors.Is(err, ErrFull) {
+		t.Errorf("a full disk: %v", err)
+	}
+	left = 1 << 30
+	check(t, s.Refuses())
+	s.failure = syscall.ENOSPC
+	if err := s.Put(ctx, BucketMeta, "a", nil); !errors.Is(err, ErrFull) {
+		t.Errorf("put: %v", err)
+	}
+	s.failure = nil
+	if err := s.Refuses(); !errors.Is(err, ErrFull) {
+		t.Errorf("after a write that failed: %v", err)
+	}
+	check(t, s.Put(ctx, BucketMeta, "a", nil))
+	check(t, s.Refuses())
+}

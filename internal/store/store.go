@@ -31,6 +31,7 @@ type Store struct {
 	mu     sync.RWMutex
 	db     *badger.DB
 	broken error
+	failed atomic.Pointer[error] // why the last commit failed; nil: it did not
 
 	heads   heads
 	trimmer trimmer // the writer's

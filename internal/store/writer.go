@@ -134,16 +134,38 @@ func (s *Store) commit(b *batch) error {
 	if err != nil {
 		s.reopen(fromDisk)
 		if full(err) {
-			return fmt.Errorf("writing to %s: %w: make room on its disk", s.dir, ErrFull)
+			err = fmt.Errorf("%w: make room on its disk", ErrFull)
 		}
-		return fmt.Errorf("writing to %s: %w", s.dir, err)
+		err = fmt.Errorf("writing to %s: %w", s.dir, err)
+		s.failed.Store(&err)
+		return err
 	}
+	s.failed.Store(nil)
 	s.heads.install(b.changed, b.forgotten)
 	if len(b.indexed) > 0 {
 		s.noted(b.number)
 	}
 	s.trimmer.written += b.bytes
 	s.trimmer.look = true
+	return nil
+}
+
+// Refuses returns why the store takes no entries now, nil if it does: its disk
+// has no room, it could not be opened again, or the last write failed, which
+// only another write can show to be over.
+func (s *Store) Refuses() error {
+	s.mu.RLock()
+	broken := s.broken
+	s.mu.RUnlock()
+	if broken != nil {
+		return broken
+	}
+	if err := s.room(s.opts.Reserve); err != nil {
+		return err
+	}
+	if err := s.failed.Load(); err != nil {
+		return *err
+	}
 	return nil
 }
 

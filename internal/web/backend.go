@@ -13,8 +13,8 @@ import (
 type Backend interface {
 	// Status tells of the peer without its feeds; it does not block.
 	Status() Status
-	// Ready reports whether the roles of all offered themes are settled.
-	Ready() bool
+	// Readiness says whether readers may be sent here; it does not block.
+	Readiness() Readiness
 	// Ring lists every group in ring order.
 	Ring(ctx context.Context) ([]feedring.RingGroup, error)
 	// Catalogue tells of a group: from this peer's own view if it is a member,

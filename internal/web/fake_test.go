@@ -51,7 +51,13 @@ func (f *fake) Status() Status {
 	st.Peer, st.Network, st.Version = "12D3KooWSelf", "main", "dev"
 	return st
 }
-func (f *fake) Ready() bool { return !f.unready }
+
+func (f *fake) Readiness() Readiness {
+	if f.unready {
+		return Readiness{Reasons: []string{"the roles are not settled"}, Warnings: []string{"the clock is off"}}
+	}
+	return Readiness{Warnings: f.status.Warnings}
+}
 
 func (f *fake) Ring(context.Context) ([]feedring.RingGroup, error) {
 	return []feedring.RingGroup{{Theme: "news", Manager: "12D3B", Term: 3, Peers: 4, Feeds: 9}}, f.fails

@@ -23,7 +23,10 @@ type problem struct {
 	Detail string      `json:"detail"`
 	Offset *int        `json:"offset,omitempty"` // bytes into q, of the fault
 	Feeds  []NamedFeed `json:"feeds,omitempty"`  // among which to choose
-	header http.Header
+
+	Reasons  []string `json:"reasons,omitempty"`  // of Readiness
+	Warnings []string `json:"warnings,omitempty"` // the same
+	header   http.Header
 }
 
 func (p *problem) Error() string { return p.Detail }

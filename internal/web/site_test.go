@@ -24,7 +24,7 @@ func TestRoutes(t *testing.T) {
 	}{
 		{"GET", "/livez", "", nil, 200, "alive"},
 		{"GET", "/healthz", "", nil, 200, "alive"},
-		{"GET", "/readyz", "", nil, 200, "ready"},
+		{"GET", "/readyz", "", nil, 200, `{"status":"ready","warnings":[]}`},
 		{"GET", "/metrics", "", nil, 200, "up 1"},
 		{"HEAD", "/livez", "", nil, 200, ""},
 		{"GET", "/", "", nil, 200, "12D3KooWSelf"},
@@ -263,7 +263,12 @@ func TestUnready(t *testing.T) {
 	f := newFake()
 	f.unready = true
 	w := call(t, testSite(f, false), "GET", "/readyz", "")
-	if w.Code != 503 || !strings.Contains(w.Body.String(), "roles") {
+	for _, want := range []string{`"detail":"the roles are not settled"`, `"reasons":["the roles are not settled"]`, `"warnings":["the clock is off"]`} {
+		if !strings.Contains(w.Body.String(), want) {
+			t.Errorf("no %s in %s", want, w.Body)
+		}
+	}
+	if w.Code != 503 {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	checkForm(t, w)

@@ -1,0 +1,101 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/feedring/feedring/internal/store"
+	"github.com/feedring/feedring/internal/web"
+)
+
+// Readiness implements web.Backend.
+func (n *Node) Readiness() web.Readiness {
+	var is web.Readiness
+	if !n.Ready() {
+		is.Reasons = append(is.Reasons, "this peer has not settled its roles in all of its groups yet: ask again in a second")
+	}
+	is.Reasons = append(is.Reasons, n.faults()...)
+	if len(n.joins.all()) > 0 && len(n.host.Peers()) == 0 {
+		is.Warnings = append(is.Warnings, "connected to nobody, though there are addresses to join: \"feedring doctor\" says more")
+	}
+	if failing := n.failing(); failing > 0 {
+		is.Warnings = append(is.Warnings, fmt.Sprintf("the last look at %d of the feeds that this peer publishes failed: \"feedring feed list\" says why", failing))
+	}
+	return is
+}
+
+// faults is what is wrong with the peer itself, and what to do.
+func (n *Node) faults() (faults []string) {
+	if warning := n.twins.warning(n.loop.now()); warning != "" {
+		faults = append(faults, warning)
+	}
+	if err := n.writing.look(time.Now()); err != nil {
+		faults = append(faults, "nothing new is stored: "+err.Error())
+	}
+	return faults
+}
+
+func (n *Node) checkStore() web.Check {
+	if err := n.writing.look(time.Now()); err != nil {
+		return web.Check{Name: "store", Detail: "nothing new is stored: " + err.Error(), Advice: "make room on the disk, or see why it fails; the peer goes on by itself"}
+	}
+	size, err := n.store.Stats()
+	if err != nil {
+		return web.Check{Name: "store", Detail: err.Error(), Advice: "look whether the disk is full or failing"}
+	}
+	return web.Check{Name: "store", OK: true, Detail: fmt.Sprintf("%d entries, %d MiB", size.Entries, size.Bytes>>20)}
+}
+
+const (
+	writesEvery = 2 * time.Second  // the store is asked whether it takes writes
+	writesWell  = 10 * time.Second // it does again: not each time that a little room comes and goes
+)
+
+// writes knows whether the store takes writes. All that fails meanwhile fails for
+// this one reason, so the log is told here, once, and once when it is over.
+type writes struct {
+	store *store.Store
+	log   *slog.Logger
+
+	mu    sync.Mutex
+	last  time.Time // when the store last refused; zero: the log says that it does not
+	since time.Time
+}
+
+// look returns why the store takes no writes; nil: it does.
+func (w *writes) look(now time.Time) error {
+	err := w.store.Refuses()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case err != nil && w.last.IsZero():
+		w.since, w.last = now, now
+		w.log.Error("the store takes nothing new, so no entries are published or cached; the peer goes on by itself when it does", "err", err)
+	case err != nil:
+		w.last = now
+	case !w.last.IsZero() && now.Sub(w.last) >= writesWell:
+		w.log.Info("the store takes entries again", "after", now.Sub(w.since).Round(time.Second))
+		w.last = time.Time{}
+	}
+	return err
+}
+
+// watch looks until ctx ends. A write that failed is over when another succeeds,
+// so while the store refuses one is tried.
+func (w *writes) watch(ctx context.Context) {
+	tick := time.NewTicker(writesEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if w.look(time.Now()) != nil {
+			_ = w.store.Put(ctx, store.BucketMeta, "written", nil) // look tells of it
+		}
+	}
+}
