@@ -15,6 +15,7 @@ type Event struct {
 	Messages int      `json:"messages"`
 	Entries  *int     `json:"entries,omitempty"` // how many came before; absent where nobody serves the query
 	Suggest  []string `json:"suggest,omitempty"` // "did you mean", with unsatisfied
+	Hints    []string `json:"hints,omitempty"`   // of the API, where nothing was found: what in the words may have been meant otherwise
 }
 
 // FinalEvent tells a final answer to a query for theme (empty: for every group)

@@ -55,19 +55,3 @@ func cutUnit(s string) (unit time.Duration, rest string, ok bool) {
 	}
 	return 0, s, false
 }
-
-// ParseTime reads a time as people write it: RFC 3339, a date such as
-// "2006-01-02" (its midnight in UTC), or an age before now such as "36h". The
-// result is in UTC.
-func ParseTime(s string, now time.Time) (time.Time, error) {
-	for _, layout := range []string{time.RFC3339, time.DateOnly} {
-		if t, err := time.Parse(layout, s); err == nil {
-			return t.UTC(), nil
-		}
-	}
-	age, err := ParseDuration(s)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("%q is no time: write 2006-01-02, 2006-01-02T15:04:05Z, or an age such as 36h or 7d", clip(s))
-	}
-	return now.Add(-age).UTC(), nil
-}

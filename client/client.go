@@ -80,11 +80,14 @@ func (c *Client) meet(p feedring.PeerInfo) {
 	c.book.learn(p)
 }
 
-// check refuses what could never be answered.
+// check refuses what could never be answered. Words are sent in their canonical
+// form: what the language gained later is plain in it, for peers of before, too.
 func check(q *feedring.Query) error {
-	if _, err := match.Parse(q.Words); err != nil {
+	expr, err := match.Parse(q.Words)
+	if err != nil {
 		return fmt.Errorf("%w: %w", ErrBadQuery, err)
 	}
+	q.Words = expr.String()
 	provider, err := feedring.ParseProvider(q.Provider)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrBadQuery, err)

@@ -49,6 +49,7 @@ func (n *Node) followNetwork(ctx context.Context, ask web.Ask, each func(web.Upd
 type both struct {
 	each    func(web.Update) error
 	limit   int
+	serves  bool    // a private feed is what was asked for
 	resumed [2]bool // of each side: entries are passed on as they come
 
 	network, private chan web.Update
@@ -64,7 +65,7 @@ func (n *Node) followBoth(ctx context.Context, ask web.Ask, each func(web.Update
 		ask.Limit = feedring.DefaultLimit
 	}
 	b := &both{
-		each: each, limit: ask.Limit,
+		each: each, limit: ask.Limit, serves: n.origins.offersPrivately(ask.Provider),
 		network: make(chan web.Update), private: make(chan web.Update),
 	}
 	theirs, ours := ask, ask
@@ -150,7 +151,7 @@ func (b *both) begin(ended <-chan error) error {
 			return err
 		}
 	}
-	if b.final.Status == feedring.Unsatisfied && len(b.first[0]) > 0 {
+	if b.final.Status == feedring.Unsatisfied && b.serves {
 		b.final.Status = feedring.Answered
 	}
 	return b.each(web.Update{Final: b.final, Cursor: b.stands()})

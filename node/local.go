@@ -85,8 +85,12 @@ func (n *Node) withPrivate(ctx context.Context, ask web.Ask, out web.Answer) (we
 		Provider: ask.Provider, Since: ask.Since, Until: ask.Until, Words: expr, Limit: ask.Limit, Privacy: store.PrivateOnly,
 		Refs: n.origins.privateRefs(),
 	})
-	if err != nil || len(items) == 0 {
+	if err != nil {
 		return out, err
+	}
+	// Who serves it is there, whether or not an entry matches.
+	if out.Final.Status == feedring.Unsatisfied && n.origins.offersPrivately(ask.Provider) {
+		out.Final.Status = feedring.Answered
 	}
 	var own []feedring.Entry
 	for i := range items {
@@ -97,9 +101,6 @@ func (n *Node) withPrivate(ctx context.Context, ask web.Ask, out web.Answer) (we
 		own = append(own, *e)
 	}
 	out.Entries = merged(own, out.Entries, ask.Limit)
-	if out.Final.Status == feedring.Unsatisfied {
-		out.Final.Status = feedring.Answered
-	}
 	return out, nil
 }
 

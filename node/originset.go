@@ -132,3 +132,15 @@ func (o *origins) privateRefs() []feedring.FeedRef {
 	}
 	return refs
 }
+
+// offersPrivately reports whether a private feed has a provider of that name.
+func (o *origins) offersPrivately(provider string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for f := range o.feeds.All() {
+		if f.theme() == "" && f.spec().Provider.Matches(provider) {
+			return true
+		}
+	}
+	return false
+}

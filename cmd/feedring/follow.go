@@ -187,6 +187,9 @@ func (f *following) answered(final feedring.Final) error {
 	} else {
 		f.app.tellCopies(&final)
 	}
+	if f.printed == 0 && f.saved.fresh && final.Status != feedring.Unsatisfied {
+		f.app.hint(f.saved.Query)
+	}
 	if f.out.err != nil {
 		return f.out.err
 	}

@@ -24,7 +24,7 @@ func (f *queryFlags) register(flags *pflag.FlagSet, a *app) {
 	f.since.now, f.until.now = a.now, a.now
 	flags.StringVar(&f.theme, "theme", "", "theme, such as news (default: every group)")
 	flags.StringVar(&f.provider, "provider", "", "provider, by whole labels: lemonde or lemonde.fr")
-	flags.Var(&f.since, "since", "published then or later: 2006-01-02, RFC 3339, or an age such as 36h or 7d")
+	flags.Var(&f.since, "since", "published then or later: 2006-01-02, \"2006-01-02 15:04\", 02/01/2006 (the day first), yesterday, 21:00, 36h, \"2 days\", in this machine's time zone; or RFC 3339")
 	flags.Var(&f.until, "until", "published before then")
 	flags.IntVar(&f.limit, "limit", feedring.DefaultLimit, "newest entries to show")
 }
@@ -59,8 +59,12 @@ func (a *app) queryCommand() *cobra.Command {
 		Use:   "query [WORDS]",
 		Short: "Ask once: the entries that match, newest first",
 		Long: "query asks the network once and prints the entries that match, newest first.\n\n" +
-			"WORDS beside each other mean AND; AND, OR, NOT, parentheses and \"quoted phrases\" work as usual. They\n" +
-			"are looked for in title, summary, content and provider; case and accents do not matter.\n\n" +
+			"WORDS beside each other mean AND; AND, OR, NOT, parentheses and \"quoted phrases\" work as usual, in capitals.\n" +
+			"-word means NOT, too: quote the words together ('europe -elections') or put -- before them, or it is taken for a\n" +
+			"flag. They are looked for in title, summary, content and provider; case and accents do not matter.\n\n" +
+			"Times are read in this machine's time zone, the one that entries are printed in: a day (2006-01-02, 02/01/2006 with\n" +
+			"the day first, today, yesterday), perhaps with a time (\"2006-01-02 15:04\", \"02/01/2006 8h\"); a time alone (21:00: the\n" +
+			"last one); an age (36h, 7d, \"2 days\"). RFC 3339 names its own zone.\n\n" +
 			"What is older than all peers cache (--freshness, a day if not said) comes from its publisher's own peer. Where that is\n" +
 			"away a peer that keeps copies (serve --keep) answers for it, if it has them all: a line on stderr says so, and with\n" +
 			"--json the final event names them in \"copies\".\n\n" +
@@ -68,6 +72,7 @@ func (a *app) queryCommand() *cobra.Command {
 			"periods (half a minute), and with 4 where the answer is incomplete.",
 		Example: `  feedring query --theme news --since 36h europe AND energie
   feedring query --provider lemonde '(gaz OR "prix fixe") NOT sport'
+  feedring query --since yesterday -- europe -elections
   feedring query --peer /ip4/192.0.2.1/tcp/7377/p2p/12D3KooW… --theme sport --json`,
 		RunE: func(cmd *cobra.Command, words []string) error {
 			q, err := what.query(a, words)
@@ -104,6 +109,9 @@ func (a *app) query(ctx context.Context, f *askFlags, q feedring.Query) error {
 }
 
 func (a *app) printAnswer(answer *client.Answer, q feedring.Query, asJSON bool) error {
+	if len(answer.Entries) == 0 && answer.Final.Status != feedring.Unsatisfied {
+		defer a.hint(q)
+	}
 	if asJSON {
 		out := newLines(a.stdout)
 		for i := range answer.Entries {
@@ -120,6 +128,13 @@ func (a *app) printAnswer(answer *client.Answer, q feedring.Query, asJSON bool) 
 		return nil
 	}
 	return a.printEntries(answer.Entries)
+}
+
+// hint says what in a question that found nothing may have been meant otherwise.
+func (a *app) hint(q feedring.Query) {
+	for _, slip := range match.Slips(q.Words) {
+		fmt.Fprintln(a.stderr, "feedring: hint: "+printable(slip.Hint("--")))
+	}
 }
 
 // tellCopies says whose entries others answered for.

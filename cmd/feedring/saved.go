@@ -30,6 +30,7 @@ type saved struct {
 	Last  string           // the last event's id, of a running peer's API
 	Over  *client.Resume   // over the network
 	Rest  []feedring.Entry // of the first answer, not printed yet
+	fresh bool             // nothing was saved before
 
 	mu      sync.Mutex // of Last, Over, Rest and all below
 	written time.Time
@@ -94,7 +95,7 @@ func (s *savedJSON) String() string {
 // it must be the same; a new name needs something to follow, since without
 // that it is more likely a slip of the pen than a wish for everything.
 func (a *app) openSaved(name string, q feedring.Query, told said) (*saved, error) {
-	s := &saved{Query: q}
+	s := &saved{Query: q, fresh: true}
 	if name == "" {
 		return s, nil
 	}
@@ -122,6 +123,7 @@ func (a *app) openSaved(name string, q feedring.Query, told said) (*saved, error
 	s.Query = feedring.Query{
 		Theme: old.Theme, Provider: old.Provider, Words: old.Words, Since: old.Since, Until: old.Until, Limit: old.Limit,
 	}
+	s.fresh = false
 	s.Entry, s.Net, s.Last, s.Over, s.Rest = old.Peers, old.Net, old.Last, old.Network, old.Rest
 	return s, nil
 }

@@ -236,6 +236,10 @@ func flagError(cmd *cobra.Command, err error) error {
 	if errors.As(err, &unknown) && unknown.GetSpecifiedName() == "peer" && cmd.Flags().Lookup("api") != nil {
 		return usage("%w: only a running peer itself can answer this: name it with --api, or --data for its socket", err)
 	}
+	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "" && strings.Contains(cmd.Use, "[WORDS]") {
+		word := "-" + unknown.GetSpecifiedShortnames()
+		return usage("%q was taken for a flag: to leave a word out put -- before the words (%s -- europe -elections), or quote them together ('europe -elections')", word, cmd.CommandPath())
+	}
 	return err
 }
 

@@ -5,13 +5,14 @@
 // # The language
 //
 // Words beside each other mean AND. AND, OR and NOT are operators in upper case
-// only; NOT binds tightest, and AND binds before OR. Parentheses group, quotes
-// make a phrase, whose words must stand beside each other in one field. The
-// empty expression matches everything.
+// only; NOT binds tightest, and AND binds before OR. A hyphen before a word, a
+// phrase or a parenthesis means NOT; within a word it separates, as all
+// punctuation does. Parentheses group, quotes make a phrase, whose words must
+// stand beside each other in one field. The empty expression matches everything.
 //
 //	europe energie
 //	(gaz OR pétrole) NOT "prix fixe"
-//	lemonde.fr climat
+//	lemonde.fr climat -"prix fixe" -(sport OR foot)
 //
 // A word of the expression is found only whole, never as a part of another
 // word. All punctuation separates words, so lemonde.fr and l'énergie are

@@ -71,12 +71,56 @@ func (l *lexer) next() (token, error) {
 		case isQuote(r):
 			l.at += size
 			return l.phrase(at)
+		case isMinus(r) && l.begins(at):
+			switch negated, err := l.negates(at + size); {
+			case err != nil:
+				return token{}, err
+			case negated:
+				l.at += size
+				return token{kind: tokenNot, at: at}, nil
+			}
 		}
 		if t := l.bare(); t.kind != tokenTerm || len(t.words) > 0 {
 			return t, nil
 		}
 	}
 }
+
+// begins reports whether a piece begins at: a hyphen within a word, or right
+// after a phrase, belongs to what stands before it.
+func (l *lexer) begins(at int) bool {
+	r, size := utf8.DecodeLastRuneInString(l.expr[:at])
+	return size == 0 || unicode.IsSpace(r) || isOpen(r)
+}
+
+// negates reports whether what follows the hyphen before at is a word, a phrase
+// or a group. Two hyphens are refused: they look like a flag that was meant for
+// the program.
+func (l *lexer) negates(at int) (bool, error) {
+	r, size := utf8.DecodeRuneInString(l.expr[at:])
+	if isOpen(r) || isQuote(r) {
+		return true, nil
+	}
+	piece := l.piece(at)
+	if len(Fold(piece)) == 0 {
+		return false, nil
+	}
+	if isMinus(r) {
+		return false, l.fail(at+size-1, "two hyphens before a word: write -word with one, or NOT word, for what must not be there")
+	}
+	return true, nil
+}
+
+// piece is what stands from at on to the next space, parenthesis or quote.
+func (l *lexer) piece(at int) string {
+	body := l.expr[at:]
+	if end := strings.IndexFunc(body, ends); end >= 0 {
+		return body[:end]
+	}
+	return body
+}
+
+func ends(r rune) bool { return unicode.IsSpace(r) || isOpen(r) || isClose(r) || isQuote(r) }
 
 func (l *lexer) skipSpace() {
 	rest := strings.TrimLeftFunc(l.expr[l.at:], unicode.IsSpace)
@@ -101,15 +145,9 @@ func (l *lexer) phrase(start int) (token, error) {
 
 // bare reads an operator or a term that is not quoted.
 func (l *lexer) bare() token {
-	start, body := l.at, l.expr[l.at:]
-	end := strings.IndexFunc(body, func(r rune) bool {
-		return unicode.IsSpace(r) || isOpen(r) || isClose(r) || isQuote(r)
-	})
-	if end < 0 {
-		end = len(body)
-	}
-	l.at += end
-	switch body[:end] {
+	start, piece := l.at, l.piece(l.at)
+	l.at += len(piece)
+	switch piece {
 	case "AND":
 		return token{kind: tokenAnd, at: start}
 	case "OR":
@@ -117,7 +155,7 @@ func (l *lexer) bare() token {
 	case "NOT":
 		return token{kind: tokenNot, at: start}
 	}
-	return token{kind: tokenTerm, at: start, words: Fold(body[:end])}
+	return token{kind: tokenTerm, at: start, words: Fold(piece)}
 }
 
 // Keyboards of telephones and of East Asia write their own quotes and
@@ -126,6 +164,9 @@ func (l *lexer) bare() token {
 func isOpen(r rune) bool { return r == '(' || r == '（' }
 
 func isClose(r rune) bool { return r == ')' || r == '）' }
+
+// isMinus knows the minus sign, too. Dashes are none: they stand in titles.
+func isMinus(r rune) bool { return r == '-' || r == '−' || r == '－' }
 
 func isQuote(r rune) bool {
 	switch r {

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/match"
 )
 
 // answer is one page of an answer.
@@ -25,7 +26,21 @@ type answer struct {
 }
 
 func (a *answer) event() feedring.Event {
-	return feedring.FinalEvent(a.final, a.query.Theme, len(a.entries))
+	e := feedring.FinalEvent(a.final, a.query.Theme, len(a.entries))
+	e.Hints = hints(a.query, &e)
+	return e
+}
+
+// hints says what in the words of a query that found nothing may have been meant
+// otherwise.
+func hints(q feedring.Query, e *feedring.Event) (texts []string) {
+	if e.Entries == nil || *e.Entries > 0 {
+		return nil
+	}
+	for _, slip := range match.Slips(q.Words) {
+		texts = append(texts, slip.Hint("the parameter "))
+	}
+	return texts
 }
 
 // ask answers the query of a request.

@@ -121,5 +121,8 @@ func (f *following) final(final *feedring.Final, id string) error {
 		return err
 	}
 	event := feedring.FinalEvent(*final, f.ask.Theme, f.entries)
+	if f.ask.Cursor == nil {
+		event.Hints = hints(f.ask.Query, &event)
+	}
 	return f.out.send(event.Event, id, event)
 }

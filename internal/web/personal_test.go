@@ -291,7 +291,7 @@ func TestSubscriptionsRefused(t *testing.T) {
 		{"POST", "", `[]`, []string{withToken}, 400, "no object"},
 		{"POST", "", ``, []string{withToken}, 400, `\"q\"`},
 		{"POST", "", `{"theme":"no such thing"}`, []string{withToken}, 400, "theme"},
-		{"POST", "", `{"since":"yesterday"}`, []string{withToken}, 400, "since"},
+		{"POST", "", `{"since":"tomorrow"}`, []string{withToken}, 400, "since"},
 		{"POST", "", `{"limit":5000}`, []string{withToken}, 400, "limit"},
 		{"POST", "", `{"q":"` + strings.Repeat("a ", maxBody) + `"}`, []string{withToken}, 413, "less"},
 		{"DELETE", "/nothing", "", []string{withToken}, 404, "no such"},
