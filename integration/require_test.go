@@ -9,7 +9,7 @@ import (
 
 // lacking ends a test for which this machine has not what it needs. It is a
 // skip, and an error where FEEDRING_REQUIRE names the need, in a list such as
-// "feeds,disk,netns,nat,strace,chromium,frontservers,readers": so nobody takes for shown what never ran.
+// "feeds,disk,netns,nat,strace,chromium,frontservers,readers,prometheus,hugo,wordpress,miniflux": so nobody takes for shown what never ran.
 func lacking(t testing.TB, need, format string, args ...any) {
 	t.Helper()
 	if slices.Contains(strings.Split(os.Getenv("FEEDRING_REQUIRE"), ","), need) {
