@@ -64,6 +64,17 @@ func ParseTheme(s string) (Theme, error) {
 	return Theme(name), nil
 }
 
+// Aliases lists the other names of t, sorted.
+func (t Theme) Aliases() (names []string) {
+	for name, theme := range aliases {
+		if theme == t {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 // Known reports whether t is in the Vocabulary.
 func (t Theme) Known() bool { return slices.Contains(Vocabulary, t) }
 

@@ -154,11 +154,11 @@ func (a *app) theme(s string) (feedring.Theme, error) {
 		return "", usage("--theme: %w", err)
 	}
 	if near, unknown := unknownTheme(theme); unknown {
-		hint := ""
+		hint := "see it with \"feedring themes\""
 		if near != "" {
-			hint = fmt.Sprintf(": did you mean %q?", near)
+			hint = fmt.Sprintf("did you mean %q?", near)
 		}
-		fmt.Fprintf(a.stderr, "feedring: warning: the theme %q is outside the vocabulary%s\n", theme, hint)
+		fmt.Fprintf(a.stderr, "feedring: warning: the theme %q is outside the vocabulary: %s\n", theme, hint)
 	}
 	return theme, nil
 }

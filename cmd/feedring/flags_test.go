@@ -54,7 +54,7 @@ func TestPrintable(t *testing.T) {
 
 func TestGridPlain(t *testing.T) {
 	var b bytes.Buffer
-	g := grid{head: []string{"A", "B"}, open: true}
+	g := grid{head: []string{"A", "B"}}
 	g.add("1", "two")
 	if err := g.print(&b); err != nil || b.String() != "A\tB\n1\ttwo\n" {
 		t.Errorf("%q, %v", b.String(), err)

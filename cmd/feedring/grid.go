@@ -27,12 +27,11 @@ func columns(w io.Writer) int {
 }
 
 // grid is a table for people: aligned on a terminal, tab-separated elsewhere,
-// so that cut and awk can read it. Words are never broken, or an address could
+// so that cut and awk can read it, with the same head in both. Words are never broken, or an address could
 // not be copied: what is longer than the terminal goes on in its next line.
 type grid struct {
 	head  []string
 	rows  [][]string
-	open  bool  // with its head where it is no terminal, too
 	stack []int // columns that a terminal shows below each other, in the last place; from 0
 	whole bool  // peers' ids are never shortened
 }
@@ -167,11 +166,7 @@ func wrap(s string, width int) (lines []string) {
 }
 
 func (g *grid) printPlain(w io.Writer) error {
-	rows := g.rows
-	if g.open {
-		rows = append([][]string{g.head}, rows...)
-	}
-	for _, cells := range rows {
+	for _, cells := range append([][]string{g.head}, g.rows...) {
 		if _, err := fmt.Fprintln(w, strings.Join(cells, "\t")); err != nil {
 			return err
 		}

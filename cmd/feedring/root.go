@@ -71,7 +71,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		inGroup("read", a.queryCommand()), inGroup("read", a.followCommand()),
 		inGroup("read", a.catalogCommand()), inGroup("read", a.ringCommand()),
-		inGroup("read", a.subscriptionCommand()),
+		inGroup("read", a.subscriptionCommand()), inGroup("read", a.themesCommand()),
 		inGroup("publish", a.serveCommand()), inGroup("publish", a.feedCommand()),
 		inGroup("publish", a.opmlCommand()),
 		inGroup("publish", a.pingCommand()), inGroup("publish", a.retractCommand()),

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"os"
 	"os/signal"
 	"slices"
@@ -70,19 +72,7 @@ func (a *app) serve(ctx context.Context, o *serveOptions) error {
 	if o.json {
 		cfg.Event = a.printEvent
 	}
-	themes := slices.Clone(cfg.Read)
-	for _, feed := range cfg.Feeds {
-		themes = append(themes, feed.Theme)
-	}
-	for _, theme := range themes {
-		if near, unknown := unknownTheme(theme); unknown {
-			what := []any{"theme", theme}
-			if near != "" {
-				what = append(what, "nearest", near)
-			}
-			log.Warn("this theme is outside the vocabulary: readers may not think of it", what...)
-		}
-	}
+	warnOfThemes(log, &cfg)
 	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
 		return fmt.Errorf("--data %s: %w: name another directory, where this user may write", cfg.Data, err)
 	}
@@ -98,6 +88,24 @@ func (a *app) serve(ctx context.Context, o *serveOptions) error {
 	}
 	log.Info("closing", "signal", (<-signals).String())
 	return leave(ctx, peer, signals)
+}
+
+// warnOfThemes tells of each theme that is outside the vocabulary, once.
+func warnOfThemes(log *slog.Logger, cfg *node.Config) {
+	themes := slices.Clone(cfg.Read)
+	for _, feed := range cfg.Feeds {
+		themes = append(themes, feed.Theme)
+	}
+	slices.Sort(themes)
+	for _, theme := range slices.Compact(themes) {
+		if near, unknown := unknownTheme(theme); unknown {
+			what := []any{"theme", theme}
+			if near != "" {
+				what = append(what, "nearest", near)
+			}
+			log.Warn("this theme is outside the vocabulary (feedring themes): readers may not think of it", what...)
+		}
+	}
 }
 
 // leave leaves the network in good order. A second signal ends the wait,
@@ -126,8 +134,8 @@ func (a *app) printEvent(e node.Event) {
 	}
 }
 
-// printReady is one line, whose addresses can be pasted behind --join, and
-// whose flag must stand beside them where the network is not the usual one.
+// printReady is one line, whose address can be pasted behind --join, and whose
+// flag must stand beside it where the network is not the usual one.
 func (a *app) printReady(e node.Event, network string) {
 	line := "ready: peer " + string(e.Peer)
 	if network != "main" {
@@ -137,10 +145,43 @@ func (a *app) printReady(e node.Event, network string) {
 		line += ", web page " + e.HTTP
 	}
 	if len(e.Addrs) > 0 {
-		line += ", addresses " + strings.Join(e.Addrs, " ")
+		line += ", join it with --join " + nearestTo(e.Addrs)
 	}
 	fmt.Fprintln(a.stdout, line)
 }
+
+// nearestTo is the address by which most others reach a peer: a public one before
+// one through a relay, that before a private one and loopback; QUIC first.
+func nearestTo(addrs []string) string {
+	return slices.MinFunc(addrs, func(a, b string) int { return cmp.Compare(distance(a), distance(b)) })
+}
+
+func distance(addr string) int {
+	parts := strings.Split(addr, "/")
+	ip := netip.IPv4Unspecified()
+	if len(parts) > 2 && (parts[1] == "ip4" || parts[1] == "ip6") {
+		ip, _ = netip.ParseAddr(parts[2])
+	}
+	rank := 0
+	switch {
+	case slices.Contains(parts, "p2p-circuit"):
+		rank = 1
+	case ip.IsLoopback():
+		rank = 4
+	case ip.IsLinkLocalUnicast():
+		rank = 3
+	case ip.IsPrivate(), carriers.Contains(ip):
+		rank = 2
+	}
+	rank *= 2
+	if !slices.Contains(parts, "quic-v1") {
+		rank++
+	}
+	return rank
+}
+
+// carriers is what providers give their customers behind their own translation.
+var carriers = netip.MustParsePrefix("100.64.0.0/10")
 
 // unknownTheme reports whether t is outside the vocabulary, and what of it is
 // nearest.

@@ -42,3 +42,22 @@ func TestLeave(t *testing.T) {
 		})
 	}
 }
+
+// The address to join with is the one that reaches the peer from farthest away.
+func TestNearestTo(t *testing.T) {
+	const loopback, quic, private, relay = "/ip4/127.0.0.1/udp/1/quic-v1/p2p/P", "/ip4/192.168.1.2/udp/1/quic-v1/p2p/P",
+		"/ip4/192.168.1.2/tcp/1/p2p/P", "/ip4/203.0.114.9/udp/1/quic-v1/p2p/R/p2p-circuit/p2p/P"
+	for want, addrs := range map[string][]string{
+		loopback:                                 {"/ip4/127.0.0.1/tcp/1/p2p/P", loopback},
+		private:                                  {loopback, private},
+		quic:                                     {loopback, private, "/ip6/fd00::1/tcp/1/p2p/P", quic, "/ip6/fe80::1/udp/1/quic-v1/p2p/P"},
+		relay:                                    {private, relay},
+		"/ip6/2a00::1/tcp/1/p2p/P":               {quic, relay, "/ip6/2a00::1/tcp/1/p2p/P", "/ip4/100.64.0.1/udp/1/quic-v1/p2p/P"},
+		"/dns4/peer.example/udp/1/quic-v1/p2p/P": {quic, "/ip4/203.0.114.9/tcp/1/p2p/P", "/dns4/peer.example/udp/1/quic-v1/p2p/P"},
+		"/ip4/203.0.114.9/udp/1/quic-v1/p2p/P":   {"/ip4/203.0.114.9/tcp/1/p2p/P", loopback, "/ip4/203.0.114.9/udp/1/quic-v1/p2p/P"},
+	} {
+		if got := nearestTo(addrs); got != want {
+			t.Errorf("of %v: %s, want %s", addrs, got, want)
+		}
+	}
+}

@@ -116,7 +116,7 @@ func rowsOf(v any) (rows []map[string]any, ok bool) {
 
 // feedTable is the peer's feeds, whatever went wrong below each.
 func (a *app) feedTable(rows []map[string]any) *grid {
-	g := &grid{open: true, head: []string{"THEME", "ENTRIES", "LAST LOOK", "FEED", "WRONG", "READERS", "SERVED AT"}, stack: []int{3, 4, 6}}
+	g := &grid{head: []string{"THEME", "ENTRIES", "LAST LOOK", "FEED", "WRONG", "READERS", "SERVED AT"}, stack: []int{3, 4, 6}}
 	for _, row := range rows {
 		looked := "-"
 		if text, ok := row["last_fetch"].(string); ok {
@@ -167,7 +167,7 @@ func tableOf(rows []map[string]any) *grid {
 		}
 	}
 	names := sortedKeys(columns)
-	g := &grid{open: true, whole: true}
+	g := &grid{whole: true}
 	for _, name := range names {
 		g.head = append(g.head, strings.ToUpper(printable(name)))
 	}
