@@ -91,7 +91,7 @@ func TestPage(t *testing.T) {
 
 func showsRing(t testing.TB, v *tab, p *peer) {
 	v.until("the ring drawn", "document.querySelectorAll('svg.ring a').length === 2 && document.querySelectorAll('#ring tbody tr').length === 2")
-	if own := v.str("document.querySelector('svg.ring .manager').closest('a').getAttribute('aria-label')"); !strings.HasPrefix(own, "news: 1 peer, 2 feeds") || !strings.HasSuffix(own, "this peer is its manager") {
+	if own := v.str("document.querySelector('svg.ring .manager').querySelector('title').textContent"); !strings.HasPrefix(own, "news: 1 peer, 2 feeds") || !strings.HasSuffix(own, "this peer is its manager") {
 		t.Errorf("the own group is %q", own)
 	}
 	if wrong := v.str("document.querySelector('#feeds .problem').textContent"); !strings.Contains(wrong, "404") {
@@ -171,6 +171,7 @@ func goesByKeyboard(t testing.TB, v *tab, p *peer, private *feed) {
 	v.tabTo("Token, from the file token in the peer’s data directory")
 	v.press("wrong", "Enter")
 	v.arrive()
+	seesProblem(v, "personal-problem")
 	if text := v.str("document.querySelector('#personal [role=alert]').textContent"); !strings.Contains(text, "not this peer’s token") {
 		t.Errorf("a wrong token: %q", text)
 	}
@@ -197,6 +198,11 @@ func goesByKeyboard(t testing.TB, v *tab, p *peer, private *feed) {
 		t.Errorf("the personal feed shows %v", titles)
 	}
 	v.tabTo("Revoke news in news")
+	v.press("Enter")
+	if r := fetch(t, address); r.code != 200 {
+		t.Errorf("a feed that nobody said to revoke for good: %v", r)
+	}
+	v.tabTo("Revoke for good: news in news")
 	v.press("Enter")
 	v.arrive()
 	if r := fetch(t, address); r.code != 404 {
@@ -248,4 +254,19 @@ func worksWithoutScript(t testing.TB, v *tab, p *peer) {
 		t.Errorf("the owner sees %s", v.titles())
 	}
 	v.whole("without script")
+}
+
+// seesProblem checks that what went wrong with a form has the focus, is in sight,
+// and stands in the form, and that the address can be opened again.
+func seesProblem(v *tab, id string) {
+	v.t.Helper()
+	v.until("the problem in focus", "document.activeElement.id === '%s'", id)
+	v.until("the problem in sight", "(r => r.top >= 0 && r.bottom <= innerHeight)(document.activeElement.getBoundingClientRect())")
+	if v.eval("document.activeElement.closest('form') !== null && document.activeElement.getAttribute('role') === 'alert'") != true {
+		v.t.Errorf("the problem is no alert in its form: %s", v.str("document.activeElement.outerHTML"))
+	}
+	again := v.str("fetch(location.href.split('#')[0], {headers: {Accept: 'text/html'}}).then(r => r.text()).then(t => t.slice(0, 15))")
+	if again != "<!doctype html>" {
+		v.t.Errorf("opened again, %s answers %q", v.str("location.href"), again)
+	}
 }

@@ -80,9 +80,10 @@ type Node struct {
 	themes    themes
 	joins     *joins
 	twins     twins
-	writing   *writes       // whether the store takes any
-	limits    *limits       // of what others open
-	debts     debts         // of neighbours in large groups
+	writing   *writes // whether the store takes any
+	limits    *limits // of what others open
+	debts     debts   // of neighbours in large groups
+	contact   contact
 	refused   atomic.Uint64 // messages that were malformed or wrongly signed
 
 	stopLooking context.CancelFunc // at origins

@@ -83,6 +83,7 @@ func (n *Node) receive(verb feedring.Verb) handler {
 				n.refused.Add(1)
 				return err
 			}
+			n.heard()
 			if !n.loop.post(peer.Receive{From: from, Message: m}) {
 				return nil
 			}

@@ -232,6 +232,19 @@ type PeerStatus struct {
 	Since   time.Time       `json:"since"`
 }
 
+// Meets reports whether a peer of this network is connected that is no mere
+// client.
+func (h *Host) Meets() bool {
+	h.members.mu.Lock()
+	defer h.members.mu.Unlock()
+	for _, m := range h.members.now {
+		if m.server {
+			return true
+		}
+	}
+	return false
+}
+
 // Peers returns the connected peers of this network, longest connected first.
 func (h *Host) Peers() []PeerStatus {
 	h.members.mu.Lock()

@@ -28,6 +28,15 @@ type Backend interface {
 	// returns an error. The call blocks; each is called by one goroutine.
 	Follow(ctx context.Context, ask Ask, each func(Update) error) error
 
+	// Held returns the newest entries that match of those that this peer holds
+	// itself, with Private its private feeds' too. It asks nobody.
+	Held(ctx context.Context, ask Ask) ([]feedring.Entry, error)
+	// Reach tells whether this peer is cut off; it does not block.
+	Reach() Reach
+	// Site names the site that stands behind an entry's feed: it names the feed's
+	// publisher, or this peer reads the feed from it. Empty: none.
+	Site(e *feedring.Entry) string
+
 	// Feeds lists the peer's own feeds in order of their addresses, those that are
 	// public or all. It reads what is known of each from the disk.
 	Feeds(private bool) []FeedStatus

@@ -28,6 +28,8 @@ type fake struct {
 	private  []feedring.Entry
 	feeds    []FeedStatus
 	unready  bool
+	reach    Reach
+	held     []feedring.Entry
 	fails    error
 	final    feedring.Final
 	asked    []Ask
@@ -57,6 +59,18 @@ func (f *fake) Readiness() Readiness {
 		return Readiness{Reasons: []string{"the roles are not settled"}, Warnings: []string{"the clock is off"}}
 	}
 	return Readiness{Warnings: f.status.Warnings}
+}
+
+func (f *fake) Reach() Reach {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.reach
+}
+
+func (f *fake) Site(e *feedring.Entry) string { return e.VouchedBy }
+
+func (f *fake) Held(_ context.Context, ask Ask) ([]feedring.Entry, error) {
+	return slices.Clone(f.held[:min(len(f.held), ask.Limit)]), nil
 }
 
 func (f *fake) Ring(context.Context) ([]feedring.RingGroup, error) {

@@ -19,6 +19,8 @@ type following struct {
 	at  place
 	out *events
 
+	page bool // entries are told as a page shows them
+
 	first   []*feedring.Entry // until the final comes
 	entries int               // told so far
 }
@@ -83,7 +85,7 @@ func (f *following) tell(entries []*feedring.Entry, cursor string, at *page, lef
 			id = amid(cursor, at, left)
 		}
 		f.entries++
-		if err := f.out.send("entry", id, e); err != nil {
+		if err := f.entry(id, e); err != nil {
 			return err
 		}
 	}
@@ -99,7 +101,7 @@ func (f *following) update(u Update) error {
 		return nil
 	case u.Entry != nil:
 		f.entries++
-		return f.out.send("entry", id, u.Entry)
+		return f.entry(id, u.Entry)
 	case u.Retraction != nil:
 		gone := u.Retraction // perhaps of what the first answer is about to tell
 		f.first = slices.DeleteFunc(f.first, func(e *feedring.Entry) bool { return e.ID == gone.ID && e.Feed == gone.Feed })
@@ -110,6 +112,14 @@ func (f *following) update(u Update) error {
 		return f.final(u.Final, id)
 	}
 	return nil
+}
+
+// entry sends one.
+func (f *following) entry(id string, e *feedring.Entry) error {
+	if f.page {
+		return f.out.send("entry", id, f.pageEntry(e))
+	}
+	return f.out.send("entry", id, e)
 }
 
 // final sends the first answer, and that it is whole.

@@ -1,8 +1,11 @@
 package web
 
 import (
+	"errors"
 	"net/http"
+	"net/url"
 
+	"github.com/feedring/feedring/internal/match"
 	"github.com/feedring/feedring/internal/web/pages"
 )
 
@@ -27,12 +30,20 @@ func seeOther(w http.ResponseWriter, address string) error {
 	return nil
 }
 
+// formAddress answers a browser that opens the address of a form once more:
+// what was sent is not sent again, and the form is on the first page.
+func (s *site) formAddress(w http.ResponseWriter, _ *http.Request) error {
+	return seeOther(w, "./#personal")
+}
+
 func (s *site) signIn(w http.ResponseWriter, r *http.Request) error {
 	if err := s.form(w, r); err != nil {
 		return err
 	}
 	if !s.holdsToken(r.PostForm.Get("token")) {
-		return s.showHome(w, r, http.StatusForbidden, "This is not this peer’s token: take the one in the file token of its data directory.")
+		return s.showHome(w, r, http.StatusForbidden, &pages.Form{
+			Problem: "This is not this peer’s token: take the one in the file token of its data directory.", Field: "token",
+		})
 	}
 	s.keepSession(w, r, sessionLasts)
 	return seeOther(w, "./#personal")
@@ -46,60 +57,92 @@ func (s *site) signOut(w http.ResponseWriter, r *http.Request) error {
 	return seeOther(w, "./#personal")
 }
 
-// ownersForm is form for those alone who hold the token.
-func (s *site) ownersForm(w http.ResponseWriter, r *http.Request) error {
+// ownersForm is form for those alone who hold the token. Others are shown the
+// page, and then answered is true.
+func (s *site) ownersForm(w http.ResponseWriter, r *http.Request) (answered bool, err error) {
 	if err := s.form(w, r); err != nil {
-		return err
+		return false, err
 	}
 	private, err := s.private(r)
 	if err == nil && !private {
-		err = &problem{Status: http.StatusForbidden, Detail: "you are not signed in any more: go back, and sign in with the token"}
+		return true, s.showHome(w, r, http.StatusForbidden, &pages.Form{
+			Problem: "You are not signed in any more: sign in with the token, and do it again.",
+		})
 	}
-	return err
+	return false, err
 }
 
 func (s *site) makePersonal(w http.ResponseWriter, r *http.Request) error {
-	if err := s.ownersForm(w, r); err != nil {
+	if answered, err := s.ownersForm(w, r); answered || err != nil {
 		return err
 	}
+	typed := formOf(r.PostForm)
 	q, err := parseQuery(r.PostForm, s.now())
-	if err != nil {
-		return s.showHome(w, r, http.StatusBadRequest, err.Error())
+	stem := false
+	if err == nil {
+		stem, err = parseBool(r.PostForm, "stem")
 	}
-	sub, err := s.Personal.Subscribe(r.Context(), q, false)
 	if err != nil {
-		return refused(err)
+		explain(&typed, err)
+		return s.showHome(w, r, http.StatusBadRequest, &typed)
+	}
+	sub, err := s.Personal.Subscribe(r.Context(), q, stem)
+	if err != nil {
+		p := problemOf(refused(err))
+		typed.Problem = p.Detail
+		return s.showHome(w, r, p.Status, &typed)
 	}
 	return seeOther(w, "./#feed-"+sub.ID)
 }
 
 func (s *site) revokePersonal(w http.ResponseWriter, r *http.Request) error {
-	if err := s.ownersForm(w, r); err != nil {
+	if answered, err := s.ownersForm(w, r); answered || err != nil {
 		return err
 	}
 	if err := s.Personal.Unsubscribe(r.Context(), r.PostForm.Get("id")); err != nil {
-		return refused(err)
+		p := problemOf(refused(err))
+		return s.showHome(w, r, p.Status, &pages.Form{Problem: p.Detail})
 	}
 	return seeOther(w, "./#personal")
 }
 
+// formOf is what was typed.
+func formOf(v url.Values) pages.Form {
+	stem, _ := parseBool(v, "stem") // what is wrong with it is said elsewhere
+	return pages.Form{Theme: v.Get("theme"), Provider: v.Get("provider"), Words: v.Get("q"), Since: v.Get("since"), Stem: stem}
+}
+
+// explain says what is wrong with a query, in which field, and where.
+func explain(f *pages.Form, err error) {
+	f.Problem, f.Field = err.Error(), fieldOf(err)
+	var syntax *match.SyntaxError
+	if _, parsed := match.Parse(f.Words); f.Field == "q" && errors.As(parsed, &syntax) {
+		f.Problem, f.Place = "Words: "+syntax.Msg+".", syntax.Place()
+	}
+}
+
 // personalSection is the page's part about personal feeds: to those who hold
-// the token, with the addresses.
-func (s *site) personalSection(r *http.Request, private bool, wrong string) *pages.Personal {
+// the token, with the addresses. sent is a form with what was wrong with it; nil:
+// none was sent, and the search's fields are offered.
+func (s *site) personalSection(r *http.Request, private bool, search *pages.Form, sent *pages.Form) *pages.Personal {
 	if s.Personal == nil {
 		return nil
 	}
-	p := &pages.Personal{Problem: wrong}
+	p := &pages.Personal{Form: *search}
+	p.Form.Problem, p.Form.Field, p.Form.Place = "", "", ""
+	if sent != nil {
+		p.Form = *sent
+	}
 	base, err := s.personalBase(r)
-	if err != nil && private && wrong == "" {
-		p.Problem = err.Error()
+	if err != nil && private && sent == nil {
+		p.Form.Problem = err.Error()
 	}
 	if err != nil || !private {
 		return p
 	}
 	for _, sub := range s.Personal.Subscriptions() {
 		a := answerOf(&sub, base)
-		p.Feeds = append(p.Feeds, pages.PersonalFeed{ID: sub.ID, Query: sub.Query, Atom: a.Atom, RSS: a.RSS, JSON: a.JSON})
+		p.Feeds = append(p.Feeds, pages.PersonalFeed{ID: sub.ID, Query: sub.Query, Stem: sub.Stem, Atom: a.Atom, RSS: a.RSS, JSON: a.JSON})
 	}
 	return p
 }

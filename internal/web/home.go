@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/match"
 	"github.com/feedring/feedring/internal/web/pages"
 )
 
@@ -20,12 +19,12 @@ const (
 
 // home shows the page at /, with the answer to a query where one is asked.
 func (s *site) home(w http.ResponseWriter, r *http.Request) error {
-	return s.showHome(w, r, http.StatusOK, "")
+	return s.showHome(w, r, http.StatusOK, nil)
 }
 
-// showHome shows the page; personal says what is wrong with a form of personal
-// feeds that was sent.
-func (s *site) showHome(w http.ResponseWriter, r *http.Request, status int, personal string) error {
+// showHome shows the page; sent is a form of personal feeds with what is wrong
+// with it, nil for none.
+func (s *site) showHome(w http.ResponseWriter, r *http.Request, status int, sent *pages.Form) error {
 	private, err := s.private(r)
 	if err != nil {
 		return err
@@ -47,7 +46,7 @@ func (s *site) showHome(w http.ResponseWriter, r *http.Request, status int, pers
 	if h.Search.Field != "" && status == http.StatusOK {
 		status = http.StatusBadRequest
 	}
-	h.Personal = s.personalSection(r, private, personal)
+	h.Personal = s.personalSection(r, private, &h.Search.Form, sent)
 	return s.writePage(w, r, status, private, h.Write())
 }
 
@@ -55,16 +54,20 @@ func (s *site) showHome(w http.ResponseWriter, r *http.Request, status int, pers
 func (s *site) search(r *http.Request, private bool) pages.Search {
 	v, err := parseParameters(r.URL.RawQuery)
 	if err != nil {
-		return pages.Search{Problem: err.Error(), Field: "q"}
+		return pages.Search{Form: pages.Form{Problem: err.Error(), Field: "q"}}
 	}
-	found := pages.Search{Theme: v.Get("theme"), Provider: v.Get("provider"), Words: v.Get("q"), Since: v.Get("since")}
+	found := pages.Search{Form: formOf(v)}
 	for _, name := range parameters {
 		found.Asked = found.Asked || v.Get(name) != ""
 	}
-	q, err := parseQuery(v, s.now())
+	now := s.now()
+	q, err := parseQuery(v, now)
+	if err == nil && !q.Since.IsZero() && !q.Since.Before(now) {
+		err = badRequest("since %s is not in the past, and nothing is newer: write an age such as 36h, or a date", quote(v.Get("since")))
+	}
 	at, wrong := parsePage(v.Get("cursor"))
 	if err = errors.Join(err, wrong); err != nil {
-		explain(&found, err)
+		explain(&found.Form, err)
 		return found
 	}
 	within := defaultWait
@@ -72,6 +75,12 @@ func (s *site) search(r *http.Request, private bool) pages.Search {
 		q.Limit, within = newestShown, newestWithin
 	}
 	found.List, found.Problem = s.list(r, q, at, private, within)
+	if found.Asked && found.Empty != "" {
+		found.Empty = "Nothing matches."
+	}
+	if name, near := unknownOf(v); name != "" {
+		found.Ignored = "The parameter " + quote(name) + " in this page’s address means nothing here, and was left out" + cmp.Or(near, ".")
+	}
 	return found
 }
 
@@ -79,17 +88,28 @@ func (s *site) search(r *http.Request, private bool) pages.Search {
 // page shows older ones. The second result says why it has no answer.
 func (s *site) list(r *http.Request, q feedring.Query, at *page, private bool, within time.Duration) (pages.List, string) {
 	v := values(q)
-	l := pages.List{Stream: "api/v1/stream?updates=true&" + v.Encode()}
-	a, err := s.query(r, q, at, private, within)
-	if err != nil {
-		return l, err.Error()
+	l := pages.List{Stream: "api/v1/stream?updates=true&" + viewParameter + "=" + pageView + "&" + v.Encode(), Empty: "No entry yet."}
+	if l.Reach = s.reachNote(q.Theme); l.Reach != "" {
+		within = min(within, newestWithin)
 	}
-	l.Entries = a.entries
+	a, err := s.query(r, q, at, private, within)
+	if err != nil && l.Reach == "" {
+		return l, err.Error()
+	} else if err != nil {
+		a = &answer{query: q, final: feedring.Final{Status: feedring.Incomplete}}
+	}
+	if a.final.Status == feedring.Incomplete || l.Reach != "" {
+		a.entries = s.heldHere(r.Context(), Ask{Query: at.narrow(q), Private: private}, a.entries)
+	}
+	l.Entries, l.Stories = s.onceEach(a.entries)
 	switch a.final.Status {
 	case feedring.Unsatisfied:
-		l.Note = "Nobody serves that" + didYouMean(a.final.Suggest) + "."
+		l.Note, l.Empty = "Nobody serves that"+didYouMean(a.final.Suggest)+".", ""
 	case feedring.Incomplete:
-		l.Note = "Not everybody answered in time. Missing: " + strings.Join(a.final.Missing[:min(len(a.final.Missing), maxNamed)], ", ")
+		l.Note = "Not everybody answered in time."
+		if n := len(a.final.Missing); n > 0 {
+			l.Note += " Missing: " + strings.Join(a.final.Missing[:min(n, maxNamed)], ", ")
+		}
 	}
 	if n := len(a.final.Copies); n > 0 && l.Note == "" {
 		l.Note = "Their publisher is away, and a copy answers for: " + strings.Join(a.final.Copies[:min(n, maxNamed)], ", ")
@@ -102,20 +122,6 @@ func (s *site) list(r *http.Request, q feedring.Query, at *page, private bool, w
 		l.Stream = ""
 	}
 	return l, ""
-}
-
-// explain says what is wrong with a query, in which field, and where.
-func explain(found *pages.Search, err error) {
-	found.Problem, found.Field = err.Error(), "q"
-	for _, name := range []string{"theme", "provider", "since"} {
-		if strings.HasPrefix(found.Problem, name) {
-			found.Field = name
-		}
-	}
-	var syntax *match.SyntaxError
-	if _, parsed := match.Parse(found.Words); found.Field == "q" && errors.As(parsed, &syntax) {
-		found.Problem, found.Place = "Words: "+syntax.Msg+".", syntax.Place()
-	}
 }
 
 func didYouMean(suggested []string) string {

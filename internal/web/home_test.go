@@ -34,11 +34,11 @@ func TestHomeShowsEntries(t *testing.T) {
 	}
 	s := testSite(f, false)
 	page := pageOf(t, s, "/", 200)
-	if n := strings.Count(page, "<li data-id="); n != newestShown || !strings.Contains(page, `data-stream="api/v1/stream?updates=true&limit=20"`) {
+	if n := strings.Count(page, "<li data-id="); n != newestShown || !strings.Contains(page, `data-stream="api/v1/stream?updates=true&view=page&limit=20"`) {
 		t.Errorf("%d entries are shown: %s", n, page)
 	}
 	page = pageOf(t, s, "/?theme=news&q=gaz&since=25h&limit=10&provider=", 200)
-	for _, want := range []string{"Results", ">Entry 9</a>", `value="gaz"`, `value="25h"`, "api/v1/stream?updates=true&limit=10&q=gaz&since=2026-03-03T11:00:00Z&theme=news"} {
+	for _, want := range []string{"Results", ">Entry 9</a>", `value="gaz"`, `value="25h"`, "api/v1/stream?updates=true&view=page&limit=10&q=gaz&since=2026-03-03T11:00:00Z&theme=news"} {
 		if !strings.Contains(strings.ReplaceAll(page, "%3A", ":"), want) {
 			t.Errorf("the results lack %s:\n%s", want, page)
 		}
@@ -69,6 +69,7 @@ func TestHomeSaysWhatIsWrong(t *testing.T) {
 		"/?provider=a%20b":       `name="provider" placeholder="lemonde.fr" autocapitalize="none" aria-invalid="true"`,
 		"/?q=a&q=b":              "give it once",
 		"/?cursor=x":             "no cursor",
+		"/?since=0":              `since "0" is not in the past`,
 		"/?q=%3Cscript%3E(":      `value="<script>("`,
 		"/?theme=x&since=b&q=(a": `role="alert"`,
 	} {

@@ -16,19 +16,24 @@ func (s *site) page(pattern string, do reply) {
 		if err == nil || !accepts(r.Header.Values("Accept"), "text/html") {
 			return err
 		}
-		p := problemOf(err)
-		for name, values := range p.header {
-			w.Header()[name] = values
-		}
-		root := strings.Repeat("../", strings.Count(r.URL.Path, "/")-1)
-		f := s.frame(r, false, root)
-		return s.writePage(w, r, p.Status, true, pages.Problem(&f, http.StatusText(p.Status), p.Detail))
+		return s.problemPage(w, r, err)
 	})
+}
+
+// problemPage shows an error to people.
+func (s *site) problemPage(w http.ResponseWriter, r *http.Request, err error) error {
+	p := problemOf(err)
+	for name, values := range p.header {
+		w.Header()[name] = values
+	}
+	root := strings.Repeat("../", max(0, strings.Count(r.URL.Path, "/")-1))
+	f := s.frame(r, false, root)
+	return s.writePage(w, r, p.Status, true, pages.Problem(&f, http.StatusText(p.Status), p.Detail))
 }
 
 // frame is what stands around every page.
 func (s *site) frame(r *http.Request, private bool, root string) pages.Frame {
-	return pages.Frame{Root: root, Network: s.Backend.Status().Network, Owner: private, Session: s.inSession(r)}
+	return pages.Frame{Root: root, Now: s.now(), Network: s.Backend.Status().Network, Owner: private, Session: s.inSession(r)}
 }
 
 // writePage sends a page. One for the owner alone is kept by nobody; and it is
@@ -57,7 +62,10 @@ func (s *site) writePage(w http.ResponseWriter, r *http.Request, status int, pri
 // assets serves what pages load. Their hashes are their tags.
 func (s *site) assets() {
 	style, script := pages.Assets()
-	for _, a := range []pages.Asset{style, script} {
+	icon := pages.Icon()
+	byChance := icon // many look there, whatever a page says
+	byChance.Name = "favicon.ico"
+	for _, a := range []pages.Asset{style, script, icon, byChance} {
 		s.handle("GET /"+a.Name, func(w http.ResponseWriter, r *http.Request) error {
 			w.Header().Set("Content-Type", a.Type)
 			w.Header().Set("Etag", `"`+a.Hash+`"`)

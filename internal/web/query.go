@@ -40,17 +40,36 @@ func parseParameters(raw string) (url.Values, error) {
 // onlyKnown refuses a parameter that means nothing to entries: its answer would be
 // another one than was asked for, and nobody would see it.
 func onlyKnown(v url.Values) error {
+	name, near := unknownOf(v)
+	if name == "" {
+		return nil
+	}
+	return badRequest("the parameter %s is unknown%s: there are %s", quote(name), near, strings.Join(parameters[:7], ", "))
+}
+
+// unknownOf returns the first parameter that means nothing, with what may have
+// been meant; empty: there is none.
+func unknownOf(v url.Values) (name, near string) {
 	for _, name := range slices.Sorted(maps.Keys(v)) {
 		if slices.Contains(parameters, name) {
 			continue
 		}
-		text := "the parameter " + quote(name) + " is unknown"
-		if near := feedring.Nearest(name, parameters[:7]); near != "" {
-			text += ": did you mean " + near + "?"
+		if near = feedring.Nearest(name, parameters[:7]); near != "" {
+			near = ": did you mean " + near + "?"
 		}
-		return badRequest("%s: there are %s", text, strings.Join(parameters[:7], ", "))
+		return name, near
 	}
-	return nil
+	return "", ""
+}
+
+// fieldOf is the field of a form that an error of parseQuery is about.
+func fieldOf(err error) string {
+	for _, name := range []string{"theme", "provider", "since"} {
+		if strings.HasPrefix(err.Error(), name) {
+			return name
+		}
+	}
+	return "q"
 }
 
 // parseQuery reads what is asked. Ages are counted from now.

@@ -82,6 +82,9 @@ func (s *site) routes() {
 	s.page("GET /group/{theme}", s.group)
 	s.page("POST /signin", s.signIn)
 	s.page("POST /signout", s.signOut)
+	for _, address := range []string{"/signin", "/signout"} {
+		s.page("GET "+address, s.formAddress)
+	}
 	s.assets()
 	s.handle("GET /livez", s.live)
 	s.handle("GET /healthz", s.live)
@@ -112,6 +115,8 @@ func (s *site) routes() {
 	if s.Personal != nil {
 		s.page("POST /subscribe", s.makePersonal)
 		s.page("POST /revoke", s.revokePersonal)
+		s.page("GET /subscribe", s.formAddress)
+		s.page("GET /revoke", s.formAddress)
 		s.handle("GET /api/v1/subscriptions", s.guarded(s.subscriptions))
 		s.handle("POST /api/v1/subscriptions", s.guarded(s.subscribe))
 		s.handle("DELETE /api/v1/subscriptions/{id}", s.guarded(s.unsubscribe))
@@ -147,10 +152,20 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if h, pattern := s.mux.Handler(r); pattern == "" {
-		s.fail(w, r, refusal(h, r))
+		s.refuse(w, r, refusal(h, r))
 		return
 	}
 	s.mux.ServeHTTP(w, r)
+}
+
+// refuse answers a request for what is not there: to people with a page.
+func (s *site) refuse(w http.ResponseWriter, r *http.Request, why *problem) {
+	w.Header().Set("Vary", "Accept")
+	if !accepts(r.Header.Values("Accept"), "text/html") {
+		s.fail(w, r, why)
+		return
+	}
+	_ = s.problemPage(w, r, why) // a reader who left needs no error
 }
 
 // secure sets what every answer says to a browser: load nothing, run nothing,

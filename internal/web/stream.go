@@ -49,7 +49,7 @@ func (s *site) stream(w http.ResponseWriter, r *http.Request) error {
 	if err := out.write([]byte("retry: " + strconv.Itoa(retryAfter) + "\n\n")); err != nil {
 		return nil
 	}
-	s.run(ctx, cancel, &following{site: s, r: r, ask: ask, at: at, out: out})
+	s.run(ctx, cancel, &following{site: s, r: r, ask: ask, at: at, out: out, page: r.URL.Query().Get(viewParameter) == pageView})
 	return nil
 }
 
@@ -57,6 +57,11 @@ func (s *site) stream(w http.ResponseWriter, r *http.Request) error {
 func (s *site) run(ctx context.Context, cancel context.CancelFunc, f *following) {
 	var beating sync.WaitGroup
 	beating.Go(func() { f.out.beat(ctx, s.beat, cancel) })
+	if f.page {
+		note := f.reachNote(f.ask.Theme)
+		_ = f.sendReach(note) // whether the reader left, what comes next finds out
+		beating.Go(func() { f.watchReach(ctx, note, cancel) })
+	}
 	if err := f.run(ctx); err != nil && !errors.Is(err, context.Canceled) {
 		s.Logger.Debug("a stream ended", "err", err)
 	}

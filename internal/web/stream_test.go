@@ -329,3 +329,39 @@ func TestStreamTellsGaps(t *testing.T) {
 		t.Errorf("%s", w.Body)
 	}
 }
+
+// TestStreamOfAPage: a page is told whom this peer reaches, at first and when
+// that changes, and entries as it shows them.
+func TestStreamOfAPage(t *testing.T) {
+	f := newFake()
+	f.reach = Reach{CutOff: true}
+	f.follow = func(ctx context.Context, _ Ask, each func(Update) error) error {
+		e := entryAt(1, 0)
+		e.ContentHTML = "<p>a &lt;b&gt; c</p>"
+		if err := each(Update{Entry: &e, Cursor: cursorOf(1)}); err != nil {
+			return err
+		}
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	server := httptest.NewServer(testSite(f, false))
+	defer server.Close()
+	next, end := open(t, server.URL+"/api/v1/stream?view=page")
+	defer end()
+	if e := next(); e.name != "reach" || !strings.Contains(e.data, "reaches no other peer") {
+		t.Fatalf("%+v", e)
+	}
+	var shown pageEntry
+	if e := next(); e.name != "entry" || e.id == "" || json.Unmarshal([]byte(e.data), &shown) != nil {
+		t.Fatalf("%+v", e)
+	}
+	if shown.Text != "a <b> c" || shown.Title != "Entry 1" || len(strings.Split(shown.Story, ".")) != 4 {
+		t.Errorf("%+v", shown)
+	}
+	f.mu.Lock()
+	f.reach = Reach{}
+	f.mu.Unlock()
+	if e := next(); e.name != "reach" || e.data != `{"note":""}` {
+		t.Fatalf("%+v", e)
+	}
+}

@@ -12,6 +12,8 @@ var (
 	styleText []byte
 	//go:embed page.js
 	scriptText []byte
+	//go:embed favicon.svg
+	iconText []byte
 )
 
 // Asset is a file that pages load.
@@ -27,12 +29,15 @@ func Assets() (style, script Asset) {
 		Asset{"page.js", "text/javascript; charset=utf-8", scriptText, hash(scriptText)}
 }
 
+// Icon is what browsers show beside a page's title.
+func Icon() Asset { return Asset{"favicon.svg", "image/svg+xml", iconText, hash(iconText)} }
+
 func hash(b []byte) string {
 	sum := sha256.Sum256(b)
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// Policy is the Content-Security-Policy of all pages: a style and a script of
-// this peer, forms to it, and nothing from elsewhere.
-const Policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; " +
+// Policy is the Content-Security-Policy of all pages: a style, a script and an
+// icon of this peer, forms to it, and nothing from elsewhere.
+const Policy = "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; " +
 	"base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"

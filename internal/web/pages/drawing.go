@@ -80,11 +80,14 @@ func (d *drawing) point(angle, radius float64) (x, y float64) {
 func (d *drawing) group(i int) {
 	g, role := &d.groups[i], d.own[d.groups[i].Theme]
 	x, y := d.point(d.angle(float64(i)), d.radius)
-	d.between(`<a href="group/`, url.PathEscape(string(g.Theme)), `" aria-label="`)
-	d.describe(g, role)
-	d.html(`"><title>`)
-	d.describe(g, role)
-	d.html(`</title><circle class="group `)
+	// What is written beside a circle is its link's name; one without has a label.
+	d.between(`<a href="group/`, url.PathEscape(string(g.Theme)), `"`)
+	if !d.names {
+		d.html(` aria-label="`)
+		d.describe(g, role)
+		d.html(`"`)
+	}
+	d.html(`><circle class="group `)
 	d.html(classOf(role))
 	d.html(`" cx="`)
 	d.at(x, y, `" cy="`)
@@ -94,13 +97,15 @@ func (d *drawing) group(i int) {
 		size = 11 + 2*float64(min(bits.Len(uint(max(g.Peers, 0))), 4))
 	}
 	d.number(int64(size))
-	d.html(`"/>`)
+	d.html(`"><title>`)
+	d.describe(g, role)
+	d.html(`</title></circle>`)
 	if d.names {
 		d.html(`<text class="peers" x="`)
 		d.at(x, y+4, `" y="`)
 		d.html(`">`)
 		d.number(int64(g.Peers))
-		d.html("</text>")
+		d.html("</text> ")
 		d.name(g, role, d.angle(float64(i)), size)
 	}
 	d.html("</a>\n")
@@ -151,6 +156,7 @@ func (d *drawing) name(g *feedring.RingGroup, role string, angle, size float64) 
 		dy = 12
 	}
 	d.line("name", anchor, x, y+dy, shorten(string(g.Theme), 13))
+	d.html(" ")
 	if role != "" {
 		d.line("note", anchor, x, y+dy+14, role+" here")
 		return

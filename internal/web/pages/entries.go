@@ -8,16 +8,23 @@ import (
 	"github.com/feedring/feedring/internal/match"
 )
 
-// excerpt is how much of an entry's text is shown, in characters. The script
-// shows as much.
-const excerpt = 280
+// How much of an entry is shown, in characters. What tells the script of new
+// entries cuts them by the same functions.
+const (
+	maxExcerpt = 280
+	maxTitle   = 240
+)
 
 // List is entries, newest first, and where new ones are told.
 type List struct {
 	Entries []feedring.Entry
-	Note    string // what is missing; empty: nothing
-	Stream  string // address that tells new ones; empty: none
-	Next    string // address of the page with older ones; empty: none
+	Stories []string // what each entry is compared by, at its place; see package duplicate
+	Note    string   // what is missing; empty: nothing
+	Ignored string   // what of the page's address means nothing; empty: nothing
+	Reach   string   // whom this peer does not reach; empty: all that it should
+	Stream  string   // address that tells new ones; empty: none
+	Next    string   // address of the page with older ones; empty: none
+	Empty   string   // said where there is no entry
 }
 
 func (l *List) write(m *markup, f *Frame, heading literal) {
@@ -25,16 +32,27 @@ func (l *List) write(m *markup, f *Frame, heading literal) {
 	m.html(heading)
 	// The script shows this and tells its state.
 	m.html("</h3><p id=\"live\" hidden><span id=\"live-state\" role=\"status\"></span> <button type=\"button\" id=\"live-pause\">Pause</button></p></div>\n")
-	if l.Note != "" {
-		m.between("<p class=\"note\">", l.Note, "</p>\n")
+	m.html("<p id=\"reach\" class=\"problem\" role=\"status\"")
+	if l.Reach == "" {
+		m.html(" hidden")
+	}
+	m.between(">", l.Reach, "</p>\n")
+	for _, note := range []string{l.Ignored, l.Note} {
+		if note != "" {
+			m.between("<p class=\"note\">", note, "</p>\n")
+		}
 	}
 	m.between(`<ol id="entries" class="entries" aria-live="polite" aria-relevant="additions" data-stream="`, l.Stream, "\">\n")
 	for i := range l.Entries {
-		l.entry(m, f, &l.Entries[i])
+		story := ""
+		if i < len(l.Stories) {
+			story = l.Stories[i]
+		}
+		l.entry(m, f, &l.Entries[i], story)
 	}
 	m.html("</ol>\n")
-	if len(l.Entries) == 0 {
-		m.html("<p id=\"no-entries\">No entry yet.</p>\n")
+	if len(l.Entries) == 0 && l.Empty != "" {
+		m.between("<p id=\"no-entries\">", l.Empty, "</p>\n")
 	}
 	if l.Next != "" {
 		m.between(`<p><a href="`, l.Next, "\">Older entries</a></p>\n")
@@ -42,13 +60,14 @@ func (l *List) write(m *markup, f *Frame, heading literal) {
 }
 
 // entry writes one as text. The script writes the same.
-func (l *List) entry(m *markup, f *Frame, e *feedring.Entry) {
+func (l *List) entry(m *markup, f *Frame, e *feedring.Entry, story string) {
 	m.between(`<li data-id="`, string(e.ID), `"`)
+	m.between(` data-story="`, story, `"`)
 	if e.Language != "" {
 		m.between(` lang="`, e.Language, `"`)
 	}
 	m.html(` dir="auto"><h4>`)
-	m.link(e.URL, titleOf(e))
+	m.link(e.URL, TitleOf(e))
 	m.html("</h4>\n<p class=\"meta\" lang=\"en\" dir=\"ltr\"><span>")
 	m.text(string(e.Provider))
 	m.html("</span> ")
@@ -61,35 +80,40 @@ func (l *List) entry(m *markup, f *Frame, e *feedring.Entry) {
 	}
 	m.time(e.Published)
 	m.html("</p>\n")
-	if text := textOf(e); text != "" {
+	if text := ExcerptOf(e); text != "" {
 		m.between("<p>", text, "</p>\n")
 	}
 	m.html("</li>\n")
 }
 
-func titleOf(e *feedring.Entry) string {
+// TitleOf is what an entry is called on a page. Its title is text: what looks
+// like a tag in it was written to be read.
+func TitleOf(e *feedring.Entry) string {
 	switch title := strings.TrimSpace(e.Title); {
 	case title != "":
-		return title
+		return clip(title, maxTitle)
 	case e.URL != "":
-		return e.URL
+		return clip(e.URL, maxTitle)
 	default:
 		return "Untitled"
 	}
 }
 
-// textOf is the begin of what an entry says, without its HTML.
-func textOf(e *feedring.Entry) string {
+// ExcerptOf is the begin of what an entry says: its summary, which is text, else
+// its content without the HTML.
+func ExcerptOf(e *feedring.Entry) string {
 	text := e.Summary
 	if text == "" {
-		text = e.ContentHTML
+		text = match.PlainText(e.ContentHTML[:min(len(e.ContentHTML), 64<<10)])
 	}
-	if len(text) > 64<<10 {
-		text = text[:64<<10]
+	text = text[:min(len(text), 16<<10)]
+	return clip(strings.Join(strings.Fields(text), " "), maxExcerpt)
+}
+
+// clip cuts a text to a number of characters.
+func clip(s string, most int) string {
+	if utf8.RuneCountInString(s) <= most {
+		return s
 	}
-	text = strings.Join(strings.Fields(match.PlainText(text)), " ")
-	if utf8.RuneCountInString(text) > excerpt {
-		text = strings.TrimSpace(string([]rune(text)[:excerpt])) + "…"
-	}
-	return text
+	return strings.TrimSpace(string([]rune(s)[:most])) + "…"
 }

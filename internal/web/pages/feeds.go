@@ -58,14 +58,18 @@ func (f *Feed) write(m *markup, frame *Frame) {
 		m.between(" <span>vouched for by ", f.VouchedBy, "</span>")
 	}
 	m.html("</p>\n")
-	f.looks(m)
-	m.between("<p class=\"meta\">Its site runs a peer of its own: join it with <code>feedring join ", f.Join, "</code></p>\n")
-	m.between("<p class=\"meta\">Its site runs a peer of its own: ", f.SitePeer.Short(), "</p>\n")
+	f.looks(m, frame.Now)
+	switch {
+	case f.Join != "":
+		m.between("<p class=\"meta\">Its site runs a peer of its own: join it with <code>feedring join ", f.Join, "</code></p>\n")
+	case f.SitePeer != "":
+		m.between("<p class=\"meta\">Its site runs a peer of its own: ", f.SitePeer.Short(), "</p>\n")
+	}
 	m.html("</li>\n")
 }
 
 // looks says how the origin is read, and what went wrong.
-func (f *Feed) looks(m *markup) {
+func (f *Feed) looks(m *markup, now time.Time) {
 	if f.Error != "" {
 		m.between("<p class=\"problem\">Went wrong: ", f.Error, "</p>\n")
 	}
@@ -73,16 +77,21 @@ func (f *Feed) looks(m *markup) {
 		m.between("<p class=\"meta\">Looked at by ", cmp.Or(f.LookedAt.Short(), "nobody yet"), " for the group</p>\n")
 		return
 	}
-	m.html("<p class=\"meta\"><span>Last look ")
-	m.time(f.LastFetch)
+	m.html("<p class=\"meta\"><span>")
+	if f.LastFetch.IsZero() {
+		m.html("never checked")
+	} else {
+		m.html("checked ")
+		m.ago(f.LastFetch, now)
+	}
 	m.html("</span>")
 	if f.Error != "" {
-		m.html(" <span>last good one ")
+		m.html(" <span>last read well ")
 		m.time(f.LastOK)
 		m.html("</span>")
 	}
 	if !f.NextFetch.IsZero() {
-		m.html(" <span>next look ")
+		m.html(" <span>next check ")
 		m.time(f.NextFetch)
 		m.html("</span>")
 	}

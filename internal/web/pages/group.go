@@ -20,7 +20,7 @@ type Group struct {
 func (g *Group) Write() []byte {
 	m, c := new(markup), &g.Catalogue
 	g.open(m, string(c.Theme))
-	m.between("<h1>Group ", string(c.Theme), "</h1>\n<div class=\"columns\">\n<div>\n<section aria-label=\"Entries\">\n")
+	m.between("<h1>Group ", string(c.Theme), "</h1>\n<div class=\"columns\">\n<div>\n<section aria-labelledby=\"entries-title\">\n<h2 id=\"entries-title\" class=\"unseen\">Entries</h2>\n")
 	g.List.write(m, &g.Frame, "Newest entries")
 	m.html("</section>\n</div>\n<div>\n<section aria-labelledby=\"catalogue\">\n<h2 id=\"catalogue\">Catalogue</h2>\n<dl class=\"facts\">\n")
 	m.fact("Manager", c.Manager.Short())

@@ -1,6 +1,11 @@
 package pages
 
-import "github.com/feedring/feedring"
+import (
+	"cmp"
+	"strings"
+
+	"github.com/feedring/feedring"
+)
 
 // Home is the page at /.
 type Home struct {
@@ -22,7 +27,7 @@ func (h *Home) Write() []byte {
 	h.Search.section(m, &h.Frame, h.Ring)
 	m.html("</div>\n<div>\n")
 	ring(m, h.Ring, h.Own)
-	h.Personal.section(m, &h.Frame, &h.Search)
+	h.Personal.section(m, &h.Frame)
 	feeds(m, &h.Frame, h.Feeds)
 	h.Peer.section(m, &h.Frame)
 	m.html("</div>\n</div>\n")
@@ -31,8 +36,11 @@ func (h *Home) Write() []byte {
 }
 
 func (h *Home) title() string {
-	if h.Search.Asked && h.Search.Words != "" {
-		return h.Search.Words
+	var parts []string
+	for _, part := range []string{h.Search.Words, h.Search.Theme, h.Search.Provider} {
+		if h.Search.Asked && part != "" {
+			parts = append(parts, clip(part, maxTitle))
+		}
 	}
-	return h.Peer.ID.Short()
+	return cmp.Or(strings.Join(parts, " · "), h.Peer.ID.Short())
 }

@@ -26,10 +26,10 @@ func filled(s string) *Home {
 		Ring:  []feedring.RingGroup{{Theme: theme, Manager: feedring.PeerID(s), Secondary: feedring.PeerID(s)}},
 		Own:   Roles{theme: s},
 		Search: Search{
-			Theme: s, Provider: s, Words: s, Since: s, Asked: true, Problem: s, Field: "q", Place: s,
-			List: List{Entries: []feedring.Entry{entry}, Note: s, Stream: s, Next: s},
+			Form: Form{Theme: s, Provider: s, Words: s, Since: s, Problem: s, Field: "q", Place: s}, Asked: true,
+			List: List{Entries: []feedring.Entry{entry}, Stories: []string{s}, Note: s, Ignored: s, Reach: s, Stream: s, Next: s, Empty: s},
 		},
-		Personal: &Personal{Problem: s, Feeds: []PersonalFeed{{ID: s, Query: feedring.Query{Words: s, Theme: theme, Provider: s}, Atom: s, RSS: s, JSON: s}}},
+		Personal: &Personal{Form: Form{Theme: s, Problem: s, Field: "q", Place: s}, Feeds: []PersonalFeed{{ID: s, Query: feedring.Query{Words: s, Theme: theme, Provider: s}, Atom: s, RSS: s, JSON: s}}},
 		Feeds:    []Feed{{URL: "https://a.example/?x=" + clean, Theme: theme, Provider: feedring.Provider(s), Title: s, Error: s, VouchedBy: s, Join: s, SitePeer: feedring.PeerID(s)}},
 	}
 }
@@ -113,7 +113,7 @@ func TestLinksToTheWebOnly(t *testing.T) {
 
 func TestHomeOfAnIdlePeer(t *testing.T) {
 	page := string((&Home{}).Write())
-	for _, want := range []string{"No group is known", "It publishes none.", "No entry yet.", "feedring ring </pre>"} {
+	for _, want := range []string{"No group is known", "It publishes none.", "feedring ring </pre>"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -151,8 +151,13 @@ func TestRing(t *testing.T) {
 		if links != want {
 			t.Errorf("%d groups: %d links, want %d", n, links, want)
 		}
-		if n <= drawn && !strings.Contains(page, `aria-label="theme-0: 0 peers, 1 feed, 2 clients; manager WManager; this peer is its manager"`) {
+		described := "theme-0: 0 peers, 1 feed, 2 clients; manager WManager; this peer is its manager"
+		if n <= drawn && !strings.Contains(page, "<title>"+described+"</title>") {
 			t.Errorf("%d groups: the first is not described: %.900s", n, page)
+		}
+		// What is read beside a circle is its name; where nothing is, a label is.
+		if labels, want := strings.Count(page, `" aria-label="theme-`), map[bool]int{true: n}[n > labelled && n <= drawn]; labels != want {
+			t.Errorf("%d groups: %d labels, want %d", n, labels, want)
 		}
 		if n > maxRows && !strings.Contains(page, "And 7 more groups") {
 			t.Errorf("%d groups: the rest is not told", n)
@@ -163,20 +168,67 @@ func TestRing(t *testing.T) {
 	}
 }
 
-// An excerpt has no HTML, and no more than fits.
-func TestTextOf(t *testing.T) {
+// What is text stays so, and what is HTML becomes text, once.
+func TestExcerptOf(t *testing.T) {
 	for _, test := range []struct {
 		e    feedring.Entry
 		want string
 	}{
-		{feedring.Entry{Summary: "a <b>b</b><script>c</script>\n d &amp; e"}, "a b d & e"},
+		{feedring.Entry{Summary: "Use Vec<String> and\n the <details> element, &amp;"}, "Use Vec<String> and the <details> element, &amp;"},
+		{feedring.Entry{ContentHTML: "<p>Use <code>Vec&lt;String&gt;</code> and the <code>&lt;details&gt;</code> element</p>"}, "Use Vec<String> and the <details> element"},
+		{feedring.Entry{ContentHTML: "a <b>b</b><script>c</script>\n d &amp; e"}, "a b d & e"},
 		{feedring.Entry{ContentHTML: "<p>x</p><style>y</style><p>z</p>"}, "x z"},
-		{feedring.Entry{Summary: strings.Repeat("é", 400)}, strings.Repeat("é", excerpt) + "…"},
-		{feedring.Entry{ContentHTML: strings.Repeat("é", 64<<10)}, strings.Repeat("é", excerpt) + "…"},
+		{feedring.Entry{Summary: strings.Repeat("é", 400)}, strings.Repeat("é", maxExcerpt) + "…"},
+		{feedring.Entry{ContentHTML: strings.Repeat("é", 64<<10)}, strings.Repeat("é", maxExcerpt) + "…"},
 		{feedring.Entry{}, ""},
 	} {
-		if got := textOf(&test.e); got != test.want {
+		if got := ExcerptOf(&test.e); got != test.want {
 			t.Errorf("%.40q: %.300q", test.want, got)
+		}
+	}
+}
+
+// A title has a length that a page can show.
+func TestTitleOf(t *testing.T) {
+	for _, test := range []struct {
+		e    feedring.Entry
+		want string
+	}{
+		{feedring.Entry{Title: " The <details> element "}, "The <details> element"},
+		{feedring.Entry{Title: strings.Repeat("é", 4000)}, strings.Repeat("é", maxTitle) + "…"},
+		{feedring.Entry{URL: "https://a.example/1"}, "https://a.example/1"},
+		{feedring.Entry{}, "Untitled"},
+	} {
+		if got := TitleOf(&test.e); got != test.want {
+			t.Errorf("%.40q: %.300q", test.want, got)
+		}
+	}
+}
+
+// A card names the peer of a feed's site where there is one, and tells when its
+// origin was read in words.
+func TestFeedCard(t *testing.T) {
+	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+	const claim = "runs a peer of its own"
+	for want, f := range map[string]Feed{
+		"checked 5 s ago":   {LastFetch: now.Add(-5 * time.Second)},
+		"checked 3 min ago": {LastFetch: now.Add(-3*time.Minute - 10*time.Second)},
+		"checked 2 d ago":   {LastFetch: now.Add(-50 * time.Hour)},
+		"checked 0 s ago":   {LastFetch: now.Add(time.Second)},
+		"never checked":     {},
+		claim + ": join it with feedring join a.ex": {Join: "a.ex", SitePeer: "12D3KooWSite"},
+		claim + ": KooWSite":                        {SitePeer: "12D3KooWSite"},
+	} {
+		m := new(markup)
+		f.write(m, &Frame{Now: now})
+		z, text := html.NewTokenizer(m), ""
+		for z.Next() != html.ErrorToken {
+			if token := z.Token(); token.Type == html.TextToken {
+				text += token.Data
+			}
+		}
+		if n := strings.Count(text, claim); !strings.Contains(text, want) || n > 1 || n == 1 && f.SitePeer == "" {
+			t.Errorf("no %q: %s", want, text)
 		}
 	}
 }

@@ -75,3 +75,19 @@ func (m *markup) time(t time.Time) {
 	m.between(`<time datetime="`, t.UTC().Format(time.RFC3339), `">`)
 	m.between("", t.UTC().Format("2 Jan 2006, 15:04"), " UTC</time>")
 }
+
+// ago writes how long ago something was. The script goes on counting.
+func (m *markup) ago(t, now time.Time) {
+	m.between(`<time data-ago datetime="`, t.UTC().Format(time.RFC3339), `">`)
+	past := max(0, now.Sub(t))
+	for _, u := range []struct {
+		name literal
+		one  time.Duration
+	}{{"d", 24 * time.Hour}, {"h", time.Hour}, {"min", time.Minute}, {"s", time.Second}} {
+		if past >= 2*u.one || u.one == time.Second {
+			m.number(int64(past / u.one))
+			m.html(" " + u.name + " ago</time>")
+			return
+		}
+	}
+}

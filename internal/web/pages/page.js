@@ -2,15 +2,31 @@
 // they appear. It writes text only, and loads nothing but the stream.
 "use strict";
 (() => {
-  const excerpt = 280;
-
   const local = (t) => {
     const at = new Date(t.dateTime);
     if (isNaN(at)) return;
     t.title = t.textContent;
     t.textContent = at.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
   };
-  document.querySelectorAll("time").forEach(local);
+  document.querySelectorAll("time:not([data-ago])").forEach(local);
+
+  // Ages grow while the page is open.
+  const ages = document.querySelectorAll("time[data-ago]");
+  const age = (t) => {
+    const seconds = Math.max(0, (Date.now() - new Date(t.dateTime)) / 1000);
+    if (isNaN(seconds)) return;
+    for (const [unit, one] of [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]]) {
+      if (seconds >= 2 * one || one === 1) {
+        t.textContent = Math.floor(seconds / one) + " " + unit + " ago";
+        return;
+      }
+    }
+  };
+  ages.forEach((t) => (t.title = new Date(t.dateTime).toLocaleString()));
+  if (ages.length) setInterval(() => ages.forEach(age), 5000);
+
+  // What went wrong with a form is where the keyboard goes on.
+  document.querySelector("[role=alert][tabindex]")?.focus();
 
   const list = document.getElementById("entries");
   if (!list || !list.dataset.stream) return;
@@ -30,23 +46,17 @@
       return "";
     }
   };
-  const named = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " " };
-  const plain = (s) =>
-    s.slice(0, 8192)
-      .replace(/<(script|style)\b[^]*?<\/\1\s*>/gi, " ")
-      .replace(/<\/?[a-z!][^>]*>/gi, " ")
-      .replace(/&(\w+);/g, (all, name) => named[name] || all)
-      .replace(/\s+/g, " ")
-      .trim();
+  const root = new URL(document.querySelector(".brand a").href);
   const show = (e) => {
     const li = document.createElement("li");
     li.dataset.id = e.id;
+    li.dataset.story = e.story;
     li.className = "fresh";
     li.dir = "auto";
     if (e.language) li.lang = e.language;
     const title = make("h4", "", li);
     const address = webAddress(e.url);
-    const a = make(address ? "a" : "span", (e.title || "").trim() || e.url || "Untitled", title);
+    const a = make(address ? "a" : "span", e.title, title);
     if (address) {
       a.href = address;
       a.rel = "noopener noreferrer nofollow";
@@ -64,74 +74,152 @@
     const at = make("time", e.published, meta);
     at.dateTime = e.published;
     local(at);
-    let text = plain(e.summary || e.content_html || "");
-    if ([...text].length > excerpt) text = [...text].slice(0, excerpt).join("").trim() + "…";
-    if (text) make("p", text, li);
+    if (e.text) make("p", e.text, li);
     return li;
   };
 
-  const root = new URL(document.querySelector(".brand a").href);
+  // The list.
+  const shown = new Set([...list.children].map((li) => li.dataset.id));
+  let began = false, before = list.firstChild;
+  const find = (id) => [...list.children].find((li) => li.dataset.id === id);
+
+  // One story that several feeds tell is shown once: package duplicate says the
+  // same in Go.
+  const keys = (s) => {
+    const [feed, link, content, claim] = (s || "").split(".");
+    return { feed, link: link === "0" ? "" : link, content: content === "0" ? "" : content, claim: Number(claim) };
+  };
+  const hides = (a, b) => a.feed !== b.feed && ((a.content && a.content === b.content) || (a.link && a.link === b.link && a.claim >= b.claim));
+  const replaces = (b, a) => a.feed !== b.feed && a.link && a.link === b.link && a.claim < b.claim && !hides(a, b);
+  const drop = (li) => {
+    shown.delete(li.dataset.id);
+    li.remove();
+  };
+  const told = (e) => {
+    const mine = keys(e.story), others = [...list.children].map((li) => [li, keys(li.dataset.story)]);
+    if (others.some(([, theirs]) => hides(theirs, mine))) return true;
+    for (const [li, theirs] of others) if (replaces(mine, theirs)) drop(li);
+    return false;
+  };
+
+  const on = {
+    entry(e) {
+      if (shown.has(e.id)) {
+        if (began) find(e.id)?.replaceWith(show(e)); // a new version keeps its place
+        return;
+      }
+      if (told(e)) return;
+      shown.add(e.id);
+      document.getElementById("no-entries")?.remove();
+      // A first answer comes newest first, and what follows oldest first.
+      if (began) list.prepend(show(e));
+      else list.insertBefore(show(e), before?.parentNode === list ? before : null);
+      while (list.children.length > most) drop(list.lastElementChild);
+    },
+    retracted(e) {
+      const li = find(e.id);
+      if (li) drop(li);
+    },
+    reach(e) {
+      const note = document.getElementById("reach");
+      if (note.textContent !== e.note) note.textContent = e.note;
+      note.hidden = !e.note;
+      reached = !e.note;
+      say(reached ? "Live" : "Cut off");
+    },
+  };
+  on.answered = on.unsatisfied = on.incomplete = () => (began = true);
+
+  // The stream. A browser's own EventSource gives up for good at any answer but
+  // 200, as a proxy in front gives while this peer restarts.
   const state = document.getElementById("live-state");
   const button = document.getElementById("live-pause");
-  const shown = new Set([...list.children].map((li) => li.dataset.id));
-  let source = null, last = "", paused = false, began = false, before = list.firstChild;
-
+  const longest = 60e3, silence = 45e3, longestAsked = 600e3; // milliseconds
+  let last = "", retry = 3e3; // as the stream said
+  let running = null, timer = 0, failures = 0, notBefore = 0, paused = false;
+  let reached = document.getElementById("reach").hidden;
   const say = (s) => { if (state.textContent !== s) state.textContent = s; };
-  const add = (message) => {
-    if (message.lastEventId) last = message.lastEventId;
-    const e = JSON.parse(message.data);
-    if (shown.has(e.id)) {
-      if (began) find(e.id)?.replaceWith(show(e)); // a new version keeps its place
-      return;
+
+  const happened = (block) => {
+    let name = "", id = null, data = "";
+    for (const line of block.split("\n")) {
+      const [, field, value] = /^([a-z]+): ?(.*)$/s.exec(line) || [];
+      if (field === "event") name = value;
+      else if (field === "id") id = value;
+      else if (field === "data") data += value;
+      else if (field === "retry" && /^\d+$/.test(value)) retry = Number(value);
     }
-    shown.add(e.id);
-    document.getElementById("no-entries")?.remove();
-    // A first answer comes newest first, and what follows oldest first.
-    if (began) list.prepend(show(e));
-    else list.insertBefore(show(e), before?.parentNode === list ? before : null);
-    while (list.children.length > most) {
-      shown.delete(list.lastElementChild.dataset.id);
-      list.lastElementChild.remove();
+    if (on[name]) {
+      on[name](JSON.parse(data));
+      failures = 0;
     }
+    if (id !== null) last = id; // what comes after it is still due
   };
-  const find = (id) => [...list.children].find((li) => li.dataset.id === id);
-  const retract = (message) => {
-    if (message.lastEventId) last = message.lastEventId;
-    const id = JSON.parse(message.data).id;
-    find(id)?.remove();
-    shown.delete(id);
+  const asked = (header) => {
+    if (!header) return;
+    const wait = /^\d+$/.test(header) ? header * 1000 : new Date(header) - Date.now();
+    if (wait > 0) notBefore = Date.now() + Math.min(wait, longestAsked);
   };
-  const whole = (message) => {
-    if (message.lastEventId) last = message.lastEventId;
-    began = true;
+  const follow = async (mine) => {
+    let quiet = setTimeout(() => mine.abort(), silence);
+    try {
+      const headers = last ? { Accept: "text/event-stream", "Last-Event-ID": last } : { Accept: "text/event-stream" };
+      const answer = await fetch(list.dataset.stream, { headers, cache: "no-store", signal: mine.signal });
+      if (!answer.ok || !/^text\/event-stream/.test(answer.headers.get("Content-Type"))) {
+        asked(answer.headers.get("Retry-After"));
+        if ([400, 414, 431].includes(answer.status)) last = ""; // perhaps the id is too long for a proxy: begin anew
+        return;
+      }
+      before = list.firstChild;
+      if (!last) began = false;
+      say(reached ? "Live" : "Cut off");
+      const reader = answer.body.getReader(), decoder = new TextDecoder();
+      for (let rest = ""; ;) {
+        const { value, done } = await reader.read();
+        if (done) return;
+        clearTimeout(quiet);
+        quiet = setTimeout(() => mine.abort(), silence);
+        const blocks = (rest + decoder.decode(value, { stream: true })).split("\n\n");
+        rest = blocks.pop();
+        for (const block of blocks) if (running === mine) happened(block);
+      }
+    } finally {
+      clearTimeout(quiet);
+      mine.abort();
+    }
   };
   const open = () => {
-    if (source || paused) return;
-    const address = new URL(list.dataset.stream, location.href);
-    if (last) address.searchParams.set("lastEventId", last);
-    before = list.firstChild;
-    source = new EventSource(address);
-    source.onopen = () => say("Live");
-    source.onerror = () => {
-      say("Connecting…");
-      if (source.readyState === EventSource.CLOSED) close();
-    };
-    source.addEventListener("entry", add);
-    source.addEventListener("retracted", retract);
-    for (const name of ["answered", "unsatisfied", "incomplete"]) source.addEventListener(name, whole);
+    clearTimeout(timer);
+    if (running || paused || document.hidden) return;
+    const wait = notBefore - Date.now();
+    if (wait > 0) {
+      timer = setTimeout(open, wait);
+      return;
+    }
+    const mine = (running = new AbortController());
+    follow(mine).catch(() => {}).then(() => {
+      if (running !== mine) return; // it was closed here
+      running = null;
+      say("Connection lost, trying again");
+      timer = setTimeout(open, Math.min(longest, retry * 2 ** Math.min(failures++, 10)) * (0.5 + Math.random() / 2));
+    });
   };
   const close = () => {
-    if (source) source.close();
-    source = null;
+    clearTimeout(timer);
+    const mine = running;
+    running = null;
+    mine?.abort();
   };
   button.addEventListener("click", () => {
     paused = !paused;
-    button.textContent = paused ? "Go on" : "Pause";
-    if (paused) { close(); say("Paused"); } else open();
+    button.textContent = paused ? "Resume" : "Pause";
+    say(paused ? "Paused" : "Connecting…");
+    paused ? close() : open();
   });
   // A page that nobody sees gives its connection back, and goes on from there.
   document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));
+  window.addEventListener("online", open);
   document.getElementById("live").hidden = false;
   say("Connecting…");
-  if (!document.hidden) open();
+  open();
 })();

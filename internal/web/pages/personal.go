@@ -1,31 +1,33 @@
 package pages
 
-import "github.com/feedring/feedring"
+import (
+	"strconv"
+
+	"github.com/feedring/feedring"
+)
 
 // Personal is the section of personal feeds. Nil: the peer keeps none.
 type Personal struct {
-	Feeds   []PersonalFeed
-	Problem string // of a form that was sent; empty: none
+	Feeds []PersonalFeed
+	Form  Form // of a new one, or to sign in
 }
 
 // PersonalFeed is one, with its addresses.
 type PersonalFeed struct {
 	ID              string
 	Query           feedring.Query
+	Stem            bool
 	Atom, RSS, JSON string
 }
 
-func (p *Personal) section(m *markup, f *Frame, s *Search) {
+func (p *Personal) section(m *markup, f *Frame) {
 	if p == nil {
 		return
 	}
 	m.html("<section id=\"personal\" aria-labelledby=\"personal-title\">\n<h2 id=\"personal-title\">Personal feeds</h2>\n")
 	m.html("<p>A query of yours as a feed at a secret address, which any feed reader can poll.</p>\n")
-	if p.Problem != "" {
-		m.between("<p role=\"alert\" id=\"personal-problem\" class=\"problem\">", p.Problem, "</p>\n")
-	}
 	if !f.Owner {
-		signIn(m)
+		p.signIn(m)
 		m.html("</section>\n")
 		return
 	}
@@ -33,8 +35,12 @@ func (p *Personal) section(m *markup, f *Frame, s *Search) {
 	for i := range p.Feeds {
 		p.Feeds[i].write(m)
 	}
-	m.html("</ul>\n<form method=\"post\" action=\"subscribe\" aria-label=\"New personal feed\">\n")
-	s.fields(m, "personal", "")
+	// The answer to a form that is wrong is shown at its problem. An answer that
+	// leads elsewhere says where.
+	m.html("</ul>\n<form method=\"post\" action=\"subscribe#personal-problem\" aria-label=\"New personal feed\">\n")
+	p.Form.problem(m, "personal")
+	p.Form.fields(m, "personal")
+	p.Form.stem(m, "personal")
 	m.html("<button>Make a personal feed</button>\n</form>\n")
 	if f.Session {
 		m.html("<form method=\"post\" action=\"signout\"><button class=\"quiet\">Sign out</button></form>\n")
@@ -42,16 +48,27 @@ func (p *Personal) section(m *markup, f *Frame, s *Search) {
 	m.html("</section>\n")
 }
 
-func signIn(m *markup) {
-	m.html("<form method=\"post\" action=\"signin\" aria-label=\"Sign in\">\n" +
-		"<p class=\"q\"><label for=\"token\">Token, from the file <code>token</code> in the peer’s data directory</label>" +
-		"<input id=\"token\" name=\"token\" type=\"password\" required autocomplete=\"current-password\"></p>\n<button>Sign in</button>\n</form>\n")
+func (p *Personal) signIn(m *markup) {
+	m.html("<form method=\"post\" action=\"signin#personal-problem\" aria-label=\"Sign in\">\n")
+	p.Form.problem(m, "personal")
+	m.html("<p class=\"q\"><label for=\"token\">Token, from the file <code>token</code> in the peer’s data directory</label>" +
+		"<input id=\"token\" name=\"token\" type=\"password\" required autocomplete=\"current-password\"")
+	if p.Form.Field == "token" {
+		m.html(` aria-invalid="true" aria-describedby="personal-problem"`)
+	}
+	m.html("></p>\n<button>Sign in</button>\n</form>\n")
 }
 
 func (p *PersonalFeed) write(m *markup) {
 	m.between(`<li id="feed-`, p.ID, `"><h3>`)
 	m.text(Describe(&p.Query))
-	m.html("</h3>\n<p>")
+	m.html("</h3>\n<p class=\"meta\"><span>newest ")
+	m.text(strconv.Itoa(p.Query.Limit))
+	m.html("</span>")
+	if p.Stem {
+		m.html(" <span>other forms of the words, too</span>")
+	}
+	m.html("</p>\n<p>")
 	for _, a := range []struct {
 		label   literal
 		address string
@@ -60,8 +77,11 @@ func (p *PersonalFeed) write(m *markup) {
 		m.html(a.label)
 		m.html("</a> ")
 	}
-	m.between("</p>\n<form method=\"post\" action=\"revoke\"><input type=\"hidden\" name=\"id\" value=\"", p.ID, `">`)
-	m.between(`<button class="quiet" aria-label="Revoke `, Describe(&p.Query), "\">Revoke</button></form>\n</li>\n")
+	m.html("</p>\n<details class=\"revoke\"><summary")
+	m.between(` aria-label="Revoke `, Describe(&p.Query), `">Revoke</summary>`)
+	m.html("\n<p>Whoever polls these addresses then gets nothing any more, and they do not come back.</p>\n")
+	m.between("<form method=\"post\" action=\"revoke#personal-problem\"><input type=\"hidden\" name=\"id\" value=\"", p.ID, `">`)
+	m.between(`<button aria-label="Revoke for good: `, Describe(&p.Query), "\">Revoke for good</button></form>\n</details>\n</li>\n")
 }
 
 // Describe says a query in words.

@@ -1,10 +1,13 @@
 package pages
 
+import "time"
+
 // Frame is what stands around every page.
 type Frame struct {
 	Root    string // what addresses of this peer begin with: empty at /, "../" one level below
 	Network string
 	Owner   bool // the reader holds the token
+	Now     time.Time
 	Session bool // in a cookie, which can be given back
 }
 
@@ -20,6 +23,8 @@ func (f *Frame) open(m *markup, title string) {
 	m.between("<title>", title, " · feedring</title>\n")
 	f.address(m, `<link rel="stylesheet" href="`, style.Name)
 	m.between(`" integrity="`, style.Hash, "\">\n")
+	f.address(m, `<link rel="icon" type="image/svg+xml" href="`, Icon().Name)
+	m.html("\">\n")
 	f.address(m, `<script src="`, script.Name)
 	m.between(`" integrity="`, script.Hash, "\" defer></script>\n")
 	f.address(m, `<link rel="alternate" type="application/atom+xml" title="Newest entries" href="`, "api/v1/entries.atom")
