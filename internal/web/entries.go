@@ -27,18 +27,18 @@ type answer struct {
 
 func (a *answer) event() feedring.Event {
 	e := feedring.FinalEvent(a.final, a.query.Theme, len(a.entries))
-	e.Hints = hints(a.query, &e)
+	e.Hints = hints(a.query, &e, "the parameter ")
 	return e
 }
 
 // hints says what in the words of a query that found nothing may have been meant
-// otherwise.
-func hints(q feedring.Query, e *feedring.Event) (texts []string) {
+// otherwise. option stands before the name of another field.
+func hints(q feedring.Query, e *feedring.Event, option string) (texts []string) {
 	if e.Entries == nil || *e.Entries > 0 {
 		return nil
 	}
 	for _, slip := range match.Slips(q.Words) {
-		texts = append(texts, slip.Hint("the parameter "))
+		texts = append(texts, slip.Hint(option))
 	}
 	return texts
 }

@@ -132,7 +132,7 @@ func (f *following) final(final *feedring.Final, id string) error {
 	}
 	event := feedring.FinalEvent(*final, f.ask.Theme, f.entries)
 	if f.ask.Cursor == nil {
-		event.Hints = hints(f.ask.Query, &event)
+		event.Hints = hints(f.ask.Query, &event, "the parameter ")
 	}
 	return f.out.send(event.Event, id, event)
 }

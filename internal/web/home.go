@@ -114,6 +114,9 @@ func (s *site) list(r *http.Request, q feedring.Query, at *page, private bool, w
 	if n := len(a.final.Copies); n > 0 && l.Note == "" {
 		l.Note = "Their publisher is away, and a copy answers for: " + strings.Join(a.final.Copies[:min(n, maxNamed)], ", ")
 	}
+	if event := a.event(); len(a.entries) == 0 {
+		l.Hints = hints(q, &event, "the field ")
+	}
 	if a.next != nil {
 		v.Set("cursor", a.next.String())
 		l.Next = "?" + v.Encode() + "#search"

@@ -69,7 +69,8 @@ func TestHomeSaysWhatIsWrong(t *testing.T) {
 		"/?provider=a%20b":       `name="provider" placeholder="lemonde.fr" autocapitalize="none" aria-invalid="true"`,
 		"/?q=a&q=b":              "give it once",
 		"/?cursor=x":             "no cursor",
-		"/?since=0":              `since "0" is not in the past`,
+		"/?since=0":              `name="since" list="ages" placeholder="36h, 7d, date" aria-invalid="true"`,
+		"/?since=2030-01-01":     `since "2030-01-01" is not in the past`,
 		"/?q=%3Cscript%3E(":      `value="<script>("`,
 		"/?theme=x&since=b&q=(a": `role="alert"`,
 	} {

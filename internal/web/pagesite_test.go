@@ -145,3 +145,11 @@ func TestHomeShowsAStoryOnce(t *testing.T) {
 		t.Error(page)
 	}
 }
+
+// Where nothing is found, a page says what may have been meant.
+func TestPageHints(t *testing.T) {
+	page := pageOf(t, testSite(newFake(), false), "/?q=title:gaz", 200)
+	if !strings.Contains(page, "there are no fields") || !strings.Contains(page, "Nothing matches.") {
+		t.Error(page)
+	}
+}

@@ -21,6 +21,7 @@ type List struct {
 	Stories []string // what each entry is compared by, at its place; see package duplicate
 	Note    string   // what is missing; empty: nothing
 	Ignored string   // what of the page's address means nothing; empty: nothing
+	Hints   []string // where nothing was found, what may have been meant
 	Reach   string   // whom this peer does not reach; empty: all that it should
 	Stream  string   // address that tells new ones; empty: none
 	Next    string   // address of the page with older ones; empty: none
@@ -53,6 +54,9 @@ func (l *List) write(m *markup, f *Frame, heading literal) {
 	m.html("</ol>\n")
 	if len(l.Entries) == 0 && l.Empty != "" {
 		m.between("<p id=\"no-entries\">", l.Empty, "</p>\n")
+	}
+	for _, hint := range l.Hints {
+		m.between("<p class=\"note\">", hint, "</p>\n")
 	}
 	if l.Next != "" {
 		m.between(`<p><a href="`, l.Next, "\">Older entries</a></p>\n")

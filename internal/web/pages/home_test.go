@@ -27,7 +27,7 @@ func filled(s string) *Home {
 		Own:   Roles{theme: s},
 		Search: Search{
 			Form: Form{Theme: s, Provider: s, Words: s, Since: s, Problem: s, Field: "q", Place: s}, Asked: true,
-			List: List{Entries: []feedring.Entry{entry}, Stories: []string{s}, Note: s, Ignored: s, Reach: s, Stream: s, Next: s, Empty: s},
+			List: List{Entries: []feedring.Entry{entry}, Stories: []string{s}, Note: s, Ignored: s, Hints: []string{s}, Reach: s, Stream: s, Next: s, Empty: s},
 		},
 		Personal: &Personal{Form: Form{Theme: s, Problem: s, Field: "q", Place: s}, Feeds: []PersonalFeed{{ID: s, Query: feedring.Query{Words: s, Theme: theme, Provider: s}, Atom: s, RSS: s, JSON: s}}},
 		Feeds:    []Feed{{URL: "https://a.example/?x=" + clean, Theme: theme, Provider: feedring.Provider(s), Title: s, Error: s, VouchedBy: s, Join: s, SitePeer: feedring.PeerID(s)}},
