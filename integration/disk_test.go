@@ -31,7 +31,7 @@ func TestFullDisk(t *testing.T) {
 	var fs syscall.Statfs_t
 	must(t, syscall.Statfs(disk, &fs))
 	filler := filepath.Join(disk, "filler")
-	must(t, os.WriteFile(filler, make([]byte, int64(fs.Bavail)*fs.Bsize-(8<<20)), 0o600))
+	must(t, os.WriteFile(filler, make([]byte, int64(fs.Bavail)*int64(fs.Bsize)-(8<<20)), 0o600))
 	toldFull(t, p)
 	f.add("does not fit", "x", time.Time{})
 	second.add("nor does this", "x", time.Time{})

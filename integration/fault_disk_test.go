@@ -30,7 +30,7 @@ func fill(t testing.TB, disk string, left int64) (room func()) {
 	until(t, 10*time.Second, "the disk filled", func() bool {
 		var fs syscall.Statfs_t
 		must(t, syscall.Statfs(disk, &fs))
-		much := int64(fs.Bavail)*fs.Bsize - left
+		much := int64(fs.Bavail)*int64(fs.Bsize) - left
 		if much <= 0 {
 			return true
 		}

@@ -2,6 +2,7 @@ package integration
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -117,7 +118,7 @@ func TestFeedSyncedFirst(t *testing.T) {
 }
 
 // forEver is after the last line of any trace.
-const forEver = 1 << 60
+const forEver = math.MaxInt
 
 // syncedBefore fails the test where a call that has these parts comes without a
 // sync between what was learned and it.

@@ -59,7 +59,7 @@ func (f *faultsFlags) run(stdout, stderr io.Writer) error {
 	if f.peers == 0 {
 		debug.SetGCPercent(1600) // seeds leave much garbage and keep some megabytes
 	}
-	largePages(f.jobs * heapOfJob)
+	largePages(int64(f.jobs) * heapOfJob)
 	if f.trace {
 		return f.replay(stdout)
 	}

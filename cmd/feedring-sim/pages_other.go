@@ -3,4 +3,4 @@
 package main
 
 // largePages does nothing: systems other than Linux are not asked.
-func largePages(int) {}
+func largePages(int64) {}

@@ -3,6 +3,7 @@ package peer
 import (
 	"flag"
 	"fmt"
+	"math"
 	"math/bits"
 	"math/rand/v2"
 	"testing"
@@ -275,7 +276,7 @@ func (b *bytesReader) peer() feedring.PeerID { return []feedring.PeerID{"", "a",
 func (b *bytesReader) theme() feedring.Theme {
 	return []feedring.Theme{"", "news", "sport", "Bad"}[b.byte()%4]
 }
-func (b *bytesReader) number() int             { return []int{-1, 0, 1, 2, 10, 1 << 40}[b.byte()%6] }
+func (b *bytesReader) number() int             { return []int{-1, 0, 1, 2, 10, math.MaxInt32}[b.byte()%6] }
 func (b *bytesReader) group() feedring.GroupID { return b.theme().Group() }
 func (b *bytesReader) term() feedring.Term {
 	return feedring.Term{Number: uint64(b.number()), Claimant: b.peer()}

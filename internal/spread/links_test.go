@@ -3,6 +3,7 @@ package spread
 import (
 	"fmt"
 	"hash/fnv"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -157,10 +158,10 @@ func TestDeficit(t *testing.T) {
 	if l.Order(order); !slices.Equal(order, []feedring.PeerID{near[2], near[1], near[0]}) {
 		t.Errorf("order %v of %v", order, near[:3])
 	}
-	l.Sent(near[1], 1<<62)
-	l.Sent(near[1], 1<<62)
-	l.Received(near[2], 1<<62)
-	l.Received(near[2], 1<<62)
+	l.Sent(near[1], math.MaxInt/2+1)
+	l.Sent(near[1], math.MaxInt/2+1)
+	l.Received(near[2], math.MaxInt/2+1)
+	l.Received(near[2], math.MaxInt/2+1)
 	l.Sent("stranger", 5)
 	if l.Deficit(near[1]) != Bound || l.Deficit(near[2]) != -Bound || l.Deficit("stranger") != 0 {
 		t.Errorf("deficits %d and %d", l.Deficit(near[1]), l.Deficit(near[2]))

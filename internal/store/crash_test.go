@@ -49,7 +49,7 @@ func appendForEver(dir string) {
 }
 
 // crashItem is the same in both processes.
-func crashItem(f, n int) Item { return makeItem(random(uint64(f<<32|n)), f, n) }
+func crashItem(f, n int) Item { return makeItem(random(uint64(f)<<32|uint64(n)), f, n) }
 
 // TestCrash kills a process that appends, again and again: everything it had
 // acknowledged is there, byte for byte, without a gap.

@@ -28,7 +28,7 @@ func TestHeadRowKeepsAll(t *testing.T) {
 		{Ref: ref, Private: true, First: at(7, 1), Last: at(7, 9), Hash: [32]byte{1, 31: 2}, Count: 9, Seen: seen},
 		{Ref: ref, Theme: "news", First: at(7, 3), Last: at(8, 1), Hash: [32]byte{3}, Count: 4, Seen: seen}, // began anew
 		{Ref: ref, Theme: "news", Last: at(8, 1), Hash: [32]byte{3}, Seen: seen},                            // all was pruned
-		{Ref: ref, First: at(1, 1), Last: at(math.MaxUint64, math.MaxUint64), Count: math.MaxUint32, Seen: time.Unix(-1, 1).UTC()},
+		{Ref: ref, First: at(1, 1), Last: at(math.MaxUint64, math.MaxUint64), Count: min(math.MaxInt, math.MaxUint32), Seen: time.Unix(-1, 1).UTC()},
 	} {
 		want := refState{id: 42, Head: h}
 		if got := newHeadRow(&want).state(); got != want {

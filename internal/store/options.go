@@ -67,7 +67,7 @@ const memtable = 6 << 20
 // badgerOptions are those of a database that shares a small machine: what is
 // not said here is badger's default.
 func badgerOptions(dir string, log *slog.Logger) badger.Options {
-	return badger.DefaultOptions(dir).
+	o := badger.DefaultOptions(dir).
 		WithLogger(quietLogger{log}).
 		WithSyncWrites(true).
 		// One goroutine writes, so no transaction can conflict.
@@ -90,6 +90,10 @@ func badgerOptions(dir string, log *slog.Logger) badger.Options {
 		WithCompression(options.None).
 		WithBlockCacheSize(0).
 		WithIndexCacheSize(0)
+	if narrow {
+		return onNarrow(o)
+	}
+	return o
 }
 
 // quietLogger passes on badger's warnings and errors only: its other messages

@@ -35,9 +35,9 @@ type xmlScan struct {
 	texts  [maxDepth + 1]int    // bytes of the text of each so far
 	depth  int
 	items  int
-	tags   int // comments and the like included
-	parts  int // elements and attributes
-	work   int
+	tags   int   // comments and the like included
+	parts  int   // elements and attributes
+	work   int64 // of 64 bits everywhere: maxWork is more than an int may hold
 	rooted bool
 }
 
@@ -69,7 +69,7 @@ func (s *xmlScan) run() error {
 func (s *xmlScan) gather(piece int) {
 	if piece > 0 {
 		s.texts[s.depth] += piece
-		s.work += s.texts[s.depth]
+		s.work += int64(s.texts[s.depth])
 	}
 }
 
@@ -138,7 +138,7 @@ func (s *xmlScan) endTag() error {
 	for i := s.depth - 1; i >= 0; i-- {
 		if bytes.Equal(s.open[i], name) {
 			if isDate(name) {
-				s.work += (s.texts[i+1] + dateLength) * dateWork
+				s.work += int64(s.texts[i+1]+dateLength) * dateWork
 			}
 			s.depth = i
 			break
@@ -186,7 +186,7 @@ func (s *xmlScan) enter(name []byte, prefixes int, closed bool) error {
 	if s.depth > 0 {
 		prefixes += s.scope[s.depth-1]
 	}
-	s.work += prefixes * prefixWork
+	s.work += int64(prefixes) * prefixWork
 	local := name[bytes.IndexByte(name, ':')+1:]
 	if bytes.EqualFold(local, []byte("item")) || bytes.EqualFold(local, []byte("entry")) {
 		if s.items++; s.items > MaxItems {
