@@ -13,9 +13,6 @@ import (
 	"github.com/feedring/feedring/internal/peer"
 )
 
-// Version is the release, set by the linker.
-var Version = "0.1.0-dev"
-
 // Config is everything a running peer is told. Default fills what a person
 // need not know; Validate says what is wrong in words for that person.
 type Config struct {
