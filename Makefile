@@ -7,8 +7,11 @@ VERSION  ?= $(shell git describe --tags --always 2>/dev/null || echo dev)
 LDFLAGS  := -s -w -funcalign=4 -X github.com/feedring/feedring/node.Version=$(VERSION)
 BIN      := bin
 TOOLS    := $(CURDIR)/$(BIN)/tools
-RACE     ?= -race
+# The race detector needs a C compiler, which a machine with Go and make alone has not.
+RACE     ?= $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
 COUNT    ?= 1
+# What "make test" tests.
+PKGS     ?= ./...
 # What has tests that the race detector would only slow down, mostly since they play on one goroutine.
 UNRACED  := ./internal/sim ./internal/sim/explore ./internal/sim/experiment/smallweb ./internal/feed
 # Of the stripped binary, in bytes.
@@ -20,7 +23,7 @@ STATICCHECK := $(TOOLS)/staticcheck@v0.8.2
 GOVULNCHECK := $(TOOLS)/govulncheck@v1.8.0
 VULNDB      ?= https://vuln.go.dev
 
-.PHONY: all build run test soak faults-long holes sim explore bench verify quick realservers fmt vet lint tidy size vuln generate generated proto-check clean
+.PHONY: all build cross run test soak faults-long holes sim explore bench verify quick realservers fmt vet lint tidy size vuln generate generated proto-check clean
 
 all: build
 
@@ -34,9 +37,12 @@ run: build
 	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/feedring-demo ./cmd/feedring-demo
 	@$(BIN)/feedring-demo -feedring $(BIN)/feedring
 
+# Every test, or those of PKGS="./group ./ring". The last line says if the race
+# detector was left out.
 test:
-	$(GO) test $(RACE) -timeout 25m -count=$(COUNT) ./...
-	$(if $(RACE),$(GO) test -count=$(COUNT) $(UNRACED))
+	$(GO) test $(RACE) -timeout 25m -count=$(COUNT) $(PKGS)
+	$(if $(RACE),$(if $(filter ./...,$(PKGS)),$(GO) test -count=$(COUNT) $(UNRACED)))
+	@$(if $(RACE),:,$(call unchecked,data races: every test ran without the race detector$(comma) which needs a C compiler))
 
 # Every package's tests COUNT times (20 if not said) with the race detector,
 # package after package, with a table at the end: hours. SOAK="./group ./ring"
@@ -88,9 +94,11 @@ UNCHECKED := $(BIN)/.unchecked
 unchecked  = mkdir -p $(BIN); echo "$@: NOT CHECKED: $(1)" | tee -a $(UNCHECKED)
 summary    = test ! -s $(UNCHECKED) || { echo; echo "verified, BUT FOR:"; cat $(UNCHECKED); }
 
+comma     := ,
+
 verify:
 	@rm -f $(UNCHECKED)
-	@$(MAKE) --no-print-directory fmt vet lint tidy generated proto-check size test realservers vuln
+	@$(MAKE) --no-print-directory fmt vet lint tidy generated proto-check size cross test realservers vuln
 	@$(summary)
 
 # What of it takes seconds once the tools are there.
@@ -119,6 +127,19 @@ tidy:
 size: build
 	@size=$$(wc -c <$(BIN)/feedring); echo "bin/feedring: $$size bytes"; \
 	test $$size -le $(MAXSIZE) || { echo "more than $(MAXSIZE): docs/performance.md says how to find what weighs"; exit 1; }
+
+# The program is built for the systems that it is said to run on: without
+# optimisation, which takes half the time. No test runs there, but those of what
+# counts bytes and of the database run with integers of 32 bits, where this system
+# can.
+CROSS  := linux/arm64 linux/arm linux/386 darwin/arm64 windows/amd64 freebsd/amd64
+NARROW := . ./group/internal/... ./internal/feed/document ./internal/history ./internal/store ./internal/wire
+
+cross: $(CROSS:%=cross/%)
+	$(if $(filter linux/amd64,$(shell $(GO) env GOOS)/$(shell $(GO) env GOARCH)),CGO_ENABLED=0 GOARCH=386 $(GO) test $(NARROW))
+
+cross/%:
+	CGO_ENABLED=0 GOOS=$(subst /,,$(dir $*)) GOARCH=$(notdir $*) $(GO) build -gcflags='all=-N -l -dwarf=false' -o /dev/null ./cmd/feedring
 
 # Known vulnerabilities in what the program calls. Without a way to the
 # database nothing can be said, and a machine without one can still check the
