@@ -2,15 +2,16 @@ package node
 
 import (
 	"context"
-	"sync"
 	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/guard"
 )
 
 const (
-	maxWays   = 20_000 // hosts whose distance is kept
+	maxWays   = 20_000 // hosts whose distance is kept: those that were asked for last
 	waysAtOne = 4      // connections made at once only to learn how long they take
 	wayWithin = 3 * time.Second
 )
@@ -20,23 +21,19 @@ const (
 type ways struct {
 	connect func(ctx context.Context, url string) error
 	places  chan struct{}
-
-	mu   sync.Mutex
-	took map[string]time.Duration // by host and port
+	took    *lru.Cache[string, time.Duration] // by host and port
 }
 
 func newWays() *ways {
-	return &ways{places: make(chan struct{}, waysAtOne), took: make(map[string]time.Duration)}
+	took, err := lru.New[string, time.Duration](maxWays)
+	if err != nil {
+		panic(err) // the size is positive
+	}
+	return &ways{places: make(chan struct{}, waysAtOne), took: took}
 }
 
 // connected is told of each connection that was made.
-func (w *ways) connected(address string, took time.Duration) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if _, known := w.took[address]; known || len(w.took) < maxWays {
-		w.took[address] = took
-	}
-}
+func (w *ways) connected(address string, took time.Duration) { w.took.Add(address, took) }
 
 // of is how long a connection to a feed's origin took; 0: not known.
 func (w *ways) of(url string) time.Duration {
@@ -44,9 +41,8 @@ func (w *ways) of(url string) time.Duration {
 	if err != nil {
 		return 0
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.took[address]
+	took, _ := w.took.Get(address)
+	return took
 }
 
 // measure finds out how far a feed's origin is, and whether it can be reached.
