@@ -39,7 +39,9 @@ type recorder interface {
 type unsaved struct {
 	state      group.State
 	tokens     []uint64
-	membership uint64 // how many of the group had ended before
+	membership uint64    // how many of the group had ended before
+	refused    error     // by the disk; nil: it was not asked yet
+	after      time.Time // then it is asked again
 }
 
 // persisted is group.Persisted for one membership. Tokens begin anew with each,
@@ -93,24 +95,51 @@ func (p *persister) current(in peer.Input) bool {
 	return told.membership == p.ended[told.Group]
 }
 
-// run works until ctx ends. A state that cannot be stored is tried again: the
-// machine sends nothing that depends on it until then.
+// run works until ctx ends. A state that cannot be stored is tried again, and
+// holds up no other group's: the machine sends nothing that depends on it until
+// then.
 func (p *persister) run(ctx context.Context) {
+	refused := false
 	for {
+		again := p.saveAll(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case again != nil && !refused:
+			p.log.Error("the state of a group cannot be stored: trying again until it can", "err", again)
+		case again == nil && refused:
+			p.log.Info("states are stored again")
+		}
+		var retry <-chan time.Time
+		if refused = again != nil; refused {
+			retry = time.After(persistRetry)
+		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-p.wake:
-		}
-		for g, u := range p.take() {
-			if !p.put(ctx, g, u.state) {
-				continue
-			}
-			for _, token := range u.tokens {
-				p.tell(persisted{peer.In{Group: g, Input: group.Persisted{Token: token}}, u.membership})
-			}
+		case <-retry:
 		}
 	}
+}
+
+// saveAll stores what waits and tells so; the error is one that a state was
+// refused with, now or less than persistRetry ago.
+func (p *persister) saveAll(ctx context.Context) (refused error) {
+	for g, u := range p.take() {
+		if u.refused == nil || !time.Now().Before(u.after) {
+			u.refused, u.after = p.put(ctx, g, u.state), time.Now().Add(persistRetry)
+		}
+		if u.refused != nil {
+			refused = fmt.Errorf("group %s: %w", g, u.refused)
+			p.putBack(g, u)
+			continue
+		}
+		for _, token := range u.tokens {
+			p.tell(persisted{peer.In{Group: g, Input: group.Persisted{Token: token}}, u.membership})
+		}
+	}
+	return refused
 }
 
 func (p *persister) take() map[feedring.GroupID]*unsaved {
@@ -121,24 +150,25 @@ func (p *persister) take() map[feedring.GroupID]*unsaved {
 	return taken
 }
 
-func (p *persister) put(ctx context.Context, g feedring.GroupID, st group.State) bool {
+// putBack keeps what was refused. A state that came meanwhile says more.
+func (p *persister) putBack(g feedring.GroupID, u *unsaved) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if u.membership != p.ended[g] {
+		u.tokens = nil
+	}
+	if newer := p.waiting[g]; newer != nil {
+		u.state, u.membership, u.tokens = newer.state, newer.membership, append(u.tokens, newer.tokens...)
+	}
+	p.waiting[g] = u
+}
+
+func (p *persister) put(ctx context.Context, g feedring.GroupID, st group.State) error {
 	value, err := json.Marshal(savedState{Theme: p.themes.of(g), State: st})
 	if err != nil {
-		p.log.Error("state cannot be encoded", "group", g, "err", err)
-		return false
+		return err
 	}
-	for {
-		err := p.store.Put(ctx, store.BucketTerm, g.String(), value)
-		if err == nil {
-			return true
-		}
-		p.log.Error("state cannot be stored; trying again", "group", g, "err", err)
-		select {
-		case <-ctx.Done():
-			return false
-		case <-time.After(persistRetry):
-		}
-	}
+	return p.store.Put(ctx, store.BucketTerm, g.String(), value)
 }
 
 // savedState is a group's record in the store.

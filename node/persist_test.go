@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -56,7 +57,7 @@ func TestPersisterCoalescesAndTriesAgain(t *testing.T) {
 		if !slices.Equal(told, []uint64{1, 2, 3, 4, 5}) {
 			t.Errorf("told %v", told)
 		}
-		if !slices.Equal(disk.put, []uint64{1, 5}) {
+		if !slices.Equal(disk.put, []uint64{5}) {
 			t.Errorf("put %v: the newest state holds what the older ones said", disk.put)
 		}
 		disk.failures = 1 << 30
@@ -68,6 +69,76 @@ func TestPersisterCoalescesAndTriesAgain(t *testing.T) {
 		}
 		cancel()
 		<-done
+	})
+}
+
+// oneRefused refuses the states of one group, and takes the others'.
+type oneRefused struct {
+	group  feedring.GroupID
+	heals  time.Time
+	tries  int
+	stored []string
+}
+
+func (d *oneRefused) Put(_ context.Context, _ store.Bucket, key string, value []byte) error {
+	time.Sleep(time.Millisecond)
+	if key == d.group.String() && time.Now().Before(d.heals) {
+		d.tries++
+		return errors.New("refused")
+	}
+	saved, err := decodeState(value)
+	d.stored = append(d.stored, fmt.Sprint(saved.Theme, " ", saved.State.Term.Number))
+	return err
+}
+
+// TestOneGroupsRefusedStateHoldsUpNoOther: the disk refuses one group's states for a
+// minute. All others are stored and told of at once, and of the refused one the newest
+// is once it can be.
+func TestOneGroupsRefusedStateHoldsUpNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		began := time.Now()
+		disk := &oneRefused{group: testTheme.Group(), heals: began.Add(time.Minute)}
+		themes := &themes{}
+		themes.add(testTheme)
+		themes.add("sport")
+		type told struct {
+			group feedring.GroupID
+			token uint64
+		}
+		at := map[told]time.Duration{}
+		p := &persister{
+			store: disk, log: quiet, themes: themes, waiting: make(map[feedring.GroupID]*unsaved), wake: make(chan struct{}, 1),
+			tell: func(in persisted) { at[told{in.Group, in.Input.(group.Persisted).Token}] = time.Since(began) },
+		}
+		done := make(chan struct{})
+		go func() { p.run(ctx); close(done) }()
+		defer func() { cancel(); <-done }()
+		other := feedring.Theme("sport").Group()
+		for n := uint64(1); n <= 30; n++ {
+			for _, g := range []feedring.GroupID{testTheme.Group(), other} {
+				p.persist(group.Persist{Group: g, Token: n, State: group.State{Term: feedring.Term{Number: n}}})
+			}
+			time.Sleep(time.Second)
+		}
+		for n := uint64(1); n <= 30; n++ {
+			if took, ok := at[told{other, n}]; !ok || took > time.Duration(n)*time.Second {
+				t.Fatalf("the other group's state %d was told of after %s: %v", n, took, ok)
+			}
+		}
+		if tries := disk.tries; tries > 31 {
+			t.Errorf("%d tries in 30 seconds", tries)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		for n := uint64(1); n <= 30; n++ {
+			if took := at[told{testTheme.Group(), n}]; took < time.Minute || took > time.Minute+2*persistRetry {
+				t.Errorf("the refused state %d was told of after %s", n, took)
+			}
+		}
+		if last := disk.stored[len(disk.stored)-1]; last != string(testTheme)+" 30" || len(disk.stored) != 31 {
+			t.Errorf("stored: %v", disk.stored)
+		}
 	})
 }
 
