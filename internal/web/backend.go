@@ -110,7 +110,11 @@ type Update struct {
 	Cursor     feedring.Cursor // where the reader then stands; nil: not told
 	Final      *feedring.Final
 	Gap        *Gap
+	Unserved   *Unserved
 }
+
+// Unserved names the groups that nobody serves now, of those that are followed.
+type Unserved struct{ Themes []feedring.Theme }
 
 // Gap names a feed of which entries may be missing: only its publisher has
 // them, and that is away.
