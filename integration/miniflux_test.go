@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -56,12 +57,10 @@ func newMiniflux(t testing.TB) *miniflux {
 	return m
 }
 
-// call asks Miniflux's API.
-func (m *miniflux) call(method, path string, body, into any) {
+// send asks Miniflux's API.
+func (m *miniflux) send(method, path string, body []byte) []byte {
 	m.t.Helper()
-	text, err := json.Marshal(body)
-	must(m.t, err)
-	req, err := http.NewRequestWithContext(m.t.Context(), method, m.address+"/v1"+path, bytes.NewReader(text))
+	req, err := http.NewRequestWithContext(m.t.Context(), method, m.address+"/v1"+path, bytes.NewReader(body))
 	must(m.t, err)
 	req.SetBasicAuth(minifluxUser, minifluxPassword)
 	resp, err := http.DefaultClient.Do(req)
@@ -72,7 +71,15 @@ func (m *miniflux) call(method, path string, body, into any) {
 	if resp.StatusCode/100 != 2 {
 		m.t.Fatalf("Miniflux: %s %s: %s %s", method, path, resp.Status, answer)
 	}
-	if into != nil {
+	return answer
+}
+
+// call asks Miniflux's API in JSON.
+func (m *miniflux) call(method, path string, body, into any) {
+	m.t.Helper()
+	text, err := json.Marshal(body)
+	must(m.t, err)
+	if answer := m.send(method, path, text); into != nil {
 		must(m.t, json.Unmarshal(answer, into))
 	}
 }
@@ -188,4 +195,43 @@ func TestMiniflux(t *testing.T) {
 			t.Errorf("at the front it is shown %v", times(got))
 		}
 	})
+	t.Run("its list", func(t *testing.T) { movesList(t, m, newNetwork(t, "300ms").peer(nil)) })
+}
+
+// movesList takes Miniflux's list of feeds over into a peer, and a feed of the
+// peer's into Miniflux.
+func movesList(t *testing.T, m *miniflux, p *peer) {
+	var feeds []struct {
+		URL string `json:"feed_url"`
+	}
+	addresses := func() (list []string) {
+		feeds = nil
+		m.call("GET", "/feeds", nil, &feeds)
+		for _, f := range feeds {
+			list = append(list, f.URL)
+		}
+		return slices.Sorted(slices.Values(list))
+	}
+	taken := func() (list []string) {
+		for _, f := range command(t, "feed", "list", "--json", "--data", p.data).objects {
+			list = append(list, f.str("url"))
+		}
+		return slices.Sorted(slices.Values(list))
+	}
+	file := filepath.Join(t.TempDir(), "miniflux.opml")
+	must(t, os.WriteFile(file, m.send("GET", "/export", nil), 0o600))
+	if r := command(t, "opml", "import", file, "--data", p.data); r.code != 0 {
+		t.Fatal(r)
+	}
+	if got, want := taken(), addresses(); len(want) != 4 || !slices.Equal(got, want) {
+		t.Errorf("taken over are %q, not %q", got, want)
+	}
+	own := newOrigin(t).feed(newFeed("own", 1))
+	if r := command(t, "feed", "add", own, "--data", p.data); r.code != 0 {
+		t.Fatal(r)
+	}
+	m.send("POST", "/import", []byte(command(t, "opml", "export", "--data", p.data).stdout))
+	if got, want := addresses(), taken(); !slices.Contains(got, own) || !slices.Equal(got, want) {
+		t.Errorf("Miniflux has %q, not %q", got, want)
+	}
 }
