@@ -28,7 +28,7 @@ func (o *origins) startPrivate(ctx context.Context) {
 	}
 	for _, url := range o.urls() { // nothing is kept of it
 		if o.private(url) {
-			o.watcher.Add(url, feed.State{}) // one that is watched stays as it is
+			o.watcher.Add(url, o.placed(url, feed.State{})) // one that is watched stays as it is
 		}
 	}
 }
@@ -61,7 +61,7 @@ func (o *origins) goOnPrivate(ctx context.Context) {
 			return
 		}
 		if url, st, ok := o.ofPrivate(strings.TrimPrefix(record.Key, feedState), record.Value); ok {
-			o.watcher.Add(url, st)
+			o.watcher.Add(url, o.placed(url, st))
 		}
 	}
 }

@@ -63,7 +63,7 @@ func (n *Node) glance(ctx context.Context, address string) (seen feed.Seen, err 
 // knows reports whether a feed is there already, or was: then its address was
 // looked at.
 func (n *Node) knows(spec feedring.FeedSpec) bool {
-	if _, ok := n.origins.get(spec.URL); ok {
+	if _, ok := n.origins.get(n.origins.identity(spec.URL)); ok {
 		return true
 	}
 	st, err := n.origins.kept(spec.URL)

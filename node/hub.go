@@ -99,6 +99,7 @@ func (n *Node) openRoutes() map[string]http.Handler {
 func (n *Node) pingable(each func(address, feed string)) {
 	for feed := range n.origins.public() {
 		each(feed, feed)
+		each(n.origins.elsewhere(feed), feed)
 		each(n.frontAddress(feed), feed)
 	}
 }
@@ -162,7 +163,7 @@ func (t topics) Find(address string) (string, bool) {
 	if t.node.own.Address(url) != "" { // else nothing may be told, or not all of it
 		return ofFeed + url, true
 	}
-	own, ok := t.node.own.Named(url) // a document may call its own what it is not fetched from
+	own, ok := t.node.own.Named(url) // a document may call its own what it is not fetched from, and a feed may have moved
 	return ofFeed + own, ok
 }
 

@@ -2,10 +2,12 @@ package node
 
 import (
 	"net/url"
+	"slices"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/feed"
 	"github.com/feedring/feedring/internal/guard"
+	"github.com/feedring/feedring/internal/vouch"
 )
 
 // manners says which origins are no strangers': sites that name this peer, and
@@ -16,13 +18,20 @@ func (n *Node) manners() feed.Manners {
 	here := func(feedURL string) bool { return local(feedURL) || n.glances.Holds(feedURL) }
 	part := func(feedURL string) feed.Part { return feed.Part(n.origins.lookers.of(feedURL).Part) }
 	return feed.Manners{Between: n.cfg.Interval, Local: here, Part: part, Ours: func(feedURL string) bool {
-		return local(feedURL) || n.cfg.Interval > 0 && atHome(feedURL) || n.vouched(feedURL)
+		present := n.origins.addresses.presentOf(feedURL)
+		return local(feedURL) || n.cfg.Interval > 0 && atHome(present) || n.vouched(feedURL) && sameSite(feedURL, present)
 	}}
 }
 
 func atHome(feedURL string) bool {
 	u, err := url.Parse(feedURL)
 	return err == nil && guard.IsPrivateHost(u.Hostname())
+}
+
+// sameSite reports whether two addresses are of one site: what a site says of its
+// peer is no word for another's machine.
+func sameSite(a, b string) bool {
+	return a == b || slices.ContainsFunc(vouch.SitesOf(a), func(site string) bool { return slices.Contains(vouch.SitesOf(b), site) })
 }
 
 // vouched reports whether the site of an own feed names this peer.

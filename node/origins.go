@@ -49,18 +49,22 @@ type origins struct {
 	front   *feedfront.Room             // serves what is published whole to pollers
 	share   feedring.Share              // how much of an entry leaves this peer, where its feed does not say
 
-	changing sync.Mutex // one feed is added or removed at a time
-	mu       sync.Mutex
-	feeds    *keyed.Set[string, origin]
-	few      map[string]*origin // of feeds, those that are public or read from a file
-	titles   map[string]string  // of those that are public
-	recent   lately             // what looks left of feeds
-	unsaved  int                // looks whose state the disk did not take
+	changing  sync.Mutex // one feed is added or removed at a time
+	mu        sync.Mutex
+	feeds     *keyed.Set[string, origin]
+	addresses addresses          // of feeds that were moved
+	few       map[string]*origin // of feeds, those that are public or read from a file
+	titles    map[string]string  // of those that are public
+	recent    lately             // what looks left of feeds
+	unsaved   int                // looks whose state the disk did not take
 }
 
 // load takes the feeds of the configuration and those added earlier. A feed of
 // the configuration wins.
 func (o *origins) load(configured []feedring.FeedSpec) error {
+	if err := o.loadAddresses(); err != nil {
+		return err
+	}
 	for record, err := range o.store.ListPrefix(store.BucketFeed, addedFeed) {
 		if err != nil {
 			return err
@@ -71,7 +75,13 @@ func (o *origins) load(configured []feedring.FeedSpec) error {
 		}
 		o.set(newOrigin(o.held(spec)))
 	}
-	for _, spec := range configured {
+	for _, given := range configured {
+		spec, moves := o.recognise(given)
+		if moves {
+			if err := o.move(context.Background(), spec.URL, given.URL, spec.Provider); err != nil {
+				return err
+			}
+		}
 		if other := o.feeds.Get(spec.URL); other != nil && other.fixed && other.spec() != spec {
 			return fmt.Errorf("--feed names %s twice, for %q and %q: a feed has one theme and one provider",
 				spec.URL, other.theme(), spec.Theme)
@@ -133,7 +143,10 @@ func (o *origins) addAll(ctx context.Context, specs []feedring.FeedSpec, titles 
 	o.changing.Lock()
 	defer o.changing.Unlock()
 	said := make([]web.Added, len(specs))
+	specs, moves := o.recogniseAll(specs)
 	fresh := o.fresh(specs, said)
+	o.moveAll(ctx, specs, moves, said)
+	fresh = slices.DeleteFunc(fresh, func(i int) bool { return said[i].Err != nil })
 	for chunk := range slices.Chunk(fresh, addedAtOnce) {
 		if err := o.keep(ctx, specs, titles, chunk); err != nil {
 			for _, i := range chunk {
@@ -158,6 +171,34 @@ func (o *origins) addAll(ctx context.Context, specs []feedring.FeedSpec, titles 
 		o.lookAgain(specs[i].URL)
 	}
 	return said
+}
+
+// recogniseAll is recognise of several. moves has the new address of each that is
+// to be moved, by its place.
+func (o *origins) recogniseAll(specs []feedring.FeedSpec) (known []feedring.FeedSpec, moves map[int]string) {
+	known, moves = slices.Clone(specs), make(map[int]string)
+	for i, given := range specs {
+		spec, ok := o.recognise(given)
+		if known[i] = spec; ok {
+			moves[i] = given.URL
+		}
+	}
+	return known, moves
+}
+
+// moveAll moves those that are not refused.
+func (o *origins) moveAll(ctx context.Context, specs []feedring.FeedSpec, moves map[int]string, said []web.Added) {
+	for i, to := range moves {
+		if said[i].Err != nil {
+			continue
+		}
+		switch err := o.move(ctx, specs[i].URL, to, specs[i].Provider); {
+		case err != nil:
+			said[i].Err = notKept(to+" was not added", err)
+		case said[i].Known:
+			o.askAnew(specs[i].URL)
+		}
+	}
 }
 
 // lookAgain looks once more at a feed that its origin took away: who adds it
@@ -278,6 +319,7 @@ func (o *origins) keep(ctx context.Context, specs []feedring.FeedSpec, titles []
 				return err
 			}
 		}
+		st = o.placed(f.url, st)
 		if f.theme() != "" {
 			f.failing = st.LastError != ""
 		}
@@ -362,7 +404,9 @@ func (o *origins) Changed(ctx context.Context, url string, entries []feedring.En
 
 // Looked is called by the watcher after each look.
 func (o *origins) Looked(url string, st feed.State) {
+	st = o.placed(url, st) // it may have moved meanwhile
 	o.front.Plan(url, st.NextLook)
+	o.front.Present(url, o.present(url, &st))
 	o.mu.Lock()
 	f := o.feeds.Get(url)
 	if f == nil {

@@ -43,6 +43,7 @@ func (o *origins) serve(spec feedring.FeedSpec, st *feed.State) {
 		return
 	}
 	o.front.Offer(spec.URL, spec.Provider)
+	o.front.Present(spec.URL, o.present(spec.URL, st))
 	o.front.Plan(spec.URL, st.NextLook)
 }
 

@@ -10,6 +10,7 @@ import (
 
 // Ping implements web.Backend.
 func (n *Node) Ping(ctx context.Context, url string) (web.FeedStatus, error) {
+	url = n.origins.identity(url)
 	n.lookAtSitesOf(url)
 	if n.urge(ctx, url) {
 		return n.Feed(url) // who looks at it is asked to, and says how that ended

@@ -99,7 +99,7 @@ func soon(st *feed.State, now time.Time) bool {
 func (r *recent) due(now time.Time) bool {
 	old, st := &r.saved, &r.state
 	switch {
-	case r.at.IsZero(), old.Title != st.Title, old.Feedring != st.Feedring, old.Moved != st.Moved, old.Address != st.Address,
+	case r.at.IsZero(), old.Title != st.Title, old.Feedring != st.Feedring, old.Moved != st.Moved, old.Address != st.Address, old.Named != st.Named,
 		old.ByLink != st.ByLink, old.LastError != st.LastError, st.Loaded() && r.known != st.Known(),
 		(old.Failures == 0) != (st.Failures == 0), old.Gone != st.Gone,
 		st.NotBefore.After(old.NotBefore) && st.NotBefore.Sub(now) > heldLong:
@@ -113,6 +113,12 @@ func (r *recent) due(now time.Time) bool {
 // that was published elsewhere before, since its new group has none of its
 // entries, or that is to be published whole (claim).
 func (o *origins) State(url string) (feed.State, error) {
+	st, err := o.left(url)
+	return o.placed(url, st), err
+}
+
+// left is State as the last look left it.
+func (o *origins) left(url string) (feed.State, error) {
 	o.mu.Lock()
 	if f := o.feeds.Get(url); f != nil {
 		if f.moved {

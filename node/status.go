@@ -87,7 +87,7 @@ func (n *Node) feedStatus(url string, f origin) web.FeedStatus {
 	}
 	ref := feedring.FeedRef{URL: url, Publisher: n.ID()}
 	st := web.FeedStatus{
-		URL: url, Theme: f.theme(), Provider: f.spec().Provider, Share: f.spec().Share, Title: known.Title,
+		URL: url, Fetched: n.origins.present(url, &known), Theme: f.theme(), Provider: f.spec().Provider, Share: f.spec().Share, Title: known.Title,
 		LastFetch: wholeSecond(known.LastLook), LastOK: wholeSecond(known.LastSuccess), NextFetch: wholeSecond(known.NextLook),
 		Error: known.LastError, Gone: known.Gone && known.NextLook.IsZero(), Fixed: f.fixed, File: f.file(),
 	}
@@ -135,7 +135,8 @@ func (n *Node) AddFeeds(ctx context.Context, specs []feedring.FeedSpec, titles [
 	}
 	returns := make([]bool, len(sound))
 	for j, spec := range sound {
-		returns[j] = n.kept(spec)
+		known, _ := n.origins.recognise(spec)
+		returns[j] = n.kept(known)
 	}
 	restored := false
 	for j, added := range n.origins.addAll(ctx, sound, named) {
@@ -173,6 +174,7 @@ func (n *Node) refuse(spec feedring.FeedSpec) error {
 
 // RemoveFeed implements web.Backend.
 func (n *Node) RemoveFeed(ctx context.Context, url string) error {
+	url = n.origins.identity(url)
 	err := n.origins.remove(ctx, url)
 	if err == nil {
 		n.personal.Withdraw(url)
@@ -184,6 +186,7 @@ func (n *Node) RemoveFeed(ctx context.Context, url string) error {
 
 // Feed implements web.Backend.
 func (n *Node) Feed(url string) (web.FeedStatus, error) {
+	url = n.origins.identity(url)
 	f, ok := n.origins.get(url)
 	if !ok {
 		return web.FeedStatus{}, notOurs(url)

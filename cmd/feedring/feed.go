@@ -26,10 +26,10 @@ func (a *app) feedCommand() *cobra.Command {
 			"into that group; without, it is private: fetched for the peer's own readers, told to nobody.",
 		Example: `  feedring feed add https://www.lemonde.fr/rss/une.xml --theme news
   feedring feed list`,
-		Args: oneOf("add, list or remove"),
+		Args: oneOf("add, list, move or remove"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.feedAddCommand(), a.feedRemoveCommand(), a.feedListCommand())
+	cmd.AddCommand(a.feedAddCommand(), a.feedMoveCommand(), a.feedRemoveCommand(), a.feedListCommand())
 	return cmd
 }
 
@@ -184,7 +184,7 @@ func (a *app) printFeeds(feeds []json.RawMessage, asJSON bool) error {
 		if err := json.Unmarshal(raw, &feed); err != nil {
 			return fmt.Errorf("the peer's answer cannot be read: %w", err)
 		}
-		g.add(or(printable(feed.Theme), "(private)"), printable(feed.Provider), printable(feed.URL),
+		g.add(or(printable(feed.Theme), "(private)"), printable(feed.Provider), movedTo(feed),
 			strconv.Itoa(feed.Entries), a.looks(feed.LastFetch, feed.LookedAt, feed.Rests, feed.Turn, feed.Turns), or(printable(feed.Error), "-"),
 			strconv.Itoa(feed.Readers), or(printable(feed.Front), "-"))
 		offers = append(offers, a.offer(feed.URL, feed.Joinable))

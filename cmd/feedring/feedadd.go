@@ -21,6 +21,9 @@ func (a *app) addedFeed(asJSON bool, feed api.Feed, said api.Added) error {
 	what, of := "added ", ""
 	if said.Known {
 		what = "was there already: "
+		if said.Fetched != "" && said.Fetched != said.URL {
+			of = ", which is fetched from " + printable(said.Fetched)
+		}
 	}
 	if said.Site != "" {
 		of = ", the feed of " + printable(said.Site)

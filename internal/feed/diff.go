@@ -24,7 +24,7 @@ func Diff(state State, doc *document.Document, now time.Time) ([]feedring.Entry,
 	if next.known == nil {
 		next.known = make(map[feedring.EntryID]known, len(doc.Items))
 	}
-	items := recognise(&next, doc.Items)
+	items := recognise(&next, next.moved(doc.Items))
 	current := make(map[feedring.EntryID]bool, len(items))
 	var found []feedring.Entry
 	for _, it := range oldestFirst(items) {
@@ -97,6 +97,42 @@ func (s *State) learn(it document.Item, now time.Time) (feedring.Entry, bool) {
 		e.Updated = now.UTC().Truncate(time.Second)
 	}
 	return e, true
+}
+
+// moved gives items the ids they had where their feed had another address, if
+// they are known by these alone.
+func (s *State) moved(items []document.Item) []document.Item {
+	if len(s.known) == 0 {
+		return items
+	}
+	var taken map[feedring.EntryID]bool // by items of this document
+	for i := range items {
+		if _, ok := s.known[items[i].Entry.ID]; ok {
+			continue
+		}
+		for _, id := range items[i].Former() {
+			if _, ok := s.known[id]; !ok {
+				continue
+			}
+			if taken == nil {
+				items, taken = slices.Clone(items), idsOf(items)
+			}
+			if !taken[id] {
+				taken[id] = true
+				items[i].Entry.ID = id
+				break
+			}
+		}
+	}
+	return items
+}
+
+func idsOf(items []document.Item) map[feedring.EntryID]bool {
+	ids := make(map[feedring.EntryID]bool, len(items))
+	for i := range items {
+		ids[items[i].Entry.ID] = true
+	}
+	return ids
 }
 
 // recognise gives items the ids they had before where a feed makes up new

@@ -106,7 +106,7 @@ func (f *Fetcher) Fetch(ctx context.Context, url string, state *State) (Answer, 
 }
 
 func (f *Fetcher) fetch(ctx context.Context, url string, state *State) (Answer, error) {
-	asked := cmp.Or(state.Address, url)
+	asked := cmp.Or(state.Address, state.Named, url)
 	source := cmp.Or(state.Source, asked)
 	req, err := newRequest(guard.Fitting(ctx, onlyTo(source)), asked, state)
 	if err != nil {
@@ -204,7 +204,7 @@ func (f *Fetcher) read(a *Answer, url, asked string, resp *http.Response, state 
 	}
 	f.reading <- struct{}{}
 	defer func() { <-f.reading }()
-	doc, err := document.Parse(document.Source{URL: url, Location: resp.Request.URL.String(), Header: resp.Header}, body)
+	doc, err := document.Parse(document.Source{URL: url, Former: state.Former, Location: resp.Request.URL.String(), Header: resp.Header}, body)
 	if err != nil {
 		return err
 	}

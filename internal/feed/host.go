@@ -56,7 +56,7 @@ func (w *Watcher) hostAsked(s *State) string {
 	if w.cfg.Manners.Local != nil && w.cfg.Manners.Local(s.URL) {
 		return s.URL
 	}
-	return hostOf(s.asked())
+	return hostOf(s.Asked())
 }
 
 func (w *Watcher) newHost(name string) *host {

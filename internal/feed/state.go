@@ -48,7 +48,10 @@ type State struct {
 	Moved      string    `json:"moved,omitempty"`       // where the origin says the feed is for good
 	MovedSince time.Time `json:"moved_since,omitzero"`  // when it said so first
 	MovedTimes int       `json:"moved_times,omitempty"` // how often it said so since
-	Address    string    `json:"address,omitempty"`     // what is asked instead of URL; empty: URL
+	Address    string    `json:"address,omitempty"`     // what is asked instead of Named, because the origin said so; empty: Named
+
+	Named  string   `json:"named,omitempty"` // the present address, where the owner moved the feed; empty: URL
+	Former []string `json:"-"`               // addresses that the feed had meanwhile
 
 	// ByLink is set for a feed that gives its entries new guids all the time:
 	// its entries are recognised by their links.

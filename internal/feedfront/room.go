@@ -39,6 +39,7 @@ type Room struct {
 	mu    sync.RWMutex
 	feeds map[string]*held // by feed
 	paths map[string]*held // by address
+	moved map[string]*held // by the address that a feed's present one would have
 	kept  map[string]head  // of the disk, not yet offered
 
 	counts [answerKinds]atomic.Uint64
@@ -47,8 +48,11 @@ type Room struct {
 // held is one feed that is served.
 type held struct {
 	feed, path string
-	doc        atomic.Pointer[doc] // nil: none yet
-	next       atomic.Int64        // Unix seconds of the next look; 0: not known
+	provider   feedring.Provider
+	present    atomic.Pointer[string] // the feed's own address, where it moved; nil: feed
+	also       string                 // the path by its present address; empty: the same
+	doc        atomic.Pointer[doc]    // nil: none yet
+	next       atomic.Int64           // Unix seconds of the next look; 0: not known
 	readers    readers
 	whole      atomic.Bool // a delta did not fit: the next document must be whole
 
@@ -66,7 +70,7 @@ func Open(cfg Config) (*Room, error) {
 	}
 	r := &Room{
 		cfg: cfg, shelf: newShelf(maxShelf), loop: loopToken(), seed: maphash.MakeSeed(),
-		feeds: make(map[string]*held), paths: make(map[string]*held), kept: make(map[string]head),
+		feeds: make(map[string]*held), paths: make(map[string]*held), moved: make(map[string]*held), kept: make(map[string]head),
 	}
 	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
 		return nil, err
@@ -94,7 +98,7 @@ func (r *Room) Offer(feed string, provider feedring.Provider) string {
 	if h, ok := r.feeds[feed]; ok {
 		return h.path
 	}
-	h := &held{feed: feed, path: r.freePath(feed, provider)}
+	h := &held{feed: feed, path: r.freePath(feed, provider), provider: provider}
 	if kept, ok := r.kept[feed]; ok {
 		d := kept.doc
 		h.doc.Store(&d)
@@ -104,15 +108,58 @@ func (r *Room) Offer(feed string, provider feedring.Provider) string {
 	return h.path
 }
 
+// Present says at which address the world finds a feed now. Its document names
+// that as its own, and is also served at the path that the address would have, where
+// no other feed is: by that a web server passes readers on.
+func (r *Room) Present(feed, address string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	h := r.feeds[feed]
+	if h == nil || h.self() == address {
+		return
+	}
+	r.leave(h)
+	h.present.Store(&address)
+	if also := plainPath(h.provider, address); also != h.path {
+		h.also = also
+		r.moved[also] = h
+	}
+}
+
+// leave ends what Present began. r.mu is held.
+func (r *Room) leave(h *held) {
+	if r.moved[h.also] == h {
+		delete(r.moved, h.also)
+	}
+	h.also = ""
+}
+
+// self is the feed's own address.
+func (h *held) self() string {
+	if present := h.present.Load(); present != nil {
+		return *present
+	}
+	return h.feed
+}
+
 // Feed returns the feed that is served at an address, a path with perhaps a
 // query.
 func (r *Room) Feed(path string) (feed string, ok bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	if h := r.paths[path]; h != nil {
+	if h := r.on(path); h != nil {
 		return h.feed, true
 	}
 	return "", false
+}
+
+// on returns the feed of a path: one whose path it is goes before one that moved
+// there. r.mu is held.
+func (r *Room) on(path string) *held {
+	if h := r.paths[path]; h != nil {
+		return h
+	}
+	return r.moved[path]
 }
 
 // freePath is the plain address, unless another feed has it or had it first.
@@ -150,6 +197,7 @@ func (r *Room) Withdraw(feed string) {
 	if ok {
 		delete(r.feeds, feed)
 		delete(r.paths, h.path)
+		r.leave(h)
 	}
 	r.mu.Unlock()
 	if ok {
@@ -238,11 +286,11 @@ func (r *Room) at(path, query string) *held {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	if query != "" {
-		if h, ok := r.paths[path+"?"+query]; ok {
+		if h := r.on(path + "?" + query); h != nil {
 			return h
 		}
 	}
-	return r.paths[path]
+	return r.on(path)
 }
 
 // ready returns the document of a feed as it is now, with links to the feed's own
@@ -253,7 +301,7 @@ func (r *Room) ready(h *held, hub string) (*ready, error) {
 	if d == nil {
 		return nil, ErrNotYet
 	}
-	key := shelfKey{h.feed, hub, h.feed}
+	key := shelfKey{h.feed, hub, h.self()}
 	if made := r.shelf.get(key, d); made != nil {
 		return made, nil
 	}
@@ -289,13 +337,16 @@ func (r *Room) Address(feed string) string {
 	return ""
 }
 
-// Named finds the feed whose document calls an address its own: that is the
-// topic which subscribers of a hub give.
+// Named finds the feed that has an address of its own now, or whose document calls
+// it so: that is the topic which subscribers of a hub give.
 func (r *Room) Named(self string) (feed string, ok bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	for feed, h := range r.feeds {
-		if d := h.doc.Load(); d != nil && d.Self != "" && d.Self == self {
+		if self == "" {
+			break
+		}
+		if d, at := h.doc.Load(), h.present.Load(); at != nil && *at == self || d != nil && d.Self == self {
 			return feed, true
 		}
 	}

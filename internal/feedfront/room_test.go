@@ -421,3 +421,39 @@ func TestAFullDiskKeepsTheDocumentInMemory(t *testing.T) {
 		t.Error(w.Code)
 	}
 }
+
+// TestAFeedThatMoved keeps its path and has a second one; its document names where
+// it is now, and a feed of that very address goes before it.
+func TestAFeedThatMoved(t *testing.T) {
+	const now = "https://new.example/rss"
+	b := open(t, t.TempDir())
+	b.Offer(testFeed, "a.example")
+	b.take(rssOf("1"))
+	b.Present(testFeed, testFeed)
+	before := b.get().Header().Get("Etag")
+	b.Present(testFeed, now)
+	for _, path := range []string{testPath, "/f/a.example/rss"} {
+		w, err := b.ask(path)
+		if err != nil || !strings.Contains(w.Body.String(), `rel="self" href="`+now+`"`) || w.Header().Get("Etag") == before {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if feed, ok := b.Named(now); !ok || feed != testFeed {
+		t.Errorf("named %q", feed)
+	}
+	if path := b.Offer("https://x.example/rss", "a.example"); path != "/f/a.example/rss" {
+		t.Errorf("a feed of that path is at %s", path)
+	}
+	if _, err := b.ask("/f/a.example/rss"); !errors.Is(err, ErrNotYet) {
+		t.Errorf("and is answered %v", err)
+	}
+	b.Withdraw("https://x.example/rss")
+	b.Present(testFeed, "https://a.example/feed")
+	if _, err := b.ask("/f/a.example/rss"); !errors.Is(err, ErrUnknown) {
+		t.Errorf("where it was in between: %v", err)
+	}
+	b.Withdraw(testFeed)
+	if _, err := b.ask("/f/a.example/feed"); !errors.Is(err, ErrUnknown) {
+		t.Errorf("withdrawn: %v", err)
+	}
+}

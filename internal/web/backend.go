@@ -55,6 +55,11 @@ type Backend interface {
 	AddFeeds(ctx context.Context, specs []feedring.FeedSpec, titles []string) []Added
 	// RemoveFeed forgets a feed. ErrUnknown where there is none.
 	RemoveFeed(ctx context.Context, url string) error
+	// MoveFeed has a feed go on at another address, with its history, entries and
+	// path, and returns it with a note for people, empty if there is nothing to say.
+	// It looks there first, for some seconds at most, unless force is set. ErrUnknown;
+	// ErrNoFeed where no feed is there.
+	MoveFeed(ctx context.Context, from, to string, force bool) (feed FeedStatus, note string, err error)
 	// Ping looks at a feed now and returns when that was done. ErrUnknown;
 	// ErrOrigin where the look failed; ErrLate where ctx ended before it did.
 	Ping(ctx context.Context, url string) (FeedStatus, error)
@@ -208,8 +213,9 @@ func (r RoleStatus) String() string {
 
 // FeedStatus is one of the peer's own feeds.
 type FeedStatus struct {
-	URL       string            `json:"url"`
-	Theme     feedring.Theme    `json:"theme,omitempty"` // empty: private
+	URL       string            `json:"url"`               // its first address, which names it
+	Fetched   string            `json:"fetched,omitempty"` // the present one
+	Theme     feedring.Theme    `json:"theme,omitempty"`   // empty: private
 	Provider  feedring.Provider `json:"provider"`
 	Share     feedring.Share    `json:"share,omitempty"` // empty: as the peer shares
 	Title     string            `json:"title,omitempty"`

@@ -320,3 +320,15 @@ func call(t testing.TB, h http.Handler, method, target, body string, headers ...
 const withToken = "Authorization: Bearer " + testToken
 
 func byID(a, b feedring.Entry) int { return cmp.Compare(a.ID, b.ID) }
+
+func (f *fake) MoveFeed(_ context.Context, from, to string, force bool) (FeedStatus, string, error) {
+	feed, err := f.Feed(from)
+	if err != nil || to == "https://secret.example/feed" {
+		return feed, "", cmp.Or(err, fmt.Errorf("%s is a feed of this peer's already", to))
+	}
+	feed.Fetched = to
+	if force {
+		return feed, "", nil
+	}
+	return feed, "not there yet", nil
+}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -27,8 +28,8 @@ type imported struct {
 func (s *site) exportOPML(w http.ResponseWriter, _ *http.Request) error {
 	var feeds []opml.Outline
 	for _, f := range s.Backend.Feeds(true) {
-		o := opml.Outline{URL: f.URL, Title: f.Title, Folder: string(f.Theme), Share: string(f.Share)}
-		if f.Provider != feedring.ProviderOf(f.URL) {
+		o := opml.Outline{URL: cmp.Or(f.Fetched, f.URL), Title: f.Title, Folder: string(f.Theme), Share: string(f.Share)}
+		if f.Provider != feedring.ProviderOf(o.URL) {
 			o.Provider = string(f.Provider)
 		}
 		feeds = append(feeds, o)

@@ -102,6 +102,7 @@ func (s *site) routes() {
 	s.handle("GET /api/v1/stream", s.stream)
 	s.handle("GET /api/v1/feeds", s.guarded(s.feeds))
 	s.handle("POST /api/v1/feeds", s.guarded(s.addFeed))
+	s.handle("POST /api/v1/feeds/move", s.guarded(s.moveFeed))
 	s.handle("DELETE /api/v1/feeds", s.guarded(s.removeFeed))
 	s.handle("DELETE /api/v1/feeds/{url}", s.guarded(s.removeFeed))
 	s.handle("GET /api/v1/opml", s.guarded(s.exportOPML))

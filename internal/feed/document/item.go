@@ -54,6 +54,8 @@ type Item struct {
 	Hash Hash   // of what makes a new version; see contentHash
 
 	guid string
+	key  string  // of guid and link, what the id was made of; empty: neither
+	src  *Source // for Former
 }
 
 // newItems reads the items of a feed and gives each an id of its own.
@@ -67,7 +69,8 @@ func newItems(r reader) []Item {
 			items = append(items, it)
 		}
 	}
-	return identify(r.src.URL, items)
+	src := r.src
+	return identify(&src, items)
 }
 
 // resembles reports whether two items may be versions of one entry.
@@ -87,7 +90,7 @@ func (it *Item) empty() bool {
 // identify sets ids by guid, else link, else content. A guid or link that
 // several different items share tells nothing about any of them, so the next
 // thing decides; an item that occurs twice is kept once.
-func identify(feedURL string, items []Item) []Item {
+func identify(src *Source, items []Item) []Item {
 	guids, links := make(map[string]*Item), make(map[string]*Item)
 	sharedGUID, sharedLink := make(map[string]bool), make(map[string]bool)
 	for i := range items {
@@ -110,7 +113,7 @@ func identify(feedURL string, items []Item) []Item {
 		if sharedLink[link] {
 			link = ""
 		}
-		it.Entry.ID = feedring.NewEntryID(feedURL, guid, link, string(it.Hash[:]))
+		it.Entry.ID, it.key, it.src = feedring.NewEntryID(src.URL, guid, link, string(it.Hash[:])), cmp.Or(guid, link), src
 		if !seen[it.Entry.ID] {
 			seen[it.Entry.ID] = true
 			kept = append(kept, it)

@@ -46,8 +46,9 @@ type Document struct {
 
 // Source is where a document came from.
 type Source struct {
-	URL      string // the feed's address, which its entries carry
-	Location string // where redirects led; empty: URL
+	URL      string   // the feed's address, which its entries carry
+	Former   []string // others that it had
+	Location string   // where redirects led; empty: URL
 	Header   http.Header
 }
 

@@ -18,7 +18,8 @@ import (
 // Feed is one of the running peer's own feeds.
 type Feed struct {
 	URL       string    `json:"url"`
-	Theme     string    `json:"theme,omitempty"` // empty: private
+	Fetched   string    `json:"fetched,omitempty"` // the present address, where the feed moved
+	Theme     string    `json:"theme,omitempty"`   // empty: private
 	Provider  string    `json:"provider,omitempty"`
 	File      string    `json:"file,omitempty"`  // on the peer's machine, read instead of the URL
 	Share     string    `json:"share,omitempty"` // empty: as the peer shares
@@ -98,9 +99,10 @@ func (c *Client) Feeds(ctx context.Context) (raw []json.RawMessage, err error) {
 
 // Added is a feed that was added.
 type Added struct {
-	URL  string `json:"url"`            // of the feed
-	Site string `json:"site,omitempty"` // the page that was given, which names the feed; empty: the feed itself was
-	Note string `json:"note,omitempty"` // why it may be no feed
+	URL     string `json:"url"`               // of the feed
+	Fetched string `json:"fetched,omitempty"` // the present one, where that is another
+	Site    string `json:"site,omitempty"`    // the page that was given, which names the feed; empty: the feed itself was
+	Note    string `json:"note,omitempty"`    // why it may be no feed
 	Joinable
 	Known bool `json:"-"` // it was there already
 }
@@ -174,6 +176,19 @@ func (c *Client) RebuildHistory(ctx context.Context) (h History, err error) {
 // RemoveFeed makes the peer forget a feed.
 func (c *Client) RemoveFeed(ctx context.Context, address string) error {
 	return c.do(ctx, request{method: http.MethodDelete, path: "feeds", query: url.Values{"url": {address}}}, nil)
+}
+
+// Moved is a feed at its new address.
+type Moved struct {
+	Feed
+	Note string `json:"note,omitempty"` // why it may not be there yet
+}
+
+// MoveFeed has a feed go on at another address; force does so without a look there.
+func (c *Client) MoveFeed(ctx context.Context, from, to string, force bool) (moved Moved, err error) {
+	body := map[string]any{"from": from, "to": to, "force": force}
+	err = c.do(ctx, request{method: http.MethodPost, path: "feeds/move", body: body}, &moved)
+	return moved, err
 }
 
 // Ping makes the peer look at a feed now, waits for the end of the look, and

@@ -1,0 +1,292 @@
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/feed"
+	"github.com/feedring/feedring/internal/store"
+	"github.com/feedring/feedring/internal/web"
+)
+
+const (
+	feedAddress = "address/" // where feeds are that were moved
+	maxFormer   = 16         // addresses that a feed had, of which entries may tell
+)
+
+// address is where a feed is now that its owner moved. Its first address stays its
+// name: entries, catalogues, subscriptions and paths know it by that.
+type address struct {
+	Present  string            `json:"present"`
+	Provider feedring.Provider `json:"provider"`         // as it was before the first move
+	Former   []string          `json:"former,omitempty"` // between the first address and this one
+}
+
+// addresses are those of all feeds that were moved. It is safe for concurrent
+// use.
+type addresses struct {
+	mu    sync.Mutex
+	moved map[string]address // by first address
+	first map[string]string  // by every other address, present and former
+}
+
+// set takes a move in.
+func (a *addresses) set(url string, at address) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.moved == nil {
+		a.moved, a.first = make(map[string]address), make(map[string]string)
+	}
+	a.moved[url] = at
+	for _, other := range append([]string{at.Present}, at.Former...) {
+		if other != url {
+			a.first[other] = url
+		}
+	}
+}
+
+// of is where a feed is; false: it was never moved.
+func (a *addresses) of(url string) (address, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	at, ok := a.moved[url]
+	return at, ok
+}
+
+// presentOf is the address that the owner says a feed has now.
+func (a *addresses) presentOf(url string) string {
+	if at, ok := a.of(url); ok {
+		return at.Present
+	}
+	return url
+}
+
+// firstOf is the first address of the feed that has or had one.
+func (a *addresses) firstOf(url string) string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if first, ok := a.first[url]; ok {
+		return first
+	}
+	return url
+}
+
+// loadAddresses reads where feeds were moved to.
+func (o *origins) loadAddresses() error {
+	for record, err := range o.store.ListPrefix(store.BucketFeed, feedAddress) {
+		if err != nil {
+			return err
+		}
+		var at address
+		if err := json.Unmarshal(record.Value, &at); err != nil {
+			return fmt.Errorf("stored address of a feed: %w", err)
+		}
+		o.addresses.set(strings.TrimPrefix(record.Key, feedAddress), at)
+	}
+	return nil
+}
+
+// identity is the first address of one of this peer's feeds, by any that it has or
+// had.
+func (o *origins) identity(url string) string {
+	o.mu.Lock()
+	own := o.feeds.Get(url) != nil
+	o.mu.Unlock()
+	if own {
+		return url
+	}
+	return o.addresses.firstOf(url)
+}
+
+// recognise returns the spec of the feed that is meant by one of its addresses.
+// moves is set where that is the https form of a feed that was known by http: then
+// the feed is to be moved there.
+func (o *origins) recognise(spec feedring.FeedSpec) (known feedring.FeedSpec, moves bool) {
+	first := o.identity(spec.URL)
+	if first == spec.URL {
+		if first = o.byHTTP(spec.URL); first == "" {
+			return spec, false
+		}
+		moves = true
+	}
+	if spec.Provider == feedring.ProviderOf(spec.URL) { // nobody chose another
+		spec.Provider = feedring.ProviderOf(first)
+		if f, ok := o.get(first); ok {
+			spec.Provider = f.spec().Provider
+		} else if at, ok := o.addresses.of(first); ok {
+			spec.Provider = at.Provider
+		}
+	}
+	spec.URL = first
+	return spec, moves
+}
+
+// byHTTP is the feed that this peer has or had at the same address by http; empty:
+// none, or the address has a history of its own.
+func (o *origins) byHTTP(url string) string {
+	plain := feed.Downgrade(url)
+	if plain == "" {
+		return ""
+	}
+	first := o.identity(plain)
+	if _, own := o.get(url); own || !o.has(first) || o.has(url) {
+		return ""
+	}
+	return first
+}
+
+// has reports whether a feed is this peer's, or was.
+func (o *origins) has(url string) bool {
+	if _, ok := o.get(url); ok {
+		return true
+	}
+	if _, ok := o.store.Head(feedring.FeedRef{URL: url, Publisher: o.self}); ok {
+		return true
+	}
+	st, err := o.kept(url)
+	return err == nil && !st.LastLook.IsZero()
+}
+
+// placed is a state with the address to ask, and with nothing that a former one
+// said. A feed that is read from a file is asked for nowhere.
+func (o *origins) placed(url string, st feed.State) feed.State {
+	st.URL = url
+	if o.file(url) != "" {
+		return st
+	}
+	at, _ := o.addresses.of(url)
+	return st.At(at.Present, at.Former)
+}
+
+// present is the address that the world finds a feed at now.
+func (o *origins) present(url string, st *feed.State) string {
+	if at, ok := o.addresses.of(url); ok && o.file(url) != "" {
+		return at.Present
+	}
+	if st.URL == "" {
+		return url
+	}
+	return st.Asked()
+}
+
+// elsewhere is an address that people may know a feed by beside its first.
+func (o *origins) elsewhere(url string) string {
+	if at, ok := o.addresses.of(url); ok {
+		return at.Present
+	}
+	return feed.Upgrade(url)
+}
+
+// move keeps that a feed has another address from now on.
+func (o *origins) move(ctx context.Context, url, to string, provider feedring.Provider) error {
+	at, moved := o.addresses.of(url)
+	if !moved {
+		at.Provider = provider
+	}
+	for _, old := range []string{at.Present, to} { // to counts anew
+		at.Former = slices.DeleteFunc(slices.Clone(at.Former), func(f string) bool { return f == old })
+	}
+	if at.Present != "" && at.Present != url && at.Present != to {
+		at.Former = append(at.Former, at.Present)
+		at.Former = at.Former[max(0, len(at.Former)-maxFormer):]
+	}
+	at.Present = to
+	value, err := json.Marshal(at)
+	if err != nil {
+		return err
+	}
+	if err := o.store.Put(ctx, store.BucketFeed, feedAddress+url, value); err != nil {
+		return err
+	}
+	o.addresses.set(url, at)
+	return nil
+}
+
+// askAnew has a feed looked at where it is now.
+func (o *origins) askAnew(url string) {
+	o.watcher.Remove(url)
+	o.watch(url)
+	_, _ = o.watcher.Look(url) // or when it is its turn
+	if st, err := o.State(url); err == nil {
+		o.front.Present(url, o.present(url, &st))
+	}
+}
+
+// MoveFeed implements web.Backend.
+func (n *Node) MoveFeed(ctx context.Context, from, to string, force bool) (st web.FeedStatus, note string, err error) {
+	o := n.origins
+	url := o.identity(from)
+	f, ok := o.get(url)
+	if !ok {
+		return st, "", notOurs(from)
+	}
+	known, err := o.State(url)
+	if err != nil {
+		return st, "", fmt.Errorf("%s was not moved: what is known of it cannot be read: %w", from, err)
+	}
+	if o.present(url, &known) == to && known.Address == "" {
+		return n.feedStatus(url, f), "", nil
+	}
+	if err := n.refuseMove(url, from, to); err != nil {
+		return st, "", err
+	}
+	if f.file() == "" && !force {
+		if note, err = n.lookBefore(ctx, from, to); err != nil {
+			return st, "", err
+		}
+	}
+	o.changing.Lock()
+	defer o.changing.Unlock()
+	if f, ok = o.get(url); !ok {
+		return st, "", notOurs(from)
+	}
+	if err := o.move(ctx, url, to, f.spec().Provider); err != nil {
+		return st, "", notKept(from+" was not moved", err)
+	}
+	o.askAnew(url)
+	n.hubChanged(url)
+	return n.feedStatus(url, f), note, nil
+}
+
+// refuseMove returns an error for an address that a feed cannot have.
+func (n *Node) refuseMove(url, from, to string) error {
+	if other := n.origins.identity(to); other != url {
+		if _, ok := n.origins.get(other); ok {
+			return fmt.Errorf("%s was not moved: %s is a feed of this peer's already: remove that first, or leave both as they are", from, to)
+		}
+	}
+	if err := n.refuse(feedring.FeedSpec{URL: to}); err != nil {
+		return fmt.Errorf("%s was not moved: %s is at a loopback or private address, which this peer fetches only when it is started with --allow-private-feeds", from, to)
+	}
+	return nil
+}
+
+// lookBefore looks at the address that a feed is to have. What may be there later
+// is no error, and told.
+func (n *Node) lookBefore(ctx context.Context, from, to string) (note string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, findWithin)
+	defer cancel()
+	seen, err := n.glance(ctx, to)
+	var held *feed.HeldError
+	var refused *feed.Error
+	errors.As(err, &refused)
+	switch {
+	case seen.Page == nil && err == nil:
+		return "", nil
+	case errors.As(err, &held):
+		return held.Error() + ": it is looked at then", nil
+	case errors.Is(err, feed.ErrBusy):
+		return err.Error() + ": it is looked at after them", nil
+	case errors.Is(err, context.DeadlineExceeded):
+		return "the origin has not answered yet: it is asked again", nil
+	case refused != nil && (refused.Status == 429 || refused.Status == 503):
+		return reason(err) + ": it is looked at again", nil
+	}
+	return "", fmt.Errorf("%s was not moved: %s: %s: give the address of the feed itself, or --force where it will be there: %w", from, to, reason(err), web.ErrNoFeed)
+}
