@@ -85,9 +85,9 @@ var arrows = map[string][]string{
 	"internal/pings":           {"internal/throttle"},
 	"internal/hub/ledger":      {},
 	"internal/hub":             {"internal/hub/ledger", "internal/store", "internal/throttle"},
-	"client":                   {".", "proto/feedring/v1", "internal/duplicate", "internal/match", "internal/wire", "internal/host"},
+	"client":                   {".", "proto/feedring/v1", "internal/duplicate", "internal/match", "internal/match/stem", "internal/wire", "internal/host"},
 	"node/codec":               {".", "group", "ring", "internal/peer", "internal/wire", "proto/feedring/v1"},
-	"node/reading":             {".", "internal/match", "internal/store"},
+	"node/reading":             {".", "internal/match", "internal/match/stem", "internal/store", "internal/wire"},
 	"node":                     {".", "group", "ring", "client", "node/codec", "node/reading", "proto/feedring/v1", "internal/"},
 	"cmd/feedring": {
 		".", "node", "client", "internal/duplicate", "internal/match", "internal/host", "internal/peer", "cmd/feedring/internal/",

@@ -20,6 +20,7 @@ type Query struct {
 	Since    time.Time
 	Until    time.Time // exclusive; zero: no end
 	Limit    int       // newest entries of the first answer; 0: DefaultLimit
+	Stem     bool      // words are met by other forms of them, in the language of an entry
 }
 
 // QueryID identifies a query for its whole life. Only the coordinator knows

@@ -30,4 +30,7 @@ type Answer struct {
 	Final feedring.Final
 	// Cursor is where a follower stands after it; nil: nowhere yet, or a query's.
 	Cursor feedring.Cursor
+	// Resume is where a follower goes on after all of a first answer was shown, for
+	// who keeps that before it shows it; nil elsewhere.
+	Resume *Resume
 }

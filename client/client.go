@@ -88,6 +88,7 @@ func check(q *feedring.Query) error {
 		return fmt.Errorf("%w: %w", ErrBadQuery, err)
 	}
 	q.Words = expr.String()
+	q.Stem = q.Stem && !expr.All()
 	provider, err := feedring.ParseProvider(q.Provider)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrBadQuery, err)

@@ -159,14 +159,13 @@ func (f *follower) begin(ctx context.Context) error {
 // wants.
 func (f *follower) showFirst(answer Answer) error {
 	if f.options.First != nil {
-		answer.Cursor = f.stands()
-		err := f.options.First(answer)
-		if err == nil || errors.Is(err, ErrEnough) {
-			f.dirty = true
-			for i := range answer.Entries {
-				f.shown.add(answer.Entries[i].ID, answer.Entries[i].Version)
-			}
+		for i := range answer.Entries {
+			f.shown.add(answer.Entries[i].ID, answer.Entries[i].Version)
 		}
+		resume := f.resume()
+		answer.Cursor, answer.Resume = f.stands(), &resume
+		err := f.options.First(answer)
+		f.dirty = err == nil || errors.Is(err, ErrEnough)
 		return err
 	}
 	f.dirty = true

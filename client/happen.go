@@ -149,7 +149,12 @@ func (f *follower) save() {
 		return
 	}
 	f.dirty = false
-	resume := Resume{At: f.saved.UTC().Truncate(time.Second), Shown: f.shown.newest(), Peers: f.client.book.known()}
+	f.options.Save(f.resume())
+}
+
+// resume is where the follower stands.
+func (f *follower) resume() Resume {
+	resume := Resume{At: time.Now().UTC().Truncate(time.Second), Shown: f.shown.newest(), Peers: f.client.book.known()}
 	for _, g := range f.groups {
 		if g.cursor == nil {
 			continue
@@ -160,5 +165,5 @@ func (f *follower) save() {
 		resume.Groups = append(resume.Groups, GroupCursor{g.theme, g.cursor})
 	}
 	resume.sortGroups()
-	f.options.Save(resume)
+	return resume
 }

@@ -99,6 +99,14 @@ func (r *round) gathered(ctx context.Context, e event, entries *merge) error {
 		entries.add(*e.entry)
 	case e.mark != nil:
 		g.advance(e.mark)
+	case e.caught && e.partial:
+		r.client.log.Warn("a provider of an older version knows no other forms of words: some that have them may be missing", "theme", g.theme, "peer", e.served)
+		if r.another(e.session, e.served) {
+			g.stop(e.session)
+			return nil
+		}
+		g.failed = true
+		fallthrough
 	case e.caught:
 		g.sessions[e.session] = true
 		g.heard = time.Now()

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/match"
+	"github.com/feedring/feedring/internal/match/stem"
 	"github.com/feedring/feedring/internal/wire"
 )
 
@@ -105,6 +107,11 @@ func (r *round) start(grant feedring.Grant, skip map[feedring.PeerID]bool) *sess
 	s := &session{
 		client: r.client, grant: grant, report: r.events, live: r.live, skip: maps.Clone(skip),
 		want: wire.Attach{Query: query, Follow: r.follow, Updates: r.options.Updates, Cursor: g.cursorFor(&grant)},
+	}
+	if query.Stem {
+		if expr, err := match.Parse(query.Words); err == nil { // as check found
+			s.stems = stem.NewMatcher(expr)
+		}
 	}
 	if s.skip == nil {
 		s.skip = make(map[feedring.PeerID]bool)

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/match"
+	"github.com/feedring/feedring/internal/match/stem"
 	"github.com/feedring/feedring/internal/wire"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
@@ -42,6 +44,12 @@ type session struct {
 
 	// skip lists providers that failed or sent what they must not.
 	skip map[feedring.PeerID]bool
+
+	// stems chooses again what a provider chose by stems, and chooses where the
+	// provider could not: one of a version before. Nil: words are as written.
+	stems *stem.Matcher
+	met   int // entries that have the words
+	bytes int // of all that came
 }
 
 // event is something that a session tells its round, in order: at most one of
@@ -52,6 +60,7 @@ type event struct {
 	entry   *feedring.Entry
 	mark    feedring.Cursor
 	caught  bool
+	partial bool // with caught: there may be more that matches, which this provider cannot find
 	ended   error
 }
 
@@ -246,12 +255,17 @@ func (a *attachment) next(within time.Duration) (wire.Frame, error) {
 // frame reports one frame.
 func (s *session) frame(ctx context.Context, a *attachment, one *arrival) error {
 	e := event{served: a.peer.ID, mark: one.frame.Mark, caught: one.frame.Caught != nil}
+	e.partial = e.caught && !one.frame.Stemmed && s.wasCut(*one.frame.Caught)
 	if one.frame.Item != nil {
 		entry, err := s.entry(one, a.peer.ID)
 		if err != nil {
 			return err
 		}
-		e.entry = entry
+		if s.meets(entry) {
+			e.entry = entry
+			s.met++
+		}
+		s.bytes += len(one.frame.Item.Seal.Payload)
 	}
 	if !s.tell(ctx, e) {
 		return ctx.Err()
@@ -285,6 +299,22 @@ func (s *session) entry(one *arrival, via feedring.PeerID) (*feedring.Entry, err
 	}
 	e.Via, e.VouchedBy = via, one.frame.Item.VouchedBy
 	return e, nil
+}
+
+// meets reports whether an entry has the words in one of their forms. What was
+// taken back has no words.
+func (s *session) meets(e *feedring.Entry) bool {
+	return s.stems == nil || e.Retracted || s.stems.Match(e.Language, match.TextOf(e))
+}
+
+// manyBytes is below what a provider's first answer has at most.
+const manyBytes = 8 << 20
+
+// wasCut reports whether a first answer of so many entries, by a provider that
+// knows no stems and so was asked for everything, may have left out older ones
+// that match: it is as long as answers get, and too few of it match.
+func (s *session) wasCut(entries int) bool {
+	return s.stems != nil && s.met < s.want.Query.Limit && (entries >= feedring.MaxLimit || s.bytes >= manyBytes)
 }
 
 // renew keeps the lease until ctx ends.

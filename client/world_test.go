@@ -59,7 +59,8 @@ type fakePeer struct {
 	lacks   func(feedring.Cursor) []feedring.FeedRef
 	names   bool // and names those feeds, as peers once did not
 	forge   bool
-	cut     int // ends the stream after so many frames; 0: never
+	stems   bool // knows what it is to stem: it leaves no words out, and says it did
+	cut     int  // ends the stream after so many frames; 0: never
 	streams map[net.Conn]bool
 	served  int
 	opened  int
@@ -268,6 +269,9 @@ func (p *fakePeer) serveAttach(s *wire.Stream) {
 	if s.Receive(&req, 0) != nil {
 		return
 	}
+	if !p.stems {
+		req.Stemmed = nil // as a peer of before, which passes over it
+	}
 	want, err := wire.AttachFrom(&req)
 	if err != nil {
 		p.w.t.Error(err)
@@ -314,6 +318,7 @@ type visit struct {
 	stream *wire.Stream
 	want   wire.Attach
 	left   int
+	sent   int           // entries
 	at     int           // in the log
 	gone   chan struct{} // closed when the client is
 }
@@ -335,6 +340,7 @@ func (v *visit) item(it *item) error {
 	if forge {
 		seal.Signature = bytes.Repeat([]byte{7}, 64)
 	}
+	v.sent++
 	return v.send(wire.ItemTo(seal.Signer, seal.Payload, seal.Signature, it.vouched))
 }
 
@@ -358,7 +364,7 @@ func (v *visit) run() error {
 			return err
 		}
 	}
-	if err := v.send(wire.CaughtTo(0)); err != nil || !v.want.Follow {
+	if err := v.send(wire.CaughtTo(v.sent, v.want.Query.Stem)); err != nil || !v.want.Follow {
 		return err
 	}
 	return v.live(theme)

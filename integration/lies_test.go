@@ -168,7 +168,7 @@ func (m *member) forgedEntries(s *wire.Stream) {
 			_ = s.Send(wire.ItemTo(seal.Signer, seal.Payload, seal.Signature, ""), time.Second)
 		}
 	}
-	_ = s.Send(wire.CaughtTo(len(rows)), time.Second)
+	_ = s.Send(wire.CaughtTo(len(rows), false), time.Second)
 }
 
 // requests asks for what is not there, at length.

@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -158,4 +159,46 @@ func TestNothingMatches(t *testing.T) {
 	nothing([]string{"--data", q.data}, "--provider", "diary", "nosuchword")
 	follower := start(t, "follow", "--json", "--data", q.data, "--provider", "diary", "nosuchword")
 	follower.event(t, 10*time.Second, "an answer", func(o object) bool { return o.str("event") == "answered" })
+}
+
+// TestStoryOnce asks for a story that two sites' feeds link: a person is shown it
+// once, with who else tells it, and a program all of it.
+func TestStoryOnce(t *testing.T) {
+	t.Parallel()
+	o := newOrigin(t)
+	doc := func(name string, links ...string) string {
+		return o.bytes(name, "application/rss+xml", func() []byte {
+			var b strings.Builder
+			b.WriteString(`<rss version="2.0"><channel><title>x</title>`)
+			for i, link := range links {
+				fmt.Fprintf(&b, `<item><guid isPermaLink="false">%s%d</guid><title>%s of %s</title><link>https://paper.example/%s</link><pubDate>%s</pubDate></item>`,
+					name, i, link, name, link, time.Now().Add(-time.Duration(i+1)*time.Hour).UTC().Format(time.RFC1123Z))
+			}
+			b.WriteString("</channel></rss>")
+			return []byte(b.String())
+		})
+	}
+	n := newNetwork(t, "300ms")
+	p := n.peer(nil, "news=a.example@"+doc("a", "one", "two", "three"), "news=b.example@"+doc("b", "one", "two", "four"))
+	until(t, 10*time.Second, "entries", func() bool { return len(n.query(p, "--theme", "news").entries()) == 6 })
+	for _, whom := range [][]string{{"--peer", p.addr}, {"--data", p.data}} {
+		ask := func(more ...string) []string {
+			r := command(t, append(append([]string{"query", "--theme", "news"}, whom...), more...)...)
+			lines := strings.Split(strings.TrimSpace(r.stdout), "\n")
+			if r.code != 0 || lines[0] != "PUBLISHED\tPROVIDER\tENTRY\tURL" {
+				t.Fatalf("%v: %v", whom, r)
+			}
+			return lines[1:]
+		}
+		all := ask()
+		if text := strings.Join(all, "\n"); len(all) != 4 || strings.Count(text, "/one\n") != 1 || strings.Count(text, "(also at ") != 2 {
+			t.Errorf("%v: each story once, two with another provider: %q", whom, all)
+		}
+		if got := ask("--limit", "3"); len(got) != 3 {
+			t.Errorf("%v: three stories: %q", whom, got)
+		}
+		if r := command(t, append([]string{"query", "--json", "--theme", "news", "--limit", "4"}, whom...)...); len(r.entries()) != 4 {
+			t.Errorf("%v: a program is told of all: %v", whom, r)
+		}
+	}
 }

@@ -128,7 +128,7 @@ func (n *Node) serveAttach(client feedring.PeerID, s *wire.Stream) error {
 	if in.Follow {
 		n.background(func() { readRenewals(s, cancel) })
 	}
-	out := &frameSink{stream: s, vouched: n.vouchedBy(want.Theme)}
+	out := &frameSink{stream: s, vouched: n.vouchedBy(want.Theme), stemmed: want.Stem}
 	err = n.reading.Serve(ctx, reading.Reader{Want: want, Out: out, Cursor: in.Cursor, Follow: in.Follow, Beat: beatEvery})
 	if errors.As(err, new(reading.BehindError)) {
 		return refuse(s, feedringv1.RefusedKind_REFUSED_KIND_BEHIND, err)
@@ -184,6 +184,7 @@ func (n *Node) interestOf(in wire.Attach) (reading.Interest, error) {
 	w := reading.Interest{
 		Theme: in.Query.Theme, Provider: in.Query.Provider, Words: expr,
 		Since: in.Query.Since, Until: in.Query.Until, Limit: in.Query.Limit, Updates: in.Updates,
+		Stem: in.Query.Stem,
 	}
 	if w.Limit <= 0 {
 		w.Limit = feedring.DefaultLimit
@@ -210,6 +211,7 @@ func refuse(s *wire.Stream, kind feedringv1.RefusedKind, why error) error {
 type frameSink struct {
 	stream  *wire.Stream
 	vouched func(feedring.FeedRef) string
+	stemmed bool // entries are chosen by stems
 }
 
 func (f *frameSink) Item(it *store.Item) error {
@@ -224,7 +226,7 @@ func (f *frameSink) Mark(cursor feedring.Cursor) error {
 }
 
 func (f *frameSink) Caught(entries int) error {
-	if err := f.stream.Queue(wire.CaughtTo(entries), attachWrite); err != nil {
+	if err := f.stream.Queue(wire.CaughtTo(entries, f.stemmed), attachWrite); err != nil {
 		return err
 	}
 	return f.flush()

@@ -216,7 +216,7 @@ func (n *Node) followPrivate(ctx context.Context, ask web.Ask, send func(web.Upd
 		Out: out, Cursor: ask.Cursor, Follow: true, Beat: privateBeat,
 		Want: reading.Interest{
 			Private: true, Provider: ask.Provider, Words: expr, Since: ask.Since, Until: ask.Until,
-			Limit: ask.Limit, Updates: ask.Updates, Listed: n.origins.private,
+			Stem: ask.Stem, Limit: ask.Limit, Updates: ask.Updates, Listed: n.origins.private,
 		},
 	})
 }

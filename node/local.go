@@ -16,6 +16,7 @@ import (
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/web"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/node/reading"
 )
 
 // local is the way of a reader at this very peer into the network: the same
@@ -81,10 +82,13 @@ func (n *Node) withPrivate(ctx context.Context, ask web.Ask, out web.Answer) (we
 	if err != nil {
 		return out, err
 	}
-	items, _, err := n.history.Search(ctx, store.Search{
-		Provider: ask.Provider, Since: ask.Since, Until: ask.Until, Words: expr, Limit: ask.Limit, Privacy: store.PrivateOnly,
+	search := store.Search{
+		Provider: ask.Provider, Since: ask.Since, Until: ask.Until, Limit: ask.Limit, Privacy: store.PrivateOnly,
 		Refs: n.origins.privateRefs(),
-	})
+	}
+	want := reading.Interest{Words: expr, Stem: ask.Stem}
+	want.Narrow(&search)
+	items, _, err := n.history.Search(ctx, search)
 	if err != nil {
 		return out, err
 	}

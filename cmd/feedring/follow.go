@@ -37,7 +37,8 @@ func (a *app) followCommand() *cobra.Command {
 			"goes on.\n\n" +
 			"With --resume NAME it keeps what it follows and how far it came, in --data; the next time that NAME is\n" +
 			"enough to go on, and what appeared meanwhile is printed first: beginning with what --count left of a\n" +
-			"first answer. --since only says where a new NAME begins: beside a known one it changes nothing.",
+			"first answer. A kill repeats at most the one entry that was being printed. --since only says where a new NAME\n" +
+			"begins: beside a known one it changes nothing.",
 		Example: `  feedring follow --theme news europe
   feedring follow --theme sport --count 10 --json
   feedring follow --resume breakfast --theme news   # the first time
@@ -54,7 +55,7 @@ func (a *app) followCommand() *cobra.Command {
 				return err
 			}
 			saved, err := a.openSaved(how.resume, q, said{
-				what:  len(words) > 0 || cmd.Flags().Changed("theme") || cmd.Flags().Changed("provider"),
+				what:  len(words) > 0 || cmd.Flags().Changed("theme") || cmd.Flags().Changed("provider") || cmd.Flags().Changed("stem"),
 				until: cmd.Flags().Changed("until"), limit: cmd.Flags().Changed("limit"),
 			})
 			if err != nil {
@@ -137,24 +138,40 @@ func (f *following) throughNetwork(ctx context.Context, ask *askFlags) error {
 	return c.Follow(ctx, f.saved.Query, options, func(e feedring.Entry, _ feedring.Cursor) error { return f.entry(e) })
 }
 
-// first prints the first answer. What --count leaves of it is kept: the cursor
-// stands after all of it.
+// first prints the first answer. Under a name it is kept first, with the cursor
+// that stands after all of it: what a kill or --count leaves is printed the next
+// time.
 func (f *following) first(answer client.Answer) error {
-	for i, e := range answer.Entries {
-		err := f.entry(e)
-		if errors.Is(err, client.ErrEnough) {
-			f.saved.leave(answer.Entries[i+1:])
+	err := f.printFirst(answer.Entries, func() { f.saved.Over = answer.Resume })
+	if err != nil {
+		return err
+	}
+	return f.answered(answer.Final)
+}
+
+func (f *following) printFirst(entries []feedring.Entry, stand func()) error {
+	if f.saved.path != "" && len(entries) > 0 {
+		if err := f.saved.owe(entries, stand); err != nil {
+			return err
 		}
-		if err != nil {
+		return f.left()
+	}
+	for _, e := range entries {
+		if err := f.entry(e); err != nil {
 			return err
 		}
 	}
-	return f.answered(answer.Final)
+	return nil
 }
 
 // retracted says that an entry that was printed was taken back. It is none
 // itself, and does not count.
 func (f *following) retracted(r feedring.Retraction) error {
+	_, err := f.saved.once("retracted "+string(r.ID)+" "+r.Feed, func() error { return f.printRetracted(r) })
+	return err
+}
+
+func (f *following) printRetracted(r feedring.Retraction) error {
 	if f.json {
 		f.out.print(r)
 	} else {
@@ -193,6 +210,9 @@ func (f *following) answered(final feedring.Final) error {
 	if f.out.err != nil {
 		return f.out.err
 	}
+	if final.Status == feedring.Answered {
+		f.saved.caughtUp()
+	}
 	err := outcome(final, f.saved.Query, f.ring)
 	if err != nil && final.Status == feedring.Incomplete {
 		fmt.Fprintln(f.app.stderr, "feedring: "+oneLine(err.Error()))
@@ -201,20 +221,26 @@ func (f *following) answered(final feedring.Final) error {
 	return err
 }
 
+// entry prints an entry, unless a run that was killed printed it.
 func (f *following) entry(e feedring.Entry) error {
+	skipped, err := f.saved.once(keyOf(&e, f.flags.updates), func() error { return f.printEntry(e) })
+	if err != nil || skipped {
+		return err
+	}
+	if f.printed++; f.flags.count > 0 && f.printed >= f.flags.count {
+		return client.ErrEnough
+	}
+	return nil
+}
+
+func (f *following) printEntry(e feedring.Entry) error {
 	if f.json {
 		f.out.print(&e)
 	} else {
 		_, f.out.err = fmt.Fprintf(f.app.stdout, "%s\t%s\t%s\t%s\n",
 			moment(e.Published), printable(string(e.Provider)), titleOf(&e), printable(e.URL))
 	}
-	if f.out.err != nil {
-		return f.out.err
-	}
-	if f.printed++; f.flags.count > 0 && f.printed >= f.flags.count {
-		return client.ErrEnough
-	}
-	return nil
+	return f.out.err
 }
 
 // throughAPI follows at a running peer, and connects again when that restarts.

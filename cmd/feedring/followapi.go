@@ -18,8 +18,7 @@ type overAPI struct {
 
 	resumed bool // an earlier run printed entries, too
 
-	enough bool             // printed: what comes of the first answer is for the next time
-	rest   []feedring.Entry // that
+	waiting []feedring.Entry // of a first answer under a name: it is kept before it is printed
 }
 
 // entry prints an entry that is new. The entries of a first answer come without
@@ -28,9 +27,9 @@ func (o *overAPI) entry(e feedring.Entry, id string) error {
 	if o.shown[e.ID] && !o.flags.updates {
 		return nil
 	}
-	if o.enough {
+	if !o.begun && o.saved.path != "" {
 		o.keep(e.ID)
-		o.rest = append(o.rest, e)
+		o.waiting = append(o.waiting, e)
 		return nil
 	}
 	err := o.following.entry(e)
@@ -39,10 +38,6 @@ func (o *overAPI) entry(e feedring.Entry, id string) error {
 	}
 	o.keep(e.ID)
 	o.saved.stand(id)
-	if err != nil && !o.begun && id == "" && o.saved.path != "" {
-		o.enough = true
-		return nil
-	}
 	return err
 }
 
@@ -66,12 +61,13 @@ func (o *overAPI) keep(id feedring.EntryID) {
 	o.shown[id] = true
 }
 
-// first takes the end of the first answer.
-func (o *overAPI) first(answer client.Answer) error {
+// first takes the end of the first answer, with the id to go on after it.
+func (o *overAPI) first(answer client.Answer, id string) error {
 	o.begun = true
-	if o.enough {
-		o.saved.leave(o.rest)
-		return client.ErrEnough
+	waiting := o.waiting
+	o.waiting = nil
+	if err := o.printFirst(waiting, func() { o.saved.Last = id }); err != nil {
+		return err
 	}
 	return o.answered(answer.Final)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/client"
+	"github.com/feedring/feedring/internal/duplicate"
 	"github.com/feedring/feedring/internal/match"
 )
 
@@ -18,6 +19,7 @@ type queryFlags struct {
 	theme, provider string
 	since, until    timeFlag
 	limit           int
+	stem            bool
 }
 
 func (f *queryFlags) register(flags *pflag.FlagSet, a *app) {
@@ -26,13 +28,14 @@ func (f *queryFlags) register(flags *pflag.FlagSet, a *app) {
 	flags.StringVar(&f.provider, "provider", "", "provider, by whole labels: lemonde or lemonde.fr")
 	flags.Var(&f.since, "since", "published then or later: 2006-01-02, \"2006-01-02 15:04\", 02/01/2006 (the day first), yesterday, 21:00, 36h, \"2 days\", in this machine's time zone; or RFC 3339")
 	flags.Var(&f.until, "until", "published before then")
+	flags.BoolVar(&f.stem, "stem", false, "let words be met by other forms of them (election by elections), in the language of each entry's feed")
 	flags.IntVar(&f.limit, "limit", feedring.DefaultLimit, "newest entries to show")
 }
 
 // query checks everything that can be checked before anybody is asked.
 func (f *queryFlags) query(a *app, words []string) (feedring.Query, error) {
 	q := feedring.Query{
-		Words: strings.Join(words, " "),
+		Words: strings.Join(words, " "), Stem: f.stem,
 		Since: f.since.at, Until: f.until.at, Limit: f.limit,
 	}
 	if _, err := match.Parse(q.Words); err != nil {
@@ -98,7 +101,7 @@ func (a *app) query(ctx context.Context, f *askFlags, q feedring.Query) error {
 		return err
 	}
 	defer from.Close()
-	answer, err := from.Query(ctx, q)
+	answer, err := a.answer(ctx, from, q, f.json)
 	if err != nil {
 		return err
 	}
@@ -106,6 +109,23 @@ func (a *app) query(ctx context.Context, f *askFlags, q feedring.Query) error {
 		return err
 	}
 	return outcome(answer.Final, q, f.command("ring"))
+}
+
+// answer asks. A person is shown each story once, and --limit of them: where
+// entries that tell the same take places of others, more are asked for.
+func (a *app) answer(ctx context.Context, from asker, q feedring.Query, whole bool) (client.Answer, error) {
+	if whole {
+		return from.Query(ctx, q)
+	}
+	stories := q.Limit
+	for {
+		answer, err := from.Query(ctx, q)
+		if err != nil || len(answer.Entries) < q.Limit || q.Limit == feedring.MaxLimit ||
+			len(duplicate.Fold(answer.Entries, nil)) >= stories {
+			return answer, err
+		}
+		q.Limit = min(4*q.Limit, feedring.MaxLimit)
+	}
 }
 
 func (a *app) printAnswer(answer *client.Answer, q feedring.Query, asJSON bool) error {
@@ -127,7 +147,7 @@ func (a *app) printAnswer(answer *client.Answer, q feedring.Query, asJSON bool) 
 		}
 		return nil
 	}
-	return a.printEntries(answer.Entries)
+	return a.printEntries(answer.Entries, q.Limit)
 }
 
 // hint says what in a question that found nothing may have been meant otherwise.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -33,12 +34,13 @@ type saved struct {
 	fresh bool             // nothing was saved before
 
 	mu      sync.Mutex // of Last, Over, Rest and all below
+	printed printLog
 	written time.Time
 	due     *time.Timer // of a write; nil: there is nothing to write
 }
 
-// saveEvery is the least between two writes while following, so that a kill
-// costs a second at most.
+// saveEvery is the least between two writes while following. What is printed
+// between them stands in a file of its own.
 const saveEvery = time.Second
 
 type savedJSON struct {
@@ -53,6 +55,8 @@ type savedJSON struct {
 	Last     string           `json:"last,omitempty"`
 	Network  *client.Resume   `json:"network,omitempty"`
 	Rest     []feedring.Entry `json:"rest,omitempty"`
+	Stem     bool             `json:"stem,omitempty"`
+	Printed  []string         `json:"printed,omitempty"` // and not behind the cursor yet
 }
 
 // said tells which parts of a query the command line names.
@@ -62,7 +66,7 @@ type said struct{ what, until, limit bool }
 // saved. When to begin is no part of it: the cursor has long passed that, and
 // an age names another moment each time.
 func (s said) others(q feedring.Query, old *savedJSON) bool {
-	return s.what && (q.Theme != old.Theme || q.Provider != old.Provider || q.Words != old.Words) ||
+	return s.what && (q.Theme != old.Theme || q.Provider != old.Provider || q.Words != old.Words || q.Stem != old.Stem) ||
 		s.until && !q.Until.Equal(old.Until) || s.limit && q.Limit != old.Limit
 }
 
@@ -85,6 +89,9 @@ func (s *savedJSON) String() string {
 	if s.Limit > 0 && s.Limit != feedring.DefaultLimit {
 		flag("limit", strconv.Itoa(s.Limit))
 	}
+	if s.Stem {
+		b.WriteString(" --stem")
+	}
 	if s.Words != "" {
 		b.WriteString(" " + printable(s.Words))
 	}
@@ -103,6 +110,7 @@ func (a *app) openSaved(name string, q feedring.Query, told said) (*saved, error
 		return nil, usage("--resume %q: use letters, digits, dots and hyphens", name)
 	}
 	s.path = filepath.Join(a.data, "follow", name+".json")
+	s.printed.path = filepath.Join(a.data, "follow", name+".printed")
 	text, err := os.ReadFile(s.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if q.Theme == "" && q.Provider == "" && q.Words == "" {
@@ -122,6 +130,10 @@ func (a *app) openSaved(name string, q feedring.Query, told said) (*saved, error
 	}
 	s.Query = feedring.Query{
 		Theme: old.Theme, Provider: old.Provider, Words: old.Words, Since: old.Since, Until: old.Until, Limit: old.Limit,
+		Stem: old.Stem,
+	}
+	if err := s.printed.load(old.Printed); err != nil {
+		return nil, failed(fmt.Errorf("--resume %s: %w", name, err))
 	}
 	s.fresh = false
 	s.Entry, s.Net, s.Last, s.Over, s.Rest = old.Peers, old.Net, old.Last, old.Network, old.Rest
@@ -139,7 +151,7 @@ func (s *saved) met() []feedring.PeerInfo {
 // keep takes where a follower stands now.
 func (s *saved) keep(r client.Resume) {
 	s.mu.Lock()
-	s.Over = &r
+	s.Over, s.printed.since = &r, nil
 	s.mu.Unlock()
 	if err := s.write(); err != nil {
 		slog.Warn("--resume: not kept", "err", err) // the end of the command says it again
@@ -154,23 +166,25 @@ func (s *saved) stand(id string) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.Last = id
+	s.Last, s.printed.since = id, nil
 	s.soon()
 }
 
-// leave takes what is left of a first answer. It is on disk with the cursor
-// that stands behind it, not before.
-func (s *saved) leave(rest []feedring.Entry) {
+// owe takes a first answer that is about to be printed, and where the follower
+// stands after it. It returns when that is on disk.
+func (s *saved) owe(first []feedring.Entry, stand func()) error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.Rest = rest
+	s.Rest = slices.Clone(first)
+	stand()
+	s.mu.Unlock()
+	return s.write()
 }
 
 // printedOne notes that the first of the rest was printed.
 func (s *saved) printedOne() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.Rest = s.Rest[1:]
+	s.Rest, s.printed.since = s.Rest[1:], nil
 	s.soon()
 }
 
@@ -199,6 +213,7 @@ func (s *saved) write() error {
 	s.written, s.due = time.Now(), nil
 	text, err := json.Marshal(savedJSON{
 		s.Query.Theme, s.Query.Provider, s.Query.Words, s.Query.Since, s.Query.Until, s.Query.Limit, s.Entry, s.Net, s.Last, s.Over, s.Rest,
+		s.Query.Stem, s.printed.behind(),
 	})
 	if err != nil {
 		return fmt.Errorf("--resume: %w", err)
@@ -210,7 +225,11 @@ func (s *saved) write() error {
 	if err := writeSynced(fresh, text); err != nil {
 		return fmt.Errorf("--resume: %w", err)
 	}
-	if err := os.Rename(fresh, s.path); err != nil {
+	err = os.Rename(fresh, s.path)
+	if err == nil {
+		err = s.printed.written()
+	}
+	if err != nil {
 		return fmt.Errorf("--resume: %w", err)
 	}
 	return nil

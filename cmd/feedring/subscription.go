@@ -34,7 +34,6 @@ func (a *app) subscriptionCommand() *cobra.Command {
 func (a *app) subscriptionAddCommand() *cobra.Command {
 	var f apiFlags
 	var what queryFlags
-	var stem bool
 	cmd := &cobra.Command{
 		Use:   "add [WORDS]",
 		Short: "Make a personal feed and print its addresses",
@@ -46,7 +45,7 @@ func (a *app) subscriptionAddCommand() *cobra.Command {
 				return err
 			}
 			return failed(a.withPeer(cmd.Context(), &f, func(ctx context.Context, peer *api.Client) error {
-				raw, err := peer.Subscribe(ctx, q, stem)
+				raw, err := peer.Subscribe(ctx, q, q.Stem)
 				if err != nil {
 					return err
 				}
@@ -57,7 +56,6 @@ func (a *app) subscriptionAddCommand() *cobra.Command {
 	f.register(cmd.Flags())
 	what.register(cmd.Flags(), a)
 	cmd.Flag("limit").Usage = "newest entries to keep"
-	cmd.Flags().BoolVar(&stem, "stem", false, "let words be met by other forms of them, in the language of each entry's feed")
 	return cmd
 }
 

@@ -136,14 +136,13 @@ func (r *Room) fill(ctx context.Context, in *interest) {
 	}
 }
 
-// found asks for the newest entries of an interest. Nobody else knows stems: for
-// these the newest entries at all are asked for, as many as there are at once.
+// found asks for the newest entries of an interest.
 func (r *Room) found(ctx context.Context, in *interest) (entries []feedring.Entry, whole bool, err error) {
 	if !in.stem {
 		return r.cfg.Network.Query(ctx, in.query)
 	}
 	q := in.query
-	q.Words, q.Limit = "", feedring.MaxLimit
+	q.Stem = true
 	entries, whole, err = r.cfg.Network.Query(ctx, q)
 	return slices.DeleteFunc(entries, func(e feedring.Entry) bool { return !in.meets(&e) }), whole, err
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/match"
+	"github.com/feedring/feedring/internal/match/stem"
 	"github.com/feedring/feedring/internal/store"
 )
 
@@ -55,10 +56,11 @@ func (n *network) Query(_ context.Context, q feedring.Query) ([]feedring.Entry, 
 	defer n.mu.Unlock()
 	n.asked++
 	expr, err := match.Parse(q.Words)
+	stems := stem.NewMatcher(expr)
 	var found []feedring.Entry
 	for i := range n.answer {
 		e := &n.answer[i]
-		if (q.Theme == "" || e.Theme == q.Theme) && e.Provider.Matches(q.Provider) && expr.Match(match.TextOf(e)) && len(found) < q.Limit {
+		if (q.Theme == "" || e.Theme == q.Theme) && e.Provider.Matches(q.Provider) && (expr.Match(match.TextOf(e)) || q.Stem && stems.Match(e.Language, match.TextOf(e))) && len(found) < q.Limit {
 			found = append(found, *e)
 		}
 	}

@@ -38,7 +38,7 @@ func (r *Reader) Among(ctx context.Context, q Search, keys iter.Seq2[RowKey, err
 // on. Where most do not match, it looks at the smaller index row first.
 func (v *visitor) propose(txn *badger.Txn, k RowKey) (more bool, err error) {
 	was := len(v.page.items)
-	if v.missed > was {
+	if v.missed > was && v.accept == nil {
 		more, err = v.proposeIndexed(txn, k)
 	} else {
 		more, err = v.proposeLogged(txn, k)
@@ -89,7 +89,9 @@ func (v *visitor) proposeLogged(txn *badger.Txn, k RowKey) (more bool, err error
 			v.page.next, more = newCursor(v.page.last), false
 			return nil
 		}
-		v.page.add(r.item(ref, at), k)
+		if it := r.item(ref, at); v.accepts(&it) {
+			v.page.add(it, k)
+		}
 		return nil
 	})
 	return more, err

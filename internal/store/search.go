@@ -37,8 +37,11 @@ type Search struct {
 	Since    time.Time   // published at or after; zero: no bound
 	Until    time.Time   // published before; zero: no bound
 	Words    *match.Expr // nil: every text
-	Limit    int         // items of a page; 0: feedring.DefaultLimit, at most feedring.MaxLimit
-	Cursor   Cursor      // of the page before
+	// Accept decides about what matches otherwise, with the whole item. Nil: all
+	// of that.
+	Accept func(*Item) bool
+	Limit  int    // items of a page; 0: feedring.DefaultLimit, at most feedring.MaxLimit
+	Cursor Cursor // of the page before
 }
 
 // Search returns the entries that match, newest published first, and where the
@@ -70,6 +73,7 @@ func (s *Store) Search(ctx context.Context, q Search) ([]Item, Cursor, error) {
 type visitor struct {
 	s      *Store
 	f      *filter
+	accept func(*Item) bool
 	page   page
 	missed int // candidates that do not match, or are not there any more
 }
@@ -79,7 +83,7 @@ func (s *Store) newVisitor(q *Search) *visitor {
 	if limit == 0 {
 		limit = feedring.DefaultLimit
 	}
-	return &visitor{s: s, f: s.newFilter(q), page: page{limit: bound(limit, feedring.MaxLimit), bytes: s.opts.SearchBytes}}
+	return &visitor{s: s, f: s.newFilter(q), accept: q.Accept, page: page{limit: bound(limit, feedring.MaxLimit), bytes: s.opts.SearchBytes}}
 }
 
 // look tests a row. There is no more where it and all after it are too old.
@@ -122,11 +126,13 @@ func (v *visitor) visit(txn *badger.Txn, row *badger.Item) (more bool, err error
 	if errors.Is(err, ErrNotFound) {
 		return false, fmt.Errorf("index row without its entry: %w", ErrCorrupt)
 	}
-	if err == nil {
+	if err == nil && v.accepts(&it) {
 		v.page.add(it, k)
 	}
 	return true, err
 }
+
+func (v *visitor) accepts(it *Item) bool { return v.accept == nil || v.accept(it) }
 
 // page gathers the items of one answer.
 type page struct {

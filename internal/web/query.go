@@ -21,7 +21,10 @@ const (
 
 // parameters are those that this API knows. Pages, streams and feeds let others
 // pass: browsers and readers add some of their own.
-var parameters = []string{"theme", "provider", "since", "until", "q", "limit", "cursor", "updates", "lastEventId"}
+var parameters = []string{"theme", "provider", "since", "until", "q", "stem", "limit", "cursor", "updates", "lastEventId"}
+
+// ofEntries are those that mean something to a list of entries.
+var ofEntries = parameters[:8]
 
 // parseParameters reads a query string in which none of ours stands twice.
 func parseParameters(raw string) (url.Values, error) {
@@ -44,7 +47,7 @@ func onlyKnown(v url.Values) error {
 	if name == "" {
 		return nil
 	}
-	return badRequest("the parameter %s is unknown%s: there are %s", quote(name), near, strings.Join(parameters[:7], ", "))
+	return badRequest("the parameter %s is unknown%s: there are %s", quote(name), near, strings.Join(ofEntries, ", "))
 }
 
 // unknownOf returns the first parameter that means nothing, with what may have
@@ -54,7 +57,7 @@ func unknownOf(v url.Values) (name, near string) {
 		if slices.Contains(parameters, name) {
 			continue
 		}
-		if near = feedring.Nearest(name, parameters[:7]); near != "" {
+		if near = feedring.Nearest(name, ofEntries); near != "" {
 			near = ": did you mean " + near + "?"
 		}
 		return name, near
@@ -85,6 +88,9 @@ func parseQuery(v url.Values, now time.Time) (q feedring.Query, err error) {
 	}
 	if _, err := match.Parse(q.Words); err != nil {
 		return q, badWords(err)
+	}
+	if q.Stem, err = parseBool(v, "stem"); err != nil {
+		return q, err
 	}
 	if q.Since, err = parseTime(v, "since", now); err != nil {
 		return q, err
@@ -130,6 +136,9 @@ func values(q feedring.Query) url.Values {
 	set("theme", string(q.Theme))
 	set("provider", q.Provider)
 	set("q", q.Words)
+	if q.Stem {
+		v.Set("stem", "true")
+	}
 	if !q.Since.IsZero() {
 		v.Set("since", q.Since.Format(time.RFC3339))
 	}

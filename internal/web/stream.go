@@ -39,6 +39,9 @@ func (s *site) stream(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
+	if ask.Stem {
+		w.Header().Set("Feedring-Stem", "true") // a peer of before passes over the parameter
+	}
 	w.Header().Set("X-Accel-Buffering", "no") // a proxy in front shall not collect events
 	if r.Method == http.MethodHead {
 		return nil

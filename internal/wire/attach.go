@@ -21,10 +21,17 @@ type Attach struct {
 	Own     bool // the provider's own feeds only
 }
 
-// AttachTo is a client's first frame. The ticket must be sealed, as it came.
+// AttachTo is a client's first frame. The ticket must be sealed, as it came. A
+// provider that cannot stem is asked for everything, as Stemmed says.
 func AttachTo(a Attach) *feedringv1.AttachRequest {
+	var stemmed *feedringv1.Stemmed
+	if a.Query.Stem {
+		stemmed = &feedringv1.Stemmed{Words: a.Query.Words, Limit: CountTo(a.Query.Limit)}
+		a.Query.Words, a.Query.Limit = "", feedring.MaxLimit
+	}
 	return &feedringv1.AttachRequest{
-		Ticket: SealTo(a.Ticket.Seal), Theme: string(a.Query.Theme),
+		Stemmed: stemmed,
+		Ticket:  SealTo(a.Ticket.Seal), Theme: string(a.Query.Theme),
 		Provider: cutText(a.Query.Provider, maxProvider), Words: a.Query.Words,
 		SinceUnixMs: TimeTo(a.Query.Since), UntilUnixMs: TimeTo(a.Query.Until), Limit: CountTo(a.Query.Limit),
 		Cursor: cursorTo(a.Cursor), Resume: a.Cursor != nil,
@@ -50,6 +57,10 @@ func AttachFrom(r *feedringv1.AttachRequest) (Attach, error) {
 			Until:    d.Time("until", r.GetUntilUnixMs()),
 			Limit:    d.Count("limit", r.GetLimit()),
 		},
+	}
+	if s := r.GetStemmed(); s != nil {
+		a.Query.Stem = true
+		a.Query.Words, a.Query.Limit = d.Text("words", s.GetWords(), feedring.MaxExpression), d.Count("limit", s.GetLimit())
 	}
 	if r.GetResume() || len(r.GetCursor()) > 0 {
 		a.Cursor = d.cursor(r.GetCursor())
@@ -77,9 +88,11 @@ func MarkTo(c feedring.Cursor) *feedringv1.AttachReply {
 }
 
 // CaughtTo is a frame that says that the first answer, of so many entries, is
-// whole.
-func CaughtTo(entries int) *feedringv1.AttachReply {
-	return &feedringv1.AttachReply{Frame: &feedringv1.AttachReply_Caught{Caught: &feedringv1.Caught{Entries: CountTo(entries)}}}
+// whole. stemmed says that they were chosen as Query.Stem asks.
+func CaughtTo(entries int, stemmed bool) *feedringv1.AttachReply {
+	return &feedringv1.AttachReply{Frame: &feedringv1.AttachReply_Caught{
+		Caught: &feedringv1.Caught{Entries: CountTo(entries), Stemmed: stemmed},
+	}}
 }
 
 // AliveTo is a frame without news.

@@ -13,6 +13,7 @@ type Frame struct {
 	Item    *Item
 	Mark    feedring.Cursor // everything through here was shown
 	Caught  *int            // the first answer is whole, of so many entries
+	Stemmed bool            // with Caught: the provider chose by stems
 	Refused *RefusedError
 }
 
@@ -58,7 +59,7 @@ func FrameFrom(r *feedringv1.AttachReply) (Frame, error) {
 		f.Mark = d.cursor(frame.Mark.GetCursor())
 	case *feedringv1.AttachReply_Caught:
 		entries := d.Count("entries", frame.Caught.GetEntries())
-		f.Caught = &entries
+		f.Caught, f.Stemmed = &entries, frame.Caught.GetStemmed()
 	case *feedringv1.AttachReply_Refused:
 		f.Refused = d.refused(frame.Refused)
 	}

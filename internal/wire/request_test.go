@@ -99,6 +99,15 @@ func TestAttach(t *testing.T) {
 			t.Errorf("got %+v: %v", got, err)
 		}
 	}
+	attach.Query.Stem, attach.Cursor = true, nil
+	if got, err := wire.AttachFrom(wire.AttachTo(attach)); err != nil || !reflect.DeepEqual(got, attach) {
+		t.Errorf("got %+v: %v", got, err)
+	}
+	before := wire.AttachTo(attach)
+	before.Stemmed = nil // as a peer of before reads it
+	if got, err := wire.AttachFrom(before); err != nil || got.Query.Words != "" || got.Query.Limit != feedring.MaxLimit {
+		t.Errorf("a peer that knows no stems is asked for %+v: %v", got.Query, err)
+	}
 	attach.Query.Words = string(make([]byte, feedring.MaxExpression+1))
 	if _, err := wire.AttachFrom(wire.AttachTo(attach)); !errors.Is(err, wire.ErrTooLarge) {
 		t.Errorf("a long expression: %v", err)
@@ -116,7 +125,8 @@ func TestFrames(t *testing.T) {
 	}{
 		"item":    {wire.ItemTo(s.ID(), seal.Payload, seal.Signature, "example.org"), wire.Frame{Item: &wire.Item{Seal: seal, VouchedBy: "example.org"}}},
 		"mark":    {wire.MarkTo(cursor), wire.Frame{Mark: cursor}},
-		"caught":  {wire.CaughtTo(10), wire.Frame{Caught: &ten}},
+		"caught":  {wire.CaughtTo(10, false), wire.Frame{Caught: &ten}},
+		"stemmed": {wire.CaughtTo(10, true), wire.Frame{Caught: &ten, Stemmed: true}},
 		"alive":   {wire.AliveTo(), wire.Frame{}},
 		"unknown": {&feedringv1.AttachReply{}, wire.Frame{}},
 		"refused": {

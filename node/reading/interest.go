@@ -5,7 +5,9 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/match"
+	"github.com/feedring/feedring/internal/match/stem"
 	"github.com/feedring/feedring/internal/store"
+	"github.com/feedring/feedring/internal/wire"
 )
 
 // Interest is what one reader is served: entries of one theme (or the private
@@ -15,6 +17,7 @@ type Interest struct {
 	Private  bool
 	Provider string
 	Words    *match.Expr
+	Stem     bool // words are met by other forms of them, too
 	Since    time.Time
 	Until    time.Time
 	Limit    int             // entries of the first answer
@@ -22,6 +25,8 @@ type Interest struct {
 	Updates  bool            // new versions of entries too
 
 	Listed func(url string) bool // nil: every feed
+
+	stems *stem.Matcher // with Stem, once it was needed
 }
 
 // covers reports whether a feed belongs to the interest at all.
@@ -48,5 +53,27 @@ func (w *Interest) wants(it *store.Item) bool {
 	}
 	// Whether a reader was shown what is taken back only the reader knows: which
 	// words it had nobody tells any more.
-	return it.Retraction || w.Words.Match(it.Text)
+	return it.Retraction || w.meets(it)
+}
+
+// meets reports whether an item has the words.
+func (w *Interest) meets(it *store.Item) bool {
+	if !w.Stem {
+		return w.Words.Match(it.Text)
+	}
+	if w.stems == nil {
+		w.stems = stem.NewMatcher(w.Words)
+	}
+	return w.stems.Match(wire.LanguageOf(it.Payload), it.Text)
+}
+
+// Narrow makes a search find what has the words. An index holds words as they
+// were written, not their other forms: with Stem each entry that the search finds
+// otherwise is tested.
+func (w *Interest) Narrow(q *store.Search) {
+	if w.Stem {
+		q.Accept = w.meets
+	} else {
+		q.Words = w.Words
+	}
 }

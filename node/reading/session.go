@@ -104,8 +104,9 @@ func (s *session) first(ctx context.Context) error {
 func (s *session) newest(ctx context.Context) (int, error) {
 	query := store.Search{
 		Theme: s.Want.Theme, Provider: s.Want.Provider, Since: s.Want.Since, Until: s.Want.Until,
-		Words: s.Want.Words, Limit: s.Want.Limit,
+		Limit: s.Want.Limit,
 	}
+	s.Want.Narrow(&query)
 	if s.Want.Private {
 		query.Privacy = store.PrivateOnly
 	}
@@ -115,7 +116,7 @@ func (s *session) newest(ctx context.Context) (int, error) {
 			query.Refs = append(query.Refs, h.Ref)
 		}
 	}
-	items, _, err := s.history.Search(ctx, query)
+	items, err := s.search(ctx, query)
 	if err != nil {
 		return 0, err
 	}
@@ -130,6 +131,43 @@ func (s *session) newest(ctx context.Context) (int, error) {
 		}
 	}
 	return len(items), nil
+}
+
+const (
+	searchWithin = 30 * time.Second // for one search that looks at each entry
+	searchBeat   = time.Second      // between its signs of life
+)
+
+// search asks the history. One that looks at each entry may take longer than a
+// reader waits for a sign of life, and no longer than searchWithin.
+func (s *session) search(ctx context.Context, query store.Search) ([]store.Item, error) {
+	if query.Accept == nil {
+		items, _, err := s.history.Search(ctx, query)
+		return items, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, searchWithin)
+	defer cancel()
+	var items []store.Item
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		items, _, err = s.history.Search(ctx, query)
+		done <- err
+	}()
+	beat := time.NewTicker(searchBeat)
+	defer beat.Stop()
+	for {
+		select {
+		case err := <-done:
+			return items, err
+		case <-beat.C:
+			if err := s.Out.Alive(); err != nil {
+				cancel()
+				<-done
+				return nil, err
+			}
+		}
+	}
 }
 
 // shown reports whether the first answer held it, and forgets that.

@@ -35,9 +35,36 @@ func TestStemmedExpressionsMeetStemmedTexts(t *testing.T) {
 			t.Errorf("%q: known %v", test.language, ok)
 		}
 		text := match.TextOf(&feedring.Entry{Title: test.title, Provider: "lemonde.fr"})
+		if m := NewMatcher(e); m.Match(test.language, text) != test.stemmed || m.Match("xx", text) != test.plain {
+			t.Errorf("%q: a matcher finds %q in %q: %v", test.language, test.words, test.title, m.Match(test.language, text))
+		}
 		if e.Match(text) != test.plain || s.Expr(e).Match(s.Text(text)) != test.stemmed {
 			t.Errorf("%q in %q: %v, stemmed %v, of which %q in %q", test.words, test.title,
 				e.Match(text), s.Expr(e).Match(s.Text(text)), s.Expr(e), s.Text(text))
+		}
+	}
+}
+
+// A stem begins as its word does: Matcher leaves other words alone.
+func TestStemsBeginAsTheirWords(t *testing.T) {
+	for _, language := range strings.Fields("da de en es fi fr hu it nb nl pt ro ru sv") {
+		s, ok := For(language)
+		if !ok {
+			t.Fatalf("%s is not known", language)
+		}
+		letters := "aeiouylsntdrg"
+		if language == "ru" {
+			letters = "аеиоуылснтйья"
+		}
+		runes := []rune(letters)
+		for n := range 13 * 13 * 13 * 13 {
+			var word []rune
+			for ; n > 0; n /= 13 {
+				word = append(word, runes[n%13])
+			}
+			if w := string(word); w != "" && s.Word(w)[0] != w[0] {
+				t.Fatalf("%s: the stem of %q is %q", language, w, s.Word(w))
+			}
 		}
 	}
 }
@@ -59,6 +86,14 @@ func FuzzText(f *testing.F) {
 		e, err := match.Parse(words)
 		if err != nil {
 			return
+		}
+		if got, want := NewMatcher(e).Match(language, text), s.Expr(e).Match(stemmed); got != want {
+			t.Fatalf("a matcher of %q says %v of %q, and the stemmed text %v", e, got, text, want)
+		}
+		for word := range strings.FieldsSeq(string(text)) {
+			if s.Word(word)[0] != word[0] {
+				t.Fatalf("the stem of %q begins otherwise: %q", word, s.Word(word))
+			}
 		}
 		if _, plain := e.Conjunction(); plain && e.Match(text) && !s.Expr(e).Match(stemmed) {
 			t.Fatalf("%q matches %q, but %q does not match %q", e, text, s.Expr(e), stemmed)

@@ -921,7 +921,11 @@ type AttachRequest struct {
 	// New versions of entries too.
 	Updates bool `protobuf:"varint,11,opt,name=updates,proto3" json:"updates,omitempty"`
 	// The provider's own feeds only.
-	Own           bool `protobuf:"varint,12,opt,name=own,proto3" json:"own,omitempty"`
+	Own bool `protobuf:"varint,12,opt,name=own,proto3" json:"own,omitempty"`
+	// Counts in place of words and limit. For a provider of before, which does not
+	// know it, words are empty and limit is the greatest: the client chooses itself
+	// among what it is sent.
+	Stemmed       *Stemmed `protobuf:"bytes,13,opt,name=stemmed,proto3" json:"stemmed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1040,6 +1044,68 @@ func (x *AttachRequest) GetOwn() bool {
 	return false
 }
 
+func (x *AttachRequest) GetStemmed() *Stemmed {
+	if x != nil {
+		return x.Stemmed
+	}
+	return nil
+}
+
+// Stemmed asks for entries that have other forms of the words, too, in the
+// language that an entry names.
+type Stemmed struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// A keyword expression of at most 4 KiB.
+	Words         string `protobuf:"bytes,1,opt,name=words,proto3" json:"words,omitempty"`
+	Limit         uint32 `protobuf:"varint,2,opt,name=limit,proto3" json:"limit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Stemmed) Reset() {
+	*x = Stemmed{}
+	mi := &file_feedring_v1_query_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Stemmed) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Stemmed) ProtoMessage() {}
+
+func (x *Stemmed) ProtoReflect() protoreflect.Message {
+	mi := &file_feedring_v1_query_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Stemmed.ProtoReflect.Descriptor instead.
+func (*Stemmed) Descriptor() ([]byte, []int) {
+	return file_feedring_v1_query_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *Stemmed) GetWords() string {
+	if x != nil {
+		return x.Words
+	}
+	return ""
+}
+
+func (x *Stemmed) GetLimit() uint32 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
 // CursorItem is how far a client was shown one feed.
 type CursorItem struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1053,7 +1119,7 @@ type CursorItem struct {
 
 func (x *CursorItem) Reset() {
 	*x = CursorItem{}
-	mi := &file_feedring_v1_query_proto_msgTypes[10]
+	mi := &file_feedring_v1_query_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1065,7 +1131,7 @@ func (x *CursorItem) String() string {
 func (*CursorItem) ProtoMessage() {}
 
 func (x *CursorItem) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_query_proto_msgTypes[10]
+	mi := &file_feedring_v1_query_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1078,7 +1144,7 @@ func (x *CursorItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CursorItem.ProtoReflect.Descriptor instead.
 func (*CursorItem) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_query_proto_rawDescGZIP(), []int{10}
+	return file_feedring_v1_query_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *CursorItem) GetUrl() string {
@@ -1118,7 +1184,7 @@ type Renew struct {
 
 func (x *Renew) Reset() {
 	*x = Renew{}
-	mi := &file_feedring_v1_query_proto_msgTypes[11]
+	mi := &file_feedring_v1_query_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1130,7 +1196,7 @@ func (x *Renew) String() string {
 func (*Renew) ProtoMessage() {}
 
 func (x *Renew) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_query_proto_msgTypes[11]
+	mi := &file_feedring_v1_query_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1143,7 +1209,7 @@ func (x *Renew) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Renew.ProtoReflect.Descriptor instead.
 func (*Renew) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_query_proto_rawDescGZIP(), []int{11}
+	return file_feedring_v1_query_proto_rawDescGZIP(), []int{12}
 }
 
 // AttachReply is one frame of what a provider sends.
@@ -1163,7 +1229,7 @@ type AttachReply struct {
 
 func (x *AttachReply) Reset() {
 	*x = AttachReply{}
-	mi := &file_feedring_v1_query_proto_msgTypes[12]
+	mi := &file_feedring_v1_query_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1175,7 +1241,7 @@ func (x *AttachReply) String() string {
 func (*AttachReply) ProtoMessage() {}
 
 func (x *AttachReply) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_query_proto_msgTypes[12]
+	mi := &file_feedring_v1_query_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1188,7 +1254,7 @@ func (x *AttachReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttachReply.ProtoReflect.Descriptor instead.
 func (*AttachReply) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_query_proto_rawDescGZIP(), []int{12}
+	return file_feedring_v1_query_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *AttachReply) GetFrame() isAttachReply_Frame {
@@ -1290,7 +1356,7 @@ type Item struct {
 
 func (x *Item) Reset() {
 	*x = Item{}
-	mi := &file_feedring_v1_query_proto_msgTypes[13]
+	mi := &file_feedring_v1_query_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1302,7 +1368,7 @@ func (x *Item) String() string {
 func (*Item) ProtoMessage() {}
 
 func (x *Item) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_query_proto_msgTypes[13]
+	mi := &file_feedring_v1_query_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1315,7 +1381,7 @@ func (x *Item) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Item.ProtoReflect.Descriptor instead.
 func (*Item) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_query_proto_rawDescGZIP(), []int{13}
+	return file_feedring_v1_query_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Item) GetEntry() *Sealed {
@@ -1342,7 +1408,7 @@ type Mark struct {
 
 func (x *Mark) Reset() {
 	*x = Mark{}
-	mi := &file_feedring_v1_query_proto_msgTypes[14]
+	mi := &file_feedring_v1_query_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1354,7 +1420,7 @@ func (x *Mark) String() string {
 func (*Mark) ProtoMessage() {}
 
 func (x *Mark) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_query_proto_msgTypes[14]
+	mi := &file_feedring_v1_query_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1367,7 +1433,7 @@ func (x *Mark) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Mark.ProtoReflect.Descriptor instead.
 func (*Mark) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_query_proto_rawDescGZIP(), []int{14}
+	return file_feedring_v1_query_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Mark) GetCursor() []*CursorItem {
@@ -1379,15 +1445,17 @@ func (x *Mark) GetCursor() []*CursorItem {
 
 // Caught says that the first answer is whole: what follows is new.
 type Caught struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Entries       uint32                 `protobuf:"varint,1,opt,name=entries,proto3" json:"entries,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Entries uint32                 `protobuf:"varint,1,opt,name=entries,proto3" json:"entries,omitempty"`
+	// The provider chose by what Stemmed asks for.
+	Stemmed       bool `protobuf:"varint,2,opt,name=stemmed,proto3" json:"stemmed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Caught) Reset() {
 	*x = Caught{}
-	mi := &file_feedring_v1_query_proto_msgTypes[15]
+	mi := &file_feedring_v1_query_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1399,7 +1467,7 @@ func (x *Caught) String() string {
 func (*Caught) ProtoMessage() {}
 
 func (x *Caught) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_query_proto_msgTypes[15]
+	mi := &file_feedring_v1_query_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1412,7 +1480,7 @@ func (x *Caught) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Caught.ProtoReflect.Descriptor instead.
 func (*Caught) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_query_proto_rawDescGZIP(), []int{15}
+	return file_feedring_v1_query_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Caught) GetEntries() uint32 {
@@ -1420,6 +1488,13 @@ func (x *Caught) GetEntries() uint32 {
 		return x.Entries
 	}
 	return 0
+}
+
+func (x *Caught) GetStemmed() bool {
+	if x != nil {
+		return x.Stemmed
+	}
+	return false
 }
 
 // KeepAlive is a sign of life while nothing is new.
@@ -1431,7 +1506,7 @@ type KeepAlive struct {
 
 func (x *KeepAlive) Reset() {
 	*x = KeepAlive{}
-	mi := &file_feedring_v1_query_proto_msgTypes[16]
+	mi := &file_feedring_v1_query_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1443,7 +1518,7 @@ func (x *KeepAlive) String() string {
 func (*KeepAlive) ProtoMessage() {}
 
 func (x *KeepAlive) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_query_proto_msgTypes[16]
+	mi := &file_feedring_v1_query_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1456,7 +1531,7 @@ func (x *KeepAlive) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KeepAlive.ProtoReflect.Descriptor instead.
 func (*KeepAlive) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_query_proto_rawDescGZIP(), []int{16}
+	return file_feedring_v1_query_proto_rawDescGZIP(), []int{17}
 }
 
 // Refused ends a stream without an answer.
@@ -1473,7 +1548,7 @@ type Refused struct {
 
 func (x *Refused) Reset() {
 	*x = Refused{}
-	mi := &file_feedring_v1_query_proto_msgTypes[17]
+	mi := &file_feedring_v1_query_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1485,7 +1560,7 @@ func (x *Refused) String() string {
 func (*Refused) ProtoMessage() {}
 
 func (x *Refused) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_query_proto_msgTypes[17]
+	mi := &file_feedring_v1_query_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1498,7 +1573,7 @@ func (x *Refused) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refused.ProtoReflect.Descriptor instead.
 func (*Refused) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_query_proto_rawDescGZIP(), []int{17}
+	return file_feedring_v1_query_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Refused) GetKind() RefusedKind {
@@ -1533,7 +1608,7 @@ type Error struct {
 
 func (x *Error) Reset() {
 	*x = Error{}
-	mi := &file_feedring_v1_query_proto_msgTypes[18]
+	mi := &file_feedring_v1_query_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1545,7 +1620,7 @@ func (x *Error) String() string {
 func (*Error) ProtoMessage() {}
 
 func (x *Error) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_query_proto_msgTypes[18]
+	mi := &file_feedring_v1_query_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1558,7 +1633,7 @@ func (x *Error) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Error.ProtoReflect.Descriptor instead.
 func (*Error) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_query_proto_rawDescGZIP(), []int{18}
+	return file_feedring_v1_query_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Error) GetKind() ErrorKind {
@@ -1634,7 +1709,7 @@ const file_feedring_v1_query_proto_rawDesc = "" +
 	"\bAskError\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\fR\x02id\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\rR\aattempt\x12(\n" +
-	"\x05error\x18\x03 \x01(\v2\x12.feedring.v1.ErrorR\x05error\"\xef\x02\n" +
+	"\x05error\x18\x03 \x01(\v2\x12.feedring.v1.ErrorR\x05error\"\x9f\x03\n" +
 	"\rAttachRequest\x12+\n" +
 	"\x06ticket\x18\x01 \x01(\v2\x13.feedring.v1.SealedR\x06ticket\x12\x14\n" +
 	"\x05theme\x18\x02 \x01(\tR\x05theme\x12\x1a\n" +
@@ -1648,7 +1723,11 @@ const file_feedring_v1_query_proto_rawDesc = "" +
 	"\x06follow\x18\n" +
 	" \x01(\bR\x06follow\x12\x18\n" +
 	"\aupdates\x18\v \x01(\bR\aupdates\x12\x10\n" +
-	"\x03own\x18\f \x01(\bR\x03own\"n\n" +
+	"\x03own\x18\f \x01(\bR\x03own\x12.\n" +
+	"\astemmed\x18\r \x01(\v2\x14.feedring.v1.StemmedR\astemmed\"5\n" +
+	"\aStemmed\x12\x14\n" +
+	"\x05words\x18\x01 \x01(\tR\x05words\x12\x14\n" +
+	"\x05limit\x18\x02 \x01(\rR\x05limit\"n\n" +
 	"\n" +
 	"CursorItem\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12\x1c\n" +
@@ -1668,9 +1747,10 @@ const file_feedring_v1_query_proto_rawDesc = "" +
 	"\n" +
 	"vouched_by\x18\x02 \x01(\tR\tvouchedBy\"7\n" +
 	"\x04Mark\x12/\n" +
-	"\x06cursor\x18\x01 \x03(\v2\x17.feedring.v1.CursorItemR\x06cursor\"\"\n" +
+	"\x06cursor\x18\x01 \x03(\v2\x17.feedring.v1.CursorItemR\x06cursor\"<\n" +
 	"\x06Caught\x12\x18\n" +
-	"\aentries\x18\x01 \x01(\rR\aentries\"\v\n" +
+	"\aentries\x18\x01 \x01(\rR\aentries\x12\x18\n" +
+	"\astemmed\x18\x02 \x01(\bR\astemmed\"\v\n" +
 	"\tKeepAlive\"{\n" +
 	"\aRefused\x12,\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x18.feedring.v1.RefusedKindR\x04kind\x12\x16\n" +
@@ -1712,7 +1792,7 @@ func file_feedring_v1_query_proto_rawDescGZIP() []byte {
 }
 
 var file_feedring_v1_query_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_feedring_v1_query_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_feedring_v1_query_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_feedring_v1_query_proto_goTypes = []any{
 	(Status)(0),           // 0: feedring.v1.Status
 	(RefusedKind)(0),      // 1: feedring.v1.RefusedKind
@@ -1727,46 +1807,48 @@ var file_feedring_v1_query_proto_goTypes = []any{
 	(*AskReply)(nil),      // 10: feedring.v1.AskReply
 	(*AskError)(nil),      // 11: feedring.v1.AskError
 	(*AttachRequest)(nil), // 12: feedring.v1.AttachRequest
-	(*CursorItem)(nil),    // 13: feedring.v1.CursorItem
-	(*Renew)(nil),         // 14: feedring.v1.Renew
-	(*AttachReply)(nil),   // 15: feedring.v1.AttachReply
-	(*Item)(nil),          // 16: feedring.v1.Item
-	(*Mark)(nil),          // 17: feedring.v1.Mark
-	(*Caught)(nil),        // 18: feedring.v1.Caught
-	(*KeepAlive)(nil),     // 19: feedring.v1.KeepAlive
-	(*Refused)(nil),       // 20: feedring.v1.Refused
-	(*Error)(nil),         // 21: feedring.v1.Error
-	(*PeerInfo)(nil),      // 22: feedring.v1.PeerInfo
-	(*Sealed)(nil),        // 23: feedring.v1.Sealed
-	(*FeedRef)(nil),       // 24: feedring.v1.FeedRef
+	(*Stemmed)(nil),       // 13: feedring.v1.Stemmed
+	(*CursorItem)(nil),    // 14: feedring.v1.CursorItem
+	(*Renew)(nil),         // 15: feedring.v1.Renew
+	(*AttachReply)(nil),   // 16: feedring.v1.AttachReply
+	(*Item)(nil),          // 17: feedring.v1.Item
+	(*Mark)(nil),          // 18: feedring.v1.Mark
+	(*Caught)(nil),        // 19: feedring.v1.Caught
+	(*KeepAlive)(nil),     // 20: feedring.v1.KeepAlive
+	(*Refused)(nil),       // 21: feedring.v1.Refused
+	(*Error)(nil),         // 22: feedring.v1.Error
+	(*PeerInfo)(nil),      // 23: feedring.v1.PeerInfo
+	(*Sealed)(nil),        // 24: feedring.v1.Sealed
+	(*FeedRef)(nil),       // 25: feedring.v1.FeedRef
 }
 var file_feedring_v1_query_proto_depIdxs = []int32{
 	6,  // 0: feedring.v1.FinalAnswer.final:type_name -> feedring.v1.Final
 	0,  // 1: feedring.v1.Final.status:type_name -> feedring.v1.Status
 	7,  // 2: feedring.v1.Final.grants:type_name -> feedring.v1.Grant
-	22, // 3: feedring.v1.Grant.provider:type_name -> feedring.v1.PeerInfo
-	22, // 4: feedring.v1.Grant.alternates:type_name -> feedring.v1.PeerInfo
-	23, // 5: feedring.v1.Grant.ticket:type_name -> feedring.v1.Sealed
+	23, // 3: feedring.v1.Grant.provider:type_name -> feedring.v1.PeerInfo
+	23, // 4: feedring.v1.Grant.alternates:type_name -> feedring.v1.PeerInfo
+	24, // 5: feedring.v1.Grant.ticket:type_name -> feedring.v1.Sealed
 	6,  // 6: feedring.v1.AskReply.final:type_name -> feedring.v1.Final
 	11, // 7: feedring.v1.AskReply.error:type_name -> feedring.v1.AskError
-	21, // 8: feedring.v1.AskError.error:type_name -> feedring.v1.Error
-	23, // 9: feedring.v1.AttachRequest.ticket:type_name -> feedring.v1.Sealed
-	13, // 10: feedring.v1.AttachRequest.cursor:type_name -> feedring.v1.CursorItem
-	16, // 11: feedring.v1.AttachReply.item:type_name -> feedring.v1.Item
-	17, // 12: feedring.v1.AttachReply.mark:type_name -> feedring.v1.Mark
-	18, // 13: feedring.v1.AttachReply.caught:type_name -> feedring.v1.Caught
-	19, // 14: feedring.v1.AttachReply.alive:type_name -> feedring.v1.KeepAlive
-	20, // 15: feedring.v1.AttachReply.refused:type_name -> feedring.v1.Refused
-	23, // 16: feedring.v1.Item.entry:type_name -> feedring.v1.Sealed
-	13, // 17: feedring.v1.Mark.cursor:type_name -> feedring.v1.CursorItem
-	1,  // 18: feedring.v1.Refused.kind:type_name -> feedring.v1.RefusedKind
-	24, // 19: feedring.v1.Refused.feeds:type_name -> feedring.v1.FeedRef
-	2,  // 20: feedring.v1.Error.kind:type_name -> feedring.v1.ErrorKind
-	21, // [21:21] is the sub-list for method output_type
-	21, // [21:21] is the sub-list for method input_type
-	21, // [21:21] is the sub-list for extension type_name
-	21, // [21:21] is the sub-list for extension extendee
-	0,  // [0:21] is the sub-list for field type_name
+	22, // 8: feedring.v1.AskError.error:type_name -> feedring.v1.Error
+	24, // 9: feedring.v1.AttachRequest.ticket:type_name -> feedring.v1.Sealed
+	14, // 10: feedring.v1.AttachRequest.cursor:type_name -> feedring.v1.CursorItem
+	13, // 11: feedring.v1.AttachRequest.stemmed:type_name -> feedring.v1.Stemmed
+	17, // 12: feedring.v1.AttachReply.item:type_name -> feedring.v1.Item
+	18, // 13: feedring.v1.AttachReply.mark:type_name -> feedring.v1.Mark
+	19, // 14: feedring.v1.AttachReply.caught:type_name -> feedring.v1.Caught
+	20, // 15: feedring.v1.AttachReply.alive:type_name -> feedring.v1.KeepAlive
+	21, // 16: feedring.v1.AttachReply.refused:type_name -> feedring.v1.Refused
+	24, // 17: feedring.v1.Item.entry:type_name -> feedring.v1.Sealed
+	14, // 18: feedring.v1.Mark.cursor:type_name -> feedring.v1.CursorItem
+	1,  // 19: feedring.v1.Refused.kind:type_name -> feedring.v1.RefusedKind
+	25, // 20: feedring.v1.Refused.feeds:type_name -> feedring.v1.FeedRef
+	2,  // 21: feedring.v1.Error.kind:type_name -> feedring.v1.ErrorKind
+	22, // [22:22] is the sub-list for method output_type
+	22, // [22:22] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_feedring_v1_query_proto_init() }
@@ -1779,7 +1861,7 @@ func file_feedring_v1_query_proto_init() {
 		(*AskReply_Final)(nil),
 		(*AskReply_Error)(nil),
 	}
-	file_feedring_v1_query_proto_msgTypes[12].OneofWrappers = []any{
+	file_feedring_v1_query_proto_msgTypes[13].OneofWrappers = []any{
 		(*AttachReply_Item)(nil),
 		(*AttachReply_Mark)(nil),
 		(*AttachReply_Caught)(nil),
@@ -1792,7 +1874,7 @@ func file_feedring_v1_query_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_feedring_v1_query_proto_rawDesc), len(file_feedring_v1_query_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   19,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

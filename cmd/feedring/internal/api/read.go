@@ -107,9 +107,10 @@ type Stream struct {
 	Query   feedring.Query
 	Updates bool
 	After   string // the last event's id of an earlier stream; empty: begin
-	// First is called once with the first answer's final, after its entries; an
-	// error ends the stream. With client.ErrEnough Stand is called before that.
-	First func(client.Answer) error
+	// First is called once with the first answer's final, after its entries, and
+	// with the id to go on after it; an error ends the stream. With
+	// client.ErrEnough Stand is called before that.
+	First func(answer client.Answer, id string) error
 	// Each is called for each entry, in order, with the id to go on after.
 	Each func(e feedring.Entry, id string) error
 	// Stand is called with the id to go on after where a final event has one. Nil: nobody keeps it.
@@ -135,6 +136,9 @@ func (c *Client) Follow(ctx context.Context, s *Stream) (heard bool, err error) 
 		return false, err
 	}
 	defer resp.Body.Close()
+	if s.Query.Stem && resp.Header.Get("Feedring-Stem") == "" {
+		return false, errors.New("that peer is of an older version and does not know --stem: bring it up to date, or leave --stem away")
+	}
 	if s.Opened != nil {
 		s.Opened()
 	}
@@ -208,7 +212,7 @@ func (s *Stream) final(e event) (err error) {
 	}
 	if first := s.First; first != nil {
 		s.First = nil
-		if err = first(answer); err != nil && !errors.Is(err, client.ErrEnough) {
+		if err = first(answer, e.id); err != nil && !errors.Is(err, client.ErrEnough) {
 			return err
 		}
 	}
@@ -283,6 +287,9 @@ func values(q feedring.Query) url.Values {
 	set(v, "theme", string(q.Theme))
 	set(v, "provider", q.Provider)
 	set(v, "q", q.Words)
+	if q.Stem {
+		v.Set("stem", "true")
+	}
 	if !q.Since.IsZero() {
 		v.Set("since", q.Since.UTC().Format(time.RFC3339))
 	}

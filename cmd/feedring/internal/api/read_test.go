@@ -66,7 +66,7 @@ func FuzzReadEvents(f *testing.F) {
 	f.Add("event: answered\ndata: {\"event\":\"answered\",\"via\":\"P\"}\n\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		s := &Stream{
-			First: func(client.Answer) error { return nil },
+			First: func(client.Answer, string) error { return nil },
 			Each:  func(feedring.Entry, string) error { return nil },
 		}
 		_ = readEvents(strings.NewReader(text), s.event)
