@@ -11,6 +11,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/feed"
+	"github.com/feedring/feedring/internal/feed/document"
 	"github.com/feedring/feedring/internal/guard"
 	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/internal/web"
@@ -90,6 +91,9 @@ func (n *Node) feedStatus(url string, f origin) web.FeedStatus {
 		URL: url, Fetched: n.origins.present(url, &known), Theme: f.theme(), Provider: f.spec().Provider, Share: f.spec().Share, Title: known.Title,
 		LastFetch: wholeSecond(known.LastLook), LastOK: wholeSecond(known.LastSuccess), NextFetch: wholeSecond(known.NextLook),
 		Error: known.LastError, Gone: known.Gone && known.NextLook.IsZero(), Fixed: f.fixed, File: f.file(),
+	}
+	if known.Omitted > 0 {
+		st.Taken, st.In = document.MaxItems, document.MaxItems+known.Omitted
 	}
 	if st.Gone {
 		st.Error += ": it is looked at no more, until it is pinged or added again"

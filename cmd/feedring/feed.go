@@ -187,7 +187,7 @@ func (a *app) printFeeds(feeds []json.RawMessage, asJSON bool) error {
 		g.add(or(printable(feed.Theme), "(private)"), printable(feed.Provider), movedTo(feed),
 			strconv.Itoa(feed.Entries), a.looks(feed.LastFetch, feed.LookedAt, feed.Rests, feed.Turn, feed.Turns), or(printable(feed.Error), "-"),
 			strconv.Itoa(feed.Readers), or(printable(feed.Front), "-"))
-		offers = append(offers, a.offer(feed.URL, feed.Joinable))
+		offers = append(offers, omitted(printable(feed.URL), feed.Taken, feed.In), a.offer(feed.URL, feed.Joinable))
 	}
 	if asJSON {
 		return nil
@@ -196,6 +196,23 @@ func (a *app) printFeeds(feeds []json.RawMessage, asJSON bool) error {
 		return err
 	}
 	return a.printOffers(offers)
+}
+
+// omitted says how many entries of a feed's document were taken; empty: all.
+func omitted(url string, taken, of int) string {
+	if of <= taken {
+		return ""
+	}
+	return fmt.Sprintf("%s: took the newest %s of %s entries", url, thousands(taken), thousands(of))
+}
+
+// thousands writes a number with commas.
+func thousands(n int) string {
+	s := strconv.Itoa(n)
+	for at := len(s) - 3; at > 0; at -= 3 {
+		s = s[:at] + "," + s[at:]
+	}
+	return s
 }
 
 // looks tells when a feed was looked at last, or who looks at it instead.

@@ -145,7 +145,7 @@ func (a *app) offersOf(rows []map[string]any) (offers []string) {
 		var j api.Joinable
 		j.Join, _ = row["join"].(string)
 		j.SitePeer, _ = row["site_peer"].(string)
-		offers = append(offers, a.offer(show(row["url"]), j))
+		offers = append(offers, omitted(show(row["url"]), number(row["taken"]), number(row["document_entries"])), a.offer(show(row["url"]), j))
 	}
 	return offers
 }

@@ -111,8 +111,13 @@ func contentClasses() []hostile {
 	url := "http://a.example/" + strings.Repeat("x", 900_000)
 	date := strings.Repeat("9", 900_000)
 	return []hostile{
-		doc("a million empty items", tooLarge, "more than 5000 entries", inChannel(flood("<item/>"))),
-		doc("a million empty entries", tooLarge, "more than 5000 entries", "<feed xmlns='http://www.w3.org/2005/Atom'>"+flood("<entry/>")+"</feed>"),
+		read("a million empty items", 0, inChannel(flood("<item/>"))),
+		read("hundreds of thousands of items", 5000, inChannel(numbered("<item><guid>%d</guid><title>t</title></item>"))),
+		read("very many items with dates", 5000, inChannel(numbered("<item><guid>%d</guid><title>t</title><pubDate>Mon, 02 Jan 2006 15:04:05 GMT</pubDate></item>"))),
+		read("very many items with dates that are none", 5000, inChannel(numbered("<item><guid>%d</guid><title>t</title><pubDate>2006-01-02, or so</pubDate></item>"))),
+		doc("very many items in an item", tooLarge, "more than 5000 entries", inItem(flood("<item/>"))),
+		doc("many items of a hundred elements each", tooLarge, "more than 150000 elements and attributes", inChannel(flood("<item><title>t</title>"+strings.Repeat("<a/>", 100)+"</item>"))),
+		read("a million empty entries", 0, "<feed xmlns='http://www.w3.org/2005/Atom'>"+flood("<entry/>")+"</feed>"),
 		doc("a title of 7 MiB", tooLarge, "a text is longer than 1 MiB", inChannel("<title>"+strings.Repeat("x", 7<<20)+"</title>")),
 		doc("a title of 50 MB", tooLarge, "larger than 8 MiB", inChannel("<title>"+strings.Repeat("x", 50_000_000)+"</title>")),
 		doc("a million links of one entry", tooLarge, "more than 150000 elements and attributes", atom(flood(`<link href="/a"/>`))),
@@ -145,6 +150,16 @@ func contentClasses() []hostile {
 	}
 }
 
+// numbered is as many of an element, each with another number, as a document has
+// room for.
+func numbered(element string) string {
+	var out strings.Builder
+	for i := 0; out.Len() < 7<<20; i++ {
+		fmt.Fprintf(&out, element, i)
+	}
+	return out.String()
+}
+
 // twins are n entries, each there twice.
 func twins(n int) string {
 	var out strings.Builder
@@ -162,7 +177,9 @@ func jsonClasses() []hostile {
 	return []hostile{
 		doc("JSON, depth of a million lists", tooLarge, "nests more than 64", feed(strings.Repeat("[", million))),
 		doc("JSON, depth of a million objects", tooLarge, "nests more than 64", feed(strings.Repeat(`{"a":`, million))),
-		doc("JSON, a million items", tooLarge, "more than 5000 entries", feed(strings.Repeat("{},", million)+"{}")),
+		read("JSON, a million items", 0, feed(strings.Repeat("{},", million)+"{}")),
+		read("JSON, very many items", 5000, feed(strings.TrimSuffix(numbered(`{"id":"%d","title":"t","date_published":"2006-01-02T15:04:05Z"},`), ","))),
+		doc("JSON, a million authors", tooLarge, "more than 5000 entries", `{"items":[],"authors":[`+strings.Repeat("{},", million)+"{}]}"),
 		doc("JSON, a list of a million", tooLarge, "more than 250000 values", feed(item+`,"tags":[`+strings.Repeat(`"",`, million)+`""]}`)),
 		doc("JSON, a million keys", tooLarge, "more than 250000 values", feed(item+strings.Repeat(`,"":0`, million)+"}")),
 		doc("JSON, a string of 7 MiB", tooLarge, "a string is longer than 1 MiB", feed(item+`,"summary":"`+strings.Repeat("x", 7<<20)+`"}`)),

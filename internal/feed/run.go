@@ -220,8 +220,12 @@ func (w *Watcher) look(ctx context.Context, state State) State {
 // notStored is how LastError begins after an error of Handler.Changed.
 const notStored = "its entries could not be stored"
 
-// log tells of a feed's first failure and of its recovery, once each.
+// log tells of a feed's first failure and of its recovery, once each, and likewise
+// when its document begins to have more entries than are taken.
 func (w *Watcher) log(old, next *State, err error) {
+	if next.Omitted > 0 && old.Omitted == 0 {
+		w.cfg.Logger.Warn("a feed has more entries than are taken: the newest are", "url", next.URL, "taken", document.MaxItems, "of", document.MaxItems+next.Omitted)
+	}
 	var told Told
 	switch {
 	case errors.As(err, &told), next.Failures == 0 && strings.Contains(old.LastError, notStored):

@@ -31,6 +31,8 @@ type State struct {
 	Source     string     `json:"source,omitempty"` // the address that gave Validators; empty: the one that is asked
 	BodyHash   BodyHash   `json:"body_hash,omitzero"`
 
+	Omitted int `json:"omitted,omitempty"` // Document.Omitted
+
 	LastLook    time.Time     `json:"last_look,omitzero"`
 	LastSuccess time.Time     `json:"last_success,omitzero"`
 	NextLook    time.Time     `json:"next_look,omitzero"`    // zero: due at once, or never where Gone

@@ -220,6 +220,8 @@ type FeedStatus struct {
 	Share     feedring.Share    `json:"share,omitempty"` // empty: as the peer shares
 	Title     string            `json:"title,omitempty"`
 	Entries   int               `json:"entries"`
+	Taken     int               `json:"taken,omitempty"` // the document has more entries, In, of which the newest are taken
+	In        int               `json:"document_entries,omitempty"`
 	LastFetch time.Time         `json:"last_fetch,omitzero"`
 	LastOK    time.Time         `json:"last_success,omitzero"`
 	NextFetch time.Time         `json:"next_fetch,omitzero"`

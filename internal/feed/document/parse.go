@@ -36,6 +36,10 @@ type Document struct {
 
 	Items []Item // as in the document, one for each id
 
+	// Omitted is how many entries the document has beyond MaxItems: the oldest,
+	// which are not in Items.
+	Omitted int
+
 	// Partial is set by who asked for what is new alone: what is not in Items may
 	// still be in the feed.
 	Partial bool
@@ -78,7 +82,8 @@ func Read(src Source, body []byte) (*Document, *gofeed.Feed, error) {
 		return nil, nil, err
 	}
 	text = closeRoot(text, at)
-	if err := checkFeed(text, at); err != nil {
+	text, omitted, err := within(text, at)
+	if err != nil {
 		return nil, nil, err
 	}
 	if text, err = fromOlder(literal(mendAtom(text, at), at)[at:]); err != nil {
@@ -89,6 +94,7 @@ func Read(src Source, body []byte) (*Document, *gofeed.Feed, error) {
 		return nil, nil, &Error{Kind: KindMalformed, Detail: "the feed cannot be read: " + clip(err.Error()), Err: err}
 	}
 	d := newDocument(src, parsed)
+	d.Omitted = omitted
 	location, _ := url.Parse(cmp.Or(src.Location, src.URL))
 	if parsed.FeedType == "json" {
 		d.fromJSON(location, text)

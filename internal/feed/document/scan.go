@@ -187,10 +187,9 @@ func (s *xmlScan) enter(name []byte, prefixes int, closed bool) error {
 		prefixes += s.scope[s.depth-1]
 	}
 	s.work += int64(prefixes) * prefixWork
-	local := name[bytes.IndexByte(name, ':')+1:]
-	if bytes.EqualFold(local, []byte("item")) || bytes.EqualFold(local, []byte("entry")) {
+	if isItem(name) {
 		if s.items++; s.items > MaxItems {
-			return refuse(KindTooLarge, "the feed has more than %d entries", MaxItems)
+			return tooManyItems()
 		}
 	}
 	if s.depth >= maxDepth {

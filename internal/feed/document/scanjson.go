@@ -1,11 +1,17 @@
 package document
 
+import "bytes"
+
 // jsonScan walks over the brackets and strings of a JSON document.
 type jsonScan struct {
 	text   []byte
 	depth  int
-	items  int
+	items  int // objects of the list of entries
+	others int // and of the feed's other lists
 	values int
+
+	last, key []byte // at the feed's own depth: the last string, and the last that was a key
+	inItems   bool   // the list that is open there is that of the entries
 }
 
 func (s *jsonScan) run() error {
@@ -13,12 +19,18 @@ func (s *jsonScan) run() error {
 		var err error
 		switch s.text[at] {
 		case '"':
-			at, err = s.skipString(at)
+			begin := at + 1
+			if at, err = s.skipString(at); err == nil && s.depth == 1 {
+				s.last = s.text[begin:at]
+			}
 		case '{', '[':
 			err = s.openBracket(s.text[at])
 		case '}', ']':
 			s.depth = max(0, s.depth-1)
 		case ',', ':':
+			if s.depth == 1 && s.text[at] == ':' {
+				s.key = s.last
+			}
 			if s.values++; s.values > maxPieces {
 				err = refuse(KindTooLarge, "the document has more than %d values", maxPieces)
 			}
@@ -34,10 +46,16 @@ func (s *jsonScan) run() error {
 }
 
 func (s *jsonScan) openBracket(c byte) error {
-	if c == '{' && s.depth == 2 { // an object of an array of the feed's own
-		if s.items++; s.items > MaxItems {
-			return refuse(KindTooLarge, "the feed has more than %d entries", MaxItems)
-		}
+	switch {
+	case c == '[' && s.depth == 1:
+		s.inItems = bytes.EqualFold(s.key, []byte("items"))
+	case c == '{' && s.depth == 2 && s.inItems:
+		s.items++
+	case c == '{' && s.depth == 2: // of another list of the feed's own, or of entries by an escaped name
+		s.others++
+	}
+	if s.items > MaxItems || s.others > MaxItems {
+		return tooManyItems()
 	}
 	if s.depth++; s.depth > maxDepth {
 		return refuse(KindTooLarge, "the document nests more than %d values", maxDepth)

@@ -31,6 +31,8 @@ type Feed struct {
 	Turns     int       `json:"turns,omitempty"`
 	Error     string    `json:"error,omitempty"`
 	Entries   int       `json:"entries,omitempty"`
+	Taken     int       `json:"taken,omitempty"` // the document has more entries, In, of which the newest are taken
+	In        int       `json:"document_entries,omitempty"`
 	Front     string    `json:"front,omitempty"`   // where the peer serves it to pollers
 	Readers   int       `json:"readers,omitempty"` // there, within a day
 	Site      string    `json:"site,omitempty"`    // the page that was given, where that names the feed
