@@ -57,7 +57,7 @@ func benchCallback(b *testing.B, personal bool) {
 	defer tick.Stop()
 	for i := 0; b.Loop(); i++ {
 		title := fmt.Sprintf("entry %d of the run", i)
-		n.own.Take(spec.URL, feedfront.Fetched{Body: []byte(document(title)), ContentType: "application/rss+xml", At: time.Now()})
+		n.own.Take(spec.URL, feedfront.Fetched{Body: []byte(feedOfEntries(title)), ContentType: "application/rss+xml", At: time.Now()})
 		entry := feedring.Entry{Version: 1, ID: feedring.EntryID(fmt.Sprintf("%032x", i+1)), Title: title, URL: "https://p0.example/" + fmt.Sprint(i)}
 		begun := time.Now()
 		check(b, n.publishAndTell(context.Background(), spec, []feedring.Entry{entry}))

@@ -40,7 +40,7 @@ func (o *daily) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	o.mu.Lock()
-	tag, body := fmt.Sprintf(`"%d"`, len(o.titles)), document(o.titles...)
+	tag, body := fmt.Sprintf(`"%d"`, len(o.titles)), feedOfEntries(o.titles...)
 	o.mu.Unlock()
 	w.Header().Set("Etag", tag)
 	if r.Header.Get("If-None-Match") == tag {

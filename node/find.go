@@ -2,17 +2,19 @@ package node
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
-	"fmt"
-	"net/http"
+	"net"
 	"net/url"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/feed"
 	"github.com/feedring/feedring/internal/feed/discover"
+	"github.com/feedring/feedring/internal/feed/document"
 	"github.com/feedring/feedring/internal/web"
 )
 
@@ -36,19 +38,38 @@ func (n *Node) FindFeed(ctx context.Context, spec feedring.FeedSpec) (web.Found,
 	case errors.As(err, &held):
 		as.Note = held.Error() + ": it is looked at then"
 	case errors.Is(err, feed.ErrBusy):
-		as.Note = err.Error() + ": it is looked at after them"
+		as.Note, as.Unasked = err.Error()+": it is looked at after them", true
 	case seen.Page != nil:
 		return n.findOn(ctx, spec.URL, seen.Page, err)
 	case seen.Document != nil:
 		as.Join, as.SitePeer = n.joinable(spec.URL, seen.Document.Feedring)
 	case errors.Is(err, context.DeadlineExceeded):
 		as.Note = "the origin has not answered yet: it is asked again"
-	case isGone(err):
-		as.Note = reason(err) + ": it is not looked at any more, until it is pinged or added again"
+	case err != nil && !passing(err):
+		return as, &web.NotFeedError{URL: spec.URL, Reason: reason(err)}
 	case err != nil:
 		as.Note = reason(err) + ": it is looked at again"
 	}
 	return as, nil
+}
+
+// passing reports whether what a look met may pass by itself: the origin is busy or
+// late, or the way to it is broken. What keeps programs out may have a feed behind it.
+func passing(err error) bool {
+	var refused *feed.Error
+	if !errors.As(err, &refused) {
+		return true
+	}
+	switch refused.Kind {
+	case document.KindTooManyRequests, document.KindUnavailable, document.KindSlow, document.KindTruncated:
+		return true
+	case document.KindNetwork:
+		var name *net.DNSError
+		var certificate *tls.CertificateVerificationError
+		unknown := errors.As(err, &name) && name.IsNotFound
+		return !unknown && !errors.As(err, &certificate) && !errors.Is(err, syscall.ECONNREFUSED)
+	}
+	return refused.Challenge
 }
 
 // glance looks at an address when its host may be asked.
@@ -70,12 +91,6 @@ func (n *Node) knows(spec feedring.FeedSpec) bool {
 	return err == nil && !st.LastSuccess.IsZero()
 }
 
-// isGone reports whether an origin said that a feed is gone for good.
-func isGone(err error) bool {
-	var refused *feed.Error
-	return errors.As(err, &refused) && refused.Status == http.StatusGone
-}
-
 // findOn chooses among the feeds that a page names; without any it asks for those
 // that sites commonly have, if the page is the site's first. A page that keeps
 // programs out may have a feed behind it.
@@ -92,8 +107,8 @@ func (n *Node) findOn(ctx context.Context, address string, page *discover.Page, 
 		if errors.As(why, &refused) && refused.Challenge {
 			return web.Found{URL: address, Note: reason(why) + ": it is looked at again"}, nil
 		}
-		return web.Found{}, fmt.Errorf("%s was not added: it is %s and names no feed: give the address of the feed itself, which sites show as \"RSS\" or \"Atom\": %w",
-			address, strings.TrimPrefix(reason(why), "not a feed: "), web.ErrNoFeed)
+		return web.Found{}, &web.NotFeedError{URL: address, Page: true,
+			Reason: "it is " + strings.TrimPrefix(reason(why), "not a feed: ") + " and names no feed"}
 	case 1:
 		return web.Found{URL: links[0].URL}, nil
 	}

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -82,11 +83,13 @@ func TestFindFeed(t *testing.T) {
 		"a page without":     {"/about", map[string]string{"/about": "<html><title>Hi</title>"}, "none", "", []string{"/about"}},
 		"a page of itself":   {"/p", map[string]string{"/p": "<html><title>Hi</title>" + aLink + " href=/p>"}, "none", "", []string{"/p"}},
 		"a page before it":   {"/f", map[string]string{"/f": "<html><title>Just a moment...</title>"}, "/f", "challenge page (Cloudflare): it is looked at again", []string{"/f"}},
-		"one that is gone":   {"/f", map[string]string{"/f": "gone"}, "/f", "it is not looked at any more", []string{"/f"}},
-		"nothing yet":        {"/f", nil, "/f", "404", []string{"/f"}},
-		"something else":     {"/f", map[string]string{"/f": "%PDF-1.7"}, "/f", "a PDF file", []string{"/f"}},
+		"one that is gone":   {"/f", map[string]string{"/f": "gone"}, "none", "410: the origin says that the feed is gone for good: correct", []string{"/f"}},
+		"nothing there":      {"/f", nil, "none", "404: the origin has no such feed: correct", []string{"/f"}},
+		"nothing in it":      {"/f", map[string]string{"/f": ""}, "none", "the document is empty", []string{"/f"}},
+		"no entries":         {"/f", map[string]string{"/f": `<rss version="2.0"><channel><title>T</title></channel></rss>`}, "/f", "", []string{"/f"}},
+		"something else":     {"/f", map[string]string{"/f": "%PDF-1.7"}, "none", "a PDF file", []string{"/f"}},
 		"a feed named HTML":  {"/f.html", map[string]string{"/f.html": aFeed}, "/f.html", "", []string{"/f.html"}},
-		"a page that hangs ": {"/", map[string]string{"/": "to /"}, "/", "redirect loop", []string{"/"}},
+		"a page that hangs ": {"/", map[string]string{"/": "to /"}, "none", "redirect loop", []string{"/"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			site := newPages(t, c.bodies)
@@ -98,7 +101,8 @@ func TestFindFeed(t *testing.T) {
 					t.Errorf("%v, %+v", err, several)
 				}
 			case c.want == "none":
-				if !errors.Is(err, web.ErrNoFeed) || !strings.Contains(err.Error(), `it is an HTML page titled "Hi" and names no feed: give`) {
+				var not *web.NotFeedError
+				if !errors.As(err, &not) || !strings.Contains(err.Error(), cmp.Or(c.note, `it is an HTML page titled "Hi" and names no feed: give`)) {
 					t.Errorf("%+v, %v", found, err)
 				}
 			case err != nil || found.URL != site.URL+c.want || (found.Note == "") != (c.note == "") || !strings.Contains(found.Note, c.note):
@@ -162,7 +166,11 @@ func TestFindFeedHeedsTheHost(t *testing.T) {
 	for url, note := range map[string]string{site.URL + "/loop": "redirect loop", busy.URL + "/a": "429"} {
 		spec := feedring.FeedSpec{URL: url, Provider: "p.example"}
 		found, err := n.FindFeed(t.Context(), spec)
-		if err != nil || !strings.Contains(found.Note, note) {
+		var not *web.NotFeedError
+		if errors.As(err, &not) {
+			found.Note = not.Reason
+		}
+		if !strings.Contains(found.Note, note) {
 			t.Errorf("%s: %+v, %v", url, found, err)
 		}
 		check(t, addFeed(t, n, spec))

@@ -146,7 +146,7 @@ func TestOriginsAddedAtOnce(t *testing.T) {
 }
 
 // document is a feed that a server gives.
-func document(titles ...string) string {
+func feedOfEntries(titles ...string) string {
 	var b strings.Builder
 	b.WriteString(`<rss version="2.0"><channel><title>T</title><link>https://example.org/</link>`)
 	for _, title := range titles {
@@ -162,7 +162,7 @@ func TestOriginsAfterACrash(t *testing.T) {
 	s, p := openStore(t), writer(nil, newSealer(t))
 	p.store = s
 	var mu sync.Mutex
-	body := document("a", "b")
+	body := feedOfEntries("a", "b")
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -190,7 +190,7 @@ func TestOriginsAfterACrash(t *testing.T) {
 	}
 	forget()
 	mu.Lock()
-	body = document("a", "c")
+	body = feedOfEntries("a", "c")
 	mu.Unlock()
 	look()
 	look()
@@ -214,7 +214,7 @@ func TestOriginsAfterACrash(t *testing.T) {
 // moment that happens, and nothing of a removed private feed is shown.
 func TestFeedRemovedAndAddedAgain(t *testing.T) {
 	var mu sync.Mutex
-	body := document("a", "b")
+	body := feedOfEntries("a", "b")
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -230,7 +230,7 @@ func TestFeedRemovedAndAddedAgain(t *testing.T) {
 	}
 	for _, theme := range []feedring.Theme{"sport", testTheme, ""} { // a group that is left for it, one that is not, none
 		spec := feedring.FeedSpec{URL: server.URL + "/" + string(theme), Theme: theme, Provider: "b.example"}
-		change(document("a", "b"))
+		change(feedOfEntries("a", "b"))
 		for round, want := range []int{2, 3, 4} {
 			check(t, addFeed(t, n, spec))
 			eventually(t, "a role", n.Ready)
@@ -239,7 +239,7 @@ func TestFeedRemovedAndAddedAgain(t *testing.T) {
 				t.Fatalf("%q, round %d: %d entries, %s, %v", theme, round, st.Entries, st.Error, err)
 			}
 			check(t, n.RemoveFeed(t.Context(), spec.URL))
-			change(document([]string{"b", "c", "d"}[:2+round%2]...))
+			change(feedOfEntries([]string{"b", "c", "d"}[:2+round%2]...))
 		}
 		chained(t, held(spec.URL))
 		if items := held(spec.URL); items[len(items)-1].Position.Sequence != 4 {
@@ -255,7 +255,7 @@ func TestFeedRemovedAndAddedAgain(t *testing.T) {
 // TestPersonalFeedsOfAFeedAddedAgain: they show a private feed that comes back,
 // though no look finds anything new in it.
 func TestPersonalFeedsOfAFeedAddedAgain(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, document("a", "b")) }))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, feedOfEntries("a", "b")) }))
 	defer server.Close()
 	cfg := peerConfig(t, "a.example")
 	cfg.AllowPrivateFeeds = true

@@ -45,7 +45,7 @@ func newSite(t testing.TB) *site {
 		default:
 			s.whole.Add(1)
 			w.Header().Set("Etag", `"1"`)
-			_, _ = io.WriteString(w, document("a"))
+			_, _ = io.WriteString(w, feedOfEntries("a"))
 		}
 	}))
 	t.Cleanup(s.Close)

@@ -22,7 +22,7 @@ func TestPingTellsHowItEnded(t *testing.T) {
 			http.NotFound(w, r)
 			return
 		}
-		_, _ = io.WriteString(w, document("a"))
+		_, _ = io.WriteString(w, feedOfEntries("a"))
 	}))
 	defer server.Close()
 	cfg := peerConfig(t, "b.example")

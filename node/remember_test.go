@@ -32,7 +32,7 @@ func TestStatesAreOnDisk(t *testing.T) {
 			w.WriteHeader(http.StatusNotModified)
 			return
 		}
-		_, _ = io.WriteString(w, document(titles...))
+		_, _ = io.WriteString(w, feedOfEntries(titles...))
 	}))
 	defer server.Close()
 	spec := feedring.FeedSpec{URL: server.URL + "/", Provider: "example.org"} // private

@@ -24,7 +24,7 @@ func TestOneRequestForAllFeedsOfASite(t *testing.T) {
 	var says atomic.Value
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasPrefix(r.URL.Path, "/.well-known/") {
-			_, _ = io.WriteString(w, document("a"))
+			_, _ = io.WriteString(w, feedOfEntries("a"))
 			return
 		}
 		wellKnown.Add(1)

@@ -36,11 +36,14 @@ func (a *app) feedCommand() *cobra.Command {
 func (a *app) feedAddCommand() *cobra.Command {
 	var f apiFlags
 	var themeName, provider, file, share string
+	var force bool
 	cmd := &cobra.Command{
 		Use:   "add URL",
 		Short: "Publish a feed into a group, or fetch it privately",
 		Long: "add makes a running peer publish a feed into a group, or without a theme fetch it for its own readers.\n" +
-			"URL may be a site's page: then the feed that the page names is added. Of several none is: they are listed.",
+			"URL may be a site's page: then the feed that the page names is added. Of several none is: they are listed.\n" +
+			"The peer looks before it answers: an address without a feed is refused, unless --force is given; one that\n" +
+			"is busy or late (429, 5xx, a time-out) is added with a warning, and looked at again.",
 		Example: `  feedring feed add https://www.lemonde.fr/
   feedring feed add https://www.lemonde.fr/rss/une.xml --theme news
   feedring feed add https://intranet.example/feed.xml
@@ -66,11 +69,11 @@ func (a *app) feedAddCommand() *cobra.Command {
 			}
 			return failed(a.withPeer(cmd.Context(), &f, func(ctx context.Context, peer *api.Client) error {
 				feed := api.Feed{
-					URL: spec.URL, Theme: string(spec.Theme), Provider: string(spec.Provider), File: file, Share: string(spec.Share),
+					URL: spec.URL, Theme: string(spec.Theme), Provider: string(spec.Provider), File: file, Share: string(spec.Share), Force: force,
 				}
 				said, err := peer.AddFeed(ctx, feed)
 				if err != nil {
-					return a.choices(cmd, args[0], f.json, err)
+					return forceable(a.choices(cmd, args[0], f.json, err))
 				}
 				if f.url == "" { // a peer of this machine
 					a.awaited(file)
@@ -83,6 +86,7 @@ func (a *app) feedAddCommand() *cobra.Command {
 	cmd.Flags().StringVar(&themeName, "theme", "", "group to publish it into (default: private)")
 	cmd.Flags().StringVar(&provider, "provider", "", "name of the provider (default: the URL's host)")
 	cmd.Flags().StringVar(&file, "file", "", "read this file on the peer's machine, whenever it changes, instead of fetching the URL")
+	cmd.Flags().BoolVar(&force, "force", false, "add it also where no feed is there (yet)")
 	cmd.Flags().StringVar(&share, "share", "", "how much of its entries is published: title, summary or full; with less than full its document is not served to pollers either (default: as serve --share says)")
 	return cmd
 }

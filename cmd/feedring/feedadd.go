@@ -16,7 +16,7 @@ import (
 // where that is a site's page.
 func (a *app) addedFeed(asJSON bool, feed api.Feed, said api.Added) error {
 	if said.Note != "" && !said.Known {
-		fmt.Fprintf(a.stderr, "feedring: %s: %s\n", printable(feed.URL), oneLine(said.Note))
+		fmt.Fprintf(a.stderr, "feedring: warning: %s: %s\n", printable(feed.URL), oneLine(said.Note))
 	}
 	what, of := "added ", ""
 	if said.Known {
@@ -28,11 +28,21 @@ func (a *app) addedFeed(asJSON bool, feed api.Feed, said api.Added) error {
 	if said.Site != "" {
 		of = ", the feed of " + printable(said.Site)
 	}
+	feed.Force = false
 	feed.URL, feed.Site, feed.Joinable = said.URL, said.Site, said.Joinable
 	if text := a.offer(said.URL, said.Joinable); text != "" && !asJSON {
 		fmt.Fprintln(a.stderr, "feedring: "+text)
 	}
 	return a.told(asJSON, feed, what+printable(said.URL)+of)
+}
+
+// forceable adds to an address without a feed how it is added all the same.
+func forceable(err error) error {
+	var problem *api.Problem
+	if errors.As(err, &problem) && problem.NoFeed != "" {
+		return fmt.Errorf("%s, or add it all the same with --force", oneLine(problem.NoFeed))
+	}
+	return err
 }
 
 // offer says that a feed's site runs a peer, and how to join it; empty: it is

@@ -31,13 +31,15 @@ func (a *app) opmlCommand() *cobra.Command {
 func (a *app) opmlImportCommand() *cobra.Command {
 	var f apiFlags
 	var themeName string
-	var folders bool
+	var folders, force bool
 	cmd := &cobra.Command{
 		Use:   "import FILE",
 		Short: "Add the feeds of a list to a running peer",
 		Long: "import adds the feeds of a list, kept over a restart. Those that the peer has already stay as they are; one\n" +
 			"that is refused is told and stops no other, and the exit is 1 then. FILE may be - for standard input. The list's titles are\n" +
-			"shown until the feeds were read.",
+			"shown until the feeds were read. Before it answers the peer looks at the addresses, at many sites at once and for\n" +
+			"six seconds at most: those without a feed are refused, unless --force is given; those that are busy or late (429,\n" +
+			"5xx, a time-out) are added with a warning; and those that it could not look at in that time are added, and counted.",
 		Example: `  feedring opml import subscriptions.opml
   feedring opml import --theme technology blogs.opml
   feedring opml import --folders subscriptions.opml   # a folder "Tech News" is the theme tech-news`,
@@ -57,7 +59,7 @@ func (a *app) opmlImportCommand() *cobra.Command {
 				return failed(err)
 			}
 			return failed(a.withPeer(cmd.Context(), &f, func(ctx context.Context, peer *api.Client) error {
-				said, err := peer.ImportOPML(ctx, list, theme, folders)
+				said, err := peer.ImportOPML(ctx, list, theme, folders, force)
 				if err != nil {
 					return fmt.Errorf("%s: %w", args[0], err)
 				}
@@ -67,6 +69,7 @@ func (a *app) opmlImportCommand() *cobra.Command {
 	}
 	f.register(cmd.Flags())
 	cmd.Flags().StringVar(&themeName, "theme", "", "group to publish them into (default: private)")
+	cmd.Flags().BoolVar(&force, "force", false, "add them without a look, also those whose address leads to no feed")
 	cmd.Flags().BoolVar(&folders, "folders", false, "publish what lies in a folder into the group of the folder's name")
 	return cmd
 }
@@ -100,7 +103,7 @@ func unreadable(file string, err error) error {
 }
 
 func (a *app) printImported(said []api.Imported, asJSON bool) error {
-	added, refused := 0, 0
+	added, refused, without, unchecked := 0, 0, 0, 0
 	lines := newLines(a.stdout)
 	for _, feed := range said {
 		if asJSON {
@@ -109,24 +112,40 @@ func (a *app) printImported(said []api.Imported, asJSON bool) error {
 		switch {
 		case feed.Error != "":
 			refused++
+			if feed.NoFeed {
+				without++
+			}
 			if !asJSON {
 				fmt.Fprintf(a.stderr, "feedring: refused: %s: %s\n", printable(feed.URL), printable(feed.Error))
 			}
 		case feed.Added:
 			added++
+			if feed.Unchecked {
+				unchecked++
+			}
+			if feed.Warning != "" && !asJSON {
+				fmt.Fprintf(a.stderr, "feedring: warning: %s: %s\n", printable(feed.URL), oneLine(feed.Warning))
+			}
 		}
 	}
+	anyway := ""
+	if without > 0 {
+		anyway = ", or add all with --force"
+	}
 	if refused == len(said) {
-		return errors.Join(lines.err, errors.New("no feed of the list was taken"))
+		return errors.Join(lines.err, errors.New("no feed of the list was taken: mend it"+anyway))
 	}
 	var incomplete error
 	if refused > 0 {
-		incomplete = fmt.Errorf("%d of the list's %d feeds were refused, and the others taken: mend their lines and import the list again, which adds nothing twice", refused, len(said))
+		incomplete = fmt.Errorf("%d of the list's %d feeds were refused, and the others taken: mend their lines and import the list again, which adds nothing twice%s", refused, len(said), anyway)
 	}
 	if asJSON {
 		return errors.Join(lines.err, incomplete)
 	}
 	_, err := fmt.Fprintf(a.stdout, "added %d of %d feeds; %d were there already, %d were refused\n", added, len(said), len(said)-added-refused, refused)
+	if unchecked > 0 && err == nil {
+		_, err = fmt.Fprintf(a.stdout, "%d of those added were not looked at yet, for want of time: \"feedring feed list\" shows what comes of them\n", unchecked)
+	}
 	return errors.Join(err, incomplete)
 }
 

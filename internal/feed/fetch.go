@@ -287,6 +287,7 @@ func statusError(resp *http.Response, hints Hints) *Error {
 	}
 	if page := challengeOf(resp); page != "" {
 		e.Detail += "; " + page
+		e.Challenge = true
 	}
 	return e
 }

@@ -15,8 +15,9 @@ import (
 
 // How much of what was glanced at waits for a look, and for how long.
 const (
-	mostGlances = 8
-	glanceLasts = time.Minute
+	mostGlances     = 2048
+	mostGlanceBytes = 64 << 20
+	glanceLasts     = time.Minute
 )
 
 // Glances looks at addresses before they are added, and hands what came on to
@@ -25,9 +26,11 @@ const (
 type Glances struct {
 	next    Client
 	prepare Prepare
+	reading chan struct{} // as of a Fetcher, for all glances together
 
 	mu   sync.Mutex
 	held map[string]glanced
+	size int // of the bodies of held
 }
 
 // glanced is an answer with its body as it came, or why none did.
@@ -40,7 +43,7 @@ type glanced struct {
 
 // NewGlances returns one that asks next, as NewFetcher does.
 func NewGlances(next Client, prepare Prepare) *Glances {
-	return &Glances{next: next, prepare: prepare, held: make(map[string]glanced)}
+	return &Glances{next: next, prepare: prepare, reading: make(chan struct{}, readers), held: make(map[string]glanced)}
 }
 
 // Do implements Client: an answer that is held answers once.
@@ -48,7 +51,7 @@ func (g *Glances) Do(req *http.Request) (*http.Response, error) {
 	url := req.URL.String()
 	g.mu.Lock()
 	had, ok := g.held[url]
-	delete(g.held, url)
+	g.drop(url)
 	g.mu.Unlock()
 	switch {
 	case !ok || time.Since(had.at) >= glanceLasts:
@@ -79,7 +82,7 @@ type Seen struct {
 // look. It blocks as Fetch does, and its errors are those of Fetch.
 func (g *Glances) Glance(ctx context.Context, url string) (Seen, error) {
 	var came glanced
-	answer, err := NewFetcher(doer(func(req *http.Request) (*http.Response, error) {
+	fetcher := NewFetcher(doer(func(req *http.Request) (*http.Response, error) {
 		resp, err := g.next.Do(req)
 		if err != nil {
 			if ctx.Err() == nil { // else it was given up, and may still answer
@@ -95,7 +98,9 @@ func (g *Glances) Glance(ctx context.Context, url string) (Seen, error) {
 		}
 		came = glanced{resp: resp, body: body, at: time.Now()}
 		return came.answer(), nil
-	}), g.prepare).Fetch(ctx, url, nil)
+	}), g.prepare)
+	fetcher.reading = g.reading
+	answer, err := fetcher.Fetch(ctx, url, nil)
 	var refused *Error
 	if errors.As(err, &refused) && refused.Page {
 		body, _ := document.ReadBody(bytes.NewReader(came.body), came.resp.Header.Get("Content-Encoding"))
@@ -107,19 +112,34 @@ func (g *Glances) Glance(ctx context.Context, url string) (Seen, error) {
 	return Seen{Document: answer.Document}, err
 }
 
-// hold keeps an answer. Too many, or old ones, are given up: then the origin is
+// hold keeps an answer. Too many are not kept, nor old ones: then the origin is
 // asked again.
 func (g *Glances) hold(url string, came glanced) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.drop(url)
+	if len(g.held) < mostGlances && len(came.body) <= document.MaxBody && g.size+len(came.body) <= mostGlanceBytes {
+		g.held[url] = came
+		g.size += len(came.body)
+		time.AfterFunc(glanceLasts, g.expire)
+	}
+}
+
+// expire gives up what no look came for.
+func (g *Glances) expire() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	for old, h := range g.held {
 		if time.Since(h.at) >= glanceLasts {
-			delete(g.held, old)
+			g.drop(old)
 		}
 	}
-	if len(g.held) < mostGlances && len(came.body) <= document.MaxBody {
-		g.held[url] = came
-	}
+}
+
+// drop gives an answer up. It is called with mu held.
+func (g *Glances) drop(url string) {
+	g.size -= len(g.held[url].body)
+	delete(g.held, url)
 }
 
 // Holds reports whether the first look at a feed is answered by a glance, so that
@@ -135,7 +155,7 @@ func (g *Glances) Holds(url string) bool {
 func (g *Glances) Forget(url string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	delete(g.held, url)
+	g.drop(url)
 }
 
 // broken is a body that ends with an error.

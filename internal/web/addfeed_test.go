@@ -14,8 +14,12 @@ func TestAddingASite(t *testing.T) {
 	}{
 		`{"url":"https://site.example/"}`:                     {http.StatusCreated, []string{`"url":"https://site.example/feed.xml"`, `"site":"https://site.example/"`, `"provider":"site.example"`}},
 		`{"url":"https://site.example/","provider":"p.name"}`: {http.StatusCreated, []string{`"provider":"p.name"`}},
-		`{"url":"https://away.example/"}`:                     {http.StatusCreated, []string{`"url":"https://away.example/"`, `"note":"no such host"`}},
-		`{"url":"https://none.example/"}`:                     {http.StatusUnprocessableEntity, []string{`"detail":"it names none"`}},
+		`{"url":"https://away.example/"}`:                     {http.StatusCreated, []string{`"url":"https://away.example/"`, `"note":"busy"`}},
+		`{"url":"https://none.example/"}`: {http.StatusUnprocessableEntity, []string{
+			`"detail":"https://none.example/ was not added: it names none: correct the address, or send \"force\": true to add it all the same"`,
+			`"not_added":"https://none.example/ was not added: it names none: correct the address"`,
+		}},
+		`{"url":"https://none.example/","force":true}`: {http.StatusCreated, []string{`"url":"https://none.example/"`, `"note":"it names none: it is looked at again"`}},
 		`{"url":"https://two.example/"}`: {http.StatusConflict, []string{
 			`https://two.example/ names 2 feeds: add the one that is meant: https://two.example/a (A), https://two.example/b"`,
 			`"feeds":[{"url":"https://two.example/a","title":"A"},{"url":"https://two.example/b"}]`,

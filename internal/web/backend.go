@@ -45,10 +45,14 @@ type Backend interface {
 	// FindFeed looks once at what is to be added, where nothing is known of it,
 	// and tells the feed's address: another one, where it is a site's page that
 	// names its feed. A *SeveralFeeds is returned where a page names several. It
-	// blocks for some seconds at most; where the origin does not answer, or with
-	// something else, the address stays as it is, with a note; a page that names no
-	// feed is ErrNoFeed.
+	// blocks for some seconds at most. What is no feed, and will hardly become one by
+	// itself, is a *NotFeedError; where the origin is late or busy the address stays as
+	// it is, with a note.
 	FindFeed(ctx context.Context, spec feedring.FeedSpec) (Found, error)
+	// FindFeeds is FindFeed of many, each at its place. It takes some seconds, however
+	// many there are: those that were not asked by then are Unasked, and so are those
+	// that another peer of their group looks at.
+	FindFeeds(ctx context.Context, specs []feedring.FeedSpec) []Sought
 	// AddFeeds keeps feeds over restarts and says what became of each, at its
 	// place. Adding a feed again with the same theme changes nothing. titles, each
 	// at its feed's place, are shown to the owner until the feed was read; nil: none.
@@ -142,8 +146,31 @@ type Found struct {
 	URL  string
 	Note string // why it may be none, for people; empty: it is one, or nobody looked
 
+	Unasked bool // nobody looked, for want of time
+
 	Join     string          // as of FeedStatus
 	SitePeer feedring.PeerID // as of FeedStatus
+}
+
+// Sought is what came of one feed of a list.
+type Sought struct {
+	Found
+	Err error
+}
+
+// NotFeedError is returned for an address that leads to no feed.
+type NotFeedError struct {
+	URL    string
+	Reason string // what is there instead, in some words
+	Page   bool   // a page of HTML, which names no feed either
+}
+
+func (e *NotFeedError) Error() string {
+	todo := "correct the address"
+	if e.Page {
+		todo = "give the address of the feed itself, which sites show as \"RSS\" or \"Atom\""
+	}
+	return fmt.Sprintf("%s was not added: %s: %s", e.URL, e.Reason, todo)
 }
 
 // SeveralFeeds is returned for a page that names several feeds.
@@ -282,7 +309,7 @@ const (
 // ErrMalformed is for a text that cannot be what it is to be: 400.
 const ErrMalformed = errorString("malformed")
 
-// ErrNoFeed is for an address that leads to a page without a feed: 422.
+// ErrNoFeed is for an address that leads to no feed: 422.
 const ErrNoFeed = errorString("no feed")
 
 // ErrLoop is for a request that this peer made itself: 508.

@@ -144,11 +144,21 @@ func (f *fake) FindFeed(_ context.Context, spec feedring.FeedSpec) (Found, error
 	case "https://two.example/":
 		return Found{}, &SeveralFeeds{Page: spec.URL, Feeds: []NamedFeed{{"https://two.example/a", "A"}, {"https://two.example/b", ""}}}
 	case "https://none.example/":
-		return Found{}, fmt.Errorf("it names none: %w", ErrNoFeed)
+		return Found{}, &NotFeedError{URL: spec.URL, Reason: "it names none"}
 	case "https://away.example/":
-		return Found{URL: spec.URL, Note: "no such host"}, nil
+		return Found{URL: spec.URL, Note: "busy"}, nil
+	case "https://later.example/":
+		return Found{URL: spec.URL, Note: "others come first", Unasked: true}, nil
 	}
 	return Found{URL: spec.URL}, nil
+}
+
+func (f *fake) FindFeeds(ctx context.Context, specs []feedring.FeedSpec) []Sought {
+	said := make([]Sought, len(specs))
+	for i, spec := range specs {
+		said[i].Found, said[i].Err = f.FindFeed(ctx, spec)
+	}
+	return said
 }
 
 func (f *fake) AddFeeds(_ context.Context, specs []feedring.FeedSpec, titles []string) []Added {

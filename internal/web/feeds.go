@@ -24,6 +24,7 @@ type feedRequest struct {
 	Provider string `json:"provider"`
 	File     string `json:"file"`  // on this peer's machine, read instead of the URL; empty: none
 	Share    string `json:"share"` // empty: as the peer shares
+	Force    bool   `json:"force"` // add it also where no feed is there
 }
 
 func (s *site) feeds(w http.ResponseWriter, _ *http.Request) error {
@@ -41,8 +42,12 @@ func (s *site) addFeed(w http.ResponseWriter, r *http.Request) error {
 		return badRequest("%w", err)
 	}
 	found, err := s.Backend.FindFeed(r.Context(), spec)
+	var not *NotFeedError
+	if errors.As(err, &not) && req.Force {
+		found, err = Found{URL: spec.URL, Note: not.Reason + ": it is looked at again"}, nil
+	}
 	if err != nil {
-		return severalFeeds(err)
+		return notFound(err)
 	}
 	told := added{Note: found.Note}
 	if found.URL != spec.URL {
@@ -74,11 +79,16 @@ type added struct {
 	Note string `json:"note,omitempty"` // why it may be no feed
 }
 
-// severalFeeds lists them beside the text.
-func severalFeeds(err error) error {
+// notFound tells why a feed that was looked for is not added; of several they are
+// listed beside the text.
+func notFound(err error) error {
 	var several *SeveralFeeds
-	if errors.As(err, &several) {
+	var not *NotFeedError
+	switch {
+	case errors.As(err, &several):
 		return &problem{Status: http.StatusConflict, Detail: err.Error(), Feeds: several.Feeds}
+	case errors.As(err, &not):
+		return &problem{Status: http.StatusUnprocessableEntity, Detail: not.Error() + `, or send "force": true to add it all the same`, NoFeed: not.Error()}
 	}
 	return refused(err)
 }

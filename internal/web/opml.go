@@ -16,10 +16,14 @@ import (
 // imported is what became of one feed of a list: it is added, was known, or is
 // refused for Error.
 type imported struct {
-	URL   string         `json:"url"`
-	Theme feedring.Theme `json:"theme,omitempty"` // empty: private
-	Added bool           `json:"added"`
-	Error string         `json:"error,omitempty"`
+	URL       string         `json:"url"`
+	Site      string         `json:"site,omitempty"`  // the page that the list has, which names the feed
+	Theme     feedring.Theme `json:"theme,omitempty"` // empty: private
+	Added     bool           `json:"added"`
+	Warning   string         `json:"warning,omitempty"`   // why it may be no feed
+	Unchecked bool           `json:"unchecked,omitempty"` // it was added before anybody looked
+	Error     string         `json:"error,omitempty"`
+	NoFeed    bool           `json:"no_feed,omitempty"` // Error is what its address led to
 }
 
 // exportOPML writes the peer's feeds as a list that importOPML reads back with
@@ -46,7 +50,8 @@ func (s *site) exportOPML(w http.ResponseWriter, _ *http.Request) error {
 
 // importOPML adds the feeds of a list: to the theme of the query, with
 // folders=true to that which a feed's folder names, else in private. It says
-// what became of each feed; one that is refused stops no other.
+// what became of each feed; one that is refused stops no other. Their addresses are
+// looked at before, as far as some seconds suffice, and with force=true not at all.
 func (s *site) importOPML(w http.ResponseWriter, r *http.Request) error {
 	var theme feedring.Theme
 	var err error
@@ -55,13 +60,13 @@ func (s *site) importOPML(w http.ResponseWriter, r *http.Request) error {
 			return badRequest("%w", err)
 		}
 	}
-	folders := false
-	switch given := r.URL.Query().Get("folders"); given {
-	case "", "false":
-	case "true":
-		folders = true
-	default:
-		return badRequest("folders is %q: write true or false", given)
+	folders, err := yesOrNo(r, "folders")
+	if err != nil {
+		return err
+	}
+	force, err := yesOrNo(r, "force")
+	if err != nil {
+		return err
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, opml.MaxBody))
 	var tooLarge *http.MaxBytesError
@@ -78,10 +83,22 @@ func (s *site) importOPML(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return &problem{Status: http.StatusUnprocessableEntity, Detail: err.Error()}
 	}
-	return writeJSON(w, http.StatusOK, s.importAll(r, outlines, theme, folders))
+	return writeJSON(w, http.StatusOK, s.importAll(r, outlines, theme, folders, force))
 }
 
-func (s *site) importAll(r *http.Request, outlines []opml.Outline, theme feedring.Theme, folders bool) []imported {
+// yesOrNo reads a parameter of the query that is true or false; absent: false.
+func yesOrNo(r *http.Request, name string) (bool, error) {
+	switch given := r.URL.Query().Get(name); given {
+	case "", "false":
+		return false, nil
+	case "true":
+		return true, nil
+	default:
+		return false, badRequest("%s is %q: write true or false", name, given)
+	}
+}
+
+func (s *site) importAll(r *http.Request, outlines []opml.Outline, theme feedring.Theme, folders, force bool) []imported {
 	said := make([]imported, len(outlines))
 	var places []int
 	var specs []feedring.FeedSpec
@@ -95,6 +112,9 @@ func (s *site) importAll(r *http.Request, outlines []opml.Outline, theme feedrin
 		said[i] = imported{URL: spec.URL, Theme: spec.Theme}
 		places, specs, titles = append(places, i), append(specs, spec), append(titles, o.Title)
 	}
+	if !force {
+		places, specs, titles = s.seek(r, said, places, specs, titles)
+	}
 	for j, added := range s.Backend.AddFeeds(r.Context(), specs, titles) {
 		said[places[j]].Added = !added.Known && added.Err == nil
 		if added.Err != nil {
@@ -102,6 +122,33 @@ func (s *site) importAll(r *http.Request, outlines []opml.Outline, theme feedrin
 		}
 	}
 	return said
+}
+
+// seek looks at the feeds of a list, says of each what is there, and returns those
+// that are to be added.
+func (s *site) seek(r *http.Request, said []imported, places []int, specs []feedring.FeedSpec, titles []string) (kept []int, found []feedring.FeedSpec, called []string) {
+	for j, sought := range s.Backend.FindFeeds(r.Context(), specs) {
+		spec, at := specs[j], &said[places[j]]
+		if sought.Err == nil && sought.URL != spec.URL {
+			theme, share := spec.Theme, spec.Share
+			at.URL, at.Site = sought.URL, spec.URL
+			spec, sought.Err = feedring.NewFeedSpec(theme, spec.Provider, sought.URL) // the provider is the site, wherever its feed is kept
+			spec.Share = share
+		}
+		if sought.Err != nil {
+			var not *NotFeedError
+			at.Error = sought.Err.Error()
+			if errors.As(sought.Err, &not) {
+				at.Error, at.NoFeed = not.Reason, true
+			}
+			continue
+		}
+		if at.Unchecked = sought.Unasked; !at.Unchecked {
+			at.Warning = sought.Note
+		}
+		kept, found, called = append(kept, places[j]), append(found, spec), append(called, titles[j])
+	}
+	return kept, found, called
 }
 
 func specOf(o opml.Outline, theme feedring.Theme, folders bool) (feedring.FeedSpec, error) {

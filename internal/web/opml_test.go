@@ -35,6 +35,15 @@ func TestOPML(t *testing.T) {
 			`{"url":"https://a.example/f","theme":"tech-news","added":true}`, `the folder \"???\" names no theme`,
 			`{"url":"https://c.example/f","theme":"sport","added":true}`, "only http and https",
 			`{"url":"https://…@e.example/f","added":false,"error":"feed address \"https://…@e.example/f\" carries a user name or password`}},
+		{"/api/v1/opml?force=x", list, 400, []string{"write true or false"}},
+		{"/api/v1/opml", `<opml><outline xmlUrl="https://none.example/"/><outline xmlUrl="https://away.example/"/><outline xmlUrl="https://later.example/"/><outline xmlUrl="https://site.example/"/><outline xmlUrl="https://two.example/"/></opml>`, 200, []string{
+			`{"url":"https://none.example/","added":false,"error":"it names none","no_feed":true}`,
+			`{"url":"https://away.example/","added":true,"warning":"busy"}`,
+			`{"url":"https://later.example/","added":true,"unchecked":true}`,
+			`{"url":"https://site.example/feed.xml","site":"https://site.example/","added":true}`,
+			`{"url":"https://two.example/","added":false,"error":"https://two.example/ names 2 feeds`,
+		}},
+		{"/api/v1/opml?force=true", `<opml><outline xmlUrl="https://none.example/"/></opml>`, 200, []string{`{"url":"https://none.example/","added":true}`}},
 		{"/api/v1/opml", list, 200, []string{"already published in tech-news", `{"url":"https://b.example/f","added":true}`}},
 	} {
 		status, answer := post(c.target, c.body)

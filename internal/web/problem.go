@@ -21,8 +21,9 @@ type problem struct {
 	Title  string      `json:"title"`
 	Status int         `json:"status"`
 	Detail string      `json:"detail"`
-	Offset *int        `json:"offset,omitempty"` // bytes into q, of the fault
-	Feeds  []NamedFeed `json:"feeds,omitempty"`  // among which to choose
+	Offset *int        `json:"offset,omitempty"`    // bytes into q, of the fault
+	Feeds  []NamedFeed `json:"feeds,omitempty"`     // among which to choose
+	NoFeed string      `json:"not_added,omitempty"` // Detail without what an API's caller does about it
 
 	Reasons  []string `json:"reasons,omitempty"`  // of Readiness
 	Warnings []string `json:"warnings,omitempty"` // the same

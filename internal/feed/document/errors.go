@@ -51,7 +51,7 @@ type Error struct {
 	Unreached  bool          // no connection came about, so that nobody was asked
 	Detail     string        // one line for people
 	Page       bool          // KindNotAFeed: an HTML page came, which may name feeds
-	Challenge  bool          // a Page that keeps programs out, of which nobody knows what is behind it
+	Challenge  bool          // a page that keeps programs out, of which nobody knows what is behind it
 	RetryAfter time.Duration // 0: the origin did not say
 	Err        error         // what lies below; may be nil
 }

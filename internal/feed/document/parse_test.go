@@ -177,8 +177,6 @@ func TestRefusals(t *testing.T) {
 		"deep":                {rssOf(strings.Repeat("<a>", 1_000_000)), KindTooLarge, "nests"},
 		"deep JSON":           {`{"items":` + strings.Repeat("[", 1_000_000), KindTooLarge, "nests"},
 		"many attributes":     {rssOf("<item" + attrs.String() + "/>"), KindTooLarge, "attributes"},
-		"a million items":     {rssOf(strings.Repeat("<item/>", 1_000_000)), KindTooLarge, "5000 entries"},
-		"many JSON items":     {`{"items":[` + strings.Repeat("{},", 5001) + "{}]}", KindTooLarge, "5000 entries"},
 		"a million elements":  {rssOf(strings.Repeat("<a/>", 1_000_000)), KindTooLarge, "150000 elements"},
 		"a huge title":        {rssOf("<title>" + strings.Repeat("x", 5<<20) + "</title>"), KindTooLarge, "1 MiB"},
 		"a huge CDATA":        {rssOf("<title><![CDATA[" + strings.Repeat("x", 5<<20) + "]]></title>"), KindTooLarge, "1 MiB"},

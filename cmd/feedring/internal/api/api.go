@@ -78,7 +78,8 @@ type Problem struct {
 	Status int    `json:"status"`
 	Title  string `json:"title"`
 	Detail string `json:"detail"`
-	Feeds  []Feed `json:"feeds"` // among which to choose; with URL and Title
+	Feeds  []Feed `json:"feeds"`     // among which to choose; with URL and Title
+	NoFeed string `json:"not_added"` // Detail of a feed that was not added for what its address leads to, without what else can be done
 }
 
 func (p *Problem) Error() string {

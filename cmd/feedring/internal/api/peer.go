@@ -36,6 +36,7 @@ type Feed struct {
 	Front     string    `json:"front,omitempty"`   // where the peer serves it to pollers
 	Readers   int       `json:"readers,omitempty"` // there, within a day
 	Site      string    `json:"site,omitempty"`    // the page that was given, where that names the feed
+	Force     bool      `json:"force,omitempty"`   // asked for: added also where no feed is there
 	Joinable
 }
 
@@ -128,19 +129,25 @@ func (c *Client) AddFeed(ctx context.Context, feed Feed) (said Added, err error)
 // Imported is what became of one feed of a list: it was added, it was there
 // already, or it was refused for Error.
 type Imported struct {
-	URL   string `json:"url"`
-	Theme string `json:"theme,omitempty"` // empty: private
-	Added bool   `json:"added"`
-	Error string `json:"error,omitempty"`
+	URL       string `json:"url"`
+	Site      string `json:"site,omitempty"`  // the page that the list has, which names the feed
+	Theme     string `json:"theme,omitempty"` // empty: private
+	Added     bool   `json:"added"`
+	Warning   string `json:"warning,omitempty"`   // why it may be no feed
+	Unchecked bool   `json:"unchecked,omitempty"` // it was added before the peer looked at it
+	Error     string `json:"error,omitempty"`
+	NoFeed    bool   `json:"no_feed,omitempty"` // Error is what its address led to
 }
 
 // ImportOPML makes the peer add the feeds of a list: to theme, with folders to
-// those that its folders name, else in private.
-func (c *Client) ImportOPML(ctx context.Context, list []byte, theme feedring.Theme, folders bool) (said []Imported, err error) {
+// those that its folders name, else in private; with force whatever is there.
+func (c *Client) ImportOPML(ctx context.Context, list []byte, theme feedring.Theme, folders, force bool) (said []Imported, err error) {
 	query := url.Values{}
 	set(query, "theme", string(theme))
-	if folders {
-		query.Set("folders", "true")
+	for name, is := range map[string]bool{"folders": folders, "force": force} {
+		if is {
+			query.Set(name, "true")
+		}
 	}
 	err = c.do(ctx, request{method: http.MethodPost, path: "opml", query: query, body: opmlList(list)}, &said)
 	return said, err

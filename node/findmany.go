@@ -1,0 +1,100 @@
+package node
+
+import (
+	"context"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/web"
+)
+
+// What a list of feeds may take to be looked at before its feeds are added: as
+// many hosts at once as the watcher asks, and no host for long, so that a few that
+// hang do not hold back all others.
+const (
+	findAllWithin = 6 * time.Second
+	findEach      = 3 * time.Second
+	findAtOnce    = 32
+)
+
+// FindFeeds implements web.Backend.
+func (n *Node) FindFeeds(ctx context.Context, specs []feedring.FeedSpec) []web.Sought {
+	ctx, cancel := context.WithTimeout(ctx, findAllWithin)
+	defer cancel()
+	said := make([]web.Sought, len(specs))
+	hosts := make(chan []int)
+	var workers sync.WaitGroup
+	for range findAtOnce {
+		workers.Go(func() {
+			for places := range hosts {
+				for _, i := range places {
+					said[i] = n.findOf(ctx, specs[i])
+				}
+			}
+		})
+	}
+	first := make(map[string]int) // the place of each address: lists name a feed in each of its folders
+	for _, places := range byHost(specs, first) {
+		hosts <- places
+	}
+	close(hosts)
+	workers.Wait()
+	for i, spec := range specs {
+		said[i] = said[first[spec.URL]]
+	}
+	return said
+}
+
+// byHost returns the places of feeds, those of one host together: they are asked
+// for one after the other, and each address once, at its first place.
+func byHost(specs []feedring.FeedSpec, first map[string]int) [][]int {
+	var all [][]int
+	at := make(map[string]int)
+	for i, spec := range specs {
+		if _, twice := first[spec.URL]; twice {
+			continue
+		}
+		first[spec.URL] = i
+		host := spec.URL
+		if u, err := url.Parse(spec.URL); err == nil {
+			host = u.Host
+		}
+		j, ok := at[host]
+		if !ok {
+			j, at[host] = len(all), len(all)
+			all = append(all, nil)
+		}
+		all[j] = append(all[j], i)
+	}
+	return all
+}
+
+// findOf looks for one feed of a list. Once the time is over none is looked for.
+func (n *Node) findOf(ctx context.Context, spec feedring.FeedSpec) web.Sought {
+	if ctx.Err() != nil || n.mirrored(spec) {
+		return web.Sought{Found: web.Found{URL: spec.URL, Unasked: ctx.Err() != nil}}
+	}
+	within, cancel := context.WithTimeout(ctx, findEach)
+	defer cancel()
+	found, err := n.FindFeed(within, spec)
+	return web.Sought{Found: found, Err: err}
+}
+
+// mirrored reports whether another peer of the group offers a feed: then somebody
+// looks at it already.
+func (n *Node) mirrored(spec feedring.FeedSpec) bool {
+	group, in := n.loop.View().Memberships[spec.Theme]
+	if !in {
+		return false
+	}
+	for _, m := range group.Members {
+		for _, f := range m.Row.Feeds {
+			if m.Row.Peer != n.ID() && f.URL == spec.URL {
+				return true
+			}
+		}
+	}
+	return false
+}
