@@ -31,7 +31,7 @@ func (a *app) configCommand() *cobra.Command {
 }
 
 func (a *app) printConfig(flags *pflag.FlagSet) error {
-	for _, key := range keys() {
+	for _, key := range variables() {
 		f := flags.Lookup(key)
 		text, err := toml.Marshal(map[string]any{key: settingOf(f)})
 		if err != nil {
@@ -43,7 +43,12 @@ func (a *app) printConfig(flags *pflag.FlagSet) error {
 		}
 		fmt.Fprintf(a.stdout, "%-50s # %s\n", line, source(f))
 	}
-	return nil
+	f := flags.Lookup(tablesKey)
+	text, err := f.Value.(*feedTables).text()
+	if err == nil && text != "" { // last: what follows a table belongs to it
+		_, err = fmt.Fprintf(a.stdout, "\n# %s\n%s", source(f), text)
+	}
+	return err
 }
 
 // settingOf returns a flag's value in the type that TOML has for it.

@@ -23,6 +23,7 @@ import (
 // file too.
 type serveOptions struct {
 	listen, announce, join, feeds listFlag
+	tables                        feedTables
 	read                          listFlag
 	http, publicURL, network      string
 	share                         string
@@ -56,6 +57,8 @@ func (o *serveOptions) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.lan, "lan", false, "find and dial peers on the local network")
 	flags.StringVar(&o.network, "network", o.network, "name of the network: peers of different networks never mix")
 	flags.Var(&o.feeds, "feed", "feed to publish: THEME=URL or THEME=PROVIDER@URL (repeat)")
+	flags.Var(&o.tables, tablesKey, "tables of the configuration file")
+	_ = flags.MarkHidden(tablesKey) // it is there
 	flags.Var(&o.read, "read", "theme whose group to join without a feed in it: its entries are kept here while they are fresh, passed on to its peers, and "+
 		"served to readers (repeat)")
 	flags.StringVar(&o.share, "share", string(feedring.ShareFull), "how much of an entry leaves this peer: title, summary (its beginning, too) or full; "+
@@ -87,7 +90,10 @@ func (o *serveOptions) config(data string) (node.Config, error) {
 	c.Keep, c.Distrust = time.Duration(o.keep.durationFlag), o.distrust
 	c.Attempts, c.Routing, c.AllowPrivateFeeds = o.attempts, peer.Routing(o.routing), o.private
 	var err error
-	if c.Feeds, err = specs(o.feeds.values); err != nil {
+	if c.Feeds, err = specs(o.feeds.values); err == nil {
+		c.Feeds, err = withTables(c.Feeds, o.tables.specs)
+	}
+	if err != nil {
 		return c, usage("--feed: %w", err)
 	}
 	c.Read = themesOf(o.read.values)

@@ -31,6 +31,7 @@ const (
 // else of the configuration file. Flags, variables and keys go through the same
 // parsers, so they mean the same.
 func (a *app) settle(flags *pflag.FlagSet) error {
+	a.warnOfVariables(flags)
 	if err := fromEnvironment(flags); err != nil {
 		return err
 	}
@@ -51,12 +52,11 @@ func variable(key string) string {
 }
 
 func fromEnvironment(flags *pflag.FlagSet) error {
-	known := keys()
+	known := variables()
 	k := koanf.New("\x00")
 	err := k.Load(env.Provider("", env.Opt{Prefix: envPrefix, TransformFunc: func(name, value string) (string, any) {
 		key := strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(name, envPrefix)), "_", "-")
-		// Others use the prefix too: an orchestrator tells of services by such
-		// variables. So an unknown one is no error.
+		// Others use the prefix too: an unknown one is no error; see warnOfVariables.
 		if value == "" || !slices.Contains(known, key) || name != variable(key) {
 			return "", nil
 		}
@@ -95,6 +95,12 @@ func fromText(flags *pflag.FlagSet, path string, text []byte) error {
 	for _, key := range slices.Sorted(slices.Values(k.Keys())) {
 		if !slices.Contains(known, key) {
 			return unknownKey(path, strings.ReplaceAll(key, "\x00", "."), known)
+		}
+		if key == tablesKey {
+			if err := settleTables(flags, path, k.Get(key)); err != nil {
+				return err
+			}
+			continue
 		}
 		values, err := texts(k.Get(key))
 		if err != nil {
@@ -186,6 +192,20 @@ func texts(value any) ([]string, error) {
 func repeated(f *pflag.Flag) bool {
 	_, ok := f.Value.(pflag.SliceValue)
 	return ok
+}
+
+// settleTables takes the feeds that are tables of a file, unless a source that goes
+// before has named feeds.
+func settleTables(flags *pflag.FlagSet, path string, value any) error {
+	f, plain := flags.Lookup(tablesKey), flags.Lookup("feed")
+	if f == nil || plain.Changed && source(plain) != path {
+		return nil
+	}
+	if err := f.Value.(*feedTables).take(value); err != nil {
+		return usage("%s: [[%s]]: %w", path, tablesKey, err)
+	}
+	f.Changed = true
+	return flags.SetAnnotation(tablesKey, sourceKey, []string{path})
 }
 
 func settleFlag(flags *pflag.FlagSet, key, source string, values []string) error {

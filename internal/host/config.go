@@ -3,10 +3,14 @@ package host
 import (
 	"fmt"
 	"log/slog"
+	"net"
+	"net/netip"
+	"strconv"
 	"strings"
 
 	"github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
+	"golang.org/x/net/idna"
 
 	"github.com/feedring/feedring"
 )
@@ -103,10 +107,35 @@ func ParseTarget(target string) error {
 		_, err := ParsePeer("--join", target)
 		return err
 	}
-	if target == "" || len(target) > 253 || strings.ContainsAny(target, "/@ \t\r\n") {
+	if !isDomain(target) {
 		return fmt.Errorf("--join %q: write a multiaddress that ends in /p2p/ID, or a domain such as example.org", clip(target))
 	}
 	return nil
+}
+
+// isDomain reports whether a text can be the name of a site, or its IP address,
+// with or without a port.
+func isDomain(s string) bool {
+	name := s
+	if host, port, err := net.SplitHostPort(s); err == nil {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return false
+		}
+		name = host
+	}
+	if _, err := netip.ParseAddr(strings.Trim(name, "[]")); err == nil {
+		return true
+	}
+	ascii, err := idna.Lookup.ToASCII(strings.TrimSuffix(strings.ReplaceAll(name, "_", ""), "."))
+	if err != nil || ascii == "" || len(ascii) > 253 {
+		return false
+	}
+	for label := range strings.SplitSeq(ascii, ".") {
+		if label == "" || len(label) > 63 {
+			return false
+		}
+	}
+	return true
 }
 
 func parseAddr(s string) (ma.Multiaddr, error) {
