@@ -6,20 +6,24 @@ import (
 	"strings"
 	"time"
 
+	"github.com/feedring/feedring/internal/vouch"
 	"github.com/feedring/feedring/internal/web"
 )
 
 const (
 	clockOff    = 2 * time.Second
 	doctorSites = 8
+	doctorFeeds = 8 // that are named, of those with an error
+	doctorAsks  = 5 * time.Second
 )
 
 // Doctor implements web.Backend.
 func (n *Node) Doctor(ctx context.Context) []web.Check {
-	return []web.Check{
+	checks := []web.Check{
 		n.checkIdentity(), n.checkAddresses(), n.checkReachable(), n.checkPeers(), n.checkClock(ctx), n.checkRoles(),
-		n.checkFeeds(), n.checkVouched(ctx), n.checkStore(),
 	}
+	checks = append(checks, n.checkFeeds()...)
+	return append(checks, n.checkVouched(ctx), n.checkStore())
 }
 
 func (n *Node) checkIdentity() web.Check {
@@ -49,8 +53,10 @@ func (n *Node) checkReachable() web.Check {
 		c.Note, c.Detail = true, "not checked: this peer listens on this machine only, as --listen says"
 	case len(reach.Reachable) > 0:
 		c.Detail = "dialled back at " + strings.Join(reach.Reachable, " ")
-	case len(reach.Relays) > 0:
+	case len(reach.Relays) > 0 && reach.Status == "private":
 		c.Detail = "behind a router, reached through relays; hole punching is " + reach.HolePunching
+	case len(reach.Relays) > 0: // of an IPv6 address alone the relays are taken to be safe
+		c.Note, c.Detail = true, "unknown: nobody has dialled back yet, and it is reached through relays as well"
 	default:
 		c.Note = true // as long as nobody found that it is not
 		c.Detail = reach.Status + ": a few other peers must be met to find out"
@@ -61,12 +67,22 @@ func (n *Node) checkReachable() web.Check {
 	return c
 }
 
+// checkPeers is of the connections, and of each place that is joined through and
+// was not reached, why.
 func (n *Node) checkPeers() web.Check {
-	count := len(n.host.Peers())
-	c := web.Check{Name: "peers", OK: count > 0 || len(n.joins.all()) == 0, Detail: fmt.Sprintf("connected to %d", count)}
+	count, targets := len(n.host.Peers()), n.Joins()
+	c := web.Check{Name: "peers", OK: count > 0 || len(targets) == 0, Detail: fmt.Sprintf("connected to %d", count)}
 	if count == 0 {
 		c.Note, c.Detail = c.OK, "connected to nobody: this peer stands alone"
 		c.Advice = "run \"feedring join\" with a peer's address or a domain"
+	}
+	for _, t := range targets {
+		if t.Error == "" {
+			continue
+		}
+		c.Note = c.OK
+		c.Detail += fmt.Sprintf("; %s was not reached: %s", t.Join, t.Error)
+		c.Advice = "each is tried again and again: correct what is wrong in --join, or \"feedring join --remove\" it"
 	}
 	return c
 }
@@ -86,19 +102,45 @@ func (n *Node) checkRoles() web.Check {
 	return c
 }
 
-func (n *Node) checkFeeds() web.Check {
-	var wrong []string
-	feeds := n.Feeds(true)
-	for _, f := range feeds {
-		if f.Error != "" {
+// checkFeeds is of what this peer publishes: there something is to be done. What
+// is wrong with a private feed is for its site to mend, and noted.
+func (n *Node) checkFeeds() []web.Check {
+	var wrong, private []string
+	published, all := 0, n.Feeds(true)
+	for _, f := range all {
+		if f.Theme != "" {
+			published++
+		}
+		switch {
+		case f.Error == "":
+		case f.Theme == "":
+			private = append(private, f.URL+": "+f.Error)
+		default:
 			wrong = append(wrong, f.URL+": "+f.Error)
 		}
 	}
-	c := web.Check{Name: "feeds", OK: len(wrong) == 0, Detail: fmt.Sprintf("%d feeds, all well", len(feeds))}
+	c := web.Check{Name: "feeds", OK: len(wrong) == 0, Detail: fmt.Sprintf("%d published, all well", published)}
 	if !c.OK {
-		c.Detail, c.Advice = strings.Join(wrong, "; "), "feedring ping URL looks again at once"
+		c.Detail, c.Advice = listed(wrong), "\"feedring ping URL\" looks again at once"
 	}
-	return c
+	p := web.Check{Name: "private feeds", OK: true, Detail: fmt.Sprintf("%d, all well", len(all)-published)}
+	if len(private) > 0 {
+		p.Note, p.Detail = true, fmt.Sprintf("%d of %d could not be read: %s", len(private), len(all)-published, listed(private))
+		p.Advice = "they are looked at again; \"feedring feed remove URL\" ends that"
+	}
+	if len(all) == published {
+		return []web.Check{c}
+	}
+	return []web.Check{c, p}
+}
+
+// listed joins what may be very many.
+func listed(all []string) string {
+	text := strings.Join(all[:min(len(all), doctorFeeds)], "; ")
+	if more := len(all) - doctorFeeds; more > 0 {
+		text += fmt.Sprintf("; and %d more: see \"feedring feed list\"", more)
+	}
+	return text
 }
 
 // checkClock compares the clock with other peers' through the dates of entries:
@@ -124,21 +166,47 @@ func (n *Node) checkClock(context.Context) web.Check {
 	return c
 }
 
+// checkVouched says of which feeds this peer's groups know that their sites vouch
+// for it, as "feedring feed list" does. Of the others their sites are asked now, and
+// so is whoever vouches: what they changed a moment ago is told as such.
 func (n *Node) checkVouched(ctx context.Context) web.Check {
+	ctx, cancel := context.WithTimeout(ctx, doctorAsks)
+	defer cancel()
 	advice, err := n.Vouch(ctx, "")
 	if err != nil {
 		return web.Check{Name: "vouched", OK: false, Detail: err.Error()}
 	}
-	var missing []string
-	for _, s := range advice.Sites[:min(len(advice.Sites), doctorSites)] {
-		if !s.Vouched {
-			missing = append(missing, s.Site)
+	by := make(map[string]bool) // of each site, whether all its feeds are vouched for
+	feeds := n.Feeds(false)
+	vouched := 0
+	for _, f := range feeds {
+		if f.VouchedBy != "" {
+			vouched++
+		}
+		if sites := vouch.SitesOf(f.URL); len(sites) > 0 {
+			all, known := by[sites[0]]
+			by[sites[0]] = f.VouchedBy != "" && (all || !known)
 		}
 	}
-	c := web.Check{Name: "vouched", OK: true, Detail: fmt.Sprintf("%d sites name this peer", len(advice.Sites))}
-	if len(missing) > 0 { // a mirror never is, and works all the same
-		c.Note, c.Detail = true, "not named as their peer by "+strings.Join(missing, ", ")
-		c.Advice = "where the site is yours, feedring vouch prints what to publish there"
+	c := web.Check{Name: "vouched", OK: true, Detail: fmt.Sprintf("%d of %d published feeds", vouched, len(feeds))}
+	var missing, unconfirmed []string
+	for _, s := range advice.Sites[:min(len(advice.Sites), doctorSites)] {
+		switch {
+		case !s.Vouched: // a mirror never is, and works all the same
+			missing = append(missing, s.Site)
+		case !by[s.Site]:
+			unconfirmed = append(unconfirmed, s.Site)
+		}
+	}
+	if len(missing) > 0 {
+		c.Note, c.Detail = true, c.Detail+"; not named as their peer by "+strings.Join(missing, ", ")
+		c.Advice = "where the site is yours, \"feedring vouch\" prints what to publish there"
+	}
+	if len(unconfirmed) > 0 {
+		c.Note, c.Detail = true, c.Detail+"; named by "+strings.Join(unconfirmed, ", ")+", which their group has not confirmed for all of their feeds"
+		if c.Advice == "" {
+			c.Advice = "ask again in a minute; if it stays so, \"feedring vouch\" says which feeds the site must name"
+		}
 	}
 	return c
 }

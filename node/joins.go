@@ -164,8 +164,15 @@ func parseTarget(target string) (string, error) {
 // Joins implements web.Backend.
 func (n *Node) Joins() []web.JoinTarget {
 	targets := []web.JoinTarget{}
+	via, _ := n.joins.through() // without it nothing failed yet
 	for i, t := range n.joins.all() {
-		targets = append(targets, web.JoinTarget{Join: t, Fixed: i < len(n.joins.fixed)})
+		target := web.JoinTarget{Join: t, Fixed: i < len(n.joins.fixed)}
+		if via != nil {
+			if err := via.Failed(t); err != nil {
+				target.Error = whyNot(t, err).Error()
+			}
+		}
+		targets = append(targets, target)
 	}
 	return targets
 }

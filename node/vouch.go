@@ -17,6 +17,8 @@ import (
 const (
 	checkWithin = 100 * time.Second // a site that was asked a moment ago is asked a minute later
 	maxSites    = 32                // of one "feedring vouch"
+	// maxFeedsTold is of how many feeds of a site it is told what they say.
+	maxFeedsTold = 3
 )
 
 func (n *Node) checker() vouch.Checker {
@@ -141,7 +143,14 @@ func (n *Node) Vouch(ctx context.Context, site string) (web.VouchAdvice, error) 
 		n.sites.Forget(vouch.SitesOf(url)...)
 	}
 	n.lookAtSites()
-	advice := web.VouchAdvice{Document: doc, Sites: []web.SiteStatus{}}
+	looks, vouched := feed.MeanInterval, feed.VouchedEvery
+	if n.cfg.Interval > 0 {
+		looks, vouched = n.cfg.Interval, n.cfg.Interval
+	}
+	advice := web.VouchAdvice{
+		Document: doc, Sites: []web.SiteStatus{},
+		Looks: int(looks.Seconds()), VouchedLooks: int(vouched.Seconds()),
+	}
 	for _, s := range sites[:min(len(sites), maxSites)] {
 		advice.Sites = append(advice.Sites, n.siteStatus(ctx, s, doc.Feeds))
 	}
@@ -173,11 +182,36 @@ func (n *Node) lookAtSitesOf(url string) {
 
 func (n *Node) siteStatus(ctx context.Context, site string, feeds []string) web.SiteStatus {
 	v, err := n.sites.Check(ctx, site, n.ID(), feeds, vouch.Hearsay{})
-	st := web.SiteStatus{Site: site, Vouched: v.Named, Way: string(v.By), Error: v.Detail}
+	st := web.SiteStatus{Site: site, Vouched: v.Named, Way: string(v.By), Error: v.Detail, Told: v.Told}
 	if err != nil {
 		st.Error = err.Error()
 	}
+	if !st.Vouched {
+		n.inFeeds(ctx, &st, feeds)
+	}
 	return st
+}
+
+// inFeeds adds what the feeds of a site say themselves.
+func (n *Node) inFeeds(ctx context.Context, st *web.SiteStatus, feeds []string) {
+	left := maxFeedsTold
+	for _, url := range feeds {
+		if !slices.Contains(vouch.SitesOf(url), st.Site) {
+			continue
+		}
+		v, err := n.sites.CheckFeed(ctx, url, n.origins.link(url), n.ID(), vouch.Hearsay{})
+		switch {
+		case v.Named && err == nil:
+			st.Vouched, st.Way, st.Error = true, string(v.By), ""
+			st.Told = append(st.Told, url+" names this peer")
+			return
+		case err != nil:
+			v.Detail = err.Error()
+		}
+		if left--; left >= 0 {
+			st.Told = append(st.Told, url+": "+v.Detail)
+		}
+	}
 }
 
 // resolve finds the peers of a domain given to --join.

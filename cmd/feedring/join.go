@@ -106,7 +106,7 @@ func (a *app) listJoins(ctx context.Context, peer *api.Client, asJSON bool) erro
 	if err != nil {
 		return err
 	}
-	g := grid{head: []string{"JOINED THROUGH", "GIVEN BY"}}
+	g := grid{head: []string{"JOINED THROUGH", "GIVEN BY", "WRONG"}}
 	for _, raw := range targets {
 		if asJSON {
 			if err := a.printRaw(raw); err != nil {
@@ -122,7 +122,7 @@ func (a *app) listJoins(ctx context.Context, peer *api.Client, asJSON bool) erro
 		if t.Fixed {
 			by = "serve --join"
 		}
-		g.add(printable(t.Join), by)
+		g.add(printable(t.Join), by, or(printable(oneLine(t.Error)), "-"))
 	}
 	if asJSON {
 		return nil

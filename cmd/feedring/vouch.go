@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -60,17 +61,50 @@ func (a *app) vouch(ctx context.Context, peer *api.Client, site string, asJSON b
 			return err
 		}
 	}
+	return a.printSites(v)
+}
+
+// printSites says of each site what is at each place, and what it costs that one
+// does not name the peer.
+func (a *app) printSites(v api.Vouching) error {
+	missing := false
 	for _, site := range v.Sites {
-		state := "does not name this peer yet"
 		if site.Vouched {
-			state = "names this peer"
+			fmt.Fprintf(a.stdout, "%s names this peer (%s)\n", printable(site.Site), printable(site.Way))
+			continue
 		}
-		if detail := or(site.Way, site.Error); detail != "" {
-			state += " (" + detail + ")"
+		missing = true
+		told := site.Told
+		if len(told) == 0 && site.Error != "" {
+			told = []string{site.Error}
 		}
-		fmt.Fprintln(a.stdout, printable(site.Site+" "+state))
+		fmt.Fprintf(a.stdout, "%s does not name this peer yet:\n", printable(site.Site))
+		for _, place := range told {
+			fmt.Fprintf(a.stdout, "  %s\n", printable(oneLine(place)))
+		}
 	}
-	return nil
+	if !missing {
+		return nil
+	}
+	looks := ""
+	if v.Looks > v.VouchedLooks {
+		looks = fmt.Sprintf("this peer looks at its feeds every %s at most, and not every %s (a ping or a hub aside), ",
+			spoken(v.Looks), spoken(v.VouchedLooks))
+	}
+	_, err := fmt.Fprintf(a.stdout, "Until a site names this peer, %sits entries carry no vouched_by, and a peer that the site names goes before this one.\n", looks)
+	return err
+}
+
+// spoken writes some seconds for people.
+func spoken(seconds int) string {
+	switch d := time.Duration(seconds) * time.Second; d {
+	case time.Hour:
+		return "hour"
+	case time.Minute:
+		return "minute"
+	default:
+		return d.String()
+	}
 }
 
 // unreachable lists the addresses of a document that mean this machine or its

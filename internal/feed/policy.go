@@ -43,8 +43,8 @@ func retryAfterError(failures int) time.Duration {
 	return min(firstRetry<<min(max(failures-1, 0), 11), lastRetry)
 }
 
-// vouched is how long after a look the next is where the site names this peer.
-const vouched = time.Minute
+// VouchedEvery is how long after a look the next is where the site names this peer.
+const VouchedEvery = time.Minute
 
 // WithSites looks each minute at feeds whose site names this peer.
 type WithSites struct {
@@ -56,7 +56,7 @@ type WithSites struct {
 func (w WithSites) Next(s *State, o Outcome, now time.Time) (time.Time, time.Duration) {
 	at, interval := w.Policy.Next(s, o, now)
 	if o.Err == nil && w.Vouches(s.URL) {
-		at = now.Add(vouched)
+		at = now.Add(VouchedEvery)
 	}
 	return at, interval
 }

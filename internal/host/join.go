@@ -40,6 +40,7 @@ type Joining struct {
 
 	places sync.Mutex
 	stops  map[string]context.CancelFunc // of each target
+	failed map[string]error              // of each target, why the last try failed; absent: it did not
 }
 
 // place is somewhere to join through: an address, a domain, or all the peers
@@ -61,7 +62,7 @@ type place struct {
 // after everything was tried once, and that call comes even where nothing was
 // reached.
 func (h *Host) Join(ctx context.Context, targets []string, resolve func(ctx context.Context, domain string) ([]string, error), found func(peers []feedring.PeerID, done bool)) *Joining {
-	j := &Joining{h: h, resolve: resolve, found: found, stops: make(map[string]context.CancelFunc)}
+	j := &Joining{h: h, resolve: resolve, found: found, stops: make(map[string]context.CancelFunc), failed: make(map[string]error)}
 	var places []place
 	for i, t := range targets {
 		if !slices.Contains(targets[:i], t) {
@@ -128,9 +129,11 @@ func (j *Joining) follow(ctx context.Context, p place, all bool) {
 // hurry for.
 func (j *Joining) try(ctx context.Context, p place) (reached []feedring.PeerID, all bool, err error) {
 	if p.content() {
+		j.came(p.name, nil)
 		return nil, true, nil
 	}
 	here, err := j.connect(ctx, p)
+	j.came(p.name, err)
 	for _, c := range here {
 		if c.fresh {
 			reached = append(reached, c.id)

@@ -30,6 +30,24 @@ func (j *Joining) Has(target string) bool {
 	return j.stops[target] != nil
 }
 
+// came notes how a try at a target ended.
+func (j *Joining) came(target string, err error) {
+	j.places.Lock()
+	defer j.places.Unlock()
+	delete(j.failed, target)
+	if err != nil && j.stops[target] != nil && j.ctx.Err() == nil {
+		j.failed[target] = err
+	}
+}
+
+// Failed is why the last try at a target reached nobody; nil: it did, or none has
+// ended yet.
+func (j *Joining) Failed(target string) error {
+	j.places.Lock()
+	defer j.places.Unlock()
+	return j.failed[target]
+}
+
 // Add tries a target now and returns its peers that are connected then, those
 // that were before included. From then on it is joined through as those of Join
 // are, also where it was not reached: the error says why. It is not where ctx was
@@ -56,6 +74,7 @@ func (j *Joining) Add(ctx context.Context, target string) ([]feedring.PeerID, er
 	if within := j.begin(target); within != nil {
 		j.h.background(func() { j.follow(within, p, err == nil) })
 	}
+	j.came(target, err)
 	return peers, err
 }
 
@@ -66,5 +85,6 @@ func (j *Joining) Remove(target string) {
 	if stop := j.stops[target]; stop != nil {
 		stop()
 		delete(j.stops, target)
+		delete(j.failed, target)
 	}
 }

@@ -37,6 +37,8 @@ type Verdict struct {
 	Feeds []string // those of the asked ones that it speaks of
 	// Detail says why not, one line for people, where Named is false.
 	Detail string
+	// Told says what is at each place that was asked, a line each.
+	Told []string
 }
 
 // Checker asks sites. It is safe for concurrent use.
@@ -81,19 +83,35 @@ func (c Checker) check(ctx context.Context, site string, peer feedring.PeerID, f
 		d, err := ask(ctx, by, func(d Document) bool { return c.judge(&Verdict{}, d, peer, own) })
 		var no *noDocument
 		switch {
-		case err == nil && c.judge(&v, d, peer, own):
-			v.By, v.Detail = by, ""
-			return v, nil
 		case errors.As(err, &no):
 			v.note(no.why)
+			v.Told = append(v.Told, no.why)
 		case err != nil:
 			unknown = errors.Join(unknown, err)
+			v.Told = append(v.Told, err.Error())
+		default:
+			here := Verdict{}
+			if c.judge(&here, d, peer, own) {
+				v.Named, v.Feeds, v.By, v.Detail = true, here.Feeds, by, ""
+				v.Told = append(v.Told, place(by, site)+" names this peer")
+				return v, nil
+			}
+			v.note(here.Detail)
+			v.Told = append(v.Told, place(by, site)+": "+here.Detail)
 		}
 	}
 	if unknown != nil {
 		return v, fmt.Errorf("ask %s: %w", site, unknown)
 	}
 	return v, nil
+}
+
+// place is where a site names peers, for people.
+func place(by Way, site string) string {
+	if by == DNS {
+		return "DNS TXT _feedring." + hostOf(site)
+	}
+	return "https://" + site + wellKnownPath
 }
 
 // judge fills in v by what a document says.

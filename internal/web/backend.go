@@ -281,6 +281,11 @@ type VouchAdvice struct {
 	Document     any          `json:"document"`
 	Instructions string       `json:"instructions"`
 	Sites        []SiteStatus `json:"sites"`
+
+	// Looks and VouchedLooks are how many seconds lie between two looks at a feed,
+	// at least, where its site does not name this peer and where it does.
+	Looks        int `json:"looks_s"`
+	VouchedLooks int `json:"vouched_looks_s"`
 }
 
 // SiteStatus says whether a site names this peer now.
@@ -289,6 +294,8 @@ type SiteStatus struct {
 	Vouched bool   `json:"vouched"`
 	Way     string `json:"way,omitempty"` // "well-known", "dns", "feed"
 	Error   string `json:"error,omitempty"`
+
+	Told []string `json:"told,omitempty"` // what is at each place that was looked at, a line each
 }
 
 // Errors that become a status and a problem document.

@@ -250,7 +250,7 @@ func (f *fake) Join(_ context.Context, target string) (Joined, error) {
 func (f *fake) Joins() []JoinTarget {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	targets := []JoinTarget{{"fixed.example", true}}
+	targets := []JoinTarget{{Join: "fixed.example", Fixed: true}}
 	for _, t := range f.joins {
 		targets = append(targets, JoinTarget{Join: t})
 	}

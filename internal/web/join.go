@@ -26,6 +26,7 @@ type Reached struct {
 type JoinTarget struct {
 	Join  string `json:"join"`
 	Fixed bool   `json:"from_config,omitempty"` // given to serve: cannot be removed at run time
+	Error string `json:"error,omitempty"`       // why the last try reached nobody there; it is tried again
 }
 
 const joinExample = `{"join":"news.example"}`

@@ -26,6 +26,7 @@ type Reached struct {
 type JoinTarget struct {
 	Join  string `json:"join"`
 	Fixed bool   `json:"from_config,omitempty"`
+	Error string `json:"error,omitempty"` // why the last try reached nobody there
 }
 
 // Join makes the peer join the network through a multiaddr or a domain, too.

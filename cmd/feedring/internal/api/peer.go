@@ -60,6 +60,11 @@ type Vouching struct {
 	Document     json.RawMessage `json:"document"`
 	Instructions string          `json:"instructions"`
 	Sites        []Site          `json:"sites"`
+
+	// Looks and VouchedLooks are the seconds between two looks at a feed, at least,
+	// whose site does not name the peer, and whose does.
+	Looks        int `json:"looks_s"`
+	VouchedLooks int `json:"vouched_looks_s"`
 }
 
 // Site says whether a site names the peer now.
@@ -68,6 +73,8 @@ type Site struct {
 	Vouched bool   `json:"vouched"`
 	Way     string `json:"way,omitempty"`
 	Error   string `json:"error,omitempty"`
+
+	Told []string `json:"told,omitempty"` // what is at each place that was looked at
 }
 
 // Status returns the peer's state as it tells it.
