@@ -43,7 +43,7 @@ func BenchmarkSmallWeb(b *testing.B) {
 		}
 	}
 	begun, before := time.Now(), cpu(b, p)
-	if r := command(b, "opml", "import", "--timeout", "10m", "--data", p.data, list); r.code != 0 {
+	if r := command(b, "opml", "import", "--force", "--timeout", "10m", "--data", p.data, list); r.code != 0 {
 		b.Fatal(r)
 	}
 	until(b, time.Hour, "first looks", reached(&sites.whole))

@@ -136,7 +136,7 @@ func TestHostIsAskedByOne(t *testing.T) {
 	n.peer(n.peers[:1], base)
 	n.formed(map[string]int{"news": 3}, n.peers...)
 	for _, p := range n.peers {
-		if r := command(t, "opml", "import", "--theme", "news", "--data", p.data, list); r.code != 0 {
+		if r := command(t, "opml", "import", "--force", "--theme", "news", "--data", p.data, list); r.code != 0 {
 			t.Fatal(r)
 		}
 		until(t, 10*time.Second, "what the peer offers, at all", func() bool {

@@ -176,7 +176,7 @@ func imports(t testing.TB, p *peer, o *origin, theme string, docs [][]byte) {
 		fmt.Fprintf(&list, `<outline type="rss" text="x" xmlUrl="%s"/>`, address)
 	}
 	list.WriteString(`</body></opml>`)
-	if r := call(t, p, "POST", "/api/v1/opml?theme="+theme, list.String(), p.token(t)); r.code/100 != 2 {
+	if r := call(t, p, "POST", "/api/v1/opml?force=true&theme="+theme, list.String(), p.token(t)); r.code/100 != 2 {
 		t.Fatal(r)
 	}
 }

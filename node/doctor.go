@@ -205,7 +205,7 @@ func (n *Node) checkVouched(ctx context.Context) web.Check {
 	if len(unconfirmed) > 0 {
 		c.Note, c.Detail = true, c.Detail+"; named by "+strings.Join(unconfirmed, ", ")+", which their group has not confirmed for all of their feeds"
 		if c.Advice == "" {
-			c.Advice = "ask again in a minute; if it stays so, \"feedring vouch\" says which feeds the site must name"
+			c.Advice = "another peer of the group confirms it within minutes, where the site names the feed; a peer that is alone in its group has nobody for that"
 		}
 	}
 	return c

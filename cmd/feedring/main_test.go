@@ -192,7 +192,7 @@ func fakeAPI() http.Handler {
 	mux.HandleFunc("GET /api/v1/catalog/", func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusNotFound, "no such group") })
 	say("GET /api/v1/status", `{"peer":"P","uptime_s":12,"feeds":[{"url":"https://news.example/feed","entries":3,"readers":7,"front":"http://127.0.0.1:7378/f/news.example/feed","join":"news.example"}],"new_field":{"a":[1,2]}}`)
 	say("GET /api/v1/doctor", `{"checks":[{"name":"clock","ok":true,"detail":"agrees"},{"name":"vouched","ok":true,"note":true,"detail":"by nobody","advice":"publish"},{"name":"peers","ok":false,"detail":"nobody","advice":"join"}]}`)
-	say("GET /api/v1/vouch", `{"document":{"network":"main"},"instructions":"Put it there.\n\n{\n  \"network\": \"main\"\n}\n","sites":[{"site":"news.example","vouched":true,"way":"dns"}]}`)
+	say("GET /api/v1/vouch", `{"document":{"network":"main"},"instructions":"Put it there.\n\n{\n  \"network\": \"main\"\n}\n","sites":[{"site":"news.example","vouched":true,"way":"dns"},{"site":"blog.example","vouched":false,"error":"x; y","told":["https://blog.example/.well-known/feedring: 404 Not Found","DNS has no TXT\n_feedring.blog.example"]}],"looks_s":3600,"vouched_looks_s":60}`)
 	say("GET /api/v1/feeds", `[{"url":"https://news.example/feed","theme":"news","provider":"news.example","entries":3,"new_field":1,"readers":7,"front":"http://127.0.0.1:7378/f/news.example/feed"},{"url":"https://own.example/","provider":"own.example","entries":0,"error":"gone","join":"own.example"},{"url":"https://own.example/b","provider":"own.example","join":"own.example"},{"url":"https://id.example/","site_peer":"12D3\u001bx"}]`)
 	mux.HandleFunc("POST /api/v1/feeds", func(w http.ResponseWriter, r *http.Request) {
 		switch body, _ := io.ReadAll(r.Body); {

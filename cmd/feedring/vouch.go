@@ -88,7 +88,7 @@ func (a *app) printSites(v api.Vouching) error {
 	}
 	looks := ""
 	if v.Looks > v.VouchedLooks {
-		looks = fmt.Sprintf("this peer looks at its feeds every %s at most, and not every %s (a ping or a hub aside), ",
+		looks = fmt.Sprintf("this peer looks at the site's feeds every %s at most, and not every %s (a ping or a hub aside), ",
 			spoken(v.Looks), spoken(v.VouchedLooks))
 	}
 	_, err := fmt.Fprintf(a.stdout, "Until a site names this peer, %sits entries carry no vouched_by, and a peer that the site names goes before this one.\n", looks)
