@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -68,11 +69,17 @@ func (a *app) opmlImportCommand() *cobra.Command {
 		},
 	}
 	f.register(cmd.Flags())
+	f.timeout = durationFlag(importWithin)
+	cmd.Flags().Lookup("timeout").DefValue = f.timeout.String()
 	cmd.Flags().StringVar(&themeName, "theme", "", "group to publish them into (default: private)")
 	cmd.Flags().BoolVar(&force, "force", false, "add them without a look, also those whose address leads to no feed")
 	cmd.Flags().BoolVar(&folders, "folders", false, "publish what lies in a folder into the group of the folder's name")
 	return cmd
 }
+
+// importWithin is how long an import may take that is told nothing else: the peer
+// looks at the feeds for some seconds before it writes them down.
+const importWithin = 20 * time.Second
 
 // maxList is of a list, in bytes: the peer takes less, and says how much.
 const maxList = 8 << 20

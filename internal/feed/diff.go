@@ -19,7 +19,10 @@ import (
 func Diff(state State, doc *document.Document, now time.Time) ([]feedring.Entry, State) {
 	next := state
 	next.Title, next.Feedring, next.Hub, next.Self = doc.Title, doc.Feedring, doc.Hub, doc.Self
-	next.Calendar, next.Omitted = calendarOf(doc.Timing), doc.Omitted
+	next.Calendar = calendarOf(doc.Timing)
+	if !doc.Partial {
+		next.Omitted = doc.Omitted
+	}
 	next.known = maps.Clone(state.known)
 	if next.known == nil {
 		next.known = make(map[feedring.EntryID]known, len(doc.Items))

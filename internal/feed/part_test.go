@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/feedring/feedring/internal/feed/document"
 )
 
 // Peers that look at feeds of one host, each in a part of its own, ask it together
@@ -125,5 +127,18 @@ func TestPartsOfTime(t *testing.T) {
 	}
 	if at := (Part{From: 5, Size: 1}).opens(start); at.Sub(start) > 3*time.Hour {
 		t.Errorf("a part of nothing opens after %v", at.Sub(start))
+	}
+}
+
+// TestOmittedIsOfTheWhole: a document of what is new alone says nothing of how many
+// entries the feed has.
+func TestOmittedIsOfTheWhole(t *testing.T) {
+	now := time.Now()
+	_, state := Diff(State{}, &document.Document{Omitted: 7}, now)
+	if _, state = Diff(state, &document.Document{Partial: true}, now); state.Omitted != 7 {
+		t.Errorf("after what is new alone: %d", state.Omitted)
+	}
+	if _, state = Diff(state, &document.Document{}, now); state.Omitted != 0 {
+		t.Errorf("after a shorter document: %d", state.Omitted)
 	}
 }
