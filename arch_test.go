@@ -34,6 +34,7 @@ var pure = map[string]string{
 	"internal/spread":          "whom to tell must be the same in every play",
 	"internal/duplicate":       "lists on a page and in a terminal must show the same",
 	"internal/hub/ledger":      "whose turn it is must be testable without a clock",
+	"internal/presence":        "processes with one key must come to the same end",
 }
 
 var impure = []string{
@@ -75,6 +76,7 @@ var arrows = map[string][]string{
 	"internal/feedfront":       {".", "internal/feed/document"},
 	"internal/check":           {"internal/feed/document", "internal/guard"},
 	"internal/duplicate":       {".", "internal/match"},
+	"internal/presence":        {"."},
 	"internal/personal":        {".", "internal/duplicate", "internal/match", "internal/match/", "internal/store"},
 	"internal/opml":            {"internal/feed/document"},
 	"internal/schedule":        {},
@@ -86,7 +88,7 @@ var arrows = map[string][]string{
 	"internal/hub/ledger":      {},
 	"internal/hub":             {"internal/hub/ledger", "internal/store", "internal/throttle"},
 	"client":                   {".", "proto/feedring/v1", "internal/duplicate", "internal/match", "internal/match/stem", "internal/wire", "internal/host"},
-	"node/codec":               {".", "group", "ring", "internal/peer", "internal/wire", "proto/feedring/v1"},
+	"node/codec":               {".", "group", "ring", "internal/peer", "internal/presence", "internal/wire", "proto/feedring/v1"},
 	"node/reading":             {".", "internal/match", "internal/match/stem", "internal/store", "internal/wire"},
 	"node":                     {".", "group", "ring", "client", "node/codec", "node/reading", "proto/feedring/v1", "internal/"},
 	"cmd/feedring": {

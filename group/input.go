@@ -102,6 +102,8 @@ type (
 	}
 	// Depart leaves in good order.
 	Depart struct{}
+	// Abandon ends the membership without a word: it goes on in another process.
+	Abandon struct{}
 )
 
 func (Receive) IsInput()   {}
@@ -122,3 +124,4 @@ func (Checked) IsInput()   {}
 func (Look) IsInput()      {}
 func (Rival) IsInput()     {}
 func (Depart) IsInput()    {}
+func (Abandon) IsInput()   {}

@@ -225,6 +225,8 @@ func (m *Machine) apply(in Input) {
 		m.hurry(in.URL)
 	case Depart:
 		m.depart()
+	case Abandon:
+		m.done()
 	}
 }
 

@@ -62,6 +62,7 @@ func (n *Node) assemble() error {
 	n.publisher = &publisher{
 		self: n.ID(), store: n.store, sealer: n.sealer, now: n.loop.now, tell: n.tell,
 		wake: n.reading.Wake, spawn: n.background, waiting: make(map[uint64]*batch), share: n.cfg.Share,
+		identity: n.identity,
 	}
 	if n.copies, err = openCopies(n.ctx, n.store, n.ID(), n.cfg.Freshness, n.cfg.keeps(), n.log); err != nil {
 		return err
@@ -168,6 +169,7 @@ func (n *Node) serve() {
 	n.background(n.keepPeers)
 	n.background(n.keepHouse)
 	n.background(func() { n.writing.watch(n.ctx) })
+	n.background(n.keepPresence)
 	n.lookAtOrigins()
 }
 

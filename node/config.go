@@ -11,6 +11,7 @@ import (
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/feed"
 	"github.com/feedring/feedring/internal/peer"
+	"github.com/feedring/feedring/internal/web"
 )
 
 // Config is everything a running peer is told. Default fills what a person
@@ -53,13 +54,15 @@ type Config struct {
 
 // Event is one line of serve --json.
 type Event struct {
-	Event string          `json:"event"` // "ready", "role"
+	Event string          `json:"event"` // "ready", "role", "identity"
 	Peer  feedring.PeerID `json:"peer,omitempty"`
 	Addrs []string        `json:"addrs,omitempty"`
 	HTTP  string          `json:"http,omitempty"`
 	Theme feedring.Theme  `json:"theme,omitempty"`
 	Role  string          `json:"role,omitempty"`
 	Term  *uint64         `json:"term,omitempty"` // always there with "role": 0 where there is no term
+
+	Identity *web.IdentityStatus `json:"identity,omitempty"` // with "identity": another process has this peer's key, or none any more
 }
 
 // Default returns the configuration of a peer that is told nothing.

@@ -26,16 +26,6 @@ func (n *Node) Doctor(ctx context.Context) []web.Check {
 	return append(checks, n.checkVouched(ctx), n.checkStore())
 }
 
-func (n *Node) checkIdentity() web.Check {
-	if n.twins.warning(n.loop.now()) != "" {
-		return web.Check{
-			Name: "identity", Detail: "another process runs with this peer's key",
-			Advice: "stop one of them, or give it a data directory of its own",
-		}
-	}
-	return web.Check{Name: "identity", OK: true, Detail: string(n.ID())}
-}
-
 func (n *Node) checkAddresses() web.Check {
 	addrs := n.host.Listening()
 	c := web.Check{Name: "addresses", OK: len(addrs) > 0, Detail: strings.Join(addrs, " ")}

@@ -29,8 +29,13 @@ func (n *Node) Readiness() web.Readiness {
 
 // faults is what is wrong with the peer itself, and what to do.
 func (n *Node) faults() (faults []string) {
-	if warning := n.twins.warning(n.loop.now()); warning != "" {
+	now, _ := n.identity.get()
+	if text := elsewhere(now); text != "" {
+		faults = append(faults, text)
+	} else if warning := n.twins.warning(n.loop.now()); warning != "" {
 		faults = append(faults, warning)
+	} else if err := n.identity.yields(); err != nil {
+		faults = append(faults, err.Error())
 	}
 	if err := n.writing.look(time.Now()); err != nil {
 		faults = append(faults, "nothing new is stored: "+err.Error())

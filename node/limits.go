@@ -20,10 +20,12 @@ type bound struct{ all, each int }
 // readers, whom its web front counts, attach under one id.
 func bounds() map[feedring.Verb]bound {
 	return map[feedring.Verb]bound{
-		wire.VerbPoll:   {64, pollsAtOnce + 8},
-		wire.VerbInfo:   {32, 16},
-		wire.VerbAttach: {4096, 1024},
-		wire.VerbAsk:    {4096, 64},
+		wire.VerbPoll: {64, pollsAtOnce + 8},
+		wire.VerbInfo: {32, 16},
+
+		wire.VerbPresence: {32, 4},
+		wire.VerbAttach:   {4096, 1024},
+		wire.VerbAsk:      {4096, 64},
 	}
 }
 

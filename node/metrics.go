@@ -36,6 +36,10 @@ func (n *Node) metrics() http.Handler {
 	gauge("store_refuses_writes", "1 while the store takes no entries, most likely since its disk is full.", func() float64 {
 		return oneIf(n.writing.look(time.Now()) != nil)
 	})
+	gauge("identity_elsewhere", "1 while another process runs with this peer's key.", func() float64 {
+		now, _ := n.identity.get()
+		return oneIf(now.Rival != nil)
+	})
 	n.frontMetrics(r)
 	return promhttp.HandlerFor(r, promhttp.HandlerOpts{})
 }

@@ -80,6 +80,7 @@ type Node struct {
 	themes    themes
 	joins     *joins
 	twins     twins
+	identity  *duplicateIdentity
 	writing   *writes // whether the store takes any
 	limits    *limits // of what others open
 	debts     debts   // of neighbours in large groups
@@ -161,6 +162,10 @@ func (n *Node) open(on ground) error {
 		return err
 	}
 	n.writing = &writes{store: n.store, log: n.logs.over(cmp.Or(n.cfg.Logger, slog.Default()))}
+	if n.identity, err = openDuplicateIdentity(n.store, n.cfg.Refresh, n.started); err != nil {
+		return err
+	}
+	n.twins.recent = max(time.Minute, 6*n.cfg.Refresh)
 	if n.history, err = history.Open(n.store, n.log); err != nil {
 		return err
 	}
@@ -205,6 +210,7 @@ func (n *Node) Close(ctx context.Context) error {
 		n.stopLooking()
 		var saving sync.WaitGroup
 		saving.Go(func() { n.origins.saveAll(ctx) })
+		saving.Go(n.leavePresence)
 		n.depart(ctx)
 		saving.Wait()
 		n.closed = n.release()

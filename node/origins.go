@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sort"
 	"sync"
+	"sync/atomic"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/feed"
@@ -48,6 +49,7 @@ type origins struct {
 	lookers *lookers                    // who looks at what is published; nil: this peer at all
 	front   *feedfront.Room             // serves what is published whole to pollers
 	share   feedring.Share              // how much of an entry leaves this peer, where its feed does not say
+	least   atomic.Uint64               // no log goes on in an earlier epoch: another process with this peer's key may have
 
 	changing  sync.Mutex // one feed is added or removed at a time
 	mu        sync.Mutex
@@ -133,7 +135,7 @@ func (o *origins) epoch(spec feedring.FeedSpec) uint64 {
 	if o.moved(spec) {
 		epoch++
 	}
-	return epoch
+	return max(epoch, o.least.Load())
 }
 
 // addAll keeps feeds over restarts and looks at them; what it says of each is at
@@ -396,8 +398,8 @@ func (o *origins) Changed(ctx context.Context, url string, entries []feedring.En
 	if err == nil {
 		err = o.put(context.WithoutCancel(ctx), url, next)
 	}
-	if errors.Is(err, store.ErrFull) {
-		return feed.Told{Err: err} // by writes
+	if errors.Is(err, store.ErrFull) || errors.Is(err, errElsewhere) {
+		return feed.Told{Err: err} // by writes, by tellPresence
 	}
 	return err
 }

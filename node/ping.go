@@ -11,6 +11,9 @@ import (
 // Ping implements web.Backend.
 func (n *Node) Ping(ctx context.Context, url string) (web.FeedStatus, error) {
 	url = n.origins.identity(url)
+	if err := n.refuseElsewhere(url); err != nil {
+		return web.FeedStatus{}, err
+	}
 	n.lookAtSitesOf(url)
 	if n.urge(ctx, url) {
 		return n.Feed(url) // who looks at it is asked to, and says how that ended
@@ -26,6 +29,18 @@ func (n *Node) Ping(ctx context.Context, url string) (web.FeedStatus, error) {
 		err = fmt.Errorf("%s: %s (it is asked again at %s): %w", url, st.Error, st.NextFetch.Format(time.RFC3339), web.ErrOrigin)
 	}
 	return st, err
+}
+
+// refuseElsewhere returns an error for a feed whose entries another process with
+// this peer's key publishes: a look here would tell nobody.
+func (n *Node) refuseElsewhere(url string) error {
+	if f, ok := n.origins.get(url); !ok || f.theme() == "" {
+		return nil
+	}
+	if err := n.identity.yields(); err != nil {
+		return fmt.Errorf("%s was not looked at: %w", url, err)
+	}
+	return nil
 }
 
 // look looks at a feed now and returns when a look that began later has ended,

@@ -21,14 +21,15 @@ var errNotPlaced = errors.New("the group gave no positions in time: its entries 
 // machine gives positions, then entries are signed, chained and synced, then
 // the machine announces them.
 type publisher struct {
-	self   feedring.PeerID
-	store  *store.Store
-	sealer *wire.Sealer
-	now    func() time.Time
-	tell   func(feedring.GroupID, group.Input)
-	wake   func(feedring.FeedRef)
-	spawn  func(func()) bool
-	share  feedring.Share // how much of an entry leaves this peer, where its feed does not say
+	self     feedring.PeerID
+	store    *store.Store
+	sealer   *wire.Sealer
+	now      func() time.Time
+	tell     func(feedring.GroupID, group.Input)
+	wake     func(feedring.FeedRef)
+	spawn    func(func()) bool
+	identity *duplicateIdentity // nil: no other process has this peer's key
+	share    feedring.Share     // how much of an entry leaves this peer, where its feed does not say
 	// mirrors lists who else published a feed, whose entries are not published
 	// again; nil: nobody.
 	mirrors func(url string) []feedring.PeerID
@@ -53,6 +54,9 @@ func (p *publisher) publish(ctx context.Context, spec feedring.FeedSpec, entries
 	b := &batch{spec: spec, entries: entries, done: make(chan error, 1)}
 	if spec.Theme == "" {
 		return p.keep(ctx, b)
+	}
+	if err := p.identity.mayPublish(ctx); err != nil {
+		return err
 	}
 	id := p.queue(b)
 	defer p.drop(id)

@@ -27,6 +27,8 @@ func (n *Node) served() map[feedring.Verb]handler {
 		wire.VerbAttach: n.serveAttach,
 		wire.VerbPoll:   n.servePoll,
 		wire.VerbInfo:   n.serveInfo,
+
+		wire.VerbPresence: n.servePresence,
 	}
 }
 

@@ -31,7 +31,7 @@ func (n *Node) Status() web.Status {
 		Roles: n.roles(view),
 		Peers: len(n.host.Peers()), Entries: size.Entries, StoreSize: size.Bytes,
 		PrivateEntries: max(0, size.Entries-n.publicEntries()),
-		Warnings:       n.faults(),
+		Warnings:       n.faults(), Identity: n.identity.status(),
 	}
 	for _, g := range view.Memberships {
 		st.Clients += g.Leases
@@ -166,6 +166,11 @@ func (n *Node) refuse(spec feedring.FeedSpec) error {
 	u, err := url.Parse(spec.URL)
 	if err == nil && !n.cfg.AllowPrivateFeeds && guard.IsPrivateHost(u.Hostname()) {
 		err = fmt.Errorf("%s was not added: %s is a loopback or private address, which this peer fetches only when it is started with --allow-private-feeds", spec.URL, u.Hostname())
+	}
+	if err == nil && spec.Theme != "" {
+		if err = n.identity.yields(); err != nil {
+			err = fmt.Errorf("%s was not added: %w", spec.URL, err)
+		}
 	}
 	if err != nil || spec.File == "" {
 		return err

@@ -10,7 +10,6 @@ import (
 
 const (
 	twinLogged = time.Hour // a warning that comes more often is not read
-	twinRecent = time.Hour // a sign counts for that long
 	twinText   = "another process runs with this peer's key: stop one of them, or give it a data directory of its own"
 )
 
@@ -19,6 +18,7 @@ const (
 type twins struct {
 	mu           sync.Mutex
 	seen, logged time.Time
+	recent       time.Duration // a sign counts for that long
 }
 
 // met takes a sign. It is called on the loop, and never blocks.
@@ -36,7 +36,7 @@ func (t *twins) met(theme feedring.Theme, now time.Time, log *slog.Logger) {
 func (t *twins) warning(now time.Time) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.seen.IsZero() || now.Sub(t.seen) > twinRecent {
+	if t.seen.IsZero() || now.Sub(t.seen) > t.recent {
 		return ""
 	}
 	return twinText

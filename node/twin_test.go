@@ -36,7 +36,7 @@ func TestTwin(t *testing.T) {
 		t.Errorf("warnings %q", w)
 	}
 
-	var t2 twins
+	t2 := twins{recent: time.Hour}
 	now := time.Now()
 	log := slog.New(slog.NewTextHandler(&out, nil))
 	for range 180 { // three hours

@@ -88,6 +88,12 @@ type (
 	}
 	// Depart leaves every group in good order; Departed follows.
 	Depart struct{}
+	// Suspend ends all memberships without a word: another process with this
+	// peer's key goes on in them. Offers change nothing until Resume; the ring's
+	// map is kept all the while, and readers are answered by it.
+	Suspend struct{}
+	// Resume ends Suspend. The next Offer is joined or founded as after a start.
+	Resume struct{}
 )
 
 // Output is one thing to do: one of group's outputs, or one of these.
@@ -142,6 +148,8 @@ func (Members) IsInput() {}
 func (Offer) IsInput()   {}
 func (Ask) IsInput()     {}
 func (Depart) IsInput()  {}
+func (Suspend) IsInput() {}
+func (Resume) IsInput()  {}
 
 func (Answer) IsOutput()   {}
 func (Lookup) IsOutput()   {}

@@ -13,7 +13,7 @@ import (
 // offer replaces what this peer publishes: groups that are new are joined or
 // founded, those that are gone are left.
 func (m *Machine) offer(o Offer) {
-	if !m.leaving.IsZero() {
+	if !m.leaving.IsZero() || m.suspended {
 		return
 	}
 	m.addrs = group.Told(o.Addrs)
@@ -97,6 +97,27 @@ func (m *Machine) leave(it *membership) {
 	m.drive(it, group.Depart{})
 	if m.memberships[it.id] == it {
 		it.leaving = true
+	}
+}
+
+// suspend leaves seats and roles to another process with this peer's key: a word
+// of farewell would be taken for that one's.
+func (m *Machine) suspend() {
+	if m.suspended || !m.leaving.IsZero() {
+		return
+	}
+	m.suspended = true
+	for _, it := range m.inOrder() {
+		it.again = nil
+		if !it.told.Term.IsZero() {
+			it.told, it.toldOf = ring.Row{}, nil
+			m.stepRing(ring.Withdraw{Group: it.id})
+		}
+		if it.role == feedring.RoleNone {
+			m.left(it)
+			continue
+		}
+		m.drive(it, group.Abandon{})
 	}
 }
 

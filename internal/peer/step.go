@@ -27,16 +27,17 @@ type Machine struct {
 	known       []feedring.PeerID
 	joined      bool // every address to join through was tried
 
-	asks     map[askKey]*ask
-	asking   alarm.Queue[askKey]     `state:"derived"` // each ask's wakeAt
-	asksOf   map[feedring.PeerID]int // by client
-	jobs     map[attempt]*job
-	working  alarm.Queue[attempt]    `state:"derived"` // each job's wakeAt
-	jobsFor  map[feedring.PeerID]int // by the peer that asked for them
-	finished finished
-	unseated unseated
-	leaving  time.Time // when Departed comes at the latest; zero: not leaving
-	departed bool
+	asks      map[askKey]*ask
+	asking    alarm.Queue[askKey]     `state:"derived"` // each ask's wakeAt
+	asksOf    map[feedring.PeerID]int // by client
+	jobs      map[attempt]*job
+	working   alarm.Queue[attempt]    `state:"derived"` // each job's wakeAt
+	jobsFor   map[feedring.PeerID]int // by the peer that asked for them
+	finished  finished
+	unseated  unseated
+	suspended bool      // see Suspend
+	leaving   time.Time // when Departed comes at the latest; zero: not leaving
+	departed  bool
 
 	beside []feedring.PeerID // on the ring, as last told
 	moved  bool              // the ring or a seat on it changed since
@@ -141,6 +142,10 @@ func (m *Machine) Step(now time.Time, in Input) []Output {
 		m.ask(in)
 	case Depart:
 		m.depart()
+	case Suspend:
+		m.suspend()
+	case Resume:
+		m.suspended = false
 	case Tick:
 	}
 	m.due()

@@ -215,9 +215,17 @@ type Status struct {
 	Entries   int             `json:"entries"` // stored
 	StoreSize int64           `json:"store_bytes"`
 
-	Warnings []string `json:"warnings,omitempty"` // what is wrong with the peer itself, and what to do
+	Warnings []string        `json:"warnings,omitempty"` // what is wrong with the peer itself, and what to do
+	Identity *IdentityStatus `json:"identity,omitempty"` // nil: no other process has this peer's key
 
 	PrivateEntries int `json:"-"` // of Entries, those that only the owner may know of
+}
+
+// IdentityStatus tells of other processes with this peer's key.
+type IdentityStatus struct {
+	Elsewhere bool     `json:"elsewhere"` // one runs
+	Publishes bool     `json:"publishes"` // this process does; else the other one
+	Addrs     []string `json:"addrs,omitempty"`
 }
 
 // RoleStatus is a role in a group.

@@ -15,6 +15,8 @@ const (
 	VerbAttach feedring.Verb = "attach"
 	VerbPoll   feedring.Verb = "poll"
 	VerbInfo   feedring.Verb = "info"
+
+	VerbPresence feedring.Verb = "presence"
 )
 
 const (

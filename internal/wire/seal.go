@@ -28,6 +28,8 @@ const (
 	KindEntry   Kind = "entry"
 	KindRingRow Kind = "ringrow"
 	KindLost    Kind = "lost"
+
+	KindPresence Kind = "presence"
 )
 
 // keptSeals is how many of its own statements a Sealer remembers: a manager

@@ -1,0 +1,72 @@
+package presence
+
+import (
+	"slices"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+const (
+	witnessFor = 5 * time.Minute
+	maxKeys    = 16_384
+	maxEach    = 4
+)
+
+// Told is a statement that a witness heard some time ago.
+type Told struct {
+	Statement Statement
+	Age       time.Duration
+}
+
+// Witness remembers what processes said, by their key, for others with the same
+// key. It is not safe for concurrent use.
+type Witness struct {
+	keys  map[feedring.PeerID][]heard
+	swept time.Time
+}
+
+type heard struct {
+	Statement
+	at time.Time
+}
+
+// Hear takes a statement that the holder of a key made, and returns those of
+// other processes with that key.
+func (w *Witness) Hear(now time.Time, of feedring.PeerID, s Statement) (others []Told) {
+	if w.keys == nil {
+		w.keys = map[feedring.PeerID][]heard{}
+	}
+	all := slices.DeleteFunc(w.keys[of], func(h heard) bool { return now.Sub(h.at) > witnessFor })
+	for _, h := range all {
+		if h.Instance != s.Instance {
+			others = append(others, Told{h.Statement, now.Sub(h.at)})
+		}
+	}
+	switch i := slices.IndexFunc(all, func(h heard) bool { return h.Instance == s.Instance }); {
+	case i >= 0 && s.Count > all[i].Count:
+		all = slices.Delete(all, i, i+1)
+		all = append(all, heard{s, now})
+	case i < 0:
+		all = append(all, heard{s, now})
+	}
+	all = all[max(0, len(all)-maxEach):] // the last ones heard
+	if w.keys[of] == nil && len(w.keys) >= maxKeys && !w.sweep(now) {
+		return others
+	}
+	w.keys[of] = all
+	return others
+}
+
+// sweep forgets what is old, and reports whether there is room.
+func (w *Witness) sweep(now time.Time) bool {
+	if now.Sub(w.swept) >= witnessFor/10 {
+		w.swept = now
+		for of, all := range w.keys {
+			if now.Sub(all[len(all)-1].at) > witnessFor {
+				delete(w.keys, of)
+			}
+		}
+	}
+	return len(w.keys) < maxKeys
+}
