@@ -3,6 +3,7 @@ package integration
 import (
 	"bytes"
 	"encoding/json"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -65,11 +66,11 @@ func TestRetract(t *testing.T) {
 		t.Errorf("another peer's: %v", r)
 	}
 	r := command(t, "retract", "--json", "--data", publisher.data, slip.str("id"))
-	if r.code != 0 || len(r.objects) != 1 || r.objects[0].str("event") != "retracted" || r.objects[0].str("id") != slip.str("id") {
+	if len(r.objects) != 1 || r.objects[0].str("event") != "retracted" || r.objects[0].str("id") != slip.str("id") {
 		t.Fatalf("retract: %v", r)
 	}
-	if r := command(t, "retract", "--data", publisher.data, slip.str("id")); r.code != 0 {
-		t.Errorf("again: %v", r)
+	if r.code != 4 || len(r.objects[0].list("confirmed_by")) != 0 || !slices.Contains(r.objects[0].list("unconfirmed"), any(stopped.id)) || !strings.Contains(r.stderr, "not confirmed by") {
+		t.Errorf("retract, while nobody can confirm it: %v", r)
 	}
 	told.event(t, 20*time.Second, "the follower hears it", func(o object) bool {
 		return o.str("event") == "retracted" && o.str("id") == slip.str("id") && o.str("feed") == slip.str("feed")
@@ -103,6 +104,10 @@ func TestRetract(t *testing.T) {
 		}
 	}
 	gone("when all are back")
+	r = command(t, "retract", "--data", publisher.data, slip.str("id"))
+	if r.code != 0 || !strings.HasSuffix(r.stdout, ": 2 of 2 other peers of its group confirmed it\n") {
+		t.Errorf("again: %v", r)
+	}
 
 	// A newcomer polls the caches: the publisher is away.
 	publisher.kill()
@@ -124,6 +129,44 @@ func TestRetract(t *testing.T) {
 	news.add("last", "x", time.Time{}) // the origin goes on to have what was taken back
 	want = []string{"last", "later", "news story 0", "news story 1"}
 	gone("after a restart of all")
+}
+
+// TestRetractByANewKey: a peer that lost its key takes back what it publishes with
+// the new one, and says that the rest is the old one's.
+func TestRetractByANewKey(t *testing.T) {
+	t.Parallel()
+	o := newOrigin(t)
+	news := newFeed("news", 2)
+	n := newNetwork(t, "500ms")
+	q := n.peer(nil, "news=second@"+o.URL+"/none-2")
+	p := n.peer([]*peer{q}, "news=news@"+o.feed(news))
+	n.formed(map[string]int{"news": 2}, p, q)
+	until(t, 30*time.Second, "everything cached", func() bool { return q.entriesHeld(t) == 2 })
+	e, old := n.query(q, "--theme", "news").entries()[0], p.id
+	if r := command(t, "retract", "--data", q.data, e.str("id")); r.code != 1 || !strings.Contains(r.stderr, old+" published it") {
+		t.Errorf("at another peer: %v", r)
+	}
+	if r := command(t, "retract", "--data", q.data, e.str("url")); r.code != 1 || !strings.Contains(r.stderr, old+" published it") {
+		t.Errorf("at another peer, by address: %v", r)
+	}
+	p.stop(t, 10*time.Second)
+	must(t, os.RemoveAll(p.data)) // a start without the key alone is refused
+	n.start(p)
+	if p.id == old {
+		t.Fatal("the key is the same")
+	}
+	n.formed(map[string]int{"news": 2}, p, q)
+	r := result{}
+	until(t, 30*time.Second, "an answer that names the old key", func() bool {
+		r = command(t, "retract", "--data", p.data, e.str("id"))
+		return strings.Contains(r.stderr, old)
+	})
+	if r.code != 1 || !strings.Contains(r.stderr, "key") {
+		t.Errorf("by a new key: %v", r)
+	}
+	if titles := n.titles(q, "--theme", "news"); !slices.Contains(titles, e.str("title")) {
+		t.Errorf("what the old key published is gone: %q", titles)
+	}
 }
 
 // entriesHeld is how many places of logs a peer holds.

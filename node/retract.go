@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/store"
@@ -11,7 +13,7 @@ import (
 )
 
 // RetractEntry implements web.Backend.
-func (n *Node) RetractEntry(ctx context.Context, id feedring.EntryID) ([]feedring.Retraction, error) {
+func (n *Node) RetractEntry(ctx context.Context, id feedring.EntryID) ([]web.Retracted, error) {
 	var found []store.Item
 	for _, ref := range n.ownRefs() {
 		it, ok, err := n.store.Latest(ref, id)
@@ -23,16 +25,39 @@ func (n *Node) RetractEntry(ctx context.Context, id feedring.EntryID) ([]feedrin
 		}
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("entry %s is of none of this peer's feeds: only its own publisher can take an entry back: %w", id, web.ErrUnknown)
+		return nil, fmt.Errorf("entry %s is of none of this peer's feeds%s: only its own publisher can take an entry back, with its key: %w",
+			id, publishedBy(n.others(id, "", n.ID())), web.ErrUnknown)
 	}
 	return n.retract(ctx, found)
 }
 
-// RetractURL implements web.Backend. No index knows addresses: all entries of
-// this peer's feeds are looked at.
-func (n *Node) RetractURL(ctx context.Context, url string) ([]feedring.Retraction, error) {
-	var found []store.Item
-	q := store.Search{Refs: n.ownRefs(), Privacy: store.PublicAndPrivate, Limit: feedring.MaxLimit}
+// RetractURL implements web.Backend.
+func (n *Node) RetractURL(ctx context.Context, url string) ([]web.Retracted, error) {
+	found, err := n.withAddress(ctx, n.ownRefs(), url)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(found) > 0:
+		return n.retract(ctx, found)
+	}
+	all, err := n.withAddress(ctx, nil, url)
+	if err != nil {
+		return nil, err
+	}
+	var others []feedring.PeerID
+	for i := range all {
+		if by := all[i].Ref.Publisher; by != n.ID() && !slices.Contains(others, by) {
+			others = append(others, by)
+		}
+	}
+	return nil, fmt.Errorf("no entry of this peer's feeds has the address %s, exactly as its feed tells it%s: only its own publisher can take an entry back, with its key: %w",
+		url, publishedBy(others), web.ErrUnknown)
+}
+
+// withAddress finds the entries of feeds, nil: of all, that have an address. No
+// index knows addresses: all entries are looked at.
+func (n *Node) withAddress(ctx context.Context, refs []feedring.FeedRef, url string) (found []store.Item, err error) {
+	q := store.Search{Refs: refs, Privacy: store.PublicAndPrivate, Limit: feedring.MaxLimit}
 	for {
 		page, next, err := n.store.Search(ctx, q)
 		if err != nil {
@@ -44,13 +69,9 @@ func (n *Node) RetractURL(ctx context.Context, url string) ([]feedring.Retractio
 			}
 		}
 		if q.Cursor = next; next == "" {
-			break
+			return found, nil
 		}
 	}
-	if len(found) == 0 {
-		return nil, fmt.Errorf("no entry of this peer's feeds has the address %s, exactly as its feed tells it: %w", url, web.ErrUnknown)
-	}
-	return n.retract(ctx, found)
 }
 
 // ownRefs is the logs that this peer writes. It is not nil.
@@ -64,8 +85,36 @@ func (n *Node) ownRefs() []feedring.FeedRef {
 	return refs
 }
 
-// retract takes entries of own feeds back, and returns when that is on disk.
-func (n *Node) retract(ctx context.Context, found []store.Item) (told []feedring.Retraction, err error) {
+// others lists the peers but one that published an entry, as far as this one
+// knows: all, or as an entry of one feed.
+func (n *Node) others(id feedring.EntryID, url string, but feedring.PeerID) (others []feedring.PeerID) {
+	heads := n.store.HeadsWhere(func(h *store.Head) bool {
+		return !h.Private && h.Ref.Publisher != but && (url == "" || h.Ref.URL == url)
+	})
+	for _, h := range heads {
+		it, ok, err := n.store.Latest(h.Ref, id)
+		if err == nil && ok && !it.Retraction && !slices.Contains(others, h.Ref.Publisher) {
+			others = append(others, h.Ref.Publisher)
+		}
+	}
+	return others
+}
+
+// publishedBy names who published an entry, for an error; empty: nobody is known.
+func publishedBy(others []feedring.PeerID) string {
+	if len(others) == 0 {
+		return ""
+	}
+	names := make([]string, len(others))
+	for i, id := range others {
+		names[i] = string(id)
+	}
+	return " (" + strings.Join(names, " and ") + " published it)"
+}
+
+// retract takes entries of own feeds back, and returns when that is on disk and
+// the others of the group have it, or did not say so in time.
+func (n *Node) retract(ctx context.Context, found []store.Item) (told []web.Retracted, err error) {
 	feeds := make(map[string]feedring.FeedSpec)
 	for i := range found {
 		f, ok := n.origins.get(found[i].Ref.URL)
@@ -84,8 +133,9 @@ func (n *Node) retract(ctx context.Context, found []store.Item) (told []feedring
 			return told, notKept(fmt.Sprintf("%s was not taken back", it.ID), err)
 		}
 		e := feedring.Entry{ID: it.ID, Feed: spec.URL, Provider: spec.Provider, Theme: spec.Theme, Publisher: n.ID()}
-		told = append(told, e.Retraction())
+		told = append(told, web.Retracted{Retraction: e.Retraction(), AlsoBy: n.others(it.ID, spec.URL, n.ID())})
 	}
+	n.confirm(ctx, told)
 	return told, nil
 }
 

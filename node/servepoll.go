@@ -48,6 +48,9 @@ func (n *Node) servePoll(from feedring.PeerID, s *wire.Stream) error {
 				return err
 			}
 			wire.DroppedTo(part, dropped)
+			if asked.Entry != "" {
+				wire.PublishedByTo(part, n.others(asked.Entry, asked.Feed.URL, asked.Feed.Publisher))
+			}
 		}
 		items := len(part.Items)
 		if err := n.packer.Pack(part, words, asked.Dictionary); err != nil {

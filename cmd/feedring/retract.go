@@ -24,6 +24,9 @@ func (a *app) retractCommand() *cobra.Command {
 			"Atom feed names in at:deleted-entry (RFC 6721) is taken back without this command.\n\n" +
 			"The feed's document, which this peer serves to pollers below /f/, stays as the site has it: take the entry\n" +
 			"out there, too. The peer follows at its next look; \"feedring ping URL\" makes it look at once.\n\n" +
+			"It returns when the other peers of the group confirmed it. Exit status 4: some did not in time, and drop the\n" +
+			"entry when they hear of it. 1: another key published it as well, say that of the same site's peer before it\n" +
+			"lost its identity.key, and only that key can take that copy back.\n\n" +
 			"Readers who copied it have it still, and so has another peer that fetches the same feed by itself.",
 		Example: `  feedring retract https://news.example/2026/wrong.html
   feedring query --provider news.example --json wrong     # tells ids
@@ -41,11 +44,11 @@ func (a *app) retractCommand() *cobra.Command {
 					return err
 				}
 				for _, r := range told {
-					if err := a.told(f.json, r, fmt.Sprintf("took back %s of %s", r.ID, printable(r.Feed))); err != nil {
+					if err := a.told(f.json, r, tookBack(r)); err != nil {
 						return err
 					}
 				}
-				return nil
+				return notDone(told)
 			}))
 		},
 	}
@@ -53,7 +56,45 @@ func (a *app) retractCommand() *cobra.Command {
 	return cmd
 }
 
-func retract(ctx context.Context, peer *api.Client, what string) ([]feedring.Retraction, error) {
+// tookBack says what was done, and how many of the group said that they know.
+func tookBack(r api.Retracted) string {
+	line := fmt.Sprintf("took back %s of %s", r.ID, printable(r.Feed))
+	if all := len(r.ConfirmedBy) + len(r.Unconfirmed); all > 0 {
+		line += fmt.Sprintf(": %d of %d other peers of its group confirmed it", len(r.ConfirmedBy), all)
+	}
+	return line
+}
+
+// notDone is an error where an entry may be shown somewhere still: for good where
+// another key published it, until they hear of it where peers did not confirm.
+func notDone(told []api.Retracted) error {
+	var late error
+	for _, r := range told {
+		switch {
+		case len(r.AlsoBy) > 0:
+			return &exitError{exitFailed, fmt.Errorf("%s was published with another key, too, by %s: that copy stays, and only that key can take it back: "+
+				"run retract at the peer that has it", r.ID, peerNames(r.AlsoBy))}
+		case r.Unheard:
+			late = fmt.Errorf("%s is taken back here alone: the peer is connected to nobody, and others hear of it when it is again", r.ID)
+		case len(r.Unconfirmed) > 0:
+			late = fmt.Errorf("%s: not confirmed by %s: each drops it when it hears of it; run retract again to ask them", r.ID, peerNames(r.Unconfirmed))
+		}
+	}
+	if late != nil {
+		return &exitError{exitIncomplete, late}
+	}
+	return nil
+}
+
+func peerNames(ids []feedring.PeerID) string {
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = printable(string(id))
+	}
+	return strings.Join(names, ", ")
+}
+
+func retract(ctx context.Context, peer *api.Client, what string) ([]api.Retracted, error) {
 	if strings.Contains(what, "://") {
 		return peer.RetractURL(ctx, what)
 	}

@@ -71,8 +71,8 @@ type Backend interface {
 	// RetractEntry and RetractURL take entries of this peer's own feeds back, for
 	// good, and return when that is on disk: the one with an id, or all with an
 	// address. One that was taken back before is no error. ErrUnknown.
-	RetractEntry(ctx context.Context, id feedring.EntryID) ([]feedring.Retraction, error)
-	RetractURL(ctx context.Context, url string) ([]feedring.Retraction, error)
+	RetractEntry(ctx context.Context, id feedring.EntryID) ([]Retracted, error)
+	RetractURL(ctx context.Context, url string) ([]Retracted, error)
 
 	// History tells how far the index of the history is. RebuildHistory has it built
 	// anew, and does not wait for that.
@@ -226,6 +226,15 @@ type IdentityStatus struct {
 	Elsewhere bool     `json:"elsewhere"` // one runs
 	Publishes bool     `json:"publishes"` // this process does; else the other one
 	Addrs     []string `json:"addrs,omitempty"`
+}
+
+// Retracted is an entry that was taken back, and who knows.
+type Retracted struct {
+	feedring.Retraction
+	ConfirmedBy []feedring.PeerID `json:"confirmed_by,omitempty"`      // other peers of its group
+	Unconfirmed []feedring.PeerID `json:"unconfirmed,omitempty"`       // the same: they did not say so in time
+	Unheard     bool              `json:"unheard,omitempty"`           // this peer reaches nobody who could know
+	AlsoBy      []feedring.PeerID `json:"also_published_by,omitempty"` // only their keys can take what they published back
 }
 
 // RoleStatus is a role in a group.

@@ -203,21 +203,21 @@ func (f *fake) Ping(_ context.Context, url string) (FeedStatus, error) {
 	return FeedStatus{}, fmt.Errorf("%s is not one of this peer's feeds: %w", url, ErrUnknown)
 }
 
-func (f *fake) RetractEntry(_ context.Context, id feedring.EntryID) ([]feedring.Retraction, error) {
+func (f *fake) RetractEntry(_ context.Context, id feedring.EntryID) ([]Retracted, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for i := range f.entries {
 		if e := &f.entries[i]; e.ID == id {
-			return []feedring.Retraction{e.Retraction()}, nil
+			return []Retracted{{Retraction: e.Retraction()}}, nil
 		}
 	}
 	return nil, fmt.Errorf("entry %s is of none of this peer's feeds: %w", id, ErrUnknown)
 }
 
-func (f *fake) RetractURL(ctx context.Context, url string) (told []feedring.Retraction, err error) {
+func (f *fake) RetractURL(ctx context.Context, url string) (told []Retracted, err error) {
 	for i := range f.entries {
 		if e := &f.entries[i]; e.URL == url {
-			told = append(told, e.Retraction())
+			told = append(told, Retracted{Retraction: e.Retraction()})
 		}
 	}
 	if len(told) == 0 {

@@ -14,7 +14,7 @@ func (s *site) retract(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := context.WithTimeout(r.Context(), waitOf(r))
 	defer cancel()
 	id, address := r.PathValue("id"), r.URL.Query().Get("url")
-	var told []feedring.Retraction
+	var told []Retracted
 	var err error
 	switch {
 	case id != "":

@@ -16,7 +16,10 @@ type Poll struct {
 	// Dictionary names what the answer may be packed with, see Dictionary.Name;
 	// empty: it comes as it is.
 	Dictionary string
+	Entry      feedring.EntryID // who else published it is asked; empty: no
 }
+
+const maxPublishedBy = 16
 
 // maxDictionaryName is the longest name of a dictionary, in bytes: a later version may
 // name them in another way, and is answered without.
@@ -26,7 +29,7 @@ const maxDictionaryName = 32
 func PollTo(p Poll) *feedringv1.PollRequest {
 	return &feedringv1.PollRequest{
 		Feed: p.Feed.URL, Publisher: PeerBytes(p.Feed.Publisher), After: PositionTo(p.After), FreshUnixMs: TimeTo(p.Fresh),
-		Dictionary: []byte(p.Dictionary),
+		Dictionary: []byte(p.Dictionary), Entry: string(p.Entry),
 	}
 }
 
@@ -37,6 +40,7 @@ func PollFrom(r *feedringv1.PollRequest) (Poll, error) {
 		Feed:  feedring.FeedRef{URL: d.Text("feed", r.GetFeed(), maxURL), Publisher: d.Peer("publisher", r.GetPublisher())},
 		After: PositionFrom(r.GetAfter()), Fresh: d.Time("fresh", r.GetFreshUnixMs()),
 		Dictionary: d.Text("dictionary", string(r.GetDictionary()), maxDictionaryName),
+		Entry:      feedring.EntryID(d.Text("entry", r.GetEntry(), 32)),
 	}
 	if p.Feed.URL == "" {
 		d.Malformed("feed", "empty")
@@ -45,6 +49,19 @@ func PollFrom(r *feedringv1.PollRequest) (Poll, error) {
 		return Poll{}, fmt.Errorf("poll: %w", d.Err())
 	}
 	return p, nil
+}
+
+// PublishedByTo says in a part who else published the entry that was asked about.
+func PublishedByTo(part *feedringv1.PollPart, others []feedring.PeerID) {
+	for _, id := range others[:min(len(others), maxPublishedBy)] {
+		part.PublishedBy = append(part.PublishedBy, PeerBytes(id))
+	}
+}
+
+// PublishedByFrom is the inverse of PublishedByTo.
+func PublishedByFrom(part *feedringv1.PollPart) ([]feedring.PeerID, error) {
+	var d Decoder
+	return d.Peers("published by", part.GetPublishedBy(), maxPublishedBy), d.Err()
 }
 
 // DroppedTo says in a part up to when the holder dropped what comes before it,

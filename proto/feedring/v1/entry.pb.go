@@ -371,7 +371,10 @@ type PollRequest struct {
 	Max uint32 `protobuf:"varint,5,opt,name=max,proto3" json:"max,omitempty"`
 	// The answer may be packed, with a dictionary of which these are the first 8
 	// bytes of its SHA-256; empty: it may not.
-	Dictionary    []byte `protobuf:"bytes,6,opt,name=dictionary,proto3" json:"dictionary,omitempty"`
+	Dictionary []byte `protobuf:"bytes,6,opt,name=dictionary,proto3" json:"dictionary,omitempty"`
+	// An entry's id: the first part of the answer says who else published it, of
+	// feeds with this address. Empty: that is not asked.
+	Entry         string `protobuf:"bytes,7,opt,name=entry,proto3" json:"entry,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -448,6 +451,13 @@ func (x *PollRequest) GetDictionary() []byte {
 	return nil
 }
 
+func (x *PollRequest) GetEntry() string {
+	if x != nil {
+		return x.Entry
+	}
+	return ""
+}
+
 // PollPart is one part of the answer to a poll, in the order of positions.
 type PollPart struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -470,6 +480,9 @@ type PollPart struct {
 	// dropped what was seen up to then, and it was seen after the date that was
 	// asked for; 0: it has not. In the first part only.
 	DroppedUnixMs int64 `protobuf:"varint,8,opt,name=dropped_unix_ms,json=droppedUnixMs,proto3" json:"dropped_unix_ms,omitempty"`
+	// Other peers whose version of the entry that was asked about the holder shows;
+	// at most 16. In the first part only.
+	PublishedBy   [][]byte `protobuf:"bytes,9,rep,name=published_by,json=publishedBy,proto3" json:"published_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -558,6 +571,13 @@ func (x *PollPart) GetDroppedUnixMs() int64 {
 		return x.DroppedUnixMs
 	}
 	return 0
+}
+
+func (x *PollPart) GetPublishedBy() [][]byte {
+	if x != nil {
+		return x.PublishedBy
+	}
+	return nil
 }
 
 // StandIn says that an item, a retraction, was sent in the place of a version
@@ -653,7 +673,7 @@ const file_feedring_v1_entry_proto_rawDesc = "" +
 	"\n" +
 	"Attachment\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12\x1b\n" +
-	"\tmime_type\x18\x02 \x01(\tR\bmimeType\"\xc2\x01\n" +
+	"\tmime_type\x18\x02 \x01(\tR\bmimeType\"\xd8\x01\n" +
 	"\vPollRequest\x12\x12\n" +
 	"\x04feed\x18\x01 \x01(\tR\x04feed\x12\x1c\n" +
 	"\tpublisher\x18\x02 \x01(\fR\tpublisher\x12+\n" +
@@ -662,7 +682,8 @@ const file_feedring_v1_entry_proto_rawDesc = "" +
 	"\x03max\x18\x05 \x01(\rR\x03max\x12\x1e\n" +
 	"\n" +
 	"dictionary\x18\x06 \x01(\fR\n" +
-	"dictionary\"\xb2\x02\n" +
+	"dictionary\x12\x14\n" +
+	"\x05entry\x18\a \x01(\tR\x05entry\"\xd5\x02\n" +
 	"\bPollPart\x12)\n" +
 	"\x05items\x18\x01 \x03(\v2\x13.feedring.v1.SealedR\x05items\x12)\n" +
 	"\x04head\x18\x02 \x01(\v2\x15.feedring.v1.PositionR\x04head\x12\x12\n" +
@@ -671,7 +692,8 @@ const file_feedring_v1_entry_proto_rawDesc = "" +
 	"\vretractions\x18\x05 \x03(\v2\x13.feedring.v1.SealedR\vretractions\x12\x16\n" +
 	"\x06packed\x18\x06 \x01(\fR\x06packed\x12\x12\n" +
 	"\x04bare\x18\a \x01(\bR\x04bare\x12&\n" +
-	"\x0fdropped_unix_ms\x18\b \x01(\x03R\rdroppedUnixMs\"P\n" +
+	"\x0fdropped_unix_ms\x18\b \x01(\x03R\rdroppedUnixMs\x12!\n" +
+	"\fpublished_by\x18\t \x03(\fR\vpublishedBy\"P\n" +
 	"\aStandIn\x12\x12\n" +
 	"\x04item\x18\x01 \x01(\rR\x04item\x121\n" +
 	"\bposition\x18\x02 \x01(\v2\x15.feedring.v1.PositionR\bpositionB;Z9github.com/feedring/feedring/proto/feedring/v1;feedringv1b\x06proto3"

@@ -230,15 +230,24 @@ func (c *Client) Catalogue(ctx context.Context, theme feedring.Theme) (cat feedr
 	return cat, err
 }
 
+// Retracted is an entry that was taken back, and who knows.
+type Retracted struct {
+	feedring.Retraction
+	ConfirmedBy []feedring.PeerID `json:"confirmed_by,omitempty"`
+	Unconfirmed []feedring.PeerID `json:"unconfirmed,omitempty"`
+	Unheard     bool              `json:"unheard,omitempty"`
+	AlsoBy      []feedring.PeerID `json:"also_published_by,omitempty"`
+}
+
 // RetractEntry makes the peer take back an entry of its own feeds.
-func (c *Client) RetractEntry(ctx context.Context, id feedring.EntryID) (told []feedring.Retraction, err error) {
+func (c *Client) RetractEntry(ctx context.Context, id feedring.EntryID) (told []Retracted, err error) {
 	err = c.do(ctx, request{method: http.MethodDelete, path: "entries/" + url.PathEscape(string(id))}, &told)
 	return told, err
 }
 
 // RetractURL makes the peer take back the entries of its own feeds that have an
 // address.
-func (c *Client) RetractURL(ctx context.Context, address string) (told []feedring.Retraction, err error) {
+func (c *Client) RetractURL(ctx context.Context, address string) (told []Retracted, err error) {
 	err = c.do(ctx, request{method: http.MethodDelete, path: "entries", query: url.Values{"url": {address}}}, &told)
 	return told, err
 }
