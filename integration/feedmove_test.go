@@ -294,6 +294,15 @@ func TestFeedMove(t *testing.T) {
 		t.Error(r)
 	}
 
+	// A private feed moves likewise.
+	private, there := o.URL+"/second", o.bytes("third", "application/rss+xml", second.render)
+	if r := command(t, "feed", "move", "--data", p.data, private, there); r.code != 0 {
+		t.Fatal(r)
+	}
+	o.serve("second", http.NotFound)
+	second.add("third time", "x", time.Time{})
+	until(t, 20*time.Second, "a private entry", func() bool { return ownFeed(t, p, private).num("entries") == 2 })
+
 	// After a restart it is the same feed, by whichever address it is named.
 	for _, named := range []string{first, "moving.example@" + now, now} {
 		p.kill()
@@ -309,6 +318,9 @@ func TestFeedMove(t *testing.T) {
 		r.kill()
 		r = n.follow(p, "--theme", "news")
 		goesOn(t, n, p, r, other, front, first, now)
+		if f := ownFeed(t, p, private); f.str("fetched") != there || f.num("entries") != 2 || f.str("error") != "" {
+			t.Errorf("the private feed is %v", f)
+		}
 	}
 
 	// And back again.

@@ -281,6 +281,7 @@ func (s *siteFront) failures(t *testing.T) {
 		code := <-status
 		if code == 0 {
 			<-hung
+			return
 		}
 		w.WriteHeader(code)
 	})}}
