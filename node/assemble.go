@@ -42,7 +42,10 @@ func (n *Node) assemble() error {
 	n.fetcher = feed.NewFetcher(n.outside, n.prepare)
 	n.reading = reading.New(n.ID(), n.store, n.history)
 	n.resting = n.reading.Listen()
-	n.origins = &origins{self: n.ID(), store: n.store, log: n.log, feeds: newFeeds(), offer: n.offer, front: n.own, share: n.cfg.Share}
+	n.offers = newOffers(n.ctx, n.offered, func(in peer.Input) bool { return n.loop.post(in) }, n.background)
+	n.origins = &origins{
+		self: n.ID(), store: n.store, log: n.log, feeds: newFeeds(), offer: n.offer, retitle: n.offers.soon, front: n.own, share: n.cfg.Share,
+	}
 	if err := n.origins.load(n.cfg.Feeds); err != nil {
 		return err
 	}

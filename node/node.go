@@ -63,6 +63,7 @@ type Node struct {
 	asks      *asks
 	attached  *attached
 	origins   *origins
+	offers    *offers
 	front     *front
 	outside   *guard.Client   // everything fetched from the web
 	ways      *ways           // how far that is

@@ -42,7 +42,8 @@ type origins struct {
 	log     *slog.Logger
 	self    feedring.PeerID
 	publish func(context.Context, feedring.FeedSpec, []feedring.Entry) error
-	offer   func()                      // tells the machine that feeds or titles changed
+	offer   func()                      // tells the machine that feeds changed, before anything else of them
+	retitle func()                      // tells the machine soon that titles changed
 	names   func(url, hub, self string) // a public feed names a hub, or none; nil: nobody listens
 	glanced func(url string) bool       // the next look at it asks nobody
 	ours    func(url string) bool       // its site names this peer; nil: none does
@@ -430,7 +431,7 @@ func (o *origins) Looked(url string, st feed.State) {
 		}
 	}
 	if renamed {
-		o.offer()
+		o.retitle()
 	}
 	if public {
 		o.lookers.looked(f.spec(), &st)

@@ -34,7 +34,7 @@ func (l *library) begin(ctx context.Context) {
 func newLibrary(t testing.TB, s *store.Store, p *publisher, configured ...feedring.FeedSpec) *library {
 	l := &library{publisher: p}
 	l.origins = &origins{
-		store: s, self: p.self, log: quiet, feeds: newFeeds(), offer: func() { l.offers++ }, front: openOwn(t),
+		store: s, self: p.self, log: quiet, feeds: newFeeds(), offer: func() { l.offers++ }, retitle: func() { l.offers++ }, front: openOwn(t),
 		publish: func(ctx context.Context, spec feedring.FeedSpec, entries []feedring.Entry) error {
 			at := feedring.Position{Epoch: max(7, l.epoch(spec)), Sequence: 1}
 			if last := headOf(s, feedring.FeedRef{URL: spec.URL, Publisher: p.self}).Position; last.Epoch == at.Epoch {
@@ -102,7 +102,7 @@ func TestFullDiskIsSaid(t *testing.T) {
 		detail string
 	}{{full, http.StatusInsufficientStorage, "make room on its disk"}, {closed, http.StatusInternalServerError, "store is closed"}} {
 		n := &Node{store: test.store, log: quiet, ctx: t.Context(), glances: feed.NewGlances(nobodyAnswers{}, nil)}
-		n.origins = &origins{store: test.store, log: quiet, feeds: newFeeds(), offer: func() {}, front: openOwn(t)}
+		n.origins = &origins{store: test.store, log: quiet, feeds: newFeeds(), offer: func() {}, retitle: func() {}, front: openOwn(t)}
 		n.origins.watcher, err = feed.NewWatcher(feed.WatcherConfig{Client: nobodyAnswers{}, Policy: feed.Fixed(time.Hour), Handler: n.origins})
 		check(t, err)
 		api := httptest.NewServer(web.SocketHandler(web.Config{Backend: n, Logger: quiet}))

@@ -63,7 +63,10 @@ func (n *Node) startingState() (peer.State, error) {
 }
 
 // offer tells the machine what this peer publishes and reads now.
-func (n *Node) offer() {
+func (n *Node) offer() { n.offers.now() }
+
+// offered is all that this peer publishes and reads.
+func (n *Node) offered() peer.Offer {
 	feeds := n.origins.offered()
 	for theme := range feeds {
 		n.themes.add(theme)
@@ -71,7 +74,7 @@ func (n *Node) offer() {
 	for _, theme := range n.cfg.Read {
 		n.themes.add(theme)
 	}
-	n.loop.post(peer.Offer{Addrs: n.host.Addrs(), Feeds: feeds, Read: n.cfg.Read})
+	return peer.Offer{Addrs: n.host.Addrs(), Feeds: feeds, Read: n.cfg.Read}
 }
 
 // lookAtOrigins runs the watcher until the peer stops looking, as soon as it knows
