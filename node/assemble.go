@@ -63,7 +63,7 @@ func (n *Node) assemble() error {
 	n.loop.takes = n.persister.current
 	n.verifier = wire.NewVerifier(n.cfg.Network)
 	n.publisher = &publisher{
-		self: n.ID(), store: n.store, sealer: n.sealer, now: n.loop.now, tell: n.tell,
+		self: n.ID(), store: n.store, sealer: n.sealer, now: time.Now, tell: n.tell,
 		wake: n.reading.Wake, spawn: n.background, waiting: make(map[uint64]*batch), share: n.cfg.Share,
 		identity: n.identity,
 	}

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -26,8 +27,11 @@ type loop struct {
 	start   time.Time
 	wall    func() time.Time
 	viewed  atomic.Int64 // nanoseconds from start to when view was taken
-	slept   atomic.Int64 // nanoseconds that the machine's clock missed
 	steps   atomic.Uint64
+
+	clock  sync.Mutex
+	passed time.Duration // from start to when the machine's clock was read last
+	offset time.Duration // of the machine's clock from start and the monotonic one
 }
 
 func newLoop(m *peer.Machine, do func(peer.Output), start time.Time) *loop {
@@ -36,25 +40,34 @@ func newLoop(m *peer.Machine, do func(peer.Output), start time.Time) *loop {
 	return l
 }
 
-// sleepAtLeast is how far the wall clock must be ahead for the machine to have
-// slept.
-const sleepAtLeast = time.Minute
+const (
+	// sleepAtLeast is how far the wall clock must be ahead for the machine to have
+	// slept.
+	sleepAtLeast = time.Minute
+	// slew is which part of the time that passes the machine's clock leaves out while
+	// it is ahead: what is granted for clocks that run apart.
+	slew = 20
+)
 
-// now is the machine's clock, which never falls: wall time at the start,
-// monotonic from there, so that a clock that is set a little, or back, does not
-// look like silence. The monotonic clock stands still while the system sleeps,
-// though: by it tickets would have expired when they are made, and entries be
-// old when they are new. So the time slept is made up for.
+// now is the machine's clock, which never falls: wall time at the start, monotonic
+// from there, so that a clock that is set a little, or back, does not look like
+// silence. While it is ahead of the wall's it runs a twentieth slower: an hour by
+// which that was set back is made up for in 20. The monotonic clock stands still
+// while the system sleeps, though: by it tickets would have expired when they are
+// made, and entries be old when they are new. So the time slept is made up for at
+// once.
 func (l *loop) now() time.Time {
-	for {
-		slept := l.slept.Load()
-		now := l.start.Add(time.Since(l.start) + time.Duration(slept))
-		missed := l.wall().Round(0).Sub(now.Round(0))
-		if missed < sleepAtLeast {
-			return now
-		}
-		l.slept.CompareAndSwap(slept, slept+int64(missed))
+	l.clock.Lock()
+	defer l.clock.Unlock()
+	passed := time.Since(l.start)
+	step := max(0, passed-l.passed)
+	l.passed += step
+	behind := l.wall().Round(0).Sub(l.start.Add(passed + l.offset).Round(0))
+	if behind < sleepAtLeast {
+		behind = max(-step/slew, min(behind, 0))
 	}
+	l.offset += behind
+	return l.start.Add(passed + l.offset)
 }
 
 // post hands in to the machine. It blocks while the queue is full and returns

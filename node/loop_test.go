@@ -99,6 +99,35 @@ func TestLoopClock(t *testing.T) {
 	}
 }
 
+// TestLoopClockFollows: a clock that is set back by an hour, as one that was wrong at
+// the start, leaves the machine ahead for 20 hours and no longer; in that time
+// the machine's never falls, and runs slower by no more than clocks may.
+func TestLoopClockFollows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, set := range []time.Duration{-time.Hour, -30 * time.Second} {
+			l := newLoop(newIdleMachine(t), func(peer.Output) {}, time.Now())
+			l.wall = func() time.Time { return time.Now().Add(set) }
+			ahead := func() time.Duration { return l.now().Sub(l.wall()) }
+			before, took := l.now(), time.Duration(0)
+			for ; ahead().Abs() > time.Millisecond && took < 48*time.Hour; took += 7 * time.Second {
+				time.Sleep(7 * time.Second)
+				now := l.now()
+				if ran := now.Sub(before); ran < 7*time.Second*19/20 || ran > 7*time.Second {
+					t.Fatalf("set by %s: the machine's clock ran %s in 7 s", set, ran)
+				}
+				before = now
+			}
+			if limit := 20*set.Abs() + 7*time.Second; took > limit {
+				t.Errorf("set by %s: the machine's clock is %s ahead after %s", set, ahead(), took)
+			}
+			time.Sleep(time.Hour)
+			if got := ahead().Abs(); got > time.Millisecond {
+				t.Errorf("set by %s: the machine's clock is %s ahead later", set, got)
+			}
+		}
+	})
+}
+
 func newIdleMachine(t *testing.T) *peer.Machine {
 	m, err := peer.New(peer.Config{Self: "self", Refresh: time.Second, Attempts: 3, Freshness: time.Hour}, peer.State{}, time.Now())
 	check(t, err)

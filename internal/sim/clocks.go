@@ -13,7 +13,8 @@ const jumpAtLeast = time.Minute
 // setClock moves a node's wall clock by d. As in node/loop.go its machine's clock
 // goes on by a monotonic one; only where the wall's is a minute ahead does it jump
 // there, since the node may have slept. So nothing shows a machine that a clock
-// was set back, before the node starts again. What is dated by the wall are entries,
+// was set back, before the node starts again: that a peer's own runs slower then is
+// left out, since no run is that long. What is dated by the wall are entries,
 // and the tickets that are shown to the node.
 func (w *World) setClock(n *node, d time.Duration) {
 	n.wall += d
