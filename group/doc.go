@@ -33,7 +33,7 @@
 //  1. Right after New it hands in Holding, then Describe, then Enter or Establish.
 //  2. It publishes one batch of a feed at a time, and answers each Append,
 //     Fetch and Check exactly once. A batch of a feed that Describe did not
-//     name is dropped.
+//     name, or that found no room in the row, is Unplaced.
 //  3. It refuses a statement of another peer that carries no seal; the machine
 //     takes what has none as checked.
 //  4. A poll with After zero that brings nothing, since nothing is newer than

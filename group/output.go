@@ -32,6 +32,14 @@ type (
 		Feed  feedring.FeedRef
 		First feedring.Position
 	}
+	// Unplaced says that a batch gets no positions: Append never comes for it. Full:
+	// too many of its feed wait already; else the row names no such feed, since it
+	// has no room for it or the feed was taken out.
+	Unplaced struct {
+		Group feedring.GroupID
+		Batch uint64
+		Full  bool
+	}
 	// Fetch polls Feed from a peer; Fetched follows. Entries seen before Fresh
 	// are left out, but for the newest where all are. Proof stores nothing: only
 	// Fetched.Known is wanted. What is held and was seen before Gap (zero: Fresh)
@@ -106,6 +114,7 @@ type (
 func (Persist) IsOutput()     {}
 func (RoleChanged) IsOutput() {}
 func (Append) IsOutput()      {}
+func (Unplaced) IsOutput()    {}
 func (Fetch) IsOutput()       {}
 func (Wake) IsOutput()        {}
 func (Admit) IsOutput()       {}

@@ -86,6 +86,9 @@ func (m *Machine) describe(d Describe) {
 	}
 	for _, url := range slices.Sorted(maps.Keys(m.own)) {
 		if !slices.ContainsFunc(feeds, func(f feedring.Feed) bool { return f.URL == url }) && !m.own[url].busy {
+			for _, p := range m.own[url].queue {
+				m.emit(Unplaced{Group: m.group, Batch: p.Batch})
+			}
 			delete(m.own, url)
 		}
 	}

@@ -47,19 +47,25 @@ func (m *Machine) ownRef(url string) feedring.FeedRef {
 }
 
 // publish gives a batch its positions. The driver publishes one batch of a
-// feed at a time; a few more wait, beyond that they are dropped. A store that was
+// feed at a time; a few more wait, and whoever waits for any other is told. A store that was
 // lost, or put back as it was before, does not know what others hold, and the clock
 // may be behind as well: so a life begins above what the group tells at the
 // admission. Who founds a group has nobody to tell it, and what it publishes alone
 // counts for nothing here.
 func (m *Machine) publish(p Publish) {
 	o := m.own[p.URL]
-	if o == nil || p.Entries <= 0 {
+	switch {
+	case p.Entries <= 0:
+		return
+	case o == nil:
+		m.emit(Unplaced{Group: m.group, Batch: p.Batch})
 		return
 	}
 	if o.busy || !m.entered {
 		if len(o.queue) < maxQueue {
 			o.queue = append(o.queue, p)
+		} else {
+			m.emit(Unplaced{Group: m.group, Batch: p.Batch, Full: true})
 		}
 		return
 	}

@@ -24,6 +24,8 @@ func (n *Node) do(out peer.Output) {
 		n.roleChanged(o)
 	case group.Append:
 		n.publisher.assign(o)
+	case group.Unplaced:
+		n.publisher.unplaced(o)
 	case group.Fetch:
 		n.poller.start(o)
 	case group.Wake:

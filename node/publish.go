@@ -15,7 +15,11 @@ import (
 
 const publishWait = 20 * time.Second // for the machine to give positions
 
-var errNotPlaced = errors.New("the group gave no positions in time: its entries are looked at again")
+var (
+	errNotPlaced = errors.New("the group gave no positions in time: its entries are looked at again")
+	errManyWait  = errors.New("too many changes of the feed wait for the group: its entries are looked at again")
+	errNotInRow  = errors.New("not published: what this peer tells of the theme has no room for the feed, or no longer names it; run another peer for some of the feeds")
+)
 
 // publisher takes new entries of this peer's own feeds to the store: the
 // machine gives positions, then entries are signed, chained and synced, then
@@ -116,6 +120,19 @@ func (p *publisher) assign(o group.Append) {
 		p.tell(o.Group, group.Appended{Batch: o.Batch, Head: head, Failed: err != nil})
 		b.done <- err
 	})
+}
+
+// unplaced does group.Unplaced: whoever waits for the batch need not wait longer. It
+// runs on the loop.
+func (p *publisher) unplaced(o group.Unplaced) {
+	b := p.drop(o.Batch)
+	switch {
+	case b == nil:
+	case o.Full:
+		b.done <- errManyWait
+	default:
+		b.done <- errNotInRow
+	}
 }
 
 // write seals the batch from first on and puts it on disk. It returns the head

@@ -129,6 +129,23 @@ func TestPublisherGivesUp(t *testing.T) {
 	})
 }
 
+// TestPublisherIsToldOfNoPositions: it waits no longer.
+func TestPublisherIsToldOfNoPositions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for full, want := range map[bool]error{false: errNotInRow, true: errManyWait} {
+			p := &publisher{waiting: make(map[uint64]*batch)}
+			p.tell = func(g feedring.GroupID, in group.Input) {
+				p.unplaced(group.Unplaced{Group: g, Batch: in.(group.Publish).Batch, Full: full})
+			}
+			began := time.Now()
+			if err := p.publish(t.Context(), testSpec, entries(1, 2)); !errors.Is(err, want) || time.Since(began) > 0 || len(p.waiting) > 0 {
+				t.Errorf("full %v: %v after %s", full, err, time.Since(began))
+			}
+			p.unplaced(group.Unplaced{Batch: 99}) // its caller is gone
+		}
+	})
+}
+
 func TestPublisherAnswersEachAppend(t *testing.T) {
 	s, sealer := openStore(t), newSealer(t)
 	ref := feedring.FeedRef{URL: testURL, Publisher: sealer.ID()}

@@ -250,6 +250,8 @@ func (m *Machine) late(in In) {
 	switch input := in.Input.(type) {
 	case group.Attach:
 		m.emit(group.Refuse{Stream: input.Stream, Reason: "this peer is not in the group: go to another"})
+	case group.Publish:
+		m.emit(group.Unplaced{Group: in.Group, Batch: input.Batch})
 	case group.Appended:
 		for theme, heads := range m.saved.Heads {
 			if theme.Group() == in.Group {
