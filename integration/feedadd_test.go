@@ -142,3 +142,35 @@ func TestImportLooksFirst(t *testing.T) {
 		t.Errorf("--force: %v", r)
 	}
 }
+
+// TestFeedTables: a feed that is a table of the configuration file is read from its
+// file, and shares what the table says.
+func TestFeedTables(t *testing.T) {
+	o := newOrigin(t)
+	dir := t.TempDir()
+	file, config := filepath.Join(dir, "feed.xml"), filepath.Join(dir, "feedring.toml")
+	if err := os.WriteFile(file, newFeed("local", 2).render(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	site := o.URL + "/nothing-is-there"
+	text := fmt.Sprintf("feed = [%q]\n\n[[feeds]]\ntheme = \"news\"\nurl = %q\nfile = %q\nshare = \"title\"\n",
+		"sport=plain@"+o.feed(newFeed("plain", 1)), site, file)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	n := newNetwork(t, "500ms", "--config", config)
+	p := n.peer(nil)
+	until(t, 20*time.Second, "the file's entries", func() bool { return len(n.query(p, "--theme", "news").entries()) == 2 })
+	for _, e := range n.query(p, "--theme", "news").entries() {
+		if e.str("title") == "" || e["summary"] != nil || e["content_html"] != nil {
+			t.Errorf("more than the title is shared: %v", e)
+		}
+	}
+	until(t, 20*time.Second, "the plain feed beside it", func() bool { return len(n.query(p, "--theme", "sport").entries()) == 1 })
+	if o.hits("nothing-is-there", 0) != 0 {
+		t.Error("the address was asked for")
+	}
+	if r := command(t, "feed", "remove", "--data", p.data, site); r.code != 1 || !strings.Contains(r.stderr, "configuration file") {
+		t.Errorf("feed remove: %v", r)
+	}
+}
