@@ -253,7 +253,7 @@ func (f *following) throughAPI(ctx context.Context, ask *askFlags) error {
 	away := &outage{stderr: f.app.stderr}
 	local := &overAPI{following: f, shown: make(map[feedring.EntryID]bool), begun: f.saved.Last != "", resumed: f.saved.Last != ""}
 	stream := &api.Stream{
-		Query: f.saved.Query, Updates: f.flags.updates, After: f.saved.Last,
+		Query: plain(f.saved.Query), Updates: f.flags.updates, After: f.saved.Last,
 		First: local.first, Each: local.entry, Retracted: local.retracted, Stand: f.saved.stand, Gap: f.gap,
 		Opened: away.back,
 	}

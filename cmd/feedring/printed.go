@@ -99,11 +99,12 @@ func (s *saved) once(key string, print func() error) (skipped bool, err error) {
 	}
 	s.mu.Lock()
 	skipped = s.printed.was(key)
+	begins := s.written.IsZero()
 	s.mu.Unlock()
 	if skipped {
 		return true, nil
 	}
-	if s.fresh && s.written.IsZero() { // what follows belongs to a name that is known
+	if begins { // the file belongs to a state that is on disk, and to this run
 		if err := s.write(); err != nil {
 			return false, err
 		}

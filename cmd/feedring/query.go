@@ -111,9 +111,19 @@ func (a *app) query(ctx context.Context, f *askFlags, q feedring.Query) error {
 	return outcome(answer.Final, q, f.command("ring"))
 }
 
+// plain is a query with its words in the canonical form, which a running peer of
+// a version before reads in the same way.
+func plain(q feedring.Query) feedring.Query {
+	if expr, err := match.Parse(q.Words); err == nil {
+		q.Words = expr.String()
+	}
+	return q
+}
+
 // answer asks. A person is shown each story once, and --limit of them: where
 // entries that tell the same take places of others, more are asked for.
 func (a *app) answer(ctx context.Context, from asker, q feedring.Query, whole bool) (client.Answer, error) {
+	q = plain(q)
 	if whole {
 		return from.Query(ctx, q)
 	}

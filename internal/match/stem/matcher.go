@@ -55,23 +55,24 @@ func newPart(s Stemmer, e *match.Expr) *part {
 // append is Stemmer.Text, but for words that no word of the expression can be
 // the stem of: a stem begins as its word does, so those stay as they are.
 func (p *part) append(out, t match.Text) match.Text {
-	for len(t) > 0 {
-		end := bytes.IndexAny(t, " \n")
-		if end < 0 {
+	copied := 0
+	for at := 0; at < len(t); {
+		if t[at] == ' ' || t[at] == '\n' {
+			at++
+			continue
+		}
+		end := bytes.IndexByte(t[at:], ' ') + at // a blank follows each word
+		if end < at {
 			end = len(t)
 		}
-		if word := t[:end]; end > 0 && p.first[word[0]] {
-			out = append(out, p.stem(word)...)
-		} else {
-			out = append(out, word...)
+		if p.first[t[at]] {
+			out = append(out, t[copied:at]...)
+			out = append(out, p.stem(t[at:end])...)
+			copied = end
 		}
-		if end < len(t) {
-			out = append(out, t[end])
-			end++
-		}
-		t = t[end:]
+		at = end
 	}
-	return out
+	return append(out, t[copied:]...)
 }
 
 func (p *part) stem(word []byte) string {
