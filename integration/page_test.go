@@ -248,6 +248,12 @@ func worksWithoutScript(t testing.TB, v *tab, p *peer) {
 		t.Error("what needs the script is offered without")
 	}
 	v.eval("document.getElementById('token').focus()")
+	v.press("wrong", "Enter")
+	v.arrive()
+	seesProblem(v, "personal-problem")
+	v.picture("problem")
+	v.wrong() // the browser calls the answer's status an error
+	v.eval("document.getElementById('token').focus()")
 	v.press(p.secret(t), "Enter")
 	v.arrive()
 	if !strings.Contains(v.titles(), "private") {

@@ -27,6 +27,6 @@ func (s *site) ownFeed(w http.ResponseWriter, r *http.Request) error {
 
 func (s *site) poll(w http.ResponseWriter, r *http.Request) {
 	if err := s.ownFeed(w, r); err != nil {
-		s.fail(w, r, err)
+		s.refuse(w, r, err)
 	}
 }

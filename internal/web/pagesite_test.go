@@ -11,10 +11,10 @@ import (
 
 // People are told in a page what is not there, programs in a document.
 func TestUnknownPathsAreAPage(t *testing.T) {
-	for target, status := range map[string]int{"/nothing": 404, "/a/b/c": 404, "/api/v1/nothing": 404, "/subscribe/x": 404} {
+	for target, status := range map[string]int{"/nothing": 404, "/a/b/c": 404, "/api/v1/nothing": 404, "/subscribe/x": 404, "/feeds/nobody.atom": 404, "/feeds/nobody": 404} {
 		s, _ := personalSite()
 		page := pageOf(t, s, target, status)
-		if root := strings.Repeat("../", strings.Count(target, "/")-1); !strings.Contains(page, `href="`+root+`style.css"`) || !strings.Contains(page, "nothing is at") {
+		if root := strings.Repeat("../", strings.Count(target, "/")-1); !strings.Contains(page, `href="`+root+`style.css"`) || !strings.Contains(page, "nothing is at") && !strings.Contains(page, "no such feed") {
 			t.Errorf("%s: %s", target, page)
 		}
 		w := call(t, s, "GET", target, "")

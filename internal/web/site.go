@@ -121,7 +121,11 @@ func (s *site) routes() {
 		s.handle("GET /api/v1/subscriptions", s.guarded(s.subscriptions))
 		s.handle("POST /api/v1/subscriptions", s.guarded(s.subscribe))
 		s.handle("DELETE /api/v1/subscriptions/{id}", s.guarded(s.unsubscribe))
-		s.handle("GET "+personalPath+"{name}", s.personalFeed)
+		s.mux.HandleFunc("GET "+personalPath+"{name}", func(w http.ResponseWriter, r *http.Request) {
+			if err := s.personalFeed(w, r); err != nil {
+				s.refuse(w, r, err)
+			}
+		})
 	}
 	if s.Front != nil {
 		s.handle("GET "+frontPath, s.ownFeed) // for who comes with another method
@@ -159,8 +163,8 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r)
 }
 
-// refuse answers a request for what is not there: to people with a page.
-func (s *site) refuse(w http.ResponseWriter, r *http.Request, why *problem) {
+// refuse answers a request that cannot be: to people with a page.
+func (s *site) refuse(w http.ResponseWriter, r *http.Request, why error) {
 	w.Header().Set("Vary", "Accept")
 	if !accepts(r.Header.Values("Accept"), "text/html") {
 		s.fail(w, r, why)
