@@ -228,7 +228,7 @@ func fitsPhone(t testing.TB, v *tab, p *peer, news *feed) {
 		v.picture(fmt.Sprint("phone", len(path)))
 		v.whole(path)
 		for _, small := range []string{"input", "button"} {
-			if h := v.num("Math.min(99, ...[...document.querySelectorAll('%s')].map(e => e.getBoundingClientRect().height || 99))", small); h < 36 {
+			if h := v.num("Math.min(99, ...[...document.querySelectorAll('%s')].map(e => (e.closest('label') || e).getBoundingClientRect().height || 99))", small); h < 36 {
 				t.Errorf("%s: a %s is %d pixels high: too small for a finger", path, small, h)
 			}
 		}

@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -172,8 +173,11 @@ func TestPageText(t *testing.T) {
 	code1.add(code, code, time.Time{})
 	code1.add(strings.Repeat("A title that does not end ", 100), "x", time.Now().Add(-time.Minute))
 	one, two := newFeed("wire", 1), newFeed("wire", 1) // their entries link the same pages
+	english := func() []byte {
+		return bytes.Replace(code1.render(), []byte("<channel>"), []byte("<channel><language>en</language>"), 1)
+	}
 	n := newNetwork(t, "300ms")
-	p := n.peer(nil, "news=code@"+o.feed(code1), "news=one@"+o.bytes("one", "application/rss+xml", one.render), "news=two@"+o.bytes("two", "application/rss+xml", two.render))
+	p := n.peer(nil, "news=code@"+o.bytes("code", "application/rss+xml", english), "news=one@"+o.bytes("one", "application/rss+xml", one.render), "news=two@"+o.bytes("two", "application/rss+xml", two.render))
 	until(t, 20*time.Second, "entries", func() bool { return p.entriesHeld(t) == 5 })
 	v := openBrowser(t, newBeacon(t)).tab(360, false)
 	v.open(p.http + "/?theme=news")
@@ -201,6 +205,16 @@ func TestPageText(t *testing.T) {
 	if text := v.str("document.getElementById('no-entries').textContent"); text != "Nothing matches." {
 		t.Errorf("an empty answer: %q", text)
 	}
+	v.open(p.http + "/?theme=news&q=titles")
+	if titles := v.titles(); titles != "" {
+		t.Errorf("without other forms, found are %s", titles)
+	}
+	v.eval("document.getElementById('query-stem').click(), document.forms[0].requestSubmit()")
+	v.arrive()
+	if titles := v.titles(); !strings.HasPrefix(titles, "A title that does not end") || v.eval("document.getElementById('query-stem').checked") != true {
+		t.Errorf("with other forms, found are %q", titles)
+	}
+	v.live()
 	v.eval("document.getElementById('live-pause').click()")
 	if text := v.str("document.getElementById('live-pause').textContent"); text != "Resume" {
 		t.Errorf("a page that pauses offers to %q", text)

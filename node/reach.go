@@ -11,6 +11,7 @@ import (
 	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/web"
+	"github.com/feedring/feedring/node/reading"
 )
 
 // contact is what is known of this peer's contact with others.
@@ -56,9 +57,10 @@ func (n *Node) Held(ctx context.Context, ask web.Ask) ([]feedring.Entry, error) 
 	if err != nil {
 		return nil, err
 	}
-	items, _, err := n.history.Search(ctx, store.Search{
-		Theme: ask.Theme, Provider: ask.Provider, Since: ask.Since, Until: ask.Until, Words: expr, Limit: ask.Limit,
-	})
+	search := store.Search{Theme: ask.Theme, Provider: ask.Provider, Since: ask.Since, Until: ask.Until, Limit: ask.Limit}
+	want := reading.Interest{Words: expr, Stem: ask.Stem}
+	want.Narrow(&search)
+	items, _, err := n.history.Search(ctx, search)
 	if err != nil {
 		return nil, err
 	}

@@ -78,10 +78,8 @@ func (s *site) makePersonal(w http.ResponseWriter, r *http.Request) error {
 	}
 	typed := formOf(r.PostForm)
 	q, err := parseQuery(r.PostForm, s.now())
-	stem := false
-	if err == nil {
-		stem, err = parseBool(r.PostForm, "stem")
-	}
+	stem := q.Stem
+	q.Stem = false // a personal feed has it beside its query
 	if err != nil {
 		explain(&typed, err)
 		return s.showHome(w, r, http.StatusBadRequest, &typed)

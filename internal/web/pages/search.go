@@ -25,6 +25,7 @@ func (s *Search) section(m *markup, f *Frame, groups []feedring.RingGroup) {
 	m.html("<form role=\"search\" aria-label=\"Entries\" method=\"get\" action=\"./#search\">\n")
 	s.Form.problem(m, "query")
 	s.Form.fields(m, "query")
+	s.Form.stem(m, "query")
 	m.html("<button>Search</button>\n</form>\n<datalist id=\"themes\">")
 	for i := range groups[:min(len(groups), maxRows)] {
 		m.between(`<option value="`, string(groups[i].Theme), `">`)
@@ -78,9 +79,9 @@ func field(m *markup, form, name, label, more literal, value string, wrong bool)
 
 // stem writes the choice of other forms of words.
 func (f *Form) stem(m *markup, form literal) {
-	m.html(`<p class="stem"><input type="checkbox" id="` + form + `-stem" name="stem" value="true"`)
+	m.html(`<p class="stem"><label><input type="checkbox" id="` + form + `-stem" name="stem" value="true"`)
 	if f.Stem {
 		m.html(" checked")
 	}
-	m.html(`><label for="` + form + `-stem">Other forms of the words, too</label></p>` + "\n")
+	m.html(">Other forms of the words, too</label></p>\n")
 }
