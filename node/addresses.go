@@ -272,12 +272,10 @@ func (n *Node) refuseMove(url, from, to string) error {
 func (n *Node) lookBefore(ctx context.Context, from, to string) (note string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, findWithin)
 	defer cancel()
-	seen, err := n.glance(ctx, to)
+	_, err = n.glance(ctx, to)
 	var held *feed.HeldError
-	var refused *feed.Error
-	errors.As(err, &refused)
 	switch {
-	case seen.Page == nil && err == nil:
+	case err == nil:
 		return "", nil
 	case errors.As(err, &held):
 		return held.Error() + ": it is looked at then", nil
@@ -285,7 +283,7 @@ func (n *Node) lookBefore(ctx context.Context, from, to string) (note string, er
 		return err.Error() + ": it is looked at after them", nil
 	case errors.Is(err, context.DeadlineExceeded):
 		return "the origin has not answered yet: it is asked again", nil
-	case refused != nil && (refused.Status == 429 || refused.Status == 503):
+	case passing(err):
 		return reason(err) + ": it is looked at again", nil
 	}
 	return "", fmt.Errorf("%s was not moved: %s: %s: give the address of the feed itself, or --force where it will be there: %w", from, to, reason(err), web.ErrNoFeed)
