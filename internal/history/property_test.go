@@ -165,6 +165,9 @@ func (w *world) search() store.Search {
 	if w.r.IntN(5) > 0 {
 		q.Words = parse(w, randomWords(w.r, 3))
 	}
+	if w.r.IntN(4) == 0 {
+		q.Accept = func(it *store.Item) bool { return it.ID[len(it.ID)-1]%3 > 0 }
+	}
 	return q
 }
 
@@ -175,6 +178,13 @@ func (w *world) compare() (found int) {
 		want, wantCursors := pages(w, w.s, q)
 		got, cursors := pages(w, w.h, q)
 		same(w, fmt.Sprintf("%s %+v", q.Words, q), got, want)
+		if accept := q.Accept; accept != nil {
+			q.Accept = nil
+			all, _ := pages(w, w.s, q)
+			all = slices.DeleteFunc(all, func(it store.Item) bool { return !accept(&it) })
+			same(w, fmt.Sprintf("accepted of %+v", q), got, all)
+			continue
+		}
 		if !slices.Equal(cursors, wantCursors) {
 			w.Errorf("%s: pages end at %q, want %q", q.Words, cursors, wantCursors)
 		}
