@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	ownLeaders = 8 // managers and secondaries of this peer's groups that are told
-	ringPeers  = 3 // of the whole map
-	atLeast    = 4
+	ownLeaders = 6 // managers and secondaries of this peer's groups that are told
+	ringPeers  = 2 // of the whole map
+	atLeast    = 3
 )
 
 // Choose is whom a process tells. All processes with one key must tell at least

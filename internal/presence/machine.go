@@ -5,7 +5,10 @@ import (
 	"time"
 )
 
-// In refresh periods.
+// least is the shortest period: many processes on one machine have a short one.
+const least = time.Second
+
+// In periods.
 const (
 	liveFor  = 5 // after the last proof that it runs a process counts as gone
 	openFor  = 2 // for so long a process that may be an earlier life is waited for
@@ -104,6 +107,7 @@ type Machine struct {
 
 // New returns a process that has just started.
 func New(cfg Config, now time.Time) *Machine {
+	cfg.Refresh = max(cfg.Refresh, least)
 	return &Machine{
 		cfg: cfg, now: now, started: now, next: now, above: cfg.Above,
 		own:  Statement{Instance: cfg.Instance, Since: cfg.Since},
