@@ -63,11 +63,39 @@ type Entry struct {
 	Position Position  `json:"-"`
 	Version  uint32    `json:"-"` // 1, and one more for each change of the same id
 
+	// History says why this is no news, if it is not.
+	History History `json:"-"`
+
 	// Retracted marks a retraction: the last version of an entry, which takes
 	// all others back. It has no text, no URL, no authors, tags and attachments,
 	// and the Published of what it takes back.
 	Retracted bool    `json:"-"`
 	Takes     []Taken `json:"-"` // what it takes back, by position; at least one
+}
+
+// History says why an entry is no news: it was there before its publisher looked
+// at the feed for the first time. Readers are shown it at its place by date, and
+// not as new. The publisher signs it.
+type History uint8
+
+// The kinds of history. NoHistory is news.
+const (
+	NoHistory      History = iota
+	OlderHistory           // dated before its publisher first offered the feed
+	UndatedHistory         // its feed gives no date
+)
+
+// NewSince reports whether a reader who began to follow at some time is told of e
+// as new: of news always, and of what is dated since, whatever its publisher calls
+// it.
+func (e *Entry) NewSince(began time.Time) bool {
+	switch e.History {
+	case NoHistory:
+		return true
+	case UndatedHistory:
+		return false
+	}
+	return !e.Published.Before(began.Truncate(time.Second))
 }
 
 // MaxTaken is how many versions one retraction takes back. An entry that has

@@ -11,6 +11,7 @@ import (
 	"sort"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/feed"
@@ -98,6 +99,9 @@ func (o *origins) load(configured []feedring.FeedSpec) error {
 		return errTooManyFeeds
 	case private > maxPrivate:
 		return errTooManyPrivate
+	}
+	if err := o.noteOffered(); err != nil {
+		return err
 	}
 	for _, f := range o.few {
 		f.moved = o.moved(f.spec())
@@ -292,7 +296,7 @@ func sameFeed(known, asked feedring.FeedSpec) bool {
 func (o *origins) keep(ctx context.Context, specs []feedring.FeedSpec, titles []string, places []int) error {
 	records := make([]store.Record, 0, len(places))
 	for _, i := range places {
-		value, err := json.Marshal(specs[i])
+		value, err := json.Marshal(addedRow{specs[i], time.Now().UTC()})
 		if err != nil {
 			return err
 		}
@@ -395,7 +399,7 @@ func (o *origins) Changed(ctx context.Context, url string, entries []feedring.En
 	if f == nil {
 		return errors.New("the feed was removed")
 	}
-	err := o.publish(ctx, f.spec(), entries)
+	err := o.publish(ctx, f.spec(), o.news(f, entries))
 	if err == nil {
 		err = o.put(context.WithoutCancel(ctx), url, next)
 	}

@@ -113,25 +113,30 @@ func (r *recent) due(now time.Time) bool {
 // that was published elsewhere before, since its new group has none of its
 // entries, or that is to be published whole (claim).
 func (o *origins) State(url string) (feed.State, error) {
-	st, err := o.left(url)
+	st, fixed, err := o.left(url)
+	if err == nil && st.LastSuccess.IsZero() {
+		st.Offered, err = o.offeredSince(url, fixed)
+	}
 	return o.placed(url, st), err
 }
 
 // left is State as the last look left it.
-func (o *origins) left(url string) (feed.State, error) {
+func (o *origins) left(url string) (_ feed.State, fixed bool, _ error) {
 	o.mu.Lock()
 	if f := o.feeds.Get(url); f != nil {
+		fixed = f.fixed
 		if f.moved {
 			o.mu.Unlock()
-			return feed.State{}, nil
+			return feed.State{}, fixed, nil
 		}
 		if r := o.recent.of(url); r != nil {
 			defer o.mu.Unlock()
-			return r.state, nil
+			return r.state, fixed, nil
 		}
 	}
 	o.mu.Unlock()
-	return o.kept(url)
+	st, err := o.kept(url)
+	return st, fixed, err
 }
 
 // kept is State of what is on disk.

@@ -23,17 +23,21 @@ func (p *publisher) seal(ctx context.Context, b *batch, ref feedring.FeedRef, fi
 		others = p.mirrors(b.spec.URL)
 	}
 	items := make([]store.Item, 0, len(b.entries))
+	known := false // what follows an entry that the group has is news, whoever looks for the first time
 	for i := range b.entries {
 		e := b.entries[i]
 		e.Feed, e.Provider, e.Theme = b.spec.URL, b.spec.Provider, b.spec.Theme
 		e.Publisher, e.Seen, e.Position = p.self, seen, at
-		versions, err := p.versions(ctx, &e, cmp.Or(b.spec.Share, p.share), others)
+		versions, held, err := p.versions(ctx, &e, cmp.Or(b.spec.Share, p.share), others)
 		if err != nil {
 			return nil, err
 		}
+		known = known || held
 		for i := range versions {
 			e := &versions[i]
-			e.Position = at
+			if e.Position = at; known || e.Version > 1 {
+				e.History = feedring.NoHistory
+			}
 			payload, err := wire.EncodeEntry(e, previous)
 			if err != nil {
 				return nil, err
@@ -51,14 +55,15 @@ func (p *publisher) seal(ctx context.Context, b *batch, ref feedring.FeedRef, fi
 // versions is what of e, which was found at its origin, goes to the log: the
 // next version, or nothing where it is there already or was taken back, which
 // holds for good, or its retractions where it is to be taken back. Nor does what
-// others published of the feed just so.
-func (p *publisher) versions(ctx context.Context, e *feedring.Entry, share feedring.Share, others []feedring.PeerID) ([]feedring.Entry, error) {
+// others published of the feed just so: then it is held.
+func (p *publisher) versions(ctx context.Context, e *feedring.Entry, share feedring.Share, others []feedring.PeerID) (_ []feedring.Entry, held bool, _ error) {
 	latest, found, err := p.store.Latest(e.Ref(), e.ID)
 	if err != nil || found && latest.Retraction {
-		return nil, err
+		return nil, false, err
 	}
 	if e.Retracted {
-		return p.retractions(ctx, e, &latest)
+		all, err := p.retractions(ctx, e, &latest)
+		return all, false, err
 	}
 	if e.Published.IsZero() || e.Published.After(e.Seen) {
 		e.Published = e.Seen.Truncate(time.Second)
@@ -70,10 +75,10 @@ func (p *publisher) versions(ctx context.Context, e *feedring.Entry, share feedr
 		if held && p.adopts != nil {
 			p.adopts(e.Feed)
 		}
-		return nil, err
+		return nil, held, err
 	}
 	if !found || latest.Theme != e.Theme {
-		return []feedring.Entry{*e}, nil
+		return []feedring.Entry{*e}, false, nil
 	}
 	// Whoever found e may have forgotten what was published before: a crash may
 	// come between storing entries and noting them, and the note may be lost.
@@ -85,16 +90,16 @@ func (p *publisher) versions(ctx context.Context, e *feedring.Entry, share feedr
 	if forgotten || share.Cuts() {
 		prior, _, err := wire.DecodeEntry(&feedring.Seal{Signer: latest.Ref.Publisher, Payload: latest.Payload, Signature: latest.Signature})
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		if _, err := wire.EncodeEntry(e, [32]byte{}); err != nil { // as it will be seen
-			return nil, err
+			return nil, false, err
 		}
 		if sameContent(e, prior) {
-			return nil, nil
+			return nil, false, nil
 		}
 	}
-	return []feedring.Entry{*e}, nil
+	return []feedring.Entry{*e}, false, nil
 }
 
 // retractions takes every version of e back that is stored: one retraction,

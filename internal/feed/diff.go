@@ -15,7 +15,8 @@ import (
 // first, behind them which were taken back, and the state that remembers them.
 // When an entry was first seen stands in for a publication date that is missing,
 // or later. Seen is left to who publishes, whose times never fall. A changed entry
-// keeps its id and has the next Version. state is not changed.
+// keeps its id and has the next Version. What a first look finds may be history.
+// state is not changed.
 func Diff(state State, doc *document.Document, now time.Time) ([]feedring.Entry, State) {
 	next := state
 	next.Title, next.Feedring, next.Hub, next.Self = doc.Title, doc.Feedring, doc.Hub, doc.Self
@@ -36,6 +37,7 @@ func Diff(state State, doc *document.Document, now time.Time) ([]feedring.Entry,
 		}
 		current[it.Entry.ID] = true
 		if e, ok := next.learn(it, now); ok {
+			e.History = state.history(it.Entry.Published)
 			found = append(found, e)
 		}
 	}
@@ -47,6 +49,27 @@ func Diff(state State, doc *document.Document, now time.Time) ([]feedring.Entry,
 	found = append(found, next.deleted(doc.Deleted, current)...)
 	next.forget(current)
 	return found, next
+}
+
+// history says whether what this look finds, dated so by its feed, was there
+// before the feed was offered. After the first look everything is news, and so it
+// is where nobody knows since when the feed is offered: its log goes on from what
+// an earlier version or a backup left.
+func (s *State) history(published time.Time) feedring.History {
+	since := s.Offered
+	if s.looked() || since.IsZero() {
+		return feedring.NoHistory
+	}
+	if s.Failures == 0 && !s.LastLook.IsZero() && s.LastLook.Before(since) {
+		since = s.LastLook // somebody else of the group found what there was then
+	}
+	switch {
+	case published.IsZero():
+		return feedring.UndatedHistory
+	case published.Before(since.Truncate(time.Second)):
+		return feedring.OlderHistory
+	}
+	return feedring.NoHistory
 }
 
 // deletedHash stands for an entry that its feed took back.

@@ -55,6 +55,11 @@ type State struct {
 	Named  string   `json:"named,omitempty"` // the present address, where the owner moved the feed; empty: URL
 	Former []string `json:"-"`               // addresses that the feed had meanwhile
 
+	// Offered is since when this peer offers a feed that it never read: what it
+	// finds first that is older is history. Zero: it is not known. The Handler
+	// keeps it.
+	Offered time.Time `json:"-"`
+
 	// ByLink is set for a feed that gives its entries new guids all the time:
 	// its entries are recognised by their links.
 	ByLink bool `json:"by_link,omitempty"`

@@ -65,7 +65,7 @@ func bodyOf(e *feedring.Entry, id []byte, previous [32]byte) *feedringv1.EntryBo
 			return &feedringv1.Attachment{Url: a.URL, MimeType: a.MIMEType}
 		}),
 		Truncated: e.Truncated, Epoch: e.Position.Epoch, Sequence: e.Position.Sequence, Version: e.Version,
-		Previous: hashTo(previous), Takes: each(e.Takes, takenTo),
+		Previous: hashTo(previous), Takes: each(e.Takes, takenTo), History: feedringv1.History(e.History),
 	}
 }
 

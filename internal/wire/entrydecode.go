@@ -62,7 +62,19 @@ func (d *Decoder) entry(b *feedringv1.EntryBody) *feedring.Entry {
 		Version:     b.GetVersion(),
 		Retracted:   len(b.GetTakes()) > 0,
 		Takes:       d.takes(b.GetTakes()),
+		History:     historyFrom(b.GetHistory()),
 	}
+}
+
+// historyFrom takes what a later version may say for news: then nobody misses it.
+func historyFrom(h feedringv1.History) feedring.History {
+	switch h {
+	case feedringv1.History_HISTORY_OLDER:
+		return feedring.OlderHistory
+	case feedringv1.History_HISTORY_UNDATED:
+		return feedring.UndatedHistory
+	}
+	return feedring.NoHistory
 }
 
 func (d *Decoder) attachments(list []*feedringv1.Attachment) []feedring.Attachment {

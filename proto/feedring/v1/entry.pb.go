@@ -23,6 +23,60 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// History says that an entry was there before its publisher looked at the feed
+// for the first time: readers are shown it at its place by date, and not as new.
+type History int32
+
+const (
+	// It is news. So is what peers publish that do not know this field.
+	History_HISTORY_UNSPECIFIED History = 0
+	// It is dated before the publisher first offered the feed.
+	History_HISTORY_OLDER History = 1
+	// The feed gives no date.
+	History_HISTORY_UNDATED History = 2
+)
+
+// Enum value maps for History.
+var (
+	History_name = map[int32]string{
+		0: "HISTORY_UNSPECIFIED",
+		1: "HISTORY_OLDER",
+		2: "HISTORY_UNDATED",
+	}
+	History_value = map[string]int32{
+		"HISTORY_UNSPECIFIED": 0,
+		"HISTORY_OLDER":       1,
+		"HISTORY_UNDATED":     2,
+	}
+)
+
+func (x History) Enum() *History {
+	p := new(History)
+	*p = x
+	return p
+}
+
+func (x History) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (History) Descriptor() protoreflect.EnumDescriptor {
+	return file_feedring_v1_entry_proto_enumTypes[0].Descriptor()
+}
+
+func (History) Type() protoreflect.EnumType {
+	return &file_feedring_v1_entry_proto_enumTypes[0]
+}
+
+func (x History) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use History.Descriptor instead.
+func (History) EnumDescriptor() ([]byte, []int) {
+	return file_feedring_v1_entry_proto_rawDescGZIP(), []int{0}
+}
+
 // EntryBody is what a publisher signs (kind "entry"): one version of one entry.
 // The signer is the publisher. A sealed entry is at most 256 KiB. One that takes
 // versions back is a retraction: the last version of its entry, without text.
@@ -53,7 +107,9 @@ type EntryBody struct {
 	// Hash of the sealed entry before this one; empty for the first of an epoch.
 	Previous []byte `protobuf:"bytes,20,opt,name=previous,proto3" json:"previous,omitempty"`
 	// The versions of this entry that are taken back, in the order of positions.
-	Takes         []*TakenBack `protobuf:"bytes,21,rep,name=takes,proto3" json:"takes,omitempty"`
+	Takes []*TakenBack `protobuf:"bytes,21,rep,name=takes,proto3" json:"takes,omitempty"`
+	// Why this is no news, if it is not.
+	History       History `protobuf:"varint,22,opt,name=history,proto3,enum=feedring.v1.History" json:"history,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -235,6 +291,13 @@ func (x *EntryBody) GetTakes() []*TakenBack {
 	return nil
 }
 
+func (x *EntryBody) GetHistory() History {
+	if x != nil {
+		return x.History
+	}
+	return History_HISTORY_UNSPECIFIED
+}
+
 // TakenBack is what stays of a version that its publisher took back: enough to
 // go on in the chain without it.
 type TakenBack struct {
@@ -308,11 +371,15 @@ func (x *TakenBack) GetSeenUnixMs() int64 {
 
 // Attachment is a file that an entry comes with.
 type Attachment struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Url           string                 `protobuf:"bytes,1,opt,name=url,proto3" json:"url,omitempty"`
-	MimeType      string                 `protobuf:"bytes,2,opt,name=mime_type,json=mimeType,proto3" json:"mime_type,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Url      string                 `protobuf:"bytes,1,opt,name=url,proto3" json:"url,omitempty"`
+	MimeType string                 `protobuf:"bytes,2,opt,name=mime_type,json=mimeType,proto3" json:"mime_type,omitempty"`
+	// In bytes; 0: not known.
+	Size int64 `protobuf:"varint,3,opt,name=size,proto3" json:"size,omitempty"`
+	// How long it plays; 0: not known.
+	DurationSeconds int64 `protobuf:"varint,4,opt,name=duration_seconds,json=durationSeconds,proto3" json:"duration_seconds,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Attachment) Reset() {
@@ -357,6 +424,20 @@ func (x *Attachment) GetMimeType() string {
 		return x.MimeType
 	}
 	return ""
+}
+
+func (x *Attachment) GetSize() int64 {
+	if x != nil {
+		return x.Size
+	}
+	return 0
+}
+
+func (x *Attachment) GetDurationSeconds() int64 {
+	if x != nil {
+		return x.DurationSeconds
+	}
+	return 0
 }
 
 // PollRequest asks any holder for the entries of a feed. PollParts answer.
@@ -639,7 +720,7 @@ var File_feedring_v1_entry_proto protoreflect.FileDescriptor
 
 const file_feedring_v1_entry_proto_rawDesc = "" +
 	"\n" +
-	"\x17feedring/v1/entry.proto\x12\vfeedring.v1\x1a\x17feedring/v1/words.proto\"\xf5\x04\n" +
+	"\x17feedring/v1/entry.proto\x12\vfeedring.v1\x1a\x17feedring/v1/words.proto\"\xa5\x05\n" +
 	"\tEntryBody\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\fR\x02id\x12\x12\n" +
 	"\x04feed\x18\x02 \x01(\tR\x04feed\x12\x1a\n" +
@@ -663,17 +744,20 @@ const file_feedring_v1_entry_proto_rawDesc = "" +
 	"\bsequence\x18\x12 \x01(\x04R\bsequence\x12\x18\n" +
 	"\aversion\x18\x13 \x01(\rR\aversion\x12\x1a\n" +
 	"\bprevious\x18\x14 \x01(\fR\bprevious\x12,\n" +
-	"\x05takes\x18\x15 \x03(\v2\x16.feedring.v1.TakenBackR\x05takes\"s\n" +
+	"\x05takes\x18\x15 \x03(\v2\x16.feedring.v1.TakenBackR\x05takes\x12.\n" +
+	"\ahistory\x18\x16 \x01(\x0e2\x14.feedring.v1.HistoryR\ahistory\"s\n" +
 	"\tTakenBack\x12\x14\n" +
 	"\x05epoch\x18\x01 \x01(\x04R\x05epoch\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\x04R\bsequence\x12\x12\n" +
 	"\x04hash\x18\x03 \x01(\fR\x04hash\x12 \n" +
 	"\fseen_unix_ms\x18\x04 \x01(\x03R\n" +
-	"seenUnixMs\";\n" +
+	"seenUnixMs\"z\n" +
 	"\n" +
 	"Attachment\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12\x1b\n" +
-	"\tmime_type\x18\x02 \x01(\tR\bmimeType\"\xd8\x01\n" +
+	"\tmime_type\x18\x02 \x01(\tR\bmimeType\x12\x12\n" +
+	"\x04size\x18\x03 \x01(\x03R\x04size\x12)\n" +
+	"\x10duration_seconds\x18\x04 \x01(\x03R\x0fdurationSeconds\"\xd8\x01\n" +
 	"\vPollRequest\x12\x12\n" +
 	"\x04feed\x18\x01 \x01(\tR\x04feed\x12\x1c\n" +
 	"\tpublisher\x18\x02 \x01(\fR\tpublisher\x12+\n" +
@@ -696,7 +780,11 @@ const file_feedring_v1_entry_proto_rawDesc = "" +
 	"\fpublished_by\x18\t \x03(\fR\vpublishedBy\"P\n" +
 	"\aStandIn\x12\x12\n" +
 	"\x04item\x18\x01 \x01(\rR\x04item\x121\n" +
-	"\bposition\x18\x02 \x01(\v2\x15.feedring.v1.PositionR\bpositionB;Z9github.com/feedring/feedring/proto/feedring/v1;feedringv1b\x06proto3"
+	"\bposition\x18\x02 \x01(\v2\x15.feedring.v1.PositionR\bposition*J\n" +
+	"\aHistory\x12\x17\n" +
+	"\x13HISTORY_UNSPECIFIED\x10\x00\x12\x11\n" +
+	"\rHISTORY_OLDER\x10\x01\x12\x13\n" +
+	"\x0fHISTORY_UNDATED\x10\x02B;Z9github.com/feedring/feedring/proto/feedring/v1;feedringv1b\x06proto3"
 
 var (
 	file_feedring_v1_entry_proto_rawDescOnce sync.Once
@@ -710,31 +798,34 @@ func file_feedring_v1_entry_proto_rawDescGZIP() []byte {
 	return file_feedring_v1_entry_proto_rawDescData
 }
 
+var file_feedring_v1_entry_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
 var file_feedring_v1_entry_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
 var file_feedring_v1_entry_proto_goTypes = []any{
-	(*EntryBody)(nil),   // 0: feedring.v1.EntryBody
-	(*TakenBack)(nil),   // 1: feedring.v1.TakenBack
-	(*Attachment)(nil),  // 2: feedring.v1.Attachment
-	(*PollRequest)(nil), // 3: feedring.v1.PollRequest
-	(*PollPart)(nil),    // 4: feedring.v1.PollPart
-	(*StandIn)(nil),     // 5: feedring.v1.StandIn
-	(*Position)(nil),    // 6: feedring.v1.Position
-	(*Sealed)(nil),      // 7: feedring.v1.Sealed
+	(History)(0),        // 0: feedring.v1.History
+	(*EntryBody)(nil),   // 1: feedring.v1.EntryBody
+	(*TakenBack)(nil),   // 2: feedring.v1.TakenBack
+	(*Attachment)(nil),  // 3: feedring.v1.Attachment
+	(*PollRequest)(nil), // 4: feedring.v1.PollRequest
+	(*PollPart)(nil),    // 5: feedring.v1.PollPart
+	(*StandIn)(nil),     // 6: feedring.v1.StandIn
+	(*Position)(nil),    // 7: feedring.v1.Position
+	(*Sealed)(nil),      // 8: feedring.v1.Sealed
 }
 var file_feedring_v1_entry_proto_depIdxs = []int32{
-	2, // 0: feedring.v1.EntryBody.attachments:type_name -> feedring.v1.Attachment
-	1, // 1: feedring.v1.EntryBody.takes:type_name -> feedring.v1.TakenBack
-	6, // 2: feedring.v1.PollRequest.after:type_name -> feedring.v1.Position
-	7, // 3: feedring.v1.PollPart.items:type_name -> feedring.v1.Sealed
-	6, // 4: feedring.v1.PollPart.head:type_name -> feedring.v1.Position
-	5, // 5: feedring.v1.PollPart.stand_ins:type_name -> feedring.v1.StandIn
-	7, // 6: feedring.v1.PollPart.retractions:type_name -> feedring.v1.Sealed
-	6, // 7: feedring.v1.StandIn.position:type_name -> feedring.v1.Position
-	8, // [8:8] is the sub-list for method output_type
-	8, // [8:8] is the sub-list for method input_type
-	8, // [8:8] is the sub-list for extension type_name
-	8, // [8:8] is the sub-list for extension extendee
-	0, // [0:8] is the sub-list for field type_name
+	3, // 0: feedring.v1.EntryBody.attachments:type_name -> feedring.v1.Attachment
+	2, // 1: feedring.v1.EntryBody.takes:type_name -> feedring.v1.TakenBack
+	0, // 2: feedring.v1.EntryBody.history:type_name -> feedring.v1.History
+	7, // 3: feedring.v1.PollRequest.after:type_name -> feedring.v1.Position
+	8, // 4: feedring.v1.PollPart.items:type_name -> feedring.v1.Sealed
+	7, // 5: feedring.v1.PollPart.head:type_name -> feedring.v1.Position
+	6, // 6: feedring.v1.PollPart.stand_ins:type_name -> feedring.v1.StandIn
+	8, // 7: feedring.v1.PollPart.retractions:type_name -> feedring.v1.Sealed
+	7, // 8: feedring.v1.StandIn.position:type_name -> feedring.v1.Position
+	9, // [9:9] is the sub-list for method output_type
+	9, // [9:9] is the sub-list for method input_type
+	9, // [9:9] is the sub-list for extension type_name
+	9, // [9:9] is the sub-list for extension extendee
+	0, // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_feedring_v1_entry_proto_init() }
@@ -748,13 +839,14 @@ func file_feedring_v1_entry_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_feedring_v1_entry_proto_rawDesc), len(file_feedring_v1_entry_proto_rawDesc)),
-			NumEnums:      0,
+			NumEnums:      1,
 			NumMessages:   6,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
 		GoTypes:           file_feedring_v1_entry_proto_goTypes,
 		DependencyIndexes: file_feedring_v1_entry_proto_depIdxs,
+		EnumInfos:         file_feedring_v1_entry_proto_enumTypes,
 		MessageInfos:      file_feedring_v1_entry_proto_msgTypes,
 	}.Build()
 	File_feedring_v1_entry_proto = out.File
