@@ -18,6 +18,8 @@ type FollowOptions struct {
 	// Cursor goes on from there instead of a first answer: what came meanwhile
 	// is shown first. Nil: begin.
 	Cursor feedring.Cursor
+	// Began is when the reader began to follow: see History. Zero: now.
+	Began time.Time
 	// Resume goes on from what Save was given another time. Nil: begin.
 	Resume *Resume
 	// Retracted is called, with Updates, for an entry that was shown and that its
@@ -25,6 +27,14 @@ type FollowOptions struct {
 	// Cursor began, which does not say what was shown, it is called for others
 	// too. It is what each is otherwise. Nil: nobody is told.
 	Retracted func(e feedring.Entry, at feedring.Cursor) error
+	// History is called for an entry that came after the first answer and is no
+	// news to this reader (Entry.NewSince): it was there before its publisher
+	// looked at the feed for the first time. It is what each is otherwise. Nil:
+	// nobody is told of each.
+	History func(e feedring.Entry, at feedring.Cursor) error
+	// Older is called where such entries came, a moment after the last, with how
+	// many. Nil: nobody is told.
+	Older func(o Older, at feedring.Cursor) error
 	// First is called once, with the first answer, or where Cursor or Resume
 	// made it superfluous, when everything that came meanwhile was shown. An
 	// error ends Follow. Nil: the entries of the first answer go to each.
@@ -35,9 +45,6 @@ type FollowOptions struct {
 	// Gap is called where entries of a feed are given up: see Gap. Nil: nobody is
 	// told.
 	Gap func(Gap)
-	// Unserved is called where nobody serves some groups for seconds, with all of
-	// them, and when that changes. Nil: nobody is told.
-	Unserved func(themes []feedring.Theme)
 	// Within is how long the first answer may take; 0: 10 s.
 	Within time.Duration
 }
@@ -96,21 +103,32 @@ type follower struct {
 	*round
 	each    func(feedring.Entry, feedring.Cursor) error
 	shown   *shown
+	began   time.Time // to follow, perhaps another time
+	older   older
 	started time.Time
 	saved   time.Time
 	looked  time.Time // for new groups
 	themes  chan []feedring.Theme
-	first   bool             // First is still due
-	told    []feedring.Theme // that nobody serves
-	dirty   bool             // there is something to save
+	first   bool // First is still due
+	dirty   bool // there is something to save
 	resumed bool
 }
 
 // restore takes up where Resume or Cursor say.
 func (f *follower) restore() {
 	f.themes = make(chan []feedring.Theme)
+	f.began = f.started
+	if !f.options.Began.IsZero() {
+		f.began = f.options.Began
+	}
 	if resume := f.options.Resume; resume != nil {
 		f.resumed = len(resume.Groups) > 0
+		if f.resumed && !resume.At.IsZero() {
+			f.began = resume.At // an earlier version did not keep when it began
+		}
+		if f.resumed && !resume.Began.IsZero() {
+			f.began = resume.Began
+		}
 		for _, p := range resume.Peers {
 			f.client.meet(p)
 		}
@@ -146,7 +164,7 @@ func (f *follower) begin(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	answer.Entries = slices.DeleteFunc(answer.Entries, func(e feedring.Entry) bool { return !f.shown.wants(&e) })
+	answer.Entries = slices.DeleteFunc(answer.Entries, func(e feedring.Entry) bool { return !f.shown.wants(&e, true) })
 	if err := f.showFirst(answer); err != nil {
 		return err
 	}
@@ -285,7 +303,9 @@ func (f *follower) run(ctx context.Context) error {
 		if err := f.firstWhole(); err != nil {
 			return err
 		}
-		f.tellUnserved()
+		if err := f.tellOlder(); err != nil {
+			return err
+		}
 		if time.Since(f.saved) >= saveEvery {
 			f.save()
 		}
@@ -295,7 +315,7 @@ func (f *follower) run(ctx context.Context) error {
 // searchDue starts the searches that are due, and returns how long the next
 // can wait.
 func (f *follower) searchDue() time.Duration {
-	wait := saveEvery
+	wait := f.older.wait(saveEvery)
 	for _, g := range f.groups {
 		if g.asking || g.due.IsZero() {
 			continue

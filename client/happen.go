@@ -49,13 +49,18 @@ func (f *follower) show(g *group, e event) (err error) {
 	if at, ok := g.cursor[entry.Ref()]; passed != nil && ok && entry.Position.Compare(at) <= 0 {
 		return nil // of a feed that was given up: all that is held comes
 	}
-	if f.shown.wants(entry) {
+	news := entry.NewSince(f.began)
+	if f.shown.wants(entry, news) {
 		next := group{cursor: g.cursor}
 		next.advance(passed)
-		if err = f.tell(entry, f.at(&next, g)); err != nil && !errors.Is(err, ErrEnough) {
+		if err = f.tell(entry, news, f.at(&next, g)); err != nil && !errors.Is(err, ErrEnough) {
 			return err
 		}
-		f.shown.add(entry.ID, entry.Version)
+		if !news && f.options.History == nil {
+			f.shown.pass(entry.ID)
+		} else {
+			f.shown.add(entry.ID, entry.Version)
+		}
 	}
 	f.dirty = true
 	if passed != nil {
@@ -65,10 +70,15 @@ func (f *follower) show(g *group, e event) (err error) {
 }
 
 // tell calls who takes an entry, or a retraction.
-func (f *follower) tell(e *feedring.Entry, at feedring.Cursor) error {
+func (f *follower) tell(e *feedring.Entry, news bool, at feedring.Cursor) error {
 	switch {
-	case !e.Retracted:
+	case !e.Retracted && news:
 		return f.each(*e, at)
+	case !e.Retracted:
+		f.older.add(e)
+		if f.options.History != nil {
+			return f.options.History(*e, at)
+		}
 	case f.options.Retracted != nil:
 		return f.options.Retracted(*e, at)
 	}
@@ -154,7 +164,7 @@ func (f *follower) save() {
 
 // resume is where the follower stands.
 func (f *follower) resume() Resume {
-	resume := Resume{At: time.Now().UTC().Truncate(time.Second), Shown: f.shown.newest(), Peers: f.client.book.known()}
+	resume := Resume{At: time.Now().UTC().Truncate(time.Second), Began: f.began.UTC().Truncate(time.Second), Shown: f.shown.newest(), Peers: f.client.book.known()}
 	for _, g := range f.groups {
 		if g.cursor == nil {
 			continue

@@ -14,6 +14,7 @@ import (
 // The zero Resume begins. Follow keeps the one that it is given up to date, on
 // the goroutine that calls back, and not after it returned.
 type Resume struct {
+	Began  time.Time           // when the reader began to follow
 	At     time.Time           // until then nothing is missing
 	Groups []GroupCursor       // in the order of themes
 	Shown  []Shown             // ids shown last, oldest first
@@ -33,6 +34,7 @@ type Shown struct {
 }
 
 type resumeJSON struct {
+	Began  time.Time   `json:"began,omitzero"`
 	At     time.Time   `json:"at,omitzero"`
 	Groups []groupJSON `json:"groups,omitempty"`
 	Shown  []Shown     `json:"shown,omitempty"`
@@ -58,7 +60,7 @@ type peerJSON struct {
 
 // MarshalJSON implements json.Marshaler.
 func (r Resume) MarshalJSON() ([]byte, error) {
-	out := resumeJSON{At: r.At, Shown: r.Shown}
+	out := resumeJSON{Began: r.Began, At: r.At, Shown: r.Shown}
 	for _, g := range r.Groups {
 		group := groupJSON{Theme: g.Theme, Feeds: []feedJSON{}}
 		for _, ref := range slices.SortedFunc(maps.Keys(g.Cursor), feedring.FeedRef.Compare) {
@@ -79,7 +81,7 @@ func (r *Resume) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &in); err != nil {
 		return err
 	}
-	*r = Resume{At: in.At, Shown: in.Shown}
+	*r = Resume{Began: in.Began, At: in.At, Shown: in.Shown}
 	for _, g := range in.Groups {
 		cursor := make(feedring.Cursor)
 		for _, f := range g.Feeds {

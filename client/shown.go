@@ -27,9 +27,19 @@ func newShown(updates bool) *shown {
 	return &shown{ids: ids, updates: updates}
 }
 
+// passed stands for the version of history that nobody was shown: who finds the
+// same entry as news tells of it.
+const passed = 0
+
 // wants reports whether e is to be shown, or told of if it is a retraction.
-func (s *shown) wants(e *feedring.Entry) bool {
+func (s *shown) wants(e *feedring.Entry, news bool) bool {
 	version, seen := s.ids.Get(e.ID)
+	if seen && version == passed {
+		if !news && !e.Retracted {
+			return false
+		}
+		seen = false
+	}
 	if e.Retracted {
 		return s.updates && (seen && e.Version > version || !seen && s.others)
 	}
@@ -42,6 +52,9 @@ func (s *shown) add(id feedring.EntryID, version uint32) {
 	}
 	s.ids.Add(id, version)
 }
+
+// pass notes history that is not shown.
+func (s *shown) pass(id feedring.EntryID) { s.ids.Add(id, passed) }
 
 // newest returns the ids shown last, oldest of them first.
 func (s *shown) newest() []Shown {

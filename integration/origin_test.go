@@ -107,6 +107,9 @@ type feed struct {
 	mu    sync.Mutex
 	all   []item
 	names string // the href of a rel="feedring"; empty: none
+
+	whole   bool // all entries are in the document, and not the newest 20
+	undated bool // without their dates
 }
 
 type item struct {
@@ -159,9 +162,17 @@ func (f *feed) render() []byte {
 	if f.names != "" {
 		fmt.Fprintf(&b, `<link xmlns="http://www.w3.org/2005/Atom" rel="feedring" href="%s"/>`, escape(f.names))
 	}
-	for _, it := range f.all[:min(len(f.all), 20)] {
-		fmt.Fprintf(&b, "<item><title>%s</title><guid isPermaLink=\"false\">%s</guid><link>https://example.invalid/%s</link><pubDate>%s</pubDate><description>%s</description></item>",
-			escape(it.title), it.guid, it.guid, it.at.UTC().Format(time.RFC1123Z), escape(it.body))
+	most := 20
+	if f.whole {
+		most = len(f.all)
+	}
+	for _, it := range f.all[:min(len(f.all), most)] {
+		date := "<pubDate>" + it.at.UTC().Format(time.RFC1123Z) + "</pubDate>"
+		if f.undated {
+			date = ""
+		}
+		fmt.Fprintf(&b, "<item><title>%s</title><guid isPermaLink=\"false\">%s</guid><link>https://example.invalid/%s</link>%s<description>%s</description></item>",
+			escape(it.title), it.guid, it.guid, date, escape(it.body))
 	}
 	b.WriteString("</channel></rss>")
 	return []byte(b.String())

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -15,6 +16,9 @@ import (
 
 // Follow implements web.Backend.
 func (n *Node) Follow(ctx context.Context, ask web.Ask, each func(web.Update) error) error {
+	if ask.Began.IsZero() {
+		ask.Began = time.Now()
+	}
 	if !ask.Private || ask.Theme != "" {
 		return n.followNetwork(ctx, ask, each)
 	}
@@ -23,12 +27,13 @@ func (n *Node) Follow(ctx context.Context, ask web.Ask, each func(web.Update) er
 
 func (n *Node) followNetwork(ctx context.Context, ask web.Ask, each func(web.Update) error) error {
 	return n.reader.Follow(ctx, ask.Query, client.FollowOptions{
-		Updates: ask.Updates, Cursor: ask.Cursor,
+		Updates: ask.Updates, Cursor: ask.Cursor, Began: ask.Began,
+		Older: func(o client.Older, at feedring.Cursor) error {
+			older := web.Older{Event: "older", Theme: o.Theme, Feed: o.Feed.URL, Provider: o.Provider, Count: o.Count}
+			return each(web.Update{Older: &older, Cursor: at})
+		},
 		Gap: func(g client.Gap) { // a reader who left is noticed at the next entry
 			_ = each(web.Update{Gap: &web.Gap{Event: "gap", Theme: g.Theme, Feed: g.Feed.URL, Publisher: g.Feed.Publisher}})
-		},
-		Unserved: func(themes []feedring.Theme) {
-			_ = each(web.Update{Unserved: &web.Unserved{Themes: themes}})
 		},
 		Retracted: func(e feedring.Entry, at feedring.Cursor) error {
 			r := e.Retraction()
@@ -59,6 +64,9 @@ type both struct {
 	first            [2][]feedring.Entry // of the private feeds, of the network
 	at               [2]feedring.Cursor
 	final            *feedring.Final
+
+	older []web.Older      // of private feeds, to be told when no more come for a moment
+	quiet <-chan time.Time // then; nil: there are none
 }
 
 func (n *Node) followBoth(ctx context.Context, ask web.Ask, each func(web.Update) error) error {
@@ -88,6 +96,8 @@ func (n *Node) followBoth(ctx context.Context, ask web.Ask, each func(web.Update
 			err = b.pass(0, u)
 		case u := <-b.network:
 			err = b.pass(1, u)
+		case <-b.quiet:
+			err = b.tellOlder()
 		case err := <-ended: // neither ends by itself while ctx goes on
 			return err
 		}
@@ -178,14 +188,42 @@ func (b *both) note(side int, u web.Update) {
 // pass shows what is new, with where the reader then stands on both sides.
 func (b *both) pass(side int, u web.Update) error {
 	b.note(side, u)
-	if u.Gap != nil || u.Unserved != nil {
+	if u.Gap != nil {
 		return b.each(u)
 	}
-	if u.Entry == nil && u.Retraction == nil {
+	if u.Older != nil && side == 0 {
+		b.addOlder(u.Older)
+		return nil
+	}
+	if u.Entry == nil && u.Retraction == nil && u.Older == nil {
 		return nil
 	}
 	u.Cursor = b.stands()
 	return b.each(u)
+}
+
+// olderAfter is how long no more history of private feeds comes before it is told
+// how much there was: a long one comes in parts.
+const olderAfter = 500 * time.Millisecond
+
+func (b *both) addOlder(o *web.Older) {
+	b.quiet = time.After(olderAfter)
+	if i := slices.IndexFunc(b.older, func(other web.Older) bool { return other.Feed == o.Feed }); i >= 0 {
+		b.older[i].Count += o.Count
+		return
+	}
+	b.older = append(b.older, *o)
+}
+
+func (b *both) tellOlder() error {
+	told := b.older
+	b.older, b.quiet = nil, nil
+	for i := range told {
+		if err := b.each(web.Update{Older: &told[i], Cursor: b.stands()}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // stands is where the reader stands on both sides; nil: on neither yet.
@@ -210,7 +248,7 @@ func (n *Node) followPrivate(ctx context.Context, ask web.Ask, send func(web.Upd
 	if err != nil {
 		return err
 	}
-	out := &privateSink{node: n, send: send, at: feedring.Cursor{}, live: ask.Cursor != nil}
+	out := &privateSink{node: n, send: send, at: feedring.Cursor{}, live: ask.Cursor != nil, began: ask.Began}
 	maps.Copy(out.at, ask.Cursor)
 	return n.reading.Serve(ctx, reading.Reader{
 		Out: out, Cursor: ask.Cursor, Follow: true, Beat: privateBeat,
@@ -227,6 +265,9 @@ type privateSink struct {
 	send func(web.Update) error
 	at   feedring.Cursor
 	live bool // entries come in the order of the log
+
+	began time.Time  // the reader, to follow
+	older *web.Older // what was passed over since the last mark; nil: nothing
 }
 
 func (p *privateSink) Item(it *store.Item) error {
@@ -241,14 +282,30 @@ func (p *privateSink) Item(it *store.Item) error {
 	}
 	if p.live {
 		p.at[it.Ref] = it.Position
+		if !e.Retracted && !e.NewSince(p.began) {
+			p.passOver(e)
+			return nil
+		}
 		u.Cursor = maps.Clone(p.at)
 	}
 	return p.send(u)
 }
 
+// passOver counts history. Between two marks there are entries of one feed.
+func (p *privateSink) passOver(e *feedring.Entry) {
+	if p.older == nil {
+		p.older = &web.Older{Event: "older", Feed: e.Feed, Provider: e.Provider}
+	}
+	p.older.Count++
+}
+
 func (p *privateSink) Mark(cursor feedring.Cursor) error {
 	maps.Copy(p.at, cursor)
-	return nil
+	older := p.older
+	if p.older = nil; older == nil {
+		return nil
+	}
+	return p.send(web.Update{Older: older, Cursor: maps.Clone(p.at)})
 }
 
 func (p *privateSink) Caught(int) error {

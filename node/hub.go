@@ -115,11 +115,14 @@ func (n *Node) lookForPing(ctx context.Context, feed string) (news bool) {
 	return headOf(n.store, ref).Position != before
 }
 
-// publishAndTell stores new entries of an own feed, and has its subscribers told.
+// publishAndTell stores new entries of an own feed, and has its subscribers told,
+// unless all are history.
 func (n *Node) publishAndTell(ctx context.Context, spec feedring.FeedSpec, entries []feedring.Entry) error {
 	err := n.publisher.publish(ctx, spec, entries)
 	if err == nil && spec.Theme != "" {
-		n.hubChanged(spec.URL)
+		if anyNews(entries) || n.mirrorsOf(spec.URL) != nil {
+			n.hubChanged(spec.URL)
+		}
 		if n.hubs != nil {
 			n.hubs.News(spec.URL)
 		}

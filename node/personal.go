@@ -85,7 +85,7 @@ func (p personalNetwork) Follow(ctx context.Context, theme feedring.Theme, from 
 		return nil
 	}
 	return p.node.reader.Follow(ctx, feedring.Query{Theme: theme}, client.FollowOptions{
-		Updates: true, Cursor: from, Retracted: comes,
+		Updates: true, Cursor: from, Retracted: comes, History: comes,
 		First: func(a client.Answer) error {
 			if from == nil {
 				begun(a.Cursor)

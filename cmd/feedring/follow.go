@@ -34,7 +34,7 @@ func (a *app) followCommand() *cobra.Command {
 			"or has printed --count entries. It survives the loss of its provider: another takes over, and no entry\n" +
 			"is printed twice or lost. Where a publisher is away and others have dropped what it published meanwhile,\n" +
 			"it waits a minute, says on stderr (with --json also as an event \"gap\") which feed may lack entries, and\n" +
-			"goes on.\n\n" +
+			"goes on. Of the old entries of a feed that is added it says on stderr how many there are, and prints none.\n\n" +
 			"With --resume NAME it keeps what it follows and how far it came, in --data; the next time that NAME is\n" +
 			"enough to go on, and what appeared meanwhile is printed first: beginning with what --count left of a\n" +
 			"first answer. A kill repeats at most the one entry that was being printed. --since only says where a new NAME\n" +
@@ -133,6 +133,10 @@ func (f *following) throughNetwork(ctx context.Context, ask *askFlags) error {
 	options := client.FollowOptions{
 		Updates: f.flags.updates, Resume: f.saved.Over, First: f.first, Within: time.Duration(ask.timeout),
 		Save: f.saved.keep, Gap: f.gap,
+		Older: func(o client.Older, _ feedring.Cursor) error {
+			f.older(o)
+			return nil
+		},
 		Retracted: func(e feedring.Entry, _ feedring.Cursor) error { return f.retracted(e.Retraction()) },
 	}
 	return c.Follow(ctx, f.saved.Query, options, func(e feedring.Entry, _ feedring.Cursor) error { return f.entry(e) })
@@ -187,6 +191,15 @@ func (f *following) gap(g client.Gap) {
 	}
 	fmt.Fprintf(f.app.stderr, "feedring: entries of %s may be missing: its publisher is away, and nobody else holds all since the last one printed; going on with what there is\n",
 		printable(g.Feed.URL))
+}
+
+// older says that a feed was added whose entries are no news.
+func (f *following) older(o client.Older) {
+	entries := "entries"
+	if o.Count == 1 {
+		entries = "entry"
+	}
+	fmt.Fprintf(f.app.stderr, "feedring: %d older %s of %s\n", o.Count, entries, printable(string(o.Provider)))
 }
 
 type gapEvent struct {
@@ -254,7 +267,7 @@ func (f *following) throughAPI(ctx context.Context, ask *askFlags) error {
 	local := &overAPI{following: f, shown: make(map[feedring.EntryID]bool), begun: f.saved.Last != "", resumed: f.saved.Last != ""}
 	stream := &api.Stream{
 		Query: plain(f.saved.Query), Updates: f.flags.updates, After: f.saved.Last,
-		First: local.first, Each: local.entry, Retracted: local.retracted, Stand: f.saved.stand, Gap: f.gap,
+		First: local.first, Each: local.entry, Retracted: local.retracted, Stand: f.saved.stand, Gap: f.gap, Older: f.older,
 		Opened: away.back,
 	}
 	const pause = 500 * time.Millisecond

@@ -6,7 +6,9 @@
 //
 // Subscriptions that ask the same are one interest with one list. A list holds
 // no entries but references to them, the newest that were given, in the order
-// in which they were given: what a reader has seen never moves. Entries are
+// in which they were given: what a reader has seen never moves. History, which a
+// feed had before it was offered, is put below what is newer, and takes no place
+// from news that readers may not have polled yet. Entries are
 // read when somebody looks. Those of this peer's own feeds are in the store for
 // good; those of others, which the store drops when they are past freshness, are
 // copied beside it. Where the copies take too much room the oldest lose their
@@ -21,7 +23,7 @@
 //	f feed      a feed that entries came from, and how far it was read
 //	m entry     what must be known of an entry without reading it
 //	e entry     a copy of an entry that another peer published
-//	j serial    the journal: one entry that was given, and to which interests
+//	j serial    the journal: one entry that was given, to which interests, and whether by date
 //
 // The journal row says both which lists got an entry and how far its feed was
 // read, so a crash neither loses an entry nor gives it twice: what has no row

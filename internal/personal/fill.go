@@ -147,38 +147,32 @@ func (r *Room) found(ctx context.Context, in *interest) (entries []feedring.Entr
 	return slices.DeleteFunc(entries, func(e feedring.Entry) bool { return !in.meets(&e) }), whole, err
 }
 
-// enlist puts the newest entries, which come newest first, into a list: the first
-// time below what came since, later on top.
+// enlist puts the newest entries, which come newest first, into a list, each at
+// its place by date: the first time below what came since as news.
 func (r *Room) enlist(in *interest, entries []feedring.Entry, began int64) {
 	now := time.Now().Unix()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	live := slices.Clone(in.items)
-	if in.attempts > 1 {
-		slices.Reverse(entries)
-	}
-	for i := range entries {
-		if in.attempts == 1 && len(in.items) == in.query.Limit {
-			break
-		}
+	live, changed := slices.Clone(in.items), false
+	for i := range slices.Backward(entries) { // the oldest first: each goes above those of the same second
 		if entries[i].Theme == "" && !r.cfg.Listed(entries[i].Feed) {
 			continue // it was withdrawn since it was found
 		}
 		s := r.slotOf(&entries[i])
-		if r.table.all[s].taken || in.holds(r.table, s, r.table.shared(&r.table.all[s])) {
+		if r.table.all[s].taken || in.holds(r.table, s, r.table.shared(&r.table.all[s])) || !r.fits(in, s, now) {
 			continue
 		}
-		if !r.table.all[s].kept {
-			r.keep(&r.table.all[s], &entries[i])
-		}
-		r.put(in, s, now)
+		r.keepOnce(s, &entries[i])
+		r.put(in, s, now, true)
+		changed = true
 	}
 	if in.attempts == 1 {
-		cameLive := func(s slot) bool { return slices.Contains(live, s) }
-		fresh := slices.DeleteFunc(slices.Clone(in.items), cameLive)
-		slices.Reverse(fresh)
-		in.items = append(fresh, slices.DeleteFunc(in.items, func(s slot) bool { return !cameLive(s) })...)
+		cameLive := func(s slot) bool { return r.table.all[s].news > 0 && slices.Contains(live, s) }
+		above := slices.DeleteFunc(slices.Clone(in.items), func(s slot) bool { return !cameLive(s) })
+		in.items = append(slices.DeleteFunc(in.items, cameLive), above...)
 	}
-	in.filled = began
+	if in.filled = began; changed {
+		r.tell(in)
+	}
 	r.writeInterest(in)
 }

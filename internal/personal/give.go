@@ -158,7 +158,7 @@ func (r *Room) opened(a *arrival) (*feedring.Entry, bool) {
 	return e, err == nil
 }
 
-// deliver puts an entry on top of the lists of found, and into the journal.
+// deliver gives an entry to the lists of found, and writes that to the journal.
 func (r *Room) deliver(feed uint32, a *arrival, through feedring.Position, found []*interest) {
 	e, ok := r.opened(a)
 	if !ok {
@@ -170,18 +170,42 @@ func (r *Room) deliver(feed uint32, a *arrival, through feedring.Position, found
 	s := r.slotOf(e)
 	r.table.all[s].given = true
 	shared := r.table.shared(&r.table.all[s])
-	var given []uint32
+	var news, history []uint32
 	for _, in := range found {
-		if in.holds(r.table, s, shared) {
-			continue
+		switch {
+		case in.holds(r.table, s, shared):
+		case in.hears(e):
+			r.keepNews(s, e, now)
+			r.put(in, s, now, false)
+			r.tell(in)
+			news = append(news, in.number)
+		case r.fits(in, s, now):
+			r.keepOnce(s, e)
+			r.put(in, s, now, true) // nobody is told
+			history = append(history, in.number)
 		}
-		if !r.table.all[s].kept {
-			r.keep(&r.table.all[s], e)
-		}
-		r.put(in, s, now)
-		given = append(given, in.number)
 	}
-	if len(given) > 0 {
-		r.record(journalRow{now: now, entry: r.table.all[s].number, feed: feed, through: through, given: given})
+	row := journalRow{now: now, entry: r.table.all[s].number, feed: feed, through: through}
+	row.given, row.history = news, false
+	r.record(row)
+	row.given, row.history = history, true
+	r.record(row)
+}
+
+// keepOnce writes an entry's rows before the first list holds it.
+func (r *Room) keepOnce(s slot, e *feedring.Entry) {
+	if !r.table.all[s].kept {
+		r.keep(&r.table.all[s], e)
 	}
+}
+
+// keepNews is keepOnce for an entry that is given as news.
+func (r *Room) keepNews(s slot, e *feedring.Entry, now int64) {
+	h := &r.table.all[s]
+	was := h.news
+	h.news = now
+	if h.kept && was != now {
+		r.writing.put(entryKey(h.number), encodeHeld(h))
+	}
+	r.keepOnce(s, e)
 }

@@ -182,6 +182,7 @@ func (w *world) keep(e feedring.Entry) {
 	check(w.t, w.store.Append(w.t.Context(), []store.Item{{
 		Ref: e.Ref(), Position: e.Position, ID: e.ID, Version: e.Version, Theme: e.Theme, Provider: e.Provider,
 		Private: e.Theme == "", Published: e.Published, Seen: e.Seen, Payload: payload, Text: match.TextOf(&e),
+		Signature:  []byte{byte(e.History)}, // which JSON leaves out
 		Retraction: e.Retracted, Takes: e.Takes,
 	}}))
 }
@@ -190,6 +191,9 @@ func opened(it *store.Item) (*feedring.Entry, error) {
 	var e feedring.Entry
 	err := json.Unmarshal(it.Payload, &e)
 	e.Seen, e.Position, e.Version = it.Seen, it.Position, it.Version
+	if it.Signature != nil {
+		e.History = feedring.History(it.Signature[0])
+	}
 	return &e, err
 }
 

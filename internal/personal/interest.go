@@ -96,15 +96,3 @@ func (in *interest) holds(t *table, s slot, shared bool) bool {
 	}
 	return shared && slices.ContainsFunc(in.items, func(other slot) bool { return t.all[other].tells(&t.all[s]) })
 }
-
-// push puts an entry on top. The last one falls off a full list.
-func (in *interest) push(s slot) (off slot, ok bool) {
-	if len(in.items) < in.query.Limit {
-		in.items = append(in.items, s)
-		return 0, false
-	}
-	off = in.items[0]
-	copy(in.items, in.items[1:])
-	in.items[len(in.items)-1] = s
-	return off, true
-}

@@ -12,7 +12,8 @@ type journalRow struct {
 	entry   uint64
 	feed    uint32
 	through feedring.Position // how far the feed was then shown
-	given   []uint32          // numbers of interests, rising
+	given   []uint32          // numbers of interests, rising; none is 0
+	history bool              // by date, and not on top: written as an interest 0 before the others
 }
 
 // mostGiven keeps a row within what a small record may have.
@@ -38,6 +39,9 @@ func (j *journalRow) encode() []byte {
 	b = binary.AppendUvarint(b, uint64(j.feed))
 	b = binary.AppendUvarint(b, j.through.Epoch)
 	b = binary.AppendUvarint(b, j.through.Sequence)
+	if j.history {
+		b = append(b, 0)
+	}
 	before := uint32(0)
 	for _, n := range j.given {
 		b = binary.AppendUvarint(b, uint64(n-before))
@@ -50,6 +54,9 @@ func decodeJournal(b []byte) (j journalRow, ok bool) {
 	d := numbers{rest: b}
 	j.now, j.entry, j.feed = int64(d.next()), d.next(), uint32(d.next())
 	j.through = feedring.Position{Epoch: d.next(), Sequence: d.next()}
+	if j.history = len(d.rest) > 0 && d.rest[0] == 0; j.history {
+		d.rest = d.rest[1:]
+	}
 	before := uint32(0)
 	for len(d.rest) > 0 && !d.wrong {
 		before += uint32(d.next())

@@ -69,6 +69,7 @@ func (l *loading) entry(key string, value []byte) bool {
 		number: n, id: identity(row.ID), at: feedring.Position{Epoch: row.Epoch, Sequence: row.Sequence}, version: row.Version,
 		changed: row.Changed, link: row.Link, content: row.Content, origin: row.Origin, feed: row.Feed, size: row.Size,
 		short: row.Short, given: row.Given, claim: row.Claim, sure: row.Sure, taken: row.Taken, kept: true,
+		published: row.Published, news: row.News,
 	})
 	l.last = max(l.last, n)
 	return true
@@ -90,7 +91,7 @@ func (l *loading) interest(key string, value []byte) bool {
 	in.number, in.modified, in.filled, in.attempts, in.through = n, row.Modified, row.Filled, row.Attempts, row.Through
 	for _, number := range itemNumbers(row.Items) {
 		if s, ok := l.entries[number]; ok {
-			l.put(in, s, 0)
+			l.put(in, s, 0, false)
 		}
 	}
 	in.changed = false
@@ -119,8 +120,8 @@ func (l *loading) given(key string, value []byte) bool {
 		return true // it fell off all lists since
 	}
 	for _, n := range j.given {
-		if in := l.interests[n]; in != nil && in.through < serial {
-			l.put(in, s, j.now)
+		if in := l.interests[n]; in != nil && in.through < serial && (!j.history || l.fits(in, s, j.now)) {
+			l.put(in, s, j.now, j.history)
 		}
 	}
 	return true

@@ -33,7 +33,6 @@ type Room struct {
 	table     *table
 	interests map[string]*interest
 	byID      map[string]*subscription
-	created   int64 // of the newest subscription, Unix milliseconds; guarded by giving
 	bySecret  map[secretKey]*subscription
 	watched   map[*interest][]string // secrets; see Watch
 	tally     map[reading]int        // see Readers
@@ -199,6 +198,7 @@ func (r *Room) describe(h *held, e *feedring.Entry) {
 	site := r.siteOf(e.Theme, e.Ref(), e.VouchedBy)
 	keys := duplicate.KeysOf(e, site)
 	h.link, h.content, h.claim = keys.Link, keys.Content, keys.Claim
+	h.published = dateOf(e)
 	h.origin, h.sure = originOf(e.Theme, e.Provider), site != ""
 }
 
@@ -215,17 +215,16 @@ func originOf(theme feedring.Theme, provider feedring.Provider) uint64 {
 }
 
 // put gives a list an entry that it lacks, and takes off it what makes place
-// for that.
-func (r *Room) put(in *interest, s slot, now int64) {
+// for that. News goes on top, history to its place by date, where it fits.
+func (r *Room) put(in *interest, s slot, now int64, byDate bool) {
 	if r.table.shared(&r.table.all[s]) {
 		r.take(in, func(h *held) bool { return h.yields(&r.table.all[s]) })
 	}
 	r.table.all[s].uses++
 	r.listed++
-	if off, full := in.push(s); full {
+	if off, full := in.push(s, r.table, now, byDate); full {
 		r.listed--
 		r.release(off)
 	}
 	in.modified, in.changed = max(now, in.modified), true
-	r.tell(in)
 }

@@ -99,6 +99,9 @@ type entryRow struct {
 	Claim    duplicate.Claim `json:"claim,omitempty"`
 	Sure     bool            `json:"sure,omitempty"`
 	Taken    bool            `json:"taken,omitempty"`
+
+	Published int64 `json:"published,omitempty"`
+	News      int64 `json:"news,omitempty"`
 }
 
 // encode writes a row of ours, which always can be.
@@ -118,7 +121,7 @@ func encodeHeld(h *held) []byte {
 	return encode(entryRow{
 		ID: h.id[:], Feed: h.feed, Epoch: h.at.Epoch, Sequence: h.at.Sequence, Version: h.version, Changed: h.changed,
 		Link: h.link, Content: h.content, Origin: h.origin, Size: h.size, Short: h.short, Given: h.given,
-		Claim: h.claim, Sure: h.sure, Taken: h.taken,
+		Claim: h.claim, Sure: h.sure, Taken: h.taken, Published: h.published, News: h.news,
 	})
 }
 

@@ -18,6 +18,8 @@ type held struct {
 	changed       int64             // Unix seconds: when a new version came
 	link, content uint64            // keys: entries of different feeds that share one are equal; 0: none
 	origin        uint64            // key of theme and provider
+	published     int64             // Unix seconds; undated history: undatedAt; 0: an earlier version did not keep it
+	news          int64             // Unix seconds: when it was given as news; 0: it was not
 	feed          uint32
 	version       uint32
 	size          uint32 // of the copy on disk

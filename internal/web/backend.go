@@ -102,6 +102,7 @@ type Ask struct {
 	Private bool            // include private feeds: the caller holds the token or the socket
 	Updates bool            // Follow: new versions of entries too, and what was taken back
 	Cursor  feedring.Cursor // Follow: go on from here instead of a first answer; nil: from the start
+	Began   time.Time       // Follow: when the reader began to follow, perhaps on an earlier stream
 }
 
 // Answer is the one answer to a query: entries newest first.
@@ -119,11 +120,18 @@ type Update struct {
 	Cursor     feedring.Cursor // where the reader then stands; nil: not told
 	Final      *feedring.Final
 	Gap        *Gap
-	Unserved   *Unserved
+	Older      *Older
 }
 
-// Unserved names the groups that nobody serves now, of those that are followed.
-type Unserved struct{ Themes []feedring.Theme }
+// Older says that entries of a feed came that are no news: they were there before
+// its publisher looked at it for the first time.
+type Older struct {
+	Event    string            `json:"event"` // "older"
+	Theme    feedring.Theme    `json:"theme,omitempty"`
+	Feed     string            `json:"feed"`
+	Provider feedring.Provider `json:"provider"`
+	Count    int               `json:"count"`
+}
 
 // Gap names a feed of which entries may be missing: only its publisher has
 // them, and that is away.

@@ -7,13 +7,15 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/feedring/feedring"
 )
 
 const (
-	cursorVersion = 1
+	cursorVersion = 2 // 1 does not tell when the reader began
+	latestBegan   = 1 << 40
 	// maxCursor is the longest id of an event, in characters. It comes back in
 	// a header, and servers refuse headers above 32 KiB. Where a reader stands
 	// in more feeds than fit, its events have no id and it resumes from the
@@ -25,8 +27,9 @@ var errCursor = errors.New("this is no id of an event of this API: leave it out 
 
 // formatCursor writes a cursor for an event's id: publishers in order, and
 // below each its feeds in order, without what they share with the one before.
-// It is empty where there is no cursor, or one that is too long.
-func formatCursor(c feedring.Cursor) string {
+// Before all is when the reader began to follow. It is empty where there is no
+// cursor, or one that is too long.
+func formatCursor(c feedring.Cursor, began time.Time) string {
 	if c == nil {
 		return ""
 	}
@@ -36,7 +39,7 @@ func formatCursor(c feedring.Cursor) string {
 		}
 		return strings.Compare(a.URL, b.URL)
 	})
-	b := []byte{cursorVersion}
+	b := binary.AppendUvarint([]byte{cursorVersion}, uint64(max(0, began.Unix())))
 	var before feedring.FeedRef
 	for _, ref := range refs {
 		b = appendShared(b, string(before.Publisher), string(ref.Publisher))
@@ -51,27 +54,33 @@ func formatCursor(c feedring.Cursor) string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// parseCursor reads what formatCursor wrote; nothing is no cursor.
-func parseCursor(s string) (feedring.Cursor, error) {
+// parseCursor reads what formatCursor wrote, now or in an earlier version; nothing
+// is no cursor.
+func parseCursor(s string) (_ feedring.Cursor, began time.Time, _ error) {
 	if s == "" {
-		return nil, nil
+		return nil, began, nil
 	}
 	b, err := base64.RawURLEncoding.Strict().DecodeString(s)
-	if err != nil || len(s) > maxCursor || len(b) < 1 || b[0] != cursorVersion {
-		return nil, errCursor
+	if err != nil || len(s) > maxCursor || len(b) < 1 || b[0] < 1 || b[0] > cursorVersion {
+		return nil, began, errCursor
+	}
+	d := decoder{rest: b[1:]}
+	if b[0] > 1 {
+		if at := min(d.number(), latestBegan); at > 0 {
+			began = time.Unix(int64(at), 0).UTC()
+		}
 	}
 	c := feedring.Cursor{}
-	d := decoder{rest: b[1:]}
 	var ref feedring.FeedRef
-	for len(d.rest) > 0 {
+	for len(d.rest) > 0 && !d.wrong {
 		ref.Publisher = feedring.PeerID(d.shared(string(ref.Publisher), 128))
 		ref.URL = d.shared(ref.URL, 2048)
 		c[ref] = feedring.Position{Epoch: d.number(), Sequence: d.number()}
-		if d.wrong {
-			return nil, errCursor
-		}
 	}
-	return c, nil
+	if d.wrong {
+		return nil, time.Time{}, errCursor
+	}
+	return c, began, nil
 }
 
 // appendShared writes how many bytes s shares with the text before it, how

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"sort"
-	"sync/atomic"
 
 	"github.com/feedring/feedring"
 )
@@ -20,8 +19,7 @@ type following struct {
 	at  place
 	out *events
 
-	page     bool // entries are told as a page shows them
-	unserved atomic.Pointer[Unserved]
+	page bool // entries are told as a page shows them
 
 	first   []*feedring.Entry // until the final comes
 	entries int               // told so far
@@ -47,7 +45,7 @@ func (f *following) run(ctx context.Context) error {
 // rest sends what is due of a first answer, but for what came after it was
 // given: that is told by following.
 func (f *following) rest() error {
-	cursor := formatCursor(f.ask.Cursor)
+	cursor := formatCursor(f.ask.Cursor, f.ask.Began)
 	for at, left := f.at.rest, f.at.left; at != nil && left > 0; {
 		q := f.ask.Query
 		q.Limit = left
@@ -96,7 +94,7 @@ func (f *following) tell(entries []*feedring.Entry, cursor string, at *page, lef
 
 // update takes one thing that the peer tells.
 func (f *following) update(u Update) error {
-	id := formatCursor(u.Cursor)
+	id := formatCursor(u.Cursor, f.ask.Began)
 	switch {
 	case u.Entry != nil && u.Cursor == nil && len(f.first) < feedring.MaxLimit:
 		f.first = append(f.first, u.Entry)
@@ -108,9 +106,8 @@ func (f *following) update(u Update) error {
 		gone := u.Retraction // perhaps of what the first answer is about to tell
 		f.first = slices.DeleteFunc(f.first, func(e *feedring.Entry) bool { return e.ID == gone.ID && e.Feed == gone.Feed })
 		return f.out.send(gone.Event, id, gone)
-	case u.Unserved != nil:
-		f.unserved.Store(u.Unserved)
-		return nil
+	case u.Older != nil:
+		return f.out.send(u.Older.Event, id, u.Older)
 	case u.Gap != nil:
 		return f.out.send("gap", "", u.Gap)
 	case u.Final != nil:

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http/httptest"
 	"os"
 	"slices"
@@ -145,7 +146,7 @@ func TestFirstAnswerEndsWithItsCursor(t *testing.T) {
 	for range 4 {
 		ids = append(ids, next().id)
 	}
-	if ids[2] != formatCursor(cursorOf(3)) || ids[3] != ids[2] || strings.Count(ids[0], between) != 2 {
+	if c, _, err := parseCursor(ids[2]); err != nil || !maps.Equal(c, cursorOf(3)) || ids[3] != ids[2] || strings.Count(ids[0], between) != 2 {
 		t.Errorf("ids %q", ids)
 	}
 }
@@ -156,17 +157,18 @@ func TestRestFails(t *testing.T) {
 	f := newFake()
 	f.fails = errors.New("nobody answers")
 	at := (*page)(nil).next([]feedring.Entry{entryAt(1, 0)})
-	w := call(t, testSite(f, false), "GET", "/api/v1/stream", "", "Last-Event-ID: "+amid(formatCursor(cursorOf(1)), at, 3))
+	w := call(t, testSite(f, false), "GET", "/api/v1/stream", "", "Last-Event-ID: "+amid(formatCursor(cursorOf(1), time.Time{}), at, 3))
 	if !strings.Contains(w.Body.String(), "event: problem\ndata: ") || strings.Contains(w.Body.String(), "id: ") {
 		t.Errorf("%s", w.Body)
 	}
 }
 
 func TestPlace(t *testing.T) {
-	cursor := formatCursor(cursorOf(7))
+	began := time.Unix(1_772_625_600, 0).UTC()
+	cursor := formatCursor(cursorOf(7), began)
 	at := (*page)(nil).next([]feedring.Entry{entryAt(1, 0)})
 	got, err := parsePlace(amid(cursor, at, 3))
-	if err != nil || got.left != 3 || got.rest.String() != at.String() || formatCursor(got.cursor) != cursor {
+	if err != nil || got.left != 3 || got.rest.String() != at.String() || formatCursor(got.cursor, got.began) != cursor || !got.began.Equal(began) {
 		t.Errorf("%+v %v", got, err)
 	}
 	if got, err := parsePlace(""); err != nil || got.cursor != nil || got.rest != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/feedring/feedring"
 )
@@ -13,6 +14,7 @@ import (
 // it.
 type place struct {
 	cursor feedring.Cursor // nil: it begins
+	began  time.Time       // to follow; zero: an earlier version did not tell
 	rest   *page           // of the first answer, what follows is still due; nil: nothing is
 	left   int             // entries of it that are due
 }
@@ -28,9 +30,9 @@ const (
 // parsePlace reads the id of an event; none is the begin.
 func parsePlace(id string) (place, error) {
 	cursor, rest, amid := strings.Cut(id, between)
-	at, err := parseCursor(cursor)
+	at, began, err := parseCursor(cursor)
 	if err != nil || !amid {
-		return place{cursor: at}, err
+		return place{cursor: at, began: began}, err
 	}
 	marks, count, _ := strings.Cut(rest, between)
 	p, err := parsePage(marks)
@@ -38,7 +40,7 @@ func parsePlace(id string) (place, error) {
 	if err = errors.Join(err, wrong); err != nil || at == nil || p == nil || left < 1 || left > feedring.MaxLimit {
 		return place{}, errCursor
 	}
-	return place{cursor: at, rest: p, left: left}, nil
+	return place{cursor: at, began: began, rest: p, left: left}, nil
 }
 
 // amid is the id of an entry of a first answer behind which a reader stands at

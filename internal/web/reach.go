@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -32,30 +31,13 @@ func (s *site) reachNote(theme feedring.Theme) string {
 	}
 }
 
-// reachEvent tells a page what it does not get. The state is for a few words of
-// space; with an empty note all is well.
-type reachEvent struct {
-	State string `json:"state,omitempty"`
-	Note  string `json:"note"`
-}
-
-// reachNow is what a page is told now.
-func (f *following) reachNow() reachEvent {
-	if note := f.reachNote(f.ask.Theme); note != "" {
-		return reachEvent{"Cut off", note}
-	}
-	if u := f.unserved.Load(); u != nil && len(u.Themes) > 0 {
-		names := make([]string, min(len(u.Themes), maxNamed))
-		for i := range names {
-			names[i] = string(u.Themes[i])
-		}
-		return reachEvent{"Waiting", "Nobody who serves " + strings.Join(names, ", ") + " is reached. New entries of it come as soon as somebody is."}
-	}
-	return reachEvent{}
+// sendReach tells a page whom this peer does not reach.
+func (f *following) sendReach(note string) error {
+	return f.out.send("reach", "", map[string]string{"note": note})
 }
 
 // watchReach tells a page when that changes.
-func (f *following) watchReach(ctx context.Context, told reachEvent, cancel context.CancelFunc) {
+func (f *following) watchReach(ctx context.Context, told string, cancel context.CancelFunc) {
 	ticker := time.NewTicker(reachEvery)
 	defer ticker.Stop()
 	for {
@@ -64,11 +46,11 @@ func (f *following) watchReach(ctx context.Context, told reachEvent, cancel cont
 			return
 		case <-ticker.C:
 		}
-		now := f.reachNow()
-		if now == told {
+		note := f.reachNote(f.ask.Theme)
+		if note == told {
 			continue
 		}
-		if told = now; f.out.send("reach", "", now) != nil {
+		if told = note; f.sendReach(note) != nil {
 			cancel()
 			return
 		}

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -57,7 +58,9 @@ func TestStreamTellsWhatWasTakenBack(t *testing.T) {
 	w := httptest.NewRecorder()
 	Handler(Config{Backend: f}).ServeHTTP(w, httptest.NewRequest("GET", "/api/v1/stream?updates=true", nil))
 	got := w.Body.String()
-	if !strings.Contains(got, "event: retracted\nid: "+formatCursor(cursorOf(7))+"\ndata: {\"event\":\"retracted\",\"id\":\""+string(e.ID)+"\"") {
+	_, rest, _ := strings.Cut(got, "event: retracted\nid: ")
+	id, rest, _ := strings.Cut(rest, "\n")
+	if c, _, err := parseCursor(id); err != nil || !maps.Equal(c, cursorOf(7)) || !strings.HasPrefix(rest, "data: {\"event\":\"retracted\",\"id\":\""+string(e.ID)+"\"") {
 		t.Errorf("the stream says %q", got)
 	}
 }

@@ -61,9 +61,9 @@ func (s *site) run(ctx context.Context, cancel context.CancelFunc, f *following)
 	var beating sync.WaitGroup
 	beating.Go(func() { f.out.beat(ctx, s.beat, cancel) })
 	if f.page {
-		now := f.reachNow()
-		_ = f.out.send("reach", "", now) // whether the reader left, what comes next finds out
-		beating.Go(func() { f.watchReach(ctx, now, cancel) })
+		note := f.reachNote(f.ask.Theme)
+		_ = f.sendReach(note) // whether the reader left, what comes next finds out
+		beating.Go(func() { f.watchReach(ctx, note, cancel) })
 	}
 	if err := f.run(ctx); err != nil && !errors.Is(err, context.Canceled) {
 		s.Logger.Debug("a stream ended", "err", err)
@@ -99,7 +99,10 @@ func (s *site) askStream(r *http.Request) (ask Ask, at place, err error) {
 		s.Logger.Debug("a stream begins anew", "err", err)
 		at = place{}
 	}
-	ask.Cursor = at.cursor
+	ask.Cursor, ask.Began = at.cursor, at.began
+	if ask.Began.IsZero() {
+		ask.Began = s.now()
+	}
 	return ask, at, nil
 }
 

@@ -274,44 +274,45 @@ func TestCursor(t *testing.T) {
 			c[ref] = feedring.Position{Epoch: 1772625600, Sequence: uint64(publisher*1000 + feed)}
 		}
 	}
-	id := formatCursor(c)
-	back, err := parseCursor(id)
-	if err != nil || !maps.Equal(c, back) {
+	began := time.Unix(1_772_625_600, 0).UTC()
+	id := formatCursor(c, began)
+	back, then, err := parseCursor(id)
+	if err != nil || !maps.Equal(c, back) || !then.Equal(began) {
 		t.Fatalf("%v\n%v", err, back)
 	}
 	if len(id) > 4096 {
 		t.Errorf("the id of an event has %d characters for 100 feeds", len(id))
 	}
-	if formatCursor(nil) != "" {
+	if formatCursor(nil, time.Now()) != "" {
 		t.Error("no cursor has an id")
 	}
-	if none, err := parseCursor(formatCursor(feedring.Cursor{})); err != nil || none == nil {
+	if none, _, err := parseCursor(formatCursor(feedring.Cursor{}, time.Time{})); err != nil || none == nil {
 		t.Errorf("the empty cursor is read as %v, %v: it is not no cursor", none, err)
 	}
 	for n := range 2000 {
 		c[feedring.FeedRef{URL: fmt.Sprintf("https://%d.example/%s", n, strings.Repeat("x", n%50)), Publisher: "12D3"}] = feedring.Position{Sequence: 1}
 	}
-	if id := formatCursor(c); len(id) > maxCursor {
+	if id := formatCursor(c, began); len(id) > maxCursor {
 		t.Errorf("an id has %d characters", len(id))
 	}
 }
 
 func FuzzCursor(f *testing.F) {
-	f.Add(formatCursor(cursorOf(7)))
-	f.Add(formatCursor(feedring.Cursor{{URL: "a", Publisher: "b"}: {}, {URL: "aa", Publisher: "b"}: {Epoch: 1}, {URL: "a", Publisher: "c"}: {Sequence: 1 << 60}}))
+	f.Add(formatCursor(cursorOf(7), time.Unix(1_772_625_600, 0)))
+	f.Add(formatCursor(feedring.Cursor{{URL: "a", Publisher: "b"}: {}, {URL: "aa", Publisher: "b"}: {Epoch: 1}, {URL: "a", Publisher: "c"}: {Sequence: 1 << 60}}, time.Time{}))
 	f.Add("AQ")
 	f.Add("AQAAAA")
 	f.Fuzz(func(t *testing.T, text string) {
-		c, err := parseCursor(text)
+		c, began, err := parseCursor(text)
 		if err != nil || c == nil {
 			return
 		}
-		id := formatCursor(c)
+		id := formatCursor(c, began)
 		if id == "" {
 			return // what shares much may be longer when it is written in order
 		}
-		again, err := parseCursor(id)
-		if err != nil || !maps.Equal(c, again) {
+		again, then, err := parseCursor(id)
+		if err != nil || !maps.Equal(c, again) || !then.Equal(began) {
 			t.Fatalf("%v is written %q and read %v, %v", c, id, again, err)
 		}
 	})

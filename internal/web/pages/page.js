@@ -120,12 +120,17 @@
       const li = find(e.id);
       if (li) drop(li);
     },
+    // A feed was added, or came to be reached, whose entries are no news.
+    older(e) {
+      list.prepend(make("li", e.count + (e.count === 1 ? " older entry of " : " older entries of ") + e.provider));
+      while (list.children.length > most) drop(list.lastElementChild);
+    },
     reach(e) {
       const note = document.getElementById("reach");
       if (note.textContent !== e.note) note.textContent = e.note;
       note.hidden = !e.note;
-      live = e.note ? e.state : "Live";
-      say(live);
+      reached = !e.note;
+      say(reached ? "Live" : "Cut off");
     },
   };
   on.answered = on.unsatisfied = on.incomplete = () => (began = true);
@@ -137,7 +142,7 @@
   const longest = 60e3, silence = 45e3, longestAsked = 600e3; // milliseconds
   let last = "", retry = 3e3; // as the stream said
   let running = null, timer = 0, failures = 0, notBefore = 0, paused = false;
-  let live = document.getElementById("reach").hidden ? "Live" : "Cut off";
+  let reached = document.getElementById("reach").hidden;
   const say = (s) => { if (state.textContent !== s) state.textContent = s; };
 
   const happened = (block) => {
@@ -172,7 +177,7 @@
       }
       before = list.firstChild;
       if (!last) began = false;
-      say(live);
+      say(reached ? "Live" : "Cut off");
       const reader = answer.body.getReader(), decoder = new TextDecoder();
       for (let rest = ""; ;) {
         const { value, done } = await reader.read();

@@ -122,6 +122,8 @@ type Stream struct {
 	Retracted func(r feedring.Retraction, id string) error
 	// Gap is called where entries of a feed were given up. Nil: nobody is told.
 	Gap func(client.Gap)
+	// Older is called where entries came that are no news. Nil: nobody is told.
+	Older func(client.Older)
 }
 
 // Follow reads events until ctx ends, the peer closes the stream, or Each
@@ -162,6 +164,8 @@ func (s *Stream) event(e event) error {
 		return s.retracted(e)
 	case "gap":
 		return s.gap(e)
+	case "older":
+		return s.older(e)
 	case "problem":
 		p := &Problem{}
 		if err := json.Unmarshal(e.data, p); err != nil {
@@ -197,6 +201,25 @@ func (s *Stream) gap(e event) error {
 	}
 	if s.Gap != nil {
 		s.Gap(client.Gap{Theme: told.Theme, Feed: feedring.FeedRef{URL: told.Feed, Publisher: told.Publisher}})
+	}
+	return nil
+}
+
+func (s *Stream) older(e event) error {
+	var told struct {
+		Theme    feedring.Theme
+		Feed     string
+		Provider feedring.Provider
+		Count    int
+	}
+	if err := json.Unmarshal(e.data, &told); err != nil {
+		return fmt.Errorf("older entries: %w", err)
+	}
+	if s.Older != nil {
+		s.Older(client.Older{Theme: told.Theme, Provider: told.Provider, Feed: feedring.FeedRef{URL: told.Feed}, Count: told.Count})
+	}
+	if s.After = or(e.id, s.After); e.id != "" && s.Stand != nil {
+		s.Stand(e.id)
 	}
 	return nil
 }
