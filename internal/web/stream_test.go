@@ -366,3 +366,28 @@ func TestStreamOfAPage(t *testing.T) {
 		t.Fatalf("%+v", e)
 	}
 }
+
+// A follower is told how much history came, with where it then stands; when it
+// began to follow goes along with that, to the stream after.
+func TestStreamTellsOfHistory(t *testing.T) {
+	f := newFake()
+	var began []time.Time
+	f.follow = func(_ context.Context, ask Ask, each func(Update) error) error {
+		began = append(began, ask.Began)
+		return each(Update{Older: &Older{Event: "older", Theme: "news", Feed: "https://a.example/", Provider: "a.example", Count: 60}, Cursor: cursorOf(7)})
+	}
+	w := call(t, testSite(f, false), "GET", "/api/v1/stream", "")
+	_, rest, _ := strings.Cut(w.Body.String(), "event: older\nid: ")
+	id, data, _ := strings.Cut(rest, "\n")
+	const want = "data: {\"event\":\"older\",\"theme\":\"news\",\"feed\":\"https://a.example/\",\"provider\":\"a.example\",\"count\":60}\n\n"
+	if !strings.HasPrefix(data, want) {
+		t.Errorf("%s", w.Body)
+	}
+	early := formatCursor(cursorOf(7), time.Unix(1_700_000_000, 0))
+	for _, id := range []string{id, early, "AQ"} {
+		call(t, testSite(f, false), "GET", "/api/v1/stream", "", "Last-Event-ID: "+id)
+	}
+	if len(began) != 4 || began[0].IsZero() || !began[1].Equal(began[0].Truncate(time.Second)) || began[2].Unix() != 1_700_000_000 || began[3].IsZero() {
+		t.Errorf("began at %v", began)
+	}
+}
