@@ -1,12 +1,15 @@
 package integration
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"os"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mmcdole/gofeed"
 )
 
 // TestBadOrigins gives a peer origins that are wrong in every way; the status
@@ -90,6 +93,39 @@ func TestChangedEntry(t *testing.T) {
 	}
 	if r := n.query(q, "--theme", "news"); len(r.entries()) != 5 {
 		t.Errorf("%d entries, not 5", len(r.entries()))
+	}
+}
+
+// TestCorrectedEntryIsUpdated corrects an entry whose feed gives no date of its
+// change: in every form of a personal feed it is updated later than before, so that
+// readers notice.
+func TestCorrectedEntryIsUpdated(t *testing.T) {
+	o := newOrigin(t)
+	f := newFeed("edited", 1)
+	n := newNetwork(t, "500ms")
+	p := n.peer(nil, "news=edited@"+o.feed(f))
+	q := n.peer([]*peer{p}, "news=other@"+o.feed(newFeed("other", 0)))
+	n.formed(map[string]int{"news": 2}, p, q)
+	atom := q.subscribe(t, "--theme", "news")
+	entry := func(address string) *gofeed.Item {
+		feed, err := gofeed.NewParser().Parse(bytes.NewReader(fetch(t, address).body))
+		must(t, err)
+		if len(feed.Items) != 1 {
+			return nil
+		}
+		return feed.Items[0]
+	}
+	until(t, 20*time.Second, "the entry", func() bool { return entry(atom) != nil })
+	before := entry(atom)
+	for _, words := range []string{"corrected once", "corrected twice"} {
+		f.change("edited story 0", words)
+		for _, address := range []string{atom, strings.TrimSuffix(atom, ".atom") + ".json"} {
+			until(t, 20*time.Second, words, func() bool { return strings.Contains(entry(address).Description+entry(address).Content, words) })
+			if now := entry(address); now.UpdatedParsed == nil || !now.UpdatedParsed.After(*before.UpdatedParsed) || !now.PublishedParsed.Equal(*before.PublishedParsed) || now.GUID != before.GUID {
+				t.Errorf("%s: %s: updated %s, before %s", address, words, now.Updated, before.Updated)
+			}
+		}
+		before = entry(atom)
 	}
 }
 

@@ -63,6 +63,7 @@ func (p *publisher) adopted(e *feedring.Entry, others []feedring.PeerID) (bool, 
 			if sameContent(e, theirs) {
 				return true, nil
 			}
+			correct(e, theirs)
 		}
 		e.Version = max(e.Version, item.Version+1)
 	}

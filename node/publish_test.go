@@ -206,3 +206,32 @@ func TestPublisherShares(t *testing.T) {
 		}
 	}
 }
+
+// A correction whose feed gives no later date gets one, each a later one; a date that
+// the feed gives stays.
+func TestCorrectionsGetALaterDate(t *testing.T) {
+	s := openStore(t)
+	p := writer(s, newSealer(t))
+	e := anEntry(1)
+	e.Published, e.Updated = time.Now().Add(-time.Hour), time.Time{}
+	p.append(t, testSpec, e)
+	for version := uint32(2); version <= 4; version++ {
+		e.Version, e.Title = version, e.Title+"!"
+		p.append(t, testSpec, e)
+	}
+	given := time.Now().Add(time.Minute).UTC().Truncate(time.Second) // by another clock
+	e.Version, e.Title, e.Updated = 5, "given", given
+	p.append(t, testSpec, e)
+	var before time.Time
+	for i, it := range log(t, s, feedring.FeedRef{URL: testURL, Publisher: p.self}) {
+		found, _, err := wire.DecodeEntry(sealOfItem(&it))
+		check(t, err)
+		if !found.Published.Equal(e.Published.Truncate(time.Second)) || i > 0 && !found.Updated.After(before) || i == 0 && !found.Updated.IsZero() {
+			t.Errorf("version %d: published %s, updated %s after %s", found.Version, found.Published, found.Updated, before)
+		}
+		before = found.Updated
+	}
+	if !before.Equal(given) {
+		t.Errorf("the date of the feed became %s", before)
+	}
+}

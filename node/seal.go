@@ -8,6 +8,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/match"
+	"github.com/feedring/feedring/internal/render"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/wire"
 )
@@ -87,11 +88,11 @@ func (p *publisher) versions(ctx context.Context, e *feedring.Entry, share feedr
 	if forgotten {
 		e.Version = latest.Version + 1
 	}
+	prior, _, err := wire.DecodeEntry(sealOfItem(&latest))
+	if err != nil {
+		return nil, false, err
+	}
 	if forgotten || share.Cuts() {
-		prior, _, err := wire.DecodeEntry(&feedring.Seal{Signer: latest.Ref.Publisher, Payload: latest.Payload, Signature: latest.Signature})
-		if err != nil {
-			return nil, false, err
-		}
 		if _, err := wire.EncodeEntry(e, [32]byte{}); err != nil { // as it will be seen
 			return nil, false, err
 		}
@@ -99,7 +100,20 @@ func (p *publisher) versions(ctx context.Context, e *feedring.Entry, share feedr
 			return nil, false, nil
 		}
 	}
+	correct(e, prior)
 	return []feedring.Entry{*e}, false, nil
+}
+
+// correct dates a version that its origin gave no later date than the one before:
+// readers that go by dates would not notice it.
+func correct(e, prior *feedring.Entry) {
+	before := render.UpdatedOf(prior)
+	if render.UpdatedOf(e).Truncate(time.Second).After(before) {
+		return
+	}
+	if e.Updated = e.Seen.Truncate(time.Second); !e.Updated.After(before) {
+		e.Updated = before.Add(time.Second)
+	}
 }
 
 // retractions takes every version of e back that is stored: one retraction,
