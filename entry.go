@@ -32,7 +32,13 @@ func NewEntryID(feedURL, guid, link, content string) EntryID {
 type Attachment struct {
 	URL      string `json:"url"`
 	MIMEType string `json:"mime_type,omitempty"`
+	Size     int64  `json:"size_in_bytes,omitempty"`       // 0: not known
+	Seconds  int64  `json:"duration_in_seconds,omitempty"` // that it plays; 0: not known
 }
+
+// SameFile reports whether a and b are one file for a reader: an earlier version
+// of a peer did not keep sizes.
+func (a Attachment) SameFile(b Attachment) bool { return a.URL == b.URL && a.MIMEType == b.MIMEType }
 
 // Entry is one version of one entry. Times are UTC and whole seconds, except
 // Seen. The JSON form is the one that commands and the HTTP API print.

@@ -129,6 +129,43 @@ func TestCorrectedEntryIsUpdated(t *testing.T) {
 	}
 }
 
+// TestEnclosuresKeepSizeAndDuration reads an episode of a podcast, in RSS and as JSON
+// Feed, and looks for its size and duration in what another peer answers and serves.
+func TestEnclosuresKeepSizeAndDuration(t *testing.T) {
+	o := newOrigin(t)
+	rss := o.bytes("rss", "application/rss+xml", func() []byte {
+		return []byte(`<rss version="2.0" xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd"><channel><title>P</title><item><title>one</title><guid>1</guid>` +
+			`<pubDate>Fri, 02 Jan 2026 03:04:05 +0100</pubDate><enclosure url="https://a.example/1.mp3" type="audio/mpeg" length="5000000000"/><itunes:duration>1:02:05</itunes:duration></item></channel></rss>`)
+	})
+	other := o.bytes("json", "application/feed+json", func() []byte {
+		return []byte(`{"version":"https://jsonfeed.org/version/1.1","title":"J","items":[{"id":"2","content_text":"two","date_published":"2026-01-02T03:04:06Z",` +
+			`"attachments":[{"url":"https://a.example/2.mp3","mime_type":"audio/mpeg","size_in_bytes":5000000000,"duration_in_seconds":3725}]}]}`)
+	})
+	n := newNetwork(t, "500ms")
+	p := n.peer(nil, "news=rss@"+rss, "news=json@"+other)
+	q := n.peer([]*peer{p}, "news=quiet@"+o.feed(newFeed("quiet", 0)))
+	n.formed(map[string]int{"news": 2}, p, q)
+	until(t, 20*time.Second, "both entries", func() bool { return q.entriesHeld(t) == 2 })
+	for _, e := range n.query(q, "--theme", "news").entries() {
+		if a, ok := e.list("attachments")[0].(map[string]any); !ok || a["size_in_bytes"] != 5e9 || a["duration_in_seconds"] != 3725.0 {
+			t.Errorf("an entry has %v", e["attachments"])
+		}
+	}
+	atom := q.subscribe(t, "--theme", "news")
+	for form, want := range map[string][]string{
+		".atom": {`length="5000000000"`},
+		".rss":  {`length="5000000000"`, `<itunes:duration>3725</itunes:duration>`},
+		".json": {`"size_in_bytes":5000000000`, `"duration_in_seconds":3725`},
+	} {
+		body := string(fetch(t, strings.TrimSuffix(atom, ".atom")+form).body)
+		for _, part := range want {
+			if strings.Count(body, part) != 2 {
+				t.Errorf("%s lacks %s: %s", form, part, body)
+			}
+		}
+	}
+}
+
 // TestPrivateFeed adds a feed without a theme: its own reader finds it, nobody
 // else does.
 func TestPrivateFeed(t *testing.T) {

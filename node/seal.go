@@ -139,7 +139,7 @@ func (p *publisher) retractions(ctx context.Context, e *feedring.Entry, latest *
 func sameContent(a, b *feedring.Entry) bool {
 	return a.Title == b.Title && a.URL == b.URL && a.Summary == b.Summary && a.ContentHTML == b.ContentHTML &&
 		a.Language == b.Language && a.Provider == b.Provider && slices.Equal(a.Authors, b.Authors) &&
-		slices.Equal(a.Tags, b.Tags) && slices.Equal(a.Attachments, b.Attachments)
+		slices.Equal(a.Tags, b.Tags) && slices.EqualFunc(a.Attachments, b.Attachments, feedring.Attachment.SameFile)
 }
 
 // itemOf is the store's form of a sealed entry.

@@ -36,9 +36,10 @@ type (
 		Name string `xml:"name"`
 	}
 	atomLink struct {
-		Rel  string `xml:"rel,attr"`
-		Type string `xml:"type,attr,omitempty"`
-		Href string `xml:"href,attr"`
+		Rel    string `xml:"rel,attr"`
+		Type   string `xml:"type,attr,omitempty"`
+		Length int64  `xml:"length,attr,omitempty"` // of what is linked; 0: unknown
+		Href   string `xml:"href,attr"`
 	}
 	atomCategory struct {
 		Term string `xml:"term,attr"`
@@ -102,7 +103,7 @@ func newAtomEntry(it *item) atomEntry {
 		out.Links = append(out.Links, atomLink{Rel: "alternate", Href: it.link})
 	}
 	for _, file := range it.attachments {
-		out.Links = append(out.Links, atomLink{Rel: "enclosure", Type: file.MIMEType, Href: file.URL})
+		out.Links = append(out.Links, atomLink{Rel: "enclosure", Type: file.MIMEType, Length: file.Size, Href: file.URL})
 	}
 	for _, term := range it.tags {
 		out.Categories = append(out.Categories, atomCategory{term})

@@ -39,7 +39,7 @@ func newItem(e *feedring.Entry) item {
 	}
 	for _, file := range e.Attachments {
 		if link := webLink(file.URL); link != "" {
-			it.attachments = append(it.attachments, feedring.Attachment{URL: link, MIMEType: mediaType(file.MIMEType)})
+			it.attachments = append(it.attachments, feedring.Attachment{URL: link, MIMEType: mediaType(file.MIMEType), Size: max(0, file.Size), Seconds: max(0, file.Seconds)})
 		}
 	}
 	if it.title == "" {

@@ -43,6 +43,8 @@ type (
 	jsonAttachment struct {
 		URL      string `json:"url"`
 		MIMEType string `json:"mime_type"`
+		Size     int64  `json:"size_in_bytes,omitempty"`
+		Seconds  int64  `json:"duration_in_seconds,omitempty"`
 	}
 )
 
@@ -83,7 +85,7 @@ func newJSONItem(it *item) jsonItem {
 		out.Authors = append(out.Authors, jsonAuthor{name})
 	}
 	for _, file := range it.attachments {
-		out.Attachments = append(out.Attachments, jsonAttachment{file.URL, cmp.Or(file.MIMEType, unknownType)})
+		out.Attachments = append(out.Attachments, jsonAttachment{file.URL, cmp.Or(file.MIMEType, unknownType), file.Size, file.Seconds})
 	}
 	return out
 }

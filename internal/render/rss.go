@@ -15,6 +15,7 @@ type (
 		Atom    string     `xml:"xmlns:atom,attr"`
 		Content string     `xml:"xmlns:content,attr"`
 		Dublin  string     `xml:"xmlns:dc,attr"`
+		ITunes  string     `xml:"xmlns:itunes,attr,omitempty"` // where something plays
 		Channel rssChannel `xml:"channel"`
 	}
 	rssChannel struct {
@@ -38,6 +39,7 @@ type (
 		Description string        `xml:"description,omitempty"`
 		Content     string        `xml:"content:encoded,omitempty"`
 		Enclosure   *rssEnclosure `xml:"enclosure"`
+		Seconds     int64         `xml:"itunes:duration,omitempty"` // of Enclosure
 		Source      *rssSource    `xml:"source"`
 	}
 	rssGUID struct {
@@ -65,7 +67,11 @@ func newRSS(feed *Feed, items []item) *rss {
 		},
 	}
 	for i := range items {
-		out.Channel.Items = append(out.Channel.Items, newRSSItem(&items[i]))
+		it := newRSSItem(&items[i])
+		if it.Seconds > 0 {
+			out.ITunes = "http://www.itunes.com/dtds/podcast-1.0.dtd"
+		}
+		out.Channel.Items = append(out.Channel.Items, it)
 	}
 	return out
 }
@@ -84,7 +90,8 @@ func newRSSItem(it *item) rssItem {
 	}
 	if len(it.attachments) > 0 {
 		file := it.attachments[0]
-		out.Enclosure = &rssEnclosure{URL: file.URL, Type: cmp.Or(file.MIMEType, unknownType)} // length 0: unknown
+		out.Enclosure = &rssEnclosure{URL: file.URL, Length: file.Size, Type: cmp.Or(file.MIMEType, unknownType)} // length 0: unknown
+		out.Seconds = file.Seconds
 	}
 	if it.feed != "" {
 		out.Source = &rssSource{URL: it.feed, Title: it.provider}

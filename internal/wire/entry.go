@@ -23,6 +23,8 @@ const (
 	maxLanguage    = 35 // as long as a BCP 47 tag needs to be
 	maxAttachments = 16
 	maxMIME        = 128
+	maxSize        = 1 << 50 // of an attachment, in bytes: a number in any JSON reader
+	maxSeconds     = 1 << 31
 	idBytes        = 16
 
 	// maxEntryPayload leaves room for the signature and the signer.
@@ -62,7 +64,7 @@ func bodyOf(e *feedring.Entry, id []byte, previous [32]byte) *feedringv1.EntryBo
 		PublishedUnixMs: TimeTo(e.Published), UpdatedUnixMs: TimeTo(e.Updated), SeenUnixMs: TimeTo(e.Seen),
 		Summary: e.Summary, ContentHtml: e.ContentHTML, Authors: e.Authors, Tags: e.Tags, Language: e.Language,
 		Attachments: each(e.Attachments, func(a *feedring.Attachment) *feedringv1.Attachment {
-			return &feedringv1.Attachment{Url: a.URL, MimeType: a.MIMEType}
+			return &feedringv1.Attachment{Url: a.URL, MimeType: a.MIMEType, Size: a.Size, DurationSeconds: a.Seconds}
 		}),
 		Truncated: e.Truncated, Epoch: e.Position.Epoch, Sequence: e.Position.Sequence, Version: e.Version,
 		Previous: hashTo(previous), Takes: each(e.Takes, takenTo), History: feedringv1.History(e.History),
@@ -107,10 +109,20 @@ func trimAttachments(list []feedring.Attachment) []feedring.Attachment {
 	var kept []feedring.Attachment
 	for _, a := range list {
 		if u := cutText(a.URL, maxEntryURL); u != "" && u == a.URL && len(kept) < maxAttachments {
-			kept = append(kept, feedring.Attachment{URL: u, MIMEType: cutText(a.MIMEType, maxMIME)})
+			kept = append(kept, feedring.Attachment{
+				URL: u, MIMEType: cutText(a.MIMEType, maxMIME), Size: measure(a.Size, maxSize), Seconds: measure(a.Seconds, maxSeconds),
+			})
 		}
 	}
 	return kept
+}
+
+// measure is a number that a file may have; 0 for any other.
+func measure(n, most int64) int64 {
+	if n < 0 || n > most {
+		return 0
+	}
+	return n
 }
 
 // wholeSecond returns t in UTC without what is finer than a second. A date that

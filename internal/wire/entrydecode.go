@@ -85,6 +85,8 @@ func (d *Decoder) attachments(list []*feedringv1.Attachment) []feedring.Attachme
 		return feedring.Attachment{
 			URL:      d.Text("attachment url", (*a).GetUrl(), maxEntryURL),
 			MIMEType: d.Text("attachment type", (*a).GetMimeType(), maxMIME),
+			Size:     measure((*a).GetSize(), maxSize),
+			Seconds:  measure((*a).GetDurationSeconds(), maxSeconds),
 		}
 	})
 }

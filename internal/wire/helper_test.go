@@ -39,7 +39,7 @@ func sampleEntry(publisher feedring.PeerID) *feedring.Entry {
 		Title: "A title", URL: "https://example.org/1", Published: noon, Updated: noon.Add(time.Hour),
 		Summary: "A summary", ContentHTML: "<p>" + strings.Repeat("Some words of content. ", 60) + "</p>",
 		Authors: []string{"Ann"}, Tags: []string{"one", "two"}, Language: "en",
-		History: feedring.OlderHistory, Attachments: []feedring.Attachment{{URL: "https://example.org/1.mp3", MIMEType: "audio/mpeg"}},
+		History: feedring.OlderHistory, Attachments: []feedring.Attachment{{URL: "https://example.org/1.mp3", MIMEType: "audio/mpeg", Size: 5_000_000_000, Seconds: 62}},
 		Publisher: publisher, Seen: noon.Add(2*time.Hour + 5*time.Millisecond),
 		Position: feedring.Position{Epoch: 1000, Sequence: 1}, Version: 1,
 	}

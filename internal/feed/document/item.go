@@ -133,7 +133,7 @@ func (r reader) item(i int, raw *gofeed.Item) Item {
 		Authors:     r.authors(raw),
 		Tags:        tags(raw.Categories),
 		Language:    r.itemLanguage(raw, original),
-		Attachments: r.attachments(raw.Enclosures),
+		Attachments: r.attachments(raw, original),
 	}
 	if e.Updated.Equal(e.Published) {
 		e.Updated = time.Time{}
@@ -262,19 +262,6 @@ func tags(categories []string) []string {
 		c = cut(plain(c), maxName)
 		if c != "" && len(out) < maxTags && !slices.Contains(out, c) {
 			out = append(out, c)
-		}
-	}
-	return out
-}
-
-func (r reader) attachments(enclosures []*gofeed.Enclosure) []feedring.Attachment {
-	var out []feedring.Attachment
-	for _, e := range enclosures {
-		if e == nil || len(out) == maxAttachments {
-			continue
-		}
-		if u := absolute(r.base, e.URL); u != "" {
-			out = append(out, feedring.Attachment{URL: u, MIMEType: cut(fold(e.Type), maxName)})
 		}
 	}
 	return out

@@ -18,7 +18,7 @@ import (
 )
 
 const rssDoc = `<?xml version="1.0"?><!DOCTYPE rss PUBLIC "-//Netscape Communications//DTD RSS 0.91//EN" "http://my.netscape.com/publish/formats/rss-0.91.dtd">
-<rss version="2.0" xmlns:content="http://purl.org/rss/1.0/modules/content/" xmlns:atom="http://www.w3.org/2005/Atom">
+<rss version="2.0" xmlns:content="http://purl.org/rss/1.0/modules/content/" xmlns:atom="http://www.w3.org/2005/Atom" xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd">
 <channel><title>News &amp;amp; more</title><link>https://site.example/home/</link><language>fr_FR</language><ttl>30</ttl>
 <skipHours><hour>3</hour><hour>24</hour></skipHours>
 <atom:link rel="feedring" href="feedring:12D3KooW"/><managingEditor>boss@site.example</managingEditor>
@@ -28,7 +28,7 @@ const rssDoc = `<?xml version="1.0"?><!DOCTYPE rss PUBLIC "-//Netscape Communica
 <category>One</category><category>One</category><category> Two </category>
 <description>A &lt;i&gt;short&lt;/i&gt; text.</description>
 <content:encoded><![CDATA[<p>Long <a href="b.html">link</a> <img src="//cdn.example/i.png"></p>]]></content:encoded>
-<enclosure url="/s.mp3" type="audio/mpeg" length="1"/></item>
+<enclosure url="/s.mp3" type="audio/mpeg" length="1"/><itunes:duration>1:02:05</itunes:duration></item>
 <item><description>Just text &amp;amp; no tags</description><guid>https://site.example/perma</guid></item>
 <item><description>&lt;p&gt;Para one.&lt;/p&gt;&lt;p&gt;Para two.&lt;/p&gt;&lt;script&gt;x()&lt;/script&gt;</description></item>
 </channel></rss>`
@@ -40,7 +40,7 @@ const atomDoc = `<feed xmlns="http://www.w3.org/2005/Atom" xml:base="https://sit
 
 const jsonDoc = `{"version":"https://jsonfeed.org/version/1.1","title":"J","home_page_url":"https://site.example/","language":"en-GB",
 "items":[{"id":"1","url":"/one","title":"One","content_text":"1 < 2","date_published":"2026-01-02T03:04:05+01:00",
-"authors":[{"name":"Ann"}],"tags":["x"],"attachments":[{"url":"https://site.example/a.mp3","mime_type":"audio/mpeg"}]}]}`
+"authors":[{"name":"Ann"}],"tags":["x"],"attachments":[{"url":"https://site.example/a.mp3","mime_type":"audio/mpeg","size_in_bytes":5000000000,"duration_in_seconds":62}]}]}`
 
 func parse(t testing.TB, body string) *Document {
 	t.Helper()
@@ -64,7 +64,7 @@ func TestRSS(t *testing.T) {
 		Summary:     "A short text.",
 		ContentHTML: `<p>Long <a href="https://site.example/home/b.html">link</a> <img src="https://cdn.example/i.png"></p>`,
 		Authors:     []string{"Ann Example"}, Tags: []string{"One", "Two"}, Language: "fr-fr",
-		Attachments: []feedring.Attachment{{URL: "https://site.example/s.mp3", MIMEType: "audio/mpeg"}},
+		Attachments: []feedring.Attachment{{URL: "https://site.example/s.mp3", MIMEType: "audio/mpeg", Size: 1, Seconds: 3725}},
 	}, {
 		URL: "https://site.example/perma", Summary: "Just text & no tags", Language: "fr-fr",
 	}, {
@@ -89,7 +89,7 @@ func TestJSONFeed(t *testing.T) {
 	checkItems(t, parse(t, jsonDoc), []feedring.Entry{{
 		Title: "One", URL: "https://site.example/one", Published: time.Date(2026, 1, 2, 2, 4, 5, 0, time.UTC), ContentHTML: "1 &lt; 2",
 		Authors: []string{"Ann"}, Tags: []string{"x"}, Language: "en-gb",
-		Attachments: []feedring.Attachment{{URL: "https://site.example/a.mp3", MIMEType: "audio/mpeg"}},
+		Attachments: []feedring.Attachment{{URL: "https://site.example/a.mp3", MIMEType: "audio/mpeg", Size: 5_000_000_000, Seconds: 62}},
 	}})
 }
 
@@ -314,5 +314,15 @@ func TestControlCharacters(t *testing.T) {
 	doc = parse(t, "<rss version='2.0'><channel><title>a\x00\u009b&amp;#27;\u202eb</title><item><title>x</title></item></channel></rss>")
 	if doc.Title != "ab" {
 		t.Errorf("%q", doc.Title)
+	}
+}
+
+func TestSeconds(t *testing.T) {
+	for text, want := range map[string]int64{
+		"3725": 3725, " 62:05 ": 3725, "1:02:05": 3725, "00:00:07": 7, "": 0, "one": 0, "1:60": 0, "1:-2": 0, "1:2:3:4": 0, "99999999999": 0, "2147483647:59:59": 0,
+	} {
+		if got := seconds(text); got != want {
+			t.Errorf("%q plays %d seconds, not %d", text, got, want)
+		}
 	}
 }
