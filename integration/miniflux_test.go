@@ -120,7 +120,8 @@ func times(list []read) map[string]int {
 }
 
 // TestMiniflux has a reader that people use poll a personal feed, in each of its
-// formats: it is shown all news, once, and what was corrected. Then it polls the feed front.
+// formats, while feeds with a long history are added to the peer: it is shown
+// all news, once, and what was corrected. Then it polls the feed front.
 func TestMiniflux(t *testing.T) {
 	t.Parallel() // it waits more than it works
 	m := newMiniflux(t)
@@ -164,9 +165,34 @@ func TestMiniflux(t *testing.T) {
 		}
 	}
 
-	publish("first news")
-	publish("second news")
-	once(t, "first news", "second news")
+	t.Run("a feed with history is added before the next poll", func(t *testing.T) {
+		publish("first news")
+		publish("second news")
+		addHistory(t, p, o, "archive")
+		once(t, "first news", "second news")
+	})
+	t.Run("feeds with history are added while it polls", func(t *testing.T) {
+		var all []string
+		for i := range 4 {
+			title := fmt.Sprintf("news %d", i)
+			all = append(all, title)
+			news.add(title, "as it was", time.Time{})
+			addHistory(t, p, o, fmt.Sprintf("archive%d", i))
+			m.poll(feeds["atom"])
+		}
+		for format, feed := range feeds {
+			until(t, 20*time.Second, format+" has all news", func() bool {
+				count := times(m.poll(feed))
+				for _, title := range all {
+					if count[title] == 0 {
+						return false
+					}
+				}
+				return true
+			})
+		}
+		once(t, append(all, "first news", "second news", "news story 0", "news story 1")...)
+	})
 	t.Run("an entry is corrected", func(t *testing.T) {
 		news.change("second news", "as it should be")
 		for format, feed := range feeds {
@@ -191,7 +217,7 @@ func TestMiniflux(t *testing.T) {
 		feed := m.subscribe(front)
 		news.add("news at the front", "x", time.Time{})
 		until(t, 20*time.Second, "news at the front", func() bool { return times(m.poll(feed))["news at the front"] == 1 })
-		if got := m.poll(feed); len(got) != 5 || len(times(got)) != 5 {
+		if got := m.poll(feed); len(got) != 9 || len(times(got)) != 9 {
 			t.Errorf("at the front it is shown %v", times(got))
 		}
 	})

@@ -1,7 +1,9 @@
 package integration
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -204,4 +206,76 @@ func readByFeedparser(t *testing.T, address func(format string) string, want []s
 			}
 		}
 	}
+}
+
+// TestReaderWhileFeedsAreAdded has a reader poll a personal feed while feeds
+// with a long history are added to the peer: it is shown all news, once.
+func TestReaderWhileFeedsAreAdded(t *testing.T) {
+	o := newOrigin(t)
+	news := newFeed("news", 2)
+	n := newNetwork(t, "300ms")
+	p := n.peer(nil, "news=news@"+o.feed(news))
+	until(t, 20*time.Second, "entries", func() bool { return len(n.query(p, "--theme", "news").entries()) == 2 })
+	r := command(t, "subscription", "add", "--json", "--data", p.data)
+	if r.code != 0 {
+		t.Fatal(r)
+	}
+	readers := make(map[string]*newsboat)
+	for _, format := range []string{"atom", "rss"} {
+		readers[format] = newNewsboat(t, r.objects[0].str(format))
+		readers[format].reload()
+	}
+	told := []string{"news story 1", "news story 0"}
+	for i := range 4 {
+		title := fmt.Sprintf("fresh %d", i)
+		told = append(told, title)
+		news.add(title, "x", time.Time{})
+		until(t, 20*time.Second, title, func() bool { titles, _ := shown(t, r.objects[0].str("json")); return slices.Contains(titles, title) })
+		addHistory(t, p, o, fmt.Sprintf("archive%d", i))
+		for format, reader := range readers {
+			reader.reload()
+			got := reader.titles()
+			if len(got) < len(told) {
+				t.Fatalf("%s: it shows %q", format, got)
+			}
+			newest := slices.Clone(got[:len(told)])
+			slices.Sort(newest) // news of one second are in no order
+			if want := slices.Sorted(slices.Values(told)); !slices.Equal(newest, want) {
+				t.Errorf("%s: the newest that it shows are %q, not %q", format, newest, want)
+			}
+			if all := slices.Sorted(slices.Values(got)); len(slices.Compact(all)) != len(got) {
+				t.Errorf("%s: it shows something twice: %q", format, got)
+			}
+		}
+	}
+}
+
+// oldFeed is an RSS document of so many entries of 2018.
+func oldFeed(name string, entries int) []byte {
+	var doc bytes.Buffer
+	fmt.Fprintf(&doc, `<?xml version="1.0"?><rss version="2.0"><channel><title>%s</title><link>https://example.invalid/</link><description>x</description>`, name)
+	for i := range entries {
+		at := time.Date(2018, 12, 31, 0, 0, 0, 0, time.UTC).AddDate(0, 0, -i).Format(time.RFC1123Z)
+		fmt.Fprintf(&doc, `<item><title>%[1]s old %[2]d</title><guid isPermaLink="false">%[1]s-%[2]d</guid><link>https://example.invalid/%[1]s/%[2]d</link><pubDate>%[3]s</pubDate></item>`, name, i, at)
+	}
+	doc.WriteString("</channel></rss>")
+	return doc.Bytes()
+}
+
+// addHistory has a peer read a feed of 60 old entries, and waits until it has them.
+func addHistory(t testing.TB, p *peer, o *origin, name string) {
+	t.Helper()
+	doc := oldFeed(name, 60)
+	url := o.bytes(name, "application/rss+xml", func() []byte { return doc })
+	if r := command(t, "feed", "add", url, "--data", p.data); r.code != 0 {
+		t.Fatal(r)
+	}
+	until(t, 20*time.Second, name+" read", func() bool {
+		for _, f := range command(t, "feed", "list", "--json", "--data", p.data).objects {
+			if f.str("url") == url {
+				return f.num("entries") == 60
+			}
+		}
+		return false
+	})
 }
