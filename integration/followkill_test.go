@@ -74,13 +74,14 @@ func TestKilledFollower(t *testing.T) {
 					})
 					f.kill()
 				} else {
-					until(t, 20*time.Second, "the last entry", func() bool {
+					until(t, 20*time.Second, "all entries", func() bool {
+						missing := all - len(times)
 						for _, e := range (result{objects: objects(f.output())}).entries() {
-							if e.str("title") == fmt.Sprint("entry ", all-1) {
-								return true
+							if times[e.str("title")] == 0 {
+								missing--
 							}
 						}
-						return false
+						return missing <= 0
 					})
 					f.stop(t, 5*time.Second)
 				}
