@@ -26,11 +26,6 @@ const (
 // tellReached says who was reached, and which groups those tell of. That they tell
 // nothing in time is no error: the maps come by themselves.
 func (n *Node) tellReached(ctx context.Context, said *web.Joined, ids []feedring.PeerID) {
-	for _, p := range n.host.Peers() {
-		if slices.Contains(ids, p.ID) {
-			said.Reached = append(said.Reached, web.Reached{Peer: p.ID, Addr: p.Addr})
-		}
-	}
 	var asking sync.WaitGroup
 	var mu sync.Mutex
 	for _, id := range ids[:min(len(ids), askedAtJoin)] {
@@ -47,6 +42,12 @@ func (n *Node) tellReached(ctx context.Context, said *web.Joined, ids []feedring
 		})
 	}
 	asking.Wait()
+	// Only now: a peer counts as connected when it has said what it speaks.
+	for _, p := range n.host.Peers() {
+		if slices.Contains(ids, p.ID) {
+			said.Reached = append(said.Reached, web.Reached{Peer: p.ID, Addr: p.Addr})
+		}
+	}
 	slices.Sort(said.Groups)
 	said.Groups = slices.Compact(said.Groups)
 }
