@@ -110,6 +110,9 @@ func (n *Node) checkFeeds() []web.Check {
 		}
 	}
 	c := web.Check{Name: "feeds", OK: len(wrong) == 0, Detail: fmt.Sprintf("%d published, all well", published)}
+	if published == 0 {
+		c.Detail = "none is published into a group"
+	}
 	if !c.OK {
 		c.Detail, c.Advice = listed(wrong), "\"feedring ping URL\" looks again at once"
 	}

@@ -210,6 +210,9 @@ func (f *Fetcher) read(a *Answer, url, asked string, resp *http.Response, state 
 	}
 	doc.Partial = a.Partial
 	a.Document, a.BodyHash, a.Page = doc, hash, page
+	if mayChangeUnseen(resp.Header) {
+		a.Validators = Validators{}
+	}
 	return nil
 }
 

@@ -111,6 +111,45 @@ func TestValidatorsAreSentBackByteForByte(t *testing.T) {
 	}
 }
 
+// WordPress makes both validators of the second of the last change.
+func TestSecondChangeWithinOneSecondIsFound(t *testing.T) {
+	const second = "Mon, 02 Mar 2026 10:00:00 GMT"
+	date, body := second, rssDoc
+	var conditional []bool
+	url := origin(t, func(w http.ResponseWriter, r *http.Request) {
+		conditional = append(conditional, r.Header.Get("If-Modified-Since") != "" || r.Header.Get("If-None-Match") != "")
+		w.Header().Set("Date", date)
+		w.Header().Set("Last-Modified", second)
+		w.Header().Set("ETag", `"second"`)
+		if r.Header.Get("If-None-Match") == `"second"` {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		io.WriteString(w, body)
+	})
+	state := State{URL: url}
+	look := func() bool {
+		t.Helper()
+		answer, err := testFetcher().Fetch(t.Context(), url, &state)
+		if err != nil {
+			t.Fatal(err)
+		}
+		state.take(answer, time.Now())
+		return answer.Document != nil
+	}
+	look()
+	date, body = "Mon, 02 Mar 2026 10:00:05 GMT", strings.Replace(rssDoc, "<title>", "<title>again ", 1)
+	if !look() {
+		t.Error("the second change of the second is not seen")
+	}
+	if look() {
+		t.Error("a document that did not change is read again")
+	}
+	if want := []bool{false, false, true}; !slices.Equal(conditional, want) {
+		t.Errorf("conditional requests: %v, want %v", conditional, want)
+	}
+}
+
 func TestSameBodyIsNotRead(t *testing.T) {
 	n := 0
 	url := origin(t, func(w http.ResponseWriter, _ *http.Request) {

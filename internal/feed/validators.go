@@ -40,6 +40,20 @@ func readValidators(h http.Header) Validators {
 	return Validators{ETag: opaque(h, "Etag"), LastModified: opaque(h, "Last-Modified")}
 }
 
+// mayChangeUnseen reports whether a document was modified in the second in which it
+// was sent. A further change in that second has the same Last-Modified, and with
+// WordPress the same ETag, so the next look must ask for the whole document
+// (RFC 9110, 8.8.2.2). An origin that dates every answer with the present costs one
+// such look for each change.
+func mayChangeUnseen(h http.Header) bool {
+	modified, err := http.ParseTime(h.Get("Last-Modified"))
+	if err != nil {
+		return false
+	}
+	sent, err := http.ParseTime(h.Get("Date"))
+	return err == nil && !modified.Before(sent)
+}
+
 // opaque returns a header as it came. One that is absurdly long is not kept, nor
 // one that cannot be sent: it would end the feed.
 func opaque(h http.Header, key string) Opaque {
