@@ -12,6 +12,7 @@ const least = time.Second
 const (
 	liveFor  = 5 // after the last proof that it runs a process counts as gone
 	openFor  = 2 // for so long a process that may be an earlier life is waited for
+	openAll  = 4 // and for all such together, which a witness may repeat one after the other
 	freshFor = 3 // what a witness heard longer ago says nothing of now
 )
 
@@ -99,6 +100,7 @@ type Machine struct {
 	again   bool // another round follows soon
 	settled bool // the whole map's witnesses answered since the start
 	alone   bool
+	free    time.Time // when another process was last known to run, or of the start
 	next    time.Time // of the next round; zero: none
 	above   uint64
 	told    Changed
@@ -109,7 +111,7 @@ type Machine struct {
 func New(cfg Config, now time.Time) *Machine {
 	cfg.Refresh = max(cfg.Refresh, least)
 	return &Machine{
-		cfg: cfg, now: now, started: now, next: now, above: cfg.Above,
+		cfg: cfg, now: now, started: now, free: now, next: now, above: cfg.Above,
 		own:  Statement{Instance: cfg.Instance, Since: cfg.Since},
 		made: map[uint64]time.Time{}, rivals: map[uint64]*rival{},
 		told: Changed{Above: cfg.Above, Since: cfg.Since},
@@ -158,6 +160,9 @@ func (m *Machine) Deadline() time.Time {
 	}
 	if m.state == Waits {
 		sooner(m.started.Add(m.silence()))
+	}
+	if m.state != Publishes {
+		sooner(m.free.Add(openAll * m.cfg.Refresh))
 	}
 	for _, r := range m.rivals {
 		sooner(r.first.Add(openFor * m.cfg.Refresh))
@@ -297,6 +302,7 @@ func (m *Machine) decide() {
 	busy := false
 	for _, r := range live {
 		busy = busy || r.last.Publishes
+		m.free = m.now
 		m.goAbove(r)
 	}
 	switch {
@@ -305,7 +311,7 @@ func (m *Machine) decide() {
 			m.state = Yields
 			m.own.Since = later(m.own.Since, m.now).Add(Behind).Truncate(time.Millisecond)
 		}
-	case m.state == Publishes, busy, m.unclear():
+	case m.state == Publishes, busy, m.unclear() && m.now.Before(m.free.Add(openAll*m.cfg.Refresh)):
 	case m.state == Yields || m.alone || m.settled || !m.now.Before(m.started.Add(m.silence())):
 		m.state = Publishes
 	}
