@@ -42,7 +42,8 @@ func (o *origins) claim(f *origin) {
 }
 
 // adopted reports whether e, as it was found, is held of one of others, who publish
-// the same feed. If not it becomes the version after theirs.
+// the same feed. If not it becomes the version after theirs. News that they call
+// history, so that who follows since before it is not told of it, is not held.
 func (p *publisher) adopted(e *feedring.Entry, others []feedring.PeerID) (bool, error) {
 	for _, other := range others {
 		item, found, err := p.store.Latest(feedring.FeedRef{URL: e.Feed, Publisher: other}, e.ID)
@@ -60,10 +61,13 @@ func (p *publisher) adopted(e *feedring.Entry, others []feedring.PeerID) (bool, 
 			if _, err := wire.EncodeEntry(e, [32]byte{}); err != nil { // as it will be seen
 				return false, err
 			}
-			if sameContent(e, theirs) {
+			same := sameContent(e, theirs)
+			if same && (e.History != feedring.NoHistory || theirs.NewSince(e.Published)) {
 				return true, nil
 			}
-			correct(e, theirs)
+			if !same {
+				correct(e, theirs)
+			}
 		}
 		e.Version = max(e.Version, item.Version+1)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/feed"
+	"github.com/feedring/feedring/internal/wire"
 )
 
 // Who takes a mirrored feed over publishes nothing that the group holds, and what
@@ -196,5 +197,29 @@ func TestFeedsFollowTheirTurns(t *testing.T) {
 	check(t, l.remove(t.Context(), testURL))
 	if len(l.lookers.now) != 0 {
 		t.Error("a turn is kept of a feed that was removed")
+	}
+}
+
+// A mirror that calls an entry history, and dates it so that no reader is told of
+// it, does not keep another one from publishing it as the news that it is.
+func TestMirrorsHideNoNews(t *testing.T) {
+	s := openStore(t)
+	first, second := writer(s, newSealer(t)), writer(s, newSealer(t))
+	second.mirrors = func(string) []feedring.PeerID { return []feedring.PeerID{first.self} }
+	told := entries(1, 4)
+	told[0].History, told[1].History, told[2].History = feedring.OlderHistory, feedring.OlderHistory, feedring.UndatedHistory
+	told[1].Published = told[1].Published.Add(-24 * time.Hour)
+	first.append(t, testSpec, told...)
+	second.append(t, testSpec, entries(1, 4)...)
+	held := log(t, s, feedring.FeedRef{URL: testURL, Publisher: second.self})
+	if len(held) != 2 || held[0].ID != told[1].ID || held[1].ID != told[2].ID {
+		t.Fatalf("it published %d entries: %+v", len(held), held)
+	}
+	for i := range held {
+		e, _, err := wire.DecodeEntry(sealOfItem(&held[i]))
+		check(t, err)
+		if e.History != feedring.NoHistory || e.Version != 2 {
+			t.Errorf("%s: %v, version %d", e.Title, e.History, e.Version)
+		}
 	}
 }
