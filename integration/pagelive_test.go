@@ -155,6 +155,40 @@ func TestPageCutOff(t *testing.T) {
 	v.until("the note gone", "!document.getElementById('reach').checkVisibility()")
 }
 
+// TestPageTellsOlder: to a page that is open a feed with a history is one line, and
+// what is new in it then is a card; loaded again, the page has all by date.
+func TestPageTellsOlder(t *testing.T) {
+	o, old := newOrigin(t), backlog("old", 60, true)
+	n := newNetwork(t, "300ms")
+	p := n.peer(nil, "news=known@"+o.feed(newFeed("known", 2)))
+	until(t, 20*time.Second, "entries", func() bool { return p.entriesHeld(t) == 2 })
+	v := openBrowser(t, newBeacon(t)).tab(360, false)
+	v.open(p.http + "/?theme=news")
+	v.live()
+	shows := func(when, want string) {
+		t.Helper()
+		if got := v.str("[...document.getElementById('entries').children].map(l => (l.querySelector('h4') || l).textContent).join(', ')"); got != want {
+			t.Errorf("%s, the list is %q, want %q", when, got, want)
+		}
+	}
+	shows("at first", "known story 0, known story 1")
+	p.addFeed(t, o.feed(old), 60, "--theme", "news")
+	const older = "document.getElementById('entries').textContent.includes('older')"
+	v.until("the line", older)
+	shows("with a feed added", "60 older entries of 127.0.0.1, known story 0, known story 1")
+	v.picture("older")
+	old.add("new in it", "x", time.Time{})
+	v.until("what is new", "document.getElementById('entries').textContent.includes('new in it')")
+	shows("with what is new", "new in it, 60 older entries of 127.0.0.1, known story 0, known story 1")
+	v.whole("older entries")
+	v.open(p.http + "/?theme=news&limit=4")
+	shows("loaded again", "new in it, known story 0, known story 1, old of 2018, 59")
+	v.live()
+	if v.eval(older) == true {
+		t.Error("loaded again, the page tells of older entries")
+	}
+}
+
 // TestPageText: what a publisher wrote is read as it was meant, at most four
 // lines of a title, each story once, and nothing is claimed of a site's peer;
 // from the server and live alike.
