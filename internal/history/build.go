@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/feedring/feedring/internal/store"
 )
@@ -28,9 +29,11 @@ type building struct {
 type limits struct {
 	tailDocs, tailWeight int
 	docs, logs, weight   int // of a segment
+
+	look time.Duration // one turn of a search that looks at each entry
 }
 
-var defaultLimits = limits{tailDocs: 4 << 10, tailWeight: 3 << 20, docs: maxDocs, logs: maxLogs, weight: 16 << 20}
+var defaultLimits = limits{tailDocs: 4 << 10, tailWeight: 3 << 20, docs: maxDocs, logs: maxLogs, weight: 16 << 20, look: 100 * time.Millisecond}
 
 func (h *History) building(id uint64) *building {
 	return &building{store: h.store, limits: h.limits, id: id, lists: newLists(), logs: make(map[epoch]int)}

@@ -1,14 +1,17 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
 	"log/slog"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/store"
 )
 
@@ -23,7 +26,8 @@ type History struct {
 	trimmed uint64 // journal rows before are gone; the worker's
 	tidied  *state // was looked through for what is dead; the worker's
 	cache   cache
-	scratch sync.Pool // of *scratch
+	scratch sync.Pool     // of *scratch
+	looking chan struct{} // places of searches that look at each entry
 
 	wake chan struct{} // the state was replaced by one with work to do
 	stop context.CancelFunc
@@ -44,7 +48,8 @@ func Open(s *store.Store, log *slog.Logger) (*History, error) {
 }
 
 func open(s *store.Store, log *slog.Logger, l limits) (*History, error) {
-	h := &History{store: s, log: log, limits: l, wake: make(chan struct{}, 1), stop: func() {}}
+	h := &History{store: s, log: log, limits: l, wake: make(chan struct{}, 1), stop: func() {},
+		looking: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
 	h.scratch.New = func() any { return &scratch{cache: &h.cache} }
 	st, err := h.restore()
 	if err != nil {
@@ -110,7 +115,41 @@ func (h *History) reset(bad *state, why error) bool {
 // a page is full; segments that are older than the page are not looked at. What
 // names no word, feed, theme or provider, or only a single character of a script
 // without spaces, looks at the rows one by one.
+//
+// So does what has Accept. Such searches take short turns, few at once: anybody
+// may ask for as many as they like, and the store is not held for long.
 func (h *History) Search(ctx context.Context, q store.Search) (items []store.Item, next store.Cursor, err error) {
+	if q.Accept == nil {
+		return h.search(ctx, q)
+	}
+	limit := cmp.Or(q.Limit, feedring.DefaultLimit)
+	if limit < 0 || limit > feedring.MaxLimit {
+		limit = feedring.MaxLimit
+	}
+	pause := store.Pause{After: h.limits.look}
+	q.Pause = &pause
+	for {
+		q.Limit = limit - len(items)
+		page, next, err := h.turn(ctx, q)
+		items = append(items, page...)
+		if err != nil || !pause.Made {
+			return items, next, err
+		}
+		q.Cursor = next
+	}
+}
+
+func (h *History) turn(ctx context.Context, q store.Search) ([]store.Item, store.Cursor, error) {
+	select {
+	case h.looking <- struct{}{}:
+	case <-ctx.Done():
+		return nil, "", ctx.Err()
+	}
+	defer func() { <-h.looking }()
+	return h.search(ctx, q)
+}
+
+func (h *History) search(ctx context.Context, q store.Search) (items []store.Item, next store.Cursor, err error) {
 	for {
 		s := h.scratch.Get().(*scratch)
 		st := h.state.Load() // before the store: what goes away is still there, or st is replaced

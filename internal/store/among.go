@@ -16,12 +16,16 @@ import (
 // one question whether that is an old version, which next to none is.
 func (r *Reader) Among(ctx context.Context, q Search, keys iter.Seq2[RowKey, error]) ([]Item, Cursor, error) {
 	v := r.s.newVisitor(&q)
+	defer v.done()
 	for k, err := range keys {
 		if err == nil {
 			err = ctx.Err()
 		}
 		if err != nil {
 			return nil, "", err
+		}
+		if v.pauses(k) {
+			break
 		}
 		more, err := v.propose(r.txn, k)
 		if err != nil {

@@ -42,6 +42,16 @@ type Search struct {
 	Accept func(*Item) bool
 	Limit  int    // items of a page; 0: feedring.DefaultLimit, at most feedring.MaxLimit
 	Cursor Cursor // of the page before
+	Pause  *Pause // nil: none; Reader.Among alone makes it
+}
+
+// Pause has a page end, with a next one, after some time, and is for all pages of
+// one answer, one after the other. While a page is read the database cannot be
+// closed and opened anew, and whoever comes after that waits, too.
+type Pause struct {
+	After time.Duration
+	Made  bool // the last page ended for it
+	bytes int  // of payloads so far, of Options.SearchBytes
 }
 
 // Search returns the entries that match, newest published first, and where the
@@ -76,6 +86,10 @@ type visitor struct {
 	accept func(*Item) bool
 	page   page
 	missed int // candidates that do not match, or are not there any more
+
+	pause *Pause
+	began time.Time
+	at    *RowKey // the last candidate; nil: none yet
 }
 
 func (s *Store) newVisitor(q *Search) *visitor {
@@ -83,7 +97,33 @@ func (s *Store) newVisitor(q *Search) *visitor {
 	if limit == 0 {
 		limit = feedring.DefaultLimit
 	}
-	return &visitor{s: s, f: s.newFilter(q), accept: q.Accept, page: page{limit: bound(limit, feedring.MaxLimit), bytes: s.opts.SearchBytes}}
+	v := &visitor{s: s, f: s.newFilter(q), accept: q.Accept, page: page{limit: bound(limit, feedring.MaxLimit), bytes: s.opts.SearchBytes}}
+	if q.Pause != nil {
+		v.pause, v.began = q.Pause, time.Now()
+		v.pause.Made = false
+		v.page.bytes -= v.pause.bytes
+	}
+	return v
+}
+
+// pauses ends the page before the candidate at k where it is time.
+func (v *visitor) pauses(k RowKey) bool {
+	if v.pause == nil {
+		return false
+	}
+	if v.at != nil && !v.page.full() && time.Since(v.began) >= v.pause.After {
+		v.page.next, v.pause.Made = newCursor(*v.at), true
+		return true
+	}
+	v.at = &k
+	return false
+}
+
+// done notes what the pages so far hold.
+func (v *visitor) done() {
+	if v.pause != nil {
+		v.pause.bytes = v.s.opts.SearchBytes - v.page.bytes
+	}
 }
 
 // look tests a row. There is no more where it and all after it are too old.
