@@ -316,3 +316,25 @@ func TestChoose(t *testing.T) {
 		t.Errorf("%d are told", len(c))
 	}
 }
+
+// TestWitnessKeepsFewBytes: long statements of many keys take no more than so
+// much memory, which is there again when they are old.
+func TestWitnessKeepsFewBytes(t *testing.T) {
+	var w Witness
+	now := time.Now()
+	long := &feedring.Seal{Payload: make([]byte, 8<<10)}
+	for round := range 2 {
+		for i := range maxKeys {
+			w.Hear(now, feedring.PeerID(fmt.Sprint(round, i)), Statement{Instance: 1 + uint64(i%3), Count: 1, Seal: long})
+			w.Hear(now, feedring.PeerID(fmt.Sprint(round, i/2)), Statement{Instance: 9, Count: uint64(i + 1), Seal: long})
+		}
+		kept := 0
+		for _, all := range w.keys {
+			kept += sizeOf(all)
+		}
+		if kept != w.bytes || kept > maxBytes || kept < maxBytes/2 {
+			t.Errorf("%d bytes are kept, and %d counted", kept, w.bytes)
+		}
+		now = now.Add(2 * witnessFor)
+	}
+}
