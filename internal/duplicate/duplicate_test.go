@@ -3,6 +3,7 @@ package duplicate
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -30,6 +31,8 @@ func TestFoldShowsAStoryOnce(t *testing.T) {
 	long := "twelve words and more make a text that no two sites write by chance alone"
 	vouched := told("own", "a.example", page+"?utm_source=feed", 3, "")
 	vouched.VouchedBy = "a.example"
+	withText := told("own", "a.example", page, 3, long)
+	withText.VouchedBy = "a.example"
 	for name, test := range map[string]struct {
 		entries []feedring.Entry
 		want    []string
@@ -49,6 +52,9 @@ func TestFoldShowsAStoryOnce(t *testing.T) {
 			[]feedring.Entry{told("same", "c.example", "https://c.example/1", 1, long), told("same", "b.example", "https://b.example/1", 2, long)},
 			[]string{"same"},
 		},
+		"the site's own text, though somebody dated a copy earlier": {
+			[]feedring.Entry{withText, told("own", "evil", "https://evil.example/1", 9, long)}, []string{"own"},
+		},
 		"short texts and front pages are no story": {
 			[]feedring.Entry{told("sunny", "c.example", "https://c.example/", 1, "sunny"), told("sunny", "b.example", "https://c.example/", 2, "sunny")},
 			[]string{"sunny", "sunny"},
@@ -61,6 +67,11 @@ func TestFoldShowsAStoryOnce(t *testing.T) {
 		before := titlesOf(test.entries)
 		if got := titlesOf(Fold(test.entries, nil)); !slices.Equal(got, test.want) {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+		for _, e := range Fold(test.entries, nil) {
+			if strings.Contains(e.URL, "evil") {
+				t.Errorf("%s: the copy is shown", name)
+			}
 		}
 		if !slices.Equal(titlesOf(test.entries), before) {
 			t.Errorf("%s: the argument was changed", name)

@@ -39,14 +39,15 @@ func KeysOf(e *feedring.Entry, site string) Keys {
 }
 
 // Hides reports whether a list that shows a needs no b, which came later: they
-// are of different feeds and tell the same, and a's claim to the page is no worse.
-func (a Keys) Hides(b Keys) bool {
-	return a.Feed != b.Feed && (a.Content != 0 && a.Content == b.Content || a.Link != 0 && a.Link == b.Link && a.Claim >= b.Claim)
-}
+// are of different feeds and tell the same, and a's claim to its page is no worse.
+func (a Keys) Hides(b Keys) bool { return a.tells(b) && a.Claim >= b.Claim }
 
 // Replaces reports whether b, which came later, takes the place of a.
-func (b Keys) Replaces(a Keys) bool {
-	return a.Feed != b.Feed && a.Link != 0 && a.Link == b.Link && a.Claim < b.Claim && !a.Hides(b)
+func (b Keys) Replaces(a Keys) bool { return a.tells(b) && a.Claim < b.Claim }
+
+// tells reports whether a is b's story in another feed.
+func (a Keys) tells(b Keys) bool {
+	return a.Feed != b.Feed && (a.Content != 0 && a.Content == b.Content || a.Link != 0 && a.Link == b.Link)
 }
 
 // String is the keys for a page's script: feed, link, content and claim.

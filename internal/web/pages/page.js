@@ -89,8 +89,9 @@
     const [feed, link, content, claim] = (s || "").split(".");
     return { feed, link: link === "0" ? "" : link, content: content === "0" ? "" : content, claim: Number(claim) };
   };
-  const hides = (a, b) => a.feed !== b.feed && ((a.content && a.content === b.content) || (a.link && a.link === b.link && a.claim >= b.claim));
-  const replaces = (b, a) => a.feed !== b.feed && a.link && a.link === b.link && a.claim < b.claim && !hides(a, b);
+  const tells = (a, b) => a.feed !== b.feed && ((a.content && a.content === b.content) || (a.link && a.link === b.link));
+  const hides = (a, b) => tells(a, b) && a.claim >= b.claim;
+  const replaces = (b, a) => tells(a, b) && a.claim < b.claim;
   const drop = (li) => {
     shown.delete(li.dataset.id);
     li.remove();
