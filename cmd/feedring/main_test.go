@@ -242,7 +242,7 @@ func fakeAPI() http.Handler {
 		}
 	})
 	mux.HandleFunc("DELETE /api/v1/feeds", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
-	const subscription = `{"id":"0a1b","theme":"news","q":"gaz","limit":50,"atom":"http://127.0.0.1:1/feeds/s.atom","rss":"http://127.0.0.1:1/feeds/s.rss","json":"http://127.0.0.1:1/feeds/s.json","new_field":1}`
+	const subscription = `{"id":"0a1b","theme":"news","q":"gaz","since":"2026-01-02T00:00:00Z","limit":7,"stem":true,"atom":"http://127.0.0.1:1/feeds/s.atom","rss":"http://127.0.0.1:1/feeds/s.rss","json":"http://127.0.0.1:1/feeds/s.json","new_field":1}`
 	say("GET /api/v1/subscriptions", "["+subscription+"]")
 	mux.HandleFunc("POST /api/v1/subscriptions", func(w http.ResponseWriter, r *http.Request) {
 		var asked map[string]any

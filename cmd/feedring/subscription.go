@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -95,7 +97,7 @@ func (a *app) subscriptionListCommand() *cobra.Command {
 }
 
 func (a *app) printSubscriptions(subs []json.RawMessage, asJSON bool) error {
-	g := grid{head: []string{"ID", "THEME", "PROVIDER", "WORDS", "FEED"}, stack: []int{4}}
+	g := grid{head: []string{"ID", "THEME", "PROVIDER", "WORDS", "SINCE", "UNTIL", "LIMIT", "STEM", "FEED"}, stack: []int{8}}
 	for _, raw := range subs {
 		if asJSON {
 			if err := a.printRaw(raw); err != nil {
@@ -107,12 +109,26 @@ func (a *app) printSubscriptions(subs []json.RawMessage, asJSON bool) error {
 		if err := json.Unmarshal(raw, &sub); err != nil {
 			return fmt.Errorf("the peer's answer cannot be read: %w", err)
 		}
-		g.add(printable(sub.ID), or(printable(sub.Theme), "-"), or(printable(sub.Provider), "-"), or(printable(sub.Words), "-"), printable(sub.Atom))
+		g.add(printable(sub.ID), or(printable(sub.Theme), "-"), or(printable(sub.Provider), "-"), or(printable(sub.Words), "-"),
+			bound(sub.Since), bound(sub.Until), strconv.Itoa(sub.Limit), map[bool]string{true: "yes", false: "-"}[sub.Stem], printable(sub.Atom))
 	}
 	if asJSON {
 		return nil
 	}
 	return g.print(a.stdout)
+}
+
+// bound writes a bound of a query as --since and --until take it: without the time
+// where that is midnight.
+func bound(t time.Time) string {
+	switch t = t.UTC(); {
+	case t.IsZero():
+		return "-"
+	case t.Equal(t.Truncate(24 * time.Hour)):
+		return t.Format(time.DateOnly)
+	default:
+		return t.Format(time.RFC3339)
+	}
 }
 
 func (a *app) subscriptionRemoveCommand() *cobra.Command {

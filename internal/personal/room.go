@@ -33,6 +33,7 @@ type Room struct {
 	table     *table
 	interests map[string]*interest
 	byID      map[string]*subscription
+	created   int64 // of the newest subscription, Unix milliseconds; guarded by giving
 	bySecret  map[secretKey]*subscription
 	watched   map[*interest][]string // secrets; see Watch
 	tally     map[reading]int        // see Readers

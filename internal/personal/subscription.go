@@ -73,6 +73,7 @@ func (r *Room) Subscribe(ctx context.Context, q feedring.Query, stem bool) (Subs
 	}
 	s := &subscription{id: hex.EncodeToString(random(8)), secret: newSecret(), words: q.Words, created: time.Now().UnixMilli()}
 	r.giving.Lock()
+	s.created = max(s.created, r.created+1) // so that the list keeps the order in which they were made
 	if len(r.byID) >= MaxSubscriptions {
 		r.giving.Unlock()
 		return Subscription{}, ErrTooMany
@@ -82,6 +83,7 @@ func (r *Room) Subscribe(ctx context.Context, q feedring.Query, stem bool) (Subs
 	}
 	in := r.interestFor(newInterest(asked, expr, stem))
 	s.interest = in
+	r.created = s.created
 	in.owners++
 	ticket := r.writing.put(subscriptions+s.id, encode(subscriptionRow{
 		Secret: s.secret, Interest: in.number, Words: s.words, Created: time.UnixMilli(s.created).UTC(),
@@ -134,6 +136,7 @@ func (r *Room) interestFor(fresh *interest) *interest {
 func (r *Room) list(s *subscription) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.created = max(r.created, s.created)
 	r.byID[s.id], r.bySecret[keyOfSecret(s.secret)] = s, s
 	r.count(s, 1)
 	r.cfg.Kept(len(r.byID))

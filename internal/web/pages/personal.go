@@ -99,5 +99,8 @@ func Describe(q *feedring.Query) string {
 	if !q.Since.IsZero() {
 		s += " since " + q.Since.UTC().Format("2 Jan 2006")
 	}
+	if !q.Until.IsZero() {
+		s += " until " + q.Until.UTC().Format("2 Jan 2006")
+	}
 	return s
 }

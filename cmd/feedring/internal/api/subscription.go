@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/feedring/feedring"
 )
@@ -15,9 +16,15 @@ type Subscription struct {
 	Theme    string `json:"theme,omitempty"`
 	Provider string `json:"provider,omitempty"`
 	Words    string `json:"q,omitempty"`
-	Atom     string `json:"atom"`
-	RSS      string `json:"rss"`
-	JSON     string `json:"json"`
+
+	Since time.Time `json:"since,omitzero"`
+	Until time.Time `json:"until,omitzero"`
+	Limit int       `json:"limit"`
+	Stem  bool      `json:"stem,omitempty"`
+
+	Atom string `json:"atom"`
+	RSS  string `json:"rss"`
+	JSON string `json:"json"`
 }
 
 // Subscribe makes a personal feed, and returns it as the peer told it. With stem
