@@ -52,8 +52,8 @@ func emptyTown(t testing.TB, refresh string) *town {
 func (w *town) join(m *machine, theme string) {
 	w.t.Helper()
 	l := newLedger(theme, fmt.Sprintf("f%d", len(w.peers)))
-	l.publish("the first of the town")
 	p := m.peer(w.network, w.peers[:min(1, len(w.peers))], l.spec(m.origin()))
+	l.publish("the first of the town") // what is dated before its peer began is history, and no follower is told of it
 	w.hosts[p], w.ledgers[p] = m, l
 }
 

@@ -95,6 +95,9 @@ func TestCopiedDataDirectory(t *testing.T) {
 			want = append(want, title)
 		}
 	}
+	for _, p := range []*peer{q, s} { // what a first look finds is told to no follower as new
+		until(t, 20*time.Second, "the first entries", func() bool { return p.entriesHeld(t) == len(want) })
+	}
 	followers := []*process{n.follow(q, "--theme", "news"), n.follow(s, "--theme", "news")}
 	all := func() {
 		t.Helper()

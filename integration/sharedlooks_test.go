@@ -83,6 +83,9 @@ func TestSharedLooks(t *testing.T) {
 			others = append(others, p)
 		}
 	}
+	for _, p := range []*peer{others[0], others[5]} { // what a first look finds is told to no follower as new
+		until(t, 20*time.Second, "what there is", func() bool { return p.entriesHeld(t) == 3 })
+	}
 	followers := []*process{n.follow(others[0], "--theme", "news"), n.follow(others[5], "--theme", "news")}
 	for _, r := range followers {
 		until(t, 20*time.Second, "what there is", func() bool { return len(titlesShown(t, r)) == 3 })

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -74,6 +76,7 @@ func TestPersisterCoalescesAndTriesAgain(t *testing.T) {
 
 // oneRefused refuses the states of one group, and takes the others'.
 type oneRefused struct {
+	sync.Mutex
 	group  feedring.GroupID
 	heals  time.Time
 	tries  int
@@ -82,6 +85,8 @@ type oneRefused struct {
 
 func (d *oneRefused) Put(_ context.Context, _ store.Bucket, key string, value []byte) error {
 	time.Sleep(time.Millisecond)
+	d.Lock()
+	defer d.Unlock()
 	if key == d.group.String() && time.Now().Before(d.heals) {
 		d.tries++
 		return errors.New("refused")
@@ -109,7 +114,11 @@ func TestOneGroupsRefusedStateHoldsUpNoOther(t *testing.T) {
 		at := map[told]time.Duration{}
 		p := &persister{
 			store: disk, log: quiet, themes: themes, waiting: make(map[feedring.GroupID]*unsaved), wake: make(chan struct{}, 1),
-			tell: func(in persisted) { at[told{in.Group, in.Input.(group.Persisted).Token}] = time.Since(began) },
+			tell: func(in persisted) {
+				disk.Lock()
+				defer disk.Unlock()
+				at[told{in.Group, in.Input.(group.Persisted).Token}] = time.Since(began)
+			},
 		}
 		done := make(chan struct{})
 		go func() { p.run(ctx); close(done) }()
@@ -121,16 +130,21 @@ func TestOneGroupsRefusedStateHoldsUpNoOther(t *testing.T) {
 			}
 			time.Sleep(time.Second)
 		}
+		disk.Lock()
+		first, tries := maps.Clone(at), disk.tries
+		disk.Unlock()
 		for n := uint64(1); n <= 30; n++ {
-			if took, ok := at[told{other, n}]; !ok || took > time.Duration(n)*time.Second {
+			if took, ok := first[told{other, n}]; !ok || took > time.Duration(n)*time.Second {
 				t.Fatalf("the other group's state %d was told of after %s: %v", n, took, ok)
 			}
 		}
-		if tries := disk.tries; tries > 31 {
+		if tries > 31 {
 			t.Errorf("%d tries in 30 seconds", tries)
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
+		disk.Lock()
+		defer disk.Unlock()
 		for n := uint64(1); n <= 30; n++ {
 			if took := at[told{testTheme.Group(), n}]; took < time.Minute || took > time.Minute+2*persistRetry {
 				t.Errorf("the refused state %d was told of after %s", n, took)
