@@ -161,7 +161,7 @@ func TestRetractByANewKey(t *testing.T) {
 		r = command(t, "retract", "--data", p.data, e.str("id"))
 		return strings.Contains(r.stderr, old)
 	})
-	if r.code != 1 || !strings.Contains(r.stderr, "key") {
+	if r.code != 1 || !strings.Contains(r.stderr, "key") || !strings.HasPrefix(r.stdout, "took back this peer's own copy only, the one by "+old+" stays: ") {
 		t.Errorf("by a new key: %v", r)
 	}
 	if titles := n.titles(q, "--theme", "news"); !slices.Contains(titles, e.str("title")) {

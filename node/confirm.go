@@ -48,71 +48,106 @@ func (n *Node) membersBut(theme feedring.Theme) (others []feedring.PeerID) {
 	return others
 }
 
+// confirmation is what one peer says about a retraction.
+type confirmation struct {
+	holds  bool // it has it
+	others otherKeys
+}
+
+// otherKeys is whom one peer calls the publishers of an entry, and what it shows.
+type otherKeys struct {
+	named  []feedring.PeerID
+	signed []*feedringv1.Sealed
+}
+
 // confirmOne asks peers until each holds all of the feed, or ctx ends.
 func (n *Node) confirmOne(ctx context.Context, r *web.Retracted, peers []feedring.PeerID) {
 	ref := feedring.FeedRef{URL: r.Feed, Publisher: n.ID()}
 	ask := wire.Poll{Feed: ref, After: headOf(n.store, ref).Position, Entry: r.ID}
+	said := make([]confirmation, len(peers))
 	var wait sync.WaitGroup
-	var mu sync.Mutex
-	for _, id := range peers {
-		wait.Go(func() {
-			holds, others := n.holds(ctx, id, ask)
-			mu.Lock()
-			defer mu.Unlock()
-			if holds {
-				r.ConfirmedBy = append(r.ConfirmedBy, id)
-			} else {
-				r.Unconfirmed = append(r.Unconfirmed, id)
-			}
-			for _, other := range others {
-				if other != n.ID() && !slices.Contains(r.AlsoBy, other) {
-					r.AlsoBy = append(r.AlsoBy, other)
-				}
-			}
-		})
+	for i, id := range peers {
+		wait.Go(func() { said[i] = n.confirmation(ctx, id, ask) })
 	}
 	wait.Wait()
+	for i, id := range peers {
+		if said[i].holds {
+			r.ConfirmedBy = append(r.ConfirmedBy, id)
+		} else {
+			r.Unconfirmed = append(r.Unconfirmed, id)
+		}
+		for _, sealed := range said[i].others.signed {
+			n.addSigned(r, sealed)
+		}
+	}
+	for i, id := range peers { // now that all is known that anybody shows
+		n.addClaims(r, id, said[i].others.named)
+	}
 	for _, list := range [][]feedring.PeerID{r.ConfirmedBy, r.Unconfirmed, r.AlsoBy} {
 		slices.Sort(list)
 	}
 }
 
-// holds asks a peer until it holds a feed up to ask.After, or ctx ends.
-func (n *Node) holds(ctx context.Context, id feedring.PeerID, ask wire.Poll) (holds bool, others []feedring.PeerID) {
+// addSigned adds a key that another peer shows to have signed the entry, unless
+// this peer knows that the same key took it back.
+func (n *Node) addSigned(r *web.Retracted, sealed *feedringv1.Sealed) {
+	e, _, err := n.verifier.Entry(wire.SealFrom(sealed))
+	if err != nil || e.ID != r.ID || e.Feed != r.Feed || e.Retracted || e.Publisher == n.ID() || slices.Contains(r.AlsoBy, e.Publisher) {
+		return
+	}
+	if it, ok, err := n.store.Latest(e.Ref(), e.ID); err == nil && ok && it.Retraction {
+		return
+	}
+	r.AlsoBy = append(r.AlsoBy, e.Publisher)
+}
+
+// addClaims adds the keys that a peer names and nobody has shown an entry of: the
+// names are not signed, and any may be made up.
+func (n *Node) addClaims(r *web.Retracted, from feedring.PeerID, named []feedring.PeerID) {
+	for i, id := range named[:min(len(named), wire.MaxPublished)] {
+		if id != n.ID() && !slices.Contains(r.AlsoBy, id) && !slices.Contains(named[:i], id) {
+			r.Claims = append(r.Claims, web.RetractionClaim{Peer: from, PublishedBy: id})
+		}
+	}
+}
+
+// confirmation asks a peer until it holds a feed up to ask.After, or ctx ends.
+func (n *Node) confirmation(ctx context.Context, id feedring.PeerID, ask wire.Poll) (said confirmation) {
 	for {
 		at, told, err := n.headAt(ctx, id, ask)
-		if err == nil {
-			others = told
+		if err == nil && ask.Entry != "" {
+			said.others, ask.Entry = told, "" // entries are long: they are sent once
 		}
-		if err == nil && at.Compare(ask.After) >= 0 {
-			return true, others
+		if said.holds = err == nil && at.Compare(ask.After) >= 0; said.holds {
+			return said
 		}
 		select {
 		case <-time.After(confirmEvery):
 		case <-ctx.Done():
-			return false, others
+			return said
 		}
 	}
 }
 
 // headAt is how far another peer holds a feed, and who else published the entry
 // that is asked about.
-func (n *Node) headAt(ctx context.Context, id feedring.PeerID, ask wire.Poll) (at feedring.Position, others []feedring.PeerID, err error) {
+func (n *Node) headAt(ctx context.Context, id feedring.PeerID, ask wire.Poll) (at feedring.Position, others otherKeys, err error) {
 	ctx, cancel := context.WithTimeout(ctx, confirmAsk)
 	defer cancel()
 	raw, err := n.openPoll(ctx, id, wire.VerbPoll)
 	if err != nil {
-		return at, nil, err
+		return at, others, err
 	}
 	s := wire.NewStream(raw)
 	defer func() { _ = s.Reset() }() // what follows the head is not needed
 	if err := s.Send(wire.PollTo(ask), confirmAsk); err != nil {
-		return at, nil, err
+		return at, others, err
 	}
 	var part feedringv1.PollPart
 	if err := s.Receive(&part, confirmAsk); err != nil {
-		return at, nil, err
+		return at, others, err
 	}
-	others, err = wire.PublishedByFrom(&part)
+	others.signed = part.GetPublished()[:min(len(part.GetPublished()), wire.MaxPublished)]
+	others.named, err = wire.PublishedByFrom(&part)
 	return wire.PositionFrom(part.GetHead()), others, err
 }

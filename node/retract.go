@@ -88,16 +88,26 @@ func (n *Node) ownRefs() []feedring.FeedRef {
 // others lists the peers but one that published an entry, as far as this one
 // knows: all, or as an entry of one feed.
 func (n *Node) others(id feedring.EntryID, url string, but feedring.PeerID) (others []feedring.PeerID) {
+	for _, it := range n.versionsByOthers(id, url, but) {
+		if !slices.Contains(others, it.Ref.Publisher) {
+			others = append(others, it.Ref.Publisher)
+		}
+	}
+	return others
+}
+
+// versionsByOthers is others with what each of them published.
+func (n *Node) versionsByOthers(id feedring.EntryID, url string, but feedring.PeerID) (found []store.Item) {
 	heads := n.store.HeadsWhere(func(h *store.Head) bool {
 		return !h.Private && h.Ref.Publisher != but && (url == "" || h.Ref.URL == url)
 	})
 	for _, h := range heads {
 		it, ok, err := n.store.Latest(h.Ref, id)
-		if err == nil && ok && !it.Retraction && !slices.Contains(others, h.Ref.Publisher) {
-			others = append(others, h.Ref.Publisher)
+		if err == nil && ok && !it.Retraction && !it.Private {
+			found = append(found, it)
 		}
 	}
-	return others
+	return found
 }
 
 // publishedBy names who published an entry, for an error; empty: nobody is known.

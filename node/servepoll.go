@@ -49,7 +49,7 @@ func (n *Node) servePoll(from feedring.PeerID, s *wire.Stream) error {
 			}
 			wire.DroppedTo(part, dropped)
 			if asked.Entry != "" {
-				wire.PublishedByTo(part, n.others(asked.Entry, asked.Feed.URL, asked.Feed.Publisher))
+				n.addOthers(part, asked)
 			}
 		}
 		items := len(part.Items)
@@ -66,6 +66,20 @@ func (n *Node) servePoll(from feedring.PeerID, s *wire.Stream) error {
 		after = last
 	}
 	return nil
+}
+
+// addOthers says who else published the entry that is asked about, and shows what
+// a few of them signed.
+func (n *Node) addOthers(part *feedringv1.PollPart, asked wire.Poll) {
+	versions := n.versionsByOthers(asked.Entry, asked.Feed.URL, asked.Feed.Publisher)
+	publishers := make([]feedring.PeerID, len(versions))
+	for i := range versions {
+		publishers[i] = versions[i].Ref.Publisher
+	}
+	wire.PublishedByTo(part, publishers)
+	for i := range versions[:min(len(versions), wire.MaxPublished)] {
+		part.Published = append(part.Published, sealOf(&versions[i]))
+	}
 }
 
 // dictionaryAt is what an answer about ref from at on is packed with: the entry

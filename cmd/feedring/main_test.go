@@ -261,6 +261,15 @@ func fakeAPI() http.Handler {
 		w.WriteHeader(http.StatusNoContent)
 	})
 	mux.HandleFunc("DELETE /api/v1/entries/{id}", func(w http.ResponseWriter, r *http.Request) {
+		switch id := r.PathValue("id"); id {
+		case "00000000000000000000000000000002", "00000000000000000000000000000003":
+			also := `"confirmed_by":["Q"],"also_published_by":["OLD"]`
+			if id[31] == '3' {
+				also = `"confirmed_by":["Q"],"unproven_claims":[{"peer":"Q","published_by":"MADEUP"}]`
+			}
+			fmt.Fprintf(w, "["+strings.TrimSuffix(retraction, "}")+","+also+"}]\n", id)
+			return
+		}
 		if id := r.PathValue("id"); id != "ffffffffffffffffffffffffffffffff" {
 			fmt.Fprintf(w, "["+retraction+"]\n", id)
 			return

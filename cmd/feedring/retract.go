@@ -47,6 +47,10 @@ func (a *app) retractCommand() *cobra.Command {
 					if err := a.told(f.json, r, tookBack(r)); err != nil {
 						return err
 					}
+					for _, c := range r.Claims {
+						fmt.Fprintf(a.stderr, "feedring: warning: %s says that %s published %s, too (not proven: it shows no entry that this key signed)\n",
+							printable(string(c.Peer)), printable(string(c.PublishedBy)), r.ID)
+					}
 				}
 				return notDone(told)
 			}))
@@ -57,8 +61,13 @@ func (a *app) retractCommand() *cobra.Command {
 }
 
 // tookBack says what was done, and how many of the group said that they know.
+// Whoever reads no more than this line must not take the entry for gone where it
+// is not.
 func tookBack(r api.Retracted) string {
 	line := fmt.Sprintf("took back %s of %s", r.ID, printable(r.Feed))
+	if len(r.AlsoBy) > 0 {
+		line = fmt.Sprintf("took back this peer's own copy only, the one by %s stays: %s of %s", peerNames(r.AlsoBy), r.ID, printable(r.Feed))
+	}
 	if all := len(r.ConfirmedBy) + len(r.Unconfirmed); all > 0 {
 		line += fmt.Sprintf(": %d of %d other peers of its group confirmed it", len(r.ConfirmedBy), all)
 	}

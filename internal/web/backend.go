@@ -243,6 +243,13 @@ type Retracted struct {
 	Unconfirmed []feedring.PeerID `json:"unconfirmed,omitempty"`       // the same: they did not say so in time
 	Unheard     bool              `json:"unheard,omitempty"`           // this peer reaches nobody who could know
 	AlsoBy      []feedring.PeerID `json:"also_published_by,omitempty"` // only their keys can take what they published back
+	Claims      []RetractionClaim `json:"unproven_claims,omitempty"`   // what others say of such keys, and do not show
+}
+
+// RetractionClaim is a peer's word that another one published an entry, too.
+type RetractionClaim struct {
+	Peer        feedring.PeerID `json:"peer"`
+	PublishedBy feedring.PeerID `json:"published_by"`
 }
 
 // RoleStatus is a role in a group.

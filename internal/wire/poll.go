@@ -19,7 +19,11 @@ type Poll struct {
 	Entry      feedring.EntryID // who else published it is asked; empty: no
 }
 
-const maxPublishedBy = 16
+const (
+	maxPublishedBy = 16
+	// MaxPublished is how many versions by others one answer shows.
+	MaxPublished = 4
+)
 
 // maxDictionaryName is the longest name of a dictionary, in bytes: a later version may
 // name them in another way, and is answered without.

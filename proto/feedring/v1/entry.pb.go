@@ -563,7 +563,10 @@ type PollPart struct {
 	DroppedUnixMs int64 `protobuf:"varint,8,opt,name=dropped_unix_ms,json=droppedUnixMs,proto3" json:"dropped_unix_ms,omitempty"`
 	// Other peers whose version of the entry that was asked about the holder shows;
 	// at most 16. In the first part only.
-	PublishedBy   [][]byte `protobuf:"bytes,9,rep,name=published_by,json=publishedBy,proto3" json:"published_by,omitempty"`
+	PublishedBy [][]byte `protobuf:"bytes,9,rep,name=published_by,json=publishedBy,proto3" json:"published_by,omitempty"`
+	// The versions by the first of them, as these signed them; at most 4: the asker
+	// believes no key that it has not seen sign the entry.
+	Published     []*Sealed `protobuf:"bytes,10,rep,name=published,proto3" json:"published,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -657,6 +660,13 @@ func (x *PollPart) GetDroppedUnixMs() int64 {
 func (x *PollPart) GetPublishedBy() [][]byte {
 	if x != nil {
 		return x.PublishedBy
+	}
+	return nil
+}
+
+func (x *PollPart) GetPublished() []*Sealed {
+	if x != nil {
+		return x.Published
 	}
 	return nil
 }
@@ -767,7 +777,7 @@ const file_feedring_v1_entry_proto_rawDesc = "" +
 	"\n" +
 	"dictionary\x18\x06 \x01(\fR\n" +
 	"dictionary\x12\x14\n" +
-	"\x05entry\x18\a \x01(\tR\x05entry\"\xd5\x02\n" +
+	"\x05entry\x18\a \x01(\tR\x05entry\"\x88\x03\n" +
 	"\bPollPart\x12)\n" +
 	"\x05items\x18\x01 \x03(\v2\x13.feedring.v1.SealedR\x05items\x12)\n" +
 	"\x04head\x18\x02 \x01(\v2\x15.feedring.v1.PositionR\x04head\x12\x12\n" +
@@ -777,7 +787,9 @@ const file_feedring_v1_entry_proto_rawDesc = "" +
 	"\x06packed\x18\x06 \x01(\fR\x06packed\x12\x12\n" +
 	"\x04bare\x18\a \x01(\bR\x04bare\x12&\n" +
 	"\x0fdropped_unix_ms\x18\b \x01(\x03R\rdroppedUnixMs\x12!\n" +
-	"\fpublished_by\x18\t \x03(\fR\vpublishedBy\"P\n" +
+	"\fpublished_by\x18\t \x03(\fR\vpublishedBy\x121\n" +
+	"\tpublished\x18\n" +
+	" \x03(\v2\x13.feedring.v1.SealedR\tpublished\"P\n" +
 	"\aStandIn\x12\x12\n" +
 	"\x04item\x18\x01 \x01(\rR\x04item\x121\n" +
 	"\bposition\x18\x02 \x01(\v2\x15.feedring.v1.PositionR\bposition*J\n" +
@@ -812,20 +824,21 @@ var file_feedring_v1_entry_proto_goTypes = []any{
 	(*Sealed)(nil),      // 8: feedring.v1.Sealed
 }
 var file_feedring_v1_entry_proto_depIdxs = []int32{
-	3, // 0: feedring.v1.EntryBody.attachments:type_name -> feedring.v1.Attachment
-	2, // 1: feedring.v1.EntryBody.takes:type_name -> feedring.v1.TakenBack
-	0, // 2: feedring.v1.EntryBody.history:type_name -> feedring.v1.History
-	7, // 3: feedring.v1.PollRequest.after:type_name -> feedring.v1.Position
-	8, // 4: feedring.v1.PollPart.items:type_name -> feedring.v1.Sealed
-	7, // 5: feedring.v1.PollPart.head:type_name -> feedring.v1.Position
-	6, // 6: feedring.v1.PollPart.stand_ins:type_name -> feedring.v1.StandIn
-	8, // 7: feedring.v1.PollPart.retractions:type_name -> feedring.v1.Sealed
-	7, // 8: feedring.v1.StandIn.position:type_name -> feedring.v1.Position
-	9, // [9:9] is the sub-list for method output_type
-	9, // [9:9] is the sub-list for method input_type
-	9, // [9:9] is the sub-list for extension type_name
-	9, // [9:9] is the sub-list for extension extendee
-	0, // [0:9] is the sub-list for field type_name
+	3,  // 0: feedring.v1.EntryBody.attachments:type_name -> feedring.v1.Attachment
+	2,  // 1: feedring.v1.EntryBody.takes:type_name -> feedring.v1.TakenBack
+	0,  // 2: feedring.v1.EntryBody.history:type_name -> feedring.v1.History
+	7,  // 3: feedring.v1.PollRequest.after:type_name -> feedring.v1.Position
+	8,  // 4: feedring.v1.PollPart.items:type_name -> feedring.v1.Sealed
+	7,  // 5: feedring.v1.PollPart.head:type_name -> feedring.v1.Position
+	6,  // 6: feedring.v1.PollPart.stand_ins:type_name -> feedring.v1.StandIn
+	8,  // 7: feedring.v1.PollPart.retractions:type_name -> feedring.v1.Sealed
+	8,  // 8: feedring.v1.PollPart.published:type_name -> feedring.v1.Sealed
+	7,  // 9: feedring.v1.StandIn.position:type_name -> feedring.v1.Position
+	10, // [10:10] is the sub-list for method output_type
+	10, // [10:10] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_feedring_v1_entry_proto_init() }

@@ -237,6 +237,13 @@ type Retracted struct {
 	Unconfirmed []feedring.PeerID `json:"unconfirmed,omitempty"`
 	Unheard     bool              `json:"unheard,omitempty"`
 	AlsoBy      []feedring.PeerID `json:"also_published_by,omitempty"`
+	Claims      []RetractionClaim `json:"unproven_claims,omitempty"`
+}
+
+// RetractionClaim is a peer's word that another one published an entry, too.
+type RetractionClaim struct {
+	Peer        feedring.PeerID `json:"peer"`
+	PublishedBy feedring.PeerID `json:"published_by"`
 }
 
 // RetractEntry makes the peer take back an entry of its own feeds.
