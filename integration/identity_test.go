@@ -38,6 +38,8 @@ func saysElsewhere(t *testing.T, p *peer, publishes bool) {
 	}
 	if r := command(t, "doctor", "--data", p.data); r.code != 1 || !strings.Contains(r.stdout, "FAIL  identity: another process runs with this peer's key") {
 		t.Errorf("doctor: %v", r)
+	} else if !publishes && strings.Count(r.stdout, "FAIL") != 1 {
+		t.Errorf("doctor calls what comes of it a failure: %v", r)
 	}
 	if r := call(t, p, "GET", "/metrics", ""); !strings.Contains(string(r.body), "\nfeedring_identity_elsewhere 1\n") {
 		t.Error("metrics do not tell")

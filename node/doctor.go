@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/feedring/feedring/internal/presence"
 	"github.com/feedring/feedring/internal/vouch"
 	"github.com/feedring/feedring/internal/web"
 )
@@ -15,6 +16,7 @@ const (
 	doctorSites = 8
 	doctorFeeds = 8 // that are named, of those with an error
 	doctorAsks  = 5 * time.Second
+	silentText  = "this process takes part in no group while another one runs with its key"
 )
 
 // Doctor implements web.Backend.
@@ -74,6 +76,18 @@ func (n *Node) checkPeers() web.Check {
 		c.Detail += fmt.Sprintf("; %s was not reached: %s", t.Join, t.Error)
 		c.Advice = "each is tried again and again: correct what is wrong in --join, or \"feedring join --remove\" it"
 	}
+	return n.unlessSilent(c)
+}
+
+// unlessSilent turns what fails because this process stays silent for another one
+// with its key into a note: the identity is what fails, and what to act on.
+func (n *Node) unlessSilent(c web.Check) web.Check {
+	if now, _ := n.identity.get(); c.OK && !c.Note || now.State != presence.Yields || now.Rival == nil {
+		return c
+	}
+	c.OK, c.Note = true, true
+	c.Detail += "; " + silentText
+	c.Advice = "see identity: this ends when one of the two processes is stopped"
 	return c
 }
 
@@ -85,11 +99,14 @@ func (n *Node) checkRoles() web.Check {
 	c := web.Check{Name: "roles", OK: n.Ready(), Detail: strings.Join(roles, ", ")}
 	switch {
 	case !c.OK:
+		if len(roles) == 0 {
+			c.Detail = "none yet in a group that is published into"
+		}
 		c.Advice = "wait a moment; if this stays, look for warnings in the log"
 	case len(roles) == 0:
 		c.Detail = "no feed is published into a group"
 	}
-	return c
+	return n.unlessSilent(c)
 }
 
 // checkFeeds is of what this peer publishes: there something is to be done. What

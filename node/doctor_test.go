@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/presence"
 	"github.com/feedring/feedring/internal/vouch"
 	"github.com/feedring/feedring/internal/web"
 )
@@ -111,5 +112,28 @@ func TestDoctorOfJoins(t *testing.T) {
 		if (j.Error != "") != (j.Join == "nobody.invalid") {
 			t.Errorf("%+v", j)
 		}
+	}
+}
+
+// TestDoctorOfTheSilent: of a process that is silent because another one has its
+// key the identity fails, not what comes of the silence.
+func TestDoctorOfTheSilent(t *testing.T) {
+	cfg := peerConfig(t, "own.example")
+	cfg.Join = []string{"nobody.invalid"}
+	n := startPeer(t, cfg)
+	eventually(t, "a join that fails", func() bool { return strings.Contains(checkOf(t, n, "peers").Detail, "was not reached") })
+	if c := checkOf(t, n, "peers"); c.OK {
+		t.Errorf("alone without a cause: %+v", c)
+	}
+	eventually(t, "it publishes", func() bool { now, _ := n.identity.get(); return now.State == presence.Publishes && n.Ready() })
+	n.presenceChanged(presence.Changed{State: presence.Yields, Rival: &presence.Statement{Instance: 1}})
+	eventually(t, "no role", func() bool { return !n.Ready() })
+	for _, name := range []string{"peers", "roles"} {
+		if c := checkOf(t, n, name); !c.OK || !c.Note || !strings.Contains(c.Detail, silentText) || strings.HasPrefix(c.Detail, ";") {
+			t.Errorf("%s: %+v", name, c)
+		}
+	}
+	if c := checkOf(t, n, "identity"); c.OK {
+		t.Errorf("%+v", c)
 	}
 }
