@@ -156,7 +156,7 @@ func parseTarget(target string) (string, error) {
 		target = strings.ToLower(strings.TrimSuffix(target, "."))
 	}
 	if err := host.ParseTarget(target); err != nil {
-		return target, fmt.Errorf("%s: %w", strings.TrimPrefix(err.Error(), "--join "), web.ErrMalformed)
+		return target, fmt.Errorf("%.100q: %w: %w", target, err, web.ErrMalformed)
 	}
 	return target, nil
 }

@@ -63,7 +63,7 @@ func oneTarget(cmd *cobra.Command, args []string) error {
 		return usage("%q takes one address or domain: %q is too much", cmd.CommandPath(), args[1])
 	}
 	if err := host.ParseTarget(strings.TrimSpace(args[0])); err != nil {
-		return usage("%s", strings.TrimPrefix(err.Error(), "--join "))
+		return usage("%q: %w", args[0], err)
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ type app struct {
 	stdout, stderr io.Writer
 	now            func() time.Time
 
+	args      []string       // as they were typed
 	flags     *pflag.FlagSet // of the command that runs
 	data      string
 	config    string
@@ -26,7 +27,7 @@ type app struct {
 
 // run runs one command line and returns its exit code.
 func run(args []string, stdout, stderr io.Writer) int {
-	a := &app{stdout: stdout, stderr: stderr, now: time.Now}
+	a := &app{args: args, stdout: stdout, stderr: stderr, now: time.Now}
 	root := a.root()
 	if err := completeFlags(root); err != nil {
 		report(stderr, err)
@@ -57,7 +58,7 @@ func (a *app) root() *cobra.Command {
 		},
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
-	root.SetFlagErrorFunc(flagError)
+	root.SetFlagErrorFunc(a.flagError)
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.data, "data", defaultData(), "directory of the peer's identity, token, socket and store")
 	flags.StringVar(&a.config, "config", "", "configuration file (default: feedring/config.toml in $XDG_CONFIG_HOME, else /etc)")

@@ -241,7 +241,7 @@ func plainly(err error) error {
 }
 
 // flagError makes plain words of what cobra says of a flag.
-func flagError(cmd *cobra.Command, err error) error {
+func (a *app) flagError(cmd *cobra.Command, err error) error {
 	var number *strconv.NumError
 	var value *pflag.InvalidValueError
 	if errors.As(err, &value) {
@@ -257,10 +257,21 @@ func flagError(cmd *cobra.Command, err error) error {
 		return usage("%w: only a running peer itself can answer this: name it with --api, or --data for its socket", err)
 	}
 	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "" && strings.Contains(cmd.Use, "[WORDS]") {
-		word := "-" + unknown.GetSpecifiedShortnames()
+		word := typed(a.args, unknown.GetSpecifiedShortnames())
 		return usage("%q was taken for a flag: to leave a word out put -- before the words (%s -- europe -elections), or quote them together ('europe -elections')", word, cmd.CommandPath())
 	}
 	return err
+}
+
+// typed is the argument whose last letters were taken for flags: where its first
+// are flags indeed, as the h of -hurricane, these were taken off.
+func typed(args []string, letters string) string {
+	for _, arg := range args {
+		if strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--") && strings.HasSuffix(arg, letters) {
+			return arg
+		}
+	}
+	return "-" + letters
 }
 
 // source tells where a flag's value is from.

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -90,25 +91,34 @@ func ParseAddrs(flag string, addrs []string) ([]ma.Multiaddr, error) {
 // ParsePeer reads a complete multiaddr, one that ends in /p2p/ID, as given
 // behind --join or --peer.
 func ParsePeer(flag, addr string) (peer.AddrInfo, error) {
+	info, err := parsePeer(addr)
+	if err != nil {
+		return info, fmt.Errorf("%s %q: %w", flag, clip(addr), err)
+	}
+	return info, nil
+}
+
+func parsePeer(addr string) (peer.AddrInfo, error) {
 	a, err := parseAddr(addr)
 	if err != nil {
-		return peer.AddrInfo{}, fmt.Errorf("%s %q: %w", flag, clip(addr), err)
+		return peer.AddrInfo{}, err
 	}
 	info, err := peer.AddrInfoFromP2pAddr(a)
 	if err != nil || len(info.Addrs) == 0 {
-		return peer.AddrInfo{}, fmt.Errorf("%s %q: the address must end in /p2p/ and the peer's id, as `feedring status` prints it", flag, clip(addr))
+		return peer.AddrInfo{}, errors.New("the address must end in /p2p/ and the peer's id, as `feedring status` prints it")
 	}
 	return *info, nil
 }
 
-// ParseTarget checks one value of --join: a complete multiaddr or a domain.
+// ParseTarget checks one value of --join: a complete multiaddr or a domain. The
+// error names neither the flag nor the value: the caller knows where it is from.
 func ParseTarget(target string) error {
 	if strings.HasPrefix(target, "/") {
-		_, err := ParsePeer("--join", target)
+		_, err := parsePeer(target)
 		return err
 	}
 	if !isDomain(target) {
-		return fmt.Errorf("--join %q: write a multiaddress that ends in /p2p/ID, or a domain such as example.org", clip(target))
+		return errors.New("write a multiaddress that ends in /p2p/ID, or a domain such as example.org")
 	}
 	return nil
 }
