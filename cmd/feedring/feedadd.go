@@ -39,8 +39,8 @@ func (a *app) addedFeed(asJSON bool, feed api.Feed, said api.Added) error {
 // forceable adds to an address without a feed how it is added all the same.
 func forceable(err error) error {
 	var problem *api.Problem
-	if errors.As(err, &problem) && problem.NoFeed != "" {
-		return fmt.Errorf("%s, or add it all the same with --force", oneLine(problem.NoFeed))
+	if errors.As(err, &problem) && problem.Force != "" {
+		return fmt.Errorf("%s, or add it all the same with --force", oneLine(problem.Detail))
 	}
 	return err
 }

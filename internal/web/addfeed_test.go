@@ -16,8 +16,7 @@ func TestAddingASite(t *testing.T) {
 		`{"url":"https://site.example/","provider":"p.name"}`: {http.StatusCreated, []string{`"provider":"p.name"`}},
 		`{"url":"https://away.example/"}`:                     {http.StatusCreated, []string{`"url":"https://away.example/"`, `"note":"busy"`}},
 		`{"url":"https://none.example/"}`: {http.StatusUnprocessableEntity, []string{
-			`"detail":"https://none.example/ was not added: it names none: correct the address, or send \"force\": true to add it all the same"`,
-			`"not_added":"https://none.example/ was not added: it names none: correct the address"`,
+			`"detail":"https://none.example/ was not added: it names none: correct the address","force":"send \"force\": true to add it all the same"}`,
 		}},
 		`{"url":"https://none.example/","force":true}`: {http.StatusCreated, []string{`"url":"https://none.example/"`, `"note":"it names none: it is looked at again"`}},
 		`{"url":"https://two.example/"}`: {http.StatusConflict, []string{

@@ -88,7 +88,7 @@ func notFound(err error) error {
 	case errors.As(err, &several):
 		return &problem{Status: http.StatusConflict, Detail: err.Error(), Feeds: several.Feeds}
 	case errors.As(err, &not):
-		return &problem{Status: http.StatusUnprocessableEntity, Detail: not.Error() + `, or send "force": true to add it all the same`, NoFeed: not.Error()}
+		return &problem{Status: http.StatusUnprocessableEntity, Detail: not.Error(), Force: `send "force": true to add it all the same`}
 	}
 	return refused(err)
 }

@@ -21,13 +21,14 @@ type problem struct {
 	Title  string      `json:"title"`
 	Status int         `json:"status"`
 	Detail string      `json:"detail"`
-	Offset *int        `json:"offset,omitempty"`    // bytes into q, of the fault
-	Feeds  []NamedFeed `json:"feeds,omitempty"`     // among which to choose
-	NoFeed string      `json:"not_added,omitempty"` // Detail without what an API's caller does about it
+	Offset *int        `json:"offset,omitempty"` // bytes into q, of the fault
+	Feeds  []NamedFeed `json:"feeds,omitempty"`  // among which to choose
+	Force  string      `json:"force,omitempty"`  // how an API's caller gets it all the same
 
 	Reasons  []string `json:"reasons,omitempty"`  // of Readiness
 	Warnings []string `json:"warnings,omitempty"` // the same
 	header   http.Header
+	people   string // in Detail's place on a page; empty: Detail
 }
 
 func (p *problem) Error() string { return p.Detail }
@@ -135,7 +136,10 @@ func refusal(h http.Handler, r *http.Request) *problem {
 			header: http.Header{"Allow": {allow}},
 		}
 	}
-	return &problem{Status: http.StatusNotFound, Detail: "nothing is at " + quote(r.URL.Path) + ": the API is below /api/v1, and / lists it"}
+	return &problem{
+		Status: http.StatusNotFound, Detail: "nothing is at " + quote(r.URL.Path) + ": the API is below /api/v1, and / lists it",
+		people: "nothing is at " + quote(r.URL.Path) + ": the first page shows what is here",
+	}
 }
 
 // verdict takes a header and drops the rest.

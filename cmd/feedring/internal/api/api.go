@@ -78,8 +78,8 @@ type Problem struct {
 	Status int    `json:"status"`
 	Title  string `json:"title"`
 	Detail string `json:"detail"`
-	Feeds  []Feed `json:"feeds"`     // among which to choose; with URL and Title
-	NoFeed string `json:"not_added"` // Detail of a feed that was not added for what its address leads to, without what else can be done
+	Feeds  []Feed `json:"feeds"` // among which to choose; with URL and Title
+	Force  string `json:"force"` // how the API is asked to do it all the same; empty: it would not
 }
 
 func (p *Problem) Error() string {
