@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 
@@ -28,7 +29,7 @@ func (s *site) problemPage(w http.ResponseWriter, r *http.Request, err error) er
 	}
 	root := strings.Repeat("../", max(0, strings.Count(r.URL.Path, "/")-1))
 	f := s.frame(r, false, root)
-	return s.writePage(w, r, p.Status, true, pages.Problem(&f, http.StatusText(p.Status), p.Detail))
+	return s.writePage(w, r, p.Status, true, pages.Problem(&f, http.StatusText(p.Status), cmp.Or(p.people, p.Detail)))
 }
 
 // frame is what stands around every page.

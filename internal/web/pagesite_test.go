@@ -17,6 +17,9 @@ func TestUnknownPathsAreAPage(t *testing.T) {
 		if root := strings.Repeat("../", strings.Count(target, "/")-1); !strings.Contains(page, `href="`+root+`style.css"`) || !strings.Contains(page, "nothing is at") && !strings.Contains(page, "no such feed") {
 			t.Errorf("%s: %s", target, page)
 		}
+		if strings.Contains(page, "the API is") || !strings.Contains(page, "To the first page") {
+			t.Errorf("%s is told to a reader so: %s", target, page)
+		}
 		w := call(t, s, "GET", target, "")
 		if w.Code != status || w.Header().Get("Content-Type") != "application/problem+json" || !json.Valid(w.Body.Bytes()) {
 			t.Errorf("%s for a program: %d %v", target, w.Code, w.Header())
