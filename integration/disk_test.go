@@ -1,6 +1,8 @@
 package integration
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -69,6 +71,43 @@ func TestFullDisk(t *testing.T) {
 	n.start(p)
 	if got := count(p); got != 4 {
 		t.Errorf("%d entries after a kill, not 4", got)
+	}
+}
+
+// TestRefusedEntriesComeSoon fills a disk to the last byte while a feed that is
+// looked at once an hour has news: the origin is not to blame, so when there is room
+// the news comes without a ping. The log tells once of documents that are not kept.
+func TestRefusedEntriesComeSoon(t *testing.T) {
+	o := newOrigin(t)
+	f := newFeed("disk", 3)
+	n := newNetwork(t, "300ms", "--interval", "1h")
+	disk := filepath.Join(n.dir, "p0")
+	must(t, os.Mkdir(disk, 0o700))
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=160m"); err != nil {
+		lacking(t, "disk", "a small disk cannot be mounted here: %v", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(disk, syscall.MNT_DETACH) })
+	url := o.feed(f)
+	p := n.peer(nil, "news=disk@"+url)
+	until(t, 10*time.Second, "entries", func() bool { return p.entriesOf(t, url) == 3 })
+
+	filler := filepath.Join(disk, "filler")
+	if err := os.WriteFile(filler, make([]byte, 160<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("the disk is not full: %v", err)
+	}
+	for i := range 4 {
+		f.add(fmt.Sprintf("does not fit %d", i), "x", time.Time{})
+		if r := command(t, "ping", url, "--data", p.data); r.code == 0 || !strings.Contains(r.stdout+r.stderr, "could not be stored") {
+			t.Errorf("ping: %v", r)
+		}
+	}
+	if lines := strings.Count(p.errors(), "document is not kept"); lines != 1 {
+		t.Errorf("the log tells %d times that documents are not kept:\n%s", lines, p.errors())
+	}
+	must(t, os.Remove(filler))
+	until(t, time.Minute, "the entries when there is room, without a ping", func() bool { return p.entriesOf(t, url) == 7 })
+	if r := command(t, "feed", "list", "--data", p.data); r.code != 0 || strings.Contains(r.stdout, "could not be stored") {
+		t.Errorf("feed list after it: %v", r)
 	}
 }
 

@@ -44,7 +44,7 @@ func (n *Node) assemble() error {
 	n.resting = n.reading.Listen()
 	n.offers = newOffers(n.ctx, n.offered, func(in peer.Input) bool { return n.loop.post(in) }, n.background)
 	n.origins = &origins{
-		self: n.ID(), store: n.store, log: n.log, feeds: newFeeds(), offer: n.offer, retitle: n.offers.soon, front: n.own, share: n.cfg.Share,
+		self: n.ID(), store: n.store, writing: n.writing, log: n.log, feeds: newFeeds(), offer: n.offer, retitle: n.offers.soon, front: n.own, share: n.cfg.Share,
 	}
 	if err := n.origins.load(n.cfg.Feeds); err != nil {
 		return err

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -54,6 +55,9 @@ func (n *Node) checkStore() web.Check {
 	return web.Check{Name: "store", OK: true, Detail: fmt.Sprintf("%d entries, %d MiB", size.Entries, size.Bytes>>20)}
 }
 
+// storesAgain looks soon for what the store refused.
+func (n *Node) storesAgain() { n.background(func() { n.origins.watcher.Resume() }) }
+
 const (
 	writesEvery = 2 * time.Second  // the store is asked whether it takes writes
 	writesWell  = 10 * time.Second // it does again: not each time that a little room comes and goes
@@ -64,6 +68,7 @@ const (
 type writes struct {
 	store *store.Store
 	log   *slog.Logger
+	again func() // is called when the store takes entries again; it must not block. Nil: nobody is told
 
 	mu    sync.Mutex
 	last  time.Time // when the store last refused; zero: the log says that it does not
@@ -73,6 +78,29 @@ type writes struct {
 // look returns why the store takes no writes; nil: it does.
 func (w *writes) look(now time.Time) error {
 	err := w.store.Refuses()
+	w.note(now, err)
+	return err
+}
+
+// refused reports whether err, of a write, is the store's and concerns all that is
+// written. It is noted, so that there is an end even of what was over before
+// somebody looked.
+func (w *writes) refused(now time.Time, err error) bool {
+	full := errors.Is(err, store.ErrFull)
+	if w == nil || err == nil {
+		return full
+	}
+	if !full {
+		if err = w.store.Refuses(); err == nil || errors.Is(err, store.ErrClosed) { // the peer stops
+			return false
+		}
+	}
+	w.note(now, err)
+	return true
+}
+
+// note takes in whether the store refuses.
+func (w *writes) note(now time.Time, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
@@ -84,8 +112,10 @@ func (w *writes) look(now time.Time) error {
 	case !w.last.IsZero() && now.Sub(w.last) >= writesWell:
 		w.log.Info("the store takes entries again", "after", now.Sub(w.since).Round(time.Second))
 		w.last = time.Time{}
+		if w.again != nil {
+			w.again()
+		}
 	}
-	return err
 }
 
 // watch looks until ctx ends. A write that failed is over when another succeeds,

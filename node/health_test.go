@@ -18,6 +18,8 @@ func TestFullDiskIsLoggedOnce(t *testing.T) {
 	check(t, err)
 	var out bytes.Buffer
 	w := &writes{store: s, log: slog.New(slog.NewTextHandler(&out, nil))}
+	again := 0
+	w.again = func() { again++ }
 	check(t, w.look(time.Now()))
 	check(t, s.Close()) // then it takes nothing
 	now := time.Now()
@@ -33,13 +35,20 @@ func TestFullDiskIsLoggedOnce(t *testing.T) {
 	w.store = openStore(t)
 	for i := range 100 {
 		check(t, w.look(now))
-		if again := strings.Contains(out.String(), "again"); again != (i >= 9) {
+		if told := strings.Contains(out.String(), "again"); told != (i >= 9) {
 			t.Fatalf("after %d seconds: %s", i+1, out.String())
 		}
 		now = now.Add(time.Second)
 	}
-	if strings.Count(out.String(), "\n") != 2 {
-		t.Errorf("logged:\n%s", out.String())
+	if strings.Count(out.String(), "\n") != 2 || again != 1 {
+		t.Errorf("told %d times, logged:\n%s", again, out.String())
+	}
+	if w.refused(now, store.ErrNotFound) || !w.refused(now, fmt.Errorf("writing: %w", store.ErrFull)) {
+		t.Error("a write that the store refused is not told from others")
+	}
+	now = now.Add(writesWell) // nobody looked meanwhile
+	if err := w.look(now); err != nil || again != 2 {
+		t.Errorf("told %d times of what was over before somebody looked: %v", again, err)
 	}
 }
 

@@ -162,7 +162,7 @@ func (n *Node) open(on ground) error {
 	if n.store, err = store.Open(storeIn(n.cfg.Data), store.Options{Log: n.log}); err != nil {
 		return err
 	}
-	n.writing = &writes{store: n.store, log: n.logs.over(cmp.Or(n.cfg.Logger, slog.Default()))}
+	n.writing = &writes{store: n.store, log: n.logs.over(cmp.Or(n.cfg.Logger, slog.Default())), again: n.storesAgain}
 	if n.identity, err = openDuplicateIdentity(n.store, n.cfg.Refresh, n.started); err != nil {
 		return err
 	}

@@ -40,6 +40,7 @@ var (
 type origins struct {
 	store   *store.Store
 	watcher *feed.Watcher
+	writing *writes // is told of what the store refuses; nil: nobody is
 	log     *slog.Logger
 	self    feedring.PeerID
 	publish func(context.Context, feedring.FeedSpec, []feedring.Entry) error
@@ -403,7 +404,7 @@ func (o *origins) Changed(ctx context.Context, url string, entries []feedring.En
 	if err == nil {
 		err = o.put(context.WithoutCancel(ctx), url, next)
 	}
-	if errors.Is(err, store.ErrFull) || errors.Is(err, errElsewhere) {
+	if o.writing.refused(time.Now(), err) || errors.Is(err, errElsewhere) {
 		return feed.Told{Err: err} // by writes, by tellPresence
 	}
 	return err
@@ -441,7 +442,7 @@ func (o *origins) Looked(url string, st feed.State) {
 		o.lookers.looked(f.spec(), &st)
 		o.claim(f)
 	}
-	if public && st.Failures == 0 && o.names != nil {
+	if public && st.Failures == 0 && !st.Refused && o.names != nil {
 		o.names(url, st.Hub, st.Self)
 	}
 }

@@ -101,7 +101,7 @@ func (r *recent) due(now time.Time) bool {
 	switch {
 	case r.at.IsZero(), old.Title != st.Title, old.Feedring != st.Feedring, old.Moved != st.Moved, old.Address != st.Address, old.Named != st.Named,
 		old.ByLink != st.ByLink, old.LastError != st.LastError, st.Loaded() && r.known != st.Known(),
-		(old.Failures == 0) != (st.Failures == 0), old.Gone != st.Gone,
+		(old.Failures == 0) != (st.Failures == 0), old.Refused != st.Refused, old.Gone != st.Gone,
 		st.NotBefore.After(old.NotBefore) && st.NotBefore.Sub(now) > heldLong:
 		return true
 	}

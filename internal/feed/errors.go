@@ -21,7 +21,8 @@ func asError(err error, url string) *Error {
 }
 
 // Told is an error of Handler.Changed that is no feed's own, and that the log is
-// told of where it arises: a full disk would be told once for each feed.
+// told of where it arises: a full disk would be told once for each feed. The origin
+// did not fail, so its feed is looked at as often as before: see Watcher.Resume.
 type Told struct{ Err error }
 
 func (t Told) Error() string { return t.Err.Error() }

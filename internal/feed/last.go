@@ -63,6 +63,7 @@ func (s State) Heed(l Last, holdsAll bool, now time.Time) State {
 func (s *State) heedFailure(l Last, now time.Time) {
 	ended := s.ended()
 	s.NextLook, s.Failures, s.LastError, s.Unreached, s.Gone = time.Time{}, l.Failures, "", false, l.Gone
+	s.Refused = false
 	switch {
 	case l.Gone:
 		s.Failures, s.LastError = max(l.Failures, 1), "another peer of the group was told that the feed is gone for good"

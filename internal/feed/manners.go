@@ -122,7 +122,9 @@ func (m Manners) within(at, earliest time.Time, s *State, now time.Time) time.Ti
 // A clock that was wrong when the state was saved must not end a feed.
 func (m Manners) resume(p Policy, s *State, now time.Time) time.Time {
 	at := laterOf(p.Resume(s, now), s.NotBefore)
-	if !m.ours(s.URL) {
+	if s.Refused {
+		at = m.again(s, now.Add(spread(s.URL, now, resumeSpread)))
+	} else if !m.ours(s.URL) {
 		at = laterOf(at, s.LastLook.Add(m.rest(s)))
 		if s.Failures > 0 {
 			at = laterOf(at, s.NextLook)

@@ -228,7 +228,7 @@ func (w *Watcher) log(old, next *State, err error) {
 	}
 	var told Told
 	switch {
-	case errors.As(err, &told), next.Failures == 0 && strings.Contains(old.LastError, notStored):
+	case errors.As(err, &told), next.Failures == 0 && (old.Refused || strings.Contains(old.LastError, notStored)):
 		w.cfg.Logger.Debug("a feed's entries wait, or are stored again", "url", next.URL, "err", next.LastError)
 	case next.Failures == 1:
 		w.cfg.Logger.Warn("a feed could not be read", "url", next.URL, "err", next.LastError, "next", next.NextLook)
@@ -243,6 +243,10 @@ func (w *Watcher) failed(state State, err *Error, hints Hints, now time.Time) St
 	err = state.fallBack(err)
 	state.LastLook = now
 	state.Failures++
+	var told Told
+	if state.Refused = errors.As(err, &told); state.Refused { // the origin did what it was asked for
+		state.Failures = 0
+	}
 	state.LastError = err.Detail
 	state.Unreached = err.Unreached && err.Status == 0
 	w.cfg.Manners.Plan(w.cfg.Policy, &state, Outcome{Err: err, Hints: hints}, now)

@@ -46,6 +46,7 @@ type State struct {
 	Failures    int           `json:"failures,omitempty"`    // since LastSuccess
 	LastError   string        `json:"last_error,omitempty"`
 	Unreached   bool          `json:"unreached,omitempty"` // the last look got no answer from the origin, and no connection
+	Refused     bool          `json:"refused,omitempty"`   // the origin answered the last look, and Handler.Changed refused all entries: Told
 
 	Moved      string    `json:"moved,omitempty"`       // where the origin says the feed is for good
 	MovedSince time.Time `json:"moved_since,omitzero"`  // when it said so first
@@ -133,7 +134,7 @@ func (s *State) take(answer Answer, now time.Time) {
 	s.BodyHash, s.MaxAge = answer.BodyHash, answer.Hints.MaxAge
 	s.follow(answer.Moved, now)
 	s.LastLook, s.LastSuccess = now, now
-	s.Failures, s.LastError, s.Unreached = 0, "", false
+	s.Failures, s.LastError, s.Unreached, s.Refused = 0, "", false, false
 }
 
 func (s *State) looked() bool { return !s.LastSuccess.IsZero() }

@@ -4,14 +4,15 @@ package feed
 // It is what decides when the feed is looked at; all else is loaded when a look
 // begins. It is in one of the queues, or looked at, or gone.
 type watched struct {
-	url    string
-	due    int64  // Unix nanoseconds
-	in     *queue // nil: in none
-	index  int32  // there
-	ours   bool   // its origin is no stranger's
-	fresh  bool   // never looked at
-	failed bool   // the last time
-	extra  *extra // nil: it is none of what follows
+	url     string
+	due     int64  // Unix nanoseconds
+	in      *queue // nil: in none
+	index   int32  // there
+	ours    bool   // its origin is no stranger's
+	fresh   bool   // never looked at
+	failed  bool   // the last time
+	refused bool   // what the last look found was not stored: State.Refused
+	extra   *extra // nil: it is none of what follows
 }
 
 // extra is what is said of few feeds at a time.
@@ -71,4 +72,6 @@ func (f *watched) moveTo(host string) {
 }
 
 // know takes from a state what is kept in memory.
-func (f *watched) know(s *State) { f.fresh, f.failed = s.LastLook.IsZero(), s.Failures > 0 }
+func (f *watched) know(s *State) {
+	f.fresh, f.failed, f.refused = s.LastLook.IsZero(), s.Failures > 0, s.Refused
+}

@@ -12,6 +12,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
 
 	"github.com/feedring/feedring/internal/feed/document"
 )
@@ -125,4 +128,29 @@ func (r *Room) bodyOf(h *held, d *doc) ([]byte, error) {
 		return nil, errFile
 	}
 	return body, nil
+}
+
+// outageOver is for how long the disk must have had room before it counts as full
+// anew: a little room comes and goes.
+const outageOver = 10 * time.Second
+
+// outage is a full disk, which concerns all documents and is told once.
+type outage struct {
+	mu   sync.Mutex
+	last time.Time // when it was full; zero: it is over
+}
+
+// tell takes in how a write went, and reports whether its error is to be told.
+func (o *outage) tell(err error, now time.Time) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		first := o.last.IsZero()
+		o.last = now
+		return first
+	case err == nil && now.Sub(o.last) >= outageOver:
+		o.last = time.Time{}
+	}
+	return err != nil
 }

@@ -43,6 +43,7 @@ type Room struct {
 	kept  map[string]head  // of the disk, not yet offered
 
 	counts [answerKinds]atomic.Uint64
+	unkept outage
 }
 
 // held is one feed that is served.
@@ -259,14 +260,19 @@ func (r *Room) TakePart(feed string, part Fetched) {
 func (r *Room) take(h *held, f Fetched) {
 	t := tagOf(f.Body)
 	before := h.doc.Load()
-	if before != nil && before.Tag == t && before.ContentType == f.ContentType {
+	d := before
+	switch same := before != nil && before.Tag == t && before.ContentType == f.ContentType; {
+	case same && before.body == nil:
 		return
+	case !same: // else the disk did not take it
+		d = newDoc(&f, t, before)
 	}
-	d := newDoc(&f, t, before)
 	h.doc.Store(d) // before the file is another
-	if err := r.save(h, d); err != nil {
+	err := r.save(h, d)
+	if r.unkept.tell(err, r.cfg.Now()) {
 		r.cfg.Log.Warn("a feed's document is not kept: after a restart its origin is asked again", "feed", h.feed, "err", err)
-	} else {
+	}
+	if err == nil {
 		onDisk := *d
 		onDisk.body = nil
 		h.doc.Store(&onDisk)
