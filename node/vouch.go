@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -155,7 +156,7 @@ func (n *Node) Vouch(ctx context.Context, site string) (web.VouchAdvice, error) 
 		advice.Sites = append(advice.Sites, n.siteStatus(ctx, s, doc.Feeds))
 	}
 	var err error
-	if advice.Instructions, err = vouch.Instructions(doc, firstOf(sites)); err != nil {
+	if advice.Instructions, err = instructions(doc, sites); err != nil {
 		return web.VouchAdvice{}, err
 	}
 	return advice, nil
@@ -220,9 +221,25 @@ func (n *Node) resolve(ctx context.Context, domain string) ([]string, error) {
 	return doc.Addresses, err
 }
 
-func firstOf(sites []string) string {
+// instructions tells each site what it publishes, with its own feeds alone.
+func instructions(doc vouch.Document, sites []string) (string, error) {
 	if len(sites) == 0 {
-		return "example.org"
+		sites = []string{"example.org"}
 	}
-	return sites[0]
+	var parts []string
+	for _, site := range sites[:min(len(sites), maxSites)] {
+		own := doc
+		own.Feeds = nil
+		for _, url := range doc.Feeds {
+			if slices.Contains(vouch.SitesOf(url), site) {
+				own.Feeds = append(own.Feeds, url)
+			}
+		}
+		text, err := vouch.Instructions(own, site)
+		if err != nil {
+			return "", err
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "\n"), nil
 }

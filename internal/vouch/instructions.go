@@ -7,7 +7,7 @@ import (
 )
 
 // Instructions tells the owner of site what to publish so that it names the
-// peers of d, in each of the three ways, ready to be pasted.
+// peers of d, in each of the three places, ready to be pasted.
 func Instructions(d Document, site string) (string, error) {
 	document, err := d.Marshal()
 	if err != nil {
@@ -20,7 +20,7 @@ func Instructions(d Document, site string) (string, error) {
 		ways, last = "two", 2
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, `%s names its peer in one of %s ways; the first is the best.
+	fmt.Fprintf(&b, `%s names its peer in one of %s places; the first is the best.
 
 1. A file at https://%s%s, served without a redirect:
 

@@ -356,7 +356,7 @@ func TestInstructions(t *testing.T) {
 func TestInstructionsForAnAddress(t *testing.T) {
 	for _, site := range []string{"127.0.0.1", "127.0.0.1:8080", "[2001:db8::1]"} {
 		text, err := Instructions(Document{Network: "main", Peers: []feedring.PeerID{alice}}, site)
-		if err != nil || strings.Contains(text, "DNS") || !strings.Contains(text, "one of two ways") || !strings.Contains(text, "\n2. A line in each feed") {
+		if err != nil || strings.Contains(text, "DNS") || !strings.Contains(text, "one of two places") || !strings.Contains(text, "\n2. A line in each feed") {
 			t.Errorf("%s: %v\n%s", site, err, text)
 		}
 	}
