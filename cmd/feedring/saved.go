@@ -193,11 +193,18 @@ func (s *saved) soon() {
 	if s.path == "" || s.due != nil {
 		return
 	}
-	s.due = time.AfterFunc(saveEvery-min(saveEvery, time.Since(s.written)), func() {
-		if err := s.write(); err != nil {
+	var due *time.Timer
+	due = time.AfterFunc(saveEvery-min(saveEvery, time.Since(s.written)), func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.due != due { // written meanwhile: the file may be another run's by now
+			return
+		}
+		if err := s.writeNow(); err != nil {
 			slog.Warn("--resume: not kept", "err", err) // the end of the command says it again
 		}
 	})
+	s.due = due
 }
 
 // write puts the state on disk, whole or not at all.
@@ -207,6 +214,11 @@ func (s *saved) write() error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.writeNow()
+}
+
+// writeNow is write. The lock must be held.
+func (s *saved) writeNow() error {
 	if s.due != nil {
 		s.due.Stop()
 	}
