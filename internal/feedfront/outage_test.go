@@ -3,6 +3,9 @@ package feedfront
 import (
 	"errors"
 	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
@@ -30,5 +33,28 @@ func TestFullDiskIsToldOnce(t *testing.T) {
 		if told := o.tell(test.err, now); told != test.told {
 			t.Errorf("step %d: told: %v", i, told)
 		}
+	}
+}
+
+// TestRefusedDocumentIsKeptLater: what the disk did not take is written when it is seen again.
+func TestRefusedDocumentIsKeptLater(t *testing.T) {
+	const feed = "https://a.example/feed"
+	dir := filepath.Join(t.TempDir(), "front")
+	r, err := Open(Config{Dir: dir, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Offer(feed, "a.example")
+	came := Fetched{Body: []byte("<rss><channel/></rss>"), ContentType: "application/rss+xml", At: time.Now()}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	r.Take(feed, came)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r.Take(feed, came)
+	if _, err := os.Stat(r.file(feed)); err != nil {
+		t.Error(err)
 	}
 }
