@@ -28,8 +28,7 @@ type serveOptions struct {
 	http, publicURL, network      string
 	share                         string
 	lan, private, json            bool
-	interval                      intervalFlag
-	freshness, refresh            durationFlag
+	interval, freshness, refresh  durationFlag
 	keep                          keepFlag
 	policy                        policyFlag
 	budget                        durationFlag
@@ -86,7 +85,7 @@ func (o *serveOptions) config(data string) (node.Config, error) {
 	c.Data, c.HTTP, c.Network = data, o.http, o.network
 	c.PublicURL = strings.TrimSuffix(o.publicURL, "/")
 	c.Listen, c.Announce, c.Join, c.LAN = o.listen.values, o.announce.values, o.join.values, o.lan
-	c.Interval, c.Freshness, c.Refresh = time.Duration(o.interval.durationFlag), time.Duration(o.freshness), time.Duration(o.refresh)
+	c.Interval, c.Freshness, c.Refresh = time.Duration(o.interval), time.Duration(o.freshness), time.Duration(o.refresh)
 	c.Policy, c.Budget = feed.Rule(o.policy), time.Duration(o.budget)
 	c.Keep, c.Distrust = time.Duration(o.keep.durationFlag), o.distrust
 	c.Attempts, c.Routing, c.AllowPrivateFeeds = o.attempts, peer.Routing(o.routing), o.private

@@ -32,18 +32,6 @@ func (k *keepFlag) Set(s string) error {
 	return err
 }
 
-// intervalFlag is a fixed time between looks; not given, they are scheduled. No
-// time between them is no interval.
-type intervalFlag struct{ durationFlag }
-
-func (i *intervalFlag) Set(s string) error {
-	err := i.durationFlag.Set(s)
-	if err == nil && i.durationFlag == 0 {
-		err = errors.New("choose between 100ms and 7d, or leave it away: looks are scheduled then")
-	}
-	return err
-}
-
 func (d *durationFlag) Type() string { return "duration" }
 
 // String writes whole days as days, and never a unit that is zero.
