@@ -45,6 +45,9 @@ type FollowOptions struct {
 	// Gap is called where entries of a feed are given up: see Gap. Nil: nobody is
 	// told.
 	Gap func(Gap)
+	// Unserved is called where nobody serves some groups for seconds, with all of
+	// them, and when that changes. Nil: nobody is told.
+	Unserved func(themes []feedring.Theme)
 	// Within is how long the first answer may take; 0: 10 s.
 	Within time.Duration
 }
@@ -109,8 +112,9 @@ type follower struct {
 	saved   time.Time
 	looked  time.Time // for new groups
 	themes  chan []feedring.Theme
-	first   bool // First is still due
-	dirty   bool // there is something to save
+	first   bool             // First is still due
+	told    []feedring.Theme // that nobody serves
+	dirty   bool             // there is something to save
 	resumed bool
 }
 
@@ -306,6 +310,7 @@ func (f *follower) run(ctx context.Context) error {
 		if err := f.tellOlder(); err != nil {
 			return err
 		}
+		f.tellUnserved()
 		if time.Since(f.saved) >= saveEvery {
 			f.save()
 		}

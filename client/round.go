@@ -53,6 +53,7 @@ type group struct {
 
 	cursor  feedring.Cursor           // nil: nothing was shown yet
 	heard   time.Time                 // until then nothing is missing
+	idle    time.Time                 // since when no session is whole; zero: one is, or nobody looked
 	lacking bool                      // a provider was lost and none took its place yet
 	behind  *wire.RefusedError        // nobody holds everything after the cursor but the publishers; nil: not so
 	stuck   time.Time                 // since when nobody was found who holds all after the cursor; zero: not so

@@ -136,6 +136,7 @@ func TestPageCutOff(t *testing.T) {
 	}
 	q.signal(syscall.SIGSTOP)
 	r.signal(syscall.SIGKILL)
+	<-r.done
 	const cut = "document.getElementById('reach').checkVisibility() && document.getElementById('reach').textContent.includes('reaches no other peer')"
 	v.until("the cut told", "document.getElementById('live-state').textContent === 'Cut off' && "+cut)
 	v.open(p.http + "/")
@@ -153,6 +154,13 @@ func TestPageCutOff(t *testing.T) {
 	q.signal(syscall.SIGCONT)
 	v.live()
 	v.until("the note gone", "!document.getElementById('reach').checkVisibility()")
+
+	n.start(r)
+	n.formed(map[string]int{"news": 2, "sport": 1}, p, q, r)
+	v.open(p.http + "/?theme=sport")
+	v.live()
+	r.signal(syscall.SIGKILL)
+	v.until("the wait told", "document.getElementById('live-state').textContent === 'Waiting' && document.getElementById('reach').textContent.includes('sport')")
 }
 
 // TestPageTellsOlder: to a page that is open a feed with a history is one line, and

@@ -35,6 +35,9 @@ func (n *Node) followNetwork(ctx context.Context, ask web.Ask, each func(web.Upd
 		Gap: func(g client.Gap) { // a reader who left is noticed at the next entry
 			_ = each(web.Update{Gap: &web.Gap{Event: "gap", Theme: g.Theme, Feed: g.Feed.URL, Publisher: g.Feed.Publisher}})
 		},
+		Unserved: func(themes []feedring.Theme) {
+			_ = each(web.Update{Unserved: &web.Unserved{Themes: themes}})
+		},
 		Retracted: func(e feedring.Entry, at feedring.Cursor) error {
 			r := e.Retraction()
 			return each(web.Update{Retraction: &r, Cursor: at})
@@ -188,7 +191,7 @@ func (b *both) note(side int, u web.Update) {
 // pass shows what is new, with where the reader then stands on both sides.
 func (b *both) pass(side int, u web.Update) error {
 	b.note(side, u)
-	if u.Gap != nil {
+	if u.Gap != nil || u.Unserved != nil {
 		return b.each(u)
 	}
 	if u.Older != nil && side == 0 {

@@ -121,6 +121,7 @@ type Update struct {
 	Final      *feedring.Final
 	Gap        *Gap
 	Older      *Older
+	Unserved   *Unserved
 }
 
 // Older says that entries of a feed came that are no news: they were there before
@@ -132,6 +133,9 @@ type Older struct {
 	Provider feedring.Provider `json:"provider"`
 	Count    int               `json:"count"`
 }
+
+// Unserved names the groups that nobody serves now, of those that are followed.
+type Unserved struct{ Themes []feedring.Theme }
 
 // Gap names a feed of which entries may be missing: only its publisher has
 // them, and that is away.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"sort"
+	"sync/atomic"
 
 	"github.com/feedring/feedring"
 )
@@ -19,7 +20,8 @@ type following struct {
 	at  place
 	out *events
 
-	page bool // entries are told as a page shows them
+	page     bool // entries are told as a page shows them
+	unserved atomic.Pointer[Unserved]
 
 	first   []*feedring.Entry // until the final comes
 	entries int               // told so far
@@ -108,6 +110,9 @@ func (f *following) update(u Update) error {
 		return f.out.send(gone.Event, id, gone)
 	case u.Older != nil:
 		return f.out.send(u.Older.Event, id, u.Older)
+	case u.Unserved != nil:
+		f.unserved.Store(u.Unserved)
+		return nil
 	case u.Gap != nil:
 		return f.out.send("gap", "", u.Gap)
 	case u.Final != nil:

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -31,13 +32,30 @@ func (s *site) reachNote(theme feedring.Theme) string {
 	}
 }
 
-// sendReach tells a page whom this peer does not reach.
-func (f *following) sendReach(note string) error {
-	return f.out.send("reach", "", map[string]string{"note": note})
+// reachEvent tells a page what it does not get. The state is for a few words of
+// space; with an empty note all is well.
+type reachEvent struct {
+	State string `json:"state,omitempty"`
+	Note  string `json:"note"`
+}
+
+// reachNow is what a page is told now.
+func (f *following) reachNow() reachEvent {
+	if note := f.reachNote(f.ask.Theme); note != "" {
+		return reachEvent{"Cut off", note}
+	}
+	if u := f.unserved.Load(); u != nil && len(u.Themes) > 0 {
+		names := make([]string, min(len(u.Themes), maxNamed))
+		for i := range names {
+			names[i] = string(u.Themes[i])
+		}
+		return reachEvent{"Waiting", "Nobody who serves " + strings.Join(names, ", ") + " is reached. New entries of it come as soon as somebody is."}
+	}
+	return reachEvent{}
 }
 
 // watchReach tells a page when that changes.
-func (f *following) watchReach(ctx context.Context, told string, cancel context.CancelFunc) {
+func (f *following) watchReach(ctx context.Context, told reachEvent, cancel context.CancelFunc) {
 	ticker := time.NewTicker(reachEvery)
 	defer ticker.Stop()
 	for {
@@ -46,11 +64,11 @@ func (f *following) watchReach(ctx context.Context, told string, cancel context.
 			return
 		case <-ticker.C:
 		}
-		note := f.reachNote(f.ask.Theme)
-		if note == told {
+		now := f.reachNow()
+		if now == told {
 			continue
 		}
-		if told = note; f.sendReach(note) != nil {
+		if told = now; f.out.send("reach", "", now) != nil {
 			cancel()
 			return
 		}

@@ -61,9 +61,9 @@ func (s *site) run(ctx context.Context, cancel context.CancelFunc, f *following)
 	var beating sync.WaitGroup
 	beating.Go(func() { f.out.beat(ctx, s.beat, cancel) })
 	if f.page {
-		note := f.reachNote(f.ask.Theme)
-		_ = f.sendReach(note) // whether the reader left, what comes next finds out
-		beating.Go(func() { f.watchReach(ctx, note, cancel) })
+		now := f.reachNow()
+		_ = f.out.send("reach", "", now) // whether the reader left, what comes next finds out
+		beating.Go(func() { f.watchReach(ctx, now, cancel) })
 	}
 	if err := f.run(ctx); err != nil && !errors.Is(err, context.Canceled) {
 		s.Logger.Debug("a stream ended", "err", err)

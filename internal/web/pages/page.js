@@ -130,8 +130,8 @@
       const note = document.getElementById("reach");
       if (note.textContent !== e.note) note.textContent = e.note;
       note.hidden = !e.note;
-      reached = !e.note;
-      say(reached ? "Live" : "Cut off");
+      live = e.note ? e.state : "Live";
+      say(live);
     },
   };
   on.answered = on.unsatisfied = on.incomplete = () => (began = true);
@@ -143,7 +143,7 @@
   const longest = 60e3, silence = 45e3, longestAsked = 600e3; // milliseconds
   let last = "", retry = 3e3; // as the stream said
   let running = null, timer = 0, failures = 0, notBefore = 0, paused = false;
-  let reached = document.getElementById("reach").hidden;
+  let live = document.getElementById("reach").hidden ? "Live" : "Cut off";
   const say = (s) => { if (state.textContent !== s) state.textContent = s; };
 
   const happened = (block) => {
@@ -178,7 +178,7 @@
       }
       before = list.firstChild;
       if (!last) began = false;
-      say(reached ? "Live" : "Cut off");
+      say(live);
       const reader = answer.body.getReader(), decoder = new TextDecoder();
       for (let rest = ""; ;) {
         const { value, done } = await reader.read();
