@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"fmt"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,12 +19,19 @@ func TestFollowTellsWhatNobodyServes(t *testing.T) {
 		asked, serves := w.peer(2), w.peer(3)
 		asked.final = w.answers(themes{"news": {serves}})
 		w.publish(serves, "news", "old")
+		var mu sync.Mutex
 		var told []string
 		r := follow(t, w.client(asked), feedring.Query{Theme: "news"}, client.FollowOptions{
-			Unserved: func(themes []feedring.Theme) { told = append(told, fmt.Sprint(themes)) },
+			Unserved: func(themes []feedring.Theme) {
+				mu.Lock()
+				defer mu.Unlock()
+				told = append(told, fmt.Sprint(themes))
+			},
 		}, nil)
 		wants := func(want string) {
 			t.Helper()
+			mu.Lock()
+			defer mu.Unlock()
 			if got := fmt.Sprint(told); got != want {
 				t.Errorf("told %s, want %s", got, want)
 			}
