@@ -10,6 +10,13 @@ import (
 	"time"
 )
 
+// holds is a feed's last state, and how many entries were found in all feeds.
+func (r *recorder) holds(url string) (State, int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.kept[url], len(r.entries)
+}
+
 // TestRefusedIsNoFailure: what Handler cannot store now is not counted against the
 // origin, and is looked at soon when it can.
 func TestRefusedIsNoFailure(t *testing.T) {
@@ -40,7 +47,7 @@ func TestRefusedIsNoFailure(t *testing.T) {
 		synctest.Wait()
 		began := time.Now()
 		for _, url := range []string{url, held} {
-			s := h.kept[url]
+			s, _ := h.holds(url)
 			if s.Failures != 0 || !s.Refused || s.LastError != notStored+": disk full" || s.looked() {
 				t.Fatalf("%+v", s)
 			}
@@ -60,12 +67,12 @@ func TestRefusedIsNoFailure(t *testing.T) {
 		}
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
-		if s := h.kept[url]; f.count() != asked+1 || len(h.entries) != 3 || s.Refused || s.LastError != "" {
-			t.Errorf("%d looks, %d entries, %+v", f.count()-asked, len(h.entries), s)
+		if s, entries := h.holds(url); f.count() != asked+1 || entries != 3 || s.Refused || s.LastError != "" {
+			t.Errorf("%d looks, %d entries, %+v", f.count()-asked, entries, s)
 		}
 		time.Sleep(10 * time.Minute)
 		synctest.Wait()
-		if s := h.kept[held]; f.count() != asked+2 || s.Refused || s.LastLook.Sub(began) < 10*time.Minute {
+		if s, _ := h.holds(held); f.count() != asked+2 || s.Refused || s.LastLook.Sub(began) < 10*time.Minute {
 			t.Errorf("of an origin that asked to be left alone: %d looks, %+v", f.count()-asked, s)
 		}
 		w.Resume() // nothing was refused
