@@ -172,6 +172,8 @@ func TestWordPress(t *testing.T) {
 	p := n.peer(nil, "news=blog@"+feed)
 	reader := n.peer([]*peer{p}, "sport=sport@"+newOrigin(t).feed(newFeed("sport", 1)))
 	n.formed(map[string]int{"news": 1, "sport": 1}, p, reader)
+	// Who follows before the first look is told of history by its number alone.
+	until(t, 20*time.Second, "the first look", func() bool { return p.entriesHeld(t) == 1 })
 	follower := n.follow(reader, "--theme", "news", "--updates")
 	follower.event(t, 20*time.Second, "the first post", func(o object) bool { return o.str("title") == "Hello world!" })
 	follower.event(t, 20*time.Second, "the first answer", func(o object) bool { return o.str("event") == "answered" })

@@ -2,6 +2,7 @@ package node
 
 import (
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/feedring/feedring"
@@ -31,19 +32,25 @@ func TestConfirmBelievesWhatIsSigned(t *testing.T) {
 		it := log(t, s, feedring.FeedRef{URL: url, Publisher: by.ID()})[0]
 		return sealOf(&it)
 	}
+	var mu sync.Mutex // of part: polls come on goroutines of their own
 	var part feedringv1.PollPart
 	liar.host.Handle(wire.VerbPoll, liar.handled(wire.VerbPoll, func(_ feedring.PeerID, s *wire.Stream) error {
 		var req feedringv1.PollRequest
 		if err := s.Receive(&req, pollRead); err != nil {
 			return err
 		}
+		mu.Lock()
+		defer mu.Unlock()
 		part.Head = req.GetAfter()
 		return s.Send(&part, pollWithin)
 	}))
 	retract := func(published []*feedringv1.Sealed, named ...feedring.PeerID) web.Retracted {
 		t.Helper()
-		part = feedringv1.PollPart{Published: published}
+		mu.Lock()
+		part.Reset()
+		part.Published = published
 		wire.PublishedByTo(&part, named)
+		mu.Unlock()
 		told, err := a.RetractEntry(t.Context(), id)
 		check(t, err)
 		if len(told) != 1 || !slices.Equal(told[0].ConfirmedBy, []feedring.PeerID{liar.ID()}) {
