@@ -6,7 +6,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/looks"
-	"github.com/feedring/feedring/internal/spread"
+	"github.com/feedring/feedring/internal/gossip"
 )
 
 // Config is what a membership is told once. The zero value is not valid.
@@ -22,7 +22,7 @@ type Config struct {
 	// that several of them mirror: more notice an origin or a mirror that lies,
 	// and find news sooner where they tell it. 0: this peer shares no looks.
 	Distrust int
-	Meshes   *spread.Shelf `state:"changes nothing that is done"` // of the machines of one process; nil: shares with nobody
+	Meshes   *gossip.Shelf `state:"changes nothing that is done"` // of the machines of one process; nil: shares with nobody
 }
 
 // State is what must survive a restart. The driver loads it before New.

@@ -26,7 +26,7 @@
 // The data that these decide upon have rooms of their own, which send nothing
 // and know no role: internal/catalogue (rows, and what follows from them),
 // internal/holdings (heads and digests), internal/guests (clients, places,
-// signers), internal/looks (whose turn it is to look), internal/alarm.
+// signers), internal/looks (whose turn it is to look), internal/timerqueue.
 //
 // # What a driver does beside the duties of internal/peer
 //

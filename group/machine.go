@@ -11,8 +11,8 @@ import (
 	"github.com/feedring/feedring/group/internal/hash"
 	"github.com/feedring/feedring/group/internal/holdings"
 	"github.com/feedring/feedring/group/internal/looks"
-	"github.com/feedring/feedring/internal/alarm"
-	"github.com/feedring/feedring/internal/spread"
+	"github.com/feedring/feedring/internal/gossip"
+	"github.com/feedring/feedring/internal/timerqueue"
 )
 
 // Machine is one peer's membership of one group. It is not safe for concurrent
@@ -24,7 +24,7 @@ type Machine struct {
 	rng    rand.PCG
 	out    []Output       `state:"of the last step"`
 	sends  feedring.Sends `state:"room"`
-	timers alarm.Queue[bell]
+	timers timerqueue.Queue[bell]
 	terms
 
 	lead    lead
@@ -69,8 +69,8 @@ type Machine struct {
 	looks   *looks.Own    // own feeds, where looks are shared
 	desk    *looks.Desk   // a manager's
 	turnsOf feedring.Term // whose manager is asked
-	links   *spread.Links // nil until the group is large
-	laid    *spread.Mesh  `state:"derived"` // see layMesh; nil: to be made
+	links   *gossip.Links // nil until the group is large
+	laid    *gossip.Mesh  `state:"derived"` // see layMesh; nil: to be made
 	owing   bool          // the driver holds an order of neighbours
 
 	role      feedring.Role
@@ -117,7 +117,7 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 	m := &Machine{
 		cfg: cfg, group: cfg.Theme.Group(), now: now,
 		rng:        *rand.NewPCG(cfg.Seed, hash.Of(string(cfg.Theme), string(cfg.Self))),
-		timers:     alarm.Numbered(int(chimes), bell.number),
+		timers:     timerqueue.Numbered(int(chimes), bell.number),
 		terms:      terms{disk: st, want: st},
 		members:    map[feedring.PeerID]*member{},
 		expired:    map[feedring.PeerID]RowVersion{},

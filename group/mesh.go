@@ -5,7 +5,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/catalogue"
-	"github.com/feedring/feedring/internal/spread"
+	"github.com/feedring/feedring/internal/gossip"
 )
 
 // neighbours lists the peers to send beacons to, and those among which notifies
@@ -23,12 +23,12 @@ func (m *Machine) neighbours() []feedring.PeerID {
 
 // linked is what a large group knows of its neighbours; nil in a small one, which
 // knows no more of one than of another.
-func (m *Machine) linked() *spread.Links {
+func (m *Machine) linked() *gossip.Links {
 	if !m.large() {
 		return nil
 	}
 	if m.links == nil {
-		m.links = new(spread.Links)
+		m.links = new(gossip.Links)
 	}
 	if !m.joined {
 		m.joined, m.laid = true, nil
@@ -38,10 +38,10 @@ func (m *Machine) linked() *spread.Links {
 }
 
 // layMesh lays the mesh out. It is large, and kept only where others have it too.
-func (m *Machine) layMesh() *spread.Mesh {
+func (m *Machine) layMesh() *gossip.Mesh {
 	peers := func() []feedring.PeerID { return append(slices.Clip(m.present()), m.cfg.Self) }
 	if m.cfg.Meshes == nil {
-		return spread.NewMesh(peers(), catalogue.Spot)
+		return gossip.NewMesh(peers(), catalogue.Spot)
 	}
 	if m.laid == nil {
 		m.laid = m.cfg.Meshes.Mesh(peers(), catalogue.Spot)

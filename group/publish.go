@@ -206,7 +206,7 @@ func (m *Machine) setEpoch(url string, o *own, epoch uint64) {
 }
 
 // notify tells of a new entry: all members, or in a large group those that
-// internal/spread names.
+// internal/gossip names.
 func (m *Machine) notify(n Notify, from feedring.PeerID) {
 	if m.lead.claim.Term.IsZero() {
 		return

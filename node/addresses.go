@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/feed"
+	"github.com/feedring/feedring/internal/origin/fetch"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/web"
 )
@@ -130,7 +130,7 @@ func (o *origins) recognise(spec feedring.FeedSpec) (known feedring.FeedSpec, mo
 // byHTTP is the feed that this peer has or had at the same address by http; empty:
 // none, or the address has a history of its own.
 func (o *origins) byHTTP(url string) string {
-	plain := feed.Downgrade(url)
+	plain := fetch.Downgrade(url)
 	if plain == "" {
 		return ""
 	}
@@ -155,7 +155,7 @@ func (o *origins) has(url string) bool {
 
 // placed is a state with the address to ask, and with nothing that a former one
 // said. A feed that is read from a file is asked for nowhere.
-func (o *origins) placed(url string, st feed.State) feed.State {
+func (o *origins) placed(url string, st fetch.State) fetch.State {
 	st.URL = url
 	if o.file(url) != "" {
 		return st
@@ -165,7 +165,7 @@ func (o *origins) placed(url string, st feed.State) feed.State {
 }
 
 // present is the address that the world finds a feed at now.
-func (o *origins) present(url string, st *feed.State) string {
+func (o *origins) present(url string, st *fetch.State) string {
 	if at, ok := o.addresses.of(url); ok && o.file(url) != "" {
 		return at.Present
 	}
@@ -180,7 +180,7 @@ func (o *origins) elsewhere(url string) string {
 	if at, ok := o.addresses.of(url); ok {
 		return at.Present
 	}
-	return feed.Upgrade(url)
+	return fetch.Upgrade(url)
 }
 
 // move keeps that a feed has another address from now on.
@@ -273,13 +273,13 @@ func (n *Node) lookBefore(ctx context.Context, from, to string) (note string, er
 	ctx, cancel := context.WithTimeout(ctx, findWithin)
 	defer cancel()
 	_, err = n.glance(ctx, to)
-	var held *feed.HeldError
+	var held *fetch.HeldError
 	switch {
 	case err == nil:
 		return "", nil
 	case errors.As(err, &held):
 		return held.Error() + ": it is looked at then", nil
-	case errors.Is(err, feed.ErrBusy):
+	case errors.Is(err, fetch.ErrBusy):
 		return err.Error() + ": it is looked at after them", nil
 	case errors.Is(err, context.DeadlineExceeded):
 		return "the origin has not answered yet: it is asked again", nil

@@ -8,9 +8,9 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/client"
-	"github.com/feedring/feedring/internal/feed"
-	"github.com/feedring/feedring/internal/guard"
+	"github.com/feedring/feedring/internal/origin/fetch"
 	"github.com/feedring/feedring/internal/peer"
+	"github.com/feedring/feedring/internal/safehttp"
 	"github.com/feedring/feedring/internal/vouch"
 	"github.com/feedring/feedring/internal/web"
 	"github.com/feedring/feedring/internal/wire"
@@ -27,7 +27,7 @@ const connsAtHost = 4
 func (n *Node) assemble() error {
 	var err error
 	n.ways = newWays()
-	n.outside, err = guard.New(guard.Config{
+	n.outside, err = safehttp.New(safehttp.Config{
 		AllowPrivate: n.cfg.AllowPrivateFeeds, UserAgent: n.agent(0),
 		Connected:       n.ways.connected,
 		MaxConnsPerHost: connsAtHost, // who asks bounds what is under way
@@ -39,7 +39,7 @@ func (n *Node) assemble() error {
 	if err := n.openOwnFeeds(); err != nil {
 		return err
 	}
-	n.fetcher = feed.NewFetcher(n.outside, n.prepare)
+	n.fetcher = fetch.NewFetcher(n.outside, n.prepare)
 	n.reading = reading.New(n.ID(), n.store, n.history)
 	n.resting = n.reading.Listen()
 	n.offers = newOffers(n.ctx, n.offered, func(in peer.Input) bool { return n.loop.post(in) }, n.background)
@@ -105,9 +105,9 @@ func (n *Node) assemble() error {
 	}
 	n.publisher.mirrors, n.publisher.adopts = n.mirrorsOf, n.origins.adopts
 	n.origins.publish, n.origins.names = n.publishAndTell, n.namesHub
-	n.glances = feed.NewGlances(n.outside, n.prepare)
+	n.glances = fetch.NewGlances(n.outside, n.prepare)
 	n.origins.glanced, n.origins.ours = n.glances.Holds, n.vouched
-	n.files = &feed.Files{Next: n.glances, Path: n.origins.file, All: n.origins.files}
+	n.files = &fetch.Files{Next: n.glances, Path: n.origins.file, All: n.origins.files}
 	n.origins.lookers = n.newLookers()
 	return n.newWatcher(n.files)
 }
@@ -130,14 +130,14 @@ func (n *Node) newLoop() error {
 	return nil
 }
 
-func (n *Node) newWatcher(client feed.Client) (err error) {
-	spread := feed.WithSites{Policy: feed.NewBudget(n.cfg.Policy, n.cfg.Budget, rand.NewPCG(seed(), seed())), Vouches: n.vouched}
-	var policy feed.Policy = feed.WithHubs{Policy: spread, Works: n.hubWorks}
+func (n *Node) newWatcher(client fetch.Client) (err error) {
+	spread := fetch.WithSites{Policy: fetch.NewBudget(n.cfg.Policy, n.cfg.Budget, rand.NewPCG(seed(), seed())), Vouches: n.vouched}
+	var policy fetch.Policy = fetch.WithHubs{Policy: spread, Works: n.hubWorks}
 	if n.cfg.Interval > 0 {
-		policy = feed.Fixed(n.cfg.Interval)
+		policy = fetch.Fixed(n.cfg.Interval)
 	}
 	policy = inTurn{Policy: policy, lookers: n.origins.lookers, exact: n.cfg.Interval > 0}
-	n.origins.watcher, err = feed.NewWatcher(feed.WatcherConfig{
+	n.origins.watcher, err = fetch.NewWatcher(fetch.WatcherConfig{
 		Client: client, Policy: policy, Manners: n.manners(), Prepare: n.prepare, Handler: n.origins, Logger: n.log, Fetched: n.origins.fetched,
 	})
 	return err

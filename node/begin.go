@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/feedring/feedring/internal/feed"
+	"github.com/feedring/feedring/internal/origin/fetch"
 	"github.com/feedring/feedring/internal/store"
 )
 
@@ -28,7 +28,7 @@ func (o *origins) startPrivate(ctx context.Context) {
 	}
 	for _, url := range o.urls() { // nothing is kept of it
 		if o.private(url) {
-			o.watcher.Add(url, o.placed(url, feed.State{})) // one that is watched stays as it is
+			o.watcher.Add(url, o.placed(url, fetch.State{})) // one that is watched stays as it is
 		}
 	}
 }
@@ -72,15 +72,15 @@ func (o *origins) cannotRead(err error) {
 
 // ofPrivate returns the state to go on from after a start, and the address as it
 // is in memory already; false: this is no private feed of this peer's.
-func (o *origins) ofPrivate(url string, value []byte) (string, feed.State, bool) {
+func (o *origins) ofPrivate(url string, value []byte) (string, fetch.State, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	f := o.feeds.Get(url)
 	if f == nil || f.theme() != "" {
-		return "", feed.State{}, false
+		return "", fetch.State{}, false
 	}
 	if f.moved = o.moved(f.spec()); f.moved {
-		return f.url, feed.State{}, true
+		return f.url, fetch.State{}, true
 	}
 	return f.url, o.decode(url, value), true
 }

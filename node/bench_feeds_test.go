@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/feed"
 	"github.com/feedring/feedring/internal/host"
+	"github.com/feedring/feedring/internal/origin/fetch"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/wire"
 )
@@ -36,8 +36,8 @@ func BenchmarkManyFeeds(b *testing.B) {
 	before, cpu := inUse(), computing(b)
 	b.ResetTimer()
 	l := newLibrary(b, s, p)
-	l.watcher, err = feed.NewWatcher(feed.WatcherConfig{
-		Client: http.DefaultClient, Policy: feed.NewBudget(feed.ExpectedLoss, feed.MeanInterval, rand.NewPCG(1, 2)), Handler: l,
+	l.watcher, err = fetch.NewWatcher(fetch.WatcherConfig{
+		Client: http.DefaultClient, Policy: fetch.NewBudget(fetch.ExpectedLoss, fetch.MeanInterval, rand.NewPCG(1, 2)), Handler: l,
 	})
 	check(b, err)
 	l.begin(b.Context())
@@ -131,8 +131,8 @@ func putLogs(b *testing.B, s *store.Store, publisher feedring.PeerID, feeds int)
 
 func putFeeds(b *testing.B, s *store.Store, feeds int) {
 	now := time.Now()
-	st := feed.State{
-		Title: "A personal site", Validators: feed.Validators{ETag: `"5e2f-61ab8a9e1c2c0"`},
+	st := fetch.State{
+		Title: "A personal site", Validators: fetch.Validators{ETag: `"5e2f-61ab8a9e1c2c0"`},
 		LastLook: now.Add(-time.Hour), LastSuccess: now.Add(-time.Hour), NextLook: now.Add(time.Hour), Interval: time.Hour,
 	}
 	state, err := st.MarshalBinary()

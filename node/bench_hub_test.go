@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/feedfront"
-	"github.com/feedring/feedring/internal/hub/ledger"
+	"github.com/feedring/feedring/internal/readerfeeds/cache"
+	"github.com/feedring/feedring/internal/websub/hub/ledger"
 )
 
 // BenchmarkCallback measures from an entry found, before it is stored, to the
@@ -57,7 +57,7 @@ func benchCallback(b *testing.B, personal bool) {
 	defer tick.Stop()
 	for i := 0; b.Loop(); i++ {
 		title := fmt.Sprintf("entry %d of the run", i)
-		n.own.Take(spec.URL, feedfront.Fetched{Body: []byte(feedOfEntries(title)), ContentType: "application/rss+xml", At: time.Now()})
+		n.own.Take(spec.URL, cache.Fetched{Body: []byte(feedOfEntries(title)), ContentType: "application/rss+xml", At: time.Now()})
 		entry := feedring.Entry{Version: 1, ID: feedring.EntryID(fmt.Sprintf("%032x", i+1)), Title: title, URL: "https://p0.example/" + fmt.Sprint(i)}
 		begun := time.Now()
 		check(b, n.publishAndTell(context.Background(), spec, []feedring.Entry{entry}))

@@ -9,7 +9,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
-	"github.com/feedring/feedring/internal/feed"
+	"github.com/feedring/feedring/internal/origin/fetch"
 	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/internal/web"
 )
@@ -34,7 +34,7 @@ type Config struct {
 	Share feedring.Share
 
 	Interval  time.Duration // fixed time between looks at an origin; 0: scheduled
-	Policy    feed.Rule     // how looks that are scheduled are spread over feeds
+	Policy    fetch.Rule    // how looks that are scheduled are spread over feeds
 	Budget    time.Duration // between scheduled looks at a feed, in the mean over all: longer learns later and asks less
 	Distrust  int           // by how many peers of a group a feed is to be looked at that several of them offer
 	Freshness time.Duration // the paper's F: longer answers more from caches and stores more
@@ -70,8 +70,8 @@ func Default() Config {
 	return Config{
 		HTTP:      "127.0.0.1:7378",
 		Network:   "main",
-		Policy:    feed.ExpectedLoss,
-		Budget:    feed.MeanInterval,
+		Policy:    fetch.ExpectedLoss,
+		Budget:    fetch.MeanInterval,
 		Distrust:  1,
 		Freshness: 24 * time.Hour,
 		Refresh:   10 * time.Second,
@@ -112,7 +112,7 @@ func (c *Config) Validate() error {
 		return fmt.Errorf("--distrust %d: choose between 1 and %d", c.Distrust, group.MaxDistrust)
 	case c.Interval != 0 && (c.Interval < 100*time.Millisecond || c.Interval > 7*24*time.Hour):
 		return fmt.Errorf("--interval %s: choose between 100ms and 7d", c.Interval)
-	case c.Budget < feed.MeanInterval || c.Budget > 24*time.Hour:
+	case c.Budget < fetch.MeanInterval || c.Budget > 24*time.Hour:
 		return fmt.Errorf("--budget %s: choose between 1h and 24h, or a fixed --interval for origins that you know", c.Budget)
 	}
 	return nil

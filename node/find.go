@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/feed"
-	"github.com/feedring/feedring/internal/feed/discover"
-	"github.com/feedring/feedring/internal/feed/document"
+	"github.com/feedring/feedring/internal/origin/discover"
+	"github.com/feedring/feedring/internal/origin/document"
+	"github.com/feedring/feedring/internal/origin/fetch"
 	"github.com/feedring/feedring/internal/web"
 )
 
@@ -33,11 +33,11 @@ func (n *Node) FindFeed(ctx context.Context, spec feedring.FeedSpec) (web.Found,
 	ctx, cancel := context.WithTimeout(ctx, findWithin)
 	defer cancel()
 	seen, err := n.glance(ctx, spec.URL)
-	var held *feed.HeldError
+	var held *fetch.HeldError
 	switch {
 	case errors.As(err, &held):
 		as.Note = held.Error() + ": it is looked at then"
-	case errors.Is(err, feed.ErrBusy):
+	case errors.Is(err, fetch.ErrBusy):
 		as.Note, as.Unasked = err.Error()+": it is looked at after them", true
 	case seen.Page != nil:
 		return n.findOn(ctx, spec.URL, seen.Page, err)
@@ -56,7 +56,7 @@ func (n *Node) FindFeed(ctx context.Context, spec feedring.FeedSpec) (web.Found,
 // passing reports whether what a look met may pass by itself: the origin is busy or
 // late, or the way to it is broken. What keeps programs out may have a feed behind it.
 func passing(err error) bool {
-	var refused *feed.Error
+	var refused *fetch.Error
 	if !errors.As(err, &refused) {
 		return true
 	}
@@ -73,7 +73,7 @@ func passing(err error) bool {
 }
 
 // glance looks at an address when its host may be asked.
-func (n *Node) glance(ctx context.Context, address string) (seen feed.Seen, err error) {
+func (n *Node) glance(ctx context.Context, address string) (seen fetch.Seen, err error) {
 	err = n.origins.watcher.Visit(ctx, address, func(ctx context.Context) (err error) {
 		seen, err = n.glances.Glance(ctx, address)
 		return err
@@ -103,7 +103,7 @@ func (n *Node) findOn(ctx context.Context, address string, page *discover.Page, 
 		if guess := n.guess(ctx, page.Location); guess != "" {
 			return web.Found{URL: guess}, nil
 		}
-		var refused *feed.Error
+		var refused *fetch.Error
 		if errors.As(why, &refused) && refused.Challenge {
 			return web.Found{URL: address, Note: reason(why) + ": it is looked at again"}, nil
 		}
@@ -133,7 +133,7 @@ func (n *Node) guess(ctx context.Context, site string) string {
 			return address
 		}
 		n.glances.Forget(address)
-		var refused *feed.Error
+		var refused *fetch.Error
 		if !errors.As(err, &refused) || refused.Status == 0 && !refused.Page {
 			return ""
 		}
@@ -143,7 +143,7 @@ func (n *Node) guess(ctx context.Context, site string) string {
 
 // reason is what a look found instead of a feed, without the address.
 func reason(err error) string {
-	var refused *feed.Error
+	var refused *fetch.Error
 	if errors.As(err, &refused) {
 		return refused.Detail
 	}

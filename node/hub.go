@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/feedfront"
-	"github.com/feedring/feedring/internal/guard"
-	"github.com/feedring/feedring/internal/hub"
-	"github.com/feedring/feedring/internal/pings"
-	"github.com/feedring/feedring/internal/subscriber"
+	"github.com/feedring/feedring/internal/readerfeeds/cache"
+	"github.com/feedring/feedring/internal/safehttp"
 	"github.com/feedring/feedring/internal/web"
+	"github.com/feedring/feedring/internal/websub/hub"
+	"github.com/feedring/feedring/internal/websub/pings"
+	"github.com/feedring/feedring/internal/websub/subscriber"
 )
 
 const (
@@ -37,7 +37,7 @@ func (n *Node) openHub() error {
 	if n.front.web == nil {
 		return nil
 	}
-	client, err := guard.New(guard.Config{
+	client, err := safehttp.New(safehttp.Config{
 		AllowPrivate: n.cfg.AllowPrivateFeeds, UserAgent: n.agent(0),
 		MaxConnsPerHost: callbacksAtHost, HeaderTimeout: callbacksWithin, BodyTimeout: callbacksWithin,
 	})
@@ -47,7 +47,7 @@ func (n *Node) openHub() error {
 	n.pings = pings.New(n.ctx, pings.Config{Feeds: n.pingable, Look: n.lookForPing})
 	n.hub, err = hub.Open(hub.Config{
 		Store: n.store, Topics: topics{n}, Client: client.WithoutRedirects(), Log: n.log,
-		Refuses: func(host string) bool { return !n.cfg.AllowPrivateFeeds && guard.IsPrivateHost(host) },
+		Refuses: func(host string) bool { return !n.cfg.AllowPrivateFeeds && safehttp.IsPrivateHost(host) },
 		Address: func() string { return n.base() + hubPath },
 		Publish: func(addresses []string) int { return n.pings.Ping(false, addresses...) },
 	})
@@ -158,7 +158,7 @@ func (t topics) Find(address string) (string, bool) {
 	if err != nil {
 		return "", false
 	}
-	if i := strings.Index(url, feedfront.Path); i >= 0 {
+	if i := strings.Index(url, cache.Path); i >= 0 {
 		if own, ok := t.node.own.Feed(url[i:]); ok {
 			return ofFeed + own, true
 		}

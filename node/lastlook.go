@@ -8,13 +8,13 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
-	"github.com/feedring/feedring/internal/feed"
+	"github.com/feedring/feedring/internal/origin/fetch"
 )
 
 // goOn watches a feed as its turn is: from the last look that this peer or the
 // group knows of, and a moment after another peer ceased. One that is watched
 // stays as it is, but for what the origin asked another of those in turn.
-func (o *origins) goOn(f *origin, own feed.State) {
+func (o *origins) goOn(f *origin, own fetch.State) {
 	url, st, entries := f.url, own, uint64(0)
 	t := o.lookers.of(url)
 	if t.Turn.Turn == 0 {
@@ -56,7 +56,7 @@ func (o *origins) hear(f *origin) {
 }
 
 // remember keeps a state that no look of this peer left.
-func (o *origins) remember(url string, st *feed.State) {
+func (o *origins) remember(url string, st *fetch.State) {
 	o.mu.Lock()
 	f := o.feeds.Get(url)
 	due := f != nil && o.remembers(f, st)
@@ -70,7 +70,7 @@ func (o *origins) remember(url string, st *feed.State) {
 }
 
 // lastToTell is what a look left, as the group tells it; false: there was none.
-func lastToTell(l feed.Last, entries uint64, now time.Time) (group.LastLook, bool) {
+func lastToTell(l fetch.Last, entries uint64, now time.Time) (group.LastLook, bool) {
 	if l.At.IsZero() && !now.Before(l.Until) {
 		return group.LastLook{}, false
 	}
@@ -85,13 +85,13 @@ func lastToTell(l feed.Last, entries uint64, now time.Time) (group.LastLook, boo
 }
 
 // lastTold is the opposite.
-func lastTold(l *group.LastLook, now time.Time) (last feed.Last, entries uint64) {
+func lastTold(l *group.LastLook, now time.Time) (last fetch.Last, entries uint64) {
 	if l == nil {
-		return feed.Last{}, 0
+		return fetch.Last{}, 0
 	}
-	last = feed.Last{
+	last = fetch.Last{
 		At: now.Add(-l.Ago).UTC(), Until: now.Add(l.Wait).UTC(), Host: l.Host,
-		Validators: feed.Validators{ETag: feed.Opaque(l.ETag), LastModified: feed.Opaque(l.LastModified)},
+		Validators: fetch.Validators{ETag: fetch.Opaque(l.ETag), LastModified: fetch.Opaque(l.LastModified)},
 		Failures:   l.Failures, Again: now.Add(l.Again).UTC(), Gone: l.Gone,
 	}
 	return last, l.Entries

@@ -6,7 +6,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
-	"github.com/feedring/feedring/internal/feed"
+	"github.com/feedring/feedring/internal/origin/fetch"
 )
 
 // Whose turn it is after another peer's goes on from that one's last look, also
@@ -109,7 +109,7 @@ func TestWhoRestsKeepsWhatAnOriginAsked(t *testing.T) {
 	hold := &group.LastLook{Ago: 10 * time.Minute, Wait: 5 * time.Hour, Host: "example.org", Failures: 1, Again: 5 * time.Hour}
 	l.lookers.told(group.Turn{Group: testTheme.Group(), URL: testURL, By: "another", Mirrors: true, Last: hold})
 	l.lookers.told(group.Turn{Group: testTheme.Group(), URL: gone.URL, By: "another", Mirrors: true, Last: &group.LastLook{Ago: time.Minute, Gone: true}})
-	kept := func(url string) feed.State { st, err := l.kept(url); check(t, err); return st }
+	kept := func(url string) fetch.State { st, err := l.kept(url); check(t, err); return st }
 	eventually(t, "what was heard is on disk", func() bool { return kept(testURL).Held != "" && kept(gone.URL).Gone })
 	if opens := l.watcher.Opens("example.org"); !opens.IsZero() {
 		t.Errorf("the host itself is left alone until %v", opens)
@@ -135,7 +135,7 @@ func TestRemovedFeedsHostIsLeftAlone(t *testing.T) {
 	private.Theme = ""
 	check(t, l.add(t.Context(), private))
 	until := time.Now().Add(3 * time.Hour)
-	l.Looked(testURL, feed.State{URL: testURL, LastLook: time.Now(), NextLook: until, NotBefore: until, Held: "example.org", Failures: 1, LastError: "429"})
+	l.Looked(testURL, fetch.State{URL: testURL, LastLook: time.Now(), NextLook: until, NotBefore: until, Held: "example.org", Failures: 1, LastError: "429"})
 	check(t, l.remove(t.Context(), testURL))
 	l = newLibrary(t, s, p)
 	check(t, l.load(nil))
@@ -149,10 +149,10 @@ func TestRemovedFeedsHostIsLeftAlone(t *testing.T) {
 func TestPartOfAHostsTime(t *testing.T) {
 	n := &Node{origins: &origins{lookers: &lookers{spawn: func(func()) bool { return false }, now: map[string]turnOf{}}}}
 	n.origins.lookers.told(group.Turn{URL: testURL, Turn: 1, Of: 1, Part: group.Part{From: 5, Size: 6}})
-	if part := n.manners().Part(testURL); part != (feed.Part{From: 5, Size: 6}) {
+	if part := n.manners().Part(testURL); part != (fetch.Part{From: 5, Size: 6}) {
 		t.Errorf("it has %v", part)
 	}
-	if part := n.manners().Part("https://another.example/"); part != (feed.Part{}) {
+	if part := n.manners().Part("https://another.example/"); part != (fetch.Part{}) {
 		t.Errorf("another has %v", part)
 	}
 }

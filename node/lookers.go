@@ -7,7 +7,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
-	"github.com/feedring/feedring/internal/feed"
+	"github.com/feedring/feedring/internal/origin/fetch"
 )
 
 // lookers is who looks at this peer's public feeds, as their groups have it. A nil
@@ -30,10 +30,10 @@ type lookers struct {
 // turnOf is that of one feed; zero: the group has not said yet.
 type turnOf struct {
 	group.Turn
-	mirrored bool      // others published it too, since this peer started
-	taken    bool      // another peer looked until now
-	last     feed.Last // the last look that the group knows of
-	entries  uint64    // the name of what it had then
+	mirrored bool       // others published it too, since this peer started
+	taken    bool       // another peer looked until now
+	last     fetch.Last // the last look that the group knows of
+	entries  uint64     // the name of what it had then
 }
 
 // rests reports whether another peer looks at a feed, or the group has not said
@@ -131,7 +131,7 @@ func (t *lookers) known(ctx context.Context, offered func() bool, url string) {
 }
 
 // looked tells the group how a look at a feed went that others offer too.
-func (t *lookers) looked(spec feedring.FeedSpec, st *feed.State) {
+func (t *lookers) looked(spec feedring.FeedSpec, st *fetch.State) {
 	if t == nil || !t.of(spec.URL).Mirrors {
 		return
 	}
@@ -140,7 +140,7 @@ func (t *lookers) looked(spec feedring.FeedSpec, st *feed.State) {
 }
 
 // left tells the group what the last look at such a feed left.
-func (t *lookers) left(spec feedring.FeedSpec, st *feed.State, entries uint64) {
+func (t *lookers) left(spec feedring.FeedSpec, st *fetch.State, entries uint64) {
 	if last, ok := lastToTell(st.Last(), entries, time.Now()); ok && t.of(spec.URL).Mirrors {
 		t.tell(spec.Theme.Group(), group.Looked{URL: spec.URL, Last: last})
 	}

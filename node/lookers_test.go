@@ -6,7 +6,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
-	"github.com/feedring/feedring/internal/feed"
+	"github.com/feedring/feedring/internal/origin/fetch"
 	"github.com/feedring/feedring/internal/wire"
 )
 
@@ -57,7 +57,7 @@ func TestSitesOwnPeerPublishesWhatMirrorsDid(t *testing.T) {
 		if !known {
 			found = entries(1, 3)
 		}
-		next := feed.State{URL: testURL, LastLook: time.Now(), LastSuccess: time.Now()}
+		next := fetch.State{URL: testURL, LastLook: time.Now(), LastSuccess: time.Now()}
 		if len(found) > 0 {
 			check(t, l.Changed(t.Context(), testURL, found, next))
 		}
@@ -89,10 +89,10 @@ func TestTurnsAreEven(t *testing.T) {
 	for turn := 1; turn <= of; turn++ {
 		l := &lookers{now: map[string]turnOf{}}
 		l.now[testURL] = turnOf{Turn: group.Turn{Turn: turn, Of: of}}
-		p := inTurn{Policy: feed.Fixed(interval), lookers: l, exact: true}
+		p := inTurn{Policy: fetch.Fixed(interval), lookers: l, exact: true}
 		at := begun.Add(time.Duration(turn) * 37 * time.Second)
 		for range 5 {
-			next, _ := p.Next(&feed.State{URL: testURL}, feed.Outcome{}, at)
+			next, _ := p.Next(&fetch.State{URL: testURL}, fetch.Outcome{}, at)
 			if wait := next.Sub(at); wait < of*interval/2 || wait > of*interval*3/2 {
 				t.Errorf("turn %d waits %v", turn, wait)
 			}
@@ -106,8 +106,8 @@ func TestTurnsAreEven(t *testing.T) {
 			t.Errorf("turn %d is %v before the next", i+1, apart)
 		}
 	}
-	alone := inTurn{Policy: feed.Fixed(interval)}
-	if next, _ := alone.Next(&feed.State{URL: testURL}, feed.Outcome{}, begun); next != begun.Add(interval) {
+	alone := inTurn{Policy: fetch.Fixed(interval)}
+	if next, _ := alone.Next(&fetch.State{URL: testURL}, fetch.Outcome{}, begun); next != begun.Add(interval) {
 		t.Errorf("who is alone looks at %v", next)
 	}
 }
@@ -136,7 +136,7 @@ func TestGoneFeedIsAddedAgain(t *testing.T) {
 	}
 	turn := func() { l.lookers.told(group.Turn{Group: testTheme.Group(), URL: testURL, Turn: 1, Of: 1}) }
 	check(t, l.add(t.Context(), testSpec))
-	l.Looked(testURL, feed.State{URL: testURL, LastLook: time.Now(), Failures: 1, LastError: "410", Gone: true})
+	l.Looked(testURL, fetch.State{URL: testURL, LastLook: time.Now(), Failures: 1, LastError: "410", Gone: true})
 	check(t, l.remove(t.Context(), testURL))
 	check(t, l.add(t.Context(), testSpec))
 	turn()
@@ -153,15 +153,15 @@ func TestGoneFeedIsAddedAgain(t *testing.T) {
 
 func TestFailing(t *testing.T) {
 	for _, test := range []struct {
-		state feed.State
+		state fetch.State
 		want  bool
 	}{
-		{feed.State{}, false},
-		{feed.State{Failures: 1, LastError: "403 Forbidden; a page"}, true},
-		{feed.State{Failures: 1, LastError: "no such host: x"}, false},
-		{feed.State{Failures: 3, LastError: "no such host: x"}, true},
-		{feed.State{Failures: 5, LastError: "429: fewer", Held: "x"}, false},
-		{feed.State{Failures: 5, LastError: "410", Gone: true}, false},
+		{fetch.State{}, false},
+		{fetch.State{Failures: 1, LastError: "403 Forbidden; a page"}, true},
+		{fetch.State{Failures: 1, LastError: "no such host: x"}, false},
+		{fetch.State{Failures: 3, LastError: "no such host: x"}, true},
+		{fetch.State{Failures: 5, LastError: "429: fewer", Held: "x"}, false},
+		{fetch.State{Failures: 5, LastError: "410", Gone: true}, false},
 	} {
 		if got := failing(&test.state); got != test.want {
 			t.Errorf("%+v: %v", test.state, got)

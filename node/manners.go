@@ -5,19 +5,19 @@ import (
 	"slices"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/feed"
-	"github.com/feedring/feedring/internal/guard"
+	"github.com/feedring/feedring/internal/origin/fetch"
+	"github.com/feedring/feedring/internal/safehttp"
 	"github.com/feedring/feedring/internal/vouch"
 )
 
 // manners says which origins are no strangers': sites that name this peer, and
 // files. Whoever gives an interval knows the origin, and owns what is at a private
 // address. What was glanced at is taken from there.
-func (n *Node) manners() feed.Manners {
+func (n *Node) manners() fetch.Manners {
 	local := func(feedURL string) bool { return n.origins.file(feedURL) != "" }
 	here := func(feedURL string) bool { return local(feedURL) || n.glances.Holds(feedURL) }
-	part := func(feedURL string) feed.Part { return feed.Part(n.origins.lookers.of(feedURL).Part) }
-	return feed.Manners{Between: n.cfg.Interval, Local: here, Part: part, Ours: func(feedURL string) bool {
+	part := func(feedURL string) fetch.Part { return fetch.Part(n.origins.lookers.of(feedURL).Part) }
+	return fetch.Manners{Between: n.cfg.Interval, Local: here, Part: part, Ours: func(feedURL string) bool {
 		present := n.origins.addresses.presentOf(feedURL)
 		return local(feedURL) || n.cfg.Interval > 0 && atHome(present) || n.vouched(feedURL) && sameSite(feedURL, present)
 	}}
@@ -25,7 +25,7 @@ func (n *Node) manners() feed.Manners {
 
 func atHome(feedURL string) bool {
 	u, err := url.Parse(feedURL)
-	return err == nil && guard.IsPrivateHost(u.Hostname())
+	return err == nil && safehttp.IsPrivateHost(u.Hostname())
 }
 
 // sameSite reports whether two addresses are of one site: what a site says of its

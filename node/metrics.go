@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/feedring/feedring/internal/feedfront"
+	"github.com/feedring/feedring/internal/readerfeeds/cache"
 	"github.com/feedring/feedring/internal/store"
 )
 
@@ -75,7 +75,7 @@ func (n *Node) frontMetrics(r *prometheus.Registry) {
 			ConstLabels: prometheus.Labels{"answer": answer},
 		}, func() float64 { return float64(n.own.Counts()[kind]) }))
 	}
-	for kind, answer := range feedfront.Answers {
+	for kind, answer := range cache.Answers {
 		requests(kind, answer)
 	}
 	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{

@@ -13,17 +13,17 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/client"
-	"github.com/feedring/feedring/internal/feed"
-	"github.com/feedring/feedring/internal/feedfront"
-	"github.com/feedring/feedring/internal/guard"
 	"github.com/feedring/feedring/internal/history"
 	"github.com/feedring/feedring/internal/host"
-	"github.com/feedring/feedring/internal/hub"
-	"github.com/feedring/feedring/internal/personal"
-	"github.com/feedring/feedring/internal/pings"
+	"github.com/feedring/feedring/internal/origin/fetch"
+	"github.com/feedring/feedring/internal/readerfeeds/cache"
+	"github.com/feedring/feedring/internal/readerfeeds/personal"
+	"github.com/feedring/feedring/internal/safehttp"
 	"github.com/feedring/feedring/internal/store"
-	"github.com/feedring/feedring/internal/subscriber"
 	"github.com/feedring/feedring/internal/vouch"
+	"github.com/feedring/feedring/internal/websub/hub"
+	"github.com/feedring/feedring/internal/websub/pings"
+	"github.com/feedring/feedring/internal/websub/subscriber"
 	"github.com/feedring/feedring/internal/wire"
 	"github.com/feedring/feedring/node/reading"
 )
@@ -65,15 +65,15 @@ type Node struct {
 	origins   *origins
 	offers    *offers
 	front     *front
-	outside   *guard.Client   // everything fetched from the web
-	ways      *ways           // how far that is
-	fetcher   *feed.Fetcher   // documents of origins
-	glances   *feed.Glances   // addresses before they are added
-	files     *feed.Files     // own feeds that are read from files
-	own       *feedfront.Room // this peer's own feeds, for pollers
-	verifier  *wire.Verifier  // of what others signed
-	packer    wire.Packer     // of answers to polls
-	reader    *client.Client  // this peer's own readers
+	outside   *safehttp.Client // everything fetched from the web
+	ways      *ways            // how far that is
+	fetcher   *fetch.Fetcher   // documents of origins
+	glances   *fetch.Glances   // addresses before they are added
+	files     *fetch.Files     // own feeds that are read from files
+	own       *cache.Room      // this peer's own feeds, for pollers
+	verifier  *wire.Verifier   // of what others signed
+	packer    wire.Packer      // of answers to polls
+	reader    *client.Client   // this peer's own readers
 	personal  *personal.Room
 	pings     *pings.Room
 	hubs      *subscriber.Room // nil: hubs elsewhere cannot reach this peer

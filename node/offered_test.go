@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/feed"
+	"github.com/feedring/feedring/internal/origin/fetch"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/wire"
 )
@@ -64,7 +64,7 @@ func TestSinceWhenFeedsAreOffered(t *testing.T) {
 		t.Error("in another group it is the same time")
 	}
 	now := time.Now()
-	l.Looked(testURL, feed.State{URL: testURL, LastLook: now, LastSuccess: now})
+	l.Looked(testURL, fetch.State{URL: testURL, LastLook: now, LastSuccess: now})
 	if !offered(l, testURL).IsZero() {
 		t.Error("a feed that was read may have history")
 	}
@@ -77,8 +77,8 @@ func TestOnlyAnEmptyLogTakesHistory(t *testing.T) {
 	p.store = s
 	l := newLibrary(t, s, p)
 	check(t, l.add(t.Context(), testSpec))
-	check(t, l.Changed(t.Context(), testURL, old(entries(1, 2)), feed.State{URL: testURL}))
-	check(t, l.Changed(t.Context(), testURL, old(entries(1, 3)), feed.State{URL: testURL}))
+	check(t, l.Changed(t.Context(), testURL, old(entries(1, 2)), fetch.State{URL: testURL}))
+	check(t, l.Changed(t.Context(), testURL, old(entries(1, 3)), fetch.State{URL: testURL}))
 	ref := feedring.FeedRef{URL: testURL, Publisher: p.self}
 	if got := historyOf(t, s, ref); !slices.Equal(got, []feedring.History{isOlder, isOlder, isNews}) {
 		t.Errorf("the log says %v", got)
@@ -87,7 +87,7 @@ func TestOnlyAnEmptyLogTakesHistory(t *testing.T) {
 	moved := testSpec
 	moved.Theme = "sport"
 	check(t, l.add(t.Context(), moved))
-	check(t, l.Changed(t.Context(), testURL, old(entries(1, 1)), feed.State{URL: testURL}))
+	check(t, l.Changed(t.Context(), testURL, old(entries(1, 1)), fetch.State{URL: testURL}))
 	if got := historyOf(t, s, ref); len(got) != 4 || got[3] != isOlder {
 		t.Errorf("in another group the log says %v", got)
 	}

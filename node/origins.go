@@ -14,16 +14,16 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/feed"
-	"github.com/feedring/feedring/internal/feedfront"
 	"github.com/feedring/feedring/internal/keyed"
+	"github.com/feedring/feedring/internal/origin/fetch"
+	"github.com/feedring/feedring/internal/readerfeeds/cache"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/web"
 )
 
 const (
 	addedFeed = "added/" // specs of feeds that were added at run time
-	feedState = "state/" // what internal/feed knows of an origin, without its entries
+	feedState = "state/" // what internal/origin/fetch knows of an origin, without its entries
 	feedKnown = "known/" // … and what it knows of its entries
 
 	addedAtOnce = 100       // feeds written in one go; a spec has 4 KiB at most
@@ -39,7 +39,7 @@ var (
 // of each, and the way from a look to the group.
 type origins struct {
 	store   *store.Store
-	watcher *feed.Watcher
+	watcher *fetch.Watcher
 	writing *writes // is told of what the store refuses; nil: nobody is
 	log     *slog.Logger
 	self    feedring.PeerID
@@ -50,7 +50,7 @@ type origins struct {
 	glanced func(url string) bool       // the next look at it asks nobody
 	ours    func(url string) bool       // its site names this peer; nil: none does
 	lookers *lookers                    // who looks at what is published; nil: this peer at all
-	front   *feedfront.Room             // serves what is published whole to pollers
+	front   *cache.Room                 // serves what is published whole to pollers
 	share   feedring.Share              // how much of an entry leaves this peer, where its feed does not say
 	least   atomic.Uint64               // no log goes on in an earlier epoch: another process with this peer's key may have
 
@@ -308,7 +308,7 @@ func (o *origins) keep(ctx context.Context, specs []feedring.FeedSpec, titles []
 		if known, err := o.kept(specs[i].URL); err != nil || !known.LastLook.IsZero() {
 			continue
 		}
-		called, err := feed.State{URL: specs[i].URL, Title: titles[i]}.MarshalBinary()
+		called, err := fetch.State{URL: specs[i].URL, Title: titles[i]}.MarshalBinary()
 		if err != nil {
 			return err
 		}
@@ -320,7 +320,7 @@ func (o *origins) keep(ctx context.Context, specs []feedring.FeedSpec, titles []
 	for _, i := range places {
 		f := newOrigin(specs[i])
 		f.moved = o.moved(specs[i])
-		var st feed.State
+		var st fetch.State
 		if !f.moved {
 			var err error
 			if st, err = o.kept(f.url); err != nil {
@@ -393,7 +393,7 @@ func notKept(what string, err error) error {
 
 // Changed is called by the watcher with new entries. An error makes the
 // watcher find them again.
-func (o *origins) Changed(ctx context.Context, url string, entries []feedring.Entry, next feed.State) error {
+func (o *origins) Changed(ctx context.Context, url string, entries []feedring.Entry, next fetch.State) error {
 	o.mu.Lock()
 	f := o.feeds.Get(url)
 	o.mu.Unlock()
@@ -405,13 +405,13 @@ func (o *origins) Changed(ctx context.Context, url string, entries []feedring.En
 		err = o.put(context.WithoutCancel(ctx), url, next)
 	}
 	if o.writing.refused(time.Now(), err) || errors.Is(err, errElsewhere) {
-		return feed.Told{Err: err} // by writes, by tellPresence
+		return fetch.Told{Err: err} // by writes, by tellPresence
 	}
 	return err
 }
 
 // Looked is called by the watcher after each look.
-func (o *origins) Looked(url string, st feed.State) {
+func (o *origins) Looked(url string, st fetch.State) {
 	st = o.placed(url, st) // it may have moved meanwhile
 	o.front.Plan(url, st.NextLook)
 	o.front.Present(url, o.present(url, &st))
@@ -449,7 +449,7 @@ func (o *origins) Looked(url string, st feed.State) {
 
 // told is the title that a feed gives itself: what somebody's list calls it is
 // not for others.
-func told(st *feed.State) string {
+func told(st *fetch.State) string {
 	if st.LastSuccess.IsZero() {
 		return ""
 	}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/feed"
+	"github.com/feedring/feedring/internal/origin/fetch"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/web"
 )
@@ -46,7 +46,7 @@ func newLibrary(t testing.TB, s *store.Store, p *publisher, configured ...feedri
 	}
 	check(t, l.load(configured))
 	var err error
-	l.watcher, err = feed.NewWatcher(feed.WatcherConfig{Client: http.DefaultClient, Prepare: l.front.Prepare, Policy: feed.Fixed(time.Hour), Handler: l, Fetched: l.fetched})
+	l.watcher, err = fetch.NewWatcher(fetch.WatcherConfig{Client: http.DefaultClient, Prepare: l.front.Prepare, Policy: fetch.Fixed(time.Hour), Handler: l, Fetched: l.fetched})
 	check(t, err)
 	return l
 }
@@ -101,9 +101,9 @@ func TestFullDiskIsSaid(t *testing.T) {
 		status int
 		detail string
 	}{{full, http.StatusInsufficientStorage, "make room on its disk"}, {closed, http.StatusInternalServerError, "store is closed"}} {
-		n := &Node{store: test.store, log: quiet, ctx: t.Context(), glances: feed.NewGlances(nobodyAnswers{}, nil)}
+		n := &Node{store: test.store, log: quiet, ctx: t.Context(), glances: fetch.NewGlances(nobodyAnswers{}, nil)}
 		n.origins = &origins{store: test.store, log: quiet, feeds: newFeeds(), offer: func() {}, retitle: func() {}, front: openOwn(t)}
-		n.origins.watcher, err = feed.NewWatcher(feed.WatcherConfig{Client: nobodyAnswers{}, Policy: feed.Fixed(time.Hour), Handler: n.origins})
+		n.origins.watcher, err = fetch.NewWatcher(fetch.WatcherConfig{Client: nobodyAnswers{}, Policy: fetch.Fixed(time.Hour), Handler: n.origins})
 		check(t, err)
 		api := httptest.NewServer(web.SocketHandler(web.Config{Backend: n, Logger: quiet}))
 		defer api.Close()
@@ -284,27 +284,27 @@ func TestPersonalFeedsOfAFeedAddedAgain(t *testing.T) {
 
 func TestSavedDue(t *testing.T) {
 	now := time.Now()
-	state := func(change ...func(*feed.State)) feed.State {
-		st := feed.State{URL: testURL, Title: "T", LastLook: now, LastSuccess: now, NextLook: now.Add(time.Second)}
+	state := func(change ...func(*fetch.State)) fetch.State {
+		st := fetch.State{URL: testURL, Title: "T", LastLook: now, LastSuccess: now, NextLook: now.Add(time.Second)}
 		for _, f := range change {
 			f(&st)
 		}
 		return st
 	}
-	later := func(st *feed.State) { st.LastLook = now.Add(time.Second) }
+	later := func(st *fetch.State) { st.LastLook = now.Add(time.Second) }
 	for _, test := range []struct {
 		name  string
 		saved recent
-		st    feed.State
+		st    fetch.State
 		want  bool
 	}{
 		{"never saved", recent{}, state(), true},
 		{"only times", recent{saved: state(), at: now}, state(later), false},
 		{"only times, for long", recent{saved: state(), at: now.Add(-saveTimesEvery)}, state(later), true},
-		{"not looked at soon", recent{saved: state(), at: now}, state(later, func(st *feed.State) { st.NextLook = now.Add(time.Hour) }), true},
-		{"a title", recent{saved: state(), at: now}, state(later, func(st *feed.State) { st.Title = "U" }), true},
-		{"a failure", recent{saved: state(), at: now}, state(later, func(st *feed.State) { st.Failures, st.LastError = 1, "x" }), true},
-		{"validators", recent{saved: state(), at: now}, state(later, func(st *feed.State) { st.BodyHash[0] = 1 }), false},
+		{"not looked at soon", recent{saved: state(), at: now}, state(later, func(st *fetch.State) { st.NextLook = now.Add(time.Hour) }), true},
+		{"a title", recent{saved: state(), at: now}, state(later, func(st *fetch.State) { st.Title = "U" }), true},
+		{"a failure", recent{saved: state(), at: now}, state(later, func(st *fetch.State) { st.Failures, st.LastError = 1, "x" }), true},
+		{"validators", recent{saved: state(), at: now}, state(later, func(st *fetch.State) { st.BodyHash[0] = 1 }), false},
 	} {
 		test.saved.state = test.st
 		if got := test.saved.due(now); got != test.want {

@@ -9,28 +9,28 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/feed"
-	"github.com/feedring/feedring/internal/feedfront"
+	"github.com/feedring/feedring/internal/origin/fetch"
+	"github.com/feedring/feedring/internal/readerfeeds/cache"
 	"github.com/feedring/feedring/internal/web"
 )
 
 // openOwnFeeds reads the documents that this peer serves to pollers.
 func (n *Node) openOwnFeeds() (err error) {
-	if n.own, err = feedfront.Open(feedfront.Config{Dir: filepath.Join(n.cfg.Data, "front"), Log: n.log}); err != nil {
+	if n.own, err = cache.Open(cache.Config{Dir: filepath.Join(n.cfg.Data, "front"), Log: n.log}); err != nil {
 		err = fmt.Errorf("the documents of own feeds: %w", err)
 	}
 	return err
 }
 
 // ownFeeds are the own feeds as the front sees them.
-type ownFeeds struct{ room *feedfront.Room }
+type ownFeeds struct{ room *cache.Room }
 
 func (o ownFeeds) Answer(w http.ResponseWriter, r *http.Request, hub string) error {
 	err := o.room.Answer(w, r, hub)
 	switch {
-	case errors.Is(err, feedfront.ErrUnknown):
+	case errors.Is(err, cache.ErrUnknown):
 		return fmt.Errorf("%w: %w", err, web.ErrUnknown)
-	case errors.Is(err, feedfront.ErrLoop):
+	case errors.Is(err, cache.ErrLoop):
 		return fmt.Errorf("%w: %w", err, web.ErrLoop)
 	}
 	return err
@@ -38,7 +38,7 @@ func (o ownFeeds) Answer(w http.ResponseWriter, r *http.Request, hub string) err
 
 // serve offers a published feed to pollers. One that shares less than everything
 // is not offered: its document holds the rest.
-func (o *origins) serve(spec feedring.FeedSpec, st *feed.State) {
+func (o *origins) serve(spec feedring.FeedSpec, st *fetch.State) {
 	if spec.Theme == "" || cmp.Or(spec.Share, o.share).Cuts() {
 		return
 	}
@@ -48,8 +48,8 @@ func (o *origins) serve(spec feedring.FeedSpec, st *feed.State) {
 }
 
 // fetched is called by the watcher with each document, before its entries.
-func (o *origins) fetched(url string, page feed.Page) {
-	came := feedfront.Fetched{Body: page.Body, ContentType: page.ContentType, At: time.Now()}
+func (o *origins) fetched(url string, page fetch.Page) {
+	came := cache.Fetched{Body: page.Body, ContentType: page.ContentType, At: time.Now()}
 	if page.Partial {
 		o.front.TakePart(url, came)
 		return

@@ -11,11 +11,11 @@ import (
 	"testing"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/feedfront"
+	"github.com/feedring/feedring/internal/readerfeeds/cache"
 )
 
-func openOwn(t testing.TB) *feedfront.Room {
-	own, err := feedfront.Open(feedfront.Config{Dir: t.TempDir()})
+func openOwn(t testing.TB) *cache.Room {
+	own, err := cache.Open(cache.Config{Dir: t.TempDir()})
 	check(t, err)
 	return own
 }
@@ -52,8 +52,8 @@ func newSite(t testing.TB) *site {
 	return s
 }
 
-// fetch polls as any reader does.
-func fetch(t testing.TB, url, agent, had string) (int, http.Header, string) {
+// polledAs polls as any reader does.
+func polledAs(t testing.TB, url, agent, had string) (int, http.Header, string) {
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
 	check(t, err)
 	req.Header.Set("User-Agent", agent)
@@ -90,11 +90,11 @@ func TestOwnFeedsAreServedToPollers(t *testing.T) {
 	if st.Front != n.front.address()+"/f/a.example/feed.xml" {
 		t.Fatalf("the feed is at %q", st.Front)
 	}
-	code, header, body := fetch(t, st.Front, "one", "")
+	code, header, body := polledAs(t, st.Front, "one", "")
 	if code != 200 || !strings.Contains(body, `rel="self"`) || header.Get("Etag") == "" || !strings.HasPrefix(header.Get("Cache-Control"), "public, max-age=3") {
 		t.Fatalf("%d %v %s", code, header, body)
 	}
-	if code, _, _ := fetch(t, n.front.address()+"/f/a.example/secret.xml", "one", ""); code != 404 {
+	if code, _, _ := polledAs(t, n.front.address()+"/f/a.example/secret.xml", "one", ""); code != 404 {
 		t.Errorf("a private feed: %d", code)
 	}
 	before := origin.asked.Load()
@@ -114,13 +114,13 @@ func TestOwnFeedsAreServedToPollers(t *testing.T) {
 	if _, err = n.Ping(t.Context(), st.URL); err == nil {
 		t.Error("the origin is not away")
 	}
-	if code, _, again := fetch(t, st.Front, "one", ""); code != 200 || again != body {
+	if code, _, again := polledAs(t, st.Front, "one", ""); code != 200 || again != body {
 		t.Errorf("while the origin is away: %d", code)
 	}
 
 	kill(n)
 	n = startPeer(t, cfg)
-	if code, later, again := fetch(t, n.front.address()+"/f/a.example/feed.xml", "one", ""); code != 200 || !strings.Contains(again, "<title>") ||
+	if code, later, again := polledAs(t, n.front.address()+"/f/a.example/feed.xml", "one", ""); code != 200 || !strings.Contains(again, "<title>") ||
 		later.Get("Last-Modified") != header.Get("Last-Modified") {
 		t.Errorf("after a restart without the origin: %d %v", code, later)
 	}
@@ -132,7 +132,7 @@ func pollAll(t testing.TB, url, tag string) {
 	for i := range 20 {
 		all.Go(func() {
 			for j := range 500 {
-				if code, _, _ := fetch(t, url, fmt.Sprintf("%d/%d", i, j%25), tag); code != 304 {
+				if code, _, _ := polledAs(t, url, fmt.Sprintf("%d/%d", i, j%25), tag); code != 304 {
 					t.Errorf("%d", code)
 				}
 			}

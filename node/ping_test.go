@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/feed"
+	"github.com/feedring/feedring/internal/origin/fetch"
 	"github.com/feedring/feedring/internal/web"
 )
 
@@ -60,13 +60,13 @@ func (hanging) Do(req *http.Request) (*http.Response, error) {
 // unwritten keeps nothing of what was looked at.
 type unwritten struct{ *origins }
 
-func (unwritten) State(string) (feed.State, error) { return feed.State{}, nil }
+func (unwritten) State(string) (fetch.State, error) { return fetch.State{}, nil }
 
 func TestPingTellsWhatItWaitsFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &origins{log: quiet, feeds: newFeeds(), front: openOwn(t)}
 		var err error
-		o.watcher, err = feed.NewWatcher(feed.WatcherConfig{Client: hanging{}, Policy: feed.Fixed(time.Hour), Manners: feed.Manners{Ours: func(string) bool { return true }}, Handler: unwritten{o}})
+		o.watcher, err = fetch.NewWatcher(fetch.WatcherConfig{Client: hanging{}, Policy: fetch.Fixed(time.Hour), Manners: fetch.Manners{Ours: func(string) bool { return true }}, Handler: unwritten{o}})
 		check(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		go o.watcher.Run(ctx)
@@ -81,13 +81,13 @@ func TestPingTellsWhatItWaitsFor(t *testing.T) {
 			}
 			return err.Error()
 		}
-		o.watcher.Add("http://a.example/1", feed.State{})
+		o.watcher.Add("http://a.example/1", fetch.State{})
 		synctest.Wait()
 		if said := ping("/1"); !strings.Contains(said, "the origin has not answered yet, after 8s") || !strings.Contains(said, "--timeout") {
 			t.Error(said)
 		}
 		for _, path := range []string{"/2", "/3", "/4"} {
-			o.watcher.Add("http://a.example"+path, feed.State{})
+			o.watcher.Add("http://a.example"+path, fetch.State{})
 			time.Sleep(3 * time.Second)
 		}
 		if said := ping("/4"); !strings.Contains(said, "behind 3 other requests to a.example, which has not answered") {
@@ -116,20 +116,20 @@ func TestPingTellsOfAHold(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			o := &origins{log: quiet, feeds: newFeeds(), front: openOwn(t)}
 			var err error
-			o.watcher, err = feed.NewWatcher(feed.WatcherConfig{Client: tooBusy(retryAfter), Policy: feed.Fixed(time.Hour), Handler: unwritten{o}})
+			o.watcher, err = fetch.NewWatcher(fetch.WatcherConfig{Client: tooBusy(retryAfter), Policy: fetch.Fixed(time.Hour), Handler: unwritten{o}})
 			check(t, err)
 			ctx, cancel := context.WithCancel(t.Context())
 			go o.watcher.Run(ctx)
 			defer synctest.Wait()
 			defer cancel()
-			o.watcher.Add("http://a.example/", feed.State{})
+			o.watcher.Add("http://a.example/", fetch.State{})
 			synctest.Wait()
 			ctx, stop := context.WithTimeout(ctx, time.Second)
 			defer stop()
 			if err := o.look(ctx, "http://a.example/2"); err == nil {
 				t.Error("a feed that is none is looked at")
 			}
-			o.watcher.Add("http://a.example/2", feed.State{})
+			o.watcher.Add("http://a.example/2", fetch.State{})
 			if err := o.look(ctx, "http://a.example/2"); err == nil || !strings.Contains(err.Error(), want) {
 				t.Error(err)
 			}

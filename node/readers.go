@@ -3,12 +3,12 @@ package node
 import (
 	"net/http"
 
-	"github.com/feedring/feedring/internal/feed"
+	"github.com/feedring/feedring/internal/origin/fetch"
 )
 
 // agent is what this peer calls itself to origins that it asks for so many
 // readers; 0: that is not told.
-func (n *Node) agent(readers int) string { return feed.UserAgent(Version, n.cfg.PublicURL, readers) }
+func (n *Node) agent(readers int) string { return fetch.UserAgent(Version, n.cfg.PublicURL, readers) }
 
 // prepare tells an origin for how many readers one of this peer's feeds is
 // fetched.

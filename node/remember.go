@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/feedring/feedring/internal/feed"
+	"github.com/feedring/feedring/internal/origin/fetch"
 	"github.com/feedring/feedring/internal/store"
 )
 
@@ -31,11 +31,11 @@ type lately struct{ feeds map[string]*recent }
 
 // recent is what looks left of one feed.
 type recent struct {
-	state   feed.State // what the last look left
-	saved   feed.State // what the disk has; its entries are left out
-	known   int        // entries that the disk has
-	at      time.Time  // when it was saved; zero: it was not
-	written int64      // Unix nanoseconds of the last look that is on disk; 0: none
+	state   fetch.State // what the last look left
+	saved   fetch.State // what the disk has; its entries are left out
+	known   int         // entries that the disk has
+	at      time.Time   // when it was saved; zero: it was not
+	written int64       // Unix nanoseconds of the last look that is on disk; 0: none
 }
 
 // of is what looks left of a feed; nil: all is on disk.
@@ -59,7 +59,7 @@ func (l *lately) keep(url string) *recent {
 // disk: where the next look is not soon, where something is new that a later
 // look would not find again, where the origin asked to be left alone, or where
 // dates and validators were not saved for long.
-func (l *lately) remember(url string, st *feed.State, now time.Time) (due bool) {
+func (l *lately) remember(url string, st *fetch.State, now time.Time) (due bool) {
 	r := l.keep(url)
 	r.state = *st
 	if !r.isWritten() {
@@ -70,7 +70,7 @@ func (l *lately) remember(url string, st *feed.State, now time.Time) (due bool) 
 }
 
 // wrote takes in that a state is on disk. It is kept until its look has ended.
-func (l *lately) wrote(url string, st *feed.State, now time.Time) {
+func (l *lately) wrote(url string, st *fetch.State, now time.Time) {
 	r := l.keep(url)
 	if r.state.LastLook.Before(st.LastLook) { // else it may be newer
 		r.state = *st
@@ -92,7 +92,7 @@ func (r *recent) isWritten() bool { return r.written == r.state.LastLook.UnixNan
 
 // soon reports whether a feed is looked at again before its state is worth
 // writing down.
-func soon(st *feed.State, now time.Time) bool {
+func soon(st *fetch.State, now time.Time) bool {
 	return !st.Gone && st.NextLook.Sub(now) < saveTimesEvery
 }
 
@@ -112,7 +112,7 @@ func (r *recent) due(now time.Time) bool {
 // cannot be read only costs an unconditional look. Nothing is known of a feed
 // that was published elsewhere before, since its new group has none of its
 // entries, or that is to be published whole (claim).
-func (o *origins) State(url string) (feed.State, error) {
+func (o *origins) State(url string) (fetch.State, error) {
 	st, fixed, err := o.left(url)
 	if err == nil && st.LastSuccess.IsZero() {
 		st.Offered, err = o.offeredSince(url, fixed)
@@ -121,13 +121,13 @@ func (o *origins) State(url string) (feed.State, error) {
 }
 
 // left is State as the last look left it.
-func (o *origins) left(url string) (_ feed.State, fixed bool, _ error) {
+func (o *origins) left(url string) (_ fetch.State, fixed bool, _ error) {
 	o.mu.Lock()
 	if f := o.feeds.Get(url); f != nil {
 		fixed = f.fixed
 		if f.moved {
 			o.mu.Unlock()
-			return feed.State{}, fixed, nil
+			return fetch.State{}, fixed, nil
 		}
 		if r := o.recent.of(url); r != nil {
 			defer o.mu.Unlock()
@@ -140,21 +140,21 @@ func (o *origins) left(url string) (_ feed.State, fixed bool, _ error) {
 }
 
 // kept is State of what is on disk.
-func (o *origins) kept(url string) (feed.State, error) {
+func (o *origins) kept(url string) (fetch.State, error) {
 	value, err := o.store.Value(store.BucketFeed, feedState+url)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return feed.State{}, nil
+		return fetch.State{}, nil
 	case err != nil:
-		return feed.State{}, err
+		return fetch.State{}, err
 	}
 	return o.decode(url, value), nil
 }
 
-func (o *origins) decode(url string, value []byte) (st feed.State) {
+func (o *origins) decode(url string, value []byte) (st fetch.State) {
 	if err := st.UnmarshalBinary(value); err != nil {
 		o.log.Warn("what was known of a feed is unreadable: looking afresh", "url", url, "err", err)
-		return feed.State{}
+		return fetch.State{}
 	}
 	return st
 }
@@ -170,7 +170,7 @@ func (o *origins) Known(url string) ([]byte, error) {
 
 // remembers takes in what a look at f left, and reports whether it is to be put on
 // disk. o.mu is held.
-func (o *origins) remembers(f *origin, st *feed.State) (due bool) {
+func (o *origins) remembers(f *origin, st *fetch.State) (due bool) {
 	f.moved = false
 	return o.recent.remember(f.url, st, time.Now())
 }
@@ -196,7 +196,7 @@ func (o *origins) save(ctx context.Context, url string) error {
 
 // put writes a state, and with it its entries where they are there: nothing
 // changed them otherwise.
-func (o *origins) put(ctx context.Context, url string, st feed.State) error {
+func (o *origins) put(ctx context.Context, url string, st fetch.State) error {
 	value, err := st.MarshalBinary()
 	if err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 	"unsafe"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/feed"
+	"github.com/feedring/feedring/internal/origin/fetch"
 )
 
 // TestStatesAreOnDisk: between looks nothing of a feed's entries is in memory,
@@ -81,7 +81,7 @@ func TestStatesAreOnDisk(t *testing.T) {
 // written at each look.
 func TestRecentStatesAreInMemory(t *testing.T) {
 	now := time.Now()
-	st := feed.State{URL: testURL, LastLook: now, LastSuccess: now, NextLook: now.Add(time.Second)}
+	st := fetch.State{URL: testURL, LastLook: now, LastSuccess: now, NextLook: now.Add(time.Second)}
 	var l lately
 	if !l.remember(testURL, &st, now) {
 		t.Fatal("the first look is not written")
@@ -115,7 +115,7 @@ func TestRecentStatesAreInMemory(t *testing.T) {
 // memory when its look has ended, written as it is with entries or without.
 func TestWhatIsOnDiskIsNotKept(t *testing.T) {
 	now := time.Now()
-	st := feed.State{URL: testURL, LastLook: now, LastSuccess: now, NextLook: now.Add(time.Hour)}
+	st := fetch.State{URL: testURL, LastLook: now, LastSuccess: now, NextLook: now.Add(time.Hour)}
 	var l lately
 	l.wrote(testURL, &st, now)
 	if l.remember(testURL, &st, now) || l.of(testURL) != nil {

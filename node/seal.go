@@ -8,7 +8,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/match"
-	"github.com/feedring/feedring/internal/render"
+	"github.com/feedring/feedring/internal/readerfeeds/render"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/wire"
 )

@@ -18,7 +18,7 @@ func fronted(t *testing.T, n *Node, feed, path string) bool {
 	st, err := n.Feed(feed)
 	check(t, err)
 	here := n.front.address() + path
-	code, _, _ := fetch(t, here, "one", "")
+	code, _, _ := polledAs(t, here, "one", "")
 	files, err := os.ReadDir(filepath.Join(n.cfg.Data, "front"))
 	check(t, err)
 	served := code == http.StatusOK

@@ -7,20 +7,20 @@ import (
 	"strings"
 	"time"
 
-	"github.com/feedring/feedring/internal/feed"
+	"github.com/feedring/feedring/internal/origin/fetch"
 )
 
 // inTurn holds a policy's times at this peer's turn where several look at a feed:
 // each as many times rarer as they are, evenly one after another. Their clocks
 // agree by some seconds, and so do their intervals, made so.
 type inTurn struct {
-	feed.Policy
+	fetch.Policy
 	lookers *lookers
 	exact   bool // the interval is everybody's: somebody gave it
 }
 
 // Next implements feed.Policy.
-func (p inTurn) Next(s *feed.State, o feed.Outcome, now time.Time) (time.Time, time.Duration) {
+func (p inTurn) Next(s *fetch.State, o fetch.Outcome, now time.Time) (time.Time, time.Duration) {
 	at, interval := p.Policy.Next(s, o, now)
 	turn := p.lookers.of(s.URL)
 	if o.Err != nil || turn.Of < 2 || interval <= 0 {
@@ -54,7 +54,7 @@ func common(d time.Duration) time.Duration {
 
 // failing reports whether an origin does not answer this peer, and might answer
 // others: not one that asks for fewer requests, and not what is gone.
-func failing(st *feed.State) bool {
+func failing(st *fetch.State) bool {
 	if st.Failures == 0 || st.Held != "" || st.Gone {
 		return false
 	}

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/feedfront"
-	"github.com/feedring/feedring/internal/render"
+	"github.com/feedring/feedring/internal/readerfeeds/cache"
+	"github.com/feedring/feedring/internal/readerfeeds/render"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/wire"
 )
@@ -64,7 +64,7 @@ func (n *Node) writeStandIn(ctx context.Context, url string) error {
 	if err := render.Write(&body, render.Atom, doc); err != nil {
 		return err
 	}
-	n.own.Take(url, feedfront.Fetched{Body: body.Bytes(), ContentType: render.Atom.ContentType(), At: time.Now()})
+	n.own.Take(url, cache.Fetched{Body: body.Bytes(), ContentType: render.Atom.ContentType(), At: time.Now()})
 	n.hubChanged(url)
 	return nil
 }

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/feed"
-	"github.com/feedring/feedring/internal/feed/document"
-	"github.com/feedring/feedring/internal/guard"
+	"github.com/feedring/feedring/internal/origin/document"
+	"github.com/feedring/feedring/internal/origin/fetch"
 	"github.com/feedring/feedring/internal/peer"
+	"github.com/feedring/feedring/internal/safehttp"
 	"github.com/feedring/feedring/internal/web"
 )
 
@@ -164,7 +164,7 @@ func (n *Node) kept(spec feedring.FeedSpec) bool {
 // name may still turn out to lead to a private address.
 func (n *Node) refuse(spec feedring.FeedSpec) error {
 	u, err := url.Parse(spec.URL)
-	if err == nil && !n.cfg.AllowPrivateFeeds && guard.IsPrivateHost(u.Hostname()) {
+	if err == nil && !n.cfg.AllowPrivateFeeds && safehttp.IsPrivateHost(u.Hostname()) {
 		err = fmt.Errorf("%s was not added: %s is a loopback or private address, which this peer fetches only when it is started with --allow-private-feeds", spec.URL, u.Hostname())
 	}
 	if err == nil && spec.Theme != "" {
@@ -175,7 +175,7 @@ func (n *Node) refuse(spec feedring.FeedSpec) error {
 	if err != nil || spec.File == "" {
 		return err
 	}
-	if err := feed.CheckFile(spec.File); err != nil {
+	if err := fetch.CheckFile(spec.File); err != nil {
 		return fmt.Errorf("%s was not added: %w", spec.URL, err)
 	}
 	return nil

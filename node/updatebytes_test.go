@@ -12,8 +12,8 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
-	"github.com/feedring/feedring/internal/feed"
-	parse "github.com/feedring/feedring/internal/feed/document"
+	parse "github.com/feedring/feedring/internal/origin/document"
+	"github.com/feedring/feedring/internal/origin/fetch"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/wire"
 	"github.com/feedring/feedring/node/codec"
@@ -57,7 +57,7 @@ func TestUpdateBytes(t *testing.T) {
 	ref := feedring.FeedRef{URL: bbcURL, Publisher: sealer.ID()}
 	p := writer(openStore(t), sealer)
 	spec := feedring.FeedSpec{URL: bbcURL, Theme: "news", Provider: "bbc.co.uk"}
-	var st feed.State
+	var st fetch.State
 	var whole, notifies, requests, parts, totals []int
 	at := feedring.Position{Epoch: 1_700_000_000, Sequence: 1}
 	snapshots(t, bbcSnapshots, func(body []byte) {
@@ -71,7 +71,7 @@ func TestUpdateBytes(t *testing.T) {
 		first := len(whole) == 0
 		whole = append(whole, len(body))
 		var found []feedring.Entry
-		found, st = feed.Diff(st, doc, time.Now())
+		found, st = fetch.Diff(st, doc, time.Now())
 		if first {
 			return
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
-	"github.com/feedring/feedring/internal/feed"
+	"github.com/feedring/feedring/internal/origin/fetch"
 	"github.com/feedring/feedring/internal/vouch"
 	"github.com/feedring/feedring/internal/web"
 )
@@ -74,7 +74,7 @@ func (n *Node) feedLink(ctx context.Context, o group.Check, says vouch.Word) (st
 	if says != vouch.SaysNamed {
 		return "", nil
 	}
-	var answer feed.Answer
+	var answer fetch.Answer
 	err := n.origins.watcher.Visit(ctx, o.Feed.URL, func(ctx context.Context) (err error) {
 		answer, err = n.fetcher.Fetch(ctx, o.Feed.URL, nil)
 		return err
@@ -144,7 +144,7 @@ func (n *Node) Vouch(ctx context.Context, site string) (web.VouchAdvice, error) 
 		n.sites.Forget(vouch.SitesOf(url)...)
 	}
 	n.lookAtSites()
-	looks, vouched := feed.MeanInterval, feed.VouchedEvery
+	looks, vouched := fetch.MeanInterval, fetch.VouchedEvery
 	if n.cfg.Interval > 0 {
 		looks, vouched = n.cfg.Interval, n.cfg.Interval
 	}

@@ -7,7 +7,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/feedring/feedring/group"
-	"github.com/feedring/feedring/internal/guard"
+	"github.com/feedring/feedring/internal/safehttp"
 )
 
 const (
@@ -37,7 +37,7 @@ func (w *ways) connected(address string, took time.Duration) { w.took.Add(addres
 
 // of is how long a connection to a feed's origin took; 0: not known.
 func (w *ways) of(url string) time.Duration {
-	address, err := guard.AddressOf(url)
+	address, err := safehttp.AddressOf(url)
 	if err != nil {
 		return 0
 	}

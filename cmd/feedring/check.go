@@ -14,9 +14,9 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/check"
-	"github.com/feedring/feedring/internal/feed"
-	"github.com/feedring/feedring/internal/feed/document"
-	"github.com/feedring/feedring/internal/guard"
+	"github.com/feedring/feedring/internal/origin/document"
+	"github.com/feedring/feedring/internal/origin/fetch"
+	"github.com/feedring/feedring/internal/safehttp"
 	"github.com/feedring/feedring/node"
 )
 
@@ -40,13 +40,13 @@ func (a *app) checkCommand() *cobra.Command {
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), time.Duration(timeout))
 			defer cancel()
-			client, err := guard.New(guard.Config{AllowPrivate: private, UserAgent: checkAgent()})
+			client, err := safehttp.New(safehttp.Config{AllowPrivate: private, UserAgent: checkAgent()})
 			if err != nil {
 				return failed(err)
 			}
 			defer client.CloseIdle()
 			report, err := gradeFeed(ctx, client, address, a.now())
-			if errors.Is(err, guard.ErrPrivate) { // its text names the flag of serve
+			if errors.Is(err, safehttp.ErrPrivate) { // its text names the flag of serve
 				err = errors.New("it is at a loopback or private address, or leads there: if that is meant, check --allow-private-feeds asks it")
 			}
 			if err != nil {
@@ -64,11 +64,11 @@ func (a *app) checkCommand() *cobra.Command {
 // checkAgent is not the name by which a site knows its own peer: that is let
 // past what readers get.
 func checkAgent() string {
-	return strings.Replace(feed.UserAgent(node.Version, "", 0), "feedring/", "feedring-check/", 1)
+	return strings.Replace(fetch.UserAgent(node.Version, "", 0), "feedring/", "feedring-check/", 1)
 }
 
 // gradeFeed asks for a feed, and again with the validators that came.
-func gradeFeed(ctx context.Context, client *guard.Client, address string, now time.Time) (*check.Report, error) {
+func gradeFeed(ctx context.Context, client *safehttp.Client, address string, now time.Time) (*check.Report, error) {
 	seen := &check.Seen{URL: address, Now: now}
 	resp, first, err := ask(ctx, client, address, nil)
 	if err != nil {
@@ -97,7 +97,7 @@ func gradeFeed(ctx context.Context, client *guard.Client, address string, now ti
 
 // refusedBy is the error for an answer that is not 200.
 func refusedBy(resp *http.Response, now time.Time) error {
-	wait := feed.ReadHints(resp.Header, now).RetryAfter
+	wait := fetch.ReadHints(resp.Header, now).RetryAfter
 	told := fmt.Sprintf("until %s, for %s more", now.Add(wait).UTC().Format(time.RFC3339), wait)
 	switch asked := resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusServiceUnavailable; {
 	case asked && wait > 0:
@@ -123,7 +123,7 @@ func adviceOnStatus(status int) string {
 }
 
 // ask makes one request as a reader does.
-func ask(ctx context.Context, client *guard.Client, address string, conditions http.Header) (*http.Response, check.Answer, error) {
+func ask(ctx context.Context, client *safehttp.Client, address string, conditions http.Header) (*http.Response, check.Answer, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, check.Answer{}, err
@@ -131,7 +131,7 @@ func ask(ctx context.Context, client *guard.Client, address string, conditions h
 	for name, values := range conditions {
 		req.Header[name] = values
 	}
-	req.Header.Set("Accept", feed.Accept)
+	req.Header.Set("Accept", fetch.Accept)
 	req.Header.Set("Accept-Encoding", document.AcceptEncoding)
 	resp, err := client.Do(req)
 	if err != nil {

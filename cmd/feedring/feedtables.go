@@ -11,7 +11,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/feed"
+	"github.com/feedring/feedring/internal/origin/fetch"
 )
 
 // tablesKey is the key of feeds that are tables of the configuration file.
@@ -105,7 +105,7 @@ func specOfTable(table map[string]any) (spec feedring.FeedSpec, err error) {
 	if spec.File == "" {
 		return spec, nil
 	}
-	return spec, feed.CheckFile(spec.File)
+	return spec, fetch.CheckFile(spec.File)
 }
 
 // text writes the tables as take reads them; empty: there are none.

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/feed"
 	"github.com/feedring/feedring/internal/host"
+	"github.com/feedring/feedring/internal/origin/fetch"
 	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/node"
 )
@@ -86,7 +86,7 @@ func (o *serveOptions) config(data string) (node.Config, error) {
 	c.PublicURL = strings.TrimSuffix(o.publicURL, "/")
 	c.Listen, c.Announce, c.Join, c.LAN = o.listen.values, o.announce.values, o.join.values, o.lan
 	c.Interval, c.Freshness, c.Refresh = time.Duration(o.interval), time.Duration(o.freshness), time.Duration(o.refresh)
-	c.Policy, c.Budget = feed.Rule(o.policy), time.Duration(o.budget)
+	c.Policy, c.Budget = fetch.Rule(o.policy), time.Duration(o.budget)
 	c.Keep, c.Distrust = time.Duration(o.keep.durationFlag), o.distrust
 	c.Attempts, c.Routing, c.AllowPrivateFeeds = o.attempts, peer.Routing(o.routing), o.private
 	var err error
@@ -233,11 +233,11 @@ func checkFeed(s string) error {
 }
 
 // policyFlag reads the name of a rule.
-type policyFlag feed.Rule
+type policyFlag fetch.Rule
 
 // Set implements pflag.Value.
 func (p *policyFlag) Set(s string) error {
-	rule, err := feed.ParseRule(s)
+	rule, err := fetch.ParseRule(s)
 	if err == nil {
 		*p = policyFlag(rule)
 	}

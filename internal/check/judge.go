@@ -7,7 +7,7 @@ import (
 
 	"github.com/mmcdole/gofeed"
 
-	"github.com/feedring/feedring/internal/feed/document"
+	"github.com/feedring/feedring/internal/origin/document"
 )
 
 // page is a feed that is judged.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/feedring/feedring/internal/guard"
+	"github.com/feedring/feedring/internal/safehttp"
 )
 
 // jsonLinks reads the members of a JSON Feed that are links.
@@ -84,7 +84,7 @@ func isOnlyHere(address string) bool {
 		return false
 	}
 	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
-	if guard.IsPrivateHost(host) {
+	if safehttp.IsPrivateHost(host) {
 		return true
 	}
 	if strings.ContainsRune(host, ':') || net.ParseIP(host) != nil {

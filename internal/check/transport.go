@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/feedring/feedring/internal/feed/document"
+	"github.com/feedring/feedring/internal/origin/document"
 )
 
 func (p *page) redirects() {

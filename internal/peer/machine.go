@@ -5,7 +5,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
-	"github.com/feedring/feedring/internal/spread"
+	"github.com/feedring/feedring/internal/gossip"
 	"github.com/feedring/feedring/ring"
 )
 
@@ -31,7 +31,7 @@ type Config struct {
 	Joining   bool          // peers to join through are being dialled: wait for Known before founding
 	Seed      uint64        // of all random choices
 	Shelf     *ring.Shelf   `state:"changes nothing that is done"` // of the peers of one process; nil: shares with nobody
-	Meshes    *spread.Shelf `state:"changes nothing that is done"` // the same
+	Meshes    *gossip.Shelf `state:"changes nothing that is done"` // the same
 }
 
 // State is what must survive a restart.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
-	"github.com/feedring/feedring/internal/alarm"
+	"github.com/feedring/feedring/internal/timerqueue"
 	"github.com/feedring/feedring/ring"
 )
 
@@ -28,11 +28,11 @@ type Machine struct {
 	joined      bool // every address to join through was tried
 
 	asks      map[askKey]*ask
-	asking    alarm.Queue[askKey]     `state:"derived"` // each ask's wakeAt
-	asksOf    map[feedring.PeerID]int // by client
+	asking    timerqueue.Queue[askKey] `state:"derived"` // each ask's wakeAt
+	asksOf    map[feedring.PeerID]int  // by client
 	jobs      map[attempt]*job
-	working   alarm.Queue[attempt]    `state:"derived"` // each job's wakeAt
-	jobsFor   map[feedring.PeerID]int // by the peer that asked for them
+	working   timerqueue.Queue[attempt] `state:"derived"` // each job's wakeAt
+	jobsFor   map[feedring.PeerID]int   // by the peer that asked for them
 	finished  finished
 	unseated  unseated
 	suspended bool      // see Suspend
@@ -89,7 +89,7 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 		cfg: cfg, source: rand.NewPCG(cfg.Seed, 0x70656572), saved: st.clone(), now: now,
 		memberships: map[feedring.GroupID]*membership{}, asks: map[askKey]*ask{}, jobs: map[attempt]*job{},
 		asksOf: map[feedring.PeerID]int{}, jobsFor: map[feedring.PeerID]int{},
-		asking: alarm.New[askKey](), working: alarm.New[attempt](),
+		asking: timerqueue.New[askKey](), working: timerqueue.New[attempt](),
 		finished: finished{seen: map[attempt]bool{}},
 	}
 	m.random = rand.New(m.source)

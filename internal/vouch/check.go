@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/guard"
+	"github.com/feedring/feedring/internal/safehttp"
 )
 
 // Resolver is what is needed of *net.Resolver.
@@ -43,7 +43,7 @@ type Verdict struct {
 
 // Checker asks sites. It is safe for concurrent use.
 type Checker struct {
-	Client   *guard.Client
+	Client   *safehttp.Client
 	Resolver Resolver
 	Network  string  // ours; a site that speaks of another one does not name us
 	Manners  Manners // what hosts asked for; nil: nothing is known

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/guard"
+	"github.com/feedring/feedring/internal/safehttp"
 )
 
 const (
@@ -91,7 +91,7 @@ func (c Checker) mayBePlain(ctx context.Context, site string) bool {
 		return false
 	}
 	host := hostOf(site)
-	if guard.IsPrivateHost(host) {
+	if safehttp.IsPrivateHost(host) {
 		return true
 	}
 	if _, err := netip.ParseAddr(host); err == nil {
@@ -99,7 +99,7 @@ func (c Checker) mayBePlain(ctx context.Context, site string) bool {
 	}
 	addrs, err := c.Resolver.LookupNetIP(ctx, "ip", host)
 	for _, a := range addrs {
-		if !guard.IsPrivateHost(a.Unmap().String()) {
+		if !safehttp.IsPrivateHost(a.Unmap().String()) {
 			return false
 		}
 	}
@@ -123,7 +123,7 @@ func (c Checker) get(ctx context.Context, u *url.URL) (Document, error) {
 	}
 	req.Header.Set("Accept", "application/json")
 	resp, err := c.Client.WithoutRedirects().Do(req)
-	if errors.Is(err, guard.ErrRedirected) {
+	if errors.Is(err, safehttp.ErrRedirected) {
 		return Document{}, none("%s redirects elsewhere, which is not followed", u)
 	}
 	if err != nil {
@@ -164,7 +164,7 @@ func (c Checker) dns(ctx context.Context, site string) (Document, error) {
 // lookup returns the TXT records of a name; a *noDocument where there are none.
 func (c Checker) lookup(ctx context.Context, name string) ([]string, error) {
 	_, host, _ := strings.Cut(name, ".")
-	if _, err := netip.ParseAddr(host); err == nil || !strings.Contains(host, ".") || guard.IsPrivateHost(host) {
+	if _, err := netip.ParseAddr(host); err == nil || !strings.Contains(host, ".") || safehttp.IsPrivateHost(host) {
 		return nil, none("%s is not in DNS", host)
 	}
 	ctx, cancel := context.WithTimeout(ctx, fetchTime)

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/guard"
+	"github.com/feedring/feedring/internal/safehttp"
 )
 
 // Word is what a publisher itself says of a site.
@@ -185,7 +185,7 @@ func (m *Memory) claim(key, host string, h Hearsay, names func(Document) bool) (
 
 // between is how long a host is not asked again for the same, whatever is heard.
 func (m *Memory) between(host string) time.Duration {
-	if guard.IsPrivateHost(host) {
+	if safehttp.IsPrivateHost(host) {
 		return firstWaits * m.least
 	}
 	return publicLeast

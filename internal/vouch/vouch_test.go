@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/guard"
+	"github.com/feedring/feedring/internal/safehttp"
 )
 
 const (
@@ -188,7 +188,7 @@ func site(t *testing.T, h http.HandlerFunc) (name, feed string) {
 }
 
 func checker(n names) Checker {
-	client, err := guard.New(guard.Config{AllowPrivate: true})
+	client, err := safehttp.New(safehttp.Config{AllowPrivate: true})
 	if err != nil {
 		panic(err)
 	}
@@ -244,13 +244,13 @@ func TestFeedsOfOtherSitesDoNotCount(t *testing.T) {
 }
 
 func TestPlainHTTPOnlyAtPrivateAddresses(t *testing.T) {
-	client, err := guard.New(guard.Config{})
+	client, err := safehttp.New(safehttp.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	strict := Checker{Client: client, Resolver: names{}, Network: "main"}
 	s, feed := site(t, func(http.ResponseWriter, *http.Request) { t.Error("asked by plain http") })
-	if v, err := strict.Check(t.Context(), s, alice, []string{feed}); v.Named || !errors.Is(err, guard.ErrPrivate) {
+	if v, err := strict.Check(t.Context(), s, alice, []string{feed}); v.Named || !errors.Is(err, safehttp.ErrPrivate) {
 		t.Errorf("%+v, %v", v, err)
 	}
 	if checker(nil).mayBePlain(t.Context(), "8.8.8.8") || !checker(nil).mayBePlain(t.Context(), "10.0.0.1:8080") {

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/render"
+	"github.com/feedring/feedring/internal/readerfeeds/render"
 )
 
 const atomPath = "/api/v1/entries.atom"

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/opml"
+	"github.com/feedring/feedring/internal/readerfeeds/opml"
 )
 
 // imported is what became of one feed of a list: it is added, was known, or is

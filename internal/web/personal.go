@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/render"
+	"github.com/feedring/feedring/internal/readerfeeds/render"
 )
 
 // Personal keeps personal feeds. All methods are safe for concurrent use.

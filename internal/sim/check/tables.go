@@ -98,7 +98,7 @@ func (w *Witness) partsOf(t reflect.Type) []part {
 	parts, known := w.parts[t]
 	if !known {
 		prefix := ""
-		if strings.HasSuffix(t.PkgPath(), "/internal/spread") { // the hops of a mesh stay, those of searches do not
+		if strings.HasSuffix(t.PkgPath(), "/internal/gossip") { // the hops of a mesh stay, those of searches do not
 			prefix = "spread."
 		}
 		for i := range t.NumField() {

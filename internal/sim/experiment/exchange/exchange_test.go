@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/feedring/feedring/internal/spread"
+	"github.com/feedring/feedring/internal/gossip"
 )
 
 // small is the set-up in little: as many subscribers of a feed.
@@ -217,7 +217,7 @@ func TestFeedExDeficit(t *testing.T) {
 // In ours polls that wait are answered by deficit: the free rider's last.
 func TestOursServesRidersLast(t *testing.T) {
 	ids, index := peerIDs(161)
-	mesh := spread.NewMesh(ids, spot)
+	mesh := gossip.NewMesh(ids, spot)
 	n := newOurs(0, ids, index, mesh, newStore([]feed{{published: make([]time.Duration, 20)}}), 1)
 	near := mesh.Neighbours(ids[0])
 	rider, giver, other := index[near[0]], index[near[1]], index[near[2]]

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/spread"
+	"github.com/feedring/feedring/internal/gossip"
 )
 
 const (
@@ -22,13 +22,13 @@ const (
 var epoch = time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
 
 // ours is a member of a large group of feedring, as far as the exchange of
-// entries goes: NOTIFY by (bundle, path) to whom internal/spread names, POLL of
+// entries goes: NOTIFY by (bundle, path) to whom internal/gossip names, POLL of
 // the first that told, an answer at a time, by deficit.
 type ours struct {
 	self    int
 	ids     []feedring.PeerID // of all nodes
 	index   map[feedring.PeerID]int
-	links   spread.Links
+	links   gossip.Links
 	held    store
 	bundles bundles
 	queue   []poll // polls to be answered
@@ -49,9 +49,9 @@ type poll struct {
 	bundle uint64
 }
 
-func newOurs(self int, ids []feedring.PeerID, index map[feedring.PeerID]int, mesh *spread.Mesh, held store, seed uint64) *ours {
+func newOurs(self int, ids []feedring.PeerID, index map[feedring.PeerID]int, mesh *gossip.Mesh, held store, seed uint64) *ours {
 	n := &ours{self: self, ids: ids, index: index, held: held, random: rand.New(rand.NewPCG(seed, uint64(self)))}
-	n.links.Join(ids[self], mesh.Neighbours(ids[self]), func() *spread.Mesh { return mesh })
+	n.links.Join(ids[self], mesh.Neighbours(ids[self]), func() *gossip.Mesh { return mesh })
 	return n
 }
 

@@ -2,7 +2,7 @@
 // Collaborative Exchange of News Feeds", WWW 2006, section 4): nodes that look at
 // the same feeds by themselves, exchange by the paper's rules, or exchange by
 // ours, with the same looks at the origins. Nodes are rules of exchange, not
-// whole peers; the rules of ours are internal/spread, which the product uses.
+// whole peers; the rules of ours are internal/gossip, which the product uses.
 package exchange
 
 import (
@@ -11,8 +11,8 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/feedring/feedring/internal/gossip"
 	"github.com/feedring/feedring/internal/sim/experiment"
-	"github.com/feedring/feedring/internal/spread"
 )
 
 // Config is the set-up. All are of section 4.3 and table 2, but for Long.
@@ -206,7 +206,7 @@ func (s *stage) feedex(w *world) {
 
 func (s *stage) ours(w *world) {
 	ids, index := peerIDs(s.cfg.Nodes)
-	mesh := spread.NewMesh(ids, spot)
+	mesh := gossip.NewMesh(ids, spot)
 	w.heads = make(map[uint64][]bool)
 	for i := range w.nodes {
 		var near []int

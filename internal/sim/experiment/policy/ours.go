@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/feedring/feedring/internal/schedule"
+	"github.com/feedring/feedring/internal/origin/schedule"
 )
 
 // expected is the scheduler by expected loss. Once a day it sets the price

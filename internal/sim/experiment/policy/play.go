@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/feedring/feedring/internal/schedule"
+	"github.com/feedring/feedring/internal/origin/schedule"
 )
 
 // Score is how a scheduler came off in the stretch that counts.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/feedring/feedring/internal/schedule"
+	"github.com/feedring/feedring/internal/origin/schedule"
 )
 
 // small is a synthetic trace of a few feeds.

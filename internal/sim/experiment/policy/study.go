@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/feedring/feedring/internal/schedule"
+	"github.com/feedring/feedring/internal/origin/schedule"
 	"github.com/feedring/feedring/internal/sim/experiment"
 )
 

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/feed"
-	"github.com/feedring/feedring/internal/feed/document"
+	"github.com/feedring/feedring/internal/origin/document"
+	"github.com/feedring/feedring/internal/origin/fetch"
 )
 
 type namedRule struct {
@@ -20,19 +20,19 @@ type namedRule struct {
 // rules are those that are played: Miniflux's two, as its documentation has them,
 // and this project's with several budgets.
 func rules(sites []Site, seed uint64) []namedRule {
-	ours := func(name string, r feed.Rule, mean time.Duration) namedRule {
+	ours := func(name string, r fetch.Rule, mean time.Duration) namedRule {
 		return namedRule{name, func() rule { return newOurs(sites, r, mean, seed) }}
 	}
 	return []namedRule{
 		{"Miniflux, round robin", func() rule { return roundRobin{} }},
 		{"Miniflux, entry frequency", func() rule { return entryFrequency{sites} }},
-		ours("uniform, 1h", feed.Uniform, time.Hour),
-		ours("expected loss, 1h", feed.ExpectedLoss, time.Hour),
-		ours("expected loss, 2h", feed.ExpectedLoss, 2*time.Hour),
-		ours("uniform, 6h", feed.Uniform, 6*time.Hour),
-		ours("expected loss, 6h", feed.ExpectedLoss, 6*time.Hour),
-		ours("uniform, 20h", feed.Uniform, 20*time.Hour),
-		ours("expected loss, 20h", feed.ExpectedLoss, 20*time.Hour),
+		ours("uniform, 1h", fetch.Uniform, time.Hour),
+		ours("expected loss, 1h", fetch.ExpectedLoss, time.Hour),
+		ours("expected loss, 2h", fetch.ExpectedLoss, 2*time.Hour),
+		ours("uniform, 6h", fetch.Uniform, 6*time.Hour),
+		ours("expected loss, 6h", fetch.ExpectedLoss, 6*time.Hour),
+		ours("uniform, 20h", fetch.Uniform, 20*time.Hour),
+		ours("expected loss, 20h", fetch.ExpectedLoss, 20*time.Hour),
 	}
 }
 
@@ -69,17 +69,17 @@ func (e entryFrequency) next(site, published int, now time.Time) time.Time {
 // ours is the product's policy and manners, and what it remembers of each feed.
 type ours struct {
 	sites   []Site
-	states  []feed.State
+	states  []fetch.State
 	seen    []int // entries published when the document came last; 0: none did
-	policy  feed.Policy
-	manners feed.Manners
+	policy  fetch.Policy
+	manners fetch.Manners
 	random  *rand.Rand
 }
 
-func newOurs(sites []Site, r feed.Rule, mean time.Duration, seed uint64) *ours {
+func newOurs(sites []Site, r fetch.Rule, mean time.Duration, seed uint64) *ours {
 	o := &ours{
-		sites: sites, states: make([]feed.State, len(sites)), seen: make([]int, len(sites)),
-		policy: feed.NewBudget(r, mean, rand.NewPCG(seed, 2)), random: rand.New(rand.NewPCG(seed, 3)),
+		sites: sites, states: make([]fetch.State, len(sites)), seen: make([]int, len(sites)),
+		policy: fetch.NewBudget(r, mean, rand.NewPCG(seed, 2)), random: rand.New(rand.NewPCG(seed, 3)),
 	}
 	for i := range sites {
 		o.states[i].URL = sites[i].URL
@@ -93,7 +93,7 @@ func (o *ours) first(int) time.Time {
 }
 
 func (o *ours) next(site, published int, now time.Time) time.Time {
-	var answer feed.Answer
+	var answer fetch.Answer
 	state := &o.states[site]
 	if published > o.seen[site] || state.LastLook.IsZero() {
 		answer.Document = o.document(site, published)

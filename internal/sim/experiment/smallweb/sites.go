@@ -1,6 +1,6 @@
 // Package smallweb plays a day of many personal sites: what readers ask of them
 // by this project's rules and by Miniflux's, on the same trace. It plays no
-// peers and no network; the rules are the product's own (internal/feed).
+// peers and no network; the rules are the product's own (internal/origin/fetch).
 package smallweb
 
 import (

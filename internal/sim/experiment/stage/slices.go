@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/spread"
+	"github.com/feedring/feedring/internal/gossip"
 	"github.com/feedring/feedring/ring"
 )
 
@@ -48,7 +48,7 @@ type lane struct {
 	messages int
 
 	shelf  *ring.Shelf
-	meshes *spread.Shelf
+	meshes *gossip.Shelf
 }
 
 // box holds events on their way from one lane to another.
@@ -69,7 +69,7 @@ type visit struct {
 func newAgenda(width time.Duration) *agenda {
 	a := &agenda{width: width}
 	for i := range a.lanes {
-		l := &lane{agenda: a, number: uint64(i), shelf: ring.NewShelf(), meshes: spread.NewShelf()}
+		l := &lane{agenda: a, number: uint64(i), shelf: ring.NewShelf(), meshes: gossip.NewShelf()}
 		for k := range l.boxes {
 			l.boxes[k].later = map[int64][]event{}
 		}

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/gossip"
 	"github.com/feedring/feedring/internal/peer"
-	"github.com/feedring/feedring/internal/spread"
 	"github.com/feedring/feedring/ring"
 )
 
@@ -81,7 +81,7 @@ func New(cfg Config) *Stage {
 	if cfg.Slices {
 		s.agenda = newAgenda(cfg.Delay)
 	} else {
-		s.cfg.Peer.Shelf, s.cfg.Peer.Meshes = ring.NewShelf(), spread.NewShelf()
+		s.cfg.Peer.Shelf, s.cfg.Peer.Meshes = ring.NewShelf(), gossip.NewShelf()
 	}
 	return s
 }

@@ -1,0 +1,35 @@
+package fetch
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/feedring/feedring/internal/origin/document"
+)
+
+// Error says what came instead of a feed, or why nothing did.
+type Error = document.Error
+
+// asError returns err as an *Error; Fetch returns no other kind, unless it was
+// cancelled.
+func asError(err error, url string) *Error {
+	var e *Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return &Error{Kind: document.KindNetwork, URL: url, Detail: err.Error(), Err: err}
+}
+
+// Told is an error of Handler.Changed that is no feed's own, and that the log is
+// told of where it arises: a full disk would be told once for each feed. The origin
+// did not fail, so its feed is looked at as often as before: see Watcher.Resume.
+type Told struct{ Err error }
+
+func (t Told) Error() string { return t.Err.Error() }
+
+// Unwrap returns what lies below.
+func (t Told) Unwrap() error { return t.Err }
+
+func refuse(kind document.Kind, format string, args ...any) *Error {
+	return &Error{Kind: kind, Detail: fmt.Sprintf(format, args...)}
+}

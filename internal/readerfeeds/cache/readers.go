@@ -1,0 +1,164 @@
+package cache
+
+import (
+	"hash/maphash"
+	"net"
+	"net/http"
+	"net/netip"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	readersWithin  = 24 * time.Hour
+	maxAggregators = 256     // of one feed
+	maxSubscribers = 1 << 30 // that one aggregator may claim
+)
+
+// readers estimates who reads one feed: those for whom aggregators say that
+// they poll, and single pollers by address and program. No address is kept, only
+// what a sketch makes of it. The zero value has none.
+type readers struct {
+	mu          sync.Mutex
+	aggregators map[string]claim
+	now, before *sketch // of single pollers: of this day so far, and of the last
+	began       time.Time
+}
+
+// claim is what an aggregator said last.
+type claim struct {
+	count int
+	at    time.Time
+}
+
+// Readers estimates for how many readers a feed was fetched here within a day.
+func (r *Room) Readers(feed string) int {
+	if h := r.held(feed); h != nil {
+		return h.readers.count(r.cfg.Now())
+	}
+	return 0
+}
+
+// "… 123 subscribers", as Feedly, Inoreader, NewsBlur, Feedbin, The Old Reader
+// and others say it; some say readers.
+var subscribers = regexp.MustCompile(`(?i)\b([0-9]{1,10}) (?:subscriber|reader)s?\b`)
+
+// feedID is what some of them give where one program polls for several lists.
+var feedID = regexp.MustCompile(`(?i)\bfeed-id[=:]([0-9A-Za-z]{1,32})`)
+
+// claimed reads an aggregator's User-Agent; false: it is a single poller's.
+func claimed(agent string) (name string, count int, ok bool) {
+	if len(agent) > 1024 {
+		agent = agent[:1024]
+	}
+	told := subscribers.FindStringSubmatch(agent)
+	if told == nil {
+		return "", 0, false
+	}
+	count, _ = strconv.Atoi(told[1])
+	name, _, _ = strings.Cut(agent, " ")
+	name, _, _ = strings.Cut(name, "/")
+	if id := feedID.FindStringSubmatch(agent); id != nil {
+		name += "#" + id[1]
+	}
+	return name[:min(len(name), 64)], min(count, maxSubscribers), true
+}
+
+// mayClaim is cheap, and true of all that claimed takes.
+func mayClaim(agent string) bool {
+	for i := 1; i <= len(agent)-len(" reader"); i++ {
+		if agent[i] == ' ' && agent[i-1] >= '0' && agent[i-1] <= '9' {
+			if c := agent[i+1] | 0x20; c == 's' || c == 'r' {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (r *readers) note(req *http.Request, seed maphash.Seed, now time.Time) {
+	agent := req.UserAgent()
+	name, count, aggregator := "", 0, false
+	if mayClaim(agent) {
+		name, count, aggregator = claimed(agent)
+	}
+	var hash uint64
+	if !aggregator {
+		hash = maphash.String(seed, pollerOf(req)+"\x00"+agent)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.turn(now)
+	if !aggregator {
+		r.now.add(hash)
+		return
+	}
+	if _, known := r.aggregators[name]; !known && len(r.aggregators) >= maxAggregators {
+		return
+	}
+	r.aggregators[name] = claim{count, now}
+}
+
+// turn begins a new day where one is over.
+func (r *readers) turn(now time.Time) {
+	switch gone := now.Sub(r.began); {
+	case r.now == nil || gone >= 2*readersWithin || gone < 0:
+		r.now, r.before, r.began = new(sketch), nil, now
+	case gone >= readersWithin:
+		r.now, r.before, r.began = new(sketch), r.now, r.began.Add(readersWithin)
+	}
+	if r.aggregators == nil {
+		r.aggregators = make(map[string]claim)
+	}
+}
+
+// count is the estimate of now.
+func (r *readers) count(now time.Time) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.now == nil {
+		return 0
+	}
+	r.turn(now)
+	sum := r.now.count()
+	if r.before != nil { // a day that has just begun has seen few
+		sum = max(sum, r.before.count())
+	}
+	for name, c := range r.aggregators {
+		if now.Sub(c.at) >= readersWithin {
+			delete(r.aggregators, name)
+			continue
+		}
+		sum += c.count
+	}
+	return sum
+}
+
+// pollerOf is who asked: behind a proxy of one's own whom that names. Of IPv6
+// addresses it is the network, since a host may have many.
+func pollerOf(req *http.Request) string {
+	host, _, err := net.SplitHostPort(req.RemoteAddr)
+	if err != nil {
+		host = req.RemoteAddr
+	}
+	addr, err := netip.ParseAddr(host)
+	if err != nil || addr.IsLoopback() || addr.IsPrivate() {
+		forwarded := req.Header.Values("X-Forwarded-For")
+		if len(forwarded) > 0 {
+			last := forwarded[len(forwarded)-1]
+			last = strings.TrimSpace(last[strings.LastIndexByte(last, ',')+1:])
+			if told, err := netip.ParseAddr(last); err == nil {
+				addr = told
+			}
+		}
+	}
+	if addr.Is6() && !addr.Is4In6() {
+		if network, err := addr.Prefix(64); err == nil {
+			return network.Addr().String()
+		}
+	}
+	return addr.String()
+}

@@ -1,0 +1,75 @@
+package safehttp
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// dialer makes connections where control allows it.
+type dialer struct {
+	timeout   time.Duration
+	resolver  *net.Resolver                                          // nil: the system's
+	control   func(network, address string, c syscall.RawConn) error // nil: everywhere
+	connected func(address string, took time.Duration)               // nil: nobody is told
+}
+
+func (d dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	var began atomic.Pointer[time.Time] // of the last attempt: a name has several addresses
+	n := &net.Dialer{Timeout: d.timeout, Resolver: d.resolver, Control: func(network, address string, c syscall.RawConn) error {
+		now := time.Now()
+		began.Store(&now)
+		if d.control == nil {
+			return nil
+		}
+		return d.control(network, address, c)
+	}}
+	conn, err := n.DialContext(ctx, network, address)
+	if at := began.Load(); err == nil && at != nil && d.connected != nil {
+		d.connected(address, time.Since(*at))
+	}
+	return conn, err
+}
+
+// Connect makes a connection to the host of an address and ends it without a
+// word: Config.Connected is told how long that took. It blocks for at most
+// Config.HeaderTimeout.
+func (c *Client) Connect(ctx context.Context, address string) error {
+	host, err := AddressOf(address)
+	if err != nil {
+		return err
+	}
+	if name, _, err := net.SplitHostPort(host); err == nil && !c.cfg.AllowPrivate && isNumeric(name) {
+		return fmt.Errorf("%w: host %q is an address in a disguised form", ErrPrivate, name)
+	}
+	conn, err := c.dialer.dial(ctx, "tcp", host)
+	if err != nil {
+		return err
+	}
+	return conn.Close()
+}
+
+// AddressOf is the host and port that a URL of http or https leads to.
+func AddressOf(address string) (string, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "", err
+	}
+	port := u.Port()
+	switch {
+	case u.Hostname() == "":
+		return "", fmt.Errorf("%s names no host", address)
+	case port != "":
+	case u.Scheme == "https":
+		port = "443"
+	case u.Scheme == "http":
+		port = "80"
+	default:
+		return "", fmt.Errorf("%s is neither http nor https", address)
+	}
+	return net.JoinHostPort(u.Hostname(), port), nil
+}
