@@ -128,13 +128,13 @@ func lacksScheme(s string, u *url.URL) bool {
 // FeedSpec is what a publisher asks a peer to publish: the --feed flag's
 // THEME=URL or THEME=PROVIDER@URL. An empty Theme makes the feed private.
 type FeedSpec struct {
-	Theme    Theme
-	Provider Provider
-	URL      string
-	Share    Share `json:",omitempty"` // empty: as the peer shares; of a private feed nothing is
+	Theme    Theme    `json:"Theme"`
+	Provider Provider `json:"Provider"`
+	URL      string   `json:"URL"`
+	Share    Share    `json:"Share,omitempty"` // empty: as the peer shares; of a private feed nothing is
 	// File is the absolute path of a file that is read instead of the URL; empty:
 	// none.
-	File string `json:",omitempty"`
+	File string `json:"File,omitempty"`
 }
 
 // ParseFeedSpec reads the --feed flag.

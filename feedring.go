@@ -29,8 +29,8 @@ func (p PeerID) Short() string {
 
 // PeerInfo is a peer and the multiaddresses at which it was last told to be.
 type PeerInfo struct {
-	ID    PeerID
-	Addrs []string
+	ID    PeerID   `json:"ID"`
+	Addrs []string `json:"Addrs"`
 }
 
 // GroupID is a group's place on the ring: a hash of its canonical theme. Ring
@@ -61,8 +61,8 @@ func (g GroupID) String() string { return hex.EncodeToString(g[:]) }
 // Terms are compared in that order, so two claimants of one number are never
 // equal. The zero Term is below every other.
 type Term struct {
-	Number   uint64
-	Claimant PeerID
+	Number   uint64 `json:"Number"`
+	Claimant PeerID `json:"Claimant"`
 }
 
 // MaxTermNumber is the greatest number of a term, in a group as in the map of

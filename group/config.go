@@ -27,15 +27,15 @@ type Config struct {
 
 // State is what must survive a restart. The driver loads it before New.
 type State struct {
-	Term        feedring.Term // accepted; never falls
-	Highest     uint64        // highest number this peer ever used or accepted
-	Incarnation uint64        // of this peer's row; New uses one more
-	From        time.Time     // the row's mark
+	Term        feedring.Term `json:"Term"`        // accepted; never falls
+	Highest     uint64        `json:"Highest"`     // highest number this peer ever used or accepted
+	Incarnation uint64        `json:"Incarnation"` // of this peer's row; New uses one more
+	From        time.Time     `json:"From"`        // the row's mark
 	// Dropped is the date up to which copies were dropped, here or where they were
 	// polled, where by the present clock what is older is fresh: a clock was ahead.
 	// The mark goes back no further. Zero: nothing was. Prune and Fetched tell the driver,
 	// and Noted makes this of what it noted.
-	Dropped time.Time
+	Dropped time.Time `json:"Dropped"`
 }
 
 // notedAhead is how far ahead of the clock a date of what was dropped is believed.

@@ -14,8 +14,8 @@ const heldHost = "held/" // hosts that asked to be left alone when they were ask
 
 // hold is until when a host is left alone.
 type hold struct {
-	Until  time.Time
-	Untold bool `json:",omitempty"` // it did not say until when
+	Until  time.Time `json:"Until"`
+	Untold bool      `json:"Untold,omitempty"` // it did not say until when
 }
 
 // siteManners are for what is asked of sites beside feeds. A host that wants to be

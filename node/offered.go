@@ -18,7 +18,7 @@ const offeredFeed = "offered/"
 // addedRow is what is kept of a feed that was added at run time.
 type addedRow struct {
 	feedring.FeedSpec
-	Offered time.Time `json:",omitzero"` // zero: an earlier version added it
+	Offered time.Time `json:"Offered,omitzero"` // zero: an earlier version added it
 }
 
 // offeredRow is what is kept of a feed of the configuration.

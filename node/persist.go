@@ -173,8 +173,8 @@ func (p *persister) put(ctx context.Context, g feedring.GroupID, st group.State)
 
 // savedState is a group's record in the store.
 type savedState struct {
-	Theme feedring.Theme
-	State group.State
+	Theme feedring.Theme `json:"Theme"`
+	State group.State    `json:"State"`
 }
 
 func decodeState(value []byte) (savedState, error) {

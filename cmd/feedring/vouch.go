@@ -110,7 +110,9 @@ func spoken(seconds int) string {
 // unreachable lists the addresses of a document that mean this machine or its
 // own network.
 func unreachable(document json.RawMessage) (inside []string) {
-	var d struct{ Addresses []string }
+	var d struct {
+		Addresses []string `json:"addresses"`
+	}
 	if err := json.Unmarshal(document, &d); err != nil {
 		return nil
 	}

@@ -26,16 +26,19 @@ type state struct {
 }
 
 // span is the ids of segments from one up to another.
-type span struct{ From, To uint64 }
+type span struct {
+	From uint64 `json:"From"`
+	To   uint64 `json:"To"`
+}
 
 // manifest is the record that says which state is on disk.
 type manifest struct {
-	Version  int
-	Flushed  uint64
-	Next     uint64
-	Rest     *store.RowKey `json:",omitempty"`
-	Segments []uint64
-	Gone     []span `json:",omitempty"`
+	Version  int           `json:"Version"`
+	Flushed  uint64        `json:"Flushed"`
+	Next     uint64        `json:"Next"`
+	Rest     *store.RowKey `json:"Rest,omitempty"`
+	Segments []uint64      `json:"Segments"`
+	Gone     []span        `json:"Gone,omitempty"`
 }
 
 // with is what follows when segments take the place of others.

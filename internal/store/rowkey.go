@@ -14,11 +14,11 @@ import (
 // before all rows. What a row says never changes under its key, but when its
 // ref was forgotten and stored anew.
 type RowKey struct {
-	Second   uint64
-	Nano     uint32
-	Ref      uint32 // the number that stands for a feed as one peer publishes it; see Reader.Ref
-	Epoch    uint64
-	Sequence uint64
+	Second   uint64 `json:"Second"`
+	Nano     uint32 `json:"Nano"`
+	Ref      uint32 `json:"Ref"` // the number that stands for a feed as one peer publishes it; see Reader.Ref
+	Epoch    uint64 `json:"Epoch"`
+	Sequence uint64 `json:"Sequence"`
 }
 
 // Compare returns -1, 0 or 1 as k is before, the same as, or after other.

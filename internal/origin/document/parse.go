@@ -162,7 +162,10 @@ func (d *Document) fromJSON(location *url.URL, text []byte) {
 		Hubs     json.RawMessage `json:"hubs"`
 		Self     json.RawMessage `json:"feed_url"`
 	}
-	var hubs []struct{ Type, URL string }
+	var hubs []struct {
+		Type string `json:"type"`
+		URL  string `json:"url"`
+	}
 	var self string
 	var link struct {
 		Href string `json:"href"`

@@ -91,7 +91,9 @@ func rootOf(l *layout, body []byte) []byte {
 // link, else nothing but the bytes.
 func keyOf(f format, item []byte, charset string) string {
 	if f == jsonFeed {
-		var j struct{ ID json.RawMessage }
+		var j struct {
+			ID json.RawMessage `json:"id"`
+		}
 		if json.Unmarshal(item, &j) == nil && j.ID != nil {
 			return "id " + string(j.ID)
 		}

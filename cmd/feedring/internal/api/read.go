@@ -192,9 +192,9 @@ func (s *Stream) retracted(e event) error {
 
 func (s *Stream) gap(e event) error {
 	var told struct {
-		Theme     feedring.Theme
-		Feed      string
-		Publisher feedring.PeerID
+		Theme     feedring.Theme  `json:"theme"`
+		Feed      string          `json:"feed"`
+		Publisher feedring.PeerID `json:"publisher"`
 	}
 	if err := json.Unmarshal(e.data, &told); err != nil {
 		return fmt.Errorf("gap: %w", err)
@@ -207,10 +207,10 @@ func (s *Stream) gap(e event) error {
 
 func (s *Stream) older(e event) error {
 	var told struct {
-		Theme    feedring.Theme
-		Feed     string
-		Provider feedring.Provider
-		Count    int
+		Theme    feedring.Theme    `json:"theme"`
+		Feed     string            `json:"feed"`
+		Provider feedring.Provider `json:"provider"`
+		Count    int               `json:"count"`
 	}
 	if err := json.Unmarshal(e.data, &told); err != nil {
 		return fmt.Errorf("older entries: %w", err)
