@@ -90,7 +90,8 @@ var arrows = map[string][]string{
 	"client":                        {".", "proto/feedring/v1", "internal/duplicate", "internal/match", "internal/match/stem", "internal/wire", "internal/host"},
 	"node/codec":                    {".", "group", "ring", "internal/peer", "internal/presence", "internal/wire", "proto/feedring/v1"},
 	"node/reading":                  {".", "internal/match", "internal/match/stem", "internal/store", "internal/wire"},
-	"node":                          {".", "group", "ring", "client", "node/codec", "node/reading", "proto/feedring/v1", "internal/"},
+	"node":                          {".", "group", "ring", "client", "node/codec", "node/reading", "node/internal/", "proto/feedring/v1", "internal/"},
+	"node/internal/tasks":           {},
 	"cmd/feedring": {
 		".", "node", "client", "internal/duplicate", "internal/match", "internal/host", "internal/peer", "cmd/feedring/internal/",
 		"internal/check", "internal/origin/fetch", "internal/origin/document", "internal/safehttp",

@@ -39,7 +39,7 @@ func (a *asks) ask(in peer.Ask, answer func(feedring.Final)) {
 	a.open[in.Stream] = answer
 	a.mu.Unlock()
 	in.Within = min(max(in.Within, minWithin), maxWithin)
-	a.loop.post(in)
+	a.loop.Post(in)
 }
 
 // answer does peer.Answer.

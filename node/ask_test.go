@@ -27,11 +27,11 @@ func asked(t *testing.T, hold <-chan struct{}) (n *Node, client *wire.Stream, en
 	n.asks.loop = n.loop
 	here, there := net.Pipe()
 	result := make(chan error, 1)
-	n.running.run(func() { result <- n.serveAsk("client", wire.NewStream(pipeEnd{there})); there.Close() })
+	n.running.Run(func() { result <- n.serveAsk("client", wire.NewStream(pipeEnd{there})); there.Close() })
 	t.Cleanup(func() {
 		cancel()
 		here.Close()
-		if !n.running.end(10 * time.Second) {
+		if !n.running.End(10 * time.Second) {
 			t.Error("serving goes on")
 		}
 	})

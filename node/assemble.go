@@ -42,7 +42,7 @@ func (n *Node) assemble() error {
 	n.fetcher = fetch.NewFetcher(n.outside, n.prepare)
 	n.reading = reading.New(n.ID(), n.store, n.history)
 	n.resting = n.reading.Listen()
-	n.offers = newOffers(n.ctx, n.offered, func(in peer.Input) bool { return n.loop.post(in) }, n.background)
+	n.offers = newOffers(n.ctx, n.offered, func(in peer.Input) bool { return n.loop.Post(in) }, n.background)
 	n.origins = &origins{
 		self: n.ID(), store: n.store, writing: n.writing, log: n.log, feeds: newFeeds(), offer: n.offer, retitle: n.offers.soon, front: n.own, share: n.cfg.Share,
 	}
@@ -57,13 +57,13 @@ func (n *Node) assemble() error {
 		encode: func(m feedring.Message) ([]byte, error) { return codec.Encode(n.sealer, m) },
 	}
 	n.persister = &persister{
-		store: n.store, log: n.log, tell: func(in persisted) { n.loop.post(in) },
+		store: n.store, log: n.log, tell: func(in persisted) { n.loop.Post(in) },
 		themes: &n.themes, waiting: make(map[feedring.GroupID]*unsaved), wake: make(chan struct{}, 1),
 	}
 	n.loop.takes = n.persister.current
 	n.verifier = wire.NewVerifier(n.cfg.Network)
 	n.publisher = &publisher{
-		self: n.ID(), store: n.store, sealer: n.sealer, now: time.Now, tell: n.tell,
+		self: n.ID(), store: n.store, sealer: n.sealer, now: time.Now, tell: n.loop.Tell,
 		wake: n.reading.Wake, spawn: n.background, waiting: make(map[uint64]*batch), share: n.cfg.Share,
 		identity: n.identity,
 	}
@@ -71,7 +71,7 @@ func (n *Node) assemble() error {
 		return err
 	}
 	if n.copies != nil {
-		n.copies.tell = n.tell
+		n.copies.tell = n.loop.Tell
 	}
 	n.pruner = &pruner{
 		copies: n.copies,
@@ -80,7 +80,7 @@ func (n *Node) assemble() error {
 	}
 	n.poller = &poller{
 		copies: n.copies, full: n.pruner.full, lacks: n.pruner.note,
-		store: n.store, verifier: n.verifier, packer: &n.packer, log: n.log, open: n.openPoll, suspect: n.host.Suspect, tell: n.tell,
+		store: n.store, verifier: n.verifier, packer: &n.packer, log: n.log, open: n.openPoll, suspect: n.host.Suspect, tell: n.loop.Tell,
 		comes: n.reading.Comes, takeBack: n.takeBack, spawn: n.background, places: make(chan struct{}, pollsAtOnce), ctx: n.ctx,
 	}
 	n.provider = &provider{
@@ -88,11 +88,11 @@ func (n *Node) assemble() error {
 	}
 	n.sites = vouch.NewMemory(n.checker(), n.cfg.Refresh)
 	n.checks = &checks{
-		look: n.check, tell: n.tell, spawn: n.background,
+		look: n.check, tell: n.loop.Tell, spawn: n.background,
 		queued: make(map[feedring.PeerID]int), flying: make(map[feedring.PeerID]int),
 	}
 	n.asks = &asks{loop: n.loop, sealer: n.sealer, open: make(map[uint64]func(feedring.Final))}
-	n.attached = &attached{tell: n.tell, asking: make(map[uint64]chan string), serving: make(map[uint64]served)}
+	n.attached = &attached{tell: n.loop.Tell, asking: make(map[uint64]chan string), serving: make(map[uint64]served)}
 	n.reader = client.NewWith(local{n}, n.cfg.Network, []feedring.PeerID{n.ID()})
 	if err := n.openPersonal(); err != nil {
 		return err

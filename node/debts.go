@@ -60,6 +60,6 @@ func (n *Node) polled(ref feedring.FeedRef, by feedring.PeerID, entries int) {
 		return
 	}
 	if g := h.Theme.Group(); n.debts.counted(g) {
-		n.tell(g, group.Served{Feed: ref, To: by, Entries: entries})
+		n.loop.Tell(g, group.Served{Feed: ref, To: by, Entries: entries})
 	}
 }

@@ -51,7 +51,7 @@ func (n *Node) do(out peer.Output) {
 	case group.Dropped:
 		n.dropped(o)
 	case group.Twin:
-		n.twins.met(o.Theme, n.loop.now(), n.log)
+		n.twins.met(o.Theme, n.loop.Now(), n.log)
 	case group.Reach:
 		n.host.Learn(o.Peer, o.Addrs)
 	case group.Departed:
@@ -61,11 +61,6 @@ func (n *Node) do(out peer.Output) {
 	default:
 		n.log.Error("the machine asked for something unknown", "output", out)
 	}
-}
-
-// tell hands an input for one group to the machine.
-func (n *Node) tell(g feedring.GroupID, in group.Input) {
-	n.loop.post(peer.In{Group: g, Input: in})
 }
 
 // dropped tells whoever runs the peer what it does not publish.

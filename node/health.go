@@ -33,7 +33,7 @@ func (n *Node) faults() (faults []string) {
 	now, _ := n.identity.get()
 	if text := elsewhere(now); text != "" {
 		faults = append(faults, text)
-	} else if warning := n.twins.warning(n.loop.now()); warning != "" {
+	} else if warning := n.twins.warning(n.loop.Now()); warning != "" {
 		faults = append(faults, warning)
 	} else if err := n.identity.yields(); err != nil {
 		faults = append(faults, err.Error())

@@ -12,6 +12,7 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/node/internal/tasks"
 )
 
 const (
@@ -67,13 +68,13 @@ func newSealer(t testing.TB) *wire.Sealer {
 
 // spawn runs tasks of a test, which waits for them.
 func spawn(t testing.TB) func(func()) bool {
-	tasks := &tasks{}
+	tasks := &tasks.Group{}
 	t.Cleanup(func() {
-		if !tasks.end(10 * time.Second) {
+		if !tasks.End(10 * time.Second) {
 			t.Error("a task goes on")
 		}
 	})
-	return tasks.run
+	return tasks.Run
 }
 
 // writer stores entries of one feed as its publisher does, without a machine.

@@ -109,7 +109,7 @@ func (j *joins) change(ctx context.Context, target string, with bool) (bool, err
 // join dials the peers to join through, again and again.
 func (n *Node) join() {
 	via := n.host.Join(n.ctx, n.joins.all(), n.resolve, func(found []feedring.PeerID, done bool) {
-		n.loop.post(peer.Known{Peers: found, Done: done})
+		n.loop.Post(peer.Known{Peers: found, Done: done})
 	})
 	n.joins.mu.Lock()
 	defer n.joins.mu.Unlock()

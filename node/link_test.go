@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/node/internal/tasks"
 )
 
 // note is a message whose frame is its text.
@@ -77,9 +78,9 @@ func (w *wires) got() string {
 func inLinks(t *testing.T, test func(ls *links, w *wires)) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		w, running := &wires{}, &tasks{}
+		w, running := &wires{}, &tasks.Group{}
 		ls := &links{
-			open: w.open, stale: time.Second, log: quiet, spawn: running.run, ctx: ctx, kept: make(map[linkKey]*link),
+			open: w.open, stale: time.Second, log: quiet, spawn: running.Run, ctx: ctx, kept: make(map[linkKey]*link),
 			encode: func(m feedring.Message) ([]byte, error) {
 				if m == note("") {
 					return nil, errors.New("no text")
@@ -89,7 +90,7 @@ func inLinks(t *testing.T, test func(ls *links, w *wires)) {
 		}
 		test(ls, w)
 		cancel()
-		if !running.end(time.Second) {
+		if !running.End(time.Second) {
 			t.Error("a link goes on")
 		}
 	})

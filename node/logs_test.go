@@ -68,7 +68,7 @@ func TestLoopGoesOnWithoutALog(t *testing.T) {
 		for range 2 * maxLines { // each is logged by the loop
 			n.dropped(group.Dropped{Theme: testTheme, URLs: []string{testURL}})
 		}
-		n.tell(testTheme.Group(), group.Look{})
+		n.loop.Tell(testTheme.Group(), group.Look{})
 	})
 	select {
 	case <-stepped:

@@ -169,7 +169,7 @@ func (o *origins) watch(url string) {
 }
 
 func (n *Node) newLookers() *lookers {
-	return &lookers{tell: n.tell, way: n.ways.of, names: n.entriesNamed, watch: n.watchInTurn, spawn: n.background, now: make(map[string]turnOf)}
+	return &lookers{tell: n.loop.Tell, way: n.ways.of, names: n.entriesNamed, watch: n.watchInTurn, spawn: n.background, now: make(map[string]turnOf)}
 }
 
 // watchInTurn has a feed that rests from now on served from what the group has.
@@ -203,7 +203,7 @@ func (n *Node) urge(ctx context.Context, url string) (urged bool) {
 	if f, ok = n.origins.get(url); !ok || !n.origins.lookers.rests(f.spec()) {
 		return false
 	}
-	n.tell(f.theme().Group(), group.Hurry{URL: url})
+	n.loop.Tell(f.theme().Group(), group.Hurry{URL: url})
 	return true
 }
 

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/peer"
 )
 
@@ -49,14 +51,14 @@ const (
 	slew = 20
 )
 
-// now is the machine's clock, which never falls: wall time at the start, monotonic
+// Now is the machine's clock, which never falls: wall time at the start, monotonic
 // from there, so that a clock that is set a little, or back, does not look like
 // silence. While it is ahead of the wall's it runs a twentieth slower: an hour by
 // which that was set back is made up for in 20. The monotonic clock stands still
 // while the system sleeps, though: by it tickets would have expired when they are
 // made, and entries be old when they are new. So the time slept is made up for at
 // once.
-func (l *loop) now() time.Time {
+func (l *loop) Now() time.Time {
 	l.clock.Lock()
 	defer l.clock.Unlock()
 	passed := time.Since(l.start)
@@ -70,9 +72,9 @@ func (l *loop) now() time.Time {
 	return l.start.Add(passed + l.offset)
 }
 
-// post hands in to the machine. It blocks while the queue is full and returns
+// Post hands in to the machine. It blocks while the queue is full and returns
 // false when the loop is over.
-func (l *loop) post(in peer.Input) bool {
+func (l *loop) Post(in peer.Input) bool {
 	select {
 	case l.inputs <- in:
 		return true
@@ -80,6 +82,9 @@ func (l *loop) post(in peer.Input) bool {
 		return false
 	}
 }
+
+// Tell hands in to one group's part of the machine.
+func (l *loop) Tell(g feedring.GroupID, in group.Input) { l.Post(peer.In{Group: g, Input: in}) }
 
 // View returns a snapshot at most a few tens of milliseconds old.
 func (l *loop) View() *peer.View { return l.view.Load() }
@@ -112,7 +117,7 @@ func (l *loop) run(ctx context.Context) {
 	defer close(l.done)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	published := l.now()
+	published := l.Now()
 	dirty := false
 	for {
 		select {
@@ -126,7 +131,7 @@ func (l *loop) run(ctx context.Context) {
 			dirty = true
 		case <-timer.C:
 		}
-		now := l.now()
+		now := l.Now()
 		if due := l.machine.Deadline(); !due.IsZero() && !due.After(now) {
 			l.step(peer.Tick{})
 			dirty = true
@@ -142,7 +147,7 @@ func (l *loop) run(ctx context.Context) {
 // pause is how long the loop may sleep.
 func (l *loop) pause(dirty bool, published time.Time) time.Duration {
 	wait := time.Hour
-	now := l.now()
+	now := l.Now()
 	if due := l.machine.Deadline(); !due.IsZero() {
 		wait = max(0, due.Sub(now))
 	}
@@ -160,7 +165,7 @@ func (l *loop) step(in peer.Input) {
 		in = told.In
 	}
 	l.steps.Add(1)
-	for _, out := range l.machine.Step(l.now(), in) {
+	for _, out := range l.machine.Step(l.Now(), in) {
 		l.do(out)
 	}
 }

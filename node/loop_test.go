@@ -36,7 +36,7 @@ func TestLoopStepsInOrder(t *testing.T) {
 		}
 	})
 	for n := range cap(answered) {
-		if !l.post(question(n)) {
+		if !l.Post(question(n)) {
 			t.Fatal("the loop ended")
 		}
 	}
@@ -48,7 +48,7 @@ func TestLoopStepsInOrder(t *testing.T) {
 	cancel()
 	<-l.done
 	for range inputQueue + 1 { // never blocks on a loop that is over
-		l.post(question(0))
+		l.Post(question(0))
 	}
 }
 
@@ -62,7 +62,7 @@ func TestLoopTicksAtTheDeadline(t *testing.T) {
 				at = time.Since(began)
 			}
 		})
-		l.post(question(1)) // nobody to ask yet: answered a little before a second is over
+		l.Post(question(1)) // nobody to ask yet: answered a little before a second is over
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		if at < 900*time.Millisecond || at > time.Second {
@@ -76,7 +76,7 @@ func TestLoopTicksAtTheDeadline(t *testing.T) {
 func TestLoopClock(t *testing.T) {
 	start := time.Now()
 	l := newLoop(newIdleMachine(t), func(peer.Output) {}, start)
-	behind := func() time.Duration { return l.wall().Round(0).Sub(l.now().Round(0)) }
+	behind := func() time.Duration { return l.wall().Round(0).Sub(l.Now().Round(0)) }
 	for _, step := range []struct {
 		name string
 		set  time.Duration
@@ -88,12 +88,12 @@ func TestLoopClock(t *testing.T) {
 		{"set back after it", 7 * time.Hour, -time.Hour},
 		{"asleep again", 9 * time.Hour, 0},
 	} {
-		before := l.now()
+		before := l.Now()
 		l.wall = func() time.Time { return time.Now().Add(step.set) }
 		if got := behind(); (got - step.want).Abs() > time.Second {
 			t.Errorf("%s: the machine's clock is %s behind, not %s", step.name, got, step.want)
 		}
-		if l.now().Before(before) {
+		if l.Now().Before(before) {
 			t.Errorf("%s: the clock fell", step.name)
 		}
 	}
@@ -107,11 +107,11 @@ func TestLoopClockFollows(t *testing.T) {
 		for _, set := range []time.Duration{-time.Hour, -30 * time.Second} {
 			l := newLoop(newIdleMachine(t), func(peer.Output) {}, time.Now())
 			l.wall = func() time.Time { return time.Now().Add(set) }
-			ahead := func() time.Duration { return l.now().Sub(l.wall()) }
-			before, took := l.now(), time.Duration(0)
+			ahead := func() time.Duration { return l.Now().Sub(l.wall()) }
+			before, took := l.Now(), time.Duration(0)
 			for ; ahead().Abs() > time.Millisecond && took < 48*time.Hour; took += 7 * time.Second {
 				time.Sleep(7 * time.Second)
-				now := l.now()
+				now := l.Now()
 				if ran := now.Sub(before); ran < 7*time.Second*19/20 || ran > 7*time.Second {
 					t.Fatalf("set by %s: the machine's clock ran %s in 7 s", set, ran)
 				}

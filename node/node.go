@@ -25,6 +25,7 @@ import (
 	"github.com/feedring/feedring/internal/websub/pings"
 	"github.com/feedring/feedring/internal/websub/subscriber"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/node/internal/tasks"
 	"github.com/feedring/feedring/node/reading"
 )
 
@@ -97,7 +98,7 @@ type Node struct {
 	met       chan struct{}   // holds one: a peer was met
 	ctx       context.Context // ends when the peer stops
 	stop      context.CancelFunc
-	running   tasks
+	running   tasks.Group
 	closing   sync.Once
 	closed    error
 }
@@ -201,7 +202,7 @@ func (n *Node) ID() feedring.PeerID { return n.host.ID() }
 
 // background runs f as a part of the peer, unless the peer is stopping: Close
 // waits for it. It reports whether f runs.
-func (n *Node) background(f func()) bool { return n.running.run(f) }
+func (n *Node) background(f func()) bool { return n.running.Run(f) }
 
 // Close hands this peer's roles over, leaves its groups, stops and closes the
 // store. It is safe to call twice. When ctx ends first the rest is cut short,
@@ -237,7 +238,7 @@ func (n *Node) release() error {
 	if n.host != nil {
 		errs = append(errs, n.host.Close())
 	}
-	if !n.running.end(releaseWithin) {
+	if !n.running.End(releaseWithin) {
 		n.log.Warn("something still runs while the peer closes")
 	}
 	if n.history != nil {

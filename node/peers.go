@@ -89,7 +89,7 @@ func (n *Node) peerChanged(id feedring.PeerID, connected bool) {
 	}
 	select {
 	case <-n.assembled:
-		n.loop.post(peer.Known{Peers: []feedring.PeerID{id}})
+		n.loop.Post(peer.Known{Peers: []feedring.PeerID{id}})
 		select {
 		case n.met <- struct{}{}:
 		default:
@@ -123,14 +123,14 @@ func (n *Node) lookup(theme feedring.Theme) {
 		n.host.Learn(p.ID, p.Addrs)
 		ids = append(ids, p.ID)
 	}
-	n.loop.post(peer.Members{Theme: theme, Peers: ids})
+	n.loop.Post(peer.Members{Theme: theme, Peers: ids})
 }
 
 // depart leaves every group in good order, for as long as ctx allows.
 func (n *Node) depart(ctx context.Context) {
 	wait, cancel := context.WithTimeout(ctx, departWithin)
 	defer cancel()
-	if !n.loop.post(peer.Depart{}) {
+	if !n.loop.Post(peer.Depart{}) {
 		return
 	}
 	select {

@@ -330,14 +330,14 @@ func (n *Node) presenceChanged(c presence.Changed) {
 	n.tellPresence(before, c)
 	switch {
 	case c.State == presence.Yields && before.State != c.State:
-		n.loop.post(peer.Suspend{})
+		n.loop.Post(peer.Suspend{})
 		n.host.Silence(true)
 		for url, f := range n.origins.public() { // the other one looks at them
 			n.origins.lookers.told(group.Turn{Group: f.theme().Group(), URL: url, Turn: 0, Of: 1, By: n.ID()})
 		}
 	case before.State == presence.Yields && c.State != before.State:
 		n.host.Silence(false)
-		n.loop.post(peer.Resume{})
+		n.loop.Post(peer.Resume{})
 		n.offer()
 	case c.State == presence.Publishes && c.Above != before.Above:
 		n.offer()
@@ -370,7 +370,7 @@ func (n *Node) checkIdentity() web.Check {
 	now, _ := n.identity.get()
 	text := elsewhere(now)
 	if text == "" {
-		text = n.twins.warning(n.loop.now())
+		text = n.twins.warning(n.loop.Now())
 	}
 	if text != "" {
 		what, advice, _ := strings.Cut(text, ": stop one")

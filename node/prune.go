@@ -195,7 +195,7 @@ func (n *Node) keepHouse() {
 func (n *Node) dropAbandoned() {
 	n.origins.changing.Lock()
 	defer n.origins.changing.Unlock()
-	err := n.pruner.abandoned(n.loop.now().Add(-n.cfg.Freshness), n.origins.offered())
+	err := n.pruner.abandoned(n.loop.Now().Add(-n.cfg.Freshness), n.origins.offered())
 	if err != nil && n.ctx.Err() == nil {
 		n.log.Warn("the store keeps what it need not", "err", err)
 	}

@@ -86,7 +86,7 @@ func (n *Node) receive(verb feedring.Verb) handler {
 				return err
 			}
 			n.heard()
-			if !n.loop.post(peer.Receive{From: from, Message: m}) {
+			if !n.loop.Post(peer.Receive{From: from, Message: m}) {
 				return nil
 			}
 		}

@@ -33,7 +33,7 @@ func (n *Node) check(o siteCheck) group.Checked {
 	verdict, err := n.verdict(ctx, o)
 	return group.Checked{
 		Feed: o.Feed, Vouched: verdict.Named, Unknown: err != nil,
-		Vouch: group.Vouch{Site: verdict.Site, Publisher: o.Feed.Publisher, Feeds: verdict.Feeds, At: n.loop.now()},
+		Vouch: group.Vouch{Site: verdict.Site, Publisher: o.Feed.Publisher, Feeds: verdict.Feeds, At: n.loop.Now()},
 	}
 }
 
@@ -166,7 +166,7 @@ func (n *Node) Vouch(ctx context.Context, site string) (web.VouchAdvice, error) 
 // published it, or is about to.
 func (n *Node) lookAtSites() {
 	for theme := range n.loop.View().Memberships {
-		n.tell(theme.Group(), group.Look{})
+		n.loop.Tell(theme.Group(), group.Look{})
 	}
 }
 
@@ -178,7 +178,7 @@ func (n *Node) lookAtSitesOf(url string) {
 		return
 	}
 	n.sites.Doubt(vouch.SitesOf(url)...)
-	n.tell(f.theme().Group(), group.Look{})
+	n.loop.Tell(f.theme().Group(), group.Look{})
 }
 
 func (n *Node) siteStatus(ctx context.Context, site string, feeds []string) web.SiteStatus {

@@ -107,7 +107,7 @@ func TestViewSince(t *testing.T) {
 		}
 	})
 	for n := range 20 {
-		l.post(question(n))
+		l.Post(question(n))
 		at := <-stepped
 		if l.viewSince(ctx, at); l.viewed.Load() < int64(at.Sub(l.start)) {
 			t.Fatal("the view is from before")

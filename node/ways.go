@@ -70,6 +70,6 @@ func (n *Node) measure(o group.Measure) {
 			way, err := n.ways.measure(n.ctx, o.URL)
 			in.Distance, in.Failing = way, err != nil
 		}
-		n.tell(o.Group, in)
+		n.loop.Tell(o.Group, in)
 	})
 }
