@@ -144,8 +144,6 @@ func TestArrows(t *testing.T) {
 
 // heavy packages make the binary much larger than what is used of them.
 var heavy = map[string]string{
-	"text/template":               "it calls methods by name, so the linker must keep every exported method of every type",
-	"html/template":               "it calls methods by name, so the linker must keep every exported method of every type",
 	"github.com/libp2p/go-libp2p": "its root package links every transport there is: use its config package",
 }
 

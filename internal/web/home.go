@@ -42,23 +42,24 @@ func (s *site) showHome(w http.ResponseWriter, r *http.Request, status int, sent
 	if h.Ring, err = s.Backend.Ring(ctx); err != nil {
 		return err
 	}
-	h.Search = s.search(r, private)
-	if h.Search.Field != "" && status == http.StatusOK {
+	s.search(r, private, &h)
+	if h.Form.Field != "" && status == http.StatusOK {
 		status = http.StatusBadRequest
 	}
-	h.Personal = s.personalSection(r, private, &h.Search.Form, sent)
-	return s.writePage(w, r, status, private, h.Write())
+	h.Personal = s.personalSection(r, private, &h.Form, sent)
+	return s.writePage(w, r, status, private, &h)
 }
 
 // search answers the query in the address, or shows the newest entries.
-func (s *site) search(r *http.Request, private bool) pages.Search {
+func (s *site) search(r *http.Request, private bool, h *pages.Home) {
 	v, err := parseParameters(r.URL.RawQuery)
 	if err != nil {
-		return pages.Search{Form: pages.Form{Problem: err.Error(), Field: "q"}}
+		h.Form = pages.Form{Problem: err.Error(), Field: "q"}
+		return
 	}
-	found := pages.Search{Form: formOf(v)}
+	h.Form = formOf(v)
 	for _, name := range parameters {
-		found.Asked = found.Asked || v.Get(name) != ""
+		h.Asked = h.Asked || v.Get(name) != ""
 	}
 	now := s.now()
 	q, err := parseQuery(v, now)
@@ -67,21 +68,21 @@ func (s *site) search(r *http.Request, private bool) pages.Search {
 	}
 	at, wrong := parsePage(v.Get("cursor"))
 	if err = errors.Join(err, wrong); err != nil {
-		explain(&found.Form, err)
-		return found
+		explain(&h.Form, err)
+		return
 	}
-	within := defaultWait
-	if !found.Asked {
-		q.Limit, within = newestShown, newestWithin
+	heading, within := "Results", defaultWait
+	if !h.Asked {
+		heading, q.Limit, within = "Newest", newestShown, newestWithin
 	}
-	found.List, found.Problem = s.list(r, q, at, private, within)
-	if found.Asked && found.Empty != "" {
-		found.Empty = "Nothing matches."
+	h.List, h.Form.Problem = s.list(r, q, at, private, within)
+	h.List.Heading = heading
+	if h.Asked && h.List.Empty != "" {
+		h.List.Empty = "Nothing matches."
 	}
 	if name, near := unknownOf(v); name != "" {
-		found.Ignored = "The parameter " + quote(name) + " in this page’s address means nothing here, and was left out" + cmp.Or(near, ".")
+		h.List.Ignored = "The parameter " + quote(name) + " in this page’s address means nothing here, and was left out" + cmp.Or(near, ".")
 	}
-	return found
 }
 
 // list answers a query for a page, with an address for what is new, unless the
@@ -101,7 +102,7 @@ func (s *site) list(r *http.Request, q feedring.Query, at *page, private bool, w
 	if a.final.Status == feedring.Incomplete || l.Reach != "" {
 		a.entries = s.heldHere(r.Context(), Ask{Query: at.narrow(q), Private: private}, a.entries)
 	}
-	l.Entries, l.Stories = s.onceEach(a.entries)
+	l.Entries = s.onceEach(a.entries)
 	switch a.final.Status {
 	case feedring.Unsatisfied:
 		l.Note, l.Empty = "Nobody serves that"+didYouMean(a.final.Suggest)+".", ""
@@ -181,10 +182,10 @@ func (s *site) group(w http.ResponseWriter, r *http.Request) error {
 	g := pages.Group{Frame: s.frame(r, private, "../"), Self: s.Backend.Status().Peer, Catalogue: catalogue}
 	q := feedring.Query{Theme: theme, Limit: newestShown}
 	list, wrong := s.list(r, q, nil, false, newestWithin)
-	list.Stream, list.Note = g.Root+list.Stream, cmp.Or(wrong, list.Note)
+	list.Heading, list.Stream, list.Note = "Newest entries", g.Root+list.Stream, cmp.Or(wrong, list.Note)
 	if list.Next != "" {
 		list.Next = g.Root + list.Next
 	}
 	g.List = list
-	return s.writePage(w, r, http.StatusOK, private, g.Write())
+	return s.writePage(w, r, http.StatusOK, private, &g)
 }

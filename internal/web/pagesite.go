@@ -28,8 +28,9 @@ func (s *site) problemPage(w http.ResponseWriter, r *http.Request, err error) er
 		w.Header()[name] = values
 	}
 	root := strings.Repeat("../", max(0, strings.Count(r.URL.Path, "/")-1))
-	f := s.frame(r, false, root)
-	return s.writePage(w, r, p.Status, true, pages.Problem(&f, http.StatusText(p.Status), cmp.Or(p.people, p.Detail)))
+	return s.writePage(w, r, p.Status, true, &pages.Problem{
+		Frame: s.frame(r, false, root), Title: http.StatusText(p.Status), Detail: cmp.Or(p.people, p.Detail),
+	})
 }
 
 // frame is what stands around every page.
@@ -40,7 +41,11 @@ func (s *site) frame(r *http.Request, private bool, root string) pages.Frame {
 // writePage sends a page. One for the owner alone is kept by nobody; and it is
 // not compressed, as its length would tell how much of it repeats what a
 // stranger put into its address.
-func (s *site) writePage(w http.ResponseWriter, r *http.Request, status int, private bool, body []byte) error {
+func (s *site) writePage(w http.ResponseWriter, r *http.Request, status int, private bool, page pages.Page) error {
+	body, err := page.HTML()
+	if err != nil {
+		return err
+	}
 	h := w.Header()
 	h.Set("Content-Security-Policy", pages.Policy)
 	// A form's origin is told to its own site only with this policy, and without
@@ -62,11 +67,7 @@ func (s *site) writePage(w http.ResponseWriter, r *http.Request, status int, pri
 
 // assets serves what pages load. Their hashes are their tags.
 func (s *site) assets() {
-	style, script := pages.Assets()
-	icon := pages.Icon()
-	byChance := icon // many look there, whatever a page says
-	byChance.Name = "favicon.ico"
-	for _, a := range []pages.Asset{style, script, icon, byChance} {
+	for _, a := range pages.Assets {
 		s.handle("GET /"+a.Name, func(w http.ResponseWriter, r *http.Request) error {
 			w.Header().Set("Content-Type", a.Type)
 			w.Header().Set("Etag", `"`+a.Hash+`"`)

@@ -1,8 +1,6 @@
 package web
 
 import (
-	"time"
-
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/duplicate"
 	"github.com/feedring/feedring/internal/web/pages"
@@ -12,37 +10,15 @@ import (
 // peer does not reach.
 const viewParameter, pageView = "view", "page"
 
-// pageEntry is an entry as a page shows it: text, and no more than that.
-type pageEntry struct {
-	ID        feedring.EntryID  `json:"id"`
-	Provider  feedring.Provider `json:"provider"`
-	Theme     feedring.Theme    `json:"theme,omitempty"`
-	Title     string            `json:"title"`
-	URL       string            `json:"url,omitempty"`
-	Published time.Time         `json:"published"`
-	Language  string            `json:"language,omitempty"`
-	Text      string            `json:"text,omitempty"`
-	Story     string            `json:"story"`
+// pageEntry is an entry as a page shows it, with what it is compared by there.
+func (s *site) pageEntry(e *feedring.Entry) pages.Entry {
+	return pages.NewEntry(e, duplicate.KeysOf(e, s.Backend.Site(e)).String())
 }
 
-func (s *site) pageEntry(e *feedring.Entry) pageEntry {
-	return pageEntry{
-		ID: e.ID, Provider: e.Provider, Theme: e.Theme, Title: pages.TitleOf(e), URL: e.URL, Published: e.Published,
-		Language: e.Language, Text: pages.ExcerptOf(e), Story: s.storyOf(e),
+// onceEach is entries as a page shows them, each story once.
+func (s *site) onceEach(entries []feedring.Entry) (shown []pages.Entry) {
+	for _, e := range duplicate.Fold(entries, s.Backend.Site) {
+		shown = append(shown, s.pageEntry(&e))
 	}
-}
-
-// storyOf is what an entry is compared by with others of a page.
-func (s *site) storyOf(e *feedring.Entry) string {
-	return duplicate.KeysOf(e, s.Backend.Site(e)).String()
-}
-
-// onceEach is entries with each story once, and what they are compared by.
-func (s *site) onceEach(entries []feedring.Entry) ([]feedring.Entry, []string) {
-	entries = duplicate.Fold(entries, s.Backend.Site)
-	stories := make([]string, len(entries))
-	for i := range entries {
-		stories[i] = s.storyOf(&entries[i])
-	}
-	return entries, stories
+	return shown
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/web/pages"
 )
 
 func cursorOf(sequence uint64) feedring.Cursor {
@@ -352,7 +353,7 @@ func TestStreamOfAPage(t *testing.T) {
 	if e := next(); e.name != "reach" || !strings.Contains(e.data, "reaches no other peer") {
 		t.Fatalf("%+v", e)
 	}
-	var shown pageEntry
+	var shown pages.Entry
 	if e := next(); e.name != "entry" || e.id == "" || json.Unmarshal([]byte(e.data), &shown) != nil {
 		t.Fatalf("%+v", e)
 	}

@@ -2,18 +2,8 @@ package pages
 
 import (
 	"crypto/sha256"
-	_ "embed"
 	"encoding/base64"
-)
-
-// What pages load, and nothing else.
-var (
-	//go:embed style.css
-	styleText []byte
-	//go:embed page.js
-	scriptText []byte
-	//go:embed favicon.svg
-	iconText []byte
+	"slices"
 )
 
 // Asset is a file that pages load.
@@ -23,18 +13,22 @@ type Asset struct {
 	Hash       string // of Body, as the integrity attribute writes it
 }
 
-// Assets are the style and the script of all pages.
-func Assets() (style, script Asset) {
-	return Asset{"style.css", "text/css; charset=utf-8", styleText, hash(styleText)},
-		Asset{"page.js", "text/javascript; charset=utf-8", scriptText, hash(scriptText)}
+// Assets are what pages load.
+var Assets = []Asset{
+	asset("style.css", "text/css; charset=utf-8", "style.css"),
+	asset("page.js", "text/javascript; charset=utf-8", "page.js"),
+	asset("favicon.svg", "image/svg+xml", "favicon.svg"),
+	asset("favicon.ico", "image/svg+xml", "favicon.svg"), // many look there, whatever a page says
 }
 
-// Icon is what browsers show beside a page's title.
-func Icon() Asset { return Asset{"favicon.svg", "image/svg+xml", iconText, hash(iconText)} }
+func asset(name, kind, file string) Asset {
+	body, _ := files.ReadFile(file) // it is embedded
+	sum := sha256.Sum256(body)
+	return Asset{name, kind, body, "sha256-" + base64.StdEncoding.EncodeToString(sum[:])}
+}
 
-func hash(b []byte) string {
-	sum := sha256.Sum256(b)
-	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+func integrity(name string) string {
+	return Assets[slices.IndexFunc(Assets, func(a Asset) bool { return a.Name == name })].Hash
 }
 
 // Policy is the Content-Security-Policy of all pages: a style, a script and an

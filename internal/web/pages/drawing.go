@@ -1,9 +1,9 @@
 package pages
 
 import (
+	"fmt"
 	"math"
 	"math/bits"
-	"net/url"
 
 	"github.com/feedring/feedring"
 )
@@ -17,120 +17,80 @@ const (
 
 // drawing is where the groups stand: clockwise in ring order, from the top.
 type drawing struct {
-	*markup
-	groups          []feedring.RingGroup
-	own             Roles
-	radius, cx, cy  float64
-	names, chevrons bool
+	Width, Height int
+	X, Y, Radius  int
+	Named         bool // else a group has its words in a label
+	Groups        []circle
+	Chevrons      []chevron
 }
 
-func draw(m *markup, groups []feedring.RingGroup, own Roles) {
-	if len(groups) > drawn {
-		m.html("<p>")
-		m.counted(len(groups), "group is", "groups are")
-		m.html(" too many to draw.</p>\n")
-		return
-	}
-	n := float64(len(groups))
-	d := &drawing{markup: m, groups: groups, own: own, radius: max(100, n*11), names: len(groups) <= labelled}
-	d.chevrons = d.names && len(groups) > 1
-	if !d.names {
-		d.radius = max(150, n*4.5)
-	}
-	d.cx, d.cy = d.radius+margin, d.radius+headroom
-	m.html(`<svg class="ring" role="group" aria-label="The groups, clockwise in ring order" viewBox="0 0 `)
-	d.at(2*d.cx, 2*d.cy+8, " ")
-	m.html("\">\n<circle class=\"orbit\" cx=\"")
-	d.at(d.cx, d.cy, `" cy="`)
-	m.html(`" r="`)
-	m.number(int64(d.radius))
-	m.html("\"/>\n")
-	d.middle()
-	for i := range groups {
-		d.group(i)
-	}
-	m.html("</svg>\n")
-	if d.names {
-		m.html("<p class=\"legend\">In each circle: the number of peers. Filled: managed by this peer. Bold: it is a member.</p>\n")
-	}
+// circle is a group.
+type circle struct {
+	*feedring.RingGroup
+	Class, About string
+	X, Y, Radius int
+	Name, Note   string
+	NameX, NameY int
+	Anchor       string // at which side of its place the name begins
 }
 
-// at writes two coordinates, whole.
-func (d *drawing) at(x, y float64, between literal) {
-	d.number(int64(math.Round(x)))
-	d.html(between)
-	d.number(int64(math.Round(y)))
+// chevron points along the ring.
+type chevron struct{ X, Y, Turned int }
+
+// Drawing returns nil for more groups than can be told apart.
+func (h *Home) Drawing() *drawing {
+	n := float64(len(h.Ring))
+	if n > drawn {
+		return nil
+	}
+	d := &drawing{Named: n <= labelled}
+	radius := max(150, n*4.5)
+	if d.Named {
+		radius = max(100, n*11)
+	}
+	cx, cy := radius+margin, radius+headroom
+	point := func(angle, radius float64) (x, y int) {
+		return whole(cx + radius*math.Cos(angle)), whole(cy + radius*math.Sin(angle))
+	}
+	d.Width, d.Height, d.X, d.Y, d.Radius = whole(2*cx), whole(2*cy+8), whole(cx), whole(cy), int(radius)
+	for i := range h.Ring {
+		g := &h.Ring[i]
+		role := h.Own[g.Theme]
+		angle := 2*math.Pi*float64(i)/n - math.Pi/2
+		c := circle{RingGroup: g, Class: classOf(role), About: about(g, role), Radius: 4}
+		c.X, c.Y = point(angle, radius)
+		if d.Named {
+			c.Radius = 11 + 2*min(bits.Len(uint(max(g.Peers, 0))), 4)
+			c.name(role, math.Cos(angle), math.Sin(angle))
+			x, y := point(angle, radius+float64(c.Radius)+7)
+			c.NameX, c.NameY = x, c.NameY+y
+		}
+		d.Groups = append(d.Groups, c)
+		if d.Named && n > 1 {
+			angle += math.Pi / n
+			x, y := point(angle, radius)
+			d.Chevrons = append(d.Chevrons, chevron{x, y, whole(angle*180/math.Pi + 90)})
+		}
+	}
+	return d
 }
 
-func (d *drawing) middle() {
-	d.html(`<text class="sum" x="`)
-	d.at(d.cx, d.cy, `" y="`)
-	d.html(`">`)
-	d.counted(len(d.groups), "group", "groups")
-	d.html("</text>\n")
-}
+func whole(x float64) int { return int(math.Round(x)) }
 
-// angle is where group i stands; halves are between two.
-func (d *drawing) angle(i float64) float64 { return 2*math.Pi*i/float64(len(d.groups)) - math.Pi/2 }
-
-func (d *drawing) point(angle, radius float64) (x, y float64) {
-	return d.cx + radius*math.Cos(angle), d.cy + radius*math.Sin(angle)
-}
-
-func (d *drawing) group(i int) {
-	g, role := &d.groups[i], d.own[d.groups[i].Theme]
-	x, y := d.point(d.angle(float64(i)), d.radius)
-	// What is written beside a circle is its link's name; one without has a label.
-	d.between(`<a href="group/`, url.PathEscape(string(g.Theme)), `"`)
-	if !d.names {
-		d.html(` aria-label="`)
-		d.describe(g, role)
-		d.html(`"`)
-	}
-	d.html(`><circle class="group `)
-	d.html(classOf(role))
-	d.html(`" cx="`)
-	d.at(x, y, `" cy="`)
-	d.html(`" r="`)
-	size := 4.0
-	if d.names {
-		size = 11 + 2*float64(min(bits.Len(uint(max(g.Peers, 0))), 4))
-	}
-	d.number(int64(size))
-	d.html(`"><title>`)
-	d.describe(g, role)
-	d.html(`</title></circle>`)
-	if d.names {
-		d.html(`<text class="peers" x="`)
-		d.at(x, y+4, `" y="`)
-		d.html(`">`)
-		d.number(int64(g.Peers))
-		d.html("</text> ")
-		d.name(g, role, d.angle(float64(i)), size)
-	}
-	d.html("</a>\n")
-	if d.chevrons {
-		d.chevron(d.angle(float64(i) + .5))
-	}
-}
-
-// describe says in words what is drawn of a group.
-func (d *drawing) describe(g *feedring.RingGroup, role string) {
-	d.text(string(g.Theme))
-	d.html(": ")
-	d.counted(g.Peers, "peer, ", "peers, ")
-	d.counted(g.Feeds, "feed, ", "feeds, ")
-	d.counted(g.Clients, "client", "clients")
-	d.between("; manager ", g.Manager.Short(), "")
+// about says in words what is drawn of a group.
+func about(g *feedring.RingGroup, role string) string {
+	s := fmt.Sprintf("%s: %s, %s, %s; manager %s", g.Theme, count(g.Peers, "peer", "peers"), count(g.Feeds, "feed", "feeds"),
+		count(g.Clients, "client", "clients"), g.Manager.Short())
 	if g.Secondary != "" {
-		d.between(", secondary ", g.Secondary.Short(), "")
+		s += ", secondary " + g.Secondary.Short()
 	}
 	if role != "" {
-		d.between("; this peer is its ", role, "")
+		s += "; this peer is its " + role
 	}
+	return s
 }
 
-func classOf(role string) literal {
+func classOf(role string) string {
 	switch role {
 	case "":
 		return "other"
@@ -141,51 +101,20 @@ func classOf(role string) literal {
 	}
 }
 
-// name writes a group's name beside its circle, away from the middle.
-func (d *drawing) name(g *feedring.RingGroup, role string, angle, size float64) {
-	x, y := d.point(angle, d.radius+size+7)
-	anchor, dy := literal("middle"), 0.0
-	switch cos, sin := math.Cos(angle), math.Sin(angle); {
-	case cos > .3:
-		anchor = "start"
-	case cos < -.3:
-		anchor = "end"
-	case sin < 0:
-		dy = -14
-	default:
-		dy = 12
-	}
-	d.line("name", anchor, x, y+dy, shorten(string(g.Theme), 13))
-	d.html(" ")
+// name puts a group's name beside its circle, away from the middle.
+func (c *circle) name(role string, cos, sin float64) {
+	c.Name, c.Note, c.Anchor = clip(string(c.Theme), 12), count(c.Feeds, "feed", "feeds"), "middle"
 	if role != "" {
-		d.line("note", anchor, x, y+dy+14, role+" here")
-		return
+		c.Note = role + " here"
 	}
-	d.html(`<text class="note" text-anchor="`)
-	d.html(anchor)
-	d.html(`" x="`)
-	d.at(x, y+dy+14, `" y="`)
-	d.html(`">`)
-	d.counted(g.Feeds, "feed", "feeds")
-	d.html("</text>")
-}
-
-func (d *drawing) line(class, anchor literal, x, y float64, s string) {
-	d.html(`<text class="`)
-	d.html(class)
-	d.html(`" text-anchor="`)
-	d.html(anchor)
-	d.html(`" x="`)
-	d.at(x, y, `" y="`)
-	d.between(`">`, s, "</text>")
-}
-
-// chevron points along the ring.
-func (d *drawing) chevron(angle float64) {
-	x, y := d.point(angle, d.radius)
-	d.html(`<path class="chevron" d="M-4-5 3 0-4 5" transform="translate(`)
-	d.at(x, y, " ")
-	d.html(") rotate(")
-	d.number(int64(math.Round(angle*180/math.Pi + 90)))
-	d.html(")\"/>\n")
+	switch {
+	case cos > .3:
+		c.Anchor = "start"
+	case cos < -.3:
+		c.Anchor = "end"
+	case sin < 0:
+		c.NameY = -14
+	default:
+		c.NameY = 12
+	}
 }

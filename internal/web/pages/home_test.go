@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,19 +15,17 @@ import (
 // filled is a home page on which every value is s.
 func filled(s string) *Home {
 	theme, clean := feedring.Theme(s), strings.ReplaceAll(s, "\x00", "")
-	entry := feedring.Entry{
+	entry := NewEntry(&feedring.Entry{
 		ID: feedring.EntryID(s), Feed: s, Provider: feedring.Provider(s), Theme: theme, Title: s, Language: s,
 		URL: "https://a.example/?x=" + clean, Summary: "about " + html.EscapeString(s),
-	}
+	}, s)
 	return &Home{
 		Frame: Frame{Network: s, Owner: true, Session: true},
 		Peer:  Peer{ID: feedring.PeerID(s), Version: s, Join: s, Base: s, Up: time.Minute, Roles: s, Warnings: []string{s}},
 		Ring:  []feedring.RingGroup{{Theme: theme, Manager: feedring.PeerID(s), Secondary: feedring.PeerID(s)}},
 		Own:   Roles{theme: s},
-		Search: Search{
-			Form: Form{Theme: s, Provider: s, Words: s, Since: s, Problem: s, Field: "q", Place: s}, Asked: true,
-			List: List{Entries: []feedring.Entry{entry}, Stories: []string{s}, Note: s, Ignored: s, Hints: []string{s}, Reach: s, Stream: s, Next: s, Empty: s},
-		},
+		Form:  Form{Theme: s, Provider: s, Words: s, Since: s, Problem: s, Field: "q", Place: s}, Asked: true,
+		List:     List{Entries: []Entry{entry}, Heading: s, Note: s, Ignored: s, Hints: []string{s}, Reach: s, Stream: s, Next: s, Empty: s},
 		Personal: &Personal{Form: Form{Theme: s, Problem: s, Field: "q", Place: s}, Feeds: []PersonalFeed{{ID: s, Query: feedring.Query{Words: s, Theme: theme, Provider: s}, Atom: s, RSS: s, JSON: s}}},
 		Feeds:    []Feed{{URL: "https://a.example/?x=" + clean, Theme: theme, Provider: feedring.Provider(s), Title: s, Error: s, VouchedBy: s, Join: s, SitePeer: feedring.PeerID(s)}},
 	}
@@ -41,16 +38,37 @@ func filledGroup(s string) *Group {
 		Feeds: []feedring.Feed{{URL: "https://a.example/", Title: s, Provider: feedring.Provider(s)}},
 	}
 	return &Group{
-		Frame: Frame{Root: "../", Network: s}, Self: feedring.PeerID(s), List: filled(s).Search.List,
+		Frame: Frame{Root: "../", Network: s}, Self: feedring.PeerID(s), List: filled(s).List,
 		Catalogue: feedring.Catalogue{Theme: feedring.Theme(s), Manager: feedring.PeerID(s), Peers: []feedring.CataloguePeer{peer}},
 	}
 }
 
+// write returns a page.
+func write(t *testing.T, p Page) string {
+	t.Helper()
+	page, err := p.HTML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(page)
+}
+
+// section returns a section of a page.
+func section(t *testing.T, id string, p Page) string {
+	t.Helper()
+	_, rest, _ := strings.Cut(write(t, p), `<section id="`+id+`"`)
+	section, _, whole := strings.Cut(rest, "</section>")
+	if !whole {
+		t.Fatalf("the page has no section %s", id)
+	}
+	return section
+}
+
 // tags returns the tags of a page with the names of their attributes.
-func tags(t *testing.T, page []byte) []string {
+func tags(t *testing.T, page string) []string {
 	t.Helper()
 	var found []string
-	z := html.NewTokenizer(bytes.NewReader(page))
+	z := html.NewTokenizer(strings.NewReader(page))
 	for z.Next() != html.ErrorToken {
 		token := z.Token()
 		if token.Type == html.TextToken {
@@ -73,23 +91,21 @@ var attacks = []string{
 // TestEscapes puts what could end a text, an attribute or an address
 // everywhere: the pages must keep their tags, and say it all the same.
 func TestEscapes(t *testing.T) {
-	for name, write := range map[string]func(string) []byte{
-		"home":  func(s string) []byte { return filled(s).Write() },
-		"group": func(s string) []byte { return filledGroup(s).Write() },
-		"problem": func(s string) []byte {
-			return Problem(&Frame{Network: s}, s, s)
-		},
+	for name, page := range map[string]func(string) Page{
+		"home":    func(s string) Page { return filled(s) },
+		"group":   func(s string) Page { return filledGroup(s) },
+		"problem": func(s string) Page { return &Problem{Frame{Network: s}, s, s} },
 	} {
-		want := tags(t, write("harmless"))
+		want := tags(t, write(t, page("harmless")))
 		if len(want) < 50 || !slices.ContainsFunc(want, func(s string) bool { return strings.HasPrefix(s, "StartTag a href") }) {
 			t.Fatalf("%s has these tags only: %v", name, want)
 		}
 		for _, s := range attacks {
-			page := write(s)
+			page := write(t, page(s))
 			if got := tags(t, page); !slices.Equal(got, want) {
 				t.Errorf("%s: %q changes the tags:\n%v\n%v", name, s, got, want)
 			}
-			if shown := html.UnescapeString(string(page)); !strings.Contains(shown, "network "+strings.ToValidUTF8(s, "�")+"</span>") {
+			if shown := html.UnescapeString(page); !strings.Contains(shown, "network "+strings.ReplaceAll(strings.ToValidUTF8(s, "�"), "\x00", "�")+"</span>") {
 				t.Errorf("%s: %q is not shown as it is", name, s)
 			}
 		}
@@ -103,16 +119,15 @@ func TestLinksToTheWebOnly(t *testing.T) {
 		"javascript:alert(1)": false, "data:text/html,x": false, " javascript:alert(1)": false, "java\tscript:alert(1)": false,
 		"//a.example/": false, "feed": false, "https:": false, "http://[": false,
 	} {
-		m := new(markup)
-		m.link(address, "a <b>")
-		if got := strings.Contains(m.String(), "href"); got != want || !strings.Contains(m.String(), "a &lt;b&gt;") {
-			t.Errorf("%q: %s", address, m)
+		page := write(t, &Home{Feeds: []Feed{{URL: address, Title: "a <b>"}}, List: List{Entries: []Entry{{URL: address, Title: "a <b>"}}}})
+		if n := strings.Count(page, `rel="noopener noreferrer nofollow">a &lt;b&gt;</a>`); n != map[bool]int{true: 2}[want] || strings.Count(page, "a &lt;b&gt;") != 2 {
+			t.Errorf("%q: %d links: %s", address, n, page)
 		}
 	}
 }
 
 func TestHomeOfAnIdlePeer(t *testing.T) {
-	page := string((&Home{}).Write())
+	page := write(t, &Home{})
 	for _, want := range []string{"No group is known", "It publishes none.", "feedring ring </pre>"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
@@ -127,7 +142,7 @@ func TestHomeOfAnIdlePeer(t *testing.T) {
 func TestCommandsNameTheNetwork(t *testing.T) {
 	for network, want := range map[string]int{"main": 0, "demo": 3} {
 		h := &Home{Frame: Frame{Network: network}, Peer: Peer{Join: "/ip4/192.0.2.1/tcp/1/p2p/P"}}
-		if got := strings.Count(html.UnescapeString(string(h.Write())), "--peer /ip4/192.0.2.1/tcp/1/p2p/P --network demo "); got != want {
+		if got := strings.Count(html.UnescapeString(write(t, h)), "--peer /ip4/192.0.2.1/tcp/1/p2p/P --network demo "); got != want {
 			t.Errorf("%s: %d commands name the network", network, got)
 		}
 	}
@@ -141,9 +156,7 @@ func TestRing(t *testing.T) {
 		for i := range groups {
 			groups[i] = feedring.RingGroup{Theme: feedring.Theme(fmt.Sprint("theme-", i)), Manager: "12D3KooWManager", Peers: i, Feeds: 1, Clients: 2}
 		}
-		m := new(markup)
-		ring(m, groups, Roles{"theme-0": "manager"})
-		page := m.String()
+		page := section(t, "ring", &Home{Ring: groups, Own: Roles{"theme-0": "manager"}})
 		links, want := strings.Count(page, `<a href="group/`), min(n, maxRows)
 		if n <= drawn {
 			want += n
@@ -182,7 +195,7 @@ func TestExcerptOf(t *testing.T) {
 		{feedring.Entry{ContentHTML: strings.Repeat("é", 64<<10)}, strings.Repeat("é", maxExcerpt) + "…"},
 		{feedring.Entry{}, ""},
 	} {
-		if got := ExcerptOf(&test.e); got != test.want {
+		if got := excerptOf(&test.e); got != test.want {
 			t.Errorf("%.40q: %.300q", test.want, got)
 		}
 	}
@@ -199,7 +212,7 @@ func TestTitleOf(t *testing.T) {
 		{feedring.Entry{URL: "https://a.example/1"}, "https://a.example/1"},
 		{feedring.Entry{}, "Untitled"},
 	} {
-		if got := TitleOf(&test.e); got != test.want {
+		if got := titleOf(&test.e); got != test.want {
 			t.Errorf("%.40q: %.300q", test.want, got)
 		}
 	}
@@ -219,9 +232,8 @@ func TestFeedCard(t *testing.T) {
 		claim + ": join it with feedring join a.ex": {Join: "a.ex", SitePeer: "12D3KooWSite"},
 		claim + ": KooWSite":                        {SitePeer: "12D3KooWSite"},
 	} {
-		m := new(markup)
-		f.write(m, &Frame{Now: now})
-		z, text := html.NewTokenizer(m), ""
+		page := section(t, "feeds", &Home{Frame: Frame{Now: now}, Feeds: []Feed{f}})
+		z, text := html.NewTokenizer(strings.NewReader(page)), ""
 		for z.Next() != html.ErrorToken {
 			if token := z.Token(); token.Type == html.TextToken {
 				text += token.Data
