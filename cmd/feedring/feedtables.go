@@ -44,22 +44,15 @@ func (*feedTables) String() string { return "" }
 
 // take reads the tables of a file.
 func (t *feedTables) take(value any) error {
-	var tables []map[string]any
-	switch v := value.(type) {
-	case []map[string]any:
-		tables = v
-	case []any:
-		for _, item := range v {
-			table, ok := item.(map[string]any)
-			if !ok {
-				return errors.New("write tables: [[feeds]], and below it theme, url, file, share")
-			}
-			tables = append(tables, table)
-		}
-	default:
+	tables, ok := value.([]any)
+	if !ok {
 		return errors.New("write [[feeds]], with two brackets on either side")
 	}
-	for i, table := range tables {
+	for i, item := range tables {
+		table, ok := item.(map[string]any)
+		if !ok {
+			return errors.New("write tables: [[feeds]], and below it theme, url, file, share")
+		}
 		spec, err := specOfTable(table)
 		if err != nil {
 			return fmt.Errorf("table %d: %w", i+1, err)

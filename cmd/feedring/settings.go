@@ -4,17 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
-	parser "github.com/knadh/koanf/parsers/toml/v2"
-	"github.com/knadh/koanf/providers/env/v2"
-	"github.com/knadh/koanf/providers/rawbytes"
-	"github.com/knadh/koanf/v2"
 	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -52,23 +50,14 @@ func variable(key string) string {
 }
 
 func fromEnvironment(flags *pflag.FlagSet) error {
-	known := variables()
-	k := koanf.New("\x00")
-	err := k.Load(env.Provider("", env.Opt{Prefix: envPrefix, TransformFunc: func(name, value string) (string, any) {
-		key := strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(name, envPrefix)), "_", "-")
-		// Others use the prefix too: an unknown one is no error; see warnOfVariables.
-		if value == "" || !slices.Contains(known, key) || name != variable(key) {
-			return "", nil
+	for _, key := range slices.Sorted(slices.Values(variables())) {
+		value := os.Getenv(variable(key))
+		if value == "" {
+			continue
 		}
-		return key, value
-	}}), nil)
-	if err != nil {
-		return fmt.Errorf("environment: %w", err)
-	}
-	for _, key := range slices.Sorted(slices.Values(k.Keys())) {
-		values := []string{k.String(key)}
+		values := []string{value}
 		if f := flags.Lookup(key); f != nil && repeated(f) {
-			values = strings.Fields(values[0])
+			values = strings.Fields(value)
 		}
 		if err := settleFlag(flags, key, variable(key), values); err != nil {
 			return err
@@ -85,32 +74,45 @@ func (a *app) fromFile(flags *pflag.FlagSet) error {
 	return fromText(flags, path, text)
 }
 
-// fromText takes what a configuration file says.
+// fromText takes what a configuration file says. An error names the line.
 func fromText(flags *pflag.FlagSet, path string, text []byte) error {
-	k := koanf.New("\x00")
-	if err := k.Load(rawbytes.Provider(text), parser.Parser()); err != nil {
+	var values map[string]any
+	if err := toml.Unmarshal(text, &values); err != nil {
 		return usage("%s: %w", path, placed(err))
 	}
 	known := keys()
-	for _, key := range slices.Sorted(slices.Values(k.Keys())) {
-		if !slices.Contains(known, key) {
-			return unknownKey(path, strings.ReplaceAll(key, "\x00", "."), known)
-		}
-		if key == tablesKey {
-			if err := settleTables(flags, path, k.Get(key)); err != nil {
-				return err
-			}
-			continue
-		}
-		values, err := texts(k.Get(key))
-		if err != nil {
-			return usage("%s: %s: %w", path, key, err)
-		}
-		if err := settleFlag(flags, key, path, values); err != nil {
-			return err
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		if err := fromKey(flags, path, key, values[key], known); err != nil {
+			return usage("%w (line %d)", err, lineOf(key, text))
 		}
 	}
 	return nil
+}
+
+func fromKey(flags *pflag.FlagSet, path, key string, value any, known []string) error {
+	if !slices.Contains(known, key) {
+		return unknownKey(path, key, known)
+	}
+	if key == tablesKey {
+		return settleTables(flags, path, value)
+	}
+	values, err := texts(value)
+	if err != nil {
+		return usage("%s: %s: %w", path, key, err)
+	}
+	return settleFlag(flags, key, path, values)
+}
+
+// lineOf is the first line of a valid TOML text that sets key, from 1.
+func lineOf(key string, text []byte) int {
+	var p unstable.Parser
+	for p.Reset(text); p.NextExpression(); {
+		names := p.Expression().Key()
+		if names.Next() && string(names.Node().Data) == key {
+			return p.Shape(names.Node().Raw).Start.Line
+		}
+	}
+	return 0
 }
 
 // placed says where in a file its syntax is wrong.
