@@ -3,9 +3,9 @@ package main
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
 
 	"github.com/feedring/feedring/node"
 )
@@ -21,7 +21,7 @@ func (a *app) manCommand() *cobra.Command {
 				return usage("man: name one directory, such as %q", "feedring man .")
 			}
 			if err := writeManual(cmd.Root(), args[0]); err != nil {
-				return failed(err)
+				return failed(fmt.Errorf("manual pages: %w", err))
 			}
 			return failed(a.told(false, nil, "wrote the manual pages into "+args[0]))
 		},
@@ -30,24 +30,12 @@ func (a *app) manCommand() *cobra.Command {
 
 func writeManual(root *cobra.Command, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("manual pages: %w", err)
+		return err
 	}
 	// The default of --data is the home of whoever writes the pages.
 	if f := root.PersistentFlags().Lookup("data"); f != nil {
 		f.DefValue = "$XDG_DATA_HOME/feedring"
 	}
-	return writePages(root, dir)
-}
-
-func writePages(cmd *cobra.Command, dir string) error {
-	file := filepath.Join(dir, manName(cmd)+".1")
-	if err := os.WriteFile(file, []byte(manPage(cmd, "feedring "+node.Version)), 0o644); err != nil {
-		return fmt.Errorf("manual pages: %w", err)
-	}
-	for _, c := range documented(cmd) {
-		if err := writePages(c, dir); err != nil {
-			return err
-		}
-	}
-	return nil
+	root.DisableAutoGenTag = true
+	return doc.GenManTree(root, &doc.GenManHeader{Source: "feedring " + node.Version, Manual: "feedring"}, dir)
 }

@@ -42,12 +42,12 @@ func (a *app) serveCommand() *cobra.Command {
 			"Every flag is also a key of the configuration file, and a variable: --public-url is FEEDRING_PUBLIC_URL\n" +
 			"(repeated values separated by spaces). A flag goes before a variable, a variable before the file.\n\n" +
 			"A feed of which the file says more than THEME=URL is a table at its end:\n\n" +
-			"  [[feeds]]\n" +
-			"  theme = \"news\"\n" +
-			"  url = \"https://www.example.org/feed.xml\"\n" +
-			"  provider = \"example.org\"     # if it is not the URL's host\n" +
-			"  file = \"/srv/www/feed.xml\"   # read whenever it changes, instead of the URL\n" +
-			"  share = \"summary\"            # title, summary or full",
+			"    [[feeds]]\n" +
+			"    theme = \"news\"\n" +
+			"    url = \"https://www.example.org/feed.xml\"\n" +
+			"    provider = \"example.org\"       # if it is not the URL's host\n" +
+			"    file = \"/srv/www/feed.xml\"     # read whenever it changes, instead of the URL\n" +
+			"    share = \"summary\"              # title, summary or full",
 		Example: `  # a publisher, beside the site
   feedring serve --feed news=https://www.lemonde.fr/rss/une.xml --join news.example
 
