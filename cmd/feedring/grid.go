@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 	"golang.org/x/term"
 
@@ -27,8 +28,8 @@ func columns(w io.Writer) int {
 }
 
 // grid is a table for people: aligned on a terminal, tab-separated elsewhere,
-// so that cut and awk can read it, with the same head in both. Words are never broken, or an address could
-// not be copied: what is longer than the terminal goes on in its next line.
+// so that cut and awk can read it, with the same head in both. Words are never
+// broken: an address must stay in one piece to be copied.
 type grid struct {
 	head  []string
 	rows  [][]string
@@ -43,31 +44,58 @@ func (g *grid) print(w io.Writer) error { return g.render(w, columns(w)) }
 // render writes the table for a terminal of that width; 0: it is none.
 func (g *grid) render(w io.Writer, width int) error {
 	if width == 0 {
-		return g.printPlain(w)
+		for _, cells := range append([][]string{g.head}, g.rows...) {
+			if _, err := fmt.Fprintln(w, strings.Join(cells, "\t")); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
-	rows := [][]string{g.stacked(g.head)}
-	rows[0][len(rows[0])-1] = firstLine(rows[0][len(rows[0])-1]) // one name for the stack
+	head := g.stacked(g.head)
+	last := len(head) - 1
+	head[last], _, _ = strings.Cut(head[last], "\n") // one name for the stack
+	var rows [][]string
 	for _, cells := range g.rows {
 		rows = append(rows, g.stacked(cells))
 	}
-	widths := widthsOf(rows)
-	if !g.whole && total(widths) > width && shorten(rows) {
-		widths = widthsOf(rows)
+	aligned := align(head, rows, 0)
+	if !g.whole && text.LongestLineLen(aligned) > width && shorten(rows) {
+		aligned = align(head, rows, 0)
 	}
-	last := len(widths) - 1
-	room := max(20, width-total(widths[:last])-gap)
-	var b strings.Builder
-	for i, cells := range rows {
-		writeRow(&b, cells, widths, room)
-		if i == 0 {
-			fmt.Fprintln(&b, strings.Repeat("─", min(width, total(widths[:last])+gap+min(room, widths[last]))))
+	if over := text.LongestLineLen(aligned) - width; over > 0 {
+		longest := text.LongestLineLen(head[last])
+		for _, cells := range rows {
+			longest = max(longest, text.LongestLineLen(cells[last]))
 		}
+		aligned = align(head, rows, max(20, longest-over))
 	}
-	_, err := io.WriteString(w, b.String())
+	_, err := fmt.Fprintln(w, aligned)
 	return err
 }
 
-const gap = 2 // between columns
+// align lays a table out for a terminal. Room is the width of the last column;
+// 0: as wide as its text.
+func align(head []string, rows [][]string, room int) string {
+	t := table.NewWriter()
+	t.SetStyle(table.Style{
+		Box:     table.BoxStyle{MiddleVertical: "  ", MiddleHorizontal: "─", MiddleSeparator: "──"},
+		Options: table.Options{SeparateColumns: true, SeparateHeader: true},
+	})
+	t.SetColumnConfigs([]table.ColumnConfig{{Number: len(head), WidthMax: room, WidthMaxEnforcer: wrap}})
+	t.SuppressTrailingSpaces()
+	t.AppendHeader(rowOf(head))
+	for _, cells := range rows {
+		t.AppendRow(rowOf(cells))
+	}
+	return t.Render()
+}
+
+func rowOf(cells []string) (row table.Row) {
+	for _, cell := range cells {
+		row = append(row, cell)
+	}
+	return row
+}
 
 // stacked moves the columns that are stacked into the last place.
 func (g *grid) stacked(cells []string) []string {
@@ -86,33 +114,6 @@ func (g *grid) stacked(cells []string) []string {
 	return out
 }
 
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
-	return line
-}
-
-func widthsOf(rows [][]string) []int {
-	widths := make([]int, len(rows[0]))
-	for _, cells := range rows {
-		for i, cell := range cells {
-			for line := range strings.Lines(cell) {
-				widths[i] = max(widths[i], text.StringWidthWithoutEscSequences(strings.TrimSuffix(line, "\n")))
-			}
-		}
-	}
-	return widths
-}
-
-func total(widths []int) int {
-	sum := 0
-	for i, width := range widths {
-		if sum += width; i > 0 {
-			sum += gap
-		}
-	}
-	return sum
-}
-
 // shorten leaves peers' last characters: whole ids are for --wide, --json and
 // pipes.
 func shorten(rows [][]string) (some bool) {
@@ -126,50 +127,28 @@ func shorten(rows [][]string) (some bool) {
 	return some
 }
 
-// writeRow writes the cells of one row, the last one in as many lines as it
-// takes.
-func writeRow(b *strings.Builder, cells []string, widths []int, room int) {
-	last := len(cells) - 1
-	for i, line := range wrap(cells[last], room) {
-		for j, cell := range cells[:last] {
-			if i > 0 {
-				cell = ""
-			}
-			b.WriteString(cell + strings.Repeat(" ", widths[j]-text.StringWidthWithoutEscSequences(cell)+gap))
-		}
-		b.WriteString(line + "\n")
-	}
-}
-
 // wrap breaks long lines between words, and keeps the breaks that are there.
-func wrap(s string, width int) (lines []string) {
-	for line := range strings.SplitSeq(s, "\n") {
+func wrap(s string, width int) string {
+	var b strings.Builder
+	for i, line := range strings.Split(s, "\n") {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
 		used := 0
-		var b strings.Builder
 		for _, word := range strings.Fields(line) {
 			size := text.StringWidthWithoutEscSequences(word)
 			switch {
 			case used == 0:
 			case used+1+size > width:
-				lines, used = append(lines, b.String()), 0
-				b.Reset()
+				b.WriteByte('\n')
+				used = 0
 			default:
-				used++
 				b.WriteByte(' ')
+				used++
 			}
-			used += size
 			b.WriteString(word)
-		}
-		lines = append(lines, b.String())
-	}
-	return lines
-}
-
-func (g *grid) printPlain(w io.Writer) error {
-	for _, cells := range append([][]string{g.head}, g.rows...) {
-		if _, err := fmt.Fprintln(w, strings.Join(cells, "\t")); err != nil {
-			return err
+			used += size
 		}
 	}
-	return nil
+	return b.String()
 }
