@@ -11,7 +11,6 @@ import (
 	"github.com/libp2p/go-libp2p-kad-dht/records"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
-	"github.com/multiformats/go-multihash"
 
 	"github.com/feedring/feedring"
 )
@@ -66,11 +65,12 @@ func (h *Host) startDirectory() error {
 
 // key is where a group's peers are found in the address book.
 func key(g feedring.GroupID) (cid.Cid, error) {
-	sum, err := multihash.Sum(append([]byte("feedring group "), g[:]...), multihash.SHA2_256, -1)
+	const sha256 = 0x12 // in the table of multihash
+	id, err := cid.V1Builder{Codec: cid.Raw, MhType: sha256}.Sum(append([]byte("feedring group "), g[:]...))
 	if err != nil {
 		return cid.Undef, fmt.Errorf("address book: %w", err)
 	}
-	return cid.NewCidV1(cid.Raw, sum), nil
+	return id, nil
 }
 
 // Provide puts this peer into the address book as one of g's, and again every
