@@ -32,8 +32,9 @@
 //
 // # Adding a check
 //
-// What one input or output shows belongs into check, behind Witness.Before or
-// Witness.Did, and costs little: it runs for every message. What needs the state
-// of many peers belongs into settle.go, by their views. One that looks at few moments
-// says so (Witness.Judge): TestFaults fails where it never had one.
+// What one input or output shows belongs into package check: a file and a type of
+// the check's name, which Witness.Before or Witness.Did calls. It must cost little:
+// it runs for every message. What needs the state of many peers belongs into
+// settle.go, by their views. A check that seldom has something to look at counts when
+// it has (Witness.Judge): TestFaults fails where it never had.
 package sim

@@ -9,8 +9,12 @@ import (
 	"github.com/feedring/feedring/group"
 )
 
-// What a lookup does with a list of those that may serve (docs/protocol.md 9): the
-// least loaded is asked first, by what the manager knows when it plans.
+// balance checks that a lookup asks the least loaded peer first, by what the
+// manager knows when it plans (docs/protocol.md 9).
+type balance struct {
+	*record
+	lookups *lookups
+}
 
 // toldLoad is what a member last told its manager of its clients, and when. A View
 // may be older.
@@ -39,15 +43,15 @@ func (s *seat) loadTold(from int32, a group.BeaconAnswer, now time.Duration) {
 	s.told[from] = toldLoad{now, a.Header.Term, a.Leases}
 }
 
-// patience is how long a peer may take to make room.
-func (w *Witness) patience() time.Duration { return min(w.cfg.Refresh/4, 500*time.Millisecond) }
+// roomPatience is how long a peer may take to make room.
+func (c *balance) roomPatience() time.Duration { return min(c.cfg.Refresh/4, 500*time.Millisecond) }
 
 // asksRoom notes who is asked for room. Those that one lookup asks are given up
 // together.
-func (s *seat) asksRoom(w *Witness, to feedring.PeerID, m group.Assign) {
-	now := w.cfg.Now()
+func (c *balance) asksRoom(s *seat, to feedring.PeerID, m group.Assign) {
+	now := c.cfg.Now()
 	s.pending = slices.DeleteFunc(s.pending, func(o pending) bool { return now-o.until > unsure })
-	until := now + w.patience()
+	until := now + c.roomPatience()
 	for _, o := range s.pending {
 		if o.id == m.ID && o.attempt == m.Attempt && o.until-now > unsure {
 			until = o.until
@@ -97,21 +101,21 @@ type loaded struct {
 
 // ranked lists the others that a manager may send a reader to for what it caches,
 // the least loaded first; nil: that is not known from outside, or there is nobody.
-func (w *Witness) ranked(p int32, s *seat, want wanted) (order []loaded) {
-	now, self := w.cfg.Now(), w.cfg.Name(p)
+func (c *balance) ranked(p int32, s *seat, want wanted) (order []loaded) {
+	now, self := c.cfg.Now(), c.cfg.Name(p)
 	for _, m := range able(want, self) {
 		if m.Row.Peer == self {
 			continue
 		}
 		n, ok := s.waitsFor(m.Row.Peer, now)
-		i := w.cfg.Index(m.Row.Peer)
+		i := c.cfg.Index(m.Row.Peer)
 		if !ok || i < 0 || int(i) >= len(s.told) || s.told[i].term != want.view.Term {
 			return nil
 		}
-		if !w.reach(p, i, now-2*w.cfg.Refresh) { // answers that come late may be of what was given up and asked again
+		if !c.reach(p, i, now-2*c.cfg.Refresh) { // answers that come late may be of what was given up and asked again
 			return nil
 		}
-		order = append(order, loaded{m.Row.Peer, s.told[i].leases + n, now-s.told[i].at < w.cfg.Refresh-unsure})
+		order = append(order, loaded{m.Row.Peer, s.told[i].leases + n, now-s.told[i].at < c.cfg.Refresh-unsure})
 	}
 	slices.SortStableFunc(order, func(a, b loaded) int { return a.load - b.load })
 	return order
@@ -125,21 +129,21 @@ const countable = 63
 // which it came, is the least loaded. Where what the least loaded two told is old,
 // chance decides between them. How many places a manager keeps itself is not known
 // from outside: it counts with its clients at least, and is not who was passed over.
-func (w *Witness) balanced(p int32, o *observed, s *seat, to feedring.PeerID, id feedring.QueryID, attempt uint32) {
+func (c *balance) balanced(p int32, o *observed, s *seat, to feedring.PeerID, id feedring.QueryID, attempt uint32) {
 	m, ok := o.given.Message.(group.Place)
-	if !ok || m.ID != id || m.Attempt != attempt || m.Group != s.group || !w.cfg.Steady(p, w.cfg.Now()-w.cfg.Refresh) {
+	if !ok || m.ID != id || m.Attempt != attempt || m.Group != s.group || !c.cfg.Steady(p, c.cfg.Now()-c.cfg.Refresh) {
 		return
 	}
-	asked := w.queries.places[placeKey{p, m.Group, m.ID, m.Attempt}]
+	asked := c.lookups.places[placeKey{p, m.Group, m.ID, m.Attempt}]
 	if len(asked) == 0 || asked[len(asked)-1].view == nil {
 		return
 	}
-	order := w.ranked(p, s, asked[len(asked)-1])
+	order := c.ranked(p, s, asked[len(asked)-1])
 	if len(order) > countable {
 		return
 	}
 	load := -1
-	if to == w.cfg.Name(p) {
+	if to == c.cfg.Name(p) {
 		load = len(s.streams)
 	}
 	for _, l := range order {
@@ -148,10 +152,10 @@ func (w *Witness) balanced(p int32, o *observed, s *seat, to feedring.PeerID, id
 		}
 	}
 	if len(order) > 0 {
-		w.Judge("balance")
+		c.Judge("balance")
 	}
 	if len(order) > 0 && load > fewest(order) {
-		w.Fail("balance", "%s sends a reader to %s, which has %d clients, and knows of %v", w.cfg.Name(p), to, load, order)
+		c.Fail("balance", "%s sends a reader to %s, which has %d clients, and knows of %v", c.cfg.Name(p), to, load, order)
 	}
 }
 

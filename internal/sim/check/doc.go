@@ -1,17 +1,20 @@
-// Package check holds the invariants of docs/protocol.md against a network in
+// Package check holds the invariants of docs/protocol.md 16 against a network in
 // virtual time. It sees what peers are handed and what they want done, as their
-// drivers see it, so that it goes on to hold when the machines change; only for S12
-// it counts what is in the tables of a machine, once at the end. It runs nothing
-// and decides nothing.
+// drivers see it, so that it goes on to hold when the machines change; only S12
+// counts what is in the tables of a machine. It runs nothing and decides nothing.
 //
-//	witness.go  what happens to a peer, and what it then does
-//	terms.go    S1, S2, S4      failover.go  S3
-//	queries.go  S5, S6, S7      log.go       S8, S9
-//	rows.go     S11             lookup.go    tickets, marks and providers
-//	takeover.go  how long a group is without a manager
-//	balance.go  who is asked    alternates.go  who else may serve, who is missing
-//	tables.go   S12             settle.go    L1, L2, L5, L6
+// Each invariant has a file and a type of its name: a violation of S7 comes from
+// s7.go, one of takeover from takeover.go. Where one name stands for several rules,
+// each has a file: calm_*.go, s9_lookup.go, s12_lookup.go.
 //
-// S10, L3 and L4 need readers, which are the world's own: it checks them where
-// it plays them, and fails through the same Witness.
+// They share
+//
+//	witness.go    which check looks at which input and output
+//	record.go     what was seen of each peer and its memberships
+//	questions.go  what readers ask     lookups.go  what managers look up
+//	polls.go      polls that bring nothing
+//
+// S10, L3, L4, "twin" and "panic" need readers and drivers, which are the
+// simulator's own: it checks them where it plays them, and fails through the same
+// Witness. So are the times of L1, L2, L5 and L6 (internal/sim/settle.go).
 package check

@@ -9,40 +9,43 @@ import (
 	"github.com/feedring/feedring/group"
 )
 
+// looks checks that as many peers fetch a feed as ought to.
+type looks struct{ *record }
+
 // turns notes who looks at a feed, as its machine says, and checks what holds
 // always: a turn is one of so many, and no more look than anybody wishes.
-func (w *Witness) turns(p int32, out group.Turn) {
-	s := w.of(p).seat(out.Group)
+func (c *looks) turns(p int32, out group.Turn) {
+	s := c.of(p).seat(out.Group)
 	if s.turns == nil {
 		s.turns = map[string]group.Turn{}
 	}
 	s.turns[out.URL] = out
 	switch {
-	case out.Turn < 0 || out.Turn > out.Of || out.Turn > 0 && out.By != w.cfg.Name(p) || out.Turn == 0 && (out.By == "" || out.By == w.cfg.Name(p)):
-		w.Fail("looks", "%s has turn %d of %d at %s, where %s looks", w.cfg.Name(p), out.Turn, out.Of, out.URL, out.By)
-	case out.Of > max(1, w.cfg.Distrust):
-		w.Fail("looks", "%s is one of %d that look at %s", w.cfg.Name(p), out.Of, out.URL)
+	case out.Turn < 0 || out.Turn > out.Of || out.Turn > 0 && out.By != c.cfg.Name(p) || out.Turn == 0 && (out.By == "" || out.By == c.cfg.Name(p)):
+		c.Fail("looks", "%s has turn %d of %d at %s, where %s looks", c.cfg.Name(p), out.Turn, out.Of, out.URL, out.By)
+	case out.Of > max(1, c.cfg.Distrust):
+		c.Fail("looks", "%s is one of %d that look at %s", c.cfg.Name(p), out.Of, out.URL)
 	}
 }
 
 // Attended checks, of each feed that running members offer, that as many of them
 // look at it as there ought to, each with a turn of its own. why says what is not
 // so; empty: all is well.
-func (w *Witness) Attended(theme feedring.Theme, offered map[string][]int32) (why string) {
+func (c *looks) Attended(theme feedring.Theme, offered map[string][]int32) (why string) {
 	for _, url := range slices.Sorted(maps.Keys(offered)) {
 		var turns []int
 		want := 1
 		for _, p := range offered[url] {
-			t := w.of(p).seat(theme.Group()).turns[url]
+			t := c.of(p).seat(theme.Group()).turns[url]
 			if t.Turn > 0 {
 				turns = append(turns, t.Turn)
 			}
 			if t.Turn > 0 && t.Mirrors { // else it is alone, or the site's own peer
-				want = min(len(offered[url]), w.cfg.Distrust)
+				want = min(len(offered[url]), c.cfg.Distrust)
 			}
 		}
 		if len(offered[url]) > 1 {
-			w.Judge("looks")
+			c.Judge("looks")
 		}
 		slices.Sort(turns)
 		if len(turns) != want {

@@ -9,6 +9,15 @@ import (
 	"github.com/feedring/feedring/ring"
 )
 
+// patience checks what an asked peer does about a coordinator that does not answer,
+// and a coordinator about leaders that do not (docs/protocol.md 8).
+type patience struct {
+	*record
+	questions    *questions
+	coordinating map[asking]coordinating
+	shortcuts    map[asking]*shortcut
+}
+
 // What an asked peer does about a coordinator that does not answer, and a coordinator
 // about leaders that do not (docs/protocol.md 8, Who knows what; The way).
 const (
@@ -36,57 +45,57 @@ type coordinating struct {
 
 // passesOn notes whom a peer asks, and checks that it did not wait for the one before
 // for longer than it has patience.
-func (w *Witness) passesOn(p int32, to feedring.PeerID, q peer.Query) {
-	key := asking{p, w.of(p).life, q.ID, ofClient(q.Attempt)}
-	was, again := w.rules.coordinating[key]
+func (c *patience) passesOn(p int32, to feedring.PeerID, q peer.Query) {
+	key := asking{p, c.of(p).life, q.ID, ofClient(q.Attempt)}
+	was, again := c.coordinating[key]
 	switch {
 	case again && was.accepted:
-		w.patient(p, was, looksEvery)
+		c.patient(p, was, looksEvery)
 	case again:
-		w.patient(p, was, acceptsWithin)
-	case len(w.rules.coordinating) > 4096:
-		clear(w.rules.coordinating) // of peers that ended
+		c.patient(p, was, acceptsWithin)
+	case len(c.coordinating) > 4096:
+		clear(c.coordinating) // of peers that ended
 	}
-	w.rules.coordinating[key] = coordinating{to, q.Attempt, w.cfg.Now(), false}
+	c.coordinating[key] = coordinating{to, q.Attempt, c.cfg.Now(), false}
 }
 
 // accepted notes that a coordinator is at work. One that says so too late is not asked
 // any more: that may be the peer itself by then. Of one that says so just then nobody
 // knows.
-func (w *Witness) accepted(p int32, from feedring.PeerID, m peer.Accepted) {
-	key := asking{p, w.of(p).life, m.ID, ofClient(m.Attempt)}
-	c, ok := w.rules.coordinating[key]
-	if !ok || c.who != from || c.attempt != m.Attempt {
+func (c *patience) accepted(p int32, from feedring.PeerID, m peer.Accepted) {
+	key := asking{p, c.of(p).life, m.ID, ofClient(m.Attempt)}
+	last, ok := c.coordinating[key]
+	if !ok || last.who != from || last.attempt != m.Attempt {
 		return
 	}
-	switch took := w.cfg.Now() - c.at; {
-	case c.accepted, took < acceptsWithin-atOnce:
-		w.rules.coordinating[key] = coordinating{from, m.Attempt, w.cfg.Now(), true}
+	switch took := c.cfg.Now() - last.at; {
+	case last.accepted, took < acceptsWithin-atOnce:
+		c.coordinating[key] = coordinating{from, m.Attempt, c.cfg.Now(), true}
 	case took < acceptsWithin+atOnce:
-		delete(w.rules.coordinating, key)
+		delete(c.coordinating, key)
 	}
 }
 
 // answersAsker checks the same where the reader is answered. A peer that nobody
 // accepted asks itself in the end, which is no message: then nothing is to be seen.
-func (w *Witness) answersAsker(p int32, f *feedring.Final) {
-	key := asking{p, w.of(p).life, f.ID, f.Attempt}
-	if c, ok := w.rules.coordinating[key]; ok && c.accepted {
-		w.patient(p, c, looksEvery)
+func (c *patience) answersAsker(p int32, f *feedring.Final) {
+	key := asking{p, c.of(p).life, f.ID, f.Attempt}
+	if last, ok := c.coordinating[key]; ok && last.accepted {
+		c.patient(p, last, looksEvery)
 	}
-	delete(w.rules.coordinating, key)
+	delete(c.coordinating, key)
 }
 
-func (w *Witness) patient(p int32, c coordinating, patience time.Duration) {
-	if !w.cfg.Steady(p, c.at) {
+func (c *patience) patient(p int32, last coordinating, patience time.Duration) {
+	if !c.cfg.Steady(p, last.at) {
 		return
 	}
-	waited := w.cfg.Now() - c.at
+	waited := c.cfg.Now() - last.at
 	if waited >= patience {
-		w.Judge("patience with a coordinator")
+		c.Judge("patience with a coordinator")
 	}
 	if waited > patience+atOnce {
-		w.Fail("patience", "%s waited %v for %s, which coordinates for it, and did not look whether it is there", w.cfg.Name(p), waited, c.who)
+		c.Fail("patience", "%s waited %v for %s, which coordinates for it, and did not look whether it is there", c.cfg.Name(p), waited, last.who)
 	}
 }
 
@@ -99,36 +108,36 @@ type shortcut struct {
 }
 
 // coordinates notes that a peer is asked to find a theme.
-func (w *Witness) coordinates(p int32, q peer.Query) {
-	key := asking{p, w.of(p).life, q.ID, ofClient(q.Attempt)}
-	switch s := w.rules.shortcuts[key]; {
+func (c *patience) coordinates(p int32, q peer.Query) {
+	key := asking{p, c.of(p).life, q.ID, ofClient(q.Attempt)}
+	switch s := c.shortcuts[key]; {
 	case s != nil:
 		s.over = s.over || s.attempt != q.Attempt
-	case q.Theme != "" && w.cfg.Membership(p, q.Theme) == nil:
-		if len(w.rules.shortcuts) > 4096 {
-			clear(w.rules.shortcuts) // of questions that were answered
+	case q.Theme != "" && c.cfg.Membership(p, q.Theme) == nil:
+		if len(c.shortcuts) > 4096 {
+			clear(c.shortcuts) // of questions that were answered
 		}
-		w.rules.shortcuts[key] = &shortcut{group: q.Theme.Group(), attempt: q.Attempt}
+		c.shortcuts[key] = &shortcut{group: q.Theme.Group(), attempt: q.Attempt}
 	}
 }
 
 // asksLeader checks that a coordinator does not stay with a shortcut that nobody
 // answers: once it asked the group's manager and its secondary, it searches the ring.
-func (w *Witness) asksLeader(p int32, m group.Place) {
-	s := w.rules.shortcuts[asking{p, w.of(p).life, m.ID, m.Attempt}]
+func (c *patience) asksLeader(p int32, m group.Place) {
+	s := c.shortcuts[asking{p, c.of(p).life, m.ID, m.Attempt}]
 	if s == nil || s.group != m.Group || s.over {
 		return
 	}
-	if s.asked++; s.asked > mostLeaders && !w.isAsked(p, m.ID) {
-		w.Fail("patience", "%s asks leaders of one group %d times by a shortcut that nobody answers, and does not search the ring", w.cfg.Name(p), s.asked)
+	if s.asked++; s.asked > mostLeaders && !c.isAsked(p, m.ID) {
+		c.Fail("patience", "%s asks leaders of one group %d times by a shortcut that nobody answers, and does not search the ring", c.cfg.Name(p), s.asked)
 	}
 }
 
 // isAsked reports whether a reader's question is open at a peer: what it coordinates
 // for itself is no message.
-func (w *Witness) isAsked(p int32, id feedring.QueryID) bool {
-	for k, a := range w.queries.asked {
-		if k.at == p && k.life == w.of(p).life && a.in.ID == id {
+func (c *patience) isAsked(p int32, id feedring.QueryID) bool {
+	for k, a := range c.questions.asked {
+		if k.at == p && k.life == c.of(p).life && a.in.ID == id {
 			return true
 		}
 	}
@@ -137,16 +146,16 @@ func (w *Witness) isAsked(p int32, id feedring.QueryID) bool {
 
 // searches notes that a coordinator searches the ring: what it asks from then on was
 // found.
-func (w *Witness) searches(p int32, m ring.Search) {
-	if m.Coordinator != w.cfg.Name(p) {
+func (c *patience) searches(p int32, m ring.Search) {
+	if m.Coordinator != c.cfg.Name(p) {
 		return
 	}
-	s := w.rules.shortcuts[asking{p, w.of(p).life, m.ID, ofClient(m.Attempt)}]
+	s := c.shortcuts[asking{p, c.of(p).life, m.ID, ofClient(m.Attempt)}]
 	if s == nil || s.over {
 		return
 	}
 	s.over = true
 	if s.asked > 0 {
-		w.Judge("shortcuts in vain")
+		c.Judge("shortcuts in vain")
 	}
 }

@@ -2,7 +2,9 @@ package check
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -55,131 +57,87 @@ func (v *Violation) Error() string {
 	return fmt.Sprintf("%s at %.3f s: %s", v.Invariant, v.At.Seconds(), v.Text)
 }
 
-// Witness watches a network. It keeps the first violation.
+// Witness watches a network. It tells each check what that looks at.
 type Witness struct {
-	cfg       Config
-	violation *Violation
-	peers     []observed
-	claims    map[claim]made
-	queries   queries
-	lost      map[feedring.GroupID]time.Duration // when it was last told that the ring lost a group that a map showed
-	settled   time.Duration                      // since when nothing goes wrong any more; 0: it does
-	rules     rules
-	parts     map[reflect.Type][]part // see partsOf
-	seen      []feedring.Theme        // of the first logs
-	logs      int                     // how many these are
-	judged    map[string]int          // see Judged
-}
+	*record
+	*questions
+	lookups *lookups
+	polls   *polls
 
-// observed is what was seen of one peer.
-type observed struct {
-	life  uint32
-	asks  bool         // the row that is told comes with a join
-	given peer.Receive // in the step under way; zero: no message
-	told  peer.In      // in the step under way; zero: nothing of a group
-	from  int32        // who sent it; -1: nobody
-	carry *group.Claim // of the message that it is given; nil: it carries none
-	claim group.Claim
-	seats []*seat
-	empty bool // its store was lost, and it may not know its claims
-
-	opened time.Duration // when it last opened an exchange of maps; 0: it leads a group, or does not, only since
-
-	rows   map[rowKey]print   // that it made since it last lost its store
-	before map[rowKey][]print // … and before that
-	hops   []waiting          // that it passed on, in the order of time
-}
-
-// seat is one peer's membership of one group, as seen from outside.
-type seat struct {
-	group      feedring.GroupID
-	theme      feedring.Theme
-	written    group.State // the last Persist
-	token      uint64
-	accepted   group.State // of the last Persisted
-	role       feedring.Role
-	left       bool          // in good order, and it has not come back
-	term       feedring.Term // followed
-	since      time.Duration // … since then
-	intent     time.Duration // when it sent its first intention under this term; 0: none
-	asked      time.Duration // when it sent its last one
-	yielded    time.Duration // when its manager last gave the role up: left, handed over, started again
-	row        *group.Row    // its own, as last told
-	checked    *feedring.Head
-	sure       feedring.Term // of a claim that was found good
-	claimed    feedring.Term // of its own last claim
-	told       []toldLoad    // by whom, as it manages
-	pending    []pending     // room that it asked for
-	streams    []uint64      // of its clients
-	beacons    measured
-	probes     measured
-	named      feedring.PeerID // the secondary that it last told, as it manages
-	namedAt    time.Duration   // … since then
-	deaf       deaf
-	owed       owedHeads
-	owedBefore owedHeads             // … before the message of this step
-	turns      map[string]group.Turn // who looks at its feeds, by address
+	driver
+	s1
+	s2
+	s3
+	s4
+	s5
+	s6
+	s7
+	s8
+	s9
+	s9Lookup
+	s11
+	s12
+	s12Lookup
+	l1
+	l2
+	l5
+	l6
+	takeover
+	balance
+	replace
+	patience
+	missing
+	ticket
+	looks
+	calmAlternates
+	calmAnswers
+	calmEntries
+	calmExchanges
+	calmMarks
+	calmNews
 }
 
 // New returns a witness of a world that is empty.
 func New(cfg Config) *Witness {
-	return &Witness{cfg: cfg, claims: map[claim]made{}, queries: newQueries(), lost: map[feedring.GroupID]time.Duration{}, rules: newRules(), parts: map[reflect.Type][]part{}, judged: map[string]int{}}
-}
+	r := &record{cfg: cfg, claims: map[claim]made{}, judged: map[string]int{}}
+	q := &questions{record: r, asked: map[stream]*asked{}, lost: map[feedring.GroupID]time.Duration{}}
+	l := &lookups{record: r, places: map[placeKey][]wanted{}}
+	po := &polls{record: r, vain: map[polling]vain{}, shown: map[polling]feedring.Position{}}
+	return &Witness{
+		record: r, questions: q, lookups: l, polls: po,
+		driver: driver{r},
+		s1:     s1{r}, s2: s2{r}, s3: s3{r}, s4: s4{r},
+		s5:        s5{r, q, map[ended]bool{}},
+		s6:        s6{r, q, map[ended][]feedring.Theme{}},
+		s7:        s7{record: r, first: map[int32]firstHop{}, found: map[told]bool{}},
+		s8:        s8{r, po},
+		s9:        s9{r, po},
+		s9Lookup:  s9Lookup{r, po},
+		s11:       s11{r, map[toldRow]group.RowVersion{}, map[toldRow]tombstone{}},
+		s12:       s12{record: r, questions: q, parts: map[reflect.Type][]part{}},
+		s12Lookup: s12Lookup{r, map[seeking]sought{}},
+		l1:        l1{r}, l2: l2{r}, l5: l5{r, map[int32]time.Duration{}}, l6: l6{r},
+		takeover: takeover{record: r},
+		balance:  balance{r, l},
+		replace:  replace{r},
+		patience: patience{r, q, map[asking]coordinating{}, map[asking]*shortcut{}},
+		missing:  missing{r, map[lookedUp][]answer{}},
+		ticket:   ticket{r},
+		looks:    looks{r},
 
-// Violation returns what was found; nil: nothing.
-func (w *Witness) Violation() *Violation { return w.violation }
-
-// Judge notes that a check that looks at few moments had one to look at.
-func (w *Witness) Judge(check string) { w.judged[check]++ }
-
-// Judged returns how often each such check did: one that never has shows nothing.
-func (w *Witness) Judged() map[string]int { return w.judged }
-
-// Fail notes a violation, unless there is one already.
-func (w *Witness) Fail(invariant, format string, args ...any) {
-	if w.violation == nil {
-		w.violation = &Violation{Invariant: invariant, At: w.cfg.Now(), Text: fmt.Sprintf(format, args...)}
+		calmAlternates: calmAlternates{r}, calmAnswers: calmAnswers{r, q}, calmEntries: calmEntries{r},
+		calmExchanges: calmExchanges{r}, calmMarks: calmMarks{r}, calmNews: calmNews{record: r},
 	}
-}
-
-func (w *Witness) of(p int32) *observed {
-	if int(p) >= len(w.peers) {
-		w.meet(p)
-	}
-	return &w.peers[p]
-}
-
-// meet begins to watch the peers up to p.
-func (w *Witness) meet(p int32) {
-	for int(p) >= len(w.peers) {
-		w.peers = append(w.peers, observed{rows: map[rowKey]print{}, before: map[rowKey][]print{}})
-	}
-}
-
-// find returns the seat of a group; nil: nothing was seen of it.
-func (o *observed) find(g feedring.GroupID) *seat {
-	for _, s := range o.seats {
-		if s.group == g {
-			return s
-		}
-	}
-	return nil
-}
-
-func (o *observed) seat(g feedring.GroupID) *seat {
-	if s := o.find(g); s != nil {
-		return s
-	}
-	s := &seat{group: g}
-	o.seats = append(o.seats, s)
-	return s
 }
 
 // Started begins a life of a peer, with what is on its disk.
 func (w *Witness) Started(p int32, states map[feedring.Theme]group.State) {
 	o := w.of(p)
-	w.ends(p, nil)
-	w.Back(p)
+	w.s11.forget(p, nil)
+	w.s12Lookup.forget(p)
+	w.polls.forget(p)
+	w.takeover.Back(p)
+	o.hops = nil
 	o.life++
 	for _, s := range o.seats {
 		*s = seat{group: s.group}
@@ -192,7 +150,7 @@ func (w *Witness) Started(p int32, states map[feedring.Theme]group.State) {
 
 // Stopped ends a life.
 func (w *Witness) Stopped(p int32) {
-	w.Silent(p, "crashes")
+	w.takeover.Silent(p, "crashes")
 	for _, s := range w.of(p).seats {
 		s.role, s.term = feedring.RoleNone, feedring.Term{}
 	}
@@ -202,15 +160,11 @@ func (w *Witness) Stopped(p int32) {
 func (w *Witness) Lost(p int32) {
 	o := w.of(p)
 	o.empty = true
-	w.cameBack(p)
+	w.s11.cameBack(p)
 	for _, s := range o.seats {
 		*s = seat{group: s.group}
 	}
-	for c := range w.claims {
-		if c.by == p {
-			delete(w.claims, c)
-		}
-	}
+	maps.DeleteFunc(w.claims, func(c claim, _ made) bool { return c.by == p })
 	o.forgetRows()
 }
 
@@ -222,21 +176,73 @@ func (w *Witness) Before(p int32, in peer.Input) {
 	case peer.Receive:
 		o.given = in
 		o.from = w.cfg.Index(in.From)
-		w.heard(p, in.From, in.Message)
-		switch m := in.Message.(type) {
-		case ring.Swap, ring.Versions, ring.Rows, ring.Search, ring.SearchAck, ring.FoundGroup, ring.Exhausted:
-		case group.Message:
-			w.beforeMessage(p, o, m)
-		case peer.Query:
-			w.queryComes(p, m)
-		}
+		w.received(p, o, in.From, in.Message)
 	case peer.In:
 		o.told = in
-		w.beforeInput(p, o, in)
+		w.groupInput(p, o, in)
 	}
 }
 
-func (w *Witness) beforeInput(p int32, o *observed, in peer.In) {
+// received looks at a message that a peer is about to be given.
+func (w *Witness) received(p int32, o *observed, from feedring.PeerID, m feedring.Message) {
+	now := w.cfg.Now()
+	switch m := m.(type) {
+	case group.BeaconAnswer:
+		s := o.seat(m.Group)
+		s.loadTold(o.from, m, now)
+		s.beacons.answered(m.Number, now, w.cfg.Refresh/4)
+	case group.Alive:
+		s := o.seat(m.Group)
+		s.probes.answered(m.Nonce, now, w.cfg.Refresh/4)
+		if from == s.term.Claimant {
+			s.deaf = deaf{}
+		}
+	case group.Assigned:
+		o.seat(m.Group).tellsRoom(o.from, from, m, now)
+	case group.Beacon:
+		o.carries(m.Claim)
+	case group.Refresh:
+		o.carries(m.Claim)
+	case group.Confirmation:
+		o.carries(m.Claim)
+	case group.Admitted:
+		o.carries(m.Claim)
+		s := o.seat(m.Group)
+		s.owedBefore, s.owed = s.owed, owedHeads{m.Claim.Term, m.Heads}
+	case group.Stale:
+		o.carries(m.Claim)
+	case group.Objection:
+		o.carry = m.Claim
+	case group.HandOver:
+		o.seat(m.Group).yielded = now
+	case group.Leave:
+		w.s11.leaveComes(p, from, m)
+		o.seat(m.Group).yielded = now
+	case group.Rows:
+		if slices.ContainsFunc(m.Rows, func(r *group.Row) bool { return r.Left }) {
+			o.seat(m.Group).yielded = now
+		}
+	case group.Join:
+		if s := o.seat(m.Group); m.Row.Peer == s.term.Claimant {
+			s.yielded = now
+		}
+	case group.Place:
+		w.s12Lookup.seeks(p, m)
+		w.lookups.comes(p, m)
+	case group.Placed:
+		w.missing.noted(p, m)
+	case ring.SearchAck:
+		o.hopped(hopping{m.ID, m.Attempt, m.Direction})
+	case peer.Accepted:
+		w.patience.accepted(p, from, m)
+	case peer.Query:
+		w.patience.coordinates(p, m)
+		w.s6.queryComes(p, m)
+	}
+}
+
+// groupInput looks at what a peer is told of a group otherwise.
+func (w *Witness) groupInput(p int32, o *observed, in peer.In) {
 	switch x := in.Input.(type) {
 	case group.Persisted:
 		if s := o.seat(in.Group); x.Token == s.token {
@@ -245,8 +251,8 @@ func (w *Witness) beforeInput(p int32, o *observed, in peer.In) {
 	case group.Detach:
 		o.seat(in.Group).leaves(x.Stream)
 	case group.Fetched:
-		w.grown(p, o, in.Group, x)
-		w.polled(p, x)
+		w.s9.grown(p, o, in.Group, x)
+		w.polls.polled(p, x)
 	}
 }
 
@@ -262,58 +268,108 @@ func (w *Witness) After(p int32) {
 	case o.told.Input != nil:
 		o.told = peer.In{}
 	}
-	w.reroutes(p, o)
-	if len(w.rules.silences) > 0 {
-		w.overdue()
-	}
-	if len(w.rules.news) > 0 {
-		w.newsOn(p)
-	}
-	if now := w.cfg.Now(); now >= w.rules.look {
-		w.rules.look = now + 2*w.cfg.Refresh
-		w.lookOn()
-	}
+	w.s7.reroutes(p, o)
+	w.takeover.overdue()
+	w.calmNews.newsOn(p)
+	w.s12.lookOn()
 }
 
 // Did is called with each output before it is done.
 func (w *Witness) Did(p int32, out peer.Output) {
 	o := w.of(p)
-	w.ruled(p, o, out)
 	switch out := out.(type) {
 	case *peer.Send:
-		w.sent(p, o, out)
+		w.sent(p, o, out.To, out.Message)
 	case peer.Answer:
-		w.answered(p, out)
+		if a := w.s5.answered(p, out); a != nil {
+			w.s6.answered(p, a, &out.Final)
+			w.calmAnswers.complete(p, a, &out.Final)
+			w.patience.answersAsker(p, &out.Final)
+		}
 	case group.Persist:
+		w.s3.yields(p, o, out)
 		w.persists(p, o, out)
 	case group.RoleChanged:
-		w.role(p, o, out)
+		w.roleChanged(p, o, out)
 	case group.Append:
-		w.appends(p, o, out)
+		w.s8.appends(p, o, out)
 	case group.Prune:
-		w.prunes(p, out)
+		w.s9.prunes(p, out)
 	case group.Turn:
-		w.turns(p, out)
+		w.looks.turns(p, out)
+	case group.Admit:
+		w.ticket.admits(p, o)
+		o.seat(out.Group).serves(out.Stream)
+	case group.Departed:
+		w.s11.forget(p, &out.Group)
+		s := o.seat(out.Group)
+		s.told, s.pending, s.streams, s.turns = nil, nil, nil, nil
 	}
 }
 
-// sent looks at a message that leaves.
-func (w *Witness) sent(p int32, o *observed, out *peer.Send) {
-	if out.To == w.cfg.Name(p) {
-		w.Fail("driver", "%s sends %s to itself over the network", out.To, out.Message.Verb())
+// persists checks that only a claim, or an acknowledgement of its own, changes what
+// a peer accepts. What was written and is replaced before the machine heard that it
+// is on disk was never accepted.
+func (w *Witness) persists(p int32, o *observed, out group.Persist) {
+	s := o.seat(out.Group)
+	w.s1.persists(p, s, out.State)
+	if out.State.Term != s.written.Term {
+		w.s2.adopts(p, o, s, out.State.Term)
 	}
-	switch m := out.Message.(type) {
+	s.written, s.token = out.State, out.Token
+}
+
+func (w *Witness) roleChanged(p int32, o *observed, out group.RoleChanged) {
+	s := o.seat(out.Theme.Group())
+	s.theme = out.Theme
+	manages := out.Role == feedring.RoleManager
+	if manages {
+		w.s2.begins(p, o, s, out.Term)
+		w.s3.deposes(p, s)
+		w.takeover.replaced(s.group)
+	}
+	if out.Term != s.term {
+		s.follows(out.Term, w.cfg.Now())
+	}
+	if manages {
+		w.calmNews.makesNews(p, s.group, out.Term)
+	}
+	s.role, s.left = out.Role, out.Role == feedring.RoleNone
+	s.intent = 0
+	o.opened = 0
+}
+
+// sent looks at a message that leaves.
+func (w *Witness) sent(p int32, o *observed, to feedring.PeerID, m feedring.Message) {
+	w.driver.sends(p, to, m)
+	switch m := m.(type) {
 	case ring.Swap:
-		w.opens(p, o)
-	case ring.SearchAck:
+		w.calmExchanges.opens(p, o)
 	case ring.Versions:
-		w.lists(p, o, m)
-	case ring.Rows, ring.Search, ring.Exhausted, ring.FoundGroup:
-		w.ringMessage(p, m)
-	case group.Message:
-		w.groupMessage(p, o, out.To, m)
+		w.calmExchanges.lists(p, o, m)
+	case ring.Rows:
+		w.questions.losing(m)
+	case ring.Search:
+		w.patience.searches(p, m)
+		w.s7.firstHops(p, m)
+		w.s7.hops(p, m)
+		w.s7.search(p, m)
+		w.s5.search(p, m)
+	case ring.Exhausted:
+		o.hopped(hopping{m.ID, m.Attempt, m.Direction})
+		w.s7.exhausted(p, m)
+	case ring.FoundGroup:
+		o.hopped(hopping{m.ID, m.Attempt, m.Direction})
+		w.s7.finds(p, m)
+	case peer.Query:
+		w.patience.passesOn(p, to, m)
 	case peer.Final:
-		w.final(p, m.Final)
+		w.s5.final(p, m.Final)
+		w.missing.tellsMissing(p, m.Final)
+		w.questions.saysNo(p, m.Final)
+		w.s6.final(p, m.Final)
+	case group.Message:
+		w.groupMessage(p, o, to, m)
 	}
 }
 
@@ -321,76 +377,127 @@ func (w *Witness) sent(p int32, o *observed, out *peer.Send) {
 func (w *Witness) groupMessage(p int32, o *observed, to feedring.PeerID, m group.Message) {
 	h := m.Of()
 	s := o.seat(h.Group)
-	w.header(p, s, h, m)
+	w.s4.header(p, s, h, m)
 	switch m := m.(type) {
 	case group.Beacon:
 		s.beacons.sends(m.Number, w.cfg.Now())
-		w.claimed(p, s, m.Claim)
+		w.s2.claimed(p, s, m.Claim)
 		if m.Claim.Term.Claimant == w.cfg.Name(p) { // else it passes on what another holds
 			s.names(m.Secondary, w.cfg.Now())
-			w.heads(p, s, m.Heads)
+			w.s8.heads(p, s, m.Heads)
 		}
 	case group.BeaconAnswer:
-		w.obeys(p, o, s, m.Header)
-		w.heads(p, s, m.Heads)
+		w.s1.onDisk(p, m.Header)
+		w.s4.obeys(p, o, s, m.Header)
+		w.s8.heads(p, s, m.Heads)
 	case group.Refresh:
-		w.claimed(p, s, m.Claim)
-		w.rowsTold(p, m.Rows)
+		w.s11.neverOlder(p, m.Rows)
+		w.s2.claimed(p, s, m.Claim)
+		w.rowsTold(p, o, m.Rows)
 	case group.Refreshed:
-		w.obeys(p, o, s, m.Header)
+		w.s4.obeys(p, o, s, m.Header)
 	case group.Confirmation:
-		w.claimed(p, s, m.Claim)
+		w.s2.claimed(p, s, m.Claim)
 	case group.Stale:
-		w.claimed(p, s, m.Claim)
+		w.s2.claimed(p, s, m.Claim)
 		w.placeRefused(p, o, s)
 	case group.Admitted:
-		w.claimed(p, s, m.Claim)
-		w.rowsTold(p, m.Rows)
-		w.heads(p, s, m.Heads)
+		w.s11.neverOlder(p, m.Rows)
+		w.s2.claimed(p, s, m.Claim)
+		w.rowsTold(p, o, m.Rows)
+		w.s8.heads(p, s, m.Heads)
 	case group.Join:
-		w.of(p).asks = true // who asks for admission is told how far each feed goes with that
-		w.rowTold(p, &m.Row)
-		w.of(p).asks = false
+		o.asks = true // who asks for admission is told how far each feed goes with that
+		w.rowTold(p, o, &m.Row)
+		o.asks = false
 	case group.Leave:
-		w.rowTold(p, &m.Row)
+		w.rowTold(p, o, &m.Row)
 	case group.Rows:
-		w.rowsTold(p, m.Rows)
+		w.s11.neverOlder(p, m.Rows)
+		w.rowsTold(p, o, m.Rows)
 	case group.Heads:
-		w.heads(p, s, m.Heads)
-	default:
-		w.rarer(p, o, s, to, m)
-	}
-}
-
-func (w *Witness) rarer(p int32, o *observed, s *seat, to feedring.PeerID, m group.Message) {
-	switch m := m.(type) {
+		w.s8.heads(p, s, m.Heads)
 	case group.Notify:
-		w.head(p, m.Head)
+		w.s8.head(p, m.Head)
 	case group.Intention:
-		if m.Header.Term != s.term { // only who follows somebody intends anything
-			s.follows(w, m.Header.Term)
-		}
-		if s.intent == 0 {
-			s.intent = w.cfg.Now()
-		}
-		s.asked = w.cfg.Now()
-		w.asks(p, s, m.Nonce)
+		w.intends(p, s, m)
 	case group.Objection:
 		if m.Claim != nil {
-			w.claimed(p, s, *m.Claim)
+			w.s2.claimed(p, s, *m.Claim)
 		}
 	case group.Probe:
 		s.probes.sends(m.Nonce, w.cfg.Now())
 	case group.HandOver:
-		w.handsOver(p, s, to)
+		w.takeover.handsOver(p, s, to)
+	case group.Place:
+		w.patience.asksLeader(p, m)
 	case group.Assign:
+		w.s12Lookup.assigns(p, to, m)
 		if len(m.Copies) == 0 {
-			w.balanced(p, o, s, to, m.ID, m.Attempt)
+			w.balance.balanced(p, o, s, to, m.ID, m.Attempt)
 		}
-		s.asksRoom(w, to, m)
+		w.balance.asksRoom(s, to, m)
 	case group.Assigned:
-		w.assigned(p, o, s, m)
+		w.l5.makesRoom(p, m)
+		w.s4.assigned(p, o, s, m)
 	case group.Placed:
+		w.s12Lookup.sought(p, m)
+		w.s11.nobodyGone(p, m)
 		w.placed(p, o, s, m)
+	}
+}
+
+func (w *Witness) intends(p int32, s *seat, m group.Intention) {
+	now := w.cfg.Now()
+	if m.Header.Term != s.term { // only who follows somebody intends anything
+		s.follows(m.Header.Term, now)
+	}
+	if s.intent == 0 {
+		s.intent = now
+	}
+	s.asked = now
+	w.replace.asks(p, s, m.Nonce)
+}
+
+func (w *Witness) rowsTold(p int32, o *observed, rows []*group.Row) {
+	for _, r := range rows {
+		w.rowTold(p, o, r)
+	}
+}
+
+func (w *Witness) rowTold(p int32, o *observed, r *group.Row) {
+	if w.s11.told(p, r) {
+		w.s9.promised(p, o, r)
+	}
+}
+
+// placeRefused forgets a lookup that goes to another peer. A manager that answers in
+// this way tells of a higher term, and goes on with the lookup.
+func (w *Witness) placeRefused(p int32, o *observed, s *seat) {
+	if m, ok := o.given.Message.(group.Place); ok && s.role != feedring.RoleManager && s.role != feedring.RoleSecondary {
+		w.lookups.refused(p, m)
+		w.s12Lookup.refused(p, m)
+	}
+}
+
+// placed looks at an answer to a lookup: who may serve, and the ticket.
+func (w *Witness) placed(p int32, o *observed, s *seat, m group.Placed) {
+	asked := w.lookups.ends(p, m)
+	own := beside(m.Grants)
+	w.missing.names(p, m, asked)
+	s.asksNoMore(m)
+	for i := range m.Grants {
+		g := &m.Grants[i]
+		w.ticket.grant(p, g, w.cfg.Clock(p))
+		if w.ticket.alternates(p, g) {
+			w.s9Lookup.alternates(p, s, m, g, asked)
+		}
+		w.calmAlternates.fewAlternates(p, s.theme, m, g, asked)
+		if g.Provider.ID == w.cfg.Name(p) && !g.Own && len(m.Missing) == 0 {
+			w.balance.balanced(p, o, s, g.Provider.ID, m.ID, m.Attempt)
+		}
+		if !g.Own && len(m.Missing) == 0 && len(m.Copies) == 0 {
+			w.s9Lookup.provider(p, g, own, asked)
+		}
 	}
 }

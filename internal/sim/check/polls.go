@@ -1,9 +1,18 @@
 package check
 
 import (
+	"maps"
+
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
 )
+
+// polls counts polls that bring nothing, and keeps what they show.
+type polls struct {
+	*record
+	vain  map[polling]vain
+	shown map[polling]feedring.Position // what others showed a peer of its own feed, when it asked, or went on
+}
 
 // polling names what one peer polls.
 type polling struct {
@@ -24,9 +33,9 @@ type vain struct {
 	most   feedring.Position // … that it has so much
 }
 
-func (w *Witness) polled(p int32, f group.Fetched) {
+func (c *polls) polled(p int32, f group.Fetched) {
 	key := polling{p, f.Feed}
-	v := w.rules.vain[key]
+	v := c.vain[key]
 	progress, answered := f.Head.Position.Compare(v.head) > 0, !f.Failed && f.From == f.Feed.Publisher
 	if v.polls++; progress || answered {
 		v.polls, v.head = 0, f.Head.Position
@@ -34,18 +43,24 @@ func (w *Witness) polled(p int32, f group.Fetched) {
 	if v.failed++; progress {
 		v.failed = 0
 	}
-	if f.Feed.Publisher == w.cfg.Name(p) && !f.Failed && f.Known.Position.Compare(w.rules.shown[key]) > 0 {
-		w.rules.shown[key] = f.Known.Position
+	if f.Feed.Publisher == c.cfg.Name(p) && !f.Failed && f.Known.Position.Compare(c.shown[key]) > 0 {
+		c.shown[key] = f.Known.Position
 	}
 	if answered {
 		v.told, v.most = true, f.Known.Position
 	}
-	w.rules.vain[key] = v
+	c.vain[key] = v
 }
 
 // gaveUp reports whether a peer polled a feed in vain for so often that it
 // promises all the same to be whole: a network that is slow enough makes polls
 // fail of what is there.
-func (w *Witness) gaveUp(peer feedring.PeerID, ref feedring.FeedRef) bool {
-	return w.rules.vain[polling{w.cfg.Index(peer), ref}].polls >= giveUp
+func (c *polls) gaveUp(peer feedring.PeerID, ref feedring.FeedRef) bool {
+	return c.vain[polling{c.cfg.Index(peer), ref}].polls >= giveUp
+}
+
+// forget drops what a peer polled.
+func (c *polls) forget(p int32) {
+	maps.DeleteFunc(c.vain, func(k polling, _ vain) bool { return k.at == p })
+	maps.DeleteFunc(c.shown, func(k polling, _ feedring.Position) bool { return k.at == p })
 }

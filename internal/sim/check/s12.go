@@ -3,7 +3,17 @@ package check
 import (
 	"reflect"
 	"strings"
+	"time"
 )
+
+// s12 checks that every table of a machine is bounded.
+type s12 struct {
+	*record
+	questions *questions
+	next      time.Duration           // when tables are looked at again
+	looked    int32                   // whose they were last
+	parts     map[reflect.Type][]part // see partsOf
+}
 
 // passing names the maps of a machine that hold nothing when nobody has asked
 // for a while, wherever in it they are; so does the list "self".
@@ -12,8 +22,8 @@ var passing = map[string]bool{"asks": true, "jobs": true, "asksOf": true, "jobsF
 
 // most is how many things any one table of a machine holds: some for each peer,
 // each feed and each question of late.
-func (w *Witness) most() int {
-	return perThing * (w.cfg.Peers() + len(w.cfg.Logs()) + 64)
+func (c *s12) most() int {
+	return perThing * (c.cfg.Peers() + len(c.cfg.Logs()) + 64)
 }
 
 const perThing = 16
@@ -21,18 +31,23 @@ const perThing = 16
 // Rest checks S12 at a machine that nobody asks any more: what was for
 // questions is gone, and no table has grown beyond all need. It looks at fields
 // by name, and returns how many tables it found.
-func (w *Witness) Rest(p int32) (tables int) { return w.tables(p, 0) }
+func (c *s12) Rest(p int32) (tables int) { return c.tables(p, 0) }
 
 // Bounded checks S12 at a machine while things go on: no table is larger than
 // what there is in the world gives cause for.
-func (w *Witness) Bounded(p int32) { w.tables(p, perAsked*w.queries.lately(w.cfg.Now())+few) }
+func (c *s12) Bounded(p int32) { c.tables(p, perAsked*c.questions.lately(c.cfg.Now())+few) }
 
-// lookOn looks at the tables of the next machine that runs.
-func (w *Witness) lookOn() {
-	for range w.cfg.Peers() {
-		w.rules.looked = (w.rules.looked + 1) % int32(w.cfg.Peers())
-		if w.cfg.Runs(w.rules.looked) {
-			w.Bounded(w.rules.looked)
+// lookOn looks, every two periods, at the tables of the next machine that runs.
+func (c *s12) lookOn() {
+	now := c.cfg.Now()
+	if now < c.next {
+		return
+	}
+	c.next = now + 2*c.cfg.Refresh
+	for range c.cfg.Peers() {
+		c.looked = (c.looked + 1) % int32(c.cfg.Peers())
+		if c.cfg.Runs(c.looked) {
+			c.Bounded(c.looked)
 			return
 		}
 	}
@@ -47,7 +62,7 @@ const (
 
 // tables looks at all tables of a machine: those that are for questions hold open
 // at most.
-func (w *Witness) tables(p int32, open int) (tables int) {
+func (c *s12) tables(p int32, open int) (tables int) {
 	seen := map[uintptr]bool{}
 	var look func(name string, v reflect.Value)
 	look = func(name string, v reflect.Value) {
@@ -58,32 +73,32 @@ func (w *Witness) tables(p int32, open int) (tables int) {
 				look(name, v.Elem())
 			}
 		case reflect.Struct:
-			for _, f := range w.partsOf(v.Type()) {
+			for _, f := range c.partsOf(v.Type()) {
 				look(f.name, v.Field(f.index))
 			}
 		case reflect.Map:
-			w.table(p, name, v.Len(), open, passing[name])
+			c.table(p, name, v.Len(), open, passing[name])
 			tables++
-			if w.holds(v.Type().Elem()) {
+			if c.holds(v.Type().Elem()) {
 				for it := v.MapRange(); it.Next(); {
 					look(name, it.Value())
 				}
 			}
 		case reflect.Slice:
-			w.table(p, name, v.Len(), open, name == "self")
+			c.table(p, name, v.Len(), open, name == "self")
 			tables++
 		}
 	}
-	look("", reflect.ValueOf(w.cfg.Machine(p)))
+	look("", reflect.ValueOf(c.cfg.Machine(p)))
 	return tables
 }
 
-func (w *Witness) table(p int32, name string, n, open int, passes bool) {
+func (c *s12) table(p int32, name string, n, open int, passes bool) {
 	switch {
-	case n > w.most():
-		w.Fail("S12", "%s keeps %d of %s", w.cfg.Name(p), n, name)
+	case n > c.most():
+		c.Fail("S12", "%s keeps %d of %s", c.cfg.Name(p), n, name)
 	case n > open && passes:
-		w.Fail("S12", "%s keeps %d of %s, and what was asked lately gives cause for %d", w.cfg.Name(p), n, name, open)
+		c.Fail("S12", "%s keeps %d of %s, and what was asked lately gives cause for %d", c.cfg.Name(p), n, name, open)
 	}
 }
 
@@ -94,30 +109,30 @@ type part struct {
 }
 
 // partsOf lists the fields of a struct that may hold tables.
-func (w *Witness) partsOf(t reflect.Type) []part {
-	parts, known := w.parts[t]
+func (c *s12) partsOf(t reflect.Type) []part {
+	parts, known := c.parts[t]
 	if !known {
 		prefix := ""
 		if strings.HasSuffix(t.PkgPath(), "/internal/gossip") { // the hops of a mesh stay, those of searches do not
 			prefix = "spread."
 		}
 		for i := range t.NumField() {
-			if f := t.Field(i); w.holds(f.Type) {
+			if f := t.Field(i); c.holds(f.Type) {
 				parts = append(parts, part{prefix + f.Name, i})
 			}
 		}
-		w.parts[t] = parts
+		c.parts[t] = parts
 	}
 	return parts
 }
 
 // holds reports whether what is of a type may hold tables.
-func (w *Witness) holds(t reflect.Type) bool {
+func (c *s12) holds(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Map, reflect.Slice:
 		return true
 	case reflect.Struct:
-		return len(w.partsOf(t)) > 0
+		return len(c.partsOf(t)) > 0
 	default:
 		return false
 	}
