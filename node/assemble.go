@@ -42,14 +42,14 @@ func (n *Node) assemble() error {
 	n.fetcher = fetch.NewFetcher(n.outside, n.prepare)
 	n.reading = reading.New(n.ID(), n.store, n.history)
 	n.resting = n.reading.Listen()
-	n.offers = newOffers(n.ctx, n.offered, func(in peer.Input) bool { return n.loop.Post(in) }, n.background)
+	n.offers = newOffers(n.ctx, n.offered, n.loop.Post, n.background)
 	n.origins = &origins{
 		self: n.ID(), store: n.store, writing: n.writing, log: n.log, feeds: newFeeds(), offer: n.offer, retitle: n.offers.soon, front: n.own, share: n.cfg.Share,
 	}
 	if err := n.origins.load(n.cfg.Feeds); err != nil {
 		return err
 	}
-	if err := n.newLoop(); err != nil {
+	if err := n.newMachine(); err != nil {
 		return err
 	}
 	n.links = &links{
@@ -60,7 +60,7 @@ func (n *Node) assemble() error {
 		store: n.store, log: n.log, tell: func(in persisted) { n.loop.Post(in) },
 		themes: &n.themes, waiting: make(map[feedring.GroupID]*unsaved), wake: make(chan struct{}, 1),
 	}
-	n.loop.takes = n.persister.current
+	n.loop.states = n.persister
 	n.verifier = wire.NewVerifier(n.cfg.Network)
 	n.publisher = &publisher{
 		self: n.ID(), store: n.store, sealer: n.sealer, now: time.Now, tell: n.loop.Tell,
@@ -112,7 +112,7 @@ func (n *Node) assemble() error {
 	return n.newWatcher(n.files)
 }
 
-func (n *Node) newLoop() error {
+func (n *Node) newMachine() error {
 	st, err := n.startingState()
 	if err != nil {
 		return err
@@ -126,7 +126,7 @@ func (n *Node) newLoop() error {
 	if err != nil {
 		return err
 	}
-	n.loop = newLoop(m, n.do, start)
+	n.loop.hold(m, n, start)
 	return nil
 }
 

@@ -18,11 +18,12 @@ const (
 
 // loop owns the machine: one goroutine calls Step, for inputs in the order
 // they were posted, and does the outputs. Everybody else sees the machine
-// through View, an immutable snapshot.
+// through View, an immutable snapshot. Inputs may be posted before the machine
+// is there: they wait for run.
 type loop struct {
 	machine *peer.Machine
-	do      func(peer.Output)
-	takes   func(peer.Input) bool // asked before each input; nil: all are taken
+	effects doer
+	states  *persister // nil: the machine's states are kept nowhere
 	inputs  chan peer.Input
 	done    chan struct{}
 	view    atomic.Pointer[peer.View]
@@ -36,10 +37,20 @@ type loop struct {
 	offset time.Duration // of the machine's clock from start and the monotonic one
 }
 
-func newLoop(m *peer.Machine, do func(peer.Output), start time.Time) *loop {
-	l := &loop{machine: m, do: do, inputs: make(chan peer.Input, inputQueue), done: make(chan struct{}), start: start, wall: time.Now}
-	l.view.Store(m.View())
+// doer carries out one output of the machine. It runs on the loop and must not
+// block: what takes time is started, and reports back as an input.
+type doer interface{ do(peer.Output) }
+
+func newLoop(start time.Time) *loop {
+	l := &loop{inputs: make(chan peer.Input, inputQueue), done: make(chan struct{}), start: start, wall: time.Now}
+	l.view.Store(&peer.View{})
 	return l
+}
+
+// hold gives the loop its machine, which began at start, before run.
+func (l *loop) hold(m *peer.Machine, effects doer, start time.Time) {
+	l.machine, l.effects, l.start = m, effects, start
+	l.view.Store(m.View())
 }
 
 const (
@@ -158,7 +169,7 @@ func (l *loop) pause(dirty bool, published time.Time) time.Duration {
 }
 
 func (l *loop) step(in peer.Input) {
-	if l.takes != nil && !l.takes(in) {
+	if l.states != nil && !l.states.current(in) {
 		return
 	}
 	if told, ok := in.(persisted); ok {
@@ -166,6 +177,6 @@ func (l *loop) step(in peer.Input) {
 	}
 	l.steps.Add(1)
 	for _, out := range l.machine.Step(l.Now(), in) {
-		l.do(out)
+		l.effects.do(out)
 	}
 }

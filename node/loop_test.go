@@ -10,6 +10,11 @@ import (
 	"github.com/feedring/feedring/internal/peer"
 )
 
+// doFunc does outputs as a test says.
+type doFunc func(peer.Output)
+
+func (f doFunc) do(out peer.Output) { f(out) }
+
 // loopOf runs a loop around a peer that is in no group: it answers every
 // question at once that nobody serves.
 func loopOf(t *testing.T, ctx context.Context, joining bool, do func(peer.Output)) *loop {
@@ -18,7 +23,8 @@ func loopOf(t *testing.T, ctx context.Context, joining bool, do func(peer.Output
 		Self: "self", Refresh: time.Second, Attempts: 3, Freshness: time.Hour, Joining: joining, Seed: 1,
 	}, peer.State{}, start)
 	check(t, err)
-	l := newLoop(m, do, start)
+	l := newLoop(start)
+	l.hold(m, doFunc(do), start)
 	go l.run(ctx)
 	return l
 }
@@ -75,7 +81,7 @@ func TestLoopTicksAtTheDeadline(t *testing.T) {
 
 func TestLoopClock(t *testing.T) {
 	start := time.Now()
-	l := newLoop(newIdleMachine(t), func(peer.Output) {}, start)
+	l := newLoop(start)
 	behind := func() time.Duration { return l.wall().Round(0).Sub(l.Now().Round(0)) }
 	for _, step := range []struct {
 		name string
@@ -105,7 +111,7 @@ func TestLoopClock(t *testing.T) {
 func TestLoopClockFollows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, set := range []time.Duration{-time.Hour, -30 * time.Second} {
-			l := newLoop(newIdleMachine(t), func(peer.Output) {}, time.Now())
+			l := newLoop(time.Now())
 			l.wall = func() time.Time { return time.Now().Add(set) }
 			ahead := func() time.Duration { return l.Now().Sub(l.wall()) }
 			before, took := l.Now(), time.Duration(0)
@@ -126,10 +132,4 @@ func TestLoopClockFollows(t *testing.T) {
 			}
 		}
 	})
-}
-
-func newIdleMachine(t *testing.T) *peer.Machine {
-	m, err := peer.New(peer.Config{Self: "self", Refresh: time.Second, Attempts: 3, Freshness: time.Hour}, peer.State{}, time.Now())
-	check(t, err)
-	return m
 }

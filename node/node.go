@@ -138,6 +138,7 @@ func start(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 	}
 	n.log = slog.New(fullOnce{n.logs.over(cfg.Logger).Handler()})
 	allowMemory(0)
+	n.loop = newLoop(n.started)
 	n.ctx, n.stop = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {
 		if err != nil {
