@@ -23,7 +23,7 @@ STATICCHECK := $(TOOLS)/staticcheck@v0.8.2
 GOVULNCHECK := $(TOOLS)/govulncheck@v1.8.0
 VULNDB      ?= https://vuln.go.dev
 
-.PHONY: all build cross run test soak faults-long holes sim explore bench verify quick realservers fmt vet lint tidy size vuln generate generated proto-check clean
+.PHONY: all build cross run test soak faults-long holes sim explore bench verify quick measures realservers fmt vet lint tidy size vuln generate generated proto-check clean
 
 all: build
 
@@ -106,6 +106,11 @@ quick:
 	@rm -f $(UNCHECKED)
 	@$(MAKE) --no-print-directory fmt vet lint tidy generated proto-check size
 	@$(summary)
+
+# How large and how tangled the product is, as docs/architecture.md quotes it;
+# LIST=1 names what is counted.
+measures:
+	$(GO) run -C .ci/measures . $(CURDIR)
 
 # WordPress, Miniflux, Prometheus and others with a peer. Root on Debian has them
 # installed; elsewhere those that are there are played.
