@@ -4,5 +4,6 @@
 //
 // Whoever reaches the web address may read what the network may read. Private
 // feeds, and all that changes the peer, need the token; the control socket is
-// guarded by its file mode and needs none.
+// guarded by its file mode and needs none. Profiles (/debug/pprof/) are on the
+// socket alone: curl --unix-socket DATA/feedring.sock http://peer/debug/pprof/heap
 package web

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"log/slog"
 	"net/http"
+	"net/http/pprof"
 	"strings"
 	"time"
 )
@@ -89,6 +90,11 @@ func (s *site) routes() {
 	s.handle("GET /livez", s.live)
 	s.handle("GET /healthz", s.live)
 	s.handle("GET /readyz", s.ready)
+	if s.trusted { // profiles of the process, for "go tool pprof"
+		s.mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+		s.mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+		s.mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	}
 	if s.Metrics != nil {
 		s.mux.Handle("GET /metrics", s.Metrics)
 	}

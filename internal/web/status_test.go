@@ -17,3 +17,16 @@ func TestStatusCountsPrivateEntriesForTheOwner(t *testing.T) {
 		}
 	}
 }
+
+func TestProfilesAreOnTheControlSocketAlone(t *testing.T) {
+	for _, target := range []string{"/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/goroutine?debug=1", "/debug/pprof/profile?seconds=1", "/debug/pprof/trace?seconds=0.1", "/debug/pprof/cmdline", "/debug/vars"} {
+		if w := call(t, testSite(newFake(), false), "GET", target, "", "Authorization: Bearer "+testToken); w.Code != 404 {
+			t.Errorf("the web address answers %s: %d", target, w.Code)
+		}
+	}
+	for _, target := range []string{"/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/goroutine?debug=1", "/debug/pprof/trace?seconds=0.1"} {
+		if w := call(t, testSite(newFake(), true), "GET", target, ""); w.Code != 200 || w.Body.Len() == 0 {
+			t.Errorf("the socket answers %s: %d", target, w.Code)
+		}
+	}
+}
