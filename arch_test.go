@@ -92,6 +92,7 @@ var arrows = map[string][]string{
 	"node/reading":                  {".", "internal/match", "internal/match/stem", "internal/store", "internal/wire"},
 	"node":                          {".", "group", "ring", "client", "node/codec", "node/reading", "node/internal/", "proto/feedring/v1", "internal/"},
 	"node/internal/tasks":           {},
+	"node/internal/sealed":          {".", "internal/match", "internal/store", "internal/wire"},
 	"cmd/feedring": {
 		".", "node", "client", "internal/duplicate", "internal/match", "internal/host", "internal/peer", "cmd/feedring/internal/",
 		"internal/check", "internal/origin/fetch", "internal/origin/document", "internal/safehttp",

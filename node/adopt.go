@@ -5,6 +5,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/node/internal/sealed"
 )
 
 // mirrorsOf lists who else published an own feed, where what they published is
@@ -54,7 +55,7 @@ func (p *publisher) adopted(e *feedring.Entry, others []feedring.PeerID) (bool, 
 			continue
 		}
 		if !item.Retraction {
-			theirs, _, err := wire.DecodeEntry(&feedring.Seal{Signer: other, Payload: item.Payload, Signature: item.Signature})
+			theirs, _, err := wire.DecodeEntry(sealed.Seal(&item))
 			if err != nil {
 				return false, err
 			}

@@ -63,7 +63,7 @@ type otherKeys struct {
 // confirmOne asks peers until each holds all of the feed, or ctx ends.
 func (n *Node) confirmOne(ctx context.Context, r *web.Retracted, peers []feedring.PeerID) {
 	ref := feedring.FeedRef{URL: r.Feed, Publisher: n.ID()}
-	ask := wire.Poll{Feed: ref, After: headOf(n.store, ref).Position, Entry: r.ID}
+	ask := wire.Poll{Feed: ref, After: n.store.LogHead(ref).Position, Entry: r.ID}
 	said := make([]confirmation, len(peers))
 	var wait sync.WaitGroup
 	for i, id := range peers {

@@ -79,7 +79,7 @@ func (p *pollers) keep(t *testing.T, from feedring.PeerID) {
 	t.Helper()
 	now := time.Now()
 	o := group.Fetch{
-		Group: testTheme.Group(), Feed: p.ref, From: from, After: headOf(p.store, p.ref).Position,
+		Group: testTheme.Group(), Feed: p.ref, From: from, After: p.store.LogHead(p.ref).Position,
 		Fresh: now.Add(-testKeep), Gap: now.Add(-24 * time.Hour),
 	}
 	got, err := p.poller.poll(o)

@@ -110,9 +110,9 @@ func (n *Node) lookForPing(ctx context.Context, feed string) (news bool) {
 		return false
 	}
 	ref := feedring.FeedRef{URL: feed, Publisher: n.ID()}
-	before := headOf(n.store, ref).Position
+	before := n.store.LogHead(ref).Position
 	_ = n.origins.look(ctx, feed) // that it failed is told where the feed is watched
-	return headOf(n.store, ref).Position != before
+	return n.store.LogHead(ref).Position != before
 }
 
 // publishAndTell stores new entries of an own feed, and has its subscribers told,
@@ -180,7 +180,7 @@ func (t topics) Version(address string) (uint64, bool) {
 		return mix(state.Version, uint64(state.Modified.Unix())), ok
 	}
 	ref := feedring.FeedRef{URL: strings.TrimPrefix(resource, ofFeed), Publisher: t.node.ID()}
-	at := headOf(t.node.store, ref).Position
+	at := t.node.store.LogHead(ref).Position
 	return mix(at.Epoch, at.Sequence), true
 }
 

@@ -106,7 +106,7 @@ func (n *Node) entriesNamed(spec feedring.FeedSpec) uint64 {
 	}
 	h := fnv.New64a()
 	for _, p := range publishers {
-		at := headOf(n.store, feedring.FeedRef{URL: spec.URL, Publisher: p}).Position
+		at := n.store.LogHead(feedring.FeedRef{URL: spec.URL, Publisher: p}).Position
 		_, _ = h.Write([]byte(string(p) + " " + strconv.FormatUint(at.Epoch, 16) + " " + strconv.FormatUint(at.Sequence, 16) + "\n")) // documented never to fail
 	}
 	return h.Sum64()

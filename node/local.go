@@ -16,6 +16,7 @@ import (
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/web"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/node/internal/sealed"
 	"github.com/feedring/feedring/node/reading"
 )
 
@@ -127,10 +128,7 @@ func merged(first, second []feedring.Entry, limit int) []feedring.Entry {
 
 // entry opens a stored item of this peer's own.
 func (n *Node) entry(it *store.Item) (*feedring.Entry, error) {
-	if it.Stone {
-		return nil, store.ErrNotFound
-	}
-	e, _, err := wire.DecodeEntry(&feedring.Seal{Signer: it.Ref.Publisher, Payload: it.Payload, Signature: it.Signature})
+	e, err := sealed.Open(it)
 	if err != nil {
 		return nil, err
 	}

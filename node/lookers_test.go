@@ -8,6 +8,7 @@ import (
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/origin/fetch"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/node/internal/sealed"
 )
 
 // Who takes a mirrored feed over publishes nothing that the group holds, and what
@@ -216,7 +217,7 @@ func TestMirrorsHideNoNews(t *testing.T) {
 		t.Fatalf("it published %d entries: %+v", len(held), held)
 	}
 	for i := range held {
-		e, _, err := wire.DecodeEntry(sealOfItem(&held[i]))
+		e, _, err := wire.DecodeEntry(sealed.Seal(&held[i]))
 		check(t, err)
 		if e.History != feedring.NoHistory || e.Version != 2 {
 			t.Errorf("%s: %v, version %d", e.Title, e.History, e.Version)

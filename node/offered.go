@@ -92,7 +92,7 @@ func (o *origins) news(f *origin, entries []feedring.Entry) []feedring.Entry {
 	o.mu.Lock()
 	moved := f.moved
 	o.mu.Unlock()
-	if moved || o.moved(f.spec()) || headOf(o.store, feedring.FeedRef{URL: f.url, Publisher: o.self}).Position.IsZero() {
+	if moved || o.moved(f.spec()) || o.store.LogHead(feedring.FeedRef{URL: f.url, Publisher: o.self}).Position.IsZero() {
 		return entries
 	}
 	entries = slices.Clone(entries)

@@ -9,13 +9,14 @@ import (
 	"github.com/feedring/feedring/internal/origin/fetch"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/node/internal/sealed"
 )
 
 // historyOf is what the entries of a log say of themselves.
 func historyOf(t *testing.T, s *store.Store, ref feedring.FeedRef) (all []feedring.History) {
 	t.Helper()
 	for _, it := range log(t, s, ref) {
-		e, _, err := wire.DecodeEntry(sealOfItem(&it))
+		e, _, err := wire.DecodeEntry(sealed.Seal(&it))
 		check(t, err)
 		all = append(all, e.History)
 	}

@@ -137,7 +137,7 @@ func (o *origins) moved(spec feedring.FeedSpec) bool {
 // epoch is where the log of a feed goes on; 0 where there is none. A feed that
 // moved begins anew, so that no position of its new group is taken.
 func (o *origins) epoch(spec feedring.FeedSpec) uint64 {
-	epoch := headOf(o.store, feedring.FeedRef{URL: spec.URL, Publisher: o.self}).Position.Epoch
+	epoch := o.store.LogHead(feedring.FeedRef{URL: spec.URL, Publisher: o.self}).Position.Epoch
 	if o.moved(spec) {
 		epoch++
 	}

@@ -37,7 +37,7 @@ func newLibrary(t testing.TB, s *store.Store, p *publisher, configured ...feedri
 		store: s, self: p.self, log: quiet, feeds: newFeeds(), offer: func() { l.offers++ }, retitle: func() { l.offers++ }, front: openOwn(t),
 		publish: func(ctx context.Context, spec feedring.FeedSpec, entries []feedring.Entry) error {
 			at := feedring.Position{Epoch: max(7, l.epoch(spec)), Sequence: 1}
-			if last := headOf(s, feedring.FeedRef{URL: spec.URL, Publisher: p.self}).Position; last.Epoch == at.Epoch {
+			if last := s.LogHead(feedring.FeedRef{URL: spec.URL, Publisher: p.self}).Position; last.Epoch == at.Epoch {
 				at.Sequence = last.Sequence + 1
 			}
 			_, err := p.write(ctx, &batch{spec: spec, entries: entries}, at)

@@ -19,7 +19,7 @@ func TestPollPacked(t *testing.T) {
 	_, err := p.poll(time.Time{})
 	check(t, err)
 	p.publisher.append(t, testSpec, entries(3, 3)...)
-	after := headOf(p.store, p.ref).Position
+	after := p.store.LogHead(p.ref).Position
 	words := dictionaryAt(p.store, p.ref, after)
 	n := &Node{store: p.publisher.store, ctx: t.Context()}
 	var lengths []int
@@ -59,7 +59,7 @@ func TestPollAfterStone(t *testing.T) {
 	_, err := p.poll(time.Time{})
 	check(t, err)
 	own := p.publisher.store
-	after := headOf(own, p.ref).Position
+	after := own.LogHead(p.ref).Position
 	it, err := own.Get(p.ref, after)
 	check(t, err)
 	taker := store.Item{

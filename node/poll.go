@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/node/internal/sealed"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 
 	"github.com/feedring/feedring/group"
@@ -65,7 +66,7 @@ func (p *poller) start(o group.Fetch) {
 			p.log.Debug("poll failed", "feed", o.Feed.URL, "from", o.From.Short(), "err", err)
 		}
 		p.copies.polled(o, got.Known)
-		got.Head, got.Failed = headOf(p.store, o.Feed), err != nil
+		got.Head, got.Failed = p.store.LogHead(o.Feed), err != nil
 		p.tell(o.Group, got)
 	})
 }
@@ -97,7 +98,7 @@ func (p *poller) parts(ctx context.Context, o group.Fetch, frames *wire.Stream, 
 	if err := frames.Send(wire.PollTo(ask), pollFirst); err != nil {
 		return err
 	}
-	began := headOf(p.store, o.Feed).Position
+	began := p.store.LogHead(o.Feed).Position
 	within := pollFirst
 	var dropped time.Time // by the other side, before its first entry
 	for i := range pollParts {
@@ -126,7 +127,7 @@ func (p *poller) parts(ctx context.Context, o group.Fetch, frames *wire.Stream, 
 		}
 		within = pollWithin
 	}
-	if headOf(p.store, o.Feed).Position == began {
+	if p.store.LogHead(o.Feed).Position == began {
 		return errEndless
 	}
 	return nil
@@ -140,7 +141,7 @@ func (p *poller) accept(ctx context.Context, o group.Fetch, part *feedringv1.Pol
 		return wrong
 	}
 	items := make([]store.Item, 0, len(part.GetItems()))
-	last, old := headOf(p.store, o.Feed), p.tooOld(o)
+	last, old := p.store.LogHead(o.Feed), p.tooOld(o)
 	began := last.Position
 	if err := p.late(ctx, o, last, part.GetRetractions()); err != nil {
 		return err
@@ -224,14 +225,14 @@ func (p *poller) check(o group.Fetch, last feedring.Head, proto *feedringv1.Seal
 			return store.Item{}, err
 		}
 	}
-	return itemOf(seal, e), nil
+	return sealed.Item(seal, e), nil
 }
 
 // late does what retractions say that have no place in the log here, which goes
 // on after them. What they take back may be here all the same, or have been
 // shown.
-func (p *poller) late(ctx context.Context, o group.Fetch, last feedring.Head, sealed []*feedringv1.Sealed) error {
-	for _, proto := range sealed {
+func (p *poller) late(ctx context.Context, o group.Fetch, last feedring.Head, retractions []*feedringv1.Sealed) error {
+	for _, proto := range retractions {
 		seal := wire.SealFrom(proto)
 		e, _, err := p.verifier.Entry(seal)
 		switch {
@@ -242,7 +243,7 @@ func (p *poller) late(ctx context.Context, o group.Fetch, last feedring.Head, se
 		case o.Proof || e.Position.Compare(last.Position) <= 0:
 			continue // known
 		}
-		if err := p.takeBack(ctx, itemOf(seal, e)); err != nil {
+		if err := p.takeBack(ctx, sealed.Item(seal, e)); err != nil {
 			return err
 		}
 	}
@@ -256,7 +257,7 @@ func (p *poller) checkStandIn(o group.Fetch, last feedring.Head, seal *feedring.
 	if err == nil && place.Compare(last.Position) > 0 && keeps(o, taken.Seen) {
 		err = wire.CheckPlace(last, e, place, old)
 	}
-	return stoneOf(seal, e, taken), err
+	return sealed.Tombstone(seal, e, taken), err
 }
 
 // keeps reports whether o stores what was seen then.

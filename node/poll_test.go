@@ -71,7 +71,7 @@ func (p *pollers) serve(c net.Conn) error {
 
 func (p *pollers) poll(fresh time.Time) (feedring.Head, error) {
 	got, err := p.poller.poll(group.Fetch{
-		Group: testTheme.Group(), Feed: p.ref, From: p.ref.Publisher, After: headOf(p.store, p.ref).Position, Fresh: fresh,
+		Group: testTheme.Group(), Feed: p.ref, From: p.ref.Publisher, After: p.store.LogHead(p.ref).Position, Fresh: fresh,
 	})
 	return got.Known, err
 }
@@ -82,7 +82,7 @@ func TestPollWhole(t *testing.T) {
 	p.poller.tell = func(_ feedring.GroupID, in group.Input) { told <- in.(group.Fetched) }
 	p.publisher.append(t, testSpec, entries(1, 500)...)
 	p.poller.start(group.Fetch{Group: testTheme.Group(), Feed: p.ref, From: p.ref.Publisher})
-	got, want := <-told, headOf(p.publisher.store, p.ref)
+	got, want := <-told, p.publisher.store.LogHead(p.ref)
 	if got.Failed || got.Head != want || got.Known.Position != want.Position {
 		t.Errorf("stored %+v, not %+v", got, want)
 	}
@@ -104,7 +104,7 @@ func TestPollFresh(t *testing.T) {
 	}
 	known, err := p.poll(time.Now().Add(-24 * time.Hour))
 	check(t, err)
-	if want := headOf(p.publisher.store, p.ref).Position; known.Position != want || len(log(t, p.store, p.ref)) != 0 {
+	if want := p.publisher.store.LogHead(p.ref).Position; known.Position != want || len(log(t, p.store, p.ref)) != 0 {
 		t.Errorf("nothing is fresh: told %v, not %v", known.Position, want)
 	}
 	p.publisher.now = time.Now
@@ -219,7 +219,7 @@ func TestPollNewEpoch(t *testing.T) {
 			_, err := p.poll(time.Time{})
 			check(t, err)
 			p.publisher.now = time.Now
-			first := feedring.Position{Epoch: headOf(p.publisher.store, p.ref).Position.Epoch + 1, Sequence: 1}
+			first := feedring.Position{Epoch: p.publisher.store.LogHead(p.ref).Position.Epoch + 1, Sequence: 1}
 			_, err = p.publisher.write(t.Context(), &batch{spec: testSpec, entries: entries(101, 103)}, first)
 			check(t, err)
 			p.twist = func(part *feedringv1.PollPart) { part.Items = part.Items[test.drop:] }

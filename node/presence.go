@@ -269,7 +269,7 @@ func (n *Node) witnesses(view *peer.View) (chosen []feedring.PeerID, stands bool
 // latestEpoch is that of this peer's logs that others know.
 func (n *Node) latestEpoch() (latest uint64) {
 	for url := range n.origins.public() {
-		latest = max(latest, headOf(n.store, feedring.FeedRef{URL: url, Publisher: n.ID()}).Position.Epoch)
+		latest = max(latest, n.store.LogHead(feedring.FeedRef{URL: url, Publisher: n.ID()}).Position.Epoch)
 	}
 	return latest
 }

@@ -53,7 +53,7 @@ func TestPollForTheFuture(t *testing.T) {
 	p := newPollers(t)
 	p.publisher.append(t, testSpec, entries(1, 5)...)
 	n := &Node{store: p.publisher.store, ctx: t.Context()}
-	last := headOf(n.store, p.ref).Position
+	last := n.store.LogHead(p.ref).Position
 	before := feedring.Position{Epoch: last.Epoch, Sequence: last.Sequence - 1}
 	for _, at := range []struct{ after, want feedring.Position }{{feedring.Position{}, before}, {before, before}, {last, last}} {
 		if got := n.onlyNewest(p.ref, at.after); got != at.want {

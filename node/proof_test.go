@@ -34,7 +34,7 @@ func TestPollProof(t *testing.T) {
 			Group: testTheme.Group(), Feed: p.ref, From: p.ref.Publisher, Fresh: time.Now(), Proof: true,
 		})
 		check(t, err)
-		if want := headOf(p.publisher.store, p.ref); got.Known != want || len(log(t, p.store, p.ref)) > 0 {
+		if want := p.publisher.store.LogHead(p.ref); got.Known != want || len(log(t, p.store, p.ref)) > 0 {
 			t.Errorf("shown %v, not %v; %d stored", got.Known, want, len(log(t, p.store, p.ref)))
 		}
 	}

@@ -164,7 +164,7 @@ func TestPollOfWhoDroppedMore(t *testing.T) {
 		t.Errorf("it tells %s onward, not %s", onward, at)
 	}
 	p.begin(here, whole)
-	if got := p.ask(t, "holder", headOf(whole, p.ref).Position, fresh); !got.Dropped.IsZero() {
+	if got := p.ask(t, "holder", whole.LogHead(p.ref).Position, fresh); !got.Dropped.IsZero() {
 		t.Errorf("who has what was dropped is told of %s", got.Dropped)
 	}
 }

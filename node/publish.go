@@ -176,7 +176,7 @@ var errMisplaced = errors.New("the position does not follow what is stored")
 
 // head tells where the store stands with one of this peer's own feeds.
 func (p *publisher) head(ref feedring.FeedRef) feedring.Head {
-	return headOf(p.store, ref)
+	return p.store.LogHead(ref)
 }
 
 // privatePosition is where a private feed goes on: no group knows it, so no
@@ -187,12 +187,4 @@ func (p *publisher) privatePosition(spec feedring.FeedSpec) feedring.Position {
 		return feedring.Position{Epoch: uint64(max(1, p.now().Unix())), Sequence: 1}
 	}
 	return feedring.Position{Epoch: last.Epoch, Sequence: last.Sequence + 1}
-}
-
-func headOf(s *store.Store, ref feedring.FeedRef) feedring.Head {
-	h, ok := s.Head(ref)
-	if !ok {
-		return feedring.Head{Feed: ref}
-	}
-	return feedring.Head{Feed: ref, Position: h.Last, Hash: h.Hash}
 }

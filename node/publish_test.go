@@ -12,6 +12,7 @@ import (
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/node/internal/sealed"
 )
 
 // chained checks a log: signatures, chain, sequence, and seen times.
@@ -195,7 +196,7 @@ func TestPublisherShares(t *testing.T) {
 			t.Fatalf("%s: %d versions", url, len(items))
 		}
 		for i, it := range items {
-			e, _, err := wire.DecodeEntry(&feedring.Seal{Signer: it.Ref.Publisher, Payload: it.Payload, Signature: it.Signature})
+			e, _, err := wire.DecodeEntry(sealed.Seal(&it))
 			check(t, err)
 			if got := e.Summary + e.ContentHTML; got != want[i] || e.Truncated != (url != private.URL) {
 				t.Errorf("%s: version %d tells %q, truncated %v", url, i, got, e.Truncated)
@@ -224,7 +225,7 @@ func TestCorrectionsGetALaterDate(t *testing.T) {
 	p.append(t, testSpec, e)
 	var before time.Time
 	for i, it := range log(t, s, feedring.FeedRef{URL: testURL, Publisher: p.self}) {
-		found, _, err := wire.DecodeEntry(sealOfItem(&it))
+		found, _, err := wire.DecodeEntry(sealed.Seal(&it))
 		check(t, err)
 		if !found.Published.Equal(e.Published.Truncate(time.Second)) || i > 0 && !found.Updated.After(before) || i == 0 && !found.Updated.IsZero() {
 			t.Errorf("version %d: published %s, updated %s after %s", found.Version, found.Published, found.Updated, before)

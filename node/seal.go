@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/match"
 	"github.com/feedring/feedring/internal/readerfeeds/render"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/node/internal/sealed"
 )
 
 // seal makes items of what is news to the store.
@@ -43,7 +43,7 @@ func (p *publisher) seal(ctx context.Context, b *batch, ref feedring.FeedRef, fi
 			if err != nil {
 				return nil, err
 			}
-			item := itemOf(p.sealer.Seal(wire.KindEntry, payload), e)
+			item := sealed.Item(p.sealer.Seal(wire.KindEntry, payload), e)
 			item.Private = b.spec.Theme == ""
 			previous = item.Hash
 			at.Sequence++
@@ -88,7 +88,7 @@ func (p *publisher) versions(ctx context.Context, e *feedring.Entry, share feedr
 	if forgotten {
 		e.Version = latest.Version + 1
 	}
-	prior, _, err := wire.DecodeEntry(sealOfItem(&latest))
+	prior, _, err := wire.DecodeEntry(sealed.Seal(&latest))
 	if err != nil {
 		return nil, false, err
 	}
@@ -140,28 +140,4 @@ func sameContent(a, b *feedring.Entry) bool {
 	return a.Title == b.Title && a.URL == b.URL && a.Summary == b.Summary && a.ContentHTML == b.ContentHTML &&
 		a.Language == b.Language && a.Provider == b.Provider && slices.Equal(a.Authors, b.Authors) &&
 		slices.Equal(a.Tags, b.Tags) && slices.EqualFunc(a.Attachments, b.Attachments, feedring.Attachment.SameFile)
-}
-
-// itemOf is the store's form of a sealed entry.
-func itemOf(seal *feedring.Seal, e *feedring.Entry) store.Item {
-	it := store.Item{
-		Ref: e.Ref(), Position: e.Position, ID: e.ID, Version: e.Version,
-		Theme: e.Theme, Provider: e.Provider,
-		Published: e.Published, Seen: e.Seen, Hash: wire.EntryHash(seal),
-		Payload: seal.Payload, Signature: seal.Signature,
-		Retraction: e.Retracted, Takes: e.Takes,
-	}
-	if !e.Retracted {
-		it.Text = match.TextOf(e)
-	}
-	return it
-}
-
-// stoneOf is the store's form of what a retraction, sent in its place, leaves
-// of a version.
-func stoneOf(seal *feedring.Seal, e *feedring.Entry, taken feedring.Taken) store.Item {
-	it := itemOf(seal, e)
-	it.Position, it.Hash, it.Seen = taken.Position, taken.Hash, taken.Seen
-	it.Retraction, it.Takes, it.Stone = false, nil, true
-	return it
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/node/internal/sealed"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
@@ -187,5 +188,5 @@ func addTo(part *feedringv1.PollPart, it *store.Item) {
 }
 
 func sealOf(it *store.Item) *feedringv1.Sealed {
-	return wire.SealTo(&feedring.Seal{Signer: it.Ref.Publisher, Payload: it.Payload, Signature: it.Signature})
+	return wire.SealTo(sealed.Seal(it))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/feedring/feedring/internal/readerfeeds/render"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/node/internal/sealed"
 )
 
 const (
@@ -81,7 +82,7 @@ func (n *Node) entriesOf(ctx context.Context, spec feedring.FeedSpec) (entries [
 		return nil, err
 	}
 	for i := range items {
-		e, _, err := wire.DecodeEntry(sealOfItem(&items[i]))
+		e, _, err := wire.DecodeEntry(sealed.Seal(&items[i]))
 		if err != nil {
 			return nil, err
 		}
@@ -95,8 +96,4 @@ func (n *Node) entriesOf(ctx context.Context, spec feedring.FeedSpec) (entries [
 		}
 	}
 	return entries, nil
-}
-
-func sealOfItem(it *store.Item) *feedring.Seal {
-	return &feedring.Seal{Signer: it.Ref.Publisher, Payload: it.Payload, Signature: it.Signature}
 }

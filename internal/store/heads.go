@@ -146,6 +146,16 @@ func (s *Store) Head(ref feedring.FeedRef) (Head, bool) {
 	return state.Head, ok
 }
 
+// LogHead returns where the log of ref ends: at no position if nothing was ever
+// stored. It does not touch the disk.
+func (s *Store) LogHead(ref feedring.FeedRef) feedring.Head {
+	h, ok := s.Head(ref)
+	if !ok {
+		return feedring.Head{Feed: ref}
+	}
+	return feedring.Head{Feed: ref, Position: h.Last, Hash: h.Hash}
+}
+
 // Heads returns all heads, ordered by ref. It does not touch the disk. There may
 // be a million: who wants some of them asks HeadsWhere.
 func (s *Store) Heads() []Head { return s.HeadsWhere(func(*Head) bool { return true }) }
