@@ -137,7 +137,7 @@ func (m *Machine) changedRows() {
 func (m *Machine) changedPresence() {
 	m.book, m.parts, m.mesh, m.joined, m.view, m.sum = nil, nil, nil, false, nil, nil
 	m.lookSoon()
-	m.shareIn(min(m.cfg.Refresh/20, 50*time.Millisecond))
+	m.reviewFetchesIn(min(m.cfg.Refresh/20, 50*time.Millisecond))
 }
 
 // lookSoon has this peer see before long whose site it is its turn to look at.

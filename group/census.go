@@ -17,7 +17,7 @@ func (m *Machine) Census() *Census {
 }
 
 func (m *Machine) count() *Census {
-	c := &Census{Lead: m.Lead(), Peers: 1, Feeds: len(m.me().row.Feeds), Clients: m.guests.Leases()}
+	c := &Census{Lead: m.Lead(), Peers: 1, Feeds: len(m.me().row.Feeds), Clients: m.leases.Leases()}
 	if c.Secondary == m.cfg.Self {
 		c.Addrs = m.me().row.Addrs
 	}

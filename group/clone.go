@@ -23,7 +23,7 @@ func (m *Machine) Clone() *Machine {
 	c.probes = slices.Clone(m.probes)
 	c.polls = m.polls.clone()
 	c.placingFor, c.coordinate = maps.Clone(m.placingFor), m.coordinate.Clone()
-	c.guests = m.guests.Clone()
+	c.leases = m.leases.Clone()
 	c.protected, c.dropped = slices.Clone(m.protected), slices.Clone(m.dropped)
 	c.members, c.heads, c.checks = clonePointers(m.members), clonePointers(m.heads), clonePointers(m.checks)
 	c.self = c.members[c.cfg.Self]
@@ -33,7 +33,7 @@ func (m *Machine) Clone() *Machine {
 			mem.rare = &rare
 		}
 	}
-	c.looks, c.desk = m.looks.Clone(), m.desk.Clone()
+	c.fetches, c.assigner = m.fetches.Clone(), m.assigner.Clone()
 	c.own, c.placing = clonePointers(m.own), clonePointers(m.placing)
 	c.held = m.held.Clone()
 	for ref, h := range c.heads {

@@ -38,7 +38,7 @@ type cluster struct {
 	streams uint64
 	twins   []feedring.PeerID                   // that reported another process with their key
 	way     func(feedring.PeerID) time.Duration // to every origin
-	turned  func(feedring.PeerID, Turn)
+	turned  func(feedring.PeerID, FetchAssignment)
 	urges   []feedring.PeerID // that were asked for a look
 	slow    bool              // it took more than 3r after the faults to agree
 }
@@ -59,7 +59,7 @@ type testNode struct {
 	checks   map[feedring.FeedRef]Vouch
 	roles    []string
 	debts    []Debt
-	turns    map[string]Turn // who looks at own feeds
+	turns    map[string]FetchAssignment // who looks at own feeds
 }
 
 type testEntry struct {
@@ -109,7 +109,7 @@ func (c *cluster) ids() []feedring.PeerID { return slices.Sorted(maps.Keys(c.nod
 func (c *cluster) start(id feedring.PeerID, urls ...string) *testNode {
 	n := c.nodes[id]
 	if n == nil {
-		n = &testNode{id: id, turns: map[string]Turn{}, store: map[feedring.FeedRef][]testEntry{}, checks: map[feedring.FeedRef]Vouch{}}
+		n = &testNode{id: id, turns: map[string]FetchAssignment{}, store: map[feedring.FeedRef][]testEntry{}, checks: map[feedring.FeedRef]Vouch{}}
 		c.nodes[id] = n
 	}
 	for _, u := range urls {
@@ -261,16 +261,16 @@ func (c *cluster) do(n *testNode, out Output) {
 	case Check:
 		v, ok := n.checks[o.Feed]
 		c.later(n, 5*time.Millisecond, Checked{Feed: o.Feed, Vouched: ok, Vouch: v})
-	case Turn:
+	case FetchAssignment:
 		n.turns[o.URL] = o
 		if c.turned != nil {
 			c.turned(n.id, o)
 		}
-	case Measure:
+	case MeasureOrigin:
 		if c.way != nil {
-			c.later(n, 30*time.Millisecond, Measured{URL: o.URL, Distance: c.way(n.id)})
+			c.later(n, 30*time.Millisecond, OriginMeasured{URL: o.URL, Distance: c.way(n.id)})
 		}
-	case Urged:
+	case FetchRequested:
 		c.urges = append(c.urges, n.id)
 	case Twin:
 		c.twins = append(c.twins, n.id)

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/group/internal/looks"
+	"github.com/feedring/feedring/group/internal/fetchassign"
 	"github.com/feedring/feedring/internal/gossip"
 )
 
@@ -18,10 +18,10 @@ type Config struct {
 	Freshness time.Duration // the paper's F: how long entries of others are cached
 	Keep      time.Duration // how long this peer keeps copies of them; 0: while they are fresh
 	Seed      uint64        // of the machine's own random source
-	// Distrust is how many peers of the group this one wants to look at a feed
+	// Fetchers is how many peers of the group this one wants to look at a feed
 	// that several of them mirror: more notice an origin or a mirror that lies,
 	// and find news sooner where they tell it. 0: this peer shares no looks.
-	Distrust int
+	Fetchers int
 	Meshes   *gossip.Shelf `state:"changes nothing that is done"` // of the machines of one process; nil: shares with nobody
 }
 
@@ -79,7 +79,7 @@ const (
 )
 
 // MaxDistrust bounds how many peers look at one feed.
-const MaxDistrust = looks.Most
+const MaxFetchers = fetchassign.MaxFetchers
 
 // Validate returns the first thing that is wrong.
 func (c Config) Validate() error {
@@ -96,8 +96,8 @@ func (c Config) Validate() error {
 		return fmt.Errorf("group %s: freshness %s is not positive", c.Theme, c.Freshness)
 	case c.Keep != 0 && c.Keep < c.Freshness:
 		return fmt.Errorf("group %s: copies cannot be kept for %s, which is less than the freshness %s", c.Theme, c.Keep, c.Freshness)
-	case c.Distrust < 0 || c.Distrust > MaxDistrust:
-		return fmt.Errorf("group %s: distrust %d is not between 0 and %d", c.Theme, c.Distrust, MaxDistrust)
+	case c.Fetchers < 0 || c.Fetchers > MaxFetchers:
+		return fmt.Errorf("group %s: distrust %d is not between 0 and %d", c.Theme, c.Fetchers, MaxFetchers)
 	}
 	return nil
 }

@@ -25,8 +25,8 @@
 //
 // The data that these decide upon have rooms of their own, which send nothing
 // and know no role: internal/catalogue (rows, and what follows from them),
-// internal/holdings (heads and digests), internal/guests (clients, places,
-// signers), internal/looks (whose turn it is to look), internal/timerqueue.
+// internal/holdings (heads and digests), internal/leases (clients, places,
+// issuers), internal/fetchassign (who fetches), internal/timerqueue.
 //
 // # What a driver does beside the duties of internal/peer
 //

@@ -22,7 +22,7 @@ func FuzzStep(f *testing.F) {
 	f.Add(uint64(1137), uint16(999)) // the same, without shared looks
 	f.Fuzz(func(t *testing.T, seed uint64, steps uint16) {
 		g := &nonsense{rng: rand.New(rand.NewPCG(seed, 5)), now: testStart}
-		cfg := Config{Theme: testTheme, Self: "p0", Refresh: time.Second, Attempts: 2, Freshness: time.Hour, Seed: seed, Distrust: int(seed % 3)}
+		cfg := Config{Theme: testTheme, Self: "p0", Refresh: time.Second, Attempts: 2, Freshness: time.Hour, Seed: seed, Fetchers: int(seed % 3)}
 		d := &late{t: t, last: State{Highest: seed % 4}}
 		d.start(cfg, d.last, g.now)
 		looks := &nonsense{rng: rand.New(rand.NewPCG(seed, 6)), now: testStart}
@@ -34,7 +34,7 @@ func FuzzStep(f *testing.F) {
 			} else {
 				d.step(g.now, g.plausible(d.m))
 			}
-			if cfg.Distrust > 0 {
+			if cfg.Fetchers > 0 {
 				d.step(g.now, looks.shareInput())
 			}
 			for len(d.writes) > 0 && g.rng.IntN(slow) == 0 {
@@ -47,7 +47,7 @@ func FuzzStep(f *testing.F) {
 			d.m.Deadline()
 		}
 		m := d.m
-		feeds, askers := m.desk.Size()
+		feeds, askers := m.assigner.Size()
 		if m.timers.Len() > 500 || len(m.members) > 20 || len(m.heads) > 500 || feeds > 4 || askers < 0 || askers > 20 || len(m.polls.flying) > maxFlying || m.backfills < 0 {
 			t.Errorf("kept %d alarms, %d members, %d heads, %d polls, %d backfills", m.timers.Len(), len(m.members), len(m.heads), len(m.polls.flying), m.backfills)
 		}
@@ -221,28 +221,28 @@ func (g *nonsense) shareInput() Input {
 	switch g.rng.IntN(6) {
 	case 5:
 		if l := g.last(); l != nil {
-			return Looked{URL: g.ref().URL, Last: *l}
+			return OriginFetched{URL: g.ref().URL, Last: *l}
 		}
 		return Tick{}
 	case 0:
-		return Measured{URL: g.ref().URL, Distance: time.Duration(g.number()), Failing: g.rng.IntN(2) == 0}
+		return OriginMeasured{URL: g.ref().URL, Distance: time.Duration(g.number()), Failing: g.rng.IntN(2) == 0}
 	case 1:
-		return Hurry{URL: g.ref().URL}
+		return FetchNow{URL: g.ref().URL}
 	case 2:
-		msg = TurnsWanted{h, []TurnWanted{{URL: g.ref().URL, Distance: time.Duration(g.number()), Lookers: g.rng.IntN(20) - 5, Holds: g.rng.IntN(2) == 0, Failing: g.rng.IntN(2) == 0, Last: g.last()}}}
+		msg = AssignmentsWanted{h, []AssignmentRequest{{URL: g.ref().URL, Distance: time.Duration(g.number()), Fetchers: g.rng.IntN(20) - 5, Fetching: g.rng.IntN(2) == 0, Failing: g.rng.IntN(2) == 0, Last: g.last()}}}
 	case 3:
-		msg = Turns{h, time.Duration(g.number()), []FeedTurns{{URL: g.ref().URL, By: []feedring.PeerID{g.peer(), g.peer()}[:g.rng.IntN(3)], Last: g.last()}}}
+		msg = Assignments{h, time.Duration(g.number()), []Assignment{{URL: g.ref().URL, By: []feedring.PeerID{g.peer(), g.peer()}[:g.rng.IntN(3)], Last: g.last()}}}
 	default:
-		msg = Urge{h, g.ref().URL}
+		msg = FetchRequest{h, g.ref().URL}
 	}
 	return Receive{From: g.peer(), Message: msg}
 }
 
-func (g *nonsense) last() *LastLook {
+func (g *nonsense) last() *LastFetch {
 	if g.rng.IntN(2) == 0 {
 		return nil
 	}
-	return &LastLook{Ago: time.Duration(g.number()), Wait: time.Duration(g.number()), Entries: g.number()}
+	return &LastFetch{Ago: time.Duration(g.number()), Wait: time.Duration(g.number()), Entries: g.number()}
 }
 
 func (g *nonsense) moreMessage(h Header) Message {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/group/internal/guests"
+	"github.com/feedring/feedring/group/internal/leases"
 )
 
 func queryID(n int) (id feedring.QueryID) {
@@ -43,7 +43,7 @@ func TestPlacesOnAMembersWord(t *testing.T) {
 		return ok
 	}
 	given := 0
-	for n := range guests.Max {
+	for n := range leases.Max {
 		if assign(flooder, n) {
 			given++
 		}
@@ -82,7 +82,7 @@ func TestTicketShownAgain(t *testing.T) {
 		if !slices.Equal(admitted, []uint64{stream}) || stream > 0 && !slices.Equal(refused, []uint64{stream - 1}) {
 			t.Errorf("stream %d: admitted %v, ended %v", stream, admitted, refused)
 		}
-		if got := n.m.guests.Leases(); got != 1 {
+		if got := n.m.leases.Leases(); got != 1 {
 			t.Errorf("stream %d: %d leases", stream, got)
 		}
 	}
@@ -150,13 +150,13 @@ func TestGreedyCoordinatorLeavesHalf(t *testing.T) {
 		return false
 	}
 	given := 0
-	for range 2 * guests.Max {
+	for range 2 * leases.Max {
 		if place("greedy") {
 			given++
 		}
 	}
-	if given != guests.Max/2 {
-		t.Errorf("one coordinator was given %d places of %d", given, guests.Max)
+	if given != leases.Max/2 {
+		t.Errorf("one coordinator was given %d places of %d", given, leases.Max)
 	}
 	for i := range maxPlaced {
 		if !place("modest") {

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/group/internal/looks"
+	"github.com/feedring/feedring/group/internal/fetchassign"
 )
 
 // The words of shared looks: see share.go.
@@ -13,7 +13,7 @@ import (
 type (
 	// Measured tells what is known of the way to the origin of an own feed: the
 	// answer to Measure, and whatever a look found later.
-	Measured struct {
+	OriginMeasured struct {
 		URL      string
 		Distance time.Duration // that a connection takes; 0: unknown
 		// Failing says that the origin refuses this peer or does not answer it,
@@ -22,12 +22,12 @@ type (
 	}
 	// Looked tells what the last look at an own feed left, before the Measured of
 	// that look.
-	Looked struct {
+	OriginFetched struct {
 		URL  string
-		Last LastLook
+		Last LastFetch
 	}
 	// Hurry asks whoever looks at an own feed to look now.
-	Hurry struct{ URL string }
+	FetchNow struct{ URL string }
 )
 
 // Outputs.
@@ -42,73 +42,73 @@ type (
 	// it may after that one. It is told again to those that look in turn when one
 	// of them was asked to wait, and with a Turn of zero where a whole host wants to be
 	// left alone or the feed is gone. Nil: none is known, or it is nobody else's matter.
-	Turn struct {
-		Group    feedring.GroupID
-		URL      string
-		Turn, Of int
-		By       feedring.PeerID
-		Mirrors  bool
-		Part     Part
-		Last     *LastLook
+	FetchAssignment struct {
+		Group       feedring.GroupID
+		URL         string
+		Slot, Slots int
+		By          feedring.PeerID
+		Mirrors     bool
+		Part        Part
+		Last        *LastFetch
 	}
 	// Measure asks how far the origin of an own feed is, without asking it for
 	// anything. Measured follows where that can be said.
-	Measure struct {
+	MeasureOrigin struct {
 		Group feedring.GroupID
 		URL   string
 	}
 	// Urged says that another peer of the group asks for a look at an own feed
 	// now, at most every six periods.
-	Urged struct {
+	FetchRequested struct {
 		Group feedring.GroupID
 		URL   string
 	}
 )
 
-func (Measured) IsInput() {}
-func (Looked) IsInput()   {}
-func (Hurry) IsInput()    {}
-func (Turn) IsOutput()    {}
-func (Measure) IsOutput() {}
-func (Urged) IsOutput()   {}
+func (OriginMeasured) IsInput()   {}
+func (OriginFetched) IsInput()    {}
+func (FetchNow) IsInput()         {}
+func (FetchAssignment) IsOutput() {}
+func (MeasureOrigin) IsOutput()   {}
+func (FetchRequested) IsOutput()  {}
 
 // Part is a part of a host's time.
-type Part = looks.Part
+type Part = fetchassign.Part
 
 // Bounds of a LastLook, in bytes.
 const (
-	MaxValidator = looks.MaxValidator
-	MaxLookHost  = looks.MaxHost
+	MaxValidator = fetchassign.MaxValidator
+	MaxFetchHost = fetchassign.MaxHost
 )
 
 // Messages.
 type (
 	// TurnsWanted asks the manager who looks at feeds that the sender and others
 	// offer. It is repeated as long as that is so.
-	TurnsWanted struct {
+	AssignmentsWanted struct {
 		Header
-		Feeds []TurnWanted
+		Feeds []AssignmentRequest
 	}
 	// TurnWanted is one feed.
-	TurnWanted = looks.Wanted
+	AssignmentRequest = fetchassign.Request
 	// Turns tells who looks, for a time: an answer, or news.
-	Turns struct {
+	Assignments struct {
 		Header
 		For   time.Duration
-		Feeds []FeedTurns
+		Feeds []Assignment
 	}
 	// LastLook is what the last look at a feed left to who looks next.
-	LastLook = looks.Last
+	LastFetch = fetchassign.LastFetch
 	// FeedTurns is one feed.
-	FeedTurns = looks.Said
+	Assignment = fetchassign.Assignment
 	// Urge asks a peer that looks at a feed to look now.
-	Urge struct {
+	FetchRequest struct {
 		Header
 		URL string
 	}
 )
 
 // Verbs.
-func (TurnsWanted) Verb() feedring.Verb { return "turns-wanted" }
-func (Turns) Verb() feedring.Verb       { return "turns" }
-func (Urge) Verb() feedring.Verb        { return "urge" }
+func (AssignmentsWanted) Verb() feedring.Verb { return "turns-wanted" }
+func (Assignments) Verb() feedring.Verb       { return "turns" }
+func (FetchRequest) Verb() feedring.Verb      { return "urge" }

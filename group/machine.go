@@ -7,10 +7,10 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/catalogue"
-	"github.com/feedring/feedring/group/internal/guests"
+	"github.com/feedring/feedring/group/internal/fetchassign"
 	"github.com/feedring/feedring/group/internal/hash"
 	"github.com/feedring/feedring/group/internal/holdings"
-	"github.com/feedring/feedring/group/internal/looks"
+	"github.com/feedring/feedring/group/internal/leases"
 	"github.com/feedring/feedring/internal/gossip"
 	"github.com/feedring/feedring/internal/timerqueue"
 )
@@ -60,18 +60,18 @@ type Machine struct {
 
 	own        map[string]*own
 	placing    map[ask]*placement
-	placingFor guests.Tally  // of placing, by coordinator
-	coordinate guests.Window // the lookups of late, by coordinator
-	guests     guests.Room
-	signers    guests.Signers
+	placingFor leases.Counter // of placing, by coordinator
+	coordinate leases.Window  // the lookups of late, by coordinator
+	leases     leases.Table
+	issuers    leases.TrustedIssuers
 	checks     map[feedring.FeedRef]*check
 
-	looks   *looks.Own    // own feeds, where looks are shared
-	desk    *looks.Desk   // a manager's
-	turnsOf feedring.Term // whose manager is asked
-	links   *gossip.Links // nil until the group is large
-	laid    *gossip.Mesh  `state:"derived"` // see layMesh; nil: to be made
-	owing   bool          // the driver holds an order of neighbours
+	fetches    *fetchassign.Member   // own feeds, where looks are shared
+	assigner   *fetchassign.Assigner // a manager's
+	assignedBy feedring.Term         // whose manager is asked
+	links      *gossip.Links         // nil until the group is large
+	laid       *gossip.Mesh          `state:"derived"` // see layMesh; nil: to be made
+	owing      bool                  // the driver holds an order of neighbours
 
 	role      feedring.Role
 	protected []feedring.PeerID
@@ -84,7 +84,7 @@ type Machine struct {
 	book    *catalogue.Index            `state:"derived"`
 	words   map[feedring.FeedRef]string `state:"derived"` // see vouched
 	wordsTo time.Time                   `state:"derived"` // until then words are so; zero: for ever
-	parts   looks.Parts                 `state:"derived"` // see here; nil: of none
+	parts   fetchassign.Parts           `state:"derived"` // see here; nil: of none
 	mesh    []feedring.PeerID           `state:"derived"`
 	joined  bool                        `state:"derived"` // links is of mesh
 	sum     *uint64                     `state:"derived"` // see catalogueHash
@@ -125,15 +125,15 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 		heads:      map[feedring.FeedRef]*head{},
 		own:        map[string]*own{},
 		placing:    map[ask]*placement{},
-		placingFor: guests.Tally{},
-		coordinate: guests.NewWindow(),
-		guests:     guests.NewRoom(),
+		placingFor: leases.Counter{},
+		coordinate: leases.NewWindow(),
+		leases:     leases.NewTable(),
 		checks:     map[feedring.FeedRef]*check{},
-		looks:      looks.NewOwn(cfg.Distrust),
-		desk:       looks.NewDesk(),
+		fetches:    fetchassign.NewMember(cfg.Fetchers),
+		assigner:   fetchassign.NewAssigner(),
 		again:      !st.Term.IsZero(),
 	}
-	m.signers = m.signers.Note(st.Term.Claimant)
+	m.issuers = m.issuers.Note(st.Term.Claimant)
 	m.want.Incarnation++
 	m.want.Highest = max(m.want.Highest, m.want.Term.Number)
 	row := &Row{Group: m.group, Peer: cfg.Self, Incarnation: m.want.Incarnation, Version: 1, From: upTo(later(now, m.want.Dropped))}
@@ -217,12 +217,12 @@ func (m *Machine) apply(in Input) {
 		m.lookAgain(m.cfg.Self)
 	case Rival:
 		m.rival(in)
-	case Measured:
-		m.measured(in)
-	case Looked:
-		m.looked(in)
-	case Hurry:
-		m.hurry(in.URL)
+	case OriginMeasured:
+		m.originMeasured(in)
+	case OriginFetched:
+		m.originFetched(in)
+	case FetchNow:
+		m.fetchNow(in.URL)
 	case Depart:
 		m.depart()
 	case Abandon:
@@ -292,12 +292,12 @@ func (m *Machine) receiveMore(in Receive) {
 		m.onAssign(from, msg)
 	case Assigned:
 		m.onAssigned(from, msg)
-	case TurnsWanted:
-		m.onTurnsWanted(from, msg)
-	case Turns:
-		m.onTurns(from, msg)
-	case Urge:
-		m.onUrge(from, msg)
+	case AssignmentsWanted:
+		m.onAssignmentsWanted(from, msg)
+	case Assignments:
+		m.onAssignments(from, msg)
+	case FetchRequest:
+		m.onFetchRequest(from, msg)
 	}
 }
 
@@ -325,8 +325,8 @@ func (m *Machine) ring(b bell) {
 		m.unkept(b.ask.id)
 	case chimeVouch:
 		m.vouch()
-	case chimeShare:
-		m.share()
+	case chimeFetches:
+		m.reviewFetches()
 	case chimeHouse:
 		m.house()
 	case chimeDepart:
@@ -337,8 +337,8 @@ func (m *Machine) ring(b bell) {
 // settle tells what changed by the step: the role, and the peers whose
 // connections matter.
 func (m *Machine) settle() {
-	m.noteSigners()
-	m.followTurns()
+	m.noteIssuers()
+	m.followAssigner()
 	role := m.roleNow()
 	if role != m.role && !m.departed {
 		m.role = role

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/group/internal/guests"
+	"github.com/feedring/feedring/group/internal/leases"
 )
 
 // serve begins to manage under t, which is on disk.
@@ -200,11 +200,11 @@ func (m *Machine) acknowledged() {
 	m.save(saving{purpose: forAck})
 }
 
-func (m *Machine) loadTold(mem *member, leases int) {
-	leases = max(0, min(leases, guests.Max))
-	if mem.load != leases {
+func (m *Machine) loadTold(mem *member, load int) {
+	load = max(0, min(load, leases.Max))
+	if mem.load != load {
 		m.changes++
-		mem.load, mem.changed = leases, m.changes
+		mem.load, mem.changed = load, m.changes
 	}
 	if mem.told.IsZero() {
 		m.shown, m.census = nil, nil // its load is known from now on

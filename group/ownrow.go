@@ -92,7 +92,7 @@ func (m *Machine) describe(d Describe) {
 			delete(m.own, url)
 		}
 	}
-	m.describeShares(feeds)
+	m.describeFetches(feeds)
 	if slices.Equal(row.Feeds, feeds) && slices.Equal(row.Addrs, addrs) {
 		return
 	}

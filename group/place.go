@@ -6,7 +6,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/catalogue"
-	"github.com/feedring/feedring/group/internal/guests"
+	"github.com/feedring/feedring/group/internal/leases"
 )
 
 // What one coordinator may take of a group.
@@ -87,7 +87,7 @@ func (m *Machine) seekNext(key ask, p *placement, i int) {
 	for s.given == "" && s.next < len(s.peers) {
 		peer := s.peers[s.next]
 		s.next++
-		if mem := m.members[peer]; mem == nil || mem.row.Left || p.greedy && m.loadOf(peer) >= guests.Max/2 {
+		if mem := m.members[peer]; mem == nil || mem.row.Left || p.greedy && m.loadOf(peer) >= leases.Max/2 {
 			continue
 		}
 		if peer == m.cfg.Self {

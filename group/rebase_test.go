@@ -28,9 +28,9 @@ func TestRebaseKnowsAllInstants(t *testing.T) {
 		}
 	}
 	want := []string{
-		"Holding.changed", "Own.spoke", "Window.began", "asker.at", "check.last", "check.next", "check.said", "graft.begun", "left.at", "mark.since", "placement.due",
-		"placement.since", "seek.since", "share.alone", "share.asked", "share.failed", "share.gauged", "share.since", "share.until",
-		"share.urged", "shared.since", "syncing.last", "twin.last", "twin.since",
+		"Holding.changed", "Member.reportedAt", "Window.began", "assignedFeed.since", "candidate.at", "check.last", "check.next", "check.said", "datedFetch.at",
+		"graft.begun", "mark.since", "memberFeed.failedAt", "memberFeed.measuredAt", "memberFeed.requestedAt", "memberFeed.since", "memberFeed.urgedAt",
+		"memberFeed.validUntil", "memberFeed.waitingSince", "placement.due", "placement.since", "seek.since", "syncing.last", "twin.last", "twin.since",
 	}
 	if !slices.Equal(other, want) {
 		t.Errorf("Rebase does not know of\n%q", other)

@@ -156,7 +156,7 @@ func (s *script) fault(id feedring.PeerID, args []string) {
 		for i := range atoi(args, 2) {
 			n := s.nodes[id]
 			s.stream++
-			n.m.guests.Lease(s.stream, feedring.QueryID{9, byte(i), byte(s.stream)}, "reader")
+			n.m.leases.Lease(s.stream, feedring.QueryID{9, byte(i), byte(s.stream)}, "reader")
 		}
 	case "place":
 		s.place(id, args[2:])

@@ -7,97 +7,97 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/catalogue"
-	"github.com/feedring/feedring/group/internal/looks"
+	"github.com/feedring/feedring/group/internal/fetchassign"
 )
 
-// The membership's part in shared looks: looks.Own and looks.Desk decide, and
+// The membership's part in shared looks: fetchassign.Own and fetchassign.Desk decide, and
 // here is what they see of it and what is sent.
 
-func (m *Machine) shares() bool { return m.cfg.Distrust > 0 }
+func (m *Machine) sharesFetches() bool { return m.cfg.Fetchers > 0 }
 
 // here is what decides about looks, as it is now.
-func (m *Machine) here() *looks.Here {
+func (m *Machine) snapshot() *fetchassign.Snapshot {
 	book, vouched := m.index(), m.vouched()
 	if m.parts == nil {
-		m.parts = looks.Parts{}
+		m.parts = fetchassign.Parts{}
 	}
-	return &looks.Here{
-		Self: m.cfg.Self, Now: m.now, Refresh: m.cfg.Refresh, Book: book, Vouched: vouched, Parts: m.parts,
-		Settled: !m.lead.claim.Term.IsZero() && !m.me().row.Admitted.IsZero(),
-		Away:    func(p feedring.PeerID) time.Time { return m.members[p].since },
+	return &fetchassign.Snapshot{
+		Self: m.cfg.Self, Now: m.now, Refresh: m.cfg.Refresh, Index: book, Vouched: vouched, Parts: m.parts,
+		Settled:   !m.lead.claim.Term.IsZero() && !m.me().row.Admitted.IsZero(),
+		AwaySince: func(p feedring.PeerID) time.Time { return m.members[p].since },
 	}
 }
 
 // shareIn has this peer see to its shared feeds before long.
-func (m *Machine) shareIn(d time.Duration) {
-	b, at := bell{chime: chimeShare}, m.now.Add(d)
-	if m.shares() && (!m.timers.IsSet(b) || at.Before(m.timers.At(b))) {
+func (m *Machine) reviewFetchesIn(d time.Duration) {
+	b, at := bell{chime: chimeFetches}, m.now.Add(d)
+	if m.sharesFetches() && (!m.timers.IsSet(b) || at.Before(m.timers.At(b))) {
 		m.timers.Set(b, at)
 	}
 }
 
 // describeShares follows what this peer offers.
-func (m *Machine) describeShares(feeds []feedring.Feed) {
-	if m.shares() {
-		m.looks.Describe(feeds, m.now)
-		m.shareIn(0)
+func (m *Machine) describeFetches(feeds []feedring.Feed) {
+	if m.sharesFetches() {
+		m.fetches.Describe(feeds, m.now)
+		m.reviewFetchesIn(0)
 	}
 }
 
 // followTurns begins anew with another manager.
-func (m *Machine) followTurns() {
-	if !m.shares() {
+func (m *Machine) followAssigner() {
+	if !m.sharesFetches() {
 		return
 	}
 	if !m.serving {
-		m.desk.Clear()
+		m.assigner.Clear()
 	}
-	if t := m.lead.claim.Term; m.turnsOf != t {
-		m.turnsOf = t
-		m.looks.Anew()
-		m.shareIn(m.jitter(m.cfg.Refresh / 10))
+	if t := m.lead.claim.Term; m.assignedBy != t {
+		m.assignedBy = t
+		m.fetches.ManagerChanged()
+		m.reviewFetchesIn(m.jitter(m.cfg.Refresh / 10))
 	}
 }
 
 // share looks after all own feeds, and a manager after all that are shared.
-func (m *Machine) share() {
+func (m *Machine) reviewFetches() {
 	if m.leaving {
 		return
 	}
-	h, next := m.here(), m.now.Add(looks.Hold(m.cfg.Refresh)/3)
+	h, next := m.snapshot(), m.now.Add(fetchassign.Validity(m.cfg.Refresh)/3)
 	if m.serving {
-		changed, again := m.desk.Review(h)
-		m.tellTurns(h, changed, "")
+		changed, again := m.assigner.Review(h)
+		m.announceAssignments(h, changed, "")
 		if again.Before(next) {
 			next = again
 		}
 	}
-	do := m.looks.Review(h, next)
-	m.tellDriver(do.Turns)
+	do := m.fetches.Review(h, next)
+	m.emitDecisions(do.Decisions)
 	for _, url := range do.Measure {
-		m.emit(Measure{Group: m.group, URL: url})
+		m.emit(MeasureOrigin{Group: m.group, URL: url})
 	}
-	m.timers.Set(bell{chime: chimeShare}, do.Next)
-	m.askTurns(do.Wanted)
+	m.timers.Set(bell{chime: chimeFetches}, do.Next)
+	m.requestAssignments(do.Requests)
 }
 
-func (m *Machine) tellDriver(turns []looks.Turn) {
+func (m *Machine) emitDecisions(turns []fetchassign.Decision) {
 	for _, t := range turns {
-		m.emit(Turn{Group: m.group, URL: t.URL, Turn: t.Turn, Of: t.Of, By: t.By, Mirrors: t.Mirrors, Part: t.Part, Last: t.Last})
+		m.emit(FetchAssignment{Group: m.group, URL: t.URL, Slot: t.Slot, Slots: t.Slots, By: t.By, Mirrors: t.Mirrors, Part: t.Part, Last: t.Last})
 	}
 }
 
 // askTurns sends the manager, which may be this peer, messages of bounded size.
-func (m *Machine) askTurns(wanted []TurnWanted) {
+func (m *Machine) requestAssignments(wanted []AssignmentRequest) {
 	for len(wanted) > 0 {
 		n, size := 0, 0
 		for n < len(wanted) && n < maxTold && size < catalogue.MaxBytes/2 {
 			size += len(wanted[n].URL) + catalogue.Part + wanted[n].Last.Size()
 			n++
 		}
-		msg := TurnsWanted{Header: m.header(), Feeds: wanted[:n:n]}
+		msg := AssignmentsWanted{Header: m.header(), Feeds: wanted[:n:n]}
 		if m.serving {
-			m.onTurnsWanted(m.cfg.Self, msg)
+			m.onAssignmentsWanted(m.cfg.Self, msg)
 		} else {
 			m.send(m.manager(), msg)
 		}
@@ -106,39 +106,39 @@ func (m *Machine) askTurns(wanted []TurnWanted) {
 }
 
 // onTurnsWanted answers who looks at feeds.
-func (m *Machine) onTurnsWanted(from feedring.PeerID, w TurnsWanted) {
-	if !m.serving || !m.shares() || len(w.Feeds) > maxTold {
+func (m *Machine) onAssignmentsWanted(from feedring.PeerID, w AssignmentsWanted) {
+	if !m.serving || !m.sharesFetches() || len(w.Feeds) > maxTold {
 		return
 	}
-	h := m.here()
-	answer, changed, again := m.desk.Asked(h, from, w.Feeds)
+	h := m.snapshot()
+	answer, changed, again := m.assigner.OnRequests(h, from, w.Feeds)
 	if !again.IsZero() {
-		m.shareIn(again.Sub(m.now))
+		m.reviewFetchesIn(again.Sub(m.now))
 	}
-	m.sendTurns(from, answer)
-	m.tellTurns(h, changed, from)
+	m.sendAssignments(from, answer)
+	m.announceAssignments(h, changed, from)
 }
 
 // tellTurns tells all who asked about feeds but one of them.
-func (m *Machine) tellTurns(h *looks.Here, urls []string, but feedring.PeerID) {
-	lists := m.desk.Tell(h, urls)
+func (m *Machine) announceAssignments(h *fetchassign.Snapshot, urls []string, but feedring.PeerID) {
+	lists := m.assigner.Assignments(h, urls)
 	delete(lists, but)
 	for _, p := range slices.Sorted(maps.Keys(lists)) {
-		m.sendTurns(p, lists[p])
+		m.sendAssignments(p, lists[p])
 	}
 }
 
 // sendTurns tells in messages of bounded size; this peer itself without one.
-func (m *Machine) sendTurns(to feedring.PeerID, list []FeedTurns) {
+func (m *Machine) sendAssignments(to feedring.PeerID, list []Assignment) {
 	for len(list) > 0 {
 		n, size := 0, 0
 		for n < len(list) && n < maxTold && size < catalogue.MaxBytes/2 {
 			size += len(list[n].URL) + catalogue.Part*(1+len(list[n].By)) + list[n].Last.Size()
 			n++
 		}
-		msg := Turns{Header: m.header(), For: looks.Hold(m.cfg.Refresh), Feeds: list[:n:n]}
+		msg := Assignments{Header: m.header(), For: fetchassign.Validity(m.cfg.Refresh), Feeds: list[:n:n]}
 		if to == m.cfg.Self {
-			m.onTurns(to, msg)
+			m.onAssignments(to, msg)
 		} else {
 			m.send(to, msg)
 		}
@@ -147,34 +147,34 @@ func (m *Machine) sendTurns(to feedring.PeerID, list []FeedTurns) {
 }
 
 // onTurns takes the manager's word.
-func (m *Machine) onTurns(from feedring.PeerID, t Turns) {
-	if !m.shares() || from != m.manager() || t.For <= 0 || len(t.Feeds) > maxTold {
+func (m *Machine) onAssignments(from feedring.PeerID, t Assignments) {
+	if !m.sharesFetches() || from != m.manager() || t.For <= 0 || len(t.Feeds) > maxTold {
 		return
 	}
-	m.tellDriver(m.looks.Told(m.here(), t.For, t.Feeds))
+	m.emitDecisions(m.fetches.OnAssignments(m.snapshot(), t.For, t.Feeds))
 }
 
-func (m *Machine) measured(in Measured) {
-	if m.looks.Measured(in.URL, in.Distance, in.Failing, m.now) {
-		m.shareIn(0)
+func (m *Machine) originMeasured(in OriginMeasured) {
+	if m.fetches.OnMeasured(in.URL, in.Distance, in.Failing, m.now) {
+		m.reviewFetchesIn(0)
 	}
 }
 
-func (m *Machine) looked(in Looked) {
-	if m.looks.Looked(in.URL, &in.Last, m.now) {
-		m.shareIn(0)
+func (m *Machine) originFetched(in OriginFetched) {
+	if m.fetches.OnFetched(in.URL, &in.Last, m.now) {
+		m.reviewFetchesIn(0)
 	}
 }
 
 // hurry asks who looks at an own feed to do it now.
-func (m *Machine) hurry(url string) {
-	if p := m.looks.By(url); m.members[p] != nil {
-		m.send(p, Urge{Header: m.header(), URL: url})
+func (m *Machine) fetchNow(url string) {
+	if p := m.fetches.FetcherOf(url); m.members[p] != nil {
+		m.send(p, FetchRequest{Header: m.header(), URL: url})
 	}
 }
 
-func (m *Machine) onUrge(from feedring.PeerID, u Urge) {
-	if m.shares() && m.members[from] != nil && m.looks.Urge(m.here(), u.URL) {
-		m.emit(Urged{Group: m.group, URL: u.URL})
+func (m *Machine) onFetchRequest(from feedring.PeerID, u FetchRequest) {
+	if m.sharesFetches() && m.members[from] != nil && m.fetches.OnFetchRequest(m.snapshot(), u.URL) {
+		m.emit(FetchRequested{Group: m.group, URL: u.URL})
 	}
 }

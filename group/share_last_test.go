@@ -11,8 +11,8 @@ import (
 )
 
 // looked has a peer tell of a look that just ended.
-func (c *cluster) looked(p feedring.PeerID, l LastLook) {
-	c.step(c.nodes[p], Looked{URL: mirrored, Last: l})
+func (c *cluster) looked(p feedring.PeerID, l LastFetch) {
+	c.step(c.nodes[p], OriginFetched{URL: mirrored, Last: l})
 }
 
 // Whoever looks next knows the last look and what the origin asked for then,
@@ -33,9 +33,9 @@ func TestNextLookerKnowsTheLastLook(t *testing.T) {
 			c.mirror(0, test.peers)
 			c.run(33 * time.Second)
 			c.look(t, test.dead)
-			c.looked(test.dead, LastLook{ETag: `"1"`, Entries: 7})
+			c.looked(test.dead, LastFetch{ETag: `"1"`, Entries: 7})
 			c.run(5 * time.Second)
-			c.looked(test.dead, LastLook{Wait: time.Hour, Host: "mirrored.example", ETag: `"2"`, Entries: 8, Failures: 3, Again: 4 * time.Hour, Gone: true})
+			c.looked(test.dead, LastFetch{Wait: time.Hour, Host: "mirrored.example", ETag: `"2"`, Entries: 8, Failures: 3, Again: 4 * time.Hour, Gone: true})
 			looked := c.now
 			c.run(100 * time.Millisecond)
 			c.crash(test.dead)
@@ -71,22 +71,22 @@ func TestLooksAreToldSparingly(t *testing.T) {
 	c.look(t, "p00")
 	said := 0
 	c.sent = func(s Send) {
-		if m, ok := s.Message.(Turns); ok && m.Feeds[0].Last != nil {
+		if m, ok := s.Message.(Assignments); ok && m.Feeds[0].Last != nil {
 			said++
 		}
 	}
 	for i := range 400 { // in 4 r
-		c.looked("p00", LastLook{Entries: uint64(i)})
+		c.looked("p00", LastFetch{Entries: uint64(i)})
 		c.run(10 * time.Millisecond)
 	}
 	if said < 2*4 || said > 2*4*4+4 {
 		t.Errorf("two peers were told %d times of what happened in 4 periods", said)
 	}
 	c.run(time.Second)
-	c.looked("p00", LastLook{})
+	c.looked("p00", LastFetch{})
 	c.run(20 * time.Millisecond)
 	said = 0
-	c.looked("p00", LastLook{Wait: time.Minute, Host: "mirrored.example"})
+	c.looked("p00", LastFetch{Wait: time.Minute, Host: "mirrored.example"})
 	c.run(5 * time.Millisecond)
 	if said != 2 {
 		t.Errorf("of a host that asks to be left alone %d were told", said)
@@ -102,7 +102,7 @@ func TestThoseInTurnWait(t *testing.T) {
 	if len(looks) != 3 {
 		t.Fatal(looks)
 	}
-	c.looked(looks[1], LastLook{Wait: time.Hour, Host: "mirrored.example"})
+	c.looked(looks[1], LastFetch{Wait: time.Hour, Host: "mirrored.example"})
 	c.run(time.Second)
 	for _, p := range looks {
 		l := c.nodes[p].turns[mirrored].Last
@@ -118,7 +118,7 @@ func TestLastLookIsBounded(t *testing.T) {
 	c.mirror(0, 3)
 	c.run(15 * time.Second)
 	c.look(t, "p00")
-	c.looked("p00", LastLook{Wait: 1000 * time.Hour, Again: 1000 * time.Hour, Failures: 1 << 30, Host: "mirrored.example"})
+	c.looked("p00", LastFetch{Wait: 1000 * time.Hour, Again: 1000 * time.Hour, Failures: 1 << 30, Host: "mirrored.example"})
 	c.run(time.Second)
 	c.crash("p00")
 	c.run(20 * time.Second)
@@ -135,15 +135,15 @@ func TestThatAFeedIsGoneIsToldAtOnce(t *testing.T) {
 	c.mirror(0, 3)
 	c.run(15 * time.Second)
 	c.look(t, "p00")
-	c.looked("p00", LastLook{})
+	c.looked("p00", LastFetch{})
 	c.run(20 * time.Millisecond)
 	said := 0
 	c.sent = func(s Send) {
-		if m, ok := s.Message.(Turns); ok && m.Feeds[0].Last != nil && m.Feeds[0].Last.Gone {
+		if m, ok := s.Message.(Assignments); ok && m.Feeds[0].Last != nil && m.Feeds[0].Last.Gone {
 			said++
 		}
 	}
-	c.looked("p00", LastLook{Gone: true, Failures: 1})
+	c.looked("p00", LastFetch{Gone: true, Failures: 1})
 	c.run(5 * time.Millisecond)
 	if said != 2 {
 		t.Errorf("%d were told", said)
@@ -157,15 +157,15 @@ func TestWhoRestsHearsOfHolds(t *testing.T) {
 	c.mirror(0, 3)
 	c.run(15 * time.Second)
 	c.look(t, "p00")
-	heard := map[feedring.PeerID][]LastLook{}
-	c.turned = func(p feedring.PeerID, turn Turn) {
-		if turn.Turn > 0 || turn.By != "p00" || turn.Last == nil {
+	heard := map[feedring.PeerID][]LastFetch{}
+	c.turned = func(p feedring.PeerID, turn FetchAssignment) {
+		if turn.Slot > 0 || turn.By != "p00" || turn.Last == nil {
 			t.Errorf("%s is told %+v", p, turn)
 			return
 		}
 		heard[p] = append(heard[p], *turn.Last)
 	}
-	for _, l := range []LastLook{{Entries: 1}, {Wait: time.Hour, Entries: 2}, {Wait: time.Hour, Host: "mirrored.example"}, {Gone: true, Failures: 1}} {
+	for _, l := range []LastFetch{{Entries: 1}, {Wait: time.Hour, Entries: 2}, {Wait: time.Hour, Host: "mirrored.example"}, {Gone: true, Failures: 1}} {
 		c.run(10 * time.Second)
 		c.looked("p00", l)
 	}
@@ -184,9 +184,9 @@ func TestWhoRestsIsNotBelieved(t *testing.T) {
 	c.run(15 * time.Second)
 	c.look(t, "p00")
 	m := c.nodes["p00"].m
-	c.step(c.nodes["p00"], Receive{From: "p02", Message: TurnsWanted{
+	c.step(c.nodes["p00"], Receive{From: "p02", Message: AssignmentsWanted{
 		Header: Header{Group: testTheme.Group(), Term: m.term()},
-		Feeds:  []TurnWanted{{URL: mirrored, Holds: true, Last: &LastLook{Wait: 24 * time.Hour, Host: "mirrored.example"}}},
+		Feeds:  []AssignmentRequest{{URL: mirrored, Fetching: true, Last: &LastFetch{Wait: 24 * time.Hour, Host: "mirrored.example"}}},
 	}})
 	c.run(time.Second)
 	c.crash("p00")
@@ -219,7 +219,7 @@ func (c *cluster) town(host string, offers map[feedring.PeerID][]int) {
 func (c *cluster) lookAt(host string) (ids []feedring.PeerID) {
 	for _, n := range c.alives() {
 		for url, turn := range n.turns {
-			if turn.Turn > 0 && !slices.Contains(ids, n.id) && len(url) > len(host)+8 && url[8:8+len(host)] == host {
+			if turn.Slot > 0 && !slices.Contains(ids, n.id) && len(url) > len(host)+8 && url[8:8+len(host)] == host {
 				ids = append(ids, n.id)
 			}
 		}
@@ -248,7 +248,7 @@ func TestHostHasOneLooker(t *testing.T) {
 	if len(one) != 1 {
 		t.Fatalf("%v look", one)
 	}
-	c.turned = func(p feedring.PeerID, turn Turn) { t.Errorf("%s is told %+v", p, turn) }
+	c.turned = func(p feedring.PeerID, turn FetchAssignment) { t.Errorf("%s is told %+v", p, turn) }
 	c.run(5 * time.Minute)
 	c.turned = nil
 	c.crash(one[0])
@@ -342,7 +342,7 @@ func TestHostsSettle(t *testing.T) {
 				c.run(time.Duration(300+c.rng.IntN(4000)) * time.Millisecond)
 			}
 			c.run(90 * time.Second)
-			c.turned = func(p feedring.PeerID, turn Turn) { t.Errorf("%s is told %+v", p, turn) }
+			c.turned = func(p feedring.PeerID, turn FetchAssignment) { t.Errorf("%s is told %+v", p, turn) }
 			c.run(3 * time.Minute)
 			c.oneForAll(t, "a.example")
 			for f := range 6 {
@@ -351,7 +351,7 @@ func TestHostsSettle(t *testing.T) {
 					if slices.Contains(offers[n.id], f) {
 						there++
 					}
-					if n.turns[fmt.Sprintf("https://a.example/%d", f)].Turn > 0 {
+					if n.turns[fmt.Sprintf("https://a.example/%d", f)].Slot > 0 {
 						looks++
 					}
 				}
@@ -376,7 +376,7 @@ func (c *cluster) partly(t *testing.T, host string) {
 	for _, n := range c.alives() {
 		for url, turn := range n.turns {
 			p := part{n.id, turn.Part}
-			if turn.Turn == 0 || !strings.HasPrefix(url, "https://"+host+"/") || slices.Contains(parts, p) {
+			if turn.Slot == 0 || !strings.HasPrefix(url, "https://"+host+"/") || slices.Contains(parts, p) {
 				continue
 			}
 			parts, all = append(parts, p), all+uint64(p.Size)
@@ -417,7 +417,7 @@ func TestHostsTimeIsDealtOut(t *testing.T) {
 		t.Errorf("%v look, though one mirrors all", looks)
 	}
 	for url, turn := range c.nodes["p04"].turns {
-		if turn.Turn > 0 && turn.Part != (Part{}) {
+		if turn.Slot > 0 && turn.Part != (Part{}) {
 			t.Errorf("%s has a part, though one looks at all: %+v", url, turn)
 		}
 	}
@@ -438,13 +438,13 @@ func TestChanceMovesNoTurn(t *testing.T) {
 	c.run(15 * time.Second)
 	c.look(t, "p00")
 	for range 20 {
-		c.step(c.nodes["p00"], Measured{URL: mirrored, Distance: 4 * time.Millisecond})
-		c.step(c.nodes["p01"], Measured{URL: mirrored, Distance: time.Millisecond})
+		c.step(c.nodes["p00"], OriginMeasured{URL: mirrored, Distance: 4 * time.Millisecond})
+		c.step(c.nodes["p01"], OriginMeasured{URL: mirrored, Distance: time.Millisecond})
 		c.run(10 * time.Second)
 	}
 	c.look(t, "p00")
 	for range 20 {
-		c.step(c.nodes["p00"], Measured{URL: mirrored, Distance: 12 * time.Millisecond})
+		c.step(c.nodes["p00"], OriginMeasured{URL: mirrored, Distance: 12 * time.Millisecond})
 	}
 	c.run(15 * time.Second)
 	c.look(t, "p01")

@@ -15,7 +15,7 @@ const mirrored = "https://mirrored.example/rss"
 // peers offer the mirrored feed.
 func sharing(seed uint64, distrust int, way func(feedring.PeerID) time.Duration) *cluster {
 	c := newCluster(seed)
-	c.alter = func(cfg *Config) { cfg.Distrust = distrust }
+	c.alter = func(cfg *Config) { cfg.Fetchers = distrust }
 	c.way = way
 	return c
 }
@@ -38,7 +38,7 @@ func (c *cluster) mirror(from, to int) (ids []feedring.PeerID) {
 
 func (c *cluster) lookers() (ids []feedring.PeerID) {
 	for _, n := range c.alives() {
-		if n.turns[mirrored].Turn > 0 {
+		if n.turns[mirrored].Slot > 0 {
 			ids = append(ids, n.id)
 		}
 	}
@@ -53,7 +53,7 @@ func (c *cluster) look(t *testing.T, want ...feedring.PeerID) {
 	}
 	for _, n := range c.alives() {
 		turn := n.turns[mirrored]
-		if i := slices.Index(want, n.id); i >= 0 && (turn.Turn != i+1 || turn.Of != len(want)) || i < 0 && turn.By != want[0] {
+		if i := slices.Index(want, n.id); i >= 0 && (turn.Slot != i+1 || turn.Slots != len(want)) || i < 0 && turn.By != want[0] {
 			t.Errorf("%s was told %+v", n.id, turn)
 		}
 	}
@@ -68,18 +68,18 @@ func TestAloneSharesNothing(t *testing.T) {
 	c := sharing(1, 2, nil)
 	c.sent = func(s Send) {
 		switch s.Message.(type) {
-		case TurnsWanted, Turns:
+		case AssignmentsWanted, Assignments:
 			t.Errorf("%s was sent %T", s.To, s.Message)
 		}
 	}
 	ids := c.group(4)
 	for _, id := range ids {
 		url := c.nodes[id].feeds[0].URL
-		if turn := c.nodes[id].turns[url]; turn.Turn != 1 || turn.Of != 1 {
+		if turn := c.nodes[id].turns[url]; turn.Slot != 1 || turn.Slots != 1 {
 			t.Errorf("%s was told %+v", id, turn)
 		}
 	}
-	c.turned = func(p feedring.PeerID, _ Turn) { t.Errorf("%s is told again", p) }
+	c.turned = func(p feedring.PeerID, _ FetchAssignment) { t.Errorf("%s is told again", p) }
 	c.run(100 * time.Second)
 	if n := c.nodes["alone"]; n != nil {
 		t.Fatal(n)
@@ -89,7 +89,7 @@ func TestAloneSharesNothing(t *testing.T) {
 // A peer that is in no group yet does not wait for one for long.
 func TestFeedWaitsForAGroupBriefly(t *testing.T) {
 	c := sharing(1, 1, nil)
-	c.alter = func(cfg *Config) { cfg.Refresh, cfg.Distrust = 10*time.Second, 1 }
+	c.alter = func(cfg *Config) { cfg.Refresh, cfg.Fetchers = 10*time.Second, 1 }
 	n := c.start("p00", mirrored)
 	c.step(n, Enter{Via: []feedring.PeerID{"nobody"}})
 	c.run(2*time.Second - time.Millisecond)
@@ -105,7 +105,7 @@ func TestFeedWaitsForAGroupBriefly(t *testing.T) {
 func TestNearestLooks(t *testing.T) {
 	c := sharing(2, 1, far(map[feedring.PeerID]time.Duration{"p00": 80 * time.Millisecond, "p01": 50 * time.Millisecond, "p02": 12 * time.Millisecond, "p03": 30 * time.Millisecond, "p04": 12 * time.Millisecond}))
 	looked := map[feedring.PeerID]bool{}
-	c.turned = func(p feedring.PeerID, turn Turn) { looked[p] = looked[p] || turn.Turn > 0 }
+	c.turned = func(p feedring.PeerID, turn FetchAssignment) { looked[p] = looked[p] || turn.Slot > 0 }
 	n := c.start("p00") // founds, and offers the feed with the others
 	c.step(n, Establish{})
 	c.run(100 * time.Millisecond)
@@ -134,7 +134,7 @@ func TestTurnsDoNotMoveForLittle(t *testing.T) {
 	c.run(time.Minute)
 	c.look(t, "p02")
 	for d := range 40 { // it wavers
-		c.step(c.nodes["p02"], Measured{URL: mirrored, Distance: time.Duration(18+d%10) * time.Millisecond})
+		c.step(c.nodes["p02"], OriginMeasured{URL: mirrored, Distance: time.Duration(18+d%10) * time.Millisecond})
 		c.run(10 * time.Second)
 		c.look(t, "p02")
 	}
@@ -184,7 +184,7 @@ func TestTakeoverMovesNoTurn(t *testing.T) {
 	c.mirror(0, 6)
 	c.run(time.Minute)
 	c.look(t, "p03", "p04")
-	c.turned = func(p feedring.PeerID, turn Turn) { t.Errorf("%s is told %+v", p, turn) }
+	c.turned = func(p feedring.PeerID, turn FetchAssignment) { t.Errorf("%s is told %+v", p, turn) }
 	c.crash("p00")
 	c.run(20 * time.Second)
 	if lead, err := c.leader(); err != nil || lead == "p00" {
@@ -252,9 +252,9 @@ func TestSitesOwnPeerLooks(t *testing.T) {
 func TestDistrust(t *testing.T) {
 	c := sharing(8, 1, nil)
 	c.mirror(0, 3)
-	c.alter = func(cfg *Config) { cfg.Distrust = 4 }
+	c.alter = func(cfg *Config) { cfg.Fetchers = 4 }
 	c.mirror(3, 4)
-	c.alter = func(cfg *Config) { cfg.Distrust = 1 }
+	c.alter = func(cfg *Config) { cfg.Fetchers = 1 }
 	c.mirror(4, 9)
 	c.run(30 * time.Second)
 	looks := c.lookers()
@@ -276,17 +276,17 @@ func TestRefusedByTheOrigin(t *testing.T) {
 	c.mirror(0, 4)
 	c.run(10 * time.Second)
 	c.look(t, "p00")
-	c.step(c.nodes["p00"], Measured{URL: mirrored, Failing: true})
+	c.step(c.nodes["p00"], OriginMeasured{URL: mirrored, Failing: true})
 	c.run(10 * time.Second)
 	c.look(t, "p01")
 	moves := 0
-	c.turned = func(p feedring.PeerID, turn Turn) {
-		if turn.Turn > 0 {
+	c.turned = func(p feedring.PeerID, turn FetchAssignment) {
+		if turn.Slot > 0 {
 			moves++
-			c.later(c.nodes[p], 10*time.Millisecond, Measured{URL: mirrored, Failing: true})
+			c.later(c.nodes[p], 10*time.Millisecond, OriginMeasured{URL: mirrored, Failing: true})
 		}
 	}
-	c.step(c.nodes["p01"], Measured{URL: mirrored, Failing: true})
+	c.step(c.nodes["p01"], OriginMeasured{URL: mirrored, Failing: true})
 	c.run(5 * time.Minute)
 	if looks := c.lookers(); moves != 2 || len(looks) != 1 {
 		t.Errorf("%d moves, and %v look", moves, looks)
@@ -300,10 +300,10 @@ func TestWithoutAWord(t *testing.T) {
 	c.mirror(0, 4)
 	c.run(10 * time.Second)
 	c.look(t, "p00")
-	c.step(c.nodes["p00"], Measured{URL: mirrored, Failing: true})
+	c.step(c.nodes["p00"], OriginMeasured{URL: mirrored, Failing: true})
 	c.run(10 * time.Second)
 	c.look(t, "p01")
-	c.loss = func(_, _ feedring.PeerID, m Message) bool { _, is := m.(Turns); return is }
+	c.loss = func(_, _ feedring.PeerID, m Message) bool { _, is := m.(Assignments); return is }
 	c.run(55 * time.Second)
 	if looks := c.lookers(); !slices.Equal(looks, []feedring.PeerID{"p01"}) {
 		t.Errorf("%v look after a word that ran out", looks)
@@ -326,8 +326,8 @@ func TestUrge(t *testing.T) {
 	c.run(10 * time.Second)
 	c.look(t, "p00")
 	for range 20 {
-		c.step(c.nodes["p01"], Hurry{URL: mirrored})
-		c.step(c.nodes["p00"], Receive{From: "stranger", Message: Urge{Header: Header{Group: testTheme.Group()}, URL: mirrored}})
+		c.step(c.nodes["p01"], FetchNow{URL: mirrored})
+		c.step(c.nodes["p00"], Receive{From: "stranger", Message: FetchRequest{Header: Header{Group: testTheme.Group()}, URL: mirrored}})
 		c.run(100 * time.Millisecond)
 	}
 	if !slices.Equal(c.urges, []feedring.PeerID{"p00"}) {
@@ -342,11 +342,11 @@ func TestTurnsAreBounded(t *testing.T) {
 	c.run(10 * time.Second)
 	m := c.nodes["p00"].m
 	for i := range 3000 {
-		c.step(c.nodes["p00"], Receive{From: "p01", Message: TurnsWanted{
-			Header: Header{Group: testTheme.Group(), Term: m.term()}, Feeds: []TurnWanted{{URL: fmt.Sprint("https://x/", i)}, {URL: mirrored, Lookers: 1 << 30}},
+		c.step(c.nodes["p00"], Receive{From: "p01", Message: AssignmentsWanted{
+			Header: Header{Group: testTheme.Group(), Term: m.term()}, Feeds: []AssignmentRequest{{URL: fmt.Sprint("https://x/", i)}, {URL: mirrored, Fetchers: 1 << 30}},
 		}})
 	}
-	if feeds, askers := m.desk.Size(); feeds != 1 || askers != 3 {
+	if feeds, askers := m.assigner.Size(); feeds != 1 || askers != 3 {
 		t.Errorf("%d feeds and %d askers are kept", feeds, askers)
 	}
 	c.run(time.Minute)
@@ -366,8 +366,8 @@ func TestShareClone(t *testing.T) {
 	if clone.Fingerprint() != was {
 		t.Fatal("the copy is another machine")
 	}
-	clone.Step(c.now.Add(time.Minute), Receive{From: "p01", Message: TurnsWanted{
-		Header: Header{Group: testTheme.Group(), Term: m.term()}, Feeds: []TurnWanted{{URL: mirrored, Distance: time.Second, Failing: true}},
+	clone.Step(c.now.Add(time.Minute), Receive{From: "p01", Message: AssignmentsWanted{
+		Header: Header{Group: testTheme.Group(), Term: m.term()}, Feeds: []AssignmentRequest{{URL: mirrored, Distance: time.Second, Failing: true}},
 	}})
 	if m.Fingerprint() != was || clone.Fingerprint() == was {
 		t.Error("a step of the copy is one of the machine, or none")

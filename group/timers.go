@@ -18,7 +18,7 @@ const (
 	chimeVouch                      // look at sites
 	chimeHouse                      // prune and expire
 	chimeDepart                     // the hand-over took long enough
-	chimeShare                      // see to shared feeds
+	chimeFetches                    // see to shared feeds
 	chimes                          // how many there are
 )
 

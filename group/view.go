@@ -55,7 +55,7 @@ func (m *Machine) glance() glance {
 		role: m.roleNow(), term: m.lead.claim.Term, secondary: m.lead.secondary,
 		acked:   m.acknowledgedNow(),
 		settled: m.manager() != "" && (m.serving || m.live()) && !m.me().row.Admitted.IsZero(),
-		leases:  m.guests.Leases(), changes: m.changes, book: m.index(),
+		leases:  m.leases.Leases(), changes: m.changes, book: m.index(),
 	}
 }
 
@@ -123,7 +123,7 @@ func (m *Machine) viewOf(p feedring.PeerID) Member {
 	v := Member{Row: mem.row, Role: feedring.RolePeer, Away: mem.away, Leases: mem.load}
 	v.Known = m.knowsLoad(mem)
 	if p == m.cfg.Self {
-		v.Leases, v.Known = m.guests.Leases(), true
+		v.Leases, v.Known = m.leases.Leases(), true
 	}
 	switch p {
 	case m.manager():

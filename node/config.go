@@ -108,8 +108,8 @@ func (c *Config) Validate() error {
 		return fmt.Errorf("--keep %s: choose at most ten years", c.Keep)
 	case c.Attempts < 1 || c.Attempts > 100:
 		return fmt.Errorf("--attempts %d: choose between 1 and 100", c.Attempts)
-	case c.Distrust < 1 || c.Distrust > group.MaxDistrust:
-		return fmt.Errorf("--distrust %d: choose between 1 and %d", c.Distrust, group.MaxDistrust)
+	case c.Distrust < 1 || c.Distrust > group.MaxFetchers:
+		return fmt.Errorf("--distrust %d: choose between 1 and %d", c.Distrust, group.MaxFetchers)
 	case c.Interval != 0 && (c.Interval < 100*time.Millisecond || c.Interval > 7*24*time.Hour):
 		return fmt.Errorf("--interval %s: choose between 100ms and 7d", c.Interval)
 	case c.Budget < fetch.MeanInterval || c.Budget > 24*time.Hour:

@@ -42,11 +42,11 @@ func (n *Node) do(out peer.Output) {
 		n.host.Protect(o.Group.String(), o.Peers)
 	case group.Owing:
 		n.debts.tell(o)
-	case group.Turn:
+	case group.FetchAssignment:
 		n.turned(o)
-	case group.Measure:
+	case group.MeasureOrigin:
 		n.measure(o)
-	case group.Urged:
+	case group.FetchRequested:
 		n.urged(o)
 	case group.Dropped:
 		n.dropped(o)
@@ -66,7 +66,7 @@ func (n *Node) do(out peer.Output) {
 // dropped tells whoever runs the peer what it does not publish.
 func (n *Node) dropped(o group.Dropped) {
 	for _, url := range o.URLs {
-		n.turned(group.Turn{Group: o.Theme.Group(), URL: url, Turn: 1, Of: 1})
+		n.turned(group.FetchAssignment{Group: o.Theme.Group(), URL: url, Slot: 1, Slots: 1})
 	}
 	if len(o.URLs) > 0 {
 		n.log.Warn("too many feeds of one theme, or too long addresses: some are published to nobody; run another peer for them",

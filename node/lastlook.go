@@ -17,7 +17,7 @@ import (
 func (o *origins) goOn(f *origin, own fetch.State) {
 	url, st, entries := f.url, own, uint64(0)
 	t := o.lookers.of(url)
-	if t.Turn.Turn == 0 {
+	if t.Slot == 0 {
 		o.watcher.Add(url, st)
 		return
 	}
@@ -70,14 +70,14 @@ func (o *origins) remember(url string, st *fetch.State) {
 }
 
 // lastToTell is what a look left, as the group tells it; false: there was none.
-func lastToTell(l fetch.Last, entries uint64, now time.Time) (group.LastLook, bool) {
+func lastToTell(l fetch.Last, entries uint64, now time.Time) (group.LastFetch, bool) {
 	if l.At.IsZero() && !now.Before(l.Until) {
-		return group.LastLook{}, false
+		return group.LastFetch{}, false
 	}
 	if l.At.IsZero() { // nobody was reached, but somebody on the way asked to wait
 		l.At = now
 	}
-	return group.LastLook{
+	return group.LastFetch{
 		Ago: max(0, now.Sub(l.At)), Wait: max(0, l.Until.Sub(now)), Host: l.Host,
 		ETag: string(l.Validators.ETag), LastModified: string(l.Validators.LastModified), Entries: entries,
 		Failures: l.Failures, Again: max(0, l.Again.Sub(now)), Gone: l.Gone,
@@ -85,7 +85,7 @@ func lastToTell(l fetch.Last, entries uint64, now time.Time) (group.LastLook, bo
 }
 
 // lastTold is the opposite.
-func lastTold(l *group.LastLook, now time.Time) (last fetch.Last, entries uint64) {
+func lastTold(l *group.LastFetch, now time.Time) (last fetch.Last, entries uint64) {
 	if l == nil {
 		return fetch.Last{}, 0
 	}

@@ -15,21 +15,21 @@ func TestTurnGoesOnFromTheLastLook(t *testing.T) {
 	s, p := openStore(t), writer(nil, newSealer(t))
 	p.store = s
 	l := newLibrary(t, s, p)
-	told := make(chan group.Looked, 10)
+	told := make(chan group.OriginFetched, 10)
 	l.lookers = &lookers{
 		watch: l.watch, spawn: spawn(t), now: map[string]turnOf{},
 		names: func(feedring.FeedSpec) uint64 { return 7 }, way: func(string) time.Duration { return 0 },
 		tell: func(_ feedring.GroupID, in group.Input) {
-			if in, ok := in.(group.Looked); ok {
+			if in, ok := in.(group.OriginFetched); ok {
 				told <- in
 			}
 		},
 	}
 	check(t, l.add(t.Context(), testSpec))
 	now := time.Now()
-	l.lookers.told(group.Turn{Group: testTheme.Group(), URL: testURL, By: "another", Mirrors: true})
-	l.lookers.told(group.Turn{Group: testTheme.Group(), URL: testURL, Turn: 1, Of: 1, By: p.self, Mirrors: true,
-		Last: &group.LastLook{Ago: 10 * time.Minute, Wait: 2 * time.Hour, Host: "example.org", ETag: `"1"`, Entries: 7, Failures: 3, Again: 3 * time.Hour}})
+	l.lookers.told(group.FetchAssignment{Group: testTheme.Group(), URL: testURL, By: "another", Mirrors: true})
+	l.lookers.told(group.FetchAssignment{Group: testTheme.Group(), URL: testURL, Slot: 1, Slots: 1, By: p.self, Mirrors: true,
+		Last: &group.LastFetch{Ago: 10 * time.Minute, Wait: 2 * time.Hour, Host: "example.org", ETag: `"1"`, Entries: 7, Failures: 3, Again: 3 * time.Hour}})
 	near := func(a, b time.Time) bool { return a.Sub(b).Abs() < time.Minute }
 	in := <-told
 	if in.URL != testURL || in.Last.Host != "example.org" || in.Last.Ago < 10*time.Minute || !near(now.Add(in.Last.Wait), now.Add(2*time.Hour)) {
@@ -62,10 +62,10 @@ func TestThoseInTurnAreHeld(t *testing.T) {
 	l.lookers = &lookers{watch: l.watch, spawn: spawn(t), now: map[string]turnOf{}, tell: func(feedring.GroupID, group.Input) {},
 		names: func(feedring.FeedSpec) uint64 { return 0 }, way: func(string) time.Duration { return 0 }}
 	check(t, l.add(t.Context(), testSpec))
-	turn := group.Turn{Group: testTheme.Group(), URL: testURL, Turn: 2, Of: 3, By: p.self, Mirrors: true}
+	turn := group.FetchAssignment{Group: testTheme.Group(), URL: testURL, Slot: 2, Slots: 3, By: p.self, Mirrors: true}
 	l.lookers.told(turn)
 	eventually(t, "its turn", func() bool { _, err := l.watcher.Look(testURL); return err == nil })
-	turn.Last = &group.LastLook{Wait: time.Hour, Host: "example.org"}
+	turn.Last = &group.LastFetch{Wait: time.Hour, Host: "example.org"}
 	l.lookers.told(turn)
 	eventually(t, "the host is left alone", func() bool { return time.Until(l.watcher.Opens("example.org")) > 50*time.Minute })
 }
@@ -106,9 +106,9 @@ func TestWhoRestsKeepsWhatAnOriginAsked(t *testing.T) {
 	gone.URL = "https://gone.example/feed"
 	check(t, l.add(t.Context(), testSpec))
 	check(t, l.add(t.Context(), gone))
-	hold := &group.LastLook{Ago: 10 * time.Minute, Wait: 5 * time.Hour, Host: "example.org", Failures: 1, Again: 5 * time.Hour}
-	l.lookers.told(group.Turn{Group: testTheme.Group(), URL: testURL, By: "another", Mirrors: true, Last: hold})
-	l.lookers.told(group.Turn{Group: testTheme.Group(), URL: gone.URL, By: "another", Mirrors: true, Last: &group.LastLook{Ago: time.Minute, Gone: true}})
+	hold := &group.LastFetch{Ago: 10 * time.Minute, Wait: 5 * time.Hour, Host: "example.org", Failures: 1, Again: 5 * time.Hour}
+	l.lookers.told(group.FetchAssignment{Group: testTheme.Group(), URL: testURL, By: "another", Mirrors: true, Last: hold})
+	l.lookers.told(group.FetchAssignment{Group: testTheme.Group(), URL: gone.URL, By: "another", Mirrors: true, Last: &group.LastFetch{Ago: time.Minute, Gone: true}})
 	kept := func(url string) fetch.State { st, err := l.kept(url); check(t, err); return st }
 	eventually(t, "what was heard is on disk", func() bool { return kept(testURL).Held != "" && kept(gone.URL).Gone })
 	if opens := l.watcher.Opens("example.org"); !opens.IsZero() {
@@ -118,7 +118,7 @@ func TestWhoRestsKeepsWhatAnOriginAsked(t *testing.T) {
 	l = resting()
 	check(t, l.load(nil))
 	for _, url := range []string{testURL, gone.URL} {
-		l.lookers.told(group.Turn{Group: testTheme.Group(), URL: url, Turn: 1, Of: 1, By: p.self})
+		l.lookers.told(group.FetchAssignment{Group: testTheme.Group(), URL: url, Slot: 1, Slots: 1, By: p.self})
 	}
 	eventually(t, "the host is left alone", func() bool { return time.Until(l.watcher.Opens("example.org")) > 4*time.Hour })
 	if st := kept(gone.URL); time.Until(st.NextLook) < 23*time.Hour {
@@ -148,7 +148,7 @@ func TestRemovedFeedsHostIsLeftAlone(t *testing.T) {
 // The watcher is told what part of its host's time a feed has.
 func TestPartOfAHostsTime(t *testing.T) {
 	n := &Node{origins: &origins{lookers: &lookers{spawn: func(func()) bool { return false }, now: map[string]turnOf{}}}}
-	n.origins.lookers.told(group.Turn{URL: testURL, Turn: 1, Of: 1, Part: group.Part{From: 5, Size: 6}})
+	n.origins.lookers.told(group.FetchAssignment{URL: testURL, Slot: 1, Slots: 1, Part: group.Part{From: 5, Size: 6}})
 	if part := n.manners().Part(testURL); part != (fetch.Part{From: 5, Size: 6}) {
 		t.Errorf("it has %v", part)
 	}

@@ -29,7 +29,7 @@ type lookers struct {
 
 // turnOf is that of one feed; zero: the group has not said yet.
 type turnOf struct {
-	group.Turn
+	group.FetchAssignment
 	mirrored bool       // others published it too, since this peer started
 	taken    bool       // another peer looked until now
 	last     fetch.Last // the last look that the group knows of
@@ -39,7 +39,7 @@ type turnOf struct {
 // rests reports whether another peer looks at a feed, or the group has not said
 // yet. What is private, or read from a file, never rests.
 func (t *lookers) rests(spec feedring.FeedSpec) bool {
-	return t != nil && spec.Theme != "" && spec.File == "" && t.of(spec.URL).Turn.Turn == 0
+	return t != nil && spec.Theme != "" && spec.File == "" && t.of(spec.URL).Slot == 0
 }
 
 func (t *lookers) of(url string) turnOf {
@@ -61,12 +61,12 @@ func (t *lookers) hold() (end func()) {
 }
 
 // told takes in a turn. It does not block: feeds are watched accordingly soon.
-func (t *lookers) told(g group.Turn) {
+func (t *lookers) told(g group.FetchAssignment) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	old := t.now[g.URL]
 	last, entries := lastTold(g.Last, time.Now())
-	t.now[g.URL] = turnOf{g, old.mirrored || g.Mirrors || g.Turn == 0, old.By != "" && old.Turn.Turn == 0, last, entries}
+	t.now[g.URL] = turnOf{g, old.mirrored || g.Mirrors || g.Slot == 0, old.By != "" && old.Slot == 0, last, entries}
 	t.tellNews()
 	t.changed = append(t.changed, g.URL)
 	if !t.busy {
@@ -136,13 +136,13 @@ func (t *lookers) looked(spec feedring.FeedSpec, st *fetch.State) {
 		return
 	}
 	t.left(spec, st, t.names(spec))
-	t.tell(spec.Theme.Group(), group.Measured{URL: spec.URL, Distance: t.way(spec.URL), Failing: failing(st)})
+	t.tell(spec.Theme.Group(), group.OriginMeasured{URL: spec.URL, Distance: t.way(spec.URL), Failing: failing(st)})
 }
 
 // left tells the group what the last look at such a feed left.
 func (t *lookers) left(spec feedring.FeedSpec, st *fetch.State, entries uint64) {
 	if last, ok := lastToTell(st.Last(), entries, time.Now()); ok && t.of(spec.URL).Mirrors {
-		t.tell(spec.Theme.Group(), group.Looked{URL: spec.URL, Last: last})
+		t.tell(spec.Theme.Group(), group.OriginFetched{URL: spec.URL, Last: last})
 	}
 }
 
@@ -180,14 +180,14 @@ func (n *Node) watchInTurn(url string) {
 	}
 }
 
-// turned does group.Turn.
-func (n *Node) turned(o group.Turn) {
+// turned does group.FetchAssignment.
+func (n *Node) turned(o group.FetchAssignment) {
 	if f, ok := n.origins.get(o.URL); !ok || f.theme() == "" || f.theme().Group() != o.Group {
 		return // it was removed
 	}
 	n.origins.lookers.told(o)
-	if o.Turn > 0 {
-		n.log.Debug("this peer looks at a feed", "url", o.URL, "turn", o.Turn, "of", o.Of)
+	if o.Slot > 0 {
+		n.log.Debug("this peer looks at a feed", "url", o.URL, "turn", o.Slot, "of", o.Slots)
 		return
 	}
 	n.log.Debug("another peer looks at a feed", "url", o.URL, "peer", o.By)
@@ -203,12 +203,12 @@ func (n *Node) urge(ctx context.Context, url string) (urged bool) {
 	if f, ok = n.origins.get(url); !ok || !n.origins.lookers.rests(f.spec()) {
 		return false
 	}
-	n.loop.Tell(f.theme().Group(), group.Hurry{URL: url})
+	n.loop.Tell(f.theme().Group(), group.FetchNow{URL: url})
 	return true
 }
 
-// urged does group.Urged: another peer was pinged.
-func (n *Node) urged(o group.Urged) {
+// urged does group.FetchRequested: another peer was pinged.
+func (n *Node) urged(o group.FetchRequested) {
 	n.background(func() {
 		ctx, cancel := context.WithTimeout(n.ctx, time.Minute)
 		defer cancel()

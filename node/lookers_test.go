@@ -89,7 +89,7 @@ func TestTurnsAreEven(t *testing.T) {
 	var looks []time.Time
 	for turn := 1; turn <= of; turn++ {
 		l := &lookers{now: map[string]turnOf{}}
-		l.now[testURL] = turnOf{Turn: group.Turn{Turn: turn, Of: of}}
+		l.now[testURL] = turnOf{FetchAssignment: group.FetchAssignment{Slot: turn, Slots: of}}
 		p := inTurn{Policy: fetch.Fixed(interval), lookers: l, exact: true}
 		at := begun.Add(time.Duration(turn) * 37 * time.Second)
 		for range 5 {
@@ -135,7 +135,9 @@ func TestGoneFeedIsAddedAgain(t *testing.T) {
 		_, ok := l.watcher.Waits(testURL)
 		return ok
 	}
-	turn := func() { l.lookers.told(group.Turn{Group: testTheme.Group(), URL: testURL, Turn: 1, Of: 1}) }
+	turn := func() {
+		l.lookers.told(group.FetchAssignment{Group: testTheme.Group(), URL: testURL, Slot: 1, Slots: 1})
+	}
 	check(t, l.add(t.Context(), testSpec))
 	l.Looked(testURL, fetch.State{URL: testURL, LastLook: time.Now(), Failures: 1, LastError: "410", Gone: true})
 	check(t, l.remove(t.Context(), testURL))
@@ -186,10 +188,10 @@ func TestFeedsFollowTheirTurns(t *testing.T) {
 	if watched(testURL) || !watched(private.URL) {
 		t.Error("a feed is looked at before its turn, or a private one waits for one")
 	}
-	turn := group.Turn{Group: testTheme.Group(), URL: testURL, Turn: 1, Of: 1, Mirrors: true}
+	turn := group.FetchAssignment{Group: testTheme.Group(), URL: testURL, Slot: 1, Slots: 1, Mirrors: true}
 	l.lookers.told(turn)
 	eventually(t, "its turn", func() bool { return watched(testURL) })
-	turn.Turn, turn.Of, turn.By = 0, 0, "another"
+	turn.Slot, turn.Slots, turn.By = 0, 0, "another"
 	l.lookers.told(turn)
 	eventually(t, "another's turn", func() bool { return !watched(testURL) })
 	if !l.lookers.of(testURL).mirrored || !l.lookers.rests(testSpec) || l.lookers.rests(private) {

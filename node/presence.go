@@ -333,7 +333,7 @@ func (n *Node) presenceChanged(c presence.Changed) {
 		n.loop.Post(peer.Suspend{})
 		n.host.Silence(true)
 		for url, f := range n.origins.public() { // the other one looks at them
-			n.origins.lookers.told(group.Turn{Group: f.theme().Group(), URL: url, Turn: 0, Of: 1, By: n.ID()})
+			n.origins.lookers.told(group.FetchAssignment{Group: f.theme().Group(), URL: url, Slot: 0, Slots: 1, By: n.ID()})
 		}
 	case before.State == presence.Yields && c.State != before.State:
 		n.host.Silence(false)

@@ -23,14 +23,14 @@ type inTurn struct {
 func (p inTurn) Next(s *fetch.State, o fetch.Outcome, now time.Time) (time.Time, time.Duration) {
 	at, interval := p.Policy.Next(s, o, now)
 	turn := p.lookers.of(s.URL)
-	if o.Err != nil || turn.Of < 2 || interval <= 0 {
+	if o.Err != nil || turn.Slots < 2 || interval <= 0 {
 		return at, interval
 	}
 	every := interval
 	if !p.exact {
 		every = common(interval)
 	}
-	return slot(s.URL, turn.Turn.Turn, turn.Of, every*time.Duration(turn.Of), at, now), interval
+	return slot(s.URL, turn.Slot, turn.Slots, every*time.Duration(turn.Slots), at, now), interval
 }
 
 // slot is the first moment of a turn that comes neither before at nor much sooner

@@ -98,10 +98,10 @@ func (n *Node) feedStatus(url string, f origin) web.FeedStatus {
 	if st.Gone {
 		st.Error += ": it is looked at no more, until it is pinged or added again"
 	}
-	if t := n.origins.lookers.of(url).Turn; t.Mirrors || t.By != "" && t.Turn == 0 {
+	if t := n.origins.lookers.of(url).FetchAssignment; t.Mirrors || t.By != "" && t.Slot == 0 {
 		st.LookedAt = t.By
-		if t.Of > 1 {
-			st.Turn, st.Turns = t.Turn, t.Of
+		if t.Slots > 1 {
+			st.Turn, st.Turns = t.Slot, t.Slots
 		}
 	}
 	if n.origins.lookers.rests(f.spec()) {

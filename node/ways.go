@@ -63,9 +63,9 @@ func (w *ways) measure(ctx context.Context, url string) (time.Duration, error) {
 }
 
 // measure does group.Measure. Who reads a file asks no origin.
-func (n *Node) measure(o group.Measure) {
+func (n *Node) measure(o group.MeasureOrigin) {
 	n.background(func() {
-		in := group.Measured{URL: o.URL, Distance: time.Millisecond}
+		in := group.OriginMeasured{URL: o.URL, Distance: time.Millisecond}
 		if n.origins.file(o.URL) == "" {
 			way, err := n.ways.measure(n.ctx, o.URL)
 			in.Distance, in.Failing = way, err != nil

@@ -82,8 +82,8 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 	if cfg.Self == "" {
 		return nil, errors.New("peer: it has no id")
 	}
-	if cfg.Distrust < 0 || cfg.Distrust > group.MaxDistrust {
-		return nil, fmt.Errorf("peer: distrust %d is not between 0 and %d", cfg.Distrust, group.MaxDistrust)
+	if cfg.Distrust < 0 || cfg.Distrust > group.MaxFetchers {
+		return nil, fmt.Errorf("peer: distrust %d is not between 0 and %d", cfg.Distrust, group.MaxFetchers)
 	}
 	m := &Machine{
 		cfg: cfg, source: rand.NewPCG(cfg.Seed, 0x70656572), saved: st.clone(), now: now,

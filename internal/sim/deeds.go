@@ -43,11 +43,11 @@ func (w *World) do(n *node, out peer.Output) {
 		if !n.lost {
 			w.witness.Fail("twin", "%s takes itself for two", n.id)
 		}
-	case group.Turn:
+	case group.FetchAssignment:
 		w.turned(n, o)
-	case group.Measure:
+	case group.MeasureOrigin:
 		w.measure(n, o)
-	case group.Urged:
+	case group.FetchRequested:
 		w.urged(n, o)
 	case group.Departed:
 		w.leftGroup(n, o.Group)

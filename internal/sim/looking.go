@@ -19,7 +19,7 @@ import (
 func (w *World) shares() bool { return w.cfg.Peer.Distrust > 0 }
 
 // rests reports whether another peer looks at a feed, or nobody has said yet.
-func (w *World) rests(f *feed) bool { return w.shares() && f.turn.Turn == 0 }
+func (w *World) rests(f *feed) bool { return w.shares() && f.turn.Slot == 0 }
 
 // own is a node's feed of an address; nil: it publishes none.
 func (w *World) own(n *node, g feedring.GroupID, url string) *feed {
@@ -30,18 +30,18 @@ func (w *World) own(n *node, g feedring.GroupID, url string) *feed {
 	return w.feeds[l.Index]
 }
 
-// turned does group.Turn. Who takes a feed over goes on from the last look that
+// turned does group.FetchAssignment. Who takes a feed over goes on from the last look that
 // the group knows of: where the origin has nothing newer, and this peer holds what
 // the group had then, it need not be read.
-func (w *World) turned(n *node, o group.Turn) {
+func (w *World) turned(n *node, o group.FetchAssignment) {
 	f := w.own(n, o.Group, o.URL)
 	if f == nil {
 		return
 	}
-	w.tracef("%s: turn %d of %d at %s, by %s", n.id, o.Turn, o.Of, o.URL, o.By)
+	w.tracef("%s: turn %d of %d at %s, by %s", n.id, o.Slot, o.Slots, o.URL, o.By)
 	was := f.turn
-	f.turn, f.mirrored = o, f.mirrored || o.Mirrors || o.Turn == 0
-	if o.Turn == 0 || was.Turn > 0 {
+	f.turn, f.mirrored = o, f.mirrored || o.Mirrors || o.Slot == 0
+	if o.Slot == 0 || was.Slot > 0 {
 		return
 	}
 	if l := o.Last; l != nil && l.ETag == f.origin.version() && l.Entries != 0 && l.Entries == w.entriesNamed(f) {
@@ -54,7 +54,7 @@ func (w *World) turned(n *node, o group.Turn) {
 func (w *World) rest(n *node) {
 	for _, f := range w.feeds {
 		if f.node == n {
-			f.turn, f.mirrored, f.adopted = group.Turn{}, false, false
+			f.turn, f.mirrored, f.adopted = group.FetchAssignment{}, false, false
 		}
 	}
 }
@@ -63,7 +63,7 @@ func (w *World) rest(n *node) {
 func (w *World) forgetTurns(n *node, g feedring.GroupID) {
 	for _, f := range w.feeds {
 		if f.node == n && f.log.Group == g {
-			f.turn = group.Turn{}
+			f.turn = group.FetchAssignment{}
 		}
 	}
 }
@@ -85,7 +85,7 @@ func (w *World) entriesNamed(f *feed) uint64 {
 // lookSoon has a node look at an origin at its part of the round: of several that
 // look in turn each does so as many times rarer.
 func (w *World) lookSoon(f *feed) {
-	w.after(time.Duration(max(1, f.turn.Of))*w.between(100*time.Millisecond, 5*time.Second), func() { w.look(f) })
+	w.after(time.Duration(max(1, f.turn.Slots))*w.between(100*time.Millisecond, 5*time.Second), func() { w.look(f) })
 }
 
 // fresh lists those entries of an origin's that a node is to publish: what it
@@ -123,9 +123,9 @@ func (w *World) looked(f *feed) {
 	if !w.shares() || !f.turn.Mirrors {
 		return
 	}
-	last := group.LastLook{ETag: f.origin.version(), Entries: w.entriesNamed(f), Failures: f.failures}
-	w.tell(f.node, 0, f.log.Group, group.Looked{URL: f.origin.url, Last: last})
-	w.tell(f.node, 0, f.log.Group, group.Measured{URL: f.origin.url, Distance: f.way, Failing: f.refused})
+	last := group.LastFetch{ETag: f.origin.version(), Entries: w.entriesNamed(f), Failures: f.failures}
+	w.tell(f.node, 0, f.log.Group, group.OriginFetched{URL: f.origin.url, Last: last})
+	w.tell(f.node, 0, f.log.Group, group.OriginMeasured{URL: f.origin.url, Distance: f.way, Failing: f.refused})
 }
 
 // refusedBy reports whether an origin refuses a node, which then tries again.
@@ -141,17 +141,17 @@ func (w *World) refusedBy(f *feed) bool {
 }
 
 // measure does group.Measure. Some origins say nothing of how far they are.
-func (w *World) measure(n *node, o group.Measure) {
+func (w *World) measure(n *node, o group.MeasureOrigin) {
 	f := w.own(n, o.Group, o.URL)
 	if f == nil || w.often(4) {
 		return
 	}
 	f.way = w.between(time.Millisecond, 60*time.Millisecond)
-	w.tell(n, 2*f.way, o.Group, group.Measured{URL: o.URL, Distance: f.way, Failing: f.refused})
+	w.tell(n, 2*f.way, o.Group, group.OriginMeasured{URL: o.URL, Distance: f.way, Failing: f.refused})
 }
 
-// urged does group.Urged.
-func (w *World) urged(n *node, o group.Urged) {
+// urged does group.FetchRequested.
+func (w *World) urged(n *node, o group.FetchRequested) {
 	if f := w.own(n, o.Group, o.URL); f != nil {
 		w.after(w.between(0, time.Second), func() { w.look(f) })
 	}
@@ -161,7 +161,7 @@ func (w *World) urged(n *node, o group.Urged) {
 func (w *World) hurry(o *origin) {
 	f := o.feeds[w.random.IntN(len(o.feeds))]
 	if f.node.runs() && w.rests(f) {
-		w.step(f.node, peer.In{Group: f.log.Group, Input: group.Hurry{URL: o.url}})
+		w.step(f.node, peer.In{Group: f.log.Group, Input: group.FetchNow{URL: o.url}})
 	}
 }
 

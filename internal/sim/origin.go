@@ -38,12 +38,12 @@ type feed struct {
 	was      []int // … before its node's store was lost
 	busy     bool
 
-	turn     group.Turn    // who looks, as its machine last said
-	mirrored bool          // others published it too, since its node started
-	adopted  bool          // entries of others stand for its own, since then
-	way      time.Duration // to the origin; 0: unknown
-	refused  bool          // by the origin, for a while
-	failures int           // looks in a row
+	turn     group.FetchAssignment // who looks, as its machine last said
+	mirrored bool                  // others published it too, since its node started
+	adopted  bool                  // entries of others stand for its own, since then
+	way      time.Duration         // to the origin; 0: unknown
+	refused  bool                  // by the origin, for a while
+	failures int                   // looks in a row
 }
 
 const window = 20 // entries that an origin shows

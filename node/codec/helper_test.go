@@ -30,7 +30,7 @@ var messages = []feedring.Message{
 	group.RowsWanted{}, group.Rows{}, group.HeadsWanted{}, group.Heads{},
 	group.Intention{}, group.Probe{}, group.Alive{}, group.Objection{}, group.Confirmation{}, group.Stale{}, group.Replace{},
 	group.Notify{}, group.Place{}, group.Placed{}, group.Assign{}, group.Assigned{},
-	group.TurnsWanted{}, group.Turns{}, group.Urge{},
+	group.AssignmentsWanted{}, group.Assignments{}, group.FetchRequest{},
 	ring.Swap{}, ring.Versions{}, ring.Rows{}, ring.Search{}, ring.SearchAck{}, ring.FoundGroup{}, ring.Exhausted{},
 	peer.Query{}, peer.Accepted{}, peer.Final{},
 }

@@ -13,34 +13,34 @@ const (
 	maxTurnBy = 64   // peers that look at one
 )
 
-func encodeTurnsWanted(e *encoder, m group.TurnsWanted) *feedringv1.TurnsWanted {
+func encodeTurnsWanted(e *encoder, m group.AssignmentsWanted) *feedringv1.TurnsWanted {
 	p := &feedringv1.TurnsWanted{Header: e.header(m.Header)}
 	for i := range m.Feeds {
 		f := &m.Feeds[i]
 		p.Feeds = append(p.Feeds, &feedringv1.TurnWanted{
-			Url: f.URL, DistanceMs: wire.SpanTo(f.Distance), Lookers: wire.CountTo(f.Lookers), Holds: f.Holds, Failing: f.Failing,
+			Url: f.URL, DistanceMs: wire.SpanTo(f.Distance), Lookers: wire.CountTo(f.Fetchers), Holds: f.Fetching, Failing: f.Failing,
 			Last: lastTo(f.Last),
 		})
 	}
 	return p
 }
 
-func decodeTurnsWanted(d *decoder, p *feedringv1.TurnsWanted) group.TurnsWanted {
-	m := group.TurnsWanted{Header: d.header(p.GetHeader())}
+func decodeTurnsWanted(d *decoder, p *feedringv1.TurnsWanted) group.AssignmentsWanted {
+	m := group.AssignmentsWanted{Header: d.header(p.GetHeader())}
 	if !d.Room("feeds", len(p.GetFeeds()), maxTurns) {
 		return m
 	}
 	for _, f := range p.GetFeeds() {
-		m.Feeds = append(m.Feeds, group.TurnWanted{
+		m.Feeds = append(m.Feeds, group.AssignmentRequest{
 			URL: d.Text("url", f.GetUrl(), maxURL), Distance: d.Span("distance", f.GetDistanceMs()),
-			Lookers: d.Count("lookers", f.GetLookers()), Holds: f.GetHolds(), Failing: f.GetFailing(),
+			Fetchers: d.Count("lookers", f.GetLookers()), Fetching: f.GetHolds(), Failing: f.GetFailing(),
 			Last: lastFrom(d, f.GetLast()),
 		})
 	}
 	return m
 }
 
-func encodeTurns(e *encoder, m group.Turns) *feedringv1.Turns {
+func encodeTurns(e *encoder, m group.Assignments) *feedringv1.Turns {
 	p := &feedringv1.Turns{Header: e.header(m.Header), ForMs: wire.SpanTo(m.For)}
 	for i := range m.Feeds {
 		p.Feeds = append(p.Feeds, &feedringv1.FeedTurns{Url: m.Feeds[i].URL, By: e.Peers(m.Feeds[i].By), Last: lastTo(m.Feeds[i].Last)})
@@ -48,20 +48,20 @@ func encodeTurns(e *encoder, m group.Turns) *feedringv1.Turns {
 	return p
 }
 
-func decodeTurns(d *decoder, p *feedringv1.Turns) group.Turns {
-	m := group.Turns{Header: d.header(p.GetHeader()), For: d.Span("for", p.GetForMs())}
+func decodeTurns(d *decoder, p *feedringv1.Turns) group.Assignments {
+	m := group.Assignments{Header: d.header(p.GetHeader()), For: d.Span("for", p.GetForMs())}
 	if !d.Room("feeds", len(p.GetFeeds()), maxTurns) {
 		return m
 	}
 	for _, f := range p.GetFeeds() {
-		m.Feeds = append(m.Feeds, group.FeedTurns{
+		m.Feeds = append(m.Feeds, group.Assignment{
 			URL: d.Text("url", f.GetUrl(), maxURL), By: d.Peers("by", f.GetBy(), maxTurnBy), Last: lastFrom(d, f.GetLast()),
 		})
 	}
 	return m
 }
 
-func lastTo(l *group.LastLook) *feedringv1.LastLook {
+func lastTo(l *group.LastFetch) *feedringv1.LastLook {
 	if l == nil {
 		return nil
 	}
@@ -72,23 +72,23 @@ func lastTo(l *group.LastLook) *feedringv1.LastLook {
 	}
 }
 
-func lastFrom(d *decoder, p *feedringv1.LastLook) *group.LastLook {
+func lastFrom(d *decoder, p *feedringv1.LastLook) *group.LastFetch {
 	if p == nil {
 		return nil
 	}
 	d.Room("etag", len(p.GetEtag()), group.MaxValidator)
 	d.Room("last modified", len(p.GetLastModified()), group.MaxValidator)
-	return &group.LastLook{
-		Ago: d.Span("ago", p.GetAgoMs()), Wait: d.Span("wait", p.GetWaitMs()), Host: d.Text("host", p.GetHost(), group.MaxLookHost),
+	return &group.LastFetch{
+		Ago: d.Span("ago", p.GetAgoMs()), Wait: d.Span("wait", p.GetWaitMs()), Host: d.Text("host", p.GetHost(), group.MaxFetchHost),
 		ETag: string(p.GetEtag()), LastModified: string(p.GetLastModified()), Entries: p.GetEntries(),
 		Failures: d.Count("failures", p.GetFailures()), Again: d.Span("again", p.GetAgainMs()), Gone: p.GetGone(),
 	}
 }
 
-func encodeUrge(e *encoder, m group.Urge) *feedringv1.Urge {
+func encodeUrge(e *encoder, m group.FetchRequest) *feedringv1.Urge {
 	return &feedringv1.Urge{Header: e.header(m.Header), Url: m.URL}
 }
 
-func decodeUrge(d *decoder, p *feedringv1.Urge) group.Urge {
-	return group.Urge{Header: d.header(p.GetHeader()), URL: d.Text("url", p.GetUrl(), maxURL)}
+func decodeUrge(d *decoder, p *feedringv1.Urge) group.FetchRequest {
+	return group.FetchRequest{Header: d.header(p.GetHeader()), URL: d.Text("url", p.GetUrl(), maxURL)}
 }

@@ -14,17 +14,17 @@ type looks struct{ *record }
 
 // turns notes who looks at a feed, as its machine says, and checks what holds
 // always: a turn is one of so many, and no more look than anybody wishes.
-func (c *looks) turns(p int32, out group.Turn) {
+func (c *looks) turns(p int32, out group.FetchAssignment) {
 	s := c.of(p).seat(out.Group)
 	if s.turns == nil {
-		s.turns = map[string]group.Turn{}
+		s.turns = map[string]group.FetchAssignment{}
 	}
 	s.turns[out.URL] = out
 	switch {
-	case out.Turn < 0 || out.Turn > out.Of || out.Turn > 0 && out.By != c.cfg.Name(p) || out.Turn == 0 && (out.By == "" || out.By == c.cfg.Name(p)):
-		c.Fail("looks", "%s has turn %d of %d at %s, where %s looks", c.cfg.Name(p), out.Turn, out.Of, out.URL, out.By)
-	case out.Of > max(1, c.cfg.Distrust):
-		c.Fail("looks", "%s is one of %d that look at %s", c.cfg.Name(p), out.Of, out.URL)
+	case out.Slot < 0 || out.Slot > out.Slots || out.Slot > 0 && out.By != c.cfg.Name(p) || out.Slot == 0 && (out.By == "" || out.By == c.cfg.Name(p)):
+		c.Fail("looks", "%s has turn %d of %d at %s, where %s looks", c.cfg.Name(p), out.Slot, out.Slots, out.URL, out.By)
+	case out.Slots > max(1, c.cfg.Distrust):
+		c.Fail("looks", "%s is one of %d that look at %s", c.cfg.Name(p), out.Slots, out.URL)
 	}
 }
 
@@ -37,10 +37,10 @@ func (c *looks) Attended(theme feedring.Theme, offered map[string][]int32) (why 
 		want := 1
 		for _, p := range offered[url] {
 			t := c.of(p).seat(theme.Group()).turns[url]
-			if t.Turn > 0 {
-				turns = append(turns, t.Turn)
+			if t.Slot > 0 {
+				turns = append(turns, t.Slot)
 			}
-			if t.Turn > 0 && t.Mirrors { // else it is alone, or the site's own peer
+			if t.Slot > 0 && t.Mirrors { // else it is alone, or the site's own peer
 				want = min(len(offered[url]), c.cfg.Distrust)
 			}
 		}

@@ -89,8 +89,8 @@ type seat struct {
 	namedAt    time.Duration   // … since then
 	deaf       deaf
 	owed       owedHeads
-	owedBefore owedHeads             // … before the message of this step
-	turns      map[string]group.Turn // who looks at its feeds, by address
+	owedBefore owedHeads                        // … before the message of this step
+	turns      map[string]group.FetchAssignment // who looks at its feeds, by address
 }
 
 // owedHeads is what a peer was told when it was last admitted.

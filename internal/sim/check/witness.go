@@ -295,7 +295,7 @@ func (w *Witness) Did(p int32, out peer.Output) {
 		w.s8.appends(p, o, out)
 	case group.Prune:
 		w.s9.prunes(p, out)
-	case group.Turn:
+	case group.FetchAssignment:
 		w.looks.turns(p, out)
 	case group.Admit:
 		w.ticket.admits(p, o)

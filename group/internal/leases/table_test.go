@@ -1,4 +1,4 @@
-package guests
+package leases
 
 import (
 	"encoding/binary"
@@ -18,9 +18,9 @@ func queryID(n int) (id feedring.QueryID) {
 // One client has a share of a peer, in places as in leases; what it is refused
 // others are given.
 func TestRoomOfOneClient(t *testing.T) {
-	r := NewRoom()
+	r := NewTable()
 	for i := range Max {
-		if _, ok := r.Keep(queryID(i), "greedy", "m"); !ok {
+		if _, ok := r.Reserve(queryID(i), "greedy", "m"); !ok {
 			t.Fatalf("place %d was refused: its ticket would be good without", i)
 		}
 	}
@@ -30,7 +30,7 @@ func TestRoomOfOneClient(t *testing.T) {
 	served := 0
 	for i := range Max {
 		if r.Refusal(queryID(i), "greedy") == "" {
-			r.Unkeep(queryID(i))
+			r.Unreserve(queryID(i))
 			r.Lease(uint64(i), queryID(i), "greedy")
 			served++
 		}
@@ -47,8 +47,8 @@ func TestRoomOfOneClient(t *testing.T) {
 	for i := range Max {
 		r.Release(uint64(i))
 	}
-	if r.Load() != 1000 || r.leasesOf["greedy"] != 0 || len(r.keptOf)+len(r.keptFor) != 0 {
-		t.Errorf("a load of %d is left, %v, %v, %v", r.Load(), r.leasesOf, r.keptOf, r.keptFor)
+	if r.Load() != 1000 || r.leasesOf["greedy"] != 0 || len(r.reservedOf)+len(r.reservedFor) != 0 {
+		t.Errorf("a load of %d is left, %v, %v, %v", r.Load(), r.leasesOf, r.reservedOf, r.reservedFor)
 	}
 }
 
@@ -56,28 +56,28 @@ func TestRoomOfOneClient(t *testing.T) {
 // who has none; who has one, or comes again, is served.
 func TestRoomIsBounded(t *testing.T) {
 	some := func(n int) feedring.PeerID { return feedring.PeerID(fmt.Sprint("c", n%8)) } // with less than MaxOfClient each
-	keep := func(r *Room, n int) bool {
-		_, ok := r.Keep(queryID(n), some(n), "m")
+	keep := func(r *Table, n int) bool {
+		_, ok := r.Reserve(queryID(n), some(n), "m")
 		return ok
 	}
-	attach := func(r *Room, n int) bool {
+	attach := func(r *Table, n int) bool {
 		if r.Refusal(queryID(n), some(n)) != "" {
 			return false
 		}
-		r.Unkeep(queryID(n))
+		r.Unreserve(queryID(n))
 		r.Lease(uint64(n), queryID(n), some(n))
 		return true
 	}
 	for _, by := range []struct {
 		name string
-		come func(r *Room, n int) bool
+		come func(r *Table, n int) bool
 	}{
 		{"places", keep},
 		{"leases", attach},
-		{"both", func(r *Room, n int) bool { return n%2 == 0 && keep(r, n) || n%2 == 1 && attach(r, n) }},
+		{"both", func(r *Table, n int) bool { return n%2 == 0 && keep(r, n) || n%2 == 1 && attach(r, n) }},
 	} {
 		t.Run(by.name, func(t *testing.T) {
-			r := NewRoom()
+			r := NewTable()
 			for n := range Max {
 				if !by.come(&r, n) || r.Load() != n+1 {
 					t.Fatalf("after %d a load of %d", n, r.Load())
@@ -99,7 +99,7 @@ func TestRoomIsBounded(t *testing.T) {
 				t.Error("no room for who comes again")
 			}
 			if by.name == "places" {
-				r.Unkeep(queryID(2))
+				r.Unreserve(queryID(2))
 			} else {
 				r.Release(1)
 			}
@@ -111,8 +111,8 @@ func TestRoomIsBounded(t *testing.T) {
 }
 
 func TestSignersKeepTheLast(t *testing.T) {
-	var s Signers
-	for i := range 3 * MaxSigners {
+	var s TrustedIssuers
+	for i := range 3 * MaxIssuers {
 		before := slices.Clone(s)
 		kept := s
 		s = s.Note(feedring.PeerID(fmt.Sprint(i)))
@@ -120,10 +120,10 @@ func TestSignersKeepTheLast(t *testing.T) {
 			t.Fatal("noting one changed the list of before")
 		}
 	}
-	if len(s) != MaxSigners || s[0] != "47" || s[MaxSigners-1] != "32" {
+	if len(s) != MaxIssuers || s[0] != "47" || s[MaxIssuers-1] != "32" {
 		t.Error(s)
 	}
-	if s = s.Note("40").Note(""); len(s) != MaxSigners || s[0] != "40" || s[1] != "47" || slices.Contains(s[1:], "40") {
+	if s = s.Note("40").Note(""); len(s) != MaxIssuers || s[0] != "40" || s[1] != "47" || slices.Contains(s[1:], "40") {
 		t.Error(s)
 	}
 }

@@ -1,7 +1,7 @@
 // Package guests is the clients of one peer: who is served, for whom a place is
 // kept, whose tickets are taken, and how much of it all one identity may have.
 // It chooses nobody: that is the group's lookup.
-package guests
+package leases
 
 import (
 	"maps"
@@ -20,14 +20,14 @@ const (
 
 // Room is the clients that a peer serves, and those that it keeps a place for:
 // at most Max of them together. Use NewRoom.
-type Room struct {
-	kept    map[feedring.QueryID]kept
-	leases  map[uint64]lease
-	streams map[feedring.QueryID]uint64 // of the leases
+type Table struct {
+	reserved map[feedring.QueryID]reservation
+	leases   map[uint64]lease
+	streams  map[feedring.QueryID]uint64 // of the leases
 
-	keptOf   Tally // places, by client
-	keptFor  Tally // places, by the peer that asked for them
-	leasesOf Tally // leases, by client
+	reservedOf  Counter // places, by client
+	reservedFor Counter // places, by the peer that asked for them
+	leasesOf    Counter // leases, by client
 }
 
 // lease is a client that this peer serves.
@@ -37,39 +37,39 @@ type lease struct {
 }
 
 // kept is a place for a client that has not come yet.
-type kept struct {
+type reservation struct {
 	client feedring.PeerID
 	by     feedring.PeerID
 }
 
 // NewRoom returns a room that nobody is in.
-func NewRoom() Room {
-	return Room{
-		kept: map[feedring.QueryID]kept{}, leases: map[uint64]lease{}, streams: map[feedring.QueryID]uint64{},
-		keptOf: Tally{}, keptFor: Tally{}, leasesOf: Tally{},
+func NewTable() Table {
+	return Table{
+		reserved: map[feedring.QueryID]reservation{}, leases: map[uint64]lease{}, streams: map[feedring.QueryID]uint64{},
+		reservedOf: Counter{}, reservedFor: Counter{}, leasesOf: Counter{},
 	}
 }
 
 // Clone returns an independent copy.
-func (g *Room) Clone() Room {
-	return Room{
-		kept: maps.Clone(g.kept), leases: maps.Clone(g.leases), streams: maps.Clone(g.streams),
-		keptOf: maps.Clone(g.keptOf), keptFor: maps.Clone(g.keptFor), leasesOf: maps.Clone(g.leasesOf),
+func (g *Table) Clone() Table {
+	return Table{
+		reserved: maps.Clone(g.reserved), leases: maps.Clone(g.leases), streams: maps.Clone(g.streams),
+		reservedOf: maps.Clone(g.reservedOf), reservedFor: maps.Clone(g.reservedFor), leasesOf: maps.Clone(g.leasesOf),
 	}
 }
 
 // Load is the number of clients served, and of places kept.
-func (g *Room) Load() int { return len(g.leases) + len(g.kept) }
+func (g *Table) Load() int { return len(g.leases) + len(g.reserved) }
 
 // Leases is the number of clients served.
-func (g *Room) Leases() int { return len(g.leases) }
+func (g *Table) Leases() int { return len(g.leases) }
 
 // KeptFor is the number of places kept on the word of by.
-func (g *Room) KeptFor(by feedring.PeerID) int { return g.keptFor[by] }
+func (g *Table) ReservedFor(by feedring.PeerID) int { return g.reservedFor[by] }
 
 // KeptAs returns the client that a query's place is kept for.
-func (g *Room) KeptAs(id feedring.QueryID) (client feedring.PeerID, ok bool) {
-	k, ok := g.kept[id]
+func (g *Table) ReservedClient(id feedring.QueryID) (client feedring.PeerID, ok bool) {
+	k, ok := g.reserved[id]
 	return k.client, ok
 }
 
@@ -77,35 +77,35 @@ func (g *Room) KeptAs(id feedring.QueryID) (client feedring.PeerID, ok bool) {
 // taken. A client that has as many places as one may have is given no other
 // (made is false): its ticket is good without, as it is at an alternate, and
 // whoever named it as the client takes nothing from it.
-func (g *Room) Keep(id feedring.QueryID, client, by feedring.PeerID) (made, ok bool) {
-	if _, again := g.kept[id]; !again && g.Load() >= Max {
+func (g *Table) Reserve(id feedring.QueryID, client, by feedring.PeerID) (made, ok bool) {
+	if _, again := g.reserved[id]; !again && g.Load() >= Max {
 		return false, false
 	}
-	g.Unkeep(id)
-	if g.keptOf[client] >= MaxOfClient {
+	g.Unreserve(id)
+	if g.reservedOf[client] >= MaxOfClient {
 		return false, true
 	}
-	g.kept[id] = kept{client: client, by: by}
-	g.keptOf.Add(client, 1)
-	g.keptFor.Add(by, 1)
+	g.reserved[id] = reservation{client: client, by: by}
+	g.reservedOf.Add(client, 1)
+	g.reservedFor.Add(by, 1)
 	return true, true
 }
 
 // Unkeep gives a place up, and reports whether there was one.
-func (g *Room) Unkeep(id feedring.QueryID) bool {
-	k, ok := g.kept[id]
+func (g *Table) Unreserve(id feedring.QueryID) bool {
+	k, ok := g.reserved[id]
 	if ok {
-		delete(g.kept, id)
-		g.keptOf.Add(k.client, -1)
-		g.keptFor.Add(k.by, -1)
+		delete(g.reserved, id)
+		g.reservedOf.Add(k.client, -1)
+		g.reservedFor.Add(k.by, -1)
 	}
 	return ok
 }
 
 // Refusal says why there is no room for a client that comes; empty: there is.
-func (g *Room) Refusal(id feedring.QueryID, client feedring.PeerID) string {
+func (g *Table) Refusal(id feedring.QueryID, client feedring.PeerID) string {
 	_, again := g.streams[id]
-	_, has := g.kept[id]
+	_, has := g.reserved[id]
 	switch {
 	case !again && g.leasesOf[client] >= MaxOfClient:
 		return "this peer serves this client on as many streams as one may have: go to an alternate"
@@ -117,7 +117,7 @@ func (g *Room) Refusal(id feedring.QueryID, client feedring.PeerID) string {
 
 // Lease serves a client on a stream. Where it came before on another one, that
 // is over: again.
-func (g *Room) Lease(stream uint64, id feedring.QueryID, client feedring.PeerID) (old uint64, again bool) {
+func (g *Table) Lease(stream uint64, id feedring.QueryID, client feedring.PeerID) (old uint64, again bool) {
 	if old, again = g.streams[id]; again {
 		g.Release(old)
 	}
@@ -129,7 +129,7 @@ func (g *Room) Lease(stream uint64, id feedring.QueryID, client feedring.PeerID)
 }
 
 // Release ends a lease.
-func (g *Room) Release(stream uint64) {
+func (g *Table) Release(stream uint64) {
 	l, ok := g.leases[stream]
 	if !ok {
 		return

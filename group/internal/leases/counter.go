@@ -1,4 +1,4 @@
-package guests
+package leases
 
 import (
 	"maps"
@@ -8,10 +8,10 @@ import (
 )
 
 // Tally counts by peer. What falls to nothing is forgotten.
-type Tally map[feedring.PeerID]int
+type Counter map[feedring.PeerID]int
 
 // Add counts n more of p's.
-func (t Tally) Add(p feedring.PeerID, n int) {
+func (t Counter) Add(p feedring.PeerID, n int) {
 	if t[p] += n; t[p] <= 0 {
 		delete(t, p)
 	}
@@ -21,14 +21,14 @@ func (t Tally) Add(p feedring.PeerID, n int) {
 // NewWindow.
 type Window struct {
 	began time.Time
-	each  Tally
+	each  Counter
 }
 
 // maxInWindow bounds the peers that are counted; what others do is too much.
 const maxInWindow = 10_000
 
 // NewWindow returns a window in which nothing came.
-func NewWindow() Window { return Window{each: Tally{}} }
+func NewWindow() Window { return Window{each: Counter{}} }
 
 // Clone returns an independent copy.
 func (w *Window) Clone() Window { return Window{began: w.began, each: maps.Clone(w.each)} }

@@ -1,4 +1,4 @@
-package looks
+package fetchassign
 
 import (
 	"time"
@@ -7,20 +7,20 @@ import (
 )
 
 // Wanted is what a peer that would look at a feed says of itself to the manager.
-type Wanted struct {
+type Request struct {
 	URL      string
 	Distance time.Duration // of the sender to the origin; 0: unknown
-	Lookers  int           // how many the sender wants to look
-	Holds    bool          // the sender looks now
+	Fetchers int           // how many the sender wants to look
+	Fetching bool          // the sender looks now
 	Failing  bool          // in vain
-	Last     *Last         // of who looks; nil: not known
+	Last     *LastFetch    // of who looks; nil: not known
 }
 
 // Said is who looks at a feed, as the manager says: in the order of turns.
-type Said struct {
+type Assignment struct {
 	URL  string
 	By   []feedring.PeerID
-	Last *Last // by any of them, or of those before; nil: not known
+	Last *LastFetch // by any of them, or of those before; nil: not known
 }
 
 // Turn is who looks at an own feed. A Turn above zero: this peer, as the Turn-th
@@ -28,11 +28,11 @@ type Said struct {
 // there offer it too, and none of them is the site's own peer. Part and Last are
 // told with a turn of this peer, which keeps to them; Last also with another's, where
 // an origin wants to be left alone.
-type Turn struct {
-	URL      string
-	Turn, Of int
-	By       feedring.PeerID
-	Mirrors  bool
-	Part     Part
-	Last     *Last
+type Decision struct {
+	URL         string
+	Slot, Slots int
+	By          feedring.PeerID
+	Mirrors     bool
+	Part        Part
+	Last        *LastFetch
 }

@@ -1,4 +1,4 @@
-package looks
+package fetchassign
 
 import (
 	"time"
@@ -9,7 +9,7 @@ import (
 // Last is what the last look at a feed left to who looks next, as of the moment
 // when it is told. It is never changed, so it is shared. Origins asked for it all:
 // whose word it is cannot be checked, so it has bounds.
-type Last struct {
+type LastFetch struct {
 	Ago  time.Duration // since it ended
 	Wait time.Duration // the origin wants to be left alone for so long; 0: it did not say
 	Host string        // that is left alone as a whole; empty: the feed alone
@@ -34,13 +34,13 @@ const (
 )
 
 // left is a Last at the time it was told.
-type left struct {
-	Last
+type datedFetch struct {
+	LastFetch
 	at time.Time
 }
 
 // leave bounds what somebody says; nil: it is not to be used.
-func leave(l *Last, now time.Time) *left {
+func bounded(l *LastFetch, now time.Time) *datedFetch {
 	if l == nil || len(l.Host) > MaxHost || len(l.ETag) > MaxValidator || len(l.LastModified) > MaxValidator {
 		return nil
 	}
@@ -48,32 +48,32 @@ func leave(l *Last, now time.Time) *left {
 	bounded.Ago, bounded.Wait = min(max(l.Ago, 0), maxAgo), min(max(l.Wait, 0), MaxWait)
 	bounded.Failures = min(max(l.Failures, 0), maxFailures)
 	bounded.Again = min(max(l.Again, 0), MaxWait)
-	return &left{bounded, now}
+	return &datedFetch{bounded, now}
 }
 
 // asks reports whether l is for those too that do not look: a host wants to be left
 // alone as a whole, or the feed is gone for good.
-func (l *left) asks(now time.Time) bool {
+func (l *datedFetch) concernsAll(now time.Time) bool {
 	return l != nil && (l.Gone || l.Host != "" && l.until().After(now))
 }
 
-func (l *left) ended() time.Time { return l.at.Add(-l.Ago) }
-func (l *left) until() time.Time { return l.at.Add(l.Wait) }
+func (l *datedFetch) ended() time.Time { return l.at.Add(-l.Ago) }
+func (l *datedFetch) until() time.Time { return l.at.Add(l.Wait) }
 
 // asOf is l at another time; nil where l is.
-func (l *left) asOf(now time.Time) *Last {
+func (l *datedFetch) asOf(now time.Time) *LastFetch {
 	if l == nil {
 		return nil
 	}
 	d := now.Sub(l.at)
-	aged := l.Last
+	aged := l.LastFetch
 	aged.Ago, aged.Wait, aged.Again = min(l.Ago+d, maxAgo), max(0, l.Wait-d), max(0, l.Again-d)
 	return &aged
 }
 
 // news reports whether l is of a later look than old: what was on its way for
 // a little longer is not.
-func (l *left) news(old *left, slack time.Duration) bool {
+func (l *datedFetch) newerThan(old *datedFetch, slack time.Duration) bool {
 	switch {
 	case l == nil || old == nil:
 		return l != nil
@@ -87,10 +87,10 @@ func (l *left) news(old *left, slack time.Duration) bool {
 }
 
 // slack is by how much two tellings of one look may differ.
-func (h *Here) slack() time.Duration { return h.Refresh / 8 }
+func (h *Snapshot) slack() time.Duration { return h.Refresh / 8 }
 
 // Size is at least what l takes on the wire.
-func (l *Last) Size() int {
+func (l *LastFetch) Size() int {
 	if l == nil {
 		return 0
 	}

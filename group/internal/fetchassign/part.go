@@ -1,4 +1,4 @@
-package looks
+package fetchassign
 
 import (
 	"strings"
@@ -22,7 +22,7 @@ const (
 )
 
 // turn is the part of one of those that look at a feed in turn.
-func (p Part) turn(turn, of int) Part {
+func (p Part) slot(turn, of int) Part {
 	size := uint64(p.Size)
 	if p == (Part{}) {
 		size = whole
@@ -42,16 +42,16 @@ type hostParts struct {
 
 // part is that of a feed, for one of those that look at it in turn. Where one peer
 // looks at all it has all.
-func (h *Here) part(url string, turn, of int) Part {
+func (h *Snapshot) part(url string, turn, of int) Part {
 	host := hostOf(url)
 	parts, known := h.Parts[host]
 	if !known {
-		parts = h.dealt(host)
+		parts = h.partsOf(host)
 		h.Parts[host] = parts
 	}
 	switch {
 	case of > 1:
-		return parts.feeds[url].turn(turn, of)
+		return parts.feeds[url].slot(turn, of)
 	case parts.one:
 		return Part{}
 	}
@@ -60,10 +60,10 @@ func (h *Here) part(url string, turn, of int) Part {
 
 // dealt gives the feeds of a host their parts. The site's own peer asks its own
 // host, and takes nobody's time.
-func (h *Here) dealt(host string) hostParts {
+func (h *Snapshot) partsOf(host string) hostParts {
 	lots, order, total := map[string][]string{}, []string(nil), uint64(0)
 	count := map[feedring.PeerID]uint64{}
-	h.at(host, func(offers []catalogue.Publication) {
+	h.eachFeed(host, func(offers []catalogue.Publication) {
 		lot := ""
 		for _, p := range h.mirrors(offers) {
 			count[p]++
@@ -98,7 +98,7 @@ func (h *Here) dealt(host string) hostParts {
 
 // mirrors lists who is there and might look at a feed; nobody, where the site's own
 // peer does.
-func (h *Here) mirrors(offers []catalogue.Publication) (peers []feedring.PeerID) {
+func (h *Snapshot) mirrors(offers []catalogue.Publication) (peers []feedring.PeerID) {
 	for _, f := range offers {
 		switch {
 		case f.Away:
@@ -113,11 +113,11 @@ func (h *Here) mirrors(offers []catalogue.Publication) (peers []feedring.PeerID)
 
 // at goes over the feeds of a host, by those who offer each, in order of their
 // addresses.
-func (h *Here) at(host string, each func(offers []catalogue.Publication)) {
+func (h *Snapshot) eachFeed(host string, each func(offers []catalogue.Publication)) {
 	for _, scheme := range []string{"http://", "https://"} {
 		prefix := scheme + host + "/"
-		i, _ := h.place(feedring.FeedRef{URL: prefix})
-		for feeds := h.Book.Feeds; i < len(feeds) && strings.HasPrefix(feeds[i].Ref.URL, prefix); {
+		i, _ := h.find(feedring.FeedRef{URL: prefix})
+		for feeds := h.Index.Feeds; i < len(feeds) && strings.HasPrefix(feeds[i].Ref.URL, prefix); {
 			offers := h.offers(feeds[i].Ref.URL)
 			i += len(offers)
 			each(offers)

@@ -1,0 +1,103 @@
+package fetchassign
+
+import (
+	"slices"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/catalogue"
+)
+
+// decide adds who looks at an own feed to turns, if that changed. It reports
+// whether the manager has to be asked, and when to decide again; zero: not before
+// something happens.
+func (s *memberFeed) decide(h *Snapshot, url string, turns *[]Decision) (shared bool, again time.Time) {
+	t, shared, again := s.choose(h, url)
+	if h.Settled && t.Slot > 0 {
+		t.Part = h.part(url, t.Slot, t.Slots)
+	}
+	if t != s.announced {
+		s.announced = t
+		s.announce(h, turns)
+	}
+	return shared, again
+}
+
+// tell adds the turn to turns, with what is known of the last look.
+func (s *memberFeed) announce(h *Snapshot, turns *[]Decision) {
+	t := s.announced
+	if t.Slot > 0 || s.last.concernsAll(h.Now) {
+		t.Last = s.last.asOf(h.Now)
+	}
+	*turns = append(*turns, t)
+}
+
+func (s *memberFeed) choose(h *Snapshot, url string) (t Decision, shared bool, again time.Time) {
+	if !h.Settled {
+		if s.announced != (Decision{}) {
+			return s.announced, false, time.Time{}
+		}
+		t, again = s.selfAfter(h, url, s.since.Add(min(h.Refresh, soloAfter)))
+		return t, false, again
+	}
+	offers := h.offers(url)
+	switch site, away := h.sitePeer(offers); {
+	case site != "":
+		s.forget()
+		if away {
+			again = h.AwaySince(site).Add(siteAwayPeriods * h.Refresh)
+		}
+		return h.decisionFor(url, []feedring.PeerID{site}), false, again
+	case !slices.ContainsFunc(offers, func(f catalogue.Publication) bool { return !f.Away && f.Ref.Publisher != h.Self }):
+		s.forget()
+		return h.decisionFor(url, []feedring.PeerID{h.Self}), false, time.Time{}
+	}
+	t, again = s.chooseShared(h, url, offers)
+	t.Mirrors = t != Decision{}
+	return t, true, again
+}
+
+// byWord is the verdict of a feed that several peers mirror. Where no manager
+// speaks for long who looks goes on, and should that one be gone too, the
+// others' turns come one after another.
+func (s *memberFeed) chooseShared(h *Snapshot, url string, offers []catalogue.Publication) (t Decision, again time.Time) {
+	switch {
+	case h.Now.Before(s.validUntil):
+		return h.decisionFor(url, s.fetchers), s.validUntil
+	case s.announced.Slot > 0:
+		return s.announced, time.Time{}
+	case s.fetchers == nil:
+		if s.waitingSince.IsZero() {
+			s.waitingSince = h.Now
+		}
+		return s.selfAfter(h, url, s.waitingSince.Add(h.Refresh))
+	}
+	rank := 1
+	for _, f := range offers {
+		if p := f.Ref.Publisher; p < h.Self && !f.Away && !slices.Contains(s.fetchers, p) {
+			rank++
+		}
+	}
+	return s.selfAfter(h, url, s.validUntil.Add(time.Duration(rank)*h.validity()))
+}
+
+// notBefore leaves everything as it is until a time, and then has this peer look.
+func (s *memberFeed) selfAfter(h *Snapshot, url string, at time.Time) (Decision, time.Time) {
+	if h.Now.Before(at) {
+		return s.announced, at
+	}
+	return h.decisionFor(url, []feedring.PeerID{h.Self}), time.Time{}
+}
+
+// turnBy is this peer's turn among those that look.
+func (h *Snapshot) decisionFor(url string, by []feedring.PeerID) Decision {
+	if i := slices.Index(by, h.Self); i >= 0 {
+		return Decision{URL: url, Slot: i + 1, Slots: len(by), By: h.Self}
+	}
+	return Decision{URL: url, By: by[0]}
+}
+
+// forget leaves what the manager said: it is not needed.
+func (s *memberFeed) forget() {
+	s.fetchers, s.validUntil, s.waitingSince, s.requestedAt, s.tries = nil, time.Time{}, time.Time{}, time.Time{}, 0
+}

@@ -1,0 +1,102 @@
+// Package looks is who looks at the feeds that several peers of a group mirror:
+// Own is one peer's, which asks, and Desk a manager's, who chooses. It sends
+// nothing, waits for nothing and knows no terms: it is told what came and what
+// time it is, and returns what is to be done.
+package fetchassign
+
+import (
+	"slices"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/catalogue"
+)
+
+// Here is the membership as it is now.
+type Snapshot struct {
+	Self      feedring.PeerID
+	Now       time.Time
+	Refresh   time.Duration
+	Settled   bool // the manager that is followed has admitted this peer
+	Index     *catalogue.Index
+	Vouched   map[feedring.FeedRef]string     // the site that names the publisher of a feed
+	AwaySince func(feedring.PeerID) time.Time // since when a peer that is away is so
+	Parts     Parts                           // not nil: it is added to
+}
+
+// The times of sharing, in refresh periods.
+const (
+	validPeriods    = 30 // a word of the manager
+	siteAwayPeriods = 10 // the site's own peer may be away before mirrors look
+	requestPeriods  = 6
+	failedPeriods   = 12 * validPeriods // whom an origin refused may be tried again
+)
+
+// Bounds.
+const (
+	MaxFetchers   = 8       // peers that look at one feed
+	maxCandidates = 100_000 // of all feeds together
+)
+
+// unheard is how long a feed waits to be looked at while its peer is in no group yet.
+const soloAfter = 2 * time.Second
+
+// Hold is how long a word of the manager holds.
+func Validity(refresh time.Duration) time.Duration { return validPeriods * refresh }
+
+func (h *Snapshot) validity() time.Duration { return Validity(h.Refresh) }
+
+// offers lists who offers a feed, this peer and those that are away included.
+func (h *Snapshot) offers(url string) []catalogue.Publication {
+	feeds := h.Index.Feeds
+	i, _ := h.find(feedring.FeedRef{URL: url})
+	n := i
+	for n < len(feeds) && feeds[n].Ref.URL == url {
+		n++
+	}
+	return feeds[i:n]
+}
+
+func (h *Snapshot) find(ref feedring.FeedRef) (int, bool) {
+	return slices.BinarySearchFunc(h.Index.Feeds, ref, func(f catalogue.Publication, ref feedring.FeedRef) int { return f.Ref.Compare(ref) })
+}
+
+// mayLook reports whether a peer that is there offers a feed.
+func (h *Snapshot) offeredBy(url string, p feedring.PeerID) bool {
+	i, ok := h.find(feedring.FeedRef{URL: url, Publisher: p})
+	return ok && !h.Index.Feeds[i].Away
+}
+
+// offerers counts the peers that are there and offer a feed.
+func (h *Snapshot) offerers(url string) (n int) {
+	for _, f := range h.offers(url) {
+		if !f.Away {
+			n++
+		}
+	}
+	return n
+}
+
+// sitesOwn is the peer that the site of a feed names as its own: this one if it
+// is, else one that is there, or was there a while ago. Empty: none.
+func (h *Snapshot) sitePeer(offers []catalogue.Publication) (own feedring.PeerID, away bool) {
+	for _, f := range offers {
+		p := f.Ref.Publisher
+		switch {
+		case h.Vouched[f.Ref] == "":
+		case p == h.Self:
+			return p, false
+		case f.Away && h.Now.Sub(h.AwaySince(p)) >= siteAwayPeriods*h.Refresh:
+		case own == "" || away && !f.Away:
+			own, away = p, f.Away
+		}
+	}
+	return own, away
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
