@@ -7,7 +7,7 @@ import (
 )
 
 // dues are by when each group must agree (L1): 3r after the faults, and more where
-// docs/protocol.md 16 says so.
+// docs/rationale.md 16 says so.
 type dues map[feedring.Theme]time.Duration
 
 func (s *scenario) dues(t0 time.Duration) dues {

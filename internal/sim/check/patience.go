@@ -19,7 +19,7 @@ type patience struct {
 }
 
 // What an asked peer does about a coordinator that does not answer, and a coordinator
-// about leaders that do not (docs/protocol.md 8, Who knows what; The way).
+// about leaders that do not (docs/protocol.md 8, Asking; The way).
 const (
 	acceptsWithin = 500 * time.Millisecond // else the next is asked
 	looksEvery    = time.Second            // at one that accepted
