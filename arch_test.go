@@ -70,6 +70,7 @@ var arrows = map[string][]string{
 	"internal/vouch":                {".", "internal/safehttp"},
 	"internal/keyed":                {},
 	"internal/store":                {".", "internal/match", "internal/keyed"},
+	"internal/olddata":              {"internal/store"},
 	"internal/history":              {".", "internal/match", "internal/store"},
 	"internal/host":                 {".", "internal/wire"},
 	"internal/readerfeeds/render":   {"."},

@@ -1,0 +1,32 @@
+package personal
+
+import (
+	"testing"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/olddata"
+	"github.com/feedring/feedring/internal/store"
+)
+
+func TestOldRowsKeepEveryField(t *testing.T) {
+	s := olddata.Store(t)
+	each := func(prefix string, count int, check func(t testing.TB, key string, value []byte)) {
+		for _, r := range olddata.Records(t, s, store.BucketSubscription, prefix, count) {
+			check(t, r.Key, r.Value)
+		}
+	}
+	each(subscriptions, 4, func(t testing.TB, key string, value []byte) { olddata.SameJSON[subscriptionRow](t, key, value) })
+	each(interestRows, 4, func(t testing.TB, key string, value []byte) {
+		if row := olddata.SameJSON[interestRow](t, key, value); len(itemNumbers(row.Items)) == 0 {
+			t.Errorf("an interest without entries: %+v", row)
+		}
+	})
+	each(feedRows, 10, func(t testing.TB, key string, value []byte) { olddata.SameJSON[feedRow](t, key, value) })
+	each(entryRows, 42, func(t testing.TB, key string, value []byte) { olddata.SameJSON[entryRow](t, key, value) })
+	each(copyRows, 14, func(t testing.TB, key string, value []byte) { olddata.SameJSON[feedring.Entry](t, key, value) })
+	each(journalRows, 5, func(t testing.TB, key string, value []byte) {
+		if j, whole := decodeJournal(value); !whole || j.entry == 0 || len(j.given) == 0 {
+			t.Errorf("%q: %+v, %v", key, j, whole)
+		}
+	})
+}

@@ -1,0 +1,85 @@
+package node
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/olddata"
+	"github.com/feedring/feedring/internal/store"
+)
+
+func TestOldRecordsKeepEveryField(t *testing.T) {
+	s := olddata.Store(t)
+	themes := make(map[feedring.Theme]bool)
+	for _, r := range olddata.Records(t, s, store.BucketTerm, "", 4) {
+		saved := olddata.SameJSON[savedState](t, r.Key, r.Value)
+		themes[saved.Theme] = saved.State.Highest > 0 && saved.State.Incarnation > 0
+		if saved.Theme.Group().String() != r.Key {
+			t.Errorf("the state of %s is under %s", saved.Theme, r.Key)
+		}
+	}
+	if want := (map[feedring.Theme]bool{"arts": true, "news": true, "science": true, "society": true}); !reflect.DeepEqual(themes, want) {
+		t.Errorf("states of %v", themes)
+	}
+	for g := range themes {
+		if at, err := droppedTo(s, g.Group(), time.Time{}); err != nil || at.IsZero() {
+			t.Errorf("what was dropped of %s: %v, %v", g, at, err)
+		}
+	}
+	for _, r := range olddata.Records(t, s, store.BucketPeer, knownRecord, 1) {
+		if known := olddata.SameJSON[[]feedring.PeerInfo](t, r.Key, r.Value); len(known) != 1 || known[0].ID == "" || len(known[0].Addrs) != 1 {
+			t.Errorf("known peers: %v", known)
+		}
+	}
+	if j, err := openJoins(s, nil); err != nil || len(j.added) != 1 {
+		t.Errorf("joins: %v, %v", j, err)
+	}
+	for _, r := range olddata.Records(t, s, store.BucketMeta, presenceRecord, 1) {
+		if saved := olddata.SameJSON[savedPresence](t, r.Key, r.Value); saved.Since.IsZero() || saved.Above == 0 {
+			t.Errorf("presence: %v", saved)
+		}
+	}
+	for _, r := range olddata.Records(t, s, store.BucketFeed, addedFeed, 4) {
+		olddata.SameJSON[addedRow](t, r.Key, r.Value)
+	}
+	for _, r := range olddata.Records(t, s, store.BucketFeed, offeredFeed, 2) {
+		olddata.SameJSON[offeredRow](t, r.Key, r.Value)
+	}
+	for _, r := range olddata.Records(t, s, store.BucketFeed, feedAddress, 1) {
+		olddata.SameJSON[address](t, r.Key, r.Value)
+	}
+	for _, r := range olddata.Records(t, s, store.BucketFeed, heldHost, 2) {
+		olddata.SameJSON[hold](t, r.Key, r.Value)
+	}
+	for _, r := range olddata.Records(t, s, store.BucketCopy, "", 2) {
+		if ref, since, ok := readReach(r); !ok || ref.URL == "" || ref.Publisher == "" || since.IsZero() {
+			t.Errorf("reach of a copy: %v, %v, %v", ref, since, ok)
+		}
+	}
+}
+
+// TestStoredKeys holds the keys of records of which the old directory has no value for
+// each field.
+func TestStoredKeys(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	state := olddata.SameJSON[savedState](t, "state", []byte(`{"Theme":"news","State":{"Term":{"Number":3,"Claimant":"peer"},"Highest":4,"Incarnation":5,`+
+		`"From":"2026-01-02T03:04:05Z","Dropped":"2026-01-02T03:04:05Z"}}`))
+	if want := (savedState{Theme: "news", State: group.State{
+		Term: feedring.Term{Number: 3, Claimant: "peer"}, Highest: 4, Incarnation: 5, From: at, Dropped: at,
+	}}); state != want {
+		t.Errorf("state: %+v", state)
+	}
+	added := olddata.SameJSON[addedRow](t, "added", []byte(`{"Theme":"news","Provider":"example.org","URL":"https://example.org/feed",`+
+		`"Share":"title","File":"/srv/feed.xml","Offered":"2026-01-02T03:04:05Z"}`))
+	if want := (addedRow{feedring.FeedSpec{
+		Theme: "news", Provider: "example.org", URL: "https://example.org/feed", Share: feedring.ShareTitle, File: "/srv/feed.xml",
+	}, at}); added != want {
+		t.Errorf("added: %+v", added)
+	}
+	if h := olddata.SameJSON[hold](t, "hold", []byte(`{"Until":"2026-01-02T03:04:05Z","Untold":true}`)); h != (hold{at, true}) {
+		t.Errorf("hold: %+v", h)
+	}
+}
