@@ -258,11 +258,11 @@ func (n *Node) MoveFeed(ctx context.Context, from, to string, force bool) (st we
 func (n *Node) refuseMove(url, from, to string) error {
 	if other := n.origins.identity(to); other != url {
 		if _, ok := n.origins.get(other); ok {
-			return fmt.Errorf("%s was not moved: %s is a feed of this peer's already: remove that first, or leave both as they are", from, to)
+			return &web.MoveError{From: from, To: to}
 		}
 	}
 	if err := n.refuse(feedring.FeedSpec{URL: to}); err != nil {
-		return fmt.Errorf("%s was not moved: %s is at a loopback or private address, which this peer fetches only when it is started with --allow-private-feeds", from, to)
+		return &web.PrivateAddressError{From: from, URL: to}
 	}
 	return nil
 }
@@ -286,5 +286,5 @@ func (n *Node) lookBefore(ctx context.Context, from, to string) (note string, er
 	case passing(err):
 		return reason(err) + ": it is looked at again", nil
 	}
-	return "", fmt.Errorf("%s was not moved: %s: %s: give the address of the feed itself, or --force where it will be there: %w", from, to, reason(err), web.ErrNoFeed)
+	return "", &web.MoveError{From: from, To: to, Reason: reason(err)}
 }

@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -69,7 +68,7 @@ func (n *Node) Catalogue(ctx context.Context, theme feedring.Theme) (feedring.Ca
 	}
 	asked := contacts(view, theme)
 	if len(asked) == 0 {
-		return feedring.Catalogue{}, fmt.Errorf("no group publishes %s%s: %w", theme, n.suggest(theme), web.ErrUnknown)
+		return feedring.Catalogue{}, &web.UnknownThemeError{Theme: theme, Near: n.suggest(theme)}
 	}
 	if c, ok := n.firstCatalogue(ctx, asked, theme); ok {
 		return c, nil
@@ -89,7 +88,7 @@ func (n *Node) Catalogue(ctx context.Context, theme feedring.Theme) (feedring.Ca
 	if c, ok := n.firstCatalogue(ctx, members[:min(len(members), infoAsked)], theme); ok {
 		return c, nil
 	}
-	return feedring.Catalogue{}, fmt.Errorf("no peer of %s answers: try again in a moment", theme)
+	return feedring.Catalogue{}, &web.SilentGroupError{Theme: theme}
 }
 
 // firstCatalogue asks one peer after the other.
@@ -140,14 +139,12 @@ func contacts(view *peer.View, theme feedring.Theme) []feedring.PeerID {
 	return ids
 }
 
-// suggest is a "did you mean" for a theme that nobody publishes.
+// suggest returns a theme of the ring that is spelled almost like one that nobody
+// publishes; empty: none.
 func (n *Node) suggest(theme feedring.Theme) string {
 	var names []string
 	for _, g := range n.loop.View().Ring {
 		names = append(names, string(g.Theme))
 	}
-	if near := feedring.Nearest(string(theme), names); near != "" {
-		return fmt.Sprintf(" (did you mean %s?)", near)
-	}
-	return ""
+	return feedring.Nearest(string(theme), names)
 }

@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -78,11 +77,11 @@ func whyNot(target string, err error) error {
 	var other sec.ErrPeerIDMismatch
 	switch {
 	case errors.As(err, &foreign) && foreign.Speaks != "":
-		return fmt.Errorf("it is of the network %q and this peer of %q: a peer is of the network that serve --network names", foreign.Speaks, foreign.Own)
+		return &web.ForeignPeerError{Speaks: foreign.Speaks, Own: foreign.Own}
 	case errors.As(err, &foreign):
 		return errors.New("it is no peer of feedring")
 	case errors.As(err, &other):
-		return errors.New("another peer answers at this address: take the whole address, as that peer's \"feedring status\" prints it")
+		return &web.OtherPeerError{}
 	case errors.Is(err, host.ErrSelf):
 		return err
 	case errors.Is(err, host.ErrBusy):

@@ -73,7 +73,7 @@ func (j *joins) room(target string) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if len(j.added) >= maxJoins && !slices.Contains(j.added, target) && !slices.Contains(j.fixed, target) {
-		return fmt.Errorf("this peer joins through %d more places than serve was given: remove one first, \"feedring join --list\" shows them", maxJoins)
+		return &web.LimitError{Of: web.JoinTargets, Most: maxJoins}
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ func parseTarget(target string) (string, error) {
 		target = strings.ToLower(strings.TrimSuffix(target, "."))
 	}
 	if err := host.ParseTarget(target); err != nil {
-		return target, fmt.Errorf("%.100q: %w: %w", target, err, web.ErrMalformed)
+		return target, web.ErrMalformed.Of(fmt.Errorf("%.100q: %w", target, err))
 	}
 	return target, nil
 }
@@ -188,14 +188,14 @@ func (n *Node) RemoveJoin(ctx context.Context, target string) error {
 	case err != nil:
 		return err
 	case slices.Contains(n.joins.fixed, target):
-		return fmt.Errorf("%s was given to serve by --join, FEEDRING_JOIN or the configuration file, and would be back at the next start: take it out there and start again", target)
+		return &web.FixedError{Name: target, Flag: "join"}
 	}
 	gone, err := n.joins.change(ctx, target, false)
 	switch {
 	case err != nil:
 		return notKept(target+" was not removed", err)
 	case !gone:
-		return fmt.Errorf("this peer does not join through %s: %w", target, web.ErrUnknown)
+		return &web.UnknownJoinError{Target: target}
 	}
 	via.Remove(target)
 	return nil

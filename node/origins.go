@@ -1,7 +1,6 @@
 package node
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,8 +30,8 @@ const (
 )
 
 var (
-	errTooManyFeeds   = fmt.Errorf("this peer publishes %d feeds already: run another peer for more", feedring.MaxFeeds)
-	errTooManyPrivate = fmt.Errorf("this peer keeps %d private feeds already: run another peer for more", maxPrivate)
+	errTooManyFeeds   = &web.LimitError{Of: web.PublicFeeds, Most: feedring.MaxFeeds}
+	errTooManyPrivate = &web.LimitError{Of: web.PrivateFeeds, Most: maxPrivate}
 )
 
 // origins is this peer's own feeds: what was asked for, what the watcher knows
@@ -256,12 +255,8 @@ func (o *origins) fresh(specs []feedring.FeedSpec, said []web.Added) []int {
 		switch ok := f != nil; {
 		case ok && sameFeed(known, spec):
 			said[i].Known = true
-		case ok && known.Theme == "":
-			said[i].Err = fmt.Errorf("%s is already kept in private as %s: remove it first", spec.URL, known.Provider)
-		case ok && known.Theme == spec.Theme && known.Share != spec.Share:
-			said[i].Err = fmt.Errorf("%s is already published in %s, and shares %s: remove it first", spec.URL, known.Theme, cmp.Or(known.Share, "what this peer shares"))
 		case ok:
-			said[i].Err = fmt.Errorf("%s is already published in %s as %s: remove it first", spec.URL, known.Theme, known.Provider)
+			said[i].Err = &web.KnownFeedError{Known: known, Wanted: spec}
 		case twice && sameFeed(specs[first], spec):
 			said[i].Known = true // lists name a feed in each of its folders
 		case twice:
@@ -356,7 +351,7 @@ func (o *origins) remove(ctx context.Context, url string) error {
 	case f == nil:
 		return notOurs(url)
 	case f.fixed:
-		return fmt.Errorf("%s was given to serve by --feed, FEEDRING_FEED or the configuration file, and would be back at the next start: take it out there and start again", url)
+		return &web.FixedError{Name: url, Flag: "feed"}
 	}
 	if err := o.store.Delete(ctx, store.BucketFeed, addedFeed+url); err != nil {
 		return notKept(url+" was not removed", err)
@@ -386,9 +381,9 @@ func notKept(what string, err error) error {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("%s: %w", what, err)
 	case errors.Is(err, store.ErrFull):
-		return fmt.Errorf("%s: %w: %w", what, err, web.ErrFull)
+		return web.ErrFull.Of(fmt.Errorf("%s: %w", what, err))
 	}
-	return fmt.Errorf("%s: %w: %w", what, err, web.ErrUnsaved)
+	return web.ErrUnsaved.Of(fmt.Errorf("%s: %w", what, err))
 }
 
 // Changed is called by the watcher with new entries. An error makes the

@@ -29,9 +29,9 @@ func (o ownFeeds) Answer(w http.ResponseWriter, r *http.Request, hub string) err
 	err := o.room.Answer(w, r, hub)
 	switch {
 	case errors.Is(err, cache.ErrUnknown):
-		return fmt.Errorf("%w: %w", err, web.ErrUnknown)
+		return web.ErrUnknown.Of(err)
 	case errors.Is(err, cache.ErrLoop):
-		return fmt.Errorf("%w: %w", err, web.ErrLoop)
+		return web.ErrLoop.Of(err)
 	}
 	return err
 }

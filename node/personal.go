@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/client"
@@ -132,7 +131,7 @@ func (p personalFeeds) Unsubscribe(ctx context.Context, id string) error {
 	err := p.room.Unsubscribe(ctx, id)
 	switch {
 	case errors.Is(err, personal.ErrUnknown):
-		return fmt.Errorf("this peer keeps no personal feed with this id: %w", web.ErrUnknown)
+		return web.ErrUnknown.Of(errors.New("this peer keeps no personal feed with this id"))
 	case err != nil:
 		return notKept("the personal feed is revoked, but may be back after a restart", err)
 	}
@@ -147,7 +146,7 @@ func (p personalFeeds) State(secret string) (web.PersonalState, bool) {
 func (p personalFeeds) Read(ctx context.Context, secret string) (web.PersonalState, []feedring.Entry, error) {
 	f, err := p.room.Feed(ctx, secret)
 	if errors.Is(err, personal.ErrUnknown) {
-		err = fmt.Errorf("there is no such feed, or it was revoked: %w", web.ErrUnknown)
+		err = web.ErrUnknown.Of(errors.New("there is no such feed, or it was revoked"))
 	}
 	return personalState(&f.State), f.Entries, err
 }

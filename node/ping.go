@@ -24,9 +24,9 @@ func (n *Node) Ping(ctx context.Context, url string) (web.FeedStatus, error) {
 	st, err := n.Feed(url)
 	switch {
 	case err == nil && st.Gone:
-		err = fmt.Errorf("%s: %s: %w", url, st.Error, web.ErrOrigin)
+		err = &web.OriginError{URL: url, Reason: st.Error}
 	case err == nil && st.Error != "":
-		err = fmt.Errorf("%s: %s (it is asked again at %s): %w", url, st.Error, st.NextFetch.Format(time.RFC3339), web.ErrOrigin)
+		err = &web.OriginError{URL: url, Reason: st.Error, Next: st.NextFetch}
 	}
 	return st, err
 }
@@ -62,27 +62,21 @@ func (o *origins) look(ctx context.Context, url string) error {
 	}
 }
 
-// late says what a look waits for that its caller waits for no longer. The
-// advice is for those at a terminal and for those who ask by HTTP.
+// late says what a look waits for that its caller waits for no longer.
 func (o *origins) late(url string) error {
-	const advice = `and "feedring status" tells how that ends; or wait longer: --timeout, or by HTTP "Prefer: wait=SECONDS"`
-	then := "it is looked at all the same"
-	why := "this peer has as many looks under way as it may"
-	wait, ok := o.watcher.Waits(url)
-	switch {
-	case ok && !wait.Since.IsZero():
-		why = fmt.Sprintf("the origin has not answered yet, after %s", time.Since(wait.Since).Round(time.Second))
-	case ok && wait.Held != nil:
-		why, then = wait.Held.Error(), "it is looked at then"
-	case ok && wait.Ahead > 0:
-		why = fmt.Sprintf("it waits behind %d other requests to %s, which has not answered them yet", wait.Ahead, wait.Host)
-		if wait.Ahead == 1 {
-			why = fmt.Sprintf("it waits behind another request to %s, which has not answered it yet", wait.Host)
+	late := &web.LateError{URL: url}
+	if wait, ok := o.watcher.Waits(url); ok {
+		late.Host, late.Ahead = wait.Host, wait.Ahead
+		if wait.Held != nil {
+			late.Held = wait.Held
+		}
+		if !wait.Since.IsZero() {
+			late.Since = max(time.Since(wait.Since), 1)
 		}
 	}
-	return fmt.Errorf("%s: %s: %s, %s: %w", url, why, then, advice, web.ErrLate)
+	return late
 }
 
 func notOurs(url string) error {
-	return fmt.Errorf("%s is not one of this peer's feeds: %w", url, web.ErrUnknown)
+	return &web.UnknownFeedError{URL: url}
 }

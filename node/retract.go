@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/store"
@@ -25,8 +24,7 @@ func (n *Node) RetractEntry(ctx context.Context, id feedring.EntryID) ([]web.Ret
 		}
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("entry %s is of none of this peer's feeds%s: only its own publisher can take an entry back, with its key: %w",
-			id, publishedBy(n.others(id, "", n.ID())), web.ErrUnknown)
+		return nil, &web.UnknownEntryError{ID: id, PublishedBy: n.others(id, "", n.ID())}
 	}
 	return n.retract(ctx, found)
 }
@@ -50,8 +48,7 @@ func (n *Node) RetractURL(ctx context.Context, url string) ([]web.Retracted, err
 			others = append(others, by)
 		}
 	}
-	return nil, fmt.Errorf("no entry of this peer's feeds has the address %s, exactly as its feed tells it%s: only its own publisher can take an entry back, with its key: %w",
-		url, publishedBy(others), web.ErrUnknown)
+	return nil, &web.UnknownEntryError{URL: url, PublishedBy: others}
 }
 
 // withAddress finds the entries of feeds, nil: of all, that have an address. No
@@ -110,18 +107,6 @@ func (n *Node) versionsByOthers(id feedring.EntryID, url string, but feedring.Pe
 	return found
 }
 
-// publishedBy names who published an entry, for an error; empty: nobody is known.
-func publishedBy(others []feedring.PeerID) string {
-	if len(others) == 0 {
-		return ""
-	}
-	names := make([]string, len(others))
-	for i, id := range others {
-		names[i] = string(id)
-	}
-	return " (" + strings.Join(names, " and ") + " published it)"
-}
-
 // retract takes entries of own feeds back, and returns when that is on disk and
 // the others of the group have it, or did not say so in time.
 func (n *Node) retract(ctx context.Context, found []store.Item) (told []web.Retracted, err error) {
@@ -129,8 +114,7 @@ func (n *Node) retract(ctx context.Context, found []store.Item) (told []web.Retr
 	for i := range found {
 		f, ok := n.origins.get(found[i].Ref.URL)
 		if feeds[found[i].Ref.URL] = f.spec(); !ok {
-			return nil, fmt.Errorf("%s is of %s, which this peer does not publish any more: add that feed again, so that others hear of it, then retract",
-				found[i].ID, found[i].Ref.URL)
+			return nil, &web.RetractError{ID: found[i].ID, Feed: found[i].Ref.URL}
 		}
 	}
 	for i := range found {
@@ -138,7 +122,7 @@ func (n *Node) retract(ctx context.Context, found []store.Item) (told []web.Retr
 		err := n.publisher.publish(ctx, spec, []feedring.Entry{{ID: it.ID, Retracted: true}})
 		switch {
 		case errors.Is(err, errNotPlaced):
-			return told, fmt.Errorf("%s was not taken back: its group took too long: try again: %w", it.ID, web.ErrLate)
+			return told, &web.RetractError{ID: it.ID}
 		case err != nil:
 			return told, notKept(fmt.Sprintf("%s was not taken back", it.ID), err)
 		}

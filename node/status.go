@@ -165,7 +165,7 @@ func (n *Node) kept(spec feedring.FeedSpec) bool {
 func (n *Node) refuse(spec feedring.FeedSpec) error {
 	u, err := url.Parse(spec.URL)
 	if err == nil && !n.cfg.AllowPrivateFeeds && safehttp.IsPrivateHost(u.Hostname()) {
-		err = fmt.Errorf("%s was not added: %s is a loopback or private address, which this peer fetches only when it is started with --allow-private-feeds", spec.URL, u.Hostname())
+		err = &web.PrivateAddressError{URL: spec.URL, Host: u.Hostname()}
 	}
 	if err == nil && spec.Theme != "" {
 		if err = n.identity.yields(); err != nil {

@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -170,47 +169,6 @@ type Sought struct {
 	Err error
 }
 
-// NotFeedError is returned for an address that leads to no feed.
-type NotFeedError struct {
-	URL    string
-	Reason string // what is there instead, in some words
-	Page   bool   // a page of HTML, which names no feed either
-}
-
-func (e *NotFeedError) Error() string {
-	todo := "correct the address"
-	if e.Page {
-		todo = "give the address of the feed itself, which sites show as \"RSS\" or \"Atom\""
-	}
-	return fmt.Sprintf("%s was not added: %s: %s", e.URL, e.Reason, todo)
-}
-
-// SeveralFeeds is returned for a page that names several feeds.
-type SeveralFeeds struct {
-	Page  string
-	Feeds []NamedFeed
-}
-
-// NamedFeed is a feed as a page names it.
-type NamedFeed struct {
-	URL   string `json:"url"`
-	Title string `json:"title,omitempty"`
-}
-
-func (e *SeveralFeeds) Error() string {
-	text := fmt.Sprintf("%s names %d feeds: add the one that is meant:", e.Page, len(e.Feeds))
-	for i, f := range e.Feeds {
-		if i > 0 {
-			text += ","
-		}
-		text += " " + f.URL
-		if f.Title != "" {
-			text += fmt.Sprintf(" (%s)", f.Title)
-		}
-	}
-	return text
-}
-
 // Status is what "feedring status" tells.
 type Status struct {
 	Peer      feedring.PeerID `json:"peer"`
@@ -333,34 +291,3 @@ type SiteStatus struct {
 
 	Told []string `json:"told,omitempty"` // what is at each place that was looked at, a line each
 }
-
-// Errors that become a status and a problem document.
-type errorString string
-
-func (e errorString) Error() string { return string(e) }
-
-// ErrUnknown is for a theme or feed that nobody knows: 404.
-const ErrUnknown = errorString("unknown")
-
-// For what an origin did: ErrOrigin where it did not give its feed, 502; ErrLate
-// where it has not answered yet and is still waited for, 504.
-const (
-	ErrOrigin = errorString("the origin failed")
-	ErrLate   = errorString("the origin is late")
-)
-
-// ErrMalformed is for a text that cannot be what it is to be: 400.
-const ErrMalformed = errorString("malformed")
-
-// ErrNoFeed is for an address that leads to no feed: 422.
-const ErrNoFeed = errorString("no feed")
-
-// ErrLoop is for a request that this peer made itself: 508.
-const ErrLoop = errorString("a loop")
-
-// For what this peer could not keep, whose error says what to do: ErrFull where
-// its disk has no room, 507; ErrUnsaved where something else is wrong, 500.
-const (
-	ErrFull    = errorString("no room")
-	ErrUnsaved = errorString("not kept")
-)

@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -79,7 +80,7 @@ func (f *fake) Ring(context.Context) ([]feedring.RingGroup, error) {
 
 func (f *fake) Catalogue(_ context.Context, t feedring.Theme) (feedring.Catalogue, error) {
 	if t != "news" {
-		return feedring.Catalogue{}, fmt.Errorf("no group publishes %s: %w", t, ErrUnknown)
+		return feedring.Catalogue{}, ErrUnknown.Of(fmt.Errorf("no group publishes %s", t))
 	}
 	return feedring.Catalogue{Theme: t, Manager: "12D3B", Term: 3, Peers: []feedring.CataloguePeer{}}, f.fails
 }
@@ -188,7 +189,7 @@ func (f *fake) RemoveFeed(_ context.Context, url string) error {
 	defer f.mu.Unlock()
 	i := f.find(url)
 	if i < 0 {
-		return fmt.Errorf("%s is not one of this peer's feeds: %w", url, ErrUnknown)
+		return ErrUnknown.Of(fmt.Errorf("%s is not one of this peer's feeds", url))
 	}
 	f.feeds = slices.Delete(f.feeds, i, i+1)
 	return nil
@@ -200,7 +201,7 @@ func (f *fake) Ping(_ context.Context, url string) (FeedStatus, error) {
 	if i := f.find(url); i >= 0 {
 		return f.feeds[i], f.fails
 	}
-	return FeedStatus{}, fmt.Errorf("%s is not one of this peer's feeds: %w", url, ErrUnknown)
+	return FeedStatus{}, ErrUnknown.Of(fmt.Errorf("%s is not one of this peer's feeds", url))
 }
 
 func (f *fake) RetractEntry(_ context.Context, id feedring.EntryID) ([]Retracted, error) {
@@ -211,7 +212,7 @@ func (f *fake) RetractEntry(_ context.Context, id feedring.EntryID) ([]Retracted
 			return []Retracted{{Retraction: e.Retraction()}}, nil
 		}
 	}
-	return nil, fmt.Errorf("entry %s is of none of this peer's feeds: %w", id, ErrUnknown)
+	return nil, ErrUnknown.Of(fmt.Errorf("entry %s is of none of this peer's feeds", id))
 }
 
 func (f *fake) RetractURL(ctx context.Context, url string) (told []Retracted, err error) {
@@ -221,7 +222,7 @@ func (f *fake) RetractURL(ctx context.Context, url string) (told []Retracted, er
 		}
 	}
 	if len(told) == 0 {
-		err = fmt.Errorf("no entry has the address %s: %w", url, ErrUnknown)
+		err = ErrUnknown.Of(fmt.Errorf("no entry has the address %s", url))
 	}
 	return told, err
 }
@@ -233,7 +234,7 @@ func (f *fake) Join(_ context.Context, target string) (Joined, error) {
 	said := Joined{Join: target, Reached: []Reached{}, Groups: []feedring.Theme{}, Known: slices.Contains(f.joins, target)}
 	switch target {
 	case "":
-		return said, fmt.Errorf("write a domain: %w", ErrMalformed)
+		return said, ErrMalformed.Of(errors.New("write a domain"))
 	case "self.example":
 		return said, fmt.Errorf("that is this peer itself")
 	case "away.example":
@@ -262,7 +263,7 @@ func (f *fake) RemoveJoin(_ context.Context, target string) error {
 	defer f.mu.Unlock()
 	i := slices.Index(f.joins, target)
 	if i < 0 {
-		return fmt.Errorf("this peer does not join through %s: %w", target, ErrUnknown)
+		return ErrUnknown.Of(fmt.Errorf("this peer does not join through %s", target))
 	}
 	f.joins = slices.Delete(f.joins, i, i+1)
 	return nil

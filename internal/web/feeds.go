@@ -162,10 +162,9 @@ func (s *site) ping(w http.ResponseWriter, r *http.Request) error {
 
 // refused is for changes: the backend says no because of what is there already.
 func refused(err error) error {
-	for _, other := range []error{ErrUnknown, ErrMalformed, ErrNoFeed, ErrFull, ErrUnsaved, context.DeadlineExceeded} {
-		if errors.Is(err, other) {
-			return err
-		}
+	var kind *Kind
+	if errors.As(err, &kind) || errors.Is(err, context.DeadlineExceeded) {
+		return err
 	}
 	return &problem{Status: http.StatusConflict, Detail: err.Error()}
 }

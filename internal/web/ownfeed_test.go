@@ -41,8 +41,8 @@ func TestOwnFeedsThatCannotBeServed(t *testing.T) {
 		err    error
 		want   int
 	}{
-		{"GET", fmt.Errorf("no such: %w", ErrUnknown), 404},
-		{"HEAD", fmt.Errorf("itself: %w", ErrLoop), 508},
+		{"GET", ErrUnknown.Of(errors.New("no such")), 404},
+		{"HEAD", ErrLoop.Of(errors.New("itself")), 508},
 		{"GET", errors.New("not yet"), 503},
 		{"POST", nil, 405},
 	} {

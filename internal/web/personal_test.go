@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -45,7 +46,7 @@ func (p *readers) Unsubscribe(_ context.Context, id string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("no such thing: %w", ErrUnknown)
+	return ErrUnknown.Of(errors.New("no such thing"))
 }
 
 func (p *readers) State(secret string) (PersonalState, bool) {

@@ -90,6 +90,7 @@ func loggedPath(r *http.Request) string {
 // do later, so that is the meaning of an error that says nothing else.
 func problemOf(err error) *problem {
 	var p *problem
+	var kind *Kind
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &p):
@@ -97,32 +98,13 @@ func problemOf(err error) *problem {
 		return &copied
 	case errors.As(err, &tooLarge):
 		return &problem{Status: http.StatusRequestEntityTooLarge, Detail: fmt.Sprintf("the body is longer than %d bytes: send less", tooLarge.Limit)}
-	case errors.Is(err, ErrUnknown):
-		return told(http.StatusNotFound, err, ErrUnknown)
-	case errors.Is(err, ErrMalformed):
-		return told(http.StatusBadRequest, err, ErrMalformed)
-	case errors.Is(err, ErrNoFeed):
-		return told(http.StatusUnprocessableEntity, err, ErrNoFeed)
-	case errors.Is(err, ErrOrigin):
-		return told(http.StatusBadGateway, err, ErrOrigin)
-	case errors.Is(err, ErrLate):
-		return told(http.StatusGatewayTimeout, err, ErrLate)
-	case errors.Is(err, ErrLoop):
-		return told(http.StatusLoopDetected, err, ErrLoop)
-	case errors.Is(err, ErrFull):
-		return told(http.StatusInsufficientStorage, err, ErrFull)
-	case errors.Is(err, ErrUnsaved):
-		return told(http.StatusInternalServerError, err, ErrUnsaved)
+	case errors.As(err, &kind):
+		return &problem{Status: kind.status, Detail: err.Error()}
 	case errors.Is(err, context.DeadlineExceeded):
 		return busy(1, err.Error()+": ask again, or give more time with \"Prefer: wait=SECONDS\"")
 	default:
 		return busy(5, err.Error())
 	}
-}
-
-// told is err as it is, without the sentinel at its end that gave its status.
-func told(status int, err error, sentinel errorString) *problem {
-	return &problem{Status: status, Detail: strings.TrimSuffix(err.Error(), ": "+string(sentinel))}
 }
 
 // refusal is the problem for a request that no route takes. h is what the mux

@@ -213,8 +213,8 @@ func TestPingFails(t *testing.T) {
 		err    error
 		status int
 	}{
-		{fmt.Errorf("own: 404: %w", ErrOrigin), http.StatusBadGateway},
-		{fmt.Errorf("own: 404: %w", ErrLate), http.StatusGatewayTimeout},
+		{ErrOrigin.Of(errors.New("own: 404")), http.StatusBadGateway},
+		{ErrLate.Of(errors.New("own: 404")), http.StatusGatewayTimeout},
 	} {
 		f := newFake()
 		f.feeds = []FeedStatus{{URL: "https://own.example/feed"}}
@@ -283,7 +283,7 @@ func TestOthersFaultsAreNoWarning(t *testing.T) {
 	for _, test := range []struct {
 		err   error
 		warns bool
-	}{{errors.New("no peer answers"), true}, {context.Canceled, false}, {fmt.Errorf("404: %w", ErrOrigin), false}, {fmt.Errorf("slow: %w", ErrLate), false}} {
+	}{{errors.New("no peer answers"), true}, {context.Canceled, false}, {ErrOrigin.Of(errors.New("404")), false}, {ErrLate.Of(errors.New("slow")), false}} {
 		var said bytes.Buffer
 		f := newFake()
 		f.fails = test.err

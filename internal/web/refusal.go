@@ -1,0 +1,299 @@
+package web
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// Kind is what an error of the Backend means to a caller by HTTP.
+type Kind struct {
+	name   string
+	status int
+}
+
+func (k *Kind) Error() string { return k.name }
+
+// Of returns err, which says all, as an error of this kind.
+func (k *Kind) Of(err error) error { return &ofKind{err, k} }
+
+type ofKind struct {
+	error
+	kind *Kind
+}
+
+func (e *ofKind) Unwrap() []error { return []error{e.error, e.kind} }
+
+// Any other error of a change means a conflict with what is there, and any other
+// error of a question that the answer may be there later.
+var (
+	ErrUnknown   = &Kind{"unknown", http.StatusNotFound}
+	ErrMalformed = &Kind{"malformed", http.StatusBadRequest}
+	ErrNoFeed    = &Kind{"no feed", http.StatusUnprocessableEntity}  // an address leads to none
+	ErrOrigin    = &Kind{"the origin failed", http.StatusBadGateway} // it did not give its feed
+	ErrLate      = &Kind{"late", http.StatusGatewayTimeout}          // what was asked for goes on
+	ErrLoop      = &Kind{"a loop", http.StatusLoopDetected}          // this peer made the request itself
+	ErrFull      = &Kind{"no room", http.StatusInsufficientStorage}  // of this peer's disk
+	ErrUnsaved   = &Kind{"not kept", http.StatusInternalServerError} // for another reason
+)
+
+// What follows are the errors of the Backend that tell a person what to do. The
+// Backend gives the facts.
+
+// UnknownFeedError is for an address that none of the peer's feeds has.
+type UnknownFeedError struct{ URL string }
+
+func (e *UnknownFeedError) Unwrap() error { return ErrUnknown }
+func (e *UnknownFeedError) Error() string { return e.URL + " is not one of this peer's feeds" }
+
+// UnknownThemeError is for a theme without a group. Near is a similar one; empty:
+// none.
+type UnknownThemeError struct {
+	Theme feedring.Theme
+	Near  string
+}
+
+func (e *UnknownThemeError) Unwrap() error { return ErrUnknown }
+func (e *UnknownThemeError) Error() string {
+	text := "no group publishes " + string(e.Theme)
+	if e.Near != "" {
+		text += " (did you mean " + e.Near + "?)"
+	}
+	return text
+}
+
+// SilentGroupError is for a group of which nobody answers.
+type SilentGroupError struct{ Theme feedring.Theme }
+
+func (e *SilentGroupError) Error() string {
+	return fmt.Sprintf("no peer of %s answers: try again in a moment", e.Theme)
+}
+
+// UnknownEntryError is for an entry that is to be retracted by its id or address,
+// and is of none of this peer's feeds.
+type UnknownEntryError struct {
+	ID          feedring.EntryID // empty: it was named by URL
+	URL         string
+	PublishedBy []feedring.PeerID
+}
+
+func (e *UnknownEntryError) Unwrap() error { return ErrUnknown }
+func (e *UnknownEntryError) Error() string {
+	text := fmt.Sprintf("entry %s is of none of this peer's feeds", e.ID)
+	if e.ID == "" {
+		text = fmt.Sprintf("no entry of this peer's feeds has the address %s, exactly as its feed tells it", e.URL)
+	}
+	for i, id := range e.PublishedBy {
+		text += map[bool]string{true: " (", false: " and "}[i == 0] + string(id)
+	}
+	if len(e.PublishedBy) > 0 {
+		text += " published it)"
+	}
+	return text + ": only its own publisher can take an entry back, with its key"
+}
+
+// RetractError is for an entry whose feed is published no more, or, without Feed,
+// one that the group gave no position in time.
+type RetractError struct {
+	ID   feedring.EntryID
+	Feed string
+}
+
+func (e *RetractError) Unwrap() error {
+	if e.Feed == "" {
+		return ErrLate
+	}
+	return nil
+}
+
+func (e *RetractError) Error() string {
+	if e.Feed == "" {
+		return fmt.Sprintf("%s was not taken back: its group took too long: try again", e.ID)
+	}
+	return fmt.Sprintf("%s is of %s, which this peer does not publish any more: add that feed again, so that others hear of it, then retract", e.ID, e.Feed)
+}
+
+// FixedError is for what was given to serve by a flag, and is to be removed.
+type FixedError struct{ Name, Flag string }
+
+func (e *FixedError) Error() string {
+	return fmt.Sprintf("%s was given to serve by --%s, FEEDRING_%s or the configuration file, and would be back at the next start: take it out there and start again",
+		e.Name, e.Flag, strings.ToUpper(e.Flag))
+}
+
+// KnownFeedError is for a feed that is there already with another theme, provider
+// or share.
+type KnownFeedError struct{ Known, Wanted feedring.FeedSpec }
+
+func (e *KnownFeedError) Error() string {
+	text := fmt.Sprintf("is already published in %s as %s", e.Known.Theme, e.Known.Provider)
+	switch {
+	case e.Known.Theme == "":
+		text = "is already kept in private as " + string(e.Known.Provider)
+	case e.Known.Theme == e.Wanted.Theme && e.Known.Share != e.Wanted.Share:
+		text = fmt.Sprintf("is already published in %s, and shares %s", e.Known.Theme, cmp.Or(e.Known.Share, "what this peer shares"))
+	}
+	return e.Wanted.URL + " " + text + ": remove it first"
+}
+
+// LimitError is for one more than the Most that a peer keeps of something.
+type LimitError struct {
+	Of   Limited
+	Most int
+}
+
+// Limited is what a peer keeps a number of.
+type Limited int
+
+// What LimitError tells of.
+const (
+	PublicFeeds Limited = iota
+	PrivateFeeds
+	JoinTargets
+)
+
+func (e *LimitError) Error() string {
+	switch e.Of {
+	case PublicFeeds:
+		return fmt.Sprintf("this peer publishes %d feeds already: run another peer for more", e.Most)
+	case PrivateFeeds:
+		return fmt.Sprintf("this peer keeps %d private feeds already: run another peer for more", e.Most)
+	default:
+		return fmt.Sprintf("this peer joins through %d more places than serve was given: remove one first, \"feedring join --list\" shows them", e.Most)
+	}
+}
+
+// PrivateAddressError is for a feed at an address that this peer does not fetch.
+// From is the feed that was to move there; empty: it was to be added.
+type PrivateAddressError struct{ From, URL, Host string }
+
+func (e *PrivateAddressError) Error() string {
+	text := e.URL + " was not added: " + e.Host
+	if e.From != "" {
+		text = e.From + " was not moved: " + e.URL
+	}
+	return text + " is at a loopback or private address, which this peer fetches only when it is started with --allow-private-feeds"
+}
+
+// MoveError is for a feed that cannot move to an address: another feed has it, or,
+// with a Reason, no feed is there.
+type MoveError struct{ From, To, Reason string }
+
+func (e *MoveError) Unwrap() error {
+	if e.Reason == "" {
+		return nil
+	}
+	return ErrNoFeed
+}
+
+func (e *MoveError) Error() string {
+	if e.Reason == "" {
+		return fmt.Sprintf("%s was not moved: %s is a feed of this peer's already: remove that first, or leave both as they are", e.From, e.To)
+	}
+	return fmt.Sprintf("%s was not moved: %s: %s: give the address of the feed itself, or --force where it will be there", e.From, e.To, e.Reason)
+}
+
+// NotFeedError is for an address that leads to no feed.
+type NotFeedError struct {
+	URL    string
+	Reason string // what is there instead, in some words
+	Page   bool   // a page of HTML, which names no feed either
+}
+
+func (e *NotFeedError) Error() string {
+	todo := "correct the address"
+	if e.Page {
+		todo = "give the address of the feed itself, which sites show as \"RSS\" or \"Atom\""
+	}
+	return fmt.Sprintf("%s was not added: %s: %s", e.URL, e.Reason, todo)
+}
+
+// SeveralFeeds is for a page that names several feeds.
+type SeveralFeeds struct {
+	Page  string
+	Feeds []NamedFeed
+}
+
+// NamedFeed is a feed as a page names it.
+type NamedFeed struct {
+	URL   string `json:"url"`
+	Title string `json:"title,omitempty"`
+}
+
+func (e *SeveralFeeds) Error() string {
+	text := fmt.Sprintf("%s names %d feeds: add the one that is meant:", e.Page, len(e.Feeds))
+	for i, f := range e.Feeds {
+		if i > 0 {
+			text += ","
+		}
+		text += " " + f.URL
+		if f.Title != "" {
+			text += fmt.Sprintf(" (%s)", f.Title)
+		}
+	}
+	return text
+}
+
+// OriginError is for a look at a feed that failed.
+type OriginError struct {
+	URL, Reason string
+	Next        time.Time // of the next look; zero: none will be
+}
+
+func (e *OriginError) Unwrap() error { return ErrOrigin }
+func (e *OriginError) Error() string {
+	text := e.URL + ": " + e.Reason
+	if !e.Next.IsZero() {
+		text += " (it is asked again at " + e.Next.Format(time.RFC3339) + ")"
+	}
+	return text
+}
+
+// LateError is for a look at a feed that goes on.
+type LateError struct {
+	URL   string
+	Since time.Duration // how long the origin has not answered; 0: it was not asked yet
+	Held  error         // why its host is not asked now; nil: it may be
+	Host  string
+	Ahead int // requests to Host that come first
+}
+
+func (e *LateError) Unwrap() error { return ErrLate }
+func (e *LateError) Error() string {
+	why, then := "this peer has as many looks under way as it may", "it is looked at all the same"
+	switch {
+	case e.Since > 0:
+		why = fmt.Sprintf("the origin has not answered yet, after %s", e.Since.Round(time.Second))
+	case e.Held != nil:
+		why, then = e.Held.Error(), "it is looked at then"
+	case e.Ahead == 1:
+		why = fmt.Sprintf("it waits behind another request to %s, which has not answered it yet", e.Host)
+	case e.Ahead > 1:
+		why = fmt.Sprintf("it waits behind %d other requests to %s, which has not answered them yet", e.Ahead, e.Host)
+	}
+	return e.URL + ": " + why + ": " + then + `, and "feedring status" tells how that ends; or wait longer: --timeout, or by HTTP "Prefer: wait=SECONDS"`
+}
+
+// UnknownJoinError is for what the peer does not join through.
+type UnknownJoinError struct{ Target string }
+
+func (e *UnknownJoinError) Unwrap() error { return ErrUnknown }
+func (e *UnknownJoinError) Error() string { return "this peer does not join through " + e.Target }
+
+// ForeignPeerError is for a peer of another network that is to be joined through.
+type ForeignPeerError struct{ Speaks, Own string }
+
+func (e *ForeignPeerError) Error() string {
+	return fmt.Sprintf("it is of the network %q and this peer of %q: a peer is of the network that serve --network names", e.Speaks, e.Own)
+}
+
+// OtherPeerError is for an address where another peer answers than it names.
+type OtherPeerError struct{}
+
+func (*OtherPeerError) Error() string {
+	return "another peer answers at this address: take the whole address, as that peer's \"feedring status\" prints it"
+}
