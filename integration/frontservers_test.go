@@ -70,7 +70,7 @@ func answers(t testing.TB, p *process, address string) bool {
 	return !ended
 }
 
-// nginxFront serves the site of an origin, with README's lines for a peer.
+// nginxFront serves the site of an origin, with the lines of docs/publishers.md for a peer.
 func nginxFront(t testing.TB, peer, origin string) string {
 	t.Helper()
 	program, err := exec.LookPath("nginx")
@@ -79,7 +79,7 @@ func nginxFront(t testing.TB, peer, origin string) string {
 			lacking(t, "frontservers", "nginx is not installed")
 		}
 	}
-	lines := strings.NewReplacer("127.0.0.1:7378", peer, "127.0.0.1:8080", origin).Replace(recipe(t, "README.md", "nginx"))
+	lines := strings.NewReplacer("127.0.0.1:7378", peer, "127.0.0.1:8080", origin).Replace(recipe(t, "docs/publishers.md", "nginx"))
 	return webServer(t, func(dir, address string) *exec.Cmd {
 		config := fmt.Sprintf("daemon off; master_process off; pid %[1]s/pid; error_log stderr;\nevents {}\nhttp {\naccess_log off;\n"+
 			"client_body_temp_path %[1]s/body; proxy_temp_path %[1]s/proxy; fastcgi_temp_path %[1]s/fastcgi; uwsgi_temp_path %[1]s/uwsgi; scgi_temp_path %[1]s/scgi;\n"+

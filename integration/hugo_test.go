@@ -41,8 +41,8 @@ func (s *hugoSite) write(name, title, text string) {
 	mustRun(s.t, cmd)
 }
 
-// TestHugo has a peer read the feed of a static site from its file, as README
-// says: what Hugo writes is told, once, and nothing is fetched.
+// TestHugo has a peer read the feed of a static site from its file, as
+// docs/publishers.md says: what Hugo writes is told, once, and nothing is fetched.
 func TestHugo(t *testing.T) {
 	t.Parallel() // it waits more than it works
 	s := newHugoSite(t)

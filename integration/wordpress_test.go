@@ -163,7 +163,7 @@ func (b *blog) updateService(address string) {
 
 // TestWordPress publishes, corrects and deletes in WordPress as its owner does.
 // The peer beside it looks once an hour, or at once when it is pinged, and its
-// address is set where README says.
+// address is set where docs/publishers.md says.
 func TestWordPress(t *testing.T) {
 	t.Parallel() // it waits more than it works
 	b := newBlog(t)
