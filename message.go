@@ -21,21 +21,3 @@ type Send struct {
 
 // IsOutput makes it an output of each machine.
 func (*Send) IsOutput() {}
-
-// Sends makes a machine's Sends, some at a time: they are most of what it puts
-// out. The zero value is ready. A copy goes on with the same room, so that a copy
-// of a machine begins with a zero one.
-type Sends struct{ room []Send }
-
-const sendsAtOnce = 8
-
-// New returns another Send.
-func (s *Sends) New(to PeerID, message Message, fresh bool) *Send {
-	if len(s.room) == 0 {
-		s.room = make([]Send, sendsAtOnce)
-	}
-	one := &s.room[0]
-	s.room = s.room[1:]
-	one.To, one.Message, one.Fresh = to, message, fresh
-	return one
-}

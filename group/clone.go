@@ -3,14 +3,11 @@ package group
 import (
 	"maps"
 	"slices"
-
-	"github.com/feedring/feedring"
 )
 
 // Clone returns an independent copy: an explorer branches with it.
 func (m *Machine) Clone() *Machine {
 	c := *m
-	c.sends = feedring.Sends{}
 	c.out, c.book, c.parts, c.words, c.mesh, c.view, c.shown, c.census = nil, nil, nil, nil, nil, nil, nil, nil
 	c.joined = false
 	if m.links != nil {

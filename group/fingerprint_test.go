@@ -24,7 +24,6 @@ func TestFingerprintLeavesOut(t *testing.T) {
 		"group.Machine.out: of the last step",
 		"group.Machine.parts: derived",
 		"group.Machine.self: derived",
-		"group.Machine.sends: room",
 		"group.Machine.shown: derived",
 		"group.Machine.shownAt: derived",
 		"group.Machine.shownTo: derived",

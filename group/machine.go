@@ -22,8 +22,7 @@ type Machine struct {
 	group  feedring.GroupID
 	now    time.Time
 	rng    rand.PCG
-	out    []Output       `state:"of the last step"`
-	sends  feedring.Sends `state:"room"`
+	out    []Output `state:"of the last step"`
 	timers timerqueue.Queue[bell]
 	terms
 
@@ -395,18 +394,6 @@ func (m *Machine) important() []feedring.PeerID {
 	return peers
 }
 
-// Recycle takes back what the last Step returned, which nobody looks at any
-// more: the next one uses the room.
-func (m *Machine) Recycle(outs []Output) {
-	if m.out == nil && cap(outs) <= maxRoom {
-		clear(outs)
-		m.out = outs[:0]
-	}
-}
-
-// maxRoom is for how many outputs room is kept.
-const maxRoom = 32
-
 func (m *Machine) emit(o Output) { m.out = append(m.out, o) }
 
 func (m *Machine) send(to feedring.PeerID, msg Message) {
@@ -416,7 +403,7 @@ func (m *Machine) send(to feedring.PeerID, msg Message) {
 }
 
 func (m *Machine) sendAs(to feedring.PeerID, msg Message, fresh bool) {
-	m.emit(m.sends.New(to, msg, fresh))
+	m.emit(&Send{To: to, Message: msg, Fresh: fresh})
 }
 
 // header is what every message of this peer carries.

@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/fingerprint"
 )
 
@@ -14,7 +13,6 @@ import (
 // changes one.
 func (m *Machine) Clone(test Test) *Machine {
 	c := *m
-	c.sends = feedring.Sends{}
 	c.cfg.Test = test
 	source := *m.source
 	c.source, c.random = &source, rand.New(&source)

@@ -21,7 +21,6 @@ func TestFingerprintLeavesOut(t *testing.T) {
 		"ring.Machine.publishAt: derived",
 		"ring.Machine.random: draws from source",
 		"ring.Machine.seated: derived",
-		"ring.Machine.sends: room",
 		"ring.Machine.unreached: derived",
 		"ring.chart.changes: derived",
 		"ring.chart.kept: derived",

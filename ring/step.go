@@ -31,10 +31,9 @@ type Machine struct {
 	leading, unreached besides `state:"derived"` // see present and absent
 	beside             beside  `state:"derived"` // see Beside
 
-	now   time.Time
-	next  time.Time      `state:"derived"` // see Deadline
-	out   []Output       `state:"of the last step"`
-	sends feedring.Sends `state:"room"`
+	now  time.Time
+	next time.Time `state:"derived"` // see Deadline
+	out  []Output  `state:"of the last step"`
 }
 
 // attempt names one attempt of a query.
@@ -175,18 +174,6 @@ func dueKeys[K comparable, V interface{ wakeAt() time.Time }](of map[K]V, now ti
 	return due
 }
 
-// Recycle takes back what the last Step returned, which nobody looks at any
-// more: the next one uses the room.
-func (m *Machine) Recycle(outs []Output) {
-	if m.out == nil && cap(outs) <= maxRoom {
-		clear(outs)
-		m.out = outs[:0]
-	}
-}
-
-// maxRoom is for how many outputs room is kept.
-const maxRoom = 32
-
 func (m *Machine) emit(out Output) { m.out = append(m.out, out) }
 
 func (m *Machine) send(to feedring.PeerID, message Message) {
@@ -194,7 +181,7 @@ func (m *Machine) send(to feedring.PeerID, message Message) {
 }
 
 func (m *Machine) sendAs(to feedring.PeerID, message Message, fresh bool) {
-	m.emit(m.sends.New(to, message, fresh))
+	m.emit(&Send{To: to, Message: message, Fresh: fresh})
 }
 
 // jitter returns a random duration up to d.

@@ -14,7 +14,6 @@ import (
 // included.
 func (m *Machine) Clone() *Machine {
 	c := *m
-	c.sends = feedring.Sends{}
 	source := *m.source
 	c.source, c.random = &source, rand.New(&source)
 	c.ring = m.ring.Clone(c.test)

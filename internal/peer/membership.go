@@ -72,8 +72,7 @@ func (it *membership) leaders() []feedring.PeerID {
 
 // drive steps a membership and does what it wants of this peer.
 func (m *Machine) drive(it *membership, in group.Input) {
-	outs := it.group.Step(m.now, in)
-	for _, out := range outs {
+	for _, out := range it.group.Step(m.now, in) {
 		switch out := out.(type) {
 		case group.RoleChanged:
 			it.role = out.Role
@@ -90,7 +89,6 @@ func (m *Machine) drive(it *membership, in group.Input) {
 			m.pass(out)
 		}
 	}
-	it.group.Recycle(outs)
 	it.due = it.group.Deadline()
 	if frequent(in) {
 		return

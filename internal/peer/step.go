@@ -48,7 +48,6 @@ type Machine struct {
 	self   []feedring.Message // messages to this peer, not yet delivered
 	rivals []feedring.GroupID // of which the map shows another claim
 	out    []Output           `state:"of the last step"`
-	sends  feedring.Sends     `state:"room"`
 }
 
 // attempt names one attempt of a query, as coordinators count attempts.
@@ -269,18 +268,6 @@ func sorted[K comparable, V any](of map[K]V, compare func(a, b K) int) []K {
 	return keys
 }
 
-// Recycle takes back what the last Step returned, which nobody looks at any
-// more: the next one uses the room.
-func (m *Machine) Recycle(outs []Output) {
-	if m.out == nil && cap(outs) <= maxRoom {
-		clear(outs)
-		m.out = outs[:0]
-	}
-}
-
-// maxRoom is for how many outputs room is kept.
-const maxRoom = 32
-
 func (m *Machine) emit(out Output) { m.out = append(m.out, out) }
 
 // send sends a message, or keeps one to this peer itself for loop.
@@ -289,7 +276,7 @@ func (m *Machine) send(to feedring.PeerID, message feedring.Message, fresh bool)
 		m.self = append(m.self, message)
 		return
 	}
-	m.emit(m.sends.New(to, message, fresh))
+	m.emit(&Send{To: to, Message: message, Fresh: fresh})
 }
 
 // pass puts out what a part of this machine did: the same value, since most of
@@ -343,8 +330,7 @@ func (m *Machine) stepRing(in ring.Input) {
 	if _, gone := in.(ring.Withdraw); gone {
 		m.moved = true
 	}
-	outs := m.ring.Step(m.now, in)
-	for _, out := range outs {
+	for _, out := range m.ring.Step(m.now, in) {
 		switch out := out.(type) {
 		case ring.Reach:
 			m.emit(group.Reach{Peer: out.Peer, Addrs: out.Addrs})
@@ -359,7 +345,6 @@ func (m *Machine) stepRing(in ring.Input) {
 			m.pass(out)
 		}
 	}
-	m.ring.Recycle(outs)
 	if !synced && m.ring.Synced() {
 		m.view = nil
 		// Those that waited for the map go on at once.

@@ -266,11 +266,9 @@ func (w *World) step(n *node, in peer.Input) {
 	}
 	w.steps++
 	w.witness.Before(n.index, in)
-	outs := n.machine.Step(n.clock.at(w.now), in)
-	for _, out := range outs {
+	for _, out := range n.machine.Step(n.clock.at(w.now), in) {
 		w.do(n, out)
 	}
-	n.machine.Recycle(outs)
 	w.witness.After(n.index)
 	w.retick(n)
 }
