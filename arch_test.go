@@ -94,6 +94,7 @@ var arrows = map[string][]string{
 	"node":                          {".", "group", "ring", "client", "node/codec", "node/reading", "node/internal/", "proto/feedring/v1", "internal/"},
 	"node/internal/tasks":           {},
 	"node/internal/sealed":          {".", "internal/match", "internal/store", "internal/wire"},
+	"node/internal/transport":       {".", "group", "internal/peer", "internal/wire", "node/codec"},
 	"cmd/feedring": {
 		".", "node", "client", "internal/duplicate", "internal/match", "internal/host", "internal/peer", "cmd/feedring/internal/",
 		"internal/check", "internal/origin/fetch", "internal/origin/document", "internal/safehttp",

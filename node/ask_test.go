@@ -10,6 +10,7 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/node/internal/transport"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
@@ -27,7 +28,7 @@ func asked(t *testing.T, hold <-chan struct{}) (n *Node, client *wire.Stream, en
 	n.asks.loop = n.loop
 	here, there := net.Pipe()
 	result := make(chan error, 1)
-	n.running.Run(func() { result <- n.serveAsk("client", wire.NewStream(pipeEnd{there})); there.Close() })
+	n.running.Run(func() { result <- n.serveAsk("client", wire.NewStream(transport.PipeEnd{Conn: there})); there.Close() })
 	t.Cleanup(func() {
 		cancel()
 		here.Close()
@@ -35,7 +36,7 @@ func asked(t *testing.T, hold <-chan struct{}) (n *Node, client *wire.Stream, en
 			t.Error("serving goes on")
 		}
 	})
-	return n, wire.NewStream(pipeEnd{here}), result
+	return n, wire.NewStream(transport.PipeEnd{Conn: here}), result
 }
 
 func free() <-chan struct{} {

@@ -14,7 +14,7 @@ import (
 	"github.com/feedring/feedring/internal/vouch"
 	"github.com/feedring/feedring/internal/web"
 	"github.com/feedring/feedring/internal/wire"
-	"github.com/feedring/feedring/node/codec"
+	"github.com/feedring/feedring/node/internal/transport"
 	"github.com/feedring/feedring/node/reading"
 )
 
@@ -52,16 +52,16 @@ func (n *Node) assemble() error {
 	if err := n.newMachine(); err != nil {
 		return err
 	}
-	n.links = &links{
-		open: n.openLink, stale: n.cfg.Refresh, log: n.log, spawn: n.background, ctx: n.ctx, kept: make(map[linkKey]*link),
-		encode: func(m feedring.Message) ([]byte, error) { return codec.Encode(n.sealer, m) },
-	}
+	n.links = transport.NewLinks(n.ctx, n.host, n.sealer, n.cfg.Refresh, &n.running, n.log)
 	n.persister = &persister{
 		store: n.store, log: n.log, tell: func(in persisted) { n.loop.Post(in) },
 		themes: &n.themes, waiting: make(map[feedring.GroupID]*unsaved), wake: make(chan struct{}, 1),
 	}
 	n.loop.states = n.persister
 	n.verifier = wire.NewVerifier(n.cfg.Network)
+	n.server = transport.NewServer(n.ctx, transport.ServerConfig{
+		Listener: n.host, Machine: n.loop, Verifier: n.verifier, Credit: &n.credit, Contact: n.contact, Tasks: &n.running, Log: n.log,
+	})
 	n.publisher = &publisher{
 		self: n.ID(), store: n.store, sealer: n.sealer, now: time.Now, tell: n.loop.Tell,
 		wake: n.reading.Wake, spawn: n.background, waiting: make(map[uint64]*batch), share: n.cfg.Share,
@@ -176,8 +176,17 @@ func (n *Node) serve() {
 	n.lookAtOrigins()
 }
 
-func (n *Node) openLink(ctx context.Context, to feedring.PeerID, verb feedring.Verb, fresh bool) (stream, error) {
-	return n.host.Open(ctx, to, verb, fresh)
+// listen serves what other peers ask for. Of each verb a number of streams is
+// served at once: a poll has a part of a megabyte in memory, and a joining peer
+// polls pollsAtOnce feeds of one holder. A gateway's readers, whom its web front
+// counts, attach under one id.
+func (n *Node) listen() {
+	n.server.Handle(wire.VerbPoll, transport.Bound{All: 64, Each: pollsAtOnce + 8}, n.servePoll)
+	n.server.Handle(wire.VerbInfo, transport.Bound{All: 32, Each: 16}, n.serveInfo)
+	n.server.Handle(wire.VerbPresence, transport.Bound{All: 32, Each: 4}, n.servePresence)
+	n.server.Handle(wire.VerbAttach, transport.Bound{All: 4096, Each: 1024}, n.serveAttach)
+	n.server.Handle(wire.VerbAsk, transport.Bound{All: 4096, Each: 64}, n.serveAsk)
+	n.server.HandleMessages()
 }
 
 func (n *Node) openPoll(ctx context.Context, to feedring.PeerID, verb feedring.Verb) (io.ReadWriteCloser, error) {

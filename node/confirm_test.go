@@ -8,6 +8,7 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/web"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/node/internal/transport"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
@@ -34,7 +35,7 @@ func TestConfirmBelievesWhatIsSigned(t *testing.T) {
 	}
 	var mu sync.Mutex // of part: polls come on goroutines of their own
 	var part feedringv1.PollPart
-	liar.host.Handle(wire.VerbPoll, liar.handled(wire.VerbPoll, func(_ feedring.PeerID, s *wire.Stream) error {
+	liar.server.Handle(wire.VerbPoll, transport.Bound{All: 64, Each: 64}, func(_ feedring.PeerID, s *wire.Stream) error {
 		var req feedringv1.PollRequest
 		if err := s.Receive(&req, pollRead); err != nil {
 			return err
@@ -43,7 +44,7 @@ func TestConfirmBelievesWhatIsSigned(t *testing.T) {
 		defer mu.Unlock()
 		part.Head = req.GetAfter()
 		return s.Send(&part, pollWithin)
-	}))
+	})
 	retract := func(published []*feedringv1.Sealed, named ...feedring.PeerID) web.Retracted {
 		t.Helper()
 		mu.Lock()

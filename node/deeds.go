@@ -11,7 +11,7 @@ import (
 func (n *Node) do(out peer.Output) {
 	switch o := out.(type) {
 	case *peer.Send:
-		n.links.send(o.To, o.Message, o.Fresh)
+		n.links.Send(o.To, o.Message, o.Fresh)
 	case peer.Answer:
 		n.asks.answer(o.Stream, o.Final)
 	case peer.Lookup:
@@ -41,7 +41,7 @@ func (n *Node) do(out peer.Output) {
 	case group.Protect:
 		n.host.Protect(o.Group.String(), o.Peers)
 	case group.Owing:
-		n.debts.tell(o)
+		n.credit.Take(o)
 	case group.FetchAssignment:
 		n.turned(o)
 	case group.MeasureOrigin:
@@ -57,7 +57,7 @@ func (n *Node) do(out peer.Output) {
 	case group.Departed:
 		n.persister.left(o.Group)
 		n.attached.leave(o.Group)
-		n.debts.leave(o.Group)
+		n.credit.Leave(o.Group)
 	default:
 		n.log.Error("the machine asked for something unknown", "output", out)
 	}

@@ -2,20 +2,14 @@ package node
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"net"
 	"slices"
 	"sort"
-	"time"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/client"
 	"github.com/feedring/feedring/internal/match"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/web"
-	"github.com/feedring/feedring/internal/wire"
 	"github.com/feedring/feedring/node/internal/sealed"
 	"github.com/feedring/feedring/node/reading"
 )
@@ -34,34 +28,7 @@ func (t local) Open(ctx context.Context, to feedring.PeerID, verb feedring.Verb)
 	if to != t.node.ID() {
 		return t.node.host.Open(ctx, to, verb, false)
 	}
-	handle, ok := t.node.served()[verb]
-	if !ok {
-		return nil, fmt.Errorf("verb %q is not served", verb)
-	}
-	here, there := net.Pipe()
-	if !t.node.background(func() {
-		defer there.Close()
-		defer context.AfterFunc(t.node.ctx, func() { _ = there.Close() })()
-		_ = handle(t.node.ID(), wire.NewStream(pipeEnd{there}))
-	}) {
-		return nil, errClosing
-	}
-	return pipeEnd{here}, nil
-}
-
-// pipeEnd gives one end of a pipe the ways of a stream.
-type pipeEnd struct{ net.Conn }
-
-func (p pipeEnd) CloseWrite() error { return nil }
-func (p pipeEnd) Reset() error      { return p.Close() }
-
-// SetReadDeadline sets it where it matters: a pipe whose other end is closed
-// takes none, and what was read of it before may still be waiting.
-func (p pipeEnd) SetReadDeadline(t time.Time) error {
-	if err := p.Conn.SetReadDeadline(t); err != nil && !errors.Is(err, io.ErrClosedPipe) {
-		return err
-	}
-	return nil
+	return t.node.server.Open(t.node.ID(), verb)
 }
 
 // Query implements web.Backend.

@@ -30,9 +30,9 @@ func (n *Node) metrics() http.Handler {
 	gauge("entries", "Entries in the store, without those of private feeds.", func() float64 { return float64(n.publicEntries()) })
 	gauge("feeds_failing", "Own published feeds whose last look failed.", func() float64 { return float64(n.failing()) })
 	counter("steps_total", "Inputs that the machine took.", n.loop.steps.Load)
-	counter("messages_sent_total", "Messages written to other peers.", n.links.sent.Load)
-	counter("messages_dropped_total", "Messages that could not be sent.", n.links.dropped.Load)
-	counter("messages_refused_total", "Messages of others that were malformed or wrongly signed.", n.refused.Load)
+	counter("messages_sent_total", "Messages written to other peers.", n.links.Sent)
+	counter("messages_dropped_total", "Messages that could not be sent.", n.links.Dropped)
+	counter("messages_refused_total", "Messages of others that were malformed or wrongly signed.", n.server.Refused)
 	gauge("store_refuses_writes", "1 while the store takes no entries, most likely since its disk is full.", func() float64 {
 		return oneIf(n.writing.look(time.Now()) != nil)
 	})

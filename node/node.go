@@ -8,7 +8,6 @@ import (
 	"os"
 	"runtime/debug"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -26,6 +25,7 @@ import (
 	"github.com/feedring/feedring/internal/websub/subscriber"
 	"github.com/feedring/feedring/internal/wire"
 	"github.com/feedring/feedring/node/internal/tasks"
+	"github.com/feedring/feedring/node/internal/transport"
 	"github.com/feedring/feedring/node/reading"
 )
 
@@ -49,7 +49,8 @@ type Node struct {
 	host    *host.Host
 	sealer  *wire.Sealer
 	loop    *loop
-	links   *links
+	links   *transport.Links
+	server  *transport.Server
 
 	persister *persister
 	publisher *publisher
@@ -83,11 +84,9 @@ type Node struct {
 	joins     *joins
 	twins     twins
 	identity  *duplicateIdentity
-	writing   *writes // whether the store takes any
-	limits    *limits // of what others open
-	debts     debts   // of neighbours in large groups
-	contact   contact
-	refused   atomic.Uint64 // messages that were malformed or wrongly signed
+	writing   *writes          // whether the store takes any
+	credit    transport.Credit // of neighbours in large groups
+	contact   *transport.Contact
 
 	stopLooking context.CancelFunc // at origins
 
@@ -132,7 +131,7 @@ func start(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 		cfg: cfg, started: time.Now(), events: newEvents(cfg.Event), logs: newLogs(),
 		departed: make(chan struct{}), assembled: make(chan struct{}), met: make(chan struct{}, 1),
 	}
-	n.limits = newLimits(bounds(), n.debts.owes)
+	n.contact = transport.NewContact(n.started)
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
 	}

@@ -135,7 +135,7 @@ func (n *Node) depart(ctx context.Context) {
 	}
 	select {
 	case <-n.departed:
-		n.links.drain(wait)
+		n.links.Drain(wait)
 	case <-n.loop.done:
 	case <-wait.Done():
 	}

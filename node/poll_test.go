@@ -12,6 +12,7 @@ import (
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/node/internal/transport"
 	"github.com/feedring/feedring/node/reading"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
@@ -40,7 +41,7 @@ func newPollers(t *testing.T) *pollers {
 		open: func(context.Context, feedring.PeerID, feedring.Verb) (io.ReadWriteCloser, error) {
 			here, there := net.Pipe()
 			run(func() { defer there.Close(); _ = p.serve(there) })
-			return pipeEnd{here}, nil
+			return transport.PipeEnd{Conn: here}, nil
 		},
 	}
 	return p

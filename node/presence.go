@@ -301,7 +301,7 @@ func (n *Node) servePresence(from feedring.PeerID, s *wire.Stream) error {
 	}
 	told, err := codec.PresenceFrom(n.verifier, from, req.GetStatement())
 	if err != nil {
-		n.refused.Add(1)
+		n.server.Refuse()
 		return err
 	}
 	d := n.identity

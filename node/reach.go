@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -14,18 +13,6 @@ import (
 	"github.com/feedring/feedring/node/reading"
 )
 
-// contact is what is known of this peer's contact with others.
-type contact struct {
-	last    atomic.Int64 // since the start, when another peer's message came; 0: none did
-	company atomic.Bool  // there were other peers since the start
-}
-
-// heard notes that another peer's message came.
-func (n *Node) heard() {
-	n.contact.last.Store(int64(time.Since(n.started)))
-	n.contact.company.Store(true)
-}
-
 // silentAfter is how long a peer in a group that hears nothing is not yet cut
 // off: beacons and the exchange of the map come each period.
 func (n *Node) silentAfter() time.Duration { return 4*n.cfg.Refresh + time.Second }
@@ -33,8 +20,8 @@ func (n *Node) silentAfter() time.Duration { return 4*n.cfg.Refresh + time.Secon
 // Reach implements web.Backend.
 func (n *Node) Reach() web.Reach {
 	view := n.loop.View()
-	known := n.contact.company.Load() || len(n.joins.all()) > 0
-	silent := time.Since(n.started) - time.Duration(n.contact.last.Load())
+	silent, company := n.contact.Silence()
+	known := company || len(n.joins.all()) > 0
 	r := web.Reach{CutOff: known && (!n.host.Meets() || len(view.Memberships) > 0 && silent > n.silentAfter())}
 	r.Groups = unsettled(view)
 	return r

@@ -1,4 +1,4 @@
-package node
+package transport
 
 import (
 	"context"
@@ -13,13 +13,27 @@ import (
 	"github.com/feedring/feedring/internal/wire"
 )
 
-func even(feedring.PeerID) int { return 0 }
+// bounded returns limits of equal peers.
+func bounded(of map[feedring.Verb]Bound) *limits {
+	l := newLimits(&Credit{})
+	for verb, b := range of {
+		l.bound(verb, b)
+	}
+	return l
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
 
 func TestLimitsOfOnePeer(t *testing.T) {
 	for verb, most := range map[feedring.Verb]int{
-		wire.VerbPoll: pollsAtOnce + 8, wire.VerbInfo: 16, wire.VerbAttach: 1024, wire.VerbAsk: 64, "place": keptStreams,
+		wire.VerbPoll: 24, wire.VerbInfo: 16, wire.VerbAttach: 1024, wire.VerbAsk: 64, "place": keptStreams,
 	} {
-		l := newLimits(bounds(), even)
+		l := bounded(map[feedring.Verb]Bound{wire.VerbPoll: {64, 24}, wire.VerbInfo: {32, 16}, wire.VerbAttach: {4096, 1024}, wire.VerbAsk: {4096, 64}})
 		for range most {
 			check(t, l.take(t.Context(), "stranger", verb))
 		}
@@ -34,7 +48,7 @@ func TestLimitsOfOnePeer(t *testing.T) {
 
 func TestLimitsOfAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLimits(map[feedring.Verb]bound{wire.VerbPoll: {2, 2}}, even)
+		l := bounded(map[feedring.Verb]Bound{wire.VerbPoll: {2, 2}})
 		check(t, l.take(t.Context(), "a", wire.VerbPoll))
 		check(t, l.take(t.Context(), "b", wire.VerbPoll))
 		began := time.Now()
@@ -54,7 +68,7 @@ func TestLimitsOfAll(t *testing.T) {
 
 func TestPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLimits(nil, even)
+		l := bounded(nil)
 		began := time.Now()
 		p := l.pace("flood")
 		for range messageBurst + messagesRate {
@@ -82,9 +96,10 @@ func TestPace(t *testing.T) {
 // others, but not for ever.
 func TestFreeRiderIsServedLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &debts{}
-		d.tell(group.Owing{Group: feedring.GroupID{1}, Debts: []group.Debt{{Peer: "rider", Entries: 200}, {Peer: "giver", Entries: -50}}})
-		l := newLimits(map[feedring.Verb]bound{wire.VerbPoll: {1, 8}}, d.owes)
+		d := &Credit{}
+		d.Take(group.Owing{Group: feedring.GroupID{1}, Debts: []group.Debt{{Peer: "rider", Entries: 200}, {Peer: "giver", Entries: -50}}})
+		l := newLimits(d)
+		l.bound(wire.VerbPoll, Bound{1, 8})
 		check(t, l.take(t.Context(), "first", wire.VerbPoll))
 		served := make(chan feedring.PeerID, 8)
 		ask := func(p feedring.PeerID) {
@@ -113,8 +128,8 @@ func TestFreeRiderIsServedLast(t *testing.T) {
 		next("stranger", "rider")
 		next("rider", "another")
 		next("another", "giver")
-		d.leave(feedring.GroupID{1})
-		if d.counted(feedring.GroupID{1}) || d.owes("rider") != 0 {
+		d.Leave(feedring.GroupID{1})
+		if d.Counts(feedring.GroupID{1}) || d.Debt("rider") != 0 {
 			t.Error("a group that was left counts")
 		}
 	})

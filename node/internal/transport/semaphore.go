@@ -1,4 +1,4 @@
-package node
+package transport
 
 import (
 	"context"
@@ -7,30 +7,31 @@ import (
 	"time"
 )
 
-// turns is a number of places, and who waits for one: those first that owe
-// least, and of equal ones those that came first. Who has waited for half of its
-// time goes before all that has not, so that nobody is served never.
-type turns struct {
+// fairSemaphore is a number of places, and a queue for them: the waiter with the
+// least debt goes first, and of equals the one that came first. A waiter that has
+// waited for half of its time goes before all that have not: every waiter is
+// eventually admitted.
+type fairSemaphore struct {
 	mu      sync.Mutex
 	free    int
 	waiting []*waiter
 }
 
 type waiter struct {
-	owes  int
+	debt  int
 	due   time.Time // half of the wait is over
 	ready chan struct{}
 }
 
 // take waits for a place, so long at most. After true the caller gives it back.
-func (t *turns) take(ctx context.Context, owes int, wait time.Duration) bool {
+func (t *fairSemaphore) take(ctx context.Context, debt int, wait time.Duration) bool {
 	t.mu.Lock()
 	if t.free > 0 {
 		t.free--
 		t.mu.Unlock()
 		return true
 	}
-	w := &waiter{owes: owes, due: time.Now().Add(wait / 2), ready: make(chan struct{})}
+	w := &waiter{debt: debt, due: time.Now().Add(wait / 2), ready: make(chan struct{})}
 	t.waiting = append(t.waiting, w)
 	t.mu.Unlock()
 	timer := time.NewTimer(wait)
@@ -52,7 +53,7 @@ func (t *turns) take(ctx context.Context, owes int, wait time.Duration) bool {
 }
 
 // give hands a place to whose turn it is.
-func (t *turns) give() {
+func (t *fairSemaphore) give() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.waiting) == 0 {
@@ -74,5 +75,5 @@ func (w *waiter) before(o *waiter, now time.Time) bool {
 	if !now.Before(o.due) {
 		return false
 	}
-	return !now.Before(w.due) || w.owes < o.owes
+	return !now.Before(w.due) || w.debt < o.debt
 }

@@ -1,14 +1,17 @@
-package node
+package transport
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/libp2p/go-libp2p/core/network"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/node/internal/tasks"
@@ -19,8 +22,19 @@ type note string
 
 func (note) Verb() feedring.Verb { return "note" }
 
+// texts encodes notes that have a text.
+type texts struct{}
+
+func (texts) encode(m feedring.Message) ([]byte, error) {
+	if m == note("") {
+		return nil, errors.New("no text")
+	}
+	return []byte(m.(note)), nil
+}
+
 // wires is the other side of links: everything that is written, and what fails.
 type wires struct {
+	network.Stream
 	mu     sync.Mutex
 	opened int
 	fresh  int
@@ -31,7 +45,7 @@ type wires struct {
 	hold   chan struct{} // writes wait for it
 }
 
-func (w *wires) open(ctx context.Context, _ feedring.PeerID, _ feedring.Verb, fresh bool) (stream, error) {
+func (w *wires) Open(ctx context.Context, _ feedring.PeerID, _ feedring.Verb, fresh bool) (network.Stream, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.opened++
@@ -75,19 +89,12 @@ func (w *wires) got() string {
 }
 
 // inLinks runs a test of links in virtual time.
-func inLinks(t *testing.T, test func(ls *links, w *wires)) {
+func inLinks(t *testing.T, test func(ls *Links, w *wires)) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		w, running := &wires{}, &tasks.Group{}
-		ls := &links{
-			open: w.open, stale: time.Second, log: quiet, spawn: running.Run, ctx: ctx, kept: make(map[linkKey]*link),
-			encode: func(m feedring.Message) ([]byte, error) {
-				if m == note("") {
-					return nil, errors.New("no text")
-				}
-				return []byte(m.(note)), nil
-			},
-		}
+		ls := NewLinks(ctx, w, nil, time.Second, running, slog.New(slog.DiscardHandler))
+		ls.frames = texts{}
 		test(ls, w)
 		cancel()
 		if !running.End(time.Second) {
@@ -97,16 +104,16 @@ func inLinks(t *testing.T, test func(ls *links, w *wires)) {
 }
 
 func TestLinksKeepOrderAndBatch(t *testing.T) {
-	inLinks(t, func(ls *links, w *wires) {
+	inLinks(t, func(ls *Links, w *wires) {
 		w.hold = make(chan struct{})
 		var want strings.Builder
 		for n := range 200 {
 			text := fmt.Sprintf("%d ", n)
 			want.WriteString(text)
-			ls.send("a", note(text), n == 150)
+			ls.Send("a", note(text), n == 150)
 			synctest.Wait()
 		}
-		ls.send("a", note(""), false)
+		ls.Send("a", note(""), false)
 		close(w.hold)
 		synctest.Wait()
 		if w.got() != want.String() {
@@ -118,8 +125,8 @@ func TestLinksKeepOrderAndBatch(t *testing.T) {
 		if ls.busy.Load() != 0 || ls.sent.Load() != 200 {
 			t.Errorf("busy %d, sent %d", ls.busy.Load(), ls.sent.Load())
 		}
-		ls.send("b", note(strings.Repeat("x", linkBatch)), false)
-		ls.send("b", note("y"), true)
+		ls.Send("b", note(strings.Repeat("x", linkBatch)), false)
+		ls.Send("b", note("y"), true)
 		synctest.Wait()
 		if len(w.writes) != 4 || w.opened != 2 {
 			t.Errorf("%d writes on %d streams: large pieces are written apart", len(w.writes), w.opened)
@@ -128,17 +135,17 @@ func TestLinksKeepOrderAndBatch(t *testing.T) {
 }
 
 func TestLinksTryADeadStreamAgain(t *testing.T) {
-	inLinks(t, func(ls *links, w *wires) {
-		ls.send("a", note("1"), false)
+	inLinks(t, func(ls *Links, w *wires) {
+		ls.Send("a", note("1"), false)
 		synctest.Wait()
 		w.dead = true
-		ls.send("a", note("2"), true)
+		ls.Send("a", note("2"), true)
 		synctest.Wait()
 		if w.got() != "12" || w.opened != 2 || w.fresh != 1 {
 			t.Errorf("wrote %q on %d streams, %d of them fresh", w.got(), w.opened, w.fresh)
 		}
 		w.dead, w.refuse = true, errors.New("gone")
-		ls.send("a", note("3"), false)
+		ls.Send("a", note("3"), false)
 		synctest.Wait()
 		if ls.dropped.Load() != 1 || ls.busy.Load() != 0 {
 			t.Errorf("dropped %d, busy %d", ls.dropped.Load(), ls.busy.Load())
@@ -147,12 +154,12 @@ func TestLinksTryADeadStreamAgain(t *testing.T) {
 }
 
 func TestLinksDropWhatIsTooMuchOrTooOld(t *testing.T) {
-	inLinks(t, func(ls *links, w *wires) {
+	inLinks(t, func(ls *Links, w *wires) {
 		w.hold = make(chan struct{})
-		ls.send("a", note("first "), false)
+		ls.Send("a", note("first "), false)
 		synctest.Wait()
 		for range linkQueue + 10 {
-			ls.send("a", note("x"), false)
+			ls.Send("a", note("x"), false)
 		}
 		if ls.dropped.Load() != 10 {
 			t.Errorf("dropped %d", ls.dropped.Load())
@@ -167,10 +174,10 @@ func TestLinksDropWhatIsTooMuchOrTooOld(t *testing.T) {
 }
 
 func TestLinksGiveIdleStreamsBack(t *testing.T) {
-	inLinks(t, func(ls *links, w *wires) {
-		ls.send("a", note("1"), false)
+	inLinks(t, func(ls *Links, w *wires) {
+		ls.Send("a", note("1"), false)
 		time.Sleep(linkIdle / 2)
-		ls.send("a", note("2"), false)
+		ls.Send("a", note("2"), false)
 		time.Sleep(linkIdle - time.Second)
 		synctest.Wait()
 		synctest.Wait()
@@ -182,7 +189,7 @@ func TestLinksGiveIdleStreamsBack(t *testing.T) {
 		if kept, closed := counts(ls, w); kept != 0 || closed != 1 {
 			t.Errorf("%d links kept, %d streams closed", kept, closed)
 		}
-		ls.send("a", note("3"), false)
+		ls.Send("a", note("3"), false)
 		synctest.Wait()
 		if w.got() != "123" {
 			t.Errorf("wrote %q", w.got())
@@ -191,7 +198,7 @@ func TestLinksGiveIdleStreamsBack(t *testing.T) {
 }
 
 // counts is the links kept and the streams closed.
-func counts(ls *links, w *wires) (kept, closed int) {
+func counts(ls *Links, w *wires) (kept, closed int) {
 	ls.mu.Lock()
 	kept = len(ls.kept)
 	ls.mu.Unlock()
@@ -201,18 +208,18 @@ func counts(ls *links, w *wires) (kept, closed int) {
 }
 
 func TestLinksDrain(t *testing.T) {
-	inLinks(t, func(ls *links, w *wires) {
+	inLinks(t, func(ls *Links, w *wires) {
 		w.hold = make(chan struct{})
-		ls.send("a", note("1"), false)
+		ls.Send("a", note("1"), false)
 		ctx, cancel := context.WithTimeout(ls.ctx, time.Second)
 		defer cancel()
 		began := time.Now()
-		ls.drain(ctx)
+		ls.Drain(ctx)
 		if time.Since(began) != time.Second {
 			t.Errorf("drained after %s", time.Since(began))
 		}
 		close(w.hold)
-		ls.drain(ls.ctx)
+		ls.Drain(ls.ctx)
 		if w.got() != "1" {
 			t.Error("drained before it was written")
 		}

@@ -1,4 +1,4 @@
-package node
+package transport
 
 import (
 	"context"
@@ -7,7 +7,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/network"
+
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/node/codec"
 )
 
 const (
@@ -17,31 +21,55 @@ const (
 	linkWrite = 5 * time.Second  // a write that takes longer ends the stream
 )
 
-// stream is what a link needs of a libp2p stream.
-type stream interface {
-	Write(p []byte) (int, error)
-	SetWriteDeadline(time.Time) error
-	Close() error
-	Reset() error
+// Dialer opens network.Streams to other peers.
+type Dialer interface {
+	Open(ctx context.Context, to feedring.PeerID, verb feedring.Verb, fresh bool) (network.Stream, error)
 }
 
-// links keeps one outgoing stream for each verb and peer that is in use, with
+// Tasks runs goroutines while the peer runs, and reports whether it does.
+type Tasks interface{ Run(func()) bool }
+
+// Links keeps one outgoing stream for each verb and peer that is in use, with
 // one goroutine that writes to it, so that a beacon never waits for a catalogue
 // and the loop never waits for a peer.
-type links struct {
-	open   func(ctx context.Context, to feedring.PeerID, verb feedring.Verb, fresh bool) (stream, error)
-	encode func(feedring.Message) ([]byte, error) // a whole frame
-	stale  time.Duration                          // a message that waited longer is dropped
+type Links struct {
+	dialer Dialer
+	frames encoder
+	stale  time.Duration // a message that waited longer is dropped
 	log    *slog.Logger
+	tasks  Tasks
+	ctx    context.Context
 
-	spawn func(func()) bool
-	ctx   context.Context
-	mu    sync.Mutex
-	kept  map[linkKey]*link
+	mu   sync.Mutex
+	kept map[linkKey]*link
 
 	busy          atomic.Int64 // messages queued or being written
 	sent, dropped atomic.Uint64
 }
+
+// encoder makes a whole frame of a message.
+type encoder interface {
+	encode(feedring.Message) ([]byte, error)
+}
+
+// sealing seals what is this peer's own.
+type sealing struct{ sealer *wire.Sealer }
+
+func (s sealing) encode(m feedring.Message) ([]byte, error) { return codec.Encode(s.sealer, m) }
+
+// NewLinks returns links that end with ctx. A message that waits longer than
+// stale is dropped.
+func NewLinks(ctx context.Context, dialer Dialer, sealer *wire.Sealer, stale time.Duration, tasks Tasks, log *slog.Logger) *Links {
+	return &Links{
+		dialer: dialer, frames: sealing{sealer}, stale: stale, log: log, tasks: tasks, ctx: ctx, kept: make(map[linkKey]*link),
+	}
+}
+
+// Sent counts the messages that were written.
+func (ls *Links) Sent() uint64 { return ls.sent.Load() }
+
+// Dropped counts the messages that could not be sent.
+func (ls *Links) Dropped() uint64 { return ls.dropped.Load() }
 
 type linkKey struct {
 	to   feedring.PeerID
@@ -51,7 +79,7 @@ type linkKey struct {
 // link is one of them. Its queue grows with what waits: there may be thousands.
 type link struct {
 	key   linkKey
-	queue []outgoing    // guarded by links.mu
+	queue []outgoing    // guarded by Links.mu
 	wake  chan struct{} // holds one
 }
 
@@ -61,8 +89,8 @@ type outgoing struct {
 	at      time.Time
 }
 
-// send queues m. It never blocks.
-func (ls *links) send(to feedring.PeerID, m feedring.Message, fresh bool) {
+// Send queues m. It never blocks.
+func (ls *Links) Send(to feedring.PeerID, m feedring.Message, fresh bool) {
 	key := linkKey{to, m.Verb()}
 	out := outgoing{message: m, fresh: fresh, at: time.Now()}
 	ls.mu.Lock()
@@ -70,7 +98,7 @@ func (ls *links) send(to feedring.PeerID, m feedring.Message, fresh bool) {
 	l := ls.kept[key]
 	if l == nil {
 		l = &link{key: key, wake: make(chan struct{}, 1)}
-		if !ls.spawn(func() { ls.write(l) }) {
+		if !ls.tasks.Run(func() { ls.write(l) }) {
 			return
 		}
 		ls.kept[key] = l
@@ -88,8 +116,8 @@ func (ls *links) send(to feedring.PeerID, m feedring.Message, fresh bool) {
 }
 
 // write serves one link until it is idle.
-func (ls *links) write(l *link) {
-	var s stream
+func (ls *Links) write(l *link) {
+	var s network.Stream
 	defer func() {
 		if s != nil {
 			_ = s.Close()
@@ -115,7 +143,7 @@ func (ls *links) write(l *link) {
 }
 
 // take empties the queue.
-func (ls *links) take(l *link) []outgoing {
+func (ls *Links) take(l *link) []outgoing {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
 	waiting := l.queue
@@ -124,7 +152,7 @@ func (ls *links) take(l *link) []outgoing {
 }
 
 // retire forgets a link that has nothing to send.
-func (ls *links) retire(l *link) bool {
+func (ls *Links) retire(l *link) bool {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
 	if len(l.queue) > 0 {
@@ -136,7 +164,7 @@ func (ls *links) retire(l *link) bool {
 
 // deliver writes messages in large pieces, on s or on a new stream. Where no
 // stream can be opened all of them are dropped.
-func (ls *links) deliver(key linkKey, s stream, waiting []outgoing) stream {
+func (ls *Links) deliver(key linkKey, s network.Stream, waiting []outgoing) network.Stream {
 	defer ls.busy.Add(-int64(len(waiting)))
 	for len(waiting) > 0 {
 		batch, rest := ls.collect(key, waiting)
@@ -161,7 +189,7 @@ type framesOut struct {
 
 // put writes a batch. A kept stream may have died unnoticed: then it is tried
 // once more, on a new one.
-func (ls *links) put(key linkKey, s stream, b framesOut) stream {
+func (ls *Links) put(key linkKey, s network.Stream, b framesOut) network.Stream {
 	for range 2 {
 		if s == nil {
 			var err error
@@ -180,22 +208,22 @@ func (ls *links) put(key linkKey, s stream, b framesOut) stream {
 	return nil
 }
 
-func (ls *links) dial(key linkKey, fresh bool) (stream, error) {
+func (ls *Links) dial(key linkKey, fresh bool) (network.Stream, error) {
 	ctx, cancel := context.WithTimeout(ls.ctx, max(ls.stale, time.Second))
 	defer cancel()
-	return ls.open(ctx, key.to, key.verb, fresh)
+	return ls.dialer.Open(ctx, key.to, key.verb, fresh)
 }
 
 // collect encodes what fits into one write, without what is too old to be worth
 // sending, and returns the rest.
-func (ls *links) collect(key linkKey, waiting []outgoing) (b framesOut, rest []outgoing) {
+func (ls *Links) collect(key linkKey, waiting []outgoing) (b framesOut, rest []outgoing) {
 	for i := range waiting {
 		next := &waiting[i]
 		if time.Since(next.at) > ls.stale {
 			ls.dropped.Add(1)
 			continue
 		}
-		frame, err := ls.encode(next.message)
+		frame, err := ls.frames.encode(next.message)
 		if err != nil {
 			ls.log.Error("message cannot be encoded", "verb", key.verb, "err", err)
 			continue
@@ -215,8 +243,8 @@ const (
 	drainLinger = 20 * time.Millisecond // what was written leaves a moment later
 )
 
-// drain waits until nothing is queued, or ctx ends.
-func (ls *links) drain(ctx context.Context) {
+// Drain waits until nothing is queued, or ctx ends.
+func (ls *Links) Drain(ctx context.Context) {
 	tick := time.NewTicker(drainLook)
 	defer tick.Stop()
 	for quiet := time.Duration(0); quiet < drainLinger; quiet += drainLook {

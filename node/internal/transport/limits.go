@@ -1,4 +1,4 @@
-package node
+package transport
 
 import (
 	"context"
@@ -9,25 +9,11 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/wire"
 )
 
-// bound is how many streams of one verb are served at once.
-type bound struct{ all, each int }
-
-// bounds holds for what other programs open. A poll has a part of a megabyte in
-// memory; a joining peer polls pollsAtOnce feeds of one holder. A gateway's
-// readers, whom its web front counts, attach under one id.
-func bounds() map[feedring.Verb]bound {
-	return map[feedring.Verb]bound{
-		wire.VerbPoll: {64, pollsAtOnce + 8},
-		wire.VerbInfo: {32, 16},
-
-		wire.VerbPresence: {32, 4},
-		wire.VerbAttach:   {4096, 1024},
-		wire.VerbAsk:      {4096, 64},
-	}
-}
+// Bound is how many streams of one verb are served at once: of all peers, and of
+// each.
+type Bound struct{ All, Each int }
 
 const (
 	keptStreams  = 4 // of one peer and one of the machine's verbs
@@ -42,9 +28,9 @@ var errManyStreams = errors.New("as many streams are open as are served")
 // limits counts what other peers have open here. Streams that stay in this
 // process are not counted: the front bounds its readers.
 type limits struct {
-	places map[feedring.Verb]*turns
+	places map[feedring.Verb]*fairSemaphore // guarded by mu, as each
 	each   map[feedring.Verb]int
-	owes   func(feedring.PeerID) int // who owes more waits longer
+	credit *Credit // a peer with more debt waits longer
 
 	mu    sync.Mutex
 	open  map[streamsOf]int
@@ -62,29 +48,29 @@ type pace struct {
 	streams int
 }
 
-func newLimits(of map[feedring.Verb]bound, owes func(feedring.PeerID) int) *limits {
-	l := &limits{
-		owes: owes, places: make(map[feedring.Verb]*turns), each: make(map[feedring.Verb]int),
+func newLimits(credit *Credit) *limits {
+	return &limits{
+		credit: credit, places: make(map[feedring.Verb]*fairSemaphore), each: make(map[feedring.Verb]int),
 		open: make(map[streamsOf]int), rates: make(map[feedring.PeerID]*pace),
 	}
-	for verb, b := range of {
-		l.places[verb], l.each[verb] = &turns{free: b.all}, b.each
-	}
-	return l
+}
+
+// bound sets what holds for a verb.
+func (l *limits) bound(verb feedring.Verb, b Bound) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.places[verb], l.each[verb] = &fairSemaphore{free: b.All}, b.Each
 }
 
 // take counts one more stream. Beyond what one peer may have it fails at once;
 // where all places are taken it waits a moment, for a poll is short, and behind
-// those that owe less. After nil the caller gives back.
+// those with less debt. After nil the caller gives back.
 func (l *limits) take(ctx context.Context, from feedring.PeerID, verb feedring.Verb) error {
 	if !l.count(streamsOf{from, verb}) {
 		return errManyStreams
 	}
-	places := l.places[verb]
-	if places == nil {
-		return nil
-	}
-	if places.take(ctx, l.owes(from), limitWait) {
+	places := l.placesOf(verb)
+	if places == nil || places.take(ctx, l.credit.Debt(from), limitWait) {
 		return nil
 	}
 	l.uncount(streamsOf{from, verb})
@@ -92,19 +78,26 @@ func (l *limits) take(ctx context.Context, from feedring.PeerID, verb feedring.V
 }
 
 func (l *limits) give(from feedring.PeerID, verb feedring.Verb) {
-	if places := l.places[verb]; places != nil {
+	if places := l.placesOf(verb); places != nil {
 		places.give()
 	}
 	l.uncount(streamsOf{from, verb})
 }
 
+// placesOf is nil for the machine's verbs: their streams need not wait.
+func (l *limits) placesOf(verb feedring.Verb) *fairSemaphore {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.places[verb]
+}
+
 func (l *limits) count(of streamsOf) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	most, ok := l.each[of.verb]
 	if !ok {
 		most = keptStreams
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	if l.open[of] >= most {
 		return false
 	}

@@ -1,0 +1,133 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	"github.com/libp2p/go-libp2p/core/network"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/peer"
+	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/node/codec"
+)
+
+// receiveIdle ends a kept stream on which nothing came: the other side's link
+// ends before.
+const receiveIdle = 2 * linkIdle
+
+// Listener hands out streams that other peers open.
+type Listener interface {
+	Handle(verb feedring.Verb, serve func(network.Stream))
+}
+
+// Machine takes the messages of other peers.
+type Machine interface {
+	// Post returns false when the peer stops.
+	Post(peer.Input) bool
+}
+
+// ServerConfig is what a server needs.
+type ServerConfig struct {
+	Listener Listener
+	Machine  Machine
+	Verifier *wire.Verifier
+	Credit   *Credit // where streams wait for places, peers with more debt wait longer
+	Contact  *Contact
+	Tasks    Tasks
+	Log      *slog.Logger
+}
+
+// handler serves one stream from one peer.
+type handler = func(from feedring.PeerID, s *wire.Stream) error
+
+// Server serves the streams that other peers open, within limits.
+type Server struct {
+	ServerConfig
+	ctx     context.Context
+	limits  *limits
+	mu      sync.Mutex
+	serves  map[feedring.Verb]handler
+	refused atomic.Uint64
+}
+
+// NewServer returns a server that serves nothing yet, and ends with ctx.
+func NewServer(ctx context.Context, cfg ServerConfig) *Server {
+	return &Server{ServerConfig: cfg, ctx: ctx, limits: newLimits(cfg.Credit), serves: make(map[feedring.Verb]handler)}
+}
+
+// Handle serves a verb beside those of the machine with serve, as many streams
+// at once as b allows.
+func (s *Server) Handle(verb feedring.Verb, b Bound, serve handler) {
+	s.mu.Lock()
+	s.serves[verb] = serve
+	s.mu.Unlock()
+	s.limits.bound(verb, b)
+	s.Listener.Handle(verb, func(raw network.Stream) { s.serve(verb, raw, serve) })
+}
+
+// HandleMessages hands the messages of other peers to the machine.
+func (s *Server) HandleMessages() {
+	for _, verb := range codec.Verbs() {
+		s.Listener.Handle(verb, func(raw network.Stream) {
+			s.serve(verb, raw, func(from feedring.PeerID, frames *wire.Stream) error { return s.receive(verb, from, frames) })
+		})
+	}
+}
+
+// Refuse counts a message that was malformed or wrongly signed.
+func (s *Server) Refuse() { s.refused.Add(1) }
+
+// Refused is what Refuse counted.
+func (s *Server) Refused() uint64 { return s.refused.Load() }
+
+// serve runs serve and ends its stream: in good order, or with a reset where
+// something was wrong or too many are open.
+func (s *Server) serve(verb feedring.Verb, raw network.Stream, serve handler) {
+	if !s.Tasks.Run(func() {
+		from := feedring.PeerID(raw.Conn().RemotePeer().String())
+		if s.limits.take(s.ctx, from, verb) != nil {
+			_ = raw.Reset()
+			return
+		}
+		defer s.limits.give(from, verb)
+		err := serve(from, wire.NewStream(raw))
+		if err == nil || errors.Is(err, io.EOF) {
+			_ = raw.Close()
+			return
+		}
+		s.Log.Debug("stream ended", "verb", verb, "from", from.Short(), "err", err)
+		_ = raw.Reset()
+	}) {
+		_ = raw.Reset()
+	}
+}
+
+// receive hands the messages of one verb to the machine, in their order, and no
+// faster than one peer may send.
+func (s *Server) receive(verb feedring.Verb, from feedring.PeerID, frames *wire.Stream) error {
+	pace := s.limits.pace(from)
+	defer s.limits.unpace(pace)
+	for {
+		if err := pace.Wait(s.ctx); err != nil {
+			return err
+		}
+		frame, err := frames.ReceiveFrame(receiveIdle)
+		if err != nil {
+			return err
+		}
+		m, err := codec.Decode(s.Verifier, verb, frame)
+		if err != nil {
+			s.Refuse()
+			return err
+		}
+		s.Contact.heard()
+		if !s.Machine.Post(peer.Receive{From: from, Message: m}) {
+			return nil
+		}
+	}
+}
