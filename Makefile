@@ -21,9 +21,10 @@ MAXSIZE  := 40000000
 BUF         := npx --yes @bufbuild/buf@1.75.0
 STATICCHECK := $(TOOLS)/staticcheck@v0.8.2
 GOVULNCHECK := $(TOOLS)/govulncheck@v1.8.0
+DEADCODE    := $(TOOLS)/deadcode@v0.52.0
 VULNDB      ?= https://vuln.go.dev
 
-.PHONY: all build cross run test soak faults-long holes sim explore bench verify quick measures realservers fmt vet lint tidy size vuln generate generated proto-check clean
+.PHONY: all build cross run test soak faults-long holes sim explore bench verify quick measures realservers fmt vet lint dead tidy size vuln generate generated proto-check clean
 
 all: build
 
@@ -98,13 +99,13 @@ comma     := ,
 
 verify:
 	@rm -f $(UNCHECKED)
-	@$(MAKE) --no-print-directory fmt vet lint tidy generated proto-check size cross test realservers vuln
+	@$(MAKE) --no-print-directory fmt vet lint dead tidy generated proto-check size cross test realservers vuln
 	@$(summary)
 
 # What of it takes seconds once the tools are there.
 quick:
 	@rm -f $(UNCHECKED)
-	@$(MAKE) --no-print-directory fmt vet lint tidy generated proto-check size
+	@$(MAKE) --no-print-directory fmt vet lint dead tidy generated proto-check size vuln
 	@$(summary)
 
 # How large and how tangled the product is, as docs/architecture.md quotes it;
@@ -125,6 +126,15 @@ vet:
 
 lint: $(STATICCHECK)
 	$(STATICCHECK) ./...
+
+# Functions that nothing calls: from the programs, or only from tests. The second
+# list is excused: what tests of several packages need to look in, or to stand a
+# real part on another one.
+EXCUSED := fingerprint\.go:.*: Excused|host\.go:.*: NewWith|errors\.go:.*: Kind\.String|scripts\.go:.*: Scripted
+dead: $(DEADCODE)
+	@all=$$($(DEADCODE) -test ./... && $(DEADCODE) ./cmd/...) || exit 1; \
+	found=$$(echo "$$all" | grep -vE '$(EXCUSED)'); \
+	test -z "$$found" || { echo "nothing calls:"; echo "$$found"; exit 1; }
 
 tidy:
 	$(GO) mod tidy -diff
@@ -181,6 +191,9 @@ proto-check:
 # $(TOOLS)/NAME@VERSION
 $(TOOLS)/staticcheck@%:
 	GOBIN=$(TOOLS) $(GO) install honnef.co/go/tools/cmd/staticcheck@$* && mv $(TOOLS)/staticcheck $@
+
+$(TOOLS)/deadcode@%:
+	GOBIN=$(TOOLS) $(GO) install golang.org/x/tools/cmd/deadcode@$* && mv $(TOOLS)/deadcode $@
 
 $(TOOLS)/govulncheck@%:
 	GOBIN=$(TOOLS) $(GO) install golang.org/x/vuln/cmd/govulncheck@$* && mv $(TOOLS)/govulncheck $@

@@ -73,7 +73,7 @@ func (w *workload) item(n int) store.Item {
 		text.WriteString(" " + w.draw(0))
 	}
 	f := w.r.IntN(benchFeeds)
-	it := makeItem(f, n, match.FromBytes([]byte(text.String()+" ")))
+	it := makeItem(f, n, match.Text([]byte(text.String()+" ")))
 	it.Theme, it.Payload, it.Signature = feedring.Vocabulary[f%len(feedring.Vocabulary)], make([]byte, 64), make([]byte, 64)
 	return it
 }

@@ -18,6 +18,7 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/wire"
 )
 
 // closeWithin bounds Close. What takes longer, such as taking a port mapping
@@ -175,7 +176,7 @@ func (h *Host) version() string { return "feedring/" + h.cfg.Network }
 const presence feedring.Verb = "present"
 
 func (h *Host) protocol(verb feedring.Verb) protocol.ID {
-	return h.prefix + protocol.ID(verb) + "/1"
+	return wire.ProtocolID(h.cfg.Network, verb)
 }
 
 // ID returns this host's peer id.

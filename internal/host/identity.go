@@ -11,9 +11,6 @@ import (
 	"path/filepath"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
-	"github.com/libp2p/go-libp2p/core/peer"
-
-	"github.com/feedring/feedring"
 )
 
 // IdentityFile is the name of the key within the data directory. It holds an
@@ -133,13 +130,4 @@ func syncDir(dir string) error {
 	// Some systems cannot sync a directory; the file itself is synced.
 	_ = d.Sync()
 	return d.Close()
-}
-
-// PeerIDOf returns the peer id that key proves.
-func PeerIDOf(key crypto.PrivKey) (feedring.PeerID, error) {
-	id, err := peer.IDFromPrivateKey(key)
-	if err != nil {
-		return "", fmt.Errorf("peer id: %w", err)
-	}
-	return feedring.PeerID(id.String()), nil
 }

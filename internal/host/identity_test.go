@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/libp2p/go-libp2p/core/peer"
 )
 
 func TestIdentityIsCreatedOnceAndKept(t *testing.T) {
@@ -118,8 +120,8 @@ func TestIdentityRace(t *testing.T) {
 				ids <- err.Error()
 				return
 			}
-			id, _ := PeerIDOf(key)
-			ids <- string(id)
+			id, _ := peer.IDFromPrivateKey(key)
+			ids <- id.String()
 		}()
 	}
 	first := <-ids
@@ -135,7 +137,7 @@ func FuzzDecodeIdentity(f *testing.F) {
 	f.Add([]byte("\x08\x01\x12\x40aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		if key, err := decodeIdentity(raw, "x"); err == nil {
-			if _, err := PeerIDOf(key); err != nil {
+			if _, err := peer.IDFromPrivateKey(key); err != nil {
 				t.Error(err)
 			}
 		}

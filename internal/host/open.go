@@ -90,11 +90,6 @@ func (h *Host) Handle(verb feedring.Verb, f func(network.Stream)) {
 	})
 }
 
-// Peer returns the peer at the other end of a stream.
-func Peer(s network.Stream) feedring.PeerID {
-	return feedring.PeerID(s.Conn().RemotePeer().String())
-}
-
 func (h *Host) clearBackoff(id peer.ID) {
 	if s, ok := h.lib.Network().(interface{ Backoff() *swarm.DialBackoff }); ok {
 		s.Backoff().Clear(id)

@@ -25,9 +25,6 @@ const (
 // changed while it is matched. The nil Text has no words.
 type Text []byte
 
-// FromBytes makes a Text of what Bytes returned. It keeps b.
-func FromBytes(b []byte) Text { return Text(b) }
-
 // Bytes returns what a store keeps. It shares memory with t.
 func (t Text) Bytes() []byte { return t }
 

@@ -56,7 +56,7 @@ func TestTextIsBounded(t *testing.T) {
 
 func TestTextSurvivesAStore(t *testing.T) {
 	text := TextOf(&feedring.Entry{Title: "L'Énergie", Provider: "lemonde.fr"})
-	again := FromBytes(bytes.Clone(text.Bytes()))
+	again := Text(bytes.Clone(text.Bytes()))
 	if e, _ := Parse("energie lemonde.fr"); !e.Match(again) {
 		t.Errorf("%q does not match %q", e, again)
 	}

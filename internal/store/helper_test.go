@@ -41,7 +41,7 @@ func makeItem(r *rand.Rand, f, n int) Item {
 		ID: feedring.EntryID(hex.EncodeToString(hash[:16])), Version: 1,
 		Theme: "news", Provider: feedring.Provider(fmt.Sprintf("site%d.example", f)),
 		Published: published, Seen: published.Add(time.Second), Hash: hash,
-		Payload: payload, Signature: hash[:], Text: match.FromBytes([]byte(text)),
+		Payload: payload, Signature: hash[:], Text: match.Text([]byte(text)),
 	}
 }
 

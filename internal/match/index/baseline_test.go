@@ -128,7 +128,7 @@ func (m *Matcher) readAlone(e *feedring.Entry, dict *dict) {
 	for _, t := range m.words {
 		m.set[t] = 0
 	}
-	d := DocOf(e)
+	d := docOf(e)
 	m.read(&d, dict)
 }
 
@@ -147,7 +147,7 @@ func TestBaselines(t *testing.T) {
 	found := 0
 	for _, words := range []int{20, 61, 637} {
 		e := w.entry(words)
-		d := DocOf(e)
+		d := docOf(e)
 		m.Match(&d)
 		want := len(m.Append(nil))
 		other.readAlone(e, f.dict)

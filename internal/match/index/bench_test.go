@@ -108,7 +108,7 @@ func BenchmarkMatchTokens(b *testing.B) {
 	each(b, 1_000_000, func(b *testing.B, l *loaded) func(e *feedring.Entry) int {
 		m := l.index.NewMatcher()
 		return func(e *feedring.Entry) int {
-			d := DocOf(e)
+			d := docOf(e)
 			m.read(&d, l.index.now.Load().dict)
 			for _, t := range m.words {
 				m.set[t] = 0
@@ -122,7 +122,7 @@ func BenchmarkMatchTokens(b *testing.B) {
 func BenchmarkMatchText(b *testing.B) {
 	each(b, 1_000_000, func(b *testing.B, l *loaded) func(e *feedring.Entry) int {
 		return func(e *feedring.Entry) int {
-			d := DocOf(e)
+			d := docOf(e)
 			return len(d.Text)
 		}
 	})
@@ -134,7 +134,7 @@ func BenchmarkMatchOwners(b *testing.B) {
 	each(b, 1_000_000, func(b *testing.B, l *loaded) func(e *feedring.Entry) int {
 		m := l.index.NewMatcher()
 		return func(e *feedring.Entry) int {
-			d := DocOf(e)
+			d := docOf(e)
 			m.Match(&d)
 			n := 0
 			for range m.IDs() {
@@ -151,7 +151,7 @@ func BenchmarkMatch(b *testing.B) {
 	each(b, 10_000_000, func(b *testing.B, l *loaded) func(e *feedring.Entry) int {
 		m := l.index.NewMatcher()
 		return func(e *feedring.Entry) int {
-			d := DocOf(e)
+			d := docOf(e)
 			return m.Match(&d)
 		}
 	})

@@ -22,7 +22,7 @@ func TestMatchSeesOneMoment(t *testing.T) {
 	for range 3 {
 		readers.Go(func() {
 			m := ix.NewMatcher()
-			d := DocOf(&feedring.Entry{Title: "Europe : le prix du gaz"})
+			d := docOf(&feedring.Entry{Title: "Europe : le prix du gaz"})
 			for before := int64(0); before < most; {
 				before = inserted.Load()
 				m.Match(&d)

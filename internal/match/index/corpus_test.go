@@ -29,7 +29,7 @@ func corpusDocs(t *testing.T) []*Doc {
 		}
 		host, _, _ := strings.Cut(filepath.Base(files[i]), "__")
 		half := len(raw) / 2
-		d := DocOf(&feedring.Entry{
+		d := docOf(&feedring.Entry{
 			ContentHTML: string(raw[half:min(len(raw), half+3000)]),
 			Provider:    feedring.Provider(host),
 			Published:   noon,

@@ -25,7 +25,7 @@ func FuzzMatch(f *testing.F) {
 			p.insert(Interest{Words: e})
 			p.insert(Interest{Words: e, Theme: feedring.Theme(theme), Provider: provider})
 		}
-		d := DocOf(&feedring.Entry{Title: text, Theme: feedring.Theme(theme), Provider: feedring.Provider(from)})
+		d := docOf(&feedring.Entry{Title: text, Theme: feedring.Theme(theme), Provider: feedring.Provider(from)})
 		p.check(&d)
 		p.index.Compact()
 		p.check(&d)

@@ -35,8 +35,3 @@ type Doc struct {
 	Provider  feedring.Provider
 	Published time.Time
 }
-
-// DocOf makes the Doc of an entry.
-func DocOf(e *feedring.Entry) Doc {
-	return Doc{Text: match.TextOf(e), Theme: e.Theme, Provider: e.Provider, Published: e.Published}
-}

@@ -157,7 +157,7 @@ func randomDoc(rng *rand.Rand) *Doc {
 		words[i] = one(rng, someWords)
 	}
 	between := one(rng, []string{" ", " ", "", "."})
-	d := DocOf(&feedring.Entry{
+	d := docOf(&feedring.Entry{
 		Title:       strings.Join(words[:len(words)/3], between),
 		ContentHTML: strings.Join(words[len(words)/3:], between),
 		Theme:       one(rng, someThemes),

@@ -128,13 +128,3 @@ func byGain(feeds []Demand) []gain {
 }
 
 func (g gain) bucket() int { return int(math.Ceil(g.entries * resolution)) }
-
-// Missed returns how many entries of a period the looks do not see, where each
-// takes a window full at most (the paper's MP).
-func Missed(feeds []Demand, m []int) float64 {
-	missed := 0.0
-	for i, f := range feeds {
-		missed += max(0, f.Rate-float64(m[i]*f.Window))
-	}
-	return missed
-}

@@ -6,14 +6,6 @@ package explore
 // bytes a group.
 type Census struct{ seen *set }
 
-// Size is how many different groups were met.
-func (c *Census) Size() int {
-	if c.seen == nil {
-		return 0
-	}
-	return c.seen.size
-}
-
 // add reports whether nobody met a group before. Numbers of peers, messages and
 // lanes are those of one exploration, so their hashes count; and what waits in
 // different lanes waits in no order.
