@@ -3,10 +3,11 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/cmd/feedring/internal/command"
+	"github.com/feedring/feedring/cmd/feedring/internal/exit"
 )
 
-func (a *app) completionCommand() *cobra.Command {
+func completionCommand(env *command.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion bash|zsh|fish",
 		Short: "Print a completion script for a shell",
@@ -16,18 +17,18 @@ func (a *app) completionCommand() *cobra.Command {
 		ValidArgs: []string{"bash", "zsh", "fish"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usage("completion: choose one shell of bash, zsh and fish")
+				return exit.Usage("completion: choose one shell of bash, zsh and fish")
 			}
 			root := cmd.Root()
 			switch args[0] {
 			case "bash":
-				return failed(root.GenBashCompletionV2(a.stdout, true))
+				return exit.Failed(root.GenBashCompletionV2(env.Stdout, true))
 			case "zsh":
-				return failed(root.GenZshCompletion(a.stdout))
+				return exit.Failed(root.GenZshCompletion(env.Stdout))
 			case "fish":
-				return failed(root.GenFishCompletion(a.stdout, true))
+				return exit.Failed(root.GenFishCompletion(env.Stdout, true))
 			default:
-				return usage("completion: %q is none of bash, zsh and fish", args[0])
+				return exit.Usage("completion: %q is none of bash, zsh and fish", args[0])
 			}
 		},
 	}
@@ -37,7 +38,7 @@ func (a *app) completionCommand() *cobra.Command {
 // command and all below it.
 func completeFlags(cmd *cobra.Command) error {
 	for name, values := range map[string][]string{
-		"theme": themeNames(), "routing": {"ring", "shortcut"},
+		"theme": command.ThemeNames(), "routing": {"ring", "shortcut"},
 		"log-format": {"text", "json"}, "log-level": {"debug", "info", "warn", "error"},
 	} {
 		if cmd.LocalFlags().Lookup(name) == nil {
@@ -53,18 +54,4 @@ func completeFlags(cmd *cobra.Command) error {
 		}
 	}
 	return nil
-}
-
-func themeNames() (names []string) {
-	for _, theme := range feedring.Vocabulary {
-		names = append(names, string(theme))
-	}
-	return names
-}
-
-func completeThemes(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return themeNames(), cobra.ShellCompDirectiveNoFileComp
 }

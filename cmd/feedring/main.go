@@ -1,13 +1,7 @@
-// Command feedring runs a peer of the network, asks it and follows it.
-//
-// This package is flags, tables and exit codes. Running a peer is package
-// node's affair, asking the network package client's; neither is decided here.
+// Command feedring runs a peer of the network, asks it and follows it. The
+// commands are in its internal packages.
 package main
 
-import (
-	"os"
-)
+import "os"
 
-func main() {
-	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
-}
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }

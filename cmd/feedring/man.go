@@ -7,10 +7,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
+	"github.com/feedring/feedring/cmd/feedring/internal/command"
+	"github.com/feedring/feedring/cmd/feedring/internal/exit"
 	"github.com/feedring/feedring/node"
 )
 
-func (a *app) manCommand() *cobra.Command {
+func manCommand(env *command.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "man DIR",
 		Short: "Write the manual pages into a directory, which is made where there is none",
@@ -18,12 +20,12 @@ func (a *app) manCommand() *cobra.Command {
   feedring man . && man ./feedring-query.1`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usage("man: name one directory, such as %q", "feedring man .")
+				return exit.Usage("man: name one directory, such as %q", "feedring man .")
 			}
 			if err := writeManual(cmd.Root(), args[0]); err != nil {
-				return failed(fmt.Errorf("manual pages: %w", err))
+				return exit.Failed(fmt.Errorf("manual pages: %w", err))
 			}
-			return failed(a.told(false, nil, "wrote the manual pages into "+args[0]))
+			return exit.Failed(env.Confirm(false, nil, "wrote the manual pages into "+args[0]))
 		},
 	}
 }

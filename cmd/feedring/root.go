@@ -3,45 +3,36 @@ package main
 import (
 	"context"
 	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
+
+	"github.com/feedring/feedring/cmd/feedring/internal/admin"
+	"github.com/feedring/feedring/cmd/feedring/internal/ask"
+	"github.com/feedring/feedring/cmd/feedring/internal/command"
+	"github.com/feedring/feedring/cmd/feedring/internal/exit"
+	"github.com/feedring/feedring/cmd/feedring/internal/options"
+	"github.com/feedring/feedring/cmd/feedring/internal/serve"
 )
-
-// app is what all commands share.
-type app struct {
-	stdout, stderr io.Writer
-	now            func() time.Time
-
-	args      []string       // as they were typed
-	flags     *pflag.FlagSet // of the command that runs
-	data      string
-	config    string
-	logLevel  string
-	logFormat string
-}
 
 // run runs one command line and returns its exit code.
 func run(args []string, stdout, stderr io.Writer) int {
-	a := &app{args: args, stdout: stdout, stderr: stderr, now: time.Now}
-	root := a.root()
+	root := newRoot(&command.Env{Args: args, Stdout: stdout, Stderr: stderr, Now: time.Now})
 	if err := completeFlags(root); err != nil {
-		report(stderr, err)
-		return exitFailed
+		exit.Report(stderr, err)
+		return exit.CodeFailed
 	}
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	err := root.ExecuteContext(context.Background())
-	report(stderr, err)
-	return codeOf(err)
+	exit.Report(stderr, err)
+	return exit.CodeOf(err)
 }
 
-func (a *app) root() *cobra.Command {
+func newRoot(env *command.Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "feedring",
 		Short: "News feeds, shared by the peers that publish them",
@@ -53,40 +44,27 @@ func (a *app) root() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			a.flags = cmd.Flags()
-			return a.settle(a.flags)
+			env.Flags = cmd.Flags()
+			return options.Settle(env.Flags, env.Config, env.Stderr)
 		},
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
-	root.SetFlagErrorFunc(a.flagError)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return options.FlagError(cmd, env.Args, err) })
 	flags := root.PersistentFlags()
-	flags.StringVar(&a.data, "data", defaultData(), "directory of the peer's identity, token, socket and store")
-	flags.StringVar(&a.config, "config", "", "configuration file (default: feedring/config.toml in $XDG_CONFIG_HOME, else /etc)")
-	flags.StringVar(&a.logLevel, "log-level", "", "debug, info, warn or error (default: info for serve, else warn)")
-	flags.StringVar(&a.logFormat, "log-format", "text", "text or json")
+	flags.StringVar(&env.Data, "data", defaultData(), "directory of the peer's identity, token, socket and store")
+	flags.StringVar(&env.Config, "config", "", "configuration file (default: feedring/config.toml in $XDG_CONFIG_HOME, else /etc)")
+	flags.StringVar(&env.LogLevel, "log-level", "", "debug, info, warn or error (default: info for serve, else warn)")
+	flags.StringVar(&env.LogFormat, "log-format", "text", "text or json")
 	root.AddGroup(
-		&cobra.Group{ID: "read", Title: "Read:"},
-		&cobra.Group{ID: "publish", Title: "Publish:"},
-		&cobra.Group{ID: "look", Title: "Look after:"},
+		&cobra.Group{ID: command.Read, Title: "Read:"},
+		&cobra.Group{ID: command.Publish, Title: "Publish:"},
+		&cobra.Group{ID: command.LookAfter, Title: "Look after:"},
 	)
-	root.AddCommand(
-		inGroup("read", a.queryCommand()), inGroup("read", a.followCommand()),
-		inGroup("read", a.catalogCommand()), inGroup("read", a.ringCommand()),
-		inGroup("read", a.subscriptionCommand()), inGroup("read", a.themesCommand()),
-		inGroup("publish", a.serveCommand()), inGroup("publish", a.feedCommand()),
-		inGroup("publish", a.opmlCommand()),
-		inGroup("publish", a.pingCommand()), inGroup("publish", a.retractCommand()),
-		inGroup("publish", a.vouchCommand()), inGroup("publish", a.checkCommand()),
-		inGroup("look", a.statusCommand()), inGroup("look", a.doctorCommand()), inGroup("look", a.configCommand()),
-		inGroup("look", a.joinCommand()), inGroup("look", a.historyCommand()),
-		a.versionCommand(), a.completionCommand(), a.manCommand(),
-	)
+	root.AddCommand(ask.Commands(env)...)
+	root.AddCommand(serve.Commands(env)...)
+	root.AddCommand(admin.Commands(env)...)
+	root.AddCommand(versionCommand(env), completionCommand(env), manCommand(env))
 	return root
-}
-
-func inGroup(id string, cmd *cobra.Command) *cobra.Command {
-	cmd.GroupID = id
-	return cmd
 }
 
 // defaultData is $XDG_DATA_HOME/feedring.
@@ -99,22 +77,4 @@ func defaultData() string {
 		return ""
 	}
 	return filepath.Join(home, ".local", "share", "feedring")
-}
-
-// logger returns the log on stderr; level holds where --log-level is not given.
-func (a *app) logger(level slog.Level) (*slog.Logger, error) {
-	if a.logLevel != "" {
-		if err := level.UnmarshalText([]byte(a.logLevel)); err != nil {
-			return nil, usage("--log-level %q: choose debug, info, warn or error", a.logLevel)
-		}
-	}
-	options := &slog.HandlerOptions{Level: level}
-	switch a.logFormat {
-	case "text":
-		return slog.New(slog.NewTextHandler(a.stderr, options)), nil
-	case "json":
-		return slog.New(slog.NewJSONHandler(a.stderr, options)), nil
-	default:
-		return nil, usage("--log-format %q: choose text or json", a.logFormat)
-	}
 }

@@ -7,17 +7,19 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/feedring/feedring/cmd/feedring/internal/command"
+	"github.com/feedring/feedring/cmd/feedring/internal/exit"
 	"github.com/feedring/feedring/node"
 )
 
-func (a *app) versionCommand() *cobra.Command {
+func versionCommand(env *command.Env) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
 		Example: `  feedring version
   feedring version --json`,
-		Args: noArguments,
+		Args: command.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
 			v := struct {
 				Version  string `json:"version"`
@@ -29,7 +31,7 @@ func (a *app) versionCommand() *cobra.Command {
 			if v.Revision != "" {
 				line += " " + v.Revision
 			}
-			return failed(a.told(asJSON, v, line))
+			return exit.Failed(env.Confirm(asJSON, v, line))
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")

@@ -82,6 +82,7 @@ type Problem struct {
 	Force  string `json:"force"` // how the API is asked to do it all the same; empty: it would not
 }
 
+// Error implements error.
 func (p *Problem) Error() string {
 	switch {
 	case p.Detail != "":

@@ -1,0 +1,125 @@
+// Package ask holds the commands that ask for entries and groups: the network
+// itself, or a running peer.
+package ask
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/client"
+	"github.com/feedring/feedring/cmd/feedring/internal/command"
+	"github.com/feedring/feedring/cmd/feedring/internal/exit"
+	"github.com/feedring/feedring/cmd/feedring/internal/options"
+)
+
+// Commands are the commands that ask.
+func Commands(env *command.Env) (all []*cobra.Command) {
+	a := &commands{env}
+	for _, cmd := range []*cobra.Command{
+		a.queryCommand(), a.followCommand(), a.catalogCommand(), a.ringCommand(), a.subscriptionCommand(), a.themesCommand(),
+	} {
+		all = append(all, command.InGroup(command.Read, cmd))
+	}
+	return all
+}
+
+type commands struct{ *command.Env }
+
+// asker answers questions: the network itself, or a running peer.
+type asker interface {
+	Query(ctx context.Context, q feedring.Query) (client.Answer, error)
+	Catalogue(ctx context.Context, theme feedring.Theme) (feedring.Catalogue, error)
+	Ring(ctx context.Context) ([]feedring.RingGroup, error)
+	Close() error
+}
+
+// askFlags name whom to ask, for commands that any peer of the network can
+// answer.
+type askFlags struct {
+	command.PeerFlags
+	peers   options.List
+	network string
+	wide    bool
+}
+
+func (f *askFlags) register(flags *pflag.FlagSet) {
+	f.PeerFlags.Register(flags)
+	f.Instead = "--peer or --api"
+	f.peers = options.List{Kind: "multiaddr", Check: options.CheckPeer}
+	flags.Var(&f.peers, "peer", "ask this peer of the network, over libp2p (repeat)")
+	flags.StringVar(&f.network, "network", "main", "name of the network, with --peer")
+}
+
+func (f *askFlags) registerWide(flags *pflag.FlagSet) {
+	flags.BoolVar(&f.wide, "wide", false, "whole ids of peers even where the terminal is too narrow for them")
+}
+
+// overNetwork reports whether the network is asked, not a running peer.
+func (f *askFlags) overNetwork() bool { return len(f.peers.Values) > 0 }
+
+func (f *askFlags) check() error {
+	if f.overNetwork() && f.URL != "" {
+		return exit.Usage("--peer and --api exclude each other: ask the network, or one running peer")
+	}
+	return nil
+}
+
+// command is another command line that asks the same.
+func (f *askFlags) command(name string) string {
+	line := "feedring " + name
+	for _, address := range f.peers.Values {
+		line += " --peer " + address
+	}
+	switch {
+	case f.overNetwork() && f.network != "main":
+		line += " --network " + f.network
+	case f.URL != "":
+		line += " --api " + f.URL
+	}
+	return line
+}
+
+// ask opens whom to ask. It must be closed.
+func (a *commands) ask(ctx context.Context, f *askFlags) (asker, error) {
+	if f.overNetwork() {
+		return a.network(ctx, f)
+	}
+	return a.Running(&f.PeerFlags)
+}
+
+func (a *commands) network(ctx context.Context, f *askFlags) (*client.Client, error) {
+	log, err := a.Logger(slog.LevelWarn)
+	if err != nil {
+		return nil, err
+	}
+	return client.New(ctx, client.Config{Peers: f.peers.Values, Network: f.network, Logger: log})
+}
+
+// noProvider is the error of a search that ended everywhere. ring is the command
+// that shows what there is.
+func noProvider(theme feedring.Theme, provider string, suggest []string, ring string) error {
+	text := "nobody serves this"
+	switch {
+	case theme != "" && provider != "":
+		text = fmt.Sprintf("nobody serves the provider %q in the theme %q", provider, theme)
+	case theme != "":
+		text = fmt.Sprintf("nobody serves the theme %q", theme)
+	case provider != "":
+		text = fmt.Sprintf("nobody serves the provider %q", provider)
+	}
+	if near, unknown := command.UnknownTheme(theme); len(suggest) == 0 && unknown && near != "" {
+		suggest = []string{near}
+	}
+	if len(suggest) > 0 {
+		text += fmt.Sprintf(": did you mean %q?", suggest[0])
+	} else {
+		text += fmt.Sprintf(": see what there is with %q", ring)
+	}
+	return &exit.Error{Code: exit.CodeNoProvider, Err: errors.New(text)}
+}

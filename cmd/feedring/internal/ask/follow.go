@@ -1,0 +1,296 @@
+package ask
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/client"
+	"github.com/feedring/feedring/cmd/feedring/internal/api"
+	"github.com/feedring/feedring/cmd/feedring/internal/exit"
+	"github.com/feedring/feedring/cmd/feedring/internal/options"
+	"github.com/feedring/feedring/cmd/feedring/internal/show"
+)
+
+type followFlags struct {
+	count   int
+	updates bool
+	resume  string
+}
+
+func (a *commands) followCommand() *cobra.Command {
+	var ask askFlags
+	var what queryFlags
+	var how followFlags
+	cmd := &cobra.Command{
+		Use:   "follow [WORDS]",
+		Short: "Ask, then print every new entry that matches as it appears",
+		Long: "follow prints what query does, then every new entry that matches as it appears, until it is interrupted\n" +
+			"or has printed --count entries. It survives the loss of its provider: another takes over, and no entry\n" +
+			"is printed twice or lost. Where a publisher is away and others have dropped what it published meanwhile,\n" +
+			"it waits a minute, says on stderr (with --json also as an event \"gap\") which feed may lack entries, and\n" +
+			"goes on. Of the old entries of a feed that is added it says on stderr how many there are, and prints none.\n\n" +
+			"With --resume NAME it keeps what it follows and how far it came, in --data; the next time that NAME is\n" +
+			"enough to go on, and what appeared meanwhile is printed first: beginning with what --count left of a\n" +
+			"first answer. A kill repeats at most the one entry that was being printed. --since only says where a new NAME\n" +
+			"begins: beside a known one it changes nothing.",
+		Example: `  feedring follow --theme news europe
+  feedring follow --theme sport --count 10 --json
+  feedring follow --resume breakfast --theme news   # the first time
+  feedring follow --resume breakfast                # from then on`,
+		RunE: func(cmd *cobra.Command, words []string) error {
+			q, err := what.query(a, words)
+			if err != nil {
+				return err
+			}
+			if how.count < 0 {
+				return exit.Usage("--count %d: give the number of entries, or 0 for no end", how.count)
+			}
+			if err := ask.check(); err != nil {
+				return err
+			}
+			saved, err := a.openSaved(how.resume, q, said{
+				what:  len(words) > 0 || cmd.Flags().Changed("theme") || cmd.Flags().Changed("provider") || cmd.Flags().Changed("stem"),
+				until: cmd.Flags().Changed("until"), limit: cmd.Flags().Changed("limit"),
+			})
+			if err != nil {
+				return err
+			}
+			return exit.Failed(a.follow(cmd.Context(), &ask, &how, saved))
+		},
+	}
+	ask.register(cmd.Flags())
+	what.register(cmd.Flags(), a)
+	cmd.Flags().IntVar(&how.count, "count", 0, "end after this many entries (default: no end)")
+	cmd.Flags().BoolVar(&how.updates, "updates", false, "print new versions of entries too, and which entries their publishers took back")
+	cmd.Flags().StringVar(&how.resume, "resume", "", "keep interest, groups and cursor under this name, or go on from there")
+	return cmd
+}
+
+// following is one follow command at work.
+type following struct {
+	app     *commands
+	saved   *saved
+	flags   *followFlags
+	json    bool
+	printed int
+	ring    string // the command that shows what there is
+	out     *show.Lines
+}
+
+func (a *commands) follow(ctx context.Context, ask *askFlags, how *followFlags, saved *saved) error {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	f := &following{app: a, saved: saved, flags: how, json: ask.JSON, out: show.NewLines(a.Stdout)}
+	if ask.overNetwork() {
+		saved.Entry, saved.Net = ask.peers.Values, ask.network
+	}
+	asked := askFlags{PeerFlags: ask.PeerFlags, peers: options.List{Values: saved.Entry}, network: cmp.Or(saved.Net, ask.network)}
+	f.ring = asked.command("ring")
+	err := f.left()
+	switch {
+	case err != nil:
+	case len(saved.Entry) > 0 && ask.URL == "":
+		err = f.throughNetwork(ctx, ask)
+	default:
+		err = f.throughAPI(ctx, ask)
+	}
+	if errors.Is(err, client.ErrEnough) || ctx.Err() != nil {
+		err = nil // interrupted is how it ends
+	}
+	return errors.Join(err, saved.write())
+}
+
+// left prints what --count left of a first answer the last time.
+func (f *following) left() error {
+	for len(f.saved.Rest) > 0 {
+		err := f.entry(f.saved.Rest[0])
+		if err == nil || errors.Is(err, client.ErrEnough) {
+			f.saved.printedOne()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *following) throughNetwork(ctx context.Context, ask *askFlags) error {
+	log, err := f.app.Logger(slog.LevelWarn)
+	if err != nil {
+		return err
+	}
+	c, err := client.New(ctx, client.Config{Peers: f.saved.Entry, Network: cmp.Or(f.saved.Net, ask.network), Known: f.saved.met(), Logger: log})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	options := client.FollowOptions{
+		Updates: f.flags.updates, Resume: f.saved.Over, First: f.first, Within: time.Duration(ask.Timeout),
+		Save: f.saved.keep, Gap: f.gap,
+		Older: func(o client.Older, _ feedring.Cursor) error {
+			f.older(o)
+			return nil
+		},
+		Retracted: func(e feedring.Entry, _ feedring.Cursor) error { return f.retracted(e.Retraction()) },
+	}
+	return c.Follow(ctx, f.saved.Query, options, func(e feedring.Entry, _ feedring.Cursor) error { return f.entry(e) })
+}
+
+// first prints the first answer. Under a name it is kept first, with the cursor
+// that stands after all of it: what a kill or --count leaves is printed the next
+// time.
+func (f *following) first(answer client.Answer) error {
+	err := f.printFirst(answer.Entries, func() { f.saved.Over = answer.Resume })
+	if err != nil {
+		return err
+	}
+	return f.answered(answer.Final)
+}
+
+func (f *following) printFirst(entries []feedring.Entry, stand func()) error {
+	if f.saved.path != "" && len(entries) > 0 {
+		if err := f.saved.owe(entries, stand); err != nil {
+			return err
+		}
+		return f.left()
+	}
+	for _, e := range entries {
+		if err := f.entry(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// retracted says that an entry that was printed was taken back. It is none
+// itself, and does not count.
+func (f *following) retracted(r feedring.Retraction) error {
+	_, err := f.saved.once("retracted "+string(r.ID)+" "+r.Feed, func() error { return f.printRetracted(r) })
+	return err
+}
+
+func (f *following) printRetracted(r feedring.Retraction) error {
+	if f.json {
+		f.out.Print(r)
+	} else {
+		_, f.out.Err = fmt.Fprintf(f.app.Stdout, "retracted\t%s\t%s\t%s\n", show.Printable(string(r.Provider)), r.ID, show.Printable(r.Feed))
+	}
+	return f.out.Err
+}
+
+// gap says that entries of one feed may be missing.
+func (f *following) gap(g client.Gap) {
+	if f.json {
+		f.out.Print(gapEvent{"gap", g.Theme, g.Feed.URL, g.Feed.Publisher})
+	}
+	fmt.Fprintf(f.app.Stderr, "feedring: entries of %s may be missing: its publisher is away, and nobody else holds all since the last one printed; going on with what there is\n",
+		show.Printable(g.Feed.URL))
+}
+
+// older says that a feed was added whose entries are no news.
+func (f *following) older(o client.Older) {
+	entries := "entries"
+	if o.Count == 1 {
+		entries = "entry"
+	}
+	fmt.Fprintf(f.app.Stderr, "feedring: %d older %s of %s\n", o.Count, entries, show.Printable(string(o.Provider)))
+}
+
+type gapEvent struct {
+	Event     string          `json:"event"`
+	Theme     feedring.Theme  `json:"theme"`
+	Feed      string          `json:"feed"`
+	Publisher feedring.PeerID `json:"publisher"`
+}
+
+// answered prints the final event. Nobody who serves it ends the command;
+// whatever is missing may still come.
+func (f *following) answered(final feedring.Final) error {
+	if f.json {
+		f.out.Print(feedring.FinalEvent(final, f.saved.Query.Theme, f.printed))
+	} else {
+		f.app.tellCopies(&final)
+	}
+	if f.printed == 0 && f.saved.fresh && final.Status != feedring.Unsatisfied {
+		f.app.hint(f.saved.Query)
+	}
+	if f.out.Err != nil {
+		return f.out.Err
+	}
+	if final.Status == feedring.Answered {
+		f.saved.caughtUp()
+	}
+	err := outcome(final, f.saved.Query, f.ring)
+	if err != nil && final.Status == feedring.Incomplete {
+		fmt.Fprintln(f.app.Stderr, "feedring: "+show.OneLine(err.Error()))
+		return nil
+	}
+	return err
+}
+
+// entry prints an entry, unless a run that was killed printed it.
+func (f *following) entry(e feedring.Entry) error {
+	skipped, err := f.saved.once(keyOf(&e, f.flags.updates), func() error { return f.printEntry(e) })
+	if err != nil || skipped {
+		return err
+	}
+	if f.printed++; f.flags.count > 0 && f.printed >= f.flags.count {
+		return client.ErrEnough
+	}
+	return nil
+}
+
+func (f *following) printEntry(e feedring.Entry) error {
+	if f.json {
+		f.out.Print(&e)
+	} else {
+		_, f.out.Err = fmt.Fprintf(f.app.Stdout, "%s\t%s\t%s\t%s\n",
+			show.Moment(e.Published), show.Printable(string(e.Provider)), show.TitleOf(&e), show.Printable(e.URL))
+	}
+	return f.out.Err
+}
+
+// throughAPI follows at a running peer, and connects again when that restarts.
+func (f *following) throughAPI(ctx context.Context, ask *askFlags) error {
+	peer, err := f.app.Running(&ask.PeerFlags)
+	if err != nil {
+		return err
+	}
+	defer peer.Close()
+	away := &outage{stderr: f.app.Stderr}
+	local := &overAPI{following: f, shown: make(map[feedring.EntryID]bool), begun: f.saved.Last != "", resumed: f.saved.Last != ""}
+	stream := &api.Stream{
+		Query: plain(f.saved.Query), Updates: f.flags.updates, After: f.saved.Last,
+		First: local.first, Each: local.entry, Retracted: local.retracted, Stand: f.saved.stand, Gap: f.gap, Older: f.older,
+		Opened: away.back,
+	}
+	const pause = 500 * time.Millisecond
+	for heardOnce := false; ; {
+		heard, err := peer.Follow(ctx, stream)
+		heardOnce = heardOnce || heard
+		var problem *api.Problem
+		var coded *exit.Error
+		switch {
+		case f.out.Err != nil: // what cannot be printed is not lost by the peer
+			return f.out.Err
+		case errors.Is(err, client.ErrEnough), errors.As(err, &coded), !heardOnce, errors.As(err, &problem) && problem.Status < 500:
+			return err
+		}
+		away.lost(time.Now(), err)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package ask
+
+import (
+	"errors"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/client"
+)
+
+// maxShown bounds the ids that are remembered while a running peer is followed.
+const maxShown = 100_000
+
+// overAPI takes the events of a running peer's stream.
+type overAPI struct {
+	*following
+	shown map[feedring.EntryID]bool
+	begun bool // the first answer was whole, or is an earlier run's
+
+	resumed bool // an earlier run printed entries, too
+
+	waiting []feedring.Entry // of a first answer under a name: it is kept before it is printed
+}
+
+// entry prints an entry that is new. The entries of a first answer come without
+// an id to go on after: that stands behind all of them.
+func (o *overAPI) entry(e feedring.Entry, id string) error {
+	if o.shown[e.ID] && !o.flags.updates {
+		return nil
+	}
+	if !o.begun && o.saved.path != "" {
+		o.keep(e.ID)
+		o.waiting = append(o.waiting, e)
+		return nil
+	}
+	err := o.following.entry(e)
+	if err != nil && !errors.Is(err, client.ErrEnough) {
+		return err
+	}
+	o.keep(e.ID)
+	o.saved.stand(id)
+	return err
+}
+
+// retracted takes what was taken back, unless it was never printed. What an
+// earlier run printed is not known.
+func (o *overAPI) retracted(r feedring.Retraction, id string) error {
+	if o.shown[r.ID] || o.resumed {
+		if err := o.following.retracted(r); err != nil {
+			return err
+		}
+	}
+	o.saved.stand(id)
+	return nil
+}
+
+// keep remembers what was printed, or is kept for the next time.
+func (o *overAPI) keep(id feedring.EntryID) {
+	if len(o.shown) > maxShown {
+		clear(o.shown)
+	}
+	o.shown[id] = true
+}
+
+// first takes the end of the first answer, with the id to go on after it.
+func (o *overAPI) first(answer client.Answer, id string) error {
+	o.begun = true
+	waiting := o.waiting
+	o.waiting = nil
+	if err := o.printFirst(waiting, func() { o.saved.Last = id }); err != nil {
+		return err
+	}
+	return o.answered(answer.Final)
+}

@@ -1,0 +1,195 @@
+package ask
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/client"
+	"github.com/feedring/feedring/cmd/feedring/internal/exit"
+	"github.com/feedring/feedring/cmd/feedring/internal/options"
+	"github.com/feedring/feedring/cmd/feedring/internal/show"
+	"github.com/feedring/feedring/internal/duplicate"
+	"github.com/feedring/feedring/internal/match"
+)
+
+// queryFlags say what is asked.
+type queryFlags struct {
+	theme, provider string
+	since, until    options.Time
+	limit           int
+	stem            bool
+}
+
+func (f *queryFlags) register(flags *pflag.FlagSet, a *commands) {
+	f.since.Now, f.until.Now = a.Now, a.Now
+	flags.StringVar(&f.theme, "theme", "", "theme, such as news (default: every group)")
+	flags.StringVar(&f.provider, "provider", "", "provider, by whole labels: lemonde or lemonde.fr")
+	flags.Var(&f.since, "since", "published then or later: 2006-01-02, \"2006-01-02 15:04\", 02/01/2006 (the day first), yesterday, 21:00, 36h, \"2 days\", in this machine's time zone; or RFC 3339")
+	flags.Var(&f.until, "until", "published before then")
+	flags.BoolVar(&f.stem, "stem", false, "let words be met by other forms of them (election by elections), in the language of each entry's feed")
+	flags.IntVar(&f.limit, "limit", feedring.DefaultLimit, "newest entries to show")
+}
+
+// query checks everything that can be checked before anybody is asked.
+func (f *queryFlags) query(a *commands, words []string) (feedring.Query, error) {
+	q := feedring.Query{
+		Words: strings.Join(words, " "), Stem: f.stem,
+		Since: f.since.At, Until: f.until.At, Limit: f.limit,
+	}
+	if _, err := match.Parse(q.Words); err != nil {
+		return q, &exit.Error{Code: exit.CodeUsage, Err: err}
+	}
+	if f.limit < 1 || f.limit > feedring.MaxLimit {
+		return q, exit.Usage("--limit %d: choose between 1 and %d", f.limit, feedring.MaxLimit)
+	}
+	if !q.Since.IsZero() && !q.Until.IsZero() && !q.Since.Before(q.Until) {
+		return q, exit.Usage("--until %s is not after --since %s: nothing lies between", &f.until, &f.since)
+	}
+	var err error
+	if q.Provider, err = feedring.ParseProvider(f.provider); err != nil {
+		return q, exit.Usage("--%w", err)
+	}
+	q.Theme, err = a.Theme(f.theme)
+	return q, err
+}
+
+func (a *commands) queryCommand() *cobra.Command {
+	var ask askFlags
+	var what queryFlags
+	cmd := &cobra.Command{
+		Use:   "query [WORDS]",
+		Short: "Ask once: the entries that match, newest first",
+		Long: "query asks the network once and prints the entries that match, newest first.\n\n" +
+			"WORDS beside each other mean AND; AND, OR, NOT, parentheses and \"quoted phrases\" work as usual, in capitals.\n" +
+			"-word means NOT, too: quote the words together ('europe -elections') or put -- before them, or it is taken for a\n" +
+			"flag. They are looked for in title, summary, content and provider; case and accents do not matter.\n\n" +
+			"Times are read in this machine's time zone, the one that entries are printed in: a day (2006-01-02, 02/01/2006 with\n" +
+			"the day first, today, yesterday), perhaps with a time (\"2006-01-02 15:04\", \"02/01/2006 8h\"); a time alone (21:00: the\n" +
+			"last one); an age (36h, 7d, \"2 days\"). RFC 3339 names its own zone.\n\n" +
+			"What is older than all peers cache (--freshness, a day if not said) comes from its publisher's own peer. Where that is\n" +
+			"away a peer that keeps copies (serve --keep) answers for it, if it has them all: a line on stderr says so, and with\n" +
+			"--json the final event names them in \"copies\".\n\n" +
+			"It exits with 3 where nobody serves that theme or provider, or those who did have been gone for three refresh\n" +
+			"periods (half a minute), and with 4 where the answer is incomplete.",
+		Example: `  feedring query --theme news --since 36h europe AND energie
+  feedring query --provider lemonde '(gaz OR "prix fixe") NOT sport'
+  feedring query --since yesterday -- europe -elections
+  feedring query --peer /ip4/192.0.2.1/tcp/7377/p2p/12D3KooW… --theme sport --json`,
+		RunE: func(cmd *cobra.Command, words []string) error {
+			q, err := what.query(a, words)
+			if err != nil {
+				return err
+			}
+			if err := ask.check(); err != nil {
+				return err
+			}
+			return exit.Failed(a.query(cmd.Context(), &ask, q))
+		},
+	}
+	ask.register(cmd.Flags())
+	what.register(cmd.Flags(), a)
+	return cmd
+}
+
+func (a *commands) query(ctx context.Context, f *askFlags, q feedring.Query) error {
+	ctx, cancel := f.Within(ctx)
+	defer cancel()
+	from, err := a.ask(ctx, f)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	answer, err := a.answer(ctx, from, q, f.JSON)
+	if err != nil {
+		return err
+	}
+	if err := a.printAnswer(&answer, q, f.JSON); err != nil {
+		return err
+	}
+	return outcome(answer.Final, q, f.command("ring"))
+}
+
+// plain is a query with its words in the canonical form, which a running peer of
+// a version before reads in the same way.
+func plain(q feedring.Query) feedring.Query {
+	if expr, err := match.Parse(q.Words); err == nil {
+		q.Words = expr.String()
+	}
+	return q
+}
+
+// answer asks. A person is shown each story once, and --limit of them: where
+// entries that tell the same take places of others, more are asked for.
+func (a *commands) answer(ctx context.Context, from asker, q feedring.Query, whole bool) (client.Answer, error) {
+	q = plain(q)
+	if whole {
+		return from.Query(ctx, q)
+	}
+	stories := q.Limit
+	for {
+		answer, err := from.Query(ctx, q)
+		if err != nil || len(answer.Entries) < q.Limit || q.Limit == feedring.MaxLimit ||
+			len(duplicate.Fold(answer.Entries, nil)) >= stories {
+			return answer, err
+		}
+		q.Limit = min(4*q.Limit, feedring.MaxLimit)
+	}
+}
+
+func (a *commands) printAnswer(answer *client.Answer, q feedring.Query, asJSON bool) error {
+	if len(answer.Entries) == 0 && answer.Final.Status != feedring.Unsatisfied {
+		defer a.hint(q)
+	}
+	if asJSON {
+		out := show.NewLines(a.Stdout)
+		for i := range answer.Entries {
+			out.Print(&answer.Entries[i])
+		}
+		out.Print(feedring.FinalEvent(answer.Final, q.Theme, len(answer.Entries)))
+		return out.Err
+	}
+	a.tellCopies(&answer.Final)
+	if len(answer.Entries) == 0 {
+		if answer.Final.Status == feedring.Answered {
+			fmt.Fprintln(a.Stderr, "feedring: no entry matches")
+		}
+		return nil
+	}
+	return show.Entries(a.Stdout, answer.Entries, q.Limit)
+}
+
+// hint says what in a question that found nothing may have been meant otherwise.
+func (a *commands) hint(q feedring.Query) {
+	for _, slip := range match.Slips(q.Words) {
+		fmt.Fprintln(a.Stderr, "feedring: hint: "+show.Printable(slip.Hint("--")))
+	}
+}
+
+// tellCopies says whose entries others answered for.
+func (a *commands) tellCopies(final *feedring.Final) {
+	if len(final.Copies) > 0 {
+		fmt.Fprintf(a.Stderr, "feedring: answered from copies, since the publisher is away: %s\n", show.Printable(strings.Join(final.Copies, ", ")))
+	}
+}
+
+// outcome is the error, if any, that a final answer is to a person. ring is the
+// command that shows what there is.
+func outcome(final feedring.Final, q feedring.Query, ring string) error {
+	switch final.Status {
+	case feedring.Unsatisfied:
+		return noProvider(q.Theme, q.Provider, final.Suggest, ring)
+	case feedring.Incomplete:
+		text := "not every group answered in time"
+		if len(final.Missing) > 0 {
+			text = "missing: " + strings.Join(final.Missing, ", ")
+		}
+		return &exit.Error{Code: exit.CodeIncomplete, Err: fmt.Errorf("the answer is incomplete: %s: ask again, or give more with --timeout", text)}
+	default:
+		return nil
+	}
+}

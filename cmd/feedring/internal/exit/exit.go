@@ -1,0 +1,108 @@
+// Package exit phrases errors for people and gives each its exit code.
+package exit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/feedring/feedring/client"
+	"github.com/feedring/feedring/cmd/feedring/internal/api"
+	"github.com/feedring/feedring/cmd/feedring/internal/show"
+	"github.com/feedring/feedring/internal/host"
+	"github.com/feedring/feedring/internal/match"
+)
+
+// The exit codes. Scripts rely on them.
+const (
+	CodeDone       = 0
+	CodeFailed     = 1
+	CodeUsage      = 2
+	CodeNoProvider = 3
+	CodeIncomplete = 4
+)
+
+// Error is an error with the code that the process ends with.
+type Error struct {
+	Code int
+	Err  error
+}
+
+// Error implements error.
+func (e *Error) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Usage is an error in what was typed or configured.
+func Usage(format string, args ...any) error {
+	return &Error{CodeUsage, fmt.Errorf(format, args...)}
+}
+
+// Failed marks an error of a command that was understood, unless it already
+// carries a code.
+func Failed(err error) error {
+	var coded *Error
+	if err == nil || errors.As(err, &coded) {
+		return err
+	}
+	var syntax *match.SyntaxError
+	var problem *api.Problem
+	switch {
+	case errors.As(err, &syntax), errors.Is(err, client.ErrBadQuery):
+		return &Error{CodeUsage, err}
+	case errors.As(err, &problem) && problem.Status == http.StatusBadRequest:
+		return &Error{CodeUsage, err}
+	case errors.As(err, &problem) && problem.Status == http.StatusUnauthorized:
+		return &Error{CodeFailed, errors.New("that peer wants its API token: name a file that holds it with --token-file (at the peer it is DATA/token)")}
+	}
+	return &Error{CodeFailed, err}
+}
+
+// CodeOf returns the exit code of err. An error that did not go through Failed is
+// cobra's refusal of the command line.
+func CodeOf(err error) int {
+	var coded *Error
+	switch {
+	case err == nil:
+		return CodeDone
+	case errors.As(err, &coded):
+		return coded.Code
+	default:
+		return CodeUsage
+	}
+}
+
+// Report tells a person what went wrong: one line, and for a query the place
+// below it.
+func Report(w io.Writer, err error) {
+	if err == nil {
+		return
+	}
+	text := err.Error()
+	if errors.Is(err, context.DeadlineExceeded) {
+		text = strings.ReplaceAll(text, context.DeadlineExceeded.Error(), "no answer in time: try again, or give more with --timeout")
+	}
+	text += adviceFor(err)
+	fmt.Fprintln(w, "feedring: "+show.OneLine(text))
+	var syntax *match.SyntaxError
+	if errors.As(err, &syntax) {
+		fmt.Fprintln(w, syntax.Place())
+	}
+}
+
+// adviceFor says what to do about peers that could not be asked.
+func adviceFor(err error) string {
+	var foreign *host.ForeignError
+	switch {
+	case !errors.Is(err, client.ErrNoPeer):
+		return ""
+	case errors.As(err, &foreign) && foreign.Speaks != "":
+		return ": add --network " + foreign.Speaks
+	default:
+		return ": check that one of them runs, its address, and --network"
+	}
+}

@@ -1,0 +1,92 @@
+package options
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+const day = 24 * time.Hour
+
+// Duration is a flag that feedring.ParseDuration reads.
+type Duration time.Duration
+
+// Set implements pflag.Value.
+func (d *Duration) Set(s string) error {
+	v, err := feedring.ParseDuration(s)
+	*d = Duration(v)
+	return err
+}
+
+// keepFlag is how long copies are kept; not given, they are while they are fresh.
+// None for no time would be refused by what is fresh, so 0 is a slip.
+type keepFlag struct{ Duration }
+
+func (k *keepFlag) Set(s string) error {
+	err := k.Duration.Set(s)
+	if err == nil && k.Duration <= 0 {
+		err = errors.New("entries are kept while they are fresh (--freshness): choose more, or leave it away")
+	}
+	return err
+}
+
+// Type implements pflag.Value.
+func (d *Duration) Type() string { return "duration" }
+
+// String writes whole days as days, and never a unit that is zero.
+func (d *Duration) String() string {
+	v := time.Duration(*d)
+	switch {
+	case v == 0:
+		return "0"
+	case v%day == 0 && v > day:
+		return strconv.Itoa(int(v/day)) + "d"
+	}
+	s := v.String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(s, zero) {
+			s = s[:len(s)-2]
+		}
+	}
+	return s
+}
+
+// Timeout is a duration in which an answer can come at all.
+type Timeout struct{ *Duration }
+
+// Set implements pflag.Value.
+func (t Timeout) Set(s string) error {
+	if err := t.Duration.Set(s); err != nil {
+		return err
+	}
+	if time.Duration(*t.Duration) < 100*time.Millisecond {
+		return errors.New("give at least 100ms")
+	}
+	return nil
+}
+
+// Time is a flag that feedring.ParseTime reads.
+type Time struct {
+	At  time.Time
+	Now func() time.Time
+}
+
+// Set implements pflag.Value.
+func (t *Time) Set(s string) (err error) {
+	t.At, err = feedring.ParseTime(s, t.Now())
+	return err
+}
+
+// Type implements pflag.Value.
+func (t *Time) Type() string { return "time" }
+
+// String implements pflag.Value.
+func (t *Time) String() string {
+	if t == nil || t.At.IsZero() {
+		return ""
+	}
+	return t.At.Format(time.RFC3339)
+}

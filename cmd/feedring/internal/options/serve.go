@@ -1,0 +1,282 @@
+package options
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/cmd/feedring/internal/exit"
+	"github.com/feedring/feedring/internal/host"
+	"github.com/feedring/feedring/internal/origin/fetch"
+	"github.com/feedring/feedring/internal/peer"
+	"github.com/feedring/feedring/node"
+)
+
+// Serve are the flags of serve, which are the keys of the configuration
+// file too.
+type Serve struct {
+	listen, announce, join, feeds List
+	tables                        feedTables
+	read                          List
+	http, publicURL, network      string
+	share                         string
+	lan, private                  bool
+	JSON                          bool
+	interval, freshness, refresh  Duration
+	keep                          keepFlag
+	policy                        policyFlag
+	budget                        Duration
+	attempts, distrust            int
+	routing                       routingFlag
+}
+
+// NewServe returns the defaults.
+func NewServe() *Serve {
+	d := node.Default()
+	return &Serve{
+		listen: List{Kind: "multiaddr", Check: checkListen}, announce: List{Kind: "multiaddr", Check: checkAnnounce},
+		join: List{Kind: "multiaddr|domain", Check: host.ParseTarget}, feeds: List{Kind: "theme=url", Check: checkFeed},
+		read: List{Kind: "theme", Check: checkTheme},
+		http: d.HTTP, network: d.Network, attempts: d.Attempts, distrust: d.Distrust,
+		freshness: Duration(d.Freshness), refresh: Duration(d.Refresh),
+		policy: policyFlag(d.Policy), budget: Duration(d.Budget),
+	}
+}
+
+// Register adds the flags to a command's.
+func (o *Serve) Register(flags *pflag.FlagSet) {
+	flags.Var(&o.listen, "listen", "address to listen at, port 0 for a free one (default QUIC and TCP, port 7377; repeat)")
+	flags.Var(&o.announce, "announce", "address told to others (default: found out; repeat)")
+	flags.StringVar(&o.http, "http", o.http, "host:port of web page and API, or off")
+	flags.StringVar(&o.publicURL, "public-url", "", "what a proxy in front of --http is called, such as https://news.example")
+	flags.Var(&o.join, "join", "peer or domain to join the network through (repeat)")
+	flags.BoolVar(&o.lan, "lan", false, "find and dial peers on the local network")
+	flags.StringVar(&o.network, "network", o.network, "name of the network: peers of different networks never mix")
+	flags.Var(&o.feeds, "feed", "feed to publish: THEME=URL or THEME=PROVIDER@URL (repeat)")
+	flags.Var(&o.tables, tablesKey, "tables of the configuration file")
+	_ = flags.MarkHidden(tablesKey) // it is there
+	flags.Var(&o.read, "read", "theme whose group to join without a feed in it: its entries are kept here while they are fresh, passed on to its peers, and "+
+		"served to readers (repeat)")
+	flags.StringVar(&o.share, "share", string(feedring.ShareFull), "how much of an entry leaves this peer: title, summary (its beginning, too) or full; "+
+		"for what is published from now on, since signed entries do not change. With less than full the feed's document is not served to pollers either")
+	flags.Var(&o.interval, "interval", "fixed time between looks at an origin (default: scheduled)")
+	flags.Var(&o.policy, "policy", "how scheduled looks are spread over feeds, within --budget: expected-loss (where entries "+
+		"are most likely to be missed, or to wait, by the hours and days at which each feed publishes), min-missing (where a look takes the most entries), "+
+		"min-delay (by the square root of how much each publishes), feedex (oftener while much of a document is new) or uniform (all alike)")
+	flags.Var(&o.budget, "budget", "time between scheduled looks at a feed in the mean over all feeds, 1h to 24h: longer learns later and asks less of sites")
+	flags.IntVar(&o.distrust, "distrust", o.distrust, "how many peers are to look at a feed of this peer that others offer as well, at most 8, one after another: "+
+		"one that publishes what its origin never said is found out, and its origin is asked no more often")
+	flags.Var(&o.freshness, "freshness", "age up to which entries of other peers are cached")
+	flags.Var(&o.keep, "keep", "how long copies of other peers' entries are kept, for readers that ask for old ones while their publisher is away (default: --freshness)")
+	flags.Var(&o.refresh, "refresh", "refresh period: shorter notices a lost manager sooner, and costs more messages")
+	flags.IntVar(&o.attempts, "attempts", o.attempts, "objections after which a secondary asks to be replaced")
+	flags.Var(&o.routing, "routing", "how a query finds another group: ring or shortcut")
+	flags.BoolVar(&o.private, "allow-private-feeds", false, "let feeds and callbacks point at loopback and private addresses")
+	flags.BoolVar(&o.JSON, "json", false, "print events as JSON, one a line")
+}
+
+// Config is what node is told. The error names the flag.
+func (o *Serve) Config(data string) (node.Config, error) {
+	c := node.Default()
+	c.Data, c.HTTP, c.Network = data, o.http, o.network
+	c.PublicURL = strings.TrimSuffix(o.publicURL, "/")
+	c.Listen, c.Announce, c.Join, c.LAN = o.listen.Values, o.announce.Values, o.join.Values, o.lan
+	c.Interval, c.Freshness, c.Refresh = time.Duration(o.interval), time.Duration(o.freshness), time.Duration(o.refresh)
+	c.Policy, c.Budget = fetch.Rule(o.policy), time.Duration(o.budget)
+	c.Keep, c.Distrust = time.Duration(o.keep.Duration), o.distrust
+	c.Attempts, c.Routing, c.AllowPrivateFeeds = o.attempts, peer.Routing(o.routing), o.private
+	var err error
+	if c.Feeds, err = specs(o.feeds.Values); err == nil {
+		c.Feeds, err = withTables(c.Feeds, o.tables.specs)
+	}
+	if err != nil {
+		return c, exit.Usage("--feed: %w", err)
+	}
+	c.Read = themesOf(o.read.Values)
+	if c.Share, err = feedring.ParseShare(o.share); err != nil {
+		return c, exit.Usage("--share: %w", err)
+	}
+	if err := checkHTTP(o.http); err != nil {
+		return c, exit.Usage("--http %q: %w", o.http, err)
+	}
+	if err := checkPublicURL(c.PublicURL); err != nil {
+		return c, exit.Usage("--public-url: %w", err)
+	}
+	if err := c.Validate(); err != nil {
+		return c, exit.Usage("%w", err)
+	}
+	return c, nil
+}
+
+func checkTheme(s string) error {
+	_, err := feedring.ParseTheme(s)
+	return err
+}
+
+// themesOf are the canonical themes of what was checked, each once.
+func themesOf(texts []string) (themes []feedring.Theme) {
+	for _, text := range texts {
+		if theme, err := feedring.ParseTheme(text); err == nil && !slices.Contains(themes, theme) {
+			themes = append(themes, theme)
+		}
+	}
+	return themes
+}
+
+func specs(texts []string) (feeds []feedring.FeedSpec, err error) {
+	known := make(map[string]bool)
+	for _, text := range texts {
+		spec, err := feedring.ParseFeedSpec(text)
+		switch {
+		case err != nil:
+			return nil, err
+		case known[spec.URL]:
+			return nil, fmt.Errorf("%s is given twice: a feed has one theme and one provider", spec.URL)
+		}
+		known[spec.URL] = true
+		feeds = append(feeds, spec)
+	}
+	return feeds, nil
+}
+
+func checkHTTP(s string) error {
+	if s == "off" {
+		return nil
+	}
+	_, port, err := net.SplitHostPort(s)
+	if err != nil {
+		return errors.New("write HOST:PORT such as 127.0.0.1:7378, or off")
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return errors.New("the port is a number from 0 (a free one) to 65535")
+	}
+	return nil
+}
+
+func checkPublicURL(s string) error {
+	if s == "" {
+		return nil
+	}
+	u, err := url.Parse(s)
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") || u.RawQuery != "" || u.Fragment != "" {
+		return fmt.Errorf("%q is no web address: write one such as https://news.example", s)
+	}
+	return nil
+}
+
+// List is a flag that may be repeated; each value is checked as it comes.
+type List struct {
+	Values []string
+	Kind   string
+	Check  func(string) error
+}
+
+// Set adds one value.
+func (l *List) Set(s string) error {
+	if err := l.Check(s); err != nil {
+		return err
+	}
+	l.Values = append(l.Values, s)
+	return nil
+}
+
+// Type implements pflag.Value.
+func (l *List) Type() string { return l.Kind }
+
+// String implements pflag.Value.
+func (l *List) String() string { return strings.Join(l.Values, " ") }
+
+// Append implements pflag.SliceValue.
+func (l *List) Append(s string) error { return l.Set(s) }
+
+// Replace implements pflag.SliceValue.
+func (l *List) Replace(all []string) error {
+	l.Values = nil
+	for _, s := range all {
+		if err := l.Set(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// GetSlice implements pflag.SliceValue.
+func (l *List) GetSlice() []string { return l.Values }
+
+func checkListen(s string) error {
+	if before, _, found := strings.Cut(s, "/p2p/"); found {
+		return fmt.Errorf("leave /p2p/ and the id away, the peer's own is meant: write %s", before)
+	}
+	return checkAddress(s, "/ip4/0.0.0.0/udp/7377/quic-v1 or /ip4/0.0.0.0/tcp/7377")
+}
+
+func checkAnnounce(s string) error {
+	return checkAddress(s, "/dns4/peer.example.org/udp/7377/quic-v1")
+}
+
+func checkAddress(s, example string) error {
+	if _, err := host.ParseAddrs("address", []string{s}); err != nil {
+		return fmt.Errorf("write an address such as %s", example)
+	}
+	return nil
+}
+
+// CheckPeer refuses what is no whole address of a peer.
+func CheckPeer(s string) error {
+	if _, err := host.ParsePeer("address", s); err != nil {
+		return fmt.Errorf("write a peer's whole address, such as /ip4/192.0.2.1/tcp/7377/p2p/12D3KooW…: \"feedring status\" prints a peer's own")
+	}
+	return nil
+}
+
+func checkFeed(s string) error {
+	_, err := feedring.ParseFeedSpec(s)
+	return err
+}
+
+// policyFlag reads the name of a rule.
+type policyFlag fetch.Rule
+
+// Set implements pflag.Value.
+func (p *policyFlag) Set(s string) error {
+	rule, err := fetch.ParseRule(s)
+	if err == nil {
+		*p = policyFlag(rule)
+	}
+	return err
+}
+
+func (p *policyFlag) Type() string   { return "rule" }
+func (p *policyFlag) String() string { return string(*p) }
+
+// routingFlag reads ring or shortcut.
+type routingFlag peer.Routing
+
+func (r *routingFlag) Set(s string) error {
+	switch s {
+	case "ring":
+		*r = routingFlag(peer.RingOnly)
+	case "shortcut":
+		*r = routingFlag(peer.Shortcut)
+	default:
+		return fmt.Errorf("choose ring or shortcut")
+	}
+	return nil
+}
+
+func (r *routingFlag) Type() string { return "ring|shortcut" }
+
+func (r *routingFlag) String() string {
+	if peer.Routing(*r) == peer.RingOnly {
+		return "ring"
+	}
+	return "shortcut"
+}
