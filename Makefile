@@ -24,7 +24,7 @@ GOVULNCHECK := $(TOOLS)/govulncheck@v1.8.0
 DEADCODE    := $(TOOLS)/deadcode@v0.52.0
 VULNDB      ?= https://vuln.go.dev
 
-.PHONY: all build cross run test soak faults-long holes sim explore bench verify quick measures realservers fmt vet lint dead tidy size vuln generate generated proto-check clean
+.PHONY: all build cross run test compat soak faults-long holes sim explore bench verify quick measures realservers fmt vet lint dead tidy size vuln generate generated proto-check clean
 
 all: build
 
@@ -59,6 +59,17 @@ faults-long:
 # Every rule that is taken out is noticed by the seed that once did.
 holes:
 	$(GO) test -timeout 30m ./internal/sim/holes -all
+
+# Peers of this version and of the one of commit OLD form a group, serve each
+# other and take over from each other.
+OLD ?= 6979bb4
+
+compat:
+	@if git cat-file -e $(OLD)^{commit} 2>/dev/null; then set -e; \
+	rm -rf $(BIN)/old && mkdir -p $(BIN)/old && git archive $(OLD) | tar -x -C $(BIN)/old; \
+	(cd $(BIN)/old && CGO_ENABLED=0 $(GO) build -o ../feedring-old ./cmd/feedring); rm -rf $(BIN)/old; \
+	FEEDRING_OLD=$(CURDIR)/$(BIN)/feedring-old $(GO) test -count=1 -run '^TestOldAndNewPeersFormOneNetwork$$' ./integration; \
+	else $(call unchecked,an old and a new version in one network: this repository lacks the commit $(OLD)); fi
 
 # Seeds of the simulator, SEEDS from FROM on (1 if not said), on all cores, after those that once found
 # something: about 5,000 in five minutes on two cores. STATE=FILE keeps how far a
@@ -99,7 +110,7 @@ comma     := ,
 
 verify:
 	@rm -f $(UNCHECKED)
-	@$(MAKE) --no-print-directory fmt vet lint dead tidy generated proto-check size cross test realservers vuln
+	@$(MAKE) --no-print-directory fmt vet lint dead tidy generated proto-check size cross test compat realservers vuln
 	@$(summary)
 
 # What of it takes seconds once the tools are there.

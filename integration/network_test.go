@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -19,11 +20,12 @@ type network struct {
 // peer is one "feedring serve".
 type peer struct {
 	*process
-	args []string
-	data string
-	id   string
-	addr string
-	http string
+	binary string // of another version; empty: the one under test
+	args   []string
+	data   string
+	id     string
+	addr   string
+	http   string
 }
 
 func newNetwork(t testing.TB, refresh string, extra ...string) *network {
@@ -58,7 +60,7 @@ func (n *network) prepare(join []*peer, feeds ...string) *peer {
 // start runs the peer, again after it ended.
 func (n *network) start(p *peer) {
 	n.t.Helper()
-	p.process = start(n.t, p.args...)
+	p.process = startOf(n.t, cmp.Or(p.binary, binary), p.args...)
 	n.ready(p)
 }
 

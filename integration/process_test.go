@@ -62,6 +62,12 @@ type process struct {
 // start runs the binary. It is killed when the test ends.
 func start(t testing.TB, args ...string) *process {
 	t.Helper()
+	return startOf(t, binary, args...)
+}
+
+// startOf is start for another version's binary.
+func startOf(t testing.TB, binary string, args ...string) *process {
+	t.Helper()
 	p := &process{cmd: exec.Command(binary, args...)}
 	p.run(t)
 	return p
@@ -187,6 +193,12 @@ type result struct {
 
 // command runs the binary to its end.
 func command(t testing.TB, args ...string) result {
+	t.Helper()
+	return commandOf(t, binary, args...)
+}
+
+// commandOf is command for another version's binary.
+func commandOf(t testing.TB, binary string, args ...string) result {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 40*time.Second)
 	defer cancel()
