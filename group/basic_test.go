@@ -52,7 +52,7 @@ func TestPublishSpreads(t *testing.T) {
 		c.run(50 * time.Millisecond)
 	}
 	for _, id := range ids {
-		if h := c.nodes[id].m.heads[ref]; h == nil || h.Pos.Sequence != 3 {
+		if h := c.nodes[id].m.replicator.Heads[ref]; h == nil || h.Pos.Sequence != 3 {
 			t.Errorf("%s holds %v", id, h)
 		}
 	}

@@ -30,11 +30,10 @@ type member struct {
 // rarely is what most members never give cause for. It is apart, since a peer
 // knows up to thousands of members.
 type rarely struct {
-	probed  time.Time // the last beacon to a peer that is away
-	unfit   time.Time // when it asked not to be secondary
-	wanted  time.Time // when rows were last asked of it
-	staled  time.Time // when it was last told that its term is over
-	differs time.Time // since when it shows other old heads
+	probed time.Time // the last beacon to a peer that is away
+	unfit  time.Time // when it asked not to be secondary
+	wanted time.Time // when rows were last asked of it
+	staled time.Time // when it was last told that its term is over
 }
 
 // past returns what was noted by note.
@@ -110,8 +109,8 @@ func (m *Machine) replaceRow(mem *member, r *Row) {
 	m.sum = nil
 	m.changes++
 	mem.changed = m.changes
-	m.held.Relist(r.Peer, old, r)
-	m.goneChanged = m.goneChanged || m.keeper() && r.Peer != m.cfg.Self && (old.Left != r.Left || old.Peer == "")
+	m.replicator.Relist(r.Peer, old, r)
+	m.goneChanged = m.goneChanged || m.cfg.keeper() && r.Peer != m.cfg.Self && (old.Left != r.Left || old.Peer == "")
 	switch book := m.book; {
 	case catalogue.SameIndex(old, r):
 		m.view = nil
@@ -282,8 +281,8 @@ func (m *Machine) expire() {
 func (m *Machine) keepsRows() time.Duration { return max(m.cfg.Freshness, 24*time.Hour) }
 
 func (m *Machine) forget(p feedring.PeerID, mem *member) {
-	m.held.Relist(p, mem.row, &Row{})
+	m.replicator.Forget(p, mem.row)
 	delete(m.members, p)
-	m.goneChanged = m.keeper()
+	m.goneChanged = m.cfg.keeper()
 	m.changedRows()
 }

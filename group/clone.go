@@ -18,11 +18,11 @@ func (m *Machine) Clone() *Machine {
 	c.spread = slices.Clone(m.spread)
 	c.expired = maps.Clone(m.expired)
 	c.probes = slices.Clone(m.probes)
-	c.polls = m.polls.clone()
+	c.replicator = m.replicator.Clone(shell{&c})
 	c.placingFor, c.coordinate = maps.Clone(m.placingFor), m.coordinate.Clone()
 	c.leases = m.leases.Clone()
 	c.protected, c.dropped = slices.Clone(m.protected), slices.Clone(m.dropped)
-	c.members, c.heads, c.checks = clonePointers(m.members), clonePointers(m.heads), clonePointers(m.checks)
+	c.members, c.checks = clonePointers(m.members), clonePointers(m.checks)
 	c.self = c.members[c.cfg.Self]
 	for _, mem := range c.members {
 		if mem.rare != nil {
@@ -31,14 +31,7 @@ func (m *Machine) Clone() *Machine {
 		}
 	}
 	c.fetches, c.assigner = m.fetches.Clone(), m.assigner.Clone()
-	c.own, c.placing = clonePointers(m.own), clonePointers(m.placing)
-	c.held = m.held.Clone()
-	for ref, h := range c.heads {
-		h.Holding = c.held.Of(ref)
-	}
-	for _, o := range c.own {
-		o.queue, o.asked = slices.Clone(o.queue), slices.Clone(o.asked)
-	}
+	c.placing = clonePointers(m.placing)
 	for _, p := range c.placing {
 		p.missing, p.copies, p.seeks = slices.Clone(p.missing), slices.Clone(p.copies), slices.Clone(p.seeks)
 		for i := range p.seeks {

@@ -59,27 +59,26 @@ func Noted(at, now time.Time, freshness time.Duration) time.Time {
 // Bounds of what a membership keeps. What comes beyond them is refused, so that
 // no peer can make another grow.
 const (
-	maxRows     = 10_000      // catalogue rows, tombstones included
-	maxHeads    = 100_000     // feeds of the group
-	maxPlacing  = 10_000      // lookups waiting for an acknowledgement
-	maxVia      = 64          // peers to join through
-	maxPath     = 16          // forwarders of a notify
-	maxTold     = 1_000       // heads in one message
-	maxFlying   = 64          // polls under way
-	maxFlyingOf = 12          // of them, of one publisher's feeds: fewer than a driver does at once
-	maxQueue    = 16          // batches of one feed that wait for the one before
-	maxProbes   = 64          // probes for other peers' intentions
-	maxJump     = 1 << 20     // how far a number may be above all known ones, an epoch above the clock (12 days)
-	maxHearsay  = maxJump / 2 // how far an epoch may be above the clock that a mere word makes a publisher go above
-	maxAsked    = 8           // peers asked at once for proof that an own log was lost
-	maxNumber   = feedring.MaxTermNumber
-	maxUnknown  = maxNumber / 2 // the greatest number that one takes who has nothing to measure it by
-	meshAbove   = 64            // peers beyond which a group spreads over a mesh
-	maxGrants   = 256           // publishers that one answer names
+	maxRows    = 10_000  // catalogue rows, tombstones included
+	maxPlacing = 10_000  // lookups waiting for an acknowledgement
+	maxVia     = 64      // peers to join through
+	maxTold    = 1_000   // heads in one message
+	maxProbes  = 64      // probes for other peers' intentions
+	maxJump    = 1 << 20 // how far a number may be above all known ones, an epoch above the clock (12 days)
+	maxNumber  = feedring.MaxTermNumber
+	maxUnknown = maxNumber / 2 // the greatest number that one takes who has nothing to measure it by
+	meshAbove  = 64            // peers beyond which a group spreads over a mesh
+	maxGrants  = 256           // publishers that one answer names
 )
 
 // MaxDistrust bounds how many peers look at one feed.
 const MaxFetchers = fetchassign.MaxFetchers
+
+// retention is how long this peer keeps the entries of others.
+func (c *Config) retention() time.Duration { return max(c.Keep, c.Freshness) }
+
+// keeper says that this is longer than they are fresh.
+func (c *Config) keeper() bool { return c.Keep > c.Freshness }
 
 // Validate returns the first thing that is wrong.
 func (c Config) Validate() error {

@@ -2,51 +2,10 @@ package group
 
 import (
 	"slices"
-	"time"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/catalogue"
 )
-
-// Copies of what is no longer fresh (FeedEx 3.6): a peer may choose to keep the
-// entries of its group for longer, and serves them where their publisher does
-// not. Its row says that it does. How far each copy reaches it says when it is
-// asked: one mark for all would be raised by a gap in any.
-
-// Copy says how far the copy of a feed reaches.
-type Copy struct {
-	Feed  feedring.FeedRef
-	Since time.Time // every entry seen later is here; zero: every entry of the log
-	// Provider is of its newest entry; empty: it has none.
-	Provider feedring.Provider
-}
-
-// mark is a Copy's in a head.
-type mark struct {
-	known    bool
-	since    time.Time
-	provider feedring.Provider
-}
-
-// keeps is how long this peer keeps the entries of others.
-func (m *Machine) keeps() time.Duration { return max(m.cfg.Keep, m.cfg.Freshness) }
-
-// keeper says that this is longer than they are fresh.
-func (m *Machine) keeper() bool { return m.cfg.Keep > m.cfg.Freshness }
-
-// kept takes over how far copies reach.
-func (m *Machine) kept(k Kept) {
-	for _, c := range k.Copies {
-		if c.Feed.Publisher == m.cfg.Self || !m.keeper() {
-			continue
-		}
-		if h := m.headOf(c.Feed); h != nil {
-			was := h.kept.provider
-			h.kept = mark{known: true, since: c.Since, provider: c.Provider}
-			m.goneChanged = m.goneChanged || was != c.Provider && m.gone(c.Feed.Publisher)
-		}
-	}
-}
 
 // gone reports whether a peer has left, or is forgotten.
 func (m *Machine) gone(p feedring.PeerID) bool {
@@ -61,28 +20,9 @@ func (m *Machine) tellGone() {
 	if m.leaving {
 		return
 	}
-	var all []Gone
-	for ref, h := range m.heads {
-		if h.kept.provider != "" && m.gone(ref.Publisher) {
-			all = append(all, Gone{Ref: ref, Provider: h.kept.provider})
-		}
-	}
-	slices.SortFunc(all, func(a, b Gone) int { return a.Ref.Compare(b.Ref) })
-	if all = catalogue.FitGone(all); !slices.Equal(all, m.me().row.Gone) {
+	if all := m.replicator.Orphans(); !slices.Equal(all, m.me().row.Gone) {
 		m.newRow(func(r *Row) { r.Gone = all })
 	}
-}
-
-// holdsOf lists those of feeds of which this peer has everything since a time,
-// as far as anybody told. It publishes none of them.
-func (m *Machine) holdsOf(feeds []feedring.FeedRef, since time.Time) (whole []feedring.FeedRef) {
-	for _, ref := range feeds {
-		h := m.heads[ref]
-		if h != nil && h.kept.known && !h.kept.since.After(since) && h.backfill.IsZero() && h.Pos.Compare(h.known) >= 0 {
-			whole = append(whole, ref)
-		}
-	}
-	return whole
 }
 
 // lost is a feed that no publisher serves, under whichever address copies of it

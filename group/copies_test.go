@@ -86,15 +86,15 @@ func TestCopyBehindIsNotWhole(t *testing.T) {
 	c.run(time.Second)
 	m := c.nodes[ids[2]].m
 	old := c.now.Add(-100 * time.Hour)
-	if got := m.holdsOf([]feedring.FeedRef{refAt("p01")}, old); got != nil {
+	if got := m.replicator.Whole([]feedring.FeedRef{refAt("p01")}, old); got != nil {
 		t.Error("its reach was never told, and it has", got)
 	}
 	c.step(c.nodes["p02"], Kept{Copies: []Copy{{Feed: refAt("p01")}, {Feed: refAt("p02")}}})
-	if got := m.holdsOf([]feedring.FeedRef{refAt("p01"), refAt("p02"), refAt("p00")}, old); !slices.Equal(got, []feedring.FeedRef{refAt("p01")}) {
+	if got := m.replicator.Whole([]feedring.FeedRef{refAt("p01"), refAt("p02"), refAt("p00")}, old); !slices.Equal(got, []feedring.FeedRef{refAt("p01")}) {
 		t.Error("it has whole copies of", got)
 	}
-	m.heads[refAt("p01")].known.Sequence++
-	if got := m.holdsOf([]feedring.FeedRef{refAt("p01")}, old); got != nil {
+	m.replicator.Heads[refAt("p01")].Advertised.Sequence++
+	if got := m.replicator.Whole([]feedring.FeedRef{refAt("p01")}, old); got != nil {
 		t.Error("it lacks the newest entry, and has", got)
 	}
 }
@@ -127,7 +127,7 @@ func TestKeeperAsksForWhatItKeeps(t *testing.T) {
 	ref := refAt("p00")
 	for id, keep := range map[feedring.PeerID]time.Duration{"p00": 24 * time.Hour, "p01": 30 * 24 * time.Hour} {
 		m := c.nodes[id].m
-		f := m.poll(ref, feedring.Position{}, "p00")
+		f := m.replicator.Request(ref, feedring.Position{}, "p00")
 		if f.Fresh != m.now.Add(-keep) || (id == "p01") != (f.Gap == m.now.Add(-24*time.Hour)) {
 			t.Errorf("%s asks for entries since %s, with gaps before %s", id, f.Fresh, f.Gap)
 		}

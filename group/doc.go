@@ -16,8 +16,8 @@
 //	member.go     answering beacons            failover.go   intention, probe, objection
 //	leave.go      leaving in good order        doubt.go      a late peer doubts itself
 //	catalogue.go  rows as they come and go     ownrow.go     this peer's row and its mark
-//	publish.go    positions and notifies       fetch.go      polls
-//	heads.go      who is behind                index.go      who is there, who publishes
+//	shell.go      the machine as its parts see it
+//	index.go      who is there, who publishes
 //	lookup.go     who may serve                place.go      room, then acknowledgement
 //	lease.go      tickets and places           vouch.go      looks at sites
 //	share.go      who looks at what several offer
@@ -25,7 +25,7 @@
 //
 // The data that these decide upon have rooms of their own, which send nothing
 // and know no role: internal/catalogue (rows, and what follows from them),
-// internal/holdings (heads and digests), internal/leases (clients, places,
+// internal/replication (publication and polls), internal/holdings (heads and digests), internal/leases (clients, places,
 // issuers), internal/fetchassign (who fetches), internal/timerqueue.
 //
 // # What a driver does beside the duties of internal/peer

@@ -75,7 +75,7 @@ func (w *witness) look() {
 		if m.lead.claim.Term.Compare(m.disk.Term) < 0 && m.lead.claim.Term != (feedring.Term{}) {
 			w.fail("S4: %s obeys %v below %v", n.id, m.lead.claim.Term, m.disk.Term)
 		}
-		if m.timers.Len() > 60 || len(m.probes) > maxProbes || len(m.members) > 10 || m.held.Len() > 20 || len(m.placing) > 0 {
+		if m.timers.Len() > 60 || len(m.probes) > maxProbes || len(m.members) > 10 || len(m.replicator.Heads) > 20 || len(m.placing) > 0 {
 			w.fail("S12: %s keeps %d alarms, %d probes, %d members", n.id, m.timers.Len(), len(m.probes), len(m.members))
 		}
 	}
@@ -182,7 +182,7 @@ func (c *cluster) agree(w *witness, ids []feedring.PeerID, loss *float64) error 
 		if v := n.m.View(); len(v.Members) != len(ids) || len(v.Away) > 0 || !v.Settled {
 			return fmt.Errorf("%s sees %d members of %d, away %v, settled %v: %v %v", n.id, len(v.Members), len(ids), v.Away, v.Settled, n.m.lead, n.m.me().row)
 		}
-		if len(n.m.me().row.Backfilling) > 0 || n.m.backfills != 0 || len(n.m.polls.flying)+len(n.m.polls.waiting) != 0 {
+		if len(n.m.me().row.Backfilling) > 0 || n.m.replicator.Backfills != 0 || len(n.m.replicator.Polls.InFlight)+len(n.m.replicator.Polls.Waiting) != 0 {
 			return fmt.Errorf("%s still backfills: %v", n.id, n.m.me().row.Backfilling)
 		}
 	}

@@ -73,7 +73,7 @@ func backAgain(t *testing.T, c *cluster, gone *testNode) {
 		if mem := m.members[gone.id]; mem == nil || mem.away || mem.row.Version != row.Version || mem.row.Incarnation != row.Incarnation {
 			t.Errorf("%s does not know its row %d.%d", id, row.Incarnation, row.Version)
 		}
-		if held := m.heads[feedring.FeedRef{URL: url, Publisher: gone.id}]; held == nil || held.Pos != gone.head(feedring.FeedRef{URL: url, Publisher: gone.id}).Position {
+		if held := m.replicator.Heads[feedring.FeedRef{URL: url, Publisher: gone.id}]; held == nil || held.Pos != gone.head(feedring.FeedRef{URL: url, Publisher: gone.id}).Position {
 			t.Errorf("%s does not hold what it published", id)
 		}
 	}

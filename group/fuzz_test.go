@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/replication"
 )
 
 // FuzzStep feeds a machine nonsense: every input and message, with values at
@@ -48,8 +49,8 @@ func FuzzStep(f *testing.F) {
 		}
 		m := d.m
 		feeds, askers := m.assigner.Size()
-		if m.timers.Len() > 500 || len(m.members) > 20 || len(m.heads) > 500 || feeds > 4 || askers < 0 || askers > 20 || len(m.polls.flying) > maxFlying || m.backfills < 0 {
-			t.Errorf("kept %d alarms, %d members, %d heads, %d polls, %d backfills", m.timers.Len(), len(m.members), len(m.heads), len(m.polls.flying), m.backfills)
+		if m.timers.Len() > 500 || len(m.members) > 20 || len(m.replicator.Heads) > 500 || feeds > 4 || askers < 0 || askers > 20 || len(m.replicator.Polls.InFlight) > replication.MaxInFlight || m.replicator.Backfills < 0 {
+			t.Errorf("kept %d alarms, %d members, %d heads, %d polls, %d backfills", m.timers.Len(), len(m.members), len(m.replicator.Heads), len(m.replicator.Polls.InFlight), m.replicator.Backfills)
 		}
 		m.Clone().Fingerprint()
 	})

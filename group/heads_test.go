@@ -30,7 +30,7 @@ func TestAdmittedTellsItsOwnHeads(t *testing.T) {
 	if n.m.manager() != "p0" {
 		t.Fatalf("it follows %s", n.m.manager())
 	}
-	if heads, _ := n.m.recentHeads(); len(heads) != 1 || heads[0].Feed.URL != url || heads[0].Position.IsZero() {
+	if heads, _ := n.m.replicator.Recent(); len(heads) != 1 || heads[0].Feed.URL != url || heads[0].Position.IsZero() {
 		t.Errorf("it tells %v", heads)
 	}
 }
@@ -65,13 +65,13 @@ func TestPublisherBackIsPolled(t *testing.T) {
 			b.Number++
 			back.Message = b
 		}
-		h := m.headOf(feedring.FeedRef{URL: url, Publisher: publisher})
+		h := m.replicator.Head(feedring.FeedRef{URL: url, Publisher: publisher})
 		m.members[publisher].away, m.members[publisher].since = true, c.now
 		m.changedPresence()
-		h.known, h.from, h.tries = feedring.Position{Epoch: 7, Sequence: 1}, publisher, 6
+		h.Advertised, h.Source, h.Tries = feedring.Position{Epoch: 7, Sequence: 1}, publisher, 6
 		m.timers.Set(bell{chime: chimeFetch, ref: feedring.FeedRef{URL: url, Publisher: publisher}}, c.now.Add(m.cfg.Refresh))
 		polled := feedring.PeerID("")
-		for _, out := range append(m.Step(c.now, back), m.Step(c.now.Add(m.spreadOf()), Tick{})...) {
+		for _, out := range append(m.Step(c.now, back), m.Step(c.now.Add(m.replicator.Spread()), Tick{})...) {
 			if f, ok := out.(Fetch); ok {
 				polled = f.From
 			}

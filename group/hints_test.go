@@ -20,19 +20,19 @@ func TestEpochMovesOnProofOnly(t *testing.T) {
 	ref := feedring.FeedRef{URL: url, Publisher: ids[0]}
 	c.publish(ids[0], url)
 	c.run(time.Second)
-	was := pub.m.own[url].epoch
+	was := pub.m.replicator.Own[url].Epoch
 	for _, ahead := range []uint64{1, 1000, maxJump, 1 << 40, maxNumber - 1 - was, ^uint64(0) - was} {
 		c.step(pub, Receive{From: ids[2], Message: told(ref, feedring.Position{Epoch: was + ahead, Sequence: 1})})
 		c.run(time.Second)
 		c.step(pub, Fetched{Feed: ref, From: ids[2], Known: feedring.Head{Feed: ref, Position: feedring.Position{Epoch: was + ahead, Sequence: 1}}}) // nobody asked
-		if got := pub.m.own[url].epoch; got != was {
+		if got := pub.m.replicator.Own[url].Epoch; got != was {
 			t.Fatalf("told %d ahead, the epoch moved by %d", ahead, got-was)
 		}
 	}
 	c.publish(ids[0], url)
 	c.run(3 * time.Second)
 	for _, id := range ids {
-		if got := c.nodes[id].m.heads[ref].Pos; got != (feedring.Position{Epoch: was, Sequence: 2}) {
+		if got := c.nodes[id].m.replicator.Heads[ref].Pos; got != (feedring.Position{Epoch: was, Sequence: 2}) {
 			t.Errorf("%s holds %v", id, got)
 		}
 	}
@@ -59,7 +59,7 @@ func TestLostStoreIsProven(t *testing.T) {
 	c.publish(ids[1], url)
 	c.run(3 * time.Second)
 	for _, id := range ids {
-		if got := c.nodes[id].m.heads[ref].Pos; got != (feedring.Position{Epoch: high.Epoch + 1, Sequence: 1}) {
+		if got := c.nodes[id].m.replicator.Heads[ref].Pos; got != (feedring.Position{Epoch: high.Epoch + 1, Sequence: 1}) {
 			t.Errorf("%s holds %v", id, got)
 		}
 	}
@@ -73,7 +73,7 @@ func TestShownAfterItPublished(t *testing.T) {
 	ref := feedring.FeedRef{URL: url, Publisher: ids[1]}
 	c.publish(ids[1], url)
 	c.run(time.Second)
-	more := feedring.Position{Epoch: pub.m.own[url].epoch, Sequence: 7}
+	more := feedring.Position{Epoch: pub.m.replicator.Own[url].Epoch, Sequence: 7}
 	n := c.nodes[ids[0]]
 	n.store[ref] = append(n.store[ref], testEntry{more, c.now})
 	c.step(n, Holding{Heads: []feedring.Head{n.head(ref)}})
@@ -81,9 +81,9 @@ func TestShownAfterItPublished(t *testing.T) {
 	c.run(time.Second)
 	c.publish(ids[1], url)
 	c.run(3 * time.Second)
-	at := pub.m.heads[ref].Pos
-	if at.Epoch <= more.Epoch || at.Sequence != 1 || n.m.heads[ref].Pos != at {
-		t.Errorf("it publishes %v above %v, and the others hold %v", at, more, n.m.heads[ref].Pos)
+	at := pub.m.replicator.Heads[ref].Pos
+	if at.Epoch <= more.Epoch || at.Sequence != 1 || n.m.replicator.Heads[ref].Pos != at {
+		t.Errorf("it publishes %v above %v, and the others hold %v", at, more, n.m.replicator.Heads[ref].Pos)
 	}
 }
 
@@ -99,10 +99,10 @@ func TestHeadsAreHints(t *testing.T) {
 		{Epoch: uint64(c.now.Unix()) + 5000, Sequence: 9}, {Epoch: 1 << 40, Sequence: 1 << 40},
 	} {
 		c.step(victim, Receive{From: ids[1], Message: told(ref, fake)})
-		h := victim.m.heads[ref]
-		if h != nil && h.known == fake {
-			h.flying = true
-			victim.m.polls.begin(ref.Publisher)
+		h := victim.m.replicator.Heads[ref]
+		if h != nil && h.Advertised == fake {
+			h.InFlight = true
+			victim.m.replicator.Polls.Begin(ref.Publisher)
 			c.step(victim, Fetched{Feed: ref, From: ids[1], Head: feedring.Head{Feed: ref}, Known: feedring.Head{Feed: ref}})
 		}
 		if h != nil && !h.Pos.IsZero() {
@@ -111,7 +111,7 @@ func TestHeadsAreHints(t *testing.T) {
 	}
 	c.publish(ids[0], url)
 	c.run(3 * time.Second)
-	if got, want := victim.m.heads[ref].Pos, c.nodes[ids[0]].m.heads[ref].Pos; got != want || got.IsZero() {
+	if got, want := victim.m.replicator.Heads[ref].Pos, c.nodes[ids[0]].m.replicator.Heads[ref].Pos; got != want || got.IsZero() {
 		t.Errorf("holds %v of %v", got, want)
 	}
 }
@@ -123,8 +123,8 @@ func TestTellerKeepsNobodyOut(t *testing.T) {
 	ids := c.group(3)
 	ref := feedring.FeedRef{URL: c.nodes[ids[0]].feeds[0].URL, Publisher: ids[0]}
 	m := c.nodes[ids[2]].m
-	c.nodes[ids[2]].m.headOf(ref).backfill = feedring.Position{Epoch: 1, Sequence: 1} // who told comes first
-	m.backfills++
+	c.nodes[ids[2]].m.replicator.Head(ref).Backfill = feedring.Position{Epoch: 1, Sequence: 1} // who told comes first
+	m.replicator.Backfills++
 	asked := map[feedring.PeerID]bool{}
 	now := c.now
 	polled := func(outs []Output) (from feedring.PeerID) {
@@ -187,7 +187,7 @@ func TestNoCarrierMovesAPosition(t *testing.T) {
 			ref := feedring.FeedRef{URL: url, Publisher: ids[0]}
 			c.publish(ids[0], url)
 			c.run(time.Second)
-			was := c.nodes[ids[0]].m.own[url].epoch
+			was := c.nodes[ids[0]].m.replicator.Own[url].Epoch
 			for _, victim := range ids[:2] {
 				n := c.nodes[victim]
 				fake := feedring.Head{Feed: ref, Position: feedring.Position{Epoch: was + ahead, Sequence: 9}}
@@ -197,7 +197,7 @@ func TestNoCarrierMovesAPosition(t *testing.T) {
 			c.publish(ids[0], url)
 			c.run(5 * time.Second)
 			for _, id := range ids {
-				if got := c.nodes[id].m.heads[ref].Pos; got != (feedring.Position{Epoch: was, Sequence: 2}) {
+				if got := c.nodes[id].m.replicator.Heads[ref].Pos; got != (feedring.Position{Epoch: was, Sequence: 2}) {
 					t.Errorf("%s, %d ahead: %s holds %v of epoch %d", name, ahead, id, got, was)
 				}
 			}

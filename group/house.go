@@ -15,7 +15,7 @@ func (m *Machine) houseEvery() time.Duration {
 
 func (m *Machine) house() {
 	m.after(chimeHouse, m.houseEvery())
-	m.emit(Prune{Group: m.group, Before: m.now.Add(-m.keeps())})
+	m.emit(Prune{Group: m.group, Before: m.now.Add(-m.cfg.retention())})
 	m.expire()
 	m.forgetWords()
 	if m.words == nil || m.wordsTo.IsZero() || m.now.Before(m.wordsTo) {

@@ -1,13 +1,20 @@
 package group
 
 import (
-	"time"
-
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/replication"
 )
 
 // Input is one thing that happened.
 type Input interface{ IsInput() }
+
+// Inputs of replication.
+type (
+	Publish  = replication.Publish
+	Appended = replication.Appended
+	Fetched  = replication.Fetched
+	Copy     = replication.Copy
+)
 
 // Inputs.
 type (
@@ -40,35 +47,6 @@ type (
 	}
 	// Holding tells, once at the start, the heads that the store holds.
 	Holding struct{ Heads []feedring.Head }
-	// Publish asks for positions for Entries new entries of one's own feed.
-	Publish struct {
-		Batch   uint64
-		URL     string
-		Entries int
-	}
-	// Appended says that a batch is on disk, through Head. Failed says that it
-	// is not, and Head is where the store stands.
-	Appended struct {
-		Batch  uint64
-		Head   feedring.Head
-		Failed bool
-	}
-	// Fetched is the outcome of Fetch: the store now holds everything through
-	// Head, and Known is the newest entry that the other side showed, verified:
-	// zero where it showed none. Beyond Head it was not seen after Fresh, and
-	// neither was anything before it. Failed: the other side did not answer, or
-	// what it sent did not hold. Dropped: before the first entry that it sent
-	// others may lack that were seen up to then, since the other side dropped them;
-	// zero: none that was seen after Fresh. The store has noted it, see State.Dropped.
-	Fetched struct {
-		Feed   feedring.FeedRef
-		From   feedring.PeerID
-		Head   feedring.Head
-		Known  feedring.Head
-		Failed bool
-
-		Dropped time.Time
-	}
 	// Served says that another peer polled here and was sent that many entries.
 	// It counts in large groups only, and may be left out.
 	Served struct {
@@ -114,9 +92,6 @@ func (Enter) IsInput()     {}
 func (Describe) IsInput()  {}
 func (Holding) IsInput()   {}
 func (Kept) IsInput()      {}
-func (Publish) IsInput()   {}
-func (Appended) IsInput()  {}
-func (Fetched) IsInput()   {}
 func (Served) IsInput()    {}
 func (Attach) IsInput()    {}
 func (Detach) IsInput()    {}

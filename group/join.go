@@ -210,7 +210,7 @@ func (m *Machine) admit(from feedring.PeerID, r *Row) {
 		rows = append(rows, mem.row)
 	}
 	n := catalogue.Within(rows)
-	heads, _ := m.held.After(feedring.FeedRef{})
+	heads, _ := m.replicator.After(feedring.FeedRef{})
 	m.send(r.Peer, Admitted{
 		Header: m.header(), Claim: m.lead.claim, Secondary: m.lead.secondary,
 		Admitted: at, Rows: rows[:n:n], Heads: heads,
@@ -248,8 +248,7 @@ func (m *Machine) onAdmitted(in Receive, a Admitted) {
 func (m *Machine) admitted(a Admitted) {
 	more := holdings.Full(a.Heads)
 	if more {
-		m.sync.active = true
-		m.askHeads(m.manager(), a.Heads[len(a.Heads)-1].Feed)
+		m.replicator.Sync(m.manager(), a.Heads[len(a.Heads)-1].Feed)
 	}
 	m.newRow(func(r *Row) {
 		if r.Admitted.IsZero() {
@@ -261,14 +260,10 @@ func (m *Machine) admitted(a Admitted) {
 			r.From = m.markKept()
 		}
 	})
-	for _, h := range a.Heads {
-		m.lacks(h, m.manager())
-	}
-	m.retell()
+	m.replicator.Admitted(a.Heads, m.manager())
 	m.tellBackfills()
 	m.tellRow()
-	m.entered = true
-	m.publishOn()
+	m.replicator.Enter()
 	m.answer(0)
 	m.watch()
 }

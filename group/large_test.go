@@ -40,7 +40,7 @@ func TestLargeGroup(t *testing.T) {
 	c.publish(ids[7], ref.URL)
 	c.run(500 * time.Millisecond)
 	for _, id := range ids {
-		if h := c.nodes[id].m.heads[ref]; h == nil || h.Pos.Sequence != 1 {
+		if h := c.nodes[id].m.replicator.Heads[ref]; h == nil || h.Pos.Sequence != 1 {
 			t.Errorf("%s lacks the entry", id)
 		}
 	}

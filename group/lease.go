@@ -42,7 +42,7 @@ func (m *Machine) onAssign(from feedring.PeerID, a Assign) {
 	ok := m.keep(ask{a.ID, a.Attempt}, a.Client, from)
 	answer := Assigned{Header: m.header(), ID: a.ID, Attempt: a.Attempt, OK: ok, Leases: m.ownLoad()}
 	if ok && len(a.Copies) <= maxTold {
-		answer.Copies = m.holdsOf(a.Copies, a.Since)
+		answer.Copies = m.replicator.Whole(a.Copies, a.Since)
 	}
 	m.send(from, answer)
 }

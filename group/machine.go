@@ -9,8 +9,8 @@ import (
 	"github.com/feedring/feedring/group/internal/catalogue"
 	"github.com/feedring/feedring/group/internal/fetchassign"
 	"github.com/feedring/feedring/group/internal/hash"
-	"github.com/feedring/feedring/group/internal/holdings"
 	"github.com/feedring/feedring/group/internal/leases"
+	"github.com/feedring/feedring/group/internal/replication"
 	"github.com/feedring/feedring/internal/gossip"
 	"github.com/feedring/feedring/internal/timerqueue"
 )
@@ -48,16 +48,10 @@ type Machine struct {
 	suspicion suspicion     // a member's, of the manager; the manager's, of the secondary
 	probes    []probe       // for other peers' intentions
 
-	held        holdings.Ledger
-	heads       map[feedring.FeedRef]*head // of held, and how it is polled
-	polls       polls
-	backfills   int
+	replicator  *replication.Replicator
 	cut         bool // more backfills than the row lists
-	untold      bool // a backfill began or ended: one message may be about a thousand
 	goneChanged bool // the copies whose publisher is gone may be others
-	sync        syncing
 
-	own        map[string]*own
 	placing    map[ask]*placement
 	placingFor leases.Counter // of placing, by coordinator
 	coordinate leases.Window  // the lookups of late, by coordinator
@@ -77,7 +71,6 @@ type Machine struct {
 	leaving   bool
 	departed  bool
 	again     bool // it was in a group with others before it started
-	entered   bool // it was admitted since then, or founded
 
 	// What is derived from the above, and made anew when it is missing.
 	book    *catalogue.Index            `state:"derived"`
@@ -120,9 +113,6 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 		terms:      terms{disk: st, want: st},
 		members:    map[feedring.PeerID]*member{},
 		expired:    map[feedring.PeerID]RowVersion{},
-		held:       holdings.NewLedger(),
-		heads:      map[feedring.FeedRef]*head{},
-		own:        map[string]*own{},
 		placing:    map[ask]*placement{},
 		placingFor: leases.Counter{},
 		coordinate: leases.NewWindow(),
@@ -132,11 +122,14 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 		assigner:   fetchassign.NewAssigner(),
 		again:      !st.Term.IsZero(),
 	}
+	m.replicator = replication.New(replication.Config{
+		Group: m.group, Self: cfg.Self, Refresh: cfg.Refresh, Freshness: cfg.Freshness, Retention: cfg.retention(),
+	}, shell{m})
 	m.issuers = m.issuers.Note(st.Term.Claimant)
 	m.want.Incarnation++
 	m.want.Highest = max(m.want.Highest, m.want.Term.Number)
 	row := &Row{Group: m.group, Peer: cfg.Self, Incarnation: m.want.Incarnation, Version: 1, From: upTo(later(now, m.want.Dropped))}
-	if m.keeper() {
+	if cfg.keeper() {
 		row.Keep = min(cfg.Keep, catalogue.MaxKeep).Truncate(time.Millisecond)
 	}
 	m.self = &member{row: row, hash: catalogue.VersionOf(row).Hash(), first: now, heard: now}
@@ -159,7 +152,7 @@ func (m *Machine) Step(now time.Time, in Input) []Output {
 		}
 		m.ring(b)
 	}
-	if m.untold && !m.departed {
+	if m.replicator.ExceptionsChanged() && !m.departed {
 		m.tellBackfills()
 	}
 	if m.goneChanged && !m.departed {
@@ -195,15 +188,17 @@ func (m *Machine) apply(in Input) {
 	case Describe:
 		m.describe(in)
 	case Holding:
-		m.holding(in.Heads)
+		m.replicator.Holding(in.Heads)
 	case Kept:
-		m.kept(in)
+		for _, p := range m.replicator.OnCopies(in.Copies) {
+			m.goneChanged = m.goneChanged || m.gone(p)
+		}
 	case Publish:
-		m.publish(in)
+		m.replicator.Publish(in)
 	case Appended:
-		m.appended(in)
+		m.replicator.OnAppended(in)
 	case Fetched:
-		m.fetched(in)
+		m.replicator.OnFetched(in)
 	case Served:
 		m.served(in)
 	case Attach:
@@ -257,9 +252,14 @@ func (m *Machine) receive(in Receive) {
 	case Rows:
 		m.onRows(from, msg.Rows)
 	case HeadsWanted:
-		m.onHeadsWanted(from, msg)
+		if m.members[from] != nil {
+			heads, more := m.replicator.After(msg.After)
+			m.send(from, Heads{Header: m.header(), Heads: heads, More: more})
+		}
 	case Heads:
-		m.onHeads(from, msg)
+		if len(msg.Heads) <= maxTold && m.members[from] != nil && m.replicator.OnHeads(msg.Heads, msg.More, from) {
+			m.tellBackfills()
+		}
 	default:
 		m.receiveMore(in)
 	}
@@ -284,7 +284,9 @@ func (m *Machine) receiveMore(in Receive) {
 	case Replace:
 		m.onReplace(from, msg)
 	case Notify:
-		m.onNotify(from, msg)
+		if m.members[from] != nil {
+			m.replicator.OnNotify(msg.Head, msg.Path, from)
+		}
 	case Place:
 		m.onPlace(from, msg)
 	case Assign:
@@ -317,7 +319,7 @@ func (m *Machine) ring(b bell) {
 	case chimeRow:
 		m.tellRow()
 	case chimeFetch:
-		m.fetch(b.ref)
+		m.replicator.Poll(b.ref)
 	case chimePlace:
 		m.placeLate(b.ask)
 	case chimeKept:

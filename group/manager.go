@@ -45,8 +45,7 @@ func (m *Machine) serve(t feedring.Term) {
 	m.tellRow()
 	m.tellBackfills()
 	m.after(chimeBeat, m.beatEvery())
-	m.entered = true
-	m.publishOn()
+	m.replicator.Enter()
 }
 
 // beat is what a manager does every third of the refresh period.
@@ -90,7 +89,7 @@ func (m *Machine) beacon() {
 }
 
 func (m *Machine) beaconNow() Beacon {
-	heads, older := m.recentHeads()
+	heads, older := m.replicator.Recent()
 	followers := 0
 	var away []feedring.PeerID
 	for _, p := range m.everybody() {
@@ -143,7 +142,7 @@ func (m *Machine) back(mem *member) {
 	if mem.away {
 		mem.away, mem.since = false, time.Time{}
 		m.changedPresence()
-		m.pollAgain(mem)
+		m.replicator.OnReturn(mem.row.Peer)
 	}
 }
 
@@ -171,9 +170,9 @@ func (m *Machine) onBeaconAnswer(from feedring.PeerID, a BeaconAnswer) {
 		m.acknowledged()
 	}
 	for _, h := range a.Heads {
-		m.learn(h.Feed, h.Position, from)
+		m.replicator.OnAdvertised(h.Feed, h.Position, from)
 	}
-	m.compareOlder(from, a.Heads, a.Older)
+	m.replicator.CompareOlder(from, a.Heads, a.Older)
 	if m.lead.secondary == "" {
 		m.elect()
 		if m.lead.secondary != "" {

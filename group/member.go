@@ -67,9 +67,9 @@ func (m *Machine) onBeacon(in Receive, b Beacon) {
 		teller = in.From
 	}
 	for _, h := range b.Heads {
-		m.learn(h.Feed, h.Position, teller)
+		m.replicator.OnAdvertised(h.Feed, h.Position, teller)
 	}
-	m.compareOlder(claimant, b.Heads, b.Older)
+	m.replicator.CompareOlder(claimant, b.Heads, b.Older)
 	m.answer(b.Number)
 	m.tellDebts()
 	if b.Catalogue != m.catalogueHash() && !m.timers.IsSet(bell{chime: chimeRow}) {
@@ -81,7 +81,7 @@ func (m *Machine) onBeacon(in Receive, b Beacon) {
 
 // answer acknowledges the manager's term.
 func (m *Machine) answer(beacon uint64) {
-	heads, older := m.recentHeads()
+	heads, older := m.replicator.Recent()
 	m.send(m.manager(), BeaconAnswer{
 		Header: m.header(), Number: beacon, Leases: m.ownLoad(),
 		Catalogue: m.catalogueHash(), Heads: heads, Older: older,
@@ -115,6 +115,6 @@ func (m *Machine) awayTold(away []feedring.PeerID) {
 	}
 	slices.Sort(back)
 	for _, p := range back {
-		m.pollAgain(m.members[p])
+		m.replicator.OnReturn(p)
 	}
 }

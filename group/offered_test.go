@@ -5,11 +5,12 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/replication"
 )
 
 // unserved is a member that polled publisher for a feed again and again, in vain:
 // its next try is a period away.
-func unserved(t *testing.T) (c *cluster, m *Machine, ref feedring.FeedRef, h *head, other feedring.PeerID) {
+func unserved(t *testing.T) (c *cluster, m *Machine, ref feedring.FeedRef, h *replication.Head, other feedring.PeerID) {
 	c = newCluster(1)
 	ids := c.group(4)
 	lead, err := c.leader()
@@ -27,8 +28,8 @@ func unserved(t *testing.T) (c *cluster, m *Machine, ref feedring.FeedRef, h *he
 	c.step(publisher, Describe{Feeds: publisher.feeds})
 	c.run(time.Second)
 	m, ref = c.nodes[members[1]].m, feedring.FeedRef{URL: publisher.feeds[0].URL, Publisher: members[0]}
-	h = m.headOf(ref)
-	h.known, h.from, h.tries, h.fails = feedring.Position{Epoch: 7, Sequence: 1}, ref.Publisher, 6, 6
+	h = m.replicator.Head(ref)
+	h.Advertised, h.Source, h.Tries, h.Failures = feedring.Position{Epoch: 7, Sequence: 1}, ref.Publisher, 6, 6
 	m.timers.Set(bell{chime: chimeFetch, ref: ref}, c.now.Add(m.cfg.Refresh))
 	return c, m, ref, h, members[2]
 }
@@ -46,8 +47,8 @@ func polled(outs []Output) feedring.PeerID {
 // soon: the publisher may be out of reach, and the others have nothing.
 func TestWhoHasItIsPolledNext(t *testing.T) {
 	c, m, ref, h, other := unserved(t)
-	outs := m.Step(c.now, Receive{From: other, Message: told(ref, h.known)})
-	outs = append(outs, m.Step(c.now.Add(m.spreadOf()), Tick{})...)
+	outs := m.Step(c.now, Receive{From: other, Message: told(ref, h.Advertised)})
+	outs = append(outs, m.Step(c.now.Add(m.replicator.Spread()), Tick{})...)
 	if p := polled(outs); p != other {
 		t.Errorf("it polls %q", p)
 	}
@@ -57,18 +58,18 @@ func TestWhoHasItIsPolledNext(t *testing.T) {
 // any more does not keep it waiting.
 func TestNewsDoesNotWaitForTheNextTry(t *testing.T) {
 	c, m, ref, h, _ := unserved(t)
-	news := h.known
+	news := h.Advertised
 	news.Sequence++
 	outs := m.Step(c.now, Receive{From: ref.Publisher, Message: told(ref, news)})
-	outs = append(outs, m.Step(c.now.Add(m.spreadOf()), Tick{})...)
+	outs = append(outs, m.Step(c.now.Add(m.replicator.Spread()), Tick{})...)
 	if p := polled(outs); p != ref.Publisher {
 		t.Errorf("it polls %q", p)
 	}
 	c, m, ref, h, other := unserved(t)
-	news = h.known
+	news = h.Advertised
 	news.Sequence++
 	outs = m.Step(c.now, Receive{From: other, Message: told(ref, news)})
-	outs = append(outs, m.Step(c.now.Add(m.spreadOf()), Tick{})...)
+	outs = append(outs, m.Step(c.now.Add(m.replicator.Spread()), Tick{})...)
 	if p := polled(outs); p != "" {
 		t.Errorf("it polls %q, who may tell again and again", p)
 	}
@@ -83,7 +84,7 @@ func TestWhoHasItIsPolledAfterAFailure(t *testing.T) {
 		t.Fatalf("it polls %q", asked)
 	}
 	now := c.now.Add(m.cfg.Refresh + time.Second)
-	m.Step(now, Receive{From: other, Message: told(ref, h.known)})
+	m.Step(now, Receive{From: other, Message: told(ref, h.Advertised)})
 	outs = m.Step(now, Fetched{Feed: ref, From: asked, Failed: true})
 	outs = append(outs, m.Step(now.Add(m.cfg.Refresh/20), Tick{})...)
 	if p := polled(outs); p != other {
@@ -95,9 +96,9 @@ func TestWhoHasItIsPolledAfterAFailure(t *testing.T) {
 // would be asked each time.
 func TestWhoHasNothingIsPolledNoMore(t *testing.T) {
 	c, m, ref, h, other := unserved(t)
-	h.fails = giveUp
-	outs := m.Step(c.now, Receive{From: other, Message: told(ref, h.known)})
-	outs = append(outs, m.Step(c.now.Add(m.spreadOf()), Tick{})...)
+	h.Failures = replication.MaxFailures
+	outs := m.Step(c.now, Receive{From: other, Message: told(ref, h.Advertised)})
+	outs = append(outs, m.Step(c.now.Add(m.replicator.Spread()), Tick{})...)
 	if p := polled(outs); p != "" {
 		t.Errorf("it polls %q", p)
 	}
@@ -107,20 +108,20 @@ func TestWhoHasNothingIsPolledNoMore(t *testing.T) {
 // being asked.
 func TestWhoTellsAgainKeepsNobodyOut(t *testing.T) {
 	c, m, ref, h, other := unserved(t)
-	h.tries, h.fails = 2, 1 // two more, and it is the publisher's turn
+	h.Tries, h.Failures = 2, 1 // two more, and it is the publisher's turn
 	now := c.now
-	for range 4 * giveUp {
+	for range 4 * replication.MaxFailures {
 		now = now.Add(m.cfg.Refresh / 4)
-		outs := m.Step(now, Receive{From: other, Message: told(ref, h.known)})
-		outs = append(outs, m.Step(now.Add(m.spreadOf()), Tick{})...)
+		outs := m.Step(now, Receive{From: other, Message: told(ref, h.Advertised)})
+		outs = append(outs, m.Step(now.Add(m.replicator.Spread()), Tick{})...)
 		switch p := polled(outs); p {
 		case ref.Publisher:
 			return
 		case "":
 		default:
-			m.Step(now.Add(m.spreadOf()), Fetched{Feed: ref, From: p, Failed: true})
+			m.Step(now.Add(m.replicator.Spread()), Fetched{Feed: ref, From: p, Failed: true})
 		}
-		if h.hollow() {
+		if h.Unobtainable() {
 			break
 		}
 	}

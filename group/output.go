@@ -4,10 +4,19 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/replication"
 )
 
 // Output is one thing to do. Outputs are done in the order given.
 type Output interface{ IsOutput() }
+
+// Outputs of replication.
+type (
+	Append   = replication.Append
+	Unplaced = replication.Unplaced
+	Fetch    = replication.Fetch
+	Wake     = replication.Wake
+)
 
 // Outputs.
 type (
@@ -24,39 +33,6 @@ type (
 		Theme feedring.Theme
 		Role  feedring.Role
 		Term  feedring.Term
-	}
-	// Append stores the batch of own entries from First on; Appended follows.
-	Append struct {
-		Group feedring.GroupID
-		Batch uint64
-		Feed  feedring.FeedRef
-		First feedring.Position
-	}
-	// Unplaced says that a batch gets no positions: Append never comes for it. Full:
-	// too many of its feed wait already; else the row names no such feed, since it
-	// has no room for it or the feed was taken out.
-	Unplaced struct {
-		Group feedring.GroupID
-		Batch uint64
-		Full  bool
-	}
-	// Fetch polls Feed from a peer; Fetched follows. Entries seen before Fresh
-	// are left out, but for the newest where all are. Proof stores nothing: only
-	// Fetched.Known is wanted. What is held and was seen before Gap (zero: Fresh)
-	// may be followed by a gap.
-	Fetch struct {
-		Group feedring.GroupID
-		Feed  feedring.FeedRef
-		From  feedring.PeerID
-		After feedring.Position
-		Fresh time.Time
-		Gap   time.Time
-		Proof bool
-	}
-	// Wake tells followers of Feed that the store holds more.
-	Wake struct {
-		Feed    feedring.FeedRef
-		Through feedring.Position
 	}
 	// Admit lets the client of Attach be served; Refuse does not.
 	Admit struct {
@@ -113,10 +89,6 @@ type (
 
 func (Persist) IsOutput()     {}
 func (RoleChanged) IsOutput() {}
-func (Append) IsOutput()      {}
-func (Unplaced) IsOutput()    {}
-func (Fetch) IsOutput()       {}
-func (Wake) IsOutput()        {}
 func (Admit) IsOutput()       {}
 func (Refuse) IsOutput()      {}
 func (Prune) IsOutput()       {}

@@ -1,7 +1,6 @@
 package group
 
 import (
-	"maps"
 	"slices"
 	"sort"
 	"time"
@@ -81,17 +80,7 @@ func (m *Machine) describe(d Describe) {
 		m.emit(Dropped{Theme: m.cfg.Theme, URLs: slices.Clone(dropped)})
 	}
 	addrs := Told(d.Addrs)
-	for i := range feeds {
-		feeds[i].Epoch = m.ownFeed(feeds[i].URL, feeds[i].Epoch).epoch
-	}
-	for _, url := range slices.Sorted(maps.Keys(m.own)) {
-		if !slices.ContainsFunc(feeds, func(f feedring.Feed) bool { return f.URL == url }) && !m.own[url].busy {
-			for _, p := range m.own[url].queue {
-				m.emit(Unplaced{Group: m.group, Batch: p.Batch})
-			}
-			delete(m.own, url)
-		}
-	}
+	m.replicator.Describe(feeds)
 	m.describeFetches(feeds)
 	if slices.Equal(row.Feeds, feeds) && slices.Equal(row.Addrs, addrs) {
 		return
@@ -113,7 +102,7 @@ func Told(addrs []string) []string {
 // was polled for the first time was polled from the freshness date on.
 func (m *Machine) markSynced(waits bool) {
 	back := later(m.now.Add(-m.cfg.Freshness), m.want.Dropped)
-	if waits || m.cut || m.sync.active || m.me().row.Admitted.IsZero() || !m.me().row.From.After(back) {
+	if waits || m.cut || m.replicator.Syncing() || m.me().row.Admitted.IsZero() || !m.me().row.From.After(back) {
 		return
 	}
 	m.mark(back)
@@ -161,8 +150,7 @@ func (m *Machine) mark(from time.Time) {
 // tellBackfills puts the exceptions into the row. While they are too many to
 // list, the row promises nothing from before that began.
 func (m *Machine) tellBackfills() {
-	m.untold = false
-	refs, waits := m.exceptions()
+	refs, waits := m.replicator.Exceptions()
 	tooMany := len(refs) > catalogue.MaxBackfill
 	if tooMany {
 		refs = refs[:catalogue.MaxBackfill]
@@ -175,34 +163,4 @@ func (m *Machine) tellBackfills() {
 		m.newRow(func(r *Row) { r.Backfilling = refs })
 	}
 	m.markSynced(waits)
-}
-
-// maxBackfillOf is how many exceptions one publisher may cause: beyond, all that
-// it publishes is one. So nobody crowds out the exceptions of others.
-const maxBackfillOf = 16
-
-// exceptions lists what is being backfilled, in order, and whether any of it
-// still may be had.
-func (m *Machine) exceptions() (refs []feedring.FeedRef, waits bool) {
-	if m.backfills == 0 {
-		return nil, false
-	}
-	of := map[feedring.PeerID]int{}
-	for ref, h := range m.heads {
-		if h.backfill.IsZero() {
-			continue
-		}
-		waits = waits || !h.hollow()
-		if of[ref.Publisher]++; of[ref.Publisher] <= maxBackfillOf {
-			refs = append(refs, ref)
-		}
-	}
-	refs = slices.DeleteFunc(refs, func(ref feedring.FeedRef) bool { return of[ref.Publisher] > maxBackfillOf })
-	for p, n := range of {
-		if n > maxBackfillOf {
-			refs = append(refs, catalogue.AllOf(p))
-		}
-	}
-	slices.SortFunc(refs, feedring.FeedRef.Compare)
-	return refs, waits
 }

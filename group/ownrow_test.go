@@ -56,8 +56,8 @@ func catchesUp(t *testing.T, past State, publishers int) {
 				t.Fatalf("after %d feeds the row promises all of %s from %s on", i, h.Feed.URL, row.From)
 			}
 		}
-		n.m.heads[heads[i].Feed].flying = true
-		n.m.polls.begin(heads[i].Feed.Publisher)
+		n.m.replicator.Heads[heads[i].Feed].InFlight = true
+		n.m.replicator.Polls.Begin(heads[i].Feed.Publisher)
 		c.step(n, Fetched{Feed: heads[i].Feed, From: "p0", Head: heads[i], Known: heads[i]})
 	}
 	if row := n.m.me().row; len(row.Backfilling) > 0 || row.From.After(c.now.Add(-23*time.Hour)) && past.From.IsZero() {
@@ -79,9 +79,9 @@ func TestMarkIsNotBeforeWhatAHolderDropped(t *testing.T) {
 		ref := feedring.FeedRef{URL: c.nodes[ids[0]].feeds[0].URL, Publisher: ids[0]}
 		dropped := c.now.Add(4*time.Minute - 24*time.Hour + 300*time.Millisecond)
 		for _, at := range []time.Time{c.now.Add(-24 * time.Hour), dropped, dropped.Add(-time.Minute)} {
-			n.m.headOf(ref).flying = true
-			n.m.polls.begin(ids[0])
-			head := feedring.Head{Feed: ref, Position: n.m.headOf(ref).Pos}
+			n.m.replicator.Head(ref).InFlight = true
+			n.m.replicator.Polls.Begin(ids[0])
+			head := feedring.Head{Feed: ref, Position: n.m.replicator.Head(ref).Pos}
 			c.step(n, Fetched{Feed: ref, From: ids[0], Head: head, Known: head, Dropped: at})
 		}
 		for _, later := range []time.Duration{0, 10 * time.Second, 3 * time.Minute} {
@@ -123,7 +123,7 @@ func TestLeftAndForgotten(t *testing.T) {
 		if row.Left || row.Incarnation < 3 {
 			t.Errorf("%s holds row %d.%d of it, left: %v", id, row.Incarnation, row.Version, row.Left)
 		}
-		if held := c.nodes[id].m.heads[feedring.FeedRef{URL: url, Publisher: ids[2]}]; held == nil || held.Pos.IsZero() {
+		if held := c.nodes[id].m.replicator.Heads[feedring.FeedRef{URL: url, Publisher: ids[2]}]; held == nil || held.Pos.IsZero() {
 			t.Errorf("%s does not hold what it published", id)
 		}
 	}

@@ -93,7 +93,7 @@ func (m *Machine) seekNext(key ask, p *placement, i int) {
 		if peer == m.cfg.Self {
 			if m.keep(key, p.client, m.cfg.Self) {
 				s.given = peer
-				m.copied(p, s, m.holdsOf(s.want, s.since))
+				m.copied(p, s, m.replicator.Whole(s.want, s.since))
 			}
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/replication"
 )
 
 // A thousand feeds of one publisher, none of whose polls ends, leave room for
@@ -32,7 +33,7 @@ func TestNoPublisherHasAllPolls(t *testing.T) {
 		feeds[ref] = true
 	}
 	polls := begun(Receive{From: liar, Message: Heads{Header: m.header(), Heads: heads}})
-	if len(polls) != maxFlyingOf {
+	if len(polls) != replication.MaxInFlightOf {
 		t.Fatalf("%d feeds of one publisher are polled at once", len(polls))
 	}
 	if p := begun(Receive{From: other.Publisher, Message: told(other, feedring.Position{Epoch: 7, Sequence: 1})}); len(p) != 1 || p[0].Feed != other {
@@ -44,8 +45,8 @@ func TestNoPublisherHasAllPolls(t *testing.T) {
 		head := feedring.Head{Feed: f.Feed, Position: feedring.Position{Epoch: 7, Sequence: 1}}
 		polls = append(polls[1:], begun(Fetched{Feed: f.Feed, From: f.From, Head: head, Known: head})...)
 	}
-	if len(feeds) > 0 || len(m.polls.flying) != 1 || len(m.polls.waiting) > 0 {
-		t.Errorf("%d feeds were not polled, %d polls are under way and %d wait", len(feeds), len(m.polls.flying), len(m.polls.waiting))
+	if len(feeds) > 0 || len(m.replicator.Polls.InFlight) != 1 || len(m.replicator.Polls.Waiting) > 0 {
+		t.Errorf("%d feeds were not polled, %d polls are under way and %d wait", len(feeds), len(m.replicator.Polls.InFlight), len(m.replicator.Polls.Waiting))
 	}
 }
 

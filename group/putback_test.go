@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/replication"
 )
 
 // A publisher whose store was lost, or is as it was some time ago, and whose clock may be
@@ -104,11 +105,11 @@ func TestFounderIsToldLater(t *testing.T) {
 	if above := got[len(got)-1].pos; len(got) != 4 || above.Epoch <= last.Epoch || others.head(ref).Position != above {
 		t.Fatalf("it publishes %v, and others held %v and hold %v", got, last, others.head(ref).Position)
 	}
-	epoch := n.m.own[ref.URL].epoch
+	epoch := n.m.replicator.Own[ref.URL].Epoch
 	c.step(n, Receive{From: "p00", Message: told(ref, feedring.Position{Epoch: epoch, Sequence: 9})})
 	c.publish(n.id, ref.URL)
 	c.run(time.Second)
-	if now := n.m.own[ref.URL].epoch; now != epoch {
+	if now := n.m.replicator.Own[ref.URL].Epoch; now != epoch {
 		t.Errorf("the epoch moves again, from %d to %d", epoch, now)
 	}
 }
@@ -145,7 +146,7 @@ func TestWordsMoveAnEpochOnce(t *testing.T) {
 	c.noise = func(from feedring.PeerID) bool { return from > n.id }
 	lie := func() {
 		now := uint64(c.now.Unix())
-		for i, epoch := range []uint64{now, now + 1, now + maxHearsay, now + maxHearsay + 1, now + maxJump - 1, now + maxJump, 1 << 40, ^uint64(0)} {
+		for i, epoch := range []uint64{now, now + 1, now + replication.MaxUnprovenAhead, now + replication.MaxUnprovenAhead + 1, now + maxJump - 1, now + maxJump, 1 << 40, ^uint64(0)} {
 			for _, liar := range ids[2:] {
 				c.step(n, Receive{From: liar, Message: told(ref, feedring.Position{Epoch: epoch, Sequence: uint64(100 + i)})})
 			}
@@ -157,19 +158,19 @@ func TestWordsMoveAnEpochOnce(t *testing.T) {
 		c.start(n.id)
 		c.step(n, Enter{Via: ids[:1]})
 		c.run(time.Second)
-		was := n.m.own[ref.URL].epoch
+		was := n.m.replicator.Own[ref.URL].Epoch
 		before := len(n.store[ref])
 		lie()
-		if now := n.m.own[ref.URL].epoch; now != was {
+		if now := n.m.replicator.Own[ref.URL].Epoch; now != was {
 			t.Errorf("life %d: a word moved the epoch from %d to %d before there is anything to publish", life, was, now)
 		}
-		most := uint64(c.now.Unix()) + maxHearsay + 1
+		most := uint64(c.now.Unix()) + replication.MaxUnprovenAhead + 1
 		for range 3 {
 			c.publish(n.id, ref.URL)
 			c.run(20 * time.Millisecond)
 			lie()
 		}
-		epoch := n.m.own[ref.URL].epoch
+		epoch := n.m.replicator.Own[ref.URL].Epoch
 		if epoch > most {
 			t.Errorf("life %d: the epoch is %d, which is %d above the clock", life, epoch, epoch-uint64(c.now.Unix()))
 		}
@@ -183,7 +184,7 @@ func TestWordsMoveAnEpochOnce(t *testing.T) {
 			t.Errorf("life %d: it published %v at once, of three", life, got)
 		}
 		c.run(3 * time.Second)
-		if held := c.nodes[ids[0]].m.heads[ref].Pos; held != got[len(got)-1].pos {
+		if held := c.nodes[ids[0]].m.replicator.Heads[ref].Pos; held != got[len(got)-1].pos {
 			t.Errorf("life %d: the others hold %v, and it published %v", life, held, got)
 		}
 	}

@@ -107,7 +107,7 @@ func (m *Machine) rebaseMember(mem *member, by time.Duration) {
 	}
 	mem.since = m.ago(mem.since, by, r)
 	if rare := mem.past(); mem.rare != nil {
-		rare.probed, rare.differs = m.ago(rare.probed, by, r), m.ago(rare.differs, by, r)
+		rare.probed = m.ago(rare.probed, by, r)
 		rare.unfit = m.within(rare.unfit, by, 10*r)
 		rare.wanted, rare.staled = m.within(rare.wanted, by, m.beatEvery()), m.within(rare.staled, by, m.beatEvery())
 		if *mem.rare = rare; rare == (rarely{}) {

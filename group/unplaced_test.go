@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/replication"
 )
 
 // TestABatchWithoutPositionsIsToldSo: each batch gets positions or is said to get
@@ -59,11 +60,11 @@ func TestABatchWithoutPositionsIsToldSo(t *testing.T) {
 	step(Publish{Batch: 1, URL: feeds[1000].URL, Entries: 1})
 	told("a feed without room", none, 1)
 
-	for n := uint64(2); n <= maxQueue+4; n++ { // one is on its way to the disk, the others wait
+	for n := uint64(2); n <= replication.MaxQueue+4; n++ { // one is on its way to the disk, the others wait
 		step(Publish{Batch: n, URL: rest, Entries: 1})
 	}
 	told("the first", placed, 2)
-	told("beyond those that wait", full, maxQueue+3, maxQueue+4)
+	told("beyond those that wait", full, replication.MaxQueue+3, replication.MaxQueue+4)
 	a := disk[0]
 	step(Appended{Batch: a.Batch, Head: feedring.Head{Feed: a.Feed, Position: a.First}})
 	told("the next", placed, 2, 3)

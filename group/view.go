@@ -136,7 +136,7 @@ func (m *Machine) viewOf(p feedring.PeerID) Member {
 
 // Heads lists what is held of the group's feeds, in order. The list must not be
 // changed. It is no part of a View, since heads move far more often.
-func (m *Machine) Heads() []feedring.Head { return m.held.All() }
+func (m *Machine) Heads() []feedring.Head { return m.replicator.All() }
 
 // VouchedBy returns the site that names ref's publisher as its own; empty: the
 // feed is a mirror, or nobody has looked yet.
