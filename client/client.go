@@ -24,8 +24,8 @@ type Config struct {
 type Client struct {
 	transport Transport
 	reader    *wire.Reader
-	book      *book
-	lines     *lines
+	book      *peerBook
+	conns     *conns
 	log       *slog.Logger
 }
 
@@ -61,16 +61,16 @@ func New(ctx context.Context, cfg Config) (*Client, error) {
 // ask, in order.
 func NewWith(t Transport, network string, entry []feedring.PeerID) *Client {
 	c := &Client{
-		transport: t, reader: wire.NewReader(network), book: &book{named: entry}, log: slog.Default(),
+		transport: t, reader: wire.NewReader(network), book: &peerBook{named: entry}, log: slog.Default(),
 	}
-	c.lines = newLines(t)
+	c.conns = newConns(t)
 	return c
 }
 
 // Close ends what is open. It does not wait for calls that are under way; they
 // fail.
 func (c *Client) Close() error {
-	c.lines.close()
+	c.conns.close()
 	return c.transport.Close()
 }
 
@@ -117,25 +117,15 @@ func unreachable(failures map[feedring.PeerID]error, order []feedring.PeerID) er
 	if len(order) == 0 {
 		return fmt.Errorf("%w: none is known", ErrNoPeer)
 	}
-	e := &unreachableError{text: ErrNoPeer.Error(), causes: []error{ErrNoPeer}}
-	between := ": "
+	err, between := ErrNoPeer, ": "
 	for _, id := range order {
-		if err := failures[id]; err != nil {
-			e.text += fmt.Sprintf("%s%s (%v)", between, id, err)
-			e.causes = append(e.causes, err)
+		if why := failures[id]; why != nil {
+			err = fmt.Errorf("%w%s%s (%w)", err, between, id, why)
 			between = "; "
 		}
 	}
-	return e
+	return err
 }
-
-type unreachableError struct {
-	text   string
-	causes []error
-}
-
-func (e *unreachableError) Error() string   { return e.text }
-func (e *unreachableError) Unwrap() []error { return e.causes }
 
 // overHost gives a libp2p host the shape of a Transport.
 type overHost struct{ *host.Host }

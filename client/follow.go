@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -104,18 +103,18 @@ func (c *Client) Follow(ctx context.Context, q feedring.Query, o FollowOptions, 
 // follower is a round that goes on.
 type follower struct {
 	*round
-	each    func(feedring.Entry, feedring.Cursor) error
-	shown   *shown
-	began   time.Time // to follow, perhaps another time
-	older   older
-	started time.Time
-	saved   time.Time
-	looked  time.Time // for new groups
-	themes  chan []feedring.Theme
-	first   bool             // First is still due
-	told    []feedring.Theme // that nobody serves
-	dirty   bool             // there is something to save
-	resumed bool
+	each      func(feedring.Entry, feedring.Cursor) error
+	shown     *shown
+	began     time.Time // to follow, perhaps another time
+	older     older
+	started   time.Time
+	saved     time.Time
+	ringAsked time.Time // for new groups
+	themes    chan []feedring.Theme
+	first     bool             // First is still due
+	unserved  []feedring.Theme // that nobody serves
+	dirty     bool             // there is something to save
+	resumed   bool
 }
 
 // restore takes up where Resume or Cursor say.
@@ -159,7 +158,7 @@ func (f *follower) begin(ctx context.Context) error {
 	if f.resumed {
 		close(f.live)
 		f.first = true
-		return f.goOn(within)
+		return f.goOnFromCursor(within)
 	}
 	answer, err := f.gather(within)
 	if err != nil {
@@ -173,7 +172,7 @@ func (f *follower) begin(ctx context.Context) error {
 		return err
 	}
 	close(f.live)
-	f.settle()
+	f.planAll()
 	return nil
 }
 
@@ -185,7 +184,7 @@ func (f *follower) showFirst(answer Answer) error {
 			f.shown.add(answer.Entries[i].ID, answer.Entries[i].Version)
 		}
 		resume := f.resume()
-		answer.Cursor, answer.Resume = f.stands(), &resume
+		answer.Cursor, answer.Resume = f.cursorOrNil(), &resume
 		err := f.options.First(answer)
 		f.dirty = err == nil || errors.Is(err, ErrEnough)
 		return err
@@ -193,33 +192,30 @@ func (f *follower) showFirst(answer Answer) error {
 	f.dirty = true
 	for i := range answer.Entries {
 		e := &answer.Entries[i]
-		err := f.each(*e, f.at(nil))
+		err := f.each(*e, f.cursor(nil, nil))
 		if err == nil || errors.Is(err, ErrEnough) {
 			f.shown.add(e.ID, e.Version)
 		}
 		if err != nil {
-			f.forget(i+1 < len(answer.Entries) || !errors.Is(err, ErrEnough))
+			if i+1 < len(answer.Entries) || !errors.Is(err, ErrEnough) {
+				for _, g := range f.groups {
+					g.cursor = nil // it is beyond what was shown
+				}
+			}
 			return err
 		}
 	}
 	return nil
 }
 
-// forget takes the cursors back where they are beyond what was shown.
-func (f *follower) forget(beyond bool) {
+// goOnFromCursor asks for providers to go on from the cursor.
+func (f *follower) goOnFromCursor(ctx context.Context) error {
+	var since []time.Time
 	for _, g := range f.groups {
-		if beyond {
-			g.cursor = nil
-		}
+		since = append(since, f.sinceOf(g))
 	}
-}
-
-// goOn asks for providers to go on from the cursor.
-func (f *follower) goOn(ctx context.Context) error {
-	for i, g := range f.sorted() {
-		if since := f.sinceOf(g); i == 0 || since.Before(f.question.since) {
-			f.question.since = since
-		}
+	if len(since) > 0 {
+		f.question.since = slices.MinFunc(since, time.Time.Compare)
 	}
 	final, err := f.client.find(ctx, f.question)
 	if err != nil {
@@ -227,30 +223,18 @@ func (f *follower) goOn(ctx context.Context) error {
 	}
 	f.final = final
 	for _, grant := range final.Grants {
-		f.group(grant.Theme).cursorOr(f.options.Cursor)
+		if g := f.group(grant.Theme); g.cursor == nil {
+			g.cursor = maps.Clone(f.options.Cursor) // of a query over all groups
+		}
 		f.start(grant, nil)
 	}
-	f.settle()
+	f.planAll()
 	return f.firstWhole()
 }
 
-// sorted returns the groups in a fixed order.
-func (f *follower) sorted() []*group {
-	all := slices.Collect(maps.Values(f.groups))
-	slices.SortFunc(all, func(a, b *group) int { return strings.Compare(string(a.theme), string(b.theme)) })
-	return all
-}
-
-// cursorOr gives a group the cursor of a query over all groups.
-func (g *group) cursorOr(c feedring.Cursor) {
-	if g.cursor == nil && c != nil {
-		g.cursor = maps.Clone(c)
-	}
-}
-
-// settle plans what is not served yet.
-func (f *follower) settle() {
-	f.looked = time.Now()
+// planAll plans what is not served yet.
+func (f *follower) planAll() {
+	f.ringAsked = time.Now()
 	if f.query.Theme != "" {
 		f.group(f.query.Theme)
 	}
@@ -291,11 +275,11 @@ func (f *follower) run(ctx context.Context) error {
 		var err error
 		select {
 		case e := <-f.events:
-			err = f.happened(e)
-		case p := <-f.finals:
-			err = f.placed(p)
+			err = f.onEvent(e)
+		case p := <-f.searches:
+			err = f.onSearchEnd(p)
 		case themes := <-f.themes:
-			f.seen(themes)
+			f.onThemes(themes)
 		case <-wake.C:
 		case <-ctx.Done():
 			err = ctx.Err()
@@ -331,9 +315,9 @@ func (f *follower) searchDue() time.Duration {
 		}
 		f.search(g, newQuestion(g.theme, f.query.Provider, f.sinceOf(g)), searchWithin)
 	}
-	if f.query.Theme == "" && time.Since(f.looked) >= lookForNew {
-		f.looked = time.Now()
-		f.look()
+	if f.query.Theme == "" && time.Since(f.ringAsked) >= lookForNew {
+		f.ringAsked = time.Now()
+		f.askRing()
 	}
 	return wait
 }
@@ -343,7 +327,7 @@ func (f *follower) sinceOf(g *group) time.Time {
 	switch {
 	case g.behind != nil:
 		return time.Unix(1, 0) // older than any cache: the publishers themselves
-	case g.impatient(), len(g.skipped) > 0:
+	case g.waitedEnough(), len(g.skipped) > 0:
 		return time.Time{} // whoever holds most
 	case g.cursor != nil && !g.heard.IsZero() && g.heard.Add(-searchMargin).After(f.query.Since):
 		return g.heard.Add(-searchMargin)
@@ -352,8 +336,8 @@ func (f *follower) sinceOf(g *group) time.Time {
 	}
 }
 
-// look asks for groups that were founded since.
-func (f *follower) look() {
+// askRing asks for groups that were founded since.
+func (f *follower) askRing() {
 	f.running.Go(func() {
 		ctx, cancel := context.WithTimeout(f.ctx, searchWithin)
 		defer cancel()
@@ -372,8 +356,8 @@ func (f *follower) look() {
 	})
 }
 
-// seen takes the themes of the ring.
-func (f *follower) seen(themes []feedring.Theme) {
+// onThemes takes the themes of the ring.
+func (f *follower) onThemes(themes []feedring.Theme) {
 	for _, theme := range themes {
 		if f.groups[theme] == nil {
 			f.group(theme).due = time.Now()
@@ -381,9 +365,9 @@ func (f *follower) seen(themes []feedring.Theme) {
 	}
 }
 
-// placed takes the end of a search: the new providers replace the old ones,
+// onSearchEnd takes the end of a search: the new providers replace the old ones,
 // which go on where those stopped.
-func (f *follower) placed(p placed) error {
+func (f *follower) onSearchEnd(p searchEnd) error {
 	g := p.group
 	g.asking = false
 	if f.giveUp(g, p) {
@@ -401,7 +385,9 @@ func (f *follower) placed(p placed) error {
 		f.plan(g, backOffMost, absentMost)
 		return nil
 	}
-	g.stopAll()
+	for s := range g.sessions {
+		g.stop(s)
+	}
 	g.lacking = false
 	for _, grant := range p.final.Grants {
 		if grant.Theme == g.theme {

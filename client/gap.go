@@ -21,26 +21,23 @@ type Gap struct {
 	After feedring.Position // shown through here
 }
 
-// impatient reports whether what lies after the cursor was waited for long
+// waitedEnough reports whether what lies after the cursor was waited for long
 // enough.
-func (g *group) impatient() bool { return !g.stuck.IsZero() && time.Since(g.stuck) >= patience }
+func (g *group) waitedEnough() bool { return !g.stuck.IsZero() && time.Since(g.stuck) >= patience }
 
 // giveUp goes on without what peers refuse to go on from: the feeds of
 // publishers that the search did not find, or that this client cannot reach. It reports whether there are any.
-func (f *follower) giveUp(g *group, p placed) bool {
+func (f *follower) giveUp(g *group, p searchEnd) bool {
 	nobody := p.err == nil && len(p.final.Grants) == 0 && p.final.Status == feedring.Incomplete
 	if g.stuck.IsZero() && g.cursor != nil && (g.behind != nil || nobody) {
 		g.stuck = time.Now()
 	}
-	if p.err != nil || g.behind == nil || !g.impatient() {
+	if p.err != nil || g.behind == nil || !g.waitedEnough() {
 		return false
 	}
 	found := make(map[feedring.PeerID]bool)
 	for _, grant := range p.final.Grants {
 		found[grant.Provider.ID] = true
-	}
-	if g.skipped == nil {
-		g.skipped = make(map[feedring.FeedRef]bool)
 	}
 	for _, ref := range g.lacked() {
 		if found[ref.Publisher] && !g.unreached[ref.Publisher] || g.skipped[ref] {
@@ -58,16 +55,15 @@ func (f *follower) giveUp(g *group, p placed) bool {
 // lacked returns the feeds of the cursor that the last peer to refuse it named;
 // all, where it named none of them.
 func (g *group) lacked() []feedring.FeedRef {
-	named := make(map[feedring.FeedRef]bool)
-	for _, ref := range g.behind.Feeds {
-		if _, asked := g.cursor[ref]; asked {
-			named[ref] = true
-		}
+	named := slices.DeleteFunc(slices.Clone(g.behind.Feeds), func(ref feedring.FeedRef) bool {
+		_, asked := g.cursor[ref]
+		return !asked
+	})
+	if len(named) == 0 {
+		named = slices.Collect(maps.Keys(g.cursor))
 	}
-	if len(named) > 0 {
-		return slices.SortedFunc(maps.Keys(named), feedring.FeedRef.Compare)
-	}
-	return slices.SortedFunc(maps.Keys(g.cursor), feedring.FeedRef.Compare)
+	slices.SortFunc(named, feedring.FeedRef.Compare)
+	return slices.Compact(named)
 }
 
 // caughtUp notes that a session's provider gave all that was asked of it.
@@ -82,11 +78,7 @@ func (g *group) caughtUp(s *session) {
 // notReached notes that nobody of a session's grant spoke: a publisher that
 // others list may be out of this client's reach.
 func (g *group) notReached(s *session) {
-	if !s.grant.Own {
-		return
+	if s.grant.Own {
+		g.unreached[s.grant.Provider.ID] = true
 	}
-	if g.unreached == nil {
-		g.unreached = make(map[feedring.PeerID]bool)
-	}
-	g.unreached[s.grant.Provider.ID] = true
 }

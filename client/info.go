@@ -22,9 +22,9 @@ func (c *Client) Catalogue(ctx context.Context, theme feedring.Theme) (feedring.
 		catalogue, err = wire.CatalogueFrom(reply)
 		return err
 	})
-	var told *wire.RemoteError
-	if errors.As(err, &told) {
-		err = c.absent(ctx, theme, told)
+	var remote *wire.RemoteError
+	if errors.As(err, &remote) {
+		err = c.absent(ctx, theme, remote)
 	}
 	return catalogue, err
 }

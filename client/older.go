@@ -53,7 +53,7 @@ func (f *follower) tellOlder() error {
 		if now.Before(o.due) {
 			waiting = append(waiting, o)
 		} else if f.options.Older != nil {
-			if err := f.options.Older(o.Older, f.stands()); err != nil {
+			if err := f.options.Older(o.Older, f.cursorOrNil()); err != nil {
 				return err
 			}
 		}

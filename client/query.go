@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -41,8 +42,8 @@ func (r *round) gather(ctx context.Context) (Answer, error) {
 		select {
 		case e := <-r.events:
 			err = r.gathered(ctx, e, entries)
-		case p := <-r.finals:
-			r.placedAgain(p)
+		case p := <-r.searches:
+			r.onRetryEnd(p)
 		case <-ctx.Done():
 			r.outOfTime()
 		}
@@ -76,13 +77,8 @@ func (r *round) firstFinal(ctx context.Context) (feedring.Final, error) {
 // waiting reports whether some group's answer is not whole yet.
 func (r *round) waiting() bool {
 	for _, g := range r.groups {
-		if g.asking {
+		if g.asking || slices.Contains(slices.Collect(maps.Values(g.sessions)), false) {
 			return true
-		}
-		for _, whole := range g.sessions {
-			if !whole {
-				return true
-			}
 		}
 	}
 	return false
@@ -101,7 +97,7 @@ func (r *round) gathered(ctx context.Context, e event, entries *merge) error {
 		g.advance(e.mark)
 	case e.caught && e.partial:
 		r.client.log.Warn("a provider of an older version knows no other forms of words: some that have them may be missing", "theme", g.theme, "peer", e.served)
-		if r.another(e.session, e.served) {
+		if r.useAlternate(e.session, e.served) {
 			g.stop(e.session)
 			return nil
 		}
@@ -120,7 +116,7 @@ func (r *round) gathered(ctx context.Context, e event, entries *merge) error {
 // servedBy notes who gave a whole answer.
 func (r *round) servedBy(g *group, e event) {
 	g.served = append(g.served, e.served)
-	for _, p := range append([]feedring.PeerInfo{e.session.grant.Provider}, e.session.grant.Alternates...) {
+	for _, p := range candidates(&e.session.grant) {
 		if p.ID == e.served {
 			r.client.meet(p)
 		}
@@ -138,8 +134,8 @@ func (r *round) broken(ctx context.Context, g *group, e event) error {
 	if errors.Is(e.ended, ErrBadQuery) {
 		return e.ended
 	}
-	r.judge(e)
-	if r.another(e.session, e.served) {
+	r.banForger(e)
+	if r.useAlternate(e.session, e.served) {
 		return nil
 	}
 	g.failures++
@@ -155,8 +151,8 @@ func (r *round) broken(ctx context.Context, g *group, e event) error {
 	return nil
 }
 
-// placedAgain takes the final of a new attempt for one group.
-func (r *round) placedAgain(p placed) {
+// onRetryEnd takes the final of a new attempt for one group.
+func (r *round) onRetryEnd(p searchEnd) {
 	g := p.group
 	g.asking = false
 	if p.err != nil || len(p.final.Grants) == 0 {
@@ -225,11 +221,7 @@ func (r *round) conclude() feedring.Final {
 func (r *round) whoServed(grants []feedring.Grant) []feedring.Grant {
 	var served []feedring.Grant
 	for _, grant := range grants {
-		if slices.Contains(r.group(grant.Theme).served, grant.Provider.ID) {
-			served = append(served, grant)
-			continue
-		}
-		for _, p := range grant.Alternates {
+		for _, p := range candidates(&grant) {
 			if slices.Contains(r.group(grant.Theme).served, p.ID) {
 				grant.Provider = p
 				served = append(served, grant)
@@ -244,17 +236,11 @@ func (r *round) whoServed(grants []feedring.Grant) []feedring.Grant {
 // that was handed out does not change.
 func (g *group) advance(to feedring.Cursor) {
 	next := make(feedring.Cursor, len(g.cursor)+len(to))
-	for ref, at := range g.cursor {
-		next[ref] = at
-	}
+	maps.Copy(next, g.cursor)
 	for ref, at := range to {
-		if at.Compare(next[ref]) > 0 {
-			next[ref] = at
-		} else if _, ok := next[ref]; !ok {
+		if have, ok := next[ref]; !ok || at.Compare(have) > 0 {
 			next[ref] = at
 		}
-	}
-	for ref := range to {
 		delete(g.skipped, ref)
 	}
 	g.cursor = next

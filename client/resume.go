@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"sort"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -93,9 +92,4 @@ func (r *Resume) UnmarshalJSON(b []byte) error {
 		r.Peers = append(r.Peers, feedring.PeerInfo(p))
 	}
 	return nil
-}
-
-// sortGroups keeps Groups in the order of themes.
-func (r *Resume) sortGroups() {
-	sort.Slice(r.Groups, func(i, j int) bool { return r.Groups[i].Theme < r.Groups[j].Theme })
 }

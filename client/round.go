@@ -31,7 +31,7 @@ type round struct {
 	final    feedring.Final
 	groups   map[feedring.Theme]*group
 	events   chan event
-	finals   chan placed
+	searches chan searchEnd
 	banned   map[feedring.PeerID]bool // sent what it must not
 	live     chan struct{}            // closed when the first answer was shown
 
@@ -64,8 +64,8 @@ type group struct {
 	due       time.Time // when to ask again; zero: no need
 }
 
-// placed is the end of a search for one group.
-type placed struct {
+// searchEnd is the end of a search for one group.
+type searchEnd struct {
 	group *group
 	final feedring.Final
 	err   error
@@ -74,7 +74,7 @@ type placed struct {
 func (c *Client) newRound(ctx context.Context, q feedring.Query) *round {
 	r := &round{
 		client: c, query: q, question: newQuestion(q.Theme, q.Provider, q.Since),
-		groups: make(map[feedring.Theme]*group), events: make(chan event), finals: make(chan placed),
+		groups: make(map[feedring.Theme]*group), events: make(chan event), searches: make(chan searchEnd),
 		banned: make(map[feedring.PeerID]bool), live: make(chan struct{}),
 	}
 	r.ctx, r.cancel = context.WithCancel(ctx)
@@ -90,7 +90,10 @@ func (r *round) close() {
 func (r *round) group(theme feedring.Theme) *group {
 	g := r.groups[theme]
 	if g == nil {
-		g = &group{theme: theme, question: r.question, sessions: make(map[*session]bool)}
+		g = &group{
+			theme: theme, question: r.question, sessions: make(map[*session]bool),
+			skipped: make(map[feedring.FeedRef]bool), unreached: make(map[feedring.PeerID]bool),
+		}
 		if theme != r.query.Theme {
 			g.question = newQuestion(theme, r.query.Provider, r.query.Since)
 		}
@@ -105,7 +108,7 @@ func (r *round) start(grant feedring.Grant, skip map[feedring.PeerID]bool) *sess
 	query := r.query
 	query.Theme = grant.Theme
 	s := &session{
-		client: r.client, grant: grant, report: r.events, live: r.live, skip: maps.Clone(skip),
+		client: r.client, grant: grant, events: r.events, live: r.live, skip: make(map[feedring.PeerID]bool),
 		want: wire.Attach{Query: query, Follow: r.follow, Updates: r.options.Updates, Cursor: g.cursorFor(&grant)},
 	}
 	if query.Stem {
@@ -113,9 +116,7 @@ func (r *round) start(grant feedring.Grant, skip map[feedring.PeerID]bool) *sess
 			s.stems = stem.NewMatcher(expr)
 		}
 	}
-	if s.skip == nil {
-		s.skip = make(map[feedring.PeerID]bool)
-	}
+	maps.Copy(s.skip, skip)
 	maps.Copy(s.skip, r.banned)
 	g.sessions[s] = false
 	var ctx context.Context
@@ -146,12 +147,6 @@ func (g *group) stop(s *session) {
 	delete(g.sessions, s)
 }
 
-func (g *group) stopAll() {
-	for s := range g.sessions {
-		g.stop(s)
-	}
-}
-
 // search asks for providers of one group, within a time.
 func (r *round) search(g *group, q *question, within time.Duration) {
 	g.asking = true
@@ -160,15 +155,15 @@ func (r *round) search(g *group, q *question, within time.Duration) {
 		defer cancel()
 		final, err := r.client.find(ctx, q)
 		select {
-		case r.finals <- placed{g, final, err}:
+		case r.searches <- searchEnd{g, final, err}:
 		case <-r.ctx.Done():
 		}
 	})
 }
 
-// another starts a session with the providers of a lost one that are left. It
+// useAlternate starts a session with the providers of a lost one that are left. It
 // reports whether there were any.
-func (r *round) another(s *session, served feedring.PeerID) bool {
+func (r *round) useAlternate(s *session, served feedring.PeerID) bool {
 	if served == "" {
 		return false // all of them were tried
 	}
@@ -182,8 +177,8 @@ func (r *round) another(s *session, served feedring.PeerID) bool {
 	return true
 }
 
-// judge bans a provider that sent what it must not.
-func (r *round) judge(e event) {
+// banForger bans a provider that sent what it must not.
+func (r *round) banForger(e event) {
 	if e.served != "" && (errors.Is(e.ended, errForged) || errors.Is(e.ended, errStray)) {
 		r.banned[e.served] = true
 		r.client.log.Warn("provider left", "peer", e.served, "why", e.ended)

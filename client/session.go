@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -14,11 +15,11 @@ import (
 )
 
 const (
-	// speakWithin is how long one provider may be silent at first before the
+	// hedgeAfter is how long one provider may be silent at first before the
 	// next is tried as well. The first that speaks serves.
-	speakWithin = 500 * time.Millisecond
+	hedgeAfter  = 500 * time.Millisecond
 	attachOpen  = 6 * time.Second // for one provider to be connected to and to speak, at most
-	firstWord   = 3 * time.Second // of it, to speak: a dead connection opens streams all the same
+	firstFrame  = 3 * time.Second // of it, to speak: a dead connection opens streams all the same
 	silence     = 4 * time.Second // a provider gives a sign of life every two at least
 	renewEvery  = 3 * time.Second // below the lease of a provider
 	attachWrite = 5 * time.Second
@@ -38,7 +39,7 @@ type session struct {
 	client *Client
 	grant  feedring.Grant
 	want   wire.Attach // without ticket and own
-	report chan<- event
+	events chan<- event
 	live   <-chan struct{} // closed when what is new may flow
 	cancel context.CancelFunc
 
@@ -47,9 +48,9 @@ type session struct {
 
 	// stems chooses again what a provider chose by stems, and chooses where the
 	// provider could not: one of a version before. Nil: words are as written.
-	stems *stem.Matcher
-	met   int // entries that have the words
-	bytes int // of all that came
+	stems   *stem.Matcher
+	matched int // entries that have the words
+	bytes   int // of all that came
 }
 
 // event is something that a session tells its round, in order: at most one of
@@ -66,40 +67,38 @@ type event struct {
 
 // providers lists who may serve, the assigned one first.
 func (s *session) providers() []feedring.PeerInfo {
-	all := []feedring.PeerInfo{s.grant.Provider}
-	if !s.grant.Own { // nobody else has the publisher's whole history
-		all = append(all, s.grant.Alternates...)
+	all := candidates(&s.grant)
+	if s.grant.Own { // nobody else has the publisher's whole history
+		all = all[:1]
 	}
-	var free []feedring.PeerInfo
-	for _, p := range all {
-		if !s.skip[p.ID] {
-			free = append(free, p)
-		}
-	}
-	return free
+	return slices.DeleteFunc(all, func(p feedring.PeerInfo) bool { return s.skip[p.ID] })
+}
+
+// candidates are the peers that a grant names, the assigned one first.
+func candidates(g *feedring.Grant) []feedring.PeerInfo {
+	return append([]feedring.PeerInfo{g.Provider}, g.Alternates...)
 }
 
 // run serves the round until ctx ends. It always reports its end, unless the
 // round is gone.
 func (s *session) run(ctx context.Context) {
+	var e event
 	a, err := s.attach(ctx)
 	if err == nil {
+		e.served = a.peer.ID
 		err = s.pump(ctx, a)
 		a.end(err)
 	}
-	served := feedring.PeerID("")
-	if a != nil {
-		served = a.peer.ID
-	}
-	s.tell(ctx, event{served: served, ended: err})
+	e.ended = err
+	s.report(ctx, e)
 }
 
-// tell blocks until the round takes the event: so a slow reader slows its
+// report blocks until the round takes the event: so a slow reader slows its
 // provider, and nothing piles up between.
-func (s *session) tell(ctx context.Context, e event) bool {
+func (s *session) report(ctx context.Context, e event) bool {
 	e.session = s
 	select {
-	case s.report <- e:
+	case s.events <- e:
 		return true
 	case <-ctx.Done():
 		return false
@@ -113,18 +112,19 @@ func (s *session) attach(ctx context.Context) (*attachment, error) {
 	defer cancel()
 	providers := s.providers()
 	results := make(chan attachResult)
-	pause := time.NewTicker(speakWithin)
+	pause := time.NewTicker(hedgeAfter)
 	defer pause.Stop()
-	tried, failed := 0, 0
-	last := errNobody
-	for {
-		if tried < len(providers) && (tried == failed || tried == 0) {
+	tried, failed, last := 0, 0, errNobody
+	tryNext := func() {
+		if tried < len(providers) {
 			s.try(ctx, providers[tried], results)
 			tried++
-			pause.Reset(speakWithin)
+			pause.Reset(hedgeAfter)
 		}
-		if failed == len(providers) {
-			return nil, last
+	}
+	for failed < len(providers) {
+		if tried == failed {
+			tryNext()
 		}
 		select {
 		case r := <-results:
@@ -134,14 +134,12 @@ func (s *session) attach(ctx context.Context) (*attachment, error) {
 			failed, last = failed+1, worse(last, r.err)
 			s.client.log.Debug("provider not used", "peer", r.peer, "theme", s.grant.Theme, "err", r.err)
 		case <-pause.C:
-			if tried < len(providers) {
-				s.try(ctx, providers[tried], results)
-				tried++
-			}
+			tryNext()
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
 	}
+	return nil, last
 }
 
 type attachResult struct {
@@ -195,7 +193,7 @@ func (s *session) open(ctx context.Context, p feedring.PeerInfo) (*attachment, e
 	want.Ticket, want.Own = s.grant.Ticket, s.grant.Own
 	err = a.stream.Send(wire.AttachTo(want), attachWrite)
 	if err == nil {
-		a.first, err = a.next(firstWord)
+		a.first, err = a.next(firstFrame)
 	}
 	if !stop() && err == nil {
 		err = ctx.Err()
@@ -239,6 +237,33 @@ func (s *session) pump(ctx context.Context, a *attachment) error {
 	}
 }
 
+// maxArrived is how many frames wait at most while their entries are checked.
+const maxArrived = 64
+
+// arrival is a frame that was read and not reported yet.
+type arrival struct {
+	frame  wire.Frame
+	opened wire.Opened // of its entry, if it has one
+}
+
+// opened checks the entries that came together.
+func (s *session) opened(frames []wire.Frame) []arrival {
+	arrived := make([]arrival, len(frames))
+	var seals []*feedring.Seal
+	for i, frame := range frames {
+		if arrived[i].frame = frame; frame.Item != nil {
+			seals = append(seals, frame.Item.Seal)
+		}
+	}
+	opened := s.client.reader.Open(seals)
+	for i := range arrived {
+		if arrived[i].frame.Item != nil {
+			arrived[i].opened, opened = opened[0], opened[1:]
+		}
+	}
+	return arrived
+}
+
 // next waits for a frame. A refusal is an error.
 func (a *attachment) next(within time.Duration) (wire.Frame, error) {
 	var reply feedringv1.AttachReply
@@ -261,13 +286,13 @@ func (s *session) frame(ctx context.Context, a *attachment, one *arrival) error 
 		if err != nil {
 			return err
 		}
-		if s.meets(entry) {
+		if s.matches(entry) {
 			e.entry = entry
-			s.met++
+			s.matched++
 		}
 		s.bytes += len(one.frame.Item.Seal.Payload)
 	}
-	if !s.tell(ctx, e) {
+	if !s.report(ctx, e) {
 		return ctx.Err()
 	}
 	switch {
@@ -301,9 +326,9 @@ func (s *session) entry(one *arrival, via feedring.PeerID) (*feedring.Entry, err
 	return e, nil
 }
 
-// meets reports whether an entry has the words in one of their forms. What was
+// matches reports whether an entry has the words in one of their forms. What was
 // taken back has no words.
-func (s *session) meets(e *feedring.Entry) bool {
+func (s *session) matches(e *feedring.Entry) bool {
 	return s.stems == nil || e.Retracted || s.stems.Match(e.Language, match.TextOf(e))
 }
 
@@ -314,7 +339,7 @@ const manyBytes = 8 << 20
 // knows no stems and so was asked for everything, may have left out older ones
 // that match: it is as long as answers get, and too few of it match.
 func (s *session) wasCut(entries int) bool {
-	return s.stems != nil && s.met < s.want.Query.Limit && (entries >= feedring.MaxLimit || s.bytes >= manyBytes)
+	return s.stems != nil && s.matched < s.want.Query.Limit && (entries >= feedring.MaxLimit || s.bytes >= manyBytes)
 }
 
 // renew keeps the lease until ctx ends.

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -21,7 +22,7 @@ func (f *follower) tellUnserved() {
 	var themes []feedring.Theme
 	for _, g := range f.groups {
 		switch {
-		case g.whole():
+		case slices.Contains(slices.Collect(maps.Values(g.sessions)), true): // one has caught up
 			g.idle = time.Time{}
 		case g.idle.IsZero():
 			g.idle = now
@@ -30,18 +31,8 @@ func (f *follower) tellUnserved() {
 		}
 	}
 	slices.Sort(themes)
-	if !slices.Equal(themes, f.told) {
-		f.told = themes
+	if !slices.Equal(themes, f.unserved) {
+		f.unserved = themes
 		f.options.Unserved(slices.Clone(themes))
 	}
-}
-
-// whole reports whether a session of the group has caught up.
-func (g *group) whole() bool {
-	for _, whole := range g.sessions {
-		if whole {
-			return true
-		}
-	}
-	return false
 }

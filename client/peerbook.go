@@ -10,9 +10,9 @@ import (
 // maxLearnt bounds the peers that may be asked beside those that were named.
 const maxLearnt = 16
 
-// book lists whom to ask: the peers named at the start, and providers met
+// peerBook lists whom to ask: the peers named at the start, and providers met
 // since, so that a follower survives the loss of every peer it was told.
-type book struct {
+type peerBook struct {
 	mu     sync.Mutex
 	named  []feedring.PeerID
 	learnt []feedring.PeerInfo // newest last
@@ -20,44 +20,38 @@ type book struct {
 }
 
 // peers returns whom to ask, in order.
-func (b *book) peers() []feedring.PeerID {
+func (b *peerBook) peers() []feedring.PeerID {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var all []feedring.PeerID
-	if b.good != "" {
-		all = append(all, b.good)
-	}
-	for _, id := range b.named {
-		if id != b.good {
-			all = append(all, id)
-		}
-	}
+	order := append([]feedring.PeerID{b.good}, b.named...)
 	for _, p := range slices.Backward(b.learnt) {
-		if !slices.Contains(all, p.ID) {
-			all = append(all, p.ID)
+		order = append(order, p.ID)
+	}
+	var all []feedring.PeerID
+	for _, id := range order {
+		if id != "" && !slices.Contains(all, id) {
+			all = append(all, id)
 		}
 	}
 	return all
 }
 
 // learn notes a peer that spoke.
-func (b *book) learn(p feedring.PeerInfo) {
+func (b *peerBook) learn(p feedring.PeerInfo) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.learnt = slices.DeleteFunc(b.learnt, func(o feedring.PeerInfo) bool { return o.ID == p.ID })
 	b.learnt = append(b.learnt, p)
-	if len(b.learnt) > maxLearnt {
-		b.learnt = slices.Delete(b.learnt, 0, len(b.learnt)-maxLearnt)
-	}
+	b.learnt = b.learnt[max(0, len(b.learnt)-maxLearnt):]
 }
 
-func (b *book) answered(id feedring.PeerID) {
+func (b *peerBook) answered(id feedring.PeerID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.good = id
 }
 
-func (b *book) failed(id feedring.PeerID) {
+func (b *peerBook) failed(id feedring.PeerID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.good == id {
@@ -66,7 +60,7 @@ func (b *book) failed(id feedring.PeerID) {
 }
 
 // known returns the learnt peers, newest first.
-func (b *book) known() []feedring.PeerInfo {
+func (b *peerBook) known() []feedring.PeerInfo {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	known := slices.Clone(b.learnt)

@@ -3,13 +3,14 @@ package client
 import (
 	"cmp"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/feedring/feedring"
 )
 
-// happened takes one event of a session.
-func (f *follower) happened(e event) error {
+// onEvent takes one event of a session.
+func (f *follower) onEvent(e event) error {
 	g := f.group(e.session.grant.Theme)
 	if _, current := g.sessions[e.session]; !current {
 		return nil // let go: the cursor brings the rest from another
@@ -53,7 +54,7 @@ func (f *follower) show(g *group, e event) (err error) {
 	if f.shown.wants(entry, news) {
 		next := group{cursor: g.cursor}
 		next.advance(passed)
-		if err = f.tell(entry, news, f.at(&next, g)); err != nil && !errors.Is(err, ErrEnough) {
+		if err = f.call(entry, news, f.cursor(g, next.cursor)); err != nil && !errors.Is(err, ErrEnough) {
 			return err
 		}
 		if !news && f.options.History == nil {
@@ -69,8 +70,8 @@ func (f *follower) show(g *group, e event) (err error) {
 	return err
 }
 
-// tell calls who takes an entry, or a retraction.
-func (f *follower) tell(e *feedring.Entry, news bool, at feedring.Cursor) error {
+// call calls who takes an entry, or a retraction.
+func (f *follower) call(e *feedring.Entry, news bool, at feedring.Cursor) error {
 	switch {
 	case !e.Retracted && news:
 		return f.each(*e, at)
@@ -92,12 +93,12 @@ func (f *follower) lost(g *group, e event) error {
 		return e.ended
 	}
 	f.client.log.Debug("provider lost", "theme", g.theme, "peer", e.served, "why", e.ended)
-	f.judge(e)
+	f.banForger(e)
 	g.behind = cmp.Or(behind(e.ended), g.behind)
 	if e.served == "" {
 		g.notReached(e.session)
 	}
-	if f.another(e.session, e.served) || g.asking {
+	if f.useAlternate(e.session, e.served) || g.asking {
 		return nil
 	}
 	g.lacking = true
@@ -119,20 +120,20 @@ func (f *follower) firstWhole() error {
 		f.final.Status = feedring.Incomplete
 	}
 	f.first = false
-	return f.options.First(Answer{Final: f.final, Cursor: f.stands()})
+	return f.options.First(Answer{Final: f.final, Cursor: f.cursorOrNil()})
 }
 
-// at is the cursor over all groups. With two arguments the first stands in for
-// the second.
-func (f *follower) at(instead *group, of ...*group) feedring.Cursor {
-	if instead != nil && len(f.groups) == 1 {
-		return instead.cursor
+// cursor is the cursor over all groups, with instead for that of a group; nil: of
+// none.
+func (f *follower) cursor(of *group, instead feedring.Cursor) feedring.Cursor {
+	if of != nil && len(f.groups) == 1 {
+		return instead
 	}
 	all := make(feedring.Cursor)
 	for _, g := range f.groups {
 		cursor := g.cursor
-		if len(of) == 1 && of[0] == g {
-			cursor = instead.cursor
+		if g == of {
+			cursor = instead
 		}
 		for ref, at := range cursor {
 			// A peer of two groups may tell of both: the lower is certain.
@@ -144,10 +145,10 @@ func (f *follower) at(instead *group, of ...*group) feedring.Cursor {
 	return all
 }
 
-// stands is the cursor after a first answer, or nil where nobody gave one: from
+// cursorOrNil is the cursor after a first answer, or nil where nobody gave one: from
 // an empty cursor a reader would be sent all that is held.
-func (f *follower) stands() feedring.Cursor {
-	if at := f.at(nil); len(at) > 0 {
+func (f *follower) cursorOrNil() feedring.Cursor {
+	if at := f.cursor(nil, nil); len(at) > 0 {
 		return at
 	}
 	return nil
@@ -174,6 +175,6 @@ func (f *follower) resume() Resume {
 		}
 		resume.Groups = append(resume.Groups, GroupCursor{g.theme, g.cursor})
 	}
-	resume.sortGroups()
+	slices.SortFunc(resume.Groups, func(a, b GroupCursor) int { return cmp.Compare(a.Theme, b.Theme) })
 	return resume
 }
