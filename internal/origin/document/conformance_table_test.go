@@ -9,20 +9,21 @@ import (
 
 const conformanceIntro = `# Conformance
 
-How the reading of feeds (` + "`internal/origin/document`" + `) does in the tests of other readers: feedparser, gofeed, feed-rs, and the
-W3C's feed validator. Written by ` + "`go test ./internal/origin/document -run TestConformance -rewrite`" + `; the test fails when this
-page, or the list of known failures in ` + "`internal/origin/document/testdata/conformance.txt`" + `, is no longer true.
+How ` + "`internal/origin/document`" + ` does in the tests of other readers: feedparser, gofeed, feed-rs, and the W3C's feed validator.
+` + "`go test ./internal/origin/document -run TestConformance -rewrite`" + ` writes this page; the test fails if the page, or the list of known failures in
+` + "`internal/origin/document/testdata/conformance.txt`" + `, is out of date.
 
-**What is asked.** A document that is a feed (RSS, RDF, Atom, CDF, JSON Feed) is to be read, however invalid; one that
-is none is to be refused; a broken one may be either, as may one that reaches for a file or a server by an external entity;
-and nothing may panic or take long. Where the suite says what a
-feed's title or link is, or an entry's title, link, id, summary or content, or how many entries there are, or the
-encoding, that is compared too: texts without their markup, which pages clean elsewhere, and links made absolute. What
-a peer does not keep (the rights of a feed, say) is not asked: there only the reading counts. An entry of which there
-is nothing to show (a link without an address, say) is not kept, and not counted. The validator's rows say what is invalid in a document, which is no
-reason not to read it.
+| a document passes if | |
+| --- | --- |
+| it is a feed (RSS, RDF, Atom, CDF, JSON Feed) | it is read, however invalid. The validator's rows say what is invalid, which is no reason to refuse |
+| it is no feed | it is refused |
+| it is broken, or reaches for a file or a server by an external entity | either |
+| the suite states the feed's title or link, an entry's title, link, id, summary or content, the number of entries, or the encoding | that is equal too: texts without markup, links made absolute |
+| the suite asks for what a peer does not keep (the rights of a feed, say) | the document is read |
+| an entry has nothing to show (a link without an address, say) | the entry is not kept, and not counted |
+| always | nothing panics or takes long |
 
-**gofeed** is the parser below, by itself, on the bytes as they are, asked the same.
+**gofeed** is the parser below, alone, on the same bytes and with the same questions.
 
 `
 

@@ -12,26 +12,28 @@ import (
 var rewrite = flag.Bool("rewrite", false, "write docs/hostile.md anew")
 
 const (
-	hostilePage = "../../docs/hostile.md"
+	hostilePage = "../../../docs/hostile.md"
 
 	hostileHead = `# Hostile documents and servers
 
-What a peer makes of documents and servers that harm a reader which believes them. Written by
-` + "`go test ./internal/origin/fetch -run TestHostilePage -rewrite`" + `; the tests fail when this page is no longer true.
+What a peer does with documents and servers that harm a trusting reader. ` + "`go test ./internal/origin/fetch -run TestHostilePage -rewrite`" + `
+writes this page; the tests fail if it is out of date.
 
-` + "`TestHostile`" + ` serves each class to the reader that a peer uses and compares the kind of the error and its words.
-` + "`TestHostileCost`" + ` does so with each class in a process of its own, which may take 64 MiB of memory beyond what it
-takes before and 2 s of CPU, start included, as the kernel counts them. What is "read" is a feed for all that is wrong with it,
-or is harmless: then the number of its entries is compared. Classes that begin with "nearly" are just within the limits.
-What a peer must not connect to has a table of its own in ` + "`internal/safehttp/private_test.go`" + `: more than a hundred spellings of
-private addresses, names that lead to them or change, and every way in which an answer may lead there.
+- ` + "`TestHostile`" + ` serves each class to the reader that a peer uses, and compares the kind of the error and its text. "read: N" means that
+  the document was read as a feed of N entries, because it is harmless or a feed in spite of its faults. Classes named "nearly" are just within the limits.
+- ` + "`TestHostileCost`" + ` repeats each class in a process of its own, which may use 64 MiB of memory above its start and 2 s of CPU, as the kernel counts them.
+- ` + "`internal/safehttp/private_test.go`" + ` has the addresses that a peer must not connect to: more than a hundred spellings of private addresses, names that
+  lead to them or change, and every way in which an answer may lead there.
 
-The limits are those of ` + "`internal/origin/document/limits.go`" + ` (size, depth, numbers, and what the parser below would copy), of
-` + "`internal/safehttp`" + ` (time, redirects, headers), and 100 : 1 for what is compressed.
+| limits of | are in |
+| --- | --- |
+| size, depth, numbers, and what the parser would copy | ` + "`internal/origin/document/limits.go`" + ` |
+| time, redirects, headers | ` + "`internal/safehttp`" + ` |
+| compressed bodies | 100 : 1 |
 `
 )
 
-// TestHostilePage: the page lists every class and what is said of it.
+// TestHostilePage: the page lists every class, its result and the text of its error.
 func TestHostilePage(t *testing.T) {
 	page := page()
 	if *rewrite {
@@ -52,7 +54,7 @@ func page() string {
 	var out strings.Builder
 	total, refused := 0, 0
 	for _, g := range groups() {
-		fmt.Fprintf(&out, "\n## %s\n\n| class | becomes | of which the words are |\n| --- | --- | --- |\n", g.title)
+		fmt.Fprintf(&out, "\n## %s\n\n| class | result | error contains |\n| --- | --- | --- |\n", g.title)
 		for _, c := range g.classes() {
 			total++
 			becomes := fmt.Sprintf("read: %d", c.entries)
@@ -63,5 +65,5 @@ func page() string {
 			fmt.Fprintf(&out, "| %s | %s | %s |\n", c.name, becomes, cmp.Or(strings.ReplaceAll(c.words, "|", "\\|"), "-"))
 		}
 	}
-	return hostileHead + fmt.Sprintf("\n%d classes, of which %d are refused by name.\n", total, refused) + out.String()
+	return hostileHead + fmt.Sprintf("\n%d classes; %d are refused with an error of their own.\n", total, refused) + out.String()
 }
