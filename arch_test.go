@@ -95,6 +95,7 @@ var arrows = map[string][]string{
 	"node/reading":                  {".", "internal/match", "internal/match/stem", "internal/store", "internal/wire"},
 	"node":                          {".", "group", "ring", "client", "node/codec", "node/reading", "node/internal/", "proto/feedring/v1", "internal/"},
 	"node/internal/tasks":           {},
+	"node/internal/contacts":        {".", "internal/host", "internal/peer", "internal/store"},
 	"node/internal/sealed":          {".", "internal/match", "internal/store", "internal/wire"},
 	"node/internal/transport":       {".", "group", "internal/peer", "internal/wire", "node/codec"},
 

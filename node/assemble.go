@@ -14,6 +14,7 @@ import (
 	"github.com/feedring/feedring/internal/vouch"
 	"github.com/feedring/feedring/internal/web"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/node/internal/contacts"
 	"github.com/feedring/feedring/node/internal/transport"
 	"github.com/feedring/feedring/node/reading"
 )
@@ -83,9 +84,7 @@ func (n *Node) assemble() error {
 		store: n.store, verifier: n.verifier, packer: &n.packer, log: n.log, open: n.openPoll, suspect: n.host.Suspect, tell: n.loop.Tell,
 		comes: n.reading.Comes, takeBack: n.takeBack, spawn: n.background, places: make(chan struct{}, pollsAtOnce), ctx: n.ctx,
 	}
-	n.provider = &provider{
-		book: n.host, log: n.log, spawn: n.background, ctx: n.ctx, inside: make(map[feedring.GroupID]bool),
-	}
+	n.directory = contacts.NewDirectory(n.ctx, n.host, n.loop, &n.running, n.log)
 	n.sites = vouch.NewMemory(n.checker(), n.cfg.Refresh)
 	n.checks = &checks{
 		look: n.check, tell: n.loop.Tell, spawn: n.background,
@@ -120,7 +119,7 @@ func (n *Node) newMachine() error {
 	start := time.Now()
 	m, err := peer.New(peer.Config{
 		Self: n.ID(), Refresh: n.cfg.Refresh, Attempts: n.cfg.Attempts, Freshness: n.cfg.Freshness, Keep: n.cfg.keeps(),
-		Routing: n.cfg.Routing, Distrust: n.cfg.Distrust, Joining: len(n.joins.all()) > 0 || len(n.host.KnownPeers()) > 0 || n.cfg.LAN,
+		Routing: n.cfg.Routing, Distrust: n.cfg.Distrust, Joining: len(n.joins.All()) > 0 || len(n.host.KnownPeers()) > 0 || n.cfg.LAN,
 		Seed: seed(),
 	}, st, start)
 	if err != nil {
@@ -169,7 +168,7 @@ func (n *Node) serve() {
 	n.events.add(n.Started()) // before any role
 	n.offer()
 	n.join()
-	n.background(n.keepPeers)
+	n.background(func() { n.known.Run(n.ctx, n.host) })
 	n.background(n.keepHouse)
 	n.background(func() { n.writing.watch(n.ctx) })
 	n.background(n.keepPresence)

@@ -30,7 +30,7 @@ func (n *Node) confirm(ctx context.Context, told []web.Retracted) {
 			continue
 		}
 		n.confirmOne(ctx, r, n.membersBut(r.Theme))
-		r.Unheard = len(r.ConfirmedBy)+len(r.Unconfirmed) == 0 && len(n.joins.all()) > 0 && len(n.host.Peers()) == 0
+		r.Unheard = len(r.ConfirmedBy)+len(r.Unconfirmed) == 0 && len(n.joins.All()) > 0 && len(n.host.Peers()) == 0
 	}
 }
 

@@ -15,7 +15,7 @@ func (n *Node) do(out peer.Output) {
 	case peer.Answer:
 		n.asks.answer(o.Stream, o.Final)
 	case peer.Lookup:
-		n.background(func() { n.lookup(o.Theme) })
+		n.directory.Lookup(o.Theme)
 	case peer.Departed:
 		close(n.departed)
 	case group.Persist:
@@ -78,10 +78,10 @@ func (n *Node) roleChanged(o group.RoleChanged) {
 	n.log.Info("role", "theme", o.Theme, "role", o.Role, "term", o.Term.Number)
 	n.events.add(roleEvent(o))
 	if o.Role == feedring.RoleNone {
-		n.provider.leave(o.Theme.Group())
+		n.directory.Leave(o.Theme.Group())
 		return
 	}
-	n.provider.enter(o.Theme.Group())
+	n.directory.Enter(o.Theme.Group())
 	n.background(func() { n.copies.entered(o.Theme.Group()) })
 }
 

@@ -37,26 +37,3 @@ func FuzzDecodeState(f *testing.F) {
 		}
 	})
 }
-
-// FuzzDecodePeers reads the peers that were known last time.
-func FuzzDecodePeers(f *testing.F) {
-	for _, seed := range []string{
-		`[{"ID":"12D3KooWx","Addrs":["/ip4/127.0.0.1/udp/1/quic-v1"]}]`, `[{}]`, `[null]`, `null`, `{}`, `[{"ID":1}]`, "\xff",
-	} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, value []byte) {
-		known, err := decodePeers(value)
-		if err != nil {
-			return
-		}
-		if len(known) > maxSaved {
-			t.Fatalf("%d peers", len(known))
-		}
-		for _, p := range known {
-			if p.ID == "" {
-				t.Fatal("a peer without an id")
-			}
-		}
-	})
-}

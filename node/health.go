@@ -19,7 +19,7 @@ func (n *Node) Readiness() web.Readiness {
 		is.Reasons = append(is.Reasons, "this peer has not settled its roles in all of its groups yet: ask again in a second")
 	}
 	is.Reasons = append(is.Reasons, n.faults()...)
-	if len(n.joins.all()) > 0 && len(n.host.Peers()) == 0 {
+	if len(n.joins.All()) > 0 && len(n.host.Peers()) == 0 {
 		is.Warnings = append(is.Warnings, "connected to nobody, though there are addresses to join: \"feedring doctor\" says more")
 	}
 	if failing := n.failing(); failing > 0 {

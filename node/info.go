@@ -66,7 +66,7 @@ func (n *Node) Catalogue(ctx context.Context, theme feedring.Theme) (feedring.Ca
 	if c, ok := view.Catalogue(theme); ok {
 		return c, nil
 	}
-	asked := contacts(view, theme)
+	asked := leaders(view, theme)
 	if len(asked) == 0 {
 		return feedring.Catalogue{}, &web.UnknownThemeError{Theme: theme, Near: n.suggest(theme)}
 	}
@@ -123,9 +123,9 @@ func (n *Node) askCatalogue(ctx context.Context, id feedring.PeerID, theme feedr
 	return wire.CatalogueFrom(&reply)
 }
 
-// contacts is who may tell of a group that this peer is not in: its manager,
+// leaders returns who may tell of a group that this peer is not in: its manager,
 // then its secondary.
-func contacts(view *peer.View, theme feedring.Theme) []feedring.PeerID {
+func leaders(view *peer.View, theme feedring.Theme) []feedring.PeerID {
 	var ids []feedring.PeerID
 	for _, g := range view.Ring {
 		if g.Theme != theme {

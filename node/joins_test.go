@@ -12,6 +12,7 @@ import (
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/vouch"
 	"github.com/feedring/feedring/internal/web"
+	"github.com/feedring/feedring/node/internal/contacts"
 )
 
 // TestJoinWhileRunning: two groups of one theme become one, and stay joined over a
@@ -102,8 +103,8 @@ func TestJoinRefused(t *testing.T) {
 	}
 	_, id, _ := strings.Cut(a.Started().Addrs[0], "/p2p/")
 	away := "/ip4/127.0.0.1/tcp/1/p2p/" + strings.Replace(id, id[len(id)-4:], "aaaa", 1)
-	for n := range maxJoins - 1 {
-		_, err := b.joins.change(t.Context(), fmt.Sprintf("a%d.example", n), true)
+	for n := range contacts.MaxJoins - 1 {
+		_, err := b.joins.Change(t.Context(), fmt.Sprintf("a%d.example", n), true)
 		check(t, err)
 	}
 	said, err := b.Join(t.Context(), away)
@@ -121,5 +122,5 @@ func forgetPeers(data string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(s.Delete(context.Background(), store.BucketPeer, knownRecord), s.Close())
+	return errors.Join(s.Delete(context.Background(), store.BucketPeer, contacts.KnownRecord), s.Close())
 }

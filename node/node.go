@@ -24,6 +24,7 @@ import (
 	"github.com/feedring/feedring/internal/websub/pings"
 	"github.com/feedring/feedring/internal/websub/subscriber"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/node/internal/contacts"
 	"github.com/feedring/feedring/node/internal/tasks"
 	"github.com/feedring/feedring/node/internal/transport"
 	"github.com/feedring/feedring/node/reading"
@@ -57,7 +58,7 @@ type Node struct {
 	poller    *poller
 	copies    *copies // nil: this peer keeps none
 	pruner    *pruner
-	provider  *provider
+	directory *contacts.Directory
 	checks    *checks
 	sites     *vouch.Memory // what sites say of peers
 	reading   *reading.Room
@@ -81,7 +82,8 @@ type Node struct {
 	hubs      *subscriber.Room // nil: hubs elsewhere cannot reach this peer
 	hub       *hub.Hub         // nil: without a web address nobody subscribes
 	themes    themes
-	joins     *joins
+	joins     *contacts.Joins
+	known     *contacts.Known
 	twins     twins
 	identity  *duplicateIdentity
 	writing   *writes          // whether the store takes any
@@ -94,7 +96,6 @@ type Node struct {
 	logs      logs
 	departed  chan struct{}
 	assembled chan struct{}   // closed when the loop takes inputs
-	met       chan struct{}   // holds one: a peer was met
 	ctx       context.Context // ends when the peer stops
 	stop      context.CancelFunc
 	running   tasks.Group
@@ -129,7 +130,7 @@ func start(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 	}
 	n := &Node{
 		cfg: cfg, started: time.Now(), events: newEvents(cfg.Event), logs: newLogs(),
-		departed: make(chan struct{}), assembled: make(chan struct{}), met: make(chan struct{}, 1),
+		departed: make(chan struct{}), assembled: make(chan struct{}),
 	}
 	n.contact = transport.NewContact(n.started)
 	if cfg.Logger == nil {
@@ -171,11 +172,12 @@ func (n *Node) open(on ground) error {
 	if n.history, err = history.Open(n.store, n.log); err != nil {
 		return err
 	}
-	known, err := loadPeers(n.store)
+	n.known = contacts.NewKnown(n.store, n.log)
+	known, err := contacts.LoadKnown(n.store)
 	if err != nil {
 		n.log.Warn("the peers known last time cannot be read: only those of --join are asked", "err", err)
 	}
-	if n.joins, err = openJoins(n.store, n.cfg.Join); err != nil {
+	if n.joins, err = contacts.OpenJoins(n.store, n.cfg.Join); err != nil {
 		return err
 	}
 	n.host, err = on.host(n.ctx, host.Config{

@@ -20,7 +20,7 @@ func (n *Node) joinable(feedURL, link string) (site string, id feedring.PeerID) 
 // joined reports whether this peer is with a site's peer already, or is it.
 func (n *Node) joined(site string, id feedring.PeerID) bool {
 	connected := func(p host.PeerStatus) bool { return p.ID == id }
-	if site != "" && slices.Contains(n.joins.all(), site) || id == n.ID() || slices.ContainsFunc(n.host.Peers(), connected) {
+	if site != "" && slices.Contains(n.joins.All(), site) || id == n.ID() || slices.ContainsFunc(n.host.Peers(), connected) {
 		return true
 	}
 	for _, m := range n.loop.View().Memberships {

@@ -41,10 +41,11 @@ func TestASitesPeerIsOffered(t *testing.T) {
 			})
 		})
 	}
-	if slices.Contains(site.requests(), "/.well-known/feedring") || len(n.joins.all()) > 0 {
+	if slices.Contains(site.requests(), "/.well-known/feedring") || len(n.joins.All()) > 0 {
 		t.Errorf("the site was asked for %q", site.requests())
 	}
-	n.joins.fixed = []string{domain}
+	_, err := n.joins.Change(t.Context(), domain, true)
+	check(t, err)
 	if got, _ := n.joinable(site.URL+"/by-site", "/.well-known/feedring"); got != "" {
 		t.Errorf("joined, and still offered: %q", got)
 	}

@@ -262,7 +262,7 @@ func (n *Node) witnesses(view *peer.View) (chosen []feedring.PeerID, stands bool
 			connected = append(connected, p.ID)
 		}
 	}
-	stands = len(n.joins.all()) == 0 && len(n.host.KnownPeers()) == 0 && !n.cfg.LAN
+	stands = len(n.joins.All()) == 0 && len(n.host.KnownPeers()) == 0 && !n.cfg.LAN
 	return presence.Choose(n.ID(), own, ring, connected), stands
 }
 

@@ -1,13 +1,10 @@
 package node
 
 import (
-	"context"
 	"errors"
 	"math"
 	"slices"
-	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -58,54 +55,6 @@ func TestAbandonedGroups(t *testing.T) {
 func sortedRefs(refs ...feedring.FeedRef) []feedring.FeedRef {
 	slices.SortFunc(refs, feedring.FeedRef.Compare)
 	return refs
-}
-
-// fakeBook is an address book whose Provide takes a while.
-type fakeBook struct {
-	mu       sync.Mutex
-	provided map[feedring.GroupID]bool
-	times    int
-}
-
-func (b *fakeBook) Provide(ctx context.Context, g feedring.GroupID) error {
-	time.Sleep(time.Second) // virtual
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.provided[g] = true
-	b.times++
-	return errors.New("nobody answers")
-}
-
-func (b *fakeBook) Unprovide(g feedring.GroupID) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.provided, g)
-}
-
-// TestProvidedNoLongerThanInside leaves a group while it is being provided.
-func TestProvidedNoLongerThanInside(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		book := &fakeBook{provided: make(map[feedring.GroupID]bool)}
-		p := &provider{
-			book: book, log: quiet, spawn: func(f func()) bool { go f(); return true }, ctx: t.Context(),
-			inside: make(map[feedring.GroupID]bool),
-		}
-		a, b := feedring.Theme("news").Group(), feedring.Theme("sport").Group()
-		p.enter(a)
-		p.enter(a) // another role
-		p.enter(b)
-		synctest.Wait()
-		p.leave(b)
-		time.Sleep(2 * time.Second)
-		synctest.Wait()
-		if !book.provided[a] || book.provided[b] || book.times != 2 {
-			t.Errorf("provided %v, asked %d times", book.provided, book.times)
-		}
-		p.leave(a)
-		if len(book.provided) != 0 {
-			t.Errorf("provided %v", book.provided)
-		}
-	})
 }
 
 // TestDroppedIsRemembered: how far copies were dropped is known at the next start,

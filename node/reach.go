@@ -21,7 +21,7 @@ func (n *Node) silentAfter() time.Duration { return 4*n.cfg.Refresh + time.Secon
 func (n *Node) Reach() web.Reach {
 	view := n.loop.View()
 	silent, company := n.contact.Silence()
-	known := company || len(n.joins.all()) > 0
+	known := company || len(n.joins.All()) > 0
 	r := web.Reach{CutOff: known && (!n.host.Meets() || len(view.Memberships) > 0 && silent > n.silentAfter())}
 	r.Groups = unsettled(view)
 	return r

@@ -9,6 +9,7 @@ import (
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/olddata"
 	"github.com/feedring/feedring/internal/store"
+	"github.com/feedring/feedring/node/internal/contacts"
 )
 
 func TestOldRecordsKeepEveryField(t *testing.T) {
@@ -29,12 +30,12 @@ func TestOldRecordsKeepEveryField(t *testing.T) {
 			t.Errorf("what was dropped of %s: %v, %v", g, at, err)
 		}
 	}
-	for _, r := range olddata.Records(t, s, store.BucketPeer, knownRecord, 1) {
+	for _, r := range olddata.Records(t, s, store.BucketPeer, contacts.KnownRecord, 1) {
 		if known := olddata.SameJSON[[]feedring.PeerInfo](t, r.Key, r.Value); len(known) != 1 || known[0].ID == "" || len(known[0].Addrs) != 1 {
 			t.Errorf("known peers: %v", known)
 		}
 	}
-	if j, err := openJoins(s, nil); err != nil || len(j.added) != 1 {
+	if j, err := contacts.OpenJoins(s, nil); err != nil || len(j.All()) != 1 {
 		t.Errorf("joins: %v, %v", j, err)
 	}
 	for _, r := range olddata.Records(t, s, store.BucketMeta, presenceRecord, 1) {
