@@ -104,7 +104,7 @@ var arrows = map[string][]string{
 		".", "node", "client", "internal/duplicate", "internal/match", "internal/host", "internal/peer", "cmd/feedring/internal/",
 		"internal/check", "internal/origin/fetch", "internal/origin/document", "internal/safehttp",
 	},
-	"cmd/feedring-demo":    {".", "client"},
+	"cmd/feedring-demo":    {".", "internal/readerfeeds/render"},
 	"internal/sim/disk":    {".", "group"},
 	"internal/sim/explore": {".", "group", "internal/fingerprint"},
 	"internal/sim/check":   {".", "group", "ring", "internal/peer", "internal/sim/disk"},

@@ -3,192 +3,162 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"syscall"
 	"time"
 
 	"github.com/feedring/feedring"
 )
 
-const (
-	networkName  = "demo"
-	refresh      = "2s"
-	settleWithin = 60 * time.Second
-	lookEvery    = 200 * time.Millisecond
-)
+const peers, memberships = 7, 9
 
-// layout says which papers each peer publishes: four groups, each with two
-// peers or more, and peers that are in two.
-var layout = [][]string{
-	{"harbour-courier", "tidewell-post"},
-	{"echo-du-canal"},
-	{"lindenauer-bote", "wetterwarte-lindenau"},
-	{"backyard-observatory", "petits-savants"},
-	{"moorforschung", "ruderverein-lindenau"},
-	{"tidewell-athletic", "velo-club-canal"},
-	{"harbour-weather"},
-}
-
-// network is the peers, and where they keep what they need.
+// network is the peers, and the directory that holds what they keep.
 type network struct {
-	binary string
-	dir    string
-	peers  []*child
-	asks   http.Client
+	binary, dir string
+	out         io.Writer
+	peers       []*child
+	names       map[feedring.PeerID]string
+	running     sync.WaitGroup
+	dead        chan *child     // those that ended
+	ctx         context.Context // of the peers: they end with it
+	stop        context.CancelFunc
 }
 
-func newNetwork(binary string) (*network, error) {
+func newNetwork(binary string, out io.Writer) (*network, error) {
 	dir, err := os.MkdirTemp("", "feedring-demo-")
 	if err != nil {
 		return nil, err
 	}
-	// An empty file keeps the settings of this machine's user out.
-	n := &network{binary: binary, dir: dir, asks: http.Client{Timeout: 5 * time.Second}}
-	return n, os.WriteFile(n.config(), nil, 0o600)
+	ctx, stop := context.WithCancel(context.Background())
+	return &network{
+		binary: binary, dir: dir, out: out, names: make(map[feedring.PeerID]string), dead: make(chan *child, peers+1), ctx: ctx, stop: stop,
+	}, nil
 }
 
-func (n *network) config() string { return filepath.Join(n.dir, "empty.toml") }
-
-// start starts the first peer, then the others, which join through it.
-func (n *network) start(ctx context.Context, from *origin, out io.Writer) error {
-	var join []string
-	for i, names := range layout {
-		c, err := n.startPeer(i+1, from, names, join)
+// start starts the peers, which join through the first.
+func (n *network) start(from *origin) error {
+	fmt.Fprintf(n.out, "Origin: %d feeds of invented newspapers at %s\n", len(from.papers), from.base)
+	for i := 1; i <= peers; i++ {
+		var names []string
+		args := []string{
+			"serve", "--json", "--config", os.DevNull, "--data", filepath.Join(n.dir, strconv.Itoa(i)),
+			"--log-level", "warn", "--network", "demo", "--listen", "/ip4/127.0.0.1/udp/0/quic-v1", "--listen", "/ip4/127.0.0.1/tcp/0",
+			"--http", "127.0.0.1:0", "--allow-private-feeds", "--refresh", "2s", "--interval", "2s",
+		}
+		for _, p := range from.papers {
+			if p.Peer == i {
+				names, args = append(names, p.Name), append(args, "--feed", fmt.Sprintf("%s=%s@%s/%s", p.Theme, p.provider(), from.base, p.Name))
+			}
+		}
+		if i > 1 {
+			args = append(args, "--join", n.peers[0].start.Addrs[0])
+		}
+		c, err := n.run(fmt.Sprint("peer ", i), args, func(arrival) {})
 		if err != nil {
 			return err
 		}
 		n.peers = append(n.peers, c)
-		if i == 0 {
-			if err := c.await(ctx); err != nil {
-				return err
-			}
-			join = c.start.Addrs
-		}
-	}
-	for i, c := range n.peers {
-		if err := c.await(ctx); err != nil {
-			return err
-		}
-		fmt.Fprintf(out, "%s is up: %s, publishes %s\n", title(c.name), c.start.HTTP, strings.Join(layout[i], ", "))
+		n.names[c.start.Peer] = c.name
+		fmt.Fprintf(n.out, "Peer %d is up: %s, publishes %s\n", i, c.start.HTTP, strings.Join(names, ", "))
 	}
 	return nil
 }
 
-func (n *network) startPeer(number int, from *origin, names, join []string) (*child, error) {
-	dir := filepath.Join(n.dir, strconv.Itoa(number))
-	args := []string{
-		"serve", "--json", "--config", n.config(), "--data", dir, "--log-level", "warn", "--network", networkName,
-		"--listen", "/ip4/127.0.0.1/udp/0/quic-v1", "--listen", "/ip4/127.0.0.1/tcp/0", "--http", "127.0.0.1:0",
-		"--allow-private-feeds", "--refresh", refresh, "--interval", "2s",
-	}
-	for _, address := range join {
-		args = append(args, "--join", address)
-	}
-	for _, p := range from.papers {
-		for _, name := range names {
-			if p.name == name {
-				args = append(args, "--feed", fmt.Sprintf("%s=%s@%s/%s", p.theme, p.provider(), from.base, p.file()))
-			}
-		}
-	}
-	return startChild(n.binary, fmt.Sprint("peer ", number), dir, args)
-}
-
-// contact is the peer that readers of the demo ask. It manages no news, so it
-// survives what -crash does.
+// contact is the peer that readers of the demo ask.
 func (n *network) contact() *child { return n.peers[len(n.peers)-1] }
 
-// nameOf is what the demo calls a peer.
-func (n *network) nameOf(id feedring.PeerID) string {
-	for _, c := range n.peers {
-		if c.start.Peer == id {
-			return c.name
+// settle waits until every group has all its peers, a manager and a secondary.
+func (n *network) settle(ctx context.Context) (groups []feedring.RingGroup, err error) {
+	late := time.After(time.Minute)
+	for !complete(groups) {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case c := <-n.dead:
+			return nil, c.failed("ended by itself")
+		case <-late:
+			return nil, fmt.Errorf("the groups were not complete within a minute: %+v", groups)
+		case <-time.After(200 * time.Millisecond):
+		}
+		if resp, err := http.Get(n.contact().start.HTTP + "/api/v1/ring"); err == nil {
+			groups = nil
+			_ = json.NewDecoder(resp.Body).Decode(&groups) // else the next time
+			_ = resp.Body.Close()
 		}
 	}
-	return id.Short()
-}
-
-// ring asks the contact for the groups.
-func (n *network) ring(ctx context.Context) (groups []feedring.RingGroup, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, n.contact().start.HTTP+"/api/v1/ring", nil)
-	if err != nil {
-		return nil, err
-	}
-	resp, err := n.asks.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s: %s", req.URL, resp.Status)
-	}
-	return groups, json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&groups)
-}
-
-// settle waits until every group has all its peers, a manager and a secondary.
-func (n *network) settle(ctx context.Context) ([]feedring.RingGroup, error) {
-	return n.waitRing(ctx, "the groups to be complete", complete)
+	return groups, nil
 }
 
 func complete(groups []feedring.RingGroup) bool {
-	want := map[feedring.Theme]int{"news": 3, "science": 2, "sport": 2, "weather": 2}
+	members := 0
 	for _, g := range groups {
-		if g.Peers != want[g.Theme] || g.Manager == "" || g.Secondary == "" {
+		if g.Manager == "" || g.Secondary == "" {
 			return false
 		}
-		delete(want, g.Theme)
+		members += g.Peers
 	}
-	return len(want) == 0
+	return members == memberships
 }
 
-// waitRing looks at the ring until it is as wanted.
-func (n *network) waitRing(ctx context.Context, what string, ok func([]feedring.RingGroup) bool) ([]feedring.RingGroup, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, settleWithin, fmt.Errorf("waited %s for %s", settleWithin, what))
-	defer cancel()
-	ticker := time.NewTicker(lookEvery)
-	defer ticker.Stop()
-	for {
-		groups, err := n.ring(ctx)
-		if err == nil && ok(groups) {
-			return groups, nil
-		}
-		select {
-		case <-ctx.Done():
-			return nil, fmt.Errorf("%w; last seen: %+v, %v", context.Cause(ctx), groups, err)
-		case <-n.contact().done:
-			return nil, n.contact().failed("ended")
-		case <-ticker.C:
-		}
-	}
-}
-
-// ended returns the name of a peer that ended by itself.
-func (n *network) ended() error {
-	for _, c := range n.peers {
-		select {
-		case <-c.done:
-			if !c.ending.Load() {
-				return c.failed("ended by itself")
-			}
-		default:
-		}
-	}
-	return nil
-}
-
-// close ends all peers and removes what they kept.
-func (n *network) close(out io.Writer) error {
-	fmt.Fprintf(out, "\nStopping %d peers.\n", len(n.peers))
-	n.asks.CloseIdleConnections()
-	for _, late := range stopAll(n.peers) {
-		fmt.Fprintf(out, "%s did not end within five seconds and was killed.\n", title(late.name))
-	}
+// close ends all processes and removes what they kept.
+func (n *network) close() error {
+	fmt.Fprintf(n.out, "\nStopping %d peers.\n", len(n.peers))
+	n.stop()
+	n.running.Wait()
 	return os.RemoveAll(n.dir)
 }
 
-func title(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+// child is one running process.
+type child struct {
+	name  string // for people: "peer 3"
+	cmd   *exec.Cmd
+	log   strings.Builder
+	start struct { // the event that a peer prints when it is ready
+		Peer  feedring.PeerID `json:"peer"`
+		Addrs []string        `json:"addrs"`
+		HTTP  string          `json:"http"`
+	}
+}
+
+// run starts the program and waits for its first line. It calls each for every
+// other line, until the network is closed. Five seconds later it is killed.
+func (n *network) run(name string, args []string, each func(arrival)) (*child, error) {
+	c := &child{name: name, cmd: exec.CommandContext(n.ctx, n.binary, args...)}
+	c.cmd.Cancel = func() error { return c.cmd.Process.Signal(syscall.SIGTERM) }
+	c.cmd.WaitDelay = 5 * time.Second
+	c.cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "FEEDRING_") })
+	c.cmd.Stderr = &c.log
+	out, err := c.cmd.StdoutPipe()
+	if err = errors.Join(err, c.cmd.Start()); err != nil {
+		return nil, fmt.Errorf("%s cannot be started: run \"make build\", or name it with -feedring: %w", n.binary, err)
+	}
+	lines := json.NewDecoder(out)
+	if lines.Decode(&c.start) != nil {
+		_ = c.cmd.Wait() // how it ended shows in its log
+		return nil, c.failed("ended at once")
+	}
+	n.running.Go(func() {
+		for a := (arrival{}); lines.Decode(&a) == nil; a = (arrival{}) {
+			each(a)
+		}
+		_ = c.cmd.Wait()
+		n.dead <- c
+	})
+	return c, nil
+}
+
+// failed shows the end of the log of a peer that has ended.
+func (c *child) failed(what string) error {
+	log := c.log.String()
+	return fmt.Errorf("%s %s; the end of its log:\n%s", c.name, what, strings.TrimSpace(log[max(0, len(log)-1000):]))
+}

@@ -3,15 +3,21 @@ package main
 import (
 	"bytes"
 	"crypto/sha256"
+	_ "embed"
 	"fmt"
-	"html/template"
+	"html"
 	"net"
 	"net/http"
-	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/readerfeeds/render"
 )
 
 const (
@@ -19,15 +25,25 @@ const (
 	keptItems  = 12 // in a feed, the newest
 )
 
-// item is an article as it was published: the same article comes again as a
-// new item when a feed has told all that it has.
-type item struct {
-	paper     *paper
-	number    int // from 1, in its feed
-	title     string
-	text      string
-	url       string
-	published time.Time
+//go:embed papers.toml
+var bundled []byte
+
+// paper is one feed: what it is called and what it has to tell.
+type paper struct {
+	Name            string // in its addresses
+	Peer            int    // that publishes it, from 1
+	Theme           feedring.Theme
+	Language, Title string
+	Form            string      // rss, atom, json
+	Articles        [][2]string // titles and texts
+}
+
+// provider is the invented host that the feed is said to come from.
+func (p *paper) provider() string { return p.Name + ".example" }
+
+func readPapers(text []byte) ([]*paper, error) {
+	var read struct{ Papers []*paper }
+	return read.Papers, toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(&read)
 }
 
 // origin is the web server of all papers.
@@ -37,46 +53,35 @@ type origin struct {
 	server *http.Server
 
 	mu    sync.Mutex
-	turn  int               // whose turn it is to publish
-	items map[*paper][]item // all of them, oldest first
+	turn  int                         // whose turn it is to publish
+	items map[string][]feedring.Entry // all of them by the paper, oldest first
 	sent  map[string]time.Time
 }
 
-// openOrigin serves the bundled papers on a free port of loopback.
-func openOrigin() (*origin, error) {
+// openOrigin serves the bundled papers on a free port of loopback, with their
+// first items, published before now.
+func openOrigin(now time.Time) (*origin, error) {
+	papers, err := readPapers(bundled)
+	if err != nil {
+		return nil, err
+	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, fmt.Errorf("origin: %w", err)
-	}
-	o, err := newOrigin("http://"+listener.Addr().String(), time.Now())
-	if err != nil {
-		_ = listener.Close()
 		return nil, err
 	}
-	o.server = &http.Server{Handler: o, ReadHeaderTimeout: 5 * time.Second}
-	go func() { _ = o.server.Serve(listener) }() // ends with close
-	return o, nil
-}
-
-// newOrigin makes the papers' first items, published before now.
-func newOrigin(base string, now time.Time) (*origin, error) {
-	papers, err := readPapers()
-	if err != nil {
-		return nil, err
-	}
-	o := &origin{base: base, papers: papers, items: make(map[*paper][]item), sent: make(map[string]time.Time)}
+	o := &origin{base: "http://" + listener.Addr().String(), papers: papers, items: make(map[string][]feedring.Entry), sent: make(map[string]time.Time)}
 	for i, p := range papers {
 		for n := firstItems; n > 0; n-- {
 			o.add(p, now.Add(-time.Duration(n*41+i*7)*time.Minute))
 		}
 	}
+	o.server = &http.Server{Handler: o, ReadHeaderTimeout: 5 * time.Second}
+	go func() { _ = o.server.Serve(listener) }() // ends when the server is closed
 	return o, nil
 }
 
-func (o *origin) close() { _ = o.server.Close() }
-
 // publish publishes the next article of the paper whose turn it is.
-func (o *origin) publish(now time.Time) item {
+func (o *origin) publish(now time.Time) feedring.Entry {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	// Five and the number of papers share no factor, so all come, mixed.
@@ -85,19 +90,22 @@ func (o *origin) publish(now time.Time) item {
 	return o.add(p, now)
 }
 
-func (o *origin) add(p *paper, now time.Time) item {
-	number := len(o.items[p]) + 1
-	from := p.articles[(number-1)%len(p.articles)]
-	it := item{
-		paper: p, number: number, title: from.title, text: from.text,
-		url: fmt.Sprintf("%s/%s/%d", o.base, p.name, number), published: now,
+// add publishes a paper's next article. When it has told all, the first comes
+// again as a new one.
+func (o *origin) add(p *paper, now time.Time) feedring.Entry {
+	before := len(o.items[p.Name])
+	from := p.Articles[before%len(p.Articles)]
+	e := feedring.Entry{
+		ID: feedring.EntryID(fmt.Sprint(before + 1)), Feed: p.provider(), Provider: feedring.Provider(p.provider()),
+		URL: fmt.Sprintf("%s/%s/%d", o.base, p.Name, before+1), Title: from[0], ContentHTML: "<p>" + html.EscapeString(from[1]) + "</p>",
+		Language: p.Language, Published: now,
 	}
-	if again := (number - 1) / len(p.articles); again > 0 {
-		it.title = fmt.Sprintf("%s (%d)", from.title, again+1)
+	if again := before / len(p.Articles); again > 0 {
+		e.Title = fmt.Sprintf("%s (%d)", e.Title, again+1)
 	}
-	o.items[p] = append(o.items[p], it)
-	o.sent[it.url] = now
-	return it
+	o.items[p.Name] = append(o.items[p.Name], e)
+	o.sent[e.URL] = now
+	return e
 }
 
 // publishedAt tells when the item at url was published.
@@ -108,52 +116,29 @@ func (o *origin) publishedAt(url string) (time.Time, bool) {
 	return at, ok
 }
 
-// ServeHTTP serves feeds as /NAME.xml or /NAME.json, and articles as
-// /NAME/NUMBER.
+// ServeHTTP serves feeds as /NAME, and articles as /NAME/NUMBER.
 func (o *origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	dir, file := path.Split(strings.TrimPrefix(r.URL.Path, "/"))
-	for _, p := range o.papers {
-		switch {
-		case dir == "" && file == p.file():
-			o.serveFeed(w, r, p)
-			return
-		case dir == p.name+"/":
-			o.serveArticle(w, r, p, file)
-			return
-		}
-	}
-	http.NotFound(w, r)
-}
-
-func (o *origin) serveFeed(w http.ResponseWriter, r *http.Request, p *paper) {
+	name, file, isArticle := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	number, _ := strconv.Atoi(file)
 	o.mu.Lock()
-	items := o.items[p]
+	items := o.items[name]
 	o.mu.Unlock()
-	items = items[max(0, len(items)-keptItems):]
-	kind, body, err := render(p, o.base, items)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", kind)
-	w.Header().Set("ETag", fmt.Sprintf("%q", fmt.Sprintf("%x", sha256.Sum256(body))[:16]))
-	http.ServeContent(w, r, "", items[len(items)-1].published, bytes.NewReader(body))
-}
-
-var articlePage = template.Must(template.New("").Parse(
-	`<!doctype html><html lang="{{.Language}}"><meta charset="utf-8"><title>{{.Title}}</title><h1>{{.Title}}</h1><p>{{.Text}}</p></html>
-`))
-
-func (o *origin) serveArticle(w http.ResponseWriter, r *http.Request, p *paper, file string) {
-	number, err := strconv.Atoi(file)
-	o.mu.Lock()
-	items := o.items[p]
-	o.mu.Unlock()
-	if err != nil || number < 1 || number > len(items) {
+	switch {
+	case !isArticle && len(items) > 0:
+		p := o.papers[slices.IndexFunc(o.papers, func(p *paper) bool { return p.Name == name })]
+		items = slices.Clone(items[max(0, len(items)-keptItems):])
+		slices.Reverse(items)
+		form, _ := render.ParseFormat(p.Form)
+		var b bytes.Buffer
+		_ = render.Write(&b, form, &render.Feed{ID: p.provider(), Title: p.Title, Self: o.base + r.URL.Path, Updated: items[0].Published, Entries: items})
+		w.Header().Set("Content-Type", form.ContentType())
+		w.Header().Set("ETag", fmt.Sprintf(`"%x"`, sha256.Sum256(b.Bytes())))
+		http.ServeContent(w, r, "", items[0].Published, bytes.NewReader(b.Bytes()))
+	case 0 < number && number <= len(items):
+		e := items[number-1]
+		fmt.Fprintf(w, "<!doctype html><html lang=%q><meta charset=\"utf-8\"><title>%[2]s</title><h1>%[2]s</h1>%s</html>\n",
+			e.Language, html.EscapeString(e.Title), e.ContentHTML)
+	default:
 		http.NotFound(w, r)
-		return
 	}
-	it := items[number-1]
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_ = articlePage.Execute(w, struct{ Language, Title, Text string }{p.language, it.title, it.text})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -30,10 +31,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// fakePeer is a peer that knows a ring and a new entry. It keeps a file as
+// fakePeer is a peer that knows a ring, or a reader of it. It keeps a file as
 // long as it runs, if it is told where.
 func fakePeer(how string) int {
 	data := os.Args[slices.Index(os.Args, "--data")+1]
+	if os.Args[1] == "follow" {
+		fmt.Println(`{"id":"1","url":"http://old.example/"}`)
+		time.Sleep(time.Minute) // it is told to end
+	}
 	if how == "broken" {
 		fmt.Fprintln(os.Stderr, "no good")
 		return 1
@@ -49,9 +54,9 @@ func fakePeer(how string) int {
 	ended := make(chan os.Signal, 1)
 	signal.Notify(ended, syscall.SIGTERM)
 	go func() { _ = http.Serve(listener, http.HandlerFunc(fakeAPI)) }()
-	_ = json.NewEncoder(os.Stdout).Encode(started{
-		Event: "ready", Peer: feedring.PeerID("12D3Koo" + filepath.Base(data)), HTTP: "http://" + listener.Addr().String(),
-		Addrs: []string{"/ip4/127.0.0.1/udp/1/quic-v1/p2p/12D3Koo", "/ip4/127.0.0.1/tcp/1/p2p/12D3Koo"},
+	_ = json.NewEncoder(os.Stdout).Encode(map[string]any{
+		"event": "ready", "peer": "12D3Koo" + filepath.Base(data), "http": "http://" + listener.Addr().String(),
+		"addrs": []string{"/ip4/127.0.0.1/udp/1/quic-v1/p2p/12D3Koo", "/ip4/127.0.0.1/tcp/1/p2p/12D3Koo"},
 	})
 	<-ended
 	if os.Remove(alive) != nil {
@@ -60,15 +65,7 @@ func fakePeer(how string) int {
 	return 0
 }
 
-func fakeAPI(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path == "/api/v1/ring" {
-		_ = json.NewEncoder(w).Encode(testRing)
-		return
-	}
-	fmt.Fprint(w, ": hello\n\nevent: entry\nid: 1\ndata: {\"id\":\"1\",\"url\":\"http://old.example/\"}\n\n")
-	_ = http.NewResponseController(w).Flush()
-	<-r.Context().Done()
-}
+func fakeAPI(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode(testRing) }
 
 var testRing = []feedring.RingGroup{
 	{Theme: "weather", Manager: "12D3Koo3", Secondary: "12D3Koo7", Peers: 2, Feeds: 2},
@@ -99,7 +96,7 @@ func TestRun(t *testing.T) {
 	}
 	t.Log(out)
 	for _, want := range []string{
-		"Peer 7 is up", "╭─▶ weather", "manager   peer 1", "secondary peer 7", " query --network demo --peer /ip4/127.0.0.1/tcp/1/p2p/12D3Koo '",
+		"Peer 7 is up", "╭─▶ weather", "manager peer 1", "secondary peer 7", " query --network demo --peer /ip4/127.0.0.1/tcp/1/p2p/12D3Koo '",
 		" follow --network demo", " ring --api http://127.0.0.1:", "published ", "Stopping 7 peers.",
 	} {
 		if !strings.Contains(out, want) {
@@ -146,26 +143,27 @@ func TestNoBinary(t *testing.T) {
 // TestDeadPeerIsTold kills a peer: the demo must not go on as if all were well.
 func TestDeadPeerIsTold(t *testing.T) {
 	t.Setenv(fakeVariable, t.TempDir())
-	c, err := startChild(os.Args[0], "peer 1", t.TempDir(), []string{"serve", "--data", "1"})
+	n, err := newNetwork(os.Args[0], io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.await(t.Context()); err != nil {
+	c, err := n.run("peer 1", []string{"serve", "--data", "1"}, func(arrival) {})
+	if err != nil {
 		t.Fatal(err)
 	}
-	n := &network{peers: []*child{c}}
-	if err := n.ended(); err != nil {
-		t.Errorf("alive, yet %v", err)
+	select {
+	case <-n.dead:
+		t.Error("alive, and yet told to be dead")
+	default:
 	}
 	if err := c.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	<-c.done
-	if err := n.ended(); err == nil {
-		t.Error("a dead peer is not told")
+	if <-n.dead != c {
+		t.Error("another peer is told to be dead")
 	}
-	if late := stopAll(n.peers); len(late) > 0 {
-		t.Errorf("%s was dead and late", late[0].name)
+	if err := n.close(); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -175,8 +173,7 @@ func TestTally(t *testing.T) {
 		t.Error(s)
 	}
 	for i, id := range []feedring.EntryID{"a", "b", "a"} {
-		a := arrival{entry: feedring.Entry{ID: id}, at: testNow.Add(time.Duration(i+1) * time.Second)}
-		if got := c.take(a, testNow); got != (i < 2) {
+		if got := c.take(id, time.Duration(i+1)*time.Second); got != (i < 2) {
 			t.Errorf("%s taken: %v", id, got)
 		}
 	}

@@ -10,119 +10,117 @@ import (
 	"github.com/feedring/feedring"
 )
 
-const (
-	crashAfter = 10 * time.Second
-	width      = 79
-)
-
-// show goes on publishing and tells what the reader sees, until ctx or the
-// time ends.
-func show(ctx context.Context, o options, from *origin, n *network, out io.Writer) error {
-	outer := ctx
+// show draws the ring, goes on publishing and tells what a reader sees, until
+// ctx or the time ends.
+func show(ctx context.Context, o options, from *origin, n *network) error {
+	groups, err := n.settle(ctx)
+	if err != nil {
+		return err
+	}
+	drawRing(n.out, groups, n.names)
+	printCommands(n.out, o.binary, n.contact())
+	fmt.Fprintf(n.out, "A new entry every %s; a reader at %s shows each one that reaches it.\n", o.every, n.contact().name)
 	if o.limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, o.limit)
 		defer cancel()
+	} else {
+		fmt.Fprintln(n.out, "Interrupt with Ctrl-C.")
 	}
-	fmt.Fprintf(out, "A new entry every %s; a reader at %s shows each one that reaches it.\n", o.every, n.contact().name)
-	if o.limit == 0 {
-		fmt.Fprintln(out, "Interrupt with Ctrl-C.")
-	}
-	fmt.Fprintln(out)
-	arrivals, told := make(chan arrival), make(chan string)
-	go read(ctx, n.contact().start.HTTP, arrivals)
-	if o.crash {
-		go crash(ctx, n, told)
+	fmt.Fprintln(n.out)
+	arrivals := make(chan arrival)
+	_, err = n.run("the reader", []string{"follow", "--json", "--limit", "1", "--api", n.contact().start.HTTP, "--data", n.dir}, func(a arrival) {
+		select {
+		case arrivals <- a:
+		case <-ctx.Done():
+		}
+	})
+	if err != nil {
+		return err
 	}
 	counted := &tally{read: make(map[feedring.EntryID]bool)}
-	err := loop(ctx, o.every, from, n, counted, arrivals, told, out)
-	fmt.Fprintf(out, "\n  In all: %s\n", counted)
-	if outer.Err() != nil {
-		return nil
-	}
-	return err
-}
-
-func loop(ctx context.Context, every time.Duration, from *origin, n *network, counted *tally,
-	arrivals <-chan arrival, told <-chan string, out io.Writer) error {
-	began := time.Now()
-	publish := time.NewTicker(every)
+	defer func() { fmt.Fprintf(n.out, "\n  In all: %s\n", counted) }()
+	publish := time.NewTicker(o.every)
 	defer publish.Stop()
-	for {
+	for began := time.Now(); ; {
 		select {
 		case <-ctx.Done():
 			return nil
+		case c := <-n.dead:
+			return c.failed("ended by itself")
 		case now := <-publish.C:
-			if err := n.ended(); err != nil {
-				return err
-			}
 			from.publish(now)
 			if counted.published++; counted.published%10 == 0 {
-				fmt.Fprintf(out, "  %s\n", counted)
+				fmt.Fprintf(n.out, "  %s\n", counted)
 			}
-		case a := <-arrivals:
-			at, ours := from.publishedAt(a.entry.URL)
-			if ours && !at.Before(began) && counted.take(a, at) {
-				fmt.Fprintln(out, line(a))
+		case e := <-arrivals:
+			at, ours := from.publishedAt(e.URL)
+			if now := time.Now(); ours && !at.Before(began) && counted.take(e.ID, now.Sub(at)) {
+				fmt.Fprintf(n.out, "  %s  %-8s %-21s %.38s\n", now.Format(time.TimeOnly), e.Theme, strings.TrimSuffix(e.Provider, ".example"), e.Title)
 			}
-		case text := <-told:
-			fmt.Fprintf(out, "\n  %s\n\n", text)
 		}
 	}
 }
 
-// line shows an entry that was read.
-func line(a arrival) string {
-	provider := strings.TrimSuffix(string(a.entry.Provider), ".example")
-	return clip(fmt.Sprintf("  %s  %-8s %-21s %s", a.at.Format(time.TimeOnly), a.entry.Theme, provider, a.entry.Title), width)
+// arrival is an entry that reached the reader, or an event without an address.
+type arrival struct {
+	ID         feedring.EntryID
+	URL, Title string
+	Theme      feedring.Theme
+	Provider   string
 }
 
-// crash kills the manager of news and tells who takes over.
-func crash(ctx context.Context, n *network, told chan<- string) {
-	tell := func(format string, args ...any) {
-		select {
-		case told <- fmt.Sprintf(format, args...):
-		case <-ctx.Done():
+// drawRing draws the groups in ring order, as a loop on the left side.
+func drawRing(out io.Writer, groups []feedring.RingGroup, names map[feedring.PeerID]string) {
+	fmt.Fprintf(out, "\nThe ring:\n\n")
+	for i, g := range groups {
+		corner, below := "  │   ", "  │   │\n  │   ▼\n"
+		switch i {
+		case 0:
+			corner = "  ╭─▶ "
+		case len(groups) - 1:
+			corner, below = "  ╰── ", ""
 		}
-	}
-	select {
-	case <-ctx.Done():
-		return
-	case <-time.After(crashAfter):
-	}
-	groups, err := n.ring(ctx)
-	if err != nil {
-		tell("nobody was killed: %v", err)
-		return
-	}
-	manager := managerOf(groups, "news")
-	for _, c := range n.peers {
-		if c.start.Peer != manager {
-			continue
-		}
-		if err := c.kill(); err != nil {
-			tell("%s was not killed: %v", c.name, err)
-			return
-		}
-		killed := time.Now()
-		tell("Killed %s, the manager of news.", c.name)
-		groups, err = n.waitRing(ctx, "a new manager of news", func(groups []feedring.RingGroup) bool {
-			m := managerOf(groups, "news")
-			return m != "" && m != manager
-		})
-		if err == nil {
-			tell("%s manages news now, %.1f s later.", title(n.nameOf(managerOf(groups, "news"))), time.Since(killed).Seconds())
-		} else if ctx.Err() == nil {
-			tell("nobody took over: %v", err)
-		}
+		fmt.Fprintf(out, "%s%-9s manager %s, secondary %s, %d peers, %d feeds\n%s", corner, g.Theme, names[g.Manager], names[g.Secondary], g.Peers, g.Feeds, below)
 	}
 }
 
-func managerOf(groups []feedring.RingGroup, theme feedring.Theme) feedring.PeerID {
-	for _, g := range groups {
-		if g.Theme == theme {
-			return g.Manager
+// printCommands shows the page and what to try. Commands stand on one line
+// each, however long, so that they can be pasted.
+func printCommands(out io.Writer, binary string, c *child) {
+	address := c.start.Addrs[0]
+	for _, a := range c.start.Addrs {
+		if strings.Contains(a, "/tcp/") { // it passes where UDP is filtered
+			address = a
 		}
 	}
-	return ""
+	fmt.Fprintf(out, "\nThe page of %s: %s/\n\nTry in another terminal\n", c.name, c.start.HTTP)
+	fmt.Fprintf(out, "- a question across the ring, answered by whoever can:\n\n  %s query --network demo --peer %s 'storm OR sturm OR energie'\n\n", binary, address)
+	fmt.Fprintf(out, "- everything new about one theme, as it appears:\n\n  %s follow --network demo --peer %s --theme news\n\n", binary, address)
+	fmt.Fprintf(out, "- the groups, their managers and their clients:\n\n  %s ring --api %s\n\n", binary, c.start.HTTP)
+}
+
+// tally counts what was published and what of it was read.
+type tally struct {
+	published      int
+	read           map[feedring.EntryID]bool
+	slowest, total time.Duration
+}
+
+// take counts an entry that took so long; it tells whether it is new.
+func (t *tally) take(id feedring.EntryID, delay time.Duration) bool {
+	if t.read[id] {
+		return false
+	}
+	t.read[id] = true
+	t.total, t.slowest = t.total+delay, max(t.slowest, delay)
+	return true
+}
+
+func (t *tally) String() string {
+	if len(t.read) == 0 {
+		return fmt.Sprintf("published %d, read none yet", t.published)
+	}
+	return fmt.Sprintf("published %d, read %d; from origin to reader %.1f s on average, %.1f s at most",
+		t.published, len(t.read), (t.total / time.Duration(len(t.read))).Seconds(), t.slowest.Seconds())
 }
