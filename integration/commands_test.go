@@ -15,6 +15,7 @@ import (
 
 // TestFeedsOfARunningPeer adds, lists, pings and removes feeds over restarts.
 func TestFeedsOfARunningPeer(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	n := newNetwork(t, "300ms", "--interval", "1h")
 	p := n.peer(nil, "news=fixed@"+o.feed(newFeed("fixed", 1)))
@@ -85,6 +86,7 @@ func TestFeedsOfARunningPeer(t *testing.T) {
 // TestSettings starts peers by flag, variable and file: the flag goes before
 // the variable, and that before the file.
 func TestSettings(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	url := o.feed(newFeed("f", 1))
 	dir := t.TempDir()
@@ -214,6 +216,7 @@ func savedAt(t *testing.T, path string) (last, whole string) {
 
 // TestAsking is every way to ask and what the exit code says.
 func TestAsking(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	f := newFeed("asked", 4)
 	n := newNetwork(t, "300ms", "--freshness", "1h")
@@ -258,6 +261,7 @@ func TestAsking(t *testing.T) {
 
 // TestNewerDirectory starts a peer on a store that a newer version wrote.
 func TestNewerDirectory(t *testing.T) {
+	t.Parallel()
 	n := newNetwork(t, "300ms")
 	p := n.peer(nil)
 	p.stop(t, 5*time.Second)
@@ -302,6 +306,7 @@ func TestKnownPeers(t *testing.T) {
 
 // TestJoinLater joins through an address at which nobody is yet.
 func TestJoinLater(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	n := newNetwork(t, "300ms")
 	late := n.peer(nil, "news=late@"+o.feed(newFeed("late", 1)))

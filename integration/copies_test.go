@@ -11,6 +11,7 @@ import (
 // TestCopies: entries older than everybody caches are answered by a peer that
 // keeps copies, where their publisher was killed; without one they are missing.
 func TestCopies(t *testing.T) {
+	t.Parallel()
 	n, o := newNetwork(t, "1s"), newOrigin(t)
 	lemonde, lwn := newFeed("lemonde", 5), newFeed("lwn", 2)
 	publisher := n.peer(nil, "news=lemonde@"+o.feed(lemonde))

@@ -72,6 +72,7 @@ func documents(t *testing.T) []document {
 // served with as many entries as its manifest counts, and with its first
 // title, read here by other means, in the right characters.
 func TestCorpus(t *testing.T) {
+	t.Parallel()
 	docs := documents(t)
 	o := newOrigin(t)
 	n := newNetwork(t, "2s", "--interval", "1h")

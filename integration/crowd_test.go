@@ -10,6 +10,7 @@ import (
 // TestTwentyAtOnce starts twenty peers of one theme at the same instant, who
 // know one first peer: they are one group with one manager, and stay so.
 func TestTwentyAtOnce(t *testing.T) {
+	t.Parallel()
 	const crowd = 20
 	o := newOrigin(t)
 	n := newNetwork(t, "1s", "--interval", "1h")
@@ -50,6 +51,7 @@ func TestTwentyAtOnce(t *testing.T) {
 // TestMerge founds two networks of the same themes apart; a peer that knows
 // both makes them one.
 func TestMerge(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	n := newNetwork(t, "500ms")
 	var founders, all []*peer
@@ -80,6 +82,7 @@ func TestMerge(t *testing.T) {
 // TestAnyPeerReachesAll joins through the last peer of a chain in which each
 // knows only the one before, and asks for every theme.
 func TestAnyPeerReachesAll(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	n := newNetwork(t, "500ms")
 	themes := []string{"arts", "crime", "health", "labour", "sport"}
@@ -98,6 +101,7 @@ func TestAnyPeerReachesAll(t *testing.T) {
 // TestStoppedFollower stops a follower while others read on. It gets
 // everything when it goes on, nothing twice, and costs nobody anything.
 func TestStoppedFollower(t *testing.T) {
+	t.Parallel()
 	const entries = 60
 	o := newOrigin(t)
 	f := newFeed("busy", 1)
@@ -130,6 +134,7 @@ func TestStoppedFollower(t *testing.T) {
 
 // TestKilledClient kills a follower: its place is free again.
 func TestKilledClient(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	n := newNetwork(t, "300ms")
 	p := n.peer(nil, "news=p@"+o.feed(newFeed("p", 1)))

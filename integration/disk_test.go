@@ -14,6 +14,7 @@ import (
 // TestFullDisk fills the disk of a peer: it says so, serves what it has, and
 // goes on when there is room. What it acknowledged is there after a kill.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	f := newFeed("disk", 3)
 	n := newNetwork(t, "300ms", "--interval", "200ms")
@@ -78,6 +79,7 @@ func TestFullDisk(t *testing.T) {
 // looked at once an hour has news: the origin is not to blame, so when there is room
 // the news comes without a ping. The log tells once of documents that are not kept.
 func TestRefusedEntriesComeSoon(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	f := newFeed("disk", 3)
 	n := newNetwork(t, "300ms", "--interval", "1h")

@@ -23,6 +23,7 @@ func (p *peer) doctor(t testing.TB, name string) (object, int) {
 // TestDoctorBlamesThePeerAlone: what others' private feeds lack is noted, and a
 // place that was not joined is named with the reason.
 func TestDoctorBlamesThePeerAlone(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	n := newNetwork(t, "500ms")
 	p := n.peer(nil, "news=good@"+o.feed(newFeed("good", 1)))
@@ -61,6 +62,7 @@ func TestDoctorBlamesThePeerAlone(t *testing.T) {
 // TestDoctorVouchesAsFeedListDoes: a site that names the peer, of which its group
 // does not know, does not make the doctor call a feed vouched for.
 func TestDoctorVouchesAsFeedListDoes(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	n := newNetwork(t, "300ms")
 	p := n.peer(nil, "news=site@"+o.feed(newFeed("site", 1)))
@@ -87,6 +89,7 @@ func TestDoctorVouchesAsFeedListDoes(t *testing.T) {
 
 // TestDoctorOfIPv6 is a peer with an IPv6 address alone, which everybody reaches.
 func TestDoctorOfIPv6(t *testing.T) {
+	t.Parallel()
 	i := newInternet(t)
 	n := newNetwork(t, "500ms")
 	address := func(m *machine) string { return strings.Replace(m.addr, "25.7.0.", "2606:4700:7::", 1) }

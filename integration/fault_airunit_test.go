@@ -82,6 +82,7 @@ func through(a *air, n int) (atWest, atEast []arrival) {
 
 // TestAir measures the weather that the air makes.
 func TestAir(t *testing.T) {
+	t.Parallel()
 	const n = 20000
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
@@ -114,6 +115,7 @@ func TestAir(t *testing.T) {
 // TestAirOneWay cuts one direction, and drops what goes nowhere or comes under
 // a false name.
 func TestAirOneWay(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a := newAir(1, weather{})
 		a.set(east, west, weather{cut: true})
@@ -136,6 +138,7 @@ func TestAirOneWay(t *testing.T) {
 // TestAirRepeats shows that a seed gives the same weather again, and another
 // seed another.
 func TestAirRepeats(t *testing.T) {
+	t.Parallel()
 	fates := func(seed uint64) (all []time.Duration) {
 		a := newAir(seed, weather{delay: time.Second, jitter: time.Second, loss: 0.3, twice: 0.3})
 		for range 100 {

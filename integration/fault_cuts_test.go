@@ -23,6 +23,7 @@ type cut struct {
 // the protocol grants (L1) and a second or two for a busy machine, and followers
 // lost nothing and saw nothing twice.
 func TestCuts(t *testing.T) {
+	t.Parallel()
 	const r = time.Second
 	for name, c := range map[string]cut{
 		"halves":              {4, cutHalves, eachHalfManages},

@@ -7,6 +7,7 @@ import (
 
 // TestTrace reads a trace in which every order occurs.
 func TestTrace(t *testing.T) {
+	t.Parallel()
 	calls := readTrace(`100 1700000000.000001 mmap(NULL, 12582912, PROT_READ|PROT_WRITE, MAP_SHARED, 9</d/00001.mem>, 0) = 0x7f01
 100 1700000000.000002 mmap(NULL, 4096, PROT_READ|PROT_WRITE, MAP_SHARED, 9</d/other>, 0) = 0x7f02
 101 1700000000.000003 read(12<socket:[1]>, "HTTP/1.1 200 OK\r\n<title>a #1</title>", 4096) = 40

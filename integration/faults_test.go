@@ -59,6 +59,7 @@ func TestBothManagersKilled(t *testing.T) {
 // TestStoppedManager stops the manager as an overloaded machine would, and lets
 // it go on: it must find that its term is over.
 func TestStoppedManager(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	n := newNetwork(t, "500ms")
 	var join []*peer
@@ -82,6 +83,7 @@ func TestStoppedManager(t *testing.T) {
 // TestRestartKeepsHistory kills a lone peer and starts it again: nothing is
 // lost, nothing is there twice, the term does not fall, and it is ready soon.
 func TestRestartKeepsHistory(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	f := newFeed("alone", 9)
 	n := newNetwork(t, "500ms")
@@ -113,6 +115,7 @@ func TestRestartKeepsHistory(t *testing.T) {
 
 // TestDataDirectory holds what a data directory can be wrong in.
 func TestDataDirectory(t *testing.T) {
+	t.Parallel()
 	n := newNetwork(t, "500ms")
 	p := n.peer(nil)
 	for _, name := range []string{"token", "feedring.sock", "identity.key"} {
@@ -167,6 +170,7 @@ func TestDataDirectory(t *testing.T) {
 
 // TestManyBehindOneAddress starts thirty followers of one machine at one peer.
 func TestManyBehindOneAddress(t *testing.T) {
+	t.Parallel()
 	const readers = 30
 	o := newOrigin(t)
 	f := newFeed("busy", 3)
@@ -194,6 +198,7 @@ func TestManyBehindOneAddress(t *testing.T) {
 
 // TestTwoNetworksNeverMix joins a peer of another network.
 func TestTwoNetworksNeverMix(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	one := newNetwork(t, "500ms", "--network", "one")
 	a := one.peer(nil, "news=a@"+o.feed(newFeed("a", 1)))

@@ -36,6 +36,7 @@ func everyLoopback(t *testing.T) *origin {
 // one line that says why and what to do, unless it is forced. What is busy or late
 // is added with a warning.
 func TestAddingWhatIsNoFeed(t *testing.T) {
+	t.Parallel()
 	o := everyLoopback(t)
 	status := func(code int) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
@@ -98,6 +99,7 @@ func TestAddingWhatIsNoFeed(t *testing.T) {
 // TestImportLooksFirst: an import names what is no feed, adds what is late with a
 // warning, and takes no longer for many that do not answer at all.
 func TestImportLooksFirst(t *testing.T) {
+	t.Parallel()
 	o := everyLoopback(t)
 	late := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	var list strings.Builder
@@ -146,6 +148,7 @@ func TestImportLooksFirst(t *testing.T) {
 // TestFeedTables: a feed that is a table of the configuration file is read from its
 // file, and shares what the table says.
 func TestFeedTables(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	dir := t.TempDir()
 	file, config := filepath.Join(dir, "feed.xml"), filepath.Join(dir, "feedring.toml")

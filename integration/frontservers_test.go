@@ -198,6 +198,7 @@ func (s *siteFront) comesFromThePeer(when string) {
 // TestFrontServers follows the recipes for web servers literally, with the
 // servers themselves.
 func TestFrontServers(t *testing.T) {
+	t.Parallel()
 	for name, server := range map[string]func(testing.TB, string, string) string{"nginx": nginxFront, "caddy": caddyFront} {
 		t.Run(name, func(t *testing.T) {
 			s := newSiteFront(t, server)

@@ -36,6 +36,7 @@ func goodHistory() *history {
 
 // TestHistoryChecker plants each wrong in a good history.
 func TestHistoryChecker(t *testing.T) {
+	t.Parallel()
 	if wrongs := goodHistory().wrongs(); len(wrongs) != 0 {
 		t.Fatalf("a good history: %q", wrongs)
 	}

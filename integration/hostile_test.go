@@ -162,6 +162,7 @@ func (s *stranger) row() group.Row {
 // manager and its term, the peer serves on, and neither its memory nor its log
 // grows much.
 func TestHostilePeers(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	n := newNetwork(t, "500ms")
 	p := n.peer(nil, "news=p@"+o.feed(newFeed("p", 3)))

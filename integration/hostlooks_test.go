@@ -16,6 +16,7 @@ import (
 // TestNextLookerWaits: an origin asks one of three peers that mirror a feed to come
 // later. That one is killed; the next asks no sooner, and then it does.
 func TestNextLookerWaits(t *testing.T) {
+	t.Parallel()
 	const wait = 15 * time.Second
 	o, f := newOrigin(t), newFeed("held", 2)
 	var mu sync.Mutex
@@ -111,6 +112,8 @@ func (l *hostLog) paths() int {
 // connection at a time, of one of them; when that one is killed, of one other, who
 // asks for nothing that was just asked for.
 func TestHostIsAskedByOne(t *testing.T) {
+	// Not beside other tests: peers that get no CPU take longer over a look than a
+	// place at a host is kept.
 	const feeds, takes = 6, 500 * time.Millisecond
 	site, elsewhere := newOrigin(t), newOrigin(t)
 	l := &hostLog{asked: map[string]int{}, by: map[string]int{}}

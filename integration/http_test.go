@@ -67,6 +67,7 @@ var nextPage = regexp.MustCompile(`<([^>]+)>; *rel="next"`)
 
 // TestHTTP is the API at the web address of a peer in a network.
 func TestHTTP(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	f := newFeed("news", 18)
 	n := newNetwork(t, "300ms")
@@ -226,6 +227,7 @@ func stream(t testing.TB, p *peer, path, last string) (events chan event, stop f
 // TestStreamAcrossRestart reads a stream, loses it to a restart of its peer,
 // and goes on by its last event.
 func TestStreamAcrossRestart(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	f := newFeed("live", 3)
 	n := newNetwork(t, "300ms")
@@ -299,6 +301,7 @@ func TestStreamAcrossRestart(t *testing.T) {
 // TestStreamCutOff takes one event of a stream at a time, each on a connection
 // of its own: the first answer goes on where it was cut off.
 func TestStreamCutOff(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	n := newNetwork(t, "300ms")
 	p := n.peer(nil, "news=live@"+o.feed(newFeed("live", 6)))

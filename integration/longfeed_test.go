@@ -11,6 +11,7 @@ import (
 // TestFeedOfVeryManyEntries: of a feed with more entries than a peer takes the
 // newest are published, wherever they stand, and people are told how many.
 func TestFeedOfVeryManyEntries(t *testing.T) {
+	t.Parallel()
 	const all, taken = 7312, 5000
 	o := newOrigin(t)
 	newest := time.Now().Add(-time.Hour)

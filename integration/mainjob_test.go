@@ -121,6 +121,7 @@ func shownOnce(t *testing.T, f *process) {
 // TestRing20 is the paper's search on a ring of twenty groups: depths and
 // messages are exact.
 func TestRing20(t *testing.T) {
+	t.Parallel()
 	const groups = 20
 	o := newOrigin(t)
 	n := newNetwork(t, "2s", "--routing", "ring")

@@ -26,7 +26,7 @@ func newNamespaces(t testing.TB) *namespaces {
 	}
 	s := &namespaces{t: t}
 	for i := range s.names {
-		s.names[i] = fmt.Sprintf("feedring-%d-%d", os.Getpid(), i)
+		s.names[i] = fmt.Sprintf("feedring-%d-%s-%d", os.Getpid(), strings.ReplaceAll(t.Name(), "/", "-"), i)
 		if out, err := exec.Command("ip", "netns", "add", s.names[i]).CombinedOutput(); err != nil {
 			lacking(t, "netns", "network namespaces cannot be made here: %s", out)
 		}
@@ -130,6 +130,7 @@ func managerAmong(manager string, all []*peer) bool {
 // TestLAN is two peers on one local network that were told nothing of each
 // other: they find together with --lan, and without it neither says a word.
 func TestLAN(t *testing.T) {
+	t.Parallel()
 	s := newNamespaces(t)
 	n := newNetwork(t, "500ms")
 	quiet := []*peer{s.peer(n, 0), s.peer(n, 1)}
@@ -163,6 +164,7 @@ func TestLAN(t *testing.T) {
 
 // TestPartition cuts a group in two halves and joins them again.
 func TestPartition(t *testing.T) {
+	t.Parallel()
 	s := newNamespaces(t)
 	n := newNetwork(t, "500ms")
 	first := s.peer(n, 0)

@@ -37,6 +37,7 @@ func relayed(addr any) bool { return strings.Contains(addr.(string), "/p2p-circu
 // outside are served by it all the same, through a relay that no one set up,
 // and by another relay once that one is gone.
 func TestBehindNAT(t *testing.T) {
+	t.Parallel()
 	i := newInternet(t)
 	n := newNetwork(t, "500ms")
 	first, second, reader, home := i.public("first"), i.public("second"), i.public("reader"), i.behindRouter("home")
@@ -95,6 +96,7 @@ func TestBehindNAT(t *testing.T) {
 // TestHolePunching is two publishers behind routers of their own that know one
 // peer outside: they come to talk directly, as their routers see.
 func TestHolePunching(t *testing.T) {
+	t.Parallel()
 	i := newInternet(t)
 	n := newNetwork(t, "500ms")
 	outside, reader := i.public("outside"), i.public("reader")
@@ -125,6 +127,7 @@ func TestHolePunching(t *testing.T) {
 // TestFirstRelay is a public peer with nobody but homes around: it relays for
 // the first of them, though nobody outside told it that it is public.
 func TestFirstRelay(t *testing.T) {
+	t.Parallel()
 	i := newInternet(t)
 	n := newNetwork(t, "500ms")
 	outside, reader, home := i.public("outside"), i.public("reader"), i.behindRouter("home")

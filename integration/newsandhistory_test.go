@@ -99,6 +99,7 @@ func (p *peer) subscribe(t testing.TB, args ...string) string {
 // today that nobody polled yet when feeds are added, one after the other and as a
 // list, with more history than it has places.
 func TestHistoryDisplacesNoNews(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	today := newFeed("today", 0)
 	n := newNetwork(t, "500ms")
@@ -147,6 +148,7 @@ func TestHistoryDisplacesNoNews(t *testing.T) {
 // it; they are told of what the feed had before it was added, but dated after they
 // began.
 func TestHistoryIsNoNews(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	known := newFeed("known", 2)
 	n := newNetwork(t, "500ms")
@@ -184,6 +186,7 @@ func TestHistoryIsNoNews(t *testing.T) {
 // TestPrivateHistoryIsNoNews: the owner of a peer follows everything, private feeds
 // too, and goes on another time.
 func TestPrivateHistoryIsNoNews(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	n := newNetwork(t, "500ms")
 	p := n.peer(nil, "news=known@"+o.feed(newFeed("known", 1)))
@@ -209,6 +212,7 @@ func TestPrivateHistoryIsNoNews(t *testing.T) {
 // TestLateJoinerTellsNoHistory: a peer that stood alone joins a group with a feed
 // full of old entries.
 func TestLateJoinerTellsNoHistory(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	n := newNetwork(t, "500ms")
 	p := n.peer(nil, "news=known@"+o.feed(newFeed("known", 1)))
@@ -235,6 +239,7 @@ func TestLateJoinerTellsNoHistory(t *testing.T) {
 // long ago; so it does after the feed was removed and added again, and after a
 // restart. All are news.
 func TestOutageLosesNoNews(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	f := newFeed("news", 2)
 	var away atomic.Bool

@@ -16,6 +16,7 @@ import (
 // version, and checks that it shows what that version showed. The copies of others'
 // entries are too old by now: the peer drops them.
 func TestOldDataDirectoryShowsTheSame(t *testing.T) {
+	t.Parallel()
 	var want struct {
 		Peer          string
 		Feeds         []object

@@ -15,6 +15,7 @@ import (
 // TestBadOrigins gives a peer origins that are wrong in every way; the status
 // says what is wrong with each, and the good feed beside them is served.
 func TestBadOrigins(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	status := func(code int, body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -70,6 +71,7 @@ func TestBadOrigins(t *testing.T) {
 // TestChangedEntry changes an entry at its origin: it stays one entry, found in
 // its new form, shown again only where that was asked for.
 func TestChangedEntry(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	f := newFeed("edited", 3)
 	n := newNetwork(t, "500ms")
@@ -100,6 +102,7 @@ func TestChangedEntry(t *testing.T) {
 // change: in every form of a personal feed it is updated later than before, so that
 // readers notice.
 func TestCorrectedEntryIsUpdated(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	f := newFeed("edited", 1)
 	n := newNetwork(t, "500ms")
@@ -132,6 +135,7 @@ func TestCorrectedEntryIsUpdated(t *testing.T) {
 // TestEnclosuresKeepSizeAndDuration reads an episode of a podcast, in RSS and as JSON
 // Feed, and looks for its size and duration in what another peer answers and serves.
 func TestEnclosuresKeepSizeAndDuration(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	rss := o.bytes("rss", "application/rss+xml", func() []byte {
 		return []byte(`<rss version="2.0" xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd"><channel><title>P</title><item><title>one</title><guid>1</guid>` +
@@ -169,6 +173,7 @@ func TestEnclosuresKeepSizeAndDuration(t *testing.T) {
 // TestPrivateFeed adds a feed without a theme: its own reader finds it, nobody
 // else does.
 func TestPrivateFeed(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	n := newNetwork(t, "500ms")
 	p := n.peer(nil, "news=open@"+o.feed(newFeed("open", 2)))

@@ -63,6 +63,7 @@ func (p *tab) tabTo(what string) {
 // TestPage uses the page of a peer in a real browser as its visitors and its
 // owner do.
 func TestPage(t *testing.T) {
+	t.Parallel()
 	world := newBeacon(t)
 	b := openBrowser(t, world)
 	o := newOrigin(t)

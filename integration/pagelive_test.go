@@ -85,6 +85,7 @@ func (p *tab) live() {
 // again, ever less often and not before it may, and then shows what came
 // meanwhile, once.
 func TestPageReconnects(t *testing.T) {
+	t.Parallel()
 	o, news := newOrigin(t), newFeed("news", 2)
 	n := newNetwork(t, "300ms")
 	p := n.peer(nil, "news=news@"+o.feed(news))
@@ -121,6 +122,7 @@ func TestPageReconnects(t *testing.T) {
 // TestPageCutOff: a page whose peer reaches nobody says so, and shows what the
 // peer holds, also when it is loaded then; and it says when that is over.
 func TestPageCutOff(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	n := newNetwork(t, "300ms")
 	p := n.peer(nil, "news=one@"+o.feed(newFeed("one", 2)))
@@ -166,6 +168,7 @@ func TestPageCutOff(t *testing.T) {
 // TestPageTellsOlder: to a page that is open a feed with a history is one line, and
 // what is new in it then is a card; loaded again, the page has all by date.
 func TestPageTellsOlder(t *testing.T) {
+	t.Parallel()
 	o, old := newOrigin(t), backlog("old", 60, true)
 	n := newNetwork(t, "300ms")
 	p := n.peer(nil, "news=known@"+o.feed(newFeed("known", 2)))
@@ -201,6 +204,7 @@ func TestPageTellsOlder(t *testing.T) {
 // lines of a title, each story once, and nothing is claimed of a site's peer;
 // from the server and live alike.
 func TestPageText(t *testing.T) {
+	t.Parallel()
 	const code = "Use <code>Vec&lt;String&gt;</code> and the <code>&lt;details&gt;</code> element"
 	const read = "Use Vec<String> and the <details> element"
 	o, code1 := newOrigin(t), newFeed("code", 1)
@@ -276,6 +280,7 @@ func TestPageText(t *testing.T) {
 // axe-core where FEEDRING_AXE names its file, and in any case that headings
 // follow one another and that a link is called as it is labelled.
 func TestPageIsAccessible(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	n := newNetwork(t, "300ms")
 	p := n.peer(nil, "news=news@"+o.feed(newFeed("news", 2)), "sport=sport@"+o.feed(newFeed("sport", 2)))

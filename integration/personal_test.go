@@ -41,6 +41,7 @@ func (p *peer) moved(address string) string {
 // over kills and restarts of the peer: of the peer's own group, of a group that
 // it is not in, and of a private feed.
 func TestPersonalFeeds(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	news, sport, private := newFeed("news", 3), newFeed("sport", 2), newFeed("private", 1)
 	n := newNetwork(t, "300ms")

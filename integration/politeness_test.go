@@ -32,6 +32,7 @@ func (l *requestLog) all() []*http.Request {
 // TestPolitePeer reads what a peer sends to an origin, over a restart, as a
 // publisher would in the server's log.
 func TestPolitePeer(t *testing.T) {
+	t.Parallel()
 	const tag, modified = "W/\"a \xe9,'odd\"", "one day, about noon"
 	o, l := newOrigin(t), &requestLog{}
 	doc := newFeed("polite", 2)
@@ -88,6 +89,7 @@ func TestPolitePeer(t *testing.T) {
 // TestPeerHeedsItsOrigin: 410 ends over a restart, until the feed is added
 // again; and 429 holds for the feeds beside, over a restart.
 func TestPeerHeedsItsOrigin(t *testing.T) {
+	t.Parallel()
 	o, other := newOrigin(t), newOrigin(t)
 	gone := o.serve("gone", func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusGone) })
 	beside := other.feed(newFeed("beside", 1))
@@ -141,6 +143,7 @@ func TestPeerHeedsItsOrigin(t *testing.T) {
 // TestOriginGivesDeltas: an origin that answers with new entries alone loses
 // none of the old ones, among readers nor for pollers.
 func TestOriginGivesDeltas(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	item := func(n string) string {
 		return "<item><guid isPermaLink='false'>" + n + "</guid><title>Story " + n + "</title></item>"

@@ -8,6 +8,7 @@ import (
 // TestReadOnlyMember: a peer that publishes nothing joins a group, counts as a
 // peer without feeds, and serves what it caches after the publisher died.
 func TestReadOnlyMember(t *testing.T) {
+	t.Parallel()
 	n, o := newNetwork(t, "1s"), newOrigin(t)
 	lemonde := newFeed("lemonde", 5)
 	publisher := n.peer(nil, "news=lemonde@"+o.feed(lemonde))

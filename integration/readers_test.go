@@ -124,6 +124,7 @@ print(json.dumps([r[0] for r in rows]))`, &titles, filepath.Join(n.dir, "cache.d
 // feeds: what they are shown, in which order, and that they are told when
 // nothing is new and when an address was revoked.
 func TestReaders(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	f := newFeed("news", 0)
 	for i, title := range special {
@@ -211,6 +212,7 @@ func readByFeedparser(t *testing.T, address func(format string) string, want []s
 // TestReaderWhileFeedsAreAdded has a reader poll a personal feed while feeds
 // with a long history are added to the peer: it is shown all news, once.
 func TestReaderWhileFeedsAreAdded(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	news := newFeed("news", 2)
 	n := newNetwork(t, "300ms")

@@ -9,6 +9,7 @@ import (
 // TestHistoryRebuild has a running peer build its index anew, and finds
 // everything afterwards; who has no token cannot ask for it.
 func TestHistoryRebuild(t *testing.T) {
+	t.Parallel()
 	n, o := newNetwork(t, "1s"), newOrigin(t)
 	p := n.peer(nil, "news=lemonde@"+o.feed(newFeed("lemonde", 6)))
 	until(t, 10*time.Second, "entries", func() bool { return len(n.query(p, "--theme", "news", "story").entries()) == 6 })

@@ -143,6 +143,7 @@ func (p *tab) harmless(what string, homes ...string) (rendered, added []string) 
 // looks at each of their entries, as the server writes it and as it appears live:
 // nothing runs, is loaded or leads away.
 func TestNoScriptRuns(t *testing.T) {
+	t.Parallel()
 	docs := attackers(t)
 	if len(docs) < 400 {
 		t.Fatalf("%d documents attack", len(docs))

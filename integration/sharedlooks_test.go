@@ -66,6 +66,7 @@ func frontOf(t *testing.T, peers []*peer, looker *peer, url string) (base, path 
 // peer alone at the same interval, also after the one that looks was killed, and
 // readers are shown each entry once.
 func TestSharedLooks(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	f, alone := newFeed("shared", 3), newFeed("alone", 3)
 	url, aloneURL := o.feed(f), o.feed(alone)
@@ -139,6 +140,7 @@ func TestSharedLooks(t *testing.T) {
 // TestDistrust is four peers that want three of them to look: these take turns, and
 // the origin is asked no oftener.
 func TestDistrust(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	f, alone := newFeed("doubted", 2), newFeed("alone", 2)
 	url, aloneURL := o.feed(f), o.feed(alone)

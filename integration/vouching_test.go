@@ -47,6 +47,7 @@ func vouched(t testing.TB, r result, site, publisher string) int {
 // readers anywhere are given the site's own peer, until the site takes its word
 // back.
 func TestVouching(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	site := strings.TrimPrefix(o.URL, "http://")
 	f := newFeed("site", 3)
@@ -113,6 +114,7 @@ func TestVouching(t *testing.T) {
 // TestVouchedByFeed is a site that names its peer in the feed itself, because
 // it can publish nothing else.
 func TestVouchedByFeed(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	site := strings.TrimPrefix(o.URL, "http://")
 	f := newFeed("inside", 2)
@@ -129,6 +131,7 @@ func TestVouchedByFeed(t *testing.T) {
 
 // TestNotVouched gives sites documents that name nobody rightly.
 func TestNotVouched(t *testing.T) {
+	t.Parallel()
 	n := newNetwork(t, "300ms")
 	own := n.peer(nil)
 	wrong := map[string]func(document map[string]any) http.HandlerFunc{
@@ -188,6 +191,7 @@ func says(t testing.TB, document map[string]any) http.HandlerFunc {
 // TestJoinDomain joins through a site's document, and through an address at
 // which nobody is yet.
 func TestJoinDomain(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	n := newNetwork(t, "300ms")
 	first := n.peer(nil, "news=first@"+o.feed(newFeed("first", 1)))

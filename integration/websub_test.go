@@ -91,6 +91,7 @@ func websub(t testing.TB, p *peer, mode, topic, callback string, more ...string)
 // TestWebSub subscribes to an own feed and to a personal feed by what their
 // documents name, and gets what is new, over a kill of the peer.
 func TestWebSub(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	news, secret := newFeed("news", 1), newFeed("secret", 1)
 	topic := o.feed(news)
@@ -194,6 +195,7 @@ func wordpress(site string) string {
 // TestPings has a peer that looks once an hour look at once, by each of the ways
 // in which publishing tools say that something is new.
 func TestPings(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	news, secret := newFeed("news", 1), newFeed("secret", 1)
 	n := newNetwork(t, "300ms", "--interval", "1h")
@@ -240,6 +242,7 @@ func TestPings(t *testing.T) {
 // TestWatchedFile publishes by writing a file: nothing is fetched, and the feed
 // keeps its file over a kill.
 func TestWatchedFile(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	news := newFeed("news", 1)
 	path := filepath.Join(t.TempDir(), "feed.xml")
@@ -294,6 +297,7 @@ func TestWatchedFile(t *testing.T) {
 // TestHubElsewhere has a peer learn from another's hub, which the feed names,
 // what it would look for an hour later only.
 func TestHubElsewhere(t *testing.T) {
+	t.Parallel()
 	o := newOrigin(t)
 	news := newFeed("news", 1)
 	var hub string
