@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring/internal/origin/schedule"
+	"github.com/feedring/feedring/internal/sim/experiment"
 )
 
 // Score is how a scheduler came off in the stretch that counts.
@@ -60,7 +61,7 @@ func play(t *Trace, name string, looks int, r rule) Score {
 	from, to := t.counted()
 	s := Score{Policy: name}
 	readers := make([]reader, len(t.Feeds))
-	due := make(dueHeap, 0, len(t.Feeds))
+	due := make(experiment.DueHeap, 0, len(t.Feeds))
 	for i := range t.Feeds {
 		items := t.Feeds[i].Items
 		first, _ := slices.BinarySearchFunc(items, from, func(it Item, at time.Time) int { return it.Published.Compare(at) })
@@ -71,22 +72,22 @@ func play(t *Trace, name string, looks int, r rule) Score {
 			}
 		}
 		if at := r.next(i, nil, true, from); !at.IsZero() {
-			due = append(due, dueLook{at, i})
+			due = append(due, experiment.Due{At: at, Index: i})
 		}
 	}
 	heap.Init(&due)
 	var delay time.Duration
 	left, counting := looks, true
-	for len(due) > 0 && due[0].at.Before(t.end()) {
+	for len(due) > 0 && due[0].At.Before(t.end()) {
 		d := due[0]
-		if counting && d.at.After(to) {
+		if counting && d.At.After(to) {
 			left, counting = looks, false
 		}
 		if left == 0 { // what is due waits for the next stretch's budget
 			if !counting {
 				break
 			}
-			due[0].at = to.Add(time.Nanosecond)
+			due[0].At = to.Add(time.Nanosecond)
 			heap.Fix(&due, 0)
 			continue
 		}
@@ -94,11 +95,11 @@ func play(t *Trace, name string, looks int, r rule) Score {
 		if counting {
 			s.Looks++
 		}
-		seen, whole := readers[d.feed].look(d.at, from, to, &s, &delay)
-		if at := r.next(d.feed, seen, whole, d.at); at.IsZero() {
+		seen, whole := readers[d.Index].look(d.At, from, to, &s, &delay)
+		if at := r.next(d.Index, seen, whole, d.At); at.IsZero() {
 			heap.Pop(&due)
 		} else {
-			due[0].at = at
+			due[0].At = at
 			heap.Fix(&due, 0)
 		}
 	}
@@ -116,29 +117,6 @@ func (r *reader) unseen(to time.Time, s *Score) {
 			s.Missed++
 		}
 	}
-}
-
-type dueLook struct {
-	at   time.Time
-	feed int
-}
-
-type dueHeap []dueLook
-
-func (h dueHeap) Len() int { return len(h) }
-func (h dueHeap) Less(i, j int) bool {
-	if !h[i].at.Equal(h[j].at) {
-		return h[i].at.Before(h[j].at)
-	}
-	return h[i].feed < h[j].feed
-}
-func (h dueHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *dueHeap) Push(x any)   { *h = append(*h, x.(dueLook)) }
-func (h *dueHeap) Pop() any {
-	old := *h
-	x := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return x
 }
 
 // learned is what all schedulers are given of the first stretch.

@@ -99,10 +99,10 @@ func counted(at time.Time) bool {
 }
 
 func (p *player) play(r rule) Score {
-	due := make(dueHeap, len(p.sites))
+	due := make(experiment.DueHeap, len(p.sites))
 	seen := make([]int, len(p.sites)) // entries published at the last look; 0: none was
 	for i := range p.sites {
-		due[i] = dueLook{r.first(i), i}
+		due[i] = experiment.Due{At: r.first(i), Index: i}
 		for _, at := range p.sites[i].Published {
 			if counted(at) {
 				p.score.Entries++
@@ -110,12 +110,12 @@ func (p *player) play(r rule) Score {
 		}
 	}
 	heap.Init(&due)
-	for end := begin.Add(days * 24 * time.Hour); due[0].at.Before(end); heap.Fix(&due, 0) {
-		now, i := due[0].at, due[0].site
+	for end := begin.Add(days * 24 * time.Hour); due[0].At.Before(end); heap.Fix(&due, 0) {
+		now, i := due[0].At, due[0].Index
 		published := sort.Search(len(p.sites[i].Published), func(k int) bool { return p.sites[i].Published[k].After(now) })
 		p.look(i, seen[i], published, now)
 		seen[i] = published
-		due[0].at = r.next(i, published, now)
+		due[0].At = r.next(i, published, now)
 	}
 	found := p.score.Entries - p.score.Missed
 	for i, s := range p.sites {
@@ -153,25 +153,3 @@ func (p *player) look(i, seen, published int, now time.Time) {
 	}
 }
 
-type dueLook struct {
-	at   time.Time
-	site int
-}
-
-type dueHeap []dueLook
-
-func (h dueHeap) Len() int { return len(h) }
-func (h dueHeap) Less(i, j int) bool {
-	if !h[i].at.Equal(h[j].at) {
-		return h[i].at.Before(h[j].at)
-	}
-	return h[i].site < h[j].site
-}
-func (h dueHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *dueHeap) Push(x any)   { *h = append(*h, x.(dueLook)) }
-func (h *dueHeap) Pop() any {
-	old := *h
-	x := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return x
-}
