@@ -3,6 +3,8 @@ package group
 import (
 	"maps"
 	"slices"
+
+	"github.com/feedring/feedring/internal/clone"
 )
 
 // Clone returns an independent copy: an explorer branches with it.
@@ -22,7 +24,7 @@ func (m *Machine) Clone() *Machine {
 	c.placingFor, c.coordinate = maps.Clone(m.placingFor), m.coordinate.Clone()
 	c.leases = m.leases.Clone()
 	c.protected, c.dropped = slices.Clone(m.protected), slices.Clone(m.dropped)
-	c.members, c.checks = clonePointers(m.members), clonePointers(m.checks)
+	c.members, c.checks = clone.Map(m.members), clone.Map(m.checks)
 	c.self = c.members[c.cfg.Self]
 	for _, mem := range c.members {
 		if mem.rare != nil {
@@ -31,7 +33,7 @@ func (m *Machine) Clone() *Machine {
 		}
 	}
 	c.fetches, c.assigner = m.fetches.Clone(), m.assigner.Clone()
-	c.placing = clonePointers(m.placing)
+	c.placing = clone.Map(m.placing)
 	for _, p := range c.placing {
 		p.missing, p.copies, p.seeks = slices.Clone(p.missing), slices.Clone(p.copies), slices.Clone(p.seeks)
 		for i := range p.seeks {
@@ -39,13 +41,4 @@ func (m *Machine) Clone() *Machine {
 		}
 	}
 	return &c
-}
-
-func clonePointers[K comparable, V any](in map[K]*V) map[K]*V {
-	out := make(map[K]*V, len(in))
-	for k, v := range in {
-		value := *v
-		out[k] = &value
-	}
-	return out
 }

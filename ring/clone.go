@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/feedring/feedring/internal/clone"
 	"github.com/feedring/feedring/internal/fingerprint"
 )
 
@@ -19,27 +20,18 @@ func (m *Machine) Clone(test Test) *Machine {
 	c.out = nil
 	c.chart = m.chart.clone()
 	c.gossip = m.gossip.clone()
-	c.seats = cloneValues(m.seats)
-	c.watched = cloneValues(m.watched)
-	c.visits = visits{seen: cloneValues(m.visits.seen), order: slices.Clone(m.visits.order), next: m.visits.next}
-	c.hops = map[hopKey]*hop{}
-	for k, h := range m.hops {
-		c.hops[k] = &hop{message: h.message, tried: slices.Clone(h.tried), until: h.until}
+	c.seats = clone.Map(m.seats)
+	c.watched = clone.Map(m.watched)
+	c.visits = visits{seen: clone.Map(m.visits.seen), order: slices.Clone(m.visits.order), next: m.visits.next}
+	c.hops = clone.Map(m.hops)
+	for _, h := range c.hops {
+		h.tried = slices.Clone(h.tried)
 	}
 	c.searches = map[attempt]*search{}
 	for k, s := range m.searches {
 		c.searches[k] = s.clone()
 	}
 	return &c
-}
-
-func cloneValues[K comparable, V any](of map[K]*V) map[K]*V {
-	c := make(map[K]*V, len(of))
-	for k, v := range of {
-		copied := *v
-		c[k] = &copied
-	}
-	return c
 }
 
 func (c *chart) clone() chart {
@@ -67,7 +59,7 @@ func (s *search) clone() *search {
 	}
 	d.visited = maps.Clone(s.visited)
 	d.found = maps.Clone(s.found)
-	d.direct = cloneValues(s.direct)
+	d.direct = clone.Map(s.direct)
 	return &d
 }
 

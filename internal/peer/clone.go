@@ -7,6 +7,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/clone"
 	"github.com/feedring/feedring/internal/fingerprint"
 )
 
@@ -17,19 +18,15 @@ func (m *Machine) Clone() *Machine {
 	source := *m.source
 	c.source, c.random = &source, rand.New(&source)
 	c.ring = m.ring.Clone(c.test)
-	c.memberships, c.order = map[feedring.GroupID]*membership{}, nil
-	for g, it := range m.memberships {
-		copied := *it
-		copied.group = it.group.Clone()
-		c.memberships[g] = &copied
+	c.memberships, c.order = clone.Map(m.memberships), nil
+	for _, it := range c.memberships {
+		it.group = it.group.Clone()
 	}
 	c.saved = m.saved.clone()
 	c.known = slices.Clone(m.known)
-	c.asks = map[askKey]*ask{}
-	for k, a := range m.asks {
-		copied := *a
-		copied.tried = slices.Clone(a.tried)
-		c.asks[k] = &copied
+	c.asks = clone.Map(m.asks)
+	for _, a := range c.asks {
+		a.tried = slices.Clone(a.tried)
 	}
 	c.asking, c.working = m.asking.Clone(), m.working.Clone()
 	c.jobs = map[attempt]*job{}
@@ -55,11 +52,9 @@ func (s State) clone() State {
 func (j *job) clone() *job {
 	c := *j
 	c.missing = slices.Clone(j.missing)
-	c.places = map[feedring.GroupID]*place{}
-	for g, p := range j.places {
-		copied := *p
-		copied.asked = slices.Clone(p.asked)
-		c.places[g] = &copied
+	c.places = clone.Map(j.places)
+	for _, p := range c.places {
+		p.asked = slices.Clone(p.asked)
 	}
 	return &c
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/clone"
 )
 
 // Desk is what a manager knows of feeds that several peers mirror. It is no state
@@ -45,7 +46,7 @@ func NewAssigner() *Assigner {
 
 // Clone returns an independent copy.
 func (d *Assigner) Clone() *Assigner {
-	c := &Assigner{clonePointers(d.feeds), maps.Clone(d.hosts), d.candidates}
+	c := &Assigner{clone.Map(d.feeds), maps.Clone(d.hosts), d.candidates}
 	for _, s := range c.feeds {
 		s.candidates = slices.Clone(s.candidates)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/clone"
 )
 
 // Own is the feeds of one peer, as it shares the looks at them. Who offers a feed
@@ -46,16 +47,7 @@ func NewMember(lookers int) *Member {
 
 // Clone returns an independent copy.
 func (o *Member) Clone() *Member {
-	return &Member{clonePointers(o.feeds), o.fetchers, o.reportedAt}
-}
-
-func clonePointers[V any](in map[string]*V) map[string]*V {
-	out := make(map[string]*V, len(in))
-	for k, v := range in {
-		value := *v
-		out[k] = &value
-	}
-	return out
+	return &Member{clone.Map(o.feeds), o.fetchers, o.reportedAt}
 }
 
 // Describe follows what the peer offers.
