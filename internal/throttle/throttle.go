@@ -3,8 +3,6 @@
 package throttle
 
 import (
-	"net"
-	"net/http"
 	"net/netip"
 	"strings"
 	"sync"
@@ -82,17 +80,18 @@ func (b *Buckets) forget(now time.Time) {
 // Seconds is a wait as Retry-After tells it.
 func Seconds(wait time.Duration) int { return int((wait + time.Second - 1) / time.Second) }
 
-// Asker names who sent a request: an IPv4 address, or the /64 of an IPv6 one.
-// Behind a proxy on this machine or network it is the last address that the
-// proxy added to X-Forwarded-For, the only one that a stranger cannot write.
-func Asker(r *http.Request) string {
-	host, _, _ := net.SplitHostPort(r.RemoteAddr)
-	addr, err := netip.ParseAddr(host)
+// Asker names the sender of a request by its remote address and its header's
+// X-Forwarded-For: an IPv4 address, or the /64 of an IPv6 one. Behind a proxy on this
+// machine or network it is the last address that the proxy added, the only one that
+// a stranger cannot write.
+func Asker(remote string, header map[string][]string) string {
+	from, err := netip.ParseAddrPort(remote)
 	if err != nil {
-		return host // the control socket
+		return "" // the control socket
 	}
-	if addr = addr.Unmap(); addr.IsLoopback() || addr.IsPrivate() {
-		forwarded := strings.Join(r.Header.Values("X-Forwarded-For"), ",")
+	addr := from.Addr().Unmap()
+	if addr.IsLoopback() || addr.IsPrivate() {
+		forwarded := strings.Join(header["X-Forwarded-For"], ",")
 		last := strings.TrimSpace(forwarded[strings.LastIndexByte(forwarded, ',')+1:])
 		if told, err := netip.ParseAddr(last); err == nil {
 			addr = told.Unmap()

@@ -103,9 +103,9 @@ func (h *Hub) take(w http.ResponseWriter, r *http.Request) error {
 func askerFor(mode string, r *http.Request) string {
 	switch mode {
 	case "subscribe", "unsubscribe", "publish":
-		return mode + " " + throttle.Asker(r)
+		return mode + " " + throttle.Asker(r.RemoteAddr, r.Header)
 	}
-	return throttle.Asker(r)
+	return throttle.Asker(r.RemoteAddr, r.Header)
 }
 
 func tooMany(wait time.Duration) *refusal {

@@ -142,5 +142,5 @@ func (r *Room) look(feed string, p *pinged) {
 
 // slow returns how long whoever sent a request has to wait; 0: not at all.
 func (r *Room) slow(req *http.Request) time.Duration {
-	return r.askers.Take(time.Now(), throttle.Asker(req), 1)
+	return r.askers.Take(time.Now(), throttle.Asker(req.RemoteAddr, req.Header), 1)
 }
