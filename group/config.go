@@ -22,7 +22,13 @@ type Config struct {
 	// that several of them mirror: more notice an origin or a mirror that lies,
 	// and find news sooner where they tell it. 0: this peer shares no looks.
 	Fetchers int
-	Meshes   *gossip.Shelf `state:"changes nothing that is done"` // of the machines of one process; nil: shares with nobody
+	Meshes   Meshes `state:"changes nothing that is done"` // of the machines of one process; nil: shares with nobody
+}
+
+// Meshes lays each mesh out once for several machines of one process. A machine
+// decides the same without it.
+type Meshes interface {
+	Mesh(peers []feedring.PeerID, spot func(circle uint64, p feedring.PeerID) uint64) *gossip.Mesh
 }
 
 // State is what must survive a restart. The driver loads it before New.

@@ -13,8 +13,8 @@ import (
 // version), then of content and of the mark each by itself, so that merging is
 // commutative, associative and idempotent, whatever order the rows come in.
 type chart struct {
-	sheet   *sheet
-	shelf   *Shelf                         `state:"changes nothing that is done"`
+	sheet   *MapSnapshot
+	shared  Interner                       `state:"changes nothing that is done"`
 	since   map[feedring.GroupID]time.Time // when a group that is absent was seen to become so
 	near    int                            `state:"derived"` // where find was last
 	changes uint64                         `state:"derived"` // how often the rows changed, and one
@@ -54,7 +54,7 @@ const maxGroups = 10_000
 const keepAbsent = 24 * time.Hour
 
 func newChart() chart {
-	return chart{sheet: &sheet{}, since: map[feedring.GroupID]time.Time{}, changes: 1}
+	return chart{sheet: &MapSnapshot{}, since: map[feedring.GroupID]time.Time{}, changes: 1}
 }
 
 // compareRows is the total order of the rows of one group and kind. Content
@@ -171,8 +171,9 @@ func (c *chart) lose(now time.Time, l Lost) bool {
 
 // put replaces what the map holds of g.
 func (c *chart) put(now time.Time, g feedring.GroupID, is record) {
+	is.sum = is.digest()
 	i, here := c.find(g)
-	was := c.write().put(i, here, g, c.keep(is))
+	was := c.write().put(i, here, g, &is)
 	c.changes++
 	if c.sheet.derived.leaders == nil {
 		c.led++
@@ -185,18 +186,8 @@ func (c *chart) put(now time.Time, g feedring.GroupID, is record) {
 	}
 }
 
-// keep returns a record that holds the same for good: machines of one shelf
-// have each one once. The sum of r is not made yet.
-func (c *chart) keep(r record) *record {
-	if c.shelf != nil {
-		return c.shelf.record(r)
-	}
-	r.sum = r.digest()
-	return &r
-}
-
 // write returns the sheet to be changed: a copy where others have the same.
-func (c *chart) write() *sheet {
+func (c *chart) write() *MapSnapshot {
 	if c.sheet.shared {
 		c.sheet = c.sheet.copy()
 	}
@@ -252,11 +243,7 @@ func (c *chart) order() order { return c.sheet.order() }
 func (c *chart) leaders() *leaders {
 	d := &c.sheet.derived
 	if d.leaders == nil {
-		if c.shelf != nil {
-			d.leaders = c.shelf.lead(c.sheet)
-		} else {
-			d.leaders = c.sheet.lead()
-		}
+		d.leaders = c.sheet.lead()
 		d.before, d.moved = nil, nil
 	}
 	return d.leaders
@@ -320,12 +307,13 @@ func (c *chart) versions(now time.Time) []RowVersion {
 // hash is equal where what maps tell is.
 func (c *chart) hash(now time.Time) uint64 {
 	k := c.summarize(now)
-	sum := c.sheet.hash()
+	sum := c.sheet.Hash()
 	if len(k.untold) > 0 {
 		sum = k.sum
 	}
-	if c.shelf != nil && !c.sheet.shared {
-		c.sheet = c.shelf.share(c.sheet)
+	if c.shared != nil && !c.sheet.shared {
+		c.sheet = c.shared.Intern(c.sheet)
+		c.sheet.shared = true
 	}
 	return sum
 }
@@ -346,7 +334,7 @@ func (c *chart) summarize(now time.Time) *kept {
 	switch {
 	case len(k.untold) == 0:
 	case c.large(now):
-		k.sum = c.sheet.hash()
+		k.sum = c.sheet.Hash()
 		for _, r := range k.untold {
 			k.sum -= r.sum
 		}

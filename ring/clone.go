@@ -12,9 +12,9 @@ import (
 // Clone returns a machine that goes on from the same state, random source
 // included, and looks into memberships by test. Rows are shared: nobody
 // changes one.
-func (m *Machine) Clone(test Test) *Machine {
+func (m *Machine) Clone(of Memberships) *Machine {
 	c := *m
-	c.cfg.Test = test
+	c.cfg.Memberships = of
 	source := *m.source
 	c.source, c.random = &source, rand.New(&source)
 	c.out = nil

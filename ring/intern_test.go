@@ -6,17 +6,28 @@ import (
 	"testing"
 )
 
-// Charts on a shelf hold what the same ones hold alone, whatever the others
+// interned has each map once, by its hash.
+type interned map[uint64]*MapSnapshot
+
+func (in interned) Intern(s *MapSnapshot) *MapSnapshot {
+	if same := in[s.Hash()]; same != nil && same.Equal(s) {
+		return same
+	}
+	in[s.Hash()] = s
+	return s
+}
+
+// Maps of one interner hold what the same ones hold alone, whatever the others
 // learn meanwhile, and those that know the same hold it once.
-func TestShelfChangesNothing(t *testing.T) {
+func TestInterningChangesNothing(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	shared := 0
 	for range 300 {
-		shelf := NewShelf()
+		in := interned{}
 		var charts, alone [3]chart
 		for i := range charts {
 			charts[i], alone[i] = newChart(), newChart()
-			charts[i].shelf = shelf
+			charts[i].shared = in
 		}
 		facts := []fact{randomFact(random), randomFact(random), randomFact(random)}
 		for range 30 {
@@ -43,7 +54,7 @@ func TestShelfChangesNothing(t *testing.T) {
 		}
 	}
 	if shared == 0 {
-		t.Error("no two charts ever held one sheet")
+		t.Error("no two charts ever held one snapshot")
 	}
 }
 
@@ -51,7 +62,7 @@ func (l *leaders) equal(o *leaders) bool {
 	return slices.Equal(l.present, o.present) && slices.Equal(l.absent, o.absent)
 }
 
-// What is remembered of a sheet is what it would be made anew.
+// What is remembered of a snapshot is what it would be made anew.
 func TestDerivedStaysTrue(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 10))
 	for range 500 {
@@ -64,10 +75,10 @@ func TestDerivedStaysTrue(t *testing.T) {
 			if random.IntN(3) == 0 {
 				continue // several changes at once
 			}
-			fresh := sheet{groups: c.sheet.groups, records: c.sheet.records}
+			fresh := MapSnapshot{groups: c.sheet.groups, records: c.sheet.records}
 			leaders, want := c.leaders(), fresh.lead()
 			if !slices.Equal(c.order(), fresh.order()) || !leaders.equal(want) ||
-				c.sheet.hash() != fresh.hash() || !slices.Equal(c.sheet.versions(), fresh.versions()) {
+				c.sheet.Hash() != fresh.Hash() || !slices.Equal(c.sheet.versions(), fresh.versions()) {
 				t.Fatalf("remembered %v %v, made anew %v %v", c.order(), leaders, fresh.order(), want)
 			}
 			if random.IntN(3) == 0 {

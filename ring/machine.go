@@ -8,17 +8,20 @@ import (
 
 // Config is what a view of the ring is told once. The zero value is not valid.
 type Config struct {
-	Self    feedring.PeerID
-	Refresh time.Duration // the paper's r: shorter spreads the map sooner and costs more exchanges
-	Seed    uint64        // of the machine's own random source
-	Test    Test          `state:"looks into the peer"`
-	Shelf   *Shelf        `state:"changes nothing that is done"` // of the machines of one process; nil: shares with nobody
+	Self        feedring.PeerID
+	Refresh     time.Duration // the paper's r: shorter spreads the map sooner and costs more exchanges
+	Seed        uint64        // of the machine's own random source
+	Memberships Memberships   `state:"looks into the peer"`
+	Interner    Interner      `state:"changes nothing that is done"` // of the machines of one process; nil: shares with nobody
 }
 
-// Test looks into this peer's memberships: whether it is a member of g, so
-// that it may answer for it, and whether g has a provider that matches. It is
-// called during Step, must not block, and must have no effect.
-type Test func(g feedring.GroupID, provider string) (serves, member bool)
+// Memberships are this peer's. It is called during Step, and must not block or
+// have an effect.
+type Memberships interface {
+	// Serves reports whether this peer is a member of g, so that it may answer for it,
+	// and whether g has a provider that matches.
+	Serves(g feedring.GroupID, provider string) (serves, member bool)
+}
 
 // Input is one thing that happened.
 type Input interface{ IsInput() }

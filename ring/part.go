@@ -63,11 +63,11 @@ func (c *chart) parts(now time.Time) parts {
 }
 
 // partsNow is how many parts the sheet has.
-func (s *sheet) partsNow() int {
+func (s *MapSnapshot) partsNow() int {
 	return 1 << min(max(bits.Len(uint(len(s.groups)))-1, minPartBits), maxPartBits)
 }
 
-func (s *sheet) parts() parts {
+func (s *MapSnapshot) parts() parts {
 	d := &s.derived
 	if d.parts == nil {
 		if n := s.partsNow(); len(d.summed) == n {

@@ -46,7 +46,7 @@ func (m *Machine) begin(b Begin) {
 		visited: map[feedring.GroupID]bool{b.Seat: true}, found: map[feedring.GroupID]int{},
 		direct: map[feedring.GroupID]*direct{}}
 	m.searches[key] = s
-	serves, member := m.cfg.Test(b.Seat, b.Provider)
+	serves, member := m.cfg.Memberships.Serves(b.Seat, b.Provider)
 	m.visits.add(visitKey{key, b.Seat}, &visited{serves: serves, passed: [Direct + 1]bool{true, true, true, true}})
 	if serves && member && (b.Theme == "" || b.Theme.Group() == b.Seat) {
 		m.note(s, b.Seat, 0)

@@ -281,7 +281,7 @@ func TestClone(t *testing.T) {
 	w.grow(5)
 	w.run(3*time.Second, w.agreed(5))
 	n := w.peers["p002"]
-	c := n.Clone(n.test)
+	c := n.Clone(n)
 	if c.Fingerprint() != n.Fingerprint() {
 		t.Fatal("a clone has another fingerprint")
 	}

@@ -6,9 +6,9 @@ import (
 	"github.com/feedring/feedring"
 )
 
-// sheet is the rows of a map, without anything that differs between peers who
+// MapSnapshot is the rows of a map, without anything that differs between peers who
 // know the same. One that is shared is never changed.
-type sheet struct {
+type MapSnapshot struct {
 	groups   []feedring.GroupID // in ring order
 	records  []*record          // of groups, one each, never changed
 	shared   bool               `state:"who else has it"`
@@ -42,24 +42,22 @@ type derived struct {
 type leaders struct {
 	present []feedring.PeerID // of groups that are live
 	absent  []feedring.PeerID // of groups that are not reached; tombstones name nobody worth asking
-	named   []feedring.PeerID // on a shelf: both, as they were found; see Shelf.lead
-	there   int               // how many of named are of groups that are live
 }
 
-func (s *sheet) find(g feedring.GroupID) (int, bool) {
+func (s *MapSnapshot) find(g feedring.GroupID) (int, bool) {
 	return slices.BinarySearchFunc(s.groups, g, feedring.GroupID.Compare)
 }
 
 // copy returns a sheet of the same rows that can be changed.
-func (s *sheet) copy() *sheet {
+func (s *MapSnapshot) copy() *MapSnapshot {
 	d := s.derived
 	d.shifts = slices.Clip(d.shifts)
-	return &sheet{groups: s.groups, borrowed: true, records: slices.Clone(s.records), derived: d}
+	return &MapSnapshot{groups: s.groups, borrowed: true, records: slices.Clone(s.records), derived: d}
 }
 
 // put replaces the record of g, which is at i or, where it is not here, belongs
 // there, and returns the one before.
-func (s *sheet) put(i int, here bool, g feedring.GroupID, is *record) (was *record) {
+func (s *MapSnapshot) put(i int, here bool, g feedring.GroupID, is *record) (was *record) {
 	d := &s.derived
 	d.have, d.shown = nil, nil
 	if was = (&record{}); here {
@@ -104,7 +102,7 @@ func (d *derived) move(was, is *record) {
 	d.moved = b.row.leaders(d.moved)
 }
 
-func (s *sheet) remove(g feedring.GroupID) {
+func (s *MapSnapshot) remove(g feedring.GroupID) {
 	if i, here := s.find(g); here {
 		s.own()
 		s.groups, s.records = slices.Delete(s.groups, i, i+1), slices.Delete(s.records, i, i+1)
@@ -113,7 +111,7 @@ func (s *sheet) remove(g feedring.GroupID) {
 }
 
 // own makes groups this sheet's alone.
-func (s *sheet) own() {
+func (s *MapSnapshot) own() {
 	if s.borrowed {
 		s.groups, s.borrowed = append(make([]feedring.GroupID, 0, len(s.groups)+len(s.groups)/4+1), s.groups...), false
 	}
@@ -126,7 +124,7 @@ func sameLeaders(a, b *slot) bool {
 	return a.row.Gone == b.row.Gone && a.row.Term.Claimant == b.row.Term.Claimant && a.row.Secondary == b.row.Secondary
 }
 
-func (s *sheet) order() order {
+func (s *MapSnapshot) order() order {
 	d := &s.derived
 	if d.live == nil {
 		live := make(order, 0, len(s.groups))
@@ -146,12 +144,8 @@ func (s *sheet) order() order {
 }
 
 // lead finds the leaders.
-func (s *sheet) lead() *leaders {
-	return s.derived.sortLeaders(s.leading(make([]feedring.PeerID, 0, 2*len(s.records)), nil))
-}
-
-// leading appends leaders in ring order.
-func (s *sheet) leading(present, absent []feedring.PeerID) (_, _ []feedring.PeerID) {
+func (s *MapSnapshot) lead() *leaders {
+	present, absent := make([]feedring.PeerID, 0, 2*len(s.records)), []feedring.PeerID(nil)
 	for _, r := range s.records {
 		if e := r.effective(); e.present() {
 			present = e.row.leaders(present)
@@ -159,11 +153,7 @@ func (s *sheet) leading(present, absent []feedring.PeerID) (_, _ []feedring.Peer
 			absent = e.row.leaders(absent)
 		}
 	}
-	return present, absent
-}
-
-// sortLeaders takes lists of leaders, which it changes.
-func (d *derived) sortLeaders(present, absent []feedring.PeerID) *leaders {
+	d := &s.derived
 	if d.before != nil {
 		return &leaders{present: d.since(present), absent: d.before.absent}
 	}
@@ -192,10 +182,10 @@ func (d *derived) since(present []feedring.PeerID) []feedring.PeerID {
 }
 
 // large reports whether the map is compared by parts.
-func (s *sheet) large() bool { return len(s.groups) >= partsFrom }
+func (s *MapSnapshot) large() bool { return len(s.groups) >= partsFrom }
 
 // versions lists all rows. The hash of a map that is not large is of that list.
-func (s *sheet) versions() []RowVersion {
+func (s *MapSnapshot) versions() []RowVersion {
 	d := &s.derived
 	if d.have == nil {
 		n := 0
@@ -214,7 +204,8 @@ func (s *sheet) versions() []RowVersion {
 	return d.have
 }
 
-func (s *sheet) hash() uint64 {
+// Hash is equal for equal maps.
+func (s *MapSnapshot) Hash() uint64 {
 	d := &s.derived
 	if !d.hashed {
 		d.hashed = true

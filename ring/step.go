@@ -56,7 +56,7 @@ func New(cfg Config, now time.Time) (*Machine, error) {
 		return nil, errors.New("ring: the peer has no id")
 	case cfg.Refresh < time.Millisecond:
 		return nil, errors.New("ring: the refresh period must be at least a millisecond")
-	case cfg.Test == nil:
+	case cfg.Memberships == nil:
 		return nil, errors.New("ring: nothing tests queries")
 	}
 	m := &Machine{
@@ -65,7 +65,7 @@ func New(cfg Config, now time.Time) (*Machine, error) {
 		visits: newVisits(), hops: map[hopKey]*hop{}, searches: map[attempt]*search{},
 	}
 	m.random = rand.New(m.source)
-	m.chart.shelf = cfg.Shelf
+	m.chart.shared = cfg.Interner
 	m.gossip = newGossip()
 	m.gossip.next = now.Add(m.jitter(m.interval()))
 	m.next = m.wakeAt()

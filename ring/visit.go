@@ -63,7 +63,7 @@ func hopLimit(n int) int { return 2*n + 8 }
 // on. A search for a group of others is not acknowledged: the sender goes on
 // to the next peer that its map names.
 func (m *Machine) visit(from feedring.PeerID, s Search) {
-	serves, member := m.cfg.Test(s.Group, s.Provider)
+	serves, member := m.cfg.Memberships.Serves(s.Group, s.Provider)
 	if !member || !validSearch(&s) || len(m.hops) >= maxHops {
 		return
 	}

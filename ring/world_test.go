@@ -49,7 +49,7 @@ func newWorld(t *testing.T) *world {
 
 func (w *world) add(name feedring.PeerID) *node {
 	n := &node{serves: map[feedring.GroupID][]string{}}
-	m, err := New(Config{Self: name, Refresh: refresh, Seed: uint64(len(w.names)), Test: n.test}, w.now)
+	m, err := New(Config{Self: name, Refresh: refresh, Seed: uint64(len(w.names)), Memberships: n}, w.now)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func (w *world) add(name feedring.PeerID) *node {
 	return n
 }
 
-func (n *node) test(g feedring.GroupID, provider string) (serves, member bool) {
+func (n *node) Serves(g feedring.GroupID, provider string) (serves, member bool) {
 	providers, member := n.serves[g]
 	return slices.ContainsFunc(providers, func(p string) bool { return feedring.Provider(p).Matches(provider) }), member
 }

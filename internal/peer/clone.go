@@ -17,7 +17,7 @@ func (m *Machine) Clone() *Machine {
 	c := *m
 	source := *m.source
 	c.source, c.random = &source, rand.New(&source)
-	c.ring = m.ring.Clone(c.test)
+	c.ring = m.ring.Clone(serving{&c})
 	c.memberships, c.order = clone.Map(m.memberships), nil
 	for _, it := range c.memberships {
 		it.group = it.group.Clone()

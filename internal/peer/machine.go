@@ -5,7 +5,6 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
-	"github.com/feedring/feedring/internal/gossip"
 	"github.com/feedring/feedring/ring"
 )
 
@@ -27,11 +26,17 @@ type Config struct {
 	Freshness time.Duration
 	Keep      time.Duration // of copies; 0: while they are fresh
 	Routing   Routing
-	Distrust  int           // see group.Config; 0: looks are not shared
-	Joining   bool          // peers to join through are being dialled: wait for Known before founding
-	Seed      uint64        // of all random choices
-	Shelf     *ring.Shelf   `state:"changes nothing that is done"` // of the peers of one process; nil: shares with nobody
-	Meshes    *gossip.Shelf `state:"changes nothing that is done"` // the same
+	Distrust  int      // see group.Config; 0: looks are not shared
+	Joining   bool     // peers to join through are being dialled: wait for Known before founding
+	Seed      uint64   // of all random choices
+	Interner  Interner `state:"changes nothing that is done"` // of the peers of one process; nil: shares with nobody
+}
+
+// Interner finds equal values of several peers of one process, so that each is held
+// once. A peer decides the same without one.
+type Interner interface {
+	ring.Interner
+	group.Meshes
 }
 
 // State is what must survive a restart.

@@ -93,7 +93,7 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 	}
 	m.random = rand.New(m.source)
 	var err error
-	m.ring, err = ring.New(ring.Config{Self: cfg.Self, Refresh: cfg.Refresh, Seed: m.random.Uint64(), Test: m.test, Shelf: cfg.Shelf}, now)
+	m.ring, err = ring.New(ring.Config{Self: cfg.Self, Refresh: cfg.Refresh, Seed: m.random.Uint64(), Memberships: serving{m}, Interner: cfg.Interner}, now)
 	if err != nil {
 		return nil, err
 	}
@@ -101,11 +101,14 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 	return m, nil
 }
 
-// test is what the ring asks of the memberships. A group says no by one who is
-// sure of it: others are not visited, so that the search asks on or calls the group
-// missing.
-func (m *Machine) test(g feedring.GroupID, provider string) (serves, member bool) {
-	it := m.of(g)
+// serving answers the ring for the memberships. Only a member that is sure of it
+// says no for its group: the search does not visit others, so it asks on or calls
+// the group missing.
+type serving struct{ of *Machine }
+
+// Serves is ring.Memberships'.
+func (s serving) Serves(g feedring.GroupID, provider string) (serves, member bool) {
+	it := s.of.of(g)
 	if it == nil || it.role == feedring.RoleNone {
 		return false, false
 	}

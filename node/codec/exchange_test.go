@@ -21,9 +21,13 @@ type exchange struct {
 	bytes    int
 }
 
+// never is a peer that is in no group.
+type never struct{}
+
+func (never) Serves(feedring.GroupID, string) (serves, member bool) { return false, false }
+
 func newExchange(t testing.TB, groups, differ int) *exchange {
 	x := &exchange{t: t, machines: map[feedring.PeerID]*ring.Machine{}, sealer: newSealer(t, 1), verifier: wire.NewVerifier(network)}
-	never := func(feedring.GroupID, string) (serves, member bool) { return false, false }
 	var rows []*ring.Row
 	for i := range groups {
 		theme := feedring.Theme(fmt.Sprintf("theme%d", i))
@@ -33,7 +37,7 @@ func newExchange(t testing.TB, groups, differ int) *exchange {
 	}
 	for n := range byte(2) {
 		self := newSealer(t, n+2).ID()
-		m, err := ring.New(ring.Config{Self: self, Refresh: time.Hour, Test: never}, start)
+		m, err := ring.New(ring.Config{Self: self, Refresh: time.Hour, Memberships: never{}}, start)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -108,8 +108,7 @@ func TestMessagesOfAFullGroupFit(t *testing.T) {
 func TestMapOfLongRowsFits(t *testing.T) {
 	self := newSealer(t, 1)
 	c := &carrier{t: t, sealer: self, verifier: wire.NewVerifier(network), verbs: map[feedring.Verb]int{}}
-	never := func(feedring.GroupID, string) (serves, member bool) { return false, false }
-	m, err := ring.New(ring.Config{Self: self.ID(), Refresh: time.Second, Test: never}, start)
+	m, err := ring.New(ring.Config{Self: self.ID(), Refresh: time.Second, Memberships: never{}}, start)
 	if err != nil {
 		t.Fatal(err)
 	}

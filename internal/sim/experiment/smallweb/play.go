@@ -152,4 +152,3 @@ func (p *player) look(i, seen, published int, now time.Time) {
 		}
 	}
 }
-

@@ -79,7 +79,7 @@ func (h *Host) Start(through ...*Host) {
 	cfg := s.cfg.Peer
 	cfg.Self, cfg.Joining, cfg.Seed, cfg.Routing = h.ID, len(through) > 0, s.random.Uint64(), h.routing
 	if h.lane != nil {
-		cfg.Shelf, cfg.Meshes = h.lane.shelf, h.lane.meshes
+		cfg.Interner = h.lane.interner
 	}
 	h.state.Heads = h.heads()
 	m, err := peer.New(cfg, h.state, s.Time())

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/gossip"
-	"github.com/feedring/feedring/ring"
 )
 
 // agenda is what will happen on a stage that is played in slices: see
@@ -47,8 +45,7 @@ type lane struct {
 	steps    uint64
 	messages int
 
-	shelf  *ring.Shelf
-	meshes *gossip.Shelf
+	interner *interner
 }
 
 // box holds events on their way from one lane to another.
@@ -69,7 +66,7 @@ type visit struct {
 func newAgenda(width time.Duration) *agenda {
 	a := &agenda{width: width}
 	for i := range a.lanes {
-		l := &lane{agenda: a, number: uint64(i), shelf: ring.NewShelf(), meshes: gossip.NewShelf()}
+		l := &lane{agenda: a, number: uint64(i), interner: newInterner()}
 		for k := range l.boxes {
 			l.boxes[k].later = map[int64][]event{}
 		}

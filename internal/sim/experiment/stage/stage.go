@@ -7,9 +7,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/gossip"
 	"github.com/feedring/feedring/internal/peer"
-	"github.com/feedring/feedring/ring"
 )
 
 var began = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -17,7 +15,7 @@ var began = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 // Config is what a stage is made of.
 type Config struct {
 	Seed  uint64
-	Peer  peer.Config   // of every peer; Self, Joining, Seed, Shelf and Meshes are the stage's affair
+	Peer  peer.Config   // of every peer; Self, Joining, Seed, Interner are the stage's affair
 	Delay time.Duration // of each message, one way
 	Sync  time.Duration // of a write to disk
 
@@ -81,7 +79,7 @@ func New(cfg Config) *Stage {
 	if cfg.Slices {
 		s.agenda = newAgenda(cfg.Delay)
 	} else {
-		s.cfg.Peer.Shelf, s.cfg.Peer.Meshes = ring.NewShelf(), gossip.NewShelf()
+		s.cfg.Peer.Interner = newInterner()
 	}
 	return s
 }
