@@ -76,7 +76,7 @@ func TestPlaceAndAttach(t *testing.T) {
 		}
 	}
 	for _, id := range ids {
-		if n := c.nodes[id].m.leases.Leases(); n != 10 {
+		if n := c.nodes[id].m.placer.Leases(); n != 10 {
 			t.Errorf("%s serves %d", id, n)
 		}
 	}

@@ -20,9 +20,6 @@ type member struct {
 	acked   bool      // it follows the present term
 	away    bool      // not there for lookups
 	since   time.Time // when away, or the row's Left, began
-	load    int       // clients and places kept, as it told
-	told    time.Time // when it told the load
-	asked   int       // assignments under way
 	changed uint64    // when row or load changed, in Machine.changes
 	rare    *rarely   // nil: nothing of it
 }
@@ -282,6 +279,7 @@ func (m *Machine) keepsRows() time.Duration { return max(m.cfg.Freshness, 24*tim
 
 func (m *Machine) forget(p feedring.PeerID, mem *member) {
 	m.replicator.Forget(p, mem.row)
+	m.placer.Forget(p)
 	delete(m.members, p)
 	m.goneChanged = m.cfg.keeper()
 	m.changedRows()

@@ -1,5 +1,7 @@
 package group
 
+import "github.com/feedring/feedring"
+
 // Census is what a View shows of a group in numbers. It never changes.
 type Census struct {
 	Lead
@@ -17,7 +19,7 @@ func (m *Machine) Census() *Census {
 }
 
 func (m *Machine) count() *Census {
-	c := &Census{Lead: m.Lead(), Peers: 1, Feeds: len(m.me().row.Feeds), Clients: m.leases.Leases()}
+	c := &Census{Lead: m.Lead(), Peers: 1, Feeds: len(m.me().row.Feeds), Clients: m.placer.Leases()}
 	if c.Secondary == m.cfg.Self {
 		c.Addrs = m.me().row.Addrs
 	}
@@ -28,8 +30,8 @@ func (m *Machine) count() *Census {
 		}
 		c.Peers++
 		c.Feeds += len(mem.row.Feeds)
-		if m.knowsLoad(mem) {
-			c.Clients += mem.load
+		if clients, known := m.loadOf(p); known {
+			c.Clients += clients
 		}
 		if p == c.Secondary {
 			c.Addrs = mem.row.Addrs
@@ -38,8 +40,8 @@ func (m *Machine) count() *Census {
 	return c
 }
 
-// knowsLoad reports whether this peer is told how many clients others have, and
-// was by this one.
-func (m *Machine) knowsLoad(of *member) bool {
-	return (m.serving || m.lead.secondary == m.cfg.Self) && !of.told.IsZero()
+// loadOf returns how many clients a member has, as it told, and whether this peer is told.
+func (m *Machine) loadOf(p feedring.PeerID) (clients int, known bool) {
+	clients, known = m.placer.Told(p)
+	return clients, known && (m.serving || m.lead.secondary == m.cfg.Self)
 }

@@ -21,8 +21,7 @@ func (m *Machine) Clone() *Machine {
 	c.expired = maps.Clone(m.expired)
 	c.probes = slices.Clone(m.probes)
 	c.replicator = m.replicator.Clone(shell{&c})
-	c.placingFor, c.coordinate = maps.Clone(m.placingFor), m.coordinate.Clone()
-	c.leases = m.leases.Clone()
+	c.placer = m.placer.Clone(shell{&c})
 	c.protected, c.dropped = slices.Clone(m.protected), slices.Clone(m.dropped)
 	c.members, c.checks = clone.Map(m.members), clone.Map(m.checks)
 	c.self = c.members[c.cfg.Self]
@@ -33,12 +32,5 @@ func (m *Machine) Clone() *Machine {
 		}
 	}
 	c.fetches, c.assigner = m.fetches.Clone(), m.assigner.Clone()
-	c.placing = clone.Map(m.placing)
-	for _, p := range c.placing {
-		p.missing, p.copies, p.seeks = slices.Clone(p.missing), slices.Clone(p.copies), slices.Clone(p.seeks)
-		for i := range p.seeks {
-			p.seeks[i].peers, p.seeks[i].got = slices.Clone(p.seeks[i].peers), maps.Clone(p.seeks[i].got)
-		}
-	}
 	return &c
 }

@@ -66,7 +66,6 @@ func Noted(at, now time.Time, freshness time.Duration) time.Time {
 // no peer can make another grow.
 const (
 	maxRows    = 10_000  // catalogue rows, tombstones included
-	maxPlacing = 10_000  // lookups waiting for an acknowledgement
 	maxVia     = 64      // peers to join through
 	maxTold    = 1_000   // heads in one message
 	maxProbes  = 64      // probes for other peers' intentions
@@ -74,7 +73,6 @@ const (
 	maxNumber  = feedring.MaxTermNumber
 	maxUnknown = maxNumber / 2 // the greatest number that one takes who has nothing to measure it by
 	meshAbove  = 64            // peers beyond which a group spreads over a mesh
-	maxGrants  = 256           // publishers that one answer names
 )
 
 // MaxDistrust bounds how many peers look at one feed.

@@ -18,15 +18,15 @@
 //	catalogue.go  rows as they come and go     ownrow.go     this peer's row and its mark
 //	shell.go      the machine as its parts see it
 //	index.go      who is there, who publishes
-//	lookup.go     who may serve                place.go      room, then acknowledgement
-//	lease.go      tickets and places           vouch.go      looks at sites
-//	share.go      who looks at what several offer
+//	placing.go    lookups and clients          vouch.go      checks of sites
+//	share.go      who fetches what several offer
 //	twin.go       another with this key        timers.go     what is waited for
 //
 // The data that these decide upon have rooms of their own, which send nothing
 // and know no role: internal/catalogue (rows, and what follows from them),
-// internal/replication (publication and polls), internal/holdings (heads and digests), internal/leases (clients, places,
-// issuers), internal/fetchassign (who fetches), internal/timerqueue.
+// internal/holdings (heads and digests), internal/leases (clients, places, issuers), internal/timerqueue.
+// So have the decisions that need little of the roles: internal/replication (publication and polls),
+// internal/placement (lookups), internal/fetchassign (who fetches).
 //
 // # What a driver does beside the duties of internal/peer
 //

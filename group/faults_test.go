@@ -75,7 +75,8 @@ func (w *witness) look() {
 		if m.lead.claim.Term.Compare(m.disk.Term) < 0 && m.lead.claim.Term != (feedring.Term{}) {
 			w.fail("S4: %s obeys %v below %v", n.id, m.lead.claim.Term, m.disk.Term)
 		}
-		if m.timers.Len() > 60 || len(m.probes) > maxProbes || len(m.members) > 10 || len(m.replicator.Heads) > 20 || len(m.placing) > 0 {
+		lookups, _ := m.placer.Lookups("")
+		if m.timers.Len() > 60 || len(m.probes) > maxProbes || len(m.members) > 10 || len(m.replicator.Heads) > 20 || lookups > 0 {
 			w.fail("S12: %s keeps %d alarms, %d probes, %d members", n.id, m.timers.Len(), len(m.probes), len(m.members))
 		}
 	}

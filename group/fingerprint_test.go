@@ -37,6 +37,7 @@ func TestFingerprintLeavesOut(t *testing.T) {
 		"holdings.Ledger.latest: derived",
 		"holdings.Ledger.order: derived",
 		"holdings.Ledger.sorted: derived",
+		"placement.Placer.group: the machine that this is part of",
 		"replication.Replicator.group: the machine that this is part of",
 		"timerqueue.Queue[github.com/feedring/feedring/group.bell].free: derived",
 		"timerqueue.Queue[github.com/feedring/feedring/group.bell].number: never changes",

@@ -97,13 +97,13 @@ func TestBalance(t *testing.T) {
 		c.run(200 * time.Millisecond)
 		c.attachAll()
 		for _, id := range ids {
-			if n := c.nodes[id].m.leases.Leases(); n < 90 || n > 110 {
+			if n := c.nodes[id].m.placer.Leases(); n < 90 || n > 110 {
 				t.Errorf("gap %s: %s serves %d of 1000", gap, id, n)
 			}
 		}
 		c.run(3 * time.Second)
 		for _, mem := range c.nodes[ids[0]].m.View().Members {
-			if n := c.nodes[mem.Row.Peer].m.leases.Leases(); mem.Leases != n {
+			if n := c.nodes[mem.Row.Peer].m.placer.Leases(); mem.Leases != n {
 				t.Errorf("L5: %s is told to serve %d, not %d", mem.Row.Peer, mem.Leases, n)
 			}
 		}
@@ -165,20 +165,20 @@ func TestTicketRules(t *testing.T) {
 			t.Errorf("a ticket %s: admitted %v", tc.name, ok)
 		}
 	}
-	before := n.m.leases.Leases()
+	before := n.m.placer.Leases()
 	c.step(n, assignFor(good))
 	c.step(n, Attach{Stream: 100, Ticket: good})
 	c.step(n, Attach{Stream: 101, Ticket: good})
-	if n.m.leases.Leases() != before+1 || len(n.refused) == 0 || n.admitted[len(n.admitted)-1] != 101 {
+	if n.m.placer.Leases() != before+1 || len(n.refused) == 0 || n.admitted[len(n.admitted)-1] != 101 {
 		t.Error("the old stream of a query was not replaced")
 	}
 	c.step(n, Detach{Stream: 100})
 	c.step(n, Detach{Stream: 101})
-	if n.m.leases.Leases() != before {
+	if n.m.placer.Leases() != before {
 		t.Error("the lease did not end")
 	}
 	c.run(3 * time.Second)
-	if n.m.leases.Load() > n.m.leases.Leases() {
+	if n.m.placer.Load() > n.m.placer.Leases() {
 		t.Error("a place was kept for ever")
 	}
 }

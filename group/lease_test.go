@@ -8,6 +8,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/leases"
+	"github.com/feedring/feedring/group/internal/placement"
 )
 
 func queryID(n int) (id feedring.QueryID) {
@@ -48,7 +49,7 @@ func TestPlacesOnAMembersWord(t *testing.T) {
 			given++
 		}
 	}
-	if given != maxOfMember {
+	if given != placement.MaxOfMember {
 		t.Errorf("a member was given %d places", given)
 	}
 	for n := range 1000 {
@@ -56,9 +57,9 @@ func TestPlacesOnAMembersWord(t *testing.T) {
 			t.Fatalf("the manager was refused place %d", n)
 		}
 	}
-	victim.Step(c.now.Add(victim.keepFor()), Tick{})
-	if victim.ownLoad() != 0 {
-		t.Errorf("%d places have not lapsed", victim.ownLoad())
+	victim.Step(c.now.Add(victim.placer.ReservedFor()), Tick{})
+	if victim.placer.Load() != 0 {
+		t.Errorf("%d places have not lapsed", victim.placer.Load())
 	}
 }
 
@@ -82,7 +83,7 @@ func TestTicketShownAgain(t *testing.T) {
 		if !slices.Equal(admitted, []uint64{stream}) || stream > 0 && !slices.Equal(refused, []uint64{stream - 1}) {
 			t.Errorf("stream %d: admitted %v, ended %v", stream, admitted, refused)
 		}
-		if got := n.m.leases.Leases(); got != 1 {
+		if got := n.m.placer.Leases(); got != 1 {
 			t.Errorf("stream %d: %d leases", stream, got)
 		}
 	}
@@ -158,7 +159,7 @@ func TestGreedyCoordinatorLeavesHalf(t *testing.T) {
 	if given != leases.Max/2 {
 		t.Errorf("one coordinator was given %d places of %d", given, leases.Max)
 	}
-	for i := range maxPlaced {
+	for i := range placement.MaxRecent {
 		if !place("modest") {
 			t.Fatalf("another coordinator was refused its place %d", i)
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/feedring/feedring/group/internal/catalogue"
 	"github.com/feedring/feedring/group/internal/fetchassign"
 	"github.com/feedring/feedring/group/internal/hash"
-	"github.com/feedring/feedring/group/internal/leases"
+	"github.com/feedring/feedring/group/internal/placement"
 	"github.com/feedring/feedring/group/internal/replication"
 	"github.com/feedring/feedring/internal/gossip"
 	"github.com/feedring/feedring/internal/timerqueue"
@@ -52,12 +52,8 @@ type Machine struct {
 	cut         bool // more backfills than the row lists
 	goneChanged bool // the copies whose publisher is gone may be others
 
-	placing    map[ask]*placement
-	placingFor leases.Counter // of placing, by coordinator
-	coordinate leases.Window  // the lookups of late, by coordinator
-	leases     leases.Table
-	issuers    leases.TrustedIssuers
-	checks     map[feedring.FeedRef]*check
+	placer *placement.Placer
+	checks map[feedring.FeedRef]*check
 
 	fetches    *fetchassign.Member   // own feeds, where looks are shared
 	assigner   *fetchassign.Assigner // a manager's
@@ -108,24 +104,22 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 	}
 	m := &Machine{
 		cfg: cfg, group: cfg.Theme.Group(), now: now,
-		rng:        *rand.NewPCG(cfg.Seed, hash.Of(string(cfg.Theme), string(cfg.Self))),
-		timers:     timerqueue.Numbered(int(chimes), bell.number),
-		terms:      terms{disk: st, want: st},
-		members:    map[feedring.PeerID]*member{},
-		expired:    map[feedring.PeerID]RowVersion{},
-		placing:    map[ask]*placement{},
-		placingFor: leases.Counter{},
-		coordinate: leases.NewWindow(),
-		leases:     leases.NewTable(),
-		checks:     map[feedring.FeedRef]*check{},
-		fetches:    fetchassign.NewMember(cfg.Fetchers),
-		assigner:   fetchassign.NewAssigner(),
-		again:      !st.Term.IsZero(),
+		rng:      *rand.NewPCG(cfg.Seed, hash.Of(string(cfg.Theme), string(cfg.Self))),
+		timers:   timerqueue.Numbered(int(chimes), bell.number),
+		terms:    terms{disk: st, want: st},
+		members:  map[feedring.PeerID]*member{},
+		expired:  map[feedring.PeerID]RowVersion{},
+		checks:   map[feedring.FeedRef]*check{},
+		fetches:  fetchassign.NewMember(cfg.Fetchers),
+		assigner: fetchassign.NewAssigner(),
+		again:    !st.Term.IsZero(),
 	}
 	m.replicator = replication.New(replication.Config{
 		Group: m.group, Self: cfg.Self, Refresh: cfg.Refresh, Freshness: cfg.Freshness, Retention: cfg.retention(),
 	}, shell{m})
-	m.issuers = m.issuers.Note(st.Term.Claimant)
+	m.placer = placement.New(placement.Config{
+		Group: m.group, Theme: cfg.Theme, Self: cfg.Self, Refresh: cfg.Refresh, Freshness: cfg.Freshness,
+	}, shell{m}, st.Term.Claimant)
 	m.want.Incarnation++
 	m.want.Highest = max(m.want.Highest, m.want.Term.Number)
 	row := &Row{Group: m.group, Peer: cfg.Self, Incarnation: m.want.Incarnation, Version: 1, From: upTo(later(now, m.want.Dropped))}
@@ -204,7 +198,7 @@ func (m *Machine) apply(in Input) {
 	case Attach:
 		m.attach(in)
 	case Detach:
-		m.detach(in.Stream)
+		m.placer.Detach(in.Stream)
 	case Checked:
 		m.checked(in)
 	case Look:
@@ -321,9 +315,9 @@ func (m *Machine) ring(b bell) {
 	case chimeFetch:
 		m.replicator.Poll(b.ref)
 	case chimePlace:
-		m.placeLate(b.ask)
+		m.placer.Late(b.attempt)
 	case chimeKept:
-		m.unkept(b.ask.id)
+		m.placer.Unreserve(b.attempt.ID)
 	case chimeVouch:
 		m.vouch()
 	case chimeFetches:
@@ -338,7 +332,7 @@ func (m *Machine) ring(b bell) {
 // settle tells what changed by the step: the role, and the peers whose
 // connections matter.
 func (m *Machine) settle() {
-	m.noteIssuers()
+	m.trustIssuers()
 	m.followAssigner()
 	role := m.roleNow()
 	if role != m.role && !m.departed {

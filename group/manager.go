@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/group/internal/leases"
 )
 
 // serve begins to manage under t, which is on disk.
@@ -21,8 +20,9 @@ func (m *Machine) serve(t feedring.Term) {
 		m.timers.Cancel(bell{chime: c})
 	}
 	m.joining = joining{}
+	m.placer.ForgetReports()
 	for p, mem := range m.members {
-		mem.heard, mem.acked, mem.told, mem.asked = m.now, false, time.Time{}, 0
+		mem.heard, mem.acked = m.now, false
 		if p == before && p != m.cfg.Self && !mem.away {
 			mem.away, mem.since, mem.note().probed = true, m.now, m.now // it was probed
 		}
@@ -197,16 +197,4 @@ func (m *Machine) acknowledged() {
 	m.joining = joining{} // a rival that goes before it will be heard of again
 	m.want.Term = m.lead.claim.Term
 	m.save(saving{purpose: forAck})
-}
-
-func (m *Machine) loadTold(mem *member, load int) {
-	load = max(0, min(load, leases.Max))
-	if mem.load != load {
-		m.changes++
-		mem.load, mem.changed = load, m.changes
-	}
-	if mem.told.IsZero() {
-		m.shown, m.census = nil, nil // its load is known from now on
-	}
-	mem.told = m.now
 }

@@ -83,7 +83,7 @@ func (m *Machine) onBeacon(in Receive, b Beacon) {
 func (m *Machine) answer(beacon uint64) {
 	heads, older := m.replicator.Recent()
 	m.send(m.manager(), BeaconAnswer{
-		Header: m.header(), Number: beacon, Leases: m.ownLoad(),
+		Header: m.header(), Number: beacon, Leases: m.placer.Load(),
 		Catalogue: m.catalogueHash(), Heads: heads, Older: older,
 	})
 }

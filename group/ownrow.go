@@ -164,3 +164,21 @@ func (m *Machine) tellBackfills() {
 	}
 	m.markSynced(waits)
 }
+
+// gone reports whether a peer has left, or is forgotten.
+func (m *Machine) gone(p feedring.PeerID) bool {
+	mem := m.members[p]
+	return mem == nil || mem.row.Left
+}
+
+// tellGone lets the row name the copies of what no other row names any more:
+// nobody would ask for them.
+func (m *Machine) tellGone() {
+	m.goneChanged = false
+	if m.leaving {
+		return
+	}
+	if all := m.replicator.Orphans(); !slices.Equal(all, m.me().row.Gone) {
+		m.newRow(func(r *Row) { r.Gone = all })
+	}
+}

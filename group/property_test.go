@@ -11,6 +11,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/catalogue"
+	"github.com/feedring/feedring/group/internal/placement"
 	"github.com/feedring/feedring/internal/fingerprint"
 )
 
@@ -74,6 +75,7 @@ func TestLookupAgainstOracle(t *testing.T) {
 		m.Step(testStart, Establish{})
 		m.Step(testStart, Persisted{Token: m.token})
 		now := testStart.Add(time.Minute)
+		m.wake(now)
 		for i := range 6 {
 			r := Row{Group: m.group, Peer: feedring.PeerID(fmt.Sprint("p", i)), Incarnation: 1, Admitted: testStart.Add(time.Duration(i))}
 			r.Feeds = []feedring.Feed{{URL: fmt.Sprint("https://f", rng.IntN(4)), Provider: feedring.Provider(fmt.Sprint("f", rng.IntN(3)))}}
@@ -82,25 +84,24 @@ func TestLookupAgainstOracle(t *testing.T) {
 				r.Backfilling = []feedring.FeedRef{{URL: fmt.Sprint("https://f", rng.IntN(4)), Publisher: feedring.PeerID(fmt.Sprint("p", rng.IntN(6)))}}
 			}
 			m.merge(&r)
-			mem := m.members[r.Peer]
-			mem.load, mem.told, mem.away = rng.IntN(5), now, rng.IntN(5) == 0
+			m.placer.OnLoad(r.Peer, rng.IntN(5))
+			m.members[r.Peer].away = rng.IntN(5) == 0
 		}
 		m.changedRows()
-		m.wake(now)
 		since := now.Add(-time.Duration(rng.IntN(23)) * time.Hour)
 		feeds := m.matches("f1")
 		if len(feeds) == 0 {
 			continue
 		}
-		got := m.able(feeds, later(now.Add(-24*time.Hour), since))
-		nearly := slices.IndexFunc(got, func(p feedring.PeerID) bool { return len(m.lacking(p, feeds)) > 0 })
+		got := m.placer.Able(feeds, later(now.Add(-24*time.Hour), since))
+		nearly := slices.IndexFunc(got, func(p feedring.PeerID) bool { return len(m.placer.Lacking(p, feeds)) > 0 })
 		if nearly >= 0 {
-			if slices.ContainsFunc(got[nearly:], func(p feedring.PeerID) bool { return len(m.lacking(p, feeds)) == 0 }) {
+			if slices.ContainsFunc(got[nearly:], func(p feedring.PeerID) bool { return len(m.placer.Lacking(p, feeds)) == 0 }) {
 				t.Fatalf("%v: who lacks something goes before who does not", got)
 			}
 			got = got[:nearly]
 		}
-		if want := oracle(m, feeds, since); len(want) != min(len(got), len(want)) || !slices.Equal(want[:min(len(want), maxCandidates)], got) {
+		if want := oracle(m, feeds, since); len(want) != min(len(got), len(want)) || !slices.Equal(want[:min(len(want), placement.MaxCandidates)], got) {
 			t.Fatalf("chose %v, want %v", got, want)
 		}
 	}
@@ -120,7 +121,7 @@ func oracle(m *Machine, feeds []catalogue.Publication, since time.Time) []feedri
 		}
 	}
 	slices.SortFunc(able, func(a, b *member) int {
-		return cmp.Or(cmp.Compare(a.load, b.load), catalogue.CompareRank(a.row, b.row))
+		return cmp.Or(cmp.Compare(m.placer.LoadOf(a.row.Peer), m.placer.LoadOf(b.row.Peer)), catalogue.CompareRank(a.row, b.row))
 	})
 	var out []feedring.PeerID
 	for _, mem := range able {

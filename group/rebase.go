@@ -42,6 +42,7 @@ func (m *Machine) Rebase(by time.Duration, chance uint64) {
 	for i := range m.probes {
 		m.probes[i].sent = m.ago(m.probes[i].sent, by, 2*r)
 	}
+	m.placer.Rebase()
 	for _, mem := range m.members {
 		m.rebaseMember(mem, by)
 	}
@@ -113,9 +114,6 @@ func (m *Machine) rebaseMember(mem *member, by time.Duration) {
 		if *mem.rare = rare; rare == (rarely{}) {
 			mem.rare = nil
 		}
-	}
-	if !mem.told.IsZero() {
-		mem.told = m.now // for lookups
 	}
 	if mem.changed <= m.replicated {
 		mem.changed = 0

@@ -15,7 +15,7 @@ import (
 func TestRebaseKnowsAllInstants(t *testing.T) {
 	moved := []string{
 		"doubt.since", "entry.at", "joining.heard", "joining.sent", "joining.yield",
-		"lead.doubted", "lead.heard", "lead.since", "member.first", "member.heard", "member.since", "member.told",
+		"lead.doubted", "lead.heard", "lead.since", "load.told", "member.first", "member.heard", "member.since",
 		"probe.sent", "rarely.probed", "rarely.staled", "rarely.unfit", "rarely.wanted", "suspicion.deferred",
 	}
 	fixed := []string{"Machine.now"}
@@ -29,8 +29,8 @@ func TestRebaseKnowsAllInstants(t *testing.T) {
 	}
 	want := []string{
 		"Holding.changed", "Member.reportedAt", "Replicator.askedAt", "Window.began", "assignedFeed.since", "candidate.at", "check.last", "check.next", "check.said",
-		"copyMark.since", "datedFetch.at", "graft.begun", "memberFeed.failedAt", "memberFeed.measuredAt", "memberFeed.requestedAt", "memberFeed.since",
-		"memberFeed.urgedAt", "memberFeed.validUntil", "memberFeed.waitingSince", "placement.due", "placement.since", "seek.since", "twin.last", "twin.since",
+		"copyMark.since", "datedFetch.at", "graft.begun", "lookup.due", "lookup.since", "memberFeed.failedAt", "memberFeed.measuredAt", "memberFeed.requestedAt", "memberFeed.since",
+		"memberFeed.urgedAt", "memberFeed.validUntil", "memberFeed.waitingSince", "seek.since", "twin.last", "twin.since",
 	}
 	if !slices.Equal(other, want) {
 		t.Errorf("Rebase does not know of\n%q", other)

@@ -156,7 +156,9 @@ func (s *script) fault(id feedring.PeerID, args []string) {
 		for i := range atoi(args, 2) {
 			n := s.nodes[id]
 			s.stream++
-			n.m.leases.Lease(s.stream, feedring.QueryID{9, byte(i), byte(s.stream)}, "reader")
+			n.m.placer.Attach(s.stream, feedring.Ticket{
+				ID: feedring.QueryID{9, byte(i), byte(s.stream)}, Group: n.m.group, Client: "reader", Peers: []feedring.PeerID{id}, Expiry: n.m.now.Add(time.Hour),
+			})
 		}
 	case "place":
 		s.place(id, args[2:])

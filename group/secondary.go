@@ -49,7 +49,7 @@ func (m *Machine) compareFit(a, b feedring.PeerID) int {
 		catalogue.FalseFirst(unfit(x), unfit(y)),
 		catalogue.FalseFirst(young(x), young(y)),
 		catalogue.FalseFirst(sharesHost(x.row.Addrs, mine), sharesHost(y.row.Addrs, mine)),
-		cmp.Compare(x.load+x.asked, y.load+y.asked),
+		cmp.Compare(m.placer.LoadOf(a), m.placer.LoadOf(b)),
 		catalogue.CompareRank(x.row, y.row),
 	)
 }
@@ -89,9 +89,9 @@ func (m *Machine) refreshSecondary() {
 		if mem.changed <= m.replicated && m.replicated > 0 {
 			continue
 		}
-		load := mem.load
+		load, _ := m.placer.Told(p)
 		if p == m.cfg.Self {
-			load = m.ownLoad()
+			load = m.placer.Load()
 		}
 		msg.Loads = append(msg.Loads, Load{Peer: p, Leases: load})
 		if size += mem.row.Size(); p != m.lead.secondary && size < catalogue.MaxBytes {

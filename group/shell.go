@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/catalogue"
 	"github.com/feedring/feedring/group/internal/replication"
 )
 
@@ -15,6 +16,7 @@ var _ replication.Membership = shell{}
 
 func (s shell) Now() time.Time                           { return s.now }
 func (s shell) Jitter(below time.Duration) time.Duration { return s.jitter(below) }
+func (s shell) Index() *catalogue.Index                  { return s.index() }
 func (s shell) Present() []feedring.PeerID               { return s.present() }
 func (s shell) Neighbours() []feedring.PeerID            { return s.neighbours() }
 func (s shell) Large() bool                              { return s.large() }
@@ -23,11 +25,11 @@ func (s shell) Acknowledged() bool                       { return s.acknowledged
 func (s shell) Emit(o replication.Output)                { s.emit(o) }
 func (s shell) Dropped(upTo time.Time)                   { s.droppedThere(upTo) }
 
-func (s shell) Member(p feedring.PeerID) replication.Member {
+func (s shell) Member(p feedring.PeerID) catalogue.Member {
 	if mem := s.members[p]; mem != nil {
-		return replication.Member{Row: mem.row, Heard: mem.heard, Away: mem.away}
+		return catalogue.Member{Row: mem.row, Heard: mem.heard, Away: mem.away}
 	}
-	return replication.Member{}
+	return catalogue.Member{}
 }
 
 func (s shell) PollAt(ref feedring.FeedRef, at time.Time) {

@@ -1,6 +1,9 @@
 package group
 
-import "github.com/feedring/feedring"
+import (
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/placement"
+)
 
 // chime says what is due.
 type chime uint8
@@ -22,17 +25,11 @@ const (
 	chimes                          // how many there are
 )
 
-// ask names one attempt of a query.
-type ask struct {
-	id      feedring.QueryID
-	attempt uint32
-}
-
 // bell identifies an alarm: there is at most one of each.
 type bell struct {
-	chime chime
-	ref   feedring.FeedRef
-	ask   ask
+	chime   chime
+	ref     feedring.FeedRef
+	attempt placement.Attempt
 }
 
 // number is that of the chime for the bells of which there is one, and chimes for

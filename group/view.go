@@ -55,7 +55,7 @@ func (m *Machine) glance() glance {
 		role: m.roleNow(), term: m.lead.claim.Term, secondary: m.lead.secondary,
 		acked:   m.acknowledgedNow(),
 		settled: m.manager() != "" && (m.serving || m.live()) && !m.me().row.Admitted.IsZero(),
-		leases:  m.leases.Leases(), changes: m.changes, book: m.index(),
+		leases:  m.placer.Leases(), changes: m.changes, book: m.index(),
 	}
 }
 
@@ -120,10 +120,10 @@ func (m *Machine) look(g glance) *View {
 
 func (m *Machine) viewOf(p feedring.PeerID) Member {
 	mem := m.members[p]
-	v := Member{Row: mem.row, Role: feedring.RolePeer, Away: mem.away, Leases: mem.load}
-	v.Known = m.knowsLoad(mem)
+	v := Member{Row: mem.row, Role: feedring.RolePeer, Away: mem.away}
+	v.Leases, v.Known = m.loadOf(p)
 	if p == m.cfg.Self {
-		v.Leases, v.Known = m.leases.Leases(), true
+		v.Leases, v.Known = m.placer.Leases(), true
 	}
 	switch p {
 	case m.manager():

@@ -32,6 +32,13 @@ type Row struct {
 	Seal        *feedring.Seal     // by Peer; nil on one's own
 }
 
+// Member is what a peer knows of a member of its group; the zero Member: it is none.
+type Member struct {
+	Row   *Row
+	Heard time.Time // the last sign of life
+	Away  bool
+}
+
 // Gone is a feed that no row lists any more.
 type Gone struct {
 	Ref      feedring.FeedRef

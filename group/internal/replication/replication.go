@@ -34,7 +34,7 @@ const (
 type Membership interface {
 	Now() time.Time
 	Jitter(below time.Duration) time.Duration
-	Member(feedring.PeerID) Member
+	Member(feedring.PeerID) catalogue.Member
 	Present() []feedring.PeerID
 	Neighbours() []feedring.PeerID
 	Large() bool
@@ -55,13 +55,6 @@ type Membership interface {
 	Credit(from feedring.PeerID, entries int)
 	// Dropped says that entries seen up to then may be missing, since those who were polled had dropped them.
 	Dropped(upTo time.Time)
-}
-
-// Member is what is known of a member; the zero Member: it is none.
-type Member struct {
-	Row   *catalogue.Row
-	Heard time.Time // the last sign of life
-	Away  bool
 }
 
 // Config is what is told once.

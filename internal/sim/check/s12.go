@@ -18,7 +18,7 @@ type s12 struct {
 // passing names the maps of a machine that hold nothing when nobody has asked
 // for a while, wherever in it they are; so does the list "self".
 var passing = map[string]bool{"asks": true, "jobs": true, "asksOf": true, "jobsFor": true,
-	"searches": true, "hops": true, "placing": true, "placingFor": true, "reserved": true, "reservedOf": true, "reservedFor": true}
+	"searches": true, "hops": true, "lookups": true, "lookupsOf": true, "reserved": true, "reservedOf": true, "reservedFor": true}
 
 // most is how many things any one table of a machine holds: some for each peer,
 // each feed and each question of late.

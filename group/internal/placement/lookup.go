@@ -1,4 +1,4 @@
-package group
+package placement
 
 import (
 	"cmp"
@@ -8,9 +8,6 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/catalogue"
 )
-
-// maxCandidates is how many peers a lookup tries for one grant.
-const maxCandidates = 8
 
 // seek is the search for one peer to serve a client. Each is asked once, the
 // best first; who is asked makes room before it acknowledges.
@@ -33,32 +30,32 @@ type seek struct {
 // D > F any peer that is complete since D will do, the least loaded first, and
 // at last one that lacks single feeds: those are asked of their publishers.
 // Otherwise, and where nobody is complete, only the publishers have it all.
-func (m *Machine) plan(p *placement, feeds []catalogue.Publication) {
-	fresh := m.now.Add(-m.cfg.Freshness)
+func (pl *Placer) plan(p *lookup, feeds []catalogue.Publication) {
+	fresh := pl.group.Now().Add(-pl.cfg.Freshness)
 	if p.since.IsZero() || p.since.After(fresh) {
-		if peers := m.able(feeds, later(m.cached(), p.since)); len(peers) > 0 {
-			p.seeks = append(p.seeks, seek{peers: peers, names: []string{string(m.cfg.Theme)}})
+		if peers := pl.Able(feeds, later(pl.cached(), p.since)); len(peers) > 0 {
+			p.seeks = append(p.seeks, seek{peers: peers, names: []string{string(pl.cfg.Theme)}})
 			return
 		}
 	}
-	m.planPublishers(p, feeds)
+	pl.planPublishers(p, feeds)
 }
 
 // cached is since when every peer that is whole has everything. It is a little
 // later than the freshness date: clocks differ, and marks are rounded.
-func (m *Machine) cached() time.Time {
-	return m.now.Add(-m.cfg.Freshness + min(5*time.Second, m.cfg.Freshness/10))
+func (pl *Placer) cached() time.Time {
+	return pl.group.Now().Add(-pl.cfg.Freshness + min(5*time.Second, pl.cfg.Freshness/10))
 }
 
-// able lists peers that have every entry of feeds seen after mark, the least
+// Able lists peers that have every entry of feeds seen after mark, the least
 // loaded first; then those that have all but of single feeds. Whoever publishes
 // a feed can make all others lack it, by telling of entries that nobody can
 // have of it. So it must not leave itself as the only one to serve the rest.
-func (m *Machine) able(feeds []catalogue.Publication, mark time.Time) []feedring.PeerID {
+func (pl *Placer) Able(feeds []catalogue.Publication, mark time.Time) []feedring.PeerID {
 	asked := refsOf(feeds)
 	var whole, nearly []feedring.PeerID
-	for _, p := range m.candidates() {
-		switch row := m.members[p].row; {
+	for _, p := range pl.candidates() {
+		switch row := pl.row(p); {
 		case row.From.After(mark) && !ownOnly(feeds, p):
 		case row.Lacks(func(ref feedring.FeedRef) bool { return asked[ref] }):
 			nearly = append(nearly, p)
@@ -66,12 +63,12 @@ func (m *Machine) able(feeds []catalogue.Publication, mark time.Time) []feedring
 			whole = append(whole, p)
 		}
 	}
-	return append(m.leastLoaded(whole), m.leastLoaded(nearly)...)
+	return append(pl.leastLoaded(whole), pl.leastLoaded(nearly)...)
 }
 
-// lacking lists those of feeds that a peer says it does not have whole.
-func (m *Machine) lacking(p feedring.PeerID, feeds []catalogue.Publication) []catalogue.Publication {
-	row := m.members[p].row
+// Lacking lists those of feeds that a peer says it does not have whole.
+func (pl *Placer) Lacking(p feedring.PeerID, feeds []catalogue.Publication) []catalogue.Publication {
+	row := pl.row(p)
 	if len(row.Backfilling) == 0 {
 		return nil
 	}
@@ -85,7 +82,7 @@ func (m *Machine) lacking(p feedring.PeerID, feeds []catalogue.Publication) []ca
 	return list
 }
 
-func excepted(row *Row) map[feedring.FeedRef]bool {
+func excepted(row *catalogue.Row) map[feedring.FeedRef]bool {
 	refs := make(map[feedring.FeedRef]bool, len(row.Backfilling))
 	for _, ref := range row.Backfilling {
 		refs[ref] = true
@@ -113,51 +110,37 @@ func refsOf(feeds []catalogue.Publication) map[feedring.FeedRef]bool {
 }
 
 // candidates lists this peer and all that are there and admitted, by rank.
-func (m *Machine) candidates() []feedring.PeerID {
-	all := make([]feedring.PeerID, 0, len(m.present())+1)
-	own := m.me().row
-	placed := false
-	for _, p := range m.present() {
-		row := m.members[p].row
+func (pl *Placer) candidates() []feedring.PeerID {
+	present, own, placed := pl.group.Index().Present, pl.row(pl.cfg.Self), false
+	all := make([]feedring.PeerID, 0, len(present)+1)
+	for _, p := range present {
+		row := pl.row(p)
 		if !placed && catalogue.CompareRank(own, row) < 0 {
-			all, placed = append(all, m.cfg.Self), true
+			all, placed = append(all, pl.cfg.Self), true
 		}
 		if !row.Admitted.IsZero() {
 			all = append(all, p)
 		}
 	}
 	if !placed {
-		all = append(all, m.cfg.Self)
+		all = append(all, pl.cfg.Self)
 	}
 	return all
 }
 
 // leastLoaded sorts peers by load and keeps the best. Where what the best two
 // told is old, chance decides between them, so that no herd runs to one peer.
-func (m *Machine) leastLoaded(peers []feedring.PeerID) []feedring.PeerID {
-	slices.SortStableFunc(peers, func(a, b feedring.PeerID) int { return cmp.Compare(m.loadOf(a), m.loadOf(b)) })
-	if len(peers) > 1 && (m.staleLoad(peers[0]) || m.staleLoad(peers[1])) && m.nonce()>>1&1 == 1 {
+func (pl *Placer) leastLoaded(peers []feedring.PeerID) []feedring.PeerID {
+	slices.SortStableFunc(peers, func(a, b feedring.PeerID) int { return cmp.Compare(pl.LoadOf(a), pl.LoadOf(b)) })
+	if len(peers) > 1 && (pl.staleLoad(peers[0]) || pl.staleLoad(peers[1])) && pl.group.Coin() {
 		peers[0], peers[1] = peers[1], peers[0]
 	}
-	return peers[:min(len(peers), maxCandidates)]
-}
-
-// loadOf is what a peer told of its clients, and assignments under way.
-func (m *Machine) loadOf(p feedring.PeerID) int {
-	if p == m.cfg.Self {
-		return m.ownLoad()
-	}
-	mem := m.members[p]
-	return mem.load + mem.asked
-}
-
-func (m *Machine) staleLoad(p feedring.PeerID) bool {
-	return p != m.cfg.Self && m.now.Sub(m.members[p].told) > m.cfg.Refresh
+	return peers[:min(len(peers), MaxCandidates)]
 }
 
 // planPublishers asks every matching publisher for its own feeds. One that is
 // away is missing, and what others cached of it is served meanwhile.
-func (m *Machine) planPublishers(p *placement, feeds []catalogue.Publication) {
+func (pl *Placer) planPublishers(p *lookup, feeds []catalogue.Publication) {
 	names := map[feedring.PeerID][]string{}
 	var order []feedring.PeerID
 	for len(feeds) > 0 {
@@ -165,9 +148,9 @@ func (m *Machine) planPublishers(p *placement, feeds []catalogue.Publication) {
 		for n < len(feeds) && feeds[n].Ref.URL == feeds[0].Ref.URL {
 			n++
 		}
-		chosen := m.preferred(feeds[:n])
+		chosen := pl.preferred(feeds[:n])
 		for _, f := range chosen {
-			name := string(m.cfg.Theme) + "/" + string(f.Provider)
+			name := string(pl.cfg.Theme) + "/" + string(f.Provider)
 			if f.Away {
 				p.miss(name)
 				continue
@@ -190,8 +173,8 @@ func (m *Machine) planPublishers(p *placement, feeds []catalogue.Publication) {
 
 // preferred chooses among the publishers of one address: those that the site
 // vouches for before mirrors, those that are there before those that are away.
-func (m *Machine) preferred(mirrors []catalogue.Publication) []catalogue.Publication {
-	vouched := m.vouched()
+func (pl *Placer) preferred(mirrors []catalogue.Publication) []catalogue.Publication {
+	vouched := pl.group.Vouched()
 	for _, fits := range []func(catalogue.Publication) bool{
 		func(f catalogue.Publication) bool { return !f.Away && vouched[f.Ref] != "" },
 		func(f catalogue.Publication) bool { return !f.Away },
@@ -207,4 +190,11 @@ func (m *Machine) preferred(mirrors []catalogue.Publication) []catalogue.Publica
 		}
 	}
 	return mirrors[:1]
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }

@@ -1,4 +1,4 @@
-package group
+package placement
 
 import (
 	"slices"
@@ -6,24 +6,6 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/catalogue"
 )
-
-// gone reports whether a peer has left, or is forgotten.
-func (m *Machine) gone(p feedring.PeerID) bool {
-	mem := m.members[p]
-	return mem == nil || mem.row.Left
-}
-
-// tellGone lets the row name the copies of what no other row names any more:
-// nobody would ask for them.
-func (m *Machine) tellGone() {
-	m.goneChanged = false
-	if m.leaving {
-		return
-	}
-	if all := m.replicator.Orphans(); !slices.Equal(all, m.me().row.Gone) {
-		m.newRow(func(r *Row) { r.Gone = all })
-	}
-}
 
 // lost is a feed that no publisher serves, under whichever address copies of it
 // may be.
@@ -33,7 +15,7 @@ type lost struct {
 }
 
 // lost lists the feeds of a lookup that make its answer incomplete.
-func (m *Machine) lost(p *placement) (all []lost) {
+func (pl *Placer) lost(p *lookup) (all []lost) {
 	feeds := p.feeds
 	serving, missing := map[feedring.PeerID]bool{}, map[string]bool{}
 	for _, name := range p.missing {
@@ -43,7 +25,7 @@ func (m *Machine) lost(p *placement) (all []lost) {
 		switch s := &p.seeks[i]; {
 		case s.given == "" || s.copy:
 		case s.whole:
-			feeds = m.lacking(s.given, p.feeds)
+			feeds = pl.Lacking(s.given, p.feeds)
 		case s.own:
 			serving[s.given] = true
 		}
@@ -53,8 +35,8 @@ func (m *Machine) lost(p *placement) (all []lost) {
 		for n < len(feeds) && feeds[n].Ref.URL == feeds[0].Ref.URL {
 			n++
 		}
-		for _, f := range m.preferred(feeds[:n]) {
-			name := string(m.cfg.Theme) + "/" + string(f.Provider)
+		for _, f := range pl.preferred(feeds[:n]) {
+			name := string(pl.cfg.Theme) + "/" + string(f.Provider)
 			if serving[f.Ref.Publisher] || !missing[name] {
 				continue
 			}
@@ -79,22 +61,22 @@ func mirrors(feeds []catalogue.Publication) []feedring.FeedRef {
 
 // copy asks a keeper for what the publishers do not serve, one after the other
 // while something is left. It returns false where there is nobody to ask.
-func (m *Machine) copy(key ask, p *placement) bool {
-	keepers := m.keepers(p)
+func (pl *Placer) copy(key Attempt, p *lookup) bool {
+	keepers := pl.keepers(p)
 	if len(keepers) == 0 {
 		return false
 	}
-	s := seek{copy: true, peers: m.leastLoaded(keepers), since: p.since}
+	s := seek{copy: true, peers: pl.leastLoaded(keepers), since: p.since}
 	if s.since.IsZero() {
-		s.since = m.cached() // whatever is cached was asked for
+		s.since = pl.cached() // whatever is cached was asked for
 	}
 	size := 0
-	for _, l := range m.lost(p) {
+	for _, l := range pl.lost(p) {
 		if p.has(l) {
 			continue
 		}
 		for _, ref := range l.refs {
-			if size += len(ref.URL) + 2*catalogue.Part; size <= catalogue.MaxBytes && len(s.want) < maxTold {
+			if size += len(ref.URL) + 2*catalogue.Part; size <= catalogue.MaxBytes && len(s.want) < maxItems {
 				s.want = append(s.want, ref)
 			}
 		}
@@ -103,15 +85,15 @@ func (m *Machine) copy(key ask, p *placement) bool {
 		return false
 	}
 	p.seeks = append(p.seeks, s)
-	m.seekNext(key, p, len(p.seeks)-1)
+	pl.seekNext(key, p, len(p.seeks)-1)
 	return true
 }
 
 // keepers lists the peers that keep copies and were not asked for any yet.
-func (m *Machine) keepers(p *placement) []feedring.PeerID {
+func (pl *Placer) keepers(p *lookup) []feedring.PeerID {
 	asked := 0
-	keepers := slices.DeleteFunc(m.candidates(), func(peer feedring.PeerID) bool {
-		return m.members[peer].row.Keep <= 0
+	keepers := slices.DeleteFunc(pl.candidates(), func(peer feedring.PeerID) bool {
+		return pl.row(peer).Keep <= 0
 	})
 	for i := range p.seeks {
 		if s := &p.seeks[i]; s.copy {
@@ -119,7 +101,7 @@ func (m *Machine) keepers(p *placement) []feedring.PeerID {
 			keepers = slices.DeleteFunc(keepers, func(peer feedring.PeerID) bool { return slices.Contains(s.peers[:s.next], peer) })
 		}
 	}
-	if asked >= maxCandidates {
+	if asked >= MaxCandidates {
 		return nil
 	}
 	return keepers
@@ -127,7 +109,7 @@ func (m *Machine) keepers(p *placement) []feedring.PeerID {
 
 // copied takes what a keeper says that it has. What nobody else lacks then is no
 // more missing.
-func (m *Machine) copied(p *placement, s *seek, got []feedring.FeedRef) {
+func (pl *Placer) copied(p *lookup, s *seek, got []feedring.FeedRef) {
 	if !s.copy || len(got) > len(s.want) {
 		return
 	}
@@ -136,7 +118,7 @@ func (m *Machine) copied(p *placement, s *seek, got []feedring.FeedRef) {
 		s.got[ref] = true
 	}
 	complete := map[string]bool{}
-	for _, l := range m.lost(p) {
+	for _, l := range pl.lost(p) {
 		before, met := complete[l.name]
 		complete[l.name] = p.has(l) && (before || !met)
 	}
@@ -149,7 +131,7 @@ func (m *Machine) copied(p *placement, s *seek, got []feedring.FeedRef) {
 }
 
 // has reports whether a keeper has a feed whole.
-func (p *placement) has(l lost) bool {
+func (p *lookup) has(l lost) bool {
 	return slices.ContainsFunc(p.seeks, func(s seek) bool {
 		return slices.ContainsFunc(l.refs, func(ref feedring.FeedRef) bool { return s.got[ref] })
 	})
@@ -158,7 +140,7 @@ func (p *placement) has(l lost) bool {
 // spare reports whether the answer does without what s found: a keeper that has
 // nothing whole, unless something is missing of which it may have a part; and
 // whoever serves copies anyway, its own feeds with them.
-func (p *placement) spare(s *seek) bool {
+func (p *lookup) spare(s *seek) bool {
 	useful := func(s *seek) bool { return s.copy && (len(s.got) > 0 || len(p.missing) > 0) }
 	if s.copy {
 		return !useful(s)
@@ -172,7 +154,7 @@ func (p *placement) spare(s *seek) bool {
 }
 
 // lose takes back what s promised: the answer has no room for it.
-func (p *placement) lose(s *seek) {
+func (p *lookup) lose(s *seek) {
 	p.miss(s.names...)
 	if s.copy {
 		p.miss(p.copies...)

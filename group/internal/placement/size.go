@@ -1,4 +1,4 @@
-package group
+package placement
 
 import (
 	"github.com/feedring/feedring"
