@@ -15,8 +15,8 @@ import (
 	"github.com/feedring/feedring/internal/web"
 	"github.com/feedring/feedring/internal/wire"
 	"github.com/feedring/feedring/node/internal/contacts"
+	"github.com/feedring/feedring/node/internal/readers/delivery"
 	"github.com/feedring/feedring/node/internal/transport"
-	"github.com/feedring/feedring/node/reading"
 )
 
 // connsAtHost is room for the looks at a host's feeds, slow ones included, and
@@ -41,8 +41,8 @@ func (n *Node) assemble() error {
 		return err
 	}
 	n.fetcher = fetch.NewFetcher(n.outside, n.prepare)
-	n.reading = reading.New(n.ID(), n.store, n.history)
-	n.resting = n.reading.Listen()
+	n.delivery = delivery.New(n.ID(), n.store, n.history)
+	n.resting = n.delivery.Subscribe()
 	n.offers = newOffers(n.ctx, n.offered, n.loop.Post, n.background)
 	n.origins = &origins{
 		self: n.ID(), store: n.store, writing: n.writing, log: n.log, feeds: newFeeds(), offer: n.offer, retitle: n.offers.soon, front: n.own, share: n.cfg.Share,
@@ -65,7 +65,7 @@ func (n *Node) assemble() error {
 	})
 	n.publisher = &publisher{
 		self: n.ID(), store: n.store, sealer: n.sealer, now: time.Now, tell: n.loop.Tell,
-		wake: n.reading.Wake, spawn: n.background, waiting: make(map[uint64]*batch), share: n.cfg.Share,
+		wake: n.delivery.Notify, spawn: n.background, waiting: make(map[uint64]*batch), share: n.cfg.Share,
 		identity: n.identity,
 	}
 	if n.copies, err = openCopies(n.ctx, n.store, n.ID(), n.cfg.Freshness, n.cfg.keeps(), n.log); err != nil {
@@ -82,7 +82,7 @@ func (n *Node) assemble() error {
 	n.poller = &poller{
 		copies: n.copies, full: n.pruner.full, lacks: n.pruner.note,
 		store: n.store, verifier: n.verifier, packer: &n.packer, log: n.log, open: n.openPoll, suspect: n.host.Suspect, tell: n.loop.Tell,
-		comes: n.reading.Comes, takeBack: n.takeBack, spawn: n.background, places: make(chan struct{}, pollsAtOnce), ctx: n.ctx,
+		comes: n.delivery.PublishPending, takeBack: n.takeBack, spawn: n.background, places: make(chan struct{}, pollsAtOnce), ctx: n.ctx,
 	}
 	n.directory = contacts.NewDirectory(n.ctx, n.host, n.loop, &n.running, n.log)
 	n.sites = vouch.NewMemory(n.checker(), n.cfg.Refresh)

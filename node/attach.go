@@ -12,7 +12,7 @@ import (
 	"github.com/feedring/feedring/internal/match"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/wire"
-	"github.com/feedring/feedring/node/reading"
+	"github.com/feedring/feedring/node/internal/readers/delivery"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
@@ -129,8 +129,8 @@ func (n *Node) serveAttach(client feedring.PeerID, s *wire.Stream) error {
 		n.background(func() { readRenewals(s, cancel) })
 	}
 	out := &frameSink{stream: s, vouched: n.vouchedBy(want.Theme), stemmed: want.Stem}
-	err = n.reading.Serve(ctx, reading.Reader{Want: want, Out: out, Cursor: in.Cursor, Follow: in.Follow, Beat: beatEvery})
-	if errors.As(err, new(reading.BehindError)) {
+	err = n.delivery.Serve(ctx, delivery.Reader{Want: want, Out: out, Cursor: in.Cursor, Follow: in.Follow, Beat: beatEvery})
+	if errors.As(err, new(delivery.BehindError)) {
 		return refuse(s, feedringv1.RefusedKind_REFUSED_KIND_BEHIND, err)
 	}
 	if err != nil {
@@ -170,18 +170,18 @@ func (n *Node) checkTicket(client feedring.PeerID, t feedring.Ticket) error {
 }
 
 // interestOf compiles what a client asks for.
-func (n *Node) interestOf(in wire.Attach) (reading.Interest, error) {
+func (n *Node) interestOf(in wire.Attach) (delivery.Interest, error) {
 	expr, err := match.Parse(in.Query.Words)
 	if err != nil {
-		return reading.Interest{}, err
+		return delivery.Interest{}, err
 	}
 	if in.Query.Theme == "" {
-		return reading.Interest{}, errors.New("no theme is named")
+		return delivery.Interest{}, errors.New("no theme is named")
 	}
 	if in.Query.Theme.Group() != in.Ticket.Group {
-		return reading.Interest{}, fmt.Errorf("the ticket is not for %s", in.Query.Theme)
+		return delivery.Interest{}, fmt.Errorf("the ticket is not for %s", in.Query.Theme)
 	}
-	w := reading.Interest{
+	w := delivery.Interest{
 		Theme: in.Query.Theme, Provider: in.Query.Provider, Words: expr,
 		Since: in.Query.Since, Until: in.Query.Until, Limit: in.Query.Limit, Updates: in.Updates,
 		Stem: in.Query.Stem,
@@ -198,7 +198,7 @@ func (n *Node) interestOf(in wire.Attach) (reading.Interest, error) {
 
 // refuse says why not, with the feeds that are behind where that is why.
 func refuse(s *wire.Stream, kind feedringv1.RefusedKind, why error) error {
-	var feeds reading.BehindError
+	var feeds delivery.BehindError
 	errors.As(why, &feeds)
 	if err := s.Send(wire.RefusedTo(kind, why.Error(), feeds...), attachWrite); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/wire"
-	"github.com/feedring/feedring/node/reading"
+	"github.com/feedring/feedring/node/internal/readers/delivery"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
@@ -76,13 +76,13 @@ func TestRefusalNamesFeeds(t *testing.T) {
 	ref := feedring.FeedRef{URL: testURL, Publisher: newSealer(t).ID()}
 	refused := make(chan error, 1)
 	go func() {
-		refused <- refuse(wire.NewStream(here), feedringv1.RefusedKind_REFUSED_KIND_BEHIND, reading.BehindError{ref})
+		refused <- refuse(wire.NewStream(here), feedringv1.RefusedKind_REFUSED_KIND_BEHIND, delivery.BehindError{ref})
 	}()
 	var reply feedringv1.AttachReply
 	check(t, wire.NewStream(there).Receive(&reply, time.Second))
 	frame, err := wire.FrameFrom(&reply)
 	check(t, err)
-	if r := frame.Refused; r == nil || !slices.Equal(r.Feeds, []feedring.FeedRef{ref}) || !errors.As(<-refused, new(reading.BehindError)) {
+	if r := frame.Refused; r == nil || !slices.Equal(r.Feeds, []feedring.FeedRef{ref}) || !errors.As(<-refused, new(delivery.BehindError)) {
 		t.Errorf("the client reads %+v", frame)
 	}
 }

@@ -29,7 +29,7 @@ func (n *Node) do(out peer.Output) {
 	case group.Fetch:
 		n.poller.start(o)
 	case group.Wake:
-		n.reading.Wake(o.Feed)
+		n.delivery.Notify(o.Feed)
 	case group.Admit:
 		n.attached.decide(o.Stream, "")
 	case group.Refuse:

@@ -11,7 +11,7 @@ import (
 	"github.com/feedring/feedring/internal/match"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/web"
-	"github.com/feedring/feedring/node/reading"
+	"github.com/feedring/feedring/node/internal/readers/delivery"
 )
 
 // Follow implements web.Backend.
@@ -253,9 +253,9 @@ func (n *Node) followPrivate(ctx context.Context, ask web.Ask, send func(web.Upd
 	}
 	out := &privateSink{node: n, send: send, at: feedring.Cursor{}, live: ask.Cursor != nil, began: ask.Began}
 	maps.Copy(out.at, ask.Cursor)
-	return n.reading.Serve(ctx, reading.Reader{
+	return n.delivery.Serve(ctx, delivery.Reader{
 		Out: out, Cursor: ask.Cursor, Follow: true, Beat: privateBeat,
-		Want: reading.Interest{
+		Want: delivery.Interest{
 			Private: true, Provider: ask.Provider, Words: expr, Since: ask.Since, Until: ask.Until,
 			Stem: ask.Stem, Limit: ask.Limit, Updates: ask.Updates, Listed: n.origins.private,
 		},

@@ -10,8 +10,8 @@ import (
 	"github.com/feedring/feedring/internal/match"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/web"
+	"github.com/feedring/feedring/node/internal/readers/delivery"
 	"github.com/feedring/feedring/node/internal/sealed"
-	"github.com/feedring/feedring/node/reading"
 )
 
 // local is the way of a reader at this very peer into the network: the same
@@ -54,7 +54,7 @@ func (n *Node) withPrivate(ctx context.Context, ask web.Ask, out web.Answer) (we
 		Provider: ask.Provider, Since: ask.Since, Until: ask.Until, Limit: ask.Limit, Privacy: store.PrivateOnly,
 		Refs: n.origins.privateRefs(),
 	}
-	want := reading.Interest{Words: expr, Stem: ask.Stem}
+	want := delivery.Interest{Words: expr, Stem: ask.Stem}
 	want.Narrow(&search)
 	items, _, err := n.history.Search(ctx, search)
 	if err != nil {

@@ -25,9 +25,9 @@ import (
 	"github.com/feedring/feedring/internal/websub/subscriber"
 	"github.com/feedring/feedring/internal/wire"
 	"github.com/feedring/feedring/node/internal/contacts"
+	"github.com/feedring/feedring/node/internal/readers/delivery"
 	"github.com/feedring/feedring/node/internal/tasks"
 	"github.com/feedring/feedring/node/internal/transport"
-	"github.com/feedring/feedring/node/reading"
 )
 
 // memoryLimit is soft: the collector works harder near it. It is more by what
@@ -61,8 +61,8 @@ type Node struct {
 	directory *contacts.Directory
 	checks    *checks
 	sites     *vouch.Memory // what sites say of peers
-	reading   *reading.Room
-	resting   *reading.Ear // hears of feeds that rest here, and of entries that others publish
+	delivery  *delivery.Broker
+	resting   *delivery.Subscription // to feeds that rest here, and to entries that others publish
 	asks      *asks
 	attached  *attached
 	origins   *origins

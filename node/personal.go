@@ -15,7 +15,7 @@ import (
 // openPersonal reads the personal feeds that this peer keeps.
 func (n *Node) openPersonal() (err error) {
 	n.personal, err = personal.Open(personal.Config{
-		Self: n.ID(), Store: n.store, Network: personalNetwork{n}, Open: n.entry, Read: n.reading.After, Site: n.standsBehind,
+		Self: n.ID(), Store: n.store, Network: personalNetwork{n}, Open: n.entry, Read: n.delivery.After, Site: n.standsBehind,
 		Listed: n.origins.private, Log: n.log,
 		Kept: func(feeds int) {
 			if feeds%personalStep == 0 {
@@ -47,15 +47,15 @@ func (n *Node) standsBehind(theme feedring.Theme, ref feedring.FeedRef) string {
 // feedPersonal gives personal feeds what the store gets: first what came while
 // nobody looked.
 func (n *Node) feedPersonal() {
-	ear := n.reading.Listen() // before the store is read: nothing falls between
-	defer ear.Close()
+	sub := n.delivery.Subscribe() // before the store is read: nothing falls between
+	defer sub.Close()
 	n.givePersonal(n.store.Refs())
 	for {
 		select {
 		case <-n.ctx.Done():
 			return
-		case <-ear.Ready():
-			n.givePersonal(ear.Take())
+		case <-sub.Ready():
+			n.givePersonal(sub.Take())
 		}
 	}
 }

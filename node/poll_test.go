@@ -12,8 +12,8 @@ import (
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/node/internal/readers/delivery"
 	"github.com/feedring/feedring/node/internal/transport"
-	"github.com/feedring/feedring/node/reading"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
@@ -37,7 +37,7 @@ func newPollers(t *testing.T) *pollers {
 	run := spawn(t)
 	p.poller = &poller{
 		store: p.store, verifier: wire.NewVerifier(testNetwork), packer: new(wire.Packer), log: quiet, ctx: t.Context(),
-		suspect: func(feedring.PeerID) {}, comes: reading.New("", p.store, p.store).Comes, takeBack: p.store.TakeBack, spawn: run, places: make(chan struct{}, 1),
+		suspect: func(feedring.PeerID) {}, comes: delivery.New("", p.store, p.store).PublishPending, takeBack: p.store.TakeBack, spawn: run, places: make(chan struct{}, 1),
 		open: func(context.Context, feedring.PeerID, feedring.Verb) (io.ReadWriteCloser, error) {
 			here, there := net.Pipe()
 			run(func() { defer there.Close(); _ = p.serve(there) })

@@ -11,7 +11,7 @@ import (
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/wire"
-	"github.com/feedring/feedring/node/reading"
+	"github.com/feedring/feedring/node/internal/readers/delivery"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
@@ -155,7 +155,7 @@ func TestPollOfWhoLies(t *testing.T) {
 	} {
 		p.store = openStore(t)
 		here := &pruner{store: p.store, self: "here", log: quiet, ctx: t.Context()}
-		p.poller.store, p.poller.lacks, p.poller.comes = p.store, here.note, reading.New("", p.store, p.store).Comes
+		p.poller.store, p.poller.lacks, p.poller.comes = p.store, here.note, delivery.New("", p.store, p.store).PublishPending
 		p.twist = func(part *feedringv1.PollPart) {
 			test.twist(part)
 			wire.DroppedTo(part, now.Add(1000*time.Hour))
@@ -207,7 +207,7 @@ func newDroppers(t *testing.T) (p *pollers, here *pruner) {
 // begin goes on with another store.
 func (p *pollers) begin(here *pruner, s *store.Store) {
 	p.store, p.poller.store, here.store = s, s, s
-	p.poller.comes = reading.New("", s, s).Comes
+	p.poller.comes = delivery.New("", s, s).PublishPending
 }
 
 func (p *pollers) ask(t *testing.T, from feedring.PeerID, after feedring.Position, fresh time.Time) group.Fetched {

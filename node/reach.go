@@ -10,7 +10,7 @@ import (
 	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/web"
-	"github.com/feedring/feedring/node/reading"
+	"github.com/feedring/feedring/node/internal/readers/delivery"
 )
 
 // silentAfter is how long a peer in a group that hears nothing is not yet cut
@@ -45,7 +45,7 @@ func (n *Node) Held(ctx context.Context, ask web.Ask) ([]feedring.Entry, error) 
 		return nil, err
 	}
 	search := store.Search{Theme: ask.Theme, Provider: ask.Provider, Since: ask.Since, Until: ask.Until, Limit: ask.Limit}
-	want := reading.Interest{Words: expr, Stem: ask.Stem}
+	want := delivery.Interest{Words: expr, Stem: ask.Stem}
 	want.Narrow(&search)
 	items, _, err := n.history.Search(ctx, search)
 	if err != nil {

@@ -1,4 +1,4 @@
-package reading
+package delivery
 
 import (
 	"context"
@@ -163,11 +163,11 @@ func wanting(t testing.TB, words string) Interest {
 }
 
 // follow serves a reader until the test ends it.
-func follow(t *testing.T, room *Room, to Reader) (stop func() error) {
+func follow(t *testing.T, broker *Broker, to Reader) (stop func() error) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	to.Follow, to.Beat = true, time.Hour
-	go func() { ended <- room.Serve(ctx, to) }()
+	go func() { ended <- broker.Serve(ctx, to) }()
 	return func() error { cancel(); return <-ended }
 }
 

@@ -1,4 +1,4 @@
-package reading
+package delivery
 
 import (
 	"context"
@@ -35,7 +35,7 @@ type Reader struct {
 
 // session serves one reader from the store.
 type session struct {
-	*Room
+	*Broker
 	Reader
 
 	// early is what the first answer held although it stands after the cursor:
@@ -47,13 +47,13 @@ type session struct {
 // where it follows, everything new until ctx ends. A reader with a cursor goes on
 // from there instead; BehindError where it cannot. It blocks, and reads no faster
 // than the reader takes.
-func (r *Room) Serve(ctx context.Context, to Reader) error {
-	s := session{Room: r, Reader: to}
-	ear := r.Listen() // before the store is read: nothing falls between
-	defer ear.Close()
+func (b *Broker) Serve(ctx context.Context, to Reader) error {
+	s := session{Broker: b, Reader: to}
+	sub := b.Subscribe() // before the store is read: nothing falls between
+	defer sub.Close()
 	err := s.first(ctx)
 	if err == nil && s.Follow {
-		err = s.live(ctx, ear)
+		err = s.live(ctx, sub)
 	}
 	if s.Follow && ctx.Err() != nil {
 		return nil // in the middle of a read, too
@@ -61,16 +61,16 @@ func (r *Room) Serve(ctx context.Context, to Reader) error {
 	return err
 }
 
-// live shows what is new, as soon as ear tells of it, until ctx ends.
-func (s *session) live(ctx context.Context, ear *Ear) error {
+// live shows what is new, as soon as sub is notified, until ctx ends.
+func (s *session) live(ctx context.Context, sub *Subscription) error {
 	beat := time.NewTicker(s.Beat)
 	defer beat.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-ear.Ready():
-			for _, ref := range ear.Take() {
+		case <-sub.Ready():
+			for _, ref := range sub.Take() {
 				if err := s.advance(ctx, ref); err != nil {
 					return err
 				}

@@ -1,4 +1,4 @@
-package reading
+package delivery
 
 import (
 	"context"
@@ -20,7 +20,7 @@ func TestNoSeam(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 1))
 			s := openStore(t)
-			room := New("", s, s)
+			broker := New("", s, s)
 			const feeds, each = 3, 40
 			before := random.IntN(each)
 			var logs []*feedLog
@@ -45,12 +45,12 @@ func TestNoSeam(t *testing.T) {
 					<-start
 					for n := from; n <= each; n += cut {
 						l.append(t, n, min(each, n+cut-1))
-						room.Wake(l.ref)
+						broker.Notify(l.ref)
 					}
 				})
 			}
 			close(start)
-			stop := follow(t, room, Reader{Want: want, Out: out})
+			stop := follow(t, broker, Reader{Want: want, Out: out})
 			writing.Wait()
 			eventually(t, "everything shown", func() bool { return len(out.titles()) == feeds*each/2 })
 			check(t, stop())
@@ -72,7 +72,7 @@ func TestNoSeam(t *testing.T) {
 // like any other.
 func TestEndsInTheMiddle(t *testing.T) {
 	s := openStore(t)
-	room := New("", s, s)
+	broker := New("", s, s)
 	newLog(s, testRef).append(t, 1, 2)
 	ctx, cancel := context.WithCancel(t.Context())
 	one := Reader{
@@ -80,9 +80,9 @@ func TestEndsInTheMiddle(t *testing.T) {
 		Cursor: feedring.Cursor{}, // nothing was shown, so that it is shown by advance
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- room.Serve(ctx, one) }()
+	go func() { ended <- broker.Serve(ctx, one) }()
 	for {
-		room.Wake(testRef)
+		broker.Notify(testRef)
 		select {
 		case err := <-ended:
 			check(t, err)
@@ -95,10 +95,10 @@ func TestEndsInTheMiddle(t *testing.T) {
 
 func TestResumes(t *testing.T) {
 	s := openStore(t)
-	room, log := New("", s, s), newLog(s, testRef)
+	broker, log := New("", s, s), newLog(s, testRef)
 	log.append(t, 1, 5)
 	out := &shownItems{}
-	stop := follow(t, room, Reader{Want: wanting(t, ""), Out: out, Cursor: feedring.Cursor{testRef: log.at(3)}})
+	stop := follow(t, broker, Reader{Want: wanting(t, ""), Out: out, Cursor: feedring.Cursor{testRef: log.at(3)}})
 	eventually(t, "what came meanwhile", func() bool { return len(out.titles()) == 2 })
 	changed := log.items(1, 1)
 	changed[0].Version = 2
@@ -106,14 +106,14 @@ func TestResumes(t *testing.T) {
 	fifth := log.at(5)
 	log.epoch, log.last = log.epoch+1, 0
 	log.append(t, 6, 7)
-	room.Wake(testRef)
+	broker.Notify(testRef)
 	eventually(t, "a new epoch, no new version", func() bool { return len(out.titles()) == 4 })
 	check(t, stop())
 
 	out = &shownItems{}
 	want := wanting(t, "")
 	want.Updates = true
-	check(t, room.Serve(t.Context(), Reader{Want: want, Out: out, Cursor: feedring.Cursor{testRef: fifth}}))
+	check(t, broker.Serve(t.Context(), Reader{Want: want, Out: out, Cursor: feedring.Cursor{testRef: fifth}}))
 	if len(out.titles()) != 3 {
 		t.Errorf("with updates: %v", out.titles())
 	}
@@ -151,19 +151,19 @@ func TestRefusesWhatIsNotHeld(t *testing.T) {
 // TestMeetsAHole reads so slowly that what it has still to read is pruned.
 func TestMeetsAHole(t *testing.T) {
 	s := openStore(t)
-	room, log := New("", s, s), newLog(s, testRef)
+	broker, log := New("", s, s), newLog(s, testRef)
 	log.append(t, 1, 1)
 	out := &shownItems{}
 	ended := make(chan error, 1)
 	go func() {
-		ended <- room.Serve(t.Context(), Reader{Want: wanting(t, ""), Out: out, Follow: true, Beat: time.Hour})
+		ended <- broker.Serve(t.Context(), Reader{Want: wanting(t, ""), Out: out, Follow: true, Beat: time.Hour})
 	}()
 	eventually(t, "the first answer", out.answered)
 	log.append(t, 2, 9)
 	_, err := s.Prune(t.Context(), time.Now().Add(time.Minute), func(feedring.FeedRef) bool { return false })
 	check(t, err)
 	log.append(t, 10, 11)
-	room.Wake(testRef)
+	broker.Notify(testRef)
 	if err := <-ended; !slices.Equal(behindOf(err), BehindError{testRef}) {
 		t.Errorf("ended with %v", err)
 	}
@@ -175,23 +175,23 @@ func TestGoesAheadOfTheStore(t *testing.T) {
 	s := openStore(t)
 	all := newLog(s, testRef).items(1, 8)
 	check(t, s.Append(t.Context(), all[:2]))
-	room, out := New("me", s, s), &shownItems{}
-	stop := follow(t, room, Reader{Want: wanting(t, ""), Out: out})
+	broker, out := New("me", s, s), &shownItems{}
+	stop := follow(t, broker, Reader{Want: wanting(t, ""), Out: out})
 	count := func() int { out.mu.Lock(); defer out.mu.Unlock(); return len(out.items) }
 	eventually(t, "the first answer", func() bool { return count() == 2 })
 
-	stored := room.Comes(testRef, all[1:4]) // one of them is stored already
+	stored := broker.PublishPending(testRef, all[1:4]) // one of them is stored already
 	eventually(t, "what is on its way", func() bool { return count() == 4 })
 	check(t, s.Append(t.Context(), all[2:4]))
 	stored()
-	room.Wake(testRef)
-	stored = room.Comes(testRef, all[5:7])
-	if items, err := room.After(t.Context(), testRef, all[3].Position); err != nil || items != nil {
+	broker.Notify(testRef)
+	stored = broker.PublishPending(testRef, all[5:7])
+	if items, err := broker.After(t.Context(), testRef, all[3].Position); err != nil || items != nil {
 		t.Errorf("%d items past a hole, %v", len(items), err)
 	}
 	check(t, s.Append(t.Context(), all[4:7]))
 	stored()
-	room.Wake(testRef)
+	broker.Notify(testRef)
 	eventually(t, "what is stored", func() bool { return count() == 7 })
 	check(t, stop())
 	for i, it := range out.items[2:] {
@@ -199,8 +199,8 @@ func TestGoesAheadOfTheStore(t *testing.T) {
 			t.Errorf("%v where %v comes", it.Position, all[i+2].Position)
 		}
 	}
-	if at := out.cursor[testRef]; at != all[6].Position || len(room.ahead) != 0 {
-		t.Errorf("the reader stands at %v, %d are on their way", at, len(room.ahead))
+	if at := out.cursor[testRef]; at != all[6].Position || len(broker.pending) != 0 {
+		t.Errorf("the reader stands at %v, %d are on their way", at, len(broker.pending))
 	}
 }
 
@@ -209,16 +209,16 @@ func TestGoesAheadOfTheStore(t *testing.T) {
 func TestTakenBack(t *testing.T) {
 	for _, updates := range []bool{false, true} {
 		s := openStore(t)
-		room, log := New("", s, s), newLog(s, testRef)
+		broker, log := New("", s, s), newLog(s, testRef)
 		log.append(t, 1, 3)
 		want := wanting(t, "entry")
 		want.Updates = updates
 		out := &shownItems{}
-		stop := follow(t, room, Reader{Want: want, Out: out})
+		stop := follow(t, broker, Reader{Want: want, Out: out})
 		eventually(t, "the first answer", out.answered)
 		log.takeBack(t, 2, 2)
 		log.append(t, 4, 4)
-		room.Wake(testRef)
+		broker.Notify(testRef)
 		eventually(t, "what comes after", func() bool { return out.titles()[string(id(testRef, 4))+" v1"] == 1 })
 		check(t, stop())
 		if told := out.titles()[string(id(testRef, 2))+" v2"]; told != map[bool]int{false: 0, true: 1}[updates] {
@@ -226,7 +226,7 @@ func TestTakenBack(t *testing.T) {
 		}
 
 		again := &shownItems{} // who was away
-		check(t, room.Serve(t.Context(), Reader{Want: want, Out: again, Cursor: feedring.Cursor{testRef: log.at(1)}}))
+		check(t, broker.Serve(t.Context(), Reader{Want: want, Out: again, Cursor: feedring.Cursor{testRef: log.at(1)}}))
 		for _, it := range again.items {
 			if it.ID == id(testRef, 2) && !(updates && it.Retraction) {
 				t.Errorf("updates %v: shown %+v", updates, it)
