@@ -105,12 +105,17 @@ var arrows = map[string][]string{
 	"internal/websub/hub":           {"internal/websub/hub/ledger", "internal/store", "internal/throttle"},
 	"client":                        {".", "proto/feedring/v1", "internal/duplicate", "internal/match", "internal/match/stem", "internal/wire", "internal/host"},
 	"node/codec":                    {".", "group", "ring", "internal/peer", "internal/presence", "internal/wire", "proto/feedring/v1"},
-	"node/reading":                  {".", "internal/match", "internal/match/stem", "internal/store", "internal/wire"},
-	"node":                          {".", "group", "ring", "client", "node/codec", "node/reading", "node/internal/", "proto/feedring/v1", "internal/"},
+	"node":                          {".", "group", "ring", "client", "node/codec", "node/internal/", "proto/feedring/v1", "internal/"},
 	"node/internal/tasks":           {},
 	"node/internal/contacts":        {".", "internal/host", "internal/peer", "internal/store"},
 	"node/internal/sealed":          {".", "internal/match", "internal/store", "internal/wire"},
 	"node/internal/transport":       {".", "group", "internal/peer", "internal/wire", "node/codec"},
+
+	"node/internal/readers": {
+		".", "client", "group", "internal/match", "internal/peer", "internal/store", "internal/web", "internal/wire",
+		"node/internal/readers/delivery", "node/internal/sealed", "node/internal/transport", "proto/feedring/v1",
+	},
+	"node/internal/readers/delivery": {".", "internal/match", "internal/match/stem", "internal/store", "internal/wire"},
 
 	"cmd/feedring": {".", "node", "cmd/feedring/internal/"},
 	"cmd/feedring/internal/": {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/client"
 	"github.com/feedring/feedring/internal/origin/fetch"
 	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/internal/safehttp"
@@ -15,6 +14,7 @@ import (
 	"github.com/feedring/feedring/internal/web"
 	"github.com/feedring/feedring/internal/wire"
 	"github.com/feedring/feedring/node/internal/contacts"
+	"github.com/feedring/feedring/node/internal/readers"
 	"github.com/feedring/feedring/node/internal/readers/delivery"
 	"github.com/feedring/feedring/node/internal/transport"
 )
@@ -41,8 +41,8 @@ func (n *Node) assemble() error {
 		return err
 	}
 	n.fetcher = fetch.NewFetcher(n.outside, n.prepare)
-	n.delivery = delivery.New(n.ID(), n.store, n.history)
-	n.resting = n.delivery.Subscribe()
+	broker := delivery.New(n.ID(), n.store, n.history)
+	n.resting = broker.Subscribe()
 	n.offers = newOffers(n.ctx, n.offered, n.loop.Post, n.background)
 	n.origins = &origins{
 		self: n.ID(), store: n.store, writing: n.writing, log: n.log, feeds: newFeeds(), offer: n.offer, retitle: n.offers.soon, front: n.own, share: n.cfg.Share,
@@ -65,7 +65,7 @@ func (n *Node) assemble() error {
 	})
 	n.publisher = &publisher{
 		self: n.ID(), store: n.store, sealer: n.sealer, now: time.Now, tell: n.loop.Tell,
-		wake: n.delivery.Notify, spawn: n.background, waiting: make(map[uint64]*batch), share: n.cfg.Share,
+		wake: broker.Notify, spawn: n.background, waiting: make(map[uint64]*batch), share: n.cfg.Share,
 		identity: n.identity,
 	}
 	if n.copies, err = openCopies(n.ctx, n.store, n.ID(), n.cfg.Freshness, n.cfg.keeps(), n.log); err != nil {
@@ -82,7 +82,7 @@ func (n *Node) assemble() error {
 	n.poller = &poller{
 		copies: n.copies, full: n.pruner.full, lacks: n.pruner.note,
 		store: n.store, verifier: n.verifier, packer: &n.packer, log: n.log, open: n.openPoll, suspect: n.host.Suspect, tell: n.loop.Tell,
-		comes: n.delivery.PublishPending, takeBack: n.takeBack, spawn: n.background, places: make(chan struct{}, pollsAtOnce), ctx: n.ctx,
+		comes: broker.PublishPending, takeBack: n.takeBack, spawn: n.background, places: make(chan struct{}, pollsAtOnce), ctx: n.ctx,
 	}
 	n.directory = contacts.NewDirectory(n.ctx, n.host, n.loop, &n.running, n.log)
 	n.sites = vouch.NewMemory(n.checker(), n.cfg.Refresh)
@@ -90,9 +90,10 @@ func (n *Node) assemble() error {
 		look: n.check, tell: n.loop.Tell, spawn: n.background,
 		queued: make(map[feedring.PeerID]int), flying: make(map[feedring.PeerID]int),
 	}
-	n.asks = &asks{loop: n.loop, sealer: n.sealer, open: make(map[uint64]func(feedring.Final))}
-	n.attached = &attached{tell: n.loop.Tell, asking: make(map[uint64]chan string), serving: make(map[uint64]served)}
-	n.reader = client.NewWith(local{n}, n.cfg.Network, []feedring.PeerID{n.ID()})
+	n.readers = readers.New(n.ctx, readers.Config{
+		Self: n.ID(), Network: n.cfg.Network, Store: n.store, History: n.history, Delivery: broker, Machine: n.loop, Sealer: n.sealer,
+		Host: n.host, Loopback: n.server, Private: n.origins, Tasks: &n.running, Log: n.log,
+	})
 	if err := n.openPersonal(); err != nil {
 		return err
 	}
@@ -183,8 +184,8 @@ func (n *Node) listen() {
 	n.server.Handle(wire.VerbPoll, transport.Bound{All: 64, Each: pollsAtOnce + 8}, n.servePoll)
 	n.server.Handle(wire.VerbInfo, transport.Bound{All: 32, Each: 16}, n.serveInfo)
 	n.server.Handle(wire.VerbPresence, transport.Bound{All: 32, Each: 4}, n.servePresence)
-	n.server.Handle(wire.VerbAttach, transport.Bound{All: 4096, Each: 1024}, n.serveAttach)
-	n.server.Handle(wire.VerbAsk, transport.Bound{All: 4096, Each: 64}, n.serveAsk)
+	n.server.Handle(wire.VerbAttach, transport.Bound{All: 4096, Each: 1024}, n.readers.ServeAttach)
+	n.server.Handle(wire.VerbAsk, transport.Bound{All: 4096, Each: 64}, n.readers.ServeAsk)
 	n.server.HandleMessages()
 }
 

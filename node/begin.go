@@ -27,7 +27,7 @@ func (o *origins) startPrivate(ctx context.Context) {
 		return
 	}
 	for _, url := range o.urls() { // nothing is kept of it
-		if o.private(url) {
+		if o.Private(url) {
 			o.watcher.Add(url, o.placed(url, fetch.State{})) // one that is watched stays as it is
 		}
 	}

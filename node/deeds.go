@@ -13,7 +13,7 @@ func (n *Node) do(out peer.Output) {
 	case *peer.Send:
 		n.links.Send(o.To, o.Message, o.Fresh)
 	case peer.Answer:
-		n.asks.answer(o.Stream, o.Final)
+		n.readers.Answer(o)
 	case peer.Lookup:
 		n.directory.Lookup(o.Theme)
 	case peer.Departed:
@@ -29,11 +29,11 @@ func (n *Node) do(out peer.Output) {
 	case group.Fetch:
 		n.poller.start(o)
 	case group.Wake:
-		n.delivery.Notify(o.Feed)
+		n.readers.Delivery.Notify(o.Feed)
 	case group.Admit:
-		n.attached.decide(o.Stream, "")
+		n.readers.Admit(o)
 	case group.Refuse:
-		n.attached.decide(o.Stream, o.Reason)
+		n.readers.Refuse(o)
 	case group.Prune:
 		n.pruner.before(o.Group, o.Before)
 	case group.Check:
@@ -56,7 +56,7 @@ func (n *Node) do(out peer.Output) {
 		n.host.Learn(o.Peer, o.Addrs)
 	case group.Departed:
 		n.persister.left(o.Group)
-		n.attached.leave(o.Group)
+		n.readers.Leave(o.Group)
 		n.credit.Leave(o.Group)
 	default:
 		n.log.Error("the machine asked for something unknown", "output", out)

@@ -80,10 +80,10 @@ func (n *Node) frontMetrics(r *prometheus.Registry) {
 	}
 	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Namespace: "feedring", Name: "front_readers", Help: "Readers of own feeds within a day, estimated from what pollers say.",
-	}, func() float64 { return float64(n.readers()) }))
+	}, func() float64 { return float64(n.frontReaders()) }))
 }
 
-func (n *Node) readers() int {
+func (n *Node) frontReaders() int {
 	sum := 0
 	for url := range n.origins.public() {
 		sum += n.own.Readers(url)

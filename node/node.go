@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/client"
 	"github.com/feedring/feedring/internal/history"
 	"github.com/feedring/feedring/internal/host"
 	"github.com/feedring/feedring/internal/origin/fetch"
@@ -25,6 +24,7 @@ import (
 	"github.com/feedring/feedring/internal/websub/subscriber"
 	"github.com/feedring/feedring/internal/wire"
 	"github.com/feedring/feedring/node/internal/contacts"
+	"github.com/feedring/feedring/node/internal/readers"
 	"github.com/feedring/feedring/node/internal/readers/delivery"
 	"github.com/feedring/feedring/node/internal/tasks"
 	"github.com/feedring/feedring/node/internal/transport"
@@ -61,10 +61,8 @@ type Node struct {
 	directory *contacts.Directory
 	checks    *checks
 	sites     *vouch.Memory // what sites say of peers
-	delivery  *delivery.Broker
+	readers   *readers.Server
 	resting   *delivery.Subscription // to feeds that rest here, and to entries that others publish
-	asks      *asks
-	attached  *attached
 	origins   *origins
 	offers    *offers
 	front     *front
@@ -76,7 +74,6 @@ type Node struct {
 	own       *cache.Room      // this peer's own feeds, for pollers
 	verifier  *wire.Verifier   // of what others signed
 	packer    wire.Packer      // of answers to polls
-	reader    *client.Client   // this peer's own readers
 	personal  *personal.Room
 	pings     *pings.Room
 	hubs      *subscriber.Room // nil: hubs elsewhere cannot reach this peer
@@ -234,8 +231,8 @@ func (n *Node) release() error {
 	if n.front != nil {
 		n.front.close()
 	}
-	if n.reader != nil {
-		errs = append(errs, n.reader.Close())
+	if n.readers != nil {
+		errs = append(errs, n.readers.Close())
 	}
 	if n.host != nil {
 		errs = append(errs, n.host.Close())

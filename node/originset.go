@@ -112,16 +112,16 @@ func (o *origins) files() map[string]string {
 	return files
 }
 
-// private reports whether a private feed is among this peer's feeds now.
-func (o *origins) private(url string) bool {
+// Private reports whether a private feed is among this peer's feeds now.
+func (o *origins) Private(url string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	f := o.feeds.Get(url)
 	return f != nil && f.theme() == ""
 }
 
-// privateRefs is not nil.
-func (o *origins) privateRefs() []feedring.FeedRef {
+// PrivateRefs is not nil.
+func (o *origins) PrivateRefs() []feedring.FeedRef {
 	refs := []feedring.FeedRef{}
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -133,8 +133,8 @@ func (o *origins) privateRefs() []feedring.FeedRef {
 	return refs
 }
 
-// offersPrivately reports whether a private feed has a provider of that name.
-func (o *origins) offersPrivately(provider string) bool {
+// OffersPrivately reports whether a private feed has a provider of that name.
+func (o *origins) OffersPrivately(provider string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for f := range o.feeds.All() {

@@ -15,8 +15,8 @@ import (
 // openPersonal reads the personal feeds that this peer keeps.
 func (n *Node) openPersonal() (err error) {
 	n.personal, err = personal.Open(personal.Config{
-		Self: n.ID(), Store: n.store, Network: personalNetwork{n}, Open: n.entry, Read: n.delivery.After, Site: n.standsBehind,
-		Listed: n.origins.private, Log: n.log,
+		Self: n.ID(), Store: n.store, Network: personalNetwork{n}, Open: n.readers.Open, Read: n.readers.Delivery.After, Site: n.standsBehind,
+		Listed: n.origins.Private, Log: n.log,
 		Kept: func(feeds int) {
 			if feeds%personalStep == 0 {
 				allowMemory(feeds)
@@ -47,7 +47,7 @@ func (n *Node) standsBehind(theme feedring.Theme, ref feedring.FeedRef) string {
 // feedPersonal gives personal feeds what the store gets: first what came while
 // nobody looked.
 func (n *Node) feedPersonal() {
-	sub := n.delivery.Subscribe() // before the store is read: nothing falls between
+	sub := n.readers.Delivery.Subscribe() // before the store is read: nothing falls between
 	defer sub.Close()
 	n.givePersonal(n.store.Refs())
 	for {
@@ -83,7 +83,7 @@ func (p personalNetwork) Follow(ctx context.Context, theme feedring.Theme, from 
 		each(&e, at[e.Ref()])
 		return nil
 	}
-	return p.node.reader.Follow(ctx, feedring.Query{Theme: theme}, client.FollowOptions{
+	return p.node.readers.Client().Follow(ctx, feedring.Query{Theme: theme}, client.FollowOptions{
 		Updates: true, Cursor: from, Retracted: comes, History: comes,
 		First: func(a client.Answer) error {
 			if from == nil {

@@ -6,11 +6,8 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/match"
 	"github.com/feedring/feedring/internal/peer"
-	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/web"
-	"github.com/feedring/feedring/node/internal/readers/delivery"
 )
 
 // silentAfter is how long a peer in a group that hears nothing is not yet cut
@@ -38,33 +35,19 @@ func unsettled(view *peer.View) (themes []feedring.Theme) {
 	return themes
 }
 
+// Query implements web.Backend.
+func (n *Node) Query(ctx context.Context, ask web.Ask) (web.Answer, error) {
+	return n.readers.Query(ctx, ask)
+}
+
+// Follow implements web.Backend.
+func (n *Node) Follow(ctx context.Context, ask web.Ask, each func(web.Update) error) error {
+	return n.readers.Follow(ctx, ask, each)
+}
+
 // Held implements web.Backend.
 func (n *Node) Held(ctx context.Context, ask web.Ask) ([]feedring.Entry, error) {
-	expr, err := match.Parse(ask.Words)
-	if err != nil {
-		return nil, err
-	}
-	search := store.Search{Theme: ask.Theme, Provider: ask.Provider, Since: ask.Since, Until: ask.Until, Limit: ask.Limit}
-	want := delivery.Interest{Words: expr, Stem: ask.Stem}
-	want.Narrow(&search)
-	items, _, err := n.history.Search(ctx, search)
-	if err != nil {
-		return nil, err
-	}
-	entries := make([]feedring.Entry, 0, len(items))
-	for i := range items {
-		e, err := n.entry(&items[i])
-		if err != nil {
-			return nil, err
-		}
-		e.VouchedBy = n.vouchedBy(e.Theme)(e.Ref())
-		entries = append(entries, *e)
-	}
-	if !ask.Private || ask.Theme != "" {
-		return entries, nil
-	}
-	all, err := n.withPrivate(ctx, ask, web.Answer{Entries: entries})
-	return all.Entries, err
+	return n.readers.Held(ctx, ask)
 }
 
 // Site implements web.Backend.

@@ -61,7 +61,7 @@ func (n *Node) withAddress(ctx context.Context, refs []feedring.FeedRef, url str
 			return nil, err
 		}
 		for i := range page {
-			if e, err := n.entry(&page[i]); err == nil && e.URL == url {
+			if e, err := n.readers.Open(&page[i]); err == nil && e.URL == url {
 				found = append(found, page[i])
 			}
 		}

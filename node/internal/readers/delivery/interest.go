@@ -10,6 +10,9 @@ import (
 	"github.com/feedring/feedring/internal/wire"
 )
 
+// Lister tells which private feeds there are.
+type Lister interface{ Private(url string) bool }
+
 // Interest is what one reader is served: entries of one theme (or the private
 // ones), by the words that it brought.
 type Interest struct {
@@ -24,7 +27,7 @@ type Interest struct {
 	Own      feedring.PeerID // not empty: only this publisher's feeds
 	Updates  bool            // new versions of entries too
 
-	Listed func(url string) bool // nil: every feed
+	Listed Lister // nil: every feed
 
 	stems *stem.Matcher // with Stem, once it was needed
 }
@@ -37,7 +40,7 @@ func (w *Interest) concerns(h *store.Head) bool {
 	return h.Theme == w.Theme && h.Private == w.Private && (w.Own == "" || h.Ref.Publisher == w.Own)
 }
 
-func (w *Interest) lists(url string) bool { return w.Listed == nil || w.Listed(url) }
+func (w *Interest) lists(url string) bool { return w.Listed == nil || w.Listed.Private(url) }
 
 // wants reports whether a follower is shown it.
 func (w *Interest) wants(it *store.Item) bool {

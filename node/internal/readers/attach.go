@@ -1,9 +1,10 @@
-package node
+package readers
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -24,18 +25,18 @@ const (
 	beatEvery   = time.Second
 )
 
-// attached is the clients that this peer serves or is about to.
-type attached struct {
-	tell func(feedring.GroupID, group.Input)
+// sessions are the clients that this peer serves or is about to.
+type sessions struct {
+	machine Machine
 
-	mu      sync.Mutex
-	last    uint64
-	asking  map[uint64]chan string
-	serving map[uint64]served
+	mu       sync.Mutex
+	last     uint64
+	deciding map[uint64]chan string
+	serving  map[uint64]session
 }
 
-// served is one client's session.
-type served struct {
+// session is one client's.
+type session struct {
 	group feedring.GroupID
 	end   context.CancelFunc
 }
@@ -43,14 +44,14 @@ type served struct {
 // attach asks the machine whether a client with a valid ticket is served. The
 // caller detaches the stream when it is over, whatever the answer. A client
 // that comes again on another stream ends this one by end.
-func (a *attached) attach(ctx context.Context, t feedring.Ticket, end context.CancelFunc) (uint64, error) {
+func (a *sessions) attach(ctx context.Context, t feedring.Ticket, end context.CancelFunc) (uint64, error) {
 	decision := make(chan string, 1)
 	a.mu.Lock()
 	a.last++
 	id := a.last
-	a.asking[id], a.serving[id] = decision, served{t.Group, end}
+	a.deciding[id], a.serving[id] = decision, session{t.Group, end}
 	a.mu.Unlock()
-	a.tell(t.Group, group.Attach{Stream: id, Ticket: t})
+	a.machine.Tell(t.Group, group.Attach{Stream: id, Ticket: t})
 	wait := time.NewTimer(decideWait)
 	defer wait.Stop()
 	select {
@@ -66,11 +67,12 @@ func (a *attached) attach(ctx context.Context, t feedring.Ticket, end context.Ca
 	}
 }
 
-// decide does group.Admit and group.Refuse.
-func (a *attached) decide(id uint64, reason string) {
+// decide tells the machine's decision; a reason refuses. A refusal after the
+// admission ends the session.
+func (a *sessions) decide(id uint64, reason string) {
 	a.mu.Lock()
-	decision, end := a.asking[id], a.serving[id].end
-	delete(a.asking, id)
+	decision, end := a.deciding[id], a.serving[id].end
+	delete(a.deciding, id)
 	a.mu.Unlock()
 	switch {
 	case decision != nil:
@@ -82,7 +84,7 @@ func (a *attached) decide(id uint64, reason string) {
 
 // leave ends the sessions of a group that this peer has left: it hears of
 // nothing new there, so its followers must go on elsewhere.
-func (a *attached) leave(g feedring.GroupID) {
+func (a *sessions) leave(g feedring.GroupID) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, s := range a.serving {
@@ -92,46 +94,46 @@ func (a *attached) leave(g feedring.GroupID) {
 	}
 }
 
-func (a *attached) detach(g feedring.GroupID, id uint64) {
+func (a *sessions) detach(g feedring.GroupID, id uint64) {
 	a.mu.Lock()
-	delete(a.asking, id)
+	delete(a.deciding, id)
 	delete(a.serving, id)
 	a.mu.Unlock()
-	a.tell(g, group.Detach{Stream: id})
+	a.machine.Tell(g, group.Detach{Stream: id})
 }
 
-// serveAttach serves one client on one stream, until the answer is whole or,
+// ServeAttach serves one client on one stream, until the answer is whole or,
 // for a follower, until it goes.
-func (n *Node) serveAttach(client feedring.PeerID, s *wire.Stream) error {
+func (s *Server) ServeAttach(client feedring.PeerID, stream *wire.Stream) error {
 	var req feedringv1.AttachRequest
-	if err := s.Receive(&req, attachRead); err != nil {
+	if err := stream.Receive(&req, attachRead); err != nil {
 		return err
 	}
 	in, err := wire.AttachFrom(&req)
 	if err != nil {
-		return refuse(s, feedringv1.RefusedKind_REFUSED_KIND_BAD_QUERY, err)
+		return refuse(stream, feedringv1.RefusedKind_REFUSED_KIND_BAD_QUERY, err)
 	}
-	want, err := n.interestOf(in)
+	want, err := s.interestOf(in)
 	if err != nil {
-		return refuse(s, feedringv1.RefusedKind_REFUSED_KIND_BAD_QUERY, err)
+		return refuse(stream, feedringv1.RefusedKind_REFUSED_KIND_BAD_QUERY, err)
 	}
-	if err := n.checkTicket(client, in.Ticket); err != nil {
-		return refuse(s, feedringv1.RefusedKind_REFUSED_KIND_TICKET, err)
+	if err := s.checkTicket(client, in.Ticket); err != nil {
+		return refuse(stream, feedringv1.RefusedKind_REFUSED_KIND_TICKET, err)
 	}
-	ctx, cancel := context.WithCancel(n.ctx)
+	ctx, cancel := context.WithCancel(s.ctx)
 	defer cancel()
-	id, err := n.attached.attach(ctx, in.Ticket, cancel)
-	defer n.attached.detach(in.Ticket.Group, id)
+	id, err := s.sessions.attach(ctx, in.Ticket, cancel)
+	defer s.sessions.detach(in.Ticket.Group, id)
 	if err != nil {
-		return refuse(s, feedringv1.RefusedKind_REFUSED_KIND_BUSY, err)
+		return refuse(stream, feedringv1.RefusedKind_REFUSED_KIND_BUSY, err)
 	}
 	if in.Follow {
-		n.background(func() { readRenewals(s, cancel) })
+		s.Tasks.Run(func() { readRenewals(stream, cancel) })
 	}
-	out := &frameSink{stream: s, vouched: n.vouchedBy(want.Theme), stemmed: want.Stem}
-	err = n.delivery.Serve(ctx, delivery.Reader{Want: want, Out: out, Cursor: in.Cursor, Follow: in.Follow, Beat: beatEvery})
+	out := &frameSink{stream: stream, server: s, want: &want}
+	err = s.Delivery.Serve(ctx, delivery.Reader{Want: want, Out: out, Cursor: in.Cursor, Follow: in.Follow, Beat: beatEvery})
 	if errors.As(err, new(delivery.BehindError)) {
-		return refuse(s, feedringv1.RefusedKind_REFUSED_KIND_BEHIND, err)
+		return refuse(stream, feedringv1.RefusedKind_REFUSED_KIND_BEHIND, err)
 	}
 	if err != nil {
 		return err
@@ -152,7 +154,7 @@ func readRenewals(s *wire.Stream, end func()) {
 
 // checkTicket checks what needs no knowledge of the group: the seal, the
 // client, the date, and that this peer is named.
-func (n *Node) checkTicket(client feedring.PeerID, t feedring.Ticket) error {
+func (s *Server) checkTicket(client feedring.PeerID, t feedring.Ticket) error {
 	switch {
 	case t.Client != client:
 		return errors.New("the ticket is another client's")
@@ -161,16 +163,14 @@ func (n *Node) checkTicket(client feedring.PeerID, t feedring.Ticket) error {
 	case t.Seal == nil:
 		return errors.New("the ticket is not signed")
 	}
-	for _, p := range t.Peers {
-		if p == n.ID() {
-			return wire.VerifyTicket(n.cfg.Network, t)
-		}
+	if !slices.Contains(t.Peers, s.Self) {
+		return errors.New("the ticket names other peers")
 	}
-	return errors.New("the ticket names other peers")
+	return wire.VerifyTicket(s.Network, t)
 }
 
 // interestOf compiles what a client asks for.
-func (n *Node) interestOf(in wire.Attach) (delivery.Interest, error) {
+func (s *Server) interestOf(in wire.Attach) (delivery.Interest, error) {
 	expr, err := match.Parse(in.Query.Words)
 	if err != nil {
 		return delivery.Interest{}, err
@@ -191,7 +191,7 @@ func (n *Node) interestOf(in wire.Attach) (delivery.Interest, error) {
 	}
 	w.Limit = min(w.Limit, feedring.MaxLimit)
 	if in.Own {
-		w.Own = n.ID()
+		w.Own = s.Self
 	}
 	return w, nil
 }
@@ -209,13 +209,13 @@ func refuse(s *wire.Stream, kind feedringv1.RefusedKind, why error) error {
 // frameSink writes a session's entries to a client's stream. Frames are
 // gathered until something asks for them to be seen.
 type frameSink struct {
-	stream  *wire.Stream
-	vouched func(feedring.FeedRef) string
-	stemmed bool // entries are chosen by stems
+	stream *wire.Stream
+	server *Server
+	want   *delivery.Interest
 }
 
 func (f *frameSink) Item(it *store.Item) error {
-	return f.stream.Queue(wire.ItemTo(it.Ref.Publisher, it.Payload, it.Signature, f.vouched(it.Ref)), attachWrite)
+	return f.stream.Queue(wire.ItemTo(it.Ref.Publisher, it.Payload, it.Signature, f.server.vouchedBy(f.want.Theme, it.Ref)), attachWrite)
 }
 
 func (f *frameSink) Mark(cursor feedring.Cursor) error {
@@ -226,7 +226,7 @@ func (f *frameSink) Mark(cursor feedring.Cursor) error {
 }
 
 func (f *frameSink) Caught(entries int) error {
-	if err := f.stream.Queue(wire.CaughtTo(entries, f.stemmed), attachWrite); err != nil {
+	if err := f.stream.Queue(wire.CaughtTo(entries, f.want.Stem), attachWrite); err != nil {
 		return err
 	}
 	return f.flush()

@@ -1,4 +1,4 @@
-package node
+package readers
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"sort"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/client"
 	"github.com/feedring/feedring/internal/match"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/web"
@@ -14,59 +13,43 @@ import (
 	"github.com/feedring/feedring/node/internal/sealed"
 )
 
-// local is the way of a reader at this very peer into the network: the same
-// client as everybody's, whose streams to this peer stay in the process.
-type local struct{ node *Node }
-
-func (t local) ID() feedring.PeerID { return t.node.ID() }
-
-func (t local) Learn(id feedring.PeerID, addrs []string) { t.node.host.Learn(id, addrs) }
-
-func (t local) Close() error { return nil }
-
-func (t local) Open(ctx context.Context, to feedring.PeerID, verb feedring.Verb) (client.Stream, error) {
-	if to != t.node.ID() {
-		return t.node.host.Open(ctx, to, verb, false)
-	}
-	return t.node.server.Open(t.node.ID(), verb)
-}
-
-// Query implements web.Backend.
-func (n *Node) Query(ctx context.Context, ask web.Ask) (web.Answer, error) {
-	answer, err := n.reader.Query(ctx, ask.Query)
+// Query asks the network, and where private entries are wanted this peer's private
+// feeds, too.
+func (s *Server) Query(ctx context.Context, ask web.Ask) (web.Answer, error) {
+	answer, err := s.client.Query(ctx, ask.Query)
 	if err != nil {
 		return web.Answer{}, err
 	}
 	out := web.Answer{Entries: answer.Entries, Final: answer.Final, Theme: ask.Theme}
 	if ask.Private && ask.Theme == "" {
-		return n.withPrivate(ctx, ask, out)
+		return s.withPrivate(ctx, ask, out)
 	}
 	return out, nil
 }
 
 // withPrivate adds this peer's private entries to an answer.
-func (n *Node) withPrivate(ctx context.Context, ask web.Ask, out web.Answer) (web.Answer, error) {
+func (s *Server) withPrivate(ctx context.Context, ask web.Ask, out web.Answer) (web.Answer, error) {
 	expr, err := match.Parse(ask.Words)
 	if err != nil {
 		return out, err
 	}
 	search := store.Search{
 		Provider: ask.Provider, Since: ask.Since, Until: ask.Until, Limit: ask.Limit, Privacy: store.PrivateOnly,
-		Refs: n.origins.privateRefs(),
+		Refs: s.Private.PrivateRefs(),
 	}
 	want := delivery.Interest{Words: expr, Stem: ask.Stem}
 	want.Narrow(&search)
-	items, _, err := n.history.Search(ctx, search)
+	items, _, err := s.History.Search(ctx, search)
 	if err != nil {
 		return out, err
 	}
 	// Who serves it is there, whether or not an entry matches.
-	if out.Final.Status == feedring.Unsatisfied && n.origins.offersPrivately(ask.Provider) {
+	if out.Final.Status == feedring.Unsatisfied && s.Private.OffersPrivately(ask.Provider) {
 		out.Final.Status = feedring.Answered
 	}
 	var own []feedring.Entry
 	for i := range items {
-		e, err := n.entry(&items[i])
+		e, err := s.Open(&items[i])
 		if err != nil {
 			return out, err
 		}
@@ -93,12 +76,41 @@ func merged(first, second []feedring.Entry, limit int) []feedring.Entry {
 	return all[:min(len(all), limit)]
 }
 
-// entry opens a stored item of this peer's own.
-func (n *Node) entry(it *store.Item) (*feedring.Entry, error) {
+// Held returns what this peer itself holds of what is asked for.
+func (s *Server) Held(ctx context.Context, ask web.Ask) ([]feedring.Entry, error) {
+	expr, err := match.Parse(ask.Words)
+	if err != nil {
+		return nil, err
+	}
+	search := store.Search{Theme: ask.Theme, Provider: ask.Provider, Since: ask.Since, Until: ask.Until, Limit: ask.Limit}
+	want := delivery.Interest{Words: expr, Stem: ask.Stem}
+	want.Narrow(&search)
+	items, _, err := s.History.Search(ctx, search)
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]feedring.Entry, 0, len(items))
+	for i := range items {
+		e, err := s.Open(&items[i])
+		if err != nil {
+			return nil, err
+		}
+		e.VouchedBy = s.vouchedBy(e.Theme, e.Ref())
+		entries = append(entries, *e)
+	}
+	if !ask.Private || ask.Theme != "" {
+		return entries, nil
+	}
+	all, err := s.withPrivate(ctx, ask, web.Answer{Entries: entries})
+	return all.Entries, err
+}
+
+// Open decodes a stored entry, which this peer serves.
+func (s *Server) Open(it *store.Item) (*feedring.Entry, error) {
 	e, err := sealed.Open(it)
 	if err != nil {
 		return nil, err
 	}
-	e.Via = n.ID()
+	e.Via = s.Self
 	return e, nil
 }

@@ -1,42 +1,42 @@
-package node
+package readers
 
 import (
 	"context"
 	"io"
+	"log/slog"
 	"net"
 	"testing"
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/node/internal/tasks"
 	"github.com/feedring/feedring/node/internal/transport"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
-// asked serves one stream of questions. hold keeps the machine from answering.
-func asked(t *testing.T, hold <-chan struct{}) (n *Node, client *wire.Stream, ended <-chan error) {
+// asked serves one stream of questions. hold keeps the machine from answering until it
+// is closed.
+func asked(t *testing.T, hold <-chan struct{}) (s *Server, client *wire.Stream, ended <-chan error) {
 	ctx, cancel := context.WithCancel(context.Background())
-	n = &Node{ctx: ctx, stop: cancel, sealer: newSealer(t), log: quiet}
-	n.asks = &asks{sealer: n.sealer, open: make(map[uint64]func(feedring.Final))}
-	n.loop = loopOf(t, ctx, false, func(out peer.Output) {
-		if a, ok := out.(peer.Answer); ok {
-			<-hold
-			n.asks.answer(a.Stream, a.Final)
-		}
-	})
-	n.asks.loop = n.loop
+	var running tasks.Group
+	m := &machine{t: t, hold: hold}
+	s = New(ctx, Config{Self: "self", Network: testNetwork, Machine: m, Sealer: sealer(t), Tasks: &running, Log: slog.New(slog.DiscardHandler)})
+	m.begin(ctx, s)
 	here, there := net.Pipe()
 	result := make(chan error, 1)
-	n.running.Run(func() { result <- n.serveAsk("client", wire.NewStream(transport.PipeEnd{Conn: there})); there.Close() })
+	running.Run(func() {
+		result <- s.ServeAsk("client", wire.NewStream(transport.PipeEnd{Conn: there}))
+		there.Close()
+	})
 	t.Cleanup(func() {
 		cancel()
 		here.Close()
-		if !n.running.End(10 * time.Second) {
+		if !running.End(10 * time.Second) {
 			t.Error("serving goes on")
 		}
 	})
-	return n, wire.NewStream(transport.PipeEnd{Conn: here}), result
+	return s, wire.NewStream(transport.PipeEnd{Conn: here}), result
 }
 
 func free() <-chan struct{} {
@@ -78,7 +78,7 @@ func TestAsk(t *testing.T) {
 // reads no answer: neither the loop nor the close waits for it.
 func TestAskOfAClientThatDoesNotRead(t *testing.T) {
 	hold := make(chan struct{})
-	n, client, ended := asked(t, hold)
+	s, client, ended := asked(t, hold)
 	sent := make(chan int)
 	go func() {
 		count := 0
@@ -93,9 +93,9 @@ func TestAskOfAClientThatDoesNotRead(t *testing.T) {
 	}
 	close(hold)
 	eventually(t, "all answers given", func() bool {
-		n.asks.mu.Lock()
-		defer n.asks.mu.Unlock()
-		return len(n.asks.open) == 0
+		s.questions.mu.Lock()
+		defer s.questions.mu.Unlock()
+		return len(s.questions.open) == 0
 	})
 	if err := <-ended; err == nil {
 		t.Error("the stream goes on")

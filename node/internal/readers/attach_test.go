@@ -1,4 +1,4 @@
-package node
+package readers
 
 import (
 	"context"
@@ -16,17 +16,26 @@ import (
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
-func TestAttached(t *testing.T) {
+// decider is a machine that decides about each client at once.
+type decider struct {
+	Machine
+	sessions *sessions
+	decision string // empty: it is admitted; silence: none is made
+	told     []group.Input
+}
+
+func (d *decider) Tell(_ feedring.GroupID, in group.Input) {
+	d.told = append(d.told, in)
+	if in, ok := in.(group.Attach); ok && d.decision != "silence" {
+		d.sessions.decide(in.Stream, d.decision)
+	}
+}
+
+func TestSessionLastsFromAdmissionToRefusalOrLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var told []group.Input
-		a := &attached{asking: make(map[uint64]chan string), serving: make(map[uint64]served)}
-		decision := ""
-		a.tell = func(_ feedring.GroupID, in group.Input) {
-			told = append(told, in)
-			if in, ok := in.(group.Attach); ok && decision != "silence" {
-				a.decide(in.Stream, decision)
-			}
-		}
+		m := &decider{}
+		a := &sessions{machine: m, deciding: make(map[uint64]chan string), serving: make(map[uint64]session)}
+		m.sessions = a
 		ticket := feedring.Ticket{Group: testTheme.Group()}
 		attach := func() (uint64, context.Context, error) {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -40,8 +49,8 @@ func TestAttached(t *testing.T) {
 			t.Error("a refusal does not end what was admitted")
 		}
 		a.detach(ticket.Group, first)
-		if d, ok := told[len(told)-1].(group.Detach); !ok || d.Stream != first {
-			t.Errorf("told %+v", told)
+		if d, ok := m.told[len(m.told)-1].(group.Detach); !ok || d.Stream != first {
+			t.Errorf("told %+v", m.told)
 		}
 
 		_, ctx, err = attach()
@@ -55,14 +64,14 @@ func TestAttached(t *testing.T) {
 			t.Error("goes on without its group")
 		}
 
-		decision = "full"
+		m.decision = "full"
 		if id, _, err := attach(); err == nil || err.Error() != "full" {
 			t.Errorf("refused with %v", err)
 		} else {
 			a.detach(ticket.Group, id)
 			a.decide(id, "late") // must not block, nor panic
 		}
-		decision = "silence"
+		m.decision = "silence"
 		if _, _, err := attach(); err == nil {
 			t.Error("nobody decided")
 		}
@@ -73,7 +82,7 @@ func TestAttached(t *testing.T) {
 func TestRefusalNamesFeeds(t *testing.T) {
 	here, there := net.Pipe()
 	defer here.Close()
-	ref := feedring.FeedRef{URL: testURL, Publisher: newSealer(t).ID()}
+	ref := feedring.FeedRef{URL: testURL, Publisher: sealer(t).ID()}
 	refused := make(chan error, 1)
 	go func() {
 		refused <- refuse(wire.NewStream(here), feedringv1.RefusedKind_REFUSED_KIND_BEHIND, delivery.BehindError{ref})

@@ -1,4 +1,4 @@
-package node
+package readers
 
 import (
 	"context"
@@ -20,53 +20,51 @@ const (
 	maxWithin  = time.Minute
 )
 
-// asks hands readers' questions to the machine and its answers back.
-type asks struct {
-	loop   *loop
-	sealer *wire.Sealer
+// questions hands readers' questions to the machine and its answers back.
+type questions struct {
+	machine Machine
 
 	mu   sync.Mutex
 	last uint64
 	open map[uint64]func(feedring.Final)
 }
 
-// ask puts a question to the machine. answer is called once, on the loop; it
-// must not block.
-func (a *asks) ask(in peer.Ask, answer func(feedring.Final)) {
-	a.mu.Lock()
-	a.last++
-	in.Stream = a.last
-	a.open[in.Stream] = answer
-	a.mu.Unlock()
+// ask puts a question to the machine. answer is called once, on the machine's loop;
+// it must not block.
+func (q *questions) ask(in peer.Ask, answer func(feedring.Final)) {
+	q.mu.Lock()
+	q.last++
+	in.Stream = q.last
+	q.open[in.Stream] = answer
+	q.mu.Unlock()
 	in.Within = min(max(in.Within, minWithin), maxWithin)
-	a.loop.Post(in)
+	q.machine.Post(in)
 }
 
-// answer does peer.Answer.
-func (a *asks) answer(stream uint64, f feedring.Final) {
-	a.mu.Lock()
-	answer := a.open[stream]
-	delete(a.open, stream)
-	a.mu.Unlock()
+func (q *questions) answer(stream uint64, f feedring.Final) {
+	q.mu.Lock()
+	answer := q.open[stream]
+	delete(q.open, stream)
+	q.mu.Unlock()
 	if answer != nil {
 		answer(f)
 	}
 }
 
-// serveAsk answers the questions of one stream, in whatever order answers come.
-func (n *Node) serveAsk(client feedring.PeerID, s *wire.Stream) error {
+// ServeAsk answers the questions of one stream, in whatever order answers come.
+func (s *Server) ServeAsk(client feedring.PeerID, stream *wire.Stream) error {
 	a := &answers{
-		stream: s, ready: make(chan func() *feedringv1.AskReply, asksAtOnce),
-		places: make(chan struct{}, asksAtOnce), done: make(chan struct{}), seal: n.sealTickets,
+		stream: stream, sealer: s.Sealer, ready: make(chan func() *feedringv1.AskReply, asksAtOnce),
+		places: make(chan struct{}, asksAtOnce), done: make(chan struct{}),
 	}
 	defer close(a.done)
 	broken := make(chan struct{})
-	if !n.background(func() { defer close(broken); a.write(n.ctx) }) {
+	if !s.Tasks.Run(func() { defer close(broken); a.write(s.ctx) }) {
 		return errClosing
 	}
 	for {
 		var req feedringv1.AskRequest
-		if err := s.Receive(&req, askIdle); err != nil {
+		if err := stream.Receive(&req, askIdle); err != nil {
 			return err
 		}
 		select {
@@ -79,7 +77,7 @@ func (n *Node) serveAsk(client feedring.PeerID, s *wire.Stream) error {
 			a.refuse(&req, err)
 			continue
 		}
-		n.asks.ask(peer.Ask{
+		s.questions.ask(peer.Ask{
 			Client: client, ID: in.ID, Attempt: in.Attempt, Query: in.Query, Within: in.Within,
 		}, a.final)
 	}
@@ -97,12 +95,12 @@ type answers struct {
 	ready  chan func() *feedringv1.AskReply // made off the loop: tickets are signed
 	places chan struct{}                    // one for each open question
 	done   chan struct{}
-	seal   func(*feedring.Final)
+	sealer *wire.Sealer
 }
 
 func (a *answers) final(f feedring.Final) {
 	a.ready <- func() *feedringv1.AskReply {
-		a.seal(&f)
+		a.sealTickets(&f)
 		return wire.AskReplyTo(f)
 	}
 }
@@ -134,10 +132,10 @@ func (a *answers) write(ctx context.Context) {
 }
 
 // sealTickets seals the tickets that this peer's own machine made.
-func (n *Node) sealTickets(f *feedring.Final) {
+func (a *answers) sealTickets(f *feedring.Final) {
 	for i := range f.Grants {
 		if t := &f.Grants[i].Ticket; t.Seal == nil {
-			t.Seal = n.sealer.Ticket(*t)
+			t.Seal = a.sealer.Ticket(*t)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package node
+package readers
 
 import (
 	"context"
@@ -14,19 +14,19 @@ import (
 	"github.com/feedring/feedring/node/internal/readers/delivery"
 )
 
-// Follow implements web.Backend.
-func (n *Node) Follow(ctx context.Context, ask web.Ask, each func(web.Update) error) error {
+// Follow is Query, and then each new entry until ctx ends.
+func (s *Server) Follow(ctx context.Context, ask web.Ask, each func(web.Update) error) error {
 	if ask.Began.IsZero() {
 		ask.Began = time.Now()
 	}
 	if !ask.Private || ask.Theme != "" {
-		return n.followNetwork(ctx, ask, each)
+		return s.followNetwork(ctx, ask, each)
 	}
-	return n.followBoth(ctx, ask, each)
+	return s.followBoth(ctx, ask, each)
 }
 
-func (n *Node) followNetwork(ctx context.Context, ask web.Ask, each func(web.Update) error) error {
-	return n.reader.Follow(ctx, ask.Query, client.FollowOptions{
+func (s *Server) followNetwork(ctx context.Context, ask web.Ask, each func(web.Update) error) error {
+	return s.client.Follow(ctx, ask.Query, client.FollowOptions{
 		Updates: ask.Updates, Cursor: ask.Cursor, Began: ask.Began,
 		Older: func(o client.Older, at feedring.Cursor) error {
 			older := web.Older{Event: "older", Theme: o.Theme, Feed: o.Feed.URL, Provider: o.Provider, Count: o.Count}
@@ -72,23 +72,23 @@ type both struct {
 	quiet <-chan time.Time // then; nil: there are none
 }
 
-func (n *Node) followBoth(ctx context.Context, ask web.Ask, each func(web.Update) error) error {
+func (s *Server) followBoth(ctx context.Context, ask web.Ask, each func(web.Update) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if ask.Limit == 0 {
 		ask.Limit = feedring.DefaultLimit
 	}
 	b := &both{
-		each: each, limit: ask.Limit, serves: n.origins.offersPrivately(ask.Provider),
+		each: each, limit: ask.Limit, serves: s.Private.OffersPrivately(ask.Provider),
 		network: make(chan web.Update), private: make(chan web.Update),
 	}
 	theirs, ours := ask, ask
-	ours.Cursor, theirs.Cursor = n.splitCursor(ask.Cursor)
+	ours.Cursor, theirs.Cursor = s.splitCursor(ask.Cursor)
 	b.at = [2]feedring.Cursor{ours.Cursor, theirs.Cursor}
 	b.resumed = [2]bool{ours.Cursor != nil, theirs.Cursor != nil}
 	ended := make(chan error, 2)
-	go func() { ended <- n.followNetwork(ctx, theirs, sendTo(ctx, b.network)) }()
-	go func() { ended <- n.followPrivate(ctx, ours, sendTo(ctx, b.private)) }()
+	go func() { ended <- s.followNetwork(ctx, theirs, sendTo(ctx, b.network)) }()
+	go func() { ended <- s.followPrivate(ctx, ours, sendTo(ctx, b.private)) }()
 	if err := b.begin(ended); err != nil {
 		return err
 	}
@@ -123,13 +123,13 @@ func sendTo(ctx context.Context, to chan<- web.Update) func(web.Update) error {
 
 // splitCursor takes this peer's private feeds out of a cursor: they are told to
 // nobody. Where nothing else is in it the network's side begins again.
-func (n *Node) splitCursor(c feedring.Cursor) (private, rest feedring.Cursor) {
+func (s *Server) splitCursor(c feedring.Cursor) (private, rest feedring.Cursor) {
 	if c == nil {
 		return nil, nil
 	}
 	private, rest = feedring.Cursor{}, maps.Clone(c)
 	for ref, at := range c {
-		if h, ok := n.store.Head(ref); ref.Publisher == n.ID() && (!ok || h.Private) {
+		if h, ok := s.Store.Head(ref); ref.Publisher == s.Self && (!ok || h.Private) {
 			private[ref] = at
 			delete(rest, ref)
 		}
@@ -246,35 +246,35 @@ const privateBeat = 10 * time.Second
 
 // followPrivate follows this peer's private feeds: straight from the store,
 // since no other peer knows them.
-func (n *Node) followPrivate(ctx context.Context, ask web.Ask, send func(web.Update) error) error {
+func (s *Server) followPrivate(ctx context.Context, ask web.Ask, send func(web.Update) error) error {
 	expr, err := match.Parse(ask.Words)
 	if err != nil {
 		return err
 	}
-	out := &privateSink{node: n, send: send, at: feedring.Cursor{}, live: ask.Cursor != nil, began: ask.Began}
+	out := &privateSink{server: s, send: send, at: feedring.Cursor{}, live: ask.Cursor != nil, began: ask.Began}
 	maps.Copy(out.at, ask.Cursor)
-	return n.delivery.Serve(ctx, delivery.Reader{
+	return s.Delivery.Serve(ctx, delivery.Reader{
 		Out: out, Cursor: ask.Cursor, Follow: true, Beat: privateBeat,
 		Want: delivery.Interest{
 			Private: true, Provider: ask.Provider, Words: expr, Since: ask.Since, Until: ask.Until,
-			Stem: ask.Stem, Limit: ask.Limit, Updates: ask.Updates, Listed: n.origins.private,
+			Stem: ask.Stem, Limit: ask.Limit, Updates: ask.Updates, Listed: s.Private,
 		},
 	})
 }
 
 // privateSink sends a session's entries with where the reader then stands.
 type privateSink struct {
-	node *Node
-	send func(web.Update) error
-	at   feedring.Cursor
-	live bool // entries come in the order of the log
+	server *Server
+	send   func(web.Update) error
+	at     feedring.Cursor
+	live   bool // entries come in the order of the log
 
 	began time.Time  // the reader, to follow
 	older *web.Older // what was passed over since the last mark; nil: nothing
 }
 
 func (p *privateSink) Item(it *store.Item) error {
-	e, err := p.node.entry(it)
+	e, err := p.server.Open(it)
 	if err != nil {
 		return err
 	}
