@@ -84,6 +84,9 @@ func newTagCheck(t *testing.T) *tagCheck {
 			t.Fatal(err)
 		}
 		exports[p.ImportPath] = p.Export
+		if p.ImportPath == module+"/cmd/feedring-demo" {
+			continue // it stores nothing, and reads one line of the API
+		}
 		if strings.HasPrefix(p.ImportPath, module) && slices.Contains(p.Imports, "encoding/json") {
 			ours = append(ours, p)
 		}
