@@ -108,8 +108,13 @@ var arrows = map[string][]string{
 	"node":                          {".", "group", "ring", "client", "node/codec", "node/internal/", "proto/feedring/v1", "internal/"},
 	"node/internal/tasks":           {},
 	"node/internal/contacts":        {".", "internal/host", "internal/peer", "internal/store"},
-	"node/internal/sealed":          {".", "internal/match", "internal/store", "internal/wire"},
-	"node/internal/transport":       {".", "group", "internal/peer", "internal/wire", "node/codec"},
+	"node/internal/sitecheck":       {".", "group", "internal/origin/fetch", "internal/peer", "internal/vouch"},
+	"node/internal/admin": {
+		".", "group", "proto/feedring/v1", "node/internal/contacts", "node/internal/transport", "internal/history", "internal/host",
+		"internal/origin/fetch", "internal/peer", "internal/readerfeeds/cache", "internal/store", "internal/vouch", "internal/web", "internal/wire",
+	},
+	"node/internal/sealed":    {".", "internal/match", "internal/store", "internal/wire"},
+	"node/internal/transport": {".", "group", "internal/peer", "internal/wire", "node/codec"},
 
 	"node/internal/readers": {
 		".", "client", "group", "internal/match", "internal/peer", "internal/store", "internal/web", "internal/wire",

@@ -13,9 +13,11 @@ import (
 	"github.com/feedring/feedring/internal/vouch"
 	"github.com/feedring/feedring/internal/web"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/node/internal/admin"
 	"github.com/feedring/feedring/node/internal/contacts"
 	"github.com/feedring/feedring/node/internal/readers"
 	"github.com/feedring/feedring/node/internal/readers/delivery"
+	"github.com/feedring/feedring/node/internal/sitecheck"
 	"github.com/feedring/feedring/node/internal/transport"
 )
 
@@ -60,8 +62,9 @@ func (n *Node) assemble() error {
 	}
 	n.loop.states = n.persister
 	n.verifier = wire.NewVerifier(n.cfg.Network)
+	contact := transport.NewContact(n.started)
 	n.server = transport.NewServer(n.ctx, transport.ServerConfig{
-		Listener: n.host, Machine: n.loop, Verifier: n.verifier, Credit: &n.credit, Contact: n.contact, Tasks: &n.running, Log: n.log,
+		Listener: n.host, Machine: n.loop, Verifier: n.verifier, Credit: &n.credit, Contact: contact, Tasks: &n.running, Log: n.log,
 	})
 	n.publisher = &publisher{
 		self: n.ID(), store: n.store, sealer: n.sealer, now: time.Now, tell: n.loop.Tell,
@@ -86,13 +89,18 @@ func (n *Node) assemble() error {
 	}
 	n.directory = contacts.NewDirectory(n.ctx, n.host, n.loop, &n.running, n.log)
 	n.sites = vouch.NewMemory(n.checker(), n.cfg.Refresh)
-	n.checks = &checks{
-		look: n.check, tell: n.loop.Tell, spawn: n.background,
-		queued: make(map[feedring.PeerID]int), flying: make(map[feedring.PeerID]int),
-	}
 	n.readers = readers.New(n.ctx, readers.Config{
 		Self: n.ID(), Network: n.cfg.Network, Store: n.store, History: n.history, Delivery: broker, Machine: n.loop, Sealer: n.sealer,
 		Host: n.host, Loopback: n.server, Private: n.origins, Tasks: &n.running, Log: n.log,
+	})
+	n.checks = sitecheck.New(n.ctx, sitecheck.Config{
+		Self: n.ID(), Sites: n.sites, Feeds: feedsView{n}, Fetcher: n.fetcher, Loop: n.loop, Tasks: &n.running, Log: n.log,
+	})
+	n.Desk = admin.New(n.ctx, admin.Config{
+		Version: Version, Network: n.cfg.Network, HTTP: n.front.address(), Started: n.started, Read: n.cfg.Read,
+		Refresh: n.cfg.Refresh, Interval: n.cfg.Interval,
+		Loop: n.loop, Feeds: feedsView{n}, Identity: identityView{n}, Storage: n.writing, Host: n.host, Store: n.store,
+		History: n.history, Links: n.links, Server: n.server, Contact: contact, Joins: n.joins, Cache: n.own, Sites: n.sites, Log: n.log,
 	})
 	if err := n.openPersonal(); err != nil {
 		return err
@@ -153,7 +161,7 @@ func (n *Node) serve() {
 	n.background(n.feedPersonal)
 	n.background(n.standIn)
 	site := web.Config{
-		Backend: n, PublicURL: n.cfg.PublicURL, Metrics: n.metrics(), Personal: personalFeeds{n.personal},
+		Backend: n, PublicURL: n.cfg.PublicURL, Metrics: n.Metrics(), Personal: personalFeeds{n.personal},
 		Front: ownFeeds{n.own},
 	}
 	if n.hub != nil {
@@ -182,7 +190,7 @@ func (n *Node) serve() {
 // counts, attach under one id.
 func (n *Node) listen() {
 	n.server.Handle(wire.VerbPoll, transport.Bound{All: 64, Each: pollsAtOnce + 8}, n.servePoll)
-	n.server.Handle(wire.VerbInfo, transport.Bound{All: 32, Each: 16}, n.serveInfo)
+	n.server.Handle(wire.VerbInfo, transport.Bound{All: 32, Each: 16}, n.ServeInfo)
 	n.server.Handle(wire.VerbPresence, transport.Bound{All: 32, Each: 4}, n.servePresence)
 	n.server.Handle(wire.VerbAttach, transport.Bound{All: 4096, Each: 1024}, n.readers.ServeAttach)
 	n.server.Handle(wire.VerbAsk, transport.Bound{All: 4096, Each: 64}, n.readers.ServeAsk)

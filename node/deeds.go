@@ -37,7 +37,7 @@ func (n *Node) do(out peer.Output) {
 	case group.Prune:
 		n.pruner.before(o.Group, o.Before)
 	case group.Check:
-		n.checks.check(o)
+		n.checks.Check(o)
 	case group.Protect:
 		n.host.Protect(o.Group.String(), o.Peers)
 	case group.Owing:

@@ -3,57 +3,12 @@ package node
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"time"
 
 	"github.com/feedring/feedring/internal/store"
-	"github.com/feedring/feedring/internal/web"
 )
-
-// Readiness implements web.Backend.
-func (n *Node) Readiness() web.Readiness {
-	var is web.Readiness
-	if !n.Ready() {
-		is.Reasons = append(is.Reasons, "this peer has not settled its roles in all of its groups yet: ask again in a second")
-	}
-	is.Reasons = append(is.Reasons, n.faults()...)
-	if len(n.joins.All()) > 0 && len(n.host.Peers()) == 0 {
-		is.Warnings = append(is.Warnings, "connected to nobody, though there are addresses to join: \"feedring doctor\" says more")
-	}
-	if failing := n.failing(); failing > 0 {
-		is.Warnings = append(is.Warnings, fmt.Sprintf("the last look at %d of the feeds that this peer publishes failed: \"feedring feed list\" says why", failing))
-	}
-	return is
-}
-
-// faults is what is wrong with the peer itself, and what to do.
-func (n *Node) faults() (faults []string) {
-	now, _ := n.identity.get()
-	if text := elsewhere(now); text != "" {
-		faults = append(faults, text)
-	} else if warning := n.twins.warning(n.loop.Now()); warning != "" {
-		faults = append(faults, warning)
-	} else if err := n.identity.yields(); err != nil {
-		faults = append(faults, err.Error())
-	}
-	if err := n.writing.look(time.Now()); err != nil {
-		faults = append(faults, "nothing new is stored: "+err.Error())
-	}
-	return faults
-}
-
-func (n *Node) checkStore() web.Check {
-	if err := n.writing.look(time.Now()); err != nil {
-		return web.Check{Name: "store", Detail: "nothing new is stored: " + err.Error(), Advice: "make room on the disk, or see why it fails; the peer goes on by itself"}
-	}
-	size, err := n.store.Stats()
-	if err != nil {
-		return web.Check{Name: "store", Detail: err.Error(), Advice: "look whether the disk is full or failing"}
-	}
-	return web.Check{Name: "store", OK: true, Detail: fmt.Sprintf("%d entries, %d MiB", size.Entries, size.Bytes>>20)}
-}
 
 // storesAgain looks soon for what the store refused.
 func (n *Node) storesAgain() { n.background(func() { n.origins.watcher.Resume() }) }
@@ -75,8 +30,8 @@ type writes struct {
 	since time.Time
 }
 
-// look returns why the store takes no writes; nil: it does.
-func (w *writes) look(now time.Time) error {
+// Check returns why the store takes no writes; nil: it does.
+func (w *writes) Check(now time.Time) error {
 	err := w.store.Refuses()
 	w.note(now, err)
 	return err
@@ -129,8 +84,8 @@ func (w *writes) watch(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		if w.look(time.Now()) != nil {
-			_ = w.store.Put(ctx, store.BucketMeta, "written", nil) // look tells of it
+		if w.Check(time.Now()) != nil {
+			_ = w.store.Put(ctx, store.BucketMeta, "written", nil) // Check tells of it
 		}
 	}
 }

@@ -20,11 +20,11 @@ func TestFullDiskIsLoggedOnce(t *testing.T) {
 	w := &writes{store: s, log: slog.New(slog.NewTextHandler(&out, nil))}
 	again := 0
 	w.again = func() { again++ }
-	check(t, w.look(time.Now()))
+	check(t, w.Check(time.Now()))
 	check(t, s.Close()) // then it takes nothing
 	now := time.Now()
 	for range 100 {
-		if w.look(now) == nil {
+		if w.Check(now) == nil {
 			t.Fatal("it takes writes")
 		}
 		now = now.Add(time.Second)
@@ -34,7 +34,7 @@ func TestFullDiskIsLoggedOnce(t *testing.T) {
 	}
 	w.store = openStore(t)
 	for i := range 100 {
-		check(t, w.look(now))
+		check(t, w.Check(now))
 		if told := strings.Contains(out.String(), "again"); told != (i >= 9) {
 			t.Fatalf("after %d seconds: %s", i+1, out.String())
 		}
@@ -47,7 +47,7 @@ func TestFullDiskIsLoggedOnce(t *testing.T) {
 		t.Error("a write that the store refused is not told from others")
 	}
 	now = now.Add(writesWell) // nobody looked meanwhile
-	if err := w.look(now); err != nil || again != 2 {
+	if err := w.Check(now); err != nil || again != 2 {
 		t.Errorf("told %d times of what was over before somebody looked: %v", again, err)
 	}
 }

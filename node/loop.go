@@ -97,6 +97,9 @@ func (l *loop) Post(in peer.Input) bool {
 // Tell hands in to one group's part of the machine.
 func (l *loop) Tell(g feedring.GroupID, in group.Input) { l.Post(peer.In{Group: g, Input: in}) }
 
+// Steps counts the inputs that the machine took.
+func (l *loop) Steps() uint64 { return l.steps.Load() }
+
 // View returns a snapshot at most a few tens of milliseconds old.
 func (l *loop) View() *peer.View { return l.view.Load() }
 
@@ -106,9 +109,9 @@ func (l *loop) publish() {
 	l.viewed.Store(int64(at))
 }
 
-// viewSince returns a view that holds all that the machine knew at a time, once
+// ViewSince returns a view that holds all that the machine knew at a time, once
 // there is one: soon, or when ctx ends.
-func (l *loop) viewSince(ctx context.Context, at time.Time) *peer.View {
+func (l *loop) ViewSince(ctx context.Context, at time.Time) *peer.View {
 	look := time.NewTicker(viewEvery / 2)
 	defer look.Stop()
 	for l.viewed.Load() < int64(at.Sub(l.start)) {

@@ -23,9 +23,11 @@ import (
 	"github.com/feedring/feedring/internal/websub/pings"
 	"github.com/feedring/feedring/internal/websub/subscriber"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/node/internal/admin"
 	"github.com/feedring/feedring/node/internal/contacts"
 	"github.com/feedring/feedring/node/internal/readers"
 	"github.com/feedring/feedring/node/internal/readers/delivery"
+	"github.com/feedring/feedring/node/internal/sitecheck"
 	"github.com/feedring/feedring/node/internal/tasks"
 	"github.com/feedring/feedring/node/internal/transport"
 )
@@ -41,6 +43,8 @@ const (
 
 // Node is a running peer.
 type Node struct {
+	*admin.Desk
+
 	cfg     Config
 	log     *slog.Logger
 	started time.Time
@@ -59,7 +63,7 @@ type Node struct {
 	copies    *copies // nil: this peer keeps none
 	pruner    *pruner
 	directory *contacts.Directory
-	checks    *checks
+	checks    *sitecheck.Checker
 	sites     *vouch.Memory // what sites say of peers
 	readers   *readers.Server
 	resting   *delivery.Subscription // to feeds that rest here, and to entries that others publish
@@ -85,7 +89,6 @@ type Node struct {
 	identity  *duplicateIdentity
 	writing   *writes          // whether the store takes any
 	credit    transport.Credit // of neighbours in large groups
-	contact   *transport.Contact
 
 	stopLooking context.CancelFunc // at origins
 
@@ -129,7 +132,6 @@ func start(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 		cfg: cfg, started: time.Now(), events: newEvents(cfg.Event), logs: newLogs(),
 		departed: make(chan struct{}), assembled: make(chan struct{}),
 	}
-	n.contact = transport.NewContact(n.started)
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
 	}

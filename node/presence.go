@@ -365,16 +365,3 @@ func (n *Node) tellPresence(before, now presence.Changed) {
 	}
 	n.events.add(Event{Event: "identity", Identity: is})
 }
-
-func (n *Node) checkIdentity() web.Check {
-	now, _ := n.identity.get()
-	text := elsewhere(now)
-	if text == "" {
-		text = n.twins.warning(n.loop.Now())
-	}
-	if text != "" {
-		what, advice, _ := strings.Cut(text, ": stop one")
-		return web.Check{Name: "identity", Detail: what, Advice: "stop one" + advice}
-	}
-	return web.Check{Name: "identity", OK: true, Detail: string(n.ID())}
-}

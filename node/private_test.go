@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/wire"
 )
 
@@ -43,7 +44,7 @@ func TestPollHidesPrivateFeeds(t *testing.T) {
 			t.Errorf("a private feed is answered with %x, an unknown one with %x", got, unknown)
 		}
 	}
-	if entries := n.publicEntries(); entries != 0 {
+	if entries := n.store.Entries(func(h *store.Head) bool { return !h.Private }); entries != 0 {
 		t.Errorf("%d private entries are counted", entries)
 	}
 }

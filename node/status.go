@@ -6,65 +6,14 @@ import (
 	"maps"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/origin/document"
 	"github.com/feedring/feedring/internal/origin/fetch"
-	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/internal/safehttp"
 	"github.com/feedring/feedring/internal/web"
 )
-
-// Status implements web.Backend.
-func (n *Node) Status() web.Status {
-	view := n.loop.View()
-	size, err := n.store.Stats()
-	if err != nil {
-		n.log.Warn("size of the store", "err", err)
-	}
-	st := web.Status{
-		Peer: n.ID(), Version: Version, Network: n.cfg.Network,
-		Started: wholeSecond(n.started), Uptime: int64(time.Since(n.started).Seconds()),
-		Addrs: n.host.Listening(), HTTP: n.front.address(),
-		Roles: n.roles(view),
-		Peers: len(n.host.Peers()), Entries: size.Entries, StoreSize: size.Bytes,
-		PrivateEntries: max(0, size.Entries-n.publicEntries()),
-		Warnings:       n.faults(), Identity: n.identity.status(),
-	}
-	for _, g := range view.Memberships {
-		st.Clients += g.Leases
-	}
-	return st
-}
-
-// roles are this peer's in its groups, and the themes that it reads and waits for
-// somebody to publish in.
-func (n *Node) roles(view *peer.View) []web.RoleStatus {
-	roles := []web.RoleStatus{}
-	for theme, is := range view.Roles {
-		roles = append(roles, web.RoleStatus{Theme: theme, Role: is.Role.String(), Term: is.Term.Number})
-	}
-	for _, theme := range n.cfg.Read {
-		if _, known := view.Roles[theme]; !known {
-			roles = append(roles, web.RoleStatus{Theme: theme, Role: web.RoleWaiting})
-		}
-	}
-	slices.SortFunc(roles, func(a, b web.RoleStatus) int { return strings.Compare(string(a.Theme), string(b.Theme)) })
-	return slices.CompactFunc(roles, func(a, b web.RoleStatus) bool { return a.Theme == b.Theme })
-}
-
-// Ready reports whether the roles of all offered themes are settled.
-func (n *Node) Ready() bool {
-	view := n.loop.View()
-	for theme := range n.origins.offered() {
-		if view.Roles[theme].Role == feedring.RoleNone {
-			return false
-		}
-	}
-	return true
-}
 
 // Feeds implements web.Backend.
 func (n *Node) Feeds(private bool) []web.FeedStatus {

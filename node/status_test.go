@@ -20,7 +20,7 @@ func TestStatusOfWhatIsRead(t *testing.T) {
 	if !slices.Equal(st.Roles, want) || !n.Ready() {
 		t.Errorf("roles %v, want %v; ready %v", st.Roles, want, n.Ready())
 	}
-	if detail := n.checkRoles().Detail; detail != "manager of "+string(testTheme)+", waiting for zoology" {
+	if detail := checkOf(t, n, "roles").Detail; detail != "manager of "+string(testTheme)+", waiting for zoology" {
 		t.Errorf("the doctor says %q", detail)
 	}
 }

@@ -56,7 +56,7 @@ func (n *Node) startingState() (peer.State, error) {
 		saved.State.Dropped = group.Noted(noted, now, n.cfg.Freshness)
 		st.Groups[saved.Theme] = saved.State
 	}
-	for _, h := range n.store.HeadsWhere(public) {
+	for _, h := range n.store.HeadsWhere(func(h *store.Head) bool { return !h.Private }) {
 		st.Heads[h.Theme] = append(st.Heads[h.Theme], feedring.Head{Feed: h.Ref, Position: h.Last, Hash: h.Hash})
 	}
 	return st, nil

@@ -79,22 +79,6 @@ func TestOneRequestForAllFeedsOfASite(t *testing.T) {
 	eventually(t, "the site is asked again after a ping", func() bool { return wellKnown.Load() == before+1 })
 }
 
-// TestInstructionsOfTwoSites: each site is told what it publishes, and nothing of
-// the other's feeds.
-func TestInstructionsOfTwoSites(t *testing.T) {
-	const a, b = "https://a.example/feed", "https://b.example/feed"
-	doc := vouch.Document{Network: "test", Peers: []feedring.PeerID{"12D3KooWBmAwcd4PJNJvfV89HwE48nwkRmAgo8Vy3uQEyNNHBox2"}, Feeds: []string{a, b}}
-	text, err := instructions(doc, []string{"a.example", "b.example"})
-	check(t, err)
-	first, second, found := strings.Cut(text, "\nb.example names its peer in one of three places")
-	if !found || !strings.Contains(first, "https://a.example/.well-known/feedring") || !strings.Contains(second, "https://b.example/.well-known/feedring") {
-		t.Fatal(text)
-	}
-	if !strings.Contains(first, a) || strings.Contains(first, b) || !strings.Contains(second, b) || strings.Contains(second, a) {
-		t.Errorf("feeds of the other site are told:\n%s", text)
-	}
-}
-
 // TestViewSince: a look that the machine asks for sees why it did.
 func TestViewSince(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
@@ -109,13 +93,13 @@ func TestViewSince(t *testing.T) {
 	for n := range 20 {
 		l.Post(question(n))
 		at := <-stepped
-		if l.viewSince(ctx, at); l.viewed.Load() < int64(at.Sub(l.start)) {
+		if l.ViewSince(ctx, at); l.viewed.Load() < int64(at.Sub(l.start)) {
 			t.Fatal("the view is from before")
 		}
 	}
 	cancel()
 	<-l.done
-	if v := l.viewSince(t.Context(), time.Now().Add(time.Hour)); v != l.View() {
+	if v := l.ViewSince(t.Context(), time.Now().Add(time.Hour)); v != l.View() {
 		t.Error("another view than the last one")
 	}
 }

@@ -1,4 +1,4 @@
-package node
+package sitecheck
 
 import (
 	"fmt"
@@ -9,7 +9,16 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/node/internal/tasks"
 )
+
+type lookerFunc func(siteCheck) group.Checked
+
+func (f lookerFunc) look(o siteCheck) group.Checked { return f(o) }
+
+type tellFunc func(feedring.GroupID, group.Input)
+
+func (f tellFunc) Tell(g feedring.GroupID, in group.Input) { f(g, in) }
 
 // TestChecksAreBounded asks for very many looks, most of them at one
 // publisher's slow sites: each is answered once, few run at a time, and another
@@ -21,32 +30,27 @@ func TestChecksAreBounded(t *testing.T) {
 		answers := make(map[feedring.FeedRef]int)
 		began := time.Now()
 		var served time.Duration // until the last of the honest was
-		c := &checks{
-			look: func(o siteCheck) group.Checked {
-				mu.Lock()
-				now++
-				top, looked = max(top, now), looked+1
-				mu.Unlock()
-				time.Sleep(checkWithin)
-				mu.Lock()
-				defer mu.Unlock()
-				now--
-				if o.Feed.Publisher == "honest" {
-					served = time.Since(began)
-				}
-				return group.Checked{Feed: o.Feed, Vouched: true}
-			},
-			tell: func(_ feedring.GroupID, in group.Input) {
-				mu.Lock()
-				defer mu.Unlock()
-				answers[in.(group.Checked).Feed]++
-			},
-			spawn:  func(f func()) bool { go f(); return true },
-			queued: make(map[feedring.PeerID]int), flying: make(map[feedring.PeerID]int),
-		}
+		q := newQueue(lookerFunc(func(o siteCheck) group.Checked {
+			mu.Lock()
+			now++
+			top, looked = max(top, now), looked+1
+			mu.Unlock()
+			time.Sleep(within)
+			mu.Lock()
+			defer mu.Unlock()
+			now--
+			if o.Feed.Publisher == "honest" {
+				served = time.Since(began)
+			}
+			return group.Checked{Feed: o.Feed, Vouched: true}
+		}), tellFunc(func(_ feedring.GroupID, in group.Input) {
+			mu.Lock()
+			defer mu.Unlock()
+			answers[in.(group.Checked).Feed]++
+		}), &tasks.Group{})
 		ask := func(by string, n int) {
 			for i := range n {
-				c.check(group.Check{Feed: feedring.FeedRef{URL: fmt.Sprint("https://x/", i), Publisher: feedring.PeerID(by)}})
+				q.add(group.Check{Feed: feedring.FeedRef{URL: fmt.Sprint("https://x/", i), Publisher: feedring.PeerID(by)}})
 			}
 		}
 		ask("slow", 5000)
@@ -70,11 +74,11 @@ func TestChecksAreBounded(t *testing.T) {
 				t.Fatalf("%v was answered %d times", ref, n)
 			}
 		}
-		if served > 2*checkWithin {
+		if served > 2*within {
 			t.Errorf("the honest waited %s", served)
 		}
-		if c.running != 0 || len(c.waiting)+len(c.queued)+len(c.flying) != 0 {
-			t.Errorf("left behind: %+v", c)
+		if q.running != 0 || len(q.waiting)+len(q.queued)+len(q.flying) != 0 {
+			t.Errorf("left behind: %+v", q)
 		}
 	})
 }

@@ -1,4 +1,4 @@
-package node
+package admin
 
 import (
 	"net/http"
@@ -12,8 +12,8 @@ import (
 	"github.com/feedring/feedring/internal/store"
 )
 
-// metrics serves Prometheus text: gauges are read when they are asked for.
-func (n *Node) metrics() http.Handler {
+// Metrics serves Prometheus text: gauges are read when they are asked for.
+func (d *Desk) Metrics() http.Handler {
 	r := prometheus.NewRegistry()
 	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	gauge := func(name, help string, value func() float64) {
@@ -23,24 +23,24 @@ func (n *Node) metrics() http.Handler {
 		r.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "feedring", Name: name, Help: help},
 			func() float64 { return float64(value()) }))
 	}
-	gauge("peers", "Peers of the network that are connected.", func() float64 { return float64(len(n.host.Peers())) })
-	gauge("groups", "Groups that this peer is a member of.", func() float64 { return float64(len(n.loop.View().Memberships)) })
-	gauge("ring_groups", "Groups on the ring, as this peer sees it.", func() float64 { return float64(len(n.loop.View().Ring)) })
-	gauge("clients", "Clients that this peer serves.", func() float64 { return float64(n.Status().Clients) })
-	gauge("entries", "Entries in the store, without those of private feeds.", func() float64 { return float64(n.publicEntries()) })
-	gauge("feeds_failing", "Own published feeds whose last look failed.", func() float64 { return float64(n.failing()) })
-	counter("steps_total", "Inputs that the machine took.", n.loop.steps.Load)
-	counter("messages_sent_total", "Messages written to other peers.", n.links.Sent)
-	counter("messages_dropped_total", "Messages that could not be sent.", n.links.Dropped)
-	counter("messages_refused_total", "Messages of others that were malformed or wrongly signed.", n.server.Refused)
+	gauge("peers", "Peers of the network that are connected.", func() float64 { return float64(len(d.cfg.Host.Peers())) })
+	gauge("groups", "Groups that this peer is a member of.", func() float64 { return float64(len(d.cfg.Loop.View().Memberships)) })
+	gauge("ring_groups", "Groups on the ring, as this peer sees it.", func() float64 { return float64(len(d.cfg.Loop.View().Ring)) })
+	gauge("clients", "Clients that this peer serves.", func() float64 { return float64(d.Status().Clients) })
+	gauge("entries", "Entries in the store, without those of private feeds.", func() float64 { return float64(d.publicEntries()) })
+	gauge("feeds_failing", "Own published feeds whose last look failed.", func() float64 { return float64(d.cfg.Feeds.Failing()) })
+	counter("steps_total", "Inputs that the machine took.", d.cfg.Loop.Steps)
+	counter("messages_sent_total", "Messages written to other peers.", d.cfg.Links.Sent)
+	counter("messages_dropped_total", "Messages that could not be sent.", d.cfg.Links.Dropped)
+	counter("messages_refused_total", "Messages of others that were malformed or wrongly signed.", d.cfg.Server.Refused)
 	gauge("store_refuses_writes", "1 while the store takes no entries, most likely since its disk is full.", func() float64 {
-		return oneIf(n.writing.look(time.Now()) != nil)
+		return oneIf(d.cfg.Storage.Check(time.Now()) != nil)
 	})
 	gauge("identity_elsewhere", "1 while another process runs with this peer's key.", func() float64 {
-		now, _ := n.identity.get()
-		return oneIf(now.Rival != nil)
+		is := d.cfg.Identity.Status()
+		return oneIf(is != nil && is.Elsewhere)
 	})
-	n.frontMetrics(r)
+	d.frontMetrics(r)
 	return promhttp.HandlerFor(r, promhttp.HandlerOpts{})
 }
 
@@ -52,41 +52,30 @@ func oneIf(is bool) float64 {
 }
 
 // publicEntries counts what anybody may know of.
-func (n *Node) publicEntries() int { return n.store.Entries(public) }
+func (d *Desk) publicEntries() int { return d.cfg.Store.Entries(public) }
 
 func public(h *store.Head) bool { return !h.Private }
 
-// failing leaves private feeds out: metrics ask for no token.
-func (n *Node) failing() int {
-	count := 0
-	for _, f := range n.origins.public() {
-		if f.failing {
-			count++
-		}
-	}
-	return count
-}
-
 // frontMetrics tells of own feeds served to pollers.
-func (n *Node) frontMetrics(r *prometheus.Registry) {
+func (d *Desk) frontMetrics(r *prometheus.Registry) {
 	requests := func(kind int, answer string) {
 		r.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Namespace: "feedring", Name: "front_requests_total", Help: "Requests of pollers for own feeds, by answer.",
 			ConstLabels: prometheus.Labels{"answer": answer},
-		}, func() float64 { return float64(n.own.Counts()[kind]) }))
+		}, func() float64 { return float64(d.cfg.Cache.Counts()[kind]) }))
 	}
 	for kind, answer := range cache.Answers {
 		requests(kind, answer)
 	}
 	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Namespace: "feedring", Name: "front_readers", Help: "Readers of own feeds within a day, estimated from what pollers say.",
-	}, func() float64 { return float64(n.frontReaders()) }))
+	}, func() float64 { return float64(d.readers()) }))
 }
 
-func (n *Node) frontReaders() int {
+func (d *Desk) readers() int {
 	sum := 0
-	for url := range n.origins.public() {
-		sum += n.own.Readers(url)
+	for _, url := range d.cfg.Feeds.Published() {
+		sum += d.cfg.Cache.Readers(url)
 	}
 	return sum
 }

@@ -1,4 +1,4 @@
-package node
+package admin
 
 import (
 	"context"
@@ -19,24 +19,24 @@ const (
 	infoWithin = 4 * time.Second
 )
 
-// serveInfo answers what commands want to know: the ring, or one group.
-func (n *Node) serveInfo(from feedring.PeerID, s *wire.Stream) error {
+// ServeInfo answers what commands want to know: the ring, or one group.
+func (d *Desk) ServeInfo(from feedring.PeerID, s *wire.Stream) error {
 	var req feedringv1.InfoRequest
 	if err := s.Receive(&req, infoRead); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(n.ctx, infoWithin)
+	ctx, cancel := context.WithTimeout(d.ctx, infoWithin)
 	defer cancel()
-	reply, err := n.info(ctx, &req)
+	reply, err := d.info(ctx, &req)
 	if err != nil {
 		reply = wire.InfoError(err.Error())
 	}
 	return s.Send(reply, infoRead)
 }
 
-func (n *Node) info(ctx context.Context, req *feedringv1.InfoRequest) (*feedringv1.InfoReply, error) {
+func (d *Desk) info(ctx context.Context, req *feedringv1.InfoRequest) (*feedringv1.InfoReply, error) {
 	if req.GetTheme() == "" {
-		ring, err := n.Ring(ctx)
+		ring, err := d.Ring(ctx)
 		return wire.RingTo(ring), err
 	}
 	theme, err := feedring.ParseTheme(req.GetTheme())
@@ -44,70 +44,70 @@ func (n *Node) info(ctx context.Context, req *feedringv1.InfoRequest) (*feedring
 		return nil, err
 	}
 	if req.GetMember() {
-		c, ok := n.loop.View().Catalogue(theme)
+		c, ok := d.cfg.Loop.View().Catalogue(theme)
 		if !ok {
 			return wire.InfoError("not a member of " + string(theme)), nil
 		}
 		return wire.CatalogueTo(c), nil
 	}
-	c, err := n.Catalogue(ctx, theme)
+	c, err := d.Catalogue(ctx, theme)
 	return wire.CatalogueTo(c), err
 }
 
 // Ring implements web.Backend.
-func (n *Node) Ring(context.Context) ([]feedring.RingGroup, error) {
-	return n.loop.View().Ring, nil
+func (d *Desk) Ring(context.Context) ([]feedring.RingGroup, error) {
+	return d.cfg.Loop.View().Ring, nil
 }
 
 // Catalogue implements web.Backend: a member answers from its own view, any
 // other peer asks the manager, else the secondary, else a member.
-func (n *Node) Catalogue(ctx context.Context, theme feedring.Theme) (feedring.Catalogue, error) {
-	view := n.loop.View()
+func (d *Desk) Catalogue(ctx context.Context, theme feedring.Theme) (feedring.Catalogue, error) {
+	view := d.cfg.Loop.View()
 	if c, ok := view.Catalogue(theme); ok {
 		return c, nil
 	}
 	asked := leaders(view, theme)
 	if len(asked) == 0 {
-		return feedring.Catalogue{}, &web.UnknownThemeError{Theme: theme, Near: n.suggest(theme)}
+		return feedring.Catalogue{}, &web.UnknownThemeError{Theme: theme, Near: d.suggest(theme)}
 	}
-	if c, ok := n.firstCatalogue(ctx, asked, theme); ok {
+	if c, ok := d.firstCatalogue(ctx, asked, theme); ok {
 		return c, nil
 	}
 	// Manager and secondary are both away: the address book names members.
-	found, err := n.host.FindGroup(ctx, theme.Group())
+	found, err := d.cfg.Host.FindGroup(ctx, theme.Group())
 	if err != nil {
-		n.log.Debug("address book", "theme", theme, "err", err)
+		d.cfg.Log.Debug("address book", "theme", theme, "err", err)
 	}
 	var members []feedring.PeerID
 	for _, p := range found {
 		if !slices.Contains(asked, p.ID) {
-			n.host.Learn(p.ID, p.Addrs)
+			d.cfg.Host.Learn(p.ID, p.Addrs)
 			members = append(members, p.ID)
 		}
 	}
-	if c, ok := n.firstCatalogue(ctx, members[:min(len(members), infoAsked)], theme); ok {
+	if c, ok := d.firstCatalogue(ctx, members[:min(len(members), infoAsked)], theme); ok {
 		return c, nil
 	}
 	return feedring.Catalogue{}, &web.SilentGroupError{Theme: theme}
 }
 
 // firstCatalogue asks one peer after the other.
-func (n *Node) firstCatalogue(ctx context.Context, ids []feedring.PeerID, theme feedring.Theme) (feedring.Catalogue, bool) {
+func (d *Desk) firstCatalogue(ctx context.Context, ids []feedring.PeerID, theme feedring.Theme) (feedring.Catalogue, bool) {
 	for _, id := range ids {
-		c, err := n.askCatalogue(ctx, id, theme)
+		c, err := d.askCatalogue(ctx, id, theme)
 		if err == nil {
 			return c, true
 		}
-		n.host.Suspect(id)
-		n.log.Debug("catalogue", "theme", theme, "asked", id.Short(), "err", err)
+		d.cfg.Host.Suspect(id)
+		d.cfg.Log.Debug("catalogue", "theme", theme, "asked", id.Short(), "err", err)
 	}
 	return feedring.Catalogue{}, false
 }
 
-func (n *Node) askCatalogue(ctx context.Context, id feedring.PeerID, theme feedring.Theme) (feedring.Catalogue, error) {
+func (d *Desk) askCatalogue(ctx context.Context, id feedring.PeerID, theme feedring.Theme) (feedring.Catalogue, error) {
 	ctx, cancel := context.WithTimeout(ctx, infoAsk)
 	defer cancel()
-	raw, err := n.host.Open(ctx, id, wire.VerbInfo, true)
+	raw, err := d.cfg.Host.Open(ctx, id, wire.VerbInfo, true)
 	if err != nil {
 		return feedring.Catalogue{}, err
 	}
@@ -141,9 +141,9 @@ func leaders(view *peer.View, theme feedring.Theme) []feedring.PeerID {
 
 // suggest returns a theme of the ring that is spelled almost like one that nobody
 // publishes; empty: none.
-func (n *Node) suggest(theme feedring.Theme) string {
+func (d *Desk) suggest(theme feedring.Theme) string {
 	var names []string
-	for _, g := range n.loop.View().Ring {
+	for _, g := range d.cfg.Loop.View().Ring {
 		names = append(names, string(g.Theme))
 	}
 	return feedring.Nearest(string(theme), names)

@@ -1,4 +1,4 @@
-package node
+package admin
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/feedring/feedring/internal/presence"
 	"github.com/feedring/feedring/internal/vouch"
 	"github.com/feedring/feedring/internal/web"
 )
@@ -20,16 +19,16 @@ const (
 )
 
 // Doctor implements web.Backend.
-func (n *Node) Doctor(ctx context.Context) []web.Check {
+func (d *Desk) Doctor(ctx context.Context) []web.Check {
 	checks := []web.Check{
-		n.checkIdentity(), n.checkAddresses(), n.checkReachable(), n.checkPeers(), n.checkClock(ctx), n.checkRoles(),
+		d.cfg.Identity.Check(), d.checkAddresses(), d.checkReachable(), d.checkPeers(), d.checkClock(ctx), d.checkRoles(),
 	}
-	checks = append(checks, n.checkFeeds()...)
-	return append(checks, n.checkVouched(ctx), n.checkStore())
+	checks = append(checks, d.checkFeeds()...)
+	return append(checks, d.checkVouched(ctx), d.checkStore())
 }
 
-func (n *Node) checkAddresses() web.Check {
-	addrs := n.host.Listening()
+func (d *Desk) checkAddresses() web.Check {
+	addrs := d.cfg.Host.Listening()
 	c := web.Check{Name: "addresses", OK: len(addrs) > 0, Detail: strings.Join(addrs, " ")}
 	if !c.OK {
 		c.Detail, c.Advice = "this peer listens nowhere", "give --listen an address of this machine"
@@ -37,8 +36,8 @@ func (n *Node) checkAddresses() web.Check {
 	return c
 }
 
-func (n *Node) checkReachable() web.Check {
-	reach := n.host.Reachability()
+func (d *Desk) checkReachable() web.Check {
+	reach := d.cfg.Host.Reachability()
 	c := web.Check{Name: "reachable from outside", OK: reach.Local || reach.Status != "private" || len(reach.Relays) > 0}
 	switch {
 	case reach.Local:
@@ -61,8 +60,8 @@ func (n *Node) checkReachable() web.Check {
 
 // checkPeers is of the connections, and of each place that is joined through and
 // was not reached, why.
-func (n *Node) checkPeers() web.Check {
-	count, targets := len(n.host.Peers()), n.Joins()
+func (d *Desk) checkPeers() web.Check {
+	count, targets := len(d.cfg.Host.Peers()), d.Joins()
 	c := web.Check{Name: "peers", OK: count > 0 || len(targets) == 0, Detail: fmt.Sprintf("connected to %d", count)}
 	if count == 0 {
 		c.Note, c.Detail = c.OK, "connected to nobody: this peer stands alone"
@@ -76,13 +75,13 @@ func (n *Node) checkPeers() web.Check {
 		c.Detail += fmt.Sprintf("; %s was not reached: %s", t.Join, t.Error)
 		c.Advice = "each is tried again and again: correct what is wrong in --join, or \"feedring join --remove\" it"
 	}
-	return n.unlessSilent(c)
+	return d.unlessSilent(c)
 }
 
 // unlessSilent turns what fails because this process stays silent for another one
 // with its key into a note: the identity is what fails, and what to act on.
-func (n *Node) unlessSilent(c web.Check) web.Check {
-	if now, _ := n.identity.get(); c.OK && !c.Note || now.State != presence.Yields || now.Rival == nil {
+func (d *Desk) unlessSilent(c web.Check) web.Check {
+	if is := d.cfg.Identity.Status(); c.OK && !c.Note || is == nil || is.Publishes || !is.Elsewhere {
 		return c
 	}
 	c.OK, c.Note = true, true
@@ -91,12 +90,12 @@ func (n *Node) unlessSilent(c web.Check) web.Check {
 	return c
 }
 
-func (n *Node) checkRoles() web.Check {
+func (d *Desk) checkRoles() web.Check {
 	var roles []string
-	for _, r := range n.Status().Roles {
+	for _, r := range d.Status().Roles {
 		roles = append(roles, r.String())
 	}
-	c := web.Check{Name: "roles", OK: n.Ready(), Detail: strings.Join(roles, ", ")}
+	c := web.Check{Name: "roles", OK: d.Ready(), Detail: strings.Join(roles, ", ")}
 	switch {
 	case !c.OK:
 		if len(roles) == 0 {
@@ -106,14 +105,14 @@ func (n *Node) checkRoles() web.Check {
 	case len(roles) == 0:
 		c.Detail = "no feed is published into a group"
 	}
-	return n.unlessSilent(c)
+	return d.unlessSilent(c)
 }
 
 // checkFeeds is of what this peer publishes: there something is to be done. What
 // is wrong with a private feed is for its site to mend, and noted.
-func (n *Node) checkFeeds() []web.Check {
+func (d *Desk) checkFeeds() []web.Check {
 	var wrong, private []string
-	published, all := 0, n.Feeds(true)
+	published, all := 0, d.cfg.Feeds.Feeds(true)
 	for _, f := range all {
 		if f.Theme != "" {
 			published++
@@ -156,13 +155,13 @@ func listed(all []string) string {
 // checkClock compares the clock with other peers' through the dates of entries:
 // nobody else is asked. An entry that was seen in this clock's future tells
 // that one of the two is off.
-func (n *Node) checkClock(context.Context) web.Check {
+func (d *Desk) checkClock(context.Context) web.Check {
 	c := web.Check{Name: "clock", OK: true, Note: true, Detail: "not checked: there is no other peer's entry to compare it with"}
 	now := time.Now()
-	for _, ref := range n.store.Refs() {
-		h, ok := n.store.Head(ref)
+	for _, ref := range d.cfg.Store.Refs() {
+		h, ok := d.cfg.Store.Head(ref)
 		switch {
-		case !ok || ref.Publisher == n.ID():
+		case !ok || ref.Publisher == d.id:
 		case h.Seen.Sub(now) <= clockOff:
 			if c.OK {
 				c.Note, c.Detail = false, "agrees with what other peers sent"
@@ -179,15 +178,15 @@ func (n *Node) checkClock(context.Context) web.Check {
 // checkVouched says of which feeds this peer's groups know that their sites vouch
 // for it, as "feedring feed list" does. Of the others their sites are asked now, and
 // so is whoever vouches: what they changed a moment ago is told as such.
-func (n *Node) checkVouched(ctx context.Context) web.Check {
+func (d *Desk) checkVouched(ctx context.Context) web.Check {
 	ctx, cancel := context.WithTimeout(ctx, doctorAsks)
 	defer cancel()
-	advice, err := n.Vouch(ctx, "")
+	advice, err := d.Vouch(ctx, "")
 	if err != nil {
 		return web.Check{Name: "vouched", OK: false, Detail: err.Error()}
 	}
 	by := make(map[string]bool) // of each site, whether all its feeds are vouched for
-	feeds := n.Feeds(false)
+	feeds := d.cfg.Feeds.Feeds(false)
 	vouched := 0
 	for _, f := range feeds {
 		if f.VouchedBy != "" {

@@ -1,4 +1,4 @@
-package node
+package admin
 
 import (
 	"context"
@@ -24,14 +24,14 @@ const (
 
 // tellReached says who was reached, and which groups those tell of. That they tell
 // nothing in time is no error: the maps come by themselves.
-func (n *Node) tellReached(ctx context.Context, said *web.Joined, ids []feedring.PeerID) {
+func (d *Desk) tellReached(ctx context.Context, said *web.Joined, ids []feedring.PeerID) {
 	var asking sync.WaitGroup
 	var mu sync.Mutex
 	for _, id := range ids[:min(len(ids), askedAtJoin)] {
 		asking.Go(func() {
-			groups, err := n.askRing(ctx, id)
+			groups, err := d.askRing(ctx, id)
 			if err != nil {
-				n.log.Debug("groups", "asked", id.Short(), "err", err)
+				d.cfg.Log.Debug("groups", "asked", id.Short(), "err", err)
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -42,7 +42,7 @@ func (n *Node) tellReached(ctx context.Context, said *web.Joined, ids []feedring
 	}
 	asking.Wait()
 	// Only now: a peer counts as connected when it has said what it speaks.
-	for _, p := range n.host.Peers() {
+	for _, p := range d.cfg.Host.Peers() {
 		if slices.Contains(ids, p.ID) {
 			said.Reached = append(said.Reached, web.Reached{Peer: p.ID, Addr: p.Addr})
 		}
@@ -52,10 +52,10 @@ func (n *Node) tellReached(ctx context.Context, said *web.Joined, ids []feedring
 }
 
 // askRing asks a peer which groups it knows.
-func (n *Node) askRing(ctx context.Context, id feedring.PeerID) ([]feedring.RingGroup, error) {
+func (d *Desk) askRing(ctx context.Context, id feedring.PeerID) ([]feedring.RingGroup, error) {
 	ctx, cancel := context.WithTimeout(ctx, joinAsk)
 	defer cancel()
-	raw, err := n.host.Open(ctx, id, wire.VerbInfo, false)
+	raw, err := d.cfg.Host.Open(ctx, id, wire.VerbInfo, false)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,92 @@
+// Package admin shows on the page, the API and the control socket how this peer
+// is, and does what its owner asks of the peer itself there.
+package admin
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/history"
+	"github.com/feedring/feedring/internal/host"
+	"github.com/feedring/feedring/internal/peer"
+	"github.com/feedring/feedring/internal/readerfeeds/cache"
+	"github.com/feedring/feedring/internal/store"
+	"github.com/feedring/feedring/internal/vouch"
+	"github.com/feedring/feedring/internal/web"
+	"github.com/feedring/feedring/node/internal/contacts"
+	"github.com/feedring/feedring/node/internal/transport"
+)
+
+// Loop is the machine's.
+type Loop interface {
+	View() *peer.View
+	Tell(feedring.GroupID, group.Input)
+	// Steps counts the inputs that the machine took.
+	Steps() uint64
+}
+
+// Feeds are this peer's own feeds.
+type Feeds interface {
+	Feeds(private bool) []web.FeedStatus
+	// Published lists the addresses of those that are published.
+	Published() []string
+	// Offered is what catalogue rows say of them.
+	Offered() map[feedring.Theme][]feedring.Feed
+	// Failing counts those that are published and whose last look failed.
+	Failing() int
+	// Link is the rel="feedring" that the last look at one found.
+	Link(url string) string
+}
+
+// Identity knows of other processes with this peer's key.
+type Identity interface {
+	// Status is nil where there is none.
+	Status() *web.IdentityStatus
+	// Warning says what is wrong; empty: nothing.
+	Warning() string
+	Check() web.Check
+}
+
+// Storage knows whether the store takes writes.
+type Storage interface {
+	// Check returns why it takes none; nil: it does.
+	Check(now time.Time) error
+}
+
+// Config is what a desk needs.
+type Config struct {
+	Version, Network string
+	HTTP             string // the address of the page; empty: off
+	Started          time.Time
+	Read             []feedring.Theme
+	Refresh          time.Duration
+	Interval         time.Duration // between looks at an origin; 0: scheduled
+
+	Loop     Loop
+	Feeds    Feeds
+	Identity Identity
+	Storage  Storage
+	Host     *host.Host
+	Store    *store.Store
+	History  *history.History
+	Links    *transport.Links
+	Server   *transport.Server
+	Contact  *transport.Contact
+	Joins    *contacts.Joins
+	Cache    *cache.Room   // own feeds for pollers
+	Sites    *vouch.Memory // what sites say of peers
+	Log      *slog.Logger
+}
+
+// Desk implements the part of web.Backend that is about the peer itself.
+type Desk struct {
+	cfg Config
+	ctx context.Context
+	id  feedring.PeerID
+}
+
+// New returns a desk that asks nobody after ctx ended.
+func New(ctx context.Context, cfg Config) *Desk { return &Desk{cfg: cfg, ctx: ctx, id: cfg.Host.ID()} }

@@ -1,0 +1,17 @@
+package admin
+
+import (
+	"github.com/feedring/feedring/internal/store"
+	"github.com/feedring/feedring/internal/web"
+)
+
+// History implements web.Backend.
+func (d *Desk) History() web.HistoryStatus {
+	var s web.HistoryStatus
+	s.Indexed, s.Whole = d.cfg.History.Indexed()
+	s.Entries = d.cfg.Store.Entries(func(*store.Head) bool { return true })
+	return s
+}
+
+// RebuildHistory implements web.Backend.
+func (d *Desk) RebuildHistory() { d.cfg.History.Rebuild() }

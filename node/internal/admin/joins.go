@@ -1,0 +1,110 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/host"
+	"github.com/feedring/feedring/internal/store"
+	"github.com/feedring/feedring/internal/web"
+	"github.com/feedring/feedring/node/internal/contacts"
+)
+
+// Join implements web.Backend.
+func (d *Desk) Join(ctx context.Context, target string) (web.Joined, error) {
+	target, err := parseTarget(target)
+	said := web.Joined{Join: target, Reached: []web.Reached{}, Groups: []feedring.Theme{}}
+	if err != nil {
+		return said, err
+	}
+	via, err := d.cfg.Joins.Through()
+	if err != nil {
+		return said, err
+	}
+	if d.cfg.Joins.Full(target) {
+		return said, &web.LimitError{Of: web.JoinTargets, Most: contacts.MaxJoins}
+	}
+	peers, failed := via.Add(ctx, target)
+	if !via.Has(target) {
+		return said, fmt.Errorf("%s was not joined: %w", target, whyNot(target, failed))
+	}
+	// Whoever asked may be gone by now: it was asked for all the same.
+	fresh, err := d.cfg.Joins.Change(context.WithoutCancel(ctx), target, true)
+	if err != nil {
+		via.Remove(target)
+		return said, notKept(target+" was not joined", err)
+	}
+	said.Known = !fresh
+	if failed != nil {
+		said.Error = whyNot(target, failed).Error()
+		return said, nil
+	}
+	d.tellReached(ctx, &said, peers)
+	return said, nil
+}
+
+// parseTarget reads what is to be joined, as it is written down.
+func parseTarget(target string) (string, error) {
+	target = strings.TrimSpace(target)
+	if !strings.HasPrefix(target, "/") {
+		target = strings.ToLower(strings.TrimSuffix(target, "."))
+	}
+	if err := host.ParseTarget(target); err != nil {
+		return target, web.ErrMalformed.Of(fmt.Errorf("%.100q: %w", target, err))
+	}
+	return target, nil
+}
+
+// Joins implements web.Backend.
+func (d *Desk) Joins() []web.JoinTarget {
+	targets := []web.JoinTarget{}
+	via, _ := d.cfg.Joins.Through() // without it nothing failed yet
+	for _, t := range d.cfg.Joins.All() {
+		target := web.JoinTarget{Join: t, Fixed: d.cfg.Joins.Fixed(t)}
+		if via != nil {
+			if err := via.Failed(t); err != nil {
+				target.Error = whyNot(t, err).Error()
+			}
+		}
+		targets = append(targets, target)
+	}
+	return targets
+}
+
+// RemoveJoin implements web.Backend.
+func (d *Desk) RemoveJoin(ctx context.Context, target string) error {
+	target, err := parseTarget(target)
+	if err != nil {
+		return err
+	}
+	via, err := d.cfg.Joins.Through()
+	switch {
+	case err != nil:
+		return err
+	case d.cfg.Joins.Fixed(target):
+		return &web.FixedError{Name: target, Flag: "join"}
+	}
+	gone, err := d.cfg.Joins.Change(ctx, target, false)
+	switch {
+	case err != nil:
+		return notKept(target+" was not removed", err)
+	case !gone:
+		return &web.UnknownJoinError{Target: target}
+	}
+	via.Remove(target)
+	return nil
+}
+
+// notKept tells the web front apart what the store did not take.
+func notKept(what string, err error) error {
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("%s: %w", what, err)
+	case errors.Is(err, store.ErrFull):
+		return web.ErrFull.Of(fmt.Errorf("%s: %w", what, err))
+	}
+	return web.ErrUnsaved.Of(fmt.Errorf("%s: %w", what, err))
+}
