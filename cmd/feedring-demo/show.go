@@ -64,10 +64,11 @@ func show(ctx context.Context, o options, from *origin, n *network) error {
 
 // arrival is an entry that reached the reader, or an event without an address.
 type arrival struct {
-	ID         feedring.EntryID
-	URL, Title string
-	Theme      feedring.Theme
-	Provider   string
+	ID       feedring.EntryID `json:"id"`
+	URL      string           `json:"url"`
+	Title    string           `json:"title"`
+	Theme    feedring.Theme   `json:"theme"`
+	Provider string           `json:"provider"`
 }
 
 // drawRing draws the groups in ring order, as a loop on the left side.
