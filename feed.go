@@ -74,6 +74,14 @@ func NotUTF8(s string) int {
 	return -1
 }
 
+// CredentialsError is for the address of a feed that holds a user name or a
+// password. Address is without them.
+type CredentialsError struct{ Address string }
+
+func (e *CredentialsError) Error() string {
+	return fmt.Sprintf("feed address %q carries a user name or password: addresses are shown, kept and told to other peers", e.Address)
+}
+
 // ParseFeedURL checks and normalises the address of a feed: absolute, http or
 // https, no user information, no fragment, host in lower case.
 func ParseFeedURL(s string) (string, error) {
@@ -83,8 +91,7 @@ func ParseFeedURL(s string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(s))
 	shown := WithoutUser(s)
 	if err == nil && u.User != nil || shown != s && (u == nil || u.Host == "") {
-		return "", fmt.Errorf("feed address %q carries a user name or password: addresses are shown, kept and told to other peers; "+
-			"add it without them, and where the site wants them have a program of yours fetch the feed into a file, and name that with --file", clip(shown))
+		return "", &CredentialsError{clip(shown)}
 	}
 	if lacksScheme(s, u) {
 		return "", fmt.Errorf("feed address %q has no scheme: write https:// before it, or http://", clip(s))

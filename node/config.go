@@ -1,7 +1,7 @@
 package node
 
 import (
-	"fmt"
+	"cmp"
 	"log/slog"
 	"path/filepath"
 	"regexp"
@@ -91,29 +91,34 @@ func (c *Config) keeps() time.Duration {
 
 var networkName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
 
-// Validate returns the first thing that is wrong, named by its flag.
+// Validate returns the first thing that is wrong, as a *feedring.SettingError.
 func (c *Config) Validate() error {
+	const day = 24 * time.Hour
+	wrong := func(setting string, value any, err error) error {
+		return &feedring.SettingError{Setting: setting, Value: value, Err: err}
+	}
 	switch {
 	case c.Data == "":
-		return fmt.Errorf("--data is empty: name a directory")
+		return wrong("data", nil, ErrNoData)
 	case !networkName.MatchString(c.Network):
-		return fmt.Errorf("--network %q: use at most 32 letters a-z, digits and hyphens", c.Network)
-	case c.Refresh < 100*time.Millisecond || c.Refresh > 10*time.Minute:
-		return fmt.Errorf("--refresh %s: choose between 100ms and 10m", c.Refresh)
-	case c.Freshness < time.Minute || c.Freshness > 366*24*time.Hour:
-		return fmt.Errorf("--freshness %s: choose between 1m and 366d", c.Freshness)
+		return wrong("network", c.Network, ErrNetworkName)
 	case c.Keep != 0 && c.Keep < c.Freshness:
-		return fmt.Errorf("--keep %s is less than --freshness %s: entries are kept while they are fresh; choose more, or leave --keep away", c.Keep, c.Freshness)
-	case c.Keep > maxKeep:
-		return fmt.Errorf("--keep %s: choose at most ten years", c.Keep)
-	case c.Attempts < 1 || c.Attempts > 100:
-		return fmt.Errorf("--attempts %d: choose between 1 and 100", c.Attempts)
-	case c.Distrust < 1 || c.Distrust > group.MaxFetchers:
-		return fmt.Errorf("--distrust %d: choose between 1 and %d", c.Distrust, group.MaxFetchers)
-	case c.Interval != 0 && (c.Interval < 100*time.Millisecond || c.Interval > 7*24*time.Hour):
-		return fmt.Errorf("--interval %s: choose between 100ms and 7d", c.Interval)
-	case c.Budget < fetch.MeanInterval || c.Budget > 24*time.Hour:
-		return fmt.Errorf("--budget %s: choose between 1h and 24h, or a fixed --interval for origins that you know", c.Budget)
+		return wrong("keep", c.Keep, &KeepError{c.Freshness})
+	}
+	return cmp.Or(
+		between("refresh", c.Refresh, 100*time.Millisecond, 10*time.Minute),
+		between("freshness", c.Freshness, time.Minute, 366*day),
+		between("keep", c.Keep, 0, maxKeep),
+		between("attempts", c.Attempts, 1, 100),
+		between("distrust", c.Distrust, 1, group.MaxFetchers),
+		between("interval", cmp.Or(c.Interval, day), 100*time.Millisecond, 7*day),
+		between("budget", c.Budget, fetch.MeanInterval, day),
+	)
+}
+
+func between[T int | time.Duration](setting string, value, least, most T) error {
+	if value < least || value > most {
+		return &feedring.SettingError{Setting: setting, Value: value, Min: least, Max: most}
 	}
 	return nil
 }

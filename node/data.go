@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 
+	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/host"
 )
 
@@ -27,7 +28,7 @@ func prepareData(data string, log *slog.Logger) error {
 			"dir", data, "mode", fmt.Sprintf("%04o", info.Mode().Perm()))
 	}
 	if info, err := os.Stat(storeIn(data)); err == nil && !info.IsDir() {
-		return fmt.Errorf("--data %s: %s is no directory, and the store would be there: move it away, or name another data directory", data, storeIn(data))
+		return &feedring.SettingError{Setting: "data", Value: data, Err: &NoDirectoryError{storeIn(data)}}
 	}
 	if err := ownKey(data); err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/web"
 )
 
@@ -44,7 +45,7 @@ func openFront(cfg Config, log *slog.Logger) (_ *front, err error) {
 	}
 	if cfg.HTTP != "off" {
 		if f.web, err = net.Listen("tcp", cfg.HTTP); err != nil {
-			return nil, fmt.Errorf("--http %s: %w: choose another address, port 0 or off", cfg.HTTP, plainError(err))
+			return nil, &feedring.SettingError{Setting: "http", Value: cfg.HTTP, Err: plainError(err)}
 		}
 	}
 	f.control, err = listenSocket(cfg.SocketFile())
@@ -129,7 +130,7 @@ func listenSocket(path string) (net.Listener, error) {
 		most = 107
 	}
 	if len(path) > most { // those who connect need the whole path
-		return nil, fmt.Errorf("control socket %s: its path is too long for the system: choose a shorter --data", path)
+		return nil, &LongPathError{path}
 	}
 	l, err := listenPrivately(path)
 	if err != nil {

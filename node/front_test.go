@@ -1,6 +1,7 @@
 package node
 
 import (
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
@@ -54,7 +55,7 @@ func TestSocket(t *testing.T) {
 	check(t, err)
 	check(t, c.Close())
 	check(t, l.Close())
-	if _, err := listenSocket(filepath.Join(dir, strings.Repeat("x", 120))); err == nil || !strings.Contains(err.Error(), "shorter --data") {
+	if _, err := listenSocket(filepath.Join(dir, strings.Repeat("x", 120))); !errors.As(err, new(*LongPathError)) {
 		t.Errorf("too long: %v", err)
 	}
 }
@@ -64,7 +65,7 @@ func TestHTTPPortInUse(t *testing.T) {
 	check(t, err)
 	defer l.Close()
 	cfg := Config{Data: t.TempDir(), HTTP: l.Addr().String()}
-	if _, err := openFront(cfg, quiet); err == nil || !strings.Contains(err.Error(), "--http "+l.Addr().String()) {
+	if _, err := openFront(cfg, quiet); err == nil || !strings.Contains(err.Error(), "http \""+l.Addr().String()) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -216,10 +216,10 @@ func TestStartLeavesNothingBehind(t *testing.T) {
 		change func(*Config)
 		want   string
 	}{
-		{"flag", func(c *Config) { c.Refresh = 0 }, "--refresh"},
+		{"flag", func(c *Config) { c.Refresh = 0 }, "refresh 0s"},
 		{"port in use", func(c *Config) { c.HTTP = taken.Addr().String() }, "address already in use"},
 		{"locked", func(c *Config) { c.Data = running.cfg.Data }, running.cfg.Data},
-		{"listen", func(c *Config) { c.Listen = []string{"nonsense"} }, "--listen"},
+		{"listen", func(c *Config) { c.Listen = []string{"nonsense"} }, "listen \"nonsense\""},
 		{"identity", func(c *Config) {
 			check(t, os.WriteFile(filepath.Join(c.Data, "identity.key"), []byte("x"), 0o600))
 		}, "identity"},

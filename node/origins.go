@@ -87,8 +87,7 @@ func (o *origins) load(configured []feedring.FeedSpec) error {
 			}
 		}
 		if other := o.feeds.Get(spec.URL); other != nil && other.fixed && other.spec() != spec {
-			return fmt.Errorf("--feed names %s twice, for %q and %q: a feed has one theme and one provider",
-				spec.URL, other.theme(), spec.Theme)
+			return &feedring.SettingError{Setting: "feed", Value: spec.URL, Err: &FeedTwiceError{other.theme(), spec.Theme}}
 		}
 		f := newOrigin(spec)
 		f.fixed = true

@@ -105,7 +105,7 @@ func (h *Host) remember(p peer.ID, addrs []ma.Multiaddr, ttl time.Duration) {
 // as it is, loopback and private ones included, and allows addresses of its
 // kind. It returns whose address it is, and does not dial.
 func (h *Host) Given(addr string) (feedring.PeerID, error) {
-	info, err := ParsePeer("--peer", addr)
+	info, err := ParsePeer("peer", addr)
 	if err != nil {
 		return "", err
 	}

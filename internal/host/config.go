@@ -70,10 +70,9 @@ func everyInterface() []string {
 	}
 }
 
-// ParseAddrs reads the multiaddrs given with flag (such as "--listen"). The
-// error names the flag and the address, in one line for the person who wrote
-// it.
-func ParseAddrs(flag string, addrs []string) ([]ma.Multiaddr, error) {
+// ParseAddrs reads the multiaddrs of a setting (such as "listen"). The error is a
+// *feedring.SettingError.
+func ParseAddrs(setting string, addrs []string) ([]ma.Multiaddr, error) {
 	parsed := make([]ma.Multiaddr, 0, len(addrs))
 	for _, s := range addrs {
 		a, err := parseAddr(s)
@@ -81,7 +80,7 @@ func ParseAddrs(flag string, addrs []string) ([]ma.Multiaddr, error) {
 			err = checkTransport(a)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s %q: %w", flag, clip(s), err)
+			return nil, &feedring.SettingError{Setting: setting, Value: clip(s), Err: err}
 		}
 		parsed = append(parsed, a)
 	}
@@ -89,14 +88,17 @@ func ParseAddrs(flag string, addrs []string) ([]ma.Multiaddr, error) {
 }
 
 // ParsePeer reads a complete multiaddr, one that ends in /p2p/ID, as given
-// behind --join or --peer.
-func ParsePeer(flag, addr string) (peer.AddrInfo, error) {
+// in the setting. The error is a *feedring.SettingError.
+func ParsePeer(setting, addr string) (peer.AddrInfo, error) {
 	info, err := parsePeer(addr)
 	if err != nil {
-		return info, fmt.Errorf("%s %q: %w", flag, clip(addr), err)
+		return info, &feedring.SettingError{Setting: setting, Value: clip(addr), Err: err}
 	}
 	return info, nil
 }
+
+// ErrNoPeerID is for an address that names no peer.
+var ErrNoPeerID = errors.New("the address must end in /p2p/ and the peer's id")
 
 func parsePeer(addr string) (peer.AddrInfo, error) {
 	a, err := parseAddr(addr)
@@ -105,7 +107,7 @@ func parsePeer(addr string) (peer.AddrInfo, error) {
 	}
 	info, err := peer.AddrInfoFromP2pAddr(a)
 	if err != nil || len(info.Addrs) == 0 {
-		return peer.AddrInfo{}, errors.New("the address must end in /p2p/ and the peer's id, as `feedring status` prints it")
+		return peer.AddrInfo{}, ErrNoPeerID
 	}
 	return *info, nil
 }

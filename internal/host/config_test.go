@@ -28,11 +28,11 @@ func TestParseAddrs(t *testing.T) {
 		{"/unix/tmp/x", false},
 		{strings.Repeat("/ip4/1.1.1.1", 1000), false},
 	} {
-		_, err := ParseAddrs("--listen", []string{c.addr})
+		_, err := ParseAddrs("listen", []string{c.addr})
 		if (err == nil) != c.ok {
 			t.Errorf("%.60q: %v", c.addr, err)
 		}
-		if err != nil && (!strings.Contains(err.Error(), "--listen") || !strings.Contains(err.Error(), clip(c.addr)) || strings.Contains(err.Error(), "\n")) {
+		if err != nil && (!strings.HasPrefix(err.Error(), "listen ") || !strings.Contains(err.Error(), clip(c.addr)) || strings.Contains(err.Error(), "\n")) {
 			t.Errorf("%.60q: says %q", c.addr, err)
 		}
 	}
@@ -53,7 +53,7 @@ func TestParseTarget(t *testing.T) {
 func FuzzParsePeer(f *testing.F) {
 	f.Add("/ip4/127.0.0.1/tcp/1/p2p/12D3KooWBmAwcd4PJNJvfV89HwE48nwkRmAgo8Vy3uQEyNNHBox2")
 	f.Fuzz(func(t *testing.T, s string) {
-		if info, err := ParsePeer("--peer", s); err == nil {
+		if info, err := ParsePeer("peer", s); err == nil {
 			for _, a := range info.Addrs {
 				_ = kindOf(a)
 				_ = checkTransport(a)
@@ -69,11 +69,11 @@ func FuzzParseAddrs(f *testing.F) {
 	f.Add("a.example")
 	f.Fuzz(func(t *testing.T, s string) {
 		_ = ParseTarget(s)
-		addrs, err := ParseAddrs("--listen", []string{s})
+		addrs, err := ParseAddrs("listen", []string{s})
 		if err != nil {
 			return
 		}
-		again, err := ParseAddrs("--listen", []string{addrs[0].String()})
+		again, err := ParseAddrs("listen", []string{addrs[0].String()})
 		if err != nil || !again[0].Equal(addrs[0]) {
 			t.Fatalf("%s became %v, %v", addrs[0], again, err)
 		}
@@ -126,7 +126,7 @@ func TestPortInUse(t *testing.T) {
 				_, _ = fmt.Sscanf(a.String(), "/ip4/127.0.0.1/"+network+"/%d", &port)
 			}
 			_, err := New(t.Context(), Config{Network: "test", Listen: []string{listenOn(network, port)}})
-			if !errors.Is(err, errPortTaken) || !strings.Contains(err.Error(), "--listen") || strings.Contains(err.Error(), "\n") {
+			if !errors.Is(err, ErrPortTaken) || !strings.HasPrefix(err.Error(), "listen ") || strings.Contains(err.Error(), "\n") {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -140,14 +140,14 @@ func TestPortTakenByAnotherProgram(t *testing.T) {
 	}
 	defer func() { _ = l.Close() }()
 	_, err = New(t.Context(), Config{Listen: []string{listenOn("tcp", l.Addr().(*net.TCPAddr).Port)}})
-	if !errors.Is(err, errPortTaken) {
+	if !errors.Is(err, ErrPortTaken) {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestAddressOfAnotherMachine(t *testing.T) {
 	_, err := New(t.Context(), Config{Listen: []string{"/ip4/192.0.2.7/tcp/0"}})
-	if err == nil || !strings.Contains(err.Error(), "--listen /ip4/192.0.2.7/tcp/0") {
+	if err == nil || !strings.Contains(err.Error(), "listen /ip4/192.0.2.7/tcp/0") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -111,7 +111,7 @@ func NewWith(lib host.Host, cfg Config) (*Host, error) {
 func prepare(cfg Config) (*Host, error) {
 	h := &Host{cfg: cfg, log: cfg.Logger, prefix: protocol.ID("/feedring/" + cfg.Network + "/")}
 	var err error
-	if h.announce, err = ParseAddrs("--announce", cfg.Announce); err != nil {
+	if h.announce, err = ParseAddrs("announce", cfg.Announce); err != nil {
 		return nil, err
 	}
 	if !cfg.Client {
@@ -119,7 +119,7 @@ func prepare(cfg Config) (*Host, error) {
 		if len(given) == 0 {
 			given = everyInterface()
 		}
-		if h.listen, err = ParseAddrs("--listen", given); err != nil {
+		if h.listen, err = ParseAddrs("listen", given); err != nil {
 			return nil, err
 		}
 	}

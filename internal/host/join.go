@@ -250,7 +250,7 @@ func (j *Joining) placeOf(target string) place {
 }
 
 func (j *Joining) address(ctx context.Context, target string) ([]peer.AddrInfo, error) {
-	info, err := ParsePeer("--join", target)
+	info, err := ParsePeer("join", target)
 	if err != nil {
 		return nil, err
 	}

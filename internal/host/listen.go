@@ -3,13 +3,14 @@ package host
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"slices"
 	"syscall"
 
 	ma "github.com/multiformats/go-multiaddr"
 	manet "github.com/multiformats/go-multiaddr/net"
+
+	"github.com/feedring/feedring"
 )
 
 // openPorts listens on every address of the configuration. One that fails
@@ -22,18 +23,22 @@ func (h *Host) openPorts(ctx context.Context) error {
 			err = h.lib.Network().Listen(a)
 			err = explainListen(a, err)
 		}
-		if err != nil && len(h.cfg.Listen) == 0 && isIPv6(a) && !errors.Is(err, errPortTaken) {
+		if err != nil && len(h.cfg.Listen) == 0 && isIPv6(a) && !errors.Is(err, ErrPortTaken) {
 			h.log.Debug("no IPv6", "addr", a, "err", err)
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("--listen %s: %w", a, err)
+			return &feedring.SettingError{Setting: "listen", Value: a, Err: err}
 		}
 	}
 	return nil
 }
 
-var errPortTaken = errors.New("the port is in use by another program: stop it, or choose another port with --listen")
+// What keeps a host from listening at an address.
+var (
+	ErrPortTaken  = errors.New("the port is in use by another program")
+	ErrPortDenied = errors.New("this user may not use that port")
+)
 
 // probeTCP finds out whether a TCP port is taken. libp2p shares its TCP port
 // with whoever asks in the same way (SO_REUSEPORT, needed to cross NATs), so
@@ -51,8 +56,8 @@ func probeTCP(ctx context.Context, a ma.Multiaddr) error {
 	return l.Close()
 }
 
-// explainListen says what to do. libp2p hides the cause of a failure, so
-// it is asked for again.
+// explainListen finds the cause of a failure, which libp2p hides, by trying
+// again.
 func explainListen(a ma.Multiaddr, err error) error {
 	if err == nil {
 		return nil
@@ -67,11 +72,11 @@ func explainListen(a ma.Multiaddr, err error) error {
 	}
 	switch {
 	case errors.Is(cause, syscall.EADDRINUSE):
-		return errPortTaken
+		return ErrPortTaken
 	case errors.Is(cause, syscall.EADDRNOTAVAIL):
 		return errors.New("this machine does not have that address")
 	case errors.Is(cause, syscall.EACCES):
-		return errors.New("this user may not use that port: choose one above 1023")
+		return ErrPortDenied
 	}
 	return cause
 }

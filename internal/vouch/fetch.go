@@ -28,6 +28,13 @@ func (e *noDocument) Error() string { return e.why }
 
 func none(format string, args ...any) error { return &noDocument{why: fmt.Sprintf(format, args...)} }
 
+// NetworkError is for a domain whose peers are of another network.
+type NetworkError struct{ Domain, Network, Own string }
+
+func (e *NetworkError) Error() string {
+	return fmt.Sprintf("join %s: it is of the network %q, not of %q", e.Domain, e.Network, e.Own)
+}
+
 // Fetch returns what domain tells those who want to join: its document, else
 // the addresses of DNS _dnsaddr. The error is one line that says what was
 // looked for. It blocks for at most 10 s and the resolver's time.
@@ -35,7 +42,7 @@ func (c Checker) Fetch(ctx context.Context, domain string) (Document, error) {
 	d, err := c.wellKnown(ctx, domain)
 	switch {
 	case err == nil && d.Network != c.Network:
-		return Document{}, fmt.Errorf("join %s: it is of the network %q, not of %q (serve --network)", domain, d.Network, c.Network)
+		return Document{}, &NetworkError{Domain: domain, Network: d.Network, Own: c.Network}
 	case err == nil && len(d.Addresses) > 0:
 		return d, nil
 	case err == nil:

@@ -302,7 +302,7 @@ func TestFetch(t *testing.T) {
 		t.Errorf("%+v, %v", d, err)
 	}
 	other, _ := site(t, says(`{"network":"test","peers":["`+string(alice)+`"]}`))
-	if _, err := checker(nil).Fetch(t.Context(), other); err == nil || !strings.Contains(err.Error(), "--network") {
+	if _, err := checker(nil).Fetch(t.Context(), other); !errors.As(err, new(*NetworkError)) {
 		t.Errorf("%v", err)
 	}
 	if _, err := checker(nil).Fetch(t.Context(), "a/b"); err == nil {

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/match"
 )
 
@@ -99,7 +100,11 @@ func problemOf(err error) *problem {
 	case errors.As(err, &tooLarge):
 		return &problem{Status: http.StatusRequestEntityTooLarge, Detail: fmt.Sprintf("the body is longer than %d bytes: send less", tooLarge.Limit)}
 	case errors.As(err, &kind):
-		return &problem{Status: kind.status, Detail: err.Error()}
+		detail := err.Error()
+		if errors.As(err, new(*feedring.CredentialsError)) {
+			detail += ": add it without them; where the site wants them, let a program of yours fetch the feed, and name its file"
+		}
+		return &problem{Status: kind.status, Detail: detail}
 	case errors.Is(err, context.DeadlineExceeded):
 		return busy(1, err.Error()+": ask again, or give more time with \"Prefer: wait=SECONDS\"")
 	default:

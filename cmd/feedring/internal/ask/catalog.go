@@ -12,7 +12,6 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/client"
 	"github.com/feedring/feedring/cmd/feedring/internal/exit"
-	"github.com/feedring/feedring/cmd/feedring/internal/options"
 	"github.com/feedring/feedring/cmd/feedring/internal/show"
 )
 
@@ -86,8 +85,7 @@ func (a *commands) printCatalogue(c *feedring.Catalogue, f *askFlags) error {
 		}
 		keeps := "-" // copies are kept while they are fresh
 		if p.KeepSeconds > 0 {
-			span := options.Duration(time.Duration(p.KeepSeconds) * time.Second)
-			keeps = span.String()
+			keeps = show.Duration(time.Duration(p.KeepSeconds) * time.Second)
 		}
 		if len(p.Feeds) == 0 {
 			g.Add(show.Printable(string(p.Peer)), show.Printable(p.Role), clients, keeps, "-", "-")

@@ -2,17 +2,14 @@
 package exit
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 
 	"github.com/feedring/feedring/client"
 	"github.com/feedring/feedring/cmd/feedring/internal/api"
 	"github.com/feedring/feedring/cmd/feedring/internal/show"
-	"github.com/feedring/feedring/internal/host"
 	"github.com/feedring/feedring/internal/match"
 )
 
@@ -82,27 +79,9 @@ func Report(w io.Writer, err error) {
 	if err == nil {
 		return
 	}
-	text := err.Error()
-	if errors.Is(err, context.DeadlineExceeded) {
-		text = strings.ReplaceAll(text, context.DeadlineExceeded.Error(), "no answer in time: try again, or give more with --timeout")
-	}
-	text += adviceFor(err)
-	fmt.Fprintln(w, "feedring: "+show.OneLine(text))
+	fmt.Fprintln(w, "feedring: "+show.OneLine(phrase(err)))
 	var syntax *match.SyntaxError
 	if errors.As(err, &syntax) {
 		fmt.Fprintln(w, syntax.Place())
-	}
-}
-
-// adviceFor says what to do about peers that could not be asked.
-func adviceFor(err error) string {
-	var foreign *host.ForeignError
-	switch {
-	case !errors.Is(err, client.ErrNoPeer):
-		return ""
-	case errors.As(err, &foreign) && foreign.Speaks != "":
-		return ": add --network " + foreign.Speaks
-	default:
-		return ": check that one of them runs, its address, and --network"
 	}
 }

@@ -2,14 +2,11 @@ package options
 
 import (
 	"errors"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/cmd/feedring/internal/show"
 )
-
-const day = 24 * time.Hour
 
 // Duration is a flag that feedring.ParseDuration reads.
 type Duration time.Duration
@@ -36,23 +33,8 @@ func (k *keepFlag) Set(s string) error {
 // Type implements pflag.Value.
 func (d *Duration) Type() string { return "duration" }
 
-// String writes whole days as days, and never a unit that is zero.
-func (d *Duration) String() string {
-	v := time.Duration(*d)
-	switch {
-	case v == 0:
-		return "0"
-	case v%day == 0 && v > day:
-		return strconv.Itoa(int(v/day)) + "d"
-	}
-	s := v.String()
-	for _, zero := range []string{"m0s", "h0m"} {
-		if strings.HasSuffix(s, zero) {
-			s = s[:len(s)-2]
-		}
-	}
-	return s
-}
+// String implements pflag.Value.
+func (d *Duration) String() string { return show.Duration(time.Duration(*d)) }
 
 // Timeout is a duration in which an answer can come at all.
 type Timeout struct{ *Duration }

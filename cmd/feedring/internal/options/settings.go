@@ -253,7 +253,8 @@ func FlagError(cmd *cobra.Command, args []string, err error) error {
 	var value *pflag.InvalidValueError
 	if errors.As(err, &value) {
 		if shown := feedring.WithoutUser(value.GetValue()); shown != value.GetValue() {
-			return exit.Usage("%s", strings.ReplaceAll(err.Error(), strconv.Quote(value.GetValue()), strconv.Quote(shown)))
+			text := strings.ReplaceAll(err.Error(), strconv.Quote(value.GetValue()), strconv.Quote(shown))
+			return &exit.Error{Code: exit.CodeUsage, Err: &rewordedError{err, text}}
 		}
 	}
 	if errors.As(err, &number) {
@@ -269,6 +270,15 @@ func FlagError(cmd *cobra.Command, args []string, err error) error {
 	}
 	return err
 }
+
+// rewordedError is an error in other words.
+type rewordedError struct {
+	error
+	text string
+}
+
+func (e *rewordedError) Error() string { return e.text }
+func (e *rewordedError) Unwrap() error { return e.error }
 
 // typed is the argument whose last letters were taken for flags: where its first
 // are flags indeed, as the h of -hurricane, these were taken off.

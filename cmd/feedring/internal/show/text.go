@@ -4,6 +4,7 @@ package show
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -88,4 +89,22 @@ func ShellWord(s string) string {
 // Quoted is s as one word in which a shell finds nothing to do.
 func Quoted(s string) string {
 	return "'" + strings.ReplaceAll(Printable(s), "'", `'\''`) + "'"
+}
+
+// Duration writes whole days as days, and never a unit that is zero.
+func Duration(v time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case v == 0:
+		return "0"
+	case v%day == 0 && v > day:
+		return strconv.Itoa(int(v/day)) + "d"
+	}
+	s := v.String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(s, zero) {
+			s = s[:len(s)-2]
+		}
+	}
+	return s
 }

@@ -1,0 +1,91 @@
+package exit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/client"
+	"github.com/feedring/feedring/cmd/feedring/internal/show"
+	"github.com/feedring/feedring/internal/host"
+	"github.com/feedring/feedring/node"
+)
+
+// phrase is an error in words for people: what is wrong, by the flag that it
+// came from, and what to do.
+func phrase(err error) string {
+	text := err.Error()
+	var setting *feedring.SettingError
+	if errors.As(err, &setting) {
+		text = strings.Replace(text, setting.Error(), phraseSetting(setting), 1)
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		text = strings.ReplaceAll(text, context.DeadlineExceeded.Error(), "no answer in time: try again, or give more with --timeout")
+	}
+	for _, known := range advice {
+		if errors.Is(err, known.err) {
+			return text + known.text
+		}
+	}
+	return text + adviceFor(err)
+}
+
+// phraseSetting names a setting by its flag. A range is told as a choice.
+func phraseSetting(e *feedring.SettingError) string {
+	if e.Err != nil {
+		return "--" + e.Error()
+	}
+	return fmt.Sprintf("--%s %s: choose between %s and %s", e.Setting, value(e.Value), value(e.Min), value(e.Max))
+}
+
+func value(v any) string {
+	if d, ok := v.(time.Duration); ok {
+		return show.Duration(d)
+	}
+	return fmt.Sprint(v)
+}
+
+// advice says what to do about errors that have no data of their own.
+var advice = []struct {
+	err  error
+	text string
+}{
+	{host.ErrPortTaken, ": stop it, or choose another port with --listen"},
+	{host.ErrPortDenied, ": choose one above 1023"},
+	{host.ErrNoPeerID, ", as \"feedring status\" prints it"},
+	{node.ErrNoData, ": name a directory"},
+	{node.ErrNetworkName, ": choose another"},
+}
+
+// adviceFor says what to do about errors that say with what.
+func adviceFor(err error) string {
+	var (
+		foreign *host.ForeignError
+		keep    *node.KeepError
+		path    *node.LongPathError
+		place   *node.NoDirectoryError
+		setting *feedring.SettingError
+	)
+	switch {
+	case errors.Is(err, client.ErrNoPeer) && errors.As(err, &foreign) && foreign.Speaks != "":
+		return ": add --network " + foreign.Speaks
+	case errors.Is(err, client.ErrNoPeer):
+		return ": check that one of them runs, its address, and --network"
+	case errors.As(err, &keep):
+		return fmt.Sprintf(" (--freshness %s): entries are kept while they are fresh; choose more, or leave --keep away", show.Duration(keep.Freshness))
+	case errors.As(err, new(*feedring.CredentialsError)):
+		return ": add it without them, and where the site wants them have a program of yours fetch the feed into a file, and name that with --file"
+	case errors.As(err, &path):
+		return ": choose a shorter --data"
+	case errors.As(err, &place):
+		return ": move it away, or name another data directory"
+	case errors.As(err, &setting) && setting.Setting == "http":
+		return ": choose another address, port 0 or off"
+	case errors.As(err, &setting) && setting.Setting == "budget":
+		return ", or a fixed --interval for origins that you know"
+	}
+	return ""
+}

@@ -1,0 +1,43 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// What may be wrong with a setting, besides its range.
+var (
+	ErrNoData      = errors.New("no data directory is named")
+	ErrNetworkName = errors.New("a network's name has at most 32 letters a-z, digits and hyphens")
+)
+
+// KeepError is for copies that were kept for less time than they are fresh.
+type KeepError struct{ Freshness time.Duration }
+
+func (e *KeepError) Error() string {
+	return fmt.Sprintf("it is less than the freshness, %s", e.Freshness)
+}
+
+// NoDirectoryError is for what is in the place of the store.
+type NoDirectoryError struct{ Path string }
+
+func (e *NoDirectoryError) Error() string {
+	return e.Path + " is no directory, and the store would be there"
+}
+
+// LongPathError is for a control socket whose path the system does not take.
+type LongPathError struct{ Path string }
+
+func (e *LongPathError) Error() string {
+	return fmt.Sprintf("control socket %s: its path is too long for the system", e.Path)
+}
+
+// FeedTwiceError is for a feed that is configured for two themes or providers.
+type FeedTwiceError struct{ First, Second feedring.Theme }
+
+func (e *FeedTwiceError) Error() string {
+	return fmt.Sprintf("named twice, for %q and %q: a feed has one theme and one provider", e.First, e.Second)
+}
