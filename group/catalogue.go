@@ -9,45 +9,6 @@ import (
 	"github.com/feedring/feedring/group/internal/catalogue"
 )
 
-// member is what this peer knows of a peer of the group.
-type member struct {
-	row   *Row // never changed, only replaced
-	hash  uint64
-	first time.Time // when this peer first knew it: nobody's word counts here
-
-	// Of the manager and, by its refreshes, of the secondary.
-	heard   time.Time // the last sign of life
-	acked   bool      // it follows the present term
-	away    bool      // not there for lookups
-	since   time.Time // when away, or the row's Left, began
-	changed uint64    // when row or load changed, in Machine.changes
-	rare    *rarely   // nil: nothing of it
-}
-
-// rarely is what most members never give cause for. It is apart, since a peer
-// knows up to thousands of members.
-type rarely struct {
-	probed time.Time // the last beacon to a peer that is away
-	unfit  time.Time // when it asked not to be secondary
-	wanted time.Time // when rows were last asked of it
-	staled time.Time // when it was last told that its term is over
-}
-
-// past returns what was noted by note.
-func (mem *member) past() rarely {
-	if mem.rare == nil {
-		return rarely{}
-	}
-	return *mem.rare
-}
-
-func (mem *member) note() *rarely {
-	if mem.rare == nil {
-		mem.rare = &rarely{}
-	}
-	return mem.rare
-}
-
 // merge takes r, which nobody may change any more, into the catalogue and reports whether it was new.
 func (m *Machine) merge(r *Row) bool {
 	if !r.Valid(m.group) {
@@ -107,10 +68,10 @@ func (m *Machine) replaceRow(mem *member, r *Row) {
 	m.changes++
 	mem.changed = m.changes
 	m.replicator.Relist(r.Peer, old, r)
-	m.goneChanged = m.goneChanged || m.cfg.keeper() && r.Peer != m.cfg.Self && (old.Left != r.Left || old.Peer == "")
+	m.ownRow.orphansChanged = m.ownRow.orphansChanged || m.cfg.keeper() && r.Peer != m.cfg.Self && (old.Left != r.Left || old.Peer == "")
 	switch book := m.book; {
 	case catalogue.SameIndex(old, r):
-		m.view = nil
+		m.views.view = nil
 		m.lookSoon()
 	case catalogue.SameLists(old, r): // most of all news is what was seen at a site
 		m.changedRows()
@@ -125,13 +86,15 @@ func (m *Machine) replaceRow(mem *member, r *Row) {
 
 // changedRows forgets what is derived from the catalogue.
 func (m *Machine) changedRows() {
-	m.words = nil
+	m.sites.vouched = nil
 	m.changedPresence()
 }
 
 // changedPresence forgets what is derived from who is there.
 func (m *Machine) changedPresence() {
-	m.book, m.parts, m.mesh, m.joined, m.view, m.sum = nil, nil, nil, false, nil, nil
+	m.forgetIndex()
+	m.mesh.forget()
+	m.sharing.parts, m.views.view = nil, nil
 	m.lookSoon()
 	m.reviewFetchesIn(min(m.cfg.Refresh/20, 50*time.Millisecond))
 }
@@ -141,30 +104,6 @@ func (m *Machine) lookSoon() {
 	if b := (bell{chime: chimeVouch}); !m.lead.claim.Term.IsZero() && !m.timers.IsSet(b) {
 		m.timers.Set(b, m.now.Add(m.jitter(m.cfg.Refresh)))
 	}
-}
-
-// catalogueHash is of the versions of all rows of peers that are there: those
-// that left or are away are forgotten at different times by different peers.
-func (m *Machine) catalogueHash() uint64 {
-	if m.sum == nil {
-		var sum uint64
-		for _, mem := range m.members {
-			if !mem.row.Left && !mem.away {
-				sum += mem.hash
-			}
-		}
-		m.sum = &sum
-	}
-	return *m.sum
-}
-
-// versions lists what this peer holds, in order.
-func (m *Machine) versions() []RowVersion {
-	have := make([]RowVersion, 0, len(m.members))
-	for _, p := range slices.Sorted(maps.Keys(m.members)) {
-		have = append(have, catalogue.VersionOf(m.members[p].row))
-	}
-	return have
 }
 
 // wantRows asks p for the catalogue, once a beat.
@@ -221,7 +160,7 @@ func (m *Machine) onRows(from feedring.PeerID, rows []*Row) {
 			fresh = append(fresh, r.Peer)
 		}
 	}
-	if m.serving {
+	if m.lead.serving {
 		m.spreadRows(fresh, from)
 	}
 }
@@ -233,7 +172,7 @@ func (m *Machine) spreadRows(peers []feedring.PeerID, from feedring.PeerID) {
 		return
 	}
 	if m.large() {
-		m.spread = append(m.spread, peers...)
+		m.managing.pendingRows = append(m.managing.pendingRows, peers...)
 		return
 	}
 	rows := m.rowsOf(peers)
@@ -242,16 +181,6 @@ func (m *Machine) spreadRows(peers []feedring.PeerID, from feedring.PeerID) {
 			m.sendRows(p, rows)
 		}
 	}
-}
-
-func (m *Machine) rowsOf(peers []feedring.PeerID) []*Row {
-	var rows []*Row
-	for _, p := range peers {
-		if mem := m.members[p]; mem != nil {
-			rows = append(rows, mem.row)
-		}
-	}
-	return rows
 }
 
 // expire forgets rows of peers that were away or have left for so long that
@@ -281,6 +210,6 @@ func (m *Machine) forget(p feedring.PeerID, mem *member) {
 	m.replicator.Forget(p, mem.row)
 	m.placer.Forget(p)
 	delete(m.members, p)
-	m.goneChanged = m.cfg.keeper()
+	m.ownRow.orphansChanged = m.cfg.keeper()
 	m.changedRows()
 }

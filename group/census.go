@@ -12,10 +12,10 @@ type Census struct {
 // Census counts the present View without making one, which costs much more: the
 // same one until something changes.
 func (m *Machine) Census() *Census {
-	if m.forgetShown(); m.census == nil {
-		m.census = m.count()
+	if m.forgetShown(); m.views.summary == nil {
+		m.views.summary = m.count()
 	}
-	return m.census
+	return m.views.summary
 }
 
 func (m *Machine) count() *Census {
@@ -43,5 +43,5 @@ func (m *Machine) count() *Census {
 // loadOf returns how many clients a member has, as it told, and whether this peer is told.
 func (m *Machine) loadOf(p feedring.PeerID) (clients int, known bool) {
 	clients, known = m.placer.Told(p)
-	return clients, known && (m.serving || m.lead.secondary == m.cfg.Self)
+	return clients, known && (m.lead.serving || m.lead.secondary == m.cfg.Self)
 }

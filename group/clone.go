@@ -1,7 +1,6 @@
 package group
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/feedring/feedring/internal/clone"
@@ -10,27 +9,20 @@ import (
 // Clone returns an independent copy: an explorer branches with it.
 func (m *Machine) Clone() *Machine {
 	c := *m
-	c.out, c.book, c.parts, c.words, c.mesh, c.view, c.shown, c.census = nil, nil, nil, nil, nil, nil, nil, nil
-	c.joined = false
-	if m.links != nil {
-		c.links = m.links.Clone()
+	c.out = nil
+	c.views.forget()
+	c.mesh.forget()
+	if m.mesh.links != nil {
+		c.mesh.links = m.mesh.links.Clone()
 	}
 	c.timers = m.timers.Clone()
+	c.roster = m.roster.clone()
 	c.joining.via = slices.Clone(m.joining.via)
-	c.spread = slices.Clone(m.spread)
-	c.expired = maps.Clone(m.expired)
+	c.managing.pendingRows = slices.Clone(m.managing.pendingRows)
 	c.probes = slices.Clone(m.probes)
-	c.replicator = m.replicator.Clone(shell{&c})
-	c.placer = m.placer.Clone(shell{&c})
-	c.protected, c.dropped = slices.Clone(m.protected), slices.Clone(m.dropped)
-	c.members, c.checks = clone.Map(m.members), clone.Map(m.checks)
-	c.self = c.members[c.cfg.Self]
-	for _, mem := range c.members {
-		if mem.rare != nil {
-			rare := *mem.rare
-			mem.rare = &rare
-		}
-	}
-	c.fetches, c.assigner = m.fetches.Clone(), m.assigner.Clone()
+	c.replicator, c.placer = m.replicator.Clone(shell{&c}), m.placer.Clone(shell{&c})
+	c.conns.protected, c.ownRow.dropped = slices.Clone(m.conns.protected), slices.Clone(m.ownRow.dropped)
+	c.sites = sites{checks: clone.Map(m.sites.checks)}
+	c.sharing = m.sharing.clone()
 	return &c
 }

@@ -436,7 +436,7 @@ func (c *cluster) state() string {
 	var b strings.Builder
 	for _, n := range c.alives() {
 		m := n.m
-		fmt.Fprintf(&b, "  %s %s term %v disk %v highest %d secondary %s acked %v present %v\n", n.id, m.roleNow(), m.lead.claim.Term, m.disk.Term, m.want.Highest, m.lead.secondary, m.acked, m.present())
+		fmt.Fprintf(&b, "  %s %s term %v disk %v highest %d secondary %s acked %v present %v\n", n.id, m.roleNow(), m.lead.claim.Term, m.disk.Term, m.want.Highest, m.lead.secondary, m.lead.acked, m.present())
 	}
 	return b.String()
 }

@@ -31,8 +31,8 @@ func (m *Machine) remembersWrong() string {
 	if got := m.catalogueHash(); got != hash {
 		return fmt.Sprintf("%s has %x as the hash of its catalogue, which is %x", m.cfg.Self, got, hash)
 	}
-	if got := m.important(); !slices.Equal(got, m.protected) {
-		return fmt.Sprintf("%s protects %v and should protect %v", m.cfg.Self, m.protected, got)
+	if got := m.important(); !slices.Equal(got, m.conns.protected) {
+		return fmt.Sprintf("%s protects %v and should protect %v", m.cfg.Self, m.conns.protected, got)
 	}
 	return ""
 }

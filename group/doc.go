@@ -17,7 +17,7 @@
 //	leave.go      leaving in good order        doubt.go      a late peer doubts itself
 //	catalogue.go  rows as they come and go     ownrow.go     this peer's row and its mark
 //	shell.go      the machine as its parts see it
-//	index.go      who is there, who publishes
+//	roster.go     who is there                 connections.go  whose connections are kept
 //	placing.go    lookups and clients          vouch.go      checks of sites
 //	share.go      who fetches what several offer
 //	twin.go       another with this key        timers.go     what is waited for

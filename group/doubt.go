@@ -27,7 +27,7 @@ func (m *Machine) wake(now time.Time) {
 
 func (m *Machine) slept(late time.Duration) {
 	r := m.cfg.Refresh
-	m.doubt = doubt{extra: min(2*r, m.stretch()-r+late), since: m.now}
+	m.health = doubt{extra: min(2*r, m.stretch()-r+late), since: m.now}
 	if late >= r {
 		late = 1 << 62 // a full period of silence counts only from now on
 	}
@@ -37,7 +37,7 @@ func (m *Machine) slept(late time.Duration) {
 		}
 		return heard.Add(late)
 	}
-	if !m.serving {
+	if !m.lead.serving {
 		m.lead.heard = awake(m.lead.heard)
 	}
 	for _, mem := range m.members {
@@ -47,7 +47,7 @@ func (m *Machine) slept(late time.Duration) {
 	}
 	if m.suspicion.nonce != 0 {
 		m.timers.Set(bell{chime: m.suspicion.chime}, m.now.Add(m.window()))
-	} else if !m.serving {
+	} else if !m.lead.serving {
 		m.watch()
 	}
 }
@@ -58,10 +58,10 @@ func (m *Machine) stretch() time.Duration { return m.stretchAt(m.now) }
 
 func (m *Machine) stretchAt(t time.Time) time.Duration {
 	r := m.cfg.Refresh
-	if m.doubt.extra == 0 || t.Before(m.doubt.since) {
+	if m.health.extra == 0 || t.Before(m.health.since) {
 		return r
 	}
-	return r + m.doubt.extra>>min(62, t.Sub(m.doubt.since)/r)
+	return r + m.health.extra>>min(62, t.Sub(m.health.since)/r)
 }
 
 // silentAt is when the manager, if it gives no sign of life, has been silent
@@ -69,13 +69,13 @@ func (m *Machine) stretchAt(t time.Time) time.Duration {
 func (m *Machine) silentAt() time.Time {
 	const halvings = 4
 	at := m.lead.heard.Add(m.cfg.Refresh)
-	if m.doubt.extra == 0 {
+	if m.health.extra == 0 {
 		return at
 	}
 	for i := range time.Duration(halvings) {
 		// Within each halving the period is fixed.
-		until := m.doubt.since.Add((i + 1) * m.cfg.Refresh)
-		end := m.lead.heard.Add(m.cfg.Refresh + m.doubt.extra>>i)
+		until := m.health.since.Add((i + 1) * m.cfg.Refresh)
+		end := m.lead.heard.Add(m.cfg.Refresh + m.health.extra>>i)
 		if end.Before(until) {
 			return later(at, end)
 		}

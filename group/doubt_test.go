@@ -80,7 +80,7 @@ func TestMeasuresAfterSleep(t *testing.T) {
 	c.nodes[lead].paused = true
 	c.run(800 * time.Millisecond)
 	c.resume(lead)
-	if c.nodes[lead].m.doubt.since != c.now {
+	if c.nodes[lead].m.health.since != c.now {
 		t.Fatal("the manager noticed no sleep")
 	}
 	delay = time.Millisecond
@@ -129,7 +129,7 @@ func TestOwnSleepIsNoRoundTrip(t *testing.T) {
 // leading is who serves, of those that run.
 func (c *cluster) leading() feedring.PeerID {
 	for _, n := range c.alives() {
-		if n.m.serving {
+		if n.m.lead.serving {
 			return n.id
 		}
 	}

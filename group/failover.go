@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/group/internal/catalogue"
 )
 
 // suspicion is of the manager, or, at the manager, of the secondary.
@@ -15,6 +14,16 @@ type suspicion struct {
 	of         feedring.PeerID
 	objections int
 	deferred   time.Time // no intention before: somebody else has one
+}
+
+// failover is what this peer suspects of others, and of itself.
+type failover struct {
+	suspicion suspicion     // a member's, of the manager; the manager's, of the secondary
+	probes    []probe       // for other peers' intentions
+	rtt       time.Duration // measured, smoothed
+	health    doubt
+	rankOf    protectInputs `state:"derived"` // what rank was made of
+	rank      int           `state:"derived"` // see turn
 }
 
 // probe is one for another peer's intention.
@@ -37,7 +46,7 @@ func (m *Machine) endSuspicion() {
 		m.timers.Cancel(bell{chime: m.suspicion.chime})
 	}
 	m.suspicion.nonce = 0
-	if !m.serving && m.saving.purpose == forClaim && m.live() {
+	if !m.lead.serving && m.saving.purpose == forClaim && m.live() {
 		m.saving = saving{}
 	}
 }
@@ -45,7 +54,7 @@ func (m *Machine) endSuspicion() {
 // watch arms the alarm for the manager's silence. The secondary's comes after
 // one period, the peer of rank i waits for i windows more.
 func (m *Machine) watch() {
-	if m.serving || m.lead.claim.Term.IsZero() || m.leaving {
+	if m.lead.serving || m.lead.claim.Term.IsZero() || m.leaving {
 		m.timers.Cancel(bell{chime: chimeSilence})
 		return
 	}
@@ -61,29 +70,16 @@ func (m *Machine) turn() int {
 	if m.lead.secondary == m.cfg.Self {
 		return 0
 	}
-	of := guarded{book: m.index(), manager: m.manager(), secondary: m.lead.secondary}
-	if m.turnOf != of {
-		m.turnOf, m.turnIs = of, 1+m.ahead(of.manager, of.secondary)
+	of := protectInputs{book: m.index(), manager: m.manager(), secondary: m.lead.secondary}
+	if m.rankOf != of {
+		m.rankOf, m.rank = of, 1+m.ahead(of.manager, of.secondary)
 	}
-	return m.turnIs
-}
-
-// ahead counts the peers that are there and before this one in rank, some left
-// out.
-func (m *Machine) ahead(but ...feedring.PeerID) int {
-	n, own := m.index().Ahead, m.me().row
-	for i, p := range but {
-		mem := m.members[p]
-		if mem != nil && !mem.away && !mem.row.Left && !slices.Contains(but[:i], p) && catalogue.CompareRank(mem.row, own) < 0 {
-			n--
-		}
-	}
-	return n
+	return m.rank
 }
 
 // intend: the manager was silent. The others are asked whether they reach it.
 func (m *Machine) intend() {
-	if m.serving || m.leaving || m.suspicion.nonce != 0 || m.saving.purpose == forClaim {
+	if m.lead.serving || m.leaving || m.suspicion.nonce != 0 || m.saving.purpose == forClaim {
 		return
 	}
 	if m.now.Before(m.silentAt()) {
@@ -104,7 +100,7 @@ func (m *Machine) intend() {
 
 // unopposed: nobody reached the manager within the window.
 func (m *Machine) unopposed() {
-	if m.serving || m.suspicion.nonce == 0 {
+	if m.lead.serving || m.suspicion.nonce == 0 {
 		return
 	}
 	m.suspicion.nonce = 0
@@ -131,7 +127,7 @@ func (m *Machine) onIntention(from feedring.PeerID, in Intention) {
 	of := m.manager()
 	if from == of {
 		of = m.lead.secondary
-	} else if !m.serving {
+	} else if !m.lead.serving {
 		m.suspicion.deferred = m.now.Add(2 * m.calmWindow())
 		if m.lead.doubted.IsZero() {
 			m.lead.doubted = m.now
@@ -198,7 +194,7 @@ func (m *Machine) onObjection(in Receive, o Objection) {
 	if again {
 		s.objections = 0
 	}
-	if m.serving {
+	if m.lead.serving {
 		if again {
 			m.dismiss()
 			m.elect()

@@ -65,7 +65,7 @@ func (w *witness) look() {
 			w.fail("S1: %s fell from %v to %v", n.id, w.accepted[n.id], m.disk.Term)
 		}
 		w.accepted[n.id] = m.disk.Term
-		if m.serving && !n.departed {
+		if m.lead.serving && !n.departed {
 			who := fmt.Sprintf("%s in life %d", n.id, n.life)
 			if was := w.served[m.lead.claim.Term]; was != "" && was != who || m.manager() != n.id {
 				w.fail("S2: %v is served by %s and %s", m.lead.claim.Term, was, who)
@@ -271,7 +271,7 @@ func (c *cluster) gossip() {
 	c.at(300*time.Millisecond, c.gossip)
 	for _, a := range c.alives() {
 		for _, b := range c.alives() {
-			if a != b && b.m.serving && c.reach(a.id, b.id) && c.reach(b.id, a.id) {
+			if a != b && b.m.lead.serving && c.reach(a.id, b.id) && c.reach(b.id, a.id) {
 				c.step(a, Rival{Term: b.m.lead.claim.Term, Acknowledged: b.m.accepted(), Peers: []feedring.PeerID{b.id}})
 			}
 		}

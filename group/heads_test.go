@@ -53,7 +53,7 @@ func TestPublisherBackIsPolled(t *testing.T) {
 		c.nodes[publisher].feeds = []feedring.Feed{{URL: url, Provider: "news.example"}}
 		c.step(c.nodes[publisher], Describe{Feeds: c.nodes[publisher].feeds})
 		c.run(time.Second)
-		back := Receive{From: publisher, Message: BeaconAnswer{Header: m.header(), Number: m.number}}
+		back := Receive{From: publisher, Message: BeaconAnswer{Header: m.header(), Number: m.managing.beacon}}
 		if !manages {
 			back = Receive{From: lead, Message: m.beaconNow()}
 			for _, id := range ids {

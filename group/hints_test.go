@@ -170,7 +170,7 @@ func TestNoCarrierMovesAPosition(t *testing.T) {
 			return Heads{Header: m.header(), Heads: h}
 		},
 		"beacon answer": func(m *Machine, _ feedring.PeerID, h []feedring.Head) Message {
-			return BeaconAnswer{Header: m.header(), Heads: h, Number: m.number, Catalogue: m.catalogueHash()}
+			return BeaconAnswer{Header: m.header(), Heads: h, Number: m.managing.beacon, Catalogue: m.catalogueHash()}
 		},
 		"beacon of a claim above": func(m *Machine, from feedring.PeerID, h []feedring.Head) Message {
 			term := feedring.Term{Number: m.want.Highest + 1, Claimant: from}

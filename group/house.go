@@ -18,7 +18,7 @@ func (m *Machine) house() {
 	m.emit(Prune{Group: m.group, Before: m.now.Add(-m.cfg.retention())})
 	m.expire()
 	m.forgetWords()
-	if m.words == nil || m.wordsTo.IsZero() || m.now.Before(m.wordsTo) {
+	if m.sites.vouched == nil || m.sites.validUntil.IsZero() || m.now.Before(m.sites.validUntil) {
 		m.lookSoon()
 	} else {
 		m.changedRows() // vouches grew old

@@ -27,7 +27,7 @@ func (j *joining) asked(p feedring.PeerID) bool { return j.active && slices.Cont
 // establish makes this peer the manager of a group of its own. A manager claims
 // anew where the map has a dead row above its number, which would hide it.
 func (m *Machine) establish(above uint64) {
-	hidden := m.serving && above >= m.lead.claim.Term.Number
+	hidden := m.lead.serving && above >= m.lead.claim.Term.Number
 	if m.leaving || m.live() && !hidden || m.saving.purpose == forClaim || hidden && !m.outbids(above) {
 		return
 	}
@@ -38,7 +38,7 @@ func (m *Machine) establish(above uint64) {
 
 // enter begins to join, or goes on with what is known by now.
 func (m *Machine) enter(in Enter) {
-	if m.leaving || !m.serving && !m.lead.claim.Term.IsZero() || m.saving.purpose == forClaim {
+	if m.leaving || !m.lead.serving && !m.lead.claim.Term.IsZero() || m.saving.purpose == forClaim {
 		return
 	}
 	began := m.joining.heard
@@ -86,12 +86,12 @@ func (m *Machine) joinNext() {
 			return
 		}
 	}
-	if m.serving && m.now.Sub(j.heard) >= 2*m.cfg.Refresh {
+	if m.lead.serving && m.now.Sub(j.heard) >= 2*m.cfg.Refresh {
 		m.joining = joining{}
 		return
 	}
 	to := m.manager()
-	if alone || m.serving {
+	if alone || m.lead.serving {
 		to = j.via[j.next%len(j.via)]
 		j.next++
 	}
@@ -117,7 +117,7 @@ func (m *Machine) joinToldOf(from feedring.PeerID, t feedring.Term) {
 	if !j.asked(from) {
 		return
 	}
-	if m.serving { // the rival is no manager any more, or names another
+	if m.lead.serving { // the rival is no manager any more, or names another
 		if t == m.lead.claim.Term {
 			m.joining = joining{}
 		}
@@ -141,10 +141,10 @@ func (m *Machine) onJoin(from feedring.PeerID, j Join) {
 	if j.Row.Peer == from && m.joining.deniedBy(from, j.Header.Term) {
 		m.joining = joining{}
 	}
-	if m.serving && m.joining.active && j.Header.Term != m.lead.claim.Term {
+	if m.lead.serving && m.joining.active && j.Header.Term != m.lead.claim.Term {
 		return // about to follow another manager, who will admit it, unless it has accepted this one's claim
 	}
-	if !m.serving {
+	if !m.lead.serving {
 		if from == m.manager() && j.Row.Peer == from {
 			m.abandoned()
 			return
@@ -277,11 +277,11 @@ func (m *Machine) rival(r Rival) {
 		m.mapped = max(m.mapped, r.Above)
 	}
 	m.toldNumber(r.Term.Number)
-	if !m.serving || m.leaving || r.Term.Claimant == "" || r.Term.Claimant == m.cfg.Self || m.joining.active {
+	if !m.lead.serving || m.leaving || r.Term.Claimant == "" || r.Term.Claimant == m.cfg.Self || m.joining.active {
 		return
 	}
 	higher := r.Term.Compare(m.lead.claim.Term) > 0
-	if r.Acknowledged && (higher || !m.acked) || !r.Acknowledged && !m.acked && higher {
+	if r.Acknowledged && (higher || !m.lead.acked) || !r.Acknowledged && !m.lead.acked && higher {
 		m.enter(Enter{Via: append([]feedring.PeerID{r.Term.Claimant}, r.Peers...)})
 		if m.joining.active && r.Acknowledged {
 			m.joining.rival = r.Term
@@ -303,7 +303,7 @@ func (m *Machine) measuredBy(d time.Duration) {
 // at most. One in which this peer slept is its own time: later ones count, though it
 // doubts itself for long, or it would tell the network of before its sleep.
 func (m *Machine) measure(sent time.Time) {
-	if m.doubt.since.After(sent) {
+	if m.health.since.After(sent) {
 		return
 	}
 	d := min(m.now.Sub(sent), m.cfg.Refresh/4)

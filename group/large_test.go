@@ -133,7 +133,7 @@ func TestReachableManagerStays(t *testing.T) {
 	}
 	for range 300 {
 		c.run(100 * time.Millisecond)
-		if !c.nodes[lead].m.serving {
+		if !c.nodes[lead].m.lead.serving {
 			t.Fatalf("deposed after %s", c.now.Sub(testStart))
 		}
 	}

@@ -16,17 +16,17 @@ func (m *Machine) depart() {
 		m.done()
 		return
 	}
-	if m.serving {
+	if m.lead.serving {
 		m.send(m.lead.secondary, HandOver{Header: m.header()})
 	}
 	to := m.present()
-	if !m.serving && m.large() {
+	if !m.lead.serving && m.large() {
 		to = append([]feedring.PeerID{m.manager()}, m.neighbours()...)
 	}
 	for _, p := range to {
 		m.send(p, Leave{Header: m.header(), Row: *m.me().row})
 	}
-	if m.serving && m.lead.secondary != "" {
+	if m.lead.serving && m.lead.secondary != "" {
 		m.after(chimeDepart, m.beatEvery())
 		return
 	}
@@ -34,9 +34,9 @@ func (m *Machine) depart() {
 }
 
 func (m *Machine) done() {
-	m.serving, m.lead, m.role = false, lead{}, feedring.RoleNone
+	m.lead, m.role = lead{}, feedring.RoleNone
 	m.emit(RoleChanged{Theme: m.cfg.Theme, Role: feedring.RoleNone})
-	if len(m.protected) > 0 {
+	if len(m.conns.protected) > 0 {
 		m.emit(Protect{Group: m.group})
 	}
 	m.emit(Departed{Group: m.group})
@@ -48,7 +48,7 @@ func (m *Machine) onLeave(from feedring.PeerID, l Leave) {
 		return
 	}
 	switch {
-	case m.serving:
+	case m.lead.serving:
 		m.spreadRows([]feedring.PeerID{from}, from)
 		if from == m.lead.secondary {
 			m.dismiss()
@@ -65,7 +65,7 @@ func (m *Machine) onLeave(from feedring.PeerID, l Leave) {
 }
 
 func (m *Machine) onHandOver(from feedring.PeerID, h HandOver) {
-	if !m.serving && from == m.manager() && h.Header.Term == m.lead.claim.Term {
+	if !m.lead.serving && from == m.manager() && h.Header.Term == m.lead.claim.Term {
 		m.succeed()
 	}
 }

@@ -2,7 +2,6 @@ package group
 
 import (
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -11,7 +10,6 @@ import (
 	"github.com/feedring/feedring/group/internal/hash"
 	"github.com/feedring/feedring/group/internal/placement"
 	"github.com/feedring/feedring/group/internal/replication"
-	"github.com/feedring/feedring/internal/gossip"
 	"github.com/feedring/feedring/internal/timerqueue"
 )
 
@@ -24,71 +22,37 @@ type Machine struct {
 	rng    rand.PCG
 	out    []Output `state:"of the last step"`
 	timers timerqueue.Queue[bell]
-	terms
 
-	lead    lead
-	serving bool // this peer is the manager, under lead's claim
-	acked   bool // another peer follows this manager's claim
-	number  uint64
-	joining joining
-	doubt   doubt
-	twin    twin
+	terms     // accepted, on disk and on its way there
+	lead      lead
+	managing  managing
+	joining   joining
+	failover  // what this peer suspects of others, and of itself
+	duplicate twin
 
-	// The catalogue, this peer's own row included.
-	members    map[feedring.PeerID]*member
-	self       *member           `state:"derived"` // of members
-	changes    uint64            // counts changes of rows and loads, for the secondary
-	replicated uint64            // what the secondary acknowledged of them
-	spread     []feedring.PeerID // rows to tell at the next beat, in large groups
-	expired    map[feedring.PeerID]RowVersion
-	told       bool     // the own row as it stands was told
-	dropped    []string // own feeds that the row has no room for
+	roster // the catalogue, and who is there
+	ownRow ownRow
+	sites  sites
+	mesh   mesh
 
-	rtt       time.Duration // measured, smoothed
-	suspicion suspicion     // a member's, of the manager; the manager's, of the secondary
-	probes    []probe       // for other peers' intentions
+	replicator *replication.Replicator
+	placer     *placement.Placer
+	sharing    sharing
 
-	replicator  *replication.Replicator
-	cut         bool // more backfills than the row lists
-	goneChanged bool // the copies whose publisher is gone may be others
+	conns connections
+	views views
 
-	placer *placement.Placer
-	checks map[feedring.FeedRef]*check
-
-	fetches    *fetchassign.Member   // own feeds, where looks are shared
-	assigner   *fetchassign.Assigner // a manager's
-	assignedBy feedring.Term         // whose manager is asked
-	links      *gossip.Links         // nil until the group is large
-	laid       *gossip.Mesh          `state:"derived"` // see layMesh; nil: to be made
-	owing      bool                  // the driver holds an order of neighbours
-
-	role      feedring.Role
-	protected []feedring.PeerID
-	leaving   bool
-	departed  bool
-	again     bool // it was in a group with others before it started
-
-	// What is derived from the above, and made anew when it is missing.
-	book    *catalogue.Index            `state:"derived"`
-	words   map[feedring.FeedRef]string `state:"derived"` // see vouched
-	wordsTo time.Time                   `state:"derived"` // until then words are so; zero: for ever
-	parts   fetchassign.Parts           `state:"derived"` // see here; nil: of none
-	mesh    []feedring.PeerID           `state:"derived"`
-	joined  bool                        `state:"derived"` // links is of mesh
-	sum     *uint64                     `state:"derived"` // see catalogueHash
-	guarded guarded                     `state:"derived"` // what protected was made of
-	turnOf  guarded                     `state:"derived"` // what turnIs was made of
-	turnIs  int                         `state:"derived"` // see turn
-	view    *View                       `state:"derived"`
-	shown   *View                       `state:"derived"` // the last one, as of shownAt; nil: none since
-	census  *Census                     `state:"derived"` // the same
-	shownAt glance                      `state:"derived"`
-	shownTo time.Time                   `state:"derived"` // when the first leaves it who is away; zero: nobody
+	role     feedring.Role
+	leaving  bool
+	departed bool
+	again    bool // it was in a group with others before it started
 }
 
 // lead is the manager that this peer follows, itself included.
 type lead struct {
 	claim     Claim
+	serving   bool // this peer is the manager, under claim
+	acked     bool // another peer follows this manager's claim
 	secondary feedring.PeerID
 	number    uint64    // of the last beacon
 	heard     time.Time // the last sign of life
@@ -104,15 +68,13 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 	}
 	m := &Machine{
 		cfg: cfg, group: cfg.Theme.Group(), now: now,
-		rng:      *rand.NewPCG(cfg.Seed, hash.Of(string(cfg.Theme), string(cfg.Self))),
-		timers:   timerqueue.Numbered(int(chimes), bell.number),
-		terms:    terms{disk: st, want: st},
-		members:  map[feedring.PeerID]*member{},
-		expired:  map[feedring.PeerID]RowVersion{},
-		checks:   map[feedring.FeedRef]*check{},
-		fetches:  fetchassign.NewMember(cfg.Fetchers),
-		assigner: fetchassign.NewAssigner(),
-		again:    !st.Term.IsZero(),
+		rng:     *rand.NewPCG(cfg.Seed, hash.Of(string(cfg.Theme), string(cfg.Self))),
+		timers:  timerqueue.Numbered(int(chimes), bell.number),
+		terms:   terms{disk: st, want: st},
+		roster:  newRoster(cfg.Self),
+		sites:   sites{checks: map[feedring.FeedRef]*check{}},
+		sharing: sharing{member: fetchassign.NewMember(cfg.Fetchers), assigner: fetchassign.NewAssigner()},
+		again:   !st.Term.IsZero(),
 	}
 	m.replicator = replication.New(replication.Config{
 		Group: m.group, Self: cfg.Self, Refresh: cfg.Refresh, Freshness: cfg.Freshness, Retention: cfg.retention(),
@@ -126,8 +88,7 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 	if cfg.keeper() {
 		row.Keep = min(cfg.Keep, catalogue.MaxKeep).Truncate(time.Millisecond)
 	}
-	m.self = &member{row: row, hash: catalogue.VersionOf(row).Hash(), first: now, heard: now}
-	m.members[cfg.Self] = m.self
+	m.add(&member{row: row, hash: catalogue.VersionOf(row).Hash(), first: now, heard: now})
 	return m, nil
 }
 
@@ -149,7 +110,7 @@ func (m *Machine) Step(now time.Time, in Input) []Output {
 	if m.replicator.ExceptionsChanged() && !m.departed {
 		m.tellBackfills()
 	}
-	if m.goneChanged && !m.departed {
+	if m.ownRow.orphansChanged && !m.departed {
 		m.tellGone()
 	}
 	m.settle()
@@ -167,7 +128,7 @@ func (m *Machine) Deadline() time.Time {
 }
 
 func (m *Machine) apply(in Input) {
-	m.view = nil
+	m.views.view = nil
 	switch in := in.(type) {
 	case Receive:
 		if in.Message != nil && in.Message.Of().Group == m.group {
@@ -185,7 +146,7 @@ func (m *Machine) apply(in Input) {
 		m.replicator.Holding(in.Heads)
 	case Kept:
 		for _, p := range m.replicator.OnCopies(in.Copies) {
-			m.goneChanged = m.goneChanged || m.gone(p)
+			m.ownRow.orphansChanged = m.ownRow.orphansChanged || m.gone(p)
 		}
 	case Publish:
 		m.replicator.Publish(in)
@@ -298,7 +259,7 @@ func (m *Machine) receiveMore(in Receive) {
 
 // ring does what is due.
 func (m *Machine) ring(b bell) {
-	m.view = nil
+	m.views.view = nil
 	switch b.chime {
 	case chimeBeat:
 		m.beat()
@@ -342,30 +303,9 @@ func (m *Machine) settle() {
 	m.protect()
 }
 
-// guarded is what important looks at: most steps change nothing of it.
-type guarded struct {
-	book               *catalogue.Index
-	manager, secondary feedring.PeerID
-}
-
-func (m *Machine) protect() {
-	g := guarded{manager: m.manager(), secondary: m.lead.secondary}
-	if !m.lead.claim.Term.IsZero() {
-		g.book = m.index()
-	}
-	if m.departed || g == m.guarded {
-		return
-	}
-	m.guarded = g
-	if peers := m.important(); !slices.Equal(peers, m.protected) {
-		m.protected = peers
-		m.emit(Protect{Group: m.group, Peers: slices.Clone(peers)})
-	}
-}
-
 func (m *Machine) roleNow() feedring.Role {
 	switch {
-	case m.serving:
+	case m.lead.serving:
 		return feedring.RoleManager
 	case m.lead.claim.Term.IsZero():
 		return feedring.RoleNone
@@ -374,20 +314,6 @@ func (m *Machine) roleNow() feedring.Role {
 	default:
 		return feedring.RolePeer
 	}
-}
-
-// important lists the peers whose connections are kept, in order.
-func (m *Machine) important() []feedring.PeerID {
-	if m.lead.claim.Term.IsZero() {
-		return nil
-	}
-	peers := m.neighbours()
-	for _, p := range []feedring.PeerID{m.manager(), m.lead.secondary} {
-		if p != "" && p != m.cfg.Self && !slices.Contains(peers, p) {
-			peers = append(slices.Clip(peers), p)
-		}
-	}
-	return peers
 }
 
 func (m *Machine) emit(o Output) { m.out = append(m.out, o) }
@@ -414,8 +340,6 @@ func (m *Machine) term() feedring.Term {
 }
 
 func (m *Machine) manager() feedring.PeerID { return m.lead.claim.Term.Claimant }
-
-func (m *Machine) me() *member { return m.self }
 
 // after arms an alarm.
 func (m *Machine) after(c chime, d time.Duration) { m.timers.Set(bell{chime: c}, m.now.Add(d)) }

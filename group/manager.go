@@ -7,13 +7,19 @@ import (
 	"github.com/feedring/feedring"
 )
 
+// managing is what a manager does for the others.
+type managing struct {
+	beacon      uint64            // the number of the last one
+	replicated  uint64            // the change that the secondary acknowledged
+	pendingRows []feedring.PeerID // to be told with the next beacon, in large groups
+}
+
 // serve begins to manage under t, which is on disk.
 func (m *Machine) serve(t feedring.Term) {
 	before, deputy := m.manager(), m.lead.secondary
-	renewed := m.serving && (m.acked || m.renewed())
-	m.serving, m.acked = true, false
-	m.lead = lead{claim: Claim{Group: m.group, Term: t}, heard: m.now, since: m.now, renewed: renewed}
-	m.number = 0
+	renewed := m.lead.serving && (m.lead.acked || m.renewed())
+	m.lead = lead{claim: Claim{Group: m.group, Term: t}, serving: true, heard: m.now, since: m.now, renewed: renewed}
+	m.managing.beacon = 0
 	m.endSuspicion()
 	m.probes = nil
 	for _, c := range []chime{chimeSilence, chimeJoin} {
@@ -50,7 +56,7 @@ func (m *Machine) serve(t feedring.Term) {
 
 // beat is what a manager does every third of the refresh period.
 func (m *Machine) beat() {
-	if !m.serving {
+	if !m.lead.serving {
 		return
 	}
 	m.after(chimeBeat, m.beatEvery())
@@ -59,10 +65,10 @@ func (m *Machine) beat() {
 	m.elect()
 	m.beacon()
 	m.tellDebts()
-	if len(m.spread) > 0 {
-		slices.Sort(m.spread)
-		rows := m.rowsOf(slices.Compact(m.spread))
-		m.spread = nil
+	if len(m.managing.pendingRows) > 0 {
+		slices.Sort(m.managing.pendingRows)
+		rows := m.rowsOf(slices.Compact(m.managing.pendingRows))
+		m.managing.pendingRows = nil
 		for _, p := range m.present() {
 			m.sendRows(p, rows)
 		}
@@ -72,7 +78,7 @@ func (m *Machine) beat() {
 // beacon tells all members that the manager is there, and looks for those that
 // were lost: nothing else makes two halves meet again.
 func (m *Machine) beacon() {
-	m.number++
+	m.managing.beacon++
 	m.lead.heard = m.now
 	var b Message = m.beaconNow()
 	m.out = slices.Grow(m.out, len(m.neighbours())+1)
@@ -105,14 +111,14 @@ func (m *Machine) beaconNow() Beacon {
 		followers = 0
 	}
 	return Beacon{
-		Header: m.header(), Claim: m.lead.claim, Number: m.number, Secondary: m.lead.secondary,
+		Header: m.header(), Claim: m.lead.claim, Number: m.managing.beacon, Secondary: m.lead.secondary,
 		Acknowledged: followers, Away: away, Catalogue: m.catalogueHash(), Heads: heads, Older: older,
 		RoundTrip: (m.rtt + time.Millisecond - 1).Truncate(time.Millisecond),
 	}
 }
 
 // accepted says that the own claim was acknowledged, and that this is on disk.
-func (m *Machine) accepted() bool { return m.serving && m.disk.Term == m.lead.claim.Term }
+func (m *Machine) accepted() bool { return m.lead.serving && m.disk.Term == m.lead.claim.Term }
 
 // review sets aside members that were silent for two periods.
 func (m *Machine) review() {
@@ -131,7 +137,7 @@ func (m *Machine) review() {
 // heardOf notes a sign of life.
 func (m *Machine) heardOf(p feedring.PeerID, mem *member) {
 	mem.heard = m.now
-	if p == m.lead.secondary && m.serving && m.suspicion.nonce != 0 {
+	if p == m.lead.secondary && m.lead.serving && m.suspicion.nonce != 0 {
 		m.endSuspicion()
 	}
 }
@@ -151,7 +157,7 @@ func (m *Machine) onBeaconAnswer(from feedring.PeerID, a BeaconAnswer) {
 	switch t := m.lead.claim.Term; {
 	case t.IsZero() || len(a.Heads) > maxTold || a.Header.Term.Compare(t) < 0:
 		return
-	case a.Header.Term != t || !m.serving:
+	case a.Header.Term != t || !m.lead.serving:
 		if a.Header.Term.Claimant == m.cfg.Self {
 			m.ownClaimTold(a.Header.Term, from)
 		}
@@ -162,7 +168,7 @@ func (m *Machine) onBeaconAnswer(from feedring.PeerID, a BeaconAnswer) {
 	}
 	m.back(mem)
 	m.loadTold(mem, a.Leases)
-	if a.Number == m.number {
+	if a.Number == m.managing.beacon {
 		m.measure(m.lead.heard)
 	}
 	if !mem.acked {
@@ -190,10 +196,10 @@ func (m *Machine) renewed() bool {
 
 // acknowledged: another peer follows the own claim, so it is accepted.
 func (m *Machine) acknowledged() {
-	if m.acked {
+	if m.lead.acked {
 		return
 	}
-	m.acked, m.lead.renewed = true, false
+	m.lead.acked, m.lead.renewed = true, false
 	m.joining = joining{} // a rival that goes before it will be heard of again
 	m.want.Term = m.lead.claim.Term
 	m.save(saving{purpose: forAck})

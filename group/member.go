@@ -9,7 +9,7 @@ import (
 
 // live says that the manager gave a sign of life within the refresh period.
 func (m *Machine) live() bool {
-	if m.serving {
+	if m.lead.serving {
 		return true
 	}
 	mem := m.members[m.manager()]
@@ -47,7 +47,7 @@ func (m *Machine) onBeacon(in Receive, b Beacon) {
 	}
 	m.lead.number = b.Number
 	if m.lead.secondary != b.Secondary {
-		m.lead.secondary, m.view = b.Secondary, nil
+		m.lead.secondary, m.views.view = b.Secondary, nil
 	}
 	m.measuredBy(b.RoundTrip)
 	m.heardManager()
@@ -73,7 +73,7 @@ func (m *Machine) onBeacon(in Receive, b Beacon) {
 	m.answer(b.Number)
 	m.tellDebts()
 	if b.Catalogue != m.catalogueHash() && !m.timers.IsSet(bell{chime: chimeRow}) {
-		m.told = false
+		m.ownRow.announced = false
 		m.tellRow()
 		m.wantRows(claimant)
 	}

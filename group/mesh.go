@@ -8,6 +8,18 @@ import (
 	"github.com/feedring/feedring/internal/gossip"
 )
 
+// mesh is the neighbourhood of this peer in a large group.
+type mesh struct {
+	peers  []feedring.PeerID `state:"derived"` // nil: to be made
+	joined bool              `state:"derived"` // links is of peers
+	links  *gossip.Links     // nil until the group is large
+	laid   *gossip.Mesh      `state:"derived"` // see layMesh; nil: to be made
+	owing  bool              // the driver holds an order of neighbours
+}
+
+// forget forgets who the neighbours are.
+func (n *mesh) forget() { n.peers, n.joined = nil, false }
+
 // neighbours lists the peers to send beacons to, and those among which notifies
 // spread, in order of rank: all that are there, or 8 to 10 of them in a large
 // group.
@@ -15,10 +27,10 @@ func (m *Machine) neighbours() []feedring.PeerID {
 	if !m.large() {
 		return m.present()
 	}
-	if m.mesh == nil {
-		m.mesh = catalogue.Mesh(m.cfg.Self, m.present())
+	if m.mesh.peers == nil {
+		m.mesh.peers = catalogue.Mesh(m.cfg.Self, m.present())
 	}
-	return m.mesh
+	return m.mesh.peers
 }
 
 // linked is what a large group knows of its neighbours; nil in a small one, which
@@ -27,14 +39,14 @@ func (m *Machine) linked() *gossip.Links {
 	if !m.large() {
 		return nil
 	}
-	if m.links == nil {
-		m.links = new(gossip.Links)
+	if m.mesh.links == nil {
+		m.mesh.links = new(gossip.Links)
 	}
-	if !m.joined {
-		m.joined, m.laid = true, nil
-		m.links.Join(m.cfg.Self, m.neighbours(), m.layMesh)
+	if !m.mesh.joined {
+		m.mesh.joined, m.mesh.laid = true, nil
+		m.mesh.links.Join(m.cfg.Self, m.neighbours(), m.layMesh)
 	}
-	return m.links
+	return m.mesh.links
 }
 
 // layMesh lays the mesh out. It is large, and kept only where others have it too.
@@ -43,10 +55,10 @@ func (m *Machine) layMesh() *gossip.Mesh {
 	if m.cfg.Meshes == nil {
 		return gossip.NewMesh(peers(), catalogue.Spot)
 	}
-	if m.laid == nil {
-		m.laid = m.cfg.Meshes.Mesh(peers(), catalogue.Spot)
+	if m.mesh.laid == nil {
+		m.mesh.laid = m.cfg.Meshes.Mesh(peers(), catalogue.Spot)
 	}
-	return m.laid
+	return m.mesh.laid
 }
 
 // maxCounted is how many entries of one poll count at most: what a newcomer lacks
@@ -73,8 +85,8 @@ type Debt struct {
 func (m *Machine) tellDebts() {
 	l := m.linked()
 	if l == nil {
-		if m.owing {
-			m.owing = false
+		if m.mesh.owing {
+			m.mesh.owing = false
 			m.emit(Owing{Group: m.group})
 		}
 		return
@@ -85,6 +97,6 @@ func (m *Machine) tellDebts() {
 			debts = append(debts, Debt{p, d})
 		}
 	}
-	m.owing = true
+	m.mesh.owing = true
 	m.emit(Owing{Group: m.group, Debts: debts})
 }

@@ -9,6 +9,14 @@ import (
 	"github.com/feedring/feedring/group/internal/catalogue"
 )
 
+// ownRow is what this peer still has to say about itself, and cannot.
+type ownRow struct {
+	announced      bool     // the row as it stands was told
+	dropped        []string // own feeds that the row has no room for
+	truncated      bool     // more backfills than the row lists
+	orphansChanged bool     // the copies whose publisher is gone may be others
+}
+
 // newRow replaces this peer's row by a changed copy. It is told soon, together
 // with other changes; now tells it at once.
 func (m *Machine) newRow(change func(*Row)) {
@@ -17,7 +25,7 @@ func (m *Machine) newRow(change func(*Row)) {
 	change(&r)
 	r.Version++
 	m.replaceRow(mem, &r)
-	m.told = false
+	m.ownRow.announced = false
 	if b := (bell{chime: chimeRow}); !m.lead.claim.Term.IsZero() && !m.timers.IsSet(b) {
 		m.timers.Set(b, m.now.Add(m.cfg.Refresh/20))
 	}
@@ -26,11 +34,11 @@ func (m *Machine) newRow(change func(*Row)) {
 // tellRow sends the own row to the manager, or as manager to all.
 func (m *Machine) tellRow() {
 	m.timers.Cancel(bell{chime: chimeRow})
-	if m.told || m.lead.claim.Term.IsZero() {
+	if m.ownRow.announced || m.lead.claim.Term.IsZero() {
 		return
 	}
-	m.told = true
-	if m.serving {
+	m.ownRow.announced = true
+	if m.lead.serving {
 		m.spreadRows([]feedring.PeerID{m.cfg.Self}, "")
 		return
 	}
@@ -75,8 +83,8 @@ func (m *Machine) describe(d Describe) {
 	sort.SliceStable(feeds, func(i, j int) bool { return feeds[i].URL < feeds[j].URL })
 	feeds = slices.CompactFunc(feeds, func(a, b feedring.Feed) bool { return a.URL == b.URL })
 	feeds, dropped := catalogue.FitFeeds(feeds)
-	if !slices.Equal(dropped, m.dropped) {
-		m.dropped = dropped
+	if !slices.Equal(dropped, m.ownRow.dropped) {
+		m.ownRow.dropped = dropped
 		m.emit(Dropped{Theme: m.cfg.Theme, URLs: slices.Clone(dropped)})
 	}
 	addrs := Told(d.Addrs)
@@ -102,7 +110,7 @@ func Told(addrs []string) []string {
 // was polled for the first time was polled from the freshness date on.
 func (m *Machine) markSynced(waits bool) {
 	back := later(m.now.Add(-m.cfg.Freshness), m.want.Dropped)
-	if waits || m.cut || m.replicator.Syncing() || m.me().row.Admitted.IsZero() || !m.me().row.From.After(back) {
+	if waits || m.ownRow.truncated || m.replicator.Syncing() || m.me().row.Admitted.IsZero() || !m.me().row.From.After(back) {
 		return
 	}
 	m.mark(back)
@@ -155,10 +163,10 @@ func (m *Machine) tellBackfills() {
 	if tooMany {
 		refs = refs[:catalogue.MaxBackfill]
 	}
-	if tooMany && !m.cut {
+	if tooMany && !m.ownRow.truncated {
 		m.newRow(func(r *Row) { r.From = upTo(m.now) })
 	}
-	m.cut = tooMany
+	m.ownRow.truncated = tooMany
 	if !slices.Equal(m.me().row.Backfilling, refs) {
 		m.newRow(func(r *Row) { r.Backfilling = refs })
 	}
@@ -174,7 +182,7 @@ func (m *Machine) gone(p feedring.PeerID) bool {
 // tellGone lets the row name the copies of what no other row names any more:
 // nobody would ask for them.
 func (m *Machine) tellGone() {
-	m.goneChanged = false
+	m.ownRow.orphansChanged = false
 	if m.leaving {
 		return
 	}

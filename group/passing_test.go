@@ -26,7 +26,7 @@ func beats(t *testing.T, loss float64, silent, gone int) (perBeacon float64, int
 	for i := range silent {
 		rider[ids[40+2*i]] = true
 	}
-	beacons, claims, first := 0, 0, c.nodes[lead].m.number
+	beacons, claims, first := 0, 0, c.nodes[lead].m.managing.beacon
 	tellers := map[feedring.PeerID]bool{}
 	c.loss = func(from, to feedring.PeerID, m Message) bool {
 		switch m.(type) {
@@ -51,7 +51,7 @@ func beats(t *testing.T, loss float64, silent, gone int) (perBeacon float64, int
 	if len(tellers) < 7 {
 		t.Errorf("a member hears of beacons from %d others, always the same ones", len(tellers))
 	}
-	return float64(beacons) / float64(c.nodes[lead].m.number-first) / size, intentions
+	return float64(beacons) / float64(c.nodes[lead].m.managing.beacon-first) / size, intentions
 }
 
 // Beacons come to each member of a large group from three others, and a few that are

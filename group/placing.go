@@ -19,7 +19,7 @@ func (m *Machine) onPlace(from feedring.PeerID, q Place) {
 	key := placement.Attempt{ID: q.ID, Number: q.Attempt}
 	switch {
 	case m.placer.Looking(key) || m.leaving:
-	case !m.serving && m.lead.secondary != m.cfg.Self:
+	case !m.lead.serving && m.lead.secondary != m.cfg.Self:
 		m.stale(from)
 	default:
 		m.placer.Lookup(from, key, placement.Query{Client: q.Client, Provider: q.Provider, Since: q.Since, Within: q.Within})
@@ -65,7 +65,7 @@ func (m *Machine) loadTold(mem *member, clients int) {
 		mem.changed = m.changes
 	}
 	if first {
-		m.shown, m.census = nil, nil // its load is known from now on
+		m.views.last, m.views.summary = nil, nil // its load is known from now on
 	}
 }
 

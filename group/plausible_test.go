@@ -46,7 +46,7 @@ func (g *nonsense) turn(m *Machine) Input {
 	case 3:
 		return Receive{m.manager(), HandOver{own}}
 	default:
-		return Receive{g.other(), BeaconAnswer{Header: own, Number: m.number}}
+		return Receive{g.other(), BeaconAnswer{Header: own, Number: m.managing.beacon}}
 	}
 }
 

@@ -23,21 +23,23 @@ func (m *Machine) Rebase(by time.Duration, chance uint64) {
 	r := m.cfg.Refresh
 	m.rng = *rand.NewPCG(chance, hash.Of(string(m.cfg.Self)))
 	m.rtt, m.token = 0, 0
-	m.book, m.parts, m.words, m.mesh, m.view, m.shown, m.census, m.sum = nil, nil, nil, nil, nil, nil, nil, nil
-	m.joined = false
-	if m.number > 0 {
-		m.number = 3 + m.number%3 // every third beacon refreshes
+	m.forgetIndex()
+	m.mesh.forget()
+	m.views.forget()
+	m.sharing.parts, m.sites.vouched = nil, nil
+	if m.managing.beacon > 0 {
+		m.managing.beacon = 3 + m.managing.beacon%3 // every third beacon refreshes
 	}
 	m.lead.number = min(m.lead.number, 1)
 	m.seen = max(m.seen, m.want.Highest, m.want.Term.Number)
-	if !m.serving || m.replicated == m.changes {
-		m.changes, m.replicated = 1, 1 // a secondary that is named gets all
+	if !m.lead.serving || m.managing.replicated == m.changes {
+		m.changes, m.managing.replicated = 1, 1 // a secondary that is named gets all
 	}
 	m.rebaseLead(by)
 	m.rebaseJoining(by)
-	m.doubt.since = m.ago(m.doubt.since, by, 5*r)
-	if m.now.Sub(m.doubt.since) >= 5*r {
-		m.doubt = doubt{}
+	m.health.since = m.ago(m.health.since, by, 5*r)
+	if m.now.Sub(m.health.since) >= 5*r {
+		m.health = doubt{}
 	}
 	for i := range m.probes {
 		m.probes[i].sent = m.ago(m.probes[i].sent, by, 2*r)
@@ -72,7 +74,7 @@ func (m *Machine) rebaseLead(by time.Duration) {
 	l.renewed = m.renewed()
 	l.doubted = m.ago(l.doubted, by, 2*r)
 	switch {
-	case m.serving:
+	case m.lead.serving:
 		l.heard = m.now // it measures round trips only
 	case !l.since.IsZero():
 		l.since = m.now // only a manager asks
@@ -103,7 +105,7 @@ func (m *Machine) rebaseMember(mem *member, by time.Duration) {
 	r := m.cfg.Refresh
 	mem.first = m.now.Add(-10 * r) // old enough to be secondary
 	mem.heard = m.ago(mem.heard, by, 6*r)
-	if !m.serving && !mem.heard.IsZero() {
+	if !m.lead.serving && !mem.heard.IsZero() {
 		mem.heard, mem.acked = m.now, false // a manager begins anew
 	}
 	mem.since = m.ago(mem.since, by, r)
@@ -115,7 +117,7 @@ func (m *Machine) rebaseMember(mem *member, by time.Duration) {
 			mem.rare = nil
 		}
 	}
-	if mem.changed <= m.replicated {
+	if mem.changed <= m.managing.replicated {
 		mem.changed = 0
 	}
 }

@@ -102,8 +102,8 @@ func TestRebaseLetsTimePass(t *testing.T) {
 			t.Fatalf("after %d: %v, but rebased %v", i, x, y)
 		}
 	}
-	if !waits.serving || !rebased.serving {
-		t.Errorf("serving: %v, rebased: %v", waits.serving, rebased.serving)
+	if !waits.lead.serving || !rebased.lead.serving {
+		t.Errorf("serving: %v, rebased: %v", waits.lead.serving, rebased.lead.serving)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 // enough, at another address if there is a choice. Both are preferences: a
 // group of two, or one on a single machine, has a secondary as well.
 func (m *Machine) elect() {
-	if !m.serving || m.lead.secondary != "" {
+	if !m.lead.serving || m.lead.secondary != "" {
 		return
 	}
 	best := feedring.PeerID("")
@@ -33,8 +33,8 @@ func (m *Machine) elect() {
 	m.lead.secondary = best
 	mem := m.members[best]
 	mem.heard = m.now
-	m.replicated = 0
-	m.view = nil
+	m.managing.replicated = 0
+	m.views.view = nil
 }
 
 // compareFit orders candidates for secondary, the better first.
@@ -79,14 +79,14 @@ func host(addr string) string {
 // that the secondary acknowledged.
 func (m *Machine) refreshSecondary() {
 	to := m.members[m.lead.secondary]
-	if to == nil || m.replicated == m.changes && m.number%3 != 0 {
+	if to == nil || m.managing.replicated == m.changes && m.managing.beacon%3 != 0 {
 		return
 	}
 	msg := Refresh{Header: m.header(), Claim: m.lead.claim, Version: m.changes}
 	size := 0
 	for _, p := range append([]feedring.PeerID{m.cfg.Self}, m.everybody()...) {
 		mem := m.members[p]
-		if mem.changed <= m.replicated && m.replicated > 0 {
+		if mem.changed <= m.managing.replicated && m.managing.replicated > 0 {
 			continue
 		}
 		load, _ := m.placer.Told(p)
@@ -118,8 +118,8 @@ func (m *Machine) onRefresh(in Receive, r Refresh) {
 }
 
 func (m *Machine) onRefreshed(from feedring.PeerID, r Refreshed) {
-	if m.serving && r.Header.Term == m.lead.claim.Term && from == m.lead.secondary && r.Version <= m.changes {
-		m.replicated = max(m.replicated, r.Version)
+	if m.lead.serving && r.Header.Term == m.lead.claim.Term && from == m.lead.secondary && r.Version <= m.changes {
+		m.managing.replicated = max(m.managing.replicated, r.Version)
 	}
 }
 
@@ -147,7 +147,7 @@ func (m *Machine) doubtSecondary() {
 
 // doubtEnds: nobody showed that the secondary is alive.
 func (m *Machine) doubtEnds() {
-	if !m.serving || m.suspicion.nonce == 0 {
+	if !m.lead.serving || m.suspicion.nonce == 0 {
 		return
 	}
 	m.dismiss()
@@ -161,18 +161,18 @@ func (m *Machine) dismiss() {
 		mem.note().unfit = m.now
 		mem.acked = false // until it answers again
 	}
-	m.lead.secondary, m.view = "", nil
+	m.lead.secondary, m.views.view = "", nil
 }
 
 // onReplace: the secondary cannot hear the manager, which others can.
 func (m *Machine) onReplace(from feedring.PeerID, r Replace) {
 	switch {
 	case m.lead.claim.Term != r.Header.Term:
-	case m.serving && r.Secondary == m.lead.secondary && m.members[from] != nil && len(m.present()) > 1:
+	case m.lead.serving && r.Secondary == m.lead.secondary && m.members[from] != nil && len(m.present()) > 1:
 		m.dismiss()
 		m.elect()
 		m.beacon()
-	case !m.serving && from == r.Secondary:
+	case !m.lead.serving && from == r.Secondary:
 		m.send(m.manager(), r)
 	}
 }

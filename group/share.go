@@ -13,16 +13,27 @@ import (
 // The membership's part in shared looks: fetchassign.Own and fetchassign.Desk decide, and
 // here is what they see of it and what is sent.
 
+type sharing struct {
+	member   *fetchassign.Member   // own feeds
+	assigner *fetchassign.Assigner // a manager's
+	term     feedring.Term         // whose manager is asked
+	parts    fetchassign.Parts     `state:"derived"` // see snapshot; nil: none is known
+}
+
+func (s *sharing) clone() sharing {
+	return sharing{member: s.member.Clone(), assigner: s.assigner.Clone(), term: s.term}
+}
+
 func (m *Machine) sharesFetches() bool { return m.cfg.Fetchers > 0 }
 
 // here is what decides about looks, as it is now.
 func (m *Machine) snapshot() *fetchassign.Snapshot {
 	book, vouched := m.index(), m.vouched()
-	if m.parts == nil {
-		m.parts = fetchassign.Parts{}
+	if m.sharing.parts == nil {
+		m.sharing.parts = fetchassign.Parts{}
 	}
 	return &fetchassign.Snapshot{
-		Self: m.cfg.Self, Now: m.now, Refresh: m.cfg.Refresh, Index: book, Vouched: vouched, Parts: m.parts,
+		Self: m.cfg.Self, Now: m.now, Refresh: m.cfg.Refresh, Index: book, Vouched: vouched, Parts: m.sharing.parts,
 		Settled:   !m.lead.claim.Term.IsZero() && !m.me().row.Admitted.IsZero(),
 		AwaySince: func(p feedring.PeerID) time.Time { return m.members[p].since },
 	}
@@ -39,7 +50,7 @@ func (m *Machine) reviewFetchesIn(d time.Duration) {
 // describeShares follows what this peer offers.
 func (m *Machine) describeFetches(feeds []feedring.Feed) {
 	if m.sharesFetches() {
-		m.fetches.Describe(feeds, m.now)
+		m.sharing.member.Describe(feeds, m.now)
 		m.reviewFetchesIn(0)
 	}
 }
@@ -49,12 +60,12 @@ func (m *Machine) followAssigner() {
 	if !m.sharesFetches() {
 		return
 	}
-	if !m.serving {
-		m.assigner.Clear()
+	if !m.lead.serving {
+		m.sharing.assigner.Clear()
 	}
-	if t := m.lead.claim.Term; m.assignedBy != t {
-		m.assignedBy = t
-		m.fetches.ManagerChanged()
+	if t := m.lead.claim.Term; m.sharing.term != t {
+		m.sharing.term = t
+		m.sharing.member.ManagerChanged()
 		m.reviewFetchesIn(m.jitter(m.cfg.Refresh / 10))
 	}
 }
@@ -65,14 +76,14 @@ func (m *Machine) reviewFetches() {
 		return
 	}
 	h, next := m.snapshot(), m.now.Add(fetchassign.Validity(m.cfg.Refresh)/3)
-	if m.serving {
-		changed, again := m.assigner.Review(h)
+	if m.lead.serving {
+		changed, again := m.sharing.assigner.Review(h)
 		m.announceAssignments(h, changed, "")
 		if again.Before(next) {
 			next = again
 		}
 	}
-	do := m.fetches.Review(h, next)
+	do := m.sharing.member.Review(h, next)
 	m.emitDecisions(do.Decisions)
 	for _, url := range do.Measure {
 		m.emit(MeasureOrigin{Group: m.group, URL: url})
@@ -96,7 +107,7 @@ func (m *Machine) requestAssignments(wanted []AssignmentRequest) {
 			n++
 		}
 		msg := AssignmentsWanted{Header: m.header(), Feeds: wanted[:n:n]}
-		if m.serving {
+		if m.lead.serving {
 			m.onAssignmentsWanted(m.cfg.Self, msg)
 		} else {
 			m.send(m.manager(), msg)
@@ -107,11 +118,11 @@ func (m *Machine) requestAssignments(wanted []AssignmentRequest) {
 
 // onTurnsWanted answers who looks at feeds.
 func (m *Machine) onAssignmentsWanted(from feedring.PeerID, w AssignmentsWanted) {
-	if !m.serving || !m.sharesFetches() || len(w.Feeds) > maxTold {
+	if !m.lead.serving || !m.sharesFetches() || len(w.Feeds) > maxTold {
 		return
 	}
 	h := m.snapshot()
-	answer, changed, again := m.assigner.OnRequests(h, from, w.Feeds)
+	answer, changed, again := m.sharing.assigner.OnRequests(h, from, w.Feeds)
 	if !again.IsZero() {
 		m.reviewFetchesIn(again.Sub(m.now))
 	}
@@ -121,7 +132,7 @@ func (m *Machine) onAssignmentsWanted(from feedring.PeerID, w AssignmentsWanted)
 
 // tellTurns tells all who asked about feeds but one of them.
 func (m *Machine) announceAssignments(h *fetchassign.Snapshot, urls []string, but feedring.PeerID) {
-	lists := m.assigner.Assignments(h, urls)
+	lists := m.sharing.assigner.Assignments(h, urls)
 	delete(lists, but)
 	for _, p := range slices.Sorted(maps.Keys(lists)) {
 		m.sendAssignments(p, lists[p])
@@ -151,30 +162,30 @@ func (m *Machine) onAssignments(from feedring.PeerID, t Assignments) {
 	if !m.sharesFetches() || from != m.manager() || t.For <= 0 || len(t.Feeds) > maxTold {
 		return
 	}
-	m.emitDecisions(m.fetches.OnAssignments(m.snapshot(), t.For, t.Feeds))
+	m.emitDecisions(m.sharing.member.OnAssignments(m.snapshot(), t.For, t.Feeds))
 }
 
 func (m *Machine) originMeasured(in OriginMeasured) {
-	if m.fetches.OnMeasured(in.URL, in.Distance, in.Failing, m.now) {
+	if m.sharing.member.OnMeasured(in.URL, in.Distance, in.Failing, m.now) {
 		m.reviewFetchesIn(0)
 	}
 }
 
 func (m *Machine) originFetched(in OriginFetched) {
-	if m.fetches.OnFetched(in.URL, &in.Last, m.now) {
+	if m.sharing.member.OnFetched(in.URL, &in.Last, m.now) {
 		m.reviewFetchesIn(0)
 	}
 }
 
 // hurry asks who looks at an own feed to do it now.
 func (m *Machine) fetchNow(url string) {
-	if p := m.fetches.FetcherOf(url); m.members[p] != nil {
+	if p := m.sharing.member.FetcherOf(url); m.members[p] != nil {
 		m.send(p, FetchRequest{Header: m.header(), URL: url})
 	}
 }
 
 func (m *Machine) onFetchRequest(from feedring.PeerID, u FetchRequest) {
-	if m.sharesFetches() && m.members[from] != nil && m.fetches.OnFetchRequest(m.snapshot(), u.URL) {
+	if m.sharesFetches() && m.members[from] != nil && m.sharing.member.OnFetchRequest(m.snapshot(), u.URL) {
 		m.emit(FetchRequested{Group: m.group, URL: u.URL})
 	}
 }

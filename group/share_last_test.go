@@ -24,7 +24,7 @@ func TestNextLookerKnowsTheLastLook(t *testing.T) {
 		dead  feedring.PeerID
 	}{{"the manager", 4, "p00"}, {"a member", 4, "p03"}, {"one of two", 2, "p00"}} {
 		t.Run(test.name, func(t *testing.T) {
-			c := sharing(20, 1, func(p feedring.PeerID) time.Duration {
+			c := sharedFetches(20, 1, func(p feedring.PeerID) time.Duration {
 				if p == test.dead {
 					return 5 * time.Millisecond
 				}
@@ -65,7 +65,7 @@ func TestNextLookerKnowsTheLastLook(t *testing.T) {
 // Looks that come often are told a few times in a period, and a host that wants
 // to be left alone at once.
 func TestLooksAreToldSparingly(t *testing.T) {
-	c := sharing(21, 1, nil)
+	c := sharedFetches(21, 1, nil)
 	c.mirror(0, 3)
 	c.run(15 * time.Second)
 	c.look(t, "p00")
@@ -95,7 +95,7 @@ func TestLooksAreToldSparingly(t *testing.T) {
 
 // Those that look in turn hear what the origin asked of one of them.
 func TestThoseInTurnWait(t *testing.T) {
-	c := sharing(22, 3, nil)
+	c := sharedFetches(22, 3, nil)
 	c.mirror(0, 4)
 	c.run(15 * time.Second)
 	looks := c.lookers()
@@ -114,7 +114,7 @@ func TestThoseInTurnWait(t *testing.T) {
 
 // What somebody says of the last look has bounds, at the manager and at others.
 func TestLastLookIsBounded(t *testing.T) {
-	c := sharing(27, 1, nil)
+	c := sharedFetches(27, 1, nil)
 	c.mirror(0, 3)
 	c.run(15 * time.Second)
 	c.look(t, "p00")
@@ -131,7 +131,7 @@ func TestLastLookIsBounded(t *testing.T) {
 
 // A feed that is gone is told of at once.
 func TestThatAFeedIsGoneIsToldAtOnce(t *testing.T) {
-	c := sharing(28, 1, nil)
+	c := sharedFetches(28, 1, nil)
 	c.mirror(0, 3)
 	c.run(15 * time.Second)
 	c.look(t, "p00")
@@ -153,7 +153,7 @@ func TestThatAFeedIsGoneIsToldAtOnce(t *testing.T) {
 // Who rests hears at once that a host wants to be left alone, or that a feed is gone,
 // and of no other look.
 func TestWhoRestsHearsOfHolds(t *testing.T) {
-	c := sharing(31, 1, nil)
+	c := sharedFetches(31, 1, nil)
 	c.mirror(0, 3)
 	c.run(15 * time.Second)
 	c.look(t, "p00")
@@ -179,7 +179,7 @@ func TestWhoRestsHearsOfHolds(t *testing.T) {
 
 // Who does not look cannot have others wait.
 func TestWhoRestsIsNotBelieved(t *testing.T) {
-	c := sharing(23, 1, nil)
+	c := sharedFetches(23, 1, nil)
 	c.mirror(0, 3)
 	c.run(15 * time.Second)
 	c.look(t, "p00")
@@ -230,7 +230,7 @@ func (c *cluster) lookAt(host string) (ids []feedring.PeerID) {
 // All feeds of a host are looked at by one peer, whoever began with them; when it
 // is gone, by one other, and when a nearer one comes that mirrors all, by that one.
 func TestHostHasOneLooker(t *testing.T) {
-	c := sharing(24, 1, far(map[feedring.PeerID]time.Duration{"p00": 30 * time.Millisecond, "p01": 40 * time.Millisecond, "p02": 35 * time.Millisecond, "p03": 4 * time.Millisecond, "p04": 5 * time.Millisecond}))
+	c := sharedFetches(24, 1, far(map[feedring.PeerID]time.Duration{"p00": 30 * time.Millisecond, "p01": 40 * time.Millisecond, "p02": 35 * time.Millisecond, "p03": 4 * time.Millisecond, "p04": 5 * time.Millisecond}))
 	all := []int{1, 2, 3, 4, 5, 6}
 	c.town("a.example", map[feedring.PeerID][]int{"p00": {1, 2, 3}, "p01": {4, 5, 6}, "p02": {5}}) // each alone at first
 	c.run(20 * time.Second)
@@ -277,7 +277,7 @@ func TestHostHasOneLooker(t *testing.T) {
 // Who looks at a feed of a host in any case, since it offers it alone, looks at
 // those too that others mirror, however far it is.
 func TestWhoLooksInAnyCaseLooksAtAll(t *testing.T) {
-	c := sharing(25, 1, far(map[feedring.PeerID]time.Duration{"p00": 10 * time.Millisecond, "p01": 80 * time.Millisecond, "p02": 30 * time.Millisecond}))
+	c := sharedFetches(25, 1, far(map[feedring.PeerID]time.Duration{"p00": 10 * time.Millisecond, "p01": 80 * time.Millisecond, "p02": 30 * time.Millisecond}))
 	c.town("a.example", map[feedring.PeerID][]int{"p00": {1, 2}, "p01": {1, 2, 3}, "p02": {1, 2}})
 	c.run(time.Minute)
 	if looks := c.lookAt("a.example"); !slices.Equal(looks, []feedring.PeerID{"p01"}) {
@@ -314,7 +314,7 @@ func (c *cluster) oneForAll(t *testing.T, host string) {
 func TestHostsSettle(t *testing.T) {
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			c := sharing(seed, 1, nil)
+			c := sharedFetches(seed, 1, nil)
 			ways := map[feedring.PeerID]time.Duration{}
 			c.way = func(p feedring.PeerID) time.Duration { return ways[p] }
 			offers := map[feedring.PeerID][]int{}
@@ -397,7 +397,7 @@ func (c *cluster) partly(t *testing.T, host string) {
 // Where no one peer mirrors all feeds of a host those that look there share its time,
 // and where one does it has all of it.
 func TestHostsTimeIsDealtOut(t *testing.T) {
-	c := sharing(29, 1, nil)
+	c := sharedFetches(29, 1, nil)
 	c.town("a.example", map[feedring.PeerID][]int{"p00": {1, 2}, "p01": {2, 3}, "p02": {3, 4, 5, 6, 7}, "p03": {8}})
 	c.run(time.Minute)
 	if looks := c.lookAt("a.example"); len(looks) < 3 { // p00, p02 and p03 offer some alone
@@ -425,7 +425,7 @@ func TestHostsTimeIsDealtOut(t *testing.T) {
 
 // Those that look at one feed in turn share its host's time too.
 func TestThoseInTurnShareTheTime(t *testing.T) {
-	c := sharing(30, 3, nil)
+	c := sharedFetches(30, 3, nil)
 	c.town("a.example", map[feedring.PeerID][]int{"p00": {1}, "p01": {1, 2}, "p02": {1, 2}, "p03": {1}})
 	c.run(time.Minute)
 	c.partly(t, "a.example")
@@ -433,7 +433,7 @@ func TestThoseInTurnShareTheTime(t *testing.T) {
 
 // On a local network ways differ by chance, and no turn moves for that.
 func TestChanceMovesNoTurn(t *testing.T) {
-	c := sharing(26, 1, nil)
+	c := sharedFetches(26, 1, nil)
 	c.mirror(0, 3)
 	c.run(15 * time.Second)
 	c.look(t, "p00")

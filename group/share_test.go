@@ -11,9 +11,9 @@ import (
 
 const mirrored = "https://mirrored.example/rss"
 
-// sharing makes a group that shares its looks; all but the first with count
+// sharedFetches makes a group that shares its looks; all but the first with count
 // peers offer the mirrored feed.
-func sharing(seed uint64, distrust int, way func(feedring.PeerID) time.Duration) *cluster {
+func sharedFetches(seed uint64, distrust int, way func(feedring.PeerID) time.Duration) *cluster {
 	c := newCluster(seed)
 	c.alter = func(cfg *Config) { cfg.Fetchers = distrust }
 	c.way = way
@@ -65,7 +65,7 @@ func far(ways map[feedring.PeerID]time.Duration) func(feedring.PeerID) time.Dura
 
 // Who offers a feed alone looks at once, and nobody is told anything.
 func TestAloneSharesNothing(t *testing.T) {
-	c := sharing(1, 2, nil)
+	c := sharedFetches(1, 2, nil)
 	c.sent = func(s Send) {
 		switch s.Message.(type) {
 		case AssignmentsWanted, Assignments:
@@ -88,7 +88,7 @@ func TestAloneSharesNothing(t *testing.T) {
 
 // A peer that is in no group yet does not wait for one for long.
 func TestFeedWaitsForAGroupBriefly(t *testing.T) {
-	c := sharing(1, 1, nil)
+	c := sharedFetches(1, 1, nil)
 	c.alter = func(cfg *Config) { cfg.Refresh, cfg.Fetchers = 10*time.Second, 1 }
 	n := c.start("p00", mirrored)
 	c.step(n, Enter{Via: []feedring.PeerID{"nobody"}})
@@ -103,7 +103,7 @@ func TestFeedWaitsForAGroupBriefly(t *testing.T) {
 // Of peers that start together the nearest to the origin looks, and nobody else
 // does in the meantime.
 func TestNearestLooks(t *testing.T) {
-	c := sharing(2, 1, far(map[feedring.PeerID]time.Duration{"p00": 80 * time.Millisecond, "p01": 50 * time.Millisecond, "p02": 12 * time.Millisecond, "p03": 30 * time.Millisecond, "p04": 12 * time.Millisecond}))
+	c := sharedFetches(2, 1, far(map[feedring.PeerID]time.Duration{"p00": 80 * time.Millisecond, "p01": 50 * time.Millisecond, "p02": 12 * time.Millisecond, "p03": 30 * time.Millisecond, "p04": 12 * time.Millisecond}))
 	looked := map[feedring.PeerID]bool{}
 	c.turned = func(p feedring.PeerID, turn FetchAssignment) { looked[p] = looked[p] || turn.Slot > 0 }
 	n := c.start("p00") // founds, and offers the feed with the others
@@ -123,7 +123,7 @@ func TestNearestLooks(t *testing.T) {
 
 // Who looks goes on while nobody is nearer by half.
 func TestTurnsDoNotMoveForLittle(t *testing.T) {
-	c := sharing(3, 1, far(map[feedring.PeerID]time.Duration{"p00": 40 * time.Millisecond, "p01": 25 * time.Millisecond, "p02": 20 * time.Millisecond}))
+	c := sharedFetches(3, 1, far(map[feedring.PeerID]time.Duration{"p00": 40 * time.Millisecond, "p01": 25 * time.Millisecond, "p02": 20 * time.Millisecond}))
 	c.mirror(0, 1)
 	c.run(time.Second)
 	c.look(t, "p00")
@@ -144,7 +144,7 @@ func TestTurnsDoNotMoveForLittle(t *testing.T) {
 func TestLookerIsReplaced(t *testing.T) {
 	for _, dead := range []feedring.PeerID{"p00", "p03"} { // the manager and a member
 		t.Run(string(dead), func(t *testing.T) {
-			c := sharing(4, 1, func(p feedring.PeerID) time.Duration {
+			c := sharedFetches(4, 1, func(p feedring.PeerID) time.Duration {
 				if p == dead {
 					return 5 * time.Millisecond
 				}
@@ -175,7 +175,7 @@ func TestLookerIsReplaced(t *testing.T) {
 
 // A new manager lets who looks go on.
 func TestTakeoverMovesNoTurn(t *testing.T) {
-	c := sharing(5, 2, func(p feedring.PeerID) time.Duration {
+	c := sharedFetches(5, 2, func(p feedring.PeerID) time.Duration {
 		if p == "p03" || p == "p04" {
 			return 5 * time.Millisecond
 		}
@@ -196,7 +196,7 @@ func TestTakeoverMovesNoTurn(t *testing.T) {
 
 // Each half of a group that is cut has one who looks, and the whole has one again.
 func TestPartitionSharesAgain(t *testing.T) {
-	c := sharing(6, 1, nil)
+	c := sharedFetches(6, 1, nil)
 	ids := c.mirror(0, 6)
 	c.run(10 * time.Second)
 	if n := len(c.lookers()); n != 1 {
@@ -222,7 +222,7 @@ func TestPartitionSharesAgain(t *testing.T) {
 
 // The site's own peer looks, and mirrors only when it is away for long.
 func TestSitesOwnPeerLooks(t *testing.T) {
-	c := sharing(7, 2, nil)
+	c := sharedFetches(7, 2, nil)
 	ids := c.mirror(0, 4)
 	ref := feedring.FeedRef{URL: mirrored, Publisher: "p02"}
 	for _, id := range ids {
@@ -250,7 +250,7 @@ func TestSitesOwnPeerLooks(t *testing.T) {
 
 // Where one peer of the group wants several to look, they do, each at its turn.
 func TestDistrust(t *testing.T) {
-	c := sharing(8, 1, nil)
+	c := sharedFetches(8, 1, nil)
 	c.mirror(0, 3)
 	c.alter = func(cfg *Config) { cfg.Fetchers = 4 }
 	c.mirror(3, 4)
@@ -272,7 +272,7 @@ func TestDistrust(t *testing.T) {
 // Whom the origin refuses is replaced, and where it refuses all nobody is, for
 // the moves would be requests.
 func TestRefusedByTheOrigin(t *testing.T) {
-	c := sharing(9, 1, nil)
+	c := sharedFetches(9, 1, nil)
 	c.mirror(0, 4)
 	c.run(10 * time.Second)
 	c.look(t, "p00")
@@ -296,7 +296,7 @@ func TestRefusedByTheOrigin(t *testing.T) {
 // Where the manager says nothing for long who looks goes on, and others take
 // over only after that one's word ran out, one after another.
 func TestWithoutAWord(t *testing.T) {
-	c := sharing(10, 1, nil)
+	c := sharedFetches(10, 1, nil)
 	c.mirror(0, 4)
 	c.run(10 * time.Second)
 	c.look(t, "p00")
@@ -321,7 +321,7 @@ func TestWithoutAWord(t *testing.T) {
 
 // A ping at a peer that rests goes on to who looks, and a flood of them does not.
 func TestUrge(t *testing.T) {
-	c := sharing(11, 1, nil)
+	c := sharedFetches(11, 1, nil)
 	c.mirror(0, 3)
 	c.run(10 * time.Second)
 	c.look(t, "p00")
@@ -337,7 +337,7 @@ func TestUrge(t *testing.T) {
 
 // What a peer asks about without offering it is not kept.
 func TestTurnsAreBounded(t *testing.T) {
-	c := sharing(12, 1, nil)
+	c := sharedFetches(12, 1, nil)
 	c.mirror(0, 3)
 	c.run(10 * time.Second)
 	m := c.nodes["p00"].m
@@ -346,7 +346,7 @@ func TestTurnsAreBounded(t *testing.T) {
 			Header: Header{Group: testTheme.Group(), Term: m.term()}, Feeds: []AssignmentRequest{{URL: fmt.Sprint("https://x/", i)}, {URL: mirrored, Fetchers: 1 << 30}},
 		}})
 	}
-	if feeds, askers := m.assigner.Size(); feeds != 1 || askers != 3 {
+	if feeds, askers := m.sharing.assigner.Size(); feeds != 1 || askers != 3 {
 		t.Errorf("%d feeds and %d askers are kept", feeds, askers)
 	}
 	c.run(time.Minute)
@@ -357,7 +357,7 @@ func TestTurnsAreBounded(t *testing.T) {
 
 // Copies of a machine that shares looks go on alike.
 func TestShareClone(t *testing.T) {
-	c := sharing(13, 2, nil)
+	c := sharedFetches(13, 2, nil)
 	c.mirror(0, 4)
 	c.run(10 * time.Second)
 	m := c.nodes["p00"].m
@@ -378,7 +378,7 @@ func TestShareClone(t *testing.T) {
 func TestSharedLooksSettle(t *testing.T) {
 	for seed := range uint64(60) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			c := sharing(seed, 1, func(p feedring.PeerID) time.Duration { return time.Duration(3*(int(p[2])-'0')+5) * time.Millisecond })
+			c := sharedFetches(seed, 1, func(p feedring.PeerID) time.Duration { return time.Duration(3*(int(p[2])-'0')+5) * time.Millisecond })
 			ids := c.mirror(0, 6)
 			c.run(5 * time.Second)
 			c.loss = func(_, _ feedring.PeerID, _ Message) bool { return c.rng.IntN(6) == 0 }
@@ -411,7 +411,7 @@ func TestSharedLooksSettle(t *testing.T) {
 			c.run(5 * time.Second)
 			for _, n := range c.alives() { // the ring map makes those meet who founded apart
 				for _, o := range c.alives() {
-					if v := o.m.View(); n.m.serving && o.m.serving && n != o {
+					if v := o.m.View(); n.m.lead.serving && o.m.lead.serving && n != o {
 						c.step(n, Rival{Term: v.Term, Above: v.Term.Number, Acknowledged: v.Acknowledged, Peers: []feedring.PeerID{o.id}})
 					}
 				}

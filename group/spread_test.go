@@ -156,7 +156,7 @@ func TestDebts(t *testing.T) {
 	small.run(3 * time.Second)
 	small.step(small.nodes[few[0]], Served{To: few[1], Entries: 5})
 	small.run(3 * time.Second)
-	if m := small.nodes[few[0]]; m.debts != nil || m.m.links != nil {
+	if m := small.nodes[few[0]]; m.debts != nil || m.m.mesh.links != nil {
 		t.Error("a small group counts")
 	}
 }

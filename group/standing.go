@@ -17,7 +17,7 @@ func (m *Machine) Lead() Lead {
 	return Lead{Term: m.lead.claim.Term, Manager: m.manager(), Secondary: m.lead.secondary, Acknowledged: m.acknowledgedNow()}
 }
 
-func (m *Machine) acknowledgedNow() bool { return !m.serving && m.manager() != "" || m.acked }
+func (m *Machine) acknowledgedNow() bool { return !m.lead.serving && m.manager() != "" || m.lead.acked }
 
 // surePeriods is how long who starts again, or founds a group anew, may hear of
 // those that it was in one with.
@@ -31,7 +31,7 @@ func (m *Machine) Sure() bool {
 	switch {
 	case m.again && m.now.Sub(m.me().first) < long:
 		return false
-	case m.serving && !m.acked && !m.disk.Term.IsZero():
+	case m.lead.serving && !m.lead.acked && !m.disk.Term.IsZero():
 		return m.now.Sub(m.lead.since) >= long
 	}
 	return true

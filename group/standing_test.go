@@ -17,7 +17,7 @@ func TestWhoIsAloneAgainIsNotSure(t *testing.T) {
 		c.crash("p1")
 		c.step(c.start("p1"), Establish{})
 		c.run(n.m.cfg.Refresh / 10)
-		if !n.m.serving {
+		if !n.m.lead.serving {
 			t.Fatal("it does not manage its group")
 		}
 		return c, n
@@ -45,7 +45,7 @@ func TestWhoIsAloneAgainIsNotSure(t *testing.T) {
 	c, n = founded(before)
 	c.step(c.start("p2"), Enter{Via: []feedring.PeerID{"p1"}})
 	c.run(n.m.cfg.Refresh)
-	if n.m.Sure() || !n.m.acked {
+	if n.m.Sure() || !n.m.lead.acked {
 		t.Error("it is sure as soon as another follows it, who may have come back like it")
 	}
 	c.run(surePeriods * n.m.cfg.Refresh)

@@ -51,7 +51,7 @@ func (m *Machine) persisted(token uint64) {
 	}
 	m.disk = m.want
 	m.goAbove()
-	if m.leaving && m.serving && m.saving.purpose == forAdoption {
+	if m.leaving && m.lead.serving && m.saving.purpose == forAdoption {
 		m.done() // the successor claimed
 		return
 	}
@@ -109,7 +109,7 @@ func (m *Machine) consider(c Claim, acked bool, in Receive) bool {
 	}
 	switch {
 	case t == m.lead.claim.Term:
-		return !m.serving
+		return !m.lead.serving
 	case t.Claimant == m.cfg.Self:
 		if t.Number > m.want.Highest {
 			m.metOwn()
@@ -149,7 +149,7 @@ func (m *Machine) credible(t feedring.Term, in Receive) bool {
 			m.stale(in.From)
 		}
 		m.wantRows(in.From)
-		if b, is := in.Message.(Beacon); is && b.Acknowledged > 0 && in.From == t.Claimant && m.serving && !m.acked {
+		if b, is := in.Message.(Beacon); is && b.Acknowledged > 0 && in.From == t.Claimant && m.lead.serving && !m.lead.acked {
 			m.enter(Enter{Via: []feedring.PeerID{t.Claimant}}) // started again without a catalogue, beside a manager
 			return false
 		}
@@ -188,9 +188,9 @@ func (m *Machine) prefers(t feedring.Term, acked bool, from feedring.PeerID) boo
 	}
 	higher := t.Compare(m.lead.claim.Term) > 0
 	switch {
-	case m.serving && (m.acked || m.renewed()):
+	case m.lead.serving && (m.lead.acked || m.renewed()):
 		return acked && higher
-	case m.serving:
+	case m.lead.serving:
 		return higher || acked && (from == t.Claimant || t != m.disk.Term)
 	case m.live():
 		return higher && (acked || t.Claimant == m.manager())
@@ -205,10 +205,10 @@ func (m *Machine) refuse(t feedring.Term, acked bool, in Receive) {
 	if _, isStale := in.Message.(Stale); !isStale {
 		m.stale(in.From)
 	}
-	if acked && t.Compare(m.disk.Term) < 0 && in.From == m.manager() && !m.serving {
+	if acked && t.Compare(m.disk.Term) < 0 && in.From == m.manager() && !m.lead.serving {
 		m.abandoned() // the manager itself follows another one
 	}
-	if acked && t.Compare(m.disk.Term) < 0 && (!m.live() || m.serving && !m.acked) {
+	if acked && t.Compare(m.disk.Term) < 0 && (!m.live() || m.lead.serving && !m.lead.acked) {
 		// A live manager below the accepted term cannot be obeyed. Asked to
 		// admit this peer, it claims above.
 		m.sendJoin(t.Claimant)
@@ -222,7 +222,7 @@ func (m *Machine) refuse(t feedring.Term, acked bool, in Receive) {
 // manages unless this peer claims anew.
 func (m *Machine) ownClaimTold(t feedring.Term, from feedring.PeerID) {
 	switch {
-	case m.serving || t.Compare(m.disk.Term) <= 0 || t.Number > m.want.Highest || m.saving.purpose != forNothing:
+	case m.lead.serving || t.Compare(m.disk.Term) <= 0 || t.Number > m.want.Highest || m.saving.purpose != forNothing:
 	case m.live() && from != m.manager():
 		m.stale(from)
 	default:
@@ -232,8 +232,7 @@ func (m *Machine) ownClaimTold(t feedring.Term, from feedring.PeerID) {
 
 // follow makes c the claim that this peer follows.
 func (m *Machine) follow(c Claim) {
-	served := m.serving
-	m.serving, m.acked = false, false
+	served := m.lead.serving
 	m.lead = lead{claim: c, heard: m.now, since: m.now}
 	m.seen = max(m.seen, c.Term.Number)
 	m.endSuspicion()
@@ -271,7 +270,7 @@ func (m *Machine) stale(to feedring.PeerID) {
 	if m.lead.claim.Term.IsZero() || to == m.cfg.Self {
 		return
 	}
-	s := Stale{Header: m.header(), Claim: m.lead.claim, Secondary: m.lead.secondary, Acknowledged: !m.serving || m.acked}
+	s := Stale{Header: m.header(), Claim: m.lead.claim, Secondary: m.lead.secondary, Acknowledged: !m.lead.serving || m.lead.acked}
 	if mem := m.members[m.manager()]; mem != nil {
 		s.Addrs = mem.row.Addrs
 	}

@@ -163,20 +163,20 @@ func TestClaimAnewYieldsToNobodyAlone(t *testing.T) {
 	m.Step(now, Receive{From: lone, Message: Join{Header: Header{Group: m.group, Term: above}, Row: *m.members[lone].row}})
 	m.Step(now, Persisted{Token: m.token})
 	claimed := m.lead.claim.Term
-	if !m.serving || m.acked || claimed.Number != above.Number+1 {
-		t.Fatalf("it manages under %v, acknowledged %v", claimed, m.acked)
+	if !m.lead.serving || m.lead.acked || claimed.Number != above.Number+1 {
+		t.Fatalf("it manages under %v, acknowledged %v", claimed, m.lead.acked)
 	}
 	claim := Claim{Group: m.group, Term: feedring.Term{Number: claimed.Number, Claimant: lone}}
 	beacon := Receive{From: lone, Message: Beacon{Header: Header{Group: m.group, Term: claim.Term}, Claim: claim, Number: 1}}
 	m.Step(now, beacon)
 	m.Step(now, Persisted{Token: m.token})
-	if !m.serving {
+	if !m.lead.serving {
 		t.Errorf("it steps down from %v for %v, which nobody follows", claimed, claim.Term)
 	}
 	now = now.Add(c.nodes[ids[0]].m.cfg.Refresh)
 	m.Step(now, beacon)
 	m.Step(now, Persisted{Token: m.token})
-	if m.serving || m.manager() != lone {
+	if m.lead.serving || m.manager() != lone {
 		t.Errorf("nobody acknowledges %v, and it does not yield to %v", claimed, claim.Term)
 	}
 }
@@ -200,7 +200,7 @@ func TestAdoptionOutlastsEnter(t *testing.T) {
 	m.Step(testStart, Persisted{Token: m.token})
 	m.Step(testStart, Receive{From: "p1", Message: BeaconAnswer{Header: h}})
 	m.Step(testStart, Persisted{Token: m.token})
-	if m.serving || m.lead.claim.Term != above.Term || m.disk.Term != above.Term {
+	if m.lead.serving || m.lead.claim.Term != above.Term || m.disk.Term != above.Term {
 		t.Errorf("%v is accepted, %v is followed, %v was told", m.disk.Term, m.lead.claim.Term, above.Term)
 	}
 	asked := false

@@ -12,7 +12,7 @@ type twin struct {
 
 // metOwn hears of such a statement.
 func (m *Machine) metOwn() {
-	w, r := &m.twin, m.cfg.Refresh
+	w, r := &m.duplicate, m.cfg.Refresh
 	if m.now.Sub(w.last) > 10*r {
 		*w = twin{since: m.now}
 	}

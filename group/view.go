@@ -36,6 +36,18 @@ type Member struct {
 	Away   bool // silent for two periods; after a third it leaves Members
 }
 
+// views is the last snapshots, which stay the same ones until something changes.
+type views struct {
+	view       *View     `state:"derived"` // last, in this step; nil: it may be another
+	last       *View     `state:"derived"` // as of key; nil: none since
+	summary    *Census   `state:"derived"` // the same
+	key        glance    `state:"derived"`
+	validUntil time.Time `state:"derived"` // when the first leaves last who is away; zero: nobody
+}
+
+// forget forgets the snapshots.
+func (v *views) forget() { v.view, v.last, v.summary = nil, nil, nil }
+
 // glance is all that a View is made of, in so far as it can be compared at a
 // glance: most steps change nothing that a View shows, and making one costs a
 // walk over the group.
@@ -54,39 +66,39 @@ func (m *Machine) glance() glance {
 	return glance{
 		role: m.roleNow(), term: m.lead.claim.Term, secondary: m.lead.secondary,
 		acked:   m.acknowledgedNow(),
-		settled: m.manager() != "" && (m.serving || m.live()) && !m.me().row.Admitted.IsZero(),
+		settled: m.manager() != "" && (m.lead.serving || m.live()) && !m.me().row.Admitted.IsZero(),
 		leases:  m.placer.Leases(), changes: m.changes, book: m.index(),
 	}
 }
 
 // View returns the present snapshot, the same one until something changes.
 func (m *Machine) View() *View {
-	if m.view != nil {
-		return m.view
+	if m.views.view != nil {
+		return m.views.view
 	}
-	if m.forgetShown(); m.shown == nil {
-		m.shown = m.look(m.shownAt)
+	if m.forgetShown(); m.views.last == nil {
+		m.views.last = m.look(m.views.key)
 	}
-	m.view = m.shown
-	return m.view
+	m.views.view = m.views.last
+	return m.views.view
 }
 
 // forgetShown forgets what was shown if it is not so any more. Who is away
 // leaves it with time.
 func (m *Machine) forgetShown() {
 	g := m.glance()
-	if m.shownAt == g && (m.shownTo.IsZero() || m.now.Before(m.shownTo)) {
+	if m.views.key == g && (m.views.validUntil.IsZero() || m.now.Before(m.views.validUntil)) {
 		return
 	}
-	m.shown, m.census = nil, nil
-	m.shownAt, m.shownTo = g, time.Time{}
+	m.views.last, m.views.summary = nil, nil
+	m.views.key, m.views.validUntil = g, time.Time{}
 	if g.book.Away == 0 {
 		return
 	}
 	for _, p := range g.book.Others {
 		mem := m.members[p]
-		if end := mem.since.Add(m.cfg.Refresh); mem.away && m.now.Before(end) && (m.shownTo.IsZero() || end.Before(m.shownTo)) {
-			m.shownTo = end
+		if end := mem.since.Add(m.cfg.Refresh); mem.away && m.now.Before(end) && (m.views.validUntil.IsZero() || end.Before(m.views.validUntil)) {
+			m.views.validUntil = end
 		}
 	}
 }
@@ -133,6 +145,10 @@ func (m *Machine) viewOf(p feedring.PeerID) Member {
 	}
 	return v
 }
+
+// Serves reports whether a feed of the catalogue, be its publisher away or
+// not, has that provider; the empty string asks for any feed.
+func (m *Machine) Serves(provider string) bool { return len(m.matches(provider)) > 0 }
 
 // Heads lists what is held of the group's feeds, in order. The list must not be
 // changed. It is no part of a View, since heads move far more often.

@@ -20,6 +20,13 @@ type check struct {
 	tries  int
 }
 
+// sites is what this peer knows of the sites of feeds, by its own checks and by the rows.
+type sites struct {
+	checks     map[feedring.FeedRef]*check
+	vouched    map[feedring.FeedRef]string `state:"derived"` // see vouched
+	validUntil time.Time                   `state:"derived"` // until then vouched is so; zero: for ever
+}
+
 const (
 	vouchEvery = 24 * time.Hour
 	vouchBatch = 16 // looks begun at once
@@ -38,10 +45,10 @@ func (m *Machine) vouch() {
 			continue
 		}
 		mine[f.Ref] = true
-		c := m.checks[f.Ref]
+		c := m.sites.checks[f.Ref]
 		if c == nil {
 			c = &check{next: m.lastLook(f.Ref)}
-			m.checks[f.Ref] = c
+			m.sites.checks[f.Ref] = c
 		}
 		if c.flying {
 			continue
@@ -54,7 +61,7 @@ func (m *Machine) vouch() {
 		c.flying, c.last = true, m.now
 		m.emit(Check{Group: m.group, Feed: f.Ref})
 	}
-	maps.DeleteFunc(m.checks, func(ref feedring.FeedRef, c *check) bool { return !mine[ref] && !c.flying && !m.stands(c) })
+	maps.DeleteFunc(m.sites.checks, func(ref feedring.FeedRef, c *check) bool { return !mine[ref] && !c.flying && !m.stands(c) })
 	m.timers.Set(bell{chime: chimeVouch}, next)
 }
 
@@ -71,7 +78,7 @@ func (m *Machine) lastLook(ref feedring.FeedRef) time.Time {
 // checked is the outcome of a look. What failed is tried again, and a vouch
 // that stood stays while its site cannot be asked, until it is too old.
 func (m *Machine) checked(c Checked) {
-	state := m.checks[c.Feed]
+	state := m.sites.checks[c.Feed]
 	if state == nil || !state.flying {
 		return
 	}
@@ -123,7 +130,7 @@ func (m *Machine) lookEvery(ref feedring.FeedRef) time.Duration {
 // lookAgain brings forward the looks at the sites of a publisher's feeds, to
 // one a refresh period: no publisher can make this peer a burden to a site.
 func (m *Machine) lookAgain(publisher feedring.PeerID) {
-	for ref, c := range m.checks {
+	for ref, c := range m.sites.checks {
 		switch {
 		case ref.Publisher != publisher:
 		case c.flying:
@@ -148,7 +155,7 @@ func (m *Machine) stands(c *check) bool {
 func (m *Machine) standing(v Vouch, url string) []string {
 	var feeds []string
 	for _, f := range v.Feeds {
-		if f != url && m.stands(m.checks[feedring.FeedRef{URL: f, Publisher: v.Publisher}]) {
+		if f != url && m.stands(m.sites.checks[feedring.FeedRef{URL: f, Publisher: v.Publisher}]) {
 			feeds = append(feeds, f)
 		}
 	}
@@ -178,7 +185,9 @@ func (m *Machine) vouchFor(v Vouch, url string) {
 func (m *Machine) forgetWords() {
 	words := m.me().row.Vouches
 	fell := func(v Vouch) bool {
-		return slices.ContainsFunc(v.Feeds, func(f string) bool { return !m.stands(m.checks[feedring.FeedRef{URL: f, Publisher: v.Publisher}]) })
+		return slices.ContainsFunc(v.Feeds, func(f string) bool {
+			return !m.stands(m.sites.checks[feedring.FeedRef{URL: f, Publisher: v.Publisher}])
+		})
 	}
 	if !slices.ContainsFunc(words, fell) {
 		return
@@ -227,4 +236,13 @@ func later(a, b time.Time) time.Time {
 		return b
 	}
 	return a
+}
+
+// vouched names the site of each feed that its site's word is held for.
+func (m *Machine) vouched() map[feedring.FeedRef]string {
+	if m.sites.vouched == nil {
+		m.sites.vouched, m.sites.validUntil = m.index().Vouched(m.now)
+		m.sharing.parts = nil
+	}
+	return m.sites.vouched
 }

@@ -89,10 +89,10 @@ func looksBecomeRare(t *testing.T, refresh time.Duration) {
 		}
 	}
 	c.run(3600 * refresh)
-	looks := n.m.checks[own].tries
+	looks := n.m.sites.checks[own].tries
 	c.step(n, Look{})
 	c.run(10 * refresh)
-	if again := n.m.checks[own].tries; looks > 40 || again == 0 || again >= looks {
+	if again := n.m.sites.checks[own].tries; looks > 40 || again == 0 || again >= looks {
 		t.Errorf("%d looks in 3600 periods, then %d in ten", looks, again)
 	}
 	if n.m.lookEvery(own) == n.m.lookEvery(feedring.FeedRef{URL: own.URL + "2", Publisher: n.id}) {

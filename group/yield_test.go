@@ -28,13 +28,13 @@ func yielded(t *testing.T) (m *Machine, now time.Time, own Claim, third feedring
 	}
 	m.Step(now, Persisted{Token: m.token})
 	own = m.lead.claim
-	if !m.serving || m.acked || own.Term.Claimant != m.cfg.Self {
+	if !m.lead.serving || m.lead.acked || own.Term.Claimant != m.cfg.Self {
 		t.Fatalf("it follows %v", own.Term)
 	}
 	m.Step(now, Receive{From: missed.Term.Claimant, Message: Beacon{
 		Header: Header{Group: m.group, Term: missed.Term}, Claim: missed, Number: 99, Secondary: m.cfg.Self, Acknowledged: 2,
 	}})
-	if m.serving || m.lead.claim.Term != missed.Term {
+	if m.lead.serving || m.lead.claim.Term != missed.Term {
 		t.Fatalf("it does not go back to %v", missed.Term)
 	}
 	return m, now, own, third
@@ -73,7 +73,7 @@ func TestClaimOfTheManagersManager(t *testing.T) {
 		}
 		m.Step(now, in)
 		m.Step(now, Persisted{Token: m.token})
-		if !m.serving || m.lead.claim.Term.Number <= own.Term.Number {
+		if !m.lead.serving || m.lead.claim.Term.Number <= own.Term.Number {
 			t.Errorf("%s: it follows %v", name, m.lead.claim.Term)
 		}
 	}
@@ -107,8 +107,8 @@ func TestFounderAdmitsWhoAcceptedItsClaim(t *testing.T) {
 		m, now := founder.m, c.now
 		rival := feedring.Term{Number: 2, Claimant: "p1"}
 		m.Step(now, Rival{Term: rival, Acknowledged: true})
-		if !m.serving || m.acked || !m.joining.active {
-			t.Fatalf("serving %v, acknowledged %v, joining %v", m.serving, m.acked, m.joining.active)
+		if !m.lead.serving || m.lead.acked || !m.joining.active {
+			t.Fatalf("serving %v, acknowledged %v, joining %v", m.lead.serving, m.lead.acked, m.joining.active)
 		}
 		join := Join{Header: Header{Group: m.group, Term: rival}, Row: Row{Group: m.group, Peer: "p2", Incarnation: 1, Version: 1}}
 		if accepted {
@@ -160,8 +160,8 @@ func TestRivalThatStartedAgain(t *testing.T) {
 		}
 		m := c.nodes[lead].m
 		m.Step(c.now, Rival{Term: feedring.Term{Number: test.rival, Claimant: "p9"}, Acknowledged: true})
-		if !m.serving || m.acked == test.founder || !m.joining.active {
-			t.Fatalf("%s: serving %v, acknowledged %v, joining %v", test.name, m.serving, m.acked, m.joining.active)
+		if !m.lead.serving || m.lead.acked == test.founder || !m.joining.active {
+			t.Fatalf("%s: serving %v, acknowledged %v, joining %v", test.name, m.lead.serving, m.lead.acked, m.joining.active)
 		}
 		join := Join{Header: Header{Group: m.group}, Row: Row{Group: m.group, Peer: "p9", Incarnation: 1, Version: 1}}
 		if test.accepted > 0 {
