@@ -45,7 +45,7 @@ func newRoot(env *command.Env) *cobra.Command {
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			env.Flags = cmd.Flags()
-			return options.Settle(env.Flags, env.Config, env.Stderr)
+			return options.Load(env.Flags, env.Config, env.Stderr)
 		},
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}

@@ -65,8 +65,8 @@ func (a *commands) checkCommand() *cobra.Command {
 	return cmd
 }
 
-// checkAgent is not the name by which a site knows its own peer: that is let
-// past what readers get.
+// checkAgent differs from a peer's name: a site may treat its own peer better than
+// other readers.
 func checkAgent() string {
 	return strings.Replace(fetch.UserAgent(node.Version, "", 0), "feedring/", "feedring-check/", 1)
 }

@@ -68,7 +68,7 @@ func checkToken(path string) []api.Check {
 	return []api.Check{{Name: "token", OK: true, Detail: "readable by its owner only"}}
 }
 
-// printChecks fails where a check did.
+// printChecks returns an error if a check failed.
 func (a *commands) printChecks(checks []api.Check, asJSON bool) error {
 	out := show.NewLines(a.Stdout)
 	wrong := 0

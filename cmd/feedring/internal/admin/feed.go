@@ -75,14 +75,14 @@ func (a *commands) feedAddCommand() *cobra.Command {
 				feed := api.Feed{
 					URL: spec.URL, Theme: string(spec.Theme), Provider: string(spec.Provider), File: file, Share: string(spec.Share), Force: force,
 				}
-				said, err := peer.AddFeed(ctx, feed)
+				answer, err := peer.AddFeed(ctx, feed)
 				if err != nil {
-					return forceable(a.choices(cmd, args[0], f.JSON, err))
+					return withForceHint(a.printChoices(cmd, args[0], f.JSON, err))
 				}
 				if f.URL == "" { // a peer of this machine
-					a.awaited(file)
+					a.warnOfMissingFile(file)
 				}
-				return a.addedFeed(f.JSON, feed, said)
+				return a.addedFeed(f.JSON, feed, answer)
 			}))
 		},
 	}
@@ -95,8 +95,8 @@ func (a *commands) feedAddCommand() *cobra.Command {
 	return cmd
 }
 
-// onMachineOf is a file as the peer finds it: a relative path is meant from
-// here, which is only right for a peer of this machine.
+// onMachineOf is a file as the peer finds it. A relative path is taken from the
+// working directory, which only works for a peer of this machine.
 func onMachineOf(f *command.PeerFlags, file string) (string, error) {
 	switch {
 	case file == "" || filepath.IsAbs(file):
@@ -107,8 +107,9 @@ func onMachineOf(f *command.PeerFlags, file string) (string, error) {
 	return filepath.Abs(file)
 }
 
-// awaited says that a feed's file is not there yet, which may be a slip.
-func (a *commands) awaited(file string) {
+// warnOfMissingFile warns of a feed's file that does not exist yet: the name may be
+// wrong.
+func (a *commands) warnOfMissingFile(file string) {
 	if _, err := os.Stat(file); file != "" && errors.Is(err, fs.ErrNotExist) {
 		fmt.Fprintf(a.Stderr, "feedring: %s is not there yet: it is read as soon as it is\n", show.Printable(file))
 	}
@@ -192,10 +193,10 @@ func (a *commands) printFeeds(feeds []json.RawMessage, asJSON bool) error {
 		if err := json.Unmarshal(raw, &feed); err != nil {
 			return fmt.Errorf("the peer's answer cannot be read: %w", err)
 		}
-		g.Add(cmp.Or(show.Printable(feed.Theme), "(private)"), show.Printable(feed.Provider), movedTo(feed),
-			strconv.Itoa(feed.Entries), a.looks(feed.LastFetch, feed.LookedAt, feed.Rests, feed.Turn, feed.Turns), cmp.Or(show.Printable(feed.Error), "-"),
+		g.Add(cmp.Or(show.Printable(feed.Theme), "(private)"), show.Printable(feed.Provider), addressOf(feed),
+			strconv.Itoa(feed.Entries), a.lastLook(feed.LastFetch, feed.LookedAt, feed.Rests, feed.Turn, feed.Turns), cmp.Or(show.Printable(feed.Error), "-"),
 			strconv.Itoa(feed.Readers), cmp.Or(show.Printable(feed.Front), "-"))
-		offers = append(offers, omitted(show.Printable(feed.URL), feed.Taken, feed.In), a.offer(feed.URL, feed.Joinable))
+		offers = append(offers, omittedLine(show.Printable(feed.URL), feed.Taken, feed.In), a.joinOffer(feed.URL, feed.Joinable))
 	}
 	if asJSON {
 		return nil
@@ -206,8 +207,8 @@ func (a *commands) printFeeds(feeds []json.RawMessage, asJSON bool) error {
 	return a.printOffers(offers)
 }
 
-// omitted says how many entries of a feed's document were taken; empty: all.
-func omitted(url string, taken, of int) string {
+// omittedLine says how many entries of a feed's document were taken; empty: all.
+func omittedLine(url string, taken, of int) string {
 	if of <= taken {
 		return ""
 	}
@@ -223,8 +224,9 @@ func thousands(n int) string {
 	return s
 }
 
-// looks tells when a feed was looked at last, or who looks at it instead.
-func (a *commands) looks(last time.Time, by string, rests bool, turn, turns int) string {
+// lastLook returns the time of the last look at a feed, or the peer that looks at
+// it instead.
+func (a *commands) lastLook(last time.Time, by string, rests bool, turn, turns int) string {
 	switch {
 	case rests && by != "":
 		return "by " + feedring.PeerID(show.Printable(by)).Short()

@@ -12,32 +12,32 @@ import (
 	"github.com/feedring/feedring/cmd/feedring/internal/show"
 )
 
-// addedFeed confirms what was added, which is another address than the given one
-// where that is a site's page.
-func (a *commands) addedFeed(asJSON bool, feed api.Feed, said api.Added) error {
-	if said.Note != "" && !said.Known {
-		fmt.Fprintf(a.Stderr, "feedring: warning: %s: %s\n", show.Printable(feed.URL), show.OneLine(said.Note))
+// addedFeed confirms the address that was added. It differs from the given one if
+// that is a site's page.
+func (a *commands) addedFeed(asJSON bool, feed api.Feed, answer api.Added) error {
+	if answer.Note != "" && !answer.Known {
+		fmt.Fprintf(a.Stderr, "feedring: warning: %s: %s\n", show.Printable(feed.URL), show.OneLine(answer.Note))
 	}
 	what, of := "added ", ""
-	if said.Known {
+	if answer.Known {
 		what = "was there already: "
-		if said.Fetched != "" && said.Fetched != said.URL {
-			of = ", which is fetched from " + show.Printable(said.Fetched)
+		if answer.Fetched != "" && answer.Fetched != answer.URL {
+			of = ", which is fetched from " + show.Printable(answer.Fetched)
 		}
 	}
-	if said.Site != "" {
-		of = ", the feed of " + show.Printable(said.Site)
+	if answer.Site != "" {
+		of = ", the feed of " + show.Printable(answer.Site)
 	}
 	feed.Force = false
-	feed.URL, feed.Site, feed.Joinable = said.URL, said.Site, said.Joinable
-	if text := a.offer(said.URL, said.Joinable); text != "" && !asJSON {
+	feed.URL, feed.Site, feed.Joinable = answer.URL, answer.Site, answer.Joinable
+	if text := a.joinOffer(answer.URL, answer.Joinable); text != "" && !asJSON {
 		fmt.Fprintln(a.Stderr, "feedring: "+text)
 	}
-	return a.Confirm(asJSON, feed, what+show.Printable(said.URL)+of)
+	return a.Confirm(asJSON, feed, what+show.Printable(answer.URL)+of)
 }
 
-// forceable adds to an address without a feed how it is added all the same.
-func forceable(err error) error {
+// withForceHint adds how an address without a feed is added all the same.
+func withForceHint(err error) error {
 	var problem *api.Problem
 	if errors.As(err, &problem) && problem.Force != "" {
 		return fmt.Errorf("%s, or add it all the same with --force", show.OneLine(problem.Detail))
@@ -45,9 +45,9 @@ func forceable(err error) error {
 	return err
 }
 
-// offer says that a feed's site runs a peer, and how to join it; empty: it is
+// joinOffer says that a feed's site runs a peer, and how to join it; empty: it is
 // joined, or runs none.
-func (a *commands) offer(feedURL string, j api.Joinable) string {
+func (a *commands) joinOffer(feedURL string, j api.Joinable) string {
 	switch {
 	case j.Join != "":
 		return fmt.Sprintf("%s runs a peer of its own: join it with \"%s\"", show.Printable(j.Join), a.joinCommandLine(j.Join))
@@ -78,9 +78,8 @@ type found struct {
 	Title string `json:"title,omitempty"`
 }
 
-// choices prints the command for each feed among which a page leaves the choice;
-// err names the page.
-func (a *commands) choices(cmd *cobra.Command, page string, asJSON bool, err error) error {
+// printChoices prints a command for each of the feeds that a page names.
+func (a *commands) printChoices(cmd *cobra.Command, page string, asJSON bool, err error) error {
 	var problem *api.Problem
 	if !errors.As(err, &problem) || len(problem.Feeds) == 0 {
 		return err

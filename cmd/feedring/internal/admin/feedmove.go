@@ -58,8 +58,8 @@ func twoURLs(cmd *cobra.Command, args []string) error {
 	return exit.Usage("%q needs two addresses, the old and the new one, such as https://news.example/feed.xml https://news.example/rss", cmd.CommandPath())
 }
 
-// movedTo is a feed's address, with the present one where it has another.
-func movedTo(feed api.Feed) string {
+// addressOf is a feed's address, with the present one if it moved.
+func addressOf(feed api.Feed) string {
 	if feed.Fetched == "" || feed.Fetched == feed.URL {
 		return show.Printable(feed.URL)
 	}

@@ -73,37 +73,37 @@ func oneTarget(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// joinThrough says whom the peer reached.
+// joinThrough prints which peers were reached.
 func (a *commands) joinThrough(ctx context.Context, peer *api.Client, target string, asJSON bool) error {
-	said, err := peer.Join(ctx, target)
+	answer, err := peer.Join(ctx, target)
 	if err != nil {
 		return err
 	}
-	if said.Error != "" {
+	if answer.Error != "" {
 		if asJSON {
-			show.NewLines(a.Stdout).Print(said)
+			show.NewLines(a.Stdout).Print(answer)
 		}
 		return fmt.Errorf("%s was not reached: %s: it is tried again and again; if it is a slip, \"%s\" takes it back",
-			show.Printable(said.Join), show.OneLine(said.Error), a.joinCommandLine("--remove", said.Join))
+			show.Printable(answer.Join), show.OneLine(answer.Error), a.joinCommandLine("--remove", answer.Join))
 	}
-	return a.Confirm(asJSON, said, reachedLine(said))
+	return a.Confirm(asJSON, answer, reachedLine(answer))
 }
 
-// reachedLine is one line about whom a target led to.
-func reachedLine(said api.Joined) string {
+// reachedLine names the peers that a target led to.
+func reachedLine(answer api.Joined) string {
 	what := "joined "
-	if said.Known {
+	if answer.Known {
 		what = "was joined already: "
 	}
 	var peers []string
-	for _, p := range said.Reached {
+	for _, p := range answer.Reached {
 		peers = append(peers, show.Printable(p.Peer)+" at "+show.Printable(p.Addr))
 	}
-	line := what + show.Printable(said.Join) + ": reached " + strings.Join(peers, ", ")
-	if len(said.Groups) == 0 {
+	line := what + show.Printable(answer.Join) + ": reached " + strings.Join(peers, ", ")
+	if len(answer.Groups) == 0 {
 		return line + ", no group yet"
 	}
-	return line + ", groups " + show.Printable(strings.Join(said.Groups, ", "))
+	return line + ", groups " + show.Printable(strings.Join(answer.Groups, ", "))
 }
 
 func (a *commands) listJoins(ctx context.Context, peer *api.Client, asJSON bool) error {
@@ -166,7 +166,7 @@ func (a *commands) completeJoins(f *command.PeerFlags, remove *bool) cobra.Compl
 	}
 }
 
-// joinCommandLine is one for the peer that the flags of this command name.
+// joinCommandLine is a command for the peer that the flags of this command name.
 func (a *commands) joinCommandLine(words ...string) string {
 	line := "feedring join"
 	for _, name := range []string{"data", "api", "token-file"} {

@@ -64,11 +64,11 @@ func (a *commands) opmlImportCommand() *cobra.Command {
 				return exit.Failed(err)
 			}
 			return exit.Failed(a.WithPeer(cmd.Context(), &f, func(ctx context.Context, peer *api.Client) error {
-				said, err := peer.ImportOPML(ctx, list, theme, folders, force)
+				answer, err := peer.ImportOPML(ctx, list, theme, folders, force)
 				if err != nil {
 					return fmt.Errorf("%s: %w", args[0], err)
 				}
-				return a.printImported(said, f.JSON)
+				return a.printImported(answer, f.JSON)
 			}))
 		},
 	}
@@ -81,14 +81,14 @@ func (a *commands) opmlImportCommand() *cobra.Command {
 	return cmd
 }
 
-// importWithin is how long an import may take that is told nothing else: the peer
-// looks at the feeds for some seconds before it writes them down.
+// importWithin is the default time limit of an import: the peer looks at the feeds
+// for some seconds before it adds them.
 const importWithin = 20 * time.Second
 
-// maxList is of a list, in bytes: the peer takes less, and says how much.
+// maxList bounds a list in bytes. The peer takes less, and says how much.
 const maxList = 8 << 20
 
-// readList reads a file, or in where it is named -.
+// readList reads a file, or in if it is named -.
 func readList(in io.Reader, file string) ([]byte, error) {
 	if file != "-" {
 		f, err := os.Open(file)
@@ -113,10 +113,10 @@ func unreadable(file string, err error) error {
 	return fmt.Errorf("%s: %w: name a file that holds a list of feeds, as feed readers export it", show.Printable(file), err)
 }
 
-func (a *commands) printImported(said []api.Imported, asJSON bool) error {
+func (a *commands) printImported(answer []api.Imported, asJSON bool) error {
 	added, refused, without, unchecked := 0, 0, 0, 0
 	lines := show.NewLines(a.Stdout)
-	for _, feed := range said {
+	for _, feed := range answer {
 		if asJSON {
 			lines.Print(feed)
 		}
@@ -143,17 +143,17 @@ func (a *commands) printImported(said []api.Imported, asJSON bool) error {
 	if without > 0 {
 		anyway = ", or add all with --force"
 	}
-	if refused == len(said) {
+	if refused == len(answer) {
 		return errors.Join(lines.Err, errors.New("no feed of the list was taken: mend it"+anyway))
 	}
 	var incomplete error
 	if refused > 0 {
-		incomplete = fmt.Errorf("%d of the list's %d feeds were refused, and the others taken: mend their lines and import the list again, which adds nothing twice%s", refused, len(said), anyway)
+		incomplete = fmt.Errorf("%d of the list's %d feeds were refused, and the others taken: mend their lines and import the list again, which adds nothing twice%s", refused, len(answer), anyway)
 	}
 	if asJSON {
 		return errors.Join(lines.Err, incomplete)
 	}
-	_, err := fmt.Fprintf(a.Stdout, "added %d of %d feeds; %d were there already, %d were refused\n", added, len(said), len(said)-added-refused, refused)
+	_, err := fmt.Fprintf(a.Stdout, "added %d of %d feeds; %d were there already, %d were refused\n", added, len(answer), len(answer)-added-refused, refused)
 	if unchecked > 0 && err == nil {
 		_, err = fmt.Fprintf(a.Stdout, "%d of those added were not looked at yet, for want of time: \"feedring feed list\" shows what comes of them\n", unchecked)
 	}

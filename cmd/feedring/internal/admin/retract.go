@@ -47,7 +47,7 @@ func (a *commands) retractCommand() *cobra.Command {
 					return err
 				}
 				for _, r := range told {
-					if err := a.Confirm(f.JSON, r, tookBack(r)); err != nil {
+					if err := a.Confirm(f.JSON, r, retractedLine(r)); err != nil {
 						return err
 					}
 					for _, c := range r.Claims {
@@ -55,7 +55,7 @@ func (a *commands) retractCommand() *cobra.Command {
 							show.Printable(string(c.Peer)), show.Printable(string(c.PublishedBy)), r.ID)
 					}
 				}
-				return notDone(told)
+				return unfinished(told)
 			}))
 		},
 	}
@@ -63,10 +63,9 @@ func (a *commands) retractCommand() *cobra.Command {
 	return cmd
 }
 
-// tookBack says what was done, and how many of the group said that they know.
-// Whoever reads no more than this line must not take the entry for gone where it
-// is not.
-func tookBack(r api.Retracted) string {
+// retractedLine says what was done, and how many peers of the group confirmed it.
+// It alone must not suggest that an entry is gone while a copy stays.
+func retractedLine(r api.Retracted) string {
 	line := fmt.Sprintf("took back %s of %s", r.ID, show.Printable(r.Feed))
 	if len(r.AlsoBy) > 0 {
 		line = fmt.Sprintf("took back this peer's own copy only, the one by %s stays: %s of %s", peerNames(r.AlsoBy), r.ID, show.Printable(r.Feed))
@@ -77,9 +76,9 @@ func tookBack(r api.Retracted) string {
 	return line
 }
 
-// notDone is an error where an entry may be shown somewhere still: for good where
-// another key published it, until they hear of it where peers did not confirm.
-func notDone(told []api.Retracted) error {
+// unfinished is an error if an entry may still be shown somewhere: for good if
+// another key published it, else until the peers that did not confirm hear of it.
+func unfinished(told []api.Retracted) error {
 	var late error
 	for _, r := range told {
 		switch {

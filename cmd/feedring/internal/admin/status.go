@@ -115,13 +115,13 @@ func (a *commands) feedTable(rows []map[string]any) *show.Table {
 		looked := "-"
 		if text, ok := row["last_fetch"].(string); ok {
 			at, err := time.Parse(time.RFC3339, text)
-			looked = a.looks(at, "", false, number(row["turn"]), number(row["turns"]))
+			looked = a.lastLook(at, "", false, number(row["turn"]), number(row["turns"]))
 			if err != nil {
 				looked = show.Printable(text)
 			}
 		}
 		if by, _ := row["looked_at_by"].(string); row["rests"] == true {
-			looked = a.looks(time.Time{}, by, true, 0, 0)
+			looked = a.lastLook(time.Time{}, by, true, 0, 0)
 		}
 		theme := "(private)"
 		if row["theme"] != nil {
@@ -139,7 +139,7 @@ func (a *commands) offersOf(rows []map[string]any) (offers []string) {
 		var j api.Joinable
 		j.Join, _ = row["join"].(string)
 		j.SitePeer, _ = row["site_peer"].(string)
-		offers = append(offers, omitted(asText(row["url"]), number(row["taken"]), number(row["document_entries"])), a.offer(asText(row["url"]), j))
+		offers = append(offers, omittedLine(asText(row["url"]), number(row["taken"]), number(row["document_entries"])), a.joinOffer(asText(row["url"]), j))
 	}
 	return offers
 }

@@ -67,8 +67,7 @@ func (a *commands) vouch(ctx context.Context, peer *api.Client, site string, asJ
 	return a.printSites(v)
 }
 
-// printSites says of each site what is at each place, and what it costs that one
-// does not name the peer.
+// printSites prints what each site publishes, and the cost of not being named.
 func (a *commands) printSites(v api.Vouching) error {
 	missing := false
 	for _, site := range v.Sites {
@@ -92,14 +91,14 @@ func (a *commands) printSites(v api.Vouching) error {
 	looks := ""
 	if v.Looks > v.VouchedLooks {
 		looks = fmt.Sprintf("this peer looks at the site's feeds every %s at most, and not every %s (a ping or a hub aside), ",
-			spoken(v.Looks), spoken(v.VouchedLooks))
+			perInterval(v.Looks), perInterval(v.VouchedLooks))
 	}
 	_, err := fmt.Fprintf(a.Stdout, "Until a site names this peer, %sits entries carry no vouched_by, and a peer that the site names goes before this one.\n", looks)
 	return err
 }
 
-// spoken writes some seconds for people.
-func spoken(seconds int) string {
+// perInterval writes seconds as they follow "every".
+func perInterval(seconds int) string {
 	switch d := time.Duration(seconds) * time.Second; d {
 	case time.Hour:
 		return "hour"

@@ -133,7 +133,7 @@ func (e goneError) Error() string        { return string(e) }
 func (e goneError) Is(target error) bool { return target == ErrGone }
 
 // broken reports whether the other end went away in the middle.
-func broken(err error) bool {
+func connectionLost(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
@@ -152,7 +152,7 @@ func (c *Client) unanswered(err error) error {
 			filepath.Dir(c.cfg.Socket), c.cfg.Instead))
 	case nobody:
 		return goneError(fmt.Sprintf("nobody answers at %s: check that the peer runs, and that this is its --http address", c.base))
-	case broken(err):
+	case connectionLost(err):
 		return goneError("the peer ended before it answered: look into its log, start it again, and then ask again")
 	}
 	return fmt.Errorf("asking the running peer: %w", err)
@@ -227,7 +227,7 @@ func (c *Client) do(ctx context.Context, r request, into any) error {
 		return nil
 	}
 	if err := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(into); err != nil {
-		if broken(err) && !errors.Is(err, io.EOF) { // an empty body is another server's
+		if connectionLost(err) && !errors.Is(err, io.EOF) { // an empty body is another server's
 			return c.unanswered(err)
 		}
 		return fmt.Errorf("%s: the answer cannot be read (is a feedring peer listening there?): %w", r.path, err)

@@ -109,20 +109,20 @@ type Stream struct {
 	After   string // the last event's id of an earlier stream; empty: begin
 	// First is called once with the first answer's final, after its entries, and
 	// with the id to go on after it; an error ends the stream. With
-	// client.ErrEnough Stand is called before that.
+	// client.ErrEnough SetCursor is called before that.
 	First func(answer client.Answer, id string) error
 	// Each is called for each entry, in order, with the id to go on after.
 	Each func(e feedring.Entry, id string) error
-	// Stand is called with the id to go on after where a final event has one. Nil: nobody keeps it.
-	Stand func(id string)
-	// Opened is called when the peer begins to answer. Nil: nobody is told.
+	// SetCursor is called with the id to go on after, if a final event has one; nil: not needed.
+	SetCursor func(id string)
+	// Opened is called when the peer begins to answer. Nil: not needed.
 	Opened func()
 	// Retracted is called, with Updates, where an entry was taken back, with the
-	// id to go on after. Nil: nobody is told.
+	// id to go on after. Nil: not needed.
 	Retracted func(r feedring.Retraction, id string) error
-	// Gap is called where entries of a feed were given up. Nil: nobody is told.
+	// Gap is called where entries of a feed were given up. Nil: not needed.
 	Gap func(client.Gap)
-	// Older is called where entries came that are no news. Nil: nobody is told.
+	// Older is called where entries came that are no news. Nil: not needed.
 	Older func(client.Older)
 }
 
@@ -218,8 +218,8 @@ func (s *Stream) older(e event) error {
 	if s.Older != nil {
 		s.Older(client.Older{Theme: told.Theme, Provider: told.Provider, Feed: feedring.FeedRef{URL: told.Feed}, Count: told.Count})
 	}
-	if s.After = or(e.id, s.After); e.id != "" && s.Stand != nil {
-		s.Stand(e.id)
+	if s.After = or(e.id, s.After); e.id != "" && s.SetCursor != nil {
+		s.SetCursor(e.id)
 	}
 	return nil
 }
@@ -239,8 +239,8 @@ func (s *Stream) final(e event) (err error) {
 			return err
 		}
 	}
-	if s.After = or(e.id, s.After); e.id != "" && s.Stand != nil {
-		s.Stand(e.id)
+	if s.After = or(e.id, s.After); e.id != "" && s.SetCursor != nil {
+		s.SetCursor(e.id)
 	}
 	return err
 }

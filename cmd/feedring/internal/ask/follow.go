@@ -58,7 +58,7 @@ func (a *commands) followCommand() *cobra.Command {
 			if err := ask.check(); err != nil {
 				return err
 			}
-			saved, err := a.openSaved(how.resume, q, said{
+			saved, err := a.openSaved(how.resume, q, typedParts{
 				what:  len(words) > 0 || cmd.Flags().Changed("theme") || cmd.Flags().Changed("provider") || cmd.Flags().Changed("stem"),
 				until: cmd.Flags().Changed("until"), limit: cmd.Flags().Changed("limit"),
 			})
@@ -92,14 +92,14 @@ func (a *commands) follow(ctx context.Context, ask *askFlags, how *followFlags, 
 	defer stop()
 	f := &following{app: a, saved: saved, flags: how, json: ask.JSON, out: show.NewLines(a.Stdout)}
 	if ask.overNetwork() {
-		saved.Entry, saved.Net = ask.peers.Values, ask.network
+		saved.Peers, saved.Network = ask.peers.Values, ask.network
 	}
-	asked := askFlags{PeerFlags: ask.PeerFlags, peers: options.List{Values: saved.Entry}, network: cmp.Or(saved.Net, ask.network)}
+	asked := askFlags{PeerFlags: ask.PeerFlags, peers: options.List{Values: saved.Peers}, network: cmp.Or(saved.Network, ask.network)}
 	f.ring = asked.command("ring")
-	err := f.left()
+	err := f.printUnprinted()
 	switch {
 	case err != nil:
-	case len(saved.Entry) > 0 && ask.URL == "":
+	case len(saved.Peers) > 0 && ask.URL == "":
 		err = f.throughNetwork(ctx, ask)
 	default:
 		err = f.throughAPI(ctx, ask)
@@ -110,10 +110,10 @@ func (a *commands) follow(ctx context.Context, ask *askFlags, how *followFlags, 
 	return errors.Join(err, saved.write())
 }
 
-// left prints what --count left of a first answer the last time.
-func (f *following) left() error {
-	for len(f.saved.Rest) > 0 {
-		err := f.entry(f.saved.Rest[0])
+// printUnprinted prints what --count left of a first answer the last time.
+func (f *following) printUnprinted() error {
+	for len(f.saved.Unprinted) > 0 {
+		err := f.entry(f.saved.Unprinted[0])
 		if err == nil || errors.Is(err, client.ErrEnough) {
 			f.saved.printedOne()
 		}
@@ -129,14 +129,14 @@ func (f *following) throughNetwork(ctx context.Context, ask *askFlags) error {
 	if err != nil {
 		return err
 	}
-	c, err := client.New(ctx, client.Config{Peers: f.saved.Entry, Network: cmp.Or(f.saved.Net, ask.network), Known: f.saved.met(), Logger: log})
+	c, err := client.New(ctx, client.Config{Peers: f.saved.Peers, Network: cmp.Or(f.saved.Network, ask.network), Known: f.saved.knownPeers(), Logger: log})
 	if err != nil {
 		return err
 	}
 	defer c.Close()
 	options := client.FollowOptions{
-		Updates: f.flags.updates, Resume: f.saved.Over, First: f.first, Within: time.Duration(ask.Timeout),
-		Save: f.saved.keep, Gap: f.gap,
+		Updates: f.flags.updates, Resume: f.saved.Resume, First: f.first, Within: time.Duration(ask.Timeout),
+		Save: f.saved.save, Gap: f.gap,
 		Older: func(o client.Older, _ feedring.Cursor) error {
 			f.older(o)
 			return nil
@@ -146,11 +146,10 @@ func (f *following) throughNetwork(ctx context.Context, ask *askFlags) error {
 	return c.Follow(ctx, f.saved.Query, options, func(e feedring.Entry, _ feedring.Cursor) error { return f.entry(e) })
 }
 
-// first prints the first answer. Under a name it is kept first, with the cursor
-// that stands after all of it: what a kill or --count leaves is printed the next
-// time.
+// first prints the first answer. With --resume it is saved before, with the cursor
+// after its last entry: what a kill or --count leaves is printed the next time.
 func (f *following) first(answer client.Answer) error {
-	err := f.printFirst(answer.Entries, func() { f.saved.Over = answer.Resume })
+	err := f.printFirst(answer.Entries, func() { f.saved.Resume = answer.Resume })
 	if err != nil {
 		return err
 	}
@@ -159,10 +158,10 @@ func (f *following) first(answer client.Answer) error {
 
 func (f *following) printFirst(entries []feedring.Entry, stand func()) error {
 	if f.saved.path != "" && len(entries) > 0 {
-		if err := f.saved.owe(entries, stand); err != nil {
+		if err := f.saved.saveFirst(entries, stand); err != nil {
 			return err
 		}
-		return f.left()
+		return f.printUnprinted()
 	}
 	for _, e := range entries {
 		if err := f.entry(e); err != nil {
@@ -172,8 +171,8 @@ func (f *following) printFirst(entries []feedring.Entry, stand func()) error {
 	return nil
 }
 
-// retracted says that an entry that was printed was taken back. It is none
-// itself, and does not count.
+// retracted prints that a printed entry was taken back. It does not count as an
+// entry.
 func (f *following) retracted(r feedring.Retraction) error {
 	_, err := f.saved.once("retracted "+string(r.ID)+" "+r.Feed, func() error { return f.printRetracted(r) })
 	return err
@@ -213,16 +212,16 @@ type gapEvent struct {
 	Publisher feedring.PeerID `json:"publisher"`
 }
 
-// answered prints the final event. Nobody who serves it ends the command;
-// whatever is missing may still come.
+// answered prints the final event. Without any provider the command ends; what is
+// missing may still come.
 func (f *following) answered(final feedring.Final) error {
 	if f.json {
 		f.out.Print(feedring.FinalEvent(final, f.saved.Query.Theme, f.printed))
 	} else {
-		f.app.tellCopies(&final)
+		f.app.printCopies(&final)
 	}
 	if f.printed == 0 && f.saved.fresh && final.Status != feedring.Unsatisfied {
-		f.app.hint(f.saved.Query)
+		f.app.printHints(f.saved.Query)
 	}
 	if f.out.Err != nil {
 		return f.out.Err
@@ -268,10 +267,10 @@ func (f *following) throughAPI(ctx context.Context, ask *askFlags) error {
 	}
 	defer peer.Close()
 	away := &outage{stderr: f.app.Stderr}
-	local := &overAPI{following: f, shown: make(map[feedring.EntryID]bool), begun: f.saved.Last != "", resumed: f.saved.Last != ""}
+	local := &apiFollower{following: f, shown: make(map[feedring.EntryID]bool), begun: f.saved.LastEvent != "", resumed: f.saved.LastEvent != ""}
 	stream := &api.Stream{
-		Query: plain(f.saved.Query), Updates: f.flags.updates, After: f.saved.Last,
-		First: local.first, Each: local.entry, Retracted: local.retracted, Stand: f.saved.stand, Gap: f.gap, Older: f.older,
+		Query: canonical(f.saved.Query), Updates: f.flags.updates, After: f.saved.LastEvent,
+		First: local.first, Each: local.entry, Retracted: local.retracted, SetCursor: f.saved.setCursor, Gap: f.gap, Older: f.older,
 		Opened: away.back,
 	}
 	const pause = 500 * time.Millisecond

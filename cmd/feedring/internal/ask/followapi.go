@@ -11,7 +11,7 @@ import (
 const maxShown = 100_000
 
 // overAPI takes the events of a running peer's stream.
-type overAPI struct {
+type apiFollower struct {
 	*following
 	shown map[feedring.EntryID]bool
 	begun bool // the first answer was whole, or is an earlier run's
@@ -23,7 +23,7 @@ type overAPI struct {
 
 // entry prints an entry that is new. The entries of a first answer come without
 // an id to go on after: that stands behind all of them.
-func (o *overAPI) entry(e feedring.Entry, id string) error {
+func (o *apiFollower) entry(e feedring.Entry, id string) error {
 	if o.shown[e.ID] && !o.flags.updates {
 		return nil
 	}
@@ -37,24 +37,24 @@ func (o *overAPI) entry(e feedring.Entry, id string) error {
 		return err
 	}
 	o.keep(e.ID)
-	o.saved.stand(id)
+	o.saved.setCursor(id)
 	return err
 }
 
 // retracted takes what was taken back, unless it was never printed. What an
 // earlier run printed is not known.
-func (o *overAPI) retracted(r feedring.Retraction, id string) error {
+func (o *apiFollower) retracted(r feedring.Retraction, id string) error {
 	if o.shown[r.ID] || o.resumed {
 		if err := o.following.retracted(r); err != nil {
 			return err
 		}
 	}
-	o.saved.stand(id)
+	o.saved.setCursor(id)
 	return nil
 }
 
 // keep remembers what was printed, or is kept for the next time.
-func (o *overAPI) keep(id feedring.EntryID) {
+func (o *apiFollower) keep(id feedring.EntryID) {
 	if len(o.shown) > maxShown {
 		clear(o.shown)
 	}
@@ -62,11 +62,11 @@ func (o *overAPI) keep(id feedring.EntryID) {
 }
 
 // first takes the end of the first answer, with the id to go on after it.
-func (o *overAPI) first(answer client.Answer, id string) error {
+func (o *apiFollower) first(answer client.Answer, id string) error {
 	o.begun = true
 	waiting := o.waiting
 	o.waiting = nil
-	if err := o.printFirst(waiting, func() { o.saved.Last = id }); err != nil {
+	if err := o.printFirst(waiting, func() { o.saved.LastEvent = id }); err != nil {
 		return err
 	}
 	return o.answered(answer.Final)

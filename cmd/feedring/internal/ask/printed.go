@@ -13,15 +13,15 @@ import (
 	"github.com/feedring/feedring"
 )
 
-// printLog is what was printed and lies behind no saved cursor yet, so that who is
-// killed repeats at most the entry that was being printed. A line of a file beside
-// the saved state is added after each entry, before the next one is printed; when
-// the state is written the file begins anew. It is guarded by saved's mutex.
+// printLog records what was printed after the saved cursor, so that a run that is
+// killed repeats at most the entry that it was printing. Each printed entry adds a
+// line to a file beside the saved state; writing the state empties that file. The
+// mutex of saved guards it.
 type printLog struct {
-	path  string
-	file  *os.File
-	again map[string]bool // by earlier runs, and not met again in this one
-	since []string        // in this run, since the cursor moved
+	path    string
+	file    *os.File
+	earlier map[string]bool // by earlier runs, and not met again in this one
+	current []string        // in this run, since the cursor moved
 }
 
 // maxPrinted bounds what is kept of earlier runs.
@@ -30,9 +30,9 @@ const maxPrinted = 10_000
 // load reads what earlier runs printed: as their state says, and since that was
 // written.
 func (p *printLog) load(state []string) error {
-	p.again = make(map[string]bool)
+	p.earlier = make(map[string]bool)
 	for _, key := range state {
-		p.again[key] = true
+		p.earlier[key] = true
 	}
 	f, err := os.Open(p.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -43,25 +43,25 @@ func (p *printLog) load(state []string) error {
 	}
 	defer f.Close()
 	lines := bufio.NewScanner(f)
-	for lines.Scan() && len(p.again) < maxPrinted {
-		p.again[lines.Text()] = true
+	for lines.Scan() && len(p.earlier) < maxPrinted {
+		p.earlier[lines.Text()] = true
 	}
 	return lines.Err()
 }
 
-// was reports whether an earlier run printed it.
-func (p *printLog) was(key string) bool {
-	if !p.again[key] {
+// wasPrinted reports whether an earlier run printed it.
+func (p *printLog) wasPrinted(key string) bool {
+	if !p.earlier[key] {
 		return false
 	}
-	delete(p.again, key)
-	p.since = append(p.since, key)
+	delete(p.earlier, key)
+	p.current = append(p.current, key)
 	return true
 }
 
 // add notes what was printed just now.
 func (p *printLog) add(key string) (err error) {
-	p.since = append(p.since, key)
+	p.current = append(p.current, key)
 	if p.file == nil {
 		if p.file, err = os.OpenFile(p.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600); err != nil {
 			return err
@@ -71,16 +71,16 @@ func (p *printLog) add(key string) (err error) {
 	return err
 }
 
-// behind is all of it, for the state.
-func (p *printLog) behind() []string {
-	keys := append([]string(nil), p.since...)
-	for key := range p.again {
+// keys are all of them, for the state.
+func (p *printLog) keys() []string {
+	keys := append([]string(nil), p.current...)
+	for key := range p.earlier {
 		keys = append(keys, key)
 	}
 	return keys
 }
 
-// written begins the file anew: the state on disk has it all.
+// written empties the file: the state on disk has everything.
 func (p *printLog) written() error {
 	if p.file != nil {
 		return p.file.Truncate(0)
@@ -98,7 +98,7 @@ func (s *saved) once(key string, print func() error) (skipped bool, err error) {
 		return false, print()
 	}
 	s.mu.Lock()
-	skipped = s.printed.was(key)
+	skipped = s.printed.wasPrinted(key)
 	begins := s.written.IsZero()
 	s.mu.Unlock()
 	if skipped {
@@ -120,11 +120,11 @@ func (s *saved) once(key string, print func() error) (skipped bool, err error) {
 	return false, nil
 }
 
-// caughtUp forgets what earlier runs printed: all that came meanwhile was met.
+// caughtUp forgets what earlier runs printed: none of it comes again.
 func (s *saved) caughtUp() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.printed.again = nil
+	s.printed.earlier = nil
 }
 
 // keyOf names an entry, and with versions this version of it.

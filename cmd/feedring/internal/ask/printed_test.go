@@ -16,7 +16,7 @@ func TestPrintedIsNotPrintedAgain(t *testing.T) {
 	asked := feedring.Query{Theme: "news", Words: "x", Limit: 50}
 	open := func() *saved {
 		t.Helper()
-		s, err := a.openSaved("k", asked, said{})
+		s, err := a.openSaved("k", asked, typedParts{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,14 +35,14 @@ func TestPrintedIsNotPrintedAgain(t *testing.T) {
 	print(first, "1", "2")
 	print(open(), "1", "2", "3") // the one before was killed
 	third := open()
-	print(third, "3") // 1 and 2 do not come again
-	third.stand("id") // and the cursor passes 3
+	print(third, "3")     // 1 and 2 do not come again
+	third.setCursor("id") // and the cursor passes 3
 	if err := third.write(); err != nil {
 		t.Fatal(err)
 	}
 	last := open()
-	if last.Last != "id" {
-		t.Errorf("the cursor is %q", last.Last)
+	if last.LastEvent != "id" {
+		t.Errorf("the cursor is %q", last.LastEvent)
 	}
 	print(last, "2", "1", "4")
 	if !slices.Equal(out, []string{"1", "2", "3", "4"}) {

@@ -114,19 +114,19 @@ func (a *commands) query(ctx context.Context, f *askFlags, q feedring.Query) err
 	return outcome(answer.Final, q, f.command("ring"))
 }
 
-// plain is a query with its words in the canonical form, which a running peer of
-// a version before reads in the same way.
-func plain(q feedring.Query) feedring.Query {
+// canonical returns a query with its words in the canonical form, which an older
+// peer reads in the same way.
+func canonical(q feedring.Query) feedring.Query {
 	if expr, err := match.Parse(q.Words); err == nil {
 		q.Words = expr.String()
 	}
 	return q
 }
 
-// answer asks. A person is shown each story once, and --limit of them: where
-// entries that tell the same take places of others, more are asked for.
+// answer asks. A person sees each story once, and --limit stories. If duplicates
+// leave fewer, it asks for more entries.
 func (a *commands) answer(ctx context.Context, from asker, q feedring.Query, whole bool) (client.Answer, error) {
-	q = plain(q)
+	q = canonical(q)
 	if whole {
 		return from.Query(ctx, q)
 	}
@@ -143,7 +143,7 @@ func (a *commands) answer(ctx context.Context, from asker, q feedring.Query, who
 
 func (a *commands) printAnswer(answer *client.Answer, q feedring.Query, asJSON bool) error {
 	if len(answer.Entries) == 0 && answer.Final.Status != feedring.Unsatisfied {
-		defer a.hint(q)
+		defer a.printHints(q)
 	}
 	if asJSON {
 		out := show.NewLines(a.Stdout)
@@ -153,7 +153,7 @@ func (a *commands) printAnswer(answer *client.Answer, q feedring.Query, asJSON b
 		out.Print(feedring.FinalEvent(answer.Final, q.Theme, len(answer.Entries)))
 		return out.Err
 	}
-	a.tellCopies(&answer.Final)
+	a.printCopies(&answer.Final)
 	if len(answer.Entries) == 0 {
 		if answer.Final.Status == feedring.Answered {
 			fmt.Fprintln(a.Stderr, "feedring: no entry matches")
@@ -163,22 +163,22 @@ func (a *commands) printAnswer(answer *client.Answer, q feedring.Query, asJSON b
 	return show.Entries(a.Stdout, answer.Entries, q.Limit)
 }
 
-// hint says what in a question that found nothing may have been meant otherwise.
-func (a *commands) hint(q feedring.Query) {
+// printHints names words of a query that may have been meant otherwise.
+func (a *commands) printHints(q feedring.Query) {
 	for _, slip := range match.Slips(q.Words) {
 		fmt.Fprintln(a.Stderr, "feedring: hint: "+show.Printable(slip.Hint("--")))
 	}
 }
 
-// tellCopies says whose entries others answered for.
-func (a *commands) tellCopies(final *feedring.Final) {
+// printCopies names the publishers whose entries came from copies.
+func (a *commands) printCopies(final *feedring.Final) {
 	if len(final.Copies) > 0 {
 		fmt.Fprintf(a.Stderr, "feedring: answered from copies, since the publisher is away: %s\n", show.Printable(strings.Join(final.Copies, ", ")))
 	}
 }
 
-// outcome is the error, if any, that a final answer is to a person. ring is the
-// command that shows what there is.
+// outcome is the error for a final answer, or nil. ring is the command that shows
+// all groups.
 func outcome(final feedring.Final, q feedring.Query, ring string) error {
 	switch final.Status {
 	case feedring.Unsatisfied:

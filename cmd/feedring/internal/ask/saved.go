@@ -26,23 +26,23 @@ var savedName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 // saved is what "follow --resume NAME" keeps: what is followed and how far it
 // came. Without a name nothing is kept.
 type saved struct {
-	path  string
-	Query feedring.Query
-	Entry []string         // the peers that were named to ask through
-	Net   string           // the network of those peers; empty: not known
-	Last  string           // the last event's id, of a running peer's API
-	Over  *client.Resume   // over the network
-	Rest  []feedring.Entry // of the first answer, not printed yet
-	fresh bool             // nothing was saved before
+	path      string
+	Query     feedring.Query
+	Peers     []string         // that were named to ask through
+	Network   string           // of those peers; empty: not known
+	LastEvent string           // its id, of a running peer's API
+	Resume    *client.Resume   // over the network
+	Unprinted []feedring.Entry // of the first answer
+	fresh     bool             // nothing was saved before
 
-	mu      sync.Mutex // of Last, Over, Rest and all below
+	mu      sync.Mutex // of LastEvent, Resume, Unprinted and all below
 	printed printLog
 	written time.Time
 	due     *time.Timer // of a write; nil: there is nothing to write
 }
 
 // saveEvery is the least between two writes while following. What is printed
-// between them stands in a file of its own.
+// between them is in a file of its own.
 const saveEvery = time.Second
 
 type savedJSON struct {
@@ -61,13 +61,13 @@ type savedJSON struct {
 	Printed  []string         `json:"printed,omitempty"` // and not behind the cursor yet
 }
 
-// said tells which parts of a query the command line names.
-type said struct{ what, until, limit bool }
+// typedParts are the parts of a query that the command line names.
+type typedParts struct{ what, until, limit bool }
 
-// others reports whether the command line asks for something else than was
-// saved. When to begin is no part of it: the cursor has long passed that, and
-// an age names another moment each time.
-func (s said) others(q feedring.Query, old *savedJSON) bool {
+// differs reports whether the command line asks for something else than was
+// saved. --since is not compared: the cursor has passed it, and an age names
+// another moment each time.
+func (s typedParts) differs(q feedring.Query, old *savedJSON) bool {
 	return s.what && (q.Theme != old.Theme || q.Provider != old.Provider || q.Words != old.Words || q.Stem != old.Stem) ||
 		s.until && !q.Until.Equal(old.Until) || s.limit && q.Limit != old.Limit
 }
@@ -100,10 +100,10 @@ func (s *savedJSON) String() string {
 	return strings.TrimSpace(b.String())
 }
 
-// openSaved reads what is kept under a name. What the command line says beside
-// it must be the same; a new name needs something to follow, since without
-// that it is more likely a slip of the pen than a wish for everything.
-func (a *commands) openSaved(name string, q feedring.Query, told said) (*saved, error) {
+// openSaved reads what is kept under a name. The rest of the command line must
+// agree with it. A new name needs something to follow: alone it is more likely a
+// typing error than a wish for everything.
+func (a *commands) openSaved(name string, q feedring.Query, typed typedParts) (*saved, error) {
 	s := &saved{Query: q, fresh: true}
 	if name == "" {
 		return s, nil
@@ -127,7 +127,7 @@ func (a *commands) openSaved(name string, q feedring.Query, told said) (*saved, 
 	if err != nil {
 		return nil, exit.Failed(fmt.Errorf("--resume %s: %w: remove %s to begin again", name, err, s.path))
 	}
-	if told.others(q, &old) {
+	if typed.differs(q, &old) {
 		return nil, exit.Usage("--resume %s follows %s: name nothing but it to go on, or choose another name", name, &old)
 	}
 	s.Query = feedring.Query{
@@ -138,60 +138,60 @@ func (a *commands) openSaved(name string, q feedring.Query, told said) (*saved, 
 		return nil, exit.Failed(fmt.Errorf("--resume %s: %w", name, err))
 	}
 	s.fresh = false
-	s.Entry, s.Net, s.Last, s.Over, s.Rest = old.Peers, old.Net, old.Last, old.Network, old.Rest
+	s.Peers, s.Network, s.LastEvent, s.Resume, s.Unprinted = old.Peers, old.Net, old.Last, old.Network, old.Rest
 	return s, nil
 }
 
-// met is the peers met the last time.
-func (s *saved) met() []feedring.PeerInfo {
-	if s.Over == nil {
+// knownPeers are the peers met the last time.
+func (s *saved) knownPeers() []feedring.PeerInfo {
+	if s.Resume == nil {
 		return nil
 	}
-	return s.Over.Peers
+	return s.Resume.Peers
 }
 
-// keep takes where a follower stands now.
-func (s *saved) keep(r client.Resume) {
+// save takes a follower's position and writes it.
+func (s *saved) save(r client.Resume) {
 	s.mu.Lock()
-	s.Over, s.printed.since = &r, nil
+	s.Resume, s.printed.current = &r, nil
 	s.mu.Unlock()
 	if err := s.write(); err != nil {
 		slog.Warn("--resume: not kept", "err", err) // the end of the command says it again
 	}
 }
 
-// stand takes the id of the last event that was printed. It is on disk within
+// setCursor takes the id of the last event that was printed. It is on disk within
 // a second.
-func (s *saved) stand(id string) {
+func (s *saved) setCursor(id string) {
 	if id == "" {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.Last, s.printed.since = id, nil
-	s.soon()
+	s.LastEvent, s.printed.current = id, nil
+	s.writeSoon()
 }
 
-// owe takes a first answer that is about to be printed, and where the follower
-// stands after it. It returns when that is on disk.
-func (s *saved) owe(first []feedring.Entry, stand func()) error {
+// saveFirst takes a first answer that is about to be printed; setCursor sets the
+// position after it. It returns when both are on disk.
+func (s *saved) saveFirst(first []feedring.Entry, setCursor func()) error {
 	s.mu.Lock()
-	s.Rest = slices.Clone(first)
-	stand()
+	s.Unprinted = slices.Clone(first)
+	setCursor()
 	s.mu.Unlock()
 	return s.write()
 }
 
-// printedOne notes that the first of the rest was printed.
+// printedOne notes that the first unprinted entry was printed.
 func (s *saved) printedOne() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.Rest, s.printed.since = s.Rest[1:], nil
-	s.soon()
+	s.Unprinted, s.printed.current = s.Unprinted[1:], nil
+	s.writeSoon()
 }
 
-// soon has the state written within a second. The lock must be held.
-func (s *saved) soon() {
+// writeSoon has the state written within a second. The lock must be held.
+func (s *saved) writeSoon() {
 	if s.path == "" || s.due != nil {
 		return
 	}
@@ -226,8 +226,8 @@ func (s *saved) writeNow() error {
 	}
 	s.written, s.due = time.Now(), nil
 	text, err := json.Marshal(savedJSON{
-		s.Query.Theme, s.Query.Provider, s.Query.Words, s.Query.Since, s.Query.Until, s.Query.Limit, s.Entry, s.Net, s.Last, s.Over, s.Rest,
-		s.Query.Stem, s.printed.behind(),
+		s.Query.Theme, s.Query.Provider, s.Query.Words, s.Query.Since, s.Query.Until, s.Query.Limit, s.Peers, s.Network, s.LastEvent, s.Resume, s.Unprinted,
+		s.Query.Stem, s.printed.keys(),
 	})
 	if err != nil {
 		return fmt.Errorf("--resume: %w", err)
@@ -249,8 +249,8 @@ func (s *saved) writeNow() error {
 	return nil
 }
 
-// writeSynced writes a private file and waits until the disk has it: renamed
-// earlier it could be there empty after a loss of power.
+// writeSynced writes a private file and waits until the disk has it. Renamed
+// before that, it could be empty after a loss of power.
 func writeSynced(path string, value []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {

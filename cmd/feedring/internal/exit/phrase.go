@@ -33,7 +33,7 @@ func phrase(err error) string {
 	return text + adviceFor(err)
 }
 
-// phraseSetting names a setting by its flag. A range is told as a choice.
+// phraseSetting names a setting by its flag. A range becomes a choice.
 func phraseSetting(e *feedring.SettingError) string {
 	if e.Err != nil {
 		return "--" + e.Error()
@@ -60,7 +60,8 @@ var advice = []struct {
 	{node.ErrNetworkName, ": choose another"},
 }
 
-// adviceFor says what to do about errors that say with what.
+// adviceFor says what to do about errors that have data, and about peers that
+// could not be asked.
 func adviceFor(err error) string {
 	var (
 		foreign *host.ForeignError

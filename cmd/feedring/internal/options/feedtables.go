@@ -18,8 +18,8 @@ import (
 const tablesKey = "feeds"
 
 // feedTables are the feeds of a configuration file that say more than --feed
-// can: a file that is read instead of the address, or how much is shared. It is a
-// flag that nobody types, so that the file's keys are flags all.
+// can: a file that is read instead of the address, or how much is shared. They are
+// a hidden flag, so that every key of the file is a flag.
 type feedTables struct{ specs []feedring.FeedSpec }
 
 // feedTable is one of them as it is written.
@@ -42,8 +42,8 @@ func (*feedTables) Type() string { return "tables" }
 // String implements pflag.Value.
 func (*feedTables) String() string { return "" }
 
-// take reads the tables of a file.
-func (t *feedTables) take(value any) error {
+// parse reads the tables of a file.
+func (t *feedTables) parse(value any) error {
 	tables, ok := value.([]any)
 	if !ok {
 		return errors.New("write [[feeds]], with two brackets on either side")
@@ -101,7 +101,7 @@ func specOfTable(table map[string]any) (spec feedring.FeedSpec, err error) {
 	return spec, fetch.CheckFile(spec.File)
 }
 
-// text writes the tables as take reads them; empty: there are none.
+// text writes the tables as parse reads them; empty: there are none.
 func (t *feedTables) text() (string, error) {
 	if len(t.specs) == 0 {
 		return "", nil

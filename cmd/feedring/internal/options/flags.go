@@ -18,8 +18,8 @@ func (d *Duration) Set(s string) error {
 	return err
 }
 
-// keepFlag is how long copies are kept; not given, they are while they are fresh.
-// None for no time would be refused by what is fresh, so 0 is a slip.
+// keepFlag is how long copies are kept; without it, while they are fresh. Zero is
+// refused: it would be less than --freshness.
 type keepFlag struct{ Duration }
 
 func (k *keepFlag) Set(s string) error {
@@ -36,7 +36,7 @@ func (d *Duration) Type() string { return "duration" }
 // String implements pflag.Value.
 func (d *Duration) String() string { return show.Duration(time.Duration(*d)) }
 
-// Timeout is a duration in which an answer can come at all.
+// Timeout is a duration long enough for an answer.
 type Timeout struct{ *Duration }
 
 // Set implements pflag.Value.

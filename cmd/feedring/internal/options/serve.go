@@ -62,7 +62,7 @@ func (o *Serve) Register(flags *pflag.FlagSet) {
 	flags.StringVar(&o.network, "network", o.network, "name of the network: peers of different networks never mix")
 	flags.Var(&o.feeds, "feed", "feed to publish: THEME=URL or THEME=PROVIDER@URL (repeat)")
 	flags.Var(&o.tables, tablesKey, "tables of the configuration file")
-	_ = flags.MarkHidden(tablesKey) // it is there
+	_ = flags.MarkHidden(tablesKey) // it cannot fail: the flag exists
 	flags.Var(&o.read, "read", "theme whose group to join without a feed in it: its entries are kept here while they are fresh, passed on to its peers, and "+
 		"served to readers (repeat)")
 	flags.StringVar(&o.share, "share", string(feedring.ShareFull), "how much of an entry leaves this peer: title, summary (its beginning, too) or full; "+
@@ -83,7 +83,7 @@ func (o *Serve) Register(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.JSON, "json", false, "print events as JSON, one a line")
 }
 
-// Config is what node is told. The error names the flag.
+// Config returns the configuration of the peer. The error names the flag.
 func (o *Serve) Config(data string) (node.Config, error) {
 	c := node.Default()
 	c.Data, c.HTTP, c.Network = data, o.http, o.network
@@ -121,7 +121,7 @@ func checkTheme(s string) error {
 	return err
 }
 
-// themesOf are the canonical themes of what was checked, each once.
+// themesOf are the canonical themes of checked names, each once.
 func themesOf(texts []string) (themes []feedring.Theme) {
 	for _, text := range texts {
 		if theme, err := feedring.ParseTheme(text); err == nil && !slices.Contains(themes, theme) {

@@ -29,10 +29,10 @@ const (
 	maxConfigFile = 1 << 20
 )
 
-// Settle gives the flags that were not typed the values of the environment,
+// Load gives the flags that were not typed the values of the environment,
 // else of the configuration file. Flags, variables and keys go through the same
 // parsers, so they mean the same. An empty config means the usual files.
-func Settle(flags *pflag.FlagSet, config string, warnings io.Writer) error {
+func Load(flags *pflag.FlagSet, config string, warnings io.Writer) error {
 	warnOfVariables(flags, warnings)
 	if err := fromEnvironment(flags); err != nil {
 		return err
@@ -63,7 +63,7 @@ func fromEnvironment(flags *pflag.FlagSet) error {
 		if f := flags.Lookup(key); f != nil && repeated(f) {
 			values = strings.Fields(value)
 		}
-		if err := settleFlag(flags, key, variable(key), values); err != nil {
+		if err := setFlag(flags, key, variable(key), values); err != nil {
 			return err
 		}
 	}
@@ -82,7 +82,7 @@ func fromFile(flags *pflag.FlagSet, config string) error {
 func fromText(flags *pflag.FlagSet, path string, text []byte) error {
 	var values map[string]any
 	if err := toml.Unmarshal(text, &values); err != nil {
-		return exit.Usage("%s: %w", path, placed(err))
+		return exit.Usage("%s: %w", path, withPosition(err))
 	}
 	known := Keys()
 	for _, key := range slices.Sorted(maps.Keys(values)) {
@@ -98,13 +98,13 @@ func fromKey(flags *pflag.FlagSet, path, key string, value any, known []string) 
 		return unknownKey(path, key, known)
 	}
 	if key == tablesKey {
-		return settleTables(flags, path, value)
+		return setTables(flags, path, value)
 	}
 	values, err := texts(value)
 	if err != nil {
 		return exit.Usage("%s: %s: %w", path, key, err)
 	}
-	return settleFlag(flags, key, path, values)
+	return setFlag(flags, key, path, values)
 }
 
 // lineOf is the first line of a valid TOML text that sets key, from 1.
@@ -119,8 +119,8 @@ func lineOf(key string, text []byte) int {
 	return 0
 }
 
-// placed says where in a file its syntax is wrong.
-func placed(err error) error {
+// withPosition names the place where a file's syntax is wrong.
+func withPosition(err error) error {
 	var syntax *toml.DecodeError
 	if !errors.As(err, &syntax) {
 		return err
@@ -174,7 +174,7 @@ func configPaths() []string {
 	return paths
 }
 
-// texts writes a TOML value as it would be typed behind a flag.
+// texts writes a TOML value as a flag takes it.
 func texts(value any) ([]string, error) {
 	switch v := value.(type) {
 	case []any:
@@ -200,39 +200,39 @@ func repeated(f *pflag.Flag) bool {
 	return ok
 }
 
-// settleTables takes the feeds that are tables of a file, unless a source that goes
-// before has named feeds.
-func settleTables(flags *pflag.FlagSet, path string, value any) error {
+// setTables takes the feeds that are tables of a file, unless a source of higher
+// precedence names feeds.
+func setTables(flags *pflag.FlagSet, path string, value any) error {
 	f, plain := flags.Lookup(tablesKey), flags.Lookup("feed")
 	if f == nil || plain.Changed && Source(plain) != path {
 		return nil
 	}
-	if err := f.Value.(*feedTables).take(value); err != nil {
+	if err := f.Value.(*feedTables).parse(value); err != nil {
 		return exit.Usage("%s: [[%s]]: %w", path, tablesKey, err)
 	}
 	f.Changed = true
 	return flags.SetAnnotation(tablesKey, sourceKey, []string{path})
 }
 
-func settleFlag(flags *pflag.FlagSet, key, source string, values []string) error {
+func setFlag(flags *pflag.FlagSet, key, source string, values []string) error {
 	f := flags.Lookup(key)
 	if f == nil || f.Changed {
-		return nil // another command's flag, or a source that goes before has spoken
+		return nil // another command's flag, or set by a source of higher precedence
 	}
 	if len(values) != 1 && !repeated(f) {
 		return exit.Usage("%s: %s: one value is expected, not a list", source, key)
 	}
 	for _, value := range values {
 		if err := f.Value.Set(value); err != nil {
-			return exit.Usage("%s: --%s %q: %w", source, key, feedring.WithoutUser(value), plainly(err))
+			return exit.Usage("%s: --%s %q: %w", source, key, feedring.WithoutUser(value), phraseValue(err))
 		}
 	}
 	f.Changed = true
 	return flags.SetAnnotation(key, sourceKey, []string{source})
 }
 
-// plainly says in words what a number or a yes or no must look like.
-func plainly(err error) error {
+// phraseValue says in words what a number or a yes or no must look like.
+func phraseValue(err error) error {
 	var number *strconv.NumError
 	switch {
 	case !errors.As(err, &number):
@@ -258,14 +258,14 @@ func FlagError(cmd *cobra.Command, args []string, err error) error {
 		}
 	}
 	if errors.As(err, &number) {
-		return exit.Usage("%s%w", strings.TrimSuffix(err.Error(), number.Error()), plainly(err))
+		return exit.Usage("%s%w", strings.TrimSuffix(err.Error(), number.Error()), phraseValue(err))
 	}
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) && unknown.GetSpecifiedName() == "peer" && cmd.Flags().Lookup("api") != nil {
 		return exit.Usage("%w: only a running peer itself can answer this: name it with --api, or --data for its socket", err)
 	}
 	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "" && strings.Contains(cmd.Use, "[WORDS]") {
-		word := typed(args, unknown.GetSpecifiedShortnames())
+		word := mistaken(args, unknown.GetSpecifiedShortnames())
 		return exit.Usage("%q was taken for a flag: to leave a word out put -- before the words (%s -- europe -elections), or quote them together ('europe -elections')", word, cmd.CommandPath())
 	}
 	return err
@@ -280,9 +280,9 @@ type rewordedError struct {
 func (e *rewordedError) Error() string { return e.text }
 func (e *rewordedError) Unwrap() error { return e.error }
 
-// typed is the argument whose last letters were taken for flags: where its first
-// are flags indeed, as the h of -hurricane, these were taken off.
-func typed(args []string, letters string) string {
+// mistaken returns the argument whose last letters were taken for flags. Its first
+// letters may be flags, as the h of -hurricane; pflag has removed these.
+func mistaken(args []string, letters string) string {
 	for _, arg := range args {
 		if strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--") && strings.HasSuffix(arg, letters) {
 			return arg

@@ -28,10 +28,10 @@ import (
 // the five seconds that service managers and tests are promised.
 const closeWithin = 4500 * time.Millisecond
 
-// insistence is how long after the first signal another means "now". One
-// within it is the same wish: timeout(1) signals its child and then the whole
-// group, a terminal and a service manager may both send one.
-const insistence = time.Second
+// sameSignal is how long after the first signal another one is ignored: timeout(1)
+// signals its child and then the whole group, and a terminal and a service manager
+// may both send one. A later one ends the wait.
+const sameSignal = time.Second
 
 // Commands are serve, and config, which shows what serve would do.
 func Commands(env *command.Env) []*cobra.Command {
@@ -139,7 +139,7 @@ func leave(ctx context.Context, peer interface{ Close(context.Context) error }, 
 		case err := <-done:
 			return err
 		case <-signals:
-			if time.Since(began) >= insistence {
+			if time.Since(began) >= sameSignal {
 				return fmt.Errorf("interrupted twice: the peer did not leave its groups in good order")
 			}
 		}
@@ -188,7 +188,7 @@ func distance(addr string) int {
 		rank = 4
 	case ip.IsLinkLocalUnicast():
 		rank = 3
-	case ip.IsPrivate(), carriers.Contains(ip):
+	case ip.IsPrivate(), carrierGradeNAT.Contains(ip):
 		rank = 2
 	}
 	rank *= 2
@@ -198,5 +198,5 @@ func distance(addr string) int {
 	return rank
 }
 
-// carriers is what providers give their customers behind their own translation.
-var carriers = netip.MustParsePrefix("100.64.0.0/10")
+// carrierGradeNAT is the range that providers use behind their own translation.
+var carrierGradeNAT = netip.MustParsePrefix("100.64.0.0/10")

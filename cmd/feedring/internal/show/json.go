@@ -27,13 +27,13 @@ func (l *Lines) Print(v any) {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if l.Err = e.Encode(v); l.Err == nil {
-		_, l.Err = l.w.Write(harmless(b.Bytes()))
+		_, l.Err = l.w.Write(escapeControls(b.Bytes()))
 	}
 }
 
-// harmless escapes what JSON allows in a string as it is although a terminal
-// would act on it. The value stays the same.
-func harmless(text []byte) []byte {
+// escapeControls escapes characters that JSON allows in a string and a terminal
+// would act on. The value stays the same.
+func escapeControls(text []byte) []byte {
 	out := make([]byte, 0, len(text))
 	for _, r := range string(text) {
 		if r != '\n' && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
