@@ -110,7 +110,7 @@ var arrows = map[string][]string{
 	"node/internal/contacts":        {".", "internal/host", "internal/peer", "internal/store"},
 	"node/internal/sitecheck":       {".", "group", "internal/origin/fetch", "internal/peer", "internal/vouch"},
 	"node/internal/admin": {
-		".", "group", "proto/feedring/v1", "node/internal/contacts", "node/internal/transport", "internal/history", "internal/host",
+		".", "group", "proto/feedring/v1", "node/internal/contacts", "node/internal/storage", "node/internal/transport", "internal/history", "internal/host",
 		"internal/origin/fetch", "internal/peer", "internal/readerfeeds/cache", "internal/store", "internal/vouch", "internal/web", "internal/wire",
 	},
 	"node/internal/sealed":    {".", "internal/match", "internal/store", "internal/wire"},
@@ -121,6 +121,9 @@ var arrows = map[string][]string{
 		"node/internal/readers/delivery", "node/internal/sealed", "node/internal/transport", "proto/feedring/v1",
 	},
 	"node/internal/readers/delivery": {".", "internal/match", "internal/match/stem", "internal/store", "internal/wire"},
+	"node/internal/nodetest":         {".", "group", "internal/store", "internal/wire", "node/internal/tasks"},
+	"node/internal/storage":          {"internal/store", "internal/web"},
+	"node/internal/publish":          {".", "group", "internal/host", "internal/peer", "internal/readerfeeds/render", "internal/store", "internal/web", "internal/wire", "node/internal/sealed", "node/internal/storage", "node/internal/tasks", "proto/feedring/v1"},
 
 	"cmd/feedring": {".", "node", "cmd/feedring/internal/"},
 	"cmd/feedring/internal/": {

@@ -13,6 +13,7 @@ import (
 	"github.com/feedring/feedring/internal/origin/fetch"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/web"
+	"github.com/feedring/feedring/node/internal/storage"
 )
 
 const (
@@ -247,7 +248,7 @@ func (n *Node) MoveFeed(ctx context.Context, from, to string, force bool) (st we
 		return st, "", notOurs(from)
 	}
 	if err := o.move(ctx, url, to, f.spec().Provider); err != nil {
-		return st, "", notKept(from+" was not moved", err)
+		return st, "", storage.NotKept(from+" was not moved", err)
 	}
 	o.askAnew(url)
 	n.hubChanged(url)

@@ -15,6 +15,7 @@ import (
 	"github.com/feedring/feedring/internal/wire"
 	"github.com/feedring/feedring/node/internal/admin"
 	"github.com/feedring/feedring/node/internal/contacts"
+	"github.com/feedring/feedring/node/internal/publish"
 	"github.com/feedring/feedring/node/internal/readers"
 	"github.com/feedring/feedring/node/internal/readers/delivery"
 	"github.com/feedring/feedring/node/internal/sitecheck"
@@ -66,10 +67,12 @@ func (n *Node) assemble() error {
 	n.server = transport.NewServer(n.ctx, transport.ServerConfig{
 		Listener: n.host, Machine: n.loop, Verifier: n.verifier, Credit: &n.credit, Contact: contact, Tasks: &n.running, Log: n.log,
 	})
-	n.publisher = &publisher{
-		self: n.ID(), store: n.store, sealer: n.sealer, now: time.Now, tell: n.loop.Tell,
-		wake: broker.Notify, spawn: n.background, waiting: make(map[uint64]*batch), share: n.cfg.Share,
-		identity: n.identity,
+	n.publisher = publish.New(publish.Config{
+		Self: n.ID(), Store: n.store, Sealer: n.sealer, Share: n.cfg.Share, Loop: n.loop, Readers: broker,
+		Tasks: &n.running, Identity: n.identity, Mirrors: mirrors{n},
+	})
+	n.retractor = &publish.Retractor{
+		Publisher: n.publisher, Feeds: n.origins, Views: n.loop, Joins: n.joins, Host: n.host, Verifier: n.verifier,
 	}
 	if n.copies, err = openCopies(n.ctx, n.store, n.ID(), n.cfg.Freshness, n.cfg.keeps(), n.log); err != nil {
 		return err
@@ -111,7 +114,6 @@ func (n *Node) assemble() error {
 	if err := n.openHubs(); err != nil {
 		return err
 	}
-	n.publisher.mirrors, n.publisher.adopts = n.mirrorsOf, n.origins.adopts
 	n.origins.publish, n.origins.names = n.publishAndTell, n.namesHub
 	n.glances = fetch.NewGlances(n.outside, n.prepare)
 	n.origins.glanced, n.origins.ours = n.glances.Holds, n.vouched
@@ -179,7 +181,7 @@ func (n *Node) serve() {
 	n.join()
 	n.background(func() { n.known.Run(n.ctx, n.host) })
 	n.background(n.keepHouse)
-	n.background(func() { n.writing.watch(n.ctx) })
+	n.background(func() { n.writing.Watch(n.ctx) })
 	n.background(n.keepPresence)
 	n.lookAtOrigins()
 }

@@ -32,7 +32,7 @@ func BenchmarkManyFeeds(b *testing.B) {
 	check(b, err)
 	defer s.Close()
 	p := writer(nil, newSealer(b))
-	p.store = s
+	p.Store = s
 	before, cpu := inUse(), computing(b)
 	b.ResetTimer()
 	l := newLibrary(b, s, p)

@@ -15,6 +15,7 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/client"
 	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/node/internal/nodetest"
 )
 
 // BenchmarkDelivery takes one entry from its publisher's disk to a hundred
@@ -64,13 +65,13 @@ type benchArrival struct {
 
 // benchStored tells when a batch of n's own feed is on disk.
 func benchStored(n *Node) <-chan time.Time {
-	stored, tell := make(chan time.Time, 1), n.publisher.tell
-	n.publisher.tell = func(g feedring.GroupID, in group.Input) {
+	stored, loop := make(chan time.Time, 1), n.publisher.Loop
+	n.publisher.Loop = nodetest.Tell(func(g feedring.GroupID, in group.Input) {
 		if _, ok := in.(group.Appended); ok {
 			stored <- time.Now()
 		}
-		tell(g, in)
-	}
+		loop.Tell(g, in)
+	})
 	return stored
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/store"
+	"github.com/feedring/feedring/node/internal/nodetest"
 )
 
 const testKeep = 30 * 24 * time.Hour
@@ -92,9 +93,9 @@ func (p *pollers) keep(t *testing.T, from feedring.PeerID) {
 func TestCopyIsWholeUntilItIsPruned(t *testing.T) {
 	p := keepers(t)
 	old, now := time.Now().Add(-200*time.Hour), time.Now()
-	p.publisher.now = func() time.Time { return old }
+	p.publisher.clock.At = old
 	p.publisher.append(t, testSpec, entries(1, 3)...)
-	p.publisher.now = time.Now
+	*p.publisher.clock = nodetest.Clock{}
 	p.publisher.append(t, testSpec, entries(4, 6)...)
 	p.keep(t, "another")
 	c := p.poller.copies
@@ -131,7 +132,7 @@ func TestCopyWithAGap(t *testing.T) {
 			p := keepers(t)
 			write := func(age time.Duration, from, to int) time.Time {
 				at := time.Now().Add(-age)
-				p.publisher.now = func() time.Time { return at }
+				p.publisher.clock.At = at
 				p.publisher.append(t, testSpec, entries(from, to)...)
 				return at
 			}
@@ -142,7 +143,7 @@ func TestCopyWithAGap(t *testing.T) {
 			from := p.ref.Publisher
 			if c.gap {
 				from = "cache"
-				_, err := p.publisher.store.Prune(t.Context(), time.Now().Add(-24*time.Hour), func(feedring.FeedRef) bool { return false })
+				_, err := p.publisher.Store.Prune(t.Context(), time.Now().Add(-24*time.Hour), func(feedring.FeedRef) bool { return false })
 				check(t, err)
 			}
 			p.keep(t, from)
@@ -161,7 +162,7 @@ func TestCopyWithAGap(t *testing.T) {
 func TestCopyOfNothing(t *testing.T) {
 	p := keepers(t)
 	old := time.Now().Add(-2 * testKeep)
-	p.publisher.now = func() time.Time { return old }
+	p.publisher.clock.At = old
 	p.publisher.append(t, testSpec, entries(1, 3)...)
 	began := time.Now()
 	p.keep(t, "another")

@@ -23,9 +23,9 @@ func (n *Node) do(out peer.Output) {
 	case group.RoleChanged:
 		n.roleChanged(o)
 	case group.Append:
-		n.publisher.assign(o)
+		n.publisher.Assign(o)
 	case group.Unplaced:
-		n.publisher.unplaced(o)
+		n.publisher.Unplaced(o)
 	case group.Fetch:
 		n.poller.start(o)
 	case group.Wake:

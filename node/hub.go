@@ -118,9 +118,9 @@ func (n *Node) lookForPing(ctx context.Context, feed string) (news bool) {
 // publishAndTell stores new entries of an own feed, and has its subscribers told,
 // unless all are history.
 func (n *Node) publishAndTell(ctx context.Context, spec feedring.FeedSpec, entries []feedring.Entry) error {
-	err := n.publisher.publish(ctx, spec, entries)
+	err := n.publisher.Publish(ctx, spec, entries)
 	if err == nil && spec.Theme != "" {
-		if anyNews(entries) || n.mirrorsOf(spec.URL) != nil {
+		if anyNews(entries) || (mirrors{n}).Mirrors(spec.URL) != nil {
 			n.hubChanged(spec.URL)
 		}
 		if n.hubs != nil {

@@ -13,7 +13,7 @@ import (
 // after a restart; and tells the group of it.
 func TestTurnGoesOnFromTheLastLook(t *testing.T) {
 	s, p := openStore(t), writer(nil, newSealer(t))
-	p.store = s
+	p.Store = s
 	l := newLibrary(t, s, p)
 	told := make(chan group.OriginFetched, 10)
 	l.lookers = &lookers{
@@ -28,7 +28,7 @@ func TestTurnGoesOnFromTheLastLook(t *testing.T) {
 	check(t, l.add(t.Context(), testSpec))
 	now := time.Now()
 	l.lookers.told(group.FetchAssignment{Group: testTheme.Group(), URL: testURL, By: "another", Mirrors: true})
-	l.lookers.told(group.FetchAssignment{Group: testTheme.Group(), URL: testURL, Slot: 1, Slots: 1, By: p.self, Mirrors: true,
+	l.lookers.told(group.FetchAssignment{Group: testTheme.Group(), URL: testURL, Slot: 1, Slots: 1, By: p.Self, Mirrors: true,
 		Last: &group.LastFetch{Ago: 10 * time.Minute, Wait: 2 * time.Hour, Host: "example.org", ETag: `"1"`, Entries: 7, Failures: 3, Again: 3 * time.Hour}})
 	near := func(a, b time.Time) bool { return a.Sub(b).Abs() < time.Minute }
 	in := <-told
@@ -57,12 +57,12 @@ func TestTurnGoesOnFromTheLastLook(t *testing.T) {
 // Another of those in turn was asked to wait: who is watching already waits too.
 func TestThoseInTurnAreHeld(t *testing.T) {
 	s, p := openStore(t), writer(nil, newSealer(t))
-	p.store = s
+	p.Store = s
 	l := newLibrary(t, s, p)
 	l.lookers = &lookers{watch: l.watch, spawn: spawn(t), now: map[string]turnOf{}, tell: func(feedring.GroupID, group.Input) {},
 		names: func(feedring.FeedSpec) uint64 { return 0 }, way: func(string) time.Duration { return 0 }}
 	check(t, l.add(t.Context(), testSpec))
-	turn := group.FetchAssignment{Group: testTheme.Group(), URL: testURL, Slot: 2, Slots: 3, By: p.self, Mirrors: true}
+	turn := group.FetchAssignment{Group: testTheme.Group(), URL: testURL, Slot: 2, Slots: 3, By: p.Self, Mirrors: true}
 	l.lookers.told(turn)
 	eventually(t, "its turn", func() bool { _, err := l.watcher.Look(testURL); return err == nil })
 	turn.Last = &group.LastFetch{Wait: time.Hour, Host: "example.org"}
@@ -94,7 +94,7 @@ func TestEntriesAreNamed(t *testing.T) {
 // looks after all have stopped keeps to it.
 func TestWhoRestsKeepsWhatAnOriginAsked(t *testing.T) {
 	s, p := openStore(t), writer(nil, newSealer(t))
-	p.store = s
+	p.Store = s
 	resting := func() *library {
 		l := newLibrary(t, s, p)
 		l.lookers = &lookers{watch: l.watch, spawn: spawn(t), now: map[string]turnOf{}, tell: func(feedring.GroupID, group.Input) {},
@@ -118,7 +118,7 @@ func TestWhoRestsKeepsWhatAnOriginAsked(t *testing.T) {
 	l = resting()
 	check(t, l.load(nil))
 	for _, url := range []string{testURL, gone.URL} {
-		l.lookers.told(group.FetchAssignment{Group: testTheme.Group(), URL: url, Slot: 1, Slots: 1, By: p.self})
+		l.lookers.told(group.FetchAssignment{Group: testTheme.Group(), URL: url, Slot: 1, Slots: 1, By: p.Self})
 	}
 	eventually(t, "the host is left alone", func() bool { return time.Until(l.watcher.Opens("example.org")) > 4*time.Hour })
 	if st := kept(gone.URL); time.Until(st.NextLook) < 23*time.Hour {
@@ -129,7 +129,7 @@ func TestWhoRestsKeepsWhatAnOriginAsked(t *testing.T) {
 // A feed that is removed takes nothing of what its host asked for with it.
 func TestRemovedFeedsHostIsLeftAlone(t *testing.T) {
 	s, p := openStore(t), writer(nil, newSealer(t))
-	p.store = s
+	p.Store = s
 	l := newLibrary(t, s, p)
 	private := testSpec
 	private.Theme = ""

@@ -11,26 +11,46 @@ import (
 	"github.com/feedring/feedring/node/internal/sealed"
 )
 
+// mirroredBy is other peers that publish the same feed.
+type mirroredBy []feedring.PeerID
+
+func (m mirroredBy) Mirrors(string) []feedring.PeerID { return m }
+func (m mirroredBy) Adopted(string)                   {}
+
+// mirroredUntil is another peer that does until the site names its own.
+type mirroredUntil struct {
+	*origins
+	named *bool
+	by    feedring.PeerID
+}
+
+func (m mirroredUntil) Mirrors(string) []feedring.PeerID {
+	if *m.named {
+		return nil
+	}
+	return []feedring.PeerID{m.by}
+}
+
 // Who takes a mirrored feed over publishes nothing that the group holds, and what
 // changed since as the version after.
 func TestTakenOverFeedIsNotPublishedAgain(t *testing.T) {
 	s := openStore(t)
 	first, second := writer(s, newSealer(t)), writer(s, newSealer(t))
-	second.mirrors = func(string) []feedring.PeerID { return []feedring.PeerID{first.self} }
+	second.Mirrors = mirroredBy{first.Self}
 	first.append(t, testSpec, entries(1, 5)...)
 	changed := anEntry(3)
 	changed.Title = "entry three, corrected"
 	second.append(t, testSpec, anEntry(1), anEntry(2), changed, anEntry(4), anEntry(5), anEntry(6))
-	held := log(t, s, feedring.FeedRef{URL: testURL, Publisher: second.self})
+	held := log(t, s, feedring.FeedRef{URL: testURL, Publisher: second.Self})
 	if len(held) != 2 || held[0].ID != changed.ID || held[0].Version != 2 || held[1].ID != anEntry(6).ID || held[1].Version != 1 {
 		t.Errorf("it published %d entries: %+v", len(held), held)
 	}
 	moved := testSpec
 	moved.Theme = "sport" // there the group has none of it
 	other := writer(s, newSealer(t))
-	other.mirrors = second.mirrors
+	other.Mirrors = second.Mirrors
 	other.append(t, moved, entries(1, 5)...)
-	if n := len(log(t, s, feedring.FeedRef{URL: testURL, Publisher: other.self})); n != 5 {
+	if n := len(log(t, s, feedring.FeedRef{URL: testURL, Publisher: other.Self})); n != 5 {
 		t.Errorf("%d entries in another group", n)
 	}
 }
@@ -43,12 +63,7 @@ func TestSitesOwnPeerPublishesWhatMirrorsDid(t *testing.T) {
 	l := newLibrary(t, s, own)
 	named := false
 	l.ours = func(string) bool { return named }
-	own.adopts, own.mirrors = l.adopts, func(string) []feedring.PeerID {
-		if named {
-			return nil
-		}
-		return []feedring.PeerID{mirror.self}
-	}
+	own.Mirrors = mirroredUntil{l.origins, &named, mirror.Self}
 	check(t, l.add(t.Context(), testSpec))
 	mirror.append(t, testSpec, entries(1, 3)...)
 	look := func(found ...feedring.Entry) (known bool) {
@@ -65,7 +80,7 @@ func TestSitesOwnPeerPublishesWhatMirrorsDid(t *testing.T) {
 		l.Looked(testURL, next)
 		return known
 	}
-	published := func() int { return len(log(t, s, feedring.FeedRef{URL: testURL, Publisher: own.self})) }
+	published := func() int { return len(log(t, s, feedring.FeedRef{URL: testURL, Publisher: own.Self})) }
 	if look() || published() != 0 {
 		t.Errorf("%d entries of a mirror were published again", published())
 	}
@@ -128,7 +143,7 @@ func TestCommonIntervals(t *testing.T) {
 // after it was removed, as soon as its turn is known; else at once.
 func TestGoneFeedIsAddedAgain(t *testing.T) {
 	s, p := openStore(t), writer(nil, newSealer(t))
-	p.store = s
+	p.Store = s
 	l := newLibrary(t, s, p)
 	l.lookers = &lookers{watch: l.watch, spawn: spawn(t), now: map[string]turnOf{}, tell: func(feedring.GroupID, group.Input) {}}
 	asked := func() bool {
@@ -175,7 +190,7 @@ func TestFailing(t *testing.T) {
 // A feed waits for its turn, and goes on and rests as the group says.
 func TestFeedsFollowTheirTurns(t *testing.T) {
 	s, p := openStore(t), writer(nil, newSealer(t))
-	p.store = s
+	p.Store = s
 	l := newLibrary(t, s, p)
 	l.lookers = &lookers{watch: l.watch, spawn: spawn(t), now: map[string]turnOf{}, tell: func(feedring.GroupID, group.Input) {}}
 	private := feedring.FeedSpec{URL: "https://example.org/private", Provider: "example.org"}
@@ -208,13 +223,13 @@ func TestFeedsFollowTheirTurns(t *testing.T) {
 func TestMirrorsHideNoNews(t *testing.T) {
 	s := openStore(t)
 	first, second := writer(s, newSealer(t)), writer(s, newSealer(t))
-	second.mirrors = func(string) []feedring.PeerID { return []feedring.PeerID{first.self} }
+	second.Mirrors = mirroredBy{first.Self}
 	told := entries(1, 4)
 	told[0].History, told[1].History, told[2].History = feedring.OlderHistory, feedring.OlderHistory, feedring.UndatedHistory
 	told[1].Published = told[1].Published.Add(-24 * time.Hour)
 	first.append(t, testSpec, told...)
 	second.append(t, testSpec, entries(1, 4)...)
-	held := log(t, s, feedring.FeedRef{URL: testURL, Publisher: second.self})
+	held := log(t, s, feedring.FeedRef{URL: testURL, Publisher: second.Self})
 	if len(held) != 2 || held[0].ID != told[1].ID || held[1].ID != told[2].ID {
 		t.Fatalf("it published %d entries: %+v", len(held), held)
 	}

@@ -36,6 +36,6 @@ func sameSite(a, b string) bool {
 
 // vouched reports whether the site of an own feed names this peer.
 func (n *Node) vouched(feedURL string) bool {
-	f, _ := n.origins.spec(feedURL)
+	f, _ := n.origins.Spec(feedURL)
 	return f.Theme != "" && n.vouchedBy(f.Theme)(feedring.FeedRef{URL: feedURL, Publisher: n.ID()}) != ""
 }

@@ -25,9 +25,11 @@ import (
 	"github.com/feedring/feedring/internal/wire"
 	"github.com/feedring/feedring/node/internal/admin"
 	"github.com/feedring/feedring/node/internal/contacts"
+	"github.com/feedring/feedring/node/internal/publish"
 	"github.com/feedring/feedring/node/internal/readers"
 	"github.com/feedring/feedring/node/internal/readers/delivery"
 	"github.com/feedring/feedring/node/internal/sitecheck"
+	"github.com/feedring/feedring/node/internal/storage"
 	"github.com/feedring/feedring/node/internal/tasks"
 	"github.com/feedring/feedring/node/internal/transport"
 )
@@ -58,7 +60,8 @@ type Node struct {
 	server  *transport.Server
 
 	persister *persister
-	publisher *publisher
+	publisher *publish.Publisher
+	retractor *publish.Retractor
 	poller    *poller
 	copies    *copies // nil: this peer keeps none
 	pruner    *pruner
@@ -87,7 +90,7 @@ type Node struct {
 	known     *contacts.Known
 	twins     twins
 	identity  *duplicateIdentity
-	writing   *writes          // whether the store takes any
+	writing   *storage.Health  // whether the store takes any
 	credit    transport.Credit // of neighbours in large groups
 
 	stopLooking context.CancelFunc // at origins
@@ -163,7 +166,8 @@ func (n *Node) open(on ground) error {
 	if n.store, err = store.Open(storeIn(n.cfg.Data), store.Options{Log: n.log}); err != nil {
 		return err
 	}
-	n.writing = &writes{store: n.store, log: n.logs.over(cmp.Or(n.cfg.Logger, slog.Default())), again: n.storesAgain}
+	n.writing = storage.New(n.store, n.logs.over(cmp.Or(n.cfg.Logger, slog.Default())))
+	n.writing.Notify(n)
 	if n.identity, err = openDuplicateIdentity(n.store, n.cfg.Refresh, n.started); err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ const (
 // anew in another group.
 func TestSinceWhenFeedsAreOffered(t *testing.T) {
 	s, p := openStore(t), writer(nil, newSealer(t))
-	p.store = s
+	p.Store = s
 	fixed := feedring.FeedSpec{URL: "https://example.org/fixed", Theme: "sport", Provider: "example.org"}
 	before := time.Now()
 	l := newLibrary(t, s, p, fixed)
@@ -75,12 +75,12 @@ func TestSinceWhenFeedsAreOffered(t *testing.T) {
 // been the first.
 func TestOnlyAnEmptyLogTakesHistory(t *testing.T) {
 	s, p := openStore(t), writer(nil, newSealer(t))
-	p.store = s
+	p.Store = s
 	l := newLibrary(t, s, p)
 	check(t, l.add(t.Context(), testSpec))
 	check(t, l.Changed(t.Context(), testURL, old(entries(1, 2)), fetch.State{URL: testURL}))
 	check(t, l.Changed(t.Context(), testURL, old(entries(1, 3)), fetch.State{URL: testURL}))
-	ref := feedring.FeedRef{URL: testURL, Publisher: p.self}
+	ref := feedring.FeedRef{URL: testURL, Publisher: p.Self}
 	if got := historyOf(t, s, ref); !slices.Equal(got, []feedring.History{isOlder, isOlder, isNews}) {
 		t.Errorf("the log says %v", got)
 	}
@@ -99,13 +99,13 @@ func TestOnlyAnEmptyLogTakesHistory(t *testing.T) {
 func TestWhatFollowsKnownEntriesIsNews(t *testing.T) {
 	s := openStore(t)
 	first, second := writer(s, newSealer(t)), writer(s, newSealer(t))
-	second.mirrors = func(string) []feedring.PeerID { return []feedring.PeerID{first.self} }
+	second.Mirrors = mirroredBy{first.Self}
 	first.append(t, testSpec, entries(3, 4)...)
 	found := old(entries(1, 6))
 	found[2].Title = "entry three, corrected"
 	second.append(t, testSpec, found...)
 	want := []feedring.History{isOlder, isOlder, isNews, isNews, isNews} // 1, 2, 3 again, 5, 6
-	if got := historyOf(t, s, feedring.FeedRef{URL: testURL, Publisher: second.self}); !slices.Equal(got, want) {
+	if got := historyOf(t, s, feedring.FeedRef{URL: testURL, Publisher: second.Self}); !slices.Equal(got, want) {
 		t.Errorf("the log says %v, not %v", got, want)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/feedring/feedring/internal/readerfeeds/cache"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/web"
+	"github.com/feedring/feedring/node/internal/storage"
 )
 
 const (
@@ -39,7 +40,7 @@ var (
 type origins struct {
 	store   *store.Store
 	watcher *fetch.Watcher
-	writing *writes // is told of what the store refuses; nil: nobody is
+	writing *storage.Health // is told of what the store refuses; nil: nobody is
 	log     *slog.Logger
 	self    feedring.PeerID
 	publish func(context.Context, feedring.FeedSpec, []feedring.Entry) error
@@ -156,7 +157,7 @@ func (o *origins) addAll(ctx context.Context, specs []feedring.FeedSpec, titles 
 	for chunk := range slices.Chunk(fresh, addedAtOnce) {
 		if err := o.keep(ctx, specs, titles, chunk); err != nil {
 			for _, i := range chunk {
-				said[i].Err = notKept(specs[i].URL+" was not added", err)
+				said[i].Err = storage.NotKept(specs[i].URL+" was not added", err)
 			}
 		}
 	}
@@ -200,7 +201,7 @@ func (o *origins) moveAll(ctx context.Context, specs []feedring.FeedSpec, moves 
 		}
 		switch err := o.move(ctx, specs[i].URL, to, specs[i].Provider); {
 		case err != nil:
-			said[i].Err = notKept(to+" was not added", err)
+			said[i].Err = storage.NotKept(to+" was not added", err)
 		case said[i].Known:
 			o.askAnew(specs[i].URL)
 		}
@@ -353,7 +354,7 @@ func (o *origins) remove(ctx context.Context, url string) error {
 		return &web.FixedError{Name: url, Flag: "feed"}
 	}
 	if err := o.store.Delete(ctx, store.BucketFeed, addedFeed+url); err != nil {
-		return notKept(url+" was not removed", err)
+		return storage.NotKept(url+" was not removed", err)
 	}
 	o.watcher.Remove(url)
 	o.front.Withdraw(url)
@@ -374,17 +375,6 @@ func (o *origins) remove(ctx context.Context, url string) error {
 	return nil
 }
 
-// notKept tells the web front apart what the store did not take.
-func notKept(what string, err error) error {
-	switch {
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("%s: %w", what, err)
-	case errors.Is(err, store.ErrFull):
-		return web.ErrFull.Of(fmt.Errorf("%s: %w", what, err))
-	}
-	return web.ErrUnsaved.Of(fmt.Errorf("%s: %w", what, err))
-}
-
 // Changed is called by the watcher with new entries. An error makes the
 // watcher find them again.
 func (o *origins) Changed(ctx context.Context, url string, entries []feedring.Entry, next fetch.State) error {
@@ -398,8 +388,8 @@ func (o *origins) Changed(ctx context.Context, url string, entries []feedring.En
 	if err == nil {
 		err = o.put(context.WithoutCancel(ctx), url, next)
 	}
-	if o.writing.refused(time.Now(), err) || errors.Is(err, errElsewhere) {
-		return fetch.Told{Err: err} // by writes, by tellPresence
+	if o.writing.Refused(time.Now(), err) || errors.Is(err, errElsewhere) {
+		return fetch.Told{Err: err} // by storage, by tellPresence
 	}
 	return err
 }

@@ -22,7 +22,7 @@ import (
 // library is the origins of one peer, with its publisher but no machine.
 type library struct {
 	*origins
-	publisher *publisher
+	publisher *testWriter
 	offers    int
 }
 
@@ -32,16 +32,16 @@ func (l *library) begin(ctx context.Context) {
 	l.startPrivate(ctx)
 }
 
-func newLibrary(t testing.TB, s *store.Store, p *publisher, configured ...feedring.FeedSpec) *library {
+func newLibrary(t testing.TB, s *store.Store, p *testWriter, configured ...feedring.FeedSpec) *library {
 	l := &library{publisher: p}
 	l.origins = &origins{
-		store: s, self: p.self, log: quiet, feeds: newFeeds(), offer: func() { l.offers++ }, retitle: func() { l.offers++ }, front: openOwn(t),
+		store: s, self: p.Self, log: quiet, feeds: newFeeds(), offer: func() { l.offers++ }, retitle: func() { l.offers++ }, front: openOwn(t),
 		publish: func(ctx context.Context, spec feedring.FeedSpec, entries []feedring.Entry) error {
 			at := feedring.Position{Epoch: max(7, l.epoch(spec)), Sequence: 1}
-			if last := s.LogHead(feedring.FeedRef{URL: spec.URL, Publisher: p.self}).Position; last.Epoch == at.Epoch {
+			if last := s.LogHead(feedring.FeedRef{URL: spec.URL, Publisher: p.Self}).Position; last.Epoch == at.Epoch {
 				at.Sequence = last.Sequence + 1
 			}
-			_, err := p.write(ctx, &batch{spec: spec, entries: entries}, at)
+			_, err := p.Write(ctx, spec, entries, at)
 			return err
 		},
 	}
@@ -54,7 +54,7 @@ func newLibrary(t testing.TB, s *store.Store, p *publisher, configured ...feedri
 
 func TestOriginsAddedAreKept(t *testing.T) {
 	s, p := openStore(t), writer(nil, newSealer(t))
-	p.store = s
+	p.Store = s
 	l := newLibrary(t, s, p)
 	check(t, l.add(t.Context(), testSpec))
 	check(t, l.add(t.Context(), testSpec))
@@ -79,7 +79,7 @@ func TestOriginsAddedAreKept(t *testing.T) {
 	if l = newLibrary(t, s, p); specOf(l, testURL) != other {
 		t.Errorf("after a restart: %v", l.urls())
 	}
-	if l.publisher.head(feedring.FeedRef{}); len(l.offered()) != 1 {
+	if l.publisher.Store.LogHead(feedring.FeedRef{}); len(l.offered()) != 1 {
 		t.Errorf("offered %v", l.offered())
 	}
 	wrong := other
@@ -124,7 +124,7 @@ func TestFullDiskIsSaid(t *testing.T) {
 
 func TestOriginsAddedAtOnce(t *testing.T) {
 	s, p := openStore(t), writer(nil, newSealer(t))
-	p.store = s
+	p.Store = s
 	l := newLibrary(t, s, p)
 	var adding sync.WaitGroup
 	var mu sync.Mutex
@@ -161,7 +161,7 @@ func feedOfEntries(titles ...string) string {
 // twice, and what a feed brings later is.
 func TestOriginsAfterACrash(t *testing.T) {
 	s, p := openStore(t), writer(nil, newSealer(t))
-	p.store = s
+	p.Store = s
 	var mu sync.Mutex
 	body := feedOfEntries("a", "b")
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -171,7 +171,7 @@ func TestOriginsAfterACrash(t *testing.T) {
 	}))
 	defer server.Close()
 	spec := feedring.FeedSpec{URL: server.URL + "/", Theme: testTheme, Provider: "example.org"}
-	ref := feedring.FeedRef{URL: spec.URL, Publisher: p.self}
+	ref := feedring.FeedRef{URL: spec.URL, Publisher: p.Self}
 	look := func() {
 		l := newLibrary(t, s, p, spec)
 		ctx, cancel := context.WithCancel(t.Context())

@@ -79,8 +79,8 @@ func (o *origins) public() map[string]origin {
 	return public
 }
 
-// spec is what was asked for of a feed; false: it is not one of this peer's.
-func (o *origins) spec(url string) (feedring.FeedSpec, bool) {
+// Spec is what was asked for of a feed; false: it is not one of this peer's.
+func (o *origins) Spec(url string) (feedring.FeedSpec, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if f := o.feeds.Get(url); f != nil {

@@ -21,7 +21,7 @@ func TestPollPacked(t *testing.T) {
 	p.publisher.append(t, testSpec, entries(3, 3)...)
 	after := p.store.LogHead(p.ref).Position
 	words := dictionaryAt(p.store, p.ref, after)
-	n := &Node{store: p.publisher.store, ctx: t.Context()}
+	n := &Node{store: p.publisher.Store, ctx: t.Context()}
 	var lengths []int
 	for _, test := range []struct {
 		name, dictionary string
@@ -58,7 +58,7 @@ func TestPollAfterStone(t *testing.T) {
 	p.publisher.append(t, testSpec, entries(1, 3)...)
 	_, err := p.poll(time.Time{})
 	check(t, err)
-	own := p.publisher.store
+	own := p.publisher.Store
 	after := own.LogHead(p.ref).Position
 	it, err := own.Get(p.ref, after)
 	check(t, err)

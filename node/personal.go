@@ -10,6 +10,7 @@ import (
 	"github.com/feedring/feedring/internal/readerfeeds/personal"
 	"github.com/feedring/feedring/internal/vouch"
 	"github.com/feedring/feedring/internal/web"
+	"github.com/feedring/feedring/node/internal/storage"
 )
 
 // openPersonal reads the personal feeds that this peer keeps.
@@ -123,7 +124,7 @@ func (p personalFeeds) Subscribe(ctx context.Context, q feedring.Query, stem boo
 	case err == nil, errors.As(err, &syntax), errors.Is(err, personal.ErrTooMany):
 		return web.Subscription(s), err
 	default:
-		return web.Subscription{}, notKept("the personal feed was not made", err)
+		return web.Subscription{}, storage.NotKept("the personal feed was not made", err)
 	}
 }
 
@@ -133,7 +134,7 @@ func (p personalFeeds) Unsubscribe(ctx context.Context, id string) error {
 	case errors.Is(err, personal.ErrUnknown):
 		return web.ErrUnknown.Of(errors.New("this peer keeps no personal feed with this id"))
 	case err != nil:
-		return notKept("the personal feed is revoked, but may be back after a restart", err)
+		return storage.NotKept("the personal feed is revoked, but may be back after a restart", err)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/node/internal/nodetest"
 	"github.com/feedring/feedring/node/internal/readers/delivery"
 	"github.com/feedring/feedring/node/internal/transport"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
@@ -19,7 +20,7 @@ import (
 
 // pollers is a publisher with its store, and a peer that polls it.
 type pollers struct {
-	publisher *publisher
+	publisher *testWriter
 	store     *store.Store // of the peer that polls
 	poller    *poller
 	ref       feedring.FeedRef
@@ -49,7 +50,7 @@ func newPollers(t *testing.T) *pollers {
 
 // serve is servePoll, with the twist.
 func (p *pollers) serve(c net.Conn) error {
-	n := &Node{store: p.publisher.store, pruner: p.holder, ctx: context.Background(), cfg: Config{Freshness: 24 * time.Hour}}
+	n := &Node{store: p.publisher.Store, pruner: p.holder, ctx: context.Background(), cfg: Config{Freshness: 24 * time.Hour}}
 	if p.twist == nil {
 		return n.servePoll("", wire.NewStream(c))
 	}
@@ -83,7 +84,7 @@ func TestPollWhole(t *testing.T) {
 	p.poller.tell = func(_ feedring.GroupID, in group.Input) { told <- in.(group.Fetched) }
 	p.publisher.append(t, testSpec, entries(1, 500)...)
 	p.poller.start(group.Fetch{Group: testTheme.Group(), Feed: p.ref, From: p.ref.Publisher})
-	got, want := <-told, p.publisher.store.LogHead(p.ref)
+	got, want := <-told, p.publisher.Store.LogHead(p.ref)
 	if got.Failed || got.Head != want || got.Known.Position != want.Position {
 		t.Errorf("stored %+v, not %+v", got, want)
 	}
@@ -99,16 +100,16 @@ func TestPollWhole(t *testing.T) {
 func TestPollFresh(t *testing.T) {
 	p := newPollers(t)
 	old := time.Now().Add(-48 * time.Hour)
-	p.publisher.now = func() time.Time { return old }
+	p.publisher.clock.At = old
 	for n := range 40 { // more than an answer has parts, were old entries to count
 		p.publisher.append(t, testSpec, entries(1000*n, 1000*n+400)...)
 	}
 	known, err := p.poll(time.Now().Add(-24 * time.Hour))
 	check(t, err)
-	if want := p.publisher.store.LogHead(p.ref).Position; known.Position != want || len(log(t, p.store, p.ref)) != 0 {
+	if want := p.publisher.Store.LogHead(p.ref).Position; known.Position != want || len(log(t, p.store, p.ref)) != 0 {
 		t.Errorf("nothing is fresh: told %v, not %v", known.Position, want)
 	}
-	p.publisher.now = time.Now
+	*p.publisher.clock = nodetest.Clock{}
 	p.publisher.append(t, testSpec, entries(100_001, 100_003)...)
 	_, err = p.poll(time.Now().Add(-24 * time.Hour))
 	check(t, err)
@@ -126,10 +127,10 @@ func TestPollMovedFeed(t *testing.T) {
 	if known, err := p.poll(time.Time{}); err != nil || !known.Position.IsZero() || len(log(t, p.store, p.ref)) > 0 {
 		t.Errorf("a private feed was served: %v, %v", known.Position, err)
 	}
-	o := &origins{store: p.publisher.store, self: p.ref.Publisher}
+	o := &origins{store: p.publisher.Store, self: p.ref.Publisher}
 	for _, spec := range []feedring.FeedSpec{sport, testSpec} {
 		first := feedring.Position{Epoch: o.epoch(spec), Sequence: 1}
-		_, err := p.publisher.write(t.Context(), &batch{spec: spec, entries: entries(1, 4)}, first)
+		_, err := p.publisher.Write(t.Context(), spec, entries(1, 4), first)
 		check(t, err)
 	}
 	_, err := p.poll(time.Time{})
@@ -168,7 +169,7 @@ func TestPollRefuses(t *testing.T) {
 			if err == nil {
 				var payload []byte
 				payload, err = wire.EncodeEntry(e, [32]byte{1})
-				part.Items[4] = wire.SealTo(p.publisher.sealer.Seal(wire.KindEntry, payload))
+				part.Items[4] = wire.SealTo(p.publisher.Sealer.Seal(wire.KindEntry, payload))
 			}
 			if err != nil {
 				panic(err)
@@ -215,13 +216,13 @@ func TestPollNewEpoch(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := newPollers(t)
-			p.publisher.now = func() time.Time { return time.Now().Add(-test.age) }
+			p.publisher.clock.Ahead = -test.age
 			p.publisher.append(t, testSpec, entries(1, 10)...)
 			_, err := p.poll(time.Time{})
 			check(t, err)
-			p.publisher.now = time.Now
-			first := feedring.Position{Epoch: p.publisher.store.LogHead(p.ref).Position.Epoch + 1, Sequence: 1}
-			_, err = p.publisher.write(t.Context(), &batch{spec: testSpec, entries: entries(101, 103)}, first)
+			*p.publisher.clock = nodetest.Clock{}
+			first := feedring.Position{Epoch: p.publisher.Store.LogHead(p.ref).Position.Epoch + 1, Sequence: 1}
+			_, err = p.publisher.Write(t.Context(), testSpec, entries(101, 103), first)
 			check(t, err)
 			p.twist = func(part *feedringv1.PollPart) { part.Items = part.Items[test.drop:] }
 			if _, err := p.poll(time.Now().Add(-24 * time.Hour)); !errors.Is(err, test.want) {
@@ -237,7 +238,7 @@ func TestPollNewEpoch(t *testing.T) {
 func TestPollRefusesTheFuture(t *testing.T) {
 	p := newPollers(t)
 	p.publisher.append(t, testSpec, entries(1, 2)...)
-	p.publisher.now = func() time.Time { return time.Now().Add(2 * maxAhead) }
+	p.publisher.clock.Ahead = 2 * maxAhead
 	p.publisher.append(t, testSpec, entries(3, 4)...)
 	if _, err := p.poll(time.Time{}); !errors.Is(err, errAhead) {
 		t.Errorf("got %v", err)

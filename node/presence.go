@@ -88,9 +88,9 @@ func (d *duplicateIdentity) set(c presence.Changed) (before presence.Changed) {
 	return before
 }
 
-// mayPublish waits until it is clear whether this process publishes; an error
+// MayPublish waits until it is clear whether this process publishes; an error
 // says that another one does.
-func (d *duplicateIdentity) mayPublish(ctx context.Context) error {
+func (d *duplicateIdentity) MayPublish(ctx context.Context) error {
 	for {
 		now, changed := d.get()
 		switch now.State {

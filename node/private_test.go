@@ -32,10 +32,10 @@ func TestPollHidesPrivateFeeds(t *testing.T) {
 	private := testSpec
 	private.Theme = ""
 	p.publisher.append(t, private, entries(1, 5)...)
-	n := &Node{store: p.publisher.store, ctx: t.Context()}
+	n := &Node{store: p.publisher.Store, ctx: t.Context()}
 	unknown, err := polled(t, n, wire.Poll{Feed: feedring.FeedRef{URL: testURL + "/no", Publisher: p.ref.Publisher}, Dictionary: "12345678"})
 	check(t, err)
-	first := log(t, p.publisher.store, p.ref)[0]
+	first := log(t, p.publisher.Store, p.ref)[0]
 	guess := wire.NewDictionary(p.ref, first.Payload, first.Hash).Name()
 	for _, ask := range []wire.Poll{{Feed: p.ref}, {Feed: p.ref, After: first.Position, Dictionary: guess}} {
 		got, err := polled(t, n, ask)
@@ -53,7 +53,7 @@ func TestPollHidesPrivateFeeds(t *testing.T) {
 func TestPollForTheFuture(t *testing.T) {
 	p := newPollers(t)
 	p.publisher.append(t, testSpec, entries(1, 5)...)
-	n := &Node{store: p.publisher.store, ctx: t.Context()}
+	n := &Node{store: p.publisher.Store, ctx: t.Context()}
 	last := n.store.LogHead(p.ref).Position
 	before := feedring.Position{Epoch: last.Epoch, Sequence: last.Sequence - 1}
 	for _, at := range []struct{ after, want feedring.Position }{{feedring.Position{}, before}, {before, before}, {last, last}} {

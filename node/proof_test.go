@@ -28,13 +28,13 @@ func TestPollUnproven(t *testing.T) {
 func TestPollProof(t *testing.T) {
 	for _, age := range []time.Duration{time.Hour, -2 * maxAhead} {
 		p := newPollers(t)
-		p.publisher.now = func() time.Time { return time.Now().Add(-age) }
+		p.publisher.clock.Ahead = -age
 		p.publisher.append(t, testSpec, entries(1, 5)...)
 		got, err := p.poller.poll(group.Fetch{
 			Group: testTheme.Group(), Feed: p.ref, From: p.ref.Publisher, Fresh: time.Now(), Proof: true,
 		})
 		check(t, err)
-		if want := p.publisher.store.LogHead(p.ref); got.Known != want || len(log(t, p.store, p.ref)) > 0 {
+		if want := p.publisher.Store.LogHead(p.ref); got.Known != want || len(log(t, p.store, p.ref)) > 0 {
 			t.Errorf("shown %v, not %v; %d stored", got.Known, want, len(log(t, p.store, p.ref)))
 		}
 	}

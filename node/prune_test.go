@@ -11,6 +11,7 @@ import (
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/node/internal/nodetest"
 	"github.com/feedring/feedring/node/internal/readers/delivery"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
@@ -20,10 +21,10 @@ import (
 func TestAbandonedGroups(t *testing.T) {
 	s, own := openStore(t), newSealer(t)
 	old, now := time.Now().Add(-48*time.Hour), time.Now()
-	put := func(url string, theme feedring.Theme, p *publisher, seen time.Time) feedring.FeedRef {
-		p.now = func() time.Time { return seen }
+	put := func(url string, theme feedring.Theme, p *testWriter, seen time.Time) feedring.FeedRef {
+		p.clock.At = seen
 		p.append(t, feedring.FeedSpec{URL: url, Theme: theme, Provider: "example.org"}, entries(1, 3)...)
-		return feedring.FeedRef{URL: url, Publisher: p.self}
+		return feedring.FeedRef{URL: url, Publisher: p.Self}
 	}
 	ours, others := writer(s, own), writer(s, newSealer(t))
 	stale := put("https://a.example/", "sport", others, old)
@@ -189,9 +190,9 @@ func TestPollWithAHole(t *testing.T) {
 func newDroppers(t *testing.T) (p *pollers, here *pruner) {
 	p = newPollers(t)
 	old := time.Now().Add(2*time.Minute - 24*time.Hour)
-	p.publisher.now = func() time.Time { return old }
+	p.publisher.clock.At = old
 	p.publisher.append(t, testSpec, entries(1, 3)...)
-	p.publisher.now = time.Now
+	*p.publisher.clock = nodetest.Clock{}
 	p.publisher.append(t, testSpec, entries(4, 6)...)
 	holder := newPollers(t)
 	holder.publisher, holder.ref = p.publisher, p.ref

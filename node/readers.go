@@ -21,7 +21,7 @@ func (n *Node) prepare(feedURL string, h http.Header) {
 // personal feeds, and clients of its theme's group that this peer serves. Whoever
 // keeps the feed here is one. 0: it is no feed of this peer.
 func (n *Node) readersOf(feedURL string) int {
-	f, ok := n.origins.spec(feedURL)
+	f, ok := n.origins.Spec(feedURL)
 	if !ok {
 		return 0
 	}

@@ -19,7 +19,7 @@ import (
 // changed and over a restart.
 func TestStatesAreOnDisk(t *testing.T) {
 	s, p := openStore(t), writer(nil, newSealer(t))
-	p.store = s
+	p.Store = s
 	var mu sync.Mutex
 	titles, same := []string{"a", "b"}, 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -10,96 +10,14 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/node/internal/nodetest"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
-
-// takeBack is what a publisher is given to take entries back.
-func takeBack(numbers ...int) (list []feedring.Entry) {
-	for _, n := range numbers {
-		list = append(list, feedring.Entry{ID: anEntry(n).ID, Retracted: true})
-	}
-	return list
-}
-
-// changed is a later version of an entry.
-func changed(n int, version uint32) feedring.Entry {
-	e := anEntry(n)
-	e.Version, e.ContentHTML = version, "<p>changed</p>"
-	return e
-}
-
-// shape tells a log apart: for each position whether it is an entry, a stone or
-// a retraction.
-func shape(items []store.Item) (s string) {
-	for i := range items {
-		switch it := &items[i]; {
-		case it.Retraction:
-			s += "r"
-		case it.Stone:
-			s += "s"
-		default:
-			s += "e"
-		}
-	}
-	return s
-}
-
-func TestPublisherTakesBackForGood(t *testing.T) {
-	s, sealer := openStore(t), newSealer(t)
-	ref := feedring.FeedRef{URL: testURL, Publisher: sealer.ID()}
-	p := writer(s, sealer)
-	p.append(t, testSpec, entries(1, 3)...)
-	p.append(t, testSpec, changed(2, 2))
-	p.append(t, testSpec, takeBack(2, 77)...) // 77 was never there
-	p.append(t, testSpec, takeBack(2)...)     // again: nothing is left to be taken back
-	p.append(t, testSpec, entries(1, 3)...)   // its origin still has it
-	p.append(t, testSpec, changed(2, 3), changed(2, 9))
-	p.append(t, testSpec, entries(4, 4)...)
-	all := log(t, s, ref)
-	if got := shape(all); got != "esesre" {
-		t.Fatalf("the log is %s", got)
-	}
-	e, previous, err := wire.NewVerifier(testNetwork).Entry(&feedring.Seal{Signer: ref.Publisher, Payload: all[4].Payload, Signature: all[4].Signature})
-	check(t, err)
-	want := []feedring.Taken{
-		{Position: all[1].Position, Hash: all[1].Hash, Seen: all[1].Seen}, {Position: all[3].Position, Hash: all[3].Hash, Seen: all[3].Seen},
-	}
-	if !e.Retracted || e.Version != 3 || !reflect.DeepEqual(e.Takes, want) || previous != all[3].Hash || e.Position != all[4].Position {
-		t.Errorf("retraction %+v after %x", e, previous)
-	}
-	moved := testSpec // nor in another group
-	moved.Theme = "sport"
-	_, err = p.write(t.Context(), &batch{spec: moved, entries: entries(1, 3)}, feedring.Position{Epoch: all[0].Position.Epoch + 1, Sequence: 1})
-	check(t, err)
-	if got := shape(log(t, s, ref)); got != "esesreee" {
-		t.Errorf("the log is %s", got)
-	}
-}
-
-func TestPublisherTakesVeryManyVersionsBack(t *testing.T) {
-	s, sealer := openStore(t), newSealer(t)
-	p := writer(s, sealer)
-	for n := range uint32(feedring.MaxTaken + 5) {
-		e := changed(1, n+1)
-		e.Title = time.Duration(n).String()
-		p.append(t, testSpec, e)
-	}
-	p.append(t, testSpec, takeBack(1)...)
-	items := log(t, s, feedring.FeedRef{URL: testURL, Publisher: sealer.ID()})
-	for i := range items {
-		if items[i].Stone != (i < feedring.MaxTaken+5) {
-			t.Errorf("%d is a stone: %v", i, items[i].Stone)
-		}
-	}
-	if n := len(items); n != feedring.MaxTaken+5+2 || !items[n-1].Retraction || !items[n-2].Retraction || items[n-1].Version <= items[n-2].Version {
-		t.Errorf("%d items, the last are %+v", n, items[n-2:])
-	}
-}
 
 // relayed polls from what the poller of p holds.
 func relayed(t *testing.T, p *pollers) *pollers {
 	late := newPollers(t)
-	late.publisher, late.ref = &publisher{store: p.store}, p.ref
+	late.publisher, late.ref = writer(p.store, p.publisher.Sealer), p.ref
 	return late
 }
 
@@ -133,7 +51,7 @@ func TestPollStones(t *testing.T) {
 	p.publisher.append(t, testSpec, entries(5, 5)...)
 	_, err = p.poll(time.Now().Add(-time.Hour))
 	check(t, err)
-	sameLogs(t, p.publisher.store, p.store, p.ref, "sseesrre")
+	sameLogs(t, p.publisher.Store, p.store, p.ref, "sseesrre")
 
 	late := relayed(t, p)
 	_, err = late.poll(time.Now().Add(-time.Hour))
@@ -198,7 +116,7 @@ func TestPollRefusesStandIns(t *testing.T) {
 			if err != nil {
 				panic(err)
 			}
-			part.Items[1] = wire.SealTo(p.publisher.sealer.Seal(wire.KindEntry, payload))
+			part.Items[1] = wire.SealTo(p.publisher.Sealer.Seal(wire.KindEntry, payload))
 		}, errForeign, "e"},
 		{"of no item", func(_ *pollers, part *feedringv1.PollPart) { part.StandIns[0].Item = 99 }, wire.ErrMalformed, ""},
 	} {
@@ -235,9 +153,9 @@ func epochOf(part *feedringv1.PollPart) uint64 { return part.GetHead().GetEpoch(
 func TestPollRetractionOfTheUnknown(t *testing.T) {
 	p := newPollers(t)
 	old := time.Now().Add(-48 * time.Hour)
-	p.publisher.now = func() time.Time { return old }
+	p.publisher.clock.At = old
 	p.publisher.append(t, testSpec, entries(1, 3)...)
-	p.publisher.now = time.Now
+	*p.publisher.clock = nodetest.Clock{}
 	p.publisher.append(t, testSpec, takeBack(2)...)
 	p.publisher.append(t, testSpec, entries(4, 4)...)
 	_, err := p.poll(time.Now().Add(-24 * time.Hour))
@@ -255,8 +173,7 @@ func TestPollRetractionOfTheUnknown(t *testing.T) {
 func TestPollRetractionsLongAgo(t *testing.T) {
 	const day = 24 * time.Hour
 	p := newPollers(t)
-	at := time.Now().Add(-5 * day)
-	p.publisher.now = func() time.Time { return at }
+	p.publisher.clock.At = time.Now().Add(-5 * day)
 	p.publisher.append(t, testSpec, entries(1, 3)...)
 	_, err := p.poll(time.Time{})
 	check(t, err)
@@ -267,11 +184,11 @@ func TestPollRetractionsLongAgo(t *testing.T) {
 	_, err = far.poll(time.Time{})
 	check(t, err)
 
-	at = time.Now().Add(-3 * day)
+	p.publisher.clock.At = time.Now().Add(-3 * day)
 	p.publisher.append(t, testSpec, takeBack(2)...)
 	_, err = p.poll(time.Now().Add(-4 * day)) // is there all the time
 	check(t, err)
-	at = time.Now()
+	p.publisher.clock.At = time.Now()
 	p.publisher.append(t, testSpec, entries(4, 4)...)
 	for _, back := range []*pollers{p, cache, far} {
 		_, err = back.poll(time.Now().Add(-day))
@@ -293,12 +210,11 @@ func TestPollRetractionsLongAgo(t *testing.T) {
 func TestPollRetractionsTakeBack(t *testing.T) {
 	const day = 24 * time.Hour
 	p := newPollers(t)
-	at := time.Now().Add(-5 * day)
-	p.publisher.now = func() time.Time { return at }
+	p.publisher.clock.At = time.Now().Add(-5 * day)
 	p.publisher.append(t, testSpec, entries(1, 3)...)
 	_, err := p.poll(time.Time{})
 	check(t, err)
-	at = time.Now().Add(-3 * day)
+	p.publisher.clock.At = time.Now().Add(-3 * day)
 	p.publisher.append(t, testSpec, takeBack(2)...)
 	told := 0
 	p.poller.takeBack = func(ctx context.Context, it store.Item) error {
@@ -323,7 +239,7 @@ func TestPollRetractionsTakeBack(t *testing.T) {
 		t.Errorf("forged: %v", err)
 	}
 	p.twist = func(part *feedringv1.PollPart) { part.Retractions = append(part.Retractions, part.Items[0]) }
-	p.publisher.now = time.Now
+	*p.publisher.clock = nodetest.Clock{}
 	p.publisher.append(t, testSpec, entries(4, 4)...)
 	if _, err := p.poll(time.Now().Add(-day)); !errors.Is(err, errForeign) {
 		t.Errorf("no retraction: %v", err)

@@ -72,7 +72,7 @@ func (n *Node) servePoll(from feedring.PeerID, s *wire.Stream) error {
 // addOthers says who else published the entry that is asked about, and shows what
 // a few of them signed.
 func (n *Node) addOthers(part *feedringv1.PollPart, asked wire.Poll) {
-	versions := n.versionsByOthers(asked.Entry, asked.Feed.URL, asked.Feed.Publisher)
+	versions := n.store.LatestByOthers(asked.Entry, asked.Feed.URL, asked.Feed.Publisher)
 	publishers := make([]feedring.PeerID, len(versions))
 	for i := range versions {
 		publishers[i] = versions[i].Ref.Publisher

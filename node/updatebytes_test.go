@@ -76,14 +76,16 @@ func TestUpdateBytes(t *testing.T) {
 			return
 		}
 		for _, e := range found {
-			items, err := p.seal(t.Context(), &batch{spec: spec, entries: []feedring.Entry{e}}, ref, at)
+			before := p.Store.LogHead(ref).Position
+			_, err := p.Write(t.Context(), spec, []feedring.Entry{e}, at)
+			check(t, err)
+			items, err := p.Store.Scan(t.Context(), ref, before, 0, 0)
 			check(t, err)
 			if len(items) == 0 {
 				continue
 			}
-			check(t, p.store.Append(t.Context(), items))
 			at.Sequence++
-			notify, request, part := updateFrames(t, p.store, sealer, ref, items[0].Position, items)
+			notify, request, part := updateFrames(t, p.Store, sealer, ref, items[0].Position, items)
 			notifies, requests, parts = append(notifies, notify), append(requests, request), append(parts, part)
 			totals = append(totals, notify+part)
 		}

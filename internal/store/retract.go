@@ -52,3 +52,18 @@ func (s *Store) Versions(ctx context.Context, ref feedring.FeedRef, entry feedri
 	})
 	return all, err
 }
+
+// LatestByOthers returns the newest public version of an entry by each publisher
+// but one, unless it was retracted: in all feeds, or in one.
+func (s *Store) LatestByOthers(id feedring.EntryID, url string, but feedring.PeerID) (found []Item) {
+	heads := s.HeadsWhere(func(h *Head) bool {
+		return !h.Private && h.Ref.Publisher != but && (url == "" || h.Ref.URL == url)
+	})
+	for _, h := range heads {
+		it, ok, err := s.Latest(h.Ref, id)
+		if err == nil && ok && !it.Retraction && !it.Private {
+			found = append(found, it)
+		}
+	}
+	return found
+}

@@ -2,15 +2,14 @@ package admin
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/host"
-	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/web"
 	"github.com/feedring/feedring/node/internal/contacts"
+	"github.com/feedring/feedring/node/internal/storage"
 )
 
 // Join implements web.Backend.
@@ -35,7 +34,7 @@ func (d *Desk) Join(ctx context.Context, target string) (web.Joined, error) {
 	fresh, err := d.cfg.Joins.Change(context.WithoutCancel(ctx), target, true)
 	if err != nil {
 		via.Remove(target)
-		return said, notKept(target+" was not joined", err)
+		return said, storage.NotKept(target+" was not joined", err)
 	}
 	said.Known = !fresh
 	if failed != nil {
@@ -90,21 +89,10 @@ func (d *Desk) RemoveJoin(ctx context.Context, target string) error {
 	gone, err := d.cfg.Joins.Change(ctx, target, false)
 	switch {
 	case err != nil:
-		return notKept(target+" was not removed", err)
+		return storage.NotKept(target+" was not removed", err)
 	case !gone:
 		return &web.UnknownJoinError{Target: target}
 	}
 	via.Remove(target)
 	return nil
-}
-
-// notKept tells the web front apart what the store did not take.
-func notKept(what string, err error) error {
-	switch {
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("%s: %w", what, err)
-	case errors.Is(err, store.ErrFull):
-		return web.ErrFull.Of(fmt.Errorf("%s: %w", what, err))
-	}
-	return web.ErrUnsaved.Of(fmt.Errorf("%s: %w", what, err))
 }

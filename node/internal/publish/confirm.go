@@ -1,4 +1,4 @@
-package node
+package publish
 
 import (
 	"context"
@@ -21,27 +21,27 @@ const (
 
 // confirm asks the other peers of each group how far they hold the feeds of what
 // was taken back, and whether they show it by another key all the same.
-func (n *Node) confirm(ctx context.Context, told []web.Retracted) {
+func (r *Retractor) confirm(ctx context.Context, told []web.Retracted) {
 	ctx, cancel := context.WithTimeout(ctx, confirmWithin)
 	defer cancel()
 	for i := range told {
-		r := &told[i]
-		if r.Theme == "" {
+		item := &told[i]
+		if item.Theme == "" {
 			continue
 		}
-		n.confirmOne(ctx, r, n.membersBut(r.Theme))
-		r.Unheard = len(r.ConfirmedBy)+len(r.Unconfirmed) == 0 && len(n.joins.All()) > 0 && len(n.host.Peers()) == 0
+		r.confirmOne(ctx, item, r.membersBut(item.Theme))
+		item.Unheard = len(item.ConfirmedBy)+len(item.Unconfirmed) == 0 && len(r.Joins.All()) > 0 && len(r.Host.Peers()) == 0
 	}
 }
 
 // membersBut lists the other peers of a group that are there.
-func (n *Node) membersBut(theme feedring.Theme) (others []feedring.PeerID) {
-	view := n.loop.View().Memberships[theme]
+func (r *Retractor) membersBut(theme feedring.Theme) (others []feedring.PeerID) {
+	view := r.Views.View().Memberships[theme]
 	if view == nil {
 		return nil
 	}
 	for _, m := range view.Members {
-		if m.Row.Peer != n.ID() && len(others) < confirmPeers {
+		if m.Row.Peer != r.Publisher.Self && len(others) < confirmPeers {
 			others = append(others, m.Row.Peer)
 		}
 	}
@@ -61,60 +61,60 @@ type otherKeys struct {
 }
 
 // confirmOne asks peers until each holds all of the feed, or ctx ends.
-func (n *Node) confirmOne(ctx context.Context, r *web.Retracted, peers []feedring.PeerID) {
-	ref := feedring.FeedRef{URL: r.Feed, Publisher: n.ID()}
-	ask := wire.Poll{Feed: ref, After: n.store.LogHead(ref).Position, Entry: r.ID}
+func (r *Retractor) confirmOne(ctx context.Context, item *web.Retracted, peers []feedring.PeerID) {
+	ref := feedring.FeedRef{URL: item.Feed, Publisher: r.Publisher.Self}
+	ask := wire.Poll{Feed: ref, After: r.Publisher.Store.LogHead(ref).Position, Entry: item.ID}
 	said := make([]confirmation, len(peers))
 	var wait sync.WaitGroup
 	for i, id := range peers {
-		wait.Go(func() { said[i] = n.confirmation(ctx, id, ask) })
+		wait.Go(func() { said[i] = r.confirmation(ctx, id, ask) })
 	}
 	wait.Wait()
 	for i, id := range peers {
 		if said[i].holds {
-			r.ConfirmedBy = append(r.ConfirmedBy, id)
+			item.ConfirmedBy = append(item.ConfirmedBy, id)
 		} else {
-			r.Unconfirmed = append(r.Unconfirmed, id)
+			item.Unconfirmed = append(item.Unconfirmed, id)
 		}
 		for _, sealed := range said[i].others.signed {
-			n.addSigned(r, sealed)
+			r.addSigned(item, sealed)
 		}
 	}
 	for i, id := range peers { // now that all is known that anybody shows
-		n.addClaims(r, id, said[i].others.named)
+		r.addClaims(item, id, said[i].others.named)
 	}
-	for _, list := range [][]feedring.PeerID{r.ConfirmedBy, r.Unconfirmed, r.AlsoBy} {
+	for _, list := range [][]feedring.PeerID{item.ConfirmedBy, item.Unconfirmed, item.AlsoBy} {
 		slices.Sort(list)
 	}
 }
 
 // addSigned adds a key that another peer shows to have signed the entry, unless
 // this peer knows that the same key took it back.
-func (n *Node) addSigned(r *web.Retracted, sealed *feedringv1.Sealed) {
-	e, _, err := n.verifier.Entry(wire.SealFrom(sealed))
-	if err != nil || e.ID != r.ID || e.Feed != r.Feed || e.Retracted || e.Publisher == n.ID() || slices.Contains(r.AlsoBy, e.Publisher) {
+func (r *Retractor) addSigned(item *web.Retracted, sealed *feedringv1.Sealed) {
+	e, _, err := r.Verifier.Entry(wire.SealFrom(sealed))
+	if err != nil || e.ID != item.ID || e.Feed != item.Feed || e.Retracted || e.Publisher == r.Publisher.Self || slices.Contains(item.AlsoBy, e.Publisher) {
 		return
 	}
-	if it, ok, err := n.store.Latest(e.Ref(), e.ID); err == nil && ok && it.Retraction {
+	if it, ok, err := r.Publisher.Store.Latest(e.Ref(), e.ID); err == nil && ok && it.Retraction {
 		return
 	}
-	r.AlsoBy = append(r.AlsoBy, e.Publisher)
+	item.AlsoBy = append(item.AlsoBy, e.Publisher)
 }
 
 // addClaims adds the keys that a peer names and nobody has shown an entry of: the
 // names are not signed, and any may be made up.
-func (n *Node) addClaims(r *web.Retracted, from feedring.PeerID, named []feedring.PeerID) {
+func (r *Retractor) addClaims(item *web.Retracted, from feedring.PeerID, named []feedring.PeerID) {
 	for i, id := range named[:min(len(named), wire.MaxPublished)] {
-		if id != n.ID() && !slices.Contains(r.AlsoBy, id) && !slices.Contains(named[:i], id) {
-			r.Claims = append(r.Claims, web.RetractionClaim{Peer: from, PublishedBy: id})
+		if id != r.Publisher.Self && !slices.Contains(item.AlsoBy, id) && !slices.Contains(named[:i], id) {
+			item.Claims = append(item.Claims, web.RetractionClaim{Peer: from, PublishedBy: id})
 		}
 	}
 }
 
 // confirmation asks a peer until it holds a feed up to ask.After, or ctx ends.
-func (n *Node) confirmation(ctx context.Context, id feedring.PeerID, ask wire.Poll) (said confirmation) {
+func (r *Retractor) confirmation(ctx context.Context, id feedring.PeerID, ask wire.Poll) (said confirmation) {
 	for {
-		at, told, err := n.headAt(ctx, id, ask)
+		at, told, err := r.headAt(ctx, id, ask)
 		if err == nil && ask.Entry != "" {
 			said.others, ask.Entry = told, "" // entries are long: they are sent once
 		}
@@ -131,10 +131,10 @@ func (n *Node) confirmation(ctx context.Context, id feedring.PeerID, ask wire.Po
 
 // headAt is how far another peer holds a feed, and who else published the entry
 // that is asked about.
-func (n *Node) headAt(ctx context.Context, id feedring.PeerID, ask wire.Poll) (at feedring.Position, others otherKeys, err error) {
+func (r *Retractor) headAt(ctx context.Context, id feedring.PeerID, ask wire.Poll) (at feedring.Position, others otherKeys, err error) {
 	ctx, cancel := context.WithTimeout(ctx, confirmAsk)
 	defer cancel()
-	raw, err := n.openPoll(ctx, id, wire.VerbPoll)
+	raw, err := r.Host.Open(ctx, id, wire.VerbPoll, false)
 	if err != nil {
 		return at, others, err
 	}

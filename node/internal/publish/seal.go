@@ -1,4 +1,4 @@
-package node
+package publish
 
 import (
 	"cmp"
@@ -14,22 +14,23 @@ import (
 )
 
 // seal makes items of what is news to the store.
-func (p *publisher) seal(ctx context.Context, b *batch, ref feedring.FeedRef, first feedring.Position) ([]store.Item, error) {
-	at, previous, seen, err := p.follows(ref, first)
+func (p *Publisher) seal(ctx context.Context, spec feedring.FeedSpec, entries []feedring.Entry, first feedring.Position) ([]store.Item, error) {
+	at := first
+	previous, seen, err := p.follows(feedring.FeedRef{URL: spec.URL, Publisher: p.Self}, first)
 	if err != nil {
 		return nil, err
 	}
 	var others []feedring.PeerID
-	if p.mirrors != nil && b.spec.Theme != "" {
-		others = p.mirrors(b.spec.URL)
+	if p.Mirrors != nil && spec.Theme != "" {
+		others = p.Mirrors.Mirrors(spec.URL)
 	}
-	items := make([]store.Item, 0, len(b.entries))
+	items := make([]store.Item, 0, len(entries))
 	known := false // what follows an entry that the group has is news, whoever looks for the first time
-	for i := range b.entries {
-		e := b.entries[i]
-		e.Feed, e.Provider, e.Theme = b.spec.URL, b.spec.Provider, b.spec.Theme
-		e.Publisher, e.Seen, e.Position = p.self, seen, at
-		versions, held, err := p.versions(ctx, &e, cmp.Or(b.spec.Share, p.share), others)
+	for i := range entries {
+		e := entries[i]
+		e.Feed, e.Provider, e.Theme = spec.URL, spec.Provider, spec.Theme
+		e.Publisher, e.Seen, e.Position = p.Self, seen, at
+		versions, held, err := p.versions(ctx, &e, cmp.Or(spec.Share, p.Share), others)
 		if err != nil {
 			return nil, err
 		}
@@ -43,8 +44,8 @@ func (p *publisher) seal(ctx context.Context, b *batch, ref feedring.FeedRef, fi
 			if err != nil {
 				return nil, err
 			}
-			item := sealed.Item(p.sealer.Seal(wire.KindEntry, payload), e)
-			item.Private = b.spec.Theme == ""
+			item := sealed.Item(p.Sealer.Seal(wire.KindEntry, payload), e)
+			item.Private = spec.Theme == ""
 			previous = item.Hash
 			at.Sequence++
 			items = append(items, item)
@@ -57,8 +58,8 @@ func (p *publisher) seal(ctx context.Context, b *batch, ref feedring.FeedRef, fi
 // next version, or nothing where it is there already or was taken back, which
 // holds for good, or its retractions where it is to be taken back. Nor does what
 // others published of the feed just so: then it is held.
-func (p *publisher) versions(ctx context.Context, e *feedring.Entry, share feedring.Share, others []feedring.PeerID) (_ []feedring.Entry, held bool, _ error) {
-	latest, found, err := p.store.Latest(e.Ref(), e.ID)
+func (p *Publisher) versions(ctx context.Context, e *feedring.Entry, share feedring.Share, others []feedring.PeerID) (_ []feedring.Entry, held bool, _ error) {
+	latest, found, err := p.Store.Latest(e.Ref(), e.ID)
 	if err != nil || found && latest.Retraction {
 		return nil, false, err
 	}
@@ -73,8 +74,8 @@ func (p *publisher) versions(ctx context.Context, e *feedring.Entry, share feedr
 		share.Cut(e)
 	}
 	if held, err := p.adopted(e, others); held || err != nil {
-		if held && p.adopts != nil {
-			p.adopts(e.Feed)
+		if held {
+			p.Mirrors.Adopted(e.Feed)
 		}
 		return nil, held, err
 	}
@@ -118,8 +119,8 @@ func correct(e, prior *feedring.Entry) {
 
 // retractions takes every version of e back that is stored: one retraction,
 // unless there are very many.
-func (p *publisher) retractions(ctx context.Context, e *feedring.Entry, latest *store.Item) (all []feedring.Entry, err error) {
-	taken, err := p.store.Versions(ctx, e.Ref(), e.ID)
+func (p *Publisher) retractions(ctx context.Context, e *feedring.Entry, latest *store.Item) (all []feedring.Entry, err error) {
+	taken, err := p.Store.Versions(ctx, e.Ref(), e.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -140,4 +141,37 @@ func sameContent(a, b *feedring.Entry) bool {
 	return a.Title == b.Title && a.URL == b.URL && a.Summary == b.Summary && a.ContentHTML == b.ContentHTML &&
 		a.Language == b.Language && a.Provider == b.Provider && slices.Equal(a.Authors, b.Authors) &&
 		slices.Equal(a.Tags, b.Tags) && slices.EqualFunc(a.Attachments, b.Attachments, feedring.Attachment.SameFile)
+}
+
+// adopted reports whether e, as it was found, is held of one of others, who publish
+// the same feed. If not it becomes the version after theirs. News that they call
+// history, so that who follows since before it is not told of it, is not held.
+func (p *Publisher) adopted(e *feedring.Entry, others []feedring.PeerID) (bool, error) {
+	for _, other := range others {
+		item, found, err := p.Store.Latest(feedring.FeedRef{URL: e.Feed, Publisher: other}, e.ID)
+		if err != nil {
+			return false, err
+		}
+		if !found || item.Theme != e.Theme || item.Private {
+			continue
+		}
+		if !item.Retraction {
+			theirs, _, err := wire.DecodeEntry(sealed.Seal(&item))
+			if err != nil {
+				return false, err
+			}
+			if _, err := wire.EncodeEntry(e, [32]byte{}); err != nil { // as it will be seen
+				return false, err
+			}
+			same := sameContent(e, theirs)
+			if same && (e.History != feedring.NoHistory || theirs.NewSince(e.Published)) {
+				return true, nil
+			}
+			if !same {
+				correct(e, theirs)
+			}
+		}
+		e.Version = max(e.Version, item.Version+1)
+	}
+	return false, nil
 }
