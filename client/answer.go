@@ -20,6 +20,7 @@ type NoGroupError struct {
 	Suggest []string // themes that somebody serves and that look alike
 }
 
+// Error implements error.
 func (e *NoGroupError) Error() string { return fmt.Sprintf("nobody serves the theme %q", e.Theme) }
 
 // Answer is what one query found.

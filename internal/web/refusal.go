@@ -16,6 +16,7 @@ type Kind struct {
 	status int
 }
 
+// Error implements error.
 func (k *Kind) Error() string { return k.name }
 
 // Of returns err, which says all, as an error of this kind.
@@ -47,7 +48,10 @@ var (
 // UnknownFeedError is for an address that none of the peer's feeds has.
 type UnknownFeedError struct{ URL string }
 
+// Unwrap returns its Kind.
 func (e *UnknownFeedError) Unwrap() error { return ErrUnknown }
+
+// Error implements error.
 func (e *UnknownFeedError) Error() string { return e.URL + " is not one of this peer's feeds" }
 
 // UnknownThemeError is for a theme without a group. Near is a similar one; empty:
@@ -57,7 +61,10 @@ type UnknownThemeError struct {
 	Near  string
 }
 
+// Unwrap returns its Kind.
 func (e *UnknownThemeError) Unwrap() error { return ErrUnknown }
+
+// Error implements error.
 func (e *UnknownThemeError) Error() string {
 	text := "no group publishes " + string(e.Theme)
 	if e.Near != "" {
@@ -69,6 +76,7 @@ func (e *UnknownThemeError) Error() string {
 // SilentGroupError is for a group of which nobody answers.
 type SilentGroupError struct{ Theme feedring.Theme }
 
+// Error implements error.
 func (e *SilentGroupError) Error() string {
 	return fmt.Sprintf("no peer of %s answers: try again in a moment", e.Theme)
 }
@@ -81,7 +89,10 @@ type UnknownEntryError struct {
 	PublishedBy []feedring.PeerID
 }
 
+// Unwrap returns its Kind.
 func (e *UnknownEntryError) Unwrap() error { return ErrUnknown }
+
+// Error implements error.
 func (e *UnknownEntryError) Error() string {
 	text := fmt.Sprintf("entry %s is of none of this peer's feeds", e.ID)
 	if e.ID == "" {
@@ -103,6 +114,7 @@ type RetractError struct {
 	Feed string
 }
 
+// Unwrap returns its Kind.
 func (e *RetractError) Unwrap() error {
 	if e.Feed == "" {
 		return ErrLate
@@ -110,6 +122,7 @@ func (e *RetractError) Unwrap() error {
 	return nil
 }
 
+// Error implements error.
 func (e *RetractError) Error() string {
 	if e.Feed == "" {
 		return fmt.Sprintf("%s was not taken back: its group took too long: try again", e.ID)
@@ -120,6 +133,7 @@ func (e *RetractError) Error() string {
 // FixedError is for what was given to serve by a flag, and is to be removed.
 type FixedError struct{ Name, Flag string }
 
+// Error implements error.
 func (e *FixedError) Error() string {
 	return fmt.Sprintf("%s was given to serve by --%s, FEEDRING_%s or the configuration file, and would be back at the next start: take it out there and start again",
 		e.Name, e.Flag, strings.ToUpper(e.Flag))
@@ -129,6 +143,7 @@ func (e *FixedError) Error() string {
 // or share.
 type KnownFeedError struct{ Known, Wanted feedring.FeedSpec }
 
+// Error implements error.
 func (e *KnownFeedError) Error() string {
 	text := fmt.Sprintf("is already published in %s as %s", e.Known.Theme, e.Known.Provider)
 	switch {
@@ -156,6 +171,7 @@ const (
 	JoinTargets
 )
 
+// Error implements error.
 func (e *LimitError) Error() string {
 	switch e.Of {
 	case PublicFeeds:
@@ -171,6 +187,7 @@ func (e *LimitError) Error() string {
 // From is the feed that was to move there; empty: it was to be added.
 type PrivateAddressError struct{ From, URL, Host string }
 
+// Error implements error.
 func (e *PrivateAddressError) Error() string {
 	text := e.URL + " was not added: " + e.Host
 	if e.From != "" {
@@ -183,6 +200,7 @@ func (e *PrivateAddressError) Error() string {
 // with a Reason, no feed is there.
 type MoveError struct{ From, To, Reason string }
 
+// Unwrap returns its Kind.
 func (e *MoveError) Unwrap() error {
 	if e.Reason == "" {
 		return nil
@@ -190,6 +208,7 @@ func (e *MoveError) Unwrap() error {
 	return ErrNoFeed
 }
 
+// Error implements error.
 func (e *MoveError) Error() string {
 	if e.Reason == "" {
 		return fmt.Sprintf("%s was not moved: %s is a feed of this peer's already: remove that first, or leave both as they are", e.From, e.To)
@@ -204,6 +223,7 @@ type NotFeedError struct {
 	Page   bool   // a page of HTML, which names no feed either
 }
 
+// Error implements error.
 func (e *NotFeedError) Error() string {
 	todo := "correct the address"
 	if e.Page {
@@ -224,6 +244,7 @@ type NamedFeed struct {
 	Title string `json:"title,omitempty"`
 }
 
+// Error implements error.
 func (e *SeveralFeeds) Error() string {
 	text := fmt.Sprintf("%s names %d feeds: add the one that is meant:", e.Page, len(e.Feeds))
 	for i, f := range e.Feeds {
@@ -244,7 +265,10 @@ type OriginError struct {
 	Next        time.Time // of the next look; zero: none will be
 }
 
+// Unwrap returns its Kind.
 func (e *OriginError) Unwrap() error { return ErrOrigin }
+
+// Error implements error.
 func (e *OriginError) Error() string {
 	text := e.URL + ": " + e.Reason
 	if !e.Next.IsZero() {
@@ -262,7 +286,10 @@ type LateError struct {
 	Ahead int // requests to Host that come first
 }
 
+// Unwrap returns its Kind.
 func (e *LateError) Unwrap() error { return ErrLate }
+
+// Error implements error.
 func (e *LateError) Error() string {
 	why, then := "this peer has as many looks under way as it may", "it is looked at all the same"
 	switch {
@@ -281,12 +308,16 @@ func (e *LateError) Error() string {
 // UnknownJoinError is for what the peer does not join through.
 type UnknownJoinError struct{ Target string }
 
+// Unwrap returns its Kind.
 func (e *UnknownJoinError) Unwrap() error { return ErrUnknown }
+
+// Error implements error.
 func (e *UnknownJoinError) Error() string { return "this peer does not join through " + e.Target }
 
 // ForeignPeerError is for a peer of another network that is to be joined through.
 type ForeignPeerError struct{ Speaks, Own string }
 
+// Error implements error.
 func (e *ForeignPeerError) Error() string {
 	return fmt.Sprintf("it is of the network %q and this peer of %q: a peer is of the network that serve --network names", e.Speaks, e.Own)
 }
@@ -294,6 +325,7 @@ func (e *ForeignPeerError) Error() string {
 // OtherPeerError is for an address where another peer answers than it names.
 type OtherPeerError struct{}
 
+// Error implements error.
 func (*OtherPeerError) Error() string {
 	return "another peer answers at this address: take the whole address, as that peer's \"feedring status\" prints it"
 }
