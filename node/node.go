@@ -81,7 +81,7 @@ type Node struct {
 	own       *cache.Room      // this peer's own feeds, for pollers
 	verifier  *wire.Verifier   // of what others signed
 	packer    wire.Packer      // of answers to polls
-	personal  *personal.Room
+	personal  *personal.Reflector
 	pings     *pings.Room
 	hubs      *subscriber.Room // nil: hubs elsewhere cannot reach this peer
 	hub       *hub.Hub         // nil: without a web address nobody subscribes

@@ -8,6 +8,7 @@ import (
 	"github.com/feedring/feedring/client"
 	"github.com/feedring/feedring/internal/match"
 	"github.com/feedring/feedring/internal/readerfeeds/personal"
+	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/vouch"
 	"github.com/feedring/feedring/internal/web"
 	"github.com/feedring/feedring/node/internal/storage"
@@ -15,20 +16,7 @@ import (
 
 // openPersonal reads the personal feeds that this peer keeps.
 func (n *Node) openPersonal() (err error) {
-	n.personal, err = personal.Open(personal.Config{
-		Self: n.ID(), Store: n.store, Network: personalNetwork{n}, Open: n.readers.Open, Read: n.readers.Delivery.After, Site: n.standsBehind,
-		Listed: n.origins.Private, Log: n.log,
-		Kept: func(feeds int) {
-			if feeds%personalStep == 0 {
-				allowMemory(feeds)
-			}
-		},
-		Changed: func(secret string) {
-			if n.hub != nil {
-				n.hub.Changed(ofPersonal + secret)
-			}
-		},
-	})
+	n.personal, err = personal.Open(personal.Config{Self: n.ID(), Store: n.store, Peer: personalPeer{n}, Log: n.log})
 	return err
 }
 
@@ -69,16 +57,40 @@ func (n *Node) givePersonal(changed []feedring.FeedRef) {
 	}
 }
 
-// personalNetwork is the network as personal feeds ask it: as every reader at
-// this peer does.
-type personalNetwork struct{ node *Node }
+// personalPeer is this peer as personal feeds see it. They ask the network as every
+// reader here does.
+type personalPeer struct{ node *Node }
 
-func (p personalNetwork) Query(ctx context.Context, q feedring.Query) ([]feedring.Entry, bool, error) {
+func (p personalPeer) Open(it *store.Item) (*feedring.Entry, error) { return p.node.readers.Open(it) }
+
+func (p personalPeer) Read(ctx context.Context, ref feedring.FeedRef, after feedring.Position) ([]store.Item, error) {
+	return p.node.readers.Delivery.After(ctx, ref, after)
+}
+
+func (p personalPeer) Site(theme feedring.Theme, ref feedring.FeedRef) string {
+	return p.node.standsBehind(theme, ref)
+}
+
+func (p personalPeer) Listed(url string) bool { return p.node.origins.Private(url) }
+
+func (p personalPeer) Kept(feeds int) {
+	if feeds%personalStep == 0 {
+		allowMemory(feeds)
+	}
+}
+
+func (p personalPeer) Changed(secret string) {
+	if p.node.hub != nil {
+		p.node.hub.Changed(ofPersonal + secret)
+	}
+}
+
+func (p personalPeer) Query(ctx context.Context, q feedring.Query) ([]feedring.Entry, bool, error) {
 	answer, err := p.node.Query(ctx, web.Ask{Query: q, Private: q.Theme == ""})
 	return answer.Entries, answer.Final.Status != feedring.Incomplete, err
 }
 
-func (p personalNetwork) Follow(ctx context.Context, theme feedring.Theme, from feedring.Cursor, begun func(feedring.Cursor),
+func (p personalPeer) Follow(ctx context.Context, theme feedring.Theme, from feedring.Cursor, begun func(feedring.Cursor),
 	each func(e *feedring.Entry, through feedring.Position)) error {
 	comes := func(e feedring.Entry, at feedring.Cursor) error {
 		each(&e, at[e.Ref()])
@@ -95,19 +107,19 @@ func (p personalNetwork) Follow(ctx context.Context, theme feedring.Theme, from 
 	}, comes)
 }
 
-func (p personalNetwork) Themes() (themes []feedring.Theme) {
+func (p personalPeer) Themes() (themes []feedring.Theme) {
 	for _, g := range p.node.loop.View().Ring {
 		themes = append(themes, g.Theme)
 	}
 	return themes
 }
 
-func (p personalNetwork) Stored(theme feedring.Theme) bool {
+func (p personalPeer) Stored(theme feedring.Theme) bool {
 	return p.node.loop.View().Roles[theme].Role != feedring.RoleNone
 }
 
 // personalFeeds are the personal feeds as the front sees them.
-type personalFeeds struct{ room *personal.Room }
+type personalFeeds struct{ room *personal.Reflector }
 
 func (p personalFeeds) Subscriptions() []web.Subscription {
 	var all []web.Subscription

@@ -25,6 +25,6 @@ func (n *Node) takeBack(ctx context.Context, it store.Item) error {
 	if err := n.store.TakeBack(ctx, it); err != nil {
 		return fmt.Errorf("taking %s back: %w", it.ID, err)
 	}
-	n.personal.TakenBack(&it)
+	n.personal.Retract(&it)
 	return nil
 }

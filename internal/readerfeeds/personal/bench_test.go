@@ -30,13 +30,13 @@ func (w *world) manyOf(n int, words func(i int) string) {
 	for i := range n {
 		q, expr, err := canonical(feedring.Query{Theme: "news", Words: words(i)})
 		check(w.t, err)
-		r.giving.Lock()
+		r.changing.Lock()
 		in := r.interestFor(newInterest(q, expr, false))
 		in.owners++
 		in.attempts = 1
 		delete(r.due, in)
 		r.list(&subscription{id: fmt.Sprintf("%016x", i), secret: newSecret(), interest: in, words: q.Words, created: time.Now().UnixMilli()})
-		r.giving.Unlock()
+		r.changing.Unlock()
 		if i%1000 == 0 {
 			r.writing.discard()
 		}
@@ -84,7 +84,7 @@ func BenchmarkGive(b *testing.B) {
 			before := heap()
 			w := newWorld(b)
 			w.many(subs, random)
-			w.room.lookout.plain.index.Compact()
+			w.room.matcher.plain.index.Compact()
 			var took []time.Duration
 			n := 0
 			for b.Loop() {

@@ -2,7 +2,6 @@ package personal
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -30,13 +29,13 @@ const (
 	// saw earlier, before an interest was filled, the query would have found.
 	fillMargin  = 10 * time.Minute
 	saveCursors = 5 * time.Second        // how far feeds were read without giving anything
-	lookAgain   = 500 * time.Millisecond // which themes are to be followed
+	followEvery = 500 * time.Millisecond // which themes are to be followed
 	retryAfter  = time.Second            // a full disk may have room again
 )
 
-// Network is where entries come from beside the store. Its methods are safe for
+// Peer is the running peer that keeps personal feeds. Its methods are safe for
 // concurrent use.
-type Network interface {
+type Peer interface {
 	// Query answers once, newest first, with the peer's private entries where
 	// no theme is named. whole says that nobody was missing.
 	Query(ctx context.Context, q feedring.Query) (entries []feedring.Entry, whole bool, err error)
@@ -50,43 +49,26 @@ type Network interface {
 	Themes() []feedring.Theme
 	// Stored reports whether all that is new in a theme comes to the store.
 	Stored(theme feedring.Theme) bool
-}
-
-// Config is what a Room is told. All fields but Log are needed.
-type Config struct {
-	Self    feedring.PeerID
-	Store   *store.Store
-	Network Network
-	Open    func(*store.Item) (*feedring.Entry, error) // unseals an item
-	// Read returns what follows a position of a feed: of the store, or on its
-	// way there.
-	Read func(ctx context.Context, ref feedring.FeedRef, after feedring.Position) ([]store.Item, error)
-	// Site names who stands behind a feed: the site that vouches for its publisher,
-	// or that this peer reads it from itself; empty: nobody.
-	Site func(theme feedring.Theme, ref feedring.FeedRef) string
+	// Read returns what follows a position of a feed, of the store or on its way
+	// there, and Open unseals an item of it.
+	Read(ctx context.Context, ref feedring.FeedRef, after feedring.Position) ([]store.Item, error)
+	Open(it *store.Item) (*feedring.Entry, error)
+	// Site names the site that stands behind a feed: it vouches for the feed's
+	// publisher, or this peer reads the feed from it; empty: none.
+	Site(theme feedring.Theme, ref feedring.FeedRef) string
 	// Listed reports whether a private feed is one of this peer's feeds.
-	Listed func(url string) bool
-	// Changed is told of each personal feed of Watch that shows something else, or
-	// is revoked. It must not block and must not call the Room. Nil: nobody is.
-	Changed func(secret string)
-	// Kept is told how many personal feeds there are whenever that changes, while
-	// Open reads them, too. It must not block. Nil: nobody is.
-	Kept func(feeds int)
-	Log  *slog.Logger // nil: nothing is logged
+	Listed(url string) bool
+	// Changed is called for each personal feed of Watch that shows something else,
+	// or is revoked, and Kept with the number of personal feeds whenever it changes.
+	// They must not block and must not call the Reflector.
+	Changed(secret string)
+	Kept(feeds int)
 }
 
-func (c *Config) validate() error {
-	if c.Self == "" || c.Store == nil || c.Network == nil || c.Open == nil || c.Read == nil || c.Site == nil || c.Listed == nil {
-		return fmt.Errorf("personal: the configuration is not complete")
-	}
-	if c.Kept == nil {
-		c.Kept = func(int) {}
-	}
-	if c.Changed == nil {
-		c.Changed = func(string) {}
-	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
-	return nil
+// Config is what a Reflector is given. All fields but Log are needed.
+type Config struct {
+	Self  feedring.PeerID
+	Store *store.Store
+	Peer  Peer
+	Log   *slog.Logger // nil: nothing is logged
 }

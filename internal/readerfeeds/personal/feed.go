@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"hash/fnv"
+	"slices"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -26,7 +27,7 @@ type Feed struct {
 }
 
 // State looks a secret up. It reads no disk.
-func (r *Room) State(secret string) (State, bool) {
+func (r *Reflector) State(secret string) (State, bool) {
 	key := keyOfSecret(secret)
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -37,7 +38,7 @@ func (r *Room) State(secret string) (State, bool) {
 	return r.state(s), true
 }
 
-func (r *Room) state(s *subscription) State {
+func (r *Reflector) state(s *subscription) State {
 	h, modified := fnv.New64a(), s.interest.modified
 	row := make([]byte, 0, 28)
 	for _, slot := range s.interest.items {
@@ -51,12 +52,12 @@ func (r *Room) state(s *subscription) State {
 		_, _ = h.Write(row) // documented never to fail
 		modified = max(modified, e.changed)
 	}
-	return State{Subscription: s.told(), Version: h.Sum64(), Modified: time.Unix(modified, 0).UTC()}
+	return State{Subscription: s.public(), Version: h.Sum64(), Modified: time.Unix(modified, 0).UTC()}
 }
 
 // Feed reads a personal feed: its state, and the entries of that very state.
 // It fails with ErrUnknown. An entry that cannot be read any more is left out.
-func (r *Room) Feed(ctx context.Context, secret string) (Feed, error) {
+func (r *Reflector) Feed(ctx context.Context, secret string) (Feed, error) {
 	key := keyOfSecret(secret)
 	r.mu.RLock()
 	s := r.bySecret[key]
@@ -67,7 +68,7 @@ func (r *Room) Feed(ctx context.Context, secret string) (Feed, error) {
 	f := Feed{State: r.state(s)}
 	list := make([]held, 0, len(s.interest.items))
 	for _, slot := range s.interest.items {
-		if h := &r.table.all[slot]; !h.taken {
+		if h := &r.table.all[slot]; !h.retracted {
 			list = append(list, *h)
 		}
 	}
@@ -100,7 +101,7 @@ func (r *Room) Feed(ctx context.Context, secret string) (Feed, error) {
 
 // read reads an entry: of this peer's own feeds from the store, of others' the
 // copy.
-func (r *Room) read(h *held, ref feedring.FeedRef) (*feedring.Entry, error) {
+func (r *Reflector) read(h *held, ref feedring.FeedRef) (*feedring.Entry, error) {
 	if ref.Publisher != r.cfg.Self {
 		return r.copied(h.number)
 	}
@@ -108,11 +109,11 @@ func (r *Room) read(h *held, ref feedring.FeedRef) (*feedring.Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.cfg.Open(&it)
+	return r.cfg.Peer.Open(&it)
 }
 
 // copied reads the copy of an entry, which may not be on disk yet.
-func (r *Room) copied(number uint64) (*feedring.Entry, error) {
+func (r *Reflector) copied(number uint64) (*feedring.Entry, error) {
 	value, ok := r.writing.row(copyKey(number))
 	if !ok {
 		var err error
@@ -132,9 +133,9 @@ func (r *Room) copied(number uint64) (*feedring.Entry, error) {
 
 // Withdraw takes the entries of a private feed off all lists: it is not one of
 // this peer's any more.
-func (r *Room) Withdraw(url string) {
-	r.giving.Lock()
-	defer r.giving.Unlock()
+func (r *Reflector) Withdraw(url string) {
+	r.changing.Lock()
+	defer r.changing.Unlock()
 	n, ok := r.byRef[feedring.FeedRef{URL: url, Publisher: r.cfg.Self}]
 	if !ok || !r.feeds[n].private {
 		return
@@ -151,24 +152,19 @@ func (r *Room) Withdraw(url string) {
 }
 
 // take takes entries off a list and reports whether there were any.
-func (r *Room) take(in *interest, off func(*held) bool) bool {
-	var gone []slot
-	left := make([]slot, 0, len(in.items))
-	for _, s := range in.items {
-		if off(&r.table.all[s]) {
-			gone = append(gone, s)
-		} else {
-			left = append(left, s)
-		}
-	}
-	if len(gone) == 0 {
+func (r *Reflector) take(in *interest, off func(*held) bool) bool {
+	is := func(s slot) bool { return off(&r.table.all[s]) }
+	if !slices.ContainsFunc(in.items, is) {
 		return false
 	}
-	in.items, in.changed = left, true
-	r.tell(in)
-	r.listed -= len(gone)
-	for _, s := range gone {
-		r.release(s)
+	before := in.items
+	in.items, in.changed = slices.DeleteFunc(slices.Clone(before), is), true
+	r.notify(in)
+	r.listed -= len(before) - len(in.items)
+	for _, s := range before {
+		if is(s) {
+			r.release(s)
+		}
 	}
 	return true
 }

@@ -11,10 +11,10 @@ import (
 
 // await has an interest filled that never was, and waits for that, though not
 // for long: the list goes on filling behind the caller's back.
-func (r *Room) await(ctx context.Context, in *interest) {
-	r.giving.Lock()
+func (r *Reflector) await(ctx context.Context, in *interest) {
+	r.changing.Lock()
 	done := in.done
-	r.giving.Unlock()
+	r.changing.Unlock()
 	if done == nil {
 		return
 	}
@@ -35,9 +35,9 @@ func (r *Room) await(ctx context.Context, in *interest) {
 // Restore has the lists that private feeds come to filled again, soon: a feed
 // that Withdraw took off them is this peer's again, and its log goes on behind
 // what was given. It does not block.
-func (r *Room) Restore() {
-	r.giving.Lock()
-	defer r.giving.Unlock()
+func (r *Reflector) Restore() {
+	r.changing.Lock()
+	defer r.changing.Unlock()
 	for _, in := range r.interests {
 		if in.query.Theme != "" {
 			continue
@@ -51,7 +51,7 @@ func (r *Room) Restore() {
 }
 
 // fillAll fills interests as they come, until ctx ends.
-func (r *Room) fillAll(ctx context.Context) {
+func (r *Reflector) fillAll(ctx context.Context) {
 	var running sync.WaitGroup
 	defer running.Wait()
 	places := make(chan struct{}, fillsAtOnce)
@@ -65,10 +65,10 @@ func (r *Room) fillAll(ctx context.Context) {
 		case in := <-r.fills:
 			due = append(due, in)
 		case <-again.C:
-			due = r.hungry()
+			due = r.dueInterests()
 		}
 		for _, in := range due {
-			if !r.begin(in) {
+			if !r.claim(in) {
 				continue
 			}
 			select {
@@ -84,10 +84,10 @@ func (r *Room) fillAll(ctx context.Context) {
 	}
 }
 
-// hungry returns the interests whose lists may lack something.
-func (r *Room) hungry() (due []*interest) {
-	r.giving.Lock()
-	defer r.giving.Unlock()
+// dueInterests returns the interests whose lists may lack something.
+func (r *Reflector) dueInterests() (due []*interest) {
+	r.changing.Lock()
+	defer r.changing.Unlock()
 	for in := range r.due {
 		due = append(due, in)
 	}
@@ -95,10 +95,10 @@ func (r *Room) hungry() (due []*interest) {
 	return due
 }
 
-// begin claims an interest for one fill at a time.
-func (r *Room) begin(in *interest) bool {
-	r.giving.Lock()
-	defer r.giving.Unlock()
+// claim claims an interest for one fill at a time.
+func (r *Reflector) claim(in *interest) bool {
+	r.changing.Lock()
+	defer r.changing.Unlock()
 	if in.busy || in.owners == 0 || !r.due[in] {
 		return false
 	}
@@ -108,7 +108,7 @@ func (r *Room) begin(in *interest) bool {
 
 // fill asks for the newest entries of an interest. An answer that is not whole
 // is asked for again, some times.
-func (r *Room) fill(ctx context.Context, in *interest) {
+func (r *Reflector) fill(ctx context.Context, in *interest) {
 	within, cancel := context.WithTimeout(ctx, fillWithin)
 	defer cancel()
 	began := time.Now().Unix()
@@ -119,8 +119,8 @@ func (r *Room) fill(ctx context.Context, in *interest) {
 	if err != nil {
 		r.cfg.Log.Debug("personal feeds: a list was not filled", "err", err)
 	}
-	r.giving.Lock()
-	defer r.giving.Unlock()
+	r.changing.Lock()
+	defer r.changing.Unlock()
 	in.busy = false
 	if in.owners == 0 {
 		return
@@ -137,32 +137,32 @@ func (r *Room) fill(ctx context.Context, in *interest) {
 }
 
 // found asks for the newest entries of an interest.
-func (r *Room) found(ctx context.Context, in *interest) (entries []feedring.Entry, whole bool, err error) {
+func (r *Reflector) found(ctx context.Context, in *interest) (entries []feedring.Entry, whole bool, err error) {
 	if !in.stem {
-		return r.cfg.Network.Query(ctx, in.query)
+		return r.cfg.Peer.Query(ctx, in.query)
 	}
 	q := in.query
 	q.Stem = true
-	entries, whole, err = r.cfg.Network.Query(ctx, q)
+	entries, whole, err = r.cfg.Peer.Query(ctx, q)
 	return slices.DeleteFunc(entries, func(e feedring.Entry) bool { return !in.meets(&e) }), whole, err
 }
 
 // enlist puts the newest entries, which come newest first, into a list, each at
 // its place by date: the first time below what came since as news.
-func (r *Room) enlist(in *interest, entries []feedring.Entry, began int64) {
+func (r *Reflector) enlist(in *interest, entries []feedring.Entry, began int64) {
 	now := time.Now().Unix()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	live, changed := slices.Clone(in.items), false
 	for i := range slices.Backward(entries) { // the oldest first: each goes above those of the same second
-		if entries[i].Theme == "" && !r.cfg.Listed(entries[i].Feed) {
+		if entries[i].Theme == "" && !r.cfg.Peer.Listed(entries[i].Feed) {
 			continue // it was withdrawn since it was found
 		}
 		s := r.slotOf(&entries[i])
-		if r.table.all[s].taken || in.holds(r.table, s, r.table.shared(&r.table.all[s])) || !r.fits(in, s, now) {
+		if r.table.all[s].retracted || in.holds(r.table, s, r.table.shared(&r.table.all[s])) || !r.fits(in, s, now) {
 			continue
 		}
-		r.keepOnce(s, &entries[i])
+		r.keepOnce(s, &entries[i], r.table.all[s].news)
 		r.put(in, s, now, true)
 		changed = true
 	}
@@ -172,7 +172,7 @@ func (r *Room) enlist(in *interest, entries []feedring.Entry, began int64) {
 		in.items = append(slices.DeleteFunc(in.items, cameLive), above...)
 	}
 	if in.filled = began; changed {
-		r.tell(in)
+		r.notify(in)
 	}
 	r.writeInterest(in)
 }

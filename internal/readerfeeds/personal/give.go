@@ -29,13 +29,13 @@ type arrival struct {
 // Stored gives what the store has, or will have in a moment, of a feed. It
 // returns when that is in the lists, and waits while the disk takes no more.
 // One call for a feed at a time.
-func (r *Room) Stored(ctx context.Context, ref feedring.FeedRef) error {
+func (r *Reflector) Stored(ctx context.Context, ref feedring.FeedRef) error {
 	for {
 		after, anybody := r.shown(ref)
 		if !anybody {
 			return nil
 		}
-		items, err := r.cfg.Read(ctx, ref, after)
+		items, err := r.cfg.Peer.Read(ctx, ref, after)
 		if err != nil || len(items) == 0 {
 			return err
 		}
@@ -48,16 +48,16 @@ func (r *Room) Stored(ctx context.Context, ref feedring.FeedRef) error {
 }
 
 // shown is how far a feed was shown, and whether anybody subscribes.
-func (r *Room) shown(ref feedring.FeedRef) (at feedring.Position, anybody bool) {
-	r.giving.Lock()
-	defer r.giving.Unlock()
+func (r *Reflector) shown(ref feedring.FeedRef) (at feedring.Position, anybody bool) {
+	r.changing.Lock()
+	defer r.changing.Unlock()
 	if n, ok := r.byRef[ref]; ok {
 		at = r.feeds[n].at
 	}
 	return at, len(r.byID) > 0
 }
 
-func (r *Room) stored(ctx context.Context, it *store.Item) error {
+func (r *Reflector) stored(ctx context.Context, it *store.Item) error {
 	if err := r.writing.room(ctx); err != nil {
 		return err
 	}
@@ -65,13 +65,13 @@ func (r *Room) stored(ctx context.Context, it *store.Item) error {
 		ref: it.Ref, at: it.Position, id: it.ID, version: it.Version, retracted: it.Retraction || it.Stone,
 		theme: it.Theme, provider: it.Provider, private: it.Private, published: it.Published, seen: it.Seen,
 		text: it.Text, site: r.siteOf(it.Theme, it.Ref, ""),
-		open: func() (*feedring.Entry, error) { return r.cfg.Open(it) },
+		open: func() (*feedring.Entry, error) { return r.cfg.Peer.Open(it) },
 	}, it.Position)
 	return nil
 }
 
 // followed gives an entry that a follow told.
-func (r *Room) followed(ctx context.Context, e *feedring.Entry, through feedring.Position) error {
+func (r *Reflector) followed(ctx context.Context, e *feedring.Entry, through feedring.Position) error {
 	if err := r.writing.room(ctx); err != nil {
 		return err
 	}
@@ -86,9 +86,9 @@ func (r *Room) followed(ctx context.Context, e *feedring.Entry, through feedring
 
 // give puts an entry into the lists that want it, unless its feed was shown
 // beyond it, and notes how far the feed was then shown.
-func (r *Room) give(a *arrival, through feedring.Position) {
-	r.giving.Lock()
-	defer r.giving.Unlock()
+func (r *Reflector) give(a *arrival, through feedring.Position) {
+	r.changing.Lock()
+	defer r.changing.Unlock()
 	n := r.feedOf(a.ref, a.theme, a.private)
 	at := r.feeds[n].at
 	if a.at.Compare(at) <= 0 {
@@ -97,15 +97,15 @@ func (r *Room) give(a *arrival, through feedring.Position) {
 	if through.Compare(at) > 0 {
 		defer func() { r.feeds[n].at, r.feeds[n].dirty = through, true }()
 	}
-	if a.private && !r.cfg.Listed(a.ref.URL) {
+	if a.private && !r.cfg.Peer.Listed(a.ref.URL) {
 		return
 	}
 	if a.retracted {
-		r.takeBack(n, a)
+		r.retract(n, a)
 		return
 	}
 	s, known := r.known(identityOf(a.ref.URL, a.id), n, a.site != "")
-	if known && r.table.all[s].taken {
+	if known && r.table.all[s].retracted {
 		return
 	} else if known && r.supersedes(n, a, &r.table.all[s]) {
 		r.renew(s, n, a)
@@ -115,7 +115,7 @@ func (r *Room) give(a *arrival, through feedring.Position) {
 	if a.version > 1 {
 		return // it was given when its first version was
 	}
-	if found := r.lookout.matching(a); len(found) > 0 {
+	if found := r.matcher.matching(a); len(found) > 0 {
 		r.deliver(n, a, through, found)
 	}
 }
@@ -123,7 +123,7 @@ func (r *Room) give(a *arrival, through feedring.Position) {
 // supersedes reports whether a is to be shown where h is: a newer version, or
 // what a publisher says for whom its site stands, after one that nobody vouches
 // for said anything.
-func (r *Room) supersedes(feed uint32, a *arrival, h *held) bool {
+func (r *Reflector) supersedes(feed uint32, a *arrival, h *held) bool {
 	if h.feed == feed {
 		return a.version > h.version
 	}
@@ -132,7 +132,7 @@ func (r *Room) supersedes(feed uint32, a *arrival, h *held) bool {
 
 // renew shows a new version, or the same entry of another publisher, where the
 // old one stands.
-func (r *Room) renew(s slot, feed uint32, a *arrival) {
+func (r *Reflector) renew(s slot, feed uint32, a *arrival) {
 	e, ok := r.opened(a)
 	if !ok {
 		return
@@ -147,10 +147,10 @@ func (r *Room) renew(s slot, feed uint32, a *arrival) {
 	if h.kept {
 		r.keep(h, e)
 	}
-	r.tellAll(s)
+	r.notifyAll(s)
 }
 
-func (r *Room) opened(a *arrival) (*feedring.Entry, bool) {
+func (r *Reflector) opened(a *arrival) (*feedring.Entry, bool) {
 	e, err := a.open()
 	if err != nil {
 		r.cfg.Log.Warn("personal feeds: an entry cannot be read", "feed", a.ref.URL, "err", err)
@@ -159,7 +159,7 @@ func (r *Room) opened(a *arrival) (*feedring.Entry, bool) {
 }
 
 // deliver gives an entry to the lists of found, and writes that to the journal.
-func (r *Room) deliver(feed uint32, a *arrival, through feedring.Position, found []*interest) {
+func (r *Reflector) deliver(feed uint32, a *arrival, through feedring.Position, found []*interest) {
 	e, ok := r.opened(a)
 	if !ok {
 		return
@@ -174,13 +174,13 @@ func (r *Room) deliver(feed uint32, a *arrival, through feedring.Position, found
 	for _, in := range found {
 		switch {
 		case in.holds(r.table, s, shared):
-		case in.hears(e):
-			r.keepNews(s, e, now)
+		case in.isNews(e):
+			r.keepOnce(s, e, now)
 			r.put(in, s, now, false)
-			r.tell(in)
+			r.notify(in)
 			news = append(news, in.number)
 		case r.fits(in, s, now):
-			r.keepOnce(s, e)
+			r.keepOnce(s, e, r.table.all[s].news)
 			r.put(in, s, now, true) // nobody is told
 			history = append(history, in.number)
 		}
@@ -192,20 +192,16 @@ func (r *Room) deliver(feed uint32, a *arrival, through feedring.Position, found
 	r.record(row)
 }
 
-// keepOnce writes an entry's rows before the first list holds it.
-func (r *Room) keepOnce(s slot, e *feedring.Entry) {
-	if !r.table.all[s].kept {
-		r.keep(&r.table.all[s], e)
-	}
-}
-
-// keepNews is keepOnce for an entry that is given as news.
-func (r *Room) keepNews(s slot, e *feedring.Entry, now int64) {
+// keepOnce writes an entry's rows before the first list holds it. news is when it
+// was given as news.
+func (r *Reflector) keepOnce(s slot, e *feedring.Entry, news int64) {
 	h := &r.table.all[s]
 	was := h.news
-	h.news = now
-	if h.kept && was != now {
+	h.news = news
+	switch {
+	case !h.kept:
+		r.keep(h, e)
+	case was != news:
 		r.writing.put(entryKey(h.number), encodeHeld(h))
 	}
-	r.keepOnce(s, e)
 }

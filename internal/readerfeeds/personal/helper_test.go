@@ -103,16 +103,33 @@ func (n *network) followed(theme feedring.Theme) chan feedring.Entry {
 	return n.live[theme]
 }
 
+// peer is the peer of a world.
+type peer struct {
+	*network
+	w *world
+}
+
+func (p peer) Read(ctx context.Context, ref feedring.FeedRef, after feedring.Position) ([]store.Item, error) {
+	return p.w.store.Scan(ctx, ref, after, 0, 0)
+}
+
+func (p peer) Open(it *store.Item) (*feedring.Entry, error)       { return opened(it) }
+func (p peer) Site(_ feedring.Theme, ref feedring.FeedRef) string { return p.w.sites[ref] }
+func (p peer) Listed(url string) bool                             { return !p.w.gone[url] }
+func (p peer) Changed(secret string)                              { p.w.told = append(p.w.told, secret) }
+func (p peer) Kept(int)                                           {}
+
 // world is a store and a room over it, which can be killed.
 type world struct {
 	t       testing.TB
 	dir     string
 	store   *store.Store
-	room    *Room
+	room    *Reflector
 	network *network
 	reserve int64                       // what the disk must have left; negative: anything
 	gone    map[string]bool             // private feeds that are not listed
 	sites   map[feedring.FeedRef]string // who stands behind a feed
+	told    []string                    // secrets of personal feeds that show something else
 	stop    func()
 }
 
@@ -131,12 +148,7 @@ func (w *world) start() {
 	var err error
 	w.store, err = store.Open(w.dir, store.Options{Reserve: w.reserve})
 	check(w.t, err)
-	w.room, err = Open(Config{
-		Self: self, Store: w.store, Network: w.network, Open: opened, Site: func(_ feedring.Theme, ref feedring.FeedRef) string { return w.sites[ref] }, Listed: func(url string) bool { return !w.gone[url] },
-		Read: func(ctx context.Context, ref feedring.FeedRef, after feedring.Position) ([]store.Item, error) {
-			return w.store.Scan(ctx, ref, after, 0, 0)
-		},
-	})
+	w.room, err = Open(Config{Self: self, Store: w.store, Peer: peer{w.network, w}})
 	check(w.t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})

@@ -12,13 +12,13 @@ import (
 
 // interest is what one subscription or more ask, and the list that they share.
 type interest struct {
-	number uint32         // on disk
-	query  feedring.Query // with canonical words
-	stem   bool           // its words meet other forms of them
-	key    string
-	expr   *match.Expr // of its words; nil: the lookout's index has it
-	place  index.ID    // there
-	owners int
+	number  uint32         // on disk
+	query   feedring.Query // with canonical words
+	stem    bool           // its words meet other forms of them
+	key     string
+	expr    *match.Expr // of its words; nil: the matcher's index has it
+	indexID index.ID    // there
+	owners  int
 
 	items    []slot // in the order given; the last is the newest
 	modified int64  // Unix seconds: when items last changed
@@ -54,14 +54,7 @@ func wholeSecond(t time.Time) time.Time {
 
 // keyOf names an interest. Words come last, for only they may hold anything.
 func keyOf(q *feedring.Query) string {
-	since, until := int64(0), int64(0)
-	if !q.Since.IsZero() {
-		since = q.Since.Unix()
-	}
-	if !q.Until.IsZero() {
-		until = q.Until.Unix()
-	}
-	return fmt.Sprintf("%s %s %d %d %d %s", q.Theme, q.Provider, since, until, q.Limit, q.Words)
+	return fmt.Sprintf("%s %s %d %d %d %s", q.Theme, q.Provider, q.Since.Unix(), q.Until.Unix(), q.Limit, q.Words)
 }
 
 // newInterest is an interest without a number. q and expr are canonical.

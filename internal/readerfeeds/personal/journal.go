@@ -20,7 +20,7 @@ type journalRow struct {
 const mostGiven = 100_000
 
 // record writes a row, or where it was given to very many interests several.
-func (r *Room) record(row journalRow) {
+func (r *Reflector) record(row journalRow) {
 	all := row.given
 	for len(all) > 0 {
 		row.given = all[:min(len(all), mostGiven)]
@@ -83,9 +83,9 @@ func (d *numbers) next() uint64 {
 
 // settle writes every list that changed whole, and empties the journal, once
 // that is much longer than the lists.
-func (r *Room) settle() {
-	r.giving.Lock()
-	defer r.giving.Unlock()
+func (r *Reflector) settle() {
+	r.changing.Lock()
+	defer r.changing.Unlock()
 	if r.journal < max(maxJournal, r.listed*2) {
 		return
 	}
@@ -95,12 +95,7 @@ func (r *Room) settle() {
 			r.writeInterest(in)
 		}
 	}
-	for n := range r.feeds { // the journal said this, too
-		if f := &r.feeds[n]; f.dirty {
-			f.dirty = false
-			r.writing.put(feedKey(uint32(n)), encodeFeed(f))
-		}
-	}
+	r.writeFeeds() // the journal said this, too
 	for serial := r.emptied + 1; serial <= through; serial++ {
 		r.writing.put(journalKey(serial), nil)
 	}
@@ -108,7 +103,7 @@ func (r *Room) settle() {
 }
 
 // writeInterest writes an interest with its list as it is now.
-func (r *Room) writeInterest(in *interest) {
+func (r *Reflector) writeInterest(in *interest) {
 	in.changed, in.through = false, r.serial
 	r.writing.put(interestKey(in.number), r.encodeInterest(in))
 }

@@ -12,17 +12,17 @@ import (
 
 // follows is the themes that are followed, each for all its interests.
 type follows struct {
-	room    *Room
+	room    *Reflector
 	running sync.WaitGroup
 	ends    map[feedring.Theme]context.CancelFunc
 }
 
 // follow keeps up the follows that interests need, until ctx ends.
-func (r *Room) follow(ctx context.Context) {
+func (r *Reflector) follow(ctx context.Context) {
 	r.sweep()
 	f := &follows{room: r, ends: make(map[feedring.Theme]context.CancelFunc)}
 	defer f.running.Wait()
-	look := time.NewTicker(lookAgain)
+	look := time.NewTicker(followEvery)
 	defer look.Stop()
 	for {
 		f.adjust(ctx)
@@ -36,15 +36,15 @@ func (r *Room) follow(ctx context.Context) {
 }
 
 // sweep withdraws private feeds that went while nobody looked.
-func (r *Room) sweep() {
+func (r *Reflector) sweep() {
 	var gone []string
-	r.giving.Lock()
+	r.changing.Lock()
 	for i := range r.feeds {
-		if f := &r.feeds[i]; f.private && !r.cfg.Listed(f.ref.URL) {
+		if f := &r.feeds[i]; f.private && !r.cfg.Peer.Listed(f.ref.URL) {
 			gone = append(gone, f.ref.URL)
 		}
 	}
-	r.giving.Unlock()
+	r.changing.Unlock()
 	for _, url := range gone {
 		r.Withdraw(url)
 	}
@@ -72,16 +72,13 @@ func (f *follows) adjust(ctx context.Context) {
 // all where somebody asks for all, of which the store does not get everything.
 // A group that nobody knows yet is followed once it is known: to search for it
 // again and again would find it later.
-func (r *Room) wanted() map[feedring.Theme]bool {
-	r.giving.Lock()
-	asked := make(map[feedring.Theme]bool, len(r.lookout.themes))
-	for theme := range r.lookout.themes {
-		asked[theme] = true
-	}
-	r.giving.Unlock()
+func (r *Reflector) wanted() map[feedring.Theme]bool {
+	r.changing.Lock()
+	asked := maps.Clone(r.matcher.themes)
+	r.changing.Unlock()
 	wanted := make(map[feedring.Theme]bool)
-	for _, theme := range r.cfg.Network.Themes() {
-		if (asked[""] || asked[theme]) && !r.cfg.Network.Stored(theme) {
+	for _, theme := range r.cfg.Peer.Themes() {
+		if asked[""]+asked[theme] > 0 && !r.cfg.Peer.Stored(theme) {
 			wanted[theme] = true
 		}
 	}
@@ -94,10 +91,10 @@ const (
 )
 
 // followTheme follows until ctx ends, whatever goes wrong.
-func (r *Room) followTheme(ctx context.Context, theme feedring.Theme) {
-	for pause := followLeast; ctx.Err() == nil; pause = min(2*pause, followMost) {
+func (r *Reflector) followTheme(ctx context.Context, theme feedring.Theme) {
+	for again := followLeast; ctx.Err() == nil; again = min(2*again, followMost) {
 		began := time.Now()
-		err := r.cfg.Network.Follow(ctx, theme, r.cursor(theme), func(c feedring.Cursor) { r.begun(theme, c) },
+		err := r.cfg.Peer.Follow(ctx, theme, r.cursor(theme), func(c feedring.Cursor) { r.begun(theme, c) },
 			func(e *feedring.Entry, through feedring.Position) {
 				if err := r.followed(ctx, e, through); err != nil && !errors.Is(err, context.Canceled) {
 					r.cfg.Log.Warn("personal feeds: an entry was not taken", "err", err)
@@ -108,21 +105,16 @@ func (r *Room) followTheme(ctx context.Context, theme feedring.Theme) {
 		}
 		r.cfg.Log.Debug("personal feeds: following ended, and begins again", "theme", theme, "err", err)
 		if time.Since(began) > followMost {
-			pause = followLeast
+			again = followLeast
 		}
-		wait := time.NewTimer(pause)
-		select {
-		case <-ctx.Done():
-		case <-wait.C:
-		}
-		wait.Stop()
+		pause(ctx, again)
 	}
 }
 
 // cursor is how far the feeds of a theme were shown; nil: not at all.
-func (r *Room) cursor(theme feedring.Theme) feedring.Cursor {
-	r.giving.Lock()
-	defer r.giving.Unlock()
+func (r *Reflector) cursor(theme feedring.Theme) feedring.Cursor {
+	r.changing.Lock()
+	defer r.changing.Unlock()
 	at := make(feedring.Cursor)
 	for i := range r.feeds {
 		if f := &r.feeds[i]; !f.private && !f.at.IsZero() && f.theme == theme {
@@ -137,9 +129,9 @@ func (r *Room) cursor(theme feedring.Theme) feedring.Cursor {
 
 // begun notes where a follow stands that was given no cursor, and has interests
 // that were filled before filled again: what came between is in neither.
-func (r *Room) begun(theme feedring.Theme, from feedring.Cursor) {
-	r.giving.Lock()
-	defer r.giving.Unlock()
+func (r *Reflector) begun(theme feedring.Theme, from feedring.Cursor) {
+	r.changing.Lock()
+	defer r.changing.Unlock()
 	for ref, at := range maps.All(from) {
 		n, ok := r.byRef[ref]
 		if ok && !r.feeds[n].at.IsZero() {

@@ -11,15 +11,15 @@ import (
 
 // loading is what only reading the disk needs.
 type loading struct {
-	*Room
+	*Reflector
 	entries   map[uint64]slot
 	interests map[uint32]*interest
 	damaged   int
 }
 
 // load reads all rows but copies, in the order in which one needs the other.
-func (r *Room) load() error {
-	l := &loading{Room: r, entries: make(map[uint64]slot), interests: make(map[uint32]*interest)}
+func (r *Reflector) load() error {
+	l := &loading{Reflector: r, entries: make(map[uint64]slot), interests: make(map[uint32]*interest)}
 	for _, kind := range []struct {
 		prefix string
 		take   func(key string, value []byte) bool
@@ -43,7 +43,7 @@ func (r *Room) load() error {
 }
 
 func (l *loading) feed(key string, value []byte) bool {
-	n, ok := number32(feedRows, key)
+	n, ok := numberIn[uint32](feedRows, key)
 	var row feedRow
 	if !ok || json.Unmarshal(value, &row) != nil || n > 1<<24 {
 		return false
@@ -60,7 +60,7 @@ func (l *loading) feed(key string, value []byte) bool {
 }
 
 func (l *loading) entry(key string, value []byte) bool {
-	n, ok := number64(entryRows, key)
+	n, ok := numberIn[uint64](entryRows, key)
 	var row entryRow
 	if !ok || json.Unmarshal(value, &row) != nil || len(row.ID) != len(identity{}) || int(row.Feed) >= len(l.feeds) {
 		return false
@@ -68,7 +68,7 @@ func (l *loading) entry(key string, value []byte) bool {
 	l.entries[n] = l.table.add(held{
 		number: n, id: identity(row.ID), at: feedring.Position{Epoch: row.Epoch, Sequence: row.Sequence}, version: row.Version,
 		changed: row.Changed, link: row.Link, content: row.Content, origin: row.Origin, feed: row.Feed, size: row.Size,
-		short: row.Short, given: row.Given, claim: row.Claim, sure: row.Sure, taken: row.Taken, kept: true,
+		short: row.Short, given: row.Given, claim: row.Claim, sure: row.Sure, retracted: row.Taken, kept: true,
 		published: row.Published, news: row.News,
 	})
 	l.last = max(l.last, n)
@@ -76,7 +76,7 @@ func (l *loading) entry(key string, value []byte) bool {
 }
 
 func (l *loading) interest(key string, value []byte) bool {
-	n, ok := number32(interestRows, key)
+	n, ok := numberIn[uint32](interestRows, key)
 	var row interestRow
 	if !ok || json.Unmarshal(value, &row) != nil {
 		return false
@@ -102,7 +102,7 @@ func (l *loading) interest(key string, value []byte) bool {
 
 // given gives an entry again to the lists whose rows are older.
 func (l *loading) given(key string, value []byte) bool {
-	serial, ok := number64(journalRows, key)
+	serial, ok := numberIn[uint64](journalRows, key)
 	j, whole := decodeJournal(value)
 	if !ok || !whole {
 		return false
@@ -137,8 +137,8 @@ func (l *loading) subscription(key string, value []byte) bool {
 		return false
 	}
 	if in.owners == 0 {
-		l.Room.interests[in.key] = in
-		l.lookout.add(in)
+		l.Reflector.interests[in.key] = in
+		l.matcher.add(in)
 		if in.attempts == 0 {
 			l.due[in] = true
 		}

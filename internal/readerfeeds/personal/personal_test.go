@@ -311,9 +311,9 @@ func TestShorten(t *testing.T) {
 	}
 	w.flushed()
 	before, _ := w.room.State(s.Secret)
-	w.room.giving.Lock()
+	w.room.changing.Lock()
 	w.room.bodies = 50_000
-	w.room.giving.Unlock()
+	w.room.changing.Unlock()
 	w.room.shorten(t.Context())
 	w.flushed()
 	w.kill()

@@ -6,33 +6,33 @@ import (
 	"github.com/feedring/feedring"
 )
 
-// reading is which feeds a subscription reads as a whole.
-type reading struct {
+// scope is which feeds a subscription reads as a whole.
+type scope struct {
 	theme    feedring.Theme // empty: all
 	provider string         // as a query names it; empty: all
 }
 
-// count keeps the tally. Who searches all feeds of a theme for words reads none
+// count keeps the count. Who searches all feeds of a theme for words reads none
 // of them.
-func (r *Room) count(s *subscription, change int) {
+func (r *Reflector) count(s *subscription, change int) {
 	q := &s.interest.query
 	if q.Words != "" && q.Provider == "" {
 		return
 	}
-	key := reading{q.Theme, strings.ToLower(q.Provider)}
-	if r.tally[key] += change; r.tally[key] == 0 {
-		delete(r.tally, key)
+	key := scope{q.Theme, strings.ToLower(q.Provider)}
+	if r.reads[key] += change; r.reads[key] == 0 {
+		delete(r.reads, key)
 	}
 }
 
 // Readers is how many personal feeds read a feed of a theme and provider; without
 // a theme it is a private one.
-func (r *Room) Readers(theme feedring.Theme, provider feedring.Provider) int {
+func (r *Reflector) Readers(theme feedring.Theme, provider feedring.Provider) int {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	sum := r.tally[reading{theme, ""}]
+	sum := r.reads[scope{theme, ""}]
 	if theme != "" {
-		sum += r.tally[reading{"", ""}]
+		sum += r.reads[scope{"", ""}]
 	}
 	if provider == "" {
 		return sum
@@ -41,9 +41,9 @@ func (r *Room) Readers(theme feedring.Theme, provider feedring.Provider) int {
 	for from := range labels {
 		for to := from + 1; to <= len(labels); to++ {
 			asked := strings.Join(labels[from:to], ".")
-			sum += r.tally[reading{theme, asked}]
+			sum += r.reads[scope{theme, asked}]
 			if theme != "" {
-				sum += r.tally[reading{"", asked}]
+				sum += r.reads[scope{"", asked}]
 			}
 		}
 	}

@@ -22,34 +22,23 @@ const (
 	journalRows   = prefix + "j"
 )
 
-func key32(kind string, n uint32) string {
-	return string(binary.BigEndian.AppendUint32([]byte(kind), n))
-}
-func key64(kind string, n uint64) string {
-	return string(binary.BigEndian.AppendUint64([]byte(kind), n))
+// rowKey is the key of a row by its number, a uint32 or uint64.
+func rowKey(kind string, number any) string {
+	b, _ := binary.Append([]byte(kind), binary.BigEndian, number) // which such a number never fails
+	return string(b)
 }
 
-func interestKey(n uint32) string { return key32(interestRows, n) }
-func feedKey(n uint32) string     { return key32(feedRows, n) }
-func entryKey(n uint64) string    { return key64(entryRows, n) }
-func copyKey(n uint64) string     { return key64(copyRows, n) }
-func journalKey(n uint64) string  { return key64(journalRows, n) }
+func interestKey(n uint32) string { return rowKey(interestRows, n) }
+func feedKey(n uint32) string     { return rowKey(feedRows, n) }
+func entryKey(n uint64) string    { return rowKey(entryRows, n) }
+func copyKey(n uint64) string     { return rowKey(copyRows, n) }
+func journalKey(n uint64) string  { return rowKey(journalRows, n) }
 
-// number32 and number64 read the number in a key.
-func number32(kind, key string) (uint32, bool) {
+// numberIn reads the number in a key.
+func numberIn[N uint32 | uint64](kind, key string) (n N, ok bool) {
 	rest, ok := strings.CutPrefix(key, kind)
-	if !ok || len(rest) != 4 {
-		return 0, false
-	}
-	return binary.BigEndian.Uint32([]byte(rest)), true
-}
-
-func number64(kind, key string) (uint64, bool) {
-	rest, ok := strings.CutPrefix(key, kind)
-	if !ok || len(rest) != 8 {
-		return 0, false
-	}
-	return binary.BigEndian.Uint64([]byte(rest)), true
+	read, err := binary.Decode([]byte(rest), binary.BigEndian, &n)
+	return n, ok && err == nil && read == len(rest)
 }
 
 type subscriptionRow struct {
@@ -121,11 +110,11 @@ func encodeHeld(h *held) []byte {
 	return encode(entryRow{
 		ID: h.id[:], Feed: h.feed, Epoch: h.at.Epoch, Sequence: h.at.Sequence, Version: h.version, Changed: h.changed,
 		Link: h.link, Content: h.content, Origin: h.origin, Size: h.size, Short: h.short, Given: h.given,
-		Claim: h.claim, Sure: h.sure, Taken: h.taken, Published: h.published, News: h.news,
+		Claim: h.claim, Sure: h.sure, Taken: h.retracted, Published: h.published, News: h.news,
 	})
 }
 
-func (r *Room) encodeInterest(in *interest) []byte {
+func (r *Reflector) encodeInterest(in *interest) []byte {
 	q := &in.query
 	row := interestRow{
 		Theme: q.Theme, Provider: q.Provider, Words: q.Words, Since: q.Since, Until: q.Until, Limit: q.Limit, Stem: in.stem,

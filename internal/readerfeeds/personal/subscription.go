@@ -57,7 +57,7 @@ func random(n int) []byte {
 // newSecret has 144 random bits.
 func newSecret() string { return base64.RawURLEncoding.EncodeToString(random(18)) }
 
-func (s *subscription) told() Subscription {
+func (s *subscription) public() Subscription {
 	q := s.interest.query
 	q.Words = s.words
 	return Subscription{ID: s.id, Secret: s.secret, Query: q, Stem: s.interest.stem, Created: time.UnixMilli(s.created).UTC().Truncate(time.Second)}
@@ -66,16 +66,16 @@ func (s *subscription) told() Subscription {
 // Subscribe makes a personal feed and returns when it is on disk. Its list may
 // then still be on its way: it is waited for, but not for long. It fails with a
 // *match.SyntaxError, or as the store's Write does.
-func (r *Room) Subscribe(ctx context.Context, q feedring.Query, stem bool) (Subscription, error) {
+func (r *Reflector) Subscribe(ctx context.Context, q feedring.Query, stem bool) (Subscription, error) {
 	asked, expr, err := canonical(q)
 	if err != nil {
 		return Subscription{}, err
 	}
 	s := &subscription{id: hex.EncodeToString(random(8)), secret: newSecret(), words: q.Words, created: time.Now().UnixMilli()}
-	r.giving.Lock()
+	r.changing.Lock()
 	s.created = max(s.created, r.created+1) // so that the list keeps the order in which they were made
 	if len(r.byID) >= MaxSubscriptions {
-		r.giving.Unlock()
+		r.changing.Unlock()
 		return Subscription{}, ErrTooMany
 	}
 	if len(r.byID) == 0 {
@@ -88,25 +88,25 @@ func (r *Room) Subscribe(ctx context.Context, q feedring.Query, stem bool) (Subs
 	ticket := r.writing.put(subscriptions+s.id, encode(subscriptionRow{
 		Secret: s.secret, Interest: in.number, Words: s.words, Created: time.UnixMilli(s.created).UTC(),
 	}))
-	r.giving.Unlock()
+	r.changing.Unlock()
 	if err := r.writing.wait(ctx, ticket); err != nil {
-		r.giving.Lock()
-		defer r.giving.Unlock()
+		r.changing.Lock()
+		defer r.changing.Unlock()
 		r.writing.put(subscriptions+s.id, nil)
 		r.leave(in)
 		return Subscription{}, err
 	}
-	r.giving.Lock()
+	r.changing.Lock()
 	r.list(s)
-	r.giving.Unlock()
-	r.awake()
+	r.changing.Unlock()
+	signal(r.changed)
 	r.await(ctx, in)
-	return s.told(), nil
+	return s.public(), nil
 }
 
 // catchUp takes all that is stored as shown: while nobody subscribes nothing is
 // given.
-func (r *Room) catchUp() {
+func (r *Reflector) catchUp() {
 	for _, h := range r.cfg.Store.Heads() {
 		n := r.feedOf(h.Ref, h.Theme, h.Private)
 		if f := &r.feeds[n]; h.Last.Compare(f.at) > 0 {
@@ -116,7 +116,7 @@ func (r *Room) catchUp() {
 }
 
 // interestFor returns the interest that asks what fresh does.
-func (r *Room) interestFor(fresh *interest) *interest {
+func (r *Reflector) interestFor(fresh *interest) *interest {
 	if in := r.interests[fresh.key]; in != nil {
 		return in
 	}
@@ -128,34 +128,34 @@ func (r *Room) interestFor(fresh *interest) *interest {
 	r.mu.Lock()
 	r.interests[fresh.key] = fresh
 	r.mu.Unlock()
-	r.lookout.add(fresh)
+	r.matcher.add(fresh)
 	return fresh
 }
 
 // list makes a subscription known.
-func (r *Room) list(s *subscription) {
+func (r *Reflector) list(s *subscription) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.created = max(r.created, s.created)
 	r.byID[s.id], r.bySecret[keyOfSecret(s.secret)] = s, s
 	r.count(s, 1)
-	r.cfg.Kept(len(r.byID))
+	r.cfg.Peer.Kept(len(r.byID))
 }
 
 // leave takes one owner from an interest.
-func (r *Room) leave(in *interest) {
+func (r *Reflector) leave(in *interest) {
 	if in.owners--; in.owners == 0 {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		delete(r.interests, in.key)
 		delete(r.due, in)
-		r.lookout.remove(in)
+		r.matcher.remove(in)
 		r.end(in)
 	}
 }
 
 // end forgets an interest that nobody has, and what only it held.
-func (r *Room) end(in *interest) {
+func (r *Reflector) end(in *interest) {
 	r.writing.put(interestKey(in.number), nil)
 	for _, s := range in.items {
 		r.release(s)
@@ -166,29 +166,31 @@ func (r *Room) end(in *interest) {
 
 // Unsubscribe revokes a personal feed at once and returns when that is on disk.
 // It fails with ErrUnknown, or as the store's Write does; then it is tried again.
-func (r *Room) Unsubscribe(ctx context.Context, id string) error {
-	r.giving.Lock()
+func (r *Reflector) Unsubscribe(ctx context.Context, id string) error {
+	r.changing.Lock()
 	s := r.byID[id]
 	if s == nil {
-		r.giving.Unlock()
+		r.changing.Unlock()
 		return ErrUnknown
 	}
 	r.mu.Lock()
 	r.count(s, -1)
 	delete(r.byID, id)
 	delete(r.bySecret, keyOfSecret(s.secret))
-	r.cfg.Kept(len(r.byID))
-	r.revoked(s)
+	r.cfg.Peer.Kept(len(r.byID))
+	if r.unwatch(s) {
+		r.cfg.Peer.Changed(s.secret)
+	}
 	r.mu.Unlock()
 	ticket := r.writing.put(subscriptions+id, nil)
 	r.leave(s.interest)
-	r.giving.Unlock()
-	r.awake()
+	r.changing.Unlock()
+	signal(r.changed)
 	return r.writing.wait(ctx, ticket)
 }
 
 // Subscriptions lists all of them, the oldest first.
-func (r *Room) Subscriptions() []Subscription {
+func (r *Reflector) Subscriptions() []Subscription {
 	r.mu.RLock()
 	listed := slices.Collect(maps.Values(r.byID))
 	r.mu.RUnlock()
@@ -197,15 +199,7 @@ func (r *Room) Subscriptions() []Subscription {
 	})
 	all := make([]Subscription, len(listed))
 	for i, s := range listed {
-		all[i] = s.told()
+		all[i] = s.public()
 	}
 	return all
-}
-
-// awake says that interests came or went.
-func (r *Room) awake() {
-	select {
-	case r.changed <- struct{}{}:
-	default:
-	}
 }

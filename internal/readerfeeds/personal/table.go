@@ -29,7 +29,7 @@ type held struct {
 	short         bool // the copy has no content
 	recent        bool // known although no list may hold it
 	kept          bool // has rows on disk
-	taken         bool // its publisher took it back: it is not shown
+	retracted     bool // its publisher retracted it: it is not shown
 	given         bool // met all interests, and not only the one that was filled with it
 }
 

@@ -2,56 +2,45 @@ package personal
 
 import "slices"
 
-// Watch says whether Config.Changed is told of a personal feed. A secret that
+// Watch says whether Peer.Changed is called for a personal feed. A secret that
 // opens nothing is not watched.
-func (r *Room) Watch(secret string, on bool) {
+func (r *Reflector) Watch(secret string, on bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := r.bySecret[keyOfSecret(secret)]
 	if s == nil {
 		return
 	}
-	secrets := slices.DeleteFunc(r.watched[s.interest], func(other string) bool { return other == secret })
+	r.unwatch(s)
 	if on {
-		secrets = append(secrets, secret)
+		r.watched[s.interest] = append(r.watched[s.interest], secret)
 	}
-	if len(secrets) == 0 {
+}
+
+// unwatch reports whether a personal feed was watched.
+func (r *Reflector) unwatch(s *subscription) bool {
+	secrets := r.watched[s.interest]
+	left := slices.DeleteFunc(slices.Clone(secrets), func(other string) bool { return other == s.secret })
+	if r.watched[s.interest] = left; len(left) == 0 {
 		delete(r.watched, s.interest)
-		return
 	}
-	if r.watched == nil {
-		r.watched = make(map[*interest][]string)
-	}
-	r.watched[s.interest] = secrets
+	return len(left) < len(secrets)
 }
 
-// tell says that a list shows something else.
-func (r *Room) tell(in *interest) {
+// notify says that a list shows something else.
+func (r *Reflector) notify(in *interest) {
 	for _, secret := range r.watched[in] {
-		r.cfg.Changed(secret)
+		r.cfg.Peer.Changed(secret)
 	}
 }
 
-// tellAll says that an entry looks otherwise on the lists that hold it.
-func (r *Room) tellAll(s slot) {
+// notifyAll says that an entry looks otherwise on the lists that hold it.
+func (r *Reflector) notifyAll(s slot) {
 	for in, secrets := range r.watched {
 		if slices.Contains(in.items, s) {
 			for _, secret := range secrets {
-				r.cfg.Changed(secret)
+				r.cfg.Peer.Changed(secret)
 			}
 		}
-	}
-}
-
-// revoked follows a personal feed that is no more.
-func (r *Room) revoked(s *subscription) {
-	secrets := r.watched[s.interest]
-	if i := slices.Index(secrets, s.secret); i >= 0 {
-		if secrets = slices.Delete(secrets, i, i+1); len(secrets) == 0 {
-			delete(r.watched, s.interest)
-		} else {
-			r.watched[s.interest] = secrets
-		}
-		r.cfg.Changed(s.secret)
 	}
 }

@@ -40,24 +40,38 @@ func (w *writing) put(key string, value []byte) (ticket uint64) {
 	w.rows[key] = value
 	w.bytes += len(key) + len(value)
 	w.mu.Unlock()
-	select {
-	case w.ready <- struct{}{}:
-	default:
-	}
+	signal(w.ready)
 	return ticket
 }
 
-// wait returns when a row is on disk, or could not be written.
-func (w *writing) wait(ctx context.Context, ticket uint64) error {
-	for first := true; ; first = false {
+// signal fills a channel that holds one.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// pause waits until ctx ends at most.
+func pause(ctx context.Context, d time.Duration) {
+	wait := time.NewTimer(d)
+	defer wait.Stop()
+	select {
+	case <-ctx.Done():
+	case <-wait.C:
+	}
+}
+
+// until waits for a condition, which is looked at whenever something was written, or
+// was not. An error ends it.
+func (w *writing) until(ctx context.Context, is func() (bool, error)) error {
+	for {
 		w.mu.Lock()
-		done, failed, spare := w.done >= ticket, w.failed, w.spare
+		ok, err := is()
+		spare := w.spare
 		w.mu.Unlock()
-		switch {
-		case done:
-			return nil
-		case failed != nil && !first:
-			return failed
+		if ok || err != nil {
+			return err
 		}
 		select {
 		case <-spare:
@@ -65,6 +79,21 @@ func (w *writing) wait(ctx context.Context, ticket uint64) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// wait returns when a row is on disk, or could not be written.
+func (w *writing) wait(ctx context.Context, ticket uint64) error {
+	first := true
+	return w.until(ctx, func() (bool, error) {
+		switch {
+		case w.done >= ticket:
+			return true, nil
+		case first: // the last attempt was without this row
+			first = false
+			return false, nil
+		}
+		return false, w.failed
+	})
 }
 
 // row returns what waits for the disk under a key. A row that ends is nil.
@@ -83,19 +112,7 @@ func (w *writing) size() int {
 
 // room waits until more may be queued.
 func (w *writing) room(ctx context.Context) error {
-	for {
-		w.mu.Lock()
-		full, spare := w.bytes > maxPending, w.spare
-		w.mu.Unlock()
-		if !full {
-			return ctx.Err()
-		}
-		select {
-		case <-spare:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
+	return w.until(ctx, func() (bool, error) { return w.bytes <= maxPending, ctx.Err() })
 }
 
 // take moves what waits to what is being written, behind what failed before.
@@ -125,7 +142,7 @@ func (w *writing) written(n int, err error) {
 }
 
 // flush writes everything that waits. One call at a time.
-func (r *Room) flush(ctx context.Context) error {
+func (r *Reflector) flush(ctx context.Context) error {
 	changes := r.writing.take()
 	if len(changes) == 0 {
 		return nil
@@ -136,7 +153,7 @@ func (r *Room) flush(ctx context.Context) error {
 }
 
 // write puts rows on disk as they come, until ctx ends.
-func (r *Room) write(ctx context.Context) {
+func (r *Reflector) write(ctx context.Context) {
 	save := time.NewTicker(saveCursors)
 	defer save.Stop()
 	failing := false
@@ -155,28 +172,15 @@ func (r *Room) write(ctx context.Context) {
 			if !failing {
 				r.cfg.Log.Warn("personal feeds are not saved: tried again until they are", "err", err)
 			}
-			r.later(ctx)
+			pause(ctx, retryAfter)
+			signal(r.writing.ready)
 		}
 		failing = err != nil
 	}
 }
 
-// later waits a moment, and wakes write again.
-func (r *Room) later(ctx context.Context) {
-	wait := time.NewTimer(retryAfter)
-	defer wait.Stop()
-	select {
-	case <-ctx.Done():
-	case <-wait.C:
-	}
-	select {
-	case r.writing.ready <- struct{}{}:
-	default:
-	}
-}
-
 // shorten takes the content from the oldest copies where all are too much.
-func (r *Room) shorten(ctx context.Context) {
+func (r *Reflector) shorten(ctx context.Context) {
 	for _, number := range r.tooMuch() {
 		e, err := r.copied(number)
 		if err != nil {
@@ -185,22 +189,22 @@ func (r *Room) shorten(ctx context.Context) {
 			}
 			continue
 		}
-		r.giving.Lock()
+		r.changing.Lock()
 		r.mu.Lock()
 		if s, ok := r.table.byID[identityOf(e.Feed, e.ID)]; ok && r.table.all[s].number == number && r.table.all[s].kept {
 			r.table.all[s].short = true
 			r.keep(&r.table.all[s], e)
 		}
 		r.mu.Unlock()
-		r.giving.Unlock()
+		r.changing.Unlock()
 	}
 }
 
 // tooMuch returns the numbers of the oldest copies that have content, so many
 // that nine tenths of what is allowed are left.
-func (r *Room) tooMuch() (oldest []uint64) {
-	r.giving.Lock()
-	defer r.giving.Unlock()
+func (r *Reflector) tooMuch() (oldest []uint64) {
+	r.changing.Lock()
+	defer r.changing.Unlock()
 	over := r.table.bodies - r.bodies
 	if over <= 0 {
 		return nil

@@ -8,9 +8,9 @@ import (
 	"github.com/feedring/feedring/internal/store"
 )
 
-// TestTakenBack: an entry that its publisher took back, be it this peer or
+// TestRetracted: an entry that its publisher took back, be it this peer or
 // another, is shown no more, nor after a restart, and no copy of it is kept.
-func TestTakenBack(t *testing.T) {
+func TestRetracted(t *testing.T) {
 	w := newWorld(t)
 	s := w.subscribe(feedring.Query{Theme: "news"})
 	for _, publisher := range []feedring.PeerID{self, "P"} {
@@ -44,9 +44,9 @@ func TestTakenBack(t *testing.T) {
 	}
 }
 
-// TestTakenBackWhileAway: what was taken back while nothing ran is gone at the
+// TestRetractedWhileAway: what was taken back while nothing ran is gone at the
 // next start.
-func TestTakenBackWhileAway(t *testing.T) {
+func TestRetractedWhileAway(t *testing.T) {
 	w := newWorld(t)
 	s := w.subscribe(feedring.Query{Theme: "news"})
 	first := entry("P", "a.example", 1, titled("gone"))
@@ -59,8 +59,8 @@ func TestTakenBackWhileAway(t *testing.T) {
 	w.shows(s, "stays")
 }
 
-// TestTakenBackLongAgo: the log goes on behind the retraction.
-func TestTakenBackLongAgo(t *testing.T) {
+// TestRetractedLongAgo: the log goes on behind the retraction.
+func TestRetractedLongAgo(t *testing.T) {
 	w := newWorld(t)
 	s := w.subscribe(feedring.Query{Theme: "news"})
 	first := entry("P", "a.example", 1, titled("gone"))
@@ -68,10 +68,10 @@ func TestTakenBackLongAgo(t *testing.T) {
 	w.publish(entry("P", "a.example", 2, titled("stays")))
 	back := retraction(first, 3)
 	it := store.Item{Ref: back.Ref(), Position: back.Position, ID: back.ID, Version: back.Version, Theme: back.Theme, Provider: back.Provider, Retraction: true}
-	w.room.TakenBack(&it)
+	w.room.Retract(&it)
 	w.shows(s, "stays")
 	it.Ref.Publisher = "Q" // of whom nothing was ever here
-	w.room.TakenBack(&it)
+	w.room.Retract(&it)
 	w.publish(entry("P", "a.example", 7, titled("later")))
 	w.shows(s, "later stays")
 }
@@ -106,9 +106,9 @@ func TestOthersTakeNothingBack(t *testing.T) {
 	w.shows(s, "site's-too site's")
 }
 
-// TestTakenBackBeforeFilled: a peer that does not know it yet answers a query
+// TestRetractedBeforeFilled: a peer that does not know it yet answers a query
 // with what was taken back.
-func TestTakenBackBeforeFilled(t *testing.T) {
+func TestRetractedBeforeFilled(t *testing.T) {
 	w := newWorld(t)
 	w.subscribe(feedring.Query{Theme: "sport"})
 	gone, stays := entry("P", "a.example", 1, titled("gone")), entry("P", "a.example", 2, titled("stays"))

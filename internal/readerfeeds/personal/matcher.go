@@ -8,32 +8,32 @@ import (
 	"github.com/feedring/feedring/internal/match/index"
 )
 
-// lookout is the interests that entries meet. It has no lock of its own: the
+// matcher is the interests that entries meet. It has no lock of its own: the
 // room's writer alone uses it.
-type lookout struct {
+type matcher struct {
 	plain   *part
 	stemmed stemmed
 	themes  map[feedring.Theme]int
 }
 
-func newLookout() *lookout {
-	return &lookout{
+func newMatcher() *matcher {
+	return &matcher{
 		plain: newPart(), themes: make(map[feedring.Theme]int),
 		stemmed: stemmed{asking: make(map[*interest]*match.Expr), parts: make(map[string]*part)},
 	}
 }
 
-func (l *lookout) add(in *interest) {
+func (l *matcher) add(in *interest) {
 	l.themes[in.query.Theme]++
 	if in.stem {
 		l.stemmed.add(in)
 		return
 	}
-	in.place = l.plain.add(in, in.expr)
+	in.indexID = l.plain.add(in, in.expr)
 	in.expr = nil
 }
 
-func (l *lookout) remove(in *interest) {
+func (l *matcher) remove(in *interest) {
 	if l.themes[in.query.Theme]--; l.themes[in.query.Theme] == 0 {
 		delete(l.themes, in.query.Theme)
 	}
@@ -45,7 +45,7 @@ func (l *lookout) remove(in *interest) {
 }
 
 // matching returns the interests that want a, in the order of their numbers.
-func (l *lookout) matching(a *arrival) (found []*interest) {
+func (l *matcher) matching(a *arrival) (found []*interest) {
 	found = l.plain.matching(a, a.text)
 	if len(l.stemmed.asking) > 0 {
 		if e, err := a.open(); err == nil {
@@ -91,9 +91,9 @@ func (p *part) add(in *interest, words *match.Expr) index.ID {
 }
 
 func (p *part) remove(in *interest) {
-	if int(in.place) < len(p.owners) && p.owners[in.place] == in {
-		p.index.Delete(in.place)
-		p.owners[in.place] = nil
+	if int(in.indexID) < len(p.owners) && p.owners[in.indexID] == in {
+		p.index.Delete(in.indexID)
+		p.owners[in.indexID] = nil
 	} else if i := slices.IndexFunc(p.broad, func(b broad) bool { return b.interest == in }); i >= 0 {
 		p.broad = slices.Delete(p.broad, i, i+1)
 	}

@@ -2,6 +2,7 @@ package personal
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -9,34 +10,34 @@ import (
 	"github.com/feedring/feedring/internal/duplicate"
 )
 
-// Room keeps personal feeds. All methods are safe for concurrent use.
-type Room struct {
+// Reflector keeps personal feeds. All methods are safe for concurrent use.
+type Reflector struct {
 	cfg Config
 
-	// giving is held by whoever changes something, for as long as that takes;
-	// mu only while what readers see is not whole. What giving guards may be
+	// changing is held by whoever changes something, for as long as that takes;
+	// mu only while what readers see is not whole. What changing guards may be
 	// read under either.
-	giving  sync.Mutex
-	lookout *lookout
-	feeds   []feed // refs also guards what was appended
-	byRef   map[feedring.FeedRef]uint32
-	serial  uint64             // of the last journal row
-	last    uint64             // number of the newest entry
-	newest  uint32             // number of the newest interest
-	emptied uint64             // rows up to this one are not in the journal any more
-	journal int                // bytes of journal rows
-	listed  int                // items of all lists
-	bodies  int64              // maxBodies
-	due     map[*interest]bool // to be filled
+	changing sync.Mutex
+	matcher  *matcher
+	feeds    []feed // refs also guards what was appended
+	byRef    map[feedring.FeedRef]uint32
+	serial   uint64             // of the last journal row
+	last     uint64             // number of the newest entry
+	newest   uint32             // number of the newest interest
+	emptied  uint64             // rows up to this one are not in the journal any more
+	journal  int                // bytes of journal rows
+	listed   int                // items of all lists
+	bodies   int64              // maxBodies
+	due      map[*interest]bool // to be filled
 
 	mu        sync.RWMutex
 	table     *table
 	interests map[string]*interest
 	byID      map[string]*subscription
-	created   int64 // of the newest subscription, Unix milliseconds; guarded by giving
+	created   int64 // of the newest subscription, Unix milliseconds; guarded by changing
 	bySecret  map[secretKey]*subscription
 	watched   map[*interest][]string // secrets; see Watch
-	tally     map[reading]int        // see Readers
+	reads     map[scope]int          // see Readers
 
 	refs    sync.RWMutex // the innermost
 	writing writing
@@ -54,15 +55,15 @@ type feed struct {
 }
 
 // Open reads what is on disk. Nothing moves before Run.
-func Open(cfg Config) (*Room, error) {
-	if err := cfg.validate(); err != nil {
-		return nil, err
+func Open(cfg Config) (*Reflector, error) {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	r := &Room{
-		cfg: cfg, bodies: maxBodies, lookout: newLookout(), byRef: make(map[feedring.FeedRef]uint32),
+	r := &Reflector{
+		cfg: cfg, bodies: maxBodies, matcher: newMatcher(), byRef: make(map[feedring.FeedRef]uint32),
 		table: newTable(), interests: make(map[string]*interest),
 		byID: make(map[string]*subscription), bySecret: make(map[secretKey]*subscription),
-		tally: make(map[reading]int), due: make(map[*interest]bool), fills: make(chan *interest, 64), changed: make(chan struct{}, 1),
+		reads: make(map[scope]int), watched: make(map[*interest][]string), due: make(map[*interest]bool), fills: make(chan *interest, 64), changed: make(chan struct{}, 1),
 	}
 	r.writing.init()
 	if err := r.load(); err != nil {
@@ -73,7 +74,7 @@ func Open(cfg Config) (*Room, error) {
 
 // Run gives entries to lists, follows what is followed and writes what changed,
 // until ctx ends; then it writes the rest, within a second.
-func (r *Room) Run(ctx context.Context) {
+func (r *Reflector) Run(ctx context.Context) {
 	var running sync.WaitGroup
 	running.Go(func() { r.follow(ctx) })
 	running.Go(func() { r.fillAll(ctx) })
@@ -89,7 +90,7 @@ func (r *Room) Run(ctx context.Context) {
 
 // feedOf returns the number of a feed. A new one is written before any row
 // that names it.
-func (r *Room) feedOf(ref feedring.FeedRef, theme feedring.Theme, private bool) uint32 {
+func (r *Reflector) feedOf(ref feedring.FeedRef, theme feedring.Theme, private bool) uint32 {
 	n, ok := r.byRef[ref]
 	if !ok {
 		n = uint32(len(r.feeds))
@@ -108,12 +109,16 @@ func (r *Room) feedOf(ref feedring.FeedRef, theme feedring.Theme, private bool) 
 
 // saveFeeds writes how far feeds were shown. It matters where nothing was given:
 // the journal says the rest.
-func (r *Room) saveFeeds() {
-	r.giving.Lock()
-	defer r.giving.Unlock()
+func (r *Reflector) saveFeeds() {
+	r.changing.Lock()
+	defer r.changing.Unlock()
 	if len(r.byID) == 0 {
 		return // whoever subscribes next begins then
 	}
+	r.writeFeeds()
+}
+
+func (r *Reflector) writeFeeds() {
 	for n := range r.feeds {
 		if f := &r.feeds[n]; f.dirty {
 			f.dirty = false
@@ -123,7 +128,7 @@ func (r *Room) saveFeeds() {
 }
 
 // release takes one use from an entry.
-func (r *Room) release(s slot) {
+func (r *Reflector) release(s slot) {
 	h := &r.table.all[s]
 	if h.uses--; h.uses > 0 {
 		return
@@ -135,7 +140,7 @@ func (r *Room) release(s slot) {
 }
 
 // drop removes an entry's rows.
-func (r *Room) drop(h *held) {
+func (r *Reflector) drop(h *held) {
 	if !h.kept {
 		return
 	}
@@ -145,7 +150,7 @@ func (r *Room) drop(h *held) {
 }
 
 // uncopy removes an entry's copy.
-func (r *Room) uncopy(h *held) {
+func (r *Reflector) uncopy(h *held) {
 	if h.size > 0 {
 		r.writing.put(copyKey(h.number), nil)
 		r.table.bodies -= int64(h.size)
@@ -155,7 +160,7 @@ func (r *Room) uncopy(h *held) {
 
 // keep writes an entry's rows: what is known of it, and where another peer
 // published it a copy.
-func (r *Room) keep(h *held, e *feedring.Entry) {
+func (r *Reflector) keep(h *held, e *feedring.Entry) {
 	if e.Publisher == r.cfg.Self {
 		r.uncopy(h)
 	} else {
@@ -171,7 +176,7 @@ func (r *Room) keep(h *held, e *feedring.Entry) {
 }
 
 // slotOf returns where an entry stands, which may be new to the table.
-func (r *Room) slotOf(e *feedring.Entry) slot {
+func (r *Reflector) slotOf(e *feedring.Entry) slot {
 	h := held{
 		id: identityOf(e.Feed, e.ID), at: e.Position, version: max(1, e.Version),
 		feed: r.feedOf(e.Ref(), e.Theme, e.Theme == ""),
@@ -184,7 +189,7 @@ func (r *Room) slotOf(e *feedring.Entry) slot {
 }
 
 // learn takes what is not known into the table.
-func (r *Room) learn(h held) slot {
+func (r *Reflector) learn(h held) slot {
 	r.last++
 	h.number = r.last
 	s := r.table.add(h)
@@ -195,7 +200,7 @@ func (r *Room) learn(h held) slot {
 }
 
 // describe notes what an entry is compared by.
-func (r *Room) describe(h *held, e *feedring.Entry) {
+func (r *Reflector) describe(h *held, e *feedring.Entry) {
 	site := r.siteOf(e.Theme, e.Ref(), e.VouchedBy)
 	keys := duplicate.KeysOf(e, site)
 	h.link, h.content, h.claim = keys.Link, keys.Content, keys.Claim
@@ -204,11 +209,11 @@ func (r *Room) describe(h *held, e *feedring.Entry) {
 }
 
 // siteOf is who stands behind an entry's feed; told is what came with it.
-func (r *Room) siteOf(theme feedring.Theme, ref feedring.FeedRef, told string) string {
+func (r *Reflector) siteOf(theme feedring.Theme, ref feedring.FeedRef, told string) string {
 	if told != "" {
 		return told
 	}
-	return r.cfg.Site(theme, ref)
+	return r.cfg.Peer.Site(theme, ref)
 }
 
 func originOf(theme feedring.Theme, provider feedring.Provider) uint64 {
@@ -217,7 +222,7 @@ func originOf(theme feedring.Theme, provider feedring.Provider) uint64 {
 
 // put gives a list an entry that it lacks, and takes off it what makes place
 // for that. News goes on top, history to its place by date, where it fits.
-func (r *Room) put(in *interest, s slot, now int64, byDate bool) {
+func (r *Reflector) put(in *interest, s slot, now int64, byDate bool) {
 	if r.table.shared(&r.table.all[s]) {
 		r.take(in, func(h *held) bool { return h.yields(&r.table.all[s]) })
 	}

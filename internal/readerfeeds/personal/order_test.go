@@ -27,13 +27,11 @@ func TestHistoryTakesItsPlaceByDate(t *testing.T) {
 	w.network.answer = []feedring.Entry{entry("P", "a.example", 1, titled("found"), dated(5))}
 	s := w.subscribe(feedring.Query{Theme: "news", Limit: 6})
 	w.shows(s, "found")
-	var told []string
-	w.room.cfg.Changed = func(string) { told = append(told, "told") }
 	w.room.Watch(s.Secret, true)
 	w.publish(entry("P", "a.example", 2, titled("news")))
 	w.publish(entry("P", "a.example", 3, titled("late-news"), dated(1000)))
-	if len(told) != 2 {
-		t.Errorf("of two news %d were told", len(told))
+	if len(w.told) != 2 {
+		t.Errorf("of two news %d were told", len(w.told))
 	}
 	for n, days := range []int{3, 7, 4000} {
 		w.publish(entry("P", "b.example", n+1, old(days)))
@@ -45,7 +43,7 @@ func TestHistoryTakesItsPlaceByDate(t *testing.T) {
 	}
 	want := "late-news news -1 -2 -3 found"
 	w.shows(s, want)
-	if len(told) != 2 {
+	if len(w.told) != 2 {
 		t.Error("history was told as something new")
 	}
 	before, _ := w.room.State(s.Secret)

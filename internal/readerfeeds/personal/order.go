@@ -23,15 +23,15 @@ func dateOf(e *feedring.Entry) int64 {
 	return max(undatedAt+1, e.Published.Unix())
 }
 
-// hears reports whether an entry is news to a list: what is dated after the list
+// isNews reports whether an entry is news to a list: what is dated after the list
 // was filled is, whatever its publisher calls it.
-func (in *interest) hears(e *feedring.Entry) bool {
+func (in *interest) isNews(e *feedring.Entry) bool {
 	return e.History == feedring.NoHistory || in.filled > 0 && e.NewSince(time.Unix(in.filled, 0))
 }
 
 // fits reports whether a list has a place for an entry by its date: one that is
 // free, or that of an older one.
-func (r *Room) fits(in *interest, s slot, now int64) bool {
+func (r *Reflector) fits(in *interest, s slot, now int64) bool {
 	if len(in.items) < in.query.Limit || in.older(s, r.table, now) >= 0 {
 		return true
 	}
