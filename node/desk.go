@@ -59,7 +59,7 @@ func (i identityView) Warning() string {
 func (i identityView) Check() web.Check {
 	if text := i.signs(); text != "" {
 		what, advice, _ := strings.Cut(text, ": stop one")
-		return web.Check{Name: "identity", Detail: what, Advice: "stop one" + advice}
+		return web.Check{Name: "identity", Detail: what, Advice: web.Advice("stop one" + advice)}
 	}
 	return web.Check{Name: "identity", OK: true, Detail: string(i.n.ID())}
 }

@@ -178,7 +178,7 @@ func (n *Node) open(on ground) error {
 	n.known = contacts.NewKnown(n.store, n.log)
 	known, err := contacts.LoadKnown(n.store)
 	if err != nil {
-		n.log.Warn("the peers known last time cannot be read: only those of --join are asked", "err", err)
+		n.log.Warn("the peers known last time cannot be read: only those that are configured are asked", "err", err)
 	}
 	if n.joins, err = contacts.OpenJoins(n.store, n.cfg.Join); err != nil {
 		return err

@@ -29,7 +29,7 @@ func (o ownFeeds) Answer(w http.ResponseWriter, r *http.Request, hub string) err
 	err := o.room.Answer(w, r, hub)
 	switch {
 	case errors.Is(err, cache.ErrUnknown):
-		return web.ErrUnknown.Of(err)
+		return web.UnservedError{}
 	case errors.Is(err, cache.ErrLoop):
 		return web.ErrLoop.Of(err)
 	}

@@ -12,7 +12,7 @@ import (
 
 // ErrPrivate is returned for an address that is not of the public internet.
 // Its text says how to allow it.
-var ErrPrivate = errors.New("private addresses are refused (serve --allow-private-feeds allows them)")
+var ErrPrivate = errors.New("private addresses are refused (the setting allow-private-feeds allows them)")
 
 // public knows IANA's special-purpose registries: loopback, private,
 // link-local, unique local, carrier-grade NAT, multicast, NAT64, 6to4, Teredo.

@@ -59,7 +59,7 @@ func TestPrivateAddressesAreRefusedHoweverTheyAreSpelled(t *testing.T) {
 			t.Errorf("%s: got %v, want ErrPrivate", host, err)
 			continue
 		}
-		if !strings.Contains(err.Error(), "--allow-private-feeds") {
+		if !strings.Contains(err.Error(), "the setting allow-private-feeds") {
 			t.Errorf("%s: %q does not say how to allow it", host, err)
 		}
 		if !IsPrivateHost(strings.Trim(host, "[]")) {

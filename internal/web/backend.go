@@ -267,7 +267,7 @@ type Check struct {
 	OK     bool   `json:"ok"`
 	Note   bool   `json:"note,omitempty"` // OK, and yet worth knowing: not needed, or not to be found out
 	Detail string `json:"detail"`
-	Advice string `json:"advice,omitempty"`
+	Advice Advice `json:"advice,omitempty"`
 }
 
 // VouchAdvice is what "feedring vouch" prints.

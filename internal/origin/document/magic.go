@@ -44,6 +44,6 @@ func isBinary(body []byte) bool {
 
 // others are documents of XML that are taken for feeds, by their roots.
 var others = map[string]string{
-	"opml": "an OPML list of feeds: import it with \"feedring opml import\"", "svg": "an SVG image",
+	"opml": "an OPML list of feeds, which is to be imported", "svg": "an SVG image",
 	"urlset": "a sitemap", "sitemapindex": "a sitemap", "entry": "a single Atom entry, without its feed",
 }

@@ -24,7 +24,7 @@ type Config struct {
 
 // Errors of a Room.
 var (
-	ErrUnknown = errors.New("no feed of this peer is served there: \"feedring feed list\" shows those that are")
+	ErrUnknown = errors.New("no feed is served there")
 	ErrNotYet  = errors.New("this feed's origin has not given it yet: come back in a moment")
 )
 

@@ -31,7 +31,7 @@ func (d *Desk) checkAddresses() web.Check {
 	addrs := d.cfg.Host.Listening()
 	c := web.Check{Name: "addresses", OK: len(addrs) > 0, Detail: strings.Join(addrs, " ")}
 	if !c.OK {
-		c.Detail, c.Advice = "this peer listens nowhere", "give --listen an address of this machine"
+		c.Detail, c.Advice = "this peer listens nowhere", web.AdviseListen
 	}
 	return c
 }
@@ -41,7 +41,7 @@ func (d *Desk) checkReachable() web.Check {
 	c := web.Check{Name: "reachable from outside", OK: reach.Local || reach.Status != "private" || len(reach.Relays) > 0}
 	switch {
 	case reach.Local:
-		c.Note, c.Detail = true, "not checked: this peer listens on this machine only, as --listen says"
+		c.Note, c.Detail, c.Advice = true, "not checked: this peer listens on this machine only", web.AdviseElsewhere
 	case len(reach.Reachable) > 0:
 		c.Detail = "dialled back at " + strings.Join(reach.Reachable, " ")
 	case len(reach.Relays) > 0 && reach.Status == "private":
@@ -53,7 +53,7 @@ func (d *Desk) checkReachable() web.Check {
 		c.Detail = reach.Status + ": a few other peers must be met to find out"
 	}
 	if !c.OK {
-		c.Note, c.Advice = false, "open port 7377 (UDP and TCP) to this machine, or give --announce its public address"
+		c.Note, c.Advice = false, web.AdviseOpenPort
 	}
 	return c
 }
@@ -65,7 +65,7 @@ func (d *Desk) checkPeers() web.Check {
 	c := web.Check{Name: "peers", OK: count > 0 || len(targets) == 0, Detail: fmt.Sprintf("connected to %d", count)}
 	if count == 0 {
 		c.Note, c.Detail = c.OK, "connected to nobody: this peer stands alone"
-		c.Advice = "run \"feedring join\" with a peer's address or a domain"
+		c.Advice = web.AdviseJoin
 	}
 	for _, t := range targets {
 		if t.Error == "" {
@@ -73,7 +73,7 @@ func (d *Desk) checkPeers() web.Check {
 		}
 		c.Note = c.OK
 		c.Detail += fmt.Sprintf("; %s was not reached: %s", t.Join, t.Error)
-		c.Advice = "each is tried again and again: correct what is wrong in --join, or \"feedring join --remove\" it"
+		c.Advice = web.AdviseMendJoin
 	}
 	return d.unlessSilent(c)
 }
@@ -86,7 +86,7 @@ func (d *Desk) unlessSilent(c web.Check) web.Check {
 	}
 	c.OK, c.Note = true, true
 	c.Detail += "; " + silentText
-	c.Advice = "see identity: this ends when one of the two processes is stopped"
+	c.Advice = web.AdviseStopOther
 	return c
 }
 
@@ -101,7 +101,7 @@ func (d *Desk) checkRoles() web.Check {
 		if len(roles) == 0 {
 			c.Detail = "none yet in a group that is published into"
 		}
-		c.Advice = "wait a moment; if this stays, look for warnings in the log"
+		c.Advice = web.AdviseWait
 	case len(roles) == 0:
 		c.Detail = "no feed is published into a group"
 	}
@@ -130,12 +130,12 @@ func (d *Desk) checkFeeds() []web.Check {
 		c.Detail = "none is published into a group"
 	}
 	if !c.OK {
-		c.Detail, c.Advice = listed(wrong), "\"feedring ping URL\" looks again at once"
+		c.Detail, c.Advice = listed(wrong), web.AdvisePing
 	}
 	p := web.Check{Name: "private feeds", OK: true, Detail: fmt.Sprintf("%d, all well", len(all)-published)}
 	if len(private) > 0 {
 		p.Note, p.Detail = true, fmt.Sprintf("%d of %d could not be read: %s", len(private), len(all)-published, listed(private))
-		p.Advice = "they are looked at again; \"feedring feed remove URL\" ends that"
+		p.Advice = web.AdviseRemoveFeed
 	}
 	if len(all) == published {
 		return []web.Check{c}
@@ -147,7 +147,7 @@ func (d *Desk) checkFeeds() []web.Check {
 func listed(all []string) string {
 	text := strings.Join(all[:min(len(all), doctorFeeds)], "; ")
 	if more := len(all) - doctorFeeds; more > 0 {
-		text += fmt.Sprintf("; and %d more: see \"feedring feed list\"", more)
+		text += fmt.Sprintf("; and %d more", more)
 	}
 	return text
 }
@@ -169,7 +169,7 @@ func (d *Desk) checkClock(context.Context) web.Check {
 		default:
 			c.OK, c.Note = false, false
 			c.Detail = fmt.Sprintf("peer %s is %s ahead of this clock", ref.Publisher.Short(), h.Seen.Sub(now).Round(time.Second))
-			c.Advice = "let the system keep its clock (chrony, systemd-timesyncd); if it does, the other peer's is off"
+			c.Advice = web.AdviseClock
 		}
 	}
 	return c
@@ -209,12 +209,12 @@ func (d *Desk) checkVouched(ctx context.Context) web.Check {
 	}
 	if len(missing) > 0 {
 		c.Note, c.Detail = true, c.Detail+"; not named as their peer by "+strings.Join(missing, ", ")
-		c.Advice = "where the site is yours, \"feedring vouch\" prints what to publish there"
+		c.Advice = web.AdviseVouch
 	}
 	if len(unconfirmed) > 0 {
 		c.Note, c.Detail = true, c.Detail+"; named by "+strings.Join(unconfirmed, ", ")+", which their group has not confirmed for all of their feeds"
 		if c.Advice == "" {
-			c.Advice = "another peer of the group confirms it within minutes, where the site names the feed; a peer that is alone in its group has nobody for that"
+			c.Advice = web.AdviseConfirm
 		}
 	}
 	return c

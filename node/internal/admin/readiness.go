@@ -15,10 +15,10 @@ func (d *Desk) Readiness() web.Readiness {
 	}
 	is.Reasons = append(is.Reasons, d.faults()...)
 	if len(d.cfg.Joins.All()) > 0 && len(d.cfg.Host.Peers()) == 0 {
-		is.Warnings = append(is.Warnings, "connected to nobody, though there are addresses to join: \"feedring doctor\" says more")
+		is.Warnings = append(is.Warnings, web.WarnAlone)
 	}
 	if failing := d.cfg.Feeds.Failing(); failing > 0 {
-		is.Warnings = append(is.Warnings, fmt.Sprintf("the last look at %d of the feeds that this peer publishes failed: \"feedring feed list\" says why", failing))
+		is.Warnings = append(is.Warnings, web.WarnFailing(failing))
 	}
 	return is
 }
@@ -36,11 +36,11 @@ func (d *Desk) faults() (faults []string) {
 
 func (d *Desk) checkStore() web.Check {
 	if err := d.cfg.Storage.Check(time.Now()); err != nil {
-		return web.Check{Name: "store", Detail: "nothing new is stored: " + err.Error(), Advice: "make room on the disk, or see why it fails; the peer goes on by itself"}
+		return web.Check{Name: "store", Detail: "nothing new is stored: " + err.Error(), Advice: web.AdviseMakeRoom}
 	}
 	size, err := d.cfg.Store.Stats()
 	if err != nil {
-		return web.Check{Name: "store", Detail: err.Error(), Advice: "look whether the disk is full or failing"}
+		return web.Check{Name: "store", Detail: err.Error(), Advice: web.AdviseDisk}
 	}
 	return web.Check{Name: "store", OK: true, Detail: fmt.Sprintf("%d entries, %d MiB", size.Entries, size.Bytes>>20)}
 }

@@ -50,7 +50,7 @@ func (a *commands) checkCommand() *cobra.Command {
 			}
 			defer client.CloseIdle()
 			report, err := gradeFeed(ctx, client, address, a.Now())
-			if errors.Is(err, safehttp.ErrPrivate) { // its text names the flag of serve
+			if errors.Is(err, safehttp.ErrPrivate) { // its text names the setting of serve
 				err = errors.New("it is at a loopback or private address, or leads there: if that is meant, check --allow-private-feeds asks it")
 			}
 			if err != nil {

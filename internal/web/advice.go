@@ -1,0 +1,41 @@
+package web
+
+import "fmt"
+
+// Advice is what a person can do about a check. The Backend chooses it; its words
+// are here.
+type Advice string
+
+// What may be advised.
+const (
+	AdviseListen     Advice = "give --listen an address of this machine"
+	AdviseElsewhere  Advice = "--listen says so: give it an address that others reach, if they are to"
+	AdviseOpenPort   Advice = "open port 7377 (UDP and TCP) to this machine, or give --announce its public address"
+	AdviseJoin       Advice = "run \"feedring join\" with a peer's address or a domain"
+	AdviseMendJoin   Advice = "each is tried again and again: correct what is wrong in --join, or \"feedring join --remove\" it"
+	AdviseStopOther  Advice = "see identity: this ends when one of the two processes is stopped"
+	AdviseWait       Advice = "wait a moment; if this stays, look for warnings in the log"
+	AdvisePing       Advice = "\"feedring ping URL\" looks again at once; \"feedring feed list\" shows all of them"
+	AdviseRemoveFeed Advice = "they are looked at again; \"feedring feed remove URL\" ends that"
+	AdviseClock      Advice = "let the system keep its clock (chrony, systemd-timesyncd); if it does, the other peer's is off"
+	AdviseVouch      Advice = "where the site is yours, \"feedring vouch\" prints what to publish there"
+	AdviseConfirm    Advice = "another peer of the group confirms it within minutes, where the site names the feed; a peer that is alone in its group has nobody for that"
+	AdviseMakeRoom   Advice = "make room on the disk, or see why it fails; the peer goes on by itself"
+	AdviseDisk       Advice = "look whether the disk is full or failing"
+)
+
+// WarnAlone is a warning of Readiness for a peer that reached nobody.
+const WarnAlone = "connected to nobody, though there are addresses to join: \"feedring doctor\" says more"
+
+// WarnFailing is a warning of Readiness for published feeds that were not read.
+func WarnFailing(feeds int) string {
+	return fmt.Sprintf("the last look at %d of the feeds that this peer publishes failed: \"feedring feed list\" says why", feeds)
+}
+
+// UnservedError is for a path at which no feed of the peer is served.
+type UnservedError struct{}
+
+func (UnservedError) Unwrap() error { return ErrUnknown }
+func (UnservedError) Error() string {
+	return "no feed of this peer is served there: \"feedring feed list\" shows those that are"
+}
