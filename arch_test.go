@@ -18,11 +18,12 @@ const module = "github.com/feedring/feedring"
 // I/O or a wire format, and then neither a simulator nor a scripted test could
 // run the very code that ships.
 var pure = map[string]string{
-	".":              "the words of the field are for every room",
-	"ring":           "the search is a machine",
-	"group":          "the membership is a machine",
-	"internal/peer":  "the whole peer is a machine",
-	"internal/match": "an expression must mean the same everywhere",
+	".":                     "the words of the field are for every room",
+	"ring":                  "the search is a machine",
+	"group":                 "the membership is a machine",
+	"internal/peer":         "the whole peer is a machine",
+	"ring/internal/ringmap": "a part of the ring's machine",
+	"internal/match":        "an expression must mean the same everywhere",
 
 	"internal/match/index":     "what it finds must not depend on when it is asked",
 	"internal/origin/schedule": "a schedule is played over traces",
@@ -60,7 +61,8 @@ var arrows = map[string][]string{
 	".":                             {},
 	"internal/fingerprint":          {},
 	"internal/clone":                {},
-	"ring":                          {".", "internal/clone", "internal/fingerprint"},
+	"ring":                          {".", "internal/clone", "internal/fingerprint", "ring/internal/ringmap"},
+	"ring/internal/ringmap":         {"."},
 	"group":                         {".", "internal/clone", "internal/timerqueue", "internal/fingerprint", "internal/gossip", "group/internal/"},
 	"internal/timerqueue":           {},
 	"internal/gossip":               {"."},

@@ -6,10 +6,11 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/ring/internal/ringmap"
 )
 
 // seat is a group that this peer manages: its place on the ring.
-type seat struct {
+type ringEntry struct {
 	told   Row       // as published last
 	wanted Row       // as the membership says now
 	at     time.Time // when it was published last
@@ -23,10 +24,10 @@ func (m *Machine) announce(row Row) {
 		return
 	}
 	row.Group = row.Theme.Group()
-	s := m.seats[row.Group]
+	s := m.entries[row.Group]
 	if s == nil {
-		s = &seat{}
-		m.seats[row.Group], m.seated = s, nil
+		s = &ringEntry{}
+		m.entries[row.Group], m.entryGroups = s, nil
 	}
 	s.wanted, m.checked = row, 0
 	if !m.sameButCounts(&s.told, &s.wanted) {
@@ -53,10 +54,10 @@ const countsAtOnce = 64
 // differ, the parts are of no use.
 func (m *Machine) countsWait(g feedring.GroupID) time.Duration {
 	wait := countsEvery * m.cfg.Refresh
-	if !m.chart.large(m.now) {
+	if !m.ringMap.Large(m.now) {
 		return wait
 	}
-	wait = wait * time.Duration(len(m.chart.groups())) / countsAtOnce
+	wait = wait * time.Duration(len(m.ringMap.Groups())) / countsAtOnce
 	const steps = 1 << 16
 	return wait/2 + wait/steps*time.Duration(binary.BigEndian.Uint16(g[8:]))
 }
@@ -68,22 +69,14 @@ func (m *Machine) sameButCounts(a, b *Row) bool {
 		return false
 	}
 	c := *a
-	if c.Clients = b.Clients; m.chart.large(m.now) {
+	if c.Clients = b.Clients; m.ringMap.Large(m.now) {
 		c.Peers, c.Feeds = b.Peers, b.Feeds
 	}
 	return SameContent(&c, b)
 }
 
-// SameContent reports whether two rows of one group say the same, their
-// versions aside.
-func SameContent(a, b *Row) bool {
-	return a.Term == b.Term && a.Acknowledged == b.Acknowledged && a.Gone == b.Gone &&
-		a.Secondary == b.Secondary && a.Peers == b.Peers && a.Feeds == b.Feeds && a.Clients == b.Clients &&
-		slices.Equal(a.Manager.Addrs, b.Manager.Addrs) && slices.Equal(a.Deputy.Addrs, b.Deputy.Addrs)
-}
-
 // dueAt is when a row whose counts changed is told.
-func (m *Machine) dueAt(s *seat) time.Time {
+func (m *Machine) dueAt(s *ringEntry) time.Time {
 	if SameContent(&s.wanted, &s.told) {
 		return time.Time{}
 	}
@@ -92,7 +85,7 @@ func (m *Machine) dueAt(s *seat) time.Time {
 
 // publish gives the row a version above any that the map has under its term,
 // a former life's included, and tells it at once.
-func (m *Machine) publish(s *seat) {
+func (m *Machine) publish(s *ringEntry) {
 	row := s.wanted
 	row.Seal = nil
 	if s.told.Term != row.Term {
@@ -111,16 +104,16 @@ func (m *Machine) publish(s *seat) {
 // Forgot reports whether an earlier life of this peer, of which it has no memory,
 // managed g under the very term under which it does now.
 func (m *Machine) Forgot(g feedring.GroupID) bool {
-	s := m.seats[g]
+	s := m.entries[g]
 	return s != nil && s.forgot
 }
 
 func (m *Machine) highestVersion(g feedring.GroupID, term feedring.Term) uint64 {
 	highest := uint64(0)
-	if r := m.chart.at(g); r != nil {
-		for i := range r.slots {
-			if s := &r.slots[i]; s.held() && s.row.Term == term {
-				highest = max(highest, s.row.Version)
+	if r := m.ringMap.At(g); r != nil {
+		for i := range r.Slots {
+			if s := &r.Slots[i]; s.Held() && s.Row.Term == term {
+				highest = max(highest, s.Row.Version)
 			}
 		}
 	}
@@ -130,46 +123,46 @@ func (m *Machine) highestVersion(g feedring.GroupID, term feedring.Term) uint64 
 // publishDue tells what waited, and says again what the map denies: a row that
 // somebody marked lost, or that a former life of this peer overtook.
 func (m *Machine) publishDue() {
-	if m.checked == m.chart.changes && (m.publishAt.IsZero() || m.now.Before(m.publishAt)) {
+	if m.checked == m.ringMap.Changes() && (m.publishAt.IsZero() || m.now.Before(m.publishAt)) {
 		return
 	}
 	for _, g := range m.ownGroups() {
-		s := m.seats[g]
+		s := m.entries[g]
 		if due := m.dueAt(s); !due.IsZero() && !m.now.Before(due) || m.denied(s) {
 			m.publish(s)
 		}
 	}
 	m.publishAt = time.Time{}
 	for _, g := range m.ownGroups() {
-		s := m.seats[g]
+		s := m.entries[g]
 		if due := m.dueAt(s); !due.IsZero() && (m.publishAt.IsZero() || due.Before(m.publishAt)) {
 			m.publishAt = due
 		}
 	}
-	m.checked = m.chart.changes
+	m.checked = m.ringMap.Changes()
 }
 
 func (m *Machine) giveUp(g feedring.GroupID) {
-	delete(m.seats, g)
-	m.seated, m.checked = nil, 0
+	delete(m.entries, g)
+	m.entryGroups, m.checked = nil, 0
 }
 
 // ownGroups lists the groups of the seats, in order. The result must not be
 // changed.
 func (m *Machine) ownGroups() []feedring.GroupID {
-	if m.seated == nil {
-		m.seated = sortedGroups(m.seats)
+	if m.entryGroups == nil {
+		m.entryGroups = sortedGroups(m.entries)
 	}
-	return m.seated
+	return m.entryGroups
 }
 
-func (m *Machine) denied(s *seat) bool {
-	r := m.chart.at(s.told.Group)
+func (m *Machine) denied(s *ringEntry) bool {
+	r := m.ringMap.At(s.told.Group)
 	if r == nil {
 		return s.told.Version != 0
 	}
-	held := &r.slots[kindOf(s.told.Acknowledged)]
-	return held.lost != nil && held.row.Term == s.told.Term ||
+	held := &r.Slots[ringmap.KindOf(s.told.Acknowledged)]
+	return held.Lost != nil && held.Row.Term == s.told.Term ||
 		m.highestVersion(s.told.Group, s.told.Term) > s.told.Version
 }
 

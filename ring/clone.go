@@ -18,9 +18,9 @@ func (m *Machine) Clone(of Memberships) *Machine {
 	source := *m.source
 	c.source, c.random = &source, rand.New(&source)
 	c.out = nil
-	c.chart = m.chart.clone()
+	c.ringMap = m.ringMap.Clone()
 	c.gossip = m.gossip.clone()
-	c.seats = clone.Map(m.seats)
+	c.entries = clone.Map(m.entries)
 	c.watched = clone.Map(m.watched)
 	c.visits = visits{seen: clone.Map(m.visits.seen), order: slices.Clone(m.visits.order), next: m.visits.next}
 	c.hops = clone.Map(m.hops)
@@ -32,13 +32,6 @@ func (m *Machine) Clone(of Memberships) *Machine {
 		c.searches[k] = s.clone()
 	}
 	return &c
-}
-
-func (c *chart) clone() chart {
-	c.sheet.shared = true
-	d := *c
-	d.since = maps.Clone(c.since)
-	return d
 }
 
 func (g *gossip) clone() gossip {

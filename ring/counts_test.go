@@ -91,7 +91,7 @@ func TestCountsOfLargeMapsWait(t *testing.T) {
 		t.Errorf("after %v it tells %d peers and %d feeds", now.Sub(w.now), told.Peers, told.Feeds)
 	}
 	together := map[time.Duration]int{} // by refresh period
-	for _, g := range m.chart.groups() {
+	for _, g := range m.ringMap.Groups() {
 		if n := m.countsWait(g) / refresh; together[n] < 2*countsAtOnce/countsEvery {
 			together[n]++
 		} else {

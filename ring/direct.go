@@ -18,7 +18,7 @@ type direct struct {
 // group that is lost or gone counts as visited.
 func (m *Machine) unvisited(s *search) []feedring.GroupID {
 	var rest []feedring.GroupID
-	for _, g := range m.chart.order() {
+	for _, g := range m.ringMap.Order() {
 		if !s.visited[g] {
 			rest = append(rest, g)
 		}
@@ -52,9 +52,9 @@ func (m *Machine) askDirect(s *search, rest []feedring.GroupID) {
 // directly is the search message for g alone. Its hop is the depth at which
 // the ring would have come to g.
 func (m *Machine) directly(s *search, g feedring.GroupID) Search {
-	order := m.chart.order()
+	order := m.ringMap.Order()
 	return Search{ID: s.begin.ID, Attempt: s.begin.Attempt, Coordinator: m.cfg.Self, Group: g,
 		Origin: s.begin.Seat, End: g, Direction: Direct,
-		Hop: max(1, order.depth(s.begin.Seat, g)), HopLimit: hopLimit(len(order)),
+		Hop: max(1, order.Depth(s.begin.Seat, g)), HopLimit: hopLimit(len(order)),
 		Theme: s.begin.Theme, Provider: s.begin.Provider, Within: s.deadline.Sub(m.now)}
 }

@@ -4,22 +4,23 @@ import (
 	"slices"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/ring/internal/ringmap"
 )
 
 // compared sends what the other side lacks and asks for what it has more of.
 func (m *Machine) compared(from feedring.PeerID, v Versions) {
-	if v.Hash == m.chart.hash(m.now) {
+	if v.Hash == m.ringMap.Hash(m.now) {
 		m.gossip.synced = true
 		return
 	}
-	if len(v.Have) > 2*maxGroups {
+	if len(v.Have) > 2*ringmap.MaxGroups {
 		return
 	}
 	if len(v.Parts) > 0 {
 		m.narrow(from, v.Parts)
 		return
 	}
-	if len(v.Within) > 0 && !areParts(len(v.Within)*64) {
+	if len(v.Within) > 0 && !ringmap.ValidParts(len(v.Within)*64) {
 		return
 	}
 	give, want := m.difference(v.Have, v.Within)
@@ -34,23 +35,23 @@ func (m *Machine) compared(from feedring.PeerID, v Versions) {
 // narrow tells what this peer holds of the parts that differ: the other side
 // compares, as this one does with a whole map.
 func (m *Machine) narrow(from feedring.PeerID, parts []uint64) {
-	if !areParts(len(parts)) {
+	if !ringmap.ValidParts(len(parts)) {
 		return
 	}
-	if in := m.chart.parts(m.now).differ(parts); in != nil {
-		m.send(from, Versions{Hash: m.chart.hash(m.now), Have: m.chart.versionsIn(in, m.now), Within: in})
+	if in := m.ringMap.Parts(m.now).Differ(parts); in != nil {
+		m.send(from, Versions{Hash: m.ringMap.Hash(m.now), Have: m.ringMap.VersionsIn(in, m.now), Within: in})
 	}
 }
 
 // difference lists the groups of which this peer holds more than have, which is
 // of some parts, and those of which it holds less, each in ring order.
-func (m *Machine) difference(have []RowVersion, in within) (give, want []feedring.GroupID) {
+func (m *Machine) difference(have []RowVersion, in ringmap.Within) (give, want []feedring.GroupID) {
 	byGroup := func(a, b RowVersion) int { return a.Group.Compare(b.Group) }
 	if !slices.IsSortedFunc(have, byGroup) { // as no peer that keeps to the protocol sends it
 		have = slices.Clone(have)
 		slices.SortStableFunc(have, byGroup)
 	}
-	mine := m.chart.groupsIn(in)
+	mine := m.ringMap.GroupsIn(in)
 	for len(have)+len(mine) > 0 {
 		var g feedring.GroupID
 		if len(have) == 0 || len(mine) > 0 && mine[0].Compare(have[0].Group) < 0 {
@@ -60,7 +61,7 @@ func (m *Machine) difference(have []RowVersion, in within) (give, want []feedrin
 		}
 		var theirs [2]RowVersion
 		for ; len(have) > 0 && have[0].Group == g; have = have[1:] {
-			theirs[kindOf(have[0].Acknowledged)] = have[0]
+			theirs[ringmap.KindOf(have[0].Acknowledged)] = have[0]
 		}
 		ours := m.both(g)
 		if more(&theirs, &ours) {
@@ -68,22 +69,22 @@ func (m *Machine) difference(have []RowVersion, in within) (give, want []feedrin
 		}
 		if len(mine) > 0 && mine[0] == g {
 			mine = mine[1:]
-			if more(&ours, &theirs) && m.chart.told(g, m.now) {
+			if more(&ours, &theirs) && m.ringMap.Announces(g, m.now) {
 				give = append(give, g)
 			}
 		}
 	}
-	return give, want[:min(len(want), maxGroups)]
+	return give, want[:min(len(want), ringmap.MaxGroups)]
 }
 
 // more reports whether a has of a group what b has not.
-func more(a, b *[2]RowVersion) bool { return a[0].compare(b[0]) > 0 || a[1].compare(b[1]) > 0 }
+func more(a, b *[2]RowVersion) bool { return a[0].Compare(b[0]) > 0 || a[1].Compare(b[1]) > 0 }
 
 func (m *Machine) both(g feedring.GroupID) (both [2]RowVersion) {
-	if r := m.chart.at(g); r != nil {
-		for i := range r.slots {
-			if r.slots[i].held() {
-				both[i] = r.slots[i].version()
+	if r := m.ringMap.At(g); r != nil {
+		for i := range r.Slots {
+			if r.Slots[i].Held() {
+				both[i] = r.Slots[i].Version()
 			}
 		}
 	}
@@ -98,7 +99,7 @@ func (m *Machine) bring(to feedring.PeerID, give, want []feedring.GroupID) {
 		rows, lost := len(message.Rows), len(message.Lost)
 		m.brief(&message, g)
 		for i := range message.Rows[rows:] {
-			size += message.Rows[rows+i].size()
+			size += message.Rows[rows+i].Size()
 		}
 		size += len(message.Lost[lost:]) * (maxLost + 100)
 		if len(message.Rows) >= maxRowsEach || size > maxBytesEach {
@@ -111,28 +112,13 @@ func (m *Machine) bring(to feedring.PeerID, give, want []feedring.GroupID) {
 	}
 }
 
-// size is at least what the row takes on the wire.
-func (r *Row) size() int {
-	const seal, part = 200, 48
-	if r.Seal != nil && len(r.Seal.Payload) > 0 {
-		return len(r.Seal.Payload) + seal
-	}
-	n := seal + 4*part
-	for _, addrs := range [][]string{r.Manager.Addrs, r.Deputy.Addrs} {
-		for _, a := range addrs {
-			n += len(a) + part
-		}
-	}
-	return n
-}
-
 // brought takes in rows, and answers what is wanted.
 func (m *Machine) brought(from feedring.PeerID, r Rows) {
-	if len(r.Rows) > 2*maxGroups || len(r.Lost) > 2*maxGroups || len(r.Want) > maxGroups {
+	if len(r.Rows) > 2*ringmap.MaxGroups || len(r.Lost) > 2*ringmap.MaxGroups || len(r.Want) > ringmap.MaxGroups {
 		return
 	}
 	for i := range r.Rows {
-		if row := r.Rows[i]; !m.chart.knows(row) && m.valid(row) {
+		if row := r.Rows[i]; !m.ringMap.Knows(row) && m.valid(row) {
 			m.took(row, from)
 		}
 	}
@@ -149,5 +135,5 @@ func (m *Machine) brought(from feedring.PeerID, r Rows) {
 }
 
 func (m *Machine) hasAll(groups []feedring.GroupID) bool {
-	return !slices.ContainsFunc(groups, func(g feedring.GroupID) bool { return m.chart.at(g) == nil })
+	return !slices.ContainsFunc(groups, func(g feedring.GroupID) bool { return m.ringMap.At(g) == nil })
 }

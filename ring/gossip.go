@@ -43,22 +43,15 @@ func newGossip() gossip {
 // interval is r/3 for peers that the ring depends on or that still look for a
 // map, and r for the others.
 func (m *Machine) interval() time.Duration {
-	if len(m.seats) > 0 || !m.gossip.synced && len(m.gossip.met) > 0 || m.seconds() {
+	if len(m.entries) > 0 || !m.gossip.synced && len(m.gossip.met) > 0 || m.seconds() {
 		return m.cfg.Refresh / 3
 	}
 	return m.cfg.Refresh
 }
 
 func (m *Machine) seconds() bool {
-	if _, leads := slices.BinarySearch(m.chart.leaders().present, m.cfg.Self); !leads {
-		return false
-	}
-	for i := range m.chart.sheet.records {
-		if e := m.chart.sheet.records[i].effective(); e.row.Secondary == m.cfg.Self && e.present() {
-			return true
-		}
-	}
-	return false
+	_, leads := slices.BinarySearch(m.ringMap.Leaders().Present, m.cfg.Self)
+	return leads && m.ringMap.IsSecondary(m.cfg.Self)
 }
 
 // meet swaps maps with peers that somebody named, at once with some of them.
@@ -92,7 +85,7 @@ func (m *Machine) gossipDue() {
 	}
 	m.gossip.next = m.now.Add(m.interval())
 	m.gossip.rounds++
-	m.chart.expire(m.now)
+	m.ringMap.Expire(m.now)
 	clear(m.gossip.pulls)
 	swap := m.swap()
 	partner := m.partner()
@@ -108,7 +101,7 @@ func (m *Machine) gossipDue() {
 
 // swap opens an exchange. One who looks for a map needs all of it.
 func (m *Machine) swap() Swap {
-	return Swap{Hash: m.chart.hash(m.now), Parts: m.gossip.synced && m.chart.large(m.now)}
+	return Swap{Hash: m.ringMap.Hash(m.now), Parts: m.gossip.synced && m.ringMap.Large(m.now)}
 }
 
 // partner chooses whom to swap with: mostly a manager or secondary of the
@@ -136,11 +129,11 @@ func (m *Machine) anyOf(peers []feedring.PeerID) feedring.PeerID {
 // present returns the managers and secondaries of the ring but this peer,
 // absent those of groups that are not reached. The results must not be changed.
 func (m *Machine) present() []feedring.PeerID {
-	return m.leading.but(m.cfg.Self, m.chart.leaders().present)
+	return m.leading.but(m.cfg.Self, m.ringMap.Leaders().Present)
 }
 
 func (m *Machine) absent() []feedring.PeerID {
-	return m.unreached.but(m.cfg.Self, m.chart.leaders().absent)
+	return m.unreached.but(m.cfg.Self, m.ringMap.Leaders().Absent)
 }
 
 // besides remembers a list without this peer: few are on one.
@@ -163,7 +156,7 @@ func (b *besides) but(self feedring.PeerID, of []feedring.PeerID) []feedring.Pee
 func (m *Machine) others(groups []feedring.GroupID) []feedring.PeerID {
 	all := make([]feedring.PeerID, 0, 2*len(groups))
 	for _, g := range groups {
-		all = m.chart.at(g).effective().row.leaders(all)
+		all = m.ringMap.At(g).Effective().Row.Leaders(all)
 	}
 	slices.Sort(all)
 	return slices.DeleteFunc(slices.Compact(all), func(p feedring.PeerID) bool { return p == m.cfg.Self })
@@ -172,13 +165,13 @@ func (m *Machine) others(groups []feedring.GroupID) []feedring.PeerID {
 // swapped answers an exchange that another peer opened.
 func (m *Machine) swapped(from feedring.PeerID, s Swap) {
 	m.remember(from)
-	answer := Versions{Hash: m.chart.hash(m.now)}
+	answer := Versions{Hash: m.ringMap.Hash(m.now)}
 	switch {
 	case s.Hash == answer.Hash:
-	case s.Parts && m.chart.large(m.now):
-		answer.Parts = m.chart.parts(m.now)
+	case s.Parts && m.ringMap.Large(m.now):
+		answer.Parts = m.ringMap.Parts(m.now)
 	default:
-		answer.Have = m.chart.versions(m.now)
+		answer.Have = m.ringMap.Versions(m.now)
 	}
 	m.send(from, answer)
 }

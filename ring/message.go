@@ -4,36 +4,28 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/ring/internal/ringmap"
 )
 
-// Row is what a group's manager says of it in the map. (Acknowledged, Term,
-// Version) orders the rows of one group; docs/protocol.md says how a lost row
-// counts.
-type Row struct {
-	Group        feedring.GroupID
-	Theme        feedring.Theme
-	Term         feedring.Term // the manager is Term.Claimant
-	Version      uint64
-	Acknowledged bool // another peer follows this term; false: a provisional claim
-	Secondary    feedring.PeerID
-	Manager      feedring.PeerInfo // Term.Claimant with its addresses
-	Deputy       feedring.PeerInfo // Secondary with its addresses
-	Peers        int
-	Feeds        int
-	Clients      int
-	Gone         bool           // a tombstone: the last peer left
-	Seal         *feedring.Seal // by Term.Claimant; nil on one's own
-}
+// The map's words.
+type (
+	Row        = ringmap.Row
+	Lost       = ringmap.Lost
+	RowVersion = ringmap.RowVersion
+	Shown      = ringmap.Shown
+	Interner   = ringmap.Interner
+	Snapshot   = ringmap.Snapshot
+)
 
-// Lost says that By, a neighbour on the ring, could not reach any peer of
-// Group for three refresh periods. It holds for rows up to (Term, Version).
-type Lost struct {
-	Group   feedring.GroupID
-	Term    feedring.Term
-	Version uint64
-	By      feedring.PeerID
-	Seal    *feedring.Seal // by By; nil on one's own
-}
+// MinParts and MaxParts are how many parts a large map is compared by.
+const (
+	MinParts = ringmap.MinParts
+	MaxParts = ringmap.MaxParts
+)
+
+// SameContent reports whether two rows of one group say the same, their versions
+// aside.
+func SameContent(a, b *Row) bool { return ringmap.SameContent(a, b) }
 
 // Serving is a group that serves, at its depth on an arc.
 type Serving struct {
@@ -75,15 +67,6 @@ type (
 		Want []feedring.GroupID
 	}
 )
-
-// RowVersion names the version of the map's row for a group.
-type RowVersion struct {
-	Group        feedring.GroupID
-	Term         feedring.Term
-	Version      uint64
-	Acknowledged bool
-	Lost         bool
-}
 
 // Search: the bidirectional search (paper, section 2.1.2).
 type (

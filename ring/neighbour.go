@@ -31,10 +31,10 @@ func (m *Machine) heard(from feedring.PeerID) {
 // neighbours returns the groups beside g on the ring.
 func (m *Machine) neighbours(g feedring.GroupID) []feedring.GroupID {
 	both := make([]feedring.GroupID, 0, 2)
-	if n, ok := m.chart.order().after(g); ok {
+	if n, ok := m.ringMap.Order().After(g); ok {
 		both = append(both, n)
 	}
-	if n, ok := m.chart.order().before(g); ok && !slices.Contains(both, n) {
+	if n, ok := m.ringMap.Order().Before(g); ok && !slices.Contains(both, n) {
 		both = append(both, n)
 	}
 	return both
@@ -49,7 +49,7 @@ func (m *Machine) Beside() []feedring.PeerID {
 
 // around returns what Beside and probe look at.
 func (m *Machine) around() *beside {
-	is := beside{led: m.chart.led, own: m.ownGroups()}
+	is := beside{led: m.ringMap.LeadersChanged(), own: m.ownGroups()}
 	if was := &m.beside; was.led == is.led && sameList(was.own, is.own) {
 		return was
 	}
@@ -100,7 +100,7 @@ func (m *Machine) probe() (silent []feedring.PeerID) {
 func (m *Machine) findWatched() (beside []feedring.GroupID) {
 	for _, g := range m.ownGroups() {
 		for _, n := range m.neighbours(g) {
-			if !m.chart.at(n).effective().row.names(m.cfg.Self) {
+			if !m.ringMap.At(n).Effective().Row.Names(m.cfg.Self) {
 				beside = append(beside, n)
 			}
 		}
@@ -111,8 +111,8 @@ func (m *Machine) findWatched() (beside []feedring.GroupID) {
 
 func (m *Machine) look(g feedring.GroupID) []feedring.PeerID {
 	w := m.watched[g]
-	record := m.chart.at(g)
-	row, other := record.effective().version(), record.other()
+	record := m.ringMap.At(g)
+	row, other := record.Effective().Version(), record.Other()
 	switch {
 	case w == nil || w.row != row && w.next != row:
 		w = &watch{row: row, since: m.now} // a new row is a sign of life, whoever brought it
@@ -120,7 +120,7 @@ func (m *Machine) look(g feedring.GroupID) []feedring.PeerID {
 	case w.row != row:
 		w.row = row // its leaders were asked as well, all the time
 	}
-	for _, p := range []feedring.PeerID{row.Term.Claimant, record.effective().row.Secondary} {
+	for _, p := range []feedring.PeerID{row.Term.Claimant, record.Effective().Row.Secondary} {
 		if at := m.gossip.heard[p]; at.After(w.since) {
 			w.since, w.asked = at, 0
 		}
@@ -134,26 +134,14 @@ func (m *Machine) look(g feedring.GroupID) []feedring.PeerID {
 		return nil
 	case other != nil:
 		if w.asked == 0 {
-			w.next = other.version()
+			w.next = other.Version()
 		}
 		w.asked++
-		return other.row.leaders(m.peers(g))
+		return other.Row.Leaders(m.peers(g))
 	default:
 		w.asked++
 		return m.peers(g)
 	}
-}
-
-// other returns the row that counts once the one that does is lost: where a group
-// was torn the map holds one of each part. nil: there is none.
-func (r *record) other() *slot {
-	e := r.effective()
-	for i := range r.slots {
-		if s := &r.slots[i]; s != e && s.present() && s.row.Term.Claimant != e.row.Term.Claimant {
-			return s
-		}
-	}
-	return nil
 }
 
 // patience is 3r. A peer that hears nobody at all doubts itself first.

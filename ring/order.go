@@ -4,42 +4,8 @@ import (
 	"slices"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/ring/internal/ringmap"
 )
-
-// order is the live groups as some peer sees them, in ring order.
-type order []feedring.GroupID
-
-// after returns the group that follows g around the ring, whether or not g is
-// there itself. There is none where g is alone.
-func (o order) after(g feedring.GroupID) (feedring.GroupID, bool) {
-	i, here := slices.BinarySearchFunc(o, g, feedring.GroupID.Compare)
-	if here {
-		i++
-	}
-	return o.at(i, g)
-}
-
-// before returns the group that precedes g around the ring.
-func (o order) before(g feedring.GroupID) (feedring.GroupID, bool) {
-	i, _ := slices.BinarySearchFunc(o, g, feedring.GroupID.Compare)
-	return o.at(i-1+len(o), g)
-}
-
-func (o order) at(i int, not feedring.GroupID) (feedring.GroupID, bool) {
-	if len(o) == 0 {
-		return feedring.GroupID{}, false
-	}
-	g := o[i%len(o)]
-	return g, g != not
-}
-
-// depth returns how many steps g is from seat, the shorter way round.
-func (o order) depth(seat, g feedring.GroupID) int {
-	i, _ := slices.BinarySearchFunc(o, seat, feedring.GroupID.Compare)
-	j, _ := slices.BinarySearchFunc(o, g, feedring.GroupID.Compare)
-	d := max(i-j, j-i)
-	return min(d, max(len(o)-d, 0))
-}
 
 // between reports whether x lies strictly inside the way from a up to b.
 func between(a, x, b feedring.GroupID) bool {
@@ -62,7 +28,7 @@ type arc struct {
 // section 2.1.2. The paper's C = N/2 - 1 both ways visits the antipode of an
 // even ring twice; floor(N/2) - 1 one way and ceil(N/2) - 2 the other visit
 // every other group exactly once. A direction with C < 0 is left out.
-func arcs(o order, seat feedring.GroupID) []arc {
+func arcs(o ringmap.Order, seat feedring.GroupID) []arc {
 	at, here := slices.BinarySearchFunc(o, seat, feedring.GroupID.Compare)
 	if !here {
 		o = slices.Insert(slices.Clone(o), at, seat)
@@ -81,14 +47,14 @@ func arcs(o order, seat feedring.GroupID) []arc {
 
 // next returns the group that follows at on the arc, in somebody's view o of
 // the ring. There is none where the arc ends.
-func (a arc) next(o order, at feedring.GroupID) (feedring.GroupID, bool) {
+func (a arc) next(o ringmap.Order, at feedring.GroupID) (feedring.GroupID, bool) {
 	if at == a.end {
 		return feedring.GroupID{}, false
 	}
 	if a.direction == Successor {
-		g, ok := o.after(at)
+		g, ok := o.After(at)
 		return g, ok && (g == a.end || between(at, g, a.end))
 	}
-	g, ok := o.before(at)
+	g, ok := o.Before(at)
 	return g, ok && between(a.end, g, at)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/ring/internal/ringmap"
 )
 
 // key makes a group id of a small number, so that a test can be read.
@@ -15,8 +16,8 @@ func key(n uint32) (g feedring.GroupID) {
 	return g
 }
 
-func ringOf(n int) order {
-	o := make(order, n)
+func ringOf(n int) ringmap.Order {
+	o := make(ringmap.Order, n)
 	for i := range o {
 		o[i] = key(uint32(10 * (i + 1)))
 	}
@@ -24,7 +25,7 @@ func ringOf(n int) order {
 }
 
 // walk follows an arc. Before each step, change may give another view.
-func walk(a arc, o order, change func(at feedring.GroupID) order) []feedring.GroupID {
+func walk(a arc, o ringmap.Order, change func(at feedring.GroupID) ringmap.Order) []feedring.GroupID {
 	var visited []feedring.GroupID
 	at := a.origin
 	for {
@@ -75,7 +76,7 @@ func TestDepthIsTheShorterWay(t *testing.T) {
 		o := ringOf(n)
 		for _, a := range arcs(o, o[0]) {
 			for i, g := range walk(a, o, nil) {
-				if got := o.depth(o[0], g); got != i+1 {
+				if got := o.Depth(o[0], g); got != i+1 {
 					t.Fatalf("N=%d: depth %d for a group %d hops away", n, got, i+1)
 				}
 			}
@@ -94,8 +95,8 @@ func TestChangesDuringSearchHideNobody(t *testing.T) {
 		for _, g := range start {
 			stays[g] = stays[g] || random.IntN(4) > 0
 		}
-		change := func(at feedring.GroupID) order {
-			view := order{}
+		change := func(at feedring.GroupID) ringmap.Order {
+			view := ringmap.Order{}
 			for _, g := range start {
 				if stays[g] || g == at || random.IntN(2) == 0 {
 					view = append(view, g)
@@ -125,7 +126,7 @@ func TestChangesDuringSearchHideNobody(t *testing.T) {
 func TestNextAgainstOracle(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 20_000 {
-		var o order
+		var o ringmap.Order
 		for range random.IntN(8) {
 			o = append(o, key(uint32(random.IntN(12))))
 		}
@@ -144,7 +145,7 @@ func TestNextAgainstOracle(t *testing.T) {
 }
 
 // dumbNext walks key by key.
-func dumbNext(o order, d Direction, at, end uint32) (uint32, bool) {
+func dumbNext(o ringmap.Order, d Direction, at, end uint32) (uint32, bool) {
 	for x := at; x != end; {
 		if d == Successor {
 			x = (x + 1) % 12

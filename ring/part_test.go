@@ -2,10 +2,8 @@ package ring
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/feedring/feedring"
 )
@@ -19,7 +17,7 @@ func rowOf(i int, claimant feedring.PeerID, version uint64) *Row {
 // fill puts n groups into the map, from first on.
 func (m *Machine) fill(first, n int, claimant func(i int) feedring.PeerID) {
 	for i := first; i < first+n; i++ {
-		m.chart.merge(m.now, rowOf(i, claimant(i), 1))
+		m.ringMap.Merge(m.now, rowOf(i, claimant(i), 1))
 	}
 	m.gossip.synced = true
 }
@@ -56,7 +54,7 @@ func TestLargeMapsAreComparedByParts(t *testing.T) {
 	for i := range changes {
 		m := w.peers[w.names[w.random.IntN(len(w.names))]]
 		row := rowOf(w.random.IntN(groups), w.names[0], 2)
-		row.Term = m.chart.at(row.Group).effective().row.Term
+		row.Term = m.ringMap.At(row.Group).Effective().Row.Term
 		row.Manager.ID = row.Term.Claimant
 		if m.took(row, "x"); i%3 == 0 {
 			m.lose(Lost{Group: row.Group, Term: row.Term, Version: 2, By: "x"}, "x")
@@ -83,7 +81,7 @@ func TestLargeMapsAreComparedByParts(t *testing.T) {
 		t.Fatal("maps still differ")
 	}
 	for _, name := range w.names {
-		if !slices.Equal(w.peers[name].chart.versions(w.now), w.peers[w.names[0]].chart.versions(w.now)) {
+		if !slices.Equal(w.peers[name].ringMap.Versions(w.now), w.peers[w.names[0]].ringMap.Versions(w.now)) {
 			t.Errorf("%s has another map of the same hash", name)
 		}
 	}
@@ -117,7 +115,7 @@ func TestMapsOfOtherNumbersOfPartsBecomeEqual(t *testing.T) {
 	for begins := range 2 {
 		w := knowing(t, 2, 500)
 		w.peers["p000"].fill(500, 20, func(int) feedring.PeerID { return "p000" })
-		if a, b := len(w.peers["p000"].chart.parts(w.now)), len(w.peers["p001"].chart.parts(w.now)); a != 512 || b != 256 {
+		if a, b := len(w.peers["p000"].ringMap.Parts(w.now)), len(w.peers["p001"].ringMap.Parts(w.now)); a != 512 || b != 256 {
 			t.Fatalf("the maps have %d and %d parts", a, b)
 		}
 		listed := 0
@@ -139,13 +137,13 @@ func TestMapsOfOtherNumbersOfPartsBecomeEqual(t *testing.T) {
 
 // Small maps are exchanged as before, whatever the other side can do.
 func TestSmallMapsHaveNoParts(t *testing.T) {
-	w := knowing(t, 2, partsFrom-1)
+	w := knowing(t, 2, MinParts)
 	m := w.peers["p000"]
 	if swap := m.swap(); swap.Parts {
 		t.Error("a small map is offered by parts")
 	}
 	for _, out := range m.Step(w.now, Receive{From: "p001", Message: Swap{Hash: 1, Parts: true}}) {
-		if v := out.(*Send).Message.(Versions); len(v.Have) != partsFrom-1 || len(v.Parts) > 0 {
+		if v := out.(*Send).Message.(Versions); len(v.Have) != MinParts || len(v.Parts) > 0 {
 			t.Errorf("a small map is told by %d versions and %d parts", len(v.Have), len(v.Parts))
 		}
 	}
@@ -176,99 +174,5 @@ func TestPartsThatAreNone(t *testing.T) {
 	}
 	for n := range 2 * MaxParts / 64 {
 		said(Versions{Hash: 1, Within: slices.Repeat([]uint64{1 << 63}, n), Have: []RowVersion{{Group: theme(0).Group(), Version: 9}, {Version: 1 << 60}}})
-	}
-}
-
-// Hash and parts follow each change as if they were made anew, and two maps have the same
-// where what they tell is the same, be it because one forgot what the other tells no
-// more.
-func TestHashOfLargeMaps(t *testing.T) {
-	for _, groups := range []int{partsFrom + 3, 2*MinParts - 2} { // where a map becomes large, and where its parts become more
-		testHashOfLargeMap(t, groups)
-	}
-}
-
-func testHashOfLargeMap(t *testing.T, groups int) {
-	random := rand.New(rand.NewPCG(1, 2))
-	m := newChart()
-	for i := range groups {
-		m.merge(epoch, rowOf(i, "a", 1))
-	}
-	for range 600 {
-		g := m.groups()[random.IntN(len(m.groups()))]
-		switch r := *m.at(g).effective().row; random.IntN(4) {
-		case 0:
-			m.lose(epoch, Lost{Group: g, Term: r.Term, Version: r.Version, By: "n"})
-		case 1:
-			if len(m.groups()) > partsFrom-3 { // below it, and back
-				m.forget(g)
-			}
-		case 2:
-			m.merge(epoch, rowOf(200+random.IntN(20), "b", 1))
-		default:
-			r.Version++
-			m.merge(epoch, &r)
-		}
-		if random.IntN(3) > 0 {
-			continue // several changes in one
-		}
-		for _, now := range []time.Time{epoch, epoch.Add(keepAbsent)} {
-			anew := newChart()
-			for _, g := range m.groups() {
-				for _, s := range m.at(g).slots {
-					if s.held() && m.told(g, now) {
-						anew.learn(fact{row: *s.row, lost: s.lost != nil})
-					}
-				}
-			}
-			if m.hash(now) != anew.hash(epoch) || m.parts(now).differ(anew.parts(epoch)) != nil || !slices.Equal(m.versions(now), anew.versions(epoch)) {
-				t.Fatalf("a map of %d groups, %d of which it tells, differs from the same one made anew", len(m.groups()), len(anew.groups()))
-			}
-			m.kept = kept{} // time goes back
-		}
-	}
-}
-
-// Marks that two maps have on different rows do not make up for each other, as they
-// would if the digests were added up as FNV leaves them.
-func TestSwappedMarksDiffer(t *testing.T) {
-	for i := range partsFrom - 1 {
-		var maps [2]chart
-		for k := range maps {
-			maps[k] = newChart()
-			for j := range partsFrom {
-				maps[k].merge(epoch, rowOf(j, "a", 1))
-			}
-			row := rowOf(i+k, "a", 1)
-			maps[k].lose(epoch, Lost{Group: row.Group, Term: row.Term, Version: 1, By: "n"})
-		}
-		if maps[0].hash(epoch) == maps[1].hash(epoch) {
-			t.Fatalf("lost group %d, and lost group %d, have one hash", i, i+1)
-		}
-	}
-}
-
-// A part is a stretch of the map: together they are all of it.
-func TestPartsAreStretches(t *testing.T) {
-	w := knowing(t, 1, 300)
-	c := &w.peers["p000"].chart
-	var all []RowVersion
-	if len(c.parts(epoch)) != 256 {
-		t.Errorf("300 groups have %d parts", len(c.parts(epoch)))
-	}
-	whole := make(within, 4)
-	for part := range len(c.parts(epoch)) {
-		in := make(within, 4)
-		in[part/64] = 1 << (part % 64)
-		whole[part/64] |= in[part/64]
-		for _, v := range c.versionsIn(in, epoch) {
-			if partOf(v.Group, 256) != part {
-				t.Fatalf("%x is not of part %d", v.Group, part)
-			}
-			all = append(all, v)
-		}
-	}
-	if !slices.Equal(all, c.versions(epoch)) || !slices.Equal(c.versionsIn(whole, epoch), all) || !slices.Equal(c.groupsIn(whole), c.groups()) {
-		t.Errorf("the parts have %d rows, the map %d", len(all), len(c.versions(epoch)))
 	}
 }

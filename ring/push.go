@@ -41,9 +41,9 @@ func (m *Machine) audience(news []feedring.GroupID) []feedring.PeerID {
 		chosen = append(chosen, m.anyOf(m.gossip.met))
 	}
 	for _, g := range news {
-		if m.seats[g] != nil {
+		if m.entries[g] != nil {
 			for _, n := range m.neighbours(g) {
-				chosen = append(chosen, m.chart.at(n).effective().row.Term.Claimant)
+				chosen = append(chosen, m.ringMap.At(n).Effective().Row.Term.Claimant)
 			}
 		}
 	}

@@ -20,13 +20,13 @@ const (
 // valid reports whether row may enter the map. The driver checked its seal;
 // that the seal is the claimant's is checked here.
 func (m *Machine) valid(row *Row) bool {
-	return (m.chart.names(row.Group, row.Theme) || validTheme(row)) &&
+	return (m.ringMap.Names(row.Group, row.Theme) || validTheme(row)) &&
 		row.Term.Claimant != "" && row.Term.Claimant == row.Manager.ID &&
 		row.Term.Number > 0 && row.Term.Number <= maxNumber && row.Version > 0 && row.Version <= maxVersion &&
 		row.Deputy.ID == row.Secondary && row.Secondary != row.Term.Claimant &&
 		row.Peers >= 0 && row.Feeds >= 0 && row.Clients >= 0 &&
 		validAddrs(row.Manager.Addrs) && validAddrs(row.Deputy.Addrs) &&
-		(row.Seal == nil || row.Seal.Signer == row.Term.Claimant) && row.size() <= maxRow
+		(row.Seal == nil || row.Seal.Signer == row.Term.Claimant) && row.Size() <= maxRow
 }
 
 func validTheme(row *Row) bool {
@@ -48,20 +48,20 @@ type standing struct {
 }
 
 func (m *Machine) standing(g feedring.GroupID) standing {
-	r := m.chart.at(g)
+	r := m.ringMap.At(g)
 	if r == nil {
 		return standing{}
 	}
-	s := r.effective()
-	return standing{row: s.version(), text: s.row, live: s.present(), secondary: s.row.Secondary,
-		addrs: s.row.Manager.Addrs, dep: s.row.Deputy.Addrs}
+	s := r.Effective()
+	return standing{row: s.Version(), text: s.Row, live: s.Present(), secondary: s.Row.Secondary,
+		addrs: s.Row.Manager.Addrs, dep: s.Row.Deputy.Addrs}
 }
 
 // took merges row, which from sent ("" for one's own), and tells what it
 // changed.
 func (m *Machine) took(row *Row, from feedring.PeerID) bool {
 	before := m.standing(row.Group)
-	if !m.chart.merge(m.now, row) {
+	if !m.ringMap.Merge(m.now, row) {
 		return false
 	}
 	m.changed(row.Group, before, from)
@@ -71,7 +71,7 @@ func (m *Machine) took(row *Row, from feedring.PeerID) bool {
 // lose merges a mark and tells what it changed.
 func (m *Machine) lose(l Lost, from feedring.PeerID) {
 	before := m.standing(l.Group)
-	if m.chart.lose(m.now, l) {
+	if m.ringMap.Lose(m.now, l) {
 		m.changed(l.Group, before, from)
 	}
 }
@@ -79,16 +79,16 @@ func (m *Machine) lose(l Lost, from feedring.PeerID) {
 // changed tells that the effective row of g is another one. News of structure
 // is passed on at once, and one's own row; mere counts wait for the exchanges.
 func (m *Machine) changed(g feedring.GroupID, before standing, from feedring.PeerID) {
-	s := m.chart.at(g).effective()
+	s := m.ringMap.At(g).Effective()
 	after := m.standing(g)
 	if after.row == before.row {
 		return
 	}
-	m.emit(Changed{Row: s.row, Lost: s.lost != nil})
-	m.reach(s.row.Manager, before.addrs)
-	m.reach(s.row.Deputy, before.dep)
+	m.emit(Changed{Row: s.Row, Lost: s.Lost != nil})
+	m.reach(s.Row.Manager, before.addrs)
+	m.reach(s.Row.Deputy, before.dep)
 	structure := after.live != before.live || after.row.Term != before.row.Term || after.row.Lost != before.row.Lost
-	if structure && (from == "" || m.gossip.synced) || from == "" && !m.sameButCounts(before.text, s.row) { // to a newcomer all is news, to nobody else
+	if structure && (from == "" || m.gossip.synced) || from == "" && !m.sameButCounts(before.text, s.Row) { // to a newcomer all is news, to nobody else
 		m.spread(g, from)
 	}
 }
@@ -101,19 +101,19 @@ func (m *Machine) reach(p feedring.PeerInfo, before []string) {
 
 // brief adds what the map holds of g, as it goes out, to message.
 func (m *Machine) brief(message *Rows, g feedring.GroupID) {
-	r := m.chart.at(g)
-	if r == nil || !m.chart.told(g, m.now) {
+	r := m.ringMap.At(g)
+	if r == nil || !m.ringMap.Announces(g, m.now) {
 		return
 	}
 	first := len(message.Lost)
-	for i := range r.slots {
-		s := &r.slots[i]
-		if !s.held() {
+	for i := range r.Slots {
+		s := &r.Slots[i]
+		if !s.Held() {
 			continue
 		}
-		message.Rows = append(message.Rows, s.row)
-		if s.lost != nil {
-			message.Lost = append(message.Lost, *s.lost)
+		message.Rows = append(message.Rows, s.Row)
+		if s.Lost != nil {
+			message.Lost = append(message.Lost, *s.Lost)
 		}
 	}
 	slices.SortFunc(message.Lost[first:], func(a, b Lost) int {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/ring/internal/ringmap"
 )
 
 const (
@@ -38,7 +39,7 @@ type half struct {
 func (m *Machine) begin(b Begin) {
 	key := attempt{b.ID, b.Attempt}
 	if m.searches[key] != nil || len(m.searches) >= maxSearches || b.Within <= 0 {
-		m.emit(Ended{ID: b.ID, Attempt: b.Attempt, Missing: m.themes(m.chart.order())})
+		m.emit(Ended{ID: b.ID, Attempt: b.Attempt, Missing: m.themes(m.ringMap.Order())})
 		return
 	}
 	b.Within = min(b.Within, maxWithin)
@@ -60,7 +61,7 @@ func (m *Machine) begin(b Begin) {
 }
 
 func (m *Machine) sendArcs(s *search) {
-	order := m.chart.order()
+	order := m.ringMap.Order()
 	halves := arcs(order, s.begin.Seat)
 	wait := min(arcPatience+time.Duration(len(order)/2)*hopAllowance, s.begin.Within/2)
 	s.patience = m.now.Add(wait)
@@ -99,7 +100,7 @@ func (m *Machine) serving(s *search, d Direction, it Serving) {
 }
 
 func (f *FoundGroup) plausible() bool {
-	return f.Hop >= 1 && f.Hop <= hopLimit(maxGroups) && f.Direction >= Successor && f.Direction <= Direct
+	return f.Hop >= 1 && f.Hop <= hopLimit(ringmap.MaxGroups) && f.Direction >= Successor && f.Direction <= Direct
 }
 
 func (m *Machine) note(s *search, g feedring.GroupID, hops int) {
@@ -110,7 +111,7 @@ func (m *Machine) note(s *search, g feedring.GroupID, hops int) {
 // exhausted is EXHAUSTED: the groups that it names were visited.
 func (m *Machine) exhausted(e Exhausted) {
 	s := m.searches[attempt{e.ID, e.Attempt}]
-	if s == nil || e.Hop < 0 || e.Hop > hopLimit(maxGroups) || len(e.Visited) > maxGroups || len(e.Serving) > len(e.Visited) || s.over(e) {
+	if s == nil || e.Hop < 0 || e.Hop > hopLimit(ringmap.MaxGroups) || len(e.Visited) > ringmap.MaxGroups || len(e.Serving) > len(e.Visited) || s.over(e) {
 		return
 	}
 	s.counted++
@@ -194,7 +195,7 @@ func (m *Machine) end(s *search) {
 func (m *Machine) themes(groups []feedring.GroupID) []feedring.Theme {
 	var names []feedring.Theme
 	for _, g := range groups {
-		names = append(names, m.chart.at(g).effective().row.Theme)
+		names = append(names, m.ringMap.At(g).Effective().Row.Theme)
 	}
 	return names
 }

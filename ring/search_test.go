@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/ring/internal/ringmap"
 )
 
 func TestRingOfTwentyForms(t *testing.T) {
@@ -191,14 +192,14 @@ func TestArcThatDies(t *testing.T) {
 	w := newWorld(t)
 	w.grow(9)
 	w.run(3*time.Second, w.agreed(9))
-	victim := w.peers["p000"].peers(mustAfter(w.peers["p000"].chart.order(), theme(0).Group()))[0]
+	victim := w.peers["p000"].peers(mustAfter(w.peers["p000"].ringMap.Order(), theme(0).Group()))[0]
 	w.cut = func(l letter) bool {
 		if l.from == victim && l.message.Verb() == "search" {
 			w.peers[victim].down = true
 		}
 		return w.peers[victim].down && l.from == victim
 	}
-	order := w.peers["p000"].chart.order()
+	order := w.peers["p000"].ringMap.Order()
 	behind := mustAfter(order, mustAfter(order, theme(0).Group()))
 	row, _, _ := w.peers["p000"].Row(behind)
 	start := w.now
@@ -208,7 +209,7 @@ func TestArcThatDies(t *testing.T) {
 	}
 }
 
-func mustAfter(o order, g feedring.GroupID) feedring.GroupID { n, _ := o.after(g); return n }
+func mustAfter(o ringmap.Order, g feedring.GroupID) feedring.GroupID { n, _ := o.After(g); return n }
 
 func TestPartitionHeals(t *testing.T) {
 	w := newWorld(t)

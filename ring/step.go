@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/ring/internal/ringmap"
 )
 
 // Machine is one peer's view of the ring: its copy of the map, the seats that
@@ -17,16 +18,16 @@ type Machine struct {
 	source *rand.PCG
 	random *rand.Rand `state:"draws from source"`
 
-	chart     chart
-	seats     map[feedring.GroupID]*seat
-	seated    []feedring.GroupID `state:"derived"` // their groups, in order; nil: to be made
-	checked   uint64             `state:"derived"` // changes of the chart when no seat was denied; 0: to be looked at
-	publishAt time.Time          `state:"derived"` // when the first seat has to tell its row; zero: none waits
-	gossip    gossip
-	watched   map[feedring.GroupID]*watch
-	visits    visits
-	hops      map[hopKey]*hop
-	searches  map[attempt]*search
+	ringMap     ringmap.Map
+	entries     map[feedring.GroupID]*ringEntry
+	entryGroups []feedring.GroupID `state:"derived"` // their groups, in order; nil: to be made
+	checked     uint64             `state:"derived"` // changes of the chart when no seat was denied; 0: to be looked at
+	publishAt   time.Time          `state:"derived"` // when the first seat has to tell its row; zero: none waits
+	gossip      gossip
+	watched     map[feedring.GroupID]*watch
+	visits      visits
+	hops        map[hopKey]*hop
+	searches    map[attempt]*search
 
 	leading, unreached besides `state:"derived"` // see present and absent
 	beside             beside  `state:"derived"` // see Beside
@@ -60,12 +61,11 @@ func New(cfg Config, now time.Time) (*Machine, error) {
 		return nil, errors.New("ring: nothing tests queries")
 	}
 	m := &Machine{
-		cfg: cfg, source: rand.NewPCG(cfg.Seed, 0x72696e67), chart: newChart(), now: now,
-		seats: map[feedring.GroupID]*seat{}, watched: map[feedring.GroupID]*watch{},
+		cfg: cfg, source: rand.NewPCG(cfg.Seed, 0x72696e67), ringMap: ringmap.New(cfg.Interner), now: now,
+		entries: map[feedring.GroupID]*ringEntry{}, watched: map[feedring.GroupID]*watch{},
 		visits: newVisits(), hops: map[hopKey]*hop{}, searches: map[attempt]*search{},
 	}
 	m.random = rand.New(m.source)
-	m.chart.shared = cfg.Interner
 	m.gossip = newGossip()
 	m.gossip.next = now.Add(m.jitter(m.interval()))
 	m.next = m.wakeAt()
@@ -129,7 +129,7 @@ func (m *Machine) due() {
 
 // Idle reports whether a Tick at now would do nothing.
 func (m *Machine) Idle(now time.Time) bool {
-	return m.checked == m.chart.changes && m.next.After(now)
+	return m.checked == m.ringMap.Changes() && m.next.After(now)
 }
 
 // Deadline reports when Step next wants a Tick.

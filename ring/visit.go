@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/ring/internal/ringmap"
 )
 
 // visits remembers which groups this peer tested for which attempt, so that a
@@ -52,8 +53,8 @@ const (
 
 func validSearch(s *Search) bool {
 	return s.Direction >= Successor && s.Direction <= Direct && s.Coordinator != "" &&
-		s.Hop >= 1 && s.Hop <= s.HopLimit && s.HopLimit <= hopLimit(maxGroups) &&
-		len(s.Visited) <= maxGroups && len(s.Serving) <= len(s.Visited) && s.Within > 0 && s.Within <= maxWithin &&
+		s.Hop >= 1 && s.Hop <= s.HopLimit && s.HopLimit <= hopLimit(ringmap.MaxGroups) &&
+		len(s.Visited) <= ringmap.MaxGroups && len(s.Serving) <= len(s.Visited) && s.Within > 0 && s.Within <= maxWithin &&
 		len(s.Theme) <= feedring.MaxTheme && len(s.Provider) <= maxProvider
 }
 

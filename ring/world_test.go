@@ -40,6 +40,8 @@ type letter struct {
 	message  Message
 }
 
+var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
 const refresh = 2 * time.Second
 
 func newWorld(t *testing.T) *world {

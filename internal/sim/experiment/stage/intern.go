@@ -14,7 +14,7 @@ import (
 // peers have a thousand equal maps. It keeps no map alive. One goroutine steps all
 // machines of an interner.
 type interner struct {
-	maps   map[uint64]weak.Pointer[ring.MapSnapshot] // by hash
+	maps   map[uint64]weak.Pointer[ring.Snapshot] // by hash
 	sweep  int                                       // at how many those are dropped that nobody has
 	meshes map[string]*gossip.Mesh                   // by the peers
 }
@@ -24,11 +24,11 @@ type interner struct {
 const maxMeshes = 10_000
 
 func newInterner() *interner {
-	return &interner{maps: map[uint64]weak.Pointer[ring.MapSnapshot]{}, sweep: 64, meshes: map[string]*gossip.Mesh{}}
+	return &interner{maps: map[uint64]weak.Pointer[ring.Snapshot]{}, sweep: 64, meshes: map[string]*gossip.Mesh{}}
 }
 
 // Intern is ring.Interner's.
-func (in *interner) Intern(s *ring.MapSnapshot) *ring.MapSnapshot {
+func (in *interner) Intern(s *ring.Snapshot) *ring.Snapshot {
 	sum := s.Hash()
 	if same := in.maps[sum].Value(); same != nil && same.Equal(s) {
 		return same

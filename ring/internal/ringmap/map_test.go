@@ -1,4 +1,4 @@
-package ring
+package ringmap
 
 import (
 	"fmt"
@@ -30,38 +30,38 @@ func randomFact(random *rand.Rand) fact {
 	}}
 }
 
-func (c *chart) learn(f fact) {
-	c.merge(epoch, &f.row)
+func (c *Map) learn(f fact) {
+	c.Merge(epoch, &f.row)
 	if f.lost {
-		c.lose(epoch, Lost{Group: f.row.Group, Term: f.row.Term, Version: f.row.Version, By: "n"})
+		c.Lose(epoch, Lost{Group: f.row.Group, Term: f.row.Term, Version: f.row.Version, By: "n"})
 	}
 }
 
 // union merges all that b holds into a copy of a, as an exchange does.
-func union(a, b *chart) chart {
-	c := a.clone()
-	for _, g := range b.groups() {
-		for _, s := range b.at(g).slots {
-			if s.held() {
-				c.learn(fact{row: *s.row, lost: s.lost != nil})
+func union(a, b *Map) Map {
+	c := a.Clone()
+	for _, g := range b.Groups() {
+		for _, s := range b.At(g).Slots {
+			if s.Held() {
+				c.learn(fact{row: *s.Row, lost: s.Lost != nil})
 			}
 		}
 	}
 	return c
 }
 
-func randomChart(random *rand.Rand) chart {
-	c := newChart()
+func randomChart(random *rand.Rand) Map {
+	c := New(nil)
 	for range random.IntN(6) {
 		c.learn(randomFact(random))
 	}
 	return c
 }
 
-func same(a, b chart) bool {
-	same := slices.Equal(a.versions(epoch), b.versions(epoch)) && slices.Equal(a.order(), b.order())
-	for _, g := range a.groups() {
-		same = same && SameContent(a.at(g).effective().row, b.at(g).effective().row)
+func same(a, b Map) bool {
+	same := slices.Equal(a.Versions(epoch), b.Versions(epoch)) && slices.Equal(a.Order(), b.Order())
+	for _, g := range a.Groups() {
+		same = same && SameContent(a.At(g).Effective().Row, b.At(g).Effective().Row)
 	}
 	return same
 }
@@ -72,7 +72,7 @@ func TestMergeIsAJoin(t *testing.T) {
 		a, b, c := randomChart(random), randomChart(random), randomChart(random)
 		ab, ba := union(&a, &b), union(&b, &a)
 		if !same(ab, ba) {
-			t.Fatalf("not commutative:\n%+v\n%+v", ab.versions(epoch), ba.versions(epoch))
+			t.Fatalf("not commutative:\n%+v\n%+v", ab.Versions(epoch), ba.Versions(epoch))
 		}
 		bc := union(&b, &c)
 		if !same(union(&ab, &c), union(&a, &bc)) {
@@ -110,29 +110,29 @@ func TestWhichRowCounts(t *testing.T) {
 		{"founded above a tombstone", []fact{{row: gone(row(3, "a", 5, true))}, {row: row(4, "b", 1, false)}}, "b", true},
 	}
 	for _, test := range tests {
-		c := newChart()
+		c := New(nil)
 		for _, f := range test.facts {
 			c.learn(f)
 		}
-		s := c.at(feedring.Theme("news").Group()).effective()
-		if s.row.Term.Claimant != test.want || s.present() != test.live {
-			t.Errorf("%s: %s, live %v; want %s, %v", test.name, s.row.Term.Claimant, s.present(), test.want, test.live)
+		s := c.At(feedring.Theme("news").Group()).Effective()
+		if s.Row.Term.Claimant != test.want || s.Present() != test.live {
+			t.Errorf("%s: %s, live %v; want %s, %v", test.name, s.Row.Term.Claimant, s.Present(), test.want, test.live)
 		}
 	}
 }
 
 func TestTombstonesAreForgottenTogether(t *testing.T) {
-	f := fact{row: Row{Group: key(1), Term: feedring.Term{Number: 1, Claimant: "a"}, Version: 1, Gone: true}}
-	c := newChart()
+	f := fact{row: Row{Group: feedring.GroupID{1}, Term: feedring.Term{Number: 1, Claimant: "a"}, Version: 1, Gone: true}}
+	c := New(nil)
 	c.learn(f)
 	for _, test := range []struct {
 		after       time.Duration
 		held, tells int
 	}{{23 * time.Hour, 1, 1}, {25 * time.Hour, 1, 0}, {49 * time.Hour, 0, 0}} {
 		now := epoch.Add(test.after)
-		c.expire(now)
-		if len(c.groups()) != test.held || len(c.versions(now)) != test.tells {
-			t.Errorf("after %v: %d held, %d told", test.after, len(c.groups()), len(c.versions(now)))
+		c.Expire(now)
+		if len(c.Groups()) != test.held || len(c.Versions(now)) != test.tells {
+			t.Errorf("after %v: %d held, %d told", test.after, len(c.Groups()), len(c.Versions(now)))
 		}
 	}
 }

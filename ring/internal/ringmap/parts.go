@@ -1,4 +1,4 @@
-package ring
+package ringmap
 
 import (
 	"encoding/binary"
@@ -26,13 +26,13 @@ const (
 const partsFrom = MinParts + 1
 
 // parts are the digests of all parts of a map.
-type parts []uint64
+type Parts []uint64
 
 // within is a set of parts, bit by bit: as many words as it takes for all parts.
 // None stands for the whole map.
-type within []uint64
+type Within []uint64
 
-func (in within) parts() int { return len(in) * 64 }
+func (in Within) parts() int { return len(in) * 64 }
 
 // partOf is which of so many parts g is of.
 func partOf(g feedring.GroupID, parts int) int {
@@ -40,34 +40,34 @@ func partOf(g feedring.GroupID, parts int) int {
 }
 
 // areParts reports whether a map may have so many.
-func areParts(n int) bool { return n >= MinParts && n <= MaxParts && n&(n-1) == 0 }
+func ValidParts(n int) bool { return n >= MinParts && n <= MaxParts && n&(n-1) == 0 }
 
 // large reports whether what the map tells is compared by parts.
-func (c *chart) large(now time.Time) bool {
-	return len(c.sheet.groups)-len(c.summarize(now).untold) >= partsFrom
+func (c *Map) Large(now time.Time) bool {
+	return len(c.snapshot.groups)-len(c.summarize(now).untold) >= partsFrom
 }
 
 // parts returns those of what the map tells. They must not be changed.
-func (c *chart) parts(now time.Time) parts {
+func (c *Map) Parts(now time.Time) Parts {
 	k := c.summarize(now)
 	if len(k.untold) == 0 {
-		return c.sheet.parts()
+		return c.snapshot.parts()
 	}
 	if k.parts == nil {
-		k.parts = slices.Clone(c.sheet.parts())
+		k.parts = slices.Clone(c.snapshot.parts())
 		for _, r := range k.untold {
-			k.parts[partOf(r.effective().row.Group, len(k.parts))] -= r.sum
+			k.parts[partOf(r.Effective().Row.Group, len(k.parts))] -= r.sum
 		}
 	}
 	return k.parts
 }
 
 // partsNow is how many parts the sheet has.
-func (s *MapSnapshot) partsNow() int {
+func (s *Snapshot) partsNow() int {
 	return 1 << min(max(bits.Len(uint(len(s.groups)))-1, minPartBits), maxPartBits)
 }
 
-func (s *MapSnapshot) parts() parts {
+func (s *Snapshot) parts() Parts {
 	d := &s.derived
 	if d.parts == nil {
 		if n := s.partsNow(); len(d.summed) == n {
@@ -76,7 +76,7 @@ func (s *MapSnapshot) parts() parts {
 				d.parts[partOf(x.group, n)] += x.by
 			}
 		} else {
-			d.parts = make(parts, n)
+			d.parts = make(Parts, n)
 			for i, g := range s.groups {
 				d.parts[partOf(g, n)] += s.records[i].sum
 			}
@@ -107,11 +107,11 @@ func (d *derived) shift(g feedring.GroupID, by uint64) {
 }
 
 // fold returns the sums of n parts, which are no more than there are.
-func (p parts) fold(n int) parts {
+func (p Parts) fold(n int) Parts {
 	if len(p) == n {
 		return p
 	}
-	sums, each := make(parts, n), len(p)/n
+	sums, each := make(Parts, n), len(p)/n
 	for i, sum := range p {
 		sums[i/each] += sum
 	}
@@ -119,13 +119,13 @@ func (p parts) fold(n int) parts {
 }
 
 // differ returns the parts in which two maps differ; nil: they do not.
-func (p parts) differ(from parts) (in within) {
+func (p Parts) Differ(from Parts) (in Within) {
 	n := min(len(p), len(from))
 	p, from = p.fold(n), from.fold(n)
 	for i, sum := range from {
 		if sum != p[i] {
 			if in == nil {
-				in = make(within, n/64)
+				in = make(Within, n/64)
 			}
 			in[i/64] |= 1 << (i % 64)
 		}
@@ -135,7 +135,7 @@ func (p parts) differ(from parts) (in within) {
 
 // each calls do with the stretch of groups, which are in ring order, of each
 // part, from place first to before place end.
-func (in within) each(groups []feedring.GroupID, do func(first, end int)) {
+func (in Within) each(groups []feedring.GroupID, do func(first, end int)) {
 	if len(in) == 0 {
 		do(0, len(groups))
 		return
@@ -154,7 +154,7 @@ func (in within) each(groups []feedring.GroupID, do func(first, end int)) {
 }
 
 // share is about how many of so many groups are of the parts.
-func (in within) share(groups int) int {
+func (in Within) share(groups int) int {
 	n := 0
 	for _, word := range in {
 		n += bits.OnesCount64(word)
@@ -163,13 +163,13 @@ func (in within) share(groups int) int {
 }
 
 // versionsIn lists what the map tells of some parts, in ring order.
-func (c *chart) versionsIn(in within, now time.Time) []RowVersion {
-	have := make([]RowVersion, 0, in.share(len(c.sheet.groups)))
-	in.each(c.sheet.groups, func(first, end int) {
-		for _, r := range c.sheet.records[first:end] {
-			for i := range r.slots {
-				if s := &r.slots[i]; s.held() && c.told(s.row.Group, now) {
-					have = append(have, s.version())
+func (c *Map) VersionsIn(in Within, now time.Time) []RowVersion {
+	have := make([]RowVersion, 0, in.share(len(c.snapshot.groups)))
+	in.each(c.snapshot.groups, func(first, end int) {
+		for _, r := range c.snapshot.records[first:end] {
+			for i := range r.Slots {
+				if s := &r.Slots[i]; s.Held() && c.Announces(s.Row.Group, now) {
+					have = append(have, s.Version())
 				}
 			}
 		}
@@ -179,11 +179,11 @@ func (c *chart) versionsIn(in within, now time.Time) []RowVersion {
 
 // groupsIn lists the groups of some parts, in ring order. The result must not
 // be changed.
-func (c *chart) groupsIn(in within) []feedring.GroupID {
+func (c *Map) GroupsIn(in Within) []feedring.GroupID {
 	if len(in) == 0 {
-		return c.sheet.groups
+		return c.snapshot.groups
 	}
-	groups := make([]feedring.GroupID, 0, in.share(len(c.sheet.groups)))
-	in.each(c.sheet.groups, func(first, end int) { groups = append(groups, c.sheet.groups[first:end]...) })
+	groups := make([]feedring.GroupID, 0, in.share(len(c.snapshot.groups)))
+	in.each(c.snapshot.groups, func(first, end int) { groups = append(groups, c.snapshot.groups[first:end]...) })
 	return groups
 }

@@ -1,4 +1,4 @@
-package ring
+package ringmap
 
 import "math/bits"
 

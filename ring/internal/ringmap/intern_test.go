@@ -1,4 +1,4 @@
-package ring
+package ringmap
 
 import (
 	"math/rand/v2"
@@ -7,9 +7,9 @@ import (
 )
 
 // interned has each map once, by its hash.
-type interned map[uint64]*MapSnapshot
+type interned map[uint64]*Snapshot
 
-func (in interned) Intern(s *MapSnapshot) *MapSnapshot {
+func (in interned) Intern(s *Snapshot) *Snapshot {
 	if same := in[s.Hash()]; same != nil && same.Equal(s) {
 		return same
 	}
@@ -24,10 +24,10 @@ func TestInterningChangesNothing(t *testing.T) {
 	shared := 0
 	for range 300 {
 		in := interned{}
-		var charts, alone [3]chart
+		var charts, alone [3]Map
 		for i := range charts {
-			charts[i], alone[i] = newChart(), newChart()
-			charts[i].shared = in
+			charts[i], alone[i] = New(nil), New(nil)
+			charts[i].interner = in
 		}
 		facts := []fact{randomFact(random), randomFact(random), randomFact(random)}
 		for range 30 {
@@ -35,19 +35,19 @@ func TestInterningChangesNothing(t *testing.T) {
 			f := facts[random.IntN(len(facts))]
 			charts[i].learn(f)
 			alone[i].learn(f)
-			if random.IntN(8) == 0 && len(alone[i].groups()) > 0 {
-				g := alone[i].groups()[0]
+			if random.IntN(8) == 0 && len(alone[i].Groups()) > 0 {
+				g := alone[i].Groups()[0]
 				charts[i].forget(g)
 				alone[i].forget(g)
 			}
 			for j := range charts {
-				if a, b := charts[j].hash(epoch), alone[j].hash(epoch); a != b || !same(charts[j], alone[j]) {
+				if a, b := charts[j].Hash(epoch), alone[j].Hash(epoch); a != b || !same(charts[j], alone[j]) {
 					t.Fatalf("chart %d differs from what it is alone: hash %x and %x", j, a, b)
 				}
-				if ours, theirs := charts[j].leaders(), alone[j].leaders(); !ours.equal(theirs) {
+				if ours, theirs := charts[j].Leaders(), alone[j].Leaders(); !ours.equal(theirs) {
 					t.Fatalf("chart %d names %v, alone %v", j, ours, theirs)
 				}
-				if j > 0 && charts[j].sheet == charts[0].sheet {
+				if j > 0 && charts[j].snapshot == charts[0].snapshot {
 					shared++
 				}
 			}
@@ -58,31 +58,31 @@ func TestInterningChangesNothing(t *testing.T) {
 	}
 }
 
-func (l *leaders) equal(o *leaders) bool {
-	return slices.Equal(l.present, o.present) && slices.Equal(l.absent, o.absent)
+func (l *Leaders) equal(o *Leaders) bool {
+	return slices.Equal(l.Present, o.Present) && slices.Equal(l.Absent, o.Absent)
 }
 
 // What is remembered of a snapshot is what it would be made anew.
 func TestDerivedStaysTrue(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 10))
 	for range 500 {
-		c := newChart()
+		c := New(nil)
 		for range 20 {
 			c.learn(randomFact(random))
-			if random.IntN(8) == 0 && len(c.groups()) > 0 {
-				c.forget(c.groups()[random.IntN(len(c.groups()))])
+			if random.IntN(8) == 0 && len(c.Groups()) > 0 {
+				c.forget(c.Groups()[random.IntN(len(c.Groups()))])
 			}
 			if random.IntN(3) == 0 {
 				continue // several changes at once
 			}
-			fresh := MapSnapshot{groups: c.sheet.groups, records: c.sheet.records}
-			leaders, want := c.leaders(), fresh.lead()
-			if !slices.Equal(c.order(), fresh.order()) || !leaders.equal(want) ||
-				c.sheet.Hash() != fresh.Hash() || !slices.Equal(c.sheet.versions(), fresh.versions()) {
-				t.Fatalf("remembered %v %v, made anew %v %v", c.order(), leaders, fresh.order(), want)
+			fresh := Snapshot{groups: c.snapshot.groups, records: c.snapshot.records}
+			leaders, want := c.Leaders(), fresh.lead()
+			if !slices.Equal(c.Order(), fresh.order()) || !leaders.equal(want) ||
+				c.snapshot.Hash() != fresh.Hash() || !slices.Equal(c.snapshot.versions(), fresh.versions()) {
+				t.Fatalf("remembered %v %v, made anew %v %v", c.Order(), leaders, fresh.order(), want)
 			}
 			if random.IntN(3) == 0 {
-				c = c.clone()
+				c = c.Clone()
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package ring
+package ringmap
 
 import (
 	"slices"
@@ -8,9 +8,9 @@ import (
 
 // MapSnapshot is the rows of a map, without anything that differs between peers who
 // know the same. One that is shared is never changed.
-type MapSnapshot struct {
+type Snapshot struct {
 	groups   []feedring.GroupID // in ring order
-	records  []*record          // of groups, one each, never changed
+	records  []*Record          // of groups, one each, never changed
 	shared   bool               `state:"who else has it"`
 	borrowed bool               `state:"who else has it"` // groups is another sheet's as well
 	derived  derived            `state:"derived"`
@@ -20,47 +20,47 @@ type MapSnapshot struct {
 // for, and never changed afterwards: copies of a sheet share it, and messages
 // carry it. It stays where a change leaves it as it is.
 type derived struct {
-	live    order // of the groups whose effective row is neither lost nor gone; nil: to be made
+	live    Order // of the groups whose effective row is neither lost nor gone; nil: to be made
 	have    []RowVersion
-	parts   parts
+	parts   Parts
 	sum     uint64 // see hash
 	hashed  bool
-	leaders *leaders // nil: to be made
+	leaders *Leaders // nil: to be made
 	shown   *Shown
 
 	// Leaders as they were, and who came or went since, if that was few, of groups
 	// that are live: to sort all would cost more than all else about them.
-	before *leaders
+	before *Leaders
 	moved  []feedring.PeerID
 
 	// Parts as they were, and what changed since, if that was little.
-	summed parts
+	summed Parts
 	shifts []shift
 }
 
 // leaders are the managers and secondaries of groups, each in order.
-type leaders struct {
-	present []feedring.PeerID // of groups that are live
-	absent  []feedring.PeerID // of groups that are not reached; tombstones name nobody worth asking
+type Leaders struct {
+	Present []feedring.PeerID // of groups that are live
+	Absent  []feedring.PeerID // of groups that are not reached; tombstones name nobody worth asking
 }
 
-func (s *MapSnapshot) find(g feedring.GroupID) (int, bool) {
+func (s *Snapshot) find(g feedring.GroupID) (int, bool) {
 	return slices.BinarySearchFunc(s.groups, g, feedring.GroupID.Compare)
 }
 
 // copy returns a sheet of the same rows that can be changed.
-func (s *MapSnapshot) copy() *MapSnapshot {
+func (s *Snapshot) copy() *Snapshot {
 	d := s.derived
 	d.shifts = slices.Clip(d.shifts)
-	return &MapSnapshot{groups: s.groups, borrowed: true, records: slices.Clone(s.records), derived: d}
+	return &Snapshot{groups: s.groups, borrowed: true, records: slices.Clone(s.records), derived: d}
 }
 
 // put replaces the record of g, which is at i or, where it is not here, belongs
 // there, and returns the one before.
-func (s *MapSnapshot) put(i int, here bool, g feedring.GroupID, is *record) (was *record) {
+func (s *Snapshot) put(i int, here bool, g feedring.GroupID, is *Record) (was *Record) {
 	d := &s.derived
 	d.have, d.shown = nil, nil
-	if was = (&record{}); here {
+	if was = (&Record{}); here {
 		was = s.records[i]
 		s.records[i] = is
 	} else {
@@ -73,10 +73,10 @@ func (s *MapSnapshot) put(i int, here bool, g feedring.GroupID, is *record) (was
 	} else {
 		d.hashed = false
 	}
-	if !here || was.present() != is.present() {
+	if !here || was.Present() != is.Present() {
 		d.live = nil
 	}
-	if d.live == nil || !sameLeaders(was.effective(), is.effective()) {
+	if d.live == nil || !sameLeaders(was.Effective(), is.Effective()) {
 		d.move(was, is)
 	}
 	return was
@@ -86,23 +86,23 @@ func (s *MapSnapshot) put(i int, here bool, g feedring.GroupID, is *record) (was
 const maxMoved = 16
 
 // move notes that was, the record of a group, is another one now.
-func (d *derived) move(was, is *record) {
+func (d *derived) move(was, is *Record) {
 	if d.leaders != nil {
 		d.before, d.moved, d.leaders = d.leaders, nil, nil
 	}
-	a, b := was.effective(), is.effective()
-	if d.before == nil || !b.present() || a.held() && !a.present() || len(d.moved) > maxMoved {
+	a, b := was.Effective(), is.Effective()
+	if d.before == nil || !b.Present() || a.Held() && !a.Present() || len(d.moved) > maxMoved {
 		d.before, d.moved = nil, nil
 		return
 	}
 	d.moved = slices.Grow(slices.Clip(d.moved), 4) // copies of a sheet share it
-	if a.held() {
-		d.moved = a.row.leaders(d.moved)
+	if a.Held() {
+		d.moved = a.Row.Leaders(d.moved)
 	}
-	d.moved = b.row.leaders(d.moved)
+	d.moved = b.Row.Leaders(d.moved)
 }
 
-func (s *MapSnapshot) remove(g feedring.GroupID) {
+func (s *Snapshot) remove(g feedring.GroupID) {
 	if i, here := s.find(g); here {
 		s.own()
 		s.groups, s.records = slices.Delete(s.groups, i, i+1), slices.Delete(s.records, i, i+1)
@@ -111,7 +111,7 @@ func (s *MapSnapshot) remove(g feedring.GroupID) {
 }
 
 // own makes groups this sheet's alone.
-func (s *MapSnapshot) own() {
+func (s *Snapshot) own() {
 	if s.borrowed {
 		s.groups, s.borrowed = append(make([]feedring.GroupID, 0, len(s.groups)+len(s.groups)/4+1), s.groups...), false
 	}
@@ -120,16 +120,16 @@ func (s *MapSnapshot) own() {
 
 // sameLeaders reports whether two effective rows of a group, both present or
 // both not, name the same peers.
-func sameLeaders(a, b *slot) bool {
-	return a.row.Gone == b.row.Gone && a.row.Term.Claimant == b.row.Term.Claimant && a.row.Secondary == b.row.Secondary
+func sameLeaders(a, b *Slot) bool {
+	return a.Row.Gone == b.Row.Gone && a.Row.Term.Claimant == b.Row.Term.Claimant && a.Row.Secondary == b.Row.Secondary
 }
 
-func (s *MapSnapshot) order() order {
+func (s *Snapshot) order() Order {
 	d := &s.derived
 	if d.live == nil {
-		live := make(order, 0, len(s.groups))
+		live := make(Order, 0, len(s.groups))
 		for i, g := range s.groups {
-			if s.records[i].present() {
+			if s.records[i].Present() {
 				live = append(live, g)
 			}
 		}
@@ -137,28 +137,28 @@ func (s *MapSnapshot) order() order {
 			live = slices.Clip(s.groups)
 		}
 		if d.live = live; live == nil {
-			d.live = order{}
+			d.live = Order{}
 		}
 	}
 	return d.live
 }
 
 // lead finds the leaders.
-func (s *MapSnapshot) lead() *leaders {
+func (s *Snapshot) lead() *Leaders {
 	present, absent := make([]feedring.PeerID, 0, 2*len(s.records)), []feedring.PeerID(nil)
 	for _, r := range s.records {
-		if e := r.effective(); e.present() {
-			present = e.row.leaders(present)
-		} else if !e.row.Gone {
-			absent = e.row.leaders(absent)
+		if e := r.Effective(); e.Present() {
+			present = e.Row.Leaders(present)
+		} else if !e.Row.Gone {
+			absent = e.Row.Leaders(absent)
 		}
 	}
 	d := &s.derived
 	if d.before != nil {
-		return &leaders{present: d.since(present), absent: d.before.absent}
+		return &Leaders{Present: d.since(present), Absent: d.before.Absent}
 	}
-	l := &leaders{present: present, absent: absent}
-	for _, list := range []*[]feedring.PeerID{&l.present, &l.absent} {
+	l := &Leaders{Present: present, Absent: absent}
+	for _, list := range []*[]feedring.PeerID{&l.Present, &l.Absent} {
 		slices.Sort(*list)
 		*list = slices.Clip(slices.Compact(*list))
 	}
@@ -168,7 +168,7 @@ func (s *MapSnapshot) lead() *leaders {
 // since is what became of the leaders before, who are now those of present, in
 // any order.
 func (d *derived) since(present []feedring.PeerID) []feedring.PeerID {
-	list := append(make([]feedring.PeerID, 0, len(d.before.present)+len(d.moved)), d.before.present...)
+	list := append(make([]feedring.PeerID, 0, len(d.before.Present)+len(d.moved)), d.before.Present...)
 	for _, p := range d.moved {
 		i, here := slices.BinarySearch(list, p)
 		switch leads := slices.Contains(present, p); {
@@ -182,10 +182,10 @@ func (d *derived) since(present []feedring.PeerID) []feedring.PeerID {
 }
 
 // large reports whether the map is compared by parts.
-func (s *MapSnapshot) large() bool { return len(s.groups) >= partsFrom }
+func (s *Snapshot) large() bool { return len(s.groups) >= partsFrom }
 
 // versions lists all rows. The hash of a map that is not large is of that list.
-func (s *MapSnapshot) versions() []RowVersion {
+func (s *Snapshot) versions() []RowVersion {
 	d := &s.derived
 	if d.have == nil {
 		n := 0
@@ -194,9 +194,9 @@ func (s *MapSnapshot) versions() []RowVersion {
 		}
 		d.have = make([]RowVersion, 0, n)
 		for _, r := range s.records {
-			for i := range r.slots {
-				if held := &r.slots[i]; held.held() {
-					d.have = append(d.have, held.version())
+			for i := range r.Slots {
+				if held := &r.Slots[i]; held.Held() {
+					d.have = append(d.have, held.Version())
 				}
 			}
 		}
@@ -205,7 +205,7 @@ func (s *MapSnapshot) versions() []RowVersion {
 }
 
 // Hash is equal for equal maps.
-func (s *MapSnapshot) Hash() uint64 {
+func (s *Snapshot) Hash() uint64 {
 	d := &s.derived
 	if !d.hashed {
 		d.hashed = true
@@ -219,4 +219,25 @@ func (s *MapSnapshot) Hash() uint64 {
 		}
 	}
 	return d.sum
+}
+
+// Shown is what readers are shown of the ring. It must not be changed.
+type Shown struct {
+	Groups []feedring.RingGroup         // in ring order
+	Addrs  map[feedring.PeerID][]string // of managers and secondaries
+}
+
+func show(live []*Row) *Shown {
+	s := &Shown{Groups: slices.Grow([]feedring.RingGroup(nil), len(live)), Addrs: make(map[feedring.PeerID][]string, 2*len(live))}
+	for _, row := range live {
+		s.Groups = append(s.Groups, feedring.RingGroup{
+			Theme: row.Theme, Manager: row.Term.Claimant, Secondary: row.Secondary, Term: row.Term.Number,
+			Peers: row.Peers, Feeds: row.Feeds, Clients: row.Clients,
+		})
+		s.Addrs[row.Term.Claimant] = row.Manager.Addrs
+		if row.Secondary != "" {
+			s.Addrs[row.Secondary] = row.Deputy.Addrs
+		}
+	}
+	return s
 }

@@ -1,4 +1,4 @@
-package ring
+package ringmap
 
 import (
 	"bytes"
@@ -11,17 +11,17 @@ import (
 // held once. A machine decides the same without one.
 type Interner interface {
 	// Intern returns a map that is equal to s and that another machine has, or s.
-	Intern(s *MapSnapshot) *MapSnapshot
+	Intern(s *Snapshot) *Snapshot
 }
 
 // Equal reports whether two maps have the same rows.
-func (s *MapSnapshot) Equal(o *MapSnapshot) bool {
-	return (sameList(s.groups, o.groups) || slices.Equal(s.groups, o.groups)) && slices.EqualFunc(s.records, o.records, func(a, b *record) bool {
-		return a == b || a.slots[0].equal(b.slots[0]) && a.slots[1].equal(b.slots[1])
+func (s *Snapshot) Equal(o *Snapshot) bool {
+	return slices.Equal(s.groups, o.groups) && slices.EqualFunc(s.records, o.records, func(a, b *Record) bool {
+		return a == b || a.Slots[0].equal(b.Slots[0]) && a.Slots[1].equal(b.Slots[1])
 	})
 }
 
-func (s slot) equal(o slot) bool { return s.row.equal(o.row) && s.lost.equal(o.lost) }
+func (s Slot) equal(o Slot) bool { return s.Row.equal(o.Row) && s.Lost.equal(o.Lost) }
 
 func (row *Row) equal(o *Row) bool {
 	if row == o || row == nil || o == nil {
