@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/ring/internal/ringmap"
 )
 
 // seat is a group that this peer manages: its place on the ring.
@@ -161,7 +160,7 @@ func (m *Machine) denied(s *ringEntry) bool {
 	if r == nil {
 		return s.told.Version != 0
 	}
-	held := &r.Slots[ringmap.KindOf(s.told.Acknowledged)]
+	held := r.Kind(s.told.Acknowledged)
 	return held.Lost != nil && held.Row.Term == s.told.Term ||
 		m.highestVersion(s.told.Group, s.told.Term) > s.told.Version
 }

@@ -84,6 +84,7 @@ func compareBools(a, b bool) int {
 	}
 }
 
+// KindOf is the index of a row in Record.Slots.
 func KindOf(acknowledged bool) int {
 	if acknowledged {
 		return 1
@@ -91,7 +92,7 @@ func KindOf(acknowledged bool) int {
 	return 0
 }
 
-// at returns what the map holds of g; nil: nothing. It must not be changed.
+// At returns what the map holds of g; nil: nothing. It must not be changed.
 func (c *Map) At(g feedring.GroupID) *Record {
 	if i, here := c.find(g); here {
 		return c.snapshot.records[i]
@@ -225,6 +226,9 @@ func (r *Record) Effective() *Slot {
 		return p
 	}
 }
+
+// Kind returns the slot of the acknowledged or the provisional row.
+func (r *Record) Kind(acknowledged bool) *Slot { return &r.Slots[KindOf(acknowledged)] }
 
 // rows is how many rows a record holds.
 func (r *Record) rows() (n int) {
