@@ -15,8 +15,8 @@ import (
 // machines of an interner.
 type interner struct {
 	maps   map[uint64]weak.Pointer[ring.Snapshot] // by hash
-	sweep  int                                       // at how many those are dropped that nobody has
-	meshes map[string]*gossip.Mesh                   // by the peers
+	sweep  int                                    // at how many those are dropped that nobody has
+	meshes map[string]*gossip.Mesh                // by the peers
 }
 
 // maxMeshes is after how many meshes all are dropped: those of the past are never
