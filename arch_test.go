@@ -110,6 +110,8 @@ var arrows = map[string][]string{
 	"node":                          {".", "group", "ring", "client", "node/codec", "node/internal/", "proto/feedring/v1", "internal/"},
 	"node/internal/tasks":           {},
 	"node/internal/contacts":        {".", "internal/host", "internal/peer", "internal/store"},
+	"node/internal/backlog":         {},
+	"node/internal/front":           {".", "internal/web"},
 	"node/internal/sitecheck":       {".", "group", "internal/origin/fetch", "internal/peer", "internal/vouch"},
 	"node/internal/admin": {
 		".", "group", "proto/feedring/v1", "node/internal/contacts", "node/internal/storage", "node/internal/transport", "internal/history", "internal/host",

@@ -27,7 +27,7 @@ import (
 // would count as the origin's silence.
 const connsAtHost = 4
 
-// assemble builds the machine and what does its deeds.
+// assemble builds the machine, the rooms and the effects.
 func (n *Node) assemble() error {
 	var err error
 	n.ways = newWays()
@@ -53,15 +53,8 @@ func (n *Node) assemble() error {
 	if err := n.origins.load(n.cfg.Feeds); err != nil {
 		return err
 	}
-	if err := n.newMachine(); err != nil {
-		return err
-	}
 	n.links = transport.NewLinks(n.ctx, n.host, n.sealer, n.cfg.Refresh, &n.running, n.log)
-	n.persister = &persister{
-		store: n.store, log: n.log, tell: func(in persisted) { n.loop.Post(in) },
-		themes: &n.themes, waiting: make(map[feedring.GroupID]*unsaved), wake: make(chan struct{}, 1),
-	}
-	n.loop.states = n.persister
+	n.loop.states = newPersister(n.store, n.loop, &n.themes, n.log)
 	n.verifier = wire.NewVerifier(n.cfg.Network)
 	contact := transport.NewContact(n.started)
 	n.server = transport.NewServer(n.ctx, transport.ServerConfig{
@@ -90,17 +83,17 @@ func (n *Node) assemble() error {
 		store: n.store, verifier: n.verifier, packer: &n.packer, log: n.log, open: n.openPoll, suspect: n.host.Suspect, tell: n.loop.Tell,
 		comes: broker.PublishPending, takeBack: n.takeBack, spawn: n.background, places: make(chan struct{}, pollsAtOnce), ctx: n.ctx,
 	}
-	n.directory = contacts.NewDirectory(n.ctx, n.host, n.loop, &n.running, n.log)
+	directory := contacts.NewDirectory(n.ctx, n.host, n.loop, &n.running, n.log)
 	n.sites = vouch.NewMemory(n.checker(), n.cfg.Refresh)
 	n.readers = readers.New(n.ctx, readers.Config{
 		Self: n.ID(), Network: n.cfg.Network, Store: n.store, History: n.history, Delivery: broker, Machine: n.loop, Sealer: n.sealer,
 		Host: n.host, Loopback: n.server, Private: n.origins, Tasks: &n.running, Log: n.log,
 	})
-	n.checks = sitecheck.New(n.ctx, sitecheck.Config{
+	checks := sitecheck.New(n.ctx, sitecheck.Config{
 		Self: n.ID(), Sites: n.sites, Feeds: feedsView{n}, Fetcher: n.fetcher, Loop: n.loop, Tasks: &n.running, Log: n.log,
 	})
 	n.Desk = admin.New(n.ctx, admin.Config{
-		Version: Version, Network: n.cfg.Network, HTTP: n.front.address(), Started: n.started, Read: n.cfg.Read,
+		Version: Version, Network: n.cfg.Network, HTTP: n.front.Address(), Started: n.started, Read: n.cfg.Read,
 		Refresh: n.cfg.Refresh, Interval: n.cfg.Interval,
 		Loop: n.loop, Feeds: feedsView{n}, Identity: identityView{n}, Storage: n.writing, Host: n.host, Store: n.store,
 		History: n.history, Links: n.links, Server: n.server, Contact: contact, Joins: n.joins, Cache: n.own, Sites: n.sites, Log: n.log,
@@ -119,7 +112,15 @@ func (n *Node) assemble() error {
 	n.origins.glanced, n.origins.ours = n.glances.Holds, n.vouched
 	n.files = &fetch.Files{Next: n.glances, Path: n.origins.file, All: n.origins.files}
 	n.origins.lookers = n.newLookers()
-	return n.newWatcher(n.files)
+	if err := n.newWatcher(n.files); err != nil {
+		return err
+	}
+	n.effects = &effects{
+		log: n.log, loop: n.loop, events: n.events, departed: make(chan struct{}), host: n.host, links: n.links, credit: &n.credit,
+		directory: directory, checks: checks, persister: n.loop.states, readers: n.readers, publisher: n.publisher,
+		poller: n.poller, pruner: n.pruner, copies: n.copies, tasks: &n.running, looks: n, twins: &n.twins,
+	}
+	return n.newMachine()
 }
 
 func (n *Node) newMachine() error {
@@ -136,7 +137,7 @@ func (n *Node) newMachine() error {
 	if err != nil {
 		return err
 	}
-	n.loop.hold(m, n, start)
+	n.loop.hold(m, n.effects, start)
 	return nil
 }
 
@@ -157,7 +158,7 @@ func (n *Node) newWatcher(client fetch.Client) (err error) {
 func (n *Node) serve() {
 	n.background(func() { n.loop.run(n.ctx) })
 	close(n.assembled)
-	n.background(func() { n.persister.run(n.ctx) })
+	n.background(func() { n.loop.states.run(n.ctx) })
 	n.listen()
 	n.background(func() { n.personal.Run(n.ctx) })
 	n.background(n.feedPersonal)
@@ -169,14 +170,14 @@ func (n *Node) serve() {
 	if n.hub != nil {
 		site.Hub, site.Open = hubPath, n.openRoutes()
 	}
-	n.front.serve(site)
+	n.front.Serve(site)
 	if n.hub != nil {
 		n.background(func() { n.hub.Run(n.ctx) })
 	}
 	if n.hubs != nil {
 		n.background(func() { n.hubs.Run(n.ctx) })
 	}
-	n.events.add(n.Started()) // before any role
+	n.events.Add(n.Started()) // before any role
 	n.offer()
 	n.join()
 	n.background(func() { n.known.Run(n.ctx, n.host) })

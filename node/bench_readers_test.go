@@ -102,7 +102,7 @@ func newPublicDay(w *benchNet, o *daily, peers, readers int, interval time.Durat
 		for range 10 {
 			sub, err := n.personal.Subscribe(w.b.Context(), feedring.Query{Theme: "news"}, false)
 			check(w.b, err)
-			d.personal = append(d.personal, n.front.address()+"/feeds/"+sub.Secret+".atom")
+			d.personal = append(d.personal, n.front.Address()+"/feeds/"+sub.Secret+".atom")
 		}
 		d.clients = append(d.clients, w.client(n), w.client(n))
 	}
@@ -132,9 +132,9 @@ func (d *publicDay) ask(reader int, had string) (text string, err error) {
 	case 0:
 		return d.query(d.clients[at%len(d.clients)])
 	case 1:
-		return d.get(reader, n.front.address()+"/api/v1/entries?theme=news&limit=50", "")
+		return d.get(reader, n.front.Address()+"/api/v1/entries?theme=news&limit=50", "")
 	case 2:
-		return d.get(reader, n.front.address()+"/f/daily.example/feed.xml", had)
+		return d.get(reader, n.front.Address()+"/f/daily.example/feed.xml", had)
 	default:
 		return d.get(reader, d.personal[at%len(d.personal)], had)
 	}

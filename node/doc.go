@@ -1,10 +1,8 @@
-// Package node is a running peer: libp2p streams, timers, goroutines and the
-// disk around the pure machine of internal/peer. It turns what happens into
-// Step calls and outputs into deeds. It decides nothing that the machine
+// Package node drives a peer's machine: it turns streams, timers and disks into
+// Step calls and outputs into effects. It decides nothing that the machine
 // decides.
 //
-// The event loop (loop.go) owns the machine. Everything slow happens off the
-// loop and reports back as an input: links send (link.go), receivers post
-// (receive.go), deeds.go says which deed each output is, publish.go, poll.go and servepoll.go
-// move entries, ask.go and attach.go serve clients.
+// One goroutine steps the machine (loop.go) and does its outputs (effects.go).
+// Anything that takes time runs on another goroutine, in one of the rooms below
+// internal, and reports back to the loop as an input.
 package node

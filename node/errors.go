@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/node/internal/front"
 )
 
 // What may be wrong with a setting, besides its range.
@@ -29,11 +30,7 @@ func (e *NoDirectoryError) Error() string {
 }
 
 // LongPathError is for a control socket whose path the system does not take.
-type LongPathError struct{ Path string }
-
-func (e *LongPathError) Error() string {
-	return fmt.Sprintf("control socket %s: its path is too long for the system", e.Path)
-}
+type LongPathError = front.LongPathError
 
 // FeedTwiceError is for a feed that is configured for two themes or providers.
 type FeedTwiceError struct{ First, Second feedring.Theme }

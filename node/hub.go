@@ -34,7 +34,7 @@ const (
 
 // openHub reads who subscribes at this peer. Without a web address nobody can.
 func (n *Node) openHub() error {
-	if n.front.web == nil {
+	if n.front.Off() {
 		return nil
 	}
 	client, err := safehttp.New(safehttp.Config{
@@ -83,7 +83,7 @@ func (n *Node) base() string {
 	if n.cfg.PublicURL != "" {
 		return n.cfg.PublicURL
 	}
-	return n.front.reachable()
+	return n.front.Reachable()
 }
 
 // openRoutes are what strangers may ask of this peer beside reading.
@@ -224,7 +224,7 @@ func (t topics) served(ctx context.Context, address string) (hub.Content, error)
 	}
 	req.URL.Path, req.URL.RawPath = strings.TrimPrefix(req.URL.Path, base.Path), strings.TrimPrefix(req.URL.RawPath, base.EscapedPath())
 	w := &ownAnswer{header: make(http.Header)}
-	t.node.front.handler.ServeHTTP(w, req)
+	t.node.front.ServeHTTP(w, req)
 	switch w.status {
 	case 0, http.StatusOK:
 		return hub.Content{Type: w.header.Get("Content-Type"), Body: w.body}, nil

@@ -24,11 +24,12 @@ import (
 	"github.com/feedring/feedring/internal/websub/subscriber"
 	"github.com/feedring/feedring/internal/wire"
 	"github.com/feedring/feedring/node/internal/admin"
+	"github.com/feedring/feedring/node/internal/backlog"
 	"github.com/feedring/feedring/node/internal/contacts"
+	"github.com/feedring/feedring/node/internal/front"
 	"github.com/feedring/feedring/node/internal/publish"
 	"github.com/feedring/feedring/node/internal/readers"
 	"github.com/feedring/feedring/node/internal/readers/delivery"
-	"github.com/feedring/feedring/node/internal/sitecheck"
 	"github.com/feedring/feedring/node/internal/storage"
 	"github.com/feedring/feedring/node/internal/tasks"
 	"github.com/feedring/feedring/node/internal/transport"
@@ -59,20 +60,17 @@ type Node struct {
 	links   *transport.Links
 	server  *transport.Server
 
-	persister *persister
 	publisher *publish.Publisher
 	retractor *publish.Retractor
 	poller    *poller
 	copies    *copies // nil: this peer keeps none
 	pruner    *pruner
-	directory *contacts.Directory
-	checks    *sitecheck.Checker
 	sites     *vouch.Memory // what sites say of peers
 	readers   *readers.Server
 	resting   *delivery.Subscription // to feeds that rest here, and to entries that others publish
 	origins   *origins
 	offers    *offers
-	front     *front
+	front     *front.Front
 	outside   *safehttp.Client // everything fetched from the web
 	ways      *ways            // how far that is
 	fetcher   *fetch.Fetcher   // documents of origins
@@ -95,9 +93,9 @@ type Node struct {
 
 	stopLooking context.CancelFunc // at origins
 
-	events    *backlog[Event]
-	logs      logs
-	departed  chan struct{}
+	effects   *effects
+	events    *backlog.Queue[Event]
+	logs      backlog.Log
 	assembled chan struct{}   // closed when the loop takes inputs
 	ctx       context.Context // ends when the peer stops
 	stop      context.CancelFunc
@@ -110,7 +108,7 @@ type Node struct {
 // peers to join through are waited for. The error is one line for the person
 // who runs it.
 func Start(ctx context.Context, cfg Config) (*Node, error) {
-	return start(ctx, cfg, ground{host: host.New, front: openFront})
+	return start(ctx, cfg, system{})
 }
 
 // allowMemory sets the memory limit for so many personal feeds, unless whoever
@@ -121,24 +119,45 @@ func allowMemory(feeds int) {
 	}
 }
 
-// ground is what a peer stands on.
-type ground struct {
-	host  func(context.Context, host.Config) (*host.Host, error)
-	front func(Config, *slog.Logger) (*front, error)
+// deps opens the ports of a peer.
+type deps interface {
+	host(context.Context, host.Config) (*host.Host, error)
+	front(*Config, *slog.Logger) (*front.Front, error)
 }
 
-func start(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
+// system opens those of this machine.
+type system struct{}
+
+func (system) host(ctx context.Context, cfg host.Config) (*host.Host, error) {
+	return host.New(ctx, cfg)
+}
+
+func (system) front(cfg *Config, log *slog.Logger) (*front.Front, error) {
+	return front.Open(front.Config{HTTP: cfg.HTTP, TokenFile: cfg.TokenFile(), Socket: cfg.SocketFile()}, log)
+}
+
+// listener is told of events; nil: nobody is.
+type listener func(Event)
+
+// Take implements backlog.Sink.
+func (l listener) Take(e Event, _ int) {
+	if l != nil {
+		l(e)
+	}
+}
+
+func start(ctx context.Context, cfg Config, from deps) (_ *Node, err error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
 	n := &Node{
-		cfg: cfg, started: time.Now(), events: newEvents(cfg.Event), logs: newLogs(),
-		departed: make(chan struct{}), assembled: make(chan struct{}),
+		cfg: cfg, started: time.Now(), events: backlog.New(maxEvents, listener(cfg.Event)), logs: backlog.NewLog(),
+		assembled: make(chan struct{}),
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
 	}
-	n.log = slog.New(fullOnce{n.logs.over(cfg.Logger).Handler()})
+	n.log = slog.New(fullOnce{n.logs.Over(cfg.Logger).Handler()})
 	allowMemory(0)
 	n.loop = newLoop(n.started)
 	n.ctx, n.stop = context.WithCancel(context.WithoutCancel(ctx))
@@ -150,7 +169,7 @@ func start(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 	if err := prepareData(cfg.Data, n.log); err != nil {
 		return nil, err
 	}
-	if err := n.open(on); err != nil {
+	if err := n.open(from); err != nil {
 		return nil, err
 	}
 	if err := n.assemble(); err != nil {
@@ -161,12 +180,12 @@ func start(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 }
 
 // open takes the data directory, the identity and the ports.
-func (n *Node) open(on ground) error {
+func (n *Node) open(from deps) error {
 	var err error
 	if n.store, err = store.Open(storeIn(n.cfg.Data), store.Options{Log: n.log}); err != nil {
 		return err
 	}
-	n.writing = storage.New(n.store, n.logs.over(cmp.Or(n.cfg.Logger, slog.Default())))
+	n.writing = storage.New(n.store, n.logs.Over(cmp.Or(n.cfg.Logger, slog.Default())))
 	n.writing.Notify(n)
 	if n.identity, err = openDuplicateIdentity(n.store, n.cfg.Refresh, n.started); err != nil {
 		return err
@@ -183,7 +202,7 @@ func (n *Node) open(on ground) error {
 	if n.joins, err = contacts.OpenJoins(n.store, n.cfg.Join); err != nil {
 		return err
 	}
-	n.host, err = on.host(n.ctx, host.Config{
+	n.host, err = from.host(n.ctx, host.Config{
 		Dir: n.cfg.Data, Network: n.cfg.Network, Listen: n.cfg.Listen, Announce: n.cfg.Announce,
 		LAN: n.cfg.LAN, Known: known, Logger: n.log, Changed: n.peerChanged, Moved: n.moved,
 	})
@@ -193,13 +212,13 @@ func (n *Node) open(on ground) error {
 	if n.sealer, err = wire.NewSealer(n.host.PrivateKey(), n.cfg.Network); err != nil {
 		return err
 	}
-	n.front, err = on.front(n.cfg, n.log)
+	n.front, err = from.front(&n.cfg, n.log)
 	return err
 }
 
 // Started is the event that tells where the peer is.
 func (n *Node) Started() Event {
-	return Event{Event: "ready", Peer: n.ID(), Addrs: n.host.Listening(), HTTP: n.front.address()}
+	return Event{Event: "ready", Peer: n.ID(), Addrs: n.host.Listening(), HTTP: n.front.Address()}
 }
 
 // ID returns this peer's id.
@@ -225,6 +244,11 @@ func (n *Node) Close(ctx context.Context) error {
 	return n.closed
 }
 
+const (
+	maxEvents  = 1024                   // waiting for a listener
+	toldWithin = 200 * time.Millisecond // for the last events to be told, and the last lines to be written
+)
+
 // releaseWithin is how long what runs in the background may take to notice that
 // the peer stops. What takes longer finds the store closed, which harms nothing.
 const releaseWithin = 500 * time.Millisecond
@@ -235,7 +259,7 @@ func (n *Node) release() error {
 	n.stop()
 	var errs []error
 	if n.front != nil {
-		n.front.close()
+		n.front.Close()
 	}
 	if n.readers != nil {
 		errs = append(errs, n.readers.Close())
@@ -252,7 +276,7 @@ func (n *Node) release() error {
 	if n.store != nil {
 		errs = append(errs, n.store.Close())
 	}
-	n.events.close(eventsWithin)
-	n.logs.close(logsWithin)
+	n.events.Close(toldWithin)
+	n.logs.Close(toldWithin)
 	return errors.Join(errs...)
 }

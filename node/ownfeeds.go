@@ -65,8 +65,8 @@ func (n *Node) frontAddress(url string) string {
 		return ""
 	case n.cfg.PublicURL != "":
 		return n.cfg.PublicURL + path
-	case n.front.web == nil:
+	case n.front.Off():
 		return ""
 	}
-	return n.front.reachable() + path
+	return n.front.Reachable() + path
 }

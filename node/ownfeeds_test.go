@@ -87,14 +87,14 @@ func TestOwnFeedsAreServedToPollers(t *testing.T) {
 
 	st, err := n.Feed(cfg.Feeds[0].URL)
 	check(t, err)
-	if st.Front != n.front.address()+"/f/a.example/feed.xml" {
+	if st.Front != n.front.Address()+"/f/a.example/feed.xml" {
 		t.Fatalf("the feed is at %q", st.Front)
 	}
 	code, header, body := polledAs(t, st.Front, "one", "")
 	if code != 200 || !strings.Contains(body, `rel="self"`) || header.Get("Etag") == "" || !strings.HasPrefix(header.Get("Cache-Control"), "public, max-age=3") {
 		t.Fatalf("%d %v %s", code, header, body)
 	}
-	if code, _, _ := polledAs(t, n.front.address()+"/f/a.example/secret.xml", "one", ""); code != 404 {
+	if code, _, _ := polledAs(t, n.front.Address()+"/f/a.example/secret.xml", "one", ""); code != 404 {
 		t.Errorf("a private feed: %d", code)
 	}
 	before := origin.asked.Load()
@@ -120,7 +120,7 @@ func TestOwnFeedsAreServedToPollers(t *testing.T) {
 
 	kill(n)
 	n = startPeer(t, cfg)
-	if code, later, again := polledAs(t, n.front.address()+"/f/a.example/feed.xml", "one", ""); code != 200 || !strings.Contains(again, "<title>") ||
+	if code, later, again := polledAs(t, n.front.Address()+"/f/a.example/feed.xml", "one", ""); code != 200 || !strings.Contains(again, "<title>") ||
 		later.Get("Last-Modified") != header.Get("Last-Modified") {
 		t.Errorf("after a restart without the origin: %d %v", code, later)
 	}

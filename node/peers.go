@@ -40,7 +40,7 @@ func (n *Node) depart(ctx context.Context) {
 		return
 	}
 	select {
-	case <-n.departed:
+	case <-n.effects.departed:
 		n.links.Drain(wait)
 	case <-n.loop.done:
 	case <-wait.Done():

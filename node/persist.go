@@ -22,7 +22,7 @@ const persistRetry = time.Second // a full disk may have room again
 type persister struct {
 	store  recorder
 	log    *slog.Logger
-	tell   func(persisted)
+	loop   poster
 	themes *themes
 
 	mu      sync.Mutex
@@ -30,6 +30,16 @@ type persister struct {
 	ended   map[feedring.GroupID]uint64 // memberships of this run, where there were any
 	wake    chan struct{}               // holds one
 }
+
+func newPersister(s recorder, loop poster, themes *themes, log *slog.Logger) *persister {
+	return &persister{
+		store: s, log: log, loop: loop, themes: themes, waiting: make(map[feedring.GroupID]*unsaved),
+		ended: make(map[feedring.GroupID]uint64), wake: make(chan struct{}, 1),
+	}
+}
+
+// poster takes inputs for the machine.
+type poster interface{ Post(peer.Input) bool }
 
 // recorder is what a persister needs of the store.
 type recorder interface {
@@ -73,9 +83,6 @@ func (p *persister) persist(o group.Persist) {
 func (p *persister) left(g feedring.GroupID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.ended == nil {
-		p.ended = make(map[feedring.GroupID]uint64)
-	}
 	p.ended[g]++
 	if u := p.waiting[g]; u != nil {
 		u.tokens = nil
@@ -136,7 +143,7 @@ func (p *persister) saveAll(ctx context.Context) (refused error) {
 			continue
 		}
 		for _, token := range u.tokens {
-			p.tell(persisted{peer.In{Group: g, Input: group.Persisted{Token: token}}, u.membership})
+			p.loop.Post(persisted{peer.In{Group: g, Input: group.Persisted{Token: token}}, u.membership})
 		}
 	}
 	return refused

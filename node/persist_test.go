@@ -34,6 +34,14 @@ func (d *slowDisk) Put(_ context.Context, _ store.Bucket, _ string, value []byte
 	return err
 }
 
+// postFunc is told of what was stored.
+type postFunc func(persisted)
+
+func (f postFunc) Post(in peer.Input) bool {
+	f(in.(persisted))
+	return true
+}
+
 func TestPersisterCoalescesAndTriesAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -41,10 +49,7 @@ func TestPersisterCoalescesAndTriesAgain(t *testing.T) {
 		var told []uint64
 		themes := &themes{}
 		themes.add(testTheme)
-		p := &persister{
-			store: disk, log: quiet, themes: themes, waiting: make(map[feedring.GroupID]*unsaved), wake: make(chan struct{}, 1),
-			tell: func(in persisted) { told = append(told, in.Input.(group.Persisted).Token) },
-		}
+		p := newPersister(disk, postFunc(func(in persisted) { told = append(told, in.Input.(group.Persisted).Token) }), themes, quiet)
 		done := make(chan struct{})
 		go func() { p.run(ctx); close(done) }()
 		for n := uint64(1); n <= 5; n++ { // the first is on its way while the others come
@@ -112,14 +117,11 @@ func TestOneGroupsRefusedStateHoldsUpNoOther(t *testing.T) {
 			token uint64
 		}
 		at := map[told]time.Duration{}
-		p := &persister{
-			store: disk, log: quiet, themes: themes, waiting: make(map[feedring.GroupID]*unsaved), wake: make(chan struct{}, 1),
-			tell: func(in persisted) {
-				disk.Lock()
-				defer disk.Unlock()
-				at[told{in.Group, in.Input.(group.Persisted).Token}] = time.Since(began)
-			},
-		}
+		p := newPersister(disk, postFunc(func(in persisted) {
+			disk.Lock()
+			defer disk.Unlock()
+			at[told{in.Group, in.Input.(group.Persisted).Token}] = time.Since(began)
+		}), themes, quiet)
 		done := make(chan struct{})
 		go func() { p.run(ctx); close(done) }()
 		defer func() { cancel(); <-done }()
@@ -165,10 +167,7 @@ func TestPersistedOfAFormerMembership(t *testing.T) {
 		var queue []persisted
 		themes := &themes{}
 		themes.add(testTheme)
-		p := &persister{
-			store: disk, log: quiet, themes: themes, waiting: make(map[feedring.GroupID]*unsaved), wake: make(chan struct{}, 1),
-			tell: func(in persisted) { queue = append(queue, in) },
-		}
+		p := newPersister(disk, postFunc(func(in persisted) { queue = append(queue, in) }), themes, quiet)
 		done := make(chan struct{})
 		go func() { p.run(ctx); close(done) }()
 		persist := func(token, number uint64) {

@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -82,10 +81,7 @@ func startRelayed(t *testing.T, limit relay.RelayLimit) *relayedPeer {
 			home.carried.Add(1)
 		}
 	}})
-	home.Node, err = start(t.Context(), peerConfig(t, "home.example"), ground{
-		host:  func(_ context.Context, h host.Config) (*host.Host, error) { return host.NewWith(lib, h) },
-		front: func(Config, *slog.Logger) (*front, error) { return &front{log: quiet}, nil },
-	})
+	home.Node, err = start(t.Context(), peerConfig(t, "home.example"), simulated{lib})
 	check(t, err)
 	t.Cleanup(func() { kill(home.Node) })
 	_, err = circuit.Reserve(t.Context(), lib, peer.AddrInfo{ID: carrier.ID(), Addrs: carrier.Addrs()})

@@ -17,7 +17,7 @@ func fronted(t *testing.T, n *Node, feed, path string) bool {
 	t.Helper()
 	st, err := n.Feed(feed)
 	check(t, err)
-	here := n.front.address() + path
+	here := n.front.Address() + path
 	code, _, _ := polledAs(t, here, "one", "")
 	files, err := os.ReadDir(filepath.Join(n.cfg.Data, "front"))
 	check(t, err)

@@ -9,12 +9,23 @@ import (
 	"testing/synctest"
 	"time"
 
+	libp2phost "github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/x/simlibp2p"
 	"github.com/marcopolo/simnet"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/host"
+	"github.com/feedring/feedring/node/internal/front"
 )
+
+// simulated has a host of a simulated network, and no front.
+type simulated struct{ lib libp2phost.Host }
+
+func (s simulated) host(_ context.Context, cfg host.Config) (*host.Host, error) {
+	return host.NewWith(s.lib, cfg)
+}
+
+func (simulated) front(*Config, *slog.Logger) (*front.Front, error) { return &front.Front{}, nil }
 
 // TestPeersInVirtualTime runs whole peers, their stores included, over a
 // simulated network: two groups on one ring, whose manager vanishes.
@@ -42,10 +53,7 @@ func TestPeersInVirtualTime(t *testing.T) {
 			if i > 0 {
 				cfg.Join = nodes[0].host.Addrs()[:1]
 			}
-			n, err := start(t.Context(), cfg, ground{
-				host:  func(_ context.Context, h host.Config) (*host.Host, error) { return host.NewWith(lib, h) },
-				front: func(Config, *slog.Logger) (*front, error) { return &front{log: quiet}, nil },
-			})
+			n, err := start(t.Context(), cfg, simulated{lib})
 			check(t, err)
 			nodes = append(nodes, n)
 		}

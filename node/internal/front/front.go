@@ -1,4 +1,5 @@
-package node
+// Package front is the peer's HTTP side: the web address and the control socket.
+package front
 
 import (
 	"context"
@@ -20,27 +21,34 @@ import (
 	"github.com/feedring/feedring/internal/web"
 )
 
-// front is the peer's HTTP side: the web address and the control socket.
-type front struct {
+// Config says where a front answers.
+type Config struct {
+	HTTP      string // host:port, or "off"
+	TokenFile string
+	Socket    string
+}
+
+// Front answers at the web address and the control socket. The zero Front answers
+// nowhere.
+type Front struct {
 	log     *slog.Logger
 	token   string
 	web     net.Listener // nil: off
 	control net.Listener // nil: none
 	socket  string
-	handler http.Handler // of the web address; nil before serve
+	handler http.Handler // of the web address; nil before Serve
 	servers []*http.Server
 }
 
-// openFront takes the socket and the web address. Nobody is answered before
-// serve.
-func openFront(cfg Config, log *slog.Logger) (_ *front, err error) {
-	f := &front{log: log}
+// Open takes the socket and the web address. Nobody is answered before Serve.
+func Open(cfg Config, log *slog.Logger) (_ *Front, err error) {
+	f := &Front{log: log}
 	defer func() {
 		if err != nil {
-			f.close()
+			f.Close()
 		}
 	}()
-	if f.token, err = loadToken(cfg.TokenFile()); err != nil {
+	if f.token, err = loadToken(cfg.TokenFile); err != nil {
 		return nil, err
 	}
 	if cfg.HTTP != "off" {
@@ -48,16 +56,16 @@ func openFront(cfg Config, log *slog.Logger) (_ *front, err error) {
 			return nil, &feedring.SettingError{Setting: "http", Value: cfg.HTTP, Err: plainError(err)}
 		}
 	}
-	f.control, err = listenSocket(cfg.SocketFile())
+	f.control, err = listenSocket(cfg.Socket)
 	if err != nil {
 		return nil, err
 	}
-	f.socket = cfg.SocketFile()
+	f.socket = cfg.Socket
 	return f, nil
 }
 
-// serve answers on both.
-func (f *front) serve(site web.Config) {
+// Serve answers on both.
+func (f *Front) Serve(site web.Config) {
 	site.Token, site.Logger = f.token, f.log
 	if f.web != nil {
 		site.Address = f.web.Addr().String()
@@ -69,7 +77,7 @@ func (f *front) serve(site web.Config) {
 	}
 }
 
-func (f *front) answer(l net.Listener, h http.Handler) {
+func (f *Front) answer(l net.Listener, h http.Handler) {
 	s := &http.Server{
 		Handler: h, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
 		ErrorLog: slog.NewLogLogger(f.log.Handler(), slog.LevelDebug),
@@ -82,26 +90,32 @@ func (f *front) answer(l net.Listener, h http.Handler) {
 	}()
 }
 
-// address is where the web page is; empty: off.
-func (f *front) address() string {
+// Address is where the web page is; empty: off.
+func (f *Front) Address() string {
 	if f.web == nil {
 		return ""
 	}
 	return "http://" + f.web.Addr().String()
 }
 
-// reachable is where the web page is for programs: who listens everywhere is
+// Off reports whether there is no web address.
+func (f *Front) Off() bool { return f.web == nil }
+
+// ServeHTTP answers as the web address does, after Serve.
+func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) { f.handler.ServeHTTP(w, r) }
+
+// Reachable is where the web page is for programs: who listens everywhere is
 // reached at the loopback address.
-func (f *front) reachable() string {
+func (f *Front) Reachable() string {
 	if f.web == nil {
 		return ""
 	}
 	return web.AddressBase(f.web.Addr().String())
 }
 
-// close ends what is being answered, in a fifth of a second, and gives the
+// Close ends what is being answered, in a fifth of a second, and gives the
 // addresses back.
-func (f *front) close() {
+func (f *Front) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 	defer cancel()
 	for _, s := range f.servers {
@@ -117,6 +131,13 @@ func (f *front) close() {
 	if f.socket != "" {
 		_ = os.Remove(f.socket)
 	}
+}
+
+// LongPathError is for a control socket whose path the system does not take.
+type LongPathError struct{ Path string }
+
+func (e *LongPathError) Error() string {
+	return fmt.Sprintf("control socket %s: its path is too long for the system", e.Path)
 }
 
 // listenSocket takes the control socket. The store's lock is held already, so

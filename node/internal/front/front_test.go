@@ -1,13 +1,21 @@
-package node
+package front
 
 import (
 	"errors"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 )
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
 
 func TestToken(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "token")
@@ -64,8 +72,9 @@ func TestHTTPPortInUse(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	check(t, err)
 	defer l.Close()
-	cfg := Config{Data: t.TempDir(), HTTP: l.Addr().String()}
-	if _, err := openFront(cfg, quiet); err == nil || !strings.Contains(err.Error(), "http \""+l.Addr().String()) {
+	dir := t.TempDir()
+	cfg := Config{HTTP: l.Addr().String(), TokenFile: filepath.Join(dir, "token"), Socket: filepath.Join(dir, "s")}
+	if _, err := Open(cfg, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "http \""+l.Addr().String()) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,0 +1,129 @@
+package node
+
+import (
+	"log/slog"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/host"
+	"github.com/feedring/feedring/internal/peer"
+	"github.com/feedring/feedring/node/internal/backlog"
+	"github.com/feedring/feedring/node/internal/contacts"
+	"github.com/feedring/feedring/node/internal/publish"
+	"github.com/feedring/feedring/node/internal/readers"
+	"github.com/feedring/feedring/node/internal/sitecheck"
+	"github.com/feedring/feedring/node/internal/tasks"
+	"github.com/feedring/feedring/node/internal/transport"
+)
+
+// effects carries out what the machine asks for.
+type effects struct {
+	log       *slog.Logger
+	loop      *loop
+	events    *backlog.Queue[Event]
+	departed  chan struct{} // closed when the machine has left its groups
+	host      *host.Host
+	links     *transport.Links
+	credit    *transport.Credit
+	directory *contacts.Directory
+	checks    *sitecheck.Checker
+	persister *persister
+	readers   *readers.Server
+	publisher *publish.Publisher
+	poller    *poller
+	pruner    *pruner
+	copies    *copies
+	tasks     *tasks.Group
+	looks     looks
+	twins     *twins
+}
+
+// looks are this peer's looks at origins, as groups share them out.
+type looks interface {
+	turned(group.FetchAssignment)
+	measure(group.MeasureOrigin)
+	urged(group.FetchRequested)
+}
+
+// do carries out one output of the machine. It runs on the loop and never
+// blocks: what takes time is started here and reports back as an input.
+func (e *effects) do(out peer.Output) {
+	switch o := out.(type) {
+	case *peer.Send:
+		e.links.Send(o.To, o.Message, o.Fresh)
+	case peer.Answer:
+		e.readers.Answer(o)
+	case peer.Lookup:
+		e.directory.Lookup(o.Theme)
+	case peer.Departed:
+		close(e.departed)
+	case group.Persist:
+		e.persister.persist(o)
+	case group.RoleChanged:
+		e.roleChanged(o)
+	case group.Append:
+		e.publisher.Assign(o)
+	case group.Unplaced:
+		e.publisher.Unplaced(o)
+	case group.Fetch:
+		e.poller.start(o)
+	case group.Wake:
+		e.readers.Delivery.Notify(o.Feed)
+	case group.Admit:
+		e.readers.Admit(o)
+	case group.Refuse:
+		e.readers.Refuse(o)
+	case group.Prune:
+		e.pruner.before(o.Group, o.Before)
+	case group.Check:
+		e.checks.Check(o)
+	case group.Protect:
+		e.host.Protect(o.Group.String(), o.Peers)
+	case group.Owing:
+		e.credit.Take(o)
+	case group.FetchAssignment:
+		e.looks.turned(o)
+	case group.MeasureOrigin:
+		e.looks.measure(o)
+	case group.FetchRequested:
+		e.looks.urged(o)
+	case group.Dropped:
+		e.dropped(o)
+	case group.Twin:
+		e.twins.met(o.Theme, e.loop.Now(), e.log)
+	case group.Reach:
+		e.host.Learn(o.Peer, o.Addrs)
+	case group.Departed:
+		e.persister.left(o.Group)
+		e.readers.Leave(o.Group)
+		e.credit.Leave(o.Group)
+	default:
+		e.log.Error("the machine asked for something unknown", "output", out)
+	}
+}
+
+// dropped tells whoever runs the peer what it does not publish.
+func (e *effects) dropped(o group.Dropped) {
+	for _, url := range o.URLs {
+		e.looks.turned(group.FetchAssignment{Group: o.Theme.Group(), URL: url, Slot: 1, Slots: 1})
+	}
+	if len(o.URLs) > 0 {
+		e.log.Warn("too many feeds of one theme, or too long addresses: some are published to nobody; run another peer for them",
+			"theme", o.Theme, "feeds", len(o.URLs), "first", o.URLs[0])
+	}
+}
+
+func (e *effects) roleChanged(o group.RoleChanged) {
+	e.log.Info("role", "theme", o.Theme, "role", o.Role, "term", o.Term.Number)
+	e.events.Add(roleEvent(o))
+	if o.Role == feedring.RoleNone {
+		e.directory.Leave(o.Theme.Group())
+		return
+	}
+	e.directory.Enter(o.Theme.Group())
+	e.tasks.Run(func() { e.copies.entered(o.Theme.Group()) })
+}
+
+func roleEvent(o group.RoleChanged) Event {
+	return Event{Event: "role", Theme: o.Theme, Role: o.Role.String(), Term: &o.Term.Number}
+}
