@@ -15,7 +15,7 @@ func (m *Machine) merge(r *Row) bool {
 		return false
 	}
 	if r.Peer == m.cfg.Self {
-		m.ownRowTold(r)
+		m.onOwnRow(r)
 		return false
 	}
 	if v, ok := m.expired[r.Peer]; ok && catalogue.VersionOf(r).Compare(v) <= 0 {
@@ -72,7 +72,7 @@ func (m *Machine) replaceRow(mem *member, r *Row) {
 	switch book := m.book; {
 	case catalogue.SameIndex(old, r):
 		m.views.view = nil
-		m.lookSoon()
+		m.checkSitesSoon()
 	case catalogue.SameLists(old, r): // most of all news is what was seen at a site
 		m.changedRows()
 		m.book = book.With(r)
@@ -80,7 +80,7 @@ func (m *Machine) replaceRow(mem *member, r *Row) {
 		m.changedRows()
 	}
 	if r.Peer != m.cfg.Self && !catalogue.SameWord(old, r) {
-		m.lookAgain(r.Peer)
+		m.recheckSites(r.Peer)
 	}
 }
 
@@ -95,13 +95,13 @@ func (m *Machine) changedPresence() {
 	m.forgetIndex()
 	m.mesh.forget()
 	m.sharing.parts, m.views.view = nil, nil
-	m.lookSoon()
+	m.checkSitesSoon()
 	m.reviewFetchesIn(min(m.cfg.Refresh/20, 50*time.Millisecond))
 }
 
 // lookSoon has this peer see before long whose site it is its turn to look at.
-func (m *Machine) lookSoon() {
-	if b := (bell{chime: chimeVouch}); !m.lead.claim.Term.IsZero() && !m.timers.IsSet(b) {
+func (m *Machine) checkSitesSoon() {
+	if b := (timerKey{kind: timerSites}); !m.lead.claim.Term.IsZero() && !m.timers.IsSet(b) {
 		m.timers.Set(b, m.now.Add(m.jitter(m.cfg.Refresh)))
 	}
 }
@@ -188,7 +188,7 @@ func (m *Machine) spreadRows(peers []feedring.PeerID, from feedring.PeerID) {
 func (m *Machine) expire() {
 	var old []feedring.PeerID
 	for p, mem := range m.members {
-		if p != m.cfg.Self && (mem.away || mem.row.Left) && m.now.Sub(mem.since) >= m.keepsRows() {
+		if p != m.cfg.Self && (mem.away || mem.row.Left) && m.now.Sub(mem.since) >= m.rowRetention() {
 			old = append(old, p)
 		}
 	}
@@ -204,7 +204,7 @@ func (m *Machine) expire() {
 }
 
 // keepsRows is how long rows are kept of peers that are not there.
-func (m *Machine) keepsRows() time.Duration { return max(m.cfg.Freshness, 24*time.Hour) }
+func (m *Machine) rowRetention() time.Duration { return max(m.cfg.Freshness, 24*time.Hour) }
 
 func (m *Machine) forget(p feedring.PeerID, mem *member) {
 	m.replicator.Forget(p, mem.row)

@@ -272,7 +272,7 @@ func (c *cluster) do(n *testNode, out Output) {
 		}
 	case FetchRequested:
 		c.urges = append(c.urges, n.id)
-	case Twin:
+	case DuplicateIdentity:
 		c.twins = append(c.twins, n.id)
 	case Wake:
 		c.tracef("%s wakes followers of %s through %d", n.id, short(o.Feed.URL), o.Through.Sequence)

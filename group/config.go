@@ -67,7 +67,7 @@ func Noted(at, now time.Time, freshness time.Duration) time.Time {
 const (
 	maxRows    = 10_000  // catalogue rows, tombstones included
 	maxVia     = 64      // peers to join through
-	maxTold    = 1_000   // heads in one message
+	maxItems   = 1_000   // heads in one message
 	maxProbes  = 64      // probes for other peers' intentions
 	maxJump    = 1 << 20 // how far a number may be above all known ones, an epoch above the clock (12 days)
 	maxNumber  = feedring.MaxTermNumber

@@ -12,15 +12,16 @@
 //	machine.go    the state, Step and the dispatch
 //	terms.go      which claim is followed, and what is on disk first
 //	join.go       founding, joining, admission, two founders
-//	manager.go    beacons, who is away         secondary.go  naming and replicating
-//	member.go     answering beacons            failover.go   intention, probe, objection
-//	leave.go      leaving in good order        doubt.go      a late peer doubts itself
-//	catalogue.go  rows as they come and go     ownrow.go     this peer's row and its mark
+//	manager.go    beacons, who is away         secondary.go    naming and replicating
+//	member.go     answering beacons            failover.go     intention, probe, objection
+//	leave.go      leaving in good order        health.go       a late peer suspects itself first
+//	roster.go     the members                  catalogue.go    rows as they come and go
+//	ownrow.go     this peer's row and its mark mesh.go         the neighbours in a large group
 //	shell.go      the machine as its parts see it
-//	roster.go     who is there                 connections.go  whose connections are kept
-//	placing.go    lookups and clients          vouch.go      checks of sites
-//	share.go      who fetches what several offer
-//	twin.go       another with this key        timers.go     what is waited for
+//	placement.go  lookups and clients          vouch.go        checks of sites
+//	fetches.go    who fetches what several offer
+//	duplicate.go  another with this key        connections.go  whose connections are kept
+//	garbage.go    what is too old              timers.go       what is waited for
 //
 // The data that these decide upon have rooms of their own, which send nothing
 // and know no role: internal/catalogue (rows, and what follows from them),

@@ -9,8 +9,8 @@ import (
 
 // suspicion is of the manager, or, at the manager, of the secondary.
 type suspicion struct {
-	nonce      uint64 // of the intention under way; 0: none
-	chime      chime  // which ends it
+	nonce      uint64    // of the intention under way; 0: none
+	timer      timerKind // which ends it
 	of         feedring.PeerID
 	objections int
 	deferred   time.Time // no intention before: somebody else has one
@@ -18,12 +18,12 @@ type suspicion struct {
 
 // failover is what this peer suspects of others, and of itself.
 type failover struct {
-	suspicion suspicion     // a member's, of the manager; the manager's, of the secondary
-	probes    []probe       // for other peers' intentions
-	rtt       time.Duration // measured, smoothed
-	health    doubt
-	rankOf    protectInputs `state:"derived"` // what rank was made of
-	rank      int           `state:"derived"` // see turn
+	suspicion  suspicion     // a member's, of the manager; the manager's, of the secondary
+	probes     []probe       // for other peers' intentions
+	rtt        time.Duration // measured, smoothed
+	health     localHealth
+	rankInputs protectInputs `state:"derived"` // what rank was made of
+	rank       int           `state:"derived"` // see turn
 }
 
 // probe is one for another peer's intention.
@@ -34,8 +34,8 @@ type probe struct {
 	sent  time.Time
 }
 
-func (m *Machine) suspect(of feedring.PeerID, ends chime) {
-	m.suspicion.nonce, m.suspicion.chime, m.suspicion.of = m.nonce(), ends, of
+func (m *Machine) suspect(of feedring.PeerID, ends timerKind) {
+	m.suspicion.nonce, m.suspicion.timer, m.suspicion.of = m.nonce(), ends, of
 	m.after(ends, m.window())
 }
 
@@ -43,7 +43,7 @@ func (m *Machine) suspect(of feedring.PeerID, ends chime) {
 // disk; objections are remembered.
 func (m *Machine) endSuspicion() {
 	if m.suspicion.nonce != 0 {
-		m.timers.Cancel(bell{chime: m.suspicion.chime})
+		m.timers.Cancel(timerKey{kind: m.suspicion.timer})
 	}
 	m.suspicion.nonce = 0
 	if !m.lead.serving && m.saving.purpose == forClaim && m.live() {
@@ -55,14 +55,14 @@ func (m *Machine) endSuspicion() {
 // one period, the peer of rank i waits for i windows more.
 func (m *Machine) watch() {
 	if m.lead.serving || m.lead.claim.Term.IsZero() || m.leaving {
-		m.timers.Cancel(bell{chime: chimeSilence})
+		m.timers.Cancel(timerKey{kind: timerSilence})
 		return
 	}
-	at := m.silentAt().Add(time.Duration(m.turn()) * m.calmWindow())
+	at := m.silenceAt().Add(time.Duration(m.turn()) * m.baseWindow())
 	if at.Before(m.suspicion.deferred) {
 		at = m.suspicion.deferred
 	}
-	m.timers.Set(bell{chime: chimeSilence}, at)
+	m.timers.Set(timerKey{kind: timerSilence}, at)
 }
 
 // turn is 0 for the secondary, else this peer's rank among the others, from 1.
@@ -71,8 +71,8 @@ func (m *Machine) turn() int {
 		return 0
 	}
 	of := protectInputs{book: m.index(), manager: m.manager(), secondary: m.lead.secondary}
-	if m.rankOf != of {
-		m.rankOf, m.rank = of, 1+m.ahead(of.manager, of.secondary)
+	if m.rankInputs != of {
+		m.rankInputs, m.rank = of, 1+m.rankBefore(of.manager, of.secondary)
 	}
 	return m.rank
 }
@@ -82,7 +82,7 @@ func (m *Machine) intend() {
 	if m.lead.serving || m.leaving || m.suspicion.nonce != 0 || m.saving.purpose == forClaim {
 		return
 	}
-	if m.now.Before(m.silentAt()) {
+	if m.now.Before(m.silenceAt()) {
 		m.watch()
 		return
 	}
@@ -90,7 +90,7 @@ func (m *Machine) intend() {
 		m.claim(0)
 		return
 	}
-	m.suspect(m.manager(), chimeObjection)
+	m.suspect(m.manager(), timerObjection)
 	proposed := max(m.want.Highest, m.want.Term.Number, m.seen) + 1
 	var msg Message = Intention{Header: m.header(), Proposed: proposed, Elapsed: m.now.Sub(m.lead.heard), Nonce: m.suspicion.nonce}
 	for _, p := range m.everybody() {
@@ -106,7 +106,7 @@ func (m *Machine) unopposed() {
 	m.suspicion.nonce = 0
 	m.claim(0)
 	// Should the disk be so slow that another claims first, this peer follows.
-	m.suspicion.deferred = m.now.Add(2 * m.calmWindow())
+	m.suspicion.deferred = m.now.Add(2 * m.baseWindow())
 	m.watch()
 }
 
@@ -128,9 +128,9 @@ func (m *Machine) onIntention(from feedring.PeerID, in Intention) {
 	if from == of {
 		of = m.lead.secondary
 	} else if !m.lead.serving {
-		m.suspicion.deferred = m.now.Add(2 * m.calmWindow())
-		if m.lead.doubted.IsZero() {
-			m.lead.doubted = m.now
+		m.suspicion.deferred = m.now.Add(2 * m.baseWindow())
+		if m.lead.suspectedAt.IsZero() {
+			m.lead.suspectedAt = m.now
 		}
 		m.watch()
 	}
@@ -147,7 +147,7 @@ func (m *Machine) onIntention(from feedring.PeerID, in Intention) {
 // amongFirst says whether this peer is one of the first n by rank, the two
 // that it is about left out.
 func (m *Machine) amongFirst(n int, but ...feedring.PeerID) bool {
-	return m.ahead(but...) < n
+	return m.rankBefore(but...) < n
 }
 
 // onProbe answers for what the sender takes this peer to be. A manager that
@@ -164,7 +164,7 @@ func (m *Machine) onAlive(from feedring.PeerID, a Alive) {
 	}
 	for i, p := range m.probes {
 		if p.nonce == a.Nonce && p.of == from {
-			m.measure(p.sent)
+			m.measureRoundTrip(p.sent)
 			m.probes = slices.Delete(m.probes, i, i+1)
 			m.send(p.by, Objection{Header: m.header(), Nonce: a.Nonce, Alive: &a})
 			break
@@ -204,7 +204,7 @@ func (m *Machine) onObjection(in Receive, o Objection) {
 		}
 		return
 	}
-	m.lead.heard, m.lead.doubted = m.now, time.Time{}
+	m.lead.heard, m.lead.suspectedAt = m.now, time.Time{}
 	if (again || m.lead.number == 0) && !m.joining.active {
 		m.askAdmission() // it lives and sends this peer nothing
 	}

@@ -69,7 +69,7 @@ func TestPublisherBackIsPolled(t *testing.T) {
 		m.members[publisher].away, m.members[publisher].since = true, c.now
 		m.changedPresence()
 		h.Advertised, h.Source, h.Tries = feedring.Position{Epoch: 7, Sequence: 1}, publisher, 6
-		m.timers.Set(bell{chime: chimeFetch, ref: feedring.FeedRef{URL: url, Publisher: publisher}}, c.now.Add(m.cfg.Refresh))
+		m.timers.Set(timerKey{kind: timerPoll, ref: feedring.FeedRef{URL: url, Publisher: publisher}}, c.now.Add(m.cfg.Refresh))
 		polled := feedring.PeerID("")
 		for _, out := range append(m.Step(c.now, back), m.Step(c.now.Add(m.replicator.Spread()), Tick{})...) {
 			if f, ok := out.(Fetch); ok {

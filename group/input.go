@@ -69,7 +69,7 @@ type (
 		Vouch   Vouch
 	}
 	// Look asks for a look at the sites of this peer's own feeds now.
-	Look struct{}
+	CheckSites struct{}
 	// Rival is a claim on this group that the ring map shows. A zero Term: none
 	// is live, and only Above counts.
 	Rival struct {
@@ -84,19 +84,19 @@ type (
 	Abandon struct{}
 )
 
-func (Receive) IsInput()   {}
-func (Tick) IsInput()      {}
-func (Persisted) IsInput() {}
-func (Establish) IsInput() {}
-func (Enter) IsInput()     {}
-func (Describe) IsInput()  {}
-func (Holding) IsInput()   {}
-func (Kept) IsInput()      {}
-func (Served) IsInput()    {}
-func (Attach) IsInput()    {}
-func (Detach) IsInput()    {}
-func (Checked) IsInput()   {}
-func (Look) IsInput()      {}
-func (Rival) IsInput()     {}
-func (Depart) IsInput()    {}
-func (Abandon) IsInput()   {}
+func (Receive) IsInput()    {}
+func (Tick) IsInput()       {}
+func (Persisted) IsInput()  {}
+func (Establish) IsInput()  {}
+func (Enter) IsInput()      {}
+func (Describe) IsInput()   {}
+func (Holding) IsInput()    {}
+func (Kept) IsInput()       {}
+func (Served) IsInput()     {}
+func (Attach) IsInput()     {}
+func (Detach) IsInput()     {}
+func (Checked) IsInput()    {}
+func (CheckSites) IsInput() {}
+func (Rival) IsInput()      {}
+func (Depart) IsInput()     {}
+func (Abandon) IsInput()    {}

@@ -11,15 +11,15 @@ import (
 
 // joining is the way into a group.
 type joining struct {
-	active bool
-	via    []feedring.PeerID
-	next   int
-	heard  time.Time // the last answer, or the beginning
-	sent   time.Time // the last Join, for measuring
-	to     feedring.PeerID
-	yield  time.Time     // a peer with a lower id was looking for the group as well
-	above  uint64        // a founder's number is above this one, which the map shows
-	rival  feedring.Term // whom a manager joins, acknowledged as the map has it; zero: none
+	active  bool
+	via     []feedring.PeerID
+	next    int
+	heard   time.Time // the last answer, or the beginning
+	sent    time.Time // the last Join, for measuring
+	to      feedring.PeerID
+	yieldAt time.Time     // a peer with a lower id was looking for the group as well
+	above   uint64        // a founder's number is above this one, which the map shows
+	rival   feedring.Term // whom a manager joins, acknowledged as the map has it; zero: none
 }
 
 func (j *joining) asked(p feedring.PeerID) bool { return j.active && slices.Contains(j.via, p) }
@@ -32,7 +32,7 @@ func (m *Machine) establish(above uint64) {
 		return
 	}
 	m.joining = joining{}
-	m.timers.Cancel(bell{chime: chimeJoin})
+	m.timers.Cancel(timerKey{kind: timerJoin})
 	m.claim(above)
 }
 
@@ -45,7 +45,7 @@ func (m *Machine) enter(in Enter) {
 	if !m.joining.active {
 		began = m.now
 	}
-	m.joining = joining{active: true, heard: began, yield: m.joining.yield, above: in.Above}
+	m.joining = joining{active: true, heard: began, yieldAt: m.joining.yieldAt, above: in.Above}
 	for _, p := range in.Via {
 		m.joining.add(p, m.cfg.Self)
 	}
@@ -81,7 +81,7 @@ func (m *Machine) joinNext() {
 	alone := m.lead.claim.Term.IsZero()
 	if silent := m.now.Sub(j.heard); alone && silent >= 2*m.cfg.Refresh {
 		// Of several that look for one another, the lowest founds.
-		if silent >= 4*m.cfg.Refresh || j.yield.IsZero() || m.now.Sub(j.yield) >= m.cfg.Refresh {
+		if silent >= 4*m.cfg.Refresh || j.yieldAt.IsZero() || m.now.Sub(j.yieldAt) >= m.cfg.Refresh {
 			m.establish(j.above)
 			return
 		}
@@ -97,7 +97,7 @@ func (m *Machine) joinNext() {
 	}
 	j.to = ""
 	m.sendJoin(to)
-	m.after(chimeJoin, m.beatEvery())
+	m.after(timerJoin, m.beatEvery())
 }
 
 // sendJoin asks p for admission, in the term that this peer has accepted: a
@@ -112,7 +112,7 @@ func (m *Machine) sendJoin(p feedring.PeerID) {
 }
 
 // joinToldOf: a peer that was asked names the manager.
-func (m *Machine) joinToldOf(from feedring.PeerID, t feedring.Term) {
+func (m *Machine) onManagerNamed(from feedring.PeerID, t feedring.Term) {
 	j := &m.joining
 	if !j.asked(from) {
 		return
@@ -124,7 +124,7 @@ func (m *Machine) joinToldOf(from feedring.PeerID, t feedring.Term) {
 		return
 	}
 	j.heard = m.now
-	m.toldNumber(t.Number)
+	m.onNumber(t.Number)
 	if m.lead.claim.Term.IsZero() && t.Claimant != "" && !slices.Contains(j.via, t.Claimant) {
 		j.add(t.Claimant, m.cfg.Self)
 		m.sendJoin(t.Claimant)
@@ -133,7 +133,7 @@ func (m *Machine) joinToldOf(from feedring.PeerID, t feedring.Term) {
 
 func (m *Machine) onJoin(from feedring.PeerID, j Join) {
 	if m.joining.active && m.lead.claim.Term.IsZero() && from < m.cfg.Self {
-		m.joining.yield = m.now
+		m.joining.yieldAt = m.now
 	}
 	if m.lead.claim.Term.IsZero() || j.Row.Peer == m.cfg.Self || !j.Row.Valid(m.group) || m.leaving {
 		return
@@ -149,7 +149,7 @@ func (m *Machine) onJoin(from feedring.PeerID, j Join) {
 			m.abandoned()
 			return
 		}
-		m.stale(from)
+		m.sendStale(from)
 		if j.Row.Peer == from && m.manager() != from {
 			m.send(m.manager(), j)
 		}
@@ -195,7 +195,7 @@ func (m *Machine) admit(from feedring.PeerID, r *Row) {
 	if mem == nil {
 		return
 	}
-	m.back(mem)
+	m.onReturn(mem)
 	at := mem.row.Admitted
 	if at.IsZero() {
 		at = m.now.UTC().Truncate(time.Millisecond)
@@ -225,11 +225,11 @@ func (m *Machine) onAdmitted(in Receive, a Admitted) {
 	if in.From != a.Claim.Term.Claimant { // nobody else admits, or shows by it that the manager lives
 		return
 	}
-	if !m.joining.active && m.term() != a.Claim.Term || len(a.Rows) > maxRows || len(a.Heads) > maxTold || m.leaving {
+	if !m.joining.active && m.term() != a.Claim.Term || len(a.Rows) > maxRows || len(a.Heads) > maxItems || m.leaving {
 		return
 	}
 	if m.joining.to == in.From {
-		m.measure(m.joining.sent)
+		m.measureRoundTrip(m.joining.sent)
 	}
 	m.joining.heard = m.now
 	for _, r := range a.Rows {
@@ -239,7 +239,7 @@ func (m *Machine) onAdmitted(in Receive, a Admitted) {
 		return
 	}
 	m.joining = joining{}
-	m.timers.Cancel(bell{chime: chimeJoin})
+	m.timers.Cancel(timerKey{kind: timerJoin})
 	m.lead.secondary, m.lead.heard = a.Secondary, m.now
 	m.admitted(a)
 }
@@ -257,26 +257,26 @@ func (m *Machine) admitted(a Admitted) {
 		if m.want.From.IsZero() || more {
 			r.From = upTo(later(m.now, m.want.Dropped))
 		} else {
-			r.From = m.markKept()
+			r.From = m.restoredMark()
 		}
 	})
 	m.replicator.Admitted(a.Heads, m.manager())
-	m.tellBackfills()
-	m.tellRow()
+	m.updateExceptions()
+	m.announceRow()
 	m.replicator.Enter()
-	m.answer(0)
+	m.answerBeacon(0)
 	m.watch()
 }
 
 // rival hears of another manager of this group.
 func (m *Machine) rival(r Rival) {
 	if r.Term.Claimant == m.cfg.Self && r.Term.Number > m.want.Highest {
-		m.metOwn()
+		m.onOwnIdentity()
 	}
 	if r.Above <= maxUnknown {
 		m.mapped = max(m.mapped, r.Above)
 	}
-	m.toldNumber(r.Term.Number)
+	m.onNumber(r.Term.Number)
 	if !m.lead.serving || m.leaving || r.Term.Claimant == "" || r.Term.Claimant == m.cfg.Self || m.joining.active {
 		return
 	}
@@ -292,7 +292,7 @@ func (m *Machine) rival(r Rival) {
 // measuredBy takes over what the manager measures, from all members and in each
 // beacon: a member itself measures when it joins and when it probes, and would
 // wait for objections by the network of that day.
-func (m *Machine) measuredBy(d time.Duration) {
+func (m *Machine) onRoundTrip(d time.Duration) {
 	if d > 0 {
 		m.rtt = min(d, m.cfg.Refresh/4)
 	}
@@ -302,7 +302,7 @@ func (m *Machine) measuredBy(d time.Duration) {
 // slow one, of a peer that slept perhaps, counts as a quarter of the refresh period
 // at most. One in which this peer slept is its own time: later ones count, though it
 // doubts itself for long, or it would tell the network of before its sleep.
-func (m *Machine) measure(sent time.Time) {
+func (m *Machine) measureRoundTrip(sent time.Time) {
 	if m.health.since.After(sent) {
 		return
 	}

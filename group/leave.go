@@ -11,7 +11,7 @@ func (m *Machine) depart() {
 	m.leaving = true
 	joined := !m.lead.claim.Term.IsZero()
 	m.newRow(func(r *Row) { r.Left = true })
-	m.timers.Cancel(bell{chime: chimeBeat})
+	m.timers.Cancel(timerKey{kind: timerBeacon})
 	if !joined {
 		m.done()
 		return
@@ -27,7 +27,7 @@ func (m *Machine) depart() {
 		m.send(p, Leave{Header: m.header(), Row: *m.me().row})
 	}
 	if m.lead.serving && m.lead.secondary != "" {
-		m.after(chimeDepart, m.beatEvery())
+		m.after(timerDepart, m.beatEvery())
 		return
 	}
 	m.done()

@@ -21,14 +21,14 @@ type Machine struct {
 	now    time.Time
 	rng    rand.PCG
 	out    []Output `state:"of the last step"`
-	timers timerqueue.Queue[bell]
+	timers timerqueue.Queue[timerKey]
 
 	terms     // accepted, on disk and on its way there
 	lead      lead
 	managing  managing
 	joining   joining
 	failover  // what this peer suspects of others, and of itself
-	duplicate twin
+	duplicate duplicateIdentity
 
 	roster // the catalogue, and who is there
 	ownRow ownRow
@@ -45,20 +45,20 @@ type Machine struct {
 	role     feedring.Role
 	leaving  bool
 	departed bool
-	again    bool // it was in a group with others before it started
+	rejoined bool // it was in a group with others before it started
 }
 
 // lead is the manager that this peer follows, itself included.
 type lead struct {
-	claim     Claim
-	serving   bool // this peer is the manager, under claim
-	acked     bool // another peer follows this manager's claim
-	secondary feedring.PeerID
-	number    uint64    // of the last beacon
-	heard     time.Time // the last sign of life
-	since     time.Time
-	doubted   time.Time // somebody else's intention came, and no sign of life since
-	renewed   bool      // an acknowledged manager claimed anew, and nobody acknowledged that yet
+	claim       Claim
+	serving     bool // this peer is the manager, under claim
+	acked       bool // another peer follows this manager's claim
+	secondary   feedring.PeerID
+	number      uint64    // of the last beacon
+	heard       time.Time // the last sign of life
+	since       time.Time
+	suspectedAt time.Time // somebody else's intention came, and no sign of life since
+	renewed     bool      // an acknowledged manager claimed anew, and nobody acknowledged that yet
 }
 
 // New returns a membership that is in no group yet: Enter or Establish begin it.
@@ -68,13 +68,13 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 	}
 	m := &Machine{
 		cfg: cfg, group: cfg.Theme.Group(), now: now,
-		rng:     *rand.NewPCG(cfg.Seed, hash.Of(string(cfg.Theme), string(cfg.Self))),
-		timers:  timerqueue.Numbered(int(chimes), bell.number),
-		terms:   terms{disk: st, want: st},
-		roster:  newRoster(cfg.Self),
-		sites:   sites{checks: map[feedring.FeedRef]*check{}},
-		sharing: sharing{member: fetchassign.NewMember(cfg.Fetchers), assigner: fetchassign.NewAssigner()},
-		again:   !st.Term.IsZero(),
+		rng:      *rand.NewPCG(cfg.Seed, hash.Of(string(cfg.Theme), string(cfg.Self))),
+		timers:   timerqueue.Numbered(int(timerKinds), timerKey.slot),
+		terms:    terms{disk: st, want: st},
+		roster:   newRoster(cfg.Self),
+		sites:    sites{checks: map[feedring.FeedRef]*check{}},
+		sharing:  sharing{member: fetchassign.NewMember(cfg.Fetchers), assigner: fetchassign.NewAssigner()},
+		rejoined: !st.Term.IsZero(),
 	}
 	m.replicator = replication.New(replication.Config{
 		Group: m.group, Self: cfg.Self, Refresh: cfg.Refresh, Freshness: cfg.Freshness, Retention: cfg.retention(),
@@ -98,20 +98,20 @@ func (m *Machine) Step(now time.Time, in Input) []Output {
 	if m.departed {
 		return nil
 	}
-	m.wake(now)
+	m.advanceClock(now)
 	m.apply(in)
 	for !m.departed {
 		b, ok := m.timers.Pop(m.now)
 		if !ok {
 			break
 		}
-		m.ring(b)
+		m.fireTimer(b)
 	}
 	if m.replicator.ExceptionsChanged() && !m.departed {
-		m.tellBackfills()
+		m.updateExceptions()
 	}
 	if m.ownRow.orphansChanged && !m.departed {
-		m.tellGone()
+		m.updateOrphans()
 	}
 	m.settle()
 	out := m.out
@@ -162,8 +162,8 @@ func (m *Machine) apply(in Input) {
 		m.placer.Detach(in.Stream)
 	case Checked:
 		m.checked(in)
-	case Look:
-		m.lookAgain(m.cfg.Self)
+	case CheckSites:
+		m.recheckSites(m.cfg.Self)
 	case Rival:
 		m.rival(in)
 	case OriginMeasured:
@@ -212,13 +212,13 @@ func (m *Machine) receive(in Receive) {
 			m.send(from, Heads{Header: m.header(), Heads: heads, More: more})
 		}
 	case Heads:
-		if len(msg.Heads) <= maxTold && m.members[from] != nil && m.replicator.OnHeads(msg.Heads, msg.More, from) {
-			m.tellBackfills()
+		if len(msg.Heads) <= maxItems && m.members[from] != nil && m.replicator.OnHeads(msg.Heads, msg.More, from) {
+			m.updateExceptions()
 		}
 	default:
 		m.receiveMore(in)
 	}
-	m.correct(from, in.Message)
+	m.correctTerm(from, in.Message)
 }
 
 func (m *Machine) receiveMore(in Receive) {
@@ -258,34 +258,34 @@ func (m *Machine) receiveMore(in Receive) {
 }
 
 // ring does what is due.
-func (m *Machine) ring(b bell) {
+func (m *Machine) fireTimer(b timerKey) {
 	m.views.view = nil
-	switch b.chime {
-	case chimeBeat:
+	switch b.kind {
+	case timerBeacon:
 		m.beat()
-	case chimeDoubt:
-		m.doubtEnds()
-	case chimeSilence:
+	case timerSecondary:
+		m.secondarySilent()
+	case timerSilence:
 		m.intend()
-	case chimeObjection:
+	case timerObjection:
 		m.unopposed()
-	case chimeJoin:
+	case timerJoin:
 		m.joinNext()
-	case chimeRow:
-		m.tellRow()
-	case chimeFetch:
+	case timerRow:
+		m.announceRow()
+	case timerPoll:
 		m.replicator.Poll(b.ref)
-	case chimePlace:
+	case timerLookup:
 		m.placer.Late(b.attempt)
-	case chimeKept:
+	case timerReservation:
 		m.placer.Unreserve(b.attempt.ID)
-	case chimeVouch:
-		m.vouch()
-	case chimeFetches:
+	case timerSites:
+		m.checkSites()
+	case timerFetches:
 		m.reviewFetches()
-	case chimeHouse:
-		m.house()
-	case chimeDepart:
+	case timerGarbage:
+		m.collectGarbage()
+	case timerDepart:
 		m.done()
 	}
 }
@@ -342,7 +342,7 @@ func (m *Machine) term() feedring.Term {
 func (m *Machine) manager() feedring.PeerID { return m.lead.claim.Term.Claimant }
 
 // after arms an alarm.
-func (m *Machine) after(c chime, d time.Duration) { m.timers.Set(bell{chime: c}, m.now.Add(d)) }
+func (m *Machine) after(c timerKind, d time.Duration) { m.timers.Set(timerKey{kind: c}, m.now.Add(d)) }
 
 // beatEvery is the time between beacons.
 func (m *Machine) beatEvery() time.Duration { return m.cfg.Refresh / 3 }

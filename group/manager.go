@@ -22,8 +22,8 @@ func (m *Machine) serve(t feedring.Term) {
 	m.managing.beacon = 0
 	m.endSuspicion()
 	m.probes = nil
-	for _, c := range []chime{chimeSilence, chimeJoin} {
-		m.timers.Cancel(bell{chime: c})
+	for _, c := range []timerKind{timerSilence, timerJoin} {
+		m.timers.Cancel(timerKey{kind: c})
 	}
 	m.joining = joining{}
 	m.placer.ForgetReports()
@@ -39,18 +39,18 @@ func (m *Machine) serve(t feedring.Term) {
 	if m.me().row.Admitted.IsZero() {
 		m.newRow(func(r *Row) {
 			r.Admitted = m.now.UTC().Truncate(time.Millisecond)
-			r.From = m.markKept()
+			r.From = m.restoredMark()
 		})
 	}
 	m.changedRows()
-	m.startHouse()
+	m.startGarbage()
 	var msg Message = Confirmation{Header: m.header(), Claim: m.lead.claim}
 	for _, p := range m.everybody() {
 		m.send(p, msg)
 	}
-	m.tellRow()
-	m.tellBackfills()
-	m.after(chimeBeat, m.beatEvery())
+	m.announceRow()
+	m.updateExceptions()
+	m.after(timerBeacon, m.beatEvery())
 	m.replicator.Enter()
 }
 
@@ -59,12 +59,12 @@ func (m *Machine) beat() {
 	if !m.lead.serving {
 		return
 	}
-	m.after(chimeBeat, m.beatEvery())
+	m.after(timerBeacon, m.beatEvery())
 	m.review()
-	m.doubtSecondary()
+	m.probeSecondary()
 	m.elect()
 	m.beacon()
-	m.tellDebts()
+	m.reportDebts()
 	if len(m.managing.pendingRows) > 0 {
 		slices.Sort(m.managing.pendingRows)
 		rows := m.rowsOf(slices.Compact(m.managing.pendingRows))
@@ -143,7 +143,7 @@ func (m *Machine) heardOf(p feedring.PeerID, mem *member) {
 }
 
 // back takes a member in again that was away.
-func (m *Machine) back(mem *member) {
+func (m *Machine) onReturn(mem *member) {
 	mem.heard = m.now
 	if mem.away {
 		mem.away, mem.since = false, time.Time{}
@@ -155,21 +155,21 @@ func (m *Machine) back(mem *member) {
 func (m *Machine) onBeaconAnswer(from feedring.PeerID, a BeaconAnswer) {
 	mem := m.members[from]
 	switch t := m.lead.claim.Term; {
-	case t.IsZero() || len(a.Heads) > maxTold || a.Header.Term.Compare(t) < 0:
+	case t.IsZero() || len(a.Heads) > maxItems || a.Header.Term.Compare(t) < 0:
 		return
 	case a.Header.Term != t || !m.lead.serving:
 		if a.Header.Term.Claimant == m.cfg.Self {
-			m.ownClaimTold(a.Header.Term, from)
+			m.onOwnClaim(a.Header.Term, from)
 		}
 		return
 	case mem == nil:
 		m.send(from, RowsWanted{Header: m.header(), Have: m.versions()})
 		return
 	}
-	m.back(mem)
-	m.loadTold(mem, a.Leases)
+	m.onReturn(mem)
+	m.onLoad(mem, a.Leases)
 	if a.Number == m.managing.beacon {
-		m.measure(m.lead.heard)
+		m.measureRoundTrip(m.lead.heard)
 	}
 	if !mem.acked {
 		mem.acked = true

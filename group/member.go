@@ -13,13 +13,13 @@ func (m *Machine) live() bool {
 		return true
 	}
 	mem := m.members[m.manager()]
-	doubted := !m.lead.doubted.IsZero() && m.now.Sub(m.lead.doubted) >= m.window()/2
-	return mem != nil && !mem.row.Left && !doubted && m.now.Before(m.silentAt())
+	doubted := !m.lead.suspectedAt.IsZero() && m.now.Sub(m.lead.suspectedAt) >= m.window()/2
+	return mem != nil && !mem.row.Left && !doubted && m.now.Before(m.silenceAt())
 }
 
 // heardManager notes a sign of life of the manager.
 func (m *Machine) heardManager() {
-	m.lead.heard, m.lead.doubted = m.now, time.Time{}
+	m.lead.heard, m.lead.suspectedAt = m.now, time.Time{}
 	m.endSuspicion()
 	m.suspicion.objections = 0
 	m.watch()
@@ -31,12 +31,12 @@ func (m *Machine) onConfirmation(in Receive, c Confirmation) {
 	}
 	m.lead.secondary = c.Secondary
 	m.heardManager()
-	m.answer(0)
+	m.answerBeacon(0)
 }
 
 func (m *Machine) onBeacon(in Receive, b Beacon) {
 	claimant := b.Claim.Term.Claimant
-	if len(b.Heads) > maxTold || len(b.Away) > maxRows || b.Header.Term != b.Claim.Term || !sealedBy(b.Seal, claimant) {
+	if len(b.Heads) > maxItems || len(b.Away) > maxRows || b.Header.Term != b.Claim.Term || !sealedBy(b.Seal, claimant) {
 		return
 	}
 	if in.From != claimant && (b.Seal == nil || b.Claim.Term != m.lead.claim.Term) {
@@ -49,12 +49,12 @@ func (m *Machine) onBeacon(in Receive, b Beacon) {
 	if m.lead.secondary != b.Secondary {
 		m.lead.secondary, m.views.view = b.Secondary, nil
 	}
-	m.measuredBy(b.RoundTrip)
+	m.onRoundTrip(b.RoundTrip)
 	m.heardManager()
 	if m.me().row.Admitted.IsZero() && !m.joining.active {
 		m.askAdmission() // followed before it admitted this peer
 	}
-	m.awayTold(b.Away)
+	m.onAway(b.Away)
 	if l := m.linked(); l != nil {
 		for _, p := range l.Pass(make([]feedring.PeerID, 0, 16), claimant, b.Number) {
 			if p != in.From && p != claimant {
@@ -70,17 +70,17 @@ func (m *Machine) onBeacon(in Receive, b Beacon) {
 		m.replicator.OnAdvertised(h.Feed, h.Position, teller)
 	}
 	m.replicator.CompareOlder(claimant, b.Heads, b.Older)
-	m.answer(b.Number)
-	m.tellDebts()
-	if b.Catalogue != m.catalogueHash() && !m.timers.IsSet(bell{chime: chimeRow}) {
+	m.answerBeacon(b.Number)
+	m.reportDebts()
+	if b.Catalogue != m.catalogueHash() && !m.timers.IsSet(timerKey{kind: timerRow}) {
 		m.ownRow.announced = false
-		m.tellRow()
+		m.announceRow()
 		m.wantRows(claimant)
 	}
 }
 
 // answer acknowledges the manager's term.
-func (m *Machine) answer(beacon uint64) {
+func (m *Machine) answerBeacon(beacon uint64) {
 	heads, older := m.replicator.Recent()
 	m.send(m.manager(), BeaconAnswer{
 		Header: m.header(), Number: beacon, Leases: m.placer.Load(),
@@ -89,7 +89,7 @@ func (m *Machine) answer(beacon uint64) {
 }
 
 // awayTold takes over who is away by the manager's count.
-func (m *Machine) awayTold(away []feedring.PeerID) {
+func (m *Machine) onAway(away []feedring.PeerID) {
 	if len(away) == 0 && m.index().Away == 0 {
 		return
 	}
@@ -103,7 +103,7 @@ func (m *Machine) awayTold(away []feedring.PeerID) {
 		switch {
 		case gone[p] && !mem.away:
 			mem.away, mem.since, changed = true, m.now, true
-		case !gone[p] && mem.away && m.now.Sub(mem.since) > m.keepsRows()-2*m.cfg.Refresh:
+		case !gone[p] && mem.away && m.now.Sub(mem.since) > m.rowRetention()-2*m.cfg.Refresh:
 			m.forget(p, mem) // as the manager did; if not, it tells the row again
 		case !gone[p] && mem.away:
 			mem.away, mem.since, changed = false, time.Time{}, true

@@ -10,11 +10,11 @@ import (
 
 // mesh is the neighbourhood of this peer in a large group.
 type mesh struct {
-	peers  []feedring.PeerID `state:"derived"` // nil: to be made
-	joined bool              `state:"derived"` // links is of peers
-	links  *gossip.Links     // nil until the group is large
-	laid   *gossip.Mesh      `state:"derived"` // see layMesh; nil: to be made
-	owing  bool              // the driver holds an order of neighbours
+	peers    []feedring.PeerID `state:"derived"` // nil: to be made
+	joined   bool              `state:"derived"` // links is of peers
+	links    *gossip.Links     // nil until the group is large
+	laid     *gossip.Mesh      `state:"derived"` // see layMesh; nil: to be made
+	reported bool              // the driver holds an order of neighbours
 }
 
 // forget forgets who the neighbours are.
@@ -82,11 +82,11 @@ type Debt struct {
 }
 
 // tellDebts tells the driver who is to be served last.
-func (m *Machine) tellDebts() {
+func (m *Machine) reportDebts() {
 	l := m.linked()
 	if l == nil {
-		if m.mesh.owing {
-			m.mesh.owing = false
+		if m.mesh.reported {
+			m.mesh.reported = false
 			m.emit(Owing{Group: m.group})
 		}
 		return
@@ -97,6 +97,6 @@ func (m *Machine) tellDebts() {
 			debts = append(debts, Debt{p, d})
 		}
 	}
-	m.mesh.owing = true
+	m.mesh.reported = true
 	m.emit(Owing{Group: m.group, Debts: debts})
 }

@@ -77,7 +77,7 @@ type (
 	// Twin says that another process runs with this peer's key: the group hears
 	// two that speak as one, and believes neither for long. It comes again, at
 	// most every three periods, while that goes on.
-	Twin struct{ Theme feedring.Theme }
+	DuplicateIdentity struct{ Theme feedring.Theme }
 	// Reach tells addresses that a row or a message gave for a peer.
 	Reach struct {
 		Peer  feedring.PeerID
@@ -87,15 +87,15 @@ type (
 	Departed struct{ Group feedring.GroupID }
 )
 
-func (Persist) IsOutput()     {}
-func (RoleChanged) IsOutput() {}
-func (Admit) IsOutput()       {}
-func (Refuse) IsOutput()      {}
-func (Prune) IsOutput()       {}
-func (Check) IsOutput()       {}
-func (Protect) IsOutput()     {}
-func (Owing) IsOutput()       {}
-func (Dropped) IsOutput()     {}
-func (Twin) IsOutput()        {}
-func (Reach) IsOutput()       {}
-func (Departed) IsOutput()    {}
+func (Persist) IsOutput()           {}
+func (RoleChanged) IsOutput()       {}
+func (Admit) IsOutput()             {}
+func (Refuse) IsOutput()            {}
+func (Prune) IsOutput()             {}
+func (Check) IsOutput()             {}
+func (Protect) IsOutput()           {}
+func (Owing) IsOutput()             {}
+func (Dropped) IsOutput()           {}
+func (DuplicateIdentity) IsOutput() {}
+func (Reach) IsOutput()             {}
+func (Departed) IsOutput()          {}

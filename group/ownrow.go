@@ -26,14 +26,14 @@ func (m *Machine) newRow(change func(*Row)) {
 	r.Version++
 	m.replaceRow(mem, &r)
 	m.ownRow.announced = false
-	if b := (bell{chime: chimeRow}); !m.lead.claim.Term.IsZero() && !m.timers.IsSet(b) {
+	if b := (timerKey{kind: timerRow}); !m.lead.claim.Term.IsZero() && !m.timers.IsSet(b) {
 		m.timers.Set(b, m.now.Add(m.cfg.Refresh/20))
 	}
 }
 
 // tellRow sends the own row to the manager, or as manager to all.
-func (m *Machine) tellRow() {
-	m.timers.Cancel(bell{chime: chimeRow})
+func (m *Machine) announceRow() {
+	m.timers.Cancel(timerKey{kind: timerRow})
 	if m.ownRow.announced || m.lead.claim.Term.IsZero() {
 		return
 	}
@@ -48,30 +48,30 @@ func (m *Machine) tellRow() {
 // ownRowTold: somebody holds a row of this peer that this peer, its state
 // lost, never made: a newer one, or another of the same version. The own one goes
 // above it.
-func (m *Machine) ownRowTold(r *Row) {
+func (m *Machine) onOwnRow(r *Row) {
 	own := m.me().row
 	if c := catalogue.VersionOf(r).Compare(catalogue.VersionOf(own)); c < 0 || c == 0 && catalogue.Compare(r, own) == 0 {
 		return
 	}
-	m.metOwn()
+	m.onOwnIdentity()
 	if m.leaving || r.Incarnation < m.want.Incarnation && own.Incarnation < m.want.Incarnation { // it goes there already
 		return
 	}
 	m.want.Incarnation = max(m.want.Incarnation, r.Incarnation) + 1
-	m.regained = r.Admitted
+	m.formerAdmission = r.Admitted
 	m.save(saving{})
 }
 
 // goAbove begins an incarnation that is on disk: a row that is told before would
 // be of two lives, should the first end before that.
-func (m *Machine) goAbove() {
+func (m *Machine) beginIncarnation() {
 	if m.me().row.Incarnation >= m.disk.Incarnation {
 		return
 	}
 	m.newRow(func(own *Row) {
 		own.Incarnation, own.Version = m.disk.Incarnation, 0
 		if own.Admitted.IsZero() {
-			own.Admitted = m.regained
+			own.Admitted = m.formerAdmission
 		}
 	})
 }
@@ -87,19 +87,19 @@ func (m *Machine) describe(d Describe) {
 		m.ownRow.dropped = dropped
 		m.emit(Dropped{Theme: m.cfg.Theme, URLs: slices.Clone(dropped)})
 	}
-	addrs := Told(d.Addrs)
+	addrs := ToldAddrs(d.Addrs)
 	m.replicator.Describe(feeds)
 	m.describeFetches(feeds)
 	if slices.Equal(row.Feeds, feeds) && slices.Equal(row.Addrs, addrs) {
 		return
 	}
 	m.newRow(func(r *Row) { r.Feeds, r.Addrs = feeds, addrs })
-	m.tellRow()
+	m.announceRow()
 }
 
 // Told returns those of a peer's addresses that it tells others: the first 32,
 // without any that is too long to be read.
-func Told(addrs []string) []string {
+func ToldAddrs(addrs []string) []string {
 	return catalogue.FitAddrs(addrs)
 }
 
@@ -113,7 +113,7 @@ func (m *Machine) markSynced(waits bool) {
 	if waits || m.ownRow.truncated || m.replicator.Syncing() || m.me().row.Admitted.IsZero() || !m.me().row.From.After(back) {
 		return
 	}
-	m.mark(back)
+	m.setMark(back)
 }
 
 // upTo rounds a mark up to what every encoding keeps: rounded down, it would
@@ -126,7 +126,7 @@ func upTo(t time.Time) time.Time {
 }
 
 // markKept is the mark of the life before, as far as it holds still.
-func (m *Machine) markKept() time.Time {
+func (m *Machine) restoredMark() time.Time {
 	if m.want.Dropped.IsZero() {
 		return m.want.From
 	}
@@ -136,7 +136,7 @@ func (m *Machine) markKept() time.Time {
 // droppedThere: who was polled has dropped entries that are fresh by the clock here,
 // and they were not sent. Nothing is promised from before, since that one may
 // have been polled in place of who is gone.
-func (m *Machine) droppedThere(to time.Time) {
+func (m *Machine) onDropped(to time.Time) {
 	if to.After(m.now) {
 		to = m.now
 	}
@@ -145,11 +145,11 @@ func (m *Machine) droppedThere(to time.Time) {
 	}
 	m.want.Dropped = later(m.want.Dropped, to)
 	if to.After(m.me().row.From) {
-		m.mark(to)
+		m.setMark(to)
 	}
 }
 
-func (m *Machine) mark(from time.Time) {
+func (m *Machine) setMark(from time.Time) {
 	m.newRow(func(r *Row) { r.From = upTo(from) })
 	m.want.From = upTo(from)
 	m.save(saving{})
@@ -157,7 +157,7 @@ func (m *Machine) mark(from time.Time) {
 
 // tellBackfills puts the exceptions into the row. While they are too many to
 // list, the row promises nothing from before that began.
-func (m *Machine) tellBackfills() {
+func (m *Machine) updateExceptions() {
 	refs, waits := m.replicator.Exceptions()
 	tooMany := len(refs) > catalogue.MaxBackfill
 	if tooMany {
@@ -181,7 +181,7 @@ func (m *Machine) gone(p feedring.PeerID) bool {
 
 // tellGone lets the row name the copies of what no other row names any more:
 // nobody would ask for them.
-func (m *Machine) tellGone() {
+func (m *Machine) updateOrphans() {
 	m.ownRow.orphansChanged = false
 	if m.leaving {
 		return

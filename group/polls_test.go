@@ -27,7 +27,7 @@ func TestNoPublisherHasAllPolls(t *testing.T) {
 		return polls
 	}
 	var heads []feedring.Head
-	for i := range maxTold {
+	for i := range maxItems {
 		ref := feedring.FeedRef{URL: fmt.Sprintf("https://liar.example/%d", i), Publisher: liar}
 		heads = append(heads, feedring.Head{Feed: ref, Position: feedring.Position{Epoch: 7, Sequence: 1}})
 		feeds[ref] = true

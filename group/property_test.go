@@ -75,7 +75,7 @@ func TestLookupAgainstOracle(t *testing.T) {
 		m.Step(testStart, Establish{})
 		m.Step(testStart, Persisted{Token: m.token})
 		now := testStart.Add(time.Minute)
-		m.wake(now)
+		m.advanceClock(now)
 		for i := range 6 {
 			r := Row{Group: m.group, Peer: feedring.PeerID(fmt.Sprint("p", i)), Incarnation: 1, Admitted: testStart.Add(time.Duration(i))}
 			r.Feeds = []feedring.Feed{{URL: fmt.Sprint("https://f", rng.IntN(4)), Provider: feedring.Provider(fmt.Sprint("f", rng.IntN(3)))}}

@@ -39,7 +39,7 @@ func (m *Machine) Rebase(by time.Duration, chance uint64) {
 	m.rebaseJoining(by)
 	m.health.since = m.ago(m.health.since, by, 5*r)
 	if m.now.Sub(m.health.since) >= 5*r {
-		m.health = doubt{}
+		m.health = localHealth{}
 	}
 	for i := range m.probes {
 		m.probes[i].sent = m.ago(m.probes[i].sent, by, 2*r)
@@ -48,7 +48,7 @@ func (m *Machine) Rebase(by time.Duration, chance uint64) {
 	for _, mem := range m.members {
 		m.rebaseMember(mem, by)
 	}
-	m.timers.Rebase(by, func(b bell) bool { return b.chime == chimeVouch || b.chime == chimeHouse })
+	m.timers.Rebase(by, func(b timerKey) bool { return b.kind == timerSites || b.kind == timerGarbage })
 }
 
 // ago moves t back; what is further back than most is most back.
@@ -72,7 +72,7 @@ func (m *Machine) rebaseLead(by time.Duration) {
 	l.heard = m.ago(l.heard, by, 4*r) // three times r, and one for a restarted manager
 	l.since = m.ago(l.since, by, 3*r)
 	l.renewed = m.renewed()
-	l.doubted = m.ago(l.doubted, by, 2*r)
+	l.suspectedAt = m.ago(l.suspectedAt, by, 2*r)
 	switch {
 	case m.lead.serving:
 		l.heard = m.now // it measures round trips only
@@ -83,7 +83,7 @@ func (m *Machine) rebaseLead(by time.Duration) {
 		s.deferred = time.Time{}
 	}
 	if s.nonce == 0 {
-		s.of, s.chime = "", 0
+		s.of, s.timer = "", 0
 	}
 }
 
@@ -92,7 +92,7 @@ func (m *Machine) rebaseJoining(by time.Duration) {
 	if j.heard = m.ago(j.heard, by, 4*r); !j.active {
 		j.heard = time.Time{}
 	}
-	j.yield = m.within(j.yield, by, r)
+	j.yieldAt = m.within(j.yieldAt, by, r)
 	if j.sent = m.within(j.sent, by, m.beatEvery()); j.sent.IsZero() {
 		j.to = ""
 	}
@@ -113,7 +113,7 @@ func (m *Machine) rebaseMember(mem *member, by time.Duration) {
 		rare.probed = m.ago(rare.probed, by, r)
 		rare.unfit = m.within(rare.unfit, by, 10*r)
 		rare.wanted, rare.staled = m.within(rare.wanted, by, m.beatEvery()), m.within(rare.staled, by, m.beatEvery())
-		if *mem.rare = rare; rare == (rarely{}) {
+		if *mem.rare = rare; rare == (rareState{}) {
 			mem.rare = nil
 		}
 	}

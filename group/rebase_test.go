@@ -14,12 +14,12 @@ import (
 // what Rebase does about each: one that is added must be thought of there.
 func TestRebaseKnowsAllInstants(t *testing.T) {
 	moved := []string{
-		"doubt.since", "entry.at", "joining.heard", "joining.sent", "joining.yield",
-		"lead.doubted", "lead.heard", "lead.since", "load.told", "member.first", "member.heard", "member.since",
-		"probe.sent", "rarely.probed", "rarely.staled", "rarely.unfit", "rarely.wanted", "suspicion.deferred",
+		"localHealth.since", "entry.at", "joining.heard", "joining.sent", "joining.yieldAt",
+		"lead.suspectedAt", "lead.heard", "lead.since", "load.told", "member.first", "member.heard", "member.since",
+		"probe.sent", "rareState.probed", "rareState.staled", "rareState.unfit", "rareState.wanted", "suspicion.deferred",
 	}
 	fixed := []string{"Machine.now"}
-	dates := []string{"Row.Admitted", "Row.From", "State.Dropped", "State.From", "Vouch.At", "terms.regained"}
+	dates := []string{"Row.Admitted", "Row.From", "State.Dropped", "State.From", "Vouch.At", "terms.formerAdmission"}
 	var other []string // of feeds, clients, looks at sites, lost disks and large groups
 	for _, at := range instants(reflect.TypeFor[Machine]()) {
 		known := slices.Concat(moved, fixed, dates)
@@ -28,9 +28,9 @@ func TestRebaseKnowsAllInstants(t *testing.T) {
 		}
 	}
 	want := []string{
-		"Holding.changed", "Member.reportedAt", "Replicator.askedAt", "Window.began", "assignedFeed.since", "candidate.at", "check.last", "check.next", "check.said",
-		"copyMark.since", "datedFetch.at", "graft.begun", "lookup.due", "lookup.since", "memberFeed.failedAt", "memberFeed.measuredAt", "memberFeed.requestedAt", "memberFeed.since",
-		"memberFeed.urgedAt", "memberFeed.validUntil", "memberFeed.waitingSince", "seek.since", "twin.last", "twin.since",
+		"Holding.changed", "Member.reportedAt", "Replicator.askedAt", "Window.began", "assignedFeed.since", "candidate.at", "check.last", "check.next", "check.vouchedAt",
+		"copyMark.since", "datedFetch.at", "duplicateIdentity.last", "duplicateIdentity.since", "graft.begun", "lookup.due", "lookup.since", "memberFeed.failedAt", "memberFeed.measuredAt", "memberFeed.requestedAt", "memberFeed.since",
+		"memberFeed.urgedAt", "memberFeed.validUntil", "memberFeed.waitingSince", "seek.since",
 	}
 	if !slices.Equal(other, want) {
 		t.Errorf("Rebase does not know of\n%q", other)

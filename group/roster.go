@@ -29,17 +29,17 @@ type member struct {
 	first time.Time // when this peer first knew it: nobody's word counts here
 
 	// Of the manager and, by its refreshes, of the secondary.
-	heard   time.Time // the last sign of life
-	acked   bool      // it follows the present term
-	away    bool      // not there for lookups
-	since   time.Time // when away, or the row's Left, began
-	changed uint64    // when row or load changed, in Machine.changes
-	rare    *rarely   // nil: nothing of it
+	heard   time.Time  // the last sign of life
+	acked   bool       // it follows the present term
+	away    bool       // not there for lookups
+	since   time.Time  // when away, or the row's Left, began
+	changed uint64     // when row or load changed, in Machine.changes
+	rare    *rareState // nil: nothing of it
 }
 
 // rarely is what most members never give cause for. It is apart, since a peer
 // knows up to thousands of members.
-type rarely struct {
+type rareState struct {
 	probed time.Time // the last beacon to a peer that is away
 	unfit  time.Time // when it asked not to be secondary
 	wanted time.Time // when rows were last asked of it
@@ -47,16 +47,16 @@ type rarely struct {
 }
 
 // past returns what was noted by note.
-func (mem *member) past() rarely {
+func (mem *member) past() rareState {
 	if mem.rare == nil {
-		return rarely{}
+		return rareState{}
 	}
 	return *mem.rare
 }
 
-func (mem *member) note() *rarely {
+func (mem *member) note() *rareState {
 	if mem.rare == nil {
-		mem.rare = &rarely{}
+		mem.rare = &rareState{}
 	}
 	return mem.rare
 }
@@ -150,7 +150,7 @@ func (r *roster) matches(provider string) []catalogue.Publication {
 
 // ahead counts the peers that are there and before this one in rank, some left
 // out.
-func (r *roster) ahead(but ...feedring.PeerID) int {
+func (r *roster) rankBefore(but ...feedring.PeerID) int {
 	n, own := r.index().Ahead, r.me().row
 	for i, p := range but {
 		mem := r.members[p]

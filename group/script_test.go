@@ -149,7 +149,7 @@ func (s *script) fault(id feedring.PeerID, args []string) {
 	case "keep":
 		s.keep(id, args[2:])
 	case "look":
-		s.step(s.nodes[id], Look{})
+		s.step(s.nodes[id], CheckSites{})
 	case "nosite":
 		delete(s.nodes[id].checks, feedring.FeedRef{URL: urls(args[2:3])[0], Publisher: feedring.PeerID(args[3])})
 	case "load":

@@ -111,7 +111,7 @@ func (m *Machine) onRefresh(in Receive, r Refresh) {
 	}
 	for _, l := range r.Loads {
 		if mem := m.members[l.Peer]; mem != nil {
-			m.loadTold(mem, l.Leases)
+			m.onLoad(mem, l.Leases)
 		}
 	}
 	m.send(in.From, Refreshed{Header: m.header(), Version: r.Version})
@@ -125,7 +125,7 @@ func (m *Machine) onRefreshed(from feedring.PeerID, r Refreshed) {
 
 // doubtSecondary probes a secondary that was silent for a period, directly and
 // through the first eight peers.
-func (m *Machine) doubtSecondary() {
+func (m *Machine) probeSecondary() {
 	p := m.lead.secondary
 	mem := m.members[p]
 	if p == "" || m.suspicion.nonce != 0 {
@@ -136,7 +136,7 @@ func (m *Machine) doubtSecondary() {
 		return
 	}
 	if silent := m.now.Sub(mem.heard); silent >= m.stretch() {
-		m.suspect(p, chimeDoubt)
+		m.suspect(p, timerSecondary)
 		m.sendAs(p, Probe{Header: m.header(), Nonce: m.suspicion.nonce}, true)
 		others := slices.DeleteFunc(slices.Clone(m.present()), func(o feedring.PeerID) bool { return o == p })
 		for _, o := range others[:min(len(others), 8)] {
@@ -146,7 +146,7 @@ func (m *Machine) doubtSecondary() {
 }
 
 // doubtEnds: nobody showed that the secondary is alive.
-func (m *Machine) doubtEnds() {
+func (m *Machine) secondarySilent() {
 	if !m.lead.serving || m.suspicion.nonce == 0 {
 		return
 	}

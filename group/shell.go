@@ -23,7 +23,7 @@ func (s shell) Large() bool                              { return s.large() }
 func (s shell) Manager() feedring.PeerID                 { return s.manager() }
 func (s shell) Acknowledged() bool                       { return s.acknowledgedNow() }
 func (s shell) Emit(o replication.Output)                { s.emit(o) }
-func (s shell) Dropped(upTo time.Time)                   { s.droppedThere(upTo) }
+func (s shell) Dropped(upTo time.Time)                   { s.onDropped(upTo) }
 
 func (s shell) Member(p feedring.PeerID) catalogue.Member {
 	if mem := s.members[p]; mem != nil {
@@ -33,11 +33,11 @@ func (s shell) Member(p feedring.PeerID) catalogue.Member {
 }
 
 func (s shell) PollAt(ref feedring.FeedRef, at time.Time) {
-	s.timers.Set(bell{chime: chimeFetch, ref: ref}, at)
+	s.timers.Set(timerKey{kind: timerPoll, ref: ref}, at)
 }
 
 func (s shell) PollSet(ref feedring.FeedRef) bool {
-	return s.timers.IsSet(bell{chime: chimeFetch, ref: ref})
+	return s.timers.IsSet(timerKey{kind: timerPoll, ref: ref})
 }
 
 func (s shell) EpochChanged(url string, epoch uint64) {

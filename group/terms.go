@@ -16,7 +16,7 @@ type terms struct {
 	seen   uint64 // highest number that anybody told
 	mapped uint64 // highest number that the ring map shows of the group, up to maxUnknown
 
-	regained time.Time // when this peer was admitted, by a row that it does not remember
+	formerAdmission time.Time // when this peer was admitted, by a row that it does not remember
 }
 
 // purpose says what a saved state is for.
@@ -50,7 +50,7 @@ func (m *Machine) persisted(token uint64) {
 		return
 	}
 	m.disk = m.want
-	m.goAbove()
+	m.beginIncarnation()
 	if m.leaving && m.lead.serving && m.saving.purpose == forAdoption {
 		m.done() // the successor claimed
 		return
@@ -112,9 +112,9 @@ func (m *Machine) consider(c Claim, acked bool, in Receive) bool {
 		return !m.lead.serving
 	case t.Claimant == m.cfg.Self:
 		if t.Number > m.want.Highest {
-			m.metOwn()
+			m.onOwnIdentity()
 		}
-		m.ownClaimTold(t, in.From)
+		m.onOwnClaim(t, in.From)
 		return false
 	case m.saving.purpose == forAdoption && t.Compare(m.saving.claim.Term) <= 0:
 		if _, admitted := in.Message.(Admitted); admitted && t == m.saving.claim.Term {
@@ -146,7 +146,7 @@ func (m *Machine) credible(t feedring.Term, in Receive) bool {
 	mem := m.members[t.Claimant]
 	if mem == nil {
 		if _, isStale := in.Message.(Stale); !isStale {
-			m.stale(in.From)
+			m.sendStale(in.From)
 		}
 		m.wantRows(in.From)
 		if b, is := in.Message.(Beacon); is && b.Acknowledged > 0 && in.From == t.Claimant && m.lead.serving && !m.lead.acked {
@@ -159,7 +159,7 @@ func (m *Machine) credible(t feedring.Term, in Receive) bool {
 		}
 		return false
 	}
-	if m.stranger() {
+	if m.isNewcomer() {
 		return t.Number <= maxUnknown
 	}
 	return t.Number <= maxNumber && t.Number <= max(m.want.Highest, m.seen, m.joining.above, m.mapped)+maxJump
@@ -167,13 +167,13 @@ func (m *Machine) credible(t feedring.Term, in Receive) bool {
 
 // toldNumber hears of a number that is in use, by no signed claim: nobody can
 // make it rise by more than a jump at a time.
-func (m *Machine) toldNumber(n uint64) {
+func (m *Machine) onNumber(n uint64) {
 	m.seen = min(maxNumber, max(m.seen, min(n, m.seen+maxJump)))
 }
 
 // stranger says that this peer joins a group of which neither the map nor its
 // own past tells it any number. What it takes then leaves room to outbid it.
-func (m *Machine) stranger() bool {
+func (m *Machine) isNewcomer() bool {
 	return len(m.members) <= 2 && m.lead.claim.Term.IsZero() && max(m.want.Highest, m.joining.above) == 0
 }
 
@@ -203,7 +203,7 @@ func (m *Machine) prefers(t feedring.Term, acked bool, from feedring.PeerID) boo
 // Stale, so that two peers cannot go on for ever.
 func (m *Machine) refuse(t feedring.Term, acked bool, in Receive) {
 	if _, isStale := in.Message.(Stale); !isStale {
-		m.stale(in.From)
+		m.sendStale(in.From)
 	}
 	if acked && t.Compare(m.disk.Term) < 0 && in.From == m.manager() && !m.lead.serving {
 		m.abandoned() // the manager itself follows another one
@@ -220,11 +220,11 @@ func (m *Machine) refuse(t feedring.Term, acked bool, in Receive) {
 // and be followed again, for ever: from is told instead, and joins that manager
 // with the term that it has accepted. Where from is that manager, nobody
 // manages unless this peer claims anew.
-func (m *Machine) ownClaimTold(t feedring.Term, from feedring.PeerID) {
+func (m *Machine) onOwnClaim(t feedring.Term, from feedring.PeerID) {
 	switch {
 	case m.lead.serving || t.Compare(m.disk.Term) <= 0 || t.Number > m.want.Highest || m.saving.purpose != forNothing:
 	case m.live() && from != m.manager():
-		m.stale(from)
+		m.sendStale(from)
 	default:
 		m.claim(t.Number)
 	}
@@ -237,7 +237,7 @@ func (m *Machine) follow(c Claim) {
 	m.seen = max(m.seen, c.Term.Number)
 	m.endSuspicion()
 	m.probes = nil
-	m.timers.Cancel(bell{chime: chimeBeat})
+	m.timers.Cancel(timerKey{kind: timerBeacon})
 	for _, mem := range m.members {
 		mem.away, mem.acked = mem.away && mem.row.Peer != c.Term.Claimant, false
 	}
@@ -246,8 +246,8 @@ func (m *Machine) follow(c Claim) {
 	if served {
 		m.abdicate()
 	}
-	if !m.timers.IsSet(bell{chime: chimeHouse}) {
-		m.startHouse()
+	if !m.timers.IsSet(timerKey{kind: timerGarbage}) {
+		m.startGarbage()
 	}
 }
 
@@ -260,13 +260,13 @@ func (m *Machine) abdicate() {
 	for _, p := range m.everybody() {
 		if p != m.manager() {
 			m.send(p, Rows{Header: m.header(), Rows: rows})
-			m.stale(p)
+			m.sendStale(p)
 		}
 	}
 }
 
 // stale tells to whom this peer follows.
-func (m *Machine) stale(to feedring.PeerID) {
+func (m *Machine) sendStale(to feedring.PeerID) {
 	if m.lead.claim.Term.IsZero() || to == m.cfg.Self {
 		return
 	}
@@ -280,7 +280,7 @@ func (m *Machine) stale(to feedring.PeerID) {
 // correct tells a member whose message shows that it follows a lower term. Most
 // of these come in numbers, so once a beat is enough; and a Stale is never
 // answered by a Stale.
-func (m *Machine) correct(from feedring.PeerID, msg Message) {
+func (m *Machine) correctTerm(from feedring.PeerID, msg Message) {
 	switch msg.(type) {
 	case Join, Admitted, Beacon, Confirmation, Refresh, Intention, Objection, Stale:
 		return // answered where they are taken
@@ -297,7 +297,7 @@ func (m *Machine) correct(from feedring.PeerID, msg Message) {
 		return
 	}
 	mem.note().staled = m.now
-	m.stale(from)
+	m.sendStale(from)
 }
 
 func (m *Machine) onStale(in Receive, s Stale) {
@@ -305,7 +305,7 @@ func (m *Machine) onStale(in Receive, s Stale) {
 		m.emit(Reach{Peer: t.Claimant, Addrs: s.Addrs})
 	}
 	if m.joining.active {
-		m.joinToldOf(in.From, s.Claim.Term)
+		m.onManagerNamed(in.From, s.Claim.Term)
 	}
 	if m.consider(s.Claim, s.Acknowledged, in) && m.lead.number == 0 {
 		m.lead.secondary = s.Secondary

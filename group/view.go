@@ -40,8 +40,8 @@ type Member struct {
 type views struct {
 	view       *View     `state:"derived"` // last, in this step; nil: it may be another
 	last       *View     `state:"derived"` // as of key; nil: none since
-	summary    *Census   `state:"derived"` // the same
-	key        glance    `state:"derived"`
+	summary    *Summary  `state:"derived"` // the same
+	key        viewKey   `state:"derived"`
 	validUntil time.Time `state:"derived"` // when the first leaves last who is away; zero: nobody
 }
 
@@ -51,7 +51,7 @@ func (v *views) forget() { v.view, v.last, v.summary = nil, nil, nil }
 // glance is all that a View is made of, in so far as it can be compared at a
 // glance: most steps change nothing that a View shows, and making one costs a
 // walk over the group.
-type glance struct {
+type viewKey struct {
 	role      feedring.Role
 	term      feedring.Term
 	secondary feedring.PeerID
@@ -62,8 +62,8 @@ type glance struct {
 	book      *catalogue.Index
 }
 
-func (m *Machine) glance() glance {
-	return glance{
+func (m *Machine) viewKey() viewKey {
+	return viewKey{
 		role: m.roleNow(), term: m.lead.claim.Term, secondary: m.lead.secondary,
 		acked:   m.acknowledgedNow(),
 		settled: m.manager() != "" && (m.lead.serving || m.live()) && !m.me().row.Admitted.IsZero(),
@@ -76,8 +76,8 @@ func (m *Machine) View() *View {
 	if m.views.view != nil {
 		return m.views.view
 	}
-	if m.forgetShown(); m.views.last == nil {
-		m.views.last = m.look(m.views.key)
+	if m.dropStaleViews(); m.views.last == nil {
+		m.views.last = m.makeView(m.views.key)
 	}
 	m.views.view = m.views.last
 	return m.views.view
@@ -85,8 +85,8 @@ func (m *Machine) View() *View {
 
 // forgetShown forgets what was shown if it is not so any more. Who is away
 // leaves it with time.
-func (m *Machine) forgetShown() {
-	g := m.glance()
+func (m *Machine) dropStaleViews() {
+	g := m.viewKey()
 	if m.views.key == g && (m.views.validUntil.IsZero() || m.now.Before(m.views.validUntil)) {
 		return
 	}
@@ -103,7 +103,7 @@ func (m *Machine) forgetShown() {
 	}
 }
 
-func (m *Machine) look(g glance) *View {
+func (m *Machine) makeView(g viewKey) *View {
 	b := g.book
 	v := &View{
 		Theme: m.cfg.Theme, Group: m.group, Self: m.cfg.Self, Role: g.role,
@@ -120,7 +120,7 @@ func (m *Machine) look(g glance) *View {
 		if mem.away {
 			v.Away = append(v.Away, p)
 		}
-		if m.showsStill(mem) {
+		if m.shows(mem) {
 			v.Members = append(v.Members, m.viewOf(p))
 		}
 	}

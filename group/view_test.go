@@ -19,7 +19,7 @@ func TestKeptViewIsTrue(t *testing.T) {
 		}
 		for _, n := range c.alives() {
 			got := n.m.View()
-			want := n.m.look(n.m.glance())
+			want := n.m.makeView(n.m.viewKey())
 			if !reflect.DeepEqual(got, want) {
 				t.Fatalf("step %d at %s:\n%+v\n%+v", steps, n.id, got, want)
 			}

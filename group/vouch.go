@@ -12,12 +12,12 @@ import (
 
 // check is this peer's look at one site.
 type check struct {
-	next   time.Time
-	last   time.Time // when the look before began
-	said   time.Time // when the site last named the publisher
-	flying bool
-	again  bool // asked for while it was under way
-	tries  int
+	next      time.Time
+	last      time.Time // when the look before began
+	vouchedAt time.Time // when the site last named the publisher
+	inFlight  bool
+	again     bool // asked for while it was under way
+	tries     int
 }
 
 // sites is what this peer knows of the sites of feeds, by its own checks and by the rows.
@@ -29,11 +29,11 @@ type sites struct {
 
 const (
 	vouchEvery = 24 * time.Hour
-	vouchBatch = 16 // looks begun at once
+	checkBatch = 16 // looks begun at once
 )
 
 // vouch begins the looks that are due.
-func (m *Machine) vouch() {
+func (m *Machine) checkSites() {
 	if m.lead.claim.Term.IsZero() || m.leaving {
 		return
 	}
@@ -47,26 +47,26 @@ func (m *Machine) vouch() {
 		mine[f.Ref] = true
 		c := m.sites.checks[f.Ref]
 		if c == nil {
-			c = &check{next: m.lastLook(f.Ref)}
+			c = &check{next: m.firstCheck(f.Ref)}
 			m.sites.checks[f.Ref] = c
 		}
-		if c.flying {
+		if c.inFlight {
 			continue
 		}
-		if c.next.After(m.now) || begun >= vouchBatch {
+		if c.next.After(m.now) || begun >= checkBatch {
 			next = earlier(next, later(c.next, m.now.Add(m.cfg.Refresh/8)))
 			continue
 		}
 		begun++
-		c.flying, c.last = true, m.now
+		c.inFlight, c.last = true, m.now
 		m.emit(Check{Group: m.group, Feed: f.Ref})
 	}
-	maps.DeleteFunc(m.sites.checks, func(ref feedring.FeedRef, c *check) bool { return !mine[ref] && !c.flying && !m.stands(c) })
-	m.timers.Set(bell{chime: chimeVouch}, next)
+	maps.DeleteFunc(m.sites.checks, func(ref feedring.FeedRef, c *check) bool { return !mine[ref] && !c.inFlight && !m.vouches(c) })
+	m.timers.Set(timerKey{kind: timerSites}, next)
 }
 
 // lastLook is when ref is due: at once, or a day after the own row's vouch.
-func (m *Machine) lastLook(ref feedring.FeedRef) time.Time {
+func (m *Machine) firstCheck(ref feedring.FeedRef) time.Time {
 	for _, v := range m.me().row.Vouches {
 		if v.Publisher == ref.Publisher && catalogue.SiteOf(ref.URL, v.Site) && (len(v.Feeds) == 0 || slices.Contains(v.Feeds, ref.URL)) {
 			return v.At.Add(vouchEvery)
@@ -79,32 +79,32 @@ func (m *Machine) lastLook(ref feedring.FeedRef) time.Time {
 // that stood stays while its site cannot be asked, until it is too old.
 func (m *Machine) checked(c Checked) {
 	state := m.sites.checks[c.Feed]
-	if state == nil || !state.flying {
+	if state == nil || !state.inFlight {
 		return
 	}
-	state.flying = false
+	state.inFlight = false
 	if c.Vouched && c.Vouch.Publisher == c.Feed.Publisher && catalogue.SiteOf(c.Feed.URL, c.Vouch.Site) {
-		state.tries, state.next, state.said = 0, m.now.Add(m.lookEvery(c.Feed)), m.now
+		state.tries, state.next, state.vouchedAt = 0, m.now.Add(m.checkEvery(c.Feed)), m.now
 		m.vouchFor(c.Vouch, c.Feed.URL)
 	} else {
-		state.next = m.now.Add(m.lookPause(c.Feed, state.tries))
+		state.next = m.now.Add(m.checkPause(c.Feed, state.tries))
 		state.tries++
 		if !c.Unknown {
-			state.said = time.Time{}
+			state.vouchedAt = time.Time{}
 			m.withdraw(c.Feed)
 		}
 	}
 	if state.again {
 		state.again, state.next = false, m.now
 	}
-	m.timers.Set(bell{chime: chimeVouch}, earlier(later(m.now, m.timers.At(bell{chime: chimeVouch})), state.next))
+	m.timers.Set(timerKey{kind: timerSites}, earlier(later(m.now, m.timers.At(timerKey{kind: timerSites})), state.next))
 }
 
 // lookPause is how long to wait after a look that found nothing. The publisher
 // looks often at its own site at first, where the document may appear any time;
 // others are told by its row when it does. In the end a site is asked once a
 // day, until somebody says that there is something to see (Look).
-func (m *Machine) lookPause(ref feedring.FeedRef, tries int) time.Duration {
+func (m *Machine) checkPause(ref feedring.FeedRef, tries int) time.Duration {
 	r := m.cfg.Refresh
 	pauses := []time.Duration{r, 10 * r, max(10*r, time.Hour)}
 	if ref.Publisher == m.cfg.Self {
@@ -117,45 +117,45 @@ func (m *Machine) lookPause(ref feedring.FeedRef, tries int) time.Duration {
 	for i := len(pauses) - 1; i < tries && pause < vouchEvery; i++ {
 		pause *= 4
 	}
-	return min(pause, m.lookEvery(ref))
+	return min(pause, m.checkEvery(ref))
 }
 
 // lookEvery is a day, less up to an eighth that differs between feeds and peers:
 // a site is not asked about all its feeds, or by all its peers, at one time.
-func (m *Machine) lookEvery(ref feedring.FeedRef) time.Duration {
+func (m *Machine) checkEvery(ref feedring.FeedRef) time.Duration {
 	h := hash.Of("look", string(m.cfg.Self), ref.URL, string(ref.Publisher))
 	return vouchEvery - time.Duration(h%uint64(vouchEvery/8))
 }
 
 // lookAgain brings forward the looks at the sites of a publisher's feeds, to
 // one a refresh period: no publisher can make this peer a burden to a site.
-func (m *Machine) lookAgain(publisher feedring.PeerID) {
+func (m *Machine) recheckSites(publisher feedring.PeerID) {
 	for ref, c := range m.sites.checks {
 		switch {
 		case ref.Publisher != publisher:
-		case c.flying:
+		case c.inFlight:
 			c.again = true
 		default:
 			c.tries, c.next = 0, later(m.now, c.last.Add(m.cfg.Refresh))
 		}
 	}
 	if !m.lead.claim.Term.IsZero() {
-		m.timers.Set(bell{chime: chimeVouch}, m.now)
+		m.timers.Set(timerKey{kind: timerSites}, m.now)
 	}
 }
 
 // stands reports whether a site's word still counts. A word has one date for
 // all its feeds, the last one; each feed's own is kept here, so that one that
 // can no longer be asked about does not live on by the others.
-func (m *Machine) stands(c *check) bool {
-	return c != nil && !c.said.IsZero() && m.now.Sub(c.said) <= catalogue.VouchAge
+func (m *Machine) vouches(c *check) bool {
+	return c != nil && !c.vouchedAt.IsZero() && m.now.Sub(c.vouchedAt) <= catalogue.VouchAge
 }
 
 // standing lists the feeds of v that the site named lately, url left out.
-func (m *Machine) standing(v Vouch, url string) []string {
+func (m *Machine) vouchedFeeds(v Vouch, url string) []string {
 	var feeds []string
 	for _, f := range v.Feeds {
-		if f != url && m.stands(m.sites.checks[feedring.FeedRef{URL: f, Publisher: v.Publisher}]) {
+		if f != url && m.vouches(m.sites.checks[feedring.FeedRef{URL: f, Publisher: v.Publisher}]) {
 			feeds = append(feeds, f)
 		}
 	}
@@ -172,7 +172,7 @@ func (m *Machine) vouchFor(v Vouch, url string) {
 	if i < 0 {
 		words = append(words, v)
 	} else {
-		v.Feeds = append(v.Feeds, m.standing(words[i], url)...)
+		v.Feeds = append(v.Feeds, m.vouchedFeeds(words[i], url)...)
 		slices.Sort(v.Feeds)
 		words[i] = v
 	}
@@ -182,11 +182,11 @@ func (m *Machine) vouchFor(v Vouch, url string) {
 }
 
 // forgetWords takes words out of the own row that are too old to count.
-func (m *Machine) forgetWords() {
+func (m *Machine) expireVouches() {
 	words := m.me().row.Vouches
 	fell := func(v Vouch) bool {
 		return slices.ContainsFunc(v.Feeds, func(f string) bool {
-			return !m.stands(m.sites.checks[feedring.FeedRef{URL: f, Publisher: v.Publisher}])
+			return !m.vouches(m.sites.checks[feedring.FeedRef{URL: f, Publisher: v.Publisher}])
 		})
 	}
 	if !slices.ContainsFunc(words, fell) {
@@ -194,7 +194,7 @@ func (m *Machine) forgetWords() {
 	}
 	var left []Vouch
 	for _, v := range words {
-		if v.Feeds = m.standing(v, ""); len(v.Feeds) > 0 {
+		if v.Feeds = m.vouchedFeeds(v, ""); len(v.Feeds) > 0 {
 			left = append(left, v)
 		}
 	}

@@ -75,7 +75,7 @@ func looksBecomeRare(t *testing.T, refresh time.Duration) {
 	for _, ref := range []feedring.FeedRef{own, {URL: own.URL, Publisher: "other"}} {
 		last, sum := time.Duration(0), time.Duration(0)
 		for tries := range 100 {
-			pause := n.m.lookPause(ref, tries)
+			pause := n.m.checkPause(ref, tries)
 			if pause < last || pause > vouchEvery {
 				t.Errorf("%v: %v after %v", ref.Publisher, pause, last)
 			}
@@ -90,12 +90,12 @@ func looksBecomeRare(t *testing.T, refresh time.Duration) {
 	}
 	c.run(3600 * refresh)
 	looks := n.m.sites.checks[own].tries
-	c.step(n, Look{})
+	c.step(n, CheckSites{})
 	c.run(10 * refresh)
 	if again := n.m.sites.checks[own].tries; looks > 40 || again == 0 || again >= looks {
 		t.Errorf("%d looks in 3600 periods, then %d in ten", looks, again)
 	}
-	if n.m.lookEvery(own) == n.m.lookEvery(feedring.FeedRef{URL: own.URL + "2", Publisher: n.id}) {
+	if n.m.checkEvery(own) == n.m.checkEvery(feedring.FeedRef{URL: own.URL + "2", Publisher: n.id}) {
 		t.Error("two feeds have one time")
 	}
 }

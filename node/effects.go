@@ -89,7 +89,7 @@ func (e *effects) do(out peer.Output) {
 		e.looks.urged(o)
 	case group.Dropped:
 		e.dropped(o)
-	case group.Twin:
+	case group.DuplicateIdentity:
 		e.twins.met(o.Theme, e.loop.Now(), e.log)
 	case group.Reach:
 		e.host.Learn(o.Peer, o.Addrs)

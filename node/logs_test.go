@@ -36,7 +36,7 @@ func TestLoopGoesOnWithoutALog(t *testing.T) {
 		for range 2048 { // each is logged by the loop
 			n.effects.dropped(group.Dropped{Theme: testTheme, URLs: []string{testURL}})
 		}
-		n.loop.Tell(testTheme.Group(), group.Look{})
+		n.loop.Tell(testTheme.Group(), group.CheckSites{})
 	})
 	select {
 	case <-stepped:

@@ -28,7 +28,7 @@ func TestTwin(t *testing.T) {
 	if len(n.Status().Warnings) != 0 || !well() {
 		t.Error("alone, and warned")
 	}
-	n.effects.do(group.Twin{Theme: testTheme})
+	n.effects.do(group.DuplicateIdentity{Theme: testTheme})
 	if is := n.Readiness(); len(is.Reasons) != 1 || !strings.Contains(is.Reasons[0], "another process") {
 		t.Errorf("%+v", is)
 	}

@@ -32,7 +32,7 @@ func (n *Node) lookAtSitesOf(url string) {
 		return
 	}
 	n.sites.Doubt(vouch.SitesOf(url)...)
-	n.loop.Tell(f.theme().Group(), group.Look{})
+	n.loop.Tell(f.theme().Group(), group.CheckSites{})
 }
 
 // resolve finds the peers of a domain given to --join.

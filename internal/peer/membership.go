@@ -33,7 +33,7 @@ type membership struct {
 	// What is derived from the membership's machine, and made when it is asked for.
 	seen    *group.View        `state:"derived"` // see Machine.seen
 	moved   bool               `state:"derived"` // a step came since that may have changed what seen shows
-	toldOf  *group.Census      `state:"derived"` // what told was made of; nil: it may be another
+	toldOf  *group.Summary     `state:"derived"` // what told was made of; nil: it may be another
 	shown   feedring.Catalogue `state:"derived"` // see Machine.look
 	shownOf *group.View        `state:"derived"`
 }
@@ -130,7 +130,7 @@ func (m *Machine) membershipDue(it *membership) {
 // tellRing announces a manager's row, and gives it back when the role is over.
 func (m *Machine) tellRing(it *membership) {
 	if it.role == feedring.RoleManager && !it.leaving {
-		idle, census := m.ring.Idle(m.now), it.group.Census()
+		idle, census := m.ring.Idle(m.now), it.group.Summary()
 		if idle && census == it.toldOf {
 			return // the ring would find nothing to do
 		}
@@ -229,7 +229,7 @@ func (m *Machine) rivalsDue() {
 }
 
 // row is what the ring is told of the group.
-func (it *membership) row(c *group.Census, addrs []string) ring.Row {
+func (it *membership) row(c *group.Summary, addrs []string) ring.Row {
 	row := ring.Row{
 		Group: it.id, Theme: it.theme, Term: c.Term, Acknowledged: c.Acknowledged,
 		Manager: feedring.PeerInfo{ID: c.Manager, Addrs: addrs},

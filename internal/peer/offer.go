@@ -16,7 +16,7 @@ func (m *Machine) offer(o Offer) {
 	if !m.leaving.IsZero() || m.suspended {
 		return
 	}
-	m.addrs = group.Told(o.Addrs)
+	m.addrs = group.ToldAddrs(o.Addrs)
 	for _, it := range m.memberships {
 		it.toldOf = nil
 	}

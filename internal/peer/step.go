@@ -113,7 +113,7 @@ func (s serving) Serves(g feedring.GroupID, provider string) (serves, member boo
 		return false, false
 	}
 	serves = it.group.Serves(provider)
-	return serves, serves || it.group.Sure()
+	return serves, serves || it.group.Authoritative()
 }
 
 // Step applies one input at now, which never falls, and returns what must be

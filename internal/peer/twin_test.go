@@ -27,7 +27,7 @@ func TestTwinInTheMap(t *testing.T) {
 		row.Seal = &feedring.Seal{Signer: "a"}
 		said := m.Step(c.now, Receive{From: "b", Message: ring.Rows{Rows: []*ring.Row{&row}}})
 		for _, out := range append(said, m.Step(c.now, Tick{})...) {
-			if twin, ok := out.(group.Twin); ok && twin.Theme == "news" {
+			if twin, ok := out.(group.DuplicateIdentity); ok && twin.Theme == "news" {
 				reported++
 			}
 		}

@@ -39,7 +39,7 @@ func (w *World) do(n *node, out peer.Output) {
 		w.prune(n, o)
 	case group.Check:
 		w.check(n, o)
-	case group.Twin:
+	case group.DuplicateIdentity:
 		if !n.lost {
 			w.witness.Fail("twin", "%s takes itself for two", n.id)
 		}

@@ -62,9 +62,9 @@ func (pl *Placer) Lookup(from feedring.PeerID, key Attempt, q Query) {
 	pl.lookups[key] = p
 	pl.lookupsOf.Add(from, 1)
 	for i := range p.seeks {
-		pl.seekNext(key, p, i)
+		pl.askNext(key, p, i)
 	}
-	pl.placeOn(key, p)
+	pl.proceed(key, p)
 }
 
 // patience is how long a peer may take to make room.
@@ -73,7 +73,7 @@ func (pl *Placer) patience() time.Duration {
 }
 
 // seekNext asks the next candidate. The manager itself makes room at once.
-func (pl *Placer) seekNext(key Attempt, p *lookup, i int) {
+func (pl *Placer) askNext(key Attempt, p *lookup, i int) {
 	s := &p.seeks[i]
 	s.asked = ""
 	for s.given == "" && s.next < len(s.peers) {
@@ -85,7 +85,7 @@ func (pl *Placer) seekNext(key Attempt, p *lookup, i int) {
 		if peer == pl.cfg.Self {
 			if pl.Reserve(key, p.client, pl.cfg.Self) {
 				s.given = peer
-				pl.copied(p, s, pl.group.Whole(s.want, s.since))
+				pl.onCopies(p, s, pl.group.Whole(s.want, s.since))
 			}
 			continue
 		}
@@ -103,18 +103,18 @@ func (pl *Placer) seekNext(key Attempt, p *lookup, i int) {
 }
 
 // placeOn ends the lookup when nobody must answer any more.
-func (pl *Placer) placeOn(key Attempt, p *lookup) {
+func (pl *Placer) proceed(key Attempt, p *lookup) {
 	for i := range p.seeks {
 		if p.seeks[i].asked != "" {
 			return
 		}
 	}
 	if pl.supplement(key, p) {
-		pl.placeOn(key, p)
+		pl.proceed(key, p)
 		return
 	}
 	if len(p.missing) > 0 && pl.group.Now().Before(p.due) && (pl.copy(key, p) || pl.cover(key, p)) {
-		pl.placeOn(key, p)
+		pl.proceed(key, p)
 		return
 	}
 	pl.group.LookupEnds(key)
@@ -138,7 +138,7 @@ func (pl *Placer) supplement(key Attempt, p *lookup) bool {
 		if s := &p.seeks[n]; p.tried(s.peers[0]) { // it had no room, or did not answer
 			s.next = len(s.peers)
 		}
-		pl.seekNext(key, p, n)
+		pl.askNext(key, p, n)
 	}
 	return true
 }
@@ -154,12 +154,12 @@ func (pl *Placer) grants(key Attempt, p *lookup) []feedring.Grant {
 	size := 0
 	for i := range p.seeks {
 		s := &p.seeks[i]
-		if s.given == "" || p.spare(s) {
+		if s.given == "" || p.redundant(s) {
 			continue
 		}
 		g := pl.grant(key, p, s)
 		if size += GrantSize(&g); size > MaxGranted {
-			p.lose(s)
+			p.withdraw(s)
 			continue
 		}
 		grants = append(grants, g)
@@ -198,7 +198,7 @@ func (pl *Placer) cover(key Attempt, p *lookup) bool {
 		peers = slices.DeleteFunc(pl.leastLoaded(pl.candidates()), tried)
 	}
 	p.seeks = append(p.seeks, seek{cover: true, peers: peers})
-	pl.seekNext(key, p, len(p.seeks)-1)
+	pl.askNext(key, p, len(p.seeks)-1)
 	return true
 }
 
@@ -218,9 +218,9 @@ func (pl *Placer) Late(key Attempt) {
 		if over {
 			s.asked, s.next = "", len(s.peers)
 		}
-		pl.seekNext(key, p, i)
+		pl.askNext(key, p, i)
 	}
-	pl.placeOn(key, p)
+	pl.proceed(key, p)
 }
 
 // countAsked counts assignments under way of a member.
@@ -246,11 +246,11 @@ func (pl *Placer) OnAssigned(from feedring.PeerID, key Attempt, ok bool, copies 
 		s.asked = ""
 		if ok {
 			s.given = from
-			pl.copied(p, s, copies)
+			pl.onCopies(p, s, copies)
 		} else {
-			pl.seekNext(key, p, i)
+			pl.askNext(key, p, i)
 		}
-		pl.placeOn(key, p)
+		pl.proceed(key, p)
 		return
 	}
 }

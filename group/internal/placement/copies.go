@@ -9,13 +9,13 @@ import (
 
 // lost is a feed that no publisher serves, under whichever address copies of it
 // may be.
-type lost struct {
+type unserved struct {
 	name string
 	refs []feedring.FeedRef
 }
 
 // lost lists the feeds of a lookup that make its answer incomplete.
-func (pl *Placer) lost(p *lookup) (all []lost) {
+func (pl *Placer) unserved(p *lookup) (all []unserved) {
 	feeds := p.feeds
 	serving, missing := map[feedring.PeerID]bool{}, map[string]bool{}
 	for _, name := range p.missing {
@@ -40,7 +40,7 @@ func (pl *Placer) lost(p *lookup) (all []lost) {
 			if serving[f.Ref.Publisher] || !missing[name] {
 				continue
 			}
-			l := lost{name, []feedring.FeedRef{f.Ref}}
+			l := unserved{name, []feedring.FeedRef{f.Ref}}
 			if f.Away { // and so are all
 				l.refs = mirrors(feeds[:n])
 			}
@@ -71,7 +71,7 @@ func (pl *Placer) copy(key Attempt, p *lookup) bool {
 		s.since = pl.cached() // whatever is cached was asked for
 	}
 	size := 0
-	for _, l := range pl.lost(p) {
+	for _, l := range pl.unserved(p) {
 		if p.has(l) {
 			continue
 		}
@@ -85,7 +85,7 @@ func (pl *Placer) copy(key Attempt, p *lookup) bool {
 		return false
 	}
 	p.seeks = append(p.seeks, s)
-	pl.seekNext(key, p, len(p.seeks)-1)
+	pl.askNext(key, p, len(p.seeks)-1)
 	return true
 }
 
@@ -109,7 +109,7 @@ func (pl *Placer) keepers(p *lookup) []feedring.PeerID {
 
 // copied takes what a keeper says that it has. What nobody else lacks then is no
 // more missing.
-func (pl *Placer) copied(p *lookup, s *seek, got []feedring.FeedRef) {
+func (pl *Placer) onCopies(p *lookup, s *seek, got []feedring.FeedRef) {
 	if !s.copy || len(got) > len(s.want) {
 		return
 	}
@@ -118,7 +118,7 @@ func (pl *Placer) copied(p *lookup, s *seek, got []feedring.FeedRef) {
 		s.got[ref] = true
 	}
 	complete := map[string]bool{}
-	for _, l := range pl.lost(p) {
+	for _, l := range pl.unserved(p) {
 		before, met := complete[l.name]
 		complete[l.name] = p.has(l) && (before || !met)
 	}
@@ -131,7 +131,7 @@ func (pl *Placer) copied(p *lookup, s *seek, got []feedring.FeedRef) {
 }
 
 // has reports whether a keeper has a feed whole.
-func (p *lookup) has(l lost) bool {
+func (p *lookup) has(l unserved) bool {
 	return slices.ContainsFunc(p.seeks, func(s seek) bool {
 		return slices.ContainsFunc(l.refs, func(ref feedring.FeedRef) bool { return s.got[ref] })
 	})
@@ -140,7 +140,7 @@ func (p *lookup) has(l lost) bool {
 // spare reports whether the answer does without what s found: a keeper that has
 // nothing whole, unless something is missing of which it may have a part; and
 // whoever serves copies anyway, its own feeds with them.
-func (p *lookup) spare(s *seek) bool {
+func (p *lookup) redundant(s *seek) bool {
 	useful := func(s *seek) bool { return s.copy && (len(s.got) > 0 || len(p.missing) > 0) }
 	if s.copy {
 		return !useful(s)
@@ -154,7 +154,7 @@ func (p *lookup) spare(s *seek) bool {
 }
 
 // lose takes back what s promised: the answer has no room for it.
-func (p *lookup) lose(s *seek) {
+func (p *lookup) withdraw(s *seek) {
 	p.miss(s.names...)
 	if s.copy {
 		p.miss(p.copies...)

@@ -99,7 +99,7 @@ func (p *member) step(ins ...group.Input) (Peer, []Sent) {
 	if intends {
 		p.chance = (p.chance + 1) % nonces
 	}
-	p.role, p.term = p.machine.Standing()
+	p.role, p.term = p.machine.Status()
 	p.settle(0)
 	return p, sent
 }

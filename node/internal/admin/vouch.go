@@ -67,7 +67,7 @@ func (d *Desk) Vouch(ctx context.Context, site string) (web.VouchAdvice, error) 
 // published it, or is about to.
 func (d *Desk) lookAtSites() {
 	for theme := range d.cfg.Loop.View().Memberships {
-		d.cfg.Loop.Tell(theme.Group(), group.Look{})
+		d.cfg.Loop.Tell(theme.Group(), group.CheckSites{})
 	}
 }
 

@@ -22,7 +22,7 @@ func TestWhoIsAloneAgainIsNotSure(t *testing.T) {
 		}
 		return c, n
 	}
-	if _, n := founded(feedring.Term{}); !n.m.Sure() {
+	if _, n := founded(feedring.Term{}); !n.m.Authoritative() {
 		t.Error("who was never in a group with others is not sure")
 	}
 	before := feedring.Term{Number: 5, Claimant: "p9"}
@@ -35,27 +35,27 @@ func TestWhoIsAloneAgainIsNotSure(t *testing.T) {
 		}
 		return missing
 	}
-	if n.m.Sure() || len(says()) != 1 {
+	if n.m.Authoritative() || len(says()) != 1 {
 		t.Error("who is alone again is sure at once")
 	}
-	c.run((surePeriods + 1) * n.m.cfg.Refresh)
-	if !n.m.Sure() || len(says()) != 0 {
+	c.run((authoritativePeriods + 1) * n.m.cfg.Refresh)
+	if !n.m.Authoritative() || len(says()) != 0 {
 		t.Error("who hears of nobody for long is not sure")
 	}
 	c, n = founded(before)
 	c.step(c.start("p2"), Enter{Via: []feedring.PeerID{"p1"}})
 	c.run(n.m.cfg.Refresh)
-	if n.m.Sure() || !n.m.lead.acked {
+	if n.m.Authoritative() || !n.m.lead.acked {
 		t.Error("it is sure as soon as another follows it, who may have come back like it")
 	}
-	c.run(surePeriods * n.m.cfg.Refresh)
-	if !n.m.Sure() {
+	c.run(authoritativePeriods * n.m.cfg.Refresh)
+	if !n.m.Authoritative() {
 		t.Error("who heard of nobody else for long is not sure")
 	}
 	c, n = founded(feedring.Term{})
 	c.step(c.start("p2"), Enter{Via: []feedring.PeerID{"p1"}})
 	c.run(n.m.cfg.Refresh)
-	if !n.m.Sure() || n.m.disk.Term.IsZero() {
+	if !n.m.Authoritative() || n.m.disk.Term.IsZero() {
 		t.Error("who founded a new group is not sure of it once another follows")
 	}
 }

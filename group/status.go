@@ -3,7 +3,7 @@ package group
 import "github.com/feedring/feedring"
 
 // Standing returns the role and the term of the View, without making one.
-func (m *Machine) Standing() (feedring.Role, feedring.Term) { return m.roleNow(), m.lead.claim.Term }
+func (m *Machine) Status() (feedring.Role, feedring.Term) { return m.roleNow(), m.lead.claim.Term }
 
 // Lead is who leads the group, as a View tells it.
 type Lead struct {
@@ -21,15 +21,15 @@ func (m *Machine) acknowledgedNow() bool { return !m.lead.serving && m.manager()
 
 // surePeriods is how long who starts again, or founds a group anew, may hear of
 // those that it was in one with.
-const surePeriods = 3
+const authoritativePeriods = 3
 
 // Sure reports whether the group has nothing but what this peer knows of, as far
 // as anybody can say. Who was in a group with others and starts again knows only
 // itself, and whoever else has just come back, while another may manage the rest.
-func (m *Machine) Sure() bool {
-	long := surePeriods * m.cfg.Refresh
+func (m *Machine) Authoritative() bool {
+	long := authoritativePeriods * m.cfg.Refresh
 	switch {
-	case m.again && m.now.Sub(m.me().first) < long:
+	case m.rejoined && m.now.Sub(m.me().first) < long:
 		return false
 	case m.lead.serving && !m.lead.acked && !m.disk.Term.IsZero():
 		return m.now.Sub(m.lead.since) >= long
@@ -40,10 +40,10 @@ func (m *Machine) Sure() bool {
 // Has reports whether the View shows p as a member that is there.
 func (m *Machine) Has(p feedring.PeerID) bool {
 	mem := m.members[p]
-	return mem != nil && (p == m.cfg.Self || !mem.row.Left && m.showsStill(mem))
+	return mem != nil && (p == m.cfg.Self || !mem.row.Left && m.shows(mem))
 }
 
 // showsStill: who is away leaves the View with time.
-func (m *Machine) showsStill(mem *member) bool {
+func (m *Machine) shows(mem *member) bool {
 	return !mem.away || m.now.Sub(mem.since) < m.cfg.Refresh
 }

@@ -30,7 +30,7 @@ func unserved(t *testing.T) (c *cluster, m *Machine, ref feedring.FeedRef, h *re
 	m, ref = c.nodes[members[1]].m, feedring.FeedRef{URL: publisher.feeds[0].URL, Publisher: members[0]}
 	h = m.replicator.Head(ref)
 	h.Advertised, h.Source, h.Tries, h.Failures = feedring.Position{Epoch: 7, Sequence: 1}, ref.Publisher, 6, 6
-	m.timers.Set(bell{chime: chimeFetch, ref: ref}, c.now.Add(m.cfg.Refresh))
+	m.timers.Set(timerKey{kind: timerPoll, ref: ref}, c.now.Add(m.cfg.Refresh))
 	return c, m, ref, h, members[2]
 }
 

@@ -229,7 +229,7 @@ func TestSitesOwnPeerLooks(t *testing.T) {
 		c.nodes[id].checks[ref] = Vouch{Site: "mirrored.example", Publisher: "p02"}
 	}
 	for _, id := range ids {
-		c.step(c.nodes[id], Look{})
+		c.step(c.nodes[id], CheckSites{})
 	}
 	c.run(2 * time.Minute)
 	c.look(t, "p02")

@@ -20,7 +20,7 @@ func (m *Machine) onPlace(from feedring.PeerID, q Place) {
 	switch {
 	case m.placer.Looking(key) || m.leaving:
 	case !m.lead.serving && m.lead.secondary != m.cfg.Self:
-		m.stale(from)
+		m.sendStale(from)
 	default:
 		m.placer.Lookup(from, key, placement.Query{Client: q.Client, Provider: q.Provider, Since: q.Since, Within: q.Within})
 	}
@@ -32,7 +32,7 @@ func (m *Machine) onAssign(from feedring.PeerID, a Assign) {
 	}
 	ok := m.placer.Reserve(placement.Attempt{ID: a.ID, Number: a.Attempt}, a.Client, from)
 	answer := Assigned{Header: m.header(), ID: a.ID, Attempt: a.Attempt, OK: ok, Leases: m.placer.Load()}
-	if ok && len(a.Copies) <= maxTold {
+	if ok && len(a.Copies) <= maxItems {
 		answer.Copies = m.replicator.Whole(a.Copies, a.Since)
 	}
 	m.send(from, answer)
@@ -40,7 +40,7 @@ func (m *Machine) onAssign(from feedring.PeerID, a Assign) {
 
 func (m *Machine) onAssigned(from feedring.PeerID, a Assigned) {
 	if mem := m.members[from]; mem != nil && a.OK {
-		m.loadTold(mem, a.Leases)
+		m.onLoad(mem, a.Leases)
 	}
 	m.placer.OnAssigned(from, placement.Attempt{ID: a.ID, Number: a.Attempt}, a.OK, a.Copies)
 }
@@ -58,7 +58,7 @@ func (m *Machine) attach(a Attach) {
 }
 
 // loadTold takes what a member told of its clients.
-func (m *Machine) loadTold(mem *member, clients int) {
+func (m *Machine) onLoad(mem *member, clients int) {
 	changed, first := m.placer.OnLoad(mem.row.Peer, clients)
 	if changed {
 		m.changes++
@@ -84,14 +84,13 @@ func (s shell) Coin() bool                                 { return s.nonce()>>1
 func (s shell) Vouched() map[feedring.FeedRef]string       { return s.vouched() }
 func (s shell) Secondary() feedring.PeerID                 { return s.lead.secondary }
 func (s shell) Leaving() bool                              { return s.leaving }
-func (s shell) Authoritative() bool                        { return s.Sure() }
-func (s shell) LookupAt(k placement.Attempt, at time.Time) { s.timers.Set(lookupBell(k), at) }
-func (s shell) LookupSet(k placement.Attempt) bool         { return s.timers.IsSet(lookupBell(k)) }
-func (s shell) LookupEnds(k placement.Attempt)             { s.timers.Cancel(lookupBell(k)) }
+func (s shell) LookupAt(k placement.Attempt, at time.Time) { s.timers.Set(lookupTimer(k), at) }
+func (s shell) LookupSet(k placement.Attempt) bool         { return s.timers.IsSet(lookupTimer(k)) }
+func (s shell) LookupEnds(k placement.Attempt)             { s.timers.Cancel(lookupTimer(k)) }
 func (s shell) ReservationAt(id feedring.QueryID, at time.Time) {
-	s.timers.Set(reservationBell(id), at)
+	s.timers.Set(reservationTimer(id), at)
 }
-func (s shell) ReservationEnds(id feedring.QueryID) { s.timers.Cancel(reservationBell(id)) }
+func (s shell) ReservationEnds(id feedring.QueryID) { s.timers.Cancel(reservationTimer(id)) }
 
 func (s shell) Whole(feeds []feedring.FeedRef, since time.Time) []feedring.FeedRef {
 	return s.replicator.Whole(feeds, since)
@@ -107,7 +106,7 @@ func (s shell) Answer(to feedring.PeerID, k placement.Attempt, a placement.Answe
 	s.send(to, Placed{Header: s.header(), ID: k.ID, Attempt: k.Number, Served: a.Served, Grants: a.Grants, Missing: a.Missing, Copies: a.Copies})
 }
 
-func lookupBell(k placement.Attempt) bell { return bell{chime: chimePlace, attempt: k} }
-func reservationBell(id feedring.QueryID) bell {
-	return bell{chime: chimeKept, attempt: placement.Attempt{ID: id}}
+func lookupTimer(k placement.Attempt) timerKey { return timerKey{kind: timerLookup, attempt: k} }
+func reservationTimer(id feedring.QueryID) timerKey {
+	return timerKey{kind: timerReservation, attempt: placement.Attempt{ID: id}}
 }

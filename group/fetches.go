@@ -41,7 +41,7 @@ func (m *Machine) snapshot() *fetchassign.Snapshot {
 
 // shareIn has this peer see to its shared feeds before long.
 func (m *Machine) reviewFetchesIn(d time.Duration) {
-	b, at := bell{chime: chimeFetches}, m.now.Add(d)
+	b, at := timerKey{kind: timerFetches}, m.now.Add(d)
 	if m.sharesFetches() && (!m.timers.IsSet(b) || at.Before(m.timers.At(b))) {
 		m.timers.Set(b, at)
 	}
@@ -88,7 +88,7 @@ func (m *Machine) reviewFetches() {
 	for _, url := range do.Measure {
 		m.emit(MeasureOrigin{Group: m.group, URL: url})
 	}
-	m.timers.Set(bell{chime: chimeFetches}, do.Next)
+	m.timers.Set(timerKey{kind: timerFetches}, do.Next)
 	m.requestAssignments(do.Requests)
 }
 
@@ -102,7 +102,7 @@ func (m *Machine) emitDecisions(turns []fetchassign.Decision) {
 func (m *Machine) requestAssignments(wanted []AssignmentRequest) {
 	for len(wanted) > 0 {
 		n, size := 0, 0
-		for n < len(wanted) && n < maxTold && size < catalogue.MaxBytes/2 {
+		for n < len(wanted) && n < maxItems && size < catalogue.MaxBytes/2 {
 			size += len(wanted[n].URL) + catalogue.Part + wanted[n].Last.Size()
 			n++
 		}
@@ -118,7 +118,7 @@ func (m *Machine) requestAssignments(wanted []AssignmentRequest) {
 
 // onTurnsWanted answers who looks at feeds.
 func (m *Machine) onAssignmentsWanted(from feedring.PeerID, w AssignmentsWanted) {
-	if !m.lead.serving || !m.sharesFetches() || len(w.Feeds) > maxTold {
+	if !m.lead.serving || !m.sharesFetches() || len(w.Feeds) > maxItems {
 		return
 	}
 	h := m.snapshot()
@@ -143,7 +143,7 @@ func (m *Machine) announceAssignments(h *fetchassign.Snapshot, urls []string, bu
 func (m *Machine) sendAssignments(to feedring.PeerID, list []Assignment) {
 	for len(list) > 0 {
 		n, size := 0, 0
-		for n < len(list) && n < maxTold && size < catalogue.MaxBytes/2 {
+		for n < len(list) && n < maxItems && size < catalogue.MaxBytes/2 {
 			size += len(list[n].URL) + catalogue.Part*(1+len(list[n].By)) + list[n].Last.Size()
 			n++
 		}
@@ -159,7 +159,7 @@ func (m *Machine) sendAssignments(to feedring.PeerID, list []Assignment) {
 
 // onTurns takes the manager's word.
 func (m *Machine) onAssignments(from feedring.PeerID, t Assignments) {
-	if !m.sharesFetches() || from != m.manager() || t.For <= 0 || len(t.Feeds) > maxTold {
+	if !m.sharesFetches() || from != m.manager() || t.For <= 0 || len(t.Feeds) > maxItems {
 		return
 	}
 	m.emitDecisions(m.sharing.member.OnAssignments(m.snapshot(), t.For, t.Feeds))

@@ -4,14 +4,14 @@ import "time"
 
 // doubt is a peer's doubt of itself (Lifeguard, Dadgar et al.): one that is
 // late stretches its own time-outs before it suspects others.
-type doubt struct {
+type localHealth struct {
 	extra time.Duration // added to the refresh period at since, halved each period
 	since time.Time
 }
 
 // wake moves the clock. A tick that is late by more than r/8 shows that
 // this peer slept: the silence of others in that time was its own.
-func (m *Machine) wake(now time.Time) {
+func (m *Machine) advanceClock(now time.Time) {
 	if now.Before(m.now) {
 		now = m.now
 	}
@@ -21,13 +21,13 @@ func (m *Machine) wake(now time.Time) {
 		return
 	}
 	if late := now.Sub(due); late > m.cfg.Refresh/8 {
-		m.slept(late)
+		m.missedDeadline(late)
 	}
 }
 
-func (m *Machine) slept(late time.Duration) {
+func (m *Machine) missedDeadline(late time.Duration) {
 	r := m.cfg.Refresh
-	m.health = doubt{extra: min(2*r, m.stretch()-r+late), since: m.now}
+	m.health = localHealth{extra: min(2*r, m.stretch()-r+late), since: m.now}
 	if late >= r {
 		late = 1 << 62 // a full period of silence counts only from now on
 	}
@@ -46,7 +46,7 @@ func (m *Machine) slept(late time.Duration) {
 		}
 	}
 	if m.suspicion.nonce != 0 {
-		m.timers.Set(bell{chime: m.suspicion.chime}, m.now.Add(m.window()))
+		m.timers.Set(timerKey{kind: m.suspicion.timer}, m.now.Add(m.window()))
 	} else if !m.lead.serving {
 		m.watch()
 	}
@@ -66,7 +66,7 @@ func (m *Machine) stretchAt(t time.Time) time.Duration {
 
 // silentAt is when the manager, if it gives no sign of life, has been silent
 // for a period as this peer counts it.
-func (m *Machine) silentAt() time.Time {
+func (m *Machine) silenceAt() time.Time {
 	const halvings = 4
 	at := m.lead.heard.Add(m.cfg.Refresh)
 	if m.health.extra == 0 {
@@ -86,9 +86,9 @@ func (m *Machine) silentAt() time.Time {
 
 // window is how long a probe may take.
 func (m *Machine) window() time.Duration {
-	return time.Duration(float64(m.calmWindow()) * float64(m.stretch()) / float64(m.cfg.Refresh)) // the product of two durations has no room
+	return time.Duration(float64(m.baseWindow()) * float64(m.stretch()) / float64(m.cfg.Refresh)) // the product of two durations has no room
 }
 
 // calmWindow is the window of a peer without doubt: turns are counted in it,
 // so that one doubtful peer does not hold up those behind it.
-func (m *Machine) calmWindow() time.Duration { return max(m.cfg.Refresh/4, 3*m.rtt) }
+func (m *Machine) baseWindow() time.Duration { return max(m.cfg.Refresh/4, 3*m.rtt) }

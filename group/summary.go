@@ -3,7 +3,7 @@ package group
 import "github.com/feedring/feedring"
 
 // Census is what a View shows of a group in numbers. It never changes.
-type Census struct {
+type Summary struct {
 	Lead
 	Addrs                 []string // of the secondary; nil: it is not there
 	Peers, Feeds, Clients int      // of the members that are there; clients as far as they are known
@@ -11,21 +11,21 @@ type Census struct {
 
 // Census counts the present View without making one, which costs much more: the
 // same one until something changes.
-func (m *Machine) Census() *Census {
-	if m.forgetShown(); m.views.summary == nil {
-		m.views.summary = m.count()
+func (m *Machine) Summary() *Summary {
+	if m.dropStaleViews(); m.views.summary == nil {
+		m.views.summary = m.summarize()
 	}
 	return m.views.summary
 }
 
-func (m *Machine) count() *Census {
-	c := &Census{Lead: m.Lead(), Peers: 1, Feeds: len(m.me().row.Feeds), Clients: m.placer.Leases()}
+func (m *Machine) summarize() *Summary {
+	c := &Summary{Lead: m.Lead(), Peers: 1, Feeds: len(m.me().row.Feeds), Clients: m.placer.Leases()}
 	if c.Secondary == m.cfg.Self {
 		c.Addrs = m.me().row.Addrs
 	}
 	for _, p := range m.everybody() {
 		mem := m.members[p]
-		if !m.showsStill(mem) {
+		if !m.shows(mem) {
 			continue
 		}
 		c.Peers++
