@@ -112,7 +112,10 @@ var arrows = map[string][]string{
 	"node/internal/contacts":        {".", "internal/host", "internal/peer", "internal/store"},
 	"node/internal/backlog":         {},
 	"node/internal/front":           {".", "internal/web"},
-	"node/internal/sitecheck":       {".", "group", "internal/origin/fetch", "internal/peer", "internal/vouch"},
+	"node/internal/personalfeeds": {
+		".", "client", "internal/match", "internal/peer", "internal/readerfeeds/personal", "internal/store", "internal/web", "node/internal/readers", "node/internal/storage",
+	},
+	"node/internal/sitecheck": {".", "group", "internal/origin/fetch", "internal/peer", "internal/vouch"},
 	"node/internal/admin": {
 		".", "group", "proto/feedring/v1", "node/internal/contacts", "node/internal/storage", "node/internal/transport", "internal/history", "internal/host",
 		"internal/origin/fetch", "internal/peer", "internal/readerfeeds/cache", "internal/store", "internal/vouch", "internal/web", "internal/wire",

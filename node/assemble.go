@@ -15,6 +15,7 @@ import (
 	"github.com/feedring/feedring/internal/wire"
 	"github.com/feedring/feedring/node/internal/admin"
 	"github.com/feedring/feedring/node/internal/contacts"
+	"github.com/feedring/feedring/node/internal/personalfeeds"
 	"github.com/feedring/feedring/node/internal/publish"
 	"github.com/feedring/feedring/node/internal/readers"
 	"github.com/feedring/feedring/node/internal/readers/delivery"
@@ -98,7 +99,10 @@ func (n *Node) assemble() error {
 		Loop: n.loop, Feeds: feedsView{n}, Identity: identityView{n}, Storage: n.writing, Host: n.host, Store: n.store,
 		History: n.history, Links: n.links, Server: n.server, Contact: contact, Joins: n.joins, Cache: n.own, Sites: n.sites, Log: n.log,
 	})
-	if err := n.openPersonal(); err != nil {
+	n.personal, err = personalfeeds.Open(personalfeeds.Config{
+		Self: n.ID(), Store: n.store, Readers: n.readers, Views: n.loop, Sites: n, Origins: n.origins, Hub: n, Log: n.log,
+	})
+	if err != nil {
 		return err
 	}
 	if err := n.openHub(); err != nil {
@@ -161,10 +165,10 @@ func (n *Node) serve() {
 	n.background(func() { n.loop.states.run(n.ctx) })
 	n.listen()
 	n.background(func() { n.personal.Run(n.ctx) })
-	n.background(n.feedPersonal)
+	n.background(func() { n.personal.Deliver(n.ctx) })
 	n.background(n.standIn)
 	site := web.Config{
-		Backend: n, PublicURL: n.cfg.PublicURL, Metrics: n.Metrics(), Personal: personalFeeds{n.personal},
+		Backend: n, PublicURL: n.cfg.PublicURL, Metrics: n.Metrics(), Personal: n.personal,
 		Front: ownFeeds{n.own},
 	}
 	if n.hub != nil {

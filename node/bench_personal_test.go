@@ -77,10 +77,10 @@ func TestMemoryForPersonalFeeds(t *testing.T) {
 	t.Cleanup(func() { debug.SetMemoryLimit(before) })
 	w := &benchNet{b: t}
 	data := t.TempDir()
-	benchSubscriptions(t, data, 3*personalStep, rand.New(rand.NewPCG(1, 1)))
+	benchSubscriptions(t, data, 3_000, rand.New(rand.NewPCG(1, 1)))
 	w.start("news", "p.example", func(c *Config) { c.Data = data })
-	if got := debug.SetMemoryLimit(-1); got != memoryLimit+3*personalStep*personalWeight {
-		t.Errorf("the memory limit is %d beside %d feeds", got, 3*personalStep)
+	if got := debug.SetMemoryLimit(-1); got != 256<<20+(3_000<<10) {
+		t.Errorf("the memory limit is %d beside %d feeds", got, 3_000)
 	}
 }
 

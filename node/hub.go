@@ -68,6 +68,14 @@ func (n *Node) openHubs() (err error) {
 	return err
 }
 
+// PersonalChanged tells who subscribes to a personal feed that it shows something
+// else.
+func (n *Node) PersonalChanged(secret string) {
+	if n.hub != nil {
+		n.hub.Changed(ofPersonal + secret)
+	}
+}
+
 // namesHub takes in which hub a feed names.
 func (n *Node) namesHub(url, hub, self string) {
 	if n.hubs != nil {

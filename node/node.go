@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"os"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -15,7 +13,6 @@ import (
 	"github.com/feedring/feedring/internal/host"
 	"github.com/feedring/feedring/internal/origin/fetch"
 	"github.com/feedring/feedring/internal/readerfeeds/cache"
-	"github.com/feedring/feedring/internal/readerfeeds/personal"
 	"github.com/feedring/feedring/internal/safehttp"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/vouch"
@@ -27,21 +24,13 @@ import (
 	"github.com/feedring/feedring/node/internal/backlog"
 	"github.com/feedring/feedring/node/internal/contacts"
 	"github.com/feedring/feedring/node/internal/front"
+	"github.com/feedring/feedring/node/internal/personalfeeds"
 	"github.com/feedring/feedring/node/internal/publish"
 	"github.com/feedring/feedring/node/internal/readers"
 	"github.com/feedring/feedring/node/internal/readers/delivery"
 	"github.com/feedring/feedring/node/internal/storage"
 	"github.com/feedring/feedring/node/internal/tasks"
 	"github.com/feedring/feedring/node/internal/transport"
-)
-
-// memoryLimit is soft: the collector works harder near it. It is more by what
-// personal feeds weigh, or the collector would do nothing else where there are
-// very many.
-const (
-	memoryLimit    = 256 << 20
-	personalWeight = 1 << 10 // with an idle half for the collector
-	personalStep   = 1_000   // feeds for which the limit is not looked at again
 )
 
 // Node is a running peer.
@@ -79,7 +68,7 @@ type Node struct {
 	own       *cache.Room      // this peer's own feeds, for pollers
 	verifier  *wire.Verifier   // of what others signed
 	packer    wire.Packer      // of answers to polls
-	personal  *personal.Reflector
+	personal  *personalfeeds.Feeds
 	pings     *pings.Room
 	hubs      *subscriber.Room // nil: hubs elsewhere cannot reach this peer
 	hub       *hub.Hub         // nil: without a web address nobody subscribes
@@ -109,14 +98,6 @@ type Node struct {
 // who runs it.
 func Start(ctx context.Context, cfg Config) (*Node, error) {
 	return start(ctx, cfg, system{})
-}
-
-// allowMemory sets the memory limit for so many personal feeds, unless whoever
-// started this process did.
-func allowMemory(feeds int) {
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryLimit + int64(feeds)*personalWeight)
-	}
 }
 
 // deps opens the ports of a peer.
@@ -157,8 +138,8 @@ func start(ctx context.Context, cfg Config, from deps) (_ *Node, err error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
 	}
-	n.log = slog.New(fullOnce{n.logs.Over(cfg.Logger).Handler()})
-	allowMemory(0)
+	n.log = slog.New(storage.FullOnce{Handler: n.logs.Over(cfg.Logger).Handler()})
+	personalfeeds.AllowMemory(0)
 	n.loop = newLoop(n.started)
 	n.ctx, n.stop = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {

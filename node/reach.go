@@ -27,5 +27,5 @@ func (n *Node) Site(e *feedring.Entry) string {
 	if e.VouchedBy != "" {
 		return e.VouchedBy
 	}
-	return n.standsBehind(e.Theme, e.Ref())
+	return n.StandsBehind(e.Theme, e.Ref())
 }

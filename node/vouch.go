@@ -40,3 +40,16 @@ func (n *Node) resolve(ctx context.Context, domain string) ([]string, error) {
 	doc, err := n.checker().Fetch(ctx, domain)
 	return doc.Addresses, err
 }
+
+// StandsBehind names the site that a feed's entries may speak for: this peer's
+// own feeds it read there itself.
+func (n *Node) StandsBehind(theme feedring.Theme, ref feedring.FeedRef) string {
+	if ref.Publisher != n.ID() {
+		return n.vouchedBy(theme)(ref)
+	}
+	sites := vouch.SitesOf(ref.URL)
+	if len(sites) == 0 {
+		return ""
+	}
+	return sites[len(sites)-1]
+}

@@ -1,4 +1,4 @@
-package node
+package storage
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 // TestFullOnce: of all other lines those about the disk are details.
 func TestFullOnce(t *testing.T) {
 	var out bytes.Buffer
-	log := slog.New(fullOnce{slog.NewTextHandler(&out, nil)}).With("a", 1)
+	log := slog.New(FullOnce{slog.NewTextHandler(&out, nil)}).With("a", 1)
 	log.Warn("not saved", "err", fmt.Errorf("writing: %w", store.ErrFull))
 	log.Warn("seen", "err", store.ErrClosed)
 	if s := out.String(); strings.Contains(s, "not saved") || !strings.Contains(s, "seen") {

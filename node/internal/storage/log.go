@@ -1,4 +1,4 @@
-package node
+package storage
 
 import (
 	"context"
@@ -8,12 +8,12 @@ import (
 	"github.com/feedring/feedring/internal/store"
 )
 
-// fullOnce is a slog.Handler that takes lines about one more thing for which the
-// disk has no room for details: writes says once that it is full.
-type fullOnce struct{ slog.Handler }
+// FullOnce is a slog.Handler that takes lines about one more thing for which the
+// disk has no room for details: Health says once that it is full.
+type FullOnce struct{ slog.Handler }
 
 // Handle implements slog.Handler.
-func (h fullOnce) Handle(ctx context.Context, r slog.Record) error {
+func (h FullOnce) Handle(ctx context.Context, r slog.Record) error {
 	full := false
 	r.Attrs(func(a slog.Attr) bool {
 		err, ok := a.Value.Any().(error)
@@ -29,9 +29,9 @@ func (h fullOnce) Handle(ctx context.Context, r slog.Record) error {
 }
 
 // WithAttrs implements slog.Handler.
-func (h fullOnce) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return fullOnce{h.Handler.WithAttrs(attrs)}
+func (h FullOnce) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return FullOnce{h.Handler.WithAttrs(attrs)}
 }
 
 // WithGroup implements slog.Handler.
-func (h fullOnce) WithGroup(name string) slog.Handler { return fullOnce{h.Handler.WithGroup(name)} }
+func (h FullOnce) WithGroup(name string) slog.Handler { return FullOnce{h.Handler.WithGroup(name)} }

@@ -1,0 +1,211 @@
+// Package personalfeeds gives personal feeds what this peer stores, and shows them
+// to the page and the API.
+package personalfeeds
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"runtime/debug"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/client"
+	"github.com/feedring/feedring/internal/match"
+	"github.com/feedring/feedring/internal/peer"
+	"github.com/feedring/feedring/internal/readerfeeds/personal"
+	"github.com/feedring/feedring/internal/store"
+	"github.com/feedring/feedring/internal/web"
+	"github.com/feedring/feedring/node/internal/readers"
+	"github.com/feedring/feedring/node/internal/storage"
+)
+
+// memoryLimit is soft: the collector works harder near it. It is more by what
+// personal feeds weigh, or the collector would do nothing else where there are
+// very many.
+const (
+	memoryLimit    = 256 << 20
+	personalWeight = 1 << 10 // with an idle half for the collector
+	personalStep   = 1_000   // feeds for which the limit is not looked at again
+)
+
+// AllowMemory sets the memory limit for so many personal feeds, unless whoever
+// started this process did.
+func AllowMemory(feeds int) {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryLimit + int64(feeds)*personalWeight)
+	}
+}
+
+// Views tells what the machine knows.
+type Views interface{ View() *peer.View }
+
+// Sites names the sites that stand behind feeds.
+type Sites interface {
+	StandsBehind(theme feedring.Theme, ref feedring.FeedRef) string
+}
+
+// Origins are this peer's own feeds.
+type Origins interface{ Private(url string) bool }
+
+// Hub tells subscribers.
+type Hub interface{ PersonalChanged(secret string) }
+
+// Config is what personal feeds need of the peer.
+type Config struct {
+	Self    feedring.PeerID
+	Store   *store.Store
+	Readers *readers.Server
+	Views   Views
+	Sites   Sites
+	Origins Origins
+	Hub     Hub
+	Log     *slog.Logger
+}
+
+// Feeds are the personal feeds that this peer keeps. It implements web.Personal.
+type Feeds struct {
+	*personal.Reflector
+	cfg Config
+}
+
+// Open reads them.
+func Open(cfg Config) (*Feeds, error) {
+	kept, err := personal.Open(personal.Config{Self: cfg.Self, Store: cfg.Store, Peer: asPeer{&cfg}, Log: cfg.Log})
+	return &Feeds{kept, cfg}, err
+}
+
+// Deliver gives personal feeds what the store gets until ctx ends: first what came
+// while nobody looked.
+func (f *Feeds) Deliver(ctx context.Context) {
+	sub := f.cfg.Readers.Delivery.Subscribe() // before the store is read: nothing falls between
+	defer sub.Close()
+	f.give(ctx, f.cfg.Store.Refs())
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-sub.Ready():
+			f.give(ctx, sub.Take())
+		}
+	}
+}
+
+func (f *Feeds) give(ctx context.Context, changed []feedring.FeedRef) {
+	for _, ref := range changed {
+		if err := f.Stored(ctx, ref); err != nil && ctx.Err() == nil {
+			f.cfg.Log.Warn("personal feeds miss entries until more come", "feed", ref.URL, "err", err)
+		}
+	}
+}
+
+// asPeer is this peer as personal feeds see it. They ask the network as every
+// reader here does.
+type asPeer struct{ *Config }
+
+func (p asPeer) Open(it *store.Item) (*feedring.Entry, error) { return p.Readers.Open(it) }
+
+func (p asPeer) Read(ctx context.Context, ref feedring.FeedRef, after feedring.Position) ([]store.Item, error) {
+	return p.Readers.Delivery.After(ctx, ref, after)
+}
+
+func (p asPeer) Site(theme feedring.Theme, ref feedring.FeedRef) string {
+	return p.Sites.StandsBehind(theme, ref)
+}
+
+func (p asPeer) Listed(url string) bool { return p.Origins.Private(url) }
+
+func (p asPeer) Kept(feeds int) {
+	if feeds%personalStep == 0 {
+		AllowMemory(feeds)
+	}
+}
+
+func (p asPeer) Changed(secret string) {
+	p.Hub.PersonalChanged(secret)
+}
+
+func (p asPeer) Query(ctx context.Context, q feedring.Query) ([]feedring.Entry, bool, error) {
+	answer, err := p.Readers.Query(ctx, web.Ask{Query: q, Private: q.Theme == ""})
+	return answer.Entries, answer.Final.Status != feedring.Incomplete, err
+}
+
+func (p asPeer) Follow(ctx context.Context, theme feedring.Theme, from feedring.Cursor, begun func(feedring.Cursor),
+	each func(e *feedring.Entry, through feedring.Position)) error {
+	comes := func(e feedring.Entry, at feedring.Cursor) error {
+		each(&e, at[e.Ref()])
+		return nil
+	}
+	return p.Readers.Client().Follow(ctx, feedring.Query{Theme: theme}, client.FollowOptions{
+		Updates: true, Cursor: from, Retracted: comes, History: comes,
+		First: func(a client.Answer) error {
+			if from == nil {
+				begun(a.Cursor)
+			}
+			return nil
+		},
+	}, comes)
+}
+
+func (p asPeer) Themes() (themes []feedring.Theme) {
+	for _, g := range p.Views.View().Ring {
+		themes = append(themes, g.Theme)
+	}
+	return themes
+}
+
+func (p asPeer) Stored(theme feedring.Theme) bool {
+	return p.Views.View().Roles[theme].Role != feedring.RoleNone
+}
+
+// Subscriptions implements web.Personal.
+func (f *Feeds) Subscriptions() []web.Subscription {
+	var all []web.Subscription
+	for _, s := range f.Reflector.Subscriptions() {
+		all = append(all, web.Subscription(s))
+	}
+	return all
+}
+
+// Subscribe implements web.Personal.
+func (f *Feeds) Subscribe(ctx context.Context, q feedring.Query, stem bool) (web.Subscription, error) {
+	s, err := f.Reflector.Subscribe(ctx, q, stem)
+	var syntax *match.SyntaxError
+	switch {
+	case err == nil, errors.As(err, &syntax), errors.Is(err, personal.ErrTooMany):
+		return web.Subscription(s), err
+	default:
+		return web.Subscription{}, storage.NotKept("the personal feed was not made", err)
+	}
+}
+
+// Unsubscribe implements web.Personal.
+func (f *Feeds) Unsubscribe(ctx context.Context, id string) error {
+	err := f.Reflector.Unsubscribe(ctx, id)
+	switch {
+	case errors.Is(err, personal.ErrUnknown):
+		return web.ErrUnknown.Of(errors.New("this peer keeps no personal feed with this id"))
+	case err != nil:
+		return storage.NotKept("the personal feed is revoked, but may be back after a restart", err)
+	}
+	return nil
+}
+
+// State implements web.Personal.
+func (f *Feeds) State(secret string) (web.PersonalState, bool) {
+	s, ok := f.Reflector.State(secret)
+	return personalState(&s), ok
+}
+
+// Read implements web.Personal.
+func (f *Feeds) Read(ctx context.Context, secret string) (web.PersonalState, []feedring.Entry, error) {
+	kept, err := f.Reflector.Feed(ctx, secret)
+	if errors.Is(err, personal.ErrUnknown) {
+		err = web.ErrUnknown.Of(errors.New("there is no such feed, or it was revoked"))
+	}
+	return personalState(&kept.State), kept.Entries, err
+}
+
+func personalState(s *personal.State) web.PersonalState {
+	return web.PersonalState{Subscription: web.Subscription(s.Subscription), Version: s.Version, Modified: s.Modified}
+}
