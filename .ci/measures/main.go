@@ -329,7 +329,7 @@ func (p *product) dependencies() {
 
 	// A text below cmd and internal/web that names a flag or a command is advice
 	// to a person.
-	advice := regexp.MustCompile(`(^|[\s"'(])--[a-z]|feedring (serve|feed|follow|query|status|doctor|vouch|check|retract|subscription|personal|group|ring|themes|ping|read)`)
+	advice := regexp.MustCompile(`(^|[\s"'(])--[a-z]|feedring (serve|feed|follow|query|status|doctor|vouch|check|retract|subscription|ring|themes|ping|join|opml|history|config)`)
 	var texts []string
 	p.files(func(pkg *packages.Package, _ string, f *ast.File) {
 		room := p.room(pkg.PkgPath)

@@ -108,7 +108,7 @@ func (p *page) hub() {
 	}
 	if at := slices.IndexFunc(told, isOnlyHere); at >= 0 {
 		p.add("hub", Fail, "name one that the web reaches, such as "+p.element("hub", "https://PEER/hub")+
-			", or none; a feedring peer names its own by its --public-url", "%s: nobody else reaches it, so whoever subscribes is never told anything", short(told[at]))
+			", or none; a feedring peer names its own by the setting public-url", "%s: nobody else reaches it, so whoever subscribes is never told anything", short(told[at]))
 		return
 	}
 	p.ok("hub", "%s", short(strings.Join(told, " ")))

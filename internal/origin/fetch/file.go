@@ -72,7 +72,7 @@ func readFile(path string) ([]byte, error) {
 		var at *fs.PathError
 		switch {
 		case errors.Is(err, fs.ErrPermission):
-			return nil, fmt.Errorf("permission denied: let the user that runs feedring read it, and enter the folders above it")
+			return nil, fmt.Errorf("permission denied: the user that this peer runs as must be able to read it, and to enter the folders above it")
 		case errors.Is(err, fs.ErrNotExist):
 			return nil, fmt.Errorf("it is not there: it is read as soon as it is")
 		case errors.As(err, &at):

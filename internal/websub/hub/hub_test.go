@@ -131,7 +131,7 @@ func TestRefusals(t *testing.T) {
 			{want("subscribe", topicA, "https://x.example/#f"), 400, "fragment"},
 			{want("subscribe", topicA, "https://x.example:25/"), 400, "port"},
 			{want("subscribe", topicA, "https://x.example/"+strings.Repeat("x", 2048)), 400, "2048"},
-			{want("subscribe", topicA, "http://127.0.0.1/"), 400, "--allow-private-feeds"},
+			{want("subscribe", topicA, "http://127.0.0.1/"), 400, "the setting allow-private-feeds"},
 			{want("subscribe", topicA, cb, "hub.secret", strings.Repeat("x", 200)), 400, "200"},
 			{want("subscribe", topicA, cb, "hub.lease_seconds", "-1"), 400, "seconds"},
 			{want("subscribe", topicA, cb, "hub.lease_seconds", "soon"), 400, "seconds"},

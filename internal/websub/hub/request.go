@@ -185,7 +185,7 @@ func (h *Hub) callbackHost(callback string) (string, error) {
 	case u.Port() != "" && (err != nil || port < 1024 && port != 80 && port != 443):
 		return "", wrong("hub.callback is at port %s: use 80, 443 or one above 1023", clip(u.Port()))
 	case h.cfg.Refuses(host):
-		return "", wrong("hub.callback is at %s, a loopback or private address: this peer calls those only when it is started with --allow-private-feeds", clip(host))
+		return "", wrong("hub.callback is at %s, a loopback or private address: this peer calls those only with the setting allow-private-feeds", clip(host))
 	}
 	return host, nil
 }

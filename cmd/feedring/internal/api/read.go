@@ -104,26 +104,31 @@ func missing(q feedring.Query) []string {
 
 // Stream is a query that goes on.
 type Stream struct {
-	Query   feedring.Query
-	Updates bool
-	After   string // the last event's id of an earlier stream; empty: begin
-	// First is called once with the first answer's final, after its entries, and
-	// with the id to go on after it; an error ends the stream. With
-	// client.ErrEnough SetCursor is called before that.
-	First func(answer client.Answer, id string) error
-	// Each is called for each entry, in order, with the id to go on after.
-	Each func(e feedring.Entry, id string) error
-	// SetCursor is called with the id to go on after, if a final event has one; nil: not needed.
-	SetCursor func(id string)
-	// Opened is called when the peer begins to answer. Nil: not needed.
-	Opened func()
-	// Retracted is called, with Updates, where an entry was taken back, with the
-	// id to go on after. Nil: not needed.
-	Retracted func(r feedring.Retraction, id string) error
-	// Gap is called where entries of a feed were given up. Nil: not needed.
-	Gap func(client.Gap)
-	// Older is called where entries came that are no news. Nil: not needed.
-	Older func(client.Older)
+	Query    feedring.Query
+	Updates  bool
+	After    string // the last event's id of an earlier stream; empty: begin
+	Follower Follower
+
+	answered bool // First was called
+}
+
+// Follower takes the events of a stream, in order. The id that comes with one is
+// the position to go on after. An error ends the stream.
+type Follower interface {
+	// Opened is called when the peer begins to answer.
+	Opened()
+	// First is called once, after the entries of the first answer. After
+	// client.ErrEnough SetCursor is called before the stream ends.
+	First(answer client.Answer, id string) error
+	Entry(e feedring.Entry, id string) error
+	// Retracted is called, with Updates, for an entry that was taken back.
+	Retracted(r feedring.Retraction, id string) error
+	// Gap is called where entries of a feed were given up.
+	Gap(client.Gap)
+	// Older is called for entries that are no news.
+	Older(client.Older)
+	// SetCursor is called with the position after a final event, if that has one.
+	SetCursor(id string)
 }
 
 // Follow reads events until ctx ends, the peer closes the stream, or Each
@@ -141,9 +146,7 @@ func (c *Client) Follow(ctx context.Context, s *Stream) (heard bool, err error) 
 	if s.Query.Stem && resp.Header.Get("Feedring-Stem") == "" {
 		return false, errors.New("that peer is of an older version and does not know --stem: bring it up to date, or leave --stem away")
 	}
-	if s.Opened != nil {
-		s.Opened()
-	}
+	s.Follower.Opened()
 	return true, readEvents(resp.Body, s.event)
 }
 
@@ -154,7 +157,7 @@ func (s *Stream) event(e event) error {
 		if err := json.Unmarshal(e.data, &entry); err != nil {
 			return fmt.Errorf("entry: %w", err)
 		}
-		if err := s.Each(entry, e.id); err != nil {
+		if err := s.Follower.Entry(entry, e.id); err != nil {
 			return err
 		}
 		s.After = or(e.id, s.After)
@@ -181,10 +184,8 @@ func (s *Stream) retracted(e event) error {
 	if err := json.Unmarshal(e.data, &told); err != nil {
 		return fmt.Errorf("retraction: %w", err)
 	}
-	if s.Retracted != nil {
-		if err := s.Retracted(told, e.id); err != nil {
-			return err
-		}
+	if err := s.Follower.Retracted(told, e.id); err != nil {
+		return err
 	}
 	s.After = or(e.id, s.After)
 	return nil
@@ -199,9 +200,7 @@ func (s *Stream) gap(e event) error {
 	if err := json.Unmarshal(e.data, &told); err != nil {
 		return fmt.Errorf("gap: %w", err)
 	}
-	if s.Gap != nil {
-		s.Gap(client.Gap{Theme: told.Theme, Feed: feedring.FeedRef{URL: told.Feed, Publisher: told.Publisher}})
-	}
+	s.Follower.Gap(client.Gap{Theme: told.Theme, Feed: feedring.FeedRef{URL: told.Feed, Publisher: told.Publisher}})
 	return nil
 }
 
@@ -215,11 +214,9 @@ func (s *Stream) older(e event) error {
 	if err := json.Unmarshal(e.data, &told); err != nil {
 		return fmt.Errorf("older entries: %w", err)
 	}
-	if s.Older != nil {
-		s.Older(client.Older{Theme: told.Theme, Provider: told.Provider, Feed: feedring.FeedRef{URL: told.Feed}, Count: told.Count})
-	}
-	if s.After = or(e.id, s.After); e.id != "" && s.SetCursor != nil {
-		s.SetCursor(e.id)
+	s.Follower.Older(client.Older{Theme: told.Theme, Provider: told.Provider, Feed: feedring.FeedRef{URL: told.Feed}, Count: told.Count})
+	if s.After = or(e.id, s.After); e.id != "" {
+		s.Follower.SetCursor(e.id)
 	}
 	return nil
 }
@@ -233,14 +230,14 @@ func (s *Stream) final(e event) (err error) {
 			return err
 		}
 	}
-	if first := s.First; first != nil {
-		s.First = nil
-		if err = first(answer, e.id); err != nil && !errors.Is(err, client.ErrEnough) {
+	if !s.answered {
+		s.answered = true
+		if err = s.Follower.First(answer, e.id); err != nil && !errors.Is(err, client.ErrEnough) {
 			return err
 		}
 	}
-	if s.After = or(e.id, s.After); e.id != "" && s.SetCursor != nil {
-		s.SetCursor(e.id)
+	if s.After = or(e.id, s.After); e.id != "" {
+		s.Follower.SetCursor(e.id)
 	}
 	return err
 }

@@ -10,6 +10,17 @@ import (
 	"github.com/feedring/feedring/client"
 )
 
+// ignoring is a Follower that takes everything.
+type ignoring struct{}
+
+func (ignoring) Opened()                                     {}
+func (ignoring) First(client.Answer, string) error           { return nil }
+func (ignoring) Entry(feedring.Entry, string) error          { return nil }
+func (ignoring) Retracted(feedring.Retraction, string) error { return nil }
+func (ignoring) Gap(client.Gap)                              {}
+func (ignoring) Older(client.Older)                          {}
+func (ignoring) SetCursor(string)                            {}
+
 func TestReadEvents(t *testing.T) {
 	const text = ": hello\nretry: 3000\n\n" +
 		"event: entry\nid: 1\ndata: {\ndata: }\n\n" +
@@ -41,7 +52,7 @@ func TestReadEventsEnds(t *testing.T) {
 
 // TestStreamProblem reads an error that a peer tells within a stream.
 func TestStreamProblem(t *testing.T) {
-	s := &Stream{Each: func(feedring.Entry, string) error { return nil }}
+	s := &Stream{Follower: ignoring{}}
 	var p *Problem
 	err := readEvents(strings.NewReader("event: problem\ndata: {\"status\":503,\"detail\":\"too busy\"}\n\n"), s.event)
 	if !errors.As(err, &p) || p.Status != 503 || p.Error() != "too busy" {
@@ -65,10 +76,7 @@ func FuzzReadEvents(f *testing.F) {
 	f.Add("event: entry\nid: 1\ndata: {\"id\":\"x\"}\n\n")
 	f.Add("event: answered\ndata: {\"event\":\"answered\",\"via\":\"P\"}\n\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		s := &Stream{
-			First: func(client.Answer, string) error { return nil },
-			Each:  func(feedring.Entry, string) error { return nil },
-		}
+		s := &Stream{Follower: ignoring{}}
 		_ = readEvents(strings.NewReader(text), s.event)
 	})
 }

@@ -267,11 +267,10 @@ func (f *following) throughAPI(ctx context.Context, ask *askFlags) error {
 	}
 	defer peer.Close()
 	away := &outage{stderr: f.app.Stderr}
-	local := &apiFollower{following: f, shown: make(map[feedring.EntryID]bool), begun: f.saved.LastEvent != "", resumed: f.saved.LastEvent != ""}
+	begun := f.saved.LastEvent != ""
 	stream := &api.Stream{
 		Query: canonical(f.saved.Query), Updates: f.flags.updates, After: f.saved.LastEvent,
-		First: local.first, Each: local.entry, Retracted: local.retracted, SetCursor: f.saved.setCursor, Gap: f.gap, Older: f.older,
-		Opened: away.back,
+		Follower: &apiFollower{following: f, outage: away, shown: make(map[feedring.EntryID]bool), begun: begun, resumed: begun},
 	}
 	const pause = 500 * time.Millisecond
 	for heardOnce := false; ; {

@@ -10,20 +10,21 @@ import (
 // maxShown bounds the ids that are remembered while a running peer is followed.
 const maxShown = 100_000
 
-// overAPI takes the events of a running peer's stream.
+// apiFollower takes the events of a running peer's stream.
 type apiFollower struct {
 	*following
-	shown map[feedring.EntryID]bool
-	begun bool // the first answer was whole, or is an earlier run's
+	outage *outage
+	shown  map[feedring.EntryID]bool
+	begun  bool // the first answer was whole, or is an earlier run's
 
 	resumed bool // an earlier run printed entries, too
 
-	waiting []feedring.Entry // of a first answer under a name: it is kept before it is printed
+	waiting []feedring.Entry // of a first answer with --resume: saved before it is printed
 }
 
-// entry prints an entry that is new. The entries of a first answer come without
-// an id to go on after: that stands behind all of them.
-func (o *apiFollower) entry(e feedring.Entry, id string) error {
+// Entry prints an entry that is new. The entries of a first answer come without
+// an id to go on after: that comes with the final event.
+func (o *apiFollower) Entry(e feedring.Entry, id string) error {
 	if o.shown[e.ID] && !o.flags.updates {
 		return nil
 	}
@@ -41,9 +42,9 @@ func (o *apiFollower) entry(e feedring.Entry, id string) error {
 	return err
 }
 
-// retracted takes what was taken back, unless it was never printed. What an
+// Retracted takes what was taken back, unless it was never printed. What an
 // earlier run printed is not known.
-func (o *apiFollower) retracted(r feedring.Retraction, id string) error {
+func (o *apiFollower) Retracted(r feedring.Retraction, id string) error {
 	if o.shown[r.ID] || o.resumed {
 		if err := o.following.retracted(r); err != nil {
 			return err
@@ -61,8 +62,8 @@ func (o *apiFollower) keep(id feedring.EntryID) {
 	o.shown[id] = true
 }
 
-// first takes the end of the first answer, with the id to go on after it.
-func (o *apiFollower) first(answer client.Answer, id string) error {
+// First takes the end of the first answer, with the id to go on after it.
+func (o *apiFollower) First(answer client.Answer, id string) error {
 	o.begun = true
 	waiting := o.waiting
 	o.waiting = nil
@@ -71,3 +72,10 @@ func (o *apiFollower) first(answer client.Answer, id string) error {
 	}
 	return o.answered(answer.Final)
 }
+
+// Opened, Gap, Older and SetCursor implement api.Follower.
+
+func (o *apiFollower) Opened()              { o.outage.back() }
+func (o *apiFollower) Gap(g client.Gap)     { o.gap(g) }
+func (o *apiFollower) Older(e client.Older) { o.older(e) }
+func (o *apiFollower) SetCursor(id string)  { o.saved.setCursor(id) }
