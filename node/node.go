@@ -69,9 +69,9 @@ type Node struct {
 	verifier  *wire.Verifier   // of what others signed
 	packer    wire.Packer      // of answers to polls
 	personal  *personalfeeds.Feeds
-	pings     *pings.Room
-	hubs      *subscriber.Room // nil: hubs elsewhere cannot reach this peer
-	hub       *hub.Hub         // nil: without a web address nobody subscribes
+	pings     *pings.Receiver
+	hubs      *subscriber.Subscriber // nil: hubs elsewhere cannot reach this peer
+	hub       *hub.Hub               // nil: without a web address nobody subscribes
 	themes    themes
 	joins     *contacts.Joins
 	known     *contacts.Known

@@ -38,7 +38,7 @@ func newPollers(t *testing.T) *pollers {
 	run := spawn(t)
 	p.poller = &poller{
 		store: p.store, verifier: wire.NewVerifier(testNetwork), packer: new(wire.Packer), log: quiet, ctx: t.Context(),
-		suspect: func(feedring.PeerID) {}, comes: delivery.New("", p.store, p.store).PublishPending, takeBack: p.store.TakeBack, spawn: run, places: make(chan struct{}, 1),
+		suspect: func(feedring.PeerID) {}, comes: delivery.New("", p.store, p.store).PublishPending, takeBack: p.store.Retract, spawn: run, places: make(chan struct{}, 1),
 		open: func(context.Context, feedring.PeerID, feedring.Verb) (io.ReadWriteCloser, error) {
 			here, there := net.Pipe()
 			run(func() { defer there.Close(); _ = p.serve(there) })

@@ -22,7 +22,7 @@ func (n *Node) RetractURL(ctx context.Context, url string) ([]web.Retracted, err
 // takeBack does what a retraction says that another peer's log tells here too
 // late to have a place.
 func (n *Node) takeBack(ctx context.Context, it store.Item) error {
-	if err := n.store.TakeBack(ctx, it); err != nil {
+	if err := n.store.Retract(ctx, it); err != nil {
 		return fmt.Errorf("taking %s back: %w", it.ID, err)
 	}
 	n.personal.Retract(&it)

@@ -219,7 +219,7 @@ func TestPollRetractionsTakeBack(t *testing.T) {
 	told := 0
 	p.poller.takeBack = func(ctx context.Context, it store.Item) error {
 		told++
-		return p.store.TakeBack(ctx, it)
+		return p.store.Retract(ctx, it)
 	}
 	_, err = p.poll(time.Now().Add(-day))
 	check(t, err)

@@ -91,7 +91,7 @@ func (w *world) takeBack() {
 	it.ID = feedring.EntryID(fmt.Sprint(w.n - w.r.IntN(20)))
 	it.Position, it.Retraction = feedring.Position{Epoch: 9, Sequence: uint64(w.n + 1)}, true
 	it.Takes = []feedring.Taken{{Position: feedring.Position{Epoch: 8, Sequence: 1}}}
-	check(w, w.s.TakeBack(ctx, it))
+	check(w, w.s.Retract(ctx, it))
 }
 
 func (w *world) ref() feedring.FeedRef { return makeItem(w.r.IntN(4), 0, nil).Ref }

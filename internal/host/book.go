@@ -19,18 +19,18 @@ const (
 	maxMet       = 256
 )
 
-// book remembers which peers were met, for the next start. Their addresses
+// metPeers remembers which peers were met, for the next start. Their addresses
 // are in libp2p's peerstore.
-type book struct {
+type metPeers struct {
 	mu  sync.Mutex
 	met map[peer.ID]time.Time // when last
 }
 
-func newBook() *book { return &book{met: make(map[peer.ID]time.Time)} }
+func newBook() *metPeers { return &metPeers{met: make(map[peer.ID]time.Time)} }
 
 // meet notes that id was seen to be a peer of this network. The one not seen
 // for longest makes room.
-func (b *book) meet(id peer.ID, at time.Time) {
+func (b *metPeers) meet(id peer.ID, at time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.met[id] = at
@@ -46,14 +46,14 @@ func (b *book) meet(id peer.ID, at time.Time) {
 	delete(b.met, oldest)
 }
 
-func (b *book) forget(id peer.ID) {
+func (b *metPeers) forget(id peer.ID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.met, id)
 }
 
 // newest returns the peers met, last met first.
-func (b *book) newest() []peer.ID {
+func (b *metPeers) newest() []peer.ID {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	ids := make([]peer.ID, 0, len(b.met))

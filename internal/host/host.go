@@ -38,8 +38,8 @@ type Host struct {
 	lib       host.Host
 	dht       *dht.IpfsDHT
 	members   *members
-	book      *book
-	said      said
+	book      *metPeers
+	said      recentAddrs
 	offers    directory
 	lan       lan
 	reach     reach

@@ -14,12 +14,12 @@ import (
 type reach struct {
 	relayMet chan struct{} // holds one: a relay was met
 
-	mu                             sync.Mutex
-	reachable, unreachable, untold []ma.Multiaddr
-	relays                         []ma.Multiaddr
-	translated                     bool // somebody sees a public address that this machine does not have
-	hard                           bool // a NAT that gives each destination another port
-	known                          bool // the kind of NAT was found out
+	mu                              sync.Mutex
+	reachable, unreachable, unknown []ma.Multiaddr
+	relays                          []ma.Multiaddr
+	translated                      bool // somebody sees a public address that this machine does not have
+	hard                            bool // a NAT that gives each destination another port
+	known                           bool // the kind of NAT was found out
 
 	word event.Emitter        // what libp2p's relay service and AutoRelay go by; nil: they do not run
 	said network.Reachability // last
@@ -30,7 +30,7 @@ func (r *reach) note(e any) {
 	defer r.mu.Unlock()
 	switch e := e.(type) {
 	case event.EvtHostReachableAddrsChanged:
-		r.reachable, r.unreachable, r.untold = e.Reachable, e.Unreachable, e.Unknown
+		r.reachable, r.unreachable, r.unknown = e.Reachable, e.Unreachable, e.Unknown
 	case event.EvtNATDeviceTypeChanged:
 		if e.TransportProtocol == network.NATTransportUDP {
 			r.known, r.hard = true, e.NatDeviceType == network.NATDeviceTypeEndpointDependent
@@ -139,7 +139,7 @@ func (h *Host) Reachability() Reachability {
 	out := Reachability{
 		Local: !h.reachesOut(), Status: "unknown", HolePunching: "unknown",
 		Reachable: h.complete(r.reachable), Unreachable: h.complete(r.unreachable),
-		Untested: h.complete(r.untold), Relays: h.complete(r.relays),
+		Untested: h.complete(r.unknown), Relays: h.complete(r.relays),
 	}
 	switch {
 	case len(r.reachable) > 0:

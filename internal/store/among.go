@@ -104,7 +104,7 @@ func (v *visitor) proposeLogged(txn *badger.Txn, k RowKey) (more bool, err error
 // matchesLogged tests what the log has where k says that a row is.
 func (v *visitor) matchesLogged(txn *badger.Txn, k RowKey, r *logRow) (bool, error) {
 	published, id, at := k.split()
-	if r.stone || r.retraction || !r.published.Equal(published) || !v.f.matches(r.listed()) {
+	if r.tombstone || r.retraction || !r.published.Equal(published) || !v.f.matches(r.listed()) {
 		return false, nil
 	}
 	was, err := isOld(txn, id, at)

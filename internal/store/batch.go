@@ -145,7 +145,7 @@ func (b *batch) add(it *Item) {
 	state.add(it)
 	state = b.change(state)
 	b.set(logKey(state.id, it.Position), encodeLog(it))
-	b.takeBack(state.id, it)
+	b.retract(state.id, it)
 	published, at, found := b.newest(state.id, it.ID)
 	switch {
 	case it.Stone:

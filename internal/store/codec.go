@@ -36,21 +36,21 @@ func encodeLog(it *Item) []byte {
 
 // logRow is a log row whose slices point into the row itself.
 type logRow struct {
-	private             bool
-	retraction, stone   bool
-	published, seen     time.Time
-	hash                [32]byte
-	version             uint32
-	id, theme, provider []byte
-	signature, text     []byte
-	payload             []byte
+	private               bool
+	retraction, tombstone bool
+	published, seen       time.Time
+	hash                  [32]byte
+	version               uint32
+	id, theme, provider   []byte
+	signature, text       []byte
+	payload               []byte
 }
 
 func decodeLog(row []byte) (logRow, error) {
 	d := decoder{rest: row}
 	var r logRow
 	flags := d.byte()
-	r.private, r.retraction, r.stone = flags&flagPrivate != 0, flags&flagRetraction != 0, flags&flagStone != 0
+	r.private, r.retraction, r.tombstone = flags&flagPrivate != 0, flags&flagRetraction != 0, flags&flagStone != 0
 	r.published, r.seen = d.time(), d.time()
 	copy(r.hash[:], d.take(len(r.hash)))
 	r.version = uint32(d.uvarint())
@@ -72,7 +72,7 @@ func (r *logRow) item(ref feedring.FeedRef, p feedring.Position) Item {
 		Theme: feedring.Theme(r.theme), Provider: feedring.Provider(r.provider), Private: r.private,
 		Published: r.published, Seen: r.seen, Hash: r.hash,
 		Payload: copied(r.payload), Signature: copied(r.signature), Text: copied(r.text),
-		Retraction: r.retraction, Stone: r.stone,
+		Retraction: r.retraction, Stone: r.tombstone,
 	}
 }
 

@@ -42,12 +42,14 @@ func logPrefix(id refID) []byte {
 	return binary.BigEndian.AppendUint32(append(key, keyLog), uint32(id))
 }
 
-func tombPrefix(id refID) []byte {
+func tombstonePrefix(id refID) []byte {
 	key := make([]byte, 0, logKeyLen)
 	return binary.BigEndian.AppendUint32(append(key, keyTomb), uint32(id))
 }
 
-func tombKey(id refID, p feedring.Position) []byte { return appendPosition(tombPrefix(id), p) }
+func tombstoneKey(id refID, p feedring.Position) []byte {
+	return appendPosition(tombstonePrefix(id), p)
+}
 
 // oldKey is the place of the row which says that a log row is an old version.
 func oldKey(id refID, p feedring.Position) []byte {

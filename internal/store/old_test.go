@@ -25,7 +25,7 @@ func checkOld(t *testing.T, s *Store) (old int) {
 				was, err := isOld(txn, id, p)
 				check(t, err)
 				_, err = txn.Get(rowKey(r.published, id, p).index())
-				if listed := err == nil; !r.stone && !r.retraction && listed == was {
+				if listed := err == nil; !r.tombstone && !r.retraction && listed == was {
 					t.Errorf("position %d of ref %d: in the index %v, old %v", p.Sequence, id, listed, was)
 				}
 				return nil
@@ -117,7 +117,7 @@ func TestTakenBackFromElsewhere(t *testing.T) {
 	mustAppend(t, s, it)
 	back.ID, back.Text, back.Retraction = it.ID, nil, true
 	back.Takes = []feedring.Taken{{Position: feedring.Position{Epoch: 1, Sequence: 7}}}
-	check(t, s.TakeBack(ctx, back))
+	check(t, s.Retract(ctx, back))
 	if checkOld(t, s) != 1 {
 		t.Error("what was taken back is not told")
 	}

@@ -80,7 +80,7 @@ func (s *Store) dropSome(ctx context.Context, b *batch, ref feedring.FeedRef, ol
 		}
 		if r.retraction && !forget {
 			it := r.item(ref, p)
-			b.set(tombKey(state.id, p), encodeLog(&it))
+			b.set(tombstoneKey(state.id, p), encodeLog(&it))
 			moved += len(it.Payload)
 		}
 		drop = append(drop, dropped{p, logRow{published: r.published, id: append([]byte{}, r.id...)}})

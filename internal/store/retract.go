@@ -9,9 +9,9 @@ import (
 	"github.com/feedring/feedring"
 )
 
-// takeBack makes stones of what a retraction takes back. What is not stored, or
+// retract leaves tombstones of what a retraction takes back. What is not stored, or
 // is another entry than it says, stays as it is.
-func (b *batch) takeBack(id refID, retraction *Item) {
+func (b *batch) retract(id refID, retraction *Item) {
 	for _, t := range retraction.Takes {
 		value, err := get(b.txn, logKey(id, t.Position))
 		if errors.Is(err, ErrNotFound) {
@@ -25,7 +25,7 @@ func (b *batch) takeBack(id refID, retraction *Item) {
 			b.keep(fmt.Errorf("taking back: %w", err))
 			return
 		}
-		if row.hash != t.Hash || string(row.id) != string(retraction.ID) || row.retraction || row.stone {
+		if row.hash != t.Hash || string(row.id) != string(retraction.ID) || row.retraction || row.tombstone {
 			continue
 		}
 		stone := row.item(retraction.Ref, t.Position)
@@ -44,7 +44,7 @@ func (s *Store) Versions(ctx context.Context, ref feedring.FeedRef, entry feedri
 	}
 	err = s.view(func(txn *badger.Txn) error {
 		return s.eachLog(ctx, txn, state.id, feedring.Position{}, func(p feedring.Position, r *logRow) bool {
-			if string(r.id) == string(entry) && !r.retraction && !r.stone {
+			if string(r.id) == string(entry) && !r.retraction && !r.tombstone {
 				all = append(all, feedring.Taken{Position: p, Hash: r.hash, Seen: r.seen})
 			}
 			return true

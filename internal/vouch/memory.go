@@ -58,14 +58,14 @@ type Memory struct {
 
 // answer is what a site said one way.
 type answer struct {
-	doc    Document
-	err    error
-	at     time.Time     // when it was asked; zero: it said nothing yet
-	doubt  time.Time     // when somebody said that it may have changed
-	same   int           // answers before this one that were like it
-	flying chan struct{} // closed when the request under way has ended; nil: none is
-	bytes  int
-	spread float64 // 0 to 1, by chance
+	doc        Document
+	err        error
+	at         time.Time     // when it was asked; zero: it said nothing yet
+	questioned time.Time     // when somebody said that it may have changed
+	same       int           // answers before this one that were like it
+	inFlight   chan struct{} // closed when the request under way has ended; nil: none is
+	bytes      int
+	jitter     float64 // 0 to 1, by chance
 }
 
 // NewMemory returns an empty memory. No site is asked for one thing more often
@@ -104,7 +104,7 @@ func (m *Memory) Doubt(sites ...string) {
 	for key, a := range m.answers {
 		way, at, _ := strings.Cut(key, " ")
 		if slices.Contains(sites, at) || Way(way) == InFeed && slices.Contains(sites, SiteOf(at)) {
-			a.doubt = time.Now()
+			a.questioned = time.Now()
 		}
 	}
 }
@@ -163,13 +163,13 @@ func (m *Memory) claim(key, host string, h Hearsay, names func(Document) bool) (
 		a = &answer{}
 		m.answers[key] = a
 	}
-	if a.flying != nil {
-		return a, a.flying, false
+	if a.inFlight != nil {
+		return a, a.inFlight, false
 	}
 	if !a.at.IsZero() {
 		known := &answer{doc: a.doc, err: a.err}
 		age, named := time.Since(a.at), a.err == nil && names(a.doc)
-		doubted := h.Says == SaysNamed && !named || h.Says == SaysNot && named || a.doubt.After(a.at)
+		doubted := h.Says == SaysNamed && !named || h.Says == SaysNot && named || a.questioned.After(a.at)
 		switch {
 		case !h.Asked.IsZero() && a.at.After(h.Asked):
 			return known, nil, true
@@ -179,7 +179,7 @@ func (m *Memory) claim(key, host string, h Hearsay, names func(Document) bool) (
 			return known, nil, true
 		}
 	}
-	a.flying = make(chan struct{})
+	a.inFlight = make(chan struct{})
 	return a, nil, false
 }
 
@@ -197,7 +197,7 @@ func (m *Memory) goodFor(a *answer, host string, named bool) time.Duration {
 	if !named {
 		d = min(firstWaits*m.least<<min(a.same, 20), longest)
 	}
-	return max(time.Duration(float64(d)*(0.9+a.spread/5)), m.between(host))
+	return max(time.Duration(float64(d)*(0.9+a.jitter/5)), m.between(host))
 }
 
 // fetch asks, for all who wait for the answer. What ended because ctx did, or
@@ -213,8 +213,8 @@ func (m *Memory) fetch(ctx context.Context, key, host string, a *answer, get fun
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	close(a.flying)
-	a.flying = nil
+	close(a.inFlight)
+	a.inFlight = nil
 	switch {
 	case ctx.Err() == nil && !errors.Is(err, errHeld):
 		m.keep(key, a, &answer{doc: doc, err: err, at: began})
@@ -229,7 +229,7 @@ func (m *Memory) keep(key string, a, now *answer) {
 	if now.like(a) {
 		now.same = a.same + 1
 	}
-	a.doc, a.err, a.at, a.same, a.spread = now.doc, now.err, now.at, now.same, rand.Float64()
+	a.doc, a.err, a.at, a.same, a.jitter = now.doc, now.err, now.at, now.same, rand.Float64()
 	if m.answers[key] != a {
 		return // forgotten meanwhile
 	}
@@ -253,7 +253,7 @@ func (a *answer) like(b *answer) bool {
 func (m *Memory) dropOldest(keep *answer) bool {
 	oldest, found := "", false
 	for key, a := range m.answers {
-		if a != keep && a.flying == nil && (!found || a.at.Before(m.answers[oldest].at)) {
+		if a != keep && a.inFlight == nil && (!found || a.at.Before(m.answers[oldest].at)) {
 			oldest, found = key, true
 		}
 	}

@@ -125,7 +125,7 @@ func cursorTo(c feedring.Cursor) []*feedringv1.CursorItem {
 
 // cursor reads a cursor; it is never nil.
 func (d *Decoder) cursor(items []*feedringv1.CursorItem) feedring.Cursor {
-	if !d.Room("cursor", len(items), maxCursor) {
+	if !d.Within("cursor", len(items), maxCursor) {
 		return feedring.Cursor{}
 	}
 	c := make(feedring.Cursor, len(items))

@@ -71,7 +71,7 @@ func FrameFrom(r *feedringv1.AttachReply) (Frame, error) {
 
 func (d *Decoder) refused(r *feedringv1.Refused) *RefusedError {
 	e := &RefusedError{Kind: r.GetKind(), Reason: cutText(r.GetReason(), maxErrorText)}
-	if d.Room("feeds behind", len(r.GetFeeds()), maxCursor) {
+	if d.Within("feeds behind", len(r.GetFeeds()), maxCursor) {
 		e.Feeds = each(r.GetFeeds(), func(ref **feedringv1.FeedRef) feedring.FeedRef { return d.Ref("feed behind", *ref) })
 	}
 	return e

@@ -47,8 +47,8 @@ func (d *Decoder) Malformed(field, rule string) {
 	}
 }
 
-// Room reports whether a list or text of n is within most, and notes where not.
-func (d *Decoder) Room(field string, n, most int) bool {
+// Within reports whether a list or text of n is within most, and notes where not.
+func (d *Decoder) Within(field string, n, most int) bool {
 	if n > most && d.err == nil {
 		d.err = fmt.Errorf("%s: %w: %d, at most %d", field, ErrTooLarge, n, most)
 	}
@@ -78,7 +78,7 @@ func (d *Decoder) Maybe(field string, b []byte) feedring.PeerID {
 
 // Peers reads a list of peer ids.
 func (d *Decoder) Peers(field string, list [][]byte, most int) []feedring.PeerID {
-	if !d.Room(field, len(list), most) {
+	if !d.Within(field, len(list), most) {
 		return nil
 	}
 	return each(list, func(b *[]byte) feedring.PeerID { return d.Peer(field, *b) })
@@ -94,7 +94,7 @@ func (d *Decoder) Group(field string, b []byte) (g feedring.GroupID) {
 
 // Groups reads a list of group ids.
 func (d *Decoder) Groups(field string, list [][]byte, most int) []feedring.GroupID {
-	if !d.Room(field, len(list), most) {
+	if !d.Within(field, len(list), most) {
 		return nil
 	}
 	return each(list, func(b *[]byte) feedring.GroupID { return d.Group(field, *b) })
@@ -119,17 +119,17 @@ func (d *Decoder) Hash(field string, b []byte) (h [32]byte) {
 
 // Text reads a text of at most most bytes.
 func (d *Decoder) Text(field, s string, most int) string {
-	d.Room(field, len(s), most)
+	d.Within(field, len(s), most)
 	return s
 }
 
 // Texts reads a list of texts.
 func (d *Decoder) Texts(field string, list []string, most, longest int) []string {
-	if !d.Room(field, len(list), most) || len(list) == 0 {
+	if !d.Within(field, len(list), most) || len(list) == 0 {
 		return nil
 	}
 	for _, s := range list {
-		d.Room(field, len(s), longest)
+		d.Within(field, len(s), longest)
 	}
 	return list
 }
@@ -137,7 +137,7 @@ func (d *Decoder) Texts(field string, list []string, most, longest int) []string
 // Theme reads a theme; empty is allowed. That it is canonical is not checked:
 // the next version may know more aliases.
 func (d *Decoder) Theme(field, s string) feedring.Theme {
-	if d.Room(field, len(s), feedring.MaxTheme) && !plain(s) {
+	if d.Within(field, len(s), feedring.MaxTheme) && !plain(s) {
 		d.Malformed(field, "only letters a-z, digits and hyphens")
 	}
 	return feedring.Theme(s)
@@ -201,7 +201,7 @@ func (d *Decoder) Head(field string, h *feedringv1.Head) feedring.Head {
 
 // Heads reads a list of heads.
 func (d *Decoder) Heads(field string, list []*feedringv1.Head) []feedring.Head {
-	if !d.Room(field, len(list), MaxHeads) {
+	if !d.Within(field, len(list), MaxHeads) {
 		return nil
 	}
 	return each(list, func(h **feedringv1.Head) feedring.Head { return d.Head(field, *h) })
@@ -217,7 +217,7 @@ func (d *Decoder) Feed(field string, f *feedringv1.Feed) feedring.Feed {
 
 // Feeds reads the feeds of a row.
 func (d *Decoder) Feeds(field string, list []*feedringv1.Feed) []feedring.Feed {
-	if !d.Room(field, len(list), feedring.MaxFeeds) {
+	if !d.Within(field, len(list), feedring.MaxFeeds) {
 		return nil
 	}
 	return each(list, func(f **feedringv1.Feed) feedring.Feed { return d.Feed(field, *f) })

@@ -29,7 +29,7 @@ func DecodeEntry(seal *feedring.Seal) (e *feedring.Entry, previous [32]byte, err
 	previous = d.Hash("previous", body.GetPrevious())
 	d.Fail(checkEntry(e))
 	if e.Retracted {
-		d.Room("retraction", len(seal.Payload), maxRetraction)
+		d.Within("retraction", len(seal.Payload), maxRetraction)
 	}
 	if d.Err() != nil {
 		return nil, [32]byte{}, fmt.Errorf("entry: %w", d.Err())
@@ -78,7 +78,7 @@ func historyFrom(h feedringv1.History) feedring.History {
 }
 
 func (d *Decoder) attachments(list []*feedringv1.Attachment) []feedring.Attachment {
-	if !d.Room("attachments", len(list), maxAttachments) {
+	if !d.Within("attachments", len(list), maxAttachments) {
 		return nil
 	}
 	return each(list, func(a **feedringv1.Attachment) feedring.Attachment {

@@ -58,7 +58,7 @@ func (d *Decoder) Final(f *feedringv1.Final) feedring.Final {
 // Grants reads the providers for a client. The signatures of their tickets are
 // not checked.
 func (d *Decoder) Grants(list []*feedringv1.Grant) []feedring.Grant {
-	if !d.Room("grants", len(list), maxGrants) {
+	if !d.Within("grants", len(list), maxGrants) {
 		return nil
 	}
 	return each(list, func(g **feedringv1.Grant) feedring.Grant { return d.grant(*g) })
@@ -67,7 +67,7 @@ func (d *Decoder) Grants(list []*feedringv1.Grant) []feedring.Grant {
 func (d *Decoder) grant(g *feedringv1.Grant) feedring.Grant {
 	ticket, err := DecodeTicket(SealFrom(g.GetTicket()))
 	d.Fail(err)
-	if !d.Room("alternates", len(g.GetAlternates()), maxAlternates) {
+	if !d.Within("alternates", len(g.GetAlternates()), maxAlternates) {
 		return feedring.Grant{}
 	}
 	return feedring.Grant{

@@ -60,7 +60,7 @@ func CatalogueFrom(r *feedringv1.InfoReply) (feedring.Catalogue, error) {
 		Theme: d.Theme("theme", b.GetTheme()), Manager: d.Maybe("manager", b.GetManager()),
 		Secondary: d.Maybe("secondary", b.GetSecondary()), Term: b.GetTerm(),
 	}
-	if d.Room("peers", len(b.GetPeers()), MaxPeers) {
+	if d.Within("peers", len(b.GetPeers()), MaxPeers) {
 		c.Peers = each(b.GetPeers(), func(p **feedringv1.CataloguePeer) feedring.CataloguePeer { return d.cataloguePeer(*p) })
 	}
 	if d.Err() != nil {
@@ -108,7 +108,7 @@ func RingFrom(r *feedringv1.InfoReply) ([]feedring.RingGroup, error) {
 		d.Malformed("answer", "no ring")
 	}
 	list := r.GetRing().GetGroups()
-	if !d.Room("groups", len(list), maxGroups) {
+	if !d.Within("groups", len(list), maxGroups) {
 		return nil, fmt.Errorf("ring: %w", d.Err())
 	}
 	groups := each(list, func(g **feedringv1.RingGroup) feedring.RingGroup { return d.ringGroup(*g) })

@@ -19,7 +19,7 @@ func takenTo(t *feedring.Taken) *feedringv1.TakenBack {
 }
 
 func (d *Decoder) takes(list []*feedringv1.TakenBack) []feedring.Taken {
-	if !d.Room("takes", len(list), feedring.MaxTaken) {
+	if !d.Within("takes", len(list), feedring.MaxTaken) {
 		return nil
 	}
 	return each(list, func(t **feedringv1.TakenBack) feedring.Taken {

@@ -70,7 +70,7 @@ func encodeRefresh(e *encoder, m group.Refresh) *feedringv1.Refresh {
 
 func decodeRefresh(d *decoder, p *feedringv1.Refresh) group.Refresh {
 	h := d.header(p.GetHeader())
-	if !d.Room("loads", len(p.GetLoads()), wire.MaxPeers) {
+	if !d.Within("loads", len(p.GetLoads()), wire.MaxPeers) {
 		return group.Refresh{}
 	}
 	return group.Refresh{
@@ -101,7 +101,7 @@ func encodeRowsWanted(e *encoder, m group.RowsWanted) *feedringv1.RowsWanted {
 
 func decodeRowsWanted(d *decoder, p *feedringv1.RowsWanted) group.RowsWanted {
 	h := d.header(p.GetHeader())
-	if !d.Room("rows held", len(p.GetHave()), wire.MaxPeers) {
+	if !d.Within("rows held", len(p.GetHave()), wire.MaxPeers) {
 		return group.RowsWanted{}
 	}
 	return group.RowsWanted{

@@ -39,7 +39,7 @@ func PresenceFrom(v *wire.Verifier, of feedring.PeerID, sealed *feedringv1.Seale
 }
 
 func (d *decoder) presence(of feedring.PeerID, sealed *feedringv1.Sealed) presence.Statement {
-	if !d.Room("statement", len(sealed.GetPayload()), maxPresence) {
+	if !d.Within("statement", len(sealed.GetPayload()), maxPresence) {
 		return presence.Statement{}
 	}
 	var b feedringv1.PresenceBody
@@ -54,7 +54,7 @@ func (d *decoder) presence(of feedring.PeerID, sealed *feedringv1.Sealed) presen
 		Instance: b.GetInstance(), Count: b.GetCount(), Since: d.Time("since", b.GetSinceUnixMs()), Publishes: b.GetPublishes(),
 		Gone: b.GetGone(), Epoch: b.GetEpoch(), Addrs: d.Addrs("addrs", b.GetAddrs()), Seal: seal,
 	}
-	if d.Room("addrs", len(s.Addrs), presence.MaxAddrs) && d.Room("seen", len(b.GetSeen()), presence.MaxSeen) {
+	if d.Within("addrs", len(s.Addrs), presence.MaxAddrs) && d.Within("seen", len(b.GetSeen()), presence.MaxSeen) {
 		s.Seen = each(b.GetSeen(), func(at **feedringv1.PresenceSeen) presence.Sight {
 			return presence.Sight{Instance: (*at).GetInstance(), Count: (*at).GetCount()}
 		})
@@ -76,7 +76,7 @@ func HeardTo(others []presence.Told) *feedringv1.PresenceReply {
 func HeardFrom(v *wire.Verifier, of feedring.PeerID, r *feedringv1.PresenceReply) (presence.Heard, error) {
 	d := decoder{verifier: v}
 	var heard presence.Heard
-	if d.Room("others", len(r.GetOthers()), maxHeard) {
+	if d.Within("others", len(r.GetOthers()), maxHeard) {
 		for _, other := range r.GetOthers() {
 			heard.Others = append(heard.Others, presence.Told{
 				Statement: d.presence(of, other.GetStatement()), Age: max(0, time.Duration(d.Span("age", other.GetAgeMs()))),

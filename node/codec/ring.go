@@ -104,8 +104,8 @@ func encodeVersions(e *encoder, m ring.Versions) *feedringv1.Versions {
 }
 
 func decodeVersions(d *decoder, p *feedringv1.Versions) ring.Versions {
-	if !d.Room("versions", len(p.GetHave()), maxGroups) || !d.Room("parts", len(p.GetParts()), ring.MaxParts) ||
-		!d.Room("parts told", 64*(1+len(p.GetMoreWithin())), ring.MaxParts) {
+	if !d.Within("versions", len(p.GetHave()), maxGroups) || !d.Within("parts", len(p.GetParts()), ring.MaxParts) ||
+		!d.Within("parts told", 64*(1+len(p.GetMoreWithin())), ring.MaxParts) {
 		return ring.Versions{}
 	}
 	var within []uint64
@@ -128,7 +128,7 @@ func encodeRingRows(e *encoder, m ring.Rows) *feedringv1.RingRows {
 }
 
 func decodeRingRows(d *decoder, p *feedringv1.RingRows) ring.Rows {
-	if !d.Room("rows", len(p.GetRows()), wire.MaxPeers) || !d.Room("marks", len(p.GetLost()), wire.MaxPeers) {
+	if !d.Within("rows", len(p.GetRows()), wire.MaxPeers) || !d.Within("marks", len(p.GetLost()), wire.MaxPeers) {
 		return ring.Rows{}
 	}
 	return ring.Rows{

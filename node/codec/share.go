@@ -27,7 +27,7 @@ func encodeTurnsWanted(e *encoder, m group.AssignmentsWanted) *feedringv1.TurnsW
 
 func decodeTurnsWanted(d *decoder, p *feedringv1.TurnsWanted) group.AssignmentsWanted {
 	m := group.AssignmentsWanted{Header: d.header(p.GetHeader())}
-	if !d.Room("feeds", len(p.GetFeeds()), maxTurns) {
+	if !d.Within("feeds", len(p.GetFeeds()), maxTurns) {
 		return m
 	}
 	for _, f := range p.GetFeeds() {
@@ -50,7 +50,7 @@ func encodeTurns(e *encoder, m group.Assignments) *feedringv1.Turns {
 
 func decodeTurns(d *decoder, p *feedringv1.Turns) group.Assignments {
 	m := group.Assignments{Header: d.header(p.GetHeader()), For: d.Span("for", p.GetForMs())}
-	if !d.Room("feeds", len(p.GetFeeds()), maxTurns) {
+	if !d.Within("feeds", len(p.GetFeeds()), maxTurns) {
 		return m
 	}
 	for _, f := range p.GetFeeds() {
@@ -76,8 +76,8 @@ func lastFrom(d *decoder, p *feedringv1.LastLook) *group.LastFetch {
 	if p == nil {
 		return nil
 	}
-	d.Room("etag", len(p.GetEtag()), group.MaxValidator)
-	d.Room("last modified", len(p.GetLastModified()), group.MaxValidator)
+	d.Within("etag", len(p.GetEtag()), group.MaxValidator)
+	d.Within("last modified", len(p.GetLastModified()), group.MaxValidator)
 	return &group.LastFetch{
 		Ago: d.Span("ago", p.GetAgoMs()), Wait: d.Span("wait", p.GetWaitMs()), Host: d.Text("host", p.GetHost(), group.MaxFetchHost),
 		ETag: string(p.GetEtag()), LastModified: string(p.GetLastModified()), Entries: p.GetEntries(),

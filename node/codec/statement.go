@@ -22,7 +22,7 @@ func (e *encoder) refs(list []feedring.FeedRef) []*feedringv1.FeedRef {
 }
 
 func (d *decoder) refs(name string, list []*feedringv1.FeedRef) []feedring.FeedRef {
-	if !d.Room(name, len(list), maxRefs) {
+	if !d.Within(name, len(list), maxRefs) {
 		return nil
 	}
 	return each(list, func(f **feedringv1.FeedRef) feedring.FeedRef { return d.Ref(name, *f) })
@@ -90,7 +90,7 @@ func (e *encoder) rows(list []*group.Row) []*feedringv1.Sealed {
 func (d *decoder) row(of feedring.GroupID, sealed *feedringv1.Sealed) group.Row {
 	var b feedringv1.RowBody
 	seal := d.open(wire.KindRow, sealed, &b)
-	if seal == nil || !d.Room("vouches", len(b.GetVouches()), maxVouches) || !d.Room("gone", len(b.GetGone()), maxGone) {
+	if seal == nil || !d.Within("vouches", len(b.GetVouches()), maxVouches) || !d.Within("gone", len(b.GetGone()), maxGone) {
 		return group.Row{}
 	}
 	r := group.Row{
@@ -112,7 +112,7 @@ func (d *decoder) vouch(v **feedringv1.Vouch) group.Vouch {
 }
 
 func (d *decoder) rows(of feedring.GroupID, list []*feedringv1.Sealed) []*group.Row {
-	if !d.Room("rows", len(list), wire.MaxPeers) {
+	if !d.Within("rows", len(list), wire.MaxPeers) {
 		return nil
 	}
 	return each(list, func(s **feedringv1.Sealed) *group.Row { return new(d.row(of, *s)) })

@@ -15,7 +15,7 @@ func Main(links []Link) []Link {
 	}
 	var chosen []Link
 	for _, l := range main {
-		at := slices.IndexFunc(chosen, func(c Link) bool { return twins(c, l) })
+		at := slices.IndexFunc(chosen, func(c Link) bool { return sameFeed(c, l) })
 		switch {
 		case at < 0:
 			chosen = append(chosen, l)
@@ -44,8 +44,8 @@ func comments(l Link) bool {
 	})
 }
 
-// twins reports whether two links are one feed in two formats.
-func twins(a, b Link) bool {
+// sameFeed reports whether two links are one feed in two formats.
+func sameFeed(a, b Link) bool {
 	return a.Type != b.Type && plain(a.Title) == plain(b.Title)
 }
 

@@ -74,10 +74,10 @@ type rawItem struct {
 // date came yet, as the first that has one. Of two that are equally new the first
 // is newer, as in documents whose entries have no dates at all.
 type newest struct {
-	kept   []placed // a heap, the oldest first
-	untold []placed // before the first date
-	date   int64    // the last; 0: none yet
-	order  int
+	kept    []placed // a heap, the oldest first
+	undated []placed // before the first date
+	date    int64    // the last; 0: none yet
+	order   int
 }
 
 type placed struct {
@@ -92,17 +92,17 @@ func (n *newest) offer(it rawItem) {
 		p.date = n.date
 	}
 	if p.date == 0 {
-		if len(n.untold) < MaxItems {
-			n.untold = append(n.untold, p)
+		if len(n.undated) < MaxItems {
+			n.undated = append(n.undated, p)
 		}
 		return
 	}
 	if n.date == 0 {
-		for _, before := range n.untold {
+		for _, before := range n.undated {
 			before.date = p.date
 			n.keep(before)
 		}
-		n.untold = nil
+		n.undated = nil
 	}
 	n.date = p.date
 	n.keep(p)
@@ -122,7 +122,7 @@ func (n *newest) keep(p placed) {
 func (n *newest) places() []int {
 	all := n.kept
 	if n.date == 0 {
-		all = n.untold
+		all = n.undated
 	}
 	places := make([]int, len(all))
 	for i, p := range all {

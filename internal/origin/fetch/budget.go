@@ -185,7 +185,7 @@ func (s *State) site() schedule.Site {
 	site := s.learned.site()
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(s.URL))
-	site.Luck = float64(h.Sum32()) / (1 << 32)
+	site.Jitter = float64(h.Sum32()) / (1 << 32)
 	return site
 }
 
@@ -248,19 +248,19 @@ func (b *Budget) allot(rule func([]schedule.Demand, int) []int) {
 
 // plansPrice finds what a look costs, and what a lost entry counts for.
 func (b *Budget) plansPrice() {
-	var crowd schedule.Crowd
+	var population schedule.Population
 	for d := range b.feeds.All() {
 		if !d.lives {
-			crowd.Add(float64(d.entries), float64(d.days), int(d.window))
+			population.Add(float64(d.entries), float64(d.days), int(d.window))
 		}
 	}
 	for _, url := range slices.Sorted(maps.Keys(b.lived)) { // some stand for all
-		crowd.AddLived(&b.lived[url].rhythm, b.lived[url].site)
+		population.AddLived(&b.lived[url].rhythm, b.lived[url].site)
 	}
 	looks := float64(b.feeds.Len()) / b.mean.Hours()
 	b.hours.Fade(2 * b.feeds.Len())
-	crowd.Gathered = b.hours
-	b.price = crowd.Price(looks, schedule.Bounds{Shortest: minInterval, Longest: maxInterval, Period: allotFor})
+	population.Gathered = b.hours
+	b.price = population.Price(looks, schedule.Bounds{Shortest: minInterval, Longest: maxInterval, Period: allotFor})
 }
 
 // plansTarget moves FeedEx's target so that the intervals, which follow it,

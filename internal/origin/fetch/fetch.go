@@ -65,9 +65,9 @@ type Prepare func(feedURL string, h http.Header)
 
 // Fetcher asks origins. It is safe for concurrent use.
 type Fetcher struct {
-	client  Client
-	prepare Prepare
-	reading chan struct{} // one token for each document being read
+	client    Client
+	prepare   Prepare
+	readSlots chan struct{} // one token for each document being read
 }
 
 // readers is how many documents are read at once: reading is all CPU, and may
@@ -80,7 +80,7 @@ func NewFetcher(client Client, prepare Prepare) *Fetcher {
 	if prepare == nil {
 		prepare = func(string, http.Header) {}
 	}
-	return &Fetcher{client: client, prepare: prepare, reading: make(chan struct{}, readers)}
+	return &Fetcher{client: client, prepare: prepare, readSlots: make(chan struct{}, readers)}
 }
 
 // Fetch asks for url, or where that moved to, telling the origin what state knows
@@ -202,8 +202,8 @@ func (f *Fetcher) read(a *Answer, url, asked string, resp *http.Response, state 
 		a.Page = page
 		return nil
 	}
-	f.reading <- struct{}{}
-	defer func() { <-f.reading }()
+	f.readSlots <- struct{}{}
+	defer func() { <-f.readSlots }()
 	doc, err := document.Parse(document.Source{URL: url, Former: state.Former, Location: resp.Request.URL.String(), Header: resp.Header}, body)
 	if err != nil {
 		return err

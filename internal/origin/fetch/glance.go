@@ -24,9 +24,9 @@ const (
 // the first look, so that the origin is asked once. It is safe for concurrent
 // use.
 type Glances struct {
-	next    Client
-	prepare Prepare
-	reading chan struct{} // as of a Fetcher, for all glances together
+	next      Client
+	prepare   Prepare
+	readSlots chan struct{} // as of a Fetcher, for all glances together
 
 	mu   sync.Mutex
 	held map[string]glanced
@@ -43,7 +43,7 @@ type glanced struct {
 
 // NewGlances returns one that asks next, as NewFetcher does.
 func NewGlances(next Client, prepare Prepare) *Glances {
-	return &Glances{next: next, prepare: prepare, reading: make(chan struct{}, readers), held: make(map[string]glanced)}
+	return &Glances{next: next, prepare: prepare, readSlots: make(chan struct{}, readers), held: make(map[string]glanced)}
 }
 
 // Do implements Client: an answer that is held answers once.
@@ -99,7 +99,7 @@ func (g *Glances) Glance(ctx context.Context, url string) (Seen, error) {
 		came = glanced{resp: resp, body: body, at: time.Now()}
 		return came.answer(), nil
 	}), g.prepare)
-	fetcher.reading = g.reading
+	fetcher.readSlots = g.readSlots
 	answer, err := fetcher.Fetch(ctx, url, nil)
 	var refused *Error
 	if errors.As(err, &refused) && refused.Page {

@@ -15,7 +15,7 @@ type learned struct {
 	since  int64 // Unix seconds of the first look that a document answered
 	window int   // entries that the document holds, of late
 	rhythm schedule.Rhythm
-	lives  *schedule.Lives // nil: of a feed that publishes little
+	lives  *schedule.Residence // nil: of a feed that publishes little
 }
 
 const (
@@ -115,7 +115,7 @@ func (l *learned) quiet(last, now time.Time) {
 func (s *State) left(before *State, current map[feedring.EntryID]bool, now time.Time) {
 	l := &s.learned
 	learns := l.rhythm.PerDay() >= livesFrom
-	var lives schedule.Lives
+	var lives schedule.Residence
 	if learns && l.lives != nil {
 		lives = *l.lives
 	}
@@ -159,7 +159,7 @@ func (l *learned) decode(b []byte) bool {
 	l.window = int(binary.LittleEndian.Uint16(b[8:]))
 	rest, ok := l.rhythm.Decode(b[10:])
 	if ok && len(rest) > 0 {
-		l.lives = new(schedule.Lives)
+		l.lives = new(schedule.Residence)
 		rest, ok = l.lives.Decode(rest)
 	}
 	return ok && len(rest) == 0

@@ -108,12 +108,12 @@ func (m Manners) within(at, earliest time.Time, s *State, now time.Time) time.Ti
 	latest := laterOf(earliest, now.Add(max(daily, m.between())))
 	switch {
 	case at.Before(earliest):
-		at = earliest.Add(spread(s.URL, now, earliest.Sub(now)/10))
+		at = earliest.Add(jitter(s.URL, now, earliest.Sub(now)/10))
 	case at.After(latest):
 		at = latest
 	}
 	if open := s.Calendar.open(at); open.After(at) {
-		return s.Calendar.open(open.Add(spread(s.URL, now, spreadMost)))
+		return s.Calendar.open(open.Add(jitter(s.URL, now, spreadMost)))
 	}
 	return at
 }
@@ -123,7 +123,7 @@ func (m Manners) within(at, earliest time.Time, s *State, now time.Time) time.Ti
 func (m Manners) resume(p Policy, s *State, now time.Time) time.Time {
 	at := laterOf(p.Resume(s, now), s.NotBefore)
 	if s.Refused {
-		at = m.again(s, now.Add(spread(s.URL, now, resumeSpread)))
+		at = m.again(s, now.Add(jitter(s.URL, now, resumeSpread)))
 	} else if !m.ours(s.URL) {
 		at = laterOf(at, s.LastLook.Add(m.rest(s)))
 		if s.Failures > 0 {
@@ -170,9 +170,9 @@ func held(o Outcome) string {
 	return ""
 }
 
-// spread is a time up to d, and spreadMost, that is another for each feed and
+// jitter is a time up to d, and spreadMost, that is another for each feed and
 // look.
-func spread(url string, now time.Time, d time.Duration) time.Duration {
+func jitter(url string, now time.Time, d time.Duration) time.Duration {
 	d = min(d, spreadMost)
 	if d <= 0 {
 		return 0

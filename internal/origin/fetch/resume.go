@@ -25,7 +25,7 @@ func (w *Watcher) Resume() {
 			continue // its look would fail of it too
 		}
 		state.URL = url
-		w.advance(url, w.cfg.Manners.again(&state, now.Add(spread(url, now, within))))
+		w.advance(url, w.cfg.Manners.again(&state, now.Add(jitter(url, now, within))))
 	}
 }
 

@@ -6,7 +6,7 @@
 // each feed a number of looks for a period, which are then spread evenly (Han,
 // Lee, Kim: "A New Aggregation Policy for RSS Services", section 2). Expected
 // loss, the default, allots nothing: each feed is due when what a look at it is
-// worth reaches a Price, the same for all feeds (Price.Next). A Crowd
+// worth reaches a Price, the same for all feeds (Price.Next). A Population
 // finds the price at which the looks are as many as the budget gives, and what a
 // lost entry counts for, so that MinDelay and MinMissing are kept up with at once.
 package schedule

@@ -38,11 +38,11 @@ func (r *Rhythm) numbers() []*float32 {
 }
 
 // Append encodes l behind b, in at most 750 bytes.
-func (l *Lives) Append(b []byte) []byte { return appendSparse(b, l.numbers()) }
+func (l *Residence) Append(b []byte) []byte { return appendSparse(b, l.numbers()) }
 
 // Decode is Rhythm.Decode of lives.
-func (l *Lives) Decode(b []byte) ([]byte, bool) {
-	var next Lives
+func (l *Residence) Decode(b []byte) ([]byte, bool) {
+	var next Residence
 	rest, ok := decodeSparse(b, next.numbers())
 	if ok {
 		*l = next
@@ -50,7 +50,7 @@ func (l *Lives) Decode(b []byte) ([]byte, bool) {
 	return rest, ok
 }
 
-func (l *Lives) numbers() []*float32 {
+func (l *Residence) numbers() []*float32 {
 	all := pointers([]*float32{&l.sum}, l.all[:])
 	for p := range l.parts {
 		all = pointers(all, l.parts[p][:])

@@ -12,7 +12,7 @@ func TestLearnedIsKept(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	for _, entries := range []int{0, 1, 3, 500} {
 		var r Rhythm
-		var l Lives
+		var l Residence
 		at := monday
 		for range entries {
 			next := at.Add(time.Duration(random.Int64N(int64(6 * time.Hour))))
@@ -25,7 +25,7 @@ func TestLearnedIsKept(t *testing.T) {
 			t.Errorf("%d entries take %d bytes", entries, len(b))
 		}
 		var r2 Rhythm
-		var l2 Lives
+		var l2 Residence
 		rest, ok := r2.Decode(b)
 		if !ok || r != r2 {
 			t.Fatalf("%v came back as %v", r, r2)
@@ -39,7 +39,7 @@ func TestLearnedIsKept(t *testing.T) {
 func FuzzLearned(f *testing.F) {
 	var r Rhythm
 	r.Learn([]time.Time{monday}, monday.Add(-time.Hour), monday)
-	f.Add(new(Lives).Append(r.Append(nil)))
+	f.Add(new(Residence).Append(r.Append(nil)))
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var r Rhythm
@@ -47,7 +47,7 @@ func FuzzLearned(f *testing.F) {
 		if ok && !(r.PerDay() >= 0) {
 			t.Errorf("%v", r)
 		}
-		var l Lives
+		var l Residence
 		if _, ok := l.Decode(rest); ok {
 			Price{Look: 1, Loss: 10, Rates: &Prior{gathered: 0.3}}.Next(&r, Site{Window: 10, Lives: &l}, monday, Bounds{Shortest: time.Hour, Longest: 24 * time.Hour})
 		}

@@ -24,7 +24,7 @@ func (r *Rhythm) wave(k int) (cos, sin float64) {
 	return cos, sin
 }
 
-// Gathered is how far a crowd's entries gather at hours of the day, each feed's at
+// Gathered is how far a population's entries gather at hours of the day, each feed's at
 // hours of its own: the square of the mean resultant of the times of day, without
 // what chance gives. 0 is of even days, 1 of entries that all come at one hour. The
 // zero value knows nothing.
@@ -60,9 +60,9 @@ type hours struct {
 	week [7]float64
 }
 
-// hours is what was seen of the feed, and before that what the crowd lets expect:
+// hours is what was seen of the feed, and before that what the population lets expect:
 // the feed's own waves, each as far as such waves are more than chance. The k-th
-// wave of a crowd is taken to be the k-th power of its first.
+// wave of a population is taken to be the k-th power of its first.
 func (p *Prior) hours(r *Rhythm) *hours {
 	var f hours
 	seen := float64(r.entries)
@@ -81,7 +81,7 @@ func (p *Prior) hours(r *Rhythm) *hours {
 	return &f
 }
 
-// wave adds the feed's own waves, in a crowd that gathers so far.
+// wave adds the feed's own waves, in a population that gathers so far.
 func (f *hours) wave(r *Rhythm, gathered float64) {
 	seen, square := float64(r.entries), 1.0
 	for k := 1; k <= harmonics; k++ {

@@ -20,7 +20,7 @@ const fullSteps = 64
 // keeps says that no entry leaves.
 func (p *planner) keeps() { p.reach = len(p.entries) }
 
-func (p *planner) byLives(l *Lives) {
+func (p *planner) byLives(l *Residence) {
 	p.reach = min(len(p.entries), maxReach)
 	p.part = make([]int, len(p.entries))
 	for s := range p.part {

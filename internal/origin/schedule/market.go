@@ -24,12 +24,12 @@ func (o *outcome) plus(p outcome, times float64) {
 	o.waits += p.waits * times
 }
 
-// market is a crowd prepared for prices: what becomes of the entries of each
+// market is a population prepared for prices: what becomes of the entries of each
 // kind is known for a grid of intervals.
 type market struct {
 	grid   [gridSteps]float64 // hours
 	rates  *Prior
-	kinds  []course
+	kinds  []ratePoint
 	lived  []lived
 	within Bounds
 	hourly hourly
@@ -40,16 +40,16 @@ const (
 	never     = gridSteps - 1 // where on the grid a look is that is never worth its price
 )
 
-// course is what becomes of a typical feed's entries.
-type course struct {
+// ratePoint is what becomes of a typical feed's entries.
+type ratePoint struct {
 	typical
 	rate float64 // expected, an hour
 	at   [gridSteps]overflowed
 }
 
-func (c *Crowd) market(within Bounds) *market {
+func (c *Population) market(within Bounds) *market {
 	kinds := c.sorted()
-	m := &market{rates: fit(kinds), lived: c.some(), within: within, kinds: make([]course, len(kinds))}
+	m := &market{rates: fit(kinds), lived: c.some(), within: within, kinds: make([]ratePoint, len(kinds))}
 	m.rates.gathered = c.Gathered.square()
 	m.hourly = newHourly(m.rates.gathered)
 	for j := range m.grid {
@@ -97,7 +97,7 @@ func (m *market) at(p Price) outcome {
 
 // brings is what becomes of a feed's entries in an hour, in the mean of all lucks:
 // below some luck the feed is given up, and above it luck changes little.
-func (m *market) brings(k *course, p Price) (o outcome) {
+func (m *market) brings(k *ratePoint, p Price) (o outcome) {
 	from, to := 0.0, 1.0
 	if m.due(k, p, to) == never {
 		return k.in(m.between(k, never))
@@ -120,7 +120,7 @@ func (m *market) brings(k *course, p Price) (o outcome) {
 
 // kept is what becomes of them with a look at a place on the grid, or with a plan
 // where such looks would be.
-func (m *market) kept(k *course, place float64) outcome {
+func (m *market) kept(k *ratePoint, place float64) outcome {
 	hours, became := m.between(k, place)
 	if !m.rates.tellsHours(k.entries) {
 		return k.in(hours, became)
@@ -140,8 +140,8 @@ func (m *market) place(hours float64) float64 {
 
 // due is where on the grid a look is worth the price. Beyond where the loss is all
 // is worth the same.
-func (m *market) due(k *course, p Price, luck float64) float64 {
-	loss := lucky(p.Loss, luck)
+func (m *market) due(k *ratePoint, p Price, luck float64) float64 {
+	loss := jittered(p.Loss, luck)
 	longest := m.place(loss)
 	worth := func(place float64) float64 {
 		hours, o := m.between(k, place)
@@ -160,7 +160,7 @@ func (m *market) due(k *course, p Price, luck float64) float64 {
 
 // between is what becomes of a feed's entries until a look at a place on the
 // grid.
-func (m *market) between(k *course, place float64) (hours float64, o overflowed) {
+func (m *market) between(k *ratePoint, place float64) (hours float64, o overflowed) {
 	j := min(int(place), gridSteps-2)
 	part := place - float64(j)
 	mean := func(a, b float64) float64 { return a + part*(b-a) }
@@ -169,14 +169,14 @@ func (m *market) between(k *course, place float64) (hours float64, o overflowed)
 }
 
 // in is an hour's part of it.
-func (k *course) in(hours float64, o overflowed) outcome {
+func (k *ratePoint) in(hours float64, o overflowed) outcome {
 	if hours >= Horizon.Hours()*0.99 { // given up
 		return outcome{entries: k.rate}
 	}
 	return outcome{looks: 1 / hours, entries: k.rate, seen: k.rate - o.lost/hours, waits: o.waits / max(k.rate, 1e-12) / hours}
 }
 
-// sample is how many feeds stand for a crowd where looks are allotted one by one.
+// sample is how many feeds stand for a population where looks are allotted one by one.
 const sample = 2000
 
 // rival is what a rule brings that allots looks by what was seen of each feed.
@@ -215,7 +215,7 @@ func (b Bounds) hold(hours float64) float64 {
 	return min(max(hours, b.Shortest.Hours()), b.Longest.Hours())
 }
 
-func (m *market) evenly(k *course) func(float64) outcome {
+func (m *market) evenly(k *ratePoint) func(float64) outcome {
 	return func(hours float64) outcome {
 		return k.in(hours, m.hourly.overflow(hours, hours*k.rate, k.window))
 	}

@@ -26,7 +26,7 @@ func (p Price) Next(r *Rhythm, site Site, last time.Time, within Bounds) time.Ti
 	if typical > longestPlanned || !p.Rates.tellsHours(float64(r.entries)) {
 		return p.Due(r, site, last)
 	}
-	p.Loss = lucky(p.Loss, site.Luck)
+	p.Loss = jittered(p.Loss, site.Jitter)
 	slot := min(max(typical/slotsByHours, 5*time.Minute), 3*time.Hour)
 	return newPlanner(r, site, p.Rates, last, 4*typical, slot).solve(p).next
 }

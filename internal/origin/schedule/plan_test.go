@@ -9,7 +9,7 @@ import (
 
 // TestPlanIsTheBest tries every set of looks.
 func TestPlanIsTheBest(t *testing.T) {
-	var lives Lives
+	var lives Residence
 	for i := range 500 {
 		lives.Learn(monday.Add(time.Duration(i)*time.Hour), time.Duration(i%7)*time.Hour)
 	}
@@ -72,8 +72,8 @@ func bursts(random *rand.Rand, entries, from int) *Rhythm {
 	return r
 }
 
-// crowdOfBursts is of feeds that publish in bursts, at hours of their own.
-func crowdOfBursts(random *rand.Rand) (g Gathered) {
+// populationOfBursts is of feeds that publish in bursts, at hours of their own.
+func populationOfBursts(random *rand.Rand) (g Gathered) {
 	for range 1000 {
 		g.Add(bursts(random, random.IntN(40), random.IntN(24)))
 	}
@@ -83,7 +83,7 @@ func crowdOfBursts(random *rand.Rand) (g Gathered) {
 // TestGathered: bursts gather, even days do not, however little each feed shows.
 func TestGathered(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
-	g := crowdOfBursts(random)
+	g := populationOfBursts(random)
 	near(t, "bursts", g.square(), 0.27, 0.1)
 	was := g
 	if g.Fade(2000); g != was {
@@ -108,17 +108,17 @@ func TestGathered(t *testing.T) {
 // hours too, and nothing where they have none.
 func TestCrowdTellsHours(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
-	crowd, alone := &Prior{gathered: crowdOfBursts(random).square()}, &Prior{}
+	population, alone := &Prior{gathered: populationOfBursts(random).square()}, &Prior{}
 	right, wrong, silent := 0.0, 0.0, new(Rhythm)
 	for range 500 {
 		r := bursts(random, 12, 6)
-		right += crowd.hours(r).over(monday.Add(10*time.Hour), monday.Add(11*time.Hour)) / 500
+		right += population.hours(r).over(monday.Add(10*time.Hour), monday.Add(11*time.Hour)) / 500
 		wrong += alone.hours(r).over(monday.Add(10*time.Hour), monday.Add(11*time.Hour)) / 500
 	}
 	if right < 1.6 || wrong > 1.3 { // it is 2.25
-		t.Errorf("%v times the mean in a crowd with hours, %v in one without", right, wrong)
+		t.Errorf("%v times the mean in a population with hours, %v in one without", right, wrong)
 	}
-	near(t, "a silent feed", crowd.hours(silent).over(monday, monday.Add(time.Hour)), 1, 1e-6)
+	near(t, "a silent feed", population.hours(silent).over(monday, monday.Add(time.Hour)), 1, 1e-6)
 }
 
 // TestNextIsAfterTheBurst: one look a day is when the most have come, and entries

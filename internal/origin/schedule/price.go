@@ -9,14 +9,14 @@ const Cheapest = 0.02
 
 const dearest = 1e7 // no look is worth it
 
-// Price returns the price that spends so many looks an hour on the crowd, or
+// Price returns the price that spends so many looks an hour on the population, or
 // comes nearest to that. What a lost entry counts for is chosen with it, so that
 // as large a part is missed of what MinMissing would miss with the same looks as
 // entries wait of what they would with MinDelay: if it counted for less more
 // would be lost for the sake of delay, if for more looks would go where little is
 // published, and find entries late. It takes some tens of milliseconds, and more
 // where lives are known.
-func (c *Crowd) Price(looksAnHour float64, within Bounds) Price {
+func (c *Population) Price(looksAnHour float64, within Bounds) Price {
 	m := c.market(within)
 	spent := looksAnHour
 	if look, o := m.meets(looksAnHour, Horizon.Hours(), Price{}); look < Cheapest*1.001 {
@@ -46,7 +46,7 @@ func (c *Crowd) Price(looksAnHour float64, within Bounds) Price {
 
 // Reprice returns p for another number of looks, and other feeds: what a lost
 // entry counts for stays.
-func (c *Crowd) Reprice(p Price, looksAnHour float64, within Bounds) Price {
+func (c *Population) Reprice(p Price, looksAnHour float64, within Bounds) Price {
 	m := c.market(within)
 	p.Look, _ = m.meets(looksAnHour, p.Loss, p)
 	p.Rates = m.rates

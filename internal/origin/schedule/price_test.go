@@ -11,7 +11,7 @@ import (
 func TestPriceMeetsTheBudget(t *testing.T) {
 	within := Bounds{Shortest: 5 * time.Minute, Longest: 24 * time.Hour, Period: 24 * time.Hour}
 	for _, feeds := range []int{1, 3, 2000} {
-		var c Crowd
+		var c Population
 		random := rand.New(rand.NewPCG(1, 1))
 		type site struct {
 			perDay float64
@@ -19,7 +19,7 @@ func TestPriceMeetsTheBudget(t *testing.T) {
 		}
 		var all []site
 		for range feeds {
-			s := site{20 * random.ExpFloat64(), Site{Window: 1 + random.IntN(30), Luck: 0.5}}
+			s := site{20 * random.ExpFloat64(), Site{Window: 1 + random.IntN(30), Jitter: 0.5}}
 			all = append(all, s)
 			c.Add(100*s.perDay, 100, s.Window)
 		}
@@ -34,17 +34,17 @@ func TestPriceMeetsTheBudget(t *testing.T) {
 			t.Errorf("the same again costs %+v, it was %+v", again, p)
 		}
 	}
-	var quiet Crowd
+	var quiet Population
 	quiet.Add(1, 100, 10)
 	if p := quiet.Price(1, within); p.Look > Cheapest*1.001 {
 		t.Errorf("a look where nothing comes costs %v", p.Look)
 	}
 }
 
-// papers is a crowd as the minimum-missing paper's: few feeds publish much.
-func papers(feeds int) *Crowd {
+// papers is a population as the minimum-missing paper's: few feeds publish much.
+func papers(feeds int) *Population {
 	random := rand.New(rand.NewPCG(1, 1))
-	var c Crowd
+	var c Population
 	for i := range feeds {
 		perDay := 10 + 4*random.Float64()
 		if i%16 != 0 {
@@ -95,8 +95,8 @@ func TestHoursKeepUpWithBothRules(t *testing.T) {
 	}
 }
 
-// TestPriorGoesByTheCrowd: what is silent in a crowd that publishes is silent by
-// chance, and in a crowd that does not it is dead.
+// TestPriorGoesByTheCrowd: what is silent in a population that publishes is silent by
+// chance, and in a population that does not it is dead.
 func TestPriorGoesByTheCrowd(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	var alive, dead []typical
@@ -119,7 +119,7 @@ func TestPriorGoesByTheCrowd(t *testing.T) {
 		t.Errorf("where all are silent, they publish %v entries a day", got)
 	}
 	near(t, "rate of one that nobody is like", fit(dead).perDay(21*50, 21), 50, 0.2)
-	near(t, "rate without a crowd", (*Prior)(nil).PerDay(steady(5)), 5, 0.01)
+	near(t, "rate without a population", (*Prior)(nil).PerDay(steady(5)), 5, 0.01)
 }
 
 func BenchmarkPrice(b *testing.B) {

@@ -10,7 +10,7 @@ const (
 	leastDays = 1e-3 // that a feed counts as seen for
 )
 
-// Prior is how the rates of a crowd of feeds are distributed. It says what to
+// Prior is how the rates of a population of feeds are distributed. It says what to
 // expect of those that have shown little: of one that was silent for weeks not
 // nothing, but what others do that were silent as long (empirical Bayes: the
 // distribution that makes what was seen of all most likely, by expectation
@@ -66,7 +66,7 @@ func likelihood(entries, days float64) (l [priorRates]float64) {
 func gridRate(k int) float64 { return math.Exp2(float64(k+priorLow) / 2) }
 
 // PerDay is the mean of what the rate can be, in entries a day, by what was seen
-// of the feed and of the crowd.
+// of the feed and of the population.
 func (p *Prior) PerDay(r *Rhythm) float64 {
 	if p == nil {
 		return r.PerDay()
@@ -82,7 +82,7 @@ func (p *Prior) perDay(entries, days float64) float64 {
 		sum += l
 		rates += l * gridRate(k)
 	}
-	if sum == 0 { // nothing like it is in the crowd
+	if sum == 0 { // nothing like it is in the population
 		return PerDay(entries, days)
 	}
 	return rates / sum

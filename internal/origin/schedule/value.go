@@ -24,29 +24,29 @@ const Horizon = 90 * 24 * time.Hour
 // count for.
 type Price struct {
 	Look, Loss float64
-	Rates      *Prior // what the crowd says of feeds' rates; nil: nothing
+	Rates      *Prior // what the population says of feeds' rates; nil: nothing
 }
 
 // Site is what a look's value hangs on beside the Rhythm.
 type Site struct {
-	Window int    // entries that the document holds
-	Lives  *Lives // how long entries stay; nil, or too few: as the window says
+	Window int        // entries that the document holds
+	Lives  *Residence // how long entries stay; nil, or too few: as the window says
 
-	// Luck, from 0 to 1, is the feed's own, and the same all the time. Of many
+	// Jitter, from 0 to 1, is the feed's own, and the same all the time. Of many
 	// feeds of which equally little is known a price would take all or none:
 	// what a lost entry counts for is a little more where there is luck.
-	Luck float64
+	Jitter float64
 }
 
-// spread is between the losses of the luckiest and the unluckiest: e^spread.
-const spread = 0.1
+// jitterRange is between the losses of the luckiest and the unluckiest: e^jitterRange.
+const jitterRange = 0.1
 
-func lucky(loss, luck float64) float64 { return loss * math.Exp(spread*(luck-0.5)) }
+func jittered(loss, luck float64) float64 { return loss * math.Exp(jitterRange*(luck-0.5)) }
 
 // Due returns when a look at a feed that was looked at at last is worth the
 // price. It is no later than Horizon after that.
 func (p Price) Due(r *Rhythm, site Site, last time.Time) time.Time {
-	perDay, loss := p.Rates.PerDay(r), lucky(p.Loss, site.Luck)
+	perDay, loss := p.Rates.PerDay(r), jittered(p.Loss, site.Jitter)
 	step := p.Interval(perDay, site) / 24
 	step = min(max(step, 5*time.Minute), 24*time.Hour)
 	s := stretch{window: site.Window}
@@ -69,7 +69,7 @@ func (p Price) Due(r *Rhythm, site Site, last time.Time) time.Time {
 // Interval is Due for entries that come evenly, so many a day.
 func (p Price) Interval(perDay float64, site Site) time.Duration {
 	low, high := 0.0, Horizon.Hours()
-	loss := lucky(p.Loss, site.Luck)
+	loss := jittered(p.Loss, site.Jitter)
 	for range 20 {
 		middle := (low + high) / 2
 		even := stretch{window: site.Window, hours: middle, entries: middle * perDay / 24}

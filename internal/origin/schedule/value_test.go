@@ -32,10 +32,10 @@ func near(t *testing.T, what string, got, want, within float64) {
 func TestIntervalIsBothRules(t *testing.T) {
 	v := Price{Look: 50, Loss: 1e4}
 	for _, perDay := range []float64{1, 4, 16, 64} {
-		near(t, "square root", v.Interval(perDay, Site{Window: 5000, Luck: 0.5}).Hours(), math.Sqrt(2*v.Look/(perDay/24)), 0.01)
+		near(t, "square root", v.Interval(perDay, Site{Window: 5000, Jitter: 0.5}).Hours(), math.Sqrt(2*v.Look/(perDay/24)), 0.01)
 	}
 	at := func(window int, price float64) time.Duration {
-		return Price{Look: price, Loss: 100}.Interval(240, Site{Window: window, Luck: 0.5})
+		return Price{Look: price, Loss: 100}.Interval(240, Site{Window: window, Jitter: 0.5})
 	}
 	// A look saves a window full at most.
 	if got := at(10, 10*100); got != Horizon {
@@ -146,8 +146,8 @@ func TestWorthIsTheDerivative(t *testing.T) {
 }
 
 func TestLives(t *testing.T) {
-	var l Lives
-	if l.Known() || (*Lives)(nil).Known() {
+	var l Residence
+	if l.Known() || (*Residence)(nil).Known() {
 		t.Error("something is known of nothing")
 	}
 	for i := range 1000 {

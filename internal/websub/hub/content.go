@@ -15,13 +15,13 @@ const maxUnused = 8 << 20
 type contents struct {
 	topics Topics
 	mu     sync.Mutex
-	all    map[string]*reading
-	unused []*reading // the oldest first
-	bytes  int        // of unused
+	all    map[string]*read
+	unused []*read // the oldest first
+	bytes  int     // of unused
 }
 
-// reading is a content, or soon will be.
-type reading struct {
+// read is a content, or soon will be.
+type read struct {
 	address string
 	version uint64 // at least
 	done    chan struct{}
@@ -50,7 +50,7 @@ func (c *contents) get(ctx context.Context, address string) (_ Content, release 
 	return r.content, release, r.err
 }
 
-func (c *contents) use(address string, version uint64) (r *reading, first bool) {
+func (c *contents) use(address string, version uint64) (r *read, first bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if r = c.all[address]; r != nil && r.version == version {
@@ -64,19 +64,19 @@ func (c *contents) use(address string, version uint64) (r *reading, first bool) 
 		c.unlist(r)
 	}
 	if c.all == nil {
-		c.all = make(map[string]*reading)
+		c.all = make(map[string]*read)
 	}
-	r = &reading{address: address, version: version, done: make(chan struct{}), users: 1}
+	r = &read{address: address, version: version, done: make(chan struct{}), users: 1}
 	c.all[address] = r
 	return r, true
 }
 
-func (c *contents) unlist(r *reading) {
-	c.unused = slices.DeleteFunc(c.unused, func(other *reading) bool { return other == r })
+func (c *contents) unlist(r *read) {
+	c.unused = slices.DeleteFunc(c.unused, func(other *read) bool { return other == r })
 	c.bytes -= len(r.content.Body)
 }
 
-func (c *contents) release(r *reading) {
+func (c *contents) release(r *read) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if r.users--; r.users > 0 {

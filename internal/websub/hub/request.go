@@ -128,7 +128,7 @@ func (h *Hub) subscribe(mode string, form url.Values) error {
 	}
 	h.mu.Lock()
 	_, there := h.ledger.Get(ledger.KeyOf(in.Topic, in.Callback))
-	room := h.ledger.Room(in.Topic, in.Callback, in.Host)
+	room := h.ledger.HasRoomFor(in.Topic, in.Callback, in.Host)
 	h.mu.Unlock()
 	switch {
 	case mode == "unsubscribe" && !there:

@@ -46,7 +46,7 @@ func (l *looks) all() string {
 	return fmt.Sprint(l.at)
 }
 
-func newRoom(t testing.TB, l *looks, feeds ...string) *Room {
+func newRoom(t testing.TB, l *looks, feeds ...string) *Receiver {
 	l.at = make(map[string]int)
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
@@ -134,7 +134,7 @@ func TestTheLastPingIsHeard(t *testing.T) {
 	})
 }
 
-func rpc(r *Room, body string) (int, string) {
+func rpc(r *Receiver, body string) (int, string) {
 	w := httptest.NewRecorder()
 	r.ServeHTTP(w, httptest.NewRequest("POST", "/RPC2", strings.NewReader(body)))
 	return w.Code, w.Body.String()

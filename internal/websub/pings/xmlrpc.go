@@ -49,7 +49,7 @@ type fault struct {
 func (f *fault) Error() string { return f.text }
 
 // ServeHTTP answers POST /RPC2.
-func (r *Room) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	message, failed, err := r.answer(w, req)
 	var long *http.MaxBytesError
 	if errors.As(err, &long) {
@@ -60,7 +60,7 @@ func (r *Room) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	_, _ = io.WriteString(w, response(message, failed, err)) // who left needs no answer
 }
 
-func (r *Room) answer(w http.ResponseWriter, req *http.Request) (message string, failed bool, err error) {
+func (r *Receiver) answer(w http.ResponseWriter, req *http.Request) (message string, failed bool, err error) {
 	c, err := readCall(http.MaxBytesReader(w, req.Body, maxCall))
 	if err != nil {
 		return "", false, err

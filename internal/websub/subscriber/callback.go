@@ -21,7 +21,7 @@ const (
 )
 
 // ServeHTTP answers hubs at a callback. The secret is the path value "secret".
-func (r *Room) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+func (r *Subscriber) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	secret := req.PathValue("secret")
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	switch req.Method {
@@ -42,7 +42,7 @@ func (r *Room) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 
 // verified takes in what a hub asks or tells by GET, and returns the challenge
 // where this peer meant it (section 5.3).
-func (r *Room) verified(req *http.Request, secret string) (challenge string, ok bool) {
+func (r *Subscriber) verified(req *http.Request, secret string) (challenge string, ok bool) {
 	q := req.URL.Query()
 	r.mu.Lock()
 	s := r.bySecret[secret]
@@ -83,7 +83,7 @@ func (s *subscription) confirm(now time.Time, q url.Values) (challenge string, o
 
 // delivered takes a content in, and has the feed looked at if its hub signed it.
 // What is signed wrongly is passed over in silence (section 8).
-func (r *Room) delivered(req *http.Request, secret string) (status int) {
+func (r *Subscriber) delivered(req *http.Request, secret string) (status int) {
 	r.mu.Lock()
 	s := r.bySecret[secret]
 	r.mu.Unlock()

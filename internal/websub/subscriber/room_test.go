@@ -79,7 +79,7 @@ func (h *hub) asked() []url.Values {
 }
 
 type rig struct {
-	*Room
+	*Subscriber
 	t     testing.TB
 	hub   *hub
 	rows  *records
@@ -99,7 +99,7 @@ func (r *rig) run() {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { room.Run(ctx); close(done) }()
-	r.Room, r.stop = room, func() { cancel(); <-done }
+	r.Subscriber, r.stop = room, func() { cancel(); <-done }
 	synctest.Wait()
 }
 

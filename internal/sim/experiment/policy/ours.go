@@ -32,7 +32,7 @@ func Expected(t *Trace, name string, looks int) Score {
 	for i, l := range t.learned() {
 		var r schedule.Rhythm
 		r.Learn(l.published, t.Begin, from)
-		lives := new(schedule.Lives)
+		lives := new(schedule.Residence)
 		for _, it := range t.Feeds[i].Items[:len(l.published)] {
 			if it.Gone.Before(from) {
 				lives.Learn(it.Published, it.Gone.Sub(it.Published))
@@ -45,7 +45,7 @@ func Expected(t *Trace, name string, looks int) Score {
 		}
 		_, luck := math.Modf(float64(i) * math.Phi)
 		e.rhythms = append(e.rhythms, r)
-		e.sites = append(e.sites, schedule.Site{Window: l.window, Lives: lives, Luck: luck})
+		e.sites = append(e.sites, schedule.Site{Window: l.window, Lives: lives, Jitter: luck})
 		e.last, e.due = append(e.last, from), append(e.due, time.Time{})
 	}
 	slices.Sort(full)
@@ -65,7 +65,7 @@ func Expected(t *Trace, name string, looks int) Score {
 // reprice finds the price that spends what is left in what is left of the
 // stretch. Once a week it weighs lost entries anew.
 func (e *expected) reprice(now time.Time) {
-	var crowd schedule.Crowd
+	var crowd schedule.Population
 	for i := range e.rhythms {
 		crowd.Gathered.Add(&e.rhythms[i])
 		if site := e.sites[i]; site.Lives.Known() {

@@ -66,7 +66,7 @@ func (l *Ledger) stopped(now time.Time, r *run, failed bool) {
 		l.running.slow--
 	}
 	h.running--
-	l.doubt(h, slow)
+	l.markDubious(h, slow)
 	l.offer(h)
 }
 

@@ -103,8 +103,8 @@ func New(source rand.Source) *Ledger {
 	}
 }
 
-// Room reports whether a subscription would be taken.
-func (l *Ledger) Room(topic, callback, hostname string) bool {
+// HasRoomFor reports whether a subscription would be taken.
+func (l *Ledger) HasRoomFor(topic, callback, hostname string) bool {
 	if _, ok := l.subs[KeyOf(topic, callback)]; ok {
 		return true
 	}
@@ -117,7 +117,7 @@ func (l *Ledger) Put(s *Subscription) error {
 	key := KeyOf(s.Topic, s.Callback)
 	have := l.subs[key]
 	if have == nil {
-		if !l.Room(s.Topic, s.Callback, s.Host) {
+		if !l.HasRoomFor(s.Topic, s.Callback, s.Host) {
 			return ErrFull
 		}
 		have = &sub{key: key, callback: s.Callback, host: l.host(s.Host), index: -1, sent: s.Sent}

@@ -192,10 +192,10 @@ func TestLimits(t *testing.T) {
 	for i := range MaxAtHost {
 		put(t, l, "a", "x.example", i)
 	}
-	if l.Room("a", "https://x.example/new", "x.example") || !l.Room("a", "https://y.example/new", "y.example") {
+	if l.HasRoomFor("a", "https://x.example/new", "x.example") || !l.HasRoomFor("a", "https://y.example/new", "y.example") {
 		t.Error("one host fills the ledger, or none may")
 	}
-	if !l.Room("a", "https://x.example/0", "x.example") {
+	if !l.HasRoomFor("a", "https://x.example/0", "x.example") {
 		t.Error("what is there may not be renewed")
 	}
 	if err := l.Put(&Subscription{Topic: "a", Callback: "new", Host: "x.example"}); err != ErrFull {

@@ -129,13 +129,13 @@ func (l *Ledger) age(now time.Time) {
 		if !r.slow {
 			r.slow = true
 			l.running.slow++
-			l.doubt(r.sub.host, true)
+			l.markDubious(r.sub.host, true)
 		}
 	}
 }
 
-// doubt moves a host between the lists.
-func (l *Ledger) doubt(h *host, dubious bool) {
+// markDubious moves a host between the lists.
+func (l *Ledger) markDubious(h *host, dubious bool) {
 	if h.dubious == dubious {
 		return
 	}

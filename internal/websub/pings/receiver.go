@@ -29,8 +29,8 @@ type Config struct {
 	Look func(ctx context.Context, feed string) (news bool)
 }
 
-// Room takes pings. All methods may be called at the same time.
-type Room struct {
+// Receiver takes pings. All methods may be called at the same time.
+type Receiver struct {
 	cfg    Config
 	ctx    context.Context
 	askers *throttle.Buckets
@@ -48,14 +48,14 @@ type pinged struct {
 }
 
 // New returns a room whose looks end with ctx.
-func New(ctx context.Context, cfg Config) *Room {
-	return &Room{cfg: cfg, ctx: ctx, askers: throttle.New(time.Second, 30), feeds: make(map[string]*pinged)}
+func New(ctx context.Context, cfg Config) *Receiver {
+	return &Receiver{cfg: cfg, ctx: ctx, askers: throttle.New(time.Second, 30), feeds: make(map[string]*pinged)}
 }
 
 // Ping has this peer's feeds at addresses looked at, and returns how many there
 // are. With sites an address may also be that of the site whose feeds changed.
 // It does not block.
-func (r *Room) Ping(sites bool, addresses ...string) int {
+func (r *Receiver) Ping(sites bool, addresses ...string) int {
 	named := make(map[string]bool)
 	for _, address := range addresses {
 		if k := keyOf(address); k != "" {
@@ -102,7 +102,7 @@ func matches(feed string, named map[string]bool, sites bool) bool {
 }
 
 // ping plans a look at a feed, where none is planned that tells as much.
-func (r *Room) ping(feed string) {
+func (r *Receiver) ping(feed string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p := r.feeds[feed]
@@ -117,12 +117,12 @@ func (r *Room) ping(feed string) {
 	r.plan(feed, p)
 }
 
-func (r *Room) plan(feed string, p *pinged) {
+func (r *Receiver) plan(feed string, p *pinged) {
 	p.planned = true
 	time.AfterFunc(max(0, time.Until(p.last.Add(p.gap))), func() { r.look(feed, p) })
 }
 
-func (r *Room) look(feed string, p *pinged) {
+func (r *Receiver) look(feed string, p *pinged) {
 	r.mu.Lock()
 	p.last, p.again = time.Now(), false
 	r.mu.Unlock()
@@ -141,6 +141,6 @@ func (r *Room) look(feed string, p *pinged) {
 }
 
 // slow returns how long whoever sent a request has to wait; 0: not at all.
-func (r *Room) slow(req *http.Request) time.Duration {
+func (r *Receiver) slow(req *http.Request) time.Duration {
 	return r.askers.Take(time.Now(), throttle.Asker(req.RemoteAddr, req.Header), 1)
 }

@@ -56,9 +56,9 @@ type Config struct {
 	Log      *slog.Logger
 }
 
-// Room keeps subscriptions at other hubs. All methods may be called at the same
+// Subscriber keeps subscriptions at other hubs. All methods may be called at the same
 // time.
-type Room struct {
+type Subscriber struct {
 	cfg  Config
 	wake chan struct{} // holds one
 
@@ -85,14 +85,14 @@ type subscription struct {
 }
 
 // Open reads what is kept. Nothing is asked before Run.
-func Open(cfg Config) (*Room, error) {
+func Open(cfg Config) (*Subscriber, error) {
 	if cfg.Store == nil || cfg.Client == nil || cfg.Callback == "" || cfg.Look == nil {
 		return nil, fmt.Errorf("subscriber: the configuration is not complete")
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	r := &Room{cfg: cfg, wake: make(chan struct{}, 1), feeds: make(map[string]*subscription), bySecret: make(map[string]*subscription)}
+	r := &Subscriber{cfg: cfg, wake: make(chan struct{}, 1), feeds: make(map[string]*subscription), bySecret: make(map[string]*subscription)}
 	for record, err := range cfg.Store.ListPrefix(store.BucketHub, rows) {
 		if err != nil {
 			return nil, fmt.Errorf("subscriptions at hubs: %w", err)
@@ -111,7 +111,7 @@ func renewal(now, expires time.Time) time.Time { return now.Add(max(0, expires.S
 
 // Found says which hub a feed names now, and by which address the hub knows the
 // feed; without a hub it names none. It does not block.
-func (r *Room) Found(feed, hub, self string) {
+func (r *Subscriber) Found(feed, hub, self string) {
 	if self == "" {
 		self = feed
 	}
@@ -144,7 +144,7 @@ func secret() string {
 }
 
 // Forget ends a feed's subscription: its callback answers that it is gone.
-func (r *Room) Forget(feed string) {
+func (r *Subscriber) Forget(feed string) {
 	r.mu.Lock()
 	s := r.feeds[feed]
 	if s != nil {
@@ -161,7 +161,7 @@ func (r *Room) Forget(feed string) {
 
 // News says that a look found something new. A hub that did not tell of it does
 // not work.
-func (r *Room) News(feed string) {
+func (r *Subscriber) News(feed string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if s := r.feeds[feed]; s != nil && time.Since(s.told) > ahead {
@@ -170,14 +170,14 @@ func (r *Room) News(feed string) {
 }
 
 // Works reports whether a feed's hub tells what is new.
-func (r *Room) Works(feed string) bool {
+func (r *Subscriber) Works(feed string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := r.feeds[feed]
 	return s != nil && s.works && time.Now().Before(s.Expires)
 }
 
-func (r *Room) awake() {
+func (r *Subscriber) awake() {
 	select {
 	case r.wake <- struct{}{}:
 	default:
@@ -185,7 +185,7 @@ func (r *Room) awake() {
 }
 
 // Run subscribes and renews until ctx ends.
-func (r *Room) Run(ctx context.Context) {
+func (r *Subscriber) Run(ctx context.Context) {
 	var asking sync.WaitGroup
 	defer asking.Wait()
 	places := make(chan struct{}, atOnce)
@@ -212,7 +212,7 @@ func (r *Room) Run(ctx context.Context) {
 	}
 }
 
-func (r *Room) due(now time.Time) (due []*subscription) {
+func (r *Subscriber) due(now time.Time) (due []*subscription) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, s := range r.feeds {
@@ -225,7 +225,7 @@ func (r *Room) due(now time.Time) (due []*subscription) {
 }
 
 // ask sends a subscription to its hub, and plans the next time.
-func (r *Room) ask(ctx context.Context, s *subscription) {
+func (r *Subscriber) ask(ctx context.Context, s *subscription) {
 	err := r.save(ctx, s) // a callback that is asked for is known after a restart
 	if err == nil {
 		err = r.post(ctx, s)
@@ -247,7 +247,7 @@ func (r *Room) ask(ctx context.Context, s *subscription) {
 	s.due = time.Now().Add(wait)
 }
 
-func (r *Room) post(ctx context.Context, s *subscription) error {
+func (r *Subscriber) post(ctx context.Context, s *subscription) error {
 	form := url.Values{
 		"hub.mode": {"subscribe"}, "hub.topic": {s.Topic}, "hub.callback": {r.cfg.Callback + s.Secret}, "hub.secret": {s.Key},
 		"hub.lease_seconds": {strconv.Itoa(int(lease / time.Second))},
@@ -268,7 +268,7 @@ func (r *Room) post(ctx context.Context, s *subscription) error {
 	return nil
 }
 
-func (r *Room) save(ctx context.Context, s *subscription) error {
+func (r *Subscriber) save(ctx context.Context, s *subscription) error {
 	r.mu.Lock()
 	value, err := json.Marshal(s)
 	gone := r.feeds[s.Feed] != s

@@ -17,18 +17,18 @@ const (
 	mostLives   = 16 * enoughLives
 )
 
-// Lives is how long the entries of a feed stay in its document, by when they
+// Residence is how long the entries of a feed stay in its document, by when they
 // were published. Editors take entries out before the window is full, which no
-// window says. The zero Lives knows nothing. It takes 724 bytes, so that only
+// window says. The zero Residence knows nothing. It takes 724 bytes, so that only
 // feeds that publish much have one, and is not safe for concurrent use.
-type Lives struct {
+type Residence struct {
 	all   [lifeBins]float32
 	parts [dayParts][lifeBins]float32
 	sum   float32
 }
 
 // Learn takes the life of an entry that is gone, or has stayed so long yet.
-func (l *Lives) Learn(published time.Time, life time.Duration) {
+func (l *Residence) Learn(published time.Time, life time.Duration) {
 	i := 0
 	for i < lifeBins-1 && life.Hours() >= binEnds[i] {
 		i++
@@ -48,7 +48,7 @@ func (l *Lives) Learn(published time.Time, life time.Duration) {
 }
 
 // Known reports whether enough lives were learned to go by.
-func (l *Lives) Known() bool { return l != nil && l.sum >= enoughLives }
+func (l *Residence) Known() bool { return l != nil && l.sum >= enoughLives }
 
 // binEnds are in hours: each is the square root of two times the one before.
 var binEnds = [lifeBins - 1]float64{
@@ -58,7 +58,7 @@ var binEnds = [lifeBins - 1]float64{
 
 // gone is which share of the entries of an hour of the day is gone so many hours
 // after they were published.
-func (l *Lives) gone(hour int, after float64) float64 {
+func (l *Residence) gone(hour int, after float64) float64 {
 	part := &l.parts[hour*dayParts/24]
 	share, sum, begin := 0.0, 0.0, 0.0
 	passed := false

@@ -19,10 +19,10 @@ const keepRetractions = 30 * 24 * time.Hour
 // bytes.
 const maxMoved = 100 << 10
 
-// TakeBack does what a retraction says that has no place in the log here, since
+// Retract does what a retraction says that has no place in the log here, since
 // what came before it is not held. It returns when that is on disk, and does
 // nothing where nothing of its feed was ever stored.
-func (s *Store) TakeBack(ctx context.Context, it Item) error {
+func (s *Store) Retract(ctx context.Context, it Item) error {
 	if err := it.validate(); err != nil {
 		return err
 	}
@@ -31,18 +31,18 @@ func (s *Store) TakeBack(ctx context.Context, it Item) error {
 		if !ok {
 			return nil
 		}
-		switch _, err := get(b.txn, tombKey(state.id, it.Position)); {
+		switch _, err := get(b.txn, tombstoneKey(state.id, it.Position)); {
 		case err == nil:
 			return nil // it was done
 		case !errors.Is(err, ErrNotFound):
 			return err
 		}
-		b.takeBack(state.id, &it)
+		b.retract(state.id, &it)
 		if published, at, found := b.newest(state.id, it.ID); found && at.Compare(it.Position) < 0 {
 			b.supersede(published, state.id, at)
 			b.del(versionKey(state.id, it.ID))
 		}
-		b.set(tombKey(state.id, it.Position), encodeLog(&it))
+		b.set(tombstoneKey(state.id, it.Position), encodeLog(&it))
 		return b.err
 	}})
 }
@@ -55,7 +55,7 @@ func (s *Store) Retractions(ref feedring.FeedRef, after feedring.Position, most 
 		return nil, nil
 	}
 	err = s.view(func(txn *badger.Txn) error {
-		return each(txn, tombPrefix(state.id), tombKey(state.id, next(after)), func(row *badger.Item) (bool, error) {
+		return each(txn, tombstonePrefix(state.id), tombstoneKey(state.id, next(after)), func(row *badger.Item) (bool, error) {
 			it, err := tombOf(ref, row)
 			all = append(all, it)
 			return len(all) < most, err
@@ -90,7 +90,7 @@ func (s *Store) dropTombs(ctx context.Context, ref feedring.FeedRef, before time
 			state, ok := b.state(ref)
 			for i := range some {
 				if ok && some[i].Seen.Before(before) {
-					b.del(tombKey(state.id, some[i].Position))
+					b.del(tombstoneKey(state.id, some[i].Position))
 				}
 			}
 			return b.err

@@ -13,9 +13,9 @@ type Bounds struct {
 	Period            time.Duration // for which Uniform, MinDelay and MinMissing allot looks
 }
 
-// Crowd counts feeds by what was seen of them, so that a price for very many is
-// found by some hundred kinds of feeds. The zero Crowd is empty.
-type Crowd struct {
+// Population counts feeds by what was seen of them, so that a price for very many is
+// found by some hundred kinds of feeds. The zero Population is empty.
+type Population struct {
 	kinds map[kind]*counted
 	lived []lived
 
@@ -49,7 +49,7 @@ type lived struct {
 const mostLived = 4
 
 // Add counts a feed of which so many entries were seen in so many days.
-func (c *Crowd) Add(entries, days float64, window int) {
+func (c *Population) Add(entries, days float64, window int) {
 	if c.kinds == nil {
 		c.kinds = make(map[kind]*counted)
 	}
@@ -68,10 +68,10 @@ func (c *Crowd) Add(entries, days float64, window int) {
 
 // AddLived counts a feed whose lives are known. Both are read until the price is
 // found.
-func (c *Crowd) AddLived(r *Rhythm, site Site) { c.lived = append(c.lived, lived{1, r, site}) }
+func (c *Population) AddLived(r *Rhythm, site Site) { c.lived = append(c.lived, lived{1, r, site}) }
 
 // sorted returns the kinds in an order that is always the same.
-func (c *Crowd) sorted() []typical {
+func (c *Population) sorted() []typical {
 	all := make([]typical, 0, len(c.kinds))
 	for _, n := range c.kinds {
 		all = append(all, typical{
@@ -86,7 +86,7 @@ func (c *Crowd) sorted() []typical {
 }
 
 // some returns those that stand for all whose lives are known.
-func (c *Crowd) some() []lived {
+func (c *Population) some() []lived {
 	step := max(1, (len(c.lived)+mostLived-1)/mostLived)
 	var all []lived
 	for i := 0; i < len(c.lived); i += step {

@@ -14,10 +14,10 @@ const (
 	saidFor  = time.Minute // far below learnTTL
 )
 
-// said remembers which addresses Learn was told last: a reader is given the
+// recentAddrs remembers which addresses Learn was told last: a reader is given the
 // same providers with each answer, and reading their addresses again takes
 // longer than the question.
-type said struct {
+type recentAddrs struct {
 	last *lru.Cache[feedring.PeerID, saying]
 }
 
@@ -26,17 +26,17 @@ type saying struct {
 	at    time.Time
 }
 
-func newSaid() said {
+func newSaid() recentAddrs {
 	last, err := lru.New[feedring.PeerID, saying](saidKept)
 	if err != nil {
 		panic(err) // only for a size below one
 	}
-	return said{last}
+	return recentAddrs{last}
 }
 
 // again notes addrs, and reports whether the very same were told within the
 // last minute.
-func (s *said) again(id feedring.PeerID, addrs []string) bool {
+func (s *recentAddrs) again(id feedring.PeerID, addrs []string) bool {
 	now := time.Now()
 	if before, ok := s.last.Get(id); ok && now.Sub(before.at) < saidFor && slices.Equal(before.addrs, addrs) {
 		return true
