@@ -99,8 +99,8 @@ func TestCopyBehindIsNotWhole(t *testing.T) {
 	}
 }
 
-// TestNobodyKeepsNothingChanges: without a keeper nobody is asked for copies.
-func TestNobodyKeepsNothingChanges(t *testing.T) {
+// TestNoKeeperIsAskedWhereNoneIs: without a keeper nobody is asked for copies.
+func TestNoKeeperIsAskedWhereNoneIs(t *testing.T) {
 	c := newCluster(7)
 	c.group(3)
 	c.publish("p01", refAt("p01").URL)

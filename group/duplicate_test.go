@@ -9,7 +9,7 @@ import (
 
 // Somebody else who makes rows or claims with this peer's key is noticed
 // within a few periods, and as long as it goes on.
-func TestTwinIsNoticed(t *testing.T) {
+func TestDuplicateIdentityIsReported(t *testing.T) {
 	for name, say := range map[string]func(m *Machine) Message{
 		"rows": func(m *Machine) Message {
 			r := *m.me().row
@@ -40,7 +40,7 @@ func TestTwinIsNoticed(t *testing.T) {
 }
 
 // A peer that lost its disk meets its earlier life, and that is all.
-func TestLostDiskIsNoTwin(t *testing.T) {
+func TestLostDiskIsNoDuplicateIdentity(t *testing.T) {
 	for manager := range 2 {
 		c := newCluster(16)
 		ids := c.group(4)

@@ -17,7 +17,7 @@ func (c *cluster) looked(p feedring.PeerID, l LastFetch) {
 
 // Whoever looks next knows the last look and what the origin asked for then,
 // though who looked, and the manager with it, died a moment after it.
-func TestNextLookerKnowsTheLastLook(t *testing.T) {
+func TestNextFetcherKnowsLastFetch(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		peers int
@@ -64,7 +64,7 @@ func TestNextLookerKnowsTheLastLook(t *testing.T) {
 
 // Looks that come often are told a few times in a period, and a host that wants
 // to be left alone at once.
-func TestLooksAreToldSparingly(t *testing.T) {
+func TestFetchesAreReportedSparingly(t *testing.T) {
 	c := sharedFetches(21, 1, nil)
 	c.mirror(0, 3)
 	c.run(15 * time.Second)
@@ -94,7 +94,7 @@ func TestLooksAreToldSparingly(t *testing.T) {
 }
 
 // Those that look in turn hear what the origin asked of one of them.
-func TestThoseInTurnWait(t *testing.T) {
+func TestFetchersWaitWhenOneIsAskedTo(t *testing.T) {
 	c := sharedFetches(22, 3, nil)
 	c.mirror(0, 4)
 	c.run(15 * time.Second)
@@ -113,7 +113,7 @@ func TestThoseInTurnWait(t *testing.T) {
 }
 
 // What somebody says of the last look has bounds, at the manager and at others.
-func TestLastLookIsBounded(t *testing.T) {
+func TestLastFetchIsBounded(t *testing.T) {
 	c := sharedFetches(27, 1, nil)
 	c.mirror(0, 3)
 	c.run(15 * time.Second)
@@ -130,7 +130,7 @@ func TestLastLookIsBounded(t *testing.T) {
 }
 
 // A feed that is gone is told of at once.
-func TestThatAFeedIsGoneIsToldAtOnce(t *testing.T) {
+func TestGoneFeedIsReportedAtOnce(t *testing.T) {
 	c := sharedFetches(28, 1, nil)
 	c.mirror(0, 3)
 	c.run(15 * time.Second)
@@ -152,7 +152,7 @@ func TestThatAFeedIsGoneIsToldAtOnce(t *testing.T) {
 
 // Who rests hears at once that a host wants to be left alone, or that a feed is gone,
 // and of no other look.
-func TestWhoRestsHearsOfHolds(t *testing.T) {
+func TestRestingPeerLearnsOfHostBackoff(t *testing.T) {
 	c := sharedFetches(31, 1, nil)
 	c.mirror(0, 3)
 	c.run(15 * time.Second)
@@ -177,8 +177,8 @@ func TestWhoRestsHearsOfHolds(t *testing.T) {
 	}
 }
 
-// Who does not look cannot have others wait.
-func TestWhoRestsIsNotBelieved(t *testing.T) {
+// A peer that does not fetch cannot make others wait.
+func TestReportsOfRestingPeersAreIgnored(t *testing.T) {
 	c := sharedFetches(23, 1, nil)
 	c.mirror(0, 3)
 	c.run(15 * time.Second)
@@ -229,7 +229,7 @@ func (c *cluster) lookAt(host string) (ids []feedring.PeerID) {
 
 // All feeds of a host are looked at by one peer, whoever began with them; when it
 // is gone, by one other, and when a nearer one comes that mirrors all, by that one.
-func TestHostHasOneLooker(t *testing.T) {
+func TestHostHasOneFetcher(t *testing.T) {
 	c := sharedFetches(24, 1, far(map[feedring.PeerID]time.Duration{"p00": 30 * time.Millisecond, "p01": 40 * time.Millisecond, "p02": 35 * time.Millisecond, "p03": 4 * time.Millisecond, "p04": 5 * time.Millisecond}))
 	all := []int{1, 2, 3, 4, 5, 6}
 	c.town("a.example", map[feedring.PeerID][]int{"p00": {1, 2, 3}, "p01": {4, 5, 6}, "p02": {5}}) // each alone at first
@@ -274,9 +274,9 @@ func TestHostHasOneLooker(t *testing.T) {
 	}
 }
 
-// Who looks at a feed of a host in any case, since it offers it alone, looks at
-// those too that others mirror, however far it is.
-func TestWhoLooksInAnyCaseLooksAtAll(t *testing.T) {
+// A peer that alone offers one feed of a host also fetches the feeds that others mirror,
+// however far it is.
+func TestSoleFetcherTakesTheWholeHost(t *testing.T) {
 	c := sharedFetches(25, 1, far(map[feedring.PeerID]time.Duration{"p00": 10 * time.Millisecond, "p01": 80 * time.Millisecond, "p02": 30 * time.Millisecond}))
 	c.town("a.example", map[feedring.PeerID][]int{"p00": {1, 2}, "p01": {1, 2, 3}, "p02": {1, 2}})
 	c.run(time.Minute)
@@ -311,7 +311,7 @@ func (c *cluster) oneForAll(t *testing.T, host string) {
 
 // After whatever happened all shared feeds of a host that the same peers mirror
 // have one looker, and turns come to rest.
-func TestHostsSettle(t *testing.T) {
+func TestHostAssignmentsSettle(t *testing.T) {
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			c := sharedFetches(seed, 1, nil)
@@ -396,7 +396,7 @@ func (c *cluster) partly(t *testing.T, host string) {
 
 // Where no one peer mirrors all feeds of a host those that look there share its time,
 // and where one does it has all of it.
-func TestHostsTimeIsDealtOut(t *testing.T) {
+func TestHostTimeIsSplitBetweenFetchers(t *testing.T) {
 	c := sharedFetches(29, 1, nil)
 	c.town("a.example", map[feedring.PeerID][]int{"p00": {1, 2}, "p01": {2, 3}, "p02": {3, 4, 5, 6, 7}, "p03": {8}})
 	c.run(time.Minute)
@@ -424,7 +424,7 @@ func TestHostsTimeIsDealtOut(t *testing.T) {
 }
 
 // Those that look at one feed in turn share its host's time too.
-func TestThoseInTurnShareTheTime(t *testing.T) {
+func TestFetchersSplitTheHostTime(t *testing.T) {
 	c := sharedFetches(30, 3, nil)
 	c.town("a.example", map[feedring.PeerID][]int{"p00": {1}, "p01": {1, 2}, "p02": {1, 2}, "p03": {1}})
 	c.run(time.Minute)
@@ -432,7 +432,7 @@ func TestThoseInTurnShareTheTime(t *testing.T) {
 }
 
 // On a local network ways differ by chance, and no turn moves for that.
-func TestChanceMovesNoTurn(t *testing.T) {
+func TestAssignmentIgnoresSmallLatencyChanges(t *testing.T) {
 	c := sharedFetches(26, 1, nil)
 	c.mirror(0, 3)
 	c.run(15 * time.Second)

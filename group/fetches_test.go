@@ -87,7 +87,7 @@ func TestAloneSharesNothing(t *testing.T) {
 }
 
 // A peer that is in no group yet does not wait for one for long.
-func TestFeedWaitsForAGroupBriefly(t *testing.T) {
+func TestFeedIsFetchedAloneAfterShortWait(t *testing.T) {
 	c := sharedFetches(1, 1, nil)
 	c.alter = func(cfg *Config) { cfg.Refresh, cfg.Fetchers = 10*time.Second, 1 }
 	n := c.start("p00", mirrored)
@@ -102,7 +102,7 @@ func TestFeedWaitsForAGroupBriefly(t *testing.T) {
 
 // Of peers that start together the nearest to the origin looks, and nobody else
 // does in the meantime.
-func TestNearestLooks(t *testing.T) {
+func TestNearestPeerFetches(t *testing.T) {
 	c := sharedFetches(2, 1, far(map[feedring.PeerID]time.Duration{"p00": 80 * time.Millisecond, "p01": 50 * time.Millisecond, "p02": 12 * time.Millisecond, "p03": 30 * time.Millisecond, "p04": 12 * time.Millisecond}))
 	looked := map[feedring.PeerID]bool{}
 	c.turned = func(p feedring.PeerID, turn FetchAssignment) { looked[p] = looked[p] || turn.Slot > 0 }
@@ -122,7 +122,7 @@ func TestNearestLooks(t *testing.T) {
 }
 
 // Who looks goes on while nobody is nearer by half.
-func TestTurnsDoNotMoveForLittle(t *testing.T) {
+func TestAssignmentsDoNotMoveForLittle(t *testing.T) {
 	c := sharedFetches(3, 1, far(map[feedring.PeerID]time.Duration{"p00": 40 * time.Millisecond, "p01": 25 * time.Millisecond, "p02": 20 * time.Millisecond}))
 	c.mirror(0, 1)
 	c.run(time.Second)
@@ -141,7 +141,7 @@ func TestTurnsDoNotMoveForLittle(t *testing.T) {
 }
 
 // The death of who looks is noticed as any other, and another goes on.
-func TestLookerIsReplaced(t *testing.T) {
+func TestSilentFetcherIsReplaced(t *testing.T) {
 	for _, dead := range []feedring.PeerID{"p00", "p03"} { // the manager and a member
 		t.Run(string(dead), func(t *testing.T) {
 			c := sharedFetches(4, 1, func(p feedring.PeerID) time.Duration {
@@ -174,7 +174,7 @@ func TestLookerIsReplaced(t *testing.T) {
 }
 
 // A new manager lets who looks go on.
-func TestTakeoverMovesNoTurn(t *testing.T) {
+func TestTakeoverKeepsAssignments(t *testing.T) {
 	c := sharedFetches(5, 2, func(p feedring.PeerID) time.Duration {
 		if p == "p03" || p == "p04" {
 			return 5 * time.Millisecond
@@ -221,7 +221,7 @@ func TestPartitionSharesAgain(t *testing.T) {
 }
 
 // The site's own peer looks, and mirrors only when it is away for long.
-func TestSitesOwnPeerLooks(t *testing.T) {
+func TestSitesOwnPeerFetches(t *testing.T) {
 	c := sharedFetches(7, 2, nil)
 	ids := c.mirror(0, 4)
 	ref := feedring.FeedRef{URL: mirrored, Publisher: "p02"}
@@ -249,7 +249,7 @@ func TestSitesOwnPeerLooks(t *testing.T) {
 }
 
 // Where one peer of the group wants several to look, they do, each at its turn.
-func TestDistrust(t *testing.T) {
+func TestSeveralFetchersTakeSlots(t *testing.T) {
 	c := sharedFetches(8, 1, nil)
 	c.mirror(0, 3)
 	c.alter = func(cfg *Config) { cfg.Fetchers = 4 }
@@ -271,7 +271,7 @@ func TestDistrust(t *testing.T) {
 
 // Whom the origin refuses is replaced, and where it refuses all nobody is, for
 // the moves would be requests.
-func TestRefusedByTheOrigin(t *testing.T) {
+func TestRefusedFetcherIsReplaced(t *testing.T) {
 	c := sharedFetches(9, 1, nil)
 	c.mirror(0, 4)
 	c.run(10 * time.Second)
@@ -293,9 +293,9 @@ func TestRefusedByTheOrigin(t *testing.T) {
 	}
 }
 
-// Where the manager says nothing for long who looks goes on, and others take
-// over only after that one's word ran out, one after another.
-func TestWithoutAWord(t *testing.T) {
+// While the manager is silent, the fetcher goes on. Others take over one after another,
+// after the assignment ran out.
+func TestFetcherGoesOnWithoutManager(t *testing.T) {
 	c := sharedFetches(10, 1, nil)
 	c.mirror(0, 4)
 	c.run(10 * time.Second)
@@ -320,7 +320,7 @@ func TestWithoutAWord(t *testing.T) {
 }
 
 // A ping at a peer that rests goes on to who looks, and a flood of them does not.
-func TestUrge(t *testing.T) {
+func TestFetchRequestReachesFetcher(t *testing.T) {
 	c := sharedFetches(11, 1, nil)
 	c.mirror(0, 3)
 	c.run(10 * time.Second)
@@ -336,7 +336,7 @@ func TestUrge(t *testing.T) {
 }
 
 // What a peer asks about without offering it is not kept.
-func TestTurnsAreBounded(t *testing.T) {
+func TestAssignmentsAreBounded(t *testing.T) {
 	c := sharedFetches(12, 1, nil)
 	c.mirror(0, 3)
 	c.run(10 * time.Second)
@@ -375,7 +375,7 @@ func TestShareClone(t *testing.T) {
 }
 
 // After crashes, cuts and losses one looks again, and the others know.
-func TestSharedLooksSettle(t *testing.T) {
+func TestSharedFetchesSettle(t *testing.T) {
 	for seed := range uint64(60) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			c := sharedFetches(seed, 1, func(p feedring.PeerID) time.Duration { return time.Duration(3*(int(p[2])-'0')+5) * time.Millisecond })

@@ -10,7 +10,7 @@ import (
 // A group remembers the version of a row that it forgot, so that it does not
 // come back from elsewhere. Its owner comes back all the same, though it lost its
 // store and begins below that version, or slept and says what it said before.
-func TestForgottenComesBack(t *testing.T) {
+func TestForgottenMemberReturns(t *testing.T) {
 	for name, test := range map[string]struct {
 		goes, comes func(c *cluster, gone *testNode)
 		young       bool // the manager started anew since, and remembers nothing
@@ -106,7 +106,7 @@ func (c *cluster) others(than feedring.PeerID) []feedring.PeerID {
 }
 
 // What is forgotten does not come back from elsewhere.
-func TestForgottenStaysSo(t *testing.T) {
+func TestForgottenRowStaysForgotten(t *testing.T) {
 	c := newCluster(1)
 	c.alter = func(cfg *Config) { cfg.Refresh = 10 * time.Minute }
 	ids := c.group(4)

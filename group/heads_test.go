@@ -9,7 +9,7 @@ import (
 
 // A publisher that is admitted by others tells them of all that it holds of its
 // own feeds: they may have lost it, and would not ask for what no beacon tells.
-func TestAdmittedTellsItsOwnHeads(t *testing.T) {
+func TestAdmittedPeerAnnouncesOwnHeads(t *testing.T) {
 	const url = "https://me.example/rss"
 	c := newCluster(1)
 	n := c.start("me", url)

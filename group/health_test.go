@@ -8,9 +8,9 @@ import (
 	"github.com/feedring/feedring"
 )
 
-// TestWindow holds a calm peer's window to a quarter of the refresh period,
+// TestWindowIsAQuarterOfTheRefreshPeriod holds a calm peer's window to a quarter of the refresh period,
 // however long that is: time.Duration has no room for the product of two.
-func TestWindow(t *testing.T) {
+func TestWindowIsAQuarterOfTheRefreshPeriod(t *testing.T) {
 	for _, refresh := range []time.Duration{20 * time.Millisecond, time.Second, 6 * time.Second, 10 * time.Second, time.Minute, time.Hour} {
 		c := newCluster(1)
 		c.alter = func(cfg *Config) { cfg.Refresh = refresh }
@@ -64,10 +64,10 @@ func TestWindowIsOfTheNetworkNow(t *testing.T) {
 	}
 }
 
-// TestMeasuresAfterSleep: a manager that slept takes round trips into account from
-// then on, however long it doubts itself: else it tells its members those of before
-// its sleep, and they wait by them.
-func TestMeasuresAfterSleep(t *testing.T) {
+// TestRoundTripIsMeasuredAfterSleep: a manager that missed deadlines measures round trips from
+// then on, however bad its local health: otherwise its members would go on waiting by
+// the round trips of before.
+func TestRoundTripIsMeasuredAfterSleep(t *testing.T) {
 	c := newCluster(4)
 	delay := 300 * time.Millisecond
 	c.delay = func() time.Duration { return delay }

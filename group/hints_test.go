@@ -118,7 +118,7 @@ func TestHeadsAreHints(t *testing.T) {
 
 // A member of a large group that tells of more and more, and shows nothing,
 // does not keep the publisher from being polled.
-func TestTellerKeepsNobodyOut(t *testing.T) {
+func TestAdvertiserDoesNotBlockPublisher(t *testing.T) {
 	c := newCluster(1)
 	ids := c.group(3)
 	ref := feedring.FeedRef{URL: c.nodes[ids[0]].feeds[0].URL, Publisher: ids[0]}
@@ -207,7 +207,7 @@ func TestNoCarrierMovesAPosition(t *testing.T) {
 
 // A publisher that was away and tells of an entry is polled for it at once, not
 // when a beacon says that it is back: nobody else has the entry.
-func TestWhoTellsIsPolled(t *testing.T) {
+func TestReturningPublisherIsPolledAtOnce(t *testing.T) {
 	c := newCluster(1)
 	ids := c.group(3)
 	lead, url := c.nodes[ids[0]].m, c.nodes[ids[2]].feeds[0].URL

@@ -18,7 +18,7 @@ func queryID(n int) (id feedring.QueryID) {
 
 // A member that is no manager has few places kept, whatever it calls their
 // clients, and they lapse.
-func TestPlacesOnAMembersWord(t *testing.T) {
+func TestReservationsForMembersAreBounded(t *testing.T) {
 	c := newCluster(5)
 	ids := c.group(4)
 	manager, err := c.leader()

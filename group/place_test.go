@@ -8,9 +8,9 @@ import (
 	"github.com/feedring/feedring/group/internal/placement"
 )
 
-// TestPlacesOfOneCoordinator: what one has under way leaves room for others,
+// TestLookupsOfOneCoordinatorAreBounded: what one has under way leaves room for others,
 // and is given back.
-func TestPlacesOfOneCoordinator(t *testing.T) {
+func TestLookupsOfOneCoordinatorAreBounded(t *testing.T) {
 	c := newCluster(3)
 	n := c.nodes[c.group(4)[0]]
 	for i := range placement.MaxLookups {

@@ -82,9 +82,9 @@ func TestPublishesAboveWhatNobodyShows(t *testing.T) {
 	}
 }
 
-// Who founds alone has nobody to tell it, and what it publishes alone is nobody's loss.
-// The word of who comes then is heeded as well, and that once.
-func TestFounderIsToldLater(t *testing.T) {
+// Nobody tells a founder what others hold, and entries that it publishes alone are lost to nobody.
+// So the report of the first member that joins moves the epoch, once.
+func TestFounderLearnsEpochAfterFounding(t *testing.T) {
 	c, n, ref, last := putBack(t)
 	others := c.nodes["p00"]
 	delete(others.store, ref)
@@ -138,7 +138,7 @@ func putBack(t *testing.T) (*cluster, *testNode, feedring.FeedRef, feedring.Posi
 
 // Who lies gains one new epoch a life and feed by it, and no time: however often it
 // tells, of however much, and though it answers nothing that it is asked.
-func TestWordsMoveAnEpochOnce(t *testing.T) {
+func TestUnprovenHeadsMoveEpochOnce(t *testing.T) {
 	c := newCluster(1)
 	ids := c.group(4)
 	n := c.nodes[ids[1]]

@@ -43,9 +43,9 @@ func polled(outs []Output) feedring.PeerID {
 	return ""
 }
 
-// Who tells that it holds what polls ask for in vain is the next one asked, and
+// A member that advertises what polls failed to fetch is polled next, and
 // soon: the publisher may be out of reach, and the others have nothing.
-func TestWhoHasItIsPolledNext(t *testing.T) {
+func TestAltSourceIsPolledNext(t *testing.T) {
 	c, m, ref, h, other := unserved(t)
 	outs := m.Step(c.now, Receive{From: other, Message: told(ref, h.Advertised)})
 	outs = append(outs, m.Step(c.now.Add(m.replicator.Spread()), Tick{})...)
@@ -56,7 +56,7 @@ func TestWhoHasItIsPolledNext(t *testing.T) {
 
 // A publisher that has something new is asked for that at once: what nobody gives
 // any more does not keep it waiting.
-func TestNewsDoesNotWaitForTheNextTry(t *testing.T) {
+func TestPublishersNewEntryIsPolledAtOnce(t *testing.T) {
 	c, m, ref, h, _ := unserved(t)
 	news := h.Advertised
 	news.Sequence++
@@ -75,8 +75,8 @@ func TestNewsDoesNotWaitForTheNextTry(t *testing.T) {
 	}
 }
 
-// … and where a poll is under way, when that has failed.
-func TestWhoHasItIsPolledAfterAFailure(t *testing.T) {
+// If a poll is under way, the alternative source is polled after it fails.
+func TestAltSourceIsPolledAfterFailure(t *testing.T) {
 	c, m, ref, h, other := unserved(t)
 	outs := m.Step(c.now.Add(m.cfg.Refresh), Tick{})
 	asked := polled(outs)
@@ -92,9 +92,9 @@ func TestWhoHasItIsPolledAfterAFailure(t *testing.T) {
 	}
 }
 
-// Where polls go on failing nobody is believed: whoever tells again and again
-// would be asked each time.
-func TestWhoHasNothingIsPolledNoMore(t *testing.T) {
+// No alternative source is believed once polls keep failing: a member that
+// advertises again and again would be polled each time.
+func TestUnobtainableFeedHasNoAltSource(t *testing.T) {
 	c, m, ref, h, other := unserved(t)
 	h.Failures = replication.MaxFailures
 	outs := m.Step(c.now, Receive{From: other, Message: told(ref, h.Advertised)})
@@ -104,9 +104,9 @@ func TestWhoHasNothingIsPolledNoMore(t *testing.T) {
 	}
 }
 
-// Who tells again and again, and gives nothing, does not keep the publisher from
-// being asked.
-func TestWhoTellsAgainKeepsNobodyOut(t *testing.T) {
+// A member that advertises again and again, and gives nothing, does not keep the publisher
+// from being polled.
+func TestRepeatedAdvertiserDoesNotBlockPublisher(t *testing.T) {
 	c, m, ref, h, other := unserved(t)
 	h.Tries, h.Failures = 2, 1 // two more, and it is the publisher's turn
 	now := c.now

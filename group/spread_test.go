@@ -112,9 +112,8 @@ func TestSilentForwarder(t *testing.T) {
 	}
 }
 
-// The driver is told who took much and gave nothing, and only where a group is
-// large.
-func TestDebts(t *testing.T) {
+// In a large group the driver is told which neighbours took much and gave nothing.
+func TestBalancesAreReported(t *testing.T) {
 	c := newCluster(20)
 	ids := c.group(80)
 	c.run(3 * time.Second)

@@ -9,7 +9,7 @@ import (
 // Who started again and founded its group says what the group has not only when it
 // would have heard of the others, even if another that came back follows it; who
 // never had others says so at once.
-func TestWhoIsAloneAgainIsNotSure(t *testing.T) {
+func TestRestartedPeerIsNotAuthoritative(t *testing.T) {
 	founded := func(before feedring.Term) (*cluster, *testNode) {
 		c := newCluster(1)
 		n := c.start("p1")

@@ -45,9 +45,9 @@ func TestNumbersOfClaims(t *testing.T) {
 	}
 }
 
-// Nobody but a manager shows by an admission that it lives: who shows its claim again and
-// again does not keep a dead one in its place.
-func TestAdmissionOfAnother(t *testing.T) {
+// Only the manager itself shows by an admission that it lives: a member that repeats
+// the manager's claim does not keep a dead manager in place.
+func TestOnlyManagerAdmits(t *testing.T) {
 	c := newCluster(1)
 	ids := c.group(4)
 	manager := c.nodes[ids[1]].m.manager()
@@ -120,7 +120,7 @@ func TestNoNumberIsLeft(t *testing.T) {
 }
 
 // Whoever follows a lower term is told, but not as often as it speaks.
-func TestLowerTermsAreTold(t *testing.T) {
+func TestLowerTermsAreAnsweredByStale(t *testing.T) {
 	c := newCluster(1)
 	ids := c.group(3)
 	c.crash(ids[0])
@@ -152,7 +152,7 @@ func TestLowerTermsAreTold(t *testing.T) {
 // A manager that others follow claims anew, above a term that somebody accepted
 // elsewhere. Until its followers acknowledge that it yields to no claim that
 // nobody acknowledged either; but it does after a period, since none may be left.
-func TestClaimAnewYieldsToNobodyAlone(t *testing.T) {
+func TestRenewedClaimKeepsAgainstProvisionalClaim(t *testing.T) {
 	c := newCluster(1)
 	ids := c.group(4)
 	for _, id := range ids[1:] {

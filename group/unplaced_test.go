@@ -11,9 +11,9 @@ import (
 	"github.com/feedring/feedring/group/internal/replication"
 )
 
-// TestABatchWithoutPositionsIsToldSo: each batch gets positions or is said to get
+// TestUnplacedBatchIsReported: each batch gets positions or is said to get
 // none: whoever waits for it would wait in vain.
-func TestABatchWithoutPositionsIsToldSo(t *testing.T) {
+func TestUnplacedBatchIsReported(t *testing.T) {
 	const rest = "https://x.org/"
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	m := newAlone(t, now)
@@ -76,9 +76,9 @@ func TestABatchWithoutPositionsIsToldSo(t *testing.T) {
 	told("a feed that is not in the row", none, 1, 99)
 }
 
-// TestWhatWaitsForAFeedThatIsTakenOut: it was added and taken out while the group is
+// TestBatchesOfRemovedFeedAreUnplaced: it was added and taken out while the group is
 // entered.
-func TestWhatWaitsForAFeedThatIsTakenOut(t *testing.T) {
+func TestBatchesOfRemovedFeedAreUnplaced(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	m := newAlone(t, now)
 	m.Step(now, Holding{})

@@ -9,7 +9,7 @@ import (
 )
 
 // A view that is kept is what would be made anew, whatever happens.
-func TestKeptViewIsTrue(t *testing.T) {
+func TestCachedViewIsCurrent(t *testing.T) {
 	c := newCluster(17)
 	steps, kept := 0, 0
 	var last *View

@@ -11,7 +11,7 @@ import (
 
 // A feed that can no longer be asked about loses its word when that is too old,
 // though the site goes on naming the publisher for another feed.
-func TestWordsAgeByFeed(t *testing.T) {
+func TestVouchesExpireByFeed(t *testing.T) {
 	m, err := New(Config{Theme: testTheme, Self: "p1", Refresh: time.Hour, Attempts: 3, Freshness: 24 * time.Hour}, State{}, testStart)
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ func TestWordsAgeByFeed(t *testing.T) {
 
 // A site that names nobody is asked often at first and once a day in the end,
 // about each feed at a time of its own, until somebody asks for a look.
-func TestLooksBecomeRare(t *testing.T) {
+func TestFailedSiteChecksBecomeRare(t *testing.T) {
 	for _, refresh := range []time.Duration{time.Second, 10 * time.Second, 5 * time.Minute, 10 * time.Minute} {
 		t.Run(refresh.String(), func(t *testing.T) { looksBecomeRare(t, refresh) })
 	}

@@ -72,7 +72,7 @@ func TestValid(t *testing.T) {
 }
 
 // Rows from outside fit into messages, own feeds into rows.
-func TestSizes(t *testing.T) {
+func TestListsFitIntoMessages(t *testing.T) {
 	big := row("p", "a.org")
 	big.Feeds[0].Title = strings.Repeat("x", MaxBytes/2+1)
 	if n := Within([]*Row{big, big, big}); n != 1 {
@@ -227,7 +227,7 @@ func TestSiteOf(t *testing.T) {
 }
 
 // The mesh is mutual and joins all.
-func TestMesh(t *testing.T) {
+func TestMeshIsConnected(t *testing.T) {
 	var all []feedring.PeerID
 	for i := range 100 {
 		all = append(all, feedring.PeerID(fmt.Sprintf("p%02d", i)))
@@ -257,7 +257,7 @@ func TestMesh(t *testing.T) {
 }
 
 // Where no parser is needed, the host is what the parser finds.
-func TestPlainHost(t *testing.T) {
+func TestPlainHostIsParsedHost(t *testing.T) {
 	for _, address := range []string{"https://lemonde.fr/rss", "http://a-b.example", "https://a.b.example/x?y=z#w", "https:///rss", "https://",
 		"https://a.example?x", "https://a.example#x", "https://LeMonde.fr/rss", "https://a.example:8080/rss", "https://u@a.example/", "ftp://a.example/",
 		"https://a.example/%zz", "https://a.example/%20", "https://a.example/\x7f", "https://a.example/a b", "https://a.example/\u00e9", "https://[::1]/", "a.example/rss", "https://a.example//x:y"} {

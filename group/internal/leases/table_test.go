@@ -17,7 +17,7 @@ func queryID(n int) (id feedring.QueryID) {
 
 // One client has a share of a peer, in places as in leases; what it is refused
 // others are given.
-func TestRoomOfOneClient(t *testing.T) {
+func TestOneClientIsBounded(t *testing.T) {
 	r := NewTable()
 	for i := range Max {
 		if _, ok := r.Reserve(queryID(i), "greedy", "m"); !ok {
@@ -54,7 +54,7 @@ func TestRoomOfOneClient(t *testing.T) {
 
 // A peer that is full, by places or by leases, keeps no place and serves nobody
 // who has none; who has one, or comes again, is served.
-func TestRoomIsBounded(t *testing.T) {
+func TestTableIsBounded(t *testing.T) {
 	some := func(n int) feedring.PeerID { return feedring.PeerID(fmt.Sprint("c", n%8)) } // with less than MaxOfClient each
 	keep := func(r *Table, n int) bool {
 		_, ok := r.Reserve(queryID(n), some(n), "m")
@@ -110,7 +110,7 @@ func TestRoomIsBounded(t *testing.T) {
 	}
 }
 
-func TestSignersKeepTheLast(t *testing.T) {
+func TestIssuersKeepTheLast(t *testing.T) {
 	var s TrustedIssuers
 	for i := range 3 * MaxIssuers {
 		before := slices.Clone(s)
