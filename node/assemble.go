@@ -161,7 +161,6 @@ func (n *Node) newWatcher(client fetch.Client) (err error) {
 // serve starts everything: first the loop, then what answers, then what asks.
 func (n *Node) serve() {
 	n.background(func() { n.loop.run(n.ctx) })
-	close(n.assembled)
 	n.background(func() { n.loop.states.run(n.ctx) })
 	n.listen()
 	n.background(func() { n.personal.Run(n.ctx) })

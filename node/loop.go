@@ -25,6 +25,7 @@ type loop struct {
 	effects doer
 	states  *persister // nil: the machine's states are kept nowhere
 	inputs  chan peer.Input
+	runs    chan struct{} // closed when run begins
 	done    chan struct{}
 	view    atomic.Pointer[peer.View]
 	start   time.Time
@@ -42,7 +43,7 @@ type loop struct {
 type doer interface{ do(peer.Output) }
 
 func newLoop(start time.Time) *loop {
-	l := &loop{inputs: make(chan peer.Input, inputQueue), done: make(chan struct{}), start: start, wall: time.Now}
+	l := &loop{inputs: make(chan peer.Input, inputQueue), runs: make(chan struct{}), done: make(chan struct{}), start: start, wall: time.Now}
 	l.view.Store(&peer.View{})
 	return l
 }
@@ -128,6 +129,7 @@ func (l *loop) ViewSince(ctx context.Context, at time.Time) *peer.View {
 
 // run steps the machine until ctx ends or it has departed.
 func (l *loop) run(ctx context.Context) {
+	close(l.runs)
 	defer close(l.done)
 	timer := time.NewTimer(0)
 	defer timer.Stop()

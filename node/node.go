@@ -82,15 +82,14 @@ type Node struct {
 
 	stopLooking context.CancelFunc // at origins
 
-	effects   *effects
-	events    *backlog.Queue[Event]
-	logs      backlog.Log
-	assembled chan struct{}   // closed when the loop takes inputs
-	ctx       context.Context // ends when the peer stops
-	stop      context.CancelFunc
-	running   tasks.Group
-	closing   sync.Once
-	closed    error
+	effects *effects
+	events  *backlog.Queue[Event]
+	logs    backlog.Log
+	ctx     context.Context // ends when the peer stops
+	stop    context.CancelFunc
+	running tasks.Group
+	closing sync.Once
+	closed  error
 }
 
 // Start starts a peer. It returns when the peer serves: neither origins nor
@@ -133,7 +132,6 @@ func start(ctx context.Context, cfg Config, from deps) (_ *Node, err error) {
 	}
 	n := &Node{
 		cfg: cfg, started: time.Now(), events: backlog.New(maxEvents, listener(cfg.Event)), logs: backlog.NewLog(),
-		assembled: make(chan struct{}),
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
@@ -185,7 +183,7 @@ func (n *Node) open(from deps) error {
 	}
 	n.host, err = from.host(n.ctx, host.Config{
 		Dir: n.cfg.Data, Network: n.cfg.Network, Listen: n.cfg.Listen, Announce: n.cfg.Announce,
-		LAN: n.cfg.LAN, Known: known, Logger: n.log, Changed: n.peerChanged, Moved: n.moved,
+		LAN: n.cfg.LAN, Known: known, Logger: n.log, Observer: observer{n},
 	})
 	if err != nil {
 		return err

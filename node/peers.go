@@ -10,25 +10,28 @@ import (
 
 const departWithin = time.Second // to hand roles over: a few round trips
 
-// peerChanged tells the machine of a peer that was met, whoever dialled.
-func (n *Node) peerChanged(id feedring.PeerID, connected bool) {
+// observer hears of changes of the host, and waits until the loop runs.
+type observer struct{ n *Node }
+
+// PeerChanged tells the machine of a peer that was met, whoever dialled.
+func (o observer) PeerChanged(id feedring.PeerID, connected bool) {
 	if !connected {
 		return
 	}
 	select {
-	case <-n.assembled:
-		n.loop.Post(peer.Known{Peers: []feedring.PeerID{id}})
-		n.known.Met()
-	case <-n.ctx.Done():
+	case <-o.n.loop.runs:
+		o.n.loop.Post(peer.Known{Peers: []feedring.PeerID{id}})
+		o.n.known.Met()
+	case <-o.n.ctx.Done():
 	}
 }
 
-// moved tells the groups that this peer's addresses changed.
-func (n *Node) moved() {
+// AddrsChanged tells the groups that this peer's addresses changed.
+func (o observer) AddrsChanged() {
 	select {
-	case <-n.assembled:
-		n.offer()
-	case <-n.ctx.Done():
+	case <-o.n.loop.runs:
+		o.n.offer()
+	case <-o.n.ctx.Done():
 	}
 }
 

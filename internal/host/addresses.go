@@ -22,7 +22,7 @@ func (a *addresses) mayHaveMoved() {
 	}
 }
 
-// watchAddresses calls Config.Moved when Addrs became other than at the last
+// watchAddresses calls AddrsChanged when Addrs became other than at the last
 // call.
 func (h *Host) watchAddresses() {
 	var last []string
@@ -39,7 +39,7 @@ func (h *Host) watchAddresses() {
 		}
 		if now := h.Addrs(); !slices.Equal(now, last) {
 			last = now
-			h.cfg.Moved()
+			h.cfg.Observer.AddrsChanged()
 		}
 	}
 }

@@ -13,10 +13,10 @@ func TestMoved(t *testing.T) {
 	var told atomic.Int32 // how many addresses there were
 	made := make(chan struct{})
 	h = newHost(t, func(c *Config) {
-		c.Moved = func() {
+		c.Observer = observer{moved: func() {
 			<-made
 			told.Store(int32(len(h.Addrs())))
-		}
+		}}
 	})
 	close(made)
 	eventually(t, "the first addresses", func() bool { return told.Load() == 2 })

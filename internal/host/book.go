@@ -68,7 +68,7 @@ func (b *metPeers) newest() []peer.ID {
 // are malformed, of somebody else, or outside what this host dials are left
 // out. It does not dial.
 func (h *Host) Learn(id feedring.PeerID, addrs []string) {
-	if h.said.again(id, addrs) {
+	if h.recent.again(id, addrs) {
 		return
 	}
 	p, err := peer.Decode(string(id))

@@ -36,16 +36,27 @@ type Config struct {
 	// address book, nothing that a peer does for others.
 	Client bool
 	// Known is peers saved from last time; Join tries them too.
-	Known []feedring.PeerInfo
-	// Changed is called when a peer of this network (no client) was met or lost,
-	// from one goroutine at a time; while it runs, changes of one peer fold
-	// into the last. Nil: nobody listens.
-	Changed func(id feedring.PeerID, connected bool)
-	// Moved is called, from one goroutine, when what Addrs returns changed: a
-	// router gave another address, a relay took this peer. Nil: nobody listens.
-	Moved  func()
-	Logger *slog.Logger // nil: slog.Default()
+	Known    []feedring.PeerInfo
+	Observer Observer     // nil: nobody listens
+	Logger   *slog.Logger // nil: slog.Default()
 }
+
+// Observer is told of changes.
+type Observer interface {
+	// PeerChanged is called when a peer of this network (no client) was met or
+	// lost, from one goroutine at a time; while it runs, changes of one peer fold
+	// into the last.
+	PeerChanged(id feedring.PeerID, connected bool)
+	// AddrsChanged is called, from one goroutine, when what Addrs returns changed:
+	// a router gave another address, a relay took this peer.
+	AddrsChanged()
+}
+
+// nobody listens.
+type nobody struct{}
+
+func (nobody) PeerChanged(feedring.PeerID, bool) {}
+func (nobody) AddrsChanged()                     {}
 
 func (c *Config) fill() {
 	if c.Network == "" {
@@ -54,11 +65,8 @@ func (c *Config) fill() {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
-	if c.Changed == nil {
-		c.Changed = func(feedring.PeerID, bool) {}
-	}
-	if c.Moved == nil {
-		c.Moved = func() {}
+	if c.Observer == nil {
+		c.Observer = nobody{}
 	}
 }
 

@@ -114,7 +114,7 @@ func TestManyKeptStreams(t *testing.T) {
 
 func TestEventsDoNotWaitForTheirReader(t *testing.T) {
 	block := make(chan struct{})
-	h := newHost(t, func(c *Config) { c.Changed = func(feedring.PeerID, bool) { <-block } })
+	h := newHost(t, func(c *Config) { c.Observer = observer{changed: func(feedring.PeerID, bool) { <-block }} })
 	defer close(block)
 	for range 8 {
 		joinTo(t, newHost(t), h)

@@ -39,7 +39,7 @@ type Host struct {
 	dht       *dht.IpfsDHT
 	members   *members
 	book      *metPeers
-	said      recentAddrs
+	recent    recentAddrs
 	offers    directory
 	lan       lan
 	reach     reach
@@ -152,7 +152,7 @@ func (h *Host) start(lib host.Host) error {
 	h.lib = lib
 	h.members = newMembers(h)
 	h.Handle(presence, func(s network.Stream) { _ = s.Close() })
-	h.book, h.said = newBook(), newSaid()
+	h.book, h.recent = newBook(), newRecentAddrs()
 	lib.Network().Notify(&network.NotifyBundle{ConnectedF: h.newcomer})
 	if err := h.watch(); err != nil {
 		return err

@@ -13,6 +13,24 @@ import (
 	"github.com/feedring/feedring"
 )
 
+// observer hears of what a test wants to know.
+type observer struct {
+	changed func(id feedring.PeerID, connected bool)
+	moved   func()
+}
+
+func (o observer) PeerChanged(id feedring.PeerID, connected bool) {
+	if o.changed != nil {
+		o.changed(id, connected)
+	}
+}
+
+func (o observer) AddrsChanged() {
+	if o.moved != nil {
+		o.moved()
+	}
+}
+
 var group = feedring.Theme("sport").Group()
 
 func TestAddrsAreCompleteAndReal(t *testing.T) {
@@ -137,11 +155,11 @@ func TestNetworksNeverMix(t *testing.T) {
 	var heard []feedring.PeerID
 	other := newHost(t, func(c *Config) { c.Network = "other" })
 	h := newHost(t, func(c *Config) {
-		c.Changed = func(id feedring.PeerID, _ bool) {
+		c.Observer = observer{changed: func(id feedring.PeerID, _ bool) {
 			mu.Lock()
 			defer mu.Unlock()
 			heard = append(heard, id)
-		}
+		}}
 	})
 	third := newHost(t)
 	echo(other)
@@ -198,7 +216,9 @@ func TestForeignNetworkIsNamed(t *testing.T) {
 
 func TestChangesAreTold(t *testing.T) {
 	told := make(chan bool, 16)
-	h := newHost(t, func(c *Config) { c.Changed = func(_ feedring.PeerID, connected bool) { told <- connected } })
+	h := newHost(t, func(c *Config) {
+		c.Observer = observer{changed: func(_ feedring.PeerID, connected bool) { told <- connected }}
+	})
 	other := newHost(t)
 	joinTo(t, other, h)
 	if !<-told {

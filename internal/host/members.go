@@ -19,7 +19,7 @@ import (
 )
 
 // members is who is connected and of this network, and the changes of that on
-// their way to Config.Changed.
+// their way to PeerChanged.
 type members struct {
 	h *Host
 
@@ -178,7 +178,7 @@ func (m *members) deliver() {
 		case <-m.wake:
 		}
 		for id, connected, ok := m.next(); ok; id, connected, ok = m.next() {
-			m.h.cfg.Changed(feedring.PeerID(id.String()), connected)
+			m.h.cfg.Observer.PeerChanged(feedring.PeerID(id.String()), connected)
 		}
 	}
 }

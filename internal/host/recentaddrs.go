@@ -10,37 +10,36 @@ import (
 )
 
 const (
-	saidKept = 1024
-	saidFor  = time.Minute // far below learnTTL
+	recentKept = 1024
+	recentFor  = time.Minute // far below learnTTL
 )
 
-// recentAddrs remembers which addresses Learn was told last: a reader is given the
+// recentAddrs remembers the addresses that Learn got last: a reader is given the
 // same providers with each answer, and reading their addresses again takes
 // longer than the question.
 type recentAddrs struct {
-	last *lru.Cache[feedring.PeerID, saying]
+	last *lru.Cache[feedring.PeerID, addrsAt]
 }
 
-type saying struct {
+type addrsAt struct {
 	addrs []string
 	at    time.Time
 }
 
-func newSaid() recentAddrs {
-	last, err := lru.New[feedring.PeerID, saying](saidKept)
+func newRecentAddrs() recentAddrs {
+	last, err := lru.New[feedring.PeerID, addrsAt](recentKept)
 	if err != nil {
 		panic(err) // only for a size below one
 	}
 	return recentAddrs{last}
 }
 
-// again notes addrs, and reports whether the very same were told within the
-// last minute.
-func (s *recentAddrs) again(id feedring.PeerID, addrs []string) bool {
+// again notes addrs, and reports whether the same came within the last minute.
+func (r *recentAddrs) again(id feedring.PeerID, addrs []string) bool {
 	now := time.Now()
-	if before, ok := s.last.Get(id); ok && now.Sub(before.at) < saidFor && slices.Equal(before.addrs, addrs) {
+	if before, ok := r.last.Get(id); ok && now.Sub(before.at) < recentFor && slices.Equal(before.addrs, addrs) {
 		return true
 	}
-	s.last.Add(id, saying{slices.Clone(addrs), now})
+	r.last.Add(id, addrsAt{slices.Clone(addrs), now})
 	return false
 }

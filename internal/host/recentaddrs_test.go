@@ -8,22 +8,22 @@ import (
 	"github.com/feedring/feedring"
 )
 
-// TestSaidAgain: only the very same words, and only for a minute, are old news.
-func TestSaidAgain(t *testing.T) {
+// TestOnlyTheSameAddressesAreKnown: and those for a minute.
+func TestOnlyTheSameAddressesAreKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newSaid()
+		r := newRecentAddrs()
 		one, two := []string{"/ip4/1.2.3.4/tcp/1"}, []string{"/ip4/1.2.3.4/tcp/1", "/ip4/1.2.3.4/tcp/2"}
-		told := func(id string, addrs []string) bool { return s.again(feedring.PeerID(id), addrs) }
+		told := func(id string, addrs []string) bool { return r.again(feedring.PeerID(id), addrs) }
 		if told("a", one) || !told("a", one) {
 			t.Error("the second time is news")
 		}
 		if told("b", one) {
-			t.Error("said of another peer")
+			t.Error("known of another peer")
 		}
 		if told("a", two) || told("a", one) {
 			t.Error("a change is no news")
 		}
-		time.Sleep(saidFor)
+		time.Sleep(recentFor)
 		if told("a", one) {
 			t.Error("no news after a while, though addresses are forgotten one day")
 		}
