@@ -123,6 +123,7 @@ var arrows = map[string][]string{
 	"node/internal/sealed":    {".", "internal/match", "internal/store", "internal/wire"},
 	"node/internal/transport": {".", "group", "internal/peer", "internal/wire", "node/codec"},
 
+	"node/internal/replicate": {".", "group", "internal/store", "internal/wire", "node/internal/sealed", "proto/feedring/v1"},
 	"node/internal/readers": {
 		".", "client", "group", "internal/match", "internal/peer", "internal/store", "internal/web", "internal/wire",
 		"node/internal/readers/delivery", "node/internal/sealed", "node/internal/transport", "proto/feedring/v1",

@@ -1,12 +1,9 @@
 package node
 
 import (
-	"context"
-	"io"
 	"math/rand/v2"
 	"time"
 
-	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/origin/fetch"
 	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/internal/safehttp"
@@ -19,6 +16,7 @@ import (
 	"github.com/feedring/feedring/node/internal/publish"
 	"github.com/feedring/feedring/node/internal/readers"
 	"github.com/feedring/feedring/node/internal/readers/delivery"
+	"github.com/feedring/feedring/node/internal/replicate"
 	"github.com/feedring/feedring/node/internal/sitecheck"
 	"github.com/feedring/feedring/node/internal/transport"
 )
@@ -68,22 +66,6 @@ func (n *Node) assemble() error {
 	n.retractor = &publish.Retractor{
 		Publisher: n.publisher, Feeds: n.origins, Views: n.loop, Joins: n.joins, Host: n.host, Verifier: n.verifier,
 	}
-	if n.copies, err = openCopies(n.ctx, n.store, n.ID(), n.cfg.Freshness, n.cfg.keeps(), n.log); err != nil {
-		return err
-	}
-	if n.copies != nil {
-		n.copies.tell = n.loop.Tell
-	}
-	n.pruner = &pruner{
-		copies: n.copies,
-		store:  n.store, self: n.ID(), log: n.log, spawn: n.background, ctx: n.ctx,
-		waiting: make(map[feedring.GroupID]time.Time),
-	}
-	n.poller = &poller{
-		copies: n.copies, full: n.pruner.full, lacks: n.pruner.note,
-		store: n.store, verifier: n.verifier, packer: &n.packer, log: n.log, open: n.openPoll, suspect: n.host.Suspect, tell: n.loop.Tell,
-		comes: broker.PublishPending, takeBack: n.takeBack, spawn: n.background, places: make(chan struct{}, pollsAtOnce), ctx: n.ctx,
-	}
 	directory := contacts.NewDirectory(n.ctx, n.host, n.loop, &n.running, n.log)
 	n.sites = vouch.NewMemory(n.checker(), n.cfg.Refresh)
 	n.readers = readers.New(n.ctx, readers.Config{
@@ -105,6 +87,13 @@ func (n *Node) assemble() error {
 	if err != nil {
 		return err
 	}
+	copies, err := replicate.New(n.ctx, replicate.Config{
+		Self: n.ID(), Store: n.store, Verifier: n.verifier, Machine: n.loop, Host: n.host, Readers: broker, Lists: n.personal, Credit: &n.credit,
+		Tasks: &n.running, Freshness: n.cfg.Freshness, Keep: n.cfg.keeps(), Log: n.log,
+	})
+	if err != nil {
+		return err
+	}
 	if err := n.openHub(); err != nil {
 		return err
 	}
@@ -122,7 +111,7 @@ func (n *Node) assemble() error {
 	n.effects = &effects{
 		log: n.log, loop: n.loop, events: n.events, departed: make(chan struct{}), host: n.host, links: n.links, credit: &n.credit,
 		directory: directory, checks: checks, persister: n.loop.states, readers: n.readers, publisher: n.publisher,
-		poller: n.poller, pruner: n.pruner, copies: n.copies, tasks: &n.running, looks: n, twins: &n.twins,
+		copies: copies, looks: n, twins: &n.twins,
 	}
 	return n.newMachine()
 }
@@ -184,7 +173,7 @@ func (n *Node) serve() {
 	n.offer()
 	n.join()
 	n.background(func() { n.known.Run(n.ctx, n.host) })
-	n.background(n.keepHouse)
+	n.background(func() { n.effects.copies.CollectGarbage(n.origins) })
 	n.background(func() { n.writing.Watch(n.ctx) })
 	n.background(n.keepPresence)
 	n.lookAtOrigins()
@@ -192,17 +181,13 @@ func (n *Node) serve() {
 
 // listen serves what other peers ask for. Of each verb a number of streams is
 // served at once: a poll has a part of a megabyte in memory, and a joining peer
-// polls pollsAtOnce feeds of one holder. A gateway's readers, whom its web front
+// polls replicate.PollsAtOnce feeds of one holder. A gateway's readers, whom its web front
 // counts, attach under one id.
 func (n *Node) listen() {
-	n.server.Handle(wire.VerbPoll, transport.Bound{All: 64, Each: pollsAtOnce + 8}, n.servePoll)
+	n.server.Handle(wire.VerbPoll, transport.Bound{All: 64, Each: replicate.PollsAtOnce + 8}, n.effects.copies.ServePoll)
 	n.server.Handle(wire.VerbInfo, transport.Bound{All: 32, Each: 16}, n.ServeInfo)
 	n.server.Handle(wire.VerbPresence, transport.Bound{All: 32, Each: 4}, n.servePresence)
 	n.server.Handle(wire.VerbAttach, transport.Bound{All: 4096, Each: 1024}, n.readers.ServeAttach)
 	n.server.Handle(wire.VerbAsk, transport.Bound{All: 4096, Each: 64}, n.readers.ServeAsk)
 	n.server.HandleMessages()
-}
-
-func (n *Node) openPoll(ctx context.Context, to feedring.PeerID, verb feedring.Verb) (io.ReadWriteCloser, error) {
-	return n.host.Open(ctx, to, verb, false)
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/web"
@@ -31,19 +32,19 @@ func TestConfirmBelievesWhatIsSigned(t *testing.T) {
 		e.ID, spec.URL = id, url
 		w.append(t, spec, e)
 		it := log(t, s, feedring.FeedRef{URL: url, Publisher: by.ID()})[0]
-		return sealOf(&it)
+		return wire.SealTo(&feedring.Seal{Signer: by.ID(), Payload: it.Payload, Signature: it.Signature})
 	}
 	var mu sync.Mutex // of part: polls come on goroutines of their own
 	var part feedringv1.PollPart
 	liar.server.Handle(wire.VerbPoll, transport.Bound{All: 64, Each: 64}, func(_ feedring.PeerID, s *wire.Stream) error {
 		var req feedringv1.PollRequest
-		if err := s.Receive(&req, pollRead); err != nil {
+		if err := s.Receive(&req, time.Second); err != nil {
 			return err
 		}
 		mu.Lock()
 		defer mu.Unlock()
 		part.Head = req.GetAfter()
-		return s.Send(&part, pollWithin)
+		return s.Send(&part, time.Second)
 	})
 	retract := func(published []*feedringv1.Sealed, named ...feedring.PeerID) web.Retracted {
 		t.Helper()

@@ -11,8 +11,8 @@ import (
 	"github.com/feedring/feedring/node/internal/contacts"
 	"github.com/feedring/feedring/node/internal/publish"
 	"github.com/feedring/feedring/node/internal/readers"
+	"github.com/feedring/feedring/node/internal/replicate"
 	"github.com/feedring/feedring/node/internal/sitecheck"
-	"github.com/feedring/feedring/node/internal/tasks"
 	"github.com/feedring/feedring/node/internal/transport"
 )
 
@@ -30,10 +30,7 @@ type effects struct {
 	persister *persister
 	readers   *readers.Server
 	publisher *publish.Publisher
-	poller    *poller
-	pruner    *pruner
-	copies    *copies
-	tasks     *tasks.Group
+	copies    *replicate.Replicator
 	looks     looks
 	twins     *twins
 }
@@ -66,7 +63,7 @@ func (e *effects) do(out peer.Output) {
 	case group.Unplaced:
 		e.publisher.Unplaced(o)
 	case group.Fetch:
-		e.poller.start(o)
+		e.copies.Fetch(o)
 	case group.Wake:
 		e.readers.Delivery.Notify(o.Feed)
 	case group.Admit:
@@ -74,7 +71,7 @@ func (e *effects) do(out peer.Output) {
 	case group.Refuse:
 		e.readers.Refuse(o)
 	case group.Prune:
-		e.pruner.before(o.Group, o.Before)
+		e.copies.Prune(o)
 	case group.Check:
 		e.checks.Check(o)
 	case group.Protect:
@@ -121,7 +118,7 @@ func (e *effects) roleChanged(o group.RoleChanged) {
 		return
 	}
 	e.directory.Enter(o.Theme.Group())
-	e.tasks.Run(func() { e.copies.entered(o.Theme.Group()) })
+	e.copies.Entered(o.Theme.Group())
 }
 
 func roleEvent(o group.RoleChanged) Event {

@@ -51,9 +51,6 @@ type Node struct {
 
 	publisher *publish.Publisher
 	retractor *publish.Retractor
-	poller    *poller
-	copies    *copies // nil: this peer keeps none
-	pruner    *pruner
 	sites     *vouch.Memory // what sites say of peers
 	readers   *readers.Server
 	resting   *delivery.Subscription // to feeds that rest here, and to entries that others publish
@@ -67,7 +64,6 @@ type Node struct {
 	files     *fetch.Files     // own feeds that are read from files
 	own       *cache.Room      // this peer's own feeds, for pollers
 	verifier  *wire.Verifier   // of what others signed
-	packer    wire.Packer      // of answers to polls
 	personal  *personalfeeds.Feeds
 	pings     *pings.Receiver
 	hubs      *subscriber.Subscriber // nil: hubs elsewhere cannot reach this peer

@@ -144,3 +144,11 @@ func (o *origins) OffersPrivately(provider string) bool {
 	}
 	return false
 }
+
+// WhileOffered calls f with what this peer offers to each group. No feed is added or
+// removed meanwhile.
+func (o *origins) WhileOffered(f func(map[feedring.Theme][]feedring.Feed)) {
+	o.changing.Lock()
+	defer o.changing.Unlock()
+	f(o.offered())
+}

@@ -25,11 +25,6 @@ func TestOldRecordsKeepEveryField(t *testing.T) {
 	if want := (map[feedring.Theme]bool{"arts": true, "news": true, "science": true, "society": true}); !reflect.DeepEqual(themes, want) {
 		t.Errorf("states of %v", themes)
 	}
-	for g := range themes {
-		if at, err := droppedTo(s, g.Group(), time.Time{}); err != nil || at.IsZero() {
-			t.Errorf("what was dropped of %s: %v, %v", g, at, err)
-		}
-	}
 	for _, r := range olddata.Records(t, s, store.BucketPeer, contacts.KnownRecord, 1) {
 		if known := olddata.SameJSON[[]feedring.PeerInfo](t, r.Key, r.Value); len(known) != 1 || known[0].ID == "" || len(known[0].Addrs) != 1 {
 			t.Errorf("known peers: %v", known)
@@ -54,11 +49,6 @@ func TestOldRecordsKeepEveryField(t *testing.T) {
 	}
 	for _, r := range olddata.Records(t, s, store.BucketFeed, heldHost, 2) {
 		olddata.SameJSON[hold](t, r.Key, r.Value)
-	}
-	for _, r := range olddata.Records(t, s, store.BucketCopy, "", 2) {
-		if ref, since, ok := readReach(r); !ok || ref.URL == "" || ref.Publisher == "" || since.IsZero() {
-			t.Errorf("reach of a copy: %v, %v, %v", ref, since, ok)
-		}
 	}
 }
 

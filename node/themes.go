@@ -10,6 +10,7 @@ import (
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/internal/store"
+	"github.com/feedring/feedring/node/internal/replicate"
 )
 
 // themes remembers the theme of each group that this peer offered feeds to: a
@@ -49,7 +50,7 @@ func (n *Node) startingState() (peer.State, error) {
 		}
 		n.themes.add(saved.Theme)
 		now := time.Now()
-		noted, err := droppedTo(n.store, saved.Theme.Group(), now.Add(-n.cfg.Freshness))
+		noted, err := replicate.DroppedTo(n.store, saved.Theme.Group(), now.Add(-n.cfg.Freshness))
 		if err != nil {
 			return st, err
 		}

@@ -1,4 +1,4 @@
-package node
+package replicate
 
 import (
 	"testing"
@@ -30,7 +30,7 @@ func TestPollProof(t *testing.T) {
 		p := newPollers(t)
 		p.publisher.clock.Ahead = -age
 		p.publisher.append(t, testSpec, entries(1, 5)...)
-		got, err := p.poller.poll(group.Fetch{
+		got, err := p.peer.poll(group.Fetch{
 			Group: testTheme.Group(), Feed: p.ref, From: p.ref.Publisher, Fresh: time.Now(), Proof: true,
 		})
 		check(t, err)

@@ -1,10 +1,9 @@
-package node
+package replicate
 
 import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -15,17 +14,12 @@ import (
 	"github.com/feedring/feedring/internal/store"
 )
 
-// copies knows how far the copies reach of a peer that keeps others' entries for
-// longer than they are fresh: since when each is without a gap. It never says
-// more than is stored: what shortens a reach is on disk before the store
-// changes, what lengthens one is put there after. A nil *copies is of a peer that
-// keeps none.
+// copies knows since when each copy is without a gap, on a peer that keeps others'
+// entries for longer than they are fresh. It never claims more than is stored: what
+// shortens a reach is written before the store changes, what lengthens it after. A nil
+// *copies belongs to a peer that keeps none.
 type copies struct {
-	store *store.Store
-	self  feedring.PeerID
-	log   *slog.Logger
-	tell  func(feedring.GroupID, group.Input)
-	fresh time.Duration
+	Config
 
 	mu    sync.Mutex
 	reach map[feedring.FeedRef]time.Time // zero: from the first entry of the log on
@@ -33,11 +27,11 @@ type copies struct {
 	cut   time.Time                      // when that was
 }
 
-// openCopies loads what is known, or for a peer that keeps none forgets it: what
-// it drops meanwhile nobody would note.
-func openCopies(ctx context.Context, s *store.Store, self feedring.PeerID, fresh, keep time.Duration, log *slog.Logger) (*copies, error) {
+// openCopies loads the reach of each copy. On a peer that keeps none it deletes them:
+// nobody would note what is dropped meanwhile.
+func openCopies(ctx context.Context, cfg Config) (*copies, error) {
 	saved := map[feedring.FeedRef]time.Time{}
-	for record, err := range s.List(store.BucketCopy) {
+	for record, err := range cfg.Store.List(store.BucketCopy) {
 		if err != nil {
 			return nil, err
 		}
@@ -45,32 +39,32 @@ func openCopies(ctx context.Context, s *store.Store, self feedring.PeerID, fresh
 			saved[ref] = since
 		}
 	}
-	if keep == 0 {
+	if cfg.Keep == 0 {
 		if len(saved) == 0 {
 			return nil, nil
 		}
-		return nil, s.DeleteRange(ctx, store.BucketCopy, "", "\xff")
+		return nil, cfg.Store.DeleteRange(ctx, store.BucketCopy, "", "\xff")
 	}
-	c := &copies{store: s, self: self, log: log, fresh: fresh, keep: keep, reach: map[feedring.FeedRef]time.Time{}}
-	for _, h := range s.HeadsWhere(func(h *store.Head) bool { return !h.Private && h.Ref.Publisher != self }) {
+	c := &copies{Config: cfg, keep: cfg.Keep, reach: map[feedring.FeedRef]time.Time{}}
+	for _, h := range cfg.Store.HeadsWhere(func(h *store.Head) bool { return !h.Private && h.Ref.Publisher != cfg.Self }) {
 		since, ok := saved[h.Ref]
 		if !ok {
-			since = c.reachOf(&h)
+			since = c.sinceInLog(&h)
 		}
 		c.reach[h.Ref] = since
 	}
 	return c, nil
 }
 
-// reachOf is how far the log at h surely reaches, whatever filled it.
-func (c *copies) reachOf(h *store.Head) time.Time {
+// sinceInLog is how far the log at h surely reaches, whatever filled it.
+func (c *copies) sinceInLog(h *store.Head) time.Time {
 	if h.Count == 0 || h.First.Epoch != h.Last.Epoch || h.Last.Sequence-h.First.Sequence+1 != uint64(h.Count) {
 		return h.Seen
 	}
 	if h.First.Sequence == 1 {
 		return time.Time{}
 	}
-	first, err := c.store.Get(h.Ref, h.First)
+	first, err := c.Store.Get(h.Ref, h.First)
 	if err != nil {
 		return h.Seen
 	}
@@ -92,7 +86,7 @@ func readReach(r store.Record) (ref feedring.FeedRef, since time.Time, ok bool) 
 
 // raise notes that a copy reaches no farther back than since.
 func (c *copies) raise(ctx context.Context, ref feedring.FeedRef, since time.Time) error {
-	if was, known := c.of(ref); known && !since.After(was) {
+	if was, known := c.since(ref); known && !since.After(was) {
 		return nil
 	}
 	return c.set(ctx, ref, since)
@@ -106,8 +100,8 @@ func (c *copies) set(ctx context.Context, ref feedring.FeedRef, since time.Time)
 		since = since.UTC().Truncate(time.Millisecond).Add(time.Millisecond) // never sooner than it is
 		binary.BigEndian.PutUint64(value, uint64(since.UnixMilli()))
 	}
-	if err := c.store.Put(ctx, store.BucketCopy, reachKey(ref), value); err != nil {
-		if err := c.store.Delete(ctx, store.BucketCopy, reachKey(ref)); err != nil {
+	if err := c.Store.Put(ctx, store.BucketCopy, reachKey(ref), value); err != nil {
+		if err := c.Store.Delete(ctx, store.BucketCopy, reachKey(ref)); err != nil {
 			return err
 		}
 	}
@@ -117,25 +111,25 @@ func (c *copies) set(ctx context.Context, ref feedring.FeedRef, since time.Time)
 	return nil
 }
 
-func (c *copies) of(ref feedring.FeedRef) (time.Time, bool) {
+func (c *copies) since(ref feedring.FeedRef) (time.Time, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	since, ok := c.reach[ref]
 	return since, ok
 }
 
-// comes is told of the items that a poll stores next, after last. What it returns
-// is called when they are on disk.
-func (c *copies) comes(ctx context.Context, o group.Fetch, last feedring.Position, items []store.Item) (stored func() error, err error) {
+// beforeAppend notes the reach of a copy to which a poll appends items after last. The
+// caller calls stored when they are on disk.
+func (c *copies) beforeAppend(ctx context.Context, o group.Fetch, last feedring.Position, items []store.Item) (stored func() error, err error) {
 	stored = func() error { return nil }
 	if c == nil {
 		return stored, nil
 	}
-	was, known := c.of(o.Feed)
+	was, known := c.since(o.Feed)
 	if last.IsZero() {
 		last = o.After // nothing of what was told there was to be stored
 	}
-	since := after(o, last, was, known, items)
+	since := sinceAfter(o, last, was, known, items)
 	switch {
 	case known && since.Equal(was):
 		return stored, nil
@@ -145,10 +139,11 @@ func (c *copies) comes(ctx context.Context, o group.Fetch, last feedring.Positio
 	return func() error { return c.set(ctx, o.Feed, since) }, nil
 }
 
-// after is how far a copy that reached to was, with its newest entry at last,
-// reaches with items. A publisher leaves nothing out but what it first had before
-// it was asked for; others may lack what comes before the first that they send.
-func after(o group.Fetch, last feedring.Position, was time.Time, known bool, items []store.Item) time.Time {
+// sinceAfter is the reach of a copy that reached to was, with its newest entry at last,
+// after items are appended. A publisher leaves out only what it first had before the
+// time that is asked for. Others may lack what comes before the first item that they
+// send.
+func sinceAfter(o group.Fetch, last feedring.Position, was time.Time, known bool, items []store.Item) time.Time {
 	since := was
 	for i := range items {
 		at := items[i].Position
@@ -170,25 +165,24 @@ func after(o group.Fetch, last feedring.Position, was time.Time, known bool, ite
 	return since
 }
 
-// polled is told of the end of a poll, with the newest entry that it showed, and
-// tells the machine what it changed. Where nothing that the other side has was to be stored, and nothing
-// is held, nothing is lacking since then.
-func (c *copies) polled(o group.Fetch, known feedring.Head) {
+// afterPoll tells the machine the reach after a poll that showed entries up to known. If
+// none of them was to be stored and none is held, nothing is missing since o.Fresh.
+func (c *copies) afterPoll(o group.Fetch, known feedring.Head) {
 	if c == nil || o.Proof {
 		return
 	}
-	if _, held := c.store.Head(o.Feed); !held && !known.Position.IsZero() && o.After.IsZero() {
+	if _, held := c.Store.Head(o.Feed); !held && !known.Position.IsZero() && o.After.IsZero() {
 		c.mu.Lock()
 		c.reach[o.Feed] = o.Fresh
 		c.mu.Unlock()
 	}
-	c.tellOf(o.Group, o.Feed)
+	c.announce(o.Group, o.Feed)
 }
 
-func (c *copies) tellOf(g feedring.GroupID, ref feedring.FeedRef) {
-	if since, ok := c.of(ref); ok {
-		h, _ := c.store.Head(ref)
-		c.tell(g, group.Kept{Copies: []group.Copy{{Feed: ref, Since: since, Provider: c.provider(&h)}}})
+func (c *copies) announce(g feedring.GroupID, ref feedring.FeedRef) {
+	if since, ok := c.since(ref); ok {
+		h, _ := c.Store.Head(ref)
+		c.Machine.Tell(g, group.Kept{Copies: []group.Copy{{Feed: ref, Since: since, Provider: c.provider(&h)}}})
 	}
 }
 
@@ -197,7 +191,7 @@ func (c *copies) provider(h *store.Head) feedring.Provider {
 	if h.Count == 0 || h.Private {
 		return ""
 	}
-	it, err := c.store.Get(h.Ref, h.Last)
+	it, err := c.Store.Get(h.Ref, h.Last)
 	if err != nil {
 		return ""
 	}
@@ -207,24 +201,25 @@ func (c *copies) provider(h *store.Head) feedring.Provider {
 // shortenEvery lets the disk get the room back that was freed.
 const shortenEvery = time.Hour
 
-// full is told that the disk has no room. From then on copies are kept for half
-// as long, down to freshness, and those that are older go.
+// full halves the time for which copies are kept, down to freshness: the disk has no
+// room. It returns the time before which copies are to be dropped.
 func (c *copies) full(now time.Time) (before time.Time, shorter bool) {
 	if c == nil {
 		return before, false
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.keep <= c.fresh || now.Sub(c.cut) < shortenEvery {
+	if c.keep <= c.Freshness || now.Sub(c.cut) < shortenEvery {
 		return before, false
 	}
-	c.keep, c.cut = max(c.fresh, c.keep/2), now
-	c.log.Warn("the disk is full: copies of others' entries are kept for a shorter time until the next start; make room on it, or keep copies for less time", "keep", c.keep)
+	c.keep, c.cut = max(c.Freshness, c.keep/2), now
+	c.Log.Warn("the disk is full: copies of others' entries are kept for a shorter time until the next start; make room on it, or keep copies for less time", "keep", c.keep)
 	return now.Add(-c.keep), true
 }
 
-// drops is before when the copies of a group go that may go before a time.
-func (c *copies) drops(before, now time.Time) time.Time {
+// pruneDate returns the time before which a group's copies are dropped, if the machine
+// says before.
+func (c *copies) pruneDate(before, now time.Time) time.Time {
 	if c == nil {
 		return before
 	}
@@ -236,23 +231,23 @@ func (c *copies) drops(before, now time.Time) time.Time {
 	return now.Add(-c.keep)
 }
 
-// prunes is told that what was seen before a time goes from all feeds but those
-// that keep reports true for. What it returns is called when that is done.
-func (c *copies) prunes(ctx context.Context, before time.Time, keep func(feedring.FeedRef) bool) (done func(), err error) {
+// beforePrune shortens the reach of the copies that a prune is going to shorten: of all
+// feeds but those that keep reports true for. The caller calls done after the prune.
+func (c *copies) beforePrune(ctx context.Context, before time.Time, keep func(feedring.FeedRef) bool) (done func(), err error) {
 	var shorter []store.Head
 	done = func() {
 		for _, h := range shorter {
-			c.tellOf(h.Theme.Group(), h.Ref)
+			c.announce(h.Theme.Group(), h.Ref)
 		}
 	}
 	if c == nil {
 		return done, nil
 	}
-	for _, h := range c.store.HeadsWhere(func(h *store.Head) bool { return h.Count > 0 && !h.Private && h.Ref.Publisher != c.self }) {
+	for _, h := range c.Store.HeadsWhere(func(h *store.Head) bool { return h.Count > 0 && !h.Private && h.Ref.Publisher != c.Self }) {
 		if keep(h.Ref) {
 			continue
 		}
-		first, err := c.store.Get(h.Ref, h.First)
+		first, err := c.Store.Get(h.Ref, h.First)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return done, err
 		}
@@ -268,7 +263,7 @@ func (c *copies) prunes(ctx context.Context, before time.Time, keep func(feedrin
 	return done, nil
 }
 
-// forget is told that nothing of a feed is held any more.
+// forget deletes the reach of a feed of which nothing is held any more.
 func (c *copies) forget(ctx context.Context, ref feedring.FeedRef) error {
 	if c == nil {
 		return nil
@@ -276,21 +271,21 @@ func (c *copies) forget(ctx context.Context, ref feedring.FeedRef) error {
 	c.mu.Lock()
 	delete(c.reach, ref)
 	c.mu.Unlock()
-	return c.store.Delete(ctx, store.BucketCopy, reachKey(ref))
+	return c.Store.Delete(ctx, store.BucketCopy, reachKey(ref))
 }
 
-// entered tells the membership of a group how far all copies reach.
-func (c *copies) entered(g feedring.GroupID) {
+// announceAll tells the membership of a group how far all copies reach.
+func (c *copies) announceAll(g feedring.GroupID) {
 	if c == nil {
 		return
 	}
 	var all []group.Copy
-	for _, h := range c.store.HeadsWhere(func(h *store.Head) bool { return !h.Private && h.Theme.Group() == g }) {
-		if since, ok := c.of(h.Ref); ok {
+	for _, h := range c.Store.HeadsWhere(func(h *store.Head) bool { return !h.Private && h.Theme.Group() == g }) {
+		if since, ok := c.since(h.Ref); ok {
 			all = append(all, group.Copy{Feed: h.Ref, Since: since, Provider: c.provider(&h)})
 		}
 	}
 	for part := range slices.Chunk(all, 1000) {
-		c.tell(g, group.Kept{Copies: part})
+		c.Machine.Tell(g, group.Kept{Copies: part})
 	}
 }

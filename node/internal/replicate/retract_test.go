@@ -1,7 +1,6 @@
-package node
+package replicate
 
 import (
-	"context"
 	"errors"
 	"reflect"
 	"testing"
@@ -47,7 +46,7 @@ func TestPollStones(t *testing.T) {
 	p.publisher.append(t, testSpec, changed(2, 2))
 	_, err := p.poll(time.Time{})
 	check(t, err)
-	p.publisher.append(t, testSpec, takeBack(1, 2)...)
+	p.publisher.append(t, testSpec, retracted(1, 2)...)
 	p.publisher.append(t, testSpec, entries(5, 5)...)
 	_, err = p.poll(time.Now().Add(-time.Hour))
 	check(t, err)
@@ -73,7 +72,7 @@ func TestPollStones(t *testing.T) {
 func TestPollStonesOfTheFirstPart(t *testing.T) {
 	p := newPollers(t)
 	p.publisher.append(t, testSpec, entries(1, partItems+50)...)
-	p.publisher.append(t, testSpec, takeBack(3, 4, partItems)...)
+	p.publisher.append(t, testSpec, retracted(3, 4, partItems)...)
 	_, err := p.poll(time.Time{})
 	check(t, err)
 	if got := shape(log(t, p.store, p.ref)); got[:5] != "eesse" || got[partItems-1:partItems+1] != "se" || got[len(got)-4:] != "errr" {
@@ -126,7 +125,7 @@ func TestPollRefusesStandIns(t *testing.T) {
 			_, err := p.poll(time.Time{}) // what is held is fresh, so that a hole shows
 			check(t, err)
 			p.publisher.append(t, testSpec, entries(11, 14)...)
-			p.publisher.append(t, testSpec, takeBack(12, 13)...)
+			p.publisher.append(t, testSpec, retracted(12, 13)...)
 			p.publisher.append(t, testSpec, entries(15, 15)...)
 			p.twist = func(part *feedringv1.PollPart) {
 				part.Items = append(part.Items[:4:4], part.Items[4], part.Items[6]) // one of the two retractions
@@ -156,7 +155,7 @@ func TestPollRetractionOfTheUnknown(t *testing.T) {
 	p.publisher.clock.At = old
 	p.publisher.append(t, testSpec, entries(1, 3)...)
 	*p.publisher.clock = nodetest.Clock{}
-	p.publisher.append(t, testSpec, takeBack(2)...)
+	p.publisher.append(t, testSpec, retracted(2)...)
 	p.publisher.append(t, testSpec, entries(4, 4)...)
 	_, err := p.poll(time.Now().Add(-24 * time.Hour))
 	check(t, err)
@@ -185,7 +184,7 @@ func TestPollRetractionsLongAgo(t *testing.T) {
 	check(t, err)
 
 	p.publisher.clock.At = time.Now().Add(-3 * day)
-	p.publisher.append(t, testSpec, takeBack(2)...)
+	p.publisher.append(t, testSpec, retracted(2)...)
 	_, err = p.poll(time.Now().Add(-4 * day)) // is there all the time
 	check(t, err)
 	p.publisher.clock.At = time.Now()
@@ -210,21 +209,17 @@ func TestPollRetractionsLongAgo(t *testing.T) {
 func TestPollRetractionsTakeBack(t *testing.T) {
 	const day = 24 * time.Hour
 	p := newPollers(t)
+	told := p.peer.Lists.(*counter)
 	p.publisher.clock.At = time.Now().Add(-5 * day)
 	p.publisher.append(t, testSpec, entries(1, 3)...)
 	_, err := p.poll(time.Time{})
 	check(t, err)
 	p.publisher.clock.At = time.Now().Add(-3 * day)
-	p.publisher.append(t, testSpec, takeBack(2)...)
-	told := 0
-	p.poller.takeBack = func(ctx context.Context, it store.Item) error {
-		told++
-		return p.store.Retract(ctx, it)
-	}
+	p.publisher.append(t, testSpec, retracted(2)...)
 	_, err = p.poll(time.Now().Add(-day))
 	check(t, err)
-	if got := shape(log(t, p.store, p.ref)); got != "ese" || told != 1 {
-		t.Errorf("the log is %s, told %d times", got, told)
+	if got := shape(log(t, p.store, p.ref)); got != "ese" || *told != 1 {
+		t.Errorf("the log is %s, told %d times", got, *told)
 	}
 	if _, found, err := p.store.Latest(p.ref, anEntry(2).ID); found || err != nil {
 		t.Errorf("it is still found: %v", err)

@@ -1,4 +1,4 @@
-package node
+package replicate
 
 import (
 	"archive/tar"
@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	bbcSnapshots = "../../shared/feeds/timeseries/snapshots_bbc_home_uk.tar.xz"
+	bbcSnapshots = "../../../../shared/feeds/timeseries/snapshots_bbc_home_uk.tar.xz"
 	bbcURL       = "https://feeds.bbci.co.uk/news/uk/rss.xml"
 )
 

@@ -1,4 +1,4 @@
-package node
+package replicate
 
 import (
 	"testing"
@@ -13,19 +13,14 @@ import (
 const testKeep = 30 * 24 * time.Hour
 
 func newCopies(t *testing.T, s *store.Store, self feedring.PeerID, keep time.Duration) *copies {
-	c, err := openCopies(t.Context(), s, self, 24*time.Hour, keep, quiet)
-	check(t, err)
-	if c != nil {
-		c.tell = func(feedring.GroupID, group.Input) {}
-	}
-	return c
+	return newReplicator(t, s, self, nil, keep).copies
 }
 
 // reaches checks how far a copy reaches: to at, or a little less where that was
 // rounded.
 func reaches(t *testing.T, c *copies, ref feedring.FeedRef, at time.Time) {
 	t.Helper()
-	since, ok := c.of(ref)
+	since, ok := c.since(ref)
 	if late := since.Sub(at); !ok || at.IsZero() != since.IsZero() || !at.IsZero() && (late < 0 || late > time.Second) {
 		t.Errorf("it reaches to %v (%v), not %v", since, ok, at)
 	}
@@ -63,7 +58,7 @@ func TestReachOfACopy(t *testing.T) {
 		"nothing is known of what is held":   {"cache", feedring.Position{Epoch: 1, Sequence: 4}, time.Time{}, false, items(1, 5), seen},
 	} {
 		o := group.Fetch{Feed: feedring.FeedRef{URL: testURL, Publisher: "p"}, From: c.from, Fresh: asked}
-		if got := after(o, c.last, c.was, c.known, c.items); !got.Equal(c.want) {
+		if got := sinceAfter(o, c.last, c.was, c.known, c.items); !got.Equal(c.want) {
 			t.Errorf("%s: it reaches to %v, not %v", name, got, c.want)
 		}
 	}
@@ -72,7 +67,7 @@ func TestReachOfACopy(t *testing.T) {
 // keepers is pollers whose peer keeps copies.
 func keepers(t *testing.T) *pollers {
 	p := newPollers(t)
-	p.poller.copies = newCopies(t, p.store, "keeper", testKeep)
+	p.peer = newReplicator(t, p.store, "keeper", p, testKeep)
 	return p
 }
 
@@ -83,9 +78,9 @@ func (p *pollers) keep(t *testing.T, from feedring.PeerID) {
 		Group: testTheme.Group(), Feed: p.ref, From: from, After: p.store.LogHead(p.ref).Position,
 		Fresh: now.Add(-testKeep), Gap: now.Add(-24 * time.Hour),
 	}
-	got, err := p.poller.poll(o)
+	got, err := p.peer.poll(o)
 	check(t, err)
-	p.poller.copies.polled(o, got.Known)
+	p.peer.copies.afterPoll(o, got.Known)
 }
 
 // TestCopyIsWholeUntilItIsPruned polls a whole log, prunes it, and starts anew,
@@ -98,15 +93,14 @@ func TestCopyIsWholeUntilItIsPruned(t *testing.T) {
 	*p.publisher.clock = nodetest.Clock{}
 	p.publisher.append(t, testSpec, entries(4, 6)...)
 	p.keep(t, "another")
-	c := p.poller.copies
+	c := p.peer.copies
 	reaches(t, c, p.ref, time.Time{})
 
-	prune := pruner{store: p.store, copies: c, self: "keeper", log: quiet, ctx: t.Context()}
 	none := func(feedring.FeedRef) bool { return false }
-	check(t, prune.prune(now.Add(-300*time.Hour), none)) // nothing goes
+	check(t, p.peer.prune(now.Add(-300*time.Hour), none)) // nothing goes
 	reaches(t, c, p.ref, time.Time{})
 	before := now.Add(-100 * time.Hour)
-	check(t, prune.prune(before, none))
+	check(t, p.peer.prune(before, none))
 	reaches(t, c, p.ref, before)
 	if n := len(log(t, p.store, p.ref)); n != 3 {
 		t.Errorf("%d entries are left", n)
@@ -148,9 +142,9 @@ func TestCopyWithAGap(t *testing.T) {
 			}
 			p.keep(t, from)
 			if c.gap {
-				reaches(t, p.poller.copies, p.ref, fresh)
+				reaches(t, p.peer.copies, p.ref, fresh)
 			} else {
-				reaches(t, p.poller.copies, p.ref, time.Time{})
+				reaches(t, p.peer.copies, p.ref, time.Time{})
 			}
 			reaches(t, newCopies(t, p.store, "keeper", testKeep), p.ref, map[bool]time.Time{true: fresh}[c.gap])
 		})
@@ -166,7 +160,7 @@ func TestCopyOfNothing(t *testing.T) {
 	p.publisher.append(t, testSpec, entries(1, 3)...)
 	began := time.Now()
 	p.keep(t, "another")
-	since, ok := p.poller.copies.of(p.ref)
+	since, ok := p.peer.copies.since(p.ref)
 	if !ok || since.Before(began.Add(-testKeep)) || since.After(time.Now().Add(-testKeep)) {
 		t.Errorf("it reaches to %v, %v", since, ok)
 	}
@@ -177,7 +171,7 @@ func TestCopyOfNothing(t *testing.T) {
 func TestFullDiskShortensCopies(t *testing.T) {
 	c := newCopies(t, openStore(t), "keeper", 3*24*time.Hour)
 	now := time.Now()
-	if got := c.drops(now.Add(-72*time.Hour), now); !got.Equal(now.Add(-72 * time.Hour)) {
+	if got := c.pruneDate(now.Add(-72*time.Hour), now); !got.Equal(now.Add(-72 * time.Hour)) {
 		t.Error("while there is room, copies go before", got)
 	}
 	for _, want := range []time.Duration{36 * time.Hour, 24 * time.Hour} {
@@ -188,7 +182,7 @@ func TestFullDiskShortensCopies(t *testing.T) {
 		if _, again := c.full(now.Add(time.Minute)); again {
 			t.Error("a minute later they are halved again")
 		}
-		if got := c.drops(now.Add(-72*time.Hour), now); !got.Equal(now.Add(-want)) {
+		if got := c.pruneDate(now.Add(-72*time.Hour), now); !got.Equal(now.Add(-want)) {
 			t.Error("later, copies go before", got)
 		}
 		now = now.Add(2 * time.Hour)

@@ -1,11 +1,9 @@
-package node
+package replicate
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -17,13 +15,15 @@ import (
 	"github.com/feedring/feedring/internal/wire"
 )
 
+// PollsAtOnce is how many polls are under way at once.
+const PollsAtOnce = 16
+
 const (
-	pollsAtOnce = 16
-	pollFirst   = 3 * time.Second  // the first part of an answer: a dead peer must not keep a feed waiting
-	pollWithin  = 20 * time.Second // one part of an answer
-	pollParts   = 64               // parts of one answer: the machine asks for the rest
-	pollWhole   = 2 * time.Minute  // and all of them, so that a slow holder does not keep a place
-	maxAhead    = 24 * time.Hour   // a publisher's clock may be wrong, but not so that its entries never age
+	pollFirst  = 3 * time.Second  // the first part of an answer: a dead peer must not keep a feed waiting
+	pollWithin = 20 * time.Second // one part of an answer
+	pollParts  = 64               // parts of one answer: the machine asks for the rest
+	pollWhole  = 2 * time.Minute  // and all of them, so that a slow holder does not keep a place
+	maxAhead   = 24 * time.Hour   // a publisher's clock may be wrong, but not so that its entries never age
 )
 
 var (
@@ -32,42 +32,23 @@ var (
 	errAhead   = errors.New("the entry is of a far future: a clock is wrong")
 )
 
-// poller polls entries from other peers, checks them and stores them.
-type poller struct {
-	store    *store.Store
-	verifier *wire.Verifier
-	packer   *wire.Packer
-	log      *slog.Logger
-	open     func(ctx context.Context, to feedring.PeerID, verb feedring.Verb) (io.ReadWriteCloser, error)
-	tell     func(feedring.GroupID, group.Input)
-	suspect  func(feedring.PeerID)
-	comes    func(feedring.FeedRef, []store.Item) (stored func()) // shows followers what was checked
-	takeBack func(context.Context, store.Item) error              // does what a retraction says that the log does not take
-	copies   *copies
-	full     func(feedring.GroupID)                  // the disk has no room
-	lacks    func(feedring.GroupID, time.Time) error // notes up to when others dropped what is then not here
-	spawn    func(func()) bool
-	places   chan struct{}
-	ctx      context.Context
-}
-
-// start does group.Fetch off the loop and reports back exactly once.
-func (p *poller) start(o group.Fetch) {
-	p.spawn(func() {
+// Fetch does group.Fetch: it polls off the loop and reports back exactly once.
+func (r *Replicator) Fetch(o group.Fetch) {
+	r.Tasks.Run(func() {
 		select {
-		case p.places <- struct{}{}:
-			defer func() { <-p.places }()
-		case <-p.ctx.Done():
+		case r.places <- struct{}{}:
+			defer func() { <-r.places }()
+		case <-r.ctx.Done():
 			return
 		}
-		got, err := p.poll(o)
-		if err != nil && p.ctx.Err() == nil {
-			p.suspect(o.From)
-			p.log.Debug("poll failed", "feed", o.Feed.URL, "from", o.From.Short(), "err", err)
+		got, err := r.poll(o)
+		if err != nil && r.ctx.Err() == nil {
+			r.Host.Suspect(o.From)
+			r.Log.Debug("poll failed", "feed", o.Feed.URL, "from", o.From.Short(), "err", err)
 		}
-		p.copies.polled(o, got.Known)
-		got.Head, got.Failed = p.store.LogHead(o.Feed), err != nil
-		p.tell(o.Group, got)
+		r.copies.afterPoll(o, got.Known)
+		got.Head, got.Failed = r.Store.LogHead(o.Feed), err != nil
+		r.Machine.Tell(o.Group, got)
 	})
 }
 
@@ -75,16 +56,16 @@ func (p *poller) start(o group.Fetch) {
 // returns what the other side said, but for Head: Known is the newest entry that it
 // showed, since what it only says that it holds is not signed by the publisher, and
 // proves nothing.
-func (p *poller) poll(o group.Fetch) (group.Fetched, error) {
+func (r *Replicator) poll(o group.Fetch) (group.Fetched, error) {
 	got := group.Fetched{Feed: o.Feed, From: o.From, Known: feedring.Head{Feed: o.Feed}}
-	ctx, cancel := context.WithTimeout(p.ctx, pollWhole)
+	ctx, cancel := context.WithTimeout(r.ctx, pollWhole)
 	defer cancel()
-	s, err := p.open(ctx, o.From, wire.VerbPoll)
+	s, err := r.Host.Open(ctx, o.From, wire.VerbPoll, false)
 	if err != nil {
 		return got, err
 	}
 	frames := wire.NewStream(s)
-	if err = p.parts(ctx, o, frames, &got); err != nil {
+	if err = r.parts(ctx, o, frames, &got); err != nil {
 		_ = frames.Reset() // or the other side goes on sending for a while
 		return got, err
 	}
@@ -92,13 +73,13 @@ func (p *poller) poll(o group.Fetch) (group.Fetched, error) {
 }
 
 // parts takes an answer part by part, as many as one answer may have.
-func (p *poller) parts(ctx context.Context, o group.Fetch, frames *wire.Stream, got *group.Fetched) error {
-	words := dictionaryAt(p.store, o.Feed, o.After)
+func (r *Replicator) parts(ctx context.Context, o group.Fetch, frames *wire.Stream, got *group.Fetched) error {
+	words := dictionaryAt(r.Store, o.Feed, o.After)
 	ask := wire.Poll{Feed: o.Feed, After: o.After, Fresh: o.Fresh, Dictionary: words.Name()}
 	if err := frames.Send(wire.PollTo(ask), pollFirst); err != nil {
 		return err
 	}
-	began := p.store.LogHead(o.Feed).Position
+	began := r.Store.LogHead(o.Feed).Position
 	within := pollFirst
 	var dropped time.Time // by the other side, before its first entry
 	for i := range pollParts {
@@ -106,7 +87,7 @@ func (p *poller) parts(ctx context.Context, o group.Fetch, frames *wire.Stream, 
 		if err := frames.Receive(&part, within); err != nil {
 			return err
 		}
-		if err := p.packer.Unpack(&part, words); err != nil {
+		if err := r.packer.Unpack(&part, words); err != nil {
 			return err
 		}
 		if i == 0 {
@@ -116,7 +97,7 @@ func (p *poller) parts(ctx context.Context, o group.Fetch, frames *wire.Stream, 
 			}
 			dropped = o.Dropped(told)
 		}
-		if err := p.accept(ctx, o, &part, dropped, got); err != nil {
+		if err := r.accept(ctx, o, &part, dropped, got); err != nil {
 			return err
 		}
 		if !part.GetMore() {
@@ -127,7 +108,7 @@ func (p *poller) parts(ctx context.Context, o group.Fetch, frames *wire.Stream, 
 		}
 		within = pollWithin
 	}
-	if p.store.LogHead(o.Feed).Position == began {
+	if r.Store.LogHead(o.Feed).Position == began {
 		return errEndless
 	}
 	return nil
@@ -135,19 +116,19 @@ func (p *poller) parts(ctx context.Context, o group.Fetch, frames *wire.Stream, 
 
 // accept checks and stores one part. What was checked before something wrong
 // is kept. What is not fresh is not stored: it shows how far known is.
-func (p *poller) accept(ctx context.Context, o group.Fetch, part *feedringv1.PollPart, dropped time.Time, got *group.Fetched) error {
+func (r *Replicator) accept(ctx context.Context, o group.Fetch, part *feedringv1.PollPart, dropped time.Time, got *group.Fetched) error {
 	standIns, wrong := wire.StandInsFrom(part)
 	if wrong != nil {
 		return wrong
 	}
 	items := make([]store.Item, 0, len(part.GetItems()))
-	last, old := p.store.LogHead(o.Feed), p.tooOld(o)
+	last, old := r.Store.LogHead(o.Feed), r.tooOld(o)
 	began := last.Position
-	if err := p.late(ctx, o, last, part.GetRetractions()); err != nil {
+	if err := r.retractLate(ctx, o, last, part.GetRetractions()); err != nil {
 		return err
 	}
 	for i, proto := range part.GetItems() {
-		it, err := p.check(o, last, proto, standIns[i], old)
+		it, err := r.check(o, last, proto, standIns[i], old)
 		if err != nil {
 			wrong = err
 			break
@@ -162,24 +143,25 @@ func (p *poller) accept(ctx context.Context, o group.Fetch, part *feedringv1.Pol
 		items = append(items, it)
 	}
 	if len(items) > 0 {
-		if err := p.dropped(o, began, items[0].Position, dropped, got); err != nil {
+		if err := r.noteGap(o, began, items[0].Position, dropped, got); err != nil {
 			return err
 		}
-		if err := p.append(ctx, o, began, items); err != nil {
+		if err := r.append(ctx, o, began, items); err != nil {
 			return fmt.Errorf("storing polled entries: %w", err)
 		}
 	}
 	return wrong
 }
 
-// dropped notes what the other side dropped before the first entry that is stored,
-// and before that is stored: a life that begins in between must not promise it.
-func (p *poller) dropped(o group.Fetch, held, first feedring.Position, at time.Time, got *group.Fetched) error {
+// noteGap writes down what the other side dropped before the first entry that is going
+// to be stored. It comes first: after a crash in between, the next start must not promise
+// those entries.
+func (r *Replicator) noteGap(o group.Fetch, held, first feedring.Position, at time.Time, got *group.Fetched) error {
 	next := held.IsZero() && first.Sequence == 1 || first.Epoch == held.Epoch && first.Sequence == held.Sequence+1
 	if at.IsZero() || next || !got.Dropped.IsZero() {
 		return nil
 	}
-	if err := p.lacks(o.Group, at); err != nil {
+	if err := r.noteDropped(o.Group, at); err != nil {
 		return fmt.Errorf("noting what others dropped: %w", err)
 	}
 	got.Dropped = at
@@ -187,16 +169,16 @@ func (p *poller) dropped(o group.Fetch, held, first feedring.Position, at time.T
 }
 
 // append stores items, and how far the copy reaches with them.
-func (p *poller) append(ctx context.Context, o group.Fetch, last feedring.Position, items []store.Item) error {
-	reaches, err := p.copies.comes(ctx, o, last, items)
+func (r *Replicator) append(ctx context.Context, o group.Fetch, last feedring.Position, items []store.Item) error {
+	reaches, err := r.copies.beforeAppend(ctx, o, last, items)
 	if err != nil {
 		return err
 	}
-	shown := p.comes(o.Feed, items)
-	err = p.store.Append(ctx, items)
+	shown := r.Readers.PublishPending(o.Feed, items)
+	err = r.Store.Append(ctx, items)
 	shown()
 	if errors.Is(err, store.ErrFull) {
-		p.full(o.Group)
+		r.makeRoom(o.Group)
 	}
 	if err != nil {
 		return err
@@ -207,9 +189,9 @@ func (p *poller) append(ctx context.Context, o group.Fetch, last feedring.Positi
 // check verifies one sealed entry: its signature, that it is of the feed asked
 // for, and that it follows last, which may be too old for that; or, if it is a retraction that stands in the
 // place of what it takes back, that it does and that the place follows.
-func (p *poller) check(o group.Fetch, last feedring.Head, proto *feedringv1.Sealed, place feedring.Position, old bool) (store.Item, error) {
+func (r *Replicator) check(o group.Fetch, last feedring.Head, proto *feedringv1.Sealed, place feedring.Position, old bool) (store.Item, error) {
 	seal := wire.SealFrom(proto)
-	e, previous, err := p.verifier.Entry(seal)
+	e, previous, err := r.Verifier.Entry(seal)
 	switch {
 	case err != nil:
 		return store.Item{}, err
@@ -218,7 +200,7 @@ func (p *poller) check(o group.Fetch, last feedring.Head, proto *feedringv1.Seal
 	case e.Ref() != o.Feed || e.Theme.Group() != o.Group:
 		return store.Item{}, errForeign
 	case !place.IsZero():
-		return p.checkStandIn(o, last, seal, e, place, old)
+		return r.checkStandIn(o, last, seal, e, place, old)
 	}
 	if e.Position.Compare(last.Position) > 0 && keeps(o, e.Seen) { // else it was stored meanwhile, or is a proof
 		if err := wire.CheckNext(last, e, previous, old); err != nil {
@@ -228,13 +210,13 @@ func (p *poller) check(o group.Fetch, last feedring.Head, proto *feedringv1.Seal
 	return sealed.Item(seal, e), nil
 }
 
-// late does what retractions say that have no place in the log here, which goes
-// on after them. What they take back may be here all the same, or have been
+// retractLate applies retractions that are older than the end of the log here and so have
+// no place in it. The entries that they retract may be here all the same, or have been
 // shown.
-func (p *poller) late(ctx context.Context, o group.Fetch, last feedring.Head, retractions []*feedringv1.Sealed) error {
+func (r *Replicator) retractLate(ctx context.Context, o group.Fetch, last feedring.Head, retractions []*feedringv1.Sealed) error {
 	for _, proto := range retractions {
 		seal := wire.SealFrom(proto)
-		e, _, err := p.verifier.Entry(seal)
+		e, _, err := r.Verifier.Entry(seal)
 		switch {
 		case err != nil:
 			return err
@@ -243,16 +225,25 @@ func (p *poller) late(ctx context.Context, o group.Fetch, last feedring.Head, re
 		case o.Proof || e.Position.Compare(last.Position) <= 0:
 			continue // known
 		}
-		if err := p.takeBack(ctx, sealed.Item(seal, e)); err != nil {
+		if err := r.retract(ctx, sealed.Item(seal, e)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// retract applies a retraction that has no place in the log.
+func (r *Replicator) retract(ctx context.Context, it store.Item) error {
+	if err := r.Store.Retract(ctx, it); err != nil {
+		return fmt.Errorf("taking %s back: %w", it.ID, err)
+	}
+	r.Lists.Retract(&it)
+	return nil
+}
+
 // checkStandIn is check for a verified retraction that was sent in the place of
 // what it takes back.
-func (p *poller) checkStandIn(o group.Fetch, last feedring.Head, seal *feedring.Seal, e *feedring.Entry, place feedring.Position, old bool) (store.Item, error) {
+func (r *Replicator) checkStandIn(o group.Fetch, last feedring.Head, seal *feedring.Seal, e *feedring.Entry, place feedring.Position, old bool) (store.Item, error) {
 	taken, err := wire.TakenAt(e, place)
 	if err == nil && place.Compare(last.Position) > 0 && keeps(o, taken.Seen) {
 		err = wire.CheckPlace(last, e, place, old)
@@ -266,7 +257,7 @@ func keeps(o group.Fetch, seen time.Time) bool { return !o.Proof && seen.After(o
 // tooOld reports whether what this peer holds of the feed is past freshness:
 // then nobody but the publisher holds what came right after, and a jump is no
 // sign of something withheld.
-func (p *poller) tooOld(o group.Fetch) bool {
-	h, ok := p.store.Head(o.Feed)
+func (r *Replicator) tooOld(o group.Fetch) bool {
+	h, ok := r.Store.Head(o.Feed)
 	return !ok || h.Seen.Before(o.Whole())
 }

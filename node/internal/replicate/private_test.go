@@ -1,9 +1,7 @@
-package node
+package replicate
 
 import (
 	"bytes"
-	"io"
-	"net"
 	"testing"
 	"time"
 
@@ -12,40 +10,25 @@ import (
 	"github.com/feedring/feedring/internal/wire"
 )
 
-// polled is every byte that the answer to a poll is made of.
-func polled(t *testing.T, n *Node, ask wire.Poll) ([]byte, error) {
-	t.Helper()
-	here, there := net.Pipe()
-	ended := make(chan error, 1)
-	spawn(t)(func() {
-		defer there.Close()
-		ended <- n.servePoll("stranger", wire.NewStream(there))
-	})
-	check(t, wire.NewStream(here).Send(wire.PollTo(ask), time.Second))
-	answer, err := io.ReadAll(here)
-	check(t, err)
-	return answer, <-ended
-}
-
 func TestPollHidesPrivateFeeds(t *testing.T) {
 	p := newPollers(t)
 	private := testSpec
 	private.Theme = ""
 	p.publisher.append(t, private, entries(1, 5)...)
-	n := &Node{store: p.publisher.Store, ctx: t.Context()}
-	unknown, err := polled(t, n, wire.Poll{Feed: feedring.FeedRef{URL: testURL + "/no", Publisher: p.ref.Publisher}, Dictionary: "12345678"})
+	r := p.served()
+	unknown, err := polled(t, r, wire.Poll{Feed: feedring.FeedRef{URL: testURL + "/no", Publisher: p.ref.Publisher}, Dictionary: "12345678"})
 	check(t, err)
 	first := log(t, p.publisher.Store, p.ref)[0]
 	guess := wire.NewDictionary(p.ref, first.Payload, first.Hash).Name()
 	for _, ask := range []wire.Poll{{Feed: p.ref}, {Feed: p.ref, After: first.Position, Dictionary: guess}} {
-		got, err := polled(t, n, ask)
+		got, err := polled(t, r, ask)
 		check(t, err)
 		if len(got) == 0 || !bytes.Equal(got, unknown) {
 			t.Errorf("a private feed is answered with %x, an unknown one with %x", got, unknown)
 		}
 	}
-	if entries := n.store.Entries(func(h *store.Head) bool { return !h.Private }); entries != 0 {
-		t.Errorf("%d private entries are counted", entries)
+	if n := p.publisher.Store.Entries(func(h *store.Head) bool { return !h.Private }); n != 0 {
+		t.Errorf("%d private entries are counted", n)
 	}
 }
 
@@ -53,18 +36,18 @@ func TestPollHidesPrivateFeeds(t *testing.T) {
 func TestPollForTheFuture(t *testing.T) {
 	p := newPollers(t)
 	p.publisher.append(t, testSpec, entries(1, 5)...)
-	n := &Node{store: p.publisher.Store, ctx: t.Context()}
-	last := n.store.LogHead(p.ref).Position
+	r := p.served()
+	last := r.Store.LogHead(p.ref).Position
 	before := feedring.Position{Epoch: last.Epoch, Sequence: last.Sequence - 1}
 	for _, at := range []struct{ after, want feedring.Position }{{feedring.Position{}, before}, {before, before}, {last, last}} {
-		if got := n.onlyNewest(p.ref, at.after); got != at.want {
+		if got := r.onlyNewest(p.ref, at.after); got != at.want {
 			t.Errorf("after %v it reads from %v, not %v", at.after, got, at.want)
 		}
 	}
-	if got := n.onlyNewest(feedring.FeedRef{URL: "x", Publisher: "y"}, before); got != before {
+	if got := r.onlyNewest(feedring.FeedRef{URL: "x", Publisher: "y"}, before); got != before {
 		t.Errorf("an unknown feed is read from %v", got)
 	}
-	if _, err := polled(t, n, wire.Poll{Feed: p.ref, Fresh: time.Now().Add(time.Hour)}); err != nil {
+	if _, err := polled(t, r, wire.Poll{Feed: p.ref, Fresh: time.Now().Add(time.Hour)}); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,4 +1,4 @@
-package node
+package replicate
 
 import (
 	"errors"
@@ -9,10 +9,8 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
-	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/wire"
 	"github.com/feedring/feedring/node/internal/nodetest"
-	"github.com/feedring/feedring/node/internal/readers/delivery"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
@@ -33,7 +31,7 @@ func TestAbandonedGroups(t *testing.T) {
 	left := put("https://e.example/", "sport", ours, old)
 	private := put("https://f.example/", "", ours, old)
 
-	p := &pruner{store: s, self: own.ID(), log: quiet, ctx: t.Context()}
+	p := newReplicator(t, s, own.ID(), nil, 0)
 	offered := map[feedring.Theme][]feedring.Feed{testTheme: nil}
 	check(t, p.abandoned(now.Add(-24*time.Hour), offered))
 	for _, want := range []struct {
@@ -62,11 +60,11 @@ func sortedRefs(refs ...feedring.FeedRef) []feedring.FeedRef {
 // where by then that is fresh: the clock was ahead, and was set back.
 func TestDroppedIsRemembered(t *testing.T) {
 	s, now := openStore(t), time.Now()
-	p := &pruner{store: s, self: "self", log: quiet, ctx: t.Context()}
+	p := newReplicator(t, s, "self", nil, 0)
 	g := testTheme.Group()
 	fresh := now.Add(-24 * time.Hour)
 	dropped := func() time.Time {
-		at, err := droppedTo(s, g, fresh)
+		at, err := DroppedTo(s, g, fresh)
 		check(t, err)
 		return at
 	}
@@ -81,7 +79,7 @@ func TestDroppedIsRemembered(t *testing.T) {
 		t.Errorf("dropped up to %s, and %s is remembered", ahead, at)
 	}
 	other := feedring.Theme("sport").Group()
-	if at, err := droppedTo(s, other, fresh); err != nil || !at.IsZero() {
+	if at, err := DroppedTo(s, other, fresh); err != nil || !at.IsZero() {
 		t.Errorf("of another group: %s, %v", at, err)
 	}
 }
@@ -89,31 +87,31 @@ func TestDroppedIsRemembered(t *testing.T) {
 // TestPollOfWhoDroppedMore polls a holder whose clock is ahead: it has dropped what
 // is fresh here. That is noted, and told onward, from the first entry on.
 func TestPollOfWhoDroppedMore(t *testing.T) {
-	p, here := newDroppers(t)
+	p := newDroppers(t)
 	g, fresh := testTheme.Group(), time.Now().Add(-24*time.Hour)
 	ahead := fresh.Add(5 * time.Minute)
 	if got := p.ask(t, "holder", feedring.Position{}, fresh); !got.Dropped.IsZero() || len(log(t, p.store, p.ref)) != 6 {
 		t.Fatalf("before anything was dropped: up to %s, %d entries", got.Dropped, len(log(t, p.store, p.ref)))
 	}
 	whole := p.store
-	p.begin(here, openStore(t))
+	p.begin(openStore(t))
 	check(t, p.holder.drop(g, ahead))
 	if got := p.ask(t, p.ref.Publisher, feedring.Position{}, fresh); !got.Dropped.IsZero() {
 		t.Errorf("a publisher that says so is believed: %s", got.Dropped)
 	}
-	p.begin(here, openStore(t))
+	p.begin(openStore(t))
 	got := p.ask(t, "holder", feedring.Position{}, fresh)
-	at, err := droppedTo(p.store, g, fresh)
+	at, err := DroppedTo(p.store, g, fresh)
 	check(t, err)
 	if got.Dropped.Before(ahead) || got.Dropped.After(ahead.Add(time.Millisecond)) || !at.Equal(got.Dropped) || len(log(t, p.store, p.ref)) != 3 {
 		t.Errorf("told %s, noted %s, dropped %s; %d entries", got.Dropped, at, ahead, len(log(t, p.store, p.ref)))
 	}
-	onward, err := here.dropped(p.ref, feedring.Position{}, fresh, fresh)
+	onward, err := p.peer.dropped(p.ref, feedring.Position{}, fresh, fresh)
 	check(t, err)
 	if !onward.Equal(at) {
 		t.Errorf("it tells %s onward, not %s", onward, at)
 	}
-	p.begin(here, whole)
+	p.begin(whole)
 	if got := p.ask(t, "holder", whole.LogHead(p.ref).Position, fresh); !got.Dropped.IsZero() {
 		t.Errorf("who has what was dropped is told of %s", got.Dropped)
 	}
@@ -122,14 +120,14 @@ func TestPollOfWhoDroppedMore(t *testing.T) {
 // TestPollOfWhoTookLess polls a holder that dropped nothing: by its clock, which is ahead,
 // what it lacks was old when it polled.
 func TestPollOfWhoTookLess(t *testing.T) {
-	p, _ := newDroppers(t)
+	p := newDroppers(t)
 	fresh := time.Now().Add(-24 * time.Hour)
 	ahead := fresh.Add(5 * time.Minute)
 	holder := newPollers(t)
 	holder.publisher, holder.ref = p.publisher, p.ref
 	_, err := holder.poll(ahead)
 	check(t, err)
-	p.holder = &pruner{store: holder.store, self: "holder", log: quiet, ctx: t.Context()}
+	p.holder = newReplicator(t, holder.store, "holder", nil, 0)
 	at, err := p.holder.dropped(p.ref, feedring.Position{}, fresh, ahead)
 	check(t, err)
 	if !at.Equal(ahead) || len(log(t, holder.store, p.ref)) != 3 {
@@ -154,23 +152,21 @@ func TestPollOfWhoLies(t *testing.T) {
 		"with a forged one":       {func(part *feedringv1.PollPart) { part.Items = part.Items[3:]; part.Items[0].Signature[7]++ }, time.Time{}, 0},
 		"from the fourth on":      {func(part *feedringv1.PollPart) { part.Items = part.Items[3:] }, fresh.Add(10 * time.Minute), 3},
 	} {
-		p.store = openStore(t)
-		here := &pruner{store: p.store, self: "here", log: quiet, ctx: t.Context()}
-		p.poller.store, p.poller.lacks, p.poller.comes = p.store, here.note, delivery.New("", p.store, p.store).PublishPending
+		p.begin(openStore(t))
 		p.twist = func(part *feedringv1.PollPart) {
 			test.twist(part)
 			wire.DroppedTo(part, now.Add(1000*time.Hour))
 		}
-		got, err := p.poller.poll(group.Fetch{Group: testTheme.Group(), Feed: p.ref, From: "holder", Fresh: fresh})
+		got, err := p.peer.poll(group.Fetch{Group: testTheme.Group(), Feed: p.ref, From: "holder", Fresh: fresh})
 		if n := len(log(t, p.store, p.ref)); !got.Dropped.Equal(test.want) || n != test.items {
 			t.Errorf("%s: %s, not %s, and %d entries, %v", name, got.Dropped, test.want, n, err)
 		}
-		if at, err := droppedTo(p.store, testTheme.Group(), fresh); err != nil || !at.Equal(test.want) {
+		if at, err := DroppedTo(p.store, testTheme.Group(), fresh); err != nil || !at.Equal(test.want) {
 			t.Errorf("%s: noted is %s, %v", name, at, err)
 		}
 	}
 	p.twist = func(part *feedringv1.PollPart) { part.DroppedUnixMs = math.MinInt64 }
-	if _, err := p.poller.poll(group.Fetch{Group: testTheme.Group(), Feed: p.ref, From: "holder"}); err == nil {
+	if _, err := p.peer.poll(group.Fetch{Group: testTheme.Group(), Feed: p.ref, From: "holder"}); err == nil {
 		t.Error("what is no date is believed")
 	}
 }
@@ -187,8 +183,8 @@ func TestPollWithAHole(t *testing.T) {
 
 // newDroppers is three entries of 23 hours and 58 minutes ago and three of now, a holder that
 // has them all, and a peer that polls it.
-func newDroppers(t *testing.T) (p *pollers, here *pruner) {
-	p = newPollers(t)
+func newDroppers(t *testing.T) *pollers {
+	p := newPollers(t)
 	old := time.Now().Add(2*time.Minute - 24*time.Hour)
 	p.publisher.clock.At = old
 	p.publisher.append(t, testSpec, entries(1, 3)...)
@@ -198,22 +194,14 @@ func newDroppers(t *testing.T) (p *pollers, here *pruner) {
 	holder.publisher, holder.ref = p.publisher, p.ref
 	_, err := holder.poll(time.Now().Add(-24 * time.Hour))
 	check(t, err)
-	p.holder = &pruner{store: holder.store, self: "holder", log: quiet, ctx: t.Context()}
+	p.holder = newReplicator(t, holder.store, "holder", nil, 0)
 	p.publisher = writer(holder.store, newSealer(t))
-	here = &pruner{store: p.store, self: "here", log: quiet, ctx: t.Context()}
-	p.poller.lacks = here.note
-	return p, here
-}
-
-// begin goes on with another store.
-func (p *pollers) begin(here *pruner, s *store.Store) {
-	p.store, p.poller.store, here.store = s, s, s
-	p.poller.comes = delivery.New("", s, s).PublishPending
+	return p
 }
 
 func (p *pollers) ask(t *testing.T, from feedring.PeerID, after feedring.Position, fresh time.Time) group.Fetched {
 	t.Helper()
-	got, err := p.poller.poll(group.Fetch{Group: testTheme.Group(), Feed: p.ref, From: from, After: after, Fresh: fresh})
+	got, err := p.peer.poll(group.Fetch{Group: testTheme.Group(), Feed: p.ref, From: from, After: after, Fresh: fresh})
 	check(t, err)
 	return got
 }

@@ -1,94 +1,27 @@
-package node
+package replicate
 
 import (
-	"context"
 	"errors"
 	"io"
-	"net"
 	"testing"
 	"time"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
-	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/wire"
 	"github.com/feedring/feedring/node/internal/nodetest"
-	"github.com/feedring/feedring/node/internal/readers/delivery"
-	"github.com/feedring/feedring/node/internal/transport"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
-// pollers is a publisher with its store, and a peer that polls it.
-type pollers struct {
-	publisher *testWriter
-	store     *store.Store // of the peer that polls
-	poller    *poller
-	ref       feedring.FeedRef
-	holder    *pruner // of the store that is polled, where that is not the publisher
-	// twist changes a part on its way.
-	twist func(*feedringv1.PollPart)
-}
-
-func newPollers(t *testing.T) *pollers {
-	sealer := newSealer(t)
-	p := &pollers{
-		publisher: writer(openStore(t), sealer), store: openStore(t),
-		ref: feedring.FeedRef{URL: testURL, Publisher: sealer.ID()},
-	}
-	run := spawn(t)
-	p.poller = &poller{
-		store: p.store, verifier: wire.NewVerifier(testNetwork), packer: new(wire.Packer), log: quiet, ctx: t.Context(),
-		suspect: func(feedring.PeerID) {}, comes: delivery.New("", p.store, p.store).PublishPending, takeBack: p.store.Retract, spawn: run, places: make(chan struct{}, 1),
-		open: func(context.Context, feedring.PeerID, feedring.Verb) (io.ReadWriteCloser, error) {
-			here, there := net.Pipe()
-			run(func() { defer there.Close(); _ = p.serve(there) })
-			return transport.PipeEnd{Conn: here}, nil
-		},
-	}
-	return p
-}
-
-// serve is servePoll, with the twist.
-func (p *pollers) serve(c net.Conn) error {
-	n := &Node{store: p.publisher.Store, pruner: p.holder, ctx: context.Background(), cfg: Config{Freshness: 24 * time.Hour}}
-	if p.twist == nil {
-		return n.servePoll("", wire.NewStream(c))
-	}
-	s := wire.NewStream(c)
-	var req feedringv1.PollRequest
-	if err := s.Receive(&req, time.Second); err != nil {
-		return err
-	}
-	asked, err := wire.PollFrom(&req)
-	if err != nil {
-		return err
-	}
-	part, _, _, err := n.pollPart(asked.Feed, asked.After, asked.Fresh, !asked.After.IsZero())
-	if err != nil {
-		return err
-	}
-	p.twist(part)
-	return s.Send(part, time.Second)
-}
-
-func (p *pollers) poll(fresh time.Time) (feedring.Head, error) {
-	got, err := p.poller.poll(group.Fetch{
-		Group: testTheme.Group(), Feed: p.ref, From: p.ref.Publisher, After: p.store.LogHead(p.ref).Position, Fresh: fresh,
-	})
-	return got.Known, err
-}
-
 func TestPollWhole(t *testing.T) {
 	p := newPollers(t)
-	told := make(chan group.Fetched, 1)
-	p.poller.tell = func(_ feedring.GroupID, in group.Input) { told <- in.(group.Fetched) }
 	p.publisher.append(t, testSpec, entries(1, 500)...)
-	p.poller.start(group.Fetch{Group: testTheme.Group(), Feed: p.ref, From: p.ref.Publisher})
-	got, want := <-told, p.publisher.Store.LogHead(p.ref)
+	p.peer.Fetch(group.Fetch{Group: testTheme.Group(), Feed: p.ref, From: p.ref.Publisher})
+	got, want := (<-p.peer.Machine.(*machine).told).(group.Fetched), p.publisher.Store.LogHead(p.ref)
 	if got.Failed || got.Head != want || got.Known.Position != want.Position {
 		t.Errorf("stored %+v, not %+v", got, want)
 	}
-	chained(t, log(t, p.store, p.ref))
+	nodetest.Chained(t, log(t, p.store, p.ref))
 	p.publisher.append(t, testSpec, entries(501, 503)...)
 	_, err := p.poll(time.Time{})
 	check(t, err)
@@ -127,9 +60,8 @@ func TestPollMovedFeed(t *testing.T) {
 	if known, err := p.poll(time.Time{}); err != nil || !known.Position.IsZero() || len(log(t, p.store, p.ref)) > 0 {
 		t.Errorf("a private feed was served: %v, %v", known.Position, err)
 	}
-	o := &origins{store: p.publisher.Store, self: p.ref.Publisher}
 	for _, spec := range []feedring.FeedSpec{sport, testSpec} {
-		first := feedring.Position{Epoch: o.epoch(spec), Sequence: 1}
+		first := feedring.Position{Epoch: p.publisher.Store.LogHead(p.ref).Position.Epoch + 1, Sequence: 1}
 		_, err := p.publisher.Write(t.Context(), spec, entries(1, 4), first)
 		check(t, err)
 	}
@@ -251,7 +183,7 @@ func TestPollRefusesTheFuture(t *testing.T) {
 func TestPollOfAnotherGroup(t *testing.T) {
 	p := newPollers(t)
 	p.publisher.append(t, testSpec, entries(1, 2)...)
-	_, err := p.poller.poll(group.Fetch{Group: feedring.Theme("sport").Group(), Feed: p.ref, From: p.ref.Publisher})
+	_, err := p.peer.poll(group.Fetch{Group: feedring.Theme("sport").Group(), Feed: p.ref, From: p.ref.Publisher})
 	if !errors.Is(err, errForeign) {
 		t.Errorf("got %v", err)
 	}

@@ -1,9 +1,10 @@
-package node
+package replicate
 
 import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/wire"
 	"github.com/feedring/feedring/node/internal/sealed"
@@ -19,9 +20,9 @@ const (
 	freshSkew = time.Minute // between two peers' clocks
 )
 
-// servePoll answers another peer's poll, in parts. Any holder may answer: the
+// ServePoll answers another peer's poll, in parts. Any holder may answer: the
 // entries carry their publisher's signature.
-func (n *Node) servePoll(from feedring.PeerID, s *wire.Stream) error {
+func (r *Replicator) ServePoll(from feedring.PeerID, s *wire.Stream) error {
 	var req feedringv1.PollRequest
 	if err := s.Receive(&req, pollRead); err != nil {
 		return err
@@ -30,31 +31,31 @@ func (n *Node) servePoll(from feedring.PeerID, s *wire.Stream) error {
 	if err != nil {
 		return err
 	}
-	words := dictionaryAt(n.store, asked.Feed, asked.After)
+	words := dictionaryAt(r.Store, asked.Feed, asked.After)
 	after := asked.After
 	if asked.Fresh.After(time.Now().Add(freshSkew)) {
-		after = n.onlyNewest(asked.Feed, after)
+		after = r.onlyNewest(asked.Feed, after)
 	}
 	back := !after.IsZero() // who holds nothing has nothing that was taken back
 	sent := 0
-	defer func() { n.polled(asked.Feed, from, sent) }()
+	defer func() { r.served(asked.Feed, from, sent) }()
 	for i := range pollParts {
-		part, last, more, err := n.pollPart(asked.Feed, after, asked.Fresh, back)
+		part, last, more, err := r.pollPart(asked.Feed, after, asked.Fresh, back)
 		if err != nil {
 			return err
 		}
 		if i == 0 {
-			dropped, err := n.pruner.dropped(asked.Feed, asked.After, asked.Fresh, time.Now().Add(-max(n.cfg.keeps(), n.cfg.Freshness)))
+			dropped, err := r.dropped(asked.Feed, asked.After, asked.Fresh, time.Now().Add(-max(r.Keep, r.Freshness)))
 			if err != nil {
 				return err
 			}
 			wire.DroppedTo(part, dropped)
 			if asked.Entry != "" {
-				n.addOthers(part, asked)
+				r.addOthers(part, asked)
 			}
 		}
 		items := len(part.Items)
-		if err := n.packer.Pack(part, words, asked.Dictionary); err != nil {
+		if err := r.packer.Pack(part, words, asked.Dictionary); err != nil {
 			return err
 		}
 		if err := s.Send(part, pollWithin); err != nil {
@@ -69,10 +70,21 @@ func (n *Node) servePoll(from feedring.PeerID, s *wire.Stream) error {
 	return nil
 }
 
+// served tells the machine of a large group whom a poll was answered.
+func (r *Replicator) served(ref feedring.FeedRef, to feedring.PeerID, entries int) {
+	h, ok := r.Store.Head(ref)
+	if !ok || h.Private {
+		return
+	}
+	if g := h.Theme.Group(); r.Credit.Counts(g) {
+		r.Machine.Tell(g, group.Served{Feed: ref, To: to, Entries: entries})
+	}
+}
+
 // addOthers says who else published the entry that is asked about, and shows what
 // a few of them signed.
-func (n *Node) addOthers(part *feedringv1.PollPart, asked wire.Poll) {
-	versions := n.store.LatestByOthers(asked.Entry, asked.Feed.URL, asked.Feed.Publisher)
+func (r *Replicator) addOthers(part *feedringv1.PollPart, asked wire.Poll) {
+	versions := r.Store.LatestByOthers(asked.Entry, asked.Feed.URL, asked.Feed.Publisher)
 	publishers := make([]feedring.PeerID, len(versions))
 	for i := range versions {
 		publishers[i] = versions[i].Ref.Publisher
@@ -96,8 +108,8 @@ func dictionaryAt(s *store.Store, ref feedring.FeedRef, at feedring.Position) wi
 
 // onlyNewest is where to read from when nothing can be fresh: the log is not
 // walked for that.
-func (n *Node) onlyNewest(ref feedring.FeedRef, after feedring.Position) feedring.Position {
-	h, ok := n.store.Head(ref)
+func (r *Replicator) onlyNewest(ref feedring.FeedRef, after feedring.Position) feedring.Position {
+	h, ok := r.Store.Head(ref)
 	if !ok || h.Last.Sequence == 0 {
 		return after
 	}
@@ -108,9 +120,9 @@ func (n *Node) onlyNewest(ref feedring.FeedRef, after feedring.Position) feedrin
 	return after
 }
 
-// maxTombs is how many retractions of the time before the log are told at once.
+// maxTombstones is how many retractions of the time before the log are told at once.
 // Each has at most 8 KiB, so that they fit into a message with a part's items.
-const maxTombs = 100
+const maxTombstones = 100
 
 // pollPart reads one part: what is stored of ref after a position, without what
 // was seen before fresh. What is left out makes no parts: a long history before
@@ -122,25 +134,25 @@ const maxTombs = 100
 // is fresh, the newest entry is sent: it proves how far the log goes. A poller
 // that is back is told what was taken back however long ago: it may have it, or
 // have shown it to somebody.
-func (n *Node) pollPart(ref feedring.FeedRef, after feedring.Position, fresh time.Time, back bool) (*feedringv1.PollPart, feedring.Position, bool, error) {
+func (r *Replicator) pollPart(ref feedring.FeedRef, after feedring.Position, fresh time.Time, back bool) (*feedringv1.PollPart, feedring.Position, bool, error) {
 	part := &feedringv1.PollPart{}
 	var newest *store.Item
 	began := time.Now()
 	for rows := 0; ; {
-		h, _ := n.store.Head(ref)
+		h, _ := r.Store.Head(ref)
 		if h.Private {
 			return &feedringv1.PollPart{}, after, false, nil
 		}
 		if back && (h.Count == 0 || after.Compare(h.First) < 0) {
-			if err := n.addTombs(part, &h, after); err != nil {
+			if err := r.addTombstones(part, &h, after); err != nil {
 				return nil, after, false, err
 			}
 		}
-		items, err := n.store.Scan(n.ctx, ref, after, partItems, partBytes)
+		items, err := r.Store.Scan(r.ctx, ref, after, partItems, partBytes)
 		if err != nil {
 			return nil, after, false, err
 		}
-		h, _ = n.store.Head(ref) // again: the log has grown
+		h, _ = r.Store.Head(ref) // again: the log has grown
 		rows += len(items)
 		for i := range items {
 			it := &items[i]
@@ -160,17 +172,17 @@ func (n *Node) pollPart(ref feedring.FeedRef, after feedring.Position, fresh tim
 		if len(part.Items) == 0 && !part.More && newest != nil {
 			addTo(part, newest)
 		}
-		if len(part.Items) > 0 || len(part.Retractions) >= maxTombs || !part.More || rows >= partRows || time.Since(began) > partTime {
+		if len(part.Items) > 0 || len(part.Retractions) >= maxTombstones || !part.More || rows >= partRows || time.Since(began) > partTime {
 			return part, after, part.More, nil
 		}
 	}
 }
 
-// addTombs adds the retractions that the log does not have any more.
-func (n *Node) addTombs(part *feedringv1.PollPart, h *store.Head, after feedring.Position) error {
-	tombs, err := n.store.Retractions(h.Ref, after, maxTombs)
-	for i := range tombs {
-		if it := &tombs[i]; !it.Private && it.Theme == h.Theme && (h.Count == 0 || it.Position.Compare(h.First) < 0) {
+// addTombstones adds the retractions that the log does not have any more.
+func (r *Replicator) addTombstones(part *feedringv1.PollPart, h *store.Head, after feedring.Position) error {
+	tombstones, err := r.Store.Retractions(h.Ref, after, maxTombstones)
+	for i := range tombstones {
+		if it := &tombstones[i]; !it.Private && it.Theme == h.Theme && (h.Count == 0 || it.Position.Compare(h.First) < 0) {
 			part.Retractions = append(part.Retractions, sealOf(it))
 		}
 	}

@@ -1,4 +1,4 @@
-package node
+package replicate
 
 import (
 	"bufio"
@@ -21,7 +21,7 @@ func TestPollPacked(t *testing.T) {
 	p.publisher.append(t, testSpec, entries(3, 3)...)
 	after := p.store.LogHead(p.ref).Position
 	words := dictionaryAt(p.store, p.ref, after)
-	n := &Node{store: p.publisher.Store, ctx: t.Context()}
+	r := p.served()
 	var lengths []int
 	for _, test := range []struct {
 		name, dictionary string
@@ -31,7 +31,7 @@ func TestPollPacked(t *testing.T) {
 		{"with an entry that is not here", "12345678", true, true},
 		{"a peer of before", "", false, false},
 	} {
-		answer, err := polled(t, n, wire.Poll{Feed: p.ref, After: after, Dictionary: test.dictionary})
+		answer, err := polled(t, r, wire.Poll{Feed: p.ref, After: after, Dictionary: test.dictionary})
 		check(t, err)
 		frame, err := wire.ReadFrame(bufio.NewReader(bytes.NewReader(answer)))
 		check(t, err)
@@ -40,7 +40,7 @@ func TestPollPacked(t *testing.T) {
 		if packed := len(part.Packed) > 0; packed != test.packed || part.Bare != test.bare {
 			t.Errorf("%s: packed %t, bare %t", test.name, packed, part.Bare)
 		}
-		check(t, n.packer.Unpack(&part, words))
+		check(t, r.packer.Unpack(&part, words))
 		if len(part.Items) != 1 {
 			t.Errorf("%s: %d entries", test.name, len(part.Items))
 		}
