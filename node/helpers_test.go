@@ -27,8 +27,6 @@ var (
 	anEntry    = nodetest.Entry
 	entries    = nodetest.Entries
 	changed    = nodetest.Changed
-	takeBack   = nodetest.Retractions
-	shape      = nodetest.Shape
 	chained    = nodetest.Chained
 	log        = nodetest.Log
 )

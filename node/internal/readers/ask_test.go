@@ -49,7 +49,7 @@ func aQuestion(n int) *feedringv1.AskRequest {
 	return wire.AskTo(wire.Ask{ID: feedring.QueryID{byte(n), byte(n >> 8), 1}, Attempt: 7, Within: time.Second})
 }
 
-func TestAsk(t *testing.T) {
+func TestAskAnswersEachQuestion(t *testing.T) {
 	_, client, ended := asked(t, free())
 	for n := range 3 {
 		check(t, client.Send(aQuestion(n), time.Second))
@@ -74,9 +74,9 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// TestAskOfAClientThatDoesNotRead sends more questions than may be open and
+// TestAskDoesNotWaitForAClientThatDoesNotRead sends more questions than may be open and
 // reads no answer: neither the loop nor the close waits for it.
-func TestAskOfAClientThatDoesNotRead(t *testing.T) {
+func TestAskDoesNotWaitForAClientThatDoesNotRead(t *testing.T) {
 	hold := make(chan struct{})
 	s, client, ended := asked(t, hold)
 	sent := make(chan int)

@@ -9,7 +9,7 @@ import (
 
 // A gap passes through a stream of both sides, before the first answer and
 // after it.
-func TestBothPassesGaps(t *testing.T) {
+func TestFollowOfBothSidesPassesGaps(t *testing.T) {
 	told := 0
 	b := &both{each: func(u web.Update) error {
 		if u.Gap != nil {

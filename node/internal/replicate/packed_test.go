@@ -12,8 +12,8 @@ import (
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
-// TestPollPacked asks for one entry as peers of now and of before ask.
-func TestPollPacked(t *testing.T) {
+// TestPollIsPackedByTheEntryBefore asks for one entry as peers of now and of before ask.
+func TestPollIsPackedByTheEntryBefore(t *testing.T) {
 	p := newPollers(t)
 	p.publisher.append(t, testSpec, entries(1, 2)...)
 	_, err := p.poll(time.Time{})
@@ -51,9 +51,9 @@ func TestPollPacked(t *testing.T) {
 	}
 }
 
-// TestPollAfterStone: of a version that was taken back one has the text, the
+// TestDictionaryOfATombstoneHasAnotherName: of a version that was taken back one has the text, the
 // other what is left of it.
-func TestPollAfterStone(t *testing.T) {
+func TestDictionaryOfATombstoneHasAnotherName(t *testing.T) {
 	p := newPollers(t)
 	p.publisher.append(t, testSpec, entries(1, 3)...)
 	_, err := p.poll(time.Time{})

@@ -13,7 +13,7 @@ import (
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
-func TestPollWhole(t *testing.T) {
+func TestPollStoresTheWholeLog(t *testing.T) {
 	p := newPollers(t)
 	p.publisher.append(t, testSpec, entries(1, 500)...)
 	p.peer.Fetch(group.Fetch{Group: testTheme.Group(), Feed: p.ref, From: p.ref.Publisher})
@@ -30,7 +30,7 @@ func TestPollWhole(t *testing.T) {
 	}
 }
 
-func TestPollFresh(t *testing.T) {
+func TestPollLeavesOutWhatIsNotFresh(t *testing.T) {
 	p := newPollers(t)
 	old := time.Now().Add(-48 * time.Hour)
 	p.publisher.clock.At = old
@@ -51,8 +51,8 @@ func TestPollFresh(t *testing.T) {
 	}
 }
 
-// TestPollMovedFeed polls a feed that was private, and of another group, before.
-func TestPollMovedFeed(t *testing.T) {
+// TestPollOfAMovedFeedGivesItsGroupOnly polls a feed that was private, and of another group, before.
+func TestPollOfAMovedFeedGivesItsGroupOnly(t *testing.T) {
 	p := newPollers(t)
 	private, sport := testSpec, testSpec
 	private.Theme, sport.Theme = "", "sport"
@@ -78,7 +78,7 @@ func TestPollMovedFeed(t *testing.T) {
 	}
 }
 
-func TestPollRefuses(t *testing.T) {
+func TestPollRefusesWrongEntries(t *testing.T) {
 	other := newSealer(t)
 	for _, test := range []struct {
 		name  string
@@ -132,9 +132,9 @@ func TestPollRefuses(t *testing.T) {
 	}
 }
 
-// TestPollNewEpoch polls a publisher that lost its store. Its new epoch counts
+// TestPollOfANewEpochStartsWithItsFirstEntry polls a publisher that lost its store. Its new epoch counts
 // from the first entry on, unless what is held is past freshness itself.
-func TestPollNewEpoch(t *testing.T) {
+func TestPollOfANewEpochStartsWithItsFirstEntry(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		age  time.Duration // of what is held
@@ -180,7 +180,7 @@ func TestPollRefusesTheFuture(t *testing.T) {
 	}
 }
 
-func TestPollOfAnotherGroup(t *testing.T) {
+func TestPollRefusesEntriesOfAnotherGroup(t *testing.T) {
 	p := newPollers(t)
 	p.publisher.append(t, testSpec, entries(1, 2)...)
 	_, err := p.peer.poll(group.Fetch{Group: feedring.Theme("sport").Group(), Feed: p.ref, From: p.ref.Publisher})

@@ -32,8 +32,8 @@ func TestPollHidesPrivateFeeds(t *testing.T) {
 	}
 }
 
-// TestPollForTheFuture: nothing can be fresh, so the log is not walked.
-func TestPollForTheFuture(t *testing.T) {
+// TestPollForTheFutureWalksNoLog: nothing can be fresh, so the log is not walked.
+func TestPollForTheFutureWalksNoLog(t *testing.T) {
 	p := newPollers(t)
 	p.publisher.append(t, testSpec, entries(1, 5)...)
 	r := p.served()

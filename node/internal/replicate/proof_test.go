@@ -10,8 +10,8 @@ import (
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
-// TestPollUnproven polls a holder that tells of a head and shows no entry.
-func TestPollUnproven(t *testing.T) {
+// TestPollBelievesNoHeadWithoutAnEntry polls a holder that tells of a head and shows no entry.
+func TestPollBelievesNoHeadWithoutAnEntry(t *testing.T) {
 	p := newPollers(t)
 	p.publisher.append(t, testSpec, entries(1, 3)...)
 	p.twist = func(part *feedringv1.PollPart) {
@@ -24,8 +24,8 @@ func TestPollUnproven(t *testing.T) {
 	}
 }
 
-// TestPollProof asks a holder for a proof of its head, be it fresh or not.
-func TestPollProof(t *testing.T) {
+// TestPollForAProofStoresNothing asks a holder for a proof of its head, be it fresh or not.
+func TestPollForAProofStoresNothing(t *testing.T) {
 	for _, age := range []time.Duration{time.Hour, -2 * maxAhead} {
 		p := newPollers(t)
 		p.publisher.clock.Ahead = -age

@@ -14,9 +14,9 @@ import (
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
-// TestAbandonedGroups: what others published into a group that was left goes
+// TestCopiesOfGroupsThatWereLeftAreDropped: what others published into a group that was left goes
 // when it is past freshness, and the rest stays.
-func TestAbandonedGroups(t *testing.T) {
+func TestCopiesOfGroupsThatWereLeftAreDropped(t *testing.T) {
 	s, own := openStore(t), newSealer(t)
 	old, now := time.Now().Add(-48*time.Hour), time.Now()
 	put := func(url string, theme feedring.Theme, p *testWriter, seen time.Time) feedring.FeedRef {
@@ -84,9 +84,9 @@ func TestDroppedIsRemembered(t *testing.T) {
 	}
 }
 
-// TestPollOfWhoDroppedMore polls a holder whose clock is ahead: it has dropped what
+// TestPollNotesWhatTheHolderDropped polls a holder whose clock is ahead: it has dropped what
 // is fresh here. That is noted, and told onward, from the first entry on.
-func TestPollOfWhoDroppedMore(t *testing.T) {
+func TestPollNotesWhatTheHolderDropped(t *testing.T) {
 	p := newDroppers(t)
 	g, fresh := testTheme.Group(), time.Now().Add(-24*time.Hour)
 	ahead := fresh.Add(5 * time.Minute)
@@ -117,9 +117,9 @@ func TestPollOfWhoDroppedMore(t *testing.T) {
 	}
 }
 
-// TestPollOfWhoTookLess polls a holder that dropped nothing: by its clock, which is ahead,
+// TestHolderTellsWhatWasOldWhenItPolled polls a holder that dropped nothing: by its clock, which is ahead,
 // what it lacks was old when it polled.
-func TestPollOfWhoTookLess(t *testing.T) {
+func TestHolderTellsWhatWasOldWhenItPolled(t *testing.T) {
 	p := newDroppers(t)
 	fresh := time.Now().Add(-24 * time.Hour)
 	ahead := fresh.Add(5 * time.Minute)
@@ -135,9 +135,9 @@ func TestPollOfWhoTookLess(t *testing.T) {
 	}
 }
 
-// TestPollOfWhoLies: by what another says, less is promised for some minutes, and only
+// TestPollOfALyingHolderPromisesLessForMinutes: by what another says, less is promised for some minutes, and only
 // where an entry came that something may be missing before.
-func TestPollOfWhoLies(t *testing.T) {
+func TestPollOfALyingHolderPromisesLessForMinutes(t *testing.T) {
 	p := newPollers(t)
 	p.publisher.append(t, testSpec, entries(1, 6)...)
 	now := time.Now()
@@ -171,8 +171,8 @@ func TestPollOfWhoLies(t *testing.T) {
 	}
 }
 
-// TestPollWithAHole: an answer to who holds nothing may begin anywhere, and has no hole.
-func TestPollWithAHole(t *testing.T) {
+// TestPollRefusesAHole: an answer to who holds nothing may begin anywhere, and has no hole.
+func TestPollRefusesAHole(t *testing.T) {
 	p := newPollers(t)
 	p.publisher.append(t, testSpec, entries(1, 6)...)
 	p.twist = func(part *feedringv1.PollPart) { part.Items = append(part.Items[1:2:2], part.Items[4:]...) }

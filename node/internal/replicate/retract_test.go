@@ -38,9 +38,9 @@ func sameLogs(t *testing.T, a, b *store.Store, ref feedring.FeedRef, want string
 	}
 }
 
-// TestPollStones: who holds an entry drops it; who comes later, even from a
+// TestPollGivesRetractionsInPlaceOfTombstones: who holds an entry drops it; who comes later, even from a
 // holder, never gets it, and can check all the same that nothing is withheld.
-func TestPollStones(t *testing.T) {
+func TestPollGivesRetractionsInPlaceOfTombstones(t *testing.T) {
 	p := newPollers(t)
 	p.publisher.append(t, testSpec, entries(1, 4)...)
 	p.publisher.append(t, testSpec, changed(2, 2))
@@ -67,9 +67,9 @@ func TestPollStones(t *testing.T) {
 	}
 }
 
-// TestPollStonesOfTheFirstPart: the retraction is far behind what it takes back,
+// TestPollFindsTheRetractionInALaterPart: the retraction is far behind what it takes back,
 // in another part of the answer.
-func TestPollStonesOfTheFirstPart(t *testing.T) {
+func TestPollFindsTheRetractionInALaterPart(t *testing.T) {
 	p := newPollers(t)
 	p.publisher.append(t, testSpec, entries(1, partItems+50)...)
 	p.publisher.append(t, testSpec, retracted(3, 4, partItems)...)
@@ -80,7 +80,7 @@ func TestPollStonesOfTheFirstPart(t *testing.T) {
 	}
 }
 
-func TestPollRefusesStandIns(t *testing.T) {
+func TestPollRefusesWrongStandIns(t *testing.T) {
 	other := newSealer(t)
 	for _, test := range []struct {
 		name  string
@@ -147,9 +147,9 @@ func TestPollRefusesStandIns(t *testing.T) {
 
 func epochOf(part *feedringv1.PollPart) uint64 { return part.GetHead().GetEpoch() }
 
-// TestPollRetractionOfTheUnknown: what it takes back was never here, or is past
+// TestPollTakesTheRetractionOfAnUnknownEntry: what it takes back was never here, or is past
 // freshness. It is a place in the log like any other.
-func TestPollRetractionOfTheUnknown(t *testing.T) {
+func TestPollTakesTheRetractionOfAnUnknownEntry(t *testing.T) {
 	p := newPollers(t)
 	old := time.Now().Add(-48 * time.Hour)
 	p.publisher.clock.At = old
@@ -166,10 +166,10 @@ func TestPollRetractionOfTheUnknown(t *testing.T) {
 	check(t, err)
 }
 
-// TestPollRetractionsLongAgo: a peer that was away for longer than freshness has
+// TestPollGivesRetractionsFromBeforeFreshness: a peer that was away for longer than freshness has
 // what was taken back meanwhile taken back, though it is given none of the
 // entries of that time, by the publisher or by a cache that has pruned them, too.
-func TestPollRetractionsLongAgo(t *testing.T) {
+func TestPollGivesRetractionsFromBeforeFreshness(t *testing.T) {
 	const day = 24 * time.Hour
 	p := newPollers(t)
 	p.publisher.clock.At = time.Now().Add(-5 * day)
@@ -205,8 +205,8 @@ func TestPollRetractionsLongAgo(t *testing.T) {
 	}
 }
 
-// TestPollRetractionsTakeBack: what a peer that is back still holds goes.
-func TestPollRetractionsTakeBack(t *testing.T) {
+// TestPollAppliesLateRetractions: what a peer that is back still holds goes.
+func TestPollAppliesLateRetractions(t *testing.T) {
 	const day = 24 * time.Hour
 	p := newPollers(t)
 	told := p.peer.Lists.(*counter)
