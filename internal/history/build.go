@@ -130,7 +130,7 @@ func (b *building) write(ctx context.Context) error {
 	if err := b.writeTokens(ctx, s); err != nil {
 		return err
 	}
-	if err := b.put(ctx, blockKey(s.id, kindFences, 0), s.encode()); err != nil {
+	if err := b.put(ctx, blockKey(s.id, kindHeader, 0), s.encode()); err != nil {
 		return err
 	}
 	b.made = append(b.made, s)

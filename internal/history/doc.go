@@ -23,7 +23,7 @@
 // store's history bucket, each with a checksum over key and value:
 //
 //	m                   the manifest: which segments there are, and how far the journal is in them
-//	s segment f         its fences: the first key of each block of rows, the first token of each block of words
+//	s segment f         its header: the first key of each block of rows, the first token of each block of words
 //	s segment d n       block n of its rows' keys
 //	s segment t n       block n of its tokens: words, and facets such as the theme
 //

@@ -62,7 +62,7 @@ func plain(n *match.Node) bool {
 	return n.Op() != match.Term || n.Whole()
 }
 
-// FuzzDecode reads fences and blocks that hold anything: what is no such thing
+// FuzzDecode reads headers and blocks that hold anything: what is no such thing
 // is called damaged, and nothing is read outside of it.
 func FuzzDecode(f *testing.F) {
 	s := &segment{docs: 2, weight: 1, starts: []store.RowKey{{Second: 1}}, last: store.RowKey{Second: 2}, logs: []epoch{{1, 2}}, tokens: []string{"a", "b"}}
@@ -74,7 +74,7 @@ func FuzzDecode(f *testing.F) {
 		if s.decode(body) && !bytes.Equal(s.encode(), body) {
 			var again segment
 			if !again.decode(s.encode()) {
-				t.Error("fences that were read cannot be read again")
+				t.Error("a header that was read cannot be read again")
 			}
 		}
 		docs := int(n) + 1

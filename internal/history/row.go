@@ -45,7 +45,7 @@ const manifestKey = "m"
 
 // The kinds of a segment's records.
 const (
-	kindFences = 'f'
+	kindHeader = 'f'
 	kindRows   = 'd'
 	kindTokens = 't'
 )

@@ -9,7 +9,7 @@ import (
 )
 
 // Sizes of a segment and its blocks. A block of tokens is what a word costs to look
-// up; there are about at most mostBlocks of them, so that the fences stay small.
+// up; there are about at most mostBlocks of them, so that the header stays small.
 // Fewer and larger segments are fewer blocks to a question that finds little, and
 // more memory while one is built.
 const (
@@ -20,7 +20,7 @@ const (
 	maxLogs     = 1 << 14
 )
 
-// segment is what is kept in memory of a segment on disk: its fences.
+// segment is what is kept in memory of a segment on disk: its header.
 type segment struct {
 	id      uint64
 	docs    int

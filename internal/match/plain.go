@@ -20,7 +20,7 @@ func (f *folder) plain(s string) (rest string) {
 	out := slices.Grow(f.out, len(s)+1)[:n+len(s)+1]
 	word, piece, pieceOut := n, 0, n // where the open word and the piece begin
 	for i := 0; i < len(s); {
-		if done := foldEights(out[n:], s[i:][:min(len(s)-i, max(0, f.limit-n-1))], n > word); done > 0 {
+		if done := foldSWAR(out[n:], s[i:][:min(len(s)-i, max(0, f.limit-n-1))], n > word); done > 0 {
 			if blank := bytes.LastIndexByte(out[n:n+done], ' '); blank >= 0 {
 				word, piece, pieceOut = n+blank+1, i+blank+1, n+blank+1
 			}

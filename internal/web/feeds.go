@@ -57,12 +57,12 @@ func (s *site) addFeed(w http.ResponseWriter, r *http.Request) error {
 			return badRequest("%w", err)
 		}
 	}
-	said := s.Backend.AddFeeds(r.Context(), []feedring.FeedSpec{spec}, nil)[0]
-	if said.Err != nil {
-		return refused(said.Err)
+	result := s.Backend.AddFeeds(r.Context(), []feedring.FeedSpec{spec}, nil)[0]
+	if result.Err != nil {
+		return refused(result.Err)
 	}
 	status := http.StatusCreated
-	if said.Known {
+	if result.Known {
 		status = http.StatusOK
 	}
 	told.FeedStatus = s.feedOf(spec)

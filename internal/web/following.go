@@ -17,7 +17,7 @@ type following struct {
 	*site
 	r   *http.Request
 	ask Ask
-	at  place
+	at  streamPosition
 	out *events
 
 	page     bool // entries are told as a page shows them

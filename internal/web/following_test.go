@@ -167,18 +167,18 @@ func TestPlace(t *testing.T) {
 	began := time.Unix(1_772_625_600, 0).UTC()
 	cursor := formatCursor(cursorOf(7), began)
 	at := (*page)(nil).next([]feedring.Entry{entryAt(1, 0)})
-	got, err := parsePlace(amid(cursor, at, 3))
+	got, err := parsePosition(amid(cursor, at, 3))
 	if err != nil || got.left != 3 || got.rest.String() != at.String() || formatCursor(got.cursor, got.began) != cursor || !got.began.Equal(began) {
 		t.Errorf("%+v %v", got, err)
 	}
-	if got, err := parsePlace(""); err != nil || got.cursor != nil || got.rest != nil {
+	if got, err := parsePosition(""); err != nil || got.cursor != nil || got.rest != nil {
 		t.Errorf("no id: %+v %v", got, err)
 	}
 	for _, id := range []string{
 		"!", cursor + ".", cursor + "..", cursor + "." + at.String(), cursor + "." + at.String() + ".0", cursor + "." + at.String() + ".1001",
 		"." + at.String() + ".3", cursor + ".!.3", cursor + "..3", cursor + "." + at.String() + ".3.3",
 	} {
-		if got, err := parsePlace(id); err == nil {
+		if got, err := parsePosition(id); err == nil {
 			t.Errorf("%q is %+v", id, got)
 		}
 	}

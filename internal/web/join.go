@@ -45,15 +45,15 @@ func (s *site) join(w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), waitOf(r))
 	defer cancel()
-	said, err := s.Backend.Join(ctx, req.Join)
+	joined, err := s.Backend.Join(ctx, req.Join)
 	if err != nil {
 		return refused(err)
 	}
 	status := http.StatusCreated
-	if said.Known {
+	if joined.Known {
 		status = http.StatusOK
 	}
-	return writeJSON(w, status, said)
+	return writeJSON(w, status, joined)
 }
 
 func (s *site) removeJoin(w http.ResponseWriter, r *http.Request) error {

@@ -99,36 +99,36 @@ func yesOrNo(r *http.Request, name string) (bool, error) {
 }
 
 func (s *site) importAll(r *http.Request, outlines []opml.Outline, theme feedring.Theme, folders, force bool) []imported {
-	said := make([]imported, len(outlines))
+	results := make([]imported, len(outlines))
 	var places []int
 	var specs []feedring.FeedSpec
 	var titles []string
 	for i, o := range outlines {
 		spec, err := specOf(o, theme, folders)
 		if err != nil {
-			said[i] = imported{URL: feedring.WithoutUser(o.URL), Error: err.Error()}
+			results[i] = imported{URL: feedring.WithoutUser(o.URL), Error: err.Error()}
 			continue
 		}
-		said[i] = imported{URL: spec.URL, Theme: spec.Theme}
+		results[i] = imported{URL: spec.URL, Theme: spec.Theme}
 		places, specs, titles = append(places, i), append(specs, spec), append(titles, o.Title)
 	}
 	if !force {
-		places, specs, titles = s.seek(r, said, places, specs, titles)
+		places, specs, titles = s.seek(r, results, places, specs, titles)
 	}
 	for j, added := range s.Backend.AddFeeds(r.Context(), specs, titles) {
-		said[places[j]].Added = !added.Known && added.Err == nil
+		results[places[j]].Added = !added.Known && added.Err == nil
 		if added.Err != nil {
-			said[places[j]].Error = added.Err.Error()
+			results[places[j]].Error = added.Err.Error()
 		}
 	}
-	return said
+	return results
 }
 
 // seek looks at the feeds of a list, says of each what is there, and returns those
 // that are to be added.
-func (s *site) seek(r *http.Request, said []imported, places []int, specs []feedring.FeedSpec, titles []string) (kept []int, found []feedring.FeedSpec, called []string) {
+func (s *site) seek(r *http.Request, results []imported, places []int, specs []feedring.FeedSpec, titles []string) (kept []int, found []feedring.FeedSpec, called []string) {
 	for j, sought := range s.Backend.FindFeeds(r.Context(), specs) {
-		spec, at := specs[j], &said[places[j]]
+		spec, at := specs[j], &results[places[j]]
 		if sought.Err == nil && sought.URL != spec.URL {
 			theme, share := spec.Theme, spec.Share
 			at.URL, at.Site = sought.URL, spec.URL

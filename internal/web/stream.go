@@ -73,7 +73,7 @@ func (s *site) run(ctx context.Context, cancel context.CancelFunc, f *following)
 }
 
 // askStream reads what is to be followed, and from where.
-func (s *site) askStream(r *http.Request) (ask Ask, at place, err error) {
+func (s *site) askStream(r *http.Request) (ask Ask, at streamPosition, err error) {
 	private, err := s.private(r)
 	if err != nil {
 		return ask, at, err
@@ -95,9 +95,9 @@ func (s *site) askStream(r *http.Request) (ask Ask, at place, err error) {
 	}
 	// A browser that is refused never comes back, and it cannot be told to
 	// forget an id: one that means nothing here begins anew.
-	if at, err = parsePlace(after); err != nil {
+	if at, err = parsePosition(after); err != nil {
 		s.Logger.Debug("a stream begins anew", "err", err)
-		at = place{}
+		at = streamPosition{}
 	}
 	ask.Cursor, ask.Began = at.cursor, at.began
 	if ask.Began.IsZero() {

@@ -140,9 +140,9 @@ func (r *Reflector) begun(theme feedring.Theme, from feedring.Cursor) {
 		n = r.feedOf(ref, theme, false)
 		r.feeds[n].at, r.feeds[n].dirty = at, true
 	}
-	lately := time.Now().Add(-fillMargin).Unix()
+	since := time.Now().Add(-fillMargin).Unix()
 	for _, in := range r.interests {
-		if (in.query.Theme == "" || in.query.Theme == theme) && in.filled > lately {
+		if (in.query.Theme == "" || in.query.Theme == theme) && in.filled > since {
 			r.due[in] = true
 		}
 	}

@@ -9,10 +9,10 @@ import (
 	"github.com/feedring/feedring"
 )
 
-// place is where the reader of a stream stands, as the id of an event tells it:
+// streamPosition is where the reader of a stream stands, as the id of an event tells it:
 // behind a cursor, and as long as the first answer is not whole, at a page of
 // it.
-type place struct {
+type streamPosition struct {
 	cursor feedring.Cursor // nil: it begins
 	began  time.Time       // to follow; zero: an earlier version did not tell
 	rest   *page           // of the first answer, what follows is still due; nil: nothing is
@@ -27,20 +27,20 @@ const (
 	between  = "."
 )
 
-// parsePlace reads the id of an event; none is the begin.
-func parsePlace(id string) (place, error) {
+// parsePosition reads the id of an event; none is the begin.
+func parsePosition(id string) (streamPosition, error) {
 	cursor, rest, amid := strings.Cut(id, between)
 	at, began, err := parseCursor(cursor)
 	if err != nil || !amid {
-		return place{cursor: at, began: began}, err
+		return streamPosition{cursor: at, began: began}, err
 	}
 	marks, count, _ := strings.Cut(rest, between)
 	p, err := parsePage(marks)
 	left, wrong := strconv.Atoi(count)
 	if err = errors.Join(err, wrong); err != nil || at == nil || p == nil || left < 1 || left > feedring.MaxLimit {
-		return place{}, errCursor
+		return streamPosition{}, errCursor
 	}
-	return place{cursor: at, began: began, rest: p, left: left}, nil
+	return streamPosition{cursor: at, began: began, rest: p, left: left}, nil
 }
 
 // amid is the id of an entry of a first answer behind which a reader stands at

@@ -6,7 +6,7 @@ import (
 	"github.com/feedring/feedring/internal/store"
 )
 
-// encode writes the fences.
+// encode writes the header: what is kept in memory of the segment.
 func (s *segment) encode() []byte {
 	var b []byte
 	for _, n := range []int{s.docs, s.private, s.weight, len(s.starts)} {
@@ -29,10 +29,10 @@ func (s *segment) encode() []byte {
 	return b
 }
 
-// load reads the fences of a segment.
+// load reads the header of a segment.
 func load(r *store.Reader, id uint64) (*segment, error) {
 	s := &segment{id: id}
-	err := read(r, blockKey(id, kindFences, 0), func(body []byte) error {
+	err := read(r, blockKey(id, kindHeader, 0), func(body []byte) error {
 		if !s.decode(body) {
 			return errDamaged
 		}

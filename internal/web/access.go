@@ -74,8 +74,8 @@ func (s *site) open(h http.Handler) reply {
 	}
 }
 
-// guarded lets only those in who hold the token, from no other web origin.
-func (s *site) guarded(do reply) reply {
+// requireToken lets only those in who hold the token, from no other web origin.
+func (s *site) requireToken(do reply) reply {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if err := s.ours(r); err != nil {
 			return err

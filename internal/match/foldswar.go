@@ -10,18 +10,18 @@ const (
 	highs = 0x80 * ones
 )
 
-// foldEights folds s into out, eight bytes at a time, as long as they are
+// foldSWAR folds s into out, eight bytes at a time, as long as they are
 // letters and digits of ASCII and single blanks, and returns how many it folded:
 // no fold is longer or shorter than its letter. out has room for len(s). open
 // says that a word is open, so that a blank may be the first.
-func foldEights(out []byte, s string, open bool) int {
+func foldSWAR(out []byte, s string, open bool) int {
 	before := uint64(0x80) // the last byte was a blank
 	if open {
 		before = 0
 	}
 	i := 0
 	for ; i+8 <= len(s); i += 8 {
-		v := eight(s[i:])
+		v := load8(s[i:])
 		ascii := v &^ highs
 		upper := between(ascii, 'A', 'Z')
 		blanks := between(ascii, ' ', ' ')
@@ -35,7 +35,7 @@ func foldEights(out []byte, s string, open bool) int {
 	return i
 }
 
-func eight(s string) uint64 {
+func load8(s string) uint64 {
 	_ = s[7]
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
