@@ -62,7 +62,7 @@ type Node struct {
 	fetcher   *fetch.Fetcher   // documents of origins
 	glances   *fetch.Glances   // addresses before they are added
 	files     *fetch.Files     // own feeds that are read from files
-	own       *cache.Room      // this peer's own feeds, for pollers
+	own       *cache.Cache     // this peer's own feeds, for pollers
 	verifier  *wire.Verifier   // of what others signed
 	personal  *personalfeeds.Feeds
 	pings     *pings.Receiver

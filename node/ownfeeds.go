@@ -23,7 +23,7 @@ func (n *Node) openOwnFeeds() (err error) {
 }
 
 // ownFeeds are the own feeds as the front sees them.
-type ownFeeds struct{ room *cache.Room }
+type ownFeeds struct{ room *cache.Cache }
 
 func (o ownFeeds) Answer(w http.ResponseWriter, r *http.Request, hub string) error {
 	err := o.room.Answer(w, r, hub)

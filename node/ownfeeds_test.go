@@ -14,7 +14,7 @@ import (
 	"github.com/feedring/feedring/internal/readerfeeds/cache"
 )
 
-func openOwn(t testing.TB) *cache.Room {
+func openOwn(t testing.TB) *cache.Cache {
 	own, err := cache.Open(cache.Config{Dir: t.TempDir()})
 	check(t, err)
 	return own

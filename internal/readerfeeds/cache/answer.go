@@ -34,7 +34,7 @@ const (
 var Answers = [answerKinds]string{"whole", "unchanged", "delta", "error"}
 
 // Counts is how many requests were answered, in the order of Answers.
-func (r *Room) Counts() (counts [answerKinds]uint64) {
+func (r *Cache) Counts() (counts [answerKinds]uint64) {
 	for kind := range counts {
 		counts[kind] = r.counts[kind].Load()
 	}
@@ -44,7 +44,7 @@ func (r *Room) Counts() (counts [answerKinds]uint64) {
 // Answer answers a GET or HEAD of an address below Path. hub is the whole address
 // of the peer's hub, empty for none. An error comes before anything was written:
 // ErrUnknown, ErrNotYet, ErrLoop.
-func (r *Room) Answer(w http.ResponseWriter, req *http.Request, hub string) error {
+func (r *Cache) Answer(w http.ResponseWriter, req *http.Request, hub string) error {
 	err := r.answer(w, req, hub)
 	if err != nil {
 		r.counts[answeredNot].Add(1)
@@ -52,7 +52,7 @@ func (r *Room) Answer(w http.ResponseWriter, req *http.Request, hub string) erro
 	return err
 }
 
-func (r *Room) answer(w http.ResponseWriter, req *http.Request, hub string) error {
+func (r *Cache) answer(w http.ResponseWriter, req *http.Request, hub string) error {
 	if loop := req.Header["Cdn-Loop"]; loop != nil && strings.Contains(strings.Join(loop, ","), r.loop) {
 		return ErrLoop
 	}
@@ -97,7 +97,7 @@ var (
 
 // describe sets the headers that a 304 has, too. What an origin wrote is shown
 // below this peer's own name, so a browser must run none of it.
-func (r *Room) describe(h http.Header, at *held, made *ready, c coding) {
+func (r *Cache) describe(h http.Header, at *held, made *ready, c coding) {
 	h["Etag"] = made.etags[c]
 	h["Last-Modified"] = made.lastModified
 	h["Vary"] = vary
@@ -109,7 +109,7 @@ func (r *Room) describe(h http.Header, at *held, made *ready, c coding) {
 }
 
 // maxAge is how many seconds nothing new can come: until the next look.
-func (r *Room) maxAge(h *held) int {
+func (r *Cache) maxAge(h *held) int {
 	left := time.Unix(h.next.Load(), 0).Sub(r.cfg.Now())
 	return int(min(max(left, leastMaxAge), mostMaxAge) / time.Second)
 }

@@ -29,15 +29,15 @@ type head struct {
 	doc
 }
 
-var errFile = errors.New("feedfront: no kept document")
+var errFile = errors.New("cache: no kept document")
 
-func (r *Room) file(feed string) string {
+func (r *Cache) file(feed string) string {
 	sum := sha256.Sum256([]byte(feed))
 	return filepath.Join(r.cfg.Dir, hex.EncodeToString(sum[:16]))
 }
 
 // save writes a document so that a crash leaves it or the one before.
-func (r *Room) save(h *held, d *doc) error {
+func (r *Cache) save(h *held, d *doc) error {
 	line, err := json.Marshal(head{h.feed, h.path, *d})
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 }
 
 // bodyOf returns a document, from disk where it is not in memory.
-func (r *Room) bodyOf(h *held, d *doc) ([]byte, error) {
+func (r *Cache) bodyOf(h *held, d *doc) ([]byte, error) {
 	if d.body != nil {
 		return d.body, nil
 	}

@@ -16,7 +16,7 @@ const (
 	rdfSpace  = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 )
 
-var errLayout = errors.New("feedfront: not for certain")
+var errLayout = errors.New("cache: not for certain")
 
 // asciiText returns body so that each byte below 0x80 means that character and
 // every other is a part of a text or name, at the same place.

@@ -6,7 +6,7 @@ import "net/http"
 // its own requests. What is served must be had whole: a document that is not
 // there, or that a delta did not fit in, is asked for unconditionally, and one
 // whose entries are not known by their bytes not as a delta.
-func (r *Room) Prepare(feed string, h http.Header) {
+func (r *Cache) Prepare(feed string, h http.Header) {
 	h.Set("Cdn-Loop", r.loop)
 	served := r.held(feed)
 	if served == nil {

@@ -20,11 +20,11 @@ const (
 
 // readers estimates who reads one feed: those for whom aggregators say that
 // they poll, and single pollers by address and program. No address is kept, only
-// what a sketch makes of it. The zero value has none.
+// what the estimate needs of it. The zero value has none.
 type readers struct {
 	mu          sync.Mutex
 	aggregators map[string]claim
-	now, before *sketch // of single pollers: of this day so far, and of the last
+	now, before *hyperLogLog // of single pollers: of this day so far, and of the last
 	began       time.Time
 }
 
@@ -35,7 +35,7 @@ type claim struct {
 }
 
 // Readers estimates for how many readers a feed was fetched here within a day.
-func (r *Room) Readers(feed string) int {
+func (r *Cache) Readers(feed string) int {
 	if h := r.held(feed); h != nil {
 		return h.readers.count(r.cfg.Now())
 	}
@@ -106,9 +106,9 @@ func (r *readers) note(req *http.Request, seed maphash.Seed, now time.Time) {
 func (r *readers) turn(now time.Time) {
 	switch gone := now.Sub(r.began); {
 	case r.now == nil || gone >= 2*readersWithin || gone < 0:
-		r.now, r.before, r.began = new(sketch), nil, now
+		r.now, r.before, r.began = new(hyperLogLog), nil, now
 	case gone >= readersWithin:
-		r.now, r.before, r.began = new(sketch), r.now, r.began.Add(readersWithin)
+		r.now, r.before, r.began = new(hyperLogLog), r.now, r.began.Add(readersWithin)
 	}
 	if r.aggregators == nil {
 		r.aggregators = make(map[string]claim)

@@ -104,7 +104,7 @@ func TestAggregatorsAreBounded(t *testing.T) {
 func TestSketch(t *testing.T) {
 	seed := maphash.MakeSeed()
 	for _, n := range []int{0, 1, 2, 5, 100, 1_000, 10_000, 200_000} {
-		var s sketch
+		var s hyperLogLog
 		for i := range n {
 			s.add(maphash.Comparable(seed, i))
 			s.add(maphash.Comparable(seed, i))

@@ -27,7 +27,7 @@ const (
 var testNow = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
 type bench struct {
-	*Room
+	*Cache
 	t   *testing.T
 	now time.Time
 }
@@ -36,7 +36,7 @@ func open(t *testing.T, dir string) *bench {
 	t.Helper()
 	b := &bench{t: t, now: testNow}
 	var err error
-	if b.Room, err = Open(Config{Dir: dir, Now: func() time.Time { return b.now }}); err != nil {
+	if b.Cache, err = Open(Config{Dir: dir, Now: func() time.Time { return b.now }}); err != nil {
 		t.Fatal(err)
 	}
 	return b
@@ -416,7 +416,7 @@ func TestAFullDiskKeepsTheDocumentInMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.take(rssOf("1"))
-	b.shelf = newShelf(0)
+	b.made = newLRU(0)
 	if w := b.get(); w.Code != 200 {
 		t.Error(w.Code)
 	}

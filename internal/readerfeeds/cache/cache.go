@@ -15,26 +15,26 @@ import (
 	"github.com/feedring/feedring"
 )
 
-// Config is what a Room needs.
+// Config is what a Cache needs.
 type Config struct {
 	Dir string           // of its own; made if it is not there
 	Log *slog.Logger     // nil: nobody is told
 	Now func() time.Time // nil: time.Now
 }
 
-// Errors of a Room.
+// Errors of a Cache.
 var (
 	ErrUnknown = errors.New("no feed is served there")
 	ErrNotYet  = errors.New("this feed's origin has not given it yet: come back in a moment")
 )
 
-// Room keeps the documents of the peer's own published feeds. All methods are
+// Cache keeps the documents of the peer's own published feeds. All methods are
 // safe for concurrent use.
-type Room struct {
-	cfg   Config
-	shelf *shelf
-	loop  string       // by which this process knows its own requests
-	seed  maphash.Seed // of the hashes by which pollers are counted
+type Cache struct {
+	cfg  Config
+	made *lru
+	loop string       // by which this process knows its own requests
+	seed maphash.Seed // of the hashes by which pollers are counted
 
 	mu    sync.RWMutex
 	feeds map[string]*held // by feed
@@ -62,15 +62,15 @@ type held struct {
 }
 
 // Open reads what was kept. What nobody offers is removed by Tidy.
-func Open(cfg Config) (*Room, error) {
+func Open(cfg Config) (*Cache, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	r := &Room{
-		cfg: cfg, shelf: newShelf(maxShelf), loop: loopToken(), seed: maphash.MakeSeed(),
+	r := &Cache{
+		cfg: cfg, made: newLRU(maxReady), loop: loopToken(), seed: maphash.MakeSeed(),
 		feeds: make(map[string]*held), paths: make(map[string]*held), moved: make(map[string]*held), kept: make(map[string]head),
 	}
 	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
@@ -93,7 +93,7 @@ func Open(cfg Config) (*Room, error) {
 
 // Offer serves a feed and returns its address, a path with perhaps a query. A
 // feed keeps the address that it had once, as long as its document is kept.
-func (r *Room) Offer(feed string, provider feedring.Provider) string {
+func (r *Cache) Offer(feed string, provider feedring.Provider) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if h, ok := r.feeds[feed]; ok {
@@ -112,7 +112,7 @@ func (r *Room) Offer(feed string, provider feedring.Provider) string {
 // Present says at which address the world finds a feed now. Its document names
 // that as its own, and is also served at the path that the address would have, where
 // no other feed is: by that a web server passes readers on.
-func (r *Room) Present(feed, address string) {
+func (r *Cache) Present(feed, address string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	h := r.feeds[feed]
@@ -128,7 +128,7 @@ func (r *Room) Present(feed, address string) {
 }
 
 // leave ends what Present began. r.mu is held.
-func (r *Room) leave(h *held) {
+func (r *Cache) leave(h *held) {
 	if r.moved[h.also] == h {
 		delete(r.moved, h.also)
 	}
@@ -145,7 +145,7 @@ func (h *held) self() string {
 
 // Feed returns the feed that is served at an address, a path with perhaps a
 // query.
-func (r *Room) Feed(path string) (feed string, ok bool) {
+func (r *Cache) Feed(path string) (feed string, ok bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	if h := r.on(path); h != nil {
@@ -156,7 +156,7 @@ func (r *Room) Feed(path string) (feed string, ok bool) {
 
 // on returns the feed of a path: one whose path it is goes before one that moved
 // there. r.mu is held.
-func (r *Room) on(path string) *held {
+func (r *Cache) on(path string) *held {
 	if h := r.paths[path]; h != nil {
 		return h
 	}
@@ -164,7 +164,7 @@ func (r *Room) on(path string) *held {
 }
 
 // freePath is the plain address, unless another feed has it or had it first.
-func (r *Room) freePath(feed string, provider feedring.Provider) string {
+func (r *Cache) freePath(feed string, provider feedring.Provider) string {
 	plain, own := plainPath(provider, feed), ownPath(provider, feed)
 	if kept, ok := r.kept[feed]; ok && (kept.Path == plain || kept.Path == own) && r.paths[kept.Path] == nil {
 		return kept.Path
@@ -181,7 +181,7 @@ func (r *Room) freePath(feed string, provider feedring.Provider) string {
 }
 
 // Tidy removes what is kept of feeds that were not offered since Open.
-func (r *Room) Tidy() {
+func (r *Cache) Tidy() {
 	r.mu.Lock()
 	old := slices.Collect(maps.Keys(r.kept))
 	clear(r.kept)
@@ -192,7 +192,7 @@ func (r *Room) Tidy() {
 }
 
 // Withdraw serves a feed no longer, and forgets its document.
-func (r *Room) Withdraw(feed string) {
+func (r *Cache) Withdraw(feed string) {
 	r.mu.Lock()
 	h, ok := r.feeds[feed]
 	if ok {
@@ -208,7 +208,7 @@ func (r *Room) Withdraw(feed string) {
 	}
 }
 
-func (r *Room) held(feed string) *held {
+func (r *Cache) held(feed string) *held {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	return r.feeds[feed]
@@ -216,7 +216,7 @@ func (r *Room) held(feed string) *held {
 
 // Take takes a document as its origin gave it. A feed that is not offered is
 // ignored. It blocks for reading the document and writing a file.
-func (r *Room) Take(feed string, f Fetched) {
+func (r *Cache) Take(feed string, f Fetched) {
 	h := r.held(feed)
 	if h == nil {
 		return
@@ -233,7 +233,7 @@ func (r *Room) Take(feed string, f Fetched) {
 // TakePart takes a document of new entries alone, which its origin gave instead
 // of the whole, into what is there. Where it does not fit the whole is asked for the next
 // time, and what is there stays until then.
-func (r *Room) TakePart(feed string, part Fetched) {
+func (r *Cache) TakePart(feed string, part Fetched) {
 	h := r.held(feed)
 	if h == nil {
 		return
@@ -257,7 +257,7 @@ func (r *Room) TakePart(feed string, part Fetched) {
 }
 
 // take makes a document the one that is served. h.taking is held.
-func (r *Room) take(h *held, f Fetched) {
+func (r *Cache) take(h *held, f Fetched) {
 	t := tagOf(f.Body)
 	before := h.doc.Load()
 	d := before
@@ -281,14 +281,14 @@ func (r *Room) take(h *held, f Fetched) {
 
 // Plan tells when a feed's origin is looked at next: until then nothing new can
 // come.
-func (r *Room) Plan(feed string, next time.Time) {
+func (r *Cache) Plan(feed string, next time.Time) {
 	if h := r.held(feed); h != nil {
 		h.next.Store(next.Unix())
 	}
 }
 
 // at returns the feed of an address; a query that no feed has is ignored.
-func (r *Room) at(path, query string) *held {
+func (r *Cache) at(path, query string) *held {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	if query != "" {
@@ -302,13 +302,13 @@ func (r *Room) at(path, query string) *held {
 // ready returns the document of a feed as it is now, with links to the feed's own
 // address and to hub. What the poller asked for makes no difference: whoever
 // stands in front may pass on any Host, and a stranger may send any.
-func (r *Room) ready(h *held, hub string) (*ready, error) {
+func (r *Cache) ready(h *held, hub string) (*ready, error) {
 	d := h.doc.Load()
 	if d == nil {
 		return nil, ErrNotYet
 	}
-	key := shelfKey{h.feed, hub, h.self()}
-	if made := r.shelf.get(key, d); made != nil {
+	key := readyKey{h.feed, hub, h.self()}
+	if made := r.made.get(key, d); made != nil {
 		return made, nil
 	}
 	h.making.Lock()
@@ -317,7 +317,7 @@ func (r *Room) ready(h *held, hub string) (*ready, error) {
 		if d = h.doc.Load(); d == nil {
 			return nil, ErrNotYet
 		}
-		if made := r.shelf.get(key, d); made != nil {
+		if made := r.made.get(key, d); made != nil {
 			return made, nil
 		}
 		body, err := r.bodyOf(h, d)
@@ -330,13 +330,13 @@ func (r *Room) ready(h *held, hub string) (*ready, error) {
 			return nil, ErrNotYet
 		}
 		made := newReady(d, body, hub, key.self)
-		r.shelf.put(key, made)
+		r.made.put(key, made)
 		return made, nil
 	}
 }
 
 // Address is the path of a feed; empty: it is not served.
-func (r *Room) Address(feed string) string {
+func (r *Cache) Address(feed string) string {
 	if h := r.held(feed); h != nil {
 		return h.path
 	}
@@ -345,7 +345,7 @@ func (r *Room) Address(feed string) string {
 
 // Named finds the feed that has an address of its own now, or whose document calls
 // it so: that is the topic which subscribers of a hub give.
-func (r *Room) Named(self string) (feed string, ok bool) {
+func (r *Cache) Named(self string) (feed string, ok bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	for feed, h := range r.feeds {

@@ -5,20 +5,20 @@ import (
 	"math/bits"
 )
 
-// sketch estimates how many different hashes were added: exactly for a few, to
+// hyperLogLog estimates how many different hashes were added: exactly for a few, to
 // some 3 % for many (HyperLogLog of 1,024 registers, with linear counting while
 // registers are empty). Flajolet, Fusy, Gandouet, Meunier: "HyperLogLog", 2007.
-type sketch struct{ most [1 << sketchBits]uint8 }
+type hyperLogLog struct{ most [1 << registerBits]uint8 }
 
-const sketchBits = 10
+const registerBits = 10
 
-func (s *sketch) add(hash uint64) {
-	at := hash >> (64 - sketchBits)
-	rank := uint8(bits.LeadingZeros64(hash<<sketchBits|1<<(sketchBits-1))) + 1
+func (s *hyperLogLog) add(hash uint64) {
+	at := hash >> (64 - registerBits)
+	rank := uint8(bits.LeadingZeros64(hash<<registerBits|1<<(registerBits-1))) + 1
 	s.most[at] = max(s.most[at], rank)
 }
 
-func (s *sketch) count() int {
+func (s *hyperLogLog) count() int {
 	const m = float64(len(s.most))
 	sum, empty := 0.0, 0
 	for _, rank := range s.most {
