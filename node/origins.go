@@ -50,7 +50,7 @@ type origins struct {
 	glanced func(url string) bool       // the next look at it asks nobody
 	ours    func(url string) bool       // its site names this peer; nil: none does
 	lookers *lookers                    // who looks at what is published; nil: this peer at all
-	front   *cache.Cache                 // serves what is published whole to pollers
+	front   *cache.Cache                // serves what is published whole to pollers
 	share   feedring.Share              // how much of an entry leaves this peer, where its feed does not say
 	least   atomic.Uint64               // no log goes on in an earlier epoch: another process with this peer's key may have
 

@@ -76,7 +76,7 @@ type Config struct {
 	Server   *transport.Server
 	Contact  *transport.Contact
 	Joins    *contacts.Joins
-	Cache    *cache.Cache   // own feeds for pollers
+	Cache    *cache.Cache  // own feeds for pollers
 	Sites    *vouch.Memory // what sites say of peers
 	Log      *slog.Logger
 }
