@@ -8,12 +8,12 @@ import (
 	"github.com/feedring/feedring"
 )
 
-// seat is a group that this peer manages: its place on the ring.
+// ringEntry is a group that this peer manages.
 type ringEntry struct {
-	told   Row       // as published last
-	wanted Row       // as the membership says now
-	at     time.Time // when it was published last
-	forgot bool      // the map had more under the term than was told here
+	published      Row       // as published last
+	wanted         Row       // as the membership says now
+	publishedAt    time.Time // when it was published last
+	hadEarlierLife bool      // the map had more under the term than was told here
 }
 
 // announce puts or renews the row of a group that this peer manages. Its
@@ -29,7 +29,7 @@ func (m *Machine) announce(row Row) {
 		m.entries[row.Group], m.entryGroups = s, nil
 	}
 	s.wanted, m.checked = row, 0
-	if !m.sameButCounts(&s.told, &s.wanted) {
+	if !m.sameButCounts(&s.published, &s.wanted) {
 		m.publish(s)
 	}
 	if row.Gone { // who says so may be on its way out
@@ -76,10 +76,10 @@ func (m *Machine) sameButCounts(a, b *Row) bool {
 
 // dueAt is when a row whose counts changed is told.
 func (m *Machine) dueAt(s *ringEntry) time.Time {
-	if SameContent(&s.wanted, &s.told) {
+	if SameContent(&s.wanted, &s.published) {
 		return time.Time{}
 	}
-	return s.at.Add(m.countsWait(s.wanted.Group))
+	return s.publishedAt.Add(m.countsWait(s.wanted.Group))
 }
 
 // publish gives the row a version above any that the map has under its term,
@@ -87,24 +87,24 @@ func (m *Machine) dueAt(s *ringEntry) time.Time {
 func (m *Machine) publish(s *ringEntry) {
 	row := s.wanted
 	row.Seal = nil
-	if s.told.Term != row.Term {
-		s.told, s.forgot = Row{}, false
+	if s.published.Term != row.Term {
+		s.published, s.hadEarlierLife = Row{}, false
 	}
 	highest := m.highestVersion(row.Group, row.Term)
-	s.forgot = s.forgot || highest > s.told.Version
+	s.hadEarlierLife = s.hadEarlierLife || highest > s.published.Version
 	row.Version = highest + 1
 	if row.Version > maxVersion {
 		return
 	}
-	s.told, s.at = row, m.now
-	m.took(&row, "")
+	s.published, s.publishedAt = row, m.now
+	m.merge(&row, "")
 }
 
 // Forgot reports whether an earlier life of this peer, of which it has no memory,
 // managed g under the very term under which it does now.
 func (m *Machine) Forgot(g feedring.GroupID) bool {
 	s := m.entries[g]
-	return s != nil && s.forgot
+	return s != nil && s.hadEarlierLife
 }
 
 func (m *Machine) highestVersion(g feedring.GroupID, term feedring.Term) uint64 {
@@ -146,7 +146,7 @@ func (m *Machine) giveUp(g feedring.GroupID) {
 	m.entryGroups, m.checked = nil, 0
 }
 
-// ownGroups lists the groups of the seats, in order. The result must not be
+// ownGroups lists the groups of the entries, in order. The result must not be
 // changed.
 func (m *Machine) ownGroups() []feedring.GroupID {
 	if m.entryGroups == nil {
@@ -156,13 +156,13 @@ func (m *Machine) ownGroups() []feedring.GroupID {
 }
 
 func (m *Machine) denied(s *ringEntry) bool {
-	r := m.ringMap.At(s.told.Group)
+	r := m.ringMap.At(s.published.Group)
 	if r == nil {
-		return s.told.Version != 0
+		return s.published.Version != 0
 	}
-	held := r.Kind(s.told.Acknowledged)
-	return held.Lost != nil && held.Row.Term == s.told.Term ||
-		m.highestVersion(s.told.Group, s.told.Term) > s.told.Version
+	held := r.Kind(s.published.Acknowledged)
+	return held.Lost != nil && held.Row.Term == s.published.Term ||
+		m.highestVersion(s.published.Group, s.published.Term) > s.published.Version
 }
 
 func sortedGroups[V any](of map[feedring.GroupID]V) []feedring.GroupID {

@@ -27,7 +27,7 @@ func (m *Machine) Clone(of Memberships) *Machine {
 	for _, h := range c.hops {
 		h.tried = slices.Clone(h.tried)
 	}
-	c.searches = map[attempt]*search{}
+	c.searches = map[Attempt]*search{}
 	for k, s := range m.searches {
 		c.searches[k] = s.clone()
 	}

@@ -12,7 +12,7 @@ import (
 // periods, and pushed to nobody: the exchanges bring it. What else changes is
 // told and pushed at once.
 func TestCountsOfClientsWait(t *testing.T) {
-	w := newWorld(t)
+	w := newNetwork(t)
 	w.grow(4)
 	w.run(10*refresh, nil)
 	m, now := w.peers[w.names[0]].Machine, w.now
@@ -51,7 +51,7 @@ func TestCountsOfClientsWait(t *testing.T) {
 // In a large map no count is pushed, and each group tells its own so seldom that all
 // together tell no more than those of a small one.
 func TestCountsOfLargeMapsWait(t *testing.T) {
-	w := newWorld(t)
+	w := newNetwork(t)
 	w.grow(2)
 	w.run(10*refresh, nil)
 	m, now := w.peers[w.names[0]].Machine, w.now

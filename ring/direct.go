@@ -54,7 +54,7 @@ func (m *Machine) askDirect(s *search, rest []feedring.GroupID) {
 func (m *Machine) directly(s *search, g feedring.GroupID) Search {
 	order := m.ringMap.Order()
 	return Search{ID: s.begin.ID, Attempt: s.begin.Attempt, Coordinator: m.cfg.Self, Group: g,
-		Origin: s.begin.Seat, End: g, Direction: Direct,
-		Hop: max(1, order.Depth(s.begin.Seat, g)), HopLimit: hopLimit(len(order)),
+		Origin: s.begin.From, End: g, Direction: Direct,
+		Hop: max(1, order.Depth(s.begin.From, g)), HopLimit: hopLimit(len(order)),
 		Theme: s.begin.Theme, Provider: s.begin.Provider, Within: s.deadline.Sub(m.now)}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/feedring/feedring/ring/internal/ringmap"
 )
 
-// compared sends what the other side lacks and asks for what it has more of.
-func (m *Machine) compared(from feedring.PeerID, v Versions) {
+// onVersions sends what the other side lacks and asks for what it has more of.
+func (m *Machine) onVersions(from feedring.PeerID, v Versions) {
 	if v.Hash == m.ringMap.Hash(m.now) {
 		m.gossip.synced = true
 		return
@@ -112,14 +112,14 @@ func (m *Machine) bring(to feedring.PeerID, give, want []feedring.GroupID) {
 	}
 }
 
-// brought takes in rows, and answers what is wanted.
-func (m *Machine) brought(from feedring.PeerID, r Rows) {
+// onRows takes in rows, and answers what is wanted.
+func (m *Machine) onRows(from feedring.PeerID, r Rows) {
 	if len(r.Rows) > 2*ringmap.MaxGroups || len(r.Lost) > 2*ringmap.MaxGroups || len(r.Want) > ringmap.MaxGroups {
 		return
 	}
 	for i := range r.Rows {
 		if row := r.Rows[i]; !m.ringMap.Knows(row) && m.valid(row) {
-			m.took(row, from)
+			m.merge(row, from)
 		}
 	}
 	for _, l := range r.Lost {

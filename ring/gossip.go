@@ -43,13 +43,13 @@ func newGossip() gossip {
 // interval is r/3 for peers that the ring depends on or that still look for a
 // map, and r for the others.
 func (m *Machine) interval() time.Duration {
-	if len(m.entries) > 0 || !m.gossip.synced && len(m.gossip.met) > 0 || m.seconds() {
+	if len(m.entries) > 0 || !m.gossip.synced && len(m.gossip.met) > 0 || m.isSecondary() {
 		return m.cfg.Refresh / 3
 	}
 	return m.cfg.Refresh
 }
 
-func (m *Machine) seconds() bool {
+func (m *Machine) isSecondary() bool {
 	_, leads := slices.BinarySearch(m.ringMap.Leaders().Present, m.cfg.Self)
 	return leads && m.ringMap.IsSecondary(m.cfg.Self)
 }
@@ -136,10 +136,10 @@ func (m *Machine) absent() []feedring.PeerID {
 	return m.unreached.but(m.cfg.Self, m.ringMap.Leaders().Absent)
 }
 
-// besides remembers a list without this peer: few are on one.
-type besides struct{ of, others []feedring.PeerID }
+// withoutSelf remembers a list without this peer: few are on one.
+type withoutSelf struct{ of, others []feedring.PeerID }
 
-func (b *besides) but(self feedring.PeerID, of []feedring.PeerID) []feedring.PeerID {
+func (b *withoutSelf) but(self feedring.PeerID, of []feedring.PeerID) []feedring.PeerID {
 	if len(of) == 0 {
 		return of
 	}
@@ -162,8 +162,8 @@ func (m *Machine) others(groups []feedring.GroupID) []feedring.PeerID {
 	return slices.DeleteFunc(slices.Compact(all), func(p feedring.PeerID) bool { return p == m.cfg.Self })
 }
 
-// swapped answers an exchange that another peer opened.
-func (m *Machine) swapped(from feedring.PeerID, s Swap) {
+// onSwap answers an exchange that another peer opened.
+func (m *Machine) onSwap(from feedring.PeerID, s Swap) {
 	m.remember(from)
 	answer := Versions{Hash: m.ringMap.Hash(m.now)}
 	switch {

@@ -10,7 +10,7 @@ import (
 // Whoever leads a group opens an exchange each r/3, and who leads none each r: none is
 // left out, though what it would have brought comes with the next.
 func TestNoExchangeIsLeftOut(t *testing.T) {
-	w := newWorld(t)
+	w := newNetwork(t)
 	w.grow(5)
 	w.add("member")
 	w.step("member", Meet{Peers: w.names[:1]})
@@ -19,7 +19,7 @@ func TestNoExchangeIsLeftOut(t *testing.T) {
 	for _, p := range w.names {
 		last[p] = w.now
 	}
-	w.trace = func(l letter) {
+	w.trace = func(l packet) {
 		if l.message.Verb() == "swap" {
 			last[l.from] = w.now
 		}

@@ -24,13 +24,13 @@ type hop struct {
 func (h *hop) wakeAt() time.Time { return h.until }
 
 type hopKey struct {
-	attempt   attempt
+	attempt   Attempt
 	group     feedring.GroupID
 	direction Direction
 }
 
 func (k hopKey) compare(o hopKey) int {
-	return cmp.Or(k.attempt.compare(o.attempt), k.group.Compare(o.group), cmp.Compare(k.direction, o.direction))
+	return cmp.Or(k.attempt.Compare(o.attempt), k.group.Compare(o.group), cmp.Compare(k.direction, o.direction))
 }
 
 // forward sends s, which was at s.Group, to the next group on its arc, or tells
@@ -55,7 +55,7 @@ func (m *Machine) forward(s Search) {
 // manager, then the secondary; then it skips the group, which stays unvisited.
 func (m *Machine) hopTo(h *hop) {
 	s := &h.message
-	key := hopKey{attempt{s.ID, s.Attempt}, s.Group, s.Direction}
+	key := hopKey{Attempt{s.ID, s.Attempt}, s.Group, s.Direction}
 	for _, p := range m.peers(s.Group) {
 		if !slices.Contains(h.tried, p) {
 			h.tried = append(h.tried, p)
@@ -71,8 +71,8 @@ func (m *Machine) hopTo(h *hop) {
 	}
 }
 
-func (m *Machine) acknowledged(a SearchAck) {
-	delete(m.hops, hopKey{attempt{a.ID, a.Attempt}, a.Group, a.Direction})
+func (m *Machine) onSearchAck(a SearchAck) {
+	delete(m.hops, hopKey{Attempt{a.ID, a.Attempt}, a.Group, a.Direction})
 }
 
 func (m *Machine) hopsDue() {

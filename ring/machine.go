@@ -41,12 +41,12 @@ type (
 	Announce struct{ Row Row }
 	// Withdraw says that this peer no longer manages Group.
 	Withdraw struct{ Group feedring.GroupID }
-	// Begin starts a search from the seat of a group that this peer manages, or
+	// Begin starts a search from a group that this peer manages, or
 	// stands in for as its secondary.
 	Begin struct {
 		ID       feedring.QueryID
 		Attempt  uint32
-		Seat     feedring.GroupID
+		From     feedring.GroupID
 		Theme    feedring.Theme // empty: all groups
 		Provider string
 		Within   time.Duration

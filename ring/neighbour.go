@@ -48,8 +48,8 @@ func (m *Machine) Beside() []feedring.PeerID {
 }
 
 // around returns what Beside and probe look at.
-func (m *Machine) around() *beside {
-	is := beside{led: m.ringMap.LeadersChanged(), own: m.ownGroups()}
+func (m *Machine) around() *neighbourCache {
+	is := neighbourCache{led: m.ringMap.LeadersChanged(), own: m.ownGroups()}
 	if was := &m.beside; was.led == is.led && sameList(was.own, is.own) {
 		return was
 	}
@@ -66,18 +66,18 @@ func (m *Machine) findBeside() []feedring.PeerID {
 	return m.others(groups)
 }
 
-// beside is an answer of Beside, and what it follows from: most new rows tell
+// neighbourCache is an answer of Beside, and what it follows from: most new rows tell
 // other counts, and nothing that changes it.
-type beside struct {
-	led    uint64 // as in chart
+type neighbourCache struct {
+	led    uint64 // as in ringmap.Map
 	own    []feedring.GroupID
 	peers  []feedring.PeerID
-	groups []feedring.GroupID // beside the own seats, led by others, in order
+	groups []feedring.GroupID // beside the own entries, led by others, in order
 }
 
 func sameList[E any](a, b []E) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
-// probe names the silent neighbours of one's own seats, to be swapped with, and
+// probe names the silent neighbours of this peer's own entries, to be swapped with, and
 // marks a group lost that nobody answered for.
 func (m *Machine) probe() (silent []feedring.PeerID) {
 	beside := m.around().groups
@@ -87,7 +87,7 @@ func (m *Machine) probe() (silent []feedring.PeerID) {
 		}
 	}
 	for _, g := range beside {
-		silent = append(silent, m.look(g)...)
+		silent = append(silent, m.probeGroup(g)...)
 	}
 	m.forget()
 	if len(silent) == 0 {
@@ -96,7 +96,7 @@ func (m *Machine) probe() (silent []feedring.PeerID) {
 	return unique(silent, m.cfg.Self)
 }
 
-// findWatched finds the groups beside one's own seats that others lead.
+// findWatched finds the groups beside this peer's own entries that others lead.
 func (m *Machine) findWatched() (beside []feedring.GroupID) {
 	for _, g := range m.ownGroups() {
 		for _, n := range m.neighbours(g) {
@@ -109,7 +109,7 @@ func (m *Machine) findWatched() (beside []feedring.GroupID) {
 	return slices.Compact(beside)
 }
 
-func (m *Machine) look(g feedring.GroupID) []feedring.PeerID {
+func (m *Machine) probeGroup(g feedring.GroupID) []feedring.PeerID {
 	w := m.watched[g]
 	record := m.ringMap.At(g)
 	row, other := record.Effective().Version(), record.Other()

@@ -24,23 +24,23 @@ type arc struct {
 	c           int
 }
 
-// arcs cuts the ring of o, seen from seat, into the two halves of the paper's
+// arcs cuts the ring of o, seen from one group, into the two halves of the paper's
 // section 2.1.2. The paper's C = N/2 - 1 both ways visits the antipode of an
 // even ring twice; floor(N/2) - 1 one way and ceil(N/2) - 2 the other visit
 // every other group exactly once. A direction with C < 0 is left out.
-func arcs(o ringmap.Order, seat feedring.GroupID) []arc {
-	at, here := slices.BinarySearchFunc(o, seat, feedring.GroupID.Compare)
+func arcs(o ringmap.Order, from feedring.GroupID) []arc {
+	at, here := slices.BinarySearchFunc(o, from, feedring.GroupID.Compare)
 	if !here {
-		o = slices.Insert(slices.Clone(o), at, seat)
+		o = slices.Insert(slices.Clone(o), at, from)
 	}
 	n := len(o)
 	middle := o[(at+n/2)%n]
 	var both []arc
 	if c := n/2 - 1; c >= 0 {
-		both = append(both, arc{direction: Successor, origin: seat, end: middle, c: c})
+		both = append(both, arc{direction: Successor, origin: from, end: middle, c: c})
 	}
 	if c := (n+1)/2 - 2; c >= 0 {
-		both = append(both, arc{direction: Predecessor, origin: seat, end: middle, c: c})
+		both = append(both, arc{direction: Predecessor, origin: from, end: middle, c: c})
 	}
 	return both
 }

@@ -24,8 +24,8 @@ func (m *Machine) fill(first, n int, claimant func(i int) feedring.PeerID) {
 
 // knowing is a network of peers who all lead groups of one map of n. Nobody has a seat,
 // so that all that is sent is exchanges.
-func knowing(t *testing.T, peers, n int) *world {
-	w := newWorld(t)
+func knowing(t *testing.T, peers, n int) *network {
+	w := newNetwork(t)
 	for i := range peers {
 		w.add(feedring.PeerID(fmt.Sprintf("p%03d", i)))
 	}
@@ -35,7 +35,7 @@ func knowing(t *testing.T, peers, n int) *world {
 	return w
 }
 
-func (w *world) equal() bool {
+func (w *network) equal() bool {
 	first := w.peers[w.names[0]]
 	for _, name := range w.names[1:] {
 		if w.peers[name].Hash(w.now) != first.Hash(w.now) {
@@ -56,12 +56,12 @@ func TestLargeMapsAreComparedByParts(t *testing.T) {
 		row := rowOf(w.random.IntN(groups), w.names[0], 2)
 		row.Term = m.ringMap.At(row.Group).Effective().Row.Term
 		row.Manager.ID = row.Term.Claimant
-		if m.took(row, "x"); i%3 == 0 {
+		if m.merge(row, "x"); i%3 == 0 {
 			m.lose(Lost{Group: row.Group, Term: row.Term, Version: 2, By: "x"}, "x")
 		}
 	}
 	listed, byParts := 0, 0
-	w.trace = func(l letter) {
+	w.trace = func(l packet) {
 		switch m := l.message.(type) {
 		case Versions:
 			listed = max(listed, len(m.Have))
@@ -119,7 +119,7 @@ func TestMapsOfOtherNumbersOfPartsBecomeEqual(t *testing.T) {
 			t.Fatalf("the maps have %d and %d parts", a, b)
 		}
 		listed := 0
-		w.trace = func(l letter) {
+		w.trace = func(l packet) {
 			if v, ok := l.message.(Versions); ok {
 				listed = max(listed, len(v.Have))
 			}

@@ -7,8 +7,8 @@ import (
 	"github.com/feedring/feedring"
 )
 
-// spread notes that g is news, and from whom ("": from this peer itself).
-func (m *Machine) spread(g feedring.GroupID, from feedring.PeerID) { m.gossip.news[g] = from }
+// queueNews notes that g is news, and from whom ("": from this peer itself).
+func (m *Machine) queueNews(g feedring.GroupID, from feedring.PeerID) { m.gossip.news[g] = from }
 
 func (m *Machine) pushAt() time.Time {
 	if len(m.gossip.news) == 0 {

@@ -38,8 +38,8 @@ func validAddrs(addrs []string) bool {
 	return len(addrs) <= maxAddrs && !slices.ContainsFunc(addrs, func(a string) bool { return len(a) > maxAddr })
 }
 
-// standing is what others see of a group: enough to know what changed.
-type standing struct {
+// groupView is what others see of a group: enough to know what changed.
+type groupView struct {
 	row        RowVersion
 	text       *Row
 	live       bool
@@ -47,20 +47,20 @@ type standing struct {
 	addrs, dep []string
 }
 
-func (m *Machine) standing(g feedring.GroupID) standing {
+func (m *Machine) view(g feedring.GroupID) groupView {
 	r := m.ringMap.At(g)
 	if r == nil {
-		return standing{}
+		return groupView{}
 	}
 	s := r.Effective()
-	return standing{row: s.Version(), text: s.Row, live: s.Present(), secondary: s.Row.Secondary,
+	return groupView{row: s.Version(), text: s.Row, live: s.Present(), secondary: s.Row.Secondary,
 		addrs: s.Row.Manager.Addrs, dep: s.Row.Deputy.Addrs}
 }
 
-// took merges row, which from sent ("" for one's own), and tells what it
+// merge merges row, which from sent ("" for one's own), and tells what it
 // changed.
-func (m *Machine) took(row *Row, from feedring.PeerID) bool {
-	before := m.standing(row.Group)
+func (m *Machine) merge(row *Row, from feedring.PeerID) bool {
+	before := m.view(row.Group)
 	if !m.ringMap.Merge(m.now, row) {
 		return false
 	}
@@ -70,7 +70,7 @@ func (m *Machine) took(row *Row, from feedring.PeerID) bool {
 
 // lose merges a mark and tells what it changed.
 func (m *Machine) lose(l Lost, from feedring.PeerID) {
-	before := m.standing(l.Group)
+	before := m.view(l.Group)
 	if m.ringMap.Lose(m.now, l) {
 		m.changed(l.Group, before, from)
 	}
@@ -78,9 +78,9 @@ func (m *Machine) lose(l Lost, from feedring.PeerID) {
 
 // changed tells that the effective row of g is another one. News of structure
 // is passed on at once, and one's own row; mere counts wait for the exchanges.
-func (m *Machine) changed(g feedring.GroupID, before standing, from feedring.PeerID) {
+func (m *Machine) changed(g feedring.GroupID, before groupView, from feedring.PeerID) {
 	s := m.ringMap.At(g).Effective()
-	after := m.standing(g)
+	after := m.view(g)
 	if after.row == before.row {
 		return
 	}
@@ -89,7 +89,7 @@ func (m *Machine) changed(g feedring.GroupID, before standing, from feedring.Pee
 	m.reach(s.Row.Deputy, before.dep)
 	structure := after.live != before.live || after.row.Term != before.row.Term || after.row.Lost != before.row.Lost
 	if structure && (from == "" || m.gossip.synced) || from == "" && !m.sameButCounts(before.text, s.Row) { // to a newcomer all is news, to nobody else
-		m.spread(g, from)
+		m.queueNews(g, from)
 	}
 }
 

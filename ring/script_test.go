@@ -33,7 +33,7 @@ func playFile(t *testing.T, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &script{world: newWorld(t)}
+	s := &script{network: newNetwork(t)}
 	var renewed strings.Builder
 	scanner := bufio.NewScanner(strings.NewReader(string(text)))
 	for scanner.Scan() {
@@ -58,7 +58,7 @@ func playFile(t *testing.T, file string) {
 }
 
 type script struct {
-	*world
+	*network
 	out   strings.Builder
 	quiet bool
 }
@@ -90,7 +90,7 @@ func (s *script) play(words []string) {
 		s.peers[name].down = words[0] == "down"
 	case "cut":
 		one, other := name, feedring.PeerID(words[2])
-		s.cut = func(l letter) bool { return l.from == one && l.to == other || l.from == other && l.to == one }
+		s.cut = func(l packet) bool { return l.from == one && l.to == other || l.from == other && l.to == one }
 	case "heal":
 		s.cut = nil
 	case "run":
@@ -123,7 +123,7 @@ func (s *script) told(e Ended) {
 }
 
 func (s *script) traceFrom(start time.Time) {
-	s.trace = func(l letter) {
+	s.trace = func(l packet) {
 		if !s.quiet {
 			fmt.Fprintf(&s.out, "%d %s → %s %s\n", s.now.Sub(start).Milliseconds(), l.from, l.to, s.text(l.message))
 		}

@@ -20,7 +20,7 @@ type search struct {
 	deadline time.Time
 	patience time.Time // when the arcs are given up
 	again    time.Time // when groups are asked directly again; zero: not yet
-	arcs     []*half
+	arcs     []*arcState
 	visited  map[feedring.GroupID]bool
 	found    map[feedring.GroupID]int // at which depth
 	direct   map[feedring.GroupID]*direct
@@ -28,29 +28,29 @@ type search struct {
 	counted  int // FOUND and EXHAUSTED received, and direct forwards
 }
 
-// half is one arc as the coordinator knows it.
-type half struct {
+// arcState is one arc as the coordinator knows it.
+type arcState struct {
 	direction Direction
 	hop       int // forwards known of
 	ended     bool
 }
 
-// begin starts a search at depth 0, the coordinator's own seat.
+// begin starts a search at depth 0, the coordinator's own group.
 func (m *Machine) begin(b Begin) {
-	key := attempt{b.ID, b.Attempt}
+	key := Attempt{b.ID, b.Attempt}
 	if m.searches[key] != nil || len(m.searches) >= maxSearches || b.Within <= 0 {
 		m.emit(Ended{ID: b.ID, Attempt: b.Attempt, Missing: m.themes(m.ringMap.Order())})
 		return
 	}
 	b.Within = min(b.Within, maxWithin)
 	s := &search{begin: b, deadline: m.now.Add(b.Within),
-		visited: map[feedring.GroupID]bool{b.Seat: true}, found: map[feedring.GroupID]int{},
+		visited: map[feedring.GroupID]bool{b.From: true}, found: map[feedring.GroupID]int{},
 		direct: map[feedring.GroupID]*direct{}}
 	m.searches[key] = s
-	serves, member := m.cfg.Memberships.Serves(b.Seat, b.Provider)
-	m.visits.add(visitKey{key, b.Seat}, &visited{serves: serves, passed: [Direct + 1]bool{true, true, true, true}})
-	if serves && member && (b.Theme == "" || b.Theme.Group() == b.Seat) {
-		m.note(s, b.Seat, 0)
+	serves, member := m.cfg.Memberships.Serves(b.From, b.Provider)
+	m.visits.add(visitKey{key, b.From}, &visited{serves: serves, passed: [Direct + 1]bool{true, true, true, true}})
+	if serves && member && (b.Theme == "" || b.Theme.Group() == b.From) {
+		m.note(s, b.From, 0)
 		if b.Theme != "" {
 			m.end(s)
 			return
@@ -62,21 +62,21 @@ func (m *Machine) begin(b Begin) {
 
 func (m *Machine) sendArcs(s *search) {
 	order := m.ringMap.Order()
-	halves := arcs(order, s.begin.Seat)
+	halves := arcs(order, s.begin.From)
 	wait := min(arcPatience+time.Duration(len(order)/2)*hopAllowance, s.begin.Within/2)
 	s.patience = m.now.Add(wait)
 	for _, a := range halves {
-		s.arcs = append(s.arcs, &half{direction: a.direction, hop: 1})
+		s.arcs = append(s.arcs, &arcState{direction: a.direction, hop: 1})
 		m.forward(Search{ID: s.begin.ID, Attempt: s.begin.Attempt, Coordinator: m.cfg.Self,
-			Group: s.begin.Seat, Origin: a.origin, End: a.end, Direction: a.direction,
+			Group: s.begin.From, Origin: a.origin, End: a.end, Direction: a.direction,
 			C: a.c, HopLimit: hopLimit(len(order)), Theme: s.begin.Theme, Provider: s.begin.Provider,
 			Within: s.begin.Within})
 	}
 }
 
-// hit is FOUND. The first hit ends a search with a theme.
-func (m *Machine) hit(f FoundGroup) {
-	s := m.searches[attempt{f.ID, f.Attempt}]
+// onFound is FOUND. The first hit ends a search with a theme.
+func (m *Machine) onFound(f FoundGroup) {
+	s := m.searches[Attempt{f.ID, f.Attempt}]
 	if s == nil || !f.plausible() {
 		return
 	}
@@ -108,9 +108,9 @@ func (m *Machine) note(s *search, g feedring.GroupID, hops int) {
 	m.emit(Found{ID: s.begin.ID, Attempt: s.begin.Attempt, Group: g, Hops: hops})
 }
 
-// exhausted is EXHAUSTED: the groups that it names were visited.
-func (m *Machine) exhausted(e Exhausted) {
-	s := m.searches[attempt{e.ID, e.Attempt}]
+// onExhausted is EXHAUSTED: the groups that it names were visited.
+func (m *Machine) onExhausted(e Exhausted) {
+	s := m.searches[Attempt{e.ID, e.Attempt}]
 	if s == nil || e.Hop < 0 || e.Hop > hopLimit(ringmap.MaxGroups) || len(e.Visited) > ringmap.MaxGroups || len(e.Serving) > len(e.Visited) || s.over(e) {
 		return
 	}
@@ -138,7 +138,7 @@ func (s *search) over(e Exhausted) bool {
 	return !slices.ContainsFunc(e.Visited, func(g feedring.GroupID) bool { return !s.visited[g] })
 }
 
-func (s *search) half(d Direction) *half {
+func (s *search) half(d Direction) *arcState {
 	for _, h := range s.arcs {
 		if h.direction == d {
 			return h
@@ -158,7 +158,7 @@ func (s *search) reached(d Direction, hop int) {
 // what the arcs left out.
 func (m *Machine) settle(s *search) {
 	rest := m.unvisited(s)
-	done := !slices.ContainsFunc(s.arcs, func(h *half) bool { return !h.ended })
+	done := !slices.ContainsFunc(s.arcs, func(h *arcState) bool { return !h.ended })
 	switch {
 	case len(rest) == 0 && (done || !m.now.Before(s.patience)), !m.now.Before(s.deadline):
 		m.end(s)
@@ -169,14 +169,14 @@ func (m *Machine) settle(s *search) {
 
 // end is the one end of a search.
 func (m *Machine) end(s *search) {
-	key := attempt{s.begin.ID, s.begin.Attempt}
+	key := Attempt{s.begin.ID, s.begin.Attempt}
 	delete(m.searches, key)
 	for k := range m.hops {
 		if k.attempt == key && m.hops[k].message.Coordinator == m.cfg.Self {
 			delete(m.hops, k)
 		}
 	}
-	ended := Ended{ID: key.id, Attempt: key.number, Found: sortedGroups(s.found), Hops: s.deepest, Messages: s.counted}
+	ended := Ended{ID: key.ID, Attempt: key.Number, Found: sortedGroups(s.found), Hops: s.deepest, Messages: s.counted}
 	for _, h := range s.arcs {
 		ended.Messages += h.hop
 	}
@@ -212,7 +212,7 @@ func (s *search) wakeAt() time.Time {
 }
 
 func (m *Machine) searchesDue() {
-	for _, key := range dueKeys(m.searches, m.now, attempt.compare) {
+	for _, key := range dueKeys(m.searches, m.now, Attempt.Compare) {
 		if s := m.searches[key]; s != nil {
 			m.settle(s)
 		}

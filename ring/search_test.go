@@ -12,7 +12,7 @@ import (
 )
 
 func TestRingOfTwentyForms(t *testing.T) {
-	w := newWorld(t)
+	w := newNetwork(t)
 	w.grow(20)
 	joined := w.now
 	if !w.run(3*time.Second, w.agreed(20)) {
@@ -22,7 +22,7 @@ func TestRingOfTwentyForms(t *testing.T) {
 }
 
 func TestDepthsOfTwenty(t *testing.T) {
-	w := newWorld(t)
+	w := newNetwork(t)
 	w.grow(20)
 	w.run(3*time.Second, w.agreed(20))
 	var depths []int
@@ -41,7 +41,7 @@ func TestDepthsOfTwenty(t *testing.T) {
 
 func TestAbsentThemeVisitsEverybodyOnce(t *testing.T) {
 	for n := 1; n <= 24; n++ {
-		w := newWorld(t)
+		w := newNetwork(t)
 		w.grow(n)
 		w.run(3*time.Second, w.agreed(n))
 		before := w.sent["search"]
@@ -58,7 +58,7 @@ func TestAbsentThemeVisitsEverybodyOnce(t *testing.T) {
 
 func TestAllGroups(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 7, 12} {
-		w := newWorld(t)
+		w := newNetwork(t)
 		w.grow(n)
 		w.run(3*time.Second, w.agreed(n))
 		if end := w.search("p000", theme(0), "", 10*time.Second); len(end.Found) != n || len(end.Missing) > 0 || end.Hops != n/2 {
@@ -68,7 +68,7 @@ func TestAllGroups(t *testing.T) {
 }
 
 func TestOnePeerOnManySeats(t *testing.T) {
-	w := newWorld(t)
+	w := newNetwork(t)
 	w.add("solo")
 	for i := range 6 {
 		w.manage("solo", theme(i), "")
@@ -80,7 +80,7 @@ func TestOnePeerOnManySeats(t *testing.T) {
 }
 
 func TestSilentGroupIsSkippedAndNamed(t *testing.T) {
-	w := newWorld(t)
+	w := newNetwork(t)
 	w.grow(8)
 	w.run(3*time.Second, w.agreed(8))
 	w.peers["p003"].down = true
@@ -105,7 +105,7 @@ func TestSilentGroupIsSkippedAndNamed(t *testing.T) {
 }
 
 func TestSecondaryAnswersForItsManager(t *testing.T) {
-	w := newWorld(t)
+	w := newNetwork(t)
 	w.grow(6)
 	w.add("deputy")
 	w.step("deputy", Meet{Peers: []feedring.PeerID{"p000"}})
@@ -125,7 +125,7 @@ func TestSecondaryAnswersForItsManager(t *testing.T) {
 // Where an acknowledgement is lost the secondary gets the search as well as its
 // manager. The outcome is the same: the same groups, hops and messages, once.
 func TestLostAcknowledgementChangesNothing(t *testing.T) {
-	w := newWorld(t)
+	w := newNetwork(t)
 	w.grow(6)
 	w.add("deputy")
 	w.step("deputy", Meet{Peers: []feedring.PeerID{"p000"}})
@@ -135,7 +135,7 @@ func TestLostAcknowledgementChangesNothing(t *testing.T) {
 		for _, search := range []feedring.Theme{"absent", ""} {
 			w.cut = nil
 			want := w.search(at, theme(i), search, 10*time.Second)
-			w.cut = func(l letter) bool { return l.from == "p004" && l.message.Verb() == "search-ack" }
+			w.cut = func(l packet) bool { return l.from == "p004" && l.message.Verb() == "search-ack" }
 			got := w.search(at, theme(i), search, 10*time.Second)
 			w.run(2*time.Second, nil)
 			want.ID = got.ID
@@ -152,14 +152,14 @@ func TestLostAcknowledgementChangesNothing(t *testing.T) {
 // What still goes around of a search that has ended goes no farther than to its
 // coordinator: that acknowledges it, and asks nobody after its final.
 func TestEndedSearchGoesNoFarther(t *testing.T) {
-	w := newWorld(t)
+	w := newNetwork(t)
 	w.grow(6)
 	for i := 1; i < 6; i++ { // the coordinator is on the way of each arc
 		w.manage(feedring.PeerID(fmt.Sprintf("p%03d", i)), theme(i), "p000")
 	}
 	w.run(3*time.Second, w.agreed(6))
-	var late []letter
-	w.cut = func(l letter) bool {
+	var late []packet
+	w.cut = func(l packet) bool {
 		if s, is := l.message.(Search); is && s.Hop == 2 {
 			late = append(late, l)
 		}
@@ -171,7 +171,7 @@ func TestEndedSearchGoesNoFarther(t *testing.T) {
 	}
 	for _, l := range late {
 		var sent []feedring.Verb
-		w.cut = func(l letter) bool {
+		w.cut = func(l packet) bool {
 			switch l.message.(type) {
 			case Search, SearchAck, FoundGroup, Exhausted:
 				sent = append(sent, l.message.Verb())
@@ -189,11 +189,11 @@ func TestEndedSearchGoesNoFarther(t *testing.T) {
 // A peer that dies with a search in its hands takes the rest of the arc along;
 // the coordinator asks for it directly.
 func TestArcThatDies(t *testing.T) {
-	w := newWorld(t)
+	w := newNetwork(t)
 	w.grow(9)
 	w.run(3*time.Second, w.agreed(9))
 	victim := w.peers["p000"].peers(mustAfter(w.peers["p000"].ringMap.Order(), theme(0).Group()))[0]
-	w.cut = func(l letter) bool {
+	w.cut = func(l packet) bool {
 		if l.from == victim && l.message.Verb() == "search" {
 			w.peers[victim].down = true
 		}
@@ -212,10 +212,10 @@ func TestArcThatDies(t *testing.T) {
 func mustAfter(o ringmap.Order, g feedring.GroupID) feedring.GroupID { n, _ := o.After(g); return n }
 
 func TestPartitionHeals(t *testing.T) {
-	w := newWorld(t)
+	w := newNetwork(t)
 	w.grow(8)
 	w.run(3*time.Second, w.agreed(8))
-	cut := func(l letter) bool { return (l.from < "p004") != (l.to < "p004") }
+	cut := func(l packet) bool { return (l.from < "p004") != (l.to < "p004") }
 	heal := w.partition(cut)
 	if !w.run(10*refresh, w.agreed(4)) {
 		t.Fatal("the halves do not see each other lost")
@@ -234,7 +234,7 @@ func TestTornGroupIsLostAtOnce(t *testing.T) {
 		lives feedring.PeerID
 		want  int
 	}{{"nobody lives", "", 5}, {"the manager of the smaller part lives", "p005", 6}} {
-		w := newWorld(t)
+		w := newNetwork(t)
 		w.grow(5)
 		w.add("p005")
 		w.add("p006")
@@ -255,7 +255,7 @@ func TestTornGroupIsLostAtOnce(t *testing.T) {
 }
 
 func TestLossyNetwork(t *testing.T) {
-	w := newWorld(t)
+	w := newNetwork(t)
 	w.grow(12)
 	w.run(3*time.Second, w.agreed(12))
 	w.lose = 0.15
@@ -278,7 +278,7 @@ func TestLossyNetwork(t *testing.T) {
 }
 
 func TestClone(t *testing.T) {
-	w := newWorld(t)
+	w := newNetwork(t)
 	w.grow(5)
 	w.run(3*time.Second, w.agreed(5))
 	n := w.peers["p002"]

@@ -10,7 +10,7 @@ import (
 	"github.com/feedring/feedring/ring/internal/ringmap"
 )
 
-// Machine is one peer's view of the ring: its copy of the map, the seats that
+// Machine is one peer's view of the ring: its copy of the map, the entries that
 // it holds, the searches that it coordinates and the hops that it passes on.
 // It is not safe for concurrent use.
 type Machine struct {
@@ -21,33 +21,33 @@ type Machine struct {
 	ringMap     ringmap.Map
 	entries     map[feedring.GroupID]*ringEntry
 	entryGroups []feedring.GroupID `state:"derived"` // their groups, in order; nil: to be made
-	checked     uint64             `state:"derived"` // changes of the chart when no seat was denied; 0: to be looked at
-	publishAt   time.Time          `state:"derived"` // when the first seat has to tell its row; zero: none waits
+	checked     uint64             `state:"derived"` // changes of the chart when no entry was denied; 0: to be looked at
+	publishAt   time.Time          `state:"derived"` // when the first entry has to tell its row; zero: none waits
 	gossip      gossip
 	watched     map[feedring.GroupID]*watch
 	visits      visits
 	hops        map[hopKey]*hop
-	searches    map[attempt]*search
+	searches    map[Attempt]*search
 
-	leading, unreached besides `state:"derived"` // see present and absent
-	beside             beside  `state:"derived"` // see Beside
+	leading, unreached withoutSelf    `state:"derived"` // see present and absent
+	beside             neighbourCache `state:"derived"` // see Beside
 
 	now  time.Time
 	next time.Time `state:"derived"` // see Deadline
 	out  []Output  `state:"of the last step"`
 }
 
-// attempt names one attempt of a query.
-type attempt struct {
-	id     feedring.QueryID
-	number uint32
+// Attempt names one attempt of a query.
+type Attempt struct {
+	ID     feedring.QueryID
+	Number uint32
 }
 
-func (a attempt) compare(b attempt) int {
-	if c := slices.Compare(a.id[:], b.id[:]); c != 0 {
+func (a Attempt) Compare(b Attempt) int {
+	if c := slices.Compare(a.ID[:], b.ID[:]); c != 0 {
 		return c
 	}
-	return int(int64(a.number) - int64(b.number))
+	return int(int64(a.Number) - int64(b.Number))
 }
 
 // New returns a view that knows nobody. It fails where cfg cannot work.
@@ -63,7 +63,7 @@ func New(cfg Config, now time.Time) (*Machine, error) {
 	m := &Machine{
 		cfg: cfg, source: rand.NewPCG(cfg.Seed, 0x72696e67), ringMap: ringmap.New(cfg.Interner), now: now,
 		entries: map[feedring.GroupID]*ringEntry{}, watched: map[feedring.GroupID]*watch{},
-		visits: newVisits(), hops: map[hopKey]*hop{}, searches: map[attempt]*search{},
+		visits: newVisits(), hops: map[hopKey]*hop{}, searches: map[Attempt]*search{},
 	}
 	m.random = rand.New(m.source)
 	m.gossip = newGossip()
@@ -102,19 +102,19 @@ func (m *Machine) receive(from feedring.PeerID, message Message) {
 	m.heard(from)
 	switch message := message.(type) {
 	case Swap:
-		m.swapped(from, message)
+		m.onSwap(from, message)
 	case Versions:
-		m.compared(from, message)
+		m.onVersions(from, message)
 	case Rows:
-		m.brought(from, message)
+		m.onRows(from, message)
 	case Search:
-		m.visit(from, message)
+		m.onSearch(from, message)
 	case SearchAck:
-		m.acknowledged(message)
+		m.onSearchAck(message)
 	case FoundGroup:
-		m.hit(message)
+		m.onFound(message)
 	case Exhausted:
-		m.exhausted(message)
+		m.onExhausted(message)
 	}
 }
 

@@ -35,7 +35,7 @@ func (m *Machine) Lives(g feedring.GroupID) bool {
 
 // Seated reports whether p, another peer than this one, is a manager or
 // secondary on the ring.
-func (m *Machine) Seated(p feedring.PeerID) bool {
+func (m *Machine) HasEntry(p feedring.PeerID) bool {
 	_, found := slices.BinarySearch(m.present(), p)
 	return found
 }

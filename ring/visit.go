@@ -17,7 +17,7 @@ type visits struct {
 }
 
 type visitKey struct {
-	attempt attempt
+	attempt Attempt
 	group   feedring.GroupID
 }
 
@@ -60,19 +60,19 @@ func validSearch(s *Search) bool {
 
 func hopLimit(n int) int { return 2*n + 8 }
 
-// visit tests a group that this peer is a member of, then passes the search
+// onSearch tests a group that this peer is a member of, then passes the search
 // on. A search for a group of others is not acknowledged: the sender goes on
 // to the next peer that its map names.
-func (m *Machine) visit(from feedring.PeerID, s Search) {
+func (m *Machine) onSearch(from feedring.PeerID, s Search) {
 	serves, member := m.cfg.Memberships.Serves(s.Group, s.Provider)
 	if !member || !validSearch(&s) || len(m.hops) >= maxHops {
 		return
 	}
 	m.send(from, SearchAck{ID: s.ID, Attempt: s.Attempt, Group: s.Group, Direction: s.Direction})
-	if s.Coordinator == m.cfg.Self && m.searches[attempt{s.ID, s.Attempt}] == nil {
+	if s.Coordinator == m.cfg.Self && m.searches[Attempt{s.ID, s.Attempt}] == nil {
 		return // its own, which has ended: nobody waits for what is found
 	}
-	key := visitKey{attempt{s.ID, s.Attempt}, s.Group}
+	key := visitKey{Attempt{s.ID, s.Attempt}, s.Group}
 	it := m.visits.seen[key]
 	if it == nil {
 		it = &visited{serves: serves && (s.Theme == "" || s.Theme.Group() == s.Group)}

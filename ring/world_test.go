@@ -11,18 +11,18 @@ import (
 	"github.com/feedring/feedring"
 )
 
-// world is a network of machines in virtual time, with one latency.
-type world struct {
+// network is a network of machines in virtual time, with one latency.
+type network struct {
 	t       *testing.T
 	now     time.Time
 	latency time.Duration
 	peers   map[feedring.PeerID]*node
 	names   []feedring.PeerID
-	mail    []letter
+	mail    []packet
 	random  *rand.Rand
 	lose    float64
-	cut     func(l letter) bool
-	trace   func(l letter)
+	cut     func(l packet) bool
+	trace   func(l packet)
 	ended   map[feedring.QueryID][]Ended
 	sent    map[feedring.Verb]int
 	tests   map[string]int // how often a peer visited a group for an attempt
@@ -34,7 +34,7 @@ type node struct {
 	down   bool
 }
 
-type letter struct {
+type packet struct {
 	at       time.Time
 	from, to feedring.PeerID
 	message  Message
@@ -44,12 +44,12 @@ var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 const refresh = 2 * time.Second
 
-func newWorld(t *testing.T) *world {
-	return &world{t: t, now: epoch, latency: 5 * time.Millisecond, peers: map[feedring.PeerID]*node{},
+func newNetwork(t *testing.T) *network {
+	return &network{t: t, now: epoch, latency: 5 * time.Millisecond, peers: map[feedring.PeerID]*node{},
 		random: rand.New(rand.NewPCG(7, 8)), ended: map[feedring.QueryID][]Ended{}, sent: map[feedring.Verb]int{}, tests: map[string]int{}}
 }
 
-func (w *world) add(name feedring.PeerID) *node {
+func (w *network) add(name feedring.PeerID) *node {
 	n := &node{serves: map[feedring.GroupID][]string{}}
 	m, err := New(Config{Self: name, Refresh: refresh, Seed: uint64(len(w.names)), Memberships: n}, w.now)
 	if err != nil {
@@ -67,11 +67,11 @@ func (n *node) Serves(g feedring.GroupID, provider string) (serves, member bool)
 }
 
 // manage makes a peer the manager of a theme's group.
-func (w *world) manage(name feedring.PeerID, theme feedring.Theme, secondary feedring.PeerID) {
+func (w *network) manage(name feedring.PeerID, theme feedring.Theme, secondary feedring.PeerID) {
 	w.manageTerm(name, theme, secondary, 1)
 }
 
-func (w *world) manageTerm(name feedring.PeerID, theme feedring.Theme, secondary feedring.PeerID, number uint64) {
+func (w *network) manageTerm(name feedring.PeerID, theme feedring.Theme, secondary feedring.PeerID, number uint64) {
 	for _, p := range []feedring.PeerID{name, secondary} {
 		if p != "" {
 			w.peers[p].serves[theme.Group()] = []string{string(theme) + ".org"}
@@ -82,7 +82,7 @@ func (w *world) manageTerm(name feedring.PeerID, theme feedring.Theme, secondary
 		Manager: feedring.PeerInfo{ID: name, Addrs: []string{"/memory/" + string(name)}}, Deputy: feedring.PeerInfo{ID: secondary}}})
 }
 
-func (w *world) step(name feedring.PeerID, in Input) {
+func (w *network) step(name feedring.PeerID, in Input) {
 	n := w.peers[name]
 	if n.down {
 		return
@@ -90,7 +90,7 @@ func (w *world) step(name feedring.PeerID, in Input) {
 	for _, out := range n.Step(w.now, in) {
 		switch out := out.(type) {
 		case *Send:
-			w.post(letter{at: w.now.Add(w.latency), from: name, to: out.To, message: out.Message.(Message)})
+			w.post(packet{at: w.now.Add(w.latency), from: name, to: out.To, message: out.Message.(Message)})
 		case Ended:
 			w.ended[out.ID] = append(w.ended[out.ID], out)
 		}
@@ -103,7 +103,7 @@ func (w *world) step(name feedring.PeerID, in Input) {
 	}
 }
 
-func (w *world) post(l letter) {
+func (w *network) post(l packet) {
 	w.sent[l.message.Verb()]++
 	if l.to == l.from {
 		l.at = w.now
@@ -113,14 +113,14 @@ func (w *world) post(l letter) {
 	if w.trace != nil {
 		w.trace(l)
 	}
-	at, _ := slices.BinarySearchFunc(w.mail, l, func(a, b letter) int {
+	at, _ := slices.BinarySearchFunc(w.mail, l, func(a, b packet) int {
 		return cmp.Or(a.at.Compare(b.at), -1) // behind those of the same time
 	})
 	w.mail = slices.Insert(w.mail, at, l)
 }
 
 // run lets time pass until done, at most d.
-func (w *world) run(d time.Duration, done func() bool) bool {
+func (w *network) run(d time.Duration, done func() bool) bool {
 	end := w.now.Add(d)
 	for {
 		if done != nil && done() {
@@ -153,7 +153,7 @@ func (w *world) run(d time.Duration, done func() bool) bool {
 	}
 }
 
-func (w *world) deliver(l letter) {
+func (w *network) deliver(l packet) {
 	if n := w.peers[l.to]; n != nil && !n.down && (w.cut == nil || !w.cut(l)) {
 		w.step(l.to, Receive{From: l.from, Message: l.message})
 	}
@@ -161,7 +161,7 @@ func (w *world) deliver(l letter) {
 
 // grow makes a ring of n groups of one peer each, joining one after the other
 // through the first.
-func (w *world) grow(n int) {
+func (w *network) grow(n int) {
 	for i := range n {
 		name := feedring.PeerID(fmt.Sprintf("p%03d", i))
 		w.add(name)
@@ -177,7 +177,7 @@ func (w *world) grow(n int) {
 
 func theme(i int) feedring.Theme { return feedring.Theme(fmt.Sprintf("theme%02d", i)) }
 
-func (w *world) agreed(n int) func() bool {
+func (w *network) agreed(n int) func() bool {
 	return func() bool {
 		for _, name := range w.names {
 			if p := w.peers[name]; !p.down && len(p.Live()) != n {
@@ -191,11 +191,11 @@ func (w *world) agreed(n int) func() bool {
 var asked byte
 
 // search runs one search to its end.
-func (w *world) search(at feedring.PeerID, seat, theme feedring.Theme, within time.Duration) Ended {
+func (w *network) search(at feedring.PeerID, seat, theme feedring.Theme, within time.Duration) Ended {
 	w.t.Helper()
 	asked++
 	id := feedring.QueryID{asked}
-	w.step(at, Begin{ID: id, Seat: seat.Group(), Theme: theme, Within: within})
+	w.step(at, Begin{ID: id, From: seat.Group(), Theme: theme, Within: within})
 	w.run(within+time.Second, func() bool { return len(w.ended[id]) > 0 })
 	if len(w.ended[id]) != 1 {
 		w.t.Fatalf("%d ends of a search", len(w.ended[id]))
@@ -203,7 +203,7 @@ func (w *world) search(at feedring.PeerID, seat, theme feedring.Theme, within ti
 	return w.ended[id][0]
 }
 
-func (w *world) partition(cut func(l letter) bool) (heal func()) {
+func (w *network) partition(cut func(l packet) bool) (heal func()) {
 	w.cut = cut
 	return func() { w.cut = nil }
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/feedring/feedring"
 )
 
-// Places that peers without a seat may ask for within strangerWindow, which is
+// Places that peers without a ring entry may ask for within strangerWindow, which is
 // about as long as a place is kept. A peer that coordinates because its own
 // leaders are away needs a few; anybody else gets no more than that either.
 const (
@@ -16,22 +16,22 @@ const (
 	strangerAll    = 1024
 )
 
-// unseated counts the places that peers without a seat asked for.
-type unseated struct {
+// outsiders counts the places that peers without a ring entry asked for.
+type outsiders struct {
 	began time.Time
 	all   int
 	each  map[feedring.PeerID]int
 }
 
-func (s unseated) clone() unseated {
+func (s outsiders) clone() outsiders {
 	s.each = maps.Clone(s.each)
 	return s
 }
 
 // take counts one more, and reports whether there is room for it.
-func (s *unseated) take(from feedring.PeerID, now time.Time) bool {
+func (s *outsiders) take(from feedring.PeerID, now time.Time) bool {
 	if s.each == nil || !now.Before(s.began.Add(strangerWindow)) {
-		*s = unseated{began: now, each: map[feedring.PeerID]int{}}
+		*s = outsiders{began: now, each: map[feedring.PeerID]int{}}
 	}
 	if s.all >= strangerAll || s.each[from] >= strangerEach {
 		return false
@@ -42,13 +42,13 @@ func (s *unseated) take(from feedring.PeerID, now time.Time) bool {
 }
 
 // mayPlace reports whether from may have a place looked for in a group: who has
-// a seat on the ring, or is of the group, coordinates queries.
+// an entry on the ring, or is of the group, coordinates queries.
 func (m *Machine) mayPlace(it *membership, from feedring.PeerID) bool {
 	if from == m.cfg.Self {
 		return true
 	}
-	if m.ring.Seated(from) {
+	if m.ring.HasEntry(from) {
 		return true
 	}
-	return it.settled() && it.group.Has(from) || m.unseated.take(from, m.now)
+	return it.settled() && it.group.Has(from) || m.outsiders.take(from, m.now)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/feedring/feedring/group"
 )
 
-// TestPlacesOfStrangers floods a manager with lookups: who has no seat gets few
+// TestPlacesOfStrangers floods a manager with lookups: who has no entry gets few
 // places, and takes none of those of who has one.
 func TestPlacesOfStrangers(t *testing.T) {
 	c := newCluster(t)

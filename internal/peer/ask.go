@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/ring"
 )
 
 // ask is a reader's question that this peer must answer exactly once.
@@ -25,13 +26,10 @@ type ask struct {
 	fallback *feedring.Final
 }
 
-// askKey is the client's own count.
-type askKey struct {
-	id     feedring.QueryID
-	number uint32
-}
+// askKey names an attempt by the client's own count.
+type askKey ring.Attempt
 
-func (k askKey) compare(o askKey) int { return attempt(k).compare(attempt(o)) }
+func (k askKey) compare(o askKey) int { return ring.Attempt(k).Compare(ring.Attempt(o)) }
 
 const (
 	attemptShift = 6 // tries of one attempt: 32, two numbers each

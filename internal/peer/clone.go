@@ -9,6 +9,7 @@ import (
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/clone"
 	"github.com/feedring/feedring/internal/fingerprint"
+	"github.com/feedring/feedring/ring"
 )
 
 // Clone returns a machine that goes on from the same state, random sources
@@ -29,12 +30,12 @@ func (m *Machine) Clone() *Machine {
 		a.tried = slices.Clone(a.tried)
 	}
 	c.asking, c.working = m.asking.Clone(), m.working.Clone()
-	c.jobs = map[attempt]*job{}
+	c.jobs = map[ring.Attempt]*job{}
 	for k, j := range m.jobs {
 		c.jobs[k] = j.clone()
 	}
 	c.finished = finished{seen: maps.Clone(m.finished.seen), order: slices.Clone(m.finished.order), next: m.finished.next}
-	c.unseated = m.unseated.clone()
+	c.outsiders = m.outsiders.clone()
 	c.asksOf, c.jobsFor = maps.Clone(m.asksOf), maps.Clone(m.jobsFor)
 	c.beside = slices.Clone(m.beside)
 	c.self, c.rivals, c.out = slices.Clone(m.self), slices.Clone(m.rivals), nil
@@ -52,8 +53,8 @@ func (s State) clone() State {
 func (j *job) clone() *job {
 	c := *j
 	c.missing = slices.Clone(j.missing)
-	c.places = clone.Map(j.places)
-	for _, p := range c.places {
+	c.lookups = clone.Map(j.lookups)
+	for _, p := range c.lookups {
 		p.asked = slices.Clone(p.asked)
 	}
 	return &c

@@ -16,25 +16,25 @@ type job struct {
 	from     feedring.PeerID
 	deadline time.Time
 	number   uint32 // of the search under way: the query's, or one more after a shortcut that failed
-	seat     feedring.GroupID
+	start    feedring.GroupID
 	search   bool // the ring search is under way
 	hops     int
 	messages int
 	missing  []string // from the ring search
-	places   map[feedring.GroupID]*place
+	lookups  map[feedring.GroupID]*lookup
 }
 
-func (j *job) key() attempt { return attempt{j.query.ID, j.query.Attempt} }
+func (j *job) key() ring.Attempt { return ring.Attempt{ID: j.query.ID, Number: j.query.Attempt} }
 
 // finished remembers the attempts that had their final, so that none has two.
 // The oldest goes first.
 type finished struct {
-	seen  map[attempt]bool `state:"derived"` // of order
-	order []attempt
+	seen  map[ring.Attempt]bool `state:"derived"` // of order
+	order []ring.Attempt
 	next  int
 }
 
-func (f *finished) add(a attempt) {
+func (f *finished) add(a ring.Attempt) {
 	if f.seen[a] {
 		return
 	}
@@ -48,11 +48,11 @@ func (f *finished) add(a attempt) {
 	f.seen[a] = true
 }
 
-// coordinate takes a question on. A peer without a seat does not: who asked
+// coordinate takes a question on. A peer without a ring entry does not: who asked
 // goes on to the next.
 func (m *Machine) coordinate(from feedring.PeerID, q Query) {
-	key := attempt{q.ID, q.Attempt}
-	seat, ok := m.seat(q.Theme)
+	key := ring.Attempt{ID: q.ID, Number: q.Attempt}
+	start, ok := m.startGroup(q.Theme)
 	if !ok || !validQuery(&q) || m.finished.seen[key] || m.jobs[key] == nil && !m.roomForJob(from) {
 		return
 	}
@@ -60,8 +60,8 @@ func (m *Machine) coordinate(from feedring.PeerID, q Query) {
 	if m.jobs[key] != nil {
 		return
 	}
-	j := &job{query: q, from: from, deadline: m.now.Add(q.Within), number: q.Attempt, seat: seat,
-		places: map[feedring.GroupID]*place{}}
+	j := &job{query: q, from: from, deadline: m.now.Add(q.Within), number: q.Attempt, start: start,
+		lookups: map[feedring.GroupID]*lookup{}}
 	m.jobs[key] = j
 	m.jobsFor[from]++
 	m.start(j)
@@ -86,9 +86,9 @@ func validQuery(q *Query) bool {
 		len(q.Theme) <= feedring.MaxTheme && len(q.Provider) <= 253
 }
 
-// seat is where this peer stands on the ring for a query: the theme's own
+// startGroup is where this peer stands on the ring for a query: the theme's own
 // group, else the lowest that it manages, else the lowest that it is in.
-func (m *Machine) seat(theme feedring.Theme) (feedring.GroupID, bool) {
+func (m *Machine) startGroup(theme feedring.Theme) (feedring.GroupID, bool) {
 	if it := m.memberships[theme.Group()]; it.settled() {
 		return it.id, true
 	}
@@ -114,10 +114,10 @@ func (m *Machine) start(j *job) {
 	case theme == "" && m.cfg.Routing == Shortcut:
 		m.placeEverywhere(j)
 	case theme != "" && own.settled():
-		m.place(j, own.id, 0, false)
+		m.lookUp(j, own.id, 0, false)
 	case theme != "" && live && m.cfg.Routing == Shortcut && row.Term.Claimant != m.cfg.Self:
 		j.hops, j.messages = 1, 2 // there and back
-		m.place(j, row.Group, 1, true)
+		m.lookUp(j, row.Group, 1, true)
 	default:
 		m.searchRing(j)
 	}
@@ -127,29 +127,29 @@ func (m *Machine) start(j *job) {
 func (m *Machine) placeEverywhere(j *job) {
 	for _, row := range m.ring.Live() {
 		hops := 1
-		if row.Group == j.seat {
+		if row.Group == j.start {
 			hops = 0
 		} else {
 			j.messages += 2
 			j.hops = hops
 		}
-		m.place(j, row.Group, hops, false)
+		m.lookUp(j, row.Group, hops, false)
 	}
-	if j.places[j.seat] == nil { // not on the map yet
-		m.place(j, j.seat, 0, false)
+	if j.lookups[j.start] == nil { // not on the map yet
+		m.lookUp(j, j.start, 0, false)
 	}
 }
 
 // searchRing starts the bidirectional search.
 func (m *Machine) searchRing(j *job) {
 	j.search = true
-	m.stepRing(ring.Begin{ID: j.query.ID, Attempt: j.number, Seat: j.seat, Theme: j.query.Theme,
+	m.stepRing(ring.Begin{ID: j.query.ID, Attempt: j.number, From: j.start, Theme: j.query.Theme,
 		Provider: j.query.Provider, Within: max(j.deadline.Sub(m.now), 1)})
 }
 
 // jobOf finds the job of a search attempt.
 func (m *Machine) jobOf(id feedring.QueryID, number uint32) *job {
-	j := m.jobs[attempt{id, number &^ 1}]
+	j := m.jobs[ring.Attempt{ID: id, Number: number &^ 1}]
 	if j == nil || j.number != number {
 		return nil
 	}
@@ -160,7 +160,7 @@ func (m *Machine) jobOf(id feedring.QueryID, number uint32) *job {
 // all groups goes on.
 func (m *Machine) foundGroup(f ring.Found) {
 	if j := m.jobOf(f.ID, f.Attempt); j != nil && j.search {
-		m.place(j, f.Group, f.Hops, false)
+		m.lookUp(j, f.Group, f.Hops, false)
 	}
 }
 
@@ -188,7 +188,7 @@ func (m *Machine) settle(j *job) {
 	if j.search {
 		return
 	}
-	for _, p := range j.places {
+	for _, p := range j.lookups {
 		if !p.done {
 			return
 		}
@@ -205,8 +205,8 @@ func (m *Machine) finish(j *job) {
 	f := feedring.Final{ID: j.query.ID, Attempt: j.query.Attempt, Status: feedring.Unsatisfied,
 		Missing: j.missing, Hops: j.hops, Messages: j.messages}
 	served, farthest, size := false, 0, 0
-	for _, g := range sorted(j.places, feedring.GroupID.Compare) {
-		p := j.places[g]
+	for _, g := range sorted(j.lookups, feedring.GroupID.Compare) {
+		p := j.lookups[g]
 		if size += grantsSize(p.grants); size > group.MaxGranted || len(f.Grants)+len(p.grants) > maxGrants {
 			p.grants, p.missing, p.copies = nil, []string{string(p.theme)}, nil // one message has no room for it
 		}
@@ -270,7 +270,7 @@ func grantsSize(grants []feedring.Grant) int {
 
 func (j *job) wakeAt() time.Time {
 	next := j.deadline
-	for _, p := range j.places {
+	for _, p := range j.lookups {
 		if !p.done && p.until.Before(next) {
 			next = p.until
 		}
@@ -279,7 +279,7 @@ func (j *job) wakeAt() time.Time {
 }
 
 func (m *Machine) jobsDue() {
-	for _, key := range m.working.PopAll(m.now, attempt.compare) {
+	for _, key := range m.working.PopAll(m.now, ring.Attempt.Compare) {
 		j := m.jobs[key]
 		switch {
 		case j == nil:
@@ -293,8 +293,8 @@ func (m *Machine) jobsDue() {
 
 // expire names at the deadline what was not reached.
 func (m *Machine) expire(j *job) {
-	for _, g := range sorted(j.places, feedring.GroupID.Compare) {
-		if p := j.places[g]; !p.done {
+	for _, g := range sorted(j.lookups, feedring.GroupID.Compare) {
+		if p := j.lookups[g]; !p.done {
 			p.done, p.missing = true, []string{string(p.theme)}
 		}
 	}
@@ -311,7 +311,7 @@ func (m *Machine) unfound(j *job) []string {
 	}
 	var names []string
 	for _, row := range m.ring.Live() {
-		if j.places[row.Group] == nil {
+		if j.lookups[row.Group] == nil {
 			names = append(names, string(row.Theme))
 		}
 	}

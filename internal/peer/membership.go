@@ -28,7 +28,7 @@ type membership struct {
 	reads   bool              // it has no feed of this peer
 	leaving bool
 	again   []feedring.Feed // offered anew while it leaves
-	told    ring.Row        // what the ring was told last; zero: this peer holds no seat
+	told    ring.Row        // what the ring was told last; zero: this peer has no entry
 
 	// What is derived from the membership's machine, and made when it is asked for.
 	seen    *group.View        `state:"derived"` // see Machine.seen
@@ -150,7 +150,7 @@ func (m *Machine) tellRing(it *membership) {
 	}
 }
 
-// vacate gives the seat up. Where nobody else followed, the claim itself is
+// vacate gives the ring entry up. Where nobody else followed, the claim itself is
 // over: else it would stay on the map as the group's, and name a peer that
 // does not answer for it.
 func (m *Machine) vacate(it *membership, followed bool) {

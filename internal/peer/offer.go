@@ -100,7 +100,7 @@ func (m *Machine) leave(it *membership) {
 	}
 }
 
-// suspend leaves seats and roles to another process with this peer's key: a word
+// suspend leaves ring entries and roles to another process with this peer's key: a word
 // of farewell would be taken for that one's.
 func (m *Machine) suspend() {
 	if m.suspended || !m.leaving.IsZero() {

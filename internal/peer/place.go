@@ -6,10 +6,11 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/ring"
 )
 
-// place is one group that is asked for a provider.
-type place struct {
+// lookup is one group that is asked for a provider.
+type lookup struct {
 	theme    feedring.Theme
 	hops     int
 	shortcut bool // where nobody answers, the ring is searched
@@ -23,14 +24,14 @@ type place struct {
 	copies   []string
 }
 
-// place asks the manager of g for a provider: the first time.
-func (m *Machine) place(j *job, g feedring.GroupID, hops int, shortcut bool) {
-	if j.places[g] != nil {
+// lookUp asks the manager of g for a provider: the first time.
+func (m *Machine) lookUp(j *job, g feedring.GroupID, hops int, shortcut bool) {
+	if j.lookups[g] != nil {
 		return
 	}
-	p := &place{theme: m.themeOf(g), hops: hops, shortcut: shortcut}
-	j.places[g] = p
-	m.askPlace(j, g, p)
+	p := &lookup{theme: m.themeOf(g), hops: hops, shortcut: shortcut}
+	j.lookups[g] = p
+	m.askManager(j, g, p)
 }
 
 func (m *Machine) themeOf(g feedring.GroupID) feedring.Theme {
@@ -53,10 +54,10 @@ func (m *Machine) leadersOf(g feedring.GroupID) []feedring.PeerID {
 	return distinct([]feedring.PeerID{row.Term.Claimant, row.Secondary})
 }
 
-// askPlace asks the manager, half a second later the secondary, and so on
+// askManager asks the manager, half a second later the secondary, and so on
 // until the deadline: who follows a dead manager is there in little more than
 // a refresh period.
-func (m *Machine) askPlace(j *job, g feedring.GroupID, p *place) {
+func (m *Machine) askManager(j *job, g feedring.GroupID, p *lookup) {
 	leaders := m.leadersOf(g)
 	p.until = m.now.Add(answerWithin)
 	if at := m.working.At(j.key()); at.IsZero() || p.until.Before(at) {
@@ -91,16 +92,16 @@ func (m *Machine) termOf(g feedring.GroupID) feedring.Term {
 
 // shortcutFailed starts over with the paper's search, as a new attempt.
 func (m *Machine) shortcutFailed(j *job, g feedring.GroupID) {
-	delete(j.places, g)
+	delete(j.lookups, g)
 	j.number++
 	j.hops, j.messages = 0, 0
 	m.searchRing(j)
 }
 
 func (m *Machine) placesDue(j *job) {
-	for _, g := range sorted(j.places, feedring.GroupID.Compare) {
-		if p := j.places[g]; p != nil && !p.done && !m.now.Before(p.until) {
-			m.askPlace(j, g, p)
+	for _, g := range sorted(j.lookups, feedring.GroupID.Compare) {
+		if p := j.lookups[g]; p != nil && !p.done && !m.now.Before(p.until) {
+			m.askManager(j, g, p)
 		}
 	}
 	m.settle(j)
@@ -110,7 +111,7 @@ func (m *Machine) placesDue(j *job) {
 func (m *Machine) placed(from feedring.PeerID, answer group.Placed) {
 	for _, key := range m.jobsOf(answer.ID, answer.Attempt) {
 		j := m.jobs[key]
-		p := j.places[answer.Group]
+		p := j.lookups[answer.Group]
 		if p == nil || p.done || !slices.Contains(p.asked, from) {
 			continue
 		}
@@ -124,10 +125,10 @@ func (m *Machine) placed(from feedring.PeerID, answer group.Placed) {
 }
 
 // jobsOf finds the attempts of this peer that belong to one of the client's.
-func (m *Machine) jobsOf(id feedring.QueryID, client uint32) []attempt {
-	var keys []attempt
+func (m *Machine) jobsOf(id feedring.QueryID, client uint32) []ring.Attempt {
+	var keys []ring.Attempt
 	for try := range uint32(maxTries) {
-		key := attempt{id, client<<attemptShift | 2*try}
+		key := ring.Attempt{ID: id, Number: client<<attemptShift | 2*try}
 		if m.jobs[key] != nil {
 			keys = append(keys, key)
 		}

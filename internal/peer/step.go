@@ -30,17 +30,17 @@ type Machine struct {
 	asks      map[askKey]*ask
 	asking    timerqueue.Queue[askKey] `state:"derived"` // each ask's wakeAt
 	asksOf    map[feedring.PeerID]int  // by client
-	jobs      map[attempt]*job
-	working   timerqueue.Queue[attempt] `state:"derived"` // each job's wakeAt
-	jobsFor   map[feedring.PeerID]int   // by the peer that asked for them
+	jobs      map[ring.Attempt]*job
+	working   timerqueue.Queue[ring.Attempt] `state:"derived"` // each job's wakeAt
+	jobsFor   map[feedring.PeerID]int        // by the peer that asked for them
 	finished  finished
-	unseated  unseated
+	outsiders outsiders
 	suspended bool      // see Suspend
 	leaving   time.Time // when Departed comes at the latest; zero: not leaving
 	departed  bool
 
 	beside []feedring.PeerID // on the ring, as last told
-	moved  bool              // the ring or a seat on it changed since
+	moved  bool              // the ring or an entry on it changed since
 
 	view   *View `state:"derived"` // nil: to be made
 	now    time.Time
@@ -48,19 +48,6 @@ type Machine struct {
 	self   []feedring.Message // messages to this peer, not yet delivered
 	rivals []feedring.GroupID // of which the map shows another claim
 	out    []Output           `state:"of the last step"`
-}
-
-// attempt names one attempt of a query, as coordinators count attempts.
-type attempt struct {
-	id     feedring.QueryID
-	number uint32
-}
-
-func (a attempt) compare(b attempt) int {
-	if c := slices.Compare(a.id[:], b.id[:]); c != 0 {
-		return c
-	}
-	return int(int64(a.number) - int64(b.number))
 }
 
 // Limits of the tables. What comes beyond is dropped, and asked again.
@@ -86,10 +73,10 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 	}
 	m := &Machine{
 		cfg: cfg, source: rand.NewPCG(cfg.Seed, 0x70656572), saved: st.clone(), now: now,
-		memberships: map[feedring.GroupID]*membership{}, asks: map[askKey]*ask{}, jobs: map[attempt]*job{},
+		memberships: map[feedring.GroupID]*membership{}, asks: map[askKey]*ask{}, jobs: map[ring.Attempt]*job{},
 		asksOf: map[feedring.PeerID]int{}, jobsFor: map[feedring.PeerID]int{},
-		asking: timerqueue.New[askKey](), working: timerqueue.New[attempt](),
-		finished: finished{seen: map[attempt]bool{}},
+		asking: timerqueue.New[askKey](), working: timerqueue.New[ring.Attempt](),
+		finished: finished{seen: map[ring.Attempt]bool{}},
 	}
 	m.random = rand.New(m.source)
 	var err error
@@ -293,7 +280,7 @@ func (m *Machine) pass(out Output) {
 }
 
 // loop delivers messages to this peer itself. Each step of a search around a
-// ring whose seats it all holds is one; the bound only guards against a fault.
+// ring whose entries are all its own is one; the bound only guards against a fault.
 func (m *Machine) loop() {
 	for n := 0; len(m.self)+len(m.rivals) > 0 && n < maxLoop; n++ {
 		m.rivalsDue()

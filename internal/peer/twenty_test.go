@@ -49,7 +49,7 @@ func TestRingOfTwenty(t *testing.T) {
 	}
 }
 
-// Connections to the managers beside one's own seats are kept, and given back
+// Connections to the managers beside this peer's own entries are kept, and given back
 // with the seat.
 func TestRingNeighboursAreProtected(t *testing.T) {
 	c := newCluster(t)

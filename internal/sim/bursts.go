@@ -15,16 +15,16 @@ func (s *scenario) burstsOfLoss() {
 		if over {
 			return
 		}
-		s.network.weather.Loss = share
+		s.network.conditions.Loss = share
 		s.after(s.between(50*time.Millisecond, 3*time.Second), func() {
 			if !over {
-				s.network.weather.Loss = 0
+				s.network.conditions.Loss = 0
 				s.after(s.between(every/2, every), strike)
 			}
 		})
 	}
 	strike()
-	s.changeUntil("bursts of loss", func(w *Weather) { w.Loss = share }, func() { over = true })
+	s.changeUntil("bursts of loss", func(w *Conditions) { w.Loss = share }, func() { over = true })
 }
 
 // stopAll stops everybody at once, as a host does that all run on, and lets all go

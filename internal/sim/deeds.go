@@ -90,7 +90,7 @@ func (w *World) carry(n *node, o *peer.Send) {
 }
 
 func (w *World) copies() int {
-	if w.network.weather.Twice > 0 && w.random.Float64() < w.network.weather.Twice {
+	if w.network.conditions.Twice > 0 && w.random.Float64() < w.network.conditions.Twice {
 		return 2
 	}
 	return 1

@@ -25,7 +25,7 @@
 //
 // A fault is a line in faults: a name, a weight, a method of scenario that begins it
 // and gives what undoes it to mend, and whether it strikes everybody. A node that does not run as usual
-// is told to trouble, weather that loses or delays to network.lossy: so S3 and
+// is told to trouble, a network that loses or delays to network.lossy: so S3 and
 // L4 know whom they may not ask. One in wider is played in seeds of its own kind
 // (Wide), and leaves the others as they are. Any new use of chance changes what every seed
 // is; testdata/seeds.txt stays a list of runs worth repeating all the same.

@@ -275,38 +275,38 @@ func (s *scenario) splitGroup() {
 	s.separate("group split", func(from, to int32) bool { return side[from] != 0 && side[to] != 0 && side[from] != side[to] })
 }
 
-// change has other weather for a while.
-func (s *scenario) change(text string, to func(*Weather)) { s.changeUntil(text, to, func() {}) }
+// change changes the network for a while.
+func (s *scenario) change(text string, to func(*Conditions)) { s.changeUntil(text, to, func() {}) }
 
-// changeUntil has other weather for a while, and then calls end.
-func (s *scenario) changeUntil(text string, to func(*Weather), end func()) {
+// changeUntil changes the network for a while, and then calls end.
+func (s *scenario) changeUntil(text string, to func(*Conditions), end func()) {
 	s.tracef("--- weather: %s", text)
-	to(&s.network.weather)
+	to(&s.network.conditions)
 	s.mend(2*time.Second, 60*time.Second, func() {
 		end()
 		s.tracef("--- weather as before")
-		s.network.weather = s.cfg.Weather
+		s.network.conditions = s.cfg.Conditions
 		s.network.rough, s.network.lossy = false, s.network.clears(s.now)
 	})
-	now := &s.network.weather
+	now := &s.network.conditions
 	slow := 2*now.Delay+8*now.Jitter > s.cfg.Peer.Refresh/20 // a prober's four ways take longer than the window
 	s.network.rough = slow || now.Loss > 0 || now.Disorder
 }
 
 func (s *scenario) loss() {
 	share := []float64{0.02, 0.05, 0.2, 0.5}[s.random.IntN(4)]
-	s.change("loss", func(w *Weather) { w.Loss = share })
+	s.change("loss", func(w *Conditions) { w.Loss = share })
 }
 
-func (s *scenario) repetition() { s.change("repetition", func(w *Weather) { w.Twice = 0.3 }) }
+func (s *scenario) repetition() { s.change("repetition", func(w *Conditions) { w.Twice = 0.3 }) }
 
 func (s *scenario) disorder() {
-	s.change("disorder", func(w *Weather) { w.Disorder, w.Jitter = true, 200*time.Millisecond })
+	s.change("disorder", func(w *Conditions) { w.Disorder, w.Jitter = true, 200*time.Millisecond })
 }
 
 func (s *scenario) slowNetwork() {
 	delay := 50 * time.Millisecond << s.random.IntN(6)
-	s.change("slow", func(w *Weather) { w.Delay, w.Jitter = delay, delay/4 })
+	s.change("slow", func(w *Conditions) { w.Delay, w.Jitter = delay, delay/4 })
 }
 
 func (s *scenario) slowNode() {

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Weather is how the network is at a time. The zero value delivers everything
+// Conditions are how the network is at a time. The zero value delivers everything
 // at once.
-type Weather struct {
+type Conditions struct {
 	Delay    time.Duration // the least; each link adds up to as much of its own
 	Jitter   time.Duration // mean of what a message takes longer
 	Loss     float64       // share of messages that are lost
@@ -22,13 +22,13 @@ const fewEnds = 256
 
 // network carries messages between ends, which are nodes and clients.
 type network struct {
-	weather Weather
-	random  *rand.Rand
-	links   [][]link // by sender; nil: none of its links is special
-	own     []time.Duration
-	few     bool
-	lossy   time.Duration // until when messages were last lost at random, or late
-	rough   bool          // the weather is not as usual
+	conditions Conditions
+	random     *rand.Rand
+	links      [][]link // by sender; nil: none of its links is special
+	own        []time.Duration
+	few        bool
+	lossy      time.Duration // until when messages were last lost at random, or late
+	rough      bool          // the network is not as usual
 }
 
 // link is one way from one end to another.
@@ -85,18 +85,18 @@ func (n *network) sound(from, to int32, since time.Duration) bool {
 
 // takes is how long a message on a link takes.
 func (n *network) takes(from, to int32) time.Duration {
-	d := n.weather.Delay + n.weather.Delay*((n.own[from]+n.own[to])%1024)/1024
-	if n.few && n.weather.Jitter > 0 {
-		d += time.Duration(n.random.ExpFloat64() * float64(n.weather.Jitter))
+	d := n.conditions.Delay + n.conditions.Delay*((n.own[from]+n.own[to])%1024)/1024
+	if n.few && n.conditions.Jitter > 0 {
+		d += time.Duration(n.random.ExpFloat64() * float64(n.conditions.Jitter))
 	}
 	return d
 }
 
 // arrives is when a message that is sent now arrives; in its turn, unless the
-// weather is disorderly.
+// network is disorderly.
 func (n *network) arrives(from, to int32, now time.Duration) time.Duration {
 	at := now + n.takes(from, to)
-	if !n.few || n.weather.Disorder {
+	if !n.few || n.conditions.Disorder {
 		return at
 	}
 	l := n.link(from, to)
@@ -116,9 +116,9 @@ func (n *network) clears(now time.Duration) time.Duration {
 }
 
 func (n *network) lost(now time.Duration) bool {
-	if n.weather.Loss == 0 {
+	if n.conditions.Loss == 0 {
 		return false
 	}
 	n.lossy = max(n.lossy, now)
-	return n.random.Float64() < n.weather.Loss
+	return n.random.Float64() < n.conditions.Loss
 }

@@ -48,7 +48,7 @@ type feed struct {
 
 const window = 20 // entries that an origin shows
 
-// Publish has a node publish a feed of a theme, from a site of its own unless
+// publish has a node publish a feed of a theme, from a site of its own unless
 // another publishes that address already.
 func (w *World) publish(n *node, theme feedring.Theme, name string, every time.Duration) *feed {
 	provider := feedring.Provider(name + ".example")

@@ -39,7 +39,7 @@ type scenario struct {
 // how large it is, if no sizes of its groups are given.
 func newScenario(seed uint64, sizes []int, trace func(string)) *scenario {
 	cfg := Config{Seed: seed, Trace: trace, Peer: peer.Config{Refresh: 10 * time.Second, Attempts: 3, Freshness: 24 * time.Hour},
-		Weather: Weather{Delay: time.Millisecond << (seed % 6), Jitter: time.Millisecond << (seed % 5)}}
+		Conditions: Conditions{Delay: time.Millisecond << (seed % 6), Jitter: time.Millisecond << (seed % 5)}}
 	if seed%3 == 0 {
 		cfg.Peer.Freshness = time.Duration(2+seed%4) * time.Minute
 	}

@@ -13,10 +13,10 @@ import (
 
 // Config is what a world is made of.
 type Config struct {
-	Seed    uint64
-	Peer    peer.Config // of every peer; Self, Joining and Seed are the world's affair
-	Weather Weather
-	Trace   func(line string) // nil: nobody reads
+	Seed       uint64
+	Peer       peer.Config // of every peer; Self, Joining and Seed are the world's affair
+	Conditions Conditions
+	Trace      func(line string) // nil: nobody reads
 }
 
 // World is a network in virtual time. One goroutine runs it.
@@ -48,7 +48,7 @@ func New(cfg Config) *World {
 	source := rand.New(rand.NewPCG(cfg.Seed, 0x73696d))
 	w := &World{cfg: cfg, random: source, byRef: map[feedring.FeedRef]*disk.Log{},
 		book: map[feedring.Theme][]bool{}, hash: 14695981039346656037}
-	w.network = network{weather: cfg.Weather, random: source}
+	w.network = network{conditions: cfg.Conditions, random: source}
 	w.witness = check.New(check.Config{Refresh: cfg.Peer.Refresh, Freshness: cfg.Peer.Freshness, Attempts: cfg.Peer.Attempts, Distrust: cfg.Peer.Distrust, Sight: sight{w}})
 	return w
 }

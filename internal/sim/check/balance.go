@@ -16,16 +16,16 @@ type balance struct {
 	lookups *lookups
 }
 
-// toldLoad is what a member last told its manager of its clients, and when. A View
+// reportedLoad is what a member last told its manager of its clients, and when. A View
 // may be older.
-type toldLoad struct {
+type reportedLoad struct {
 	at     time.Duration
 	term   feedring.Term // under which it answered a beacon
 	leases int
 }
 
-// pending is room that was asked for, and not told yet.
-type pending struct {
+// roomRequest is room that was asked for, and not told yet.
+type roomRequest struct {
 	to      feedring.PeerID
 	id      feedring.QueryID
 	attempt uint32
@@ -33,14 +33,14 @@ type pending struct {
 }
 
 // loadTold notes that a member answers its manager's beacon.
-func (s *seat) loadTold(from int32, a group.BeaconAnswer, now time.Duration) {
+func (s *membership) loadTold(from int32, a group.BeaconAnswer, now time.Duration) {
 	if s.role != feedring.RoleManager || a.Header.Term != s.claimed || from < 0 {
 		return
 	}
-	for int(from) >= len(s.told) {
-		s.told = append(s.told, toldLoad{})
+	for int(from) >= len(s.loads) {
+		s.loads = append(s.loads, reportedLoad{})
 	}
-	s.told[from] = toldLoad{now, a.Header.Term, a.Leases}
+	s.loads[from] = reportedLoad{now, a.Header.Term, a.Leases}
 }
 
 // roomPatience is how long a peer may take to make room.
@@ -48,16 +48,16 @@ func (c *balance) roomPatience() time.Duration { return min(c.cfg.Refresh/4, 500
 
 // asksRoom notes who is asked for room. Those that one lookup asks are given up
 // together.
-func (c *balance) asksRoom(s *seat, to feedring.PeerID, m group.Assign) {
+func (c *balance) asksRoom(s *membership, to feedring.PeerID, m group.Assign) {
 	now := c.cfg.Now()
-	s.pending = slices.DeleteFunc(s.pending, func(o pending) bool { return now-o.until > unsure })
+	s.roomRequests = slices.DeleteFunc(s.roomRequests, func(o roomRequest) bool { return now-o.until > unsure })
 	until := now + c.roomPatience()
-	for _, o := range s.pending {
+	for _, o := range s.roomRequests {
 		if o.id == m.ID && o.attempt == m.Attempt && o.until-now > unsure {
 			until = o.until
 		}
 	}
-	s.pending = append(s.pending, pending{to, m.ID, m.Attempt, until})
+	s.roomRequests = append(s.roomRequests, roomRequest{to, m.ID, m.Attempt, until})
 }
 
 // unsure is how exactly it is known from outside when a peer was given up: clocks
@@ -65,22 +65,22 @@ func (c *balance) asksRoom(s *seat, to feedring.PeerID, m group.Assign) {
 const unsure = 5 * time.Millisecond
 
 // tellsRoom ends the wait for a peer, which tells its load.
-func (s *seat) tellsRoom(from int32, by feedring.PeerID, m group.Assigned, now time.Duration) {
-	s.pending = slices.DeleteFunc(s.pending, func(o pending) bool { return o.to == by && o.id == m.ID && o.attempt == m.Attempt })
-	if m.OK && from >= 0 && int(from) < len(s.told) {
-		s.told[from].at, s.told[from].leases = now, m.Leases
+func (s *membership) tellsRoom(from int32, by feedring.PeerID, m group.Assigned, now time.Duration) {
+	s.roomRequests = slices.DeleteFunc(s.roomRequests, func(o roomRequest) bool { return o.to == by && o.id == m.ID && o.attempt == m.Attempt })
+	if m.OK && from >= 0 && int(from) < len(s.loads) {
+		s.loads[from].at, s.loads[from].leases = now, m.Leases
 	}
 }
 
 // asksNoMore ends a lookup.
-func (s *seat) asksNoMore(m group.Placed) {
-	s.pending = slices.DeleteFunc(s.pending, func(o pending) bool { return o.id == m.ID && o.attempt == m.Attempt })
+func (s *membership) asksNoMore(m group.Placed) {
+	s.roomRequests = slices.DeleteFunc(s.roomRequests, func(o roomRequest) bool { return o.id == m.ID && o.attempt == m.Attempt })
 }
 
 // waitsFor counts the lookups that wait for a peer. ok is false where that is not
 // known from outside.
-func (s *seat) waitsFor(to feedring.PeerID, now time.Duration) (n int, ok bool) {
-	for _, o := range s.pending {
+func (s *membership) waitsFor(to feedring.PeerID, now time.Duration) (n int, ok bool) {
+	for _, o := range s.roomRequests {
 		if o.to != to || now-o.until > unsure {
 			continue
 		}
@@ -101,7 +101,7 @@ type loaded struct {
 
 // ranked lists the others that a manager may send a reader to for what it caches,
 // the least loaded first; nil: that is not known from outside, or there is nobody.
-func (c *balance) ranked(p int32, s *seat, want wanted) (order []loaded) {
+func (c *balance) ranked(p int32, s *membership, want wanted) (order []loaded) {
 	now, self := c.cfg.Now(), c.cfg.Name(p)
 	for _, m := range able(want, self) {
 		if m.Row.Peer == self {
@@ -109,13 +109,13 @@ func (c *balance) ranked(p int32, s *seat, want wanted) (order []loaded) {
 		}
 		n, ok := s.waitsFor(m.Row.Peer, now)
 		i := c.cfg.Index(m.Row.Peer)
-		if !ok || i < 0 || int(i) >= len(s.told) || s.told[i].term != want.view.Term {
+		if !ok || i < 0 || int(i) >= len(s.loads) || s.loads[i].term != want.view.Term {
 			return nil
 		}
 		if !c.reach(p, i, now-2*c.cfg.Refresh) { // answers that come late may be of what was given up and asked again
 			return nil
 		}
-		order = append(order, loaded{m.Row.Peer, s.told[i].leases + n, now-s.told[i].at < c.cfg.Refresh-unsure})
+		order = append(order, loaded{m.Row.Peer, s.loads[i].leases + n, now-s.loads[i].at < c.cfg.Refresh-unsure})
 	}
 	slices.SortStableFunc(order, func(a, b loaded) int { return a.load - b.load })
 	return order
@@ -129,7 +129,7 @@ const countable = 63
 // which it came, is the least loaded. Where what the least loaded two told is old,
 // chance decides between them. How many places a manager keeps itself is not known
 // from outside: it counts with its clients at least, and is not who was passed over.
-func (c *balance) balanced(p int32, o *observed, s *seat, to feedring.PeerID, id feedring.QueryID, attempt uint32) {
+func (c *balance) balanced(p int32, o *peerRecord, s *membership, to feedring.PeerID, id feedring.QueryID, attempt uint32) {
 	m, ok := o.given.Message.(group.Place)
 	if !ok || m.ID != id || m.Attempt != attempt || m.Group != s.group || !c.cfg.Steady(p, c.cfg.Now()-c.cfg.Refresh) {
 		return
@@ -172,12 +172,12 @@ func fewest(order []loaded) int {
 }
 
 // serves and leaves count the clients of a peer itself.
-func (s *seat) serves(stream uint64) {
+func (s *membership) serves(stream uint64) {
 	if !slices.Contains(s.streams, stream) {
 		s.streams = append(s.streams, stream)
 	}
 }
 
-func (s *seat) leaves(stream uint64) {
+func (s *membership) leaves(stream uint64) {
 	s.streams = slices.DeleteFunc(s.streams, func(of uint64) bool { return of == stream })
 }

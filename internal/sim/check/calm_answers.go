@@ -46,7 +46,7 @@ func (c *calmAnswers) complete(p int32, a *asked, f *feedring.Final) {
 // (docs/protocol.md 8).
 func (c *calmAnswers) unsure(at time.Duration) bool {
 	for p := range c.peers {
-		for _, s := range c.peers[p].seats {
+		for _, s := range c.peers[p].memberships {
 			if s.role == feedring.RoleManager && s.since > at-3*c.cfg.Refresh && c.cfg.Runs(int32(p)) && !c.followed(s) {
 				return true
 			}
@@ -56,9 +56,9 @@ func (c *calmAnswers) unsure(at time.Duration) bool {
 }
 
 // followed reports whether anybody is in a group under its manager's term.
-func (c *calmAnswers) followed(lead *seat) bool {
+func (c *calmAnswers) followed(lead *membership) bool {
 	for p := range c.peers {
-		for _, s := range c.peers[p].seats {
+		for _, s := range c.peers[p].memberships {
 			if s != lead && s.group == lead.group && s.term == lead.term {
 				return true
 			}

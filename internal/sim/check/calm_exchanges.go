@@ -6,7 +6,7 @@ import "github.com/feedring/feedring/ring"
 type calmExchanges struct{ *record }
 
 // lists checks that equal maps are not listed to who opened an exchange.
-func (c *calmExchanges) lists(p int32, o *observed, m ring.Versions) {
+func (c *calmExchanges) lists(p int32, o *peerRecord, m ring.Versions) {
 	if s, ok := o.given.Message.(ring.Swap); !ok || s.Hash != m.Hash {
 		return
 	}
@@ -19,7 +19,7 @@ func (c *calmExchanges) lists(p int32, o *observed, m ring.Versions) {
 // opens checks that nobody leaves out an exchange, once all is settled: from one that a
 // peer opens to the next it is r/3 where it leads a group all the time, else r. r/20 is
 // for clocks that run apart.
-func (c *calmExchanges) opens(p int32, o *observed) {
+func (c *calmExchanges) opens(p int32, o *peerRecord) {
 	r, was := c.cfg.Refresh, o.opened
 	o.opened = c.cfg.Now()
 	if c.settled == 0 || was <= c.settled {

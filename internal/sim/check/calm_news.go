@@ -32,14 +32,14 @@ type news struct {
 
 // makesNews remembers that a peer manages a group now.
 func (c *calmNews) makesNews(p int32, group feedring.GroupID, term feedring.Term) {
-	c.news = append(c.news, news{group: group, by: p, life: c.of(p).life, term: term})
+	c.news = append(c.news, news{group: group, by: p, life: c.peer(p).life, term: term})
 }
 
 // newsOn follows what is news, after each step.
 func (c *calmNews) newsOn(p int32) {
 	now := c.cfg.Now()
 	c.news = slices.DeleteFunc(c.news, func(n news) bool {
-		return c.of(n.by).life != n.life || c.of(n.by).seat(n.group).term != n.term || n.due > 0 && now > n.due && c.spread(&n)
+		return c.peer(n.by).life != n.life || c.peer(n.by).membership(n.group).term != n.term || n.due > 0 && now > n.due && c.spread(&n)
 	})
 	for i := range c.news {
 		if n := &c.news[i]; n.due == 0 && n.by == p && c.cfg.Runs(p) && c.tells(p, n) {
@@ -63,7 +63,7 @@ func (c *calmNews) spread(n *news) bool {
 	}
 	c.Judge("news of the ring")
 	if 2*know < len(n.others) {
-		c.Fail("calm", "%s manages %s under %v for %v, and %d of %d leaders know it", c.cfg.Name(n.by), c.of(n.by).seat(n.group).theme, n.term,
+		c.Fail("calm", "%s manages %s under %v for %v, and %d of %d leaders know it", c.cfg.Name(n.by), c.peer(n.by).membership(n.group).theme, n.term,
 			c.cfg.Refresh/10, know, len(n.others))
 	}
 	return true
@@ -91,7 +91,7 @@ func (c *calmNews) leaders(n *news) (all []int32) {
 
 // hears reports whether a peer leads, as usual, and reaches who has news.
 func (c *calmNews) hears(q int32, n *news) bool {
-	return c.of(q).leads() && c.cfg.Steady(q, n.since) && c.cfg.Steady(n.by, n.since) && c.reach(n.by, q, n.since)
+	return c.peer(q).leads() && c.cfg.Steady(q, n.since) && c.cfg.Steady(n.by, n.since) && c.reach(n.by, q, n.since)
 }
 
 // tells reports whether the map of who has news shows it, and that another follows: a

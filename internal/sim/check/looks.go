@@ -15,11 +15,11 @@ type looks struct{ *record }
 // turns notes who looks at a feed, as its machine says, and checks what holds
 // always: a turn is one of so many, and no more look than anybody wishes.
 func (c *looks) turns(p int32, out group.FetchAssignment) {
-	s := c.of(p).seat(out.Group)
-	if s.turns == nil {
-		s.turns = map[string]group.FetchAssignment{}
+	s := c.peer(p).membership(out.Group)
+	if s.assignments == nil {
+		s.assignments = map[string]group.FetchAssignment{}
 	}
-	s.turns[out.URL] = out
+	s.assignments[out.URL] = out
 	switch {
 	case out.Slot < 0 || out.Slot > out.Slots || out.Slot > 0 && out.By != c.cfg.Name(p) || out.Slot == 0 && (out.By == "" || out.By == c.cfg.Name(p)):
 		c.Fail("looks", "%s has turn %d of %d at %s, where %s looks", c.cfg.Name(p), out.Slot, out.Slots, out.URL, out.By)
@@ -36,7 +36,7 @@ func (c *looks) Attended(theme feedring.Theme, offered map[string][]int32) (why 
 		var turns []int
 		want := 1
 		for _, p := range offered[url] {
-			t := c.of(p).seat(theme.Group()).turns[url]
+			t := c.peer(p).membership(theme.Group()).assignments[url]
 			if t.Slot > 0 {
 				turns = append(turns, t.Slot)
 			}

@@ -38,7 +38,7 @@ type wanted struct {
 // looked up is passed over, and what comes after that begins anew.
 func (c *lookups) comes(p int32, m group.Place) {
 	key := placeKey{p, m.Group, m.ID, m.Attempt}
-	view := c.cfg.Membership(p, c.of(p).seat(m.Group).theme)
+	view := c.cfg.Membership(p, c.peer(p).membership(m.Group).theme)
 	c.places[key] = append(c.places[key], wanted{m.Since, m.Provider, c.cfg.Clock(p), view, c.allWhole(p, m.Group), c.fresh(p), c.cfg.Freshness})
 }
 

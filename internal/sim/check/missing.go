@@ -85,7 +85,7 @@ func (c *missing) tellsMissing(p int32, f feedring.Final) {
 	answers := c.answers[lookedUp{p, f.ID, ofClient(f.Attempt)}]
 	for i := range f.Grants {
 		g := f.Grants[i].Theme.Group()
-		if s := c.of(p).find(g); s != nil && (s.role >= feedring.RoleSecondary || s.role == feedring.RolePeer && s.since > c.cfg.Now()-c.cfg.Refresh) {
+		if s := c.peer(p).find(g); s != nil && (s.role >= feedring.RoleSecondary || s.role == feedring.RolePeer && s.since > c.cfg.Now()-c.cfg.Refresh) {
 			continue // it leads, or did when it looked
 		}
 		heard, told := false, false

@@ -46,7 +46,7 @@ type coordinating struct {
 // passesOn notes whom a peer asks, and checks that it did not wait for the one before
 // for longer than it has patience.
 func (c *patience) passesOn(p int32, to feedring.PeerID, q peer.Query) {
-	key := asking{p, c.of(p).life, q.ID, ofClient(q.Attempt)}
+	key := asking{p, c.peer(p).life, q.ID, ofClient(q.Attempt)}
 	was, again := c.coordinating[key]
 	switch {
 	case again && was.accepted:
@@ -63,7 +63,7 @@ func (c *patience) passesOn(p int32, to feedring.PeerID, q peer.Query) {
 // any more: that may be the peer itself by then. Of one that says so just then nobody
 // knows.
 func (c *patience) accepted(p int32, from feedring.PeerID, m peer.Accepted) {
-	key := asking{p, c.of(p).life, m.ID, ofClient(m.Attempt)}
+	key := asking{p, c.peer(p).life, m.ID, ofClient(m.Attempt)}
 	last, ok := c.coordinating[key]
 	if !ok || last.who != from || last.attempt != m.Attempt {
 		return
@@ -79,7 +79,7 @@ func (c *patience) accepted(p int32, from feedring.PeerID, m peer.Accepted) {
 // answersAsker checks the same where the reader is answered. A peer that nobody
 // accepted asks itself in the end, which is no message: then nothing is to be seen.
 func (c *patience) answersAsker(p int32, f *feedring.Final) {
-	key := asking{p, c.of(p).life, f.ID, f.Attempt}
+	key := asking{p, c.peer(p).life, f.ID, f.Attempt}
 	if last, ok := c.coordinating[key]; ok && last.accepted {
 		c.patient(p, last, looksEvery)
 	}
@@ -109,7 +109,7 @@ type shortcut struct {
 
 // coordinates notes that a peer is asked to find a theme.
 func (c *patience) coordinates(p int32, q peer.Query) {
-	key := asking{p, c.of(p).life, q.ID, ofClient(q.Attempt)}
+	key := asking{p, c.peer(p).life, q.ID, ofClient(q.Attempt)}
 	switch s := c.shortcuts[key]; {
 	case s != nil:
 		s.over = s.over || s.attempt != q.Attempt
@@ -124,7 +124,7 @@ func (c *patience) coordinates(p int32, q peer.Query) {
 // asksLeader checks that a coordinator does not stay with a shortcut that nobody
 // answers: once it asked the group's manager and its secondary, it searches the ring.
 func (c *patience) asksLeader(p int32, m group.Place) {
-	s := c.shortcuts[asking{p, c.of(p).life, m.ID, m.Attempt}]
+	s := c.shortcuts[asking{p, c.peer(p).life, m.ID, m.Attempt}]
 	if s == nil || s.group != m.Group || s.over {
 		return
 	}
@@ -137,7 +137,7 @@ func (c *patience) asksLeader(p int32, m group.Place) {
 // for itself is no message.
 func (c *patience) isAsked(p int32, id feedring.QueryID) bool {
 	for k, a := range c.questions.asked {
-		if k.at == p && k.life == c.of(p).life && a.in.ID == id {
+		if k.at == p && k.life == c.peer(p).life && a.in.ID == id {
 			return true
 		}
 	}
@@ -150,7 +150,7 @@ func (c *patience) searches(p int32, m ring.Search) {
 	if m.Coordinator != c.cfg.Name(p) {
 		return
 	}
-	s := c.shortcuts[asking{p, c.of(p).life, m.ID, ofClient(m.Attempt)}]
+	s := c.shortcuts[asking{p, c.peer(p).life, m.ID, ofClient(m.Attempt)}]
 	if s == nil || s.over {
 		return
 	}

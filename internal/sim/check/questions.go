@@ -78,20 +78,20 @@ func (c *questions) Asked(p int32, in peer.Ask) {
 			a.known = append(a.known, theme)
 		}
 	}
-	c.asked[stream{p, c.of(p).life, in.Stream}] = a
+	c.asked[stream{p, c.peer(p).life, in.Stream}] = a
 }
 
 // Overdue reports whether a peer, in its present life, has not answered a
 // question (L4).
 func (c *questions) Overdue(p int32, number uint64) bool {
-	_, open := c.asked[stream{p, c.of(p).life, number}]
+	_, open := c.asked[stream{p, c.peer(p).life, number}]
 	return open
 }
 
 // answered returns the question that an asked peer answers, and forgets it; nil:
 // there is none.
 func (c *questions) answered(p int32, out peer.Answer) *asked {
-	key := stream{p, c.of(p).life, out.Stream}
+	key := stream{p, c.peer(p).life, out.Stream}
 	a := c.asked[key]
 	delete(c.asked, key)
 	return a
@@ -153,7 +153,7 @@ func (c *questions) everywhere(theme feedring.Theme, provider string) bool {
 		if !c.cfg.OnMap(p, g) {
 			return false
 		}
-		if s := c.peers[p].seat(g); s.role >= feedring.RoleSecondary {
+		if s := c.peers[p].membership(g); s.role >= feedring.RoleSecondary {
 			m := c.cfg.Membership(p, theme)
 			if m == nil || !m.Serves(provider) {
 				return false
@@ -174,7 +174,7 @@ func (c *questions) leftBy(theme feedring.Theme, provider string) bool {
 	left := false
 	for _, l := range c.cfg.Logs() {
 		if l.Theme == theme && l.Provider.Matches(provider) {
-			if left = c.of(c.cfg.Index(l.Ref.Publisher)).seat(l.Group).left; !left {
+			if left = c.peer(c.cfg.Index(l.Ref.Publisher)).membership(l.Group).left; !left {
 				return false
 			}
 		}

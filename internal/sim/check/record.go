@@ -16,8 +16,8 @@ type record struct {
 	cfg       Config
 	violation *Violation
 	judged    map[string]int // see Judged
-	peers     []observed
-	claims    map[claim]made
+	peers     []peerRecord
+	claims    map[claim]claimRecord
 	settled   time.Duration // since when nothing goes wrong any more; 0: it does
 }
 
@@ -43,54 +43,54 @@ func (c *record) Settled() { c.settled = c.cfg.Now() }
 // Calm reports whether all is settled.
 func (c *record) Calm() bool { return c.settled > 0 }
 
-// observed is what was seen of one peer.
-type observed struct {
-	life  uint32
-	asks  bool         // the row that is told comes with a join
-	given peer.Receive // in the step under way; zero: no message
-	told  peer.In      // in the step under way; zero: nothing of a group
-	from  int32        // who sent it; -1: nobody
-	carry *group.Claim // of the message that it is given; nil: it carries none
-	claim group.Claim
-	seats []*seat
-	empty bool // its store was lost, and it may not know its claims
+// peerRecord is what was seen of one peer.
+type peerRecord struct {
+	life        uint32
+	asks        bool         // the row that is told comes with a join
+	given       peer.Receive // in the step under way; zero: no message
+	input       peer.In      // in the step under way; zero: nothing of a group
+	from        int32        // who sent it; -1: nobody
+	carry       *group.Claim // of the message that it is given; nil: it carries none
+	claim       group.Claim
+	memberships []*membership
+	empty       bool // its store was lost, and it may not know its claims
 
 	opened time.Duration // when it last opened an exchange of maps; 0: it leads a group, or does not, only since
 
-	rows   map[rowKey]print   // that it made since it last lost its store
-	before map[rowKey][]print // … and before that
-	hops   []waiting          // that it passed on, in the order of time
+	rows   map[rowKey]rowPrint   // that it made since it last lost its store
+	before map[rowKey][]rowPrint // … and before that
+	hops   []waiting             // that it passed on, in the order of time
 }
 
-// seat is one peer's membership of one group, as seen from outside.
-type seat struct {
-	group      feedring.GroupID
-	theme      feedring.Theme
-	written    group.State // the last Persist
-	token      uint64
-	accepted   group.State // of the last Persisted
-	role       feedring.Role
-	left       bool          // in good order, and it has not come back
-	term       feedring.Term // followed
-	since      time.Duration // … since then
-	intent     time.Duration // when it sent its first intention under this term; 0: none
-	asked      time.Duration // when it sent its last one
-	yielded    time.Duration // when its manager last gave the role up: left, handed over, started again
-	row        *group.Row    // its own, as last told
-	checked    *feedring.Head
-	sure       feedring.Term // of a claim that was found good
-	claimed    feedring.Term // of its own last claim
-	told       []toldLoad    // by whom, as it manages
-	pending    []pending     // room that it asked for
-	streams    []uint64      // of its clients
-	beacons    measured
-	probes     measured
-	named      feedring.PeerID // the secondary that it last told, as it manages
-	namedAt    time.Duration   // … since then
-	deaf       deaf
-	owed       owedHeads
-	owedBefore owedHeads                        // … before the message of this step
-	turns      map[string]group.FetchAssignment // who looks at its feeds, by address
+// membership is one peer's membership of one group, as seen from outside.
+type membership struct {
+	group        feedring.GroupID
+	theme        feedring.Theme
+	written      group.State // the last Persist
+	token        uint64
+	accepted     group.State // of the last Persisted
+	role         feedring.Role
+	left         bool          // in good order, and it has not come back
+	term         feedring.Term // followed
+	since        time.Duration // … since then
+	intent       time.Duration // when it sent its first intention under this term; 0: none
+	asked        time.Duration // when it sent its last one
+	yielded      time.Duration // when its manager last gave the role up: left, handed over, started again
+	row          *group.Row    // its own, as last told
+	checked      *feedring.Head
+	knownClaim   feedring.Term  // of a claim that was found good
+	claimed      feedring.Term  // of its own last claim
+	loads        []reportedLoad // by whom, as it manages
+	roomRequests []roomRequest  // room that it asked for
+	streams      []uint64       // of its clients
+	beacons      measured
+	probes       measured
+	named        feedring.PeerID // the secondary that it last told, as it manages
+	namedAt      time.Duration   // … since then
+	unheard      unheard
+	owedHeads    owedHeads
+	owedBefore   owedHeads                        // … before the message of this step
+	assignments  map[string]group.FetchAssignment // who looks at its feeds, by address
 }
 
 // owedHeads is what a peer was told when it was last admitted.
@@ -101,9 +101,9 @@ type owedHeads struct {
 
 // ignores takes back what an admission told that a peer did not ask for, or not any more: it
 // neither follows that manager nor is about to.
-func (s *seat) ignores(m group.Admitted) {
+func (s *membership) ignores(m group.Admitted) {
 	if s.term != m.Claim.Term && s.written.Term != m.Claim.Term {
-		s.owed = s.owedBefore
+		s.owedHeads = s.owedBefore
 	}
 }
 
@@ -114,18 +114,18 @@ type claim struct {
 	by     int32
 }
 
-// made is a claim that its claimant made, in one of its lives.
-type made struct {
+// claimRecord is a claim that its claimant made, in one of its lives.
+type claimRecord struct {
 	life   uint32
 	served bool
 	at     time.Duration // when it was first told
 }
 
-func (c *record) claimOf(s *seat, t feedring.Term) claim {
+func (c *record) claimOf(s *membership, t feedring.Term) claim {
 	return claim{s.group, t.Number, c.cfg.Index(t.Claimant)}
 }
 
-func (c *record) of(p int32) *observed {
+func (c *record) peer(p int32) *peerRecord {
 	if int(p) >= len(c.peers) {
 		c.meet(p)
 	}
@@ -135,13 +135,13 @@ func (c *record) of(p int32) *observed {
 // meet begins to watch the peers up to p.
 func (c *record) meet(p int32) {
 	for int(p) >= len(c.peers) {
-		c.peers = append(c.peers, observed{rows: map[rowKey]print{}, before: map[rowKey][]print{}})
+		c.peers = append(c.peers, peerRecord{rows: map[rowKey]rowPrint{}, before: map[rowKey][]rowPrint{}})
 	}
 }
 
-// find returns the seat of a group; nil: nothing was seen of it.
-func (o *observed) find(g feedring.GroupID) *seat {
-	for _, s := range o.seats {
+// find returns the membership of a group; nil: nothing was seen of it.
+func (o *peerRecord) find(g feedring.GroupID) *membership {
+	for _, s := range o.memberships {
 		if s.group == g {
 			return s
 		}
@@ -149,55 +149,55 @@ func (o *observed) find(g feedring.GroupID) *seat {
 	return nil
 }
 
-func (o *observed) seat(g feedring.GroupID) *seat {
+func (o *peerRecord) membership(g feedring.GroupID) *membership {
 	if s := o.find(g); s != nil {
 		return s
 	}
-	s := &seat{group: g}
-	o.seats = append(o.seats, s)
+	s := &membership{group: g}
+	o.memberships = append(o.memberships, s)
 	return s
 }
 
 // leads reports whether a peer is manager or secondary of any group.
-func (o *observed) leads() bool {
-	return slices.ContainsFunc(o.seats, func(s *seat) bool { return s.role >= feedring.RoleSecondary })
+func (o *peerRecord) leads() bool {
+	return slices.ContainsFunc(o.memberships, func(s *membership) bool { return s.role >= feedring.RoleSecondary })
 }
 
 // carries notes the claim of the message of this step.
-func (o *observed) carries(c group.Claim) {
+func (o *peerRecord) carries(c group.Claim) {
 	o.claim = c
 	o.carry = &o.claim
 	if s := o.find(c.Group); s != nil && s.term == c.Term {
-		s.deaf = deaf{} // it hears the manager
+		s.unheard = unheard{} // it hears the manager
 	}
 }
 
 // follows notes that a peer follows another term.
-func (s *seat) follows(t feedring.Term, now time.Duration) {
-	s.term, s.since, s.intent, s.deaf = t, now, 0, deaf{}
+func (s *membership) follows(t feedring.Term, now time.Duration) {
+	s.term, s.since, s.intent, s.unheard = t, now, 0, unheard{}
 }
 
 // Suspects reports whether a peer has asked since a time whether others reach its
 // manager.
 func (c *record) Suspects(p int32, theme feedring.Theme, since time.Duration) bool {
-	return c.of(p).seat(theme.Group()).asked > since
+	return c.peer(p).membership(theme.Group()).asked > since
 }
 
 // Probes reports whether a peer has asked since a time whether another lives.
 func (c *record) Probes(p int32, theme feedring.Theme, since time.Duration) bool {
-	return c.of(p).seat(theme.Group()).probes.asked > since
+	return c.peer(p).membership(theme.Group()).probes.asked > since
 }
 
-func (c *record) manages(p int32, of *seat, since time.Duration) bool {
-	s := c.of(p).seat(of.group)
+func (c *record) manages(p int32, of *membership, since time.Duration) bool {
+	s := c.peer(p).membership(of.group)
 	return s.role == feedring.RoleManager && s.term == of.term && s.since <= since
 }
 
-func (c *record) followsLong(p int32, of *seat, since time.Duration) bool {
+func (c *record) followsLong(p int32, of *membership, since time.Duration) bool {
 	if !c.cfg.Runs(p) {
 		return false
 	}
-	s := c.of(p).seat(of.group)
+	s := c.peer(p).membership(of.group)
 	return s.role >= feedring.RolePeer && s.term == of.term && s.since <= since
 }
 

@@ -6,7 +6,7 @@ import "github.com/feedring/feedring/group"
 type s1 struct{ *record }
 
 // persists checks what a peer is about to remember of its group.
-func (c *s1) persists(p int32, s *seat, is group.State) {
+func (c *s1) persists(p int32, s *membership, is group.State) {
 	was := s.written
 	switch {
 	case is.Term.Compare(s.accepted.Term) < 0:
@@ -21,7 +21,7 @@ func (c *s1) persists(p int32, s *seat, is group.State) {
 // onDisk checks that a peer follows no term that is not on its disk: it would
 // fall at the next crash (S1).
 func (c *s1) onDisk(p int32, h group.Header) {
-	s := c.of(p).seat(h.Group)
+	s := c.peer(p).membership(h.Group)
 	if h.Term.Claimant != c.cfg.Name(p) && h.Term.Compare(s.accepted.Term) > 0 {
 		c.Fail("S1", "%s follows %v, and %v is on its disk", c.cfg.Name(p), h.Term, s.accepted.Term)
 	}

@@ -15,8 +15,8 @@ import (
 // tests.
 type s11 struct {
 	*record
-	versions map[toldRow]group.RowVersion
-	gone     map[toldRow]tombstone
+	versions map[knownRow]group.RowVersion
+	gone     map[knownRow]tombstone
 }
 
 type rowKey struct {
@@ -24,31 +24,31 @@ type rowKey struct {
 	incarnation, version uint64
 }
 
-// print tells two rows apart. Rows are never changed in place, so where their
+// rowPrint tells two rows apart. Rows are never changed in place, so where their
 // lists begin tells as much as what is in them.
-type print struct {
+type rowPrint struct {
 	admitted, from       time.Time
 	feeds, vouches, back unsafe.Pointer
 	lengths              [3]int
 	left                 bool
 }
 
-func printOf(r *group.Row) print {
-	return print{
+func printOf(r *group.Row) rowPrint {
+	return rowPrint{
 		admitted: r.Admitted, from: r.From, left: r.Left,
 		feeds: unsafe.Pointer(unsafe.SliceData(r.Feeds)), vouches: unsafe.Pointer(unsafe.SliceData(r.Vouches)),
 		back: unsafe.Pointer(unsafe.SliceData(r.Backfilling)), lengths: [3]int{len(r.Feeds), len(r.Vouches), len(r.Backfilling)},
 	}
 }
 
-// told checks that a row is as its owner made it. first: its owner tells it for the
+// checkRow checks that a row is as its owner made it. first: its owner tells it for the
 // first time.
-func (c *s11) told(p int32, r *group.Row) (first bool) {
+func (c *s11) checkRow(p int32, r *group.Row) (first bool) {
 	owner := c.cfg.Index(r.Peer)
 	if owner < 0 {
 		return false
 	}
-	o := c.of(owner)
+	o := c.peer(owner)
 	key := rowKey{r.Group, r.Incarnation, r.Version}
 	was, known := o.rows[key]
 	is := printOf(r)
@@ -67,15 +67,15 @@ func (c *s11) told(p int32, r *group.Row) (first bool) {
 
 // forgetRows: a peer lost its store. What it told before others go on telling, so
 // it may begin with versions that it has used, until it is shown them.
-func (o *observed) forgetRows() {
+func (o *peerRecord) forgetRows() {
 	for key, row := range o.rows {
 		o.before[key] = append(o.before[key], row)
 	}
 	clear(o.rows)
 }
 
-// toldRow names another's row as one peer knows it.
-type toldRow struct {
+// knownRow names another's row as one peer knows it.
+type knownRow struct {
 	at    int32
 	group feedring.GroupID
 	of    feedring.PeerID
@@ -86,7 +86,7 @@ type toldRow struct {
 func (c *s11) neverOlder(p int32, rows []*group.Row) {
 	for i := range rows {
 		r := rows[i]
-		key := toldRow{p, r.Group, r.Peer}
+		key := knownRow{p, r.Group, r.Peer}
 		is := group.RowVersion{Peer: r.Peer, Incarnation: r.Incarnation, Version: r.Version}
 		was, known := c.versions[key]
 		if known && is.Compare(was) < 0 {
@@ -109,7 +109,7 @@ func (c *s11) leaveComes(p int32, from feedring.PeerID, m group.Leave) {
 		return
 	}
 	v := group.RowVersion{Peer: from, Incarnation: m.Row.Incarnation, Version: m.Row.Version}
-	c.gone[toldRow{p, m.Row.Group, from}] = tombstone{c.cfg.Now(), v}
+	c.gone[knownRow{p, m.Row.Group, from}] = tombstone{c.cfg.Now(), v}
 }
 
 // lookupTime is more than a lookup takes: what it plans is of when it began.
@@ -120,7 +120,7 @@ const lookupTime = 8 * time.Second
 func (c *s11) nobodyGone(p int32, m group.Placed) {
 	for i := range m.Grants {
 		for _, to := range m.Grants[i].Ticket.Peers {
-			t, left := c.gone[toldRow{p, m.Header.Group, to}]
+			t, left := c.gone[knownRow{p, m.Header.Group, to}]
 			if left && c.cfg.Now()-t.at > lookupTime && !c.back(m.Header.Group, to, t.version) {
 				c.Fail("S11", "%s sends a reader to %s, which left", c.cfg.Name(p), to)
 			}
@@ -134,7 +134,7 @@ func (c *s11) back(g feedring.GroupID, of feedring.PeerID, since group.RowVersio
 	if i < 0 {
 		return true
 	}
-	s := c.of(i).find(g)
+	s := c.peer(i).find(g)
 	if s == nil || s.row == nil {
 		return true
 	}
@@ -172,7 +172,7 @@ func (c *s11) Told(theme feedring.Theme, members []int32) (why string) {
 
 // forget drops what a peer knew: of one group, or (nil) of all.
 func (c *s11) forget(p int32, g *feedring.GroupID) {
-	of := func(k toldRow) bool { return k.at == p && (g == nil || k.group == *g) }
-	maps.DeleteFunc(c.versions, func(k toldRow, _ group.RowVersion) bool { return of(k) })
-	maps.DeleteFunc(c.gone, func(k toldRow, _ tombstone) bool { return of(k) })
+	of := func(k knownRow) bool { return k.at == p && (g == nil || k.group == *g) }
+	maps.DeleteFunc(c.versions, func(k knownRow, _ group.RowVersion) bool { return of(k) })
+	maps.DeleteFunc(c.gone, func(k knownRow, _ tombstone) bool { return of(k) })
 }

@@ -9,7 +9,7 @@ import (
 // follows one.
 type s2 struct{ *record }
 
-func (c *s2) adopts(p int32, o *observed, s *seat, t feedring.Term) {
+func (c *s2) adopts(p int32, o *peerRecord, s *membership, t feedring.Term) {
 	name := c.cfg.Name(p)
 	if t.Claimant == name {
 		if a, ok := o.given.Message.(group.BeaconAnswer); !ok || a.Header.Term != t {
@@ -26,8 +26,8 @@ func (c *s2) adopts(p int32, o *observed, s *seat, t feedring.Term) {
 
 // claimed checks that a claim that a peer tells was made by its claimant, and
 // is on its disk (S2).
-func (c *s2) claimed(p int32, s *seat, claim group.Claim) {
-	if claim.Term == s.sure {
+func (c *s2) claimed(p int32, s *membership, claim group.Claim) {
+	if claim.Term == s.knownClaim {
 		return
 	}
 	key := c.claimOf(s, claim.Term)
@@ -36,17 +36,17 @@ func (c *s2) claimed(p int32, s *seat, claim group.Claim) {
 			c.Fail("S2", "%s claims %d, which is not on its disk", claim.Term.Claimant, claim.Term.Number)
 		}
 		if _, known := c.claims[key]; !known {
-			c.claims[key] = made{life: c.of(p).life, at: c.cfg.Now()}
-			s.claimed, s.pending = claim.Term, nil // who begins to manage counts anew
+			c.claims[key] = claimRecord{life: c.peer(p).life, at: c.cfg.Now()}
+			s.claimed, s.roomRequests = claim.Term, nil // who begins to manage counts anew
 		}
-	} else if _, known := c.claims[key]; !known && !(key.by >= 0 && c.of(key.by).empty) {
+	} else if _, known := c.claims[key]; !known && !(key.by >= 0 && c.peer(key.by).empty) {
 		c.Fail("S2", "%s tells a claim %v that %s never made", c.cfg.Name(p), claim.Term, claim.Term.Claimant)
 	}
-	s.sure = claim.Term
+	s.knownClaim = claim.Term
 }
 
 // begins checks where a peer begins to manage.
-func (c *s2) begins(p int32, o *observed, s *seat, t feedring.Term) {
+func (c *s2) begins(p int32, o *peerRecord, s *membership, t feedring.Term) {
 	key := c.claimOf(s, t)
 	was, known := c.claims[key]
 	switch name := c.cfg.Name(p); {
@@ -57,5 +57,5 @@ func (c *s2) begins(p int32, o *observed, s *seat, t feedring.Term) {
 	case t.Number > s.accepted.Highest:
 		c.Fail("S2", "%s manages under %v, which is not on its disk", name, t)
 	}
-	c.claims[key] = made{life: o.life, served: true, at: was.at}
+	c.claims[key] = claimRecord{life: o.life, served: true, at: was.at}
 }

@@ -11,7 +11,7 @@ type s3 struct{ *record }
 // deposes checks S3 where a peer took its manager's place after an intention:
 // nobody who follows the same manager could have reached it and objected in
 // time.
-func (c *s3) deposes(p int32, s *seat) {
+func (c *s3) deposes(p int32, s *membership) {
 	manager := c.cfg.Index(s.term.Claimant)
 	at := s.intent
 	if at == 0 {
@@ -41,7 +41,7 @@ func (c *s3) deposes(p int32, s *seat) {
 const probers = 8
 
 // probes reports whether q is one of those, the two that it is about left out.
-func (c *s3) probes(q int32, s *seat, p, about int32) bool {
+func (c *s3) probes(q int32, s *membership, p, about int32) bool {
 	v := c.cfg.Membership(q, s.theme)
 	if v == nil {
 		return false
@@ -63,13 +63,13 @@ func (c *s3) probes(q int32, s *seat, p, about int32) bool {
 // claim that nobody acknowledged (S3): who was cut off for a night would depose
 // the manager of a hundred peers. One that claimed anew has r to be acknowledged
 // again.
-func (c *s3) yields(p int32, o *observed, out group.Persist) {
+func (c *s3) yields(p int32, o *peerRecord, out group.Persist) {
 	s := o.find(out.Group)
 	if s == nil || s.role != feedring.RoleManager || s.accepted.Term != s.term || out.State.Term == s.written.Term {
 		return
 	}
-	anew := s.sure.Claimant == c.cfg.Name(p) && s.sure != s.term // the role is not told again
-	if anew && c.cfg.Now()-c.claims[c.claimOf(s, s.sure)].at >= c.cfg.Refresh {
+	anew := s.knownClaim.Claimant == c.cfg.Name(p) && s.knownClaim != s.term // the role is not told again
+	if anew && c.cfg.Now()-c.claims[c.claimOf(s, s.knownClaim)].at >= c.cfg.Refresh {
 		return
 	}
 	c.Judge("S3 of a manager that steps down")

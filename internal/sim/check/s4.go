@@ -6,7 +6,7 @@ import "github.com/feedring/feedring/group"
 type s4 struct{ *record }
 
 // header checks S4: nobody speaks under a term below the one that it accepted.
-func (c *s4) header(p int32, s *seat, h group.Header, m group.Message) {
+func (c *s4) header(p int32, s *membership, h group.Header, m group.Message) {
 	switch m := m.(type) {
 	case group.Join:
 		if m.Row.Peer != c.cfg.Name(p) {
@@ -32,7 +32,7 @@ func (c *s4) header(p int32, s *seat, h group.Header, m group.Message) {
 
 // obeys checks that a peer does not answer a manager of a lower term than it
 // accepted (S4).
-func (c *s4) obeys(p int32, o *observed, s *seat, h group.Header) {
+func (c *s4) obeys(p int32, o *peerRecord, s *membership, h group.Header) {
 	if o.carry != nil && o.carry.Term.Compare(s.accepted.Term) < 0 {
 		c.Fail("S4", "%s obeys %v and accepted %v", c.cfg.Name(p), o.carry.Term, s.accepted.Term)
 	}
@@ -42,7 +42,7 @@ func (c *s4) obeys(p int32, o *observed, s *seat, h group.Header) {
 }
 
 // assigned checks that no place is kept on the word of a lower term (S4).
-func (c *s4) assigned(p int32, o *observed, s *seat, m group.Assigned) {
+func (c *s4) assigned(p int32, o *peerRecord, s *membership, m group.Assigned) {
 	if a, ok := o.given.Message.(group.Assign); ok && m.OK && a.Header.Term.Compare(s.accepted.Term) < 0 {
 		c.Fail("S4", "%s keeps a place for %v and accepted %v", c.cfg.Name(p), a.Header.Term, s.accepted.Term)
 	}

@@ -26,7 +26,7 @@ func (c *s5) answered(p int32, out peer.Answer) *asked {
 
 // final checks what a coordinator answers.
 func (c *s5) final(p int32, f feedring.Final) {
-	key := ended{p, c.of(p).life, f.ID, f.Attempt}
+	key := ended{p, c.peer(p).life, f.ID, f.Attempt}
 	if c.finals[key] {
 		c.Fail("S5", "%s sends a second final for attempt %d", c.cfg.Name(p), f.Attempt)
 	}
@@ -38,7 +38,7 @@ func (c *s5) final(p int32, f feedring.Final) {
 
 // search checks that a coordinator does not search on after its final.
 func (c *s5) search(p int32, s ring.Search) {
-	if s.Coordinator == c.cfg.Name(p) && c.finals[ended{p, c.of(p).life, s.ID, s.Attempt &^ 1}] {
+	if s.Coordinator == c.cfg.Name(p) && c.finals[ended{p, c.peer(p).life, s.ID, s.Attempt &^ 1}] {
 		c.Fail("S5", "%s searches on after its final for attempt %d", s.Coordinator, s.Attempt)
 	}
 }

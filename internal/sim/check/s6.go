@@ -56,7 +56,7 @@ func (c *s6) saw(p int32, a *asked) []feedring.Theme {
 		return c.questions.sees(p, a.known)
 	}
 	said := a.noes[len(a.noes)-1]
-	if m, is := c.of(p).given.Message.(peer.Final); is {
+	if m, is := c.peer(p).given.Message.(peer.Final); is {
 		for _, n := range a.noes {
 			if n.attempt == m.Final.Attempt {
 				said = n
@@ -69,7 +69,7 @@ func (c *s6) saw(p int32, a *asked) []feedring.Theme {
 // queryComes notes what a coordinator knows of when a question without a theme
 // comes.
 func (c *s6) queryComes(p int32, q peer.Query) {
-	key := ended{p, c.of(p).life, q.ID, q.Attempt}
+	key := ended{p, c.peer(p).life, q.ID, q.Attempt}
 	if _, again := c.begun[key]; again || q.Theme != "" || q.Provider != "" || !c.cfg.Runs(p) {
 		return
 	}
@@ -82,7 +82,7 @@ func (c *s6) queryComes(p int32, q peer.Query) {
 
 // final checks what a coordinator answers.
 func (c *s6) final(p int32, f feedring.Final) {
-	key := ended{p, c.of(p).life, f.ID, f.Attempt}
+	key := ended{p, c.peer(p).life, f.ID, f.Attempt}
 	themes, known := c.begun[key]
 	delete(c.begun, key)
 	if !known || f.Status == feedring.Incomplete {

@@ -13,7 +13,7 @@ import (
 type s7 struct {
 	*record
 	first  map[int32]firstHop
-	found  map[told]bool
+	found  map[foundKey]bool
 	themes []feedring.Theme // of the first logs
 	logs   int              // how many these are
 }
@@ -34,14 +34,14 @@ func (c *s7) search(p int32, s ring.Search) {
 // of no group that is farther on it. Who went on first, and skipped who does not
 // answer, may say so when the same search comes again.
 func (c *s7) exhausted(p int32, m ring.Exhausted) {
-	s, ok := c.of(p).given.Message.(ring.Search)
+	s, ok := c.peer(p).given.Message.(ring.Search)
 	if !ok || s.Direction != m.Direction || s.Direction == ring.Direct || s.ID != m.ID || s.Attempt != m.Attempt || s.Hop >= s.HopLimit || m.Hop > s.Hop {
 		return
 	}
 	for _, r := range c.cfg.Ring(p) {
 		g := r.Group
 		if slices.Contains(m.Visited, g) {
-			continue // by this peer itself, which has a seat there too
+			continue // by this peer itself, which has an entry there too
 		}
 		if s.Direction == ring.Successor && g != s.Group && within(s.Group, g, s.End, true) && s.Group != s.End ||
 			s.Direction == ring.Predecessor && within(s.End, g, s.Group, false) && g != s.End {
@@ -50,8 +50,8 @@ func (c *s7) exhausted(p int32, m ring.Exhausted) {
 	}
 }
 
-// told names a FOUND of one attempt for one group.
-type told struct {
+// foundKey names a FOUND of one attempt for one group.
+type foundKey struct {
 	at        int32
 	life      uint32
 	id        feedring.QueryID
@@ -62,7 +62,7 @@ type told struct {
 
 // finds checks that a group is found once for an attempt.
 func (c *s7) finds(p int32, m ring.FoundGroup) {
-	key := told{p, c.of(p).life, m.ID, m.Attempt, m.Group, m.Direction}
+	key := foundKey{p, c.peer(p).life, m.ID, m.Attempt, m.Group, m.Direction}
 	if c.found[key] && m.Direction != ring.Direct {
 		c.Fail("S7", "%s finds its group a second time for attempt %d", c.cfg.Name(p), m.Attempt)
 	}
@@ -139,7 +139,7 @@ const hopPatience = 500 * time.Millisecond
 // hops notes a search that a peer passes on. Coordinators ask for what is
 // missing themselves, and a peer of several groups may pass on to itself.
 func (c *s7) hops(p int32, s ring.Search) {
-	o, of := c.of(p), hopping{s.ID, s.Attempt, s.Direction}
+	o, of := c.peer(p), hopping{s.ID, s.Attempt, s.Direction}
 	o.hopped(of)
 	if s.Coordinator != c.cfg.Name(p) && s.Direction != ring.Direct && s.Within > 2*hopPatience && o.groups() == 1 {
 		o.hops = append(o.hops, waiting{of, c.cfg.Now()})
@@ -147,13 +147,13 @@ func (c *s7) hops(p int32, s ring.Search) {
 }
 
 // hopped ends the wait for a hop.
-func (o *observed) hopped(of hopping) {
+func (o *peerRecord) hopped(of hopping) {
 	o.hops = slices.DeleteFunc(o.hops, func(h waiting) bool { return h.of == of })
 }
 
 // groups is how many groups a peer is a member of.
-func (o *observed) groups() (n int) {
-	for _, s := range o.seats {
+func (o *peerRecord) groups() (n int) {
+	for _, s := range o.memberships {
 		if s.role != feedring.RoleNone {
 			n++
 		}
@@ -163,7 +163,7 @@ func (o *observed) groups() (n int) {
 
 // reroutes checks that a peer goes on with what was not acknowledged in time
 // (S7).
-func (c *s7) reroutes(p int32, o *observed) {
+func (c *s7) reroutes(p int32, o *peerRecord) {
 	for len(o.hops) > 0 && c.cfg.Now()-o.hops[0].since >= 2*hopPatience {
 		since := o.hops[0].since
 		o.hops = slices.Delete(o.hops, 0, 1)

@@ -15,11 +15,11 @@ type s8 struct {
 }
 
 // appends checks that positions given to a batch were never given before (S8).
-func (c *s8) appends(p int32, o *observed, out group.Append) {
-	if _, at := o.told.Input.(group.Publish); at && o.seat(out.Group).role == feedring.RoleNone {
+func (c *s8) appends(p int32, o *peerRecord, out group.Append) {
+	if _, at := o.input.Input.(group.Publish); at && o.membership(out.Group).role == feedring.RoleNone {
 		c.Fail("S8", "%s goes on with %s before its group could tell it of more", c.cfg.Name(p), out.Feed.URL)
 	}
-	c.goesAbove(p, o.seat(out.Group), out)
+	c.goesAbove(p, o.membership(out.Group), out)
 	l := c.cfg.Log(out.Feed)
 	if l == nil || out.Feed.Publisher != c.cfg.Name(p) {
 		c.Fail("S8", "%s gives positions in %v", c.cfg.Name(p), out.Feed)
@@ -34,13 +34,13 @@ func (c *s8) appends(p int32, o *observed, out group.Append) {
 
 // goesAbove checks that a publisher begins a life above what it was told of at its
 // admission, though nobody can show it, and then goes on above what others show it (S8).
-func (c *s8) goesAbove(p int32, s *seat, out group.Append) {
+func (c *s8) goesAbove(p int32, s *membership, out group.Append) {
 	key := polling{p, out.Feed}
 	told, began := c.polls.shown[key]
 	if !began {
 		c.polls.shown[key] = feedring.Position{} // it goes on: what comes now is of later
-		for _, h := range s.owed.heads {
-			if h.Feed == out.Feed && s.owed.by == s.term {
+		for _, h := range s.owedHeads.heads {
+			if h.Feed == out.Feed && s.owedHeads.by == s.term {
 				told = h.Position
 			}
 		}
@@ -56,7 +56,7 @@ func (c *s8) goesAbove(p int32, s *seat, out group.Append) {
 }
 
 // heads checks a list of heads that a peer tells. Each list goes to several.
-func (c *s8) heads(p int32, s *seat, heads []feedring.Head) {
+func (c *s8) heads(p int32, s *membership, heads []feedring.Head) {
 	if len(heads) == 0 || &heads[0] == s.checked {
 		return
 	}

@@ -23,9 +23,9 @@ func (c *s9) prunes(p int32, out group.Prune) {
 }
 
 // grown checks what a poll added to a copy (S9).
-func (c *s9) grown(p int32, o *observed, g feedring.GroupID, f group.Fetched) {
+func (c *s9) grown(p int32, o *peerRecord, g feedring.GroupID, f group.Fetched) {
 	l := c.cfg.Log(f.Feed)
-	s := o.seat(g)
+	s := o.membership(g)
 	if l == nil || f.Failed || s.row == nil {
 		return
 	}
@@ -33,15 +33,15 @@ func (c *s9) grown(p int32, o *observed, g feedring.GroupID, f group.Fetched) {
 }
 
 // promised notes a peer's newest row.
-func (c *s9) promised(p int32, o *observed, r *group.Row) {
-	s := o.seat(r.Group)
+func (c *s9) promised(p int32, o *peerRecord, r *group.Row) {
+	s := o.membership(r.Group)
 	before := s.row
 	row := *r
 	s.row = &row
 	if before == nil || !before.From.Equal(r.From) || !slices.Equal(before.Backfilling, r.Backfilling) {
 		c.promise(p, &row)
 		if !o.asks {
-			c.owes(p, s, &row)
+			c.promisesKnownHeads(p, s, &row)
 		}
 	}
 }
@@ -93,18 +93,18 @@ func (c *s9) markOf(p int32, row *group.Row) time.Time {
 	return later(row.From, c.cfg.Clock(p).Add(c.slack()-c.cfg.Freshness))
 }
 
-// owes checks that a peer's row does not promise what it was told of and lacks (S9),
+// promisesKnownHeads checks that a peer's row does not promise what it was told of and lacks (S9),
 // unless it asked for that in vain.
-func (c *s9) owes(p int32, s *seat, row *group.Row) {
-	if s.owed.by != s.term || row.Left || row.Admitted.IsZero() {
+func (c *s9) promisesKnownHeads(p int32, s *membership, row *group.Row) {
+	if s.owedHeads.by != s.term || row.Left || row.Admitted.IsZero() {
 		return
 	}
-	s.owed.heads = slices.DeleteFunc(slices.Clone(s.owed.heads), func(h feedring.Head) bool {
+	s.owedHeads.heads = slices.DeleteFunc(slices.Clone(s.owedHeads.heads), func(h feedring.Head) bool {
 		l := c.cfg.Log(h.Feed)
 		return l == nil || c.cfg.Disk(p).Head(l).Position.Compare(h.Position) >= 0
 	})
 	mark := later(c.markOf(p, row), c.cfg.Date().Add(-c.cfg.Freshness))
-	for _, h := range s.owed.heads {
+	for _, h := range s.owedHeads.heads {
 		c.Judge("S9 of what a row keeps silent")
 		if h.Feed.Publisher == row.Peer || slices.Contains(row.Backfilling, h.Feed) || slices.Contains(row.Backfilling, feedring.FeedRef{Publisher: h.Feed.Publisher}) ||
 			c.soughtInVain(p, h) || !c.lacksFresh(p, h, mark) {

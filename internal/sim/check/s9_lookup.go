@@ -111,7 +111,7 @@ func (c *s9Lookup) wants(p feedring.PeerID, feeds []feedring.FeedRef, mark time.
 
 // alternates checks whom a grant names beside its provider (docs/protocol.md 9):
 // others, each once, all on the ticket, that are there and may serve as well.
-func (c *s9Lookup) alternates(p int32, s *seat, m group.Placed, g *feedring.Grant, asked []wanted) {
+func (c *s9Lookup) alternates(p int32, s *membership, m group.Placed, g *feedring.Grant, asked []wanted) {
 	if len(g.Alternates) == 0 {
 		return
 	}

@@ -61,21 +61,21 @@ func (m *measured) answered(number uint64, now, most time.Duration) {
 
 // window is how long a member waits for objections, by what its manager measured
 // and told in beacons, and by its own probes.
-func (c *takeover) window(manager, member *seat) time.Duration {
+func (c *takeover) window(manager, member *membership) time.Duration {
 	return max(c.cfg.Refresh/4, 3*max(manager.beacons.rtt, member.probes.rtt))
 }
 
 // Silent is called when a peer crashes, or stops: the groups that it manages must
 // have another manager in time.
 func (c *takeover) Silent(p int32, how string) {
-	for _, s := range c.of(p).seats {
+	for _, s := range c.peer(p).memberships {
 		if s.role != feedring.RoleManager {
 			continue
 		}
 		x := silence{group: s.group, manager: p, term: s.term, at: c.cfg.Now(), how: how}
 		turn := time.Duration(-1)
 		for _, q := range c.followers(&x) {
-			at := c.cfg.Refresh + time.Duration(1+c.turn(q, s))*c.window(s, c.of(q).seat(s.group))
+			at := c.cfg.Refresh + time.Duration(1+c.turn(q, s))*c.window(s, c.peer(q).membership(s.group))
 			if turn < 0 || at < turn {
 				turn = at
 			}
@@ -89,7 +89,7 @@ func (c *takeover) Silent(p int32, how string) {
 
 // handsOver is called when a manager that leaves asks its secondary to claim: that
 // takes messages and a write.
-func (c *takeover) handsOver(p int32, s *seat, to feedring.PeerID) {
+func (c *takeover) handsOver(p int32, s *membership, to feedring.PeerID) {
 	x := silence{group: s.group, manager: p, term: s.term, at: c.cfg.Now(), how: "leaves"}
 	heir := c.cfg.Index(to)
 	if slices.Contains(c.followers(&x), heir) {
@@ -101,14 +101,14 @@ func (c *takeover) handsOver(p int32, s *seat, to feedring.PeerID) {
 // followers lists the members of a group whose manager is gone, where nothing else
 // is wrong there; nil: something is.
 func (c *takeover) followers(x *silence) []int32 {
-	of := &seat{group: x.group, term: x.term}
+	of := &membership{group: x.group, term: x.term}
 	r := c.cfg.Refresh
 	x.members = nil
 	for q := range int32(len(c.peers)) {
 		if q == x.manager || !c.cfg.Runs(q) {
 			continue
 		}
-		if s := c.of(q).find(x.group); s == nil || s.role == feedring.RoleNone {
+		if s := c.peer(q).find(x.group); s == nil || s.role == feedring.RoleNone {
 			continue
 		}
 		if !c.followsLong(q, of, x.at-knownFor*r) || !c.reach(x.manager, q, x.at-soundFor*r) { // they lost each other before
@@ -140,7 +140,7 @@ func (c *takeover) quiet(x *silence, began time.Duration) bool {
 
 // turn is how many windows a member lets pass before it asks the others: none if it
 // is the secondary, else its rank among those that are there, from 1.
-func (c *takeover) turn(q int32, of *seat) int {
+func (c *takeover) turn(q int32, of *membership) int {
 	v := c.cfg.Membership(q, of.theme)
 	if v == nil || v.Secondary == c.cfg.Name(q) {
 		return 0
@@ -162,7 +162,7 @@ func (c *takeover) turn(q int32, of *seat) int {
 // stopped when it had taken the place, under a term that the others follow.
 func (c *takeover) Back(p int32) {
 	c.silences = slices.DeleteFunc(c.silences, func(x silence) bool {
-		s := c.of(p).find(x.group)
+		s := c.peer(p).find(x.group)
 		return x.manager == p || s != nil && s.role == feedring.RoleManager
 	})
 }
@@ -194,7 +194,7 @@ func (c *takeover) overdue() {
 // begun reports whether a member waits for its disk, to claim: it may be slow.
 func (c *takeover) begun(x *silence) bool {
 	return slices.ContainsFunc(x.members, func(q int32) bool {
-		s := c.of(q).seat(x.group)
+		s := c.peer(q).membership(x.group)
 		return s.written != s.accepted
 	})
 }

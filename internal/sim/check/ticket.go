@@ -35,8 +35,8 @@ func (c *ticket) alternates(p int32, g *feedring.Grant) bool {
 
 // admits checks that nobody is served on a ticket that has expired
 // (docs/protocol.md 11).
-func (c *ticket) admits(p int32, o *observed) {
-	if a, ok := o.told.Input.(group.Attach); ok && !a.Ticket.Expiry.After(c.cfg.Clock(p)) {
+func (c *ticket) admits(p int32, o *peerRecord) {
+	if a, ok := o.input.Input.(group.Attach); ok && !a.Ticket.Expiry.After(c.cfg.Clock(p)) {
 		c.Fail("ticket", "%s serves %s on a ticket that held until %v", c.cfg.Name(p), a.Ticket.Client, a.Ticket.Expiry)
 	}
 }

@@ -99,7 +99,7 @@ type Witness struct {
 
 // New returns a witness of a world that is empty.
 func New(cfg Config) *Witness {
-	r := &record{cfg: cfg, claims: map[claim]made{}, judged: map[string]int{}}
+	r := &record{cfg: cfg, claims: map[claim]claimRecord{}, judged: map[string]int{}}
 	q := &questions{record: r, asked: map[stream]*asked{}, lost: map[feedring.GroupID]time.Duration{}}
 	l := &lookups{record: r, places: map[placeKey][]wanted{}}
 	po := &polls{record: r, vain: map[polling]vain{}, shown: map[polling]feedring.Position{}}
@@ -109,11 +109,11 @@ func New(cfg Config) *Witness {
 		s1:     s1{r}, s2: s2{r}, s3: s3{r}, s4: s4{r},
 		s5:        s5{r, q, map[ended]bool{}},
 		s6:        s6{r, q, map[ended][]feedring.Theme{}},
-		s7:        s7{record: r, first: map[int32]firstHop{}, found: map[told]bool{}},
+		s7:        s7{record: r, first: map[int32]firstHop{}, found: map[foundKey]bool{}},
 		s8:        s8{r, po},
 		s9:        s9{r, po},
 		s9Lookup:  s9Lookup{r, po},
-		s11:       s11{r, map[toldRow]group.RowVersion{}, map[toldRow]tombstone{}},
+		s11:       s11{r, map[knownRow]group.RowVersion{}, map[knownRow]tombstone{}},
 		s12:       s12{record: r, questions: q, parts: map[reflect.Type][]part{}},
 		s12Lookup: s12Lookup{r, map[seeking]sought{}},
 		l1:        l1{r}, l2: l2{r}, l5: l5{r, map[int32]time.Duration{}}, l6: l6{r},
@@ -132,18 +132,18 @@ func New(cfg Config) *Witness {
 
 // Started begins a life of a peer, with what is on its disk.
 func (w *Witness) Started(p int32, states map[feedring.Theme]group.State) {
-	o := w.of(p)
+	o := w.peer(p)
 	w.s11.forget(p, nil)
 	w.s12Lookup.forget(p)
 	w.polls.forget(p)
 	w.takeover.Back(p)
 	o.hops = nil
 	o.life++
-	for _, s := range o.seats {
-		*s = seat{group: s.group}
+	for _, s := range o.memberships {
+		*s = membership{group: s.group}
 	}
 	for theme, st := range states {
-		s := o.seat(theme.Group())
+		s := o.membership(theme.Group())
 		s.theme, s.written, s.accepted = theme, st, st
 	}
 }
@@ -151,26 +151,26 @@ func (w *Witness) Started(p int32, states map[feedring.Theme]group.State) {
 // Stopped ends a life.
 func (w *Witness) Stopped(p int32) {
 	w.takeover.Silent(p, "crashes")
-	for _, s := range w.of(p).seats {
+	for _, s := range w.peer(p).memberships {
 		s.role, s.term = feedring.RoleNone, feedring.Term{}
 	}
 }
 
 // Lost tells that a peer's store is gone: it may not know what it promised.
 func (w *Witness) Lost(p int32) {
-	o := w.of(p)
+	o := w.peer(p)
 	o.empty = true
 	w.s11.cameBack(p)
-	for _, s := range o.seats {
-		*s = seat{group: s.group}
+	for _, s := range o.memberships {
+		*s = membership{group: s.group}
 	}
-	maps.DeleteFunc(w.claims, func(c claim, _ made) bool { return c.by == p })
+	maps.DeleteFunc(w.claims, func(c claim, _ claimRecord) bool { return c.by == p })
 	o.forgetRows()
 }
 
 // Before is called with an input that a machine is about to be given.
 func (w *Witness) Before(p int32, in peer.Input) {
-	o := w.of(p)
+	o := w.peer(p)
 	o.from, o.carry = -1, nil
 	switch in := in.(type) {
 	case peer.Receive:
@@ -178,27 +178,27 @@ func (w *Witness) Before(p int32, in peer.Input) {
 		o.from = w.cfg.Index(in.From)
 		w.received(p, o, in.From, in.Message)
 	case peer.In:
-		o.told = in
+		o.input = in
 		w.groupInput(p, o, in)
 	}
 }
 
 // received looks at a message that a peer is about to be given.
-func (w *Witness) received(p int32, o *observed, from feedring.PeerID, m feedring.Message) {
+func (w *Witness) received(p int32, o *peerRecord, from feedring.PeerID, m feedring.Message) {
 	now := w.cfg.Now()
 	switch m := m.(type) {
 	case group.BeaconAnswer:
-		s := o.seat(m.Group)
+		s := o.membership(m.Group)
 		s.loadTold(o.from, m, now)
 		s.beacons.answered(m.Number, now, w.cfg.Refresh/4)
 	case group.Alive:
-		s := o.seat(m.Group)
+		s := o.membership(m.Group)
 		s.probes.answered(m.Nonce, now, w.cfg.Refresh/4)
 		if from == s.term.Claimant {
-			s.deaf = deaf{}
+			s.unheard = unheard{}
 		}
 	case group.Assigned:
-		o.seat(m.Group).tellsRoom(o.from, from, m, now)
+		o.membership(m.Group).tellsRoom(o.from, from, m, now)
 	case group.Beacon:
 		o.carries(m.Claim)
 	case group.Refresh:
@@ -207,23 +207,23 @@ func (w *Witness) received(p int32, o *observed, from feedring.PeerID, m feedrin
 		o.carries(m.Claim)
 	case group.Admitted:
 		o.carries(m.Claim)
-		s := o.seat(m.Group)
-		s.owedBefore, s.owed = s.owed, owedHeads{m.Claim.Term, m.Heads}
+		s := o.membership(m.Group)
+		s.owedBefore, s.owedHeads = s.owedHeads, owedHeads{m.Claim.Term, m.Heads}
 	case group.Stale:
 		o.carries(m.Claim)
 	case group.Objection:
 		o.carry = m.Claim
 	case group.HandOver:
-		o.seat(m.Group).yielded = now
+		o.membership(m.Group).yielded = now
 	case group.Leave:
 		w.s11.leaveComes(p, from, m)
-		o.seat(m.Group).yielded = now
+		o.membership(m.Group).yielded = now
 	case group.Rows:
 		if slices.ContainsFunc(m.Rows, func(r *group.Row) bool { return r.Left }) {
-			o.seat(m.Group).yielded = now
+			o.membership(m.Group).yielded = now
 		}
 	case group.Join:
-		if s := o.seat(m.Group); m.Row.Peer == s.term.Claimant {
+		if s := o.membership(m.Group); m.Row.Peer == s.term.Claimant {
 			s.yielded = now
 		}
 	case group.Place:
@@ -242,14 +242,14 @@ func (w *Witness) received(p int32, o *observed, from feedring.PeerID, m feedrin
 }
 
 // groupInput looks at what a peer is told of a group otherwise.
-func (w *Witness) groupInput(p int32, o *observed, in peer.In) {
+func (w *Witness) groupInput(p int32, o *peerRecord, in peer.In) {
 	switch x := in.Input.(type) {
 	case group.Persisted:
-		if s := o.seat(in.Group); x.Token == s.token {
+		if s := o.membership(in.Group); x.Token == s.token {
 			s.accepted = s.written
 		}
 	case group.Detach:
-		o.seat(in.Group).leaves(x.Stream)
+		o.membership(in.Group).leaves(x.Stream)
 	case group.Fetched:
 		w.s9.grown(p, o, in.Group, x)
 		w.polls.polled(p, x)
@@ -258,15 +258,15 @@ func (w *Witness) groupInput(p int32, o *observed, in peer.In) {
 
 // After is called when the outputs of a step are done.
 func (w *Witness) After(p int32) {
-	o := w.of(p)
+	o := w.peer(p)
 	switch { // most inputs are one of these
 	case o.given.Message != nil:
 		if m, is := o.given.Message.(group.Admitted); is {
-			o.seat(m.Group).ignores(m)
+			o.membership(m.Group).ignores(m)
 		}
 		o.given = peer.Receive{}
-	case o.told.Input != nil:
-		o.told = peer.In{}
+	case o.input.Input != nil:
+		o.input = peer.In{}
 	}
 	w.s7.reroutes(p, o)
 	w.takeover.overdue()
@@ -276,7 +276,7 @@ func (w *Witness) After(p int32) {
 
 // Did is called with each output before it is done.
 func (w *Witness) Did(p int32, out peer.Output) {
-	o := w.of(p)
+	o := w.peer(p)
 	switch out := out.(type) {
 	case *peer.Send:
 		w.sent(p, o, out.To, out.Message)
@@ -299,19 +299,19 @@ func (w *Witness) Did(p int32, out peer.Output) {
 		w.looks.turns(p, out)
 	case group.Admit:
 		w.ticket.admits(p, o)
-		o.seat(out.Group).serves(out.Stream)
+		o.membership(out.Group).serves(out.Stream)
 	case group.Departed:
 		w.s11.forget(p, &out.Group)
-		s := o.seat(out.Group)
-		s.told, s.pending, s.streams, s.turns = nil, nil, nil, nil
+		s := o.membership(out.Group)
+		s.loads, s.roomRequests, s.streams, s.assignments = nil, nil, nil, nil
 	}
 }
 
 // persists checks that only a claim, or an acknowledgement of its own, changes what
 // a peer accepts. What was written and is replaced before the machine heard that it
 // is on disk was never accepted.
-func (w *Witness) persists(p int32, o *observed, out group.Persist) {
-	s := o.seat(out.Group)
+func (w *Witness) persists(p int32, o *peerRecord, out group.Persist) {
+	s := o.membership(out.Group)
 	w.s1.persists(p, s, out.State)
 	if out.State.Term != s.written.Term {
 		w.s2.adopts(p, o, s, out.State.Term)
@@ -319,8 +319,8 @@ func (w *Witness) persists(p int32, o *observed, out group.Persist) {
 	s.written, s.token = out.State, out.Token
 }
 
-func (w *Witness) roleChanged(p int32, o *observed, out group.RoleChanged) {
-	s := o.seat(out.Theme.Group())
+func (w *Witness) roleChanged(p int32, o *peerRecord, out group.RoleChanged) {
+	s := o.membership(out.Theme.Group())
 	s.theme = out.Theme
 	manages := out.Role == feedring.RoleManager
 	if manages {
@@ -340,7 +340,7 @@ func (w *Witness) roleChanged(p int32, o *observed, out group.RoleChanged) {
 }
 
 // sent looks at a message that leaves.
-func (w *Witness) sent(p int32, o *observed, to feedring.PeerID, m feedring.Message) {
+func (w *Witness) sent(p int32, o *peerRecord, to feedring.PeerID, m feedring.Message) {
 	w.driver.sends(p, to, m)
 	switch m := m.(type) {
 	case ring.Swap:
@@ -374,9 +374,9 @@ func (w *Witness) sent(p int32, o *observed, to feedring.PeerID, m feedring.Mess
 }
 
 // groupMessage looks at what a peer tells another of its group.
-func (w *Witness) groupMessage(p int32, o *observed, to feedring.PeerID, m group.Message) {
+func (w *Witness) groupMessage(p int32, o *peerRecord, to feedring.PeerID, m group.Message) {
 	h := m.Of()
-	s := o.seat(h.Group)
+	s := o.membership(h.Group)
 	w.s4.header(p, s, h, m)
 	switch m := m.(type) {
 	case group.Beacon:
@@ -447,7 +447,7 @@ func (w *Witness) groupMessage(p int32, o *observed, to feedring.PeerID, m group
 	}
 }
 
-func (w *Witness) intends(p int32, s *seat, m group.Intention) {
+func (w *Witness) intends(p int32, s *membership, m group.Intention) {
 	now := w.cfg.Now()
 	if m.Header.Term != s.term { // only who follows somebody intends anything
 		s.follows(m.Header.Term, now)
@@ -459,21 +459,21 @@ func (w *Witness) intends(p int32, s *seat, m group.Intention) {
 	w.replace.asks(p, s, m.Nonce)
 }
 
-func (w *Witness) rowsTold(p int32, o *observed, rows []*group.Row) {
+func (w *Witness) rowsTold(p int32, o *peerRecord, rows []*group.Row) {
 	for _, r := range rows {
 		w.rowTold(p, o, r)
 	}
 }
 
-func (w *Witness) rowTold(p int32, o *observed, r *group.Row) {
-	if w.s11.told(p, r) {
+func (w *Witness) rowTold(p int32, o *peerRecord, r *group.Row) {
+	if w.s11.checkRow(p, r) {
 		w.s9.promised(p, o, r)
 	}
 }
 
 // placeRefused forgets a lookup that goes to another peer. A manager that answers in
 // this way tells of a higher term, and goes on with the lookup.
-func (w *Witness) placeRefused(p int32, o *observed, s *seat) {
+func (w *Witness) placeRefused(p int32, o *peerRecord, s *membership) {
 	if m, ok := o.given.Message.(group.Place); ok && s.role != feedring.RoleManager && s.role != feedring.RoleSecondary {
 		w.lookups.refused(p, m)
 		w.s12Lookup.refused(p, m)
@@ -481,7 +481,7 @@ func (w *Witness) placeRefused(p int32, o *observed, s *seat) {
 }
 
 // placed looks at an answer to a lookup: who may serve, and the ticket.
-func (w *Witness) placed(p int32, o *observed, s *seat, m group.Placed) {
+func (w *Witness) placed(p int32, o *peerRecord, s *membership, m group.Placed) {
 	asked := w.lookups.ends(p, m)
 	own := beside(m.Grants)
 	w.missing.names(p, m, asked)

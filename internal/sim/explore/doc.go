@@ -61,7 +61,7 @@
 //
 // A state under way is numbers of peers and messages. Of a peer that was met,
 // some 50 bytes are kept; it is made again, from the last landmark or peer at
-// hand on the way to it, when it is needed (see shelf). What became of peers is
+// hand on the way to it, when it is needed (see peerStore). What became of peers is
 // remembered up to a bound (see memory). What is left grows by a few hundred
 // bytes a state: states visited and to visit, verdicts, landmarks.
 package explore

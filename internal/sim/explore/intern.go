@@ -53,7 +53,7 @@ type brief struct {
 // peer it keeps a few bytes for ever; the peer itself is made again when it
 // was let go.
 type book struct {
-	shelf
+	peerStore
 	briefs    []brief
 	hashes    []uint64
 	peerOf    *index
@@ -71,7 +71,7 @@ type book struct {
 
 func newBook() *book {
 	return &book{
-		shelf: newShelf(), peerOf: newIndex(), messageOf: newIndex(), laneOf: map[string]uint8{},
+		peerStore: newPeerStore(), peerOf: newIndex(), messageOf: newIndex(), laneOf: map[string]uint8{},
 		sent: [][]envelope{nil}, sentOf: map[string]uint32{}, became: newMemory(mostRemembered), crashed: map[peerID][]peerID{},
 	}
 }

@@ -9,28 +9,28 @@ const (
 	landmarks = 32
 )
 
-// shelf holds peers: the last ones that were needed, landmarks, and how every
+// peerStore holds peers: the last ones that were needed, landmarks, and how every
 // other one came to be.
-type shelf struct {
-	kept   []place // by number, modulo their count
+type peerStore struct {
+	kept   []slot // by number, modulo their count
 	always map[peerID]Peer
 	made   []happening // of every peer; its own peer is the one before
 	far    []uint8     // from the landmark
 	remade int
 }
 
-type place struct {
+type slot struct {
 	id   peerID
 	peer Peer
 }
 
-func newShelf() shelf {
-	return shelf{kept: make([]place, mostKept), always: map[peerID]Peer{}}
+func newPeerStore() peerStore {
+	return peerStore{kept: make([]slot, mostKept), always: map[peerID]Peer{}}
 }
 
 // put takes in the peer with the next number. One that is down is small, and
 // is its own landmark.
-func (s *shelf) put(id peerID, p Peer, how happening) {
+func (s *peerStore) put(id peerID, p Peer, how happening) {
 	far := landmarks
 	if how.what != nothing && p.Up() {
 		far = int(s.far[how.peer]) + 1
@@ -43,11 +43,11 @@ func (s *shelf) put(id peerID, p Peer, how happening) {
 	s.keep(id, p)
 }
 
-func (s *shelf) keep(id peerID, p Peer) { s.kept[int(id)%len(s.kept)] = place{id, p} }
+func (s *peerStore) keep(id peerID, p Peer) { s.kept[int(id)%len(s.kept)] = slot{id, p} }
 
 // find returns the last peer at hand on the way to id, and those that are not,
 // id first.
-func (s *shelf) find(id peerID) (p Peer, way []peerID) {
+func (s *peerStore) find(id peerID) (p Peer, way []peerID) {
 	for ; ; id = s.made[id].peer {
 		if k := s.kept[int(id)%len(s.kept)]; k.id == id && k.peer != nil {
 			return k.peer, way

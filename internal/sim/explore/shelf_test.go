@@ -18,7 +18,7 @@ func TestRemade(t *testing.T) {
 			t.Fatal(err)
 		}
 		x := newExplorer(cfg)
-		x.book.kept, x.book.became = make([]place, 16), newMemory(smallest)
+		x.book.kept, x.book.became = make([]slot, 16), newMemory(smallest)
 		if err := x.begin(Group{}); err != nil {
 			t.Fatal(err)
 		}

@@ -24,37 +24,37 @@ func TestInterningChangesNothing(t *testing.T) {
 	shared := 0
 	for range 300 {
 		in := interned{}
-		var charts, alone [3]Map
-		for i := range charts {
-			charts[i], alone[i] = New(nil), New(nil)
-			charts[i].interner = in
+		var both, alone [3]Map
+		for i := range both {
+			both[i], alone[i] = New(nil), New(nil)
+			both[i].interner = in
 		}
 		facts := []fact{randomFact(random), randomFact(random), randomFact(random)}
 		for range 30 {
-			i := random.IntN(len(charts))
+			i := random.IntN(len(both))
 			f := facts[random.IntN(len(facts))]
-			charts[i].learn(f)
+			both[i].learn(f)
 			alone[i].learn(f)
 			if random.IntN(8) == 0 && len(alone[i].Groups()) > 0 {
 				g := alone[i].Groups()[0]
-				charts[i].forget(g)
+				both[i].forget(g)
 				alone[i].forget(g)
 			}
-			for j := range charts {
-				if a, b := charts[j].Hash(epoch), alone[j].Hash(epoch); a != b || !same(charts[j], alone[j]) {
-					t.Fatalf("chart %d differs from what it is alone: hash %x and %x", j, a, b)
+			for j := range both {
+				if a, b := both[j].Hash(epoch), alone[j].Hash(epoch); a != b || !same(both[j], alone[j]) {
+					t.Fatalf("map %d differs from what it is alone: hash %x and %x", j, a, b)
 				}
-				if ours, theirs := charts[j].Leaders(), alone[j].Leaders(); !ours.equal(theirs) {
-					t.Fatalf("chart %d names %v, alone %v", j, ours, theirs)
+				if ours, theirs := both[j].Leaders(), alone[j].Leaders(); !ours.equal(theirs) {
+					t.Fatalf("map %d names %v, alone %v", j, ours, theirs)
 				}
-				if j > 0 && charts[j].snapshot == charts[0].snapshot {
+				if j > 0 && both[j].snapshot == both[0].snapshot {
 					shared++
 				}
 			}
 		}
 	}
 	if shared == 0 {
-		t.Error("no two charts ever held one snapshot")
+		t.Error("no two shared ever held one snapshot")
 	}
 }
 

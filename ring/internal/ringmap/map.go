@@ -17,19 +17,19 @@ import (
 // version), then of content and of the mark each by itself, so that merging is
 // commutative, associative and idempotent, whatever order the rows come in.
 type Map struct {
-	snapshot *Snapshot
-	interner Interner                       `state:"changes nothing that is done"`
-	since    map[feedring.GroupID]time.Time // when a group that is absent was seen to become so
-	near     int                            `state:"derived"` // where find was last
-	changes  uint64                         `state:"derived"` // how often the rows changed, and one
-	led      uint64                         `state:"derived"` // how often they may have named other leaders
-	kept     kept                           `state:"derived"`
+	snapshot  *Snapshot
+	interner  Interner                       `state:"changes nothing that is done"`
+	since     map[feedring.GroupID]time.Time // when a group that is absent was seen to become so
+	near      int                            `state:"derived"` // where find was last
+	changes   uint64                         `state:"derived"` // how often the rows changed, and one
+	led       uint64                         `state:"derived"` // how often they may have named other leaders
+	announced announced                      `state:"derived"`
 }
 
-// kept is what is told to others where something of the map is told no more.
-type kept struct {
+// announced is what is told to others where something of the map is told no more.
+type announced struct {
 	made   bool
-	untold []*Record // of the sheet, in no order
+	hidden []*Record // of the snapshot, in no order
 	have   []RowVersion
 	sum    uint64
 	parts  Parts
@@ -41,7 +41,7 @@ type Record struct {
 	sum   uint64  `state:"derived"` // of their versions; see digest
 }
 
-// slot holds one row; nil: none. lost belongs to exactly this version of it:
+// Slot holds one row; nil: none. lost belongs to exactly this version of it:
 // the next one revives the group. Both are never changed, only replaced:
 // messages and machines share them.
 type Slot struct {
@@ -115,13 +115,13 @@ func (c *Map) find(g feedring.GroupID) (int, bool) {
 	return i, here
 }
 
-// names reports whether a row of the map says that g is of theme.
+// Names reports whether a row of the map says that g is of theme.
 func (c *Map) Names(g feedring.GroupID, theme feedring.Theme) bool {
 	r := c.At(g)
 	return r != nil && (r.Slots[0].Held() && r.Slots[0].Row.Theme == theme || r.Slots[1].Held() && r.Slots[1].Row.Theme == theme)
 }
 
-// knows reports whether merging row would change nothing.
+// Knows reports whether merging row would change nothing.
 func (c *Map) Knows(row *Row) bool {
 	r := c.At(row.Group)
 	if r == nil {
@@ -131,7 +131,7 @@ func (c *Map) Knows(row *Row) bool {
 	return s.Held() && (s.Row == row || compareRows(row, s.Row) <= 0)
 }
 
-// merge takes row in, which must not be changed any more, and reports whether
+// Merge takes row in, which must not be changed any more, and reports whether
 // the map changed.
 func (c *Map) Merge(now time.Time, row *Row) bool {
 	r := c.At(row.Group)
@@ -154,7 +154,7 @@ func (c *Map) Merge(now time.Time, row *Row) bool {
 	return true
 }
 
-// lose marks the row that l names as lost and reports whether the map changed.
+// Lose marks the row that l names as lost and reports whether the map changed.
 // A mark for a row that the map does not hold is nothing: it comes again,
 // together with that row.
 func (c *Map) Lose(now time.Time, l Lost) bool {
@@ -184,7 +184,7 @@ func (c *Map) put(now time.Time, g feedring.GroupID, is Record) {
 	if c.snapshot.derived.leaders == nil {
 		c.led++
 	}
-	c.kept = kept{}
+	c.announced = announced{}
 	if _, absent := c.since[g]; is.Present() {
 		delete(c.since, g)
 	} else if was.Present() || !absent {
@@ -192,7 +192,7 @@ func (c *Map) put(now time.Time, g feedring.GroupID, is Record) {
 	}
 }
 
-// write returns the sheet to be changed: a copy where others have the same.
+// write returns the snapshot to be changed: a copy where others have the same.
 func (c *Map) write() *Snapshot {
 	if c.snapshot.shared {
 		c.snapshot = c.snapshot.copy()
@@ -200,7 +200,7 @@ func (c *Map) write() *Snapshot {
 	return c.snapshot
 }
 
-// effective returns the slot that counts: acknowledged before provisional,
+// Effective returns the slot that counts: acknowledged before provisional,
 // what is there before what is lost or gone. A newer row of the same claimant
 // replaces its older one of the other kind, and the secondary that an
 // acknowledged row names follows it as soon as it claims above it: in a group
@@ -244,11 +244,11 @@ func (s *Slot) Held() bool      { return s.Row != nil }
 func (s *Slot) Present() bool   { return s.Row != nil && s.Lost == nil && !s.Row.Gone }
 func (r *Record) Present() bool { return r.Effective().Present() }
 
-// order returns the live groups. The result must not be changed, and holds
+// Order returns the live groups. The result must not be changed, and holds
 // until the map does.
 func (c *Map) Order() Order { return c.snapshot.order() }
 
-// leaders returns those of the groups of the map. They must not be changed.
+// Leaders returns those of the groups of the map. They must not be changed.
 func (c *Map) Leaders() *Leaders {
 	d := &c.snapshot.derived
 	if d.leaders == nil {
@@ -258,7 +258,7 @@ func (c *Map) Leaders() *Leaders {
 	return d.leaders
 }
 
-// groups returns every group of the map, absent ones included, in ring order.
+// Groups returns every group of the map, absent ones included, in ring order.
 // The result must not be changed, and holds until the map does.
 func (c *Map) Groups() []feedring.GroupID { return c.snapshot.groups }
 
@@ -267,7 +267,7 @@ func (c *Map) forget(g feedring.GroupID) {
 	delete(c.since, g)
 	c.changes++
 	c.led++
-	c.kept = kept{}
+	c.announced = announced{}
 }
 
 // evict drops the group that has been absent for the longest time.
@@ -285,7 +285,7 @@ func (c *Map) evict() bool {
 	return found
 }
 
-// expire forgets what has been absent for too long.
+// Expire forgets what has been absent for too long.
 func (c *Map) Expire(now time.Time) {
 	for g, since := range c.since {
 		if now.Sub(since) >= 2*keepAbsent {
@@ -294,17 +294,17 @@ func (c *Map) Expire(now time.Time) {
 	}
 }
 
-// told reports whether what the map holds of g still goes out to others.
+// Announces reports whether what the map holds of g still goes out to others.
 func (c *Map) Announces(g feedring.GroupID, now time.Time) bool {
 	since, absent := c.since[g]
 	return !absent || now.Sub(since) < keepAbsent
 }
 
-// versions lists what the map tells, in ring order. The list must not be
+// Versions lists what the map tells, in ring order. The list must not be
 // changed.
 func (c *Map) Versions(now time.Time) []RowVersion {
 	k := c.summarize(now)
-	if len(k.untold) == 0 {
+	if len(k.hidden) == 0 {
 		return c.snapshot.versions()
 	}
 	if k.have == nil {
@@ -313,11 +313,11 @@ func (c *Map) Versions(now time.Time) []RowVersion {
 	return k.have
 }
 
-// hash is equal where what maps tell is.
+// Hash is equal where what maps tell is.
 func (c *Map) Hash(now time.Time) uint64 {
 	k := c.summarize(now)
 	sum := c.snapshot.Hash()
-	if len(k.untold) > 0 {
+	if len(k.hidden) > 0 {
 		sum = k.sum
 	}
 	if c.interner != nil && !c.snapshot.shared {
@@ -327,24 +327,24 @@ func (c *Map) Hash(now time.Time) uint64 {
 	return sum
 }
 
-func (c *Map) summarize(now time.Time) *kept {
-	k := &c.kept
+func (c *Map) summarize(now time.Time) *announced {
+	k := &c.announced
 	if k.made && (k.until.IsZero() || now.Before(k.until)) {
 		return k
 	}
-	*k = kept{made: true}
+	*k = announced{made: true}
 	for g, since := range c.since {
 		if !c.Announces(g, now) {
-			k.untold = append(k.untold, c.At(g))
+			k.hidden = append(k.hidden, c.At(g))
 		} else if end := since.Add(keepAbsent); k.until.IsZero() || end.Before(k.until) {
 			k.until = end
 		}
 	}
 	switch {
-	case len(k.untold) == 0:
+	case len(k.hidden) == 0:
 	case c.Large(now):
 		k.sum = c.snapshot.Hash()
-		for _, r := range k.untold {
+		for _, r := range k.hidden {
 			k.sum -= r.sum
 		}
 	default:
@@ -386,12 +386,12 @@ func (v *RowVersion) digest(d digest) digest {
 	return d.number(uint64(KindOf(v.Acknowledged)<<1 | KindOf(v.Lost)))
 }
 
-// compare compares what two maps hold of one group and kind.
+// Compare compares what two maps hold of one group and kind.
 func (v RowVersion) Compare(o RowVersion) int {
 	return cmp.Or(v.Term.Compare(o.Term), cmp.Compare(v.Version, o.Version), compareBools(v.Lost, o.Lost))
 }
 
-// other returns the row that counts once the one that does is lost: where a group
+// Other returns the row that counts once the one that does is lost: where a group
 // was torn the map holds one of each part. nil: there is none.
 func (r *Record) Other() *Slot {
 	e := r.Effective()

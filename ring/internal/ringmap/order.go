@@ -6,10 +6,10 @@ import (
 	"github.com/feedring/feedring"
 )
 
-// order is the live groups as some peer sees them, in ring order.
+// Order is the live groups as some peer sees them, in ring order.
 type Order []feedring.GroupID
 
-// after returns the group that follows g around the ring, whether or not g is
+// After returns the group that follows g around the ring, whether or not g is
 // there itself. There is none where g is alone.
 func (o Order) After(g feedring.GroupID) (feedring.GroupID, bool) {
 	i, here := slices.BinarySearchFunc(o, g, feedring.GroupID.Compare)
@@ -19,7 +19,7 @@ func (o Order) After(g feedring.GroupID) (feedring.GroupID, bool) {
 	return o.at(i, g)
 }
 
-// before returns the group that precedes g around the ring.
+// Before returns the group that precedes g around the ring.
 func (o Order) Before(g feedring.GroupID) (feedring.GroupID, bool) {
 	i, _ := slices.BinarySearchFunc(o, g, feedring.GroupID.Compare)
 	return o.at(i-1+len(o), g)
@@ -33,9 +33,9 @@ func (o Order) at(i int, not feedring.GroupID) (feedring.GroupID, bool) {
 	return g, g != not
 }
 
-// depth returns how many steps g is from seat, the shorter way round.
-func (o Order) Depth(seat, g feedring.GroupID) int {
-	i, _ := slices.BinarySearchFunc(o, seat, feedring.GroupID.Compare)
+// Depth returns how many steps g is away from from, the shorter way round.
+func (o Order) Depth(from, g feedring.GroupID) int {
+	i, _ := slices.BinarySearchFunc(o, from, feedring.GroupID.Compare)
 	j, _ := slices.BinarySearchFunc(o, g, feedring.GroupID.Compare)
 	d := max(i-j, j-i)
 	return min(d, max(len(o)-d, 0))

@@ -25,10 +25,10 @@ const (
 // one the list of all versions is as short as their hashes.
 const partsFrom = MinParts + 1
 
-// parts are the digests of all parts of a map.
+// Parts are the digests of all parts of a map.
 type Parts []uint64
 
-// within is a set of parts, bit by bit: as many words as it takes for all parts.
+// Within is a set of parts, bit by bit: as many words as it takes for all parts.
 // None stands for the whole map.
 type Within []uint64
 
@@ -39,30 +39,30 @@ func partOf(g feedring.GroupID, parts int) int {
 	return int(binary.BigEndian.Uint16(g[:])) >> (17 - bits.Len(uint(parts)))
 }
 
-// areParts reports whether a map may have so many.
+// ValidParts reports whether a map may have so many.
 func ValidParts(n int) bool { return n >= MinParts && n <= MaxParts && n&(n-1) == 0 }
 
-// large reports whether what the map tells is compared by parts.
+// Large reports whether what the map tells is compared by parts.
 func (c *Map) Large(now time.Time) bool {
-	return len(c.snapshot.groups)-len(c.summarize(now).untold) >= partsFrom
+	return len(c.snapshot.groups)-len(c.summarize(now).hidden) >= partsFrom
 }
 
-// parts returns those of what the map tells. They must not be changed.
+// Parts returns those of what the map tells. They must not be changed.
 func (c *Map) Parts(now time.Time) Parts {
 	k := c.summarize(now)
-	if len(k.untold) == 0 {
+	if len(k.hidden) == 0 {
 		return c.snapshot.parts()
 	}
 	if k.parts == nil {
 		k.parts = slices.Clone(c.snapshot.parts())
-		for _, r := range k.untold {
+		for _, r := range k.hidden {
 			k.parts[partOf(r.Effective().Row.Group, len(k.parts))] -= r.sum
 		}
 	}
 	return k.parts
 }
 
-// partsNow is how many parts the sheet has.
+// partsNow is how many parts the snapshot has.
 func (s *Snapshot) partsNow() int {
 	return 1 << min(max(bits.Len(uint(len(s.groups)))-1, minPartBits), maxPartBits)
 }
@@ -118,7 +118,7 @@ func (p Parts) fold(n int) Parts {
 	return sums
 }
 
-// differ returns the parts in which two maps differ; nil: they do not.
+// Differ returns the parts in which two maps differ; nil: they do not.
 func (p Parts) Differ(from Parts) (in Within) {
 	n := min(len(p), len(from))
 	p, from = p.fold(n), from.fold(n)
@@ -162,7 +162,7 @@ func (in Within) share(groups int) int {
 	return n + n*groups/max(in.parts(), 1)
 }
 
-// versionsIn lists what the map tells of some parts, in ring order.
+// VersionsIn lists what the map tells of some parts, in ring order.
 func (c *Map) VersionsIn(in Within, now time.Time) []RowVersion {
 	have := make([]RowVersion, 0, in.share(len(c.snapshot.groups)))
 	in.each(c.snapshot.groups, func(first, end int) {
@@ -177,7 +177,7 @@ func (c *Map) VersionsIn(in Within, now time.Time) []RowVersion {
 	return have
 }
 
-// groupsIn lists the groups of some parts, in ring order. The result must not
+// GroupsIn lists the groups of some parts, in ring order. The result must not
 // be changed.
 func (c *Map) GroupsIn(in Within) []feedring.GroupID {
 	if len(in) == 0 {

@@ -63,7 +63,7 @@ func testHashOfLargeMap(t *testing.T, groups int) {
 			if m.Hash(now) != anew.Hash(epoch) || m.Parts(now).Differ(anew.Parts(epoch)) != nil || !slices.Equal(m.Versions(now), anew.Versions(epoch)) {
 				t.Fatalf("a map of %d groups, %d of which it tells, differs from the same one made anew", len(m.Groups()), len(anew.Groups()))
 			}
-			m.kept = kept{} // time goes back
+			m.announced = announced{} // time goes back
 		}
 	}
 }

@@ -52,7 +52,7 @@ func SameContent(a, b *Row) bool {
 		slices.Equal(a.Manager.Addrs, b.Manager.Addrs) && slices.Equal(a.Deputy.Addrs, b.Deputy.Addrs)
 }
 
-// size is at least what the row takes on the wire.
+// Size is at least what the row takes on the wire.
 func (r *Row) Size() int {
 	const seal, part = 200, 48
 	if r.Seal != nil && len(r.Seal.Payload) > 0 {
@@ -67,7 +67,7 @@ func (r *Row) Size() int {
 	return n
 }
 
-// leaders appends the manager and the secondary that a row names.
+// Leaders appends the manager and the secondary that a row names.
 func (row *Row) Leaders(to []feedring.PeerID) []feedring.PeerID {
 	to = append(to, row.Term.Claimant)
 	if row.Secondary != "" && row.Secondary != row.Term.Claimant {
@@ -76,5 +76,5 @@ func (row *Row) Leaders(to []feedring.PeerID) []feedring.PeerID {
 	return to
 }
 
-// names reports whether p is one of the leaders.
+// Names reports whether p is one of the leaders.
 func (row *Row) Names(p feedring.PeerID) bool { return p == row.Term.Claimant || p == row.Secondary }

@@ -12,12 +12,12 @@ type Snapshot struct {
 	groups   []feedring.GroupID // in ring order
 	records  []*Record          // of groups, one each, never changed
 	shared   bool               `state:"who else has it"`
-	borrowed bool               `state:"who else has it"` // groups is another sheet's as well
+	borrowed bool               `state:"who else has it"` // groups is another snapshot's as well
 	derived  derived            `state:"derived"`
 }
 
 // derived is what follows from the rows. Each part is made when it is asked
-// for, and never changed afterwards: copies of a sheet share it, and messages
+// for, and never changed afterwards: copies of a snapshot share it, and messages
 // carry it. It stays where a change leaves it as it is.
 type derived struct {
 	live    Order // of the groups whose effective row is neither lost nor gone; nil: to be made
@@ -38,7 +38,7 @@ type derived struct {
 	shifts []shift
 }
 
-// leaders are the managers and secondaries of groups, each in order.
+// Leaders are the managers and secondaries of groups, each in order.
 type Leaders struct {
 	Present []feedring.PeerID // of groups that are live
 	Absent  []feedring.PeerID // of groups that are not reached; tombstones name nobody worth asking
@@ -48,7 +48,7 @@ func (s *Snapshot) find(g feedring.GroupID) (int, bool) {
 	return slices.BinarySearchFunc(s.groups, g, feedring.GroupID.Compare)
 }
 
-// copy returns a sheet of the same rows that can be changed.
+// copy returns a snapshot of the same rows that can be changed.
 func (s *Snapshot) copy() *Snapshot {
 	d := s.derived
 	d.shifts = slices.Clip(d.shifts)
@@ -64,7 +64,7 @@ func (s *Snapshot) put(i int, here bool, g feedring.GroupID, is *Record) (was *R
 		was = s.records[i]
 		s.records[i] = is
 	} else {
-		s.own()
+		s.ownGroups()
 		s.groups, s.records = slices.Insert(s.groups, i, g), slices.Insert(s.records, i, is)
 	}
 	d.shift(g, is.sum-was.sum)
@@ -95,7 +95,7 @@ func (d *derived) move(was, is *Record) {
 		d.before, d.moved = nil, nil
 		return
 	}
-	d.moved = slices.Grow(slices.Clip(d.moved), 4) // copies of a sheet share it
+	d.moved = slices.Grow(slices.Clip(d.moved), 4) // copies of a snapshot share it
 	if a.Held() {
 		d.moved = a.Row.Leaders(d.moved)
 	}
@@ -104,14 +104,14 @@ func (d *derived) move(was, is *Record) {
 
 func (s *Snapshot) remove(g feedring.GroupID) {
 	if i, here := s.find(g); here {
-		s.own()
+		s.ownGroups()
 		s.groups, s.records = slices.Delete(s.groups, i, i+1), slices.Delete(s.records, i, i+1)
 		s.derived = derived{}
 	}
 }
 
-// own makes groups this sheet's alone.
-func (s *Snapshot) own() {
+// ownGroups makes groups this snapshot's alone.
+func (s *Snapshot) ownGroups() {
 	if s.borrowed {
 		s.groups, s.borrowed = append(make([]feedring.GroupID, 0, len(s.groups)+len(s.groups)/4+1), s.groups...), false
 	}
