@@ -99,7 +99,7 @@ func (m *Machine) changedPresence() {
 	m.reviewFetchesIn(min(m.cfg.Refresh/20, 50*time.Millisecond))
 }
 
-// lookSoon has this peer see before long whose site it is its turn to look at.
+// checkSitesSoon has this peer see before long which sites it is to check.
 func (m *Machine) checkSitesSoon() {
 	if b := (timerKey{kind: timerSites}); !m.lead.claim.Term.IsZero() && !m.timers.IsSet(b) {
 		m.timers.Set(b, m.now.Add(m.jitter(m.cfg.Refresh)))
@@ -203,7 +203,7 @@ func (m *Machine) expire() {
 	}
 }
 
-// keepsRows is how long rows are kept of peers that are not there.
+// rowRetention is how long rows of absent peers are kept.
 func (m *Machine) rowRetention() time.Duration { return max(m.cfg.Freshness, 24*time.Hour) }
 
 func (m *Machine) forget(p feedring.PeerID, mem *member) {

@@ -18,9 +18,9 @@ type Config struct {
 	Freshness time.Duration // the paper's F: how long entries of others are cached
 	Keep      time.Duration // how long this peer keeps copies of them; 0: while they are fresh
 	Seed      uint64        // of the machine's own random source
-	// Fetchers is how many peers of the group this one wants to look at a feed
+	// Fetchers is how many peers of the group this one wants to fetch a feed
 	// that several of them mirror: more notice an origin or a mirror that lies,
-	// and find news sooner where they tell it. 0: this peer shares no looks.
+	// and find news sooner where they tell it. 0: this peer shares no fetches.
 	Fetchers int
 	Meshes   Meshes `state:"changes nothing that is done"` // of the machines of one process; nil: shares with nobody
 }
@@ -75,7 +75,7 @@ const (
 	meshAbove  = 64            // peers beyond which a group spreads over a mesh
 )
 
-// MaxDistrust bounds how many peers look at one feed.
+// MaxFetchers bounds how many peers fetch one feed.
 const MaxFetchers = fetchassign.MaxFetchers
 
 // retention is how long this peer keeps the entries of others.

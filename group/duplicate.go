@@ -2,15 +2,15 @@ package group
 
 import "time"
 
-// twin counts statements with this peer's key that this peer never made. Who
-// lost its disk meets those of its earlier life, once, and goes on above them;
-// where they go on for three periods somebody is making them.
+// duplicateIdentity counts statements with this peer's key that this peer never made. A
+// peer that lost its disk meets those of its earlier life, once, and goes on above them.
+// If they go on for three periods, another process makes them.
 type duplicateIdentity struct {
 	since, last time.Time
 	times       int
 }
 
-// metOwn hears of such a statement.
+// onOwnIdentity hears of such a statement.
 func (m *Machine) onOwnIdentity() {
 	w, r := &m.duplicate, m.cfg.Refresh
 	if m.now.Sub(w.last) > 10*r {

@@ -51,7 +51,7 @@ func (m *Machine) endSuspicion() {
 	}
 }
 
-// watch arms the alarm for the manager's silence. The secondary's comes after
+// watch sets the timer for the manager's silence. The secondary's comes after
 // one period, the peer of rank i waits for i windows more.
 func (m *Machine) watch() {
 	if m.lead.serving || m.lead.claim.Term.IsZero() || m.leaving {

@@ -10,8 +10,8 @@ import (
 	"github.com/feedring/feedring/group/internal/fetchassign"
 )
 
-// The membership's part in shared looks: fetchassign.Own and fetchassign.Desk decide, and
-// here is what they see of it and what is sent.
+// The membership's part in shared fetches: fetchassign.Member and fetchassign.Assigner decide. This file
+// shows them the membership and sends their messages.
 
 type sharing struct {
 	member   *fetchassign.Member   // own feeds
@@ -26,7 +26,7 @@ func (s *sharing) clone() sharing {
 
 func (m *Machine) sharesFetches() bool { return m.cfg.Fetchers > 0 }
 
-// here is what decides about looks, as it is now.
+// snapshot is what decides about fetchers, as it is now.
 func (m *Machine) snapshot() *fetchassign.Snapshot {
 	book, vouched := m.index(), m.vouched()
 	if m.sharing.parts == nil {
@@ -39,7 +39,7 @@ func (m *Machine) snapshot() *fetchassign.Snapshot {
 	}
 }
 
-// shareIn has this peer see to its shared feeds before long.
+// reviewFetchesIn has this peer review its shared feeds after d.
 func (m *Machine) reviewFetchesIn(d time.Duration) {
 	b, at := timerKey{kind: timerFetches}, m.now.Add(d)
 	if m.sharesFetches() && (!m.timers.IsSet(b) || at.Before(m.timers.At(b))) {
@@ -47,7 +47,7 @@ func (m *Machine) reviewFetchesIn(d time.Duration) {
 	}
 }
 
-// describeShares follows what this peer offers.
+// describeFetches follows what this peer offers.
 func (m *Machine) describeFetches(feeds []feedring.Feed) {
 	if m.sharesFetches() {
 		m.sharing.member.Describe(feeds, m.now)
@@ -55,7 +55,7 @@ func (m *Machine) describeFetches(feeds []feedring.Feed) {
 	}
 }
 
-// followTurns begins anew with another manager.
+// followAssigner begins anew with another manager.
 func (m *Machine) followAssigner() {
 	if !m.sharesFetches() {
 		return
@@ -70,7 +70,7 @@ func (m *Machine) followAssigner() {
 	}
 }
 
-// share looks after all own feeds, and a manager after all that are shared.
+// reviewFetches reviews all own feeds, and at the manager all that are shared.
 func (m *Machine) reviewFetches() {
 	if m.leaving {
 		return
@@ -98,7 +98,7 @@ func (m *Machine) emitDecisions(turns []fetchassign.Decision) {
 	}
 }
 
-// askTurns sends the manager, which may be this peer, messages of bounded size.
+// requestAssignments sends the manager, which may be this peer, messages of bounded size.
 func (m *Machine) requestAssignments(wanted []AssignmentRequest) {
 	for len(wanted) > 0 {
 		n, size := 0, 0
@@ -116,7 +116,7 @@ func (m *Machine) requestAssignments(wanted []AssignmentRequest) {
 	}
 }
 
-// onTurnsWanted answers who looks at feeds.
+// onAssignmentsWanted answers who fetches feeds.
 func (m *Machine) onAssignmentsWanted(from feedring.PeerID, w AssignmentsWanted) {
 	if !m.lead.serving || !m.sharesFetches() || len(w.Feeds) > maxItems {
 		return
@@ -130,7 +130,7 @@ func (m *Machine) onAssignmentsWanted(from feedring.PeerID, w AssignmentsWanted)
 	m.announceAssignments(h, changed, from)
 }
 
-// tellTurns tells all who asked about feeds but one of them.
+// announceAssignments tells all candidates for feeds but one.
 func (m *Machine) announceAssignments(h *fetchassign.Snapshot, urls []string, but feedring.PeerID) {
 	lists := m.sharing.assigner.Assignments(h, urls)
 	delete(lists, but)
@@ -139,7 +139,7 @@ func (m *Machine) announceAssignments(h *fetchassign.Snapshot, urls []string, bu
 	}
 }
 
-// sendTurns tells in messages of bounded size; this peer itself without one.
+// sendAssignments sends messages of bounded size, and hands this peer its own.
 func (m *Machine) sendAssignments(to feedring.PeerID, list []Assignment) {
 	for len(list) > 0 {
 		n, size := 0, 0
@@ -157,7 +157,7 @@ func (m *Machine) sendAssignments(to feedring.PeerID, list []Assignment) {
 	}
 }
 
-// onTurns takes the manager's word.
+// onAssignments takes the manager's assignments.
 func (m *Machine) onAssignments(from feedring.PeerID, t Assignments) {
 	if !m.sharesFetches() || from != m.manager() || t.For <= 0 || len(t.Feeds) > maxItems {
 		return
@@ -177,7 +177,7 @@ func (m *Machine) originFetched(in OriginFetched) {
 	}
 }
 
-// hurry asks who looks at an own feed to do it now.
+// fetchNow asks the fetcher of an own feed to fetch it now.
 func (m *Machine) fetchNow(url string) {
 	if p := m.sharing.member.FetcherOf(url); m.members[p] != nil {
 		m.send(p, FetchRequest{Header: m.header(), URL: url})

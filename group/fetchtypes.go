@@ -7,12 +7,12 @@ import (
 	"github.com/feedring/feedring/group/internal/fetchassign"
 )
 
-// The words of shared looks: see share.go.
+// The inputs, outputs and messages of shared fetches: see fetches.go.
 
 // Inputs.
 type (
-	// Measured tells what is known of the way to the origin of an own feed: the
-	// answer to Measure, and whatever a look found later.
+	// OriginMeasured tells the latency of an own feed's origin: the answer to
+	// MeasureOrigin, and what later fetches found.
 	OriginMeasured struct {
 		URL      string
 		Distance time.Duration // that a connection takes; 0: unknown
@@ -20,28 +20,27 @@ type (
 		// and may answer others; not that it asks for fewer requests.
 		Failing bool
 	}
-	// Looked tells what the last look at an own feed left, before the Measured of
-	// that look.
+	// OriginFetched tells what the last fetch of an own feed left, before the OriginMeasured of
+	// that fetch.
 	OriginFetched struct {
 		URL  string
 		Last LastFetch
 	}
-	// Hurry asks whoever looks at an own feed to look now.
+	// FetchNow asks the fetcher of an own feed to fetch it now.
 	FetchNow struct{ URL string }
 )
 
 // Outputs.
 type (
-	// Turn tells who looks at an own feed from now on; before the first one of
-	// a feed nobody does here. A Turn above zero: this peer, as the Turn-th of Of
-	// that share the looks evenly. Zero: By does. Mirrors: others that are there
-	// offer it too, and none of them is the site's own peer. Part, with a Turn above
-	// zero, is what of the host's time is for this look: where several peers look at
-	// feeds of one host, each has another. Last, with a Turn
-	// above zero, is the last look that the group knows of: no look comes before
-	// it may after that one. It is told again to those that look in turn when one
-	// of them was asked to wait, and with a Turn of zero where a whole host wants to be
-	// left alone or the feed is gone. Nil: none is known, or it is nobody else's matter.
+	// FetchAssignment tells who fetches an own feed from now on; before the first one
+	// of a feed this peer does not. A Slot above zero: this peer does, in that one of
+	// Slots equal shares. Zero: By does. Mirrors: other members that are present offer it
+	// too, and none of them is the site's own peer. Part, with a Slot above zero, is the
+	// part of the host's time for this feed: where several peers fetch feeds of one host,
+	// each has another. Last, with a Slot above zero, is the last fetch that the group
+	// knows of; the next fetch keeps to what the origin asked for then. It comes again if
+	// one of several fetchers was asked to wait, and with a Slot of zero if a whole host
+	// wants to be left alone or the feed is gone. Nil: none is known, or none of these.
 	FetchAssignment struct {
 		Group       feedring.GroupID
 		URL         string
@@ -51,13 +50,13 @@ type (
 		Part        Part
 		Last        *LastFetch
 	}
-	// Measure asks how far the origin of an own feed is, without asking it for
-	// anything. Measured follows where that can be said.
+	// MeasureOrigin asks for the latency of an own feed's origin, without a request to it.
+	// OriginMeasured follows if it can be measured.
 	MeasureOrigin struct {
 		Group feedring.GroupID
 		URL   string
 	}
-	// Urged says that another peer of the group asks for a look at an own feed
+	// FetchRequested says that another peer of the group asks for a fetch of an own feed
 	// now, at most every six periods.
 	FetchRequested struct {
 		Group feedring.GroupID
@@ -75,7 +74,7 @@ func (FetchRequested) IsOutput()  {}
 // Part is a part of a host's time.
 type Part = fetchassign.Part
 
-// Bounds of a LastLook, in bytes.
+// Bounds of a LastFetch, in bytes.
 const (
 	MaxValidator = fetchassign.MaxValidator
 	MaxFetchHost = fetchassign.MaxHost
@@ -83,25 +82,25 @@ const (
 
 // Messages.
 type (
-	// TurnsWanted asks the manager who looks at feeds that the sender and others
-	// offer. It is repeated as long as that is so.
+	// AssignmentsWanted asks the manager who fetches feeds that the sender and others
+	// offer. It is repeated as long as they do.
 	AssignmentsWanted struct {
 		Header
 		Feeds []AssignmentRequest
 	}
-	// TurnWanted is one feed.
+	// AssignmentRequest is one feed.
 	AssignmentRequest = fetchassign.Request
-	// Turns tells who looks, for a time: an answer, or news.
+	// Assignments tells who fetches, for a time: an answer, or news.
 	Assignments struct {
 		Header
 		For   time.Duration
 		Feeds []Assignment
 	}
-	// LastLook is what the last look at a feed left to who looks next.
+	// LastFetch is what the next fetcher of a feed needs to know of the last fetch.
 	LastFetch = fetchassign.LastFetch
-	// FeedTurns is one feed.
+	// Assignment is one feed.
 	Assignment = fetchassign.Assignment
-	// Urge asks a peer that looks at a feed to look now.
+	// FetchRequest asks the fetcher of a feed to fetch it now.
 	FetchRequest struct {
 		Header
 		URL string

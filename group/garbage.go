@@ -2,7 +2,7 @@ package group
 
 import "time"
 
-// startHouse begins to keep house: old entries and old rows go.
+// startGarbage begins to collect garbage: entries and rows that are too old.
 func (m *Machine) startGarbage() {
 	if b := (timerKey{kind: timerGarbage}); !m.timers.IsSet(b) {
 		m.timers.Set(b, m.now.Add(m.jitter(m.garbageEvery())))

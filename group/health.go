@@ -2,15 +2,15 @@ package group
 
 import "time"
 
-// doubt is a peer's doubt of itself (Lifeguard, Dadgar et al.): one that is
-// late stretches its own time-outs before it suspects others.
+// localHealth is how far a peer trusts its own clock (Lifeguard, Dadgar et al.): after a
+// missed deadline it stretches its own time-outs before it suspects others.
 type localHealth struct {
 	extra time.Duration // added to the refresh period at since, halved each period
 	since time.Time
 }
 
-// wake moves the clock. A tick that is late by more than r/8 shows that
-// this peer slept: the silence of others in that time was its own.
+// advanceClock moves the clock. A tick that is late by more than r/8 shows that this
+// peer did not run: the silence of others in that time was its own.
 func (m *Machine) advanceClock(now time.Time) {
 	if now.Before(m.now) {
 		now = m.now
@@ -53,7 +53,7 @@ func (m *Machine) missedDeadline(late time.Duration) {
 }
 
 // stretch is the refresh period as this peer counts it for others' silence: up
-// to three times r while it doubts itself.
+// to three times r after a missed deadline.
 func (m *Machine) stretch() time.Duration { return m.stretchAt(m.now) }
 
 func (m *Machine) stretchAt(t time.Time) time.Duration {
@@ -64,7 +64,7 @@ func (m *Machine) stretchAt(t time.Time) time.Duration {
 	return r + m.health.extra>>min(62, t.Sub(m.health.since)/r)
 }
 
-// silentAt is when the manager, if it gives no sign of life, has been silent
+// silenceAt is when the manager, if it gives no sign of life, has been silent
 // for a period as this peer counts it.
 func (m *Machine) silenceAt() time.Time {
 	const halvings = 4
@@ -89,6 +89,6 @@ func (m *Machine) window() time.Duration {
 	return time.Duration(float64(m.baseWindow()) * float64(m.stretch()) / float64(m.cfg.Refresh)) // the product of two durations has no room
 }
 
-// calmWindow is the window of a peer without doubt: turns are counted in it,
-// so that one doubtful peer does not hold up those behind it.
+// baseWindow is the window of a healthy peer. Ranks are counted in it, so that one
+// unhealthy peer does not hold up those behind it.
 func (m *Machine) baseWindow() time.Duration { return max(m.cfg.Refresh/4, 3*m.rtt) }

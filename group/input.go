@@ -68,7 +68,7 @@ type (
 		Unknown bool // the site could not be asked: what it said before stands
 		Vouch   Vouch
 	}
-	// Look asks for a look at the sites of this peer's own feeds now.
+	// CheckSites asks for a check of the sites of this peer's own feeds now.
 	CheckSites struct{}
 	// Rival is a claim on this group that the ring map shows. A zero Term: none
 	// is live, and only Above counts.

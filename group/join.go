@@ -111,7 +111,7 @@ func (m *Machine) sendJoin(p feedring.PeerID) {
 	m.send(p, Join{Header: Header{Group: m.group, Term: m.disk.Term}, Row: *m.me().row})
 }
 
-// joinToldOf: a peer that was asked names the manager.
+// onManagerNamed: a peer that was asked names the manager.
 func (m *Machine) onManagerNamed(from feedring.PeerID, t feedring.Term) {
 	j := &m.joining
 	if !j.asked(from) {
@@ -289,7 +289,7 @@ func (m *Machine) rival(r Rival) {
 	}
 }
 
-// measuredBy takes over what the manager measures, from all members and in each
+// onRoundTrip takes over what the manager measures, from all members and in each
 // beacon: a member itself measures when it joins and when it probes, and would
 // wait for objections by the network of that day.
 func (m *Machine) onRoundTrip(d time.Duration) {
@@ -298,7 +298,7 @@ func (m *Machine) onRoundTrip(d time.Duration) {
 	}
 }
 
-// measure takes the round trip of what was asked at sent into account. A single
+// measureRoundTrip takes the round trip of what was asked at sent into account. A single
 // slow one, of a peer that slept perhaps, counts as a quarter of the refresh period
 // at most. One in which this peer slept is its own time: later ones count, though it
 // doubts itself for long, or it would tell the network of before its sleep.

@@ -257,7 +257,7 @@ func (m *Machine) receiveMore(in Receive) {
 	}
 }
 
-// ring does what is due.
+// fireTimer does what is due.
 func (m *Machine) fireTimer(b timerKey) {
 	m.views.view = nil
 	switch b.kind {
@@ -341,7 +341,7 @@ func (m *Machine) term() feedring.Term {
 
 func (m *Machine) manager() feedring.PeerID { return m.lead.claim.Term.Claimant }
 
-// after arms an alarm.
+// after sets a timer.
 func (m *Machine) after(c timerKind, d time.Duration) { m.timers.Set(timerKey{kind: c}, m.now.Add(d)) }
 
 // beatEvery is the time between beacons.

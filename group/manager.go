@@ -142,7 +142,7 @@ func (m *Machine) heardOf(p feedring.PeerID, mem *member) {
 	}
 }
 
-// back takes a member in again that was away.
+// onReturn takes a member in again that was away.
 func (m *Machine) onReturn(mem *member) {
 	mem.heard = m.now
 	if mem.away {

@@ -79,7 +79,7 @@ func (m *Machine) onBeacon(in Receive, b Beacon) {
 	}
 }
 
-// answer acknowledges the manager's term.
+// answerBeacon acknowledges the manager's term.
 func (m *Machine) answerBeacon(beacon uint64) {
 	heads, older := m.replicator.Recent()
 	m.send(m.manager(), BeaconAnswer{
@@ -88,7 +88,7 @@ func (m *Machine) answerBeacon(beacon uint64) {
 	})
 }
 
-// awayTold takes over who is away by the manager's count.
+// onAway takes over who is away by the manager's count.
 func (m *Machine) onAway(away []feedring.PeerID) {
 	if len(away) == 0 && m.index().Away == 0 {
 		return

@@ -81,7 +81,7 @@ type Debt struct {
 	Entries int
 }
 
-// tellDebts tells the driver who is to be served last.
+// reportDebts tells the driver whom to serve last.
 func (m *Machine) reportDebts() {
 	l := m.linked()
 	if l == nil {

@@ -74,7 +74,7 @@ type (
 		Theme feedring.Theme
 		URLs  []string
 	}
-	// Twin says that another process runs with this peer's key: the group hears
+	// DuplicateIdentity says that another process runs with this peer's key: the group hears
 	// two that speak as one, and believes neither for long. It comes again, at
 	// most every three periods, while that goes on.
 	DuplicateIdentity struct{ Theme feedring.Theme }

@@ -31,7 +31,7 @@ func (m *Machine) newRow(change func(*Row)) {
 	}
 }
 
-// tellRow sends the own row to the manager, or as manager to all.
+// announceRow sends the own row to the manager, or as manager to all.
 func (m *Machine) announceRow() {
 	m.timers.Cancel(timerKey{kind: timerRow})
 	if m.ownRow.announced || m.lead.claim.Term.IsZero() {
@@ -45,7 +45,7 @@ func (m *Machine) announceRow() {
 	m.sendRows(m.manager(), []*Row{m.me().row})
 }
 
-// ownRowTold: somebody holds a row of this peer that this peer, its state
+// onOwnRow: somebody holds a row of this peer that this peer, its state
 // lost, never made: a newer one, or another of the same version. The own one goes
 // above it.
 func (m *Machine) onOwnRow(r *Row) {
@@ -62,8 +62,8 @@ func (m *Machine) onOwnRow(r *Row) {
 	m.save(saving{})
 }
 
-// goAbove begins an incarnation that is on disk: a row that is told before would
-// be of two lives, should the first end before that.
+// beginIncarnation begins an incarnation that is on disk. Announcing earlier could reuse
+// the incarnation after a crash.
 func (m *Machine) beginIncarnation() {
 	if m.me().row.Incarnation >= m.disk.Incarnation {
 		return
@@ -125,7 +125,7 @@ func upTo(t time.Time) time.Time {
 	return t.UTC()
 }
 
-// markKept is the mark of the life before, as far as it holds still.
+// restoredMark is the mark of the life before, as far as it holds still.
 func (m *Machine) restoredMark() time.Time {
 	if m.want.Dropped.IsZero() {
 		return m.want.From
@@ -133,9 +133,9 @@ func (m *Machine) restoredMark() time.Time {
 	return upTo(later(m.want.From, m.want.Dropped))
 }
 
-// droppedThere: who was polled has dropped entries that are fresh by the clock here,
-// and they were not sent. Nothing is promised from before, since that one may
-// have been polled in place of who is gone.
+// onDropped: a holder that was polled has dropped entries that are fresh by the clock here,
+// and did not send them. The row promises nothing from before, since no other holder
+// may be left.
 func (m *Machine) onDropped(to time.Time) {
 	if to.After(m.now) {
 		to = m.now
@@ -155,7 +155,7 @@ func (m *Machine) setMark(from time.Time) {
 	m.save(saving{})
 }
 
-// tellBackfills puts the exceptions into the row. While they are too many to
+// updateExceptions puts the exceptions into the row. While they are too many to
 // list, the row promises nothing from before that began.
 func (m *Machine) updateExceptions() {
 	refs, waits := m.replicator.Exceptions()
@@ -179,8 +179,8 @@ func (m *Machine) gone(p feedring.PeerID) bool {
 	return mem == nil || mem.row.Left
 }
 
-// tellGone lets the row name the copies of what no other row names any more:
-// nobody would ask for them.
+// updateOrphans lets the row name the copies of feeds that no other row names any more:
+// otherwise nobody would ask for them.
 func (m *Machine) updateOrphans() {
 	m.ownRow.orphansChanged = false
 	if m.leaving {

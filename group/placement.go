@@ -57,7 +57,7 @@ func (m *Machine) attach(a Attach) {
 	m.emit(Admit{Group: m.group, Stream: a.Stream})
 }
 
-// loadTold takes what a member told of its clients.
+// onLoad takes what a member told of its clients.
 func (m *Machine) onLoad(mem *member, clients int) {
 	changed, first := m.placer.OnLoad(mem.row.Peer, clients)
 	if changed {

@@ -37,7 +37,7 @@ type member struct {
 	rare    *rareState // nil: nothing of it
 }
 
-// rarely is what most members never give cause for. It is apart, since a peer
+// rareState is what most members never give cause for. It is apart, since a peer
 // knows up to thousands of members.
 type rareState struct {
 	probed time.Time // the last beacon to a peer that is away

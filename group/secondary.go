@@ -123,7 +123,7 @@ func (m *Machine) onRefreshed(from feedring.PeerID, r Refreshed) {
 	}
 }
 
-// doubtSecondary probes a secondary that was silent for a period, directly and
+// probeSecondary probes a secondary that was silent for a period, directly and
 // through the first eight peers.
 func (m *Machine) probeSecondary() {
 	p := m.lead.secondary
@@ -145,7 +145,7 @@ func (m *Machine) probeSecondary() {
 	}
 }
 
-// doubtEnds: nobody showed that the secondary is alive.
+// secondarySilent: nobody showed that the secondary is alive.
 func (m *Machine) secondarySilent() {
 	if !m.lead.serving || m.suspicion.nonce == 0 {
 		return

@@ -2,10 +2,10 @@ package group
 
 import "github.com/feedring/feedring"
 
-// Standing returns the role and the term of the View, without making one.
+// Status returns the role and the term of the View, without making one.
 func (m *Machine) Status() (feedring.Role, feedring.Term) { return m.roleNow(), m.lead.claim.Term }
 
-// Lead is who leads the group, as a View tells it.
+// Lead is the manager and the secondary, as a View tells them.
 type Lead struct {
 	Term               feedring.Term // followed; zero where the peer is in no group yet
 	Manager, Secondary feedring.PeerID
@@ -19,13 +19,13 @@ func (m *Machine) Lead() Lead {
 
 func (m *Machine) acknowledgedNow() bool { return !m.lead.serving && m.manager() != "" || m.lead.acked }
 
-// surePeriods is how long who starts again, or founds a group anew, may hear of
-// those that it was in one with.
+// authoritativePeriods is how long a peer that starts again, or founds a group anew, waits
+// to hear of its former members.
 const authoritativePeriods = 3
 
-// Sure reports whether the group has nothing but what this peer knows of, as far
-// as anybody can say. Who was in a group with others and starts again knows only
-// itself, and whoever else has just come back, while another may manage the rest.
+// Authoritative reports whether the group has nothing but what this peer knows of, as far
+// as anybody can say. A peer that was in a group with others and starts again knows only
+// itself and members that have just come back, while another may manage the rest.
 func (m *Machine) Authoritative() bool {
 	long := authoritativePeriods * m.cfg.Refresh
 	switch {
@@ -43,7 +43,7 @@ func (m *Machine) Has(p feedring.PeerID) bool {
 	return mem != nil && (p == m.cfg.Self || !mem.row.Left && m.shows(mem))
 }
 
-// showsStill: who is away leaves the View with time.
+// shows: a member that is away leaves the View with time.
 func (m *Machine) shows(mem *member) bool {
 	return !mem.away || m.now.Sub(mem.since) < m.cfg.Refresh
 }

@@ -165,13 +165,13 @@ func (m *Machine) credible(t feedring.Term, in Receive) bool {
 	return t.Number <= maxNumber && t.Number <= max(m.want.Highest, m.seen, m.joining.above, m.mapped)+maxJump
 }
 
-// toldNumber hears of a number that is in use, by no signed claim: nobody can
+// onNumber hears of a number that is in use, by no signed claim: nobody can
 // make it rise by more than a jump at a time.
 func (m *Machine) onNumber(n uint64) {
 	m.seen = min(maxNumber, max(m.seen, min(n, m.seen+maxJump)))
 }
 
-// stranger says that this peer joins a group of which neither the map nor its
+// isNewcomer says that this peer joins a group of which neither the map nor its
 // own past tells it any number. What it takes then leaves room to outbid it.
 func (m *Machine) isNewcomer() bool {
 	return len(m.members) <= 2 && m.lead.claim.Term.IsZero() && max(m.want.Highest, m.joining.above) == 0
@@ -215,7 +215,7 @@ func (m *Machine) refuse(t feedring.Term, acked bool, in Receive) {
 	}
 }
 
-// ownClaimTold: somebody follows a claim that this peer gave up before it knew.
+// onOwnClaim: somebody follows a claim that this peer gave up before it knew.
 // Where the manager to whom it yielded lives, a claim anew would yield again,
 // and be followed again, for ever: from is told instead, and joins that manager
 // with the term that it has accepted. Where from is that manager, nobody
@@ -265,7 +265,7 @@ func (m *Machine) abdicate() {
 	}
 }
 
-// stale tells to whom this peer follows.
+// sendStale tells which claim this peer follows.
 func (m *Machine) sendStale(to feedring.PeerID) {
 	if m.lead.claim.Term.IsZero() || to == m.cfg.Self {
 		return
@@ -277,7 +277,7 @@ func (m *Machine) sendStale(to feedring.PeerID) {
 	m.send(to, s)
 }
 
-// correct tells a member whose message shows that it follows a lower term. Most
+// correctTerm tells a member whose message shows that it follows a lower term. Most
 // of these come in numbers, so once a beat is enough; and a Stale is never
 // answered by a Stale.
 func (m *Machine) correctTerm(from feedring.PeerID, msg Message) {

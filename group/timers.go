@@ -5,7 +5,7 @@ import (
 	"github.com/feedring/feedring/group/internal/placement"
 )
 
-// chime says what is due.
+// timerKind says what is due.
 type timerKind uint8
 
 const (
@@ -25,14 +25,14 @@ const (
 	timerKinds                            // how many there are
 )
 
-// bell identifies an alarm: there is at most one of each.
+// timerKey identifies a timer: there is at most one of each.
 type timerKey struct {
 	kind    timerKind
 	ref     feedring.FeedRef
 	attempt placement.Attempt
 }
 
-// number is that of the chime for the bells of which there is one, and chimes for
+// slot is the kind for timers of which there is one, and timerKinds for
 // those of a feed or a query.
 func (b timerKey) slot() int {
 	switch b.kind {

@@ -10,10 +10,10 @@ import (
 	"github.com/feedring/feedring/group/internal/hash"
 )
 
-// check is this peer's look at one site.
+// check is this peer's check of one site.
 type check struct {
 	next      time.Time
-	last      time.Time // when the look before began
+	last      time.Time // when the one before began
 	vouchedAt time.Time // when the site last named the publisher
 	inFlight  bool
 	again     bool // asked for while it was under way
@@ -29,10 +29,10 @@ type sites struct {
 
 const (
 	vouchEvery = 24 * time.Hour
-	checkBatch = 16 // looks begun at once
+	checkBatch = 16 // checks begun at once
 )
 
-// vouch begins the looks that are due.
+// checkSites begins the checks that are due.
 func (m *Machine) checkSites() {
 	if m.lead.claim.Term.IsZero() || m.leaving {
 		return
@@ -65,7 +65,7 @@ func (m *Machine) checkSites() {
 	m.timers.Set(timerKey{kind: timerSites}, next)
 }
 
-// lastLook is when ref is due: at once, or a day after the own row's vouch.
+// firstCheck is when ref is due: at once, or a day after the own row's vouch.
 func (m *Machine) firstCheck(ref feedring.FeedRef) time.Time {
 	for _, v := range m.me().row.Vouches {
 		if v.Publisher == ref.Publisher && catalogue.SiteOf(ref.URL, v.Site) && (len(v.Feeds) == 0 || slices.Contains(v.Feeds, ref.URL)) {
@@ -75,7 +75,7 @@ func (m *Machine) firstCheck(ref feedring.FeedRef) time.Time {
 	return m.now
 }
 
-// checked is the outcome of a look. What failed is tried again, and a vouch
+// checked is the outcome of a check. What failed is tried again, and a vouch
 // that stood stays while its site cannot be asked, until it is too old.
 func (m *Machine) checked(c Checked) {
 	state := m.sites.checks[c.Feed]
@@ -100,10 +100,10 @@ func (m *Machine) checked(c Checked) {
 	m.timers.Set(timerKey{kind: timerSites}, earlier(later(m.now, m.timers.At(timerKey{kind: timerSites})), state.next))
 }
 
-// lookPause is how long to wait after a look that found nothing. The publisher
-// looks often at its own site at first, where the document may appear any time;
+// checkPause is how long to wait after a check that found nothing. The publisher
+// checks its own site often at first, where the document may appear any time;
 // others are told by its row when it does. In the end a site is asked once a
-// day, until somebody says that there is something to see (Look).
+// day, until somebody says that there is something to see (CheckSites).
 func (m *Machine) checkPause(ref feedring.FeedRef, tries int) time.Duration {
 	r := m.cfg.Refresh
 	pauses := []time.Duration{r, 10 * r, max(10*r, time.Hour)}
@@ -120,14 +120,14 @@ func (m *Machine) checkPause(ref feedring.FeedRef, tries int) time.Duration {
 	return min(pause, m.checkEvery(ref))
 }
 
-// lookEvery is a day, less up to an eighth that differs between feeds and peers:
+// checkEvery is a day, less up to an eighth that differs between feeds and peers:
 // a site is not asked about all its feeds, or by all its peers, at one time.
 func (m *Machine) checkEvery(ref feedring.FeedRef) time.Duration {
 	h := hash.Of("look", string(m.cfg.Self), ref.URL, string(ref.Publisher))
 	return vouchEvery - time.Duration(h%uint64(vouchEvery/8))
 }
 
-// lookAgain brings forward the looks at the sites of a publisher's feeds, to
+// recheckSites brings forward the checks of a publisher's sites, to
 // one a refresh period: no publisher can make this peer a burden to a site.
 func (m *Machine) recheckSites(publisher feedring.PeerID) {
 	for ref, c := range m.sites.checks {
@@ -144,14 +144,14 @@ func (m *Machine) recheckSites(publisher feedring.PeerID) {
 	}
 }
 
-// stands reports whether a site's word still counts. A word has one date for
+// vouches reports whether a site's vouch still counts. A vouch has one date for
 // all its feeds, the last one; each feed's own is kept here, so that one that
 // can no longer be asked about does not live on by the others.
 func (m *Machine) vouches(c *check) bool {
 	return c != nil && !c.vouchedAt.IsZero() && m.now.Sub(c.vouchedAt) <= catalogue.VouchAge
 }
 
-// standing lists the feeds of v that the site named lately, url left out.
+// vouchedFeeds lists the feeds of v that the site named lately, url left out.
 func (m *Machine) vouchedFeeds(v Vouch, url string) []string {
 	var feeds []string
 	for _, f := range v.Feeds {
@@ -181,7 +181,7 @@ func (m *Machine) vouchFor(v Vouch, url string) {
 	}
 }
 
-// forgetWords takes words out of the own row that are too old to count.
+// expireVouches takes vouches out of the own row that are too old to count.
 func (m *Machine) expireVouches() {
 	words := m.me().row.Vouches
 	fell := func(v Vouch) bool {
@@ -201,7 +201,7 @@ func (m *Machine) expireVouches() {
 	m.newRow(func(r *Row) { r.Vouches = left })
 }
 
-// withdraw takes the word for a feed out of the own row.
+// withdraw takes the vouch for a feed out of the own row.
 func (m *Machine) withdraw(ref feedring.FeedRef) {
 	about := func(v Vouch) bool {
 		return v.Publisher == ref.Publisher && catalogue.SiteOf(ref.URL, v.Site) && (len(v.Feeds) == 0 || slices.Contains(v.Feeds, ref.URL))
@@ -238,7 +238,7 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// vouched names the site of each feed that its site's word is held for.
+// vouched names the site of each feed that its site vouches for.
 func (m *Machine) vouched() map[feedring.FeedRef]string {
 	if m.sites.vouched == nil {
 		m.sites.vouched, m.sites.validUntil = m.index().Vouched(m.now)

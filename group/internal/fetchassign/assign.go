@@ -9,28 +9,28 @@ import (
 	"github.com/feedring/feedring/group/internal/catalogue"
 )
 
-// Who looks is chosen for all feeds of a host together: one fetcher has one
-// connection there, and keeps to the host's rate. Several fetchers would have to
-// tell each other of every request.
+// Fetchers are chosen for all feeds of a host together: one fetcher has one connection
+// there, and keeps to the host's rate. Several fetchers would have to tell each other of
+// every request.
 
-// unknownWay stands for a distance that nobody measured.
+// unknownLatency stands for a latency that nobody measured.
 const unknownLatency = time.Minute
 
-// worthIt is how much nearer a peer has to be that takes turns over: on one local
-// network ways differ by chance alone, and each move may cut a look short.
+// minGain is how much nearer a peer has to be to replace a fetcher: on one local
+// network latencies differ by chance alone, and each move may cut a fetch short.
 const minGain = 5 * time.Millisecond
 
 func (a *candidate) latencyOrWorst() time.Duration { return cmp.Or(a.latency, unknownLatency) }
 
-// counter is what peers have to do at a host.
+// hostCount is what peers have to do at a host.
 type hostCount struct {
-	must      map[feedring.PeerID]int // feeds that a peer looks at in any case: it offers them alone, or is the site's own
+	must      map[feedring.PeerID]int // feeds that a peer always fetches: it alone offers them, or is the site's own peer
 	all       map[feedring.PeerID]int // 1: the peer mirrors all feeds of the host
-	shared    map[feedring.PeerID]int // the shared ones that it looks at
+	shared    map[feedring.PeerID]int // the shared feeds that it fetches
 	takesOver map[[2]feedring.PeerID]bool
 }
 
-// counter counts at a host.
+// countHost counts at a host.
 func (d *Assigner) countHost(h *Snapshot, host string) *hostCount {
 	c := &hostCount{map[feedring.PeerID]int{}, map[feedring.PeerID]int{}, map[feedring.PeerID]int{}, map[[2]feedring.PeerID]bool{}}
 	h.count(host, c)
@@ -46,7 +46,7 @@ func (c *hostCount) add(peers []feedring.PeerID, n int) {
 	}
 }
 
-// others is how many shared feeds of the host a peer looks at beside one.
+// others is how many other shared feeds of the host a peer fetches.
 func (c *hostCount) others(p feedring.PeerID, s *assignedFeed) int {
 	if slices.Contains(s.fetchers, p) {
 		return c.shared[p] - 1
@@ -54,9 +54,8 @@ func (c *hostCount) others(p feedring.PeerID, s *assignedFeed) int {
 	return c.shared[p]
 }
 
-// more puts the peer first that has more to do at the host beside a feed: who
-// looks there in any case, then who can look at all, then who looks at most
-// shared ones.
+// more orders peers by what else they do at the host: first a peer that always fetches
+// there, then one that can fetch all feeds, then the one with most shared feeds.
 func (c *hostCount) more(a, b feedring.PeerID, s *assignedFeed) int {
 	return cmp.Or(cmp.Compare(min(c.must[b], 1), min(c.must[a], 1)), cmp.Compare(c.all[b], c.all[a]), cmp.Compare(c.others(b, s), c.others(a, s)))
 }
@@ -81,7 +80,7 @@ func (h *Snapshot) count(host string, c *hostCount) {
 	}
 }
 
-// alone is who looks at a feed without being asked; empty: whom the manager says.
+// soleFetcher is the peer that fetches a feed without an assignment; empty: the manager assigns it.
 func (h *Snapshot) soleFetcher(offers []catalogue.Publication) (only feedring.PeerID) {
 	if site, away := h.sitePeer(offers); site != "" {
 		if away {
@@ -101,7 +100,7 @@ func (h *Snapshot) soleFetcher(offers []catalogue.Publication) (only feedring.Pe
 	return only
 }
 
-// compare puts the better looker of a feed first.
+// compare puts the better fetcher of a feed first.
 func (c *hostCount) compare(a, b *candidate, s *assignedFeed) int {
 	failing := 0
 	if a.failing != b.failing {
@@ -113,9 +112,9 @@ func (c *hostCount) compare(a, b *candidate, s *assignedFeed) int {
 	return cmp.Or(failing, c.more(a.peer, b.peer, s), cmp.Compare(a.latencyOrWorst(), b.latencyOrWorst()), cmp.Compare(a.peer, b.peer))
 }
 
-// outdoes reports whether a is to look at a feed instead of b, who does: who has
-// more to do at the host, or is nearer and can take all that b has there. Half the
-// way is asked for, so that turns do not move to and fro, and none moves for a way
+// replaces reports whether a is to fetch a feed instead of the fetcher b: a has more to
+// do at the host, or is nearer and can take all that b fetches there. Nearer means at most
+// half the latency, so that assignments do not move to and fro. None moves for a latency
 // that nobody measured.
 func (d *Assigner) replaces(c *hostCount, a, b *candidate, url string) bool {
 	if a.failing != b.failing {
@@ -129,7 +128,7 @@ func (d *Assigner) replaces(c *hostCount, a, b *candidate, url string) bool {
 	return nearer && (more == 0 || c.must[b.peer] == 0 && d.takesAll(c, a.peer, b.peer, hostOf(url)))
 }
 
-// takesAll reports whether a would look at all that b does at a host.
+// takesAll reports whether a could fetch all that b fetches at a host.
 func (d *Assigner) takesAll(c *hostCount, a, b feedring.PeerID, host string) bool {
 	pair := [2]feedring.PeerID{a, b}
 	if all, known := c.takesOver[pair]; known {
@@ -143,9 +142,8 @@ func (d *Assigner) takesAll(c *hostCount, a, b feedring.PeerID, host string) boo
 	return c.takesOver[pair]
 }
 
-// deal chooses who looks at the feeds of a host, and lists those at which others
-// do than before. What one peer, which asks now, says of itself counts as heard
-// just now; empty: nobody asks.
+// assignHost chooses the fetchers of a host's feeds, and lists the feeds whose fetchers
+// changed. from is the peer whose request came just now; empty: none.
 func (d *Assigner) assignHost(h *Snapshot, host string, from feedring.PeerID) (changed []string) {
 	c := d.countHost(h, host)
 	for _, url := range d.hosts[host] {
@@ -160,7 +158,7 @@ func (d *Assigner) assignHost(h *Snapshot, host string, from feedring.PeerID) (c
 	return changed
 }
 
-// dealOne chooses who looks at a feed, and reports whether others do than before.
+// assignFeed chooses the fetchers of a feed, and reports whether they changed.
 func (d *Assigner) assignFeed(h *Snapshot, c *hostCount, url string, s *assignedFeed, from feedring.PeerID) bool {
 	lookers, offerers := 1, h.offerers(url)
 	before := len(s.candidates)
@@ -204,7 +202,7 @@ func (d *Assigner) assignFeed(h *Snapshot, c *hostCount, url string, s *assigned
 	return true
 }
 
-// split lists the askers that look and the others, the best first.
+// split lists the candidates that fetch and the others, the best first.
 func (s *assignedFeed) split(c *hostCount, looks func(*candidate) bool) (in, out []candidate) {
 	for i := range s.candidates {
 		if a := s.candidates[i]; looks(&a) {

@@ -11,9 +11,8 @@ import (
 	"github.com/feedring/feedring/internal/clone"
 )
 
-// Desk is what a manager knows of feeds that several peers mirror. It is no state
-// that anybody would miss: a new manager is told all of it anew. Use NewDesk. Who
-// is chosen: deal.go.
+// Assigner is what a manager knows of feeds that several peers mirror. Nobody would miss
+// it: all requests are repeated to a new manager. Use NewAssigner. assign.go chooses.
 type Assigner struct {
 	feeds      map[string]*assignedFeed
 	hosts      map[string][]string // the addresses of feeds, in order, by host
@@ -23,23 +22,23 @@ type Assigner struct {
 // shared is one feed.
 type assignedFeed struct {
 	candidates []candidate       // by id
-	fetchers   []feedring.PeerID // who looks, by id: the order of turns; never changed, only replaced
-	announced  []feedring.PeerID // by, as the askers know it
-	since      time.Time         // the first ask
-	last       *datedFetch       // the last look; nil: not known; never changed, only replaced
+	fetchers   []feedring.PeerID // by id, in the order of slots; never changed, only replaced
+	announced  []feedring.PeerID // fetchers as the candidates know them
+	since      time.Time         // the first request
+	last       *datedFetch       // nil: not known; never changed, only replaced
 }
 
-// asker is a peer that would look.
+// candidate is a peer that offers to fetch.
 type candidate struct {
 	peer     feedring.PeerID
 	latency  time.Duration // 0: unknown
 	fetchers int
 	failing  bool
-	fetching bool // it said that it looks
+	fetching bool // by its own report
 	at       time.Time
 }
 
-// NewDesk returns one that nobody asked anything.
+// NewAssigner returns one without requests.
 func NewAssigner() *Assigner {
 	return &Assigner{feeds: map[string]*assignedFeed{}, hosts: map[string][]string{}}
 }
@@ -65,7 +64,7 @@ func (d *Assigner) Clear() {
 	}
 }
 
-// Size is how many feeds and askers are kept.
+// Size is how many feeds and candidates are kept.
 func (d *Assigner) Size() (feeds, askers int) { return len(d.feeds), d.candidates }
 
 // hostOf is the host of an address, with its port: what has one connection.
@@ -98,11 +97,10 @@ func (d *Assigner) drop(url string) {
 	delete(d.feeds, url)
 }
 
-// Asked answers who looks at feeds, lists those of which others are to be told,
-// and returns when to review; zero: no sooner than else. Of a feed that was not
-// asked about before only those that look already are confirmed at first: a group
-// whose manager is new goes on, and of several that start at once the nearest is
-// found.
+// OnRequests answers requests, lists the feeds whose other candidates are to be told,
+// and returns when to review; zero: no sooner than otherwise. For a feed without earlier
+// requests only present fetchers are confirmed at first: so a group goes on under a new
+// manager, and of several peers that start at once the nearest is found.
 func (d *Assigner) OnRequests(h *Snapshot, from feedring.PeerID, feeds []Request) (answer []Assignment, changed []string, again time.Time) {
 	noted, hosts, news := make([]*Request, 0, len(feeds)), map[string]bool{}, map[string]bool{}
 	for i := range feeds {
@@ -126,7 +124,7 @@ func (d *Assigner) OnRequests(h *Snapshot, from feedring.PeerID, feeds []Request
 	}
 	for _, f := range noted {
 		s := d.feeds[f.URL]
-		if s.onLastFetch(h, from, f.Last) { // it was not known before that it looks
+		if s.onLastFetch(h, from, f.Last) { // only now it is known as a fetcher
 			news[f.URL] = true
 		}
 		if len(s.announced) > 0 {
@@ -138,9 +136,8 @@ func (d *Assigner) OnRequests(h *Snapshot, from feedring.PeerID, feeds []Request
 	return answer, slices.Sorted(maps.Keys(news)), again
 }
 
-// note keeps what a peer says of a feed that it offers; nil: it does not offer
-// it, as far as is known here, or too many were kept. It reports whether somebody
-// else may have to look because of it.
+// record keeps a peer's request for a feed; nil: the peer does not offer it, as far as
+// is known here, or there are too many. It reports whether the fetchers may change.
 func (d *Assigner) record(h *Snapshot, from feedring.PeerID, f *Request) (s *assignedFeed, other bool) {
 	if s = d.feeds[f.URL]; !h.offeredBy(f.URL, from) {
 		return nil, false
@@ -166,8 +163,8 @@ func (d *Assigner) record(h *Snapshot, from feedring.PeerID, f *Request) (s *ass
 	return s, s.candidates[i] != old || len(s.announced) == 0
 }
 
-// looked takes in what who looks says of the last look, and reports whether that
-// is news. Who does not look is not heard.
+// onLastFetch takes a fetcher's report of its last fetch, and reports whether it is news.
+// Reports of other peers are ignored.
 func (s *assignedFeed) onLastFetch(h *Snapshot, from feedring.PeerID, l *LastFetch) bool {
 	if l == nil || !slices.Contains(s.fetchers, from) {
 		return false
@@ -184,8 +181,8 @@ func (s *assignedFeed) assignment(h *Snapshot, url string) Assignment {
 	return Assignment{url, s.announced, s.last.asOf(h.Now)}
 }
 
-// Review sees who is gone, lists the feeds of which others are to be told, and
-// returns when to review again.
+// Review drops candidates that are gone, lists the feeds whose candidates are to be told,
+// and returns when to review again.
 func (d *Assigner) Review(h *Snapshot) (changed []string, next time.Time) {
 	next = h.Now.Add(h.validity() / 3)
 	for _, host := range slices.Sorted(maps.Keys(d.hosts)) {
@@ -203,7 +200,7 @@ func (d *Assigner) Review(h *Snapshot) (changed []string, next time.Time) {
 	return changed, next
 }
 
-// Tell lists what each peer that asked about feeds is to be told of them.
+// Assignments lists what each candidate is to be told of feeds.
 func (d *Assigner) Assignments(h *Snapshot, urls []string) map[feedring.PeerID][]Assignment {
 	lists := map[feedring.PeerID][]Assignment{}
 	for _, url := range urls {

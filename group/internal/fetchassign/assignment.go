@@ -6,28 +6,27 @@ import (
 	"github.com/feedring/feedring"
 )
 
-// Wanted is what a peer that would look at a feed says of itself to the manager.
+// Request is what a peer that offers a feed reports of itself to the manager.
 type Request struct {
 	URL      string
 	Distance time.Duration // of the sender to the origin; 0: unknown
-	Fetchers int           // how many the sender wants to look
-	Fetching bool          // the sender looks now
+	Fetchers int           // how many fetchers the sender wants
+	Fetching bool          // the sender fetches now
 	Failing  bool          // in vain
-	Last     *LastFetch    // of who looks; nil: not known
+	Last     *LastFetch    // of the fetcher; nil: not known
 }
 
-// Said is who looks at a feed, as the manager says: in the order of turns.
+// Assignment names the fetchers of a feed in the order of their slots.
 type Assignment struct {
 	URL  string
 	By   []feedring.PeerID
-	Last *LastFetch // by any of them, or of those before; nil: not known
+	Last *LastFetch // by any of them or a former fetcher; nil: not known
 }
 
-// Turn is who looks at an own feed. A Turn above zero: this peer, as the Turn-th
-// of Of that share the looks evenly. Zero: By does. Mirrors: others that are
-// there offer it too, and none of them is the site's own peer. Part and Last are
-// told with a turn of this peer, which keeps to them; Last also with another's, where
-// an origin wants to be left alone.
+// Decision says who fetches an own feed. A Slot above zero: this peer does, in that one
+// of Slots equal shares. Zero: By does. Mirrors: other members that are present offer it
+// too, and none of them is the site's own peer. Part and Last come with a slot of this
+// peer, which keeps to them. Last also comes without one if an origin wants to be left alone.
 type Decision struct {
 	URL         string
 	Slot, Slots int

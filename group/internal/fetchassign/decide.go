@@ -8,7 +8,7 @@ import (
 	"github.com/feedring/feedring/group/internal/catalogue"
 )
 
-// decide adds who looks at an own feed to turns, if that changed. It reports
+// decide adds the decision about an own feed to turns, if it changed. It reports
 // whether the manager has to be asked, and when to decide again; zero: not before
 // something happens.
 func (s *memberFeed) decide(h *Snapshot, url string, turns *[]Decision) (shared bool, again time.Time) {
@@ -23,7 +23,7 @@ func (s *memberFeed) decide(h *Snapshot, url string, turns *[]Decision) (shared 
 	return shared, again
 }
 
-// tell adds the turn to turns, with what is known of the last look.
+// announce adds the decision to turns, with what is known of the last fetch.
 func (s *memberFeed) announce(h *Snapshot, turns *[]Decision) {
 	t := s.announced
 	if t.Slot > 0 || s.last.concernsAll(h.Now) {
@@ -57,9 +57,8 @@ func (s *memberFeed) choose(h *Snapshot, url string) (t Decision, shared bool, a
 	return t, true, again
 }
 
-// byWord is the verdict of a feed that several peers mirror. Where no manager
-// speaks for long who looks goes on, and should that one be gone too, the
-// others' turns come one after another.
+// chooseShared decides about a feed that several peers mirror. While no manager assigns it,
+// its fetcher goes on. If that one is gone too, the others take over one after another.
 func (s *memberFeed) chooseShared(h *Snapshot, url string, offers []catalogue.Publication) (t Decision, again time.Time) {
 	switch {
 	case h.Now.Before(s.validUntil):
@@ -81,7 +80,7 @@ func (s *memberFeed) chooseShared(h *Snapshot, url string, offers []catalogue.Pu
 	return s.selfAfter(h, url, s.validUntil.Add(time.Duration(rank)*h.validity()))
 }
 
-// notBefore leaves everything as it is until a time, and then has this peer look.
+// selfAfter leaves everything as it is until a time, and then has this peer fetch.
 func (s *memberFeed) selfAfter(h *Snapshot, url string, at time.Time) (Decision, time.Time) {
 	if h.Now.Before(at) {
 		return s.announced, at
@@ -89,7 +88,7 @@ func (s *memberFeed) selfAfter(h *Snapshot, url string, at time.Time) (Decision,
 	return h.decisionFor(url, []feedring.PeerID{h.Self}), time.Time{}
 }
 
-// turnBy is this peer's turn among those that look.
+// decisionFor is the decision for this peer among the fetchers.
 func (h *Snapshot) decisionFor(url string, by []feedring.PeerID) Decision {
 	if i := slices.Index(by, h.Self); i >= 0 {
 		return Decision{URL: url, Slot: i + 1, Slots: len(by), By: h.Self}
@@ -97,7 +96,7 @@ func (h *Snapshot) decisionFor(url string, by []feedring.PeerID) Decision {
 	return Decision{URL: url, By: by[0]}
 }
 
-// forget leaves what the manager said: it is not needed.
+// forget drops the manager's assignment, which is not needed.
 func (s *memberFeed) forget() {
 	s.fetchers, s.validUntil, s.waitingSince, s.requestedAt, s.tries = nil, time.Time{}, time.Time{}, time.Time{}, 0
 }

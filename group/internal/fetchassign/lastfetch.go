@@ -6,21 +6,21 @@ import (
 	"github.com/feedring/feedring/group/internal/catalogue"
 )
 
-// Last is what the last look at a feed left to who looks next, as of the moment
-// when it is told. It is never changed, so it is shared. Origins asked for it all:
-// whose word it is cannot be checked, so it has bounds.
+// LastFetch is what the next fetcher of a feed needs to know of the last fetch, as of the
+// moment when it is told. It is never changed, so it is shared. It repeats what an origin
+// asked for; nobody can check that, so it has bounds.
 type LastFetch struct {
 	Ago  time.Duration // since it ended
 	Wait time.Duration // the origin wants to be left alone for so long; 0: it did not say
 	Host string        // that is left alone as a whole; empty: the feed alone
 
 	ETag, LastModified string // the origin's validators, as they came
-	// Entries names what the group had of the feed after that look: who has
+	// Entries names what the group had of the feed after that fetch: a peer that has
 	// something else needs the whole document. 0: not known.
 	Entries uint64
 
-	Failures int           // looks in a row that failed, this one included
-	Again    time.Duration // after a failure: who looked would not look again for so long
+	Failures int           // fetches in a row that failed, this one included
+	Again    time.Duration // after a failure: the fetcher would not fetch again for so long
 	Gone     bool          // the origin said that the feed is gone for good
 }
 
@@ -30,16 +30,16 @@ const (
 	MaxValidator = 1024
 	MaxHost      = 300
 	maxAgo       = 365 * 24 * time.Hour
-	maxFailures  = 16 // nobody waits longer for more
+	maxFailures  = 16 // no wait grows beyond these
 )
 
-// left is a Last at the time it was told.
+// datedFetch is a LastFetch at the time it was told.
 type datedFetch struct {
 	LastFetch
 	at time.Time
 }
 
-// leave bounds what somebody says; nil: it is not to be used.
+// bounded limits what a peer reports; nil: it is not to be used.
 func bounded(l *LastFetch, now time.Time) *datedFetch {
 	if l == nil || len(l.Host) > MaxHost || len(l.ETag) > MaxValidator || len(l.LastModified) > MaxValidator {
 		return nil
@@ -51,8 +51,8 @@ func bounded(l *LastFetch, now time.Time) *datedFetch {
 	return &datedFetch{bounded, now}
 }
 
-// asks reports whether l is for those too that do not look: a host wants to be left
-// alone as a whole, or the feed is gone for good.
+// concernsAll reports whether l matters to peers that do not fetch the feed: the host wants
+// to be left alone as a whole, or the feed is gone for good.
 func (l *datedFetch) concernsAll(now time.Time) bool {
 	return l != nil && (l.Gone || l.Host != "" && l.until().After(now))
 }
@@ -71,8 +71,8 @@ func (l *datedFetch) asOf(now time.Time) *LastFetch {
 	return &aged
 }
 
-// news reports whether l is of a later look than old: what was on its way for
-// a little longer is not.
+// newerThan reports whether l is of a later fetch than old; a report of the same fetch that
+// was on its way for longer is not.
 func (l *datedFetch) newerThan(old *datedFetch, slack time.Duration) bool {
 	switch {
 	case l == nil || old == nil:
@@ -86,7 +86,7 @@ func (l *datedFetch) newerThan(old *datedFetch, slack time.Duration) bool {
 		l.Failures != old.Failures || l.Gone != old.Gone
 }
 
-// slack is by how much two tellings of one look may differ.
+// slack is by how much two reports of one fetch may differ.
 func (h *Snapshot) slack() time.Duration { return h.Refresh / 8 }
 
 // Size is at least what l takes on the wire.

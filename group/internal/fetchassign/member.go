@@ -9,14 +9,13 @@ import (
 	"github.com/feedring/feedring/internal/clone"
 )
 
-// Own is the feeds of one peer, as it shares the looks at them. Who offers a feed
-// alone looks without a word to anybody; the site's own peer looks in any case,
-// and nobody else while it is there; else the manager says whose turn it is. Use
-// NewOwn.
+// Member is one peer's part, with the feeds that it offers. A peer that alone offers a feed
+// fetches it and asks nobody. The site's own peer always fetches, and nobody else while it is
+// present. Of all other feeds the manager assigns the fetchers. Use NewMember.
 type Member struct {
 	feeds      map[string]*memberFeed
-	fetchers   int       // that this peer wants at each
-	reportedAt time.Time // when the manager was last told of a look
+	fetchers   int       // that this peer wants for each feed
+	reportedAt time.Time // when a fetch was last reported to the manager
 }
 
 // share is one feed.
@@ -24,23 +23,22 @@ type memberFeed struct {
 	since     time.Time // when it was offered
 	announced Decision  // what the driver knows
 
-	fetchers        []feedring.PeerID // who looks by the manager's word; never changed, only replaced
-	validUntil      time.Time         // of that word
-	waitingSince    time.Time         // since when this peer has been waiting for a first word; zero: it has one, or needs none
-	requestedAt     time.Time         // the manager that is followed; zero: not yet
-	tries           int               // asked in vain
-	changed         bool              // there is something to tell the manager
-	urgedAt         time.Time         // when another peer last asked for a look
+	fetchers        []feedring.PeerID // by the manager's assignment; never changed, only replaced
+	validUntil      time.Time         // of that assignment
+	waitingSince    time.Time         // since when this peer has waited for a first assignment; zero: it has one, or needs none
+	requestedAt     time.Time         // of the manager that is followed; zero: not yet
+	tries           int               // requests without an answer
+	changed         bool              // there is something to report to the manager
+	urgedAt         time.Time         // when another peer last asked for a fetch
 	latency         time.Duration     // to the origin, smoothed; 0: unknown
-	reportedLatency time.Duration     // of it, to the manager
-	measuredAt      time.Time         // when it was asked for; zero: never
-	failedAt        time.Time         // when a look last failed; zero: the origin answers, as far as is known
-	last            *datedFetch       // the last look, by whomever; nil: not known; never changed, only replaced
-	unreported      bool              // the manager was not told of last yet
+	reportedLatency time.Duration     // as the manager knows it
+	measuredAt      time.Time         // when its measurement was asked for; zero: never
+	failedAt        time.Time         // when a fetch last failed; zero: the origin answers, as far as is known
+	last            *datedFetch       // the last fetch by anybody; nil: not known; never changed, only replaced
+	unreported      bool              // last was not reported to the manager yet
 }
 
-// NewOwn returns no feeds, each of which so many peers are to look at, as far as
-// this one is asked.
+// NewMember returns the part of a peer that offers no feeds and wants so many fetchers for each.
 func NewMember(lookers int) *Member {
 	return &Member{feeds: map[string]*memberFeed{}, fetchers: lookers}
 }
@@ -63,17 +61,17 @@ func (o *Member) Describe(feeds []feedring.Feed, now time.Time) {
 	maps.DeleteFunc(o.feeds, func(url string, _ *memberFeed) bool { return !offered[url] })
 }
 
-// Anew asks another manager everything anew.
+// ManagerChanged has every request repeated to the new manager.
 func (o *Member) ManagerChanged() {
 	for _, s := range o.feeds {
 		s.requestedAt, s.tries = time.Time{}, 0
 	}
 }
 
-// Deeds is what a review asks for.
+// Actions is what a review asks for.
 type Actions struct {
 	Decisions []Decision // to tell the driver
-	Measure   []string   // whose origin's distance is to be found out
+	Measure   []string   // feeds whose origin's distance is to be measured
 	Requests  []Request  // to tell the manager
 	Next      time.Time
 }
@@ -100,8 +98,8 @@ func (o *Member) Review(h *Snapshot, last time.Time) Actions {
 	return do
 }
 
-// askAt is when the manager is to be asked about a feed. Who does not look
-// itself first learns how far its origin is.
+// requestAt is when the manager is to be asked about a feed. A peer that does not fetch it
+// measures the distance of its origin first.
 func (o *Member) requestAt(h *Snapshot, url string, s *memberFeed, do *Actions) time.Time {
 	r := h.Refresh
 	if s.latency == 0 && s.measuredAt.IsZero() {
@@ -140,7 +138,7 @@ func (o *Member) request(h *Snapshot, url string, s *memberFeed) Request {
 	return w
 }
 
-// Told takes the manager's word, which holds for a time.
+// OnAssignments takes the manager's assignments, which are valid for a time.
 func (o *Member) OnAssignments(h *Snapshot, during time.Duration, feeds []Assignment) (turns []Decision) {
 	for _, f := range feeds {
 		s := o.feeds[f.URL]
@@ -161,9 +159,9 @@ func (o *Member) OnAssignments(h *Snapshot, during time.Duration, feeds []Assign
 	return turns
 }
 
-// Looked takes in a look that ended, and reports whether the manager is to be
-// told: at once where a host wants to be left alone or a feed is gone, and else four
-// times in a period at most.
+// OnFetched takes the end of a fetch, and reports whether the manager is to be
+// told: at once if a host wants to be left alone or a feed is gone, otherwise at most
+// four times in a period.
 func (o *Member) OnFetched(url string, l *LastFetch, now time.Time) (soon bool) {
 	s, last := o.feeds[url], bounded(l, now)
 	if s == nil || last == nil {
@@ -174,9 +172,8 @@ func (o *Member) OnFetched(url string, l *LastFetch, now time.Time) (soon bool) 
 	return true
 }
 
-// Measured takes in what is known of the way to an origin, and reports whether
-// the manager is to be told, as it is of what differs by a quarter: chance moves
-// no lease.
+// OnMeasured takes the latency of an origin, and reports whether the manager is to be
+// told: of a difference by a quarter, since chance must move no assignment.
 func (o *Member) OnMeasured(url string, distance time.Duration, failing bool, now time.Time) (news bool) {
 	s := o.feeds[url]
 	if s == nil {
@@ -202,7 +199,7 @@ func (o *Member) OnMeasured(url string, distance time.Duration, failing bool, no
 	return s.changed
 }
 
-// By is who looks at an own feed instead of this peer; empty: nobody that is known.
+// FetcherOf is the peer that fetches an own feed instead of this one; empty: none is known.
 func (o *Member) FetcherOf(url string) feedring.PeerID {
 	if s := o.feeds[url]; s != nil && s.announced.Slot == 0 {
 		return s.announced.By
@@ -210,7 +207,7 @@ func (o *Member) FetcherOf(url string) feedring.PeerID {
 	return ""
 }
 
-// Urge reports whether an own feed is to be looked at now because another peer
+// OnFetchRequest reports whether an own feed is to be fetched now because another peer
 // asks for it.
 func (o *Member) OnFetchRequest(h *Snapshot, url string) bool {
 	s := o.feeds[url]

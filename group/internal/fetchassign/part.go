@@ -7,21 +7,21 @@ import (
 	"github.com/feedring/feedring/group/internal/catalogue"
 )
 
-// A host's rate holds for the whole group. Where no one peer can look at all of a
-// host's feeds its time is dealt out: feeds that the same peers offer have one
-// looker, so each such lot has a part, by how many feeds are in it. Everybody works
-// that out from the rows alike, and nobody says a word.
+// A host's rate holds for the whole group. If no single peer can fetch all of a host's
+// feeds, its time is split: feeds that the same peers offer have one fetcher, so each such
+// lot has a part, by its number of feeds. Every peer computes the same parts from the rows,
+// without a message.
 
-// Part is the part of a host's time in which a feed may be looked at, in 2^32nds of
+// Part is the part of a host's time in which a feed may be fetched, in 2^32nds of
 // it. The zero Part is all of it.
 type Part struct{ From, Size uint32 }
 
 const (
 	whole     = 1 << 32
-	leastPart = whole / 512 // no feed waits for much longer than the hour between two looks
+	leastPart = whole / 512 // no feed waits for much longer than the hour between two fetches
 )
 
-// turn is the part of one of those that look at a feed in turn.
+// slot is the part of one of several fetchers of a feed.
 func (p Part) slot(turn, of int) Part {
 	size := uint64(p.Size)
 	if p == (Part{}) {
@@ -31,17 +31,16 @@ func (p Part) slot(turn, of int) Part {
 	return Part{p.From + uint32(size*uint64(turn-1)), uint32(max(size, leastPart))}
 }
 
-// Parts is how the time of hosts is dealt out, as far as it was asked for: it
-// follows from Here's Book and Vouched.
+// Parts is how the time of hosts is split, as far as it was asked for: it
+// follows from the Index and Vouched of a Snapshot.
 type Parts map[string]hostParts
 
 type hostParts struct {
 	feeds map[string]Part // by address; nil: each has all of it
-	one   bool            // somebody can look at all
+	one   bool            // somebody can fetch all
 }
 
-// part is that of a feed, for one of those that look at it in turn. Where one peer
-// looks at all it has all.
+// part is that of a feed for one of its fetchers. A peer that fetches all has all.
 func (h *Snapshot) part(url string, turn, of int) Part {
 	host := hostOf(url)
 	parts, known := h.Parts[host]
@@ -58,7 +57,7 @@ func (h *Snapshot) part(url string, turn, of int) Part {
 	return parts.feeds[url]
 }
 
-// dealt gives the feeds of a host their parts. The site's own peer asks its own
+// partsOf gives the feeds of a host their parts. The site's own peer asks its own
 // host, and takes nobody's time.
 func (h *Snapshot) partsOf(host string) hostParts {
 	lots, order, total := map[string][]string{}, []string(nil), uint64(0)
@@ -96,7 +95,7 @@ func (h *Snapshot) partsOf(host string) hostParts {
 	return parts
 }
 
-// mirrors lists who is there and might look at a feed; nobody, where the site's own
+// mirrors lists the peers that are present and may fetch a feed; none if the site's own
 // peer does.
 func (h *Snapshot) mirrors(offers []catalogue.Publication) (peers []feedring.PeerID) {
 	for _, f := range offers {
@@ -111,8 +110,7 @@ func (h *Snapshot) mirrors(offers []catalogue.Publication) (peers []feedring.Pee
 	return peers
 }
 
-// at goes over the feeds of a host, by those who offer each, in order of their
-// addresses.
+// eachFeed goes over the feeds of a host in order of their addresses, with the offers of each.
 func (h *Snapshot) eachFeed(host string, each func(offers []catalogue.Publication)) {
 	for _, scheme := range []string{"http://", "https://"} {
 		prefix := scheme + host + "/"

@@ -12,7 +12,7 @@ import (
 	"github.com/feedring/feedring/group/internal/catalogue"
 )
 
-// Here is the membership as it is now.
+// Snapshot is the membership as it is now.
 type Snapshot struct {
 	Self      feedring.PeerID
 	Now       time.Time
@@ -26,22 +26,22 @@ type Snapshot struct {
 
 // The times of sharing, in refresh periods.
 const (
-	validPeriods    = 30 // a word of the manager
-	siteAwayPeriods = 10 // the site's own peer may be away before mirrors look
+	validPeriods    = 30 // an assignment is valid
+	siteAwayPeriods = 10 // the site's own peer may be away before mirrors fetch
 	requestPeriods  = 6
-	failedPeriods   = 12 * validPeriods // whom an origin refused may be tried again
+	failedPeriods   = 12 * validPeriods // a peer that an origin refused may be tried again
 )
 
 // Bounds.
 const (
-	MaxFetchers   = 8       // peers that look at one feed
+	MaxFetchers   = 8       // fetchers of one feed
 	maxCandidates = 100_000 // of all feeds together
 )
 
-// unheard is how long a feed waits to be looked at while its peer is in no group yet.
+// soloAfter is how long a feed waits for a fetch while its peer is in no group yet.
 const soloAfter = 2 * time.Second
 
-// Hold is how long a word of the manager holds.
+// Validity is how long an assignment of the manager is valid.
 func Validity(refresh time.Duration) time.Duration { return validPeriods * refresh }
 
 func (h *Snapshot) validity() time.Duration { return Validity(h.Refresh) }
@@ -61,7 +61,7 @@ func (h *Snapshot) find(ref feedring.FeedRef) (int, bool) {
 	return slices.BinarySearchFunc(h.Index.Feeds, ref, func(f catalogue.Publication, ref feedring.FeedRef) int { return f.Ref.Compare(ref) })
 }
 
-// mayLook reports whether a peer that is there offers a feed.
+// offeredBy reports whether a peer that is present offers a feed.
 func (h *Snapshot) offeredBy(url string, p feedring.PeerID) bool {
 	i, ok := h.find(feedring.FeedRef{URL: url, Publisher: p})
 	return ok && !h.Index.Feeds[i].Away
@@ -77,8 +77,8 @@ func (h *Snapshot) offerers(url string) (n int) {
 	return n
 }
 
-// sitesOwn is the peer that the site of a feed names as its own: this one if it
-// is, else one that is there, or was there a while ago. Empty: none.
+// sitePeer is the peer that the site of a feed names as its own: this one if it is named,
+// otherwise one that is present, or was a while ago. Empty: none.
 func (h *Snapshot) sitePeer(offers []catalogue.Publication) (own feedring.PeerID, away bool) {
 	for _, f := range offers {
 		p := f.Ref.Publisher

@@ -7,7 +7,7 @@ import (
 	"github.com/feedring/feedring"
 )
 
-// Tally counts by peer. What falls to nothing is forgotten.
+// Counter counts by peer. A count of zero is forgotten.
 type Counter map[feedring.PeerID]int
 
 // Add counts n more of p's.

@@ -6,12 +6,12 @@ import (
 	"github.com/feedring/feedring"
 )
 
-// Signers is whose tickets a peer takes: those that it knew as manager or
+// TrustedIssuers is whose tickets a peer accepts: those that it knew as manager or
 // as secondary, the last one first. A ticket outlives the term under which it
 // was given, and the catalogue's memory of who gave it.
 type TrustedIssuers []feedring.PeerID
 
-// MaxSigners is a manager and a secondary of eight terms: more than a group has
+// MaxIssuers is a manager and a secondary of eight terms: more than a group has
 // in the hour for which a ticket holds, unless it is in such trouble that its
 // readers ask again anyway.
 const MaxIssuers = 16

@@ -1,6 +1,6 @@
-// Package guests is the clients of one peer: who is served, for whom a place is
-// kept, whose tickets are taken, and how much of it all one identity may have.
-// It chooses nobody: that is the group's lookup.
+// Package leases is the clients of one peer: which are served, for which a place is
+// reserved, whose tickets are accepted, and how much of it all one identity may have.
+// It chooses nobody: that is placement's.
 package leases
 
 import (
@@ -9,17 +9,17 @@ import (
 	"github.com/feedring/feedring"
 )
 
-// Bounds of a Room.
+// Bounds of a Table.
 const (
-	Max = 10_000 // clients served and places kept
+	Max = 10_000 // clients served and places reserved
 	// MaxOfClient bounds the places and the leases of one client, each for
 	// itself. A gateway's thousand readers and its queries come under one id;
 	// more than a fifth of a peer no id needs.
 	MaxOfClient = Max / 5
 )
 
-// Room is the clients that a peer serves, and those that it keeps a place for:
-// at most Max of them together. Use NewRoom.
+// Table is the clients that a peer serves, and those that it reserves a place for:
+// at most Max of them together. Use NewTable.
 type Table struct {
 	reserved map[feedring.QueryID]reservation
 	leases   map[uint64]lease
@@ -36,13 +36,13 @@ type lease struct {
 	client feedring.PeerID
 }
 
-// kept is a place for a client that has not come yet.
+// reservation is a place for a client that has not come yet.
 type reservation struct {
 	client feedring.PeerID
 	by     feedring.PeerID
 }
 
-// NewRoom returns a room that nobody is in.
+// NewTable returns a table without clients.
 func NewTable() Table {
 	return Table{
 		reserved: map[feedring.QueryID]reservation{}, leases: map[uint64]lease{}, streams: map[feedring.QueryID]uint64{},
@@ -58,22 +58,22 @@ func (g *Table) Clone() Table {
 	}
 }
 
-// Load is the number of clients served, and of places kept.
+// Load is the number of clients served, and of places reserved.
 func (g *Table) Load() int { return len(g.leases) + len(g.reserved) }
 
 // Leases is the number of clients served.
 func (g *Table) Leases() int { return len(g.leases) }
 
-// KeptFor is the number of places kept on the word of by.
+// ReservedFor is the number of places reserved on the word of by.
 func (g *Table) ReservedFor(by feedring.PeerID) int { return g.reservedFor[by] }
 
-// KeptAs returns the client that a query's place is kept for.
+// ReservedClient returns the client that a query's place is reserved for.
 func (g *Table) ReservedClient(id feedring.QueryID) (client feedring.PeerID, ok bool) {
 	k, ok := g.reserved[id]
 	return k.client, ok
 }
 
-// Keep makes room for a client, on the word of by: ok, unless all of it is
+// Reserve makes room for a client, on the word of by: ok, unless all of it is
 // taken. A client that has as many places as one may have is given no other
 // (made is false): its ticket is good without, as it is at an alternate, and
 // whoever named it as the client takes nothing from it.
@@ -91,7 +91,7 @@ func (g *Table) Reserve(id feedring.QueryID, client, by feedring.PeerID) (made, 
 	return true, true
 }
 
-// Unkeep gives a place up, and reports whether there was one.
+// Unreserve gives a place up, and reports whether there was one.
 func (g *Table) Unreserve(id feedring.QueryID) bool {
 	k, ok := g.reserved[id]
 	if ok {

@@ -72,7 +72,7 @@ func (pl *Placer) patience() time.Duration {
 	return min(pl.cfg.Refresh/4, 500*time.Millisecond)
 }
 
-// seekNext asks the next candidate. The manager itself makes room at once.
+// askNext asks the next candidate. The manager itself makes room at once.
 func (pl *Placer) askNext(key Attempt, p *lookup, i int) {
 	s := &p.seeks[i]
 	s.asked = ""
@@ -102,7 +102,7 @@ func (pl *Placer) askNext(key Attempt, p *lookup, i int) {
 	}
 }
 
-// placeOn ends the lookup when nobody must answer any more.
+// proceed ends the lookup when no answer is awaited any more.
 func (pl *Placer) proceed(key Attempt, p *lookup) {
 	for i := range p.seeks {
 		if p.seeks[i].asked != "" {

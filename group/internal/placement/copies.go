@@ -7,14 +7,14 @@ import (
 	"github.com/feedring/feedring/group/internal/catalogue"
 )
 
-// lost is a feed that no publisher serves, under whichever address copies of it
+// unserved is a feed that no publisher serves, under whichever address copies of it
 // may be.
 type unserved struct {
 	name string
 	refs []feedring.FeedRef
 }
 
-// lost lists the feeds of a lookup that make its answer incomplete.
+// unserved lists the feeds of a lookup that make its answer incomplete.
 func (pl *Placer) unserved(p *lookup) (all []unserved) {
 	feeds := p.feeds
 	serving, missing := map[feedring.PeerID]bool{}, map[string]bool{}
@@ -107,7 +107,7 @@ func (pl *Placer) keepers(p *lookup) []feedring.PeerID {
 	return keepers
 }
 
-// copied takes what a keeper says that it has. What nobody else lacks then is no
+// onCopies takes what a keeper says that it has. What nobody else lacks then is no
 // more missing.
 func (pl *Placer) onCopies(p *lookup, s *seek, got []feedring.FeedRef) {
 	if !s.copy || len(got) > len(s.want) {
@@ -137,7 +137,7 @@ func (p *lookup) has(l unserved) bool {
 	})
 }
 
-// spare reports whether the answer does without what s found: a keeper that has
+// redundant reports whether the answer does without what s found: a keeper that has
 // nothing whole, unless something is missing of which it may have a part; and
 // whoever serves copies anyway, its own feeds with them.
 func (p *lookup) redundant(s *seek) bool {
@@ -153,7 +153,7 @@ func (p *lookup) redundant(s *seek) bool {
 	return false
 }
 
-// lose takes back what s promised: the answer has no room for it.
+// withdraw takes back what s promised: the answer has no room for it.
 func (p *lookup) withdraw(s *seek) {
 	p.miss(s.names...)
 	if s.copy {
