@@ -56,8 +56,9 @@ func (n *Node) assemble() error {
 	n.loop.states = newPersister(n.store, n.loop, &n.themes, n.log)
 	n.verifier = wire.NewVerifier(n.cfg.Network)
 	contact := transport.NewContact(n.started)
+	credit := new(transport.Credit)
 	n.server = transport.NewServer(n.ctx, transport.ServerConfig{
-		Listener: n.host, Machine: n.loop, Verifier: n.verifier, Credit: &n.credit, Contact: contact, Tasks: &n.running, Log: n.log,
+		Listener: n.host, Machine: n.loop, Verifier: n.verifier, Credit: credit, Contact: contact, Tasks: &n.running, Log: n.log,
 	})
 	n.publisher = publish.New(publish.Config{
 		Self: n.ID(), Store: n.store, Sealer: n.sealer, Share: n.cfg.Share, Loop: n.loop, Readers: broker,
@@ -88,7 +89,7 @@ func (n *Node) assemble() error {
 		return err
 	}
 	copies, err := replicate.New(n.ctx, replicate.Config{
-		Self: n.ID(), Store: n.store, Verifier: n.verifier, Machine: n.loop, Host: n.host, Readers: broker, Lists: n.personal, Credit: &n.credit,
+		Self: n.ID(), Store: n.store, Verifier: n.verifier, Machine: n.loop, Host: n.host, Readers: broker, Lists: n.personal, Credit: credit,
 		Tasks: &n.running, Freshness: n.cfg.Freshness, Keep: n.cfg.keeps(), Log: n.log,
 	})
 	if err != nil {
@@ -109,7 +110,7 @@ func (n *Node) assemble() error {
 		return err
 	}
 	n.effects = &effects{
-		log: n.log, loop: n.loop, events: n.events, departed: make(chan struct{}), host: n.host, links: n.links, credit: &n.credit,
+		log: n.log, loop: n.loop, events: n.events, departed: make(chan struct{}), host: n.host, links: n.links, credit: credit,
 		directory: directory, checks: checks, persister: n.loop.states, readers: n.readers, publisher: n.publisher,
 		copies: copies, looks: n, twins: &n.twins,
 	}

@@ -73,8 +73,7 @@ type Node struct {
 	known     *contacts.Known
 	twins     twins
 	identity  *duplicateIdentity
-	writing   *storage.Health  // whether the store takes any
-	credit    transport.Credit // of neighbours in large groups
+	writing   *storage.Health // whether the store takes any
 
 	stopLooking context.CancelFunc // at origins
 
