@@ -3,13 +3,13 @@ package readers
 import (
 	"context"
 	"io"
-	"log/slog"
 	"net"
 	"testing"
 	"time"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/node/internal/nodetest"
 	"github.com/feedring/feedring/node/internal/tasks"
 	"github.com/feedring/feedring/node/internal/transport"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
@@ -21,7 +21,7 @@ func asked(t *testing.T, hold <-chan struct{}) (s *Server, client *wire.Stream, 
 	ctx, cancel := context.WithCancel(context.Background())
 	var running tasks.Group
 	m := &machine{t: t, hold: hold}
-	s = New(ctx, Config{Self: "self", Network: testNetwork, Machine: m, Sealer: sealer(t), Tasks: &running, Log: slog.New(slog.DiscardHandler)})
+	s = New(ctx, Config{Self: "self", Network: testNetwork, Machine: m, Sealer: newSealer(t), Tasks: &running, Log: nodetest.Quiet})
 	m.begin(ctx, s)
 	here, there := net.Pipe()
 	result := make(chan error, 1)

@@ -82,7 +82,7 @@ func TestSessionLastsFromAdmissionToRefusalOrLeave(t *testing.T) {
 func TestRefusalNamesFeeds(t *testing.T) {
 	here, there := net.Pipe()
 	defer here.Close()
-	ref := feedring.FeedRef{URL: testURL, Publisher: sealer(t).ID()}
+	ref := feedring.FeedRef{URL: testURL, Publisher: newSealer(t).ID()}
 	refused := make(chan error, 1)
 	go func() {
 		refused <- refuse(wire.NewStream(here), feedringv1.RefusedKind_REFUSED_KIND_BEHIND, delivery.BehindError{ref})

@@ -2,54 +2,24 @@ package readers
 
 import (
 	"context"
-	"crypto/rand"
 	"testing"
 	"time"
 
-	"github.com/libp2p/go-libp2p/core/crypto"
-
-	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/peer"
-	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/node/internal/nodetest"
 )
 
 const (
-	testNetwork = "test"
-	testURL     = "https://example.org/feed"
-	testTheme   = feedring.Theme("news")
+	testNetwork = nodetest.Network
+	testURL     = nodetest.URL
+	testTheme   = nodetest.Theme
 )
 
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// eventually waits for a condition of the real world.
-func eventually(t testing.TB, what string, is func() bool) {
-	t.Helper()
-	look := time.NewTicker(2 * time.Millisecond)
-	defer look.Stop()
-	late := time.NewTimer(30 * time.Second)
-	defer late.Stop()
-	for !is() {
-		select {
-		case <-look.C:
-		case <-late.C:
-			t.Fatal("never: " + what)
-		}
-	}
-}
-
-func sealer(t testing.TB) *wire.Sealer {
-	t.Helper()
-	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
-	check(t, err)
-	s, err := wire.NewSealer(key, testNetwork)
-	check(t, err)
-	return s
-}
+var (
+	check      = nodetest.Check
+	eventually = nodetest.Eventually
+	newSealer  = nodetest.NewSealer
+)
 
 // machine is that of a peer in no group: it answers every question that nobody
 // serves it, once hold is closed.

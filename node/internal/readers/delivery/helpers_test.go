@@ -11,40 +11,16 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/match"
 	"github.com/feedring/feedring/internal/store"
+	"github.com/feedring/feedring/node/internal/nodetest"
 )
 
 var testRef = feedring.FeedRef{URL: "https://example.org/feed", Publisher: "publisher"}
 
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// eventually waits for a condition of the real world.
-func eventually(t testing.TB, what string, is func() bool) {
-	t.Helper()
-	look := time.NewTicker(2 * time.Millisecond)
-	defer look.Stop()
-	late := time.NewTimer(30 * time.Second)
-	defer late.Stop()
-	for !is() {
-		select {
-		case <-look.C:
-		case <-late.C:
-			t.Fatal("never: " + what)
-		}
-	}
-}
-
-func openStore(t testing.TB) *store.Store {
-	t.Helper()
-	s, err := store.Open(t.TempDir(), store.Options{Reserve: -1})
-	check(t, err)
-	t.Cleanup(func() { s.Close() })
-	return s
-}
+var (
+	check      = nodetest.Check
+	eventually = nodetest.Eventually
+	openStore  = nodetest.OpenStore
+)
 
 // feedLog appends to one feed's log in a store.
 type feedLog struct {
