@@ -1,10 +1,13 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"time"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/host"
@@ -32,9 +35,7 @@ type Client struct {
 // New makes a client with a libp2p host of its own, which only dials. Nobody is
 // asked yet.
 func New(ctx context.Context, cfg Config) (*Client, error) {
-	if cfg.Network == "" {
-		cfg.Network = "main"
-	}
+	cfg.Network = cmp.Or(cfg.Network, "main")
 	h, err := host.New(ctx, host.Config{Network: cfg.Network, Client: true, Logger: cfg.Logger})
 	if err != nil {
 		return nil, fmt.Errorf("client: %w", err)
@@ -48,9 +49,7 @@ func New(ctx context.Context, cfg Config) (*Client, error) {
 		entry = append(entry, id)
 	}
 	c := NewWith(overHost{h}, cfg.Network, entry)
-	if cfg.Logger != nil {
-		c.log = cfg.Logger
-	}
+	c.log = cmp.Or(cfg.Logger, c.log)
 	for _, p := range cfg.Known {
 		c.meet(p)
 	}
@@ -136,4 +135,53 @@ func (o overHost) Open(ctx context.Context, to feedring.PeerID, verb feedring.Ve
 		return nil, err
 	}
 	return s, nil
+}
+
+// ErrBadQuery is wrapped where a query could never be answered as it stands.
+var ErrBadQuery = errors.New("bad query")
+
+// ErrNoPeer is wrapped where none of the peers to ask could be reached. The
+// error's text names them.
+var ErrNoPeer = errors.New("no peer could be reached")
+
+// NoGroupError says that nobody serves a theme.
+type NoGroupError struct {
+	Theme   feedring.Theme
+	Suggest []string // themes that somebody serves and that look alike
+}
+
+// Error implements error.
+func (e *NoGroupError) Error() string { return fmt.Sprintf("nobody serves the theme %q", e.Theme) }
+
+// Answer is what one query found.
+type Answer struct {
+	Entries []feedring.Entry // newest first, at most the query's limit, no id twice
+	// Final is the last attempt's, with what became of it: its grants name the
+	// peers that served, and it is Incomplete where one did not.
+	Final feedring.Final
+	// Cursor is where a follower stands after it; nil: nowhere yet, or a query's.
+	Cursor feedring.Cursor
+	// Resume is where a follower goes on after all of a first answer was shown, for
+	// who keeps that before it shows it; nil elsewhere.
+	Resume *Resume
+}
+
+// Transport is what a client needs of libp2p. All methods are safe for
+// concurrent use.
+type Transport interface {
+	// ID is who the client is: tickets are made out to it.
+	ID() feedring.PeerID
+	// Open opens a stream to a peer for one verb. It blocks until ctx ends.
+	Open(ctx context.Context, to feedring.PeerID, verb feedring.Verb) (Stream, error)
+	// Learn tells addresses at which a peer may be.
+	Learn(id feedring.PeerID, addrs []string)
+	Close() error
+}
+
+// Stream is one stream of a Transport. Reset ends both directions at once.
+type Stream interface {
+	io.ReadWriteCloser
+	CloseWrite() error
+	Reset() error
+	SetDeadline(time.Time) error
 }

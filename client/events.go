@@ -3,6 +3,7 @@ package client
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -27,7 +28,11 @@ func (f *follower) onEvent(e event) error {
 		g.advance(e.mark)
 	case e.caught:
 		g.sessions[e.session] = true
-		g.caughtUp(e.session)
+		g.failures, g.behind = 0, nil
+		delete(g.unreached, e.session.grant.Provider.ID)
+		if !e.session.grant.Own {
+			g.stuck = time.Time{}
+		}
 		f.servedBy(g, e)
 		g.served = g.served[max(0, len(g.served)-1):] // only a query reads them all
 	}
@@ -95,8 +100,8 @@ func (f *follower) lost(g *group, e event) error {
 	f.client.log.Debug("provider lost", "theme", g.theme, "peer", e.served, "why", e.ended)
 	f.banForger(e)
 	g.behind = cmp.Or(behind(e.ended), g.behind)
-	if e.served == "" {
-		g.notReached(e.session)
+	if e.served == "" && e.session.grant.Own { // others list a publisher that is out of this client's reach
+		g.unreached[e.session.grant.Provider.ID] = true
 	}
 	if f.useAlternate(e.session, e.served) || g.asking {
 		return nil
@@ -177,4 +182,90 @@ func (f *follower) resume() Resume {
 	}
 	slices.SortFunc(resume.Groups, func(a, b GroupCursor) int { return cmp.Compare(a.Theme, b.Theme) })
 	return resume
+}
+
+// unservedAfter is how long nobody serves a group before that is told: another
+// provider takes less.
+const unservedAfter = 3 * time.Second
+
+// tellUnserved tells which groups nobody serves, where they are others than were
+// told last.
+func (f *follower) tellUnserved() {
+	if f.options.Unserved == nil {
+		return
+	}
+	now := time.Now()
+	var themes []feedring.Theme
+	for _, g := range f.groups {
+		switch {
+		case slices.Contains(slices.Collect(maps.Values(g.sessions)), true): // one has caught up
+			g.idle = time.Time{}
+		case g.idle.IsZero():
+			g.idle = now
+		case now.Sub(g.idle) >= unservedAfter:
+			themes = append(themes, g.theme)
+		}
+	}
+	slices.Sort(themes)
+	if !slices.Equal(themes, f.unserved) {
+		f.unserved = themes
+		f.options.Unserved(slices.Clone(themes))
+	}
+}
+
+// olderAfter is how long no more history of a feed comes before it is told how
+// much there was, so that it is told once.
+const olderAfter = 500 * time.Millisecond
+
+// Older says that entries of one feed came that are no news: FollowOptions.History.
+type Older struct {
+	Theme    feedring.Theme
+	Provider feedring.Provider
+	Feed     feedring.FeedRef
+	Count    int
+}
+
+// older counts history by feeds until it is told. The zero older is empty.
+type older struct{ feeds []olderFeed }
+
+type olderFeed struct {
+	Older
+	due time.Time
+}
+
+func (o *older) add(e *feedring.Entry) {
+	due := time.Now().Add(olderAfter)
+	for i := range o.feeds {
+		if f := &o.feeds[i]; f.Feed == e.Ref() {
+			f.Count, f.due = f.Count+1, due
+			return
+		}
+	}
+	o.feeds = append(o.feeds, olderFeed{Older{e.Theme, e.Provider, e.Ref(), 1}, due})
+}
+
+// wait is how long the next one to tell can wait, and most at most.
+func (o *older) wait(most time.Duration) time.Duration {
+	for i := range o.feeds {
+		most = min(most, max(0, time.Until(o.feeds[i].due)))
+	}
+	return most
+}
+
+// tellOlder tells of feeds of which no more history came for a moment.
+func (f *follower) tellOlder() error {
+	now := time.Now()
+	waiting := f.older.feeds[:0]
+	for _, o := range f.older.feeds {
+		if now.Before(o.due) {
+			waiting = append(waiting, o)
+		} else if f.options.Older != nil {
+			if err := f.options.Older(o.Older, f.cursorOrNil()); err != nil {
+				return err
+			}
+		}
+	}
+	clear(f.older.feeds[len(waiting):])
+	f.older.feeds = waiting
+	return nil
 }

@@ -65,20 +65,3 @@ func (g *group) lacked() []feedring.FeedRef {
 	slices.SortFunc(named, feedring.FeedRef.Compare)
 	return slices.Compact(named)
 }
-
-// caughtUp notes that a session's provider gave all that was asked of it.
-func (g *group) caughtUp(s *session) {
-	g.failures, g.behind = 0, nil
-	delete(g.unreached, s.grant.Provider.ID)
-	if !s.grant.Own {
-		g.stuck = time.Time{}
-	}
-}
-
-// notReached notes that nobody of a session's grant spoke: a publisher that
-// others list may be out of this client's reach.
-func (g *group) notReached(s *session) {
-	if s.grant.Own {
-		g.unreached[s.grant.Provider.ID] = true
-	}
-}

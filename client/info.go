@@ -84,8 +84,7 @@ func (c *Client) informOne(ctx context.Context, id feedring.PeerID, theme string
 	if err != nil {
 		return nil, err
 	}
-	stop := context.AfterFunc(ctx, func() { _ = raw.Reset() })
-	defer stop()
+	defer context.AfterFunc(ctx, func() { _ = raw.Reset() })()
 	s := wire.NewStream(raw)
 	reply := new(feedringv1.InfoReply)
 	err = s.Send(&feedringv1.InfoRequest{Theme: theme}, infoWait)

@@ -210,8 +210,7 @@ func (s *session) open(ctx context.Context, p feedring.PeerInfo) (*attachment, e
 func (s *session) pump(ctx context.Context, a *attachment) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stop := context.AfterFunc(ctx, func() { _ = a.raw.Reset() })
-	defer stop()
+	defer context.AfterFunc(ctx, func() { _ = a.raw.Reset() })()
 	if s.want.Follow {
 		go a.renew(ctx)
 	}

@@ -20,10 +20,7 @@ type shown struct {
 }
 
 func newShown(updates bool) *shown {
-	ids, err := lru.New[feedring.EntryID, uint32](maxShown)
-	if err != nil {
-		panic(err) // the size is a positive constant
-	}
+	ids, _ := lru.New[feedring.EntryID, uint32](maxShown) // the size is positive
 	return &shown{ids: ids, updates: updates}
 }
 

@@ -1,6 +1,7 @@
 package personal
 
 import (
+	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -35,7 +36,7 @@ func (w *world) manyOf(n int, words func(i int) string) {
 		in.owners++
 		in.attempts = 1
 		delete(r.due, in)
-		r.list(&subscription{id: fmt.Sprintf("%016x", i), secret: newSecret(), interest: in, words: q.Words, created: time.Now().UnixMilli()})
+		r.list(&subscription{id: fmt.Sprintf("%016x", i), secret: hex.EncodeToString(random(18)), interest: in, words: q.Words, created: time.Now().UnixMilli()})
 		r.changing.Unlock()
 		if i%1000 == 0 {
 			r.writing.discard()

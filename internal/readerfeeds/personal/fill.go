@@ -2,6 +2,7 @@ package personal
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -85,14 +86,10 @@ func (r *Reflector) fillAll(ctx context.Context) {
 }
 
 // dueInterests returns the interests whose lists may lack something.
-func (r *Reflector) dueInterests() (due []*interest) {
+func (r *Reflector) dueInterests() []*interest {
 	r.changing.Lock()
 	defer r.changing.Unlock()
-	for in := range r.due {
-		due = append(due, in)
-	}
-	slices.SortFunc(due, func(a, b *interest) int { return int(a.number) - int(b.number) })
-	return due
+	return slices.SortedFunc(maps.Keys(r.due), func(a, b *interest) int { return int(a.number) - int(b.number) })
 }
 
 // claim claims an interest for one fill at a time.

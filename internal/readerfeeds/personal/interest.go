@@ -38,28 +38,18 @@ func canonical(q feedring.Query) (feedring.Query, *match.Expr, error) {
 		return q, nil, err
 	}
 	q.Words = expr.String()
-	q.Since, q.Until = wholeSecond(q.Since), wholeSecond(q.Until)
+	q.Since, q.Until = q.Since.UTC().Truncate(time.Second), q.Until.UTC().Truncate(time.Second)
 	if q.Limit <= 0 || q.Limit > feedring.MaxLimit {
 		q.Limit = feedring.DefaultLimit
 	}
 	return q, expr, nil
 }
 
-func wholeSecond(t time.Time) time.Time {
-	if t.IsZero() {
-		return time.Time{}
-	}
-	return t.UTC().Truncate(time.Second)
-}
-
-// keyOf names an interest. Words come last, for only they may hold anything.
-func keyOf(q *feedring.Query) string {
-	return fmt.Sprintf("%s %s %d %d %d %s", q.Theme, q.Provider, q.Since.Unix(), q.Until.Unix(), q.Limit, q.Words)
-}
-
 // newInterest is an interest without a number. q and expr are canonical.
 func newInterest(q feedring.Query, expr *match.Expr, stem bool) *interest {
-	in := &interest{query: q, stem: stem, key: keyOf(&q), expr: expr}
+	in := &interest{query: q, stem: stem, expr: expr}
+	// Words come last, for only they may hold anything.
+	in.key = fmt.Sprintf("%s %s %d %d %d %s", q.Theme, q.Provider, q.Since.Unix(), q.Until.Unix(), q.Limit, q.Words)
 	if stem {
 		in.key = "~" + in.key // which no theme begins with
 	}
@@ -88,4 +78,70 @@ func (in *interest) holds(t *table, s slot, shared bool) bool {
 		return true
 	}
 	return shared && slices.ContainsFunc(in.items, func(other slot) bool { return t.all[other].tells(&t.all[s]) })
+}
+
+const (
+	// unread is for how long news may wait for a reader who polls once in a while:
+	// so long history takes no place from it, whatever its date.
+	unread = 3 * 24 * time.Hour
+	// undatedAt stands for the date of history that has none: before all others.
+	undatedAt = 1
+)
+
+// dateOf is the place of an entry by date.
+func dateOf(e *feedring.Entry) int64 {
+	if e.History == feedring.UndatedHistory {
+		return undatedAt
+	}
+	return max(undatedAt+1, e.Published.Unix())
+}
+
+// isNews reports whether an entry is news to a list: what is dated after the list
+// was filled is, whatever its publisher calls it.
+func (in *interest) isNews(e *feedring.Entry) bool {
+	return e.History == feedring.NoHistory || in.filled > 0 && e.NewSince(time.Unix(in.filled, 0))
+}
+
+// fits reports whether a list has a place for an entry by its date: one that is
+// free, or that of an older one.
+func (r *Reflector) fits(in *interest, s slot, now int64) bool {
+	if len(in.items) < in.query.Limit || in.older(s, r.table, now) >= 0 {
+		return true
+	}
+	h := &r.table.all[s]
+	return r.table.shared(h) && slices.ContainsFunc(in.items, func(o slot) bool { return r.table.all[o].yields(h) })
+}
+
+// older returns the place of the lowest entry that is older than s and was not
+// given as news lately; negative: there is none.
+func (in *interest) older(s slot, t *table, now int64) int {
+	return slices.IndexFunc(in.items, func(o slot) bool {
+		return t.all[o].isBefore(&t.all[s]) && now-t.all[o].news >= int64(unread/time.Second)
+	})
+}
+
+// isBefore reports whether h is older than o. Of one whose date is not known
+// nobody can tell.
+func (h *held) isBefore(o *held) bool { return h.published != 0 && h.published < o.published }
+
+// push gives an entry a place: on top, or by date above those that are no newer. One
+// falls off a full list: the last, or an older one.
+func (in *interest) push(s slot, t *table, now int64, byDate bool) (off slot, full bool) {
+	if full = len(in.items) >= in.query.Limit; full {
+		lowest := 0
+		if byDate {
+			lowest = max(0, in.older(s, t, now))
+		}
+		off = in.items[lowest]
+		in.items = slices.Delete(in.items, lowest, lowest+1)
+	}
+	at := len(in.items)
+	if byDate {
+		at = slices.IndexFunc(in.items, func(o slot) bool { return t.all[o].published == 0 || t.all[s].isBefore(&t.all[o]) })
+		if at < 0 {
+			at = len(in.items)
+		}
+	}
+	in.items = slices.Insert(in.items, at, s)
+	return off, full
 }

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -54,9 +55,6 @@ func random(n int) []byte {
 	return b
 }
 
-// newSecret has 144 random bits.
-func newSecret() string { return base64.RawURLEncoding.EncodeToString(random(18)) }
-
 func (s *subscription) public() Subscription {
 	q := s.interest.query
 	q.Words = s.words
@@ -71,7 +69,7 @@ func (r *Reflector) Subscribe(ctx context.Context, q feedring.Query, stem bool) 
 	if err != nil {
 		return Subscription{}, err
 	}
-	s := &subscription{id: hex.EncodeToString(random(8)), secret: newSecret(), words: q.Words, created: time.Now().UnixMilli()}
+	s := &subscription{id: hex.EncodeToString(random(8)), secret: base64.RawURLEncoding.EncodeToString(random(18)), words: q.Words, created: time.Now().UnixMilli()}
 	r.changing.Lock()
 	s.created = max(s.created, r.created+1) // so that the list keeps the order in which they were made
 	if len(r.byID) >= MaxSubscriptions {
@@ -202,4 +200,48 @@ func (r *Reflector) Subscriptions() []Subscription {
 		all[i] = s.public()
 	}
 	return all
+}
+
+// scope is which feeds a subscription reads as a whole.
+type scope struct {
+	theme    feedring.Theme // empty: all
+	provider string         // as a query names it; empty: all
+}
+
+// count keeps the count. Who searches all feeds of a theme for words reads none
+// of them.
+func (r *Reflector) count(s *subscription, change int) {
+	q := &s.interest.query
+	if q.Words != "" && q.Provider == "" {
+		return
+	}
+	key := scope{q.Theme, strings.ToLower(q.Provider)}
+	if r.reads[key] += change; r.reads[key] == 0 {
+		delete(r.reads, key)
+	}
+}
+
+// Readers is how many personal feeds read a feed of a theme and provider; without
+// a theme it is a private one.
+func (r *Reflector) Readers(theme feedring.Theme, provider feedring.Provider) int {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	sum := r.reads[scope{theme, ""}]
+	if theme != "" {
+		sum += r.reads[scope{"", ""}]
+	}
+	if provider == "" {
+		return sum
+	}
+	labels := strings.Split(strings.ToLower(string(provider)), ".")
+	for from := range labels {
+		for to := from + 1; to <= len(labels); to++ {
+			asked := strings.Join(labels[from:to], ".")
+			sum += r.reads[scope{theme, asked}]
+			if theme != "" {
+				sum += r.reads[scope{"", asked}]
+			}
+		}
+	}
+	return sum
 }

@@ -1,6 +1,7 @@
 package personal
 
 import (
+	"crypto/sha256"
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/duplicate"
 )
@@ -120,3 +121,13 @@ func (a *held) tells(b *held) bool { return a.keys().Hides(b.keys()) }
 
 // yields reports whether a, which a list holds, makes place for b.
 func (a *held) yields(b *held) bool { return b.keys().Replaces(a.keys()) }
+
+// identity is what an entry has in common with its versions and with mirrors of
+// its feed, and with nothing else. Its id alone would not do: a publisher may
+// sign any, that of another feed's entry too.
+type identity [16]byte
+
+func identityOf(feedURL string, id feedring.EntryID) identity {
+	sum := sha256.Sum256([]byte("feedring personal entry\x00" + feedURL + "\x00" + string(id)))
+	return identity(sum[:16])
+}
