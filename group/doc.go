@@ -42,6 +42,6 @@
 //     counts as held.
 //  5. Refuse for a stream that was admitted before ends it: its client came
 //     again on another one.
-//  6. Where Config.Distrust is above zero it looks at no feed of a Describe before
-//     the first Turn of it, and then as the last one says.
+//  6. Where Config.Fetchers is above zero it fetches no feed of a Describe before
+//     the first FetchAssignment of it, and then as the last one says.
 package group

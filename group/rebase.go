@@ -12,10 +12,10 @@ import (
 // the machine remembers move back by by, while its present stays, and those
 // beyond every threshold become one. Dates, which rows carry, stay.
 //
-// It is for the failover of a group without feeds and clients. Alarms for
-// house-keeping and for looks at sites are forgotten, measured round trips
-// count as short, everybody as known for long enough to be secondary, a doubt
-// that stretches nothing by more than r/16 as over.
+// It is for the failover of a group without feeds and clients. Timers for
+// garbage and for checks of sites are forgotten, measured round trips
+// count as short, everybody as known for long enough to be secondary, local health
+// that stretches nothing by more than r/16 as good.
 // Chances come from chance from now on; beacons are numbered anew, so they
 // must arrive in the order in which they were sent. Persisted{0} answers the
 // last Persist.

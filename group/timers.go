@@ -18,7 +18,7 @@ const (
 	timerPoll                             // poll ref
 	timerLookup                           // a lookup waited long enough
 	timerReservation                      // a place that no client took
-	timerSites                            // look at sites
+	timerSites                            // check sites
 	timerGarbage                          // prune and expire
 	timerDepart                           // the hand-over took long enough
 	timerFetches                          // see to shared feeds
@@ -34,10 +34,10 @@ type timerKey struct {
 
 // slot is the kind for timers of which there is one, and timerKinds for
 // those of a feed or a query.
-func (b timerKey) slot() int {
-	switch b.kind {
+func (k timerKey) slot() int {
+	switch k.kind {
 	case timerPoll, timerLookup, timerReservation:
 		return int(timerKinds)
 	}
-	return int(b.kind)
+	return int(k.kind)
 }

@@ -1,7 +1,6 @@
-// Package looks is who looks at the feeds that several peers of a group mirror:
-// Own is one peer's, which asks, and Desk a manager's, who chooses. It sends
-// nothing, waits for nothing and knows no terms: it is told what came and what
-// time it is, and returns what is to be done.
+// Package fetchassign decides which peers of a group fetch a feed that several of them mirror. A Member asks, the
+// manager's Assigner chooses. Neither sends, waits or knows terms: they are told what came and what time it is, and
+// return what is to be done.
 package fetchassign
 
 import (
