@@ -280,11 +280,11 @@ func (s *scenario) change(text string, to func(*Conditions)) { s.changeUntil(tex
 
 // changeUntil changes the network for a while, and then calls end.
 func (s *scenario) changeUntil(text string, to func(*Conditions), end func()) {
-	s.tracef("--- weather: %s", text)
+	s.tracef("--- network: %s", text)
 	to(&s.network.conditions)
 	s.mend(2*time.Second, 60*time.Second, func() {
 		end()
-		s.tracef("--- weather as before")
+		s.tracef("--- network as before")
 		s.network.conditions = s.cfg.Conditions
 		s.network.rough, s.network.lossy = false, s.network.clears(s.now)
 	})
