@@ -26,7 +26,7 @@ type Config struct {
 	Freshness time.Duration
 	Keep      time.Duration // of copies; 0: while they are fresh
 	Routing   Routing
-	Distrust  int      // see group.Config; 0: looks are not shared
+	Fetchers  int      // see group.Config; 0: looks are not shared
 	Joining   bool     // peers to join through are being dialled: wait for Known before founding
 	Seed      uint64   // of all random choices
 	Interner  Interner `state:"changes nothing that is done"` // of the peers of one process; nil: shares with nobody

@@ -68,8 +68,8 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 	if cfg.Self == "" {
 		return nil, errors.New("peer: it has no id")
 	}
-	if cfg.Distrust < 0 || cfg.Distrust > group.MaxFetchers {
-		return nil, fmt.Errorf("peer: distrust %d is not between 0 and %d", cfg.Distrust, group.MaxFetchers)
+	if cfg.Fetchers < 0 || cfg.Fetchers > group.MaxFetchers {
+		return nil, fmt.Errorf("peer: fetchers %d is not between 0 and %d", cfg.Fetchers, group.MaxFetchers)
 	}
 	m := &Machine{
 		cfg: cfg, source: rand.NewPCG(cfg.Seed, 0x70656572), saved: st.clone(), now: now,

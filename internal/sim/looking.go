@@ -16,7 +16,7 @@ import (
 // its turn. Only wide seeds share looks; in the others every publisher looks.
 
 // shares reports whether machines say who looks.
-func (w *World) shares() bool { return w.cfg.Peer.Distrust > 0 }
+func (w *World) shares() bool { return w.cfg.Peer.Fetchers > 0 }
 
 // rests reports whether another peer looks at a feed, or nobody has said yet.
 func (w *World) rests(f *feed) bool { return w.shares() && f.turn.Slot == 0 }

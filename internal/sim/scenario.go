@@ -48,7 +48,7 @@ func newScenario(seed uint64, sizes []int, trace func(string)) *scenario {
 	}
 	wide := sizes != nil || Wide(seed)
 	if wide {
-		cfg.Peer.Distrust = int(1 + seed/10%3)
+		cfg.Peer.Fetchers = int(1 + seed/10%3)
 	}
 	s := &scenario{World: New(cfg), wide: wide, times: 1, faults: faults}
 	if s.wide {

@@ -49,7 +49,7 @@ func New(cfg Config) *World {
 	w := &World{cfg: cfg, random: source, byRef: map[feedring.FeedRef]*disk.Log{},
 		book: map[feedring.Theme][]bool{}, hash: 14695981039346656037}
 	w.network = network{conditions: cfg.Conditions, random: source}
-	w.witness = check.New(check.Config{Refresh: cfg.Peer.Refresh, Freshness: cfg.Peer.Freshness, Attempts: cfg.Peer.Attempts, Distrust: cfg.Peer.Distrust, Sight: sight{w}})
+	w.witness = check.New(check.Config{Refresh: cfg.Peer.Refresh, Freshness: cfg.Peer.Freshness, Attempts: cfg.Peer.Attempts, Fetchers: cfg.Peer.Fetchers, Sight: sight{w}})
 	return w
 }
 

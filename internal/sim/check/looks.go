@@ -23,7 +23,7 @@ func (c *looks) turns(p int32, out group.FetchAssignment) {
 	switch {
 	case out.Slot < 0 || out.Slot > out.Slots || out.Slot > 0 && out.By != c.cfg.Name(p) || out.Slot == 0 && (out.By == "" || out.By == c.cfg.Name(p)):
 		c.Fail("looks", "%s has turn %d of %d at %s, where %s looks", c.cfg.Name(p), out.Slot, out.Slots, out.URL, out.By)
-	case out.Slots > max(1, c.cfg.Distrust):
+	case out.Slots > max(1, c.cfg.Fetchers):
 		c.Fail("looks", "%s is one of %d that look at %s", c.cfg.Name(p), out.Slots, out.URL)
 	}
 }
@@ -41,7 +41,7 @@ func (c *looks) Attended(theme feedring.Theme, offered map[string][]int32) (why 
 				turns = append(turns, t.Slot)
 			}
 			if t.Slot > 0 && t.Mirrors { // else it is alone, or the site's own peer
-				want = min(len(offered[url]), c.cfg.Distrust)
+				want = min(len(offered[url]), c.cfg.Fetchers)
 			}
 		}
 		if len(offered[url]) > 1 {

@@ -43,7 +43,7 @@ type Config struct {
 	Refresh   time.Duration
 	Freshness time.Duration
 	Attempts  int
-	Distrust  int // how many look at one feed; 0: all that publish it
+	Fetchers  int // how many look at one feed; 0: all that publish it
 }
 
 // Violation is an invariant that did not hold.
