@@ -45,12 +45,11 @@ const countsEvery = 3
 // countsAtOnce is how many groups of a large map tell theirs in that time.
 const countsAtOnce = 64
 
-// countsWait is how long counts of g that changed wait to be told. They change all
-// the time everywhere, and maps that differ cost an exchange whatever the
-// difference. All groups of a large map together tell no more of them than those
-// of a small one: each peer hears of each. And they do so one after the other, as
-// their ids say, though they may have begun together: where all parts of two maps
-// differ, the parts are of no use.
+// countsWait is how long changed counts of g wait before they are told. Counts change
+// all the time everywhere, and any difference between two maps costs an exchange. In a
+// large map all groups together tell no more counts than in a small one, since each
+// peer hears of each. They do so at times spread by their ids, though they may have
+// begun together: comparing by parts is of no use if all parts differ.
 func (m *Machine) countsWait(g feedring.GroupID) time.Duration {
 	wait := countsEvery * m.cfg.Refresh
 	if !m.ringMap.Large(m.now) {
@@ -82,8 +81,8 @@ func (m *Machine) dueAt(s *ringEntry) time.Time {
 	return s.publishedAt.Add(m.countsWait(s.wanted.Group))
 }
 
-// publish gives the row a version above any that the map has under its term,
-// a former life's included, and tells it at once.
+// publish gives the row a version above all that the map has under its term, those of
+// an earlier life included, and tells it at once.
 func (m *Machine) publish(s *ringEntry) {
 	row := s.wanted
 	row.Seal = nil
@@ -119,8 +118,8 @@ func (m *Machine) highestVersion(g feedring.GroupID, term feedring.Term) uint64 
 	return highest
 }
 
-// publishDue tells what waited, and says again what the map denies: a row that
-// somebody marked lost, or that a former life of this peer overtook.
+// publishDue tells rows that waited, and repeats what the map denies: a row that a
+// neighbour marked lost, or that an earlier life of this peer overtook.
 func (m *Machine) publishDue() {
 	if m.checked == m.ringMap.Changes() && (m.publishAt.IsZero() || m.now.Before(m.publishAt)) {
 		return

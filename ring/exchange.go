@@ -112,7 +112,7 @@ func (m *Machine) bring(to feedring.PeerID, give, want []feedring.GroupID) {
 	}
 }
 
-// onRows takes in rows, and answers what is wanted.
+// onRows takes in rows, and answers the request for others.
 func (m *Machine) onRows(from feedring.PeerID, r Rows) {
 	if len(r.Rows) > 2*ringmap.MaxGroups || len(r.Lost) > 2*ringmap.MaxGroups || len(r.Want) > ringmap.MaxGroups {
 		return

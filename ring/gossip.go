@@ -104,9 +104,9 @@ func (m *Machine) swap() Swap {
 	return Swap{Hash: m.ringMap.Hash(m.now), Parts: m.gossip.synced && m.ringMap.Large(m.now)}
 }
 
-// partner chooses whom to swap with: mostly a manager or secondary of the
-// map. Every fourth time somebody met or lost, or two halves of a network that
-// marked each other lost would never meet again.
+// partner chooses the peer to swap maps with: mostly a manager or secondary of the map.
+// Every fourth time it is a peer met elsewhere or lost: otherwise two halves of a
+// network that marked each other lost would never meet again.
 func (m *Machine) partner() feedring.PeerID {
 	if m.gossip.rounds%4 == 0 {
 		if p := m.anyOf(slices.Concat(m.absent(), m.gossip.met)); p != "" {

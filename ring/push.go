@@ -17,9 +17,9 @@ func (m *Machine) pushAt() time.Time {
 	return m.gossip.pushed.Add(pushPause)
 }
 
-// pushDue tells news to a few peers of the ring and, where it is one's own, to
-// the ring neighbours. Each of them does the same with what is news to it, so
-// that a ring forms in a few round trips; exchanges repair what is missed.
+// pushDue tells news to a few peers of the ring and, if it is this peer's own, to the
+// ring neighbours. Each of them does the same with what is new to it, so that a ring
+// forms in a few round trips. Exchanges repair losses.
 func (m *Machine) pushDue() {
 	if at := m.pushAt(); at.IsZero() || m.now.Before(at) {
 		return

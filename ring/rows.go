@@ -76,8 +76,8 @@ func (m *Machine) lose(l Lost, from feedring.PeerID) {
 	}
 }
 
-// changed tells that the effective row of g is another one. News of structure
-// is passed on at once, and one's own row; mere counts wait for the exchanges.
+// changed reports that the effective row of g is another one. It passes on changes of
+// structure at once, and this peer's own rows. Other counts wait for the exchanges.
 func (m *Machine) changed(g feedring.GroupID, before groupView, from feedring.PeerID) {
 	s := m.ringMap.At(g).Effective()
 	after := m.view(g)

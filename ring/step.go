@@ -135,8 +135,8 @@ func (m *Machine) Idle(now time.Time) bool {
 // Deadline reports when Step next wants a Tick.
 func (m *Machine) Deadline() time.Time { return m.next }
 
-// wakeAt finds what is due next. That nothing is open is so frequent that it is
-// asked first.
+// wakeAt finds the next deadline. Mostly no hop or search is open, so it asks for that
+// first.
 func (m *Machine) wakeAt() time.Time {
 	next := m.gossip.next
 	earlier := func(t time.Time) {

@@ -41,8 +41,8 @@ func (s *outsiders) take(from feedring.PeerID, now time.Time) bool {
 	return true
 }
 
-// mayPlace reports whether from may have a place looked for in a group: who has
-// an entry on the ring, or is of the group, coordinates queries.
+// mayPlace reports whether from may have a lookup done in a group: peers with a ring
+// entry and members of the group coordinate queries. Others have a small quota.
 func (m *Machine) mayPlace(it *membership, from feedring.PeerID) bool {
 	if from == m.cfg.Self {
 		return true

@@ -269,8 +269,7 @@ func (m *Machine) depart() {
 
 const departWithin = 3 * time.Second
 
-// departDue ends the machine once every group is left, and answers whoever
-// still waits.
+// departDue ends the machine once every group is left, and answers open questions.
 func (m *Machine) departDue() {
 	if m.leaving.IsZero() || len(m.memberships) > 0 && m.now.Before(m.leaving) {
 		return

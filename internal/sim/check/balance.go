@@ -46,8 +46,7 @@ func (s *membership) loadTold(from int32, a group.BeaconAnswer, now time.Duratio
 // roomPatience is how long a peer may take to make room.
 func (c *balance) roomPatience() time.Duration { return min(c.cfg.Refresh/4, 500*time.Millisecond) }
 
-// asksRoom notes who is asked for room. Those that one lookup asks are given up
-// together.
+// asksRoom notes a request for room. All requests of one lookup expire together.
 func (c *balance) asksRoom(s *membership, to feedring.PeerID, m group.Assign) {
 	now := c.cfg.Now()
 	s.roomRequests = slices.DeleteFunc(s.roomRequests, func(o roomRequest) bool { return now-o.until > unsure })

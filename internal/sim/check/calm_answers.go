@@ -13,9 +13,9 @@ type calmAnswers struct {
 	questions *questions
 }
 
-// complete checks what a reader is told who asked once all was settled: what is served,
-// by publishers of whom all are there, is ANSWERED with nothing missing, and what
-// nobody ever published is UNSATISFIED.
+// complete checks the answer to a question that was asked once all was settled. If all
+// publishers are there it is ANSWERED with nothing missing; if nobody ever published
+// what it names it is UNSATISFIED.
 func (c *calmAnswers) complete(p int32, a *asked, f *feedring.Final) {
 	q := a.in.Query
 	if c.settled == 0 || a.at <= c.settled {
@@ -67,8 +67,8 @@ func (c *calmAnswers) followed(lead *membership) bool {
 	return false
 }
 
-// published reports whether anybody ever published what is asked for, and whether all
-// who did are there.
+// published reports whether anybody ever published a match, and whether all who did are
+// there.
 func (c *calmAnswers) published(theme feedring.Theme, provider string) (ever, there bool) {
 	there = true
 	for _, l := range c.cfg.Logs() {

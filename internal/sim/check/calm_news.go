@@ -35,7 +35,7 @@ func (c *calmNews) makesNews(p int32, group feedring.GroupID, term feedring.Term
 	c.news = append(c.news, news{group: group, by: p, life: c.peer(p).life, term: term})
 }
 
-// newsOn follows what is news, after each step.
+// newsOn follows pending news after each step.
 func (c *calmNews) newsOn(p int32) {
 	now := c.cfg.Now()
 	c.news = slices.DeleteFunc(c.news, func(n news) bool {
@@ -49,8 +49,8 @@ func (c *calmNews) newsOn(p int32) {
 	}
 }
 
-// spread checks that half of the leaders among whom nothing was wrong know what is
-// news. It is true: the news needs no more looking at.
+// spread checks that half of the leaders among whom nothing was wrong know the news. It
+// returns true: the news is done with.
 func (c *calmNews) spread(n *news) bool {
 	if len(n.others) < fewLeaders || !slices.Equal(n.others, c.leaders(n)) {
 		return true // too few to say, or something went wrong meanwhile
@@ -69,9 +69,9 @@ func (c *calmNews) spread(n *news) bool {
 	return true
 }
 
-// leaders lists the managers and secondaries of other groups that the map of who has
-// news shows, to whom it goes; nobody where something is wrong with one of them: where
-// a map shows whom nobody reaches, as each half of a network does of the other, news
+// leaders lists the managers and secondaries of other groups on the map of the peer
+// that has the news. It returns nobody if something is wrong with one of them: a map
+// may show leaders that nobody reaches, as in each half of a cut network, and the news
 // goes to those.
 func (c *calmNews) leaders(n *news) (all []int32) {
 	for _, r := range c.cfg.Ring(n.by) {
@@ -101,8 +101,8 @@ func (c *calmNews) tells(p int32, n *news) bool {
 	return r != nil && r.Acknowledged
 }
 
-// knowsOf returns the row by which a peer's map shows what is news, or something newer;
-// nil: it does not.
+// knowsOf returns the row by which a peer's map shows the news, or a newer row; nil: it
+// shows neither.
 func (c *calmNews) knowsOf(q int32, n *news) *ring.Row {
 	rows := c.cfg.Ring(q)
 	i := slices.IndexFunc(rows, func(r *ring.Row) bool { return r.Group == n.group && r.Term.Compare(n.term) >= 0 })

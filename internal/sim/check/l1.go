@@ -10,10 +10,10 @@ import (
 // there are such.
 type l1 struct{ *record }
 
-// Leader returns the one manager that all running members of a group follow,
-// under one term: one that started again and founded follows itself, and the
-// others the claim that it made before. why says what is not so; empty: all is
-// well.
+// Leader returns the one manager that all running members of a group follow under one
+// term. A manager that restarted and founded may follow itself while the others still
+// follow its earlier claim. why gives the reason if there is no such manager; empty:
+// there is.
 func (c *l1) Leader(theme feedring.Theme, members []int32) (lead int32, why string) {
 	lead = -1
 	var term feedring.Term

@@ -10,8 +10,8 @@ import (
 // l2 checks that members have equal heads.
 type l2 struct{ *record }
 
-// Level checks L2: all members hold what is fresh and was on its publisher's disk
-// at a time. What came later has still time.
+// Level checks L2: all members hold every fresh entry that was on its publisher's disk
+// at a time. Later entries still have time.
 func (c *l2) Level(theme feedring.Theme, members []int32, then time.Duration) (why string) {
 	for _, l := range c.cfg.Logs() {
 		if l.Theme != theme {

@@ -12,8 +12,8 @@ import (
 // looks checks that as many peers fetch a feed as ought to.
 type looks struct{ *record }
 
-// turns notes who looks at a feed, as its machine says, and checks what holds
-// always: a turn is one of so many, and no more look than anybody wishes.
+// turns notes which peers fetch a feed, as its machine says, and checks that a slot is
+// one of so many and that no more peers fetch than wanted.
 func (c *looks) turns(p int32, out group.FetchAssignment) {
 	s := c.peer(p).membership(out.Group)
 	if s.assignments == nil {
@@ -28,9 +28,8 @@ func (c *looks) turns(p int32, out group.FetchAssignment) {
 	}
 }
 
-// Attended checks, of each feed that running members offer, that as many of them
-// look at it as there ought to, each with a turn of its own. why says what is not
-// so; empty: all is well.
+// Attended checks that, of the members that offer a feed, as many fetch it as should,
+// each with a slot of its own. why gives the reason if not; empty: all is well.
 func (c *looks) Attended(theme feedring.Theme, offered map[string][]int32) (why string) {
 	for _, url := range slices.Sorted(maps.Keys(offered)) {
 		var turns []int

@@ -21,8 +21,8 @@ type placeKey struct {
 	attempt uint32
 }
 
-// wanted is what a lookup is for, and what its manager knew of the group when it
-// came: who may serve is decided then.
+// wanted is what a lookup asks for, and what its manager knew of the group when it
+// came: that decides who may serve.
 type wanted struct {
 	since    time.Time
 	provider string

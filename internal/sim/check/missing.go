@@ -14,8 +14,8 @@ type missing struct {
 	answers map[lookedUp][]answer
 }
 
-// names checks that a lookup that only publishers may answer names those that are
-// away, where nobody who is there publishes the same address.
+// names checks that a lookup that only publishers can answer names those that are away,
+// unless a peer that is there publishes the same address.
 func (c *missing) names(p int32, m group.Placed, asked []wanted) {
 	why := ""
 	for _, want := range asked {

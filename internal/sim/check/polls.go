@@ -52,9 +52,8 @@ func (c *polls) polled(p int32, f group.Fetched) {
 	c.vain[key] = v
 }
 
-// gaveUp reports whether a peer polled a feed in vain for so often that it
-// promises all the same to be whole: a network that is slow enough makes polls
-// fail of what is there.
+// gaveUp reports whether a peer polled a feed in vain so often that it may claim to be
+// complete all the same: a slow network makes polls fail of entries that exist.
 func (c *polls) gaveUp(peer feedring.PeerID, ref feedring.FeedRef) bool {
 	return c.vain[polling{c.cfg.Index(peer), ref}].polls >= giveUp
 }

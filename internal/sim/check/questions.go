@@ -97,9 +97,9 @@ func (c *questions) answered(p int32, out peer.Answer) *asked {
 	return a
 }
 
-// about returns the themes that a question is about: the one that it names, or all in
-// which anybody ever published what it names. Who names neither asks for all, which
-// is looked at where the final is made.
+// about returns the themes of a question: the one that it names, or all in which
+// anybody ever published the provider that it names. A question that names neither is
+// about all groups, and is checked at the final.
 func (c *questions) about(q feedring.Query) []feedring.Theme {
 	switch {
 	case q.Theme != "":
@@ -127,9 +127,9 @@ func (c *questions) sees(p int32, themes []feedring.Theme) []feedring.Theme {
 	return on
 }
 
-// saysNo notes what a coordinator that says no has on its map. The asked peer passes
-// that on later, and by then a coordinator that had started again out of everybody's
-// reach may have heard of all groups.
+// saysNo notes what is on the map of a coordinator that says no. The asked peer passes
+// the no on later; by then a coordinator that had restarted out of everybody's reach
+// may have heard of all groups.
 func (c *questions) saysNo(p int32, f feedring.Final) {
 	if f.Status != feedring.Unsatisfied {
 		return
@@ -141,9 +141,9 @@ func (c *questions) saysNo(p int32, f feedring.Final) {
 	}
 }
 
-// everywhere reports whether a theme's manager is alive and knows the provider,
-// and every live manager's map shows its group, also those of the stopped: they answer
-// when they go on.
+// everywhere reports whether a theme's manager is alive and knows the provider, and
+// every live manager's map shows the group. Stopped managers count: they answer when
+// they go on.
 func (c *questions) everywhere(theme feedring.Theme, provider string) bool {
 	g, served := theme.Group(), false
 	for p := range int32(len(c.peers)) {
@@ -164,9 +164,9 @@ func (c *questions) everywhere(theme feedring.Theme, provider string) bool {
 	return served && !c.leftBy(theme, provider)
 }
 
-// leftBy reports whether all who publish a provider in a theme have left in good
-// order: a leader that is cut off may not have heard of that, while who has says
-// no rightly.
+// leftBy reports whether all publishers of a provider in a theme have left in good
+// order. A leader that is cut off may not have heard so, while the others rightly say
+// no.
 func (c *questions) leftBy(theme feedring.Theme, provider string) bool {
 	if provider == "" {
 		return false
@@ -182,7 +182,7 @@ func (c *questions) leftBy(theme feedring.Theme, provider string) bool {
 	return left
 }
 
-// losing notes what is told to be lost.
+// losing notes groups that a message marks as lost or gone.
 func (c *questions) losing(m ring.Rows) {
 	for _, l := range m.Lost {
 		if c.shows(l.Group, func(r *ring.Row) bool { return r.Term == l.Term && r.Version == l.Version }) {
@@ -196,8 +196,8 @@ func (c *questions) losing(m ring.Rows) {
 	}
 }
 
-// shows reports whether a live manager's map shows such a row of a group, which
-// what is told of it would take away: older words about it hide nothing.
+// shows reports whether a live manager's map has such a row of a group, which the
+// message would remove. Older marks hide nothing.
 func (c *questions) shows(g feedring.GroupID, such func(*ring.Row) bool) bool {
 	for p := range int32(len(c.peers)) {
 		if !c.cfg.Runs(p) || !c.peers[p].leads() || !c.cfg.OnMap(p, g) {

@@ -210,9 +210,9 @@ func (c *record) fresh(p int32) time.Time {
 	return c.cfg.Clock(p).Add(c.slack() - c.cfg.Freshness)
 }
 
-// slack is what lookups grant for clocks that differ (docs/protocol.md 9): who
-// serves a newcomer may by its own clock have dropped what the newcomer's calls
-// fresh for seconds more, and no reader is sent to it for the sake of that.
+// slack is what lookups allow for clocks that differ (docs/protocol.md 9). A provider
+// may, by its own clock, have dropped what a newcomer's clock calls fresh for some
+// seconds more. No reader is sent to the newcomer for those entries.
 func (c *record) slack() time.Duration { return min(5*time.Second, c.cfg.Freshness/10) }
 
 func later(a, b time.Time) time.Time {

@@ -126,7 +126,7 @@ func (c *s12) partsOf(t reflect.Type) []part {
 	return parts
 }
 
-// holds reports whether what is of a type may hold tables.
+// holds reports whether a value of this type may contain tables.
 func (c *s12) holds(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Map, reflect.Slice:

@@ -59,9 +59,9 @@ func (c *s3) probes(q int32, s *membership, p, about int32) bool {
 	return false
 }
 
-// yields checks that a manager that others follow does not step down for a
-// claim that nobody acknowledged (S3): who was cut off for a night would depose
-// the manager of a hundred peers. One that claimed anew has r to be acknowledged
+// yields checks that a manager that others follow does not step down for a claim that
+// nobody acknowledged (S3). Otherwise a peer that was cut off for a night would depose
+// the manager of a hundred peers. A manager that claimed anew has r to be acknowledged
 // again.
 func (c *s3) yields(p int32, o *peerRecord, out group.Persist) {
 	s := o.find(out.Group)

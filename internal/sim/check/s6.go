@@ -36,9 +36,9 @@ func (c *s6) nobodys(theme feedring.Theme) bool {
 	return true
 }
 
-// unsatisfied checks S6: what was served, and on every live manager's map all the
-// time, is not unknown. All the time: when it was asked and now, and on the map of
-// whoever said no, when that said it.
+// unsatisfied checks that the answer is not UNSATISFIED for a theme that was served and
+// on every live manager's map: when the question came, now, and on the map of the
+// coordinator that said no, when it said so.
 func (c *s6) unsatisfied(p int32, a *asked) {
 	provider := a.in.Query.Provider
 	for _, theme := range c.saw(p, a) {
@@ -48,9 +48,9 @@ func (c *s6) unsatisfied(p int32, a *asked) {
 	}
 }
 
-// saw returns what was on the map of whoever said the no that a peer answers with: the
-// coordinator whose final comes now, or the last one, or the peer itself where it
-// found nobody to ask.
+// saw returns the themes on the map of the peer whose no is passed on: the coordinator
+// whose final comes now, else the last one, else the asked peer itself, which found
+// nobody to ask.
 func (c *s6) saw(p int32, a *asked) []feedring.Theme {
 	if len(a.noes) == 0 {
 		return c.questions.sees(p, a.known)

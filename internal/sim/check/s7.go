@@ -30,9 +30,9 @@ func (c *s7) search(p int32, s ring.Search) {
 	}
 }
 
-// exhausted checks S7 where an arc is said to have ended: whoever says so knows
-// of no group that is farther on it. Who went on first, and skipped who does not
-// answer, may say so when the same search comes again.
+// exhausted checks that the peer that ends an arc knows of no group farther on it. A
+// peer that passed the search on, and skipped one that does not answer, may end the arc
+// when the same search comes again.
 func (c *s7) exhausted(p int32, m ring.Exhausted) {
 	s, ok := c.peer(p).given.Message.(ring.Search)
 	if !ok || s.Direction != m.Direction || s.Direction == ring.Direct || s.ID != m.ID || s.Attempt != m.Attempt || s.Hop >= s.HopLimit || m.Hop > s.Hop {
@@ -136,8 +136,9 @@ type waiting struct {
 
 const hopPatience = 500 * time.Millisecond
 
-// hops notes a search that a peer passes on. Coordinators ask for what is
-// missing themselves, and a peer of several groups may pass on to itself.
+// hops notes a search that a peer passes on. Coordinators ask for missing groups
+// themselves, and a peer of several groups may pass a search to itself, so neither is
+// noted.
 func (c *s7) hops(p int32, s ring.Search) {
 	o, of := c.peer(p), hopping{s.ID, s.Attempt, s.Direction}
 	o.hopped(of)

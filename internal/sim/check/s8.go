@@ -66,8 +66,8 @@ func (c *s8) heads(p int32, s *membership, heads []feedring.Head) {
 	}
 }
 
-// head checks that a peer holds what it tells: synced, before anybody hears of
-// it (S8). Of others' logs what is not fresh counts as held.
+// head checks that a peer holds, synced, what it announces, before anybody hears of it
+// (S8). Entries of others that are no longer fresh count as held.
 func (c *s8) head(p int32, h feedring.Head) {
 	l := c.cfg.Log(h.Feed)
 	if l == nil {

@@ -42,16 +42,13 @@ func (c *s9Lookup) unfit(p int32, g *feedring.Grant, beside []feedring.PeerID, w
 	return ""
 }
 
-// lacking returns the row of a peer that is to serve what it caches, and is not
-// known to be whole; nil: it is. Its mark is old enough, and what was asked for
-// and is on its way to it comes from its publisher, or from one that mirrors the
-// same address. (A peer that backfills single feeds may serve the others,
-// docs/protocol.md 9: else a member that says that it has everything could leave
-// itself as the only one.) Who may serve is decided when the lookup comes; what
-// of it is asked of the publishers, when the peer has made room. A row that came
-// between the two and says that a backfill is whole may be relied on: what else
-// that peer lacks is on its way from publishers to everybody, as fast as the
-// network lets it.
+// lacking returns the row of the provider of cached entries if it is not known to hold
+// all of them; nil: it is. A provider may lack a feed that is being fetched if its
+// publisher, or a mirror of the same address, answers beside it. (A peer that backfills
+// single feeds may serve the others, docs/protocol.md 9. Otherwise a member that claims
+// to have everything could leave itself as the only one.) The manager chooses the
+// provider when the lookup comes, and the publishers when the provider has made room. A
+// row that arrives between the two and reports a finished backfill may be relied on.
 func (c *s9Lookup) lacking(p int32, g *feedring.Grant, beside []feedring.PeerID, want wanted) *group.Row {
 	if want.view == nil || want.whole {
 		return nil

@@ -65,8 +65,8 @@ func (c *takeover) window(manager, member *membership) time.Duration {
 	return max(c.cfg.Refresh/4, 3*max(manager.beacons.rtt, member.probes.rtt))
 }
 
-// Silent is called when a peer crashes, or stops: the groups that it manages must
-// have another manager in time.
+// Silent is called when a peer crashes or stops: the groups that it manages must have
+// another manager in time.
 func (c *takeover) Silent(p int32, how string) {
 	for _, s := range c.peer(p).memberships {
 		if s.role != feedring.RoleManager {

@@ -26,7 +26,7 @@ type Map struct {
 	announced announced                      `state:"derived"`
 }
 
-// announced is what is told to others where something of the map is told no more.
+// announced is what the map tells others while some of it is told no more.
 type announced struct {
 	made   bool
 	hidden []*Record // of the snapshot, in no order
@@ -248,7 +248,8 @@ func (r *Record) Present() bool { return r.Effective().Present() }
 // until the map does.
 func (c *Map) Order() Order { return c.snapshot.order() }
 
-// Leaders returns those of the groups of the map. They must not be changed.
+// Leaders returns the managers and secondaries of the map's groups. They must not be
+// changed.
 func (c *Map) Leaders() *Leaders {
 	d := &c.snapshot.derived
 	if d.leaders == nil {
@@ -294,13 +295,13 @@ func (c *Map) Expire(now time.Time) {
 	}
 }
 
-// Announces reports whether what the map holds of g still goes out to others.
+// Announces reports whether what the map holds of g is still told to others.
 func (c *Map) Announces(g feedring.GroupID, now time.Time) bool {
 	since, absent := c.since[g]
 	return !absent || now.Sub(since) < keepAbsent
 }
 
-// Versions lists what the map tells, in ring order. The list must not be
+// Versions lists the rows that the map tells, in ring order. The list must not be
 // changed.
 func (c *Map) Versions(now time.Time) []RowVersion {
 	k := c.summarize(now)
@@ -313,7 +314,7 @@ func (c *Map) Versions(now time.Time) []RowVersion {
 	return k.have
 }
 
-// Hash is equal where what maps tell is.
+// Hash is equal for maps that tell the same.
 func (c *Map) Hash(now time.Time) uint64 {
 	k := c.summarize(now)
 	sum := c.snapshot.Hash()

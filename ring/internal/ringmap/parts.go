@@ -42,12 +42,12 @@ func partOf(g feedring.GroupID, parts int) int {
 // ValidParts reports whether a map may have so many.
 func ValidParts(n int) bool { return n >= MinParts && n <= MaxParts && n&(n-1) == 0 }
 
-// Large reports whether what the map tells is compared by parts.
+// Large reports whether the map is compared by parts.
 func (c *Map) Large(now time.Time) bool {
 	return len(c.snapshot.groups)-len(c.summarize(now).hidden) >= partsFrom
 }
 
-// Parts returns those of what the map tells. They must not be changed.
+// Parts returns the digests of the parts that the map tells. They must not be changed.
 func (c *Map) Parts(now time.Time) Parts {
 	k := c.summarize(now)
 	if len(k.hidden) == 0 {

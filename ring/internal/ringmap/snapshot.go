@@ -6,8 +6,8 @@ import (
 	"github.com/feedring/feedring"
 )
 
-// MapSnapshot is the rows of a map, without anything that differs between peers who
-// know the same. One that is shared is never changed.
+// Snapshot is the rows of a map, without anything that differs between peers with the
+// same map. A shared snapshot is never changed.
 type Snapshot struct {
 	groups   []feedring.GroupID // in ring order
 	records  []*Record          // of groups, one each, never changed
@@ -165,8 +165,7 @@ func (s *Snapshot) lead() *Leaders {
 	return l
 }
 
-// since is what became of the leaders before, who are now those of present, in
-// any order.
+// since returns the leaders of present, in any order, as a change of the earlier list.
 func (d *derived) since(present []feedring.PeerID) []feedring.PeerID {
 	list := append(make([]feedring.PeerID, 0, len(d.before.Present)+len(d.moved)), d.before.Present...)
 	for _, p := range d.moved {
