@@ -54,8 +54,7 @@ func ownKey(data string) error {
 	case err != nil:
 		return fmt.Errorf("data directory: %w", err)
 	}
-	return fmt.Errorf("%w: %s is missing, and %s belongs to it: restore the key from a copy, or move %s away to begin as a new peer",
-		host.ErrBadIdentity, key, storeIn(data), data)
+	return &LostKeyError{Key: key, Store: storeIn(data), Data: data}
 }
 
 // closeToOthers makes a directory that only this user can look into, whatever
@@ -72,7 +71,7 @@ func closeToOthers(dir string) error {
 		return nil
 	}
 	if err := os.Chmod(dir, 0o700); err != nil {
-		return fmt.Errorf("others can read %s, which holds private feeds: run chmod 700 %s: %w", dir, dir, err)
+		return &OpenStoreError{Path: dir, Err: err}
 	}
 	return nil
 }

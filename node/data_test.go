@@ -22,7 +22,8 @@ func TestLostKeyIsNotReplaced(t *testing.T) {
 	check(t, err)
 	check(t, os.Remove(key))
 	_, err = Start(t.Context(), cfg)
-	if !errors.Is(err, host.ErrBadIdentity) || !strings.Contains(err.Error(), "restore the key") || strings.Contains(err.Error(), "\n") {
+	var lost *LostKeyError
+	if !errors.Is(err, host.ErrBadIdentity) || !errors.As(err, &lost) || lost.Key != key || lost.Data != cfg.Data || strings.Contains(err.Error(), "\n") {
 		t.Errorf("started without its key: %v", err)
 	}
 	if _, err := os.Stat(key); !errors.Is(err, fs.ErrNotExist) {

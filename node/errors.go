@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/host"
 	"github.com/feedring/feedring/node/internal/front"
 )
 
@@ -31,6 +32,28 @@ func (e *NoDirectoryError) Error() string {
 
 // LongPathError is for a control socket whose path the system does not take.
 type LongPathError = front.LongPathError
+
+// TokenError is for a file that holds no API token, or one that others can read.
+type TokenError = front.TokenError
+
+// LostKeyError is for a store whose peer's key is gone.
+type LostKeyError struct{ Key, Store, Data string }
+
+func (e *LostKeyError) Unwrap() error { return host.ErrBadIdentity }
+func (e *LostKeyError) Error() string {
+	return fmt.Sprintf("%v: %s is missing, and %s belongs to it", host.ErrBadIdentity, e.Key, e.Store)
+}
+
+// OpenStoreError is for a store that others can read, which holds private feeds.
+type OpenStoreError struct {
+	Path string
+	Err  error // of closing it
+}
+
+func (e *OpenStoreError) Unwrap() error { return e.Err }
+func (e *OpenStoreError) Error() string {
+	return fmt.Sprintf("others can read %s, which holds private feeds: %v", e.Path, e.Err)
+}
 
 // FeedTwiceError is for a feed that is configured for two themes or providers.
 type FeedTwiceError struct{ First, Second feedring.Theme }

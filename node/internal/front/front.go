@@ -189,13 +189,27 @@ func listenPrivately(path string) (net.Listener, error) {
 	return l, nil
 }
 
+// TokenError is for a file that holds no API token, or, with Open, one that others
+// can read.
+type TokenError struct {
+	Path string
+	Open bool
+}
+
+func (e *TokenError) Error() string {
+	if e.Open {
+		return e.Path + " can be read by others"
+	}
+	return e.Path + " holds no token"
+}
+
 // loadToken reads the API token, or makes one.
 func loadToken(path string) (string, error) {
 	value, err := os.ReadFile(path)
 	if err == nil {
 		token := strings.TrimSpace(string(value))
 		if len(token) < 16 || len(token) > 512 || strings.ContainsAny(token, " \t\r\n") {
-			return "", fmt.Errorf("%s holds no token: remove it, and the next start makes a new one", path)
+			return "", &TokenError{Path: path}
 		}
 		return token, onlyOurs(path)
 	}
@@ -216,7 +230,7 @@ func onlyOurs(path string) error {
 		return fmt.Errorf("API token: %w", err)
 	}
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return fmt.Errorf("%s can be read by others: remove it, and the next start makes a new one; or, where nobody read it, chmod 600 %s", path, path)
+		return &TokenError{Path: path, Open: true}
 	}
 	return nil
 }

@@ -28,13 +28,13 @@ func TestToken(t *testing.T) {
 		t.Errorf("token %q: %v", again, err)
 	}
 	check(t, os.Chmod(path, 0o640))
-	if _, err := loadToken(path); err == nil || !strings.Contains(err.Error(), "chmod 600") {
+	if _, err := loadToken(path); err == nil || !errors.As(err, new(*TokenError)) || !strings.Contains(err.Error(), "read by others") {
 		t.Errorf("readable by others: %v", err)
 	}
 	check(t, os.Chmod(path, 0o600))
 	for _, bad := range []string{"", "short", "two words that are long enough", strings.Repeat("x", 600)} {
 		check(t, os.WriteFile(path, []byte(bad+"\n"), 0o600))
-		if _, err := loadToken(path); err == nil || !strings.Contains(err.Error(), "remove it") {
+		if _, err := loadToken(path); err == nil || !strings.Contains(err.Error(), "holds no token") {
 			t.Errorf("token %q: %v", bad, err)
 		}
 	}

@@ -68,6 +68,9 @@ func adviceFor(err error) string {
 		keep    *node.KeepError
 		path    *node.LongPathError
 		place   *node.NoDirectoryError
+		token   *node.TokenError
+		key     *node.LostKeyError
+		open    *node.OpenStoreError
 		setting *feedring.SettingError
 	)
 	switch {
@@ -83,6 +86,14 @@ func adviceFor(err error) string {
 		return ": choose a shorter --data"
 	case errors.As(err, &place):
 		return ": move it away, or name another data directory"
+	case errors.As(err, &token) && token.Open:
+		return ": remove it, and the next start makes a new one; or, where nobody read it, chmod 600 " + token.Path
+	case errors.As(err, &token):
+		return ": remove it, and the next start makes a new one"
+	case errors.As(err, &key):
+		return ": restore the key from a copy, or move " + key.Data + " away to begin as a new peer"
+	case errors.As(err, &open):
+		return ": run chmod 700 " + open.Path
 	case errors.As(err, &setting) && setting.Setting == "http":
 		return ": choose another address, port 0 or off"
 	case errors.As(err, &setting) && setting.Setting == "budget":
