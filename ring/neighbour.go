@@ -40,9 +40,9 @@ func (m *Machine) neighbours(g feedring.GroupID) []feedring.GroupID {
 	return both
 }
 
-// Beside returns the managers and secondaries of the groups beside one's own
-// seats, in order: the peers that this one watches, and that watch it. The list
-// must not be changed.
+// Beside returns the managers and secondaries of the groups beside this peer's own,
+// in order: the peers that this one watches, and that watch it. The list must not be
+// changed.
 func (m *Machine) Beside() []feedring.PeerID {
 	return m.around().peers
 }

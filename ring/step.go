@@ -21,7 +21,7 @@ type Machine struct {
 	ringMap     ringmap.Map
 	entries     map[feedring.GroupID]*ringEntry
 	entryGroups []feedring.GroupID `state:"derived"` // their groups, in order; nil: to be made
-	checked     uint64             `state:"derived"` // changes of the chart when no entry was denied; 0: to be looked at
+	checked     uint64             `state:"derived"` // changes of the map when no entry was denied; 0: to be checked
 	publishAt   time.Time          `state:"derived"` // when the first entry has to tell its row; zero: none waits
 	gossip      gossip
 	watched     map[feedring.GroupID]*watch
