@@ -110,7 +110,7 @@ func (n *Node) assemble() error {
 		return err
 	}
 	n.effects = &effects{
-		log: n.log, loop: n.loop, events: n.events, departed: make(chan struct{}), host: n.host, links: n.links, credit: credit,
+		log: n.log, loop: n.loop, events: n.output.events, departed: make(chan struct{}), host: n.host, links: n.links, credit: credit,
 		directory: directory, checks: checks, persister: n.loop.states, readers: n.readers, publisher: n.publisher,
 		copies: copies, looks: n, twins: &n.twins,
 	}
@@ -170,7 +170,7 @@ func (n *Node) serve() {
 	if n.hubs != nil {
 		n.background(func() { n.hubs.Run(n.ctx) })
 	}
-	n.events.Add(n.Started()) // before any role
+	n.output.events.Add(n.Started()) // before any role
 	n.offer()
 	n.join()
 	n.background(func() { n.known.Run(n.ctx, n.host) })

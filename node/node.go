@@ -40,14 +40,12 @@ type Node struct {
 	cfg     Config
 	log     *slog.Logger
 	started time.Time
-
-	store   *store.Store
-	history *history.History // of the store
-	host    *host.Host
-	sealer  *wire.Sealer
+	output  output
+	lifecycle
+	disk
+	overlay
 	loop    *loop
-	links   *transport.Links
-	server  *transport.Server
+	effects *effects
 
 	publisher *publish.Publisher
 	retractor *publish.Retractor
@@ -63,28 +61,48 @@ type Node struct {
 	glances   *fetch.Glances   // addresses before they are added
 	files     *fetch.Files     // own feeds that are read from files
 	own       *cache.Cache     // this peer's own feeds, for pollers
-	verifier  *wire.Verifier   // of what others signed
 	personal  *personalfeeds.Feeds
 	pings     *pings.Receiver
 	hubs      *subscriber.Subscriber // nil: hubs elsewhere cannot reach this peer
 	hub       *hub.Hub               // nil: without a web address nobody subscribes
 	themes    themes
-	joins     *contacts.Joins
-	known     *contacts.Known
 	twins     twins
 	identity  *duplicateIdentity
-	writing   *storage.Health // whether the store takes any
+}
 
-	stopLooking context.CancelFunc // at origins
+// output is what listeners and the log are told.
+type output struct {
+	events *backlog.Queue[Event]
+	logs   backlog.Log
+}
 
-	effects *effects
-	events  *backlog.Queue[Event]
-	logs    backlog.Log
+// lifecycle ends a peer.
+type lifecycle struct {
 	ctx     context.Context // ends when the peer stops
 	stop    context.CancelFunc
 	running tasks.Group
 	closing sync.Once
 	closed  error
+
+	stopLooking context.CancelFunc // at origins
+}
+
+// disk is what a peer keeps.
+type disk struct {
+	store   *store.Store
+	history *history.History // of the store
+	writing *storage.Health  // whether the store takes any
+}
+
+// overlay is how a peer speaks with others.
+type overlay struct {
+	host     *host.Host
+	sealer   *wire.Sealer
+	verifier *wire.Verifier // of what others signed
+	links    *transport.Links
+	server   *transport.Server
+	joins    *contacts.Joins
+	known    *contacts.Known
 }
 
 // Start starts a peer. It returns when the peer serves: neither origins nor
@@ -126,12 +144,12 @@ func start(ctx context.Context, cfg Config, from deps) (_ *Node, err error) {
 		return nil, err
 	}
 	n := &Node{
-		cfg: cfg, started: time.Now(), events: backlog.New(maxEvents, listener(cfg.Event)), logs: backlog.NewLog(),
+		cfg: cfg, started: time.Now(), output: output{backlog.New(maxEvents, listener(cfg.Event)), backlog.NewLog()},
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
 	}
-	n.log = slog.New(storage.FullOnce{Handler: n.logs.Over(cfg.Logger).Handler()})
+	n.log = slog.New(storage.FullOnce{Handler: n.output.logs.Over(cfg.Logger).Handler()})
 	personalfeeds.AllowMemory(0)
 	n.loop = newLoop(n.started)
 	n.ctx, n.stop = context.WithCancel(context.WithoutCancel(ctx))
@@ -159,7 +177,7 @@ func (n *Node) open(from deps) error {
 	if n.store, err = store.Open(storeIn(n.cfg.Data), store.Options{Log: n.log}); err != nil {
 		return err
 	}
-	n.writing = storage.New(n.store, n.logs.Over(cmp.Or(n.cfg.Logger, slog.Default())))
+	n.writing = storage.New(n.store, n.output.logs.Over(cmp.Or(n.cfg.Logger, slog.Default())))
 	n.writing.Notify(n)
 	if n.identity, err = openDuplicateIdentity(n.store, n.cfg.Refresh, n.started); err != nil {
 		return err
@@ -250,7 +268,7 @@ func (n *Node) release() error {
 	if n.store != nil {
 		errs = append(errs, n.store.Close())
 	}
-	n.events.Close(toldWithin)
-	n.logs.Close(toldWithin)
+	n.output.events.Close(toldWithin)
+	n.output.logs.Close(toldWithin)
 	return errors.Join(errs...)
 }

@@ -102,7 +102,7 @@ func TestFullDiskIsSaid(t *testing.T) {
 		status int
 		detail string
 	}{{full, http.StatusInsufficientStorage, "make room on its disk"}, {closed, http.StatusInternalServerError, "store is closed"}} {
-		n := &Node{store: test.store, log: quiet, ctx: t.Context(), glances: fetch.NewGlances(nobodyAnswers{}, nil)}
+		n := &Node{disk: disk{store: test.store}, log: quiet, lifecycle: lifecycle{ctx: t.Context()}, glances: fetch.NewGlances(nobodyAnswers{}, nil)}
 		n.origins = &origins{store: test.store, log: quiet, feeds: newFeeds(), offer: func() {}, retitle: func() {}, front: openOwn(t)}
 		n.origins.watcher, err = fetch.NewWatcher(fetch.WatcherConfig{Client: nobodyAnswers{}, Policy: fetch.Fixed(time.Hour), Handler: n.origins})
 		check(t, err)

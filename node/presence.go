@@ -363,5 +363,5 @@ func (n *Node) tellPresence(before, now presence.Changed) {
 	if is == nil {
 		is = &web.IdentityStatus{Publishes: true}
 	}
-	n.events.Add(Event{Event: "identity", Identity: is})
+	n.output.events.Add(Event{Event: "identity", Identity: is})
 }
