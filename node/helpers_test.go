@@ -26,7 +26,6 @@ var (
 	newSealer  = nodetest.NewSealer
 	anEntry    = nodetest.Entry
 	entries    = nodetest.Entries
-	changed    = nodetest.Changed
 	chained    = nodetest.Chained
 	log        = nodetest.Log
 )
