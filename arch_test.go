@@ -79,7 +79,12 @@ var arrows = map[string][]string{
 	"internal/match/stem":           {"internal/match"},
 	"internal/peer":                 {".", "group", "ring", "internal/clone", "internal/timerqueue", "internal/fingerprint", "internal/gossip"},
 	"proto/feedring/v1":             {},
-	"internal/wire":                 {".", "proto/feedring/v1"},
+	"internal/wire":                 {".", "internal/wire/peerid", "proto/feedring/v1"},
+	"internal/wire/chain":           {".", "internal/wire"},
+	"internal/wire/info":            {".", "internal/wire", "internal/wire/peerid", "proto/feedring/v1"},
+	"internal/wire/peerid":          {"."},
+	"internal/wire/polls":           {".", "internal/wire", "internal/wire/peerid", "proto/feedring/v1"},
+	"internal/wire/wiretest":        {".", "internal/wire"},
 	"internal/safehttp":             {},
 	"internal/origin/fetch":         {".", "internal/safehttp", "internal/origin/document", "internal/origin/discover", "internal/origin/schedule", "internal/keyed"},
 	"internal/origin/document":      {".", "internal/safehttp", "internal/origin/guess"},
@@ -106,7 +111,7 @@ var arrows = map[string][]string{
 	"internal/websub/pings":         {"internal/throttle"},
 	"internal/websub/hub/ledger":    {},
 	"internal/websub/hub":           {"internal/websub/hub/ledger", "internal/store", "internal/throttle"},
-	"client":                        {".", "proto/feedring/v1", "internal/duplicate", "internal/match", "internal/match/stem", "internal/wire", "internal/host"},
+	"client":                        {".", "proto/feedring/v1", "internal/duplicate", "internal/match", "internal/match/stem", "internal/wire", "internal/wire/chain", "internal/wire/info", "internal/host"},
 	"node/codec":                    {".", "group", "ring", "internal/peer", "internal/presence", "internal/wire", "proto/feedring/v1"},
 	"node":                          {".", "group", "ring", "client", "node/codec", "node/internal/", "proto/feedring/v1", "internal/"},
 	"node/internal/tasks":           {},
@@ -119,12 +124,12 @@ var arrows = map[string][]string{
 	"node/internal/sitecheck": {".", "group", "internal/origin/fetch", "internal/peer", "internal/vouch"},
 	"node/internal/admin": {
 		".", "group", "proto/feedring/v1", "node/internal/contacts", "node/internal/storage", "node/internal/transport", "internal/history", "internal/host",
-		"internal/origin/fetch", "internal/peer", "internal/readerfeeds/cache", "internal/store", "internal/vouch", "internal/web", "internal/wire",
+		"internal/origin/fetch", "internal/peer", "internal/readerfeeds/cache", "internal/store", "internal/vouch", "internal/web", "internal/wire", "internal/wire/info",
 	},
 	"node/internal/sealed":    {".", "internal/match", "internal/store", "internal/wire"},
 	"node/internal/transport": {".", "group", "internal/peer", "internal/wire", "node/codec"},
 
-	"node/internal/replicate": {".", "group", "internal/store", "internal/wire", "node/internal/sealed", "proto/feedring/v1"},
+	"node/internal/replicate": {".", "group", "internal/store", "internal/wire", "internal/wire/polls", "node/internal/sealed", "proto/feedring/v1"},
 	"node/internal/readers": {
 		".", "client", "group", "internal/match", "internal/peer", "internal/store", "internal/web", "internal/wire",
 		"node/internal/readers/delivery", "node/internal/sealed", "node/internal/transport", "proto/feedring/v1",
@@ -132,7 +137,7 @@ var arrows = map[string][]string{
 	"node/internal/readers/delivery": {".", "internal/match", "internal/match/stem", "internal/store", "internal/wire"},
 	"node/internal/nodetest":         {".", "group", "internal/store", "internal/wire", "node/internal/tasks"},
 	"node/internal/storage":          {"internal/store", "internal/web"},
-	"node/internal/publish":          {".", "group", "internal/host", "internal/peer", "internal/readerfeeds/render", "internal/store", "internal/web", "internal/wire", "node/internal/sealed", "node/internal/storage", "node/internal/tasks", "proto/feedring/v1"},
+	"node/internal/publish":          {".", "group", "internal/host", "internal/peer", "internal/readerfeeds/render", "internal/store", "internal/web", "internal/wire", "internal/wire/polls", "node/internal/sealed", "node/internal/storage", "node/internal/tasks", "proto/feedring/v1"},
 
 	"cmd/feedring": {".", "node", "cmd/feedring/internal/"},
 	"cmd/feedring/internal/": {

@@ -12,7 +12,7 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/host"
 	"github.com/feedring/feedring/internal/match"
-	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/internal/wire/chain"
 )
 
 // Config is what a Client is told.
@@ -26,7 +26,7 @@ type Config struct {
 // Client asks one network. It is safe for concurrent use.
 type Client struct {
 	transport Transport
-	reader    *wire.Reader
+	reader    *chain.Reader
 	book      *peerBook
 	conns     *conns
 	log       *slog.Logger
@@ -60,7 +60,7 @@ func New(ctx context.Context, cfg Config) (*Client, error) {
 // ask, in order.
 func NewWith(t Transport, network string, entry []feedring.PeerID) *Client {
 	c := &Client{
-		transport: t, reader: wire.NewReader(network), book: &peerBook{named: entry}, log: slog.Default(),
+		transport: t, reader: chain.NewReader(network), book: &peerBook{named: entry}, log: slog.Default(),
 	}
 	c.conns = newConns(t)
 	return c

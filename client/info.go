@@ -9,6 +9,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/internal/wire/info"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
@@ -19,7 +20,7 @@ const infoWait = 4 * time.Second // for one peer to answer
 func (c *Client) Catalogue(ctx context.Context, theme feedring.Theme) (feedring.Catalogue, error) {
 	var catalogue feedring.Catalogue
 	err := c.inform(ctx, string(theme), func(reply *feedringv1.InfoReply) (err error) {
-		catalogue, err = wire.CatalogueFrom(reply)
+		catalogue, err = info.CatalogueFrom(reply)
 		return err
 	})
 	var remote *wire.RemoteError
@@ -32,7 +33,7 @@ func (c *Client) Catalogue(ctx context.Context, theme feedring.Theme) (feedring.
 // Ring returns every group in ring order, as the asked peer sees them.
 func (c *Client) Ring(ctx context.Context) (groups []feedring.RingGroup, err error) {
 	err = c.inform(ctx, "", func(reply *feedringv1.InfoReply) (err error) {
-		groups, err = wire.RingFrom(reply)
+		groups, err = info.RingFrom(reply)
 		return err
 	})
 	return groups, err

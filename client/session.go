@@ -11,6 +11,7 @@ import (
 	"github.com/feedring/feedring/internal/match"
 	"github.com/feedring/feedring/internal/match/stem"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/internal/wire/chain"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
@@ -242,7 +243,7 @@ const maxArrived = 64
 // arrival is a frame that was read and not reported yet.
 type arrival struct {
 	frame  wire.Frame
-	opened wire.Opened // of its entry, if it has one
+	opened chain.Opened // of its entry, if it has one
 }
 
 // opened checks the entries that came together.

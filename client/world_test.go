@@ -16,6 +16,7 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/client"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/internal/wire/info"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
@@ -254,10 +255,10 @@ func (p *fakePeer) serveInfo(s *wire.Stream) {
 	}
 	p.w.mu.Unlock()
 	if req.GetTheme() != "" {
-		_ = s.Send(wire.InfoError("no such group here"), time.Second)
+		_ = s.Send(info.Error("no such group here"), time.Second)
 		return
 	}
-	_ = s.Send(wire.RingTo(groups), time.Second)
+	_ = s.Send(info.RingTo(groups), time.Second)
 }
 
 var errCut = errors.New("cut")

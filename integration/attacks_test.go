@@ -11,6 +11,7 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/internal/wire/peerid"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
@@ -149,7 +150,7 @@ func roles() []attack {
 		}),
 		by("signs of life in the manager's name", func(m *member, h group.Header, _ group.Beacon) []feedring.Message {
 			alive := group.Alive{Header: h, Nonce: 1, Seal: m.forge(wire.KindAlive, h.Term.Claimant, &feedringv1.AliveBody{
-				Group: h.Group[:], Term: &feedringv1.Term{Number: h.Term.Number, Claimant: wire.PeerBytes(h.Term.Claimant)}, Nonce: 1})}
+				Group: h.Group[:], Term: &feedringv1.Term{Number: h.Term.Number, Claimant: peerid.Bytes(h.Term.Claimant)}, Nonce: 1})}
 			return []feedring.Message{alive, group.Objection{Header: h, Nonce: 1, Alive: &alive}}
 		}),
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/feedring/feedring/group"
 	rings "github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/internal/wire/polls"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 	"github.com/feedring/feedring/ring"
 )
@@ -189,13 +190,13 @@ func (m *member) requests(to *stranger) {
 	for _, r := range rows {
 		for _, f := range r.Feeds {
 			ref := feedring.FeedRef{URL: f.URL, Publisher: r.Peer}
-			ask(wire.VerbPoll, wire.PollTo(wire.Poll{
+			ask(wire.VerbPoll, polls.RequestTo(polls.Request{
 				Feed: ref, After: feedring.Position{Epoch: math.MaxUint64, Sequence: math.MaxUint64}, Fresh: time.Unix(1<<40, 0),
 			}))
-			ask(wire.VerbPoll, wire.PollTo(wire.Poll{Feed: ref, Dictionary: "none such"}))
+			ask(wire.VerbPoll, polls.RequestTo(polls.Request{Feed: ref, Dictionary: "none such"}))
 		}
 	}
-	ask(wire.VerbPoll, wire.PollTo(wire.Poll{Feed: feedring.FeedRef{URL: fmt.Sprintf("%02000d", 1), Publisher: m.sealer.ID()}}))
+	ask(wire.VerbPoll, polls.RequestTo(polls.Request{Feed: feedring.FeedRef{URL: fmt.Sprintf("%02000d", 1), Publisher: m.sealer.ID()}}))
 	ask(wire.VerbInfo, &feedringv1.InfoRequest{Theme: "no such theme"})
 	ask(wire.VerbAsk, &feedringv1.AskRequest{Id: []byte{1}, Theme: "news", WithinMs: math.MaxInt64})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/web"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/internal/wire/polls"
 	"github.com/feedring/feedring/node/internal/transport"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
@@ -51,7 +52,7 @@ func TestConfirmBelievesWhatIsSigned(t *testing.T) {
 		mu.Lock()
 		part.Reset()
 		part.Published = published
-		wire.PublishedByTo(&part, named)
+		polls.PublishedByTo(&part, named)
 		mu.Unlock()
 		told, err := a.RetractEntry(t.Context(), id)
 		check(t, err)
@@ -65,7 +66,7 @@ func TestConfirmBelievesWhatIsSigned(t *testing.T) {
 	for range 10 {
 		madeUp = append(madeUp, newSealer(t).ID())
 	}
-	if r := retract(nil, madeUp...); len(r.AlsoBy) > 0 || len(r.Claims) != wire.MaxPublished || r.Claims[0] != (web.RetractionClaim{Peer: liar.ID(), PublishedBy: madeUp[0]}) {
+	if r := retract(nil, madeUp...); len(r.AlsoBy) > 0 || len(r.Claims) != polls.MaxPublished || r.Claims[0] != (web.RetractionClaim{Peer: liar.ID(), PublishedBy: madeUp[0]}) {
 		t.Errorf("keys that are made up: %+v", r)
 	}
 	forged := sealed(old, spec.URL, id)

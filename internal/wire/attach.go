@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/wire/peerid"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
@@ -77,7 +78,7 @@ func RenewTo() *feedringv1.Renew { return &feedringv1.Renew{} }
 // ItemTo is a frame with one sealed entry. The bytes are shared.
 func ItemTo(publisher feedring.PeerID, payload, signature []byte, vouchedBy string) *feedringv1.AttachReply {
 	return &feedringv1.AttachReply{Frame: &feedringv1.AttachReply_Item{Item: &feedringv1.Item{
-		Entry:     &feedringv1.Sealed{Payload: payload, Signature: signature, Signer: PeerBytes(publisher)},
+		Entry:     &feedringv1.Sealed{Payload: payload, Signature: signature, Signer: peerid.Bytes(publisher)},
 		VouchedBy: vouchedBy,
 	}}}
 }
@@ -105,7 +106,7 @@ func AliveTo() *feedringv1.AttachReply {
 func RefusedTo(kind feedringv1.RefusedKind, reason string, feeds ...feedring.FeedRef) *feedringv1.AttachReply {
 	refused := &feedringv1.Refused{Kind: kind, Reason: cutText(reason, maxErrorText)}
 	for _, ref := range feeds {
-		refused.Feeds = append(refused.Feeds, &feedringv1.FeedRef{Url: ref.URL, Publisher: PeerBytes(ref.Publisher)})
+		refused.Feeds = append(refused.Feeds, &feedringv1.FeedRef{Url: ref.URL, Publisher: peerid.Bytes(ref.Publisher)})
 	}
 	return &feedringv1.AttachReply{Frame: &feedringv1.AttachReply_Refused{Refused: refused}}
 }
@@ -117,7 +118,7 @@ func cursorTo(c feedring.Cursor) []*feedringv1.CursorItem {
 	items := make([]*feedringv1.CursorItem, 0, len(c))
 	for ref, at := range c {
 		items = append(items, &feedringv1.CursorItem{
-			Url: ref.URL, Publisher: PeerBytes(ref.Publisher), Epoch: at.Epoch, Sequence: at.Sequence,
+			Url: ref.URL, Publisher: peerid.Bytes(ref.Publisher), Epoch: at.Epoch, Sequence: at.Sequence,
 		})
 	}
 	return items
@@ -130,7 +131,7 @@ func (d *Decoder) cursor(items []*feedringv1.CursorItem) feedring.Cursor {
 	}
 	c := make(feedring.Cursor, len(items))
 	for _, it := range items {
-		ref := feedring.FeedRef{URL: d.Text("cursor url", it.GetUrl(), maxURL), Publisher: d.Peer("cursor publisher", it.GetPublisher())}
+		ref := feedring.FeedRef{URL: d.Text("cursor url", it.GetUrl(), MaxURL), Publisher: d.Peer("cursor publisher", it.GetPublisher())}
 		c[ref] = feedring.Position{Epoch: it.GetEpoch(), Sequence: it.GetSequence()}
 	}
 	return c

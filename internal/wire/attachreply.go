@@ -42,7 +42,7 @@ func (e *RefusedError) Error() string {
 	}
 }
 
-const maxSite = 253
+const MaxSite = 253
 
 // FrameFrom reads a frame of a provider. A frame of a kind that this version
 // does not know reads as a sign of life.
@@ -51,7 +51,7 @@ func FrameFrom(r *feedringv1.AttachReply) (Frame, error) {
 	var f Frame
 	switch frame := r.GetFrame().(type) {
 	case *feedringv1.AttachReply_Item:
-		f.Item = &Item{Seal: SealFrom(frame.Item.GetEntry()), VouchedBy: d.Text("vouched by", frame.Item.GetVouchedBy(), maxSite)}
+		f.Item = &Item{Seal: SealFrom(frame.Item.GetEntry()), VouchedBy: d.Text("vouched by", frame.Item.GetVouchedBy(), MaxSite)}
 		if f.Item.Seal == nil {
 			d.Malformed("item", "no entry")
 		}
@@ -72,7 +72,7 @@ func FrameFrom(r *feedringv1.AttachReply) (Frame, error) {
 func (d *Decoder) refused(r *feedringv1.Refused) *RefusedError {
 	e := &RefusedError{Kind: r.GetKind(), Reason: cutText(r.GetReason(), maxErrorText)}
 	if d.Within("feeds behind", len(r.GetFeeds()), maxCursor) {
-		e.Feeds = each(r.GetFeeds(), func(ref **feedringv1.FeedRef) feedring.FeedRef { return d.Ref("feed behind", *ref) })
+		e.Feeds = Each(r.GetFeeds(), func(ref **feedringv1.FeedRef) feedring.FeedRef { return d.Ref("feed behind", *ref) })
 	}
 	return e
 }

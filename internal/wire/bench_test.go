@@ -4,10 +4,12 @@ import (
 	"testing"
 
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/internal/wire/peerid"
+	"github.com/feedring/feedring/internal/wire/wiretest"
 )
 
 func BenchmarkSign(b *testing.B) {
-	s := newSealer(b, 1)
+	s := wiretest.NewSealer(b, 1)
 	payload := make([]byte, 1500)
 	for b.Loop() {
 		s.Seal(wire.KindEntry, payload)
@@ -15,7 +17,7 @@ func BenchmarkSign(b *testing.B) {
 }
 
 func BenchmarkSignAgain(b *testing.B) {
-	s := newSealer(b, 1)
+	s := wiretest.NewSealer(b, 1)
 	payload := make([]byte, 1500)
 	for b.Loop() {
 		s.SealAgain(wire.KindRow, payload)
@@ -23,16 +25,16 @@ func BenchmarkSignAgain(b *testing.B) {
 }
 
 func BenchmarkVerify(b *testing.B) {
-	seal := newSealer(b, 1).Seal(wire.KindEntry, make([]byte, 1500))
+	seal := wiretest.NewSealer(b, 1).Seal(wire.KindEntry, make([]byte, 1500))
 	for b.Loop() {
-		if err := wire.Verify(network, wire.KindEntry, seal); err != nil {
+		if err := wire.Verify(wiretest.Network, wire.KindEntry, seal); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
 func BenchmarkVerifyAgain(b *testing.B) {
-	v, seal := wire.NewVerifier(network), newSealer(b, 1).Seal(wire.KindEntry, make([]byte, 1500))
+	v, seal := wire.NewVerifier(wiretest.Network), wiretest.NewSealer(b, 1).Seal(wire.KindEntry, make([]byte, 1500))
 	for b.Loop() {
 		if err := v.Verify(wire.KindEntry, seal); err != nil {
 			b.Fatal(err)
@@ -41,7 +43,7 @@ func BenchmarkVerifyAgain(b *testing.B) {
 }
 
 func BenchmarkEncodeEntry(b *testing.B) {
-	e := sampleEntry(newSealer(b, 1).ID())
+	e := wiretest.SampleEntry(wiretest.NewSealer(b, 1).ID())
 	for b.Loop() {
 		if _, err := wire.EncodeEntry(e, [32]byte{1}); err != nil {
 			b.Fatal(err)
@@ -50,8 +52,8 @@ func BenchmarkEncodeEntry(b *testing.B) {
 }
 
 func BenchmarkDecodeEntry(b *testing.B) {
-	s := newSealer(b, 1)
-	seal := sealEntry(b, s, sampleEntry(s.ID()), [32]byte{1})
+	s := wiretest.NewSealer(b, 1)
+	seal := wiretest.SealEntry(b, s, wiretest.SampleEntry(s.ID()), [32]byte{1})
 	for b.Loop() {
 		if _, _, err := wire.DecodeEntry(seal); err != nil {
 			b.Fatal(err)
@@ -60,8 +62,8 @@ func BenchmarkDecodeEntry(b *testing.B) {
 }
 
 func BenchmarkPeerBytes(b *testing.B) {
-	id := newSealer(b, 1).ID()
+	id := wiretest.NewSealer(b, 1).ID()
 	for b.Loop() {
-		wire.PeerBytes(id)
+		peerid.Bytes(id)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/wire/peerid"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
@@ -16,7 +17,7 @@ const (
 	maxAddr     = 512    // bytes
 	MaxPeers    = 10_000 // of one list
 	MaxHeads    = 50_000
-	maxURL      = 2048
+	MaxURL      = 2048
 	maxTitle    = 4 << 10
 	maxProvider = 253
 )
@@ -60,7 +61,7 @@ func (d *Decoder) Peer(field string, b []byte) feedring.PeerID {
 	if d.last != "" && bytes.Equal(b, d.raw) {
 		return d.last
 	}
-	id, ok := peerFrom(b)
+	id, ok := peerid.FromBytes(b)
 	if !ok {
 		d.Malformed(field, "no peer id")
 	}
@@ -81,7 +82,7 @@ func (d *Decoder) Peers(field string, list [][]byte, most int) []feedring.PeerID
 	if !d.Within(field, len(list), most) {
 		return nil
 	}
-	return each(list, func(b *[]byte) feedring.PeerID { return d.Peer(field, *b) })
+	return Each(list, func(b *[]byte) feedring.PeerID { return d.Peer(field, *b) })
 }
 
 // Group reads a group id that must be there.
@@ -97,7 +98,7 @@ func (d *Decoder) Groups(field string, list [][]byte, most int) []feedring.Group
 	if !d.Within(field, len(list), most) {
 		return nil
 	}
-	return each(list, func(b *[]byte) feedring.GroupID { return d.Group(field, *b) })
+	return Each(list, func(b *[]byte) feedring.GroupID { return d.Group(field, *b) })
 }
 
 // Query reads a query id.
@@ -187,13 +188,13 @@ func (d *Decoder) Term(field string, t *feedringv1.Term) feedring.Term {
 
 // Ref reads a feed's name; absent: the zero one.
 func (d *Decoder) Ref(field string, r *feedringv1.FeedRef) feedring.FeedRef {
-	return feedring.FeedRef{URL: d.Text(field+" url", r.GetUrl(), maxURL), Publisher: d.Maybe(field+" publisher", r.GetPublisher())}
+	return feedring.FeedRef{URL: d.Text(field+" url", r.GetUrl(), MaxURL), Publisher: d.Maybe(field+" publisher", r.GetPublisher())}
 }
 
 // Head reads a head that must be there.
 func (d *Decoder) Head(field string, h *feedringv1.Head) feedring.Head {
 	return feedring.Head{
-		Feed:     feedring.FeedRef{URL: d.Text(field+" url", h.GetUrl(), maxURL), Publisher: d.Peer(field+" publisher", h.GetPublisher())},
+		Feed:     feedring.FeedRef{URL: d.Text(field+" url", h.GetUrl(), MaxURL), Publisher: d.Peer(field+" publisher", h.GetPublisher())},
 		Position: feedring.Position{Epoch: h.GetEpoch(), Sequence: h.GetSequence()},
 		Hash:     d.Hash(field+" hash", h.GetHash()),
 	}
@@ -204,13 +205,13 @@ func (d *Decoder) Heads(field string, list []*feedringv1.Head) []feedring.Head {
 	if !d.Within(field, len(list), MaxHeads) {
 		return nil
 	}
-	return each(list, func(h **feedringv1.Head) feedring.Head { return d.Head(field, *h) })
+	return Each(list, func(h **feedringv1.Head) feedring.Head { return d.Head(field, *h) })
 }
 
 // Feed reads a feed of a row.
 func (d *Decoder) Feed(field string, f *feedringv1.Feed) feedring.Feed {
 	return feedring.Feed{
-		URL: d.Text(field+" url", f.GetUrl(), maxURL), Title: d.Text(field+" title", f.GetTitle(), maxTitle),
+		URL: d.Text(field+" url", f.GetUrl(), MaxURL), Title: d.Text(field+" title", f.GetTitle(), maxTitle),
 		Provider: feedring.Provider(d.Text(field+" provider", f.GetProvider(), maxProvider)), Epoch: f.GetEpoch(),
 	}
 }
@@ -220,5 +221,5 @@ func (d *Decoder) Feeds(field string, list []*feedringv1.Feed) []feedring.Feed {
 	if !d.Within(field, len(list), feedring.MaxFeeds) {
 		return nil
 	}
-	return each(list, func(f **feedringv1.Feed) feedring.Feed { return d.Feed(field, *f) })
+	return Each(list, func(f **feedringv1.Feed) feedring.Feed { return d.Feed(field, *f) })
 }

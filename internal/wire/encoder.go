@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/wire/peerid"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
@@ -35,7 +36,7 @@ func (e *Encoder) Peer(id feedring.PeerID) []byte {
 	if id == e.last {
 		return e.raw
 	}
-	raw := PeerBytes(id)
+	raw := peerid.Bytes(id)
 	if raw == nil {
 		e.Fail(fmt.Errorf("peer id %q: %w", cutText(string(id), 80), ErrMalformed))
 	}
@@ -45,7 +46,7 @@ func (e *Encoder) Peer(id feedring.PeerID) []byte {
 
 // Peers is Peer for many.
 func (e *Encoder) Peers(ids []feedring.PeerID) [][]byte {
-	return each(ids, func(id *feedring.PeerID) []byte { return e.Peer(*id) })
+	return Each(ids, func(id *feedring.PeerID) []byte { return e.Peer(*id) })
 }
 
 // Info is a peer with its addresses, nil for nobody.
@@ -81,7 +82,7 @@ func (e *Encoder) Head(h *feedring.Head) *feedringv1.Head {
 }
 
 // Heads is Head for many.
-func (e *Encoder) Heads(heads []feedring.Head) []*feedringv1.Head { return each(heads, e.Head) }
+func (e *Encoder) Heads(heads []feedring.Head) []*feedringv1.Head { return Each(heads, e.Head) }
 
 // Feed is a feed of a row.
 func (e *Encoder) Feed(f *feedring.Feed) *feedringv1.Feed {
@@ -89,7 +90,7 @@ func (e *Encoder) Feed(f *feedring.Feed) *feedringv1.Feed {
 }
 
 // Feeds is Feed for many.
-func (e *Encoder) Feeds(feeds []feedring.Feed) []*feedringv1.Feed { return each(feeds, e.Feed) }
+func (e *Encoder) Feeds(feeds []feedring.Feed) []*feedringv1.Feed { return Each(feeds, e.Feed) }
 
 func hashTo(h [32]byte) []byte {
 	if h == ([32]byte{}) {
@@ -98,8 +99,8 @@ func hashTo(h [32]byte) []byte {
 	return h[:]
 }
 
-// each converts a list, nil for an empty one.
-func each[A, B any](from []A, convert func(*A) B) []B {
+// Each converts a list, nil for an empty one.
+func Each[A, B any](from []A, convert func(*A) B) []B {
 	if len(from) == 0 {
 		return nil
 	}

@@ -63,11 +63,11 @@ func bodyOf(e *feedring.Entry, id []byte, previous [32]byte) *feedringv1.EntryBo
 		Title: e.Title, Url: e.URL,
 		PublishedUnixMs: TimeTo(e.Published), UpdatedUnixMs: TimeTo(e.Updated), SeenUnixMs: TimeTo(e.Seen),
 		Summary: e.Summary, ContentHtml: e.ContentHTML, Authors: e.Authors, Tags: e.Tags, Language: e.Language,
-		Attachments: each(e.Attachments, func(a *feedring.Attachment) *feedringv1.Attachment {
+		Attachments: Each(e.Attachments, func(a *feedring.Attachment) *feedringv1.Attachment {
 			return &feedringv1.Attachment{Url: a.URL, MimeType: a.MIMEType, Size: a.Size, DurationSeconds: a.Seconds}
 		}),
 		Truncated: e.Truncated, Epoch: e.Position.Epoch, Sequence: e.Position.Sequence, Version: e.Version,
-		Previous: hashTo(previous), Takes: each(e.Takes, takenTo), History: feedringv1.History(e.History),
+		Previous: hashTo(previous), Takes: Each(e.Takes, takenTo), History: feedringv1.History(e.History),
 	}
 }
 

@@ -11,13 +11,14 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/internal/wire/wiretest"
 )
 
 func TestEntryComesBack(t *testing.T) {
-	s := newSealer(t, 1)
-	e := sampleEntry(s.ID())
-	seal := sealEntry(t, s, e, [32]byte{9})
-	got, previous, err := wire.NewVerifier(network).Entry(seal)
+	s := wiretest.NewSealer(t, 1)
+	e := wiretest.SampleEntry(s.ID())
+	seal := wiretest.SealEntry(t, s, e, [32]byte{9})
+	got, previous, err := wire.NewVerifier(wiretest.Network).Entry(seal)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,10 +30,10 @@ func TestEntryComesBack(t *testing.T) {
 // TestRandomEntriesComeBack holds that whatever EncodeEntry accepts, DecodeEntry
 // gives back as EncodeEntry left it.
 func TestRandomEntriesComeBack(t *testing.T) {
-	s := newSealer(t, 1)
+	s := wiretest.NewSealer(t, 1)
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 50 {
-		e := sampleEntry(s.ID())
+		e := wiretest.SampleEntry(s.ID())
 		e.Title, e.Summary = strings.Repeat(randomText(r, 100), r.IntN(80)), strings.Repeat(randomText(r, 100), r.IntN(500))
 		e.ContentHTML = strings.Repeat(randomText(r, 400), r.IntN(400))
 		e.URL, e.Language = strings.Repeat(randomText(r, 50), r.IntN(150)), randomText(r, 50)
@@ -41,9 +42,9 @@ func TestRandomEntriesComeBack(t *testing.T) {
 			e.Tags = append(e.Tags, strings.Repeat(randomText(r, 40), 10)+"\xff")
 			e.Attachments = append(e.Attachments, feedring.Attachment{URL: strings.Repeat(randomText(r, 30), r.IntN(90)), MIMEType: randomText(r, 200)})
 		}
-		e.Published = noon.Add(-time.Duration(r.Int64N(int64(time.Hour))))
-		e.Seen = noon.Add(time.Duration(r.Int64N(int64(time.Hour))))
-		seal := sealEntry(t, s, e, [32]byte{})
+		e.Published = wiretest.Noon.Add(-time.Duration(r.Int64N(int64(time.Hour))))
+		e.Seen = wiretest.Noon.Add(time.Duration(r.Int64N(int64(time.Hour))))
+		seal := wiretest.SealEntry(t, s, e, [32]byte{})
 		if size := len(seal.Payload) + len(seal.Signature) + len(seal.Signer); size > feedring.MaxEntry {
 			t.Fatalf("a sealed entry has %d bytes", size)
 		}
@@ -58,10 +59,10 @@ func TestRandomEntriesComeBack(t *testing.T) {
 }
 
 func TestLongContentIsCut(t *testing.T) {
-	s := newSealer(t, 1)
-	e := sampleEntry(s.ID())
+	s := wiretest.NewSealer(t, 1)
+	e := wiretest.SampleEntry(s.ID())
 	e.ContentHTML = strings.Repeat("<p>漢字 and more</p>", 40_000)
-	seal := sealEntry(t, s, e, [32]byte{})
+	seal := wiretest.SealEntry(t, s, e, [32]byte{})
 	if size := len(seal.Payload); size > feedring.MaxEntry || size < feedring.MaxEntry-1024 {
 		t.Errorf("payload of %d bytes", size)
 	}
@@ -74,7 +75,7 @@ func TestLongContentIsCut(t *testing.T) {
 }
 
 func TestEntryThatCannotBe(t *testing.T) {
-	s := newSealer(t, 1)
+	s := wiretest.NewSealer(t, 1)
 	for name, spoil := range map[string]func(*feedring.Entry){
 		"id":                func(e *feedring.Entry) { e.ID = "12" },
 		"publisher":         func(e *feedring.Entry) { e.Publisher = "" },
@@ -89,7 +90,7 @@ func TestEntryThatCannotBe(t *testing.T) {
 		"feed":              func(e *feedring.Entry) { e.Feed = "ftp://example.org/" },
 		"feed not readable": func(e *feedring.Entry) { e.Feed = "https://example.org/\xff" },
 	} {
-		e := sampleEntry(s.ID())
+		e := wiretest.SampleEntry(s.ID())
 		spoil(e)
 		if _, err := wire.EncodeEntry(e, [32]byte{}); !errors.Is(err, wire.ErrMalformed) {
 			t.Errorf("%s: %v", name, err)
@@ -98,9 +99,9 @@ func TestEntryThatCannotBe(t *testing.T) {
 }
 
 func TestForgedEntryIsRefused(t *testing.T) {
-	s, other := newSealer(t, 1), newSealer(t, 2)
-	v := wire.NewVerifier(network)
-	good := sealEntry(t, s, sampleEntry(s.ID()), [32]byte{})
+	s, other := wiretest.NewSealer(t, 1), wiretest.NewSealer(t, 2)
+	v := wire.NewVerifier(wiretest.Network)
+	good := wiretest.SealEntry(t, s, wiretest.SampleEntry(s.ID()), [32]byte{})
 	for range 2 { // the second time from memory
 		if _, _, err := v.Entry(good); err != nil {
 			t.Fatal(err)
@@ -131,8 +132,8 @@ func TestForgedEntryIsRefused(t *testing.T) {
 }
 
 func TestCheckNext(t *testing.T) {
-	s := newSealer(t, 1)
-	held := feedring.Head{Feed: sampleEntry(s.ID()).Ref(), Position: feedring.Position{Epoch: 1000, Sequence: 4}, Hash: [32]byte{4}}
+	s := wiretest.NewSealer(t, 1)
+	held := feedring.Head{Feed: wiretest.SampleEntry(s.ID()).Ref(), Position: feedring.Position{Epoch: 1000, Sequence: 4}, Hash: [32]byte{4}}
 	unknown, nothing, elsewhere := held, feedring.Head{Feed: held.Feed}, held
 	unknown.Hash = [32]byte{}
 	elsewhere.Feed.URL += "x"
@@ -163,7 +164,7 @@ func TestCheckNext(t *testing.T) {
 		{"not the first, past freshness", nothing, at(1000, 2), [32]byte{1}, true, true},
 		{"other feed", elsewhere, at(1000, 5), [32]byte{4}, true, false},
 	} {
-		e := sampleEntry(s.ID())
+		e := wiretest.SampleEntry(s.ID())
 		e.Position = test.at
 		if err := wire.CheckNext(test.last, e, test.previous, test.jump); (err == nil) != test.ok || err != nil && !errors.Is(err, wire.ErrChain) {
 			t.Errorf("%s: %v", test.name, err)

@@ -43,7 +43,7 @@ func (d *Decoder) entry(b *feedringv1.EntryBody) *feedring.Entry {
 	}
 	return &feedring.Entry{
 		ID:          feedring.EntryID(hex.EncodeToString(b.GetId())),
-		Feed:        d.Text("feed", b.GetFeed(), maxURL),
+		Feed:        d.Text("feed", b.GetFeed(), MaxURL),
 		Provider:    feedring.Provider(d.Text("provider", b.GetProvider(), maxProvider)),
 		Theme:       d.Theme("theme", b.GetTheme()),
 		Title:       d.Text("title", b.GetTitle(), maxEntryTitle),
@@ -81,7 +81,7 @@ func (d *Decoder) attachments(list []*feedringv1.Attachment) []feedring.Attachme
 	if !d.Within("attachments", len(list), maxAttachments) {
 		return nil
 	}
-	return each(list, func(a **feedringv1.Attachment) feedring.Attachment {
+	return Each(list, func(a **feedringv1.Attachment) feedring.Attachment {
 		return feedring.Attachment{
 			URL:      d.Text("attachment url", (*a).GetUrl(), maxEntryURL),
 			MIMEType: d.Text("attachment type", (*a).GetMimeType(), maxMIME),

@@ -26,13 +26,13 @@ func (e *Encoder) Final(f *feedring.Final) *feedringv1.Final {
 
 // Grants is the providers for a client. Their tickets must be sealed.
 func (e *Encoder) Grants(list []feedring.Grant) []*feedringv1.Grant {
-	return each(list, func(g *feedring.Grant) *feedringv1.Grant {
+	return Each(list, func(g *feedring.Grant) *feedringv1.Grant {
 		if g.Ticket.Seal == nil {
 			e.Fail(fmt.Errorf("grant of %s: %w: its ticket is not sealed", g.Provider.ID.Short(), ErrMalformed))
 		}
 		return &feedringv1.Grant{
 			Theme: string(g.Theme), Provider: e.Info(g.Provider),
-			Alternates: each(g.Alternates, func(p *feedring.PeerInfo) *feedringv1.PeerInfo { return e.Info(*p) }),
+			Alternates: Each(g.Alternates, func(p *feedring.PeerInfo) *feedringv1.PeerInfo { return e.Info(*p) }),
 			Own:        g.Own, Ticket: SealTo(g.Ticket.Seal),
 		}
 	})
@@ -61,7 +61,7 @@ func (d *Decoder) Grants(list []*feedringv1.Grant) []feedring.Grant {
 	if !d.Within("grants", len(list), maxGrants) {
 		return nil
 	}
-	return each(list, func(g **feedringv1.Grant) feedring.Grant { return d.grant(*g) })
+	return Each(list, func(g **feedringv1.Grant) feedring.Grant { return d.grant(*g) })
 }
 
 func (d *Decoder) grant(g *feedringv1.Grant) feedring.Grant {
@@ -72,7 +72,7 @@ func (d *Decoder) grant(g *feedringv1.Grant) feedring.Grant {
 	}
 	return feedring.Grant{
 		Theme: d.Theme("theme", g.GetTheme()), Provider: d.Info("provider", g.GetProvider()),
-		Alternates: each(g.GetAlternates(), func(p **feedringv1.PeerInfo) feedring.PeerInfo { return d.Info("alternate", *p) }),
+		Alternates: Each(g.GetAlternates(), func(p **feedringv1.PeerInfo) feedring.PeerInfo { return d.Info("alternate", *p) }),
 		Own:        g.GetOwn(), Ticket: ticket,
 	}
 }

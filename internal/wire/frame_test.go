@@ -17,6 +17,8 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/internal/wire/peerid"
+	"github.com/feedring/feedring/internal/wire/wiretest"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
@@ -174,12 +176,12 @@ func TestProtocolID(t *testing.T) {
 }
 
 func TestPeerBytes(t *testing.T) {
-	id := newSealer(t, 1).ID()
-	if got := wire.PeerBytes(id); len(got) != 38 {
+	id := wiretest.NewSealer(t, 1).ID()
+	if got := peerid.Bytes(id); len(got) != 38 {
 		t.Errorf("%d bytes", len(got))
 	}
 	for _, bad := range []feedring.PeerID{"", "x", id[:40], id + "a", "QmYyQSo1c1Ym7orWxLYvCrM2EmxFTANf8wXmmE7DWjhx5N"} {
-		if got := wire.PeerBytes(bad); got != nil {
+		if got := peerid.Bytes(bad); got != nil {
 			t.Errorf("%q: %x", bad, got)
 		}
 	}

@@ -10,13 +10,16 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/internal/wire/info"
+	"github.com/feedring/feedring/internal/wire/polls"
+	"github.com/feedring/feedring/internal/wire/wiretest"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
 func FuzzDecodeEntry(f *testing.F) {
-	s := newSealer(f, 1)
-	f.Add(sealEntry(f, s, sampleEntry(s.ID()), [32]byte{1}).Payload)
-	f.Add(sealEntry(f, s, sampleRetraction(s.ID()), [32]byte{1}).Payload)
+	s := wiretest.NewSealer(f, 1)
+	f.Add(wiretest.SealEntry(f, s, wiretest.SampleEntry(s.ID()), [32]byte{1}).Payload)
+	f.Add(wiretest.SealEntry(f, s, sampleRetraction(s.ID()), [32]byte{1}).Payload)
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		e, previous, err := wire.DecodeEntry(&feedring.Seal{Signer: s.ID(), Payload: payload, Signature: make([]byte, 64)})
@@ -32,7 +35,7 @@ func FuzzDecodeEntry(f *testing.F) {
 // FuzzDecodeTicket checks that a ticket that was read says the same when it is
 // written again.
 func FuzzDecodeTicket(f *testing.F) {
-	s := newSealer(f, 1)
+	s := wiretest.NewSealer(f, 1)
 	f.Add(s.Ticket(sampleTicket(s.ID(), s.ID())).Payload)
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, payload []byte) {
@@ -71,14 +74,14 @@ func FuzzFrame(f *testing.F) {
 
 // FuzzRequests feeds the requests and answers that clients and peers exchange.
 func FuzzRequests(f *testing.F) {
-	s := newSealer(f, 1)
+	s := wiretest.NewSealer(f, 1)
 	ticket := sampleTicket(s.ID(), s.ID())
 	ticket.Seal = s.Ticket(ticket)
 	final := feedring.Final{Status: feedring.Answered, Grants: []feedring.Grant{{Theme: "news", Ticket: ticket}}}
 	for kind, m := range []proto.Message{
 		wire.AskTo(wire.Ask{}), wire.AskReplyTo(final), wire.AttachTo(wire.Attach{Ticket: ticket}), wire.MarkTo(feedring.Cursor{{URL: "x", Publisher: s.ID()}: {}}),
-		wire.PollTo(wire.Poll{Feed: feedring.FeedRef{URL: "x", Publisher: s.ID()}, Fresh: noon, Dictionary: "12345678"}),
-		wire.CatalogueTo(feedring.Catalogue{Peers: []feedring.CataloguePeer{{Peer: s.ID()}}}), wire.RingTo([]feedring.RingGroup{{Manager: s.ID()}}),
+		polls.RequestTo(polls.Request{Feed: feedring.FeedRef{URL: "x", Publisher: s.ID()}, Fresh: wiretest.Noon, Dictionary: "12345678"}),
+		info.CatalogueTo(feedring.Catalogue{Peers: []feedring.CataloguePeer{{Peer: s.ID()}}}), info.RingTo([]feedring.RingGroup{{Manager: s.ID()}}),
 	} {
 		b, err := proto.Marshal(m)
 		if err != nil {
@@ -104,13 +107,13 @@ func decodeRequest(kind byte, b []byte) {
 			unmarshal(b, &feedringv1.AttachReply{}, func(m *feedringv1.AttachReply) { _, _ = wire.FrameFrom(m) })
 		},
 		func() {
-			unmarshal(b, &feedringv1.PollRequest{}, func(m *feedringv1.PollRequest) { _, _ = wire.PollFrom(m) })
+			unmarshal(b, &feedringv1.PollRequest{}, func(m *feedringv1.PollRequest) { _, _ = polls.RequestFrom(m) })
 		},
 		func() {
-			unmarshal(b, &feedringv1.InfoReply{}, func(m *feedringv1.InfoReply) { _, _ = wire.CatalogueFrom(m) })
+			unmarshal(b, &feedringv1.InfoReply{}, func(m *feedringv1.InfoReply) { _, _ = info.CatalogueFrom(m) })
 		},
 		func() {
-			unmarshal(b, &feedringv1.InfoReply{}, func(m *feedringv1.InfoReply) { _, _ = wire.RingFrom(m) })
+			unmarshal(b, &feedringv1.InfoReply{}, func(m *feedringv1.InfoReply) { _, _ = info.RingFrom(m) })
 		},
 	}
 	decode[int(kind)%len(decode)]()

@@ -9,14 +9,17 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/internal/wire/info"
+	"github.com/feedring/feedring/internal/wire/polls"
+	"github.com/feedring/feedring/internal/wire/wiretest"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
 func TestTicket(t *testing.T) {
-	manager, client, provider := newSealer(t, 1), newSealer(t, 2), newSealer(t, 3)
+	manager, client, provider := wiretest.NewSealer(t, 1), wiretest.NewSealer(t, 2), wiretest.NewSealer(t, 3)
 	ticket := sampleTicket(client.ID(), provider.ID())
 	ticket.Seal = manager.Ticket(ticket)
-	if err := wire.VerifyTicket(network, ticket); err != nil {
+	if err := wire.VerifyTicket(wiretest.Network, ticket); err != nil {
 		t.Fatal(err)
 	}
 	if err := wire.VerifyTicket("elsewhere", ticket); !errors.Is(err, wire.ErrSignature) {
@@ -33,29 +36,29 @@ func TestTicket(t *testing.T) {
 	} {
 		changed := ticket
 		change(&changed)
-		if err := wire.VerifyTicket(network, changed); !errors.Is(err, wire.ErrSignature) {
+		if err := wire.VerifyTicket(wiretest.Network, changed); !errors.Is(err, wire.ErrSignature) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	bad := sampleTicket("nobody", provider.ID())
 	bad.Seal = manager.Ticket(bad)
-	if err := wire.VerifyTicket(network, bad); !errors.Is(err, wire.ErrMalformed) {
+	if err := wire.VerifyTicket(wiretest.Network, bad); !errors.Is(err, wire.ErrMalformed) {
 		t.Errorf("for nobody: %v", err)
 	}
 }
 
 func TestAskAndReply(t *testing.T) {
-	manager, client, provider := newSealer(t, 1), newSealer(t, 2), newSealer(t, 3)
+	manager, client, provider := wiretest.NewSealer(t, 1), wiretest.NewSealer(t, 2), wiretest.NewSealer(t, 3)
 	ask := wire.Ask{
 		ID: feedring.QueryID{4}, Attempt: 2, Within: 3 * time.Second,
-		Query: feedring.Query{Theme: "news", Provider: "example.org", Since: noon},
+		Query: feedring.Query{Theme: "news", Provider: "example.org", Since: wiretest.Noon},
 	}
 	got, err := wire.AskFrom(wire.AskTo(ask))
 	if err != nil || !reflect.DeepEqual(got, ask) {
 		t.Errorf("got %+v: %v", got, err)
 	}
 	ticket := sampleTicket(client.ID(), provider.ID())
-	ticket.Expiry = noon
+	ticket.Expiry = wiretest.Noon
 	ticket.Seal = manager.Ticket(ticket)
 	final := feedring.Final{
 		ID: ask.ID, Attempt: 2, Status: feedring.Incomplete, Missing: []string{"weather"}, Hops: 3, Messages: 7,
@@ -84,13 +87,13 @@ func TestAskAndReply(t *testing.T) {
 }
 
 func TestAttach(t *testing.T) {
-	manager, client, provider := newSealer(t, 1), newSealer(t, 2), newSealer(t, 3)
+	manager, client, provider := wiretest.NewSealer(t, 1), wiretest.NewSealer(t, 2), wiretest.NewSealer(t, 3)
 	ticket := sampleTicket(client.ID(), provider.ID())
-	ticket.Expiry = noon
+	ticket.Expiry = wiretest.Noon
 	ticket.Seal = manager.Ticket(ticket)
 	attach := wire.Attach{
 		Ticket: ticket, Follow: true, Updates: true, Own: true,
-		Query: feedring.Query{Theme: "news", Provider: "p", Words: "a OR b", Since: noon, Until: noon.Add(time.Hour), Limit: 7},
+		Query: feedring.Query{Theme: "news", Provider: "p", Words: "a OR b", Since: wiretest.Noon, Until: wiretest.Noon.Add(time.Hour), Limit: 7},
 	}
 	cursors := []feedring.Cursor{nil, {}, {{URL: "https://example.org/", Publisher: provider.ID()}: {Epoch: 1, Sequence: 2}}}
 	for _, attach.Cursor = range cursors {
@@ -115,8 +118,8 @@ func TestAttach(t *testing.T) {
 }
 
 func TestFrames(t *testing.T) {
-	s := newSealer(t, 1)
-	seal := sealEntry(t, s, sampleEntry(s.ID()), [32]byte{})
+	s := wiretest.NewSealer(t, 1)
+	seal := wiretest.SealEntry(t, s, wiretest.SampleEntry(s.ID()), [32]byte{})
 	ref := feedring.FeedRef{URL: "https://example.org/", Publisher: s.ID()}
 	cursor, ten := feedring.Cursor{ref: {Epoch: 1, Sequence: 2}}, 10
 	for name, test := range map[string]struct {
@@ -148,22 +151,22 @@ func TestFrames(t *testing.T) {
 }
 
 func TestPoll(t *testing.T) {
-	ref := feedring.FeedRef{URL: "https://example.org/", Publisher: newSealer(t, 1).ID()}
-	asked := wire.Poll{Feed: ref, After: feedring.Position{Epoch: 4, Sequence: 5}, Fresh: noon, Dictionary: "12345678"}
-	if got, err := wire.PollFrom(wire.PollTo(asked)); err != nil || got != asked {
+	ref := feedring.FeedRef{URL: "https://example.org/", Publisher: wiretest.NewSealer(t, 1).ID()}
+	asked := polls.Request{Feed: ref, After: feedring.Position{Epoch: 4, Sequence: 5}, Fresh: wiretest.Noon, Dictionary: "12345678"}
+	if got, err := polls.RequestFrom(polls.RequestTo(asked)); err != nil || got != asked {
 		t.Errorf("got %+v: %v", got, err)
 	}
-	if _, err := wire.PollFrom(&feedringv1.PollRequest{Feed: "x"}); !errors.Is(err, wire.ErrMalformed) {
+	if _, err := polls.RequestFrom(&feedringv1.PollRequest{Feed: "x"}); !errors.Is(err, wire.ErrMalformed) {
 		t.Errorf("without a publisher: %v", err)
 	}
 	asked.Dictionary = strings.Repeat("x", 33)
-	if _, err := wire.PollFrom(wire.PollTo(asked)); !errors.Is(err, wire.ErrTooLarge) {
+	if _, err := polls.RequestFrom(polls.RequestTo(asked)); !errors.Is(err, wire.ErrTooLarge) {
 		t.Errorf("a long name: %v", err)
 	}
 }
 
 func TestInfo(t *testing.T) {
-	a, b := newSealer(t, 1).ID(), newSealer(t, 2).ID()
+	a, b := wiretest.NewSealer(t, 1).ID(), wiretest.NewSealer(t, 2).ID()
 	four := 4
 	c := feedring.Catalogue{
 		Theme: "news", Manager: a, Secondary: b, Term: 3,
@@ -172,27 +175,27 @@ func TestInfo(t *testing.T) {
 			{Peer: b, Role: "secondary", KeepSeconds: 30 * 24 * 3600, Feeds: []feedring.Feed{{URL: "https://example.org/", Title: "T", Provider: "p", Epoch: 2}}},
 		},
 	}
-	if got, err := wire.CatalogueFrom(wire.CatalogueTo(c)); err != nil || !reflect.DeepEqual(got, c) {
+	if got, err := info.CatalogueFrom(info.CatalogueTo(c)); err != nil || !reflect.DeepEqual(got, c) {
 		t.Errorf("got %+v: %v", got, err)
 	}
 	ring := []feedring.RingGroup{{Theme: "news", Manager: a, Secondary: b, Term: 1, Peers: 2, Feeds: 3, Clients: 4}}
-	if got, err := wire.RingFrom(wire.RingTo(ring)); err != nil || !reflect.DeepEqual(got, ring) {
+	if got, err := info.RingFrom(info.RingTo(ring)); err != nil || !reflect.DeepEqual(got, ring) {
 		t.Errorf("got %+v: %v", got, err)
 	}
-	if got, err := wire.RingFrom(wire.RingTo(nil)); err != nil || len(got) != 0 {
+	if got, err := info.RingFrom(info.RingTo(nil)); err != nil || len(got) != 0 {
 		t.Errorf("an empty ring: %+v, %v", got, err)
 	}
 	var told *wire.RemoteError
-	if _, err := wire.CatalogueFrom(wire.InfoError("no")); !errors.As(err, &told) || told.Text != "no" {
+	if _, err := info.CatalogueFrom(info.Error("no")); !errors.As(err, &told) || told.Text != "no" {
 		t.Errorf("an error: %v", err)
 	}
-	if _, err := wire.RingFrom(wire.CatalogueTo(c)); !errors.Is(err, wire.ErrMalformed) {
+	if _, err := info.RingFrom(info.CatalogueTo(c)); !errors.Is(err, wire.ErrMalformed) {
 		t.Errorf("another answer: %v", err)
 	}
 }
 
 func TestSealAgain(t *testing.T) {
-	s := newSealer(t, 1)
+	s := wiretest.NewSealer(t, 1)
 	first, second := s.SealAgain(wire.KindRow, []byte("x")), s.SealAgain(wire.KindRow, []byte("x"))
 	if !reflect.DeepEqual(first, second) {
 		t.Error("one statement has two seals")

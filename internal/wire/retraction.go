@@ -22,7 +22,7 @@ func (d *Decoder) takes(list []*feedringv1.TakenBack) []feedring.Taken {
 	if !d.Within("takes", len(list), feedring.MaxTaken) {
 		return nil
 	}
-	return each(list, func(t **feedringv1.TakenBack) feedring.Taken {
+	return Each(list, func(t **feedringv1.TakenBack) feedring.Taken {
 		return feedring.Taken{
 			Position: feedring.Position{Epoch: (*t).GetEpoch(), Sequence: (*t).GetSequence()},
 			Hash:     d.Hash("taken hash", (*t).GetHash()), Seen: d.Time("taken seen", (*t).GetSeenUnixMs()),
@@ -73,29 +73,4 @@ func TakenAt(e *feedring.Entry, at feedring.Position) (feedring.Taken, error) {
 		return feedring.Taken{}, fmt.Errorf("%w: %d of %s is left out, and not taken back", ErrChain, at.Sequence, e.Feed)
 	}
 	return e.Takes[i], nil
-}
-
-// StandInTo says that an item of a part stands in the place of what it takes back.
-func StandInTo(part *feedringv1.PollPart, item int, at feedring.Position) {
-	part.StandIns = append(part.StandIns, &feedringv1.StandIn{Item: CountTo(item), Position: PositionTo(at)})
-}
-
-// StandInsFrom is the inverse of StandInTo: positions by item, nil for none.
-func StandInsFrom(part *feedringv1.PollPart) (map[int]feedring.Position, error) {
-	list := part.GetStandIns()
-	if len(list) > len(part.GetItems()) {
-		return nil, fmt.Errorf("stand-ins: %w: more than items", ErrMalformed)
-	}
-	var at map[int]feedring.Position
-	for _, s := range list {
-		p, item := PositionFrom(s.GetPosition()), int(s.GetItem())
-		if p.IsZero() || item >= len(part.GetItems()) {
-			return nil, fmt.Errorf("stand-ins: %w: of no item or position", ErrMalformed)
-		}
-		if at == nil {
-			at = make(map[int]feedring.Position, len(list))
-		}
-		at[item] = p
-	}
-	return at, nil
 }

@@ -8,11 +8,13 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/internal/wire/polls"
+	"github.com/feedring/feedring/internal/wire/wiretest"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
 func sampleRetraction(publisher feedring.PeerID) *feedring.Entry {
-	e := sampleEntry(publisher)
+	e := wiretest.SampleEntry(publisher)
 	return &feedring.Entry{
 		ID: e.ID, Feed: e.Feed, Provider: e.Provider, Theme: e.Theme, Publisher: e.Publisher, Published: e.Published,
 		Seen: e.Seen.Add(time.Hour), Position: feedring.Position{Epoch: 1000, Sequence: 9}, Version: 3, Retracted: true,
@@ -24,9 +26,9 @@ func sampleRetraction(publisher feedring.PeerID) *feedring.Entry {
 }
 
 func TestRetractionComesBack(t *testing.T) {
-	s := newSealer(t, 1)
+	s := wiretest.NewSealer(t, 1)
 	e := sampleRetraction(s.ID())
-	got, previous, err := wire.NewVerifier(network).Entry(sealEntry(t, s, e, [32]byte{8}))
+	got, previous, err := wire.NewVerifier(wiretest.Network).Entry(wiretest.SealEntry(t, s, e, [32]byte{8}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +38,7 @@ func TestRetractionComesBack(t *testing.T) {
 }
 
 func TestRetractionThatCannotBe(t *testing.T) {
-	s := newSealer(t, 1)
+	s := wiretest.NewSealer(t, 1)
 	for name, spoil := range map[string]func(*feedring.Entry){
 		"of nothing":         func(e *feedring.Entry) { e.Takes = nil },
 		"of an entry":        func(e *feedring.Entry) { e.Retracted = false },
@@ -53,7 +55,7 @@ func TestRetractionThatCannotBe(t *testing.T) {
 		"no position":        func(e *feedring.Entry) { e.Takes[0].Position = feedring.Position{} },
 		"too many":           func(e *feedring.Entry) { e.Takes = append(e.Takes, make([]feedring.Taken, feedring.MaxTaken)...) },
 		"a date of its own":  func(e *feedring.Entry) { e.Updated = e.Published },
-		"another attachment": func(e *feedring.Entry) { e.Attachments = sampleEntry(s.ID()).Attachments },
+		"another attachment": func(e *feedring.Entry) { e.Attachments = wiretest.SampleEntry(s.ID()).Attachments },
 	} {
 		e := sampleRetraction(s.ID())
 		spoil(e)
@@ -64,7 +66,7 @@ func TestRetractionThatCannotBe(t *testing.T) {
 }
 
 func TestCheckPlace(t *testing.T) {
-	s := newSealer(t, 1)
+	s := wiretest.NewSealer(t, 1)
 	e := sampleRetraction(s.ID())
 	pos := func(sequence uint64) feedring.Position { return feedring.Position{Epoch: 1000, Sequence: sequence} }
 	other := feedring.FeedRef{URL: "https://example.org/other.xml", Publisher: s.ID()}
@@ -92,7 +94,7 @@ func TestCheckPlace(t *testing.T) {
 }
 
 func TestTakenAt(t *testing.T) {
-	e := sampleRetraction(newSealer(t, 1).ID())
+	e := sampleRetraction(wiretest.NewSealer(t, 1).ID())
 	if taken, err := wire.TakenAt(e, e.Takes[1].Position); err != nil || taken != e.Takes[1] {
 		t.Errorf("%+v, %v", taken, err)
 	}
@@ -106,8 +108,8 @@ func TestTakenAt(t *testing.T) {
 func TestStandIns(t *testing.T) {
 	at := feedring.Position{Epoch: 1000, Sequence: 4}
 	part := &feedringv1.PollPart{Items: make([]*feedringv1.Sealed, 3)}
-	wire.StandInTo(part, 2, at)
-	if got, err := wire.StandInsFrom(part); err != nil || len(got) != 1 || got[2] != at {
+	polls.StandInTo(part, 2, at)
+	if got, err := polls.StandInsFrom(part); err != nil || len(got) != 1 || got[2] != at {
 		t.Errorf("%v, %v", got, err)
 	}
 	for name, wrong := range map[string][]*feedringv1.StandIn{
@@ -116,7 +118,7 @@ func TestStandIns(t *testing.T) {
 		"too many":     {part.StandIns[0], part.StandIns[0], part.StandIns[0], part.StandIns[0]},
 	} {
 		part.StandIns = wrong
-		if _, err := wire.StandInsFrom(part); !errors.Is(err, wire.ErrMalformed) {
+		if _, err := polls.StandInsFrom(part); !errors.Is(err, wire.ErrMalformed) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

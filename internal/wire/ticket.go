@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/wire/peerid"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
@@ -23,8 +24,8 @@ func (s *Sealer) Ticket(t feedring.Ticket) *feedring.Seal {
 
 func ticketBody(t *feedring.Ticket) *feedringv1.TicketBody {
 	return &feedringv1.TicketBody{
-		Id: t.ID[:], Attempt: t.Attempt, Group: t.Group[:], Client: PeerBytes(t.Client),
-		Peers:        each(t.Peers, func(p *feedring.PeerID) []byte { return PeerBytes(*p) }),
+		Id: t.ID[:], Attempt: t.Attempt, Group: t.Group[:], Client: peerid.Bytes(t.Client),
+		Peers:        Each(t.Peers, func(p *feedring.PeerID) []byte { return peerid.Bytes(*p) }),
 		ExpiryUnixMs: TimeTo(t.Expiry),
 	}
 }

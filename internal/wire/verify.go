@@ -8,6 +8,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/wire/peerid"
 )
 
 // keptChecks is how many good statements a Verifier remembers, about 2 MB.
@@ -23,11 +24,11 @@ func Verify(network string, kind Kind, seal *feedring.Seal) error {
 		return fmt.Errorf("%s: %w: it has %d bytes", kind, ErrSignature, len(seal.Signature))
 	}
 	// The key is part of the id, some hundred nanoseconds away: nothing to keep.
-	raw := PeerBytes(seal.Signer)
-	if raw == nil {
+	key := peerid.PublicKey(seal.Signer)
+	if key == nil {
 		return fmt.Errorf("%s: %w: its signer is no peer", kind, ErrSignature)
 	}
-	if !ed25519.Verify(ed25519.PublicKey(raw[len(idPrefix):]), signed(network, kind, seal.Payload), seal.Signature) {
+	if !ed25519.Verify(key, signed(network, kind, seal.Payload), seal.Signature) {
 		return fmt.Errorf("%s of %s: %w", kind, seal.Signer.Short(), ErrSignature)
 	}
 	return nil

@@ -4,43 +4,10 @@ import (
 	"math"
 	"time"
 
-	"github.com/libp2p/go-libp2p/core/peer"
-
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/wire/peerid"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
-
-// idPrefix begins every Ed25519 peer id: a multihash "identity" of 36 bytes
-// that hold a protobuf with the key's type and its 32 bytes.
-const idPrefix = "\x00\x24\x08\x01\x12\x20"
-
-const idLen = len(idPrefix) + 32
-
-// PeerBytes is a peer id as it travels, nil for nobody and for what is no
-// Ed25519 peer id.
-func PeerBytes(id feedring.PeerID) []byte {
-	if id == "" || len(id) > 2*idLen {
-		return nil
-	}
-	if raw, ok := peerRaw(string(id)); ok {
-		return raw[:]
-	}
-	raw, err := peer.Decode(string(id))
-	if err != nil || !isPeer(string(raw)) {
-		return nil
-	}
-	return []byte(raw)
-}
-
-// peerFrom is the text form of a peer id, false where b is none.
-func peerFrom(b []byte) (feedring.PeerID, bool) {
-	if !isPeer(string(b)) {
-		return "", false
-	}
-	return peerText(string(b)), true
-}
-
-func isPeer(raw string) bool { return len(raw) == idLen && raw[:len(idPrefix)] == idPrefix }
 
 // TimeTo is an instant as it travels: Unix milliseconds, cut, and 0 for the
 // zero time.
@@ -96,7 +63,7 @@ func SealTo(s *feedring.Seal) *feedringv1.Sealed {
 	if s == nil {
 		return nil
 	}
-	return &feedringv1.Sealed{Payload: s.Payload, Signature: s.Signature, Signer: PeerBytes(s.Signer)}
+	return &feedringv1.Sealed{Payload: s.Payload, Signature: s.Signature, Signer: peerid.Bytes(s.Signer)}
 }
 
 // SealFrom is the inverse of SealTo. A signer that is no peer becomes the empty
@@ -105,6 +72,6 @@ func SealFrom(s *feedringv1.Sealed) *feedring.Seal {
 	if s == nil {
 		return nil
 	}
-	signer, _ := peerFrom(s.GetSigner())
+	signer, _ := peerid.FromBytes(s.GetSigner())
 	return &feedring.Seal{Signer: signer, Payload: s.GetPayload(), Signature: s.GetSignature()}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/internal/wire/peerid"
 	"github.com/feedring/feedring/node/codec"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 	"github.com/feedring/feedring/ring"
@@ -54,7 +55,7 @@ func TestForgedStatements(t *testing.T) {
 			for name, spoil := range map[string]func(*feedringv1.Sealed){
 				"signature": func(s *feedringv1.Sealed) { s.Signature[5] ^= 1 },
 				"payload":   func(s *feedringv1.Sealed) { s.Payload[len(s.Payload)-1] ^= 1 },
-				"signer":    func(s *feedringv1.Sealed) { s.Signer = wire.PeerBytes(mk.peers[1]) },
+				"signer":    func(s *feedringv1.Sealed) { s.Signer = peerid.Bytes(mk.peers[1]) },
 				"no signer": func(s *feedringv1.Sealed) { s.Signer = nil },
 			} {
 				good := proto.Clone(s).(*feedringv1.Sealed)

@@ -9,6 +9,7 @@ import (
 	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/internal/web"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/internal/wire/info"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
@@ -29,7 +30,7 @@ func (d *Desk) ServeInfo(from feedring.PeerID, s *wire.Stream) error {
 	defer cancel()
 	reply, err := d.info(ctx, &req)
 	if err != nil {
-		reply = wire.InfoError(err.Error())
+		reply = info.Error(err.Error())
 	}
 	return s.Send(reply, infoRead)
 }
@@ -37,7 +38,7 @@ func (d *Desk) ServeInfo(from feedring.PeerID, s *wire.Stream) error {
 func (d *Desk) info(ctx context.Context, req *feedringv1.InfoRequest) (*feedringv1.InfoReply, error) {
 	if req.GetTheme() == "" {
 		ring, err := d.Ring(ctx)
-		return wire.RingTo(ring), err
+		return info.RingTo(ring), err
 	}
 	theme, err := feedring.ParseTheme(req.GetTheme())
 	if err != nil {
@@ -46,12 +47,12 @@ func (d *Desk) info(ctx context.Context, req *feedringv1.InfoRequest) (*feedring
 	if req.GetMember() {
 		c, ok := d.cfg.Loop.View().Catalogue(theme)
 		if !ok {
-			return wire.InfoError("not a member of " + string(theme)), nil
+			return info.Error("not a member of " + string(theme)), nil
 		}
-		return wire.CatalogueTo(c), nil
+		return info.CatalogueTo(c), nil
 	}
 	c, err := d.Catalogue(ctx, theme)
-	return wire.CatalogueTo(c), err
+	return info.CatalogueTo(c), err
 }
 
 // Ring implements web.Backend.
@@ -120,7 +121,7 @@ func (d *Desk) askCatalogue(ctx context.Context, id feedring.PeerID, theme feedr
 	if err := s.Receive(&reply, infoAsk); err != nil {
 		return feedring.Catalogue{}, err
 	}
-	return wire.CatalogueFrom(&reply)
+	return info.CatalogueFrom(&reply)
 }
 
 // leaders returns who may tell of a group that this peer is not in: its manager,

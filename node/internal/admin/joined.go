@@ -14,6 +14,7 @@ import (
 	"github.com/feedring/feedring/internal/host"
 	"github.com/feedring/feedring/internal/web"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/internal/wire/info"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
@@ -68,7 +69,7 @@ func (d *Desk) askRing(ctx context.Context, id feedring.PeerID) ([]feedring.Ring
 	if err := s.Receive(&reply, joinAsk); err != nil {
 		return nil, err
 	}
-	return wire.RingFrom(&reply)
+	return info.RingFrom(&reply)
 }
 
 // whyNot is why a target was not reached, in words for people.

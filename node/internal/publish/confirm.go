@@ -9,6 +9,7 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/web"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/internal/wire/polls"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
@@ -63,7 +64,7 @@ type otherKeys struct {
 // confirmOne asks peers until each holds all of the feed, or ctx ends.
 func (r *Retractor) confirmOne(ctx context.Context, item *web.Retracted, peers []feedring.PeerID) {
 	ref := feedring.FeedRef{URL: item.Feed, Publisher: r.Publisher.Self}
-	ask := wire.Poll{Feed: ref, After: r.Publisher.Store.LogHead(ref).Position, Entry: item.ID}
+	ask := polls.Request{Feed: ref, After: r.Publisher.Store.LogHead(ref).Position, Entry: item.ID}
 	said := make([]confirmation, len(peers))
 	var wait sync.WaitGroup
 	for i, id := range peers {
@@ -104,7 +105,7 @@ func (r *Retractor) addSigned(item *web.Retracted, sealed *feedringv1.Sealed) {
 // addClaims adds the keys that a peer names and nobody has shown an entry of: the
 // names are not signed, and any may be made up.
 func (r *Retractor) addClaims(item *web.Retracted, from feedring.PeerID, named []feedring.PeerID) {
-	for i, id := range named[:min(len(named), wire.MaxPublished)] {
+	for i, id := range named[:min(len(named), polls.MaxPublished)] {
 		if id != r.Publisher.Self && !slices.Contains(item.AlsoBy, id) && !slices.Contains(named[:i], id) {
 			item.Claims = append(item.Claims, web.RetractionClaim{Peer: from, PublishedBy: id})
 		}
@@ -112,7 +113,7 @@ func (r *Retractor) addClaims(item *web.Retracted, from feedring.PeerID, named [
 }
 
 // confirmation asks a peer until it holds a feed up to ask.After, or ctx ends.
-func (r *Retractor) confirmation(ctx context.Context, id feedring.PeerID, ask wire.Poll) (said confirmation) {
+func (r *Retractor) confirmation(ctx context.Context, id feedring.PeerID, ask polls.Request) (said confirmation) {
 	for {
 		at, told, err := r.headAt(ctx, id, ask)
 		if err == nil && ask.Entry != "" {
@@ -131,7 +132,7 @@ func (r *Retractor) confirmation(ctx context.Context, id feedring.PeerID, ask wi
 
 // headAt is how far another peer holds a feed, and who else published the entry
 // that is asked about.
-func (r *Retractor) headAt(ctx context.Context, id feedring.PeerID, ask wire.Poll) (at feedring.Position, others otherKeys, err error) {
+func (r *Retractor) headAt(ctx context.Context, id feedring.PeerID, ask polls.Request) (at feedring.Position, others otherKeys, err error) {
 	ctx, cancel := context.WithTimeout(ctx, confirmAsk)
 	defer cancel()
 	raw, err := r.Host.Open(ctx, id, wire.VerbPoll, false)
@@ -140,14 +141,14 @@ func (r *Retractor) headAt(ctx context.Context, id feedring.PeerID, ask wire.Pol
 	}
 	s := wire.NewStream(raw)
 	defer func() { _ = s.Reset() }() // what follows the head is not needed
-	if err := s.Send(wire.PollTo(ask), confirmAsk); err != nil {
+	if err := s.Send(polls.RequestTo(ask), confirmAsk); err != nil {
 		return at, others, err
 	}
 	var part feedringv1.PollPart
 	if err := s.Receive(&part, confirmAsk); err != nil {
 		return at, others, err
 	}
-	others.signed = part.GetPublished()[:min(len(part.GetPublished()), wire.MaxPublished)]
-	others.named, err = wire.PublishedByFrom(&part)
+	others.signed = part.GetPublished()[:min(len(part.GetPublished()), polls.MaxPublished)]
+	others.named, err = polls.PublishedByFrom(&part)
 	return wire.PositionFrom(part.GetHead()), others, err
 }

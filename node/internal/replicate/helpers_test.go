@@ -13,6 +13,7 @@ import (
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/internal/wire/polls"
 	"github.com/feedring/feedring/node/internal/nodetest"
 	"github.com/feedring/feedring/node/internal/publish"
 	"github.com/feedring/feedring/node/internal/readers/delivery"
@@ -160,7 +161,7 @@ func (p *pollers) serve(c net.Conn) error {
 	if err := s.Receive(&req, time.Second); err != nil {
 		return err
 	}
-	asked, err := wire.PollFrom(&req)
+	asked, err := polls.RequestFrom(&req)
 	if err != nil {
 		return err
 	}
@@ -180,7 +181,7 @@ func (p *pollers) poll(fresh time.Time) (feedring.Head, error) {
 }
 
 // polled is every byte that the answer to a poll is made of.
-func polled(t *testing.T, r *Replicator, ask wire.Poll) ([]byte, error) {
+func polled(t *testing.T, r *Replicator, ask polls.Request) ([]byte, error) {
 	t.Helper()
 	here, there := net.Pipe()
 	ended := make(chan error, 1)
@@ -188,7 +189,7 @@ func polled(t *testing.T, r *Replicator, ask wire.Poll) ([]byte, error) {
 		defer there.Close()
 		ended <- r.ServePoll("stranger", wire.NewStream(there))
 	})
-	check(t, wire.NewStream(here).Send(wire.PollTo(ask), time.Second))
+	check(t, wire.NewStream(here).Send(polls.RequestTo(ask), time.Second))
 	answer, err := io.ReadAll(here)
 	check(t, err)
 	return answer, <-ended

@@ -9,6 +9,7 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/internal/wire/polls"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
@@ -31,7 +32,7 @@ func TestPollIsPackedByTheEntryBefore(t *testing.T) {
 		{"with an entry that is not here", "12345678", true, true},
 		{"a peer of before", "", false, false},
 	} {
-		answer, err := polled(t, r, wire.Poll{Feed: p.ref, After: after, Dictionary: test.dictionary})
+		answer, err := polled(t, r, polls.Request{Feed: p.ref, After: after, Dictionary: test.dictionary})
 		check(t, err)
 		frame, err := wire.ReadFrame(bufio.NewReader(bytes.NewReader(answer)))
 		check(t, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/internal/wire/polls"
 )
 
 // PollsAtOnce is how many polls are under way at once.
@@ -75,8 +76,8 @@ func (r *Replicator) poll(o group.Fetch) (group.Fetched, error) {
 // parts takes an answer part by part, as many as one answer may have.
 func (r *Replicator) parts(ctx context.Context, o group.Fetch, frames *wire.Stream, got *group.Fetched) error {
 	words := dictionaryAt(r.Store, o.Feed, o.After)
-	ask := wire.Poll{Feed: o.Feed, After: o.After, Fresh: o.Fresh, Dictionary: words.Name()}
-	if err := frames.Send(wire.PollTo(ask), pollFirst); err != nil {
+	ask := polls.Request{Feed: o.Feed, After: o.After, Fresh: o.Fresh, Dictionary: words.Name()}
+	if err := frames.Send(polls.RequestTo(ask), pollFirst); err != nil {
 		return err
 	}
 	began := r.Store.LogHead(o.Feed).Position
@@ -91,7 +92,7 @@ func (r *Replicator) parts(ctx context.Context, o group.Fetch, frames *wire.Stre
 			return err
 		}
 		if i == 0 {
-			told, err := wire.DroppedFrom(&part)
+			told, err := polls.DroppedFrom(&part)
 			if err != nil {
 				return err
 			}
@@ -117,7 +118,7 @@ func (r *Replicator) parts(ctx context.Context, o group.Fetch, frames *wire.Stre
 // accept checks and stores one part. What was checked before something wrong
 // is kept. What is not fresh is not stored: it shows how far known is.
 func (r *Replicator) accept(ctx context.Context, o group.Fetch, part *feedringv1.PollPart, dropped time.Time, got *group.Fetched) error {
-	standIns, wrong := wire.StandInsFrom(part)
+	standIns, wrong := polls.StandInsFrom(part)
 	if wrong != nil {
 		return wrong
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/store"
-	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/internal/wire/polls"
 )
 
 func TestPollHidesPrivateFeeds(t *testing.T) {
@@ -16,11 +16,11 @@ func TestPollHidesPrivateFeeds(t *testing.T) {
 	private.Theme = ""
 	p.publisher.append(t, private, entries(1, 5)...)
 	r := p.served()
-	unknown, err := polled(t, r, wire.Poll{Feed: feedring.FeedRef{URL: testURL + "/no", Publisher: p.ref.Publisher}, Dictionary: "12345678"})
+	unknown, err := polled(t, r, polls.Request{Feed: feedring.FeedRef{URL: testURL + "/no", Publisher: p.ref.Publisher}, Dictionary: "12345678"})
 	check(t, err)
 	first := log(t, p.publisher.Store, p.ref)[0]
-	guess := wire.NewDictionary(p.ref, first.Payload, first.Hash).Name()
-	for _, ask := range []wire.Poll{{Feed: p.ref}, {Feed: p.ref, After: first.Position, Dictionary: guess}} {
+	guess := polls.NewDictionary(p.ref, first.Payload, first.Hash).Name()
+	for _, ask := range []polls.Request{{Feed: p.ref}, {Feed: p.ref, After: first.Position, Dictionary: guess}} {
 		got, err := polled(t, r, ask)
 		check(t, err)
 		if len(got) == 0 || !bytes.Equal(got, unknown) {
@@ -47,7 +47,7 @@ func TestPollForTheFutureWalksNoLog(t *testing.T) {
 	if got := r.onlyNewest(feedring.FeedRef{URL: "x", Publisher: "y"}, before); got != before {
 		t.Errorf("an unknown feed is read from %v", got)
 	}
-	if _, err := polled(t, r, wire.Poll{Feed: p.ref, Fresh: time.Now().Add(time.Hour)}); err != nil {
+	if _, err := polled(t, r, polls.Request{Feed: p.ref, Fresh: time.Now().Add(time.Hour)}); err != nil {
 		t.Error(err)
 	}
 }

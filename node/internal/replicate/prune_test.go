@@ -10,6 +10,7 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/internal/wire/polls"
 	"github.com/feedring/feedring/node/internal/nodetest"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
@@ -155,7 +156,7 @@ func TestPollOfALyingHolderPromisesLessForMinutes(t *testing.T) {
 		p.begin(openStore(t))
 		p.twist = func(part *feedringv1.PollPart) {
 			test.twist(part)
-			wire.DroppedTo(part, now.Add(1000*time.Hour))
+			polls.DroppedTo(part, now.Add(1000*time.Hour))
 		}
 		got, err := p.peer.poll(group.Fetch{Group: testTheme.Group(), Feed: p.ref, From: "holder", Fresh: fresh})
 		if n := len(log(t, p.store, p.ref)); !got.Dropped.Equal(test.want) || n != test.items {

@@ -13,6 +13,7 @@ import (
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/internal/wire/polls"
 )
 
 // Machine decides what is polled and how long it is kept.
@@ -75,7 +76,7 @@ type Config struct {
 type Replicator struct {
 	Config
 	ctx    context.Context // ends when the peer stops
-	packer wire.Packer     // of answers to polls
+	packer polls.Packer    // of answers to polls
 	places chan struct{}   // of polls under way
 	copies *copies         // nil: none are kept beyond freshness
 	prunes prunes

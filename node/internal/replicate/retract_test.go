@@ -9,6 +9,7 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/internal/wire/polls"
 	"github.com/feedring/feedring/node/internal/nodetest"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
@@ -91,7 +92,7 @@ func TestPollRefusesWrongStandIns(t *testing.T) {
 		{"none", func(*pollers, *feedringv1.PollPart) {}, nil, "essere"},
 		{"of what is not taken back", func(_ *pollers, part *feedringv1.PollPart) {
 			part.Items[3] = part.Items[4] // withholds 14 by the retraction of 12
-			wire.StandInTo(part, 3, feedring.Position{Epoch: epochOf(part), Sequence: 14})
+			polls.StandInTo(part, 3, feedring.Position{Epoch: epochOf(part), Sequence: 14})
 		}, wire.ErrChain, "ess"},
 		{"of two others", func(_ *pollers, part *feedringv1.PollPart) {
 			part.Items = append(part.Items[:1:1], part.Items[2:]...) // 12 is left out, 13 as it is

@@ -7,6 +7,7 @@ import (
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/internal/wire/polls"
 	"github.com/feedring/feedring/node/internal/sealed"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
@@ -27,7 +28,7 @@ func (r *Replicator) ServePoll(from feedring.PeerID, s *wire.Stream) error {
 	if err := s.Receive(&req, pollRead); err != nil {
 		return err
 	}
-	asked, err := wire.PollFrom(&req)
+	asked, err := polls.RequestFrom(&req)
 	if err != nil {
 		return err
 	}
@@ -49,7 +50,7 @@ func (r *Replicator) ServePoll(from feedring.PeerID, s *wire.Stream) error {
 			if err != nil {
 				return err
 			}
-			wire.DroppedTo(part, dropped)
+			polls.DroppedTo(part, dropped)
 			if asked.Entry != "" {
 				r.addOthers(part, asked)
 			}
@@ -83,14 +84,14 @@ func (r *Replicator) served(ref feedring.FeedRef, to feedring.PeerID, entries in
 
 // addOthers says who else published the entry that is asked about, and shows what
 // a few of them signed.
-func (r *Replicator) addOthers(part *feedringv1.PollPart, asked wire.Poll) {
+func (r *Replicator) addOthers(part *feedringv1.PollPart, asked polls.Request) {
 	versions := r.Store.LatestByOthers(asked.Entry, asked.Feed.URL, asked.Feed.Publisher)
 	publishers := make([]feedring.PeerID, len(versions))
 	for i := range versions {
 		publishers[i] = versions[i].Ref.Publisher
 	}
-	wire.PublishedByTo(part, publishers)
-	for i := range versions[:min(len(versions), wire.MaxPublished)] {
+	polls.PublishedByTo(part, publishers)
+	for i := range versions[:min(len(versions), polls.MaxPublished)] {
 		part.Published = append(part.Published, sealOf(&versions[i]))
 	}
 }
@@ -98,12 +99,12 @@ func (r *Replicator) addOthers(part *feedringv1.PollPart, asked wire.Poll) {
 // dictionaryAt is what an answer about ref from at on is packed with: the entry
 // at that position, where it is held. Of what is private the answer must not
 // show that it is held.
-func dictionaryAt(s *store.Store, ref feedring.FeedRef, at feedring.Position) wire.Dictionary {
+func dictionaryAt(s *store.Store, ref feedring.FeedRef, at feedring.Position) polls.Dictionary {
 	it, err := s.Get(ref, at)
 	if err != nil || it.Private {
 		it = store.Item{} // the answer comes all the same
 	}
-	return wire.NewDictionary(ref, it.Payload, it.Hash)
+	return polls.NewDictionary(ref, it.Payload, it.Hash)
 }
 
 // onlyNewest is where to read from when nothing can be fresh: the log is not
@@ -194,7 +195,7 @@ func (r *Replicator) addTombstones(part *feedringv1.PollPart, h *store.Head, aft
 // other, and proves that nothing is withheld.
 func addTo(part *feedringv1.PollPart, it *store.Item) {
 	if it.Stone {
-		wire.StandInTo(part, len(part.Items), it.Position)
+		polls.StandInTo(part, len(part.Items), it.Position)
 	}
 	part.Items = append(part.Items, sealOf(it))
 }

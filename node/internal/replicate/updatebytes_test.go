@@ -16,6 +16,7 @@ import (
 	"github.com/feedring/feedring/internal/origin/fetch"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/internal/wire/polls"
 	"github.com/feedring/feedring/node/codec"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
@@ -111,11 +112,11 @@ func updateFrames(t *testing.T, s *store.Store, sealer *wire.Sealer, ref feedrin
 	check(t, err)
 	before := feedring.Position{Epoch: at.Epoch, Sequence: at.Sequence - 1}
 	words := dictionaryAt(s, ref, before)
-	ask, err := wire.AppendFrame(nil, wire.PollTo(wire.Poll{Feed: ref, After: before, Fresh: time.Now(), Dictionary: words.Name()}))
+	ask, err := wire.AppendFrame(nil, polls.RequestTo(polls.Request{Feed: ref, After: before, Fresh: time.Now(), Dictionary: words.Name()}))
 	check(t, err)
 	answer := &feedringv1.PollPart{Head: wire.PositionTo(at)}
 	addTo(answer, &items[0])
-	check(t, new(wire.Packer).Pack(answer, words, words.Name()))
+	check(t, new(polls.Packer).Pack(answer, words, words.Name()))
 	brought, err := wire.AppendFrame(nil, answer)
 	check(t, err)
 	return len(frame), len(ask), len(brought)

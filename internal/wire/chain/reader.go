@@ -1,18 +1,41 @@
-package wire
+// Package chain opens the entries that a reader is given. One signature proves
+// a whole run of a feed, for each entry carries the hash of the one before it.
+package chain
 
 import (
 	"crypto/ed25519"
 	"sync"
 
+	lru "github.com/hashicorp/golang-lru/v2"
+
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/wire"
 )
+
+// keptProven is how many entries a Reader remembers, about 2 MB.
+const keptProven = 8192
 
 // Reader opens entries for who reads them and passes none on. It is safe for
 // concurrent use, and bounded.
-type Reader struct{ proven *Verifier }
+type Reader struct {
+	network string
+	proven  *lru.Cache[entryKey, struct{}]
+}
+
+// entryKey names a sealed entry of a signer.
+type entryKey struct {
+	signer feedring.PeerID
+	hash   [32]byte // see EntryHash
+}
 
 // NewReader opens entries of a network.
-func NewReader(network string) *Reader { return &Reader{NewVerifier(network)} }
+func NewReader(network string) *Reader {
+	proven, err := lru.New[entryKey, struct{}](keptProven)
+	if err != nil {
+		panic(err) // only for a size below one
+	}
+	return &Reader{network, proven}
+}
 
 // Opened is a sealed entry that was checked: its entry, or what is wrong.
 type Opened struct {
@@ -35,7 +58,7 @@ type Opened struct {
 // one may see that entry without its successor. For that there is
 // Verifier.Entry.
 func (r *Reader) Open(seals []*feedring.Seal) []Opened {
-	b := newBatch(r.proven, seals)
+	b := newBatch(r, seals)
 	b.checkEnds()
 	opened := make([]Opened, len(b.links))
 	for i, l := range b.links {
@@ -50,35 +73,35 @@ func (r *Reader) Open(seals []*feedring.Seal) []Opened {
 type link struct {
 	seal   *feedring.Seal
 	entry  *feedring.Entry
-	key    checkKey
-	before checkKey // of the entry before it; its hash is zero where there is none
+	key    entryKey
+	before entryKey // of the entry before it; its hash is zero where there is none
 	done   bool     // err tells whether it holds
 	err    error
 }
 
 type batch struct {
-	verifier *Verifier
-	links    []*link
-	after    map[checkKey][]int // which links name an entry as the one before
+	reader *Reader
+	links  []*link
+	after  map[entryKey][]int // which links name an entry as the one before
 }
 
-func newBatch(v *Verifier, seals []*feedring.Seal) *batch {
-	b := &batch{verifier: v, links: make([]*link, len(seals)), after: make(map[checkKey][]int, len(seals))}
+func newBatch(r *Reader, seals []*feedring.Seal) *batch {
+	b := &batch{reader: r, links: make([]*link, len(seals)), after: make(map[entryKey][]int, len(seals))}
 	for i, seal := range seals {
 		l := &link{seal: seal}
 		b.links[i] = l
 		var previous [32]byte
-		if l.entry, previous, l.err = DecodeEntry(seal); l.err != nil {
+		if l.entry, previous, l.err = wire.DecodeEntry(seal); l.err != nil {
 			l.done = true
 			continue
 		}
 		// The hash names payload and signature where the length of one is known.
 		if len(seal.Signature) != ed25519.SignatureSize {
-			l.done, l.err = true, Verify(v.network, KindEntry, seal)
+			l.done, l.err = true, wire.Verify(r.network, wire.KindEntry, seal)
 			continue
 		}
-		l.key = checkKey{seal.Signer, KindEntry, EntryHash(seal)}
-		l.before = checkKey{seal.Signer, KindEntry, previous}
+		l.key = entryKey{seal.Signer, wire.EntryHash(seal)}
+		l.before = entryKey{seal.Signer, previous}
 		b.after[l.before] = append(b.after[l.before], i)
 	}
 	return b
@@ -88,7 +111,7 @@ func newBatch(v *Verifier, seals []*feedring.Seal) *batch {
 func (b *batch) checkEnds() {
 	var ends []*link
 	for _, l := range b.links {
-		if !l.done && len(b.after[l.key]) == 0 && !b.verifier.good.Contains(l.key) {
+		if !l.done && len(b.after[l.key]) == 0 && !b.reader.proven.Contains(l.key) {
 			ends = append(ends, l)
 		}
 	}
@@ -104,7 +127,7 @@ func (b *batch) checkEnds() {
 }
 
 func (b *batch) check(l *link) {
-	l.err = Verify(b.verifier.network, KindEntry, l.seal)
+	l.err = wire.Verify(b.reader.network, wire.KindEntry, l.seal)
 	b.settle(l)
 }
 
@@ -114,9 +137,9 @@ func (b *batch) settle(l *link) {
 	if l.err != nil {
 		return
 	}
-	b.verifier.good.Add(l.key, struct{}{})
+	b.reader.proven.Add(l.key, struct{}{})
 	if l.before.hash != [32]byte{} {
-		b.verifier.good.Add(l.before, struct{}{})
+		b.reader.proven.Add(l.before, struct{}{})
 	}
 }
 
@@ -127,7 +150,7 @@ func (b *batch) prove(i int) error {
 	if l.done {
 		return l.err
 	}
-	_, proven := b.verifier.good.Get(l.key)
+	_, proven := b.reader.proven.Get(l.key)
 	for _, next := range b.after[l.key] {
 		proven = proven || b.prove(next) == nil
 	}

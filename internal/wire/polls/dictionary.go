@@ -1,10 +1,11 @@
-package wire
+package polls
 
 import (
 	"crypto/sha256"
 	"slices"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/wire/peerid"
 )
 
 const (
@@ -20,7 +21,7 @@ type Dictionary struct{ whole, bare []byte }
 // NewDictionary is made of the payload of the entry after which is asked, and
 // of its hash as the next entry has it; without payload the dictionary is bare.
 func NewDictionary(ref feedring.FeedRef, payload []byte, hash [32]byte) Dictionary {
-	bare := slices.Concat([]byte(ref.URL), PeerBytes(ref.Publisher))
+	bare := slices.Concat([]byte(ref.URL), peerid.Bytes(ref.Publisher))
 	if len(payload) == 0 {
 		return Dictionary{whole: bare, bare: bare}
 	}

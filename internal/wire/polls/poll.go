@@ -1,15 +1,19 @@
-package wire
+// Package polls is a poll and its answer as they travel: the request, what a
+// part says beside its items, and how parts are packed.
+package polls
 
 import (
 	"fmt"
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/internal/wire/peerid"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
-// Poll asks any holder for the entries of a feed.
-type Poll struct {
+// Request asks any holder for the entries of a feed.
+type Request struct {
 	Feed  feedring.FeedRef
 	After feedring.Position
 	Fresh time.Time // what was seen before is left out; zero: nothing
@@ -29,20 +33,20 @@ const (
 // name them in another way, and is answered without.
 const maxDictionaryName = 32
 
-// PollTo is a poll as it travels.
-func PollTo(p Poll) *feedringv1.PollRequest {
+// RequestTo is a poll as it travels.
+func RequestTo(p Request) *feedringv1.PollRequest {
 	return &feedringv1.PollRequest{
-		Feed: p.Feed.URL, Publisher: PeerBytes(p.Feed.Publisher), After: PositionTo(p.After), FreshUnixMs: TimeTo(p.Fresh),
+		Feed: p.Feed.URL, Publisher: peerid.Bytes(p.Feed.Publisher), After: wire.PositionTo(p.After), FreshUnixMs: wire.TimeTo(p.Fresh),
 		Dictionary: []byte(p.Dictionary), Entry: string(p.Entry),
 	}
 }
 
-// PollFrom is the inverse of PollTo.
-func PollFrom(r *feedringv1.PollRequest) (Poll, error) {
-	var d Decoder
-	p := Poll{
-		Feed:  feedring.FeedRef{URL: d.Text("feed", r.GetFeed(), maxURL), Publisher: d.Peer("publisher", r.GetPublisher())},
-		After: PositionFrom(r.GetAfter()), Fresh: d.Time("fresh", r.GetFreshUnixMs()),
+// RequestFrom is the inverse of RequestTo.
+func RequestFrom(r *feedringv1.PollRequest) (Request, error) {
+	var d wire.Decoder
+	p := Request{
+		Feed:  feedring.FeedRef{URL: d.Text("feed", r.GetFeed(), wire.MaxURL), Publisher: d.Peer("publisher", r.GetPublisher())},
+		After: wire.PositionFrom(r.GetAfter()), Fresh: d.Time("fresh", r.GetFreshUnixMs()),
 		Dictionary: d.Text("dictionary", string(r.GetDictionary()), maxDictionaryName),
 		Entry:      feedring.EntryID(d.Text("entry", r.GetEntry(), 32)),
 	}
@@ -50,7 +54,7 @@ func PollFrom(r *feedringv1.PollRequest) (Poll, error) {
 		d.Malformed("feed", "empty")
 	}
 	if d.Err() != nil {
-		return Poll{}, fmt.Errorf("poll: %w", d.Err())
+		return Request{}, fmt.Errorf("poll: %w", d.Err())
 	}
 	return p, nil
 }
@@ -58,13 +62,13 @@ func PollFrom(r *feedringv1.PollRequest) (Poll, error) {
 // PublishedByTo says in a part who else published the entry that was asked about.
 func PublishedByTo(part *feedringv1.PollPart, others []feedring.PeerID) {
 	for _, id := range others[:min(len(others), maxPublishedBy)] {
-		part.PublishedBy = append(part.PublishedBy, PeerBytes(id))
+		part.PublishedBy = append(part.PublishedBy, peerid.Bytes(id))
 	}
 }
 
 // PublishedByFrom is the inverse of PublishedByTo.
 func PublishedByFrom(part *feedringv1.PollPart) ([]feedring.PeerID, error) {
-	var d Decoder
+	var d wire.Decoder
 	return d.Peers("published by", part.GetPublishedBy(), maxPublishedBy), d.Err()
 }
 
@@ -72,13 +76,13 @@ func PublishedByFrom(part *feedringv1.PollPart) ([]feedring.PeerID, error) {
 // rounded up; zero: nothing that was asked for.
 func DroppedTo(part *feedringv1.PollPart, at time.Time) {
 	if !at.IsZero() {
-		part.DroppedUnixMs = TimeTo(at.Add(time.Millisecond - 1))
+		part.DroppedUnixMs = wire.TimeTo(at.Add(time.Millisecond - 1))
 	}
 }
 
 // DroppedFrom is the inverse of DroppedTo.
 func DroppedFrom(part *feedringv1.PollPart) (time.Time, error) {
-	var d Decoder
+	var d wire.Decoder
 	at := d.Time("dropped", part.GetDroppedUnixMs())
 	return at, d.Err()
 }

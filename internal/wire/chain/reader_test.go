@@ -1,4 +1,4 @@
-package wire_test
+package chain_test
 
 import (
 	"errors"
@@ -9,18 +9,20 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/internal/wire/chain"
+	"github.com/feedring/feedring/internal/wire/wiretest"
 )
 
-// chain is a run of entries of one feed and epoch, oldest first. A change may
+// run is a run of entries of one feed and epoch, oldest first. A change may
 // alter the seal of an entry before the next one names it.
-func chain(t testing.TB, s *wire.Sealer, epoch uint64, count int, change func(n int, seal *feedring.Seal)) []*feedring.Seal {
+func run(t testing.TB, s *wire.Sealer, epoch uint64, count int, change func(n int, seal *feedring.Seal)) []*feedring.Seal {
 	t.Helper()
 	var seals []*feedring.Seal
 	var previous [32]byte
 	for n := range count {
-		e := sampleEntry(s.ID())
+		e := wiretest.SampleEntry(s.ID())
 		e.Title, e.Position = fmt.Sprint(n), feedring.Position{Epoch: epoch, Sequence: uint64(n + 1)}
-		seal := sealEntry(t, s, e, previous)
+		seal := wiretest.SealEntry(t, s, e, previous)
 		if change != nil {
 			change(n, seal)
 		}
@@ -41,7 +43,7 @@ func backwards(seals []*feedring.Seal) []*feedring.Seal {
 }
 
 // titlesOf opens seals and returns the titles of what holds, in order.
-func titlesOf(v *wire.Reader, seals ...*feedring.Seal) (titles []string) {
+func titlesOf(v *chain.Reader, seals ...*feedring.Seal) (titles []string) {
 	for _, o := range v.Open(seals) {
 		if o.Err == nil {
 			titles = append(titles, o.Entry.Title)
@@ -53,8 +55,8 @@ func titlesOf(v *wire.Reader, seals ...*feedring.Seal) (titles []string) {
 // The signature of the newest entry of a run proves all of it, whatever the
 // order in which the run came.
 func TestOpenProvesRun(t *testing.T) {
-	s := newSealer(t, 1)
-	seals := chain(t, s, 7, 9, func(n int, seal *feedring.Seal) {
+	s := wiretest.NewSealer(t, 1)
+	seals := run(t, s, 7, 9, func(n int, seal *feedring.Seal) {
 		if n < 8 {
 			spoilt(seal)
 		}
@@ -63,7 +65,7 @@ func TestOpenProvesRun(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	r.Shuffle(len(seals), func(i, j int) { orders["mixed"][i], orders["mixed"][j] = orders["mixed"][j], orders["mixed"][i] })
 	for name, order := range orders {
-		got := wire.NewReader(network).Open(order)
+		got := chain.NewReader(wiretest.Network).Open(order)
 		for i, o := range got {
 			want, _, err := wire.DecodeEntry(order[i])
 			if o.Err != nil || err != nil || o.Entry.Title != want.Title {
@@ -76,19 +78,19 @@ func TestOpenProvesRun(t *testing.T) {
 // Newest first, a run may come in pieces. Oldest first the pieces know nothing
 // of each other.
 func TestOpenInPieces(t *testing.T) {
-	s := newSealer(t, 1)
-	seals := chain(t, s, 7, 6, func(n int, seal *feedring.Seal) {
+	s := wiretest.NewSealer(t, 1)
+	seals := run(t, s, 7, 6, func(n int, seal *feedring.Seal) {
 		if n < 5 {
 			spoilt(seal)
 		}
 	})
-	v := wire.NewReader(network)
+	v := chain.NewReader(wiretest.Network)
 	for n, seal := range slices.Backward(seals) {
 		if got := titlesOf(v, seal); len(got) != 1 {
 			t.Errorf("newest first, one by one: %d was refused", n)
 		}
 	}
-	v = wire.NewReader(network)
+	v = chain.NewReader(wiretest.Network)
 	if got := titlesOf(v, seals[:5]...); got != nil {
 		t.Errorf("taken without proof: %q", got)
 	}
@@ -99,12 +101,12 @@ func TestOpenInPieces(t *testing.T) {
 
 // What was not in the chain is refused, and spoils nothing beside it.
 func TestOpenRefusesForged(t *testing.T) {
-	s, other := newSealer(t, 1), newSealer(t, 2)
-	good := chain(t, s, 7, 5, nil)
+	s, other := wiretest.NewSealer(t, 1), wiretest.NewSealer(t, 2)
+	good := run(t, s, 7, 5, nil)
 	resealed := func(by *wire.Sealer, n int, previous [32]byte) *feedring.Seal {
-		e := sampleEntry(s.ID())
+		e := wiretest.SampleEntry(s.ID())
 		e.Title, e.Position = "forged", feedring.Position{Epoch: 7, Sequence: uint64(n + 1)}
-		seal := sealEntry(t, by, e, previous)
+		seal := wiretest.SealEntry(t, by, e, previous)
 		seal.Signer = s.ID()
 		return seal
 	}
@@ -125,11 +127,11 @@ func TestOpenRefusesForged(t *testing.T) {
 	} {
 		seals := slices.Clone(good)
 		seals[c.in] = c.forged
-		if got := titlesOf(wire.NewReader(network), seals...); !slices.Equal(got, c.want) {
+		if got := titlesOf(chain.NewReader(wiretest.Network), seals...); !slices.Equal(got, c.want) {
 			t.Errorf("%s, oldest first: %q", name, got)
 		}
 		slices.Reverse(c.want)
-		if got := titlesOf(wire.NewReader(network), backwards(seals)...); !slices.Equal(got, c.want) {
+		if got := titlesOf(chain.NewReader(wiretest.Network), backwards(seals)...); !slices.Equal(got, c.want) {
 			t.Errorf("%s, newest first: %q", name, got)
 		}
 	}
@@ -137,16 +139,16 @@ func TestOpenRefusesForged(t *testing.T) {
 
 // A forged entry that names a spoilt one proves nothing, also later.
 func TestOpenTakesNoWordOfForger(t *testing.T) {
-	s, other := newSealer(t, 1), newSealer(t, 2)
-	seals := chain(t, s, 7, 2, func(n int, seal *feedring.Seal) { spoilt(seal) })
-	v := wire.NewReader(network)
+	s, other := wiretest.NewSealer(t, 1), wiretest.NewSealer(t, 2)
+	seals := run(t, s, 7, 2, func(n int, seal *feedring.Seal) { spoilt(seal) })
+	v := chain.NewReader(wiretest.Network)
 	if got := titlesOf(v, seals...); got != nil {
 		t.Errorf("taken: %q", got)
 	}
 	// Nor does the chain of another publisher, who says it rightly of itself.
-	theirs := sampleEntry(other.ID())
+	theirs := wiretest.SampleEntry(other.ID())
 	theirs.Title, theirs.Position = "theirs", feedring.Position{Epoch: 7, Sequence: 3}
-	if got := titlesOf(v, sealEntry(t, other, theirs, wire.EntryHash(seals[1])), seals[1]); !slices.Equal(got, []string{"theirs"}) {
+	if got := titlesOf(v, wiretest.SealEntry(t, other, theirs, wire.EntryHash(seals[1])), seals[1]); !slices.Equal(got, []string{"theirs"}) {
 		t.Errorf("taken: %q", got)
 	}
 	if got := titlesOf(v, seals[1], seals[0]); got != nil {
@@ -156,31 +158,31 @@ func TestOpenTakesNoWordOfForger(t *testing.T) {
 
 // Over a gap, and from one epoch or feed to another, each is checked by itself.
 func TestOpenChecksBesideGaps(t *testing.T) {
-	s := newSealer(t, 1)
-	old, seals := chain(t, s, 6, 2, nil), chain(t, s, 7, 5, nil)
+	s := wiretest.NewSealer(t, 1)
+	old, seals := run(t, s, 6, 2, nil), run(t, s, 7, 5, nil)
 	spoilt(old[1])
 	gap := []*feedring.Seal{old[0], old[1], seals[0], seals[2], seals[4]}
-	if got := titlesOf(wire.NewReader(network), gap...); !slices.Equal(got, []string{"0", "0", "2", "4"}) {
+	if got := titlesOf(chain.NewReader(wiretest.Network), gap...); !slices.Equal(got, []string{"0", "0", "2", "4"}) {
 		t.Errorf("taken: %q", got)
 	}
 	spoilt(seals[0])
-	if got := titlesOf(wire.NewReader(network), seals[0], seals[2], seals[4]); !slices.Equal(got, []string{"2", "4"}) {
+	if got := titlesOf(chain.NewReader(wiretest.Network), seals[0], seals[2], seals[4]); !slices.Equal(got, []string{"2", "4"}) {
 		t.Errorf("over a gap: %q", got)
 	}
-	if got := titlesOf(wire.NewReader("elsewhere"), seals...); got != nil {
+	if got := titlesOf(chain.NewReader("elsewhere"), seals...); got != nil {
 		t.Errorf("of another network: %q", got)
 	}
 }
 
 // Who passes entries on takes none by the chain alone.
 func TestEntryChecksEach(t *testing.T) {
-	s := newSealer(t, 1)
-	seals := chain(t, s, 7, 2, func(n int, seal *feedring.Seal) {
+	s := wiretest.NewSealer(t, 1)
+	seals := run(t, s, 7, 2, func(n int, seal *feedring.Seal) {
 		if n == 0 {
 			spoilt(seal)
 		}
 	})
-	v := wire.NewVerifier(network)
+	v := wire.NewVerifier(wiretest.Network)
 	for n, want := range []error{wire.ErrSignature, nil} {
 		if _, _, err := v.Entry(seals[n]); !errors.Is(err, want) {
 			t.Errorf("%d: %v", n, err)
@@ -193,15 +195,15 @@ func TestEntryChecksEach(t *testing.T) {
 
 // BenchmarkOpen opens a run of ten entries that were never seen.
 func BenchmarkOpen(b *testing.B) {
-	seals := chain(b, newSealer(b, 1), 7, 10, nil)
+	seals := run(b, wiretest.NewSealer(b, 1), 7, 10, nil)
 	for _, together := range []bool{true, false} {
 		b.Run(map[bool]string{true: "run", false: "each"}[together], func(b *testing.B) {
 			for b.Loop() {
 				if together {
-					wire.NewReader(network).Open(seals)
+					chain.NewReader(wiretest.Network).Open(seals)
 					continue
 				}
-				v := wire.NewVerifier(network)
+				v := wire.NewVerifier(wiretest.Network)
 				for _, seal := range seals {
 					if _, _, err := v.Entry(seal); err != nil {
 						b.Fatal(err)

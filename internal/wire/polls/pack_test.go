@@ -1,4 +1,4 @@
-package wire_test
+package polls_test
 
 import (
 	"bytes"
@@ -14,22 +14,24 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/internal/wire/polls"
+	"github.com/feedring/feedring/internal/wire/wiretest"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
 // samplePart is the answer with some entries of one feed, and the dictionary of
 // who holds what is before them.
-func samplePart(t testing.TB, entries int) (*feedringv1.PollPart, wire.Dictionary) {
+func samplePart(t testing.TB, entries int) (*feedringv1.PollPart, polls.Dictionary) {
 	t.Helper()
-	s := newSealer(t, 1)
-	e := sampleEntry(s.ID())
-	seal := sealEntry(t, s, e, [32]byte{1})
-	words := wire.NewDictionary(e.Ref(), seal.Payload, wire.EntryHash(seal))
+	s := wiretest.NewSealer(t, 1)
+	e := wiretest.SampleEntry(s.ID())
+	seal := wiretest.SealEntry(t, s, e, [32]byte{1})
+	words := polls.NewDictionary(e.Ref(), seal.Payload, wire.EntryHash(seal))
 	part := &feedringv1.PollPart{}
 	for n := range entries {
 		e.ID, e.Title = feedring.NewEntryID(e.Feed, fmt.Sprint(n), "", ""), fmt.Sprintf("A title, the %dth", n)
 		e.ContentHTML, e.Position.Sequence = "", e.Position.Sequence+1
-		seal = sealEntry(t, s, e, wire.EntryHash(seal))
+		seal = wiretest.SealEntry(t, s, e, wire.EntryHash(seal))
 		part.Items = append(part.Items, wire.SealTo(seal))
 	}
 	part.Head = wire.PositionTo(e.Position)
@@ -37,7 +39,7 @@ func samplePart(t testing.TB, entries int) (*feedringv1.PollPart, wire.Dictionar
 }
 
 func TestPackAndUnpack(t *testing.T) {
-	var packer wire.Packer
+	var packer polls.Packer
 	for _, entries := range []int{1, 2, 64, 1} { // again and again with the same
 		want, words := samplePart(t, entries)
 		part := proto.CloneOf(want)
@@ -56,9 +58,9 @@ func TestPackAndUnpack(t *testing.T) {
 // TestPackForAnother: who asks knows another entry than who answers, or does not
 // know that answers are packed.
 func TestPackForAnother(t *testing.T) {
-	var packer wire.Packer
+	var packer polls.Packer
 	want, own := samplePart(t, 3)
-	asked := wire.NewDictionary(sampleEntry(newSealer(t, 1).ID()).Ref(), []byte("another entry"), [32]byte{2})
+	asked := polls.NewDictionary(wiretest.SampleEntry(wiretest.NewSealer(t, 1).ID()).Ref(), []byte("another entry"), [32]byte{2})
 	part := proto.CloneOf(want)
 	if err := packer.Pack(part, own, asked.Name()); err != nil || !part.Bare {
 		t.Errorf("packed with what the other does not know: %v", err)
@@ -80,8 +82,8 @@ func TestPackForAnother(t *testing.T) {
 // TestPackLeavesWhatTheOtherRefuses: an entry that says one thing thousands of
 // times comes as it is.
 func TestPackLeavesWhatTheOtherRefuses(t *testing.T) {
-	var packer wire.Packer
-	words := wire.NewDictionary(feedring.FeedRef{URL: "x"}, nil, [32]byte{})
+	var packer polls.Packer
+	words := polls.NewDictionary(feedring.FeedRef{URL: "x"}, nil, [32]byte{})
 	for _, payload := range [][]byte{make([]byte, 200_000), noise(200_000)} {
 		part := &feedringv1.PollPart{Items: []*feedringv1.Sealed{{Payload: payload}}}
 		if err := packer.Pack(part, words, words.Name()); err != nil || len(part.Packed) > 0 {
@@ -139,7 +141,7 @@ func TestUnpackRefuses(t *testing.T) {
 		"what is no part":       {deflated(t, []byte{0xff, 0xff}), wire.ErrMalformed, "PollPart"},
 		"what is packed twice":  {deflated(t, marshaled(t, &feedringv1.PollPart{Packed: whole})), wire.ErrMalformed, "packed twice"},
 	} {
-		if err := new(wire.Packer).Unpack(&feedringv1.PollPart{Packed: test.packed}, words); !errors.Is(err, test.want) || !strings.Contains(fmt.Sprint(err), test.says) {
+		if err := new(polls.Packer).Unpack(&feedringv1.PollPart{Packed: test.packed}, words); !errors.Is(err, test.want) || !strings.Contains(fmt.Sprint(err), test.says) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -149,7 +151,7 @@ func TestUnpackRefuses(t *testing.T) {
 // within its limits, and what it says can be packed again.
 func FuzzUnpack(f *testing.F) {
 	part, words := samplePart(f, 2)
-	var packer wire.Packer
+	var packer polls.Packer
 	f.Add(deflated(f, marshaled(f, part)), false)
 	f.Add(deflated(f, make([]byte, 65<<10)), true)
 	if err := packer.Pack(part, words, words.Name()); err != nil {
@@ -178,7 +180,7 @@ func BenchmarkPack(b *testing.B) {
 	for _, entries := range []int{1, 64} {
 		b.Run(fmt.Sprint(entries), func(b *testing.B) {
 			b.ReportAllocs()
-			var packer wire.Packer
+			var packer polls.Packer
 			plain, words := samplePart(b, entries)
 			part := &feedringv1.PollPart{}
 			for b.Loop() {
@@ -195,7 +197,7 @@ func BenchmarkUnpack(b *testing.B) {
 	for _, entries := range []int{1, 64} {
 		b.Run(fmt.Sprint(entries), func(b *testing.B) {
 			b.ReportAllocs()
-			var packer wire.Packer
+			var packer polls.Packer
 			part, words := samplePart(b, entries)
 			if err := packer.Pack(part, words, words.Name()); err != nil {
 				b.Fatal(err)

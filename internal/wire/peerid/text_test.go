@@ -1,4 +1,4 @@
-package wire
+package peerid
 
 import (
 	"math/rand/v2"

@@ -1,4 +1,4 @@
-package wire
+package polls
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/feedring/feedring/internal/wire"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
@@ -36,7 +37,7 @@ func (p *Packer) Pack(part *feedringv1.PollPart, own Dictionary, named string) e
 	}
 	plain, err := proto.Marshal(part)
 	if err != nil {
-		return fmt.Errorf("packing a part: %w: %v", ErrMalformed, err)
+		return fmt.Errorf("packing a part: %w: %v", wire.ErrMalformed, err)
 	}
 	words, bare := own.whole, false
 	if own.Name() != named {
@@ -70,18 +71,18 @@ func (p *Packer) Unpack(part *feedringv1.PollPart, named Dictionary) error {
 	if err != nil {
 		return fmt.Errorf("packed part: %w", err)
 	}
-	if err := Unmarshal(plain, part); err != nil { // it resets the part
+	if err := wire.Unmarshal(plain, part); err != nil { // it resets the part
 		return fmt.Errorf("packed part: %w", err)
 	}
 	if len(part.GetPacked()) > 0 {
-		return fmt.Errorf("packed part: %w: packed twice", ErrMalformed)
+		return fmt.Errorf("packed part: %w: packed twice", wire.ErrMalformed)
 	}
 	return nil
 }
 
 // maxUnpacked is the most that so many packed bytes may become.
 func maxUnpacked(packed int) int {
-	return min(MaxMessage, max(unpackedFree, unpackedTimes*packed))
+	return min(wire.MaxMessage, max(unpackedFree, unpackedTimes*packed))
 }
 
 // deflater is a writer that is used again and again: a new one sets most of a
@@ -132,11 +133,11 @@ func (p *Packer) inflate(packed, words []byte) ([]byte, error) {
 	_, err := plain.ReadFrom(io.LimitReader(r, int64(most)+1))
 	switch {
 	case plain.Len() > most:
-		return nil, fmt.Errorf("%w: more than %d bytes out of %d", ErrTooLarge, most, len(packed))
+		return nil, fmt.Errorf("%w: more than %d bytes out of %d", wire.ErrTooLarge, most, len(packed))
 	case err != nil:
-		return nil, fmt.Errorf("%w: %v", ErrMalformed, err)
+		return nil, fmt.Errorf("%w: %v", wire.ErrMalformed, err)
 	case from.Len() > 0:
-		return nil, fmt.Errorf("%w: %d bytes after its end", ErrMalformed, from.Len())
+		return nil, fmt.Errorf("%w: %d bytes after its end", wire.ErrMalformed, from.Len())
 	}
 	return plain.Bytes(), nil
 }
