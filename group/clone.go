@@ -1,10 +1,6 @@
 package group
 
-import (
-	"slices"
-
-	"github.com/feedring/feedring/internal/clone"
-)
+import "slices"
 
 // Clone returns an independent copy: an explorer branches with it.
 func (m *Machine) Clone() *Machine {
@@ -22,7 +18,7 @@ func (m *Machine) Clone() *Machine {
 	c.probes = slices.Clone(m.probes)
 	c.replicator, c.placer = m.replicator.Clone(shell{&c}), m.placer.Clone(shell{&c})
 	c.conns.protected, c.ownRow.dropped = slices.Clone(m.conns.protected), slices.Clone(m.ownRow.dropped)
-	c.sites = sites{checks: clone.Map(m.sites.checks)}
+	c.sites = sites{Checker: m.sites.Clone()}
 	c.sharing = m.sharing.clone()
 	return &c
 }

@@ -18,7 +18,7 @@
 //	roster.go     the members                  catalogue.go    rows as they come and go
 //	ownrow.go     this peer's row and its mark mesh.go         the neighbours in a large group
 //	shell.go      the machine as its parts see it
-//	placement.go  lookups and clients          vouch.go        checks of sites
+//	placement.go  lookups and clients          sites.go        checks of sites
 //	fetches.go    who fetches what several offer
 //	duplicate.go  another with this key        connections.go  whose connections are kept
 //	garbage.go    what is too old              timers.go       what is waited for
@@ -27,7 +27,7 @@
 // and know no role: internal/catalogue (rows, and what follows from them),
 // internal/holdings (heads and digests), internal/leases (clients, places, issuers), internal/timerqueue.
 // So have the decisions that need little of the roles: internal/replication (publication and polls),
-// internal/placement (lookups), internal/fetchassign (who fetches).
+// internal/placement (lookups), internal/fetchassign (who fetches), internal/sitecheck (checks of sites).
 //
 // # What a driver does beside the duties of internal/peer
 //

@@ -17,7 +17,7 @@ func (m *Machine) collectGarbage() {
 	m.after(timerGarbage, m.garbageEvery())
 	m.emit(Prune{Group: m.group, Before: m.now.Add(-m.cfg.retention())})
 	m.expire()
-	m.expireVouches()
+	m.setVouches(m.sites.Expire(m.me().row.Vouches, m.now))
 	if m.sites.vouched == nil || m.sites.validUntil.IsZero() || m.now.Before(m.sites.validUntil) {
 		m.checkSitesSoon()
 	} else {

@@ -3,6 +3,7 @@ package group
 import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/replication"
+	"github.com/feedring/feedring/group/internal/sitecheck"
 )
 
 // Input is one thing that happened.
@@ -62,12 +63,7 @@ type (
 	// Detach is the end of that stream.
 	Detach struct{ Stream uint64 }
 	// Checked is the outcome of Check.
-	Checked struct {
-		Feed    feedring.FeedRef
-		Vouched bool
-		Unknown bool // the site could not be asked: what it said before stands
-		Vouch   Vouch
-	}
+	Checked = sitecheck.Outcome
 	// CheckSites asks for a check of the sites of this peer's own feeds now.
 	CheckSites struct{}
 	// Rival is a claim on this group that the ring map shows. A zero Term: none
@@ -95,7 +91,6 @@ func (Kept) IsInput()       {}
 func (Served) IsInput()     {}
 func (Attach) IsInput()     {}
 func (Detach) IsInput()     {}
-func (Checked) IsInput()    {}
 func (CheckSites) IsInput() {}
 func (Rival) IsInput()      {}
 func (Depart) IsInput()     {}

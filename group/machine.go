@@ -10,6 +10,7 @@ import (
 	"github.com/feedring/feedring/group/internal/hash"
 	"github.com/feedring/feedring/group/internal/placement"
 	"github.com/feedring/feedring/group/internal/replication"
+	"github.com/feedring/feedring/group/internal/sitecheck"
 	"github.com/feedring/feedring/internal/timerqueue"
 )
 
@@ -72,7 +73,7 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 		timers:   timerqueue.Numbered(int(timerKinds), timerKey.slot),
 		terms:    terms{disk: st, want: st},
 		roster:   newRoster(cfg.Self),
-		sites:    sites{checks: map[feedring.FeedRef]*check{}},
+		sites:    sites{Checker: sitecheck.New(cfg.Self, cfg.Refresh)},
 		sharing:  sharing{member: fetchassign.NewMember(cfg.Fetchers), assigner: fetchassign.NewAssigner()},
 		rejoined: !st.Term.IsZero(),
 	}
