@@ -94,9 +94,10 @@ func (m *Machine) changedRows() {
 func (m *Machine) changedPresence() {
 	m.forgetIndex()
 	m.mesh.forget()
-	m.sharing.parts, m.views.view = nil, nil
+	m.sharing.RowsChanged()
+	m.views.view = nil
 	m.checkSitesSoon()
-	m.reviewFetchesIn(min(m.cfg.Refresh/20, 50*time.Millisecond))
+	m.sharing.ReviewIn(min(m.cfg.Refresh/20, 50*time.Millisecond))
 }
 
 // checkSitesSoon has this peer see before long which sites it is to check.

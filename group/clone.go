@@ -19,6 +19,6 @@ func (m *Machine) Clone() *Machine {
 	c.replicator, c.placer = m.replicator.Clone(shell{&c}), m.placer.Clone(shell{&c})
 	c.conns.protected, c.ownRow.dropped = slices.Clone(m.conns.protected), slices.Clone(m.ownRow.dropped)
 	c.sites = sites{Checker: m.sites.Clone()}
-	c.sharing = m.sharing.clone()
+	c.sharing = m.sharing.Clone(shell{&c})
 	return &c
 }

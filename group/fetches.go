@@ -1,191 +1,89 @@
 package group
 
 import (
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/group/internal/catalogue"
 	"github.com/feedring/feedring/group/internal/fetchassign"
 )
 
-// The membership's part in shared fetches: fetchassign.Member and fetchassign.Assigner decide. This file
-// shows them the membership and sends their messages.
+// The membership's part in shared fetches: fetchassign.Sharing decides, and this sends its messages.
 
-type sharing struct {
-	member   *fetchassign.Member   // own feeds
-	assigner *fetchassign.Assigner // a manager's
-	term     feedring.Term         // whose manager is asked
-	parts    fetchassign.Parts     `state:"derived"` // see snapshot; nil: none is known
+// Inputs of shared fetches.
+type (
+	OriginMeasured = fetchassign.OriginMeasured
+	OriginFetched  = fetchassign.OriginFetched
+	FetchNow       = fetchassign.FetchNow
+)
+
+// Outputs of shared fetches.
+type (
+	FetchAssignment = fetchassign.FetchAssignment
+	MeasureOrigin   = fetchassign.MeasureOrigin
+	FetchRequested  = fetchassign.FetchRequested
+)
+
+// Part is a part of a host's time.
+type Part = fetchassign.Part
+
+// Bounds of a LastFetch, in bytes.
+const (
+	MaxValidator = fetchassign.MaxValidator
+	MaxFetchHost = fetchassign.MaxHost
+)
+
+// Messages.
+type (
+	// AssignmentsWanted asks the manager who fetches feeds that the sender and others
+	// offer. It is repeated as long as they do.
+	AssignmentsWanted struct {
+		Header
+		Feeds []AssignmentRequest
+	}
+	// AssignmentRequest is one feed.
+	AssignmentRequest = fetchassign.Request
+	// Assignments tells who fetches, for a time: an answer, or news.
+	Assignments struct {
+		Header
+		For   time.Duration
+		Feeds []Assignment
+	}
+	// LastFetch is what the next fetcher of a feed needs to know of the last fetch.
+	LastFetch = fetchassign.LastFetch
+	// Assignment is one feed.
+	Assignment = fetchassign.Assignment
+	// FetchRequest asks the fetcher of a feed to fetch it now.
+	FetchRequest struct {
+		Header
+		URL string
+	}
+)
+
+// Verbs.
+func (AssignmentsWanted) Verb() feedring.Verb { return "turns-wanted" }
+func (Assignments) Verb() feedring.Verb       { return "turns" }
+func (FetchRequest) Verb() feedring.Verb      { return "urge" }
+
+var _ fetchassign.Membership = shell{}
+
+func (s shell) Term() feedring.Term                   { return s.lead.claim.Term }
+func (s shell) Serving() bool                         { return s.lead.serving }
+func (s shell) AwaySince(p feedring.PeerID) time.Time { return s.members[p].since }
+func (s shell) ReviewAt(at time.Time)                 { s.timers.Set(timerKey{kind: timerFetches}, at) }
+func (s shell) ReviewTime() time.Time                 { return s.timers.At(timerKey{kind: timerFetches}) }
+
+func (s shell) Settled() bool {
+	return !s.lead.claim.Term.IsZero() && !s.me().row.Admitted.IsZero()
 }
 
-func (s *sharing) clone() sharing {
-	return sharing{member: s.member.Clone(), assigner: s.assigner.Clone(), term: s.term}
+func (s shell) RequestAssignments(feeds []AssignmentRequest) {
+	s.send(s.manager(), AssignmentsWanted{Header: s.header(), Feeds: feeds})
 }
 
-func (m *Machine) sharesFetches() bool { return m.cfg.Fetchers > 0 }
-
-// snapshot is what decides about fetchers, as it is now.
-func (m *Machine) snapshot() *fetchassign.Snapshot {
-	book, vouched := m.index(), m.vouched()
-	if m.sharing.parts == nil {
-		m.sharing.parts = fetchassign.Parts{}
-	}
-	return &fetchassign.Snapshot{
-		Self: m.cfg.Self, Now: m.now, Refresh: m.cfg.Refresh, Index: book, Vouched: vouched, Parts: m.sharing.parts,
-		Settled:   !m.lead.claim.Term.IsZero() && !m.me().row.Admitted.IsZero(),
-		AwaySince: func(p feedring.PeerID) time.Time { return m.members[p].since },
-	}
+func (s shell) SendAssignments(to feedring.PeerID, valid time.Duration, list []Assignment) {
+	s.send(to, Assignments{Header: s.header(), For: valid, Feeds: list})
 }
 
-// reviewFetchesIn has this peer review its shared feeds after d.
-func (m *Machine) reviewFetchesIn(d time.Duration) {
-	b, at := timerKey{kind: timerFetches}, m.now.Add(d)
-	if m.sharesFetches() && (!m.timers.IsSet(b) || at.Before(m.timers.At(b))) {
-		m.timers.Set(b, at)
-	}
-}
-
-// describeFetches follows what this peer offers.
-func (m *Machine) describeFetches(feeds []feedring.Feed) {
-	if m.sharesFetches() {
-		m.sharing.member.Describe(feeds, m.now)
-		m.reviewFetchesIn(0)
-	}
-}
-
-// followAssigner begins anew with another manager.
-func (m *Machine) followAssigner() {
-	if !m.sharesFetches() {
-		return
-	}
-	if !m.lead.serving {
-		m.sharing.assigner.Clear()
-	}
-	if t := m.lead.claim.Term; m.sharing.term != t {
-		m.sharing.term = t
-		m.sharing.member.ManagerChanged()
-		m.reviewFetchesIn(m.jitter(m.cfg.Refresh / 10))
-	}
-}
-
-// reviewFetches reviews all own feeds, and at the manager all that are shared.
-func (m *Machine) reviewFetches() {
-	if m.leaving {
-		return
-	}
-	h, next := m.snapshot(), m.now.Add(fetchassign.Validity(m.cfg.Refresh)/3)
-	if m.lead.serving {
-		changed, again := m.sharing.assigner.Review(h)
-		m.announceAssignments(h, changed, "")
-		if again.Before(next) {
-			next = again
-		}
-	}
-	do := m.sharing.member.Review(h, next)
-	m.emitDecisions(do.Decisions)
-	for _, url := range do.Measure {
-		m.emit(MeasureOrigin{Group: m.group, URL: url})
-	}
-	m.timers.Set(timerKey{kind: timerFetches}, do.Next)
-	m.requestAssignments(do.Requests)
-}
-
-func (m *Machine) emitDecisions(turns []fetchassign.Decision) {
-	for _, t := range turns {
-		m.emit(FetchAssignment{Group: m.group, URL: t.URL, Slot: t.Slot, Slots: t.Slots, By: t.By, Mirrors: t.Mirrors, Part: t.Part, Last: t.Last})
-	}
-}
-
-// requestAssignments sends the manager, which may be this peer, messages of bounded size.
-func (m *Machine) requestAssignments(wanted []AssignmentRequest) {
-	for len(wanted) > 0 {
-		n, size := 0, 0
-		for n < len(wanted) && n < maxItems && size < catalogue.MaxBytes/2 {
-			size += len(wanted[n].URL) + catalogue.Part + wanted[n].Last.Size()
-			n++
-		}
-		msg := AssignmentsWanted{Header: m.header(), Feeds: wanted[:n:n]}
-		if m.lead.serving {
-			m.onAssignmentsWanted(m.cfg.Self, msg)
-		} else {
-			m.send(m.manager(), msg)
-		}
-		wanted = wanted[n:]
-	}
-}
-
-// onAssignmentsWanted answers who fetches feeds.
-func (m *Machine) onAssignmentsWanted(from feedring.PeerID, w AssignmentsWanted) {
-	if !m.lead.serving || !m.sharesFetches() || len(w.Feeds) > maxItems {
-		return
-	}
-	h := m.snapshot()
-	answer, changed, again := m.sharing.assigner.OnRequests(h, from, w.Feeds)
-	if !again.IsZero() {
-		m.reviewFetchesIn(again.Sub(m.now))
-	}
-	m.sendAssignments(from, answer)
-	m.announceAssignments(h, changed, from)
-}
-
-// announceAssignments tells all candidates for feeds but one.
-func (m *Machine) announceAssignments(h *fetchassign.Snapshot, urls []string, but feedring.PeerID) {
-	lists := m.sharing.assigner.Assignments(h, urls)
-	delete(lists, but)
-	for _, p := range slices.Sorted(maps.Keys(lists)) {
-		m.sendAssignments(p, lists[p])
-	}
-}
-
-// sendAssignments sends messages of bounded size, and hands this peer its own.
-func (m *Machine) sendAssignments(to feedring.PeerID, list []Assignment) {
-	for len(list) > 0 {
-		n, size := 0, 0
-		for n < len(list) && n < maxItems && size < catalogue.MaxBytes/2 {
-			size += len(list[n].URL) + catalogue.Part*(1+len(list[n].By)) + list[n].Last.Size()
-			n++
-		}
-		msg := Assignments{Header: m.header(), For: fetchassign.Validity(m.cfg.Refresh), Feeds: list[:n:n]}
-		if to == m.cfg.Self {
-			m.onAssignments(to, msg)
-		} else {
-			m.send(to, msg)
-		}
-		list = list[n:]
-	}
-}
-
-// onAssignments takes the manager's assignments.
-func (m *Machine) onAssignments(from feedring.PeerID, t Assignments) {
-	if !m.sharesFetches() || from != m.manager() || t.For <= 0 || len(t.Feeds) > maxItems {
-		return
-	}
-	m.emitDecisions(m.sharing.member.OnAssignments(m.snapshot(), t.For, t.Feeds))
-}
-
-func (m *Machine) originMeasured(in OriginMeasured) {
-	if m.sharing.member.OnMeasured(in.URL, in.Distance, in.Failing, m.now) {
-		m.reviewFetchesIn(0)
-	}
-}
-
-func (m *Machine) originFetched(in OriginFetched) {
-	if m.sharing.member.OnFetched(in.URL, &in.Last, m.now) {
-		m.reviewFetchesIn(0)
-	}
-}
-
-// fetchNow asks the fetcher of an own feed to fetch it now.
-func (m *Machine) fetchNow(url string) {
-	if p := m.sharing.member.FetcherOf(url); m.members[p] != nil {
-		m.send(p, FetchRequest{Header: m.header(), URL: url})
-	}
-}
-
-func (m *Machine) onFetchRequest(from feedring.PeerID, u FetchRequest) {
-	if m.sharesFetches() && m.members[from] != nil && m.sharing.member.OnFetchRequest(m.snapshot(), u.URL) {
-		m.emit(FetchRequested{Group: m.group, URL: u.URL})
-	}
+func (s shell) RequestFetch(of feedring.PeerID, url string) {
+	s.send(of, FetchRequest{Header: s.header(), URL: url})
 }

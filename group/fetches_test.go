@@ -346,7 +346,7 @@ func TestAssignmentsAreBounded(t *testing.T) {
 			Header: Header{Group: testTheme.Group(), Term: m.term()}, Feeds: []AssignmentRequest{{URL: fmt.Sprint("https://x/", i)}, {URL: mirrored, Fetchers: 1 << 30}},
 		}})
 	}
-	if feeds, askers := m.sharing.assigner.Size(); feeds != 1 || askers != 3 {
+	if feeds, askers := m.sharing.Size(); feeds != 1 || askers != 3 {
 		t.Errorf("%d feeds and %d askers are kept", feeds, askers)
 	}
 	c.run(time.Minute)

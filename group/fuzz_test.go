@@ -48,7 +48,7 @@ func FuzzStep(f *testing.F) {
 			d.m.Deadline()
 		}
 		m := d.m
-		feeds, askers := m.sharing.assigner.Size()
+		feeds, askers := m.sharing.Size()
 		if m.timers.Len() > 500 || len(m.members) > 20 || len(m.replicator.Heads) > 500 || feeds > 4 || askers < 0 || askers > 20 || len(m.replicator.Polls.InFlight) > replication.MaxInFlight || m.replicator.Backfills < 0 {
 			t.Errorf("kept %d alarms, %d members, %d heads, %d polls, %d backfills", m.timers.Len(), len(m.members), len(m.replicator.Heads), len(m.replicator.Polls.InFlight), m.replicator.Backfills)
 		}

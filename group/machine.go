@@ -38,7 +38,7 @@ type Machine struct {
 
 	replicator *replication.Replicator
 	placer     *placement.Placer
-	sharing    sharing
+	sharing    *fetchassign.Sharing
 
 	conns connections
 	views views
@@ -74,7 +74,6 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 		terms:    terms{disk: st, want: st},
 		roster:   newRoster(cfg.Self),
 		sites:    sites{Checker: sitecheck.New(cfg.Self, cfg.Refresh)},
-		sharing:  sharing{member: fetchassign.NewMember(cfg.Fetchers), assigner: fetchassign.NewAssigner()},
 		rejoined: !st.Term.IsZero(),
 	}
 	m.replicator = replication.New(replication.Config{
@@ -83,6 +82,7 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 	m.placer = placement.New(placement.Config{
 		Group: m.group, Theme: cfg.Theme, Self: cfg.Self, Refresh: cfg.Refresh, Freshness: cfg.Freshness,
 	}, shell{m}, st.Term.Claimant)
+	m.sharing = fetchassign.NewSharing(fetchassign.Config{Group: m.group, Self: cfg.Self, Refresh: cfg.Refresh, Fetchers: cfg.Fetchers}, shell{m})
 	m.want.Incarnation++
 	m.want.Highest = max(m.want.Highest, m.want.Term.Number)
 	row := &Row{Group: m.group, Peer: cfg.Self, Incarnation: m.want.Incarnation, Version: 1, From: upTo(later(now, m.want.Dropped))}
@@ -168,11 +168,11 @@ func (m *Machine) apply(in Input) {
 	case Rival:
 		m.rival(in)
 	case OriginMeasured:
-		m.originMeasured(in)
+		m.sharing.OnMeasured(in)
 	case OriginFetched:
-		m.originFetched(in)
+		m.sharing.OnFetched(in)
 	case FetchNow:
-		m.fetchNow(in.URL)
+		m.sharing.FetchNow(in.URL)
 	case Depart:
 		m.depart()
 	case Abandon:
@@ -250,11 +250,13 @@ func (m *Machine) receiveMore(in Receive) {
 	case Assigned:
 		m.onAssigned(from, msg)
 	case AssignmentsWanted:
-		m.onAssignmentsWanted(from, msg)
+		m.sharing.OnRequests(from, msg.Feeds)
 	case Assignments:
-		m.onAssignments(from, msg)
+		m.sharing.OnAssignments(from, msg.For, msg.Feeds)
 	case FetchRequest:
-		m.onFetchRequest(from, msg)
+		if m.members[from] != nil {
+			m.sharing.OnFetchRequest(msg.URL)
+		}
 	}
 }
 
@@ -283,7 +285,7 @@ func (m *Machine) fireTimer(b timerKey) {
 	case timerSites:
 		m.checkSites()
 	case timerFetches:
-		m.reviewFetches()
+		m.sharing.Review()
 	case timerGarbage:
 		m.collectGarbage()
 	case timerDepart:
@@ -295,7 +297,7 @@ func (m *Machine) fireTimer(b timerKey) {
 // connections matter.
 func (m *Machine) settle() {
 	m.trustIssuers()
-	m.followAssigner()
+	m.sharing.FollowManager()
 	role := m.roleNow()
 	if role != m.role && !m.departed {
 		m.role = role

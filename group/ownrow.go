@@ -89,7 +89,7 @@ func (m *Machine) describe(d Describe) {
 	}
 	addrs := ToldAddrs(d.Addrs)
 	m.replicator.Describe(feeds)
-	m.describeFetches(feeds)
+	m.sharing.Describe(feeds)
 	if slices.Equal(row.Feeds, feeds) && slices.Equal(row.Addrs, addrs) {
 		return
 	}

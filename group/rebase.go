@@ -26,7 +26,8 @@ func (m *Machine) Rebase(by time.Duration, chance uint64) {
 	m.forgetIndex()
 	m.mesh.forget()
 	m.views.forget()
-	m.sharing.parts, m.sites.vouched = nil, nil
+	m.sharing.RowsChanged()
+	m.sites.vouched = nil
 	if m.managing.beacon > 0 {
 		m.managing.beacon = 3 + m.managing.beacon%3 // every third beacon refreshes
 	}

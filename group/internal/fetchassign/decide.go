@@ -11,30 +11,31 @@ import (
 // decide adds the decision about an own feed to turns, if it changed. It reports
 // whether the manager has to be asked, and when to decide again; zero: not before
 // something happens.
-func (s *memberFeed) decide(h *Snapshot, url string, turns *[]Decision) (shared bool, again time.Time) {
+func (s *memberFeed) decide(h *Snapshot, group feedring.GroupID, url string, turns *[]FetchAssignment) (shared bool, again time.Time) {
 	t, shared, again := s.choose(h, url)
 	if h.Settled && t.Slot > 0 {
 		t.Part = h.part(url, t.Slot, t.Slots)
 	}
 	if t != s.announced {
 		s.announced = t
-		s.announce(h, turns)
+		s.announce(h, group, turns)
 	}
 	return shared, again
 }
 
 // announce adds the decision to turns, with what is known of the last fetch.
-func (s *memberFeed) announce(h *Snapshot, turns *[]Decision) {
+func (s *memberFeed) announce(h *Snapshot, group feedring.GroupID, turns *[]FetchAssignment) {
 	t := s.announced
+	t.Group = group
 	if t.Slot > 0 || s.last.concernsAll(h.Now) {
 		t.Last = s.last.asOf(h.Now)
 	}
 	*turns = append(*turns, t)
 }
 
-func (s *memberFeed) choose(h *Snapshot, url string) (t Decision, shared bool, again time.Time) {
+func (s *memberFeed) choose(h *Snapshot, url string) (t FetchAssignment, shared bool, again time.Time) {
 	if !h.Settled {
-		if s.announced != (Decision{}) {
+		if s.announced != (FetchAssignment{}) {
 			return s.announced, false, time.Time{}
 		}
 		t, again = s.selfAfter(h, url, s.since.Add(min(h.Refresh, soloAfter)))
@@ -45,7 +46,7 @@ func (s *memberFeed) choose(h *Snapshot, url string) (t Decision, shared bool, a
 	case site != "":
 		s.forget()
 		if away {
-			again = h.AwaySince(site).Add(siteAwayPeriods * h.Refresh)
+			again = h.Members.AwaySince(site).Add(siteAwayPeriods * h.Refresh)
 		}
 		return h.decisionFor(url, []feedring.PeerID{site}), false, again
 	case !slices.ContainsFunc(offers, func(f catalogue.Publication) bool { return !f.Away && f.Ref.Publisher != h.Self }):
@@ -53,13 +54,13 @@ func (s *memberFeed) choose(h *Snapshot, url string) (t Decision, shared bool, a
 		return h.decisionFor(url, []feedring.PeerID{h.Self}), false, time.Time{}
 	}
 	t, again = s.chooseShared(h, url, offers)
-	t.Mirrors = t != Decision{}
+	t.Mirrors = t != FetchAssignment{}
 	return t, true, again
 }
 
 // chooseShared decides about a feed that several peers mirror. While no manager assigns it,
 // its fetcher goes on. If that one is gone too, the others take over one after another.
-func (s *memberFeed) chooseShared(h *Snapshot, url string, offers []catalogue.Publication) (t Decision, again time.Time) {
+func (s *memberFeed) chooseShared(h *Snapshot, url string, offers []catalogue.Publication) (t FetchAssignment, again time.Time) {
 	switch {
 	case h.Now.Before(s.validUntil):
 		return h.decisionFor(url, s.fetchers), s.validUntil
@@ -81,7 +82,7 @@ func (s *memberFeed) chooseShared(h *Snapshot, url string, offers []catalogue.Pu
 }
 
 // selfAfter leaves everything as it is until a time, and then has this peer fetch.
-func (s *memberFeed) selfAfter(h *Snapshot, url string, at time.Time) (Decision, time.Time) {
+func (s *memberFeed) selfAfter(h *Snapshot, url string, at time.Time) (FetchAssignment, time.Time) {
 	if h.Now.Before(at) {
 		return s.announced, at
 	}
@@ -89,11 +90,11 @@ func (s *memberFeed) selfAfter(h *Snapshot, url string, at time.Time) (Decision,
 }
 
 // decisionFor is the decision for this peer among the fetchers.
-func (h *Snapshot) decisionFor(url string, by []feedring.PeerID) Decision {
+func (h *Snapshot) decisionFor(url string, by []feedring.PeerID) FetchAssignment {
 	if i := slices.Index(by, h.Self); i >= 0 {
-		return Decision{URL: url, Slot: i + 1, Slots: len(by), By: h.Self}
+		return FetchAssignment{URL: url, Slot: i + 1, Slots: len(by), By: h.Self}
 	}
-	return Decision{URL: url, By: by[0]}
+	return FetchAssignment{URL: url, By: by[0]}
 }
 
 // forget drops the manager's assignment, which is not needed.

@@ -13,6 +13,7 @@ import (
 // fetches it and asks nobody. The site's own peer always fetches, and nobody else while it is
 // present. Of all other feeds the manager assigns the fetchers. Use NewMember.
 type Member struct {
+	group      feedring.GroupID
 	feeds      map[string]*memberFeed
 	fetchers   int       // that this peer wants for each feed
 	reportedAt time.Time // when a fetch was last reported to the manager
@@ -20,8 +21,8 @@ type Member struct {
 
 // share is one feed.
 type memberFeed struct {
-	since     time.Time // when it was offered
-	announced Decision  // what the driver knows
+	since     time.Time       // when it was offered
+	announced FetchAssignment // what the driver knows
 
 	fetchers        []feedring.PeerID // by the manager's assignment; never changed, only replaced
 	validUntil      time.Time         // of that assignment
@@ -39,13 +40,13 @@ type memberFeed struct {
 }
 
 // NewMember returns the part of a peer that offers no feeds and wants so many fetchers for each.
-func NewMember(lookers int) *Member {
-	return &Member{feeds: map[string]*memberFeed{}, fetchers: lookers}
+func NewMember(group feedring.GroupID, fetchers int) *Member {
+	return &Member{group: group, feeds: map[string]*memberFeed{}, fetchers: fetchers}
 }
 
 // Clone returns an independent copy.
 func (o *Member) Clone() *Member {
-	return &Member{clone.Map(o.feeds), o.fetchers, o.reportedAt}
+	return &Member{o.group, clone.Map(o.feeds), o.fetchers, o.reportedAt}
 }
 
 // Describe follows what the peer offers.
@@ -70,9 +71,9 @@ func (o *Member) ManagerChanged() {
 
 // Actions is what a review asks for.
 type Actions struct {
-	Decisions []Decision // to tell the driver
-	Measure   []string   // feeds whose origin's distance is to be measured
-	Requests  []Request  // to tell the manager
+	Decisions []FetchAssignment // to tell the driver
+	Measure   []string          // feeds whose origin's distance is to be measured
+	Requests  []Request         // to tell the manager
 	Next      time.Time
 }
 
@@ -82,7 +83,7 @@ func (o *Member) Review(h *Snapshot, last time.Time) Actions {
 	do := Actions{Next: last}
 	for _, url := range slices.Sorted(maps.Keys(o.feeds)) {
 		s := o.feeds[url]
-		shared, again := s.decide(h, url, &do.Decisions)
+		shared, again := s.decide(h, o.group, url, &do.Decisions)
 		if shared {
 			at := o.requestAt(h, url, s, &do)
 			if !at.After(h.Now) {
@@ -139,7 +140,7 @@ func (o *Member) request(h *Snapshot, url string, s *memberFeed) Request {
 }
 
 // OnAssignments takes the manager's assignments, which are valid for a time.
-func (o *Member) OnAssignments(h *Snapshot, during time.Duration, feeds []Assignment) (turns []Decision) {
+func (o *Member) OnAssignments(h *Snapshot, during time.Duration, feeds []Assignment) (turns []FetchAssignment) {
 	for _, f := range feeds {
 		s := o.feeds[f.URL]
 		if s == nil || len(f.By) == 0 || len(f.By) > MaxFetchers {
@@ -151,9 +152,9 @@ func (o *Member) OnAssignments(h *Snapshot, during time.Duration, feeds []Assign
 		if news {
 			s.last = last
 		}
-		s.decide(h, f.URL, &turns)
+		s.decide(h, o.group, f.URL, &turns)
 		if news && s.announced == told && (told.Slots > 1 && last.Wait > 0 || told.Slot == 0 && told.By != "" && last.concernsAll(h.Now)) {
-			s.announce(h, &turns)
+			s.announce(h, o.group, &turns)
 		}
 	}
 	return turns

@@ -13,14 +13,16 @@ import (
 
 // Snapshot is the membership as it is now.
 type Snapshot struct {
-	Self      feedring.PeerID
-	Now       time.Time
-	Refresh   time.Duration
-	Settled   bool // the manager that is followed has admitted this peer
-	Index     *catalogue.Index
-	Vouched   map[feedring.FeedRef]string     // the site that names the publisher of a feed
-	AwaySince func(feedring.PeerID) time.Time // since when a peer that is away is so
-	Parts     Parts                           // not nil: it is added to
+	Self    feedring.PeerID
+	Now     time.Time
+	Refresh time.Duration
+	Settled bool // the manager that is followed has admitted this peer
+	Index   *catalogue.Index
+	Vouched map[feedring.FeedRef]string // the site that names the publisher of a feed
+	Members interface {
+		AwaySince(feedring.PeerID) time.Time
+	} // since when a peer that is away is so
+	Parts Parts // not nil: it is added to
 }
 
 // The times of sharing, in refresh periods.
@@ -85,7 +87,7 @@ func (h *Snapshot) sitePeer(offers []catalogue.Publication) (own feedring.PeerID
 		case h.Vouched[f.Ref] == "":
 		case p == h.Self:
 			return p, false
-		case f.Away && h.Now.Sub(h.AwaySince(p)) >= siteAwayPeriods*h.Refresh:
+		case f.Away && h.Now.Sub(h.Members.AwaySince(p)) >= siteAwayPeriods*h.Refresh:
 		case own == "" || away && !f.Away:
 			own, away = p, f.Away
 		}

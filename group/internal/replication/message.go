@@ -7,7 +7,7 @@ import (
 )
 
 // Output is one thing to do.
-type Output interface{ IsOutput() }
+type Output = interface{ IsOutput() }
 
 // Inputs, which group names as its own.
 type (

@@ -1,15 +1,32 @@
-package group
+package fetchassign
 
 import (
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/group/internal/fetchassign"
 )
 
-// The inputs, outputs and messages of shared fetches: see fetches.go.
+// Output is one thing to do.
+type Output = interface{ IsOutput() }
 
-// Inputs.
+// Request is what a peer that offers a feed reports of itself to the manager.
+type Request struct {
+	URL      string
+	Distance time.Duration // of the sender to the origin; 0: unknown
+	Fetchers int           // how many fetchers the sender wants
+	Fetching bool          // the sender fetches now
+	Failing  bool          // in vain
+	Last     *LastFetch    // of the fetcher; nil: not known
+}
+
+// Assignment names the fetchers of a feed in the order of their slots.
+type Assignment struct {
+	URL  string
+	By   []feedring.PeerID
+	Last *LastFetch // by any of them or a former fetcher; nil: not known
+}
+
+// Inputs, which group names as its own.
 type (
 	// OriginMeasured tells the latency of an own feed's origin: the answer to
 	// MeasureOrigin, and what later fetches found.
@@ -70,44 +87,3 @@ func (FetchNow) IsInput()         {}
 func (FetchAssignment) IsOutput() {}
 func (MeasureOrigin) IsOutput()   {}
 func (FetchRequested) IsOutput()  {}
-
-// Part is a part of a host's time.
-type Part = fetchassign.Part
-
-// Bounds of a LastFetch, in bytes.
-const (
-	MaxValidator = fetchassign.MaxValidator
-	MaxFetchHost = fetchassign.MaxHost
-)
-
-// Messages.
-type (
-	// AssignmentsWanted asks the manager who fetches feeds that the sender and others
-	// offer. It is repeated as long as they do.
-	AssignmentsWanted struct {
-		Header
-		Feeds []AssignmentRequest
-	}
-	// AssignmentRequest is one feed.
-	AssignmentRequest = fetchassign.Request
-	// Assignments tells who fetches, for a time: an answer, or news.
-	Assignments struct {
-		Header
-		For   time.Duration
-		Feeds []Assignment
-	}
-	// LastFetch is what the next fetcher of a feed needs to know of the last fetch.
-	LastFetch = fetchassign.LastFetch
-	// Assignment is one feed.
-	Assignment = fetchassign.Assignment
-	// FetchRequest asks the fetcher of a feed to fetch it now.
-	FetchRequest struct {
-		Header
-		URL string
-	}
-)
-
-// Verbs.
-func (AssignmentsWanted) Verb() feedring.Verb { return "turns-wanted" }
-func (Assignments) Verb() feedring.Verb       { return "turns" }
-func (FetchRequest) Verb() feedring.Verb      { return "urge" }
