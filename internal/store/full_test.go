@@ -3,25 +3,28 @@ package store
 import (
 	"errors"
 	"fmt"
-	"os"
-	"runtime"
 	"syscall"
 	"testing"
 
 	"github.com/feedring/feedring"
 )
 
+// meter says that every disk has so many bytes left.
+type meter struct{ bytes int64 }
+
+func (m *meter) Free(string) (int64, error) { return m.bytes, nil }
+
 // TestFull has a disk that fills up, lets room be made, and works again.
 func TestFull(t *testing.T) {
 	s := open(t, t.TempDir(), Options{})
-	var left int64 = 1 << 30
+	left := &meter{1 << 30}
 	// Every write asks, and the writer is idle whenever left changes.
-	s.free = func(string) (int64, error) { return left, nil }
+	s.disk.Meter = left
 	fill(t, s, 20, 20)
 	r := random(3)
 	late := makeItem(r, 0, 50)
 
-	left = defaultReserve - 1
+	left.bytes = defaultReserve - 1
 	if err := s.Append(ctx, []Item{late}); !errors.Is(err, ErrFull) {
 		t.Errorf("append on a full disk: %v", err)
 	}
@@ -35,7 +38,7 @@ func TestFull(t *testing.T) {
 	if err != nil || n != 20 {
 		t.Errorf("prune on a full disk: %d, %v", n, err)
 	}
-	left = defaultReserve
+	left.bytes = defaultReserve
 	mustAppend(t, s, late)
 }
 
@@ -60,39 +63,18 @@ func TestWriteFails(t *testing.T) {
 	}
 }
 
-// TestSpare has the room for closing held back while the store is open.
-func TestSpare(t *testing.T) {
-	dir := t.TempDir()
-	s := open(t, dir, Options{})
-	if left, err := freeBytes(dir); err != nil || left < 1<<30 {
-		t.Skipf("%d bytes left on this disk, %v", left, err)
-	}
-	if runtime.GOOS != "linux" {
-		t.Skip("room is held back on Linux only")
-	}
-	info, err := os.Stat(s.sparePath())
-	check(t, err)
-	if info.Size() != spare {
-		t.Errorf("%d bytes held back", info.Size())
-	}
-	check(t, s.Close())
-	if _, err := os.Stat(s.sparePath()); !os.IsNotExist(err) {
-		t.Errorf("after Close: %v", err)
-	}
-}
-
 // TestRefuses: whoever asks is told why the store takes nothing, and when it does
 // again.
 func TestRefuses(t *testing.T) {
 	s := open(t, t.TempDir(), Options{})
-	var left int64 = 1 << 30
-	s.free = func(string) (int64, error) { return left, nil }
+	left := &meter{1 << 30}
+	s.disk.Meter = left
 	check(t, s.Refuses())
-	left = defaultReserve - 1
+	left.bytes = defaultReserve - 1
 	if err := s.Refuses(); !errors.Is(err, ErrFull) {
 		t.Errorf("a full disk: %v", err)
 	}
-	left = 1 << 30
+	left.bytes = 1 << 30
 	check(t, s.Refuses())
 	s.failure = syscall.ENOSPC
 	if err := s.Put(ctx, BucketMeta, "a", nil); !errors.Is(err, ErrFull) {

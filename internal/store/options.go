@@ -3,9 +3,6 @@ package store
 import (
 	"fmt"
 	"log/slog"
-
-	"github.com/dgraph-io/badger/v4"
-	"github.com/dgraph-io/badger/v4/options"
 )
 
 // Options tune a Store. The zero value is good for a small peer.
@@ -57,54 +54,3 @@ func orDefault[N int | int64](n, otherwise N) N {
 	}
 	return n
 }
-
-// memtable is the size at which rows held in memory are written out as a
-// table. A transaction takes at most 15 % of it, which must hold the largest
-// item (see the limits in item.go); memory, the time to close and the time to
-// open after a kill grow with it.
-const memtable = 6 << 20
-
-// badgerOptions are those of a database that shares a small machine: what is
-// not said here is badger's default.
-func badgerOptions(dir string, log *slog.Logger) badger.Options {
-	o := badger.DefaultOptions(dir).
-		WithLogger(quietLogger{log}).
-		WithSyncWrites(true).
-		// One goroutine writes, so no transaction can conflict.
-		WithDetectConflicts(false).
-		WithMetricsEnabled(false).
-		WithMemTableSize(memtable).
-		WithNumMemtables(2).
-		WithNumLevelZeroTables(2).
-		WithNumLevelZeroTablesStall(6).
-		WithNumCompactors(2).
-		WithCompactL0OnClose(false).
-		WithBaseTableSize(2 << 20).
-		WithBaseLevelSize(8 << 20).
-		// Every value stays with its key: the value log, whose room only its
-		// own collector gives back, remains empty and at its least size.
-		WithValueThreshold(memtable * 15 / 100).
-		WithValueLogFileSize(1 << 20).
-		// Uncompressed blocks are read where the kernel maps them: no block
-		// cache, and a search over all texts takes a third of the time.
-		WithCompression(options.None).
-		WithBlockCacheSize(0).
-		WithIndexCacheSize(0)
-	if narrow {
-		return onNarrow(o)
-	}
-	return o
-}
-
-// quietLogger passes on badger's warnings and errors only: its other messages
-// tell nothing to who runs a peer.
-type quietLogger struct{ log *slog.Logger }
-
-func (l quietLogger) Errorf(format string, args ...any) {
-	l.log.Error("store: " + fmt.Sprintf(format, args...))
-}
-func (l quietLogger) Warningf(format string, args ...any) {
-	l.log.Warn("store: " + fmt.Sprintf(format, args...))
-}
-func (l quietLogger) Infof(string, ...any)  {}
-func (l quietLogger) Debugf(string, ...any) {}

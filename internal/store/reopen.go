@@ -32,7 +32,7 @@ func (s *Store) reopen(heads source) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.db != nil {
-		if err := s.closeDB(s.db); err != nil {
+		if err := s.disk.Close(s.db); err != nil {
 			s.opts.Log.Warn("store: closing to open it anew", "err", err)
 			heads = fromDisk
 		}
@@ -83,7 +83,7 @@ func (s *Store) trimWhenWorth() {
 // trim gives back the memory that the database took since it was opened.
 func (s *Store) trim() {
 	s.trimmer.written = 0
-	if s.room(s.opts.Reserve) != nil {
+	if s.disk.Room(s.opts.Reserve) != nil {
 		return // closing and opening write
 	}
 	s.reopen(asBefore)

@@ -1,10 +1,5 @@
 package store
 
-import (
-	"fmt"
-	"os"
-)
-
 // Stats says how much a store holds.
 type Stats struct {
 	Refs    int
@@ -22,24 +17,6 @@ func (s *Store) Stats() (Stats, error) {
 	}
 	s.heads.mu.RUnlock()
 	var err error
-	t.Bytes, err = usedBytes(s.dir)
+	t.Bytes, err = s.disk.Used()
 	return t, err
-}
-
-// usedBytes adds up the files of dir. Those that go away meanwhile count as
-// nothing.
-func usedBytes(dir string) (total int64, err error) {
-	files, err := os.ReadDir(dir)
-	if err != nil {
-		return 0, fmt.Errorf("measuring the store: %w", err)
-	}
-	for _, file := range files {
-		if file.Name() == spareName {
-			continue
-		}
-		if info, err := file.Info(); err == nil {
-			total += allocated(info)
-		}
-	}
-	return total, nil
 }

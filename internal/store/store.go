@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dgraph-io/badger/v4"
+	"github.com/feedring/feedring/internal/store/disk"
 )
 
 // Schema is the version of the rows that this package writes.
@@ -20,7 +21,7 @@ const Schema = 3
 type Store struct {
 	dir  string
 	opts Options
-	free func(dir string) (int64, error) // room left on the disk of dir
+	disk disk.Dir
 
 	// failure, in tests, is what every commit fails with.
 	failure error
@@ -53,8 +54,9 @@ func Open(dir string, o Options) (*Store, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
+	o = o.withDefaults()
 	s := &Store{
-		dir: dir, opts: o.withDefaults(), free: freeBytes,
+		dir: dir, opts: o, disk: disk.Dir{Path: dir, Reserve: o.Reserve, Log: o.Log, Meter: disk.System{}},
 		trimmer:  trimmer{busy: trimBusy},
 		news:     make(chan struct{}, 1),
 		requests: make(chan *request), quit: make(chan struct{}), stopped: make(chan struct{}),
@@ -77,7 +79,7 @@ func (s *Store) Close() error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.db != nil {
-			s.closeErr = s.closeDB(s.db)
+			s.closeErr = s.disk.Close(s.db)
 		}
 		s.db, s.broken = nil, ErrClosed
 	})
@@ -90,13 +92,10 @@ func (s *Store) openDB(heads source) (db *badger.DB, err error) {
 	// badger panics on some kinds of damage instead of returning an error.
 	defer func() {
 		if r := recover(); r != nil {
-			db, err = nil, openError(s.dir, fmt.Errorf("%v", r))
+			db, err = nil, s.disk.Explain(fmt.Errorf("%v", r))
 		}
 	}()
-	if err := whileLocked(s.dir, func() error { return checkTables(s.dir) }); err != nil {
-		return nil, openError(s.dir, err)
-	}
-	if db, err = s.openWithin(); err != nil {
+	if db, err = s.disk.Open(); err != nil {
 		return nil, err
 	}
 	found, err := checkSchema(db, s.dir)
@@ -110,7 +109,7 @@ func (s *Store) openDB(heads source) (db *badger.DB, err error) {
 		err = s.upgrade(db)
 	}
 	if err != nil {
-		return nil, errors.Join(err, s.closeDB(db))
+		return nil, errors.Join(err, s.disk.Close(db))
 	}
 	return db, nil
 }
@@ -148,7 +147,7 @@ func setSchema(db *badger.DB) error {
 // first, the version last, so that an upgrade that a kill ends is made again.
 func (s *Store) upgrade(db *badger.DB) error {
 	entries := s.Entries(func(*Head) bool { return true })
-	if err := s.room(spare/2 + int64(entries)*markRoom); err != nil {
+	if err := s.disk.Room(disk.Spare/2 + int64(entries)*markRoom); err != nil {
 		return err
 	}
 	if err := markOld(db, &s.heads); err != nil {

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"fmt"
+
+	"github.com/feedring/feedring/internal/store/disk"
 )
 
 // cost is what a request adds to a transaction, at most.
@@ -89,7 +91,7 @@ func (s *Store) gather(first *request) (group []*request, later *request) {
 // limit is what one transaction may cost: badger's own limits (15 % of a
 // memtable; one row for each of its 96-byte nodes that fit) less a margin.
 func (s *Store) limit() cost {
-	const bytes = memtable * 15 / 100
+	const bytes = disk.Memtable * 15 / 100
 	return cost{bytes: bytes - bytes/64, rows: bytes / 96 * 9 / 10}
 }
 
@@ -133,7 +135,7 @@ func (s *Store) commit(b *batch) error {
 	}
 	if err != nil {
 		s.reopen(fromDisk)
-		if full(err) {
+		if disk.Full(err) {
 			err = fmt.Errorf("%w: make room on its disk", ErrFull)
 		}
 		err = fmt.Errorf("writing to %s: %w", s.dir, err)
@@ -160,7 +162,7 @@ func (s *Store) Refuses() error {
 	if broken != nil {
 		return broken
 	}
-	if err := s.room(s.opts.Reserve); err != nil {
+	if err := s.disk.Room(s.opts.Reserve); err != nil {
 		return err
 	}
 	if err := s.failed.Load(); err != nil {
@@ -172,13 +174,13 @@ func (s *Store) Refuses() error {
 // refuseWhenFull answers ErrFull to the requests for which the disk has no
 // room, and returns the others.
 func (s *Store) refuseWhenFull(group []*request) []*request {
-	err := s.room(s.opts.Reserve)
+	err := s.disk.Room(s.opts.Reserve)
 	if err == nil {
 		return group
 	}
 	kept := group[:0]
 	for _, r := range group {
-		if r.frees && s.room(s.opts.Reserve/4) == nil {
+		if r.frees && s.disk.Room(s.opts.Reserve/4) == nil {
 			kept = append(kept, r)
 		} else {
 			r.done <- err

@@ -1,0 +1,60 @@
+package disk
+
+import (
+	"fmt"
+	"log/slog"
+
+	"github.com/dgraph-io/badger/v4"
+	"github.com/dgraph-io/badger/v4/options"
+)
+
+// Memtable is the size at which rows held in memory are written out as a
+// table. A transaction takes at most 15 % of it, which must hold the largest
+// item of the store; memory, the time to close and the time to
+// open after a kill grow with it.
+const Memtable = 6 << 20
+
+// badgerOptions are those of a database that shares a small machine: what is
+// not said here is badger's default.
+func badgerOptions(dir string, log *slog.Logger) badger.Options {
+	o := badger.DefaultOptions(dir).
+		WithLogger(quietLogger{log}).
+		WithSyncWrites(true).
+		// One goroutine writes, so no transaction can conflict.
+		WithDetectConflicts(false).
+		WithMetricsEnabled(false).
+		WithMemTableSize(Memtable).
+		WithNumMemtables(2).
+		WithNumLevelZeroTables(2).
+		WithNumLevelZeroTablesStall(6).
+		WithNumCompactors(2).
+		WithCompactL0OnClose(false).
+		WithBaseTableSize(2 << 20).
+		WithBaseLevelSize(8 << 20).
+		// Every value stays with its key: the value log, whose room only its
+		// own collector gives back, remains empty and at its least size.
+		WithValueThreshold(Memtable * 15 / 100).
+		WithValueLogFileSize(1 << 20).
+		// Uncompressed blocks are read where the kernel maps them: no block
+		// cache, and a search over all texts takes a third of the time.
+		WithCompression(options.None).
+		WithBlockCacheSize(0).
+		WithIndexCacheSize(0)
+	if narrow {
+		return onNarrow(o)
+	}
+	return o
+}
+
+// quietLogger passes on badger's warnings and errors only: its other messages
+// tell nothing to who runs a peer.
+type quietLogger struct{ log *slog.Logger }
+
+func (l quietLogger) Errorf(format string, args ...any) {
+	l.log.Error("store: " + fmt.Sprintf(format, args...))
+}
+func (l quietLogger) Warningf(format string, args ...any) {
+	l.log.Warn("store: " + fmt.Sprintf(format, args...))
+}
+func (l quietLogger) Infof(string, ...any)  {}
+func (l quietLogger) Debugf(string, ...any) {}

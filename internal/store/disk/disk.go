@@ -1,0 +1,117 @@
+// Package disk keeps a badger database in its directory whatever the disk under
+// it does: it looks for damage that would end the process, keeps room free for
+// what badger writes in the background, and says in one line why a database
+// cannot be opened.
+package disk
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/dgraph-io/badger/v4"
+)
+
+// Spare is how much of the disk a database holds back in a file of no content,
+// while it is open: closing writes what is in memory as a table, and must have
+// room for it even when others took the last byte.
+const Spare = 16 << 20
+
+const spareName = "SPARE"
+
+// Dir is the directory of one database.
+type Dir struct {
+	Path    string
+	Reserve int64 // bytes that the disk must have left; negative: no check
+	Log     *slog.Logger
+	Meter   Meter
+}
+
+// Meter measures disks.
+type Meter interface {
+	// Free returns how much room the disk of a directory has left.
+	Free(dir string) (int64, error)
+}
+
+// System asks the operating system.
+type System struct{}
+
+// Free implements Meter.
+func (System) Free(dir string) (int64, error) { return freeBytes(dir) }
+
+// Open opens the database where the disk has room for what that writes. It fails
+// with ErrLocked, ErrNewer, ErrFull or ErrCorrupt.
+func (d *Dir) Open() (*badger.DB, error) {
+	if err := whileLocked(d.Path, func() error { return checkTables(d.Path) }); err != nil {
+		return nil, d.Explain(err)
+	}
+	d.releaseSpare()
+	if err := d.Room(Spare / 2); err != nil {
+		return nil, err
+	}
+	db, err := badger.Open(badgerOptions(d.Path, d.Log))
+	if err != nil {
+		return nil, d.Explain(err)
+	}
+	d.makeSpare()
+	return db, nil
+}
+
+// Close closes the database with the spare room at its disposal.
+func (d *Dir) Close(db *badger.DB) error {
+	d.releaseSpare()
+	return db.Close()
+}
+
+// Room returns ErrFull where less than least bytes are left.
+func (d *Dir) Room(least int64) error {
+	if d.Reserve < 0 {
+		return nil
+	}
+	left, err := d.Meter.Free(d.Path)
+	if err != nil || left >= least {
+		return nil // where it cannot be asked, the write itself will tell
+	}
+	return fmt.Errorf("%w: %s has %d MiB left and %d MiB must stay free: make room on its disk",
+		ErrFull, d.Path, left>>20, least>>20)
+}
+
+// Used adds up the files of the database. Those that go away meanwhile count as
+// nothing.
+func (d *Dir) Used() (total int64, err error) {
+	files, err := os.ReadDir(d.Path)
+	if err != nil {
+		return 0, fmt.Errorf("measuring the store: %w", err)
+	}
+	for _, file := range files {
+		if file.Name() == spareName {
+			continue
+		}
+		if info, err := file.Info(); err == nil {
+			total += allocated(info)
+		}
+	}
+	return total, nil
+}
+
+func (d *Dir) sparePath() string { return filepath.Join(d.Path, spareName) }
+
+// releaseSpare gives the room back. A spare file that a kill left is no use
+// either, until the database is open.
+func (d *Dir) releaseSpare() {
+	if err := os.Remove(d.sparePath()); err != nil && !os.IsNotExist(err) {
+		d.Log.Warn("store: spare room", "err", err)
+	}
+}
+
+// makeSpare takes the room where there is plenty; without it the store works
+// as well.
+func (d *Dir) makeSpare() {
+	if d.Reserve < 0 || d.Room(d.Reserve+Spare) != nil {
+		return
+	}
+	if err := allocate(d.sparePath(), Spare); err != nil {
+		d.releaseSpare()
+	}
+}
