@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/dgraph-io/badger/v4"
+	"github.com/feedring/feedring/internal/store/rows"
 )
 
 // Among is Search for who knows where to look: keys, in order, must have all
@@ -54,7 +55,7 @@ func (v *visitor) propose(txn *badger.Txn, k RowKey) (more bool, err error) {
 }
 
 func (v *visitor) proposeIndexed(txn *badger.Txn, k RowKey) (more bool, err error) {
-	row, err := txn.Get(k.index())
+	row, err := txn.Get(k.Index())
 	if errors.Is(err, badger.ErrKeyNotFound) {
 		return true, nil
 	}
@@ -65,7 +66,7 @@ func (v *visitor) proposeIndexed(txn *badger.Txn, k RowKey) (more bool, err erro
 }
 
 func (v *visitor) proposeLogged(txn *badger.Txn, k RowKey) (more bool, err error) {
-	published, id, at := k.split()
+	published, id, at := k.Split()
 	if published.Before(v.f.since) {
 		return false, nil
 	}
@@ -73,7 +74,7 @@ func (v *visitor) proposeLogged(txn *badger.Txn, k RowKey) (more bool, err error
 	if !ok || !v.f.wants(id) {
 		return true, nil
 	}
-	row, err := txn.Get(logKey(id, at))
+	row, err := txn.Get(rows.LogKey(id, at))
 	if errors.Is(err, badger.ErrKeyNotFound) {
 		return true, nil
 	}
@@ -81,7 +82,7 @@ func (v *visitor) proposeLogged(txn *badger.Txn, k RowKey) (more bool, err error
 		return false, err
 	}
 	err = row.Value(func(value []byte) error {
-		r, err := decodeLog(value)
+		r, err := rows.DecodeLog(value)
 		if err != nil {
 			return err
 		}
@@ -93,7 +94,7 @@ func (v *visitor) proposeLogged(txn *badger.Txn, k RowKey) (more bool, err error
 			v.page.next, more = newCursor(v.page.last), false
 			return nil
 		}
-		if it := r.item(ref, at); v.accepts(&it) {
+		if it := r.Item(ref, at); v.accepts(&it) {
 			v.page.add(it, k)
 		}
 		return nil
@@ -102,9 +103,9 @@ func (v *visitor) proposeLogged(txn *badger.Txn, k RowKey) (more bool, err error
 }
 
 // matchesLogged tests what the log has where k says that a row is.
-func (v *visitor) matchesLogged(txn *badger.Txn, k RowKey, r *logRow) (bool, error) {
-	published, id, at := k.split()
-	if r.tombstone || r.retraction || !r.published.Equal(published) || !v.f.matches(r.listed()) {
+func (v *visitor) matchesLogged(txn *badger.Txn, k RowKey, r *rows.Log) (bool, error) {
+	published, id, at := k.Split()
+	if r.Tombstone || r.Retraction || !r.Published.Equal(published) || !v.f.matches(r.Listed()) {
 		return false, nil
 	}
 	was, err := isOld(txn, id, at)

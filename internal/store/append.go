@@ -1,6 +1,8 @@
 package store
 
-import "context"
+import (
+	"context"
+)
 
 // Append stores items and returns when they are on disk. Appending an item
 // again does nothing; another hash at a position that is taken is ErrConflict,
@@ -13,7 +15,7 @@ import "context"
 // share a sync; it blocks for as long as the disk takes.
 func (s *Store) Append(ctx context.Context, items []Item) error {
 	for i := range items {
-		if err := items[i].validate(); err != nil {
+		if err := validate(&items[i]); err != nil {
 			return err
 		}
 	}
@@ -34,7 +36,7 @@ func (s *Store) Append(ctx context.Context, items []Item) error {
 func (s *Store) part(items []Item) (n int, total cost) {
 	limit := s.limit()
 	for n < len(items) {
-		with := total.plus(items[n].cost())
+		with := total.plus(costOf(&items[n]))
 		if n > 0 && !with.within(limit) {
 			break
 		}

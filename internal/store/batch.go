@@ -7,15 +7,16 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/store/rows"
 )
 
 // batch is one transaction under construction. Only the writer touches it.
 type batch struct {
 	txn       *badger.Txn
 	heads     *heads
-	last      refID // the greatest number given, this batch included
+	last      rows.RefID // the greatest number given, this batch included
 	changed   map[feedring.FeedRef]refState
-	forgotten map[refID]feedring.FeedRef
+	forgotten map[rows.RefID]feedring.FeedRef
 	bytes     int64  // written so far
 	number    uint64 // of its journal row, if it has one
 	indexed   []byte // keys of its new index rows
@@ -25,7 +26,7 @@ type batch struct {
 func newBatch(s *Store) *batch {
 	return &batch{
 		txn: s.db.NewTransaction(true), heads: &s.heads, last: s.heads.last,
-		number: s.journal.Load() + 1, changed: make(map[feedring.FeedRef]refState), forgotten: make(map[refID]feedring.FeedRef),
+		number: s.journal.Load() + 1, changed: make(map[feedring.FeedRef]refState), forgotten: make(map[rows.RefID]feedring.FeedRef),
 	}
 }
 
@@ -49,10 +50,10 @@ func (b *batch) keep(err error) {
 // finish adds the rows of the refs that changed, and the journal row.
 func (b *batch) finish() error {
 	if len(b.indexed) > 0 {
-		b.set(journalKey(b.number), b.indexed)
+		b.set(rows.JournalKey(b.number), b.indexed)
 	}
 	for _, state := range b.changed {
-		b.set(refKey(state.id), encodeRef(&state.Head))
+		b.set(rows.RefKey(state.id), rows.EncodeRef(&state.Head))
 	}
 	return b.err
 }
@@ -83,7 +84,7 @@ func (b *batch) change(state refState) refState {
 func (b *batch) forget(state refState) {
 	delete(b.changed, state.Ref)
 	b.forgotten[state.id] = state.Ref
-	b.del(refKey(state.id))
+	b.del(rows.RefKey(state.id))
 }
 
 // addAll adds items, or nothing when one of them contradicts what is stored.
@@ -123,7 +124,7 @@ func (b *batch) stored(ref feedring.FeedRef, p feedring.Position) (hash [32]byte
 	if !ok || state.Count == 0 || p.Compare(state.Last) > 0 || p.Compare(state.First) < 0 {
 		return hash, false, nil
 	}
-	item, err := b.txn.Get(logKey(state.id, p))
+	item, err := b.txn.Get(rows.LogKey(state.id, p))
 	if errors.Is(err, badger.ErrKeyNotFound) {
 		return hash, false, nil
 	}
@@ -131,8 +132,8 @@ func (b *batch) stored(ref feedring.FeedRef, p feedring.Position) (hash [32]byte
 		return hash, false, fmt.Errorf("reading the store: %w", err)
 	}
 	err = item.Value(func(row []byte) error {
-		r, err := decodeLog(row)
-		hash = r.hash
+		r, err := rows.DecodeLog(row)
+		hash = r.Hash
 		return err
 	})
 	return hash, err == nil, err
@@ -142,65 +143,65 @@ func (b *batch) stored(ref feedring.FeedRef, p feedring.Position) (hash [32]byte
 func (b *batch) add(it *Item) {
 	state, _ := b.state(it.Ref)
 	state.Ref = it.Ref
-	state.add(it)
+	state.Add(it)
 	state = b.change(state)
-	b.set(logKey(state.id, it.Position), encodeLog(it))
+	b.set(rows.LogKey(state.id, it.Position), rows.EncodeLog(it))
 	b.retract(state.id, it)
 	published, at, found := b.newest(state.id, it.ID)
 	switch {
 	case it.Stone:
 		return // what is left of a version: the log alone holds it
 	case found && at.Compare(it.Position) > 0:
-		b.set(oldKey(state.id, it.Position), old) // it came late
+		b.set(rows.OldKey(state.id, it.Position), old) // it came late
 		return
 	case found:
 		b.supersede(published, state.id, at)
 	}
-	b.set(versionKey(state.id, it.ID), encodeVersion(it.Published, it.Position))
+	b.set(rows.VersionKey(state.id, it.ID), rows.EncodeVersion(it.Published, it.Position))
 	if !it.Retraction {
 		b.list(state.id, it)
 	}
 }
 
 // list makes the newest version of an entry known to searches.
-func (b *batch) list(id refID, it *Item) {
-	key := rowKey(it.Published, id, it.Position)
-	b.set(key.index(), encodeIndex(it))
-	b.indexed = key.append(b.indexed)
+func (b *batch) list(id rows.RefID, it *Item) {
+	key := rows.KeyOf(it.Published, id, it.Position)
+	b.set(key.Index(), rows.EncodeIndex(it))
+	b.indexed = key.Append(b.indexed)
 }
 
 // unlist takes an entry from all searches: a newer version came, it was pruned,
 // or its publisher took it back. Who has an index is told of what comes only, asks
 // the log for what it names, and whether that is old: see supersede. Retractions
 // were never listed.
-func (b *batch) unlist(published time.Time, id refID, p feedring.Position) {
-	b.del(rowKey(published, id, p).index())
+func (b *batch) unlist(published time.Time, id rows.RefID, p feedring.Position) {
+	b.del(rows.KeyOf(published, id, p).Index())
 }
 
 // supersede takes a version from all searches that stays in the log.
-func (b *batch) supersede(published time.Time, id refID, p feedring.Position) {
+func (b *batch) supersede(published time.Time, id rows.RefID, p feedring.Position) {
 	b.unlist(published, id, p)
-	b.set(oldKey(id, p), old)
+	b.set(rows.OldKey(id, p), old)
 }
 
 // remove deletes the rows of the item at p. Its ref's state is the caller's
 // business.
-func (b *batch) remove(id refID, p feedring.Position, row *logRow) {
-	b.del(logKey(id, p))
-	entry := feedring.EntryID(row.id)
+func (b *batch) remove(id rows.RefID, p feedring.Position, row *rows.Log) {
+	b.del(rows.LogKey(id, p))
+	entry := feedring.EntryID(row.ID)
 	if _, at, found := b.newest(id, entry); found && at == p {
-		b.del(versionKey(id, entry))
-		b.unlist(row.published, id, p)
+		b.del(rows.VersionKey(id, entry))
+		b.unlist(row.Published, id, p)
 	} else {
-		b.del(oldKey(id, p))
+		b.del(rows.OldKey(id, p))
 	}
 }
 
 // newest finds where the newest version of an entry stands.
-func (b *batch) newest(id refID, entry feedring.EntryID) (published time.Time, p feedring.Position, found bool) {
-	row, err := get(b.txn, versionKey(id, entry))
+func (b *batch) newest(id rows.RefID, entry feedring.EntryID) (published time.Time, p feedring.Position, found bool) {
+	row, err := get(b.txn, rows.VersionKey(id, entry))
 	if err == nil {
-		published, p, err = decodeVersion(row)
+		published, p, err = rows.DecodeVersion(row)
 	}
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		b.keep(err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/dgraph-io/badger/v4"
+	"github.com/feedring/feedring/internal/store/rows"
 )
 
 // clearCost bounds one transaction of clear: few enough rows that what others
@@ -19,7 +20,7 @@ func (s *Store) DeleteRange(ctx context.Context, b Bucket, from, to string) erro
 			return err
 		}
 	}
-	return s.clear(ctx, recordKey(b, from), recordKey(b, to))
+	return s.clear(ctx, rows.RecordKey(byte(b), from), rows.RecordKey(byte(b), to))
 }
 
 // clear deletes the rows from one key up to another, which begin with the same

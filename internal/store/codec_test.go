@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/store/rows"
 )
 
 func TestIndexKeyOrder(t *testing.T) {
@@ -19,9 +20,9 @@ func TestIndexKeyOrder(t *testing.T) {
 	var keys [][]byte
 	for _, at := range slices.Backward(times) {
 		for sequence := uint64(3); sequence > 0; sequence-- {
-			key := rowKey(at, 7, feedring.Position{Epoch: 2, Sequence: sequence}).index()
-			place, ok := readIndexKey(key)
-			published, id, p := place.split()
+			key := rows.KeyOf(at, 7, feedring.Position{Epoch: 2, Sequence: sequence}).Index()
+			place, ok := rows.ReadIndexKey(key)
+			published, id, p := place.Split()
 			if !ok || !published.Equal(at) || id != 7 || p != (feedring.Position{Epoch: 2, Sequence: sequence}) {
 				t.Fatalf("%v %v %v %v", published, id, p, ok)
 			}
@@ -35,18 +36,18 @@ func TestIndexKeyOrder(t *testing.T) {
 
 func FuzzDecodeLog(f *testing.F) {
 	it := makeItem(random(1), 0, 0)
-	f.Add(encodeLog(&it))
+	f.Add(rows.EncodeLog(&it))
 	f.Fuzz(func(t *testing.T, row []byte) {
-		r, err := decodeLog(row)
+		r, err := rows.DecodeLog(row)
 		if err != nil {
 			if !errors.Is(err, ErrCorrupt) {
 				t.Error(err)
 			}
 			return
 		}
-		it := r.item(feedring.FeedRef{}, feedring.Position{})
-		again, err := decodeLog(encodeLog(&it))
-		if err != nil || !reflect.DeepEqual(again.item(it.Ref, it.Position), it) {
+		it := r.Item(feedring.FeedRef{}, feedring.Position{})
+		again, err := rows.DecodeLog(rows.EncodeLog(&it))
+		if err != nil || !reflect.DeepEqual(again.Item(it.Ref, it.Position), it) {
 			t.Errorf("%+v, %v", again, err)
 		}
 	})
@@ -54,14 +55,14 @@ func FuzzDecodeLog(f *testing.F) {
 
 func FuzzDecodeIndex(f *testing.F) {
 	it := makeItem(random(1), 0, 0)
-	f.Add(encodeIndex(&it))
+	f.Add(rows.EncodeIndex(&it))
 	f.Fuzz(func(t *testing.T, row []byte) {
-		r, err := decodeIndex(row)
+		r, err := rows.DecodeIndex(row)
 		if err != nil {
 			return
 		}
-		it := Item{Private: r.private, Theme: feedring.Theme(r.theme), Provider: feedring.Provider(r.provider), Text: r.text}
-		if again, err := decodeIndex(encodeIndex(&it)); err != nil || !bytes.Equal(again.text, r.text) || !bytes.Equal(again.theme, r.theme) {
+		it := Item{Private: r.Private, Theme: feedring.Theme(r.Theme), Provider: feedring.Provider(r.Provider), Text: r.Text}
+		if again, err := rows.DecodeIndex(rows.EncodeIndex(&it)); err != nil || !bytes.Equal(again.Text, r.Text) || !bytes.Equal(again.Theme, r.Theme) {
 			t.Errorf("%+v, %v", again, err)
 		}
 	})
@@ -69,17 +70,17 @@ func FuzzDecodeIndex(f *testing.F) {
 
 // FuzzDecodeSmall reads the other rows, and cursors.
 func FuzzDecodeSmall(f *testing.F) {
-	f.Add(encodeRef(&Head{Ref: feedring.FeedRef{URL: "https://a/", Publisher: "p"}, Count: 3, Seen: start}))
-	f.Add(encodeVersion(start, feedring.Position{Epoch: 1, Sequence: 2}))
-	f.Add([]byte(newCursor(rowKey(start, 1, feedring.Position{Epoch: 1, Sequence: 2}))))
+	f.Add(rows.EncodeRef(&Head{Ref: feedring.FeedRef{URL: "https://a/", Publisher: "p"}, Count: 3, Seen: start}))
+	f.Add(rows.EncodeVersion(start, feedring.Position{Epoch: 1, Sequence: 2}))
+	f.Add([]byte(newCursor(rows.KeyOf(start, 1, feedring.Position{Epoch: 1, Sequence: 2}))))
 	f.Fuzz(func(t *testing.T, row []byte) {
-		if h, err := decodeRef(row); err == nil {
-			if again, err := decodeRef(encodeRef(&h)); err != nil || again != h {
+		if h, err := rows.DecodeRef(row); err == nil {
+			if again, err := rows.DecodeRef(rows.EncodeRef(&h)); err != nil || again != h {
 				t.Errorf("%+v, %v", again, err)
 			}
 		}
-		if published, p, err := decodeVersion(row); err == nil {
-			if at, q, err := decodeVersion(encodeVersion(published, p)); err != nil || q != p || !at.Equal(published) {
+		if published, p, err := rows.DecodeVersion(row); err == nil {
+			if at, q, err := rows.DecodeVersion(rows.EncodeVersion(published, p)); err != nil || q != p || !at.Equal(published) {
 				t.Errorf("%v %v, %v", at, q, err)
 			}
 		}

@@ -49,7 +49,7 @@ func newDumb() *dumb {
 func (d *dumb) Append(_ context.Context, items []Item) error {
 	was, heads, order := slices.Clone(d.items), maps.Clone(d.heads), slices.Clone(d.order)
 	for _, it := range items {
-		if err := it.validate(); err != nil {
+		if err := validate(&it); err != nil {
 			return err
 		}
 	}

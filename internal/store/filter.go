@@ -5,6 +5,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/match"
+	"github.com/feedring/feedring/internal/store/rows"
 )
 
 // filter is a Search made ready to look at very many index rows.
@@ -14,8 +15,8 @@ type filter struct {
 	privacy   Privacy
 	since     time.Time
 	words     *match.Expr
-	refs      map[refID]bool  // nil: every ref
-	providers map[string]bool // answers of Provider.Matches so far
+	refs      map[rows.RefID]bool // nil: every ref
+	providers map[string]bool     // answers of Provider.Matches so far
 }
 
 func (s *Store) newFilter(q *Search) *filter {
@@ -27,7 +28,7 @@ func (s *Store) newFilter(q *Search) *filter {
 		f.since = time.Unix(-1<<62, 0)
 	}
 	if q.Refs != nil {
-		f.refs = make(map[refID]bool, len(q.Refs))
+		f.refs = make(map[rows.RefID]bool, len(q.Refs))
 		for _, ref := range q.Refs {
 			if state, ok := s.heads.get(ref); ok {
 				f.refs[state.id] = true
@@ -38,19 +39,19 @@ func (s *Store) newFilter(q *Search) *filter {
 }
 
 // wants tests the number of a ref.
-func (f *filter) wants(id refID) bool { return f.refs == nil || f.refs[id] }
+func (f *filter) wants(id rows.RefID) bool { return f.refs == nil || f.refs[id] }
 
 // matches tests an index row, the cheapest test first.
-func (f *filter) matches(row *indexRow) bool {
+func (f *filter) matches(row *rows.Index) bool {
 	switch {
-	case row.private && f.privacy == PublicOnly, !row.private && f.privacy == PrivateOnly:
+	case row.Private && f.privacy == PublicOnly, !row.Private && f.privacy == PrivateOnly:
 		return false
-	case f.theme != "" && string(row.theme) != f.theme:
+	case f.theme != "" && string(row.Theme) != f.theme:
 		return false
-	case f.provider != "" && !f.providerMatches(row.provider):
+	case f.provider != "" && !f.providerMatches(row.Provider):
 		return false
 	}
-	return f.words == nil || f.words.Match(row.text)
+	return f.words == nil || f.words.Match(row.Text)
 }
 
 func (f *filter) providerMatches(name []byte) bool {

@@ -6,6 +6,7 @@ import (
 	"unique"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/store/rows"
 )
 
 // headRow is a refState as it is kept: 96 bytes and the address. There may be a
@@ -18,7 +19,7 @@ type headRow struct {
 	seen  instant
 	hash  [32]byte
 	count uint32
-	id    refID
+	id    rows.RefID
 }
 
 // whose is what very many heads have in common.

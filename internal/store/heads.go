@@ -5,42 +5,16 @@ import (
 	"slices"
 	"sort"
 	"sync"
-	"time"
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/keyed"
+	"github.com/feedring/feedring/internal/store/rows"
 )
-
-// Head is what the store holds of one feed as one peer publishes it. Last and
-// Hash stay when all its entries were pruned, so that nobody polls them again.
-type Head struct {
-	Ref         feedring.FeedRef
-	Theme       feedring.Theme    // of the entry at Last
-	Private     bool              // of a private feed
-	First, Last feedring.Position // least stored, greatest ever stored; First is zero where Count is 0
-	Hash        [32]byte          // of the entry at Last
-	Count       int               // entries stored
-	Seen        time.Time         // the newest Seen ever stored
-}
-
-// add counts a new item.
-func (h *Head) add(it *Item) {
-	if h.Count == 0 || it.Position.Compare(h.First) < 0 {
-		h.First = it.Position
-	}
-	if it.Position.Compare(h.Last) >= 0 {
-		h.Last, h.Hash, h.Theme, h.Private = it.Position, it.Hash, it.Theme, it.Private
-	}
-	if it.Seen.After(h.Seen) {
-		h.Seen = it.Seen
-	}
-	h.Count++
-}
 
 // refState is a head with the number that stands for its ref on disk.
 type refState struct {
-	id refID
+	id rows.RefID
 	Head
 }
 
@@ -49,20 +23,20 @@ type refState struct {
 type heads struct {
 	mu    sync.RWMutex
 	byRef *keyed.Set[feedring.FeedRef, headRow]
-	byID  *keyed.Set[refID, headRow]
-	last  refID // the greatest number given
+	byID  *keyed.Set[rows.RefID, headRow]
+	last  rows.RefID // the greatest number given
 }
 
-func newTables() (*keyed.Set[feedring.FeedRef, headRow], *keyed.Set[refID, headRow]) {
-	return keyed.New((*headRow).ref), keyed.New(func(r *headRow) refID { return r.id })
+func newTables() (*keyed.Set[feedring.FeedRef, headRow], *keyed.Set[rows.RefID, headRow]) {
+	return keyed.New((*headRow).ref), keyed.New(func(r *headRow) rows.RefID { return r.id })
 }
 
 // load replaces all states by those on disk.
 func (h *heads) load(db *badger.DB) error {
 	byRef, byID := newTables()
-	var last refID
+	var last rows.RefID
 	err := db.View(func(txn *badger.Txn) error {
-		return each(txn, []byte{keyRef}, nil, func(item *badger.Item) (bool, error) {
+		return each(txn, []byte{rows.KeyRef}, nil, func(item *badger.Item) (bool, error) {
 			state, err := readRef(item)
 			if err == nil && h.byRef != nil { // others hold the address as it was before
 				if old, ok := h.get(state.Ref); ok {
@@ -90,9 +64,9 @@ func readRef(item *badger.Item) (state refState, err error) {
 	if len(key) != 5 {
 		return state, fmt.Errorf("feed row: %w", ErrCorrupt)
 	}
-	state.id = refID(uint32(key[1])<<24 | uint32(key[2])<<16 | uint32(key[3])<<8 | uint32(key[4]))
+	state.id = rows.RefID(uint32(key[1])<<24 | uint32(key[2])<<16 | uint32(key[3])<<8 | uint32(key[4]))
 	err = item.Value(func(row []byte) (err error) {
-		state.Head, err = decodeRef(row)
+		state.Head, err = rows.DecodeRef(row)
 		return err
 	})
 	return state, err
@@ -107,7 +81,7 @@ func (h *heads) get(ref feedring.FeedRef) (refState, bool) {
 	return refState{}, false
 }
 
-func (h *heads) ref(id refID) (feedring.FeedRef, bool) {
+func (h *heads) ref(id rows.RefID) (feedring.FeedRef, bool) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	if row := h.byID.Get(id); row != nil {
@@ -117,7 +91,7 @@ func (h *heads) ref(id refID) (feedring.FeedRef, bool) {
 }
 
 // install makes what a batch wrote visible.
-func (h *heads) install(changed map[feedring.FeedRef]refState, forgotten map[refID]feedring.FeedRef) {
+func (h *heads) install(changed map[feedring.FeedRef]refState, forgotten map[rows.RefID]feedring.FeedRef) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for id, ref := range forgotten {

@@ -2,10 +2,9 @@ package store
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/match"
+	"github.com/feedring/feedring/internal/store/rows"
 )
 
 // Limits of one item, in bytes. Together they keep an item's rows within one
@@ -21,32 +20,16 @@ const (
 )
 
 // Item is one sealed entry with what the store needs to find it.
-type Item struct {
-	Ref             feedring.FeedRef
-	Position        feedring.Position // not zero; unique within Ref
-	ID              feedring.EntryID  // shared by the versions of one entry
-	Version         uint32
-	Theme           feedring.Theme // empty: of a private feed
-	Provider        feedring.Provider
-	Private         bool      // told only to the peer's own readers
-	Published, Seen time.Time // any precision; come back in UTC
-	Hash            [32]byte  // of the sealed entry
-	// Payload and Signature are the sealed entry as it came, byte for byte.
-	Payload, Signature []byte
-	Text               match.Text // folded words, for Search
+type Item = rows.Item
 
-	// Takes is set for a retraction, the last version of an entry: what it takes
-	// back, before Position and known by its hash, becomes a stone, and no search
-	// finds the entry any more. It is not read back: see Retraction.
-	Takes      []feedring.Taken
-	Retraction bool // Takes was set
-	// Stone is what is left of a version that was taken back: Position, ID, Seen
-	// and Hash are its own, Payload and Signature are those of the retraction,
-	// which proves that nothing is withheld. It has no Text.
-	Stone bool
-}
+// Head is what the store holds of one feed as one peer publishes it.
+type Head = rows.Head
 
-func (it *Item) validate() error {
+// RowKey is the place of an index row.
+type RowKey = rows.Key
+
+// validate reports why an item cannot be stored.
+func validate(it *Item) error {
 	switch {
 	case it.Position.IsZero():
 		return fmt.Errorf("entry of %s has no position: %w", it.Ref.URL, ErrInvalid)
@@ -83,11 +66,11 @@ func (it *Item) validate() error {
 	return nil
 }
 
-// cost bounds what the rows of it add to a transaction: the log and index
+// costOf bounds what the rows of it add to a transaction: the log and index
 // rows, the version row, the deletion of an older index row, the ref's row, the
 // journal row, the row of an old version, and for each the bytes that badger adds; with a
 // retraction each stone's row.
-func (it *Item) cost() cost {
+func costOf(it *Item) cost {
 	variable := len(it.Payload) + len(it.Signature) + 2*len(it.Text) + 3*len(it.ID) +
 		2*(len(it.Theme)+len(it.Provider)) + len(it.Ref.URL) + len(it.Ref.Publisher)
 	stone := int64(len(it.Payload) + len(it.Signature) + maxProvider + maxID + 300)

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/dgraph-io/badger/v4"
+	"github.com/feedring/feedring/internal/store/rows"
 )
 
 // The journal tells an index outside of this package which index rows are new:
@@ -32,21 +33,21 @@ func (s *Store) noted(number uint64) {
 // TrimJournal removes the journal rows before a number, but never the last one:
 // it says where the numbers go on.
 func (s *Store) TrimJournal(ctx context.Context, before uint64) error {
-	return s.clear(ctx, journalKey(0), journalKey(min(before, s.Journaled())))
+	return s.clear(ctx, rows.JournalKey(0), rows.JournalKey(min(before, s.Journaled())))
 }
 
 // Journal returns the keys that journal row number holds, or ErrNotFound.
 func (r *Reader) Journal(number uint64) ([]RowKey, error) {
-	row, err := get(r.txn, journalKey(number))
+	row, err := get(r.txn, rows.JournalKey(number))
 	if err != nil {
 		return nil, err
 	}
-	if len(row)%rowKeyLen != 0 {
+	if len(row)%rows.KeyLen != 0 {
 		return nil, fmt.Errorf("journal row: %w", ErrCorrupt)
 	}
-	keys := make([]RowKey, 0, len(row)/rowKeyLen)
-	for ; len(row) > 0; row = row[rowKeyLen:] {
-		keys = append(keys, readRowKey(row))
+	keys := make([]RowKey, 0, len(row)/rows.KeyLen)
+	for ; len(row) > 0; row = row[rows.KeyLen:] {
+		keys = append(keys, rows.ReadKey(row))
 	}
 	return keys, nil
 }
@@ -58,12 +59,12 @@ func (s *Store) loadJournal(db *badger.DB) error {
 		opts.PrefetchValues, opts.Reverse = false, true
 		it := txn.NewIterator(opts)
 		defer it.Close()
-		it.Seek(journalKey(math.MaxUint64))
-		if !it.ValidForPrefix([]byte{keyJournal}) {
+		it.Seek(rows.JournalKey(math.MaxUint64))
+		if !it.ValidForPrefix([]byte{rows.KeyJournal}) {
 			return nil
 		}
 		key := it.Item().Key()
-		if len(key) != len(journalKey(0)) {
+		if len(key) != len(rows.JournalKey(0)) {
 			return fmt.Errorf("journal row: %w", ErrCorrupt)
 		}
 		s.journal.Store(binary.BigEndian.Uint64(key[1:]))

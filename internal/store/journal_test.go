@@ -9,6 +9,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/store/rows"
 )
 
 // TestJournal names each index row that an append makes, in the order of the
@@ -54,7 +55,7 @@ func TestJournal(t *testing.T) {
 			check(t, err)
 			for i, it := range want[n] {
 				number, ok := r.Ref(it.Ref)
-				if k := rowKey(it.Published, refID(number), it.Position); !ok || i >= len(keys) || keys[i] != k {
+				if k := rows.KeyOf(it.Published, rows.RefID(number), it.Position); !ok || i >= len(keys) || keys[i] != k {
 					t.Errorf("row %d is %v, want %v", n+1, keys, k)
 				}
 			}
@@ -131,11 +132,11 @@ func TestReader(t *testing.T) {
 func TestRowKeyNext(t *testing.T) {
 	const most = math.MaxUint64
 	for k, want := range map[RowKey]RowKey{
-		{1, 2, 3, 4, 5}:                            {1, 2, 3, 4, 6},
-		{1, 2, 3, 4, most}:                         {1, 2, 3, 5, 0},
-		{1, 2, 3, most, most}:                      {1, 2, 4, 0, 0},
-		{1, 2, math.MaxUint32, most, most}:         {1, 3, 0, 0, 0},
-		{1, math.MaxUint32, 1<<32 - 1, most, most}: {2, 0, 0, 0, 0},
+		{Second: 1, Nano: 2, Ref: 3, Epoch: 4, Sequence: 5}:                            {Second: 1, Nano: 2, Ref: 3, Epoch: 4, Sequence: 6},
+		{Second: 1, Nano: 2, Ref: 3, Epoch: 4, Sequence: most}:                         {Second: 1, Nano: 2, Ref: 3, Epoch: 5, Sequence: 0},
+		{Second: 1, Nano: 2, Ref: 3, Epoch: most, Sequence: most}:                      {Second: 1, Nano: 2, Ref: 4, Epoch: 0, Sequence: 0},
+		{Second: 1, Nano: 2, Ref: math.MaxUint32, Epoch: most, Sequence: most}:         {Second: 1, Nano: 3, Ref: 0, Epoch: 0, Sequence: 0},
+		{Second: 1, Nano: math.MaxUint32, Ref: 1<<32 - 1, Epoch: most, Sequence: most}: {Second: 2, Nano: 0, Ref: 0, Epoch: 0, Sequence: 0},
 	} {
 		if got := k.Next(); got != want {
 			t.Errorf("after %v comes %v, not %v", k, got, want)
@@ -171,11 +172,11 @@ func TestDeleteRange(t *testing.T) {
 func TestOlder(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, Options{})
-	check(t, s.db.Update(func(txn *badger.Txn) error { return txn.Set([]byte{keySchema}, []byte{0, 0, 0, 1}) }))
+	check(t, s.db.Update(func(txn *badger.Txn) error { return txn.Set([]byte{rows.KeySchema}, []byte{0, 0, 0, 1}) }))
 	check(t, s.Close())
 	s = open(t, dir, Options{})
 	check(t, s.db.View(func(txn *badger.Txn) error {
-		row, err := get(txn, []byte{keySchema})
+		row, err := get(txn, []byte{rows.KeySchema})
 		if err != nil || row[3] != Schema {
 			t.Errorf("version %v, %v", row, err)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/store/rows"
 )
 
 // Searches find the newest version of an entry. What else is in the log, for
@@ -19,8 +20,8 @@ import (
 var old = []byte{1}
 
 // isOld reports whether searches do not find what the log has at p.
-func isOld(txn *badger.Txn, id refID, p feedring.Position) (bool, error) {
-	_, err := txn.Get(oldKey(id, p))
+func isOld(txn *badger.Txn, id rows.RefID, p feedring.Position) (bool, error) {
+	_, err := txn.Get(rows.OldKey(id, p))
 	if errors.Is(err, badger.ErrKeyNotFound) {
 		return false, nil
 	}
@@ -61,9 +62,9 @@ func markOld(db *badger.DB, heads *heads) error {
 // markLog looks at the log only where it has more than newest versions.
 func (m *marker) markLog(txn *badger.Txn, state *refState) error {
 	newest := make(map[feedring.Position]bool, state.Count)
-	err := each(txn, versionPrefix(state.id), nil, func(row *badger.Item) (bool, error) {
+	err := each(txn, rows.VersionPrefix(state.id), nil, func(row *badger.Item) (bool, error) {
 		return true, row.Value(func(value []byte) error {
-			_, at, err := decodeVersion(value)
+			_, at, err := rows.DecodeVersion(value)
 			newest[at] = true
 			return err
 		})
@@ -71,15 +72,15 @@ func (m *marker) markLog(txn *badger.Txn, state *refState) error {
 	if err != nil || len(newest) == state.Count {
 		return err
 	}
-	return each(txn, logPrefix(state.id), nil, func(row *badger.Item) (bool, error) {
-		p, ok := logPosition(row.Key())
+	return each(txn, rows.LogPrefix(state.id), nil, func(row *badger.Item) (bool, error) {
+		p, ok := rows.LogPosition(row.Key())
 		if !ok {
 			return false, fmt.Errorf("log row: %w", ErrCorrupt)
 		}
 		if newest[p] {
 			return true, nil
 		}
-		if m.keys = append(m.keys, oldKey(state.id, p)); len(m.keys) < markAtOnce {
+		if m.keys = append(m.keys, rows.OldKey(state.id, p)); len(m.keys) < markAtOnce {
 			return true, nil
 		}
 		return true, m.write()

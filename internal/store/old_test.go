@@ -7,6 +7,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/store/rows"
 )
 
 // checkOld has each entry in the log either in the index or told to be an old
@@ -15,24 +16,24 @@ func checkOld(t *testing.T, s *Store) (old int) {
 	t.Helper()
 	check(t, s.view(func(txn *badger.Txn) error {
 		logged := make(map[string]bool)
-		err := each(txn, []byte{keyLog}, nil, func(row *badger.Item) (bool, error) {
-			p, _ := logPosition(row.Key())
-			id := refID(binary.BigEndian.Uint32(row.Key()[1:]))
-			logged[string(oldKey(id, p))] = true
+		err := each(txn, []byte{rows.KeyLog}, nil, func(row *badger.Item) (bool, error) {
+			p, _ := rows.LogPosition(row.Key())
+			id := rows.RefID(binary.BigEndian.Uint32(row.Key()[1:]))
+			logged[string(rows.OldKey(id, p))] = true
 			return true, row.Value(func(value []byte) error {
-				r, err := decodeLog(value)
+				r, err := rows.DecodeLog(value)
 				check(t, err)
 				was, err := isOld(txn, id, p)
 				check(t, err)
-				_, err = txn.Get(rowKey(r.published, id, p).index())
-				if listed := err == nil; !r.tombstone && !r.retraction && listed == was {
+				_, err = txn.Get(rows.KeyOf(r.Published, id, p).Index())
+				if listed := err == nil; !r.Tombstone && !r.Retraction && listed == was {
 					t.Errorf("position %d of ref %d: in the index %v, old %v", p.Sequence, id, listed, was)
 				}
 				return nil
 			})
 		})
 		check(t, err)
-		return each(txn, []byte{keyOld}, nil, func(row *badger.Item) (bool, error) {
+		return each(txn, []byte{rows.KeyOld}, nil, func(row *badger.Item) (bool, error) {
 			if old++; !logged[string(row.Key())] {
 				t.Errorf("%x is not in the log", row.Key())
 			}
@@ -59,13 +60,13 @@ func TestUpgradeMarksOld(t *testing.T) {
 		}
 		before, n := checkOld(t, s), 0
 		check(t, s.db.Update(func(txn *badger.Txn) error {
-			check(t, each(txn, []byte{keyOld}, nil, func(row *badger.Item) (bool, error) {
+			check(t, each(txn, []byte{rows.KeyOld}, nil, func(row *badger.Item) (bool, error) {
 				if n++; seed%2 == 0 || n%2 == 0 {
 					return true, txn.Delete(row.KeyCopy(nil))
 				}
 				return true, nil
 			}))
-			return txn.Set([]byte{keySchema}, binary.BigEndian.AppendUint32(nil, 2))
+			return txn.Set([]byte{rows.KeySchema}, binary.BigEndian.AppendUint32(nil, 2))
 		}))
 		check(t, s.Close())
 		s = open(t, dir, Options{})
@@ -99,7 +100,7 @@ func TestUpgradeOfMany(t *testing.T) {
 		items[i].ID, items[i].Text, items[i].Payload = "one", nil, nil
 	}
 	mustAppend(t, s, items...)
-	check(t, s.clear(ctx, []byte{keyOld}, []byte{keyOld + 1}))
+	check(t, s.clear(ctx, []byte{rows.KeyOld}, []byte{rows.KeyOld + 1}))
 	for range 2 { // the second time nothing is missing
 		check(t, markOld(s.db, &s.heads))
 		if marked := checkOld(t, s); marked != n-1 {
@@ -151,11 +152,11 @@ func among(s *Store, q Search) (items []Item, next Cursor, err error) {
 
 // everyPlace returns the keys that the rows of all logged entries have or had.
 func everyPlace(txn *badger.Txn) (keys []RowKey) {
-	_ = each(txn, []byte{keyLog}, nil, func(row *badger.Item) (bool, error) {
-		p, _ := logPosition(row.Key())
+	_ = each(txn, []byte{rows.KeyLog}, nil, func(row *badger.Item) (bool, error) {
+		p, _ := rows.LogPosition(row.Key())
 		return true, row.Value(func(value []byte) error {
-			r, err := decodeLog(value)
-			keys = append(keys, rowKey(r.published, refID(binary.BigEndian.Uint32(row.Key()[1:])), p))
+			r, err := rows.DecodeLog(value)
+			keys = append(keys, rows.KeyOf(r.Published, rows.RefID(binary.BigEndian.Uint32(row.Key()[1:])), p))
 			return err
 		})
 	})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/store/rows"
 )
 
 func TestLocked(t *testing.T) {
@@ -26,7 +27,7 @@ func TestNewer(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, Options{})
 	check(t, s.db.Update(func(txn *badger.Txn) error {
-		return txn.Set([]byte{keySchema}, binary.BigEndian.AppendUint32(nil, Schema+6))
+		return txn.Set([]byte{rows.KeySchema}, binary.BigEndian.AppendUint32(nil, Schema+6))
 	}))
 	check(t, s.Close())
 	_, err := Open(dir, Options{})

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/store/rows"
 )
 
 // pruneRows is how many items one transaction of Prune and Forget removes:
@@ -26,7 +27,7 @@ func (s *Store) Prune(ctx context.Context, before time.Time, keep func(feedring.
 		if keep(ref) {
 			continue
 		}
-		removed, err := s.drop(ctx, ref, func(r *logRow) bool { return r.seen.Before(before) }, false)
+		removed, err := s.drop(ctx, ref, func(r *rows.Log) bool { return r.Seen.Before(before) }, false)
 		n += removed
 		if err == nil {
 			err = s.dropTombs(ctx, ref, before.Add(-keepRetractions))
@@ -45,12 +46,12 @@ func (s *Store) Forget(ctx context.Context, ref feedring.FeedRef) error {
 	if err := s.dropTombs(ctx, ref, time.Unix(1<<40, 0)); err != nil {
 		return err
 	}
-	_, err := s.drop(ctx, ref, func(*logRow) bool { return true }, true)
+	_, err := s.drop(ctx, ref, func(*rows.Log) bool { return true }, true)
 	return err
 }
 
 // drop removes items of ref from the old end on, while old reports true.
-func (s *Store) drop(ctx context.Context, ref feedring.FeedRef, old func(*logRow) bool, forget bool) (n int, err error) {
+func (s *Store) drop(ctx context.Context, ref feedring.FeedRef, old func(*rows.Log) bool, forget bool) (n int, err error) {
 	for {
 		removed, more := 0, false
 		err := s.submit(ctx, &request{cost: pruneCost, frees: true, apply: func(b *batch) (err error) {
@@ -65,7 +66,7 @@ func (s *Store) drop(ctx context.Context, ref feedring.FeedRef, old func(*logRow
 }
 
 // dropSome removes up to pruneRows items and tells whether there may be more.
-func (s *Store) dropSome(ctx context.Context, b *batch, ref feedring.FeedRef, old func(*logRow) bool, forget bool) (n int, more bool, err error) {
+func (s *Store) dropSome(ctx context.Context, b *batch, ref feedring.FeedRef, old func(*rows.Log) bool, forget bool) (n int, more bool, err error) {
 	state, ok := b.state(ref)
 	if !ok {
 		return 0, false, nil
@@ -73,17 +74,17 @@ func (s *Store) dropSome(ctx context.Context, b *batch, ref feedring.FeedRef, ol
 	var drop []dropped
 	moved := 0
 	state.First = feedring.Position{}
-	err = s.eachLog(ctx, b.txn, state.id, feedring.Position{}, func(p feedring.Position, r *logRow) bool {
+	err = s.eachLog(ctx, b.txn, state.id, feedring.Position{}, func(p feedring.Position, r *rows.Log) bool {
 		if !old(r) || len(drop) == pruneRows || moved > maxMoved {
 			state.First, more = p, old(r)
 			return false
 		}
-		if r.retraction && !forget {
-			it := r.item(ref, p)
-			b.set(tombstoneKey(state.id, p), encodeLog(&it))
+		if r.Retraction && !forget {
+			it := r.Item(ref, p)
+			b.set(rows.TombstoneKey(state.id, p), rows.EncodeLog(&it))
 			moved += len(it.Payload)
 		}
-		drop = append(drop, dropped{p, logRow{published: r.published, id: append([]byte{}, r.id...)}})
+		drop = append(drop, dropped{p, rows.Log{Published: r.Published, ID: append([]byte{}, r.ID...)}})
 		return true
 	})
 	if err != nil {
@@ -105,5 +106,5 @@ func (s *Store) dropSome(ctx context.Context, b *batch, ref feedring.FeedRef, ol
 // dropped is what remove must know of an item.
 type dropped struct {
 	at  feedring.Position
-	row logRow
+	row rows.Log
 }

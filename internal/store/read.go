@@ -7,6 +7,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/store/rows"
 )
 
 // Get returns the item at a position of ref, or ErrNotFound.
@@ -23,8 +24,8 @@ func (s *Store) Get(ref feedring.FeedRef, p feedring.Position) (Item, error) {
 	return it, err
 }
 
-func readItem(txn *badger.Txn, ref feedring.FeedRef, id refID, p feedring.Position) (it Item, err error) {
-	row, err := txn.Get(logKey(id, p))
+func readItem(txn *badger.Txn, ref feedring.FeedRef, id rows.RefID, p feedring.Position) (it Item, err error) {
+	row, err := txn.Get(rows.LogKey(id, p))
 	if errors.Is(err, badger.ErrKeyNotFound) {
 		return it, ErrNotFound
 	}
@@ -32,11 +33,11 @@ func readItem(txn *badger.Txn, ref feedring.FeedRef, id refID, p feedring.Positi
 		return it, fmt.Errorf("reading the store: %w", err)
 	}
 	err = row.Value(func(value []byte) error { // the item copies what it keeps of it
-		r, err := decodeLog(value)
+		r, err := rows.DecodeLog(value)
 		if err != nil {
 			return fmt.Errorf("entry %d of %s: %w", p.Sequence, ref.URL, err)
 		}
-		it = r.item(ref, p)
+		it = r.Item(ref, p)
 		return nil
 	})
 	return it, err
@@ -56,12 +57,12 @@ func (s *Store) Scan(ctx context.Context, ref feedring.FeedRef, after feedring.P
 	var items []Item
 	size := 0
 	err := s.view(func(txn *badger.Txn) error {
-		return s.eachLog(ctx, txn, state.id, next(after), func(p feedring.Position, r *logRow) bool {
-			size += len(r.payload)
+		return s.eachLog(ctx, txn, state.id, rows.NextPosition(after), func(p feedring.Position, r *rows.Log) bool {
+			size += len(r.Payload)
 			if len(items) > 0 && size > maxBytes {
 				return false
 			}
-			items = append(items, r.item(ref, p))
+			items = append(items, r.Item(ref, p))
 			return len(items) < maxItems
 		})
 	})
@@ -70,17 +71,17 @@ func (s *Store) Scan(ctx context.Context, ref feedring.FeedRef, after feedring.P
 
 // eachLog visits the log rows of id from a position on, until visit returns
 // false or ctx ends.
-func (s *Store) eachLog(ctx context.Context, txn *badger.Txn, id refID, from feedring.Position, visit func(feedring.Position, *logRow) bool) error {
-	return each(txn, logPrefix(id), logKey(id, from), func(item *badger.Item) (more bool, err error) {
+func (s *Store) eachLog(ctx context.Context, txn *badger.Txn, id rows.RefID, from feedring.Position, visit func(feedring.Position, *rows.Log) bool) error {
+	return each(txn, rows.LogPrefix(id), rows.LogKey(id, from), func(item *badger.Item) (more bool, err error) {
 		if err := ctx.Err(); err != nil {
 			return false, err
 		}
-		p, ok := logPosition(item.Key())
+		p, ok := rows.LogPosition(item.Key())
 		if !ok {
 			return false, fmt.Errorf("log row: %w", ErrCorrupt)
 		}
 		err = item.Value(func(row []byte) error {
-			r, err := decodeLog(row)
+			r, err := rows.DecodeLog(row)
 			if err == nil {
 				more = visit(p, &r)
 			}
@@ -106,14 +107,14 @@ func (s *Store) Latest(ref feedring.FeedRef, entry feedring.EntryID) (it Item, f
 		return Item{}, false, nil
 	}
 	err = s.view(func(txn *badger.Txn) error {
-		row, err := get(txn, versionKey(state.id, entry))
+		row, err := get(txn, rows.VersionKey(state.id, entry))
 		if errors.Is(err, ErrNotFound) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		_, at, err := decodeVersion(row)
+		_, at, err := rows.DecodeVersion(row)
 		if err == nil {
 			it, err = readItem(txn, ref, state.id, at)
 		}

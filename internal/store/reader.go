@@ -9,6 +9,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/match"
+	"github.com/feedring/feedring/internal/store/rows"
 )
 
 // Reader reads one state of the store, whatever is written meanwhile. It is for
@@ -34,9 +35,9 @@ type Row struct {
 
 func readRow(item *badger.Item, use func(*Row)) error {
 	return item.Value(func(value []byte) error {
-		r, err := decodeIndex(value)
+		r, err := rows.DecodeIndex(value)
 		if err == nil {
-			use(&Row{r.private, r.theme, r.provider, r.text})
+			use(&Row{r.Private, r.Theme, r.Provider, r.Text})
 		}
 		return err
 	})
@@ -45,7 +46,7 @@ func readRow(item *badger.Item, use func(*Row)) error {
 // Row lets use see the row at k; it is not found where its entry went away or
 // has a newer version.
 func (r *Reader) Row(k RowKey, use func(*Row)) (found bool, err error) {
-	item, err := r.txn.Get(k.index())
+	item, err := r.txn.Get(k.Index())
 	if errors.Is(err, badger.ErrKeyNotFound) {
 		return false, nil
 	}
@@ -63,8 +64,8 @@ func (r *Reader) Has(k RowKey) (bool, error) { return r.Row(k, func(*Row) {}) }
 
 // Rows visits the rows from a key on, in order, until visit returns false.
 func (r *Reader) Rows(from RowKey, visit func(RowKey, *Row) (more bool)) error {
-	return each(r.txn, []byte{keyIndex}, from.index(), func(item *badger.Item) (more bool, err error) {
-		k, ok := readIndexKey(item.Key())
+	return each(r.txn, []byte{rows.KeyIndex}, from.Index(), func(item *badger.Item) (more bool, err error) {
+		k, ok := rows.ReadIndexKey(item.Key())
 		if !ok {
 			return false, fmt.Errorf("index row: %w", ErrCorrupt)
 		}
@@ -76,7 +77,7 @@ func (r *Reader) Rows(from RowKey, visit func(RowKey, *Row) (more bool)) error {
 // Record lets use see a small record, or returns ErrNotFound. The value is the
 // database's memory.
 func (r *Reader) Record(b Bucket, key string, use func(value []byte) error) error {
-	item, err := r.txn.Get(recordKey(b, key))
+	item, err := r.txn.Get(rows.RecordKey(byte(b), key))
 	if errors.Is(err, badger.ErrKeyNotFound) {
 		return ErrNotFound
 	}
@@ -97,7 +98,7 @@ func (r *Reader) Ref(ref feedring.FeedRef) (number uint32, ok bool) {
 func (r *Reader) Matching(ctx context.Context, q Search, from RowKey) iter.Seq2[RowKey, error] {
 	return func(yield func(RowKey, error) bool) {
 		v := r.s.newVisitor(&q)
-		err := each(r.txn, []byte{keyIndex}, from.index(), func(row *badger.Item) (bool, error) {
+		err := each(r.txn, []byte{rows.KeyIndex}, from.Index(), func(row *badger.Item) (bool, error) {
 			k, matches, more, err := v.look(row)
 			if err != nil || !matches {
 				return more, err

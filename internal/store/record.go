@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/dgraph-io/badger/v4"
+	"github.com/feedring/feedring/internal/store/rows"
 )
 
 // Bucket separates the kinds of small records.
@@ -62,7 +63,7 @@ func (s *Store) PutAll(ctx context.Context, b Bucket, records []Record) error {
 		cost: c,
 		apply: func(to *batch) error {
 			for _, r := range records {
-				to.set(recordKey(b, r.Key), r.Value)
+				to.set(rows.RecordKey(byte(b), r.Key), r.Value)
 			}
 			return to.err
 		},
@@ -79,7 +80,7 @@ func (s *Store) Delete(ctx context.Context, b Bucket, key string) error {
 		cost:  cost{bytes: int64(len(key)) + 64, rows: 1},
 		frees: true,
 		apply: func(from *batch) error {
-			from.del(recordKey(b, key))
+			from.del(rows.RecordKey(byte(b), key))
 			return from.err
 		},
 	})
@@ -129,9 +130,9 @@ func (s *Store) someChanges(b Bucket, changes []Change) (n int, r *request) {
 	r.apply = func(to *batch) error {
 		for _, c := range part {
 			if c.Value == nil {
-				to.del(recordKey(b, c.Key))
+				to.del(rows.RecordKey(byte(b), c.Key))
 			} else {
-				to.set(recordKey(b, c.Key), c.Value)
+				to.set(rows.RecordKey(byte(b), c.Key), c.Value)
 			}
 		}
 		return to.err
@@ -154,7 +155,7 @@ func checkRecord(b Bucket, key string, value []byte) error {
 // Value returns what was put under key, or ErrNotFound.
 func (s *Store) Value(b Bucket, key string) (value []byte, err error) {
 	err = s.view(func(txn *badger.Txn) error {
-		value, err = get(txn, recordKey(b, key))
+		value, err = get(txn, rows.RecordKey(byte(b), key))
 		return err
 	})
 	return value, err
@@ -168,7 +169,7 @@ func (s *Store) List(b Bucket) iter.Seq2[Record, error] { return s.ListPrefix(b,
 // ListPrefix is List of the records whose keys begin with prefix.
 func (s *Store) ListPrefix(b Bucket, prefix string) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		within := recordKey(b, prefix)
+		within := rows.RecordKey(byte(b), prefix)
 		seek := within
 		for seek != nil {
 			page, err := s.page(within, seek)
@@ -181,7 +182,7 @@ func (s *Store) ListPrefix(b Bucket, prefix string) iter.Seq2[Record, error] {
 				if !yield(r, nil) {
 					return
 				}
-				seek = append(recordKey(b, r.Key), 0)
+				seek = append(rows.RecordKey(byte(b), r.Key), 0)
 			}
 		}
 	}

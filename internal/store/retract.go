@@ -7,17 +7,18 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/store/rows"
 )
 
 // retract leaves tombstones of what a retraction takes back. What is not stored, or
 // is another entry than it says, stays as it is.
-func (b *batch) retract(id refID, retraction *Item) {
+func (b *batch) retract(id rows.RefID, retraction *Item) {
 	for _, t := range retraction.Takes {
-		value, err := get(b.txn, logKey(id, t.Position))
+		value, err := get(b.txn, rows.LogKey(id, t.Position))
 		if errors.Is(err, ErrNotFound) {
 			continue
 		}
-		row, bad := decodeLog(value)
+		row, bad := rows.DecodeLog(value)
 		if err == nil {
 			err = bad
 		}
@@ -25,13 +26,13 @@ func (b *batch) retract(id refID, retraction *Item) {
 			b.keep(fmt.Errorf("taking back: %w", err))
 			return
 		}
-		if row.hash != t.Hash || string(row.id) != string(retraction.ID) || row.retraction || row.tombstone {
+		if row.Hash != t.Hash || string(row.ID) != string(retraction.ID) || row.Retraction || row.Tombstone {
 			continue
 		}
-		stone := row.item(retraction.Ref, t.Position)
+		stone := row.Item(retraction.Ref, t.Position)
 		stone.Stone, stone.Text = true, nil
 		stone.Payload, stone.Signature = retraction.Payload, retraction.Signature
-		b.set(logKey(id, t.Position), encodeLog(&stone))
+		b.set(rows.LogKey(id, t.Position), rows.EncodeLog(&stone))
 	}
 }
 
@@ -43,9 +44,9 @@ func (s *Store) Versions(ctx context.Context, ref feedring.FeedRef, entry feedri
 		return nil, ctx.Err()
 	}
 	err = s.view(func(txn *badger.Txn) error {
-		return s.eachLog(ctx, txn, state.id, feedring.Position{}, func(p feedring.Position, r *logRow) bool {
-			if string(r.id) == string(entry) && !r.retraction && !r.tombstone {
-				all = append(all, feedring.Taken{Position: p, Hash: r.hash, Seen: r.seen})
+		return s.eachLog(ctx, txn, state.id, feedring.Position{}, func(p feedring.Position, r *rows.Log) bool {
+			if string(r.ID) == string(entry) && !r.Retraction && !r.Tombstone {
+				all = append(all, feedring.Taken{Position: p, Hash: r.Hash, Seen: r.Seen})
 			}
 			return true
 		})

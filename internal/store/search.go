@@ -11,6 +11,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/match"
+	"github.com/feedring/feedring/internal/store/rows"
 )
 
 // Privacy says what a search does with the entries of private feeds.
@@ -69,7 +70,7 @@ func (s *Store) Search(ctx context.Context, q Search) ([]Item, Cursor, error) {
 	}
 	v := s.newVisitor(&q)
 	err = s.view(func(txn *badger.Txn) error {
-		return each(txn, []byte{keyIndex}, first.index(), func(row *badger.Item) (bool, error) {
+		return each(txn, []byte{rows.KeyIndex}, first.Index(), func(row *badger.Item) (bool, error) {
 			if err := ctx.Err(); err != nil {
 				return false, err
 			}
@@ -128,11 +129,11 @@ func (v *visitor) done() {
 
 // look tests a row. There is no more where it and all after it are too old.
 func (v *visitor) look(row *badger.Item) (k RowKey, matches, more bool, err error) {
-	k, ok := readIndexKey(row.Key())
+	k, ok := rows.ReadIndexKey(row.Key())
 	if !ok {
 		return k, false, false, fmt.Errorf("index row: %w", ErrCorrupt)
 	}
-	published, id, _ := k.split()
+	published, id, _ := k.Split()
 	if published.Before(v.f.since) {
 		return k, false, false, nil
 	}
@@ -140,7 +141,7 @@ func (v *visitor) look(row *badger.Item) (k RowKey, matches, more bool, err erro
 		return k, false, true, nil
 	}
 	err = row.Value(func(value []byte) error {
-		r, err := decodeIndex(value)
+		r, err := rows.DecodeIndex(value)
 		matches = err == nil && v.f.matches(&r)
 		return err
 	})
@@ -157,7 +158,7 @@ func (v *visitor) visit(txn *badger.Txn, row *badger.Item) (more bool, err error
 		v.page.next = newCursor(v.page.last)
 		return false, nil
 	}
-	_, id, at := k.split()
+	_, id, at := k.Split()
 	ref, ok := v.s.heads.ref(id)
 	if !ok {
 		return true, nil // forgotten since the transaction began
@@ -194,12 +195,12 @@ func (p *page) add(it Item, k RowKey) {
 // Bounds returns the first key that q is interested in, and one after all such
 // keys.
 func (q *Search) Bounds() (first, end RowKey, err error) {
-	end = RowKey{math.MaxUint64, math.MaxUint32, math.MaxUint32, math.MaxUint64, math.MaxUint64}
+	end = RowKey{Second: math.MaxUint64, Nano: math.MaxUint32, Ref: math.MaxUint32, Epoch: math.MaxUint64, Sequence: math.MaxUint64}
 	if !q.Until.IsZero() {
-		first = firstAt(q.Until.Add(-time.Nanosecond))
+		first = rows.FirstAt(q.Until.Add(-time.Nanosecond))
 	}
 	if !q.Since.IsZero() {
-		end = firstAt(q.Since.Add(-time.Nanosecond))
+		end = rows.FirstAt(q.Since.Add(-time.Nanosecond))
 	}
 	if q.Cursor == "" {
 		return first, end, nil
@@ -211,12 +212,12 @@ func (q *Search) Bounds() (first, end RowKey, err error) {
 	return first, end, err
 }
 
-func newCursor(k RowKey) Cursor { return Cursor(base64.RawURLEncoding.EncodeToString(k.append(nil))) }
+func newCursor(k RowKey) Cursor { return Cursor(base64.RawURLEncoding.EncodeToString(k.Append(nil))) }
 
 func (c Cursor) key() (RowKey, error) {
 	b, err := base64.RawURLEncoding.DecodeString(string(c))
-	if err != nil || len(b) != rowKeyLen {
+	if err != nil || len(b) != rows.KeyLen {
 		return RowKey{}, ErrCursor
 	}
-	return readRowKey(b), nil
+	return rows.ReadKey(b), nil
 }

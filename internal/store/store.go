@@ -9,6 +9,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/feedring/feedring/internal/store/disk"
+	"github.com/feedring/feedring/internal/store/rows"
 )
 
 // Schema is the version of the rows that this package writes.
@@ -118,7 +119,7 @@ func (s *Store) openDB(heads source) (db *badger.DB, err error) {
 // new, and refuses a newer one.
 func checkSchema(db *badger.DB, dir string) (found uint32, err error) {
 	err = db.View(func(txn *badger.Txn) error {
-		row, err := get(txn, []byte{keySchema})
+		row, err := get(txn, []byte{rows.KeySchema})
 		switch {
 		case err != nil:
 			return err
@@ -139,7 +140,7 @@ func checkSchema(db *badger.DB, dir string) (found uint32, err error) {
 
 func setSchema(db *badger.DB) error {
 	return db.Update(func(txn *badger.Txn) error {
-		return txn.Set([]byte{keySchema}, binary.BigEndian.AppendUint32(nil, Schema))
+		return txn.Set([]byte{rows.KeySchema}, binary.BigEndian.AppendUint32(nil, Schema))
 	})
 }
 

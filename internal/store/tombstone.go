@@ -8,6 +8,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/store/rows"
 )
 
 // keepRetractions is how long a retraction outlives its place in the log: a peer
@@ -23,15 +24,15 @@ const maxMoved = 100 << 10
 // what came before it is not held. It returns when that is on disk, and does
 // nothing where nothing of its feed was ever stored.
 func (s *Store) Retract(ctx context.Context, it Item) error {
-	if err := it.validate(); err != nil {
+	if err := validate(&it); err != nil {
 		return err
 	}
-	return s.submit(ctx, &request{cost: it.cost(), frees: true, apply: func(b *batch) error {
+	return s.submit(ctx, &request{cost: costOf(&it), frees: true, apply: func(b *batch) error {
 		state, ok := b.state(it.Ref)
 		if !ok {
 			return nil
 		}
-		switch _, err := get(b.txn, tombstoneKey(state.id, it.Position)); {
+		switch _, err := get(b.txn, rows.TombstoneKey(state.id, it.Position)); {
 		case err == nil:
 			return nil // it was done
 		case !errors.Is(err, ErrNotFound):
@@ -40,9 +41,9 @@ func (s *Store) Retract(ctx context.Context, it Item) error {
 		b.retract(state.id, &it)
 		if published, at, found := b.newest(state.id, it.ID); found && at.Compare(it.Position) < 0 {
 			b.supersede(published, state.id, at)
-			b.del(versionKey(state.id, it.ID))
+			b.del(rows.VersionKey(state.id, it.ID))
 		}
-		b.set(tombstoneKey(state.id, it.Position), encodeLog(&it))
+		b.set(rows.TombstoneKey(state.id, it.Position), rows.EncodeLog(&it))
 		return b.err
 	}})
 }
@@ -55,7 +56,7 @@ func (s *Store) Retractions(ref feedring.FeedRef, after feedring.Position, most 
 		return nil, nil
 	}
 	err = s.view(func(txn *badger.Txn) error {
-		return each(txn, tombstonePrefix(state.id), tombstoneKey(state.id, next(after)), func(row *badger.Item) (bool, error) {
+		return each(txn, rows.TombstonePrefix(state.id), rows.TombstoneKey(state.id, rows.NextPosition(after)), func(row *badger.Item) (bool, error) {
 			it, err := tombOf(ref, row)
 			all = append(all, it)
 			return len(all) < most, err
@@ -65,14 +66,14 @@ func (s *Store) Retractions(ref feedring.FeedRef, after feedring.Position, most 
 }
 
 func tombOf(ref feedring.FeedRef, row *badger.Item) (it Item, err error) {
-	key := row.Key()
-	if len(key) != logKeyLen {
+	at, ok := rows.LogPosition(row.Key())
+	if !ok {
 		return it, fmt.Errorf("retraction: %w", ErrCorrupt)
 	}
 	err = row.Value(func(value []byte) error {
-		r, err := decodeLog(value)
+		r, err := rows.DecodeLog(value)
 		if err == nil {
-			it = r.item(ref, readPosition(key[5:]))
+			it = r.Item(ref, at)
 		}
 		return err
 	})
@@ -90,7 +91,7 @@ func (s *Store) dropTombs(ctx context.Context, ref feedring.FeedRef, before time
 			state, ok := b.state(ref)
 			for i := range some {
 				if ok && some[i].Seen.Before(before) {
-					b.del(tombstoneKey(state.id, some[i].Position))
+					b.del(rows.TombstoneKey(state.id, some[i].Position))
 				}
 			}
 			return b.err

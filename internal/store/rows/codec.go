@@ -1,4 +1,4 @@
-package store
+package rows
 
 import (
 	"encoding/binary"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/match"
+	"github.com/feedring/feedring/internal/store/disk"
 )
 
 // The bits of a row's first byte.
@@ -16,9 +17,9 @@ const (
 	flagStone
 )
 
-// encodeLog writes a log row: fixed fields first, so that pruning reads no
+// EncodeLog writes a log row: fixed fields first, so that pruning reads no
 // further than it must, and the payload last.
-func encodeLog(it *Item) []byte {
+func EncodeLog(it *Item) []byte {
 	size := 1 + 2*stampLen + 32 + 5*7 + len(it.ID) + len(it.Theme) + len(it.Provider) +
 		len(it.Signature) + len(it.Text) + len(it.Payload)
 	b := append(make([]byte, 0, size), flags(it))
@@ -34,85 +35,89 @@ func encodeLog(it *Item) []byte {
 	return append(b, it.Payload...)
 }
 
-// logRow is a log row whose slices point into the row itself.
-type logRow struct {
-	private               bool
-	retraction, tombstone bool
-	published, seen       time.Time
-	hash                  [32]byte
-	version               uint32
-	id, theme, provider   []byte
-	signature, text       []byte
-	payload               []byte
+// Log is a log row whose slices point into the row itself.
+type Log struct {
+	Private               bool
+	Retraction, Tombstone bool
+	Published, Seen       time.Time
+	Hash                  [32]byte
+	Version               uint32
+	ID, Theme, Provider   []byte
+	Signature, Text       []byte
+	Payload               []byte
 }
 
-func decodeLog(row []byte) (logRow, error) {
+// DecodeLog reads a log row.
+func DecodeLog(row []byte) (Log, error) {
 	d := decoder{rest: row}
-	var r logRow
+	var r Log
 	flags := d.byte()
-	r.private, r.retraction, r.tombstone = flags&flagPrivate != 0, flags&flagRetraction != 0, flags&flagStone != 0
-	r.published, r.seen = d.time(), d.time()
-	copy(r.hash[:], d.take(len(r.hash)))
-	r.version = uint32(d.uvarint())
-	r.id, r.theme, r.provider = d.bytes(), d.bytes(), d.bytes()
-	r.signature, r.text = d.bytes(), d.bytes()
-	r.payload = d.rest
+	r.Private, r.Retraction, r.Tombstone = flags&flagPrivate != 0, flags&flagRetraction != 0, flags&flagStone != 0
+	r.Published, r.Seen = d.time(), d.time()
+	copy(r.Hash[:], d.take(len(r.Hash)))
+	r.Version = uint32(d.uvarint())
+	r.ID, r.Theme, r.Provider = d.bytes(), d.bytes(), d.bytes()
+	r.Signature, r.Text = d.bytes(), d.bytes()
+	r.Payload = d.rest
 	return r, d.err("log row")
 }
 
-// listed is what the index says of r while searches find it.
-func (r *logRow) listed() *indexRow {
-	return &indexRow{private: r.private, theme: r.theme, provider: r.provider, text: r.text}
+// Listed is what the index says of r while searches find it.
+func (r *Log) Listed() *Index {
+	return &Index{Private: r.Private, Theme: r.Theme, Provider: r.Provider, Text: r.Text}
 }
 
-// item copies r out of the database's memory.
-func (r *logRow) item(ref feedring.FeedRef, p feedring.Position) Item {
+// Item copies r out of the database's memory.
+func (r *Log) Item(ref feedring.FeedRef, p feedring.Position) Item {
 	return Item{
-		Ref: ref, Position: p, ID: feedring.EntryID(r.id), Version: r.version,
-		Theme: feedring.Theme(r.theme), Provider: feedring.Provider(r.provider), Private: r.private,
-		Published: r.published, Seen: r.seen, Hash: r.hash,
-		Payload: copied(r.payload), Signature: copied(r.signature), Text: copied(r.text),
-		Retraction: r.retraction, Stone: r.tombstone,
+		Ref: ref, Position: p, ID: feedring.EntryID(r.ID), Version: r.Version,
+		Theme: feedring.Theme(r.Theme), Provider: feedring.Provider(r.Provider), Private: r.Private,
+		Published: r.Published, Seen: r.Seen, Hash: r.Hash,
+		Payload: copied(r.Payload), Signature: copied(r.Signature), Text: copied(r.Text),
+		Retraction: r.Retraction, Stone: r.Tombstone,
 	}
 }
 
 // copied returns a copy of b, nil where b is empty.
 func copied(b []byte) []byte { return append([]byte(nil), b...) }
 
-// encodeIndex writes an index row: what Search filters by, and no more.
-func encodeIndex(it *Item) []byte {
+// EncodeIndex writes an index row: what Search filters by, and no more.
+func EncodeIndex(it *Item) []byte {
 	b := make([]byte, 0, 1+2*3+len(it.Theme)+len(it.Provider)+len(it.Text))
 	b = appendString(append(b, flags(it)), string(it.Theme))
 	b = appendString(b, string(it.Provider))
 	return append(b, it.Text...)
 }
 
-// indexRow is an index row whose slices point into the row itself.
-type indexRow struct {
-	private               bool
-	theme, provider, text []byte
+// Index is an index row whose slices point into the row itself.
+type Index struct {
+	Private               bool
+	Theme, Provider, Text []byte
 }
 
-func decodeIndex(row []byte) (indexRow, error) {
+// DecodeIndex reads an index row.
+func DecodeIndex(row []byte) (Index, error) {
 	d := decoder{rest: row}
-	r := indexRow{private: d.byte()&flagPrivate != 0, theme: d.bytes(), provider: d.bytes()}
-	r.text = d.rest
+	r := Index{Private: d.byte()&flagPrivate != 0, Theme: d.bytes(), Provider: d.bytes()}
+	r.Text = d.rest
 	return r, d.err("index row")
 }
 
-// encodeVersion tells where the newest version of an entry stands, so that
+// EncodeVersion tells where the newest version of an entry stands, so that
 // its index row can be found.
-func encodeVersion(published time.Time, p feedring.Position) []byte {
+func EncodeVersion(published time.Time, p feedring.Position) []byte {
 	return appendTime(appendPosition(make([]byte, 0, positionLen+stampLen), p), published)
 }
 
-func decodeVersion(row []byte) (published time.Time, p feedring.Position, err error) {
+// DecodeVersion reads a version row.
+func DecodeVersion(row []byte) (published time.Time, p feedring.Position, err error) {
 	d := decoder{rest: row}
 	p, published = d.position(), d.time()
 	return published, p, d.end("version row")
 }
 
-func encodeRef(h *Head) []byte {
+// EncodeRef writes a feed row.
+func EncodeRef(h *Head) []byte {
 	b := make([]byte, 0, 200+len(h.Ref.URL)+len(h.Ref.Publisher))
 	b = append(b, privacy(h.Private))
 	b = appendPosition(appendPosition(b, h.First), h.Last)
@@ -124,7 +129,8 @@ func encodeRef(h *Head) []byte {
 	return appendString(b, string(h.Ref.Publisher))
 }
 
-func decodeRef(row []byte) (Head, error) {
+// DecodeRef reads a feed row.
+func DecodeRef(row []byte) (Head, error) {
 	d := decoder{rest: row}
 	var h Head
 	h.Private = d.byte()&flagPrivate != 0
@@ -225,7 +231,7 @@ func (d *decoder) position() feedring.Position {
 
 func (d *decoder) err(what string) error {
 	if d.bad {
-		return fmt.Errorf("%s cannot be read: %w", what, ErrCorrupt)
+		return fmt.Errorf("%s cannot be read: %w", what, disk.ErrCorrupt)
 	}
 	return nil
 }

@@ -1,0 +1,119 @@
+package rows
+
+import (
+	"encoding/binary"
+	"math"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// The first bytes of keys.
+const (
+	KeySchema  = 's'
+	KeyRef     = 'r'
+	KeyLog     = 'e'
+	KeyVersion = 'v'
+	KeyIndex   = 'i'
+	KeyJournal = 'j'
+	KeyRecord  = 'b'
+	KeyTomb    = 't'
+	KeyOld     = 'o'
+)
+
+// RefID stands for a FeedRef on disk. It is never zero and grows with each
+// new ref.
+type RefID uint32
+
+const (
+	stampLen    = 12 // seconds, nanoseconds
+	positionLen = 16
+	logKeyLen   = 1 + 4 + positionLen
+	indexKeyLen = 1 + stampLen + 4 + positionLen
+)
+
+// RefKey is the place of a feed row.
+func RefKey(id RefID) []byte {
+	return binary.BigEndian.AppendUint32([]byte{KeyRef}, uint32(id))
+}
+
+// LogPrefix begins the keys of all log rows of id.
+func LogPrefix(id RefID) []byte {
+	key := make([]byte, 0, logKeyLen)
+	return binary.BigEndian.AppendUint32(append(key, KeyLog), uint32(id))
+}
+
+// TombstonePrefix begins the keys of all retractions of id that left its log.
+func TombstonePrefix(id RefID) []byte {
+	key := make([]byte, 0, logKeyLen)
+	return binary.BigEndian.AppendUint32(append(key, KeyTomb), uint32(id))
+}
+
+// TombstoneKey is the place of such a retraction.
+func TombstoneKey(id RefID, p feedring.Position) []byte {
+	return appendPosition(TombstonePrefix(id), p)
+}
+
+// OldKey is the place of the row which says that a log row is an old version.
+func OldKey(id RefID, p feedring.Position) []byte {
+	key := LogKey(id, p)
+	key[0] = KeyOld
+	return key
+}
+
+// LogKey is the place of a log row.
+func LogKey(id RefID, p feedring.Position) []byte {
+	return appendPosition(LogPrefix(id), p)
+}
+
+// LogPosition reads the position out of a log row's key.
+func LogPosition(key []byte) (feedring.Position, bool) {
+	if len(key) != logKeyLen {
+		return feedring.Position{}, false
+	}
+	return readPosition(key[5:]), true
+}
+
+// VersionKey is the place of the row that names the newest version of an entry.
+func VersionKey(id RefID, entry feedring.EntryID) []byte {
+	key := make([]byte, 0, 5+len(entry))
+	return append(append(key, VersionPrefix(id)...), entry...)
+}
+
+// VersionPrefix begins the keys of all version rows of id.
+func VersionPrefix(id RefID) []byte {
+	return binary.BigEndian.AppendUint32([]byte{KeyVersion}, uint32(id))
+}
+
+// orderedSeconds maps seconds to numbers whose order as unsigned is that of
+// the times, those before 1970 included.
+func orderedSeconds(t time.Time) uint64 { return uint64(t.Unix()) ^ (1 << 63) }
+
+// JournalKey is the place of a journal row.
+func JournalKey(number uint64) []byte {
+	return binary.BigEndian.AppendUint64([]byte{KeyJournal}, number)
+}
+
+// RecordKey is the place of a small record of a bucket.
+func RecordKey(bucket byte, key string) []byte { return append([]byte{KeyRecord, bucket}, key...) }
+
+func appendPosition(b []byte, p feedring.Position) []byte {
+	b = binary.BigEndian.AppendUint64(b, p.Epoch)
+	return binary.BigEndian.AppendUint64(b, p.Sequence)
+}
+
+func readPosition(b []byte) feedring.Position {
+	return feedring.Position{Epoch: binary.BigEndian.Uint64(b), Sequence: binary.BigEndian.Uint64(b[8:])}
+}
+
+// NextPosition returns the least position after p. The greatest position is followed
+// by itself.
+func NextPosition(p feedring.Position) feedring.Position {
+	switch {
+	case p.Sequence < math.MaxUint64:
+		p.Sequence++
+	case p.Epoch < math.MaxUint64:
+		p = feedring.Position{Epoch: p.Epoch + 1}
+	}
+	return p
+}
