@@ -162,7 +162,7 @@ size: build
 # counts bytes and of the database run with integers of 32 bits, where this system
 # can.
 CROSS  := linux/arm64 linux/arm linux/386 darwin/arm64 windows/amd64 freebsd/amd64
-NARROW := . ./group/internal/... ./internal/origin/document ./internal/history ./internal/store/... ./internal/wire/...
+NARROW := . ./group/internal/... ./internal/origin/decode ./internal/origin/document ./internal/history ./internal/store/... ./internal/wire/...
 
 cross: $(CROSS:%=cross/%)
 	$(if $(filter linux/amd64,$(shell $(GO) env GOOS)/$(shell $(GO) env GOARCH)),CGO_ENABLED=0 GOARCH=386 $(GO) test $(NARROW))

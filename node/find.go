@@ -13,7 +13,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/origin/discover"
-	"github.com/feedring/feedring/internal/origin/document"
+	"github.com/feedring/feedring/internal/origin/failure"
 	"github.com/feedring/feedring/internal/origin/fetch"
 	"github.com/feedring/feedring/internal/web"
 )
@@ -61,9 +61,9 @@ func passing(err error) bool {
 		return true
 	}
 	switch refused.Kind {
-	case document.KindTooManyRequests, document.KindUnavailable, document.KindSlow, document.KindTruncated:
+	case failure.KindTooManyRequests, failure.KindUnavailable, failure.KindSlow, failure.KindTruncated:
 		return true
-	case document.KindNetwork:
+	case failure.KindNetwork:
 		var name *net.DNSError
 		var certificate *tls.CertificateVerificationError
 		unknown := errors.As(err, &name) && name.IsNotFound

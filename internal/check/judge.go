@@ -21,7 +21,7 @@ type page struct {
 }
 
 // Judge says what there is to say of a feed. What is no feed is an error, a
-// *document.Error.
+// *failure.Error.
 func Judge(s *Seen) (*Report, error) {
 	src := document.Source{URL: s.URL, Location: s.Location, Header: s.First.Header}
 	doc, feed, err := document.Read(src, s.First.Body)

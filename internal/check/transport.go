@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/feedring/feedring/internal/origin/document"
+	"github.com/feedring/feedring/internal/origin/decode"
 )
 
 func (p *page) redirects() {
@@ -74,18 +74,18 @@ func (p *page) contentType() {
 func (p *page) charset() {
 	_, params, _ := mime.ParseMediaType(p.First.Header.Get("Content-Type"))
 	told := strings.ToLower(params["charset"])
-	is := document.Charset(p.First.Body, p.First.Header.Get("Content-Type"))
+	is := decode.Charset(p.First.Body, p.First.Header.Get("Content-Type"))
 	switch {
-	case is == document.UTF8 && !utf8.Valid(p.First.Body):
+	case is == decode.UTF8 && !utf8.Valid(p.First.Body):
 		p.add("charset", Fail, "find what writes other bytes into it: pasted text, or a title that is cut within a character", "UTF-8 with bytes that are none")
 	case is == "":
 		p.add("charset", Note, "write UTF-8: it is smaller, and every reader knows it", "UTF-16 or UTF-32, by its first bytes")
-	case p.isJSON && is == document.UTF8:
+	case p.isJSON && is == decode.UTF8:
 		p.ok("charset", "UTF-8, as all JSON")
 	case told != "" && !sameCharset(told, is) && !ascii(p.First.Body):
 		p.add("charset", Fail, "say charset="+is+" in Content-Type, or leave it out there: it counts more than the document's own declaration",
 			"the header says %s, the text is %s", short(told), is)
-	case is != document.UTF8:
+	case is != decode.UTF8:
 		p.add("charset", Warn, "write UTF-8, and say so in the header and the first line", "%s: not every reader knows it", is)
 	case told == "" && strings.HasPrefix(p.First.Header.Get("Content-Type"), "text/"):
 		p.add("charset", Note, "add ; charset=utf-8: of text/… some programs believe that it is US-ASCII or Latin 1", "UTF-8, and the header does not say so")

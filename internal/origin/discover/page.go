@@ -11,7 +11,9 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/origin/decode"
 	"github.com/feedring/feedring/internal/origin/document"
+	"github.com/feedring/feedring/internal/origin/htmltext"
 )
 
 // Limits of a page: what is behind them is not looked at.
@@ -47,7 +49,7 @@ func (p Page) Links() []Link {
 	for target, parameters := range document.Linked(p.Header) {
 		f.take(target, parameter(parameters, "rel"), parameter(parameters, "type"), parameter(parameters, "title"))
 	}
-	text, err := document.Convert(p.Body[:min(len(p.Body), maxPage)], p.Header.Get("Content-Type"))
+	text, err := decode.Convert(p.Body[:min(len(p.Body), maxPage)], p.Header.Get("Content-Type"))
 	if err == nil {
 		f.read(text)
 	}
@@ -111,7 +113,7 @@ func (f *finder) take(href, rel, kind, title string) {
 	if err != nil || slices.ContainsFunc(f.links, func(l Link) bool { return l.URL == address }) {
 		return
 	}
-	if runes := []rune(document.OneLine(title)); len(runes) > 0 {
+	if runes := []rune(htmltext.OneLine(title)); len(runes) > 0 {
 		title = string(runes[:min(len(runes), maxTitle)])
 	}
 	f.links = append(f.links, Link{URL: address, Title: title, Type: kind})

@@ -8,6 +8,7 @@ import (
 	jsonfeed "github.com/mmcdole/gofeed/json"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/origin/htmltext"
 )
 
 const (
@@ -25,7 +26,7 @@ func (r reader) attachments(raw *gofeed.Item, original any) []feedring.Attachmen
 		}
 		if u := absolute(r.base, e.URL); u != "" {
 			out = append(out, feedring.Attachment{
-				URL: u, MIMEType: cut(fold(e.Type), maxName), Size: number(e.Length, maxSize), Seconds: secondsOf(original, i),
+				URL: u, MIMEType: htmltext.Cut(htmltext.Fold(e.Type), maxName), Size: number(e.Length, maxSize), Seconds: secondsOf(original, i),
 			})
 		}
 	}

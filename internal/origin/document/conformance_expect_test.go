@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/feedring/feedring/internal/origin/decode"
+	"github.com/feedring/feedring/internal/origin/htmltext"
 	"github.com/mmcdole/gofeed"
 	"golang.org/x/net/html/charset"
 )
@@ -26,16 +28,16 @@ func viewOf(d *Document) view {
 	v := view{title: d.Title, link: d.Link}
 	for _, it := range d.Items {
 		e := it.Entry
-		v.entries = append(v.entries, entryView{e.Title, e.URL, it.guid, e.Summary, plain(e.ContentHTML)})
+		v.entries = append(v.entries, entryView{e.Title, e.URL, it.guid, e.Summary, htmltext.Plain(e.ContentHTML)})
 	}
 	return v
 }
 
 func viewOfGofeed(f *gofeed.Feed) view {
 	base, _ := url.Parse(conformanceURL)
-	v := view{title: plain(f.Title), link: absolute(base, f.Link)}
+	v := view{title: htmltext.Plain(f.Title), link: absolute(base, f.Link)}
 	for _, it := range f.Items {
-		v.entries = append(v.entries, entryView{plain(it.Title), absolute(base, it.Link), it.GUID, plain(it.Description), plain(it.Content)})
+		v.entries = append(v.entries, entryView{htmltext.Plain(it.Title), absolute(base, it.Link), it.GUID, htmltext.Plain(it.Description), htmltext.Plain(it.Content)})
 	}
 	return v
 }
@@ -73,7 +75,7 @@ func (row conformanceRow) either() bool {
 }
 
 func (row conformanceRow) isFeed() bool {
-	text, _ := toUTF8(row.body, "")
+	text, _ := decode.Convert(row.body, "")
 	if strings.HasSuffix(row.file, ".json") {
 		// feedType is of gofeed's own form, in which it tells what it read.
 		return strings.Contains(string(text), `"items"`) && !strings.Contains(string(text), `"feedType"`)
@@ -146,10 +148,10 @@ func differs(key, want string, kept map[string]string) string {
 	case "guid", "id":
 		got, want = strings.TrimSpace(got), strings.TrimSpace(want)
 	default:
-		if got == fold(want) { // which is text that shows markup
+		if got == htmltext.Fold(want) { // which is text that shows markup
 			return ""
 		}
-		want = plain(want)
+		want = htmltext.Plain(want)
 	}
 	if got != want {
 		return fmt.Sprintf("%s %q, not %q", key, got, want)
@@ -163,7 +165,7 @@ func (row conformanceRow) judgeEncoding(got view, name string) string {
 	if enc == nil {
 		return ""
 	}
-	text, err := decodeText(enc, row.body)
+	text, err := enc.NewDecoder().Bytes(row.body)
 	if err != nil {
 		return ""
 	}

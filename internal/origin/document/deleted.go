@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/origin/htmltext"
 	ext "github.com/mmcdole/gofeed/extensions"
 )
 
@@ -15,7 +16,7 @@ func deleted(feedURL string, extensions ext.Extensions) (ids []feedring.EntryID)
 	named := make(map[feedring.EntryID]bool)
 	for _, prefix := range slices.Sorted(maps.Keys(extensions)) {
 		for _, e := range extensions[prefix]["deleted-entry"] {
-			guid := cut(strings.TrimSpace(e.Attrs["ref"]), maxGUID)
+			guid := htmltext.Cut(strings.TrimSpace(e.Attrs["ref"]), maxGUID)
 			id := feedring.NewEntryID(feedURL, guid, "", "")
 			if guid != "" && !named[id] && len(ids) < MaxItems {
 				named[id] = true

@@ -1,6 +1,6 @@
-// Package document reads what an origin answered: it undoes encodings, refuses
-// what costs too much, and turns any format of feed into entries.
+// Package document reads a feed of any format as entries: RSS 0.9x to 2.0, CDF,
+// Atom, JSON Feed. It says what came where that is no feed.
 //
 // It fetches nothing and remembers nothing: whether an entry is new is for
-// package feed to say.
+// package fetch to say.
 package document

@@ -5,13 +5,15 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/feedring/feedring/internal/origin/htmltext"
 )
 
 // named takes a link of the feed itself in, by its rel.
 func (d *Document) named(location *url.URL, rel, href string) {
 	switch rel {
 	case "feedring":
-		d.Feedring = cut(href, maxLink)
+		d.Feedring = htmltext.Cut(href, maxLink)
 	case "hub":
 		if d.Hub == "" {
 			d.Hub = absolute(location, href)

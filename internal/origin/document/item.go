@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/origin/htmltext"
 	"github.com/mmcdole/gofeed"
 	"github.com/mmcdole/gofeed/atom"
 	"github.com/mmcdole/gofeed/json"
@@ -126,7 +127,7 @@ func (r reader) item(i int, raw *gofeed.Item) Item {
 	original := r.originalItem(i)
 	e := feedring.Entry{
 		Feed:        r.src.URL,
-		Title:       cutWords(plain(cmp.Or(raw.Title, extension(raw, "media", "title"))), maxTitle),
+		Title:       htmltext.CutWords(htmltext.Plain(cmp.Or(raw.Title, extension(raw, "media", "title"))), maxTitle),
 		URL:         r.itemURL(raw, original),
 		Published:   date(raw.PublishedParsed),
 		Updated:     date(raw.UpdatedParsed),
@@ -140,9 +141,9 @@ func (r reader) item(i int, raw *gofeed.Item) Item {
 	}
 	r.content(&e, raw, original)
 	limit(&e)
-	it := Item{Entry: e, guid: cut(strings.TrimSpace(raw.GUID), maxGUID), Link: e.URL, Hash: contentHash(&e)}
+	it := Item{Entry: e, guid: htmltext.Cut(strings.TrimSpace(raw.GUID), maxGUID), Link: e.URL, Hash: contentHash(&e)}
 	if it.Link == "" {
-		it.Link = cut(strings.TrimSpace(raw.Link), maxLink)
+		it.Link = htmltext.Cut(strings.TrimSpace(raw.Link), maxLink)
 	}
 	return it
 }
@@ -199,15 +200,15 @@ func (r reader) itemLanguage(raw *gofeed.Item, original any) string {
 func (r reader) content(e *feedring.Entry, raw *gofeed.Item, original any) {
 	content := strings.TrimSpace(cmp.Or(raw.Content, body(raw)))
 	if isText(original) {
-		content = textToHTML(content)
+		content = htmltext.FromText(content)
 	}
 	description := strings.TrimSpace(raw.Description)
-	e.Summary = plain(description)
-	if content == "" && (hasMarkup(description) || len(e.Summary) > maxSummary) {
+	e.Summary = htmltext.Plain(description)
+	if content == "" && (htmltext.HasMarkup(description) || len(e.Summary) > maxSummary) {
 		content = description
 	}
-	e.Summary = cutWords(e.Summary, maxSummary)
-	e.ContentHTML = absoluteHTML(r.base, clean(content))
+	e.Summary = htmltext.CutWords(e.Summary, maxSummary)
+	e.ContentHTML = htmltext.Absolute(r.base, htmltext.Clean(content))
 }
 
 // body is the content in elements that no version of RSS knows, and readers of
@@ -245,9 +246,9 @@ func (r reader) authors(raw *gofeed.Item) []string {
 		if p == nil || len(names) == maxAuthors {
 			continue
 		}
-		name := cut(plain(p.Name), maxName)
+		name := htmltext.Cut(htmltext.Plain(p.Name), maxName)
 		if name == "" {
-			name = cut(fold(p.Email), maxName)
+			name = htmltext.Cut(htmltext.Fold(p.Email), maxName)
 		}
 		if name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
@@ -259,7 +260,7 @@ func (r reader) authors(raw *gofeed.Item) []string {
 func tags(categories []string) []string {
 	var out []string
 	for _, c := range categories {
-		c = cut(plain(c), maxName)
+		c = htmltext.Cut(htmltext.Plain(c), maxName)
 		if c != "" && len(out) < maxTags && !slices.Contains(out, c) {
 			out = append(out, c)
 		}
@@ -285,7 +286,7 @@ func limit(e *feedring.Entry) {
 		room -= len(a.URL) + len(a.MIMEType) + 16
 	}
 	if len(e.ContentHTML) > room {
-		e.ContentHTML, e.Truncated = cutHTML(e.ContentHTML, room), true
+		e.ContentHTML, e.Truncated = htmltext.CutHTML(e.ContentHTML, room), true
 	}
 }
 
@@ -293,7 +294,7 @@ func limit(e *feedring.Entry) {
 // some origins set to the time of the request, the order of authors, tags and attachments,
 // and what changes in HTML and in the queries of attachments by itself; see steady.
 func contentHash(e *feedring.Entry) Hash {
-	parts := []string{e.Title, e.URL, e.Summary, steady(e.ContentHTML), e.Language}
+	parts := []string{e.Title, e.URL, e.Summary, htmltext.Steady(e.ContentHTML), e.Language}
 	parts = append(append(parts, "authors"), slices.Sorted(slices.Values(e.Authors))...)
 	parts = append(append(parts, "tags"), slices.Sorted(slices.Values(e.Tags))...)
 	attached := make([]string, len(e.Attachments))

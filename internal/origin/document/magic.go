@@ -3,6 +3,8 @@ package document
 import (
 	"bytes"
 	"strings"
+
+	"github.com/feedring/feedring/internal/origin/decode"
 )
 
 // magics name files that are sometimes served in place of a feed, by how they
@@ -34,7 +36,7 @@ func magic(body []byte) string {
 // isBinary reports whether a body that is no feed is no text either, as browsers
 // find out: by a control character that no text has.
 func isBinary(body []byte) bool {
-	if enc, _ := byBytes(body); enc != nil {
+	if decode.Charset(body, "") == "" { // UTF-16 or UTF-32
 		return false
 	}
 	return bytes.ContainsFunc(cutBytes(body, 512), func(r rune) bool {

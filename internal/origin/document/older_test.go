@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/feedring/feedring/internal/origin/failure"
 )
 
 const cdfDoc = `<?xml version="1.0"?><!DOCTYPE CHANNEL SYSTEM "http://www.w3c.org/Channel.dtd">
@@ -60,8 +62,8 @@ func TestRSSWithoutItsRoot(t *testing.T) {
 func TestOlderFeedsGrowWithinLimits(t *testing.T) {
 	text := fmt.Sprintf(`<Channel xmlns="r" xmlns:a=%q>%s</Channel>`, strings.Repeat("a", maxGUID), strings.Repeat("<a:b/>", 20_000))
 	_, err := Parse(Source{URL: "https://origin.example/feed.xml"}, []byte(text))
-	var refused *Error
-	if !errors.As(err, &refused) || refused.Kind != KindTooLarge {
+	var refused *failure.Error
+	if !errors.As(err, &refused) || refused.Kind != failure.KindTooLarge {
 		t.Errorf("%v", err)
 	}
 	for _, text := range []string{"<Channel></Other>", "<CHANNEL/>", "<Channel>&", "<Channel><title>x</Channel></title>", "<CHANNEL></CHANNEL></CHANNEL><ITEM>"} {

@@ -11,11 +11,18 @@ import (
 	"strings"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/origin/decode"
+	"github.com/feedring/feedring/internal/origin/failure"
+	"github.com/feedring/feedring/internal/origin/htmltext"
+	"github.com/feedring/feedring/internal/origin/repair"
 	"github.com/mmcdole/gofeed"
 	"github.com/mmcdole/gofeed/atom"
 	jsonfeed "github.com/mmcdole/gofeed/json"
 	"github.com/mmcdole/gofeed/rss"
 )
+
+// MaxItems is how many entries of one document are taken.
+const MaxItems = repair.MaxItems
 
 // Document is a feed as one answer of its origin told it.
 type Document struct {
@@ -57,8 +64,8 @@ type Source struct {
 }
 
 // Parse reads a document of any encoding and format: RSS 0.9x to 2.0, CDF,
-// Atom, JSON Feed. body is decompressed; beyond the limits of this package, or not a
-// feed, the error is an *Error without URL. It takes about 100 ms for a MiB.
+// Atom, JSON Feed. body is decompressed; beyond the limits, or not a feed,
+// the error is a *failure.Error without URL. It takes about 100 ms for a MiB.
 func Parse(src Source, body []byte) (*Document, error) {
 	d, _, err := Read(src, body)
 	return d, err
@@ -67,31 +74,27 @@ func Parse(src Source, body []byte) (*Document, error) {
 // Read is Parse, and returns the feed as it is written beside the document.
 func Read(src Source, body []byte) (*Document, *gofeed.Feed, error) {
 	if name := magic(body); name != "" {
-		return nil, nil, refuse(KindNotAFeed, "not a feed: %s", name)
+		return nil, nil, failure.New(failure.KindNotAFeed, "not a feed: %s", name)
 	}
-	text, err := Convert(body, src.Header.Get("Content-Type"))
+	text, err := decode.Convert(body, src.Header.Get("Content-Type"))
 	if err != nil {
 		return nil, nil, err
 	}
 	at, err := findFeed(text, src.Header)
-	var refused *Error
-	if errors.As(err, &refused) && refused.Kind == KindNotAFeed && isBinary(body) {
+	var refused *failure.Error
+	if errors.As(err, &refused) && refused.Kind == failure.KindNotAFeed && isBinary(body) {
 		refused.Detail = "not a feed: binary data"
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	text = closeRoot(text, at)
-	text, omitted, err := within(text, at)
+	text, omitted, err := repair.Feed(text, at)
 	if err != nil {
-		return nil, nil, err
-	}
-	if text, err = fromOlder(literal(mendAtom(text, at), at)[at:]); err != nil {
 		return nil, nil, err
 	}
 	parsed, err := parseText(text)
 	if err != nil {
-		return nil, nil, &Error{Kind: KindMalformed, Detail: "the feed cannot be read: " + clip(err.Error()), Err: err}
+		return nil, nil, &failure.Error{Kind: failure.KindMalformed, Detail: "the feed cannot be read: " + htmltext.Clip(err.Error()), Err: err}
 	}
 	d := newDocument(src, parsed)
 	d.Omitted = omitted
@@ -123,7 +126,7 @@ func newDocument(src Source, f *gofeed.Feed) *Document {
 	}
 	location, _ := url.Parse(src.Location)
 	d := &Document{
-		Title:    cut(plain(f.Title), maxTitle),
+		Title:    htmltext.Cut(htmltext.Plain(f.Title), maxTitle),
 		Link:     absolute(location, f.Link),
 		Language: language(f.Language),
 	}

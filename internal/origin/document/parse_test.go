@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/origin/failure"
 )
 
 const rssDoc = `<?xml version="1.0"?><!DOCTYPE rss PUBLIC "-//Netscape Communications//DTD RSS 0.91//EN" "http://my.netscape.com/publish/formats/rss-0.91.dtd">
@@ -156,34 +157,34 @@ func TestRefusals(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		body string
-		kind Kind
+		kind failure.Kind
 		text string
 	}{
-		"empty":               {" \n", KindEmpty, "empty"},
-		"a gzip file":         {zipped.String(), KindNotAFeed, "a gzip file"},
-		"a PDF":               {"%PDF-1.7", KindNotAFeed, "a PDF file"},
-		"text":                {"Internal error", KindNotAFeed, "Internal error"},
-		"a page":              {"<!doctype html><html><head><title>Hello\n you</title>", KindNotAFeed, `an HTML page titled "Hello you"`},
-		"an XHTML page":       {"<?xml version='1.0'?><!DOCTYPE html><html><head><title>H</title></head></html>", KindNotAFeed, `titled "H"`},
-		"a challenge":         {"<html><title>Just a moment...</title><script src=/cdn-cgi/challenge-platform/x></script></html>", KindNotAFeed, "challenge page (Cloudflare)"},
-		"OPML":                {"<opml version='2.0'><body/></opml>", KindNotAFeed, "OPML list"},
-		"other JSON":          {`{"error":"no"}`, KindNotAFeed, "JSON"},
-		"cut in a tag":        {rssDoc[:900], KindTruncated, "truncated at byte"},
-		"cut in JSON":         {jsonDoc[:300], KindTruncated, "truncated at byte"},
-		"cut at the start":    {"<?xml version='1.0'?>\n<!-- ", KindTruncated, "truncated"},
-		"an entity bomb":      {`<!DOCTYPE rss [<!ENTITY a "aaa">]>` + rssOf("&a;"), KindMalformed, "DOCTYPE with an internal subset"},
-		"an external entity":  {`<!DOCTYPE rss [<!ENTITY % b ""><!ENTITY a SYSTEM "file:///a">]>` + rssOf("<item><title>&a;</title></item>"), KindMalformed, "&a; (DOCTYPE with an internal subset)"},
-		"a late declaration":  {rssOf(`<!DOCTYPE rss [<!ENTITY a "b">]>`), KindMalformed, "DOCTYPE with an internal subset"},
-		"deep":                {rssOf(strings.Repeat("<a>", 1_000_000)), KindTooLarge, "nests"},
-		"deep JSON":           {`{"items":` + strings.Repeat("[", 1_000_000), KindTooLarge, "nests"},
-		"many attributes":     {rssOf("<item" + attrs.String() + "/>"), KindTooLarge, "attributes"},
-		"a million elements":  {rssOf(strings.Repeat("<a/>", 1_000_000)), KindTooLarge, "150000 elements"},
-		"a huge title":        {rssOf("<title>" + strings.Repeat("x", 5<<20) + "</title>"), KindTooLarge, "1 MiB"},
-		"a huge CDATA":        {rssOf("<title><![CDATA[" + strings.Repeat("x", 5<<20) + "]]></title>"), KindTooLarge, "1 MiB"},
-		"a huge comment":      {rssOf("<!--" + strings.Repeat("x", 5<<20) + "-->"), KindTooLarge, "1 MiB"},
-		"a huge JSON string":  {`{"items":[{"id":"` + strings.Repeat("x", 5<<20) + `"}]}`, KindTooLarge, "1 MiB"},
-		"not well-formed":     {"<rss><channel><item a=<></item></channel></rss>", KindMalformed, "cannot be read"},
-		"JSON of wrong shape": {`{"version":"x","items":"none"}`, KindMalformed, "cannot be read"},
+		"empty":               {" \n", failure.KindEmpty, "empty"},
+		"a gzip file":         {zipped.String(), failure.KindNotAFeed, "a gzip file"},
+		"a PDF":               {"%PDF-1.7", failure.KindNotAFeed, "a PDF file"},
+		"text":                {"Internal error", failure.KindNotAFeed, "Internal error"},
+		"a page":              {"<!doctype html><html><head><title>Hello\n you</title>", failure.KindNotAFeed, `an HTML page titled "Hello you"`},
+		"an XHTML page":       {"<?xml version='1.0'?><!DOCTYPE html><html><head><title>H</title></head></html>", failure.KindNotAFeed, `titled "H"`},
+		"a challenge":         {"<html><title>Just a moment...</title><script src=/cdn-cgi/challenge-platform/x></script></html>", failure.KindNotAFeed, "challenge page (Cloudflare)"},
+		"OPML":                {"<opml version='2.0'><body/></opml>", failure.KindNotAFeed, "OPML list"},
+		"other JSON":          {`{"error":"no"}`, failure.KindNotAFeed, "JSON"},
+		"cut in a tag":        {rssDoc[:900], failure.KindTruncated, "truncated at byte"},
+		"cut in JSON":         {jsonDoc[:300], failure.KindTruncated, "truncated at byte"},
+		"cut at the start":    {"<?xml version='1.0'?>\n<!-- ", failure.KindTruncated, "truncated"},
+		"an entity bomb":      {`<!DOCTYPE rss [<!ENTITY a "aaa">]>` + rssOf("&a;"), failure.KindMalformed, "DOCTYPE with an internal subset"},
+		"an external entity":  {`<!DOCTYPE rss [<!ENTITY % b ""><!ENTITY a SYSTEM "file:///a">]>` + rssOf("<item><title>&a;</title></item>"), failure.KindMalformed, "&a; (DOCTYPE with an internal subset)"},
+		"a late declaration":  {rssOf(`<!DOCTYPE rss [<!ENTITY a "b">]>`), failure.KindMalformed, "DOCTYPE with an internal subset"},
+		"deep":                {rssOf(strings.Repeat("<a>", 1_000_000)), failure.KindTooLarge, "nests"},
+		"deep JSON":           {`{"items":` + strings.Repeat("[", 1_000_000), failure.KindTooLarge, "nests"},
+		"many attributes":     {rssOf("<item" + attrs.String() + "/>"), failure.KindTooLarge, "attributes"},
+		"a million elements":  {rssOf(strings.Repeat("<a/>", 1_000_000)), failure.KindTooLarge, "150000 elements"},
+		"a huge title":        {rssOf("<title>" + strings.Repeat("x", 5<<20) + "</title>"), failure.KindTooLarge, "1 MiB"},
+		"a huge CDATA":        {rssOf("<title><![CDATA[" + strings.Repeat("x", 5<<20) + "]]></title>"), failure.KindTooLarge, "1 MiB"},
+		"a huge comment":      {rssOf("<!--" + strings.Repeat("x", 5<<20) + "-->"), failure.KindTooLarge, "1 MiB"},
+		"a huge JSON string":  {`{"items":[{"id":"` + strings.Repeat("x", 5<<20) + `"}]}`, failure.KindTooLarge, "1 MiB"},
+		"not well-formed":     {"<rss><channel><item a=<></item></channel></rss>", failure.KindMalformed, "cannot be read"},
+		"JSON of wrong shape": {`{"version":"x","items":"none"}`, failure.KindMalformed, "cannot be read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var before, after runtime.MemStats
@@ -192,7 +193,7 @@ func TestRefusals(t *testing.T) {
 			_, err := Parse(Source{URL: "http://o.example/"}, []byte(c.body))
 			took := time.Since(start)
 			runtime.ReadMemStats(&after)
-			var e *Error
+			var e *failure.Error
 			if !errors.As(err, &e) || e.Kind != c.kind || !strings.Contains(e.Detail, c.text) {
 				t.Fatalf("got %v, want %v with %q", err, c.kind, c.text)
 			}

@@ -7,6 +7,10 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/feedring/feedring/internal/origin/decode"
+	"github.com/feedring/feedring/internal/origin/failure"
+	"github.com/feedring/feedring/internal/origin/htmltext"
+	"github.com/feedring/feedring/internal/origin/repair"
 	"golang.org/x/net/html"
 )
 
@@ -16,28 +20,28 @@ func findFeed(text []byte, header http.Header) (int, error) {
 	trimmed := bytes.TrimSpace(text)
 	switch {
 	case len(trimmed) == 0:
-		return 0, refuse(KindEmpty, "the document is empty")
+		return 0, failure.New(failure.KindEmpty, "the document is empty")
 	case trimmed[0] == '{':
 		if !bytes.Contains(trimmed, []byte(`"items"`)) {
-			return 0, refuse(KindNotAFeed, "not a feed: a JSON document without items")
+			return 0, failure.New(failure.KindNotAFeed, "not a feed: a JSON document without items")
 		}
 		return 0, nil
 	case trimmed[0] != '<':
-		return 0, refuse(KindNotAFeed, "not a feed: text that begins with %q", clip(string(cutBytes(trimmed, 400))))
+		return 0, failure.New(failure.KindNotAFeed, "not a feed: text that begins with %q", htmltext.Clip(string(cutBytes(trimmed, 400))))
 	}
 	name, at := root(text)
 	switch local := strings.ToLower(name[strings.IndexByte(name, ':')+1:]); {
 	case local == "rss" || local == "rdf" || local == "feed" || local == "channel":
 		return at, nil
 	case local == "html" || local == "head" || local == "body" || saysHTML(trimmed):
-		return 0, &Error{Kind: KindNotAFeed, Detail: "not a feed: " + describePage(trimmed, header), Page: true, Challenge: challenger(trimmed[:min(len(trimmed), 64<<10)], header) != ""}
+		return 0, &failure.Error{Kind: failure.KindNotAFeed, Detail: "not a feed: " + describePage(trimmed, header), Page: true, Challenge: challenger(trimmed[:min(len(trimmed), 64<<10)], header) != ""}
 	case name == "":
-		return 0, refuse(KindTruncated, "the document is truncated at byte %d, before its first element", len(text))
+		return 0, failure.New(failure.KindTruncated, "the document is truncated at byte %d, before its first element", len(text))
 	}
 	if what := others[strings.ToLower(name)]; what != "" {
-		return 0, refuse(KindNotAFeed, "not a feed: %s", what)
+		return 0, failure.New(failure.KindNotAFeed, "not a feed: %s", what)
 	}
-	return 0, refuse(KindNotAFeed, "not a feed: an XML document <%s>", clip(name))
+	return 0, failure.New(failure.KindNotAFeed, "not a feed: an XML document <%s>", htmltext.Clip(name))
 }
 
 // saysHTML reports whether a text begins with the declaration of a page.
@@ -46,7 +50,7 @@ func saysHTML(text []byte) bool {
 	if len(text) < len(declaration) || !bytes.EqualFold(text[:len(declaration)], []byte(declaration)) {
 		return false
 	}
-	return bytes.EqualFold(tagName(bytes.TrimLeft(text[len(declaration):], " \t\r\n")), []byte("html"))
+	return bytes.EqualFold(repair.TagName(bytes.TrimLeft(text[len(declaration):], " \t\r\n")), []byte("html"))
 }
 
 func cutBytes(b []byte, limit int) []byte { return b[:min(len(b), limit)] }
@@ -70,7 +74,7 @@ func root(text []byte) (string, int) {
 				end = "]>"
 			}
 		default:
-			if name := tagName(rest[1:]); len(name) > 0 {
+			if name := repair.TagName(rest[1:]); len(name) > 0 {
 				return string(name), at
 			}
 		}
@@ -100,12 +104,8 @@ func describePage(page []byte, header http.Header) string {
 // Challenge describes a page that came with an error status, if it is one made
 // to keep programs out; else it returns "".
 func Challenge(r io.Reader, header http.Header) string {
-	decoded, err := decoder(&counter{r: r}, header.Get("Content-Encoding"))
-	if err != nil {
-		return ""
-	}
-	page, _ := io.ReadAll(io.LimitReader(decoded, 64<<10)) // what there is of it will do
-	if challenger(page, header) == "" {
+	page, err := decode.ReadPrefix(r, header.Get("Content-Encoding"), 64<<10)
+	if err != nil || challenger(page, header) == "" {
 		return ""
 	}
 	return describePage(page, header)
@@ -122,7 +122,7 @@ func pageTitle(page []byte) string {
 			inTitle = string(name) == "title"
 		case html.TextToken:
 			if inTitle {
-				return clip(fold(html.UnescapeString(string(z.Raw()))))
+				return htmltext.Clip(htmltext.Fold(html.UnescapeString(string(z.Raw()))))
 			}
 		}
 	}

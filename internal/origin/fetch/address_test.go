@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring/internal/origin/document"
+	"github.com/feedring/feedring/internal/origin/failure"
 )
 
 func TestTheSameAddressByHTTPS(t *testing.T) {
@@ -37,7 +38,7 @@ func TestToHTTPSAtOnce(t *testing.T) {
 	if s.Asked() != "https://a.example/feed" || s.Moved != "" {
 		t.Errorf("asked at %s", s.Asked())
 	}
-	s.fallBack(&Error{Kind: document.KindNotFound})
+	s.fallBack(&Error{Kind: failure.KindNotFound})
 	if s.Asked() != s.URL {
 		t.Errorf("after a 404 asked at %s", s.Asked())
 	}

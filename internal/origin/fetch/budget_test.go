@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/feedring/feedring/internal/origin/document"
+	"github.com/feedring/feedring/internal/origin/failure"
 )
 
 func TestBudgetWaitsAfterFailures(t *testing.T) {
@@ -26,12 +26,12 @@ func TestBudgetWaitsAfterFailures(t *testing.T) {
 	}
 	for i, want := range []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute} {
 		state.Failures = i + 1
-		if got := wait(Outcome{Err: refuse(document.KindSlow, "x")}); !near(got, want) {
+		if got := wait(Outcome{Err: failure.New(failure.KindSlow, "x")}); !near(got, want) {
 			t.Errorf("failure %d: %v", i+1, got)
 		}
 	}
 	state.Failures = 1000
-	if got := wait(Outcome{Err: refuse(document.KindSlow, "x")}); !near(got, lastRetry) {
+	if got := wait(Outcome{Err: failure.New(failure.KindSlow, "x")}); !near(got, lastRetry) {
 		t.Errorf("many failures: %v", got)
 	}
 	if got := b.Resume(&State{NextLook: start.Add(-time.Hour)}, start).Sub(start); got < 0 || got > resumeSpread {

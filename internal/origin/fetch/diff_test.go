@@ -10,6 +10,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/origin/document"
+	"github.com/feedring/feedring/internal/origin/failure"
 )
 
 const rssDoc = `<rss version="2.0"><channel><title>News</title>
@@ -231,7 +232,7 @@ func FuzzState(f *testing.F) {
 }
 
 func TestFixed(t *testing.T) {
-	failed := refuse(document.KindUnavailable, "x")
+	failed := failure.New(failure.KindUnavailable, "x")
 	for name, c := range map[string]struct {
 		p        Fixed
 		failures int

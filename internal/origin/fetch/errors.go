@@ -2,13 +2,12 @@ package fetch
 
 import (
 	"errors"
-	"fmt"
 
-	"github.com/feedring/feedring/internal/origin/document"
+	"github.com/feedring/feedring/internal/origin/failure"
 )
 
 // Error says what came instead of a feed, or why nothing did.
-type Error = document.Error
+type Error = failure.Error
 
 // asError returns err as an *Error; Fetch returns no other kind, unless it was
 // cancelled.
@@ -17,7 +16,7 @@ func asError(err error, url string) *Error {
 	if errors.As(err, &e) {
 		return e
 	}
-	return &Error{Kind: document.KindNetwork, URL: url, Detail: err.Error(), Err: err}
+	return &Error{Kind: failure.KindNetwork, URL: url, Detail: err.Error(), Err: err}
 }
 
 // Told is an error of Handler.Changed that is no feed's own, and that the log is
@@ -29,7 +28,3 @@ func (t Told) Error() string { return t.Err.Error() }
 
 // Unwrap returns what lies below.
 func (t Told) Unwrap() error { return t.Err }
-
-func refuse(kind document.Kind, format string, args ...any) *Error {
-	return &Error{Kind: kind, Detail: fmt.Sprintf(format, args...)}
-}

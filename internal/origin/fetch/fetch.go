@@ -11,7 +11,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/feedring/feedring/internal/origin/decode"
 	"github.com/feedring/feedring/internal/origin/document"
+	"github.com/feedring/feedring/internal/origin/failure"
+	"github.com/feedring/feedring/internal/origin/htmltext"
 	"github.com/feedring/feedring/internal/safehttp"
 )
 
@@ -101,7 +104,7 @@ func (f *Fetcher) Fetch(ctx context.Context, url string, state *State) (Answer, 
 	if !errors.As(err, &refused) {
 		refused = networkError(err)
 	}
-	refused.URL, refused.Detail = url, document.OneLine(refused.Detail)
+	refused.URL, refused.Detail = url, htmltext.OneLine(refused.Detail)
 	return answer, refused
 }
 
@@ -117,7 +120,7 @@ func (f *Fetcher) fetch(ctx context.Context, url string, state *State) (Answer, 
 	var held *HeldError
 	if errors.As(err, &held) { // where a redirect leads
 		wait := max(0, time.Until(held.Until))
-		return Answer{Hints: Hints{RetryAfter: wait}}, &Error{Kind: document.KindNetwork, RetryAfter: wait, Detail: "its redirect was not followed: " + held.Error(), Err: held}
+		return Answer{Hints: Hints{RetryAfter: wait}}, &Error{Kind: failure.KindNetwork, RetryAfter: wait, Detail: "its redirect was not followed: " + held.Error(), Err: held}
 	}
 	if err != nil {
 		return Answer{}, err
@@ -155,7 +158,7 @@ func newRequest(ctx context.Context, url string, state *State) (*http.Request, e
 		return nil, err
 	}
 	req.Header.Set("Accept", Accept)
-	req.Header.Set("Accept-Encoding", document.AcceptEncoding)
+	req.Header.Set("Accept-Encoding", decode.AcceptEncoding)
 	if state.Validators.ETag != "" {
 		req.Header["If-None-Match"] = []string{string(state.Validators.ETag)}
 		req.Header["A-Im"] = []string{"feed"}
@@ -181,10 +184,10 @@ func onlyTo(source string) func(*http.Request) {
 
 // read takes the body in, and reads it as a document if it is not the old one.
 func (f *Fetcher) read(a *Answer, url, asked string, resp *http.Response, state *State) error {
-	if resp.ContentLength > document.MaxBody {
-		return refuse(document.KindTooLarge, "the document is larger than %d MiB", document.MaxBody>>20)
+	if resp.ContentLength > decode.MaxBody {
+		return failure.New(failure.KindTooLarge, "the document is larger than %d MiB", decode.MaxBody>>20)
 	}
-	body, err := document.ReadBody(resp.Body, resp.Header.Get("Content-Encoding"))
+	body, err := decode.ReadBody(resp.Body, resp.Header.Get("Content-Encoding"))
 	if err != nil {
 		return err
 	}
@@ -247,24 +250,24 @@ func moved(resp *http.Response) string {
 }
 
 func networkError(err error) *Error {
-	e := &Error{Kind: document.KindNetwork, Detail: err.Error(), Err: err}
+	e := &Error{Kind: failure.KindNetwork, Detail: err.Error(), Err: err}
 	var dns *net.DNSError
 	var timeout net.Error
 	var op *net.OpError
 	e.Unreached = errors.As(err, &dns) || errors.As(err, &op) && op.Op == "dial"
 	switch {
 	case errors.Is(err, safehttp.ErrPrivate):
-		e.Kind = document.KindPrivate
+		e.Kind = failure.KindPrivate
 	case errors.Is(err, safehttp.ErrRedirectLoop):
-		e.Kind = document.KindRedirectLoop
+		e.Kind = failure.KindRedirectLoop
 	case errors.Is(err, safehttp.ErrSlow):
-		e.Kind = document.KindSlow
+		e.Kind = failure.KindSlow
 	case errors.Is(err, safehttp.ErrHeader):
-		e.Kind = document.KindTooLarge
+		e.Kind = failure.KindTooLarge
 	case errors.As(err, &dns) && dns.IsNotFound:
 		e.Detail = "no such host: " + dns.Name
 	case errors.As(err, &timeout) && timeout.Timeout():
-		e.Kind = document.KindSlow
+		e.Kind = failure.KindSlow
 	}
 	return e
 }
@@ -275,15 +278,15 @@ func statusError(resp *http.Response, hints Hints) *Error {
 	e := &Error{Status: resp.StatusCode, Host: resp.Request.URL.Host, RetryAfter: hints.RetryAfter}
 	switch {
 	case e.Status == http.StatusNotFound:
-		e.Kind, e.Detail = document.KindNotFound, "404: the origin has no such feed"
+		e.Kind, e.Detail = failure.KindNotFound, "404: the origin has no such feed"
 	case e.Status == http.StatusGone:
-		e.Kind, e.Detail = document.KindGone, "410: the origin says that the feed is gone for good"
+		e.Kind, e.Detail = failure.KindGone, "410: the origin says that the feed is gone for good"
 	case e.Status == http.StatusTooManyRequests:
-		e.Kind, e.Detail = document.KindTooManyRequests, "429: the origin asks for fewer requests"
+		e.Kind, e.Detail = failure.KindTooManyRequests, "429: the origin asks for fewer requests"
 	case e.Status >= 500:
-		e.Kind, e.Detail = document.KindUnavailable, resp.Status
+		e.Kind, e.Detail = failure.KindUnavailable, resp.Status
 	default:
-		e.Kind, e.Detail = document.KindRefused, resp.Status
+		e.Kind, e.Detail = failure.KindRefused, resp.Status
 	}
 	if e.RetryAfter > 0 {
 		e.Detail += ", and to wait " + e.RetryAfter.String()

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/andybalholm/brotli"
-	"github.com/feedring/feedring/internal/origin/document"
+	"github.com/feedring/feedring/internal/origin/failure"
 	"github.com/feedring/feedring/internal/safehttp"
 )
 
@@ -250,35 +250,35 @@ func badOrigin(w http.ResponseWriter, r *http.Request) {
 func TestBadOrigins(t *testing.T) {
 	url := origin(t, badOrigin)
 	for path, want := range map[string]struct {
-		kind   document.Kind
+		kind   failure.Kind
 		status int
 		text   string
 	}{
-		"/endless":   {document.KindTooLarge, 0, "larger than 8 MiB"},
-		"/long":      {document.KindTooLarge, 0, "larger than 8 MiB"},
-		"/bomb":      {document.KindTooLarge, 0, "decompression bomb"},
-		"/brbomb":    {document.KindTooLarge, 0, "decompression bomb"},
-		"/cut":       {document.KindTruncated, 0, "truncated at byte"},
-		"/cutgzip":   {document.KindTruncated, 0, "truncated at byte"},
-		"/liar":      {document.KindMalformed, 0, "encoded as gzip and is not"},
-		"/zstd":      {document.KindMalformed, 0, "zstd"},
-		"/loop":      {document.KindRedirectLoop, 0, "redirect loop"},
-		"/404":       {document.KindNotFound, 404, "404"},
-		"/410":       {document.KindGone, 410, "gone for good"},
-		"/403":       {document.KindRefused, 403, "403 Forbidden"},
-		"/304":       {document.KindRefused, 304, "304"},
-		"/429":       {document.KindTooManyRequests, 429, "wait 2m0s"},
-		"/503":       {document.KindUnavailable, 503, "503"},
-		"/challenge": {document.KindUnavailable, 503, "challenge page (Cloudflare)"},
-		"/page":      {document.KindNotAFeed, 0, `titled "Parked"`},
-		"/empty":     {document.KindEmpty, 0, "empty"},
-		"/slow":      {document.KindSlow, 0, "too slow"},
-		"/drip":      {document.KindSlow, 0, "too slow"},
+		"/endless":   {failure.KindTooLarge, 0, "larger than 8 MiB"},
+		"/long":      {failure.KindTooLarge, 0, "larger than 8 MiB"},
+		"/bomb":      {failure.KindTooLarge, 0, "decompression bomb"},
+		"/brbomb":    {failure.KindTooLarge, 0, "decompression bomb"},
+		"/cut":       {failure.KindTruncated, 0, "truncated at byte"},
+		"/cutgzip":   {failure.KindTruncated, 0, "truncated at byte"},
+		"/liar":      {failure.KindMalformed, 0, "encoded as gzip and is not"},
+		"/zstd":      {failure.KindMalformed, 0, "zstd"},
+		"/loop":      {failure.KindRedirectLoop, 0, "redirect loop"},
+		"/404":       {failure.KindNotFound, 404, "404"},
+		"/410":       {failure.KindGone, 410, "gone for good"},
+		"/403":       {failure.KindRefused, 403, "403 Forbidden"},
+		"/304":       {failure.KindRefused, 304, "304"},
+		"/429":       {failure.KindTooManyRequests, 429, "wait 2m0s"},
+		"/503":       {failure.KindUnavailable, 503, "503"},
+		"/challenge": {failure.KindUnavailable, 503, "challenge page (Cloudflare)"},
+		"/page":      {failure.KindNotAFeed, 0, `titled "Parked"`},
+		"/empty":     {failure.KindEmpty, 0, "empty"},
+		"/slow":      {failure.KindSlow, 0, "too slow"},
+		"/drip":      {failure.KindSlow, 0, "too slow"},
 	} {
 		t.Run(path[1:], func(t *testing.T) {
 			t.Parallel()
 			f := testFetcher()
-			if want.kind == document.KindSlow {
+			if want.kind == failure.KindSlow {
 				f = fetcher(safehttp.Config{AllowPrivate: true, HeaderTimeout: 50 * time.Millisecond, BodyTimeout: 50 * time.Millisecond})
 			}
 			answer, err := f.Fetch(t.Context(), url+path, &State{})
@@ -304,11 +304,11 @@ func TestNoAnswer(t *testing.T) {
 	for name, c := range map[string]struct {
 		f    *Fetcher
 		url  string
-		kind document.Kind
+		kind failure.Kind
 	}{
-		"refused": {testFetcher(), url, document.KindNetwork},
-		"private": {strict, url, document.KindPrivate},
-		"number":  {strict, "http://2130706433/", document.KindPrivate},
+		"refused": {testFetcher(), url, failure.KindNetwork},
+		"private": {strict, url, failure.KindPrivate},
+		"number":  {strict, "http://2130706433/", failure.KindPrivate},
 	} {
 		_, err := c.f.Fetch(t.Context(), c.url, &State{})
 		var e *Error

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/feedring/feedring/internal/origin/document"
+	"github.com/feedring/feedring/internal/origin/decode"
 )
 
 const (
@@ -98,10 +98,10 @@ func readOnce(path string) (body []byte, whole bool, err error) {
 		return nil, false, err
 	case !before.Mode().IsRegular():
 		return nil, false, errors.New("it is no regular file")
-	case before.Size() > document.MaxBody:
-		return nil, false, fmt.Errorf("it is larger than %d MiB", document.MaxBody>>20)
+	case before.Size() > decode.MaxBody:
+		return nil, false, fmt.Errorf("it is larger than %d MiB", decode.MaxBody>>20)
 	}
-	if body, err = io.ReadAll(io.LimitReader(f, document.MaxBody+1)); err != nil {
+	if body, err = io.ReadAll(io.LimitReader(f, decode.MaxBody+1)); err != nil {
 		return nil, false, err
 	}
 	after, err := f.Stat()

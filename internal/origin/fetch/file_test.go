@@ -14,7 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/feedring/feedring/internal/origin/document"
+	"github.com/feedring/feedring/internal/origin/decode"
 )
 
 const fileURL = "https://site.example/feed.xml"
@@ -74,7 +74,7 @@ func TestFilesThatAreNoFeeds(t *testing.T) {
 	write(t, at("empty"), "")
 	write(t, at("half"), rssOf("one")[:80])
 	write(t, at("closed"), rssOf("one"))
-	write(t, at("large"), strings.Repeat(" ", document.MaxBody+1))
+	write(t, at("large"), strings.Repeat(" ", decode.MaxBody+1))
 	if err := os.Chmod(at("closed"), 0); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/feedring/feedring/internal/origin/decode"
 	"github.com/feedring/feedring/internal/origin/discover"
 	"github.com/feedring/feedring/internal/origin/document"
 )
@@ -91,7 +92,7 @@ func (g *Glances) Glance(ctx context.Context, url string) (Seen, error) {
 			return nil, err
 		}
 		defer resp.Body.Close()
-		body, err := io.ReadAll(io.LimitReader(resp.Body, document.MaxBody+1))
+		body, err := io.ReadAll(io.LimitReader(resp.Body, decode.MaxBody+1))
 		if err != nil { // to be told as of any look, and not to be kept
 			resp.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), broken{err}))
 			return resp, nil
@@ -103,7 +104,7 @@ func (g *Glances) Glance(ctx context.Context, url string) (Seen, error) {
 	answer, err := fetcher.Fetch(ctx, url, nil)
 	var refused *Error
 	if errors.As(err, &refused) && refused.Page {
-		body, _ := document.ReadBody(bytes.NewReader(came.body), came.resp.Header.Get("Content-Encoding"))
+		body, _ := decode.ReadBody(bytes.NewReader(came.body), came.resp.Header.Get("Content-Encoding"))
 		return Seen{Page: &discover.Page{Location: came.resp.Request.URL.String(), Header: came.resp.Header, Body: body}}, err
 	}
 	if !came.at.IsZero() {
@@ -118,7 +119,7 @@ func (g *Glances) hold(url string, came glanced) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.drop(url)
-	if len(g.held) < mostGlances && len(came.body) <= document.MaxBody && g.size+len(came.body) <= mostGlanceBytes {
+	if len(g.held) < mostGlances && len(came.body) <= decode.MaxBody && g.size+len(came.body) <= mostGlanceBytes {
 		g.held[url] = came
 		g.size += len(came.body)
 		time.AfterFunc(glanceLasts, g.expire)

@@ -4,19 +4,19 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/feedring/feedring/internal/origin/document"
+	"github.com/feedring/feedring/internal/origin/failure"
 )
 
 const (
-	malformed = document.KindMalformed
-	tooLarge  = document.KindTooLarge
-	truncated = document.KindTruncated
-	notAFeed  = document.KindNotAFeed
-	empty     = document.KindEmpty
-	slow      = document.KindSlow
-	network   = document.KindNetwork
-	refused   = document.KindRefused
-	loop      = document.KindRedirectLoop
+	malformed = failure.KindMalformed
+	tooLarge  = failure.KindTooLarge
+	truncated = failure.KindTruncated
+	notAFeed  = failure.KindNotAFeed
+	empty     = failure.KindEmpty
+	slow      = failure.KindSlow
+	network   = failure.KindNetwork
+	refused   = failure.KindRefused
+	loop      = failure.KindRedirectLoop
 )
 
 const million = 1_000_000

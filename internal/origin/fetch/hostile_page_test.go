@@ -27,7 +27,7 @@ writes this page; the tests fail if it is out of date.
 
 | limits of | are in |
 | --- | --- |
-| size, depth, numbers, and what the parser would copy | ` + "`internal/origin/document/limits.go`" + ` |
+| size, depth, numbers, and what the parser would copy | ` + "`internal/origin/{decode,repair}/limits.go`" + ` |
 | time, redirects, headers | ` + "`internal/safehttp`" + ` |
 | compressed bodies | 100 : 1 |
 `

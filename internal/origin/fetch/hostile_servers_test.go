@@ -16,10 +16,10 @@ import (
 	"time"
 
 	"github.com/andybalholm/brotli"
-	"github.com/feedring/feedring/internal/origin/document"
+	"github.com/feedring/feedring/internal/origin/failure"
 )
 
-type kindOf = document.Kind
+type kindOf = failure.Kind
 
 const ok200 = "HTTP/1.1 200 OK\r\n"
 
@@ -78,7 +78,7 @@ func headerClasses() []hostile {
 		{name: "HTTP of another age", entries: 1, answer: []byte("HTTP/9.9 200 OK\r\n\r\n" + inItem(""))},
 		raw("a status that is no number", network, "no HTTP answer", "HTTP/1.1 20O OK\r\n\r\n"),
 		raw("a status below all", network, "no HTTP answer", "HTTP/1.1 -01 OK\r\n\r\n"),
-		raw("a status above all", document.KindUnavailable, "999", "HTTP/1.1 999 Request denied\r\nContent-Length: 0\r\n\r\n"),
+		raw("a status above all", failure.KindUnavailable, "999", "HTTP/1.1 999 Request denied\r\nContent-Length: 0\r\n\r\n"),
 		raw("another protocol, SSH", network, "no HTTP answer", "SSH-2.0-OpenSSH_9.6\r\n"),
 		raw("another protocol, SMTP", network, "no HTTP answer", "220 mail.example ESMTP\r\n"),
 		raw("HTTP/2 unasked", network, "no HTTP answer", "\x00\x00\x12\x04\x00\x00\x00\x00\x00"),
@@ -90,9 +90,9 @@ func headerClasses() []hostile {
 		status("300", refused, "300", "300 Multiple Choices"),
 		status("401", refused, "401", "401 Unauthorized", `WWW-Authenticate: Basic realm="x"`),
 		status("407 from no proxy", refused, "407", "407 Proxy Authentication Required", "Proxy-Authenticate: Basic"),
-		status("511 of a hotel", document.KindUnavailable, "511", "511 Network Authentication Required"),
-		status("429 for a million years", document.KindTooManyRequests, "wait 24h", "429 Too Many Requests", "Retry-After: 4294967295"),
-		status("a challenge with 503", document.KindUnavailable, "503", "503 Service Unavailable"),
+		status("511 of a hotel", failure.KindUnavailable, "511", "511 Network Authentication Required"),
+		status("429 for a million years", failure.KindTooManyRequests, "wait 24h", "429 Too Many Requests", "Retry-After: 4294967295"),
+		status("a challenge with 503", failure.KindUnavailable, "503", "503 Service Unavailable"),
 		raw("words of a terminal in a status", refused, "418", "HTTP/1.1 418 \x1b[2Jteapot\x07\r\nContent-Length: 0\r\n\r\n"),
 		{name: "many types at once", entries: 1, answer: http200(inItem(""), "Content-Type: text/html", "Content-Type: application/pdf; charset=utf-16", "Content-Type: ;;;")},
 		{name: "a type of noise", entries: 1, answer: http200(inItem(""), "Content-Type: \xff\xfe/=;=;charset=\"")},

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/feedring/feedring/internal/origin/document"
+	"github.com/feedring/feedring/internal/origin/failure"
 	"github.com/feedring/feedring/internal/safehttp"
 )
 
@@ -21,7 +21,7 @@ type hostile struct {
 
 	// What the reader makes of it: an error of a kind with words, or for kind 0
 	// as many entries.
-	kind    document.Kind
+	kind    failure.Kind
 	words   string
 	entries int
 
@@ -69,7 +69,7 @@ func httpStatus(status, body string, headers ...string) []byte {
 }
 
 // doc is a class of documents that are refused.
-func doc(name string, kind document.Kind, words, body string) hostile {
+func doc(name string, kind failure.Kind, words, body string) hostile {
 	return hostile{name: name, kind: kind, words: words, answer: http200(body, "Content-Type: application/xml")}
 }
 
@@ -133,7 +133,7 @@ func (c hostile) speak(conn net.Conn) {
 
 // outcome is what became of a look at a hostile server.
 type outcome struct {
-	Kind    document.Kind
+	Kind    failure.Kind
 	Detail  string
 	Entries int
 }

@@ -4,7 +4,7 @@ import (
 	"hash/fnv"
 	"time"
 
-	"github.com/feedring/feedring/internal/origin/document"
+	"github.com/feedring/feedring/internal/origin/failure"
 )
 
 // Manners is what origins may be asked, whatever a policy would like. A policy
@@ -61,7 +61,7 @@ func (m Manners) ours(feedURL string) bool { return m.Ours != nil && m.Ours(feed
 func (m Manners) Plan(p Policy, s *State, o Outcome, now time.Time) {
 	at, interval := p.Next(s, o, now)
 	s.Interval = interval
-	s.Gone = o.Err != nil && (o.Err.Kind == document.KindGone || s.ended())
+	s.Gone = o.Err != nil && (o.Err.Kind == failure.KindGone || s.ended())
 	asked := s.NotBefore
 	s.hold(o, now)
 	if s.Gone {
@@ -94,7 +94,7 @@ func (m Manners) earliest(s *State, o Outcome, now time.Time) time.Time {
 func (m Manners) backOff(err *Error, failures int) time.Duration {
 	first := m.between()
 	switch {
-	case err.Kind == document.KindNotFound:
+	case err.Kind == failure.KindNotFound:
 		first = max(first, min(4*first, firstNotFound))
 	case err.Status == 0 && err.Unreached:
 		first = min(first, firstUnreached)
@@ -160,9 +160,9 @@ func held(o Outcome) string {
 		return ""
 	}
 	switch o.Err.Kind {
-	case document.KindTooManyRequests:
+	case failure.KindTooManyRequests:
 		return o.Err.Host
-	case document.KindUnavailable:
+	case failure.KindUnavailable:
 		if o.Hints.RetryAfter > 0 {
 			return o.Err.Host
 		}

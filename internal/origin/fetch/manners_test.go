@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring/internal/origin/document"
+	"github.com/feedring/feedring/internal/origin/failure"
 )
 
 // eager is a policy that would look at once.
@@ -27,8 +28,8 @@ func (lazy) Next(_ *State, _ Outcome, now time.Time) (time.Time, time.Duration) 
 func TestManners(t *testing.T) {
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) // a Friday
 	const day = 24 * time.Hour
-	unavailable, missing := refuse(document.KindUnavailable, "x"), refuse(document.KindNotFound, "x")
-	unreached := &Error{Kind: document.KindNetwork, Unreached: true}
+	unavailable, missing := failure.New(failure.KindUnavailable, "x"), failure.New(failure.KindNotFound, "x")
+	unreached := &Error{Kind: failure.KindNetwork, Unreached: true}
 	base := time.Date(2000, 1, 1, 12, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct {
 		m        Manners
@@ -105,11 +106,11 @@ func everyHour() (all [24]bool) {
 
 func TestGoneEnds(t *testing.T) {
 	s := State{URL: "http://a.example/", Failures: 1}
-	Manners{}.Plan(eager{}, &s, Outcome{Err: refuse(document.KindGone, "x")}, start)
+	Manners{}.Plan(eager{}, &s, Outcome{Err: failure.New(failure.KindGone, "x")}, start)
 	if !s.Gone || !s.NextLook.IsZero() {
 		t.Errorf("410: %+v", s)
 	}
-	Manners{}.Plan(eager{}, &s, Outcome{Err: refuse(document.KindSlow, "x")}, start)
+	Manners{}.Plan(eager{}, &s, Outcome{Err: failure.New(failure.KindSlow, "x")}, start)
 	if !s.Gone {
 		t.Error("what is gone comes back because its host is slow")
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/feedring/feedring/internal/origin/document"
+	"github.com/feedring/feedring/internal/origin/failure"
 )
 
 // A feed that moved for good is asked for at its new address when its origin has
@@ -84,14 +84,14 @@ func (s *State) follow(to string, now time.Time) {
 // fallBack gives up a new address that fails, unless it only asks to wait: what
 // was said there is not the last word. It returns what is to be made of err.
 func (s *State) fallBack(err *Error) *Error {
-	if s.Address == "" || err.Kind == document.KindUnsaved || err.Kind == document.KindTooManyRequests || err.RetryAfter > 0 {
+	if s.Address == "" || err.Kind == failure.KindUnsaved || err.Kind == failure.KindTooManyRequests || err.RetryAfter > 0 {
 		return err
 	}
 	s.Address = ""
-	if err.Kind != document.KindGone {
+	if err.Kind != failure.KindGone {
 		return err
 	}
 	lost := *err
-	lost.Kind = document.KindNotFound
+	lost.Kind = failure.KindNotFound
 	return &lost
 }

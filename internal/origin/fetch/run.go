@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring/internal/origin/document"
+	"github.com/feedring/feedring/internal/origin/failure"
 )
 
 // Run looks at feeds until ctx ends; then it cancels the looks under way,
@@ -209,7 +210,7 @@ func (w *Watcher) look(ctx context.Context, state State) State {
 		if ctx.Err() != nil {
 			return state
 		}
-		e := &Error{Kind: document.KindUnsaved, URL: state.URL, Detail: err.Error(), Err: err}
+		e := &Error{Kind: failure.KindUnsaved, URL: state.URL, Detail: err.Error(), Err: err}
 		next = w.failed(state, e, answer.Hints, now)
 	}
 	w.log(&state, &next, err)

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/feedring/feedring/internal/origin/document"
+	"github.com/feedring/feedring/internal/origin/failure"
 )
 
 // stranger is a watcher whose origins answer with a status.
@@ -86,7 +86,7 @@ func TestVisitsHeedAHold(t *testing.T) {
 		if err := w.Visit(t.Context(), "http://a.example/other", never); !errors.As(err, &held) || held.Untold || held.Until.Before(until) {
 			t.Errorf("after a look: %v", err)
 		}
-		told := &Error{Status: http.StatusTooManyRequests, Kind: document.KindTooManyRequests, Host: "b.example"}
+		told := &Error{Status: http.StatusTooManyRequests, Kind: failure.KindTooManyRequests, Host: "b.example"}
 		if err := w.Visit(t.Context(), "http://b.example/", func(context.Context) error { return told }); !errors.Is(err, error(told)) {
 			t.Errorf("a visit says %v", err)
 		}

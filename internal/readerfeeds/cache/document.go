@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/feedring/feedring/internal/origin/document"
+	"github.com/feedring/feedring/internal/origin/decode"
 )
 
 // Fetched is a document as its origin gave it.
@@ -51,7 +51,7 @@ type doc struct {
 }
 
 func newDoc(f *Fetched, t tag, before *doc) *doc {
-	l := layOut(f.Body, document.Charset(f.Body, f.ContentType))
+	l := layOut(f.Body, decode.Charset(f.Body, f.ContentType))
 	d := &doc{
 		version: version{t, l.ids(f.Body)}, ContentType: f.ContentType, Modified: f.At.UTC().Truncate(time.Second),
 		Self: l.self, Size: len(f.Body), body: f.Body,
@@ -91,7 +91,7 @@ func (d *doc) mediaType(f format, charset string) string {
 	if f == unknownFormat && d.ContentType != "" {
 		return d.ContentType
 	}
-	if charset == "" || f == jsonFeed && charset == document.UTF8 { // JSON has no such parameter
+	if charset == "" || f == jsonFeed && charset == decode.UTF8 { // JSON has no such parameter
 		return mediaTypes[f]
 	}
 	return mediaTypes[f] + "; charset=" + charset

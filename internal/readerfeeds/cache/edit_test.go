@@ -9,6 +9,7 @@ import (
 
 	"github.com/mmcdole/gofeed"
 
+	"github.com/feedring/feedring/internal/origin/decode"
 	"github.com/feedring/feedring/internal/origin/document"
 )
 
@@ -18,7 +19,7 @@ const (
 )
 
 func link(body string) (string, bool) {
-	charset := document.Charset([]byte(body), "")
+	charset := decode.Charset([]byte(body), "")
 	l := layOut([]byte(body), charset)
 	out, ok := l.linked([]byte(body), charset, testHub, testSelf)
 	return string(out), ok
@@ -113,7 +114,7 @@ func TestOnlySomeEntries(t *testing.T) {
 		{`<rss><channel><title/><item>1</item> <item>2</item><item/></channel></rss>`, `<rss><channel><title/> <item>2</item></channel></rss>`},
 		{`{"a":1,"items":[{"id":"1"} , {"id":"2"},{"id":"3"}],"b":2}`, `{"a":1,"items":[{"id":"2"}],"b":2}`},
 	} {
-		l := layOut([]byte(tt.body), document.UTF8)
+		l := layOut([]byte(tt.body), decode.UTF8)
 		if got := l.only([]byte(tt.body), func(i int) bool { return i == 1 }); string(got) != tt.want {
 			t.Errorf("got  %s\nwant %s", got, tt.want)
 		}
@@ -138,7 +139,7 @@ func TestRealFeedsAreTheSameButForTheirLinks(t *testing.T) {
 			continue
 		}
 		tried++
-		charset := document.Charset(body, "")
+		charset := decode.Charset(body, "")
 		l := layOut(body, charset)
 		got, ok := l.linked(body, charset, testHub, testSelf)
 		if ok {
@@ -165,7 +166,7 @@ func FuzzLinked(f *testing.F) {
 	f.Add([]byte(`<feed xmlns="http://www.w3.org/2005/Atom"><entry/></feed>`))
 	f.Add([]byte(`{"items":[{}],"hubs":[]}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		charset := document.Charset(body, "")
+		charset := decode.Charset(body, "")
 		l := layOut(body, charset)
 		got, ok := l.linked(body, charset, testHub, testSelf)
 		if !ok && string(got) != string(body) {

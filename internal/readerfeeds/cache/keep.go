@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/feedring/feedring/internal/origin/document"
+	"github.com/feedring/feedring/internal/origin/decode"
 )
 
 // maxHead bounds the first line of a file: what is known of a document.
@@ -120,7 +120,7 @@ func (r *Cache) bodyOf(h *held, d *doc) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := io.ReadAll(io.LimitReader(z, document.MaxBody+1))
+	body, err := io.ReadAll(io.LimitReader(z, decode.MaxBody+1))
 	switch {
 	case err != nil:
 		return nil, err

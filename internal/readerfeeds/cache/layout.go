@@ -5,7 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 
-	"github.com/feedring/feedring/internal/origin/document"
+	"github.com/feedring/feedring/internal/origin/decode"
 )
 
 // format is what a document is written in.
@@ -59,7 +59,7 @@ func layOut(body []byte, charset string) layout {
 	trimmed := bytes.TrimLeft(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")), " \t\r\n")
 	if len(trimmed) > 0 && trimmed[0] == '{' {
 		l, err := layOutJSON(body)
-		if err != nil || charset != document.UTF8 {
+		if err != nil || charset != decode.UTF8 {
 			return layout{format: jsonFeed}
 		}
 		return l

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/feedring/feedring/internal/origin/document"
+	"github.com/feedring/feedring/internal/origin/decode"
 )
 
 const (
@@ -21,7 +21,7 @@ var errLayout = errors.New("cache: not for certain")
 // asciiText returns body so that each byte below 0x80 means that character and
 // every other is a part of a text or name, at the same place.
 func asciiText(body []byte, charset string) ([]byte, error) {
-	if charset == document.UTF8 {
+	if charset == decode.UTF8 {
 		return body, nil
 	}
 	single := slices.ContainsFunc([]string{"windows-125", "windows-874", "iso-8859-", "koi8-", "macintosh", "ibm866"},

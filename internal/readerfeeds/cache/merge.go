@@ -6,7 +6,7 @@ import (
 	"encoding/xml"
 	"strings"
 
-	"github.com/feedring/feedring/internal/origin/document"
+	"github.com/feedring/feedring/internal/origin/decode"
 )
 
 // merge puts the entries of a part, which an origin gave instead of the whole
@@ -14,8 +14,8 @@ import (
 // those that they are versions of, and as many in all as there were. False: they
 // do not fit, and the whole is wanted.
 func merge(old, part *Fetched) ([]byte, bool) {
-	charset := document.Charset(old.Body, old.ContentType)
-	if document.Charset(part.Body, part.ContentType) != charset {
+	charset := decode.Charset(old.Body, old.ContentType)
+	if decode.Charset(part.Body, part.ContentType) != charset {
 		return nil, false
 	}
 	lo, lp := layOut(old.Body, charset), layOut(part.Body, charset)

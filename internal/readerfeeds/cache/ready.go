@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"sync"
 
-	"github.com/feedring/feedring/internal/origin/document"
+	"github.com/feedring/feedring/internal/origin/decode"
 )
 
 // ready is a version as it is sent, whole and as deltas.
@@ -29,7 +29,7 @@ type ready struct {
 
 // newReady makes a document ready, with links to hub and self.
 func newReady(d *doc, body []byte, hub, self string) *ready {
-	charset := document.Charset(body, d.ContentType)
+	charset := decode.Charset(body, d.ContentType)
 	r := &ready{of: d, body: body, charset: charset, layout: layOut(body, charset), hub: hub, self: self, deltas: make(map[tag]*packed)}
 	r.tag = string(d.Tag) + "." + linksTag(hub, self)
 	for c := range r.etags {

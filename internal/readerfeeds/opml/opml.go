@@ -11,7 +11,9 @@ import (
 	"io"
 	"strings"
 
-	"github.com/feedring/feedring/internal/origin/document"
+	"github.com/feedring/feedring/internal/origin/decode"
+	"github.com/feedring/feedring/internal/origin/htmltext"
+	"github.com/feedring/feedring/internal/origin/repair"
 )
 
 // MaxBody is the largest list that is read, in bytes.
@@ -38,11 +40,11 @@ func Parse(body []byte, contentType string) ([]Outline, error) {
 	if len(body) > MaxBody {
 		return nil, fmt.Errorf("the list is larger than %d MiB: split it", MaxBody>>20)
 	}
-	text, err := document.Convert(body, contentType)
+	text, err := decode.Convert(body, contentType)
 	if err != nil {
 		return nil, err
 	}
-	if err := document.CheckLimits(text); err != nil {
+	if err := repair.CheckLimits(text); err != nil {
 		return nil, err
 	}
 	d := xml.NewDecoder(bytes.NewReader(text))
@@ -111,7 +113,7 @@ func (p *parser) outline(attrs []xml.Attr) {
 	if o.Title == "" {
 		o.Title = text
 	}
-	o.Title = document.OneLine(o.Title)
+	o.Title = htmltext.OneLine(o.Title)
 	folder := "" // a feed may hold outlines too, and is no folder
 	if n := len(p.folders); n > 0 {
 		folder = p.folders[n-1]

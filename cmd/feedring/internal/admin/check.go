@@ -18,7 +18,8 @@ import (
 	"github.com/feedring/feedring/cmd/feedring/internal/options"
 	"github.com/feedring/feedring/cmd/feedring/internal/show"
 	"github.com/feedring/feedring/internal/check"
-	"github.com/feedring/feedring/internal/origin/document"
+	"github.com/feedring/feedring/internal/origin/decode"
+	"github.com/feedring/feedring/internal/origin/failure"
 	"github.com/feedring/feedring/internal/origin/fetch"
 	"github.com/feedring/feedring/internal/safehttp"
 	"github.com/feedring/feedring/node"
@@ -92,8 +93,8 @@ func gradeFeed(ctx context.Context, client *safehttp.Client, address string, now
 		return nil, fmt.Errorf("the first request was answered, the second was not: %w", err)
 	}
 	report, err := check.Judge(seen)
-	var refused *document.Error
-	if errors.As(err, &refused) && refused.Kind == document.KindNotAFeed {
+	var refused *failure.Error
+	if errors.As(err, &refused) && refused.Kind == failure.KindNotAFeed {
 		return nil, fmt.Errorf("%w: name the feed itself; its page often links to it as \"RSS\"", err)
 	}
 	return report, err
@@ -136,20 +137,20 @@ func ask(ctx context.Context, client *safehttp.Client, address string, condition
 		req.Header[name] = values
 	}
 	req.Header.Set("Accept", fetch.Accept)
-	req.Header.Set("Accept-Encoding", document.AcceptEncoding)
+	req.Header.Set("Accept-Encoding", decode.AcceptEncoding)
 	resp, err := client.Do(req)
 	if err != nil {
 		return nil, check.Answer{}, err
 	}
 	defer resp.Body.Close()
 	answer := check.Answer{Status: resp.StatusCode, Header: resp.Header}
-	wire, err := io.ReadAll(io.LimitReader(resp.Body, document.MaxBody+1))
+	wire, err := io.ReadAll(io.LimitReader(resp.Body, decode.MaxBody+1))
 	if err != nil {
 		return nil, answer, err
 	}
 	answer.Wire = len(wire)
 	if len(wire) > 0 {
-		answer.Body, err = document.ReadBody(bytes.NewReader(wire), resp.Header.Get("Content-Encoding"))
+		answer.Body, err = decode.ReadBody(bytes.NewReader(wire), resp.Header.Get("Content-Encoding"))
 	}
 	if resp.StatusCode != http.StatusOK {
 		err = nil // what comes with an error need not be readable

@@ -1,4 +1,4 @@
-package document
+package decode
 
 import (
 	"bytes"
@@ -15,7 +15,9 @@ import (
 	"golang.org/x/text/encoding/unicode/utf32"
 	"golang.org/x/text/transform"
 
+	"github.com/feedring/feedring/internal/origin/failure"
 	"github.com/feedring/feedring/internal/origin/guess"
+	"github.com/feedring/feedring/internal/origin/htmltext"
 )
 
 // Convert returns body as UTF-8 that an XML or JSON parser can read: decoded
@@ -29,8 +31,8 @@ func Convert(body []byte, contentType string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(text) > maxText {
-		return nil, refuse(KindTooLarge, "the document is larger than %d MiB as UTF-8", maxText>>20)
+	if len(text) > MaxText {
+		return nil, failure.New(failure.KindTooLarge, "the document is larger than %d MiB as UTF-8", MaxText>>20)
 	}
 	return blankDeclarations(mendReferences(dropIllegal(text))), nil
 }
@@ -153,9 +155,9 @@ func validUTF8(b []byte) []byte {
 }
 
 func decodeText(enc encoding.Encoding, b []byte) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(transform.NewReader(bytes.NewReader(b), enc.NewDecoder()), maxText+1))
+	text, err := io.ReadAll(io.LimitReader(transform.NewReader(bytes.NewReader(b), enc.NewDecoder()), MaxText+1))
 	if err != nil {
-		return nil, &Error{Kind: KindMalformed, Detail: "the document's character encoding cannot be read", Err: err}
+		return nil, &failure.Error{Kind: failure.KindMalformed, Detail: "the document's character encoding cannot be read", Err: err}
 	}
 	return text, nil
 }
@@ -170,7 +172,7 @@ func dropIllegal(text []byte) []byte {
 	out := append(make([]byte, 0, len(text)), text[:i]...)
 	for i < len(text) {
 		r, size := utf8.DecodeRune(text[i:])
-		if legal(r) {
+		if htmltext.Legal(r) {
 			out = append(out, text[i:i+size]...)
 		}
 		i += size
@@ -186,16 +188,12 @@ func firstIllegal(text []byte) int {
 			continue
 		}
 		r, size := utf8.DecodeRune(text[i:])
-		if !legal(r) {
+		if !htmltext.Legal(r) {
 			return i
 		}
 		i += size
 	}
 	return -1
-}
-
-func legal(r rune) bool {
-	return r >= ' ' && r != 0xfffe && r != 0xffff || r == '\t' || r == '\n' || r == '\r'
 }
 
 // blankDeclarations overwrites leading XML declarations with spaces: the text
@@ -220,7 +218,7 @@ func blankDeclarations(text []byte) []byte {
 func declaration(b []byte) (start, end int) {
 	head := b[:min(len(b), 1024)]
 	rest := bytes.TrimLeft(head, " \t\r\n")
-	if !bytes.HasPrefix(rest, []byte("<?xml")) || len(rest) < 6 || !isSpace(rest[5]) {
+	if !bytes.HasPrefix(rest, []byte("<?xml")) || len(rest) < 6 || !bytes.ContainsRune([]byte(" \t\r\n"), rune(rest[5])) {
 		return 0, 0
 	}
 	length := bytes.Index(rest, []byte("?>"))
@@ -242,5 +240,3 @@ func declared(b []byte) string {
 	value, _, _ := bytes.Cut(rest[1:], rest[:1])
 	return string(value)
 }
-
-func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }

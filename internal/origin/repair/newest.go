@@ -1,4 +1,4 @@
-package document
+package repair
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/feedring/feedring/internal/origin/failure"
 )
 
 // errItems is what lies below the error that refuses a feed for the number of its
@@ -14,7 +16,7 @@ import (
 var errItems = errors.New("too many entries")
 
 func tooManyItems() error {
-	e := refuse(KindTooLarge, "the feed has more than %d entries", MaxItems)
+	e := failure.New(failure.KindTooLarge, "the feed has more than %d entries", MaxItems)
 	e.Err = errItems
 	return e
 }
@@ -161,14 +163,14 @@ func xmlItems(text []byte, at int, each func(rawItem)) {
 	for s.next() {
 		tag, depth := s.at, s.depth
 		s.tags, s.parts, s.items, s.work = 0, 0, 0, 0
-		name := tagName(text[tag+1:])
+		name := TagName(text[tag+1:])
 		if s.markup() != nil {
 			return
 		}
 		switch {
 		case open && s.depth <= around:
 			it.end = s.at
-			if !bytes.Equal(tagName(text[tag+2:]), s.open[around]) { // what is around it ended
+			if !bytes.Equal(TagName(text[tag+2:]), s.open[around]) { // what is around it ended
 				it.end = tag
 			}
 			it.date, open = dates.newest(), false

@@ -1,4 +1,4 @@
-package document
+package repair
 
 import (
 	"bytes"
@@ -6,6 +6,9 @@ import (
 	"encoding/xml"
 	"net/url"
 	"strings"
+
+	"github.com/feedring/feedring/internal/origin/decode"
+	"github.com/feedring/feedring/internal/origin/failure"
 )
 
 // older are the elements of CDF (1997) and RSS 1.1 (2005) by what RSS 2.0 calls
@@ -21,7 +24,7 @@ const payload = "http://purl.org/net/rss1.1/payload#" // of RSS 1.1: content
 // reads: CDF, RSS 1.1, and RSS without its root. Any other stays as it is. What is
 // written is within the limits that text is within.
 func fromOlder(text []byte) ([]byte, error) {
-	name := tagName(text[1:])
+	name := TagName(text[1:])
 	if text[0] != '<' || !bytes.EqualFold(name[bytes.IndexByte(name, ':')+1:], []byte("channel")) {
 		return text, nil
 	}
@@ -36,8 +39,8 @@ func fromOlder(text []byte) ([]byte, error) {
 		if err != nil {
 			return o.out.Bytes(), CheckLimits(o.out.Bytes())
 		}
-		if o.out.Len() > maxText {
-			return nil, refuse(KindTooLarge, "the feed is larger than %d MiB when its namespaces are written out", maxText>>20)
+		if o.out.Len() > decode.MaxText {
+			return nil, failure.New(failure.KindTooLarge, "the feed is larger than %d MiB when its namespaces are written out", decode.MaxText>>20)
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
@@ -96,7 +99,7 @@ func (o *olderFeed) start(t xml.StartElement) {
 		o.enter(name, olderElement{name, "</" + name + ">", name != "image"})
 	case t.Name.Space == payload && parent.name == "item":
 		o.content()
-	case !own && (part || parent.name == "other") && len(t.Name.Space) <= maxGUID:
+	case !own && (part || parent.name == "other") && len(t.Name.Space) <= maxNamespace:
 		o.other(t)
 	default:
 		_ = o.from.Skip()

@@ -1,4 +1,4 @@
-package document
+package decode
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/feedring/feedring/internal/origin/htmltext"
 	"golang.org/x/text/encoding/charmap"
 )
 
@@ -59,5 +60,5 @@ func reference(number string) (instead rune, fine bool) {
 		r := charmap.Windows1252.DecodeByte(byte(n))
 		return r, r == rune(n) || r == utf8.RuneError
 	}
-	return 0, n <= utf8.MaxRune && utf8.ValidRune(rune(n)) && legal(rune(n))
+	return 0, n <= utf8.MaxRune && utf8.ValidRune(rune(n)) && htmltext.Legal(rune(n))
 }

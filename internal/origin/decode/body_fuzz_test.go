@@ -1,4 +1,4 @@
-package document
+package decode
 
 import (
 	"bytes"
@@ -7,7 +7,11 @@ import (
 	"errors"
 	"io"
 	"testing"
+
+	"github.com/feedring/feedring/internal/origin/failure"
 )
+
+const rssDoc = `<?xml version="1.0"?><rss version="2.0"><channel><title>T</title><item><title>one</title></item></channel></rss>`
 
 // FuzzReadBody: whatever a body is said to be encoded as, it is read within the
 // limits or refused with a word of why.
@@ -31,7 +35,7 @@ func FuzzReadBody(f *testing.F) {
 	f.Add([]byte(rssDoc), "zstd")
 	f.Fuzz(func(t *testing.T, raw []byte, encoding string) {
 		body, err := ReadBody(bytes.NewReader(raw), encoding)
-		var refused *Error
+		var refused *failure.Error
 		switch {
 		case err == nil && (len(body) > MaxBody || len(body) > max(ratioGrace, maxRatio*len(raw))):
 			t.Fatalf("%d bytes became %d", len(raw), len(body))

@@ -1,4 +1,5 @@
-package document
+// Package failure names what an origin answers instead of a feed.
+package failure
 
 import (
 	"fmt"
@@ -66,6 +67,7 @@ func (e *Error) Error() string {
 // Unwrap returns what lies below.
 func (e *Error) Unwrap() error { return e.Err }
 
-func refuse(kind Kind, format string, args ...any) *Error {
+// New returns an Error with a detail for people; see fmt.Sprintf.
+func New(kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Detail: fmt.Sprintf(format, args...)}
 }

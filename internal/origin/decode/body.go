@@ -1,4 +1,4 @@
-package document
+package decode
 
 import (
 	"bufio"
@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/andybalholm/brotli"
+	"github.com/feedring/feedring/internal/origin/failure"
+	"github.com/feedring/feedring/internal/origin/htmltext"
 	"github.com/feedring/feedring/internal/safehttp"
 )
 
@@ -30,18 +32,30 @@ func ReadBody(r io.Reader, encoding string) ([]byte, error) {
 			return body, nil
 		}
 	}
-	var refused *Error
+	var refused *failure.Error
 	switch {
 	case errors.As(err, &refused):
 		return nil, refused
 	case errors.Is(err, safehttp.ErrSlow):
-		return nil, &Error{Kind: KindSlow, Detail: err.Error(), Err: err}
+		return nil, &failure.Error{Kind: failure.KindSlow, Detail: err.Error(), Err: err}
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		return nil, refuse(KindTruncated, "the answer is truncated at byte %d", raw.n)
+		return nil, failure.New(failure.KindTruncated, "the answer is truncated at byte %d", raw.n)
 	case raw.err != nil:
 		return nil, brokenOff(raw)
 	}
-	return nil, &Error{Kind: KindMalformed, Detail: "the answer says it is encoded as " + clip(encoding) + " and is not", Err: err}
+	return nil, &failure.Error{Kind: failure.KindMalformed, Detail: "the answer says it is encoded as " + htmltext.Clip(encoding) + " and is not", Err: err}
+}
+
+// ReadPrefix reads at most limit bytes of a body and undoes its content
+// encodings. A body that breaks off gives what there is of it; an encoding that
+// cannot be undone is an error.
+func ReadPrefix(r io.Reader, encoding string, limit int64) ([]byte, error) {
+	decoded, err := decoder(r, encoding)
+	if err != nil {
+		return nil, err
+	}
+	prefix, _ := io.ReadAll(io.LimitReader(decoded, limit)) // what there is of it will do
+	return prefix, nil
 }
 
 // brokenOff tells a connection that broke from a server that writes no HTTP.
@@ -49,9 +63,9 @@ func brokenOff(raw *counter) error {
 	var connection net.Error
 	after := plural(int(raw.n), "byte")
 	if errors.As(raw.err, &connection) {
-		return &Error{Kind: KindNetwork, Detail: "the connection broke after " + after, Err: raw.err}
+		return &failure.Error{Kind: failure.KindNetwork, Detail: "the connection broke after " + after, Err: raw.err}
 	}
-	return &Error{Kind: KindMalformed, Detail: fmt.Sprintf("the answer is no HTTP any more after %s: %s", after, clip(raw.err.Error())), Err: raw.err}
+	return &failure.Error{Kind: failure.KindMalformed, Detail: fmt.Sprintf("the answer is no HTTP any more after %s: %s", after, htmltext.Clip(raw.err.Error())), Err: raw.err}
 }
 
 func readLimited(r io.Reader, raw *counter) ([]byte, error) {
@@ -64,9 +78,9 @@ func readLimited(r io.Reader, raw *counter) ([]byte, error) {
 		buf = buf[:len(buf)+n]
 		switch {
 		case len(buf) > MaxBody:
-			return nil, refuse(KindTooLarge, "the document is larger than %d MiB", MaxBody>>20)
+			return nil, failure.New(failure.KindTooLarge, "the document is larger than %d MiB", MaxBody>>20)
 		case len(buf) > ratioGrace && int64(len(buf)) > maxRatio*raw.n:
-			return nil, refuse(KindTooLarge, "the answer expands more than %d times: a decompression bomb", maxRatio)
+			return nil, failure.New(failure.KindTooLarge, "the answer expands more than %d times: a decompression bomb", maxRatio)
 		case err == io.EOF:
 			return buf, nil
 		case err != nil:
@@ -84,7 +98,7 @@ func decoder(raw io.Reader, encoding string) (io.Reader, error) {
 		}
 	}
 	if len(names) > 2 {
-		return nil, refuse(KindMalformed, "the answer is encoded %d times", len(names))
+		return nil, failure.New(failure.KindMalformed, "the answer is encoded %d times", len(names))
 	}
 	for i := len(names) - 1; i >= 0; i-- {
 		var err error
@@ -108,7 +122,7 @@ func decodeOne(r io.Reader, name string) (io.Reader, error) {
 		}
 		return flate.NewReader(br), nil
 	}
-	return nil, refuse(KindMalformed, "the answer is encoded as %s, which was not asked for", clip(name))
+	return nil, failure.New(failure.KindMalformed, "the answer is encoded as %s, which was not asked for", htmltext.Clip(name))
 }
 
 // counter counts what came over the wire and keeps the wire's own error apart
@@ -126,4 +140,11 @@ func (c *counter) Read(p []byte) (int, error) {
 		c.err = err
 	}
 	return n, err
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
 }

@@ -1,9 +1,12 @@
-package document
+package repair
 
 import (
 	"bytes"
 	"html"
 	"strings"
+
+	"github.com/feedring/feedring/internal/origin/failure"
+	"github.com/feedring/feedring/internal/origin/htmltext"
 )
 
 // checkFeed is CheckLimits of a feed whose root begins at a place. What stands
@@ -18,7 +21,7 @@ func checkFeed(text []byte, at int) error {
 		return tooLong("declaration")
 	}
 	if name := used(text[at:], entities(text[:at])); name != "" {
-		return refuse(KindMalformed, "the document uses an entity of its own, &%s; (DOCTYPE with an internal subset), which is not read", clip(name))
+		return failure.New(failure.KindMalformed, "the document uses an entity of its own, &%s; (DOCTYPE with an internal subset), which is not read", htmltext.Clip(name))
 	}
 	return (&xmlScan{text: text, at: at}).run()
 }
@@ -33,7 +36,7 @@ func entities(declarations []byte) map[string]bool {
 			return names
 		}
 		declarations = rest
-		name := string(tagName(bytes.TrimLeft(rest, " \t\r\n")))
+		name := string(TagName(bytes.TrimLeft(rest, " \t\r\n")))
 		if name != "" && strings.HasSuffix(html.UnescapeString("&"+name+";"), ";") {
 			names[name] = true
 		}
@@ -48,7 +51,7 @@ func used(text []byte, names map[string]bool) string {
 			break
 		}
 		text = text[at+1:]
-		if name := tagName(text); names[string(name)] {
+		if name := TagName(text); names[string(name)] {
 			return string(name)
 		}
 	}

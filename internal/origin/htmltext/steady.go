@@ -1,11 +1,11 @@
-package document
+package htmltext
 
 import "strings"
 
 // steady leaves out of HTML what is made anew for each answer and no reader
 // sees: comments, scripts and styles, and the queries of pictures and sounds, which carry
 // signatures that expire.
-func steady(s string) string {
+func Steady(s string) string {
 	if !strings.Contains(s, "<") {
 		return s
 	}

@@ -1,10 +1,12 @@
-package document
+package repair
 
 import (
 	"bytes"
 	"encoding/base64"
 	"regexp"
 	"strings"
+
+	"github.com/feedring/feedring/internal/origin/htmltext"
 )
 
 var (
@@ -74,7 +76,7 @@ func (s *xmlScan) close(depth int) int {
 			break
 		}
 		if s.depth <= depth {
-			if s.depth == depth && bytes.Equal(tagName(s.text[end+2:s.at]), name) {
+			if s.depth == depth && bytes.Equal(TagName(s.text[end+2:s.at]), name) {
 				return end
 			}
 			break
@@ -101,5 +103,5 @@ func (s *xmlScan) literalOf(tag []byte) func(inner []byte) (string, bool) {
 func decodeBase64(inner []byte) (string, bool) {
 	packed := strings.TrimRight(strings.Join(strings.Fields(string(inner)), ""), "=")
 	text, err := base64.RawStdEncoding.DecodeString(packed)
-	return clean(string(text)), err == nil
+	return htmltext.Clean(string(text)), err == nil
 }

@@ -1,7 +1,7 @@
-package document
+// Package htmltext reads and cuts text and fragments of HTML that strangers wrote.
+package htmltext
 
 import (
-	"fmt"
 	"html"
 	"strings"
 	"unicode/utf8"
@@ -11,9 +11,9 @@ import (
 
 // plain returns the text of an HTML fragment: no tags, no scripts, entities
 // decoded, white space folded.
-func plain(fragment string) string {
+func Plain(fragment string) string {
 	if !strings.ContainsAny(fragment, "<&") {
-		return fold(fragment)
+		return Fold(fragment)
 	}
 	var out strings.Builder
 	z := xhtml.NewTokenizer(strings.NewReader(fragment))
@@ -21,7 +21,7 @@ func plain(fragment string) string {
 	for {
 		switch z.Next() {
 		case xhtml.ErrorToken:
-			return fold(out.String())
+			return Fold(out.String())
 		case xhtml.TextToken:
 			if !hidden {
 				out.Write(z.Text())
@@ -45,7 +45,7 @@ var inline = map[string]bool{
 }
 
 // hasMarkup reports whether s is HTML and not just text with entities.
-func hasMarkup(s string) bool {
+func HasMarkup(s string) bool {
 	for at := strings.IndexByte(s, '<'); at >= 0 && at+1 < len(s); {
 		if c := s[at+1]; c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '/' || c == '!' {
 			return true
@@ -60,7 +60,7 @@ func hasMarkup(s string) bool {
 }
 
 // textToHTML makes HTML that shows s as it is written.
-func textToHTML(s string) string {
+func FromText(s string) string {
 	return strings.ReplaceAll(html.EscapeString(strings.TrimSpace(s)), "\n", "<br>\n")
 }
 
@@ -69,15 +69,15 @@ func textToHTML(s string) string {
 var overrides = strings.NewReplacer("\u202d", "", "\u202e", "")
 
 // fold joins the words of s, a text of one line, by single spaces.
-func fold(s string) string {
-	return strings.Join(strings.Fields(overrides.Replace(clean(s))), " ")
+func Fold(s string) string {
+	return strings.Join(strings.Fields(overrides.Replace(Clean(s))), " ")
 }
 
 // clean leaves out the control characters that Convert could not see, because
 // escapes of JSON or references of HTML stood for them.
-func clean(s string) string {
+func Clean(s string) string {
 	return strings.Map(func(r rune) rune {
-		if !legal(r) || r >= 0x7f && r < 0xa0 && r != '\u0085' { // XML discourages these, but for the line's end
+		if !Legal(r) || r >= 0x7f && r < 0xa0 && r != '\u0085' { // XML discourages these, but for the line's end
 			return -1
 		}
 		return r
@@ -85,7 +85,7 @@ func clean(s string) string {
 }
 
 // cut returns at most limit bytes of s, whole characters only.
-func cut(s string, limit int) string {
+func Cut(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
@@ -96,11 +96,11 @@ func cut(s string, limit int) string {
 }
 
 // cutWords is cut at the end of a word, with a mark that something is missing.
-func cutWords(s string, limit int) string {
+func CutWords(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
-	s = cut(s, limit-len("…"))
+	s = Cut(s, limit-len("…"))
 	if space := strings.LastIndexByte(s, ' '); space > len(s)/2 {
 		s = s[:space]
 	}
@@ -108,11 +108,11 @@ func cutWords(s string, limit int) string {
 }
 
 // cutHTML is cut outside of a tag and of an entity.
-func cutHTML(s string, limit int) string {
+func CutHTML(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
-	s = cut(s, limit)
+	s = Cut(s, limit)
 	if open := strings.LastIndexByte(s, '<'); open > strings.LastIndexByte(s, '>') {
 		s = s[:open]
 	}
@@ -122,14 +122,13 @@ func cutHTML(s string, limit int) string {
 	return s
 }
 
-func clip(s string) string { return cutWords(fold(cut(s, 400)), 80) }
+func Clip(s string) string { return CutWords(Fold(Cut(s, 400)), 80) }
 
 // OneLine makes s, part of which a stranger wrote, one short line for people.
-func OneLine(s string) string { return cutWords(fold(s), 300) }
+func OneLine(s string) string { return CutWords(Fold(s), 300) }
 
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
+// Legal reports whether XML 1.0 allows a character. JSON forbids the same ones
+// where they stand bare.
+func Legal(r rune) bool {
+	return r >= ' ' && r != 0xfffe && r != 0xffff || r == '\t' || r == '\n' || r == '\r'
 }

@@ -1,4 +1,4 @@
-package document
+package repair
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ var declares = regexp.MustCompile(`\sxmlns(?::([\w.-]+))?\s*=\s*("[^"<]*"|'[^'<]
 // has another: with https, in small letters, with a slash or of a draft. The
 // parser finds no entry in such a feed.
 func mendAtom(text []byte, at int) []byte {
-	name := string(tagName(text[at+1:]))
+	name := string(TagName(text[at+1:]))
 	prefix, local, ok := strings.Cut(name, ":")
 	if !ok {
 		prefix, local = "", name

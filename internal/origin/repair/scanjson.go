@@ -1,6 +1,10 @@
-package document
+package repair
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/feedring/feedring/internal/origin/failure"
+)
 
 // jsonScan walks over the brackets and strings of a JSON document.
 type jsonScan struct {
@@ -32,7 +36,7 @@ func (s *jsonScan) run() error {
 				s.key = s.last
 			}
 			if s.values++; s.values > maxPieces {
-				err = refuse(KindTooLarge, "the document has more than %d values", maxPieces)
+				err = failure.New(failure.KindTooLarge, "the document has more than %d values", maxPieces)
 			}
 		}
 		if err != nil {
@@ -40,7 +44,7 @@ func (s *jsonScan) run() error {
 		}
 	}
 	if s.depth > 0 {
-		return refuse(KindTruncated, "the document is truncated at byte %d", len(s.text))
+		return failure.New(failure.KindTruncated, "the document is truncated at byte %d", len(s.text))
 	}
 	return nil
 }
@@ -58,7 +62,7 @@ func (s *jsonScan) openBracket(c byte) error {
 		return tooManyItems()
 	}
 	if s.depth++; s.depth > maxDepth {
-		return refuse(KindTooLarge, "the document nests more than %d values", maxDepth)
+		return failure.New(failure.KindTooLarge, "the document nests more than %d values", maxDepth)
 	}
 	return nil
 }
@@ -76,5 +80,5 @@ func (s *jsonScan) skipString(at int) (int, error) {
 			return end, tooLong("string")
 		}
 	}
-	return len(s.text), refuse(KindTruncated, "the document is truncated at byte %d, inside a string", len(s.text))
+	return len(s.text), failure.New(failure.KindTruncated, "the document is truncated at byte %d, inside a string", len(s.text))
 }

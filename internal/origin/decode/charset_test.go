@@ -1,9 +1,7 @@
-package document
+package decode
 
 import (
 	"bytes"
-	"os"
-	"path/filepath"
 	"testing"
 	"unicode/utf8"
 
@@ -81,8 +79,6 @@ func TestConvertLeavesNoDeclaration(t *testing.T) {
 	}
 }
 
-const corpusDir = "../../../../shared/feeds/corpus"
-
 func FuzzConvert(f *testing.F) {
 	f.Add([]byte(`<?xml version="1.0" encoding="windows-1251"?><rss/>`), "text/xml; charset=utf-8")
 	f.Add([]byte("\xff\xfe<\x00r\x00"), "")
@@ -101,32 +97,6 @@ func FuzzConvert(f *testing.F) {
 		}
 		if firstIllegal(text) >= 0 {
 			t.Fatalf("illegal characters left: %q", text)
-		}
-	})
-}
-
-func FuzzParse(f *testing.F) {
-	for _, doc := range []string{rssDoc, atomDoc, jsonDoc, "<rss", "<html><title>x", "{", "\x1f\x8b", "<rss><channel><item><item>"} {
-		f.Add([]byte(doc))
-	}
-	if names, _ := filepath.Glob(filepath.Join(corpusDir, "*rss-0.9*")); len(names) > 0 {
-		if b, err := os.ReadFile(names[0]); err == nil {
-			f.Add(b)
-		}
-	}
-	f.Fuzz(func(t *testing.T, body []byte) {
-		doc, err := Parse(Source{URL: "http://origin.example/feed"}, body)
-		if err != nil {
-			if err.Error() == "" {
-				t.Fatal("an error without a text")
-			}
-			return
-		}
-		for i := range doc.Items {
-			e := &doc.Items[i].Entry
-			if !utf8.ValidString(e.Title + e.URL + e.Summary + e.ContentHTML) {
-				t.Fatalf("not UTF-8: %+v", e)
-			}
 		}
 	})
 }

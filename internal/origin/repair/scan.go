@@ -1,8 +1,13 @@
-package document
+package repair
 
-import "bytes"
+import (
+	"bytes"
 
-// CheckLimits refuses a UTF-8 document that would cost a parser too much. It
+	"github.com/feedring/feedring/internal/origin/failure"
+	"github.com/feedring/feedring/internal/origin/htmltext"
+)
+
+// CheckLimits refuses a UTF-8 document, with a *failure.Error, that would cost a parser too much. It
 // reads each byte once, allocates nothing that grows, and judges nothing else:
 // what is wrong XML or JSON is for the parser to say.
 func CheckLimits(text []byte) error {
@@ -19,7 +24,7 @@ func closeRoot(text []byte, at int) []byte {
 		return text
 	}
 	tail := bytes.TrimRight(text, " \t\r\n")
-	name := tagName(text[at+1:])
+	name := TagName(text[at+1:])
 	if before, ok := bytes.CutSuffix(tail, name); !ok || len(name) == 0 || !bytes.HasSuffix(before, []byte("</")) {
 		return text
 	}
@@ -59,7 +64,7 @@ func (s *xmlScan) run() error {
 		}
 	}
 	if s.rooted && s.depth > 0 {
-		return refuse(KindTruncated, "the document is truncated at byte %d, inside <%s>", len(s.text), clip(string(s.open[s.depth-1])))
+		return failure.New(failure.KindTruncated, "the document is truncated at byte %d, inside <%s>", len(s.text), htmltext.Clip(string(s.open[s.depth-1])))
 	}
 	return nil
 }
@@ -76,10 +81,10 @@ func (s *xmlScan) gather(piece int) {
 // markup reads what begins at "<".
 func (s *xmlScan) markup() error {
 	if s.tags++; s.tags > maxPieces {
-		return refuse(KindTooLarge, "the document has more than %d tags", maxPieces)
+		return failure.New(failure.KindTooLarge, "the document has more than %d tags", maxPieces)
 	}
 	if s.work > maxWork {
-		return refuse(KindTooLarge, "the document takes too long to read, by its namespaces, its dates or the pieces of its texts")
+		return failure.New(failure.KindTooLarge, "the document takes too long to read, by its namespaces, its dates or the pieces of its texts")
 	}
 	rest := s.text[s.at:]
 	switch {
@@ -100,7 +105,7 @@ func (s *xmlScan) markup() error {
 func (s *xmlScan) skip(head int, end, what string) error {
 	length := bytes.Index(s.text[s.at+head:], []byte(end))
 	if length < 0 {
-		return refuse(KindTruncated, "the document is truncated at byte %d, inside a %s", len(s.text), what)
+		return failure.New(failure.KindTruncated, "the document is truncated at byte %d, inside a %s", len(s.text), what)
 	}
 	if length > maxToken {
 		return tooLong(what)
@@ -115,13 +120,13 @@ func (s *xmlScan) skip(head int, end, what string) error {
 func (s *xmlScan) directive() error {
 	length := bytes.IndexByte(s.text[s.at:], '>')
 	if length < 0 {
-		return refuse(KindTruncated, "the document is truncated at byte %d, inside a declaration", len(s.text))
+		return failure.New(failure.KindTruncated, "the document is truncated at byte %d, inside a declaration", len(s.text))
 	}
 	if length > maxToken {
 		return tooLong("declaration")
 	}
 	if bytes.IndexByte(s.text[s.at:s.at+length], '[') >= 0 {
-		return refuse(KindMalformed, "the document declares entities of its own (DOCTYPE with an internal subset), which is not read")
+		return failure.New(failure.KindMalformed, "the document declares entities of its own (DOCTYPE with an internal subset), which is not read")
 	}
 	s.at += length + 1
 	return nil
@@ -130,9 +135,9 @@ func (s *xmlScan) directive() error {
 func (s *xmlScan) endTag() error {
 	length := bytes.IndexByte(s.text[s.at:], '>')
 	if length < 0 {
-		return refuse(KindTruncated, "the document is truncated at byte %d, inside a tag", len(s.text))
+		return failure.New(failure.KindTruncated, "the document is truncated at byte %d, inside a tag", len(s.text))
 	}
-	name := tagName(s.text[s.at+2 : s.at+length])
+	name := TagName(s.text[s.at+2 : s.at+length])
 	s.at += length + 1
 	// As the parser does: an end tag closes what was left open inside.
 	for i := s.depth - 1; i >= 0; i-- {
@@ -158,7 +163,7 @@ func isDate(name []byte) bool {
 }
 
 func (s *xmlScan) startTag() error {
-	name := tagName(s.text[s.at+1:])
+	name := TagName(s.text[s.at+1:])
 	if len(name) == 0 { // a bare "<"
 		s.at++
 		return nil
@@ -166,16 +171,16 @@ func (s *xmlScan) startTag() error {
 	end, attrs, prefixes := s.tagEnd(s.at + 1 + len(name))
 	switch {
 	case end < 0:
-		return refuse(KindTruncated, "the document is truncated at byte %d, inside <%s>", len(s.text), clip(string(name)))
+		return failure.New(failure.KindTruncated, "the document is truncated at byte %d, inside <%s>", len(s.text), htmltext.Clip(string(name)))
 	case end-s.at > maxToken:
 		return tooLong("tag")
 	case attrs > maxAttrs:
-		return refuse(KindTooLarge, "<%s> has more than %d attributes", clip(string(name)), maxAttrs)
+		return failure.New(failure.KindTooLarge, "<%s> has more than %d attributes", htmltext.Clip(string(name)), maxAttrs)
 	}
 	closed := s.text[end-1] == '/'
 	s.at, s.rooted = end+1, true
 	if s.parts += 1 + attrs; s.parts > maxParts {
-		return refuse(KindTooLarge, "the document has more than %d elements and attributes", maxParts)
+		return failure.New(failure.KindTooLarge, "the document has more than %d elements and attributes", maxParts)
 	}
 	return s.enter(name, prefixes, closed)
 }
@@ -193,7 +198,7 @@ func (s *xmlScan) enter(name []byte, prefixes int, closed bool) error {
 		}
 	}
 	if s.depth >= maxDepth {
-		return refuse(KindTooLarge, "the document nests more than %d elements", maxDepth)
+		return failure.New(failure.KindTooLarge, "the document nests more than %d elements", maxDepth)
 	}
 	if !closed {
 		s.open[s.depth], s.scope[s.depth] = name, prefixes
@@ -232,7 +237,7 @@ func (s *xmlScan) tagEnd(at int) (end, attrs, prefixes int) {
 	return -1, attrs, prefixes
 }
 
-func tagName(b []byte) []byte {
+func TagName(b []byte) []byte {
 	for i, c := range b {
 		switch {
 		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= 0x80, c == '_', c == ':':
@@ -245,5 +250,7 @@ func tagName(b []byte) []byte {
 }
 
 func tooLong(what string) error {
-	return refuse(KindTooLarge, "a %s is longer than %d MiB", what, maxToken>>20)
+	return failure.New(failure.KindTooLarge, "a %s is longer than %d MiB", what, maxToken>>20)
 }
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
