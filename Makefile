@@ -15,7 +15,7 @@ PKGS     ?= ./...
 # What starts no goroutine (arch_test.go holds that), so that the race detector has
 # nothing to find; and what has some tests that are built without it.
 PURE     := ./group/... ./ring ./internal/peer
-UNRACED  := ./internal/sim ./internal/sim/explore ./internal/sim/experiment/smallweb ./internal/origin/fetch ./internal/host ./internal/store
+UNRACED  := ./cmd/feedring ./cmd/feedring-sim ./internal/sim ./internal/sim/explore ./internal/sim/experiment/smallweb ./internal/origin/fetch ./internal/host ./internal/store
 # Of the stripped binary, in bytes.
 MAXSIZE  := 40000000
 
@@ -114,6 +114,7 @@ comma     := ,
 verify:
 	@rm -f $(UNCHECKED)
 	@$(MAKE) --no-print-directory fmt vet lint dead tidy generated proto-check size cross test compat realservers vuln
+	@$(MAKE) --no-print-directory sim SEEDS=4000
 	@$(summary)
 
 # What of it takes seconds once the tools are there.

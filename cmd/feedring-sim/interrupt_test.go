@@ -1,3 +1,5 @@
+//go:build !race
+
 package main
 
 import (
@@ -9,16 +11,6 @@ import (
 	"syscall"
 	"testing"
 )
-
-// asCommand makes the tests' executable the command itself.
-const asCommand = "FEEDRING_SIM_AS_COMMAND"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(asCommand) != "" {
-		main()
-	}
-	os.Exit(m.Run())
-}
 
 // starting tells when a process first writes, and keeps what it writes.
 type starting struct {

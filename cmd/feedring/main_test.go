@@ -25,11 +25,11 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"feedring": main})
 }
 
-// TestScript runs the command line as a user does. Scripts find a running
-// peer's socket in $PEER.
+// TestScript runs the command line as a user does, by the files in scripts.
+// They find a running peer's socket in $PEER.
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata",
+		Files: scripts,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exit1": exits(1), "exit2": exits(2), "exit3": exits(3), "exit4": exits(4),
 			"awaits": awaits, "address": address, "signal2": signalTwice, "dead": dead,
