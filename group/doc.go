@@ -28,6 +28,7 @@
 // internal/holdings (heads and digests), internal/leases (clients, places, issuers), internal/timerqueue.
 // So have the decisions that need little of the roles: internal/replication (publication and polls),
 // internal/placement (lookups), internal/fetchassign (who fetches), internal/sitecheck (checks of sites).
+// internal/message holds what members say to one another.
 //
 // # What a driver does beside the duties of internal/peer
 //

@@ -32,38 +32,6 @@ const (
 	MaxFetchHost = fetchassign.MaxHost
 )
 
-// Messages.
-type (
-	// AssignmentsWanted asks the manager who fetches feeds that the sender and others
-	// offer. It is repeated as long as they do.
-	AssignmentsWanted struct {
-		Header
-		Feeds []AssignmentRequest
-	}
-	// AssignmentRequest is one feed.
-	AssignmentRequest = fetchassign.Request
-	// Assignments tells who fetches, for a time: an answer, or news.
-	Assignments struct {
-		Header
-		For   time.Duration
-		Feeds []Assignment
-	}
-	// LastFetch is what the next fetcher of a feed needs to know of the last fetch.
-	LastFetch = fetchassign.LastFetch
-	// Assignment is one feed.
-	Assignment = fetchassign.Assignment
-	// FetchRequest asks the fetcher of a feed to fetch it now.
-	FetchRequest struct {
-		Header
-		URL string
-	}
-)
-
-// Verbs.
-func (AssignmentsWanted) Verb() feedring.Verb { return "turns-wanted" }
-func (Assignments) Verb() feedring.Verb       { return "turns" }
-func (FetchRequest) Verb() feedring.Verb      { return "urge" }
-
 var _ fetchassign.Membership = shell{}
 
 func (s shell) Term() feedring.Term                   { return s.lead.claim.Term }

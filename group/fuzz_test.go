@@ -190,24 +190,24 @@ func (g *nonsense) message() Message {
 	h := g.header()
 	switch g.rng.IntN(16) {
 	case 0:
-		return Join{h, g.row()}
+		return Join{Header: h, Row: g.row()}
 	case 1:
-		return Admitted{h, g.claim(), g.peer(), g.time(), []*Row{new(g.row()), new(g.row())}, g.heads()}
+		return Admitted{Header: h, Claim: g.claim(), Secondary: g.peer(), Admitted: g.time(), Rows: []*Row{new(g.row()), new(g.row())}, Heads: g.heads()}
 	case 2:
-		return Leave{h, g.row()}
+		return Leave{Header: h, Row: g.row()}
 	case 3:
-		return HandOver{h}
+		return HandOver{Header: h}
 	case 4, 5:
 		c := g.claim()
 		return Beacon{Header: Header{Group: h.Group, Term: c.Term}, Claim: c, Number: g.number(), Secondary: g.peer(), Acknowledged: g.rng.IntN(3) - 1, Away: []feedring.PeerID{g.peer()}, Heads: g.heads(), Older: g.number(), Seal: c.Seal}
 	case 6:
-		return BeaconAnswer{h, g.number(), g.rng.IntN(10) - 5, g.number(), g.heads(), g.number()}
+		return BeaconAnswer{Header: h, Number: g.number(), Leases: g.rng.IntN(10) - 5, Catalogue: g.number(), Heads: g.heads(), Older: g.number()}
 	case 7:
-		return Refresh{h, g.claim(), g.number(), []Load{{g.peer(), math.MinInt}}, []*Row{new(g.row())}}
+		return Refresh{Header: h, Claim: g.claim(), Version: g.number(), Loads: []Load{{Peer: g.peer(), Leases: math.MinInt}}, Rows: []*Row{new(g.row())}}
 	case 8:
-		return RowsWanted{h, []RowVersion{{Peer: g.peer(), Incarnation: g.number(), Version: g.number()}}}
+		return RowsWanted{Header: h, Have: []RowVersion{{Peer: g.peer(), Incarnation: g.number(), Version: g.number()}}}
 	case 9:
-		return Rows{h, []*Row{new(g.row()), new(g.row())}}
+		return Rows{Header: h, Rows: []*Row{new(g.row()), new(g.row())}}
 	case 10:
 		return Stale{Header: h, Claim: g.claim(), Secondary: g.peer(), Addrs: []string{"x"}, Acknowledged: g.rng.IntN(2) == 0}
 	default:
@@ -230,11 +230,11 @@ func (g *nonsense) shareInput() Input {
 	case 1:
 		return FetchNow{URL: g.ref().URL}
 	case 2:
-		msg = AssignmentsWanted{h, []AssignmentRequest{{URL: g.ref().URL, Distance: time.Duration(g.number()), Fetchers: g.rng.IntN(20) - 5, Fetching: g.rng.IntN(2) == 0, Failing: g.rng.IntN(2) == 0, Last: g.last()}}}
+		msg = AssignmentsWanted{Header: h, Feeds: []AssignmentRequest{{URL: g.ref().URL, Distance: time.Duration(g.number()), Fetchers: g.rng.IntN(20) - 5, Fetching: g.rng.IntN(2) == 0, Failing: g.rng.IntN(2) == 0, Last: g.last()}}}
 	case 3:
-		msg = Assignments{h, time.Duration(g.number()), []Assignment{{URL: g.ref().URL, By: []feedring.PeerID{g.peer(), g.peer()}[:g.rng.IntN(3)], Last: g.last()}}}
+		msg = Assignments{Header: h, For: time.Duration(g.number()), Feeds: []Assignment{{URL: g.ref().URL, By: []feedring.PeerID{g.peer(), g.peer()}[:g.rng.IntN(3)], Last: g.last()}}}
 	default:
-		msg = FetchRequest{h, g.ref().URL}
+		msg = FetchRequest{Header: h, URL: g.ref().URL}
 	}
 	return Receive{From: g.peer(), Message: msg}
 }
@@ -251,15 +251,15 @@ func (g *nonsense) moreMessage(h Header) Message {
 	alive := Alive{Header: h, Nonce: g.number()}
 	switch g.rng.IntN(13) {
 	case 0:
-		return Refreshed{h, g.number()}
+		return Refreshed{Header: h, Version: g.number()}
 	case 1:
-		return HeadsWanted{h, g.ref()}
+		return HeadsWanted{Header: h, After: g.ref()}
 	case 2:
-		return Heads{h, g.heads(), g.rng.IntN(2) == 0}
+		return Heads{Header: h, Heads: g.heads(), More: g.rng.IntN(2) == 0}
 	case 3:
-		return Intention{h, g.number(), time.Duration(g.number()), g.number()}
+		return Intention{Header: h, Proposed: g.number(), Elapsed: time.Duration(g.number()), Nonce: g.number()}
 	case 4:
-		return Probe{h, g.number()}
+		return Probe{Header: h, Nonce: g.number()}
 	case 5:
 		return alive
 	case 6:
@@ -267,11 +267,11 @@ func (g *nonsense) moreMessage(h Header) Message {
 	case 7:
 		return Objection{Header: h, Claim: &claim}
 	case 8:
-		return Confirmation{h, claim, g.peer()}
+		return Confirmation{Header: h, Claim: claim, Secondary: g.peer()}
 	case 9:
-		return Replace{h, g.peer()}
+		return Replace{Header: h, Secondary: g.peer()}
 	case 10:
-		return Notify{h, g.head(), []feedring.PeerID{g.peer()}}
+		return Notify{Header: h, Head: g.head(), Path: []feedring.PeerID{g.peer()}}
 	case 11:
 		return Place{Header: h, ID: g.query(), Client: g.peer(), Since: g.time(), Within: time.Duration(g.number())}
 	default:

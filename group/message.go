@@ -1,33 +1,10 @@
 package group
 
 import (
-	"time"
-
-	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/catalogue"
+	"github.com/feedring/feedring/group/internal/fetchassign"
+	"github.com/feedring/feedring/group/internal/message"
 )
-
-// Header is carried by every message inside a group, for information: the
-// group and the term that the sender follows. Nobody adopts a term from it. A
-// member that follows a higher one answers Stale, to one sender at most once in
-// a third of the refresh period, unless the message has an answer of its own
-// that names the claim (Join, Intention, and what carries a claim itself).
-type Header struct {
-	Group feedring.GroupID
-	Term  feedring.Term
-}
-
-// Of returns the header, so that a dispatcher finds the group of any message.
-func (h Header) Of() Header { return h }
-
-// Claim is the signed statement "I, Term.Claimant, manage Group". It is what
-// Confirmation, Beacon, Refresh and Stale carry, and nothing else changes a
-// term that a peer has accepted.
-type Claim struct {
-	Group feedring.GroupID
-	Term  feedring.Term
-	Seal  *feedring.Seal // by Term.Claimant; nil on one's own
-}
 
 // What the catalogue is made of.
 type (
@@ -37,235 +14,46 @@ type (
 	Gone       = catalogue.Gone    // is a feed of which only copies are left
 )
 
-// Admission.
+// What messages are made of.
 type (
-	// Join asks to be admitted. A member that is not the manager answers Stale,
-	// which names the manager, and passes the row on to it.
-	Join struct {
-		Header
-		Row Row
-	}
-	// Admitted answers Join with the state of the group.
-	Admitted struct {
-		Header
-		Claim     Claim
-		Secondary feedring.PeerID
-		Admitted  time.Time
-		Rows      []*Row // here and below: never changed, machines of one process share them
-		Heads     []feedring.Head
-	}
-	// Leave tells that the sender goes, with its tombstone.
-	Leave struct {
-		Header
-		Row Row
-	}
-	// HandOver asks the secondary to claim at once: the manager leaves.
-	HandOver struct{ Header }
+	Header            = message.Header         // is carried by every message
+	Claim             = message.Claim          // is the signed statement of a manager
+	Load              = message.Load           // is the number of clients of a peer
+	AssignmentRequest = fetchassign.Request    // is one feed of AssignmentsWanted
+	Assignment        = fetchassign.Assignment // is one feed of Assignments
+	LastFetch         = fetchassign.LastFetch  // is what the next fetcher of a feed needs to know of the last fetch
 )
-
-// Keeping together.
-type (
-	// Beacon is the manager's sign of life, every third of the refresh period.
-	Beacon struct {
-		Header
-		Claim        Claim
-		Number       uint64 // one more each time, under one term
-		Secondary    feedring.PeerID
-		Acknowledged int // other peers that follow this term; 0: a provisional claim
-		Away         []feedring.PeerID
-		Catalogue    uint64          // hash of the versions of all rows
-		Heads        []feedring.Head // changed in the last three periods
-		Older        uint64          // hash of all heads not in Heads
-		RoundTrip    time.Duration   // as the manager measures it, in whole milliseconds; 0: unknown
-		Seal         *feedring.Seal  // by Claim.Term.Claimant; nil on one's own
-	}
-	// BeaconAnswer acknowledges the term and tells the member's state.
-	BeaconAnswer struct {
-		Header
-		Number    uint64
-		Leases    int // live leases, absolute
-		Catalogue uint64
-		Heads     []feedring.Head // changed in the last three periods
-		Older     uint64
-	}
-	// Refresh replicates the manager's state to the secondary.
-	Refresh struct {
-		Header
-		Claim   Claim
-		Version uint64
-		Loads   []Load
-		Rows    []*Row
-	}
-	// Refreshed acknowledges a Refresh.
-	Refreshed struct {
-		Header
-		Version uint64
-	}
-	// RowsWanted asks for the catalogue; Have lists what the sender holds.
-	RowsWanted struct {
-		Header
-		Have []RowVersion
-	}
-	// Rows carries catalogue rows, new to the receiver as far as is known.
-	Rows struct {
-		Header
-		Rows []*Row
-	}
-	// HeadsWanted asks for the heads of all feeds after After, in FeedRef order.
-	HeadsWanted struct {
-		Header
-		After feedring.FeedRef
-	}
-	// Heads answers HeadsWanted: a range in FeedRef order, to the end unless More.
-	Heads struct {
-		Header
-		Heads []feedring.Head
-		More  bool
-	}
-)
-
-// Load is the number of clients of a peer.
-type Load struct {
-	Peer   feedring.PeerID
-	Leases int
-}
-
-// Failover.
-type (
-	// Intention proposes to take the manager's place. Proposed is data: nobody
-	// adopts it.
-	Intention struct {
-		Header
-		Proposed uint64
-		Elapsed  time.Duration // since the last beacon, by the sender's monotonic clock
-		Nonce    uint64
-	}
-	// Probe asks the manager for a fresh signature over Nonce.
-	Probe struct {
-		Header
-		Nonce uint64
-	}
-	// Alive answers Probe.
-	Alive struct {
-		Header
-		Nonce uint64
-		Seal  *feedring.Seal // by the manager, over group, term and nonce; nil on one's own
-	}
-	// Objection answers Intention, with the manager's own Alive over its nonce,
-	// or with a higher claim.
-	Objection struct {
-		Header
-		Nonce uint64
-		Alive *Alive
-		Claim *Claim
-	}
-	// Confirmation is a claim made good.
-	Confirmation struct {
-		Header
-		Claim     Claim
-		Secondary feedring.PeerID
-	}
-	// Stale tells a sender that its term is over.
-	Stale struct {
-		Header
-		Claim     Claim
-		Secondary feedring.PeerID
-		Addrs     []string // of the claimant
-		// Acknowledged says that another peer than the claimant follows the
-		// claim; a provisional claimant yields only then to a lower term.
-		Acknowledged bool
-	}
-	// Replace asks the manager, through an objector, for another secondary.
-	Replace struct {
-		Header
-		Secondary feedring.PeerID
-	}
-)
-
-// Publication.
-type (
-	// Notify announces a persisted entry. Path lists its forwarders in groups
-	// that spread notifies over a mesh.
-	Notify struct {
-		Header
-		Head feedring.Head
-		Path []feedring.PeerID
-	}
-)
-
-// Lookup.
-type (
-	// Place asks a manager (or its secondary) to find providers for a client.
-	// It comes from the coordinator of the query.
-	Place struct {
-		Header
-		ID       feedring.QueryID
-		Attempt  uint32
-		Client   feedring.PeerID
-		Provider string
-		Since    time.Time     // zero: none
-		Within   time.Duration // the coordinator waits no longer
-	}
-	// Placed answers Place. Grants is empty where Served is false.
-	Placed struct {
-		Header
-		ID      feedring.QueryID
-		Attempt uint32
-		Served  bool // the group has such a provider
-		Grants  []feedring.Grant
-		Missing []string // publishers that alone have the answer and are away
-		Copies  []string // those whose feeds are answered whole from copies
-	}
-	// Assign asks a peer to keep a place for a client, and which of the feeds of
-	// Copies, if any, it holds whole since Since (zero: from their first entry).
-	Assign struct {
-		Header
-		ID      feedring.QueryID
-		Attempt uint32
-		Client  feedring.PeerID
-		Expiry  time.Time
-		Copies  []feedring.FeedRef
-		Since   time.Time
-	}
-	// Assigned acknowledges Assign after the place was made, or refuses.
-	Assigned struct {
-		Header
-		ID      feedring.QueryID
-		Attempt uint32
-		OK      bool
-		Leases  int
-		Copies  []feedring.FeedRef // those of Assign that are held whole
-	}
-)
-
-// Verbs.
-func (Join) Verb() feedring.Verb         { return "join" }
-func (Admitted) Verb() feedring.Verb     { return "admitted" }
-func (Leave) Verb() feedring.Verb        { return "leave" }
-func (HandOver) Verb() feedring.Verb     { return "hand-over" }
-func (Beacon) Verb() feedring.Verb       { return "beacon" }
-func (BeaconAnswer) Verb() feedring.Verb { return "beacon-answer" }
-func (Refresh) Verb() feedring.Verb      { return "refresh" }
-func (Refreshed) Verb() feedring.Verb    { return "refreshed" }
-func (RowsWanted) Verb() feedring.Verb   { return "rows-wanted" }
-func (Rows) Verb() feedring.Verb         { return "rows" }
-func (HeadsWanted) Verb() feedring.Verb  { return "heads-wanted" }
-func (Heads) Verb() feedring.Verb        { return "heads" }
-func (Intention) Verb() feedring.Verb    { return "intention" }
-func (Probe) Verb() feedring.Verb        { return "probe" }
-func (Alive) Verb() feedring.Verb        { return "alive" }
-func (Objection) Verb() feedring.Verb    { return "objection" }
-func (Confirmation) Verb() feedring.Verb { return "confirmation" }
-func (Stale) Verb() feedring.Verb        { return "stale" }
-func (Replace) Verb() feedring.Verb      { return "replace" }
-func (Notify) Verb() feedring.Verb       { return "notify" }
-func (Place) Verb() feedring.Verb        { return "place" }
-func (Placed) Verb() feedring.Verb       { return "placed" }
-func (Assign) Verb() feedring.Verb       { return "assign" }
-func (Assigned) Verb() feedring.Verb     { return "assigned" }
 
 // Message is any message of this package.
-type Message interface {
-	feedring.Message
-	Of() Header
-}
+type Message = message.Message
+
+// Messages.
+type (
+	Join              = message.Join              // asks to be admitted
+	Admitted          = message.Admitted          // answers Join with the state of the group
+	Leave             = message.Leave             // tells that the sender goes
+	HandOver          = message.HandOver          // asks the secondary to claim at once
+	Beacon            = message.Beacon            // the manager's sign of life
+	BeaconAnswer      = message.BeaconAnswer      // acknowledges the term and tells the member's state
+	Refresh           = message.Refresh           // replicates the manager's state to the secondary
+	Refreshed         = message.Refreshed         // acknowledges a Refresh
+	RowsWanted        = message.RowsWanted        // asks for the catalogue
+	Rows              = message.Rows              // carries rows of the catalogue
+	HeadsWanted       = message.HeadsWanted       // asks for the heads of all feeds
+	Heads             = message.Heads             // answers HeadsWanted
+	Intention         = message.Intention         // proposes to take the manager's place
+	Probe             = message.Probe             // asks a suspected peer for a fresh signature
+	Alive             = message.Alive             // answers Probe
+	Objection         = message.Objection         // answers Intention
+	Confirmation      = message.Confirmation      // a claim made good
+	Stale             = message.Stale             // tells a sender that its term is over
+	Replace           = message.Replace           // asks the manager for another secondary
+	Notify            = message.Notify            // announces a persisted entry
+	Place             = message.Place             // asks for providers for a client
+	Placed            = message.Placed            // answers Place
+	Assign            = message.Assign            // asks a peer to keep a place for a client
+	Assigned          = message.Assigned          // answers Assign
+	AssignmentsWanted = message.AssignmentsWanted // asks the manager who fetches feeds
+	Assignments       = message.Assignments       // tells who fetches
+	FetchRequest      = message.FetchRequest      // asks the fetcher of a feed to fetch it now
+)
