@@ -145,9 +145,14 @@ var arrows = map[string][]string{
 		"node/internal/readers/delivery", "node/internal/sealed", "node/internal/transport", "proto/feedring/v1",
 	},
 	"node/internal/readers/delivery": {".", "internal/match", "internal/match/stem", "internal/store", "internal/wire"},
-	"node/internal/nodetest":         {".", "group", "internal/store", "internal/wire", "node/internal/tasks"},
+	"node/internal/nodetest":         {".", "group", "internal/origin/fetch", "internal/store", "internal/wire", "node/internal/tasks"},
 	"node/internal/storage":          {"internal/store", "internal/web"},
-	"node/internal/publish":          {".", "group", "internal/host", "internal/peer", "internal/readerfeeds/render", "internal/store", "internal/web", "internal/wire", "internal/wire/polls", "node/internal/sealed", "node/internal/storage", "node/internal/tasks", "proto/feedring/v1"},
+	"node/internal/origins": {
+		".", "group", "internal/host", "internal/keyed", "internal/origin/discover", "internal/origin/document", "internal/origin/fetch", "internal/peer",
+		"internal/readerfeeds/cache", "internal/readerfeeds/render", "internal/safehttp", "internal/store", "internal/vouch", "internal/web", "internal/wire",
+		"node/internal/contacts", "node/internal/publish", "node/internal/readers/delivery", "node/internal/sealed", "node/internal/storage", "node/internal/tasks",
+	},
+	"node/internal/publish": {".", "group", "internal/host", "internal/peer", "internal/readerfeeds/render", "internal/store", "internal/web", "internal/wire", "internal/wire/polls", "node/internal/sealed", "node/internal/storage", "node/internal/tasks", "proto/feedring/v1"},
 
 	"cmd/feedring": {".", "node", "cmd/feedring/internal/"},
 	"cmd/feedring/internal/": {

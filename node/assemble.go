@@ -1,7 +1,6 @@
 package node
 
 import (
-	"math/rand/v2"
 	"time"
 
 	"github.com/feedring/feedring/internal/origin/fetch"
@@ -12,6 +11,7 @@ import (
 	"github.com/feedring/feedring/internal/wire"
 	"github.com/feedring/feedring/node/internal/admin"
 	"github.com/feedring/feedring/node/internal/contacts"
+	"github.com/feedring/feedring/node/internal/origins"
 	"github.com/feedring/feedring/node/internal/personalfeeds"
 	"github.com/feedring/feedring/node/internal/publish"
 	"github.com/feedring/feedring/node/internal/readers"
@@ -29,29 +29,29 @@ const connsAtHost = 4
 // assemble builds the machine, the rooms and the effects.
 func (n *Node) assemble() error {
 	var err error
-	n.ways = newWays()
+	latency := origins.NewLatency()
 	n.outside, err = safehttp.New(safehttp.Config{
 		AllowPrivate: n.cfg.AllowPrivateFeeds, UserAgent: n.agent(0),
-		Connected:       n.ways.connected,
+		Connected:       latency.Connected,
 		MaxConnsPerHost: connsAtHost, // who asks bounds what is under way
 	})
 	if err != nil {
 		return err
 	}
-	n.ways.connect = n.outside.Connect
 	if err := n.openOwnFeeds(); err != nil {
 		return err
 	}
 	n.fetcher = fetch.NewFetcher(n.outside, n.prepare)
 	broker := delivery.New(n.ID(), n.store, n.history)
-	n.resting = broker.Subscribe()
 	n.offers = newOffers(n.ctx, n.offered, n.loop.Post, n.background)
-	n.origins = &origins{
-		self: n.ID(), store: n.store, writing: n.writing, log: n.log, feeds: newFeeds(), offer: n.offer, retitle: n.offers.soon, front: n.own, share: n.cfg.Share,
-	}
-	if err := n.origins.load(n.cfg.Feeds); err != nil {
+	if n.origins, err = origins.Load(n.ctx, origins.Config{
+		Self: n.ID(), Store: n.store, Storage: n.writing, Cache: n.own, Host: n.host, Joins: n.joins, Loop: n.loop, Offers: n.offers,
+		Identity: n.identity, Broker: broker, Tasks: &n.running, Log: n.log, Share: n.cfg.Share,
+		AllowPrivate: n.cfg.AllowPrivateFeeds, Interval: n.cfg.Interval, Policy: n.cfg.Policy, Budget: n.cfg.Budget,
+	}, n.cfg.Feeds); err != nil {
 		return err
 	}
+	n.writing.Notify(n.origins)
 	n.links = transport.NewLinks(n.ctx, n.host, n.sealer, n.cfg.Refresh, &n.running, n.log)
 	n.loop.states = newPersister(n.store, n.loop, &n.themes, n.log)
 	n.verifier = wire.NewVerifier(n.cfg.Network)
@@ -62,7 +62,7 @@ func (n *Node) assemble() error {
 	})
 	n.publisher = publish.New(publish.Config{
 		Self: n.ID(), Store: n.store, Sealer: n.sealer, Share: n.cfg.Share, Loop: n.loop, Readers: broker,
-		Tasks: &n.running, Identity: n.identity, Mirrors: mirrors{n},
+		Tasks: &n.running, Identity: n.identity, Mirrors: n.origins,
 	})
 	n.retractor = &publish.Retractor{
 		Publisher: n.publisher, Feeds: n.origins, Views: n.loop, Joins: n.joins, Host: n.host, Verifier: n.verifier,
@@ -74,12 +74,12 @@ func (n *Node) assemble() error {
 		Host: n.host, Loopback: n.server, Private: n.origins, Tasks: &n.running, Log: n.log,
 	})
 	checks := sitecheck.New(n.ctx, sitecheck.Config{
-		Self: n.ID(), Sites: n.sites, Feeds: feedsView{n}, Fetcher: n.fetcher, Loop: n.loop, Tasks: &n.running, Log: n.log,
+		Self: n.ID(), Sites: n.sites, Feeds: n.origins, Fetcher: n.fetcher, Loop: n.loop, Tasks: &n.running, Log: n.log,
 	})
 	n.Desk = admin.New(n.ctx, admin.Config{
 		Version: Version, Network: n.cfg.Network, HTTP: n.front.Address(), Started: n.started, Read: n.cfg.Read,
 		Refresh: n.cfg.Refresh, Interval: n.cfg.Interval,
-		Loop: n.loop, Feeds: feedsView{n}, Identity: identityView{n}, Storage: n.writing, Host: n.host, Store: n.store,
+		Loop: n.loop, Feeds: n.origins, Identity: identityView{n}, Storage: n.writing, Host: n.host, Store: n.store,
 		History: n.history, Links: n.links, Server: n.server, Contact: contact, Joins: n.joins, Cache: n.own, Sites: n.sites, Log: n.log,
 	})
 	n.personal, err = personalfeeds.Open(personalfeeds.Config{
@@ -101,18 +101,15 @@ func (n *Node) assemble() error {
 	if err := n.openHubs(); err != nil {
 		return err
 	}
-	n.origins.publish, n.origins.names = n.publishAndTell, n.namesHub
-	n.glances = fetch.NewGlances(n.outside, n.prepare)
-	n.origins.glanced, n.origins.ours = n.glances.Holds, n.vouched
-	n.files = &fetch.Files{Next: n.glances, Path: n.origins.file, All: n.origins.files}
-	n.origins.lookers = n.newLookers()
-	if err := n.newWatcher(n.files); err != nil {
+	if err := n.origins.Begin(origins.Parts{
+		Client: n.outside, Latency: latency, Sites: n.sites, Publisher: n.publisher, Subscribers: subscribers{n}, Personal: n.personal,
+	}); err != nil {
 		return err
 	}
 	n.effects = &effects{
 		log: n.log, loop: n.loop, events: n.output.events, departed: make(chan struct{}), host: n.host, links: n.links, credit: credit,
 		directory: directory, checks: checks, persister: n.loop.states, readers: n.readers, publisher: n.publisher,
-		copies: copies, looks: n, twins: &n.twins,
+		copies: copies, origins: n.origins, twins: &n.twins,
 	}
 	return n.newMachine()
 }
@@ -135,19 +132,6 @@ func (n *Node) newMachine() error {
 	return nil
 }
 
-func (n *Node) newWatcher(client fetch.Client) (err error) {
-	spread := fetch.WithSites{Policy: fetch.NewBudget(n.cfg.Policy, n.cfg.Budget, rand.NewPCG(seed(), seed())), Vouches: n.vouched}
-	var policy fetch.Policy = fetch.WithHubs{Policy: spread, Works: n.hubWorks}
-	if n.cfg.Interval > 0 {
-		policy = fetch.Fixed(n.cfg.Interval)
-	}
-	policy = inTurn{Policy: policy, lookers: n.origins.lookers, exact: n.cfg.Interval > 0}
-	n.origins.watcher, err = fetch.NewWatcher(fetch.WatcherConfig{
-		Client: client, Policy: policy, Manners: n.manners(), Prepare: n.prepare, Handler: n.origins, Logger: n.log, Fetched: n.origins.fetched,
-	})
-	return err
-}
-
 // serve starts everything: first the loop, then what answers, then what asks.
 func (n *Node) serve() {
 	n.background(func() { n.loop.run(n.ctx) })
@@ -155,7 +139,7 @@ func (n *Node) serve() {
 	n.listen()
 	n.background(func() { n.personal.Run(n.ctx) })
 	n.background(func() { n.personal.Deliver(n.ctx) })
-	n.background(n.standIn)
+	n.background(n.origins.StandIn)
 	site := web.Config{
 		Backend: n, PublicURL: n.cfg.PublicURL, Metrics: n.Metrics(), Personal: n.personal,
 		Front: ownFeeds{n.own},
@@ -171,7 +155,7 @@ func (n *Node) serve() {
 		n.background(func() { n.hubs.Run(n.ctx) })
 	}
 	n.output.events.Add(n.Started()) // before any role
-	n.offer()
+	n.offers.Now()
 	n.join()
 	n.background(func() { n.known.Run(n.ctx, n.host) })
 	n.background(func() { n.effects.copies.CollectGarbage(n.origins) })

@@ -1,51 +1,19 @@
 package node
 
 import (
+	"context"
 	"crypto/sha256"
-	"encoding/json"
-	"fmt"
+	"log/slog"
 	"math"
-	"math/rand/v2"
-	"net/http"
-	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/host"
-	"github.com/feedring/feedring/internal/origin/fetch"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/wire"
 )
-
-// BenchmarkManyFeeds starts with b.N private feeds that were looked at before,
-// and tells what each takes in memory here and in the watcher, its address
-// included and its log's head left out, and how long a start takes, the disk
-// included.
-func BenchmarkManyFeeds(b *testing.B) {
-	dir := b.TempDir()
-	s, err := store.Open(dir, store.Options{Reserve: -1})
-	check(b, err)
-	putFeeds(b, s, b.N)
-	check(b, s.Close()) // what it holds of writing is no feed's
-	s, err = store.Open(dir, store.Options{Reserve: -1})
-	check(b, err)
-	defer s.Close()
-	p := writer(nil, newSealer(b))
-	p.Store = s
-	before, cpu := inUse(), computing(b)
-	b.ResetTimer()
-	l := newLibrary(b, s, p)
-	l.watcher, err = fetch.NewWatcher(fetch.WatcherConfig{
-		Client: http.DefaultClient, Policy: fetch.NewBudget(fetch.ExpectedLoss, fetch.MeanInterval, rand.NewPCG(1, 2)), Handler: l,
-	})
-	check(b, err)
-	l.begin(b.Context())
-	b.StopTimer()
-	b.ReportMetric(float64((computing(b)-cpu).Microseconds())/float64(b.N), "cpu-µs/feed")
-	b.ReportMetric((inUse()-before)/float64(b.N), "B/feed")
-	runtime.KeepAlive(l)
-}
 
 // BenchmarkManyFeedsPeer is the same of a whole peer, in a group of its own, whose
 // private feeds have an entry each, which no index has yet: how long it takes to be
@@ -67,10 +35,11 @@ func BenchmarkManyFeedsPeer(b *testing.B) {
 	w.start("news", "p0.example") // what any peer keeps
 	before, cpu, began := inUse(), computing(b), time.Now()
 	b.ResetTimer()
-	n := w.start("sport", "p1.example", func(c *Config) { c.Data, c.Interval = data, 0 })
+	watched := new(watchedFeeds)
+	n := w.start("sport", "p1.example", func(c *Config) { c.Data, c.Interval, c.Logger = data, 0, slog.New(watched) })
 	b.ReportMetric(time.Since(began).Seconds(), "s/ready")
 	ready := computing(b)
-	patiently(b, "all are watched", func() bool { return n.origins.watcher.Len() > b.N })
+	patiently(b, "all are watched", func() bool { return watched.Load() >= int64(b.N) && n.Ready() })
 	b.StopTimer()
 	b.ReportMetric(time.Since(began).Seconds(), "s/watched")
 	b.ReportMetric(float64((ready-cpu).Microseconds())/float64(b.N), "cpu-µs/feed-ready")
@@ -86,6 +55,20 @@ func BenchmarkManyFeedsPeer(b *testing.B) {
 		return math.Abs(last-was) < 1e5
 	})
 	b.ReportMetric((last-before)/float64(b.N), "B/feed")
+}
+
+// watchedFeeds reads from the log how many feeds are watched after the start.
+type watchedFeeds struct{ atomic.Int64 }
+
+func (*watchedFeeds) Enabled(context.Context, slog.Level) bool { return true }
+func (w *watchedFeeds) WithAttrs([]slog.Attr) slog.Handler     { return w }
+func (w *watchedFeeds) WithGroup(string) slog.Handler          { return w }
+
+func (w *watchedFeeds) Handle(_ context.Context, r slog.Record) error {
+	if r.Message == "all feeds are watched" {
+		r.Attrs(func(a slog.Attr) bool { w.Store(a.Value.Int64()); return false })
+	}
+	return nil
 }
 
 // patiently waits for what may take minutes, and looks once in two seconds: the
@@ -105,13 +88,6 @@ func patiently(b *testing.B, what string, is func() bool) {
 	}
 }
 
-func feedAt(i int) feedring.FeedSpec {
-	return feedring.FeedSpec{
-		URL:      fmt.Sprintf("https://site-%06d.example.org/blog/%d/feed.xml", i/2, i),
-		Provider: feedring.Provider(fmt.Sprintf("site-%06d.example.org", i/2)),
-	}
-}
-
 // putLogs gives each of the feeds that putFeeds puts an entry.
 func putLogs(b *testing.B, s *store.Store, publisher feedring.PeerID, feeds int) {
 	now := time.Now()
@@ -127,30 +103,4 @@ func putLogs(b *testing.B, s *store.Store, publisher feedring.PeerID, feeds int)
 			items = items[:0]
 		}
 	}
-}
-
-func putFeeds(b *testing.B, s *store.Store, feeds int) {
-	now := time.Now()
-	st := fetch.State{
-		Title: "A personal site", Validators: fetch.Validators{ETag: `"5e2f-61ab8a9e1c2c0"`},
-		LastLook: now.Add(-time.Hour), LastSuccess: now.Add(-time.Hour), NextLook: now.Add(time.Hour), Interval: time.Hour,
-	}
-	state, err := st.MarshalBinary()
-	check(b, err)
-	var changes []store.Change
-	for i := range feeds {
-		spec := feedAt(i)
-		value, err := json.Marshal(spec)
-		check(b, err)
-		changes = append(changes, store.Change{Key: addedFeed + spec.URL, Value: value}, store.Change{Key: feedState + spec.URL, Value: state})
-	}
-	check(b, s.Write(b.Context(), store.BucketFeed, changes))
-}
-
-func inUse() float64 {
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	return float64(m.HeapAlloc)
 }

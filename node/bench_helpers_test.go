@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -159,16 +158,6 @@ func benchUntil(b testing.TB, what string, ok func() bool) {
 			b.Fatalf("waited in vain: %s", what)
 		}
 	}
-}
-
-// computing is the time that this process has computed for: unlike the time on
-// the wall, other programs of the machine hardly change it.
-func computing(b *testing.B) time.Duration {
-	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 // reportRate tells how many were done a second, and what one cost.

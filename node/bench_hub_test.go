@@ -60,7 +60,8 @@ func benchCallback(b *testing.B, personal bool) {
 		n.own.Take(spec.URL, cache.Fetched{Body: []byte(feedOfEntries(title)), ContentType: "application/rss+xml", At: time.Now()})
 		entry := feedring.Entry{Version: 1, ID: feedring.EntryID(fmt.Sprintf("%032x", i+1)), Title: title, URL: "https://p0.example/" + fmt.Sprint(i)}
 		begun := time.Now()
-		check(b, n.publishAndTell(context.Background(), spec, []feedring.Entry{entry}))
+		check(b, n.publisher.Publish(context.Background(), spec, []feedring.Entry{entry}))
+		subscribers{n}.FeedChanged(spec.URL)
 		for body := range came {
 			if strings.Contains(body, title) {
 				break

@@ -1,38 +1,10 @@
 package node
 
 import (
-	"context"
-	"maps"
-	"slices"
 	"strings"
 
-	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/web"
 )
-
-// feedsView is this peer's own feeds as admin and sitecheck see them.
-type feedsView struct{ *Node }
-
-func (f feedsView) Published() []string { return slices.Collect(maps.Keys(f.origins.public())) }
-
-func (f feedsView) Offered() map[feedring.Theme][]feedring.Feed { return f.origins.offered() }
-
-// Failing leaves private feeds out: metrics ask for no token.
-func (f feedsView) Failing() int {
-	count := 0
-	for _, own := range f.origins.public() {
-		if own.failing {
-			count++
-		}
-	}
-	return count
-}
-
-func (f feedsView) Link(url string) string { return f.origins.link(url) }
-
-func (f feedsView) Visit(ctx context.Context, url string, ask func(context.Context) error) error {
-	return f.origins.watcher.Visit(ctx, url, ask)
-}
 
 // identityView is what is known of other processes with this peer's key.
 type identityView struct{ n *Node }
@@ -50,7 +22,7 @@ func (i identityView) signs() string {
 
 func (i identityView) Warning() string {
 	text := i.signs()
-	if err := i.n.identity.yields(); text == "" && err != nil {
+	if err := i.n.identity.Yields(); text == "" && err != nil {
 		text = err.Error()
 	}
 	return text

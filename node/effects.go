@@ -9,6 +9,7 @@ import (
 	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/node/internal/backlog"
 	"github.com/feedring/feedring/node/internal/contacts"
+	"github.com/feedring/feedring/node/internal/origins"
 	"github.com/feedring/feedring/node/internal/publish"
 	"github.com/feedring/feedring/node/internal/readers"
 	"github.com/feedring/feedring/node/internal/replicate"
@@ -31,15 +32,8 @@ type effects struct {
 	readers   *readers.Server
 	publisher *publish.Publisher
 	copies    *replicate.Replicator
-	looks     looks
+	origins   *origins.Feeds
 	twins     *twins
-}
-
-// looks are this peer's looks at origins, as groups share them out.
-type looks interface {
-	turned(group.FetchAssignment)
-	measure(group.MeasureOrigin)
-	urged(group.FetchRequested)
 }
 
 // do carries out one output of the machine. It runs on the loop and never
@@ -79,11 +73,11 @@ func (e *effects) do(out peer.Output) {
 	case group.Owing:
 		e.credit.Take(o)
 	case group.FetchAssignment:
-		e.looks.turned(o)
+		e.origins.Assign(o)
 	case group.MeasureOrigin:
-		e.looks.measure(o)
+		e.origins.Measure(o)
 	case group.FetchRequested:
-		e.looks.urged(o)
+		e.origins.Requested(o)
 	case group.Dropped:
 		e.dropped(o)
 	case group.DuplicateIdentity:
@@ -102,7 +96,7 @@ func (e *effects) do(out peer.Output) {
 // dropped tells whoever runs the peer what it does not publish.
 func (e *effects) dropped(o group.Dropped) {
 	for _, url := range o.URLs {
-		e.looks.turned(group.FetchAssignment{Group: o.Theme.Group(), URL: url, Slot: 1, Slots: 1})
+		e.origins.Assign(group.FetchAssignment{Group: o.Theme.Group(), URL: url, Slot: 1, Slots: 1})
 	}
 	if len(o.URLs) > 0 {
 		e.log.Warn("too many feeds of one theme, or too long addresses: some are published to nobody; run another peer for them",

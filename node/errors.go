@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/host"
 	"github.com/feedring/feedring/node/internal/front"
 )
@@ -53,11 +52,4 @@ type OpenStoreError struct {
 func (e *OpenStoreError) Unwrap() error { return e.Err }
 func (e *OpenStoreError) Error() string {
 	return fmt.Sprintf("others can read %s, which holds private feeds: %v", e.Path, e.Err)
-}
-
-// FeedTwiceError is for a feed that is configured for two themes or providers.
-type FeedTwiceError struct{ First, Second feedring.Theme }
-
-func (e *FeedTwiceError) Error() string {
-	return fmt.Sprintf("named twice, for %q and %q: a feed has one theme and one provider", e.First, e.Second)
 }

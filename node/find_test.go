@@ -14,13 +14,6 @@ import (
 	"github.com/feedring/feedring/internal/web"
 )
 
-// nobodyAnswers is a client without a network.
-type nobodyAnswers struct{}
-
-func (nobodyAnswers) Do(*http.Request) (*http.Response, error) {
-	return nil, errors.New("no such host")
-}
-
 // pages is a site of fixed pages that writes down what it is asked for.
 type pages struct {
 	*httptest.Server

@@ -17,21 +17,23 @@ const (
 )
 
 var (
-	testSpec = nodetest.Spec
-	quiet    = nodetest.Quiet
+	quiet = nodetest.Quiet
 
-	check      = nodetest.Check
-	eventually = nodetest.Eventually
-	openStore  = nodetest.OpenStore
-	newSealer  = nodetest.NewSealer
-	anEntry    = nodetest.Entry
-	entries    = nodetest.Entries
-	chained    = nodetest.Chained
-	log        = nodetest.Log
+	check         = nodetest.Check
+	eventually    = nodetest.Eventually
+	openStore     = nodetest.OpenStore
+	newSealer     = nodetest.NewSealer
+	anEntry       = nodetest.Entry
+	entries       = nodetest.Entries
+	chained       = nodetest.Chained
+	log           = nodetest.Log
+	newSite       = nodetest.NewSite
+	feedOfEntries = nodetest.FeedOfEntries
+	putFeeds      = nodetest.PutFeeds
+	inUse         = nodetest.InUse
+	feedAt        = nodetest.FeedAt
+	computing     = nodetest.Computing
 )
-
-// spawn runs tasks of a test, which waits for them.
-func spawn(t testing.TB) func(func()) bool { return nodetest.Tasks(t).Run }
 
 // testWriter stores entries of one feed as its publisher does, without a machine.
 type testWriter struct {

@@ -76,15 +76,39 @@ func (n *Node) PersonalChanged(secret string) {
 	}
 }
 
-// namesHub takes in which hub a feed names.
-func (n *Node) namesHub(url, hub, self string) {
-	if n.hubs != nil {
-		n.hubs.Found(url, hub, self)
+// subscribers are those whom own feeds are told over HTTP.
+type subscribers struct{ *Node }
+
+// HubNamed takes in which hub a feed names.
+func (s subscribers) HubNamed(url, hub, self string) {
+	if s.hubs != nil {
+		s.hubs.Found(url, hub, self)
 	}
 }
 
-// hubWorks reports whether the hub of an own feed tells what is new.
-func (n *Node) hubWorks(url string) bool { return n.hubs != nil && n.hubs.Works(url) }
+// HubWorks reports whether the hub of an own feed tells what is new.
+func (s subscribers) HubWorks(url string) bool { return s.hubs != nil && s.hubs.Works(url) }
+
+// FeedPublished notes that entries came, of which a hub may have told.
+func (s subscribers) FeedPublished(url string) {
+	if s.hubs != nil {
+		s.hubs.News(url)
+	}
+}
+
+// FeedChanged tells those who subscribe to an own feed that it changed.
+func (s subscribers) FeedChanged(url string) {
+	if s.hub != nil {
+		s.hub.Changed(ofFeed + url)
+	}
+}
+
+// FeedAddress is where pollers find a feed; empty: nowhere.
+func (s subscribers) FeedAddress(url string) string { return s.frontAddress(url) }
+
+// Prepare tells an origin for how many readers one of this peer's feeds is
+// fetched.
+func (s subscribers) Prepare(feedURL string, h http.Header) { s.prepare(feedURL, h) }
 
 // base is what this peer's addresses begin with where nobody says otherwise.
 func (n *Node) base() string {
@@ -105,44 +129,22 @@ func (n *Node) openRoutes() map[string]http.Handler {
 
 // pingable gives the addresses of public own feeds, at their sites and here.
 func (n *Node) pingable(each func(address, feed string)) {
-	for feed := range n.origins.public() {
+	for feed := range n.origins.Public() {
 		each(feed, feed)
-		each(n.origins.elsewhere(feed), feed)
+		each(n.origins.OtherAddress(feed), feed)
 		each(n.frontAddress(feed), feed)
 	}
 }
 
 // lookForPing looks at a feed because a stranger says that it changed.
 func (n *Node) lookForPing(ctx context.Context, feed string) (news bool) {
-	if n.urge(ctx, feed) {
+	if n.origins.FetchNow(ctx, feed) {
 		return false
 	}
 	ref := feedring.FeedRef{URL: feed, Publisher: n.ID()}
 	before := n.store.LogHead(ref).Position
-	_ = n.origins.look(ctx, feed) // that it failed is told where the feed is watched
+	_ = n.origins.Look(ctx, feed) // that it failed is told where the feed is watched
 	return n.store.LogHead(ref).Position != before
-}
-
-// publishAndTell stores new entries of an own feed, and has its subscribers told,
-// unless all are history.
-func (n *Node) publishAndTell(ctx context.Context, spec feedring.FeedSpec, entries []feedring.Entry) error {
-	err := n.publisher.Publish(ctx, spec, entries)
-	if err == nil && spec.Theme != "" {
-		if anyNews(entries) || (mirrors{n}).Mirrors(spec.URL) != nil {
-			n.hubChanged(spec.URL)
-		}
-		if n.hubs != nil {
-			n.hubs.News(spec.URL)
-		}
-	}
-	return err
-}
-
-// hubChanged tells those who subscribe to an own feed that it changed.
-func (n *Node) hubChanged(url string) {
-	if n.hub != nil {
-		n.hub.Changed(ofFeed + url)
-	}
 }
 
 // Resources of the hub: what it speaks for begins with one of these.

@@ -62,16 +62,22 @@ func TestJoinTakesTheOffer(t *testing.T) {
 	b := startPeer(t, cfg)
 	site := newPages(t, map[string]string{
 		"/.well-known/feedring": fmt.Sprintf(`{"network":"test","peers":[%q],"addresses":[%q]}`, a.ID(), a.Started().Addrs[0]),
+		"/feed.xml":             named("/.well-known/feedring"),
 	})
 	domain := vouch.SiteOf(site.URL)
-	if got, _ := b.joinable(site.URL+"/feed.xml", "/.well-known/feedring"); got != domain {
+	offered := func() string {
+		found, err := b.FindFeed(t.Context(), feedring.FeedSpec{URL: site.URL + "/feed.xml", Provider: "p.example"})
+		check(t, err)
+		return found.Join
+	}
+	if got := offered(); got != domain {
 		t.Fatalf("offered %q, want %q", got, domain)
 	}
 	said, err := b.Join(t.Context(), domain)
 	if check(t, err); len(said.Reached) != 1 || said.Reached[0].Peer != a.ID() {
 		t.Errorf("told %+v", said)
 	}
-	if got, _ := b.joinable(site.URL+"/feed.xml", "/.well-known/feedring"); got != "" {
+	if got := offered(); got != "" {
 		t.Errorf("joined, and still offered: %q", got)
 	}
 }

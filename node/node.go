@@ -24,10 +24,10 @@ import (
 	"github.com/feedring/feedring/node/internal/backlog"
 	"github.com/feedring/feedring/node/internal/contacts"
 	"github.com/feedring/feedring/node/internal/front"
+	"github.com/feedring/feedring/node/internal/origins"
 	"github.com/feedring/feedring/node/internal/personalfeeds"
 	"github.com/feedring/feedring/node/internal/publish"
 	"github.com/feedring/feedring/node/internal/readers"
-	"github.com/feedring/feedring/node/internal/readers/delivery"
 	"github.com/feedring/feedring/node/internal/storage"
 	"github.com/feedring/feedring/node/internal/tasks"
 	"github.com/feedring/feedring/node/internal/transport"
@@ -51,15 +51,11 @@ type Node struct {
 	retractor *publish.Retractor
 	sites     *vouch.Memory // what sites say of peers
 	readers   *readers.Server
-	resting   *delivery.Subscription // to feeds that rest here, and to entries that others publish
-	origins   *origins
+	origins   *origins.Feeds
 	offers    *offers
 	front     *front.Front
 	outside   *safehttp.Client // everything fetched from the web
-	ways      *ways            // how far that is
 	fetcher   *fetch.Fetcher   // documents of origins
-	glances   *fetch.Glances   // addresses before they are added
-	files     *fetch.Files     // own feeds that are read from files
 	own       *cache.Cache     // this peer's own feeds, for pollers
 	personal  *personalfeeds.Feeds
 	pings     *pings.Receiver
@@ -178,7 +174,6 @@ func (n *Node) open(from deps) error {
 		return err
 	}
 	n.writing = storage.New(n.store, n.output.logs.Over(cmp.Or(n.cfg.Logger, slog.Default())))
-	n.writing.Notify(n)
 	if n.identity, err = openDuplicateIdentity(n.store, n.cfg.Refresh, n.started); err != nil {
 		return err
 	}
@@ -227,7 +222,7 @@ func (n *Node) Close(ctx context.Context) error {
 	n.closing.Do(func() {
 		n.stopLooking()
 		var saving sync.WaitGroup
-		saving.Go(func() { n.origins.saveAll(ctx) })
+		saving.Go(func() { n.origins.SaveAll(ctx) })
 		saving.Go(n.leavePresence)
 		n.depart(ctx)
 		saving.Wait()

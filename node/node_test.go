@@ -157,7 +157,7 @@ func TestCloseUnderLoad(t *testing.T) {
 
 func TestPeerAlone(t *testing.T) {
 	cfg := peerConfig(t, "a.example")
-	cfg.HTTP, cfg.Feeds = "127.0.0.1:0", nil
+	cfg.HTTP, cfg.Feeds, cfg.AllowPrivateFeeds = "127.0.0.1:0", nil, true
 	var mu sync.Mutex
 	var events []Event
 	cfg.Event = func(e Event) { mu.Lock(); defer mu.Unlock(); events = append(events, e) }
@@ -166,7 +166,7 @@ func TestPeerAlone(t *testing.T) {
 		t.Error("a peer without feeds waits for nothing")
 	}
 	spec := feedring.FeedSpec{URL: "http://127.0.0.1:1/p", Provider: "p"}
-	check(t, n.origins.add(t.Context(), spec))
+	check(t, addFeed(t, n, spec))
 	check(t, n.publisher.Publish(t.Context(), spec, entries(1, 3)))
 	got, err := n.Query(t.Context(), web.Ask{Private: true})
 	if err != nil || len(got.Entries) != 3 {
@@ -195,7 +195,7 @@ func TestPeerAlone(t *testing.T) {
 		t.Errorf("followed %d and %d entries, up to %v", first, later, at)
 	}
 	theme := feedring.FeedSpec{URL: "http://127.0.0.1:1/q", Provider: "q", Theme: testTheme}
-	check(t, n.origins.add(t.Context(), theme))
+	check(t, addFeed(t, n, theme))
 	eventually(t, "a role", n.Ready)
 	check(t, n.Close(context.Background()))
 	mu.Lock()

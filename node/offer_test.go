@@ -10,13 +10,16 @@ import (
 	"github.com/feedring/feedring/internal/web"
 )
 
+const other = "12D3KooWGRUVh9oaJYM3wkWgxPWjYhuTVQwGPdbdH3JFLxuZVZG9"
+
+// named is a feed with a link to a peer, or to a site's document of its peers.
+func named(link string) string {
+	return strings.Replace(aFeed, "<title>T</title>", `<title>T</title><atom:link xmlns:atom="http://www.w3.org/2005/Atom" rel="feedring" href="`+link+`"/>`, 1)
+}
+
 // TestASitesPeerIsOffered: what a feed names is told until it is joined, and
 // never joined for it.
 func TestASitesPeerIsOffered(t *testing.T) {
-	const other = "12D3KooWGRUVh9oaJYM3wkWgxPWjYhuTVQwGPdbdH3JFLxuZVZG9"
-	named := func(link string) string {
-		return strings.Replace(aFeed, "<title>T</title>", `<title>T</title><atom:link xmlns:atom="http://www.w3.org/2005/Atom" rel="feedring" href="`+link+`"/>`, 1)
-	}
 	cfg := peerConfig(t, "own.example")
 	cfg.AllowPrivateFeeds = true
 	n := startPeer(t, cfg)
@@ -46,17 +49,27 @@ func TestASitesPeerIsOffered(t *testing.T) {
 	}
 	_, err := n.joins.Change(t.Context(), domain, true)
 	check(t, err)
-	if got, _ := n.joinable(site.URL+"/by-site", "/.well-known/feedring"); got != "" {
-		t.Errorf("joined, and still offered: %q", got)
+	if got, err := n.Feed(site.URL + "/by-site"); err != nil || got.Join != "" {
+		t.Errorf("joined, and still offered: %q, %v", got.Join, err)
 	}
 }
 
 // TestAPeerThatIsThereIsNotOffered: one of the same group is joined already.
 func TestAPeerThatIsThereIsNotOffered(t *testing.T) {
 	a := startPeer(t, peerConfig(t, "a.example"))
-	b := startPeer(t, peerConfig(t, "b.example", a))
-	eventually(t, "a connection", func() bool { return b.joined("", a.ID()) })
-	if b.joined("", "12D3KooWGRUVh9oaJYM3wkWgxPWjYhuTVQwGPdbdH3JFLxuZVZG9") || b.joined("a.example", "") {
+	cfg := peerConfig(t, "b.example", a)
+	cfg.AllowPrivateFeeds = true
+	b := startPeer(t, cfg)
+	site := newPages(t, map[string]string{
+		"/there": named("feedring:" + string(a.ID())), "/stranger": named("feedring:" + other), "/site": named("/.well-known/feedring"),
+	})
+	offered := func(path string) web.Found {
+		found, err := b.FindFeed(t.Context(), feedring.FeedSpec{URL: site.URL + path, Provider: "p.example"})
+		check(t, err)
+		return found
+	}
+	eventually(t, "a connection", func() bool { return offered("/there").SitePeer == "" })
+	if offered("/stranger").SitePeer != other || offered("/site").Join != vouch.SiteOf(site.URL) {
 		t.Error("a stranger is joined")
 	}
 }

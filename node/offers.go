@@ -31,16 +31,16 @@ func newOffers(ctx context.Context, all func() peer.Offer, post func(peer.Input)
 	return &offers{all: all, post: post, spawn: spawn, ctx: ctx, posting: make(chan struct{}, 1)}
 }
 
-// now returns when the offer waits for the machine before whatever is posted from
+// Now returns when the offer waits for the machine before whatever is posted from
 // then on.
-func (o *offers) now() {
+func (o *offers) Now() {
 	o.posting <- struct{}{}
 	defer func() { <-o.posting }()
 	o.post(o.all())
 }
 
-// soon sees to an offer within offerEvery. Changes of that time are one.
-func (o *offers) soon() {
+// Soon sees to an offer within offerEvery. Changes of that time are one.
+func (o *offers) Soon() {
 	o.mu.Lock()
 	wait := time.Until(o.last.Add(offerEvery))
 	begun := !o.planned && o.spawn(func() { o.after(wait) })
@@ -59,5 +59,5 @@ func (o *offers) after(wait time.Duration) {
 	o.mu.Lock()
 	o.planned, o.last = false, time.Now() // before all is asked: what changes from now on is for the next
 	o.mu.Unlock()
-	o.now()
+	o.Now()
 }

@@ -52,10 +52,10 @@ func TestTheNewestOfferComesLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &catalogue{slow: time.Second}
 		o := offersOf(t.Context(), c)
-		go o.now()
+		go o.Now()
 		synctest.Wait()
 		c.change()
-		o.now()
+		o.Now()
 		synctest.Wait()
 		time.Sleep(time.Minute)
 		if last := c.told[len(c.told)-1]; last != 1 || len(c.told) != 2 {
@@ -74,7 +74,7 @@ func TestTitlesOfManyFeedsAreFewOffers(t *testing.T) {
 		const feeds = 5000
 		for n := range feeds {
 			c.change()
-			o.soon()
+			o.Soon()
 			if n == 0 {
 				synctest.Wait()
 				if len(c.told) != 1 {

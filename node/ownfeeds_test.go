@@ -4,53 +4,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/readerfeeds/cache"
 )
-
-func openOwn(t testing.TB) *cache.Cache {
-	own, err := cache.Open(cache.Config{Dir: t.TempDir()})
-	check(t, err)
-	return own
-}
-
-// site is an origin that counts what it is asked.
-type site struct {
-	*httptest.Server
-	asked, whole atomic.Int64
-	away         atomic.Bool
-	agent        atomic.Value
-}
-
-func newSite(t testing.TB) *site {
-	s := &site{}
-	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !strings.HasSuffix(r.URL.Path, ".xml") { // what the site says of its peers
-			http.NotFound(w, r)
-			return
-		}
-		s.asked.Add(1)
-		s.agent.Store(r.UserAgent())
-		switch {
-		case s.away.Load():
-			w.WriteHeader(http.StatusBadGateway)
-		case r.Header.Get("If-None-Match") == `"1"`:
-			w.WriteHeader(http.StatusNotModified)
-		default:
-			s.whole.Add(1)
-			w.Header().Set("Etag", `"1"`)
-			_, _ = io.WriteString(w, feedOfEntries("a"))
-		}
-	}))
-	t.Cleanup(s.Close)
-	return s
-}
 
 // polledAs polls as any reader does.
 func polledAs(t testing.TB, url, agent, had string) (int, http.Header, string) {
@@ -97,9 +56,9 @@ func TestOwnFeedsAreServedToPollers(t *testing.T) {
 	if code, _, _ := polledAs(t, n.front.Address()+"/f/a.example/secret.xml", "one", ""); code != 404 {
 		t.Errorf("a private feed: %d", code)
 	}
-	before := origin.asked.Load()
+	before := origin.Asked.Load()
 	pollAll(t, st.Front, header.Get("Etag"))
-	if asked := origin.asked.Load(); asked != before {
+	if asked := origin.Asked.Load(); asked != before {
 		t.Errorf("10,000 pollers: the origin was asked %d times", asked-before)
 	}
 	if st, _ = n.Feed(st.URL); st.Readers < 450 || st.Readers > 550 {
@@ -107,10 +66,10 @@ func TestOwnFeedsAreServedToPollers(t *testing.T) {
 	}
 	_, err = n.Ping(t.Context(), st.URL)
 	check(t, err)
-	if agent := origin.agent.Load().(string); !strings.HasSuffix(agent, fmt.Sprintf("; %d subscribers)", st.Readers+1)) {
+	if agent := origin.Agent.Load().(string); !strings.HasSuffix(agent, fmt.Sprintf("; %d subscribers)", st.Readers+1)) {
 		t.Errorf("the origin is told %s", agent)
 	}
-	origin.away.Store(true)
+	origin.Away.Store(true)
 	if _, err = n.Ping(t.Context(), st.URL); err == nil {
 		t.Error("the origin is not away")
 	}
@@ -139,35 +98,4 @@ func pollAll(t testing.TB, url, tag string) {
 		})
 	}
 	all.Wait()
-}
-
-// TestADocumentThatIsNotKeptIsAskedForWhole: what the peer knows of the feed
-// makes the origin say that nothing changed.
-func TestADocumentThatIsNotKeptIsAskedForWhole(t *testing.T) {
-	origin := newSite(t)
-	s := openStore(t)
-	sealer := newSealer(t)
-	spec := feedring.FeedSpec{URL: origin.URL + "/feed.xml", Theme: testTheme, Provider: "a.example"}
-	first := newLibrary(t, s, writer(s, sealer), spec)
-	look := func(l *library) {
-		ended, err := l.watcher.Look(spec.URL)
-		check(t, err)
-		<-ended
-	}
-	run := spawn(t)
-	for _, l := range []*library{first, newLibrary(t, s, writer(s, sealer), spec)} {
-		l.begin(t.Context())
-		run(func() { l.watcher.Run(t.Context()) })
-		look(l)
-		w := httptest.NewRecorder()
-		if err := l.front.Answer(w, httptest.NewRequest("GET", "/f/a.example/feed.xml", nil), ""); err != nil || w.Body.Len() == 0 {
-			t.Errorf("no document: %v", err)
-		}
-		look(l)
-		check(t, l.save(t.Context(), spec.URL))
-	}
-	eventually(t, "two whole answers", func() bool { return origin.whole.Load() == 2 })
-	if asked := origin.asked.Load(); asked < 4 {
-		t.Errorf("asked %d times", asked)
-	}
 }

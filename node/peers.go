@@ -30,7 +30,7 @@ func (o observer) PeerChanged(id feedring.PeerID, connected bool) {
 func (o observer) AddrsChanged() {
 	select {
 	case <-o.n.loop.runs:
-		o.n.offer()
+		o.n.offers.Now()
 	case <-o.n.ctx.Done():
 	}
 }

@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/internal/presence"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/web"
 	"github.com/feedring/feedring/internal/wire"
 	"github.com/feedring/feedring/node/codec"
+	"github.com/feedring/feedring/node/internal/publish"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
@@ -97,7 +97,7 @@ func (d *duplicateIdentity) MayPublish(ctx context.Context) error {
 		case presence.Publishes:
 			return nil
 		case presence.Yields:
-			return d.yields()
+			return d.Yields()
 		}
 		select {
 		case <-changed:
@@ -107,18 +107,16 @@ func (d *duplicateIdentity) MayPublish(ctx context.Context) error {
 	}
 }
 
-var errElsewhere = errors.New("nothing is published here")
-
-// yields is an error where this process publishes nothing for another one.
-func (d *duplicateIdentity) yields() error {
+// Yields is an error where this process publishes nothing for another one.
+func (d *duplicateIdentity) Yields() error {
 	now, _ := d.get()
 	if now.State != presence.Yields {
 		return nil
 	}
 	if now.Rival == nil {
-		return fmt.Errorf("%w until it is clear that no other process runs with this peer's key", errElsewhere)
+		return fmt.Errorf("%w until it is clear that no other process runs with this peer's key", publish.ErrElsewhere)
 	}
-	return fmt.Errorf("%w: %s", errElsewhere, elsewhere(now))
+	return fmt.Errorf("%w: %s", publish.ErrElsewhere, elsewhere(now))
 }
 
 // elsewhere says that another process has this key, and what to do; empty: none
@@ -244,7 +242,7 @@ func (n *Node) askWitnesses(ctx context.Context, s presence.Statement) []presenc
 // witnesses is whom this process tells, and whether it knows of nobody to join.
 func (n *Node) witnesses(view *peer.View) (chosen []feedring.PeerID, stands bool) {
 	var own, ring, connected []feedring.PeerID
-	offered := n.origins.offered()
+	offered := n.origins.Offered()
 	for _, g := range view.Ring {
 		leaders := []feedring.PeerID{g.Manager, g.Secondary}
 		ring = append(ring, leaders...)
@@ -268,7 +266,7 @@ func (n *Node) witnesses(view *peer.View) (chosen []feedring.PeerID, stands bool
 
 // latestEpoch is that of this peer's logs that others know.
 func (n *Node) latestEpoch() (latest uint64) {
-	for url := range n.origins.public() {
+	for url := range n.origins.Public() {
 		latest = max(latest, n.store.LogHead(feedring.FeedRef{URL: url, Publisher: n.ID()}).Position.Epoch)
 	}
 	return latest
@@ -325,22 +323,20 @@ func (n *Node) presenceChanged(c presence.Changed) {
 		}
 		d.saved = saved
 	}
-	n.origins.least.Store(c.Above)
+	n.origins.StartAbove(c.Above)
 	before := d.set(c)
 	n.tellPresence(before, c)
 	switch {
 	case c.State == presence.Yields && before.State != c.State:
 		n.loop.Post(peer.Suspend{})
 		n.host.Silence(true)
-		for url, f := range n.origins.public() { // the other one looks at them
-			n.origins.lookers.told(group.FetchAssignment{Group: f.theme().Group(), URL: url, Slot: 0, Slots: 1, By: n.ID()})
-		}
+		n.origins.Yield()
 	case before.State == presence.Yields && c.State != before.State:
 		n.host.Silence(false)
 		n.loop.Post(peer.Resume{})
-		n.offer()
+		n.offers.Now()
 	case c.State == presence.Publishes && c.Above != before.Above:
-		n.offer()
+		n.offers.Now()
 	}
 }
 

@@ -63,12 +63,9 @@ func (n *Node) startingState() (peer.State, error) {
 	return st, nil
 }
 
-// offer tells the machine what this peer publishes and reads now.
-func (n *Node) offer() { n.offers.now() }
-
 // offered is all that this peer publishes and reads.
 func (n *Node) offered() peer.Offer {
-	feeds := n.origins.offered()
+	feeds := n.origins.Offered()
 	for theme := range feeds {
 		n.themes.add(theme)
 	}
@@ -78,19 +75,11 @@ func (n *Node) offered() peer.Offer {
 	return peer.Offer{Addrs: n.host.Addrs(), Feeds: feeds, Read: n.cfg.Read}
 }
 
-// lookAtOrigins runs the watcher until the peer stops looking, as soon as it knows
-// of all feeds: so it knows of all hosts that asked to be left alone.
+// lookAtOrigins lasts until the peer stops looking.
 func (n *Node) lookAtOrigins() {
 	ctx, cancel := context.WithCancel(n.ctx)
 	n.stopLooking = cancel
-	n.origins.start()
-	n.background(func() {
-		n.origins.startPrivate(ctx)
-		n.origins.watcher.Run(ctx)
-	})
-	n.background(func() {
-		n.files.Run(ctx, func(url string) { _, _ = n.origins.watcher.Look(url) }) // a feed that is being removed is not looked at
-	})
+	n.origins.Run(ctx)
 }
 
 // seed starts a source of chance; nothing secret depends on it.

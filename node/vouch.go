@@ -5,34 +5,12 @@ import (
 	"net"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/vouch"
+	"github.com/feedring/feedring/node/internal/origins"
 )
 
 func (n *Node) checker() vouch.Checker {
-	return vouch.Checker{Client: n.outside, Resolver: net.DefaultResolver, Network: n.cfg.Network, Manners: siteManners{n.origins}}
-}
-
-// vouchedBy tells of each feed of a theme which site names its publisher, as
-// the group has it now.
-func (n *Node) vouchedBy(theme feedring.Theme) func(feedring.FeedRef) string {
-	return func(ref feedring.FeedRef) string {
-		if v, ok := n.loop.View().Memberships[theme]; ok {
-			return v.VouchedBy(ref)
-		}
-		return ""
-	}
-}
-
-// lookAtSitesOf makes the group of one of this peer's feeds look again at the
-// sites of that feed: somebody says that something changed there.
-func (n *Node) lookAtSitesOf(url string) {
-	f, ok := n.origins.get(url)
-	if !ok || f.theme() == "" {
-		return
-	}
-	n.sites.Doubt(vouch.SitesOf(url)...)
-	n.loop.Tell(f.theme().Group(), group.CheckSites{})
+	return vouch.Checker{Client: n.outside, Resolver: net.DefaultResolver, Network: n.cfg.Network, Manners: origins.SiteBackoff{Feeds: n.origins}}
 }
 
 // resolve finds the peers of a domain given to --join.
@@ -45,7 +23,7 @@ func (n *Node) resolve(ctx context.Context, domain string) ([]string, error) {
 // own feeds it read there itself.
 func (n *Node) StandsBehind(theme feedring.Theme, ref feedring.FeedRef) string {
 	if ref.Publisher != n.ID() {
-		return n.vouchedBy(theme)(ref)
+		return n.origins.VouchedBy(theme, ref)
 	}
 	sites := vouch.SitesOf(ref.URL)
 	if len(sites) == 0 {

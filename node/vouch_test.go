@@ -15,6 +15,7 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/internal/vouch"
+	"github.com/feedring/feedring/node/internal/origins"
 )
 
 // TestOneRequestForAllFeedsOfASite has ten feeds on one site, which says nothing
@@ -117,7 +118,7 @@ func TestHeldHostIsNotAskedForItsDocument(t *testing.T) {
 	cfg.AllowPrivateFeeds = true
 	n := startPeer(t, cfg)
 	site := strings.TrimPrefix(server.URL, "http://")
-	n.origins.watcher.Heed(site, http.StatusTooManyRequests, http.Header{"Retry-After": {"300"}})
+	origins.SiteBackoff{Feeds: n.origins}.Heed(site, http.StatusTooManyRequests, http.Header{"Retry-After": {"300"}})
 	advice, err := n.Vouch(t.Context(), site)
 	check(t, err)
 	if asked.Load() != 0 || len(advice.Sites) != 1 || !strings.Contains(advice.Sites[0].Error, "left alone") {
@@ -148,7 +149,7 @@ func TestAHostIsHeldOverARestart(t *testing.T) {
 	}
 	kill(n)
 	n = startPeer(t, cfg)
-	if opens := time.Until(n.origins.watcher.Opens(site)); opens < 4*time.Minute || opens > 5*time.Minute {
+	if opens := time.Until(origins.SiteBackoff{Feeds: n.origins}.Opens(site)); opens < 4*time.Minute || opens > 5*time.Minute {
 		t.Errorf("it is left alone for %s", opens)
 	}
 	_, err = n.Vouch(t.Context(), site)

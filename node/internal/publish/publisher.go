@@ -21,6 +21,8 @@ const publishWait = 20 * time.Second // for the machine to give positions
 // Why a publication was refused.
 var (
 	ErrNotPlaced = errors.New("the group gave no positions in time: its entries are looked at again")
+	// ErrElsewhere is for an Identity that yields to another process.
+	ErrElsewhere = errors.New("nothing is published here")
 	errManyWait  = errors.New("too many changes of the feed wait for the group: its entries are looked at again")
 	errNotInRow  = errors.New("not published: what this peer tells of the theme has no room for the feed, or no longer names it; run another peer for some of the feeds")
 	errMisplaced = errors.New("the position does not follow what is stored")
@@ -39,7 +41,7 @@ type Readers interface {
 // Identity tells whether another process has this peer's key.
 type Identity interface {
 	// MayPublish waits until it is clear whether this process publishes. An error
-	// says that another one does.
+	// that is ErrElsewhere says that another one does.
 	MayPublish(context.Context) error
 }
 

@@ -1,4 +1,4 @@
-package node
+package origins
 
 import (
 	"context"
@@ -19,8 +19,8 @@ const (
 	findAtOnce    = 32
 )
 
-// FindFeeds implements web.Backend.
-func (n *Node) FindFeeds(ctx context.Context, specs []feedring.FeedSpec) []web.Sought {
+// FindAll looks for those of a list.
+func (o *Feeds) FindAll(ctx context.Context, specs []feedring.FeedSpec) []web.Sought {
 	ctx, cancel := context.WithTimeout(ctx, findAllWithin)
 	defer cancel()
 	said := make([]web.Sought, len(specs))
@@ -30,7 +30,7 @@ func (n *Node) FindFeeds(ctx context.Context, specs []feedring.FeedSpec) []web.S
 		workers.Go(func() {
 			for places := range hosts {
 				for _, i := range places {
-					said[i] = n.findOf(ctx, specs[i])
+					said[i] = o.findOf(ctx, specs[i])
 				}
 			}
 		})
@@ -72,26 +72,26 @@ func byHost(specs []feedring.FeedSpec, first map[string]int) [][]int {
 }
 
 // findOf looks for one feed of a list. Once the time is over none is looked for.
-func (n *Node) findOf(ctx context.Context, spec feedring.FeedSpec) web.Sought {
-	if ctx.Err() != nil || n.mirrored(spec) {
+func (o *Feeds) findOf(ctx context.Context, spec feedring.FeedSpec) web.Sought {
+	if ctx.Err() != nil || o.mirrored(spec) {
 		return web.Sought{Found: web.Found{URL: spec.URL, Unasked: ctx.Err() != nil}}
 	}
 	within, cancel := context.WithTimeout(ctx, findEach)
 	defer cancel()
-	found, err := n.FindFeed(within, spec)
+	found, err := o.Find(within, spec)
 	return web.Sought{Found: found, Err: err}
 }
 
 // mirrored reports whether another peer of the group offers a feed: then somebody
 // looks at it already.
-func (n *Node) mirrored(spec feedring.FeedSpec) bool {
-	group, in := n.loop.View().Memberships[spec.Theme]
+func (o *Feeds) mirrored(spec feedring.FeedSpec) bool {
+	group, in := o.Loop.View().Memberships[spec.Theme]
 	if !in {
 		return false
 	}
 	for _, m := range group.Members {
 		for _, f := range m.Row.Feeds {
-			if m.Row.Peer != n.ID() && f.URL == spec.URL {
+			if m.Row.Peer != o.Self && f.URL == spec.URL {
 				return true
 			}
 		}

@@ -1,4 +1,4 @@
-package node
+package origins
 
 import (
 	"context"
@@ -18,24 +18,24 @@ type hold struct {
 	Untold bool      `json:"Untold,omitempty"` // it did not say until when
 }
 
-// siteManners are for what is asked of sites beside feeds. A host that wants to be
+// SiteBackoff is for what is asked of sites beside feeds. A host that wants to be
 // left alone means all of it.
-type siteManners struct{ origins *origins }
+type SiteBackoff struct{ Feeds *Feeds }
 
 // Opens implements vouch.Manners.
-func (s siteManners) Opens(host string) time.Time { return s.origins.watcher.Opens(host) }
+func (s SiteBackoff) Opens(host string) time.Time { return s.Feeds.watcher.Opens(host) }
 
 // Heed implements vouch.Manners. What a host asks for is kept over a restart: no
 // feed's state says it.
-func (s siteManners) Heed(host string, status int, header http.Header) {
-	if until, untold := s.origins.watcher.Heed(host, status, header); !until.IsZero() {
-		s.origins.saveHold(host, hold{until, untold})
+func (s SiteBackoff) Heed(host string, status int, header http.Header) {
+	if until, untold := s.Feeds.watcher.Heed(host, status, header); !until.IsZero() {
+		s.Feeds.saveHold(host, hold{until, untold})
 	}
 }
 
 // keepHold keeps what the origin of a feed asked for that is removed: its host is left
 // alone all the same.
-func (o *origins) keepHold(f *origin) {
+func (o *Feeds) keepHold(f *origin) {
 	st, err := o.State(f.url)
 	if err == nil && st.Held != "" && time.Now().Before(st.NotBefore) && !o.lookers.rests(f.spec()) {
 		o.saveHold(st.Held, hold{st.NotBefore, st.HeldUntold})
@@ -43,31 +43,31 @@ func (o *origins) keepHold(f *origin) {
 }
 
 // saveHold keeps until when a host is left alone, unless it is for longer already.
-func (o *origins) saveHold(host string, h hold) {
+func (o *Feeds) saveHold(host string, h hold) {
 	var old hold
-	if value, err := o.store.Value(store.BucketFeed, heldHost+host); err == nil && json.Unmarshal(value, &old) == nil && old.Until.After(h.Until) {
+	if value, err := o.Store.Value(store.BucketFeed, heldHost+host); err == nil && json.Unmarshal(value, &old) == nil && old.Until.After(h.Until) {
 		return
 	}
 	value, err := json.Marshal(h)
 	if err == nil {
-		err = o.store.PutAll(context.Background(), store.BucketFeed, []store.Record{{Key: heldHost + host, Value: value}})
+		err = o.Store.PutAll(context.Background(), store.BucketFeed, []store.Record{{Key: heldHost + host, Value: value}})
 	}
 	if err != nil {
-		o.log.Warn("that a host wants to be left alone was not saved: it is heeded until the next start", "host", host, "err", err)
+		o.Log.Warn("that a host wants to be left alone was not saved: it is heeded until the next start", "host", host, "err", err)
 	}
 }
 
 // holdHosts leaves those alone that asked for it before the start, and forgets the
 // others.
-func (o *origins) holdHosts() {
+func (o *Feeds) holdHosts() {
 	var over []string
-	for record, err := range o.store.ListPrefix(store.BucketFeed, heldHost) {
+	for record, err := range o.Store.ListPrefix(store.BucketFeed, heldHost) {
 		var h hold
 		if err == nil {
 			err = json.Unmarshal(record.Value, &h)
 		}
 		if err != nil {
-			o.log.Warn("which hosts want to be left alone cannot be read", "err", err)
+			o.Log.Warn("which hosts want to be left alone cannot be read", "err", err)
 			return
 		}
 		if !time.Now().Before(h.Until) {
@@ -77,8 +77,8 @@ func (o *origins) holdHosts() {
 		o.watcher.Hold(strings.TrimPrefix(record.Key, heldHost), h.Until, h.Untold)
 	}
 	for _, key := range over {
-		if err := o.store.Delete(context.Background(), store.BucketFeed, key); err != nil {
-			o.log.Warn("an old record was not removed", "key", key, "err", err)
+		if err := o.Store.Delete(context.Background(), store.BucketFeed, key); err != nil {
+			o.Log.Warn("an old record was not removed", "key", key, "err", err)
 			return
 		}
 	}

@@ -1,4 +1,4 @@
-package node
+package origins
 
 import (
 	"hash/fnv"

@@ -1,4 +1,4 @@
-package node
+package origins
 
 import (
 	"context"
@@ -29,7 +29,7 @@ type offeredRow struct {
 
 // noteOffered keeps since when each feed of the configuration is offered in its
 // group: entries that are older than that are history.
-func (o *origins) noteOffered() error {
+func (o *Feeds) noteOffered() error {
 	var fresh []store.Record
 	for _, f := range o.few {
 		if !f.fixed {
@@ -49,8 +49,8 @@ func (o *origins) noteOffered() error {
 		fresh = append(fresh, store.Record{Key: offeredFeed + f.url, Value: value})
 	}
 	for chunk := range slices.Chunk(fresh, addedAtOnce) {
-		if err := o.store.PutAll(context.Background(), store.BucketFeed, chunk); err != nil {
-			o.log.Warn("since when feeds are offered was not saved: old entries of new feeds may be told as news", "feeds", len(chunk), "err", err)
+		if err := o.Store.PutAll(context.Background(), store.BucketFeed, chunk); err != nil {
+			o.Log.Warn("since when feeds are offered was not saved: old entries of new feeds may be told as news", "feeds", len(chunk), "err", err)
 			return nil
 		}
 	}
@@ -59,7 +59,7 @@ func (o *origins) noteOffered() error {
 
 // offeredSince is since when one of this peer's feeds is offered; zero: it is not
 // known.
-func (o *origins) offeredSince(url string, fixed bool) (time.Time, error) {
+func (o *Feeds) offeredSince(url string, fixed bool) (time.Time, error) {
 	if fixed {
 		var row offeredRow
 		err := o.row(offeredFeed+url, &row)
@@ -71,8 +71,8 @@ func (o *origins) offeredSince(url string, fixed bool) (time.Time, error) {
 }
 
 // row reads a small record. One that is not there changes nothing.
-func (o *origins) row(key string, into any) error {
-	value, err := o.store.Value(store.BucketFeed, key)
+func (o *Feeds) row(key string, into any) error {
+	value, err := o.Store.Value(store.BucketFeed, key)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
@@ -88,11 +88,11 @@ func (o *origins) row(key string, into any) error {
 // news returns entries as news where the log of their feed has some already: what
 // a look finds then is none of a first look, even if nobody noted that there was
 // one.
-func (o *origins) news(f *origin, entries []feedring.Entry) []feedring.Entry {
+func (o *Feeds) news(f *origin, entries []feedring.Entry) []feedring.Entry {
 	o.mu.Lock()
 	moved := f.moved
 	o.mu.Unlock()
-	if moved || o.moved(f.spec()) || o.store.LogHead(feedring.FeedRef{URL: f.url, Publisher: o.self}).Position.IsZero() {
+	if moved || o.moved(f.spec()) || o.Store.LogHead(feedring.FeedRef{URL: f.url, Publisher: o.Self}).Position.IsZero() {
 		return entries
 	}
 	entries = slices.Clone(entries)

@@ -1,4 +1,6 @@
-package node
+// Package origins keeps this peer's own feeds: which they are and where, what each
+// look left, who looks at them, and what goes from there to the publisher.
+package origins
 
 import (
 	"context"
@@ -6,6 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"net/http"
 	"slices"
 	"sort"
 	"sync"
@@ -13,12 +18,21 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/host"
 	"github.com/feedring/feedring/internal/keyed"
 	"github.com/feedring/feedring/internal/origin/fetch"
+	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/internal/readerfeeds/cache"
+	"github.com/feedring/feedring/internal/safehttp"
 	"github.com/feedring/feedring/internal/store"
+	"github.com/feedring/feedring/internal/vouch"
 	"github.com/feedring/feedring/internal/web"
+	"github.com/feedring/feedring/node/internal/contacts"
+	"github.com/feedring/feedring/node/internal/publish"
+	"github.com/feedring/feedring/node/internal/readers/delivery"
 	"github.com/feedring/feedring/node/internal/storage"
+	"github.com/feedring/feedring/node/internal/tasks"
 )
 
 const (
@@ -35,24 +49,99 @@ var (
 	errTooManyPrivate = &web.LimitError{Of: web.PrivateFeeds, Most: maxPrivate}
 )
 
-// origins is this peer's own feeds: what was asked for, what the watcher knows
-// of each, and the way from a look to the group.
-type origins struct {
-	store   *store.Store
-	watcher *fetch.Watcher
-	writing *storage.Health // is told of what the store refuses; nil: nobody is
-	log     *slog.Logger
-	self    feedring.PeerID
-	publish func(context.Context, feedring.FeedSpec, []feedring.Entry) error
-	offer   func()                      // tells the machine that feeds changed, before anything else of them
-	retitle func()                      // tells the machine soon that titles changed
-	names   func(url, hub, self string) // a public feed names a hub, or none; nil: nobody listens
-	glanced func(url string) bool       // the next look at it asks nobody
-	ours    func(url string) bool       // its site names this peer; nil: none does
-	lookers *lookers                    // who looks at what is published; nil: this peer at all
-	front   *cache.Cache                // serves what is published whole to pollers
-	share   feedring.Share              // how much of an entry leaves this peer, where its feed does not say
-	least   atomic.Uint64               // no log goes on in an earlier epoch: another process with this peer's key may have
+// TwiceError is for a feed that is configured for two themes or providers.
+type TwiceError struct{ First, Second feedring.Theme }
+
+func (e *TwiceError) Error() string {
+	return fmt.Sprintf("named twice, for %q and %q: a feed has one theme and one provider", e.First, e.Second)
+}
+
+// Loop is the machine, and what it knows.
+type Loop interface {
+	Tell(feedring.GroupID, group.Input)
+	View() *peer.View
+}
+
+// Offers tells the machine what this peer offers, before anything else of it.
+type Offers interface {
+	Now()
+	Soon() // of titles alone
+}
+
+// Identity tells whether another process with this peer's key publishes.
+type Identity interface {
+	// Yields is an error where this process publishes nothing for another one.
+	Yields() error
+}
+
+// Publisher stores new entries of a feed.
+type Publisher interface {
+	Publish(context.Context, feedring.FeedSpec, []feedring.Entry) error
+}
+
+// Subscribers are told of feeds over HTTP.
+type Subscribers interface {
+	FeedChanged(url string)            // there is news at this peer's hub
+	FeedPublished(url string)          // entries came; a hub elsewhere may have told of them
+	HubNamed(url, hub, self string)    // a public feed names a hub, or none
+	HubWorks(url string) bool          // the hub of a feed tells what is new
+	FeedAddress(url string) string     // where pollers find it here; empty: nowhere
+	Prepare(url string, h http.Header) // what an origin is told of who asks
+}
+
+// Personal are the personal feeds.
+type Personal interface {
+	Restore()
+	Withdraw(url string)
+}
+
+// Config is what the feeds are made of.
+type Config struct {
+	Self         feedring.PeerID
+	Store        *store.Store
+	Storage      *storage.Health // is told of what the store refuses; nil: nobody is
+	Cache        *cache.Cache    // serves what is published whole to pollers
+	Host         *host.Host
+	Joins        *contacts.Joins
+	Loop         Loop
+	Offers       Offers
+	Identity     Identity
+	Broker       *delivery.Broker
+	Tasks        *tasks.Group
+	Log          *slog.Logger
+	Share        feedring.Share // how much of an entry leaves this peer, where its feed does not say
+	AllowPrivate bool           // addresses of this machine and its network are fetched too
+	Interval     time.Duration  // between looks at each origin; 0: scheduled
+	Policy       fetch.Rule
+	Budget       time.Duration
+}
+
+// Parts are what the feeds work with once they are loaded.
+type Parts struct {
+	Client      *safehttp.Client // nil: origins are not asked
+	Latency     *Latency
+	Sites       *vouch.Memory
+	Publisher   Publisher
+	Subscribers Subscribers
+	Personal    Personal
+}
+
+// vouches tells whether the site of a feed names this peer.
+type vouches interface{ Vouched(url string) bool }
+
+// Feeds is this peer's own feeds: what was asked for, what the watcher knows of
+// each, and the way from a look to the publisher.
+type Feeds struct {
+	Config
+	ctx      context.Context // ends with the peer
+	parts    Parts
+	watcher  *fetch.Watcher
+	previews *fetch.Glances // of addresses before they are added; the next look at one asks nobody
+	files    *fetch.Files
+	ours     vouches
+	lookers  *lookers               // who looks at what is published; nil: this peer at all
+	resting  *delivery.Subscription // to feeds that rest here, and to entries that others publish
+	least    atomic.Uint64          // no log goes on in an earlier epoch: another process with this peer's key may have
 
 	changing  sync.Mutex // one feed is added or removed at a time
 	mu        sync.Mutex
@@ -64,13 +153,56 @@ type origins struct {
 	unsaved   int                // looks whose state the disk did not take
 }
 
+// Load reads the feeds that this peer has: those of the configuration and those
+// that were added.
+func Load(ctx context.Context, cfg Config, configured []feedring.FeedSpec) (*Feeds, error) {
+	o := &Feeds{Config: cfg, ctx: ctx, feeds: newFeeds()}
+	o.ours = o
+	if cfg.Broker != nil {
+		o.resting = cfg.Broker.Subscribe()
+	}
+	return o, o.load(configured)
+}
+
+// Begin makes ready to look at origins.
+func (o *Feeds) Begin(parts Parts) (err error) {
+	o.parts = parts
+	o.previews = fetch.NewGlances(parts.Client, o.parts.Subscribers.Prepare)
+	o.files = &fetch.Files{Next: o.previews, Path: o.file, All: o.allFiles}
+	o.lookers = newLookers(o)
+	spread := fetch.WithSites{Policy: fetch.NewBudget(o.Policy, o.Budget, rand.NewPCG(rand.Uint64(), rand.Uint64())), Vouches: o.Vouched}
+	var policy fetch.Policy = fetch.WithHubs{Policy: spread, Works: parts.Subscribers.HubWorks}
+	if o.Interval > 0 {
+		policy = fetch.Fixed(o.Interval)
+	}
+	policy = inTurn{Policy: policy, lookers: o.lookers, exact: o.Interval > 0}
+	o.watcher, err = fetch.NewWatcher(fetch.WatcherConfig{
+		Client: o.files, Policy: policy, Manners: o.manners(), Prepare: parts.Subscribers.Prepare, Handler: o, Logger: o.Log, Fetched: o.fetched,
+	})
+	return err
+}
+
+// Run looks at origins until ctx ends, as soon as it knows of all feeds: so it
+// knows of all hosts that asked to be left alone.
+func (o *Feeds) Run(ctx context.Context) {
+	o.start()
+	o.Tasks.Run(func() {
+		o.startPrivate(ctx)
+		o.Log.Debug("all feeds are watched", "feeds", o.watcher.Len())
+		o.watcher.Run(ctx)
+	})
+	o.Tasks.Run(func() {
+		o.files.Run(ctx, func(url string) { _, _ = o.watcher.Look(url) }) // a feed that is being removed is not looked at
+	})
+}
+
 // load takes the feeds of the configuration and those added earlier. A feed of
 // the configuration wins.
-func (o *origins) load(configured []feedring.FeedSpec) error {
+func (o *Feeds) load(configured []feedring.FeedSpec) error {
 	if err := o.loadAddresses(); err != nil {
 		return err
 	}
-	for record, err := range o.store.ListPrefix(store.BucketFeed, addedFeed) {
+	for record, err := range o.Store.ListPrefix(store.BucketFeed, addedFeed) {
 		if err != nil {
 			return err
 		}
@@ -88,7 +220,7 @@ func (o *origins) load(configured []feedring.FeedSpec) error {
 			}
 		}
 		if other := o.feeds.Get(spec.URL); other != nil && other.fixed && other.spec() != spec {
-			return &feedring.SettingError{Setting: "feed", Value: spec.URL, Err: &FeedTwiceError{other.theme(), spec.Theme}}
+			return &feedring.SettingError{Setting: "feed", Value: spec.URL, Err: &TwiceError{other.theme(), spec.Theme}}
 		}
 		f := newOrigin(spec)
 		f.fixed = true
@@ -113,30 +245,30 @@ func (o *origins) load(configured []feedring.FeedSpec) error {
 		o.call(f.url, told(&st))
 		o.serve(f.spec(), &st)
 	}
-	o.front.Tidy()
+	o.Cache.Tidy()
 	return nil
 }
 
 // held is spec with the address as the store holds it, where it does: the same
 // bytes once.
-func (o *origins) held(spec feedring.FeedSpec) feedring.FeedSpec {
-	if h, ok := o.store.Head(feedring.FeedRef{URL: spec.URL, Publisher: o.self}); ok {
+func (o *Feeds) held(spec feedring.FeedSpec) feedring.FeedSpec {
+	if h, ok := o.Store.Head(feedring.FeedRef{URL: spec.URL, Publisher: o.Self}); ok {
 		spec.URL = h.Ref.URL
 	}
 	return spec
 }
 
 // moved reports whether the log of a feed holds another theme's entries, or
-// private ones, at its end.
-func (o *origins) moved(spec feedring.FeedSpec) bool {
-	h, ok := o.store.Head(feedring.FeedRef{URL: spec.URL, Publisher: o.self})
+// Private ones, at its end.
+func (o *Feeds) moved(spec feedring.FeedSpec) bool {
+	h, ok := o.Store.Head(feedring.FeedRef{URL: spec.URL, Publisher: o.Self})
 	return ok && (h.Theme != spec.Theme || h.Private != (spec.Theme == ""))
 }
 
 // epoch is where the log of a feed goes on; 0 where there is none. A feed that
 // moved begins anew, so that no position of its new group is taken.
-func (o *origins) epoch(spec feedring.FeedSpec) uint64 {
-	epoch := o.store.LogHead(feedring.FeedRef{URL: spec.URL, Publisher: o.self}).Position.Epoch
+func (o *Feeds) epoch(spec feedring.FeedSpec) uint64 {
+	epoch := o.Store.LogHead(feedring.FeedRef{URL: spec.URL, Publisher: o.Self}).Position.Epoch
 	if o.moved(spec) {
 		epoch++
 	}
@@ -146,7 +278,7 @@ func (o *origins) epoch(spec feedring.FeedSpec) uint64 {
 // addAll keeps feeds over restarts and looks at them; what it says of each is at
 // its place. The group hears of all at once. titles are shown until their documents
 // are read; nil: none.
-func (o *origins) addAll(ctx context.Context, specs []feedring.FeedSpec, titles []string) []web.Added {
+func (o *Feeds) addAll(ctx context.Context, specs []feedring.FeedSpec, titles []string) []web.Added {
 	o.changing.Lock()
 	defer o.changing.Unlock()
 	said := make([]web.Added, len(specs))
@@ -169,7 +301,7 @@ func (o *origins) addAll(ctx context.Context, specs []feedring.FeedSpec, titles 
 	if len(fresh) == 0 {
 		return said
 	}
-	o.offer() // before a look finds what is to be published
+	o.Offers.Now() // before a look finds what is to be published
 	for _, i := range fresh {
 		if said[i].Err != nil {
 			continue
@@ -182,7 +314,7 @@ func (o *origins) addAll(ctx context.Context, specs []feedring.FeedSpec, titles 
 
 // recogniseAll is recognise of several. moves has the new address of each that is
 // to be moved, by its place.
-func (o *origins) recogniseAll(specs []feedring.FeedSpec) (known []feedring.FeedSpec, moves map[int]string) {
+func (o *Feeds) recogniseAll(specs []feedring.FeedSpec) (known []feedring.FeedSpec, moves map[int]string) {
 	known, moves = slices.Clone(specs), make(map[int]string)
 	for i, given := range specs {
 		spec, ok := o.recognise(given)
@@ -194,7 +326,7 @@ func (o *origins) recogniseAll(specs []feedring.FeedSpec) (known []feedring.Feed
 }
 
 // moveAll moves those that are not refused.
-func (o *origins) moveAll(ctx context.Context, specs []feedring.FeedSpec, moves map[int]string, said []web.Added) {
+func (o *Feeds) moveAll(ctx context.Context, specs []feedring.FeedSpec, moves map[int]string, said []web.Added) {
 	for i, to := range moves {
 		if said[i].Err != nil {
 			continue
@@ -211,9 +343,9 @@ func (o *origins) moveAll(ctx context.Context, specs []feedring.FeedSpec, moves 
 // lookAgain looks once more at a feed that its origin took away: who adds it
 // says that it is there. So it does at one that was added before and was just
 // glanced at.
-func (o *origins) lookAgain(url string) {
+func (o *Feeds) lookAgain(url string) {
 	st, err := o.State(url)
-	glanced := !st.LastLook.IsZero() && o.glanced != nil && o.glanced(url)
+	glanced := !st.LastLook.IsZero() && o.previews != nil && o.previews.Holds(url)
 	if err != nil || !st.Gone && !glanced {
 		return
 	}
@@ -226,7 +358,7 @@ func (o *origins) lookAgain(url string) {
 }
 
 // revive looks at a feed that was added again, if it is watched.
-func (o *origins) revive(url string) {
+func (o *Feeds) revive(url string) {
 	if _, err := o.watcher.Look(url); err != nil {
 		return
 	}
@@ -239,7 +371,7 @@ func (o *origins) revive(url string) {
 
 // fresh returns the places of those that are to be kept, and says of the others
 // why not.
-func (o *origins) fresh(specs []feedring.FeedSpec, said []web.Added) []int {
+func (o *Feeds) fresh(specs []feedring.FeedSpec, said []web.Added) []int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	var fresh []int
@@ -289,7 +421,7 @@ func sameFeed(known, asked feedring.FeedSpec) bool {
 
 // keep writes those at the places down, and of which nothing is known what they
 // are called.
-func (o *origins) keep(ctx context.Context, specs []feedring.FeedSpec, titles []string, places []int) error {
+func (o *Feeds) keep(ctx context.Context, specs []feedring.FeedSpec, titles []string, places []int) error {
 	records := make([]store.Record, 0, len(places))
 	for _, i := range places {
 		value, err := json.Marshal(addedRow{specs[i], time.Now().UTC()})
@@ -309,7 +441,7 @@ func (o *origins) keep(ctx context.Context, specs []feedring.FeedSpec, titles []
 		}
 		records = append(records, store.Record{Key: feedState + specs[i].URL, Value: called})
 	}
-	if err := o.store.PutAll(ctx, store.BucketFeed, records); err != nil {
+	if err := o.Store.PutAll(ctx, store.BucketFeed, records); err != nil {
 		return err
 	}
 	for _, i := range places {
@@ -341,7 +473,7 @@ func (o *origins) keep(ctx context.Context, specs []feedring.FeedSpec, titles []
 // so that it goes on where it stopped when it is added again: no entry twice, no
 // position twice. What was published stays public, as at the peers that have
 // it; what was private is shown no more.
-func (o *origins) remove(ctx context.Context, url string) error {
+func (o *Feeds) remove(ctx context.Context, url string) error {
 	o.changing.Lock()
 	defer o.changing.Unlock()
 	o.mu.Lock()
@@ -353,11 +485,11 @@ func (o *origins) remove(ctx context.Context, url string) error {
 	case f.fixed:
 		return &web.FixedError{Name: url, Flag: "feed"}
 	}
-	if err := o.store.Delete(ctx, store.BucketFeed, addedFeed+url); err != nil {
+	if err := o.Store.Delete(ctx, store.BucketFeed, addedFeed+url); err != nil {
 		return storage.NotKept(url+" was not removed", err)
 	}
 	o.watcher.Remove(url)
-	o.front.Withdraw(url)
+	o.Cache.Withdraw(url)
 	o.keepHold(f)
 	o.mu.Lock()
 	o.feeds.Delete(url)
@@ -366,18 +498,18 @@ func (o *origins) remove(ctx context.Context, url string) error {
 	o.mu.Unlock()
 	o.lookers.forget(url)
 	if err := o.save(ctx, url); err != nil {
-		o.log.Warn("what is known of a feed was not saved", "url", url, "err", err)
+		o.Log.Warn("what is known of a feed was not saved", "url", url, "err", err)
 	}
 	o.mu.Lock()
 	o.recent.drop(url)
 	o.mu.Unlock()
-	o.offer()
+	o.Offers.Now()
 	return nil
 }
 
 // Changed is called by the watcher with new entries. An error makes the
 // watcher find them again.
-func (o *origins) Changed(ctx context.Context, url string, entries []feedring.Entry, next fetch.State) error {
+func (o *Feeds) Changed(ctx context.Context, url string, entries []feedring.Entry, next fetch.State) error {
 	o.mu.Lock()
 	f := o.feeds.Get(url)
 	o.mu.Unlock()
@@ -388,17 +520,17 @@ func (o *origins) Changed(ctx context.Context, url string, entries []feedring.En
 	if err == nil {
 		err = o.put(context.WithoutCancel(ctx), url, next)
 	}
-	if o.writing.Refused(time.Now(), err) || errors.Is(err, errElsewhere) {
+	if o.Storage.Refused(time.Now(), err) || errors.Is(err, publish.ErrElsewhere) {
 		return fetch.Told{Err: err} // by storage, by tellPresence
 	}
 	return err
 }
 
 // Looked is called by the watcher after each look.
-func (o *origins) Looked(url string, st fetch.State) {
+func (o *Feeds) Looked(url string, st fetch.State) {
 	st = o.placed(url, st) // it may have moved meanwhile
-	o.front.Plan(url, st.NextLook)
-	o.front.Present(url, o.present(url, &st))
+	o.Cache.Plan(url, st.NextLook)
+	o.Cache.Present(url, o.present(url, &st))
 	o.mu.Lock()
 	f := o.feeds.Get(url)
 	if f == nil {
@@ -415,19 +547,19 @@ func (o *origins) Looked(url string, st fetch.State) {
 	o.mu.Unlock()
 	if due {
 		if err := o.save(context.Background(), url); err != nil {
-			o.log.Warn("what is known of a feed was not saved: its entries are told apart again after a restart", "url", url, "err", err)
+			o.Log.Warn("what is known of a feed was not saved: its entries are told apart again after a restart", "url", url, "err", err)
 			o.forgetSome()
 		}
 	}
 	if renamed {
-		o.retitle()
+		o.Offers.Soon()
 	}
 	if public {
 		o.lookers.looked(f.spec(), &st)
 		o.claim(f)
 	}
-	if public && st.Failures == 0 && !st.Refused && o.names != nil {
-		o.names(url, st.Hub, st.Self)
+	if public && st.Failures == 0 && !st.Refused {
+		o.parts.Subscribers.HubNamed(url, st.Hub, st.Self)
 	}
 }
 
@@ -440,23 +572,23 @@ func told(st *fetch.State) string {
 	return st.Title
 }
 
-// link is the rel="feedring" that the last look at a feed found.
-func (o *origins) link(url string) string {
+// Link is the rel="feedring" that the last look at a feed found.
+func (o *Feeds) Link(url string) string {
 	if _, ok := o.get(url); !ok {
 		return ""
 	}
 	st, err := o.State(url)
 	if err != nil {
-		o.log.Warn("what is known of a feed cannot be read", "url", url, "err", err)
+		o.Log.Warn("what is known of a feed cannot be read", "url", url, "err", err)
 	}
 	return st.Feedring
 }
 
-// offered is what the catalogue rows say, by theme; private feeds are told to
+// Offered is what the catalogue rows say, by theme; private feeds are told to
 // nobody.
-func (o *origins) offered() map[feedring.Theme][]feedring.Feed {
+func (o *Feeds) Offered() map[feedring.Theme][]feedring.Feed {
 	feeds := make(map[feedring.Theme][]feedring.Feed)
-	for url, f := range o.public() {
+	for url, f := range o.Public() {
 		feeds[f.theme()] = append(feeds[f.theme()], feedring.Feed{
 			URL: url, Title: o.title(url), Provider: f.spec().Provider, Epoch: o.epoch(f.spec()),
 		})
@@ -465,4 +597,43 @@ func (o *origins) offered() map[feedring.Theme][]feedring.Feed {
 		sort.Slice(list, func(i, j int) bool { return list[i].URL < list[j].URL })
 	}
 	return feeds
+}
+
+// publish stores new entries of an own feed, and has its subscribers told, unless
+// all are history.
+func (o *Feeds) publish(ctx context.Context, spec feedring.FeedSpec, entries []feedring.Entry) error {
+	err := o.parts.Publisher.Publish(ctx, spec, entries)
+	if err == nil && spec.Theme != "" {
+		if anyNews(entries) || o.Mirrors(spec.URL) != nil {
+			o.parts.Subscribers.FeedChanged(spec.URL)
+		}
+		o.parts.Subscribers.FeedPublished(spec.URL)
+	}
+	return err
+}
+
+// StartAbove has no log go on in an epoch below that.
+func (o *Feeds) StartAbove(epoch uint64) { o.least.Store(epoch) }
+
+// StoreRecovered looks soon for what the store refused.
+func (o *Feeds) StoreRecovered() { o.Tasks.Run(o.watcher.Resume) }
+
+// Published lists the public feeds.
+func (o *Feeds) Published() []string { return slices.Collect(maps.Keys(o.Public())) }
+
+// Failing counts the public feeds whose last look failed. Private feeds are left
+// out: metrics ask for no token.
+func (o *Feeds) Failing() int {
+	count := 0
+	for _, f := range o.Public() {
+		if f.failing {
+			count++
+		}
+	}
+	return count
+}
+
+// Visit asks an origin when its host may be asked.
+func (o *Feeds) Visit(ctx context.Context, url string, ask func(context.Context) error) error {
+	return o.watcher.Visit(ctx, url, ask)
 }

@@ -1,12 +1,12 @@
-package node
+package origins
 
 import (
 	"testing"
 	"time"
 
-	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/origin/fetch"
+	"github.com/feedring/feedring/node/internal/tasks"
 )
 
 // Whose turn it is after another peer's goes on from that one's last look, also
@@ -16,15 +16,11 @@ func TestTurnGoesOnFromTheLastLook(t *testing.T) {
 	p.Store = s
 	l := newLibrary(t, s, p)
 	told := make(chan group.OriginFetched, 10)
-	l.lookers = &lookers{
-		watch: l.watch, spawn: spawn(t), now: map[string]turnOf{},
-		names: func(feedring.FeedSpec) uint64 { return 7 }, way: func(string) time.Duration { return 0 },
-		tell: func(_ feedring.GroupID, in group.Input) {
-			if in, ok := in.(group.OriginFetched); ok {
-				told <- in
-			}
-		},
-	}
+	l.assigned(t, 7, func(in group.Input) {
+		if in, ok := in.(group.OriginFetched); ok {
+			told <- in
+		}
+	})
 	check(t, l.add(t.Context(), testSpec))
 	now := time.Now()
 	l.lookers.told(group.FetchAssignment{Group: testTheme.Group(), URL: testURL, By: "another", Mirrors: true})
@@ -59,8 +55,7 @@ func TestThoseInTurnAreHeld(t *testing.T) {
 	s, p := openStore(t), writer(nil, newSealer(t))
 	p.Store = s
 	l := newLibrary(t, s, p)
-	l.lookers = &lookers{watch: l.watch, spawn: spawn(t), now: map[string]turnOf{}, tell: func(feedring.GroupID, group.Input) {},
-		names: func(feedring.FeedSpec) uint64 { return 0 }, way: func(string) time.Duration { return 0 }}
+	l.assigned(t, 0, nil)
 	check(t, l.add(t.Context(), testSpec))
 	turn := group.FetchAssignment{Group: testTheme.Group(), URL: testURL, Slot: 2, Slots: 3, By: p.Self, Mirrors: true}
 	l.lookers.told(turn)
@@ -73,8 +68,7 @@ func TestThoseInTurnAreHeld(t *testing.T) {
 // Peers that hold the same of a feed name it alike, and others do not.
 func TestEntriesAreNamed(t *testing.T) {
 	s := openStore(t)
-	n := &Node{}
-	n.store = s
+	n := &Feeds{Config: Config{Store: s}}
 	if n.entriesNamed(testSpec) != 0 {
 		t.Error("nothing has a name")
 	}
@@ -97,8 +91,7 @@ func TestWhoRestsKeepsWhatAnOriginAsked(t *testing.T) {
 	p.Store = s
 	resting := func() *library {
 		l := newLibrary(t, s, p)
-		l.lookers = &lookers{watch: l.watch, spawn: spawn(t), now: map[string]turnOf{}, tell: func(feedring.GroupID, group.Input) {},
-			names: func(feedring.FeedSpec) uint64 { return 0 }, way: func(string) time.Duration { return 0 }}
+		l.assigned(t, 0, nil)
 		return l
 	}
 	l := resting()
@@ -147,8 +140,10 @@ func TestRemovedFeedsHostIsLeftAlone(t *testing.T) {
 
 // The watcher is told what part of its host's time a feed has.
 func TestPartOfAHostsTime(t *testing.T) {
-	n := &Node{origins: &origins{lookers: &lookers{spawn: func(func()) bool { return false }, now: map[string]turnOf{}}}}
-	n.origins.lookers.told(group.FetchAssignment{URL: testURL, Slot: 1, Slots: 1, Part: group.Part{From: 5, Size: 6}})
+	ended := &tasks.Group{}
+	ended.End(0)
+	n := &Feeds{lookers: &lookers{tasks: ended, now: map[string]turnOf{}}}
+	n.lookers.told(group.FetchAssignment{URL: testURL, Slot: 1, Slots: 1, Part: group.Part{From: 5, Size: 6}})
 	if part := n.manners().Part(testURL); part != (fetch.Part{From: 5, Size: 6}) {
 		t.Errorf("it has %v", part)
 	}

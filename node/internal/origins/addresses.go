@@ -1,4 +1,4 @@
-package node
+package origins
 
 import (
 	"context"
@@ -79,8 +79,8 @@ func (a *addresses) firstOf(url string) string {
 }
 
 // loadAddresses reads where feeds were moved to.
-func (o *origins) loadAddresses() error {
-	for record, err := range o.store.ListPrefix(store.BucketFeed, feedAddress) {
+func (o *Feeds) loadAddresses() error {
+	for record, err := range o.Store.ListPrefix(store.BucketFeed, feedAddress) {
 		if err != nil {
 			return err
 		}
@@ -93,9 +93,9 @@ func (o *origins) loadAddresses() error {
 	return nil
 }
 
-// identity is the first address of one of this peer's feeds, by any that it has or
+// FirstAddress is the first address of one of this peer's feeds, by any that it has or
 // had.
-func (o *origins) identity(url string) string {
+func (o *Feeds) FirstAddress(url string) string {
 	o.mu.Lock()
 	own := o.feeds.Get(url) != nil
 	o.mu.Unlock()
@@ -108,8 +108,8 @@ func (o *origins) identity(url string) string {
 // recognise returns the spec of the feed that is meant by one of its addresses.
 // moves is set where that is the https form of a feed that was known by http: then
 // the feed is to be moved there.
-func (o *origins) recognise(spec feedring.FeedSpec) (known feedring.FeedSpec, moves bool) {
-	first := o.identity(spec.URL)
+func (o *Feeds) recognise(spec feedring.FeedSpec) (known feedring.FeedSpec, moves bool) {
+	first := o.FirstAddress(spec.URL)
 	if first == spec.URL {
 		if first = o.byHTTP(spec.URL); first == "" {
 			return spec, false
@@ -130,12 +130,12 @@ func (o *origins) recognise(spec feedring.FeedSpec) (known feedring.FeedSpec, mo
 
 // byHTTP is the feed that this peer has or had at the same address by http; empty:
 // none, or the address has a history of its own.
-func (o *origins) byHTTP(url string) string {
+func (o *Feeds) byHTTP(url string) string {
 	plain := fetch.Downgrade(url)
 	if plain == "" {
 		return ""
 	}
-	first := o.identity(plain)
+	first := o.FirstAddress(plain)
 	if _, own := o.get(url); own || !o.has(first) || o.has(url) {
 		return ""
 	}
@@ -143,11 +143,11 @@ func (o *origins) byHTTP(url string) string {
 }
 
 // has reports whether a feed is this peer's, or was.
-func (o *origins) has(url string) bool {
+func (o *Feeds) has(url string) bool {
 	if _, ok := o.get(url); ok {
 		return true
 	}
-	if _, ok := o.store.Head(feedring.FeedRef{URL: url, Publisher: o.self}); ok {
+	if _, ok := o.Store.Head(feedring.FeedRef{URL: url, Publisher: o.Self}); ok {
 		return true
 	}
 	st, err := o.kept(url)
@@ -156,7 +156,7 @@ func (o *origins) has(url string) bool {
 
 // placed is a state with the address to ask, and with nothing that a former one
 // said. A feed that is read from a file is asked for nowhere.
-func (o *origins) placed(url string, st fetch.State) fetch.State {
+func (o *Feeds) placed(url string, st fetch.State) fetch.State {
 	st.URL = url
 	if o.file(url) != "" {
 		return st
@@ -166,7 +166,7 @@ func (o *origins) placed(url string, st fetch.State) fetch.State {
 }
 
 // present is the address that the world finds a feed at now.
-func (o *origins) present(url string, st *fetch.State) string {
+func (o *Feeds) present(url string, st *fetch.State) string {
 	if at, ok := o.addresses.of(url); ok && o.file(url) != "" {
 		return at.Present
 	}
@@ -176,8 +176,8 @@ func (o *origins) present(url string, st *fetch.State) string {
 	return st.Asked()
 }
 
-// elsewhere is an address that people may know a feed by beside its first.
-func (o *origins) elsewhere(url string) string {
+// OtherAddress is an address that people may know a feed by beside its first.
+func (o *Feeds) OtherAddress(url string) string {
 	if at, ok := o.addresses.of(url); ok {
 		return at.Present
 	}
@@ -185,7 +185,7 @@ func (o *origins) elsewhere(url string) string {
 }
 
 // move keeps that a feed has another address from now on.
-func (o *origins) move(ctx context.Context, url, to string, provider feedring.Provider) error {
+func (o *Feeds) move(ctx context.Context, url, to string, provider feedring.Provider) error {
 	at, moved := o.addresses.of(url)
 	if !moved {
 		at.Provider = provider
@@ -202,7 +202,7 @@ func (o *origins) move(ctx context.Context, url, to string, provider feedring.Pr
 	if err != nil {
 		return err
 	}
-	if err := o.store.Put(ctx, store.BucketFeed, feedAddress+url, value); err != nil {
+	if err := o.Store.Put(ctx, store.BucketFeed, feedAddress+url, value); err != nil {
 		return err
 	}
 	o.addresses.set(url, at)
@@ -210,19 +210,18 @@ func (o *origins) move(ctx context.Context, url, to string, provider feedring.Pr
 }
 
 // askAnew has a feed looked at where it is now.
-func (o *origins) askAnew(url string) {
+func (o *Feeds) askAnew(url string) {
 	o.watcher.Remove(url)
 	o.watch(url)
 	_, _ = o.watcher.Look(url) // or when it is its turn
 	if st, err := o.State(url); err == nil {
-		o.front.Present(url, o.present(url, &st))
+		o.Cache.Present(url, o.present(url, &st))
 	}
 }
 
-// MoveFeed implements web.Backend.
-func (n *Node) MoveFeed(ctx context.Context, from, to string, force bool) (st web.FeedStatus, note string, err error) {
-	o := n.origins
-	url := o.identity(from)
+// Move gives a feed another address.
+func (o *Feeds) Move(ctx context.Context, from, to string, force bool) (st web.FeedStatus, note string, err error) {
+	url := o.FirstAddress(from)
 	f, ok := o.get(url)
 	if !ok {
 		return st, "", notOurs(from)
@@ -232,13 +231,13 @@ func (n *Node) MoveFeed(ctx context.Context, from, to string, force bool) (st we
 		return st, "", fmt.Errorf("%s was not moved: what is known of it cannot be read: %w", from, err)
 	}
 	if o.present(url, &known) == to && known.Address == "" {
-		return n.feedStatus(url, f), "", nil
+		return o.feedStatus(url, f), "", nil
 	}
-	if err := n.refuseMove(url, from, to); err != nil {
+	if err := o.refuseMove(url, from, to); err != nil {
 		return st, "", err
 	}
 	if f.file() == "" && !force {
-		if note, err = n.lookBefore(ctx, from, to); err != nil {
+		if note, err = o.lookBefore(ctx, from, to); err != nil {
 			return st, "", err
 		}
 	}
@@ -251,18 +250,18 @@ func (n *Node) MoveFeed(ctx context.Context, from, to string, force bool) (st we
 		return st, "", storage.NotKept(from+" was not moved", err)
 	}
 	o.askAnew(url)
-	n.hubChanged(url)
-	return n.feedStatus(url, f), note, nil
+	o.parts.Subscribers.FeedChanged(url)
+	return o.feedStatus(url, f), note, nil
 }
 
 // refuseMove returns an error for an address that a feed cannot have.
-func (n *Node) refuseMove(url, from, to string) error {
-	if other := n.origins.identity(to); other != url {
-		if _, ok := n.origins.get(other); ok {
+func (o *Feeds) refuseMove(url, from, to string) error {
+	if other := o.FirstAddress(to); other != url {
+		if _, ok := o.get(other); ok {
 			return &web.MoveError{From: from, To: to}
 		}
 	}
-	if err := n.refuse(feedring.FeedSpec{URL: to}); err != nil {
+	if err := o.refuse(feedring.FeedSpec{URL: to}); err != nil {
 		return &web.PrivateAddressError{From: from, URL: to}
 	}
 	return nil
@@ -270,10 +269,10 @@ func (n *Node) refuseMove(url, from, to string) error {
 
 // lookBefore looks at the address that a feed is to have. What may be there later
 // is no error, and told.
-func (n *Node) lookBefore(ctx context.Context, from, to string) (note string, err error) {
+func (o *Feeds) lookBefore(ctx context.Context, from, to string) (note string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, findWithin)
 	defer cancel()
-	_, err = n.glance(ctx, to)
+	_, err = o.glance(ctx, to)
 	var held *fetch.HeldError
 	switch {
 	case err == nil:

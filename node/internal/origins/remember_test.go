@@ -1,4 +1,4 @@
-package node
+package origins
 
 import (
 	"context"
@@ -39,11 +39,11 @@ func TestStatesAreOnDisk(t *testing.T) {
 	var found []feedring.Entry
 	run := func(looks ...string) {
 		l := newLibrary(t, s, p)
-		publish := l.publish
-		l.publish = func(ctx context.Context, spec feedring.FeedSpec, entries []feedring.Entry) error {
+		publisher := l.parts.Publisher
+		l.parts.Publisher = publishes(func(ctx context.Context, spec feedring.FeedSpec, entries []feedring.Entry) error {
 			found = append(found, entries...)
-			return publish(ctx, spec, entries)
-		}
+			return publisher.Publish(ctx, spec, entries)
+		})
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		l.begin(t.Context())
@@ -57,7 +57,7 @@ func TestStatesAreOnDisk(t *testing.T) {
 				titles = append(titles, title)
 			}
 			mu.Unlock()
-			check(t, l.look(ctx, spec.URL))
+			check(t, l.Look(ctx, spec.URL))
 			if l.recent.of(spec.URL) != nil {
 				t.Error("a state that is not needed for an hour is in memory")
 			}

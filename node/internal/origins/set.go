@@ -1,4 +1,4 @@
-package node
+package origins
 
 import (
 	"slices"
@@ -7,7 +7,7 @@ import (
 )
 
 // set makes a feed this peer's.
-func (o *origins) set(f *origin) {
+func (o *Feeds) set(f *origin) {
 	o.feeds.Put(f)
 	if f.more == nil || f.more.theme == "" && f.more.file == "" {
 		delete(o.few, f.url)
@@ -20,7 +20,7 @@ func (o *origins) set(f *origin) {
 }
 
 // call gives a public feed its title, as the last look found it.
-func (o *origins) call(url, title string) {
+func (o *Feeds) call(url, title string) {
 	if o.titles == nil {
 		o.titles = make(map[string]string)
 	}
@@ -28,14 +28,14 @@ func (o *origins) call(url, title string) {
 }
 
 // title is that of a public feed.
-func (o *origins) title(url string) string {
+func (o *Feeds) title(url string) string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.titles[url]
 }
 
 // count returns how many feeds are public, and how many private.
-func (o *origins) count() (public, private int) {
+func (o *Feeds) count() (public, private int) {
 	for _, f := range o.few {
 		if f.theme() != "" {
 			public++
@@ -45,7 +45,7 @@ func (o *origins) count() (public, private int) {
 }
 
 // get returns a feed as it is now.
-func (o *origins) get(url string) (origin, bool) {
+func (o *Feeds) get(url string) (origin, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if f := o.feeds.Get(url); f != nil {
@@ -55,7 +55,7 @@ func (o *origins) get(url string) (origin, bool) {
 }
 
 // urls lists all feeds, in order.
-func (o *origins) urls() []string {
+func (o *Feeds) urls() []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	urls := make([]string, 0, o.feeds.Len())
@@ -66,8 +66,8 @@ func (o *origins) urls() []string {
 	return urls
 }
 
-// public copies the feeds that are published.
-func (o *origins) public() map[string]origin {
+// Public copies the feeds that are published.
+func (o *Feeds) Public() map[string]origin {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	public := make(map[string]origin, len(o.few))
@@ -80,7 +80,7 @@ func (o *origins) public() map[string]origin {
 }
 
 // Spec is what was asked for of a feed; false: it is not one of this peer's.
-func (o *origins) Spec(url string) (feedring.FeedSpec, bool) {
+func (o *Feeds) Spec(url string) (feedring.FeedSpec, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if f := o.feeds.Get(url); f != nil {
@@ -90,7 +90,7 @@ func (o *origins) Spec(url string) (feedring.FeedSpec, bool) {
 }
 
 // file is what is read instead of a feed's URL; empty: nothing is.
-func (o *origins) file(url string) string {
+func (o *Feeds) file(url string) string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if f := o.feeds.Get(url); f != nil {
@@ -99,8 +99,8 @@ func (o *origins) file(url string) string {
 	return ""
 }
 
-// files are those of all feeds that have one.
-func (o *origins) files() map[string]string {
+// allFiles are those of all feeds that have one.
+func (o *Feeds) allFiles() map[string]string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	files := make(map[string]string)
@@ -113,7 +113,7 @@ func (o *origins) files() map[string]string {
 }
 
 // Private reports whether a private feed is among this peer's feeds now.
-func (o *origins) Private(url string) bool {
+func (o *Feeds) Private(url string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	f := o.feeds.Get(url)
@@ -121,20 +121,20 @@ func (o *origins) Private(url string) bool {
 }
 
 // PrivateRefs is not nil.
-func (o *origins) PrivateRefs() []feedring.FeedRef {
+func (o *Feeds) PrivateRefs() []feedring.FeedRef {
 	refs := []feedring.FeedRef{}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for f := range o.feeds.All() {
 		if f.theme() == "" {
-			refs = append(refs, feedring.FeedRef{URL: f.url, Publisher: o.self})
+			refs = append(refs, feedring.FeedRef{URL: f.url, Publisher: o.Self})
 		}
 	}
 	return refs
 }
 
 // OffersPrivately reports whether a private feed has a provider of that name.
-func (o *origins) OffersPrivately(provider string) bool {
+func (o *Feeds) OffersPrivately(provider string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for f := range o.feeds.All() {
@@ -147,8 +147,8 @@ func (o *origins) OffersPrivately(provider string) bool {
 
 // WhileOffered calls f with what this peer offers to each group. No feed is added or
 // removed meanwhile.
-func (o *origins) WhileOffered(f func(map[feedring.Theme][]feedring.Feed)) {
+func (o *Feeds) WhileOffered(f func(map[feedring.Theme][]feedring.Feed)) {
 	o.changing.Lock()
 	defer o.changing.Unlock()
-	f(o.offered())
+	f(o.Offered())
 }

@@ -1,4 +1,4 @@
-package node
+package origins
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 // goOn watches a feed as its turn is: from the last look that this peer or the
 // group knows of, and a moment after another peer ceased. One that is watched
 // stays as it is, but for what the origin asked another of those in turn.
-func (o *origins) goOn(f *origin, own fetch.State) {
+func (o *Feeds) goOn(f *origin, own fetch.State) {
 	url, st, entries := f.url, own, uint64(0)
 	t := o.lookers.of(url)
 	if t.Slot == 0 {
@@ -23,7 +23,7 @@ func (o *origins) goOn(f *origin, own fetch.State) {
 	}
 	if last := t.last; last.At.After(own.LastLook) && f.file() == "" && (last.Holds(time.Now()) || !o.watcher.Ours(url)) {
 		entries = t.entries
-		st = own.Heed(t.last, entries != 0 && entries == o.lookers.names(f.spec()), time.Now())
+		st = own.Heed(t.last, entries != 0 && entries == o.lookers.watched.entriesNamed(f.spec()), time.Now())
 		o.remember(url, &st)
 	}
 	if t.taken {
@@ -39,7 +39,7 @@ func (o *origins) goOn(f *origin, own fetch.State) {
 // hear keeps what the origin of a feed asked the peer that looks at it while it rests
 // here: that it is gone, or that a host is to be left alone. So it is not forgotten
 // where all the group's peers stop.
-func (o *origins) hear(f *origin) {
+func (o *Feeds) hear(f *origin) {
 	last := o.lookers.of(f.url).last
 	if !last.Gone && !last.Holds(time.Now()) || f.moved || f.file() != "" {
 		return
@@ -47,7 +47,7 @@ func (o *origins) hear(f *origin) {
 	o.watcher.Hear(f.url, last)
 	own, err := o.State(f.url)
 	if err != nil {
-		o.log.Warn("what is known of a feed cannot be read", "url", f.url, "err", err)
+		o.Log.Warn("what is known of a feed cannot be read", "url", f.url, "err", err)
 		return
 	}
 	if st := own.Heed(last, false, time.Now()); st.LastLook.Sub(own.LastLook) > heldLong { // else it was told before
@@ -56,7 +56,7 @@ func (o *origins) hear(f *origin) {
 }
 
 // remember keeps a state that no look of this peer left.
-func (o *origins) remember(url string, st *fetch.State) {
+func (o *Feeds) remember(url string, st *fetch.State) {
 	o.mu.Lock()
 	f := o.feeds.Get(url)
 	due := f != nil && o.remembers(f, st)
@@ -65,7 +65,7 @@ func (o *origins) remember(url string, st *fetch.State) {
 		return
 	}
 	if err := o.save(context.Background(), url); err != nil {
-		o.log.Warn("what another peer told of the last look at a feed was not saved", "url", url, "err", err)
+		o.Log.Warn("what another peer told of the last look at a feed was not saved", "url", url, "err", err)
 	}
 }
 
@@ -99,14 +99,14 @@ func lastTold(l *group.LastFetch, now time.Time) (last fetch.Last, entries uint6
 
 // entriesNamed names what is held of a feed: peers that hold the same entries of
 // the same publishers name it alike. 0: nothing is.
-func (n *Node) entriesNamed(spec feedring.FeedSpec) uint64 {
-	publishers := n.store.Publishers(spec.URL)
+func (o *Feeds) entriesNamed(spec feedring.FeedSpec) uint64 {
+	publishers := o.Store.Publishers(spec.URL)
 	if len(publishers) == 0 {
 		return 0
 	}
 	h := fnv.New64a()
 	for _, p := range publishers {
-		at := n.store.LogHead(feedring.FeedRef{URL: spec.URL, Publisher: p}).Position
+		at := o.Store.LogHead(feedring.FeedRef{URL: spec.URL, Publisher: p}).Position
 		_, _ = h.Write([]byte(string(p) + " " + strconv.FormatUint(at.Epoch, 16) + " " + strconv.FormatUint(at.Sequence, 16) + "\n")) // documented never to fail
 	}
 	return h.Sum64()

@@ -1,27 +1,29 @@
-package node
+package origins
 
 import (
 	"context"
 	"fmt"
 	"time"
 
+	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/vouch"
 	"github.com/feedring/feedring/internal/web"
 )
 
-// Ping implements web.Backend.
-func (n *Node) Ping(ctx context.Context, url string) (web.FeedStatus, error) {
-	url = n.origins.identity(url)
-	if err := n.refuseElsewhere(url); err != nil {
+// Ping looks at a feed now.
+func (o *Feeds) Ping(ctx context.Context, url string) (web.FeedStatus, error) {
+	url = o.FirstAddress(url)
+	if err := o.refuseElsewhere(url); err != nil {
 		return web.FeedStatus{}, err
 	}
-	n.lookAtSitesOf(url)
-	if n.urge(ctx, url) {
-		return n.Feed(url) // who looks at it is asked to, and says how that ended
+	o.lookAtSitesOf(url)
+	if o.FetchNow(ctx, url) {
+		return o.Status(url) // who looks at it is asked to, and says how that ended
 	}
-	if err := n.origins.look(ctx, url); err != nil {
+	if err := o.Look(ctx, url); err != nil {
 		return web.FeedStatus{}, err
 	}
-	st, err := n.Feed(url)
+	st, err := o.Status(url)
 	switch {
 	case err == nil && st.Gone:
 		err = &web.OriginError{URL: url, Reason: st.Error}
@@ -33,19 +35,19 @@ func (n *Node) Ping(ctx context.Context, url string) (web.FeedStatus, error) {
 
 // refuseElsewhere returns an error for a feed whose entries another process with
 // this peer's key publishes: a look here would tell nobody.
-func (n *Node) refuseElsewhere(url string) error {
-	if f, ok := n.origins.get(url); !ok || f.theme() == "" {
+func (o *Feeds) refuseElsewhere(url string) error {
+	if f, ok := o.get(url); !ok || f.theme() == "" {
 		return nil
 	}
-	if err := n.identity.yields(); err != nil {
+	if err := o.Identity.Yields(); err != nil {
 		return fmt.Errorf("%s was not looked at: %w", url, err)
 	}
 	return nil
 }
 
-// look looks at a feed now and returns when a look that began later has ended,
+// Look looks at a feed now and returns when a look that began later has ended,
 // or the feed was removed.
-func (o *origins) look(ctx context.Context, url string) error {
+func (o *Feeds) Look(ctx context.Context, url string) error {
 	done, err := o.watcher.Look(url)
 	if err != nil { // it is this peer's turn since a moment ago, perhaps
 		o.watch(url)
@@ -63,7 +65,7 @@ func (o *origins) look(ctx context.Context, url string) error {
 }
 
 // late says what a look waits for that its caller waits for no longer.
-func (o *origins) late(url string) error {
+func (o *Feeds) late(url string) error {
 	late := &web.LateError{URL: url}
 	if wait, ok := o.watcher.Waits(url); ok {
 		late.Host, late.Ahead = wait.Host, wait.Ahead
@@ -79,4 +81,15 @@ func (o *origins) late(url string) error {
 
 func notOurs(url string) error {
 	return &web.UnknownFeedError{URL: url}
+}
+
+// lookAtSitesOf makes the group of one of this peer's feeds look again at the
+// sites of that feed: somebody says that something changed there.
+func (o *Feeds) lookAtSitesOf(url string) {
+	f, ok := o.get(url)
+	if !ok || f.theme() == "" {
+		return
+	}
+	o.parts.Sites.Doubt(vouch.SitesOf(url)...)
+	o.Loop.Tell(f.theme().Group(), group.CheckSites{})
 }

@@ -1,4 +1,4 @@
-package node
+package origins
 
 import (
 	"context"
@@ -57,7 +57,7 @@ func (l *lately) keep(url string) *recent {
 
 // remember takes in what a look left, and reports whether it is to be put on
 // disk: where the next look is not soon, where something is new that a later
-// look would not find again, where the origin asked to be left alone, or where
+// Look would not find again, where the origin asked to be left alone, or where
 // dates and validators were not saved for long.
 func (l *lately) remember(url string, st *fetch.State, now time.Time) (due bool) {
 	r := l.keep(url)
@@ -112,7 +112,7 @@ func (r *recent) due(now time.Time) bool {
 // cannot be read only costs an unconditional look. Nothing is known of a feed
 // that was published elsewhere before, since its new group has none of its
 // entries, or that is to be published whole (claim).
-func (o *origins) State(url string) (fetch.State, error) {
+func (o *Feeds) State(url string) (fetch.State, error) {
 	st, fixed, err := o.left(url)
 	if err == nil && st.LastSuccess.IsZero() {
 		st.Offered, err = o.offeredSince(url, fixed)
@@ -121,7 +121,7 @@ func (o *origins) State(url string) (fetch.State, error) {
 }
 
 // left is State as the last look left it.
-func (o *origins) left(url string) (_ fetch.State, fixed bool, _ error) {
+func (o *Feeds) left(url string) (_ fetch.State, fixed bool, _ error) {
 	o.mu.Lock()
 	if f := o.feeds.Get(url); f != nil {
 		fixed = f.fixed
@@ -140,8 +140,8 @@ func (o *origins) left(url string) (_ fetch.State, fixed bool, _ error) {
 }
 
 // kept is State of what is on disk.
-func (o *origins) kept(url string) (fetch.State, error) {
-	value, err := o.store.Value(store.BucketFeed, feedState+url)
+func (o *Feeds) kept(url string) (fetch.State, error) {
+	value, err := o.Store.Value(store.BucketFeed, feedState+url)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return fetch.State{}, nil
@@ -151,17 +151,17 @@ func (o *origins) kept(url string) (fetch.State, error) {
 	return o.decode(url, value), nil
 }
 
-func (o *origins) decode(url string, value []byte) (st fetch.State) {
+func (o *Feeds) decode(url string, value []byte) (st fetch.State) {
 	if err := st.UnmarshalBinary(value); err != nil {
-		o.log.Warn("what was known of a feed is unreadable: looking afresh", "url", url, "err", err)
+		o.Log.Warn("what was known of a feed is unreadable: looking afresh", "url", url, "err", err)
 		return fetch.State{}
 	}
 	return st
 }
 
 // Known returns the entries that belong to State, as the watcher asks for them.
-func (o *origins) Known(url string) ([]byte, error) {
-	value, err := o.store.Value(store.BucketFeed, feedKnown+url)
+func (o *Feeds) Known(url string) ([]byte, error) {
+	value, err := o.Store.Value(store.BucketFeed, feedKnown+url)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
 	}
@@ -170,13 +170,13 @@ func (o *origins) Known(url string) ([]byte, error) {
 
 // remembers takes in what a look at f left, and reports whether it is to be put on
 // disk. o.mu is held.
-func (o *origins) remembers(f *origin, st *fetch.State) (due bool) {
+func (o *Feeds) remembers(f *origin, st *fetch.State) (due bool) {
 	f.moved = false
 	return o.recent.remember(f.url, st, time.Now())
 }
 
 // save puts on disk what the last look left.
-func (o *origins) save(ctx context.Context, url string) error {
+func (o *Feeds) save(ctx context.Context, url string) error {
 	o.mu.Lock()
 	r := o.recent.of(url)
 	if r == nil || r.isWritten() {
@@ -196,7 +196,7 @@ func (o *origins) save(ctx context.Context, url string) error {
 
 // put writes a state, and with it its entries where they are there: nothing
 // changed them otherwise.
-func (o *origins) put(ctx context.Context, url string, st fetch.State) error {
+func (o *Feeds) put(ctx context.Context, url string, st fetch.State) error {
 	value, err := st.MarshalBinary()
 	if err != nil {
 		return err
@@ -209,7 +209,7 @@ func (o *origins) put(ctx context.Context, url string, st fetch.State) error {
 		}
 		records = append(records, store.Record{Key: feedKnown + url, Value: known})
 	}
-	if err := o.store.PutAll(ctx, store.BucketFeed, records); err != nil {
+	if err := o.Store.PutAll(ctx, store.BucketFeed, records); err != nil {
 		return err
 	}
 	o.mu.Lock()
@@ -222,7 +222,7 @@ func (o *origins) put(ctx context.Context, url string, st fetch.State) error {
 
 // forgetSome drops states that the disk does not take, where they grow too many:
 // to lose one costs an unconditional look.
-func (o *origins) forgetSome() {
+func (o *Feeds) forgetSome() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.unsaved++; o.unsaved < mostUnsaved {
@@ -232,8 +232,8 @@ func (o *origins) forgetSome() {
 	o.recent = lately{}
 }
 
-// saveAll puts on disk what was spared: the schedule goes on after a restart.
-func (o *origins) saveAll(ctx context.Context) {
+// SaveAll puts on disk what was spared: the schedule goes on after a restart.
+func (o *Feeds) SaveAll(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, saveAllWithin)
 	defer cancel()
 	o.mu.Lock()
@@ -241,7 +241,7 @@ func (o *origins) saveAll(ctx context.Context) {
 	o.mu.Unlock()
 	for _, url := range urls {
 		if err := o.save(ctx, url); err != nil {
-			o.log.Warn("what is known of a feed was not saved", "url", url, "err", err)
+			o.Log.Warn("what is known of a feed was not saved", "url", url, "err", err)
 			return
 		}
 	}

@@ -1,4 +1,4 @@
-package node
+package origins
 
 import (
 	"context"
@@ -15,29 +15,29 @@ import (
 	"github.com/feedring/feedring/internal/web"
 )
 
-// Feeds implements web.Backend.
-func (n *Node) Feeds(private bool) []web.FeedStatus {
-	urls := slices.Sorted(maps.Keys(n.origins.public()))
+// Feeds are of all feeds, or of those that are published.
+func (o *Feeds) Feeds(private bool) []web.FeedStatus {
+	urls := slices.Sorted(maps.Keys(o.Public()))
 	if private {
-		urls = n.origins.urls()
+		urls = o.urls()
 	}
 	feeds := make([]web.FeedStatus, 0, len(urls))
 	for _, url := range urls {
-		if f, ok := n.origins.get(url); ok {
-			feeds = append(feeds, n.feedStatus(url, f))
+		if f, ok := o.get(url); ok {
+			feeds = append(feeds, o.feedStatus(url, f))
 		}
 	}
 	return feeds
 }
 
-func (n *Node) feedStatus(url string, f origin) web.FeedStatus {
-	known, err := n.origins.State(url)
+func (o *Feeds) feedStatus(url string, f origin) web.FeedStatus {
+	known, err := o.State(url)
 	if err != nil {
 		known.LastError = "what is known of this feed cannot be read: " + err.Error()
 	}
-	ref := feedring.FeedRef{URL: url, Publisher: n.ID()}
+	ref := feedring.FeedRef{URL: url, Publisher: o.Self}
 	st := web.FeedStatus{
-		URL: url, Fetched: n.origins.present(url, &known), Theme: f.theme(), Provider: f.spec().Provider, Share: f.spec().Share, Title: known.Title,
+		URL: url, Fetched: o.present(url, &known), Theme: f.theme(), Provider: f.spec().Provider, Share: f.spec().Share, Title: known.Title,
 		LastFetch: wholeSecond(known.LastLook), LastOK: wholeSecond(known.LastSuccess), NextFetch: wholeSecond(known.NextLook),
 		Error: known.LastError, Gone: known.Gone && known.NextLook.IsZero(), Fixed: f.fixed, File: f.file(),
 	}
@@ -47,24 +47,24 @@ func (n *Node) feedStatus(url string, f origin) web.FeedStatus {
 	if st.Gone {
 		st.Error += ": it is looked at no more, until it is pinged or added again"
 	}
-	if t := n.origins.lookers.of(url).FetchAssignment; t.Mirrors || t.By != "" && t.Slot == 0 {
+	if t := o.lookers.of(url).FetchAssignment; t.Mirrors || t.By != "" && t.Slot == 0 {
 		st.LookedAt = t.By
 		if t.Slots > 1 {
 			st.Turn, st.Turns = t.Slot, t.Slots
 		}
 	}
-	if n.origins.lookers.rests(f.spec()) {
+	if o.lookers.rests(f.spec()) {
 		st.Rests, st.NextFetch, st.Error = true, time.Time{}, ""
 	}
-	if h, ok := n.store.Head(ref); ok {
+	if h, ok := o.Store.Head(ref); ok {
 		st.Entries = h.Count
 	}
 	if known.Feedring != "" {
-		st.Join, st.SitePeer = n.joinable(url, known.Feedring)
+		st.Join, st.SitePeer = o.joinable(url, known.Feedring)
 	}
 	if f.theme() != "" {
-		st.VouchedBy = n.vouchedBy(f.theme())(ref)
-		st.Front, st.Readers = n.frontAddress(url), n.own.Readers(url)
+		st.VouchedBy = o.VouchedBy(f.theme(), ref)
+		st.Front, st.Readers = o.parts.Subscribers.FeedAddress(url), o.Cache.Readers(url)
 	}
 	return st
 }
@@ -72,14 +72,14 @@ func (n *Node) feedStatus(url string, f origin) web.FeedStatus {
 // wholeSecond is a time as it is told to people and programs.
 func wholeSecond(t time.Time) time.Time { return t.UTC().Truncate(time.Second) }
 
-// AddFeeds implements web.Backend.
-func (n *Node) AddFeeds(ctx context.Context, specs []feedring.FeedSpec, titles []string) []web.Added {
+// Add keeps feeds and looks at them.
+func (o *Feeds) Add(ctx context.Context, specs []feedring.FeedSpec, titles []string) []web.Added {
 	said := make([]web.Added, len(specs))
 	var places []int
 	var sound []feedring.FeedSpec
 	var named []string
 	for i, spec := range specs {
-		if said[i].Err = n.refuse(spec); said[i].Err == nil {
+		if said[i].Err = o.refuse(spec); said[i].Err == nil {
 			places, sound = append(places, i), append(sound, spec)
 			if len(titles) > 0 {
 				named = append(named, titles[i])
@@ -88,36 +88,36 @@ func (n *Node) AddFeeds(ctx context.Context, specs []feedring.FeedSpec, titles [
 	}
 	returns := make([]bool, len(sound))
 	for j, spec := range sound {
-		known, _ := n.origins.recognise(spec)
-		returns[j] = n.kept(known)
+		known, _ := o.recognise(spec)
+		returns[j] = o.hasHistory(known)
 	}
 	restored := false
-	for j, added := range n.origins.addAll(ctx, sound, named) {
+	for j, added := range o.addAll(ctx, sound, named) {
 		said[places[j]] = added
 		restored = restored || returns[j] && added.Err == nil && !added.Known
 	}
 	if restored {
-		n.personal.Restore()
+		o.parts.Personal.Restore()
 	}
 	return said
 }
 
-// kept reports whether a private feed has entries here of an earlier time, which
+// hasHistory reports whether a private feed has entries here of an earlier time, which
 // no look finds again.
-func (n *Node) kept(spec feedring.FeedSpec) bool {
-	h, ok := n.store.Head(feedring.FeedRef{URL: spec.URL, Publisher: n.origins.self})
+func (o *Feeds) hasHistory(spec feedring.FeedSpec) bool {
+	h, ok := o.Store.Head(feedring.FeedRef{URL: spec.URL, Publisher: o.Self})
 	return ok && h.Private && spec.Theme == ""
 }
 
 // refuse returns an error for a feed that this peer would never fetch or read. A
 // name may still turn out to lead to a private address.
-func (n *Node) refuse(spec feedring.FeedSpec) error {
+func (o *Feeds) refuse(spec feedring.FeedSpec) error {
 	u, err := url.Parse(spec.URL)
-	if err == nil && !n.cfg.AllowPrivateFeeds && safehttp.IsPrivateHost(u.Hostname()) {
+	if err == nil && !o.AllowPrivate && safehttp.IsPrivateHost(u.Hostname()) {
 		err = &web.PrivateAddressError{URL: spec.URL, Host: u.Hostname()}
 	}
 	if err == nil && spec.Theme != "" {
-		if err = n.identity.yields(); err != nil {
+		if err = o.Identity.Yields(); err != nil {
 			err = fmt.Errorf("%s was not added: %w", spec.URL, err)
 		}
 	}
@@ -130,24 +130,24 @@ func (n *Node) refuse(spec feedring.FeedSpec) error {
 	return nil
 }
 
-// RemoveFeed implements web.Backend.
-func (n *Node) RemoveFeed(ctx context.Context, url string) error {
-	url = n.origins.identity(url)
-	err := n.origins.remove(ctx, url)
+// Remove forgets a feed.
+func (o *Feeds) Remove(ctx context.Context, url string) error {
+	url = o.FirstAddress(url)
+	err := o.remove(ctx, url)
 	if err == nil {
-		n.personal.Withdraw(url)
-		n.hubChanged(url)
-		n.namesHub(url, "", "")
+		o.parts.Personal.Withdraw(url)
+		o.parts.Subscribers.FeedChanged(url)
+		o.parts.Subscribers.HubNamed(url, "", "")
 	}
 	return err
 }
 
-// Feed implements web.Backend.
-func (n *Node) Feed(url string) (web.FeedStatus, error) {
-	url = n.origins.identity(url)
-	f, ok := n.origins.get(url)
+// Status is of one feed.
+func (o *Feeds) Status(url string) (web.FeedStatus, error) {
+	url = o.FirstAddress(url)
+	f, ok := o.get(url)
 	if !ok {
 		return web.FeedStatus{}, notOurs(url)
 	}
-	return n.feedStatus(url, f), nil
+	return o.feedStatus(url, f), nil
 }

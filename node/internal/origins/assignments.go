@@ -1,4 +1,4 @@
-package node
+package origins
 
 import (
 	"context"
@@ -8,16 +8,15 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/origin/fetch"
+	"github.com/feedring/feedring/node/internal/tasks"
 )
 
 // lookers is who looks at this peer's public feeds, as their groups have it. A nil
 // lookers lets this peer look at all.
 type lookers struct {
-	tell  func(feedring.GroupID, group.Input)
-	way   func(url string) time.Duration // to an origin; 0: not known
-	names func(feedring.FeedSpec) uint64 // what is held of a feed, by whomever it was published
-	watch func(url string)               // begins to look at a feed, or ceases, as its turn is now
-	spawn func(func()) bool
+	watched watched
+	loop    Loop
+	tasks   *tasks.Group
 
 	watching sync.Mutex // while feeds are watched as turns say; before any other
 	mu       sync.Mutex
@@ -25,6 +24,13 @@ type lookers struct {
 	changed  []string // not watched accordingly yet
 	busy     bool     // somebody sees to changed
 	news     chan struct{}
+}
+
+// watched are the feeds that are assigned.
+type watched interface {
+	latencyOf(url string) time.Duration         // to an origin; 0: not known
+	entriesNamed(spec feedring.FeedSpec) uint64 // what is held of a feed, by whomever it was published
+	watchAssigned(url string)                   // begins to look at a feed, or ceases, as its turn is now
 }
 
 // turnOf is that of one feed; zero: the group has not said yet.
@@ -70,7 +76,7 @@ func (t *lookers) told(g group.FetchAssignment) {
 	t.tellNews()
 	t.changed = append(t.changed, g.URL)
 	if !t.busy {
-		t.busy = t.spawn(t.follow)
+		t.busy = t.tasks.Run(t.follow)
 	}
 }
 
@@ -85,7 +91,7 @@ func (t *lookers) follow() {
 			return
 		}
 		for _, url := range changed {
-			t.watch(url)
+			t.watched.watchAssigned(url)
 		}
 	}
 }
@@ -135,19 +141,19 @@ func (t *lookers) looked(spec feedring.FeedSpec, st *fetch.State) {
 	if t == nil || !t.of(spec.URL).Mirrors {
 		return
 	}
-	t.left(spec, st, t.names(spec))
-	t.tell(spec.Theme.Group(), group.OriginMeasured{URL: spec.URL, Distance: t.way(spec.URL), Failing: failing(st)})
+	t.left(spec, st, t.watched.entriesNamed(spec))
+	t.loop.Tell(spec.Theme.Group(), group.OriginMeasured{URL: spec.URL, Distance: t.watched.latencyOf(spec.URL), Failing: failing(st)})
 }
 
 // left tells the group what the last look at such a feed left.
 func (t *lookers) left(spec feedring.FeedSpec, st *fetch.State, entries uint64) {
 	if last, ok := lastToTell(st.Last(), entries, time.Now()); ok && t.of(spec.URL).Mirrors {
-		t.tell(spec.Theme.Group(), group.OriginFetched{URL: spec.URL, Last: last})
+		t.loop.Tell(spec.Theme.Group(), group.OriginFetched{URL: spec.URL, Last: last})
 	}
 }
 
 // watch begins to look at a feed, or ceases, as its turn is.
-func (o *origins) watch(url string) {
+func (o *Feeds) watch(url string) {
 	defer o.lookers.hold()()
 	f, ok := o.get(url)
 	if !ok {
@@ -160,7 +166,7 @@ func (o *origins) watch(url string) {
 	}
 	st, err := o.State(url)
 	if err != nil {
-		o.log.Warn("what is known of a feed cannot be read", "url", url, "err", err)
+		o.Log.Warn("what is known of a feed cannot be read", "url", url, "err", err)
 	}
 	o.goOn(&f, st)
 	if f.revived {
@@ -168,50 +174,59 @@ func (o *origins) watch(url string) {
 	}
 }
 
-func (n *Node) newLookers() *lookers {
-	return &lookers{tell: n.loop.Tell, way: n.ways.of, names: n.entriesNamed, watch: n.watchInTurn, spawn: n.background, now: make(map[string]turnOf)}
+func newLookers(o *Feeds) *lookers {
+	return &lookers{watched: o, loop: o.Loop, tasks: o.Tasks, now: make(map[string]turnOf)}
 }
 
-// watchInTurn has a feed that rests from now on served from what the group has.
-func (n *Node) watchInTurn(url string) {
-	n.origins.watch(url)
-	if f, ok := n.origins.get(url); ok && n.origins.lookers.rests(f.spec()) {
-		n.resting.Mark(feedring.FeedRef{URL: url})
+func (o *Feeds) latencyOf(url string) time.Duration { return o.parts.Latency.of(url) }
+
+// watchAssigned has a feed that rests from now on served from what the group has.
+func (o *Feeds) watchAssigned(url string) {
+	o.watch(url)
+	if f, ok := o.get(url); ok && o.lookers.rests(f.spec()) {
+		o.resting.Mark(feedring.FeedRef{URL: url})
 	}
 }
 
-// turned does group.FetchAssignment.
-func (n *Node) turned(o group.FetchAssignment) {
-	if f, ok := n.origins.get(o.URL); !ok || f.theme() == "" || f.theme().Group() != o.Group {
+// Assign does group.FetchAssignment.
+func (o *Feeds) Assign(a group.FetchAssignment) {
+	if f, ok := o.get(a.URL); !ok || f.theme() == "" || f.theme().Group() != a.Group {
 		return // it was removed
 	}
-	n.origins.lookers.told(o)
-	if o.Slot > 0 {
-		n.log.Debug("this peer looks at a feed", "url", o.URL, "turn", o.Slot, "of", o.Slots)
+	o.lookers.told(a)
+	if a.Slot > 0 {
+		o.Log.Debug("this peer looks at a feed", "url", a.URL, "turn", a.Slot, "of", a.Slots)
 		return
 	}
-	n.log.Debug("another peer looks at a feed", "url", o.URL, "peer", o.By)
+	o.Log.Debug("another peer looks at a feed", "url", a.URL, "peer", a.By)
 }
 
-// urge passes a ping on to who looks at a feed that rests here.
-func (n *Node) urge(ctx context.Context, url string) (urged bool) {
-	f, ok := n.origins.get(url)
-	if !ok || !n.origins.lookers.rests(f.spec()) {
+// Yield leaves all public feeds to another process with this peer's key.
+func (o *Feeds) Yield() {
+	for url, f := range o.Public() {
+		o.lookers.told(group.FetchAssignment{Group: f.theme().Group(), URL: url, Slot: 0, Slots: 1, By: o.Self})
+	}
+}
+
+// FetchNow passes a ping on to who looks at a feed that rests here.
+func (o *Feeds) FetchNow(ctx context.Context, url string) (urged bool) {
+	f, ok := o.get(url)
+	if !ok || !o.lookers.rests(f.spec()) {
 		return false
 	}
-	n.origins.lookers.known(ctx, func() bool { _, ok := n.origins.get(url); return ok }, url)
-	if f, ok = n.origins.get(url); !ok || !n.origins.lookers.rests(f.spec()) {
+	o.lookers.known(ctx, func() bool { _, ok := o.get(url); return ok }, url)
+	if f, ok = o.get(url); !ok || !o.lookers.rests(f.spec()) {
 		return false
 	}
-	n.loop.Tell(f.theme().Group(), group.FetchNow{URL: url})
+	o.Loop.Tell(f.theme().Group(), group.FetchNow{URL: url})
 	return true
 }
 
-// urged does group.FetchRequested: another peer was pinged.
-func (n *Node) urged(o group.FetchRequested) {
-	n.background(func() {
-		ctx, cancel := context.WithTimeout(n.ctx, time.Minute)
+// Requested does group.FetchRequested: another peer was pinged.
+func (o *Feeds) Requested(r group.FetchRequested) {
+	o.Tasks.Run(func() {
+		ctx, cancel := context.WithTimeout(o.ctx, time.Minute)
 		defer cancel()
-		_ = n.origins.look(ctx, o.URL) // that it failed is told where the feed is watched
+		_ = o.Look(ctx, r.URL) // that it failed is told where the feed is watched
 	})
 }

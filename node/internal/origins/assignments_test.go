@@ -1,4 +1,4 @@
-package node
+package origins
 
 import (
 	"testing"
@@ -19,7 +19,7 @@ func (m mirroredBy) Adopted(string)                   {}
 
 // mirroredUntil is another peer that does until the site names its own.
 type mirroredUntil struct {
-	*origins
+	*Feeds
 	named *bool
 	by    feedring.PeerID
 }
@@ -30,6 +30,11 @@ func (m mirroredUntil) Mirrors(string) []feedring.PeerID {
 	}
 	return []feedring.PeerID{m.by}
 }
+
+// siteNames tells whether the site of a feed names its peer.
+type siteNames struct{ named *bool }
+
+func (s siteNames) Vouched(string) bool { return *s.named }
 
 // Who takes a mirrored feed over publishes nothing that the group holds, and what
 // changed since as the version after.
@@ -62,8 +67,8 @@ func TestSitesOwnPeerPublishesWhatMirrorsDid(t *testing.T) {
 	mirror, own := writer(s, newSealer(t)), writer(s, newSealer(t))
 	l := newLibrary(t, s, own)
 	named := false
-	l.ours = func(string) bool { return named }
-	own.Mirrors = mirroredUntil{l.origins, &named, mirror.Self}
+	l.ours = siteNames{&named}
+	own.Mirrors = mirroredUntil{l.Feeds, &named, mirror.Self}
 	check(t, l.add(t.Context(), testSpec))
 	mirror.append(t, testSpec, entries(1, 3)...)
 	look := func(found ...feedring.Entry) (known bool) {
@@ -145,7 +150,7 @@ func TestGoneFeedIsAddedAgain(t *testing.T) {
 	s, p := openStore(t), writer(nil, newSealer(t))
 	p.Store = s
 	l := newLibrary(t, s, p)
-	l.lookers = &lookers{watch: l.watch, spawn: spawn(t), now: map[string]turnOf{}, tell: func(feedring.GroupID, group.Input) {}}
+	l.assigned(t, 0, nil)
 	asked := func() bool {
 		_, ok := l.watcher.Waits(testURL)
 		return ok
@@ -192,7 +197,7 @@ func TestFeedsFollowTheirTurns(t *testing.T) {
 	s, p := openStore(t), writer(nil, newSealer(t))
 	p.Store = s
 	l := newLibrary(t, s, p)
-	l.lookers = &lookers{watch: l.watch, spawn: spawn(t), now: map[string]turnOf{}, tell: func(feedring.GroupID, group.Input) {}}
+	l.assigned(t, 0, nil)
 	private := feedring.FeedSpec{URL: "https://example.org/private", Provider: "example.org"}
 	check(t, l.add(t.Context(), testSpec))
 	check(t, l.add(t.Context(), private))

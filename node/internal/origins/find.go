@@ -1,4 +1,4 @@
-package node
+package origins
 
 import (
 	"context"
@@ -24,15 +24,15 @@ const findWithin = 8 * time.Second
 // wellKnown is where a site that names no feed may have one.
 var wellKnown = [...]string{"/feed", "/rss.xml", "/atom.xml", "/index.xml"}
 
-// FindFeed implements web.Backend.
-func (n *Node) FindFeed(ctx context.Context, spec feedring.FeedSpec) (web.Found, error) {
+// Find looks for the feed at an address.
+func (o *Feeds) Find(ctx context.Context, spec feedring.FeedSpec) (web.Found, error) {
 	as := web.Found{URL: spec.URL}
-	if spec.File != "" || n.refuse(spec) != nil || n.knows(spec) {
+	if spec.File != "" || o.refuse(spec) != nil || o.knows(spec) {
 		return as, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, findWithin)
 	defer cancel()
-	seen, err := n.glance(ctx, spec.URL)
+	seen, err := o.glance(ctx, spec.URL)
 	var held *fetch.HeldError
 	switch {
 	case errors.As(err, &held):
@@ -40,9 +40,9 @@ func (n *Node) FindFeed(ctx context.Context, spec feedring.FeedSpec) (web.Found,
 	case errors.Is(err, fetch.ErrBusy):
 		as.Note, as.Unasked = err.Error()+": it is looked at after them", true
 	case seen.Page != nil:
-		return n.findOn(ctx, spec.URL, seen.Page, err)
+		return o.findOn(ctx, spec.URL, seen.Page, err)
 	case seen.Document != nil:
-		as.Join, as.SitePeer = n.joinable(spec.URL, seen.Document.Feedring)
+		as.Join, as.SitePeer = o.joinable(spec.URL, seen.Document.Feedring)
 	case errors.Is(err, context.DeadlineExceeded):
 		as.Note = "the origin has not answered yet: it is asked again"
 	case err != nil && !passing(err):
@@ -73,9 +73,9 @@ func passing(err error) bool {
 }
 
 // glance looks at an address when its host may be asked.
-func (n *Node) glance(ctx context.Context, address string) (seen fetch.Seen, err error) {
-	err = n.origins.watcher.Visit(ctx, address, func(ctx context.Context) (err error) {
-		seen, err = n.glances.Glance(ctx, address)
+func (o *Feeds) glance(ctx context.Context, address string) (seen fetch.Seen, err error) {
+	err = o.watcher.Visit(ctx, address, func(ctx context.Context) (err error) {
+		seen, err = o.previews.Glance(ctx, address)
 		return err
 	})
 	return seen, err
@@ -83,24 +83,24 @@ func (n *Node) glance(ctx context.Context, address string) (seen fetch.Seen, err
 
 // knows reports whether a feed is there already, or was: then its address was
 // looked at.
-func (n *Node) knows(spec feedring.FeedSpec) bool {
-	if _, ok := n.origins.get(n.origins.identity(spec.URL)); ok {
+func (o *Feeds) knows(spec feedring.FeedSpec) bool {
+	if _, ok := o.get(o.FirstAddress(spec.URL)); ok {
 		return true
 	}
-	st, err := n.origins.kept(spec.URL)
+	st, err := o.kept(spec.URL)
 	return err == nil && !st.LastSuccess.IsZero()
 }
 
 // findOn chooses among the feeds that a page names; without any it asks for those
 // that sites commonly have, if the page is the site's first. A page that keeps
 // programs out may have a feed behind it.
-func (n *Node) findOn(ctx context.Context, address string, page *discover.Page, why error) (web.Found, error) {
+func (o *Feeds) findOn(ctx context.Context, address string, page *discover.Page, why error) (web.Found, error) {
 	links := slices.DeleteFunc(discover.Main(page.Links()), func(l discover.Link) bool {
 		return l.URL == address || l.URL == page.Location // it was looked at, and is none
 	})
 	switch len(links) {
 	case 0:
-		if guess := n.guess(ctx, page.Location); guess != "" {
+		if guess := o.guess(ctx, page.Location); guess != "" {
 			return web.Found{URL: guess}, nil
 		}
 		var refused *fetch.Error
@@ -121,18 +121,18 @@ func (n *Node) findOn(ctx context.Context, address string, page *discover.Page, 
 
 // guess asks one address after the other, and ends with the first feed or the
 // first that is not answered.
-func (n *Node) guess(ctx context.Context, site string) string {
+func (o *Feeds) guess(ctx context.Context, site string) string {
 	u, err := url.Parse(site)
 	if err != nil || u.Path != "" && u.Path != "/" || u.RawQuery != "" {
 		return ""
 	}
 	for _, path := range wellKnown {
 		address := u.ResolveReference(&url.URL{Path: path}).String()
-		_, err := n.glance(ctx, address)
+		_, err := o.glance(ctx, address)
 		if err == nil {
 			return address
 		}
-		n.glances.Forget(address)
+		o.previews.Forget(address)
 		var refused *fetch.Error
 		if !errors.As(err, &refused) || refused.Status == 0 && !refused.Page {
 			return ""

@@ -1,4 +1,4 @@
-package node
+package origins
 
 import (
 	"bytes"
@@ -21,63 +21,63 @@ const (
 	standInEvery   = time.Second // at most, all documents together
 )
 
-// standIn keeps the documents of feeds that rest: pollers of this peer are served
+// StandIn keeps the documents of feeds that rest: pollers of this peer are served
 // what the group has, while another peer looks at the origin.
-func (n *Node) standIn() {
-	defer n.resting.Close()
+func (o *Feeds) StandIn() {
+	defer o.resting.Close()
 	for {
 		select {
-		case <-n.ctx.Done():
+		case <-o.ctx.Done():
 			return
-		case <-n.resting.Ready():
+		case <-o.resting.Ready():
 		}
-		for _, ref := range n.resting.Take() {
-			if ref.Publisher == n.ID() {
+		for _, ref := range o.resting.Take() {
+			if ref.Publisher == o.Self {
 				continue
 			}
-			if err := n.writeStandIn(n.ctx, ref.URL); err != nil && n.ctx.Err() == nil {
-				n.log.Warn("the document of a feed that another peer looks at is not renewed", "url", ref.URL, "err", err)
+			if err := o.writeStandIn(o.ctx, ref.URL); err != nil && o.ctx.Err() == nil {
+				o.Log.Warn("the document of a feed that another peer looks at is not renewed", "url", ref.URL, "err", err)
 			}
 		}
 		select {
-		case <-n.ctx.Done():
+		case <-o.ctx.Done():
 			return
 		case <-time.After(standInEvery):
 		}
 	}
 }
 
-func (n *Node) writeStandIn(ctx context.Context, url string) error {
-	f, ok := n.origins.get(url)
-	if !ok || n.own.Address(url) == "" || !n.origins.lookers.rests(f.spec()) {
+func (o *Feeds) writeStandIn(ctx context.Context, url string) error {
+	f, ok := o.get(url)
+	if !ok || o.Cache.Address(url) == "" || !o.lookers.rests(f.spec()) {
 		return nil
 	}
-	entries, err := n.entriesOf(ctx, f.spec())
+	entries, err := o.entriesOf(ctx, f.spec())
 	if err != nil || len(entries) == 0 {
 		return err
 	}
 	sum := sha256.Sum256([]byte("feedring document of a feed\x00" + url))
 	doc := &render.Feed{
-		ID: render.URN([16]byte(sum[:16])), Title: cmp.Or(n.origins.title(url), string(f.spec().Provider)), Entries: entries,
+		ID: render.URN([16]byte(sum[:16])), Title: cmp.Or(o.title(url), string(f.spec().Provider)), Entries: entries,
 		Updated: slices.MaxFunc(entries, func(a, b feedring.Entry) int { return a.Seen.Compare(b.Seen) }).Seen,
 	}
 	var body bytes.Buffer
 	if err := render.Write(&body, render.Atom, doc); err != nil {
 		return err
 	}
-	n.own.Take(url, cache.Fetched{Body: body.Bytes(), ContentType: render.Atom.ContentType(), At: time.Now()})
-	n.hubChanged(url)
+	o.Cache.Take(url, cache.Fetched{Body: body.Bytes(), ContentType: render.Atom.ContentType(), At: time.Now()})
+	o.parts.Subscribers.FeedChanged(url)
 	return nil
 }
 
 // entriesOf are the newest entries that the group has of a feed, by whomever they
 // were published.
-func (n *Node) entriesOf(ctx context.Context, spec feedring.FeedSpec) (entries []feedring.Entry, err error) {
+func (o *Feeds) entriesOf(ctx context.Context, spec feedring.FeedSpec) (entries []feedring.Entry, err error) {
 	var refs []feedring.FeedRef
-	for _, p := range n.store.Publishers(spec.URL) {
+	for _, p := range o.Store.Publishers(spec.URL) {
 		refs = append(refs, feedring.FeedRef{URL: spec.URL, Publisher: p})
 	}
-	items, _, err := n.store.Search(ctx, store.Search{Theme: spec.Theme, Refs: refs, Limit: standInEntries})
+	items, _, err := o.Store.Search(ctx, store.Search{Theme: spec.Theme, Refs: refs, Limit: standInEntries})
 	if err != nil {
 		return nil, err
 	}

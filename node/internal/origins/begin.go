@@ -1,4 +1,4 @@
-package node
+package origins
 
 import (
 	"context"
@@ -12,14 +12,14 @@ import (
 
 // start has those feeds watched that are public or read from a file, from what is
 // kept of each, and leaves hosts alone that asked for it.
-func (o *origins) start() {
+func (o *Feeds) start() {
 	o.holdHosts()
 	o.startFew()
 }
 
 // startPrivate has private feeds watched, of which there may be a million, until
 // ctx ends. Meanwhile none is added or removed.
-func (o *origins) startPrivate(ctx context.Context) {
+func (o *Feeds) startPrivate(ctx context.Context) {
 	o.changing.Lock()
 	defer o.changing.Unlock()
 	o.goOnPrivate(ctx)
@@ -33,7 +33,7 @@ func (o *origins) startPrivate(ctx context.Context) {
 	}
 }
 
-func (o *origins) startFew() {
+func (o *Feeds) startFew() {
 	defer o.lookers.hold()()
 	o.mu.Lock()
 	few := slices.Sorted(maps.Keys(o.few))
@@ -51,8 +51,8 @@ func (o *origins) startFew() {
 }
 
 // goOnPrivate reads states in the order of the disk.
-func (o *origins) goOnPrivate(ctx context.Context) {
-	for record, err := range o.store.ListPrefix(store.BucketFeed, feedState) {
+func (o *Feeds) goOnPrivate(ctx context.Context) {
+	for record, err := range o.Store.ListPrefix(store.BucketFeed, feedState) {
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -66,13 +66,13 @@ func (o *origins) goOnPrivate(ctx context.Context) {
 	}
 }
 
-func (o *origins) cannotRead(err error) {
-	o.log.Error("what is known of feeds cannot be read: each is looked at as its turn comes", "err", err)
+func (o *Feeds) cannotRead(err error) {
+	o.Log.Error("what is known of feeds cannot be read: each is looked at as its turn comes", "err", err)
 }
 
 // ofPrivate returns the state to go on from after a start, and the address as it
 // is in memory already; false: this is no private feed of this peer's.
-func (o *origins) ofPrivate(url string, value []byte) (string, fetch.State, bool) {
+func (o *Feeds) ofPrivate(url string, value []byte) (string, fetch.State, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	f := o.feeds.Get(url)

@@ -1,0 +1,31 @@
+package origins
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/origin/fetch"
+	"github.com/feedring/feedring/internal/readerfeeds/cache"
+)
+
+// serve offers a published feed to pollers. One that shares less than everything
+// is not offered: its document holds the rest.
+func (o *Feeds) serve(spec feedring.FeedSpec, st *fetch.State) {
+	if spec.Theme == "" || cmp.Or(spec.Share, o.Share).Cuts() {
+		return
+	}
+	o.Cache.Offer(spec.URL, spec.Provider)
+	o.Cache.Present(spec.URL, o.present(spec.URL, st))
+	o.Cache.Plan(spec.URL, st.NextLook)
+}
+
+// fetched is called by the watcher with each document, before its entries.
+func (o *Feeds) fetched(url string, page fetch.Page) {
+	came := cache.Fetched{Body: page.Body, ContentType: page.ContentType, At: time.Now()}
+	if page.Partial {
+		o.Cache.TakePart(url, came)
+		return
+	}
+	o.Cache.Take(url, came)
+}

@@ -1,0 +1,50 @@
+package origins
+
+import (
+	"net/url"
+	"slices"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/origin/fetch"
+	"github.com/feedring/feedring/internal/safehttp"
+	"github.com/feedring/feedring/internal/vouch"
+)
+
+// manners says which origins are no strangers': sites that name this peer, and
+// files. Whoever gives an interval knows the origin, and owns what is at a private
+// address. What was glanced at is taken from there.
+func (o *Feeds) manners() fetch.Manners {
+	local := func(feedURL string) bool { return o.file(feedURL) != "" }
+	here := func(feedURL string) bool { return local(feedURL) || o.previews.Holds(feedURL) }
+	part := func(feedURL string) fetch.Part { return fetch.Part(o.lookers.of(feedURL).Part) }
+	return fetch.Manners{Between: o.Interval, Local: here, Part: part, Ours: func(feedURL string) bool {
+		present := o.addresses.presentOf(feedURL)
+		return local(feedURL) || o.Interval > 0 && atHome(present) || o.Vouched(feedURL) && sameSite(feedURL, present)
+	}}
+}
+
+func atHome(feedURL string) bool {
+	u, err := url.Parse(feedURL)
+	return err == nil && safehttp.IsPrivateHost(u.Hostname())
+}
+
+// sameSite reports whether two addresses are of one site: what a site says of its
+// peer is no word for another's machine.
+func sameSite(a, b string) bool {
+	return a == b || slices.ContainsFunc(vouch.SitesOf(a), func(site string) bool { return slices.Contains(vouch.SitesOf(b), site) })
+}
+
+// Vouched reports whether the site of an own feed names this peer.
+func (o *Feeds) Vouched(feedURL string) bool {
+	f, _ := o.Spec(feedURL)
+	return f.Theme != "" && o.VouchedBy(f.Theme, feedring.FeedRef{URL: feedURL, Publisher: o.Self}) != ""
+}
+
+// VouchedBy is the site that names the publisher of a feed, as the feed's group has
+// it now; empty: none does.
+func (o *Feeds) VouchedBy(theme feedring.Theme, ref feedring.FeedRef) string {
+	if v, ok := o.Loop.View().Memberships[theme]; ok {
+		return v.VouchedBy(ref)
+	}
+	return ""
+}
