@@ -78,6 +78,7 @@ func NotUTF8(s string) int {
 // password. Address is without them.
 type CredentialsError struct{ Address string }
 
+// Error quotes the address without what must stay secret.
 func (e *CredentialsError) Error() string {
 	return fmt.Sprintf("feed address %q carries a user name or password: addresses are shown, kept and told to other peers", e.Address)
 }

@@ -55,6 +55,7 @@ func (g GroupID) Compare(o GroupID) int {
 // IsZero reports whether g names no group.
 func (g GroupID) IsZero() bool { return g == GroupID{} }
 
+// String returns the id in hexadecimal digits.
 func (g GroupID) String() string { return hex.EncodeToString(g[:]) }
 
 // Term says who manages a group: a number, then the peer that claimed it.

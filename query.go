@@ -27,6 +27,7 @@ type Query struct {
 // whose it is.
 type QueryID [16]byte
 
+// String returns the id in hexadecimal digits.
 func (q QueryID) String() string { return hex.EncodeToString(q[:]) }
 
 // Status is the kind of a final answer.

@@ -43,6 +43,7 @@ type Attempt struct {
 	Number uint32
 }
 
+// Compare orders attempts by their query, then by number, as cmp.Compare does.
 func (a Attempt) Compare(b Attempt) int {
 	if c := slices.Compare(a.ID[:], b.ID[:]); c != 0 {
 		return c

@@ -22,6 +22,7 @@ type ForeignError struct {
 	Own    string // this host's network
 }
 
+// Error names both networks, where the other side speaks one at all.
 func (e *ForeignError) Error() string {
 	if e.Speaks == "" {
 		return "it speaks no network of feedring"

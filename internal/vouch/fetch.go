@@ -31,6 +31,7 @@ func none(format string, args ...any) error { return &noDocument{why: fmt.Sprint
 // NetworkError is for a domain whose peers are of another network.
 type NetworkError struct{ Domain, Network, Own string }
 
+// Error names the domain and both networks.
 func (e *NetworkError) Error() string {
 	return fmt.Sprintf("join %s: it is of the network %q, not of %q", e.Domain, e.Network, e.Own)
 }

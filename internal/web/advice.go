@@ -35,7 +35,10 @@ func WarnFailing(feeds int) string {
 // UnservedError is for a path at which no feed of the peer is served.
 type UnservedError struct{}
 
+// Unwrap returns ErrUnknown, so that it is answered as one.
 func (UnservedError) Unwrap() error { return ErrUnknown }
+
+// Error names the command that shows the feeds that are served.
 func (UnservedError) Error() string {
 	return "no feed of this peer is served there: \"feedring feed list\" shows those that are"
 }

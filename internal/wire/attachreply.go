@@ -42,6 +42,8 @@ func (e *RefusedError) Error() string {
 	}
 }
 
+// MaxSite is the longest host of a site in a frame, in bytes: as long as a name of
+// DNS may be.
 const MaxSite = 253
 
 // FrameFrom reads a frame of a provider. A frame of a kind that this version

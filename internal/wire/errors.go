@@ -25,6 +25,7 @@ type RemoteError struct {
 	Text string
 }
 
+// Error returns the text as the other side sent it.
 func (e *RemoteError) Error() string { return e.Text }
 
 // maxErrorText is the longest text of an error that is told or taken, in bytes.

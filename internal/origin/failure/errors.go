@@ -57,6 +57,7 @@ type Error struct {
 	Err        error         // what lies below; may be nil
 }
 
+// Error returns the address, where it is known, and the detail.
 func (e *Error) Error() string {
 	if e.URL == "" {
 		return e.Detail

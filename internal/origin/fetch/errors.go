@@ -24,6 +24,7 @@ func asError(err error, url string) *Error {
 // did not fail, so its feed is looked at as often as before: see Watcher.Resume.
 type Told struct{ Err error }
 
+// Error returns the text of what lies below.
 func (t Told) Error() string { return t.Err.Error() }
 
 // Unwrap returns what lies below.

@@ -15,6 +15,7 @@ type HeldError struct {
 	Untold bool // it asked for fewer requests, and not until when
 }
 
+// Error names the host and until when it is left alone, in UTC.
 func (e *HeldError) Error() string {
 	until := e.Until.UTC().Truncate(time.Second).Format(time.RFC3339)
 	if e.Untold {

@@ -122,6 +122,8 @@ func CutHTML(s string, limit int) string {
 	return s
 }
 
+// Clip makes s, part of which a stranger wrote, a piece of one line for an error:
+// at most 80 bytes, cut at a word.
 func Clip(s string) string { return CutWords(Fold(Cut(s, 400)), 80) }
 
 // OneLine makes s, part of which a stranger wrote, one short line for people.

@@ -237,6 +237,8 @@ func (s *xmlScan) tagEnd(at int) (end, attrs, prefixes int) {
 	return -1, attrs, prefixes
 }
 
+// TagName returns the name of an element or entity, prefix included, that b begins
+// with; empty where none does.
 func TagName(b []byte) []byte {
 	for i, c := range b {
 		switch {

@@ -36,6 +36,7 @@ type announced struct {
 	until  time.Time // when something of it is told no more; zero: never
 }
 
+// Record holds the newest provisional and the newest acknowledged row of a group.
 type Record struct {
 	Slots [2]Slot // provisional, acknowledged
 	sum   uint64  `state:"derived"` // of their versions; see digest
@@ -240,8 +241,14 @@ func (r *Record) rows() (n int) {
 	return n
 }
 
-func (s *Slot) Held() bool      { return s.Row != nil }
-func (s *Slot) Present() bool   { return s.Row != nil && s.Lost == nil && !s.Row.Gone }
+// Held reports whether the slot has a row.
+func (s *Slot) Held() bool { return s.Row != nil }
+
+// Present reports whether the slot has the row of a group that lives: it is neither
+// gone nor lost.
+func (s *Slot) Present() bool { return s.Row != nil && s.Lost == nil && !s.Row.Gone }
+
+// Present reports whether the row that counts is of a group that lives.
 func (r *Record) Present() bool { return r.Effective().Present() }
 
 // Order returns the live groups. The result must not be changed, and holds
@@ -363,6 +370,7 @@ func hashOf(have []RowVersion) uint64 {
 	return uint64(sum)
 }
 
+// Version returns the version of the row, of which there must be one; see Held.
 func (s *Slot) Version() RowVersion {
 	return RowVersion{Group: s.Row.Group, Term: s.Row.Term, Version: s.Row.Version,
 		Acknowledged: s.Row.Acknowledged, Lost: s.Lost != nil}
@@ -404,6 +412,8 @@ func (r *Record) Other() *Slot {
 	return nil
 }
 
+// Clone returns a copy that changes apart from c. Both share the rows, which never
+// change, and the snapshot until one of them is written.
 func (c *Map) Clone() Map {
 	c.snapshot.shared = true
 	d := *c
