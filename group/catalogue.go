@@ -69,13 +69,13 @@ func (m *Machine) replaceRow(mem *member, r *Row) {
 	mem.changed = m.changes
 	m.replicator.Relist(r.Peer, old, r)
 	m.ownRow.orphansChanged = m.ownRow.orphansChanged || m.cfg.keeper() && r.Peer != m.cfg.Self && (old.Left != r.Left || old.Peer == "")
-	switch book := m.book; {
+	switch index := m.cachedIndex; {
 	case catalogue.SameIndex(old, r):
 		m.views.view = nil
 		m.checkSitesSoon()
 	case catalogue.SameLists(old, r): // most of all news is what was seen at a site
 		m.changedRows()
-		m.book = book.With(r)
+		m.cachedIndex = index.With(r)
 	default:
 		m.changedRows()
 	}

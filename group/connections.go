@@ -15,14 +15,14 @@ type connections struct {
 
 // protectInputs is what decides about connections, and about ranks: most steps change nothing of it.
 type protectInputs struct {
-	book               *catalogue.Index
+	index              *catalogue.Index
 	manager, secondary feedring.PeerID
 }
 
 func (m *Machine) protect() {
 	in := protectInputs{manager: m.manager(), secondary: m.lead.secondary}
 	if !m.lead.claim.Term.IsZero() {
-		in.book = m.index()
+		in.index = m.index()
 	}
 	if m.departed || in == m.conns.inputs {
 		return

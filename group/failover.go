@@ -70,7 +70,7 @@ func (m *Machine) turn() int {
 	if m.lead.secondary == m.cfg.Self {
 		return 0
 	}
-	of := protectInputs{book: m.index(), manager: m.manager(), secondary: m.lead.secondary}
+	of := protectInputs{index: m.index(), manager: m.manager(), secondary: m.lead.secondary}
 	if m.rankInputs != of {
 		m.rankInputs, m.rank = of, 1+m.rankBefore(of.manager, of.secondary)
 	}

@@ -13,7 +13,7 @@ import (
 type joining struct {
 	active  bool
 	via     []feedring.PeerID
-	next    int
+	nextVia int
 	heard   time.Time // the last answer, or the beginning
 	sent    time.Time // the last Join, for measuring
 	to      feedring.PeerID
@@ -92,8 +92,8 @@ func (m *Machine) joinNext() {
 	}
 	to := m.manager()
 	if alone || m.lead.serving {
-		to = j.via[j.next%len(j.via)]
-		j.next++
+		to = j.via[j.nextVia%len(j.via)]
+		j.nextVia++
 	}
 	j.to = ""
 	m.sendJoin(to)

@@ -93,7 +93,7 @@ func (m *Machine) reportDebts() {
 	}
 	debts := []Debt{}
 	for _, p := range m.neighbours() {
-		if d := l.Deficit(p); d != 0 {
+		if d := l.Balance(p); d != 0 {
 			debts = append(debts, Debt{p, d})
 		}
 	}

@@ -98,7 +98,7 @@ func (m *Machine) rebaseJoining(by time.Duration) {
 		j.to = ""
 	}
 	if len(j.via) > 0 {
-		j.next %= len(j.via)
+		j.nextVia %= len(j.via)
 	}
 }
 

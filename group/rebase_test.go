@@ -28,7 +28,7 @@ func TestRebaseKnowsAllInstants(t *testing.T) {
 		}
 	}
 	want := []string{
-		"Holding.changed", "Member.reportedAt", "Replicator.askedAt", "Window.began", "assignedFeed.since", "candidate.at", "check.last", "check.next", "check.vouchedAt",
+		"Holding.changed", "Member.reportedAt", "Replicator.askedAt", "Window.began", "assignedFeed.since", "candidate.at", "check.due", "check.last", "check.vouchedAt",
 		"copyMark.since", "datedFetch.at", "duplicateIdentity.last", "duplicateIdentity.since", "graft.begun", "lookup.due", "lookup.since", "memberFeed.failedAt", "memberFeed.measuredAt", "memberFeed.requestedAt", "memberFeed.since",
 		"memberFeed.urgedAt", "memberFeed.validUntil", "memberFeed.waitingSince", "seek.since",
 	}

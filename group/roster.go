@@ -18,8 +18,8 @@ type roster struct {
 	changes uint64  // of rows and loads, for the secondary
 	expired map[feedring.PeerID]RowVersion
 
-	book *catalogue.Index `state:"derived"` // see index; nil: to be made
-	sum  *uint64          `state:"derived"` // see catalogueHash; nil: to be made
+	cachedIndex *catalogue.Index `state:"derived"` // see index; nil: to be made
+	sum         *uint64          `state:"derived"` // see catalogueHash; nil: to be made
 }
 
 // member is what this peer knows of a peer of the group.
@@ -67,7 +67,7 @@ func newRoster(owner feedring.PeerID) roster {
 
 func (r *roster) clone() roster {
 	c := *r
-	c.members, c.expired, c.book, c.sum = clone.Map(r.members), maps.Clone(r.expired), nil, nil
+	c.members, c.expired, c.cachedIndex, c.sum = clone.Map(r.members), maps.Clone(r.expired), nil, nil
 	for _, mem := range c.members {
 		if mem.rare != nil {
 			rare := *mem.rare
@@ -84,7 +84,7 @@ func (r *roster) add(self *member) { r.self, r.members[r.owner] = self, self }
 func (r *roster) me() *member { return r.self }
 
 // forgetIndex forgets what is derived from who is there.
-func (r *roster) forgetIndex() { r.book, r.sum = nil, nil }
+func (r *roster) forgetIndex() { r.cachedIndex, r.sum = nil, nil }
 
 // catalogueHash is of the versions of all rows of peers that are there: those
 // that left or are away are forgotten at different times by different peers.
@@ -122,14 +122,14 @@ func (r *roster) rowsOf(peers []feedring.PeerID) []*Row {
 
 // index is what follows from the rows as they are.
 func (r *roster) index() *catalogue.Index {
-	if r.book == nil {
+	if r.cachedIndex == nil {
 		rows := make([]*Row, 0, len(r.members))
 		for _, mem := range r.members {
 			rows = append(rows, mem.row)
 		}
-		r.book = catalogue.NewIndex(r.owner, rows, func(p feedring.PeerID) bool { return r.members[p].away })
+		r.cachedIndex = catalogue.NewIndex(r.owner, rows, func(p feedring.PeerID) bool { return r.members[p].away })
 	}
-	return r.book
+	return r.cachedIndex
 }
 
 // everybody lists all peers but this one that have not left, in order of rank,

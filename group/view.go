@@ -59,7 +59,7 @@ type viewKey struct {
 	settled   bool
 	leases    int
 	changes   uint64
-	book      *catalogue.Index
+	index     *catalogue.Index
 }
 
 func (m *Machine) viewKey() viewKey {
@@ -67,7 +67,7 @@ func (m *Machine) viewKey() viewKey {
 		role: m.roleNow(), term: m.lead.claim.Term, secondary: m.lead.secondary,
 		acked:   m.acknowledgedNow(),
 		settled: m.manager() != "" && (m.lead.serving || m.live()) && !m.me().row.Admitted.IsZero(),
-		leases:  m.placer.Leases(), changes: m.changes, book: m.index(),
+		leases:  m.placer.Leases(), changes: m.changes, index: m.index(),
 	}
 }
 
@@ -92,10 +92,10 @@ func (m *Machine) dropStaleViews() {
 	}
 	m.views.last, m.views.summary = nil, nil
 	m.views.key, m.views.validUntil = g, time.Time{}
-	if g.book.Away == 0 {
+	if g.index.Away == 0 {
 		return
 	}
-	for _, p := range g.book.Others {
+	for _, p := range g.index.Others {
 		mem := m.members[p]
 		if end := mem.since.Add(m.cfg.Refresh); mem.away && m.now.Before(end) && (m.views.validUntil.IsZero() || end.Before(m.views.validUntil)) {
 			m.views.validUntil = end
@@ -104,7 +104,7 @@ func (m *Machine) dropStaleViews() {
 }
 
 func (m *Machine) makeView(g viewKey) *View {
-	b := g.book
+	b := g.index
 	v := &View{
 		Theme: m.cfg.Theme, Group: m.group, Self: m.cfg.Self, Role: g.role,
 		Term: g.term, Manager: m.manager(), Secondary: g.secondary,

@@ -27,8 +27,8 @@ func (m *Machine) Row(g feedring.GroupID) (row Row, live, known bool) {
 	return *s.Row, s.Present(), true
 }
 
-// Lives reports whether g is on the ring.
-func (m *Machine) Lives(g feedring.GroupID) bool {
+// OnRing reports whether g is on the ring.
+func (m *Machine) OnRing(g feedring.GroupID) bool {
 	r := m.ringMap.At(g)
 	return r != nil && r.Present()
 }

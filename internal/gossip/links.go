@@ -20,7 +20,7 @@ type Links struct {
 	self    feedring.PeerID
 	lay     func() *Mesh            `state:"derived"`
 	peers   []feedring.PeerID       // neighbours, in order
-	deficit []int                   // by neighbour: entries given less entries got, bounded
+	balance []int                   // by neighbour: entries given less entries got, bounded
 	below   map[feedring.PeerID]set `state:"derived"`
 	grafts  map[feedring.PeerID]*graft
 	route   *route `state:"derived"` // of whoever sends to all; nil: to be found
@@ -43,14 +43,14 @@ type graft struct {
 // once for each source that this peer hears of: it is kept nowhere, since it is
 // large. What is known of neighbours that stay is kept.
 func (l *Links) Join(self feedring.PeerID, neighbours []feedring.PeerID, lay func() *Mesh) {
-	old, given := l.peers, l.deficit
+	old, given := l.peers, l.balance
 	l.self, l.lay, l.peers = self, lay, neighbours[:min(len(neighbours), 2*circles)]
 	l.below, l.route = make(map[feedring.PeerID]set), nil
-	l.deficit = make([]int, len(l.peers))
+	l.balance = make([]int, len(l.peers))
 	from := make([]int, len(l.peers)) // by new index: the old one
 	for i, p := range l.peers {
 		if from[i] = slices.Index(old, p); from[i] >= 0 {
-			l.deficit[i] = given[from[i]]
+			l.balance[i] = given[from[i]]
 		}
 	}
 	for source, g := range l.grafts {
@@ -140,7 +140,7 @@ func (l *Links) of(source feedring.PeerID) set {
 // Clone returns an independent copy.
 func (l *Links) Clone() *Links {
 	c := *l
-	c.deficit, c.below = slices.Clone(l.deficit), maps.Clone(l.below)
+	c.balance, c.below = slices.Clone(l.balance), maps.Clone(l.below)
 	c.grafts = maps.Clone(l.grafts)
 	for source, g := range c.grafts {
 		copied := *g

@@ -163,17 +163,17 @@ func TestDeficit(t *testing.T) {
 	l.Received(near[2], math.MaxInt/2+1)
 	l.Received(near[2], math.MaxInt/2+1)
 	l.Sent("stranger", 5)
-	if l.Deficit(near[1]) != Bound || l.Deficit(near[2]) != -Bound || l.Deficit("stranger") != 0 {
-		t.Errorf("deficits %d and %d", l.Deficit(near[1]), l.Deficit(near[2]))
+	if l.Balance(near[1]) != Bound || l.Balance(near[2]) != -Bound || l.Balance("stranger") != 0 {
+		t.Errorf("balances %d and %d", l.Balance(near[1]), l.Balance(near[2]))
 	}
 	l.Received(near[1], Bound+1)
 	join(l, ids[0], NewMesh(ids[:160], spot))
-	if slices.Contains(l.peers, near[1]) && l.Deficit(near[1]) != -1 {
-		t.Errorf("who begins to give has %d", l.Deficit(near[1]))
+	if slices.Contains(l.peers, near[1]) && l.Balance(near[1]) != -1 {
+		t.Errorf("who begins to give has %d", l.Balance(near[1]))
 	}
 	told := l.Tell(ids[0], nobody, start, settle)
-	if !slices.IsSortedFunc(told, func(a, b feedring.PeerID) int { return l.Deficit(a) - l.Deficit(b) }) {
-		t.Error("not told by deficit")
+	if !slices.IsSortedFunc(told, func(a, b feedring.PeerID) int { return l.Balance(a) - l.Balance(b) }) {
+		t.Error("not told by balance")
 	}
 }
 

@@ -179,7 +179,7 @@ func (m *Machine) starting() bool {
 // idle reports whether a membership only waits for somebody to found its group:
 // it leads to no coordinator, and nobody is known who could name one.
 func (m *Machine) idle(it *membership) bool {
-	return it.reads && it.phase == waiting && !it.leaving && (m.ring.Synced() || len(m.known) == 0) && len(m.ways(it)) == 0
+	return it.reads && it.phase == waiting && !it.leaving && (m.ring.Synced() || len(m.known) == 0) && len(m.joinVia(it)) == 0
 }
 
 // coordinators lists who may coordinate, best first: the manager of the theme's

@@ -19,23 +19,23 @@ type membership struct {
 	next  time.Time // when the peer looks again; zero: no need
 	due   time.Time `state:"derived"` // the membership's Deadline
 
-	theme   feedring.Theme
-	id      feedring.GroupID
-	offered time.Time         // when the theme was offered
-	book    []feedring.PeerID // of the address book
-	via     []feedring.PeerID // whom it enters through
-	above   uint64            // the number that it founds above where nobody answers
-	reads   bool              // it has no feed of this peer
-	leaving bool
-	again   []feedring.Feed // offered anew while it leaves
-	told    ring.Row        // what the ring was told last; zero: this peer has no entry
+	theme    feedring.Theme
+	id       feedring.GroupID
+	offered  time.Time         // when the theme was offered
+	peerBook []feedring.PeerID // of the address book
+	via      []feedring.PeerID // whom it enters through
+	above    uint64            // the number that it founds above where nobody answers
+	reads    bool              // it has no feed of this peer
+	leaving  bool
+	again    []feedring.Feed // offered anew while it leaves
+	told     ring.Row        // what the ring was told last; zero: this peer has no entry
 
 	// What is derived from the membership's machine, and made when it is asked for.
-	seen    *group.View        `state:"derived"` // see Machine.seen
-	moved   bool               `state:"derived"` // a step came since that may have changed what seen shows
-	toldOf  *group.Summary     `state:"derived"` // what told was made of; nil: it may be another
-	shown   feedring.Catalogue `state:"derived"` // see Machine.look
-	shownOf *group.View        `state:"derived"`
+	seen       *group.View        `state:"derived"` // see Machine.seen
+	moved      bool               `state:"derived"` // a step came since that may have changed what seen shows
+	toldOf     *group.Summary     `state:"derived"` // what told was made of; nil: it may be another
+	lastView   feedring.Catalogue `state:"derived"` // see Machine.look
+	lastViewOf *group.View        `state:"derived"`
 }
 
 // seen is what the membership shows, as of the last step that was not frequent.

@@ -139,9 +139,9 @@ func (m *Machine) named(in Members) {
 	if it == nil {
 		return
 	}
-	it.book = slices.DeleteFunc(distinct(in.Peers), func(p feedring.PeerID) bool { return p == m.cfg.Self })
-	it.book = it.book[:min(len(it.book), 32)]
-	m.stepRing(ring.Meet{Peers: it.book})
+	it.peerBook = slices.DeleteFunc(distinct(in.Peers), func(p feedring.PeerID) bool { return p == m.cfg.Self })
+	it.peerBook = it.peerBook[:min(len(it.peerBook), 32)]
+	m.stepRing(ring.Meet{Peers: it.peerBook})
 	m.reconsider()
 }
 
@@ -165,7 +165,7 @@ func (m *Machine) decide(it *membership) {
 		m.compareWithMap(it)
 		return
 	}
-	via := m.ways(it)
+	via := m.joinVia(it)
 	switch {
 	case it.phase == founding: // on its way to disk
 	case len(via) > 0 || it.phase == entering:
@@ -209,13 +209,13 @@ func (m *Machine) compareWithMap(it *membership) {
 	}
 }
 
-// ways lists whom this peer may join through.
-func (m *Machine) ways(it *membership) []feedring.PeerID {
+// joinVia lists whom this peer may join through.
+func (m *Machine) joinVia(it *membership) []feedring.PeerID {
 	var via []feedring.PeerID
 	if row, live, _ := m.ring.Row(it.id); live {
 		via = append(via, row.Term.Claimant, row.Secondary)
 	}
-	via = append(via, it.book...)
+	via = append(via, it.peerBook...)
 	return slices.DeleteFunc(distinct(via), func(p feedring.PeerID) bool { return p == m.cfg.Self })
 }
 

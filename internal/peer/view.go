@@ -15,14 +15,14 @@ type View struct {
 	Ring   []feedring.RingGroup                  // in ring order
 	Addrs  map[feedring.PeerID][]string          // of managers and secondaries, as the map tells them
 	Groups map[feedring.Theme]feedring.Catalogue // of the groups that this peer is in
-	Roles  map[feedring.Theme]Standing
+	Roles  map[feedring.Theme]Status
 	// Memberships is this peer's membership of each group that it is in.
 	Memberships map[feedring.Theme]*group.View
 	Synced      bool // this peer had the whole map of another one
 }
 
-// Standing is this peer's place in one group.
-type Standing struct {
+// Status is this peer's place in one group.
+type Status struct {
 	Role feedring.Role
 	Term feedring.Term
 }
@@ -64,7 +64,7 @@ func (m *Machine) Synced() bool { return m.ring.Synced() }
 func (m *Machine) Live() []*ring.Row { return m.ring.Live() }
 
 // OnMap reports whether g is a group of Live.
-func (m *Machine) OnMap(g feedring.GroupID) bool { return m.ring.Lives(g) }
+func (m *Machine) OnMap(g feedring.GroupID) bool { return m.ring.OnRing(g) }
 
 // Membership returns nil where this peer is not in the group of theme.
 func (m *Machine) Membership(theme feedring.Theme) *group.View {
@@ -80,7 +80,7 @@ func (m *Machine) look() *View {
 		Ring:        around.Groups,
 		Addrs:       around.Addrs,
 		Groups:      map[feedring.Theme]feedring.Catalogue{},
-		Roles:       map[feedring.Theme]Standing{},
+		Roles:       map[feedring.Theme]Status{},
 		Memberships: map[feedring.Theme]*group.View{},
 		Synced:      m.ring.Synced(),
 	}
@@ -88,12 +88,12 @@ func (m *Machine) look() *View {
 		if it.reads && it.role == feedring.RoleNone {
 			continue // it waits for somebody to found the group, and nobody waits for that
 		}
-		v.Roles[it.theme] = Standing{Role: it.role, Term: it.seen.Term}
+		v.Roles[it.theme] = Status{Role: it.role, Term: it.seen.Term}
 		if it.role != feedring.RoleNone {
-			if it.shownOf != it.seen {
-				it.shown, it.shownOf = it.catalogue(), it.seen
+			if it.lastViewOf != it.seen {
+				it.lastView, it.lastViewOf = it.catalogue(), it.seen
 			}
-			v.Groups[it.theme] = it.shown
+			v.Groups[it.theme] = it.lastView
 			v.Memberships[it.theme] = it.seen
 		}
 	}

@@ -200,9 +200,9 @@ func withNewVersion(t *testing.T, name string, old, r *Row) {
 	first, last := row("p0", "b.org"), row("p2", "c.org")
 	there := func(feedring.PeerID) bool { return false }
 	was := NewIndex("p0", []*Row{last, old, first}, there)
-	was.Here()
+	was.PresentCircle()
 	got, want := was.With(r), NewIndex("p0", []*Row{last, r, first}, there)
-	want.Here()
+	want.PresentCircle()
 	if same := reflect.DeepEqual(got, want); same != SameLists(old, r) {
 		t.Errorf("%s: an index with it is the same as one made anew: %v", name, same)
 	}

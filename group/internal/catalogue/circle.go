@@ -30,12 +30,12 @@ func LayCircle(peers []feedring.PeerID) Circle {
 	return c
 }
 
-// Here is the circle of the peers that are there, self included.
-func (x *Index) Here() Circle {
-	if x.here == nil {
-		x.here = LayCircle(append(slices.Clip(x.Present), x.self))
+// PresentCircle is the circle of the peers that are there, self included.
+func (x *Index) PresentCircle() Circle {
+	if x.circle == nil {
+		x.circle = LayCircle(append(slices.Clip(x.Present), x.self))
 	}
-	return x.here
+	return x.circle
 }
 
 func compareSpots(a, b spot) int {

@@ -18,7 +18,7 @@ type Index struct {
 	Ahead    int               // how many of Present are before self in rank
 	Away     int               // of all rows, those of peers that left included
 	self     feedring.PeerID
-	here     Circle                   // see Here; nil: to be made
+	circle   Circle                   // see PresentCircle; nil: to be made
 	matching map[string][]Publication // by asked provider
 }
 

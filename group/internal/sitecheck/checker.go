@@ -28,7 +28,7 @@ type Checker struct {
 
 // check is this peer's check of one site.
 type check struct {
-	next      time.Time
+	due       time.Time
 	last      time.Time // when the one before began
 	vouchedAt time.Time // when the site last named the publisher
 	inFlight  bool
@@ -57,7 +57,7 @@ func (s *Checker) Tries(ref feedring.FeedRef) int {
 // Review begins the checks that are due and returns their feeds. own is the vouches of this peer's row. The next review
 // is due at next.
 func (s *Checker) Review(x *catalogue.Index, own []catalogue.Vouch, now time.Time) (begun []feedring.FeedRef, next time.Time) {
-	circle := x.Here()
+	circle := x.PresentCircle()
 	mine := map[feedring.FeedRef]bool{}
 	next = now.Add(every)
 	for _, f := range x.Feeds {
@@ -67,14 +67,14 @@ func (s *Checker) Review(x *catalogue.Index, own []catalogue.Vouch, now time.Tim
 		mine[f.Ref] = true
 		c := s.checks[f.Ref]
 		if c == nil {
-			c = &check{next: firstCheck(f.Ref, own, now)}
+			c = &check{due: firstCheck(f.Ref, own, now)}
 			s.checks[f.Ref] = c
 		}
 		if c.inFlight {
 			continue
 		}
-		if c.next.After(now) || len(begun) >= batch {
-			next = earlier(next, later(c.next, now.Add(s.refresh/8)))
+		if c.due.After(now) || len(begun) >= batch {
+			next = earlier(next, later(c.due, now.Add(s.refresh/8)))
 			continue
 		}
 		c.inFlight, c.last = true, now
@@ -120,10 +120,10 @@ func (s *Checker) OnChecked(o Outcome, own []catalogue.Vouch, now time.Time) (vo
 	}
 	state.inFlight, vouches = false, own
 	if o.Vouched && o.Vouch.Publisher == o.Feed.Publisher && catalogue.SiteOf(o.Feed.URL, o.Vouch.Site) {
-		state.tries, state.next, state.vouchedAt = 0, now.Add(s.interval(o.Feed)), now
+		state.tries, state.due, state.vouchedAt = 0, now.Add(s.interval(o.Feed)), now
 		vouches, changed = s.with(own, o.Vouch, o.Feed.URL, now)
 	} else {
-		state.next = now.Add(s.pause(o.Feed, state.tries))
+		state.due = now.Add(s.pause(o.Feed, state.tries))
 		state.tries++
 		if !o.Unknown {
 			state.vouchedAt = time.Time{}
@@ -131,9 +131,9 @@ func (s *Checker) OnChecked(o Outcome, own []catalogue.Vouch, now time.Time) (vo
 		}
 	}
 	if state.again {
-		state.again, state.next = false, now
+		state.again, state.due = false, now
 	}
-	return vouches, changed, state.next
+	return vouches, changed, state.due
 }
 
 // pause is how long to wait after a check that found nothing. The publisher
@@ -172,7 +172,7 @@ func (s *Checker) Recheck(publisher feedring.PeerID, now time.Time) {
 		case c.inFlight:
 			c.again = true
 		default:
-			c.tries, c.next = 0, later(now, c.last.Add(s.refresh))
+			c.tries, c.due = 0, later(now, c.last.Add(s.refresh))
 		}
 	}
 }

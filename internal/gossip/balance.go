@@ -21,15 +21,15 @@ func (l *Links) Received(from feedring.PeerID, entries int) { l.add(from, -entri
 func (l *Links) add(p feedring.PeerID, entries int) {
 	if i := slices.Index(l.peers, p); i >= 0 {
 		entries = max(-2*Bound, min(entries, 2*Bound))
-		l.deficit[i] = max(-Bound, min(l.deficit[i]+entries, Bound))
+		l.balance[i] = max(-Bound, min(l.balance[i]+entries, Bound))
 	}
 }
 
-// Deficit is what a neighbour took more than it gave (d of section 3.5), from
+// Balance is what a neighbour took more than it gave (d of section 3.5), from
 // -Bound to Bound; 0 of who is none.
-func (l *Links) Deficit(p feedring.PeerID) int {
+func (l *Links) Balance(p feedring.PeerID) int {
 	if i := slices.Index(l.peers, p); i >= 0 {
-		return l.deficit[i]
+		return l.balance[i]
 	}
 	return 0
 }
@@ -37,5 +37,5 @@ func (l *Links) Deficit(p feedring.PeerID) int {
 // Order sorts peers, those first that took least beyond what they gave. Equal
 // ones stay as they are.
 func (l *Links) Order(peers []feedring.PeerID) {
-	slices.SortStableFunc(peers, func(a, b feedring.PeerID) int { return cmp.Compare(l.Deficit(a), l.Deficit(b)) })
+	slices.SortStableFunc(peers, func(a, b feedring.PeerID) int { return cmp.Compare(l.Balance(a), l.Balance(b)) })
 }
