@@ -70,7 +70,7 @@ func (v *visitor) proposeLogged(txn *badger.Txn, k RowKey) (more bool, err error
 	if published.Before(v.f.since) {
 		return false, nil
 	}
-	ref, ok := v.s.heads.ref(id)
+	ref, ok := v.s.heads.Ref(id)
 	if !ok || !v.f.wants(id) {
 		return true, nil
 	}

@@ -7,15 +7,16 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/store/heads"
 	"github.com/feedring/feedring/internal/store/rows"
 )
 
 // batch is one transaction under construction. Only the writer touches it.
 type batch struct {
 	txn       *badger.Txn
-	heads     *heads
+	heads     *heads.Table
 	last      rows.RefID // the greatest number given, this batch included
-	changed   map[feedring.FeedRef]refState
+	changed   map[feedring.FeedRef]heads.State
 	forgotten map[rows.RefID]feedring.FeedRef
 	bytes     int64  // written so far
 	number    uint64 // of its journal row, if it has one
@@ -25,8 +26,8 @@ type batch struct {
 
 func newBatch(s *Store) *batch {
 	return &batch{
-		txn: s.db.NewTransaction(true), heads: &s.heads, last: s.heads.last,
-		number: s.journal.Load() + 1, changed: make(map[feedring.FeedRef]refState), forgotten: make(map[rows.RefID]feedring.FeedRef),
+		txn: s.db.NewTransaction(true), heads: &s.heads, last: s.heads.Last(),
+		number: s.journal.Load() + 1, changed: make(map[feedring.FeedRef]heads.State), forgotten: make(map[rows.RefID]feedring.FeedRef),
 	}
 }
 
@@ -53,38 +54,38 @@ func (b *batch) finish() error {
 		b.set(rows.JournalKey(b.number), b.indexed)
 	}
 	for _, state := range b.changed {
-		b.set(rows.RefKey(state.id), rows.EncodeRef(&state.Head))
+		b.set(rows.RefKey(state.ID), rows.EncodeRef(&state.Head))
 	}
 	return b.err
 }
 
 // state returns ref's state within the batch, and whether it has one.
-func (b *batch) state(ref feedring.FeedRef) (refState, bool) {
+func (b *batch) state(ref feedring.FeedRef) (heads.State, bool) {
 	if state, ok := b.changed[ref]; ok {
 		return state, true
 	}
-	state, ok := b.heads.get(ref)
-	if _, gone := b.forgotten[state.id]; gone {
-		return refState{}, false
+	state, ok := b.heads.Get(ref)
+	if _, gone := b.forgotten[state.ID]; gone {
+		return heads.State{}, false
 	}
 	return state, ok
 }
 
 // change records state, giving it a number if it is new.
-func (b *batch) change(state refState) refState {
-	if state.id == 0 {
+func (b *batch) change(state heads.State) heads.State {
+	if state.ID == 0 {
 		b.last++
-		state.id = b.last
+		state.ID = b.last
 	}
 	b.changed[state.Ref] = state
 	return state
 }
 
 // forget drops the state itself.
-func (b *batch) forget(state refState) {
+func (b *batch) forget(state heads.State) {
 	delete(b.changed, state.Ref)
-	b.forgotten[state.id] = state.Ref
-	b.del(rows.RefKey(state.id))
+	b.forgotten[state.ID] = state.Ref
+	b.del(rows.RefKey(state.ID))
 }
 
 // addAll adds items, or nothing when one of them contradicts what is stored.
@@ -124,7 +125,7 @@ func (b *batch) stored(ref feedring.FeedRef, p feedring.Position) (hash [32]byte
 	if !ok || state.Count == 0 || p.Compare(state.Last) > 0 || p.Compare(state.First) < 0 {
 		return hash, false, nil
 	}
-	item, err := b.txn.Get(rows.LogKey(state.id, p))
+	item, err := b.txn.Get(rows.LogKey(state.ID, p))
 	if errors.Is(err, badger.ErrKeyNotFound) {
 		return hash, false, nil
 	}
@@ -145,21 +146,21 @@ func (b *batch) add(it *Item) {
 	state.Ref = it.Ref
 	state.Add(it)
 	state = b.change(state)
-	b.set(rows.LogKey(state.id, it.Position), rows.EncodeLog(it))
-	b.retract(state.id, it)
-	published, at, found := b.newest(state.id, it.ID)
+	b.set(rows.LogKey(state.ID, it.Position), rows.EncodeLog(it))
+	b.retract(state.ID, it)
+	published, at, found := b.newest(state.ID, it.ID)
 	switch {
 	case it.Stone:
 		return // what is left of a version: the log alone holds it
 	case found && at.Compare(it.Position) > 0:
-		b.set(rows.OldKey(state.id, it.Position), old) // it came late
+		b.set(rows.OldKey(state.ID, it.Position), old) // it came late
 		return
 	case found:
-		b.supersede(published, state.id, at)
+		b.supersede(published, state.ID, at)
 	}
-	b.set(rows.VersionKey(state.id, it.ID), rows.EncodeVersion(it.Published, it.Position))
+	b.set(rows.VersionKey(state.ID, it.ID), rows.EncodeVersion(it.Published, it.Position))
 	if !it.Retraction {
-		b.list(state.id, it)
+		b.list(state.ID, it)
 	}
 }
 

@@ -30,8 +30,8 @@ func (s *Store) newFilter(q *Search) *filter {
 	if q.Refs != nil {
 		f.refs = make(map[rows.RefID]bool, len(q.Refs))
 		for _, ref := range q.Refs {
-			if state, ok := s.heads.get(ref); ok {
-				f.refs[state.id] = true
+			if state, ok := s.heads.Get(ref); ok {
+				f.refs[state.ID] = true
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/store/heads"
 	"github.com/feedring/feedring/internal/store/rows"
 )
 
@@ -42,11 +43,10 @@ type marker struct {
 
 // markOld adds these rows to a store of a version that had none. It may be
 // interrupted and called again.
-func markOld(db *badger.DB, heads *heads) error {
+func markOld(db *badger.DB, table *heads.Table) error {
 	m := &marker{db: db}
 	err := db.View(func(txn *badger.Txn) error {
-		for row := range heads.byRef.All() {
-			state := row.state()
+		for state := range table.All() {
 			if err := m.markLog(txn, &state); err != nil {
 				return fmt.Errorf("old versions of %s: %w", state.Ref.URL, err)
 			}
@@ -60,9 +60,9 @@ func markOld(db *badger.DB, heads *heads) error {
 }
 
 // markLog looks at the log only where it has more than newest versions.
-func (m *marker) markLog(txn *badger.Txn, state *refState) error {
+func (m *marker) markLog(txn *badger.Txn, state *heads.State) error {
 	newest := make(map[feedring.Position]bool, state.Count)
-	err := each(txn, rows.VersionPrefix(state.id), nil, func(row *badger.Item) (bool, error) {
+	err := each(txn, rows.VersionPrefix(state.ID), nil, func(row *badger.Item) (bool, error) {
 		return true, row.Value(func(value []byte) error {
 			_, at, err := rows.DecodeVersion(value)
 			newest[at] = true
@@ -72,7 +72,7 @@ func (m *marker) markLog(txn *badger.Txn, state *refState) error {
 	if err != nil || len(newest) == state.Count {
 		return err
 	}
-	return each(txn, rows.LogPrefix(state.id), nil, func(row *badger.Item) (bool, error) {
+	return each(txn, rows.LogPrefix(state.ID), nil, func(row *badger.Item) (bool, error) {
 		p, ok := rows.LogPosition(row.Key())
 		if !ok {
 			return false, fmt.Errorf("log row: %w", ErrCorrupt)
@@ -80,7 +80,7 @@ func (m *marker) markLog(txn *badger.Txn, state *refState) error {
 		if newest[p] {
 			return true, nil
 		}
-		if m.keys = append(m.keys, rows.OldKey(state.id, p)); len(m.keys) < markAtOnce {
+		if m.keys = append(m.keys, rows.OldKey(state.ID, p)); len(m.keys) < markAtOnce {
 			return true, nil
 		}
 		return true, m.write()

@@ -74,14 +74,14 @@ func (s *Store) dropSome(ctx context.Context, b *batch, ref feedring.FeedRef, ol
 	var drop []dropped
 	moved := 0
 	state.First = feedring.Position{}
-	err = s.eachLog(ctx, b.txn, state.id, feedring.Position{}, func(p feedring.Position, r *rows.Log) bool {
+	err = s.eachLog(ctx, b.txn, state.ID, feedring.Position{}, func(p feedring.Position, r *rows.Log) bool {
 		if !old(r) || len(drop) == pruneRows || moved > maxMoved {
 			state.First, more = p, old(r)
 			return false
 		}
 		if r.Retraction && !forget {
 			it := r.Item(ref, p)
-			b.set(rows.TombstoneKey(state.id, p), rows.EncodeLog(&it))
+			b.set(rows.TombstoneKey(state.ID, p), rows.EncodeLog(&it))
 			moved += len(it.Payload)
 		}
 		drop = append(drop, dropped{p, rows.Log{Published: r.Published, ID: append([]byte{}, r.ID...)}})
@@ -91,7 +91,7 @@ func (s *Store) dropSome(ctx context.Context, b *batch, ref feedring.FeedRef, ol
 		return 0, false, err
 	}
 	for i := range drop {
-		b.remove(state.id, drop[i].at, &drop[i].row)
+		b.remove(state.ID, drop[i].at, &drop[i].row)
 	}
 	state.Count -= len(drop)
 	switch {

@@ -12,13 +12,13 @@ import (
 
 // Get returns the item at a position of ref, or ErrNotFound.
 func (s *Store) Get(ref feedring.FeedRef, p feedring.Position) (Item, error) {
-	state, ok := s.heads.get(ref)
+	state, ok := s.heads.Get(ref)
 	if !ok {
 		return Item{}, ErrNotFound
 	}
 	var it Item
 	err := s.view(func(txn *badger.Txn) (err error) {
-		it, err = readItem(txn, ref, state.id, p)
+		it, err = readItem(txn, ref, state.ID, p)
 		return err
 	})
 	return it, err
@@ -49,7 +49,7 @@ func readItem(txn *badger.Txn, ref feedring.FeedRef, id rows.RefID, p feedring.P
 // 0 means the bounds of Options, which also hold for greater numbers. Nothing
 // after the last position is no error.
 func (s *Store) Scan(ctx context.Context, ref feedring.FeedRef, after feedring.Position, maxItems, maxBytes int) ([]Item, error) {
-	state, ok := s.heads.get(ref)
+	state, ok := s.heads.Get(ref)
 	if !ok || after.Compare(state.Last) >= 0 {
 		return nil, ctx.Err()
 	}
@@ -57,7 +57,7 @@ func (s *Store) Scan(ctx context.Context, ref feedring.FeedRef, after feedring.P
 	var items []Item
 	size := 0
 	err := s.view(func(txn *badger.Txn) error {
-		return s.eachLog(ctx, txn, state.id, rows.NextPosition(after), func(p feedring.Position, r *rows.Log) bool {
+		return s.eachLog(ctx, txn, state.ID, rows.NextPosition(after), func(p feedring.Position, r *rows.Log) bool {
 			size += len(r.Payload)
 			if len(items) > 0 && size > maxBytes {
 				return false
@@ -102,12 +102,12 @@ func bound(n, limit int) int {
 // Latest returns the version of an entry of ref that stands last, and whether
 // any is stored.
 func (s *Store) Latest(ref feedring.FeedRef, entry feedring.EntryID) (it Item, found bool, err error) {
-	state, ok := s.heads.get(ref)
+	state, ok := s.heads.Get(ref)
 	if !ok {
 		return Item{}, false, nil
 	}
 	err = s.view(func(txn *badger.Txn) error {
-		row, err := get(txn, rows.VersionKey(state.id, entry))
+		row, err := get(txn, rows.VersionKey(state.ID, entry))
 		if errors.Is(err, ErrNotFound) {
 			return nil
 		}
@@ -116,7 +116,7 @@ func (s *Store) Latest(ref feedring.FeedRef, entry feedring.EntryID) (it Item, f
 		}
 		_, at, err := rows.DecodeVersion(row)
 		if err == nil {
-			it, err = readItem(txn, ref, state.id, at)
+			it, err = readItem(txn, ref, state.ID, at)
 		}
 		found = err == nil
 		return err

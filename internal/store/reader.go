@@ -89,8 +89,8 @@ func (r *Reader) Record(b Bucket, key string, use func(value []byte) error) erro
 
 // Ref returns the number that stands for ref in a RowKey.
 func (r *Reader) Ref(ref feedring.FeedRef) (number uint32, ok bool) {
-	state, ok := r.s.heads.get(ref)
-	return uint32(state.id), ok
+	state, ok := r.s.heads.Get(ref)
+	return uint32(state.ID), ok
 }
 
 // Matching gives the keys of the rows from one on that match, found by looking

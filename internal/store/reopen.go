@@ -28,16 +28,16 @@ const (
 
 // reopen closes and opens the database: after a failed write badger may have
 // no memtable left, and would end the process at the next write.
-func (s *Store) reopen(heads source) {
+func (s *Store) reopen(from source) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.db != nil {
 		if err := s.disk.Close(s.db); err != nil {
 			s.opts.Log.Warn("store: closing to open it anew", "err", err)
-			heads = fromDisk
+			from = fromDisk
 		}
 	}
-	s.db, s.broken = s.openDB(heads)
+	s.db, s.broken = s.openDB(from)
 }
 
 // badger maps every table it writes into memory and pools what it builds them

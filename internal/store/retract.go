@@ -39,12 +39,12 @@ func (b *batch) retract(id rows.RefID, retraction *Item) {
 // Versions returns what is stored of an entry of ref, in the order of positions,
 // without what was taken back. It looks at the whole log.
 func (s *Store) Versions(ctx context.Context, ref feedring.FeedRef, entry feedring.EntryID) (all []feedring.Taken, err error) {
-	state, ok := s.heads.get(ref)
+	state, ok := s.heads.Get(ref)
 	if !ok {
 		return nil, ctx.Err()
 	}
 	err = s.view(func(txn *badger.Txn) error {
-		return s.eachLog(ctx, txn, state.id, feedring.Position{}, func(p feedring.Position, r *rows.Log) bool {
+		return s.eachLog(ctx, txn, state.ID, feedring.Position{}, func(p feedring.Position, r *rows.Log) bool {
 			if string(r.ID) == string(entry) && !r.Retraction && !r.Tombstone {
 				all = append(all, feedring.Taken{Position: p, Hash: r.Hash, Seen: r.Seen})
 			}

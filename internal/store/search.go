@@ -159,7 +159,7 @@ func (v *visitor) visit(txn *badger.Txn, row *badger.Item) (more bool, err error
 		return false, nil
 	}
 	_, id, at := k.Split()
-	ref, ok := v.s.heads.ref(id)
+	ref, ok := v.s.heads.Ref(id)
 	if !ok {
 		return true, nil // forgotten since the transaction began
 	}

@@ -10,13 +10,8 @@ type Stats struct {
 // Stats counts entries from memory and asks the file system for the bytes.
 func (s *Store) Stats() (Stats, error) {
 	var t Stats
-	s.heads.mu.RLock()
-	t.Refs = s.heads.byRef.Len()
-	for row := range s.heads.byRef.All() {
-		t.Entries += int(row.count)
-	}
-	s.heads.mu.RUnlock()
 	var err error
+	t.Refs, t.Entries = s.heads.Totals()
 	t.Bytes, err = s.disk.Used()
 	return t, err
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/feedring/feedring/internal/store/disk"
+	"github.com/feedring/feedring/internal/store/heads"
 	"github.com/feedring/feedring/internal/store/rows"
 )
 
@@ -35,7 +36,7 @@ type Store struct {
 	broken error
 	failed atomic.Pointer[error] // why the last commit failed; nil: it did not
 
-	heads   heads
+	heads   heads.Table
 	trimmer trimmer // the writer's
 
 	journal atomic.Uint64 // number of the last journal row
@@ -89,7 +90,7 @@ func (s *Store) Close() error {
 
 // openDB opens the database, checks the schema and reads where the journal ends,
 // and the heads where they come from disk.
-func (s *Store) openDB(heads source) (db *badger.DB, err error) {
+func (s *Store) openDB(from source) (db *badger.DB, err error) {
 	// badger panics on some kinds of damage instead of returning an error.
 	defer func() {
 		if r := recover(); r != nil {
@@ -100,8 +101,8 @@ func (s *Store) openDB(heads source) (db *badger.DB, err error) {
 		return nil, err
 	}
 	found, err := checkSchema(db, s.dir)
-	if err == nil && heads == fromDisk {
-		err = s.heads.load(db)
+	if err == nil && from == fromDisk {
+		err = s.loadHeads(db)
 	}
 	if err == nil {
 		err = s.loadJournal(db)

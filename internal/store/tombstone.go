@@ -32,18 +32,18 @@ func (s *Store) Retract(ctx context.Context, it Item) error {
 		if !ok {
 			return nil
 		}
-		switch _, err := get(b.txn, rows.TombstoneKey(state.id, it.Position)); {
+		switch _, err := get(b.txn, rows.TombstoneKey(state.ID, it.Position)); {
 		case err == nil:
 			return nil // it was done
 		case !errors.Is(err, ErrNotFound):
 			return err
 		}
-		b.retract(state.id, &it)
-		if published, at, found := b.newest(state.id, it.ID); found && at.Compare(it.Position) < 0 {
-			b.supersede(published, state.id, at)
-			b.del(rows.VersionKey(state.id, it.ID))
+		b.retract(state.ID, &it)
+		if published, at, found := b.newest(state.ID, it.ID); found && at.Compare(it.Position) < 0 {
+			b.supersede(published, state.ID, at)
+			b.del(rows.VersionKey(state.ID, it.ID))
 		}
-		b.set(rows.TombstoneKey(state.id, it.Position), rows.EncodeLog(&it))
+		b.set(rows.TombstoneKey(state.ID, it.Position), rows.EncodeLog(&it))
 		return b.err
 	}})
 }
@@ -51,12 +51,12 @@ func (s *Store) Retract(ctx context.Context, it Item) error {
 // Retractions returns those after a position of ref that are not in its log any
 // more, or never were, in the order of positions.
 func (s *Store) Retractions(ref feedring.FeedRef, after feedring.Position, most int) (all []Item, err error) {
-	state, ok := s.heads.get(ref)
+	state, ok := s.heads.Get(ref)
 	if !ok {
 		return nil, nil
 	}
 	err = s.view(func(txn *badger.Txn) error {
-		return each(txn, rows.TombstonePrefix(state.id), rows.TombstoneKey(state.id, rows.NextPosition(after)), func(row *badger.Item) (bool, error) {
+		return each(txn, rows.TombstonePrefix(state.ID), rows.TombstoneKey(state.ID, rows.NextPosition(after)), func(row *badger.Item) (bool, error) {
 			it, err := tombOf(ref, row)
 			all = append(all, it)
 			return len(all) < most, err
@@ -91,7 +91,7 @@ func (s *Store) dropTombs(ctx context.Context, ref feedring.FeedRef, before time
 			state, ok := b.state(ref)
 			for i := range some {
 				if ok && some[i].Seen.Before(before) {
-					b.del(rows.TombstoneKey(state.id, some[i].Position))
+					b.del(rows.TombstoneKey(state.ID, some[i].Position))
 				}
 			}
 			return b.err

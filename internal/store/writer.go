@@ -143,7 +143,7 @@ func (s *Store) commit(b *batch) error {
 		return err
 	}
 	s.failed.Store(nil)
-	s.heads.install(b.changed, b.forgotten)
+	s.heads.Install(b.changed, b.forgotten)
 	if len(b.indexed) > 0 {
 		s.noted(b.number)
 	}

@@ -1,4 +1,4 @@
-package store
+package heads
 
 import (
 	"math"
@@ -9,7 +9,7 @@ import (
 	"github.com/feedring/feedring/internal/store/rows"
 )
 
-// headRow is a refState as it is kept: 96 bytes and the address. There may be a
+// headRow is a State as it is kept: 96 bytes and the address. There may be a
 // million.
 type headRow struct {
 	url   string
@@ -30,14 +30,14 @@ type whose struct {
 	began     uint64 // the epoch of the first entry where that is not the last one's; few logs are of two epochs
 }
 
-func newHeadRow(s *refState) *headRow {
+func newHeadRow(s *State) *headRow {
 	w := whose{publisher: s.Ref.Publisher, theme: s.Theme, private: s.Private}
 	if s.First.Epoch != s.Last.Epoch {
 		w.began = s.First.Epoch
 	}
 	return &headRow{
 		url: s.Ref.URL, whose: unique.Make(w), last: s.Last, first: s.First.Sequence, seen: instantOf(s.Seen), hash: s.Hash,
-		count: uint32(s.Count), id: s.id,
+		count: uint32(s.Count), id: s.ID,
 	}
 }
 
@@ -45,9 +45,9 @@ func (r *headRow) ref() feedring.FeedRef {
 	return feedring.FeedRef{URL: r.url, Publisher: r.whose.Value().publisher}
 }
 
-func (r *headRow) state() refState {
+func (r *headRow) state() State {
 	w := r.whose.Value()
-	return refState{id: r.id, Head: Head{
+	return State{ID: r.id, Head: rows.Head{
 		Ref: feedring.FeedRef{URL: r.url, Publisher: w.publisher}, Theme: w.theme, Private: w.private,
 		First: r.begins(w.began), Last: r.last, Hash: r.hash, Count: int(r.count), Seen: r.seen.time(),
 	}}
