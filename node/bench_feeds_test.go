@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/host"
+	"github.com/feedring/feedring/internal/host/identity"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/wire"
 )
@@ -23,7 +23,7 @@ import (
 func BenchmarkManyFeedsPeer(b *testing.B) {
 	w := newBenchNet(b)
 	data := b.TempDir()
-	id, err := host.LoadIdentity(data)
+	id, err := identity.Load(data)
 	check(b, err)
 	self, err := wire.NewSealer(id, "bench")
 	check(b, err)

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/host"
+	"github.com/feedring/feedring/internal/host/identity"
 	"github.com/feedring/feedring/internal/store"
 )
 
@@ -88,7 +88,7 @@ func TestMemoryForPersonalFeeds(t *testing.T) {
 // them leaves them: each asks for one to four words of its own.
 func benchSubscriptions(b testing.TB, data string, feeds int, random *rand.Rand) {
 	b.Helper()
-	if _, err := host.LoadIdentity(data); err != nil { // which a store without one belongs to is not known
+	if _, err := identity.Load(data); err != nil { // which a store without one belongs to is not known
 		b.Fatal(err)
 	}
 	s, err := store.Open(storeIn(data), store.Options{Reserve: -1})

@@ -10,7 +10,7 @@ import (
 	"runtime"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/host"
+	"github.com/feedring/feedring/internal/host/identity"
 )
 
 func storeIn(data string) string { return filepath.Join(data, "store") }
@@ -34,7 +34,7 @@ func prepareData(data string, log *slog.Logger) error {
 		return err
 	}
 	// The key comes before the store: a store without a key has lost it.
-	if _, err := host.LoadIdentity(data); err != nil {
+	if _, err := identity.Load(data); err != nil {
 		return err
 	}
 	return closeToOthers(storeIn(data))
@@ -43,7 +43,7 @@ func prepareData(data string, log *slog.Logger) error {
 // ownKey refuses a directory whose key is gone: with a new one this peer would
 // be somebody else, with the terms and entries of who it was.
 func ownKey(data string) error {
-	key := filepath.Join(data, host.IdentityFile)
+	key := filepath.Join(data, identity.File)
 	if _, err := os.Lstat(key); !errors.Is(err, fs.ErrNotExist) {
 		return nil // whether it is good is for who loads it
 	}

@@ -10,20 +10,20 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/feedring/feedring/internal/host"
+	"github.com/feedring/feedring/internal/host/identity"
 )
 
 func TestLostKeyIsNotReplaced(t *testing.T) {
 	cfg := peerConfig(t, "a.example")
 	n := startPeer(t, cfg)
 	kill(n)
-	key := filepath.Join(cfg.Data, host.IdentityFile)
+	key := filepath.Join(cfg.Data, identity.File)
 	saved, err := os.ReadFile(key)
 	check(t, err)
 	check(t, os.Remove(key))
 	_, err = Start(t.Context(), cfg)
 	var lost *LostKeyError
-	if !errors.Is(err, host.ErrBadIdentity) || !errors.As(err, &lost) || lost.Key != key || lost.Data != cfg.Data || strings.Contains(err.Error(), "\n") {
+	if !errors.Is(err, identity.ErrBad) || !errors.As(err, &lost) || lost.Key != key || lost.Data != cfg.Data || strings.Contains(err.Error(), "\n") {
 		t.Errorf("started without its key: %v", err)
 	}
 	if _, err := os.Stat(key); !errors.Is(err, fs.ErrNotExist) {
@@ -48,7 +48,7 @@ func TestStoreIsClosedToOthers(t *testing.T) {
 		check(t, os.Mkdir(storeIn(cfg.Data), 0o755))
 		check(t, os.Chmod(storeIn(cfg.Data), 0o755))
 		check(t, prepareData(cfg.Data, slog.New(slog.NewTextHandler(&said, nil))))
-		for path, want := range map[string]fs.FileMode{storeIn(cfg.Data): 0o700, cfg.Data: test.mode, filepath.Join(cfg.Data, host.IdentityFile): 0o600} {
+		for path, want := range map[string]fs.FileMode{storeIn(cfg.Data): 0o700, cfg.Data: test.mode, filepath.Join(cfg.Data, identity.File): 0o600} {
 			info, err := os.Stat(path)
 			check(t, err)
 			if info.Mode().Perm() != want {

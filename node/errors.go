@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/feedring/feedring/internal/host"
+	"github.com/feedring/feedring/internal/host/identity"
 	"github.com/feedring/feedring/node/internal/front"
 )
 
@@ -38,9 +38,9 @@ type TokenError = front.TokenError
 // LostKeyError is for a store whose peer's key is gone.
 type LostKeyError struct{ Key, Store, Data string }
 
-func (e *LostKeyError) Unwrap() error { return host.ErrBadIdentity }
+func (e *LostKeyError) Unwrap() error { return identity.ErrBad }
 func (e *LostKeyError) Error() string {
-	return fmt.Sprintf("%v: %s is missing, and %s belongs to it", host.ErrBadIdentity, e.Key, e.Store)
+	return fmt.Sprintf("%v: %s is missing, and %s belongs to it", identity.ErrBad, e.Key, e.Store)
 }
 
 // OpenStoreError is for a store that others can read, which holds private feeds.

@@ -11,6 +11,7 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/host/limits"
 )
 
 // TestManyFromOneAddress has thirty peers and clients connect at once and hold
@@ -70,19 +71,19 @@ func peerID(t *testing.T, id feedring.PeerID) peer.ID {
 
 func TestLimitsByAddress(t *testing.T) {
 	for _, from := range []string{"/ip4/8.8.8.8/udp/%d/quic-v1", "/ip6/2606:4700::1/udp/%d/quic-v1", "/ip4/192.168.1.7/tcp/%d"} {
-		m, err := resourceManager()
+		m, err := limits.ResourceManager()
 		if err != nil {
 			t.Fatal(err)
 		}
 		accepted := 0
-		for port := range 2 * connsPerAddress {
+		for port := range 2 * limits.ConnsPerAddress {
 			addr := ma.StringCast(fmt.Sprintf(from, port+1))
 			if _, err := m.OpenConnection(network.DirInbound, false, addr); err != nil {
 				break
 			}
 			accepted++
 		}
-		if accepted < 4*30 || accepted > connsPerAddress {
+		if accepted < 4*30 || accepted > limits.ConnsPerAddress {
 			t.Errorf("%s: %d connections", from, accepted)
 		}
 		_ = m.Close()
@@ -96,7 +97,7 @@ func TestManyKeptStreams(t *testing.T) {
 	echo(b)
 	joinTo(t, a, b)
 	opened := 0
-	for range streamsPerPeerProtocol + 8 {
+	for range limits.StreamsPerPeerProtocol + 8 {
 		s, err := a.Open(t.Context(), b.ID(), "echo", false)
 		if errors.Is(err, ErrBusy) {
 			break
@@ -107,7 +108,7 @@ func TestManyKeptStreams(t *testing.T) {
 		defer func() { _ = s.Reset() }()
 		opened++
 	}
-	if opened < 256 || opened > streamsPerPeerProtocol {
+	if opened < 256 || opened > limits.StreamsPerPeerProtocol {
 		t.Errorf("%d streams", opened)
 	}
 }

@@ -44,9 +44,9 @@ func (h *Host) startDirectory() error {
 		dht.ProtocolPrefix(protocol.ID("/feedring/" + h.cfg.Network)),
 		dht.Mode(mode),
 		dht.DisableValues(),
-		dht.AddressFilter(h.scope.filter),
+		dht.AddressFilter(h.scope.Filter),
 		dht.QueryFilter(func(_ any, info peer.AddrInfo) bool {
-			return h.connected(info.ID) || len(h.scope.filter(info.Addrs)) > 0
+			return h.connected(info.ID) || len(h.scope.Filter(info.Addrs)) > 0
 		}),
 		dht.ProviderManagerOpts(records.ProvideValidity(provideValid), records.ProviderAddrTTL(provideValid), records.CleanupInterval(provideEvery)),
 	}

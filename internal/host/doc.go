@@ -10,7 +10,7 @@
 // (members.go).
 //
 // Loopback and private addresses are dialled and told only where a person gave
-// such an address or asked for the local network (scope.go). The connection
+// such an address or asked for the local network (package addr). The connection
 // gater enforces it, so no other way in leads around it.
 //
 // A peer that listens on loopback only sends nothing outside: no questions

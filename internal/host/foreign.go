@@ -67,8 +67,8 @@ func (h *Host) foreign(id peer.ID) error {
 // repel parts from a peer of another network, or of none.
 func (h *Host) repel(id peer.ID) {
 	h.log.Debug("peer of another network", "peer", id)
-	h.gater.refuse(id)
-	h.book.forget(id)
+	h.gater.Refuse(id)
+	h.met.Forget(id)
 	h.background(func() {
 		told, cancel := context.WithTimeout(h.ctx, partAfter)
 		defer cancel()

@@ -18,6 +18,10 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/host/addr"
+	"github.com/feedring/feedring/internal/host/gate"
+	"github.com/feedring/feedring/internal/host/identity"
+	"github.com/feedring/feedring/internal/host/peerbook"
 	"github.com/feedring/feedring/internal/wire"
 )
 
@@ -31,15 +35,15 @@ type Host struct {
 	log      *slog.Logger
 	listen   []ma.Multiaddr // what to listen on
 	announce []ma.Multiaddr // what to tell; empty: found out
-	scope    scope
-	gater    *gater
+	scope    addr.Scope
+	gater    *gate.Gater
 	prefix   protocol.ID // of every protocol of this network
 
 	lib       host.Host
 	dht       *dht.IpfsDHT
 	members   *members
-	book      *metPeers
-	recent    recentAddrs
+	met       *peerbook.Met
+	recent    peerbook.RecentAddrs
 	offers    directory
 	lan       lan
 	reach     reach
@@ -100,7 +104,7 @@ func NewWith(lib host.Host, cfg Config) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.scope.give(lib.Network().ListenAddresses()...)
+	h.scope.Give(lib.Network().ListenAddresses()...)
 	if err := h.start(lib); err != nil {
 		return nil, err
 	}
@@ -111,7 +115,7 @@ func NewWith(lib host.Host, cfg Config) (*Host, error) {
 func prepare(cfg Config) (*Host, error) {
 	h := &Host{cfg: cfg, log: cfg.Logger, prefix: protocol.ID("/feedring/" + cfg.Network + "/")}
 	var err error
-	if h.announce, err = ParseAddrs("announce", cfg.Announce); err != nil {
+	if h.announce, err = addr.ParseList("announce", cfg.Announce); err != nil {
 		return nil, err
 	}
 	if !cfg.Client {
@@ -119,16 +123,16 @@ func prepare(cfg Config) (*Host, error) {
 		if len(given) == 0 {
 			given = everyInterface()
 		}
-		if h.listen, err = ParseAddrs("listen", given); err != nil {
+		if h.listen, err = addr.ParseList("listen", given); err != nil {
 			return nil, err
 		}
 	}
-	h.scope.give(h.listen...)
-	h.scope.give(h.announce...)
+	h.scope.Give(h.listen...)
+	h.scope.Give(h.announce...)
 	if cfg.LAN {
-		h.scope.private.Store(true)
+		h.scope.AllowPrivate()
 	}
-	h.gater = newGater(&h.scope)
+	h.gater = gate.New(&h.scope)
 	h.offers = directory{groups: make(map[feedring.GroupID]struct{}), nudged: make(chan struct{}, 1)}
 	h.reach.relayMet, h.addresses.wake = make(chan struct{}, 1), make(chan struct{}, 1)
 	h.started = make(chan struct{})
@@ -140,9 +144,9 @@ func prepare(cfg Config) (*Host, error) {
 
 func (h *Host) identity() (crypto.PrivKey, error) {
 	if h.cfg.Dir == "" {
-		return newIdentity()
+		return identity.New()
 	}
-	return LoadIdentity(h.cfg.Dir)
+	return identity.Load(h.cfg.Dir)
 }
 
 // start puts everything on top of lib. Handlers come before the first
@@ -152,7 +156,7 @@ func (h *Host) start(lib host.Host) error {
 	h.lib = lib
 	h.members = newMembers(h)
 	h.Handle(presence, func(s network.Stream) { _ = s.Close() })
-	h.book, h.recent = newBook(), newRecentAddrs()
+	h.met, h.recent = peerbook.NewMet(), peerbook.NewRecentAddrs()
 	lib.Network().Notify(&network.NotifyBundle{ConnectedF: h.newcomer})
 	if err := h.watch(); err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/host/addr"
 )
 
 // observer hears of what a test wants to know.
@@ -48,7 +49,7 @@ func TestAddrsAreCompleteAndReal(t *testing.T) {
 func TestEveryInterfaceTellsNoPrivateAddress(t *testing.T) {
 	h := newHost(t, func(c *Config) { c.Listen = []string{"/ip4/0.0.0.0/udp/0/quic-v1"} })
 	for _, a := range h.lib.Addrs() {
-		if k := kindOf(a); k != kindPublic {
+		if k := addr.KindOf(a); k != addr.Public {
 			t.Errorf("tells %s", a)
 		}
 	}

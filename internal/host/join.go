@@ -15,6 +15,7 @@ import (
 	manet "github.com/multiformats/go-multiaddr/net"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/host/addr"
 )
 
 const (
@@ -250,7 +251,7 @@ func (j *Joining) placeOf(target string) place {
 }
 
 func (j *Joining) address(ctx context.Context, target string) ([]peer.AddrInfo, error) {
-	info, err := ParsePeer("join", target)
+	info, err := addr.ParsePeer("join", target)
 	if err != nil {
 		return nil, err
 	}
@@ -272,7 +273,7 @@ func (j *Joining) domain(ctx context.Context, name string) ([]peer.AddrInfo, err
 	byID := make(map[peer.ID]int)
 	var infos []peer.AddrInfo
 	for _, a := range addrs {
-		info, err := ParsePeer(name, a)
+		info, err := addr.ParsePeer(name, a)
 		if err != nil {
 			j.h.log.Debug("address left out", "err", err)
 			continue
@@ -335,7 +336,7 @@ func (h *Host) giveNamed(ctx context.Context, info peer.AddrInfo) {
 		}
 		for _, ip := range ips {
 			if m, err := manet.FromIP(ip.IP); err == nil {
-				h.scope.give(m)
+				h.scope.Give(m)
 			}
 		}
 	}

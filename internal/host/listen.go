@@ -11,6 +11,7 @@ import (
 	manet "github.com/multiformats/go-multiaddr/net"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/host/addr"
 )
 
 // openPorts listens on every address of the configuration. One that fails
@@ -23,7 +24,7 @@ func (h *Host) openPorts(ctx context.Context) error {
 			err = h.lib.Network().Listen(a)
 			err = explainListen(a, err)
 		}
-		if err != nil && len(h.cfg.Listen) == 0 && isIPv6(a) && !errors.Is(err, ErrPortTaken) {
+		if err != nil && len(h.cfg.Listen) == 0 && addr.IsIPv6(a) && !errors.Is(err, ErrPortTaken) {
 			h.log.Debug("no IPv6", "addr", a, "err", err)
 			continue
 		}
@@ -81,21 +82,19 @@ func explainListen(a ma.Multiaddr, err error) error {
 	return cause
 }
 
-func isIPv6(a ma.Multiaddr) bool { return len(a) > 0 && a[0].Protocol().Code == ma.P_IP6 }
-
 // told decides which of the addresses that libp2p found are told to others: it
 // is libp2p's AddrsFactory, so identify and the address book tell the same.
 func (h *Host) told(found []ma.Multiaddr) []ma.Multiaddr {
 	if len(h.announce) > 0 {
 		return slices.Clone(h.announce)
 	}
-	return h.scope.filter(found)
+	return h.scope.Filter(found)
 }
 
 // Addrs returns the addresses that this host tells others, complete with its
 // id. It may be empty: a peer behind a NAT knows none until others told it how
 // they see it or a relay took it. Addresses come and go.
-func (h *Host) Addrs() []string { return h.complete(h.scope.filter(h.lib.Addrs())) }
+func (h *Host) Addrs() []string { return h.complete(h.scope.Filter(h.lib.Addrs())) }
 
 // Listening returns the addresses at which a person can reach this host now,
 // for a paste behind --join or --peer: those told to others, then all that
@@ -106,8 +105,8 @@ func (h *Host) Listening() []string {
 	if err != nil {
 		h.log.Debug("interfaces", "err", err)
 	}
-	local = slices.DeleteFunc(local, func(a ma.Multiaddr) bool { return kindOf(a) == kindOther })
-	slices.SortStableFunc(local, func(a, b ma.Multiaddr) int { return int(kindOf(a)) - int(kindOf(b)) })
+	local = slices.DeleteFunc(local, func(a ma.Multiaddr) bool { return addr.KindOf(a) == addr.Other })
+	slices.SortStableFunc(local, func(a, b ma.Multiaddr) int { return int(addr.KindOf(a)) - int(addr.KindOf(b)) })
 	return h.complete(append(addrs, local...))
 }
 

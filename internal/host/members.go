@@ -16,6 +16,7 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/host/eventbus"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/host/addr"
 )
 
 // members is who is connected and of this network, and the changes of that on
@@ -127,7 +128,7 @@ func (m *members) gained(id peer.ID, agent string) {
 	if _, again := m.now[id]; again || !m.h.connected(id) {
 		return
 	}
-	m.now[id] = member{since: time.Now(), agent: clip(agent)}
+	m.now[id] = member{since: time.Now(), agent: addr.Clip(agent)}
 }
 
 // serves notes that a member takes part in the address book.
@@ -141,7 +142,7 @@ func (m *members) serves(id peer.ID) {
 	one.server = true
 	m.now[id] = one
 	m.say(id, true)
-	m.h.book.meet(id, time.Now())
+	m.h.met.Meet(id, time.Now())
 	m.h.nudgeDirectory()
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/multiformats/go-multistream"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/host/addr"
 )
 
 // The ways in which a stream cannot be opened. Where ctx ended, its error is
@@ -48,7 +49,7 @@ type guards struct {
 func (h *Host) Open(ctx context.Context, to feedring.PeerID, verb feedring.Verb, fresh bool) (network.Stream, error) {
 	id, err := peer.Decode(string(to))
 	if err != nil {
-		return nil, fmt.Errorf("%w: %q is no peer id", ErrUnreachable, clip(string(to)))
+		return nil, fmt.Errorf("%w: %q is no peer id", ErrUnreachable, addr.Clip(string(to)))
 	}
 	if fresh {
 		h.clearBackoff(id)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/feedring/feedring/internal/host/addr"
+	"github.com/feedring/feedring/internal/host/limits"
 	"github.com/libp2p/go-libp2p/config"
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/network"
@@ -41,11 +43,11 @@ func (h *Host) assembly(key crypto.PrivKey) (*config.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("peerstore: %w", err)
 	}
-	resources, err := resourceManager()
+	resources, err := limits.ResourceManager()
 	if err != nil {
 		return nil, err
 	}
-	conns, err := connManager(h.cfg.Client)
+	conns, err := limits.ConnManager(h.cfg.Client)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +89,7 @@ func (h *Host) reachesOut() bool {
 		return false
 	}
 	for _, a := range h.listen {
-		if kindOf(a) != kindLoopback {
+		if addr.KindOf(a) != addr.Loopback {
 			return true
 		}
 	}

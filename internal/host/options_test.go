@@ -4,9 +4,9 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/feedring/feedring/internal/host/identity"
 	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/config"
-	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
 )
 
 // TestAssemblyNeedsNoDefaults applies libp2p's defaults to the assembly: they
@@ -18,7 +18,7 @@ func TestAssemblyNeedsNoDefaults(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		key, err := newIdentity()
+		key, err := identity.New()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,39 +42,6 @@ func TestAssemblyNeedsNoDefaults(t *testing.T) {
 			if !same {
 				t.Errorf("client %v: libp2p has a default for %s that the assembly lacks", cfg.Client, f.Name)
 			}
-		}
-	}
-}
-
-// TestServiceLimitsAreLibp2ps compares the limits of libp2p's own services with
-// what libp2p sets for them. Memory for one peer is left out: libp2p's own is
-// gigabytes for some of them.
-func TestServiceLimitsAreLibp2ps(t *testing.T) {
-	var want, got rcmgr.ScalingLimitConfig
-	libp2p.SetDefaultServiceLimits(&want)
-	serviceLimits(&got)
-	for name, l := range want.ServiceLimits {
-		if got.ServiceLimits[name] != l {
-			t.Errorf("service %s: %+v, libp2p has %+v", name, got.ServiceLimits[name], l)
-		}
-	}
-	for id, l := range want.ProtocolLimits {
-		if got.ProtocolLimits[id] != l {
-			t.Errorf("protocol %s: %+v, libp2p has %+v", id, got.ProtocolLimits[id], l)
-		}
-	}
-	for name, l := range want.ServicePeerLimits {
-		mine := got.ServicePeerLimits[name]
-		mine.BaseLimit.Memory = l.BaseLimit.Memory
-		if mine != l {
-			t.Errorf("service %s, one peer: %+v, libp2p has %+v", name, mine, l)
-		}
-	}
-	for id, l := range want.ProtocolPeerLimits {
-		mine := got.ProtocolPeerLimits[id]
-		mine.BaseLimit.Memory = l.BaseLimit.Memory
-		if mine != l {
-			t.Errorf("protocol %s, one peer: %+v, libp2p has %+v", id, mine, l)
 		}
 	}
 }

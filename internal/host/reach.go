@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/feedring/feedring/internal/host/addr"
 	"github.com/libp2p/go-libp2p/core/event"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/p2p/host/eventbus"
@@ -42,10 +43,10 @@ func (r *reach) note(e any) {
 
 // seen notes the address from which a peer sees this host.
 func (h *Host) seen(observed ma.Multiaddr) {
-	if observed == nil || kindOf(observed) != kindPublic || !isIPv4(observed) || isRelayed(observed) {
+	if observed == nil || addr.KindOf(observed) != addr.Public || !addr.IsIPv4(observed) || addr.IsRelayed(observed) {
 		return
 	}
-	own := slices.ContainsFunc(h.interfaces(), isPublicIPv4)
+	own := slices.ContainsFunc(h.interfaces(), addr.IsPublicIPv4)
 	h.reach.mu.Lock()
 	defer h.reach.mu.Unlock()
 	h.reach.translated = !own
@@ -84,7 +85,7 @@ func (h *Host) startReach() (err error) {
 func (h *Host) judge() {
 	presumed := slices.Clone(h.announce)
 	for _, a := range h.interfaces() {
-		if isPublicIPv4(a) {
+		if addr.IsPublicIPv4(a) {
 			presumed = append(presumed, a)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/feedring/feedring/internal/host/addr"
 	"github.com/libp2p/go-libp2p/core/network"
 	ma "github.com/multiformats/go-multiaddr"
 )
@@ -34,7 +35,7 @@ func TestVerdict(t *testing.T) {
 func TestSeenFromOutside(t *testing.T) {
 	everywhere := func(c *Config) { c.Listen = []string{"/ip4/0.0.0.0/udp/0/quic-v1"} }
 	h := newHost(t, everywhere)
-	if slices.ContainsFunc(h.interfaces(), isPublicIPv4) {
+	if slices.ContainsFunc(h.interfaces(), addr.IsPublicIPv4) {
 		t.Skip("this machine has a public address")
 	}
 	for _, seen := range []string{"/ip4/192.168.1.1/tcp/1", "/ip6/2606:4700::1/tcp/1", "/ip4/25.7.0.1/tcp/1/p2p/" + string(h.ID()) + "/p2p-circuit"} {

@@ -10,7 +10,7 @@ import (
 // ended: another process has this host's id, and what others send to the id must
 // reach that one, whichever connection they choose.
 func (h *Host) Silence(on bool) {
-	h.gater.silence(on)
+	h.gater.Silence(on)
 	if on {
 		h.closeAll()
 	}
@@ -18,11 +18,11 @@ func (h *Host) Silence(on bool) {
 
 // Meet lets a silent host connect with these peers, until end is called.
 func (h *Host) Meet(peers []feedring.PeerID) (end func()) {
-	if !h.gater.meet(decoded(peers)) {
+	if !h.gater.Meet(decoded(peers)) {
 		return func() {}
 	}
 	return func() {
-		if h.gater.meet(nil) {
+		if h.gater.Meet(nil) {
 			h.closeAll()
 		}
 	}

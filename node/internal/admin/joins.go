@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/host"
+	"github.com/feedring/feedring/internal/host/addr"
 	"github.com/feedring/feedring/internal/web"
 	"github.com/feedring/feedring/node/internal/contacts"
 	"github.com/feedring/feedring/node/internal/storage"
@@ -51,7 +51,7 @@ func parseTarget(target string) (string, error) {
 	if !strings.HasPrefix(target, "/") {
 		target = strings.ToLower(strings.TrimSuffix(target, "."))
 	}
-	if err := host.ParseTarget(target); err != nil {
+	if err := addr.ParseTarget(target); err != nil {
 		return target, web.ErrMalformed.Of(fmt.Errorf("%.100q: %w", target, err))
 	}
 	return target, nil

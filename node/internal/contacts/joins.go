@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/feedring/feedring/internal/host"
+	"github.com/feedring/feedring/internal/host/addr"
 	"github.com/feedring/feedring/internal/store"
 )
 
@@ -43,7 +44,7 @@ func OpenJoins(s *store.Store, fixed []string) (*Joins, error) {
 	if err != nil {
 		return nil, fmt.Errorf("addresses that were joined through: %w", err)
 	}
-	j.added = slices.DeleteFunc(j.added, func(t string) bool { return host.ParseTarget(t) != nil })
+	j.added = slices.DeleteFunc(j.added, func(t string) bool { return addr.ParseTarget(t) != nil })
 	return j, nil
 }
 

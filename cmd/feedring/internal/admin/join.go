@@ -16,7 +16,7 @@ import (
 	"github.com/feedring/feedring/cmd/feedring/internal/exit"
 	"github.com/feedring/feedring/cmd/feedring/internal/options"
 	"github.com/feedring/feedring/cmd/feedring/internal/show"
-	"github.com/feedring/feedring/internal/host"
+	"github.com/feedring/feedring/internal/host/addr"
 )
 
 func (a *commands) joinCommand() *cobra.Command {
@@ -67,7 +67,7 @@ func oneTarget(cmd *cobra.Command, args []string) error {
 	case len(args) > 1:
 		return exit.Usage("%q takes one address or domain: %q is too much", cmd.CommandPath(), args[1])
 	}
-	if err := host.ParseTarget(strings.TrimSpace(args[0])); err != nil {
+	if err := addr.ParseTarget(strings.TrimSpace(args[0])); err != nil {
 		return exit.Usage("%q: %w", args[0], err)
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/feedring/feedring/client"
 	"github.com/feedring/feedring/cmd/feedring/internal/show"
 	"github.com/feedring/feedring/internal/host"
+	"github.com/feedring/feedring/internal/host/addr"
 	"github.com/feedring/feedring/node"
 )
 
@@ -55,7 +56,7 @@ var advice = []struct {
 }{
 	{host.ErrPortTaken, ": stop it, or choose another port with --listen"},
 	{host.ErrPortDenied, ": choose one above 1023"},
-	{host.ErrNoPeerID, ", as \"feedring status\" prints it"},
+	{addr.ErrNoPeerID, ", as \"feedring status\" prints it"},
 	{node.ErrNoData, ": name a directory"},
 	{node.ErrNetworkName, ": choose another"},
 }

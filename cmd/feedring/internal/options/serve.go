@@ -14,7 +14,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/cmd/feedring/internal/exit"
-	"github.com/feedring/feedring/internal/host"
+	"github.com/feedring/feedring/internal/host/addr"
 	"github.com/feedring/feedring/internal/origin/fetch"
 	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/node"
@@ -43,7 +43,7 @@ func NewServe() *Serve {
 	d := node.Default()
 	return &Serve{
 		listen: List{Kind: "multiaddr", Check: checkListen}, announce: List{Kind: "multiaddr", Check: checkAnnounce},
-		join: List{Kind: "multiaddr|domain", Check: host.ParseTarget}, feeds: List{Kind: "theme=url", Check: checkFeed},
+		join: List{Kind: "multiaddr|domain", Check: addr.ParseTarget}, feeds: List{Kind: "theme=url", Check: checkFeed},
 		read: List{Kind: "theme", Check: checkTheme},
 		http: d.HTTP, network: d.Network, attempts: d.Attempts, distrust: d.Distrust,
 		freshness: Duration(d.Freshness), refresh: Duration(d.Refresh),
@@ -223,7 +223,7 @@ func checkAnnounce(s string) error {
 }
 
 func checkAddress(s, example string) error {
-	if _, err := host.ParseAddrs("address", []string{s}); err != nil {
+	if _, err := addr.ParseList("address", []string{s}); err != nil {
 		return fmt.Errorf("write an address such as %s", example)
 	}
 	return nil
@@ -231,7 +231,7 @@ func checkAddress(s, example string) error {
 
 // CheckPeer refuses what is no whole address of a peer.
 func CheckPeer(s string) error {
-	if _, err := host.ParsePeer("address", s); err != nil {
+	if _, err := addr.ParsePeer("address", s); err != nil {
 		return fmt.Errorf("write a peer's whole address, such as /ip4/192.0.2.1/tcp/7377/p2p/12D3KooW…: \"feedring status\" prints a peer's own")
 	}
 	return nil

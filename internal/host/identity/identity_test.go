@@ -1,4 +1,4 @@
-package host
+package identity
 
 import (
 	"bytes"
@@ -13,35 +13,35 @@ import (
 
 func TestIdentityIsCreatedOnceAndKept(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
-	first, err := LoadIdentity(dir)
+	first, err := Load(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	info, err := os.Stat(filepath.Join(dir, IdentityFile))
+	info, err := os.Stat(filepath.Join(dir, File))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %04o, want 0600", info.Mode().Perm())
 	}
-	second, err := LoadIdentity(dir)
+	second, err := Load(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !first.Equals(second) {
 		t.Error("another identity after a restart")
 	}
-	if left, _ := filepath.Glob(filepath.Join(dir, IdentityFile+".new-*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(dir, File+".new-*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
 }
 
 func TestBadIdentityIsRefusedAndKept(t *testing.T) {
 	good := t.TempDir()
-	if _, err := LoadIdentity(good); err != nil {
+	if _, err := Load(good); err != nil {
 		t.Fatal(err)
 	}
-	raw, err := os.ReadFile(filepath.Join(good, IdentityFile))
+	raw, err := os.ReadFile(filepath.Join(good, File))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,15 +66,15 @@ func TestBadIdentityIsRefusedAndKept(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
-			path := filepath.Join(dir, IdentityFile)
+			path := filepath.Join(dir, File)
 			if err := os.WriteFile(path, c.content, 0o600); err != nil {
 				t.Fatal(err)
 			}
 			if err := os.Chmod(path, c.mode); err != nil {
 				t.Fatal(err)
 			}
-			_, err := LoadIdentity(dir)
-			if !errors.Is(err, ErrBadIdentity) {
+			_, err := Load(dir)
+			if !errors.Is(err, ErrBad) {
 				t.Fatalf("got %v", err)
 			}
 			for _, want := range []string{c.says, path} {
@@ -91,20 +91,20 @@ func TestBadIdentityIsRefusedAndKept(t *testing.T) {
 
 func TestUnreadableIdentity(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, IdentityFile), 0o700); err != nil {
+	if err := os.Mkdir(filepath.Join(dir, File), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := LoadIdentity(dir); !errors.Is(err, ErrBadIdentity) {
+	if _, err := Load(dir); !errors.Is(err, ErrBad) {
 		t.Errorf("a directory in its place: %v", err)
 	}
 	if os.Geteuid() == 0 {
 		t.Skip("root reads everything")
 	}
 	dir = t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, IdentityFile), nil, 0); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, File), nil, 0); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := LoadIdentity(dir); !errors.Is(err, ErrBadIdentity) {
+	if _, err := Load(dir); !errors.Is(err, ErrBad) {
 		t.Errorf("unreadable: %v", err)
 	}
 }
@@ -115,7 +115,7 @@ func TestIdentityRace(t *testing.T) {
 	const n = 8
 	for range n {
 		go func() {
-			key, err := LoadIdentity(dir)
+			key, err := Load(dir)
 			if err != nil {
 				ids <- err.Error()
 				return

@@ -1,4 +1,5 @@
-package host
+// Package identity reads and makes the key that a peer is known by.
+package identity
 
 import (
 	"bytes"
@@ -13,35 +14,35 @@ import (
 	"github.com/libp2p/go-libp2p/core/crypto"
 )
 
-// IdentityFile is the name of the key within the data directory. It holds an
+// File is the name of the key within the data directory. It holds an
 // Ed25519 key in libp2p's protobuf form.
-const IdentityFile = "identity.key"
+const File = "identity.key"
 
-// ErrBadIdentity is returned for an identity key that cannot be used. A new
+// ErrBad is returned for an identity key that cannot be used. A new
 // one is never made in its place: with it the peer would be somebody else, and
 // its feeds somebody else's.
-var ErrBadIdentity = errors.New("identity key cannot be used")
+var ErrBad = errors.New("identity key cannot be used")
 
-// LoadIdentity reads the identity key in dir, or creates it on the first
+// Load reads the identity key in dir, or creates it on the first
 // start. The error says what to do.
-func LoadIdentity(dir string) (crypto.PrivKey, error) {
-	path := filepath.Join(dir, IdentityFile)
+func Load(dir string) (crypto.PrivKey, error) {
+	path := filepath.Join(dir, File)
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return createIdentity(dir, path)
 	case err != nil:
-		return nil, fmt.Errorf("%w: %w", ErrBadIdentity, err)
+		return nil, fmt.Errorf("%w: %w", ErrBad, err)
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%w: %s is not a file", ErrBadIdentity, path)
+		return nil, fmt.Errorf("%w: %s is not a file", ErrBad, path)
 	case info.Mode().Perm()&0o077 != 0:
-		return nil, fmt.Errorf("%w: others can read it (mode %04o): run chmod 600 %s", ErrBadIdentity, info.Mode().Perm(), path)
+		return nil, fmt.Errorf("%w: others can read it (mode %04o): run chmod 600 %s", ErrBad, info.Mode().Perm(), path)
 	case info.Size() > 4096:
 		return nil, corrupt(path)
 	}
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w: make it readable for the user who runs feedring", ErrBadIdentity, err)
+		return nil, fmt.Errorf("%w: %w: make it readable for the user who runs feedring", ErrBad, err)
 	}
 	return decodeIdentity(raw, path)
 }
@@ -64,14 +65,14 @@ func decodeIdentity(raw []byte, path string) (crypto.PrivKey, error) {
 }
 
 func corrupt(path string) error {
-	return fmt.Errorf("%w: %s is damaged: restore it from a copy, or move it away to start as a new peer", ErrBadIdentity, path)
+	return fmt.Errorf("%w: %s is damaged: restore it from a copy, or move it away to start as a new peer", ErrBad, path)
 }
 
 func createIdentity(dir, path string) (crypto.PrivKey, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
-	key, err := newIdentity()
+	key, err := New()
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +91,8 @@ func createIdentity(dir, path string) (crypto.PrivKey, error) {
 	return decodeIdentity(raw, path)
 }
 
-func newIdentity() (crypto.PrivKey, error) {
+// New makes a key.
+func New() (crypto.PrivKey, error) {
 	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
 	if err != nil {
 		return nil, fmt.Errorf("identity key: %w", err)
@@ -101,7 +103,7 @@ func newIdentity() (crypto.PrivKey, error) {
 // writeSynced puts content at path whole or not at all, on disk before it
 // returns. It never replaces a file that is there.
 func writeSynced(dir, path string, content []byte) error {
-	f, err := os.CreateTemp(dir, IdentityFile+".new-*") // mode 0600
+	f, err := os.CreateTemp(dir, File+".new-*") // mode 0600
 	if err != nil {
 		return err
 	}

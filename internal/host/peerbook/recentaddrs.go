@@ -1,4 +1,4 @@
-package host
+package peerbook
 
 import (
 	"slices"
@@ -11,13 +11,13 @@ import (
 
 const (
 	recentKept = 1024
-	recentFor  = time.Minute // far below learnTTL
+	recentFor  = time.Minute // far below the time for which a host remembers addresses
 )
 
-// recentAddrs remembers the addresses that Learn got last: a reader is given the
+// RecentAddrs remembers the addresses that a host was told last: a reader is given the
 // same providers with each answer, and reading their addresses again takes
 // longer than the question.
-type recentAddrs struct {
+type RecentAddrs struct {
 	last *lru.Cache[feedring.PeerID, addrsAt]
 }
 
@@ -26,16 +26,17 @@ type addrsAt struct {
 	at    time.Time
 }
 
-func newRecentAddrs() recentAddrs {
+// NewRecentAddrs remembers nothing yet.
+func NewRecentAddrs() RecentAddrs {
 	last, err := lru.New[feedring.PeerID, addrsAt](recentKept)
 	if err != nil {
 		panic(err) // only for a size below one
 	}
-	return recentAddrs{last}
+	return RecentAddrs{last}
 }
 
-// again notes addrs, and reports whether the same came within the last minute.
-func (r *recentAddrs) again(id feedring.PeerID, addrs []string) bool {
+// Again notes addrs, and reports whether the same came within the last minute.
+func (r *RecentAddrs) Again(id feedring.PeerID, addrs []string) bool {
 	now := time.Now()
 	if before, ok := r.last.Get(id); ok && now.Sub(before.at) < recentFor && slices.Equal(before.addrs, addrs) {
 		return true

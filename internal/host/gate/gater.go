@@ -1,9 +1,11 @@
-package host
+// Package gate decides which connections a host makes and accepts.
+package gate
 
 import (
 	"sync"
 	"time"
 
+	"github.com/feedring/feedring/internal/host/addr"
 	"github.com/libp2p/go-libp2p/core/control"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -15,11 +17,11 @@ const (
 	maxForeign = 4096
 )
 
-// gater refuses to dial addresses outside the scope, and connections with
+// Gater refuses to dial addresses outside the scope, and connections with
 // peers that were seen to be of another network, or with all. It is safe for
 // concurrent use.
-type gater struct {
-	scope *scope
+type Gater struct {
+	scope *addr.Scope
 
 	mu      sync.Mutex
 	foreign map[peer.ID]time.Time // until when
@@ -27,10 +29,11 @@ type gater struct {
 	met     map[peer.ID]bool // whom this host may dial while it is silent
 }
 
-func newGater(s *scope) *gater { return &gater{scope: s, foreign: make(map[peer.ID]time.Time)} }
+// New lets through what a scope allows.
+func New(s *addr.Scope) *Gater { return &Gater{scope: s, foreign: make(map[peer.ID]time.Time)} }
 
-// refuse keeps id away for a while.
-func (g *gater) refuse(id peer.ID) {
+// Refuse keeps id away for a while.
+func (g *Gater) Refuse(id peer.ID) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if len(g.foreign) >= maxForeign {
@@ -39,7 +42,7 @@ func (g *gater) refuse(id peer.ID) {
 	g.foreign[id] = time.Now().Add(foreignFor)
 }
 
-func (g *gater) isForeign(id peer.ID) bool {
+func (g *Gater) isForeign(id peer.ID) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	until, ok := g.foreign[id]
@@ -50,14 +53,15 @@ func (g *gater) isForeign(id peer.ID) bool {
 	return ok
 }
 
-func (g *gater) silence(on bool) {
+// Silence begins or ends the time in which only those of Meet are let through.
+func (g *Gater) Silence(on bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.silent, g.met = on, nil
 }
 
-// meet replaces whom a silent host may dial, and reports whether it is silent.
-func (g *gater) meet(peers map[peer.ID]bool) bool {
+// Meet replaces whom a silent host may dial, and reports whether it is silent.
+func (g *Gater) Meet(peers map[peer.ID]bool) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.met = peers
@@ -65,32 +69,32 @@ func (g *gater) meet(peers map[peer.ID]bool) bool {
 }
 
 // mayDial and mayAccept hold for everybody but strangers.
-func (g *gater) mayDial(id peer.ID) bool {
+func (g *Gater) mayDial(id peer.ID) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return !g.silent || g.met[id]
 }
 
-func (g *gater) mayAccept() bool {
+func (g *Gater) mayAccept() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return !g.silent
 }
 
 // InterceptPeerDial implements connmgr.ConnectionGater.
-func (g *gater) InterceptPeerDial(id peer.ID) bool { return g.mayDial(id) && !g.isForeign(id) }
+func (g *Gater) InterceptPeerDial(id peer.ID) bool { return g.mayDial(id) && !g.isForeign(id) }
 
 // InterceptAddrDial implements connmgr.ConnectionGater. It sees addresses
 // after names were resolved.
-func (g *gater) InterceptAddrDial(_ peer.ID, a ma.Multiaddr) bool { return g.scope.allows(a) }
+func (g *Gater) InterceptAddrDial(_ peer.ID, a ma.Multiaddr) bool { return g.scope.Allows(a) }
 
 // InterceptAccept implements connmgr.ConnectionGater.
-func (g *gater) InterceptAccept(network.ConnMultiaddrs) bool { return g.mayAccept() }
+func (g *Gater) InterceptAccept(network.ConnMultiaddrs) bool { return g.mayAccept() }
 
 // InterceptSecured implements connmgr.ConnectionGater.
-func (g *gater) InterceptSecured(d network.Direction, id peer.ID, _ network.ConnMultiaddrs) bool {
+func (g *Gater) InterceptSecured(d network.Direction, id peer.ID, _ network.ConnMultiaddrs) bool {
 	return (d == network.DirOutbound || g.mayAccept()) && !g.isForeign(id)
 }
 
 // InterceptUpgraded implements connmgr.ConnectionGater.
-func (g *gater) InterceptUpgraded(network.Conn) (bool, control.DisconnectReason) { return true, 0 }
+func (g *Gater) InterceptUpgraded(network.Conn) (bool, control.DisconnectReason) { return true, 0 }

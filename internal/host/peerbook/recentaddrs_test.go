@@ -1,4 +1,4 @@
-package host
+package peerbook
 
 import (
 	"testing"
@@ -11,9 +11,9 @@ import (
 // TestOnlyTheSameAddressesAreKnown: and those for a minute.
 func TestOnlyTheSameAddressesAreKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRecentAddrs()
+		r := NewRecentAddrs()
 		one, two := []string{"/ip4/1.2.3.4/tcp/1"}, []string{"/ip4/1.2.3.4/tcp/1", "/ip4/1.2.3.4/tcp/2"}
-		told := func(id string, addrs []string) bool { return r.again(feedring.PeerID(id), addrs) }
+		told := func(id string, addrs []string) bool { return r.Again(feedring.PeerID(id), addrs) }
 		if told("a", one) || !told("a", one) {
 			t.Error("the second time is news")
 		}

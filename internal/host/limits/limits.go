@@ -1,4 +1,5 @@
-package host
+// Package limits bounds what a host's connections and streams may take.
+package limits
 
 import (
 	"fmt"
@@ -20,13 +21,13 @@ import (
 const (
 	lowConns, highConns     = 1600, 2400 // the connection manager trims from high to low
 	maxConns                = 4096
-	connsPerAddress         = 256 // an IPv4 address or IPv6 /56: thirty peers that dial both ways by both transports, and room
+	ConnsPerAddress         = 256 // an IPv4 address or IPv6 /56: thirty peers that dial both ways by both transports, and room
 	connsPerIPv6Site        = 1024
 	newConnsPerAddress      = 50  // a second
 	newConnsBurst           = 256 // at once
 	connsPerPeer            = 8
 	streamsPerPeer          = 1024 // all protocols
-	streamsPerPeerProtocol  = 512
+	StreamsPerPeerProtocol  = 512
 	maxStreams              = 32768
 	memoryReserved          = 512 << 20 // windows and buffers that libp2p may reserve
 	clientLow, clientHigh   = 48, 96
@@ -37,12 +38,13 @@ const (
 
 var loopbacks = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 
-func resourceManager() (network.ResourceManager, error) {
+// ResourceManager refuses connections and streams beyond the limits.
+func ResourceManager() (network.ResourceManager, error) {
 	m, err := rcmgr.NewResourceManager(rcmgr.NewFixedLimiter(limits()),
 		rcmgr.WithLimitPerSubnet(
-			[]rcmgr.ConnLimitPerSubnet{{PrefixLength: 32, ConnCount: connsPerAddress}},
+			[]rcmgr.ConnLimitPerSubnet{{PrefixLength: 32, ConnCount: ConnsPerAddress}},
 			[]rcmgr.ConnLimitPerSubnet{
-				{PrefixLength: 56, ConnCount: connsPerAddress},
+				{PrefixLength: 56, ConnCount: ConnsPerAddress},
 				{PrefixLength: 48, ConnCount: connsPerIPv6Site},
 			}),
 		rcmgr.WithNetworkPrefixLimit(
@@ -59,7 +61,7 @@ func limits() rcmgr.ConcreteLimitConfig {
 	scaling := rcmgr.DefaultLimits
 	serviceLimits(&scaling)
 	all := rcmgr.ResourceLimits{Streams: maxStreams, StreamsInbound: maxStreams, StreamsOutbound: maxStreams, Memory: memoryReserved}
-	onePeer := rcmgr.ResourceLimits{Streams: streamsPerPeerProtocol, StreamsInbound: streamsPerPeerProtocol, StreamsOutbound: streamsPerPeerProtocol, Memory: 64 << 20}
+	onePeer := rcmgr.ResourceLimits{Streams: StreamsPerPeerProtocol, StreamsInbound: StreamsPerPeerProtocol, StreamsOutbound: StreamsPerPeerProtocol, Memory: 64 << 20}
 	says := rcmgr.ResourceLimits{Streams: identifyStreams, StreamsInbound: identifyStreams, StreamsOutbound: identifyStreams, Memory: 64 << 20}
 	system := all
 	system.Conns, system.ConnsInbound, system.ConnsOutbound = maxConns, maxConns, maxConns
@@ -99,7 +101,8 @@ func connRates() *rate.Limiter {
 	}
 }
 
-func connManager(client bool) (*connmgr.BasicConnMgr, error) {
+// ConnManager closes the least useful connections when there are many.
+func ConnManager(client bool) (*connmgr.BasicConnMgr, error) {
 	low, high := lowConns, highConns
 	if client {
 		low, high = clientLow, clientHigh

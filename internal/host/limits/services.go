@@ -1,4 +1,4 @@
-package host
+package limits
 
 import (
 	"github.com/libp2p/go-libp2p/core/protocol"
