@@ -14,11 +14,8 @@ import (
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
-const (
-	askWrite = 5 * time.Second
-	// connIdle is above what a peer keeps an unused stream for.
-	connIdle = 5 * time.Minute
-)
+// connIdle is above what a peer keeps an unused stream for.
+const connIdle = 5 * time.Minute
 
 var errConnLost = errors.New("the connection was lost")
 
@@ -75,7 +72,7 @@ func (cs *conns) ask(ctx context.Context, to feedring.PeerID, ask wire.Ask, sent
 	}
 	defer cs.waiting(c, key)
 	c.write.Lock()
-	err = c.stream.Send(wire.AskTo(ask), askWrite)
+	err = c.stream.Send(wire.AskTo(ask), writeWithin)
 	c.write.Unlock()
 	if err != nil {
 		cs.drop(c, err)

@@ -23,7 +23,7 @@ const (
 	firstFrame  = 3 * time.Second // of it, to speak: a dead connection opens streams all the same
 	silence     = 4 * time.Second // a provider gives a sign of life every two at least
 	renewEvery  = 3 * time.Second // below the lease of a provider
-	attachWrite = 5 * time.Second
+	writeWithin = 5 * time.Second
 )
 
 // Why a session ended.
@@ -192,7 +192,7 @@ func (s *session) open(ctx context.Context, p feedring.PeerInfo) (*attachment, e
 	a := &attachment{peer: p, raw: raw, stream: wire.NewStream(raw)}
 	want := s.want
 	want.Ticket, want.Own = s.grant.Ticket, s.grant.Own
-	err = a.stream.Send(wire.AttachTo(want), attachWrite)
+	err = a.stream.Send(wire.AttachTo(want), writeWithin)
 	if err == nil {
 		a.first, err = a.next(firstFrame)
 	}
@@ -349,7 +349,7 @@ func (a *attachment) renew(ctx context.Context) {
 	for {
 		select {
 		case <-tick.C:
-			if a.stream.Send(wire.RenewTo(), attachWrite) != nil {
+			if a.stream.Send(wire.RenewTo(), writeWithin) != nil {
 				return // the reader notices
 			}
 		case <-ctx.Done():
