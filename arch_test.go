@@ -155,7 +155,7 @@ var arrows = map[string][]string{
 	"node/internal/nodetest":         {".", "group", "internal/origin/fetch", "internal/store", "internal/wire", "node/internal/tasks"},
 	"node/internal/storage":          {"internal/store", "internal/web"},
 	"node/internal/origins": {
-		".", "group", "internal/host", "internal/keyed", "internal/origin/discover", "internal/origin/document", "internal/origin/fetch", "internal/peer",
+		".", "group", "internal/host", "internal/keyed", "internal/origin/discover", "internal/origin/failure", "internal/origin/document", "internal/origin/fetch", "internal/peer",
 		"internal/readerfeeds/cache", "internal/readerfeeds/render", "internal/safehttp", "internal/store", "internal/vouch", "internal/web", "internal/wire",
 		"node/internal/contacts", "node/internal/publish", "node/internal/readers/delivery", "node/internal/sealed", "node/internal/storage", "node/internal/tasks",
 	},
