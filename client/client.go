@@ -27,7 +27,7 @@ type Config struct {
 type Client struct {
 	transport Transport
 	reader    *chain.Reader
-	book      *peerBook
+	peerBook  *peerBook
 	conns     *conns
 	log       *slog.Logger
 }
@@ -60,7 +60,7 @@ func New(ctx context.Context, cfg Config) (*Client, error) {
 // ask, in order.
 func NewWith(t Transport, network string, entry []feedring.PeerID) *Client {
 	c := &Client{
-		transport: t, reader: chain.NewReader(network), book: &peerBook{named: entry}, log: slog.Default(),
+		transport: t, reader: chain.NewReader(network), peerBook: &peerBook{named: entry}, log: slog.Default(),
 	}
 	c.conns = newConns(t)
 	return c
@@ -76,7 +76,7 @@ func (c *Client) Close() error {
 // meet notes a peer that may be asked later.
 func (c *Client) meet(p feedring.PeerInfo) {
 	c.transport.Learn(p.ID, p.Addrs)
-	c.book.learn(p)
+	c.peerBook.learn(p)
 }
 
 // check refuses what could never be answered. Words are sent in their canonical

@@ -62,14 +62,14 @@ func (c *Client) absent(ctx context.Context, theme feedring.Theme, told *wire.Re
 // inform asks one peer after the other until one knows.
 func (c *Client) inform(ctx context.Context, theme string, take func(*feedringv1.InfoReply) error) error {
 	failures := make(map[feedring.PeerID]error)
-	peers := c.book.peers()
+	peers := c.peerBook.peers()
 	for _, id := range peers {
 		reply, err := c.informOne(ctx, id, theme)
 		if err == nil {
-			c.book.answered(id)
+			c.peerBook.answered(id)
 			return take(reply)
 		}
-		c.book.failed(id)
+		c.peerBook.failed(id)
 		failures[id] = err
 		if ctx.Err() != nil {
 			break

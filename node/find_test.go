@@ -108,8 +108,8 @@ func TestFindFeed(t *testing.T) {
 	}
 }
 
-// TestAGlanceIsTheFirstLook: an origin is asked once for what is added.
-func TestAGlanceIsTheFirstLook(t *testing.T) {
+// TestAPreviewIsTheFirstLook: an origin is asked once for what is added.
+func TestAPreviewIsTheFirstLook(t *testing.T) {
 	cfg := peerConfig(t, "own.example")
 	cfg.AllowPrivateFeeds = true
 	n := startPeer(t, cfg)

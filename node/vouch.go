@@ -10,7 +10,7 @@ import (
 )
 
 func (n *Node) checker() vouch.Checker {
-	return vouch.Checker{Client: n.outside, Resolver: net.DefaultResolver, Network: n.cfg.Network, Manners: origins.SiteBackoff{Feeds: n.origins}}
+	return vouch.Checker{Client: n.outside, Resolver: net.DefaultResolver, Network: n.cfg.Network, HostPolicy: origins.SiteBackoff{Feeds: n.origins}}
 }
 
 // resolve finds the peers of a domain given to --join.

@@ -118,7 +118,7 @@ func TestHeldHostIsNotAskedForItsDocument(t *testing.T) {
 	cfg.AllowPrivateFeeds = true
 	n := startPeer(t, cfg)
 	site := strings.TrimPrefix(server.URL, "http://")
-	origins.SiteBackoff{Feeds: n.origins}.Heed(site, http.StatusTooManyRequests, http.Header{"Retry-After": {"300"}})
+	origins.SiteBackoff{Feeds: n.origins}.ApplyHints(site, http.StatusTooManyRequests, http.Header{"Retry-After": {"300"}})
 	advice, err := n.Vouch(t.Context(), site)
 	check(t, err)
 	if asked.Load() != 0 || len(advice.Sites) != 1 || !strings.Contains(advice.Sites[0].Error, "left alone") {

@@ -43,10 +43,10 @@ type Verdict struct {
 
 // Checker asks sites. It is safe for concurrent use.
 type Checker struct {
-	Client   *safehttp.Client
-	Resolver Resolver
-	Network  string  // ours; a site that speaks of another one does not name us
-	Manners  Manners // what hosts asked for; nil: nothing is known
+	Client     *safehttp.Client
+	Resolver   Resolver
+	Network    string     // ours; a site that speaks of another one does not name us
+	HostPolicy HostPolicy // what hosts asked for; nil: nothing is known
 }
 
 // Check asks site whether it names peer for any of feeds: first its document,

@@ -140,7 +140,7 @@ func (c Checker) get(ctx context.Context, u *url.URL) (Document, error) {
 	defer resp.Body.Close()
 	switch {
 	case resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests:
-		c.heed(resp)
+		c.applyHints(resp)
 		return Document{}, fmt.Errorf("%s: %s", u, resp.Status)
 	case resp.StatusCode != http.StatusOK:
 		return Document{}, none("%s: %s", u, resp.Status)

@@ -141,7 +141,7 @@ func (e *FixedError) Error() string {
 
 // KnownFeedError is for a feed that is there already with another theme, provider
 // or share.
-type KnownFeedError struct{ Known, Wanted feedring.FeedSpec }
+type KnownFeedError struct{ Known, Requested feedring.FeedSpec }
 
 // Error implements error.
 func (e *KnownFeedError) Error() string {
@@ -149,10 +149,10 @@ func (e *KnownFeedError) Error() string {
 	switch {
 	case e.Known.Theme == "":
 		text = "is already kept in private as " + string(e.Known.Provider)
-	case e.Known.Theme == e.Wanted.Theme && e.Known.Share != e.Wanted.Share:
+	case e.Known.Theme == e.Requested.Theme && e.Known.Share != e.Requested.Share:
 		text = fmt.Sprintf("is already published in %s, and shares %s", e.Known.Theme, cmp.Or(e.Known.Share, "what this peer shares"))
 	}
-	return e.Wanted.URL + " " + text + ": remove it first"
+	return e.Requested.URL + " " + text + ": remove it first"
 }
 
 // LimitError is for one more than the Most that a peer keeps of something.

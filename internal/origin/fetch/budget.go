@@ -46,7 +46,7 @@ const (
 	// MeanInterval is the usual budget: a look an hour at each feed, in the mean.
 	MeanInterval = time.Hour
 
-	minInterval = between // Manners allow no less
+	minInterval = between // HostPolicy allows no less
 	maxInterval = daily
 
 	planEvery = time.Hour // what was learned since moves looks
@@ -148,7 +148,7 @@ func (b *Budget) take(s *State) *demand {
 	site := s.site()
 	d.entries, d.days, d.window = float32(entries), float32(days), uint16(site.Window)
 	b.hours.Add(&s.learned.rhythm)
-	if d.lives = site.Lives.Known(); d.lives {
+	if d.lives = site.Residence.Known(); d.lives {
 		b.lived[d.url] = &lived{s.learned.rhythm, site}
 	} else {
 		delete(b.lived, d.url)

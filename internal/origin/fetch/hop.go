@@ -46,7 +46,7 @@ func (w *Watcher) depart(f *watched, l *look, to string) (*watched, error) {
 	if h := w.hosts[to]; h != nil {
 		switch {
 		case now.Before(h.held):
-			return nil, &HeldError{Host: to, Until: h.held, Untold: h.untold}
+			return nil, &HeldError{Host: to, Until: h.held, OpenEnded: h.openEnded}
 		case to != from && len(h.visitors) >= mostHops:
 			return nil, fmt.Errorf("its redirect to %s was not followed: %w", to, ErrBusy)
 		}

@@ -24,11 +24,11 @@ type host struct {
 
 	visitors []*watched // who wait before all others, the first first
 
-	held   time.Time   // it is left alone until then, as it asked; zero: it did not
-	untold bool        // of held: it did not say until when
-	rests  time.Time   // strangers' feeds are not asked for before
-	heard  time.Time   // nor those that were looked at before, unless somebody asks: see Hear
-	timer  *time.Timer // until the next of these is over; nil: none was set
+	held      time.Time   // it is left alone until then, as it asked; zero: it did not
+	openEnded bool        // of held: it did not say until when
+	rests     time.Time   // strangers' feeds are not asked for before
+	heard     time.Time   // nor those that were looked at before, unless somebody asks: see ApplyPeerHints
+	timer     *time.Timer // until the next of these is over; nil: none was set
 }
 
 // opens is from when on a host may be asked, as it says and as strangers are treated.
@@ -53,7 +53,7 @@ func hostOf(address string) string {
 // hostAsked is the host that is asked for a feed; one that is read from this
 // machine has one of its own.
 func (w *Watcher) hostAsked(s *State) string {
-	if w.cfg.Manners.Local != nil && w.cfg.Manners.Local(s.URL) {
+	if w.cfg.HostPolicy.Local != nil && w.cfg.HostPolicy.Local(s.URL) {
 		return s.URL
 	}
 	return hostOf(s.Asked())
@@ -81,7 +81,7 @@ func (w *Watcher) hold(name string, until time.Time, untold bool) {
 		until = most
 	}
 	if until.After(h.held) {
-		h.held, h.untold = until, untold
+		h.held, h.openEnded = until, untold
 	}
 	w.wakeAt(name, h)
 }
@@ -105,10 +105,10 @@ func (w *Watcher) Hold(name string, until time.Time, untold bool) {
 	w.hold(name, until, untold)
 }
 
-// Heed leaves a host alone that answered something else than a feed with an
+// ApplyHints leaves a host alone that answered something else than a feed with an
 // error and asked for that, as if it had been one. It returns until when that is,
 // zero where it did not ask, and whether it did not say so.
-func (w *Watcher) Heed(name string, status int, header http.Header) (until time.Time, untold bool) {
+func (w *Watcher) ApplyHints(name string, status int, header http.Header) (until time.Time, untold bool) {
 	now := time.Now()
 	wait := ReadHints(header, now).RetryAfter
 	untold = wait == 0
@@ -209,7 +209,7 @@ func (w *Watcher) Waits(feedURL string) (Wait, bool) {
 	if h := w.hosts[wait.Host]; h != nil {
 		wait.Ahead = h.running
 		if time.Now().Before(h.held) {
-			wait.Held = &HeldError{Host: wait.Host, Until: h.held, Untold: h.untold}
+			wait.Held = &HeldError{Host: wait.Host, Until: h.held, OpenEnded: h.openEnded}
 		}
 	}
 	if look := f.now().look; look != nil {

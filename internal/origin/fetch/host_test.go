@@ -69,7 +69,7 @@ func at(path string) string { return "http://a.example" + path }
 func TestAHangingFeedHoldsBackNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSlowHost(6)
-		w, err := NewWatcher(WatcherConfig{Client: s, Policy: Fixed(time.Minute), Manners: friendly, Handler: &recorder{}})
+		w, err := NewWatcher(WatcherConfig{Client: s, Policy: Fixed(time.Minute), HostPolicy: friendly, Handler: &recorder{}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +93,7 @@ func TestAHangingFeedHoldsBackNoOther(t *testing.T) {
 func TestFailingFeedsComeLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSlowHost(6)
-		w, err := NewWatcher(WatcherConfig{Client: s, Policy: Fixed(time.Minute), Manners: friendly, Handler: &recorder{}})
+		w, err := NewWatcher(WatcherConfig{Client: s, Policy: Fixed(time.Minute), HostPolicy: friendly, Handler: &recorder{}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,7 +130,7 @@ func TestFailingFeedsComeLast(t *testing.T) {
 func TestAskedForComesFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSlowHost(100)
-		w, err := NewWatcher(WatcherConfig{Client: s, Policy: Fixed(time.Hour), Manners: friendly, Handler: &recorder{}})
+		w, err := NewWatcher(WatcherConfig{Client: s, Policy: Fixed(time.Hour), HostPolicy: friendly, Handler: &recorder{}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +167,7 @@ func TestAskedForComesFirst(t *testing.T) {
 func TestHangingHostsLeaveRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSlowHost(1)
-		w, err := NewWatcher(WatcherConfig{Client: s, Policy: Fixed(time.Hour), Manners: friendly, Handler: &recorder{}, Workers: 4})
+		w, err := NewWatcher(WatcherConfig{Client: s, Policy: Fixed(time.Hour), HostPolicy: friendly, Handler: &recorder{}, Workers: 4})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,7 +199,7 @@ func TestHangingHostsLeaveRoom(t *testing.T) {
 func TestRemovedFeedGivesItsPlaceBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSlowHost(20)
-		w, err := NewWatcher(WatcherConfig{Client: s, Policy: Fixed(time.Hour), Manners: friendly, Handler: &recorder{}})
+		w, err := NewWatcher(WatcherConfig{Client: s, Policy: Fixed(time.Hour), HostPolicy: friendly, Handler: &recorder{}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -228,7 +228,7 @@ func TestRemovedFeedHadTheNextPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSlowHost(1)
 		s.takes = time.Second
-		w, err := NewWatcher(WatcherConfig{Client: s, Policy: Fixed(time.Hour), Manners: friendly, Handler: &recorder{}, Workers: 2})
+		w, err := NewWatcher(WatcherConfig{Client: s, Policy: Fixed(time.Hour), HostPolicy: friendly, Handler: &recorder{}, Workers: 2})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -34,18 +34,18 @@ func (s *State) Last() Last {
 	return l
 }
 
-// Heed returns the state that goes on from a look that somebody else told of, or
+// ApplyLast returns the state that goes on from a look that somebody else told of, or
 // s, where that was not after its own. The first request is conditional where this
 // peer read the feed itself at some time, and holds all that was found since: else
 // nobody would tell it what the document says beside its entries.
-func (s State) Heed(l Last, holdsAll bool, now time.Time) State {
+func (s State) ApplyLast(l Last, holdsAll bool, now time.Time) State {
 	if l.At.After(now) {
 		l.At = now
 	}
 	if !l.At.After(s.LastLook) {
 		return s
 	}
-	s.heedFailure(l, now)
+	s.applyFailure(l, now)
 	s.LastLook, s.Interval = l.At, 0
 	s.NotBefore, s.Held, s.HeldUntold = l.Until, l.Host, false
 	if most := now.Add(maxHint); s.NotBefore.After(most) {
@@ -57,10 +57,10 @@ func (s State) Heed(l Last, holdsAll bool, now time.Time) State {
 	return s
 }
 
-// heedFailure goes on from how the look of somebody else went, whose word holds for
+// applyFailure goes on from how the look of somebody else went, whose word holds for
 // a day: then the origin is asked once, and what it says itself counts. That a
 // feed is gone is told so from one to the next, and each asks for itself.
-func (s *State) heedFailure(l Last, now time.Time) {
+func (s *State) applyFailure(l Last, now time.Time) {
 	ended := s.ended()
 	s.NextLook, s.Failures, s.LastError, s.Unreached, s.Gone = time.Time{}, l.Failures, "", false, l.Gone
 	s.Refused = false
@@ -111,10 +111,10 @@ func (w *Watcher) Leave(feedURL string, l Last) {
 // asked for that, of twice that time: then it is asked, and speaks for itself.
 const hearsay = time.Hour
 
-// Hear leaves the host of a feed alone that another peer looks at, where that one was
+// ApplyPeerHints leaves the host of a feed alone that another peer looks at, where that one was
 // asked for it: an hour at most, of two, whatever it says. What is looked at for the
 // first time, or because somebody asks, is looked at all the same.
-func (w *Watcher) Hear(feedURL string, l Last) {
+func (w *Watcher) ApplyPeerHints(feedURL string, l Last) {
 	now, name := time.Now(), hostOf(feedURL)
 	if !l.Holds(now) || l.Host != name {
 		return
@@ -140,7 +140,7 @@ func (w *Watcher) Hear(feedURL string, l Last) {
 }
 
 // Ours reports whether a feed's origin is no stranger's.
-func (w *Watcher) Ours(feedURL string) bool { return w.cfg.Manners.ours(feedURL) }
+func (w *Watcher) Ours(feedURL string) bool { return w.cfg.HostPolicy.ours(feedURL) }
 
 // Rest leaves a stranger's host alone for a moment before a feed is looked at that
 // another peer looked at until now, and may be looking at still.

@@ -48,7 +48,7 @@ func TestAnotherGoesOnFromALook(t *testing.T) {
 				time.Sleep(20 * time.Minute)
 				g, other := &fakeOrigins{answer: static(rssDoc)}, &recorder{}
 				w, _ = strangers(t, g, other)
-				next := State{URL: "http://a.example/"}.Heed(last, false, time.Now())
+				next := State{URL: "http://a.example/"}.ApplyLast(last, false, time.Now())
 				other.keep(next)
 				w.Add(next.URL, next)
 				time.Sleep(time.Until(looked.Add(test.waits)) - time.Second)
@@ -105,9 +105,9 @@ func TestHear(t *testing.T) {
 		long := func() Last { return Last{Host: "a.example", Until: time.Now().Add(20 * time.Hour)} }
 		w.Add("http://a.example/private", old("http://a.example/private"))
 		w.Add("http://b.example/private", old("http://b.example/private"))
-		w.Hear("http://b.example/shared", long()) // it is not its host
+		w.ApplyPeerHints("http://b.example/shared", long()) // it is not its host
 		for range 59 {
-			w.Hear("http://a.example/shared", long())
+			w.ApplyPeerHints("http://a.example/shared", long())
 			time.Sleep(time.Minute)
 			synctest.Wait()
 		}
@@ -123,7 +123,7 @@ func TestHear(t *testing.T) {
 			t.Errorf("%d looks where two are asked for", n)
 		}
 		for range 24 * 60 {
-			w.Hear("http://a.example/shared", long())
+			w.ApplyPeerHints("http://a.example/shared", long())
 			time.Sleep(time.Minute)
 		}
 		synctest.Wait()
@@ -166,39 +166,39 @@ func TestHeedOfAnothersLook(t *testing.T) {
 	now := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	told := Last{At: now.Add(-time.Minute), Until: now.Add(time.Hour), Host: "a.example", Validators: Validators{ETag: `"2"`}}
 	read := State{URL: "http://a.example/", LastLook: now.Add(-time.Hour), LastSuccess: now.Add(-time.Hour), Validators: Validators{ETag: `"1"`}, Failures: 2, LastError: "500"}
-	if s := read.Heed(told, true, now); s.Validators.ETag != `"2"` || !s.LastLook.Equal(told.At) || s.Held != told.Host || !s.NotBefore.Equal(told.Until) || s.Failures != 0 {
+	if s := read.ApplyLast(told, true, now); s.Validators.ETag != `"2"` || !s.LastLook.Equal(told.At) || s.Held != told.Host || !s.NotBefore.Equal(told.Until) || s.Failures != 0 {
 		t.Errorf("who read the feed goes on with %+v", s)
 	}
-	if s := read.Heed(told, false, now); s.Validators.ETag != `"1"` {
+	if s := read.ApplyLast(told, false, now); s.Validators.ETag != `"1"` {
 		t.Errorf("who lacks entries asks with %q", s.Validators.ETag)
 	}
-	if s := (State{}).Heed(told, true, now); s.Validators.ETag != "" || !s.LastLook.Equal(told.At) {
+	if s := (State{}).ApplyLast(told, true, now); s.Validators.ETag != "" || !s.LastLook.Equal(told.At) {
 		t.Errorf("who never read it goes on with %+v", s)
 	}
 	newer := read
 	newer.LastLook = now
-	if s := newer.Heed(told, true, now); !s.LastLook.Equal(now) || s.Held != "" {
+	if s := newer.ApplyLast(told, true, now); !s.LastLook.Equal(now) || s.Held != "" {
 		t.Errorf("who looked later goes on with %+v", s)
 	}
 	told.Validators.ETag, told.At, told.Until = "a\r\nHost: b", now.Add(time.Hour), now.Add(1000*time.Hour)
-	if s := read.Heed(told, true, now); s.Validators.ETag != `"1"` || s.LastLook.After(now) || s.NotBefore.After(now.Add(maxHint)) {
+	if s := read.ApplyLast(told, true, now); s.Validators.ETag != `"1"` || s.LastLook.After(now) || s.NotBefore.After(now.Add(maxHint)) {
 		t.Errorf("a liar has it go on with %+v", s)
 	}
 	told = Last{At: now.Add(-time.Minute), Failures: 3, Again: now.Add(1000 * time.Hour)}
-	if s := read.Heed(told, false, now); s.Failures != 3 || s.LastError == "" || s.NextLook.After(now.Add(24*time.Hour)) {
+	if s := read.ApplyLast(told, false, now); s.Failures != 3 || s.LastError == "" || s.NextLook.After(now.Add(24*time.Hour)) {
 		t.Errorf("a liar has it fail on with %+v", s)
 	}
 	told.Gone = true
-	if s := read.Heed(told, false, now); !s.Gone || s.NextLook.IsZero() || s.NextLook.After(now.Add(24*time.Hour)) {
+	if s := read.ApplyLast(told, false, now); !s.Gone || s.NextLook.IsZero() || s.NextLook.After(now.Add(24*time.Hour)) {
 		t.Errorf("a liar has it give the feed up with %+v", s)
 	}
 	knows := read
 	knows.Gone = true
-	if s := knows.Heed(told, false, now); !s.Gone || !s.NextLook.IsZero() {
+	if s := knows.ApplyLast(told, false, now); !s.Gone || !s.NextLook.IsZero() {
 		t.Errorf("who was told itself that the feed is gone goes on with %+v", s)
 	}
 	told.Gone, told.Failures = false, 0
-	if s := knows.Heed(told, false, now); s.Gone || s.Failures != 0 {
+	if s := knows.ApplyLast(told, false, now); s.Gone || s.Failures != 0 {
 		t.Errorf("who is told that a feed came back goes on with %+v", s)
 	}
 	unreached := State{LastLook: now, LastSuccess: now.Add(-time.Hour), Unreached: true}
@@ -224,7 +224,7 @@ func TestAnotherGoesOnFromFailures(t *testing.T) {
 		}
 		g, other := &fakeOrigins{answer: down}, &recorder{}
 		w, _ = strangers(t, g, other)
-		next := State{URL: "http://a.example/"}.Heed(left.Last(), false, time.Now())
+		next := State{URL: "http://a.example/"}.ApplyLast(left.Last(), false, time.Now())
 		other.keep(next)
 		w.Add(next.URL, next)
 		time.Sleep(time.Until(left.NextLook) - time.Second)
@@ -262,11 +262,11 @@ func TestAnotherBelievesThatAFeedIsGoneForADay(t *testing.T) {
 				stop()
 				looked, left := time.Now(), h.last()
 				time.Sleep(20 * time.Minute)
-				between := State{URL: "http://a.example/"}.Heed(left.Last(), false, time.Now()) // it died before it asked
+				between := State{URL: "http://a.example/"}.ApplyLast(left.Last(), false, time.Now()) // it died before it asked
 				time.Sleep(20 * time.Minute)
 				g, other := &fakeOrigins{answer: test.then}, &recorder{}
 				w, _ = strangers(t, g, other)
-				next := State{URL: "http://a.example/"}.Heed(between.Last(), false, time.Now())
+				next := State{URL: "http://a.example/"}.ApplyLast(between.Last(), false, time.Now())
 				other.keep(next)
 				w.Add(next.URL, next)
 				time.Sleep(time.Until(looked.Add(24*time.Hour)) - time.Second)

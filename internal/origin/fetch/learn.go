@@ -167,5 +167,5 @@ func (l *learned) decode(b []byte) bool {
 
 // site is what a look's value hangs on beside the rhythm.
 func (l *learned) site() schedule.Site {
-	return schedule.Site{Window: max(1, l.window), Lives: l.lives}
+	return schedule.Site{Window: max(1, l.window), Residence: l.lives}
 }

@@ -13,7 +13,7 @@ type Outcome struct {
 }
 
 // Policy decides which time is best to look at a feed again, and need not mind
-// what its origin asks for: Manners do. Implementations must be safe
+// what its origin asks for: HostPolicy does. Implementations must be safe
 // for concurrent use and must not block.
 type Policy interface {
 	// Next returns when to look again, and the interval that it thinks in,

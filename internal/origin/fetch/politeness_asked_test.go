@@ -163,8 +163,8 @@ func TestWhatIsReadFromHereWaitsForNoHost(t *testing.T) {
 			return ok("", versioned(n, ""))
 		})
 		c := polite{urls: []string{aURL, bURL}}
-		c.manners.Local = func(url string) bool { return url == aURL }
-		c.manners.Ours = c.manners.Local
+		c.hosts.Local = func(url string) bool { return url == aURL }
+		c.hosts.Ours = c.hosts.Local
 		w, _ := c.reader(t, s, &recorder{})
 		time.Sleep(time.Minute)
 		began := time.Now()

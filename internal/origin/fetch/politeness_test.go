@@ -26,7 +26,7 @@ const (
 // score is beside the checks of every request.
 type polite struct {
 	urls    []string // nil: aURL
-	manners Manners
+	hosts   HostPolicy
 	policy  Policy // nil: an hour between looks
 	run     time.Duration
 	takes   time.Duration // each answer; 0: a moment
@@ -232,8 +232,8 @@ var politenessCases = map[string]polite{
 	}},
 	"a delta":                   {run: 2 * day, answer: delta("feed"), more: knows(30)},
 	"a delta without its name":  {run: 2 * day, answer: delta(""), more: knows(30)},
-	"a site that names us":      {run: hour, between: 59 * time.Second, manners: friendly, policy: WithSites{byRule(Uniform), friendly.Ours}, answer: says("<ttl>60</ttl>", never), more: asks(55, 61)},
-	"one's own, at an interval": {run: hour, between: time.Minute, manners: Manners{Between: time.Minute}, policy: Fixed(time.Minute), answer: says("", never), more: asks(60, 61)},
+	"a site that names us":      {run: hour, between: 59 * time.Second, hosts: friendly, policy: WithSites{byRule(Uniform), friendly.Ours}, answer: says("<ttl>60</ttl>", never), more: asks(55, 61)},
+	"one's own, at an interval": {run: hour, between: time.Minute, hosts: HostPolicy{Between: time.Minute}, policy: Fixed(time.Minute), answer: says("", never), more: asks(60, 61)},
 }
 
 func cached(name, value string) func(string, int, time.Time, *http.Request) reply {
@@ -373,7 +373,7 @@ func (c polite) play(t *testing.T, name string, made map[string]int) {
 			if c.between != 0 {
 				s.between = c.between
 			}
-			if c.manners.Ours != nil || c.manners.Between > 0 {
+			if c.hosts.Ours != nil || c.hosts.Between > 0 {
 				s.pause = 0
 			}
 			h := &recorder{}
@@ -417,7 +417,7 @@ func (c *polite) reader(t *testing.T, s *scorer, h *recorder) (*Watcher, func())
 		r.Header.Del("Referer") // as package guard does
 		return safehttp.MayFollow(r)
 	}}
-	w, err := NewWatcher(WatcherConfig{Client: client, Policy: policy, Manners: c.manners, Handler: h, Prepare: func(_ string, h http.Header) {
+	w, err := NewWatcher(WatcherConfig{Client: client, Policy: policy, HostPolicy: c.hosts, Handler: h, Prepare: func(_ string, h http.Header) {
 		h.Set("User-Agent", UserAgent("1", "https://peer.example/", 12))
 	}})
 	if err != nil {

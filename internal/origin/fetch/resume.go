@@ -25,12 +25,12 @@ func (w *Watcher) Resume() {
 			continue // its look would fail of it too
 		}
 		state.URL = url
-		w.advance(url, w.cfg.Manners.again(&state, now.Add(jitter(url, now, within))))
+		w.advance(url, w.cfg.HostPolicy.again(&state, now.Add(jitter(url, now, within))))
 	}
 }
 
 // again is when a feed whose entries were refused may be looked at, from a time on.
-func (m Manners) again(s *State, from time.Time) time.Time {
+func (m HostPolicy) again(s *State, from time.Time) time.Time {
 	at := laterOf(from, s.NotBefore)
 	if !m.ours(s.URL) {
 		at = laterOf(at, s.LastLook.Add(min(m.between(), refusedRest)))

@@ -88,7 +88,7 @@ func TestRefusedIsNoFailure(t *testing.T) {
 func TestRefusedOverARestart(t *testing.T) {
 	now := time.Now()
 	s := State{URL: "http://a.example/", LastLook: now.Add(-time.Minute), NextLook: now.Add(time.Hour), Refused: true}
-	if wait := (Manners{}).resume(Fixed(time.Hour), &s, now).Sub(now); wait < 0 || wait > resumeSpread {
+	if wait := (HostPolicy{}).resume(Fixed(time.Hour), &s, now).Sub(now); wait < 0 || wait > resumeSpread {
 		t.Errorf("after %s", wait)
 	}
 }

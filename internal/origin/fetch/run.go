@@ -59,7 +59,7 @@ func (w *Watcher) start(ctx context.Context, looks *sync.WaitGroup) (time.Durati
 	for f, ok := w.ready.top(); ok && w.hasPlace(f); f, ok = w.ready.top() {
 		w.ready.take()
 		name := f.host()
-		if at := w.cfg.Manners.opens(f, now); at.After(now) {
+		if at := w.cfg.HostPolicy.opens(f, now); at.After(now) {
 			f.due = at.UnixNano()
 			w.later.add(f)
 			w.release(name) // it may have waited there before others
@@ -97,7 +97,7 @@ func (w *Watcher) begin(ctx context.Context, looks *sync.WaitGroup, f *watched) 
 	x.look, x.asked = l, nil
 	looks.Go(func() {
 		next := w.lookAt(w.following(ctx, f, l), f.url)
-		w.finish(f, next, w.hostAsked(&next), w.cfg.Manners.ours(f.url))
+		w.finish(f, next, w.hostAsked(&next), w.cfg.HostPolicy.ours(f.url))
 	})
 }
 
@@ -250,7 +250,7 @@ func (w *Watcher) failed(state State, err *Error, hints Hints, now time.Time) St
 	}
 	state.LastError = err.Detail
 	state.Unreached = err.Unreached && err.Status == 0
-	w.cfg.Manners.Plan(w.cfg.Policy, &state, Outcome{Err: err, Hints: hints}, now)
+	w.cfg.HostPolicy.Plan(w.cfg.Policy, &state, Outcome{Err: err, Hints: hints}, now)
 	return state
 }
 
@@ -261,7 +261,7 @@ func (w *Watcher) succeeded(ctx context.Context, state State, answer Answer, now
 		}
 	}
 	entries, next, outcome := state.After(answer, now)
-	w.cfg.Manners.Plan(w.cfg.Policy, &next, outcome, now)
+	w.cfg.HostPolicy.Plan(w.cfg.Policy, &next, outcome, now)
 	if len(entries) == 0 {
 		return next, nil
 	}

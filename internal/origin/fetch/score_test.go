@@ -15,7 +15,7 @@ import (
 
 // scorer is an origin, of one host or more, that counts of a reader what
 // publishers count. What it may be asked it tells by the headers that it sent,
-// and by what a test says of the document; it knows nothing of Manners.
+// and by what a test says of the document; it knows nothing of HostPolicy.
 type scorer struct {
 	between time.Duration // two requests for one address; 0: not counted
 	pause   time.Duration // after a request at a host; 0: not counted

@@ -10,15 +10,15 @@ import (
 
 // HeldError says until when a host is left alone.
 type HeldError struct {
-	Host   string
-	Until  time.Time
-	Untold bool // it asked for fewer requests, and not until when
+	Host      string
+	Until     time.Time
+	OpenEnded bool // it asked for fewer requests, and not until when
 }
 
 // Error names the host and until when it is left alone, in UTC.
 func (e *HeldError) Error() string {
 	until := e.Until.UTC().Truncate(time.Second).Format(time.RFC3339)
-	if e.Untold {
+	if e.OpenEnded {
 		return fmt.Sprintf("%s is left alone until %s, after its 429", e.Host, until)
 	}
 	return fmt.Sprintf("%s asked to be left alone until %s", e.Host, until)
@@ -32,7 +32,7 @@ var ErrBusy = errors.New("other requests to this host come first")
 // keep to the turns of other hosts, returns what came instead of a feed. It blocks until ask has returned, and returns its error; or, where it
 // was not called, *HeldError, or ErrBusy once ctx has ended.
 func (w *Watcher) Visit(ctx context.Context, address string, ask func(context.Context) error) error {
-	v := newVisitor(address, hostOf(address), w.cfg.Manners.ours(address))
+	v := newVisitor(address, hostOf(address), w.cfg.HostPolicy.ours(address))
 	v.fresh = true
 	if err := w.enter(v); err != nil {
 		return err
@@ -91,7 +91,7 @@ func (h *host) refuses(v *watched) error {
 	if v.ours || !time.Now().Before(h.held) {
 		return nil
 	}
-	return &HeldError{Host: v.host(), Until: h.held, Untold: h.untold}
+	return &HeldError{Host: v.host(), Until: h.held, OpenEnded: h.openEnded}
 }
 
 // giveUp takes a visitor away that waits; nil: it was just let in.

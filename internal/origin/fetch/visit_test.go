@@ -83,37 +83,37 @@ func TestVisitsHeedAHold(t *testing.T) {
 		w.Add("http://a.example/feed", State{})
 		synctest.Wait()
 		var held *HeldError
-		if err := w.Visit(t.Context(), "http://a.example/other", never); !errors.As(err, &held) || held.Untold || held.Until.Before(until) {
+		if err := w.Visit(t.Context(), "http://a.example/other", never); !errors.As(err, &held) || held.OpenEnded || held.Until.Before(until) {
 			t.Errorf("after a look: %v", err)
 		}
 		told := &Error{Status: http.StatusTooManyRequests, Kind: failure.KindTooManyRequests, Host: "b.example"}
 		if err := w.Visit(t.Context(), "http://b.example/", func(context.Context) error { return told }); !errors.Is(err, error(told)) {
 			t.Errorf("a visit says %v", err)
 		}
-		if err := w.Visit(t.Context(), "http://b.example/other", never); !errors.As(err, &held) || !held.Untold {
+		if err := w.Visit(t.Context(), "http://b.example/other", never); !errors.As(err, &held) || !held.OpenEnded {
 			t.Errorf("after a visit: %v", err)
 		}
 	})
 }
 
-// TestAGlanceThatFailedIsTheFirstLook: what was not answered is not asked for
+// TestAFailedPreviewIsTheFirstLook: what was not answered is not asked for
 // twice, nor does what was answered wait for its host.
-func TestAGlanceThatFailedIsTheFirstLook(t *testing.T) {
+func TestAFailedPreviewIsTheFirstLook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
-		g := NewGlances(doer(func(*http.Request) (*http.Response, error) {
+		g := NewPreviews(doer(func(*http.Request) (*http.Response, error) {
 			asked++
 			return nil, errors.New("refused")
 		}), nil)
 		h := &recorder{}
-		w, err := NewWatcher(WatcherConfig{Client: g, Policy: Fixed(time.Hour), Handler: h, Manners: Manners{Local: g.Holds}})
+		w, err := NewWatcher(WatcherConfig{Client: g, Policy: Fixed(time.Hour), Handler: h, HostPolicy: HostPolicy{Local: g.Holds}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		runs(t, w)
 		for i, url := range many(3) {
 			_ = w.Visit(t.Context(), url, func(context.Context) error {
-				_, err := g.Glance(t.Context(), url)
+				_, err := g.Preview(t.Context(), url)
 				return err
 			})
 			w.Add(url, State{})

@@ -36,11 +36,11 @@ type Handler interface {
 
 // WatcherConfig is what a Watcher needs.
 type WatcherConfig struct {
-	Client  Client  // a *guard.Client
-	Policy  Policy  // when to look again
-	Manners Manners // what holds whatever Policy says
-	Handler Handler // takes what is found
-	Workers int     // looks at once, and as many slow ones beside them; 0: 16
+	Client     Client     // a *guard.Client
+	Policy     Policy     // when to look again
+	HostPolicy HostPolicy // what holds whatever Policy says
+	Handler    Handler    // takes what is found
+	Workers    int        // looks at once, and as many slow ones beside them; 0: 16
 	// Fetched is told of each document that came, before its entries go to
 	// Handler, and likewise by one goroutine for one feed. Nil: nobody is.
 	Fetched func(url string, page Page)
@@ -74,7 +74,7 @@ type Watcher struct {
 	later   queue                // what is not due yet
 	ready   queue                // what is due, by turn
 	hosts   map[string]*host     // where something is looked at, or waits
-	heard   map[string]time.Time // since when hosts are left alone because another peer said so: see Hear
+	heard   map[string]time.Time // since when hosts are left alone because another peer said so: see ApplyPeerHints
 	running int
 	slow    int // of running
 }
@@ -108,7 +108,7 @@ func NewWatcher(cfg WatcherConfig) (*Watcher, error) {
 // it is.
 func (w *Watcher) Add(feedURL string, state State) {
 	state.URL = feedURL
-	ours, host := w.cfg.Manners.ours(feedURL), w.hostAsked(&state)
+	ours, host := w.cfg.HostPolicy.ours(feedURL), w.hostAsked(&state)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.feeds.Get(feedURL) != nil {
@@ -146,7 +146,7 @@ func (w *Watcher) firstLook(state *State) time.Time {
 	if state.LastLook.IsZero() {
 		return now
 	}
-	return w.cfg.Manners.resume(w.cfg.Policy, state, now)
+	return w.cfg.HostPolicy.resume(w.cfg.Policy, state, now)
 }
 
 // Remove stops watching a feed. A look under way is cancelled; if it was just

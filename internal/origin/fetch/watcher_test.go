@@ -124,12 +124,12 @@ func (r *recorder) last() State {
 }
 
 // friendly is how origins are treated that are no strangers'.
-var friendly = Manners{Ours: func(string) bool { return true }}
+var friendly = HostPolicy{Ours: func(string) bool { return true }}
 
 // watch runs a watcher in virtual time until the test ends.
 func watch(t *testing.T, f *fakeOrigins, p Policy, h Handler) (*Watcher, context.CancelFunc) {
 	t.Helper()
-	w, err := NewWatcher(WatcherConfig{Client: f, Policy: p, Manners: friendly, Handler: h})
+	w, err := NewWatcher(WatcherConfig{Client: f, Policy: p, HostPolicy: friendly, Handler: h})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ const (
 // it plans.
 func (p Price) Next(r *Rhythm, site Site, last time.Time, within Bounds) time.Time {
 	typical := min(max(p.Interval(p.Rates.PerDay(r), site), within.Shortest), within.Longest)
-	if site.Lives.Known() {
+	if site.Residence.Known() {
 		return newPlanner(r, site, p.Rates, last, max(24*time.Hour, 4*typical), byLives(typical)).solve(p).next
 	}
 	if typical > longestPlanned || !p.Rates.tellsHours(float64(r.entries)) {
@@ -66,8 +66,8 @@ func newPlanner(r *Rhythm, site Site, rates *Prior, last time.Time, stretch, slo
 		from := last.Add(time.Duration(s) * slot)
 		p.entries[s] = perSlot * hours.over(from, from.Add(slot))
 	}
-	if site.Lives.Known() {
-		p.byLives(site.Lives)
+	if site.Residence.Known() {
+		p.byLives(site.Residence)
 	} else {
 		p.byWindow(site.Window)
 	}

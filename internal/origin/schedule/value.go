@@ -29,8 +29,8 @@ type Price struct {
 
 // Site is what a look's value hangs on beside the Rhythm.
 type Site struct {
-	Window int        // entries that the document holds
-	Lives  *Residence // how long entries stay; nil, or too few: as the window says
+	Window    int        // entries that the document holds
+	Residence *Residence // how long entries stay; nil, or too few: as the window says
 
 	// Jitter, from 0 to 1, is the feed's own, and the same all the time. Of many
 	// feeds of which equally little is known a price would take all or none:

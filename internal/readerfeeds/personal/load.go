@@ -68,7 +68,7 @@ func (l *loading) entry(key string, value []byte) bool {
 	l.entries[n] = l.table.add(held{
 		number: n, id: identity(row.ID), at: feedring.Position{Epoch: row.Epoch, Sequence: row.Sequence}, version: row.Version,
 		changed: row.Changed, link: row.Link, content: row.Content, origin: row.Origin, feed: row.Feed, size: row.Size,
-		short: row.Short, given: row.Given, claim: row.Claim, sure: row.Sure, retracted: row.Taken, kept: true,
+		short: row.Short, given: row.Given, claim: row.Claim, sure: row.Authoritative, retracted: row.Taken, kept: true,
 		published: row.Published, news: row.News,
 	})
 	l.last = max(l.last, n)

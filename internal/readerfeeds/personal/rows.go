@@ -73,21 +73,21 @@ type feedRow struct {
 }
 
 type entryRow struct {
-	ID       []byte          `json:"id"`
-	Feed     uint32          `json:"feed"`
-	Epoch    uint64          `json:"epoch"`
-	Sequence uint64          `json:"sequence"`
-	Version  uint32          `json:"version"`
-	Changed  int64           `json:"changed,omitempty"`
-	Link     uint64          `json:"link,omitempty"`
-	Content  uint64          `json:"content,omitempty"`
-	Origin   uint64          `json:"origin"`
-	Size     uint32          `json:"size,omitempty"`
-	Short    bool            `json:"short,omitempty"`
-	Given    bool            `json:"given,omitempty"`
-	Claim    duplicate.Claim `json:"claim,omitempty"`
-	Sure     bool            `json:"sure,omitempty"`
-	Taken    bool            `json:"taken,omitempty"`
+	ID            []byte          `json:"id"`
+	Feed          uint32          `json:"feed"`
+	Epoch         uint64          `json:"epoch"`
+	Sequence      uint64          `json:"sequence"`
+	Version       uint32          `json:"version"`
+	Changed       int64           `json:"changed,omitempty"`
+	Link          uint64          `json:"link,omitempty"`
+	Content       uint64          `json:"content,omitempty"`
+	Origin        uint64          `json:"origin"`
+	Size          uint32          `json:"size,omitempty"`
+	Short         bool            `json:"short,omitempty"`
+	Given         bool            `json:"given,omitempty"`
+	Claim         duplicate.Claim `json:"claim,omitempty"`
+	Authoritative bool            `json:"sure,omitempty"`
+	Taken         bool            `json:"taken,omitempty"`
 
 	Published int64 `json:"published,omitempty"`
 	News      int64 `json:"news,omitempty"`
@@ -110,7 +110,7 @@ func encodeHeld(h *held) []byte {
 	return encode(entryRow{
 		ID: h.id[:], Feed: h.feed, Epoch: h.at.Epoch, Sequence: h.at.Sequence, Version: h.version, Changed: h.changed,
 		Link: h.link, Content: h.content, Origin: h.origin, Size: h.size, Short: h.short, Given: h.given,
-		Claim: h.claim, Sure: h.sure, Taken: h.retracted, Published: h.published, News: h.news,
+		Claim: h.claim, Authoritative: h.sure, Taken: h.retracted, Published: h.published, News: h.news,
 	})
 }
 

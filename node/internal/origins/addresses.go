@@ -272,7 +272,7 @@ func (o *Feeds) refuseMove(url, from, to string) error {
 func (o *Feeds) lookBefore(ctx context.Context, from, to string) (note string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, findWithin)
 	defer cancel()
-	_, err = o.glance(ctx, to)
+	_, err = o.preview(ctx, to)
 	var held *fetch.HeldError
 	switch {
 	case err == nil:

@@ -22,13 +22,13 @@ type hold struct {
 // left alone means all of it.
 type SiteBackoff struct{ Feeds *Feeds }
 
-// Opens implements vouch.Manners.
+// Opens implements vouch.HostPolicy.
 func (s SiteBackoff) Opens(host string) time.Time { return s.Feeds.watcher.Opens(host) }
 
-// Heed implements vouch.Manners. What a host asks for is kept over a restart: no
+// ApplyHints implements vouch.HostPolicy. What a host asks for is kept over a restart: no
 // feed's state says it.
-func (s SiteBackoff) Heed(host string, status int, header http.Header) {
-	if until, untold := s.Feeds.watcher.Heed(host, status, header); !until.IsZero() {
+func (s SiteBackoff) ApplyHints(host string, status int, header http.Header) {
+	if until, untold := s.Feeds.watcher.ApplyHints(host, status, header); !until.IsZero() {
 		s.Feeds.saveHold(host, hold{until, untold})
 	}
 }

@@ -136,7 +136,7 @@ type Feeds struct {
 	ctx      context.Context // ends with the peer
 	parts    Parts
 	watcher  *fetch.Watcher
-	previews *fetch.Glances // of addresses before they are added; the next look at one asks nobody
+	previews *fetch.Previews // of addresses before they are added; the next look at one asks nobody
 	files    *fetch.Files
 	ours     vouches
 	lookers  *lookers               // who looks at what is published; nil: this peer at all
@@ -167,7 +167,7 @@ func Load(ctx context.Context, cfg Config, configured []feedring.FeedSpec) (*Fee
 // Begin makes ready to look at origins.
 func (o *Feeds) Begin(parts Parts) (err error) {
 	o.parts = parts
-	o.previews = fetch.NewGlances(parts.Client, o.parts.Subscribers.Prepare)
+	o.previews = fetch.NewPreviews(parts.Client, o.parts.Subscribers.Prepare)
 	o.files = &fetch.Files{Next: o.previews, Path: o.file, All: o.allFiles}
 	o.lookers = newLookers(o)
 	spread := fetch.WithSites{Policy: fetch.NewBudget(o.Policy, o.Budget, rand.NewPCG(rand.Uint64(), rand.Uint64())), Vouches: o.Vouched}
@@ -177,7 +177,7 @@ func (o *Feeds) Begin(parts Parts) (err error) {
 	}
 	policy = inTurn{Policy: policy, lookers: o.lookers, exact: o.Interval > 0}
 	o.watcher, err = fetch.NewWatcher(fetch.WatcherConfig{
-		Client: o.files, Policy: policy, Manners: o.manners(), Prepare: parts.Subscribers.Prepare, Handler: o, Logger: o.Log, Fetched: o.fetched,
+		Client: o.files, Policy: policy, HostPolicy: o.hostPolicy(), Prepare: parts.Subscribers.Prepare, Handler: o, Logger: o.Log, Fetched: o.fetched,
 	})
 	return err
 }
@@ -342,11 +342,11 @@ func (o *Feeds) moveAll(ctx context.Context, specs []feedring.FeedSpec, moves ma
 
 // lookAgain looks once more at a feed that its origin took away: who adds it
 // says that it is there. So it does at one that was added before and was just
-// glanced at.
+// previewed.
 func (o *Feeds) lookAgain(url string) {
 	st, err := o.State(url)
-	glanced := !st.LastLook.IsZero() && o.previews != nil && o.previews.Holds(url)
-	if err != nil || !st.Gone && !glanced {
+	previewed := !st.LastLook.IsZero() && o.previews != nil && o.previews.Holds(url)
+	if err != nil || !st.Gone && !previewed {
 		return
 	}
 	o.mu.Lock()
@@ -388,7 +388,7 @@ func (o *Feeds) fresh(specs []feedring.FeedSpec, said []web.Added) []int {
 		case ok && sameFeed(known, spec):
 			said[i].Known = true
 		case ok:
-			said[i].Err = &web.KnownFeedError{Known: known, Wanted: spec}
+			said[i].Err = &web.KnownFeedError{Known: known, Requested: spec}
 		case twice && sameFeed(specs[first], spec):
 			said[i].Known = true // lists name a feed in each of its folders
 		case twice:

@@ -124,7 +124,7 @@ func TestFullDiskIsSaid(t *testing.T) {
 		o := &Feeds{
 			Config:   Config{Store: test.store, Log: quiet, Cache: openOwn(t), Identity: alone{}, Loop: testLoop(nil), Offers: &library{}},
 			feeds:    newFeeds(),
-			previews: fetch.NewGlances(nobodyAnswers{}, nil),
+			previews: fetch.NewPreviews(nobodyAnswers{}, nil),
 		}
 		o.watcher, err = fetch.NewWatcher(fetch.WatcherConfig{Client: nobodyAnswers{}, Policy: fetch.Fixed(time.Hour), Handler: o})
 		check(t, err)

@@ -32,7 +32,7 @@ func (o *Feeds) Find(ctx context.Context, spec feedring.FeedSpec) (web.Found, er
 	}
 	ctx, cancel := context.WithTimeout(ctx, findWithin)
 	defer cancel()
-	seen, err := o.glance(ctx, spec.URL)
+	seen, err := o.preview(ctx, spec.URL)
 	var held *fetch.HeldError
 	switch {
 	case errors.As(err, &held):
@@ -72,10 +72,10 @@ func passing(err error) bool {
 	return refused.Challenge
 }
 
-// glance looks at an address when its host may be asked.
-func (o *Feeds) glance(ctx context.Context, address string) (seen fetch.Seen, err error) {
+// preview looks at an address when its host may be asked.
+func (o *Feeds) preview(ctx context.Context, address string) (seen fetch.Seen, err error) {
 	err = o.watcher.Visit(ctx, address, func(ctx context.Context) (err error) {
-		seen, err = o.previews.Glance(ctx, address)
+		seen, err = o.previews.Preview(ctx, address)
 		return err
 	})
 	return seen, err
@@ -128,7 +128,7 @@ func (o *Feeds) guess(ctx context.Context, site string) string {
 	}
 	for _, path := range wellKnown {
 		address := u.ResolveReference(&url.URL{Path: path}).String()
-		_, err := o.glance(ctx, address)
+		_, err := o.preview(ctx, address)
 		if err == nil {
 			return address
 		}

@@ -23,7 +23,7 @@ func (o *Feeds) goOn(f *origin, own fetch.State) {
 	}
 	if last := t.last; last.At.After(own.LastLook) && f.file() == "" && (last.Holds(time.Now()) || !o.watcher.Ours(url)) {
 		entries = t.entries
-		st = own.Heed(t.last, entries != 0 && entries == o.lookers.watched.entriesNamed(f.spec()), time.Now())
+		st = own.ApplyLast(t.last, entries != 0 && entries == o.lookers.watched.entriesNamed(f.spec()), time.Now())
 		o.remember(url, &st)
 	}
 	if t.taken {
@@ -44,13 +44,13 @@ func (o *Feeds) hear(f *origin) {
 	if !last.Gone && !last.Holds(time.Now()) || f.moved || f.file() != "" {
 		return
 	}
-	o.watcher.Hear(f.url, last)
+	o.watcher.ApplyPeerHints(f.url, last)
 	own, err := o.State(f.url)
 	if err != nil {
 		o.Log.Warn("what is known of a feed cannot be read", "url", f.url, "err", err)
 		return
 	}
-	if st := own.Heed(last, false, time.Now()); st.LastLook.Sub(own.LastLook) > heldLong { // else it was told before
+	if st := own.ApplyLast(last, false, time.Now()); st.LastLook.Sub(own.LastLook) > heldLong { // else it was told before
 		o.remember(f.url, &st)
 	}
 }

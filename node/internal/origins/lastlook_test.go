@@ -144,10 +144,10 @@ func TestPartOfAHostsTime(t *testing.T) {
 	ended.End(0)
 	n := &Feeds{lookers: &lookers{tasks: ended, now: map[string]turnOf{}}}
 	n.lookers.told(group.FetchAssignment{URL: testURL, Slot: 1, Slots: 1, Part: group.Part{From: 5, Size: 6}})
-	if part := n.manners().Part(testURL); part != (fetch.Part{From: 5, Size: 6}) {
+	if part := n.hostPolicy().Part(testURL); part != (fetch.Part{From: 5, Size: 6}) {
 		t.Errorf("it has %v", part)
 	}
-	if part := n.manners().Part("https://another.example/"); part != (fetch.Part{}) {
+	if part := n.hostPolicy().Part("https://another.example/"); part != (fetch.Part{}) {
 		t.Errorf("another has %v", part)
 	}
 }

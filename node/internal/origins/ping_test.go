@@ -30,7 +30,7 @@ func TestPingTellsWhatItWaitsFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &Feeds{Config: Config{Log: quiet, Cache: openOwn(t)}, feeds: newFeeds()}
 		var err error
-		o.watcher, err = fetch.NewWatcher(fetch.WatcherConfig{Client: hanging{}, Policy: fetch.Fixed(time.Hour), Manners: fetch.Manners{Ours: func(string) bool { return true }}, Handler: unwritten{o}})
+		o.watcher, err = fetch.NewWatcher(fetch.WatcherConfig{Client: hanging{}, Policy: fetch.Fixed(time.Hour), HostPolicy: fetch.HostPolicy{Ours: func(string) bool { return true }}, Handler: unwritten{o}})
 		check(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		go o.watcher.Run(ctx)

@@ -25,7 +25,7 @@ type Loop interface {
 	ViewSince(ctx context.Context, at time.Time) *peer.View
 }
 
-// Feeds are this peer's own feeds, and the manners of asking origins.
+// Feeds are this peer's own feeds, and the limits of asking hosts.
 type Feeds interface {
 	// Link is the rel="feedring" that the last look at an own feed found.
 	Link(url string) string

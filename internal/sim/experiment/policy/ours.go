@@ -45,7 +45,7 @@ func Expected(t *Trace, name string, looks int) Score {
 		}
 		_, luck := math.Modf(float64(i) * math.Phi)
 		e.rhythms = append(e.rhythms, r)
-		e.sites = append(e.sites, schedule.Site{Window: l.window, Lives: lives, Jitter: luck})
+		e.sites = append(e.sites, schedule.Site{Window: l.window, Residence: lives, Jitter: luck})
 		e.last, e.due = append(e.last, from), append(e.due, time.Time{})
 	}
 	slices.Sort(full)
@@ -68,7 +68,7 @@ func (e *expected) reprice(now time.Time) {
 	var crowd schedule.Population
 	for i := range e.rhythms {
 		crowd.Gathered.Add(&e.rhythms[i])
-		if site := e.sites[i]; site.Lives.Known() {
+		if site := e.sites[i]; site.Residence.Known() {
 			crowd.AddLived(&e.rhythms[i], site)
 		} else {
 			entries, days := e.rhythms[i].Seen()

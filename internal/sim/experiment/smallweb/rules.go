@@ -66,14 +66,14 @@ func (e entryFrequency) next(site, published int, now time.Time) time.Time {
 	return onTick(now.Add(wait))
 }
 
-// ours is the product's policy and manners, and what it remembers of each feed.
+// ours is the product's policies, and what it remembers of each feed.
 type ours struct {
-	sites   []Site
-	states  []fetch.State
-	seen    []int // entries published when the document came last; 0: none did
-	policy  fetch.Policy
-	manners fetch.Manners
-	random  *rand.Rand
+	sites  []Site
+	states []fetch.State
+	seen   []int // entries published when the document came last; 0: none did
+	policy fetch.Policy
+	hosts  fetch.HostPolicy
+	random *rand.Rand
 }
 
 func newOurs(sites []Site, r fetch.Rule, mean time.Duration, seed uint64) *ours {
@@ -100,7 +100,7 @@ func (o *ours) next(site, published int, now time.Time) time.Time {
 		o.seen[site] = published
 	}
 	_, next, outcome := state.After(answer, now)
-	o.manners.Plan(o.policy, &next, outcome, now)
+	o.hosts.Plan(o.policy, &next, outcome, now)
 	*state = next
 	return next.NextLook
 }

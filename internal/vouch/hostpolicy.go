@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// Manners is what hosts ask of those who ask them, for whatever. Hosts are
+// HostPolicy is what hosts ask of those who ask them, for whatever. Hosts are
 // written as in addresses, with the port where it is not the scheme's own.
-type Manners interface {
+type HostPolicy interface {
 	// Opens is from when on a host may be asked; a time that has passed: now.
 	Opens(host string) time.Time
-	// Heed takes what a host answered with an error.
-	Heed(host string, status int, header http.Header)
+	// ApplyHints takes what a host answered with an error.
+	ApplyHints(host string, status int, header http.Header)
 }
 
 // mostRest is how long a host's turn is waited for.
@@ -31,11 +31,11 @@ const mostWaits = 5
 // to be left alone for longer.
 func (c Checker) MayAsk(ctx context.Context, address string) error {
 	u, err := url.Parse(address)
-	if c.Manners == nil || err != nil {
+	if c.HostPolicy == nil || err != nil {
 		return err
 	}
 	for range mostWaits {
-		until := c.Manners.Opens(u.Host)
+		until := c.HostPolicy.Opens(u.Host)
 		switch rest := time.Until(until); {
 		case rest <= 0:
 			return nil
@@ -50,9 +50,9 @@ func (c Checker) MayAsk(ctx context.Context, address string) error {
 	return nil
 }
 
-// heed keeps what a host said about when to come back.
-func (c Checker) heed(resp *http.Response) {
-	if c.Manners != nil {
-		c.Manners.Heed(resp.Request.URL.Host, resp.StatusCode, resp.Header)
+// applyHints keeps what a host said about when to come back.
+func (c Checker) applyHints(resp *http.Response) {
+	if c.HostPolicy != nil {
+		c.HostPolicy.ApplyHints(resp.Request.URL.Host, resp.StatusCode, resp.Header)
 	}
 }

@@ -17,7 +17,7 @@ type hold struct {
 
 func (h *hold) Opens(string) time.Time { return h.until }
 
-func (h *hold) Heed(_ string, _ int, header http.Header) { h.heard = header }
+func (h *hold) ApplyHints(_ string, _ int, header http.Header) { h.heard = header }
 
 // TestHeldHostIsLeftAlone: a host that asked to be left alone is asked nothing,
 // which says nothing about the peer and is not remembered; what its own answer
@@ -33,7 +33,7 @@ func TestHeldHostIsLeftAlone(t *testing.T) {
 		io.WriteString(w, `{"peers":["`+string(alice)+`"]}`)
 	})
 	c, wish := checker(nil), &hold{until: time.Now().Add(time.Hour)}
-	c.Manners = wish
+	c.HostPolicy = wish
 	m := NewMemory(c, time.Minute)
 	if _, err := m.Check(t.Context(), s, alice, []string{feed}, Hearsay{}); !errors.Is(err, errHeld) || requests > 0 {
 		t.Errorf("held: %d requests, %v", requests, err)

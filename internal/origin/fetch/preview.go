@@ -14,48 +14,48 @@ import (
 	"github.com/feedring/feedring/internal/origin/document"
 )
 
-// How much of what was glanced at waits for a look, and for how long.
+// How much of what a preview brought waits for a look, and for how long.
 const (
-	mostGlances     = 2048
-	mostGlanceBytes = 64 << 20
-	glanceLasts     = time.Minute
+	mostPreviews     = 2048
+	mostPreviewBytes = 64 << 20
+	previewLasts     = time.Minute
 )
 
-// Glances looks at addresses before they are added, and hands what came on to
+// Previews looks at addresses before they are added, and hands what came on to
 // the first look, so that the origin is asked once. It is safe for concurrent
 // use.
-type Glances struct {
+type Previews struct {
 	next      Client
 	prepare   Prepare
-	readSlots chan struct{} // as of a Fetcher, for all glances together
+	readSlots chan struct{} // as of a Fetcher, for all previews together
 
 	mu   sync.Mutex
-	held map[string]glanced
+	held map[string]preview
 	size int // of the bodies of held
 }
 
-// glanced is an answer with its body as it came, or why none did.
-type glanced struct {
+// preview is an answer with its body as it came, or why none did.
+type preview struct {
 	err  error
 	resp *http.Response
 	body []byte
 	at   time.Time
 }
 
-// NewGlances returns one that asks next, as NewFetcher does.
-func NewGlances(next Client, prepare Prepare) *Glances {
-	return &Glances{next: next, prepare: prepare, readSlots: make(chan struct{}, readers), held: make(map[string]glanced)}
+// NewPreviews returns one that asks next, as NewFetcher does.
+func NewPreviews(next Client, prepare Prepare) *Previews {
+	return &Previews{next: next, prepare: prepare, readSlots: make(chan struct{}, readers), held: make(map[string]preview)}
 }
 
 // Do implements Client: an answer that is held answers once.
-func (g *Glances) Do(req *http.Request) (*http.Response, error) {
+func (g *Previews) Do(req *http.Request) (*http.Response, error) {
 	url := req.URL.String()
 	g.mu.Lock()
 	had, ok := g.held[url]
 	g.drop(url)
 	g.mu.Unlock()
 	switch {
-	case !ok || time.Since(had.at) >= glanceLasts:
+	case !ok || time.Since(had.at) >= previewLasts:
 	case had.err != nil:
 		return nil, had.err
 	default:
@@ -65,29 +65,29 @@ func (g *Glances) Do(req *http.Request) (*http.Response, error) {
 }
 
 // answer is the answer, to be read from its start.
-func (h glanced) answer() *http.Response {
+func (h preview) answer() *http.Response {
 	resp := *h.resp
 	resp.Body = io.NopCloser(bytes.NewReader(h.body))
 	return &resp
 }
 
-// Seen is what a glance saw: a feed, or a page of HTML. Neither is set where
+// Seen is what a preview saw: a feed, or a page of HTML. Neither is set where
 // something else came, or nothing.
 type Seen struct {
 	Document *document.Document
 	Page     *discover.Page
 }
 
-// Glance asks for an address as a first look does. Where a page of HTML came, it
+// Preview asks for an address as a first look does. Where a page of HTML came, it
 // is returned with the *Error that says so; what else came waits for the first
 // look. It blocks as Fetch does, and its errors are those of Fetch.
-func (g *Glances) Glance(ctx context.Context, url string) (Seen, error) {
-	var came glanced
+func (g *Previews) Preview(ctx context.Context, url string) (Seen, error) {
+	var came preview
 	fetcher := NewFetcher(doer(func(req *http.Request) (*http.Response, error) {
 		resp, err := g.next.Do(req)
 		if err != nil {
 			if ctx.Err() == nil { // else it was given up, and may still answer
-				came = glanced{err: err, at: time.Now()}
+				came = preview{err: err, at: time.Now()}
 			}
 			return nil, err
 		}
@@ -97,7 +97,7 @@ func (g *Glances) Glance(ctx context.Context, url string) (Seen, error) {
 			resp.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), broken{err}))
 			return resp, nil
 		}
-		came = glanced{resp: resp, body: body, at: time.Now()}
+		came = preview{resp: resp, body: body, at: time.Now()}
 		return came.answer(), nil
 	}), g.prepare)
 	fetcher.readSlots = g.readSlots
@@ -115,45 +115,45 @@ func (g *Glances) Glance(ctx context.Context, url string) (Seen, error) {
 
 // hold keeps an answer. Too many are not kept, nor old ones: then the origin is
 // asked again.
-func (g *Glances) hold(url string, came glanced) {
+func (g *Previews) hold(url string, came preview) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.drop(url)
-	if len(g.held) < mostGlances && len(came.body) <= decode.MaxBody && g.size+len(came.body) <= mostGlanceBytes {
+	if len(g.held) < mostPreviews && len(came.body) <= decode.MaxBody && g.size+len(came.body) <= mostPreviewBytes {
 		g.held[url] = came
 		g.size += len(came.body)
-		time.AfterFunc(glanceLasts, g.expire)
+		time.AfterFunc(previewLasts, g.expire)
 	}
 }
 
 // expire gives up what no look came for.
-func (g *Glances) expire() {
+func (g *Previews) expire() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for old, h := range g.held {
-		if time.Since(h.at) >= glanceLasts {
+		if time.Since(h.at) >= previewLasts {
 			g.drop(old)
 		}
 	}
 }
 
 // drop gives an answer up. It is called with mu held.
-func (g *Glances) drop(url string) {
+func (g *Previews) drop(url string) {
 	g.size -= len(g.held[url].body)
 	delete(g.held, url)
 }
 
-// Holds reports whether the first look at a feed is answered by a glance, so that
+// Holds reports whether the first look at a feed is answered by a preview, so that
 // no host is asked for it.
-func (g *Glances) Holds(url string) bool {
+func (g *Previews) Holds(url string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	had, ok := g.held[url]
-	return ok && time.Since(had.at) < glanceLasts
+	return ok && time.Since(had.at) < previewLasts
 }
 
 // Forget gives what is held for an address up: nobody adds it.
-func (g *Glances) Forget(url string) {
+func (g *Previews) Forget(url string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.drop(url)

@@ -24,15 +24,15 @@ func (lazy) Next(_ *State, _ Outcome, now time.Time) (time.Time, time.Duration) 
 	return now.AddDate(1, 0, 0), 0
 }
 
-// TestManners holds policies to what origins ask for.
-func TestManners(t *testing.T) {
+// TestHostPolicy holds policies to what origins ask for.
+func TestHostPolicy(t *testing.T) {
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) // a Friday
 	const day = 24 * time.Hour
 	unavailable, missing := failure.New(failure.KindUnavailable, "x"), failure.New(failure.KindNotFound, "x")
 	unreached := &Error{Kind: failure.KindNetwork, Unreached: true}
 	base := time.Date(2000, 1, 1, 12, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct {
-		m        Manners
+		m        HostPolicy
 		p        Policy
 		calendar document.Timing
 		failures int
@@ -40,12 +40,12 @@ func TestManners(t *testing.T) {
 		from, to time.Duration // after start
 	}{
 		"an hour":              {p: eager{}, from: time.Hour, to: 66 * time.Minute},
-		"an interval":          {m: Manners{Between: time.Minute}, p: eager{}, from: time.Minute, to: 66 * time.Second},
-		"an exact interval":    {m: Manners{Between: time.Minute}, p: Fixed(time.Minute), from: time.Minute, to: time.Minute},
-		"a longer interval":    {m: Manners{Between: 7 * day}, p: Fixed(7 * day), from: 7 * day, to: 7 * day},
+		"an interval":          {m: HostPolicy{Between: time.Minute}, p: eager{}, from: time.Minute, to: 66 * time.Second},
+		"an exact interval":    {m: HostPolicy{Between: time.Minute}, p: Fixed(time.Minute), from: time.Minute, to: time.Minute},
+		"a longer interval":    {m: HostPolicy{Between: 7 * day}, p: Fixed(7 * day), from: 7 * day, to: 7 * day},
 		"once a day":           {p: lazy{}, from: day, to: day},
 		"max-age":              {p: eager{}, o: Outcome{Hints: Hints{MaxAge: 5 * time.Hour}}, from: 5 * time.Hour, to: 5*time.Hour + spreadMost},
-		"max-age and interval": {m: Manners{Between: time.Second}, p: Fixed(time.Second), o: Outcome{Hints: Hints{MaxAge: time.Minute}}, from: time.Minute, to: 66 * time.Second},
+		"max-age and interval": {m: HostPolicy{Between: time.Second}, p: Fixed(time.Second), o: Outcome{Hints: Hints{MaxAge: time.Minute}}, from: time.Minute, to: 66 * time.Second},
 		"ours":                 {m: friendly, p: Fixed(time.Second), calendar: document.Timing{TTL: 9 * time.Hour}, o: Outcome{Hints: Hints{MaxAge: day}}, from: time.Second, to: time.Second},
 		"ours in need":         {m: friendly, p: Fixed(time.Second), o: Outcome{Err: unavailable, Hints: Hints{RetryAfter: time.Hour}}, failures: 1, from: time.Hour, to: time.Hour},
 		"retry-after":          {p: eager{}, o: Outcome{Err: unavailable, Hints: Hints{RetryAfter: 7 * time.Hour}}, failures: 1, from: 7 * time.Hour, to: 7*time.Hour + spreadMost},
@@ -106,15 +106,15 @@ func everyHour() (all [24]bool) {
 
 func TestGoneEnds(t *testing.T) {
 	s := State{URL: "http://a.example/", Failures: 1}
-	Manners{}.Plan(eager{}, &s, Outcome{Err: failure.New(failure.KindGone, "x")}, start)
+	HostPolicy{}.Plan(eager{}, &s, Outcome{Err: failure.New(failure.KindGone, "x")}, start)
 	if !s.Gone || !s.NextLook.IsZero() {
 		t.Errorf("410: %+v", s)
 	}
-	Manners{}.Plan(eager{}, &s, Outcome{Err: failure.New(failure.KindSlow, "x")}, start)
+	HostPolicy{}.Plan(eager{}, &s, Outcome{Err: failure.New(failure.KindSlow, "x")}, start)
 	if !s.Gone {
 		t.Error("what is gone comes back because its host is slow")
 	}
-	Manners{}.Plan(eager{}, &s, Outcome{}, start)
+	HostPolicy{}.Plan(eager{}, &s, Outcome{}, start)
 	if s.Gone || s.NextLook.IsZero() {
 		t.Errorf("it is there again: %+v", s)
 	}
@@ -127,13 +127,13 @@ func TestResumeOfAFeedThatWasNotReached(t *testing.T) {
 	s := State{URL: "http://a.example/", LastLook: start, NextLook: start.Add(time.Minute), Failures: 1}
 	for after := range 10 {
 		now := start.Add(time.Duration(after) * 20 * time.Second)
-		at := (Manners{}).resume(policy, &s, now)
+		at := (HostPolicy{}).resume(policy, &s, now)
 		if at.Before(s.NextLook) || at.After(laterOf(s.NextLook, now).Add(resumeSpread)) {
 			t.Errorf("%v later: looked at %v after the last time", now.Sub(start), at.Sub(start))
 		}
 	}
 	s.Failures = 0
-	if at := (Manners{}).resume(policy, &s, start); at.Before(start.Add(time.Hour)) {
+	if at := (HostPolicy{}).resume(policy, &s, start); at.Before(start.Add(time.Hour)) {
 		t.Errorf("what answered is looked at again after %v", at.Sub(start))
 	}
 }
@@ -141,11 +141,11 @@ func TestResumeOfAFeedThatWasNotReached(t *testing.T) {
 func TestResumeAfterAWrongClock(t *testing.T) {
 	future := start.AddDate(10, 0, 0)
 	s := State{URL: "http://a.example/", LastLook: future, NextLook: future.Add(time.Hour), NotBefore: future, Interval: time.Hour}
-	if at := (Manners{}).resume(Fixed(time.Hour), &s, start); !at.Equal(start) {
+	if at := (HostPolicy{}).resume(Fixed(time.Hour), &s, start); !at.Equal(start) {
 		t.Errorf("looked at %v", at)
 	}
 	s = State{URL: "http://a.example/", LastLook: start, NextLook: start.AddDate(0, 0, 7), Interval: 7 * 24 * time.Hour}
-	if at := (Manners{Between: s.Interval}).resume(Fixed(s.Interval), &s, start.Add(time.Minute)); !at.Equal(s.NextLook) {
+	if at := (HostPolicy{Between: s.Interval}).resume(Fixed(s.Interval), &s, start.Add(time.Minute)); !at.Equal(s.NextLook) {
 		t.Errorf("an interval of a week ends with the process: %v", at)
 	}
 }

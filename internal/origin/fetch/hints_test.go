@@ -28,7 +28,7 @@ func TestHeed(t *testing.T) {
 			if test.after != "" {
 				header.Set("Retry-After", test.after)
 			}
-			w.Heed("a.example", test.status, header)
+			w.ApplyHints("a.example", test.status, header)
 			if got := max(0, time.Until(w.Opens("a.example"))); got != test.want {
 				t.Errorf("%d %q: opens after %s, want %s", test.status, test.after, got, test.want)
 			}

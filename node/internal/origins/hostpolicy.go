@@ -10,14 +10,14 @@ import (
 	"github.com/feedring/feedring/internal/vouch"
 )
 
-// manners says which origins are no strangers': sites that name this peer, and
+// hostPolicy says which origins are no strangers': sites that name this peer, and
 // files. Whoever gives an interval knows the origin, and owns what is at a private
-// address. What was glanced at is taken from there.
-func (o *Feeds) manners() fetch.Manners {
+// address. What was previewed is taken from there.
+func (o *Feeds) hostPolicy() fetch.HostPolicy {
 	local := func(feedURL string) bool { return o.file(feedURL) != "" }
 	here := func(feedURL string) bool { return local(feedURL) || o.previews.Holds(feedURL) }
 	part := func(feedURL string) fetch.Part { return fetch.Part(o.lookers.of(feedURL).Part) }
-	return fetch.Manners{Between: o.Interval, Local: here, Part: part, Ours: func(feedURL string) bool {
+	return fetch.HostPolicy{Between: o.Interval, Local: here, Part: part, Ours: func(feedURL string) bool {
 		present := o.addresses.presentOf(feedURL)
 		return local(feedURL) || o.Interval > 0 && atHome(present) || o.Vouched(feedURL) && sameSite(feedURL, present)
 	}}

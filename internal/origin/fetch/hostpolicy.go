@@ -7,10 +7,10 @@ import (
 	"github.com/feedring/feedring/internal/origin/failure"
 )
 
-// Manners is what origins may be asked, whatever a policy would like. A policy
+// HostPolicy is what origins may be asked, whatever a policy would like. A policy
 // says which time is best, and may forget all that is said here: its times are
 // held to it.
-type Manners struct {
+type HostPolicy struct {
 	// Between is the least time between two looks at a stranger's origin; 0: an
 	// hour. Whoever sets it less knows the origins.
 	Between time.Duration
@@ -47,18 +47,18 @@ const (
 	spreadMost = 10 * time.Minute
 )
 
-func (m Manners) between() time.Duration {
+func (m HostPolicy) between() time.Duration {
 	if m.Between > 0 {
 		return m.Between
 	}
 	return between
 }
 
-func (m Manners) ours(feedURL string) bool { return m.Ours != nil && m.Ours(feedURL) }
+func (m HostPolicy) ours(feedURL string) bool { return m.Ours != nil && m.Ours(feedURL) }
 
 // Plan writes down when s is looked at again: when p would like to, and never
 // before it may be. s is the state after the look.
-func (m Manners) Plan(p Policy, s *State, o Outcome, now time.Time) {
+func (m HostPolicy) Plan(p Policy, s *State, o Outcome, now time.Time) {
 	at, interval := p.Next(s, o, now)
 	s.Interval = interval
 	s.Gone = o.Err != nil && (o.Err.Kind == failure.KindGone || s.ended())
@@ -82,7 +82,7 @@ func (m Manners) Plan(p Policy, s *State, o Outcome, now time.Time) {
 }
 
 // earliest is when a stranger's origin may be asked again.
-func (m Manners) earliest(s *State, o Outcome, now time.Time) time.Time {
+func (m HostPolicy) earliest(s *State, o Outcome, now time.Time) time.Time {
 	wait := m.between()
 	if o.Err != nil {
 		wait = m.backOff(o.Err, s.Failures)
@@ -91,7 +91,7 @@ func (m Manners) earliest(s *State, o Outcome, now time.Time) time.Time {
 }
 
 // backOff doubles with each failure, up to a day.
-func (m Manners) backOff(err *Error, failures int) time.Duration {
+func (m HostPolicy) backOff(err *Error, failures int) time.Duration {
 	first := m.between()
 	switch {
 	case err.Kind == failure.KindNotFound:
@@ -104,7 +104,7 @@ func (m Manners) backOff(err *Error, failures int) time.Duration {
 
 // within holds at between the earliest time and a day from now, or whatever is
 // asked for that is longer, and moves it out of what the feed skips.
-func (m Manners) within(at, earliest time.Time, s *State, now time.Time) time.Time {
+func (m HostPolicy) within(at, earliest time.Time, s *State, now time.Time) time.Time {
 	latest := laterOf(earliest, now.Add(max(daily, m.between())))
 	switch {
 	case at.Before(earliest):
@@ -120,7 +120,7 @@ func (m Manners) within(at, earliest time.Time, s *State, now time.Time) time.Ti
 
 // resume is when a feed is looked at that was looked at by an earlier process.
 // A clock that was wrong when the state was saved must not end a feed.
-func (m Manners) resume(p Policy, s *State, now time.Time) time.Time {
+func (m HostPolicy) resume(p Policy, s *State, now time.Time) time.Time {
 	at := laterOf(p.Resume(s, now), s.NotBefore)
 	if s.Refused {
 		at = m.again(s, now.Add(jitter(s.URL, now, resumeSpread)))
@@ -138,7 +138,7 @@ func (m Manners) resume(p Policy, s *State, now time.Time) time.Time {
 
 // rest is how long a stranger's origin is left alone after the look that s was
 // left by: one that was not reached was planned to be tried again sooner.
-func (m Manners) rest(s *State) time.Duration {
+func (m HostPolicy) rest(s *State) time.Duration {
 	if s.Failures == 0 {
 		return m.between()
 	}
