@@ -271,3 +271,47 @@ func TestPlainHostIsParsedHost(t *testing.T) {
 		t.Error("a common address needs a parser")
 	}
 }
+
+// Every field of a row but its seal is content: rows that differ in one have
+// different hashes. What may be long counts for the size of a row.
+func TestEveryFieldIsHashedAndSized(t *testing.T) {
+	filled := map[string]any{ // values of types that are not simply set below
+		"Group":       feedring.Theme("sport").Group(),
+		"Admitted":    start.Add(time.Second),
+		"From":        start,
+		"Addrs":       []string{"/ip4/192.0.2.1/tcp/1"},
+		"Feeds":       []feedring.Feed{{URL: "https://a.example/rss"}},
+		"Backfilling": []feedring.FeedRef{{URL: "https://b.example/rss", Publisher: "q"}},
+		"Vouches":     []Vouch{{Site: "a.example", Publisher: "q"}},
+		"Gone":        []Gone{{Ref: feedring.FeedRef{URL: "https://c.example/rss", Publisher: "q"}}},
+	}
+	plain := row("p")
+	for field := range reflect.TypeFor[Row]().Fields() {
+		if field.Name == "Seal" {
+			continue
+		}
+		changed := row("p")
+		v := reflect.ValueOf(changed).Elem().FieldByIndex(field.Index)
+		switch value, ok := filled[field.Name]; {
+		case ok:
+			v.Set(reflect.ValueOf(value))
+		case v.CanInt():
+			v.SetInt(77)
+		case v.CanUint():
+			v.SetUint(77)
+		case v.Kind() == reflect.Bool:
+			v.SetBool(true)
+		case v.Kind() == reflect.String:
+			v.SetString("another text")
+		default:
+			t.Errorf("%s: say above what a row with this field holds", field.Name)
+			continue
+		}
+		if changed.hash() == plain.hash() {
+			t.Errorf("%s: not in the hash of a row", field.Name)
+		}
+		if long := v.Kind() == reflect.Slice || v.Kind() == reflect.String && field.Name != "Peer"; long && changed.Size() <= plain.Size() {
+			t.Errorf("%s: not in the size of a row", field.Name)
+		}
+	}
+}

@@ -126,7 +126,7 @@ func (h hole) apply(root string) (map[string]string, error) {
 			text = string(data)
 		}
 		if n := strings.Count(text, e.old); n != 1 {
-			return nil, fmt.Errorf("hole %s: its old text is %d times in %s, not once: the product changed, put the hole back as it would be now:\n%s",
+			return nil, fmt.Errorf("hole %s: its old text is %d times in %s, not once: the product changed, quote the lines as they are now:\n%s",
 				h.name, n, e.file, e.old)
 		}
 		texts[e.file] = strings.Replace(text, e.old, e.new, 1)

@@ -74,8 +74,8 @@ func (a *commands) queryCommand() *cobra.Command {
 			"What is older than all peers cache (--freshness, a day if not said) comes from its publisher's own peer. Where that is\n" +
 			"away a peer that keeps copies (serve --keep) answers for it, if it has them all: a line on stderr says so, and with\n" +
 			"--json the final event names them in \"copies\".\n\n" +
-			"It exits with 3 where nobody serves that theme or provider, or those who did have been gone for three refresh\n" +
-			"periods (half a minute), and with 4 where the answer is incomplete.",
+			"It exits with 3 where nobody serves that theme or provider, or the ring has taken those who did for lost, and\n" +
+			"with 4 where the answer is incomplete, as it is until then.",
 		Example: `  feedring query --theme news --since 36h europe AND energie
   feedring query --provider lemonde '(gaz OR "prix fixe") NOT sport'
   feedring query --since yesterday -- europe -elections
