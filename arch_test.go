@@ -155,9 +155,17 @@ var arrows = map[string][]string{
 	"node/internal/nodetest":         {".", "group", "internal/origin/fetch", "internal/store", "internal/wire", "node/internal/tasks"},
 	"node/internal/storage":          {"internal/store", "internal/web"},
 	"node/internal/origins": {
-		".", "group", "internal/host", "internal/keyed", "internal/origin/discover", "internal/origin/failure", "internal/origin/document", "internal/origin/fetch", "internal/peer",
-		"internal/readerfeeds/cache", "internal/readerfeeds/render", "internal/safehttp", "internal/store", "internal/vouch", "internal/web", "internal/wire",
-		"node/internal/contacts", "node/internal/publish", "node/internal/readers/delivery", "node/internal/sealed", "node/internal/storage", "node/internal/tasks",
+		".", "group", "internal/keyed", "internal/origin/document", "internal/origin/fetch", "internal/peer",
+		"internal/readerfeeds/cache", "internal/safehttp", "internal/store", "internal/vouch", "internal/web",
+		"node/internal/origins/latency", "node/internal/publish", "node/internal/storage", "node/internal/tasks",
+	},
+	"node/internal/origins/standin": {
+		".", "internal/readerfeeds/cache", "internal/readerfeeds/render", "internal/store", "internal/wire", "node/internal/readers/delivery", "node/internal/sealed",
+	},
+	"node/internal/origins/latency": {"internal/safehttp"},
+	"node/internal/preview": {
+		".", "internal/host", "internal/origin/discover", "internal/origin/document", "internal/origin/failure", "internal/origin/fetch", "internal/peer", "internal/vouch", "internal/web",
+		"node/internal/contacts",
 	},
 	"node/internal/publish": {".", "group", "internal/host", "internal/peer", "internal/readerfeeds/render", "internal/store", "internal/web", "internal/wire", "internal/wire/polls", "node/internal/sealed", "node/internal/storage", "node/internal/tasks", "proto/feedring/v1"},
 

@@ -12,7 +12,10 @@ import (
 	"github.com/feedring/feedring/node/internal/admin"
 	"github.com/feedring/feedring/node/internal/contacts"
 	"github.com/feedring/feedring/node/internal/origins"
+	"github.com/feedring/feedring/node/internal/origins/latency"
+	"github.com/feedring/feedring/node/internal/origins/standin"
 	"github.com/feedring/feedring/node/internal/personalfeeds"
+	"github.com/feedring/feedring/node/internal/preview"
 	"github.com/feedring/feedring/node/internal/publish"
 	"github.com/feedring/feedring/node/internal/readers"
 	"github.com/feedring/feedring/node/internal/readers/delivery"
@@ -29,10 +32,10 @@ const connsAtHost = 4
 // assemble builds the machine, the rooms and the effects.
 func (n *Node) assemble() error {
 	var err error
-	latency := origins.NewLatency()
+	distances := latency.New()
 	n.outside, err = safehttp.New(safehttp.Config{
 		AllowPrivate: n.cfg.AllowPrivateFeeds, UserAgent: n.agent(0),
-		Connected:       latency.Connected,
+		Connected:       distances.Connected,
 		MaxConnsPerHost: connsAtHost, // who asks bounds what is under way
 	})
 	if err != nil {
@@ -43,14 +46,22 @@ func (n *Node) assemble() error {
 	}
 	n.fetcher = fetch.NewFetcher(n.outside, n.prepare)
 	broker := delivery.New(n.ID(), n.store, n.history)
+	resting := broker.Subscribe()
 	n.offers = newOffers(n.ctx, n.offered, n.loop.Post, n.background)
 	if n.origins, err = origins.Load(n.ctx, origins.Config{
-		Self: n.ID(), Store: n.store, Storage: n.writing, Cache: n.own, Host: n.host, Joins: n.joins, Loop: n.loop, Offers: n.offers,
-		Identity: n.identity, Broker: broker, Tasks: &n.running, Log: n.log, Share: n.cfg.Share,
+		Self: n.ID(), Store: n.store, Storage: n.writing, Cache: n.own, Loop: n.loop, Offers: n.offers,
+		Identity: n.identity, StandIns: resting, Tasks: &n.running, Log: n.log, Share: n.cfg.Share,
 		AllowPrivate: n.cfg.AllowPrivateFeeds, Interval: n.cfg.Interval, Policy: n.cfg.Policy, Budget: n.cfg.Budget,
 	}, n.cfg.Feeds); err != nil {
 		return err
 	}
+	previews := fetch.NewPreviews(n.outside, n.prepare)
+	n.Finder = preview.New(preview.Config{
+		Self: n.ID(), Feeds: n.origins, Previews: previews, Views: n.loop, Joins: n.joins, Host: n.host,
+	})
+	n.standIns = standin.New(standin.Config{
+		Self: n.ID(), Feeds: n.origins, Store: n.store, Cache: n.own, Entries: resting, Subscribers: subscribers{n}, Log: n.log,
+	})
 	n.writing.Notify(n.origins)
 	n.links = transport.NewLinks(n.ctx, n.host, n.sealer, n.cfg.Refresh, &n.running, n.log)
 	n.loop.states = newPersister(n.store, n.loop, &n.themes, n.log)
@@ -102,7 +113,7 @@ func (n *Node) assemble() error {
 		return err
 	}
 	if err := n.origins.Begin(origins.Parts{
-		Client: n.outside, Latency: latency, Sites: n.sites, Publisher: n.publisher, Subscribers: subscribers{n}, Personal: n.personal,
+		Client: n.outside, Previews: previews, Finder: n.Finder, Latency: distances, Sites: n.sites, Publisher: n.publisher, Subscribers: subscribers{n}, Personal: n.personal,
 	}); err != nil {
 		return err
 	}
@@ -139,7 +150,7 @@ func (n *Node) serve() {
 	n.listen()
 	n.background(func() { n.personal.Run(n.ctx) })
 	n.background(func() { n.personal.Deliver(n.ctx) })
-	n.background(n.origins.StandIn)
+	n.background(func() { n.standIns.Run(n.ctx) })
 	site := web.Config{
 		Backend: n, PublicURL: n.cfg.PublicURL, Metrics: n.Metrics(), Personal: n.personal,
 		Front: ownFeeds{n.own},

@@ -30,13 +30,3 @@ func (n *Node) MoveFeed(ctx context.Context, from, to string, force bool) (web.F
 func (n *Node) Ping(ctx context.Context, url string) (web.FeedStatus, error) {
 	return n.origins.Ping(ctx, url)
 }
-
-// FindFeed implements web.Backend.
-func (n *Node) FindFeed(ctx context.Context, spec feedring.FeedSpec) (web.Found, error) {
-	return n.origins.Find(ctx, spec)
-}
-
-// FindFeeds implements web.Backend.
-func (n *Node) FindFeeds(ctx context.Context, specs []feedring.FeedSpec) []web.Sought {
-	return n.origins.FindAll(ctx, specs)
-}

@@ -25,7 +25,9 @@ import (
 	"github.com/feedring/feedring/node/internal/contacts"
 	"github.com/feedring/feedring/node/internal/front"
 	"github.com/feedring/feedring/node/internal/origins"
+	"github.com/feedring/feedring/node/internal/origins/standin"
 	"github.com/feedring/feedring/node/internal/personalfeeds"
+	"github.com/feedring/feedring/node/internal/preview"
 	"github.com/feedring/feedring/node/internal/publish"
 	"github.com/feedring/feedring/node/internal/readers"
 	"github.com/feedring/feedring/node/internal/storage"
@@ -36,6 +38,7 @@ import (
 // Node is a running peer.
 type Node struct {
 	*admin.Desk
+	*preview.Finder
 
 	cfg     Config
 	log     *slog.Logger
@@ -52,6 +55,7 @@ type Node struct {
 	sites     *vouch.Memory // what sites say of peers
 	readers   *readers.Server
 	origins   *origins.Feeds
+	standIns  *standin.Writer
 	offers    *offers
 	front     *front.Front
 	outside   *safehttp.Client // everything fetched from the web

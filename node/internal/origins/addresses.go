@@ -3,7 +3,6 @@ package origins
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -237,7 +236,7 @@ func (o *Feeds) Move(ctx context.Context, from, to string, force bool) (st web.F
 		return st, "", err
 	}
 	if f.file() == "" && !force {
-		if note, err = o.lookBefore(ctx, from, to); err != nil {
+		if note, err = o.parts.Finder.LookBefore(ctx, from, to); err != nil {
 			return st, "", err
 		}
 	}
@@ -261,30 +260,8 @@ func (o *Feeds) refuseMove(url, from, to string) error {
 			return &web.MoveError{From: from, To: to}
 		}
 	}
-	if err := o.refuse(feedring.FeedSpec{URL: to}); err != nil {
+	if err := o.Refuse(feedring.FeedSpec{URL: to}); err != nil {
 		return &web.PrivateAddressError{From: from, URL: to}
 	}
 	return nil
-}
-
-// lookBefore looks at the address that a feed is to have. What may be there later
-// is no error, and told.
-func (o *Feeds) lookBefore(ctx context.Context, from, to string) (note string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, findWithin)
-	defer cancel()
-	_, err = o.preview(ctx, to)
-	var held *fetch.HeldError
-	switch {
-	case err == nil:
-		return "", nil
-	case errors.As(err, &held):
-		return held.Error() + ": it is looked at then", nil
-	case errors.Is(err, fetch.ErrBusy):
-		return err.Error() + ": it is looked at after them", nil
-	case errors.Is(err, context.DeadlineExceeded):
-		return "the origin has not answered yet: it is asked again", nil
-	case passing(err):
-		return reason(err) + ": it is looked at again", nil
-	}
-	return "", &web.MoveError{From: from, To: to, Reason: reason(err)}
 }

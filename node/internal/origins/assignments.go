@@ -178,14 +178,24 @@ func newLookers(o *Feeds) *lookers {
 	return &lookers{watched: o, loop: o.Loop, tasks: o.Tasks, now: make(map[string]turnOf)}
 }
 
-func (o *Feeds) latencyOf(url string) time.Duration { return o.parts.Latency.of(url) }
+func (o *Feeds) latencyOf(url string) time.Duration { return o.parts.Latency.Of(url) }
 
 // watchAssigned has a feed that rests from now on served from what the group has.
 func (o *Feeds) watchAssigned(url string) {
 	o.watch(url)
 	if f, ok := o.get(url); ok && o.lookers.rests(f.spec()) {
-		o.resting.Mark(feedring.FeedRef{URL: url})
+		o.StandIns.Mark(feedring.FeedRef{URL: url})
 	}
+}
+
+// Resting is a feed that another peer looks at, and its title; false: it is not one
+// of this peer's, or does not rest.
+func (o *Feeds) Resting(url string) (spec feedring.FeedSpec, title string, rests bool) {
+	f, ok := o.get(url)
+	if !ok || !o.lookers.rests(f.spec()) {
+		return feedring.FeedSpec{}, "", false
+	}
+	return f.spec(), o.title(url), true
 }
 
 // Assign does group.FetchAssignment.
@@ -228,5 +238,17 @@ func (o *Feeds) Requested(r group.FetchRequested) {
 		ctx, cancel := context.WithTimeout(o.ctx, time.Minute)
 		defer cancel()
 		_ = o.Look(ctx, r.URL) // that it failed is told where the feed is watched
+	})
+}
+
+// Measure does group.MeasureOrigin. Who reads a file asks no origin.
+func (o *Feeds) Measure(m group.MeasureOrigin) {
+	o.Tasks.Run(func() {
+		in := group.OriginMeasured{URL: m.URL, Distance: time.Millisecond}
+		if o.file(m.URL) == "" {
+			took, err := o.parts.Latency.Measure(o.ctx, o.parts.Client, m.URL)
+			in.Distance, in.Failing = took, err != nil
+		}
+		o.Loop.Tell(m.Group, in)
 	})
 }

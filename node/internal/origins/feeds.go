@@ -19,7 +19,6 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
-	"github.com/feedring/feedring/internal/host"
 	"github.com/feedring/feedring/internal/keyed"
 	"github.com/feedring/feedring/internal/origin/fetch"
 	"github.com/feedring/feedring/internal/peer"
@@ -28,9 +27,8 @@ import (
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/vouch"
 	"github.com/feedring/feedring/internal/web"
-	"github.com/feedring/feedring/node/internal/contacts"
+	"github.com/feedring/feedring/node/internal/origins/latency"
 	"github.com/feedring/feedring/node/internal/publish"
-	"github.com/feedring/feedring/node/internal/readers/delivery"
 	"github.com/feedring/feedring/node/internal/storage"
 	"github.com/feedring/feedring/node/internal/tasks"
 )
@@ -74,6 +72,12 @@ type Identity interface {
 	Yields() error
 }
 
+// StandIns renews the documents of feeds that rest.
+type StandIns interface {
+	// Mark notes that a feed rests from now on.
+	Mark(feedring.FeedRef)
+}
+
 // Publisher stores new entries of a feed.
 type Publisher interface {
 	Publish(context.Context, feedring.FeedSpec, []feedring.Entry) error
@@ -89,6 +93,15 @@ type Subscribers interface {
 	Prepare(url string, h http.Header) // what an origin is told of who asks
 }
 
+// Finder looks at addresses before their feeds are there.
+type Finder interface {
+	// LookBefore looks at the address that a feed is to have. What may be there later
+	// is no error, and told.
+	LookBefore(ctx context.Context, from, to string) (note string, err error)
+	// Joinable is what a feed's rel="feedring" offers that this peer has not taken.
+	Joinable(feedURL, link string) (site string, id feedring.PeerID)
+}
+
 // Personal are the personal feeds.
 type Personal interface {
 	Restore()
@@ -101,12 +114,10 @@ type Config struct {
 	Store        *store.Store
 	Storage      *storage.Health // is told of what the store refuses; nil: nobody is
 	Cache        *cache.Cache    // serves what is published whole to pollers
-	Host         *host.Host
-	Joins        *contacts.Joins
 	Loop         Loop
 	Offers       Offers
 	Identity     Identity
-	Broker       *delivery.Broker
+	StandIns     StandIns
 	Tasks        *tasks.Group
 	Log          *slog.Logger
 	Share        feedring.Share // how much of an entry leaves this peer, where its feed does not say
@@ -119,7 +130,9 @@ type Config struct {
 // Parts are what the feeds work with once they are loaded.
 type Parts struct {
 	Client      *safehttp.Client // nil: origins are not asked
-	Latency     *Latency
+	Previews    *fetch.Previews  // at addresses before they are added; the next look at one asks nobody
+	Finder      Finder
+	Latency     *latency.Table
 	Sites       *vouch.Memory
 	Publisher   Publisher
 	Subscribers Subscribers
@@ -133,15 +146,13 @@ type vouches interface{ Vouched(url string) bool }
 // each, and the way from a look to the publisher.
 type Feeds struct {
 	Config
-	ctx      context.Context // ends with the peer
-	parts    Parts
-	watcher  *fetch.Watcher
-	previews *fetch.Previews // of addresses before they are added; the next look at one asks nobody
-	files    *fetch.Files
-	ours     vouches
-	lookers  *lookers               // who looks at what is published; nil: this peer at all
-	resting  *delivery.Subscription // to feeds that rest here, and to entries that others publish
-	least    atomic.Uint64          // no log goes on in an earlier epoch: another process with this peer's key may have
+	ctx     context.Context // ends with the peer
+	parts   Parts
+	watcher *fetch.Watcher
+	files   *fetch.Files
+	ours    vouches
+	lookers *lookers      // who looks at what is published; nil: this peer at all
+	least   atomic.Uint64 // no log goes on in an earlier epoch: another process with this peer's key may have
 
 	changing  sync.Mutex // one feed is added or removed at a time
 	mu        sync.Mutex
@@ -158,17 +169,13 @@ type Feeds struct {
 func Load(ctx context.Context, cfg Config, configured []feedring.FeedSpec) (*Feeds, error) {
 	o := &Feeds{Config: cfg, ctx: ctx, feeds: newFeeds()}
 	o.ours = o
-	if cfg.Broker != nil {
-		o.resting = cfg.Broker.Subscribe()
-	}
 	return o, o.load(configured)
 }
 
 // Begin makes ready to look at origins.
 func (o *Feeds) Begin(parts Parts) (err error) {
 	o.parts = parts
-	o.previews = fetch.NewPreviews(parts.Client, o.parts.Subscribers.Prepare)
-	o.files = &fetch.Files{Next: o.previews, Path: o.file, All: o.allFiles}
+	o.files = &fetch.Files{Next: parts.Previews, Path: o.file, All: o.allFiles}
 	o.lookers = newLookers(o)
 	spread := fetch.WithSites{Policy: fetch.NewBudget(o.Policy, o.Budget, rand.NewPCG(rand.Uint64(), rand.Uint64())), Vouches: o.Vouched}
 	var policy fetch.Policy = fetch.WithHubs{Policy: spread, Works: parts.Subscribers.HubWorks}
@@ -345,7 +352,7 @@ func (o *Feeds) moveAll(ctx context.Context, specs []feedring.FeedSpec, moves ma
 // previewed.
 func (o *Feeds) lookAgain(url string) {
 	st, err := o.State(url)
-	previewed := !st.LastLook.IsZero() && o.previews != nil && o.previews.Holds(url)
+	previewed := !st.LastLook.IsZero() && o.parts.Previews != nil && o.parts.Previews.Holds(url)
 	if err != nil || !st.Gone && !previewed {
 		return
 	}

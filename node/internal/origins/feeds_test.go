@@ -17,6 +17,8 @@ import (
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/web"
 	"github.com/feedring/feedring/node/internal/nodetest"
+	"github.com/feedring/feedring/node/internal/origins/latency"
+	"github.com/feedring/feedring/node/internal/preview"
 )
 
 // library is the origins of one peer, with its publisher but no machine.
@@ -44,7 +46,7 @@ func newLibrary(t testing.TB, s *store.Store, p *testWriter, configured ...feedr
 		Self: p.Self, Store: s, Log: quiet, Cache: own, Offers: l, Identity: alone{}, Loop: testLoop(nil), Tasks: nodetest.Tasks(t),
 	}, configured)
 	check(t, err)
-	l.parts = Parts{Latency: NewLatency(), Subscribers: nobody{own}, Publisher: publishes(
+	l.parts = Parts{Latency: latency.New(), Subscribers: nobody{own}, Publisher: publishes(
 		func(ctx context.Context, spec feedring.FeedSpec, entries []feedring.Entry) error {
 			at := feedring.Position{Epoch: max(7, l.epoch(spec)), Sequence: 1}
 			if last := s.LogHead(feedring.FeedRef{URL: spec.URL, Publisher: p.Self}).Position; last.Epoch == at.Epoch {
@@ -98,7 +100,8 @@ func TestOriginsAddedAreKept(t *testing.T) {
 // backend serves what concerns feeds.
 type backend struct {
 	web.Backend
-	o *Feeds
+	o      *Feeds
+	finder *preview.Finder
 }
 
 func (b backend) AddFeeds(ctx context.Context, specs []feedring.FeedSpec, titles []string) []web.Added {
@@ -106,7 +109,7 @@ func (b backend) AddFeeds(ctx context.Context, specs []feedring.FeedSpec, titles
 }
 
 func (b backend) FindFeed(ctx context.Context, spec feedring.FeedSpec) (web.Found, error) {
-	return b.o.Find(ctx, spec)
+	return b.finder.FindFeed(ctx, spec)
 }
 
 // TestFullDiskIsSaid asks the socket's API, where the disk has no room.
@@ -122,13 +125,13 @@ func TestFullDiskIsSaid(t *testing.T) {
 		detail string
 	}{{full, http.StatusInsufficientStorage, "make room on its disk"}, {closed, http.StatusInternalServerError, "store is closed"}} {
 		o := &Feeds{
-			Config:   Config{Store: test.store, Log: quiet, Cache: openOwn(t), Identity: alone{}, Loop: testLoop(nil), Offers: &library{}},
-			feeds:    newFeeds(),
-			previews: fetch.NewPreviews(nobodyAnswers{}, nil),
+			Config: Config{Store: test.store, Log: quiet, Cache: openOwn(t), Identity: alone{}, Loop: testLoop(nil), Offers: &library{}},
+			feeds:  newFeeds(),
 		}
 		o.watcher, err = fetch.NewWatcher(fetch.WatcherConfig{Client: nobodyAnswers{}, Policy: fetch.Fixed(time.Hour), Handler: o})
 		check(t, err)
-		api := httptest.NewServer(web.SocketHandler(web.Config{Backend: backend{o: o}, Logger: quiet}))
+		finder := preview.New(preview.Config{Feeds: o, Previews: fetch.NewPreviews(nobodyAnswers{}, nil)})
+		api := httptest.NewServer(web.SocketHandler(web.Config{Backend: backend{o: o, finder: finder}, Logger: quiet}))
 		defer api.Close()
 		resp, err := http.Post(api.URL+"/api/v1/feeds", "application/json", strings.NewReader(`{"url":"https://example.org/feed","theme":"news"}`))
 		check(t, err)

@@ -15,7 +15,7 @@ import (
 // address. What was previewed is taken from there.
 func (o *Feeds) hostPolicy() fetch.HostPolicy {
 	local := func(feedURL string) bool { return o.file(feedURL) != "" }
-	here := func(feedURL string) bool { return local(feedURL) || o.previews.Holds(feedURL) }
+	here := func(feedURL string) bool { return local(feedURL) || o.parts.Previews.Holds(feedURL) }
 	part := func(feedURL string) fetch.Part { return fetch.Part(o.lookers.of(feedURL).Part) }
 	return fetch.HostPolicy{Between: o.Interval, Local: here, Part: part, Ours: func(feedURL string) bool {
 		present := o.addresses.presentOf(feedURL)

@@ -60,7 +60,7 @@ func (o *Feeds) feedStatus(url string, f origin) web.FeedStatus {
 		st.Entries = h.Count
 	}
 	if known.Feedring != "" {
-		st.Join, st.SitePeer = o.joinable(url, known.Feedring)
+		st.Join, st.SitePeer = o.parts.Finder.Joinable(url, known.Feedring)
 	}
 	if f.theme() != "" {
 		st.VouchedBy = o.VouchedBy(f.theme(), ref)
@@ -79,7 +79,7 @@ func (o *Feeds) Add(ctx context.Context, specs []feedring.FeedSpec, titles []str
 	var sound []feedring.FeedSpec
 	var named []string
 	for i, spec := range specs {
-		if said[i].Err = o.refuse(spec); said[i].Err == nil {
+		if said[i].Err = o.Refuse(spec); said[i].Err == nil {
 			places, sound = append(places, i), append(sound, spec)
 			if len(titles) > 0 {
 				named = append(named, titles[i])
@@ -109,9 +109,9 @@ func (o *Feeds) hasHistory(spec feedring.FeedSpec) bool {
 	return ok && h.Private && spec.Theme == ""
 }
 
-// refuse returns an error for a feed that this peer would never fetch or read. A
+// Refuse returns an error for a feed that this peer would never fetch or read. A
 // name may still turn out to lead to a private address.
-func (o *Feeds) refuse(spec feedring.FeedSpec) error {
+func (o *Feeds) Refuse(spec feedring.FeedSpec) error {
 	u, err := url.Parse(spec.URL)
 	if err == nil && !o.AllowPrivate && safehttp.IsPrivateHost(u.Hostname()) {
 		err = &web.PrivateAddressError{URL: spec.URL, Host: u.Hostname()}
@@ -150,4 +150,14 @@ func (o *Feeds) Status(url string) (web.FeedStatus, error) {
 		return web.FeedStatus{}, notOurs(url)
 	}
 	return o.feedStatus(url, f), nil
+}
+
+// Knows reports whether a feed is there already, or was: then its address was
+// looked at.
+func (o *Feeds) Knows(spec feedring.FeedSpec) bool {
+	if _, ok := o.get(o.FirstAddress(spec.URL)); ok {
+		return true
+	}
+	st, err := o.kept(spec.URL)
+	return err == nil && !st.LastSuccess.IsZero()
 }

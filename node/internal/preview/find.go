@@ -1,4 +1,6 @@
-package origins
+// Package preview looks at addresses before their feeds are added: it finds the feed
+// that a person means, and the peer that a site offers to join.
+package preview
 
 import (
 	"context"
@@ -12,11 +14,44 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/host"
 	"github.com/feedring/feedring/internal/origin/discover"
 	"github.com/feedring/feedring/internal/origin/failure"
 	"github.com/feedring/feedring/internal/origin/fetch"
+	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/internal/web"
+	"github.com/feedring/feedring/node/internal/contacts"
 )
+
+// Feeds are this peer's own feeds.
+type Feeds interface {
+	// Refuse returns an error for a feed that this peer would never fetch or read.
+	Refuse(feedring.FeedSpec) error
+	// Knows reports whether a feed is there already, or was: then its address was
+	// looked at.
+	Knows(feedring.FeedSpec) bool
+	// Visit asks an origin when its host may be asked.
+	Visit(ctx context.Context, url string, ask func(context.Context) error) error
+}
+
+// Views is what the machine knows.
+type Views interface{ View() *peer.View }
+
+// Config is what a Finder works with.
+type Config struct {
+	Self     feedring.PeerID
+	Feeds    Feeds
+	Previews *fetch.Previews
+	Views    Views
+	Joins    *contacts.Joins
+	Host     *host.Host
+}
+
+// Finder looks at addresses before their feeds are added.
+type Finder struct{ cfg Config }
+
+// New returns a Finder.
+func New(cfg Config) *Finder { return &Finder{cfg: cfg} }
 
 // findWithin is how long a command waits to know what it adds.
 const findWithin = 8 * time.Second
@@ -24,15 +59,15 @@ const findWithin = 8 * time.Second
 // wellKnown is where a site that names no feed may have one.
 var wellKnown = [...]string{"/feed", "/rss.xml", "/atom.xml", "/index.xml"}
 
-// Find looks for the feed at an address.
-func (o *Feeds) Find(ctx context.Context, spec feedring.FeedSpec) (web.Found, error) {
+// FindFeed looks for the feed at an address.
+func (f *Finder) FindFeed(ctx context.Context, spec feedring.FeedSpec) (web.Found, error) {
 	as := web.Found{URL: spec.URL}
-	if spec.File != "" || o.refuse(spec) != nil || o.knows(spec) {
+	if spec.File != "" || f.cfg.Feeds.Refuse(spec) != nil || f.cfg.Feeds.Knows(spec) {
 		return as, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, findWithin)
 	defer cancel()
-	seen, err := o.preview(ctx, spec.URL)
+	seen, err := f.look(ctx, spec.URL)
 	var held *fetch.HeldError
 	switch {
 	case errors.As(err, &held):
@@ -40,9 +75,9 @@ func (o *Feeds) Find(ctx context.Context, spec feedring.FeedSpec) (web.Found, er
 	case errors.Is(err, fetch.ErrBusy):
 		as.Note, as.Unasked = err.Error()+": it is looked at after them", true
 	case seen.Page != nil:
-		return o.findOn(ctx, spec.URL, seen.Page, err)
+		return f.findOn(ctx, spec.URL, seen.Page, err)
 	case seen.Document != nil:
-		as.Join, as.SitePeer = o.joinable(spec.URL, seen.Document.Feedring)
+		as.Join, as.SitePeer = f.Joinable(spec.URL, seen.Document.Feedring)
 	case errors.Is(err, context.DeadlineExceeded):
 		as.Note = "the origin has not answered yet: it is asked again"
 	case err != nil && !passing(err):
@@ -72,35 +107,25 @@ func passing(err error) bool {
 	return refused.Challenge
 }
 
-// preview looks at an address when its host may be asked.
-func (o *Feeds) preview(ctx context.Context, address string) (seen fetch.Seen, err error) {
-	err = o.watcher.Visit(ctx, address, func(ctx context.Context) (err error) {
-		seen, err = o.previews.Preview(ctx, address)
+// look looks at an address when its host may be asked.
+func (f *Finder) look(ctx context.Context, address string) (seen fetch.Seen, err error) {
+	err = f.cfg.Feeds.Visit(ctx, address, func(ctx context.Context) (err error) {
+		seen, err = f.cfg.Previews.Preview(ctx, address)
 		return err
 	})
 	return seen, err
 }
 
-// knows reports whether a feed is there already, or was: then its address was
-// looked at.
-func (o *Feeds) knows(spec feedring.FeedSpec) bool {
-	if _, ok := o.get(o.FirstAddress(spec.URL)); ok {
-		return true
-	}
-	st, err := o.kept(spec.URL)
-	return err == nil && !st.LastSuccess.IsZero()
-}
-
 // findOn chooses among the feeds that a page names; without any it asks for those
 // that sites commonly have, if the page is the site's first. A page that keeps
 // programs out may have a feed behind it.
-func (o *Feeds) findOn(ctx context.Context, address string, page *discover.Page, why error) (web.Found, error) {
+func (f *Finder) findOn(ctx context.Context, address string, page *discover.Page, why error) (web.Found, error) {
 	links := slices.DeleteFunc(discover.Main(page.Links()), func(l discover.Link) bool {
 		return l.URL == address || l.URL == page.Location // it was looked at, and is none
 	})
 	switch len(links) {
 	case 0:
-		if guess := o.guess(ctx, page.Location); guess != "" {
+		if guess := f.guess(ctx, page.Location); guess != "" {
 			return web.Found{URL: guess}, nil
 		}
 		var refused *fetch.Error
@@ -121,24 +146,46 @@ func (o *Feeds) findOn(ctx context.Context, address string, page *discover.Page,
 
 // guess asks one address after the other, and ends with the first feed or the
 // first that is not answered.
-func (o *Feeds) guess(ctx context.Context, site string) string {
+func (f *Finder) guess(ctx context.Context, site string) string {
 	u, err := url.Parse(site)
 	if err != nil || u.Path != "" && u.Path != "/" || u.RawQuery != "" {
 		return ""
 	}
 	for _, path := range wellKnown {
 		address := u.ResolveReference(&url.URL{Path: path}).String()
-		_, err := o.preview(ctx, address)
+		_, err := f.look(ctx, address)
 		if err == nil {
 			return address
 		}
-		o.previews.Forget(address)
+		f.cfg.Previews.Forget(address)
 		var refused *fetch.Error
 		if !errors.As(err, &refused) || refused.Status == 0 && !refused.Page {
 			return ""
 		}
 	}
 	return ""
+}
+
+// LookBefore looks at the address that a feed is to have. What may be there later
+// is no error, and told.
+func (f *Finder) LookBefore(ctx context.Context, from, to string) (note string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, findWithin)
+	defer cancel()
+	_, err = f.look(ctx, to)
+	var held *fetch.HeldError
+	switch {
+	case err == nil:
+		return "", nil
+	case errors.As(err, &held):
+		return held.Error() + ": it is looked at then", nil
+	case errors.Is(err, fetch.ErrBusy):
+		return err.Error() + ": it is looked at after them", nil
+	case errors.Is(err, context.DeadlineExceeded):
+		return "the origin has not answered yet: it is asked again", nil
+	case passing(err):
+		return reason(err) + ": it is looked at again", nil
+	}
+	return "", &web.MoveError{From: from, To: to, Reason: reason(err)}
 }
 
 // reason is what a look found instead of a feed, without the address.

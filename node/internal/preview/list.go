@@ -1,4 +1,4 @@
-package origins
+package preview
 
 import (
 	"context"
@@ -19,8 +19,8 @@ const (
 	findAtOnce    = 32
 )
 
-// FindAll looks for those of a list.
-func (o *Feeds) FindAll(ctx context.Context, specs []feedring.FeedSpec) []web.Sought {
+// FindFeeds looks for those of a list.
+func (f *Finder) FindFeeds(ctx context.Context, specs []feedring.FeedSpec) []web.Sought {
 	ctx, cancel := context.WithTimeout(ctx, findAllWithin)
 	defer cancel()
 	said := make([]web.Sought, len(specs))
@@ -30,7 +30,7 @@ func (o *Feeds) FindAll(ctx context.Context, specs []feedring.FeedSpec) []web.So
 		workers.Go(func() {
 			for places := range hosts {
 				for _, i := range places {
-					said[i] = o.findOf(ctx, specs[i])
+					said[i] = f.findOf(ctx, specs[i])
 				}
 			}
 		})
@@ -72,26 +72,26 @@ func byHost(specs []feedring.FeedSpec, first map[string]int) [][]int {
 }
 
 // findOf looks for one feed of a list. Once the time is over none is looked for.
-func (o *Feeds) findOf(ctx context.Context, spec feedring.FeedSpec) web.Sought {
-	if ctx.Err() != nil || o.mirrored(spec) {
+func (f *Finder) findOf(ctx context.Context, spec feedring.FeedSpec) web.Sought {
+	if ctx.Err() != nil || f.mirrored(spec) {
 		return web.Sought{Found: web.Found{URL: spec.URL, Unasked: ctx.Err() != nil}}
 	}
 	within, cancel := context.WithTimeout(ctx, findEach)
 	defer cancel()
-	found, err := o.Find(within, spec)
+	found, err := f.FindFeed(within, spec)
 	return web.Sought{Found: found, Err: err}
 }
 
 // mirrored reports whether another peer of the group offers a feed: then somebody
 // looks at it already.
-func (o *Feeds) mirrored(spec feedring.FeedSpec) bool {
-	group, in := o.Loop.View().Memberships[spec.Theme]
+func (f *Finder) mirrored(spec feedring.FeedSpec) bool {
+	group, in := f.cfg.Views.View().Memberships[spec.Theme]
 	if !in {
 		return false
 	}
 	for _, m := range group.Members {
-		for _, f := range m.Row.Feeds {
-			if m.Row.Peer != o.Self && f.URL == spec.URL {
+		for _, offered := range m.Row.Feeds {
+			if m.Row.Peer != f.cfg.Self && offered.URL == spec.URL {
 				return true
 			}
 		}
