@@ -1,0 +1,120 @@
+package placement
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// fake is a membership whose manager is m.
+type fake struct {
+	Membership
+	now     time.Time
+	leaving bool
+	ended   []feedring.QueryID
+}
+
+func (f *fake) Now() time.Time                            { return f.now }
+func (f *fake) Manager() feedring.PeerID                  { return "m" }
+func (f *fake) Secondary() feedring.PeerID                { return "s" }
+func (f *fake) Leaving() bool                             { return f.leaving }
+func (f *fake) ReservationAt(feedring.QueryID, time.Time) {}
+func (f *fake) ReservationEnds(id feedring.QueryID)       { f.ended = append(f.ended, id) }
+
+var theGroup = feedring.Theme("news").Group()
+
+func newPlacer() (*Placer, *fake) {
+	f := &fake{now: time.Unix(1000, 0)}
+	return New(Config{Group: theGroup, Theme: "news", Self: "p1", Refresh: time.Minute, Freshness: time.Hour}, f, "m"), f
+}
+
+func query(n int) (id feedring.QueryID) {
+	id[0], id[1] = byte(n), byte(n>>8)
+	return id
+}
+
+// Only the manager and the secondary have places reserved without a small bound.
+func TestReservationsOfOtherMembersAreFew(t *testing.T) {
+	pl, f := newPlacer()
+	n := 0
+	reserve := func(by feedring.PeerID) bool {
+		n++
+		return pl.Reserve(Attempt{ID: query(n)}, feedring.PeerID(fmt.Sprint("c", n)), by)
+	}
+	for i := range MaxOfMember {
+		if !reserve("other") {
+			t.Fatalf("place %d is refused", i)
+		}
+	}
+	if reserve("other") {
+		t.Error("a member has more places than its bound")
+	}
+	for _, by := range []feedring.PeerID{"m", "s", "p1"} {
+		if !reserve(by) {
+			t.Errorf("%s gets no place", by)
+		}
+	}
+	f.leaving = true
+	if reserve("m") {
+		t.Error("a peer that leaves reserves a place")
+	}
+}
+
+// A ticket is good in its group, in time, at the peers that it names, signed by a trusted issuer.
+func TestTickets(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		alter func(*feedring.Ticket, *fake)
+		good  bool
+	}{
+		{"a good one", func(*feedring.Ticket, *fake) {}, true},
+		{"another group", func(t *feedring.Ticket, _ *fake) { t.Group = feedring.Theme("other").Group() }, false},
+		{"too late", func(t *feedring.Ticket, f *fake) { t.Expiry = f.now }, false},
+		{"other peers", func(t *feedring.Ticket, _ *fake) { t.Peers = []feedring.PeerID{"p2"} }, false},
+		{"a stranger's", func(t *feedring.Ticket, _ *fake) { t.Seal = &feedring.Seal{Signer: "x"} }, false},
+		{"another client's place", func(t *feedring.Ticket, _ *fake) { t.Client = "c2" }, false},
+		{"it leaves", func(_ *feedring.Ticket, f *fake) { f.leaving = true }, false},
+	} {
+		pl, f := newPlacer()
+		pl.Reserve(Attempt{ID: query(1)}, "c", "m")
+		ticket := feedring.Ticket{ID: query(1), Group: theGroup, Client: "c", Peers: []feedring.PeerID{"p1"}, Expiry: f.now.Add(time.Minute), Seal: &feedring.Seal{Signer: "m"}}
+		c.alter(&ticket, f)
+		refusal, _, _ := pl.Attach(1, ticket)
+		if good := refusal == ""; good != c.good || good != (pl.Leases() == 1) || good != (len(f.ended) == 1) {
+			t.Errorf("%s: %q, %d leases, %d places taken", c.name, refusal, pl.Leases(), len(f.ended))
+		}
+	}
+}
+
+// A client that comes again on another stream has one lease.
+func TestSecondStreamEndsTheFirst(t *testing.T) {
+	pl, f := newPlacer()
+	ticket := feedring.Ticket{ID: query(1), Group: theGroup, Client: "c", Peers: []feedring.PeerID{"p1"}, Expiry: f.now.Add(time.Minute)}
+	pl.Attach(1, ticket)
+	if refusal, old, again := pl.Attach(2, ticket); refusal != "" || !again || old != 1 || pl.Leases() != 1 {
+		t.Errorf("%q, %d, %v, %d leases", refusal, old, again, pl.Leases())
+	}
+	if pl.Detach(2); pl.Load() != 0 {
+		t.Errorf("in the end %d", pl.Load())
+	}
+}
+
+// What a peer told of its clients stays through a term's beginning, but counts as told no more.
+func TestLoads(t *testing.T) {
+	pl, _ := newPlacer()
+	if changed, first := pl.OnLoad("p2", 3); !changed || !first {
+		t.Errorf("the first report: %v, %v", changed, first)
+	}
+	if changed, first := pl.OnLoad("p2", 3); changed || first {
+		t.Errorf("the same again: %v, %v", changed, first)
+	}
+	pl.ForgetReports()
+	if n, known := pl.Told("p2"); n != 3 || known || pl.LoadOf("p2") != 3 {
+		t.Errorf("a new term: %d, %v", n, known)
+	}
+	if pl.Forget("p2"); pl.LoadOf("p2") != 0 {
+		t.Error("the load of a lost member counts")
+	}
+}
