@@ -87,7 +87,7 @@ func (n *Node) assemble() error {
 	checks := sitecheck.New(n.ctx, sitecheck.Config{
 		Self: n.ID(), Sites: n.sites, Feeds: n.origins, Fetcher: n.fetcher, Loop: n.loop, Tasks: &n.running, Log: n.log,
 	})
-	n.Desk = admin.New(n.ctx, admin.Config{
+	n.Admin = admin.New(n.ctx, admin.Config{
 		Version: Version, Network: n.cfg.Network, HTTP: n.front.Address(), Started: n.started, Read: n.cfg.Read,
 		Refresh: n.cfg.Refresh, Interval: n.cfg.Interval,
 		Loop: n.loop, Feeds: n.origins, Identity: identityView{n}, Storage: n.writing, Host: n.host, Store: n.store,
@@ -133,13 +133,13 @@ func (n *Node) newMachine() error {
 	start := time.Now()
 	m, err := peer.New(peer.Config{
 		Self: n.ID(), Refresh: n.cfg.Refresh, Attempts: n.cfg.Attempts, Freshness: n.cfg.Freshness, Keep: n.cfg.keeps(),
-		Routing: n.cfg.Routing, Fetchers: n.cfg.Distrust, Joining: len(n.joins.All()) > 0 || len(n.host.KnownPeers()) > 0 || n.cfg.LAN,
+		Routing: n.cfg.Routing, Fetchers: n.cfg.Fetchers, Joining: len(n.joins.All()) > 0 || len(n.host.KnownPeers()) > 0 || n.cfg.LAN,
 		Seed: seed(),
 	}, st, start)
 	if err != nil {
 		return err
 	}
-	n.loop.hold(m, n.effects, start)
+	n.loop.begin(m, n.effects, start)
 	return nil
 }
 

@@ -36,7 +36,7 @@ type Config struct {
 	Interval  time.Duration // fixed time between looks at an origin; 0: scheduled
 	Policy    fetch.Rule    // how looks that are scheduled are spread over feeds
 	Budget    time.Duration // between scheduled looks at a feed, in the mean over all: longer learns later and asks less
-	Distrust  int           // by how many peers of a group a feed is to be looked at that several of them offer
+	Fetchers  int           // by how many peers of a group a feed is to be looked at that several of them offer
 	Freshness time.Duration // the paper's F: longer answers more from caches and stores more
 	Keep      time.Duration // how long copies of others' entries are kept for readers whose publisher is away; 0: Freshness
 	Refresh   time.Duration // the paper's r: shorter notices a crash sooner and costs more beacons
@@ -72,7 +72,7 @@ func Default() Config {
 		Network:   "main",
 		Policy:    fetch.ExpectedLoss,
 		Budget:    fetch.MeanInterval,
-		Distrust:  1,
+		Fetchers:  1,
 		Freshness: 24 * time.Hour,
 		Refresh:   10 * time.Second,
 		Attempts:  3,
@@ -110,7 +110,7 @@ func (c *Config) Validate() error {
 		between("freshness", c.Freshness, time.Minute, 366*day),
 		between("keep", c.Keep, 0, maxKeep),
 		between("attempts", c.Attempts, 1, 100),
-		between("distrust", c.Distrust, 1, group.MaxFetchers),
+		between("distrust", c.Fetchers, 1, group.MaxFetchers),
 		between("interval", cmp.Or(c.Interval, day), 100*time.Millisecond, 7*day),
 		between("budget", c.Budget, fetch.MeanInterval, day),
 	)

@@ -48,8 +48,8 @@ func newLoop(start time.Time) *loop {
 	return l
 }
 
-// hold gives the loop its machine, which began at start, before run.
-func (l *loop) hold(m *peer.Machine, effects doer, start time.Time) {
+// begin gives the loop its machine, which began at start, before run.
+func (l *loop) begin(m *peer.Machine, effects doer, start time.Time) {
 	l.machine, l.effects, l.start = m, effects, start
 	l.view.Store(m.View())
 }

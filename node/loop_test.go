@@ -24,7 +24,7 @@ func loopOf(t *testing.T, ctx context.Context, joining bool, do func(peer.Output
 	}, peer.State{}, start)
 	check(t, err)
 	l := newLoop(start)
-	l.hold(m, doFunc(do), start)
+	l.begin(m, doFunc(do), start)
 	go l.run(ctx)
 	return l
 }

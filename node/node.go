@@ -37,7 +37,7 @@ import (
 
 // Node is a running peer.
 type Node struct {
-	*admin.Desk
+	*admin.Admin
 	*preview.Finder
 
 	cfg     Config

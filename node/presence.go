@@ -304,7 +304,7 @@ func (n *Node) servePresence(from feedring.PeerID, s *wire.Stream) error {
 	}
 	d := n.identity
 	d.witnessing.Lock()
-	others := d.witness.Hear(time.Now(), from, told)
+	others := d.witness.Record(time.Now(), from, told)
 	d.witnessing.Unlock()
 	return s.Send(codec.HeardTo(others), presenceRead)
 }

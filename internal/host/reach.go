@@ -22,8 +22,8 @@ type reach struct {
 	hard                            bool // a NAT that gives each destination another port
 	known                           bool // the kind of NAT was found out
 
-	word event.Emitter        // what libp2p's relay service and AutoRelay go by; nil: they do not run
-	said network.Reachability // last
+	word     event.Emitter        // what libp2p's relay service and AutoRelay go by; nil: they do not run
+	lastSaid network.Reachability // last
 }
 
 func (r *reach) note(e any) {
@@ -93,10 +93,10 @@ func (h *Host) judge() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := verdict(presumed, r.reachable, r.unreachable)
-	if r.word == nil || now == r.said {
+	if r.word == nil || now == r.lastSaid {
 		return
 	}
-	r.said = now
+	r.lastSaid = now
 	if err := r.word.Emit(event.EvtLocalReachabilityChanged{Reachability: now}); err != nil {
 		h.log.Debug("reachability not told", "err", err)
 	}

@@ -125,7 +125,7 @@ func (m *Machine) Step(now time.Time, in Input) []Output {
 	switch in := in.(type) {
 	case Heard:
 		for _, t := range in.Others {
-			m.hear(t)
+			m.record(t)
 		}
 	case Asked:
 		m.asked(in)
@@ -218,9 +218,9 @@ func (m *Machine) soon() {
 	}
 }
 
-// hear takes a statement with this key. Who repeats old ones changes nothing: a
+// record takes a statement with this key. Who repeats old ones changes nothing: a
 // process shows that it runs by naming statements that it can only have seen now.
-func (m *Machine) hear(t Told) {
+func (m *Machine) record(t Told) {
 	s := t.Statement
 	if s.Instance == m.own.Instance || s.Instance == 0 {
 		return

@@ -56,7 +56,7 @@ func (w *world) step(p *process, in Input) {
 		case Ask:
 			p.rounds++
 			for _, witness := range w.witnesses {
-				w.step(p, Heard{witness.Hear(w.now, "key", out.Statement)})
+				w.step(p, Heard{witness.Record(w.now, "key", out.Statement)})
 			}
 			w.step(p, Asked{Answers: len(w.witnesses), Nobody: len(w.witnesses) == 0, Settled: true, Epoch: p.epoch})
 		}
@@ -272,25 +272,25 @@ func TestWitnessKeepsLittle(t *testing.T) {
 	var w Witness
 	now := time.Now()
 	for i := range 1000 {
-		w.Hear(now, "key", Statement{Instance: uint64(i + 1), Count: 1})
+		w.Record(now, "key", Statement{Instance: uint64(i + 1), Count: 1})
 	}
-	if n := len(w.Hear(now, "key", Statement{Instance: 1, Count: 2})); n > maxEach {
+	if n := len(w.Record(now, "key", Statement{Instance: 1, Count: 2})); n > maxEach {
 		t.Errorf("%d statements of one key", n)
 	}
 	for i := range 2 * maxKeys {
-		w.Hear(now, feedring.PeerID(fmt.Sprint(i)), Statement{Instance: 1, Count: 1})
+		w.Record(now, feedring.PeerID(fmt.Sprint(i)), Statement{Instance: 1, Count: 1})
 	}
 	if len(w.keys) > maxKeys {
 		t.Errorf("%d keys", len(w.keys))
 	}
-	w.Hear(now.Add(2*witnessFor), "late", Statement{Instance: 1, Count: 1})
+	w.Record(now.Add(2*witnessFor), "late", Statement{Instance: 1, Count: 1})
 	if len(w.keys) != 1 {
 		t.Errorf("%d keys after all are old", len(w.keys))
 	}
 	// An older statement does not replace a newer one.
-	w.Hear(now, "one", Statement{Instance: 1, Count: 5})
-	w.Hear(now, "one", Statement{Instance: 1, Count: 4})
-	if told := w.Hear(now.Add(time.Second), "one", Statement{Instance: 2, Count: 1}); len(told) != 1 || told[0].Statement.Count != 5 || told[0].Age != time.Second {
+	w.Record(now, "one", Statement{Instance: 1, Count: 5})
+	w.Record(now, "one", Statement{Instance: 1, Count: 4})
+	if told := w.Record(now.Add(time.Second), "one", Statement{Instance: 2, Count: 1}); len(told) != 1 || told[0].Statement.Count != 5 || told[0].Age != time.Second {
 		t.Errorf("%+v", told)
 	}
 }
@@ -325,8 +325,8 @@ func TestWitnessKeepsFewBytes(t *testing.T) {
 	long := &feedring.Seal{Payload: make([]byte, 8<<10)}
 	for round := range 2 {
 		for i := range maxKeys {
-			w.Hear(now, feedring.PeerID(fmt.Sprint(round, i)), Statement{Instance: 1 + uint64(i%3), Count: 1, Seal: long})
-			w.Hear(now, feedring.PeerID(fmt.Sprint(round, i/2)), Statement{Instance: 9, Count: uint64(i + 1), Seal: long})
+			w.Record(now, feedring.PeerID(fmt.Sprint(round, i)), Statement{Instance: 1 + uint64(i%3), Count: 1, Seal: long})
+			w.Record(now, feedring.PeerID(fmt.Sprint(round, i/2)), Statement{Instance: 9, Count: uint64(i + 1), Seal: long})
 		}
 		kept := 0
 		for _, all := range w.keys {

@@ -33,9 +33,9 @@ type heard struct {
 	at time.Time
 }
 
-// Hear takes a statement that the holder of a key made, and returns those of
+// Record takes a statement that the holder of a key made, and returns those of
 // other processes with that key.
-func (w *Witness) Hear(now time.Time, of feedring.PeerID, s Statement) (others []Told) {
+func (w *Witness) Record(now time.Time, of feedring.PeerID, s Statement) (others []Told) {
 	if w.keys == nil {
 		w.keys = map[feedring.PeerID][]heard{}
 	}

@@ -83,7 +83,7 @@ func (s *Store) trimWhenWorth() {
 // trim gives back the memory that the database took since it was opened.
 func (s *Store) trim() {
 	s.trimmer.written = 0
-	if s.disk.Room(s.opts.Reserve) != nil {
+	if s.disk.CheckFree(s.opts.Reserve) != nil {
 		return // closing and opening write
 	}
 	s.reopen(asBefore)

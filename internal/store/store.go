@@ -149,7 +149,7 @@ func setSchema(db *badger.DB) error {
 // first, the version last, so that an upgrade that a kill ends is made again.
 func (s *Store) upgrade(db *badger.DB) error {
 	entries := s.Entries(func(*Head) bool { return true })
-	if err := s.disk.Room(disk.Spare/2 + int64(entries)*markRoom); err != nil {
+	if err := s.disk.CheckFree(disk.Spare/2 + int64(entries)*markRoom); err != nil {
 		return err
 	}
 	if err := markOld(db, &s.heads); err != nil {

@@ -162,7 +162,7 @@ func (s *Store) Refuses() error {
 	if broken != nil {
 		return broken
 	}
-	if err := s.disk.Room(s.opts.Reserve); err != nil {
+	if err := s.disk.CheckFree(s.opts.Reserve); err != nil {
 		return err
 	}
 	if err := s.failed.Load(); err != nil {
@@ -174,13 +174,13 @@ func (s *Store) Refuses() error {
 // refuseWhenFull answers ErrFull to the requests for which the disk has no
 // room, and returns the others.
 func (s *Store) refuseWhenFull(group []*request) []*request {
-	err := s.disk.Room(s.opts.Reserve)
+	err := s.disk.CheckFree(s.opts.Reserve)
 	if err == nil {
 		return group
 	}
 	kept := group[:0]
 	for _, r := range group {
-		if r.frees && s.disk.Room(s.opts.Reserve/4) == nil {
+		if r.frees && s.disk.CheckFree(s.opts.Reserve/4) == nil {
 			kept = append(kept, r)
 		} else {
 			r.done <- err

@@ -47,7 +47,7 @@ func (d *Dir) Open() (*badger.DB, error) {
 		return nil, d.Explain(err)
 	}
 	d.releaseSpare()
-	if err := d.Room(Spare / 2); err != nil {
+	if err := d.CheckFree(Spare / 2); err != nil {
 		return nil, err
 	}
 	db, err := badger.Open(badgerOptions(d.Path, d.Log))
@@ -64,8 +64,8 @@ func (d *Dir) Close(db *badger.DB) error {
 	return db.Close()
 }
 
-// Room returns ErrFull where less than least bytes are left.
-func (d *Dir) Room(least int64) error {
+// CheckFree returns ErrFull where less than least bytes are left.
+func (d *Dir) CheckFree(least int64) error {
 	if d.Reserve < 0 {
 		return nil
 	}
@@ -108,7 +108,7 @@ func (d *Dir) releaseSpare() {
 // makeSpare takes the room where there is plenty; without it the store works
 // as well.
 func (d *Dir) makeSpare() {
-	if d.Reserve < 0 || d.Room(d.Reserve+Spare) != nil {
+	if d.Reserve < 0 || d.CheckFree(d.Reserve+Spare) != nil {
 		return
 	}
 	if err := allocate(d.sparePath(), Spare); err != nil {

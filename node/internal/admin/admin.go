@@ -56,7 +56,7 @@ type Storage interface {
 	Check(now time.Time) error
 }
 
-// Config is what a desk needs.
+// Config is what an Admin needs.
 type Config struct {
 	Version, Network string
 	HTTP             string // the address of the page; empty: off
@@ -81,12 +81,14 @@ type Config struct {
 	Log      *slog.Logger
 }
 
-// Desk implements the part of web.Backend that is about the peer itself.
-type Desk struct {
+// Admin implements the part of web.Backend that is about the peer itself.
+type Admin struct {
 	cfg Config
 	ctx context.Context
 	id  feedring.PeerID
 }
 
-// New returns a desk that asks nobody after ctx ended.
-func New(ctx context.Context, cfg Config) *Desk { return &Desk{cfg: cfg, ctx: ctx, id: cfg.Host.ID()} }
+// New returns an Admin that asks nobody after ctx ended.
+func New(ctx context.Context, cfg Config) *Admin {
+	return &Admin{cfg: cfg, ctx: ctx, id: cfg.Host.ID()}
+}

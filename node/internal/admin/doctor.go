@@ -19,7 +19,7 @@ const (
 )
 
 // Doctor implements web.Backend.
-func (d *Desk) Doctor(ctx context.Context) []web.Check {
+func (d *Admin) Doctor(ctx context.Context) []web.Check {
 	checks := []web.Check{
 		d.cfg.Identity.Check(), d.checkAddresses(), d.checkReachable(), d.checkPeers(), d.checkClock(ctx), d.checkRoles(),
 	}
@@ -27,7 +27,7 @@ func (d *Desk) Doctor(ctx context.Context) []web.Check {
 	return append(checks, d.checkVouched(ctx), d.checkStore())
 }
 
-func (d *Desk) checkAddresses() web.Check {
+func (d *Admin) checkAddresses() web.Check {
 	addrs := d.cfg.Host.Listening()
 	c := web.Check{Name: "addresses", OK: len(addrs) > 0, Detail: strings.Join(addrs, " ")}
 	if !c.OK {
@@ -36,7 +36,7 @@ func (d *Desk) checkAddresses() web.Check {
 	return c
 }
 
-func (d *Desk) checkReachable() web.Check {
+func (d *Admin) checkReachable() web.Check {
 	reach := d.cfg.Host.Reachability()
 	c := web.Check{Name: "reachable from outside", OK: reach.Local || reach.Status != "private" || len(reach.Relays) > 0}
 	switch {
@@ -60,7 +60,7 @@ func (d *Desk) checkReachable() web.Check {
 
 // checkPeers is of the connections, and of each place that is joined through and
 // was not reached, why.
-func (d *Desk) checkPeers() web.Check {
+func (d *Admin) checkPeers() web.Check {
 	count, targets := len(d.cfg.Host.Peers()), d.Joins()
 	c := web.Check{Name: "peers", OK: count > 0 || len(targets) == 0, Detail: fmt.Sprintf("connected to %d", count)}
 	if count == 0 {
@@ -80,7 +80,7 @@ func (d *Desk) checkPeers() web.Check {
 
 // unlessSilent turns what fails because this process stays silent for another one
 // with its key into a note: the identity is what fails, and what to act on.
-func (d *Desk) unlessSilent(c web.Check) web.Check {
+func (d *Admin) unlessSilent(c web.Check) web.Check {
 	if is := d.cfg.Identity.Status(); c.OK && !c.Note || is == nil || is.Publishes || !is.Elsewhere {
 		return c
 	}
@@ -90,7 +90,7 @@ func (d *Desk) unlessSilent(c web.Check) web.Check {
 	return c
 }
 
-func (d *Desk) checkRoles() web.Check {
+func (d *Admin) checkRoles() web.Check {
 	var roles []string
 	for _, r := range d.Status().Roles {
 		roles = append(roles, r.String())
@@ -110,7 +110,7 @@ func (d *Desk) checkRoles() web.Check {
 
 // checkFeeds is of what this peer publishes: there something is to be done. What
 // is wrong with a private feed is for its site to mend, and noted.
-func (d *Desk) checkFeeds() []web.Check {
+func (d *Admin) checkFeeds() []web.Check {
 	var wrong, private []string
 	published, all := 0, d.cfg.Feeds.Feeds(true)
 	for _, f := range all {
@@ -155,7 +155,7 @@ func listed(all []string) string {
 // checkClock compares the clock with other peers' through the dates of entries:
 // nobody else is asked. An entry that was seen in this clock's future tells
 // that one of the two is off.
-func (d *Desk) checkClock(context.Context) web.Check {
+func (d *Admin) checkClock(context.Context) web.Check {
 	c := web.Check{Name: "clock", OK: true, Note: true, Detail: "not checked: there is no other peer's entry to compare it with"}
 	now := time.Now()
 	for _, ref := range d.cfg.Store.Refs() {
@@ -178,7 +178,7 @@ func (d *Desk) checkClock(context.Context) web.Check {
 // checkVouched says of which feeds this peer's groups know that their sites vouch
 // for it, as "feedring feed list" does. Of the others their sites are asked now, and
 // so is whoever vouches: what they changed a moment ago is told as such.
-func (d *Desk) checkVouched(ctx context.Context) web.Check {
+func (d *Admin) checkVouched(ctx context.Context) web.Check {
 	ctx, cancel := context.WithTimeout(ctx, doctorAsks)
 	defer cancel()
 	advice, err := d.Vouch(ctx, "")

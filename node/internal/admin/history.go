@@ -6,7 +6,7 @@ import (
 )
 
 // History implements web.Backend.
-func (d *Desk) History() web.HistoryStatus {
+func (d *Admin) History() web.HistoryStatus {
 	var s web.HistoryStatus
 	s.Indexed, s.Whole = d.cfg.History.Indexed()
 	s.Entries = d.cfg.Store.Entries(func(*store.Head) bool { return true })
@@ -14,4 +14,4 @@ func (d *Desk) History() web.HistoryStatus {
 }
 
 // RebuildHistory implements web.Backend.
-func (d *Desk) RebuildHistory() { d.cfg.History.Rebuild() }
+func (d *Admin) RebuildHistory() { d.cfg.History.Rebuild() }

@@ -21,7 +21,7 @@ const (
 )
 
 // ServeInfo answers what commands want to know: the ring, or one group.
-func (d *Desk) ServeInfo(from feedring.PeerID, s *wire.Stream) error {
+func (d *Admin) ServeInfo(from feedring.PeerID, s *wire.Stream) error {
 	var req feedringv1.InfoRequest
 	if err := s.Receive(&req, infoRead); err != nil {
 		return err
@@ -35,7 +35,7 @@ func (d *Desk) ServeInfo(from feedring.PeerID, s *wire.Stream) error {
 	return s.Send(reply, infoRead)
 }
 
-func (d *Desk) info(ctx context.Context, req *feedringv1.InfoRequest) (*feedringv1.InfoReply, error) {
+func (d *Admin) info(ctx context.Context, req *feedringv1.InfoRequest) (*feedringv1.InfoReply, error) {
 	if req.GetTheme() == "" {
 		ring, err := d.Ring(ctx)
 		return info.RingTo(ring), err
@@ -56,13 +56,13 @@ func (d *Desk) info(ctx context.Context, req *feedringv1.InfoRequest) (*feedring
 }
 
 // Ring implements web.Backend.
-func (d *Desk) Ring(context.Context) ([]feedring.RingGroup, error) {
+func (d *Admin) Ring(context.Context) ([]feedring.RingGroup, error) {
 	return d.cfg.Loop.View().Ring, nil
 }
 
 // Catalogue implements web.Backend: a member answers from its own view, any
 // other peer asks the manager, else the secondary, else a member.
-func (d *Desk) Catalogue(ctx context.Context, theme feedring.Theme) (feedring.Catalogue, error) {
+func (d *Admin) Catalogue(ctx context.Context, theme feedring.Theme) (feedring.Catalogue, error) {
 	view := d.cfg.Loop.View()
 	if c, ok := view.Catalogue(theme); ok {
 		return c, nil
@@ -93,7 +93,7 @@ func (d *Desk) Catalogue(ctx context.Context, theme feedring.Theme) (feedring.Ca
 }
 
 // firstCatalogue asks one peer after the other.
-func (d *Desk) firstCatalogue(ctx context.Context, ids []feedring.PeerID, theme feedring.Theme) (feedring.Catalogue, bool) {
+func (d *Admin) firstCatalogue(ctx context.Context, ids []feedring.PeerID, theme feedring.Theme) (feedring.Catalogue, bool) {
 	for _, id := range ids {
 		c, err := d.askCatalogue(ctx, id, theme)
 		if err == nil {
@@ -105,7 +105,7 @@ func (d *Desk) firstCatalogue(ctx context.Context, ids []feedring.PeerID, theme 
 	return feedring.Catalogue{}, false
 }
 
-func (d *Desk) askCatalogue(ctx context.Context, id feedring.PeerID, theme feedring.Theme) (feedring.Catalogue, error) {
+func (d *Admin) askCatalogue(ctx context.Context, id feedring.PeerID, theme feedring.Theme) (feedring.Catalogue, error) {
 	ctx, cancel := context.WithTimeout(ctx, infoAsk)
 	defer cancel()
 	raw, err := d.cfg.Host.Open(ctx, id, wire.VerbInfo, true)
@@ -142,7 +142,7 @@ func leaders(view *peer.View, theme feedring.Theme) []feedring.PeerID {
 
 // suggest returns a theme of the ring that is spelled almost like one that nobody
 // publishes; empty: none.
-func (d *Desk) suggest(theme feedring.Theme) string {
+func (d *Admin) suggest(theme feedring.Theme) string {
 	var names []string
 	for _, g := range d.cfg.Loop.View().Ring {
 		names = append(names, string(g.Theme))

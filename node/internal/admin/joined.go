@@ -25,7 +25,7 @@ const (
 
 // tellReached says who was reached, and which groups those tell of. That they tell
 // nothing in time is no error: the maps come by themselves.
-func (d *Desk) tellReached(ctx context.Context, said *web.Joined, ids []feedring.PeerID) {
+func (d *Admin) tellReached(ctx context.Context, said *web.Joined, ids []feedring.PeerID) {
 	var asking sync.WaitGroup
 	var mu sync.Mutex
 	for _, id := range ids[:min(len(ids), askedAtJoin)] {
@@ -53,7 +53,7 @@ func (d *Desk) tellReached(ctx context.Context, said *web.Joined, ids []feedring
 }
 
 // askRing asks a peer which groups it knows.
-func (d *Desk) askRing(ctx context.Context, id feedring.PeerID) ([]feedring.RingGroup, error) {
+func (d *Admin) askRing(ctx context.Context, id feedring.PeerID) ([]feedring.RingGroup, error) {
 	ctx, cancel := context.WithTimeout(ctx, joinAsk)
 	defer cancel()
 	raw, err := d.cfg.Host.Open(ctx, id, wire.VerbInfo, false)

@@ -13,7 +13,7 @@ import (
 )
 
 // Join implements web.Backend.
-func (d *Desk) Join(ctx context.Context, target string) (web.Joined, error) {
+func (d *Admin) Join(ctx context.Context, target string) (web.Joined, error) {
 	target, err := parseTarget(target)
 	said := web.Joined{Join: target, Reached: []web.Reached{}, Groups: []feedring.Theme{}}
 	if err != nil {
@@ -58,7 +58,7 @@ func parseTarget(target string) (string, error) {
 }
 
 // Joins implements web.Backend.
-func (d *Desk) Joins() []web.JoinTarget {
+func (d *Admin) Joins() []web.JoinTarget {
 	targets := []web.JoinTarget{}
 	via, _ := d.cfg.Joins.Through() // without it nothing failed yet
 	for _, t := range d.cfg.Joins.All() {
@@ -74,7 +74,7 @@ func (d *Desk) Joins() []web.JoinTarget {
 }
 
 // RemoveJoin implements web.Backend.
-func (d *Desk) RemoveJoin(ctx context.Context, target string) error {
+func (d *Admin) RemoveJoin(ctx context.Context, target string) error {
 	target, err := parseTarget(target)
 	if err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 )
 
 // Metrics serves Prometheus text: gauges are read when they are asked for.
-func (d *Desk) Metrics() http.Handler {
+func (d *Admin) Metrics() http.Handler {
 	r := prometheus.NewRegistry()
 	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	gauge := func(name, help string, value func() float64) {
@@ -52,12 +52,12 @@ func oneIf(is bool) float64 {
 }
 
 // publicEntries counts what anybody may know of.
-func (d *Desk) publicEntries() int { return d.cfg.Store.Entries(public) }
+func (d *Admin) publicEntries() int { return d.cfg.Store.Entries(public) }
 
 func public(h *store.Head) bool { return !h.Private }
 
 // frontMetrics tells of own feeds served to pollers.
-func (d *Desk) frontMetrics(r *prometheus.Registry) {
+func (d *Admin) frontMetrics(r *prometheus.Registry) {
 	requests := func(kind int, answer string) {
 		r.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Namespace: "feedring", Name: "front_requests_total", Help: "Requests of pollers for own feeds, by answer.",
@@ -72,7 +72,7 @@ func (d *Desk) frontMetrics(r *prometheus.Registry) {
 	}, func() float64 { return float64(d.readers()) }))
 }
 
-func (d *Desk) readers() int {
+func (d *Admin) readers() int {
 	sum := 0
 	for _, url := range d.cfg.Feeds.Published() {
 		sum += d.cfg.Cache.Readers(url)

@@ -11,10 +11,10 @@ import (
 
 // silentAfter is how long a peer in a group that hears nothing is not yet cut
 // off: beacons and the exchange of the map come each period.
-func (d *Desk) silentAfter() time.Duration { return 4*d.cfg.Refresh + time.Second }
+func (d *Admin) silentAfter() time.Duration { return 4*d.cfg.Refresh + time.Second }
 
 // Reach implements web.Backend.
-func (d *Desk) Reach() web.Reach {
+func (d *Admin) Reach() web.Reach {
 	view := d.cfg.Loop.View()
 	silent, company := d.cfg.Contact.Silence()
 	known := company || len(d.cfg.Joins.All()) > 0

@@ -8,7 +8,7 @@ import (
 )
 
 // Readiness implements web.Backend.
-func (d *Desk) Readiness() web.Readiness {
+func (d *Admin) Readiness() web.Readiness {
 	var is web.Readiness
 	if !d.Ready() {
 		is.Reasons = append(is.Reasons, "this peer has not settled its roles in all of its groups yet: ask again in a second")
@@ -24,7 +24,7 @@ func (d *Desk) Readiness() web.Readiness {
 }
 
 // faults is what is wrong with the peer itself, and what to do.
-func (d *Desk) faults() (faults []string) {
+func (d *Admin) faults() (faults []string) {
 	if warning := d.cfg.Identity.Warning(); warning != "" {
 		faults = append(faults, warning)
 	}
@@ -34,7 +34,7 @@ func (d *Desk) faults() (faults []string) {
 	return faults
 }
 
-func (d *Desk) checkStore() web.Check {
+func (d *Admin) checkStore() web.Check {
 	if err := d.cfg.Storage.Check(time.Now()); err != nil {
 		return web.Check{Name: "store", Detail: "nothing new is stored: " + err.Error(), Advice: web.AdviseMakeRoom}
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // Status implements web.Backend.
-func (d *Desk) Status() web.Status {
+func (d *Admin) Status() web.Status {
 	view := d.cfg.Loop.View()
 	size, err := d.cfg.Store.Stats()
 	if err != nil {
@@ -34,7 +34,7 @@ func (d *Desk) Status() web.Status {
 
 // roles are this peer's in its groups, and the themes that it reads and waits for
 // somebody to publish in.
-func (d *Desk) roles(view *peer.View) []web.RoleStatus {
+func (d *Admin) roles(view *peer.View) []web.RoleStatus {
 	roles := []web.RoleStatus{}
 	for theme, is := range view.Roles {
 		roles = append(roles, web.RoleStatus{Theme: theme, Role: is.Role.String(), Term: is.Term.Number})
@@ -49,7 +49,7 @@ func (d *Desk) roles(view *peer.View) []web.RoleStatus {
 }
 
 // Ready reports whether the roles of all offered themes are settled.
-func (d *Desk) Ready() bool {
+func (d *Admin) Ready() bool {
 	view := d.cfg.Loop.View()
 	for theme := range d.cfg.Feeds.Offered() {
 		if view.Roles[theme].Role == feedring.RoleNone {

@@ -19,7 +19,7 @@ const (
 )
 
 // Vouch implements web.Backend.
-func (d *Desk) Vouch(ctx context.Context, site string) (web.VouchAdvice, error) {
+func (d *Admin) Vouch(ctx context.Context, site string) (web.VouchAdvice, error) {
 	doc := vouch.Document{Network: d.cfg.Network, Peers: []feedring.PeerID{d.id}, Addresses: d.cfg.Host.Addrs()}
 	var sites []string
 	for _, url := range d.cfg.Feeds.Published() {
@@ -65,13 +65,13 @@ func (d *Desk) Vouch(ctx context.Context, site string) (web.VouchAdvice, error) 
 
 // lookAtSites makes the groups look again: whoever asks what to publish has
 // published it, or is about to.
-func (d *Desk) lookAtSites() {
+func (d *Admin) lookAtSites() {
 	for theme := range d.cfg.Loop.View().Memberships {
 		d.cfg.Loop.Tell(theme.Group(), group.CheckSites{})
 	}
 }
 
-func (d *Desk) siteStatus(ctx context.Context, site string, feeds []string) web.SiteStatus {
+func (d *Admin) siteStatus(ctx context.Context, site string, feeds []string) web.SiteStatus {
 	v, err := d.cfg.Sites.Check(ctx, site, d.id, feeds, vouch.Hearsay{})
 	st := web.SiteStatus{Site: site, Vouched: v.Named, Way: string(v.By), Error: v.Detail, Told: v.Told}
 	if err != nil {
@@ -84,7 +84,7 @@ func (d *Desk) siteStatus(ctx context.Context, site string, feeds []string) web.
 }
 
 // inFeeds adds what the feeds of a site say themselves.
-func (d *Desk) inFeeds(ctx context.Context, st *web.SiteStatus, feeds []string) {
+func (d *Admin) inFeeds(ctx context.Context, st *web.SiteStatus, feeds []string) {
 	left := maxFeedsTold
 	for _, url := range feeds {
 		if !slices.Contains(vouch.SitesOf(url), st.Site) {

@@ -19,12 +19,12 @@ type line struct {
 }
 
 // NewLog returns a log in which a thousand lines wait.
-func NewLog() Log { return Log{New(maxLines, lines{})} }
+func NewLog() Log { return Log{New(maxLines, logLines{})} }
 
-// lines hands lines to their handlers.
-type lines struct{}
+// logLines hands lines to their handlers.
+type logLines struct{}
 
-func (lines) Take(l line, lost int) {
+func (logLines) Take(l line, lost int) {
 	if lost > 0 {
 		gap := slog.NewRecord(l.record.Time, slog.LevelWarn, "lines are missing here: the log took none for a while", 0)
 		gap.AddAttrs(slog.Int("lines", lost))

@@ -30,11 +30,11 @@ type Tasks interface{ Run(func()) bool }
 // Directory keeps this peer in the address book as a member of the groups that
 // it is in, and looks others up there.
 type Directory struct {
-	book    AddressBook
-	machine Machine
-	tasks   Tasks
-	log     *slog.Logger
-	ctx     context.Context
+	addressBook AddressBook
+	machine     Machine
+	tasks       Tasks
+	log         *slog.Logger
+	ctx         context.Context
 
 	mu     sync.Mutex
 	inside map[feedring.GroupID]bool
@@ -42,7 +42,7 @@ type Directory struct {
 
 // NewDirectory returns a directory whose work ends with ctx.
 func NewDirectory(ctx context.Context, book AddressBook, machine Machine, tasks Tasks, log *slog.Logger) *Directory {
-	return &Directory{book: book, machine: machine, tasks: tasks, log: log, ctx: ctx, inside: make(map[feedring.GroupID]bool)}
+	return &Directory{addressBook: book, machine: machine, tasks: tasks, log: log, ctx: ctx, inside: make(map[feedring.GroupID]bool)}
 }
 
 // Enter provides a group until Leave. It never blocks.
@@ -61,7 +61,7 @@ func (d *Directory) Leave(g feedring.GroupID) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.inside, g)
-	d.book.Unprovide(g)
+	d.addressBook.Unprovide(g)
 }
 
 // provide may run when the group was left already: then it takes back what it
@@ -69,13 +69,13 @@ func (d *Directory) Leave(g feedring.GroupID) {
 func (d *Directory) provide(g feedring.GroupID) {
 	ctx, cancel := context.WithTimeout(d.ctx, lookupWithin)
 	defer cancel()
-	if err := d.book.Provide(ctx, g); err != nil {
+	if err := d.addressBook.Provide(ctx, g); err != nil {
 		d.log.Debug("address book", "group", g, "err", err)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.inside[g] {
-		d.book.Unprovide(g)
+		d.addressBook.Unprovide(g)
 	}
 }
 
@@ -85,16 +85,16 @@ func (d *Directory) Lookup(theme feedring.Theme) {
 	d.tasks.Run(func() {
 		ctx, cancel := context.WithTimeout(d.ctx, lookupWithin)
 		defer cancel()
-		found, err := d.book.FindGroup(ctx, theme.Group())
+		found, err := d.addressBook.FindGroup(ctx, theme.Group())
 		if err != nil {
 			d.log.Debug("address book", "theme", theme, "err", err)
 		}
 		ids := make([]feedring.PeerID, 0, len(found))
 		for _, p := range found {
-			if p.ID == d.book.ID() {
+			if p.ID == d.addressBook.ID() {
 				continue
 			}
-			d.book.Learn(p.ID, p.Addrs)
+			d.addressBook.Learn(p.ID, p.Addrs)
 			ids = append(ids, p.ID)
 		}
 		d.machine.Post(peer.Members{Theme: theme, Peers: ids})

@@ -10,7 +10,7 @@ import (
 // not published again: the group has it. The site's own peer publishes all, since
 // its word is another one than a mirror's; so does who never had others beside it.
 func (o *Feeds) Mirrors(url string) []feedring.PeerID {
-	if !o.lookers.of(url).mirrored || o.Vouched(url) {
+	if !o.assignments.of(url).mirrored || o.Vouched(url) {
 		return nil
 	}
 	return slices.DeleteFunc(o.Store.Publishers(url), func(p feedring.PeerID) bool { return p == o.Self })

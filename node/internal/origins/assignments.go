@@ -11,9 +11,9 @@ import (
 	"github.com/feedring/feedring/node/internal/tasks"
 )
 
-// lookers is who looks at this peer's public feeds, as their groups have it. A nil
-// lookers lets this peer look at all.
-type lookers struct {
+// assignments is which peers fetch this peer's public feeds, as their groups have it. A nil
+// assignments lets this peer fetch all.
+type assignments struct {
 	watched watched
 	loop    Loop
 	tasks   *tasks.Group
@@ -44,11 +44,11 @@ type turnOf struct {
 
 // rests reports whether another peer looks at a feed, or the group has not said
 // yet. What is private, or read from a file, never rests.
-func (t *lookers) rests(spec feedring.FeedSpec) bool {
+func (t *assignments) rests(spec feedring.FeedSpec) bool {
 	return t != nil && spec.Theme != "" && spec.File == "" && t.of(spec.URL).Slot == 0
 }
 
-func (t *lookers) of(url string) turnOf {
+func (t *assignments) of(url string) turnOf {
 	if t == nil {
 		return turnOf{}
 	}
@@ -58,7 +58,7 @@ func (t *lookers) of(url string) turnOf {
 }
 
 // hold keeps everybody from watching by other turns until the end is called.
-func (t *lookers) hold() (end func()) {
+func (t *assignments) hold() (end func()) {
 	if t == nil {
 		return func() {}
 	}
@@ -67,7 +67,7 @@ func (t *lookers) hold() (end func()) {
 }
 
 // told takes in a turn. It does not block: feeds are watched accordingly soon.
-func (t *lookers) told(g group.FetchAssignment) {
+func (t *assignments) told(g group.FetchAssignment) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	old := t.now[g.URL]
@@ -81,7 +81,7 @@ func (t *lookers) told(g group.FetchAssignment) {
 }
 
 // follow watches as turns say until all is done.
-func (t *lookers) follow() {
+func (t *assignments) follow() {
 	for {
 		t.mu.Lock()
 		changed := t.changed
@@ -97,7 +97,7 @@ func (t *lookers) follow() {
 }
 
 // forget leaves a feed that this peer offers no more.
-func (t *lookers) forget(url string) {
+func (t *assignments) forget(url string) {
 	if t == nil {
 		return
 	}
@@ -107,7 +107,7 @@ func (t *lookers) forget(url string) {
 	t.tellNews()
 }
 
-func (t *lookers) tellNews() {
+func (t *assignments) tellNews() {
 	if t.news != nil {
 		close(t.news)
 		t.news = nil
@@ -116,7 +116,7 @@ func (t *lookers) tellNews() {
 
 // known waits until the group has said who looks at a feed, which it soon does,
 // as long as the feed is offered.
-func (t *lookers) known(ctx context.Context, offered func() bool, url string) {
+func (t *assignments) known(ctx context.Context, offered func() bool, url string) {
 	for t != nil && offered() {
 		t.mu.Lock()
 		_, told := t.now[url]
@@ -137,7 +137,7 @@ func (t *lookers) known(ctx context.Context, offered func() bool, url string) {
 }
 
 // looked tells the group how a look at a feed went that others offer too.
-func (t *lookers) looked(spec feedring.FeedSpec, st *fetch.State) {
+func (t *assignments) looked(spec feedring.FeedSpec, st *fetch.State) {
 	if t == nil || !t.of(spec.URL).Mirrors {
 		return
 	}
@@ -146,7 +146,7 @@ func (t *lookers) looked(spec feedring.FeedSpec, st *fetch.State) {
 }
 
 // left tells the group what the last look at such a feed left.
-func (t *lookers) left(spec feedring.FeedSpec, st *fetch.State, entries uint64) {
+func (t *assignments) left(spec feedring.FeedSpec, st *fetch.State, entries uint64) {
 	if last, ok := lastToTell(st.Last(), entries, time.Now()); ok && t.of(spec.URL).Mirrors {
 		t.loop.Tell(spec.Theme.Group(), group.OriginFetched{URL: spec.URL, Last: last})
 	}
@@ -154,14 +154,14 @@ func (t *lookers) left(spec feedring.FeedSpec, st *fetch.State, entries uint64) 
 
 // watch begins to look at a feed, or ceases, as its turn is.
 func (o *Feeds) watch(url string) {
-	defer o.lookers.hold()()
+	defer o.assignments.hold()()
 	f, ok := o.get(url)
 	if !ok {
 		return
 	}
-	if o.lookers.rests(f.spec()) {
+	if o.assignments.rests(f.spec()) {
 		o.watcher.Remove(url)
-		o.hear(&f)
+		o.applyPeerHints(&f)
 		return
 	}
 	st, err := o.State(url)
@@ -174,8 +174,8 @@ func (o *Feeds) watch(url string) {
 	}
 }
 
-func newLookers(o *Feeds) *lookers {
-	return &lookers{watched: o, loop: o.Loop, tasks: o.Tasks, now: make(map[string]turnOf)}
+func newAssignments(o *Feeds) *assignments {
+	return &assignments{watched: o, loop: o.Loop, tasks: o.Tasks, now: make(map[string]turnOf)}
 }
 
 func (o *Feeds) latencyOf(url string) time.Duration { return o.parts.Latency.Of(url) }
@@ -183,7 +183,7 @@ func (o *Feeds) latencyOf(url string) time.Duration { return o.parts.Latency.Of(
 // watchAssigned has a feed that rests from now on served from what the group has.
 func (o *Feeds) watchAssigned(url string) {
 	o.watch(url)
-	if f, ok := o.get(url); ok && o.lookers.rests(f.spec()) {
+	if f, ok := o.get(url); ok && o.assignments.rests(f.spec()) {
 		o.StandIns.Mark(feedring.FeedRef{URL: url})
 	}
 }
@@ -192,7 +192,7 @@ func (o *Feeds) watchAssigned(url string) {
 // of this peer's, or does not rest.
 func (o *Feeds) Resting(url string) (spec feedring.FeedSpec, title string, rests bool) {
 	f, ok := o.get(url)
-	if !ok || !o.lookers.rests(f.spec()) {
+	if !ok || !o.assignments.rests(f.spec()) {
 		return feedring.FeedSpec{}, "", false
 	}
 	return f.spec(), o.title(url), true
@@ -203,7 +203,7 @@ func (o *Feeds) Assign(a group.FetchAssignment) {
 	if f, ok := o.get(a.URL); !ok || f.theme() == "" || f.theme().Group() != a.Group {
 		return // it was removed
 	}
-	o.lookers.told(a)
+	o.assignments.told(a)
 	if a.Slot > 0 {
 		o.Log.Debug("this peer looks at a feed", "url", a.URL, "turn", a.Slot, "of", a.Slots)
 		return
@@ -214,18 +214,18 @@ func (o *Feeds) Assign(a group.FetchAssignment) {
 // Yield leaves all public feeds to another process with this peer's key.
 func (o *Feeds) Yield() {
 	for url, f := range o.Public() {
-		o.lookers.told(group.FetchAssignment{Group: f.theme().Group(), URL: url, Slot: 0, Slots: 1, By: o.Self})
+		o.assignments.told(group.FetchAssignment{Group: f.theme().Group(), URL: url, Slot: 0, Slots: 1, By: o.Self})
 	}
 }
 
 // FetchNow passes a ping on to who looks at a feed that rests here.
 func (o *Feeds) FetchNow(ctx context.Context, url string) (urged bool) {
 	f, ok := o.get(url)
-	if !ok || !o.lookers.rests(f.spec()) {
+	if !ok || !o.assignments.rests(f.spec()) {
 		return false
 	}
-	o.lookers.known(ctx, func() bool { _, ok := o.get(url); return ok }, url)
-	if f, ok = o.get(url); !ok || !o.lookers.rests(f.spec()) {
+	o.assignments.known(ctx, func() bool { _, ok := o.get(url); return ok }, url)
+	if f, ok = o.get(url); !ok || !o.assignments.rests(f.spec()) {
 		return false
 	}
 	o.Loop.Tell(f.theme().Group(), group.FetchNow{URL: url})

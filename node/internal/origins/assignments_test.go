@@ -108,9 +108,9 @@ func TestTurnsAreEven(t *testing.T) {
 	begun := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	var looks []time.Time
 	for turn := 1; turn <= of; turn++ {
-		l := &lookers{now: map[string]turnOf{}}
+		l := &assignments{now: map[string]turnOf{}}
 		l.now[testURL] = turnOf{FetchAssignment: group.FetchAssignment{Slot: turn, Slots: of}}
-		p := inTurn{Policy: fetch.Fixed(interval), lookers: l, exact: true}
+		p := inTurn{Policy: fetch.Fixed(interval), assignments: l, exact: true}
 		at := begun.Add(time.Duration(turn) * 37 * time.Second)
 		for range 5 {
 			next, _ := p.Next(&fetch.State{URL: testURL}, fetch.Outcome{}, at)
@@ -156,7 +156,7 @@ func TestGoneFeedIsAddedAgain(t *testing.T) {
 		return ok
 	}
 	turn := func() {
-		l.lookers.told(group.FetchAssignment{Group: testTheme.Group(), URL: testURL, Slot: 1, Slots: 1})
+		l.assignments.told(group.FetchAssignment{Group: testTheme.Group(), URL: testURL, Slot: 1, Slots: 1})
 	}
 	check(t, l.add(t.Context(), testSpec))
 	l.Looked(testURL, fetch.State{URL: testURL, LastLook: time.Now(), Failures: 1, LastError: "410", Gone: true})
@@ -209,16 +209,16 @@ func TestFeedsFollowTheirTurns(t *testing.T) {
 		t.Error("a feed is looked at before its turn, or a private one waits for one")
 	}
 	turn := group.FetchAssignment{Group: testTheme.Group(), URL: testURL, Slot: 1, Slots: 1, Mirrors: true}
-	l.lookers.told(turn)
+	l.assignments.told(turn)
 	eventually(t, "its turn", func() bool { return watched(testURL) })
 	turn.Slot, turn.Slots, turn.By = 0, 0, "another"
-	l.lookers.told(turn)
+	l.assignments.told(turn)
 	eventually(t, "another's turn", func() bool { return !watched(testURL) })
-	if !l.lookers.of(testURL).mirrored || !l.lookers.rests(testSpec) || l.lookers.rests(private) {
+	if !l.assignments.of(testURL).mirrored || !l.assignments.rests(testSpec) || l.assignments.rests(private) {
 		t.Error("what is known of the turn is wrong")
 	}
 	check(t, l.remove(t.Context(), testURL))
-	if len(l.lookers.now) != 0 {
+	if len(l.assignments.now) != 0 {
 		t.Error("a turn is kept of a feed that was removed")
 	}
 }

@@ -12,8 +12,8 @@ import (
 
 const heldHost = "held/" // hosts that asked to be left alone when they were asked for something else than a feed
 
-// hold is until when a host is left alone.
-type hold struct {
+// hostBackoff is until when a host is left alone.
+type hostBackoff struct {
 	Until  time.Time `json:"Until"`
 	Untold bool      `json:"Untold,omitempty"` // it did not say until when
 }
@@ -29,7 +29,7 @@ func (s SiteBackoff) Opens(host string) time.Time { return s.Feeds.watcher.Opens
 // feed's state says it.
 func (s SiteBackoff) ApplyHints(host string, status int, header http.Header) {
 	if until, untold := s.Feeds.watcher.ApplyHints(host, status, header); !until.IsZero() {
-		s.Feeds.saveHold(host, hold{until, untold})
+		s.Feeds.saveBackoff(host, hostBackoff{until, untold})
 	}
 }
 
@@ -37,14 +37,14 @@ func (s SiteBackoff) ApplyHints(host string, status int, header http.Header) {
 // alone all the same.
 func (o *Feeds) keepHold(f *origin) {
 	st, err := o.State(f.url)
-	if err == nil && st.Held != "" && time.Now().Before(st.NotBefore) && !o.lookers.rests(f.spec()) {
-		o.saveHold(st.Held, hold{st.NotBefore, st.HeldUntold})
+	if err == nil && st.Held != "" && time.Now().Before(st.NotBefore) && !o.assignments.rests(f.spec()) {
+		o.saveBackoff(st.Held, hostBackoff{st.NotBefore, st.HeldUntold})
 	}
 }
 
-// saveHold keeps until when a host is left alone, unless it is for longer already.
-func (o *Feeds) saveHold(host string, h hold) {
-	var old hold
+// saveBackoff keeps until when a host is left alone, unless it is for longer already.
+func (o *Feeds) saveBackoff(host string, h hostBackoff) {
+	var old hostBackoff
 	if value, err := o.Store.Value(store.BucketFeed, heldHost+host); err == nil && json.Unmarshal(value, &old) == nil && old.Until.After(h.Until) {
 		return
 	}
@@ -62,7 +62,7 @@ func (o *Feeds) saveHold(host string, h hold) {
 func (o *Feeds) holdHosts() {
 	var over []string
 	for record, err := range o.Store.ListPrefix(store.BucketFeed, heldHost) {
-		var h hold
+		var h hostBackoff
 		if err == nil {
 			err = json.Unmarshal(record.Value, &h)
 		}

@@ -34,12 +34,12 @@ func (o *Feeds) startPrivate(ctx context.Context) {
 }
 
 func (o *Feeds) startFew() {
-	defer o.lookers.hold()()
+	defer o.assignments.hold()()
 	o.mu.Lock()
 	few := slices.Sorted(maps.Keys(o.few))
 	o.mu.Unlock()
 	for _, url := range few {
-		if f, ok := o.get(url); !ok || o.lookers.rests(f.spec()) {
+		if f, ok := o.get(url); !ok || o.assignments.rests(f.spec()) {
 			continue
 		}
 		st, err := o.State(url)

@@ -146,13 +146,13 @@ type vouches interface{ Vouched(url string) bool }
 // each, and the way from a look to the publisher.
 type Feeds struct {
 	Config
-	ctx     context.Context // ends with the peer
-	parts   Parts
-	watcher *fetch.Watcher
-	files   *fetch.Files
-	ours    vouches
-	lookers *lookers      // who looks at what is published; nil: this peer at all
-	least   atomic.Uint64 // no log goes on in an earlier epoch: another process with this peer's key may have
+	ctx         context.Context // ends with the peer
+	parts       Parts
+	watcher     *fetch.Watcher
+	files       *fetch.Files
+	ours        vouches
+	assignments *assignments  // who looks at what is published; nil: this peer at all
+	least       atomic.Uint64 // no log goes on in an earlier epoch: another process with this peer's key may have
 
 	changing  sync.Mutex // one feed is added or removed at a time
 	mu        sync.Mutex
@@ -160,7 +160,7 @@ type Feeds struct {
 	addresses addresses          // of feeds that were moved
 	few       map[string]*origin // of feeds, those that are public or read from a file
 	titles    map[string]string  // of those that are public
-	recent    lately             // what looks left of feeds
+	recent    dirtyStates        // what looks left of feeds
 	unsaved   int                // looks whose state the disk did not take
 }
 
@@ -176,13 +176,13 @@ func Load(ctx context.Context, cfg Config, configured []feedring.FeedSpec) (*Fee
 func (o *Feeds) Begin(parts Parts) (err error) {
 	o.parts = parts
 	o.files = &fetch.Files{Next: parts.Previews, Path: o.file, All: o.allFiles}
-	o.lookers = newLookers(o)
+	o.assignments = newAssignments(o)
 	spread := fetch.WithSites{Policy: fetch.NewBudget(o.Policy, o.Budget, rand.NewPCG(rand.Uint64(), rand.Uint64())), Vouches: o.Vouched}
 	var policy fetch.Policy = fetch.WithHubs{Policy: spread, Works: parts.Subscribers.HubWorks}
 	if o.Interval > 0 {
 		policy = fetch.Fixed(o.Interval)
 	}
-	policy = inTurn{Policy: policy, lookers: o.lookers, exact: o.Interval > 0}
+	policy = inTurn{Policy: policy, assignments: o.assignments, exact: o.Interval > 0}
 	o.watcher, err = fetch.NewWatcher(fetch.WatcherConfig{
 		Client: o.files, Policy: policy, HostPolicy: o.hostPolicy(), Prepare: parts.Subscribers.Prepare, Handler: o, Logger: o.Log, Fetched: o.fetched,
 	})
@@ -503,7 +503,7 @@ func (o *Feeds) remove(ctx context.Context, url string) error {
 	delete(o.titles, url)
 	delete(o.few, url)
 	o.mu.Unlock()
-	o.lookers.forget(url)
+	o.assignments.forget(url)
 	if err := o.save(ctx, url); err != nil {
 		o.Log.Warn("what is known of a feed was not saved", "url", url, "err", err)
 	}
@@ -562,7 +562,7 @@ func (o *Feeds) Looked(url string, st fetch.State) {
 		o.Offers.Soon()
 	}
 	if public {
-		o.lookers.looked(f.spec(), &st)
+		o.assignments.looked(f.spec(), &st)
 		o.claim(f)
 	}
 	if public && st.Failures == 0 && !st.Refused {

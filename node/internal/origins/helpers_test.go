@@ -108,5 +108,5 @@ func (n named) watchAssigned(url string)              { n.watch(url) }
 
 // assigned lets a group say who looks at feeds, which hears what it is told.
 func (l *library) assigned(t testing.TB, name uint64, hears testLoop) {
-	l.lookers = &lookers{watched: named{l.Feeds, name}, loop: hears, tasks: nodetest.Tasks(t), now: map[string]turnOf{}}
+	l.assignments = &assignments{watched: named{l.Feeds, name}, loop: hears, tasks: nodetest.Tasks(t), now: map[string]turnOf{}}
 }

@@ -16,7 +16,7 @@ import (
 func (o *Feeds) hostPolicy() fetch.HostPolicy {
 	local := func(feedURL string) bool { return o.file(feedURL) != "" }
 	here := func(feedURL string) bool { return local(feedURL) || o.parts.Previews.Holds(feedURL) }
-	part := func(feedURL string) fetch.Part { return fetch.Part(o.lookers.of(feedURL).Part) }
+	part := func(feedURL string) fetch.Part { return fetch.Part(o.assignments.of(feedURL).Part) }
 	return fetch.HostPolicy{Between: o.Interval, Local: here, Part: part, Ours: func(feedURL string) bool {
 		present := o.addresses.presentOf(feedURL)
 		return local(feedURL) || o.Interval > 0 && atHome(present) || o.Vouched(feedURL) && sameSite(feedURL, present)

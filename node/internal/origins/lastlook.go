@@ -16,14 +16,14 @@ import (
 // stays as it is, but for what the origin asked another of those in turn.
 func (o *Feeds) goOn(f *origin, own fetch.State) {
 	url, st, entries := f.url, own, uint64(0)
-	t := o.lookers.of(url)
+	t := o.assignments.of(url)
 	if t.Slot == 0 {
 		o.watcher.Add(url, st)
 		return
 	}
 	if last := t.last; last.At.After(own.LastLook) && f.file() == "" && (last.Holds(time.Now()) || !o.watcher.Ours(url)) {
 		entries = t.entries
-		st = own.ApplyLast(t.last, entries != 0 && entries == o.lookers.watched.entriesNamed(f.spec()), time.Now())
+		st = own.ApplyLast(t.last, entries != 0 && entries == o.assignments.watched.entriesNamed(f.spec()), time.Now())
 		o.remember(url, &st)
 	}
 	if t.taken {
@@ -33,14 +33,14 @@ func (o *Feeds) goOn(f *origin, own fetch.State) {
 	if f.file() == "" {
 		o.watcher.Leave(url, t.last)
 	}
-	o.lookers.left(f.spec(), &st, entries)
+	o.assignments.left(f.spec(), &st, entries)
 }
 
-// hear keeps what the origin of a feed asked the peer that looks at it while it rests
+// applyPeerHints keeps what the origin of a feed asked the peer that looks at it while it rests
 // here: that it is gone, or that a host is to be left alone. So it is not forgotten
 // where all the group's peers stop.
-func (o *Feeds) hear(f *origin) {
-	last := o.lookers.of(f.url).last
+func (o *Feeds) applyPeerHints(f *origin) {
+	last := o.assignments.of(f.url).last
 	if !last.Gone && !last.Holds(time.Now()) || f.moved || f.file() != "" {
 		return
 	}

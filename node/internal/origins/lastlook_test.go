@@ -23,8 +23,8 @@ func TestTurnGoesOnFromTheLastLook(t *testing.T) {
 	})
 	check(t, l.add(t.Context(), testSpec))
 	now := time.Now()
-	l.lookers.told(group.FetchAssignment{Group: testTheme.Group(), URL: testURL, By: "another", Mirrors: true})
-	l.lookers.told(group.FetchAssignment{Group: testTheme.Group(), URL: testURL, Slot: 1, Slots: 1, By: p.Self, Mirrors: true,
+	l.assignments.told(group.FetchAssignment{Group: testTheme.Group(), URL: testURL, By: "another", Mirrors: true})
+	l.assignments.told(group.FetchAssignment{Group: testTheme.Group(), URL: testURL, Slot: 1, Slots: 1, By: p.Self, Mirrors: true,
 		Last: &group.LastFetch{Ago: 10 * time.Minute, Wait: 2 * time.Hour, Host: "example.org", ETag: `"1"`, Entries: 7, Failures: 3, Again: 3 * time.Hour}})
 	near := func(a, b time.Time) bool { return a.Sub(b).Abs() < time.Minute }
 	in := <-told
@@ -58,10 +58,10 @@ func TestThoseInTurnAreHeld(t *testing.T) {
 	l.assigned(t, 0, nil)
 	check(t, l.add(t.Context(), testSpec))
 	turn := group.FetchAssignment{Group: testTheme.Group(), URL: testURL, Slot: 2, Slots: 3, By: p.Self, Mirrors: true}
-	l.lookers.told(turn)
+	l.assignments.told(turn)
 	eventually(t, "its turn", func() bool { _, err := l.watcher.Look(testURL); return err == nil })
 	turn.Last = &group.LastFetch{Wait: time.Hour, Host: "example.org"}
-	l.lookers.told(turn)
+	l.assignments.told(turn)
 	eventually(t, "the host is left alone", func() bool { return time.Until(l.watcher.Opens("example.org")) > 50*time.Minute })
 }
 
@@ -100,8 +100,8 @@ func TestWhoRestsKeepsWhatAnOriginAsked(t *testing.T) {
 	check(t, l.add(t.Context(), testSpec))
 	check(t, l.add(t.Context(), gone))
 	hold := &group.LastFetch{Ago: 10 * time.Minute, Wait: 5 * time.Hour, Host: "example.org", Failures: 1, Again: 5 * time.Hour}
-	l.lookers.told(group.FetchAssignment{Group: testTheme.Group(), URL: testURL, By: "another", Mirrors: true, Last: hold})
-	l.lookers.told(group.FetchAssignment{Group: testTheme.Group(), URL: gone.URL, By: "another", Mirrors: true, Last: &group.LastFetch{Ago: time.Minute, Gone: true}})
+	l.assignments.told(group.FetchAssignment{Group: testTheme.Group(), URL: testURL, By: "another", Mirrors: true, Last: hold})
+	l.assignments.told(group.FetchAssignment{Group: testTheme.Group(), URL: gone.URL, By: "another", Mirrors: true, Last: &group.LastFetch{Ago: time.Minute, Gone: true}})
 	kept := func(url string) fetch.State { st, err := l.kept(url); check(t, err); return st }
 	eventually(t, "what was heard is on disk", func() bool { return kept(testURL).Held != "" && kept(gone.URL).Gone })
 	if opens := l.watcher.Opens("example.org"); !opens.IsZero() {
@@ -111,7 +111,7 @@ func TestWhoRestsKeepsWhatAnOriginAsked(t *testing.T) {
 	l = resting()
 	check(t, l.load(nil))
 	for _, url := range []string{testURL, gone.URL} {
-		l.lookers.told(group.FetchAssignment{Group: testTheme.Group(), URL: url, Slot: 1, Slots: 1, By: p.Self})
+		l.assignments.told(group.FetchAssignment{Group: testTheme.Group(), URL: url, Slot: 1, Slots: 1, By: p.Self})
 	}
 	eventually(t, "the host is left alone", func() bool { return time.Until(l.watcher.Opens("example.org")) > 4*time.Hour })
 	if st := kept(gone.URL); time.Until(st.NextLook) < 23*time.Hour {
@@ -142,8 +142,8 @@ func TestRemovedFeedsHostIsLeftAlone(t *testing.T) {
 func TestPartOfAHostsTime(t *testing.T) {
 	ended := &tasks.Group{}
 	ended.End(0)
-	n := &Feeds{lookers: &lookers{tasks: ended, now: map[string]turnOf{}}}
-	n.lookers.told(group.FetchAssignment{URL: testURL, Slot: 1, Slots: 1, Part: group.Part{From: 5, Size: 6}})
+	n := &Feeds{assignments: &assignments{tasks: ended, now: map[string]turnOf{}}}
+	n.assignments.told(group.FetchAssignment{URL: testURL, Slot: 1, Slots: 1, Part: group.Part{From: 5, Size: 6}})
 	if part := n.hostPolicy().Part(testURL); part != (fetch.Part{From: 5, Size: 6}) {
 		t.Errorf("it has %v", part)
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // origin is one feed, of which there may be a million: 32 bytes and the address.
-// Its state is on disk, and in lately while looks come too often to write each down.
+// Its state is on disk, and in dirtyStates while looks come too often to write each down.
 type origin struct {
 	url  string
 	more *more // nil: a private feed whose provider is a part of its address

@@ -24,10 +24,10 @@ const heldLong = 5 * time.Second
 // mostUnsaved is how many states are kept in memory that the disk does not take.
 const mostUnsaved = 1_000
 
-// lately is what looks left that is not to be read from disk: of feeds that are
+// dirtyStates is what looks left that is not to be read from disk: of feeds that are
 // looked at again soon, that the disk did not take, or that are just looked at. Of
-// very many feeds these are few. The zero lately is empty.
-type lately struct{ feeds map[string]*recent }
+// very many feeds these are few. The zero dirtyStates is empty.
+type dirtyStates struct{ feeds map[string]*recent }
 
 // recent is what looks left of one feed.
 type recent struct {
@@ -39,11 +39,11 @@ type recent struct {
 }
 
 // of is what looks left of a feed; nil: all is on disk.
-func (l *lately) of(url string) *recent { return l.feeds[url] }
+func (l *dirtyStates) of(url string) *recent { return l.feeds[url] }
 
-func (l *lately) drop(url string) { delete(l.feeds, url) }
+func (l *dirtyStates) drop(url string) { delete(l.feeds, url) }
 
-func (l *lately) keep(url string) *recent {
+func (l *dirtyStates) keep(url string) *recent {
 	r := l.feeds[url]
 	if r == nil {
 		r = new(recent)
@@ -59,7 +59,7 @@ func (l *lately) keep(url string) *recent {
 // disk: where the next look is not soon, where something is new that a later
 // Look would not find again, where the origin asked to be left alone, or where
 // dates and validators were not saved for long.
-func (l *lately) remember(url string, st *fetch.State, now time.Time) (due bool) {
+func (l *dirtyStates) remember(url string, st *fetch.State, now time.Time) (due bool) {
 	r := l.keep(url)
 	r.state = *st
 	if !r.isWritten() {
@@ -70,7 +70,7 @@ func (l *lately) remember(url string, st *fetch.State, now time.Time) (due bool)
 }
 
 // wrote takes in that a state is on disk. It is kept until its look has ended.
-func (l *lately) wrote(url string, st *fetch.State, now time.Time) {
+func (l *dirtyStates) wrote(url string, st *fetch.State, now time.Time) {
 	r := l.keep(url)
 	if r.state.LastLook.Before(st.LastLook) { // else it may be newer
 		r.state = *st
@@ -82,7 +82,7 @@ func (l *lately) wrote(url string, st *fetch.State, now time.Time) {
 }
 
 // settle drops what the disk has, where the next look is not soon.
-func (l *lately) settle(url string, now time.Time) {
+func (l *dirtyStates) settle(url string, now time.Time) {
 	if r := l.of(url); r != nil && r.isWritten() && !soon(&r.state, now) {
 		l.drop(url)
 	}
@@ -229,7 +229,7 @@ func (o *Feeds) forgetSome() {
 		return
 	}
 	o.unsaved = 0
-	o.recent = lately{}
+	o.recent = dirtyStates{}
 }
 
 // SaveAll puts on disk what was spared: the schedule goes on after a restart.

@@ -82,7 +82,7 @@ func TestStatesAreOnDisk(t *testing.T) {
 func TestRecentStatesAreInMemory(t *testing.T) {
 	now := time.Now()
 	st := fetch.State{URL: testURL, LastLook: now, LastSuccess: now, NextLook: now.Add(time.Second)}
-	var l lately
+	var l dirtyStates
 	if !l.remember(testURL, &st, now) {
 		t.Fatal("the first look is not written")
 	}
@@ -116,7 +116,7 @@ func TestRecentStatesAreInMemory(t *testing.T) {
 func TestWhatIsOnDiskIsNotKept(t *testing.T) {
 	now := time.Now()
 	st := fetch.State{URL: testURL, LastLook: now, LastSuccess: now, NextLook: now.Add(time.Hour)}
-	var l lately
+	var l dirtyStates
 	l.wrote(testURL, &st, now)
 	if l.remember(testURL, &st, now) || l.of(testURL) != nil {
 		t.Errorf("with entries: %+v", l.of(testURL))

@@ -15,14 +15,14 @@ import (
 // agree by some seconds, and so do their intervals, made so.
 type inTurn struct {
 	fetch.Policy
-	lookers *lookers
-	exact   bool // the interval is everybody's: somebody gave it
+	assignments *assignments
+	exact       bool // the interval is everybody's: somebody gave it
 }
 
 // Next implements feed.Policy.
 func (p inTurn) Next(s *fetch.State, o fetch.Outcome, now time.Time) (time.Time, time.Duration) {
 	at, interval := p.Policy.Next(s, o, now)
-	turn := p.lookers.of(s.URL)
+	turn := p.assignments.of(s.URL)
 	if o.Err != nil || turn.Slots < 2 || interval <= 0 {
 		return at, interval
 	}

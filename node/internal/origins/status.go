@@ -47,13 +47,13 @@ func (o *Feeds) feedStatus(url string, f origin) web.FeedStatus {
 	if st.Gone {
 		st.Error += ": it is looked at no more, until it is pinged or added again"
 	}
-	if t := o.lookers.of(url).FetchAssignment; t.Mirrors || t.By != "" && t.Slot == 0 {
+	if t := o.assignments.of(url).FetchAssignment; t.Mirrors || t.By != "" && t.Slot == 0 {
 		st.LookedAt = t.By
 		if t.Slots > 1 {
 			st.Turn, st.Turns = t.Slot, t.Slots
 		}
 	}
-	if o.lookers.rests(f.spec()) {
+	if o.assignments.rests(f.spec()) {
 		st.Rests, st.NextFetch, st.Error = true, time.Time{}, ""
 	}
 	if h, ok := o.Store.Head(ref); ok {

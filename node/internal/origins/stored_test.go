@@ -21,7 +21,7 @@ func TestOldRecordsKeepEveryField(t *testing.T) {
 		olddata.SameJSON[address](t, r.Key, r.Value)
 	}
 	for _, r := range olddata.Records(t, s, store.BucketFeed, heldHost, 2) {
-		olddata.SameJSON[hold](t, r.Key, r.Value)
+		olddata.SameJSON[hostBackoff](t, r.Key, r.Value)
 	}
 }
 
@@ -36,7 +36,7 @@ func TestStoredKeys(t *testing.T) {
 	}, at}); added != want {
 		t.Errorf("added: %+v", added)
 	}
-	if h := olddata.SameJSON[hold](t, "hold", []byte(`{"Until":"2026-01-02T03:04:05Z","Untold":true}`)); h != (hold{at, true}) {
+	if h := olddata.SameJSON[hostBackoff](t, "hold", []byte(`{"Until":"2026-01-02T03:04:05Z","Untold":true}`)); h != (hostBackoff{at, true}) {
 		t.Errorf("hold: %+v", h)
 	}
 }

@@ -24,11 +24,11 @@ type queue struct {
 	loop   teller
 	tasks  Tasks
 
-	mu      sync.Mutex
-	waiting []siteCheck
-	queued  map[feedring.PeerID]int // of waiting, by publisher
-	flying  map[feedring.PeerID]int
-	running int
+	mu       sync.Mutex
+	waiting  []siteCheck
+	queued   map[feedring.PeerID]int // of waiting, by publisher
+	inFlight map[feedring.PeerID]int
+	running  int
 }
 
 // looker looks at the sites of a feed.
@@ -43,7 +43,7 @@ type teller interface {
 type Tasks interface{ Run(func()) bool }
 
 func newQueue(look looker, loop teller, tasks Tasks) *queue {
-	return &queue{looker: look, loop: loop, tasks: tasks, queued: make(map[feedring.PeerID]int), flying: make(map[feedring.PeerID]int)}
+	return &queue{looker: look, loop: loop, tasks: tasks, queued: make(map[feedring.PeerID]int), inFlight: make(map[feedring.PeerID]int)}
 }
 
 // siteCheck is a look and the time when the machine asked for it.
@@ -71,14 +71,14 @@ func (q *queue) fill() {
 	for i := 0; i < len(q.waiting) && q.running < checksAtOnce; {
 		o := q.waiting[i]
 		publisher := o.Feed.Publisher
-		if q.flying[publisher] >= checksEach {
+		if q.inFlight[publisher] >= checksEach {
 			i++
 			continue
 		}
 		q.waiting = append(q.waiting[:i], q.waiting[i+1:]...)
 		count(q.queued, publisher, -1)
 		if q.tasks.Run(func() { q.run(o) }) {
-			count(q.flying, publisher, 1)
+			count(q.inFlight, publisher, 1)
 			q.running++
 		}
 	}
@@ -88,7 +88,7 @@ func (q *queue) run(o siteCheck) {
 	q.loop.Tell(o.Group, q.looker.look(o))
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	count(q.flying, o.Feed.Publisher, -1)
+	count(q.inFlight, o.Feed.Publisher, -1)
 	q.running--
 	q.fill()
 }

@@ -77,7 +77,7 @@ func TestChecksAreBounded(t *testing.T) {
 		if served > 2*within {
 			t.Errorf("the honest waited %s", served)
 		}
-		if q.running != 0 || len(q.waiting)+len(q.queued)+len(q.flying) != 0 {
+		if q.running != 0 || len(q.waiting)+len(q.queued)+len(q.inFlight) != 0 {
 			t.Errorf("left behind: %+v", q)
 		}
 	})

@@ -45,7 +45,7 @@ func NewServe() *Serve {
 		listen: List{Kind: "multiaddr", Check: checkListen}, announce: List{Kind: "multiaddr", Check: checkAnnounce},
 		join: List{Kind: "multiaddr|domain", Check: addr.ParseTarget}, feeds: List{Kind: "theme=url", Check: checkFeed},
 		read: List{Kind: "theme", Check: checkTheme},
-		http: d.HTTP, network: d.Network, attempts: d.Attempts, distrust: d.Distrust,
+		http: d.HTTP, network: d.Network, attempts: d.Attempts, distrust: d.Fetchers,
 		freshness: Duration(d.Freshness), refresh: Duration(d.Refresh),
 		policy: policyFlag(d.Policy), budget: Duration(d.Budget),
 	}
@@ -91,7 +91,7 @@ func (o *Serve) Config(data string) (node.Config, error) {
 	c.Listen, c.Announce, c.Join, c.LAN = o.listen.Values, o.announce.Values, o.join.Values, o.lan
 	c.Interval, c.Freshness, c.Refresh = time.Duration(o.interval), time.Duration(o.freshness), time.Duration(o.refresh)
 	c.Policy, c.Budget = fetch.Rule(o.policy), time.Duration(o.budget)
-	c.Keep, c.Distrust = time.Duration(o.keep.Duration), o.distrust
+	c.Keep, c.Fetchers = time.Duration(o.keep.Duration), o.distrust
 	c.Attempts, c.Routing, c.AllowPrivateFeeds = o.attempts, peer.Routing(o.routing), o.private
 	var err error
 	if c.Feeds, err = specs(o.feeds.Values); err == nil {
