@@ -29,6 +29,9 @@ var pure = map[string]string{
 	"internal/origin/schedule": "a schedule is played over traces",
 	"internal/throttle":        "a limit must be testable without a clock",
 
+	"internal/peer/internal/limits":  "a part of the peer's machine",
+	"internal/peer/internal/listing": "a part of the peer's machine",
+
 	"internal/fingerprint":       "a state must hash the same everywhere",
 	"internal/clone":             "it copies machines",
 	"internal/timerqueue":        "it keeps the machines' time",
@@ -82,7 +85,7 @@ var arrows = map[string][]string{
 	"internal/match":                {"."},
 	"internal/match/index":          {".", "internal/match"},
 	"internal/match/stem":           {"internal/match"},
-	"internal/peer":                 {".", "group", "ring", "internal/clone", "internal/timerqueue", "internal/fingerprint", "internal/gossip"},
+	"internal/peer":                 {".", "group", "ring", "internal/clone", "internal/timerqueue", "internal/fingerprint", "internal/gossip", "internal/peer/internal/"},
 	"proto/feedring/v1":             {},
 	"internal/wire":                 {".", "internal/wire/peerid", "proto/feedring/v1"},
 	"internal/wire/chain":           {".", "internal/wire"},
@@ -188,6 +191,8 @@ var arrows = map[string][]string{
 	"internal/sim/experiment/smallweb": {".", "internal/origin/fetch", "internal/origin/document", "internal/sim/experiment"},
 	"internal/sim/experiment":          {".", "group", "ring", "internal/peer", "internal/sim/experiment/stage"},
 	"internal/sim/experiment/stage":    {".", "group", "ring", "internal/peer", "internal/gossip"},
+	"internal/peer/internal/limits":    {".", "ring"},
+	"internal/peer/internal/listing":   {".", "group", "ring"},
 }
 
 // TestArrows holds the imports of every room against the rules above.

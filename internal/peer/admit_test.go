@@ -7,6 +7,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/peer/internal/limits"
 )
 
 // TestPlacesOfStrangers floods a manager with lookups: who has no entry gets few
@@ -44,14 +45,14 @@ func TestPlacesOfStrangers(t *testing.T) {
 		}
 		return answers
 	}
-	if got := answered("stranger", 500); got != strangerEach {
+	if got := answered("stranger", 500); got != limits.OutsiderEach {
 		t.Errorf("a stranger was given %d places", got)
 	}
-	all := strangerEach
+	all := limits.OutsiderEach
 	for i := range 100 {
-		all += answered(feedring.PeerID(fmt.Sprint("s", i)), strangerEach)
+		all += answered(feedring.PeerID(fmt.Sprint("s", i)), limits.OutsiderEach)
 	}
-	if all != strangerAll {
+	if all != limits.OutsiderAll {
 		t.Errorf("strangers were given %d places", all)
 	}
 	for _, from := range []feedring.PeerID{"b", "d"} {
@@ -59,7 +60,7 @@ func TestPlacesOfStrangers(t *testing.T) {
 			t.Errorf("%s was given %d places of 500", from, got)
 		}
 	}
-	c.now = c.now.Add(strangerWindow)
+	c.now = c.now.Add(limits.OutsiderWindow)
 	if got := answered("stranger", 10); got != 10 {
 		t.Errorf("later a stranger was given %d places of 10", got)
 	}

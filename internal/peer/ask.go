@@ -5,15 +5,12 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/peer/internal/listing"
 	"github.com/feedring/feedring/ring"
 )
 
 // ask is a reader's question that this peer must answer exactly once.
-//
-// Attempts: the client's own number is told to the client and on tickets. The
-// asked peer makes several attempts of one of the client's, and a coordinator
-// up to two (a shortcut, then the ring), so inside the network the number is
-// 64 times the client's, plus twice the try, plus 1 for the second of the two.
 type ask struct {
 	in       Ask
 	until    time.Time // when the client is answered at the latest
@@ -109,6 +106,17 @@ func (m *Machine) unreached(theme feedring.Theme) []string {
 		return []string{"the ring"}
 	}
 	return missing[:min(len(missing), maxMissing)]
+}
+
+// suggest is "did you mean", of the groups that this peer knows of.
+func (m *Machine) suggest(theme feedring.Theme, provider string) []string {
+	var groups []*group.View
+	for _, it := range m.inOrder() {
+		if it.settled() && (theme == "" || it.theme == theme) {
+			groups = append(groups, m.seen(it))
+		}
+	}
+	return listing.Suggest(theme, provider, m.ring.Live(), groups)
 }
 
 // try passes the question to a coordinator that was not tried yet. One that

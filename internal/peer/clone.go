@@ -34,8 +34,7 @@ func (m *Machine) Clone() *Machine {
 	for k, j := range m.jobs {
 		c.jobs[k] = j.clone()
 	}
-	c.finished = finished{seen: maps.Clone(m.finished.seen), order: slices.Clone(m.finished.order), next: m.finished.next}
-	c.outsiders = m.outsiders.clone()
+	c.finished, c.outsiders = m.finished.Clone(), m.outsiders.Clone()
 	c.asksOf, c.jobsFor = maps.Clone(m.asksOf), maps.Clone(m.jobsFor)
 	c.beside = slices.Clone(m.beside)
 	c.self, c.rivals, c.out = slices.Clone(m.self), slices.Clone(m.rivals), nil

@@ -26,34 +26,12 @@ type job struct {
 
 func (j *job) key() ring.Attempt { return ring.Attempt{ID: j.query.ID, Number: j.query.Attempt} }
 
-// finished remembers the attempts that had their final, so that none has two.
-// The oldest goes first.
-type finished struct {
-	seen  map[ring.Attempt]bool `state:"derived"` // of order
-	order []ring.Attempt
-	next  int
-}
-
-func (f *finished) add(a ring.Attempt) {
-	if f.seen[a] {
-		return
-	}
-	if len(f.order) < maxJobs {
-		f.order = append(f.order, a)
-	} else {
-		delete(f.seen, f.order[f.next])
-		f.order[f.next] = a
-		f.next = (f.next + 1) % maxJobs
-	}
-	f.seen[a] = true
-}
-
 // coordinate takes a question on. A peer without a ring entry does not: who asked
 // goes on to the next.
 func (m *Machine) coordinate(from feedring.PeerID, q Query) {
 	key := ring.Attempt{ID: q.ID, Number: q.Attempt}
 	start, ok := m.startGroup(q.Theme)
-	if !ok || !validQuery(&q) || m.finished.seen[key] || m.jobs[key] == nil && !m.roomForJob(from) {
+	if !ok || !validQuery(&q) || m.finished.Has(key) || m.jobs[key] == nil && !m.roomForJob(from) {
 		return
 	}
 	m.send(from, Accepted{ID: q.ID, Attempt: q.Attempt}, false)
@@ -201,7 +179,7 @@ func (m *Machine) finish(j *job) {
 	delete(m.jobs, j.key())
 	m.working.Cancel(j.key())
 	discount(m.jobsFor, j.from)
-	m.finished.add(j.key())
+	m.finished.Add(j.key())
 	f := feedring.Final{ID: j.query.ID, Attempt: j.query.Attempt, Status: feedring.Unsatisfied,
 		Missing: j.missing, Hops: j.hops, Messages: j.messages}
 	served, farthest, size := false, 0, 0

@@ -98,6 +98,12 @@ func (m *Machine) shortcutFailed(j *job, g feedring.GroupID) {
 	m.searchRing(j)
 }
 
+// mayPlace reports whether from may have a lookup done in a group: peers with a ring
+// entry and members of the group coordinate queries. Others have a small quota.
+func (m *Machine) mayPlace(it *membership, from feedring.PeerID) bool {
+	return from == m.cfg.Self || m.ring.HasEntry(from) || it.settled() && it.group.Has(from) || m.outsiders.Take(from, m.now)
+}
+
 func (m *Machine) placesDue(j *job) {
 	for _, g := range sorted(j.lookups, feedring.GroupID.Compare) {
 		if p := j.lookups[g]; p != nil && !p.done && !m.now.Before(p.until) {

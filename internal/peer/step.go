@@ -9,6 +9,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/peer/internal/limits"
 	"github.com/feedring/feedring/internal/timerqueue"
 	"github.com/feedring/feedring/ring"
 )
@@ -33,8 +34,8 @@ type Machine struct {
 	jobs      map[ring.Attempt]*job
 	working   timerqueue.Queue[ring.Attempt] `state:"derived"` // each job's wakeAt
 	jobsFor   map[feedring.PeerID]int        // by the peer that asked for them
-	finished  finished
-	outsiders outsiders
+	finished  limits.Finished
+	outsiders limits.Outsiders
 	suspended bool      // see Suspend
 	leaving   time.Time // when Departed comes at the latest; zero: not leaving
 	departed  bool
@@ -76,7 +77,7 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 		memberships: map[feedring.GroupID]*membership{}, asks: map[askKey]*ask{}, jobs: map[ring.Attempt]*job{},
 		asksOf: map[feedring.PeerID]int{}, jobsFor: map[feedring.PeerID]int{},
 		asking: timerqueue.New[askKey](), working: timerqueue.New[ring.Attempt](),
-		finished: finished{seen: map[ring.Attempt]bool{}},
+		finished: limits.NewFinished(maxJobs),
 	}
 	m.random = rand.New(m.source)
 	var err error

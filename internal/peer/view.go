@@ -1,11 +1,9 @@
 package peer
 
 import (
-	"slices"
-	"time"
-
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/peer/internal/listing"
 	"github.com/feedring/feedring/ring"
 )
 
@@ -91,33 +89,11 @@ func (m *Machine) look() *View {
 		v.Roles[it.theme] = Status{Role: it.role, Term: it.seen.Term}
 		if it.role != feedring.RoleNone {
 			if it.lastViewOf != it.seen {
-				it.lastView, it.lastViewOf = it.catalogue(), it.seen
+				it.lastView, it.lastViewOf = listing.Catalogue(it.theme, it.seen), it.seen
 			}
 			v.Groups[it.theme] = it.lastView
 			v.Memberships[it.theme] = it.seen
 		}
 	}
 	return v
-}
-
-// catalogue is the group in the form that commands print.
-func (it *membership) catalogue() feedring.Catalogue {
-	v := it.seen
-	c := feedring.Catalogue{Theme: it.theme, Manager: v.Manager, Secondary: v.Secondary, Term: v.Term.Number}
-	for i := range v.Members {
-		one := &v.Members[i]
-		p := feedring.CataloguePeer{Peer: one.Row.Peer, Role: one.Role.String(), Feeds: append([]feedring.Feed{}, one.Row.Feeds...), Addrs: one.Row.Addrs}
-		p.KeepSeconds = int64(one.Row.Keep / time.Second)
-		if one.Known {
-			clients := one.Leases
-			p.Clients = &clients
-		}
-		for _, f := range one.Row.Feeds {
-			if site := v.VouchedBy(feedring.FeedRef{URL: f.URL, Publisher: one.Row.Peer}); site != "" && !slices.Contains(p.VouchedBy, site) {
-				p.VouchedBy = append(p.VouchedBy, site)
-			}
-		}
-		c.Peers = append(c.Peers, p)
-	}
-	return c
 }
