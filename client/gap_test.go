@@ -64,7 +64,7 @@ func (g *gone) drop(through string) {
 			}
 		}
 		g.w.logs["news"] = kept
-		p.lacks = func(c feedring.Cursor) []feedring.FeedRef {
+		p.absent = func(c feedring.Cursor) []feedring.FeedRef {
 			if at, ok := c[g.gap]; ok && at.Sequence < log[last].entry.Position.Sequence {
 				return []feedring.FeedRef{g.gap}
 			}
@@ -141,7 +141,7 @@ func TestFollowWaitsForPublisher(t *testing.T) {
 		rest(20 * time.Second)
 		g.cache.change(func(p *fakePeer) {
 			g.w.logs["news"] = log
-			p.lacks = nil
+			p.absent = nil
 		})
 		rest(2 * time.Minute)
 		r.wants(t, "a1", "a2", "a3")

@@ -57,7 +57,7 @@ type fakePeer struct {
 	mute   bool // takes streams and says nothing
 	refuse feedringv1.RefusedKind
 	// lacks refuses some cursors: it returns the feeds that are behind. Nil: none.
-	lacks   func(feedring.Cursor) []feedring.FeedRef
+	absent  func(feedring.Cursor) []feedring.FeedRef
 	names   bool // and names those feeds, as peers once did not
 	forge   bool
 	stems   bool // knows what it is to stem: it leaves no words out, and says it did
@@ -285,8 +285,8 @@ func (p *fakePeer) serveAttach(s *wire.Stream) {
 	p.served++
 	mute, refuse, frames := p.mute, p.refuse, p.cut
 	var lacking []feedring.FeedRef
-	if refuse == 0 && p.lacks != nil {
-		if lacking = p.lacks(want.Cursor); len(lacking) > 0 {
+	if refuse == 0 && p.absent != nil {
+		if lacking = p.absent(want.Cursor); len(lacking) > 0 {
 			refuse = feedringv1.RefusedKind_REFUSED_KIND_BEHIND
 		}
 	}

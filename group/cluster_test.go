@@ -19,28 +19,28 @@ var testStart = time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
 // cluster drives machines in virtual time: it is the network, the disks and
 // the stores of a small group.
 type cluster struct {
-	now     time.Time
-	seed    uint64
-	rng     *rand.Rand
-	events  eventHeap
-	turn    uint64
-	nodes   map[feedring.PeerID]*testNode
-	cut     map[[2]feedring.PeerID]bool
-	loss    func(from, to feedring.PeerID, m Message) bool
-	delay   func() time.Duration
-	trace   func(format string, args ...any)
-	check   func()
-	alter   func(*Config)
-	placed  []Placed
-	polled  func(feedring.PeerID)
-	sent    func(Send)
-	noise   func(from feedring.PeerID) bool // answers polls with what is no answer
-	streams uint64
-	twins   []feedring.PeerID                   // that reported another process with their key
-	way     func(feedring.PeerID) time.Duration // to every origin
-	turned  func(feedring.PeerID, FetchAssignment)
-	urges   []feedring.PeerID // that were asked for a look
-	slow    bool              // it took more than 3r after the faults to agree
+	now        time.Time
+	seed       uint64
+	rng        *rand.Rand
+	events     eventHeap
+	turn       uint64
+	nodes      map[feedring.PeerID]*testNode
+	cut        map[[2]feedring.PeerID]bool
+	loss       func(from, to feedring.PeerID, m Message) bool
+	delay      func() time.Duration
+	trace      func(format string, args ...any)
+	check      func()
+	alter      func(*Config)
+	placed     []Placed
+	polled     func(feedring.PeerID)
+	sent       func(Send)
+	noise      func(from feedring.PeerID) bool // answers polls with what is no answer
+	streams    uint64
+	duplicates []feedring.PeerID                   // that reported another process with their key
+	way        func(feedring.PeerID) time.Duration // to every origin
+	turned     func(feedring.PeerID, FetchAssignment)
+	urges      []feedring.PeerID // that were asked for a look
+	slow       bool              // it took more than 3r after the faults to agree
 }
 
 type testNode struct {
@@ -58,7 +58,7 @@ type testNode struct {
 	refused  []string
 	checks   map[feedring.FeedRef]Vouch
 	roles    []string
-	debts    []Debt
+	balances []Debt
 	turns    map[string]FetchAssignment // who looks at own feeds
 }
 
@@ -186,7 +186,7 @@ func (c *cluster) run(d time.Duration) {
 		if len(c.events) > 0 && !c.events[0].at.After(next) {
 			e := heap.Pop(&c.events).(event)
 			c.now = e.at
-			c.happen(e)
+			c.apply(e)
 			continue
 		}
 		if tick == nil {
@@ -200,7 +200,7 @@ func (c *cluster) run(d time.Duration) {
 	c.now = end
 }
 
-func (c *cluster) happen(e event) {
+func (c *cluster) apply(e event) {
 	if e.do != nil {
 		e.do()
 		return
@@ -257,7 +257,7 @@ func (c *cluster) do(n *testNode, out Output) {
 		n.refused = append(n.refused, o.Reason)
 		c.tracef("%s refuses stream %d: %s", n.id, o.Stream, o.Reason)
 	case Owing:
-		n.debts = o.Debts
+		n.balances = o.Debts
 	case Check:
 		v, ok := n.checks[o.Feed]
 		c.later(n, 5*time.Millisecond, Checked{Feed: o.Feed, Vouched: ok, Vouch: v})
@@ -273,7 +273,7 @@ func (c *cluster) do(n *testNode, out Output) {
 	case FetchRequested:
 		c.urges = append(c.urges, n.id)
 	case DuplicateIdentity:
-		c.twins = append(c.twins, n.id)
+		c.duplicates = append(c.duplicates, n.id)
 	case Wake:
 		c.tracef("%s wakes followers of %s through %d", n.id, short(o.Feed.URL), o.Through.Sequence)
 	case Departed:

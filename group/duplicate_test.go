@@ -28,12 +28,12 @@ func TestDuplicateIdentityIsReported(t *testing.T) {
 			for i := range 24 {
 				c.step(n, Receive{From: ids[0], Message: say(n.m)})
 				c.run(500 * time.Millisecond)
-				if i < 4 && len(c.twins) > 0 {
+				if i < 4 && len(c.duplicates) > 0 {
 					t.Fatal("noticed before it can be told from an earlier life")
 				}
 			}
-			if len(c.twins) < 2 || len(c.twins) > 4 {
-				t.Errorf("reported %d times in 12 periods", len(c.twins))
+			if len(c.duplicates) < 2 || len(c.duplicates) > 4 {
+				t.Errorf("reported %d times in 12 periods", len(c.duplicates))
 			}
 		})
 	}
@@ -59,7 +59,7 @@ func TestLostDiskIsNoDuplicateIdentity(t *testing.T) {
 		if _, err := c.leader(); err != nil {
 			t.Fatal(err)
 		}
-		if len(c.twins) > 0 {
+		if len(c.duplicates) > 0 {
 			t.Errorf("%s, whose disk is new, reports a twin", lost)
 		}
 	}

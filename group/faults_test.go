@@ -151,8 +151,8 @@ func (c *cluster) agree(w *witness, ids []feedring.PeerID, loss *float64) error 
 		c.run(3 * r) // all started again at once: they look for the group for 2r
 	}
 	c.run(3 * r)
-	if len(c.twins) > 0 {
-		return fmt.Errorf("%s report a twin", c.twins)
+	if len(c.duplicates) > 0 {
+		return fmt.Errorf("%s report a twin", c.duplicates)
 	}
 	lead, err := c.leader()
 	if err != nil {

@@ -40,7 +40,7 @@ func TestNextFetcherKnowsLastFetch(t *testing.T) {
 			c.run(100 * time.Millisecond)
 			c.crash(test.dead)
 			c.run(30 * time.Second)
-			looks := c.lookers()
+			looks := c.fetchers()
 			if len(looks) != 1 {
 				t.Fatalf("%v look", looks)
 			}
@@ -98,7 +98,7 @@ func TestFetchersWaitWhenOneIsAskedTo(t *testing.T) {
 	c := sharedFetches(22, 3, nil)
 	c.mirror(0, 4)
 	c.run(15 * time.Second)
-	looks := c.lookers()
+	looks := c.fetchers()
 	if len(looks) != 3 {
 		t.Fatal(looks)
 	}
@@ -122,7 +122,7 @@ func TestLastFetchIsBounded(t *testing.T) {
 	c.run(time.Second)
 	c.crash("p00")
 	c.run(20 * time.Second)
-	for _, p := range c.lookers() {
+	for _, p := range c.fetchers() {
 		if l := c.nodes[p].turns[mirrored].Last; l == nil || l.Wait > 25*time.Hour || l.Again > 25*time.Hour || l.Failures < 8 || l.Failures > 100 {
 			t.Errorf("%s was told %+v", p, l)
 		}
@@ -191,15 +191,15 @@ func TestReportsOfRestingPeersAreIgnored(t *testing.T) {
 	c.run(time.Second)
 	c.crash("p00")
 	c.run(20 * time.Second)
-	for _, p := range c.lookers() {
+	for _, p := range c.fetchers() {
 		if l := c.nodes[p].turns[mirrored].Last; l != nil {
 			t.Errorf("%s was told %+v", p, l)
 		}
 	}
 }
 
-// town starts peers, each of which offers feeds of one host by number.
-func (c *cluster) town(host string, offers map[feedring.PeerID][]int) {
+// startOffering starts peers, each of which offers feeds of one host by number.
+func (c *cluster) startOffering(host string, offers map[feedring.PeerID][]int) {
 	for i := range len(offers) {
 		id := feedring.PeerID(fmt.Sprintf("p%02d", i))
 		var urls []string
@@ -232,7 +232,7 @@ func (c *cluster) lookAt(host string) (ids []feedring.PeerID) {
 func TestHostHasOneFetcher(t *testing.T) {
 	c := sharedFetches(24, 1, far(map[feedring.PeerID]time.Duration{"p00": 30 * time.Millisecond, "p01": 40 * time.Millisecond, "p02": 35 * time.Millisecond, "p03": 4 * time.Millisecond, "p04": 5 * time.Millisecond}))
 	all := []int{1, 2, 3, 4, 5, 6}
-	c.town("a.example", map[feedring.PeerID][]int{"p00": {1, 2, 3}, "p01": {4, 5, 6}, "p02": {5}}) // each alone at first
+	c.startOffering("a.example", map[feedring.PeerID][]int{"p00": {1, 2, 3}, "p01": {4, 5, 6}, "p02": {5}}) // each alone at first
 	c.run(20 * time.Second)
 	for _, p := range []feedring.PeerID{"p00", "p01", "p02"} {
 		n := c.nodes[p]
@@ -278,7 +278,7 @@ func TestHostHasOneFetcher(t *testing.T) {
 // however far it is.
 func TestSoleFetcherTakesTheWholeHost(t *testing.T) {
 	c := sharedFetches(25, 1, far(map[feedring.PeerID]time.Duration{"p00": 10 * time.Millisecond, "p01": 80 * time.Millisecond, "p02": 30 * time.Millisecond}))
-	c.town("a.example", map[feedring.PeerID][]int{"p00": {1, 2}, "p01": {1, 2, 3}, "p02": {1, 2}})
+	c.startOffering("a.example", map[feedring.PeerID][]int{"p00": {1, 2}, "p01": {1, 2, 3}, "p02": {1, 2}})
 	c.run(time.Minute)
 	if looks := c.lookAt("a.example"); !slices.Equal(looks, []feedring.PeerID{"p01"}) {
 		t.Errorf("%v look", looks)
@@ -330,7 +330,7 @@ func TestHostAssignmentsSettle(t *testing.T) {
 					offers[id] = []int{0}
 				}
 			}
-			c.town("a.example", offers)
+			c.startOffering("a.example", offers)
 			for range 8 {
 				p := c.ids()[1+c.rng.IntN(4)]
 				if n := c.nodes[p]; n.up {
@@ -398,7 +398,7 @@ func (c *cluster) partly(t *testing.T, host string) {
 // and where one does it has all of it.
 func TestHostTimeIsSplitBetweenFetchers(t *testing.T) {
 	c := sharedFetches(29, 1, nil)
-	c.town("a.example", map[feedring.PeerID][]int{"p00": {1, 2}, "p01": {2, 3}, "p02": {3, 4, 5, 6, 7}, "p03": {8}})
+	c.startOffering("a.example", map[feedring.PeerID][]int{"p00": {1, 2}, "p01": {2, 3}, "p02": {3, 4, 5, 6, 7}, "p03": {8}})
 	c.run(time.Minute)
 	if looks := c.lookAt("a.example"); len(looks) < 3 { // p00, p02 and p03 offer some alone
 		t.Fatalf("%v look", looks)
@@ -426,7 +426,7 @@ func TestHostTimeIsSplitBetweenFetchers(t *testing.T) {
 // Those that look at one feed in turn share its host's time too.
 func TestFetchersSplitTheHostTime(t *testing.T) {
 	c := sharedFetches(30, 3, nil)
-	c.town("a.example", map[feedring.PeerID][]int{"p00": {1}, "p01": {1, 2}, "p02": {1, 2}, "p03": {1}})
+	c.startOffering("a.example", map[feedring.PeerID][]int{"p00": {1}, "p01": {1, 2}, "p02": {1, 2}, "p03": {1}})
 	c.run(time.Minute)
 	c.partly(t, "a.example")
 }

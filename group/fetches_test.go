@@ -36,7 +36,7 @@ func (c *cluster) mirror(from, to int) (ids []feedring.PeerID) {
 	return ids
 }
 
-func (c *cluster) lookers() (ids []feedring.PeerID) {
+func (c *cluster) fetchers() (ids []feedring.PeerID) {
 	for _, n := range c.alives() {
 		if n.turns[mirrored].Slot > 0 {
 			ids = append(ids, n.id)
@@ -48,7 +48,7 @@ func (c *cluster) lookers() (ids []feedring.PeerID) {
 // look fails unless exactly these look, and everybody else knows by whom.
 func (c *cluster) look(t *testing.T, want ...feedring.PeerID) {
 	t.Helper()
-	if got := c.lookers(); !slices.Equal(got, want) {
+	if got := c.fetchers(); !slices.Equal(got, want) {
 		t.Errorf("%v look, not %v\n%s", got, want, c.state())
 	}
 	for _, n := range c.alives() {
@@ -93,7 +93,7 @@ func TestFeedIsFetchedAloneAfterShortWait(t *testing.T) {
 	n := c.start("p00", mirrored)
 	c.step(n, Enter{Via: []feedring.PeerID{"nobody"}})
 	c.run(2*time.Second - time.Millisecond)
-	if len(c.lookers()) > 0 {
+	if len(c.fetchers()) > 0 {
 		t.Error("it did not wait for a group")
 	}
 	c.run(2 * time.Millisecond)
@@ -155,14 +155,14 @@ func TestSilentFetcherIsReplaced(t *testing.T) {
 			c.look(t, dead)
 			c.crash(dead)
 			died := c.now
-			for len(c.lookers()) == 0 && c.now.Sub(died) < time.Minute {
+			for len(c.fetchers()) == 0 && c.now.Sub(died) < time.Minute {
 				c.run(10 * time.Millisecond)
 			}
 			if took := c.now.Sub(died); took > 4*time.Second {
 				t.Errorf("another looks after %v", took)
 			}
 			c.run(10 * time.Second)
-			if n := len(c.lookers()); n != 1 {
+			if n := len(c.fetchers()); n != 1 {
 				t.Errorf("%d look", n)
 			}
 			c.start(dead)
@@ -199,23 +199,23 @@ func TestPartitionSharesAgain(t *testing.T) {
 	c := sharedFetches(6, 1, nil)
 	ids := c.mirror(0, 6)
 	c.run(10 * time.Second)
-	if n := len(c.lookers()); n != 1 {
+	if n := len(c.fetchers()); n != 1 {
 		t.Fatal(n)
 	}
 	c.split(ids[:3], ids[3:])
 	c.run(20 * time.Second)
 	half := 0
-	for _, p := range c.lookers() {
+	for _, p := range c.fetchers() {
 		if slices.Contains(ids[:3], p) {
 			half++
 		}
 	}
-	if all := len(c.lookers()); all != 2 || half != 1 {
+	if all := len(c.fetchers()); all != 2 || half != 1 {
 		t.Errorf("%d look, %d in the first half", all, half)
 	}
 	c.heal()
 	c.run(20 * time.Second)
-	if looks := c.lookers(); len(looks) != 1 {
+	if looks := c.fetchers(); len(looks) != 1 {
 		t.Errorf("%v look\n%s", looks, c.state())
 	}
 }
@@ -235,11 +235,11 @@ func TestSitesOwnPeerFetches(t *testing.T) {
 	c.look(t, "p02")
 	c.crash("p02")
 	c.run(9 * time.Second)
-	if looks := c.lookers(); len(looks) > 0 {
+	if looks := c.fetchers(); len(looks) > 0 {
 		t.Errorf("%v look a moment later", looks)
 	}
 	c.run(8 * time.Second)
-	if looks := c.lookers(); len(looks) != 2 {
+	if looks := c.fetchers(); len(looks) != 2 {
 		t.Errorf("%v look in its place", looks)
 	}
 	c.start("p02")
@@ -257,14 +257,14 @@ func TestSeveralFetchersTakeSlots(t *testing.T) {
 	c.alter = func(cfg *Config) { cfg.Fetchers = 1 }
 	c.mirror(4, 9)
 	c.run(30 * time.Second)
-	looks := c.lookers()
+	looks := c.fetchers()
 	if len(looks) != 4 {
 		t.Fatalf("%v look", looks)
 	}
 	c.look(t, looks...)
 	c.crash("p03") // who wanted it
 	c.run(2 * time.Minute)
-	if looks := c.lookers(); len(looks) != 1 {
+	if looks := c.fetchers(); len(looks) != 1 {
 		t.Errorf("%v look when nobody wants several", looks)
 	}
 }
@@ -288,7 +288,7 @@ func TestRefusedFetcherIsReplaced(t *testing.T) {
 	}
 	c.step(c.nodes["p01"], OriginMeasured{URL: mirrored, Failing: true})
 	c.run(5 * time.Minute)
-	if looks := c.lookers(); moves != 2 || len(looks) != 1 {
+	if looks := c.fetchers(); moves != 2 || len(looks) != 1 {
 		t.Errorf("%d moves, and %v look", moves, looks)
 	}
 }
@@ -305,16 +305,16 @@ func TestFetcherGoesOnWithoutManager(t *testing.T) {
 	c.look(t, "p01")
 	c.loss = func(_, _ feedring.PeerID, m Message) bool { _, is := m.(Assignments); return is }
 	c.run(55 * time.Second)
-	if looks := c.lookers(); !slices.Equal(looks, []feedring.PeerID{"p01"}) {
+	if looks := c.fetchers(); !slices.Equal(looks, []feedring.PeerID{"p01"}) {
 		t.Errorf("%v look after a word that ran out", looks)
 	}
 	c.run(3 * time.Minute)
-	if looks := c.lookers(); !slices.Contains(looks, "p02") {
+	if looks := c.fetchers(); !slices.Contains(looks, "p02") {
 		t.Errorf("%v look, as if the first were heard of", looks)
 	}
 	c.loss = nil
 	c.run(time.Minute)
-	if looks := c.lookers(); len(looks) != 1 {
+	if looks := c.fetchers(); len(looks) != 1 {
 		t.Errorf("%v look in the end", looks)
 	}
 }
@@ -350,7 +350,7 @@ func TestAssignmentsAreBounded(t *testing.T) {
 		t.Errorf("%d feeds and %d askers are kept", feeds, askers)
 	}
 	c.run(time.Minute)
-	if n := len(c.lookers()); n > 3 {
+	if n := len(c.fetchers()); n > 3 {
 		t.Errorf("%d look", n)
 	}
 }
@@ -420,7 +420,7 @@ func TestSharedFetchesSettle(t *testing.T) {
 			if _, err := c.leader(); err != nil {
 				t.Fatal(err)
 			}
-			if looks := c.lookers(); len(looks) == 1 {
+			if looks := c.fetchers(); len(looks) == 1 {
 				c.look(t, looks[0])
 			} else {
 				t.Errorf("%v look\n%s", looks, c.state())

@@ -12,20 +12,20 @@ import (
 // store and begins below that version, or slept and says what it said before.
 func TestForgottenMemberReturns(t *testing.T) {
 	for name, test := range map[string]struct {
-		goes, comes func(c *cluster, gone *testNode)
-		young       bool // the manager started anew since, and remembers nothing
+		goes, returns func(c *cluster, gone *testNode)
+		young         bool // the manager started anew since, and remembers nothing
 	}{
-		"its store lost": {goes: crashed, comes: emptied},
-		"its store lost, the manager a newer one": {goes: crashed, comes: emptied, young: true},
-		"asleep": {goes: asleep, comes: awake},
+		"its store lost": {goes: crashed, returns: emptied},
+		"its store lost, the manager a newer one": {goes: crashed, returns: emptied, young: true},
+		"asleep": {goes: asleep, returns: awake},
 		"cut off": {
 			goes: func(c *cluster, gone *testNode) { c.split([]feedring.PeerID{gone.id}, c.others(gone.id)) },
-			comes: func(c *cluster, gone *testNode) {
+			returns: func(c *cluster, gone *testNode) {
 				c.heal()
 				c.step(gone, (&script{cluster: c}).rivalOf("p00")) // the map shows both
 			},
 		},
-		"left, its store lost": {goes: func(c *cluster, gone *testNode) { c.step(gone, Depart{}) }, comes: emptied},
+		"left, its store lost": {goes: func(c *cluster, gone *testNode) { c.step(gone, Depart{}) }, returns: emptied},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(1)
@@ -51,7 +51,7 @@ func TestForgottenMemberReturns(t *testing.T) {
 					t.Fatalf("%s does not forget it", id)
 				}
 			}
-			test.comes(c, gone)
+			test.returns(c, gone)
 			c.run(2 * time.Hour)
 			backAgain(t, c, gone)
 		})

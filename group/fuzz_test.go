@@ -22,11 +22,11 @@ func FuzzStep(f *testing.F) {
 	f.Add(uint64(1114), uint16(999)) // a rival that was told of made an adoption be forgotten
 	f.Add(uint64(1137), uint16(999)) // the same, without shared looks
 	f.Fuzz(func(t *testing.T, seed uint64, steps uint16) {
-		g := &nonsense{rng: rand.New(rand.NewPCG(seed, 5)), now: testStart}
+		g := &unknownMessage{rng: rand.New(rand.NewPCG(seed, 5)), now: testStart}
 		cfg := Config{Theme: testTheme, Self: "p0", Refresh: time.Second, Attempts: 2, Freshness: time.Hour, Seed: seed, Fetchers: int(seed % 3)}
 		d := &late{t: t, last: State{Highest: seed % 4}}
 		d.start(cfg, d.last, g.now)
-		looks := &nonsense{rng: rand.New(rand.NewPCG(seed, 6)), now: testStart}
+		looks := &unknownMessage{rng: rand.New(rand.NewPCG(seed, 6)), now: testStart}
 		slow := 1 + g.rng.IntN(4)
 		for range steps % 1000 {
 			g.now = g.now.Add(time.Duration(g.rng.IntN(400)) * time.Millisecond)
@@ -103,40 +103,40 @@ func (d *late) end(now time.Time) {
 	d.step(now, Persisted{Token: p.Token})
 }
 
-type nonsense struct {
+type unknownMessage struct {
 	rng *rand.Rand
 	now time.Time
 }
 
-func (g *nonsense) peer() feedring.PeerID {
+func (g *unknownMessage) peer() feedring.PeerID {
 	return []feedring.PeerID{"p0", "p1", "p2", "p3", "p4", "", "stranger"}[g.rng.IntN(7)]
 }
 
-func (g *nonsense) number() uint64 {
+func (g *unknownMessage) number() uint64 {
 	return []uint64{0, 1, 2, 3, 4, 5, 1 << 21, maxNumber, math.MaxUint64}[g.rng.IntN(9)]
 }
 
-func (g *nonsense) time() time.Time {
+func (g *unknownMessage) time() time.Time {
 	return []time.Time{{}, g.now, g.now.Add(-time.Hour), g.now.Add(time.Hour), time.Unix(1<<40, 0)}[g.rng.IntN(5)]
 }
 
-func (g *nonsense) ref() feedring.FeedRef {
+func (g *unknownMessage) ref() feedring.FeedRef {
 	return feedring.FeedRef{URL: []string{"", "https://a/", "https://b/", "://"}[g.rng.IntN(4)], Publisher: g.peer()}
 }
 
-func (g *nonsense) head() feedring.Head {
+func (g *unknownMessage) head() feedring.Head {
 	return feedring.Head{Feed: g.ref(), Position: feedring.Position{Epoch: g.number(), Sequence: g.number()}}
 }
 
-func (g *nonsense) heads() []feedring.Head { return []feedring.Head{g.head(), g.head()} }
+func (g *unknownMessage) heads() []feedring.Head { return []feedring.Head{g.head(), g.head()} }
 
-func (g *nonsense) term() feedring.Term {
+func (g *unknownMessage) term() feedring.Term {
 	return feedring.Term{Number: g.number(), Claimant: g.peer()}
 }
 
-func (g *nonsense) header() Header { return Header{Group: testTheme.Group(), Term: g.term()} }
+func (g *unknownMessage) header() Header { return Header{Group: testTheme.Group(), Term: g.term()} }
 
-func (g *nonsense) claim() Claim {
+func (g *unknownMessage) claim() Claim {
 	c := Claim{Group: testTheme.Group(), Term: g.term()}
 	c.Seal = &feedring.Seal{Signer: c.Term.Claimant}
 	if g.rng.IntN(2) == 0 {
@@ -145,7 +145,7 @@ func (g *nonsense) claim() Claim {
 	return c
 }
 
-func (g *nonsense) row() Row {
+func (g *unknownMessage) row() Row {
 	return Row{
 		Group: testTheme.Group(), Peer: g.peer(), Incarnation: g.number(), Version: g.number(), Admitted: g.time(), From: g.time(),
 		Addrs: []string{"/", "x", "/ip4/1.2.3.4/tcp/1"}, Left: g.rng.IntN(5) == 0,
@@ -155,9 +155,9 @@ func (g *nonsense) row() Row {
 	}
 }
 
-func (g *nonsense) query() feedring.QueryID { return feedring.QueryID{byte(g.rng.IntN(5))} }
+func (g *unknownMessage) query() feedring.QueryID { return feedring.QueryID{byte(g.rng.IntN(5))} }
 
-func (g *nonsense) input() Input {
+func (g *unknownMessage) input() Input {
 	switch g.rng.IntN(24) {
 	case 0:
 		return Establish{Above: g.number()}
@@ -186,7 +186,7 @@ func (g *nonsense) input() Input {
 	}
 }
 
-func (g *nonsense) message() Message {
+func (g *unknownMessage) message() Message {
 	h := g.header()
 	switch g.rng.IntN(16) {
 	case 0:
@@ -216,7 +216,7 @@ func (g *nonsense) message() Message {
 }
 
 // shareInput is about shared looks.
-func (g *nonsense) shareInput() Input {
+func (g *unknownMessage) shareInput() Input {
 	h := g.header()
 	var msg Message
 	switch g.rng.IntN(6) {
@@ -239,14 +239,14 @@ func (g *nonsense) shareInput() Input {
 	return Receive{From: g.peer(), Message: msg}
 }
 
-func (g *nonsense) last() *LastFetch {
+func (g *unknownMessage) last() *LastFetch {
 	if g.rng.IntN(2) == 0 {
 		return nil
 	}
 	return &LastFetch{Ago: time.Duration(g.number()), Wait: time.Duration(g.number()), Entries: g.number()}
 }
 
-func (g *nonsense) moreMessage(h Header) Message {
+func (g *unknownMessage) moreMessage(h Header) Message {
 	claim := g.claim()
 	alive := Alive{Header: h, Nonce: g.number()}
 	switch g.rng.IntN(13) {

@@ -7,7 +7,7 @@ import (
 	"github.com/feedring/feedring"
 )
 
-func told(ref feedring.FeedRef, pos feedring.Position) Message {
+func notifyOf(ref feedring.FeedRef, pos feedring.Position) Message {
 	return Notify{Header: Header{Group: testTheme.Group()}, Head: feedring.Head{Feed: ref, Position: pos}}
 }
 
@@ -22,7 +22,7 @@ func TestEpochMovesOnProofOnly(t *testing.T) {
 	c.run(time.Second)
 	was := pub.m.replicator.Own[url].Epoch
 	for _, ahead := range []uint64{1, 1000, maxJump, 1 << 40, maxNumber - 1 - was, ^uint64(0) - was} {
-		c.step(pub, Receive{From: ids[2], Message: told(ref, feedring.Position{Epoch: was + ahead, Sequence: 1})})
+		c.step(pub, Receive{From: ids[2], Message: notifyOf(ref, feedring.Position{Epoch: was + ahead, Sequence: 1})})
 		c.run(time.Second)
 		c.step(pub, Fetched{Feed: ref, From: ids[2], Known: feedring.Head{Feed: ref, Position: feedring.Position{Epoch: was + ahead, Sequence: 1}}}) // nobody asked
 		if got := pub.m.replicator.Own[url].Epoch; got != was {
@@ -77,7 +77,7 @@ func TestShownAfterItPublished(t *testing.T) {
 	n := c.nodes[ids[0]]
 	n.store[ref] = append(n.store[ref], testEntry{more, c.now})
 	c.step(n, Holding{Heads: []feedring.Head{n.head(ref)}})
-	c.step(pub, Receive{From: ids[0], Message: told(ref, more)})
+	c.step(pub, Receive{From: ids[0], Message: notifyOf(ref, more)})
 	c.run(time.Second)
 	c.publish(ids[1], url)
 	c.run(3 * time.Second)
@@ -98,7 +98,7 @@ func TestHeadsAreHints(t *testing.T) {
 	for _, fake := range []feedring.Position{
 		{Epoch: uint64(c.now.Unix()) + 5000, Sequence: 9}, {Epoch: 1 << 40, Sequence: 1 << 40},
 	} {
-		c.step(victim, Receive{From: ids[1], Message: told(ref, fake)})
+		c.step(victim, Receive{From: ids[1], Message: notifyOf(ref, fake)})
 		h := victim.m.replicator.Heads[ref]
 		if h != nil && h.Advertised == fake {
 			h.InFlight = true
@@ -136,7 +136,7 @@ func TestAdvertiserDoesNotBlockPublisher(t *testing.T) {
 		return from
 	}
 	tells := func(sequence uint64) []Output {
-		return m.Step(now, Receive{From: ids[1], Message: told(ref, feedring.Position{Epoch: uint64(now.Unix()), Sequence: sequence})})
+		return m.Step(now, Receive{From: ids[1], Message: notifyOf(ref, feedring.Position{Epoch: uint64(now.Unix()), Sequence: sequence})})
 	}
 	for i := range uint64(4) {
 		from := polled(tells(100 + i))
@@ -218,7 +218,7 @@ func TestReturningPublisherIsPolledAtOnce(t *testing.T) {
 		t.Fatal("a member that crashed is not away")
 	}
 	pos := feedring.Position{Epoch: uint64(c.now.Unix()), Sequence: 1}
-	for _, out := range lead.Step(c.now, Receive{From: ids[2], Message: told(ref, pos)}) {
+	for _, out := range lead.Step(c.now, Receive{From: ids[2], Message: notifyOf(ref, pos)}) {
 		if f, ok := out.(Fetch); ok {
 			if f.From != ids[2] {
 				t.Errorf("it polls %s for what %s told", f.From, ids[2])

@@ -4,7 +4,7 @@ import "github.com/feedring/feedring"
 
 // plausible is an input near what the machine knows: claims about as high as
 // its own, of peers that it has met, and answers to what it told.
-func (g *nonsense) plausible(m *Machine) Input {
+func (g *unknownMessage) plausible(m *Machine) Input {
 	if g.rng.IntN(3) == 0 {
 		return g.turn(m)
 	}
@@ -34,7 +34,7 @@ func (g *nonsense) plausible(m *Machine) Input {
 }
 
 // turn is an input that may change who manages.
-func (g *nonsense) turn(m *Machine) Input {
+func (g *unknownMessage) turn(m *Machine) Input {
 	own := Header{Group: m.group, Term: m.lead.claim.Term}
 	switch g.rng.IntN(6) {
 	case 0:
@@ -50,15 +50,15 @@ func (g *nonsense) turn(m *Machine) Input {
 	}
 }
 
-func (g *nonsense) member() feedring.PeerID {
+func (g *unknownMessage) member() feedring.PeerID {
 	return []feedring.PeerID{"p0", "p1", "p2", "p3"}[g.rng.IntN(4)]
 }
 
-func (g *nonsense) other() feedring.PeerID {
+func (g *unknownMessage) other() feedring.PeerID {
 	return []feedring.PeerID{"p1", "p2", "p3"}[g.rng.IntN(3)]
 }
 
-func (g *nonsense) termNear(m *Machine) feedring.Term {
+func (g *unknownMessage) termNear(m *Machine) feedring.Term {
 	switch g.rng.IntN(4) {
 	case 0:
 		return m.lead.claim.Term
@@ -70,7 +70,7 @@ func (g *nonsense) termNear(m *Machine) feedring.Term {
 }
 
 // rowNear is a row of a member, or one of this peer's own that it never made.
-func (g *nonsense) rowNear(m *Machine) *Row {
+func (g *unknownMessage) rowNear(m *Machine) *Row {
 	r := &Row{Group: m.group, Peer: g.member(), Incarnation: g.rng.Uint64N(3), Version: g.rng.Uint64N(5), Admitted: testStart, From: testStart, Left: g.rng.IntN(9) == 0}
 	if r.Peer == m.cfg.Self {
 		r.Incarnation += m.want.Incarnation

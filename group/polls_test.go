@@ -36,7 +36,7 @@ func TestNoPublisherHasAllPolls(t *testing.T) {
 	if len(polls) != replication.MaxInFlightOf {
 		t.Fatalf("%d feeds of one publisher are polled at once", len(polls))
 	}
-	if p := begun(Receive{From: other.Publisher, Message: told(other, feedring.Position{Epoch: 7, Sequence: 1})}); len(p) != 1 || p[0].Feed != other {
+	if p := begun(Receive{From: other.Publisher, Message: notifyOf(other, feedring.Position{Epoch: 7, Sequence: 1})}); len(p) != 1 || p[0].Feed != other {
 		t.Fatalf("what another published is not polled at once: %v", p)
 	}
 	for len(polls) > 0 {
@@ -80,7 +80,7 @@ func TestManagerIsAmongThePolled(t *testing.T) {
 			}
 			return false
 		}
-		under := polls(m.Step(now, Receive{From: publisher, Message: told(ref, pos)}))
+		under := polls(m.Step(now, Receive{From: publisher, Message: notifyOf(ref, pos)}))
 		for end := now.Add(m.cfg.Refresh); len(polled) < 4; {
 			if under {
 				under = polls(m.Step(now, Fetched{Feed: ref, From: polled[len(polled)-1], Failed: true}))

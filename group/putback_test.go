@@ -66,7 +66,7 @@ func TestPublishesAboveWhatNobodyShows(t *testing.T) {
 		c.step(n, Enter{Via: []feedring.PeerID{"p00"}})
 		c.run(time.Second)
 		if late {
-			c.step(n, Receive{From: "p00", Message: told(ref, last)})
+			c.step(n, Receive{From: "p00", Message: notifyOf(ref, last)})
 		}
 		c.publish(n.id, ref.URL)
 		c.publish(n.id, ref.URL)
@@ -106,7 +106,7 @@ func TestFounderLearnsEpochAfterFounding(t *testing.T) {
 		t.Fatalf("it publishes %v, and others held %v and hold %v", got, last, others.head(ref).Position)
 	}
 	epoch := n.m.replicator.Own[ref.URL].Epoch
-	c.step(n, Receive{From: "p00", Message: told(ref, feedring.Position{Epoch: epoch, Sequence: 9})})
+	c.step(n, Receive{From: "p00", Message: notifyOf(ref, feedring.Position{Epoch: epoch, Sequence: 9})})
 	c.publish(n.id, ref.URL)
 	c.run(time.Second)
 	if now := n.m.replicator.Own[ref.URL].Epoch; now != epoch {
@@ -148,7 +148,7 @@ func TestUnprovenHeadsMoveEpochOnce(t *testing.T) {
 		now := uint64(c.now.Unix())
 		for i, epoch := range []uint64{now, now + 1, now + replication.MaxUnprovenAhead, now + replication.MaxUnprovenAhead + 1, now + maxJump - 1, now + maxJump, 1 << 40, ^uint64(0)} {
 			for _, liar := range ids[2:] {
-				c.step(n, Receive{From: liar, Message: told(ref, feedring.Position{Epoch: epoch, Sequence: uint64(100 + i)})})
+				c.step(n, Receive{From: liar, Message: notifyOf(ref, feedring.Position{Epoch: epoch, Sequence: uint64(100 + i)})})
 			}
 		}
 	}

@@ -47,7 +47,7 @@ func polled(outs []Output) feedring.PeerID {
 // soon: the publisher may be out of reach, and the others have nothing.
 func TestAltSourceIsPolledNext(t *testing.T) {
 	c, m, ref, h, other := unserved(t)
-	outs := m.Step(c.now, Receive{From: other, Message: told(ref, h.Advertised)})
+	outs := m.Step(c.now, Receive{From: other, Message: notifyOf(ref, h.Advertised)})
 	outs = append(outs, m.Step(c.now.Add(m.replicator.Spread()), Tick{})...)
 	if p := polled(outs); p != other {
 		t.Errorf("it polls %q", p)
@@ -60,7 +60,7 @@ func TestPublishersNewEntryIsPolledAtOnce(t *testing.T) {
 	c, m, ref, h, _ := unserved(t)
 	news := h.Advertised
 	news.Sequence++
-	outs := m.Step(c.now, Receive{From: ref.Publisher, Message: told(ref, news)})
+	outs := m.Step(c.now, Receive{From: ref.Publisher, Message: notifyOf(ref, news)})
 	outs = append(outs, m.Step(c.now.Add(m.replicator.Spread()), Tick{})...)
 	if p := polled(outs); p != ref.Publisher {
 		t.Errorf("it polls %q", p)
@@ -68,7 +68,7 @@ func TestPublishersNewEntryIsPolledAtOnce(t *testing.T) {
 	c, m, ref, h, other := unserved(t)
 	news = h.Advertised
 	news.Sequence++
-	outs = m.Step(c.now, Receive{From: other, Message: told(ref, news)})
+	outs = m.Step(c.now, Receive{From: other, Message: notifyOf(ref, news)})
 	outs = append(outs, m.Step(c.now.Add(m.replicator.Spread()), Tick{})...)
 	if p := polled(outs); p != "" {
 		t.Errorf("it polls %q, who may tell again and again", p)
@@ -84,7 +84,7 @@ func TestAltSourceIsPolledAfterFailure(t *testing.T) {
 		t.Fatalf("it polls %q", asked)
 	}
 	now := c.now.Add(m.cfg.Refresh + time.Second)
-	m.Step(now, Receive{From: other, Message: told(ref, h.Advertised)})
+	m.Step(now, Receive{From: other, Message: notifyOf(ref, h.Advertised)})
 	outs = m.Step(now, Fetched{Feed: ref, From: asked, Failed: true})
 	outs = append(outs, m.Step(now.Add(m.cfg.Refresh/20), Tick{})...)
 	if p := polled(outs); p != other {
@@ -97,7 +97,7 @@ func TestAltSourceIsPolledAfterFailure(t *testing.T) {
 func TestUnobtainableFeedHasNoAltSource(t *testing.T) {
 	c, m, ref, h, other := unserved(t)
 	h.Failures = replication.MaxFailures
-	outs := m.Step(c.now, Receive{From: other, Message: told(ref, h.Advertised)})
+	outs := m.Step(c.now, Receive{From: other, Message: notifyOf(ref, h.Advertised)})
 	outs = append(outs, m.Step(c.now.Add(m.replicator.Spread()), Tick{})...)
 	if p := polled(outs); p != "" {
 		t.Errorf("it polls %q", p)
@@ -112,7 +112,7 @@ func TestRepeatedAdvertiserDoesNotBlockPublisher(t *testing.T) {
 	now := c.now
 	for range 4 * replication.MaxFailures {
 		now = now.Add(m.cfg.Refresh / 4)
-		outs := m.Step(now, Receive{From: other, Message: told(ref, h.Advertised)})
+		outs := m.Step(now, Receive{From: other, Message: notifyOf(ref, h.Advertised)})
 		outs = append(outs, m.Step(now.Add(m.replicator.Spread()), Tick{})...)
 		switch p := polled(outs); p {
 		case ref.Publisher:

@@ -129,16 +129,16 @@ func TestBalancesAreReported(t *testing.T) {
 		c.run(20 * time.Millisecond)
 	}
 	c.run(time.Second)
-	if len(c.nodes[ids[0]].debts) == 0 {
+	if len(c.nodes[ids[0]].balances) == 0 {
 		t.Fatal("nothing was told")
 	}
 	sum, others, first, told := 0, 0, 0, 0
 	for _, id := range ids {
-		for _, d := range c.nodes[id].debts {
+		for _, d := range c.nodes[id].balances {
 			if d.Peer == rider {
 				sum += d.Entries
 				told++
-				if d.Entries < slices.MaxFunc(c.nodes[id].debts, func(a, b Debt) int { return a.Entries - b.Entries }).Entries {
+				if d.Entries < slices.MaxFunc(c.nodes[id].balances, func(a, b Debt) int { return a.Entries - b.Entries }).Entries {
 					first++
 				}
 			} else if id != rider {
@@ -155,7 +155,7 @@ func TestBalancesAreReported(t *testing.T) {
 	small.run(3 * time.Second)
 	small.step(small.nodes[few[0]], Served{To: few[1], Entries: 5})
 	small.run(3 * time.Second)
-	if m := small.nodes[few[0]]; m.debts != nil || m.m.mesh.links != nil {
+	if m := small.nodes[few[0]]; m.balances != nil || m.m.mesh.links != nil {
 		t.Error("a small group counts")
 	}
 }

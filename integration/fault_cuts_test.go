@@ -10,10 +10,10 @@ type cut struct {
 	peers int
 	// make cuts, given the group, its manager and its secondary, and returns
 	// what heals.
-	make func(w *town, all []*peer, manager, secondary *peer) (heal func())
+	make func(w *faultyNet, all []*peer, manager, secondary *peer) (heal func())
 	// meanwhile waits for what the cut must lead to, and returns those who
 	// must serve among themselves while it lasts.
-	meanwhile func(w *town, all []*peer, manager, secondary *peer) []*peer
+	meanwhile func(w *faultyNet, all []*peer, manager, secondary *peer) []*peer
 }
 
 // TestCuts has the network between the peers of a group fail in different ways,
@@ -27,7 +27,7 @@ func TestCuts(t *testing.T) {
 	const r = time.Second
 	for name, c := range map[string]cut{
 		"halves":              {4, cutHalves, eachHalfManages},
-		"manager-unheard":     {3, func(w *town, all []*peer, m, _ *peer) func() { return w.silence(m, others(all, m)...) }, othersManage},
+		"manager-unheard":     {3, func(w *faultyNet, all []*peer, m, _ *peer) func() { return w.silence(m, others(all, m)...) }, othersManage},
 		"manager-deaf":        {3, cutDeaf, othersPublish},
 		"managers-cable":      {3, cutCable, othersManage},
 		"two-do-not-see-each": {3, cutPair, managerStays},
@@ -36,7 +36,7 @@ func TestCuts(t *testing.T) {
 			t.Parallel()
 			i := newInternet(t)
 			themes := []string{"news", "news", "news", "news"}[:c.peers]
-			w := newTown(t, r.String(), i.public, themes...)
+			w := newFaultyNet(t, r.String(), i.public, themes...)
 			at := i.public("reader")
 			w.follow(at, "news")
 			m := w.settled("news", c.peers, w.peers...)
@@ -62,7 +62,7 @@ func TestCuts(t *testing.T) {
 
 // answering publishes at each of these and asks one of them, until all of it is
 // served.
-func (w *town) answering(at *machine, peers []*peer) (queries []asking) {
+func (w *faultyNet) answering(at *machine, peers []*peer) (queries []asking) {
 	w.t.Helper()
 	titles := w.publish(peers...)
 	until(w.t, 40*time.Second, "an answer with what was published meanwhile", func() bool {
@@ -83,7 +83,7 @@ func (w *town) answering(at *machine, peers []*peer) (queries []asking) {
 }
 
 // silence lets nobody of those hear p, in any group.
-func (w *town) silence(p *peer, to ...*peer) (heal func()) {
+func (w *faultyNet) silence(p *peer, to ...*peer) (heal func()) {
 	w.t.Helper()
 	var machines []*machine
 	for _, o := range to {
@@ -94,7 +94,7 @@ func (w *town) silence(p *peer, to ...*peer) (heal func()) {
 }
 
 // apart lets no two of different sides hear each other.
-func (w *town) apart(one, other []*peer) (heal func()) {
+func (w *faultyNet) apart(one, other []*peer) (heal func()) {
 	w.t.Helper()
 	var heals []func()
 	for _, p := range one {
@@ -116,11 +116,11 @@ func halves(all []*peer, manager, secondary *peer) (one, other []*peer) {
 	return append([]*peer{manager}, rest[:len(rest)/2]...), append([]*peer{secondary}, rest[len(rest)/2:]...)
 }
 
-func cutHalves(w *town, all []*peer, manager, secondary *peer) func() {
+func cutHalves(w *faultyNet, all []*peer, manager, secondary *peer) func() {
 	return w.apart(halves(all, manager, secondary))
 }
 
-func eachHalfManages(w *town, all []*peer, manager, secondary *peer) []*peer {
+func eachHalfManages(w *faultyNet, all []*peer, manager, secondary *peer) []*peer {
 	w.t.Helper()
 	one, other := halves(all, manager, secondary)
 	w.alone(20*time.Second, "news", one...)
@@ -128,7 +128,7 @@ func eachHalfManages(w *town, all []*peer, manager, secondary *peer) []*peer {
 	return other
 }
 
-func cutDeaf(w *town, all []*peer, manager, _ *peer) func() {
+func cutDeaf(w *faultyNet, all []*peer, manager, _ *peer) func() {
 	var heals []func()
 	for _, p := range others(all, manager) {
 		heals = append(heals, w.silence(p, manager))
@@ -142,26 +142,26 @@ func cutDeaf(w *town, all []*peer, manager, _ *peer) func() {
 
 // othersPublish: whether a manager that is heard but hears nobody stays is not
 // said anywhere; what the others publish goes on among them.
-func othersPublish(_ *town, all []*peer, manager, _ *peer) []*peer { return others(all, manager) }
+func othersPublish(_ *faultyNet, all []*peer, manager, _ *peer) []*peer { return others(all, manager) }
 
-func cutCable(w *town, _ []*peer, manager, _ *peer) func() {
+func cutCable(w *faultyNet, _ []*peer, manager, _ *peer) func() {
 	w.hosts[manager].cable("down")
 	return func() { w.hosts[manager].cable("up") }
 }
 
-func othersManage(w *town, all []*peer, manager, _ *peer) []*peer {
+func othersManage(w *faultyNet, all []*peer, manager, _ *peer) []*peer {
 	w.t.Helper()
 	w.alone(20*time.Second, "news", others(all, manager)...)
 	return others(all, manager)
 }
 
-func cutPair(w *town, _ []*peer, manager, secondary *peer) func() {
+func cutPair(w *faultyNet, _ []*peer, manager, secondary *peer) func() {
 	return w.apart([]*peer{manager}, []*peer{secondary})
 }
 
 // managerStays: the third peer reaches the manager and objects, until the
 // secondary asks to be replaced.
-func managerStays(w *town, all []*peer, manager, secondary *peer) []*peer {
+func managerStays(w *faultyNet, all []*peer, manager, secondary *peer) []*peer {
 	w.t.Helper()
 	_, term := manager.role("news")
 	until(w.t, 30*time.Second, "another secondary", func() bool {

@@ -14,7 +14,7 @@ func TestStoppedRoles(t *testing.T) {
 	t.Parallel()
 	const r = time.Second
 	i := newInternet(t)
-	w := newTown(t, r.String(), i.public, "news", "news", "news", "news")
+	w := newFaultyNet(t, r.String(), i.public, "news", "news", "news", "news")
 	reading := w.follow(i.public("reader"), "news")
 	for _, victim := range []string{"manager", "secondary", "provider"} {
 		m := w.settled("news", 4, w.peers...)
@@ -45,7 +45,7 @@ func TestStoppedRoles(t *testing.T) {
 }
 
 // provider is who served the last entry that a follower printed.
-func (w *town) provider(r *reader) *peer {
+func (w *faultyNet) provider(r *reader) *peer {
 	w.t.Helper()
 	titles := w.publish(w.peers[0])
 	o, _ := r.event(w.t, 20*time.Second, titles[0], func(o object) bool { return o.str("title") == titles[0] })
@@ -57,7 +57,7 @@ func (w *town) provider(r *reader) *peer {
 }
 
 // restart starts a peer that ended on its machine again.
-func (w *town) restart(p *peer) {
+func (w *faultyNet) restart(p *peer) {
 	w.t.Helper()
 	p.process = w.hosts[p].start(p.args...)
 	w.ready(p)
@@ -72,7 +72,7 @@ func TestKilledPublisher(t *testing.T) {
 	const kills = 8
 	chance := rand.New(rand.NewPCG(1, 1))
 	i := newInternet(t)
-	w := newTown(t, "1s", i.public, "news", "news")
+	w := newFaultyNet(t, "1s", i.public, "news", "news")
 	w.follow(i.public("reader"), "news")
 	p := w.peers[1]
 	l := w.ledgers[p]

@@ -15,8 +15,8 @@ func TestWeather(t *testing.T) {
 		refresh   = 2 * time.Second
 		refreshes = 8
 	)
-	s := newSky(t, 1, weather{delay: 50 * time.Millisecond, jitter: 20 * time.Millisecond, loss: 0.05})
-	w := newTown(t, refresh.String(), s.machine, "news", "news", "news", "news")
+	s := newLossyNet(t, 1, conditions{delay: 50 * time.Millisecond, jitter: 20 * time.Millisecond, loss: 0.05})
+	w := newFaultyNet(t, refresh.String(), s.machine, "news", "news", "news", "news")
 	w.follow(s.machine("reader"), "news")
 	m := w.settled("news", 4, w.peers...)
 	_, term := m.role("news")
@@ -40,7 +40,7 @@ func TestWeather(t *testing.T) {
 
 // holds reports whether a peer has on its own disk everything that was
 // acknowledged by anybody of its group, and nothing that was not published.
-func (w *town) holds(p *peer) bool {
+func (w *faultyNet) holds(p *peer) bool {
 	acked, count := 0, 0
 	for _, o := range w.of(w.ledgers[p].theme) {
 		acked += len(w.ledgers[o].acknowledged())

@@ -36,14 +36,14 @@ func openTUN(name string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil
 }
 
-// sky is an internet whose wire is the air: every packet between its machines
+// lossyNet is an internet whose wire is a lossy link: every packet between its machines
 // goes through this process.
-type sky struct {
+type lossyNet struct {
 	*internet
-	air *air
+	link *lossyLink
 }
 
-func newSky(t testing.TB, seed uint64, calm weather) *sky {
+func newLossyNet(t testing.TB, seed uint64, calm conditions) *lossyNet {
 	t.Helper()
 	if os.Getuid() != 0 {
 		lacking(t, "netns", "network namespaces need root")
@@ -51,17 +51,17 @@ func newSky(t testing.TB, seed uint64, calm weather) *sky {
 	if _, err := os.Stat("/dev/net/tun"); err != nil {
 		lacking(t, "netns", "the kernel makes no devices for programs: %v", err)
 	}
-	s := &sky{&internet{t: t}, newAir(seed, calm)}
+	s := &lossyNet{&internet{t: t}, newLossyLink(seed, calm)}
 	t.Cleanup(func() {
-		s.air.mu.Lock()
-		defer s.air.mu.Unlock()
-		t.Logf("the air passed %d packets and lost %d", s.air.passed, s.air.lost)
+		s.link.mu.Lock()
+		defer s.link.mu.Unlock()
+		t.Logf("the air passed %d packets and lost %d", s.link.passed, s.link.lost)
 	})
 	return s
 }
 
 // machine adds a machine whose only way out is the air.
-func (s *sky) machine(name string) *machine {
+func (s *lossyNet) machine(name string) *machine {
 	s.t.Helper()
 	s.machines++
 	m := &machine{net: s.internet, space: s.space(name), addr: fmt.Sprintf("25.7.0.%d", s.machines)}
@@ -73,12 +73,12 @@ func (s *sky) machine(name string) *machine {
 	s.t.Cleanup(func() { _ = port.Close() })
 	s.ip("-n", m.space, "addr", "add", m.addr+"/24", "dev", "out")
 	s.ip("-n", m.space, "link", "set", "out", "up")
-	go s.air.attach(m.ip(), port)
+	go s.link.attach(m.ip(), port)
 	return m
 }
 
-// between changes the weather one way.
-func (s *sky) between(from, to *machine, w weather) { s.air.set(from.ip(), to.ip(), w) }
+// between changes the conditions one way.
+func (s *lossyNet) between(from, to *machine, w conditions) { s.link.set(from.ip(), to.ip(), w) }
 
 func (m *machine) ip() netip.Addr { return netip.MustParseAddr(m.addr) }
 

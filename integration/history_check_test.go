@@ -11,7 +11,7 @@ import (
 // history is what was published and what readers were shown meanwhile.
 type history struct {
 	feeds   map[string]published // by name
-	readers []reading
+	readers []readResult
 	queries []asking
 }
 
@@ -22,8 +22,8 @@ type published struct {
 	acked map[int]bool
 }
 
-// reading is what a follower printed. An empty theme is all.
-type reading struct {
+// readResult is what a follower printed. An empty theme is all.
+type readResult struct {
 	who, theme string
 	printed    []object
 }
@@ -56,7 +56,7 @@ func (h *history) wrongs() []string {
 
 // shown: each entry is one that was published, of a theme that was asked for,
 // shown once, and after the first answer in the order of its feed.
-func (h *history) shown(r reading) (wrong []string) {
+func (h *history) shown(r readResult) (wrong []string) {
 	seen, last, live := make(map[string]bool), make(map[string]int), false
 	say := func(o object, what string) {
 		wrong = append(wrong, fmt.Sprintf("%s: %q %s", r.who, o.str("title"), what))
@@ -89,7 +89,7 @@ func (h *history) shown(r reading) (wrong []string) {
 }
 
 // lost: what publishers acknowledged is shown to everybody who follows.
-func (h *history) lost(r reading) (wrong []string) {
+func (h *history) lost(r readResult) (wrong []string) {
 	seen := make(map[string]bool)
 	for _, o := range r.printed {
 		seen[o.str("title")] = true
@@ -152,7 +152,7 @@ func (h *history) whole(q asking) bool {
 	if len(finals) != 1 || finals[0].str("event") != "answered" {
 		return false
 	}
-	return len(h.lost(reading{theme: q.theme, printed: q.objects})) == 0
+	return len(h.lost(readResult{theme: q.theme, printed: q.objects})) == 0
 }
 
 // entryOf reads the title that a ledger gave.

@@ -22,7 +22,7 @@ func goodHistory() *history {
 			"n": {"news", 4, map[int]bool{0: true, 1: true, 3: true}}, // 2 was never acknowledged
 			"s": {"sport", 1, map[int]bool{0: true}},
 		},
-		readers: []reading{
+		readers: []readResult{
 			{"of news", "news", []object{n(1), n(0), final, n(2), n(3)}},
 			{"of all", "", []object{final, n(0), s(0), n(1), n(3)}},
 		},

@@ -69,16 +69,16 @@ func (f trouble) clashes(o trouble) bool {
 }
 
 // over is the weather from one machine to another while these faults last.
-func over(calm weather, now []trouble, from, to int) weather {
+func over(calm conditions, now []trouble, from, to int) conditions {
 	for _, f := range now {
 		concerned := from == f.a || to == f.a
 		switch {
 		case f.kind == cutOff && concerned,
 			f.kind == oneWay && from == f.a && to == f.b,
 			f.kind == bothWays && (from == f.a && to == f.b || from == f.b && to == f.a):
-			return weather{cut: true}
+			return conditions{cut: true}
 		case f.kind == foulPlace && concerned:
-			calm = weather{delay: 100 * time.Millisecond, jitter: 80 * time.Millisecond, loss: 0.2, twice: 0.02}
+			calm = conditions{delay: 100 * time.Millisecond, jitter: 80 * time.Millisecond, loss: 0.2, twice: 0.02}
 		}
 	}
 	return calm

@@ -36,9 +36,9 @@ func TestHistory(t *testing.T) {
 	}
 	t.Logf("again: FEEDRING_SEED=%d FEEDRING_FAULTS=%s go test ./integration -run TestHistory -v -timeout 0", seed, long)
 
-	calm := weather{delay: 5 * time.Millisecond, jitter: 4 * time.Millisecond, loss: 0.005, twice: 0.001}
-	s := newSky(t, seed, calm)
-	d := &drama{t: t, sky: s, calm: calm, town: newTown(t, "1s", s.machine, "news", "sport", "news", "sport", "news")}
+	calm := conditions{delay: 5 * time.Millisecond, jitter: 4 * time.Millisecond, loss: 0.005, twice: 0.001}
+	s := newLossyNet(t, seed, calm)
+	d := &drama{t: t, net: s, calm: calm, faultyNet: newFaultyNet(t, "1s", s.machine, "news", "sport", "news", "sport", "news")}
 	for _, p := range d.peers {
 		d.machines = append(d.machines, d.hosts[p])
 	}
@@ -63,12 +63,12 @@ func TestHistory(t *testing.T) {
 	d.tell(queries)
 }
 
-// drama is a town and its troubles.
+// drama is a network and its faults.
 type drama struct {
-	*town
+	*faultyNet
 	t        *testing.T
-	sky      *sky
-	calm     weather
+	net      *lossyNet
+	calm     conditions
 	machines []*machine
 	now      []trouble
 }
@@ -128,7 +128,7 @@ func (d *drama) blow() {
 	for i, from := range d.machines {
 		for j, to := range d.machines {
 			if i != j {
-				d.sky.between(from, to, over(d.calm, d.now, i, j))
+				d.net.between(from, to, over(d.calm, d.now, i, j))
 			}
 		}
 	}

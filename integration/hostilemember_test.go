@@ -116,15 +116,15 @@ func (b *besieged) serves(t *testing.T, p *peer, incomplete bool) {
 	}()
 	until(t, 30*time.Second, "every entry served", func() bool {
 		r = b.query(p, "--theme", "news", "--limit", "200")
-		if r.code != 0 && !(incomplete && lacks(r, "news/stranger")) || r.took > 5*time.Second || len(r.entries()) > b.entries {
+		if r.code != 0 && !(incomplete && namesMissing(r, "news/stranger")) || r.took > 5*time.Second || len(r.entries()) > b.entries {
 			t.Fatalf("%d of %d entries in %s: %v", len(r.entries()), b.entries, r.took, r)
 		}
 		return len(r.entries()) == b.entries
 	})
 }
 
-// lacks reports whether an answer is incomplete for one reason alone.
-func lacks(r result, missing string) bool {
+// namesMissing reports whether an answer is incomplete for one reason alone.
+func namesMissing(r result, missing string) bool {
 	return r.code == 4 && !slices.ContainsFunc(r.finals(), func(o object) bool { return fmt.Sprint(o.list("missing")) != "["+missing+"]" })
 }
 

@@ -64,10 +64,10 @@ type process struct {
 	cmd  *exec.Cmd
 	done chan struct{} // closed when it ended
 
-	mu     sync.Mutex
-	lines  []line
-	more   chan struct{} // closed and replaced at each line
-	stderr bytes.Buffer
+	mu      sync.Mutex
+	printed []line
+	more    chan struct{} // closed and replaced at each line
+	stderr  bytes.Buffer
 }
 
 // start runs the binary. It is killed when the test ends.
@@ -112,7 +112,7 @@ func (p *process) read(out io.Reader) {
 	lines.Buffer(nil, 8<<20)
 	for lines.Scan() {
 		p.mu.Lock()
-		p.lines = append(p.lines, line{time.Now(), lines.Text()})
+		p.printed = append(p.printed, line{time.Now(), lines.Text()})
 		close(p.more)
 		p.more = make(chan struct{})
 		p.mu.Unlock()
@@ -136,7 +136,7 @@ func (p *process) errors() string {
 func (p *process) output() []line {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return append([]line(nil), p.lines...)
+	return append([]line(nil), p.printed...)
 }
 
 // event waits for a line of JSON that want accepts, among all that were
@@ -146,7 +146,7 @@ func (p *process) event(t testing.TB, within time.Duration, what string, want fu
 	deadline := time.After(within)
 	for seen := 0; ; {
 		p.mu.Lock()
-		lines, more := p.lines[seen:], p.more
+		lines, more := p.printed[seen:], p.more
 		p.mu.Unlock()
 		for _, l := range lines {
 			var o object

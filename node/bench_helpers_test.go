@@ -116,8 +116,8 @@ const benchText = "The council decided on Tuesday that the bridge over the river
 	"since the inspection found cracks in two of its pillars; traffic goes by the northern ring road, and " +
 	"residents of the old town are promised a ferry from the first of next month on, free of charge."
 
-// spread waits until every peer of the network holds as many entries.
-func (w *benchNet) spread(entries int) {
+// spreadEntries waits until every peer of the network holds as many entries.
+func (w *benchNet) spreadEntries(entries int) {
 	w.b.Helper()
 	benchUntil(w.b, fmt.Sprintf("%d entries everywhere", entries), func() bool {
 		for _, n := range w.nodes {

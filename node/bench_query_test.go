@@ -66,7 +66,7 @@ func (w *benchNet) pages(count int) {
 			w.b.Fatal(err)
 		}
 	}
-	w.spread(10 * count)
+	w.spreadEntries(10 * count)
 }
 
 // page is the query for one page.

@@ -78,15 +78,15 @@ func (w *world) act() {
 	case 5, 6:
 		w.spoil()
 	case 7, 8:
-		w.takeBack()
+		w.retract()
 	default:
 		check(w, w.s.Append(ctx, w.items()))
 	}
 }
 
-// takeBack has a retraction come that is no part of a log, and names no version
+// retract has a retraction come that is no part of a log, and names no version
 // that is held.
-func (w *world) takeBack() {
+func (w *world) retract() {
 	it := makeItem(w.r.IntN(4), w.n, nil)
 	it.ID = feedring.EntryID(fmt.Sprint(w.n - w.r.IntN(20)))
 	it.Position, it.Retraction = feedring.Position{Epoch: 9, Sequence: uint64(w.n + 1)}, true

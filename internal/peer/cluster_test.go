@@ -18,22 +18,22 @@ var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // cluster is a small network of whole peers in virtual time.
 type cluster struct {
-	t       testing.TB
-	now     time.Time
-	cfg     Config
-	latency time.Duration
-	loss    float64
-	random  *rand.Rand
-	peers   map[feedring.PeerID]*host
-	names   []feedring.PeerID
-	mail    []event
-	side    map[feedring.PeerID]int // of a partition
-	traced  func(line string)
-	answers map[uint64][]feedring.Final
-	check   func(c *cluster, from, to feedring.PeerID, message feedring.Message)
-	stream  uint64
-	watch   func() // after each step
-	book    map[feedring.Theme][]feedring.PeerID
+	t           testing.TB
+	now         time.Time
+	cfg         Config
+	latency     time.Duration
+	loss        float64
+	random      *rand.Rand
+	peers       map[feedring.PeerID]*host
+	names       []feedring.PeerID
+	mail        []event
+	side        map[feedring.PeerID]int // of a partition
+	traced      func(line string)
+	answers     map[uint64][]feedring.Final
+	check       func(c *cluster, from, to feedring.PeerID, message feedring.Message)
+	stream      uint64
+	watch       func() // after each step
+	addressBook map[feedring.Theme][]feedring.PeerID
 }
 
 // host is a peer with what it has on disk.
@@ -59,7 +59,7 @@ func newCluster(t testing.TB) *cluster {
 	return &cluster{t: t, now: epoch, latency: 2 * time.Millisecond, random: rand.New(rand.NewPCG(1, 1)),
 		cfg:   Config{Refresh: time.Second, Attempts: 3, Freshness: 24 * time.Hour},
 		peers: map[feedring.PeerID]*host{}, side: map[feedring.PeerID]int{}, answers: map[uint64][]feedring.Final{},
-		book: map[feedring.Theme][]feedring.PeerID{}}
+		addressBook: map[feedring.Theme][]feedring.PeerID{}}
 }
 
 // start makes a peer, or brings one back with what it has on disk.
@@ -132,7 +132,7 @@ func (c *cluster) do(h *host, out Output) {
 	case group.Fetch:
 		report(In{Group: out.Group, Input: group.Fetched{Feed: out.Feed, From: out.From, Failed: true}})
 	case Lookup:
-		if peers := c.book[out.Theme]; peers != nil {
+		if peers := c.addressBook[out.Theme]; peers != nil {
 			report(Members{Theme: out.Theme, Peers: peers})
 		}
 	case group.Protect:

@@ -128,7 +128,7 @@ func (s *script) play(words []string) {
 		clear(s.side)
 	case "book":
 		theme, peers, _ := strings.Cut(args[0], "=")
-		s.book[feedring.Theme(theme)] = peerList(peers)
+		s.addressBook[feedring.Theme(theme)] = peerList(peers)
 	default:
 		s.look(verb, who, args, options)
 	}

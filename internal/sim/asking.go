@@ -32,7 +32,7 @@ type question struct {
 
 // ask begins a question.
 func (w *World) ask(r *reader, since time.Time, within time.Duration) {
-	q := &question{reader: r, since: since, until: w.now + within, peers: slices.Clone(r.client.book)}
+	q := &question{reader: r, since: since, until: w.now + within, peers: slices.Clone(r.client.peerBook)}
 	binary.BigEndian.PutUint64(q.id[:], w.random.Uint64())
 	binary.BigEndian.PutUint64(q.id[8:], w.random.Uint64())
 	r.question = q

@@ -10,10 +10,10 @@ import (
 
 // client is a program that reads. It never listens.
 type client struct {
-	id    feedring.PeerID
-	index int32
-	here  bool    // it did not vanish
-	book  []int32 // whom it asks, the one that answered last first
+	id       feedring.PeerID
+	index    int32
+	here     bool    // it did not vanish
+	peerBook []int32 // whom it asks, the one that answered last first
 }
 
 // reader is one query or follow of a client, as package client does them.
@@ -24,21 +24,21 @@ type reader struct {
 	provider string
 	since    time.Time // zero: none
 
-	question *question
-	openings []*opening
-	cursor   marks           // nil: nothing was shown yet
-	lacks    []time.Duration // by log: since when everybody lacks what is after the cursor; 0: not so
-	shown    idSet
-	forgone  idSet         // entries that caches have no more of
-	heard    time.Duration // until then nothing is missing
-	lacking  bool
-	behind   bool
-	failures int
-	due      bool // a search is due
-	began    time.Duration
-	first    time.Duration // when the first answer was whole; 0: not yet
-	start    marks
-	over     bool
+	question     *question
+	openings     []*opening
+	cursor       marks           // nil: nothing was shown yet
+	missingSince []time.Duration // by log: since when everybody lacks what is after the cursor; 0: not so
+	shown        idSet
+	forgone      idSet         // entries that caches have no more of
+	heard        time.Duration // until then nothing is missing
+	lacking      bool
+	behind       bool
+	failures     int
+	due          bool // a search is due
+	began        time.Duration
+	first        time.Duration // when the first answer was whole; 0: not yet
+	start        marks
+	over         bool
 }
 
 func (w *World) newReader(c *client, theme feedring.Theme, provider string, since time.Time, follow bool) *reader {
@@ -312,14 +312,14 @@ func (w *World) vanish(c *client) {
 const maxLearnt = 16
 
 func (c *client) learn(n int32) {
-	if !slices.Contains(c.book, n) && len(c.book) < maxLearnt {
-		c.book = append(c.book, n)
+	if !slices.Contains(c.peerBook, n) && len(c.peerBook) < maxLearnt {
+		c.peerBook = append(c.peerBook, n)
 	}
 }
 
 func (c *client) good(n int32) {
-	i := slices.Index(c.book, n)
+	i := slices.Index(c.peerBook, n)
 	if i > 0 {
-		c.book = slices.Insert(slices.Delete(c.book, i, i+1), 0, n)
+		c.peerBook = slices.Insert(slices.Delete(c.peerBook, i, i+1), 0, n)
 	}
 }

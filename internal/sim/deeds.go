@@ -119,12 +119,12 @@ func (w *World) roleChanged(n *node, o group.RoleChanged) {
 
 // enter keeps the address book.
 func (w *World) enter(n *node, theme feedring.Theme, in bool) {
-	book := w.book[theme]
+	book := w.addressBook[theme]
 	for len(book) <= int(n.index) {
 		book = append(book, false)
 	}
 	book[n.index] = in
-	w.book[theme] = book
+	w.addressBook[theme] = book
 }
 
 const maxFound = 32 // peers that the address book names
@@ -138,7 +138,7 @@ func (w *World) lookup(n *node, theme feedring.Theme) {
 			return
 		}
 		found := peer.Members{Theme: theme}
-		for i, in := range w.book[theme] {
+		for i, in := range w.addressBook[theme] {
 			if in && int32(i) != n.index && w.network.both(n.index, int32(i)) && len(found.Peers) < maxFound {
 				found.Peers = append(found.Peers, w.nodes[i].id)
 			}

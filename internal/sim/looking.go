@@ -211,12 +211,12 @@ func (s *scenario) looks(leaders map[feedring.Theme]int32) {
 		s.witness.Fail("looks", "%s, where it was as it should be", why)
 	}
 	for _, o := range s.origins {
-		s.spread(o, since)
+		s.deliver(o, since)
 	}
 }
 
-// spread checks that what an origin posted since is at all members of its group.
-func (s *scenario) spread(o *origin, since int) {
+// deliver checks that what an origin posted since is at all members of its group.
+func (s *scenario) deliver(o *origin, since int) {
 	if !slices.ContainsFunc(o.feeds, func(f *feed) bool { return !f.node.gone }) {
 		return
 	}

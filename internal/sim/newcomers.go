@@ -221,10 +221,10 @@ func (s *scenario) listed(f *feed) bool {
 // everybody has lacked what comes after its cursor for a while
 // (docs/protocol.md 11).
 func (w *World) without(r *reader) {
-	for i, since := range r.lacks {
+	for i, since := range r.missingSince {
 		if l := w.logs[i]; since > 0 && i < len(r.cursor) && w.now-since >= lackFor && w.feeds[i].node.gone {
 			w.tracef("%s goes on without what is lacking of %s", r.client.id, l.Ref)
-			r.lacks[i], r.cursor[i] = 0, feedring.Position{}
+			r.missingSince[i], r.cursor[i] = 0, feedring.Position{}
 			for _, e := range l.Entries {
 				r.forgone.add(e.ID)
 			}
@@ -237,16 +237,16 @@ const lackFor = time.Minute
 
 // lack notes that a reader is refused for what a provider lacks of a feed.
 func (r *reader) lack(log int, now time.Duration) {
-	for len(r.lacks) <= log {
-		r.lacks = append(r.lacks, 0)
+	for len(r.missingSince) <= log {
+		r.missingSince = append(r.missingSince, 0)
 	}
-	if r.lacks[log] == 0 {
-		r.lacks[log] = now
+	if r.missingSince[log] == 0 {
+		r.missingSince[log] = now
 	}
 }
 
-// owes reports whether readers are to be shown all of a feed.
-func (s *scenario) owes(f *feed) bool { return !f.node.gone || s.listed(f) }
+// isExpected reports whether readers are to be shown all of a feed.
+func (s *scenario) isExpected(f *feed) bool { return !f.node.gone || s.listed(f) }
 
 // stays reports whether an entry is fresh for some periods more.
 func (s *scenario) stays(e *disk.Entry) bool {
@@ -262,5 +262,5 @@ func (s *scenario) hopeless(r *reader) bool {
 
 // forlorn says that all peers are gone for good that a client knows.
 func (s *scenario) forlorn(c *client) bool {
-	return !slices.ContainsFunc(c.book, func(i int32) bool { return !s.World.nodes[i].gone })
+	return !slices.ContainsFunc(c.peerBook, func(i int32) bool { return !s.World.nodes[i].gone })
 }

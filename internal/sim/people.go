@@ -19,7 +19,7 @@ func (w *World) addNode(c clock, through ...int32) *node {
 
 // addClient makes a client that asks the nodes of book.
 func (w *World) addClient(book []int32) *client {
-	c := &client{id: feedring.PeerID(fmt.Sprintf("c%04d", len(w.nodes))), index: int32(len(w.nodes)), here: true, book: book}
+	c := &client{id: feedring.PeerID(fmt.Sprintf("c%04d", len(w.nodes))), index: int32(len(w.nodes)), here: true, peerBook: book}
 	w.addEnd(nil, c)
 	return c
 }

@@ -263,7 +263,7 @@ func (s *scenario) served(r *reader) {
 		return
 	}
 	for _, l := range s.logs {
-		if l.Theme != r.theme || !l.Provider.Matches(r.provider) || !s.owes(s.feeds[l.Index]) {
+		if l.Theme != r.theme || !l.Provider.Matches(r.provider) || !s.isExpected(s.feeds[l.Index]) {
 			continue
 		}
 		after := r.start.of(l)

@@ -21,21 +21,21 @@ type Config struct {
 
 // World is a network in virtual time. One goroutine runs it.
 type World struct {
-	cfg     Config
-	now     time.Duration
-	random  *rand.Rand
-	queue   queue
-	ticks   ticks
-	network network
-	nodes   []*node   // by end; nil: a client
-	clients []*client // by end; nil: a node
-	themes  []feedring.Theme
-	logs    []*disk.Log
-	byRef   map[feedring.FeedRef]*disk.Log
-	feeds   []*feed // as published, one for each log
-	origins []*origin
-	book    map[feedring.Theme][]bool // the address book, by node
-	witness *check.Witness
+	cfg         Config
+	now         time.Duration
+	random      *rand.Rand
+	queue       queue
+	ticks       ticks
+	network     network
+	nodes       []*node   // by end; nil: a client
+	clients     []*client // by end; nil: a node
+	themes      []feedring.Theme
+	logs        []*disk.Log
+	byRef       map[feedring.FeedRef]*disk.Log
+	feeds       []*feed // as published, one for each log
+	origins     []*origin
+	addressBook map[feedring.Theme][]bool // the address book, by node
+	witness     *check.Witness
 
 	steps uint64
 	hash  uint64
@@ -47,7 +47,7 @@ type World struct {
 func New(cfg Config) *World {
 	source := rand.New(rand.NewPCG(cfg.Seed, 0x73696d))
 	w := &World{cfg: cfg, random: source, byRef: map[feedring.FeedRef]*disk.Log{},
-		book: map[feedring.Theme][]bool{}, hash: 14695981039346656037}
+		addressBook: map[feedring.Theme][]bool{}, hash: 14695981039346656037}
 	w.network = network{conditions: cfg.Conditions, random: source}
 	w.witness = check.New(check.Config{Refresh: cfg.Peer.Refresh, Freshness: cfg.Peer.Freshness, Attempts: cfg.Peer.Attempts, Fetchers: cfg.Peer.Fetchers, Sight: sight{w}})
 	return w
@@ -73,7 +73,7 @@ func (w *World) Run(until time.Duration) {
 		switch {
 		case some && at <= tick && at <= until:
 			w.now = max(w.now, at)
-			w.happen(w.queue.take())
+			w.apply(w.queue.take())
 		case tick <= until && tick < never:
 			w.now = max(w.now, tick)
 			w.note(noteTick, node, 0)
@@ -88,7 +88,7 @@ func (w *World) Run(until time.Duration) {
 	}
 }
 
-func (w *World) happen(e event) {
+func (w *World) apply(e event) {
 	if e.do != nil {
 		e.do()
 		return

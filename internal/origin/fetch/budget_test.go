@@ -39,9 +39,9 @@ func TestBudgetWaitsAfterFailures(t *testing.T) {
 	}
 }
 
-// town is origins that publish evenly, each as often as its number says, with
+// evenOrigins is origins that publish evenly, each as often as its number says, with
 // windows of six entries.
-type town struct {
+type evenOrigins struct {
 	began  time.Time
 	looks  map[int]int
 	seen   map[string]bool
@@ -51,7 +51,7 @@ type town struct {
 // everies are the hours between two entries of a feed.
 var everies = []int{1, 3, 8, 24, 60, 150, 400}
 
-func (c *town) answer(w http.ResponseWriter, r *http.Request) {
+func (c *evenOrigins) answer(w http.ResponseWriter, r *http.Request) {
 	i, _ := strconv.Atoi(strings.TrimPrefix(strings.TrimSuffix(r.URL.Host, ".example"), "h"))
 	c.looks[i]++
 	every := time.Duration(everies[i%len(everies)]) * time.Hour
@@ -75,9 +75,9 @@ func (c *town) answer(w http.ResponseWriter, r *http.Request) {
 }
 
 // lives plays a rule in virtual time for some days.
-func lives(t *testing.T, rule Rule, mean time.Duration, feeds, days int) (c *town) {
+func lives(t *testing.T, rule Rule, mean time.Duration, feeds, days int) (c *evenOrigins) {
 	synctest.Test(t, func(t *testing.T) {
-		c = &town{began: time.Now(), looks: make(map[int]int), seen: make(map[string]bool)}
+		c = &evenOrigins{began: time.Now(), looks: make(map[int]int), seen: make(map[string]bool)}
 		f := &fakeOrigins{answer: c.answer}
 		h := &recorder{}
 		w, err := NewWatcher(WatcherConfig{Client: f, Policy: NewBudget(rule, mean, rand.NewPCG(1, 2)), Handler: h, Workers: 1})

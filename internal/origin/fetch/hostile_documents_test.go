@@ -146,7 +146,7 @@ func contentClasses() []hostile {
 		read("brackets of a megabyte in a text", 1, inItem("<description><![CDATA["+strings.Repeat("<a ", 300_000)+"]]></description>")),
 		read("links of a megabyte in a text", 1, inItem("<description><![CDATA["+strings.Repeat("<a href=x>", 100_000)+"]]></description>")),
 		read("script in every field", 1, inItem(`<link>javascript:alert(1)</link><description>&lt;script&gt;alert(1)&lt;/script&gt;</description><enclosure url="data:text/html,x"/>`)),
-		read("twice the same entry, five thousand times", 2500, inChannel(twins(2500))),
+		read("twice the same entry, five thousand times", 2500, inChannel(entriesTwice(2500))),
 	}
 }
 
@@ -160,8 +160,8 @@ func numbered(element string) string {
 	return out.String()
 }
 
-// twins are n entries, each there twice.
-func twins(n int) string {
+// entriesTwice are n entries, each there twice.
+func entriesTwice(n int) string {
 	var out strings.Builder
 	for i := range 2 * n {
 		fmt.Fprintf(&out, "<item><guid>%d</guid><title>%d</title></item>", i/2, i/2)

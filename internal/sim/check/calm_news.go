@@ -39,7 +39,7 @@ func (c *calmNews) makesNews(p int32, group feedring.GroupID, term feedring.Term
 func (c *calmNews) newsOn(p int32) {
 	now := c.cfg.Now()
 	c.news = slices.DeleteFunc(c.news, func(n news) bool {
-		return c.peer(n.by).life != n.life || c.peer(n.by).membership(n.group).term != n.term || n.due > 0 && now > n.due && c.spread(&n)
+		return c.peer(n.by).life != n.life || c.peer(n.by).membership(n.group).term != n.term || n.due > 0 && now > n.due && c.delivered(&n)
 	})
 	for i := range c.news {
 		if n := &c.news[i]; n.due == 0 && n.by == p && c.cfg.Runs(p) && c.tells(p, n) {
@@ -49,9 +49,9 @@ func (c *calmNews) newsOn(p int32) {
 	}
 }
 
-// spread checks that half of the leaders among whom nothing was wrong know the news. It
+// delivered checks that half of the leaders among whom nothing was wrong know the news. It
 // returns true: the news is done with.
-func (c *calmNews) spread(n *news) bool {
+func (c *calmNews) delivered(n *news) bool {
 	if len(n.others) < fewLeaders || !slices.Equal(n.others, c.leaders(n)) {
 		return true // too few to say, or something went wrong meanwhile
 	}

@@ -33,10 +33,10 @@ type wanted struct {
 	kept     time.Duration // how long entries are fresh
 }
 
-// comes remembers what a lookup asks for, each time that it is asked: one
+// arrives remembers what a lookup asks for, each time that it is asked: one
 // that comes while the peer itself, or somebody else, has the same attempt
 // looked up is passed over, and what comes after that begins anew.
-func (c *lookups) comes(p int32, m group.Place) {
+func (c *lookups) arrives(p int32, m group.Place) {
 	key := placeKey{p, m.Group, m.ID, m.Attempt}
 	view := c.cfg.Membership(p, c.peer(p).membership(m.Group).theme)
 	c.places[key] = append(c.places[key], wanted{m.Since, m.Provider, c.cfg.Clock(p), view, c.allWhole(p, m.Group), c.fresh(p), c.cfg.Freshness})

@@ -14,25 +14,25 @@ type questions struct {
 	*record
 	asked map[stream]*asked
 	lost  map[feedring.GroupID]time.Duration // when it was last told that the ring lost a group that a map showed
-	times [lately]time.Duration              // of the last questions that peers were asked
+	times [maxRecent]time.Duration           // of the last questions that peers were asked
 	next  int
 }
 
 // What is for questions is gone a minute after they were asked.
 const (
-	lately  = 512
-	forgets = time.Minute
+	maxRecent = 512
+	forgets   = time.Minute
 )
 
-// comes notes that a question was asked now.
-func (c *questions) comes(now time.Duration) {
-	c.times[c.next%lately] = now
+// noteAsked notes that a question was asked now.
+func (c *questions) noteAsked(now time.Duration) {
+	c.times[c.next%maxRecent] = now
 	c.next++
 }
 
-// lately counts the questions that may still be open somewhere.
-func (c *questions) lately(now time.Duration) (n int) {
-	for i := range min(c.next, lately) {
+// recent counts the questions that may still be open somewhere.
+func (c *questions) recent(now time.Duration) (n int) {
+	for i := range min(c.next, maxRecent) {
 		if now-c.times[i] < forgets {
 			n++
 		}
@@ -71,7 +71,7 @@ type ended struct {
 
 // Asked is called when a reader's question reaches a peer.
 func (c *questions) Asked(p int32, in peer.Ask) {
-	c.comes(c.cfg.Now())
+	c.noteAsked(c.cfg.Now())
 	a := &asked{in: in, at: c.cfg.Now()}
 	for _, theme := range c.about(in.Query) {
 		if c.everywhere(theme, in.Query.Provider) {

@@ -35,7 +35,7 @@ func (c *s12) Rest(p int32) (tables int) { return c.tables(p, 0) }
 
 // Bounded checks S12 at a machine while things go on: no table is larger than
 // what there is in the world gives cause for.
-func (c *s12) Bounded(p int32) { c.tables(p, perAsked*c.questions.lately(c.cfg.Now())+few) }
+func (c *s12) Bounded(p int32) { c.tables(p, perAsked*c.questions.recent(c.cfg.Now())+few) }
 
 // lookOn looks, every two periods, at the tables of the next machine that runs.
 func (c *s12) lookOn() {

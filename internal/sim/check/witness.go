@@ -228,7 +228,7 @@ func (w *Witness) received(p int32, o *peerRecord, from feedring.PeerID, m feedr
 		}
 	case group.Place:
 		w.s12Lookup.seeks(p, m)
-		w.lookups.comes(p, m)
+		w.lookups.arrives(p, m)
 	case group.Placed:
 		w.missing.noted(p, m)
 	case ring.SearchAck:

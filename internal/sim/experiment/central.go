@@ -12,7 +12,7 @@ func (c PaperConfig) central(requests []request, group []int) RequestsRun {
 	inTurn := slices.Clone(requests)
 	slices.SortStableFunc(inTurn, func(a, b request) int { return cmp.Compare(a.at, b.at) })
 	l := newLedger(c)
-	desks := make([]desk, c.Servers)
+	desks := make([]server, c.Servers)
 	for _, r := range inTurn {
 		l.served[r.feed]++
 		l.answered(r, desks[r.feed].take(r.at+c.Delay, c.service())+c.Delay)

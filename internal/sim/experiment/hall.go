@@ -16,7 +16,7 @@ type hall struct {
 	stage  *stage.Stage
 	group  []int // by feed
 	ledger *ledger
-	desks  map[feedring.PeerID]*desk
+	desks  map[feedring.PeerID]*server
 	number map[feedring.PeerID]int
 	entry  []*stage.Host // where each client asks
 	began  time.Duration
@@ -28,10 +28,10 @@ const patience = 30 * time.Second
 func newHall(cfg PaperConfig, group []int) (*hall, error) {
 	fresh := 4 * cfg.Refresh
 	h := &hall{cfg: cfg, stage: NewStage(cfg.Seed, cfg.Refresh, fresh, cfg.Delay), group: group, ledger: newLedger(cfg),
-		desks: map[feedring.PeerID]*desk{}, number: map[feedring.PeerID]int{}}
+		desks: map[feedring.PeerID]*server{}, number: map[feedring.PeerID]int{}}
 	for feed := range cfg.Servers {
 		host := enter(h.stage, feed, ThemeOf(group[feed]))
-		h.desks[host.ID], h.number[host.ID] = &desk{}, feed
+		h.desks[host.ID], h.number[host.ID] = &server{}, feed
 		h.stage.Run(100 * time.Millisecond)
 	}
 	h.stage.Run(fresh + 10*cfg.Refresh) // until all are complete since the freshness date

@@ -161,11 +161,11 @@ func (l *ledger) run(requests []request, group []int) RequestsRun {
 	return out
 }
 
-// desk is one server: it answers one request after the other.
-type desk struct{ free time.Duration }
+// server is one server: it answers one request after the other.
+type server struct{ free time.Duration }
 
 // take puts a request in the queue and tells when it is answered.
-func (d *desk) take(now, service time.Duration) time.Duration {
+func (d *server) take(now, service time.Duration) time.Duration {
 	d.free = max(d.free, now) + service
 	return d.free
 }

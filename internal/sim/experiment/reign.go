@@ -61,12 +61,12 @@ func (g *reign) note() {
 	}
 }
 
-const glance = 100 * time.Millisecond
+const sampleEvery = 100 * time.Millisecond
 
 // watch looks until all follow one manager. A manager that crashes meanwhile
 // does not begin a watch of its own.
 func (g *reign) watch(lost time.Duration) {
-	g.churn.stage.After(glance, func() {
+	g.churn.stage.After(sampleEvery, func() {
 		if g.united() {
 			g.followed = append(g.followed, (g.churn.stage.Now() - lost).Seconds())
 			g.lost = -1

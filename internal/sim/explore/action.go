@@ -57,7 +57,7 @@ func (x *explorer) actions(s *state, yield func(action)) {
 }
 
 func (x *explorer) isDue(s *state, p int) bool {
-	return !s.isStopped(p) && x.book.briefs[s.peers[p]].due
+	return !s.isStopped(p) && x.interner.briefs[s.peers[p]].due
 }
 
 // price returns how many messages are late if time passes now. It cannot pass
@@ -94,7 +94,7 @@ func (x *explorer) meetings(s *state, yield func(action)) {
 }
 
 func (x *explorer) serves(s *state, p int) bool {
-	return !s.isStopped(p) && x.book.briefs[s.peers[p]].up && x.book.briefs[s.peers[p]].serving
+	return !s.isStopped(p) && x.interner.briefs[s.peers[p]].up && x.interner.briefs[s.peers[p]].serving
 }
 
 // repairs cost nothing.
@@ -103,7 +103,7 @@ func (x *explorer) repairs(s *state, yield func(action)) {
 		yield(action{deed: heal})
 	}
 	for p := range s.n {
-		if !x.book.briefs[s.peers[p]].up {
+		if !x.interner.briefs[s.peers[p]].up {
 			yield(action{deed: start, a: uint8(p)})
 		} else if s.isStopped(p) {
 			yield(action{deed: goOn, a: uint8(p)})
@@ -113,11 +113,11 @@ func (x *explorer) repairs(s *state, yield func(action)) {
 
 func (x *explorer) faults(s *state, yield func(action)) {
 	for p := range s.n {
-		if !x.book.briefs[s.peers[p]].up {
+		if !x.interner.briefs[s.peers[p]].up {
 			continue
 		}
 		if x.kinds&Crashes != 0 {
-			for i := range x.book.crash(s.peers[p]) {
+			for i := range x.interner.crash(s.peers[p]) {
 				yield(action{deed: crash, a: uint8(p), b: uint32(i)})
 			}
 		}
@@ -173,7 +173,7 @@ func (x *explorer) describe(s *state, a action) string {
 		if a.deed == lose {
 			verb = "FAULT: is lost"
 		}
-		return fmt.Sprintf("p%d -> p%d %s %s", f.from, f.to, x.book.messages[f.msg], verb)
+		return fmt.Sprintf("p%d -> p%d %s %s", f.from, f.to, x.interner.messages[f.msg], verb)
 	case alarm:
 		return fmt.Sprintf("p%d: alarm", a.a)
 	case pass:

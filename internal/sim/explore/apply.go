@@ -10,19 +10,19 @@ func (x *explorer) apply(s *state, a action) *state {
 	case arrive:
 		f := s.flights[a.a]
 		next.flights = slices.Delete(next.flights, p, p+1)
-		x.happen(next, int(f.to), happening{what: receives, from: f.from, with: uint32(f.msg)})
+		x.react(next, int(f.to), happening{what: receives, from: f.from, with: uint32(f.msg)})
 	case lose:
 		next.flights = slices.Delete(next.flights, p, p+1)
 	case alarm:
-		x.happen(next, p, happening{what: fires})
+		x.react(next, p, happening{what: fires})
 	case pass:
 		x.pass(next)
 	case rival:
-		x.happen(next, p, happening{what: hears, with: uint32(s.peers[a.b])})
+		x.react(next, p, happening{what: hears, with: uint32(s.peers[a.b])})
 	case start:
-		x.happen(next, p, happening{what: restarts})
+		x.react(next, p, happening{what: restarts})
 	case crash:
-		next.peers[p] = x.book.crash(s.peers[p])[a.b]
+		next.peers[p] = x.interner.crash(s.peers[p])[a.b]
 		next.stopped &^= 1 << p
 		next.flights = slices.DeleteFunc(next.flights, func(f flight) bool { return int(f.to) == p })
 	case stop:
@@ -41,13 +41,13 @@ func (x *explorer) apply(s *state, a action) *state {
 	return next
 }
 
-// happen changes one peer, and sends what it sends.
-func (x *explorer) happen(s *state, p int, h happening) {
+// react changes one peer, and sends what it sends.
+func (x *explorer) react(s *state, p int, h happening) {
 	h.peer = s.peers[p]
-	became := x.book.happen(h)
+	became := x.interner.react(h)
 	s.peers[p] = became.peer
-	for _, e := range x.book.sent[became.sent] {
-		x.send(s, flight{from: uint8(p), to: e.to, lane: x.book.lanes[e.msg], msg: e.msg})
+	for _, e := range x.interner.sent[became.sent] {
+		x.send(s, flight{from: uint8(p), to: e.to, lane: x.interner.lanes[e.msg], msg: e.msg})
 	}
 }
 
@@ -55,7 +55,7 @@ func (x *explorer) send(s *state, f flight) {
 	from, to := int(f.from), int(f.to)
 	if from == to {
 		s.flights = slices.DeleteFunc(s.flights, f.sameLane)
-	} else if !x.book.briefs[s.peers[to]].up || s.isCut(from, to) {
+	} else if !x.interner.briefs[s.peers[to]].up || s.isCut(from, to) {
 		return
 	}
 	if s.isStopped(to) {
@@ -83,8 +83,8 @@ func (x *explorer) pass(s *state) {
 		}
 	}
 	for p := range s.n {
-		if id := s.peers[p]; x.book.briefs[id].up {
-			s.peers[p] = x.book.happen(happening{peer: id, what: elapses}).peer
+		if id := s.peers[p]; x.interner.briefs[id].up {
+			s.peers[p] = x.interner.react(happening{peer: id, what: elapses}).peer
 		}
 	}
 }

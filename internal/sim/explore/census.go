@@ -9,7 +9,7 @@ type Census struct{ seen *set }
 // add reports whether nobody met a group before. Numbers of peers, messages and
 // lanes are those of one exploration, so their hashes count; and what waits in
 // different lanes waits in no order.
-func (c *Census) add(s *state, b *book) bool {
+func (c *Census) add(s *state, b *interner) bool {
 	if c.seen == nil {
 		c.seen = newSet()
 	}

@@ -13,7 +13,7 @@ type explorer struct {
 	cfg       Config
 	kinds     Kinds
 	cuts      []uint32
-	book      *book
+	interner  *interner
 	roots     []*state
 	visited   *set
 	outcomes  [2]*table // of each order
@@ -73,7 +73,7 @@ func Run(sys System, cfg Config) (Result, error) {
 
 func newExplorer(cfg Config) *explorer {
 	x := &explorer{
-		cfg: cfg, kinds: cfg.Kinds, cuts: cutsOf(cfg.Peers), book: newBook(), began: time.Now(),
+		cfg: cfg, kinds: cfg.Kinds, cuts: cutsOf(cfg.Peers), interner: newBook(), began: time.Now(),
 		visited: newSet(), outcomes: [2]*table{newTable(), newTable()},
 		result: Result{Peers: cfg.Peers, Faults: cfg.Faults, Begin: cfg.Begin, Seed: cfg.Seed},
 	}
@@ -127,7 +127,7 @@ func (x *explorer) stop() bool {
 // count takes a state that is new, and will be visited, into the census.
 func (x *explorer) count(s *state) {
 	x.counted++
-	if x.cfg.Census != nil && !x.cfg.Census.add(s, x.book) {
+	if x.cfg.Census != nil && !x.cfg.Census.add(s, x.interner) {
 		x.counted--
 	}
 }
@@ -138,7 +138,7 @@ func (x *explorer) full() bool { return x.cfg.States > 0 && x.counted >= x.cfg.S
 func (x *explorer) report() Result {
 	r := x.result
 	r.New = x.counted
-	r.Machines, r.Messages = len(x.book.hashes), len(x.book.messages)
+	r.Machines, r.Messages = len(x.interner.hashes), len(x.interner.messages)
 	r.Slowest, r.Reach = float64(x.units)/unitsPerRefresh, float64(x.last)/unitsPerRefresh
 	r.Seconds = time.Since(x.began).Seconds()
 	return r
@@ -149,11 +149,11 @@ func (x *explorer) begin(sys System) error {
 	s := &state{n: x.cfg.Peers}
 	peers, sent := sys.Start(s.n)
 	for p := range peers {
-		s.peers[p] = x.book.peer(peers[p], happening{})
+		s.peers[p] = x.interner.peer(peers[p], happening{})
 	}
 	for p := range peers {
-		for _, e := range x.book.sent[x.book.post(sent[p])] {
-			x.send(s, flight{from: uint8(p), to: e.to, lane: x.book.lanes[e.msg], msg: e.msg})
+		for _, e := range x.interner.sent[x.interner.post(sent[p])] {
+			x.send(s, flight{from: uint8(p), to: e.to, lane: x.interner.lanes[e.msg], msg: e.msg})
 		}
 	}
 	if x.cfg.Begin != Founding {

@@ -48,11 +48,11 @@ type brief struct {
 	serving, due, up bool
 }
 
-// book numbers every peer and message, and knows what became of which: most
+// interner numbers every peer and message, and knows what became of which: most
 // states of a group are new arrangements of known states of its peers. Of a
 // peer it keeps a few bytes for ever; the peer itself is made again when it
 // was let go.
-type book struct {
+type interner struct {
 	peerStore
 	briefs    []brief
 	hashes    []uint64
@@ -69,28 +69,28 @@ type book struct {
 	crashed   map[peerID][]peerID
 }
 
-func newBook() *book {
-	return &book{
+func newBook() *interner {
+	return &interner{
 		peerStore: newPeerStore(), peerOf: newIndex(), messageOf: newIndex(), laneOf: map[string]uint8{},
 		sent: [][]envelope{nil}, sentOf: map[string]uint32{}, became: newMemory(mostRemembered), crashed: map[peerID][]peerID{},
 	}
 }
 
 // peer numbers a peer, to which how led.
-func (b *book) peer(p Peer, how happening) peerID {
+func (b *interner) peer(p Peer, how happening) peerID {
 	h := p.Hash()
 	id, ok := b.peerOf.add(h, b.hashes)
 	if !ok {
 		return peerID(id)
 	}
 	b.hashes = append(b.hashes, h)
-	st := p.Standing()
+	st := p.Status()
 	b.briefs = append(b.briefs, brief{int8(st.Manager), st.Serving, p.Due(), p.Up()})
 	b.put(peerID(id), p, how)
 	return peerID(id)
 }
 
-func (b *book) message(m Message) messageID {
+func (b *interner) message(m Message) messageID {
 	h := m.Hash()
 	id, ok := b.messageOf.add(h, b.prints)
 	if !ok {
@@ -106,7 +106,7 @@ func (b *book) message(m Message) messageID {
 	return messageID(id)
 }
 
-func (b *book) post(sent []Sent) uint32 {
+func (b *interner) post(sent []Sent) uint32 {
 	if len(sent) == 0 {
 		return 0
 	}
@@ -125,8 +125,8 @@ func (b *book) post(sent []Sent) uint32 {
 	return n
 }
 
-// happen returns what becomes of a peer.
-func (b *book) happen(h happening) step {
+// react returns what becomes of a peer.
+func (b *interner) react(h happening) step {
 	if s, ok := b.became.get(h); ok {
 		return s
 	}
@@ -137,7 +137,7 @@ func (b *book) happen(h happening) step {
 }
 
 // do lets h happen to the peer that it names.
-func (b *book) do(p Peer, h happening) (Peer, []Sent) {
+func (b *interner) do(p Peer, h happening) (Peer, []Sent) {
 	switch h.what {
 	case receives:
 		return p.Receive(int(h.from), b.messages[h.with])
@@ -154,7 +154,7 @@ func (b *book) do(p Peer, h happening) (Peer, []Sent) {
 	}
 }
 
-func (b *book) crash(id peerID) []peerID {
+func (b *interner) crash(id peerID) []peerID {
 	if ids, ok := b.crashed[id]; ok {
 		return ids
 	}
@@ -169,7 +169,7 @@ func (b *book) crash(id peerID) []peerID {
 // take returns a peer, made again where it was let go: from the last one on the
 // way to it that is still there, by what happened to that one. What happens to
 // equal peers makes equal ones, so it is the same.
-func (b *book) take(id peerID) Peer {
+func (b *interner) take(id peerID) Peer {
 	p, way := b.find(id)
 	for i := len(way) - 1; i >= 0; i-- {
 		p, _ = b.do(p, b.made[way[i]])

@@ -22,11 +22,11 @@ func (p tardyPeer) Restart() (Peer, []Sent)             { return p, nil }
 func (p tardyPeer) Rival(Peer) (Peer, []Sent)           { return p, nil }
 func (p tardyPeer) String() string                      { return "tardy" }
 
-func (p tardyPeer) Standing() Standing {
+func (p tardyPeer) Status() Status {
 	if p.left > 0 {
-		return Standing{Manager: -1}
+		return Status{Manager: -1}
 	}
-	return Standing{Manager: 0, Serving: true}
+	return Status{Manager: 0, Serving: true}
 }
 
 // TestLate: 3 r until one manager are as invariant L1 promises, a unit more is

@@ -136,8 +136,8 @@ func (p *member) branch() *member {
 func (p *member) Hash() uint64 { return p.hash }
 func (p *member) Up() bool     { return p.machine != nil }
 
-func (p *member) Standing() Standing {
-	return Standing{Manager: indexOf(p.term.Claimant), Serving: p.role == feedring.RoleManager}
+func (p *member) Status() Status {
+	return Status{Manager: indexOf(p.term.Claimant), Serving: p.role == feedring.RoleManager}
 }
 
 func (p *member) String() string {

@@ -13,8 +13,8 @@ type memory struct {
 	most   int
 }
 
-// ways is in how many places one thing may be.
-const ways = 4
+// slotsPerBucket is in how many places one thing may be.
+const slotsPerBucket = 4
 
 func newMemory(most int) *memory {
 	return &memory{keys: make([]happening, 1024), values: make([]step, 1024), most: most}
@@ -22,7 +22,7 @@ func newMemory(most int) *memory {
 
 func (m *memory) get(h happening) (step, bool) {
 	first := m.first(h)
-	for i := first; i < first+ways; i++ {
+	for i := first; i < first+slotsPerBucket; i++ {
 		if m.keys[i] == h {
 			return m.values[i], true
 		}
@@ -36,7 +36,7 @@ func (m *memory) put(h happening, s step) {
 		m.grow()
 	}
 	first := m.first(h)
-	for i := first; i < first+ways; i++ {
+	for i := first; i < first+slotsPerBucket; i++ {
 		if m.keys[i].what == nothing {
 			m.keys[i], m.values[i] = h, s
 			m.size++
@@ -58,7 +58,7 @@ func (m *memory) grow() {
 }
 
 func (m *memory) first(h happening) uint64 {
-	return m.hash(h) & uint64(len(m.keys)-1) &^ (ways - 1)
+	return m.hash(h) & uint64(len(m.keys)-1) &^ (slotsPerBucket - 1)
 }
 
 func (*memory) hash(h happening) uint64 {

@@ -43,8 +43,8 @@ func (p hastyPeer) Restart() (Peer, []Sent) { return p, nil }
 func (p hastyPeer) Rival(Peer) (Peer, []Sent) {
 	return p, nil
 }
-func (p hastyPeer) Standing() Standing { return Standing{p.follows, p.index == 1} }
-func (p hastyPeer) String() string     { return "hasty" }
+func (p hastyPeer) Status() Status { return Status{p.follows, p.index == 1} }
+func (p hastyPeer) String() string { return "hasty" }
 
 // TestBackwards: a state that turns out well in one order only is bad where
 // another than the first peer serves.

@@ -61,8 +61,8 @@ func (papers) Start(n int) ([]Peer, [][]Sent) {
 
 func (p paper) Hash() uint64 { return hash(fmt.Appendf(nil, "%#v", p)) }
 func (p paper) Up() bool     { return p.up }
-func (p paper) Standing() Standing {
-	return Standing{Manager: p.manager, Serving: p.up && p.manager == p.self}
+func (p paper) Status() Status {
+	return Status{Manager: p.manager, Serving: p.up && p.manager == p.self}
 }
 
 func (p paper) String() string {

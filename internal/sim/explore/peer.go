@@ -23,12 +23,12 @@ type Peer interface {
 	Restart() (Peer, []Sent)
 	// Rival tells a manager of another one, not by a message.
 	Rival(other Peer) (Peer, []Sent)
-	Standing() Standing
+	Status() Status
 	String() string // its standing, for people
 }
 
-// Standing is what a peer takes itself and others for.
-type Standing struct {
+// Status is what a peer takes itself and others for.
+type Status struct {
 	Manager int  // whom it follows; -1: nobody
 	Serving bool // it manages
 }

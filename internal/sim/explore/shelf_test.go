@@ -18,7 +18,7 @@ func TestRemade(t *testing.T) {
 			t.Fatal(err)
 		}
 		x := newExplorer(cfg)
-		x.book.kept, x.book.became = make([]slot, 16), newMemory(smallest)
+		x.interner.kept, x.interner.became = make([]slot, 16), newMemory(smallest)
 		if err := x.begin(Group{}); err != nil {
 			t.Fatal(err)
 		}
@@ -28,8 +28,8 @@ func TestRemade(t *testing.T) {
 			got.Machines != want.Machines || got.Messages != want.Messages || got.Slowest != want.Slowest || got.Reach != want.Reach {
 			t.Errorf("%+v: otherwise\n%+v", got, want)
 		}
-		if x.book.remade < want.Machines/10 {
-			t.Errorf("only %d of %d peers were made again", x.book.remade, want.Machines)
+		if x.interner.remade < want.Machines/10 {
+			t.Errorf("only %d of %d peers were made again", x.interner.remade, want.Machines)
 		}
 	}
 }

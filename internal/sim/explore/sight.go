@@ -13,7 +13,7 @@ type sight struct {
 // see looks for a takeover in s.
 func (x *explorer) see(s *state) (seen sight) {
 	for _, f := range s.flights {
-		switch x.book.verbs[f.msg] {
+		switch x.interner.verbs[f.msg] {
 		case intends:
 			seen.intention = true
 		case confirms:
@@ -22,7 +22,7 @@ func (x *explorer) see(s *state) (seen sight) {
 	}
 	serving := 0
 	for p := range s.n {
-		if b := x.book.briefs[s.peers[p]]; b.up && b.serving {
+		if b := x.interner.briefs[s.peers[p]]; b.up && b.serving {
 			serving++
 			seen.successor = seen.successor || p > 0
 		}

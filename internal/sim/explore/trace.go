@@ -27,9 +27,9 @@ func (x *explorer) trace(w way, by order) []string {
 		}
 		t.write(s, text)
 	}
-	t.lines = append(t.lines, "--- all faults end")
+	t.texts = append(t.texts, "--- all faults end")
 	x.onwards(t, s, by)
-	return t.lines
+	return t.texts
 }
 
 // mostTold bounds the lines of a trace after the faults.
@@ -52,7 +52,7 @@ func (x *explorer) onwards(t *writer, s *state, by order) {
 		}
 		t.write(x.apply(s, a), x.describe(s, a))
 	}
-	for units, end := 0, len(t.lines)+mostTold; units < most && len(t.lines) < end; {
+	for units, end := 0, len(t.texts)+mostTold; units < most && len(t.texts) < end; {
 		var passed bool
 		if s, passed = x.onward(s, by, tell); passed {
 			units++
@@ -66,7 +66,7 @@ type writer struct {
 	x     *explorer
 	units int
 	last  string
-	lines []string
+	texts []string
 }
 
 func (t *writer) write(s *state, text string) {
@@ -74,11 +74,11 @@ func (t *writer) write(s *state, text string) {
 		return // the time is told with every line
 	}
 	if text != "" {
-		t.lines = append(t.lines, fmt.Sprintf("%6.2fr %s", float64(t.units)/unitsPerRefresh, text))
+		t.texts = append(t.texts, fmt.Sprintf("%6.2fr %s", float64(t.units)/unitsPerRefresh, text))
 	}
 	if now := t.x.standings(s); now != t.last {
 		t.last = now
-		t.lines = append(t.lines, "        = "+now)
+		t.texts = append(t.texts, "        = "+now)
 	}
 }
 
@@ -87,8 +87,8 @@ func (x *explorer) standings(s *state) string {
 	for p := range s.n {
 		id := s.peers[p]
 		text := "down"
-		if x.book.briefs[id].up {
-			text = x.book.take(id).String()
+		if x.interner.briefs[id].up {
+			text = x.interner.take(id).String()
 		}
 		if s.isStopped(p) {
 			text += " (stopped)"

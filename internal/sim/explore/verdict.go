@@ -31,7 +31,7 @@ func (o outcome) manager() uint8 { return uint8(o >> 8) }
 func (x *explorer) settled(s *state) uint8 {
 	manager := noManager
 	for p := range s.n {
-		b := x.book.briefs[s.peers[p]]
+		b := x.interner.briefs[s.peers[p]]
 		if !b.up {
 			continue
 		}
@@ -43,7 +43,7 @@ func (x *explorer) settled(s *state) uint8 {
 			return noManager
 		}
 	}
-	if manager != noManager && !x.book.briefs[s.peers[manager]].up {
+	if manager != noManager && !x.interner.briefs[s.peers[manager]].up {
 		return noManager
 	}
 	return uint8(manager)
@@ -76,7 +76,7 @@ func (x *explorer) faultless(s *state) (*state, bool) {
 	c := s.clone()
 	c.cut, c.stopped, c.left = 0, 0, 0
 	for p := range c.n {
-		if x.book.briefs[c.peers[p]].up {
+		if x.interner.briefs[c.peers[p]].up {
 			return c, true
 		}
 	}

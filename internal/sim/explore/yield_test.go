@@ -18,7 +18,7 @@ func TestYield(t *testing.T) {
 	}
 	var torn []*state
 	for _, s := range x.roots {
-		if x.serves(s, 0) && !x.book.briefs[s.peers[1]].up && x.serves(s, 2) {
+		if x.serves(s, 0) && !x.interner.briefs[s.peers[1]].up && x.serves(s, 2) {
 			torn = append(torn, s)
 		}
 	}

@@ -21,25 +21,25 @@ import (
 	"github.com/feedring/feedring/node/internal/preview"
 )
 
-// library is the origins of one peer, with its publisher but no machine.
-type library struct {
+// siteOfFeeds is the origins of one peer, with its publisher but no machine.
+type siteOfFeeds struct {
 	*Feeds
 	publisher *testWriter
 	offers    int
 }
 
 // begin has all feeds watched.
-func (l *library) begin(ctx context.Context) {
+func (l *siteOfFeeds) begin(ctx context.Context) {
 	l.start()
 	l.startPrivate(ctx)
 }
 
 // Now and Soon count what the machine is offered.
-func (l *library) Now()  { l.offers++ }
-func (l *library) Soon() { l.offers++ }
+func (l *siteOfFeeds) Now()  { l.offers++ }
+func (l *siteOfFeeds) Soon() { l.offers++ }
 
-func newLibrary(t testing.TB, s *store.Store, p *testWriter, configured ...feedring.FeedSpec) *library {
-	l := &library{publisher: p}
+func newLibrary(t testing.TB, s *store.Store, p *testWriter, configured ...feedring.FeedSpec) *siteOfFeeds {
+	l := &siteOfFeeds{publisher: p}
 	own := openOwn(t)
 	var err error
 	l.Feeds, err = Load(t.Context(), Config{
@@ -125,7 +125,7 @@ func TestFullDiskIsSaid(t *testing.T) {
 		detail string
 	}{{full, http.StatusInsufficientStorage, "make room on its disk"}, {closed, http.StatusInternalServerError, "store is closed"}} {
 		o := &Feeds{
-			Config: Config{Store: test.store, Log: quiet, Cache: openOwn(t), Identity: alone{}, Loop: testLoop(nil), Offers: &library{}},
+			Config: Config{Store: test.store, Log: quiet, Cache: openOwn(t), Identity: alone{}, Loop: testLoop(nil), Offers: &siteOfFeeds{}},
 			feeds:  newFeeds(),
 		}
 		o.watcher, err = fetch.NewWatcher(fetch.WatcherConfig{Client: nobodyAnswers{}, Policy: fetch.Fixed(time.Hour), Handler: o})
@@ -323,7 +323,7 @@ func (o *Feeds) add(ctx context.Context, spec feedring.FeedSpec) error {
 	return o.addAll(ctx, []feedring.FeedSpec{spec}, nil)[0].Err
 }
 
-func specOf(l *library, url string) feedring.FeedSpec {
+func specOf(l *siteOfFeeds, url string) feedring.FeedSpec {
 	f, _ := l.get(url)
 	return f.spec()
 }

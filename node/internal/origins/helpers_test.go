@@ -107,6 +107,6 @@ func (n named) entriesNamed(feedring.FeedSpec) uint64 { return n.name }
 func (n named) watchAssigned(url string)              { n.watch(url) }
 
 // assigned lets a group say who looks at feeds, which hears what it is told.
-func (l *library) assigned(t testing.TB, name uint64, hears testLoop) {
+func (l *siteOfFeeds) assigned(t testing.TB, name uint64, hears testLoop) {
 	l.assignments = &assignments{watched: named{l.Feeds, name}, loop: hears, tasks: nodetest.Tasks(t), now: map[string]turnOf{}}
 }

@@ -38,7 +38,7 @@ func TestTurnGoesOnFromTheLastLook(t *testing.T) {
 		t.Errorf("the host is left alone until %v", opens)
 	}
 	check(t, l.save(t.Context(), testURL))
-	for _, l := range []*library{l, newLibrary(t, s, p)} {
+	for _, l := range []*siteOfFeeds{l, newLibrary(t, s, p)} {
 		st, err := l.State(testURL)
 		check(t, err)
 		if !near(st.LastLook, now.Add(-10*time.Minute)) || !near(st.NotBefore, now.Add(2*time.Hour)) || st.Held != "example.org" {
@@ -89,7 +89,7 @@ func TestEntriesAreNamed(t *testing.T) {
 func TestWhoRestsKeepsWhatAnOriginAsked(t *testing.T) {
 	s, p := openStore(t), writer(nil, newSealer(t))
 	p.Store = s
-	resting := func() *library {
+	resting := func() *siteOfFeeds {
 		l := newLibrary(t, s, p)
 		l.assigned(t, 0, nil)
 		return l

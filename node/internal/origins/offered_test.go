@@ -44,7 +44,7 @@ func TestSinceWhenFeedsAreOffered(t *testing.T) {
 	before := time.Now()
 	l := newLibrary(t, s, p, fixed)
 	check(t, l.add(t.Context(), testSpec))
-	offered := func(l *library, url string) time.Time {
+	offered := func(l *siteOfFeeds, url string) time.Time {
 		t.Helper()
 		st, err := l.State(url)
 		check(t, err)

@@ -27,15 +27,15 @@ func (l *Literal) add(o Literal) {
 // the trace's messages do.
 type literal struct {
 	Literal
-	cfg    StarvedConfig
-	random *rand.Rand
-	ears   map[feedring.PeerID]*ear
-	order  []feedring.PeerID
-	gaps   []gap // of the secondary, not judged yet
+	cfg       StarvedConfig
+	random    *rand.Rand
+	listeners map[feedring.PeerID]*listener
+	order     []feedring.PeerID
+	gaps      []gap // of the secondary, not judged yet
 }
 
-// ear is when the last refreshes reached a peer.
-type ear struct {
+// listener is when the last refreshes reached a peer.
+type listener struct {
 	at   [16]time.Duration
 	next int
 }
@@ -46,11 +46,11 @@ type gap struct{ from, to time.Duration }
 const literalAttempts = 3 // the paper's k
 
 func newLiteral(cfg StarvedConfig, seed uint64) *literal {
-	return &literal{cfg: cfg, random: experiment.NewRandom(seed), ears: map[feedring.PeerID]*ear{}}
+	return &literal{cfg: cfg, random: experiment.NewRandom(seed), listeners: map[feedring.PeerID]*listener{}}
 }
 
 // last is the latest refresh up to a moment.
-func (e *ear) last(until time.Duration) time.Duration {
+func (e *listener) last(until time.Duration) time.Duration {
 	last := time.Duration(0)
 	for _, at := range e.at {
 		if at <= until {
@@ -63,10 +63,10 @@ func (e *ear) last(until time.Duration) time.Duration {
 // refresh notes when one reaches a peer. A gap of the secondary's is judged one
 // refresh later, when all that reached others in it is noted.
 func (l *literal) refresh(to, secondary feedring.PeerID, at time.Duration, arrives bool) {
-	e := l.ears[to]
+	e := l.listeners[to]
 	if e == nil {
-		e = &ear{}
-		l.ears[to], l.order = e, append(l.order, to)
+		e = &listener{}
+		l.listeners[to], l.order = e, append(l.order, to)
 	}
 	if to == secondary {
 		for _, g := range l.gaps {
@@ -110,7 +110,7 @@ func (l *literal) objected(date, at, window time.Duration, secondary feedring.Pe
 	for _, p := range l.order {
 		there, arrives := l.message()
 		back, returns := l.message()
-		if p != secondary && arrives && returns && there+back <= window && l.ears[p].last(at+there) > date {
+		if p != secondary && arrives && returns && there+back <= window && l.listeners[p].last(at+there) > date {
 			objected = true
 		}
 	}

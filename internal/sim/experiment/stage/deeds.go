@@ -80,7 +80,7 @@ const maxFound = 32 // peers that the address book names
 
 func (h *Host) lookup(theme feedring.Theme) {
 	found := peer.Members{Theme: theme}
-	for _, other := range h.stage.book[theme] {
+	for _, other := range h.stage.addressBook[theme] {
 		if other != h && other.Up && len(found.Peers) < maxFound {
 			found.Peers = append(found.Peers, other.ID)
 		}
@@ -90,8 +90,8 @@ func (h *Host) lookup(theme feedring.Theme) {
 
 func (h *Host) roleChanged(o group.RoleChanged) {
 	s := h.stage
-	if o.Role != feedring.RoleNone && !slices.Contains(s.book[o.Theme], h) {
-		s.book[o.Theme] = append(s.book[o.Theme], h)
+	if o.Role != feedring.RoleNone && !slices.Contains(s.addressBook[o.Theme], h) {
+		s.addressBook[o.Theme] = append(s.addressBook[o.Theme], h)
 	}
 	if s.Role != nil {
 		s.Role(h, o.Theme, o.Role)

@@ -197,7 +197,7 @@ func (s *Stage) part(l *lane, of []visit, begin time.Duration) {
 		} else {
 			l.now = now
 		}
-		s.happen(&e)
+		s.apply(&e)
 	}
 }
 

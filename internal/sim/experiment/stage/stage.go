@@ -53,18 +53,18 @@ type Stage struct {
 	// Routing is that of the peers that are added from now on.
 	Routing peer.Routing
 
-	cfg     Config
-	now     time.Duration
-	random  *rand.Rand
-	queue   queue
-	agenda  *agenda // in place of queue; nil: not in slices
-	hosts   []*Host
-	byID    map[feedring.PeerID]*Host
-	themes  map[feedring.GroupID]feedring.Theme
-	feeds   map[feedring.FeedRef]int32 // their numbers, from 1 on
-	offered []offered                  // by number, less 1
-	book    map[feedring.Theme][]*Host // the address book: who was ever in a group
-	numbers map[feedring.Theme]int     // of groups, as their first host was added
+	cfg         Config
+	now         time.Duration
+	random      *rand.Rand
+	queue       queue
+	agenda      *agenda // in place of queue; nil: not in slices
+	hosts       []*Host
+	byID        map[feedring.PeerID]*Host
+	themes      map[feedring.GroupID]feedring.Theme
+	feeds       map[feedring.FeedRef]int32 // their numbers, from 1 on
+	offered     []offered                  // by number, less 1
+	addressBook map[feedring.Theme][]*Host // the address book: who was ever in a group
+	numbers     map[feedring.Theme]int     // of groups, as their first host was added
 
 	streams uint64
 	answers map[uint64]func(feedring.Final)
@@ -74,7 +74,7 @@ type Stage struct {
 // New returns a stage that nobody is on.
 func New(cfg Config) *Stage {
 	s := &Stage{cfg: cfg, Routing: cfg.Peer.Routing, random: rand.New(rand.NewPCG(cfg.Seed, 0x7374616765)), byID: map[feedring.PeerID]*Host{},
-		themes: map[feedring.GroupID]feedring.Theme{}, feeds: map[feedring.FeedRef]int32{}, book: map[feedring.Theme][]*Host{},
+		themes: map[feedring.GroupID]feedring.Theme{}, feeds: map[feedring.FeedRef]int32{}, addressBook: map[feedring.Theme][]*Host{},
 		answers: map[uint64]func(feedring.Final){}, admits: map[uint64]func(bool){}, numbers: map[feedring.Theme]int{}}
 	if cfg.Slices {
 		s.agenda = newAgenda(cfg.Delay)
@@ -157,12 +157,12 @@ func (s *Stage) RunUntil(d time.Duration, done func() bool) bool {
 		}
 		e := s.queue.take()
 		s.now = e.at
-		s.happen(e)
+		s.apply(e)
 	}
 	return true
 }
 
-func (s *Stage) happen(e *event) {
+func (s *Stage) apply(e *event) {
 	h := e.host
 	switch {
 	case e.do != nil:

@@ -62,8 +62,8 @@ func (l *feedLog) append(t testing.TB, from, to int) {
 	check(t, l.store.Append(t.Context(), l.items(from, to)))
 }
 
-// takeBack appends the retraction of entry n, which stands at a sequence.
-func (l *feedLog) takeBack(t testing.TB, n int, sequence uint64) {
+// retract appends the retraction of entry n, which stands at a sequence.
+func (l *feedLog) retract(t testing.TB, n int, sequence uint64) {
 	t.Helper()
 	items := l.items(n, n)
 	items[0].Version, items[0].Retraction, items[0].Text = 2, true, nil

@@ -216,7 +216,7 @@ func TestTakenBack(t *testing.T) {
 		out := &shownItems{}
 		stop := follow(t, broker, Reader{Want: want, Out: out})
 		eventually(t, "the first answer", out.answered)
-		log.takeBack(t, 2, 2)
+		log.retract(t, 2, 2)
 		log.append(t, 4, 4)
 		broker.Notify(testRef)
 		eventually(t, "what comes after", func() bool { return out.titles()[string(id(testRef, 4))+" v1"] == 1 })

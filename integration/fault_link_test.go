@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// weather is what happens to packets from one machine to another. Reordering
+// conditions is what happens to packets from one machine to another. Reordering
 // comes of jitter alone: each packet has a delay of its own.
-type weather struct {
+type conditions struct {
 	delay, jitter time.Duration // each packet: delay ± jitter, evenly
 	loss          float64       // share of packets that never arrive
 	twice         float64       // share of packets that arrive two times
@@ -20,41 +20,41 @@ type weather struct {
 // way is one direction between two machines.
 type way struct{ from, to netip.Addr }
 
-// air forwards IPv4 packets between ports, as badly as the weather says. What
+// lossyLink forwards IPv4 packets between ports, as badly as its conditions say. What
 // happens to the nth packet follows from the seed.
-type air struct {
+type lossyLink struct {
 	mu     sync.Mutex
 	chance *rand.Rand
 	ports  map[netip.Addr]io.Writer
-	calm   weather         // where nothing else is said
-	on     map[way]weather // instead of calm
+	calm   conditions         // where nothing else is said
+	on     map[way]conditions // instead of calm
 	passed int
 	lost   int
 }
 
-func newAir(seed uint64, calm weather) *air {
-	return &air{
+func newLossyLink(seed uint64, calm conditions) *lossyLink {
+	return &lossyLink{
 		chance: rand.New(rand.NewPCG(seed, 0)), calm: calm,
-		ports: make(map[netip.Addr]io.Writer), on: make(map[way]weather),
+		ports: make(map[netip.Addr]io.Writer), on: make(map[way]conditions),
 	}
 }
 
-// set changes the weather one way.
-func (a *air) set(from, to netip.Addr, w weather) {
+// set changes the conditions one way.
+func (a *lossyLink) set(from, to netip.Addr, w conditions) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.on[way{from, to}] = w
 }
 
-// clear makes the weather calm everywhere.
-func (a *air) clear() {
+// clear makes the conditions calm everywhere.
+func (a *lossyLink) clear() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	clear(a.on)
 }
 
 // attach forwards what comes from port, one packet a Read, until that fails.
-func (a *air) attach(at netip.Addr, port io.ReadWriter) {
+func (a *lossyLink) attach(at netip.Addr, port io.ReadWriter) {
 	a.mu.Lock()
 	a.ports[at] = port
 	a.mu.Unlock()
@@ -70,7 +70,7 @@ func (a *air) attach(at netip.Addr, port io.ReadWriter) {
 
 // forward gives a packet to the machine it is for, later or never. Nobody sends
 // under another's address: that is dropped, and so is all that is not IPv4.
-func (a *air) forward(from netip.Addr, packet []byte) {
+func (a *lossyLink) forward(from netip.Addr, packet []byte) {
 	if len(packet) < 20 || packet[0]>>4 != 4 || netip.AddrFrom4([4]byte(packet[12:16])) != from {
 		return
 	}
@@ -95,7 +95,7 @@ func (a *air) forward(from netip.Addr, packet []byte) {
 
 // fate is after which times a packet arrives: never, once or twice. It takes as
 // much chance whatever the outcome.
-func (a *air) fate(on way) (delays []time.Duration) {
+func (a *lossyLink) fate(on way) (delays []time.Duration) {
 	w, ok := a.on[on]
 	if !ok {
 		w = a.calm
@@ -111,6 +111,6 @@ func (a *air) fate(on way) (delays []time.Duration) {
 	return []time.Duration{first}
 }
 
-func (w weather) wait(chance *rand.Rand) time.Duration {
+func (w conditions) wait(chance *rand.Rand) time.Duration {
 	return max(0, w.delay+time.Duration((2*chance.Float64()-1)*float64(w.jitter)))
 }

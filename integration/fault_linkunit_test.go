@@ -60,7 +60,7 @@ func packet(from, to netip.Addr, number int) []byte {
 
 // through sends n packets from east to west and as many back, a millisecond
 // apart, and returns what arrived at west and at east.
-func through(a *air, n int) (atWest, atEast []arrival) {
+func through(a *lossyLink, n int) (atWest, atEast []arrival) {
 	one, two := &pipe{say: make(chan []byte)}, &pipe{say: make(chan []byte)}
 	var wg sync.WaitGroup
 	wg.Go(func() { a.attach(east, one) })
@@ -73,20 +73,20 @@ func through(a *air, n int) (atWest, atEast []arrival) {
 		two.say <- packet(west, east, i)
 		<-tick.C
 	}
-	time.Sleep(time.Minute) // virtual; no weather keeps a packet that long
+	time.Sleep(time.Minute) // virtual; no conditions keep a packet that long
 	close(one.say)
 	close(two.say)
 	wg.Wait()
 	return two.arrived(), one.arrived()
 }
 
-// TestAir measures the weather that the air makes.
+// TestAir measures the conditions that the link makes.
 func TestAir(t *testing.T) {
 	t.Parallel()
 	const n = 20000
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
-		got, _ := through(newAir(1, weather{delay: 50 * time.Millisecond, jitter: 20 * time.Millisecond, loss: 0.05, twice: 0.01}), n)
+		got, _ := through(newLossyLink(1, conditions{delay: 50 * time.Millisecond, jitter: 20 * time.Millisecond, loss: 0.05, twice: 0.01}), n)
 		least, most, late := time.Hour, time.Duration(0), 0
 		times := make(map[uint32]int)
 		for i, g := range got {
@@ -117,8 +117,8 @@ func TestAir(t *testing.T) {
 func TestAirOneWay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		a := newAir(1, weather{})
-		a.set(east, west, weather{cut: true})
+		a := newLossyLink(1, conditions{})
+		a.set(east, west, conditions{cut: true})
 		if atWest, atEast := through(a, 100); len(atWest) != 0 || len(atEast) != 100 {
 			t.Errorf("%d packets passed the cut, %d of 100 went the other way", len(atWest), len(atEast))
 		}
@@ -135,12 +135,12 @@ func TestAirOneWay(t *testing.T) {
 	})
 }
 
-// TestAirRepeats shows that a seed gives the same weather again, and another
+// TestAirRepeats shows that a seed gives the same conditions again, and another
 // seed another.
 func TestAirRepeats(t *testing.T) {
 	t.Parallel()
 	fates := func(seed uint64) (all []time.Duration) {
-		a := newAir(seed, weather{delay: time.Second, jitter: time.Second, loss: 0.3, twice: 0.3})
+		a := newLossyLink(seed, conditions{delay: time.Second, jitter: time.Second, loss: 0.3, twice: 0.3})
 		for range 100 {
 			all = append(append(all, a.fate(way{east, west})...), -1)
 		}
@@ -150,6 +150,6 @@ func TestAirRepeats(t *testing.T) {
 		t.Error("one seed, two weathers")
 	}
 	if slices.Equal(fates(1), fates(2)) {
-		t.Error("two seeds, one weather")
+		t.Error("two seeds, the same conditions")
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// town is peers on machines of their own, each with a ledger that it publishes,
+// faultyNet is peers on machines of their own, each with a ledger that it publishes,
 // and readers on other machines.
-type town struct {
+type faultyNet struct {
 	*network
 	hosts   map[*peer]*machine
 	ledgers map[*peer]*ledger
@@ -24,9 +24,9 @@ type reader struct {
 	theme string
 }
 
-// newTown starts a peer for each theme, in turn, and waits until all groups
+// newFaultyNet starts a peer for each theme, in turn, and waits until all groups
 // are there. Each peer publishes f0, f1 … every half second at most.
-func newTown(t testing.TB, refresh string, build func(string) *machine, themes ...string) *town {
+func newFaultyNet(t testing.TB, refresh string, build func(string) *machine, themes ...string) *faultyNet {
 	t.Helper()
 	w := emptyTown(t, refresh)
 	groups := make(map[string]int)
@@ -40,8 +40,8 @@ func newTown(t testing.TB, refresh string, build func(string) *machine, themes .
 	return w
 }
 
-func emptyTown(t testing.TB, refresh string) *town {
-	return &town{
+func emptyTown(t testing.TB, refresh string) *faultyNet {
+	return &faultyNet{
 		network: newNetwork(t, refresh, "--interval", "500ms"),
 		hosts:   make(map[*peer]*machine), ledgers: make(map[*peer]*ledger),
 	}
@@ -49,7 +49,7 @@ func emptyTown(t testing.TB, refresh string) *town {
 
 // join starts a peer on a machine, that joins through the first and publishes
 // a ledger of its own.
-func (w *town) join(m *machine, theme string) {
+func (w *faultyNet) join(m *machine, theme string) {
 	w.t.Helper()
 	l := newLedger(theme, fmt.Sprintf("f%d", len(w.peers)))
 	p := m.peer(w.network, w.peers[:min(1, len(w.peers))], l.spec(m.origin()))
@@ -58,7 +58,7 @@ func (w *town) join(m *machine, theme string) {
 }
 
 // of is the peers that publish a theme.
-func (w *town) of(theme string) (all []*peer) {
+func (w *faultyNet) of(theme string) (all []*peer) {
 	for _, p := range w.peers {
 		if w.ledgers[p].theme == theme {
 			all = append(all, p)
@@ -69,7 +69,7 @@ func (w *town) of(theme string) (all []*peer) {
 
 // follow starts a reader on a machine, that knows all peers, and waits for its
 // first answer.
-func (w *town) follow(at *machine, theme string) *reader {
+func (w *faultyNet) follow(at *machine, theme string) *reader {
 	w.t.Helper()
 	args := []string{"follow", "--json"}
 	if theme != "" {
@@ -85,7 +85,7 @@ func (w *town) follow(at *machine, theme string) *reader {
 }
 
 // publish adds an entry at each of the peers and returns the titles.
-func (w *town) publish(peers ...*peer) (titles []string) {
+func (w *faultyNet) publish(peers ...*peer) (titles []string) {
 	for _, p := range peers {
 		titles = append(titles, w.ledgers[p].publish("news of the town"))
 	}
@@ -134,7 +134,7 @@ func managers(theme string, among ...*peer) (all []*peer) {
 
 // alone waits until exactly one of the peers says that it manages, and returns
 // it.
-func (w *town) alone(within time.Duration, theme string, among ...*peer) *peer {
+func (w *faultyNet) alone(within time.Duration, theme string, among ...*peer) *peer {
 	w.t.Helper()
 	until(w.t, within, fmt.Sprintf("one manager of %d peers", len(among)), func() bool { return len(managers(theme, among...)) == 1 })
 	return managers(theme, among...)[0]
@@ -142,7 +142,7 @@ func (w *town) alone(within time.Duration, theme string, among ...*peer) *peer {
 
 // settled waits until all these peers see one group of this size under one
 // manager among them, which has a secondary, and returns the manager.
-func (w *town) settled(theme string, size int, peers ...*peer) (manager *peer) {
+func (w *faultyNet) settled(theme string, size int, peers ...*peer) (manager *peer) {
 	w.t.Helper()
 	until(w.t, 60*time.Second, fmt.Sprintf("%s: one group of %d", theme, size), func() bool {
 		by := managers(theme, peers...)
@@ -162,7 +162,7 @@ func (w *town) settled(theme string, size int, peers ...*peer) (manager *peer) {
 }
 
 // secondary is the peer that the manager names.
-func (w *town) secondary(manager *peer, theme string) *peer {
+func (w *faultyNet) secondary(manager *peer, theme string) *peer {
 	c := w.ownView(manager, theme)
 	for _, p := range w.peers {
 		if c != nil && p.id == c.str("secondary") {
@@ -173,20 +173,20 @@ func (w *town) secondary(manager *peer, theme string) *peer {
 }
 
 // history is what happened so far.
-func (w *town) history() *history {
+func (w *faultyNet) history() *history {
 	h := &history{}
 	for _, l := range w.ledgers {
 		h.take(l)
 	}
 	for i, r := range w.readers {
-		h.readers = append(h.readers, reading{fmt.Sprintf("reader %d", i), r.theme, objects(r.output())})
+		h.readers = append(h.readers, readResult{fmt.Sprintf("reader %d", i), r.theme, objects(r.output())})
 	}
 	return h
 }
 
 // complete waits until everything in the documents is acknowledged and every
 // reader was shown what was, and checks the history.
-func (w *town) complete(within time.Duration, queries ...asking) {
+func (w *faultyNet) complete(within time.Duration, queries ...asking) {
 	w.t.Helper()
 	until(w.t, within, "publishers that acknowledge everything", func() bool {
 		for _, l := range w.ledgers {
@@ -209,7 +209,7 @@ func (w *town) complete(within time.Duration, queries ...asking) {
 }
 
 // served reports whether readers lack nothing.
-func (w *town) served() bool {
+func (w *faultyNet) served() bool {
 	h := w.history()
 	for _, r := range h.readers {
 		if len(h.lost(r)) > 0 {
