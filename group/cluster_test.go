@@ -55,7 +55,7 @@ type testNode struct {
 	held     []event
 	departed bool
 	admitted []uint64
-	refused  []string
+	refused  []Refusal
 	checks   map[feedring.FeedRef]Vouch
 	roles    []string
 	balances []Debt

@@ -41,7 +41,7 @@ type (
 	}
 	Refuse struct {
 		Stream uint64
-		Reason string
+		Reason Refusal
 	}
 	// Prune drops entries of others that were seen before Before.
 	Prune struct {

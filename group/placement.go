@@ -47,12 +47,12 @@ func (m *Machine) onAssigned(from feedring.PeerID, a Assigned) {
 
 func (m *Machine) attach(a Attach) {
 	refusal, old, again := m.placer.Attach(a.Stream, a.Ticket)
-	if refusal != "" {
+	if refusal != NotRefused {
 		m.emit(Refuse{Stream: a.Stream, Reason: refusal})
 		return
 	}
 	if again {
-		m.emit(Refuse{Stream: old, Reason: "the client came again on another stream"})
+		m.emit(Refuse{Stream: old, Reason: CameAgain})
 	}
 	m.emit(Admit{Group: m.group, Stream: a.Stream})
 }

@@ -247,7 +247,7 @@ func (it *membership) row(c *group.Summary, addrs []string) ring.Row {
 func (m *Machine) late(in In) {
 	switch input := in.Input.(type) {
 	case group.Attach:
-		m.emit(group.Refuse{Stream: input.Stream, Reason: "this peer is not in the group: go to another"})
+		m.emit(group.Refuse{Stream: input.Stream, Reason: group.NotMember})
 	case group.Publish:
 		m.emit(group.Unplaced{Group: in.Group, Batch: input.Batch})
 	case group.Appended:

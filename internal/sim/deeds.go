@@ -32,7 +32,7 @@ func (w *World) do(n *node, out peer.Output) {
 	case group.Wake:
 		w.wake(n, o.Feed)
 	case group.Admit:
-		w.decide(n, o.Stream, "")
+		w.decide(n, o.Stream, group.NotRefused)
 	case group.Refuse:
 		w.decide(n, o.Stream, o.Reason)
 	case group.Prune:

@@ -122,13 +122,13 @@ func (w *World) admit(s *session, life uint32, cursor marks) {
 }
 
 // decide does group.Admit and group.Refuse.
-func (w *World) decide(n *node, stream uint64, reason string) {
+func (w *World) decide(n *node, stream uint64, reason group.Refusal) {
 	i := slices.IndexFunc(n.sessions, func(s *session) bool { return s.stream == stream })
 	if i < 0 {
 		return
 	}
 	s := n.sessions[i]
-	if reason != "" {
+	if reason != group.NotRefused {
 		w.tracef("%s refuses %s: %s", n.id, s.reader.client.id, reason)
 		w.hangUp(s, refusedBusy)
 		return

@@ -102,17 +102,17 @@ func (g *Table) Unreserve(id feedring.QueryID) bool {
 	return ok
 }
 
-// Refusal says why there is no room for a client that comes; empty: there is.
-func (g *Table) Refusal(id feedring.QueryID, client feedring.PeerID) string {
+// Refusal says why there is no room for a client that comes; NotRefused: there is.
+func (g *Table) Refusal(id feedring.QueryID, client feedring.PeerID) Refusal {
 	_, again := g.streams[id]
 	_, has := g.reserved[id]
 	switch {
 	case !again && g.leasesOf[client] >= MaxOfClient:
-		return "this peer serves this client on as many streams as one may have: go to an alternate"
+		return TooManyStreams
 	case !again && !has && g.Load() >= Max:
-		return "this peer serves as many clients as it can: go to an alternate"
+		return Full
 	}
-	return ""
+	return NotRefused
 }
 
 // Lease serves a client on a stream. Where it came before on another one, that

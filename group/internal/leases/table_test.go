@@ -29,7 +29,7 @@ func TestOneClientIsBounded(t *testing.T) {
 	}
 	served := 0
 	for i := range Max {
-		if r.Refusal(queryID(i), "greedy") == "" {
+		if r.Refusal(queryID(i), "greedy") == NotRefused {
 			r.Unreserve(queryID(i))
 			r.Lease(uint64(i), queryID(i), "greedy")
 			served++
@@ -39,7 +39,7 @@ func TestOneClientIsBounded(t *testing.T) {
 		t.Errorf("one client has %d leases of a load of %d", served, r.Load())
 	}
 	for i := range 1000 {
-		if why := r.Refusal(queryID(1<<20+i), "modest"); why != "" {
+		if why := r.Refusal(queryID(1<<20+i), "modest"); why != NotRefused {
 			t.Fatal("another client is refused: ", why)
 		}
 		r.Lease(uint64(1<<20+i), queryID(1<<20+i), "modest")
@@ -61,7 +61,7 @@ func TestTableIsBounded(t *testing.T) {
 		return ok
 	}
 	attach := func(r *Table, n int) bool {
-		if r.Refusal(queryID(n), some(n)) != "" {
+		if r.Refusal(queryID(n), some(n)) != NotRefused {
 			return false
 		}
 		r.Unreserve(queryID(n))

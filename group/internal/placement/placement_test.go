@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/leases"
 )
 
 // fake is a membership whose manager is m.
@@ -67,22 +68,22 @@ func TestTickets(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		alter func(*feedring.Ticket, *fake)
-		good  bool
+		want  leases.Refusal
 	}{
-		{"a good one", func(*feedring.Ticket, *fake) {}, true},
-		{"another group", func(t *feedring.Ticket, _ *fake) { t.Group = feedring.Theme("other").Group() }, false},
-		{"too late", func(t *feedring.Ticket, f *fake) { t.Expiry = f.now }, false},
-		{"other peers", func(t *feedring.Ticket, _ *fake) { t.Peers = []feedring.PeerID{"p2"} }, false},
-		{"a stranger's", func(t *feedring.Ticket, _ *fake) { t.Seal = &feedring.Seal{Signer: "x"} }, false},
-		{"another client's place", func(t *feedring.Ticket, _ *fake) { t.Client = "c2" }, false},
-		{"it leaves", func(_ *feedring.Ticket, f *fake) { f.leaving = true }, false},
+		{"a good one", func(*feedring.Ticket, *fake) {}, leases.NotRefused},
+		{"another group", func(t *feedring.Ticket, _ *fake) { t.Group = feedring.Theme("other").Group() }, leases.OtherGroup},
+		{"too late", func(t *feedring.Ticket, f *fake) { t.Expiry = f.now }, leases.Expired},
+		{"other peers", func(t *feedring.Ticket, _ *fake) { t.Peers = []feedring.PeerID{"p2"} }, leases.OtherPeers},
+		{"a stranger's", func(t *feedring.Ticket, _ *fake) { t.Seal = &feedring.Seal{Signer: "x"} }, leases.UnknownIssuer},
+		{"another client's place", func(t *feedring.Ticket, _ *fake) { t.Client = "c2" }, leases.OtherClient},
+		{"it leaves", func(_ *feedring.Ticket, f *fake) { f.leaving = true }, leases.Leaving},
 	} {
 		pl, f := newPlacer()
 		pl.Reserve(Attempt{ID: query(1)}, "c", "m")
 		ticket := feedring.Ticket{ID: query(1), Group: theGroup, Client: "c", Peers: []feedring.PeerID{"p1"}, Expiry: f.now.Add(time.Minute), Seal: &feedring.Seal{Signer: "m"}}
 		c.alter(&ticket, f)
 		refusal, _, _ := pl.Attach(1, ticket)
-		if good := refusal == ""; good != c.good || good != (pl.Leases() == 1) || good != (len(f.ended) == 1) {
+		if good := refusal == leases.NotRefused; refusal != c.want || good != (pl.Leases() == 1) || good != (len(f.ended) == 1) {
 			t.Errorf("%s: %q, %d leases, %d places taken", c.name, refusal, pl.Leases(), len(f.ended))
 		}
 	}
@@ -93,7 +94,7 @@ func TestSecondStreamEndsTheFirst(t *testing.T) {
 	pl, f := newPlacer()
 	ticket := feedring.Ticket{ID: query(1), Group: theGroup, Client: "c", Peers: []feedring.PeerID{"p1"}, Expiry: f.now.Add(time.Minute)}
 	pl.Attach(1, ticket)
-	if refusal, old, again := pl.Attach(2, ticket); refusal != "" || !again || old != 1 || pl.Leases() != 1 {
+	if refusal, old, again := pl.Attach(2, ticket); refusal != leases.NotRefused || !again || old != 1 || pl.Leases() != 1 {
 		t.Errorf("%q, %d, %v, %d leases", refusal, old, again, pl.Leases())
 	}
 	if pl.Detach(2); pl.Load() != 0 {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/leases"
 )
 
 // MaxOfMember bounds the places that this peer reserves on the word of a member
@@ -40,36 +41,36 @@ func (pl *Placer) Unreserve(id feedring.QueryID) { pl.table.Unreserve(id) }
 // Attach turns a place into a lease, or returns the reason against it. An alternate needs no place: the ticket is enough,
 // and it holds whatever happened to the manager that signed it. Where the client came before on another stream, that one
 // is over: again.
-func (pl *Placer) Attach(stream uint64, t feedring.Ticket) (refusal string, old uint64, again bool) {
-	if refusal = pl.refusal(t); refusal != "" {
+func (pl *Placer) Attach(stream uint64, t feedring.Ticket) (refusal leases.Refusal, old uint64, again bool) {
+	if refusal = pl.refusal(t); refusal != leases.NotRefused {
 		return refusal, 0, false
 	}
 	if pl.table.Unreserve(t.ID) {
 		pl.group.ReservationEnds(t.ID)
 	}
 	old, again = pl.table.Lease(stream, t.ID, t.Client)
-	return "", old, again
+	return leases.NotRefused, old, again
 }
 
 // Detach ends a lease.
 func (pl *Placer) Detach(stream uint64) { pl.table.Release(stream) }
 
-// refusal says why a client is not served; empty: it is.
-func (pl *Placer) refusal(t feedring.Ticket) string {
+// refusal says why a client is not served; NotRefused: it is.
+func (pl *Placer) refusal(t feedring.Ticket) leases.Refusal {
 	client, has := pl.table.ReservedClient(t.ID)
 	switch {
 	case t.Group != pl.cfg.Group:
-		return "the ticket is for another group"
+		return leases.OtherGroup
 	case !t.Expiry.After(pl.group.Now()):
-		return "the ticket has expired: ask again"
+		return leases.Expired
 	case !slices.Contains(t.Peers, pl.cfg.Self):
-		return "the ticket names other peers"
+		return leases.OtherPeers
 	case t.Seal != nil && !slices.Contains(pl.issuers, t.Seal.Signer):
-		return "nobody signed the ticket whom this peer knew as manager: ask again"
+		return leases.UnknownIssuer
 	case has && client != t.Client:
-		return "the place is kept for another client"
+		return leases.OtherClient
 	case pl.group.Leaving():
-		return "this peer is leaving: go to an alternate"
+		return leases.Leaving
 	}
 	return pl.table.Refusal(t.ID, t.Client)
 }

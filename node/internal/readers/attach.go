@@ -31,7 +31,7 @@ type sessions struct {
 
 	mu       sync.Mutex
 	last     uint64
-	deciding map[uint64]chan string
+	deciding map[uint64]chan group.Refusal
 	serving  map[uint64]session
 }
 
@@ -45,7 +45,7 @@ type session struct {
 // caller detaches the stream when it is over, whatever the answer. A client
 // that comes again on another stream ends this one by end.
 func (a *sessions) attach(ctx context.Context, t feedring.Ticket, end context.CancelFunc) (uint64, error) {
-	decision := make(chan string, 1)
+	decision := make(chan group.Refusal, 1)
 	a.mu.Lock()
 	a.last++
 	id := a.last
@@ -56,8 +56,8 @@ func (a *sessions) attach(ctx context.Context, t feedring.Ticket, end context.Ca
 	defer wait.Stop()
 	select {
 	case reason := <-decision:
-		if reason != "" {
-			return id, errors.New(reason)
+		if reason != group.NotRefused {
+			return id, reason
 		}
 		return id, nil
 	case <-wait.C:
@@ -69,7 +69,7 @@ func (a *sessions) attach(ctx context.Context, t feedring.Ticket, end context.Ca
 
 // decide tells the machine's decision; a reason refuses. A refusal after the
 // admission ends the session.
-func (a *sessions) decide(id uint64, reason string) {
+func (a *sessions) decide(id uint64, reason group.Refusal) {
 	a.mu.Lock()
 	decision, end := a.deciding[id], a.serving[id].end
 	delete(a.deciding, id)
@@ -77,7 +77,7 @@ func (a *sessions) decide(id uint64, reason string) {
 	switch {
 	case decision != nil:
 		decision <- reason
-	case end != nil && reason != "":
+	case end != nil && reason != group.NotRefused:
 		end()
 	}
 }
@@ -159,12 +159,12 @@ func (s *Server) checkTicket(client feedring.PeerID, t feedring.Ticket) error {
 	case t.Client != client:
 		return errors.New("the ticket is another client's")
 	case time.Now().After(t.Expiry):
-		return errors.New("the ticket has expired: ask again")
+		return group.Expired
 	case t.Seal == nil:
 		return errors.New("the ticket is not signed")
 	}
 	if !slices.Contains(t.Peers, s.Self) {
-		return errors.New("the ticket names other peers")
+		return group.OtherPeers
 	}
 	return wire.VerifyTicket(s.Network, t)
 }

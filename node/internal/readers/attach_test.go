@@ -20,13 +20,14 @@ import (
 type decider struct {
 	Machine
 	sessions *sessions
-	decision string // empty: it is admitted; silence: none is made
+	silent   bool // it decides nothing
+	decision group.Refusal
 	told     []group.Input
 }
 
 func (d *decider) Tell(_ feedring.GroupID, in group.Input) {
 	d.told = append(d.told, in)
-	if in, ok := in.(group.Attach); ok && d.decision != "silence" {
+	if in, ok := in.(group.Attach); ok && !d.silent {
 		d.sessions.decide(in.Stream, d.decision)
 	}
 }
@@ -34,7 +35,7 @@ func (d *decider) Tell(_ feedring.GroupID, in group.Input) {
 func TestSessionLastsFromAdmissionToRefusalOrLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &decider{}
-		a := &sessions{machine: m, deciding: make(map[uint64]chan string), serving: make(map[uint64]session)}
+		a := &sessions{machine: m, deciding: make(map[uint64]chan group.Refusal), serving: make(map[uint64]session)}
 		m.sessions = a
 		ticket := feedring.Ticket{Group: testTheme.Group()}
 		attach := func() (uint64, context.Context, error) {
@@ -44,7 +45,7 @@ func TestSessionLastsFromAdmissionToRefusalOrLeave(t *testing.T) {
 		}
 		first, ctx, err := attach()
 		check(t, err)
-		a.decide(first, "the client came again")
+		a.decide(first, group.CameAgain)
 		if ctx.Err() == nil {
 			t.Error("a refusal does not end what was admitted")
 		}
@@ -64,14 +65,14 @@ func TestSessionLastsFromAdmissionToRefusalOrLeave(t *testing.T) {
 			t.Error("goes on without its group")
 		}
 
-		m.decision = "full"
-		if id, _, err := attach(); err == nil || err.Error() != "full" {
+		m.decision = group.NotMember
+		if id, _, err := attach(); err == nil || err.Error() != group.NotMember.Error() {
 			t.Errorf("refused with %v", err)
 		} else {
 			a.detach(ticket.Group, id)
-			a.decide(id, "late") // must not block, nor panic
+			a.decide(id, group.CameAgain) // must not block, nor panic
 		}
-		m.decision = "silence"
+		m.silent = true
 		if _, _, err := attach(); err == nil {
 			t.Error("nobody decided")
 		}

@@ -81,7 +81,7 @@ type Server struct {
 func New(ctx context.Context, cfg Config) *Server {
 	s := &Server{Config: cfg, ctx: ctx}
 	s.questions = questions{machine: cfg.Machine, open: make(map[uint64]func(feedring.Final))}
-	s.sessions = sessions{machine: cfg.Machine, deciding: make(map[uint64]chan string), serving: make(map[uint64]session)}
+	s.sessions = sessions{machine: cfg.Machine, deciding: make(map[uint64]chan group.Refusal), serving: make(map[uint64]session)}
 	s.client = client.NewWith(localTransport{s}, cfg.Network, []feedring.PeerID{cfg.Self})
 	return s
 }
@@ -93,7 +93,7 @@ func (s *Server) Client() *client.Client { return s.client }
 func (s *Server) Answer(o peer.Answer) { s.questions.answer(o.Stream, o.Final) }
 
 // Admit does group.Admit.
-func (s *Server) Admit(o group.Admit) { s.sessions.decide(o.Stream, "") }
+func (s *Server) Admit(o group.Admit) { s.sessions.decide(o.Stream, group.NotRefused) }
 
 // Refuse does group.Refuse.
 func (s *Server) Refuse(o group.Refuse) { s.sessions.decide(o.Stream, o.Reason) }

@@ -1,0 +1,36 @@
+package leases
+
+// Refusal is a reason not to serve a client. As an error it has the text that the
+// client is sent.
+type Refusal int
+
+// Reasons.
+const (
+	NotRefused     Refusal = iota // the client is served
+	OtherGroup                    // the ticket is for another group
+	Expired                       // the ticket has expired
+	OtherPeers                    // the ticket names other peers
+	UnknownIssuer                 // this peer knew no signer of the ticket as manager
+	OtherClient                   // the place is kept for another client
+	Leaving                       // this peer is leaving
+	TooManyStreams                // the client has as many as one may have
+	Full                          // this peer serves as many clients as it can
+	CameAgain                     // the client came again on another stream
+	NotMember                     // this peer is not in the group
+)
+
+var texts = [...]string{
+	NotRefused:     "",
+	OtherGroup:     "the ticket is for another group",
+	Expired:        "the ticket has expired: ask again",
+	OtherPeers:     "the ticket names other peers",
+	UnknownIssuer:  "nobody signed the ticket whom this peer knew as manager: ask again",
+	OtherClient:    "the place is kept for another client",
+	Leaving:        "this peer is leaving: go to an alternate",
+	TooManyStreams: "this peer serves this client on as many streams as one may have: go to an alternate",
+	Full:           "this peer serves as many clients as it can: go to an alternate",
+	CameAgain:      "the client came again on another stream",
+	NotMember:      "this peer is not in the group: go to another",
+}
+
+func (r Refusal) Error() string { return texts[r] }
