@@ -141,6 +141,10 @@ var arrows = map[string][]string{
 	"node/internal/personalfeeds": {
 		".", "client", "internal/match", "internal/peer", "internal/readerfeeds/personal", "internal/store", "internal/web", "node/internal/readers", "node/internal/storage",
 	},
+	"node/internal/identity": {
+		".", "internal/host", "internal/peer", "internal/presence", "internal/store", "internal/web", "internal/wire", "node/codec",
+		"node/internal/origins", "node/internal/publish", "proto/feedring/v1",
+	},
 	"node/internal/sitecheck": {".", "group", "internal/origin/fetch", "internal/peer", "internal/vouch"},
 	"node/internal/admin": {
 		".", "group", "proto/feedring/v1", "node/internal/contacts", "node/internal/storage", "node/internal/transport", "internal/history", "internal/host", "internal/host/addr",

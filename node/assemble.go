@@ -11,6 +11,7 @@ import (
 	"github.com/feedring/feedring/internal/wire"
 	"github.com/feedring/feedring/node/internal/admin"
 	"github.com/feedring/feedring/node/internal/contacts"
+	"github.com/feedring/feedring/node/internal/identity"
 	"github.com/feedring/feedring/node/internal/origins"
 	"github.com/feedring/feedring/node/internal/origins/latency"
 	"github.com/feedring/feedring/node/internal/origins/standin"
@@ -44,7 +45,7 @@ func (n *Node) assemble() error {
 	if err := n.openOwnFeeds(); err != nil {
 		return err
 	}
-	n.fetcher = fetch.NewFetcher(n.outside, n.prepare)
+	n.loop.states = newPersister(n.store, n.loop, n.log)
 	broker := delivery.New(n.ID(), n.store, n.history)
 	resting := broker.Subscribe()
 	n.offers = newOffers(n.ctx, n.offered, n.loop.Post, n.background)
@@ -64,34 +65,33 @@ func (n *Node) assemble() error {
 	})
 	n.writing.Notify(n.origins)
 	n.links = transport.NewLinks(n.ctx, n.host, n.sealer, n.cfg.Refresh, &n.running, n.log)
-	n.loop.states = newPersister(n.store, n.loop, &n.themes, n.log)
 	n.verifier = wire.NewVerifier(n.cfg.Network)
 	contact := transport.NewContact(n.started)
 	credit := new(transport.Credit)
 	n.server = transport.NewServer(n.ctx, transport.ServerConfig{
 		Listener: n.host, Machine: n.loop, Verifier: n.verifier, Credit: credit, Contact: contact, Tasks: &n.running, Log: n.log,
 	})
-	n.publisher = publish.New(publish.Config{
+	publisher := publish.New(publish.Config{
 		Self: n.ID(), Store: n.store, Sealer: n.sealer, Share: n.cfg.Share, Loop: n.loop, Readers: broker,
 		Tasks: &n.running, Identity: n.identity, Mirrors: n.origins,
 	})
 	n.retractor = &publish.Retractor{
-		Publisher: n.publisher, Feeds: n.origins, Views: n.loop, Joins: n.joins, Host: n.host, Verifier: n.verifier,
+		Publisher: publisher, Feeds: n.origins, Views: n.loop, Joins: n.joins, Host: n.host, Verifier: n.verifier,
 	}
 	directory := contacts.NewDirectory(n.ctx, n.host, n.loop, &n.running, n.log)
-	n.sites = vouch.NewMemory(n.checker(), n.cfg.Refresh)
+	sites := vouch.NewMemory(n.checker(), n.cfg.Refresh)
 	n.readers = readers.New(n.ctx, readers.Config{
 		Self: n.ID(), Network: n.cfg.Network, Store: n.store, History: n.history, Delivery: broker, Machine: n.loop, Sealer: n.sealer,
 		Host: n.host, Loopback: n.server, Private: n.origins, Tasks: &n.running, Log: n.log,
 	})
 	checks := sitecheck.New(n.ctx, sitecheck.Config{
-		Self: n.ID(), Sites: n.sites, Feeds: n.origins, Fetcher: n.fetcher, Loop: n.loop, Tasks: &n.running, Log: n.log,
+		Self: n.ID(), Sites: sites, Feeds: n.origins, Fetcher: fetch.NewFetcher(n.outside, n.prepare), Loop: n.loop, Tasks: &n.running, Log: n.log,
 	})
 	n.Admin = admin.New(n.ctx, admin.Config{
 		Version: Version, Network: n.cfg.Network, HTTP: n.front.Address(), Started: n.started, Read: n.cfg.Read,
 		Refresh: n.cfg.Refresh, Interval: n.cfg.Interval,
-		Loop: n.loop, Feeds: n.origins, Identity: identityView{n}, Storage: n.writing, Host: n.host, Store: n.store,
-		History: n.history, Links: n.links, Server: n.server, Contact: contact, Joins: n.joins, Cache: n.own, Sites: n.sites, Log: n.log,
+		Loop: n.loop, Feeds: n.origins, Identity: n.identity, Storage: n.writing, Host: n.host, Store: n.store,
+		History: n.history, Links: n.links, Server: n.server, Contact: contact, Joins: n.joins, Cache: n.own, Sites: sites, Log: n.log,
 	})
 	n.personal, err = personalfeeds.Open(personalfeeds.Config{
 		Self: n.ID(), Store: n.store, Readers: n.readers, Views: n.loop, Sites: n, Origins: n.origins, Hub: n, Log: n.log,
@@ -106,21 +106,23 @@ func (n *Node) assemble() error {
 	if err != nil {
 		return err
 	}
-	if err := n.openHub(); err != nil {
-		return err
-	}
-	if err := n.openHubs(); err != nil {
+	if err := n.openWebSub(); err != nil {
 		return err
 	}
 	if err := n.origins.Begin(origins.Parts{
-		Client: n.outside, Previews: previews, Finder: n.Finder, Latency: distances, Sites: n.sites, Publisher: n.publisher, Subscribers: subscribers{n}, Personal: n.personal,
+		Client: n.outside, Previews: previews, Finder: n.Finder, Latency: distances, Sites: sites, Publisher: publisher, Subscribers: subscribers{n}, Personal: n.personal,
 	}); err != nil {
 		return err
 	}
+	n.identity.Begin(identity.Parts{
+		Self: n.ID(), Read: n.cfg.Read, LAN: n.cfg.LAN, Store: n.store, Host: n.host, Sealer: n.sealer, Verifier: n.verifier,
+		Loop: n.loop, Feeds: n.origins, Offers: n.offers, Joins: n.joins, Refusals: n.server, Events: identityEvents{n.events},
+		Tasks: &n.running, Log: n.log,
+	})
 	n.effects = &effects{
-		log: n.log, loop: n.loop, events: n.output.events, departed: make(chan struct{}), host: n.host, links: n.links, credit: credit,
-		directory: directory, checks: checks, persister: n.loop.states, readers: n.readers, publisher: n.publisher,
-		copies: copies, origins: n.origins, twins: &n.twins,
+		log: n.log, loop: n.loop, events: n.events, departed: make(chan struct{}), host: n.host, links: n.links, credit: credit,
+		directory: directory, checks: checks, persister: n.loop.states, readers: n.readers, publisher: publisher,
+		copies: copies, origins: n.origins, identity: n.identity,
 	}
 	return n.newMachine()
 }
@@ -155,23 +157,18 @@ func (n *Node) serve() {
 		Backend: n, PublicURL: n.cfg.PublicURL, Metrics: n.Metrics(), Personal: n.personal,
 		Front: ownFeeds{n.own},
 	}
-	if n.hub != nil {
-		site.Hub, site.Open = hubPath, n.openRoutes()
+	if n.websub.hub != nil {
+		site.Hub, site.Open = hubPath, n.websub.routes()
 	}
 	n.front.Serve(site)
-	if n.hub != nil {
-		n.background(func() { n.hub.Run(n.ctx) })
-	}
-	if n.hubs != nil {
-		n.background(func() { n.hubs.Run(n.ctx) })
-	}
-	n.output.events.Add(n.Started()) // before any role
+	n.websub.run(n.ctx, &n.running)
+	n.events.Add(n.Started()) // before any role
 	n.offers.Now()
 	n.join()
 	n.background(func() { n.known.Run(n.ctx, n.host) })
 	n.background(func() { n.effects.copies.CollectGarbage(n.origins) })
 	n.background(func() { n.writing.Watch(n.ctx) })
-	n.background(n.keepPresence)
+	n.background(func() { n.identity.Run(n.ctx) })
 	n.lookAtOrigins()
 }
 
@@ -182,7 +179,7 @@ func (n *Node) serve() {
 func (n *Node) listen() {
 	n.server.Handle(wire.VerbPoll, transport.Bound{All: 64, Each: replicate.PollsAtOnce + 8}, n.effects.copies.ServePoll)
 	n.server.Handle(wire.VerbInfo, transport.Bound{All: 32, Each: 16}, n.ServeInfo)
-	n.server.Handle(wire.VerbPresence, transport.Bound{All: 32, Each: 4}, n.servePresence)
+	n.server.Handle(wire.VerbPresence, transport.Bound{All: 32, Each: 4}, n.identity.Serve)
 	n.server.Handle(wire.VerbAttach, transport.Bound{All: 4096, Each: 1024}, n.readers.ServeAttach)
 	n.server.Handle(wire.VerbAsk, transport.Bound{All: 4096, Each: 64}, n.readers.ServeAsk)
 	n.server.HandleMessages()

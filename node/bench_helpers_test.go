@@ -100,7 +100,7 @@ func (w *benchNet) publish(n *Node, titles ...string) {
 	for i, title := range titles {
 		entries[i] = benchEntry(spec, title)
 	}
-	if err := n.publisher.Publish(context.Background(), spec, entries); err != nil {
+	if err := n.effects.publisher.Publish(context.Background(), spec, entries); err != nil {
 		w.b.Error(err)
 	}
 }

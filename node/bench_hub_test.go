@@ -50,7 +50,7 @@ func benchCallback(b *testing.B, personal bool) {
 	resp, err := http.PostForm(n.base()+hubPath, form)
 	check(b, err)
 	resp.Body.Close()
-	benchUntil(b, "a subscription", func() bool { return n.hub.Len() == 1 })
+	benchUntil(b, "a subscription", func() bool { return n.websub.hub.Len() == 1 })
 
 	var took []time.Duration
 	tick := time.NewTicker(2 * ledger.Spacing)
@@ -60,7 +60,7 @@ func benchCallback(b *testing.B, personal bool) {
 		n.own.Take(spec.URL, cache.Fetched{Body: []byte(feedOfEntries(title)), ContentType: "application/rss+xml", At: time.Now()})
 		entry := feedring.Entry{Version: 1, ID: feedring.EntryID(fmt.Sprintf("%032x", i+1)), Title: title, URL: "https://p0.example/" + fmt.Sprint(i)}
 		begun := time.Now()
-		check(b, n.publisher.Publish(context.Background(), spec, []feedring.Entry{entry}))
+		check(b, n.effects.publisher.Publish(context.Background(), spec, []feedring.Entry{entry}))
 		subscribers{n}.FeedChanged(spec.URL)
 		for body := range came {
 			if strings.Contains(body, title) {

@@ -65,8 +65,8 @@ type benchArrival struct {
 
 // benchStored tells when a batch of n's own feed is on disk.
 func benchStored(n *Node) <-chan time.Time {
-	stored, loop := make(chan time.Time, 1), n.publisher.Loop
-	n.publisher.Loop = nodetest.Tell(func(g feedring.GroupID, in group.Input) {
+	stored, loop := make(chan time.Time, 1), n.effects.publisher.Loop
+	n.effects.publisher.Loop = nodetest.Tell(func(g feedring.GroupID, in group.Input) {
 		if _, ok := in.(group.Appended); ok {
 			stored <- time.Now()
 		}

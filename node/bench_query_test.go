@@ -62,7 +62,7 @@ func (w *benchNet) pages(count int) {
 			entries[i] = benchEntry(spec, fmt.Sprintf("page %d entry %d", n, i))
 			entries[i].Published = w.oldest.Add(time.Duration(10*n+i) * time.Second)
 		}
-		if err := w.nodes[n%len(w.nodes)].publisher.Publish(context.Background(), spec, entries); err != nil {
+		if err := w.nodes[n%len(w.nodes)].effects.publisher.Publish(context.Background(), spec, entries); err != nil {
 			w.b.Fatal(err)
 		}
 	}

@@ -125,8 +125,8 @@ func TestDoctorOfTheSilent(t *testing.T) {
 	if c := checkOf(t, n, "peers"); c.OK {
 		t.Errorf("alone without a cause: %+v", c)
 	}
-	eventually(t, "it publishes", func() bool { now, _ := n.identity.get(); return now.State == presence.Publishes && n.Ready() })
-	n.presenceChanged(presence.Changed{State: presence.Yields, Rival: &presence.Statement{Instance: 1}})
+	eventually(t, "it publishes", func() bool { now, _ := n.identity.State(); return now.State == presence.Publishes && n.Ready() })
+	n.identity.Decided(t.Context(), presence.Changed{State: presence.Yields, Rival: &presence.Statement{Instance: 1}})
 	eventually(t, "no role", func() bool { return !n.Ready() })
 	for _, name := range []string{"peers", "roles"} {
 		if c := checkOf(t, n, name); !c.OK || !c.Note || !strings.Contains(c.Detail, "takes part in no group while another one runs with its key") || strings.HasPrefix(c.Detail, ";") {

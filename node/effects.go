@@ -9,6 +9,7 @@ import (
 	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/node/internal/backlog"
 	"github.com/feedring/feedring/node/internal/contacts"
+	"github.com/feedring/feedring/node/internal/identity"
 	"github.com/feedring/feedring/node/internal/origins"
 	"github.com/feedring/feedring/node/internal/publish"
 	"github.com/feedring/feedring/node/internal/readers"
@@ -33,7 +34,7 @@ type effects struct {
 	publisher *publish.Publisher
 	copies    *replicate.Replicator
 	origins   *origins.Feeds
-	twins     *twins
+	identity  *identity.Keeper
 }
 
 // do carries out one output of the machine. It runs on the loop and never
@@ -81,7 +82,7 @@ func (e *effects) do(out peer.Output) {
 	case group.Dropped:
 		e.dropped(o)
 	case group.DuplicateIdentity:
-		e.twins.met(o.Theme, e.loop.Now(), e.log)
+		e.identity.Met(o.Theme)
 	case group.Reach:
 		e.host.Learn(o.Peer, o.Addrs)
 	case group.Departed:

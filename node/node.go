@@ -11,19 +11,16 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/history"
 	"github.com/feedring/feedring/internal/host"
-	"github.com/feedring/feedring/internal/origin/fetch"
 	"github.com/feedring/feedring/internal/readerfeeds/cache"
 	"github.com/feedring/feedring/internal/safehttp"
 	"github.com/feedring/feedring/internal/store"
-	"github.com/feedring/feedring/internal/vouch"
-	"github.com/feedring/feedring/internal/websub/hub"
-	"github.com/feedring/feedring/internal/websub/pings"
-	"github.com/feedring/feedring/internal/websub/subscriber"
+	"github.com/feedring/feedring/internal/web"
 	"github.com/feedring/feedring/internal/wire"
 	"github.com/feedring/feedring/node/internal/admin"
 	"github.com/feedring/feedring/node/internal/backlog"
 	"github.com/feedring/feedring/node/internal/contacts"
 	"github.com/feedring/feedring/node/internal/front"
+	"github.com/feedring/feedring/node/internal/identity"
 	"github.com/feedring/feedring/node/internal/origins"
 	"github.com/feedring/feedring/node/internal/origins/standin"
 	"github.com/feedring/feedring/node/internal/personalfeeds"
@@ -40,44 +37,37 @@ type Node struct {
 	*admin.Admin
 	*preview.Finder
 
-	cfg     Config
-	log     *slog.Logger
-	started time.Time
-	output  output
+	cfg Config
+	output
 	lifecycle
 	disk
 	overlay
 	loop    *loop
 	effects *effects
 
-	publisher *publish.Publisher
 	retractor *publish.Retractor
-	sites     *vouch.Memory // what sites say of peers
 	readers   *readers.Server
 	origins   *origins.Feeds
 	standIns  *standin.Writer
 	offers    *offers
 	front     *front.Front
 	outside   *safehttp.Client // everything fetched from the web
-	fetcher   *fetch.Fetcher   // documents of origins
 	own       *cache.Cache     // this peer's own feeds, for pollers
 	personal  *personalfeeds.Feeds
-	pings     *pings.Receiver
-	hubs      *subscriber.Subscriber // nil: hubs elsewhere cannot reach this peer
-	hub       *hub.Hub               // nil: without a web address nobody subscribes
-	themes    themes
-	twins     twins
-	identity  *duplicateIdentity
+	websub    websub
+	identity  *identity.Keeper
 }
 
 // output is what listeners and the log are told.
 type output struct {
 	events *backlog.Queue[Event]
 	logs   backlog.Log
+	log    *slog.Logger // writes to logs
 }
 
-// lifecycle ends a peer.
+// lifecycle starts and ends a peer.
 type lifecycle struct {
+	started time.Time
 	ctx     context.Context // ends when the peer stops
 	stop    context.CancelFunc
 	running tasks.Group
@@ -139,17 +129,25 @@ func (l listener) Take(e Event, _ int) {
 	}
 }
 
+// identityEvents tells listeners of other processes with this peer's key.
+type identityEvents struct{ *backlog.Queue[Event] }
+
+func (e identityEvents) IdentityChanged(is *web.IdentityStatus) {
+	e.Add(Event{Event: "identity", Identity: is})
+}
+
 func start(ctx context.Context, cfg Config, from deps) (_ *Node, err error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
 	n := &Node{
-		cfg: cfg, started: time.Now(), output: output{backlog.New(maxEvents, listener(cfg.Event)), backlog.NewLog()},
+		cfg: cfg, lifecycle: lifecycle{started: time.Now()},
+		output: output{events: backlog.New(maxEvents, listener(cfg.Event)), logs: backlog.NewLog()},
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
 	}
-	n.log = slog.New(storage.FullOnce{Handler: n.output.logs.Over(cfg.Logger).Handler()})
+	n.log = slog.New(storage.FullOnce{Handler: n.logs.Over(cfg.Logger).Handler()})
 	personalfeeds.AllowMemory(0)
 	n.loop = newLoop(n.started)
 	n.ctx, n.stop = context.WithCancel(context.WithoutCancel(ctx))
@@ -177,11 +175,10 @@ func (n *Node) open(from deps) error {
 	if n.store, err = store.Open(storeIn(n.cfg.Data), store.Options{Log: n.log}); err != nil {
 		return err
 	}
-	n.writing = storage.New(n.store, n.output.logs.Over(cmp.Or(n.cfg.Logger, slog.Default())))
-	if n.identity, err = openDuplicateIdentity(n.store, n.cfg.Refresh, n.started); err != nil {
+	n.writing = storage.New(n.store, n.logs.Over(cmp.Or(n.cfg.Logger, slog.Default())))
+	if n.identity, err = identity.Open(n.store, n.cfg.Refresh, n.started); err != nil {
 		return err
 	}
-	n.twins.recent = max(time.Minute, 6*n.cfg.Refresh)
 	if n.history, err = history.Open(n.store, n.log); err != nil {
 		return err
 	}
@@ -227,7 +224,7 @@ func (n *Node) Close(ctx context.Context) error {
 		n.stopLooking()
 		var saving sync.WaitGroup
 		saving.Go(func() { n.origins.SaveAll(ctx) })
-		saving.Go(n.leavePresence)
+		saving.Go(n.identity.Leave)
 		n.depart(ctx)
 		saving.Wait()
 		n.closed = n.release()
@@ -267,7 +264,7 @@ func (n *Node) release() error {
 	if n.store != nil {
 		errs = append(errs, n.store.Close())
 	}
-	n.output.events.Close(toldWithin)
-	n.output.logs.Close(toldWithin)
+	n.events.Close(toldWithin)
+	n.logs.Close(toldWithin)
 	return errors.Join(errs...)
 }

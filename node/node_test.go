@@ -65,7 +65,7 @@ func (n *Node) testPublish(from, to int) error {
 		list[i].ID = feedring.NewEntryID(spec.URL, list[i].Title, "", "")
 		list[i].Title += " of " + string(spec.Provider)
 	}
-	return n.publisher.Publish(context.Background(), spec, list)
+	return n.effects.publisher.Publish(context.Background(), spec, list)
 }
 
 // TestPeersGoOn follows while peers are killed: the manager first, then whoever
@@ -137,7 +137,7 @@ func TestCloseUnderLoad(t *testing.T) {
 	}
 	busy.Go(func() {
 		for n := 0; ctx.Err() == nil; n += 10 {
-			_ = a.publisher.Publish(ctx, a.cfg.Feeds[0], entries(n, n+9))
+			_ = a.effects.publisher.Publish(ctx, a.cfg.Feeds[0], entries(n, n+9))
 		}
 	})
 	eventually(t, "load", func() bool { return a.Status().Entries > 100 && a.Status().Clients > 5 })
@@ -167,7 +167,7 @@ func TestPeerAlone(t *testing.T) {
 	}
 	spec := feedring.FeedSpec{URL: "http://127.0.0.1:1/p", Provider: "p"}
 	check(t, addFeed(t, n, spec))
-	check(t, n.publisher.Publish(t.Context(), spec, entries(1, 3)))
+	check(t, n.effects.publisher.Publish(t.Context(), spec, entries(1, 3)))
 	got, err := n.Query(t.Context(), web.Ask{Private: true})
 	if err != nil || len(got.Entries) != 3 {
 		t.Errorf("private: %d entries, %v", len(got.Entries), err)
@@ -181,7 +181,7 @@ func TestPeerAlone(t *testing.T) {
 	_ = n.Follow(ctx, web.Ask{Private: true}, func(u web.Update) error {
 		switch {
 		case u.Final != nil:
-			return n.publisher.Publish(ctx, spec, entries(4, 4))
+			return n.effects.publisher.Publish(ctx, spec, entries(4, 4))
 		case u.Cursor == nil && later == 0:
 			first++
 		default:

@@ -23,7 +23,7 @@ type persister struct {
 	store  recorder
 	log    *slog.Logger
 	loop   poster
-	themes *themes
+	themes themes
 
 	mu      sync.Mutex
 	waiting map[feedring.GroupID]*unsaved
@@ -31,9 +31,9 @@ type persister struct {
 	wake    chan struct{}               // holds one
 }
 
-func newPersister(s recorder, loop poster, themes *themes, log *slog.Logger) *persister {
+func newPersister(s recorder, loop poster, log *slog.Logger) *persister {
 	return &persister{
-		store: s, log: log, loop: loop, themes: themes, waiting: make(map[feedring.GroupID]*unsaved),
+		store: s, log: log, loop: loop, waiting: make(map[feedring.GroupID]*unsaved),
 		ended: make(map[feedring.GroupID]uint64), wake: make(chan struct{}, 1),
 	}
 }

@@ -47,9 +47,8 @@ func TestPersisterCoalescesAndTriesAgain(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		disk := &slowDisk{failures: 2}
 		var told []uint64
-		themes := &themes{}
-		themes.add(testTheme)
-		p := newPersister(disk, postFunc(func(in persisted) { told = append(told, in.Input.(group.Persisted).Token) }), themes, quiet)
+		p := newPersister(disk, postFunc(func(in persisted) { told = append(told, in.Input.(group.Persisted).Token) }), quiet)
+		p.themes.add(testTheme)
 		done := make(chan struct{})
 		go func() { p.run(ctx); close(done) }()
 		for n := uint64(1); n <= 5; n++ { // the first is on its way while the others come
@@ -109,9 +108,6 @@ func TestOneGroupsRefusedStateHoldsUpNoOther(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		began := time.Now()
 		disk := &oneRefused{group: testTheme.Group(), heals: began.Add(time.Minute)}
-		themes := &themes{}
-		themes.add(testTheme)
-		themes.add("sport")
 		type told struct {
 			group feedring.GroupID
 			token uint64
@@ -121,7 +117,9 @@ func TestOneGroupsRefusedStateHoldsUpNoOther(t *testing.T) {
 			disk.Lock()
 			defer disk.Unlock()
 			at[told{in.Group, in.Input.(group.Persisted).Token}] = time.Since(began)
-		}), themes, quiet)
+		}), quiet)
+		p.themes.add(testTheme)
+		p.themes.add("sport")
 		done := make(chan struct{})
 		go func() { p.run(ctx); close(done) }()
 		defer func() { cancel(); <-done }()
@@ -165,9 +163,8 @@ func TestPersistedOfAFormerMembership(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		disk := &slowDisk{}
 		var queue []persisted
-		themes := &themes{}
-		themes.add(testTheme)
-		p := newPersister(disk, postFunc(func(in persisted) { queue = append(queue, in) }), themes, quiet)
+		p := newPersister(disk, postFunc(func(in persisted) { queue = append(queue, in) }), quiet)
+		p.themes.add(testTheme)
 		done := make(chan struct{})
 		go func() { p.run(ctx); close(done) }()
 		persist := func(token, number uint64) {

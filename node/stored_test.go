@@ -33,11 +33,6 @@ func TestOldRecordsKeepEveryField(t *testing.T) {
 	if j, err := contacts.OpenJoins(s, nil); err != nil || len(j.All()) != 1 {
 		t.Errorf("joins: %v, %v", j, err)
 	}
-	for _, r := range olddata.Records(t, s, store.BucketMeta, presenceRecord, 1) {
-		if saved := olddata.SameJSON[savedPresence](t, r.Key, r.Value); saved.Since.IsZero() || saved.Above == 0 {
-			t.Errorf("presence: %v", saved)
-		}
-	}
 }
 
 // TestStoredKeys holds the keys of records of which the old directory has no value for

@@ -48,7 +48,7 @@ func (n *Node) startingState() (peer.State, error) {
 		if err != nil {
 			return st, err
 		}
-		n.themes.add(saved.Theme)
+		n.loop.states.themes.add(saved.Theme)
 		now := time.Now()
 		noted, err := replicate.DroppedTo(n.store, saved.Theme.Group(), now.Add(-n.cfg.Freshness))
 		if err != nil {
@@ -67,10 +67,10 @@ func (n *Node) startingState() (peer.State, error) {
 func (n *Node) offered() peer.Offer {
 	feeds := n.origins.Offered()
 	for theme := range feeds {
-		n.themes.add(theme)
+		n.loop.states.themes.add(theme)
 	}
 	for _, theme := range n.cfg.Read {
-		n.themes.add(theme)
+		n.loop.states.themes.add(theme)
 	}
 	return peer.Offer{Addrs: n.host.Addrs(), Feeds: feeds, Read: n.cfg.Read}
 }

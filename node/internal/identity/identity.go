@@ -1,22 +1,27 @@
-package node
+// Package identity keeps one process at a time publishing with this peer's key.
+package identity
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/host"
 	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/internal/presence"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/web"
 	"github.com/feedring/feedring/internal/wire"
 	"github.com/feedring/feedring/node/codec"
+	"github.com/feedring/feedring/node/internal/origins"
 	"github.com/feedring/feedring/node/internal/publish"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
@@ -25,14 +30,16 @@ const (
 	presenceRead   = 5 * time.Second
 	presenceWithin = 2 * time.Second // one witness
 
-	leavePresenceWithin = 300 * time.Millisecond
-	presenceRecord      = "presence"
+	leaveWithin    = 300 * time.Millisecond
+	presenceRecord = "presence"
 )
 
-// duplicateIdentity keeps this peer's only process from others with its key, a
-// copy of its data directory above all: see internal/presence.
-type duplicateIdentity struct {
-	machine *presence.Machine // of the goroutine that runs keepPresence
+// Keeper keeps this peer's only process from others with its key, a copy of its
+// data directory above all: see internal/presence.
+type Keeper struct {
+	Parts
+	signs   signs
+	machine *presence.Machine // of the goroutine that runs Run
 	saved   savedPresence
 	leaving chan struct{} // closed when the peer stops
 	left    chan struct{} // closed when witnesses know
@@ -45,14 +52,60 @@ type duplicateIdentity struct {
 	witness    presence.Witness
 }
 
+// Parts is what a Keeper works with, and which of its peer's settings it needs.
+type Parts struct {
+	Self     feedring.PeerID
+	Read     []feedring.Theme
+	LAN      bool
+	Store    *store.Store
+	Host     *host.Host
+	Sealer   *wire.Sealer
+	Verifier *wire.Verifier
+	Loop     Loop
+	Feeds    *origins.Feeds
+	Offers   Offers
+	Joins    Joins
+	Refusals Refusals
+	Events   Events
+	Tasks    Tasks
+	Log      *slog.Logger
+}
+
+// Loop runs the peer's machine.
+type Loop interface {
+	Now() time.Time
+	View() *peer.View
+	Post(peer.Input) bool
+}
+
+// Offers tells the machine what this peer publishes and reads.
+type Offers interface{ Now() }
+
+// Joins are the targets that this peer joins the network through.
+type Joins interface{ All() []string }
+
+// Refusals counts what other peers sent in vain.
+type Refusals interface{ Refuse() }
+
+// Events takes what listeners are told.
+type Events interface {
+	IdentityChanged(*web.IdentityStatus)
+}
+
+// Tasks runs goroutines while the peer runs, and reports whether it does.
+type Tasks interface{ Run(func()) bool }
+
 // savedPresence outlives the process.
 type savedPresence struct {
 	Since time.Time `json:"since"` // this peer ranks no earlier
 	Above uint64    `json:"above"` // no log goes on below
 }
 
-func openDuplicateIdentity(s *store.Store, refresh time.Duration, started time.Time) (*duplicateIdentity, error) {
-	d := &duplicateIdentity{changed: make(chan struct{}), leaving: make(chan struct{}), left: make(chan struct{})}
+// Open reads what an earlier process of this peer kept. Nothing runs before Begin.
+func Open(s *store.Store, refresh time.Duration, started time.Time) (*Keeper, error) {
+	d := &Keeper{
+		signs: signs{recent: max(time.Minute, 6*refresh)}, changed: make(chan struct{}), leaving: make(chan struct{}), left: make(chan struct{}),
+	}
 	value, err := s.Value(store.BucketMeta, presenceRecord)
 	if err == nil {
 		err = json.Unmarshal(value, &d.saved)
@@ -64,13 +117,16 @@ func openDuplicateIdentity(s *store.Store, refresh time.Duration, started time.T
 	if d.saved.Since.After(since) {
 		since = d.saved.Since
 	}
-	d.machine = presence.New(presence.Config{Refresh: refresh, Instance: seed() | 1, Since: since, Above: d.saved.Above}, started)
+	d.machine = presence.New(presence.Config{Refresh: refresh, Instance: rand.Uint64() | 1, Since: since, Above: d.saved.Above}, started)
 	return d, nil
 }
 
-// get returns the present state, and a channel that is closed when it changes. A
-// nil duplicateIdentity publishes.
-func (d *duplicateIdentity) get() (presence.Changed, <-chan struct{}) {
+// Begin takes the parts, before Run.
+func (d *Keeper) Begin(parts Parts) { d.Parts = parts }
+
+// State returns the present state, and a channel that is closed when it changes. A
+// nil Keeper publishes.
+func (d *Keeper) State() (presence.Changed, <-chan struct{}) {
 	if d == nil {
 		return presence.Changed{State: presence.Publishes}, nil
 	}
@@ -79,7 +135,7 @@ func (d *duplicateIdentity) get() (presence.Changed, <-chan struct{}) {
 	return d.now, d.changed
 }
 
-func (d *duplicateIdentity) set(c presence.Changed) (before presence.Changed) {
+func (d *Keeper) set(c presence.Changed) (before presence.Changed) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	before, d.now = d.now, c
@@ -90,9 +146,9 @@ func (d *duplicateIdentity) set(c presence.Changed) (before presence.Changed) {
 
 // MayPublish waits until it is clear whether this process publishes; an error
 // says that another one does.
-func (d *duplicateIdentity) MayPublish(ctx context.Context) error {
+func (d *Keeper) MayPublish(ctx context.Context) error {
 	for {
-		now, changed := d.get()
+		now, changed := d.State()
 		switch now.State {
 		case presence.Publishes:
 			return nil
@@ -108,8 +164,8 @@ func (d *duplicateIdentity) MayPublish(ctx context.Context) error {
 }
 
 // Yields is an error where this process publishes nothing for another one.
-func (d *duplicateIdentity) Yields() error {
-	now, _ := d.get()
+func (d *Keeper) Yields() error {
+	now, _ := d.State()
 	if now.State != presence.Yields {
 		return nil
 	}
@@ -137,9 +193,9 @@ func elsewhere(now presence.Changed) string {
 		": stop one of them, or give it a data directory of its own"
 }
 
-// status is nil where no other process has this key.
-func (d *duplicateIdentity) status() *web.IdentityStatus {
-	now, _ := d.get()
+// Status is nil where no other process has this key.
+func (d *Keeper) Status() *web.IdentityStatus {
+	now, _ := d.State()
 	if now.Rival == nil && now.State != presence.Yields {
 		return nil
 	}
@@ -150,14 +206,13 @@ func (d *duplicateIdentity) status() *web.IdentityStatus {
 	return is
 }
 
-// keepPresence tells witnesses of this process, and goes by what they heard,
-// until the peer stops.
-func (n *Node) keepPresence() {
-	d := n.identity
+// Run tells witnesses of this process, and goes by what they heard, until Leave,
+// or until stops ends.
+func (d *Keeper) Run(stops context.Context) {
 	defer close(d.left)
-	ctx, cancel := context.WithCancel(n.ctx)
+	ctx, cancel := context.WithCancel(stops)
 	defer cancel()
-	n.background(func() {
+	d.Tasks.Run(func() {
 		select {
 		case <-d.leaving:
 			cancel()
@@ -170,63 +225,63 @@ func (n *Node) keepPresence() {
 		select {
 		case <-ctx.Done():
 		case <-timer.C:
-			n.stepPresence(ctx, presence.Tick{})
+			d.step(ctx, stops, presence.Tick{})
 			timer.Reset(max(time.Until(d.machine.Deadline()), time.Millisecond))
 		}
 	}
-	last, end := context.WithTimeout(n.ctx, leavePresenceWithin)
+	last, end := context.WithTimeout(stops, leaveWithin)
 	defer end()
-	n.stepPresence(last, presence.Leave{})
+	d.step(last, stops, presence.Leave{})
 }
 
-// leavePresence tells witnesses that this process is no rival of the next one.
-func (n *Node) leavePresence() {
-	close(n.identity.leaving)
-	late := time.NewTimer(2 * leavePresenceWithin)
+// Leave tells witnesses that this process is no rival of the next one.
+func (d *Keeper) Leave() {
+	close(d.leaving)
+	late := time.NewTimer(2 * leaveWithin)
 	defer late.Stop()
 	select {
-	case <-n.identity.left:
+	case <-d.left:
 	case <-late.C:
 	}
 }
 
-func (n *Node) stepPresence(ctx context.Context, in presence.Input) {
+func (d *Keeper) step(ctx, stops context.Context, in presence.Input) {
 	inputs := []presence.Input{in}
 	for len(inputs) > 0 && ctx.Err() == nil {
-		outs := n.identity.machine.Step(time.Now(), inputs[0])
+		outs := d.machine.Step(time.Now(), inputs[0])
 		inputs = inputs[1:]
 		for _, out := range outs {
 			switch out := out.(type) {
 			case presence.Ask:
-				inputs = append(inputs, n.askWitnesses(ctx, out.Statement)...)
+				inputs = append(inputs, d.askWitnesses(ctx, out.Statement)...)
 			case presence.Changed:
-				n.presenceChanged(out)
+				d.Decided(stops, out)
 			}
 		}
 	}
 }
 
 // askWitnesses is one round: each is told, and its answer taken.
-func (n *Node) askWitnesses(ctx context.Context, s presence.Statement) []presence.Input {
-	view := n.loop.View()
-	witnesses, stands := n.witnesses(view)
+func (d *Keeper) askWitnesses(ctx context.Context, s presence.Statement) []presence.Input {
+	view := d.Loop.View()
+	witnesses, stands := d.witnesses(view)
 	asked := presence.Asked{
-		Nobody: len(witnesses) == 0 && stands, Settled: view.Synced, Addrs: n.host.Addrs(), Epoch: n.latestEpoch(),
+		Nobody: len(witnesses) == 0 && stands, Settled: view.Synced, Addrs: d.Host.Addrs(), Epoch: d.latestEpoch(),
 	}
 	var inputs []presence.Input
-	req, err := codec.PresenceTo(n.sealer, s)
+	req, err := codec.PresenceTo(d.Sealer, s)
 	if err != nil {
-		n.log.Error("what this process tells of itself cannot be encoded", "err", err)
+		d.Log.Error("what this process tells of itself cannot be encoded", "err", err)
 		return []presence.Input{asked}
 	}
-	defer n.host.Meet(witnesses)()
+	defer d.Host.Meet(witnesses)()
 	var wait sync.WaitGroup
 	var mu sync.Mutex
 	for _, id := range witnesses {
 		wait.Go(func() {
-			heard, err := n.askWitness(ctx, id, req)
+			heard, err := d.askWitness(ctx, id, req)
 			if err != nil {
-				n.log.Debug("presence", "asked", id.Short(), "err", err)
+				d.Log.Debug("presence", "asked", id.Short(), "err", err)
 				return
 			}
 			mu.Lock()
@@ -240,42 +295,42 @@ func (n *Node) askWitnesses(ctx context.Context, s presence.Statement) []presenc
 }
 
 // witnesses is whom this process tells, and whether it knows of nobody to join.
-func (n *Node) witnesses(view *peer.View) (chosen []feedring.PeerID, stands bool) {
+func (d *Keeper) witnesses(view *peer.View) (chosen []feedring.PeerID, stands bool) {
 	var own, ring, connected []feedring.PeerID
-	offered := n.origins.Offered()
+	offered := d.Feeds.Offered()
 	for _, g := range view.Ring {
 		leaders := []feedring.PeerID{g.Manager, g.Secondary}
 		ring = append(ring, leaders...)
-		if _, ours := offered[g.Theme]; ours || slices.Contains(n.cfg.Read, g.Theme) {
+		if _, ours := offered[g.Theme]; ours || slices.Contains(d.Read, g.Theme) {
 			own = append(own, leaders...)
 		}
 	}
-	for _, p := range n.host.Peers() {
+	for _, p := range d.Host.Peers() {
 		if !p.Client {
 			connected = append(connected, p.ID)
 		}
 	}
-	if now, _ := n.identity.get(); now.State == presence.Yields { // it is connected with nobody
-		for _, p := range n.host.KnownPeers() {
+	if now, _ := d.State(); now.State == presence.Yields { // it is connected with nobody
+		for _, p := range d.Host.KnownPeers() {
 			connected = append(connected, p.ID)
 		}
 	}
-	stands = len(n.joins.All()) == 0 && len(n.host.KnownPeers()) == 0 && !n.cfg.LAN
-	return presence.Choose(n.ID(), own, ring, connected), stands
+	stands = len(d.Joins.All()) == 0 && len(d.Host.KnownPeers()) == 0 && !d.LAN
+	return presence.Choose(d.Self, own, ring, connected), stands
 }
 
 // latestEpoch is that of this peer's logs that others know.
-func (n *Node) latestEpoch() (latest uint64) {
-	for url := range n.origins.Public() {
-		latest = max(latest, n.store.LogHead(feedring.FeedRef{URL: url, Publisher: n.ID()}).Position.Epoch)
+func (d *Keeper) latestEpoch() (latest uint64) {
+	for url := range d.Feeds.Public() {
+		latest = max(latest, d.Store.LogHead(feedring.FeedRef{URL: url, Publisher: d.Self}).Position.Epoch)
 	}
 	return latest
 }
 
-func (n *Node) askWitness(ctx context.Context, id feedring.PeerID, req *feedringv1.PresenceRequest) (presence.Heard, error) {
+func (d *Keeper) askWitness(ctx context.Context, id feedring.PeerID, req *feedringv1.PresenceRequest) (presence.Heard, error) {
 	ctx, cancel := context.WithTimeout(ctx, presenceWithin)
 	defer cancel()
-	raw, err := n.host.Open(ctx, id, wire.VerbPresence, false)
+	raw, err := d.Host.Open(ctx, id, wire.VerbPresence, false)
 	if err != nil {
 		return presence.Heard{}, err
 	}
@@ -288,60 +343,58 @@ func (n *Node) askWitness(ctx context.Context, id feedring.PeerID, req *feedring
 	if err := s.Receive(&reply, presenceWithin); err != nil {
 		return presence.Heard{}, err
 	}
-	return codec.HeardFrom(n.verifier, n.ID(), &reply)
+	return codec.HeardFrom(d.Verifier, d.Self, &reply)
 }
 
-// servePresence is the witness of another process.
-func (n *Node) servePresence(from feedring.PeerID, s *wire.Stream) error {
+// Serve is the witness of another process.
+func (d *Keeper) Serve(from feedring.PeerID, s *wire.Stream) error {
 	var req feedringv1.PresenceRequest
 	if err := s.Receive(&req, presenceRead); err != nil {
 		return err
 	}
-	told, err := codec.PresenceFrom(n.verifier, from, req.GetStatement())
+	told, err := codec.PresenceFrom(d.Verifier, from, req.GetStatement())
 	if err != nil {
-		n.server.Refuse()
+		d.Refusals.Refuse()
 		return err
 	}
-	d := n.identity
 	d.witnessing.Lock()
 	others := d.witness.Record(time.Now(), from, told)
 	d.witnessing.Unlock()
 	return s.Send(codec.HeardTo(others), presenceRead)
 }
 
-// presenceChanged goes by what was decided. What must outlive the process is on
-// disk before.
-func (n *Node) presenceChanged(c presence.Changed) {
-	d := n.identity
+// Decided goes by what the machine decided. What must outlive the process is on disk
+// before, unless ctx has ended.
+func (d *Keeper) Decided(ctx context.Context, c presence.Changed) {
 	if saved := (savedPresence{c.Since, c.Above}); c.State == presence.Yields && saved.Since != d.saved.Since || saved.Above != d.saved.Above {
 		value, err := json.Marshal(saved)
 		if err == nil {
-			err = n.store.Put(n.ctx, store.BucketMeta, presenceRecord, value)
+			err = d.Store.Put(ctx, store.BucketMeta, presenceRecord, value)
 		}
 		if err != nil {
-			n.log.Warn("that another process has this peer's key was not saved", "err", err)
+			d.Log.Warn("that another process has this peer's key was not saved", "err", err)
 		}
 		d.saved = saved
 	}
-	n.origins.StartAbove(c.Above)
+	d.Feeds.StartAbove(c.Above)
 	before := d.set(c)
-	n.tellPresence(before, c)
+	d.tell(before, c)
 	switch {
 	case c.State == presence.Yields && before.State != c.State:
-		n.loop.Post(peer.Suspend{})
-		n.host.Silence(true)
-		n.origins.Yield()
+		d.Loop.Post(peer.Suspend{})
+		d.Host.Silence(true)
+		d.Feeds.Yield()
 	case before.State == presence.Yields && c.State != before.State:
-		n.host.Silence(false)
-		n.loop.Post(peer.Resume{})
-		n.offers.Now()
+		d.Host.Silence(false)
+		d.Loop.Post(peer.Resume{})
+		d.Offers.Now()
 	case c.State == presence.Publishes && c.Above != before.Above:
-		n.offers.Now()
+		d.Offers.Now()
 	}
 }
 
-// tellPresence tells the log and who reads events.
-func (n *Node) tellPresence(before, now presence.Changed) {
+// tell tells the log and who reads events.
+func (d *Keeper) tell(before, now presence.Changed) {
 	text := elsewhere(now)
 	stopped := now.State == presence.Yields
 	if text == elsewhere(before) && stopped == (before.State == presence.Yields) {
@@ -349,15 +402,15 @@ func (n *Node) tellPresence(before, now presence.Changed) {
 	}
 	switch {
 	case text != "":
-		n.log.Error(text)
+		d.Log.Error(text)
 	case stopped:
 		return // a moment before it goes on
 	default:
-		n.log.Info("no other process runs with this peer's key any more: this one publishes")
+		d.Log.Info("no other process runs with this peer's key any more: this one publishes")
 	}
-	is := n.identity.status()
+	is := d.Status()
 	if is == nil {
 		is = &web.IdentityStatus{Publishes: true}
 	}
-	n.output.events.Add(Event{Event: "identity", Identity: is})
+	d.Events.IdentityChanged(is)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/feedring/feedring/internal/websub/hub"
 	"github.com/feedring/feedring/internal/websub/pings"
 	"github.com/feedring/feedring/internal/websub/subscriber"
+	"github.com/feedring/feedring/node/internal/tasks"
 )
 
 const (
@@ -32,8 +33,36 @@ const (
 	callbacksAtHost = 16
 )
 
-// openHub reads who subscribes at this peer. Without a web address nobody can.
-func (n *Node) openHub() error {
+// websub tells subscribers of what this peer serves, and takes in what hubs and
+// publishing tools tell of its own feeds.
+type websub struct {
+	pings         *pings.Receiver
+	subscriptions *subscriber.Subscriber // nil: hubs elsewhere cannot reach this peer
+	hub           *hub.Hub               // nil: without a web address nobody subscribes
+}
+
+// routes are what strangers may ask of this peer beside reading.
+func (w *websub) routes() map[string]http.Handler {
+	routes := map[string]http.Handler{"POST " + hubPath: w.hub, "POST /RPC2": w.pings}
+	if w.subscriptions != nil {
+		routes[callbackPath+"{secret}"] = w.subscriptions
+	}
+	return routes
+}
+
+// run starts what there is.
+func (w *websub) run(ctx context.Context, running *tasks.Group) {
+	if w.hub != nil {
+		running.Run(func() { w.hub.Run(ctx) })
+	}
+	if w.subscriptions != nil {
+		running.Run(func() { w.subscriptions.Run(ctx) })
+	}
+}
+
+// openWebSub reads who subscribes at this peer, and where this peer subscribes.
+// Without a web address nobody can, and hubs reach only who has a public address.
+func (n *Node) openWebSub() error {
 	if n.front.Off() {
 		return nil
 	}
@@ -44,26 +73,21 @@ func (n *Node) openHub() error {
 	if err != nil {
 		return err
 	}
-	n.pings = pings.New(n.ctx, pings.Config{Feeds: n.pingable, Look: n.lookForPing})
-	n.hub, err = hub.Open(hub.Config{
+	w := &n.websub
+	w.pings = pings.New(n.ctx, pings.Config{Feeds: n.pingable, Look: n.lookForPing})
+	w.hub, err = hub.Open(hub.Config{
 		Store: n.store, Topics: topics{n}, Client: client.WithoutRedirects(), Log: n.log,
 		Refuses: func(host string) bool { return !n.cfg.AllowPrivateFeeds && safehttp.IsPrivateHost(host) },
 		Address: func() string { return n.base() + hubPath },
-		Publish: func(addresses []string) int { return n.pings.Ping(false, addresses...) },
+		Publish: func(addresses []string) int { return w.pings.Ping(false, addresses...) },
 	})
-	return err
-}
-
-// openHubs reads where this peer subscribes. Hubs reach only who has a public
-// address.
-func (n *Node) openHubs() (err error) {
-	if n.hub == nil || n.cfg.PublicURL == "" {
-		return nil
+	if err != nil || n.cfg.PublicURL == "" {
+		return err
 	}
-	n.hubs, err = subscriber.Open(subscriber.Config{
+	w.subscriptions, err = subscriber.Open(subscriber.Config{
 		Store: n.store, Client: n.outside.WithoutRedirects(), Log: n.log,
 		Callback: n.base() + callbackPath, Own: n.base() + hubPath,
-		Look: func(feed string) { n.pings.Ping(false, feed) },
+		Look: func(feed string) { w.pings.Ping(false, feed) },
 	})
 	return err
 }
@@ -71,8 +95,8 @@ func (n *Node) openHubs() (err error) {
 // PersonalChanged tells who subscribes to a personal feed that it shows something
 // else.
 func (n *Node) PersonalChanged(secret string) {
-	if n.hub != nil {
-		n.hub.Changed(ofPersonal + secret)
+	if n.websub.hub != nil {
+		n.websub.hub.Changed(ofPersonal + secret)
 	}
 }
 
@@ -81,25 +105,27 @@ type subscribers struct{ *Node }
 
 // HubNamed takes in which hub a feed names.
 func (s subscribers) HubNamed(url, hub, self string) {
-	if s.hubs != nil {
-		s.hubs.Found(url, hub, self)
+	if s.websub.subscriptions != nil {
+		s.websub.subscriptions.Found(url, hub, self)
 	}
 }
 
 // HubWorks reports whether the hub of an own feed tells what is new.
-func (s subscribers) HubWorks(url string) bool { return s.hubs != nil && s.hubs.Works(url) }
+func (s subscribers) HubWorks(url string) bool {
+	return s.websub.subscriptions != nil && s.websub.subscriptions.Works(url)
+}
 
 // FeedPublished notes that entries came, of which a hub may have told.
 func (s subscribers) FeedPublished(url string) {
-	if s.hubs != nil {
-		s.hubs.News(url)
+	if s.websub.subscriptions != nil {
+		s.websub.subscriptions.News(url)
 	}
 }
 
 // FeedChanged tells those who subscribe to an own feed that it changed.
 func (s subscribers) FeedChanged(url string) {
-	if s.hub != nil {
-		s.hub.Changed(ofFeed + url)
+	if s.websub.hub != nil {
+		s.websub.hub.Changed(ofFeed + url)
 	}
 }
 
@@ -116,15 +142,6 @@ func (n *Node) base() string {
 		return n.cfg.PublicURL
 	}
 	return n.front.Reachable()
-}
-
-// openRoutes are what strangers may ask of this peer beside reading.
-func (n *Node) openRoutes() map[string]http.Handler {
-	routes := map[string]http.Handler{"POST " + hubPath: n.hub, "POST /RPC2": n.pings}
-	if n.hubs != nil {
-		routes[callbackPath+"{secret}"] = n.hubs
-	}
-	return routes
 }
 
 // pingable gives the addresses of public own feeds, at their sites and here.
