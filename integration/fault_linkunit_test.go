@@ -80,8 +80,8 @@ func through(a *lossyLink, n int) (atWest, atEast []arrival) {
 	return two.arrived(), one.arrived()
 }
 
-// TestAir measures the conditions that the link makes.
-func TestAir(t *testing.T) {
+// TestLink measures the conditions that the link makes.
+func TestLink(t *testing.T) {
 	t.Parallel()
 	const n = 20000
 	synctest.Test(t, func(t *testing.T) {
@@ -135,9 +135,9 @@ func TestAirOneWay(t *testing.T) {
 	})
 }
 
-// TestAirRepeats shows that a seed gives the same conditions again, and another
+// TestLinkRepeats shows that a seed gives the same conditions again, and another
 // seed another.
-func TestAirRepeats(t *testing.T) {
+func TestLinkRepeats(t *testing.T) {
 	t.Parallel()
 	fates := func(seed uint64) (all []time.Duration) {
 		a := newLossyLink(seed, conditions{delay: time.Second, jitter: time.Second, loss: 0.3, twice: 0.3})
