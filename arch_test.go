@@ -54,7 +54,7 @@ var impure = []string{
 	"net", "net/http", "os", "log", "log/slog", "math/rand", "crypto/rand", "io/fs", "syscall", "sync", "context",
 	"weak", "unique", "runtime",
 	"github.com/libp2p/", "github.com/dgraph-io/", "google.golang.org/", module + "/proto", module + "/node",
-	module + "/internal/store", module + "/internal/wire", module + "/internal/origin/fetch", module + "/internal/host",
+	module + "/internal/store", module + "/internal/wire", module + "/internal/origin/fetch", module + "/internal/origin/files", module + "/internal/origin/watch", module + "/internal/host",
 	module + "/internal/store/", module + "/internal/wire/", module + "/internal/host/",
 }
 
@@ -94,7 +94,9 @@ var arrows = map[string][]string{
 	"internal/wire/polls":           {".", "internal/wire", "internal/wire/peerid", "proto/feedring/v1"},
 	"internal/wire/wiretest":        {".", "internal/wire"},
 	"internal/safehttp":             {},
-	"internal/origin/fetch":         {".", "internal/safehttp", "internal/origin/decode", "internal/origin/document", "internal/origin/discover", "internal/origin/failure", "internal/origin/htmltext", "internal/origin/schedule", "internal/keyed"},
+	"internal/origin/fetch":         {".", "internal/safehttp", "internal/origin/decode", "internal/origin/document", "internal/origin/discover", "internal/origin/failure", "internal/origin/htmltext", "internal/origin/schedule"},
+	"internal/origin/files":         {"internal/origin/decode", "internal/origin/fetch"},
+	"internal/origin/watch":         {".", "internal/safehttp", "internal/origin/document", "internal/origin/failure", "internal/origin/fetch", "internal/origin/schedule", "internal/keyed"},
 	"internal/origin/document":      {".", "internal/origin/decode", "internal/origin/failure", "internal/origin/htmltext", "internal/origin/repair"},
 	"internal/origin/repair":        {"internal/origin/decode", "internal/origin/failure", "internal/origin/htmltext"},
 	"internal/origin/decode":        {"internal/safehttp", "internal/origin/failure", "internal/origin/guess", "internal/origin/htmltext"},
@@ -148,7 +150,7 @@ var arrows = map[string][]string{
 	"node/internal/sitecheck": {".", "group", "internal/origin/fetch", "internal/peer", "internal/vouch"},
 	"node/internal/admin": {
 		".", "group", "proto/feedring/v1", "node/internal/contacts", "node/internal/storage", "node/internal/transport", "internal/history", "internal/host", "internal/host/addr",
-		"internal/origin/fetch", "internal/peer", "internal/readerfeeds/cache", "internal/store", "internal/vouch", "internal/web", "internal/wire", "internal/wire/info",
+		"internal/origin/watch", "internal/peer", "internal/readerfeeds/cache", "internal/store", "internal/vouch", "internal/web", "internal/wire", "internal/wire/info",
 	},
 	"node/internal/sealed":    {".", "internal/match", "internal/store", "internal/wire"},
 	"node/internal/transport": {".", "group", "internal/peer", "internal/wire", "node/codec"},
@@ -162,7 +164,7 @@ var arrows = map[string][]string{
 	"node/internal/nodetest":         {".", "group", "internal/origin/fetch", "internal/store", "internal/wire", "node/internal/tasks"},
 	"node/internal/storage":          {"internal/store", "internal/web"},
 	"node/internal/origins": {
-		".", "group", "internal/keyed", "internal/origin/document", "internal/origin/fetch", "internal/peer",
+		".", "group", "internal/keyed", "internal/origin/document", "internal/origin/fetch", "internal/origin/files", "internal/origin/watch", "internal/peer",
 		"internal/readerfeeds/cache", "internal/safehttp", "internal/store", "internal/vouch", "internal/web",
 		"node/internal/origins/latency", "node/internal/publish", "node/internal/storage", "node/internal/tasks",
 	},
@@ -171,7 +173,7 @@ var arrows = map[string][]string{
 	},
 	"node/internal/origins/latency": {"internal/safehttp"},
 	"node/internal/preview": {
-		".", "internal/host", "internal/origin/discover", "internal/origin/document", "internal/origin/failure", "internal/origin/fetch", "internal/peer", "internal/vouch", "internal/web",
+		".", "internal/host", "internal/origin/discover", "internal/origin/document", "internal/origin/failure", "internal/origin/fetch", "internal/origin/watch", "internal/peer", "internal/vouch", "internal/web",
 		"node/internal/contacts",
 	},
 	"node/internal/publish": {".", "group", "internal/host", "internal/peer", "internal/readerfeeds/render", "internal/store", "internal/web", "internal/wire", "internal/wire/polls", "node/internal/sealed", "node/internal/storage", "node/internal/tasks", "proto/feedring/v1"},
@@ -179,7 +181,7 @@ var arrows = map[string][]string{
 	"cmd/feedring": {".", "node", "cmd/feedring/internal/"},
 	"cmd/feedring/internal/": {
 		".", "node", "client", "internal/duplicate", "internal/match", "internal/host", "internal/host/addr", "internal/peer", "cmd/feedring/internal/",
-		"internal/check", "internal/origin/decode", "internal/origin/failure", "internal/origin/fetch", "internal/safehttp",
+		"internal/check", "internal/origin/decode", "internal/origin/failure", "internal/origin/fetch", "internal/origin/files", "internal/origin/watch", "internal/safehttp",
 	},
 	"cmd/feedring-demo":    {".", "internal/readerfeeds/render"},
 	"internal/sim/disk":    {".", "group"},
@@ -192,7 +194,7 @@ var arrows = map[string][]string{
 
 	"internal/sim/experiment/exchange": {".", "internal/sim/experiment", "internal/gossip"},
 	"internal/sim/experiment/policy":   {"internal/origin/schedule", "internal/sim/experiment"},
-	"internal/sim/experiment/smallweb": {".", "internal/origin/fetch", "internal/origin/document", "internal/sim/experiment"},
+	"internal/sim/experiment/smallweb": {".", "internal/origin/fetch", "internal/origin/watch", "internal/origin/document", "internal/sim/experiment"},
 	"internal/sim/experiment":          {".", "group", "ring", "internal/peer", "internal/sim/experiment/stage"},
 	"internal/sim/experiment/stage":    {".", "group", "ring", "internal/peer", "internal/gossip"},
 	"internal/peer/internal/limits":    {".", "ring"},

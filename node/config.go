@@ -9,7 +9,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
-	"github.com/feedring/feedring/internal/origin/fetch"
+	"github.com/feedring/feedring/internal/origin/watch"
 	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/internal/web"
 )
@@ -34,7 +34,7 @@ type Config struct {
 	Share feedring.Share
 
 	Interval  time.Duration // fixed time between looks at an origin; 0: scheduled
-	Policy    fetch.Rule    // how looks that are scheduled are spread over feeds
+	Policy    watch.Rule    // how looks that are scheduled are spread over feeds
 	Budget    time.Duration // between scheduled looks at a feed, in the mean over all: longer learns later and asks less
 	Fetchers  int           // by how many peers of a group a feed is to be looked at that several of them offer
 	Freshness time.Duration // the paper's F: longer answers more from caches and stores more
@@ -70,8 +70,8 @@ func Default() Config {
 	return Config{
 		HTTP:      "127.0.0.1:7378",
 		Network:   "main",
-		Policy:    fetch.ExpectedLoss,
-		Budget:    fetch.MeanInterval,
+		Policy:    watch.ExpectedLoss,
+		Budget:    watch.MeanInterval,
 		Fetchers:  1,
 		Freshness: 24 * time.Hour,
 		Refresh:   10 * time.Second,
@@ -112,7 +112,7 @@ func (c *Config) Validate() error {
 		between("attempts", c.Attempts, 1, 100),
 		between("distrust", c.Fetchers, 1, group.MaxFetchers),
 		between("interval", cmp.Or(c.Interval, day), 100*time.Millisecond, 7*day),
-		between("budget", c.Budget, fetch.MeanInterval, day),
+		between("budget", c.Budget, watch.MeanInterval, day),
 	)
 }
 

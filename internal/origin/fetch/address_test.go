@@ -53,7 +53,7 @@ func TestWhatAFormerAddressSaid(t *testing.T) {
 	}
 	moved := s.At("https://b.example/feed", nil)
 	if moved.Asked() != "https://b.example/feed" || moved.conditional() || moved.Held != "" || moved.Gone || moved.Failures != 0 || !moved.NextLook.IsZero() ||
-		moved.Title != "A" || !moved.looked() {
+		moved.Title != "A" || !moved.Looked() {
 		t.Errorf("%+v", moved)
 	}
 	moved.Validators.ETag = `"2"`

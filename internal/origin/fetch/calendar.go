@@ -25,8 +25,8 @@ const (
 // calendarOf bounds what a document says, so that no mistake ends a feed: what
 // is longer than a day is a day, and who skips all hours or days skips none.
 func calendarOf(t document.Timing) *Calendar {
-	c := Calendar{TTL: min(t.TTL, maxHint), Period: min(t.Period, maxHint)}
-	if t.Period <= maxHint {
+	c := Calendar{TTL: min(t.TTL, MaxHint), Period: min(t.Period, MaxHint)}
+	if t.Period <= MaxHint {
 		c.Base = t.Base
 	}
 	for h, skip := range t.SkipHours {
@@ -51,8 +51,8 @@ func calendarOf(t document.Timing) *Calendar {
 	return &c
 }
 
-// stale is when a document that was read now may have changed, by its own words.
-func (c *Calendar) stale(now time.Time) time.Time {
+// Stale is when a document that was read now may have changed, by its own words.
+func (c *Calendar) Stale(now time.Time) time.Time {
 	switch {
 	case c == nil:
 		return now
@@ -67,11 +67,14 @@ func (c *Calendar) stale(now time.Time) time.Time {
 		into += seconds
 	}
 	next := time.Unix(now.Unix()-into+seconds, 0).UTC()
-	return laterOf(now.Add(c.TTL), next)
+	if ttl := now.Add(c.TTL); ttl.After(next) {
+		return ttl
+	}
+	return next
 }
 
-// open moves t out of the hours and days in which nothing is published.
-func (c *Calendar) open(t time.Time) time.Time {
+// Open moves t out of the hours and days in which nothing is published.
+func (c *Calendar) Open(t time.Time) time.Time {
 	if c == nil || c.SkipHours == 0 && c.SkipDays == 0 {
 		return t
 	}
@@ -85,8 +88,8 @@ func (c *Calendar) open(t time.Time) time.Time {
 	return t
 }
 
-// longest is how far away open may move a time.
-func (c *Calendar) longest() time.Duration {
+// Longest is how far away Open may move a time.
+func (c *Calendar) Longest() time.Duration {
 	switch {
 	case c == nil || c.SkipHours == 0 && c.SkipDays == 0:
 		return 0

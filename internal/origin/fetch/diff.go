@@ -57,7 +57,7 @@ func Diff(state State, doc *document.Document, now time.Time) ([]feedring.Entry,
 // an earlier version or a backup left.
 func (s *State) history(published time.Time) feedring.History {
 	since := s.Offered
-	if s.looked() || since.IsZero() {
+	if s.Looked() || since.IsZero() {
 		return feedring.NoHistory
 	}
 	if s.Failures == 0 && !s.LastLook.IsZero() && s.LastLook.Before(since) {

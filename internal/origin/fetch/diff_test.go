@@ -10,7 +10,6 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/origin/document"
-	"github.com/feedring/feedring/internal/origin/failure"
 )
 
 const rssDoc = `<rss version="2.0"><channel><title>News</title>
@@ -229,34 +228,4 @@ func FuzzState(f *testing.F) {
 			t.Fatalf("entries read but not written: %v", err)
 		}
 	})
-}
-
-func TestFixed(t *testing.T) {
-	failed := failure.New(failure.KindUnavailable, "x")
-	for name, c := range map[string]struct {
-		p        Fixed
-		failures int
-		o        Outcome
-		want     time.Duration
-	}{
-		"exact":           {Fixed(time.Second), 0, Outcome{New: 3}, time.Second},
-		"first failure":   {Fixed(time.Second), 1, Outcome{Err: failed}, time.Second},
-		"third failure":   {Fixed(time.Second), 3, Outcome{Err: failed}, 4 * time.Second},
-		"many failures":   {Fixed(time.Second), 99, Outcome{Err: failed}, 10 * time.Second},
-		"at most an hour": {Fixed(20 * time.Minute), 99, Outcome{Err: failed}, time.Hour},
-		"or the interval": {Fixed(2 * time.Hour), 99, Outcome{Err: failed}, 2 * time.Hour},
-	} {
-		next, _ := c.p.Next(&State{Failures: c.failures}, c.o, start)
-		if got := next.Sub(start); got != c.want {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
-		}
-	}
-	shorter := State{LastLook: start, NextLook: start.Add(time.Hour), Interval: time.Hour}
-	if got := Fixed(time.Minute).Resume(&shorter, start); !got.Equal(start.Add(time.Minute)) {
-		t.Errorf("resumed with a shorter interval: %v", got)
-	}
-	shorter.Interval = time.Minute
-	if got := Fixed(time.Minute).Resume(&shorter, start); !got.Equal(start.Add(time.Hour)) {
-		t.Errorf("resumed with what the origin asked for: %v", got)
-	}
 }

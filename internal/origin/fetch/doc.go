@@ -1,8 +1,6 @@
-// Package fetch is an origin: it fetches a feed politely, reads what came,
-// tells its entries apart from those seen before, and decides when to look
-// again. A Watcher does so for many feeds at once.
+// Package fetch looks at a feed once: it asks the origin politely, with what it
+// knows already, reads what came within its budgets, and tells the entries apart
+// from those seen before. When to look is package watch's.
 //
-// It publishes, stores and signs nothing: what it finds goes to a Handler,
-// whose answer says whether the find is durable. It knows no groups and no
-// other peers.
+// What it remembers between two looks is a State, which the caller keeps.
 package fetch

@@ -1,7 +1,8 @@
 package fetch
 
 import (
-	"errors"
+	"fmt"
+	"time"
 
 	"github.com/feedring/feedring/internal/origin/failure"
 )
@@ -9,23 +10,18 @@ import (
 // Error says what came instead of a feed, or why nothing did.
 type Error = failure.Error
 
-// asError returns err as an *Error; Fetch returns no other kind, unless it was
-// cancelled.
-func asError(err error, url string) *Error {
-	var e *Error
-	if errors.As(err, &e) {
-		return e
-	}
-	return &Error{Kind: failure.KindNetwork, URL: url, Detail: err.Error(), Err: err}
+// HeldError says until when a host is left alone.
+type HeldError struct {
+	Host      string
+	Until     time.Time
+	OpenEnded bool // it asked for fewer requests, and not until when
 }
 
-// Told is an error of Handler.Changed that is no feed's own, and that the log is
-// told of where it arises: a full disk would be told once for each feed. The origin
-// did not fail, so its feed is looked at as often as before: see Watcher.Resume.
-type Told struct{ Err error }
-
-// Error returns the text of what lies below.
-func (t Told) Error() string { return t.Err.Error() }
-
-// Unwrap returns what lies below.
-func (t Told) Unwrap() error { return t.Err }
+// Error names the host and until when it is left alone, in UTC.
+func (e *HeldError) Error() string {
+	until := e.Until.UTC().Truncate(time.Second).Format(time.RFC3339)
+	if e.OpenEnded {
+		return fmt.Sprintf("%s is left alone until %s, after its 429", e.Host, until)
+	}
+	return fmt.Sprintf("%s asked to be left alone until %s", e.Host, until)
+}

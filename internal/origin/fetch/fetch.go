@@ -57,7 +57,7 @@ type Page struct {
 	Partial     bool   // only what is new
 }
 
-// Client is what a Fetcher needs of a *guard.Client.
+// Client is what a Fetcher needs of a *safehttp.Client.
 type Client interface {
 	Do(*http.Request) (*http.Response, error)
 }
@@ -77,7 +77,7 @@ type Fetcher struct {
 // take twenty bytes of memory for each byte of the document.
 const readers = 2
 
-// NewFetcher returns a Fetcher over client, a *guard.Client, whose limits of
+// NewFetcher returns a Fetcher over client, a *safehttp.Client, whose limits of
 // time, redirects and addresses hold. prepare may be nil.
 func NewFetcher(client Client, prepare Prepare) *Fetcher {
 	if prepare == nil {
@@ -201,7 +201,7 @@ func (f *Fetcher) read(a *Answer, url, asked string, resp *http.Response, state 
 	}
 	if a.Partial {
 		hash = state.BodyHash
-	} else if hash == state.BodyHash && state.looked() {
+	} else if hash == state.BodyHash && state.Looked() {
 		a.Page = page
 		return nil
 	}

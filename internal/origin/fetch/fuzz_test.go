@@ -46,7 +46,7 @@ func FuzzHints(f *testing.F) {
 		}
 		hints := ReadHints(h, start)
 		for _, d := range []time.Duration{hints.RetryAfter, hints.MaxAge} {
-			if d < 0 || d > maxHint {
+			if d < 0 || d > MaxHint {
 				t.Fatalf("%v: %+v", h, hints)
 			}
 		}

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// maxHint bounds how long an origin can make us stay away: a mistake of a
+// MaxHint bounds how long an origin can make us stay away: a mistake of a
 // zero too many must not end a feed.
-const maxHint = 24 * time.Hour
+const MaxHint = 24 * time.Hour
 
 // Hints are what the header of an answer says about when to come back; what the
 // document says is its Calendar.
@@ -67,12 +67,12 @@ func maxAge(h http.Header, now time.Time) time.Duration {
 func seconds(s string) (time.Duration, bool) {
 	n, err := strconv.ParseUint(strings.TrimSpace(s), 10, 32)
 	if errors.Is(err, strconv.ErrRange) {
-		return maxHint, true
+		return MaxHint, true
 	}
 	if err != nil {
 		return 0, false
 	}
-	return min(time.Duration(n)*time.Second, maxHint), true
+	return min(time.Duration(n)*time.Second, MaxHint), true
 }
 
 func until(date string, now time.Time) time.Duration {
@@ -80,8 +80,8 @@ func until(date string, now time.Time) time.Duration {
 	if err != nil {
 		return 0
 	}
-	if t.After(now.Add(maxHint)) { // perhaps by more than a time.Duration holds
-		return maxHint
+	if t.After(now.Add(MaxHint)) { // perhaps by more than a time.Duration holds
+		return MaxHint
 	}
 	whole := (t.Sub(now) + time.Second - 1).Truncate(time.Second) // not a moment too early
 	return max(0, whole)

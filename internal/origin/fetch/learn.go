@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"encoding/binary"
+	"hash/fnv"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -35,7 +36,7 @@ const (
 func (s *State) study(before *State, items []document.Item, found []feedring.Entry, current map[feedring.EntryID]bool, now time.Time) {
 	l := &s.learned
 	l.window = min(max(len(items), l.window*15/16), maxWindow) // some shrink while little is published
-	if !before.looked() || l.since == 0 {
+	if !before.Looked() || l.since == 0 {
 		l.since = now.Unix()
 		l.first(items, now)
 		return
@@ -165,7 +166,12 @@ func (l *learned) decode(b []byte) bool {
 	return ok && len(rest) == 0
 }
 
-// site is what a look's value hangs on beside the rhythm.
-func (l *learned) site() schedule.Site {
-	return schedule.Site{Window: max(1, l.window), Residence: l.lives}
+// Rhythm is when entries came, as looks taught. It is not to be changed.
+func (s *State) Rhythm() *schedule.Rhythm { return &s.learned.rhythm }
+
+// Site is what a look's value hangs on beside the rhythm. The address is the luck.
+func (s *State) Site() schedule.Site {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(s.URL))
+	return schedule.Site{Window: max(1, s.learned.window), Residence: s.learned.lives, Jitter: float64(h.Sum32()) / (1 << 32)}
 }

@@ -73,8 +73,8 @@ func TestLivesAreLearned(t *testing.T) {
 		t.Fatal("no lives are known of 890 entries that went")
 	}
 	// An entry stays six hours: looks further apart than that would miss some.
-	b := NewBudget(ExpectedLoss, MeanInterval, nil)
-	if at := b.due(&s, schedule.Price{Look: 1, Loss: 100}, s.LastLook); at.Sub(s.LastLook) > 6*time.Hour {
+	price, bounds := schedule.Price{Look: 1, Loss: 100}, schedule.Bounds{Shortest: time.Hour, Longest: 24 * time.Hour}
+	if at := price.Next(s.Rhythm(), s.Site(), s.LastLook, bounds); at.Sub(s.LastLook) > 6*time.Hour {
 		t.Errorf("looked at again after %v", at.Sub(s.LastLook))
 	}
 }

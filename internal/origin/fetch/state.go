@@ -17,7 +17,7 @@ import (
 
 // State is all that is remembered of a feed between two looks. The zero State
 // with an URL is a feed that was never looked at. It is a value: Diff and the
-// Watcher make new ones and change none, so it may be kept and saved at leisure.
+// package watch make new ones and change none, so it may be kept and saved at leisure.
 // Its JSON form leaves out what was learned and what is known of the entries.
 // MarshalBinary leaves out the entries alone, which MarshalKnown writes: they are
 // most of it, and change and are needed where a document came.
@@ -46,7 +46,7 @@ type State struct {
 	Failures    int           `json:"failures,omitempty"`    // since LastSuccess
 	LastError   string        `json:"last_error,omitempty"`
 	Unreached   bool          `json:"unreached,omitempty"` // the last look got no answer from the origin, and no connection
-	Refused     bool          `json:"refused,omitempty"`   // the origin answered the last look, and Handler.Changed refused all entries: Told
+	Refused     bool          `json:"refused,omitempty"`   // the origin answered the last look, and the entries were refused: watch.Told
 
 	Moved      string    `json:"moved,omitempty"`       // where the origin says the feed is for good
 	MovedSince time.Time `json:"moved_since,omitzero"`  // when it said so first
@@ -57,7 +57,7 @@ type State struct {
 	Former []string `json:"-"`               // addresses that the feed had meanwhile
 
 	// Offered is since when this peer offers a feed that it never read: what it
-	// finds first that is older is history. Zero: it is not known. The Handler
+	// finds first that is older is history. Zero: it is not known. The caller
 	// keeps it.
 	Offered time.Time `json:"-"`
 
@@ -106,8 +106,16 @@ func (s State) WithoutKnown() State {
 	return s
 }
 
+// Outcome is what one look found.
+type Outcome struct {
+	New, Updated int    // entries
+	Partial      bool   // the document had new entries alone, and says nothing of what is gone
+	Err          *Error // nil: the origin answered
+	Hints        Hints
+}
+
 // After returns what an answer brought, as Diff does, the state that remembers
-// it, and what a Policy is told. The next look is not planned yet. Where a
+// it, and an Outcome for whoever plans the next look, which is not planned yet. Where a
 // document came, the entries of s are loaded.
 func (s State) After(answer Answer, now time.Time) ([]feedring.Entry, State, Outcome) {
 	var entries []feedring.Entry
@@ -137,12 +145,24 @@ func (s *State) take(answer Answer, now time.Time) {
 	s.Failures, s.LastError, s.Unreached, s.Refused = 0, "", false, false
 }
 
-func (s *State) looked() bool { return !s.LastSuccess.IsZero() }
+// Failed returns the state after a look that failed, and what is to be made of err.
+// Refused is left to the caller.
+func (s State) Failed(err *Error, now time.Time) (State, *Error) {
+	err = s.fallBack(err)
+	s.LastLook = now
+	s.Failures++
+	s.LastError = err.Detail
+	s.Unreached = err.Unreached && err.Status == 0
+	return s, err
+}
 
-// ended reports whether the origin told this peer itself that the feed is gone.
-func (s *State) ended() bool { return s.Gone && s.NextLook.IsZero() }
+// Looked reports whether the feed was ever read.
+func (s *State) Looked() bool { return !s.LastSuccess.IsZero() }
 
-func (s *State) conditional() bool { return s.looked() && s.Validators != Validators{} }
+// Ended reports whether the origin told this peer itself that the feed is gone.
+func (s *State) Ended() bool { return s.Gone && s.NextLook.IsZero() }
+
+func (s *State) conditional() bool { return s.Looked() && s.Validators != Validators{} }
 
 const (
 	stateVersion = 3 // 1 has nothing learned, and 1 and 2 have the entries too

@@ -54,7 +54,7 @@ type Topics interface {
 	Watch(resource string, on bool)
 }
 
-// Client is what the hub needs of a *guard.Client that follows no redirects.
+// Client is what the hub needs of a *safehttp.Client that follows no redirects.
 type Client interface {
 	Do(*http.Request) (*http.Response, error)
 }

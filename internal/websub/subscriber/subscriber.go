@@ -41,7 +41,7 @@ type Records interface {
 	ListPrefix(b store.Bucket, prefix string) iter.Seq2[store.Record, error]
 }
 
-// Client is what a Room needs of a *guard.Client that follows no redirects.
+// Client is what a Room needs of a *safehttp.Client that follows no redirects.
 type Client interface {
 	Do(*http.Request) (*http.Response, error)
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
-	"github.com/feedring/feedring/internal/origin/fetch"
+	"github.com/feedring/feedring/internal/origin/watch"
 	"github.com/feedring/feedring/internal/vouch"
 	"github.com/feedring/feedring/internal/web"
 )
@@ -45,7 +45,7 @@ func (d *Admin) Vouch(ctx context.Context, site string) (web.VouchAdvice, error)
 		d.cfg.Sites.Forget(vouch.SitesOf(url)...)
 	}
 	d.lookAtSites()
-	looks, vouched := fetch.MeanInterval, fetch.VouchedEvery
+	looks, vouched := watch.MeanInterval, watch.VouchedEvery
 	if d.cfg.Interval > 0 {
 		looks, vouched = d.cfg.Interval, d.cfg.Interval
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/origin/fetch"
+	"github.com/feedring/feedring/internal/origin/watch"
 	"github.com/feedring/feedring/internal/wire"
 	"github.com/feedring/feedring/node/internal/sealed"
 )
@@ -110,7 +111,7 @@ func TestTurnsAreEven(t *testing.T) {
 	for turn := 1; turn <= of; turn++ {
 		l := &assignments{now: map[string]turnOf{}}
 		l.now[testURL] = turnOf{FetchAssignment: group.FetchAssignment{Slot: turn, Slots: of}}
-		p := inTurn{Policy: fetch.Fixed(interval), assignments: l, exact: true}
+		p := inTurn{Policy: watch.Fixed(interval), assignments: l, exact: true}
 		at := begun.Add(time.Duration(turn) * 37 * time.Second)
 		for range 5 {
 			next, _ := p.Next(&fetch.State{URL: testURL}, fetch.Outcome{}, at)
@@ -127,7 +128,7 @@ func TestTurnsAreEven(t *testing.T) {
 			t.Errorf("turn %d is %v before the next", i+1, apart)
 		}
 	}
-	alone := inTurn{Policy: fetch.Fixed(interval)}
+	alone := inTurn{Policy: watch.Fixed(interval)}
 	if next, _ := alone.Next(&fetch.State{URL: testURL}, fetch.Outcome{}, begun); next != begun.Add(interval) {
 		t.Errorf("who is alone looks at %v", next)
 	}

@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/feedring/feedring/internal/origin/fetch"
+	"github.com/feedring/feedring/internal/origin/watch"
 	"github.com/feedring/feedring/internal/store"
 )
 
@@ -28,8 +28,8 @@ func BenchmarkManyFeeds(b *testing.B) {
 	before, cpu := inUse(), computing(b)
 	b.ResetTimer()
 	l := newLibrary(b, s, p)
-	l.watcher, err = fetch.NewWatcher(fetch.WatcherConfig{
-		Client: http.DefaultClient, Policy: fetch.NewBudget(fetch.ExpectedLoss, fetch.MeanInterval, rand.NewPCG(1, 2)), Handler: l,
+	l.watcher, err = watch.New(watch.Config{
+		Client: http.DefaultClient, Policy: watch.NewBudget(watch.ExpectedLoss, watch.MeanInterval, rand.NewPCG(1, 2)), Handler: l,
 	})
 	check(b, err)
 	l.begin(b.Context())

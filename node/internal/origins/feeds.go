@@ -21,6 +21,8 @@ import (
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/keyed"
 	"github.com/feedring/feedring/internal/origin/fetch"
+	"github.com/feedring/feedring/internal/origin/files"
+	"github.com/feedring/feedring/internal/origin/watch"
 	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/internal/readerfeeds/cache"
 	"github.com/feedring/feedring/internal/safehttp"
@@ -123,7 +125,7 @@ type Config struct {
 	Share        feedring.Share // how much of an entry leaves this peer, where its feed does not say
 	AllowPrivate bool           // addresses of this machine and its network are fetched too
 	Interval     time.Duration  // between looks at each origin; 0: scheduled
-	Policy       fetch.Rule
+	Policy       watch.Rule
 	Budget       time.Duration
 }
 
@@ -148,8 +150,8 @@ type Feeds struct {
 	Config
 	ctx         context.Context // ends with the peer
 	parts       Parts
-	watcher     *fetch.Watcher
-	files       *fetch.Files
+	watcher     *watch.Watcher
+	files       *files.Files
 	ours        vouches
 	assignments *assignments  // who looks at what is published; nil: this peer at all
 	least       atomic.Uint64 // no log goes on in an earlier epoch: another process with this peer's key may have
@@ -175,15 +177,15 @@ func Load(ctx context.Context, cfg Config, configured []feedring.FeedSpec) (*Fee
 // Begin makes ready to look at origins.
 func (o *Feeds) Begin(parts Parts) (err error) {
 	o.parts = parts
-	o.files = &fetch.Files{Next: parts.Previews, Path: o.file, All: o.allFiles}
+	o.files = &files.Files{Next: parts.Previews, Path: o.file, All: o.allFiles}
 	o.assignments = newAssignments(o)
-	spread := fetch.WithSites{Policy: fetch.NewBudget(o.Policy, o.Budget, rand.NewPCG(rand.Uint64(), rand.Uint64())), Vouches: o.Vouched}
-	var policy fetch.Policy = fetch.WithHubs{Policy: spread, Works: parts.Subscribers.HubWorks}
+	spread := watch.WithSites{Policy: watch.NewBudget(o.Policy, o.Budget, rand.NewPCG(rand.Uint64(), rand.Uint64())), Vouches: o.Vouched}
+	var policy watch.Policy = watch.WithHubs{Policy: spread, Works: parts.Subscribers.HubWorks}
 	if o.Interval > 0 {
-		policy = fetch.Fixed(o.Interval)
+		policy = watch.Fixed(o.Interval)
 	}
 	policy = inTurn{Policy: policy, assignments: o.assignments, exact: o.Interval > 0}
-	o.watcher, err = fetch.NewWatcher(fetch.WatcherConfig{
+	o.watcher, err = watch.New(watch.Config{
 		Client: o.files, Policy: policy, HostPolicy: o.hostPolicy(), Prepare: parts.Subscribers.Prepare, Handler: o, Logger: o.Log, Fetched: o.fetched,
 	})
 	return err
@@ -528,7 +530,7 @@ func (o *Feeds) Changed(ctx context.Context, url string, entries []feedring.Entr
 		err = o.put(context.WithoutCancel(ctx), url, next)
 	}
 	if o.Storage.Refused(time.Now(), err) || errors.Is(err, publish.ErrElsewhere) {
-		return fetch.Told{Err: err} // by storage, by tellPresence
+		return watch.Told{Err: err} // by storage, by tellPresence
 	}
 	return err
 }

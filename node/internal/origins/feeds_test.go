@@ -14,6 +14,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/origin/fetch"
+	"github.com/feedring/feedring/internal/origin/watch"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/web"
 	"github.com/feedring/feedring/node/internal/nodetest"
@@ -55,7 +56,7 @@ func newLibrary(t testing.TB, s *store.Store, p *testWriter, configured ...feedr
 			_, err := p.Write(ctx, spec, entries, at)
 			return err
 		})}
-	l.watcher, err = fetch.NewWatcher(fetch.WatcherConfig{Client: http.DefaultClient, Prepare: own.Prepare, Policy: fetch.Fixed(time.Hour), Handler: l, Fetched: l.fetched})
+	l.watcher, err = watch.New(watch.Config{Client: http.DefaultClient, Prepare: own.Prepare, Policy: watch.Fixed(time.Hour), Handler: l, Fetched: l.fetched})
 	check(t, err)
 	return l
 }
@@ -128,7 +129,7 @@ func TestFullDiskIsSaid(t *testing.T) {
 			Config: Config{Store: test.store, Log: quiet, Cache: openOwn(t), Identity: alone{}, Loop: testLoop(nil), Offers: &siteOfFeeds{}},
 			feeds:  newFeeds(),
 		}
-		o.watcher, err = fetch.NewWatcher(fetch.WatcherConfig{Client: nobodyAnswers{}, Policy: fetch.Fixed(time.Hour), Handler: o})
+		o.watcher, err = watch.New(watch.Config{Client: nobodyAnswers{}, Policy: watch.Fixed(time.Hour), Handler: o})
 		check(t, err)
 		finder := preview.New(preview.Config{Feeds: o, Previews: fetch.NewPreviews(nobodyAnswers{}, nil)})
 		api := httptest.NewServer(web.SocketHandler(web.Config{Backend: backend{o: o, finder: finder}, Logger: quiet}))

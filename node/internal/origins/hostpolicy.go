@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/origin/fetch"
+	"github.com/feedring/feedring/internal/origin/watch"
 	"github.com/feedring/feedring/internal/safehttp"
 	"github.com/feedring/feedring/internal/vouch"
 )
@@ -13,11 +13,11 @@ import (
 // hostPolicy says which origins are no strangers': sites that name this peer, and
 // files. Whoever gives an interval knows the origin, and owns what is at a private
 // address. What was previewed is taken from there.
-func (o *Feeds) hostPolicy() fetch.HostPolicy {
+func (o *Feeds) hostPolicy() watch.HostPolicy {
 	local := func(feedURL string) bool { return o.file(feedURL) != "" }
 	here := func(feedURL string) bool { return local(feedURL) || o.parts.Previews.Holds(feedURL) }
-	part := func(feedURL string) fetch.Part { return fetch.Part(o.assignments.of(feedURL).Part) }
-	return fetch.HostPolicy{Between: o.Interval, Local: here, Part: part, Ours: func(feedURL string) bool {
+	part := func(feedURL string) watch.Part { return watch.Part(o.assignments.of(feedURL).Part) }
+	return watch.HostPolicy{Between: o.Interval, Local: here, Part: part, Ours: func(feedURL string) bool {
 		present := o.addresses.presentOf(feedURL)
 		return local(feedURL) || o.Interval > 0 && atHome(present) || o.Vouched(feedURL) && sameSite(feedURL, present)
 	}}

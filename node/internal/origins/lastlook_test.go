@@ -6,6 +6,7 @@ import (
 
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/origin/fetch"
+	"github.com/feedring/feedring/internal/origin/watch"
 	"github.com/feedring/feedring/node/internal/tasks"
 )
 
@@ -144,10 +145,10 @@ func TestPartOfAHostsTime(t *testing.T) {
 	ended.End(0)
 	n := &Feeds{assignments: &assignments{tasks: ended, now: map[string]turnOf{}}}
 	n.assignments.told(group.FetchAssignment{URL: testURL, Slot: 1, Slots: 1, Part: group.Part{From: 5, Size: 6}})
-	if part := n.hostPolicy().Part(testURL); part != (fetch.Part{From: 5, Size: 6}) {
+	if part := n.hostPolicy().Part(testURL); part != (watch.Part{From: 5, Size: 6}) {
 		t.Errorf("it has %v", part)
 	}
-	if part := n.hostPolicy().Part("https://another.example/"); part != (fetch.Part{}) {
+	if part := n.hostPolicy().Part("https://another.example/"); part != (watch.Part{}) {
 		t.Errorf("another has %v", part)
 	}
 }

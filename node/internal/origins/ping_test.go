@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring/internal/origin/fetch"
+	"github.com/feedring/feedring/internal/origin/watch"
 	"github.com/feedring/feedring/internal/web"
 )
 
@@ -30,7 +31,7 @@ func TestPingTellsWhatItWaitsFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &Feeds{Config: Config{Log: quiet, Cache: openOwn(t)}, feeds: newFeeds()}
 		var err error
-		o.watcher, err = fetch.NewWatcher(fetch.WatcherConfig{Client: hanging{}, Policy: fetch.Fixed(time.Hour), HostPolicy: fetch.HostPolicy{Ours: func(string) bool { return true }}, Handler: unwritten{o}})
+		o.watcher, err = watch.New(watch.Config{Client: hanging{}, Policy: watch.Fixed(time.Hour), HostPolicy: watch.HostPolicy{Ours: func(string) bool { return true }}, Handler: unwritten{o}})
 		check(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		go o.watcher.Run(ctx)
@@ -80,7 +81,7 @@ func TestPingTellsOfAHold(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			o := &Feeds{Config: Config{Log: quiet, Cache: openOwn(t)}, feeds: newFeeds()}
 			var err error
-			o.watcher, err = fetch.NewWatcher(fetch.WatcherConfig{Client: tooBusy(retryAfter), Policy: fetch.Fixed(time.Hour), Handler: unwritten{o}})
+			o.watcher, err = watch.New(watch.Config{Client: tooBusy(retryAfter), Policy: watch.Fixed(time.Hour), Handler: unwritten{o}})
 			check(t, err)
 			ctx, cancel := context.WithCancel(t.Context())
 			go o.watcher.Run(ctx)

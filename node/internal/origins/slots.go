@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"github.com/feedring/feedring/internal/origin/fetch"
+	"github.com/feedring/feedring/internal/origin/watch"
 )
 
 // inTurn holds a policy's times at this peer's turn where several look at a feed:
 // each as many times rarer as they are, evenly one after another. Their clocks
 // agree by some seconds, and so do their intervals, made so.
 type inTurn struct {
-	fetch.Policy
+	watch.Policy
 	assignments *assignments
 	exact       bool // the interval is everybody's: somebody gave it
 }

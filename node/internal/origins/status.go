@@ -10,7 +10,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/origin/document"
-	"github.com/feedring/feedring/internal/origin/fetch"
+	"github.com/feedring/feedring/internal/origin/files"
 	"github.com/feedring/feedring/internal/safehttp"
 	"github.com/feedring/feedring/internal/web"
 )
@@ -124,7 +124,7 @@ func (o *Feeds) Refuse(spec feedring.FeedSpec) error {
 	if err != nil || spec.File == "" {
 		return err
 	}
-	if err := fetch.CheckFile(spec.File); err != nil {
+	if err := files.Check(spec.File); err != nil {
 		return fmt.Errorf("%s was not added: %w", spec.URL, err)
 	}
 	return nil

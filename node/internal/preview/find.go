@@ -18,6 +18,7 @@ import (
 	"github.com/feedring/feedring/internal/origin/discover"
 	"github.com/feedring/feedring/internal/origin/failure"
 	"github.com/feedring/feedring/internal/origin/fetch"
+	"github.com/feedring/feedring/internal/origin/watch"
 	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/internal/web"
 	"github.com/feedring/feedring/node/internal/contacts"
@@ -72,7 +73,7 @@ func (f *Finder) FindFeed(ctx context.Context, spec feedring.FeedSpec) (web.Foun
 	switch {
 	case errors.As(err, &held):
 		as.Note = held.Error() + ": it is looked at then"
-	case errors.Is(err, fetch.ErrBusy):
+	case errors.Is(err, watch.ErrBusy):
 		as.Note, as.Unasked = err.Error()+": it is looked at after them", true
 	case seen.Page != nil:
 		return f.findOn(ctx, spec.URL, seen.Page, err)
@@ -178,7 +179,7 @@ func (f *Finder) LookBefore(ctx context.Context, from, to string) (note string, 
 		return "", nil
 	case errors.As(err, &held):
 		return held.Error() + ": it is looked at then", nil
-	case errors.Is(err, fetch.ErrBusy):
+	case errors.Is(err, watch.ErrBusy):
 		return err.Error() + ": it is looked at after them", nil
 	case errors.Is(err, context.DeadlineExceeded):
 		return "the origin has not answered yet: it is asked again", nil

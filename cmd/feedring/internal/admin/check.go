@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/cmd/feedring/internal/command"
 	"github.com/feedring/feedring/cmd/feedring/internal/exit"
@@ -23,6 +21,7 @@ import (
 	"github.com/feedring/feedring/internal/origin/fetch"
 	"github.com/feedring/feedring/internal/safehttp"
 	"github.com/feedring/feedring/node"
+	"github.com/spf13/cobra"
 )
 
 func (a *commands) checkCommand() *cobra.Command {

@@ -8,10 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pelletier/go-toml/v2"
-
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/origin/fetch"
+	"github.com/feedring/feedring/internal/origin/files"
+	"github.com/pelletier/go-toml/v2"
 )
 
 // tablesKey is the key of feeds that are tables of the configuration file.
@@ -98,7 +97,7 @@ func specOfTable(table map[string]any) (spec feedring.FeedSpec, err error) {
 	if spec.File == "" {
 		return spec, nil
 	}
-	return spec, fetch.CheckFile(spec.File)
+	return spec, files.Check(spec.File)
 }
 
 // text writes the tables as parse reads them; empty: there are none.

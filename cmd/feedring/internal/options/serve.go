@@ -10,14 +10,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
-
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/cmd/feedring/internal/exit"
 	"github.com/feedring/feedring/internal/host/addr"
-	"github.com/feedring/feedring/internal/origin/fetch"
+	"github.com/feedring/feedring/internal/origin/watch"
 	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/node"
+	"github.com/spf13/pflag"
 )
 
 // Serve are the flags of serve, which are the keys of the configuration
@@ -90,7 +89,7 @@ func (o *Serve) Config(data string) (node.Config, error) {
 	c.PublicURL = strings.TrimSuffix(o.publicURL, "/")
 	c.Listen, c.Announce, c.Join, c.LAN = o.listen.Values, o.announce.Values, o.join.Values, o.lan
 	c.Interval, c.Freshness, c.Refresh = time.Duration(o.interval), time.Duration(o.freshness), time.Duration(o.refresh)
-	c.Policy, c.Budget = fetch.Rule(o.policy), time.Duration(o.budget)
+	c.Policy, c.Budget = watch.Rule(o.policy), time.Duration(o.budget)
 	c.Keep, c.Fetchers = time.Duration(o.keep.Duration), o.distrust
 	c.Attempts, c.Routing, c.AllowPrivateFeeds = o.attempts, peer.Routing(o.routing), o.private
 	var err error
@@ -243,11 +242,11 @@ func checkFeed(s string) error {
 }
 
 // policyFlag reads the name of a rule.
-type policyFlag fetch.Rule
+type policyFlag watch.Rule
 
 // Set implements pflag.Value.
 func (p *policyFlag) Set(s string) error {
-	rule, err := fetch.ParseRule(s)
+	rule, err := watch.ParseRule(s)
 	if err == nil {
 		*p = policyFlag(rule)
 	}

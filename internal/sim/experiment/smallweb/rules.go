@@ -10,6 +10,7 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/origin/document"
 	"github.com/feedring/feedring/internal/origin/fetch"
+	"github.com/feedring/feedring/internal/origin/watch"
 )
 
 type namedRule struct {
@@ -20,19 +21,19 @@ type namedRule struct {
 // rules are those that are played: Miniflux's two, as its documentation has them,
 // and this project's with several budgets.
 func rules(sites []Site, seed uint64) []namedRule {
-	ours := func(name string, r fetch.Rule, mean time.Duration) namedRule {
+	ours := func(name string, r watch.Rule, mean time.Duration) namedRule {
 		return namedRule{name, func() rule { return newOurs(sites, r, mean, seed) }}
 	}
 	return []namedRule{
 		{"Miniflux, round robin", func() rule { return roundRobin{} }},
 		{"Miniflux, entry frequency", func() rule { return entryFrequency{sites} }},
-		ours("uniform, 1h", fetch.Uniform, time.Hour),
-		ours("expected loss, 1h", fetch.ExpectedLoss, time.Hour),
-		ours("expected loss, 2h", fetch.ExpectedLoss, 2*time.Hour),
-		ours("uniform, 6h", fetch.Uniform, 6*time.Hour),
-		ours("expected loss, 6h", fetch.ExpectedLoss, 6*time.Hour),
-		ours("uniform, 20h", fetch.Uniform, 20*time.Hour),
-		ours("expected loss, 20h", fetch.ExpectedLoss, 20*time.Hour),
+		ours("uniform, 1h", watch.Uniform, time.Hour),
+		ours("expected loss, 1h", watch.ExpectedLoss, time.Hour),
+		ours("expected loss, 2h", watch.ExpectedLoss, 2*time.Hour),
+		ours("uniform, 6h", watch.Uniform, 6*time.Hour),
+		ours("expected loss, 6h", watch.ExpectedLoss, 6*time.Hour),
+		ours("uniform, 20h", watch.Uniform, 20*time.Hour),
+		ours("expected loss, 20h", watch.ExpectedLoss, 20*time.Hour),
 	}
 }
 
@@ -71,15 +72,15 @@ type ours struct {
 	sites  []Site
 	states []fetch.State
 	seen   []int // entries published when the document came last; 0: none did
-	policy fetch.Policy
-	hosts  fetch.HostPolicy
+	policy watch.Policy
+	hosts  watch.HostPolicy
 	random *rand.Rand
 }
 
-func newOurs(sites []Site, r fetch.Rule, mean time.Duration, seed uint64) *ours {
+func newOurs(sites []Site, r watch.Rule, mean time.Duration, seed uint64) *ours {
 	o := &ours{
 		sites: sites, states: make([]fetch.State, len(sites)), seen: make([]int, len(sites)),
-		policy: fetch.NewBudget(r, mean, rand.NewPCG(seed, 2)), random: rand.New(rand.NewPCG(seed, 3)),
+		policy: watch.NewBudget(r, mean, rand.NewPCG(seed, 2)), random: rand.New(rand.NewPCG(seed, 3)),
 	}
 	for i := range sites {
 		o.states[i].URL = sites[i].URL

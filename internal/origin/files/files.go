@@ -1,0 +1,174 @@
+// Package files reads feeds from files of this machine, where their publisher
+// writes them: a static site, for instance. It is a client beside the one that
+// asks hosts, and tells when a file changed.
+package files
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/feedring/feedring/internal/origin/decode"
+	"github.com/feedring/feedring/internal/origin/fetch"
+)
+
+const (
+	filesEvery = time.Second
+	// atRest is how long a file must not have been written before its time says
+	// that it is the one that was read: file systems round times.
+	atRest   = 2 * time.Second
+	readings = 3 // of a file that is written meanwhile
+)
+
+// Files reads feeds from files where their publisher writes them, and asks the
+// next client for all others. A file is watched by asking for its time and size
+// every second: that works on every file system, shared and mounted ones
+// included, and costs some microseconds a file.
+type Files struct {
+	Next fetch.Client
+	// Path is the file of a feed; empty: it has none. Both are called at any
+	// time, by several goroutines.
+	Path func(feedURL string) string
+	All  func() map[string]string // files by feed
+}
+
+// Do implements Client.
+func (f *Files) Do(req *http.Request) (*http.Response, error) {
+	path := f.Path(req.URL.String())
+	if path == "" {
+		return f.Next.Do(req)
+	}
+	body, err := readFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("its file cannot be read: %w", err)
+	}
+	return &http.Response{
+		Status: "200 OK", StatusCode: http.StatusOK, Header: make(http.Header), Body: io.NopCloser(bytes.NewReader(body)),
+		ContentLength: int64(len(body)), Request: req,
+	}, nil
+}
+
+// Check refuses what will never be read as a feed's file, because something
+// else is there. What is not there yet, or may not be looked at yet, is accepted.
+func Check(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil || info.Mode().IsRegular():
+		return nil
+	case info.IsDir():
+		return fmt.Errorf("%s is a folder: name the feed's file in it", path)
+	}
+	return fmt.Errorf("%s is no regular file: name one that holds the feed", path)
+}
+
+// readFile reads a file of one moment: one that is written meanwhile is read
+// again. Errors are for its owner, without the path, which everybody may see.
+func readFile(path string) ([]byte, error) {
+	for range readings {
+		body, whole, err := readOnce(path)
+		var at *fs.PathError
+		switch {
+		case errors.Is(err, fs.ErrPermission):
+			return nil, fmt.Errorf("permission denied: the user that this peer runs as must be able to read it, and to enter the folders above it")
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, fmt.Errorf("it is not there: it is read as soon as it is")
+		case errors.As(err, &at):
+			return nil, at.Err
+		case err != nil:
+			return nil, err
+		case whole:
+			return body, nil
+		}
+	}
+	return nil, errors.New("it is being written all the time: write another file, and rename it to this one")
+}
+
+func readOnce(path string) (body []byte, whole bool, err error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would wait for its writer
+	if err != nil {
+		return nil, false, err
+	}
+	defer f.Close()
+	before, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, false, err
+	case !before.Mode().IsRegular():
+		return nil, false, errors.New("it is no regular file")
+	case before.Size() > decode.MaxBody:
+		return nil, false, fmt.Errorf("it is larger than %d MiB", decode.MaxBody>>20)
+	}
+	if body, err = io.ReadAll(io.LimitReader(f, decode.MaxBody+1)); err != nil {
+		return nil, false, err
+	}
+	after, err := f.Stat()
+	return body, err == nil && same(before, after) && int64(len(body)) == after.Size(), err
+}
+
+func same(a, b fs.FileInfo) bool {
+	return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && os.SameFile(a, b)
+}
+
+// Run calls look for each feed whose file changed, until ctx ends; at first for
+// all of them.
+func (f *Files) Run(ctx context.Context, look func(feedURL string)) {
+	seen := make(map[string]*sight)
+	every := time.NewTicker(filesEvery)
+	defer every.Stop()
+	for {
+		all := f.All()
+		for feed := range seen {
+			if all[feed] == "" {
+				delete(seen, feed)
+			}
+		}
+		for feed, path := range all {
+			if seen[feed] == nil || seen[feed].path != path {
+				seen[feed] = &sight{path: path, fresh: true}
+			}
+			if seen[feed].changed(time.Now()) {
+				look(feed)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-every.C:
+		}
+	}
+}
+
+// sight is a file as it was when its feed was last looked at.
+type sight struct {
+	path   string
+	info   fs.FileInfo // nil: it was not there
+	fresh  bool        // it was not looked at
+	unsure bool        // it was just written: more may have come at the same time
+}
+
+// changed reports whether the feed is to be looked at.
+func (s *sight) changed(now time.Time) bool {
+	info, err := os.Stat(s.path)
+	if err != nil {
+		info = nil
+	}
+	old := s.info
+	s.info = info
+	switch {
+	case s.fresh, (old == nil) != (info == nil), info != nil && !same(old, info):
+		s.fresh = false
+		s.unsure = info != nil && now.Sub(info.ModTime()) < atRest
+		return true
+	case s.unsure && now.Sub(info.ModTime()) >= atRest:
+		s.unsure = false
+		return true
+	}
+	return false
+}

@@ -1,0 +1,271 @@
+package watch
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/feedring/feedring/internal/keyed"
+	"github.com/feedring/feedring/internal/origin/fetch"
+	"github.com/feedring/feedring/internal/origin/schedule"
+)
+
+// Rule is how a budget of looks is spread over feeds. All rules spend the same.
+type Rule string
+
+// The rules.
+const (
+	Uniform      Rule = "uniform"       // each feed alike
+	MinDelay     Rule = "min-delay"     // by the square root of the rate (Sia and Cho)
+	MinMissing   Rule = "min-missing"   // where a look takes the most entries (Han, Lee, Kim)
+	FeedEx       Rule = "feedex"        // halve the interval where much of a document is new, double it where little is
+	ExpectedLoss Rule = "expected-loss" // where entries are most likely to be missed, or to wait
+)
+
+// rules are all of them, the default first.
+var rules = []Rule{ExpectedLoss, MinMissing, MinDelay, FeedEx, Uniform}
+
+// ParseRule reads a rule's name. The error names all.
+func ParseRule(s string) (Rule, error) {
+	names := make([]string, len(rules))
+	for i, r := range rules {
+		if names[i] = string(r); s == names[i] {
+			return r, nil
+		}
+	}
+	return "", fmt.Errorf("choose %s or %s", strings.Join(names[:len(names)-1], ", "), names[len(names)-1])
+}
+
+const (
+	// MeanInterval is the usual budget: a look an hour at each feed, in the mean.
+	MeanInterval = time.Hour
+
+	minInterval = between // HostPolicy allows no less
+	maxInterval = daily
+
+	planEvery = time.Hour // what was learned since moves looks
+	allotFor  = 24 * time.Hour
+)
+
+// Budget looks at feeds by a rule, as often as its budget gives for all of them
+// together. What it needs of each feed is in memory, some 45 bytes and the
+// address, and another 250 of those that publish much; what it learned of each is
+// in its fetch.State.
+type Budget struct {
+	rule Rule
+	mean time.Duration
+
+	mu      sync.Mutex
+	rand    *rand.Rand
+	feeds   *keyed.Set[string, demand]
+	lived   map[string]*lived // of those that publish much
+	planned time.Time
+	price   schedule.Price
+	hours   schedule.Gathered // of the feeds that were looked at last
+	changed int               // feeds that came, went, or were looked at for the first time since
+	target  float64           // FeedEx: the share of news that an interval is kept at
+}
+
+// demand is what is planned with of one feed: 32 bytes and the address.
+type demand struct {
+	url           string
+	entries, days float32 // seen, as schedule.Rhythm counts
+	every         float32 // hours between looks: what the rule gave
+	window        uint16
+	looked        bool
+	lives         bool // of its entries are known: it is among lived
+}
+
+// perDay is the rate, for rules that go by each feed alone.
+func (d *demand) perDay() float64 { return schedule.PerDay(float64(d.entries), float64(d.days)) }
+
+// lived is of a feed that publishes much: what a plan of its looks needs.
+type lived struct {
+	rhythm schedule.Rhythm
+	site   schedule.Site
+}
+
+// NewBudget returns the policy that looks at each feed once a mean interval, in
+// the mean over all; source spreads the looks and is used by nobody else.
+func NewBudget(rule Rule, mean time.Duration, source rand.Source) *Budget {
+	return &Budget{
+		rule: rule, mean: mean, rand: rand.New(source), target: 0.1,
+		feeds: keyed.New(func(d *demand) string { return d.url }), lived: make(map[string]*lived),
+	}
+}
+
+// Next implements Policy.
+func (b *Budget) Next(s *fetch.State, o fetch.Outcome, now time.Time) (time.Time, time.Duration) {
+	if o.Err != nil {
+		return now.Add(b.jitter(retryAfterError(s.Failures))), s.Interval
+	}
+	d, price := b.account(s, &o, now)
+	at := now.Add(inHours(d.every))
+	if b.rule == ExpectedLoss {
+		at = b.due(s, price, now)
+	}
+	wait := min(max(at.Sub(now), minInterval), maxInterval)
+	return now.Add(b.jitter(wait)), inHours(d.every)
+}
+
+// account takes in what a look taught, and plans anew where enough did.
+func (b *Budget) account(s *fetch.State, o *fetch.Outcome, now time.Time) (demand, schedule.Price) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	d := b.take(s)
+	if b.rule == FeedEx {
+		d.every = b.adapt(*d, o)
+	}
+	if now.Sub(b.planned) >= planEvery || b.changed*8 > b.feeds.Len() {
+		b.plan()
+		b.planned, b.changed = now, 0
+	}
+	return *d, b.price
+}
+
+// take keeps what a state says of a feed's rate and window.
+func (b *Budget) take(s *fetch.State) *demand {
+	d := b.feeds.Get(s.URL)
+	known := d != nil
+	if !known {
+		d = &demand{url: s.URL, every: float32(b.mean.Hours())}
+		b.feeds.Put(d)
+		if s.Interval > 0 {
+			d.every = float32(min(max(s.Interval, minInterval), maxInterval).Hours())
+		}
+	}
+	if !known || !d.looked && s.Looked() {
+		b.changed++
+	}
+	d.looked = s.Looked()
+	entries, days := s.Rhythm().Seen()
+	site := s.Site()
+	d.entries, d.days, d.window = float32(entries), float32(days), uint16(site.Window)
+	b.hours.Add(s.Rhythm())
+	if d.lives = site.Residence.Known(); d.lives {
+		b.lived[d.url] = &lived{*s.Rhythm(), site}
+	} else {
+		delete(b.lived, d.url)
+	}
+	return d
+}
+
+// Forget implements Policy.
+func (b *Budget) Forget(url string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.feeds.Get(url) != nil {
+		b.feeds.Delete(url)
+		delete(b.lived, url)
+		b.changed++
+	}
+}
+
+// Resume implements Policy: overdue feeds are spread, so that a start does not
+// knock at every door at once.
+func (b *Budget) Resume(s *fetch.State, now time.Time) time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.take(s)
+	if s.NextLook.After(now) {
+		return s.NextLook
+	}
+	spread := max(resumeSpread, time.Duration(b.feeds.Len())*resumeEach)
+	return now.Add(time.Duration(b.rand.Int64N(int64(spread))))
+}
+
+// due is by expected loss: when a look is worth the price, by the hour and the
+// weekday, and by a plan where much is known.
+func (b *Budget) due(s *fetch.State, p schedule.Price, now time.Time) time.Time {
+	return p.Next(s.Rhythm(), s.Site(), now, schedule.Bounds{Shortest: minInterval, Longest: maxInterval})
+}
+
+// adapt is FeedEx's rule (section 3.3), by the reasoning that goes before it: as
+// it is printed it looks more often where little is new.
+func (b *Budget) adapt(d demand, o *fetch.Outcome) float32 {
+	every := d.every * 2
+	if float64(o.New) >= b.target*float64(d.window) && o.New > 0 {
+		every = d.every / 2
+	}
+	return min(max(every, float32(minInterval.Hours())), float32(maxInterval.Hours()))
+}
+
+// jitter returns d up to a tenth shorter or longer.
+func (b *Budget) jitter(d time.Duration) time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return d - d/10 + time.Duration(b.rand.Int64N(int64(d/5)+1))
+}
+
+// plan gives each feed its part of the budget.
+func (b *Budget) plan() {
+	switch b.rule {
+	case ExpectedLoss:
+		b.plansPrice()
+	case FeedEx:
+		b.plansTarget()
+	case MinDelay:
+		b.allot(schedule.MinDelay)
+	case MinMissing:
+		b.allot(schedule.MinMissing)
+	default:
+		b.allot(schedule.Uniform)
+	}
+}
+
+// allot gives each feed its looks of a day.
+func (b *Budget) allot(rule func([]schedule.Demand, int) []int) {
+	feeds := slices.Collect(b.feeds.All())
+	sort.Slice(feeds, func(i, j int) bool { return feeds[i].url < feeds[j].url }) // what goes to the first of equals stays with it
+	demands := make([]schedule.Demand, 0, len(feeds))
+	for _, d := range feeds {
+		demands = append(demands, schedule.Demand{Rate: d.perDay() * allotFor.Hours() / 24, Window: int(d.window)})
+	}
+	looks := rule(demands, int(math.Round(float64(len(feeds))*float64(allotFor)/float64(b.mean))))
+	for i, d := range feeds {
+		every := maxInterval
+		if looks[i] > 0 {
+			every = min(max(allotFor/time.Duration(looks[i]), minInterval), maxInterval)
+		}
+		d.every = float32(every.Hours())
+	}
+}
+
+// plansPrice finds what a look costs, and what a lost entry counts for.
+func (b *Budget) plansPrice() {
+	var population schedule.Population
+	for d := range b.feeds.All() {
+		if !d.lives {
+			population.Add(float64(d.entries), float64(d.days), int(d.window))
+		}
+	}
+	for _, url := range slices.Sorted(maps.Keys(b.lived)) { // some stand for all
+		population.AddLived(&b.lived[url].rhythm, b.lived[url].site)
+	}
+	looks := float64(b.feeds.Len()) / b.mean.Hours()
+	b.hours.Fade(2 * b.feeds.Len())
+	population.Gathered = b.hours
+	b.price = population.Price(looks, schedule.Bounds{Shortest: minInterval, Longest: maxInterval, Period: allotFor})
+}
+
+// plansTarget moves FeedEx's target so that the intervals, which follow it,
+// come to spend the budget.
+func (b *Budget) plansTarget() {
+	spent := 0.0
+	for d := range b.feeds.All() {
+		spent += 1 / float64(d.every)
+	}
+	if spent > float64(b.feeds.Len())/b.mean.Hours() {
+		b.target = min(b.target*1.2, 1)
+	} else {
+		b.target = max(b.target/1.2, 1e-4)
+	}
+}
+
+func inHours(h float32) time.Duration { return time.Duration(float64(h) * float64(time.Hour)) }

@@ -1,0 +1,136 @@
+package watch
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/feedring/feedring/internal/origin/failure"
+	"github.com/feedring/feedring/internal/origin/fetch"
+)
+
+func TestBudgetWaitsAfterFailures(t *testing.T) {
+	b := NewBudget(Uniform, MeanInterval, rand.NewPCG(1, 2))
+	near := func(got, want time.Duration) bool { return got >= want*9/10 && got <= want*11/10 }
+	state := fetch.State{URL: "http://a.example/"}
+	wait := func(o fetch.Outcome) time.Duration {
+		next, _ := b.Next(&state, o, start)
+		return next.Sub(start)
+	}
+	if got := wait(fetch.Outcome{New: 1}); !near(got, MeanInterval) {
+		t.Errorf("one feed: %v", got)
+	}
+	for i, want := range []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute} {
+		state.Failures = i + 1
+		if got := wait(fetch.Outcome{Err: failure.New(failure.KindSlow, "x")}); !near(got, want) {
+			t.Errorf("failure %d: %v", i+1, got)
+		}
+	}
+	state.Failures = 1000
+	if got := wait(fetch.Outcome{Err: failure.New(failure.KindSlow, "x")}); !near(got, lastRetry) {
+		t.Errorf("many failures: %v", got)
+	}
+	if got := b.Resume(&fetch.State{NextLook: start.Add(-time.Hour)}, start).Sub(start); got < 0 || got > resumeSpread {
+		t.Errorf("resume: %v", got)
+	}
+}
+
+// evenOrigins is origins that publish evenly, each as often as its number says, with
+// windows of six entries.
+type evenOrigins struct {
+	began  time.Time
+	looks  map[int]int
+	seen   map[string]bool
+	waited time.Duration
+}
+
+// everies are the hours between two entries of a feed.
+var everies = []int{1, 3, 8, 24, 60, 150, 400}
+
+func (c *evenOrigins) answer(w http.ResponseWriter, r *http.Request) {
+	i, _ := strconv.Atoi(strings.TrimPrefix(strings.TrimSuffix(r.URL.Host, ".example"), "h"))
+	c.looks[i]++
+	every := time.Duration(everies[i%len(everies)]) * time.Hour
+	phase := time.Duration(i) * 7 * time.Minute
+	n := int(time.Since(c.began.Add(-1000*time.Hour-phase)) / every)
+	var b strings.Builder
+	b.WriteString(`<rss version="2.0"><channel><title>T</title>`)
+	for k := n; k > n-6; k-- {
+		at := c.began.Add(-1000*time.Hour - phase + time.Duration(k)*every)
+		id := fmt.Sprint(i, "/", k)
+		if !c.seen[id] {
+			c.seen[id] = true
+			if at.After(c.began) {
+				c.waited += time.Since(at)
+			}
+		}
+		fmt.Fprintf(&b, "<item><guid>%s</guid><title>%s</title><pubDate>%s</pubDate></item>", id, id, at.UTC().Format(time.RFC1123Z))
+	}
+	b.WriteString(`</channel></rss>`)
+	_, _ = w.Write([]byte(b.String()))
+}
+
+// lives plays a rule in virtual time for some days.
+func lives(t *testing.T, rule Rule, mean time.Duration, feeds, days int) (c *evenOrigins) {
+	synctest.Test(t, func(t *testing.T) {
+		c = &evenOrigins{began: time.Now(), looks: make(map[int]int), seen: make(map[string]bool)}
+		f := &fakeOrigins{answer: c.answer}
+		h := &recorder{}
+		w, err := New(Config{Client: f, Policy: NewBudget(rule, mean, rand.NewPCG(1, 2)), Handler: h, Workers: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stop := runs(t, w)
+		for i := range feeds {
+			w.Add(fmt.Sprintf("http://h%d.example/", i), fetch.State{})
+		}
+		time.Sleep(time.Duration(days) * 24 * time.Hour)
+		synctest.Wait()
+		stop()
+	})
+	return c
+}
+
+// TestBudgetIsKept: each rule spends what it is given, and no more, with one
+// feed as with many.
+func TestBudgetIsKept(t *testing.T) {
+	for _, rule := range rules {
+		for _, feeds := range []int{1, 28} {
+			const days = 6
+			mean := 3 * time.Hour
+			sum := 0
+			c := lives(t, rule, mean, feeds, days)
+			for _, n := range c.looks {
+				sum += n
+			}
+			want := float64(feeds) * days * 24 / mean.Hours()
+			if got := float64(sum); got < want*0.75 || got > want*1.15 {
+				t.Errorf("%s: %d feeds are looked at %v times, want %v", rule, feeds, got, want)
+			}
+		}
+	}
+}
+
+// TestExpectedLossIsWhereNewsIs: the busiest are looked at most, all are once a
+// day, and more is learned with fewer looks than by looking at all alike.
+func TestExpectedLossIsWhereNewsIs(t *testing.T) {
+	const feeds, days = 28, 8
+	mean := 4 * time.Hour
+	ours, alike := lives(t, ExpectedLoss, mean, feeds, days), lives(t, Uniform, mean, feeds, days)
+	for i := range feeds {
+		if ours.looks[i] < days-1 {
+			t.Errorf("feed %d is looked at %d times in %d days", i, ours.looks[i], days)
+		}
+	}
+	if busy, quiet := ours.looks[0], ours.looks[6]; busy < 8*quiet {
+		t.Errorf("%d looks at an entry an hour, %d at one in 400 hours", busy, quiet)
+	}
+	if ours.waited*3 > alike.waited*2 {
+		t.Errorf("entries wait %v, %v where all are looked at alike", ours.waited, alike.waited)
+	}
+}
