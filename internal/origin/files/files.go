@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
+	"sync"
 	"syscall"
 	"time"
 
@@ -37,6 +38,15 @@ type Files struct {
 	// time, by several goroutines.
 	Path func(feedURL string) string
 	All  func() map[string]string // files by feed
+
+	once sync.Once
+	read chan struct{} // holds one: a file was read
+}
+
+// wasRead tells Run, which sleeps while no feed has a file, that one has.
+func (f *Files) wasRead() chan struct{} {
+	f.once.Do(func() { f.read = make(chan struct{}, 1) })
+	return f.read
 }
 
 // Do implements Client.
@@ -44,6 +54,10 @@ func (f *Files) Do(req *http.Request) (*http.Response, error) {
 	path := f.Path(req.URL.String())
 	if path == "" {
 		return f.Next.Do(req)
+	}
+	select {
+	case f.wasRead() <- struct{}{}:
+	default:
 	}
 	body, err := readFile(path)
 	if err != nil {
@@ -137,10 +151,15 @@ func (f *Files) Run(ctx context.Context, look func(feedURL string)) {
 				look(feed)
 			}
 		}
+		var due <-chan time.Time
+		if len(all) > 0 {
+			due = every.C
+		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-every.C:
+		case <-due:
+		case <-f.wasRead():
 		}
 	}
 }

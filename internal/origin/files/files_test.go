@@ -5,6 +5,7 @@ package files
 import (
 	"context"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -94,6 +95,44 @@ func TestFilesThatAreNoFeeds(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// TestFilesSleepWhileNoFeedHasOne: nothing is looked at every second for nobody,
+// and a file that comes is watched from when it was first read.
+func TestFilesSleepWhileNoFeedHasOne(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "feed.xml")
+	write(t, path, rssOf("one"))
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(context.Background())
+		var asked, looks atomic.Int32
+		var there atomic.Bool
+		files := filesOf(t, path)
+		all := files.All
+		files.All = func() map[string]string {
+			asked.Add(1)
+			if !there.Load() {
+				return nil
+			}
+			return all()
+		}
+		done := make(chan struct{})
+		go func() { files.Run(ctx, func(string) { looks.Add(1) }); close(done) }()
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if asked.Load() != 1 {
+			t.Errorf("asked %d times in an hour", asked.Load())
+		}
+		there.Store(true)
+		if _, err := files.Do(httptest.NewRequest("GET", fileURL, nil)); err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+		if looks.Load() != 1 {
+			t.Errorf("%d looks at the first file", looks.Load())
+		}
+		cancel()
+		<-done
+	})
 }
 
 // TestFilesAreWatched writes a file in each way that there is. The clock of the

@@ -43,12 +43,18 @@ func (r *Reflector) Restore() {
 		if in.query.Theme != "" {
 			continue
 		}
-		r.due[in] = true
+		r.setDue(in)
 		select {
 		case r.fills <- in:
 		default: // it is filled with the next that are due
 		}
 	}
+}
+
+// setDue notes that an interest is to be filled. The caller holds changing.
+func (r *Reflector) setDue(in *interest) {
+	r.due[in] = true
+	signal(r.lacking)
 }
 
 // fillAll fills interests as they come, until ctx ends.
@@ -60,12 +66,17 @@ func (r *Reflector) fillAll(ctx context.Context) {
 	defer again.Stop()
 	for {
 		var due []*interest
+		var later <-chan time.Time
+		if r.anyDue() {
+			later = again.C
+		}
 		select {
 		case <-ctx.Done():
 			return
+		case <-r.lacking:
 		case in := <-r.fills:
 			due = append(due, in)
-		case <-again.C:
+		case <-later:
 			due = r.dueInterests()
 		}
 		for _, in := range due {
@@ -90,6 +101,12 @@ func (r *Reflector) dueInterests() []*interest {
 	r.changing.Lock()
 	defer r.changing.Unlock()
 	return slices.SortedFunc(maps.Keys(r.due), func(a, b *interest) int { return int(a.number) - int(b.number) })
+}
+
+func (r *Reflector) anyDue() bool {
+	r.changing.Lock()
+	defer r.changing.Unlock()
+	return len(r.due) > 0
 }
 
 // claim claims an interest for one fill at a time.

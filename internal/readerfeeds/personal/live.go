@@ -25,12 +25,15 @@ func (r *Reflector) follow(ctx context.Context) {
 	look := time.NewTicker(followEvery)
 	defer look.Stop()
 	for {
-		f.adjust(ctx)
+		var due <-chan time.Time
+		if f.adjust(ctx) {
+			due = look.C
+		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-r.changed:
-		case <-look.C:
+		case <-due:
 		}
 	}
 }
@@ -50,9 +53,10 @@ func (r *Reflector) sweep() {
 	}
 }
 
-// adjust starts and ends follows.
-func (f *follows) adjust(ctx context.Context) {
-	wanted := f.room.wanted()
+// adjust starts and ends follows. It reports whether there are interests: the
+// groups that they need may change at any time.
+func (f *follows) adjust(ctx context.Context) (interests bool) {
+	wanted, interests := f.room.wanted()
 	for theme, end := range f.ends {
 		if !wanted[theme] {
 			end()
@@ -66,23 +70,27 @@ func (f *follows) adjust(ctx context.Context) {
 			f.running.Go(func() { f.room.followTheme(within, theme) })
 		}
 	}
+	return interests
 }
 
 // wanted is the themes that must be followed: those that somebody asks for, or
 // all where somebody asks for all, of which the store does not get everything.
 // A group that nobody knows yet is followed once it is known: to search for it
 // again and again would find it later.
-func (r *Reflector) wanted() map[feedring.Theme]bool {
+func (r *Reflector) wanted() (wanted map[feedring.Theme]bool, interests bool) {
 	r.changing.Lock()
 	asked := maps.Clone(r.matcher.themes)
 	r.changing.Unlock()
-	wanted := make(map[feedring.Theme]bool)
+	if len(asked) == 0 {
+		return nil, false
+	}
+	wanted = make(map[feedring.Theme]bool)
 	for _, theme := range r.cfg.Peer.Themes() {
 		if asked[""]+asked[theme] > 0 && !r.cfg.Peer.Stored(theme) {
 			wanted[theme] = true
 		}
 	}
-	return wanted
+	return wanted, true
 }
 
 const (
@@ -143,7 +151,7 @@ func (r *Reflector) begun(theme feedring.Theme, from feedring.Cursor) {
 	since := time.Now().Add(-fillMargin).Unix()
 	for _, in := range r.interests {
 		if (in.query.Theme == "" || in.query.Theme == theme) && in.filled > since {
-			r.due[in] = true
+			r.setDue(in)
 		}
 	}
 }

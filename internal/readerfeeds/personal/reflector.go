@@ -43,6 +43,7 @@ type Reflector struct {
 	refs    sync.RWMutex // the innermost
 	writing writing
 	fills   chan *interest // asked for by Subscribe
+	lacking chan struct{}  // holds one: due has more
 	changed chan struct{}  // holds one: interests came or went
 }
 
@@ -64,7 +65,7 @@ func Open(cfg Config) (*Reflector, error) {
 		cfg: cfg, bodies: maxBodies, matcher: newMatcher(), byRef: make(map[feedring.FeedRef]uint32),
 		table: newTable(), interests: make(map[string]*interest),
 		byID: make(map[string]*subscription), bySecret: make(map[secretKey]*subscription),
-		reads: make(map[scope]int), watched: make(map[*interest][]string), due: make(map[*interest]bool), fills: make(chan *interest, 64), changed: make(chan struct{}, 1),
+		reads: make(map[scope]int), watched: make(map[*interest][]string), due: make(map[*interest]bool), fills: make(chan *interest, 64), lacking: make(chan struct{}, 1), changed: make(chan struct{}, 1),
 	}
 	r.writing.init()
 	if err := r.load(); err != nil {

@@ -121,7 +121,7 @@ func (r *Reflector) interestFor(fresh *interest) *interest {
 	r.newest++
 	now := time.Now().Unix()
 	fresh.number, fresh.modified, fresh.filled, fresh.done = r.newest, now, now, make(chan struct{})
-	r.due[fresh] = true
+	r.setDue(fresh)
 	r.writeInterest(fresh)
 	r.mu.Lock()
 	r.interests[fresh.key] = fresh

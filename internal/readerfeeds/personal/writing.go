@@ -158,11 +158,15 @@ func (r *Reflector) write(ctx context.Context) {
 	defer save.Stop()
 	failing := false
 	for {
+		var due <-chan time.Time
+		if r.inUse() { // whoever subscribes first has something written
+			due = save.C
+		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-r.writing.ready:
-		case <-save.C:
+		case <-due:
 			r.saveFeeds()
 			r.settle()
 			r.shorten(ctx)
@@ -177,6 +181,13 @@ func (r *Reflector) write(ctx context.Context) {
 		}
 		failing = err != nil
 	}
+}
+
+// inUse reports whether anybody subscribes.
+func (r *Reflector) inUse() bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return len(r.byID) > 0
 }
 
 // shorten takes the content from the oldest copies where all are too much.

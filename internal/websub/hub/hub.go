@@ -135,6 +135,13 @@ func (h *Hub) Len() int {
 	return h.ledger.Len()
 }
 
+// inUse reports whether there is anything that may expire, or is to be saved.
+func (h *Hub) inUse() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.ledger.Len() > 0 || len(h.unsaved) > 0
+}
+
 func (h *Hub) awake() {
 	select {
 	case h.wake <- struct{}{}:
@@ -155,11 +162,15 @@ func (h *Hub) Run(ctx context.Context) {
 	defer sweep.Stop()
 	for ctx.Err() == nil {
 		timer.Reset(h.turn(ctx))
+		var due <-chan time.Time
+		if h.inUse() {
+			due = sweep.C
+		}
 		select {
 		case <-ctx.Done():
 		case <-h.wake:
 		case <-timer.C:
-		case <-sweep.C:
+		case <-due:
 			h.expire()
 			h.save(ctx)
 		}

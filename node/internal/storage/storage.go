@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	checkEvery = 2 * time.Second  // the store is asked whether it takes writes
+	checkEvery = 2 * time.Second  // while the store refuses, it is asked whether it takes writes
+	restEvery  = 10 * time.Second // while it takes them: what is written meanwhile fails by itself
 	wellAfter  = 10 * time.Second // it does again: not each time that a little room comes and goes
 )
 
@@ -29,13 +30,17 @@ type Health struct {
 	log     *slog.Logger
 	waiting Waiting // nil: nobody
 
+	turned chan struct{} // holds one: it refuses from now on
+
 	mu    sync.Mutex
 	last  time.Time // when the store last refused; zero: the log says that it does not
 	since time.Time
 }
 
 // New returns the Health of a store.
-func New(s *store.Store, log *slog.Logger) *Health { return &Health{store: s, log: log} }
+func New(s *store.Store, log *slog.Logger) *Health {
+	return &Health{store: s, log: log, turned: make(chan struct{}, 1)}
+}
 
 // Notify has w told from now on.
 func (h *Health) Notify(w Waiting) {
@@ -75,6 +80,10 @@ func (h *Health) note(now time.Time, err error) {
 	switch {
 	case err != nil && h.last.IsZero():
 		h.since, h.last = now, now
+		select {
+		case h.turned <- struct{}{}:
+		default:
+		}
 		h.log.Error("the store takes nothing new, so no entries are published or cached; the peer goes on by itself when it does", "err", err)
 	case err != nil:
 		h.last = now
@@ -90,18 +99,31 @@ func (h *Health) note(now time.Time, err error) {
 // Watch checks until ctx ends. A write that failed is over when another succeeds,
 // so while the store refuses one is tried.
 func (h *Health) Watch(ctx context.Context) {
-	tick := time.NewTicker(checkEvery)
-	defer tick.Stop()
+	next := time.NewTimer(restEvery)
+	defer next.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-h.turned:
+		case <-next.C:
 		}
-		if h.Check(time.Now()) != nil {
+		err := h.Check(time.Now())
+		next.Reset(h.pause())
+		if err != nil {
 			_ = h.store.Put(ctx, store.BucketMeta, "written", nil) // Check tells of it
 		}
 	}
+}
+
+// pause is how long until the store is asked again.
+func (h *Health) pause() time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.last.IsZero() {
+		return restEvery
+	}
+	return checkEvery
 }
 
 // NotKept wraps the error of a write so that the web front tells apart why nothing

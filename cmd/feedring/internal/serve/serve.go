@@ -101,6 +101,9 @@ func (a *commands) serve(ctx context.Context, o *options.Serve) error {
 	if err != nil {
 		return err
 	}
+	resting, rest := context.WithCancel(ctx)
+	defer rest()
+	go giveBack(resting)
 	if !o.JSON {
 		a.printReady(peer.Started(), cfg.Network)
 	}
