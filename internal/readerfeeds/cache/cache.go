@@ -343,6 +343,12 @@ func (r *Cache) Address(feed string) string {
 	return ""
 }
 
+// Has reports whether there is a document of a feed.
+func (r *Cache) Has(feed string) bool {
+	h := r.held(feed)
+	return h != nil && h.doc.Load() != nil
+}
+
 // Named finds the feed that has an address of its own now, or whose document calls
 // it so: that is the topic which subscribers of a hub give.
 func (r *Cache) Named(self string) (feed string, ok bool) {

@@ -85,14 +85,19 @@ func (w *Writer) write(ctx context.Context, url string) error {
 	if !rests || w.cfg.Cache.Address(url) == "" {
 		return nil
 	}
-	entries, err := w.entriesOf(ctx, spec)
-	if err != nil || len(entries) == 0 {
+	entries, changed, err := w.entriesOf(ctx, spec)
+	if err != nil {
 		return err
+	}
+	if changed.IsZero() { // the group has nothing of it
+		if w.cfg.Cache.Has(url) {
+			return nil // what its origin gave, or the group had before
+		}
+		changed = time.Now()
 	}
 	sum := sha256.Sum256([]byte("feedring document of a feed\x00" + url))
 	doc := &render.Feed{
-		ID: render.URN([16]byte(sum[:16])), Title: cmp.Or(title, string(spec.Provider)), Entries: entries,
-		Updated: slices.MaxFunc(entries, func(a, b feedring.Entry) int { return a.Seen.Compare(b.Seen) }).Seen,
+		ID: render.URN([16]byte(sum[:16])), Title: cmp.Or(title, string(spec.Provider)), Entries: entries, Updated: changed,
 	}
 	var body bytes.Buffer
 	if err := render.Write(&body, render.Atom, doc); err != nil {
@@ -104,20 +109,24 @@ func (w *Writer) write(ctx context.Context, url string) error {
 }
 
 // entriesOf are the newest entries that the group has of a feed, by whomever they
-// were published.
-func (w *Writer) entriesOf(ctx context.Context, spec feedring.FeedSpec) (entries []feedring.Entry, err error) {
-	var refs []feedring.FeedRef
+// were published, and when the newest of them or of its retractions was seen; zero:
+// there is none of either.
+func (w *Writer) entriesOf(ctx context.Context, spec feedring.FeedSpec) (entries []feedring.Entry, changed time.Time, err error) {
+	refs := []feedring.FeedRef{} // nil would be every feed of the theme
 	for _, p := range w.cfg.Store.Publishers(spec.URL) {
 		refs = append(refs, feedring.FeedRef{URL: spec.URL, Publisher: p})
 	}
 	items, _, err := w.cfg.Store.Search(ctx, store.Search{Theme: spec.Theme, Refs: refs, Limit: standInEntries})
 	if err != nil {
-		return nil, err
+		return nil, changed, err
 	}
 	for i := range items {
 		e, _, err := wire.DecodeEntry(sealed.Seal(&items[i]))
 		if err != nil {
-			return nil, err
+			return nil, changed, err
+		}
+		if e.Seen.After(changed) {
+			changed = e.Seen
 		}
 		at := slices.IndexFunc(entries, func(o feedring.Entry) bool { return o.ID == e.ID })
 		switch {
@@ -128,5 +137,5 @@ func (w *Writer) entriesOf(ctx context.Context, spec feedring.FeedSpec) (entries
 			entries[at] = *e
 		}
 	}
-	return entries, nil
+	return entries, changed, nil
 }
