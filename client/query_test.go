@@ -87,6 +87,9 @@ func TestQueryGoesToAnAlternate(t *testing.T) {
 		"unreachable": func(p *fakePeer) { p.down = true },
 		"silent":      func(p *fakePeer) { p.mute = true },
 		"busy":        func(p *fakePeer) { p.refuse = feedringv1.RefusedKind_REFUSED_KIND_BUSY },
+		"leaving":     func(p *fakePeer) { p.refuse = feedringv1.RefusedKind_REFUSED_KIND_LEAVING },
+		"ticket":      func(p *fakePeer) { p.refuse = feedringv1.RefusedKind_REFUSED_KIND_TICKET },
+		"of later":    func(p *fakePeer) { p.refuse = 99 }, // a kind that this version does not know
 		"cut":         func(p *fakePeer) { p.cut = 3 },
 		"forging":     func(p *fakePeer) { p.forge = true },
 	} {

@@ -34,3 +34,16 @@ var texts = [...]string{
 }
 
 func (r Refusal) Error() string { return texts[r] }
+
+// OfTicket reports whether the ticket is the reason: with another one the client may
+// be served.
+func (r Refusal) OfTicket() bool {
+	switch r {
+	case OtherGroup, Expired, OtherPeers, UnknownIssuer, OtherClient:
+		return true
+	}
+	return false
+}
+
+// OfLeaving reports whether this peer serves nobody in the group any more.
+func (r Refusal) OfLeaving() bool { return r == Leaving || r == NotMember }

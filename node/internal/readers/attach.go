@@ -25,6 +25,8 @@ const (
 	beatEvery   = time.Second
 )
 
+var errUndecided = errors.New("this peer is too busy to decide")
+
 // sessions are the clients that this peer serves or is about to.
 type sessions struct {
 	machine Machine
@@ -61,7 +63,7 @@ func (a *sessions) attach(ctx context.Context, t feedring.Ticket, end context.Ca
 		}
 		return id, nil
 	case <-wait.C:
-		return id, errors.New("this peer is too busy to decide")
+		return id, errUndecided
 	case <-ctx.Done():
 		return id, ctx.Err()
 	}
@@ -111,21 +113,21 @@ func (s *Server) ServeAttach(client feedring.PeerID, stream *wire.Stream) error 
 	}
 	in, err := wire.AttachFrom(&req)
 	if err != nil {
-		return refuse(stream, feedringv1.RefusedKind_REFUSED_KIND_BAD_QUERY, err)
+		return s.refuse(stream, feedringv1.RefusedKind_REFUSED_KIND_BAD_QUERY, err)
 	}
 	want, err := s.interestOf(in)
 	if err != nil {
-		return refuse(stream, feedringv1.RefusedKind_REFUSED_KIND_BAD_QUERY, err)
+		return s.refuse(stream, feedringv1.RefusedKind_REFUSED_KIND_BAD_QUERY, err)
 	}
 	if err := s.checkTicket(client, in.Ticket); err != nil {
-		return refuse(stream, feedringv1.RefusedKind_REFUSED_KIND_TICKET, err)
+		return s.refuse(stream, feedringv1.RefusedKind_REFUSED_KIND_TICKET, err)
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
 	defer cancel()
 	id, err := s.sessions.attach(ctx, in.Ticket, cancel)
 	defer s.sessions.detach(in.Ticket.Group, id)
 	if err != nil {
-		return refuse(stream, feedringv1.RefusedKind_REFUSED_KIND_BUSY, err)
+		return s.refuse(stream, kindOf(err), err)
 	}
 	if in.Follow {
 		s.Tasks.Run(func() { readRenewals(stream, cancel) })
@@ -133,12 +135,24 @@ func (s *Server) ServeAttach(client feedring.PeerID, stream *wire.Stream) error 
 	out := &frameSink{stream: stream, server: s, want: &want}
 	err = s.Delivery.Serve(ctx, delivery.Reader{Want: want, Out: out, Cursor: in.Cursor, Follow: in.Follow, Beat: beatEvery})
 	if errors.As(err, new(delivery.BehindError)) {
-		return refuse(stream, feedringv1.RefusedKind_REFUSED_KIND_BEHIND, err)
+		return s.refuse(stream, feedringv1.RefusedKind_REFUSED_KIND_BEHIND, err)
 	}
 	if err != nil {
 		return err
 	}
 	return out.flush()
+}
+
+// kindOf is what a client is to do about why it is not served.
+func kindOf(why error) feedringv1.RefusedKind {
+	var decided group.Refusal
+	switch {
+	case errors.As(why, &decided) && decided.OfTicket():
+		return feedringv1.RefusedKind_REFUSED_KIND_TICKET
+	case decided.OfLeaving(), errors.Is(why, context.Canceled): // it stops, or has left the group
+		return feedringv1.RefusedKind_REFUSED_KIND_LEAVING
+	}
+	return feedringv1.RefusedKind_REFUSED_KIND_BUSY
 }
 
 // readRenewals ends the session when the follower goes or falls silent.
@@ -196,14 +210,13 @@ func (s *Server) interestOf(in wire.Attach) (delivery.Interest, error) {
 	return w, nil
 }
 
-// refuse says why not, with the feeds that are behind where that is why.
-func refuse(s *wire.Stream, kind feedringv1.RefusedKind, why error) error {
+// refuse says why not, with the feeds that are behind where that is why. The stream
+// ends in good order: what was sent before a reset may not arrive.
+func (s *Server) refuse(stream *wire.Stream, kind feedringv1.RefusedKind, why error) error {
+	s.Log.Debug("client refused", "kind", kind, "why", why)
 	var feeds delivery.BehindError
 	errors.As(why, &feeds)
-	if err := s.Send(wire.RefusedTo(kind, why.Error(), feeds...), attachWrite); err != nil {
-		return err
-	}
-	return why
+	return stream.Send(wire.RefusedTo(kind, why.Error(), feeds...), attachWrite)
 }
 
 // frameSink writes a session's entries to a client's stream. Frames are

@@ -2,7 +2,6 @@ package readers
 
 import (
 	"context"
-	"errors"
 	"net"
 	"slices"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/node/internal/nodetest"
 	"github.com/feedring/feedring/node/internal/readers/delivery"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
@@ -86,13 +86,27 @@ func TestRefusalNamesFeeds(t *testing.T) {
 	ref := feedring.FeedRef{URL: testURL, Publisher: newSealer(t).ID()}
 	refused := make(chan error, 1)
 	go func() {
-		refused <- refuse(wire.NewStream(here), feedringv1.RefusedKind_REFUSED_KIND_BEHIND, delivery.BehindError{ref})
+		refused <- (&Server{Config: Config{Log: nodetest.Quiet}}).refuse(wire.NewStream(here), feedringv1.RefusedKind_REFUSED_KIND_BEHIND, delivery.BehindError{ref})
 	}()
 	var reply feedringv1.AttachReply
 	check(t, wire.NewStream(there).Receive(&reply, time.Second))
 	frame, err := wire.FrameFrom(&reply)
 	check(t, err)
-	if r := frame.Refused; r == nil || !slices.Equal(r.Feeds, []feedring.FeedRef{ref}) || !errors.As(<-refused, new(delivery.BehindError)) {
+	if r := frame.Refused; r == nil || !slices.Equal(r.Feeds, []feedring.FeedRef{ref}) {
 		t.Errorf("the client reads %+v", frame)
+	}
+	check(t, <-refused)
+}
+
+func TestEachRefusalHasItsKind(t *testing.T) {
+	const askAgain, busy, leaving = feedringv1.RefusedKind_REFUSED_KIND_TICKET,
+		feedringv1.RefusedKind_REFUSED_KIND_BUSY, feedringv1.RefusedKind_REFUSED_KIND_LEAVING
+	for why, want := range map[error]feedringv1.RefusedKind{
+		group.Expired: askAgain, group.OtherPeers: askAgain, group.NotMember: leaving, context.Canceled: leaving,
+		group.CameAgain: busy, errUndecided: busy,
+	} {
+		if got := kindOf(why); got != want {
+			t.Errorf("%v is %s, want %s", why, got, want)
+		}
 	}
 }
