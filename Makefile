@@ -14,7 +14,7 @@ COUNT    ?= 1
 PKGS     ?= ./...
 # What starts no goroutine (arch_test.go holds that), so that the race detector has
 # nothing to find; and what has some tests that are built without it.
-PURE     := ./group/... ./ring ./internal/peer
+PURE     := ./group/... ./ring/... ./internal/peer/... ./internal/match ./internal/match/index ./internal/match/stem ./internal/duplicate ./internal/gossip ./internal/presence ./internal/keyed ./internal/throttle ./internal/origin/schedule ./internal/websub/hub/ledger ./internal/sim/check ./internal/sim/disk ./internal/sim/explore ./internal/sim/experiment ./internal/sim/experiment/exchange ./internal/sim/experiment/policy ./internal/sim/experiment/promise ./internal/sim/experiment/stage ./internal/sim
 UNRACED  := ./cmd/feedring ./cmd/feedring-sim ./internal/sim ./internal/sim/explore ./internal/sim/experiment/smallweb ./internal/origin/fetch ./internal/host ./internal/store
 # Of the stripped binary, in bytes.
 MAXSIZE  := 40000000
