@@ -10,12 +10,15 @@ TOOLS    := $(CURDIR)/$(BIN)/tools
 # The race detector needs a C compiler, which a machine with Go and make alone has not.
 RACE     ?= $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
 COUNT    ?= 1
+# Packages tested at once: one more than there are cores, since tests of processes
+# mostly wait.
+ATONCE   ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 # What "make test" tests.
 PKGS     ?= ./...
 # What starts no goroutine (arch_test.go holds that), so that the race detector has
 # nothing to find; and what has some tests that are built without it.
 PURE     := ./group/... ./ring/... ./internal/peer/... ./internal/match ./internal/match/index ./internal/match/stem ./internal/duplicate ./internal/gossip ./internal/presence ./internal/keyed ./internal/throttle ./internal/origin/schedule ./internal/websub/hub/ledger ./internal/sim/check ./internal/sim/disk ./internal/sim/explore ./internal/sim/experiment ./internal/sim/experiment/exchange ./internal/sim/experiment/policy ./internal/sim/experiment/promise ./internal/sim/experiment/stage ./internal/sim
-UNRACED  := ./cmd/feedring ./cmd/feedring-sim ./internal/sim ./internal/sim/explore ./internal/sim/experiment/smallweb ./internal/origin/fetch ./internal/host ./internal/store
+UNRACED  := ./cmd/feedring ./cmd/feedring-sim ./internal/history ./internal/host ./internal/origin/document ./internal/origin/fetch ./internal/origin/watch ./internal/sim/experiment/smallweb ./internal/store
 # Of the stripped binary, in bytes.
 MAXSIZE  := 40000000
 
@@ -44,7 +47,7 @@ run: build
 # detector was left out.
 whole := $(filter ./...,$(PKGS))
 test:
-	$(GO) test $(RACE) -timeout 25m -count=$(COUNT) $(if $(and $(RACE),$(whole)),$$($(GO) list ./... | grep -vxF "$$($(GO) list $(PURE))"),$(PKGS))
+	$(GO) test $(RACE) -p $(ATONCE) -timeout 25m -count=$(COUNT) $(if $(and $(RACE),$(whole)),$$($(GO) list ./... | grep -vxF "$$($(GO) list $(PURE))"),$(PKGS))
 	$(if $(and $(RACE),$(whole)),$(GO) test -count=$(COUNT) $(PURE) $(UNRACED))
 	@$(if $(RACE),:,$(call unchecked,data races: every test ran without the race detector$(comma) which needs a C compiler))
 

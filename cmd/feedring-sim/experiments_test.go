@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"encoding/xml"
 	"errors"
 	"io"
 	"os"
@@ -20,54 +19,6 @@ func play(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), errs.String()
 }
 
-func TestExperimentCommands(t *testing.T) {
-	for _, args := range [][]string{
-		{"paper", "--short", "--capacity", "20"},
-		{"scale", "--groups", "1,4", "--half-lives", "5m", "--length", "10m"},
-		{"compare", "--measured", "5", "--attached", "10"},
-		{"promises", "--short", "--only", "notifies,split"},
-	} {
-		svg := filepath.Join(t.TempDir(), "it.svg")
-		code, stdout, stderr := play(t, append(args, "--json", "--plot", svg)...)
-		if code != 0 {
-			t.Fatalf("%v: %d %s", args, code, stderr)
-		}
-		var result map[string]any
-		if err := json.Unmarshal([]byte(stdout), &result); err != nil || len(result) < 2 {
-			t.Errorf("%v: %v in %.80s", args, err, stdout)
-		}
-		if !strings.Contains(stderr, "done") {
-			t.Errorf("%v: no progress in %q", args, stderr)
-		}
-		wellFormed(t, svg)
-	}
-}
-
-// wellFormed reads a picture through, and looks for a line in it.
-func wellFormed(t *testing.T, name string) {
-	t.Helper()
-	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	paths := 0
-	for d := xml.NewDecoder(bytes.NewReader(data)); ; {
-		token, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if e, ok := token.(xml.StartElement); ok && e.Name.Local == "path" {
-			paths++
-		}
-	}
-	if paths < 20 {
-		t.Errorf("%s has %d paths", name, paths)
-	}
-}
-
 func TestTables(t *testing.T) {
 	code, stdout, _ := play(t, "scale", "--only", "search", "--groups", "4")
 	if code != 0 || !strings.Contains(stdout, "The cost of a search") || !strings.Contains(stdout, "paper N+n+4") || strings.Contains(stdout, "half-life") {
@@ -76,19 +27,6 @@ func TestTables(t *testing.T) {
 	code, stdout, _ = play(t, "scale", "--only", "churn", "--half-lives", "5m", "--length", "5m")
 	if code != 0 || strings.Contains(stdout, "search") || !strings.Contains(stdout, "half-life") {
 		t.Errorf("%d %s", code, stdout)
-	}
-}
-
-// --short is figure 3 and nothing else, neither told nor drawn.
-func TestShortPaper(t *testing.T) {
-	svg := filepath.Join(t.TempDir(), "it.svg")
-	code, stdout, _ := play(t, "paper", "--short", "--capacity", "20", "--plot", svg)
-	if code != 0 || !strings.Contains(stdout, "figure 3, central") || strings.Contains(stdout, "figure 4") {
-		t.Errorf("%d %s", code, stdout)
-	}
-	drawn, err := os.ReadFile(svg)
-	if err != nil || !bytes.Contains(drawn, []byte("Figure 3: ")) || bytes.Contains(drawn, []byte("Figure 4: ")) || bytes.Contains(drawn, []byte("breaks")) || bytes.Contains(drawn, []byte("another capacity")) {
-		t.Errorf("%v: other panels than figure 3's", err)
 	}
 }
 

@@ -99,15 +99,6 @@ func TestViolatingSeeds(t *testing.T) {
 	}
 }
 
-func TestTraceIsReadable(t *testing.T) {
-	_, out := lastLine(t, "faults", "--seeds", "1", "--from", "2", "--trace")
-	for _, want := range []string{"starts (life 1)", "is manager of theme", "-> ", " beacon ", "--- fault 1:", "--- faults stop"} {
-		if !strings.Contains(out, want) {
-			t.Errorf("the trace does not tell %q", want)
-		}
-	}
-}
-
 func TestWrongUsage(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state")
 	for _, args := range [][]string{

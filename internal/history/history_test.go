@@ -2,16 +2,11 @@ package history
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/match"
 	"github.com/feedring/feedring/internal/store"
 )
 
@@ -152,63 +147,6 @@ func TestClosed(t *testing.T) {
 	}
 	if _, err := Open(s, quiet); err == nil {
 		t.Error("the index of a closed store was opened")
-	}
-}
-
-// TestRealText asks real texts for words and phrases of their own and of each
-// other.
-func TestRealText(t *testing.T) {
-	files, err := filepath.Glob("../../../shared/feeds/corpus/*.xml")
-	if err != nil || len(files) == 0 {
-		t.Skip("the corpus of real feeds is not here")
-	}
-	w := &world{T: t, r: random(8), dir: t.TempDir()}
-	w.open()
-	w.h.limits.weight = 200 << 10
-	var texts [][]string
-	var items []store.Item
-	for i, name := range files {
-		raw, err := os.ReadFile(name)
-		check(t, err)
-		half := len(raw) / 2
-		it := makeItem(i%7, i, match.TextOf(&feedring.Entry{
-			ContentHTML: string(raw[half:min(len(raw), half+3000)]), Provider: feedring.Provider(fmt.Sprintf("site%d.example", i%7)),
-		}))
-		it.Published = start.Add(time.Duration(i*7919%len(files)) * time.Hour)
-		if items = append(items, it); len(items) == 40 || i == len(files)-1 {
-			check(t, w.s.Append(ctx, items))
-			items = nil
-		}
-		field, _, _ := strings.Cut(string(it.Text), "\n")
-		if words := strings.Fields(field); len(words) > 20 {
-			texts = append(texts, words)
-		}
-	}
-	for w.h.state.Load().rest != nil || len(w.h.state.Load().segments) < 3 {
-		_, err := w.h.step(ctx)
-		check(t, err)
-	}
-	phrase := func(n int) string {
-		text := texts[w.r.IntN(len(texts))]
-		from := w.r.IntN(len(text) - n)
-		return strings.Join(text[from:from+n], " ")
-	}
-	found := 0
-	for range 400 {
-		words := [...]string{
-			phrase(1), phrase(2), fmt.Sprintf("%q", phrase(2)), fmt.Sprintf("%q %s", phrase(3), phrase(1)),
-			phrase(1) + " OR " + phrase(1), phrase(1) + " NOT " + phrase(1), fmt.Sprintf("%s NOT %q", phrase(1), phrase(2)),
-		}[w.r.IntN(7)]
-		q := store.Search{Words: parse(t, words), Limit: 5 + w.r.IntN(50)}
-		want, wantCursors := pages(t, w.s, q)
-		got, cursors := pages(t, w.h, q)
-		if same(t, words, got, want); !slices.Equal(cursors, wantCursors) {
-			t.Errorf("%s: pages end at %q, want %q", words, cursors, wantCursors)
-		}
-		found += len(got)
-	}
-	if len(texts) < 30 || found < 400 {
-		t.Errorf("only %d found in %d texts: the comparison is worth little", found, len(texts))
 	}
 }
 

@@ -11,35 +11,6 @@ import (
 	"github.com/feedring/feedring/internal/store"
 )
 
-// TestAgainstScan does random things to a store, lets the index do some of its
-// work in between, and compares all pages of random searches with those of the
-// store's own search, which looks at everything. Now and then both are closed
-// and opened, records of the index are lost or change, or it is rebuilt.
-func TestAgainstScan(t *testing.T) {
-	found := 0
-	for seed := range uint64(4) {
-		w := &world{T: t, r: random(seed), dir: t.TempDir()}
-		w.open()
-		for range 200 {
-			w.act()
-			for range w.r.IntN(6) {
-				_, err := w.h.step(ctx)
-				check(t, err)
-			}
-			found += w.compare()
-			if t.Failed() {
-				t.Fatalf("seed %d", seed)
-			}
-		}
-		settle(t, w.h)
-		found += w.compare()
-		check(t, w.s.Close())
-	}
-	if found < 10_000 {
-		t.Errorf("only %d found in all: the comparison is worth little", found)
-	}
-}
-
 type world struct {
 	*testing.T
 	r   *rand.Rand
