@@ -48,7 +48,7 @@ func (n *Node) assemble() error {
 	n.loop.states = newPersister(n.store, n.loop, n.log)
 	broker := delivery.New(n.ID(), n.store, n.history)
 	resting := broker.Subscribe()
-	n.offers = newOffers(n.ctx, n.offered, n.loop.Post, n.background)
+	n.offers = newOffers(n.ctx, n, n.loop, &n.running)
 	if n.origins, err = origins.Load(n.ctx, origins.Config{
 		Self: n.ID(), Store: n.store, Storage: n.writing, Cache: n.own, Loop: n.loop, Offers: n.offers,
 		Identity: n.identity, StandIns: resting, Tasks: &n.running, Log: n.log, Share: n.cfg.Share,
@@ -177,10 +177,10 @@ func (n *Node) serve() {
 // polls replicate.PollsAtOnce feeds of one holder. A gateway's readers, whom its web front
 // counts, attach under one id.
 func (n *Node) listen() {
-	n.server.Handle(wire.VerbPoll, transport.Bound{All: 64, Each: replicate.PollsAtOnce + 8}, n.effects.copies.ServePoll)
-	n.server.Handle(wire.VerbInfo, transport.Bound{All: 32, Each: 16}, n.ServeInfo)
-	n.server.Handle(wire.VerbPresence, transport.Bound{All: 32, Each: 4}, n.identity.Serve)
-	n.server.Handle(wire.VerbAttach, transport.Bound{All: 4096, Each: 1024}, n.readers.ServeAttach)
-	n.server.Handle(wire.VerbAsk, transport.Bound{All: 4096, Each: 64}, n.readers.ServeAsk)
+	n.server.Handle(wire.VerbPoll, transport.Bound{All: 64, Each: replicate.PollsAtOnce + 8}, transport.HandlerFunc(n.effects.copies.ServePoll))
+	n.server.Handle(wire.VerbInfo, transport.Bound{All: 32, Each: 16}, transport.HandlerFunc(n.ServeInfo))
+	n.server.Handle(wire.VerbPresence, transport.Bound{All: 32, Each: 4}, transport.HandlerFunc(n.identity.Serve))
+	n.server.Handle(wire.VerbAttach, transport.Bound{All: 4096, Each: 1024}, transport.HandlerFunc(n.readers.ServeAttach))
+	n.server.Handle(wire.VerbAsk, transport.Bound{All: 4096, Each: 64}, transport.HandlerFunc(n.readers.ServeAsk))
 	n.server.HandleMessages()
 }

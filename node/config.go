@@ -46,11 +46,12 @@ type Config struct {
 	AllowPrivateFeeds bool
 
 	Logger *slog.Logger // nil: slog.Default()
-	// Event is called for each event of serve --json, in order and by one
-	// goroutine at a time. While it blocks, events wait, up to a thousand. Nil:
-	// nobody listens.
-	Event func(Event)
+	Events Listener     // nil: nobody listens
 }
+
+// Listener is told of each event of serve --json, in order and by one goroutine at a
+// time. While it blocks, events wait, up to a thousand.
+type Listener interface{ Take(Event) }
 
 // Event is one line of serve --json.
 type Event struct {

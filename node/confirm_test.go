@@ -37,7 +37,7 @@ func TestConfirmBelievesWhatIsSigned(t *testing.T) {
 	}
 	var mu sync.Mutex // of part: polls come on goroutines of their own
 	var part feedringv1.PollPart
-	liar.server.Handle(wire.VerbPoll, transport.Bound{All: 64, Each: 64}, func(_ feedring.PeerID, s *wire.Stream) error {
+	liar.server.Handle(wire.VerbPoll, transport.Bound{All: 64, Each: 64}, transport.HandlerFunc(func(_ feedring.PeerID, s *wire.Stream) error {
 		var req feedringv1.PollRequest
 		if err := s.Receive(&req, time.Second); err != nil {
 			return err
@@ -46,7 +46,7 @@ func TestConfirmBelievesWhatIsSigned(t *testing.T) {
 		defer mu.Unlock()
 		part.Head = req.GetAfter()
 		return s.Send(&part, time.Second)
-	})
+	}))
 	retract := func(published []*feedringv1.Sealed, named ...feedring.PeerID) web.Retracted {
 		t.Helper()
 		mu.Lock()

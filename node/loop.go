@@ -29,7 +29,7 @@ type loop struct {
 	done    chan struct{}
 	view    atomic.Pointer[peer.View]
 	start   time.Time
-	wall    func() time.Time
+	wall    clock
 	viewed  atomic.Int64 // nanoseconds from start to when view was taken
 	steps   atomic.Uint64
 
@@ -42,8 +42,15 @@ type loop struct {
 // block: what takes time is started, and reports back as an input.
 type doer interface{ do(peer.Output) }
 
+// clock tells the time; tests set it.
+type clock interface{ Now() time.Time }
+
+type systemClock struct{}
+
+func (systemClock) Now() time.Time { return time.Now() }
+
 func newLoop(start time.Time) *loop {
-	l := &loop{inputs: make(chan peer.Input, inputQueue), runs: make(chan struct{}), done: make(chan struct{}), start: start, wall: time.Now}
+	l := &loop{inputs: make(chan peer.Input, inputQueue), runs: make(chan struct{}), done: make(chan struct{}), start: start, wall: systemClock{}}
 	l.view.Store(&peer.View{})
 	return l
 }
@@ -76,7 +83,7 @@ func (l *loop) Now() time.Time {
 	passed := time.Since(l.start)
 	step := max(0, passed-l.passed)
 	l.passed += step
-	behind := l.wall().Round(0).Sub(l.start.Add(passed + l.offset).Round(0))
+	behind := l.wall.Now().Round(0).Sub(l.start.Add(passed + l.offset).Round(0))
 	if behind < sleepAtLeast {
 		behind = max(-step/slew, min(behind, 0))
 	}

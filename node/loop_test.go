@@ -8,6 +8,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/peer"
+	"github.com/feedring/feedring/node/internal/nodetest"
 )
 
 // doFunc does outputs as a test says.
@@ -82,7 +83,7 @@ func TestLoopTicksAtTheDeadline(t *testing.T) {
 func TestLoopClock(t *testing.T) {
 	start := time.Now()
 	l := newLoop(start)
-	behind := func() time.Duration { return l.wall().Round(0).Sub(l.Now().Round(0)) }
+	behind := func() time.Duration { return l.wall.Now().Round(0).Sub(l.Now().Round(0)) }
 	for _, step := range []struct {
 		name string
 		set  time.Duration
@@ -95,7 +96,7 @@ func TestLoopClock(t *testing.T) {
 		{"asleep again", 9 * time.Hour, 0},
 	} {
 		before := l.Now()
-		l.wall = func() time.Time { return time.Now().Add(step.set) }
+		l.wall = &nodetest.Clock{Ahead: step.set}
 		if got := behind(); (got - step.want).Abs() > time.Second {
 			t.Errorf("%s: the machine's clock is %s behind, not %s", step.name, got, step.want)
 		}
@@ -112,8 +113,8 @@ func TestLoopClockFollows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, set := range []time.Duration{-time.Hour, -30 * time.Second} {
 			l := newLoop(time.Now())
-			l.wall = func() time.Time { return time.Now().Add(set) }
-			ahead := func() time.Duration { return l.Now().Sub(l.wall()) }
+			l.wall = &nodetest.Clock{Ahead: set}
+			ahead := func() time.Duration { return l.Now().Sub(l.wall.Now()) }
 			before, took := l.Now(), time.Duration(0)
 			for ; ahead().Abs() > time.Millisecond && took < 48*time.Hour; took += 7 * time.Second {
 				time.Sleep(7 * time.Second)

@@ -120,12 +120,12 @@ func (system) front(cfg *Config, log *slog.Logger) (*front.Front, error) {
 }
 
 // listener is told of events; nil: nobody is.
-type listener func(Event)
+type listener struct{ Listener }
 
 // Take implements backlog.Sink.
 func (l listener) Take(e Event, _ int) {
-	if l != nil {
-		l(e)
+	if l.Listener != nil {
+		l.Listener.Take(e)
 	}
 }
 
@@ -142,7 +142,7 @@ func start(ctx context.Context, cfg Config, from deps) (_ *Node, err error) {
 	}
 	n := &Node{
 		cfg: cfg, lifecycle: lifecycle{started: time.Now()},
-		output: output{events: backlog.New(maxEvents, listener(cfg.Event)), logs: backlog.NewLog()},
+		output: output{events: backlog.New(maxEvents, listener{cfg.Events}), logs: backlog.NewLog()},
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()

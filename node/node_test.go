@@ -155,12 +155,23 @@ func TestCloseUnderLoad(t *testing.T) {
 	})
 }
 
+// eventLog keeps what it is told.
+type eventLog struct {
+	mu     sync.Mutex
+	events []Event
+}
+
+func (l *eventLog) Take(e Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.events = append(l.events, e)
+}
+
 func TestPeerAlone(t *testing.T) {
 	cfg := peerConfig(t, "a.example")
 	cfg.HTTP, cfg.Feeds, cfg.AllowPrivateFeeds = "127.0.0.1:0", nil, true
-	var mu sync.Mutex
-	var events []Event
-	cfg.Event = func(e Event) { mu.Lock(); defer mu.Unlock(); events = append(events, e) }
+	var told eventLog
+	cfg.Events = &told
 	n := startPeer(t, cfg)
 	if !n.Ready() {
 		t.Error("a peer without feeds waits for nothing")
@@ -198,8 +209,9 @@ func TestPeerAlone(t *testing.T) {
 	check(t, addFeed(t, n, theme))
 	eventually(t, "a role", n.Ready)
 	check(t, n.Close(context.Background()))
-	mu.Lock()
-	defer mu.Unlock()
+	told.mu.Lock()
+	defer told.mu.Unlock()
+	events := told.events
 	if len(events) < 2 || events[0].Event != "ready" || !strings.HasPrefix(events[0].HTTP, "http://127.0.0.1:") {
 		t.Errorf("events %+v", events)
 	}

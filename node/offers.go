@@ -15,10 +15,10 @@ const offerEvery = time.Second
 // offers tells the machine what this peer publishes and reads. Each offer is all of
 // it, and what the machine takes last is what holds.
 type offers struct {
-	all   func() peer.Offer     // as of now
-	post  func(peer.Input) bool // in the order of the calls
-	spawn func(func()) bool     // runs while the peer does
-	ctx   context.Context       // ends with the peer
+	ctx     context.Context // ends with the peer
+	from    offerer
+	machine offerTaker
+	tasks   runner
 
 	posting chan struct{} // holds one, from asking all to the place in the queue: so no older offer comes after a newer one
 
@@ -27,8 +27,17 @@ type offers struct {
 	last    time.Time
 }
 
-func newOffers(ctx context.Context, all func() peer.Offer, post func(peer.Input) bool, spawn func(func()) bool) *offers {
-	return &offers{all: all, post: post, spawn: spawn, ctx: ctx, posting: make(chan struct{}, 1)}
+// offerer has what this peer publishes and reads, as of now.
+type offerer interface{ offered() peer.Offer }
+
+// offerTaker takes inputs in the order of the calls.
+type offerTaker interface{ Post(peer.Input) bool }
+
+// runner runs goroutines while the peer runs, and reports whether it does.
+type runner interface{ Run(func()) bool }
+
+func newOffers(ctx context.Context, from offerer, machine offerTaker, tasks runner) *offers {
+	return &offers{ctx: ctx, from: from, machine: machine, tasks: tasks, posting: make(chan struct{}, 1)}
 }
 
 // Now returns when the offer waits for the machine before whatever is posted from
@@ -36,14 +45,14 @@ func newOffers(ctx context.Context, all func() peer.Offer, post func(peer.Input)
 func (o *offers) Now() {
 	o.posting <- struct{}{}
 	defer func() { <-o.posting }()
-	o.post(o.all())
+	o.machine.Post(o.from.offered())
 }
 
 // Soon sees to an offer within offerEvery. Changes of that time are one.
 func (o *offers) Soon() {
 	o.mu.Lock()
 	wait := time.Until(o.last.Add(offerEvery))
-	begun := !o.planned && o.spawn(func() { o.after(wait) })
+	begun := !o.planned && o.tasks.Run(func() { o.after(wait) })
 	o.planned = o.planned || begun
 	o.mu.Unlock()
 }

@@ -26,7 +26,7 @@ func (c *catalogue) change() {
 	c.changes++
 }
 
-func (c *catalogue) all() peer.Offer {
+func (c *catalogue) offered() peer.Offer {
 	c.mu.Lock()
 	feeds, slow := make([]feedring.Feed, c.changes), c.slow
 	c.slow = 0 // the first only
@@ -35,15 +35,17 @@ func (c *catalogue) all() peer.Offer {
 	return peer.Offer{Feeds: map[feedring.Theme][]feedring.Feed{testTheme: feeds}}
 }
 
-func (c *catalogue) post(in peer.Input) bool {
+func (c *catalogue) Post(in peer.Input) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.told = append(c.told, len(in.(peer.Offer).Feeds[testTheme]))
 	return true
 }
 
+func (c *catalogue) Run(f func()) bool { go f(); return true }
+
 func offersOf(ctx context.Context, c *catalogue) *offers {
-	return newOffers(ctx, c.all, c.post, func(f func()) bool { go f(); return true })
+	return newOffers(ctx, c, c, c)
 }
 
 // TestTheNewestOfferComesLast: a feed is added while an offer without it is on its way

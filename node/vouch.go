@@ -1,7 +1,6 @@
 package node
 
 import (
-	"context"
 	"net"
 
 	"github.com/feedring/feedring"
@@ -11,12 +10,6 @@ import (
 
 func (n *Node) checker() vouch.Checker {
 	return vouch.Checker{Client: n.outside, Resolver: net.DefaultResolver, Network: n.cfg.Network, HostPolicy: origins.SiteBackoff{Feeds: n.origins}}
-}
-
-// resolve finds the peers of a domain given to --join.
-func (n *Node) resolve(ctx context.Context, domain string) ([]string, error) {
-	doc, err := n.checker().Fetch(ctx, domain)
-	return doc.Addresses, err
 }
 
 // StandsBehind names the site that a feed's entries may speak for: this peer's

@@ -56,7 +56,7 @@ func eventually(t testing.TB, what string, ok func() bool) {
 // joinTo connects from to to and waits until both know it.
 func joinTo(t testing.TB, from, to *Host) {
 	t.Helper()
-	from.Join(t.Context(), to.Addrs()[:1], nil, func([]feedring.PeerID, bool) {})
+	from.Join(t.Context(), to.Addrs()[:1], nil, joinerFunc(func([]feedring.PeerID, bool) {}))
 	eventually(t, "joined", func() bool { return from.members.has(to.lib.ID()) && to.members.has(from.lib.ID()) })
 }
 
@@ -86,4 +86,16 @@ func ask(ctx context.Context, h *Host, to feedring.PeerID) error {
 	var b [1]byte
 	_, err = io.ReadFull(s, b[:])
 	return err
+}
+
+// joinerFunc is a function as a Joiner.
+type joinerFunc func([]feedring.PeerID, bool)
+
+func (f joinerFunc) Reached(peers []feedring.PeerID, done bool) { f(peers, done) }
+
+// resolverFunc is a function as a Resolver.
+type resolverFunc func(context.Context, string) ([]string, error)
+
+func (f resolverFunc) Resolve(ctx context.Context, domain string) ([]string, error) {
+	return f(ctx, domain)
 }

@@ -166,11 +166,11 @@ func TestNetworksNeverMix(t *testing.T) {
 	echo(other)
 	tried := make(chan struct{})
 	var once sync.Once
-	h.Join(t.Context(), []string{other.Addrs()[0], third.Addrs()[0]}, nil, func(_ []feedring.PeerID, done bool) {
+	h.Join(t.Context(), []string{other.Addrs()[0], third.Addrs()[0]}, nil, joinerFunc(func(_ []feedring.PeerID, done bool) {
 		if done {
 			once.Do(func() { close(tried) })
 		}
-	})
+	}))
 	<-tried
 	eventually(t, "the foreigner parted from", func() bool {
 		return !h.connected(other.lib.ID()) && !other.connected(h.lib.ID()) && h.members.has(third.lib.ID())

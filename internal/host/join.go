@@ -28,15 +28,27 @@ const (
 	joinDomains = 32 // peers taken from one domain
 )
 
+// Resolver turns a domain into complete multiaddrs.
+type Resolver interface {
+	Resolve(ctx context.Context, domain string) ([]string, error)
+}
+
+// Joiner is told of peers newly reached, by one goroutine at a time. done is true from
+// the first call after everything was tried once, and that call comes even where
+// nothing was reached.
+type Joiner interface {
+	Reached(peers []feedring.PeerID, done bool)
+}
+
 // Joining is one call of Join, and the places that are joined through since. All
 // methods are safe for concurrent use.
 type Joining struct {
-	h       *Host
-	ctx     context.Context // ends with that of Join, or the host
-	resolve func(ctx context.Context, domain string) ([]string, error)
+	h        *Host
+	ctx      context.Context // ends with that of Join, or the host
+	resolver Resolver
 
-	mu      sync.Mutex // held while found runs
-	found   func(peers []feedring.PeerID, done bool)
+	mu      sync.Mutex // held while joiner is told
+	joiner  Joiner
 	pending int // places that were not tried yet
 
 	places sync.Mutex
@@ -47,23 +59,23 @@ type Joining struct {
 // place is somewhere to join through: an address, a domain, or all the peers
 // saved from last time.
 type place struct {
-	name    string
-	ask     func(ctx context.Context) ([]peer.AddrInfo, error)
-	content func() bool // nothing needs doing
+	name string
+	source
+}
+
+// source tells which peers are at a place.
+type source interface {
+	ask(ctx context.Context) ([]peer.AddrInfo, error)
+	content() bool // nothing needs doing
 }
 
 // Join connects to peers of the network at targets, complete multiaddrs or
 // domains, and at the peers of Config.Known. It returns at once and goes on
 // until ctx or the host ends: what fails is tried again after a second, then
 // more and more rarely, up to a minute; what was reached is looked after, so
-// that two parts of a network find together again.
-//
-// resolve turns a domain into complete multiaddrs. found is called with peers
-// newly reached, by one goroutine at a time; done is true from the first call
-// after everything was tried once, and that call comes even where nothing was
-// reached.
-func (h *Host) Join(ctx context.Context, targets []string, resolve func(ctx context.Context, domain string) ([]string, error), found func(peers []feedring.PeerID, done bool)) *Joining {
-	j := &Joining{h: h, resolve: resolve, found: found, stops: make(map[string]context.CancelFunc), failed: make(map[string]error)}
+// that two parts of a network find together again. Without a resolver domains fail.
+func (h *Host) Join(ctx context.Context, targets []string, resolver Resolver, joiner Joiner) *Joining {
+	j := &Joining{h: h, resolver: resolver, joiner: joiner, stops: make(map[string]context.CancelFunc), failed: make(map[string]error)}
 	var places []place
 	for i, t := range targets {
 		if !slices.Contains(targets[:i], t) {
@@ -71,7 +83,7 @@ func (h *Host) Join(ctx context.Context, targets []string, resolve func(ctx cont
 		}
 	}
 	if len(h.cfg.Known) > 0 {
-		places = append(places, j.saved())
+		places = append(places, place{"saved peers", saved{j}})
 	}
 	j.pending = len(places)
 	ctx, cancel := context.WithCancel(ctx)
@@ -84,7 +96,7 @@ func (h *Host) Join(ctx context.Context, targets []string, resolve func(ctx cont
 	}
 	h.background(func() {
 		if len(places) == 0 {
-			found(nil, true)
+			joiner.Reached(nil, true)
 		}
 		<-ctx.Done()
 		stop()
@@ -192,7 +204,7 @@ func (j *Joining) report(reached []feedring.PeerID, first bool) {
 		j.pending--
 	}
 	if len(reached) > 0 || (first && j.pending == 0) {
-		j.found(reached, j.pending == 0)
+		j.joiner.Reached(reached, j.pending == 0)
 	}
 }
 
@@ -231,23 +243,27 @@ func (h *Host) speaks(id peer.ID) bool {
 	return err == nil && p != ""
 }
 
-func (j *Joining) placeOf(target string) place {
-	var last []peer.AddrInfo // only the goroutine of this place comes here
-	ask := func(ctx context.Context) ([]peer.AddrInfo, error) { return j.domain(ctx, target) }
-	if strings.HasPrefix(target, "/") {
-		ask = func(ctx context.Context) ([]peer.AddrInfo, error) { return j.address(ctx, target) }
+func (j *Joining) placeOf(name string) place { return place{name, &target{j: j, name: name}} }
+
+// target is an address or a domain. One goroutine at a time uses it.
+type target struct {
+	j    *Joining
+	name string
+	last []peer.AddrInfo
+}
+
+func (t *target) ask(ctx context.Context) (infos []peer.AddrInfo, err error) {
+	if strings.HasPrefix(t.name, "/") {
+		infos, err = t.j.address(ctx, t.name)
+	} else {
+		infos, err = t.j.domain(ctx, t.name)
 	}
-	return place{
-		name: target,
-		ask: func(ctx context.Context) (infos []peer.AddrInfo, err error) {
-			infos, err = ask(ctx)
-			last = infos
-			return infos, err
-		},
-		content: func() bool {
-			return slices.ContainsFunc(last, func(i peer.AddrInfo) bool { return i.ID == j.h.lib.ID() || j.h.members.has(i.ID) })
-		},
-	}
+	t.last = infos
+	return infos, err
+}
+
+func (t *target) content() bool {
+	return slices.ContainsFunc(t.last, func(i peer.AddrInfo) bool { return i.ID == t.j.h.lib.ID() || t.j.h.members.has(i.ID) })
 }
 
 func (j *Joining) address(ctx context.Context, target string) ([]peer.AddrInfo, error) {
@@ -263,10 +279,10 @@ func (j *Joining) address(ctx context.Context, target string) ([]peer.AddrInfo, 
 // domain asks a site for its peers. What a site says is no person's word: its
 // addresses are used only within the scope.
 func (j *Joining) domain(ctx context.Context, name string) ([]peer.AddrInfo, error) {
-	if j.resolve == nil {
+	if j.resolver == nil {
 		return nil, fmt.Errorf("domains cannot be resolved")
 	}
-	addrs, err := j.resolve(ctx, name)
+	addrs, err := j.resolver.Resolve(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -293,21 +309,19 @@ func (j *Joining) domain(ctx context.Context, name string) ([]peer.AddrInfo, err
 
 // saved is the peers of last time. They are asked again only while nobody is
 // connected.
-func (j *Joining) saved() place {
-	return place{
-		name:    "saved peers",
-		content: func() bool { return j.h.members.count() > 0 && j.tried() },
-		ask: func(context.Context) ([]peer.AddrInfo, error) {
-			var infos []peer.AddrInfo
-			for _, i := range rand.Perm(len(j.h.cfg.Known)) {
-				id, err := peer.Decode(string(j.h.cfg.Known[i].ID))
-				if err == nil && len(infos) < joinKnown {
-					infos = append(infos, peer.AddrInfo{ID: id})
-				}
-			}
-			return infos, nil
-		},
+type saved struct{ j *Joining }
+
+func (s saved) content() bool { return s.j.h.members.count() > 0 && s.j.tried() }
+
+func (s saved) ask(context.Context) (infos []peer.AddrInfo, err error) {
+	known := s.j.h.cfg.Known
+	for _, i := range rand.Perm(len(known)) {
+		id, err := peer.Decode(string(known[i].ID))
+		if err == nil && len(infos) < joinKnown {
+			infos = append(infos, peer.AddrInfo{ID: id})
+		}
 	}
+	return infos, nil
 }
 
 // tried reports whether everything was tried once.

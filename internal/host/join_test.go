@@ -38,7 +38,7 @@ func (j *joined) has(id feedring.PeerID) bool {
 
 func TestJoinNothingIsDone(t *testing.T) {
 	var j joined
-	newHost(t).Join(t.Context(), nil, nil, j.tell)
+	newHost(t).Join(t.Context(), nil, nil, joinerFunc(j.tell))
 	eventually(t, "done", j.isDone)
 }
 
@@ -49,7 +49,7 @@ func TestJoinGoesOnUntilTheTargetAppears(t *testing.T) {
 	_ = target.Close()
 	h := newHost(t)
 	var j joined
-	h.Join(t.Context(), []string{addr}, nil, j.tell)
+	h.Join(t.Context(), []string{addr}, nil, joinerFunc(j.tell))
 	eventually(t, "tried once", j.isDone)
 	if j.has(target.ID()) {
 		t.Fatal("reached a closed peer")
@@ -76,14 +76,14 @@ func TestJoinByDomain(t *testing.T) {
 		}
 		return append(target.Addrs(), "nonsense", h.Addrs()[0]), nil
 	}
-	h.Join(t.Context(), []string{"example.org"}, resolve, j.tell)
+	h.Join(t.Context(), []string{"example.org"}, resolverFunc(resolve), joinerFunc(j.tell))
 	eventually(t, "the site's peer", func() bool { return j.has(target.ID()) })
 }
 
 func TestOwnAddressIsNoFailure(t *testing.T) {
 	h := newHost(t)
 	var j joined
-	h.Join(t.Context(), h.Addrs(), nil, j.tell)
+	h.Join(t.Context(), h.Addrs(), nil, joinerFunc(j.tell))
 	eventually(t, "done", j.isDone)
 	if len(j.found) != 0 {
 		t.Errorf("found %v", j.found)
@@ -103,7 +103,7 @@ func TestSavedPeersAreUsedAfterARestart(t *testing.T) {
 	_ = b.Close()
 	again := newHost(t, func(c *Config) { c.Known = saved })
 	var j joined
-	again.Join(t.Context(), nil, nil, j.tell)
+	again.Join(t.Context(), nil, nil, joinerFunc(j.tell))
 	eventually(t, "the saved peer", func() bool { return j.has(a.ID()) && j.isDone() })
 }
 
@@ -112,7 +112,7 @@ func TestJoinEndsWithTheHost(t *testing.T) {
 	addr := gone.Addrs()
 	_ = gone.Close()
 	var j joined
-	h.Join(context.Background(), addr, nil, j.tell)
+	h.Join(context.Background(), addr, nil, joinerFunc(j.tell))
 	if err := h.Close(); err != nil {
 		t.Error(err)
 	}

@@ -12,7 +12,7 @@ import (
 func TestAddedTargetIsReached(t *testing.T) {
 	a, b := newHost(t), newHost(t)
 	var told joined
-	j := a.Join(t.Context(), nil, nil, told.tell)
+	j := a.Join(t.Context(), nil, nil, joinerFunc(told.tell))
 	for range 2 { // the second time it is connected
 		peers, err := j.Add(t.Context(), b.Addrs()[0])
 		if err != nil || !slices.Equal(peers, []feedring.PeerID{b.ID()}) {
@@ -38,7 +38,7 @@ func TestAddedTargetIsTriedAgain(t *testing.T) {
 	keeps, removes := newHost(t), newHost(t)
 	var kept joined
 	for _, h := range []*Host{keeps, removes} {
-		j := h.Join(t.Context(), nil, nil, kept.tell)
+		j := h.Join(t.Context(), nil, nil, joinerFunc(kept.tell))
 		if peers, err := j.Add(t.Context(), addr); !errors.Is(err, ErrUnreachable) || len(peers) > 0 || !j.Has(addr) {
 			t.Fatalf("a closed peer: %v, %v, kept %v", peers, err, j.Has(addr))
 		}
@@ -62,7 +62,7 @@ func TestAddedTargetIsTriedAgain(t *testing.T) {
 func TestAddedInVain(t *testing.T) {
 	h := newHost(t)
 	foreign := newHost(t, func(c *Config) { c.Network = "other" })
-	j := h.Join(t.Context(), nil, nil, func([]feedring.PeerID, bool) {})
+	j := h.Join(t.Context(), nil, nil, joinerFunc(func([]feedring.PeerID, bool) {}))
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, try := range []struct {

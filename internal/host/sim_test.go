@@ -49,7 +49,7 @@ func TestInVirtualTime(t *testing.T) {
 			if err := h.Provide(t.Context(), group); err != nil {
 				t.Fatal(err)
 			}
-			h.Join(t.Context(), hub.Addrs()[:1], nil, func([]feedring.PeerID, bool) {})
+			h.Join(t.Context(), hub.Addrs()[:1], nil, joinerFunc(func([]feedring.PeerID, bool) {}))
 		}
 		time.Sleep(10 * time.Second) // virtual
 		found, err := rest[0].FindGroup(t.Context(), group)

@@ -26,16 +26,19 @@ type questions struct {
 
 	mu   sync.Mutex
 	last uint64
-	open map[uint64]func(feedring.Final)
+	open map[uint64]asker
 }
 
-// ask puts a question to the machine. answer is called once, on the machine's loop;
-// it must not block.
-func (q *questions) ask(in peer.Ask, answer func(feedring.Final)) {
+// asker is told the answer to its question, once and on the machine's loop: it must
+// not block.
+type asker interface{ final(feedring.Final) }
+
+// ask puts a question to the machine.
+func (q *questions) ask(in peer.Ask, by asker) {
 	q.mu.Lock()
 	q.last++
 	in.Stream = q.last
-	q.open[in.Stream] = answer
+	q.open[in.Stream] = by
 	q.mu.Unlock()
 	in.Within = min(max(in.Within, minWithin), maxWithin)
 	q.machine.Post(in)
@@ -43,11 +46,11 @@ func (q *questions) ask(in peer.Ask, answer func(feedring.Final)) {
 
 func (q *questions) answer(stream uint64, f feedring.Final) {
 	q.mu.Lock()
-	answer := q.open[stream]
+	by := q.open[stream]
 	delete(q.open, stream)
 	q.mu.Unlock()
-	if answer != nil {
-		answer(f)
+	if by != nil {
+		by.final(f)
 	}
 }
 
@@ -79,7 +82,7 @@ func (s *Server) ServeAsk(client feedring.PeerID, stream *wire.Stream) error {
 		}
 		s.questions.ask(peer.Ask{
 			Client: client, ID: in.ID, Attempt: in.Attempt, Query: in.Query, Within: in.Within,
-		}, a.final)
+		}, a)
 	}
 }
 

@@ -22,8 +22,16 @@ func (s *Server) Follow(ctx context.Context, ask web.Ask, each func(web.Update) 
 	if !ask.Private || ask.Theme != "" {
 		return s.followNetwork(ctx, ask, each)
 	}
-	return s.followBoth(ctx, ask, each)
+	return s.followBoth(ctx, ask, updates(each))
 }
+
+// reader takes what is new; an error ends its follow.
+type reader interface{ take(web.Update) error }
+
+// updates is a function as a reader.
+type updates func(web.Update) error
+
+func (f updates) take(u web.Update) error { return f(u) }
 
 func (s *Server) followNetwork(ctx context.Context, ask web.Ask, each func(web.Update) error) error {
 	return s.client.Follow(ctx, ask.Query, client.FollowOptions{
@@ -58,7 +66,7 @@ func (s *Server) followNetwork(ctx context.Context, ask web.Ask, each func(web.U
 // both joins the network's entries and this peer's private ones into one
 // stream with one first answer and one cursor.
 type both struct {
-	each    func(web.Update) error
+	reader  reader
 	limit   int
 	serves  bool    // a private feed is what was asked for
 	resumed [2]bool // of each side: entries are passed on as they come
@@ -72,14 +80,14 @@ type both struct {
 	quiet <-chan time.Time // then; nil: there are none
 }
 
-func (s *Server) followBoth(ctx context.Context, ask web.Ask, each func(web.Update) error) error {
+func (s *Server) followBoth(ctx context.Context, ask web.Ask, to reader) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if ask.Limit == 0 {
 		ask.Limit = feedring.DefaultLimit
 	}
 	b := &both{
-		each: each, limit: ask.Limit, serves: s.Private.OffersPrivately(ask.Provider),
+		reader: to, limit: ask.Limit, serves: s.Private.OffersPrivately(ask.Provider),
 		network: make(chan web.Update), private: make(chan web.Update),
 	}
 	theirs, ours := ask, ask
@@ -87,8 +95,8 @@ func (s *Server) followBoth(ctx context.Context, ask web.Ask, each func(web.Upda
 	b.at = [2]feedring.Cursor{ours.Cursor, theirs.Cursor}
 	b.resumed = [2]bool{ours.Cursor != nil, theirs.Cursor != nil}
 	ended := make(chan error, 2)
-	go func() { ended <- s.followNetwork(ctx, theirs, sendTo(ctx, b.network)) }()
-	go func() { ended <- s.followPrivate(ctx, ours, sendTo(ctx, b.private)) }()
+	go func() { ended <- s.followNetwork(ctx, theirs, side{ctx, b.network}.take) }()
+	go func() { ended <- s.followPrivate(ctx, ours, side{ctx, b.private}) }()
 	if err := b.begin(ended); err != nil {
 		return err
 	}
@@ -110,14 +118,18 @@ func (s *Server) followBoth(ctx context.Context, ask web.Ask, each func(web.Upda
 	}
 }
 
-func sendTo(ctx context.Context, to chan<- web.Update) func(web.Update) error {
-	return func(u web.Update) error {
-		select {
-		case to <- u:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+// side is one of two follows.
+type side struct {
+	ctx context.Context
+	to  chan<- web.Update
+}
+
+func (s side) take(u web.Update) error {
+	select {
+	case s.to <- u:
+		return nil
+	case <-s.ctx.Done():
+		return s.ctx.Err()
 	}
 }
 
@@ -163,14 +175,14 @@ func (b *both) begin(ended <-chan error) error {
 		}
 	}
 	for _, e := range merged(b.first[0], b.first[1], b.limit) {
-		if err := b.each(web.Update{Entry: &e}); err != nil {
+		if err := b.reader.take(web.Update{Entry: &e}); err != nil {
 			return err
 		}
 	}
 	if b.final.Status == feedring.Unsatisfied && b.serves {
 		b.final.Status = feedring.Answered
 	}
-	return b.each(web.Update{Final: b.final, Cursor: b.stands()})
+	return b.reader.take(web.Update{Final: b.final, Cursor: b.stands()})
 }
 
 // take keeps an entry of a first answer.
@@ -192,7 +204,7 @@ func (b *both) note(side int, u web.Update) {
 func (b *both) pass(side int, u web.Update) error {
 	b.note(side, u)
 	if u.Gap != nil || u.Unserved != nil {
-		return b.each(u)
+		return b.reader.take(u)
 	}
 	if u.Older != nil && side == 0 {
 		b.addOlder(u.Older)
@@ -202,7 +214,7 @@ func (b *both) pass(side int, u web.Update) error {
 		return nil
 	}
 	u.Cursor = b.stands()
-	return b.each(u)
+	return b.reader.take(u)
 }
 
 // olderAfter is how long no more history of private feeds comes before it is told
@@ -222,7 +234,7 @@ func (b *both) tellOlder() error {
 	told := b.older
 	b.older, b.quiet = nil, nil
 	for i := range told {
-		if err := b.each(web.Update{Older: &told[i], Cursor: b.stands()}); err != nil {
+		if err := b.reader.take(web.Update{Older: &told[i], Cursor: b.stands()}); err != nil {
 			return err
 		}
 	}
@@ -246,12 +258,12 @@ const privateBeat = 10 * time.Second
 
 // followPrivate follows this peer's private feeds: straight from the store,
 // since no other peer knows them.
-func (s *Server) followPrivate(ctx context.Context, ask web.Ask, send func(web.Update) error) error {
+func (s *Server) followPrivate(ctx context.Context, ask web.Ask, to reader) error {
 	expr, err := match.Parse(ask.Words)
 	if err != nil {
 		return err
 	}
-	out := &privateSink{server: s, send: send, at: feedring.Cursor{}, live: ask.Cursor != nil, began: ask.Began}
+	out := &privateSink{server: s, reader: to, at: feedring.Cursor{}, live: ask.Cursor != nil, began: ask.Began}
 	maps.Copy(out.at, ask.Cursor)
 	return s.Delivery.Serve(ctx, delivery.Reader{
 		Out: out, Cursor: ask.Cursor, Follow: true, Beat: privateBeat,
@@ -265,7 +277,7 @@ func (s *Server) followPrivate(ctx context.Context, ask web.Ask, send func(web.U
 // privateSink sends a session's entries with where the reader then stands.
 type privateSink struct {
 	server *Server
-	send   func(web.Update) error
+	reader reader
 	at     feedring.Cursor
 	live   bool // entries come in the order of the log
 
@@ -291,7 +303,7 @@ func (p *privateSink) Item(it *store.Item) error {
 		}
 		u.Cursor = maps.Clone(p.at)
 	}
-	return p.send(u)
+	return p.reader.take(u)
 }
 
 // passOver counts history. Between two marks there are entries of one feed.
@@ -308,12 +320,12 @@ func (p *privateSink) Mark(cursor feedring.Cursor) error {
 	if p.older = nil; older == nil {
 		return nil
 	}
-	return p.send(web.Update{Older: older, Cursor: maps.Clone(p.at)})
+	return p.reader.take(web.Update{Older: older, Cursor: maps.Clone(p.at)})
 }
 
 func (p *privateSink) Caught(int) error {
 	p.live = true
-	return p.send(web.Update{Final: &feedring.Final{}, Cursor: maps.Clone(p.at)})
+	return p.reader.take(web.Update{Final: &feedring.Final{}, Cursor: maps.Clone(p.at)})
 }
 
 func (*privateSink) Alive() error { return nil }

@@ -11,12 +11,12 @@ import (
 // after it.
 func TestFollowOfBothSidesPassesGaps(t *testing.T) {
 	told := 0
-	b := &both{each: func(u web.Update) error {
+	b := &both{reader: updates(func(u web.Update) error {
 		if u.Gap != nil {
 			told++
 		}
 		return nil
-	}}
+	})}
 	gap := web.Update{Gap: &web.Gap{Event: "gap", Theme: testTheme, Feed: testURL}}
 	check(t, b.take(1, gap))
 	check(t, b.pass(1, gap))

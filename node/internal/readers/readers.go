@@ -80,7 +80,7 @@ type Server struct {
 // New returns a server, which ends with ctx and Close.
 func New(ctx context.Context, cfg Config) *Server {
 	s := &Server{Config: cfg, ctx: ctx}
-	s.questions = questions{machine: cfg.Machine, open: make(map[uint64]func(feedring.Final))}
+	s.questions = questions{machine: cfg.Machine, open: make(map[uint64]asker)}
 	s.sessions = sessions{machine: cfg.Machine, deciding: make(map[uint64]chan group.Refusal), serving: make(map[uint64]session)}
 	s.client = client.NewWith(localTransport{s}, cfg.Network, []feedring.PeerID{cfg.Self})
 	return s

@@ -26,7 +26,7 @@ func (s *Server) Open(self feedring.PeerID, verb feedring.Verb) (PipeEnd, error)
 	if !s.Tasks.Run(func() {
 		defer there.Close()
 		defer context.AfterFunc(s.ctx, func() { _ = there.Close() })()
-		_ = serve(self, wire.NewStream(PipeEnd{there}))
+		_ = serve.ServeStream(self, wire.NewStream(PipeEnd{there}))
 	}) {
 		return PipeEnd{}, errClosing
 	}

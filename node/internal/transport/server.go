@@ -42,8 +42,16 @@ type ServerConfig struct {
 	Log      *slog.Logger
 }
 
-// handler serves one stream from one peer.
-type handler = func(from feedring.PeerID, s *wire.Stream) error
+// Handler serves one stream from one peer.
+type Handler interface {
+	ServeStream(from feedring.PeerID, s *wire.Stream) error
+}
+
+// HandlerFunc is a function as a Handler.
+type HandlerFunc func(from feedring.PeerID, s *wire.Stream) error
+
+// ServeStream calls f.
+func (f HandlerFunc) ServeStream(from feedring.PeerID, s *wire.Stream) error { return f(from, s) }
 
 // Server serves the streams that other peers open, within limits.
 type Server struct {
@@ -51,18 +59,18 @@ type Server struct {
 	ctx     context.Context
 	limits  *limits
 	mu      sync.Mutex
-	serves  map[feedring.Verb]handler
+	serves  map[feedring.Verb]Handler
 	refused atomic.Uint64
 }
 
 // NewServer returns a server that serves nothing yet, and ends with ctx.
 func NewServer(ctx context.Context, cfg ServerConfig) *Server {
-	return &Server{ServerConfig: cfg, ctx: ctx, limits: newLimits(cfg.Credit), serves: make(map[feedring.Verb]handler)}
+	return &Server{ServerConfig: cfg, ctx: ctx, limits: newLimits(cfg.Credit), serves: make(map[feedring.Verb]Handler)}
 }
 
 // Handle serves a verb beside those of the machine with serve, as many streams
 // at once as b allows.
-func (s *Server) Handle(verb feedring.Verb, b Bound, serve handler) {
+func (s *Server) Handle(verb feedring.Verb, b Bound, serve Handler) {
 	s.mu.Lock()
 	s.serves[verb] = serve
 	s.mu.Unlock()
@@ -74,9 +82,19 @@ func (s *Server) Handle(verb feedring.Verb, b Bound, serve handler) {
 func (s *Server) HandleMessages() {
 	for _, verb := range codec.Verbs() {
 		s.Listener.Handle(verb, func(raw network.Stream) {
-			s.serve(verb, raw, func(from feedring.PeerID, frames *wire.Stream) error { return s.receive(verb, from, frames) })
+			s.serve(verb, raw, messages{s, verb})
 		})
 	}
+}
+
+// messages are those of one verb.
+type messages struct {
+	server *Server
+	verb   feedring.Verb
+}
+
+func (m messages) ServeStream(from feedring.PeerID, s *wire.Stream) error {
+	return m.server.receive(m.verb, from, s)
 }
 
 // Refuse counts a message that was malformed or wrongly signed.
@@ -87,7 +105,7 @@ func (s *Server) Refused() uint64 { return s.refused.Load() }
 
 // serve runs serve and ends its stream: in good order, or with a reset where
 // something was wrong or too many are open.
-func (s *Server) serve(verb feedring.Verb, raw network.Stream, serve handler) {
+func (s *Server) serve(verb feedring.Verb, raw network.Stream, serve Handler) {
 	if !s.Tasks.Run(func() {
 		from := feedring.PeerID(raw.Conn().RemotePeer().String())
 		if s.limits.take(s.ctx, from, verb) != nil {
@@ -95,7 +113,7 @@ func (s *Server) serve(verb feedring.Verb, raw network.Stream, serve handler) {
 			return
 		}
 		defer s.limits.give(from, verb)
-		err := serve(from, wire.NewStream(raw))
+		err := serve.ServeStream(from, wire.NewStream(raw))
 		if err == nil || errors.Is(err, io.EOF) {
 			_ = raw.Close()
 			return

@@ -88,7 +88,7 @@ func (a *commands) serve(ctx context.Context, o *options.Serve) error {
 	host.LibraryLogs(log.Handler())
 	cfg.Logger = log
 	if o.JSON {
-		cfg.Event = a.printEvent
+		cfg.Events = printer{a}
 	}
 	warnOfThemes(log, &cfg)
 	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
@@ -149,7 +149,11 @@ func leave(ctx context.Context, peer interface{ Close(context.Context) error }, 
 	}
 }
 
-func (a *commands) printEvent(e node.Event) {
+// printer prints each event as a line of JSON.
+type printer struct{ *commands }
+
+// Take implements node.Listener.
+func (a printer) Take(e node.Event) {
 	if err := json.NewEncoder(a.Stdout).Encode(e); err != nil {
 		slog.Error("event not printed", "event", e.Event, "err", err)
 	}
