@@ -14,7 +14,7 @@ func TestFingerprintLeavesOut(t *testing.T) {
 		"fetchassign.Sharing.group: the machine that this is part of",
 		"fetchassign.Sharing.parts: derived",
 		"gossip.Links.below: derived",
-		"gossip.Links.lay: derived",
+		"gossip.Links.layout: derived",
 		"gossip.Links.route: derived",
 		"group.Config.Meshes: changes nothing that is done",
 		"group.Machine.out: of the last step",

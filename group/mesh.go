@@ -13,7 +13,7 @@ type mesh struct {
 	peers    []feedring.PeerID `state:"derived"` // nil: to be made
 	joined   bool              `state:"derived"` // links is of peers
 	links    *gossip.Links     // nil until the group is large
-	laid     *gossip.Mesh      `state:"derived"` // see layMesh; nil: to be made
+	laid     *gossip.Mesh      `state:"derived"` // see layout; nil: to be made
 	reported bool              // the driver holds an order of neighbours
 }
 
@@ -44,13 +44,18 @@ func (m *Machine) linked() *gossip.Links {
 	}
 	if !m.mesh.joined {
 		m.mesh.joined, m.mesh.laid = true, nil
-		m.mesh.links.Join(m.cfg.Self, m.neighbours(), m.layMesh)
+		m.mesh.links.Join(m.cfg.Self, m.neighbours(), layout{m})
 	}
 	return m.mesh.links
 }
 
-// layMesh lays the mesh out. It is large, and kept only where others have it too.
-func (m *Machine) layMesh() *gossip.Mesh {
+// layout lays a machine's mesh out.
+type layout struct{ machine *Machine }
+
+// Lay implements gossip.Layout. The mesh is large, and kept only where others have
+// it too.
+func (l layout) Lay() *gossip.Mesh {
+	m := l.machine
 	peers := func() []feedring.PeerID { return append(slices.Clip(m.present()), m.cfg.Self) }
 	if m.cfg.Meshes == nil {
 		return gossip.NewMesh(peers(), catalogue.Spot)

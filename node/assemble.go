@@ -36,7 +36,7 @@ func (n *Node) assemble() error {
 	distances := latency.New()
 	n.outside, err = safehttp.New(safehttp.Config{
 		AllowPrivate: n.cfg.AllowPrivateFeeds, UserAgent: n.agent(0),
-		Connected:       distances.Connected,
+		Observer:        distances,
 		MaxConnsPerHost: connsAtHost, // who asks bounds what is under way
 	})
 	if err != nil {
@@ -56,7 +56,7 @@ func (n *Node) assemble() error {
 	}, n.cfg.Feeds); err != nil {
 		return err
 	}
-	previews := fetch.NewPreviews(n.outside, n.prepare)
+	previews := fetch.NewPreviews(n.outside, subscribers{n})
 	n.Finder = preview.New(preview.Config{
 		Self: n.ID(), Feeds: n.origins, Previews: previews, Views: n.loop, Joins: n.joins, Host: n.host,
 	})
@@ -85,7 +85,7 @@ func (n *Node) assemble() error {
 		Host: n.host, Loopback: n.server, Private: n.origins, Tasks: &n.running, Log: n.log,
 	})
 	checks := sitecheck.New(n.ctx, sitecheck.Config{
-		Self: n.ID(), Sites: sites, Feeds: n.origins, Fetcher: fetch.NewFetcher(n.outside, n.prepare), Loop: n.loop, Tasks: &n.running, Log: n.log,
+		Self: n.ID(), Sites: sites, Feeds: n.origins, Fetcher: fetch.NewFetcher(n.outside, subscribers{n}), Loop: n.loop, Tasks: &n.running, Log: n.log,
 	})
 	n.Admin = admin.New(n.ctx, admin.Config{
 		Version: Version, Network: n.cfg.Network, HTTP: n.front.Address(), Started: n.started, Read: n.cfg.Read,

@@ -1,21 +1,10 @@
 package node
 
-import (
-	"net/http"
-
-	"github.com/feedring/feedring/internal/origin/fetch"
-)
+import "github.com/feedring/feedring/internal/origin/fetch"
 
 // agent is what this peer calls itself to origins that it asks for so many
 // readers; 0: that is not told.
 func (n *Node) agent(readers int) string { return fetch.UserAgent(Version, n.cfg.PublicURL, readers) }
-
-// prepare tells an origin for how many readers one of this peer's feeds is
-// fetched.
-func (n *Node) prepare(feedURL string, h http.Header) {
-	h.Set("User-Agent", n.agent(n.readersOf(feedURL)))
-	n.own.Prepare(feedURL, h)
-}
 
 // readersOf counts who reads an own feed through this peer: pollers of its front,
 // personal feeds, and clients of its theme's group that this peer serves. Whoever

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/fnv"
+	"iter"
 	"net/http"
 	"net/url"
 	"strings"
@@ -74,20 +75,14 @@ func (n *Node) openWebSub() error {
 		return err
 	}
 	w := &n.websub
-	w.pings = pings.New(n.ctx, pings.Config{Feeds: n.pingable, Look: n.lookForPing})
-	w.hub, err = hub.Open(hub.Config{
-		Store: n.store, Topics: topics{n}, Client: client.WithoutRedirects(), Log: n.log,
-		Refuses: func(host string) bool { return !n.cfg.AllowPrivateFeeds && safehttp.IsPrivateHost(host) },
-		Address: func() string { return n.base() + hubPath },
-		Publish: func(addresses []string) int { return w.pings.Ping(false, addresses...) },
-	})
+	w.pings = pings.New(n.ctx, subscribers{n})
+	w.hub, err = hub.Open(hub.Config{Store: n.store, Topics: topics{n}, Client: client.WithoutRedirects(), Peer: subscribers{n}, Log: n.log})
 	if err != nil || n.cfg.PublicURL == "" {
 		return err
 	}
 	w.subscriptions, err = subscriber.Open(subscriber.Config{
-		Store: n.store, Client: n.outside.WithoutRedirects(), Log: n.log,
+		Store: n.store, Client: n.outside.WithoutRedirects(), Looker: subscribers{n}, Log: n.log,
 		Callback: n.base() + callbackPath, Own: n.base() + hubPath,
-		Look: func(feed string) { w.pings.Ping(false, feed) },
 	})
 	return err
 }
@@ -134,7 +129,48 @@ func (s subscribers) FeedAddress(url string) string { return s.frontAddress(url)
 
 // Prepare tells an origin for how many readers one of this peer's feeds is
 // fetched.
-func (s subscribers) Prepare(feedURL string, h http.Header) { s.prepare(feedURL, h) }
+func (s subscribers) Prepare(feedURL string, h http.Header) {
+	h.Set("User-Agent", s.agent(s.readersOf(feedURL)))
+	s.own.Prepare(feedURL, h)
+}
+
+// Refuses reports whether a callback's host is none that this peer calls.
+func (s subscribers) Refuses(host string) bool {
+	return !s.cfg.AllowPrivateFeeds && safehttp.IsPrivateHost(host)
+}
+
+// HubAddress is where this peer's hub is called.
+func (s subscribers) HubAddress() string { return s.base() + hubPath }
+
+// Publish looks at feeds because a publisher says that they changed.
+func (s subscribers) Publish(addresses []string) int { return s.websub.pings.Ping(false, addresses...) }
+
+// HubTold looks at a feed because its hub says that it changed.
+func (s subscribers) HubTold(feed string) { s.websub.pings.Ping(false, feed) }
+
+// Pingable gives the addresses of public own feeds, at their sites and here.
+func (s subscribers) Pingable() iter.Seq2[string, string] {
+	return func(yield func(address, feed string) bool) {
+		for feed := range s.origins.Public() {
+			for _, address := range []string{feed, s.origins.OtherAddress(feed), s.frontAddress(feed)} {
+				if !yield(address, feed) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// LookForPing looks at a feed because a stranger says that it changed.
+func (s subscribers) LookForPing(ctx context.Context, feed string) (news bool) {
+	if s.origins.FetchNow(ctx, feed) {
+		return false
+	}
+	ref := feedring.FeedRef{URL: feed, Publisher: s.ID()}
+	before := s.store.LogHead(ref).Position
+	_ = s.origins.Look(ctx, feed) // that it failed is told where the feed is watched
+	return s.store.LogHead(ref).Position != before
+}
 
 // base is what this peer's addresses begin with where nobody says otherwise.
 func (n *Node) base() string {
@@ -142,26 +178,6 @@ func (n *Node) base() string {
 		return n.cfg.PublicURL
 	}
 	return n.front.Reachable()
-}
-
-// pingable gives the addresses of public own feeds, at their sites and here.
-func (n *Node) pingable(each func(address, feed string)) {
-	for feed := range n.origins.Public() {
-		each(feed, feed)
-		each(n.origins.OtherAddress(feed), feed)
-		each(n.frontAddress(feed), feed)
-	}
-}
-
-// lookForPing looks at a feed because a stranger says that it changed.
-func (n *Node) lookForPing(ctx context.Context, feed string) (news bool) {
-	if n.origins.FetchNow(ctx, feed) {
-		return false
-	}
-	ref := feedring.FeedRef{URL: feed, Publisher: n.ID()}
-	before := n.store.LogHead(ref).Position
-	_ = n.origins.Look(ctx, feed) // that it failed is told where the feed is watched
-	return n.store.LogHead(ref).Position != before
 }
 
 // Resources of the hub: what it speaks for begins with one of these.

@@ -18,7 +18,7 @@ import (
 // Links is what one peer knows of its neighbours. The zero value has none.
 type Links struct {
 	self    feedring.PeerID
-	lay     func() *Mesh            `state:"derived"`
+	layout  Layout                  `state:"derived"`
 	peers   []feedring.PeerID       // neighbours, in order
 	balance []int                   // by neighbour: entries given less entries got, bounded
 	below   map[feedring.PeerID]set `state:"derived"`
@@ -39,12 +39,15 @@ type graft struct {
 	begun time.Time
 }
 
-// Join says who the neighbours of self are now, in order. Lay lays the mesh out,
-// once for each source that this peer hears of: it is kept nowhere, since it is
-// large. What is known of neighbours that stay is kept.
-func (l *Links) Join(self feedring.PeerID, neighbours []feedring.PeerID, lay func() *Mesh) {
+// Layout lays the mesh out when it is asked to: a mesh is large, so Links keep
+// none.
+type Layout interface{ Lay() *Mesh }
+
+// Join says who the neighbours of self are now, in order. Layout is asked once for
+// each source that this peer hears of. What is known of neighbours that stay is kept.
+func (l *Links) Join(self feedring.PeerID, neighbours []feedring.PeerID, layout Layout) {
 	old, given := l.peers, l.balance
-	l.self, l.lay, l.peers = self, lay, neighbours[:min(len(neighbours), 2*circles)]
+	l.self, l.layout, l.peers = self, layout, neighbours[:min(len(neighbours), 2*circles)]
 	l.below, l.route = make(map[feedring.PeerID]set), nil
 	l.balance = make([]int, len(l.peers))
 	from := make([]int, len(l.peers)) // by new index: the old one
@@ -125,10 +128,10 @@ func (l *Links) Asked(source, by feedring.PeerID) {
 // each mesh.
 func (l *Links) of(source feedring.PeerID) set {
 	s, ok := l.below[source]
-	if ok || l.lay == nil {
+	if ok || l.layout == nil {
 		return s
 	}
-	for _, p := range l.lay().Below(source, l.self) {
+	for _, p := range l.layout.Lay().Below(source, l.self) {
 		if i := slices.Index(l.peers, p); i >= 0 {
 			s |= 1 << i
 		}

@@ -23,8 +23,13 @@ func spot(circle uint64, p feedring.PeerID) uint64 {
 	return mix(h.Sum64())
 }
 
+// laid is a mesh that is laid out already.
+type laid struct{ *Mesh }
+
+func (m laid) Lay() *Mesh { return m.Mesh }
+
 func join(l *Links, self feedring.PeerID, m *Mesh) {
-	l.Join(self, m.Neighbours(self), func() *Mesh { return m })
+	l.Join(self, m.Neighbours(self), laid{m})
 }
 
 func meshOf(n int) (*Mesh, []feedring.PeerID) {

@@ -74,10 +74,10 @@ func rank(code uint32, number uint64) uint64 {
 
 func (l *Links) routes(source feedring.PeerID) *route {
 	r := &route{source: source, all: true}
-	if l.lay == nil {
+	if l.layout == nil {
 		return r
 	}
-	m := l.lay()
+	m := l.layout.Lay()
 	root, ok := slices.BinarySearch(m.peers, source)
 	me, here := slices.BinarySearch(m.peers, l.self)
 	if !ok || !here {

@@ -19,9 +19,10 @@ var ErrPrivate = errors.New("private addresses are refused (the setting allow-pr
 // Everything outside 2000::/3 is refused, mapped IPv4 addresses included.
 var public = ssrf.New(ssrf.WithAnyPort())
 
-// refusePrivate is a dialer's Control: it sees the address that is about to be
-// connected to, after every lookup.
-func refusePrivate(network, address string, c syscall.RawConn) error {
+// publicOnly refuses addresses that are not of the public internet.
+type publicOnly struct{}
+
+func (publicOnly) control(network, address string, c syscall.RawConn) error {
 	if err := public.Safe(network, address, c); err != nil {
 		ap, _ := netip.ParseAddrPort(address)
 		return fmt.Errorf("%w: %s", ErrPrivate, ap.Addr())

@@ -10,12 +10,18 @@ import (
 	"time"
 )
 
-// dialer makes connections where control allows it.
+// dialer makes connections where its rule allows it.
 type dialer struct {
-	timeout   time.Duration
-	resolver  *net.Resolver                                          // nil: the system's
-	control   func(network, address string, c syscall.RawConn) error // nil: everywhere
-	connected func(address string, took time.Duration)               // nil: nobody is told
+	timeout  time.Duration
+	resolver *net.Resolver // nil: the system's
+	rule     addressRule   // nil: connections are made to everywhere
+	observer Observer      // nil: nobody is told
+}
+
+// addressRule says whether a connection may be made to an address, as the Control of a
+// net.Dialer: it sees the address after every lookup.
+type addressRule interface {
+	control(network, address string, c syscall.RawConn) error
 }
 
 func (d dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
@@ -23,20 +29,20 @@ func (d dialer) dial(ctx context.Context, network, address string) (net.Conn, er
 	n := &net.Dialer{Timeout: d.timeout, Resolver: d.resolver, Control: func(network, address string, c syscall.RawConn) error {
 		now := time.Now()
 		began.Store(&now)
-		if d.control == nil {
+		if d.rule == nil {
 			return nil
 		}
-		return d.control(network, address, c)
+		return d.rule.control(network, address, c)
 	}}
 	conn, err := n.DialContext(ctx, network, address)
-	if at := began.Load(); err == nil && at != nil && d.connected != nil {
-		d.connected(address, time.Since(*at))
+	if at := began.Load(); err == nil && at != nil && d.observer != nil {
+		d.observer.Connected(address, time.Since(*at))
 	}
 	return conn, err
 }
 
 // Connect makes a connection to the host of an address and ends it without a
-// word: Config.Connected is told how long that took. It blocks for at most
+// word: Config.Observer is told how long that took. It blocks for at most
 // Config.HeaderTimeout.
 func (c *Client) Connect(ctx context.Context, address string) error {
 	host, err := AddressOf(address)

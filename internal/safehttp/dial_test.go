@@ -7,14 +7,18 @@ import (
 	"time"
 )
 
+// connections keep what they are told.
+type connections map[string]time.Duration
+
+func (c connections) Connected(address string, took time.Duration) { c[address] = took }
+
 // Connect makes one connection, where addresses may be private, and tells how long
 // it took; elsewhere none.
 func TestConnect(t *testing.T) {
 	server := httptest.NewServer(nil)
 	defer server.Close()
-	told := map[string]time.Duration{}
-	connected := func(address string, took time.Duration) { told[address] = took }
-	free, err := New(Config{AllowPrivate: true, Connected: connected})
+	told := connections{}
+	free, err := New(Config{AllowPrivate: true, Observer: told})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,7 +26,7 @@ func TestConnect(t *testing.T) {
 		t.Errorf("%v, and told of %v", err, told)
 	}
 	clear(told)
-	guarded, err := New(Config{Connected: connected})
+	guarded, err := New(Config{Observer: told})
 	if err != nil {
 		t.Fatal(err)
 	}

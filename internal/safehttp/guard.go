@@ -29,13 +29,17 @@ type Config struct {
 	// answer, redirects included, but for what Onward waits. 0: 10 s.
 	HeaderTimeout time.Duration
 
-	// Connected is told how long each connection took to make, name service left
-	// out, by the host and port that were asked for. It must not block. Nil:
-	// nobody is.
-	Connected func(address string, took time.Duration)
+	Observer Observer // of connections; nil: nobody is told of them
 
 	// BodyTimeout is from the header to the last byte of the body. 0: 30 s.
 	BodyTimeout time.Duration
+}
+
+// Observer is told of connections that were made.
+type Observer interface {
+	// Connected tells how long a connection took to make, name service left out,
+	// by the host and port that were asked for. It must not block.
+	Connected(address string, took time.Duration)
 }
 
 func (c Config) withDefaults() Config {
@@ -76,14 +80,14 @@ func New(cfg Config) (*Client, error) {
 	if cfg.AllowPrivate {
 		return newClient(cfg, dialer{}), nil
 	}
-	return newClient(cfg, dialer{control: refusePrivate}), nil
+	return newClient(cfg, dialer{rule: publicOnly{}}), nil
 }
 
 // newClient takes the dialer so that tests can see what is dialled, say where
 // names lead, and let one loopback server through.
 func newClient(cfg Config, d dialer) *Client {
 	cfg = cfg.withDefaults()
-	d.timeout, d.connected = cfg.HeaderTimeout, cfg.Connected
+	d.timeout, d.observer = cfg.HeaderTimeout, cfg.Observer
 	t := &http.Transport{
 		Proxy:                  nil, // a proxy would dial for us, past the guard
 		DialContext:            d.dial,

@@ -74,20 +74,24 @@ func TestPrivateAddressesAreRefusedHoweverTheyAreSpelled(t *testing.T) {
 }
 
 // letThrough allows one server, as a public one would be.
-func letThrough(s *httptest.Server) func(string, string, syscall.RawConn) error {
-	allowed := netip.MustParseAddrPort(s.Listener.Addr().String())
-	return func(network, address string, c syscall.RawConn) error {
-		if netip.MustParseAddrPort(address) == allowed {
-			return nil
-		}
-		return refusePrivate(network, address, c)
+func letThrough(s *httptest.Server) addressRule {
+	return allBut{netip.MustParseAddrPort(s.Listener.Addr().String())}
+}
+
+// allBut refuses private addresses but for one.
+type allBut struct{ allowed netip.AddrPort }
+
+func (a allBut) control(network, address string, c syscall.RawConn) error {
+	if netip.MustParseAddrPort(address) == a.allowed {
+		return nil
 	}
+	return publicOnly{}.control(network, address, c)
 }
 
 func TestRefusalHoldsForRedirects(t *testing.T) {
 	inside := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("the private server was asked") })
 	outside := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, inside.URL, http.StatusFound) })
-	_, err := get(t, newClient(Config{}, dialer{control: letThrough(outside)}), outside.URL)
+	_, err := get(t, newClient(Config{}, dialer{rule: letThrough(outside)}), outside.URL)
 	if !errors.Is(err, ErrPrivate) {
 		t.Fatalf("got %v", err)
 	}

@@ -74,13 +74,13 @@ var errStopped = errors.New("nothing is dialled here")
 func newInside(t *testing.T) (*inside, *Client) {
 	w := &inside{t: t, names: names}
 	return w, newClient(Config{}, dialer{
-		control:  w.control,
+		rule:     w,
 		resolver: &net.Resolver{PreferGo: true, Dial: w.dialResolver},
 	})
 }
 
 func (w *inside) control(network, address string, c syscall.RawConn) error {
-	err := refusePrivate(network, address, c)
+	err := publicOnly{}.control(network, address, c)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.seen++
@@ -282,7 +282,7 @@ func leads(t *testing.T, there string, refused bool, answer func(http.ResponseWr
 	t.Helper()
 	public := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { answer(w) }))
 	defer public.Close()
-	c := newClient(Config{}, dialer{control: letThrough(public)})
+	c := newClient(Config{}, dialer{rule: letThrough(public)})
 	defer c.CloseIdle()
 	for range 2 {
 		err := ask(c, public.URL)

@@ -62,14 +62,16 @@ type Client interface {
 	Do(*http.Request) (*http.Response, error)
 }
 
-// Prepare changes the header of what is asked for a feed, the last thing before
+// Preparer changes the header of what is asked for a feed, the last thing before
 // it is sent. It must not block.
-type Prepare func(feedURL string, h http.Header)
+type Preparer interface {
+	Prepare(feedURL string, h http.Header)
+}
 
 // Fetcher asks origins. It is safe for concurrent use.
 type Fetcher struct {
 	client    Client
-	prepare   Prepare
+	preparer  Preparer      // nil: nothing is changed
 	readSlots chan struct{} // one token for each document being read
 }
 
@@ -78,12 +80,9 @@ type Fetcher struct {
 const readers = 2
 
 // NewFetcher returns a Fetcher over client, a *safehttp.Client, whose limits of
-// time, redirects and addresses hold. prepare may be nil.
-func NewFetcher(client Client, prepare Prepare) *Fetcher {
-	if prepare == nil {
-		prepare = func(string, http.Header) {}
-	}
-	return &Fetcher{client: client, prepare: prepare, readSlots: make(chan struct{}, readers)}
+// time, redirects and addresses hold. preparer may be nil.
+func NewFetcher(client Client, preparer Preparer) *Fetcher {
+	return &Fetcher{client: client, preparer: preparer, readSlots: make(chan struct{}, readers)}
 }
 
 // Fetch asks for url, or where that moved to, telling the origin what state knows
@@ -115,7 +114,9 @@ func (f *Fetcher) fetch(ctx context.Context, url string, state *State) (Answer, 
 	if err != nil {
 		return Answer{}, err
 	}
-	f.prepare(url, req.Header)
+	if f.preparer != nil {
+		f.preparer.Prepare(url, req.Header)
+	}
 	resp, err := f.client.Do(req)
 	var held *HeldError
 	if errors.As(err, &held) { // where a redirect leads

@@ -26,7 +26,7 @@ const (
 // use.
 type Previews struct {
 	next      Client
-	prepare   Prepare
+	preparer  Preparer
 	readSlots chan struct{} // as of a Fetcher, for all previews together
 
 	mu   sync.Mutex
@@ -43,8 +43,8 @@ type preview struct {
 }
 
 // NewPreviews returns one that asks next, as NewFetcher does.
-func NewPreviews(next Client, prepare Prepare) *Previews {
-	return &Previews{next: next, prepare: prepare, readSlots: make(chan struct{}, readers), held: make(map[string]preview)}
+func NewPreviews(next Client, preparer Preparer) *Previews {
+	return &Previews{next: next, preparer: preparer, readSlots: make(chan struct{}, readers), held: make(map[string]preview)}
 }
 
 // Do implements Client: an answer that is held answers once.
@@ -99,7 +99,7 @@ func (g *Previews) Preview(ctx context.Context, url string) (Seen, error) {
 		}
 		came = preview{resp: resp, body: body, at: time.Now()}
 		return came.answer(), nil
-	}), g.prepare)
+	}), g.preparer)
 	fetcher.readSlots = g.readSlots
 	answer, err := fetcher.Fetch(ctx, url, nil)
 	var refused *Error

@@ -33,14 +33,23 @@ const (
 // every second: that works on every file system, shared and mounted ones
 // included, and costs some microseconds a file.
 type Files struct {
-	Next fetch.Client
-	// Path is the file of a feed; empty: it has none. Both are called at any
-	// time, by several goroutines.
-	Path func(feedURL string) string
-	All  func() map[string]string // files by feed
+	Next  fetch.Client
+	Feeds Feeds
 
 	once sync.Once
 	read chan struct{} // holds one: a file was read
+}
+
+// Feeds knows which feeds are read from files. Its methods are called at any
+// time, by several goroutines.
+type Feeds interface {
+	File(feedURL string) string // the path; empty: the feed is not read from a file
+	Files() map[string]string   // the paths of all, by feed
+}
+
+// Looker looks at a feed whose file changed. It must not block.
+type Looker interface {
+	FileChanged(feedURL string)
 }
 
 // wasRead tells Run, which sleeps while no feed has a file, that one has.
@@ -51,7 +60,7 @@ func (f *Files) wasRead() chan struct{} {
 
 // Do implements Client.
 func (f *Files) Do(req *http.Request) (*http.Response, error) {
-	path := f.Path(req.URL.String())
+	path := f.Feeds.File(req.URL.String())
 	if path == "" {
 		return f.Next.Do(req)
 	}
@@ -130,14 +139,14 @@ func same(a, b fs.FileInfo) bool {
 	return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && os.SameFile(a, b)
 }
 
-// Run calls look for each feed whose file changed, until ctx ends; at first for
+// Run tells looker of each feed whose file changed, until ctx ends; at first of
 // all of them.
-func (f *Files) Run(ctx context.Context, look func(feedURL string)) {
+func (f *Files) Run(ctx context.Context, looker Looker) {
 	seen := make(map[string]*sight)
 	every := time.NewTicker(filesEvery)
 	defer every.Stop()
 	for {
-		all := f.All()
+		all := f.Feeds.Files()
 		for feed := range seen {
 			if all[feed] == "" {
 				delete(seen, feed)
@@ -148,7 +157,7 @@ func (f *Files) Run(ctx context.Context, look func(feedURL string)) {
 				seen[feed] = &sight{path: path, fresh: true}
 			}
 			if seen[feed].changed(time.Now()) {
-				look(feed)
+				looker.FileChanged(feed)
 			}
 		}
 		var due <-chan time.Time

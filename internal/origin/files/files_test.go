@@ -38,16 +38,19 @@ func (n noClient) Do(r *http.Request) (*http.Response, error) {
 }
 
 func filesOf(t testing.TB, path string) *Files {
-	return &Files{
-		Next: noClient{t}, All: func() map[string]string { return map[string]string{fileURL: path} },
-		Path: func(url string) string {
-			if url == fileURL {
-				return path
-			}
-			return ""
-		},
-	}
+	return &Files{Next: noClient{t}, Feeds: paths{fileURL: path}}
 }
+
+// paths are files by feed.
+type paths map[string]string
+
+func (p paths) File(url string) string   { return p[url] }
+func (p paths) Files() map[string]string { return p }
+
+// looker is a Looker of a function.
+type looker func(url string)
+
+func (l looker) FileChanged(url string) { l(url) }
 
 func write(t testing.TB, path, text string) {
 	t.Helper()
@@ -97,6 +100,21 @@ func TestFilesThatAreNoFeeds(t *testing.T) {
 	}
 }
 
+// latePaths are none until they are there.
+type latePaths struct {
+	paths
+	asked atomic.Int32
+	there atomic.Bool
+}
+
+func (p *latePaths) Files() map[string]string {
+	p.asked.Add(1)
+	if !p.there.Load() {
+		return nil
+	}
+	return p.paths.Files()
+}
+
 // TestFilesSleepWhileNoFeedHasOne: nothing is looked at every second for nobody,
 // and a file that comes is watched from when it was first read.
 func TestFilesSleepWhileNoFeedHasOne(t *testing.T) {
@@ -104,25 +122,17 @@ func TestFilesSleepWhileNoFeedHasOne(t *testing.T) {
 	write(t, path, rssOf("one"))
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
-		var asked, looks atomic.Int32
-		var there atomic.Bool
-		files := filesOf(t, path)
-		all := files.All
-		files.All = func() map[string]string {
-			asked.Add(1)
-			if !there.Load() {
-				return nil
-			}
-			return all()
-		}
+		var looks atomic.Int32
+		late := &latePaths{paths: paths{fileURL: path}}
+		files := &Files{Next: noClient{t}, Feeds: late}
 		done := make(chan struct{})
-		go func() { files.Run(ctx, func(string) { looks.Add(1) }); close(done) }()
+		go func() { files.Run(ctx, looker(func(string) { looks.Add(1) })); close(done) }()
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		if asked.Load() != 1 {
-			t.Errorf("asked %d times in an hour", asked.Load())
+		if n := late.asked.Load(); n != 1 {
+			t.Errorf("asked %d times in an hour", n)
 		}
-		there.Store(true)
+		late.there.Store(true)
 		if _, err := files.Do(httptest.NewRequest("GET", fileURL, nil)); err != nil {
 			t.Error(err)
 		}
@@ -145,7 +155,7 @@ func TestFilesAreWatched(t *testing.T) {
 		var looks atomic.Int32
 		files := filesOf(t, path)
 		done := make(chan struct{})
-		go func() { files.Run(ctx, func(string) { looks.Add(1) }); close(done) }()
+		go func() { files.Run(ctx, looker(func(string) { looks.Add(1) })); close(done) }()
 		expect := func(what string, within time.Duration, want int) {
 			t.Helper()
 			time.Sleep(within)

@@ -55,14 +55,14 @@ func hostOf(address string) string {
 // hostAsked is the host that is asked for a feed; one that is read from this
 // machine has one of its own.
 func (w *Watcher) hostAsked(s *fetch.State) string {
-	if w.cfg.HostPolicy.Local != nil && w.cfg.HostPolicy.Local(s.URL) {
+	if w.cfg.HostPolicy.local(s.URL) {
 		return s.URL
 	}
 	return hostOf(s.Asked())
 }
 
 func (w *Watcher) newHost(name string) *host {
-	h := &host{waiting: queue{sooner: byTurn}}
+	h := &host{waiting: queue{byTurn: true}}
 	w.hosts[name] = h
 	return h
 }

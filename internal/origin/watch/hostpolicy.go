@@ -16,18 +16,24 @@ type HostPolicy struct {
 	// hour. Whoever sets it less knows the origins.
 	Between time.Duration
 
+	// Origins tells what each origin is to this peer. Nil: all are strangers',
+	// asked over the network at any time.
+	Origins Origins
+}
+
+// Origins says what the origins of feeds are to this peer. Its methods are called
+// by several goroutines, and must not block.
+type Origins interface {
 	// Ours reports whether a feed's origin is no stranger's, so that nothing but
-	// its Retry-After and 410 hold: its site names this peer, for instance. It
-	// must not block. Nil: all are strangers'.
-	Ours func(feedURL string) bool
+	// its Retry-After and 410 hold: its site names this peer, for instance.
+	Ours(feedURL string) bool
 
 	// Local reports whether a feed is read from this machine, so that no host is
-	// asked for it. It must not block. Nil: none is.
-	Local func(feedURL string) bool
+	// asked for it.
+	Local(feedURL string) bool
 
 	// Part is what of its host's time a feed of a stranger's may be looked at in.
-	// It must not block. Nil: all of it.
-	Part func(feedURL string) Part
+	Part(feedURL string) Part
 }
 
 const (
@@ -55,7 +61,11 @@ func (m HostPolicy) between() time.Duration {
 	return between
 }
 
-func (m HostPolicy) ours(feedURL string) bool { return m.Ours != nil && m.Ours(feedURL) }
+func (m HostPolicy) ours(feedURL string) bool { return m.Origins != nil && m.Origins.Ours(feedURL) }
+
+func (m HostPolicy) local(feedURL string) bool {
+	return m.Origins != nil && m.Origins.Local(feedURL)
+}
 
 // Plan writes down when s is looked at again: when p would like to, and never
 // before it may be. s is the state after the look.

@@ -31,6 +31,7 @@ func (d *disk) Known(string) ([]byte, error) { return nil, nil }
 func (d *disk) Changed(context.Context, string, []feedring.Entry, fetch.State) error {
 	return errors.New("nothing changes")
 }
+func (d *disk) Fetched(string, fetch.Page) {}
 func (d *disk) Looked(_ string, s fetch.State) {
 	if _, err := s.MarshalBinary(); err != nil {
 		panic(err)

@@ -41,8 +41,8 @@ func (p Part) opens(now time.Time) time.Time {
 // opens is when a look at a feed may begin, as far as other peers go. Nobody waits for
 // a slot who adds a feed or says that it has news: that is one request.
 func (m HostPolicy) opens(f *watched, now time.Time) time.Time {
-	if m.Part == nil || f.ours || f.fresh || f.now().asked != nil {
+	if m.Origins == nil || f.ours || f.fresh || f.now().asked != nil {
 		return now
 	}
-	return m.Part(f.url).opens(now)
+	return m.Origins.Part(f.url).opens(now)
 }

@@ -31,7 +31,7 @@ func TestPartsKeepAHostsRate(t *testing.T) {
 		for i, part := range parts {
 			h := &recorder{}
 			peers = append(peers, h)
-			w, err := New(Config{Client: f, Policy: eager{}, Handler: h, HostPolicy: HostPolicy{Part: func(string) Part { return part }}})
+			w, err := New(Config{Client: f, Policy: eager{}, Handler: h, HostPolicy: HostPolicy{Origins: origins{part: func(string) Part { return part }}}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -68,12 +68,12 @@ func TestWholeHostsAreLookedAtAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(slotOpen) // no slot opens now
 		f, h := &fakeOrigins{answer: static(rssDoc)}, &recorder{}
-		w, err := New(Config{Client: f, Policy: eager{}, Handler: h, HostPolicy: HostPolicy{Part: func(url string) Part {
+		w, err := New(Config{Client: f, Policy: eager{}, Handler: h, HostPolicy: HostPolicy{Origins: origins{part: func(url string) Part {
 			if url != "http://a.example/2" && url != "http://b.example/1" {
 				return Part{From: 7, Size: 1 << 30}
 			}
 			return Part{}
-		}}})
+		}}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -43,13 +43,18 @@ const VouchedEvery = time.Minute
 // WithSites looks each minute at feeds whose site names this peer.
 type WithSites struct {
 	Policy
-	Vouches func(feedURL string) bool
+	Sites Sites
+}
+
+// Sites tells whether the site of a feed names this peer. It must not block.
+type Sites interface {
+	Vouched(feedURL string) bool
 }
 
 // Next implements Policy.
 func (w WithSites) Next(s *fetch.State, o fetch.Outcome, now time.Time) (time.Time, time.Duration) {
 	at, interval := w.Policy.Next(s, o, now)
-	if o.Err == nil && w.Vouches(s.URL) {
+	if o.Err == nil && w.Sites.Vouched(s.URL) {
 		at = now.Add(VouchedEvery)
 	}
 	return at, interval
@@ -61,13 +66,18 @@ const checked = time.Hour
 // WithHubs looks more rarely at feeds whose hub works.
 type WithHubs struct {
 	Policy
-	Works func(feedURL string) bool
+	Hubs Hubs
+}
+
+// Hubs tells whether the hub of a feed tells what is new. It must not block.
+type Hubs interface {
+	HubWorks(feedURL string) bool
 }
 
 // Next implements Policy.
 func (w WithHubs) Next(s *fetch.State, o fetch.Outcome, now time.Time) (time.Time, time.Duration) {
 	at, interval := w.Policy.Next(s, o, now)
-	if o.Err == nil && w.Works(s.URL) {
+	if o.Err == nil && w.Hubs.HubWorks(s.URL) {
 		at = laterOf(at, now.Add(checked+at.Sub(now)/4)) // as spread as the policy's
 	}
 	return at, interval

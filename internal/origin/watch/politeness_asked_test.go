@@ -21,9 +21,9 @@ func TestPoliteWhereNothingCanBeStored(t *testing.T) {
 		})
 		h := &recorder{err: errors.New("disk full")}
 		c := polite{}
-		w, err := New(Config{Client: &http.Client{Transport: s}, Policy: byRule(Uniform), Handler: h, Prepare: func(_ string, h http.Header) {
+		w, err := New(Config{Client: &http.Client{Transport: s}, Policy: byRule(Uniform), Handler: h, Preparer: preparer(func(_ string, h http.Header) {
 			h.Set("User-Agent", fetch.UserAgent("1", "https://peer.example/", 12))
-		}})
+		})})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,8 +165,8 @@ func TestWhatIsReadFromHereWaitsForNoHost(t *testing.T) {
 			return ok("", versioned(n, ""))
 		})
 		c := polite{urls: []string{aURL, bURL}}
-		c.hosts.Local = func(url string) bool { return url == aURL }
-		c.hosts.Ours = c.hosts.Local
+		isA := func(url string) bool { return url == aURL }
+		c.hosts.Origins = origins{local: isA, ours: isA}
 		w, _ := c.reader(t, s, &recorder{})
 		time.Sleep(time.Minute)
 		began := time.Now()

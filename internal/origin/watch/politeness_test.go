@@ -233,7 +233,7 @@ var politenessCases = map[string]polite{
 	}},
 	"a delta":                   {run: 2 * day, answer: delta("feed"), more: knows(30)},
 	"a delta without its name":  {run: 2 * day, answer: delta(""), more: knows(30)},
-	"a site that names us":      {run: hour, between: 59 * time.Second, hosts: friendly, policy: WithSites{byRule(Uniform), friendly.Ours}, answer: says("<ttl>60</ttl>", never), more: asks(55, 61)},
+	"a site that names us":      {run: hour, between: 59 * time.Second, hosts: friendly, policy: WithSites{byRule(Uniform), allVouched{}}, answer: says("<ttl>60</ttl>", never), more: asks(55, 61)},
 	"one's own, at an interval": {run: hour, between: time.Minute, hosts: HostPolicy{Between: time.Minute}, policy: Fixed(time.Minute), answer: says("", never), more: asks(60, 61)},
 }
 
@@ -374,7 +374,7 @@ func (c polite) play(t *testing.T, name string, made map[string]int) {
 			if c.between != 0 {
 				s.between = c.between
 			}
-			if c.hosts.Ours != nil || c.hosts.Between > 0 {
+			if c.hosts.Origins != nil || c.hosts.Between > 0 {
 				s.pause = 0
 			}
 			h := &recorder{}
@@ -418,9 +418,9 @@ func (c *polite) reader(t *testing.T, s *scorer, h *recorder) (*Watcher, func())
 		r.Header.Del("Referer") // as package guard does
 		return safehttp.MayFollow(r)
 	}}
-	w, err := New(Config{Client: client, Policy: policy, HostPolicy: c.hosts, Handler: h, Prepare: func(_ string, h http.Header) {
+	w, err := New(Config{Client: client, Policy: policy, HostPolicy: c.hosts, Handler: h, Preparer: preparer(func(_ string, h http.Header) {
 		h.Set("User-Agent", fetch.UserAgent("1", "https://peer.example/", 12))
-	}})
+	})})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,15 +2,12 @@ package watch
 
 import "container/heap"
 
-// queue is a container/heap of feeds, the one that sooner puts first on top. A
-// feed is in one queue at most, and knows in which.
+// queue is a container/heap of feeds, the one that is due first on top, or whose
+// turn comes first. A feed is in one queue at most, and knows in which.
 type queue struct {
 	feeds  []*watched
-	sooner func(a, b *watched) bool
+	byTurn bool
 }
-
-func byDue(a, b *watched) bool  { return a.due < b.due }
-func byTurn(a, b *watched) bool { return a.turn() < b.turn() }
 
 func (q *queue) add(f *watched) { heap.Push(q, f) }
 func (q *queue) take() *watched { return heap.Pop(q).(*watched) }
@@ -28,8 +25,13 @@ func (f *watched) leave() {
 	}
 }
 
-func (q *queue) Len() int           { return len(q.feeds) }
-func (q *queue) Less(i, j int) bool { return q.sooner(q.feeds[i], q.feeds[j]) }
+func (q *queue) Len() int { return len(q.feeds) }
+func (q *queue) Less(i, j int) bool {
+	if q.byTurn {
+		return q.feeds[i].turn() < q.feeds[j].turn()
+	}
+	return q.feeds[i].due < q.feeds[j].due
+}
 
 func (q *queue) Swap(i, j int) {
 	q.feeds[i], q.feeds[j] = q.feeds[j], q.feeds[i]

@@ -198,8 +198,8 @@ func (w *Watcher) look(ctx context.Context, state fetch.State) fetch.State {
 	}
 	now := time.Now().UTC()
 	next := state
-	if w.cfg.Fetched != nil && answer.Page.Body != nil {
-		w.cfg.Fetched(state.URL, answer.Page)
+	if answer.Page.Body != nil {
+		w.cfg.Handler.Fetched(state.URL, answer.Page)
 	}
 	if err != nil {
 		e := asError(err, state.URL)

@@ -112,7 +112,7 @@ func TestAFailedPreviewIsTheFirstLook(t *testing.T) {
 			return nil, errors.New("refused")
 		}), nil)
 		h := &recorder{}
-		w, err := New(Config{Client: g, Policy: Fixed(time.Hour), Handler: h, HostPolicy: HostPolicy{Local: g.Holds}})
+		w, err := New(Config{Client: g, Policy: Fixed(time.Hour), Handler: h, HostPolicy: HostPolicy{Origins: origins{local: g.Holds}}})
 		if err != nil {
 			t.Fatal(err)
 		}

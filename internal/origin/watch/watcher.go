@@ -30,6 +30,9 @@ type Handler interface {
 	// entries are found again. ctx ends with the Watcher's run.
 	Changed(ctx context.Context, url string, entries []feedring.Entry, next fetch.State) error
 
+	// Fetched is told of each document that came, before its entries go to Changed.
+	Fetched(url string, page fetch.Page)
+
 	// Looked tells of each look that ended, after Changed if it was called. To
 	// lose its state costs no more than one needless request.
 	Looked(url string, state fetch.State)
@@ -37,16 +40,13 @@ type Handler interface {
 
 // Config is what a Watcher needs.
 type Config struct {
-	Client     fetch.Client // a *safehttp.Client
-	Policy     Policy       // when to look again
-	HostPolicy HostPolicy   // what holds whatever Policy says
-	Handler    Handler      // takes what is found
-	Workers    int          // looks at once, and as many slow ones beside them; 0: 16
-	// Fetched is told of each document that came, before its entries go to
-	// Handler, and likewise by one goroutine for one feed. Nil: nobody is.
-	Fetched func(url string, page fetch.Page)
-	Prepare fetch.Prepare // changes what origins are told; nil: nobody does
-	Logger  *slog.Logger  // told of feeds that fail and recover; nil: nobody is
+	Client     fetch.Client   // a *safehttp.Client
+	Policy     Policy         // when to look again
+	HostPolicy HostPolicy     // what holds whatever Policy says
+	Handler    Handler        // takes what is found
+	Workers    int            // looks at once, and as many slow ones beside them; 0: 16
+	Preparer   fetch.Preparer // changes what origins are told; nil: nobody does
+	Logger     *slog.Logger   // told of feeds that fail and recover; nil: nobody is
 }
 
 // Validate reports what is missing.
@@ -93,11 +93,11 @@ func New(cfg Config) (*Watcher, error) {
 	}
 	return &Watcher{
 		cfg:     cfg,
-		fetcher: fetch.NewFetcher(cfg.Client, cfg.Prepare),
+		fetcher: fetch.NewFetcher(cfg.Client, cfg.Preparer),
 		wake:    make(chan struct{}, 1),
 		feeds:   keyed.New(func(f *watched) string { return f.url }),
-		later:   queue{sooner: byDue},
-		ready:   queue{sooner: byTurn},
+		later:   queue{},
+		ready:   queue{byTurn: true},
 		hosts:   make(map[string]*host),
 		heard:   make(map[string]time.Time),
 	}, nil

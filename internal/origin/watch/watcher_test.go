@@ -112,6 +112,8 @@ func (r *recorder) Changed(_ context.Context, _ string, entries []feedring.Entry
 	return nil
 }
 
+func (r *recorder) Fetched(string, fetch.Page) {}
+
 func (r *recorder) Looked(_ string, state fetch.State) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -129,7 +131,7 @@ func (r *recorder) last() fetch.State {
 }
 
 // friendly is how origins are treated that are no strangers'.
-var friendly = HostPolicy{Ours: func(string) bool { return true }}
+var friendly = HostPolicy{Origins: origins{ours: func(string) bool { return true }}}
 
 // watch runs a watcher in virtual time until the test ends.
 func watch(t *testing.T, f *fakeOrigins, p Policy, h Handler) (*Watcher, context.CancelFunc) {

@@ -28,6 +28,11 @@ func (f *fixed) Read(context.Context, string) (Content, error) {
 	return Content{Type: "application/atom+xml", Body: page, Version: f.version.Load()}, nil
 }
 
+// anywhere calls loopback addresses too.
+type anywhere struct{ peer }
+
+func (anywhere) Refuses(string) bool { return false }
+
 // BenchmarkDeliver tells 2,000 subscribers at 200 hosts, all of them signed,
 // over real connections; the subscribers share the cores.
 func BenchmarkDeliver(b *testing.B) {
@@ -51,8 +56,7 @@ func BenchmarkDeliver(b *testing.B) {
 	topics := new(fixed)
 	topics.version.Store(1)
 	h, err := Open(Config{
-		Store: &records{rows: make(map[string][]byte)}, Topics: topics, Client: client.WithoutRedirects(),
-		Address: func() string { return "http://hub.example/" }, Refuses: func(string) bool { return false },
+		Store: &records{rows: make(map[string][]byte)}, Topics: topics, Client: client.WithoutRedirects(), Peer: anywhere{},
 	})
 	if err != nil {
 		b.Fatal(err)
@@ -87,8 +91,7 @@ func BenchmarkKept(b *testing.B) {
 	for b.Loop() {
 		before := heap()
 		h, err := Open(Config{
-			Store: &records{}, Topics: new(fixed), Client: http.DefaultClient,
-			Address: func() string { return "" }, Refuses: func(string) bool { return false },
+			Store: &records{}, Topics: new(fixed), Client: http.DefaultClient, Peer: anywhere{},
 		})
 		if err != nil {
 			b.Fatal(err)

@@ -50,7 +50,7 @@ func (h *Hub) post(ctx context.Context, d *ledger.Delivery, c Content) ledger.Ou
 		return ledger.Outcome{Verdict: ledger.Ended} // it was read once: the limits have changed since
 	}
 	req.Header.Set("Content-Type", c.Type)
-	req.Header.Set("Link", "<"+h.cfg.Address()+`>; rel="hub", <`+d.Topic+`>; rel="self"`)
+	req.Header.Set("Link", "<"+h.cfg.Peer.HubAddress()+`>; rel="hub", <`+d.Topic+`>; rel="self"`)
 	if d.Secret != "" {
 		req.Header.Set("X-Hub-Signature", "sha256="+sign(d.Secret, c.Body))
 	}

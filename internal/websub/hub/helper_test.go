@@ -198,6 +198,19 @@ func (c *callbacks) asked() []url.Values {
 	return got
 }
 
+// peer publishes topicA.
+type peer struct{}
+
+func (peer) Refuses(host string) bool { return host == "127.0.0.1" || host == "localhost" }
+func (peer) HubAddress() string       { return "https://hub.example/hub" }
+
+func (peer) Publish(addresses []string) int {
+	if addresses[0] == topicA {
+		return 1
+	}
+	return 0
+}
+
 // rig is a hub that runs.
 type rig struct {
 	*Hub
@@ -219,14 +232,7 @@ func newRig(t testing.TB) *rig {
 func (r *rig) run() {
 	r.t.Helper()
 	h, err := Open(Config{
-		Store: r.rows, Topics: r.site, Client: r.calls, Address: func() string { return "https://hub.example/hub" },
-		Refuses: func(host string) bool { return host == "127.0.0.1" || host == "localhost" },
-		Publish: func(addresses []string) int {
-			if addresses[0] == topicA {
-				return 1
-			}
-			return 0
-		},
+		Store: r.rows, Topics: r.site, Client: r.calls, Peer: peer{},
 	})
 	if err != nil {
 		r.t.Fatal(err)

@@ -66,17 +66,25 @@ type Records interface {
 	ListPrefix(b store.Bucket, prefix string) iter.Seq2[store.Record, error]
 }
 
-// Config is what a Hub is told. All fields but Publish and Log are needed.
-type Config struct {
-	Store   Records
-	Topics  Topics
-	Client  Client
-	Refuses func(host string) bool // hosts that Client would not reach
-	Address func() string          // of this hub, as subscribers call it
+// Peer is the peer that the hub speaks for. All methods may be called at the same
+// time.
+type Peer interface {
+	// Refuses reports whether Client would not reach a host.
+	Refuses(host string) bool
+	// HubAddress is where subscribers call the hub.
+	HubAddress() string
 	// Publish looks at feeds whose addresses a publisher names, and returns how
-	// many of them are this peer's. Nil: none is.
-	Publish func(addresses []string) int
-	Log     *slog.Logger
+	// many of them are this peer's. It does not block.
+	Publish(addresses []string) int
+}
+
+// Config is what a Hub is told. All fields but Log are needed.
+type Config struct {
+	Store  Records
+	Topics Topics
+	Client Client
+	Peer   Peer
+	Log    *slog.Logger
 }
 
 // Hub is a WebSub hub. All methods may be called at the same time.
@@ -102,7 +110,7 @@ type Hub struct {
 
 // Open reads the subscriptions that are kept. Nothing is sent before Run.
 func Open(cfg Config) (*Hub, error) {
-	if cfg.Store == nil || cfg.Topics == nil || cfg.Client == nil || cfg.Refuses == nil || cfg.Address == nil {
+	if cfg.Store == nil || cfg.Topics == nil || cfg.Client == nil || cfg.Peer == nil {
 		return nil, fmt.Errorf("hub: the configuration is not complete")
 	}
 	if cfg.Log == nil {

@@ -184,7 +184,7 @@ func (h *Hub) callbackHost(callback string) (string, error) {
 		return "", wrong("hub.callback has a fragment: take it off")
 	case u.Port() != "" && (err != nil || port < 1024 && port != 80 && port != 443):
 		return "", wrong("hub.callback is at port %s: use 80, 443 or one above 1023", clip(u.Port()))
-	case h.cfg.Refuses(host):
+	case h.cfg.Peer.Refuses(host):
 		return "", wrong("hub.callback is at %s, a loopback or private address: this peer calls those only with the setting allow-private-feeds", clip(host))
 	}
 	return host, nil
@@ -220,7 +220,7 @@ func (h *Hub) publish(w http.ResponseWriter, form url.Values) error {
 	if len(named) == 0 || len(named) > maxNamed {
 		return wrong("hub.url or hub.topic: name the feeds that changed, at most %d", maxNamed)
 	}
-	if h.cfg.Publish == nil || h.cfg.Publish(named) == 0 {
+	if h.cfg.Peer.Publish(named) == 0 {
 		return &refusal{status: http.StatusNotFound, detail: "nothing was looked at: this peer publishes no feed at these addresses; send the feed's own address"}
 	}
 	w.WriteHeader(http.StatusNoContent)

@@ -3,6 +3,8 @@ package pings
 import (
 	"context"
 	"fmt"
+	"iter"
+	"maps"
 	"net/http/httptest"
 	"strings"
 	"sync"
@@ -17,9 +19,13 @@ type looks struct {
 	at   map[string]int
 	news bool
 	took time.Duration
+
+	pingable map[string]string // feeds by address
 }
 
-func (l *looks) look(_ context.Context, feed string) bool {
+func (l *looks) Pingable() iter.Seq2[string, string] { return maps.All(l.pingable) }
+
+func (l *looks) LookForPing(_ context.Context, feed string) bool {
 	l.mu.Lock()
 	l.at[feed]++
 	news, took := l.news, l.took
@@ -50,12 +56,11 @@ func newRoom(t testing.TB, l *looks, feeds ...string) *Receiver {
 	l.at = make(map[string]int)
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
-	return New(ctx, Config{Look: l.look, Feeds: func(each func(string, string)) {
-		for _, f := range feeds {
-			each(f, f)
-		}
-		each("https://peer.example/f/blog.example/feed", "https://blog.example/feed/")
-	}})
+	l.pingable = map[string]string{"https://peer.example/f/blog.example/feed": "https://blog.example/feed/"}
+	for _, f := range feeds {
+		l.pingable[f] = f
+	}
+	return New(ctx, l)
 }
 
 func TestMatching(t *testing.T) {
@@ -210,7 +215,7 @@ func TestOneCallerIsSlowedDown(t *testing.T) {
 func FuzzRPC(f *testing.F) {
 	f.Add(wordpress)
 	f.Fuzz(func(t *testing.T, body string) {
-		r := New(t.Context(), Config{Feeds: func(func(string, string)) {}, Look: func(context.Context, string) bool { return false }})
+		r := New(t.Context(), &looks{at: make(map[string]int)})
 		if _, says := rpc(r, body); !strings.Contains(says, "methodResponse") && !strings.Contains(says, "longer") {
 			t.Error(says)
 		}

@@ -2,6 +2,7 @@ package pings
 
 import (
 	"context"
+	"iter"
 	"net/http"
 	"net/url"
 	"strings"
@@ -20,18 +21,18 @@ const (
 
 const mostMatches = 16 // feeds that one address may stand for
 
-// Config is what a Room is told. All fields are needed.
-type Config struct {
-	// Feeds lists the addresses at which feeds can be pinged, each with the feed
+// Feeds are those that can be pinged. All methods may be called at the same time.
+type Feeds interface {
+	// Pingable is the addresses at which feeds can be pinged, each with the feed
 	// that it is of. No private feed is among them: an answer would tell of it.
-	Feeds func(each func(address, feed string))
-	// Look looks at a feed now, and reports whether there was anything new.
-	Look func(ctx context.Context, feed string) (news bool)
+	Pingable() iter.Seq2[string, string]
+	// LookForPing looks at a feed now, and reports whether there was anything new.
+	LookForPing(ctx context.Context, feed string) (news bool)
 }
 
 // Receiver takes pings. All methods may be called at the same time.
 type Receiver struct {
-	cfg    Config
+	source Feeds
 	ctx    context.Context
 	askers *throttle.Buckets
 
@@ -47,9 +48,9 @@ type pinged struct {
 	again   bool // pinged during that look
 }
 
-// New returns a room whose looks end with ctx.
-func New(ctx context.Context, cfg Config) *Receiver {
-	return &Receiver{cfg: cfg, ctx: ctx, askers: throttle.New(time.Second, 30), feeds: make(map[string]*pinged)}
+// New returns a receiver whose looks end with ctx.
+func New(ctx context.Context, feeds Feeds) *Receiver {
+	return &Receiver{source: feeds, ctx: ctx, askers: throttle.New(time.Second, 30), feeds: make(map[string]*pinged)}
 }
 
 // Ping has this peer's feeds at addresses looked at, and returns how many there
@@ -63,11 +64,11 @@ func (r *Receiver) Ping(sites bool, addresses ...string) int {
 		}
 	}
 	found := make(map[string]bool)
-	r.cfg.Feeds(func(address, feed string) {
+	for address, feed := range r.source.Pingable() {
 		if len(found) < mostMatches && matches(keyOf(address), named, sites) {
 			found[feed] = true
 		}
-	})
+	}
 	for feed := range found {
 		r.ping(feed)
 	}
@@ -129,7 +130,7 @@ func (r *Receiver) look(feed string, p *pinged) {
 	if r.ctx.Err() != nil {
 		return
 	}
-	news := r.cfg.Look(r.ctx, feed)
+	news := r.source.LookForPing(r.ctx, feed)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if p.gap = min(max(2*p.gap, shortestGap), longestGap); news {

@@ -97,7 +97,7 @@ func (r *Subscriber) delivered(req *http.Request, secret string) (status int) {
 	r.mu.Lock()
 	s.told, s.works = time.Now(), true
 	r.mu.Unlock()
-	r.cfg.Look(s.Feed)
+	r.cfg.Looker.HubTold(s.Feed)
 	return http.StatusAccepted
 }
 

@@ -87,11 +87,12 @@ type rig struct {
 	stop  func()
 }
 
+func (r *rig) HubTold(string) { r.looks++ }
+
 func (r *rig) run() {
 	r.t.Helper()
 	room, err := Open(Config{
-		Store: r.rows, Client: r.hub, Callback: "https://peer.example/hub/callback/", Own: "https://peer.example/hub",
-		Look: func(string) { r.looks++ },
+		Store: r.rows, Client: r.hub, Callback: "https://peer.example/hub/callback/", Own: "https://peer.example/hub", Looker: r,
 	})
 	if err != nil {
 		r.t.Fatal(err)

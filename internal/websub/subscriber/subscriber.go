@@ -41,18 +41,23 @@ type Records interface {
 	ListPrefix(b store.Bucket, prefix string) iter.Seq2[store.Record, error]
 }
 
-// Client is what a Room needs of a *safehttp.Client that follows no redirects.
+// Client is what a Subscriber needs of a *safehttp.Client that follows no redirects.
 type Client interface {
 	Do(*http.Request) (*http.Response, error)
 }
 
-// Config is what a Room is told. All fields but Log are needed.
+// Looker looks at a feed because its hub says that it changed. It must not block.
+type Looker interface {
+	HubTold(feed string)
+}
+
+// Config is what a Subscriber is told. All fields but Log are needed.
 type Config struct {
 	Store    Records
 	Client   Client
-	Callback string            // what the addresses of callbacks begin with: a secret follows
-	Own      string            // this peer's own hub, at which it does not subscribe
-	Look     func(feed string) // a hub says that the feed changed; must not block
+	Looker   Looker
+	Callback string // what the addresses of callbacks begin with: a secret follows
+	Own      string // this peer's own hub, at which it does not subscribe
 	Log      *slog.Logger
 }
 
@@ -86,7 +91,7 @@ type subscription struct {
 
 // Open reads what is kept. Nothing is asked before Run.
 func Open(cfg Config) (*Subscriber, error) {
-	if cfg.Store == nil || cfg.Client == nil || cfg.Callback == "" || cfg.Look == nil {
+	if cfg.Store == nil || cfg.Client == nil || cfg.Callback == "" || cfg.Looker == nil {
 		return nil, fmt.Errorf("subscriber: the configuration is not complete")
 	}
 	if cfg.Log == nil {

@@ -157,7 +157,7 @@ func (o *Feeds) has(url string) bool {
 // said. A feed that is read from a file is asked for nowhere.
 func (o *Feeds) placed(url string, st fetch.State) fetch.State {
 	st.URL = url
-	if o.file(url) != "" {
+	if o.File(url) != "" {
 		return st
 	}
 	at, _ := o.addresses.of(url)
@@ -166,7 +166,7 @@ func (o *Feeds) placed(url string, st fetch.State) fetch.State {
 
 // present is the address that the world finds a feed at now.
 func (o *Feeds) present(url string, st *fetch.State) string {
-	if at, ok := o.addresses.of(url); ok && o.file(url) != "" {
+	if at, ok := o.addresses.of(url); ok && o.File(url) != "" {
 		return at.Present
 	}
 	if st.URL == "" {

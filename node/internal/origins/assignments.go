@@ -245,7 +245,7 @@ func (o *Feeds) Requested(r group.FetchRequested) {
 func (o *Feeds) Measure(m group.MeasureOrigin) {
 	o.Tasks.Run(func() {
 		in := group.OriginMeasured{URL: m.URL, Distance: time.Millisecond}
-		if o.file(m.URL) == "" {
+		if o.File(m.URL) == "" {
 			took, err := o.parts.Latency.Measure(o.ctx, o.parts.Client, m.URL)
 			in.Distance, in.Failing = took, err != nil
 		}

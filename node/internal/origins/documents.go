@@ -20,8 +20,8 @@ func (o *Feeds) serve(spec feedring.FeedSpec, st *fetch.State) {
 	o.Cache.Plan(spec.URL, st.NextLook)
 }
 
-// fetched is called by the watcher with each document, before its entries.
-func (o *Feeds) fetched(url string, page fetch.Page) {
+// Fetched is called by the watcher with each document, before its entries.
+func (o *Feeds) Fetched(url string, page fetch.Page) {
 	came := cache.Fetched{Body: page.Body, ContentType: page.ContentType, At: time.Now()}
 	if page.Partial {
 		o.Cache.TakePart(url, came)

@@ -177,16 +177,16 @@ func Load(ctx context.Context, cfg Config, configured []feedring.FeedSpec) (*Fee
 // Begin makes ready to look at origins.
 func (o *Feeds) Begin(parts Parts) (err error) {
 	o.parts = parts
-	o.files = &files.Files{Next: parts.Previews, Path: o.file, All: o.allFiles}
+	o.files = &files.Files{Next: parts.Previews, Feeds: o}
 	o.assignments = newAssignments(o)
-	spread := watch.WithSites{Policy: watch.NewBudget(o.Policy, o.Budget, rand.NewPCG(rand.Uint64(), rand.Uint64())), Vouches: o.Vouched}
-	var policy watch.Policy = watch.WithHubs{Policy: spread, Works: parts.Subscribers.HubWorks}
+	spread := watch.WithSites{Policy: watch.NewBudget(o.Policy, o.Budget, rand.NewPCG(rand.Uint64(), rand.Uint64())), Sites: o}
+	var policy watch.Policy = watch.WithHubs{Policy: spread, Hubs: parts.Subscribers}
 	if o.Interval > 0 {
 		policy = watch.Fixed(o.Interval)
 	}
 	policy = inTurn{Policy: policy, assignments: o.assignments, exact: o.Interval > 0}
 	o.watcher, err = watch.New(watch.Config{
-		Client: o.files, Policy: policy, HostPolicy: o.hostPolicy(), Prepare: parts.Subscribers.Prepare, Handler: o, Logger: o.Log, Fetched: o.fetched,
+		Client: o.files, Policy: policy, HostPolicy: o.hostPolicy(), Preparer: parts.Subscribers, Handler: o, Logger: o.Log,
 	})
 	return err
 }
@@ -200,9 +200,7 @@ func (o *Feeds) Run(ctx context.Context) {
 		o.Log.Debug("all feeds are watched", "feeds", o.watcher.Len())
 		o.watcher.Run(ctx)
 	})
-	o.Tasks.Run(func() {
-		o.files.Run(ctx, func(url string) { _, _ = o.watcher.Look(url) }) // a feed that is being removed is not looked at
-	})
+	o.Tasks.Run(func() { o.files.Run(ctx, o) })
 }
 
 // load takes the feeds of the configuration and those added earlier. A feed of

@@ -56,7 +56,7 @@ func newLibrary(t testing.TB, s *store.Store, p *testWriter, configured ...feedr
 			_, err := p.Write(ctx, spec, entries, at)
 			return err
 		})}
-	l.watcher, err = watch.New(watch.Config{Client: http.DefaultClient, Prepare: own.Prepare, Policy: watch.Fixed(time.Hour), Handler: l, Fetched: l.fetched})
+	l.watcher, err = watch.New(watch.Config{Client: http.DefaultClient, Preparer: own, Policy: watch.Fixed(time.Hour), Handler: l})
 	check(t, err)
 	return l
 }

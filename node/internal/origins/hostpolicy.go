@@ -10,17 +10,32 @@ import (
 	"github.com/feedring/feedring/internal/vouch"
 )
 
-// hostPolicy says which origins are no strangers': sites that name this peer, and
-// files. Whoever gives an interval knows the origin, and owns what is at a private
-// address. What was previewed is taken from there.
+// hostPolicy holds looks to what this peer's origins are.
 func (o *Feeds) hostPolicy() watch.HostPolicy {
-	local := func(feedURL string) bool { return o.file(feedURL) != "" }
-	here := func(feedURL string) bool { return local(feedURL) || o.parts.Previews.Holds(feedURL) }
-	part := func(feedURL string) watch.Part { return watch.Part(o.assignments.of(feedURL).Part) }
-	return watch.HostPolicy{Between: o.Interval, Local: here, Part: part, Ours: func(feedURL string) bool {
-		present := o.addresses.presentOf(feedURL)
-		return local(feedURL) || o.Interval > 0 && atHome(present) || o.Vouched(feedURL) && sameSite(feedURL, present)
-	}}
+	return watch.HostPolicy{Between: o.Interval, Origins: places{o}}
+}
+
+// places says what the origins of feeds are to this peer.
+type places struct{ feeds *Feeds }
+
+// Ours reports that an origin is no stranger's: sites that name this peer, and
+// files. Whoever gives an interval knows the origin, and owns what is at a private
+// address.
+func (p places) Ours(feedURL string) bool {
+	o := p.feeds
+	present := o.addresses.presentOf(feedURL)
+	return o.File(feedURL) != "" || o.Interval > 0 && atHome(present) || o.Vouched(feedURL) && sameSite(feedURL, present)
+}
+
+// Local reports that no host is asked: there is a file, or what was previewed is
+// taken from there.
+func (p places) Local(feedURL string) bool {
+	return p.feeds.File(feedURL) != "" || p.feeds.parts.Previews.Holds(feedURL)
+}
+
+// Part is what of its host's time a feed was assigned.
+func (p places) Part(feedURL string) watch.Part {
+	return watch.Part(p.feeds.assignments.of(feedURL).Part)
 }
 
 func atHome(feedURL string) bool {

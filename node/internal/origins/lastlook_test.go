@@ -145,10 +145,10 @@ func TestPartOfAHostsTime(t *testing.T) {
 	ended.End(0)
 	n := &Feeds{assignments: &assignments{tasks: ended, now: map[string]turnOf{}}}
 	n.assignments.told(group.FetchAssignment{URL: testURL, Slot: 1, Slots: 1, Part: group.Part{From: 5, Size: 6}})
-	if part := n.hostPolicy().Part(testURL); part != (watch.Part{From: 5, Size: 6}) {
+	if part := n.hostPolicy().Origins.Part(testURL); part != (watch.Part{From: 5, Size: 6}) {
 		t.Errorf("it has %v", part)
 	}
-	if part := n.hostPolicy().Part("https://another.example/"); part != (watch.Part{}) {
+	if part := n.hostPolicy().Origins.Part("https://another.example/"); part != (watch.Part{}) {
 		t.Errorf("another has %v", part)
 	}
 }

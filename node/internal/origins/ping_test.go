@@ -27,11 +27,18 @@ type unwritten struct{ *Feeds }
 
 func (unwritten) State(string) (fetch.State, error) { return fetch.State{}, nil }
 
+// ours are origins that are no strangers'.
+type ours struct{}
+
+func (ours) Ours(string) bool       { return true }
+func (ours) Local(string) bool      { return false }
+func (ours) Part(string) watch.Part { return watch.Part{} }
+
 func TestPingTellsWhatItWaitsFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &Feeds{Config: Config{Log: quiet, Cache: openOwn(t)}, feeds: newFeeds()}
 		var err error
-		o.watcher, err = watch.New(watch.Config{Client: hanging{}, Policy: watch.Fixed(time.Hour), HostPolicy: watch.HostPolicy{Ours: func(string) bool { return true }}, Handler: unwritten{o}})
+		o.watcher, err = watch.New(watch.Config{Client: hanging{}, Policy: watch.Fixed(time.Hour), HostPolicy: watch.HostPolicy{Origins: ours{}}, Handler: unwritten{o}})
 		check(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		go o.watcher.Run(ctx)

@@ -89,8 +89,8 @@ func (o *Feeds) Spec(url string) (feedring.FeedSpec, bool) {
 	return feedring.FeedSpec{}, false
 }
 
-// file is what is read instead of a feed's URL; empty: nothing is.
-func (o *Feeds) file(url string) string {
+// File is what is read instead of a feed's URL; empty: nothing is.
+func (o *Feeds) File(url string) string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if f := o.feeds.Get(url); f != nil {
@@ -99,8 +99,8 @@ func (o *Feeds) file(url string) string {
 	return ""
 }
 
-// allFiles are those of all feeds that have one.
-func (o *Feeds) allFiles() map[string]string {
+// Files are those of all feeds that have one.
+func (o *Feeds) Files() map[string]string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	files := make(map[string]string)
@@ -111,6 +111,9 @@ func (o *Feeds) allFiles() map[string]string {
 	}
 	return files
 }
+
+// FileChanged looks at a feed; one that is being removed is not looked at.
+func (o *Feeds) FileChanged(url string) { _, _ = o.watcher.Look(url) }
 
 // Private reports whether a private feed is among this peer's feeds now.
 func (o *Feeds) Private(url string) bool {

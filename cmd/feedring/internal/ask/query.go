@@ -26,7 +26,7 @@ type queryFlags struct {
 }
 
 func (f *queryFlags) register(flags *pflag.FlagSet, a *commands) {
-	f.since.Now, f.until.Now = a.Now, a.Now
+	f.since.Now, f.until.Now = a.Now(), a.Now()
 	flags.StringVar(&f.theme, "theme", "", "theme, such as news (default: every group)")
 	flags.StringVar(&f.provider, "provider", "", "provider, by whole labels: lemonde or lemonde.fr")
 	flags.Var(&f.since, "since", "published then or later: 2006-01-02, \"2006-01-02 15:04\", 02/01/2006 (the day first), yesterday, 21:00, 36h, \"2 days\", in this machine's time zone; or RFC 3339")

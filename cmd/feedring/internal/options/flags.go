@@ -53,12 +53,12 @@ func (t Timeout) Set(s string) error {
 // Time is a flag that feedring.ParseTime reads.
 type Time struct {
 	At  time.Time
-	Now func() time.Time
+	Now time.Time
 }
 
 // Set implements pflag.Value.
 func (t *Time) Set(s string) (err error) {
-	t.At, err = feedring.ParseTime(s, t.Now())
+	t.At, err = feedring.ParseTime(s, t.Now)
 	return err
 }
 

@@ -28,7 +28,7 @@ func TestDurationFlag(t *testing.T) {
 
 func TestTimeFlag(t *testing.T) {
 	now := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
-	at := Time{Now: func() time.Time { return now }}
+	at := Time{Now: now}
 	for text, want := range map[string]string{
 		"36h": "2026-03-02T17:06:07Z", "7d": "2026-02-25T05:06:07Z", "2026-01-02": "2026-01-02T00:00:00Z", "2026-01-02T03:04:05+02:00": "2026-01-02T01:04:05Z",
 	} {

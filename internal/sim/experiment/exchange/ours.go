@@ -49,9 +49,14 @@ type poll struct {
 	bundle uint64
 }
 
+// laid is a mesh that is laid out already.
+type laid struct{ *gossip.Mesh }
+
+func (m laid) Lay() *gossip.Mesh { return m.Mesh }
+
 func newOurs(self int, ids []feedring.PeerID, index map[feedring.PeerID]int, mesh *gossip.Mesh, held store, seed uint64) *ours {
 	n := &ours{self: self, ids: ids, index: index, held: held, random: rand.New(rand.NewPCG(seed, uint64(self)))}
-	n.links.Join(ids[self], mesh.Neighbours(ids[self]), func() *gossip.Mesh { return mesh })
+	n.links.Join(ids[self], mesh.Neighbours(ids[self]), laid{mesh})
 	return n
 }
 
