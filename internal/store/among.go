@@ -8,6 +8,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/feedring/feedring/internal/store/rows"
+	"github.com/feedring/feedring/internal/store/values"
 )
 
 // Among is Search for who knows where to look: keys, in order, must have all
@@ -41,7 +42,7 @@ func (r *Reader) Among(ctx context.Context, q Search, keys iter.Seq2[RowKey, err
 
 // propose adds the item at k to the page if it matches, and tells whether to go
 // on. Where most do not match, it looks at the smaller index row first.
-func (v *visitor) propose(txn *badger.Txn, k RowKey) (more bool, err error) {
+func (v *visitor) propose(txn values.Txn, k RowKey) (more bool, err error) {
 	was := len(v.page.items)
 	if v.missed > was && v.accept == nil {
 		more, err = v.proposeIndexed(txn, k)
@@ -54,7 +55,7 @@ func (v *visitor) propose(txn *badger.Txn, k RowKey) (more bool, err error) {
 	return more, err
 }
 
-func (v *visitor) proposeIndexed(txn *badger.Txn, k RowKey) (more bool, err error) {
+func (v *visitor) proposeIndexed(txn values.Txn, k RowKey) (more bool, err error) {
 	row, err := txn.Get(k.Index())
 	if errors.Is(err, badger.ErrKeyNotFound) {
 		return true, nil
@@ -65,7 +66,7 @@ func (v *visitor) proposeIndexed(txn *badger.Txn, k RowKey) (more bool, err erro
 	return v.visit(txn, row)
 }
 
-func (v *visitor) proposeLogged(txn *badger.Txn, k RowKey) (more bool, err error) {
+func (v *visitor) proposeLogged(txn values.Txn, k RowKey) (more bool, err error) {
 	published, id, at := k.Split()
 	if published.Before(v.f.since) {
 		return false, nil
@@ -74,20 +75,9 @@ func (v *visitor) proposeLogged(txn *badger.Txn, k RowKey) (more bool, err error
 	if !ok || !v.f.wants(id) {
 		return true, nil
 	}
-	row, err := txn.Get(rows.LogKey(id, at))
-	if errors.Is(err, badger.ErrKeyNotFound) {
-		return true, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	err = row.Value(func(value []byte) error {
-		r, err := rows.DecodeLog(value)
-		if err != nil {
-			return err
-		}
-		if more, err = v.matchesLogged(txn, k, &r); err != nil || !more {
-			more = err == nil
+	more = true
+	err = onLog(txn, id, at, func(r *rows.Log) error {
+		if matches, err := v.matchesLogged(txn, k, r); err != nil || !matches {
 			return err
 		}
 		if v.page.full() {
@@ -99,11 +89,12 @@ func (v *visitor) proposeLogged(txn *badger.Txn, k RowKey) (more bool, err error
 		}
 		return nil
 	})
-	return more, err
+	err = ignoreLost(err)
+	return more && err == nil, err
 }
 
 // matchesLogged tests what the log has where k says that a row is.
-func (v *visitor) matchesLogged(txn *badger.Txn, k RowKey, r *rows.Log) (bool, error) {
+func (v *visitor) matchesLogged(txn values.Txn, k RowKey, r *rows.Log) (bool, error) {
 	published, id, at := k.Split()
 	if r.Tombstone || r.Retraction || !r.Published.Equal(published) || !v.f.matches(r.Listed()) {
 		return false, nil

@@ -5,20 +5,19 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/dgraph-io/badger/v4"
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/store/heads"
 	"github.com/feedring/feedring/internal/store/rows"
+	"github.com/feedring/feedring/internal/store/values"
 )
 
 // batch is one transaction under construction. Only the writer touches it.
 type batch struct {
-	txn       *badger.Txn
+	*values.Batch
 	heads     *heads.Table
 	last      rows.RefID // the greatest number given, this batch included
 	changed   map[feedring.FeedRef]heads.State
 	forgotten map[rows.RefID]feedring.FeedRef
-	bytes     int64  // written so far
 	number    uint64 // of its journal row, if it has one
 	indexed   []byte // keys of its new index rows
 	err       error  // the first row that could not be added: nothing is committed
@@ -26,21 +25,15 @@ type batch struct {
 
 func newBatch(s *Store) *batch {
 	return &batch{
-		txn: s.db.NewTransaction(true), heads: &s.heads, last: s.heads.Last(),
+		Batch: s.values.Begin(s.db), heads: &s.heads, last: s.heads.Last(),
 		number: s.journal.Load() + 1, changed: make(map[feedring.FeedRef]heads.State), forgotten: make(map[rows.RefID]feedring.FeedRef),
 	}
 }
 
-// set and del change one row.
-func (b *batch) set(key, value []byte) {
-	b.bytes += int64(len(key) + len(value))
-	b.keep(b.txn.Set(key, value))
-}
-
-func (b *batch) del(key []byte) {
-	b.bytes += int64(len(key))
-	b.keep(b.txn.Delete(key))
-}
+// set, del and erase change one row. What was erased is nowhere on disk.
+func (b *batch) set(key, value []byte) { b.keep(b.Set(key, value)) }
+func (b *batch) del(key []byte)        { b.keep(b.Delete(key)) }
+func (b *batch) erase(key []byte)      { b.keep(b.Erase(key)) }
 
 func (b *batch) keep(err error) {
 	if err != nil && b.err == nil {
@@ -125,19 +118,20 @@ func (b *batch) stored(ref feedring.FeedRef, p feedring.Position) (hash [32]byte
 	if !ok || state.Count == 0 || p.Compare(state.Last) > 0 || p.Compare(state.First) < 0 {
 		return hash, false, nil
 	}
-	item, err := b.txn.Get(rows.LogKey(state.ID, p))
-	if errors.Is(err, badger.ErrKeyNotFound) {
-		return hash, false, nil
-	}
-	if err != nil {
-		return hash, false, fmt.Errorf("reading the store: %w", err)
-	}
-	err = item.Value(func(row []byte) error {
-		r, err := rows.DecodeLog(row)
+	err = onLog(b.Txn, state.ID, p, func(r *rows.Log) error {
 		hash = r.Hash
-		return err
+		return nil
 	})
-	return hash, err == nil, err
+	if err == nil {
+		return hash, true, nil
+	}
+	var damage *values.Damage
+	if errors.As(err, &damage) { // it is stored anew
+		if err = b.lose(&state, p); err == nil {
+			b.change(state)
+		}
+	}
+	return hash, false, ignoreLost(err)
 }
 
 // add writes the rows of an item that is not stored yet.
@@ -146,7 +140,8 @@ func (b *batch) add(it *Item) {
 	state.Ref = it.Ref
 	state.Add(it)
 	state = b.change(state)
-	b.set(rows.LogKey(state.ID, it.Position), rows.EncodeLog(it))
+	row := rows.EncodeLog(it)
+	b.keep(b.Add(rows.LogKey(state.ID, it.Position), row))
 	b.retract(state.ID, it)
 	published, at, found := b.newest(state.ID, it.ID)
 	switch {
@@ -160,14 +155,15 @@ func (b *batch) add(it *Item) {
 	}
 	b.set(rows.VersionKey(state.ID, it.ID), rows.EncodeVersion(it.Published, it.Position))
 	if !it.Retraction {
-		b.list(state.ID, it)
+		b.list(state.ID, it, values.Kept(len(row)))
 	}
 }
 
-// list makes the newest version of an entry known to searches.
-func (b *batch) list(id rows.RefID, it *Item) {
+// list makes the newest version of an entry known to searches. The text is not
+// written again where the log row keeps it outside of the database.
+func (b *batch) list(id rows.RefID, it *Item, inLog bool) {
 	key := rows.KeyOf(it.Published, id, it.Position)
-	b.set(key.Index(), rows.EncodeIndex(it))
+	b.set(key.Index(), rows.EncodeIndex(it, inLog))
 	b.indexed = key.Append(b.indexed)
 }
 
@@ -187,8 +183,12 @@ func (b *batch) supersede(published time.Time, id rows.RefID, p feedring.Positio
 
 // remove deletes the rows of the item at p. Its ref's state is the caller's
 // business.
-func (b *batch) remove(id rows.RefID, p feedring.Position, row *rows.Log) {
-	b.del(rows.LogKey(id, p))
+func (b *batch) remove(id rows.RefID, p feedring.Position, row *rows.Log, erase bool) {
+	if erase {
+		b.erase(rows.LogKey(id, p))
+	} else {
+		b.del(rows.LogKey(id, p))
+	}
 	entry := feedring.EntryID(row.ID)
 	if _, at, found := b.newest(id, entry); found && at == p {
 		b.del(rows.VersionKey(id, entry))
@@ -200,7 +200,7 @@ func (b *batch) remove(id rows.RefID, p feedring.Position, row *rows.Log) {
 
 // newest finds where the newest version of an entry stands.
 func (b *batch) newest(id rows.RefID, entry feedring.EntryID) (published time.Time, p feedring.Position, found bool) {
-	row, err := get(b.txn, rows.VersionKey(id, entry))
+	row, err := get(b.Txn, rows.VersionKey(id, entry))
 	if err == nil {
 		published, p, err = rows.DecodeVersion(row)
 	}

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/dgraph-io/badger/v4"
 	"github.com/feedring/feedring/internal/store/rows"
+	"github.com/feedring/feedring/internal/store/values"
 )
 
 // clearCost bounds one transaction of clear: few enough rows that what others
@@ -44,7 +44,7 @@ func (s *Store) clear(ctx context.Context, from, to []byte) error {
 func (b *batch) clear(from, to []byte) (next []byte, err error) {
 	var keys [][]byte
 	size := int64(0)
-	err = each(b.txn, from[:1], from, func(row *badger.Item) (bool, error) {
+	err = b.Each(from[:1], from, func(row values.Row) (bool, error) {
 		switch key := row.Key(); {
 		case string(key) >= string(to):
 			return false, nil

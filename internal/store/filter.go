@@ -43,6 +43,11 @@ func (f *filter) wants(id rows.RefID) bool { return f.refs == nil || f.refs[id] 
 
 // matches tests an index row, the cheapest test first.
 func (f *filter) matches(row *rows.Index) bool {
+	return f.listed(row) && (f.words == nil || f.words.Match(row.Text))
+}
+
+// listed is matches without the text.
+func (f *filter) listed(row *rows.Index) bool {
 	switch {
 	case row.Private && f.privacy == PublicOnly, !row.Private && f.privacy == PrivateOnly:
 		return false
@@ -51,7 +56,7 @@ func (f *filter) matches(row *rows.Index) bool {
 	case f.provider != "" && !f.providerMatches(row.Provider):
 		return false
 	}
-	return f.words == nil || f.words.Match(row.Text)
+	return true
 }
 
 func (f *filter) providerMatches(name []byte) bool {

@@ -8,13 +8,14 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/store/heads"
 	"github.com/feedring/feedring/internal/store/rows"
+	"github.com/feedring/feedring/internal/store/values"
 )
 
 // loadHeads replaces all heads by those on disk.
 func (s *Store) loadHeads(db *badger.DB) error {
 	return s.heads.Replace(func(yield func(heads.State, error) bool) {
-		err := db.View(func(txn *badger.Txn) error {
-			return each(txn, []byte{rows.KeyRef}, nil, func(item *badger.Item) (bool, error) {
+		err := s.values.View(db, func(txn values.Txn) error {
+			return txn.Each([]byte{rows.KeyRef}, nil, func(item values.Row) (bool, error) {
 				state, err := readRef(item)
 				return err == nil && yield(state, nil), err
 			})
@@ -25,7 +26,7 @@ func (s *Store) loadHeads(db *badger.DB) error {
 	})
 }
 
-func readRef(item *badger.Item) (state heads.State, err error) {
+func readRef(item values.Row) (state heads.State, err error) {
 	key := item.Key()
 	if len(key) != 5 {
 		return state, fmt.Errorf("feed row: %w", ErrCorrupt)

@@ -23,7 +23,7 @@ func TestHeadsOutliveATrim(t *testing.T) {
 		check(t, s.submit(ctx, &request{cost: cost{bytes: 1000, rows: 1}, apply: apply}))
 	}
 	change(func(b *batch) (err error) { // from now on a reader of the disk finds no such head
-		row, err = get(b.txn, rows.RefKey(state.ID))
+		row, err = get(b.Txn, rows.RefKey(state.ID))
 		b.del(rows.RefKey(state.ID))
 		return err
 	})

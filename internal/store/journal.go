@@ -8,6 +8,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/feedring/feedring/internal/store/rows"
+	"github.com/feedring/feedring/internal/store/values"
 )
 
 // The journal tells an index outside of this package which index rows are new:
@@ -54,7 +55,7 @@ func (r *Reader) Journal(number uint64) ([]RowKey, error) {
 
 // loadJournal finds where the journal ends.
 func (s *Store) loadJournal(db *badger.DB) error {
-	return db.View(func(txn *badger.Txn) error {
+	return s.values.View(db, func(txn values.Txn) error {
 		opts := badger.DefaultIteratorOptions
 		opts.PrefetchValues, opts.Reverse = false, true
 		it := txn.NewIterator(opts)

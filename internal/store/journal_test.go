@@ -10,6 +10,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/store/rows"
+	"github.com/feedring/feedring/internal/store/values"
 )
 
 // TestJournal names each index row that an append makes, in the order of the
@@ -175,7 +176,7 @@ func TestOlder(t *testing.T) {
 	check(t, s.db.Update(func(txn *badger.Txn) error { return txn.Set([]byte{rows.KeySchema}, []byte{0, 0, 0, 1}) }))
 	check(t, s.Close())
 	s = open(t, dir, Options{})
-	check(t, s.db.View(func(txn *badger.Txn) error {
+	check(t, s.view(func(txn values.Txn) error {
 		row, err := get(txn, []byte{rows.KeySchema})
 		if err != nil || row[3] != Schema {
 			t.Errorf("version %v, %v", row, err)

@@ -8,6 +8,7 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/store/heads"
 	"github.com/feedring/feedring/internal/store/rows"
+	"github.com/feedring/feedring/internal/store/values"
 )
 
 // Searches find the newest version of an entry. What else is in the log, for
@@ -21,7 +22,7 @@ import (
 var old = []byte{1}
 
 // isOld reports whether searches do not find what the log has at p.
-func isOld(txn *badger.Txn, id rows.RefID, p feedring.Position) (bool, error) {
+func isOld(txn values.Txn, id rows.RefID, p feedring.Position) (bool, error) {
 	_, err := txn.Get(rows.OldKey(id, p))
 	if errors.Is(err, badger.ErrKeyNotFound) {
 		return false, nil
@@ -43,9 +44,9 @@ type marker struct {
 
 // markOld adds these rows to a store of a version that had none. It may be
 // interrupted and called again.
-func markOld(db *badger.DB, table *heads.Table) error {
+func (s *Store) markOld(db *badger.DB, table *heads.Table) error {
 	m := &marker{db: db}
-	err := db.View(func(txn *badger.Txn) error {
+	err := s.values.View(db, func(txn values.Txn) error {
 		for state := range table.All() {
 			if err := m.markLog(txn, &state); err != nil {
 				return fmt.Errorf("old versions of %s: %w", state.Ref.URL, err)
@@ -60,9 +61,9 @@ func markOld(db *badger.DB, table *heads.Table) error {
 }
 
 // markLog looks at the log only where it has more than newest versions.
-func (m *marker) markLog(txn *badger.Txn, state *heads.State) error {
+func (m *marker) markLog(txn values.Txn, state *heads.State) error {
 	newest := make(map[feedring.Position]bool, state.Count)
-	err := each(txn, rows.VersionPrefix(state.ID), nil, func(row *badger.Item) (bool, error) {
+	err := txn.Each(rows.VersionPrefix(state.ID), nil, func(row values.Row) (bool, error) {
 		return true, row.Value(func(value []byte) error {
 			_, at, err := rows.DecodeVersion(value)
 			newest[at] = true
@@ -72,7 +73,7 @@ func (m *marker) markLog(txn *badger.Txn, state *heads.State) error {
 	if err != nil || len(newest) == state.Count {
 		return err
 	}
-	return each(txn, rows.LogPrefix(state.ID), nil, func(row *badger.Item) (bool, error) {
+	return txn.Each(rows.LogPrefix(state.ID), nil, func(row values.Row) (bool, error) {
 		p, ok := rows.LogPosition(row.Key())
 		if !ok {
 			return false, fmt.Errorf("log row: %w", ErrCorrupt)

@@ -5,18 +5,18 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dgraph-io/badger/v4"
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/store/rows"
+	"github.com/feedring/feedring/internal/store/values"
 )
 
 // checkOld has each entry in the log either in the index or told to be an old
 // version, and none of what is not in the log. It returns how many are old.
 func checkOld(t *testing.T, s *Store) (old int) {
 	t.Helper()
-	check(t, s.view(func(txn *badger.Txn) error {
+	check(t, s.view(func(txn values.Txn) error {
 		logged := make(map[string]bool)
-		err := each(txn, []byte{rows.KeyLog}, nil, func(row *badger.Item) (bool, error) {
+		err := txn.Each([]byte{rows.KeyLog}, nil, func(row values.Row) (bool, error) {
 			p, _ := rows.LogPosition(row.Key())
 			id := rows.RefID(binary.BigEndian.Uint32(row.Key()[1:]))
 			logged[string(rows.OldKey(id, p))] = true
@@ -33,7 +33,7 @@ func checkOld(t *testing.T, s *Store) (old int) {
 			})
 		})
 		check(t, err)
-		return each(txn, []byte{rows.KeyOld}, nil, func(row *badger.Item) (bool, error) {
+		return txn.Each([]byte{rows.KeyOld}, nil, func(row values.Row) (bool, error) {
 			if old++; !logged[string(row.Key())] {
 				t.Errorf("%x is not in the log", row.Key())
 			}
@@ -59,22 +59,22 @@ func TestUpgradeMarksOld(t *testing.T) {
 			}
 		}
 		before, n := checkOld(t, s), 0
-		check(t, s.db.Update(func(txn *badger.Txn) error {
-			check(t, each(txn, []byte{rows.KeyOld}, nil, func(row *badger.Item) (bool, error) {
-				if n++; seed%2 == 0 || n%2 == 0 {
-					return true, txn.Delete(row.KeyCopy(nil))
-				}
-				return true, nil
-			}))
-			return txn.Set([]byte{rows.KeySchema}, binary.BigEndian.AppendUint32(nil, 2))
+		b := s.values.Begin(s.db)
+		check(t, b.Each([]byte{rows.KeyOld}, nil, func(row values.Row) (bool, error) {
+			if n++; seed%2 == 0 || n%2 == 0 {
+				return true, b.Delete(row.KeyCopy(nil))
+			}
+			return true, nil
 		}))
+		check(t, b.Set([]byte{rows.KeySchema}, binary.BigEndian.AppendUint32(nil, 2)))
+		check(t, b.Commit())
 		check(t, s.Close())
 		s = open(t, dir, Options{})
 		if after := checkOld(t, s); after < before {
 			t.Errorf("seed %d: %d old versions, %d before", seed, after, before)
 		}
 		all += n
-		found, err := checkSchema(s.db, dir)
+		found, err := s.checkSchema(s.db)
 		if check(t, err); found != Schema {
 			t.Errorf("the store has version %d", found)
 		}
@@ -102,7 +102,7 @@ func TestUpgradeOfMany(t *testing.T) {
 	mustAppend(t, s, items...)
 	check(t, s.clear(ctx, []byte{rows.KeyOld}, []byte{rows.KeyOld + 1}))
 	for range 2 { // the second time nothing is missing
-		check(t, markOld(s.db, &s.heads))
+		check(t, s.markOld(s.db, &s.heads))
 		if marked := checkOld(t, s); marked != n-1 {
 			t.Errorf("%d old versions, want %d", marked, n-1)
 		}
@@ -151,8 +151,8 @@ func among(s *Store, q Search) (items []Item, next Cursor, err error) {
 }
 
 // everyPlace returns the keys that the rows of all logged entries have or had.
-func everyPlace(txn *badger.Txn) (keys []RowKey) {
-	_ = each(txn, []byte{rows.KeyLog}, nil, func(row *badger.Item) (bool, error) {
+func everyPlace(txn values.Txn) (keys []RowKey) {
+	_ = txn.Each([]byte{rows.KeyLog}, nil, func(row values.Row) (bool, error) {
 		p, _ := rows.LogPosition(row.Key())
 		return true, row.Value(func(value []byte) error {
 			r, err := rows.DecodeLog(value)

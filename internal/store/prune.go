@@ -72,9 +72,14 @@ func (s *Store) dropSome(ctx context.Context, b *batch, ref feedring.FeedRef, ol
 		return 0, false, nil
 	}
 	var drop []dropped
+	var gone []feedring.Position // that cannot be read
 	moved := 0
 	state.First = feedring.Position{}
-	err = s.eachLog(ctx, b.txn, state.ID, feedring.Position{}, func(p feedring.Position, r *rows.Log) bool {
+	err = s.eachLog(ctx, b.Txn, state.ID, feedring.Position{}, func(p feedring.Position, r *rows.Log) bool {
+		if r == nil {
+			gone = append(gone, p)
+			return true
+		}
 		if !old(r) || len(drop) == pruneRows || moved > maxMoved {
 			state.First, more = p, old(r)
 			return false
@@ -90,14 +95,19 @@ func (s *Store) dropSome(ctx context.Context, b *batch, ref feedring.FeedRef, ol
 	if err != nil {
 		return 0, false, err
 	}
+	for _, p := range gone {
+		if err := b.lose(&state, p); err != nil {
+			return 0, false, err
+		}
+	}
 	for i := range drop {
-		b.remove(state.ID, drop[i].at, &drop[i].row)
+		b.remove(state.ID, drop[i].at, &drop[i].row, forget)
 	}
 	state.Count -= len(drop)
 	switch {
 	case forget && !more:
 		b.forget(state)
-	case len(drop) > 0:
+	case len(drop)+len(gone) > 0:
 		b.change(state)
 	}
 	return len(drop), more, b.err

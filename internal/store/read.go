@@ -8,6 +8,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/store/rows"
+	"github.com/feedring/feedring/internal/store/values"
 )
 
 // Get returns the item at a position of ref, or ErrNotFound.
@@ -17,30 +18,62 @@ func (s *Store) Get(ref feedring.FeedRef, p feedring.Position) (Item, error) {
 		return Item{}, ErrNotFound
 	}
 	var it Item
-	err := s.view(func(txn *badger.Txn) (err error) {
+	err := s.view(func(txn values.Txn) (err error) {
 		it, err = readItem(txn, ref, state.ID, p)
 		return err
 	})
 	return it, err
 }
 
-func readItem(txn *badger.Txn, ref feedring.FeedRef, id rows.RefID, p feedring.Position) (it Item, err error) {
-	row, err := txn.Get(rows.LogKey(id, p))
-	if errors.Is(err, badger.ErrKeyNotFound) {
-		return it, ErrNotFound
-	}
-	if err != nil {
-		return it, fmt.Errorf("reading the store: %w", err)
-	}
-	err = row.Value(func(value []byte) error { // the item copies what it keeps of it
-		r, err := rows.DecodeLog(value)
-		if err != nil {
-			return fmt.Errorf("entry %d of %s: %w", p.Sequence, ref.URL, err)
-		}
-		it = r.Item(ref, p)
+func readItem(txn values.Txn, ref feedring.FeedRef, id rows.RefID, p feedring.Position) (it Item, err error) {
+	err = onLog(txn, id, p, func(r *rows.Log) error {
+		it = r.Item(ref, p) // a copy of what it keeps
 		return nil
 	})
+	switch {
+	case lost(err):
+		err = ErrNotFound
+	case err != nil:
+		err = fmt.Errorf("entry %d of %s: %w", p.Sequence, ref.URL, err)
+	}
 	return it, err
+}
+
+// onLog lets use see what the log has at p, or returns ErrNotFound.
+func onLog(txn values.Txn, id rows.RefID, p feedring.Position, use func(*rows.Log) error) error {
+	item, err := txn.Get(rows.LogKey(id, p))
+	if errors.Is(err, badger.ErrKeyNotFound) {
+		return ErrNotFound
+	}
+	if err != nil {
+		return fmt.Errorf("reading the store: %w", err)
+	}
+	return useLog(item, use)
+}
+
+func useLog(item values.Row, use func(*rows.Log) error) error {
+	return item.Value(func(value []byte) error {
+		r, err := rows.DecodeLog(value)
+		if err != nil {
+			return err
+		}
+		return use(&r)
+	})
+}
+
+// withText lets use see an index row with its text, wherever that is; not at all
+// where it is lost.
+func withText(txn values.Txn, k RowKey, row *rows.Index, use func()) error {
+	if !row.InLog {
+		use()
+		return nil
+	}
+	_, id, at := k.Split()
+	return ignoreLost(onLog(txn, id, at, func(logged *rows.Log) error {
+		row.Text = logged.Text
+		use()
+		return nil
+	}))
 }
 
 // Scan returns the items of ref whose position is greater than after, in
@@ -56,8 +89,11 @@ func (s *Store) Scan(ctx context.Context, ref feedring.FeedRef, after feedring.P
 	maxItems, maxBytes = bound(maxItems, s.opts.ScanItems), bound(maxBytes, s.opts.ScanBytes)
 	var items []Item
 	size := 0
-	err := s.view(func(txn *badger.Txn) error {
+	err := s.view(func(txn values.Txn) error {
 		return s.eachLog(ctx, txn, state.ID, rows.NextPosition(after), func(p feedring.Position, r *rows.Log) bool {
+			if r == nil {
+				return false // nothing is told across what is missing
+			}
 			size += len(r.Payload)
 			if len(items) > 0 && size > maxBytes {
 				return false
@@ -70,9 +106,9 @@ func (s *Store) Scan(ctx context.Context, ref feedring.FeedRef, after feedring.P
 }
 
 // eachLog visits the log rows of id from a position on, until visit returns
-// false or ctx ends.
-func (s *Store) eachLog(ctx context.Context, txn *badger.Txn, id rows.RefID, from feedring.Position, visit func(feedring.Position, *rows.Log) bool) error {
-	return each(txn, rows.LogPrefix(id), rows.LogKey(id, from), func(item *badger.Item) (more bool, err error) {
+// false or ctx ends. Of an entry that cannot be read any more there is no row.
+func (s *Store) eachLog(ctx context.Context, txn values.Txn, id rows.RefID, from feedring.Position, visit func(feedring.Position, *rows.Log) bool) error {
+	return txn.Each(rows.LogPrefix(id), rows.LogKey(id, from), func(item values.Row) (more bool, err error) {
 		if err := ctx.Err(); err != nil {
 			return false, err
 		}
@@ -80,13 +116,13 @@ func (s *Store) eachLog(ctx context.Context, txn *badger.Txn, id rows.RefID, fro
 		if !ok {
 			return false, fmt.Errorf("log row: %w", ErrCorrupt)
 		}
-		err = item.Value(func(row []byte) error {
-			r, err := rows.DecodeLog(row)
-			if err == nil {
-				more = visit(p, &r)
-			}
-			return err
+		err = useLog(item, func(r *rows.Log) error {
+			more = visit(p, r)
+			return nil
 		})
+		if lost(err) {
+			return visit(p, nil), nil
+		}
 		return more, err
 	})
 }
@@ -106,7 +142,7 @@ func (s *Store) Latest(ref feedring.FeedRef, entry feedring.EntryID) (it Item, f
 	if !ok {
 		return Item{}, false, nil
 	}
-	err = s.view(func(txn *badger.Txn) error {
+	err = s.view(func(txn values.Txn) error {
 		row, err := get(txn, rows.VersionKey(state.ID, entry))
 		if errors.Is(err, ErrNotFound) {
 			return nil
@@ -119,7 +155,7 @@ func (s *Store) Latest(ref feedring.FeedRef, entry feedring.EntryID) (it Item, f
 			it, err = readItem(txn, ref, state.ID, at)
 		}
 		found = err == nil
-		return err
+		return ignoreLost(err)
 	})
 	return it, found, err
 }

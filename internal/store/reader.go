@@ -10,19 +10,20 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/match"
 	"github.com/feedring/feedring/internal/store/rows"
+	"github.com/feedring/feedring/internal/store/values"
 )
 
 // Reader reads one state of the store, whatever is written meanwhile. It is for
 // an index outside of this package, and for one goroutine.
 type Reader struct {
 	s   *Store
-	txn *badger.Txn
+	txn values.Txn
 }
 
 // Read runs read on the state that the store is in. Writers may wait until read
 // returns, so that it should take milliseconds.
 func (s *Store) Read(read func(*Reader) error) error {
-	return s.view(func(txn *badger.Txn) error { return read(&Reader{s, txn}) })
+	return s.view(func(txn values.Txn) error { return read(&Reader{s, txn}) })
 }
 
 // Row is an index row: what a search filters by. Its slices are the database's
@@ -33,14 +34,19 @@ type Row struct {
 	Text            match.Text
 }
 
-func readRow(item *badger.Item, use func(*Row)) error {
-	return item.Value(func(value []byte) error {
-		r, err := rows.DecodeIndex(value)
-		if err == nil {
-			use(&Row{r.Private, r.Theme, r.Provider, r.Text})
+// readRow lets use see the row at k; not at all where its text is lost.
+func readRow(txn values.Txn, item values.Row, k RowKey, use func(*Row)) (found bool, err error) {
+	err = item.Value(func(value []byte) error {
+		row, err := rows.DecodeIndex(value)
+		if err != nil {
+			return err
 		}
-		return err
+		return withText(txn, k, &row, func() {
+			found = true
+			use(&Row{row.Private, row.Theme, row.Provider, row.Text})
+		})
 	})
+	return found, err
 }
 
 // Row lets use see the row at k; it is not found where its entry went away or
@@ -51,26 +57,32 @@ func (r *Reader) Row(k RowKey, use func(*Row)) (found bool, err error) {
 		return false, nil
 	}
 	if err == nil {
-		err = readRow(item, use)
+		found, err = readRow(r.txn, item, k, use)
 	}
 	if err != nil {
 		return false, fmt.Errorf("reading the store: %w", err)
 	}
-	return true, nil
+	return found, nil
 }
 
 // Has reports whether there is a row at k.
-func (r *Reader) Has(k RowKey) (bool, error) { return r.Row(k, func(*Row) {}) }
+func (r *Reader) Has(k RowKey) (bool, error) {
+	_, err := r.txn.Get(k.Index())
+	if errors.Is(err, badger.ErrKeyNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
 
 // Rows visits the rows from a key on, in order, until visit returns false.
 func (r *Reader) Rows(from RowKey, visit func(RowKey, *Row) (more bool)) error {
-	return each(r.txn, []byte{rows.KeyIndex}, from.Index(), func(item *badger.Item) (more bool, err error) {
+	return r.txn.Each([]byte{rows.KeyIndex}, from.Index(), func(item values.Row) (more bool, err error) {
 		k, ok := rows.ReadIndexKey(item.Key())
 		if !ok {
 			return false, fmt.Errorf("index row: %w", ErrCorrupt)
 		}
-		err = readRow(item, func(row *Row) { more = visit(k, row) })
-		return more, err
+		found, err := readRow(r.txn, item, k, func(row *Row) { more = visit(k, row) })
+		return more || !found, err
 	})
 }
 
@@ -98,8 +110,8 @@ func (r *Reader) Ref(ref feedring.FeedRef) (number uint32, ok bool) {
 func (r *Reader) Matching(ctx context.Context, q Search, from RowKey) iter.Seq2[RowKey, error] {
 	return func(yield func(RowKey, error) bool) {
 		v := r.s.newVisitor(&q)
-		err := each(r.txn, []byte{rows.KeyIndex}, from.Index(), func(row *badger.Item) (bool, error) {
-			k, matches, more, err := v.look(row)
+		err := r.txn.Each([]byte{rows.KeyIndex}, from.Index(), func(row values.Row) (bool, error) {
+			k, matches, more, err := v.look(r.txn, row)
 			if err != nil || !matches {
 				return more, err
 			}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/dgraph-io/badger/v4"
 	"github.com/feedring/feedring/internal/store/rows"
+	"github.com/feedring/feedring/internal/store/values"
 )
 
 // Bucket separates the kinds of small records.
@@ -154,7 +154,7 @@ func checkRecord(b Bucket, key string, value []byte) error {
 
 // Value returns what was put under key, or ErrNotFound.
 func (s *Store) Value(b Bucket, key string) (value []byte, err error) {
-	err = s.view(func(txn *badger.Txn) error {
+	err = s.view(func(txn values.Txn) error {
 		value, err = get(txn, rows.RecordKey(byte(b), key))
 		return err
 	})
@@ -192,8 +192,8 @@ func (s *Store) ListPrefix(b Bucket, prefix string) iter.Seq2[Record, error] {
 func (s *Store) page(within, seek []byte) (page []Record, err error) {
 	const most, mostBytes = 256, 1 << 20
 	size := 0
-	err = s.view(func(txn *badger.Txn) error {
-		return each(txn, within, seek, func(item *badger.Item) (bool, error) {
+	err = s.view(func(txn values.Txn) error {
+		return txn.Each(within, seek, func(item values.Row) (bool, error) {
 			value, err := item.ValueCopy(nil)
 			page = append(page, Record{Key: string(item.Key()[2:]), Value: value})
 			size += len(value)

@@ -31,6 +31,7 @@ const (
 func (s *Store) reopen(from source) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.upkeep.flattening.Wait()
 	if s.db != nil {
 		if err := s.disk.Close(s.db); err != nil {
 			s.opts.Log.Warn("store: closing to open it anew", "err", err)
@@ -43,11 +44,10 @@ func (s *Store) reopen(from source) {
 // badger maps every table it writes into memory and pools what it builds them
 // with, and gives most of that back only when it is closed. So the writer does
 // that in a quiet moment, some 50 ms in which others wait, and at the latest
-// after trimBusy bytes. Opening may start a compaction, which takes memory
-// again: the writer looks once more after each trim.
+// after trimBusy bytes.
 const (
 	trimIdle  = 4 << 20 // bytes written, or built by compaction, that are worth a trim
-	trimBusy  = 24 << 20
+	trimBusy  = 12 << 20
 	trimAfter = time.Second // without a write
 )
 
@@ -62,28 +62,10 @@ type trimmer struct {
 // due reports that a trim cannot wait for a quiet moment.
 func (t *trimmer) due() bool { return t.written >= t.busy }
 
-// quiet returns a channel that fires when nothing happened for a while.
-func (t *trimmer) quiet() <-chan time.Time {
-	if !t.look {
-		return nil
-	}
-	return time.After(trimAfter)
-}
-
-// trimWhenWorth trims if that gives back enough.
-func (s *Store) trimWhenWorth() {
-	t := &s.trimmer
-	t.look = false
-	if _, built := s.tables(t.newest); t.written+built >= trimIdle {
-		s.trim()
-		t.look = true
-	}
-}
-
 // trim gives back the memory that the database took since it was opened.
 func (s *Store) trim() {
 	s.trimmer.written = 0
-	if s.disk.CheckFree(s.opts.Reserve) != nil {
+	if s.upkeep.flat || s.disk.CheckFree(s.opts.Reserve) != nil {
 		return // closing and opening write
 	}
 	s.reopen(asBefore)

@@ -2,37 +2,30 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
-	"github.com/dgraph-io/badger/v4"
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/store/rows"
+	"github.com/feedring/feedring/internal/store/values"
 )
 
 // retract leaves tombstones of what a retraction takes back. What is not stored, or
 // is another entry than it says, stays as it is.
 func (b *batch) retract(id rows.RefID, retraction *Item) {
 	for _, t := range retraction.Takes {
-		value, err := get(b.txn, rows.LogKey(id, t.Position))
-		if errors.Is(err, ErrNotFound) {
-			continue
-		}
-		row, bad := rows.DecodeLog(value)
-		if err == nil {
-			err = bad
-		}
-		if err != nil {
+		err := onLog(b.Txn, id, t.Position, func(row *rows.Log) error {
+			if row.Hash != t.Hash || string(row.ID) != string(retraction.ID) || row.Retraction || row.Tombstone {
+				return nil
+			}
+			stone := row.Item(retraction.Ref, t.Position)
+			stone.Stone, stone.Text = true, nil
+			stone.Payload, stone.Signature = retraction.Payload, retraction.Signature
+			return b.Set(rows.LogKey(id, t.Position), rows.EncodeLog(&stone))
+		})
+		if err = ignoreLost(err); err != nil {
 			b.keep(fmt.Errorf("taking back: %w", err))
 			return
 		}
-		if row.Hash != t.Hash || string(row.ID) != string(retraction.ID) || row.Retraction || row.Tombstone {
-			continue
-		}
-		stone := row.Item(retraction.Ref, t.Position)
-		stone.Stone, stone.Text = true, nil
-		stone.Payload, stone.Signature = retraction.Payload, retraction.Signature
-		b.set(rows.LogKey(id, t.Position), rows.EncodeLog(&stone))
 	}
 }
 
@@ -43,9 +36,9 @@ func (s *Store) Versions(ctx context.Context, ref feedring.FeedRef, entry feedri
 	if !ok {
 		return nil, ctx.Err()
 	}
-	err = s.view(func(txn *badger.Txn) error {
+	err = s.view(func(txn values.Txn) error {
 		return s.eachLog(ctx, txn, state.ID, feedring.Position{}, func(p feedring.Position, r *rows.Log) bool {
-			if string(r.ID) == string(entry) && !r.Retraction && !r.Tombstone {
+			if r != nil && string(r.ID) == string(entry) && !r.Retraction && !r.Tombstone {
 				all = append(all, feedring.Taken{Position: p, Hash: r.Hash, Seen: r.Seen})
 			}
 			return true

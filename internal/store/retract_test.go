@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dgraph-io/badger/v4"
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/store/values"
 )
 
 // TestTakenBackIsNowhere takes an entry back and looks at every row for its
@@ -45,8 +45,8 @@ func TestTakenBackIsNowhere(t *testing.T) {
 // rowsWith counts the rows of any kind with a text.
 func rowsWith(t *testing.T, s *Store, text string) (n int) {
 	t.Helper()
-	check(t, s.view(func(txn *badger.Txn) error {
-		return each(txn, nil, nil, func(item *badger.Item) (bool, error) {
+	check(t, s.view(func(txn values.Txn) error {
+		return txn.Each(nil, nil, func(item values.Row) (bool, error) {
 			return true, item.Value(func(value []byte) error {
 				if bytes.Contains(value, []byte(text)) {
 					n++

@@ -3,15 +3,14 @@ package store
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"math"
 	"time"
 
-	"github.com/dgraph-io/badger/v4"
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/match"
 	"github.com/feedring/feedring/internal/store/rows"
+	"github.com/feedring/feedring/internal/store/values"
 )
 
 // Privacy says what a search does with the entries of private feeds.
@@ -69,8 +68,8 @@ func (s *Store) Search(ctx context.Context, q Search) ([]Item, Cursor, error) {
 		return nil, "", err
 	}
 	v := s.newVisitor(&q)
-	err = s.view(func(txn *badger.Txn) error {
-		return each(txn, []byte{rows.KeyIndex}, first.Index(), func(row *badger.Item) (bool, error) {
+	err = s.view(func(txn values.Txn) error {
+		return txn.Each([]byte{rows.KeyIndex}, first.Index(), func(row values.Row) (bool, error) {
 			if err := ctx.Err(); err != nil {
 				return false, err
 			}
@@ -128,7 +127,7 @@ func (v *visitor) done() {
 }
 
 // look tests a row. There is no more where it and all after it are too old.
-func (v *visitor) look(row *badger.Item) (k RowKey, matches, more bool, err error) {
+func (v *visitor) look(txn values.Txn, row values.Row) (k RowKey, matches, more bool, err error) {
 	k, ok := rows.ReadIndexKey(row.Key())
 	if !ok {
 		return k, false, false, fmt.Errorf("index row: %w", ErrCorrupt)
@@ -142,15 +141,21 @@ func (v *visitor) look(row *badger.Item) (k RowKey, matches, more bool, err erro
 	}
 	err = row.Value(func(value []byte) error {
 		r, err := rows.DecodeIndex(value)
-		matches = err == nil && v.f.matches(&r)
-		return err
+		if err != nil || !v.f.listed(&r) {
+			return err
+		}
+		if v.f.words == nil {
+			matches = true
+			return nil
+		}
+		return withText(txn, k, &r, func() { matches = v.f.words.Match(r.Text) })
 	})
 	return k, matches, err == nil, err
 }
 
 // visit adds row's item to the page if it matches, and tells whether to go on.
-func (v *visitor) visit(txn *badger.Txn, row *badger.Item) (more bool, err error) {
-	k, matches, more, err := v.look(row)
+func (v *visitor) visit(txn values.Txn, row values.Row) (more bool, err error) {
+	k, matches, more, err := v.look(txn, row)
 	if err != nil || !matches {
 		return more, err
 	}
@@ -164,13 +169,10 @@ func (v *visitor) visit(txn *badger.Txn, row *badger.Item) (more bool, err error
 		return true, nil // forgotten since the transaction began
 	}
 	it, err := readItem(txn, ref, id, at)
-	if errors.Is(err, ErrNotFound) {
-		return false, fmt.Errorf("index row without its entry: %w", ErrCorrupt)
-	}
 	if err == nil && v.accepts(&it) {
 		v.page.add(it, k)
 	}
-	return true, err
+	return true, ignoreLost(err)
 }
 
 func (v *visitor) accepts(it *Item) bool { return v.accept == nil || v.accept(it) }

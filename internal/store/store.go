@@ -11,13 +11,15 @@ import (
 	"github.com/feedring/feedring/internal/store/disk"
 	"github.com/feedring/feedring/internal/store/heads"
 	"github.com/feedring/feedring/internal/store/rows"
+	"github.com/feedring/feedring/internal/store/values"
 )
 
 // Schema is the version of the rows that this package writes.
 // Version 2 has the journal: a program of version 1 would store entries that
 // no journal row tells of. Version 3 has a row for each old version in a log: one
-// of version 2 would leave some without.
-const Schema = 3
+// of version 2 would leave some without. Version 4 has values outside of badger:
+// one of version 3 would take their places for them.
+const Schema = 4
 
 // Store is an open store. All methods may be called at the same time.
 type Store struct {
@@ -36,8 +38,12 @@ type Store struct {
 	broken error
 	failed atomic.Pointer[error] // why the last commit failed; nil: it did not
 
+	values  *values.Table // the writer's, but for reading
 	heads   heads.Table
 	trimmer trimmer // the writer's
+	upkeep  upkeep  // the writer's
+
+	damaged atomic.Int64 // entries found damaged
 
 	journal atomic.Uint64 // number of the last journal row
 	news    chan struct{}
@@ -59,7 +65,8 @@ func Open(dir string, o Options) (*Store, error) {
 	o = o.withDefaults()
 	s := &Store{
 		dir: dir, opts: o, disk: disk.Dir{Path: dir, Reserve: o.Reserve, Log: o.Log, Meter: disk.System{}},
-		trimmer:  trimmer{busy: trimBusy},
+		values:   values.Open(dir, o.Log),
+		trimmer:  trimmer{busy: trimBusy, look: true},
 		news:     make(chan struct{}, 1),
 		requests: make(chan *request), quit: make(chan struct{}), stopped: make(chan struct{}),
 	}
@@ -80,9 +87,11 @@ func (s *Store) Close() error {
 		<-s.stopped
 		s.mu.Lock()
 		defer s.mu.Unlock()
+		s.upkeep.flattening.Wait()
 		if s.db != nil {
 			s.closeErr = s.disk.Close(s.db)
 		}
+		s.values.Close()
 		s.db, s.broken = nil, ErrClosed
 	})
 	return s.closeErr
@@ -97,18 +106,20 @@ func (s *Store) openDB(from source) (db *badger.DB, err error) {
 			db, err = nil, s.disk.Explain(fmt.Errorf("%v", r))
 		}
 	}()
-	if db, err = s.disk.Open(); err != nil {
+	if db, err = s.disk.Open(s.upkeep.compacts); err != nil {
 		return nil, err
 	}
-	found, err := checkSchema(db, s.dir)
+	found, err := s.checkSchema(db)
 	if err == nil && from == fromDisk {
-		err = s.loadHeads(db)
+		if err = s.values.Load(db); err == nil {
+			err = s.loadHeads(db)
+		}
 	}
 	if err == nil {
 		err = s.loadJournal(db)
 	}
 	if err == nil && found < Schema {
-		err = s.upgrade(db)
+		err = s.upgrade(db, found)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.disk.Close(db))
@@ -118,58 +129,59 @@ func (s *Store) openDB(from source) (db *badger.DB, err error) {
 
 // checkSchema returns the version of the rows, writes it into a store that is
 // new, and refuses a newer one.
-func checkSchema(db *badger.DB, dir string) (found uint32, err error) {
-	err = db.View(func(txn *badger.Txn) error {
+func (s *Store) checkSchema(db *badger.DB) (found uint32, err error) {
+	err = s.values.View(db, func(txn values.Txn) error {
 		row, err := get(txn, []byte{rows.KeySchema})
 		switch {
 		case err != nil:
 			return err
 		case len(row) != 4:
-			return fmt.Errorf("%s: schema version: %w", dir, ErrCorrupt)
+			return fmt.Errorf("%s: schema version: %w", s.dir, ErrCorrupt)
 		}
 		if found = binary.BigEndian.Uint32(row); found > Schema {
 			return fmt.Errorf("%s: %w: its data has version %d and this program reads up to %d: update the program",
-				dir, ErrNewer, found, Schema)
+				s.dir, ErrNewer, found, Schema)
 		}
 		return nil
 	})
 	if errors.Is(err, ErrNotFound) {
-		return Schema, setSchema(db)
+		return Schema, db.Update(setSchema)
 	}
 	return found, err
 }
 
-func setSchema(db *badger.DB) error {
-	return db.Update(func(txn *badger.Txn) error {
-		return txn.Set([]byte{rows.KeySchema}, binary.BigEndian.AppendUint32(nil, Schema))
-	})
+func setSchema(txn *badger.Txn) error {
+	return txn.Set([]byte{rows.KeySchema}, binary.BigEndian.AppendUint32(nil, Schema))
 }
 
 // upgrade makes the rows of an older version those of this one: what it adds
-// first, the version last, so that an upgrade that a kill ends is made again.
-func (s *Store) upgrade(db *badger.DB) error {
-	entries := s.Entries(func(*Head) bool { return true })
-	if err := s.disk.CheckFree(disk.Spare/2 + int64(entries)*markRoom); err != nil {
-		return err
+// first, the version last, so that an upgrade that a kill ends is made again. What
+// version 3 kept in tables is moved when the store is at rest: see maintain.
+func (s *Store) upgrade(db *badger.DB, found uint32) error {
+	if found < 3 {
+		entries := s.Entries(func(*Head) bool { return true })
+		if err := s.disk.CheckFree(disk.Spare/2 + int64(entries)*markRoom); err != nil {
+			return err
+		}
+		if err := s.markOld(db, &s.heads); err != nil {
+			return fmt.Errorf("bringing %s up to date: %w", s.dir, err)
+		}
 	}
-	if err := markOld(db, &s.heads); err != nil {
-		return fmt.Errorf("bringing %s up to date: %w", s.dir, err)
-	}
-	return setSchema(db)
+	return db.Update(func(txn *badger.Txn) error { return errors.Join(values.Upgrade(txn), setSchema(txn)) })
 }
 
 // view runs read on a consistent state of the database.
-func (s *Store) view(read func(txn *badger.Txn) error) error {
+func (s *Store) view(read func(txn values.Txn) error) error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if s.db == nil {
 		return s.broken
 	}
-	return s.db.View(read)
+	return s.values.View(s.db, read)
 }
 
 // get returns a copy of the value at key, or ErrNotFound.
-func get(txn *badger.Txn, key []byte) ([]byte, error) {
+func get(txn values.Txn, key []byte) ([]byte, error) {
 	item, err := txn.Get(key)
 	if errors.Is(err, badger.ErrKeyNotFound) {
 		return nil, ErrNotFound

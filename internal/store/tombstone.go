@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/dgraph-io/badger/v4"
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/store/rows"
+	"github.com/feedring/feedring/internal/store/values"
 )
 
 // keepRetractions is how long a retraction outlives its place in the log: a peer
@@ -32,7 +32,7 @@ func (s *Store) Retract(ctx context.Context, it Item) error {
 		if !ok {
 			return nil
 		}
-		switch _, err := get(b.txn, rows.TombstoneKey(state.ID, it.Position)); {
+		switch _, err := get(b.Txn, rows.TombstoneKey(state.ID, it.Position)); {
 		case err == nil:
 			return nil // it was done
 		case !errors.Is(err, ErrNotFound):
@@ -55,17 +55,19 @@ func (s *Store) Retractions(ref feedring.FeedRef, after feedring.Position, most 
 	if !ok {
 		return nil, nil
 	}
-	err = s.view(func(txn *badger.Txn) error {
-		return each(txn, rows.TombstonePrefix(state.ID), rows.TombstoneKey(state.ID, rows.NextPosition(after)), func(row *badger.Item) (bool, error) {
+	err = s.view(func(txn values.Txn) error {
+		return txn.Each(rows.TombstonePrefix(state.ID), rows.TombstoneKey(state.ID, rows.NextPosition(after)), func(row values.Row) (bool, error) {
 			it, err := tombOf(ref, row)
-			all = append(all, it)
-			return len(all) < most, err
+			if err == nil {
+				all = append(all, it)
+			}
+			return len(all) < most, ignoreLost(err)
 		})
 	})
 	return all, err
 }
 
-func tombOf(ref feedring.FeedRef, row *badger.Item) (it Item, err error) {
+func tombOf(ref feedring.FeedRef, row values.Row) (it Item, err error) {
 	at, ok := rows.LogPosition(row.Key())
 	if !ok {
 		return it, fmt.Errorf("retraction: %w", ErrCorrupt)

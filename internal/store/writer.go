@@ -55,8 +55,14 @@ func (s *Store) write() {
 		if first == nil {
 			select {
 			case first = <-s.requests:
-			case <-s.trimmer.quiet():
-				s.trimWhenWorth()
+			case <-s.quiet():
+				s.rest()
+				continue
+			case d := <-s.values.Damaged():
+				s.loseDamaged(d)
+				continue
+			case err := <-s.upkeep.flattened:
+				s.endUpgrade(err)
 				continue
 			case <-s.quit:
 				return
@@ -64,9 +70,9 @@ func (s *Store) write() {
 		}
 		group, later := s.gather(first)
 		s.writeGroup(group)
-		if first = later; s.trimmer.due() {
-			s.trim()
-		}
+		s.settle()
+		s.betweenWrites()
+		first = later
 	}
 }
 
@@ -106,7 +112,7 @@ func (s *Store) writeGroup(group []*request) {
 		return
 	}
 	b := newBatch(s)
-	defer b.txn.Discard()
+	defer b.Discard()
 	written := group[:0]
 	for _, r := range group {
 		if err := r.apply(b); err != nil {
@@ -129,12 +135,16 @@ func (s *Store) commit(b *batch) error {
 	if err := b.finish(); err != nil {
 		return err
 	}
-	err := s.failure
+	err := b.Write()
 	if err == nil {
-		err = b.txn.Commit()
+		if err = s.failure; err == nil {
+			err = b.Commit()
+		}
+		if err != nil {
+			s.reopen(fromDisk)
+		}
 	}
 	if err != nil {
-		s.reopen(fromDisk)
 		if disk.Full(err) {
 			err = fmt.Errorf("%w: make room on its disk", ErrFull)
 		}
@@ -142,12 +152,13 @@ func (s *Store) commit(b *batch) error {
 		s.failed.Store(&err)
 		return err
 	}
+	b.Committed()
 	s.failed.Store(nil)
 	s.heads.Install(b.changed, b.forgotten)
 	if len(b.indexed) > 0 {
 		s.noted(b.number)
 	}
-	s.trimmer.written += b.bytes
+	s.trimmer.written += b.Bytes()
 	s.trimmer.look = true
 	return nil
 }

@@ -16,7 +16,11 @@ const Memtable = 6 << 20
 
 // badgerOptions are those of a database that shares a small machine: what is
 // not said here is badger's default.
-func badgerOptions(dir string, log *slog.Logger) badger.Options {
+func badgerOptions(dir string, log *slog.Logger, c Compacting) badger.Options {
+	compactors := 0
+	if c {
+		compactors = 2
+	}
 	o := badger.DefaultOptions(dir).
 		WithLogger(quietLogger{log}).
 		WithSyncWrites(true).
@@ -27,7 +31,7 @@ func badgerOptions(dir string, log *slog.Logger) badger.Options {
 		WithNumMemtables(2).
 		WithNumLevelZeroTables(2).
 		WithNumLevelZeroTablesStall(6).
-		WithNumCompactors(2).
+		WithNumCompactors(compactors).
 		WithCompactL0OnClose(false).
 		WithBaseTableSize(2 << 20).
 		WithBaseLevelSize(8 << 20).

@@ -40,9 +40,13 @@ type System struct{}
 // Free implements Meter.
 func (System) Free(dir string) (int64, error) { return freeBytes(dir) }
 
+// Compacting is whether an open database looks for tables to compact, by itself
+// and many times a second. One that does not must be opened anew where Asks says so.
+type Compacting bool
+
 // Open opens the database where the disk has room for what that writes. It fails
 // with ErrLocked, ErrNewer, ErrFull or ErrCorrupt.
-func (d *Dir) Open() (*badger.DB, error) {
+func (d *Dir) Open(c Compacting) (*badger.DB, error) {
 	if err := whileLocked(d.Path, func() error { return checkTables(d.Path) }); err != nil {
 		return nil, d.Explain(err)
 	}
@@ -50,12 +54,23 @@ func (d *Dir) Open() (*badger.DB, error) {
 	if err := d.CheckFree(Spare / 2); err != nil {
 		return nil, err
 	}
-	db, err := badger.Open(badgerOptions(d.Path, d.Log))
+	db, err := badger.Open(badgerOptions(d.Path, d.Log, c))
 	if err != nil {
 		return nil, d.Explain(err)
 	}
 	d.makeSpare()
 	return db, nil
+}
+
+// Asks reports whether a level of the database has more tables than it should have.
+// With too many badger lets writes wait.
+func Asks(db *badger.DB) bool {
+	for _, level := range db.Levels() {
+		if level.Adjusted >= 1 || level.Level == 0 && level.Score >= 1 {
+			return true
+		}
+	}
+	return false
 }
 
 // Close closes the database with the spare room at its disposal.

@@ -15,6 +15,7 @@ const (
 	flagPrivate = 1 << iota
 	flagRetraction
 	flagStone
+	flagInLog // of an index row: its text is in the log row alone
 )
 
 // EncodeLog writes a log row: fixed fields first, so that pruning reads no
@@ -81,26 +82,46 @@ func (r *Log) Item(ref feedring.FeedRef, p feedring.Position) Item {
 // copied returns a copy of b, nil where b is empty.
 func copied(b []byte) []byte { return append([]byte(nil), b...) }
 
-// EncodeIndex writes an index row: what Search filters by, and no more.
-func EncodeIndex(it *Item) []byte {
-	b := make([]byte, 0, 1+2*3+len(it.Theme)+len(it.Provider)+len(it.Text))
-	b = appendString(append(b, flags(it)), string(it.Theme))
-	b = appendString(b, string(it.Provider))
-	return append(b, it.Text...)
+// EncodeIndex writes an index row: what Search filters by, and no more. The text
+// may be left to the log row, so that it is on disk once.
+func EncodeIndex(it *Item, inLog bool) []byte {
+	text := it.Text
+	if inLog {
+		text = nil
+	}
+	b := make([]byte, 0, 1+2*3+len(it.Theme)+len(it.Provider)+len(text))
+	b = append(b, flags(it))
+	if inLog {
+		b[0] |= flagInLog
+	}
+	b = appendString(appendString(b, string(it.Theme)), string(it.Provider))
+	return append(b, text...)
 }
 
 // Index is an index row whose slices point into the row itself.
 type Index struct {
 	Private               bool
 	Theme, Provider, Text []byte
+	InLog                 bool // Text is in the log row alone
 }
 
 // DecodeIndex reads an index row.
 func DecodeIndex(row []byte) (Index, error) {
 	d := decoder{rest: row}
-	r := Index{Private: d.byte()&flagPrivate != 0, Theme: d.bytes(), Provider: d.bytes()}
+	flags := d.byte()
+	r := Index{Private: flags&flagPrivate != 0, InLog: flags&flagInLog != 0, Theme: d.bytes(), Provider: d.bytes()}
 	r.Text = d.rest
 	return r, d.err("index row")
+}
+
+// LeaveToLog returns an index row of before without its text.
+func LeaveToLog(row []byte) ([]byte, error) {
+	r, err := DecodeIndex(row)
+	if err != nil {
+		return nil, err
+	}
+	it := Item{Private: r.Private, Theme: feedring.Theme(r.Theme), Provider: feedring.Provider(r.Provider)}
+	return EncodeIndex(&it, true), nil
 }
 
 // EncodeVersion tells where the newest version of an entry stands, so that

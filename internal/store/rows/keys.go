@@ -19,6 +19,10 @@ const (
 	KeyRecord  = 'b'
 	KeyTomb    = 't'
 	KeyOld     = 'o'
+	KeySegment = 'g' // what is in use of a segment; see room values
+	KeyErase   = 'z' // a record of a segment that is to be overwritten
+	KeyUpgrade = 'u' // how far an upgrade is
+	KeyHole    = 'h' // a place in a log whose entry was damaged
 )
 
 // RefID stands for a FeedRef on disk. It is never zero and grows with each
@@ -68,10 +72,16 @@ func LogKey(id RefID, p feedring.Position) []byte {
 
 // LogPosition reads the position out of a log row's key.
 func LogPosition(key []byte) (feedring.Position, bool) {
+	_, p, ok := LogPlace(key)
+	return p, ok
+}
+
+// LogPlace reads a log row's key.
+func LogPlace(key []byte) (id RefID, p feedring.Position, ok bool) {
 	if len(key) != logKeyLen {
-		return feedring.Position{}, false
+		return 0, p, false
 	}
-	return readPosition(key[5:]), true
+	return RefID(binary.BigEndian.Uint32(key[1:])), readPosition(key[5:]), true
 }
 
 // VersionKey is the place of the row that names the newest version of an entry.
