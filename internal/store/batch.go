@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/store/find"
 	"github.com/feedring/feedring/internal/store/heads"
 	"github.com/feedring/feedring/internal/store/rows"
 	"github.com/feedring/feedring/internal/store/values"
@@ -118,7 +119,7 @@ func (b *batch) stored(ref feedring.FeedRef, p feedring.Position) (hash [32]byte
 	if !ok || state.Count == 0 || p.Compare(state.Last) > 0 || p.Compare(state.First) < 0 {
 		return hash, false, nil
 	}
-	err = onLog(b.Txn, state.ID, p, func(r *rows.Log) error {
+	err = find.OnLog(b.Txn, state.ID, p, func(r *rows.Log) error {
 		hash = r.Hash
 		return nil
 	})
@@ -131,7 +132,7 @@ func (b *batch) stored(ref feedring.FeedRef, p feedring.Position) (hash [32]byte
 			b.change(state)
 		}
 	}
-	return hash, false, ignoreLost(err)
+	return hash, false, find.IgnoreLost(err)
 }
 
 // add writes the rows of an item that is not stored yet.

@@ -13,6 +13,9 @@ import (
 
 const crashDir = "FEEDRING_STORE_CRASH_DIR"
 
+// crashWork has the child forget and take back as well.
+const crashWork = "FEEDRING_STORE_CRASH_WORK"
+
 // TestMain lets the test binary be the process that TestCrash kills, or the one
 // that BenchmarkBurst measures.
 func TestMain(m *testing.M) {
@@ -24,7 +27,11 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	if dir := os.Getenv(crashDir); dir != "" {
-		appendForEver(dir)
+		if os.Getenv(crashWork) == "" {
+			appendForEver(dir)
+		}
+		fmt.Println(changeForEver(dir))
+		os.Exit(1)
 	}
 	os.Exit(m.Run())
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/feedring/feedring/internal/store/disk"
+	"github.com/feedring/feedring/internal/store/find"
 )
 
 // The errors a caller may want to tell apart. Those returned wrap one of them
@@ -16,7 +17,7 @@ var (
 	ErrConflict = errors.New("another entry is already stored at this position")
 	ErrTooLarge = errors.New("too large to store")
 	ErrInvalid  = errors.New("cannot be stored")
-	ErrNotFound = errors.New("not in the store")
+	ErrNotFound = find.ErrNotFound
 	ErrClosed   = errors.New("store is closed")
-	ErrCursor   = errors.New("page cursor is not one of this store's: start again from the first page")
+	ErrCursor   = find.ErrCursor
 )

@@ -1,10 +1,8 @@
 package store
 
 import (
-	"errors"
-
-	"github.com/dgraph-io/badger/v4"
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/store/find"
 	"github.com/feedring/feedring/internal/store/heads"
 	"github.com/feedring/feedring/internal/store/rows"
 	"github.com/feedring/feedring/internal/store/values"
@@ -21,9 +19,9 @@ func (s *Store) loseDamaged(d *values.Damage) {
 	err := s.change(func(b *batch) error {
 		row, err := b.Get(d.Key)
 		if err != nil {
-			return ignoreLost(err)
+			return find.IgnoreLost(err)
 		}
-		if !lost(row.Value(func([]byte) error { return nil })) {
+		if !find.Lost(row.Value(func([]byte) error { return nil })) {
 			return nil // it was replaced meanwhile
 		}
 		s.damaged.Add(1)
@@ -46,20 +44,6 @@ func (s *Store) loseDamaged(d *values.Damage) {
 
 // Damaged counts the entries that were found damaged since the store was opened.
 func (s *Store) Damaged() int { return int(s.damaged.Load()) }
-
-// lost reports whether err tells of such an entry.
-func lost(err error) bool {
-	var damage *values.Damage
-	return errors.As(err, &damage)
-}
-
-// ignoreLost returns err, nil where it tells that something is not there.
-func ignoreLost(err error) error {
-	if lost(err) || errors.Is(err, ErrNotFound) || errors.Is(err, badger.ErrKeyNotFound) {
-		return nil
-	}
-	return err
-}
 
 // lose removes the rows of an entry that cannot be read, and takes it out of state.
 func (b *batch) lose(state *heads.State, p feedring.Position) error {

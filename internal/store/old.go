@@ -1,7 +1,6 @@
 package store
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/dgraph-io/badger/v4"
@@ -20,15 +19,6 @@ import (
 
 // old is the value of such a row. badger takes no value at all for no row.
 var old = []byte{1}
-
-// isOld reports whether searches do not find what the log has at p.
-func isOld(txn values.Txn, id rows.RefID, p feedring.Position) (bool, error) {
-	_, err := txn.Get(rows.OldKey(id, p))
-	if errors.Is(err, badger.ErrKeyNotFound) {
-		return false, nil
-	}
-	return err == nil, err
-}
 
 // markRoom is what the row of an old version may take on disk until it is compacted.
 const markRoom = 64

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/store/find"
 	"github.com/feedring/feedring/internal/store/rows"
 	"github.com/feedring/feedring/internal/store/values"
 )
@@ -23,7 +24,7 @@ func checkOld(t *testing.T, s *Store) (old int) {
 			return true, row.Value(func(value []byte) error {
 				r, err := rows.DecodeLog(value)
 				check(t, err)
-				was, err := isOld(txn, id, p)
+				was, err := find.IsOld(txn, id, p)
 				check(t, err)
 				_, err = txn.Get(rows.KeyOf(r.Published, id, p).Index())
 				if listed := err == nil; !r.Tombstone && !r.Retraction && listed == was {

@@ -18,13 +18,13 @@ func TestAgainstDumb(t *testing.T) {
 		r := random(seed)
 		dir := t.TempDir()
 		s, d := open(t, dir, Options{}), newDumb()
-		s.trimmer.busy = 30_000
+		restless(s)
 		for range 120 {
 			act(t, r, s, d)
 			if r.IntN(15) == 0 {
 				check(t, s.Close())
 				s = open(t, dir, Options{})
-				s.trimmer.busy = 30_000
+				restless(s)
 			}
 			compare(t, r, s, d)
 			if t.Failed() {
@@ -33,6 +33,12 @@ func TestAgainstDumb(t *testing.T) {
 		}
 		check(t, s.Close())
 	}
+}
+
+// restless has a store open its database anew, begin segments and move what is in
+// them all the time.
+func restless(s *Store) {
+	s.trimmer.busy, s.upkeep.busy, s.values.Fill = 30_000, -1, 20_000
 }
 
 // act does one random thing to both.
@@ -121,6 +127,7 @@ func compare(t *testing.T, r *rand.Rand, s, d keeper) {
 	same(t, "search", pages(t, s, q), pages(t, d, q))
 	if s, ok := s.(*Store); ok {
 		checkOld(t, s)
+		checkValues(t, s)
 		got, _, err := among(s, q)
 		check(t, err)
 		want, _, _ := d.Search(ctx, q)

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/dgraph-io/badger/v4"
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/store/find"
 	"github.com/feedring/feedring/internal/store/rows"
 	"github.com/feedring/feedring/internal/store/values"
 )
@@ -19,61 +19,10 @@ func (s *Store) Get(ref feedring.FeedRef, p feedring.Position) (Item, error) {
 	}
 	var it Item
 	err := s.view(func(txn values.Txn) (err error) {
-		it, err = readItem(txn, ref, state.ID, p)
+		it, err = find.ReadItem(txn, ref, state.ID, p)
 		return err
 	})
 	return it, err
-}
-
-func readItem(txn values.Txn, ref feedring.FeedRef, id rows.RefID, p feedring.Position) (it Item, err error) {
-	err = onLog(txn, id, p, func(r *rows.Log) error {
-		it = r.Item(ref, p) // a copy of what it keeps
-		return nil
-	})
-	switch {
-	case lost(err):
-		err = ErrNotFound
-	case err != nil:
-		err = fmt.Errorf("entry %d of %s: %w", p.Sequence, ref.URL, err)
-	}
-	return it, err
-}
-
-// onLog lets use see what the log has at p, or returns ErrNotFound.
-func onLog(txn values.Txn, id rows.RefID, p feedring.Position, use func(*rows.Log) error) error {
-	item, err := txn.Get(rows.LogKey(id, p))
-	if errors.Is(err, badger.ErrKeyNotFound) {
-		return ErrNotFound
-	}
-	if err != nil {
-		return fmt.Errorf("reading the store: %w", err)
-	}
-	return useLog(item, use)
-}
-
-func useLog(item values.Row, use func(*rows.Log) error) error {
-	return item.Value(func(value []byte) error {
-		r, err := rows.DecodeLog(value)
-		if err != nil {
-			return err
-		}
-		return use(&r)
-	})
-}
-
-// withText lets use see an index row with its text, wherever that is; not at all
-// where it is lost.
-func withText(txn values.Txn, k RowKey, row *rows.Index, use func()) error {
-	if !row.InLog {
-		use()
-		return nil
-	}
-	_, id, at := k.Split()
-	return ignoreLost(onLog(txn, id, at, func(logged *rows.Log) error {
-		row.Text = logged.Text
-		use()
-		return nil
-	}))
 }
 
 // Scan returns the items of ref whose position is greater than after, in
@@ -116,11 +65,11 @@ func (s *Store) eachLog(ctx context.Context, txn values.Txn, id rows.RefID, from
 		if !ok {
 			return false, fmt.Errorf("log row: %w", ErrCorrupt)
 		}
-		err = useLog(item, func(r *rows.Log) error {
+		err = find.UseLog(item, func(r *rows.Log) error {
 			more = visit(p, r)
 			return nil
 		})
-		if lost(err) {
+		if find.Lost(err) {
 			return visit(p, nil), nil
 		}
 		return more, err
@@ -152,10 +101,10 @@ func (s *Store) Latest(ref feedring.FeedRef, entry feedring.EntryID) (it Item, f
 		}
 		_, at, err := rows.DecodeVersion(row)
 		if err == nil {
-			it, err = readItem(txn, ref, state.ID, at)
+			it, err = find.ReadItem(txn, ref, state.ID, at)
 		}
 		found = err == nil
-		return ignoreLost(err)
+		return find.IgnoreLost(err)
 	})
 	return it, found, err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/match"
+	"github.com/feedring/feedring/internal/store/find"
 	"github.com/feedring/feedring/internal/store/rows"
 	"github.com/feedring/feedring/internal/store/values"
 )
@@ -41,7 +42,7 @@ func readRow(txn values.Txn, item values.Row, k RowKey, use func(*Row)) (found b
 		if err != nil {
 			return err
 		}
-		return withText(txn, k, &row, func() {
+		return find.WithText(txn, k, &row, func() {
 			found = true
 			use(&Row{row.Private, row.Theme, row.Provider, row.Text})
 		})
@@ -105,20 +106,14 @@ func (r *Reader) Ref(ref feedring.FeedRef) (number uint32, ok bool) {
 	return uint32(state.ID), ok
 }
 
+// Among is Search for who knows where to look: keys, in order, must have all
+// rows that match, and may have others and some that are not there.
+func (r *Reader) Among(ctx context.Context, q Search, keys iter.Seq2[RowKey, error]) ([]Item, Cursor, error) {
+	return r.s.log(r.txn).Among(ctx, q, keys)
+}
+
 // Matching gives the keys of the rows from one on that match, found by looking
 // at each.
 func (r *Reader) Matching(ctx context.Context, q Search, from RowKey) iter.Seq2[RowKey, error] {
-	return func(yield func(RowKey, error) bool) {
-		v := r.s.newVisitor(&q)
-		err := r.txn.Each([]byte{rows.KeyIndex}, from.Index(), func(row values.Row) (bool, error) {
-			k, matches, more, err := v.look(r.txn, row)
-			if err != nil || !matches {
-				return more, err
-			}
-			return yield(k, ctx.Err()), nil
-		})
-		if err != nil {
-			yield(RowKey{}, err)
-		}
-	}
+	return r.s.log(r.txn).Matching(ctx, q, from)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/store/find"
 	"github.com/feedring/feedring/internal/store/rows"
 	"github.com/feedring/feedring/internal/store/values"
 )
@@ -13,7 +14,7 @@ import (
 // is another entry than it says, stays as it is.
 func (b *batch) retract(id rows.RefID, retraction *Item) {
 	for _, t := range retraction.Takes {
-		err := onLog(b.Txn, id, t.Position, func(row *rows.Log) error {
+		err := find.OnLog(b.Txn, id, t.Position, func(row *rows.Log) error {
 			if row.Hash != t.Hash || string(row.ID) != string(retraction.ID) || row.Retraction || row.Tombstone {
 				return nil
 			}
@@ -22,7 +23,7 @@ func (b *batch) retract(id rows.RefID, retraction *Item) {
 			stone.Payload, stone.Signature = retraction.Payload, retraction.Signature
 			return b.Set(rows.LogKey(id, t.Position), rows.EncodeLog(&stone))
 		})
-		if err = ignoreLost(err); err != nil {
+		if err = find.IgnoreLost(err); err != nil {
 			b.keep(fmt.Errorf("taking back: %w", err))
 			return
 		}

@@ -2,224 +2,42 @@ package store
 
 import (
 	"context"
-	"encoding/base64"
-	"fmt"
-	"math"
-	"time"
 
-	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/match"
-	"github.com/feedring/feedring/internal/store/rows"
+	"github.com/feedring/feedring/internal/store/find"
 	"github.com/feedring/feedring/internal/store/values"
 )
 
-// Privacy says what a search does with the entries of private feeds.
-type Privacy uint8
-
-// The ways of a search with private feeds.
-const (
-	PublicOnly Privacy = iota
-	PublicAndPrivate
-	PrivateOnly
-)
+// Search says which entries are asked for. The zero value asks for the newest
+// public ones.
+type Search = find.Search
 
 // Cursor is where the next page of a search begins; empty: at its start, or,
 // as an answer, there is no further page. Callers only hand it back.
-type Cursor string
+type Cursor = find.Cursor
 
-// Search says which entries are asked for. The zero value asks for the newest
-// public ones.
-type Search struct {
-	Theme    feedring.Theme     // empty: every theme
-	Provider string             // empty: every provider; see feedring.Provider.Matches
-	Refs     []feedring.FeedRef // nil: every ref; empty: none
-	Privacy  Privacy
-	Since    time.Time   // published at or after; zero: no bound
-	Until    time.Time   // published before; zero: no bound
-	Words    *match.Expr // nil: every text
-	// Accept decides about what matches otherwise, with the whole item. Nil: all
-	// of that.
-	Accept func(*Item) bool
-	Limit  int    // items of a page; 0: feedring.DefaultLimit, at most feedring.MaxLimit
-	Cursor Cursor // of the page before
-	Pause  *Pause // nil: none; Reader.Among alone makes it
-}
+// Pause has a page end, with a next one, after some time.
+type Pause = find.Pause
 
-// Pause has a page end, with a next one, after some time, and is for all pages of
-// one answer, one after the other. While a page is read the database cannot be
-// closed and opened anew, and whoever comes after that waits, too.
-type Pause struct {
-	After time.Duration
-	Made  bool // the last page ended for it
-	bytes int  // of payloads so far, of Options.SearchBytes
-}
+// Privacy says what a search does with the entries of private feeds.
+type Privacy = find.Privacy
+
+// The ways of a search with private feeds.
+const (
+	PublicOnly       = find.PublicOnly
+	PublicAndPrivate = find.PublicAndPrivate
+	PrivateOnly      = find.PrivateOnly
+)
 
 // Search returns the entries that match, newest published first, and where the
-// next page begins. Of the versions of one entry within a ref only the newest
-// is looked at. A page ends early, with a next one, when its payloads reach
-// Options.SearchBytes. What is stored between two pages neither repeats nor
-// hides an item of the second, except that a new version of an entry moves.
-//
-// Cost: one look at an index row, without its payload, for each entry between
-// the bounds, until a page is full.
-func (s *Store) Search(ctx context.Context, q Search) ([]Item, Cursor, error) {
-	first, _, err := q.Bounds()
-	if err != nil {
-		return nil, "", err
-	}
-	v := s.newVisitor(&q)
-	err = s.view(func(txn values.Txn) error {
-		return txn.Each([]byte{rows.KeyIndex}, first.Index(), func(row values.Row) (bool, error) {
-			if err := ctx.Err(); err != nil {
-				return false, err
-			}
-			return v.visit(txn, row)
-		})
+// next page begins; see find.Log.
+func (s *Store) Search(ctx context.Context, q Search) (items []Item, next Cursor, err error) {
+	err = s.view(func(txn values.Txn) (err error) {
+		items, next, err = s.log(txn).Search(ctx, q)
+		return err
 	})
-	return v.page.items, v.page.next, err
+	return items, next, err
 }
 
-// visitor looks at index rows in order, and keeps those that match.
-type visitor struct {
-	s      *Store
-	f      *filter
-	accept func(*Item) bool
-	page   page
-	missed int // candidates that do not match, or are not there any more
-
-	pause *Pause
-	began time.Time
-	at    *RowKey // the last candidate; nil: none yet
-}
-
-func (s *Store) newVisitor(q *Search) *visitor {
-	limit := q.Limit
-	if limit == 0 {
-		limit = feedring.DefaultLimit
-	}
-	v := &visitor{s: s, f: s.newFilter(q), accept: q.Accept, page: page{limit: bound(limit, feedring.MaxLimit), bytes: s.opts.SearchBytes}}
-	if q.Pause != nil {
-		v.pause, v.began = q.Pause, time.Now()
-		v.pause.Made = false
-		v.page.bytes -= v.pause.bytes
-	}
-	return v
-}
-
-// pauses ends the page before the candidate at k where it is time.
-func (v *visitor) pauses(k RowKey) bool {
-	if v.pause == nil {
-		return false
-	}
-	if v.at != nil && !v.page.full() && time.Since(v.began) >= v.pause.After {
-		v.page.next, v.pause.Made = newCursor(*v.at), true
-		return true
-	}
-	v.at = &k
-	return false
-}
-
-// done notes what the pages so far hold.
-func (v *visitor) done() {
-	if v.pause != nil {
-		v.pause.bytes = v.s.opts.SearchBytes - v.page.bytes
-	}
-}
-
-// look tests a row. There is no more where it and all after it are too old.
-func (v *visitor) look(txn values.Txn, row values.Row) (k RowKey, matches, more bool, err error) {
-	k, ok := rows.ReadIndexKey(row.Key())
-	if !ok {
-		return k, false, false, fmt.Errorf("index row: %w", ErrCorrupt)
-	}
-	published, id, _ := k.Split()
-	if published.Before(v.f.since) {
-		return k, false, false, nil
-	}
-	if !v.f.wants(id) {
-		return k, false, true, nil
-	}
-	err = row.Value(func(value []byte) error {
-		r, err := rows.DecodeIndex(value)
-		if err != nil || !v.f.listed(&r) {
-			return err
-		}
-		if v.f.words == nil {
-			matches = true
-			return nil
-		}
-		return withText(txn, k, &r, func() { matches = v.f.words.Match(r.Text) })
-	})
-	return k, matches, err == nil, err
-}
-
-// visit adds row's item to the page if it matches, and tells whether to go on.
-func (v *visitor) visit(txn values.Txn, row values.Row) (more bool, err error) {
-	k, matches, more, err := v.look(txn, row)
-	if err != nil || !matches {
-		return more, err
-	}
-	if v.page.full() {
-		v.page.next = newCursor(v.page.last)
-		return false, nil
-	}
-	_, id, at := k.Split()
-	ref, ok := v.s.heads.Ref(id)
-	if !ok {
-		return true, nil // forgotten since the transaction began
-	}
-	it, err := readItem(txn, ref, id, at)
-	if err == nil && v.accepts(&it) {
-		v.page.add(it, k)
-	}
-	return true, ignoreLost(err)
-}
-
-func (v *visitor) accepts(it *Item) bool { return v.accept == nil || v.accept(it) }
-
-// page gathers the items of one answer.
-type page struct {
-	items []Item
-	limit int
-	bytes int    // that may still be added
-	last  RowKey // of the last item
-	next  Cursor
-}
-
-func (p *page) full() bool { return len(p.items) == p.limit || p.bytes <= 0 }
-
-func (p *page) add(it Item, k RowKey) {
-	p.items = append(p.items, it)
-	p.bytes -= len(it.Payload)
-	p.last = k
-}
-
-// Bounds returns the first key that q is interested in, and one after all such
-// keys.
-func (q *Search) Bounds() (first, end RowKey, err error) {
-	end = RowKey{Second: math.MaxUint64, Nano: math.MaxUint32, Ref: math.MaxUint32, Epoch: math.MaxUint64, Sequence: math.MaxUint64}
-	if !q.Until.IsZero() {
-		first = rows.FirstAt(q.Until.Add(-time.Nanosecond))
-	}
-	if !q.Since.IsZero() {
-		end = rows.FirstAt(q.Since.Add(-time.Nanosecond))
-	}
-	if q.Cursor == "" {
-		return first, end, nil
-	}
-	last, err := q.Cursor.key()
-	if next := last.Next(); err == nil && next.Compare(first) > 0 {
-		first = next
-	}
-	return first, end, err
-}
-
-func newCursor(k RowKey) Cursor { return Cursor(base64.RawURLEncoding.EncodeToString(k.Append(nil))) }
-
-func (c Cursor) key() (RowKey, error) {
-	b, err := base64.RawURLEncoding.DecodeString(string(c))
-	if err != nil || len(b) != rows.KeyLen {
-		return RowKey{}, ErrCursor
-	}
-	return rows.ReadKey(b), nil
+func (s *Store) log(txn values.Txn) find.Log {
+	return find.Log{Txn: txn, Heads: &s.heads, Bytes: s.opts.SearchBytes}
 }

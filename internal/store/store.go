@@ -67,6 +67,7 @@ func Open(dir string, o Options) (*Store, error) {
 		dir: dir, opts: o, disk: disk.Dir{Path: dir, Reserve: o.Reserve, Log: o.Log, Meter: disk.System{}},
 		values:   values.Open(dir, o.Log),
 		trimmer:  trimmer{busy: trimBusy, look: true},
+		upkeep:   upkeep{busy: stepBusy},
 		news:     make(chan struct{}, 1),
 		requests: make(chan *request), quit: make(chan struct{}), stopped: make(chan struct{}),
 	}
@@ -75,6 +76,7 @@ func Open(dir string, o Options) (*Store, error) {
 		return nil, err
 	}
 	s.db = db
+	s.settle()
 	go s.write()
 	return s, nil
 }

@@ -9,7 +9,7 @@ import (
 // closed and opened under them.
 func TestTogether(t *testing.T) {
 	s := open(t, t.TempDir(), Options{})
-	s.trimmer.busy = 100_000
+	restless(s)
 	var wg sync.WaitGroup
 	for f := range 8 {
 		wg.Go(func() {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/store/find"
 	"github.com/feedring/feedring/internal/store/rows"
 	"github.com/feedring/feedring/internal/store/values"
 )
@@ -61,7 +62,7 @@ func (s *Store) Retractions(ref feedring.FeedRef, after feedring.Position, most 
 			if err == nil {
 				all = append(all, it)
 			}
-			return len(all) < most, ignoreLost(err)
+			return len(all) < most, find.IgnoreLost(err)
 		})
 	})
 	return all, err

@@ -21,11 +21,12 @@ const (
 
 // upkeep is the writer's knowledge of that.
 type upkeep struct {
-	last time.Time // a step
-	more bool      // at once
-	idle bool      // nothing is left to move
+	last time.Time     // a step
+	busy time.Duration // between two steps while others write: stepBusy
+	more bool          // at once
+	idle bool          // nothing is left to move
 
-	compacts disk.Compacting
+	compacts disk.Compaction
 	since    time.Time // compacts was changed
 	asked    int64     // written when the levels were looked at
 	newest   uint64    // table when something was last made
@@ -54,13 +55,17 @@ func (s *Store) rest() {
 		return
 	}
 	s.trimmer.look = false
-	asks, compacts := s.asks(), bool(s.upkeep.compacts)
+	asks, compacts := s.asks(), s.upkeep.compacts != disk.Still
 	_, built := s.tables(s.trimmer.newest)
 	switch {
-	case asks && compacts:
+	case s.upkeep.flat:
+	case asks && !compacts:
+		s.compact(disk.AsAsked)
 		s.trimmer.look = true
-	case asks != compacts:
-		s.compact(disk.Compacting(asks))
+	case asks:
+		s.trimmer.look = true
+	case compacts:
+		s.compact(disk.Still)
 		s.trimmer.look = true
 	case s.trimmer.written+built >= trimIdle:
 		s.trim()
@@ -70,27 +75,30 @@ func (s *Store) rest() {
 // betweenWrites does what cannot wait until the store is at rest.
 func (s *Store) betweenWrites() {
 	u := &s.upkeep
-	if !u.compacts && s.trimmer.written-u.asked >= askAfter {
+	if u.compacts == disk.Still && s.trimmer.written-u.asked >= askAfter {
 		if u.asked = s.trimmer.written; s.asks() {
-			s.compact(true)
+			s.compact(disk.AsAsked)
 		}
 	}
 	if s.trimmer.due() {
 		s.trim()
 		u.asked = 0
 	}
-	if time.Since(u.last) < stepBusy {
+	if time.Since(u.last) < u.busy {
 		return
 	}
 	u.last = time.Now()
 	s.step()
-	if bool(u.compacts) && time.Since(u.since) >= compactFor && s.trimmer.written < askAfter && !s.asks() {
-		s.compact(false)
+	if u.compacts == disk.AsAsked && time.Since(u.since) >= compactFor && s.trimmer.written < askAfter && !s.asks() {
+		s.compact(disk.Still)
 	}
 }
 
 // compact opens the database anew, to have it compact tables or not.
-func (s *Store) compact(c disk.Compacting) {
+func (s *Store) compact(c disk.Compaction) {
+	if !s.mayReopen() {
+		return
+	}
 	s.upkeep.compacts, s.upkeep.since, s.upkeep.asked = c, time.Now(), 0
 	s.upkeep.newest, _ = s.tables(0)
 	s.trim()
@@ -105,7 +113,7 @@ func (s *Store) asks() bool {
 	}
 	if newest != u.newest {
 		u.newest, u.since = newest, time.Now()
-	} else if u.compacts && time.Since(u.since) >= giveUp {
+	} else if u.compacts != disk.Still && time.Since(u.since) >= giveUp {
 		u.stuck = newest
 	}
 	return true
@@ -154,7 +162,15 @@ func (s *Store) upgradeSome() (more bool, err error) {
 	if err := s.disk.CheckFree(s.opts.Reserve + size); err != nil {
 		return false, err
 	}
-	u, db := &s.upkeep, s.db
+	u := &s.upkeep
+	if u.compacts != disk.Thorough {
+		s.compact(disk.Thorough)
+		return true, nil
+	}
+	if s.asks() {
+		return true, nil
+	}
+	db := s.db
 	u.flat, u.flattened = true, make(chan error, 1)
 	u.flattening.Go(func() { u.flattened <- db.Flatten(1) })
 	return false, nil
@@ -170,6 +186,7 @@ func (s *Store) endUpgrade(err error) {
 		s.opts.Log.Warn("store: compacting what was moved", "err", err)
 	}
 	s.upkeep.more = err == nil
+	s.trimmer.look = true
 }
 
 // change commits what do changes.

@@ -16,10 +16,13 @@ const Memtable = 6 << 20
 
 // badgerOptions are those of a database that shares a small machine: what is
 // not said here is badger's default.
-func badgerOptions(dir string, log *slog.Logger, c Compacting) badger.Options {
-	compactors := 0
-	if c {
-		compactors = 2
+func badgerOptions(dir string, log *slog.Logger, c Compaction) badger.Options {
+	compactors, levelZero := 2, 2
+	switch c {
+	case Still:
+		compactors = 0
+	case Thorough:
+		levelZero = 1
 	}
 	o := badger.DefaultOptions(dir).
 		WithLogger(quietLogger{log}).
@@ -29,7 +32,7 @@ func badgerOptions(dir string, log *slog.Logger, c Compacting) badger.Options {
 		WithMetricsEnabled(false).
 		WithMemTableSize(Memtable).
 		WithNumMemtables(2).
-		WithNumLevelZeroTables(2).
+		WithNumLevelZeroTables(levelZero).
 		WithNumLevelZeroTablesStall(6).
 		WithNumCompactors(compactors).
 		WithCompactL0OnClose(false).

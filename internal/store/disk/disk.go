@@ -40,13 +40,20 @@ type System struct{}
 // Free implements Meter.
 func (System) Free(dir string) (int64, error) { return freeBytes(dir) }
 
-// Compacting is whether an open database looks for tables to compact, by itself
-// and many times a second. One that does not must be opened anew where Asks says so.
-type Compacting bool
+// Compaction is which tables an open database compacts by itself.
+type Compaction int
+
+// The ways to compact. A database that compacts looks for work many times a second;
+// one that is still must be opened anew where Asks says so.
+const (
+	Still Compaction = iota
+	AsAsked
+	Thorough // every table that was written since
+)
 
 // Open opens the database where the disk has room for what that writes. It fails
 // with ErrLocked, ErrNewer, ErrFull or ErrCorrupt.
-func (d *Dir) Open(c Compacting) (*badger.DB, error) {
+func (d *Dir) Open(c Compaction) (*badger.DB, error) {
 	if err := whileLocked(d.Path, func() error { return checkTables(d.Path) }); err != nil {
 		return nil, d.Explain(err)
 	}

@@ -143,7 +143,7 @@ func (b *Batch) writes() *part {
 		id = b.written[len(b.written)-1].id
 	}
 	day := today()
-	if in := b.info(id); id == 0 || in.end >= fill || in.day != day {
+	if in := b.info(id); id == 0 || in.end >= b.table.Fill || in.day != day {
 		id = b.table.next
 		b.table.next++
 		b.changed[id] = info{day: day}

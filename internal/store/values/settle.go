@@ -138,8 +138,16 @@ func (b *Batch) move(row Row) error {
 		return err
 	}
 	key := row.KeyCopy(nil)
+	p, away, err := row.Place()
+	if err != nil {
+		return err
+	}
 	if err := b.release(key, false); err != nil {
 		return err
+	}
+	if in := b.info(p.Segment); away && in.end > 0 { // it keeps a copy: nothing is added to it any more
+		in.day = 0
+		b.changed[p.Segment] = in
 	}
 	return b.Add(key, value)
 }

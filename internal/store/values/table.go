@@ -12,7 +12,7 @@ import (
 	"github.com/feedring/feedring/internal/store/segment"
 )
 
-// fill is the size at which a segment is full. A batch may exceed it by one value.
+// fill is the size at which a segment is full. The last value may exceed it.
 const fill = 16 << 20
 
 // info is what the database says of a segment.
@@ -27,6 +27,8 @@ const infoLen = 12
 // Table knows all segments. Its methods are for the goroutine that writes, but
 // for View.
 type Table struct {
+	Fill uint32 // the size at which a segment is full
+
 	files *segment.Files
 	log   *slog.Logger
 
@@ -45,7 +47,7 @@ type Table struct {
 func Open(dir string, log *slog.Logger) *Table { return on(segment.System(dir), log) }
 
 func on(d segment.Disk, log *slog.Logger) *Table {
-	return &Table{files: segment.On(d), log: log, next: 1, damaged: make(chan *Damage, 64)}
+	return &Table{Fill: fill, files: segment.On(d), log: log, next: 1, damaged: make(chan *Damage, 64)}
 }
 
 // Close closes all files.
@@ -127,7 +129,7 @@ func (t *Table) tidy() error {
 		if in.live > 0 && sizes[id] < int64(in.end) {
 			t.log.Warn("store: a file of entries is shorter than it was", "segment", id, "bytes", sizes[id], "want", in.end)
 		}
-		if size, there := sizes[id]; there && size >= int64(in.end) && in.end < fill && in.day == today() {
+		if size, there := sizes[id]; there && size >= int64(in.end) && in.end < t.Fill && in.day == today() {
 			t.current = max(t.current, id)
 		}
 	}

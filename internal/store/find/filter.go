@@ -1,4 +1,4 @@
-package store
+package find
 
 import (
 	"time"
@@ -19,7 +19,7 @@ type filter struct {
 	providers map[string]bool     // answers of Provider.Matches so far
 }
 
-func (s *Store) newFilter(q *Search) *filter {
+func (l Log) newFilter(q *Search) *filter {
 	f := &filter{
 		theme: string(q.Theme), provider: q.Provider, privacy: q.Privacy, since: q.Since,
 		words: q.Words, providers: make(map[string]bool),
@@ -30,7 +30,7 @@ func (s *Store) newFilter(q *Search) *filter {
 	if q.Refs != nil {
 		f.refs = make(map[rows.RefID]bool, len(q.Refs))
 		for _, ref := range q.Refs {
-			if state, ok := s.heads.Get(ref); ok {
+			if state, ok := l.Heads.Get(ref); ok {
 				f.refs[state.ID] = true
 			}
 		}

@@ -1,4 +1,4 @@
-package store
+package find
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/feedring/feedring/internal/store/rows"
-	"github.com/feedring/feedring/internal/store/values"
 )
 
 // Among is Search for who knows where to look: keys, in order, must have all
@@ -16,8 +15,8 @@ import (
 //
 // A log row holds all that its index row does. So a candidate costs one row, and
 // one question whether that is an old version, which next to none is.
-func (r *Reader) Among(ctx context.Context, q Search, keys iter.Seq2[RowKey, error]) ([]Item, Cursor, error) {
-	v := r.s.newVisitor(&q)
+func (l Log) Among(ctx context.Context, q Search, keys iter.Seq2[rows.Key, error]) ([]rows.Item, Cursor, error) {
+	v := l.newVisitor(&q)
 	defer v.done()
 	for k, err := range keys {
 		if err == nil {
@@ -29,7 +28,7 @@ func (r *Reader) Among(ctx context.Context, q Search, keys iter.Seq2[RowKey, err
 		if v.pauses(k) {
 			break
 		}
-		more, err := v.propose(r.txn, k)
+		more, err := v.propose(k)
 		if err != nil {
 			return nil, "", fmt.Errorf("reading the store: %w", err)
 		}
@@ -42,12 +41,12 @@ func (r *Reader) Among(ctx context.Context, q Search, keys iter.Seq2[RowKey, err
 
 // propose adds the item at k to the page if it matches, and tells whether to go
 // on. Where most do not match, it looks at the smaller index row first.
-func (v *visitor) propose(txn values.Txn, k RowKey) (more bool, err error) {
+func (v *visitor) propose(k rows.Key) (more bool, err error) {
 	was := len(v.page.items)
 	if v.missed > was && v.accept == nil {
-		more, err = v.proposeIndexed(txn, k)
+		more, err = v.proposeIndexed(k)
 	} else {
-		more, err = v.proposeLogged(txn, k)
+		more, err = v.proposeLogged(k)
 	}
 	if more && len(v.page.items) == was {
 		v.missed++
@@ -55,29 +54,29 @@ func (v *visitor) propose(txn values.Txn, k RowKey) (more bool, err error) {
 	return more, err
 }
 
-func (v *visitor) proposeIndexed(txn values.Txn, k RowKey) (more bool, err error) {
-	row, err := txn.Get(k.Index())
+func (v *visitor) proposeIndexed(k rows.Key) (more bool, err error) {
+	row, err := v.l.Txn.Get(k.Index())
 	if errors.Is(err, badger.ErrKeyNotFound) {
 		return true, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	return v.visit(txn, row)
+	return v.visit(row)
 }
 
-func (v *visitor) proposeLogged(txn values.Txn, k RowKey) (more bool, err error) {
+func (v *visitor) proposeLogged(k rows.Key) (more bool, err error) {
 	published, id, at := k.Split()
 	if published.Before(v.f.since) {
 		return false, nil
 	}
-	ref, ok := v.s.heads.Ref(id)
+	ref, ok := v.l.Heads.Ref(id)
 	if !ok || !v.f.wants(id) {
 		return true, nil
 	}
 	more = true
-	err = onLog(txn, id, at, func(r *rows.Log) error {
-		if matches, err := v.matchesLogged(txn, k, r); err != nil || !matches {
+	err = OnLog(v.l.Txn, id, at, func(r *rows.Log) error {
+		if matches, err := v.matchesLogged(k, r); err != nil || !matches {
 			return err
 		}
 		if v.page.full() {
@@ -89,16 +88,16 @@ func (v *visitor) proposeLogged(txn values.Txn, k RowKey) (more bool, err error)
 		}
 		return nil
 	})
-	err = ignoreLost(err)
+	err = IgnoreLost(err)
 	return more && err == nil, err
 }
 
 // matchesLogged tests what the log has where k says that a row is.
-func (v *visitor) matchesLogged(txn values.Txn, k RowKey, r *rows.Log) (bool, error) {
+func (v *visitor) matchesLogged(k rows.Key, r *rows.Log) (bool, error) {
 	published, id, at := k.Split()
 	if r.Tombstone || r.Retraction || !r.Published.Equal(published) || !v.f.matches(r.Listed()) {
 		return false, nil
 	}
-	was, err := isOld(txn, id, at)
+	was, err := IsOld(v.l.Txn, id, at)
 	return !was, err
 }

@@ -1,0 +1,240 @@
+package values
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/dgraph-io/badger/v4"
+	"github.com/feedring/feedring/internal/store/rows"
+	"github.com/feedring/feedring/internal/store/segment"
+)
+
+// lossy is a disk that forgets, when the power fails, some of what was not synced.
+type lossy struct {
+	mu    sync.Mutex
+	files map[string]*lossyFile
+	named map[string]*lossyFile // as the directory is on disk
+	full  int                   // bytes that can still be written
+}
+
+type lossyFile struct {
+	d            *lossy
+	data, synced []byte
+}
+
+func newLossy() *lossy {
+	return &lossy{files: map[string]*lossyFile{}, named: map[string]*lossyFile{}, full: 1 << 30}
+}
+
+func (d *lossy) Names() ([]string, error) { return slices.Collect(maps.Keys(d.files)), nil }
+func (d *lossy) Create(name string) (segment.File, error) {
+	f := &lossyFile{d: d}
+	d.files[name] = f
+	return f, nil
+}
+func (d *lossy) Open(name string) (segment.File, error) {
+	if f := d.files[name]; f != nil {
+		return f, nil
+	}
+	return nil, fs.ErrNotExist
+}
+func (d *lossy) Remove(name string) error {
+	delete(d.files, name)
+	return nil
+}
+func (d *lossy) Sync() error {
+	d.named = maps.Clone(d.files)
+	return nil
+}
+
+// powerFails forgets what was not synced; of a file's new bytes some may be there.
+func (d *lossy) powerFails(r *rand.Rand) {
+	for name, f := range d.named {
+		if d.files[name] == nil && r.IntN(2) == 0 {
+			delete(d.named, name) // it was removed, and that reached the disk
+			continue
+		}
+		if more := len(f.data) - len(f.synced); more > 0 {
+			tail := make([]byte, r.IntN(more+1))
+			for i := range tail {
+				tail[i] = byte(r.Uint32())
+			}
+			f.synced = append(f.synced, tail...)
+		}
+		f.data = bytes.Clone(f.synced)
+	}
+	d.files = maps.Clone(d.named)
+}
+
+func (f *lossyFile) ReadAt(b []byte, at int64) (int, error) {
+	if at >= int64(len(f.data)) {
+		return 0, io.EOF
+	}
+	n := copy(b, f.data[at:])
+	if n < len(b) {
+		return n, io.ErrUnexpectedEOF
+	}
+	return n, nil
+}
+
+func (f *lossyFile) WriteAt(b []byte, at int64) (int, error) {
+	if f.d.full -= len(b); f.d.full < 0 {
+		return 0, &os.PathError{Op: "write", Err: syscall.ENOSPC}
+	}
+	f.data = append(f.data, make([]byte, max(0, int(at)+len(b)-len(f.data)))...)
+	return copy(f.data[at:], b), nil
+}
+
+func (f *lossyFile) Truncate(size int64) error {
+	f.data = f.data[:size]
+	return nil
+}
+func (f *lossyFile) Size() (int64, error) { return int64(len(f.data)), nil }
+func (f *lossyFile) Sync() error {
+	f.synced = bytes.Clone(f.data)
+	return nil
+}
+func (f *lossyFile) Close() error { return nil }
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func logKey(n int) []byte { return []byte(fmt.Sprintf("%c%020d", rows.KeyLog, n)) }
+
+// TestPowerFails changes values at random, with steps of collection and erasing in
+// between, and takes the power away at any place: all that was committed is there,
+// and nothing that was erased.
+func TestPowerFails(t *testing.T) {
+	for seed := range uint64(30) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		db, err := badger.Open(badger.DefaultOptions("").WithInMemory(true).WithLogger(nil))
+		check(t, err)
+		d := newLossy()
+		table := on(d, slog.New(slog.DiscardHandler))
+		table.Fill = 4000
+		check(t, table.Load(db))
+		want, gone := map[string][]byte{}, [][]byte{}
+		for step := range 200 {
+			b := table.Begin(db)
+			after := maps.Clone(want)
+			var erased [][]byte
+			if r.IntN(3) == 0 {
+				check(t, b.Collect())
+			} else {
+				for range 1 + r.IntN(4) {
+					key := logKey(r.IntN(20))
+					switch old := after[string(key)]; r.IntN(4) {
+					case 0:
+						check(t, b.Erase(key))
+						delete(after, string(key))
+						if old != nil {
+							erased = append(erased, old)
+						}
+					case 1:
+						check(t, b.Delete(key))
+						delete(after, string(key))
+					default:
+						value := []byte(fmt.Sprintf("value %d %d %d.", seed, step, r.Uint64()))
+						value = append(value, bytes.Repeat([]byte{byte('a' + r.IntN(26))}, 200+r.IntN(800))...)
+						check(t, b.Set(key, value))
+						after[string(key)] = value
+					}
+				}
+			}
+			fails := r.IntN(8)
+			if fails == 0 {
+				d.full = r.IntN(2000)
+			}
+			err := b.Write()
+			d.full = 1 << 30
+			switch {
+			case err != nil && errors.Is(err, syscall.ENOSPC):
+				b.Discard()
+			case err != nil:
+				t.Fatal(err)
+			case fails == 1: // before the transaction
+				b.Discard()
+				d.powerFails(r)
+				check(t, table.Load(db))
+			default:
+				check(t, b.Txn.Commit())
+				want, gone = after, append(gone, erased...)
+				if fails == 2 { // after it
+					d.powerFails(r)
+					check(t, table.Load(db))
+				} else {
+					b.Committed()
+				}
+				if table.Unsettled() && r.IntN(3) > 0 {
+					check(t, table.Settle(db))
+				}
+			}
+			compareAll(t, table, db, want)
+		}
+		for table.Collects() { // copies that were moved are in the segments that are left
+			b := table.Begin(db)
+			check(t, b.Collect())
+			check(t, b.Write())
+			check(t, b.Txn.Commit())
+			b.Committed()
+		}
+		check(t, table.Settle(db))
+		if table.Unsettled() {
+			t.Error("not settled")
+		}
+		for _, f := range d.files {
+			for _, value := range gone {
+				head, _, _ := bytes.Cut(value, []byte("."))
+				if bytes.Contains(f.data, head) {
+					t.Errorf("seed %d: what was erased is on disk: %.20q", seed, value)
+				}
+			}
+		}
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+		check(t, db.Close())
+	}
+}
+
+// compareAll has the database hold what is wanted, and the bytes in use counted.
+func compareAll(t *testing.T, table *Table, db *badger.DB, want map[string][]byte) {
+	t.Helper()
+	found, live := 0, map[uint32]uint32{}
+	check(t, table.View(db, func(txn Txn) error {
+		return txn.Each([]byte{rows.KeyLog}, nil, func(row Row) (bool, error) {
+			found++
+			value, err := row.ValueCopy(nil)
+			if err != nil || !bytes.Equal(value, want[string(row.Key())]) {
+				t.Errorf("%s holds %.20q, %v, want %.20q", row.Key(), value, err, want[string(row.Key())])
+			}
+			if p, away, _ := row.Place(); away {
+				live[p.Segment] += p.Length
+			}
+			return true, nil
+		})
+	}))
+	if found != len(want) {
+		t.Errorf("%d rows, want %d", found, len(want))
+	}
+	for id, in := range table.segments {
+		if in.live != live[id] {
+			t.Errorf("of segment %d %d bytes are in use, counted %d", id, live[id], in.live)
+		}
+	}
+}
