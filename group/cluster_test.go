@@ -19,28 +19,28 @@ var testStart = time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
 // cluster drives machines in virtual time: it is the network, the disks and
 // the stores of a small group.
 type cluster struct {
-	now        time.Time
-	seed       uint64
-	rng        *rand.Rand
-	events     eventHeap
-	turn       uint64
-	nodes      map[feedring.PeerID]*testNode
-	cut        map[[2]feedring.PeerID]bool
-	loss       func(from, to feedring.PeerID, m Message) bool
-	delay      func() time.Duration
-	trace      func(format string, args ...any)
-	check      func()
-	alter      func(*Config)
-	placed     []Placed
-	polled     func(feedring.PeerID)
-	sent       func(Send)
-	noise      func(from feedring.PeerID) bool // answers polls with what is no answer
-	streams    uint64
-	duplicates []feedring.PeerID                   // that reported another process with their key
-	way        func(feedring.PeerID) time.Duration // to every origin
-	turned     func(feedring.PeerID, FetchAssignment)
-	urges      []feedring.PeerID // that were asked for a look
-	slow       bool              // it took more than 3r after the faults to agree
+	now           time.Time
+	seed          uint64
+	rng           *rand.Rand
+	events        eventHeap
+	turn          uint64
+	nodes         map[feedring.PeerID]*testNode
+	cut           map[[2]feedring.PeerID]bool
+	loss          func(from, to feedring.PeerID, m Message) bool
+	delay         func() time.Duration
+	trace         func(format string, args ...any)
+	check         func()
+	alter         func(*Config)
+	placed        []Placed
+	polled        func(feedring.PeerID)
+	sent          func(Send)
+	noise         func(from feedring.PeerID) bool // answers polls with what is no answer
+	streams       uint64
+	duplicates    []feedring.PeerID                   // that reported another process with their key
+	way           func(feedring.PeerID) time.Duration // to every origin
+	turned        func(feedring.PeerID, FetchAssignment)
+	fetchRequests []feedring.PeerID // that were asked for a look
+	slow          bool              // it took more than 3r after the faults to agree
 }
 
 type testNode struct {
@@ -257,7 +257,7 @@ func (c *cluster) do(n *testNode, out Output) {
 		n.refused = append(n.refused, o.Reason)
 		c.tracef("%s refuses stream %d: %s", n.id, o.Stream, o.Reason)
 	case Owing:
-		n.balances = o.Debts
+		n.balances = o.Owed
 	case Check:
 		v, ok := n.checks[o.Feed]
 		c.later(n, 5*time.Millisecond, Checked{Feed: o.Feed, Vouched: ok, Vouch: v})
@@ -271,7 +271,7 @@ func (c *cluster) do(n *testNode, out Output) {
 			c.later(n, 30*time.Millisecond, OriginMeasured{URL: o.URL, Distance: c.way(n.id)})
 		}
 	case FetchRequested:
-		c.urges = append(c.urges, n.id)
+		c.fetchRequests = append(c.fetchRequests, n.id)
 	case DuplicateIdentity:
 		c.duplicates = append(c.duplicates, n.id)
 	case Wake:

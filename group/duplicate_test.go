@@ -60,7 +60,7 @@ func TestLostDiskIsNoDuplicateIdentity(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(c.duplicates) > 0 {
-			t.Errorf("%s, whose disk is new, reports a twin", lost)
+			t.Errorf("%s, whose disk is new, reports a duplicate identity", lost)
 		}
 	}
 }

@@ -152,7 +152,7 @@ func (c *cluster) agree(w *witness, ids []feedring.PeerID, loss *float64) error 
 	}
 	c.run(3 * r)
 	if len(c.duplicates) > 0 {
-		return fmt.Errorf("%s report a twin", c.duplicates)
+		return fmt.Errorf("%s report a duplicate identity", c.duplicates)
 	}
 	lead, err := c.leader()
 	if err != nil {

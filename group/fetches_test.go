@@ -13,9 +13,9 @@ const mirrored = "https://mirrored.example/rss"
 
 // sharedFetches makes a group that shares its looks; all but the first with count
 // peers offer the mirrored feed.
-func sharedFetches(seed uint64, distrust int, way func(feedring.PeerID) time.Duration) *cluster {
+func sharedFetches(seed uint64, fetchers int, way func(feedring.PeerID) time.Duration) *cluster {
 	c := newCluster(seed)
-	c.alter = func(cfg *Config) { cfg.Fetchers = distrust }
+	c.alter = func(cfg *Config) { cfg.Fetchers = fetchers }
 	c.way = way
 	return c
 }
@@ -330,8 +330,8 @@ func TestFetchRequestReachesFetcher(t *testing.T) {
 		c.step(c.nodes["p00"], Receive{From: "stranger", Message: FetchRequest{Header: Header{Group: testTheme.Group()}, URL: mirrored}})
 		c.run(100 * time.Millisecond)
 	}
-	if !slices.Equal(c.urges, []feedring.PeerID{"p00"}) {
-		t.Errorf("%v were urged", c.urges)
+	if !slices.Equal(c.fetchRequests, []feedring.PeerID{"p00"}) {
+		t.Errorf("%v were asked to fetch", c.fetchRequests)
 	}
 }
 

@@ -64,7 +64,7 @@ func (m *Machine) beat() {
 	m.probeSecondary()
 	m.elect()
 	m.beacon()
-	m.reportDebts()
+	m.reportDebt()
 	if len(m.managing.pendingRows) > 0 {
 		slices.Sort(m.managing.pendingRows)
 		rows := m.rowsOf(slices.Compact(m.managing.pendingRows))

@@ -71,7 +71,7 @@ func (m *Machine) onBeacon(in Receive, b Beacon) {
 	}
 	m.replicator.CompareOlder(claimant, b.Heads, b.Older)
 	m.answerBeacon(b.Number)
-	m.reportDebts()
+	m.reportDebt()
 	if b.Catalogue != m.catalogueHash() && !m.timers.IsSet(timerKey{kind: timerRow}) {
 		m.ownRow.announced = false
 		m.announceRow()

@@ -86,8 +86,8 @@ type Debt struct {
 	Entries int
 }
 
-// reportDebts tells the driver whom to serve last.
-func (m *Machine) reportDebts() {
+// reportDebt tells the driver whom to serve last.
+func (m *Machine) reportDebt() {
 	l := m.linked()
 	if l == nil {
 		if m.mesh.reported {
@@ -96,12 +96,12 @@ func (m *Machine) reportDebts() {
 		}
 		return
 	}
-	debts := []Debt{}
+	owed := []Debt{}
 	for _, p := range m.neighbours() {
 		if d := l.Balance(p); d != 0 {
-			debts = append(debts, Debt{p, d})
+			owed = append(owed, Debt{p, d})
 		}
 	}
 	m.mesh.reported = true
-	m.emit(Owing{Group: m.group, Debts: debts})
+	m.emit(Owing{Group: m.group, Owed: owed})
 }

@@ -139,8 +139,8 @@ func TestCloneAndFingerprint(t *testing.T) {
 	for _, id := range ids {
 		m := c.nodes[id].m
 		before := m.Fingerprint()
-		twin := m.Clone()
-		if twin.Fingerprint() != before {
+		clone := m.Clone()
+		if clone.Fingerprint() != before {
 			t.Fatal("a clone differs from its original")
 		}
 		inputs := []Input{
@@ -148,7 +148,7 @@ func TestCloneAndFingerprint(t *testing.T) {
 			Receive{From: "client", Message: Place{Header: Header{Group: m.group}, Client: "c"}}, Depart{},
 		}
 		for i, in := range inputs {
-			twin.Step(c.now.Add(time.Duration(i)*time.Second), in)
+			clone.Step(c.now.Add(time.Duration(i)*time.Second), in)
 		}
 		if m.Fingerprint() != before {
 			t.Fatal("stepping a clone changed its original")
@@ -156,7 +156,7 @@ func TestCloneAndFingerprint(t *testing.T) {
 		for i, in := range inputs {
 			m.Step(c.now.Add(time.Duration(i)*time.Second), in)
 		}
-		if m.Fingerprint() != twin.Fingerprint() {
+		if m.Fingerprint() != clone.Fingerprint() {
 			t.Fatal("a clone did not go on like its original")
 		}
 	}

@@ -49,7 +49,7 @@ func fill(t testing.TB, disk string, left int64) (room func()) {
 func TestDiskFillsWhilePublishing(t *testing.T) {
 	t.Parallel()
 	i := newInternet(t)
-	w := emptyTown(t, "1s")
+	w := emptyNet(t, "1s")
 	disk := filepath.Join(w.dir, "p0")
 	tmpfs(t, disk, "160m")
 	w.join(i.public("h0"), "news")

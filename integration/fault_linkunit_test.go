@@ -114,7 +114,7 @@ func TestLink(t *testing.T) {
 
 // TestAirOneWay cuts one direction, and drops what goes nowhere or comes under
 // a false name.
-func TestAirOneWay(t *testing.T) {
+func TestNetworkLosesOneWay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a := newLossyLink(1, conditions{})

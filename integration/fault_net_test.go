@@ -28,7 +28,7 @@ type reader struct {
 // are there. Each peer publishes f0, f1 … every half second at most.
 func newFaultyNet(t testing.TB, refresh string, build func(string) *machine, themes ...string) *faultyNet {
 	t.Helper()
-	w := emptyTown(t, refresh)
+	w := emptyNet(t, refresh)
 	groups := make(map[string]int)
 	for i, theme := range themes {
 		w.join(build(fmt.Sprintf("h%d", i)), theme)
@@ -40,7 +40,7 @@ func newFaultyNet(t testing.TB, refresh string, build func(string) *machine, the
 	return w
 }
 
-func emptyTown(t testing.TB, refresh string) *faultyNet {
+func emptyNet(t testing.TB, refresh string) *faultyNet {
 	return &faultyNet{
 		network: newNetwork(t, refresh, "--interval", "500ms"),
 		hosts:   make(map[*peer]*machine), ledgers: make(map[*peer]*ledger),
@@ -53,7 +53,7 @@ func (w *faultyNet) join(m *machine, theme string) {
 	w.t.Helper()
 	l := newLedger(theme, fmt.Sprintf("f%d", len(w.peers)))
 	p := m.peer(w.network, w.peers[:min(1, len(w.peers))], l.spec(m.origin()))
-	l.publish("the first of the town") // what is dated before its peer began is history, and no follower is told of it
+	l.publish("the first of the network") // what is dated before its peer began is history, and no follower is told of it
 	w.hosts[p], w.ledgers[p] = m, l
 }
 
@@ -87,7 +87,7 @@ func (w *faultyNet) follow(at *machine, theme string) *reader {
 // publish adds an entry at each of the peers and returns the titles.
 func (w *faultyNet) publish(peers ...*peer) (titles []string) {
 	for _, p := range peers {
-		titles = append(titles, w.ledgers[p].publish("news of the town"))
+		titles = append(titles, w.ledgers[p].publish("news of the network"))
 	}
 	return titles
 }

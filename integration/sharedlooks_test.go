@@ -139,7 +139,7 @@ func TestSharedLooks(t *testing.T) {
 
 // TestDistrust is four peers that want three of them to look: these take turns, and
 // the origin is asked no oftener.
-func TestDistrust(t *testing.T) {
+func TestFetchersTakeTurns(t *testing.T) {
 	t.Parallel()
 	o := newOrigin(t)
 	f, alone := newFeed("doubted", 2), newFeed("alone", 2)

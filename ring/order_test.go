@@ -90,8 +90,8 @@ func TestChangesDuringSearchHideNobody(t *testing.T) {
 	for range 3000 {
 		n := 2 + random.IntN(30)
 		start := ringOf(n)
-		seat := start[random.IntN(n)]
-		stays := map[feedring.GroupID]bool{seat: true}
+		from := start[random.IntN(n)]
+		stays := map[feedring.GroupID]bool{from: true}
 		for _, g := range start {
 			stays[g] = stays[g] || random.IntN(4) > 0
 		}
@@ -109,14 +109,14 @@ func TestChangesDuringSearchHideNobody(t *testing.T) {
 			return slices.Compact(view)
 		}
 		times := map[feedring.GroupID]int{}
-		for _, a := range arcs(start, seat) {
+		for _, a := range arcs(start, from) {
 			for _, g := range walk(a, start, change) {
 				times[g]++
 			}
 		}
-		both := len(arcs(start, seat)) == 2
+		both := len(arcs(start, from)) == 2
 		for g := range stays {
-			if stays[g] && g != seat && (times[g] > 1 || times[g] == 0 && both) {
+			if stays[g] && g != from && (times[g] > 1 || times[g] == 0 && both) {
 				t.Fatalf("N=%d: a group that stayed was visited %d times", n, times[g])
 			}
 		}

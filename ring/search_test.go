@@ -67,7 +67,7 @@ func TestAllGroups(t *testing.T) {
 	}
 }
 
-func TestOnePeerOnManySeats(t *testing.T) {
+func TestOnePeerInManyGroups(t *testing.T) {
 	w := newNetwork(t)
 	w.add("solo")
 	for i := range 6 {

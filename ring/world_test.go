@@ -191,11 +191,11 @@ func (w *network) agreed(n int) func() bool {
 var asked byte
 
 // search runs one search to its end.
-func (w *network) search(at feedring.PeerID, seat, theme feedring.Theme, within time.Duration) Ended {
+func (w *network) search(at feedring.PeerID, from, theme feedring.Theme, within time.Duration) Ended {
 	w.t.Helper()
 	asked++
 	id := feedring.QueryID{asked}
-	w.step(at, Begin{ID: id, From: seat.Group(), Theme: theme, Within: within})
+	w.step(at, Begin{ID: id, From: from.Group(), Theme: theme, Within: within})
 	w.run(within+time.Second, func() bool { return len(w.ended[id]) > 0 })
 	if len(w.ended[id]) != 1 {
 		w.t.Fatalf("%d ends of a search", len(w.ended[id]))

@@ -167,8 +167,8 @@ func TestDeadPeerIsTold(t *testing.T) {
 	}
 }
 
-func TestTally(t *testing.T) {
-	c := &tally{published: 3, read: map[feedring.EntryID]bool{}}
+func TestCounts(t *testing.T) {
+	c := &counts{published: 3, read: map[feedring.EntryID]bool{}}
 	if s := c.String(); s != "published 3, read none yet" {
 		t.Error(s)
 	}

@@ -38,7 +38,7 @@ func show(ctx context.Context, o options, from *origin, n *network) error {
 	if err != nil {
 		return err
 	}
-	counted := &tally{read: make(map[feedring.EntryID]bool)}
+	counted := &counts{read: make(map[feedring.EntryID]bool)}
 	defer func() { fmt.Fprintf(n.out, "\n  In all: %s\n", counted) }()
 	publish := time.NewTicker(o.every)
 	defer publish.Stop()
@@ -101,15 +101,15 @@ func printCommands(out io.Writer, binary string, c *child) {
 	fmt.Fprintf(out, "- the groups, their managers and their clients:\n\n  %s ring --api %s\n\n", binary, c.start.HTTP)
 }
 
-// tally counts what was published and what of it was read.
-type tally struct {
+// counts holds what was published and what of it was read.
+type counts struct {
 	published      int
 	read           map[feedring.EntryID]bool
 	slowest, total time.Duration
 }
 
 // take counts an entry that took so long; it tells whether it is new.
-func (t *tally) take(id feedring.EntryID, delay time.Duration) bool {
+func (t *counts) take(id feedring.EntryID, delay time.Duration) bool {
 	if t.read[id] {
 		return false
 	}
@@ -118,7 +118,7 @@ func (t *tally) take(id feedring.EntryID, delay time.Duration) bool {
 	return true
 }
 
-func (t *tally) String() string {
+func (t *counts) String() string {
 	if len(t.read) == 0 {
 		return fmt.Sprintf("published %d, read none yet", t.published)
 	}

@@ -130,17 +130,17 @@ func (m *Machine) membershipDue(it *membership) {
 // tellRing announces a manager's row, and gives it back when the role is over.
 func (m *Machine) tellRing(it *membership) {
 	if it.role == feedring.RoleManager && !it.leaving {
-		idle, census := m.ring.Idle(m.now), it.group.Summary()
-		if idle && census == it.toldOf {
+		idle, summary := m.ring.Idle(m.now), it.group.Summary()
+		if idle && summary == it.toldOf {
 			return // the ring would find nothing to do
 		}
-		row := it.row(census, m.addrs)
+		row := it.row(summary, m.addrs)
 		if idle && ring.SameContent(&row, &it.told) {
-			it.toldOf = census
+			it.toldOf = summary
 			return
 		}
 		if row.Term.Claimant == m.cfg.Self {
-			it.told, it.toldOf = row, census
+			it.told, it.toldOf = row, summary
 			m.stepRing(ring.Announce{Row: row})
 		}
 		return

@@ -93,13 +93,13 @@ func TestClone(t *testing.T) {
 	c.run(10*time.Second, nil)
 	m := c.peers["b"].Machine
 	m.Step(c.now, Ask{Stream: 1, Client: "k", ID: feedring.QueryID{1}, Query: feedring.Query{Theme: "absent"}, Within: time.Second})
-	twin := m.Clone()
+	clone := m.Clone()
 	for range 30 {
-		if twin.Fingerprint() != m.Fingerprint() {
+		if clone.Fingerprint() != m.Fingerprint() {
 			t.Fatal("a clone went another way")
 		}
 		at := m.Deadline()
-		if got, want := fmt.Sprint(twin.Step(at, Tick{})), fmt.Sprint(m.Step(at, Tick{})); len(got) != len(want) {
+		if got, want := fmt.Sprint(clone.Step(at, Tick{})), fmt.Sprint(m.Step(at, Tick{})); len(got) != len(want) {
 			t.Fatalf("a clone does\n%s\nfor\n%s", got, want)
 		}
 	}

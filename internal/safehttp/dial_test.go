@@ -26,17 +26,17 @@ func TestConnect(t *testing.T) {
 		t.Errorf("%v, and told of %v", err, told)
 	}
 	clear(told)
-	guarded, err := New(Config{Observer: told})
+	safe, err := New(Config{Observer: told})
 	if err != nil {
 		t.Fatal(err)
 	}
 	port := server.URL[len("http://127.0.0.1"):]
 	for _, address := range []string{server.URL, "http://127.1" + port, "http://0x7f000001" + port, "http://localhost" + port, "https://[::1]" + port, "http://[::ffff:127.0.0.1]" + port} {
-		if err := guarded.Connect(t.Context(), address); err == nil || len(told) > 0 {
+		if err := safe.Connect(t.Context(), address); err == nil || len(told) > 0 {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
-	if err := guarded.Connect(t.Context(), server.URL); !errors.Is(err, ErrPrivate) || len(told) > 0 {
+	if err := safe.Connect(t.Context(), server.URL); !errors.Is(err, ErrPrivate) || len(told) > 0 {
 		t.Errorf("loopback: %v, and told of %v", err, told)
 	}
 	for _, address := range []string{"ftp://example.org/", "file:///etc/passwd", "http://", "://"} {

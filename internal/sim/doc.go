@@ -5,7 +5,7 @@
 // asks of a driver, and nothing else.
 //
 //	world.go    time, and what happens next     queue.go, ticks.go  in which order
-//	node.go     a peer's lives                  deeds.go            what its machine wants done
+//	node.go     a peer's lives                  effects.go          what its machine wants done
 //	network.go  delay, loss, cuts               clock.go            skew and drift
 //	writing.go  fsync, and what a crash leaves (package disk holds it)
 //	origin.go   sites that post                 polling.go          copies

@@ -150,15 +150,15 @@ func (w *World) measure(n *node, o group.MeasureOrigin) {
 	w.tell(n, 2*f.way, o.Group, group.OriginMeasured{URL: o.URL, Distance: f.way, Failing: f.refused})
 }
 
-// urged does group.FetchRequested.
-func (w *World) urged(n *node, o group.FetchRequested) {
+// requested does group.FetchRequested.
+func (w *World) requested(n *node, o group.FetchRequested) {
 	if f := w.own(n, o.Group, o.URL); f != nil {
 		w.after(w.between(0, time.Second), func() { w.look(f) })
 	}
 }
 
 // hurry is a site that pings a peer that does not look.
-func (w *World) hurry(o *origin) {
+func (w *World) fetchNow(o *origin) {
 	f := o.feeds[w.random.IntN(len(o.feeds))]
 	if f.node.runs() && w.rests(f) {
 		w.step(f.node, peer.In{Group: f.log.Group, Input: group.FetchNow{URL: o.url}})

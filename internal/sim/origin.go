@@ -114,7 +114,7 @@ func (w *World) post(o *origin) {
 		w.lookSoon(f)
 	}
 	if w.shares() && w.often(8) {
-		w.hurry(o)
+		w.fetchNow(o)
 	}
 }
 

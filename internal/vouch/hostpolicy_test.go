@@ -59,7 +59,7 @@ func TestSaidToHaveChanged(t *testing.T) {
 		a, m := &asked{says: naming(alice)}, NewMemory(Checker{}, 10*time.Second)
 		key := string(WellKnown) + " a.example"
 		for range 10 {
-			m.Doubt("a.example")
+			m.Recheck("a.example")
 			began := time.Now()
 			_, err := m.recall(t.Context(), key, "a.example", Hearsay{}, func(d Document) bool { return d.names(alice) }, a.get("a.example"))
 			if err != nil || a.count() > 1 && time.Since(began) < 58*time.Second {

@@ -96,9 +96,9 @@ func (m *Memory) CheckFeed(ctx context.Context, feedURL, link string, peer feedr
 	})
 }
 
-// Doubt makes sites be asked anew by the next Check, as soon as they may be:
+// Recheck makes sites be asked anew by the next Check, as soon as they may be:
 // somebody says that they changed.
-func (m *Memory) Doubt(sites ...string) {
+func (m *Memory) Recheck(sites ...string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for key, a := range m.answers {

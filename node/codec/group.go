@@ -34,7 +34,7 @@ func groupForms() []form {
 		as(encodeAssigned, decodeAssigned),
 		as(encodeTurnsWanted, decodeTurnsWanted),
 		as(encodeTurns, decodeTurns),
-		as(encodeUrge, decodeUrge),
+		as(encodeFetchRequest, decodeFetchRequest),
 	}
 }
 

@@ -85,10 +85,10 @@ func lastFrom(d *decoder, p *feedringv1.LastLook) *group.LastFetch {
 	}
 }
 
-func encodeUrge(e *encoder, m group.FetchRequest) *feedringv1.Urge {
+func encodeFetchRequest(e *encoder, m group.FetchRequest) *feedringv1.Urge {
 	return &feedringv1.Urge{Header: e.header(m.Header), Url: m.URL}
 }
 
-func decodeUrge(d *decoder, p *feedringv1.Urge) group.FetchRequest {
+func decodeFetchRequest(d *decoder, p *feedringv1.Urge) group.FetchRequest {
 	return group.FetchRequest{Header: d.header(p.GetHeader()), URL: d.Text("url", p.GetUrl(), maxURL)}
 }

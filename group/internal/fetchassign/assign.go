@@ -160,26 +160,26 @@ func (d *Assigner) assignHost(h *Snapshot, host string, from feedring.PeerID) (c
 
 // assignFeed chooses the fetchers of a feed, and reports whether they changed.
 func (d *Assigner) assignFeed(h *Snapshot, c *hostCount, url string, s *assignedFeed, from feedring.PeerID) bool {
-	lookers, offerers := 1, h.offerers(url)
+	fetchers, offerers := 1, h.offerers(url)
 	before := len(s.candidates)
 	s.candidates = slices.DeleteFunc(s.candidates, func(a candidate) bool {
 		return h.Now.Sub(a.at) > h.validity() || !h.offeredBy(url, a.peer)
 	})
 	d.candidates -= before - len(s.candidates)
 	for i := range s.candidates {
-		lookers = max(lookers, s.candidates[i].fetchers)
+		fetchers = max(fetchers, s.candidates[i].fetchers)
 	}
-	lookers = min(lookers, offerers)
+	fetchers = min(fetchers, offerers)
 	in, out := s.split(c, func(a *candidate) bool { return slices.Contains(s.fetchers, a.peer) })
-	if len(in) < lookers {
+	if len(in) < fetchers {
 		in, out = s.split(c, func(a *candidate) bool {
 			return slices.Contains(s.fetchers, a.peer) || a.peer == from && a.fetching && a.at.Equal(h.Now)
 		})
 	}
 	heard := h.Now.Sub(s.since) >= h.Refresh/2 || len(s.candidates) == offerers
 	if heard {
-		in = in[:min(len(in), lookers)]
-		for len(in) < lookers && len(out) > 0 {
+		in = in[:min(len(in), fetchers)]
+		for len(in) < fetchers && len(out) > 0 {
 			in, out = append(in, out[0]), out[1:]
 		}
 		for i := len(in) - 1; i >= 0; i-- {
@@ -195,7 +195,7 @@ func (d *Assigner) assignFeed(h *Snapshot, c *hostCount, url string, s *assigned
 	}
 	slices.Sort(by)
 	s.fetchers = by
-	if slices.Equal(by, s.announced) || !heard && len(by) < lookers {
+	if slices.Equal(by, s.announced) || !heard && len(by) < fetchers {
 		return false
 	}
 	s.announced = by

@@ -30,7 +30,7 @@ type memberFeed struct {
 	requestedAt     time.Time         // of the manager that is followed; zero: not yet
 	tries           int               // requests without an answer
 	changed         bool              // there is something to report to the manager
-	urgedAt         time.Time         // when another peer last asked for a fetch
+	askedToFetchAt  time.Time         // when another peer last asked for a fetch
 	latency         time.Duration     // to the origin, smoothed; 0: unknown
 	reportedLatency time.Duration     // as the manager knows it
 	measuredAt      time.Time         // when its measurement was asked for; zero: never
@@ -212,9 +212,9 @@ func (o *Member) FetcherOf(url string) feedring.PeerID {
 // asks for it.
 func (o *Member) OnFetchRequest(h *Snapshot, url string) bool {
 	s := o.feeds[url]
-	if s == nil || s.announced.Slot == 0 || h.Now.Sub(s.urgedAt) < requestPeriods*h.Refresh {
+	if s == nil || s.announced.Slot == 0 || h.Now.Sub(s.askedToFetchAt) < requestPeriods*h.Refresh {
 		return false
 	}
-	s.urgedAt = h.Now
+	s.askedToFetchAt = h.Now
 	return true
 }

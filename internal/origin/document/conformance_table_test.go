@@ -27,10 +27,10 @@ How ` + "`internal/origin/document`" + ` does in the tests of other readers: fee
 
 `
 
-// tally counts the rows of a suite and kind.
-type tally struct{ rows, passed, gofeed, better, worse int }
+// rowCounts counts the rows of a suite and kind.
+type rowCounts struct{ rows, passed, gofeed, better, worse int }
 
-func (t *tally) add(o outcome) {
+func (t *rowCounts) add(o outcome) {
 	t.rows++
 	if o.why == "" {
 		t.passed++
@@ -46,7 +46,7 @@ func (t *tally) add(o outcome) {
 	}
 }
 
-func (t *tally) line(name string) string {
+func (t *rowCounts) line(name string) string {
 	return fmt.Sprintf("| %s | %d | %d | %d | %d | %d | %d | %d |\n",
 		name, t.rows, t.passed, t.rows-t.passed, t.gofeed, t.rows-t.gofeed, t.better, t.worse)
 }
@@ -57,12 +57,12 @@ func conformanceTable(rows []conformanceRow, results map[string]outcome, known m
 	out.WriteString(conformanceIntro)
 	out.WriteString("| suite, kind | documents | passed | failed | gofeed passed | gofeed failed | only we pass | only gofeed passes |\n")
 	out.WriteString("| --- | --- | --- | --- | --- | --- | --- | --- |\n")
-	tallies, all := make(map[string]*tally), tally{}
+	tallies, all := make(map[string]*rowCounts), rowCounts{}
 	failed, worse := make(map[string]int), make(map[string]int)
 	for _, row := range rows {
 		name, o := row.suite+", "+row.kind, results[row.file]
 		if tallies[name] == nil {
-			tallies[name] = new(tally)
+			tallies[name] = new(rowCounts)
 		}
 		tallies[name].add(o)
 		all.add(o)

@@ -140,8 +140,8 @@ func (m *market) place(hours float64) float64 {
 
 // due is where on the grid a look is worth the price. Beyond where the loss is all
 // is worth the same.
-func (m *market) due(k *ratePoint, p Price, luck float64) float64 {
-	loss := jittered(p.Loss, luck)
+func (m *market) due(k *ratePoint, p Price, jitter float64) float64 {
+	loss := jittered(p.Loss, jitter)
 	longest := m.place(loss)
 	worth := func(place float64) float64 {
 		hours, o := m.between(k, place)

@@ -106,7 +106,7 @@ func TestGathered(t *testing.T) {
 
 // TestCrowdTellsHours: a few entries say when a feed publishes where others have
 // hours too, and nothing where they have none.
-func TestCrowdTellsHours(t *testing.T) {
+func TestPopulationTellsHours(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	population, alone := &Prior{gathered: populationOfBursts(random).square()}, &Prior{}
 	right, wrong, silent := 0.0, 0.0, new(Rhythm)

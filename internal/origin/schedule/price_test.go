@@ -97,7 +97,7 @@ func TestHoursKeepUpWithBothRules(t *testing.T) {
 
 // TestPriorGoesByTheCrowd: what is silent in a population that publishes is silent by
 // chance, and in a population that does not it is dead.
-func TestPriorGoesByTheCrowd(t *testing.T) {
+func TestPriorGoesByThePopulation(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	var alive, dead []typical
 	silent, really := 0.0, 0.0

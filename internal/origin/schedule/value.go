@@ -41,7 +41,7 @@ type Site struct {
 // jitterRange is between the losses of the luckiest and the unluckiest: e^jitterRange.
 const jitterRange = 0.1
 
-func jittered(loss, luck float64) float64 { return loss * math.Exp(jitterRange*(luck-0.5)) }
+func jittered(loss, jitter float64) float64 { return loss * math.Exp(jitterRange*(jitter-0.5)) }
 
 // Due returns when a look at a feed that was looked at at last is worth the
 // price. It is no later than Horizon after that.

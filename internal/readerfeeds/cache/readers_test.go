@@ -101,7 +101,7 @@ func TestAggregatorsAreBounded(t *testing.T) {
 	}
 }
 
-func TestSketch(t *testing.T) {
+func TestHyperloglog(t *testing.T) {
 	seed := maphash.MakeSeed()
 	for _, n := range []int{0, 1, 2, 5, 100, 1_000, 10_000, 200_000} {
 		var s hyperLogLog

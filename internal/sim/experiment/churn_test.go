@@ -38,7 +38,7 @@ func TestChurn(t *testing.T) {
 	}
 }
 
-func TestChurnRefusesNonsense(t *testing.T) {
+func TestChurnRefusesWhatCannotBe(t *testing.T) {
 	cfg := DefaultChurn()
 	cfg.Peers = 1
 	if _, err := Churn(cfg, nil); err == nil {

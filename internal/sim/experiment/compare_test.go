@@ -123,7 +123,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-func TestCompareRefusesNonsense(t *testing.T) {
+func TestCompareRefusesWhatCannotBe(t *testing.T) {
 	cfg := DefaultCompare()
 	cfg.Peers = []int{1}
 	if _, err := Compare(cfg, nil); err == nil {

@@ -84,7 +84,7 @@ func TestOursBreaksAtCapacity(t *testing.T) {
 	}
 }
 
-func TestPaperRefusesNonsense(t *testing.T) {
+func TestPaperRefusesWhatCannotBe(t *testing.T) {
 	for _, change := range []func(*PaperConfig){
 		func(c *PaperConfig) { c.Groups = 81 }, func(c *PaperConfig) { c.Capacity = 0 },
 		func(c *PaperConfig) { c.Delay = time.Second }, func(c *PaperConfig) { c.Cycle = 0 },

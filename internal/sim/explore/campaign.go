@@ -40,7 +40,7 @@ type Watch struct {
 // count states groups, unless the last one is whole. One that was stopped ends
 // with ErrStopped, and can only be begun anew.
 func RunCampaign(sys System, peers, states int, watch Watch) error {
-	census := &Census{}
+	counted := &Counted{}
 	missing := states
 	configs := Campaign(peers, states)
 	for _, cfg := range configs {
@@ -48,7 +48,7 @@ func RunCampaign(sys System, peers, states int, watch Watch) error {
 	}
 	for _, cfg := range configs {
 		cfg.States = max(1, cfg.States+missing)
-		cfg.Census, cfg.Progress, cfg.Stop = census, watch.Progress, watch.Stop
+		cfg.Counted, cfg.Progress, cfg.Stop = counted, watch.Progress, watch.Stop
 		res, err := Run(sys, cfg)
 		if err != nil {
 			return err

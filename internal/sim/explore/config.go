@@ -48,14 +48,14 @@ type Config struct {
 	Faults int   // the budget, beside what the beginning took; 0: only the orders of messages and alarms
 	Kinds  Kinds // which faults; zero: all
 	Begin  Begin
-	// States is how many states to visit, and with a census how many that it did
+	// States is how many states to visit, and with Counted how many that it did
 	// not count before; 0: all.
 	States int
 	// Seed draws walks, which reach far states where there are too many to visit
 	// all; 0: breadth first, and traces are the shortest.
 	Seed uint64
-	// Census counts the groups that no exploration met before; nil: nobody counts.
-	Census *Census
+	// Counted counts the groups that no exploration met before; nil: nobody counts.
+	Counted *Counted
 	// Progress is called from time to time with what was reached; nil: never.
 	Progress func(Result)
 	// Stop is asked before each state whether to end here; nil: never.
@@ -87,7 +87,7 @@ type Result struct {
 	Begin       Begin   `json:"begin,omitempty"`
 	Seed        uint64  `json:"seed,omitempty"`
 	States      int     `json:"states"`      // visited, all different
-	New         int     `json:"new"`         // of States: those that the census had not counted
+	New         int     `json:"new"`         // of States: those that Counted did not have
 	Transitions int     `json:"transitions"` // tried
 	Spent       int     `json:"spent"`       // of States: those after the last fault
 	Reach       float64 `json:"reach_r"`     // the latest state, in r after the first

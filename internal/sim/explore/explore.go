@@ -20,7 +20,7 @@ type explorer struct {
 	queue     queue
 	stopped   bool     // by Config.Stop
 	more      bool     // there are states that will not be visited
-	counted   int      // states that are known, but for those that the census had met
+	counted   int      // states that are known, but for those that an earlier exploration had met
 	found     []origin // of each visited state, in the order of discovery
 	result    Result
 	worst     way   // to the first bad state
@@ -124,10 +124,10 @@ func (x *explorer) stop() bool {
 	return x.stopped
 }
 
-// count takes a state that is new, and will be visited, into the census.
+// count takes a state that is new, and will be visited, into Counted.
 func (x *explorer) count(s *state) {
 	x.counted++
-	if x.cfg.Census != nil && !x.cfg.Census.add(s, x.interner) {
+	if x.cfg.Counted != nil && !x.cfg.Counted.add(s, x.interner) {
 		x.counted--
 	}
 }

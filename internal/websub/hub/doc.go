@@ -4,7 +4,7 @@
 //
 // It speaks for no address of other sites, and knows through Topics what an
 // address is. What decides who is told and when is package ledger; here are the
-// deeds: HTTP requests through a client that reaches no private address, and
+// effects: HTTP requests through a client that reaches no private address, and
 // small records that keep subscriptions over a restart.
 //
 // A subscription is on disk before it counts. Which content a subscriber has

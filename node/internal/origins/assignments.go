@@ -219,7 +219,7 @@ func (o *Feeds) Yield() {
 }
 
 // FetchNow passes a ping on to who looks at a feed that rests here.
-func (o *Feeds) FetchNow(ctx context.Context, url string) (urged bool) {
+func (o *Feeds) FetchNow(ctx context.Context, url string) (requested bool) {
 	f, ok := o.get(url)
 	if !ok || !o.assignments.rests(f.spec()) {
 		return false

@@ -66,7 +66,7 @@ func TestTakenOverFeedIsNotPublishedAgain(t *testing.T) {
 func TestSitesOwnPeerPublishesWhatMirrorsDid(t *testing.T) {
 	s := openStore(t)
 	mirror, own := writer(s, newSealer(t)), writer(s, newSealer(t))
-	l := newLibrary(t, s, own)
+	l := newSiteOfFeeds(t, s, own)
 	named := false
 	l.ours = siteNames{&named}
 	own.Mirrors = mirroredUntil{l.Feeds, &named, mirror.Self}
@@ -150,7 +150,7 @@ func TestCommonIntervals(t *testing.T) {
 func TestGoneFeedIsAddedAgain(t *testing.T) {
 	s, p := openStore(t), writer(nil, newSealer(t))
 	p.Store = s
-	l := newLibrary(t, s, p)
+	l := newSiteOfFeeds(t, s, p)
 	l.assigned(t, 0, nil)
 	asked := func() bool {
 		_, ok := l.watcher.Waits(testURL)
@@ -197,7 +197,7 @@ func TestFailing(t *testing.T) {
 func TestFeedsFollowTheirTurns(t *testing.T) {
 	s, p := openStore(t), writer(nil, newSealer(t))
 	p.Store = s
-	l := newLibrary(t, s, p)
+	l := newSiteOfFeeds(t, s, p)
 	l.assigned(t, 0, nil)
 	private := feedring.FeedSpec{URL: "https://example.org/private", Provider: "example.org"}
 	check(t, l.add(t.Context(), testSpec))

@@ -14,8 +14,8 @@ const heldHost = "held/" // hosts that asked to be left alone when they were ask
 
 // hostBackoff is until when a host is left alone.
 type hostBackoff struct {
-	Until  time.Time `json:"Until"`
-	Untold bool      `json:"Untold,omitempty"` // it did not say until when
+	Until     time.Time `json:"Until"`
+	OpenEnded bool      `json:"Untold,omitempty"` // it did not say until when
 }
 
 // SiteBackoff is for what is asked of sites beside feeds. A host that wants to be
@@ -28,8 +28,8 @@ func (s SiteBackoff) Opens(host string) time.Time { return s.Feeds.watcher.Opens
 // ApplyHints implements vouch.HostPolicy. What a host asks for is kept over a restart: no
 // feed's state says it.
 func (s SiteBackoff) ApplyHints(host string, status int, header http.Header) {
-	if until, untold := s.Feeds.watcher.ApplyHints(host, status, header); !until.IsZero() {
-		s.Feeds.saveBackoff(host, hostBackoff{until, untold})
+	if until, openEnded := s.Feeds.watcher.ApplyHints(host, status, header); !until.IsZero() {
+		s.Feeds.saveBackoff(host, hostBackoff{until, openEnded})
 	}
 }
 
@@ -74,7 +74,7 @@ func (o *Feeds) holdHosts() {
 			over = append(over, record.Key)
 			continue
 		}
-		o.watcher.Hold(strings.TrimPrefix(record.Key, heldHost), h.Until, h.Untold)
+		o.watcher.Hold(strings.TrimPrefix(record.Key, heldHost), h.Until, h.OpenEnded)
 	}
 	for _, key := range over {
 		if err := o.Store.Delete(context.Background(), store.BucketFeed, key); err != nil {

@@ -27,7 +27,7 @@ func BenchmarkManyFeeds(b *testing.B) {
 	p.Store = s
 	before, cpu := inUse(), computing(b)
 	b.ResetTimer()
-	l := newLibrary(b, s, p)
+	l := newSiteOfFeeds(b, s, p)
 	l.watcher, err = watch.New(watch.Config{
 		Client: http.DefaultClient, Policy: watch.NewBudget(watch.ExpectedLoss, watch.MeanInterval, rand.NewPCG(1, 2)), Handler: l,
 	})

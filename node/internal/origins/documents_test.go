@@ -21,14 +21,14 @@ func TestADocumentThatIsNotKeptIsAskedForWhole(t *testing.T) {
 	s := openStore(t)
 	sealer := newSealer(t)
 	spec := feedring.FeedSpec{URL: origin.URL + "/feed.xml", Theme: testTheme, Provider: "a.example"}
-	first := newLibrary(t, s, writer(s, sealer), spec)
+	first := newSiteOfFeeds(t, s, writer(s, sealer), spec)
 	look := func(l *siteOfFeeds) {
 		ended, err := l.watcher.Look(spec.URL)
 		check(t, err)
 		<-ended
 	}
 	run := spawn(t)
-	for _, l := range []*siteOfFeeds{first, newLibrary(t, s, writer(s, sealer), spec)} {
+	for _, l := range []*siteOfFeeds{first, newSiteOfFeeds(t, s, writer(s, sealer), spec)} {
 		l.begin(t.Context())
 		run(func() { l.watcher.Run(t.Context()) })
 		look(l)

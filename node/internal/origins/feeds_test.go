@@ -39,7 +39,7 @@ func (l *siteOfFeeds) begin(ctx context.Context) {
 func (l *siteOfFeeds) Now()  { l.offers++ }
 func (l *siteOfFeeds) Soon() { l.offers++ }
 
-func newLibrary(t testing.TB, s *store.Store, p *testWriter, configured ...feedring.FeedSpec) *siteOfFeeds {
+func newSiteOfFeeds(t testing.TB, s *store.Store, p *testWriter, configured ...feedring.FeedSpec) *siteOfFeeds {
 	l := &siteOfFeeds{publisher: p}
 	own := openOwn(t)
 	var err error
@@ -64,7 +64,7 @@ func newLibrary(t testing.TB, s *store.Store, p *testWriter, configured ...feedr
 func TestOriginsAddedAreKept(t *testing.T) {
 	s, p := openStore(t), writer(nil, newSealer(t))
 	p.Store = s
-	l := newLibrary(t, s, p)
+	l := newSiteOfFeeds(t, s, p)
 	check(t, l.add(t.Context(), testSpec))
 	check(t, l.add(t.Context(), testSpec))
 	other := testSpec
@@ -73,7 +73,7 @@ func TestOriginsAddedAreKept(t *testing.T) {
 		t.Errorf("published twice: %v", err)
 	}
 	fixed := feedring.FeedSpec{URL: "https://example.org/fixed", Theme: "sport", Provider: "example.org"}
-	l = newLibrary(t, s, p, fixed)
+	l = newSiteOfFeeds(t, s, p, fixed)
 	if len(l.Offered()) != 2 || len(l.urls()) != 2 {
 		t.Errorf("after a restart: %v", l.urls())
 	}
@@ -85,7 +85,7 @@ func TestOriginsAddedAreKept(t *testing.T) {
 	}
 	check(t, l.remove(t.Context(), testURL))
 	check(t, l.add(t.Context(), other))
-	if l = newLibrary(t, s, p); specOf(l, testURL) != other {
+	if l = newSiteOfFeeds(t, s, p); specOf(l, testURL) != other {
 		t.Errorf("after a restart: %v", l.urls())
 	}
 	if l.publisher.Store.LogHead(feedring.FeedRef{}); len(l.Offered()) != 1 {
@@ -151,7 +151,7 @@ func TestFullDiskIsSaid(t *testing.T) {
 func TestOriginsAddedAtOnce(t *testing.T) {
 	s, p := openStore(t), writer(nil, newSealer(t))
 	p.Store = s
-	l := newLibrary(t, s, p)
+	l := newSiteOfFeeds(t, s, p)
 	var adding sync.WaitGroup
 	var mu sync.Mutex
 	failed := 0
@@ -188,7 +188,7 @@ func TestOriginsAfterACrash(t *testing.T) {
 	spec := feedring.FeedSpec{URL: server.URL + "/", Theme: testTheme, Provider: "example.org"}
 	ref := feedring.FeedRef{URL: spec.URL, Publisher: p.Self}
 	look := func() {
-		l := newLibrary(t, s, p, spec)
+		l := newSiteOfFeeds(t, s, p, spec)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		l.begin(t.Context())
@@ -274,7 +274,7 @@ func TestKnownFeedIsRefusedInItsWords(t *testing.T) {
 // TestFileIsNotNamedTwice: a list of feeds names none, and means the same feeds.
 func TestFileIsNotNamedTwice(t *testing.T) {
 	s := openStore(t)
-	l := newLibrary(t, s, writer(nil, newSealer(t)))
+	l := newSiteOfFeeds(t, s, writer(nil, newSealer(t)))
 	spec := testSpec
 	spec.File = "/srv/feed.xml"
 	check(t, l.add(t.Context(), spec))
@@ -291,7 +291,7 @@ func TestFileIsNotNamedTwice(t *testing.T) {
 // TestManyFeedsAtOnce: what is wrong with some stops no other.
 func TestManyFeedsAtOnce(t *testing.T) {
 	s := openStore(t)
-	l := newLibrary(t, s, writer(nil, newSealer(t)))
+	l := newSiteOfFeeds(t, s, writer(nil, newSealer(t)))
 	check(t, l.add(t.Context(), testSpec))
 	l.offers = 0
 	specs := []feedring.FeedSpec{testSpec, testSpec}
@@ -314,7 +314,7 @@ func TestManyFeedsAtOnce(t *testing.T) {
 	if !said[0].Known || said[0].Err != nil || said[2].Known || said[2].Err != nil || l.offers != 1 {
 		t.Errorf("%+v, %+v, offered %d times", said[0], said[2], l.offers)
 	}
-	if l = newLibrary(t, s, l.publisher); len(l.urls()) != feedring.MaxFeeds {
+	if l = newSiteOfFeeds(t, s, l.publisher); len(l.urls()) != feedring.MaxFeeds {
 		t.Errorf("%d feeds after a restart", len(l.urls()))
 	}
 }

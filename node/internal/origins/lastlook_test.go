@@ -15,7 +15,7 @@ import (
 func TestTurnGoesOnFromTheLastLook(t *testing.T) {
 	s, p := openStore(t), writer(nil, newSealer(t))
 	p.Store = s
-	l := newLibrary(t, s, p)
+	l := newSiteOfFeeds(t, s, p)
 	told := make(chan group.OriginFetched, 10)
 	l.assigned(t, 7, func(in group.Input) {
 		if in, ok := in.(group.OriginFetched); ok {
@@ -39,7 +39,7 @@ func TestTurnGoesOnFromTheLastLook(t *testing.T) {
 		t.Errorf("the host is left alone until %v", opens)
 	}
 	check(t, l.save(t.Context(), testURL))
-	for _, l := range []*siteOfFeeds{l, newLibrary(t, s, p)} {
+	for _, l := range []*siteOfFeeds{l, newSiteOfFeeds(t, s, p)} {
 		st, err := l.State(testURL)
 		check(t, err)
 		if !near(st.LastLook, now.Add(-10*time.Minute)) || !near(st.NotBefore, now.Add(2*time.Hour)) || st.Held != "example.org" {
@@ -55,7 +55,7 @@ func TestTurnGoesOnFromTheLastLook(t *testing.T) {
 func TestThoseInTurnAreHeld(t *testing.T) {
 	s, p := openStore(t), writer(nil, newSealer(t))
 	p.Store = s
-	l := newLibrary(t, s, p)
+	l := newSiteOfFeeds(t, s, p)
 	l.assigned(t, 0, nil)
 	check(t, l.add(t.Context(), testSpec))
 	turn := group.FetchAssignment{Group: testTheme.Group(), URL: testURL, Slot: 2, Slots: 3, By: p.Self, Mirrors: true}
@@ -91,7 +91,7 @@ func TestWhoRestsKeepsWhatAnOriginAsked(t *testing.T) {
 	s, p := openStore(t), writer(nil, newSealer(t))
 	p.Store = s
 	resting := func() *siteOfFeeds {
-		l := newLibrary(t, s, p)
+		l := newSiteOfFeeds(t, s, p)
 		l.assigned(t, 0, nil)
 		return l
 	}
@@ -124,14 +124,14 @@ func TestWhoRestsKeepsWhatAnOriginAsked(t *testing.T) {
 func TestRemovedFeedsHostIsLeftAlone(t *testing.T) {
 	s, p := openStore(t), writer(nil, newSealer(t))
 	p.Store = s
-	l := newLibrary(t, s, p)
+	l := newSiteOfFeeds(t, s, p)
 	private := testSpec
 	private.Theme = ""
 	check(t, l.add(t.Context(), private))
 	until := time.Now().Add(3 * time.Hour)
 	l.Looked(testURL, fetch.State{URL: testURL, LastLook: time.Now(), NextLook: until, NotBefore: until, Held: "example.org", Failures: 1, LastError: "429"})
 	check(t, l.remove(t.Context(), testURL))
-	l = newLibrary(t, s, p)
+	l = newSiteOfFeeds(t, s, p)
 	check(t, l.load(nil))
 	l.start()
 	if opens := l.watcher.Opens("example.org"); !opens.Equal(until) {

@@ -42,7 +42,7 @@ func TestSinceWhenFeedsAreOffered(t *testing.T) {
 	p.Store = s
 	fixed := feedring.FeedSpec{URL: "https://example.org/fixed", Theme: "sport", Provider: "example.org"}
 	before := time.Now()
-	l := newLibrary(t, s, p, fixed)
+	l := newSiteOfFeeds(t, s, p, fixed)
 	check(t, l.add(t.Context(), testSpec))
 	offered := func(l *siteOfFeeds, url string) time.Time {
 		t.Helper()
@@ -54,13 +54,13 @@ func TestSinceWhenFeedsAreOffered(t *testing.T) {
 	if first.Before(before) || firstFixed.Before(before) {
 		t.Errorf("offered since %v and %v", first, firstFixed)
 	}
-	l = newLibrary(t, s, p, fixed)
+	l = newSiteOfFeeds(t, s, p, fixed)
 	check(t, l.add(t.Context(), testSpec)) // known
 	if !offered(l, testURL).Equal(first) || !offered(l, fixed.URL).Equal(firstFixed) {
 		t.Error("it is another time after a restart")
 	}
 	fixed.Theme = "weather"
-	l = newLibrary(t, s, p, fixed)
+	l = newSiteOfFeeds(t, s, p, fixed)
 	if !offered(l, fixed.URL).After(firstFixed) {
 		t.Error("in another group it is the same time")
 	}
@@ -76,7 +76,7 @@ func TestSinceWhenFeedsAreOffered(t *testing.T) {
 func TestOnlyAnEmptyLogTakesHistory(t *testing.T) {
 	s, p := openStore(t), writer(nil, newSealer(t))
 	p.Store = s
-	l := newLibrary(t, s, p)
+	l := newSiteOfFeeds(t, s, p)
 	check(t, l.add(t.Context(), testSpec))
 	check(t, l.Changed(t.Context(), testURL, old(entries(1, 2)), fetch.State{URL: testURL}))
 	check(t, l.Changed(t.Context(), testURL, old(entries(1, 3)), fetch.State{URL: testURL}))

@@ -90,6 +90,6 @@ func (o *Feeds) lookAtSitesOf(url string) {
 	if !ok || f.theme() == "" {
 		return
 	}
-	o.parts.Sites.Doubt(vouch.SitesOf(url)...)
+	o.parts.Sites.Recheck(vouch.SitesOf(url)...)
 	o.Loop.Tell(f.theme().Group(), group.CheckSites{})
 }

@@ -38,7 +38,7 @@ func TestStatesAreOnDisk(t *testing.T) {
 	spec := feedring.FeedSpec{URL: server.URL + "/", Provider: "example.org"} // private
 	var found []feedring.Entry
 	run := func(looks ...string) {
-		l := newLibrary(t, s, p)
+		l := newSiteOfFeeds(t, s, p)
 		publisher := l.parts.Publisher
 		l.parts.Publisher = publishes(func(ctx context.Context, spec feedring.FeedSpec, entries []feedring.Entry) error {
 			found = append(found, entries...)

@@ -17,15 +17,15 @@ type Credit struct {
 func (c *Credit) Take(o group.Owing) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if o.Debts == nil {
+	if o.Owed == nil {
 		delete(c.of, o.Group)
 		return
 	}
 	if c.of == nil {
 		c.of = make(map[feedring.GroupID]map[feedring.PeerID]int)
 	}
-	taken := make(map[feedring.PeerID]int, len(o.Debts))
-	for _, one := range o.Debts {
+	taken := make(map[feedring.PeerID]int, len(o.Owed))
+	for _, one := range o.Owed {
 		taken[one.Peer] = one.Entries
 	}
 	c.of[o.Group] = taken

@@ -50,7 +50,7 @@ func union(a, b *Map) Map {
 	return c
 }
 
-func randomChart(random *rand.Rand) Map {
+func randomMap(random *rand.Rand) Map {
 	c := New(nil)
 	for range random.IntN(6) {
 		c.learn(randomFact(random))
@@ -69,7 +69,7 @@ func same(a, b Map) bool {
 func TestMergeIsAJoin(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for range 20_000 {
-		a, b, c := randomChart(random), randomChart(random), randomChart(random)
+		a, b, c := randomMap(random), randomMap(random), randomMap(random)
 		ab, ba := union(&a, &b), union(&b, &a)
 		if !same(ab, ba) {
 			t.Fatalf("not commutative:\n%+v\n%+v", ab.Versions(epoch), ba.Versions(epoch))

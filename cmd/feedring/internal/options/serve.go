@@ -33,7 +33,7 @@ type Serve struct {
 	keep                          keepFlag
 	policy                        policyFlag
 	budget                        Duration
-	attempts, distrust            int
+	attempts, fetchers            int
 	routing                       routingFlag
 }
 
@@ -44,7 +44,7 @@ func NewServe() *Serve {
 		listen: List{Kind: "multiaddr", Check: checkListen}, announce: List{Kind: "multiaddr", Check: checkAnnounce},
 		join: List{Kind: "multiaddr|domain", Check: addr.ParseTarget}, feeds: List{Kind: "theme=url", Check: checkFeed},
 		read: List{Kind: "theme", Check: checkTheme},
-		http: d.HTTP, network: d.Network, attempts: d.Attempts, distrust: d.Fetchers,
+		http: d.HTTP, network: d.Network, attempts: d.Attempts, fetchers: d.Fetchers,
 		freshness: Duration(d.Freshness), refresh: Duration(d.Refresh),
 		policy: policyFlag(d.Policy), budget: Duration(d.Budget),
 	}
@@ -71,7 +71,7 @@ func (o *Serve) Register(flags *pflag.FlagSet) {
 		"are most likely to be missed, or to wait, by the hours and days at which each feed publishes), min-missing (where a look takes the most entries), "+
 		"min-delay (by the square root of how much each publishes), feedex (oftener while much of a document is new) or uniform (all alike)")
 	flags.Var(&o.budget, "budget", "time between scheduled looks at a feed in the mean over all feeds, 1h to 24h: longer learns later and asks less of sites")
-	flags.IntVar(&o.distrust, "distrust", o.distrust, "how many peers are to look at a feed of this peer that others offer as well, at most 8, one after another: "+
+	flags.IntVar(&o.fetchers, "distrust", o.fetchers, "how many peers are to look at a feed of this peer that others offer as well, at most 8, one after another: "+
 		"one that publishes what its origin never said is found out, and its origin is asked no more often")
 	flags.Var(&o.freshness, "freshness", "age up to which entries of other peers are cached")
 	flags.Var(&o.keep, "keep", "how long copies of other peers' entries are kept, for readers that ask for old ones while their publisher is away (default: --freshness)")
@@ -90,7 +90,7 @@ func (o *Serve) Config(data string) (node.Config, error) {
 	c.Listen, c.Announce, c.Join, c.LAN = o.listen.Values, o.announce.Values, o.join.Values, o.lan
 	c.Interval, c.Freshness, c.Refresh = time.Duration(o.interval), time.Duration(o.freshness), time.Duration(o.refresh)
 	c.Policy, c.Budget = watch.Rule(o.policy), time.Duration(o.budget)
-	c.Keep, c.Fetchers = time.Duration(o.keep.Duration), o.distrust
+	c.Keep, c.Fetchers = time.Duration(o.keep.Duration), o.fetchers
 	c.Attempts, c.Routing, c.AllowPrivateFeeds = o.attempts, peer.Routing(o.routing), o.private
 	var err error
 	if c.Feeds, err = specs(o.feeds.Values); err == nil {

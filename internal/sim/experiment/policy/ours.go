@@ -43,9 +43,9 @@ func Expected(t *Trace, name string, looks int) Score {
 		if l.full {
 			full = append(full, l.window)
 		}
-		_, luck := math.Modf(float64(i) * math.Phi)
+		_, jitter := math.Modf(float64(i) * math.Phi)
 		e.rhythms = append(e.rhythms, r)
-		e.sites = append(e.sites, schedule.Site{Window: l.window, Residence: lives, Jitter: luck})
+		e.sites = append(e.sites, schedule.Site{Window: l.window, Residence: lives, Jitter: jitter})
 		e.last, e.due = append(e.last, from), append(e.due, time.Time{})
 	}
 	slices.Sort(full)
@@ -65,21 +65,21 @@ func Expected(t *Trace, name string, looks int) Score {
 // reprice finds the price that spends what is left in what is left of the
 // stretch. Once a week it weighs lost entries anew.
 func (e *expected) reprice(now time.Time) {
-	var crowd schedule.Population
+	var population schedule.Population
 	for i := range e.rhythms {
-		crowd.Gathered.Add(&e.rhythms[i])
+		population.Gathered.Add(&e.rhythms[i])
 		if site := e.sites[i]; site.Residence.Known() {
-			crowd.AddLived(&e.rhythms[i], site)
+			population.AddLived(&e.rhythms[i], site)
 		} else {
 			entries, days := e.rhythms[i].Seen()
-			crowd.Add(entries, days, site.Window)
+			population.Add(entries, days, site.Window)
 		}
 	}
 	within := schedule.Bounds{Shortest: 5 * time.Minute, Longest: schedule.Horizon, Period: e.stretch}
 	if now.Sub(e.weighed) >= 7*24*time.Hour {
-		e.price, e.weighed = crowd.Price(float64(e.budget)/e.stretch.Hours(), within), now
+		e.price, e.weighed = population.Price(float64(e.budget)/e.stretch.Hours(), within), now
 	}
-	e.price = crowd.Reprice(e.price, max(0, e.left-e.ahead(now))/e.until.Sub(now).Hours(), within)
+	e.price = population.Reprice(e.price, max(0, e.left-e.ahead(now))/e.until.Sub(now).Hours(), within)
 	e.priced = now
 }
 

@@ -11,13 +11,13 @@ import (
 // know one first peer: they are one group with one manager, and stay so.
 func TestTwentyAtOnce(t *testing.T) {
 	t.Parallel()
-	const crowd = 20
+	const many = 20
 	o := newOrigin(t)
 	n := newNetwork(t, "1s", "--interval", "1h")
 	url := o.feed(newFeed("crowd", 1))
 	first := n.peer(nil)
 	var waiting []*peer
-	for i := range crowd {
+	for i := range many {
 		waiting = append(waiting, n.prepare([]*peer{first}, fmt.Sprintf("news=p%d@%s?%d", i, url, i)))
 	}
 	for _, p := range waiting {
@@ -29,7 +29,7 @@ func TestTwentyAtOnce(t *testing.T) {
 	agree := func() (manager string, term int) {
 		for i, p := range waiting {
 			c := n.ownView(p, "news")
-			if c == nil || len(c.list("peers")) != crowd || i > 0 && (c.str("manager") != manager || c.num("term") != term) {
+			if c == nil || len(c.list("peers")) != many || i > 0 && (c.str("manager") != manager || c.num("term") != term) {
 				return "", 0
 			}
 			manager, term = c.str("manager"), c.num("term")

@@ -9,7 +9,7 @@ import (
 // TestWeather runs a group over a network that delays every packet by 30 to 70
 // ms, overtakes and loses one in twenty: nobody is deposed who lives, what is
 // published reaches everybody, and a follower is shown all of it once.
-func TestWeather(t *testing.T) {
+func TestEntriesArriveUnderNetworkFaults(t *testing.T) {
 	t.Parallel()
 	const (
 		refresh   = 2 * time.Second

@@ -9,7 +9,7 @@ import (
 	"github.com/feedring/feedring/internal/peer"
 )
 
-// do carries out one output of a machine, as node's deeds do.
+// do carries out one output of a machine, as node's effects do.
 func (w *World) do(n *node, out peer.Output) {
 	w.witness.Did(n.index, out)
 	switch o := out.(type) {
@@ -48,7 +48,7 @@ func (w *World) do(n *node, out peer.Output) {
 	case group.MeasureOrigin:
 		w.measure(n, o)
 	case group.FetchRequested:
-		w.urged(n, o)
+		w.requested(n, o)
 	case group.Departed:
 		w.leftGroup(n, o.Group)
 	}

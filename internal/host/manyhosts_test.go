@@ -20,17 +20,17 @@ import (
 func TestManyFromOneAddress(t *testing.T) {
 	server := newHost(t)
 	echo(server)
-	var crowd []*Host
+	var hosts []*Host
 	for i := range 30 {
 		if i%5 == 0 {
-			crowd = append(crowd, newHost(t))
+			hosts = append(hosts, newHost(t))
 		} else {
-			crowd = append(crowd, newHost(t, asClient))
+			hosts = append(hosts, newHost(t, asClient))
 		}
 	}
 	var wg sync.WaitGroup
 	errs := make(chan error, 30*4)
-	for _, h := range crowd {
+	for _, h := range hosts {
 		if _, err := h.Given(server.Addrs()[0]); err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +45,7 @@ func TestManyFromOneAddress(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	eventually(t, "all known", func() bool { return len(server.Peers()) == len(crowd) })
+	eventually(t, "all known", func() bool { return len(server.Peers()) == len(hosts) })
 }
 
 // askPatiently asks again when it fails, as handshakes on a busy machine do.

@@ -7,8 +7,8 @@ import "testing"
 // TestCensus: what was met is not counted again, even with other numbers for
 // the same peers and more faults to come; and a campaign counts as many groups
 // as it was told.
-func TestCensus(t *testing.T) {
-	c := &Census{}
+func TestCounted(t *testing.T) {
+	c := &Counted{}
 	for _, want := range []struct {
 		cfg      Config
 		new, met int // met: at least
@@ -18,7 +18,7 @@ func TestCensus(t *testing.T) {
 		{Config{Peers: 3, Faults: 1, States: 2000}, 2000, 15},
 		{Config{Peers: 3, Faults: 2, States: 100}, 100, 15},
 	} {
-		want.cfg.Census = c
+		want.cfg.Counted = c
 		res, err := Run(Group{}, want.cfg)
 		if err != nil {
 			t.Fatal(err)

@@ -1,15 +1,15 @@
 package explore
 
-// Census counts different groups over several explorations of as many peers,
+// Counted counts different groups over several explorations of as many peers,
 // which meet the same ones: a group is one wherever it is met, and whatever is
 // left of the budget of faults. The zero value has seen none. It takes some 15
 // bytes a group.
-type Census struct{ seen *set }
+type Counted struct{ seen *set }
 
 // add reports whether nobody met a group before. Numbers of peers, messages and
 // lanes are those of one exploration, so their hashes count; and what waits in
 // different lanes waits in no order.
-func (c *Census) add(s *state, b *interner) bool {
+func (c *Counted) add(s *state, b *interner) bool {
 	if c.seen == nil {
 		c.seen = newSet()
 	}

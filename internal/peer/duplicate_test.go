@@ -11,7 +11,7 @@ import (
 
 // A manager whose key somebody else uses to claim its group, in the map, is
 // told so.
-func TestTwinInTheMap(t *testing.T) {
+func TestDuplicateIdentityInTheMap(t *testing.T) {
 	c := newCluster(t)
 	c.start("a")
 	c.publish("a", "news=lemonde.fr")
@@ -27,7 +27,7 @@ func TestTwinInTheMap(t *testing.T) {
 		row.Seal = &feedring.Seal{Signer: "a"}
 		said := m.Step(c.now, Receive{From: "b", Message: ring.Rows{Rows: []*ring.Row{&row}}})
 		for _, out := range append(said, m.Step(c.now, Tick{})...) {
-			if twin, ok := out.(group.DuplicateIdentity); ok && twin.Theme == "news" {
+			if clone, ok := out.(group.DuplicateIdentity); ok && clone.Theme == "news" {
 				reported++
 			}
 		}
