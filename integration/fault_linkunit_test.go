@@ -112,7 +112,7 @@ func TestLink(t *testing.T) {
 	})
 }
 
-// TestAirOneWay cuts one direction, and drops what goes nowhere or comes under
+// TestNetworkLosesOneWay cuts one direction, and drops what goes nowhere or comes under
 // a false name.
 func TestNetworkLosesOneWay(t *testing.T) {
 	t.Parallel()

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestWeather runs a group over a network that delays every packet by 30 to 70
+// TestEntriesArriveUnderNetworkFaults runs a group over a network that delays every packet by 30 to 70
 // ms, overtakes and loses one in twenty: nobody is deposed who lives, what is
 // published reaches everybody, and a follower is shown all of it once.
 func TestEntriesArriveUnderNetworkFaults(t *testing.T) {

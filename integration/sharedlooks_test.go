@@ -137,7 +137,7 @@ func TestSharedLooks(t *testing.T) {
 	}
 }
 
-// TestDistrust is four peers that want three of them to look: these take turns, and
+// TestFetchersTakeTurns is four peers that want three of them to look: these take turns, and
 // the origin is asked no oftener.
 func TestFetchersTakeTurns(t *testing.T) {
 	t.Parallel()

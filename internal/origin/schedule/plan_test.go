@@ -104,7 +104,7 @@ func TestGathered(t *testing.T) {
 	}
 }
 
-// TestCrowdTellsHours: a few entries say when a feed publishes where others have
+// TestPopulationTellsHours: a few entries say when a feed publishes where others have
 // hours too, and nothing where they have none.
 func TestPopulationTellsHours(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))

@@ -95,7 +95,7 @@ func TestHoursKeepUpWithBothRules(t *testing.T) {
 	}
 }
 
-// TestPriorGoesByTheCrowd: what is silent in a population that publishes is silent by
+// TestPriorGoesByThePopulation: what is silent in a population that publishes is silent by
 // chance, and in a population that does not it is dead.
 func TestPriorGoesByThePopulation(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))

@@ -4,7 +4,7 @@ package explore
 
 import "testing"
 
-// TestCensus: what was met is not counted again, even with other numbers for
+// TestCounted: what was met is not counted again, even with other numbers for
 // the same peers and more faults to come; and a campaign counts as many groups
 // as it was told.
 func TestCounted(t *testing.T) {
