@@ -123,7 +123,6 @@ var arrows = map[string][]string{
 	"internal/host/peerbook":        {"."},
 	"internal/readerfeeds/render":   {"."},
 	"internal/readerfeeds/cache":    {".", "internal/origin/decode"},
-	"internal/check":                {"internal/origin/decode", "internal/origin/document", "internal/safehttp"},
 	"internal/duplicate":            {".", "internal/match"},
 	"internal/presence":             {"."},
 	"internal/readerfeeds/personal": {".", "internal/duplicate", "internal/match", "internal/match/", "internal/store"},
@@ -183,8 +182,8 @@ var arrows = map[string][]string{
 
 	"cmd/feedring": {".", "node", "cmd/feedring/internal/"},
 	"cmd/feedring/internal/": {
-		".", "node", "client", "internal/duplicate", "internal/match", "internal/host", "internal/host/addr", "internal/peer", "cmd/feedring/internal/",
-		"internal/check", "internal/origin/decode", "internal/origin/failure", "internal/origin/fetch", "internal/origin/files", "internal/origin/watch", "internal/safehttp",
+		".", "node", "client", "internal/duplicate", "internal/match", "internal/host", "internal/host/addr", "internal/host/identity", "internal/peer", "cmd/feedring/internal/",
+		"internal/origin/decode", "internal/origin/document", "internal/origin/failure", "internal/origin/fetch", "internal/origin/files", "internal/origin/watch", "internal/safehttp",
 	},
 	"cmd/feedring-demo":    {".", "internal/readerfeeds/render"},
 	"internal/sim/disk":    {".", "group"},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/host/identity"
+	"github.com/feedring/feedring/internal/web"
 )
 
 func storeIn(data string) string { return filepath.Join(data, "store") }
@@ -24,7 +25,7 @@ func prepareData(data string, log *slog.Logger) error {
 		return fmt.Errorf("data directory: %w", err)
 	}
 	if info, err := os.Stat(data); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0 {
-		log.Warn("others can write in the data directory, and so put a key of theirs in place of this peer's: run chmod go-w on it",
+		log.Warn(web.AdviseCloseData.To("others can write in the data directory, and so put a key of theirs in place of this peer's"),
 			"dir", data, "mode", fmt.Sprintf("%04o", info.Mode().Perm()))
 	}
 	if info, err := os.Stat(storeIn(data)); err == nil && !info.IsDir() {

@@ -7,6 +7,7 @@ import (
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/host"
 	"github.com/feedring/feedring/internal/peer"
+	"github.com/feedring/feedring/internal/web"
 	"github.com/feedring/feedring/node/internal/backlog"
 	"github.com/feedring/feedring/node/internal/contacts"
 	"github.com/feedring/feedring/node/internal/identity"
@@ -100,7 +101,7 @@ func (e *effects) dropped(o group.Dropped) {
 		e.origins.Assign(group.FetchAssignment{Group: o.Theme.Group(), URL: url, Slot: 1, Slots: 1})
 	}
 	if len(o.URLs) > 0 {
-		e.log.Warn("too many feeds of one theme, or too long addresses: some are published to nobody; run another peer for them",
+		e.log.Warn(web.AdviseOtherPeer.To("too many feeds of one theme, or too long addresses: some are published to nobody"),
 			"theme", o.Theme, "feeds", len(o.URLs), "first", o.URLs[0])
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring/internal/host/identity"
+	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/node/internal/front"
 )
 
@@ -53,3 +54,20 @@ func (e *OpenStoreError) Unwrap() error { return e.Err }
 func (e *OpenStoreError) Error() string {
 	return fmt.Sprintf("others can read %s, which holds private feeds: %v", e.Path, e.Err)
 }
+
+// StateError is for the state of a group that the store has and that cannot be
+// read: with another one this peer would break its word.
+type StateError struct{ Err error }
+
+func (e *StateError) Unwrap() error { return e.Err }
+func (e *StateError) Error() string {
+	return fmt.Sprintf("stored state of a group is unreadable: %v", e.Err)
+}
+
+// Why a store cannot be opened.
+var (
+	ErrStoreInUse   = store.ErrLocked
+	ErrStoreNewer   = store.ErrNewer
+	ErrStoreDamaged = store.ErrCorrupt
+	ErrStoreFull    = store.ErrFull
+)

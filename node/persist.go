@@ -194,7 +194,7 @@ func decodeState(value []byte) (savedState, error) {
 		}
 	}
 	if err != nil {
-		return savedState{}, fmt.Errorf("stored state of a group is unreadable: restore the data directory from a copy: %w", err)
+		return savedState{}, &StateError{err}
 	}
 	return saved, nil
 }

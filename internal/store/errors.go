@@ -8,7 +8,7 @@ import (
 )
 
 // The errors a caller may want to tell apart. Those returned wrap one of them
-// and say in one line what is wrong and what to do.
+// and say in one line what is wrong.
 var (
 	ErrLocked   = disk.ErrLocked
 	ErrNewer    = disk.ErrNewer

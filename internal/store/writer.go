@@ -146,7 +146,7 @@ func (s *Store) commit(b *batch) error {
 	}
 	if err != nil {
 		if disk.Full(err) {
-			err = fmt.Errorf("%w: make room on its disk", ErrFull)
+			err = ErrFull
 		}
 		err = fmt.Errorf("writing to %s: %w", s.dir, err)
 		s.failed.Store(&err)

@@ -66,7 +66,7 @@ func ParseDocument(b []byte) (Document, error) {
 func (d Document) Validate() error {
 	switch {
 	case d.Network == "" || len(d.Network) > maxNetwork || !printable(d.Network):
-		return fmt.Errorf("network %q: write a name such as %q, without spaces", clip(d.Network), DefaultNetwork)
+		return fmt.Errorf("network %q is no name such as %q, without spaces", clip(d.Network), DefaultNetwork)
 	case len(d.Peers) == 0 && len(d.Addresses) == 0:
 		return errors.New("no peer is named")
 	case len(d.Peers) > MaxPeers:

@@ -22,7 +22,18 @@ const (
 	AdviseConfirm    Advice = "another peer of the group confirms it within minutes, where the site names the feed; a peer that is alone in its group has nobody for that"
 	AdviseMakeRoom   Advice = "make room on the disk, or see why it fails; the peer goes on by itself"
 	AdviseDisk       Advice = "look whether the disk is full or failing"
+	AdviseStopEither Advice = "stop one of them, or give it a data directory of its own"
+	AdviseOtherPeer  Advice = "run another peer for some of the feeds"
+	AdviseCloseData  Advice = "run chmod go-w on it"
 )
+
+const loopAdvice = ", so have it answer requests whose User-Agent begins with \"feedring/\" from the original (docs/publishers.md, \"A feed that thousands poll\")"
+
+// ReasonUnsettled is a reason of Readiness for a peer whose roles are not settled.
+const ReasonUnsettled = "this peer has not settled its roles in all of its groups yet: ask again in a second"
+
+// To returns what is wrong with the advice behind it.
+func (a Advice) To(wrong string) string { return wrong + ": " + string(a) }
 
 // WarnAlone is a warning of Readiness for a peer that reached nobody.
 const WarnAlone = "connected to nobody, though there are addresses to join: \"feedring doctor\" says more"

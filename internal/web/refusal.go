@@ -14,12 +14,14 @@ import (
 type Kind struct {
 	name   string
 	status int
+	advice string // behind each error of the kind
 }
 
 // Error implements error.
 func (k *Kind) Error() string { return k.name }
 
-// Of returns err, which says all, as an error of this kind.
+// Of returns err as an error of this kind: err says what is wrong, the kind perhaps
+// what to do.
 func (k *Kind) Of(err error) error { return &ofKind{err, k} }
 
 type ofKind struct {
@@ -27,19 +29,22 @@ type ofKind struct {
 	kind *Kind
 }
 
+// Error implements error.
+func (e *ofKind) Error() string { return e.error.Error() + e.kind.advice }
+
 func (e *ofKind) Unwrap() []error { return []error{e.error, e.kind} }
 
 // Any other error of a change means a conflict with what is there, and any other
 // error of a question that the answer may be there later.
 var (
-	ErrUnknown   = &Kind{"unknown", http.StatusNotFound}
-	ErrMalformed = &Kind{"malformed", http.StatusBadRequest}
-	ErrNoFeed    = &Kind{"no feed", http.StatusUnprocessableEntity}  // an address leads to none
-	ErrOrigin    = &Kind{"the origin failed", http.StatusBadGateway} // it did not give its feed
-	ErrLate      = &Kind{"late", http.StatusGatewayTimeout}          // what was asked for goes on
-	ErrLoop      = &Kind{"a loop", http.StatusLoopDetected}          // this peer made the request itself
-	ErrFull      = &Kind{"no room", http.StatusInsufficientStorage}  // of this peer's disk
-	ErrUnsaved   = &Kind{"not kept", http.StatusInternalServerError} // for another reason
+	ErrUnknown   = &Kind{name: "unknown", status: http.StatusNotFound}
+	ErrMalformed = &Kind{name: "malformed", status: http.StatusBadRequest}
+	ErrNoFeed    = &Kind{name: "no feed", status: http.StatusUnprocessableEntity}  // an address leads to none
+	ErrOrigin    = &Kind{name: "the origin failed", status: http.StatusBadGateway} // it did not give its feed
+	ErrLate      = &Kind{name: "late", status: http.StatusGatewayTimeout}          // what was asked for goes on
+	ErrLoop      = &Kind{"a loop", http.StatusLoopDetected, loopAdvice}            // this peer made the request itself
+	ErrFull      = &Kind{"no room", http.StatusInsufficientStorage, ": make room on its disk"}
+	ErrUnsaved   = &Kind{name: "not kept", status: http.StatusInternalServerError} // for another reason
 )
 
 // What follows are the errors of the Backend that tell a person what to do. The
@@ -169,6 +174,7 @@ const (
 	PublicFeeds Limited = iota
 	PrivateFeeds
 	JoinTargets
+	Subscriptions
 )
 
 // Error implements error.
@@ -178,9 +184,25 @@ func (e *LimitError) Error() string {
 		return fmt.Sprintf("this peer publishes %d feeds already: run another peer for more", e.Most)
 	case PrivateFeeds:
 		return fmt.Sprintf("this peer keeps %d private feeds already: run another peer for more", e.Most)
+	case Subscriptions:
+		return fmt.Sprintf("this peer keeps %d subscriptions already: remove one, or subscribe at another peer", e.Most)
 	default:
 		return fmt.Sprintf("this peer joins through %d more places than serve was given: remove one first, \"feedring join --list\" shows them", e.Most)
 	}
+}
+
+// NoFileError is for a feed that is to be read from what is no file.
+type NoFileError struct {
+	URL, Path string
+	Folder    bool
+}
+
+// Error implements error.
+func (e *NoFileError) Error() string {
+	if e.Folder {
+		return fmt.Sprintf("%s was not added: %s is a folder: name the feed's file in it", e.URL, e.Path)
+	}
+	return fmt.Sprintf("%s was not added: %s is no regular file: name one that holds the feed", e.URL, e.Path)
 }
 
 // PrivateAddressError is for a feed at an address that this peer does not fetch.

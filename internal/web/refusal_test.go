@@ -39,7 +39,10 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		{&LateError{URL: "u", Since: 2 * time.Second}, 504, "u: the origin has not answered yet, after 2s: it is looked at all the same, and"},
 		{&LateError{URL: "u", Host: "h", Ahead: 2}, 504, "behind 2 other requests to h"},
 		{&LateError{URL: "u", Held: errors.New("it is held")}, 504, "u: it is held: it is looked at then, and"},
-		{ErrFull.Of(errors.New("it was not added")), http.StatusInsufficientStorage, "it was not added"},
+		{ErrFull.Of(errors.New("it was not added")), http.StatusInsufficientStorage, "it was not added: make room on its disk"},
+		{ErrLoop.Of(errors.New("it asks itself")), http.StatusLoopDetected, "it asks itself, so have it answer"},
+		{&LimitError{Subscriptions, 3}, 409, "3 subscriptions already: remove one"},
+		{&NoFileError{URL: "u", Path: "/d", Folder: true}, 409, "/d is a folder: name the feed's file in it"},
 	} {
 		p := problemOf(refused(fmt.Errorf("context: %w", test.err)))
 		if p.Status != test.status || !strings.Contains(p.Detail, test.says) {

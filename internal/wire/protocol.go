@@ -33,7 +33,7 @@ func ProtocolID(network string, verb feedring.Verb) protocol.ID {
 // letters a-z, digits and hyphens, no hyphen first.
 func CheckNetwork(name string) error {
 	if name == "" || len(name) > maxNetwork || name[0] == '-' || !plain(name) {
-		return fmt.Errorf("network %q: use at most %d letters a-z, digits and hyphens, no hyphen first", cutText(name, 40), maxNetwork)
+		return fmt.Errorf("network %q: a name has at most %d letters a-z, digits and hyphens, and no hyphen first", cutText(name, 40), maxNetwork)
 	}
 	return nil
 }

@@ -22,15 +22,15 @@ const (
 var texts = [...]string{
 	NotRefused:     "",
 	OtherGroup:     "the ticket is for another group",
-	Expired:        "the ticket has expired: ask again",
+	Expired:        "the ticket has expired",
 	OtherPeers:     "the ticket names other peers",
-	UnknownIssuer:  "nobody signed the ticket whom this peer knew as manager: ask again",
+	UnknownIssuer:  "nobody signed the ticket whom this peer knew as manager",
 	OtherClient:    "the place is kept for another client",
-	Leaving:        "this peer is leaving: go to an alternate",
-	TooManyStreams: "this peer serves this client on as many streams as one may have: go to an alternate",
-	Full:           "this peer serves as many clients as it can: go to an alternate",
+	Leaving:        "this peer is leaving",
+	TooManyStreams: "this peer serves this client on as many streams as one may have",
+	Full:           "this peer serves as many clients as it can",
 	CameAgain:      "the client came again on another stream",
-	NotMember:      "this peer is not in the group: go to another",
+	NotMember:      "this peer is not in the group",
 }
 
 func (r Refusal) Error() string { return texts[r] }

@@ -23,8 +23,48 @@ const File = "identity.key"
 // its feeds somebody else's.
 var ErrBad = errors.New("identity key cannot be used")
 
+// Problem is what is wrong with the file of a key.
+type Problem int
+
+// The problems.
+const (
+	NoFile       Problem = iota // something else is there
+	OpenToOthers                // other users can read it
+	Unreadable                  // this user cannot
+	Damaged
+)
+
+// Error is ErrBad with what is wrong.
+type Error struct {
+	Path    string
+	Problem Problem
+	Mode    fs.FileMode // of OpenToOthers
+	Err     error       // of Unreadable
+}
+
+// Unwrap returns ErrBad, and the error of the system.
+func (e *Error) Unwrap() []error {
+	if e.Err == nil {
+		return []error{ErrBad}
+	}
+	return []error{ErrBad, e.Err}
+}
+
+// Error implements error.
+func (e *Error) Error() string {
+	switch e.Problem {
+	case NoFile:
+		return fmt.Sprintf("%v: %s is not a file", ErrBad, e.Path)
+	case OpenToOthers:
+		return fmt.Sprintf("%v: others can read %s (mode %04o)", ErrBad, e.Path, e.Mode)
+	case Unreadable:
+		return fmt.Sprintf("%v: %v", ErrBad, e.Err)
+	}
+	return fmt.Sprintf("%v: %s is damaged", ErrBad, e.Path)
+}
+
 // Load reads the identity key in dir, or creates it on the first
-// start. The error says what to do.
+// start. Of what is wrong with a file, the error is an *Error.
 func Load(dir string) (crypto.PrivKey, error) {
 	path := filepath.Join(dir, File)
 	info, err := os.Stat(path)
@@ -34,15 +74,15 @@ func Load(dir string) (crypto.PrivKey, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", ErrBad, err)
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%w: %s is not a file", ErrBad, path)
+		return nil, &Error{Path: path, Problem: NoFile}
 	case info.Mode().Perm()&0o077 != 0:
-		return nil, fmt.Errorf("%w: others can read it (mode %04o): run chmod 600 %s", ErrBad, info.Mode().Perm(), path)
+		return nil, &Error{Path: path, Problem: OpenToOthers, Mode: info.Mode().Perm()}
 	case info.Size() > 4096:
 		return nil, corrupt(path)
 	}
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w: make it readable for the user who runs feedring", ErrBad, err)
+		return nil, &Error{Path: path, Problem: Unreadable, Err: err}
 	}
 	return decodeIdentity(raw, path)
 }
@@ -64,9 +104,7 @@ func decodeIdentity(raw []byte, path string) (crypto.PrivKey, error) {
 	return key, nil
 }
 
-func corrupt(path string) error {
-	return fmt.Errorf("%w: %s is damaged: restore it from a copy, or move it away to start as a new peer", ErrBad, path)
-}
+func corrupt(path string) error { return &Error{Path: path, Problem: Damaged} }
 
 func createIdentity(dir, path string) (crypto.PrivKey, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -61,8 +61,8 @@ func TestBadIdentityIsRefusedAndKept(t *testing.T) {
 		{"flipped bit", flipped, 0o600, "damaged"},
 		{"another public key", swapped, 0o600, "damaged"},
 		{"huge", make([]byte, 1<<20), 0o600, "damaged"},
-		{"for the group", raw, 0o640, "chmod 600"},
-		{"for everybody", raw, 0o644, "chmod 600"},
+		{"for the group", raw, 0o640, "others can read"},
+		{"for everybody", raw, 0o644, "others can read"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()

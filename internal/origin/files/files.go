@@ -78,7 +78,7 @@ func (f *Files) Do(req *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// Check refuses what will never be read as a feed's file, because something
+// Check returns a *NoFileError for what will never be read as a feed's file, because something
 // else is there. What is not there yet, or may not be looked at yet, is accepted.
 func Check(path string) error {
 	info, err := os.Stat(path)
@@ -86,9 +86,23 @@ func Check(path string) error {
 	case err != nil || info.Mode().IsRegular():
 		return nil
 	case info.IsDir():
-		return fmt.Errorf("%s is a folder: name the feed's file in it", path)
+		return &NoFileError{Path: path, Folder: true}
 	}
-	return fmt.Errorf("%s is no regular file: name one that holds the feed", path)
+	return &NoFileError{Path: path}
+}
+
+// NoFileError is for what can never be read as a feed's file.
+type NoFileError struct {
+	Path   string
+	Folder bool
+}
+
+// Error implements error.
+func (e *NoFileError) Error() string {
+	if e.Folder {
+		return e.Path + " is a folder"
+	}
+	return e.Path + " is no regular file"
 }
 
 // readFile reads a file of one moment: one that is written meanwhile is read
@@ -99,7 +113,7 @@ func readFile(path string) ([]byte, error) {
 		var at *fs.PathError
 		switch {
 		case errors.Is(err, fs.ErrPermission):
-			return nil, fmt.Errorf("permission denied: the user that this peer runs as must be able to read it, and to enter the folders above it")
+			return nil, fmt.Errorf("permission denied: the user that this peer runs as cannot read it, or not enter a folder above it")
 		case errors.Is(err, fs.ErrNotExist):
 			return nil, fmt.Errorf("it is not there: it is read as soon as it is")
 		case errors.As(err, &at):
@@ -110,7 +124,7 @@ func readFile(path string) ([]byte, error) {
 			return body, nil
 		}
 	}
-	return nil, errors.New("it is being written all the time: write another file, and rename it to this one")
+	return nil, errors.New("it is being written all the time; a file that is renamed to its place is always whole")
 }
 
 func readOnce(path string) (body []byte, whole bool, err error) {

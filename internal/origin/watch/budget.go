@@ -1,13 +1,11 @@
 package watch
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"sort"
-	"strings"
 	"sync"
 	"time"
 
@@ -28,18 +26,12 @@ const (
 	ExpectedLoss Rule = "expected-loss" // where entries are most likely to be missed, or to wait
 )
 
-// rules are all of them, the default first.
-var rules = []Rule{ExpectedLoss, MinMissing, MinDelay, FeedEx, Uniform}
+// Rules are all of them, the default first. Nobody changes them.
+var Rules = []Rule{ExpectedLoss, MinMissing, MinDelay, FeedEx, Uniform}
 
-// ParseRule reads a rule's name. The error names all.
-func ParseRule(s string) (Rule, error) {
-	names := make([]string, len(rules))
-	for i, r := range rules {
-		if names[i] = string(r); s == names[i] {
-			return r, nil
-		}
-	}
-	return "", fmt.Errorf("choose %s or %s", strings.Join(names[:len(names)-1], ", "), names[len(names)-1])
+// ParseRule reads a rule's name.
+func ParseRule(s string) (Rule, bool) {
+	return Rule(s), slices.Contains(Rules, Rule(s))
 }
 
 const (

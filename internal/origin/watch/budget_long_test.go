@@ -10,7 +10,7 @@ import (
 // TestBudgetIsKept: each rule spends what it is given, and no more, with one
 // feed as with many.
 func TestBudgetIsKept(t *testing.T) {
-	for _, rule := range rules {
+	for _, rule := range Rules {
 		for _, feeds := range []int{1, 28} {
 			const days = 6
 			mean := 3 * time.Hour

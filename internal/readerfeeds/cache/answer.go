@@ -15,8 +15,7 @@ const (
 )
 
 // ErrLoop is for a request of this very process.
-const ErrLoop = loopError("this peer asks itself for a feed: its site leads everybody here, " +
-	"so have it answer requests whose User-Agent begins with \"feedring/\" from the original (docs/publishers.md, \"A feed that thousands poll\")")
+const ErrLoop = loopError("this peer asks itself for a feed: its site leads everybody here")
 
 type loopError string
 

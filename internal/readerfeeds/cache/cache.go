@@ -25,7 +25,7 @@ type Config struct {
 // Errors of a Cache.
 var (
 	ErrUnknown = errors.New("no feed is served there")
-	ErrNotYet  = errors.New("this feed's origin has not given it yet: come back in a moment")
+	ErrNotYet  = errors.New("this feed's origin has not given it yet")
 )
 
 // Cache keeps the documents of the peer's own published feeds. All methods are

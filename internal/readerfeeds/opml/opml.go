@@ -38,7 +38,7 @@ type Outline struct {
 // the HTTP header and may be empty. Errors are one line for a person.
 func Parse(body []byte, contentType string) ([]Outline, error) {
 	if len(body) > MaxBody {
-		return nil, fmt.Errorf("the list is larger than %d MiB: split it", MaxBody>>20)
+		return nil, fmt.Errorf("the list is larger than %d MiB", MaxBody>>20)
 	}
 	text, err := decode.Convert(body, contentType)
 	if err != nil {

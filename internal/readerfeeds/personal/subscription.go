@@ -21,7 +21,7 @@ import (
 var ErrUnknown = errors.New("there is no such subscription")
 
 // ErrTooMany refuses a subscription beyond the bound.
-var ErrTooMany = fmt.Errorf("this peer keeps %d subscriptions already: remove one, or subscribe at another peer", MaxSubscriptions)
+var ErrTooMany = fmt.Errorf("this peer keeps %d subscriptions already", MaxSubscriptions)
 
 // Subscription is one reader's personal feed.
 type Subscription struct {

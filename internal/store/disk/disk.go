@@ -95,7 +95,7 @@ func (d *Dir) CheckFree(least int64) error {
 	if err != nil || left >= least {
 		return nil // where it cannot be asked, the write itself will tell
 	}
-	return fmt.Errorf("%w: %s has %d MiB left and %d MiB must stay free: make room on its disk",
+	return fmt.Errorf("%w: %s has %d MiB left and %d MiB must stay free",
 		ErrFull, d.Path, left>>20, least>>20)
 }
 

@@ -28,15 +28,15 @@ func (d *Dir) Explain(err error) error {
 	dir := d.Path
 	switch text := err.Error(); {
 	case errors.Is(err, ErrLocked), strings.Contains(text, "Cannot acquire directory lock"):
-		return fmt.Errorf("%w: stop the other peer on %s, or choose another data directory", ErrLocked, dir)
+		return fmt.Errorf("opening %s: %w", dir, ErrLocked)
 	case Full(err):
-		return fmt.Errorf("opening %s: %w: make room on its disk", dir, ErrFull)
+		return fmt.Errorf("opening %s: %w", dir, ErrFull)
 	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EROFS),
 		strings.Contains(text, syscall.EACCES.Error()), strings.Contains(text, syscall.EROFS.Error()):
 		return fmt.Errorf("opening %s: not allowed to write there: %w", dir, err)
 	case strings.Contains(text, "unsupported version"):
-		return fmt.Errorf("opening %s: %w: use the version that wrote it: %w", dir, ErrNewer, err)
+		return fmt.Errorf("opening %s: %w: %w", dir, ErrNewer, err)
 	default:
-		return fmt.Errorf("opening %s: %w: restore it from a copy, or move it away to begin anew: %w", dir, ErrCorrupt, err)
+		return fmt.Errorf("opening %s: %w: %w", dir, ErrCorrupt, err)
 	}
 }

@@ -17,7 +17,7 @@ import (
 // is not one of its own.
 var (
 	ErrNotFound = errors.New("not in the store")
-	ErrCursor   = errors.New("page cursor is not one of this store's: start again from the first page")
+	ErrCursor   = errors.New("page cursor is not one of this store's")
 )
 
 // Log is one state of the store.

@@ -38,13 +38,13 @@ func wrong(format string, args ...any) *refusal {
 
 var busy = &refusal{
 	status: http.StatusServiceUnavailable, after: 30 * time.Second,
-	detail: "this hub asks as many callbacks as it can: ask again in half a minute",
+	detail: "this hub asks as many callbacks as it can, for half a minute",
 }
 
 // unknown is told of private topics, too: nobody learns that they exist.
 var unknown = &refusal{
 	status: http.StatusNotFound,
-	detail: "this hub serves no such topic: subscribe to the address that the feed itself names by rel=\"self\", at the hub that it names by rel=\"hub\"",
+	detail: "this hub serves no such topic: a topic is the address that the feed itself names by rel=\"self\", at the hub that it names by rel=\"hub\"",
 }
 
 // ServeHTTP answers POST /hub.
@@ -67,13 +67,13 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (h *Hub) take(w http.ResponseWriter, r *http.Request) error {
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/x-www-form-urlencoded" {
-		return &refusal{status: http.StatusUnsupportedMediaType, detail: "send the parameters as a form: Content-Type application/x-www-form-urlencoded"}
+		return &refusal{status: http.StatusUnsupportedMediaType, detail: "the parameters are no form: its Content-Type is application/x-www-form-urlencoded"}
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	if err := r.ParseForm(); err != nil {
 		var long *http.MaxBytesError
 		if errors.As(err, &long) {
-			return &refusal{status: http.StatusRequestEntityTooLarge, detail: fmt.Sprintf("the form is longer than %d bytes: send less", maxBody)}
+			return &refusal{status: http.StatusRequestEntityTooLarge, detail: fmt.Sprintf("the form is longer than %d bytes", maxBody)}
 		}
 		return err
 	}
@@ -94,7 +94,7 @@ func (h *Hub) take(w http.ResponseWriter, r *http.Request) error {
 	case "publish":
 		return h.publish(w, form)
 	default:
-		return wrong("hub.mode=%s: send subscribe, unsubscribe or publish", clip(mode))
+		return wrong("hub.mode=%s: it may be subscribe, unsubscribe or publish", clip(mode))
 	}
 }
 
@@ -109,7 +109,7 @@ func askerFor(mode string, r *http.Request) string {
 }
 
 func tooMany(wait time.Duration) *refusal {
-	return &refusal{status: http.StatusTooManyRequests, after: wait, detail: "too many requests: wait as long as Retry-After says"}
+	return &refusal{status: http.StatusTooManyRequests, after: wait, detail: "too many requests: Retry-After says for how long"}
 }
 
 // subscribe checks a request and has its callback asked.
@@ -134,7 +134,7 @@ func (h *Hub) subscribe(mode string, form url.Values) error {
 	case mode == "unsubscribe" && !there:
 		return nil // there is nothing to end, and nobody to be asked
 	case !room:
-		return &refusal{status: http.StatusServiceUnavailable, after: time.Hour, detail: "this hub has as many subscriptions as it keeps: poll the feed, or ask again later"}
+		return &refusal{status: http.StatusServiceUnavailable, after: time.Hour, detail: "this hub has as many subscriptions as it keeps"}
 	}
 	if wait := h.hosts.Take(time.Now(), in.Host, 1); wait > 0 {
 		return tooMany(wait)
@@ -149,7 +149,7 @@ func (h *Hub) read(mode string, form url.Values) (*intent, error) {
 		return nil, wrong("hub.topic and hub.callback are needed, each once")
 	}
 	if !absolute(topic[0]) {
-		return nil, wrong("hub.topic %s: send an absolute address", clip(topic[0]))
+		return nil, wrong("hub.topic %s is no absolute address", clip(topic[0]))
 	}
 	host, err := h.callbackHost(callback[0])
 	if err != nil {
@@ -157,7 +157,7 @@ func (h *Hub) read(mode string, form url.Values) (*intent, error) {
 	}
 	secret := form.Get("hub.secret")
 	if len(secret) > maxSecret {
-		return nil, wrong("hub.secret has %d bytes: send less than 200", len(secret))
+		return nil, wrong("hub.secret has %d bytes: less than 200 are allowed", len(secret))
 	}
 	lease, err := leaseOf(form.Get("hub.lease_seconds"))
 	if err != nil {
@@ -173,17 +173,17 @@ func (h *Hub) read(mode string, form url.Values) (*intent, error) {
 func (h *Hub) callbackHost(callback string) (string, error) {
 	u, err := url.Parse(callback)
 	if err != nil || !absolute(callback) {
-		return "", wrong("hub.callback %s: send an absolute http or https address of at most %d bytes", clip(callback), maxAddress)
+		return "", wrong("hub.callback %s is no absolute http or https address of at most %d bytes", clip(callback), maxAddress)
 	}
 	host := strings.ToLower(u.Hostname())
 	port, err := strconv.Atoi(u.Port())
 	switch {
 	case u.User != nil:
-		return "", wrong("hub.callback carries a password: put a secret into its path, or send hub.secret")
+		return "", wrong("hub.callback carries a password: a secret belongs into its path, or into hub.secret")
 	case strings.Contains(callback, "#"):
-		return "", wrong("hub.callback has a fragment: take it off")
+		return "", wrong("hub.callback has a fragment, which is not sent")
 	case u.Port() != "" && (err != nil || port < 1024 && port != 80 && port != 443):
-		return "", wrong("hub.callback is at port %s: use 80, 443 or one above 1023", clip(u.Port()))
+		return "", wrong("hub.callback is at port %s: only 80, 443 and those above 1023 are called", clip(u.Port()))
 	case h.cfg.Peer.Refuses(host):
 		return "", wrong("hub.callback is at %s, a loopback or private address: this peer calls those only with the setting allow-private-feeds", clip(host))
 	}
@@ -205,7 +205,7 @@ func leaseOf(s string) (time.Duration, error) {
 		return defaultLease, nil
 	}
 	if strings.Trim(s, "0123456789") != "" || len(s) > 100 {
-		return 0, wrong("hub.lease_seconds=%s: send a number of seconds", clip(s))
+		return 0, wrong("hub.lease_seconds=%s is no number of seconds", clip(s))
 	}
 	seconds, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || seconds > int64(longestLease/time.Second) {
@@ -218,10 +218,10 @@ func leaseOf(s string) (time.Duration, error) {
 func (h *Hub) publish(w http.ResponseWriter, form url.Values) error {
 	named := append(append([]string(nil), form["hub.url"]...), form["hub.topic"]...)
 	if len(named) == 0 || len(named) > maxNamed {
-		return wrong("hub.url or hub.topic: name the feeds that changed, at most %d", maxNamed)
+		return wrong("hub.url or hub.topic names the feeds that changed: one at least, and at most %d", maxNamed)
 	}
 	if h.cfg.Peer.Publish(named) == 0 {
-		return &refusal{status: http.StatusNotFound, detail: "nothing was looked at: this peer publishes no feed at these addresses; send the feed's own address"}
+		return &refusal{status: http.StatusNotFound, detail: "nothing was looked at: this peer publishes no feed at these addresses"}
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil

@@ -205,7 +205,7 @@ func TestOneCallerIsSlowedDown(t *testing.T) {
 		for range 30 {
 			rpc(r, wordpress)
 		}
-		if _, says := rpc(r, wordpress); !strings.Contains(says, "<boolean>1</boolean>") || !strings.Contains(says, "wait 1 seconds") {
+		if _, says := rpc(r, wordpress); !strings.Contains(says, "<boolean>1</boolean>") || !strings.Contains(says, "in 1 seconds") {
 			t.Error(says)
 		}
 		time.Sleep(time.Minute)

@@ -53,7 +53,7 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	message, failed, err := r.answer(w, req)
 	var long *http.MaxBytesError
 	if errors.As(err, &long) {
-		http.Error(w, fmt.Sprintf("the call is longer than %d bytes: send a ping", maxCall), http.StatusRequestEntityTooLarge)
+		http.Error(w, fmt.Sprintf("the call is longer than %d bytes", maxCall), http.StatusRequestEntityTooLarge)
 		return
 	}
 	w.Header().Set("Content-Type", "text/xml; charset=utf-8")
@@ -70,10 +70,10 @@ func (r *Receiver) answer(w http.ResponseWriter, req *http.Request) (message str
 		return "", false, err
 	}
 	if wait := r.slow(req); wait > 0 {
-		return fmt.Sprintf("Too many pings: wait %d seconds.", throttle.Seconds(wait)), true, nil
+		return fmt.Sprintf("Too many pings: the next is taken in %d seconds.", throttle.Seconds(wait)), true, nil
 	}
 	if r.Ping(true, addresses...) == 0 {
-		return "Nothing was looked at: this peer publishes no feed of that site. Ping the peer that does, or add the feed there.", true, nil
+		return "Nothing was looked at: this peer publishes no feed of that site.", true, nil
 	}
 	return "Thanks for the ping. The feed is looked at now.", false, nil
 }
@@ -101,7 +101,7 @@ func latin1(charset string, in io.Reader) (io.Reader, error) {
 	switch strings.ToLower(charset) {
 	case "iso-8859-1", "us-ascii", "windows-1252", "latin1":
 	default:
-		return nil, fmt.Errorf("charset %q: send UTF-8", charset)
+		return nil, fmt.Errorf("charset %q: only UTF-8 is read", charset)
 	}
 	raw, err := io.ReadAll(in)
 	if err != nil {
@@ -121,7 +121,7 @@ func (c *call) addresses() ([]string, error) {
 	switch method {
 	case "weblogUpdates.ping", "weblogUpdates.extendedPing":
 	default:
-		return nil, &fault{unknownMethod, fmt.Sprintf("no method %.80q: call weblogUpdates.ping or weblogUpdates.extendedPing", method)}
+		return nil, &fault{unknownMethod, fmt.Sprintf("no method %.80q: there are weblogUpdates.ping and weblogUpdates.extendedPing", method)}
 	}
 	if len(c.Params) < 2 || len(c.Params) > 8 {
 		return nil, &fault{badParameters, method + " takes the name and the address of a site, and perhaps those of a page and of a feed"}

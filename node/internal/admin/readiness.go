@@ -11,7 +11,7 @@ import (
 func (d *Admin) Readiness() web.Readiness {
 	var is web.Readiness
 	if !d.Ready() {
-		is.Reasons = append(is.Reasons, "this peer has not settled its roles in all of its groups yet: ask again in a second")
+		is.Reasons = append(is.Reasons, web.ReasonUnsettled)
 	}
 	is.Reasons = append(is.Reasons, d.faults()...)
 	if len(d.cfg.Joins.All()) > 0 && len(d.cfg.Host.Peers()) == 0 {
@@ -29,7 +29,7 @@ func (d *Admin) faults() (faults []string) {
 		faults = append(faults, warning)
 	}
 	if err := d.cfg.Storage.Check(time.Now()); err != nil {
-		faults = append(faults, "nothing new is stored: "+err.Error())
+		faults = append(faults, web.AdviseMakeRoom.To("nothing new is stored: "+err.Error()))
 	}
 	return faults
 }

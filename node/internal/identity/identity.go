@@ -172,11 +172,10 @@ func (d *Keeper) Yields() error {
 	if now.Rival == nil {
 		return fmt.Errorf("%w until it is clear that no other process runs with this peer's key", publish.ErrElsewhere)
 	}
-	return fmt.Errorf("%w: %s", publish.ErrElsewhere, elsewhere(now))
+	return fmt.Errorf("%w: %s", publish.ErrElsewhere, web.AdviseStopEither.To(elsewhere(now)))
 }
 
-// elsewhere says that another process has this key, and what to do; empty: none
-// has.
+// elsewhere says that another process has this key; empty: none has.
 func elsewhere(now presence.Changed) string {
 	if now.Rival == nil {
 		return ""
@@ -189,8 +188,7 @@ func elsewhere(now presence.Changed) string {
 	if now.State == presence.Yields {
 		then = "it began earlier, so this one publishes nothing until it stops"
 	}
-	return "another process runs with this peer's key" + at + ", most likely on a copy of the data directory; " + then +
-		": stop one of them, or give it a data directory of its own"
+	return "another process runs with this peer's key" + at + ", most likely on a copy of the data directory; " + then
 }
 
 // Status is nil where no other process has this key.
@@ -402,7 +400,7 @@ func (d *Keeper) tell(before, now presence.Changed) {
 	}
 	switch {
 	case text != "":
-		d.Log.Error(text)
+		d.Log.Error(web.AdviseStopEither.To(text))
 	case stopped:
 		return // a moment before it goes on
 	default:

@@ -2,7 +2,6 @@ package identity
 
 import (
 	"log/slog"
-	"strings"
 	"sync"
 	"time"
 
@@ -12,7 +11,7 @@ import (
 
 const (
 	signLogged = time.Hour // a warning that comes more often is not read
-	signText   = "another process runs with this peer's key: stop one of them, or give it a data directory of its own"
+	signText   = "another process runs with this peer's key"
 )
 
 // signs remembers those of another process with this peer's key, most likely on
@@ -30,7 +29,7 @@ func (t *signs) met(theme feedring.Theme, now time.Time, log *slog.Logger) {
 	t.seen = now
 	if t.logged.IsZero() || now.Sub(t.logged) >= signLogged {
 		t.logged = now
-		log.Error(signText, "theme", theme)
+		log.Error(web.AdviseStopEither.To(signText), "theme", theme)
 	}
 }
 
@@ -60,18 +59,19 @@ func (d *Keeper) rival() string {
 
 // Warning is what this peer's owner should know of its key; empty: nothing.
 func (d *Keeper) Warning() string {
-	text := d.rival()
-	if err := d.Yields(); text == "" && err != nil {
-		text = err.Error()
+	if text := d.rival(); text != "" {
+		return web.AdviseStopEither.To(text)
 	}
-	return text
+	if err := d.Yields(); err != nil {
+		return err.Error()
+	}
+	return ""
 }
 
 // Check is the doctor's look at this peer's key.
 func (d *Keeper) Check() web.Check {
 	if text := d.rival(); text != "" {
-		what, advice, _ := strings.Cut(text, ": stop one")
-		return web.Check{Name: "identity", Detail: what, Advice: web.Advice("stop one" + advice)}
+		return web.Check{Name: "identity", Detail: text, Advice: web.AdviseStopEither}
 	}
 	return web.Check{Name: "identity", OK: true, Detail: string(d.Self)}
 }

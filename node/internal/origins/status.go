@@ -2,6 +2,7 @@ package origins
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -124,8 +125,9 @@ func (o *Feeds) Refuse(spec feedring.FeedSpec) error {
 	if err != nil || spec.File == "" {
 		return err
 	}
-	if err := files.Check(spec.File); err != nil {
-		return fmt.Errorf("%s was not added: %w", spec.URL, err)
+	var wrong *files.NoFileError
+	if errors.As(files.Check(spec.File), &wrong) {
+		return &web.NoFileError{URL: spec.URL, Path: wrong.Path, Folder: wrong.Folder}
 	}
 	return nil
 }

@@ -172,8 +172,10 @@ func (f *Feeds) Subscribe(ctx context.Context, q feedring.Query, stem bool) (web
 	s, err := f.Reflector.Subscribe(ctx, q, stem)
 	var syntax *match.SyntaxError
 	switch {
-	case err == nil, errors.As(err, &syntax), errors.Is(err, personal.ErrTooMany):
+	case err == nil, errors.As(err, &syntax):
 		return web.Subscription(s), err
+	case errors.Is(err, personal.ErrTooMany):
+		return web.Subscription{}, &web.LimitError{Of: web.Subscriptions, Most: personal.MaxSubscriptions}
 	default:
 		return web.Subscription{}, storage.NotKept("the personal feed was not made", err)
 	}

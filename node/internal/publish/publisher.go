@@ -12,6 +12,7 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/store"
+	"github.com/feedring/feedring/internal/web"
 	"github.com/feedring/feedring/internal/wire"
 	"github.com/feedring/feedring/node/internal/tasks"
 )
@@ -24,7 +25,7 @@ var (
 	// ErrElsewhere is for an Identity that yields to another process.
 	ErrElsewhere = errors.New("nothing is published here")
 	errManyWait  = errors.New("too many changes of the feed wait for the group: its entries are looked at again")
-	errNotInRow  = errors.New("not published: what this peer tells of the theme has no room for the feed, or no longer names it; run another peer for some of the feeds")
+	errNotInRow  = errors.New(web.AdviseOtherPeer.To("not published: what this peer tells of the theme has no room for the feed, or no longer names it"))
 	errMisplaced = errors.New("the position does not follow what is stored")
 )
 

@@ -213,7 +213,7 @@ func (c *copies) full(now time.Time) (before time.Time, shorter bool) {
 		return before, false
 	}
 	c.keep, c.cut = max(c.Freshness, c.keep/2), now
-	c.Log.Warn("the disk is full: copies of others' entries are kept for a shorter time until the next start; make room on it, or keep copies for less time", "keep", c.keep)
+	c.Log.Warn("the disk is full: copies of others' entries are kept for a shorter time until the next start", "keep", c.keep)
 	return now.Add(-c.keep), true
 }
 

@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/cmd/feedring/internal/check"
 	"github.com/feedring/feedring/cmd/feedring/internal/command"
 	"github.com/feedring/feedring/cmd/feedring/internal/exit"
 	"github.com/feedring/feedring/cmd/feedring/internal/options"
 	"github.com/feedring/feedring/cmd/feedring/internal/show"
-	"github.com/feedring/feedring/internal/check"
 	"github.com/feedring/feedring/internal/origin/decode"
 	"github.com/feedring/feedring/internal/origin/failure"
 	"github.com/feedring/feedring/internal/origin/fetch"

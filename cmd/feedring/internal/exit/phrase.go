@@ -12,6 +12,8 @@ import (
 	"github.com/feedring/feedring/cmd/feedring/internal/show"
 	"github.com/feedring/feedring/internal/host"
 	"github.com/feedring/feedring/internal/host/addr"
+	"github.com/feedring/feedring/internal/host/identity"
+	"github.com/feedring/feedring/internal/origin/files"
 	"github.com/feedring/feedring/node"
 )
 
@@ -59,6 +61,23 @@ var advice = []struct {
 	{addr.ErrNoPeerID, ", as \"feedring status\" prints it"},
 	{node.ErrNoData, ": name a directory"},
 	{node.ErrNetworkName, ": choose another"},
+	{node.ErrStoreInUse, ": stop the other peer there, or choose another data directory"},
+	{node.ErrStoreNewer, ": use the version that wrote it"},
+	{node.ErrStoreDamaged, ": restore it from a copy, or move it away to begin anew"},
+	{node.ErrStoreFull, ": make room on its disk"},
+}
+
+// adviceForKey says what to do about the file of the identity key.
+func adviceForKey(e *identity.Error) string {
+	switch e.Problem {
+	case identity.OpenToOthers:
+		return ": run chmod 600 " + e.Path
+	case identity.Unreadable:
+		return ": make it readable for the user who runs feedring"
+	case identity.Damaged:
+		return ": restore it from a copy, or move it away to start as a new peer"
+	}
+	return ""
 }
 
 // adviceFor says what to do about errors that have data, and about peers that
@@ -73,8 +92,18 @@ func adviceFor(err error) string {
 		key     *node.LostKeyError
 		open    *node.OpenStoreError
 		setting *feedring.SettingError
+		own     *identity.Error
+		file    *files.NoFileError
 	)
 	switch {
+	case errors.As(err, &own):
+		return adviceForKey(own)
+	case errors.As(err, &file) && file.Folder:
+		return ": name the feed's file in it"
+	case errors.As(err, &file):
+		return ": name one that holds the feed"
+	case errors.As(err, new(*node.StateError)):
+		return ": restore the data directory from a copy"
 	case errors.Is(err, client.ErrNoPeer) && errors.As(err, &foreign) && foreign.Speaks != "":
 		return ": add --network " + foreign.Speaks
 	case errors.Is(err, client.ErrNoPeer):

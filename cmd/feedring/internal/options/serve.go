@@ -246,11 +246,27 @@ type policyFlag watch.Rule
 
 // Set implements pflag.Value.
 func (p *policyFlag) Set(s string) error {
-	rule, err := watch.ParseRule(s)
-	if err == nil {
-		*p = policyFlag(rule)
+	rule, ok := watch.ParseRule(s)
+	if !ok {
+		return fmt.Errorf("choose %s", oneOf(watch.Rules))
 	}
-	return err
+	*p = policyFlag(rule)
+	return nil
+}
+
+// oneOf lists what there is to choose from.
+func oneOf[T ~string](all []T) string {
+	var text strings.Builder
+	for i, a := range all {
+		switch {
+		case i > 0 && i == len(all)-1:
+			text.WriteString(" or ")
+		case i > 0:
+			text.WriteString(", ")
+		}
+		text.WriteString(string(a))
+	}
+	return text.String()
 }
 
 func (p *policyFlag) Type() string   { return "rule" }

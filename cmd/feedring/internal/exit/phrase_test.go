@@ -1,0 +1,38 @@
+package exit
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/feedring/feedring/internal/host/identity"
+	"github.com/feedring/feedring/internal/origin/files"
+	"github.com/feedring/feedring/node"
+)
+
+// TestErrorsBelowAreGivenAdviceHere: what is wrong comes from below, and what to do
+// about it is said once, behind it.
+func TestErrorsBelowAreGivenAdviceHere(t *testing.T) {
+	for _, test := range []struct {
+		err  error
+		says string
+	}{
+		{&identity.Error{Path: "d/key", Problem: identity.OpenToOthers, Mode: 0o640}, "others can read d/key (mode 0640): run chmod 600 d/key"},
+		{&identity.Error{Path: "d/key", Problem: identity.Unreadable, Err: errors.New("denied")}, "denied: make it readable"},
+		{&identity.Error{Path: "d/key", Problem: identity.Damaged}, "d/key is damaged: restore it from a copy"},
+		{fmt.Errorf("opening d: %w", node.ErrStoreInUse), "stop the other peer there"},
+		{fmt.Errorf("opening d: %w", node.ErrStoreNewer), "use the version that wrote it"},
+		{fmt.Errorf("opening d: %w", node.ErrStoreDamaged), "restore it from a copy"},
+		{fmt.Errorf("opening d: %w", node.ErrStoreFull), "make room on its disk"},
+		{&node.StateError{Err: errors.New("no JSON")}, "no JSON: restore the data directory from a copy"},
+		{&files.NoFileError{Path: "/d", Folder: true}, "/d is a folder: name the feed's file in it"},
+		{&files.NoFileError{Path: "/dev/tty"}, "/dev/tty is no regular file: name one that holds the feed"},
+	} {
+		var out strings.Builder
+		Report(&out, test.err)
+		if !strings.Contains(out.String(), test.says) {
+			t.Errorf("%v: %s", test.err, out.String())
+		}
+	}
+}
