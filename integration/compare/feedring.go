@@ -89,22 +89,14 @@ func (p *peer) entries() int {
 }
 
 // ping has the peer fetch a feed now, and returns when it did.
-func (p *peer) ping(url string) error {
-	req, err := http.NewRequest(http.MethodPost, p.HTTP+"/api/v1/ping", bytes.NewReader(fmt.Appendf(nil, `{"url":%q}`, url)))
-	if err != nil {
-		return err
-	}
+func (p *peer) ping(url string) {
+	req := must(http.NewRequest(http.MethodPost, p.HTTP+"/api/v1/ping", bytes.NewReader(fmt.Appendf(nil, `{"url":%q}`, url))))
 	req.Header.Set("Authorization", "Bearer "+p.token)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Prefer", "wait=120")
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err
-	}
+	resp := must(http.DefaultClient.Do(req))
 	defer resp.Body.Close()
-	said, err := io.ReadAll(resp.Body)
-	if err == nil && resp.StatusCode != http.StatusOK {
-		err = fmt.Errorf("ping: %s: %s", resp.Status, said)
+	if said := must(io.ReadAll(resp.Body)); resp.StatusCode != http.StatusOK {
+		check(fmt.Errorf("ping: %s: %s", resp.Status, said))
 	}
-	return err
 }

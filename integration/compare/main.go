@@ -144,13 +144,12 @@ func must[T any](v T, err error) T {
 
 func attempt(do func()) (err error) {
 	defer func() {
-		switch f := recover().(type) {
-		case nil:
-		case failure:
-			err = f.error
-		default:
-			panic(f)
+		r := recover()
+		f, ok := r.(failure)
+		if r != nil && !ok {
+			panic(r)
 		}
+		err = f.error
 	}()
 	do()
 	return nil

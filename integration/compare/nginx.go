@@ -19,12 +19,11 @@ http {
 
 // nginxProgram is the system's nginx; empty: there is none.
 func nginxProgram() string {
-	for _, name := range []string{"nginx", "/usr/sbin/nginx"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
+	path, err := exec.LookPath("nginx")
+	if err != nil {
+		path, _ = exec.LookPath("/usr/sbin/nginx") // which users' PATH lacks
 	}
-	return ""
+	return path
 }
 
 // nginx starts nginx with a document that is compressed already, and returns the
