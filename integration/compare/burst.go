@@ -19,7 +19,7 @@ const (
 // bursts have one publisher publish very many entries at once.
 func (b *bench) bursts() {
 	for _, n := range []int{b.small, b.large} {
-		what := fmt.Sprintf("burst of %d entries of 1 KB to five peers (NATS: three servers and five readers)", n)
+		what := fmt.Sprintf("%d entries of 1 KB to five peers (NATS: three servers, five readers)", n)
 		b.inTurn(what, side{feedring, func() { b.burstFeedring(what, n) }}, side{jetStream, func() { b.burstNATS(what, n) }})
 	}
 }
@@ -34,8 +34,8 @@ func (b *bench) burst(side, what string, entries, copies int, publish func(), co
 		})
 	})
 	b.table.add(side, what, "entries a second", float64(entries)/members.took.Seconds())
-	b.table.add(side, what, "bytes written for an entry in each copy", members.written/float64(entries*copies))
-	b.table.add(side, what, "CPU of all for an entry, µs", float64(all.cpu.Microseconds())/float64(entries))
+	b.table.add(side, what, "bytes written for one in each copy", members.written/float64(entries*copies))
+	b.table.add(side, what, "CPU of all for one, µs", float64(all.cpu.Microseconds())/float64(entries))
 	b.table.add(side, what, "peak memory of a member, MB", median(members.peak))
 }
 

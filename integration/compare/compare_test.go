@@ -36,9 +36,10 @@ func TestFiguresKeepTwoDigits(t *testing.T) {
 	}
 }
 
-func TestTableHasALineForEachFigure(t *testing.T) {
+func TestTableHasALineForWhatIsDone(t *testing.T) {
 	var got table
 	got.add(feedring, "g", "a", 1)
+	got.add(feedring, "g", "b", 7)
 	got.add(nginx, "h", "a", 5)
 	got.add(feedring, "g", "a", 3)
 	got.add(feedring, "g", "a", 40)
@@ -46,10 +47,8 @@ func TestTableHasALineForEachFigure(t *testing.T) {
 	got.print(&out)
 	const want = `| | feedring | NATS JetStream | GossipSub | nginx |
 | --- | --- | --- | --- | --- |
-| **g** | | | | |
-| a | 3.0 (1.0 to 40) |  |  |  |
-| **h** | | | | |
-| a |  |  |  | 5.0 (5.0 to 5.0) |
+| g: a; b | 3.0 (1.0 to 40); 7.0 (7.0 to 7.0) |  |  |  |
+| h: a |  |  |  | 5.0 (5.0 to 5.0) |
 `
 	if out.String() != want {
 		t.Errorf("%s\ninstead of\n%s", out.String(), want)

@@ -54,7 +54,7 @@ func (b *bench) deliver(side, what string, got *arrivals, publish func(title, bo
 	})
 	b.table.add(side, what, "p50, ms", got.percentile(50))
 	b.table.add(side, what, "p99, ms", got.percentile(99))
-	b.table.add(side, what, "CPU of all for an entry at a reader, µs", float64(used.cpu.Microseconds())/float64(all))
+	b.table.add(side, what, "CPU of all for one at one reader, µs", float64(used.cpu.Microseconds())/float64(all))
 }
 
 // deliverFeedring puts each entry into the feed's document and pings the

@@ -73,7 +73,7 @@ func (b *bench) poll(side, address string) {
 			var made int
 			used := use(b.pids(), func() { made = b.saturate(address, tag, answer, connected == keptAlive) })
 			b.table.add(side, what, "requests a second", float64(made)/used.took.Seconds())
-			b.table.add(side, what, "CPU of the server for each, µs", float64(used.cpu.Microseconds())/float64(made))
+			b.table.add(side, what, "CPU of the server for one, µs", float64(used.cpu.Microseconds())/float64(made))
 		}
 	}
 }

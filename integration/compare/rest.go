@@ -25,5 +25,5 @@ func (b *bench) watch(side, what string) {
 	b.wait(b.settle)
 	used := use(b.pids(), func() { b.wait(b.rest) })
 	b.table.add(side, what, "CPU, %", 100*used.cpu.Seconds()/used.took.Seconds())
-	b.table.add(side, what, "voluntary switches of all threads a second", used.waits/used.took.Seconds())
+	b.table.add(side, what, "voluntary switches a second", used.waits/used.took.Seconds())
 }

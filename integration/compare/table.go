@@ -19,44 +19,49 @@ const (
 	nginx     = "nginx"
 )
 
-// table collects the figures of all rounds: a line for each figure, a column for
-// each side.
+// table collects the figures of all rounds: a line for what is done, with all its
+// figures, and a column for each side.
 type table struct {
-	order  [][2]string // group and figure
-	values map[[3]string][]float64
+	order   []string            // what is done
+	figures map[string][]string // their names, by it
+	values  map[[3]string][]float64
 }
 
-func (t *table) add(side, group, figure string, value float64) {
-	if line := [2]string{group, figure}; !slices.Contains(t.order, line) {
-		t.order = append(t.order, line)
-	}
+func (t *table) add(side, what, figure string, value float64) {
 	if t.values == nil {
-		t.values = make(map[[3]string][]float64)
+		t.figures, t.values = make(map[string][]string), make(map[[3]string][]float64)
 	}
-	key := [3]string{side, group, figure}
+	if !slices.Contains(t.order, what) {
+		t.order = append(t.order, what)
+	}
+	if !slices.Contains(t.figures[what], figure) {
+		t.figures[what] = append(t.figures[what], figure)
+	}
+	key := [3]string{side, what, figure}
 	t.values[key] = append(t.values[key], value)
 }
 
 func (t *table) print(w io.Writer) {
 	sides := []string{feedring, jetStream, gossipSub, nginx}
 	fmt.Fprintf(w, "| | %s |\n|%s\n", strings.Join(sides, " | "), strings.Repeat(" --- |", len(sides)+1))
-	for i, line := range t.order {
-		if i == 0 || t.order[i-1][0] != line[0] {
-			fmt.Fprintf(w, "| **%s** |%s\n", line[0], strings.Repeat(" |", len(sides)))
-		}
-		fmt.Fprintf(w, "| %s |", line[1])
+	for _, what := range t.order {
+		fmt.Fprintf(w, "| %s: %s |", what, strings.Join(t.figures[what], "; "))
 		for _, side := range sides {
-			fmt.Fprintf(w, " %s |", cell(t.values[[3]string{side, line[0], line[1]}]))
+			var cells []string
+			for _, figure := range t.figures[what] {
+				if values := t.values[[3]string{side, what, figure}]; len(values) > 0 {
+					cells = append(cells, cell(values))
+				}
+			}
+			fmt.Fprintf(w, " %s |", strings.Join(cells, "; "))
 		}
 		fmt.Fprintln(w)
 	}
 }
 
-// cell is the median of some values, with the least and the greatest.
+// cell is the median of some values, with the least and the greatest. There must
+// be one.
 func cell(values []float64) string {
-	if len(values) == 0 {
-		return ""
-	}
 	return fmt.Sprintf("%s (%s to %s)", figure(median(values)), figure(slices.Min(values)), figure(slices.Max(values)))
 }
 
