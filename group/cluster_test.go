@@ -2,6 +2,7 @@ package group
 
 import (
 	"container/heap"
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -34,6 +35,7 @@ type cluster struct {
 	placed        []Placed
 	polled        func(feedring.PeerID)
 	sent          func(Send)
+	answers       bool                            // what is published travels in its notify
 	noise         func(from feedring.PeerID) bool // answers polls with what is no answer
 	streams       uint64
 	duplicates    []feedring.PeerID                   // that reported another process with their key
@@ -241,10 +243,18 @@ func (c *cluster) do(n *testNode, out Output) {
 		c.tracef("%s is %s of term %d", n.id, o.Role, o.Term.Number)
 	case Append:
 		c.at(2*time.Millisecond, c.alive(n, func() {
+			done := Appended{Batch: o.Batch, After: n.head(o.Feed).Position}
 			n.store[o.Feed] = append(n.store[o.Feed], testEntry{o.First, c.now})
-			c.step(n, Appended{Batch: o.Batch, Head: n.head(o.Feed)})
+			if done.Head = n.head(o.Feed); c.answers {
+				done.Answer = binary.BigEndian.AppendUint64(nil, uint64(c.now.UnixNano()))
+			}
+			c.step(n, done)
 		}))
 	case Fetch:
+		if len(o.Answer) > 0 {
+			c.take(n, o)
+			return
+		}
 		if c.polled != nil {
 			c.polled(o.From)
 		}
@@ -325,6 +335,23 @@ func (c *cluster) send(n *testNode, s Send) {
 	if !lost {
 		c.later(to, c.delay(), Receive{From: n.id, Message: msg})
 	}
+}
+
+// take stores the entry after that which is held: of an answer only its date is said.
+func (c *cluster) take(n *testNode, o Fetch) {
+	c.tracef("%s takes %s from %s after %d/%d", n.id, short(o.Feed.URL), o.From, o.After.Epoch, o.After.Sequence)
+	seen := time.Unix(0, int64(binary.BigEndian.Uint64(o.Answer)))
+	c.at(c.delay(), c.alive(n, func() {
+		res := Fetched{Feed: o.Feed, From: o.From, Failed: true}
+		for _, e := range c.nodes[o.From].store[o.Feed] {
+			if e.seen.Equal(seen) && n.head(o.Feed).Position == o.After {
+				n.store[o.Feed] = append(n.store[o.Feed], e)
+				res.Known, res.Failed = feedring.Head{Feed: o.Feed, Position: e.pos}, false
+			}
+		}
+		res.Head = n.head(o.Feed)
+		c.step(n, res)
+	}))
 }
 
 // fetch answers from the store of the other peer.

@@ -20,6 +20,7 @@ var (
 func TestFaults(t *testing.T) {
 	if *faultSeed != 0 {
 		c := newCluster(*faultSeed)
+		c.answers = *faultSeed%2 == 1
 		c.trace = func(f string, args ...any) {
 			fmt.Printf("%7.3f %s\n", c.now.Sub(testStart).Seconds(), fmt.Sprintf(f, args...))
 		}
@@ -31,6 +32,7 @@ func TestFaults(t *testing.T) {
 	bad, slow := 0, 0
 	for seed := range uint64(*faultSeeds) {
 		c := newCluster(seed + 1)
+		c.answers = seed%2 == 0
 		err := faultRun(c)
 		if c.slow {
 			slow++

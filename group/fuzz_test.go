@@ -168,7 +168,7 @@ func (g *unknownMessage) input() Input {
 	case 3:
 		return Publish{Batch: g.number(), URL: g.ref().URL, Entries: g.rng.IntN(3) - 1}
 	case 4:
-		return Appended{Batch: g.number(), Head: g.head(), Failed: g.rng.IntN(2) == 0}
+		return Appended{Batch: g.number(), Head: g.head(), Failed: g.rng.IntN(2) == 0, After: g.head().Position, Answer: g.answer()}
 	case 5, 6:
 		return Fetched{Feed: g.ref(), From: g.peer(), Head: g.head(), Known: g.head(), Failed: g.rng.IntN(2) == 0, Dropped: g.time()}
 	case 7:
@@ -246,6 +246,11 @@ func (g *unknownMessage) last() *LastFetch {
 	return &LastFetch{Ago: time.Duration(g.number()), Wait: time.Duration(g.number()), Entries: g.number()}
 }
 
+// answer is one that travels with a notify: none, one, or one that is too long.
+func (g *unknownMessage) answer() []byte {
+	return make([]byte, []int{0, 1, MaxAnswer + 1}[g.rng.IntN(3)])
+}
+
 func (g *unknownMessage) moreMessage(h Header) Message {
 	claim := g.claim()
 	alive := Alive{Header: h, Nonce: g.number()}
@@ -271,7 +276,7 @@ func (g *unknownMessage) moreMessage(h Header) Message {
 	case 9:
 		return Replace{Header: h, Secondary: g.peer()}
 	case 10:
-		return Notify{Header: h, Head: g.head(), Path: []feedring.PeerID{g.peer()}}
+		return Notify{Header: h, Head: g.head(), Path: []feedring.PeerID{g.peer()}, After: g.head().Position, Answer: g.answer()}
 	case 11:
 		return Place{Header: h, ID: g.query(), Client: g.peer(), Since: g.time(), Within: time.Duration(g.number())}
 	default:

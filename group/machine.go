@@ -241,7 +241,7 @@ func (m *Machine) receiveMore(in Receive) {
 		m.onReplace(from, msg)
 	case Notify:
 		if m.members[from] != nil {
-			m.replicator.OnNotify(msg.Head, msg.Path, from)
+			m.replicator.OnNotify(msg.Head, replication.Answer{After: msg.After, Part: msg.Answer}, msg.Path, from)
 		}
 	case Place:
 		m.onPlace(from, msg)

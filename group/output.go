@@ -18,6 +18,9 @@ type (
 	Wake     = replication.Wake
 )
 
+// MaxAnswer is the longest answer that travels with a notify, in bytes.
+const MaxAnswer = replication.MaxAnswer
+
 // Outputs.
 type (
 	// Send sends a message.

@@ -36,7 +36,7 @@ func unserved(t *testing.T) (c *cluster, m *Machine, ref feedring.FeedRef, h *re
 
 func polled(outs []Output) feedring.PeerID {
 	for _, out := range outs {
-		if f, ok := out.(Fetch); ok {
+		if f, ok := out.(Fetch); ok && len(f.Answer) == 0 {
 			return f.From
 		}
 	}

@@ -115,6 +115,8 @@ func (s *script) command(args []string) {
 			s.publish(id, urls(args[2:3])[0])
 			s.run(10 * time.Millisecond)
 		}
+	case "answers":
+		s.answers = true
 	case "hide":
 		set(s.hidden, args[1:])
 	case "show":

@@ -56,7 +56,7 @@ func (s shell) AskHeads(of feedring.PeerID, after feedring.FeedRef) {
 }
 
 // Announce notifies all members of a head, or in a large group those that internal/gossip names.
-func (s shell) Announce(head feedring.Head, forwarders []feedring.PeerID, but feedring.PeerID) {
+func (s shell) Announce(head feedring.Head, answer replication.Answer, forwarders []feedring.PeerID, but feedring.PeerID) {
 	if s.lead.claim.Term.IsZero() {
 		return
 	}
@@ -68,7 +68,7 @@ func (s shell) Announce(head feedring.Head, forwarders []feedring.PeerID, but fe
 	} else {
 		to = slices.DeleteFunc(slices.Clone(s.neighbours()), skip)
 	}
-	var msg Message = Notify{Header: s.header(), Head: head, Path: forwarders}
+	var msg Message = Notify{Header: s.header(), Head: head, Path: forwarders, After: answer.After, Answer: answer.Part}
 	for _, p := range to {
 		s.send(p, msg)
 	}

@@ -137,7 +137,11 @@ func describe(msg Message) string {
 	case Stale:
 		return fmt.Sprintf("%s claim=%s acknowledged=%v", t, termText(m.Claim.Term), m.Acknowledged)
 	case Notify:
-		return fmt.Sprintf("%s %s %d", t, short(m.Head.Feed.URL), m.Head.Position.Sequence)
+		text := fmt.Sprintf("%s %s %d", t, short(m.Head.Feed.URL), m.Head.Position.Sequence)
+		if len(m.Answer) > 0 {
+			text += fmt.Sprintf(" and all after %d", m.After.Sequence)
+		}
+		return text
 	case Heads:
 		return fmt.Sprintf("%s %s more=%v", t, headsText(m.Heads), m.More)
 	case Assign:

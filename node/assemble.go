@@ -71,13 +71,6 @@ func (n *Node) assemble() error {
 	n.server = transport.NewServer(n.ctx, transport.ServerConfig{
 		Listener: n.host, Machine: n.loop, Verifier: n.verifier, Credit: credit, Contact: contact, Tasks: &n.running, Log: n.log,
 	})
-	publisher := publish.New(publish.Config{
-		Self: n.ID(), Store: n.store, Sealer: n.sealer, Share: n.cfg.Share, Loop: n.loop, Readers: broker,
-		Tasks: &n.running, Identity: n.identity, Mirrors: n.origins,
-	})
-	n.retractor = &publish.Retractor{
-		Publisher: publisher, Feeds: n.origins, Views: n.loop, Joins: n.joins, Host: n.host, Verifier: n.verifier,
-	}
 	directory := contacts.NewDirectory(n.ctx, n.host, n.loop, &n.running, n.log)
 	sites := vouch.NewMemory(n.checker(), n.cfg.Refresh)
 	n.readers = readers.New(n.ctx, readers.Config{
@@ -105,6 +98,13 @@ func (n *Node) assemble() error {
 	})
 	if err != nil {
 		return err
+	}
+	publisher := publish.New(publish.Config{
+		Self: n.ID(), Store: n.store, Sealer: n.sealer, Share: n.cfg.Share, Loop: n.loop, Readers: broker, Answers: copies,
+		Tasks: &n.running, Identity: n.identity, Mirrors: n.origins,
+	})
+	n.retractor = &publish.Retractor{
+		Publisher: publisher, Feeds: n.origins, Views: n.loop, Joins: n.joins, Host: n.host, Verifier: n.verifier,
 	}
 	if err := n.openWebSub(); err != nil {
 		return err

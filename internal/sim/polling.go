@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"encoding/binary"
 	"slices"
 	"time"
 
@@ -28,6 +29,10 @@ type poll struct {
 
 func (w *World) poll(n *node, o group.Fetch) {
 	l := w.byRef[o.Feed]
+	if len(o.Answer) > 0 {
+		w.take(n, l, o)
+		return
+	}
 	from := w.indexOf(o.From)
 	if from < 0 || w.nodes[from] == nil || l == nil {
 		w.tell(n, time.Millisecond, o.Group, group.Fetched{Feed: o.Feed, From: o.From, Failed: true})
@@ -44,6 +49,38 @@ func (w *World) poll(n *node, o group.Fetch) {
 		return
 	}
 	w.after(p.server.lag.awake(w.now+at)-w.now, p.serve)
+}
+
+// maxAnswered is how many entries a notify brings at most.
+const maxAnswered = 3
+
+// answer is what a notify brings of the entries that were just added to a log: where they
+// are in it. Every eighth entry is too large for that.
+func answer(l *disk.Log, added int) []byte {
+	first := len(l.Entries) - added
+	large := func(e *disk.Entry) bool { return e.ID%8 == 7 }
+	if added == 0 || added > maxAnswered || slices.ContainsFunc(l.Entries[first:], large) {
+		return nil
+	}
+	return binary.BigEndian.AppendUint32([]byte{byte(added)}, uint32(first))
+}
+
+// take checks and stores an answer that came with a notify. One in sixteen cannot be
+// unpacked.
+func (w *World) take(n *node, l *disk.Log, o group.Fetch) {
+	if w.cfg.Trace != nil {
+		w.tracef("%s takes %v from %s after %d/%d", n.id, o.Feed, o.From, o.After.Epoch, o.After.Sequence)
+	}
+	first := int(binary.BigEndian.Uint32(o.Answer[1:]))
+	brought := l.Entries[first : first+int(o.Answer[0])]
+	end := func(known feedring.Head, failed bool) {
+		w.tell(n, 0, o.Group, group.Fetched{Feed: o.Feed, From: o.From, Head: n.disk.Head(l), Known: known, Failed: failed})
+	}
+	if brought[0].ID%16 == 3 {
+		end(feedring.Head{Feed: o.Feed}, true)
+		return
+	}
+	w.polled(n, l, o, brought, end)
 }
 
 // late ends a poll that has no answer yet.

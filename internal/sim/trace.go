@@ -52,6 +52,9 @@ func messageText(m feedring.Message) string {
 		fmt.Fprintf(&b, " %s", rowsText(m.Rows))
 	case group.Notify:
 		fmt.Fprintf(&b, " %s %d/%d", m.Head.Feed.URL, m.Head.Position.Epoch, m.Head.Position.Sequence)
+		if len(m.Answer) > 0 {
+			fmt.Fprintf(&b, " after %d/%d", m.After.Epoch, m.After.Sequence)
+		}
 	case group.Place:
 		fmt.Fprintf(&b, " %x #%d provider=%q", m.ID[:2], m.Attempt, m.Provider)
 	case group.Placed:

@@ -25,7 +25,7 @@ func (w *World) words(m feedring.Message) {
 	case group.Beacon:
 		d.beacon(&m)
 	case group.Notify:
-		d.add(5, m.Term.Number, m.Head.Position.Epoch, m.Head.Position.Sequence, uint64(len(m.Path)))
+		d.add(5, m.Term.Number, m.Head.Position.Epoch, m.Head.Position.Sequence, uint64(len(m.Path)), m.After.Sequence, uint64(len(m.Answer)))
 	case ring.Search:
 		d.query(6, m.ID, m.Attempt)
 		d.add(uint64(m.Direction), uint64(m.C), uint64(m.Hop), uint64(len(m.Visited)), uint64(len(m.Serving)))

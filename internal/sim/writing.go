@@ -142,13 +142,14 @@ func (w *World) appended(n *node, o group.Append, b *batch, number int, entries 
 		w.after(10*time.Second, func() { w.look(b.feed) })
 		return
 	}
+	after := n.disk.Head(l).Position
 	n.disk.End(number)
 	w.wrote(n, l, entries)
 	for _, e := range entries {
 		e.Acked = true
 	}
 	b.feed.acked(b.entries)
-	w.tell(n, 0, o.Group, group.Appended{Batch: o.Batch, Head: n.disk.Head(l)})
+	w.tell(n, 0, o.Group, group.Appended{Batch: o.Batch, Head: n.disk.Head(l), After: after, Answer: answer(l, len(entries))})
 	w.look(b.feed)
 }
 

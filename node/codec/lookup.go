@@ -19,11 +19,21 @@ const (
 )
 
 func encodeNotify(e *encoder, m group.Notify) *feedringv1.Notify {
-	return &feedringv1.Notify{Header: e.header(m.Header), Head: e.Head(&m.Head), Path: e.Peers(m.Path)}
+	return &feedringv1.Notify{
+		Header: e.header(m.Header), Head: e.Head(&m.Head), Path: e.Peers(m.Path),
+		After: wire.PositionTo(m.After), Answer: m.Answer,
+	}
 }
 
 func decodeNotify(d *decoder, p *feedringv1.Notify) group.Notify {
-	return group.Notify{Header: d.header(p.GetHeader()), Head: d.Head("head", p.GetHead()), Path: d.Peers("path", p.GetPath(), maxPath)}
+	m := group.Notify{
+		Header: d.header(p.GetHeader()), Head: d.Head("head", p.GetHead()), Path: d.Peers("path", p.GetPath(), maxPath),
+		After: wire.PositionFrom(p.GetAfter()),
+	}
+	if d.Within("answer", len(p.GetAnswer()), group.MaxAnswer) {
+		m.Answer = p.GetAnswer()
+	}
+	return m
 }
 
 func encodePlace(e *encoder, m group.Place) *feedringv1.Place {

@@ -178,6 +178,7 @@ func TestListsHaveLimits(t *testing.T) {
 		group.Join{Header: group.Header{Group: news}, Row: group.Row{Group: news, Peer: id, Addrs: addrs}},
 		group.Join{Header: group.Header{Group: news}, Row: group.Row{Group: news, Peer: id, Feeds: feeds}},
 		group.Notify{Head: head, Path: path},
+		group.Notify{Head: head, Answer: make([]byte, group.MaxAnswer+1)},
 		group.Place{Client: id, Provider: fmt.Sprintf("%300d", 1)},
 		group.Placed{Grants: []feedring.Grant{{Ticket: ticket, Alternates: make([]feedring.PeerInfo, 4)}}},
 		group.AssignmentsWanted{Feeds: make([]group.AssignmentRequest, 1001)},

@@ -179,11 +179,15 @@ type (
 // Publication.
 type (
 	// Notify announces a persisted entry. Path lists its forwarders in groups
-	// that spread notifies over a mesh.
+	// that spread notifies over a mesh. Of its own entry a publisher may send
+	// along what it would answer a poll after After: Answer, which the driver
+	// packs and reads; empty: it is polled.
 	Notify struct {
 		Header
-		Head feedring.Head
-		Path []feedring.PeerID
+		Head   feedring.Head
+		Path   []feedring.PeerID
+		After  feedring.Position
+		Answer []byte
 	}
 )
 

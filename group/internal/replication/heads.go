@@ -19,6 +19,7 @@ type Head struct {
 	deferred   bool              // the last poll was of an altSource: it does not count as a try
 	forwarders []feedring.PeerID // of the notify that told it, in large groups
 	InFlight   bool              // a poll is under way
+	taking     bool              // … or rather an answer that came with a notify is stored
 	queued     bool              // a poll waits for others to end
 	Tries      int               // failed polls since anybody advertised it
 	Failures   int               // failed polls since one brought an entry, or its publisher an answer

@@ -18,11 +18,14 @@ type (
 		Entries int
 	}
 	// Appended says that a batch is on disk, through Head. Failed says that it
-	// is not, and Head is where the store stands.
+	// is not, and Head is where the store stands. Answer, if it is not empty, is
+	// what a poll after After is answered now: it may travel with the notify.
 	Appended struct {
 		Batch  uint64
 		Head   feedring.Head
 		Failed bool
+		After  feedring.Position
+		Answer []byte
 	}
 	// Fetched is the outcome of Fetch: the store now holds everything through
 	// Head, and Known is the newest entry that the other side showed, verified:
@@ -62,7 +65,8 @@ type (
 	// Fetch polls Feed from a peer; Fetched follows. Entries seen before Fresh
 	// are left out, but for the newest where all are. Proof stores nothing: only
 	// Fetched.Known is wanted. Entries that are held and were seen before Gap
-	// (zero: Fresh) may be followed by a gap.
+	// (zero: Fresh) may be followed by a gap. If Answer is not empty, it is the
+	// answer, and is checked and stored as one: the peer is not polled.
 	Fetch struct {
 		Group feedring.GroupID
 		Feed  feedring.FeedRef
@@ -71,6 +75,8 @@ type (
 		Fresh time.Time
 		Gap   time.Time
 		Proof bool
+
+		Answer []byte
 	}
 	// Wake tells followers of Feed that the store holds more.
 	Wake struct {
@@ -86,6 +92,16 @@ func (Append) IsOutput()   {}
 func (Unplaced) IsOutput() {}
 func (Fetch) IsOutput()    {}
 func (Wake) IsOutput()     {}
+
+// MaxAnswer is the longest answer that travels with a notify, in bytes: it goes to all
+// members, those that have the entry already included.
+const MaxAnswer = 4 << 10
+
+// Answer is what a publisher answers a poll after a position, packed by its driver.
+type Answer struct {
+	After feedring.Position
+	Part  []byte // empty: none is known
+}
 
 // Bounds of a holder's report that it dropped entries which are fresh here: any two clocks differ by seconds, and a
 // report makes others promise less while few may serve.

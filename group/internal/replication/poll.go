@@ -41,11 +41,34 @@ func (r *Replicator) OnAdvertised(ref feedring.FeedRef, pos feedring.Position, f
 	return true
 }
 
-// OnNotify is OnAdvertised with the forwarders that a large group's notify lists.
-func (r *Replicator) OnNotify(head feedring.Head, forwarders []feedring.PeerID, from feedring.PeerID) {
-	if len(forwarders) <= maxForwarders && r.OnAdvertised(head.Feed, head.Position, from) && r.group.Large() {
+// OnNotify is OnAdvertised with the forwarders that a large group's notify lists, and with the answer that a publisher's
+// own notify may bring.
+func (r *Replicator) OnNotify(head feedring.Head, answer Answer, forwarders []feedring.PeerID, from feedring.PeerID) {
+	if len(forwarders) > maxForwarders {
+		return
+	}
+	if r.OnAdvertised(head.Feed, head.Position, from) && r.group.Large() {
 		r.Heads[head.Feed].forwarders = forwarders
 	}
+	r.take(head.Feed, answer, from)
+}
+
+// take has an answer stored that came with a notify, instead of a poll that would bring the same. Only the publisher
+// itself may save the poll: others could occupy the feed with answers in which its newest entries are missing. An answer
+// that continues elsewhere than here leaves a gap that only a poll closes.
+func (r *Replicator) take(ref feedring.FeedRef, answer Answer, from feedring.PeerID) {
+	if len(answer.Part) == 0 || len(answer.Part) > MaxAnswer || from != ref.Publisher {
+		return
+	}
+	h := r.Heads[ref]
+	if h == nil || h.Pos != answer.After || !h.behind() || h.InFlight || h.queued || h.Unobtainable() || !r.Polls.room(ref.Publisher) {
+		return
+	}
+	h.InFlight, h.taking, h.deferred = true, true, false
+	r.Polls.Begin(ref.Publisher)
+	f := r.Request(ref, h.Pos, from)
+	f.Answer = answer.Part
+	r.group.Emit(f)
 }
 
 // retryFrom records another holder of a position that polls failed to fetch. It is polled next and soon: the next try
@@ -185,7 +208,8 @@ func (r *Replicator) OnFetched(s Fetched) {
 	if h == nil || !h.InFlight {
 		return
 	}
-	h.InFlight = false
+	taken := h.taking
+	h.InFlight, h.taking = false, false
 	r.Polls.end(s.Feed.Publisher)
 	r.pollWaiting()
 	r.group.Dropped(s.Dropped)
@@ -211,6 +235,10 @@ func (r *Replicator) OnFetched(s Fetched) {
 		h.Tries, h.altSource = 0, ""
 		return
 	}
+	if taken && (s.Failed || !progress) {
+		r.mistook(s.Feed, h)
+		return
+	}
 	if h.altSource == s.From {
 		h.altSource = "" // it advertised while it was polled
 	}
@@ -223,6 +251,13 @@ func (r *Replicator) OnFetched(s Fetched) {
 		h.Advertised = maxPosition(h.Pos, s.Known.Position) // somebody advertised more than there is
 	}
 	r.failed(s.Feed, h)
+}
+
+// mistook polls what an answer that came with a notify did not bring. It counts as a failed poll, but nobody waits for
+// the next: no peer was asked yet.
+func (r *Replicator) mistook(ref feedring.FeedRef, h *Head) {
+	r.countFailure(h)
+	r.pollIn(ref, h, r.group.Jitter(r.Spread()))
 }
 
 // credit counts entries that were polled from a neighbour.
@@ -242,14 +277,12 @@ func (r *Replicator) forward(ref feedring.FeedRef, h *Head, from feedring.PeerID
 	}
 	forwarders := append(h.forwarders[:len(h.forwarders):len(h.forwarders)], r.cfg.Self)
 	h.forwarders = nil
-	r.group.Announce(feedring.Head{Feed: ref, Position: h.Pos, Hash: h.Hash}, forwarders, from)
+	r.group.Announce(feedring.Head{Feed: ref, Position: h.Pos, Hash: h.Hash}, Answer{}, forwarders, from)
 }
 
 // failed waits longer from try to try, and gives up in the end: whoever advertises the feed next begins again.
 func (r *Replicator) failed(ref feedring.FeedRef, h *Head) {
-	if h.Failures++; h.Failures == MaxFailures {
-		r.changed = true // the mark waits for this feed no more
-	}
+	r.countFailure(h)
 	if !h.deferred {
 		h.Tries++
 	}
@@ -265,6 +298,12 @@ func (r *Replicator) failed(ref feedring.FeedRef, h *Head) {
 		wait = r.cfg.Refresh / 20
 	}
 	r.pollIn(ref, h, wait/2+r.group.Jitter(wait/2))
+}
+
+func (r *Replicator) countFailure(h *Head) {
+	if h.Failures++; h.Failures == MaxFailures {
+		r.changed = true // the mark waits for this feed no more
+	}
 }
 
 // pollWaiting polls the next feed that waited for room.

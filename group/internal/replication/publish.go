@@ -119,12 +119,20 @@ func (r *Replicator) OnAppended(a Appended) {
 	ref := r.ownRef(url)
 	if h := r.Head(ref); h != nil && a.Head.Position.Compare(h.Pos) > 0 {
 		r.advance(ref, h, a.Head.Position, a.Head.Hash)
-		r.group.Announce(feedring.Head{Feed: ref, Position: h.Pos, Hash: h.Hash}, nil, "")
+		r.group.Announce(feedring.Head{Feed: ref, Position: h.Pos, Hash: h.Hash}, r.answerOf(a), nil, "")
 		r.group.Emit(Wake{Feed: ref, Through: h.Pos})
 	}
 	if awaited {
 		r.publishNext(o)
 	}
+}
+
+// answerOf is what goes to the members with the notify of a batch. In a large group few of them hear the publisher itself.
+func (r *Replicator) answerOf(a Appended) Answer {
+	if r.group.Large() || len(a.Answer) == 0 || len(a.Answer) > MaxAnswer {
+		return Answer{}
+	}
+	return Answer{After: a.After, Part: a.Answer}
 }
 
 // onOwnAdvertised: another member says that it holds more of an own feed than this peer made. Before this life publishes

@@ -48,8 +48,8 @@ type Membership interface {
 	PollSet(feedring.FeedRef) bool
 	// EpochChanged puts the epoch of an own feed into the row.
 	EpochChanged(url string, epoch uint64)
-	// Announce notifies the members of a head, but for one of them.
-	Announce(head feedring.Head, forwarders []feedring.PeerID, but feedring.PeerID)
+	// Announce notifies the members of a head, but for one of them. The answer goes along.
+	Announce(head feedring.Head, answer Answer, forwarders []feedring.PeerID, but feedring.PeerID)
 	AskHeads(of feedring.PeerID, after feedring.FeedRef)
 	// Credit counts entries that a neighbour gave.
 	Credit(from feedring.PeerID, entries int)

@@ -18,13 +18,14 @@ type fake struct {
 	out []Output
 }
 
-func (f *fake) Now() time.Time                                             { return f.now }
-func (f *fake) Emit(o Output)                                              { f.out = append(f.out, o) }
-func (f *fake) Acknowledged() bool                                         { return false }
-func (f *fake) Present() []feedring.PeerID                                 { return nil }
-func (f *fake) Neighbours() []feedring.PeerID                              { return nil }
-func (f *fake) Announce(feedring.Head, []feedring.PeerID, feedring.PeerID) {}
-func (f *fake) EpochChanged(string, uint64)                                {}
+func (f *fake) Now() time.Time                                                     { return f.now }
+func (f *fake) Large() bool                                                        { return false }
+func (f *fake) Emit(o Output)                                                      { f.out = append(f.out, o) }
+func (f *fake) Acknowledged() bool                                                 { return false }
+func (f *fake) Present() []feedring.PeerID                                         { return nil }
+func (f *fake) Neighbours() []feedring.PeerID                                      { return nil }
+func (f *fake) Announce(feedring.Head, Answer, []feedring.PeerID, feedring.PeerID) {}
+func (f *fake) EpochChanged(string, uint64)                                        {}
 
 // Member knows this peer alone.
 func (f *fake) Member(p feedring.PeerID) (m catalogue.Member) {

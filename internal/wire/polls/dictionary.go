@@ -29,6 +29,9 @@ func NewDictionary(ref feedring.FeedRef, payload []byte, hash [32]byte) Dictiona
 	return Dictionary{whole: whole[max(0, len(whole)-deflateWindow):], bare: bare}
 }
 
+// Bare is what is known to who does not hold the entry.
+func (d Dictionary) Bare() Dictionary { return Dictionary{whole: d.bare, bare: d.bare} }
+
 // Name is what a poll says of a dictionary: who makes the same name has the same
 // bytes, as far as it matters for what is signed anyhow.
 func (d Dictionary) Name() string {

@@ -63,6 +63,12 @@ type wall struct{}
 
 func (wall) Now() time.Time { return time.Now() }
 
+// Answers tell what goes to the members with the notify.
+type Answers interface {
+	// Answer is what a poll of a feed after a position is answered; nil: it is polled.
+	Answer(ref feedring.FeedRef, after feedring.Position) []byte
+}
+
 // Config is what a Publisher works with.
 type Config struct {
 	Self     feedring.PeerID
@@ -71,6 +77,7 @@ type Config struct {
 	Share    feedring.Share // how much of an entry leaves this peer, where its feed does not say
 	Loop     Loop
 	Readers  Readers
+	Answers  Answers
 	Tasks    *tasks.Group
 	Identity Identity // nil: no other process has this peer's key
 	Mirrors  Mirrors  // nil: nobody else publishes this peer's feeds
@@ -169,8 +176,13 @@ func (p *Publisher) Assign(o group.Append) {
 		}
 		// The entries are written whatever becomes of the caller: the
 		// positions are taken.
-		head, err := p.Write(context.Background(), b.spec, b.entries, o.First)
-		p.Loop.Tell(o.Group, group.Appended{Batch: o.Batch, Head: head, Failed: err != nil})
+		done := group.Appended{Batch: o.Batch, After: p.Store.LogHead(o.Feed).Position}
+		var err error
+		if done.Head, err = p.Write(context.Background(), b.spec, b.entries, o.First); err == nil {
+			done.Answer = p.Answers.Answer(o.Feed, done.After)
+		}
+		done.Failed = err != nil
+		p.Loop.Tell(o.Group, done)
 		b.done <- err
 	})
 }

@@ -3,6 +3,7 @@ package publish
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -143,12 +144,19 @@ func TestPublisherIsToldOfNoPositions(t *testing.T) {
 	})
 }
 
+// answered is what a poll is answered.
+type answered string
+
+func (a answered) Answer(ref feedring.FeedRef, after feedring.Position) []byte {
+	return fmt.Appendf(nil, "%s of %s after %d", a, ref.URL, after.Sequence)
+}
+
 func TestPublisherAnswersEachAppend(t *testing.T) {
 	s, sealer := nodetest.OpenStore(t), nodetest.NewSealer(t)
 	ref := feedring.FeedRef{URL: nodetest.URL, Publisher: sealer.ID()}
 	told := make(chan group.Input, 8)
 	p := writer(s, sealer)
-	p.Tasks = nodetest.Tasks(t)
+	p.Tasks, p.Answers = nodetest.Tasks(t), answered("all")
 	p.Loop = nodetest.Tell(func(_ feedring.GroupID, in group.Input) { told <- in })
 	first := feedring.Position{Epoch: 5, Sequence: 1}
 	published := make(chan error, 1)
@@ -157,10 +165,12 @@ func TestPublisherAnswersEachAppend(t *testing.T) {
 	p.Assign(group.Append{Batch: ask.Batch, Feed: ref, First: first})
 	if a := (<-told).(group.Appended); a.Failed || a.Batch != ask.Batch || a.Head.Position != (feedring.Position{Epoch: 5, Sequence: 2}) {
 		t.Errorf("told %+v", a)
+	} else if !a.After.IsZero() || string(a.Answer) != "all of "+ref.URL+" after 0" {
+		t.Errorf("the members are sent %q, after %v", a.Answer, a.After)
 	}
 	nodetest.Check(t, <-published)
 	p.Assign(group.Append{Batch: 99, Feed: ref, First: feedring.Position{Epoch: 5, Sequence: 3}}) // its caller is gone
-	if a := (<-told).(group.Appended); !a.Failed || a.Batch != 99 || a.Head.Position.Sequence != 2 || a.Head.Hash == [32]byte{} {
+	if a := (<-told).(group.Appended); !a.Failed || a.Batch != 99 || a.Head.Position.Sequence != 2 || a.Head.Hash == [32]byte{} || len(a.Answer) > 0 {
 		t.Errorf("told %+v", a)
 	}
 }

@@ -33,19 +33,26 @@ var (
 	errAhead   = errors.New("the entry is of a far future: a clock is wrong")
 )
 
-// Fetch does group.Fetch: it polls off the loop and reports back exactly once.
+// Fetch does group.Fetch: it polls, or takes the answer that is there, off the loop and reports back exactly once.
 func (r *Replicator) Fetch(o group.Fetch) {
 	r.Tasks.Run(func() {
-		select {
-		case r.places <- struct{}{}:
-			defer func() { <-r.places }()
-		case <-r.ctx.Done():
-			return
+		var got group.Fetched
+		var err error
+		if len(o.Answer) > 0 {
+			got, err = r.take(o)
+		} else {
+			select {
+			case r.places <- struct{}{}:
+				defer func() { <-r.places }()
+			case <-r.ctx.Done():
+				return
+			}
+			if got, err = r.poll(o); err != nil && r.ctx.Err() == nil {
+				r.Host.Suspect(o.From)
+			}
 		}
-		got, err := r.poll(o)
 		if err != nil && r.ctx.Err() == nil {
-			r.Host.Suspect(o.From)
-			r.Log.Debug("poll failed", "feed", o.Feed.URL, "from", o.From.Short(), "err", err)
+			r.Log.Debug("poll failed", "feed", o.Feed.URL, "from", o.From.Short(), "notified", len(o.Answer) > 0, "err", err)
 		}
 		r.copies.afterPoll(o, got.Known)
 		got.Head, got.Failed = r.Store.LogHead(o.Feed), err != nil

@@ -1825,10 +1825,14 @@ func (x *Replace) GetSecondary() []byte {
 
 // Notify announces a persisted entry (verb "notify").
 type Notify struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Header        *Header                `protobuf:"bytes,1,opt,name=header,proto3" json:"header,omitempty"`
-	Head          *Head                  `protobuf:"bytes,2,opt,name=head,proto3" json:"head,omitempty"`
-	Path          [][]byte               `protobuf:"bytes,3,rep,name=path,proto3" json:"path,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Header *Header                `protobuf:"bytes,1,opt,name=header,proto3" json:"header,omitempty"`
+	Head   *Head                  `protobuf:"bytes,2,opt,name=head,proto3" json:"head,omitempty"`
+	Path   [][]byte               `protobuf:"bytes,3,rep,name=path,proto3" json:"path,omitempty"`
+	// From the publisher only: what it answers a poll of the feed after this position, a
+	// whole PollPart of at most 4 KiB, as one of the last part is.
+	After         *Position `protobuf:"bytes,4,opt,name=after,proto3" json:"after,omitempty"`
+	Answer        []byte    `protobuf:"bytes,5,opt,name=answer,proto3" json:"answer,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1880,6 +1884,20 @@ func (x *Notify) GetHead() *Head {
 func (x *Notify) GetPath() [][]byte {
 	if x != nil {
 		return x.Path
+	}
+	return nil
+}
+
+func (x *Notify) GetAfter() *Position {
+	if x != nil {
+		return x.After
+	}
+	return nil
+}
+
+func (x *Notify) GetAnswer() []byte {
+	if x != nil {
+		return x.Answer
 	}
 	return nil
 }
@@ -2815,11 +2833,13 @@ const file_feedring_v1_group_proto_rawDesc = "" +
 	"\facknowledged\x18\x05 \x01(\bR\facknowledged\"T\n" +
 	"\aReplace\x12+\n" +
 	"\x06header\x18\x01 \x01(\v2\x13.feedring.v1.HeaderR\x06header\x12\x1c\n" +
-	"\tsecondary\x18\x02 \x01(\fR\tsecondary\"p\n" +
+	"\tsecondary\x18\x02 \x01(\fR\tsecondary\"\xb5\x01\n" +
 	"\x06Notify\x12+\n" +
 	"\x06header\x18\x01 \x01(\v2\x13.feedring.v1.HeaderR\x06header\x12%\n" +
 	"\x04head\x18\x02 \x01(\v2\x11.feedring.v1.HeadR\x04head\x12\x12\n" +
-	"\x04path\x18\x03 \x03(\fR\x04path\"\xd3\x01\n" +
+	"\x04path\x18\x03 \x03(\fR\x04path\x12+\n" +
+	"\x05after\x18\x04 \x01(\v2\x15.feedring.v1.PositionR\x05after\x12\x16\n" +
+	"\x06answer\x18\x05 \x01(\fR\x06answer\"\xd3\x01\n" +
 	"\x05Place\x12+\n" +
 	"\x06header\x18\x01 \x01(\v2\x13.feedring.v1.HeaderR\x06header\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\fR\x02id\x12\x18\n" +
@@ -2943,7 +2963,8 @@ var file_feedring_v1_group_proto_goTypes = []any{
 	(*FeedRef)(nil),      // 41: feedring.v1.FeedRef
 	(*Sealed)(nil),       // 42: feedring.v1.Sealed
 	(*Head)(nil),         // 43: feedring.v1.Head
-	(*Grant)(nil),        // 44: feedring.v1.Grant
+	(*Position)(nil),     // 44: feedring.v1.Position
+	(*Grant)(nil),        // 45: feedring.v1.Grant
 }
 var file_feedring_v1_group_proto_depIdxs = []int32{
 	39, // 0: feedring.v1.Header.term:type_name -> feedring.v1.Term
@@ -2994,25 +3015,26 @@ var file_feedring_v1_group_proto_depIdxs = []int32{
 	0,  // 45: feedring.v1.Replace.header:type_name -> feedring.v1.Header
 	0,  // 46: feedring.v1.Notify.header:type_name -> feedring.v1.Header
 	43, // 47: feedring.v1.Notify.head:type_name -> feedring.v1.Head
-	0,  // 48: feedring.v1.Place.header:type_name -> feedring.v1.Header
-	0,  // 49: feedring.v1.Placed.header:type_name -> feedring.v1.Header
-	44, // 50: feedring.v1.Placed.grants:type_name -> feedring.v1.Grant
-	0,  // 51: feedring.v1.Assign.header:type_name -> feedring.v1.Header
-	41, // 52: feedring.v1.Assign.copies:type_name -> feedring.v1.FeedRef
-	0,  // 53: feedring.v1.Assigned.header:type_name -> feedring.v1.Header
-	41, // 54: feedring.v1.Assigned.copies:type_name -> feedring.v1.FeedRef
-	0,  // 55: feedring.v1.TurnsWanted.header:type_name -> feedring.v1.Header
-	34, // 56: feedring.v1.TurnsWanted.feeds:type_name -> feedring.v1.TurnWanted
-	35, // 57: feedring.v1.TurnWanted.last:type_name -> feedring.v1.LastLook
-	0,  // 58: feedring.v1.Turns.header:type_name -> feedring.v1.Header
-	37, // 59: feedring.v1.Turns.feeds:type_name -> feedring.v1.FeedTurns
-	35, // 60: feedring.v1.FeedTurns.last:type_name -> feedring.v1.LastLook
-	0,  // 61: feedring.v1.Urge.header:type_name -> feedring.v1.Header
-	62, // [62:62] is the sub-list for method output_type
-	62, // [62:62] is the sub-list for method input_type
-	62, // [62:62] is the sub-list for extension type_name
-	62, // [62:62] is the sub-list for extension extendee
-	0,  // [0:62] is the sub-list for field type_name
+	44, // 48: feedring.v1.Notify.after:type_name -> feedring.v1.Position
+	0,  // 49: feedring.v1.Place.header:type_name -> feedring.v1.Header
+	0,  // 50: feedring.v1.Placed.header:type_name -> feedring.v1.Header
+	45, // 51: feedring.v1.Placed.grants:type_name -> feedring.v1.Grant
+	0,  // 52: feedring.v1.Assign.header:type_name -> feedring.v1.Header
+	41, // 53: feedring.v1.Assign.copies:type_name -> feedring.v1.FeedRef
+	0,  // 54: feedring.v1.Assigned.header:type_name -> feedring.v1.Header
+	41, // 55: feedring.v1.Assigned.copies:type_name -> feedring.v1.FeedRef
+	0,  // 56: feedring.v1.TurnsWanted.header:type_name -> feedring.v1.Header
+	34, // 57: feedring.v1.TurnsWanted.feeds:type_name -> feedring.v1.TurnWanted
+	35, // 58: feedring.v1.TurnWanted.last:type_name -> feedring.v1.LastLook
+	0,  // 59: feedring.v1.Turns.header:type_name -> feedring.v1.Header
+	37, // 60: feedring.v1.Turns.feeds:type_name -> feedring.v1.FeedTurns
+	35, // 61: feedring.v1.FeedTurns.last:type_name -> feedring.v1.LastLook
+	0,  // 62: feedring.v1.Urge.header:type_name -> feedring.v1.Header
+	63, // [63:63] is the sub-list for method output_type
+	63, // [63:63] is the sub-list for method input_type
+	63, // [63:63] is the sub-list for extension type_name
+	63, // [63:63] is the sub-list for extension extendee
+	0,  // [0:63] is the sub-list for field type_name
 }
 
 func init() { file_feedring_v1_group_proto_init() }
