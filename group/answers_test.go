@@ -172,3 +172,26 @@ func TestWhichAnswersTravel(t *testing.T) {
 		}
 	}
 }
+
+// A peer that holds the beginning of a log, the rest of which is fresh nowhere any more, does not go on polling for it:
+// what is published next would wait for the next try.
+func TestEntriesThatAreNotFreshCountAsHeld(t *testing.T) {
+	c, m, news, other := notified(t)
+	ref := news.Head.Feed
+	plain := news
+	plain.Answer = nil
+	if polls, _ := fetches(c, m, Receive{From: other, Message: plain}); len(polls) != 1 {
+		t.Fatalf("it polls %v", polls)
+	}
+	held := feedring.Head{Feed: ref, Position: news.After}
+	if polls, _ := fetches(c, m, Fetched{Feed: ref, From: other, Head: held, Known: news.Head}); len(polls) > 0 {
+		t.Errorf("it polls %v", polls)
+	}
+	if h := m.replicator.Heads[ref]; h.Pos != news.Head.Position || h.Tries > 0 {
+		t.Errorf("it is at %v after %d tries", h.Pos, h.Tries)
+	}
+	news.Head.Position.Sequence, news.After.Sequence = 3, 2
+	if polls, taken := fetches(c, m, Receive{From: ref.Publisher, Message: news}); len(polls) > 0 || len(taken) != 1 {
+		t.Errorf("of the next entry it polls %v and takes %v", polls, taken)
+	}
+}

@@ -223,8 +223,8 @@ func (r *Replicator) OnFetched(s Fetched) {
 		r.advance(s.Feed, h, s.Head.Position, s.Head.Hash)
 		r.group.Emit(Wake{Feed: s.Feed, Through: h.Pos})
 		r.forward(s.Feed, h, s.From)
-	case !s.Failed && h.Pos.IsZero() && !s.Known.Position.IsZero():
-		// Nothing that the other side holds is fresh: all of it counts as held.
+	case !s.Failed && s.Known.Position.Compare(h.Pos) > 0:
+		// Nothing more that the other side holds is fresh: all of it counts as held.
 		r.advance(s.Feed, h, s.Known.Position, s.Known.Hash)
 		progress = true
 	}
