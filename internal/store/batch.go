@@ -19,6 +19,9 @@ type batch struct {
 	last      rows.RefID // the greatest number given, this batch included
 	changed   map[feedring.FeedRef]heads.State
 	forgotten map[rows.RefID]feedring.FeedRef
+	holes     *heads.Holes
+	holed     bool // holes changed
+	lost      []feedring.Position
 	number    uint64 // of its journal row, if it has one
 	indexed   []byte // keys of its new index rows
 	err       error  // the first row that could not be added: nothing is committed
@@ -26,7 +29,7 @@ type batch struct {
 
 func newBatch(s *Store) *batch {
 	return &batch{
-		Batch: s.values.Begin(s.db), heads: &s.heads, last: s.heads.Last(),
+		Batch: s.values.Begin(s.db), heads: &s.heads, holes: &s.holes, last: s.heads.Last(),
 		number: s.journal.Load() + 1, changed: make(map[feedring.FeedRef]heads.State), forgotten: make(map[rows.RefID]feedring.FeedRef),
 	}
 }
@@ -143,6 +146,7 @@ func (b *batch) add(it *Item) {
 	state = b.change(state)
 	row := rows.EncodeLog(it)
 	b.keep(b.Add(rows.LogKey(state.ID, it.Position), row))
+	b.fill(state.ID, func(p feedring.Position) bool { return p == it.Position })
 	b.retract(state.ID, it)
 	published, at, found := b.newest(state.ID, it.ID)
 	switch {

@@ -11,8 +11,11 @@ import (
 	"github.com/feedring/feedring/internal/store/values"
 )
 
-// loadHeads replaces all heads by those on disk.
+// loadHeads replaces all heads, and the holes in their logs, by those on disk.
 func (s *Store) loadHeads(db *badger.DB) error {
+	if err := s.loadHoles(db); err != nil {
+		return err
+	}
 	return s.heads.Replace(func(yield func(heads.State, error) bool) {
 		err := s.values.View(db, func(txn values.Txn) error {
 			return txn.Each([]byte{rows.KeyRef}, nil, func(item values.Row) (bool, error) {

@@ -1,6 +1,9 @@
 package store
 
 import (
+	"context"
+
+	"github.com/dgraph-io/badger/v4"
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/store/find"
 	"github.com/feedring/feedring/internal/store/heads"
@@ -9,7 +12,9 @@ import (
 )
 
 // An entry that was stored and cannot be read any more is one entry's loss: whoever
-// reads it is told that it is not there, and the writer takes it out of the log.
+// reads it is told that it is not there, and the writer takes it out of the log. What
+// is left is a hole, which is told to nobody as if nothing had been there, until the
+// entry was polled again.
 
 // loseDamaged takes an entry out of the log that a reader found damaged.
 func (s *Store) loseDamaged(d *values.Damage) {
@@ -47,6 +52,8 @@ func (s *Store) Damaged() int { return int(s.damaged.Load()) }
 
 // lose removes the rows of an entry that cannot be read, and takes it out of state.
 func (b *batch) lose(state *heads.State, p feedring.Position) error {
+	b.set(rows.HoleKey(state.ID, p), old)
+	b.holed, b.lost = true, append(b.lost, p)
 	b.del(rows.LogKey(state.ID, p))
 	b.del(rows.OldKey(state.ID, p))
 	err := b.Each(rows.VersionPrefix(state.ID), nil, func(row values.Row) (bool, error) {
@@ -69,4 +76,91 @@ func (b *batch) lose(state *heads.State, p feedring.Position) error {
 		})
 	}
 	return err
+}
+
+// fill ends the holes in a log whose position is wanted.
+func (b *batch) fill(id rows.RefID, wanted func(feedring.Position) bool) {
+	for _, p := range append(b.lost, b.holes.Of(id)...) {
+		if wanted(p) {
+			b.del(rows.HoleKey(id, p))
+			b.holed = true
+		}
+	}
+}
+
+// loadHoles reads which logs have holes.
+func (s *Store) loadHoles(db *badger.DB) error {
+	of := make(map[rows.RefID][]feedring.Position)
+	err := s.values.View(db, func(txn values.Txn) error {
+		return txn.Each([]byte{rows.KeyHole}, nil, func(row values.Row) (bool, error) {
+			if id, p, ok := rows.LogPlace(row.Key()); ok {
+				of[id] = append(of[id], p)
+			}
+			return true, nil
+		})
+	})
+	s.holes.Replace(of)
+	if len(of) > 0 {
+		s.tellLost()
+	}
+	return err
+}
+
+// noteHoles takes over that holes changed.
+func (s *Store) noteHoles() {
+	if err := s.loadHoles(s.db); err != nil {
+		s.opts.Log.Warn("store: reading which entries were lost", "err", err)
+	}
+}
+
+func (s *Store) tellLost() {
+	select {
+	case s.lost <- struct{}{}:
+	default:
+	}
+}
+
+// Lost is ready after entries were found damaged. It is for one listener.
+func (s *Store) Lost() <-chan struct{} { return s.lost }
+
+// NextHole returns the first place after a position of ref whose entry was damaged,
+// and whether there is one.
+func (s *Store) NextHole(ref feedring.FeedRef, after feedring.Position) (feedring.Position, bool) {
+	state, ok := s.heads.Get(ref)
+	if !ok {
+		return feedring.Position{}, false
+	}
+	for _, p := range s.holes.Of(state.ID) {
+		if p.Compare(after) > 0 {
+			return p, true
+		}
+	}
+	return feedring.Position{}, false
+}
+
+// BeforeHoles returns, of each feed with a hole, the entry before the first one, for
+// whom knows the entries after it to poll them: zero where none is held.
+func (s *Store) BeforeHoles() []feedring.Head {
+	var all []feedring.Head
+	for _, id := range s.holes.Feeds() {
+		ref, ok := s.heads.Ref(id)
+		holes := s.holes.Of(id)
+		if !ok || len(holes) == 0 {
+			continue
+		}
+		before := feedring.Head{Feed: ref}
+		err := s.view(func(txn values.Txn) error {
+			return s.eachLog(context.Background(), txn, id, feedring.Position{}, func(p feedring.Position, r *rows.Log) bool {
+				if r == nil || p.Compare(holes[0]) > 0 {
+					return false
+				}
+				before.Position, before.Hash = p, r.Hash
+				return true
+			})
+		})
+		if err == nil {
+			all = append(all, before)
+		}
+	}
+	return all
 }

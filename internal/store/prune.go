@@ -104,6 +104,7 @@ func (s *Store) dropSome(ctx context.Context, b *batch, ref feedring.FeedRef, ol
 		b.remove(state.ID, drop[i].at, &drop[i].row, forget)
 	}
 	state.Count -= len(drop)
+	b.fill(state.ID, func(p feedring.Position) bool { return state.First.IsZero() || p.Compare(state.First) < 0 })
 	switch {
 	case forget && !more:
 		b.forget(state)

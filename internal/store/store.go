@@ -40,10 +40,12 @@ type Store struct {
 
 	values  *values.Table // the writer's, but for reading
 	heads   heads.Table
+	holes   heads.Holes
 	trimmer trimmer // the writer's
 	upkeep  upkeep  // the writer's
 
 	damaged atomic.Int64 // entries found damaged
+	lost    chan struct{}
 
 	journal atomic.Uint64 // number of the last journal row
 	news    chan struct{}
@@ -69,6 +71,7 @@ func Open(dir string, o Options) (*Store, error) {
 		trimmer:  trimmer{busy: trimBusy, look: true},
 		upkeep:   upkeep{busy: stepBusy},
 		news:     make(chan struct{}, 1),
+		lost:     make(chan struct{}, 1),
 		requests: make(chan *request), quit: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	db, err := s.openDB(fromDisk)

@@ -155,6 +155,9 @@ func (s *Store) commit(b *batch) error {
 	b.Committed()
 	s.failed.Store(nil)
 	s.heads.Install(b.changed, b.forgotten)
+	if b.holed {
+		s.noteHoles()
+	}
 	if len(b.indexed) > 0 {
 		s.noted(b.number)
 	}

@@ -65,6 +65,13 @@ func OldKey(id RefID, p feedring.Position) []byte {
 	return key
 }
 
+// HoleKey is the place of the row which says that the entry at p was damaged.
+func HoleKey(id RefID, p feedring.Position) []byte {
+	key := LogKey(id, p)
+	key[0] = KeyHole
+	return key
+}
+
 // LogKey is the place of a log row.
 func LogKey(id RefID, p feedring.Position) []byte {
 	return appendPosition(LogPrefix(id), p)

@@ -50,6 +50,9 @@ func (r *Replicator) Fetch(o group.Fetch) {
 			if got, err = r.poll(o); err != nil && r.ctx.Err() == nil {
 				r.Host.Suspect(o.From)
 			}
+			if err == nil {
+				r.mend(o.Feed, o.From)
+			}
 		}
 		if err != nil && r.ctx.Err() == nil {
 			r.Log.Debug("poll failed", "feed", o.Feed.URL, "from", o.From.Short(), "notified", len(o.Answer) > 0, "err", err)

@@ -90,6 +90,7 @@ func New(ctx context.Context, cfg Config) (*Replicator, error) {
 		return nil, err
 	}
 	r.prunes.waiting = make(map[feedring.GroupID]time.Time)
+	cfg.Tasks.Run(r.mendLost)
 	return r, nil
 }
 

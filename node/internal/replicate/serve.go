@@ -155,8 +155,13 @@ func (r *Replicator) pollPart(ref feedring.FeedRef, after feedring.Position, fre
 		}
 		h, _ = r.Store.Head(ref) // again: the log has grown
 		rows += len(items)
+		hole, holed := r.Store.NextHole(ref, after)
 		for i := range items {
 			it := &items[i]
+			if holed && it.Position.Compare(hole) > 0 {
+				items = items[:i] // a poller would take the gap for something withheld
+				break
+			}
 			after = it.Position
 			if it.Private || it.Theme != h.Theme {
 				continue
