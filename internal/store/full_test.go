@@ -3,28 +3,35 @@ package store
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
 	"github.com/feedring/feedring"
 )
 
-// meter says that every disk has so many bytes left.
-type meter struct{ bytes int64 }
+// meter says that every disk has so many bytes left. The writer asks after it
+// answered, too.
+type meter struct{ bytes atomic.Int64 }
 
-func (m *meter) Free(string) (int64, error) { return m.bytes, nil }
+func newMeter(bytes int64) *meter {
+	m := &meter{}
+	m.bytes.Store(bytes)
+	return m
+}
+
+func (m *meter) Free(string) (int64, error) { return m.bytes.Load(), nil }
 
 // TestFull has a disk that fills up, lets room be made, and works again.
 func TestFull(t *testing.T) {
 	s := open(t, t.TempDir(), Options{})
-	left := &meter{1 << 30}
-	// Every write asks, and the writer is idle whenever left changes.
+	left := newMeter(1 << 30)
 	s.disk.Meter = left
 	fill(t, s, 20, 20)
 	r := random(3)
 	late := makeItem(r, 0, 50)
 
-	left.bytes = defaultReserve - 1
+	left.bytes.Store(defaultReserve - 1)
 	if err := s.Append(ctx, []Item{late}); !errors.Is(err, ErrFull) {
 		t.Errorf("append on a full disk: %v", err)
 	}
@@ -38,7 +45,7 @@ func TestFull(t *testing.T) {
 	if err != nil || n != 20 {
 		t.Errorf("prune on a full disk: %d, %v", n, err)
 	}
-	left.bytes = defaultReserve
+	left.bytes.Store(defaultReserve)
 	mustAppend(t, s, late)
 }
 
@@ -67,14 +74,14 @@ func TestWriteFails(t *testing.T) {
 // again.
 func TestRefuses(t *testing.T) {
 	s := open(t, t.TempDir(), Options{})
-	left := &meter{1 << 30}
+	left := newMeter(1 << 30)
 	s.disk.Meter = left
 	check(t, s.Refuses())
-	left.bytes = defaultReserve - 1
+	left.bytes.Store(defaultReserve - 1)
 	if err := s.Refuses(); !errors.Is(err, ErrFull) {
 		t.Errorf("a full disk: %v", err)
 	}
-	left.bytes = 1 << 30
+	left.bytes.Store(1 << 30)
 	check(t, s.Refuses())
 	s.failure = syscall.ENOSPC
 	if err := s.Put(ctx, BucketMeta, "a", nil); !errors.Is(err, ErrFull) {

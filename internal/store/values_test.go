@@ -161,12 +161,13 @@ func TestUpgradeMovesValues(t *testing.T) {
 			t.Fatal("the tables hold no text")
 		}
 		s = open(t, dir, Options{})
+		s.upkeep.busy = -1
 		for n := range 12 {
 			if n == 4 {
 				check(t, s.Close())
 				s = open(t, dir, Options{})
+				s.upkeep.busy = -1
 			}
-			s.upkeep.busy = -1
 			act(t, r, s, d)
 			compare(t, r, s, d)
 		}
@@ -197,6 +198,8 @@ func TestErased(t *testing.T) {
 	for _, ends := range []bool{false, true} {
 		dir := t.TempDir()
 		s := open(t, dir, Options{})
+		left := newMeter(1 << 30)
+		s.disk.Meter = left
 		r := random(1)
 		it, other, back := makeItem(r, 0, 0), makeItem(r, 1, 1), makeItem(r, 0, 2)
 		it.Text, it.Payload = []byte(" unheardof "), append([]byte("unheardof"), it.Payload...)
@@ -208,7 +211,7 @@ func TestErased(t *testing.T) {
 			t.Fatal("they were never there")
 		}
 		if ends { // the writer cannot settle: the disk is too full
-			s.disk.Meter = &meter{defaultReserve / 4}
+			left.bytes.Store(defaultReserve / 4)
 			var places []segment.Place
 			check(t, s.view(func(txn values.Txn) error {
 				return txn.Each([]byte{rows.KeyLog}, nil, func(row values.Row) (bool, error) {
@@ -315,10 +318,49 @@ func TestDamagedEntryIsOneEntrysLoss(t *testing.T) {
 	}
 	checkOld(t, s)
 	checkValues(t, s)
+	for range 2 { // also after it is opened again
+		if at, holed := s.NextHole(items[4].Ref, feedring.Position{}); !holed || at != items[4].Position {
+			t.Errorf("the hole is at %v, %t", at, holed)
+		}
+		if before := s.BeforeHoles(); len(before) != 1 || before[0].Position != items[3].Position || before[0].Hash != items[3].Hash {
+			t.Errorf("before it is %v", before)
+		}
+		check(t, s.Close())
+		s = open(t, dir, Options{})
+	}
 	mustAppend(t, s, items[4])
+	if len(s.BeforeHoles()) > 0 {
+		t.Error("there is still a hole")
+	}
 	got, err := s.Scan(ctx, items[0].Ref, feedring.Position{}, 0, 0)
 	check(t, err)
 	same(t, "stored again", got, items)
 	checkOld(t, s)
 	checkValues(t, s)
+}
+
+// TestPruneEndsHoles prunes past a damaged entry, whether it was found or not.
+func TestPruneEndsHoles(t *testing.T) {
+	for _, found := range []bool{true, false} {
+		s := open(t, t.TempDir(), Options{})
+		r := random(1)
+		var items []Item
+		for n := range 10 {
+			items = append(items, makeItem(r, 0, n))
+		}
+		mustAppend(t, s, items...)
+		spoil(t, s, &items[4])
+		if found {
+			_, _ = s.Get(items[4].Ref, items[4].Position)
+			eventually(t, "it is taken out", func() bool { return len(s.BeforeHoles()) == 1 })
+		}
+		_, err := s.Prune(ctx, items[7].Seen, func(feedring.FeedRef) bool { return false })
+		check(t, err)
+		eventually(t, "the hole ends", func() bool { return len(s.BeforeHoles()) == 0 })
+		if head, _ := s.Head(items[0].Ref); head.Count != 3 || head.First != items[7].Position {
+			t.Errorf("head %+v", head)
+		}
+		checkOld(t, s)
+		checkValues(t, s)
+	}
 }

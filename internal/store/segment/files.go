@@ -22,9 +22,10 @@ const maxTries = 1000
 type Files struct {
 	disk Disk
 
-	mu     sync.Mutex
-	open   map[uint32]*list.Element // of *opened
-	recent *list.List               // the least recently used one last
+	mu      sync.Mutex
+	open    map[uint32]*list.Element // of *opened
+	recent  *list.List               // the least recently used one last
+	removed int                      // files so far
 }
 
 type opened struct {
@@ -66,7 +67,9 @@ func (f *Files) List() (map[uint32]int64, error) {
 func (f *Files) Create(id uint32) error {
 	file, err := f.disk.Create(name(id))
 	if err == nil {
+		f.mu.Lock()
 		f.keep(id, file)
+		f.mu.Unlock()
 		err = f.disk.Sync()
 	}
 	if err != nil {
@@ -165,10 +168,11 @@ func (f *Files) Erase(id uint32, places []Place) error {
 // Remove removes a segment.
 func (f *Files) Remove(id uint32) error {
 	f.mu.Lock()
+	defer f.mu.Unlock()
 	if e := f.open[id]; e != nil {
 		f.drop(e)
 	}
-	f.mu.Unlock()
+	f.removed++
 	if err := f.disk.Remove(name(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("removing a segment: %w", err)
 	}
@@ -199,23 +203,29 @@ func (f *Files) with(id uint32, use func(File) error) error {
 
 func (f *Files) file(id uint32) (File, error) {
 	f.mu.Lock()
-	if e := f.open[id]; e != nil {
-		f.recent.MoveToFront(e)
+	defer f.mu.Unlock()
+	for {
+		if e := f.open[id]; e != nil {
+			f.recent.MoveToFront(e)
+			return e.Value.(*opened).file, nil
+		}
+		removed := f.removed
 		f.mu.Unlock()
-		return e.Value.(*opened).file, nil
+		file, err := f.disk.Open(name(id))
+		f.mu.Lock()
+		if err != nil {
+			return nil, err
+		}
+		if removed == f.removed {
+			return f.keep(id, file), nil
+		}
+		_ = file.Close() // it may be the one that was removed
 	}
-	f.mu.Unlock()
-	file, err := f.disk.Open(name(id))
-	if err != nil {
-		return nil, err
-	}
-	return f.keep(id, file), nil
 }
 
-// keep adds an open file and returns it, or the one that another added meanwhile.
+// keep adds an open file and returns it, or the one that another added meanwhile. mu
+// is held.
 func (f *Files) keep(id uint32, file File) File {
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	if e := f.open[id]; e != nil {
 		_ = file.Close() // nothing was written through it
 		return e.Value.(*opened).file

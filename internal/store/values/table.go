@@ -139,11 +139,3 @@ func (t *Table) tidy() error {
 // today is the day on which a segment is begun: what is stored together mostly
 // expires together.
 func today() uint32 { return uint32(time.Now().Unix() / (24 * 60 * 60)) }
-
-// Count returns the number of segments, and the bytes in use of those in them.
-func (t *Table) Count() (segments int, live, size int64) {
-	for _, in := range t.segments {
-		live, size = live+int64(in.live), size+int64(in.end)
-	}
-	return len(t.segments), live, size
-}

@@ -11,7 +11,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
-	"sync"
 	"syscall"
 	"testing"
 
@@ -22,7 +21,6 @@ import (
 
 // lossy is a disk that forgets, when the power fails, some of what was not synced.
 type lossy struct {
-	mu    sync.Mutex
 	files map[string]*lossyFile
 	named map[string]*lossyFile // as the directory is on disk
 	full  int                   // bytes that can still be written

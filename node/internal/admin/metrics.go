@@ -36,6 +36,9 @@ func (d *Admin) Metrics() http.Handler {
 	gauge("store_refuses_writes", "1 while the store takes no entries, most likely since its disk is full.", func() float64 {
 		return oneIf(d.cfg.Storage.Check(time.Now()) != nil)
 	})
+	gauge("store_damaged_entries", "Entries that the store found damaged since the peer began, and lost; they are polled again.", func() float64 {
+		return float64(d.cfg.Store.Damaged())
+	})
 	gauge("identity_elsewhere", "1 while another process runs with this peer's key.", func() float64 {
 		is := d.cfg.Identity.Status()
 		return oneIf(is != nil && is.Elsewhere)
