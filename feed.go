@@ -55,7 +55,7 @@ func (p Provider) Matches(asked string) bool {
 // lower case. The empty string asks for every provider.
 func ParseProvider(asked string) (string, error) {
 	if !utf8.ValidString(asked) || len(asked) > maxProvider || strings.ContainsAny(asked, " \t\r\n/") {
-		return "", fmt.Errorf("provider %q: write a name such as lemonde.fr", clip(asked))
+		return "", fmt.Errorf("provider %q is no name such as lemonde.fr", clip(asked))
 	}
 	return strings.ToLower(asked), nil
 }
@@ -87,7 +87,7 @@ func (e *CredentialsError) Error() string {
 // https, no user information, no fragment, host in lower case.
 func ParseFeedURL(s string) (string, error) {
 	if !utf8.ValidString(s) {
-		return "", fmt.Errorf("feed address %q is no UTF-8 text: write other bytes as %%FF", clip(s))
+		return "", fmt.Errorf("feed address %q is no UTF-8 text, in which other bytes stand as %%FF", clip(s))
 	}
 	u, err := url.Parse(strings.TrimSpace(s))
 	shown := WithoutUser(s)
@@ -95,7 +95,7 @@ func ParseFeedURL(s string) (string, error) {
 		return "", &CredentialsError{clip(shown)}
 	}
 	if lacksScheme(s, u) {
-		return "", fmt.Errorf("feed address %q has no scheme: write https:// before it, or http://", clip(s))
+		return "", fmt.Errorf("feed address %q has no scheme: https:// or http:// comes before it", clip(s))
 	}
 	if err != nil {
 		return "", fmt.Errorf("feed address %q cannot be read: %w", clip(s), err)
@@ -149,7 +149,7 @@ type FeedSpec struct {
 func ParseFeedSpec(s string) (FeedSpec, error) {
 	name, rest, ok := strings.Cut(s, "=")
 	if !ok || strings.Contains(name, "://") {
-		return FeedSpec{}, fmt.Errorf("feed %q: write THEME=URL or THEME=PROVIDER@URL", clip(s))
+		return FeedSpec{}, fmt.Errorf("feed %q has not the form THEME=URL or THEME=PROVIDER@URL", clip(s))
 	}
 	theme, err := ParseTheme(name)
 	if err != nil {
@@ -181,7 +181,7 @@ func NewFeedSpec(theme Theme, provider Provider, address string) (FeedSpec, erro
 
 func (p Provider) validate() error {
 	if p == "" || len(p) > maxProvider || !utf8.ValidString(string(p)) || strings.ContainsAny(string(p), " \t\r\n/=\"") {
-		return fmt.Errorf("provider %q: write a name such as %q, without spaces or slashes", clip(string(p)), "lemonde.fr")
+		return fmt.Errorf("provider %q is no name such as %q, without spaces or slashes", clip(string(p)), "lemonde.fr")
 	}
 	return nil
 }

@@ -167,10 +167,10 @@ func TestOrders(t *testing.T) {
 
 func TestAnAddressWithoutASchemeIsToldSo(t *testing.T) {
 	for s, want := range map[string]string{
-		"example.org/feed":       "has no scheme: write https://",
-		"127.0.0.1:80/news.xml":  "has no scheme: write https://",
-		" localhost:80/a":        "has no scheme: write https://",
-		"//example.org/feed":     "has no scheme: write https://",
+		"example.org/feed":       "has no scheme: https://",
+		"127.0.0.1:80/news.xml":  "has no scheme: https://",
+		" localhost:80/a":        "has no scheme: https://",
+		"//example.org/feed":     "has no scheme: https://",
 		"mailto:a@example.org":   "only http and https",
 		"ftp://example.org/":     "only http and https",
 		"":                       "only http and https",

@@ -27,7 +27,7 @@ func ParseShare(s string) (Share, error) {
 	case "", ShareTitle, ShareSummary, ShareFull:
 		return share, nil
 	}
-	return "", fmt.Errorf("share %q: write title, summary or full", clip(s))
+	return "", fmt.Errorf("share %q is none of title, summary and full", clip(s))
 }
 
 // Cuts reports whether less than everything is shared.

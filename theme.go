@@ -49,7 +49,7 @@ func ParseTheme(s string) (Theme, error) {
 	name := strings.ToLower(strings.TrimSpace(s))
 	switch {
 	case name == "":
-		return "", fmt.Errorf("theme is empty: give a name such as %q", "news")
+		return "", fmt.Errorf("theme is empty: it has a name such as %q", "news")
 	case len(name) > MaxTheme:
 		return "", fmt.Errorf("theme %q has %d characters: at most %d are allowed", clip(name), len(name), MaxTheme)
 	}

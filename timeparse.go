@@ -21,7 +21,7 @@ var units = []struct {
 // ParseDuration reads durations as people write them: "90s", "1h30m", "7d",
 // "1.5w". It knows no sign.
 func ParseDuration(s string) (time.Duration, error) {
-	wrong := fmt.Errorf("%q is no duration: write a number and a unit of s, m, h, d or w, such as 36h or 7d", clip(s))
+	wrong := fmt.Errorf("%q is no duration, which is a number and a unit of s, m, h, d or w, such as 36h or 7d", clip(s))
 	if s == "0" {
 		return 0, nil
 	}
@@ -42,7 +42,7 @@ func ParseDuration(s string) (time.Duration, error) {
 		total, rest = total+number*float64(unit), after
 	}
 	if total >= math.MaxInt64 {
-		return 0, fmt.Errorf("%q is longer than 292 years: write a shorter duration", clip(s))
+		return 0, fmt.Errorf("%q is longer than a duration can be, 292 years", clip(s))
 	}
 	return time.Duration(total), nil
 }

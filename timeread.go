@@ -48,13 +48,13 @@ func parseTime(s string, now time.Time) (time.Time, error) {
 	case !ok:
 		return time.Time{}, noTime(s)
 	case !t.Before(now):
-		return time.Time{}, fmt.Errorf("%q is an age of nothing: leave it away to ask for everything, or write a date, or an age such as 36h", clip(s))
+		return time.Time{}, fmt.Errorf("%q is an age of nothing: everything is asked for without it, less with a date, or an age such as 36h", clip(s))
 	}
 	return t, nil
 }
 
 func noTime(s string) error {
-	return fmt.Errorf("%q is no time: write 2006-01-02, 02/01/2006 (the day first), 2006-01-02 15:04, today, 21:00, or an age such as 36h or 7d", clip(s))
+	return fmt.Errorf("%q is no time, which is 2006-01-02, 02/01/2006 (the day first), 2006-01-02 15:04, today, 21:00, or an age such as 36h or 7d", clip(s))
 }
 
 // parseMoment reads a day, a time of day, or both. It is not ok where text is

@@ -108,7 +108,7 @@ func TestTimes(t *testing.T) {
 			t.Errorf("since %q at the API: want %d entries: %v", since, want, r)
 		}
 	}
-	if r := n.query(p, "--since", "0"); r.code != 2 || !strings.Contains(r.stderr, "leave it away to ask for everything") {
+	if r := n.query(p, "--since", "0"); r.code != 2 || !strings.Contains(r.stderr, "everything is asked for without it") {
 		t.Errorf("since 0: %v", r)
 	}
 	if r := n.query(p, "--since", "07/25/2010"); r.code != 2 || !strings.Contains(r.stderr, "the day comes first") {

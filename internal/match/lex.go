@@ -106,7 +106,7 @@ func (l *lexer) negates(at int) (bool, error) {
 		return false, nil
 	}
 	if isMinus(r) {
-		return false, l.fail(at+size-1, "two hyphens before a word: write -word with one, or NOT word, for what must not be there")
+		return false, l.fail(at+size-1, "two hyphens before a word: what must not be there is -word with one, or NOT word")
 	}
 	return true, nil
 }

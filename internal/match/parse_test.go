@@ -98,7 +98,7 @@ func TestSyntaxErrors(t *testing.T) {
 		{"a -AND b", "a word is missing between NOT and AND", 3},
 		{"a -()", "nothing stands between the parentheses", 4},
 		{`a -"b`, "the quote is never closed", 3},
-		{"a --b", "two hyphens before a word: write -word with one, or NOT word, for what must not be there", 3},
+		{"a --b", "two hyphens before a word: what must not be there is -word with one, or NOT word", 3},
 		{"a AND OR b", "a word is missing between AND and OR", 6},
 		{"a AND AND b", "a word is missing between AND and AND", 6},
 		{"a NOT AND b", "a word is missing between NOT and AND", 6},

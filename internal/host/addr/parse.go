@@ -70,7 +70,7 @@ func ParseTarget(target string) error {
 		return err
 	}
 	if !isDomain(target) {
-		return errors.New("write a multiaddress that ends in /p2p/ID, or a domain such as example.org")
+		return errors.New("neither a multiaddress that ends in /p2p/ID nor a domain such as example.org")
 	}
 	return nil
 }
@@ -107,7 +107,7 @@ func Parse(s string) (ma.Multiaddr, error) {
 	}
 	a, err := ma.NewMultiaddr(s)
 	if err != nil {
-		return nil, fmt.Errorf("not a multiaddress (%w); write one such as /ip4/0.0.0.0/udp/%d/quic-v1", err, Port)
+		return nil, fmt.Errorf("not a multiaddress (%w) such as /ip4/0.0.0.0/udp/%d/quic-v1", err, Port)
 	}
 	return a, nil
 }
@@ -127,7 +127,7 @@ func checkTransport(a ma.Multiaddr) error {
 	case strings.HasPrefix(shape, "ip4/"), strings.HasPrefix(shape, "ip6/"), strings.HasPrefix(shape, "dns"):
 		return nil
 	}
-	return fmt.Errorf("use /ip4/ADDRESS/tcp/PORT or /ip4/ADDRESS/udp/PORT/quic-v1 (or ip6)")
+	return fmt.Errorf("neither /ip4/ADDRESS/tcp/PORT nor /ip4/ADDRESS/udp/PORT/quic-v1 (or ip6)")
 }
 
 // Clip shortens a text from outside for a message.

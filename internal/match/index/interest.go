@@ -19,7 +19,7 @@ type Interest struct {
 
 // ErrBroad refuses an interest that would have to be looked at for nearly every
 // entry.
-var ErrBroad = errors.New("this matches nearly every entry: name a theme or a provider, or a word that each match must have " +
+var ErrBroad = errors.New("this matches nearly every entry: it has no theme, no provider, and no word that each match must have " +
 	`(beside NOT, on both sides of OR, and not only words like "the")`)
 
 // Matches says whether d is what i asks, without any index.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/readerfeeds/personal/rows"
 	"github.com/feedring/feedring/internal/store"
 )
 
@@ -112,10 +113,10 @@ func (r *Reflector) read(h *held, ref feedring.FeedRef) (*feedring.Entry, error)
 
 // copied reads the copy of an entry, which may not be on disk yet.
 func (r *Reflector) copied(number uint64) (*feedring.Entry, error) {
-	value, ok := r.writing.row(copyKey(number))
+	value, ok := r.writing.row(rows.Copy(number))
 	if !ok {
 		var err error
-		if value, err = r.cfg.Store.Value(store.BucketSubscription, copyKey(number)); err != nil {
+		if value, err = r.cfg.Store.Value(store.BucketSubscription, rows.Copy(number)); err != nil {
 			return nil, err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/match"
+	"github.com/feedring/feedring/internal/readerfeeds/personal/rows"
 	"github.com/feedring/feedring/internal/store"
 )
 
@@ -185,10 +186,10 @@ func (r *Reflector) deliver(feed uint32, a *arrival, through feedring.Position, 
 			history = append(history, in.number)
 		}
 	}
-	row := journalRow{now: now, entry: r.table.all[s].number, feed: feed, through: through}
-	row.given, row.history = news, false
+	row := rows.Journaled{Now: now, Entry: r.table.all[s].number, Feed: feed, Through: through}
+	row.Given, row.History = news, false
 	r.record(row)
-	row.given, row.history = history, true
+	row.Given, row.History = history, true
 	r.record(row)
 }
 
@@ -202,7 +203,7 @@ func (r *Reflector) keepOnce(s slot, e *feedring.Entry, news int64) {
 	case !h.kept:
 		r.keep(h, e)
 	case was != news:
-		r.writing.put(entryKey(h.number), encodeHeld(h))
+		r.writing.put(rows.Entry(h.number), encodeHeld(h))
 	}
 }
 
@@ -240,7 +241,7 @@ func (r *Reflector) retract(feed uint32, a *arrival) {
 	h.retracted, h.version, h.changed = true, max(a.version, h.version+1), time.Now().Unix()
 	if h.kept {
 		r.uncopy(h)
-		r.writing.put(entryKey(h.number), encodeHeld(h))
+		r.writing.put(rows.Entry(h.number), encodeHeld(h))
 	}
 }
 

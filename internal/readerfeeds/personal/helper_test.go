@@ -12,6 +12,7 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/match"
 	"github.com/feedring/feedring/internal/match/stem"
+	"github.com/feedring/feedring/internal/readerfeeds/personal/rows"
 	"github.com/feedring/feedring/internal/store"
 )
 
@@ -243,7 +244,7 @@ func (w *world) shows(s Subscription, want ...any) {
 // flushed waits until everything is on disk.
 func (w *world) flushed() {
 	w.t.Helper()
-	check(w.t, w.room.writing.wait(w.t.Context(), w.room.writing.put(feedRows+"none", nil)))
+	check(w.t, w.room.writing.wait(w.t.Context(), w.room.writing.put(rows.Feeds+"none", nil)))
 }
 
 // entry is the n-th of a feed of a publisher.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/readerfeeds/personal/rows"
 	"github.com/feedring/feedring/internal/store"
 )
 
@@ -24,7 +25,7 @@ func (r *Reflector) load() error {
 		prefix string
 		take   func(key string, value []byte) bool
 	}{
-		{feedRows, l.feed}, {entryRows, l.entry}, {interestRows, l.interest}, {journalRows, l.given}, {subscriptions, l.subscription},
+		{rows.Feeds, l.feed}, {rows.Entries, l.entry}, {rows.Interests, l.interest}, {rows.Journal, l.given}, {rows.Subscriptions, l.subscription},
 	} {
 		for record, err := range r.cfg.Store.ListPrefix(store.BucketSubscription, kind.prefix) {
 			if err != nil {
@@ -43,7 +44,7 @@ func (r *Reflector) load() error {
 }
 
 func (l *loading) feed(key string, value []byte) bool {
-	n, ok := numberIn[uint32](feedRows, key)
+	n, ok := rows.Number[uint32](rows.Feeds, key)
 	var row feedRow
 	if !ok || json.Unmarshal(value, &row) != nil || n > 1<<24 {
 		return false
@@ -60,7 +61,7 @@ func (l *loading) feed(key string, value []byte) bool {
 }
 
 func (l *loading) entry(key string, value []byte) bool {
-	n, ok := numberIn[uint64](entryRows, key)
+	n, ok := rows.Number[uint64](rows.Entries, key)
 	var row entryRow
 	if !ok || json.Unmarshal(value, &row) != nil || len(row.ID) != len(identity{}) || int(row.Feed) >= len(l.feeds) {
 		return false
@@ -76,7 +77,7 @@ func (l *loading) entry(key string, value []byte) bool {
 }
 
 func (l *loading) interest(key string, value []byte) bool {
-	n, ok := numberIn[uint32](interestRows, key)
+	n, ok := rows.Number[uint32](rows.Interests, key)
 	var row interestRow
 	if !ok || json.Unmarshal(value, &row) != nil {
 		return false
@@ -102,8 +103,8 @@ func (l *loading) interest(key string, value []byte) bool {
 
 // given gives an entry again to the lists whose rows are older.
 func (l *loading) given(key string, value []byte) bool {
-	serial, ok := numberIn[uint64](journalRows, key)
-	j, whole := decodeJournal(value)
+	serial, ok := rows.Number[uint64](rows.Journal, key)
+	j, whole := rows.DecodeJournaled(value)
 	if !ok || !whole {
 		return false
 	}
@@ -112,16 +113,16 @@ func (l *loading) given(key string, value []byte) bool {
 	}
 	l.serial = max(l.serial, serial)
 	l.journal += len(value)
-	if int(j.feed) < len(l.feeds) && j.through.Compare(l.feeds[j.feed].at) > 0 {
-		l.feeds[j.feed].at, l.feeds[j.feed].dirty = j.through, true
+	if int(j.Feed) < len(l.feeds) && j.Through.Compare(l.feeds[j.Feed].at) > 0 {
+		l.feeds[j.Feed].at, l.feeds[j.Feed].dirty = j.Through, true
 	}
-	s, ok := l.entries[j.entry]
+	s, ok := l.entries[j.Entry]
 	if !ok {
 		return true // it fell off all lists since
 	}
-	for _, n := range j.given {
-		if in := l.interests[n]; in != nil && in.through < serial && (!j.history || l.fits(in, s, j.now)) {
-			l.put(in, s, j.now, j.history)
+	for _, n := range j.Given {
+		if in := l.interests[n]; in != nil && in.through < serial && (!j.History || l.fits(in, s, j.Now)) {
+			l.put(in, s, j.Now, j.History)
 		}
 	}
 	return true
@@ -145,7 +146,7 @@ func (l *loading) subscription(key string, value []byte) bool {
 	}
 	in.owners++
 	l.list(&subscription{
-		id: strings.TrimPrefix(key, subscriptions), secret: row.Secret, interest: in, words: row.Words, created: row.Created.UnixMilli(),
+		id: strings.TrimPrefix(key, rows.Subscriptions), secret: row.Secret, interest: in, words: row.Words, created: row.Created.UnixMilli(),
 	})
 	return true
 }

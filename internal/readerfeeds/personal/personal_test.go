@@ -12,6 +12,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/match"
+	"github.com/feedring/feedring/internal/readerfeeds/personal/rows"
 	"github.com/feedring/feedring/internal/store"
 )
 
@@ -239,9 +240,9 @@ func TestFollow(t *testing.T) {
 		t.Errorf("again: %v", err)
 	}
 	w.flushed()
-	for record, err := range w.store.ListPrefix(store.BucketSubscription, prefix) {
+	for record, err := range w.store.ListPrefix(store.BucketSubscription, rows.Prefix) {
 		check(t, err)
-		if !strings.HasPrefix(record.Key, feedRows) && !strings.HasPrefix(record.Key, journalRows) {
+		if !strings.HasPrefix(record.Key, rows.Feeds) && !strings.HasPrefix(record.Key, rows.Journal) {
 			t.Errorf("left on disk: %q", record.Key)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/duplicate"
+	"github.com/feedring/feedring/internal/readerfeeds/personal/rows"
 	"github.com/feedring/feedring/internal/store"
 )
 
@@ -104,7 +105,7 @@ func (r *Reflector) feedOf(ref feedring.FeedRef, theme feedring.Theme, private b
 	f := &r.feeds[n]
 	if !ok || f.theme != theme || f.private != private {
 		f.theme, f.private = theme, private
-		r.writing.put(feedKey(n), encodeFeed(f))
+		r.writing.put(rows.Feed(n), encodeFeed(f))
 	}
 	return n
 }
@@ -124,7 +125,7 @@ func (r *Reflector) writeFeeds() {
 	for n := range r.feeds {
 		if f := &r.feeds[n]; f.dirty {
 			f.dirty = false
-			r.writing.put(feedKey(uint32(n)), encodeFeed(f))
+			r.writing.put(rows.Feed(uint32(n)), encodeFeed(f))
 		}
 	}
 }
@@ -146,7 +147,7 @@ func (r *Reflector) drop(h *held) {
 	if !h.kept {
 		return
 	}
-	r.writing.put(entryKey(h.number), nil)
+	r.writing.put(rows.Entry(h.number), nil)
 	r.uncopy(h)
 	h.kept = false
 }
@@ -154,7 +155,7 @@ func (r *Reflector) drop(h *held) {
 // uncopy removes an entry's copy.
 func (r *Reflector) uncopy(h *held) {
 	if h.size > 0 {
-		r.writing.put(copyKey(h.number), nil)
+		r.writing.put(rows.Copy(h.number), nil)
 		r.table.bodies -= int64(h.size)
 		h.size, h.short = 0, false
 	}
@@ -170,11 +171,11 @@ func (r *Reflector) keep(h *held, e *feedring.Entry) {
 		h.short = h.short || r.writing.size() > plentyPending
 		row := encodeCopy(e, h.short)
 		h.size = uint32(len(row))
-		r.writing.put(copyKey(h.number), row)
+		r.writing.put(rows.Copy(h.number), row)
 		r.table.bodies += int64(h.size)
 	}
 	h.kept = true
-	r.writing.put(entryKey(h.number), encodeHeld(h))
+	r.writing.put(rows.Entry(h.number), encodeHeld(h))
 }
 
 // slotOf returns where an entry stands, which may be new to the table.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/readerfeeds/personal/rows"
 	"github.com/feedring/feedring/internal/store"
 )
 
@@ -35,7 +36,7 @@ func TestRetracted(t *testing.T) {
 		t.Error("another version after the restart")
 	}
 	copies := 0
-	for _, err := range w.store.ListPrefix(store.BucketSubscription, copyRows) {
+	for _, err := range w.store.ListPrefix(store.BucketSubscription, rows.Copies) {
 		check(t, err)
 		copies++
 	}

@@ -3,43 +3,12 @@ package personal
 import (
 	"encoding/binary"
 	"encoding/json"
-	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/duplicate"
 )
-
-// The keys of rows. Numbers are big-endian, so that their order is that of keys.
-const (
-	prefix        = "personal/"
-	subscriptions = prefix + "s"
-	interestRows  = prefix + "i"
-	feedRows      = prefix + "f"
-	entryRows     = prefix + "m"
-	copyRows      = prefix + "e"
-	journalRows   = prefix + "j"
-)
-
-// rowKey is the key of a row by its number, a uint32 or uint64.
-func rowKey(kind string, number any) string {
-	b, _ := binary.Append([]byte(kind), binary.BigEndian, number) // which such a number never fails
-	return string(b)
-}
-
-func interestKey(n uint32) string { return rowKey(interestRows, n) }
-func feedKey(n uint32) string     { return rowKey(feedRows, n) }
-func entryKey(n uint64) string    { return rowKey(entryRows, n) }
-func copyKey(n uint64) string     { return rowKey(copyRows, n) }
-func journalKey(n uint64) string  { return rowKey(journalRows, n) }
-
-// numberIn reads the number in a key.
-func numberIn[N uint32 | uint64](kind, key string) (n N, ok bool) {
-	rest, ok := strings.CutPrefix(key, kind)
-	read, err := binary.Decode([]byte(rest), binary.BigEndian, &n)
-	return n, ok && err == nil && read == len(rest)
-}
 
 type subscriptionRow struct {
 	Secret   string    `json:"secret"`

@@ -5,6 +5,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/olddata"
+	"github.com/feedring/feedring/internal/readerfeeds/personal/rows"
 	"github.com/feedring/feedring/internal/store"
 )
 
@@ -15,17 +16,17 @@ func TestOldRowsKeepEveryField(t *testing.T) {
 			check(t, r.Key, r.Value)
 		}
 	}
-	each(subscriptions, 4, func(t testing.TB, key string, value []byte) { olddata.SameJSON[subscriptionRow](t, key, value) })
-	each(interestRows, 4, func(t testing.TB, key string, value []byte) {
+	each(rows.Subscriptions, 4, func(t testing.TB, key string, value []byte) { olddata.SameJSON[subscriptionRow](t, key, value) })
+	each(rows.Interests, 4, func(t testing.TB, key string, value []byte) {
 		if row := olddata.SameJSON[interestRow](t, key, value); len(itemNumbers(row.Items)) == 0 {
 			t.Errorf("an interest without entries: %+v", row)
 		}
 	})
-	each(feedRows, 10, func(t testing.TB, key string, value []byte) { olddata.SameJSON[feedRow](t, key, value) })
-	each(entryRows, 42, func(t testing.TB, key string, value []byte) { olddata.SameJSON[entryRow](t, key, value) })
-	each(copyRows, 14, func(t testing.TB, key string, value []byte) { olddata.SameJSON[feedring.Entry](t, key, value) })
-	each(journalRows, 5, func(t testing.TB, key string, value []byte) {
-		if j, whole := decodeJournal(value); !whole || j.entry == 0 || len(j.given) == 0 {
+	each(rows.Feeds, 10, func(t testing.TB, key string, value []byte) { olddata.SameJSON[feedRow](t, key, value) })
+	each(rows.Entries, 42, func(t testing.TB, key string, value []byte) { olddata.SameJSON[entryRow](t, key, value) })
+	each(rows.Copies, 14, func(t testing.TB, key string, value []byte) { olddata.SameJSON[feedring.Entry](t, key, value) })
+	each(rows.Journal, 5, func(t testing.TB, key string, value []byte) {
+		if j, whole := rows.DecodeJournaled(value); !whole || j.Entry == 0 || len(j.Given) == 0 {
 			t.Errorf("%q: %+v, %v", key, j, whole)
 		}
 	})

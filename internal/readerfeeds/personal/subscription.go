@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/readerfeeds/personal/rows"
 )
 
 // ErrUnknown is for a subscription or a secret that nobody has.
@@ -83,14 +84,14 @@ func (r *Reflector) Subscribe(ctx context.Context, q feedring.Query, stem bool) 
 	s.interest = in
 	r.created = s.created
 	in.owners++
-	ticket := r.writing.put(subscriptions+s.id, encode(subscriptionRow{
+	ticket := r.writing.put(rows.Subscriptions+s.id, encode(subscriptionRow{
 		Secret: s.secret, Interest: in.number, Words: s.words, Created: time.UnixMilli(s.created).UTC(),
 	}))
 	r.changing.Unlock()
 	if err := r.writing.wait(ctx, ticket); err != nil {
 		r.changing.Lock()
 		defer r.changing.Unlock()
-		r.writing.put(subscriptions+s.id, nil)
+		r.writing.put(rows.Subscriptions+s.id, nil)
 		r.leave(in)
 		return Subscription{}, err
 	}
@@ -154,7 +155,7 @@ func (r *Reflector) leave(in *interest) {
 
 // end forgets an interest that nobody has, and what only it held.
 func (r *Reflector) end(in *interest) {
-	r.writing.put(interestKey(in.number), nil)
+	r.writing.put(rows.Interest(in.number), nil)
 	for _, s := range in.items {
 		r.release(s)
 	}
@@ -180,7 +181,7 @@ func (r *Reflector) Unsubscribe(ctx context.Context, id string) error {
 		r.cfg.Peer.Changed(s.secret)
 	}
 	r.mu.Unlock()
-	ticket := r.writing.put(subscriptions+id, nil)
+	ticket := r.writing.put(rows.Subscriptions+id, nil)
 	r.leave(s.interest)
 	r.changing.Unlock()
 	signal(r.changed)

@@ -2,6 +2,7 @@ package personal
 
 import (
 	"crypto/sha256"
+
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/duplicate"
 )
