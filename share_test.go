@@ -48,7 +48,7 @@ func TestParseShare(t *testing.T) {
 	if s, err := feedring.ParseShare("Summary"); s != feedring.ShareSummary || err != nil {
 		t.Errorf("%q, %v", s, err)
 	}
-	if _, err := feedring.ParseShare("half"); err == nil || !strings.Contains(err.Error(), "title, summary or full") {
+	if _, err := feedring.ParseShare("half"); err == nil || !strings.Contains(err.Error(), "title, summary and full") {
 		t.Errorf("%v", err)
 	}
 }

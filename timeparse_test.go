@@ -59,8 +59,8 @@ func TestParseTime(t *testing.T) {
 		t.Errorf("the month first: %v", err)
 	}
 	for _, text := range []string{"0", "0s", "0 days"} {
-		if _, err := feedring.ParseTime(text, now); err == nil || !strings.Contains(err.Error(), "leave it away") {
-			t.Errorf("%q: %v: want what to write instead", text, err)
+		if _, err := feedring.ParseTime(text, now); err == nil || !strings.Contains(err.Error(), "everything is asked for without it") {
+			t.Errorf("%q: %v: want what asks for everything", text, err)
 		}
 	}
 }

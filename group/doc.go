@@ -13,8 +13,8 @@
 //	terms.go      which claim is followed, and what is on disk first
 //	join.go       founding, joining, admission, two founders
 //	manager.go    beacons, who is away         secondary.go    naming and replicating
-//	member.go     answering beacons            failover.go     intention, probe, objection
-//	leave.go      leaving in good order        health.go       a late peer suspects itself first
+//	member.go     answering beacons            leave.go        leaving in good order
+//	failover.go   intention, probe, objection; a late peer suspects itself first
 //	roster.go     the members                  catalogue.go    rows as they come and go
 //	ownrow.go     this peer's row and its mark mesh.go         the neighbours in a large group
 //	shell.go      the machine as its parts see it
