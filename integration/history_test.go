@@ -170,7 +170,7 @@ func ask(at *machine, theme string, addrs ...string) asking {
 	if theme != "" {
 		args = append(args, "--theme", theme)
 	} else {
-		args = append(args, "town")
+		args = append(args, "network") // which each title has
 	}
 	cmd := at.command(append([]string{binary}, args...)...)
 	var out, errs bytes.Buffer

@@ -46,8 +46,8 @@ func TestInstallOfAVersion(t *testing.T) {
 	}
 }
 
-// zipTree packs the files below dir as a module's are; what begins with a dot and
-// what was built is none of it.
+// zipTree packs the files below dir as a module's are; what begins with a dot, what was
+// built, and modules below it are none of it.
 func zipTree(file, dir, prefix string) error {
 	f, err := os.Create(file)
 	if err != nil {
@@ -60,7 +60,7 @@ func zipTree(file, dir, prefix string) error {
 		switch {
 		case err != nil || path == dir:
 			return err
-		case d.IsDir() && (strings.HasPrefix(name, ".") || rel == "bin"):
+		case d.IsDir() && (strings.HasPrefix(name, ".") || rel == "bin" || isModule(path)):
 			return filepath.SkipDir
 		case !d.Type().IsRegular():
 			return nil
@@ -79,6 +79,11 @@ func zipTree(file, dir, prefix string) error {
 		return err
 	}
 	return z.Close()
+}
+
+func isModule(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "go.mod"))
+	return err == nil
 }
 
 // shareModules makes cache a module cache of its own for the modules below own, which

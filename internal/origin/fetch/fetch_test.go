@@ -279,7 +279,7 @@ func TestBadOrigins(t *testing.T) {
 			t.Parallel()
 			f := testFetcher()
 			if want.kind == failure.KindSlow {
-				f = fetcher(safehttp.Config{AllowPrivate: true, HeaderTimeout: 50 * time.Millisecond, BodyTimeout: 50 * time.Millisecond})
+				f = fetcher(safehttp.Config{AllowPrivate: true, HeaderTimeout: 2 * time.Second, BodyTimeout: 2 * time.Second}) // a busy machine connects in less
 			}
 			answer, err := f.Fetch(t.Context(), url+path, &State{})
 			var e *Error
