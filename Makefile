@@ -10,9 +10,6 @@ TOOLS    := $(CURDIR)/$(BIN)/tools
 # The race detector needs a C compiler, which a machine with Go and make alone has not.
 RACE     ?= $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
 COUNT    ?= 1
-# Packages tested at once: one more than there are cores, since tests of processes
-# mostly wait.
-ATONCE   ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 # What "make test" tests.
 PKGS     ?= ./...
 # What starts no goroutine (arch_test.go holds that), so that the race detector has
@@ -47,7 +44,7 @@ run: build
 # detector was left out.
 whole := $(filter ./...,$(PKGS))
 test:
-	$(GO) test $(RACE) -p $(ATONCE) -timeout 25m -count=$(COUNT) $(if $(and $(RACE),$(whole)),$$($(GO) list ./... | grep -vxF "$$($(GO) list $(PURE))"),$(PKGS))
+	$(GO) test $(RACE) -timeout 25m -count=$(COUNT) $(if $(and $(RACE),$(whole)),$$($(GO) list ./... | grep -vxF "$$($(GO) list $(PURE))"),$(PKGS))
 	$(if $(and $(RACE),$(whole)),$(GO) test -count=$(COUNT) $(PURE) $(UNRACED))
 	@$(if $(RACE),:,$(call unchecked,data races: every test ran without the race detector$(comma) which needs a C compiler))
 
