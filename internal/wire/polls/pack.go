@@ -3,9 +3,12 @@ package polls
 import (
 	"bytes"
 	"compress/flate"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"google.golang.org/protobuf/proto"
@@ -23,10 +26,28 @@ const (
 	unpackedTimes = 32
 )
 
-// Packer packs parts of answers to polls, and unpacks them. The zero value is
-// ready. It is safe for concurrent use, and keeps the memory of what it used
-// lately (a megabyte for each Pack at the same time).
-type Packer struct{ writers, readers sync.Pool }
+// Packer packs parts of answers to polls, and unpacks them. What several ask for at
+// about the same time is packed once. The zero value is ready. It is safe for
+// concurrent use, and keeps the memory of what it used lately (a megabyte for each
+// Pack at the same time) and what became of the last parts.
+type Packer struct {
+	writers, readers sync.Pool
+
+	mu     sync.Mutex
+	recent []*made // the newest last
+}
+
+// keptPacked is how many parts are remembered: members poll one feed together, and
+// few feeds grow at once.
+const keptPacked = 8
+
+// made is a part that was packed, or is about to be.
+type made struct {
+	of     [sha256.Size]byte // what was packed, and the words before it
+	done   chan struct{}     // closed when packed or err is there
+	packed []byte
+	err    error
+}
 
 // Pack deflates a part, for who named a dictionary. Where holder's own dictionary
 // has another name, the bare one is used. A part that would not be shorter, or
@@ -43,7 +64,7 @@ func (p *Packer) Pack(part *feedringv1.PollPart, own Dictionary, named string) e
 	if own.Name() != named {
 		words, bare = own.bare, true
 	}
-	packed, err := p.deflate(plain, words)
+	packed, err := p.once(plain, words)
 	if err != nil {
 		return fmt.Errorf("packing a part: %w", err)
 	}
@@ -83,6 +104,33 @@ func (p *Packer) Unpack(part *feedringv1.PollPart, named Dictionary) error {
 // maxUnpacked is the most that so many packed bytes may become.
 func maxUnpacked(packed int) int {
 	return min(wire.MaxMessage, max(unpackedFree, unpackedTimes*packed))
+}
+
+// once is deflate, unless the same was packed lately or is being packed. The bytes
+// are shared.
+func (p *Packer) once(plain, words []byte) ([]byte, error) {
+	h := sha256.New()
+	h.Write(binary.AppendUvarint(nil, uint64(len(words))))
+	h.Write(words)
+	h.Write(plain)
+	of := [sha256.Size]byte(h.Sum(nil))
+	p.mu.Lock()
+	for _, m := range p.recent {
+		if m.of == of {
+			p.mu.Unlock()
+			<-m.done
+			return m.packed, m.err
+		}
+	}
+	m := &made{of: of, done: make(chan struct{})}
+	if len(p.recent) == keptPacked {
+		p.recent = slices.Delete(p.recent, 0, 1)
+	}
+	p.recent = append(p.recent, m)
+	p.mu.Unlock()
+	defer close(m.done)
+	m.packed, m.err = p.deflate(plain, words)
+	return m.packed, m.err
 }
 
 // deflater is a writer that is used again and again: a new one sets most of a

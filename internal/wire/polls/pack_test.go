@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
@@ -88,6 +89,41 @@ func TestPackLeavesWhatTheOtherRefuses(t *testing.T) {
 		part := &feedringv1.PollPart{Items: []*feedringv1.Sealed{{Payload: payload}}}
 		if err := packer.Pack(part, words, words.Name()); err != nil || len(part.Packed) > 0 {
 			t.Errorf("%d bytes became %d: %v", len(payload), len(part.Packed), err)
+		}
+	}
+}
+
+// TestPackOnce: who asks for the same gets the same bytes, and another part or another
+// dictionary other ones.
+func TestPackOnce(t *testing.T) {
+	var packer polls.Packer
+	parts := make([]*feedringv1.PollPart, 8)
+	want, words := samplePart(t, 30)
+	var all sync.WaitGroup
+	for i := range parts {
+		parts[i] = proto.CloneOf(want)
+		all.Go(func() {
+			if err := packer.Pack(parts[i], words, words.Name()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	for _, part := range parts[1:] {
+		if &part.Packed[0] != &parts[0].Packed[0] {
+			t.Error("it was packed twice")
+		}
+	}
+	for entries := range 12 { // more than are remembered, and the first again
+		for _, named := range []string{words.Name(), "another"} {
+			want, words := samplePart(t, 1+entries%10)
+			part := proto.CloneOf(want)
+			if err := packer.Pack(part, words, named); err != nil {
+				t.Fatal(err)
+			}
+			if err := packer.Unpack(part, words); err != nil || !proto.Equal(part, want) {
+				t.Errorf("%d entries: %v, %v", 1+entries, part, err)
+			}
 		}
 	}
 }
@@ -183,8 +219,8 @@ func BenchmarkPack(b *testing.B) {
 			var packer polls.Packer
 			plain, words := samplePart(b, entries)
 			part := &feedringv1.PollPart{}
-			for b.Loop() {
-				part.Items, part.Packed = plain.Items, nil
+			for n := uint64(1); b.Loop(); n++ {
+				part.Items, part.Packed, part.Head = plain.Items, nil, &feedringv1.Position{Sequence: n} // another each time
 				if err := packer.Pack(part, words, words.Name()); err != nil {
 					b.Fatal(err)
 				}
