@@ -214,9 +214,16 @@ func (r *Cache) held(feed string) *held {
 	return r.feeds[feed]
 }
 
-// Take takes a document as its origin gave it. A feed that is not offered is
-// ignored. It blocks for reading the document and writing a file.
+// Take shows a document and keeps it.
 func (r *Cache) Take(feed string, f Fetched) {
+	r.Show(feed, f)
+	r.Keep(feed)
+}
+
+// Show takes a document as its origin gave it, and serves it from then on. It is in
+// memory alone until Keep. A feed that is not offered is ignored. It blocks for
+// reading the document.
+func (r *Cache) Show(feed string, f Fetched) {
 	h := r.held(feed)
 	if h == nil {
 		return
@@ -227,13 +234,13 @@ func (r *Cache) Take(feed string, f Fetched) {
 		return
 	}
 	h.whole.Store(false)
-	r.take(h, f)
+	h.show(f)
 }
 
-// TakePart takes a document of new entries alone, which its origin gave instead
-// of the whole, into what is there. Where it does not fit the whole is asked for the next
-// time, and what is there stays until then.
-func (r *Cache) TakePart(feed string, part Fetched) {
+// ShowPart is Show of a document of new entries alone, which its origin gave instead
+// of the whole: they go into what is there. Where they do not fit the whole is asked
+// for the next time, and what is there stays until then.
+func (r *Cache) ShowPart(feed string, part Fetched) {
 	h := r.held(feed)
 	if h == nil {
 		return
@@ -248,7 +255,7 @@ func (r *Cache) TakePart(feed string, part Fetched) {
 	if err == nil {
 		var fits bool
 		if body, fits = merge(&Fetched{Body: body, ContentType: d.ContentType}, &part); fits {
-			r.take(h, Fetched{Body: body, ContentType: d.ContentType, At: part.At})
+			h.show(Fetched{Body: body, ContentType: d.ContentType, At: part.At})
 			return
 		}
 	}
@@ -256,18 +263,27 @@ func (r *Cache) TakePart(feed string, part Fetched) {
 	h.whole.Store(true)
 }
 
-// take makes a document the one that is served. h.taking is held.
-func (r *Cache) take(h *held, f Fetched) {
-	t := tagOf(f.Body)
-	before := h.doc.Load()
-	d := before
-	switch same := before != nil && before.Tag == t && before.ContentType == f.ContentType; {
-	case same && before.body == nil:
-		return
-	case !same: // else the disk did not take it
-		d = newDoc(&f, t, before)
+// show makes a document the one that is served. h.taking is held.
+func (h *held) show(f Fetched) {
+	t, before := tagOf(f.Body), h.doc.Load()
+	if before == nil || before.Tag != t || before.ContentType != f.ContentType {
+		h.doc.Store(newDoc(&f, t, before))
 	}
-	h.doc.Store(d) // before the file is another
+}
+
+// Keep writes the document of a feed to its file, unless it is there already, and
+// gives its memory back. What the disk does not take is tried again by the next Keep.
+func (r *Cache) Keep(feed string) {
+	h := r.held(feed)
+	if h == nil {
+		return
+	}
+	h.taking.Lock()
+	defer h.taking.Unlock()
+	d := h.doc.Load()
+	if d == nil || d.body == nil || r.held(feed) != h { // withdrawn meanwhile
+		return
+	}
 	err := r.save(h, d)
 	if r.unkept.tell(err, r.cfg.Now()) {
 		r.cfg.Log.Warn("a feed's document is not kept: after a restart its origin is asked again", "feed", h.feed, "err", err)

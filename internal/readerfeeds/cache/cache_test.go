@@ -457,3 +457,27 @@ func TestAFeedThatMoved(t *testing.T) {
 		t.Errorf("withdrawn: %v", err)
 	}
 }
+
+// TestKeep: what is shown is served at once, and is there after a restart when it was
+// kept.
+func TestKeep(t *testing.T) {
+	dir := t.TempDir()
+	b := open(t, dir)
+	b.Offer(testFeed, "a.example")
+	b.Show(testFeed, Fetched{Body: []byte(rssOf("1")), ContentType: "text/xml", At: b.now})
+	for range 2 { // the second time nothing is left to do
+		if body := b.get().Body.String(); !strings.Contains(body, "<guid>1<") {
+			t.Errorf("served:\n%s", body)
+		}
+		again := open(t, dir)
+		again.Offer(testFeed, "a.example")
+		if kept := b.held(testFeed).doc.Load().body == nil; again.Has(testFeed) != kept {
+			t.Errorf("kept: %t; after a restart: %t", kept, again.Has(testFeed))
+		}
+		b.Keep(testFeed)
+	}
+	if b.held(testFeed).doc.Load().body != nil {
+		t.Error("it is still in memory")
+	}
+	b.Keep("https://other.example/") // no feed of its
+}

@@ -44,8 +44,8 @@ func (r *Cache) save(h *held, d *doc) error {
 	}
 	var b bytes.Buffer
 	b.Write(append(line, '\n'))
-	z := gzip.NewWriter(&b)
-	_, _ = z.Write(d.body) // into memory, as below
+	z, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed) // a level that there is; the file is read at a start
+	_, _ = z.Write(d.body)                          // into memory, as below
 	_ = z.Close()
 	f, err := os.CreateTemp(r.cfg.Dir, ".new-*")
 	if err != nil {

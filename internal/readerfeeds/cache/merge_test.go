@@ -63,9 +63,9 @@ func told(body string) string {
 	return strings.Join(all, ",")
 }
 
-// TestTakePart: pollers get whole documents though the origin gives deltas, and
+// TestShowPart: pollers get whole documents though the origin gives deltas, and
 // deltas of their own.
-func TestTakePart(t *testing.T) {
+func TestShowPart(t *testing.T) {
 	b := open(t, t.TempDir())
 	b.Offer(testFeed, "a.example")
 	b.take(rssOf("2", "1"))
@@ -78,14 +78,14 @@ func TestTakePart(t *testing.T) {
 	if h := sent(); h.Get("A-IM") != "feed" || h.Get("If-None-Match") != "x" {
 		t.Errorf("asked with %v", h)
 	}
-	b.TakePart(testFeed, Fetched{Body: []byte(rssOf("3")), ContentType: "text/xml", At: b.now})
+	b.ShowPart(testFeed, Fetched{Body: []byte(rssOf("3")), ContentType: "text/xml", At: b.now})
 	if body := b.get().Body.String(); !strings.Contains(body, "<guid>3<") || !strings.Contains(body, "<guid>2<") {
 		t.Errorf("served:\n%s", body)
 	}
 	if w := b.get("If-None-Match", had, "A-IM", "feed"); w.Code != http.StatusIMUsed || strings.Contains(w.Body.String(), "<guid>2<") {
 		t.Errorf("%d:\n%s", w.Code, w.Body)
 	}
-	b.TakePart(testFeed, Fetched{Body: []byte(`<feed xmlns="http://www.w3.org/2005/Atom"/>`), At: b.now})
+	b.ShowPart(testFeed, Fetched{Body: []byte(`<feed xmlns="http://www.w3.org/2005/Atom"/>`), At: b.now})
 	if body := b.get().Body.String(); !strings.Contains(body, "<guid>3<") {
 		t.Errorf("what did not fit is served:\n%s", body)
 	}

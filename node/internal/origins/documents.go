@@ -20,12 +20,14 @@ func (o *Feeds) serve(spec feedring.FeedSpec, st *fetch.State) {
 	o.Cache.Plan(spec.URL, st.NextLook)
 }
 
-// Fetched is called by the watcher with each document, before its entries.
+// Fetched is called by the watcher with each document, before its entries. It is put
+// on disk after these were published: nobody waits for that, and what is known of the
+// look is put on disk last, so that the next process asks for a document that is not.
 func (o *Feeds) Fetched(url string, page fetch.Page) {
 	came := cache.Fetched{Body: page.Body, ContentType: page.ContentType, At: time.Now()}
 	if page.Partial {
-		o.Cache.TakePart(url, came)
+		o.Cache.ShowPart(url, came)
 		return
 	}
-	o.Cache.Take(url, came)
+	o.Cache.Show(url, came)
 }

@@ -524,6 +524,7 @@ func (o *Feeds) Changed(ctx context.Context, url string, entries []feedring.Entr
 		return errors.New("the feed was removed")
 	}
 	err := o.publish(ctx, f.spec(), o.news(f, entries))
+	o.Cache.Keep(url)
 	if err == nil {
 		err = o.put(context.WithoutCancel(ctx), url, next)
 	}
@@ -536,6 +537,7 @@ func (o *Feeds) Changed(ctx context.Context, url string, entries []feedring.Entr
 // Looked is called by the watcher after each look.
 func (o *Feeds) Looked(url string, st fetch.State) {
 	st = o.placed(url, st) // it may have moved meanwhile
+	o.Cache.Keep(url)
 	o.Cache.Plan(url, st.NextLook)
 	o.Cache.Present(url, o.present(url, &st))
 	o.mu.Lock()
