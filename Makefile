@@ -12,9 +12,11 @@ RACE     ?= $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
 COUNT    ?= 1
 # What "make test" tests.
 PKGS     ?= ./...
-# What starts no goroutine (arch_test.go holds that), so that the race detector has
-# nothing to find; and what has some tests that are built without it.
+# What the race detector has nothing to find in: PURE starts no goroutine
+# (pure_test.go holds that), PROCESSES tests programs that it builds and starts.
+# UNRACED has some tests that are built without it.
 PURE     := ./group/... ./ring/... ./internal/peer/... ./internal/match ./internal/match/index ./internal/match/stem ./internal/duplicate ./internal/gossip ./internal/presence ./internal/keyed ./internal/throttle ./internal/origin/schedule ./internal/websub/hub/ledger ./internal/sim/check ./internal/sim/disk ./internal/sim/explore ./internal/sim/experiment ./internal/sim/experiment/exchange ./internal/sim/experiment/policy ./internal/sim/experiment/promise ./internal/sim/experiment/stage ./internal/sim
+PROCESSES := ./integration ./internal/sim/holes
 UNRACED  := ./cmd/feedring ./cmd/feedring-sim ./internal/history ./internal/host ./internal/origin/document ./internal/origin/fetch ./internal/origin/watch ./internal/sim/experiment/smallweb ./internal/store
 # Of the stripped binary, in bytes.
 MAXSIZE  := 40000000
@@ -26,7 +28,7 @@ GOVULNCHECK := $(TOOLS)/govulncheck@v1.8.0
 DEADCODE    := $(TOOLS)/deadcode@v0.52.0
 VULNDB      ?= https://vuln.go.dev
 
-.PHONY: all build cross run test compat soak faults-long holes sim explore bench compare verify quick measures realservers fmt vet lint dead tidy size vuln generate generated proto-check clean
+.PHONY: all build cross cross-build run test compat soak faults-long holes sim explore bench compare verify quick measures realservers fmt vet lint dead tidy size vuln generate generated proto-check clean
 
 all: build
 
@@ -43,9 +45,14 @@ run: build
 # Every test, or those of PKGS="./group ./ring". The last line says if the race
 # detector was left out.
 whole := $(filter ./...,$(PKGS))
+# TestScripts plays more scripts without the race detector than with it.
+unraced = { echo TestScripts; sed -n 's/^func \(Test[A-Za-z0-9_]*\)(.*/\1/p' $$(grep -l '^//go:build.*!race' $(UNRACED:%=%/*_test.go)); } | paste -sd'|' -
 test:
-	$(GO) test $(RACE) -timeout 25m -count=$(COUNT) $(if $(and $(RACE),$(whole)),$$($(GO) list ./... | grep -vxF "$$($(GO) list $(PURE))"),$(PKGS))
-	$(if $(and $(RACE),$(whole)),$(GO) test -count=$(COUNT) $(PURE) $(UNRACED))
+	$(GO) test $(RACE) -timeout 25m -count=$(COUNT) $(if $(and $(RACE),$(whole)),$$($(GO) list ./... | grep -vxF "$$($(GO) list $(PURE) $(PROCESSES))"),$(PKGS))
+ifneq ($(and $(RACE),$(whole)),)
+	$(GO) test -timeout 25m -count=$(COUNT) $(PROCESSES) $(PURE)
+	$(GO) test -timeout 25m -count=$(COUNT) -run "^($$($(unraced)))$$" $(UNRACED)
+endif
 	@$(if $(RACE),:,$(call unchecked,data races: every test ran without the race detector$(comma) which needs a C compiler))
 
 # Every package's tests COUNT times (20 if not said) with the race detector,
@@ -119,7 +126,7 @@ comma     := ,
 
 verify:
 	@rm -f $(UNCHECKED)
-	@$(MAKE) --no-print-directory fmt vet lint dead tidy generated proto-check size cross test compat realservers vuln
+	@$(MAKE) --no-print-directory fmt vet lint dead tidy generated proto-check size cross cross-build test compat realservers vuln
 	@$(MAKE) --no-print-directory sim SEEDS=4000
 	@$(summary)
 
@@ -164,17 +171,20 @@ size: build
 	@size=$$(wc -c <$(BIN)/feedring); echo "bin/feedring: $$size bytes"; \
 	test $$size -le $(MAXSIZE) || { echo "more than $(MAXSIZE): docs/performance.md says how to find what weighs"; exit 1; }
 
-# The program is built for the systems that it is said to run on: without
-# optimisation, which takes half the time. No test runs there, but those of what
-# counts bytes and of the database run with integers of 32 bits, where this system
-# can.
+# The program is type-checked for the systems that it is said to run on. No test runs
+# there, but those of what counts bytes and of the database run with integers of 32
+# bits, where this system can. "make cross-build" compiles it for each of them as well:
+# minutes from an empty cache.
 CROSS  := linux/arm64 linux/arm linux/386 darwin/arm64 windows/amd64 freebsd/amd64
 NARROW := . ./group/internal/... ./internal/origin/decode ./internal/origin/document ./internal/history ./internal/store/... ./internal/wire/...
 
-cross: $(CROSS:%=cross/%)
+cross:
+	$(GO) run -C .ci/crosscheck . $(CURDIR) ./cmd/feedring $(CROSS)
 	$(if $(filter linux/amd64,$(shell $(GO) env GOOS)/$(shell $(GO) env GOARCH)),CGO_ENABLED=0 GOARCH=386 $(GO) test $(NARROW))
 
-cross/%:
+cross-build: $(CROSS:%=cross-build/%)
+
+cross-build/%:
 	CGO_ENABLED=0 GOOS=$(subst /,,$(dir $*)) GOARCH=$(notdir $*) $(GO) build -gcflags='all=-N -l -dwarf=false' -o /dev/null ./cmd/feedring
 
 # Known vulnerabilities in what the program calls. Without a way to the

@@ -55,6 +55,60 @@ func TestPureTestsStartNothing(t *testing.T) {
 	}
 }
 
+// TestUnracedTestsAreRun holds that tests that are built without the race detector
+// are run by the Makefile: PURE's and PROCESSES' all are, and UNRACED's are found by
+// their name, in a file with that constraint.
+func TestUnracedTestsAreRun(t *testing.T) {
+	makefile, err := os.ReadFile("Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := func(list string) []string {
+		line := regexp.MustCompile(`(?m)^` + list + ` +:= (.*)$`).FindSubmatch(makefile)
+		if line == nil {
+			t.Fatalf("the Makefile has no line %s", list)
+		}
+		return strings.Fields(strings.ReplaceAll(string(line[1]), "./", ""))
+	}
+	whole, unraced := append(named("PURE"), named("PROCESSES")...), named("UNRACED")
+	constraint, test := regexp.MustCompile(`(?m)^//go:build.*!race`), regexp.MustCompile(`(?m)^func Test`)
+	files, err := filepath.Glob("*/*_test.go")
+	for deeper := "*/*/*_test.go"; err == nil && strings.Count(deeper, "/") < 7; deeper = "*/" + deeper {
+		var more []string
+		more, err = filepath.Glob(deeper)
+		files = append(files, more...)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !constraint.Match(text) {
+			continue
+		}
+		found++
+		room := filepath.ToSlash(filepath.Dir(file))
+		in := func(p string) bool {
+			below, all := strings.CutSuffix(p, "/...")
+			return room == p || all && strings.HasPrefix(room+"/", below+"/")
+		}
+		switch {
+		case slices.ContainsFunc(whole, in):
+		case !slices.ContainsFunc(unraced, in):
+			t.Errorf("%s is built without the race detector only, and the Makefile's UNRACED does not name %s", file, room)
+		case !test.Match(text) && file != "cmd/feedring/scripts_test.go": // for TestScripts, which the Makefile names
+			t.Errorf("%s has no test: what it changes is not seen, since only tests of such files are run without the race detector", file)
+		}
+	}
+	if found == 0 {
+		t.Error("no test is built without the race detector")
+	}
+}
+
 // startsGoroutines says what in a room, its tests, and the rooms that these
 // import starts goroutines.
 func startsGoroutines(files map[string][]source, room string) []string {
