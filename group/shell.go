@@ -55,7 +55,8 @@ func (s shell) AskHeads(of feedring.PeerID, after feedring.FeedRef) {
 	s.send(of, HeadsWanted{Header: s.header(), After: after})
 }
 
-// Announce notifies all members of a head, or in a large group those that internal/gossip names.
+// Announce notifies all members of a head, or in a large group those that internal/gossip names. The head has no hash:
+// who polls checks what comes by its signature and the entry before.
 func (s shell) Announce(head feedring.Head, answer replication.Answer, forwarders []feedring.PeerID, but feedring.PeerID) {
 	if s.lead.claim.Term.IsZero() {
 		return

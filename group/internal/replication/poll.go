@@ -277,7 +277,7 @@ func (r *Replicator) forward(ref feedring.FeedRef, h *Head, from feedring.PeerID
 	}
 	forwarders := append(h.forwarders[:len(h.forwarders):len(h.forwarders)], r.cfg.Self)
 	h.forwarders = nil
-	r.group.Announce(feedring.Head{Feed: ref, Position: h.Pos, Hash: h.Hash}, Answer{}, forwarders, from)
+	r.group.Announce(feedring.Head{Feed: ref, Position: h.Pos}, Answer{}, forwarders, from)
 }
 
 // failed waits longer from try to try, and gives up in the end: whoever advertises the feed next begins again.

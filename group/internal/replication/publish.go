@@ -119,7 +119,7 @@ func (r *Replicator) OnAppended(a Appended) {
 	ref := r.ownRef(url)
 	if h := r.Head(ref); h != nil && a.Head.Position.Compare(h.Pos) > 0 {
 		r.advance(ref, h, a.Head.Position, a.Head.Hash)
-		r.group.Announce(feedring.Head{Feed: ref, Position: h.Pos, Hash: h.Hash}, r.answerOf(a), nil, "")
+		r.group.Announce(feedring.Head{Feed: ref, Position: h.Pos}, r.answerOf(a), nil, "")
 		r.group.Emit(Wake{Feed: ref, Through: h.Pos})
 	}
 	if awaited {
