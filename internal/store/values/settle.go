@@ -80,6 +80,7 @@ const (
 // segments.
 type collecting struct {
 	victims map[uint32]bool // empty: no walk is under way
+	unread  map[uint32]bool // victims with a value that could not be read
 	at      []byte          // the next key; nil: from the first
 }
 
@@ -101,7 +102,7 @@ func (t *Table) halfEmpty() map[uint32]bool {
 func (b *Batch) Collect() error {
 	walk := b.table.collect
 	if len(walk.victims) == 0 {
-		walk = collecting{victims: b.table.halfEmpty()}
+		walk = collecting{victims: b.table.halfEmpty(), unread: make(map[uint32]bool)}
 	}
 	moved := 0
 	next, err := b.walk(walk.at, func(row Row) (int, error) {
@@ -111,12 +112,23 @@ func (b *Batch) Collect() error {
 		}
 		moved++
 		return int(p.Length), nil
-	}, b.move)
+	}, func(row Row) error {
+		err := b.move(row)
+		var damage *Damage
+		if !errors.As(err, &damage) {
+			return err
+		}
+		walk.unread[damage.Place.Segment] = true // whoever is told of it takes the row out
+		return nil
+	})
 	if err != nil {
 		return err
 	}
 	if walk.at = next; next == nil {
-		for id := range walk.victims { // no row refers to it: what could not be moved is damaged
+		for id := range walk.victims {
+			if walk.unread[id] {
+				continue // a disk that failed for a moment may give the value another time
+			}
 			in := b.info(id)
 			in.live = 0
 			b.changed[id] = in
@@ -127,13 +139,10 @@ func (b *Batch) Collect() error {
 	return nil
 }
 
-// move writes a value again, at the end of what is written.
+// move writes a value again, at the end of what is written. The error may be of type
+// Damage.
 func (b *Batch) move(row Row) error {
 	value, err := row.ValueCopy(nil)
-	var damage *Damage
-	if errors.As(err, &damage) {
-		return nil // it is reported
-	}
 	if err != nil {
 		return err
 	}

@@ -24,6 +24,8 @@ type lossy struct {
 	files map[string]*lossyFile
 	named map[string]*lossyFile // as the directory is on disk
 	full  int                   // bytes that can still be written
+
+	unreadable bool // for the moment
 }
 
 type lossyFile struct {
@@ -76,6 +78,9 @@ func (d *lossy) powerFails(r *rand.Rand) {
 }
 
 func (f *lossyFile) ReadAt(b []byte, at int64) (int, error) {
+	if f.d.unreadable {
+		return 0, &os.PathError{Op: "read", Err: syscall.EIO}
+	}
 	if at >= int64(len(f.data)) {
 		return 0, io.EOF
 	}
@@ -234,5 +239,55 @@ func compareAll(t *testing.T, table *Table, db *badger.DB, want map[string][]byt
 		if in.live != live[id] {
 			t.Errorf("of segment %d %d bytes are in use, counted %d", id, live[id], in.live)
 		}
+	}
+}
+
+// TestADiskThatFailsForAMoment: a value that cannot be read while its segment is
+// collected is there when the disk gives it again.
+func TestADiskThatFailsForAMoment(t *testing.T) {
+	db, err := badger.Open(badger.DefaultOptions("").WithInMemory(true).WithLogger(nil))
+	check(t, err)
+	defer db.Close()
+	d := newLossy()
+	table := on(d, slog.New(slog.DiscardHandler))
+	table.Fill = 4000
+	check(t, table.Load(db))
+	change := func(do func(b *Batch) error) {
+		b := table.Begin(db)
+		check(t, do(b))
+		check(t, b.Write())
+		check(t, b.Txn.Commit())
+		b.Committed()
+		check(t, table.Settle(db))
+	}
+	want := make(map[string][]byte)
+	for n := range 12 {
+		key, value := logKey(n), bytes.Repeat([]byte{byte('a' + n)}, 700)
+		want[string(key)] = value
+		change(func(b *Batch) error { return b.Set(key, value) })
+	}
+	for n := range 12 {
+		if n%6 > 1 { // the first two of each segment are left
+			delete(want, string(logKey(n)))
+			change(func(b *Batch) error { return b.Delete(logKey(n)) })
+		}
+	}
+	d.unreadable = true
+	for range 3 {
+		change((*Batch).Collect)
+	}
+	d.unreadable = false
+	compareAll(t, table, db, want)
+	for table.Collects() {
+		change((*Batch).Collect)
+	}
+	compareAll(t, table, db, want)
+	select {
+	case damage := <-table.Damaged():
+		if _, there := want[string(damage.Key)]; !there {
+			t.Errorf("told of %s", damage.Key)
+		}
+	default:
+		t.Error("nobody is told of it")
 	}
 }
