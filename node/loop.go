@@ -111,6 +111,19 @@ func (l *loop) Steps() uint64 { return l.steps.Load() }
 // View returns a snapshot at most a few tens of milliseconds old.
 func (l *loop) View() *peer.View { return l.view.Load() }
 
+// Members implements replicate.Machine.
+func (l *loop) Members(theme feedring.Theme) (members []feedring.PeerID) {
+	v := l.View()
+	if v == nil {
+		return nil // nothing was joined yet
+	}
+	c, _ := v.Catalogue(theme)
+	for _, p := range c.Peers {
+		members = append(members, p.Peer)
+	}
+	return members
+}
+
 func (l *loop) publish() {
 	at := time.Since(l.start)
 	l.view.Store(l.machine.View())

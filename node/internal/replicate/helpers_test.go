@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net"
+	"slices"
 	"testing"
 	"time"
 
@@ -60,7 +61,12 @@ func (w *testWriter) append(t testing.TB, spec feedring.FeedSpec, entries ...fee
 }
 
 // machine keeps what it is told.
-type machine struct{ told chan group.Input }
+type machine struct {
+	told    chan group.Input
+	members []feedring.PeerID
+}
+
+func (m *machine) Members(feedring.Theme) []feedring.PeerID { return slices.Clone(m.members) }
 
 func (m *machine) Now() time.Time { return time.Now() }
 func (m *machine) Tell(_ feedring.GroupID, in group.Input) { // of a copy's reach, mostly

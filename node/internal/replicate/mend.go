@@ -2,6 +2,8 @@ package replicate
 
 import (
 	"context"
+	"math/rand/v2"
+	"time"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
@@ -11,18 +13,58 @@ import (
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
-// mendLost polls again what was found damaged in the store: from its publisher at
-// once, and later from whoever is polled for what is new of the feed.
+const (
+	mendFirst   = 10 * time.Second // until those are asked again of whom nobody gave what was damaged
+	mendLongest = time.Hour
+	mendMembers = 3 // that are asked beside the publisher, each time
+)
+
+// mendLost polls again what was found damaged in the store: at once, then at doubling
+// pauses, and whenever somebody is polled for what is new of the feed.
 func (r *Replicator) mendLost() {
+	again := time.NewTimer(0)
+	again.Stop()
+	wait := mendFirst
 	for {
 		select {
 		case <-r.ctx.Done():
 			return
 		case <-r.Store.Lost():
+			wait = mendFirst
+		case <-again.C:
+			wait = min(2*wait, mendLongest)
 		}
 		for _, before := range r.Store.BeforeHoles() {
-			r.mend(before.Feed, before.Feed.Publisher)
+			r.mendFrom(before.Feed, r.holders(before.Feed))
 		}
+		if again.Stop(); len(r.Store.BeforeHoles()) > 0 {
+			again.Reset(wait)
+		}
+	}
+}
+
+// holders are those who may have what is missing of a feed: its publisher, and some of
+// the other members of its group. They also have what this peer published itself.
+func (r *Replicator) holders(ref feedring.FeedRef) []feedring.PeerID {
+	head, _ := r.Store.Head(ref)
+	members := r.Machine.Members(head.Theme)
+	rand.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
+	asked := []feedring.PeerID{ref.Publisher}
+	for _, m := range members {
+		if len(asked) <= mendMembers && m != ref.Publisher && m != r.Self {
+			asked = append(asked, m)
+		}
+	}
+	return asked
+}
+
+// mendFrom asks one after the other until nothing is missing.
+func (r *Replicator) mendFrom(ref feedring.FeedRef, holders []feedring.PeerID) {
+	for _, from := range holders {
+		if _, holed := r.Store.NextHole(ref, feedring.Position{}); !holed || r.ctx.Err() != nil {
+			return
+		}
+		r.mend(ref, from)
 	}
 }
 

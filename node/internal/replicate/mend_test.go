@@ -79,6 +79,30 @@ func TestDamagedEntryIsPolledAgain(t *testing.T) {
 	}
 }
 
+// TestOwnDamagedEntryComesFromAMember damages an entry that this peer published: a
+// member that polled it gives it back.
+func TestOwnDamagedEntryComesFromAMember(t *testing.T) {
+	p := newPollers(t)
+	s, dir := openIn(t)
+	p.publisher.Store = s
+	p.publisher.Publisher = writer(s, newSealer(t)).Publisher
+	p.ref.Publisher = p.publisher.Self
+	p.publisher.append(t, testSpec, entries(1, 10)...)
+	want := log(t, s, p.ref)
+	check(t, p.store.Append(t.Context(), want))
+	p.holder, p.store = p.peer, s // from now on the publisher polls
+	p.peer = newReplicator(t, s, p.publisher.Self, p, 0)
+	p.peer.Machine.(*machine).members = []feedring.PeerID{p.publisher.Self, "member"}
+	hole := want[4].Position
+	spoil(t, s, dir, p.ref, hole)
+	eventually(t, func() bool { _, err := s.Get(p.ref, hole); return err == nil })
+	items := log(t, s, p.ref)
+	nodetest.Chained(t, items)
+	if len(items) != 10 {
+		t.Errorf("%d entries", len(items))
+	}
+}
+
 // TestNothingIsServedAcrossAHole polls a holder that lost an entry: it gives what
 // comes before, and after for whom is beyond, and nobody is suspected.
 func TestNothingIsServedAcrossAHole(t *testing.T) {

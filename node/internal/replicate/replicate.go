@@ -20,6 +20,8 @@ import (
 type Machine interface {
 	Now() time.Time
 	Tell(feedring.GroupID, group.Input)
+	// Members lists the peers of a group as far as this one knows, itself among them.
+	Members(feedring.Theme) []feedring.PeerID
 }
 
 // Host reaches other peers.
