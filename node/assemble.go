@@ -154,7 +154,7 @@ func (n *Node) serve() {
 	n.background(func() { n.personal.Deliver(n.ctx) })
 	n.background(func() { n.standIns.Run(n.ctx) })
 	site := web.Config{
-		Backend: n, PublicURL: n.cfg.PublicURL, Metrics: n.Metrics(), Personal: n.personal,
+		Backend: n, PublicURL: n.cfg.PublicURL, Proxies: n.cfg.proxies(), Metrics: n.Metrics(), Personal: n.personal,
 		Front: ownFeeds{n.own},
 	}
 	if n.websub.hub != nil {

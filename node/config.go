@@ -3,12 +3,15 @@ package node
 import (
 	"cmp"
 	"log/slog"
+	"net"
+	"net/netip"
 	"path/filepath"
 	"regexp"
 	"time"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/asker"
 	"github.com/feedring/feedring/internal/origin/watch"
 	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/internal/web"
@@ -24,11 +27,14 @@ type Config struct {
 	// PublicURL is what a proxy in front of HTTP is called, without a trailing
 	// slash; empty: there is none.
 	PublicURL string
-	Join      []string // multiaddrs and domains
-	LAN       bool     // mDNS and private addresses
-	Network   string   // peers of different networks never mix
-	Feeds     []feedring.FeedSpec
-	Read      []feedring.Theme // groups that are joined without a feed of one's own: cached, carried, served to readers
+	// TrustedProxies are the addresses of proxies in front of HTTP whose X-Forwarded-For
+	// is believed; empty: this machine's, if there is a PublicURL and HTTP is at loopback.
+	TrustedProxies []netip.Prefix
+	Join           []string // multiaddrs and domains
+	LAN            bool     // mDNS and private addresses
+	Network        string   // peers of different networks never mix
+	Feeds          []feedring.FeedSpec
+	Read           []feedring.Theme // groups that are joined without a feed of one's own: cached, carried, served to readers
 	// Share is how much of an entry leaves this peer, where its feed does not say;
 	// empty: everything. It holds for what is published from then on.
 	Share feedring.Share
@@ -81,6 +87,18 @@ func Default() Config {
 }
 
 const maxKeep = 10 * 366 * 24 * time.Hour
+
+// proxies are those whose X-Forwarded-For is believed.
+func (c *Config) proxies() asker.Proxies {
+	if len(c.TrustedProxies) > 0 || c.PublicURL == "" {
+		return c.TrustedProxies
+	}
+	host, _, err := net.SplitHostPort(c.HTTP)
+	if at, wrong := netip.ParseAddr(host); err != nil || host != "localhost" && (wrong != nil || !at.IsLoopback()) {
+		return nil
+	}
+	return asker.Proxies{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
+}
 
 // keeps is how long copies are kept beyond freshness; 0: they are not.
 func (c *Config) keeps() time.Duration {

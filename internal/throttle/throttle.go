@@ -3,8 +3,6 @@
 package throttle
 
 import (
-	"net/netip"
-	"strings"
 	"sync"
 	"time"
 )
@@ -79,28 +77,3 @@ func (b *Buckets) forget(now time.Time) {
 
 // Seconds is a wait as Retry-After tells it.
 func Seconds(wait time.Duration) int { return int((wait + time.Second - 1) / time.Second) }
-
-// Asker names the sender of a request by its remote address and its header's
-// X-Forwarded-For: an IPv4 address, or the /64 of an IPv6 one. Behind a proxy on this
-// machine or network it is the last address that the proxy added, the only one that
-// a stranger cannot write.
-func Asker(remote string, header map[string][]string) string {
-	from, err := netip.ParseAddrPort(remote)
-	if err != nil {
-		return "" // the control socket
-	}
-	addr := from.Addr().Unmap()
-	if addr.IsLoopback() || addr.IsPrivate() {
-		forwarded := strings.Join(header["X-Forwarded-For"], ",")
-		last := strings.TrimSpace(forwarded[strings.LastIndexByte(forwarded, ',')+1:])
-		if told, err := netip.ParseAddr(last); err == nil {
-			addr = told.Unmap()
-		}
-	}
-	if addr.Is6() {
-		if net64, err := addr.WithZone("").Prefix(64); err == nil {
-			return net64.String()
-		}
-	}
-	return addr.String()
-}

@@ -42,24 +42,3 @@ func TestStrangersAreForgotten(t *testing.T) {
 		t.Errorf("%d are remembered", len(b.empty))
 	}
 }
-
-func TestAsker(t *testing.T) {
-	for _, c := range []struct{ remote, forwarded, want string }{
-		{"203.0.113.7:1234", "", "203.0.113.7"},
-		{"203.0.113.7:1234", "198.51.100.1", "203.0.113.7"},
-		{"127.0.0.1:1234", "", "127.0.0.1"},
-		{"127.0.0.1:1234", "10.9.9.9, 198.51.100.1", "198.51.100.1"},
-		{"10.0.0.1:1234", "nonsense", "10.0.0.1"},
-		{"[2001:db8:1:2:3:4:5:6]:1234", "", "2001:db8:1:2::/64"},
-		{"[::ffff:203.0.113.7]:1", "", "203.0.113.7"},
-		{"@", "", ""},
-	} {
-		header := map[string][]string{}
-		if c.forwarded != "" {
-			header["X-Forwarded-For"] = []string{c.forwarded}
-		}
-		if got := Asker(c.remote, header); got != c.want {
-			t.Errorf("%+v: %q", c, got)
-		}
-	}
-}

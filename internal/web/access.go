@@ -5,8 +5,12 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/feedring/feedring/internal/asker"
+	"github.com/feedring/feedring/internal/throttle"
 )
 
 // knownHosts are the names in a Host header by which this peer is called. A
@@ -42,10 +46,12 @@ func originOf(address string) string {
 }
 
 // knownHost reports whether r was meant for this peer. The socket has no name,
-// so every name is right there.
+// so every name is right there. A request that names no host may read: programs of
+// before HTTP/1.1 send it, and no browser does.
 func (s *site) knownHost(r *http.Request) bool {
 	name := hostname(r.Host)
-	return s.trusted || s.hosts[name] || ownAddress(r, name)
+	safe := r.Method == http.MethodGet || r.Method == http.MethodHead
+	return s.trusted || name == "" && safe || s.hosts[name] || ownAddress(r, name)
 }
 
 // ownAddress reports whether name is the address at which r arrived: a peer
@@ -57,6 +63,23 @@ func ownAddress(r *http.Request, name string) bool {
 		return false
 	}
 	return named.Unmap() == local.AddrPort().Addr().WithZone("").Unmap()
+}
+
+// onLoopback reports whether only this machine reaches an address.
+func onLoopback(address string) bool {
+	host := hostname(address)
+	a, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && a.IsLoopback()
+}
+
+// asker names who sent a request for its share of this peer. Programs of this machine
+// have none where nobody else reaches the front.
+func (s *site) asker(r *http.Request) string {
+	name := s.Proxies.Name(r.RemoteAddr, r.Header["X-Forwarded-For"])
+	if s.loopback && onLoopback(name) {
+		return ""
+	}
+	return name
 }
 
 // openWithin is how long a stranger may take to send what it sends.
@@ -92,12 +115,8 @@ func (s *site) requireToken(do reply) reply {
 	}
 }
 
-// ours refuses what was meant for another peer, and what a page of another web
-// origin sent to change something here.
+// ours refuses what a page of another web origin sent to change something here.
 func (s *site) ours(r *http.Request) error {
-	if !s.knownHost(r) {
-		return foreignHost(r)
-	}
 	if err := s.origins.Check(r); err != nil && !s.trusted {
 		return &problem{Status: http.StatusForbidden, Detail: "a page of another web origin may not change this peer: " +
 			"use this peer's own page, or a program without an Origin header"}
@@ -115,14 +134,27 @@ func (s *site) private(r *http.Request) (bool, error) {
 	if given == "" {
 		return s.inSession(r), nil
 	}
-	if !s.knownHost(r) {
-		return false, foreignHost(r)
-	}
 	scheme, token, _ := strings.Cut(given, " ")
 	if !strings.EqualFold(scheme, "Bearer") || !s.holdsToken(token) {
+		if err := s.wrongToken(r); err != nil {
+			return false, err
+		}
 		return false, unauthorized("this is not this peer's token: send the one in DATA/token as \"Authorization: Bearer TOKEN\"")
 	}
 	return true, nil
+}
+
+// wrongToken counts a wrong token for whoever sent it. The error is for one who
+// guesses.
+func (s *site) wrongToken(r *http.Request) error {
+	who := asker.Of(r.Context(), r.RemoteAddr)
+	if wait := s.guesses.Take(s.now(), who, 1); wait > 0 && who != "" {
+		return &problem{
+			Status: http.StatusTooManyRequests, Detail: "too many wrong tokens came from your address: the right one is in the file token of the peer's data directory, and is taken at once",
+			header: http.Header{"Retry-After": {strconv.Itoa(throttle.Seconds(wait))}},
+		}
+	}
+	return nil
 }
 
 func unauthorized(detail string) *problem {

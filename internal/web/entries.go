@@ -14,7 +14,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/asker"
 	"github.com/feedring/feedring/internal/match"
+	"github.com/feedring/feedring/internal/throttle"
 )
 
 // answer is one page of an answer.
@@ -66,12 +68,14 @@ func (s *site) ask(r *http.Request) (*answer, error) {
 
 // query asks the peer for one page.
 func (s *site) query(r *http.Request, q feedring.Query, at *page, private bool, within time.Duration) (*answer, error) {
-	select {
-	case s.queries <- struct{}{}:
-		defer func() { <-s.queries }()
-	default:
+	who := asker.Of(r.Context(), r.RemoteAddr)
+	switch s.queries.Take(who) {
+	case throttle.Full:
 		return nil, busy(1, "this peer is answering as many queries as it can: ask again in a second, or ask another peer")
+	case throttle.Share:
+		return nil, busy(1, "this peer is answering as many queries of your address as it does of one: ask again in a second, or ask another peer")
 	}
+	defer s.queries.Give(who)
 	ctx, cancel := context.WithTimeout(r.Context(), within)
 	defer cancel()
 	narrowed := at.narrow(q)
@@ -215,7 +219,7 @@ func (s *site) base(r *http.Request) string {
 	switch {
 	case s.PublicURL != "":
 		return s.PublicURL
-	case s.trusted || !s.knownHost(r):
+	case s.trusted || r.Host == "":
 		return ""
 	default:
 		return (&url.URL{Scheme: "http", Host: r.Host}).String()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/asker"
 )
 
 // paper is a peer with one feed that grows: a first answer is its newest
@@ -239,37 +241,64 @@ func TestSlowButAlive(t *testing.T) {
 	})
 }
 
-func TestStreamsOfOneAddress(t *testing.T) {
-	var a audience
-	var leaves []func()
-	for range streamsOfOne {
-		leave, ok := a.enter("192.0.2.1:1")
-		if !ok {
-			t.Fatal("refused too early")
-		}
-		leaves = append(leaves, leave)
+// TestOneAskersShare: one address has a sixteenth of the streams and of the queries,
+// behind a proxy too; programs of this machine have what there is.
+func TestOneAskersShare(t *testing.T) {
+	f := newFake()
+	f.follow = numbered(0)
+	s := testSite(f, false)
+	s.Proxies = asker.Proxies{netip.MustParsePrefix("127.0.0.0/8")}
+	for range maxStreams / share {
+		s.streams.Take("192.0.2.1")
 	}
-	for remote, want := range map[string]bool{
-		"192.0.2.1:2": false, "[::ffff:192.0.2.1]:3": false, "192.0.2.2:1": true, "127.0.0.1:1": true, "10.0.0.1:1": true, "@": true, "": true,
+	for range maxQueries / share {
+		s.queries.Take("192.0.2.1")
+	}
+	ask := func(target, remote, forwarded string) *httptest.ResponseRecorder {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel() // a stream that is taken ends at once
+		r := httptest.NewRequestWithContext(ctx, "GET", target, nil)
+		r.Host, r.RemoteAddr = "127.0.0.1:7378", remote
+		if forwarded != "" {
+			r.Header.Set("X-Forwarded-For", forwarded)
+		}
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		return w
+	}
+	for _, c := range []struct {
+		remote, forwarded string
+		refused           bool
+	}{
+		{"192.0.2.1:2", "", true},
+		{"[::ffff:192.0.2.1]:3", "", true},
+		{"192.0.2.1:2", "198.51.100.1", true}, // it is no proxy
+		{"127.0.0.1:1", "198.51.100.1, 192.0.2.1", true},
+		{"127.0.0.1:1", "192.0.2.1, 198.51.100.1", false},
+		{"192.0.2.2:1", "", false},
+		{"127.0.0.1:1", "", false},
+		{"10.0.0.1:1", "", false},
 	} {
-		if _, ok := a.enter(remote); ok != want {
-			t.Errorf("%s: %v", remote, ok)
+		for _, target := range []string{"/api/v1/stream", "/api/v1/entries"} {
+			w := ask(target, c.remote, c.forwarded)
+			if refused := w.Code == 503 && strings.Contains(w.Body.String(), "your address"); refused != c.refused {
+				t.Errorf("%s of %s for %q: %d %s", target, c.remote, c.forwarded, w.Code, w.Body)
+			}
 		}
 	}
-	s := testSite(newFake(), false)
-	for range streamsOfOne {
-		s.readers.enter("192.0.2.1:1")
+	for range maxStreams {
+		s.streams.Take("") // until there are no more
 	}
-	w := call(t, s, "GET", "/api/v1/stream", "")
-	if w.Code != 503 || !strings.Contains(w.Body.String(), "your address") {
-		t.Errorf("%d %s", w.Code, w.Body)
+	if w := ask("/api/v1/stream", "127.0.0.1:1", ""); w.Code != 503 || w.Header().Get("Retry-After") != "10" {
+		t.Errorf("all are taken: %d %v", w.Code, w.Header())
 	}
-	for _, leave := range leaves {
-		leave()
+	open := testSite(f, false)
+	open.loopback = false // others reach it as well
+	s = open
+	for range maxStreams / share {
+		s.streams.Take("127.0.0.1")
 	}
-	if leave, ok := a.enter("192.0.2.1:1"); !ok {
-		t.Error("places are not given back")
-	} else if leave(); len(a.open) != 1 { // of 192.0.2.2
-		t.Errorf("%v are remembered", a.open)
+	if w := ask("/api/v1/stream", "127.0.0.1:1", ""); w.Code != 503 {
+		t.Errorf("a program of this machine, beside others: %d", w.Code)
 	}
 }

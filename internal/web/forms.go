@@ -41,11 +41,14 @@ func (s *site) signIn(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if !s.holdsToken(r.PostForm.Get("token")) {
+		if err := s.wrongToken(r); err != nil {
+			return err
+		}
 		return s.showHome(w, r, http.StatusForbidden, &pages.Form{
 			Problem: "This is not this peer’s token: take the one in the file token of its data directory.", Field: "token",
 		})
 	}
-	s.keepSession(w, r, sessionLasts)
+	s.beginSession(w, r)
 	return seeOther(w, "./#personal")
 }
 
@@ -53,7 +56,7 @@ func (s *site) signOut(w http.ResponseWriter, r *http.Request) error {
 	if err := s.form(w, r); err != nil {
 		return err
 	}
-	s.keepSession(w, r, 0)
+	s.endSession(w, r)
 	return seeOther(w, "./#personal")
 }
 

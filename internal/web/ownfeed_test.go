@@ -48,13 +48,13 @@ func TestOwnFeedsThatCannotBeServed(t *testing.T) {
 	} {
 		h := Handler(Config{Backend: newFake(), Front: echo{tt.err}})
 		w := httptest.NewRecorder()
-		h.ServeHTTP(w, httptest.NewRequest(tt.method, "/f/a.example/feed", nil))
+		h.ServeHTTP(w, httptest.NewRequest(tt.method, "http://localhost/f/a.example/feed", nil))
 		if w.Code != tt.want || w.Header().Get("Content-Type") != "application/problem+json" {
 			t.Errorf("%s %v: %d %v", tt.method, tt.err, w.Code, w.Header())
 		}
 	}
 	w := httptest.NewRecorder()
-	Handler(Config{Backend: newFake()}).ServeHTTP(w, httptest.NewRequest("GET", "/f/x", nil))
+	Handler(Config{Backend: newFake()}).ServeHTTP(w, httptest.NewRequest("GET", "http://localhost/f/x", nil))
 	if w.Code != 404 {
 		t.Errorf("without a front: %d", w.Code)
 	}

@@ -56,7 +56,7 @@ func TestStreamTellsWhatWasTakenBack(t *testing.T) {
 		return each(Update{Retraction: &gone, Cursor: cursorOf(7)})
 	}
 	w := httptest.NewRecorder()
-	Handler(Config{Backend: f}).ServeHTTP(w, httptest.NewRequest("GET", "/api/v1/stream?updates=true", nil))
+	Handler(Config{Backend: f}).ServeHTTP(w, httptest.NewRequest("GET", "http://localhost/api/v1/stream?updates=true", nil))
 	got := w.Body.String()
 	_, rest, _ := strings.Cut(got, "event: retracted\nid: ")
 	id, rest, _ := strings.Cut(rest, "\n")

@@ -7,20 +7,27 @@ import (
 	"net/http/pprof"
 	"strings"
 	"time"
+
+	"github.com/feedring/feedring/internal/asker"
+	"github.com/feedring/feedring/internal/throttle"
 )
 
 const (
 	maxBody    = 64 << 10
 	maxStreams = 1000 // at once
 	maxQueries = 256  // at once: each may hold an answer in memory
+	share      = 16   // the part of these that one asker may have: one in so many
+	guessEvery = 12 * time.Second
+	guesses    = 5 // wrong tokens of one asker at once, and one more every guessEvery
 )
 
 // Config says whose front it is. Backend is needed; all else may be empty.
 type Config struct {
 	Backend   Backend
-	Token     string // of the API; empty: nothing that needs one works on the web address
-	PublicURL string // what a proxy in front is called, without a final slash
-	Address   string // host:port it is reached at
+	Token     string        // of the API; empty: nothing that needs one works on the web address
+	PublicURL string        // what a proxy in front is called, without a final slash
+	Address   string        // host:port it is reached at
+	Proxies   asker.Proxies // in front of this peer: what they say of who asks is believed
 	Logger    *slog.Logger
 	Metrics   http.Handler // nil: no /metrics
 	Personal  Personal     // nil: no personal feeds
@@ -42,16 +49,18 @@ func SocketHandler(cfg Config) http.Handler { return newSite(cfg, true) }
 // site is one front. It is safe for concurrent use.
 type site struct {
 	Config
-	trusted bool // the control socket
-	token   [sha256.Size]byte
-	hosts   map[string]bool
-	origins *http.CrossOriginProtection
-	mux     *http.ServeMux
-	streams chan struct{} // a place for each open stream
-	readers audience      // of streams, by address
-	queries chan struct{} // a place for each query being answered
-	renders chan struct{} // a place for each personal feed being written
-	docs    *ready        // personal feeds as they were last sent
+	trusted  bool // the control socket
+	token    [sha256.Size]byte
+	hosts    map[string]bool
+	origins  *http.CrossOriginProtection
+	mux      *http.ServeMux
+	streams  *throttle.Places // of open streams
+	queries  *throttle.Places // of queries being answered
+	guesses  *throttle.Buckets
+	renders  chan struct{} // a place for each personal feed being written
+	docs     *ready        // personal feeds as they were last sent
+	sessions sessions
+	loopback bool // only this machine reaches the front, so loopback is nobody's share
 
 	now         func() time.Time
 	beat        time.Duration // between signs of life on a stream
@@ -65,7 +74,8 @@ func newSite(cfg Config, trusted bool) *site {
 	s := &site{
 		Config: cfg, trusted: trusted, token: sha256.Sum256([]byte(cfg.Token)),
 		hosts: knownHosts(cfg), origins: http.NewCrossOriginProtection(), mux: http.NewServeMux(),
-		streams: make(chan struct{}, maxStreams), queries: make(chan struct{}, maxQueries),
+		streams: throttle.NewPlaces(maxStreams, maxStreams/share), queries: throttle.NewPlaces(maxQueries, maxQueries/share),
+		guesses: throttle.New(guessEvery, guesses), loopback: onLoopback(cfg.Address),
 		renders: make(chan struct{}, rendersAtOnce), docs: new(ready),
 		now: time.Now, beat: 15 * time.Second, writeWithin: 20 * time.Second,
 	}
@@ -159,9 +169,16 @@ func (s *site) handle(pattern string, do reply) {
 func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	secure(w.Header())
 	if s.Front != nil && strings.HasPrefix(r.URL.Path, frontPath) && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
-		s.poll(w, r) // most of what comes; the router would look for it twice
+		// Most of what comes; the router would look for it twice. These documents are
+		// published, and a proxy may pass on the name of their site.
+		s.poll(w, r)
 		return
 	}
+	if !s.knownHost(r) {
+		s.refuse(w, r, foreignHost(r))
+		return
+	}
+	r = r.WithContext(asker.With(r.Context(), s.asker(r)))
 	if h, pattern := s.mux.Handler(r); pattern == "" {
 		s.refuse(w, r, refusal(h, r))
 		return

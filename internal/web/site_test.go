@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -133,7 +134,8 @@ func TestAccess(t *testing.T) {
 		{"no host", "POST", "/api/v1/feeds", feed, []string{withToken, "Host: "}, 403, 201},
 		{"wrong token for what is public", "GET", "/api/v1/entries", "", []string{"Authorization: Bearer no"}, 401, 200},
 		{"token at a foreign host", "GET", "/api/v1/entries", "", []string{withToken, "Host: evil.example"}, 403, 200},
-		{"reading at a foreign host", "GET", "/api/v1/entries", "", []string{"Host: evil.example"}, 200, 200},
+		{"reading at a foreign host", "GET", "/api/v1/entries", "", []string{"Host: evil.example"}, 403, 200},
+		{"reading without a host", "GET", "/api/v1/entries", "", []string{"Host: "}, 200, 200},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -305,6 +307,31 @@ func TestBackendFails(t *testing.T) {
 		}
 		checkForm(t, w)
 	}
+}
+
+// TestForeignHosts: a page whose name was pointed at this peer reads nothing of it,
+// whatever it asks for.
+func TestForeignHosts(t *testing.T) {
+	s, _ := personalSite(func(c *Config) { c.Front = noFront{} })
+	s.trusted = false
+	for _, target := range []string{"/", "/group/news", "/livez", "/healthz", "/readyz", "/metrics", "/api/v1/status", "/api/v1/ring",
+		"/api/v1/catalog/news", "/api/v1/entries", "/api/v1/entries.atom", "/api/v1/stream", "/feeds/secret0.atom", "/nothing", "/style.css"} {
+		for host, refused := range map[string]bool{"evil.example": true, "evil.example:7378": true, "127.0.0.2:7378": true} {
+			if w := call(t, s, "GET", target, "", "Host: "+host); (w.Code == 403 && strings.Contains(w.Body.String(), "--public-url")) != refused {
+				t.Errorf("%s at %s: %d", target, host, w.Code)
+			}
+		}
+	}
+	if w := call(t, s, "GET", "/f/a.example/feed", "", "Host: a.example"); w.Code != 200 {
+		t.Errorf("a published feed in its site's place: %d", w.Code)
+	}
+}
+
+type noFront struct{}
+
+func (noFront) Answer(w http.ResponseWriter, _ *http.Request, _ string) error {
+	_, err := io.WriteString(w, "<rss/>")
+	return err
 }
 
 func TestReachedByItsOwnAddress(t *testing.T) {

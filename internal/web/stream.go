@@ -12,6 +12,9 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/feedring/feedring/internal/asker"
+	"github.com/feedring/feedring/internal/throttle"
 )
 
 const (
@@ -26,17 +29,14 @@ func (s *site) stream(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	leave, ok := s.readers.enter(r.RemoteAddr)
-	if !ok {
+	who := asker.Of(r.Context(), r.RemoteAddr)
+	switch s.streams.Take(who) {
+	case throttle.Full:
+		return busy(10, "this peer serves as many streams as it can: come back in ten seconds, or follow at another peer")
+	case throttle.Share:
 		return busy(10, "this peer serves as many streams to your address as it does to one: come back in ten seconds, or follow at another peer")
 	}
-	defer leave()
-	select {
-	case s.streams <- struct{}{}:
-		defer func() { <-s.streams }()
-	default:
-		return busy(10, "this peer serves as many streams as it can: come back in ten seconds, or follow at another peer")
-	}
+	defer s.streams.Give(who)
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	if ask.Stem {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/throttle"
 	"github.com/feedring/feedring/internal/web/pages"
 )
 
@@ -209,7 +210,7 @@ func TestTooManyStreams(t *testing.T) {
 	f := newFake()
 	f.follow = numbered(0)
 	s := testSite(f, false)
-	s.streams = make(chan struct{}, 1)
+	s.streams = throttle.NewPlaces(1, 1)
 	server := httptest.NewServer(s)
 	defer server.Close()
 	next, end := open(t, server.URL+"/api/v1/stream")
@@ -220,12 +221,14 @@ func TestTooManyStreams(t *testing.T) {
 	}
 	checkForm(t, w)
 	end()
-	s.streams <- struct{}{} // the place is given back: else the test would hang here
+	for s.streams.Take("") != throttle.Got { // the place is given back
+		time.Sleep(time.Millisecond)
+	}
 }
 
 func TestTooManyQueries(t *testing.T) {
 	s := testSite(newFake(), false)
-	s.queries = make(chan struct{})
+	s.queries = throttle.NewPlaces(0, 0)
 	w := call(t, s, "GET", "/api/v1/entries", "")
 	if w.Code != 503 {
 		t.Errorf("%d %s", w.Code, w.Body)

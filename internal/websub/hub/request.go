@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/feedring/feedring/internal/asker"
 	"github.com/feedring/feedring/internal/throttle"
 	"github.com/feedring/feedring/internal/websub/hub/ledger"
 )
@@ -103,9 +104,9 @@ func (h *Hub) take(w http.ResponseWriter, r *http.Request) error {
 func askerFor(mode string, r *http.Request) string {
 	switch mode {
 	case "subscribe", "unsubscribe", "publish":
-		return mode + " " + throttle.Asker(r.RemoteAddr, r.Header)
+		return mode + " " + asker.Of(r.Context(), r.RemoteAddr)
 	}
-	return throttle.Asker(r.RemoteAddr, r.Header)
+	return asker.Of(r.Context(), r.RemoteAddr)
 }
 
 func tooMany(wait time.Duration) *refusal {

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/feedring/feedring/internal/asker"
 	"github.com/feedring/feedring/internal/throttle"
 )
 
@@ -143,5 +144,5 @@ func (r *Receiver) look(feed string, p *pinged) {
 
 // slow returns how long whoever sent a request has to wait; 0: not at all.
 func (r *Receiver) slow(req *http.Request) time.Duration {
-	return r.askers.Take(time.Now(), throttle.Asker(req.RemoteAddr, req.Header), 1)
+	return r.askers.Take(time.Now(), asker.Of(req.Context(), req.RemoteAddr), 1)
 }

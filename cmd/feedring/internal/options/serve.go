@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
@@ -23,6 +24,7 @@ import (
 // file too.
 type Serve struct {
 	listen, announce, join, feeds List
+	proxies                       List
 	tables                        feedTables
 	read                          List
 	http, publicURL, network      string
@@ -42,7 +44,7 @@ func NewServe() *Serve {
 	d := node.Default()
 	return &Serve{
 		listen: List{Kind: "multiaddr", Check: checkListen}, announce: List{Kind: "multiaddr", Check: checkAnnounce},
-		join: List{Kind: "multiaddr|domain", Check: addr.ParseTarget}, feeds: List{Kind: "theme=url", Check: checkFeed},
+		join: List{Kind: "multiaddr|domain", Check: addr.ParseTarget}, proxies: List{Kind: "address|network", Check: checkProxy}, feeds: List{Kind: "theme=url", Check: checkFeed},
 		read: List{Kind: "theme", Check: checkTheme},
 		http: d.HTTP, network: d.Network, attempts: d.Attempts, fetchers: d.Fetchers,
 		freshness: Duration(d.Freshness), refresh: Duration(d.Refresh),
@@ -56,6 +58,8 @@ func (o *Serve) Register(flags *pflag.FlagSet) {
 	flags.Var(&o.announce, "announce", "address told to others (default: found out; repeat)")
 	flags.StringVar(&o.http, "http", o.http, "host:port of web page and API, or off")
 	flags.StringVar(&o.publicURL, "public-url", "", "what a proxy in front of --http is called, such as https://news.example")
+	flags.Var(&o.proxies, "trusted-proxy", "address or network of a proxy in front of --http whose X-Forwarded-For names who asks, such as 10.0.0.5 or 10.0.0.0/8 "+
+		"(default: this machine, if --public-url is given and --http is at loopback; repeat)")
 	flags.Var(&o.join, "join", "peer or domain to join the network through (repeat)")
 	flags.BoolVar(&o.lan, "lan", false, "find and dial peers on the local network")
 	flags.StringVar(&o.network, "network", o.network, "name of the network: peers of different networks never mix")
@@ -105,6 +109,13 @@ func (o *Serve) Config(data string) (node.Config, error) {
 	}
 	if err := checkHTTP(o.http); err != nil {
 		return c, exit.Usage("--http %q: %w", o.http, err)
+	}
+	for _, text := range o.proxies.Values {
+		network, err := parseProxy(text)
+		if err != nil {
+			return c, exit.Usage("--trusted-proxy %q: %w", text, err)
+		}
+		c.TrustedProxies = append(c.TrustedProxies, network)
 	}
 	if err := checkPublicURL(c.PublicURL); err != nil {
 		return c, exit.Usage("--public-url: %w", err)
@@ -158,6 +169,23 @@ func checkHTTP(s string) error {
 		return errors.New("the port is a number from 0 (a free one) to 65535")
 	}
 	return nil
+}
+
+// parseProxy reads an address, or a network as CIDR.
+func parseProxy(s string) (netip.Prefix, error) {
+	if a, err := netip.ParseAddr(s); err == nil && a.Zone() == "" {
+		return netip.PrefixFrom(a.Unmap(), a.Unmap().BitLen()), nil
+	}
+	network, err := netip.ParsePrefix(s)
+	if err != nil {
+		return netip.Prefix{}, errors.New("write an IP address such as 10.0.0.5, or a network such as 10.0.0.0/8")
+	}
+	return network.Masked(), nil
+}
+
+func checkProxy(s string) error {
+	_, err := parseProxy(s)
+	return err
 }
 
 func checkPublicURL(s string) error {
