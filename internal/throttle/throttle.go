@@ -39,6 +39,13 @@ func (b *Buckets) Take(now time.Time, key string, n int) (wait time.Duration) {
 	return 0
 }
 
+// Wait is how long until a key has n tokens; 0: it has them. It takes none.
+func (b *Buckets) Wait(now time.Time, key string, n int) time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return max(0, b.level(now, key).Add(b.every*time.Duration(n)).Sub(now))
+}
+
 // Fine takes n tokens, there or not: they must come back first.
 func (b *Buckets) Fine(now time.Time, key string, n int) {
 	b.mu.Lock()

@@ -97,7 +97,7 @@ func BenchmarkKept(b *testing.B) {
 			b.Fatal(err)
 		}
 		for i := range subscribers {
-			err := h.ledger.Put(&ledger.Subscription{
+			_, err := h.ledger.Put(&ledger.Subscription{
 				Topic: fmt.Sprintf("https://peer.example/feeds/%024d.atom", i/10), Resource: fmt.Sprintf("personal %024d", i/10),
 				Host: fmt.Sprintf("reader%d.example", i%1000), Callback: fmt.Sprintf("https://reader%d.example/websub/callback/%032d", i%1000, i),
 				Secret: fmt.Sprintf("%032d", i), Expires: time.Now().Add(time.Hour),

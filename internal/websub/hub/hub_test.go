@@ -340,6 +340,67 @@ func TestNobodyIsMadeToAskOthersOften(t *testing.T) {
 	})
 }
 
+// TestAliasesAreOneSubscription: a callback that subscribes under ninety addresses of
+// one feed is told of it once, over a restart, too.
+func TestAliasesAreOneSubscription(t *testing.T) {
+	virtual(t, func(t *testing.T, r *rig) {
+		const cb = "https://victim.example/"
+		for n := range 90 {
+			r.subscribe(fmt.Sprintf("%s?%d", topicA, n), cb)
+			time.Sleep(time.Second) // of the limit for one asker
+		}
+		r.calls.asked()
+		r.change("a", 2)
+		if got := r.calls.posted(); len(got) != 1 || !strings.Contains(got[0].header.Get("Link"), `<`+topicA+`?89>; rel="self"`) {
+			t.Errorf("%d posts: %v", len(got), got)
+		}
+		r.stop()
+		if n := r.rows.len(); n != 1 {
+			t.Errorf("%d rows", n)
+		}
+		r.run()
+		r.change("a", 3)
+		if got := r.calls.posted(); len(got) != 1 {
+			t.Errorf("after a restart: %d posts", len(got))
+		}
+		if w := r.form(want("unsubscribe", topicA+"?3", cb)); w.Code != 202 || r.Len() != 1 {
+			t.Errorf("an address that was replaced ends it: %d", w.Code)
+		}
+	})
+}
+
+// TestASilentCallbackIsLeftAlone: a callback that did not confirm twice is asked once a
+// day, unless it renews what it confirmed.
+func TestASilentCallbackIsLeftAlone(t *testing.T) {
+	virtual(t, func(t *testing.T, r *rig) {
+		const cb = "https://victim.example/"
+		r.calls.set("victim.example", func(*http.Request) (int, string) { return 404, "" })
+		for n, code := range []int{202, 202, 429, 429} {
+			if w := r.form(want("subscribe", topicA, cb)); w.Code != code || code == 429 && !strings.Contains(w.Body.String(), "did not confirm") {
+				t.Errorf("request %d: %d %s", n, w.Code, w.Body)
+			}
+			synctest.Wait()
+			time.Sleep(10 * time.Minute) // its host is forgiven sooner
+		}
+		if asked := len(r.calls.asked()); asked != 2 {
+			t.Errorf("it was asked %d times", asked)
+		}
+		time.Sleep(24 * time.Hour)
+		r.calls.set("victim.example", good)
+		r.subscribe(topicA, cb)
+		r.calls.set("victim.example", func(*http.Request) (int, string) { return 404, "" })
+		for range 3 {
+			r.form(want("subscribe", topicB, cb)) // somebody else names it
+			synctest.Wait()
+			time.Sleep(10 * time.Minute)
+		}
+		r.calls.set("victim.example", good)
+		if w := r.form(want("subscribe", topicA, cb)); w.Code != 202 {
+			t.Errorf("it cannot renew: %d %s", w.Code, w.Body)
+		}
+	})
+}
+
 func TestAFloodOfOneModeLeavesTheOthers(t *testing.T) {
 	for _, flood := range []string{"subscribe", "unsubscribe", "publish", "dig"} {
 		virtual(t, func(t *testing.T, r *rig) {

@@ -60,7 +60,12 @@ func (h *Hub) load() error {
 			Topic: r.Topic, Resource: resource, Callback: r.Callback, Host: strings.ToLower(callback.Hostname()), Secret: r.Secret,
 			Expires: time.Unix(r.Expires, 0), Sent: r.Sent,
 		}
-		if h.ledger.Put(&s) == nil {
+		replaced, err := h.ledger.Put(&s)
+		if replaced != nil {
+			key := ledger.KeyOf(replaced.Topic, replaced.Callback)
+			over = append(over, store.Change{Key: rowKey(key)})
+		}
+		if err == nil {
 			h.cfg.Topics.Watch(resource, true)
 		}
 	}
@@ -109,7 +114,11 @@ func (h *Hub) keep(ctx context.Context, s *ledger.Subscription) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	fresh := !h.ledger.Has(s.Resource)
-	if err := h.ledger.Put(s); err != nil {
+	replaced, err := h.ledger.Put(s)
+	if replaced != nil {
+		h.unsaved[ledger.KeyOf(replaced.Topic, replaced.Callback)] = true
+	}
+	if err != nil {
 		h.unsaved[key] = true
 		return err
 	}

@@ -137,6 +137,10 @@ func (h *Hub) subscribe(mode string, form url.Values) error {
 	case !room:
 		return &refusal{status: http.StatusServiceUnavailable, after: time.Hour, detail: "this hub has as many subscriptions as it keeps"}
 	}
+	// Whoever names the callback of another cannot keep that one from renewing.
+	if wait := h.silent.Wait(time.Now(), in.Callback, 1); wait > 0 && !there {
+		return &refusal{status: http.StatusTooManyRequests, after: wait, detail: "this callback did not confirm twice: it must answer 2xx, and hub.challenge as its body. It is asked again when Retry-After is over"}
+	}
 	if wait := h.hosts.Take(time.Now(), in.Host, 1); wait > 0 {
 		return tooMany(wait)
 	}

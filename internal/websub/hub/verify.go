@@ -63,9 +63,11 @@ func (h *Hub) settle(ctx context.Context, key ledger.Key, host string) {
 	}
 	if err := h.verify(ctx, &in); err != nil {
 		h.hosts.Fine(time.Now(), in.Host, 10)
+		h.silent.Fine(time.Now(), in.Callback, 1)
 		h.cfg.Log.Debug("a callback did not confirm", "mode", in.mode, "host", in.Host, "err", err)
 		return
 	}
+	h.silent.Fine(time.Now(), in.Callback, -2) // it is there after all
 	if in.mode == "unsubscribe" {
 		h.mu.Lock()
 		defer h.mu.Unlock()

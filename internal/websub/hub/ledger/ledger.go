@@ -52,6 +52,7 @@ type Subscription struct {
 type Ledger struct {
 	rand      *rand.Rand
 	subs      map[Key]*sub
+	told      map[Key]Key // by KeyOf of resource and callback: under which topic a callback is told of a resource
 	topics    map[string]*topic
 	resources map[string][]*topic
 	hosts     map[string]*host
@@ -98,7 +99,7 @@ const (
 // New returns an empty ledger. source spreads retries and is used by nobody else.
 func New(source rand.Source) *Ledger {
 	return &Ledger{
-		rand: rand.New(source), subs: make(map[Key]*sub), topics: make(map[string]*topic),
+		rand: rand.New(source), subs: make(map[Key]*sub), told: make(map[Key]Key), topics: make(map[string]*topic),
 		resources: make(map[string][]*topic), hosts: make(map[string]*host),
 	}
 }
@@ -112,21 +113,28 @@ func (l *Ledger) HasRoomFor(topic, callback, hostname string) bool {
 	return len(l.subs) < MaxSubscriptions && (h == nil || h.subs < MaxAtHost)
 }
 
-// Put takes a subscription whose intent is verified, or renews it. ErrFull.
-func (l *Ledger) Put(s *Subscription) error {
-	key := KeyOf(s.Topic, s.Callback)
+// Put takes a subscription whose intent is verified, or renews it. A callback is told
+// of a resource once, however many addresses that has: under another address the
+// subscription of before is replaced, and returned. ErrFull.
+func (l *Ledger) Put(s *Subscription) (replaced *Subscription, err error) {
+	key, once := KeyOf(s.Topic, s.Callback), KeyOf(s.Resource, s.Callback)
+	if before := l.subs[l.told[once]]; before != nil && before.key != key {
+		was := before.told()
+		replaced = &was
+		l.Remove(before.key)
+	}
 	have := l.subs[key]
 	if have == nil {
 		if !l.HasRoomFor(s.Topic, s.Callback, s.Host) {
-			return ErrFull
+			return replaced, ErrFull
 		}
 		have = &sub{key: key, callback: s.Callback, host: l.host(s.Host), index: -1, sent: s.Sent}
 		have.host.subs++
-		l.subs[key] = have
+		l.subs[key], l.told[once] = have, key
 		l.join(have, s)
 	}
 	have.secret, have.expires = s.Secret, s.Expires.Unix()
-	return nil
+	return replaced, nil
 }
 
 func (l *Ledger) join(s *sub, as *Subscription) {
@@ -188,6 +196,9 @@ func (l *Ledger) Remove(key Key) {
 	delete(l.subs, key)
 	l.unqueue(s)
 	t := s.topic
+	if once := KeyOf(t.resource, s.callback); l.told[once] == key {
+		delete(l.told, once)
+	}
 	last := t.subs[len(t.subs)-1]
 	t.subs[s.at], last.at = last, s.at
 	t.subs[len(t.subs)-1] = nil

@@ -14,7 +14,7 @@ func fresh() *Ledger { return New(rand.NewPCG(1, 2)) }
 func put(t testing.TB, l *Ledger, topic, host string, n int) Key {
 	t.Helper()
 	callback := fmt.Sprintf("https://%s/%d", host, n)
-	err := l.Put(&Subscription{Topic: topic, Resource: topic, Callback: callback, Host: host, Expires: start.Add(240 * time.Hour)})
+	_, err := l.Put(&Subscription{Topic: topic, Resource: topic, Callback: callback, Host: host, Expires: start.Add(240 * time.Hour)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestLeasesEndAndAreRenewed(t *testing.T) {
 	put(t, l, "a", "x.example", 2)
 	s, _ := l.Get(short)
 	s.Expires = start.Add(time.Minute)
-	if err := l.Put(&s); err != nil || l.Len() != 2 {
+	if _, err := l.Put(&s); err != nil || l.Len() != 2 {
 		t.Fatal(err, l.Len())
 	}
 	if ended := l.Expired(start.Add(59 * time.Second)); len(ended) > 0 {
@@ -198,7 +198,7 @@ func TestLimits(t *testing.T) {
 	if !l.HasRoomFor("a", "https://x.example/0", "x.example") {
 		t.Error("what is there may not be renewed")
 	}
-	if err := l.Put(&Subscription{Topic: "a", Callback: "new", Host: "x.example"}); err != ErrFull {
+	if _, err := l.Put(&Subscription{Topic: "a", Callback: "new", Host: "x.example"}); err != ErrFull {
 		t.Error(err)
 	}
 }
@@ -375,4 +375,36 @@ func BenchmarkChanged(b *testing.B) {
 		start = start.Add(time.Second)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/100_000, "ns/delivery")
+}
+
+// TestACallbackIsToldOnce: whoever subscribes under many addresses of one resource is
+// told of it under the last one.
+func TestACallbackIsToldOnce(t *testing.T) {
+	l := fresh()
+	var last Subscription
+	for n := range 90 {
+		s := Subscription{Topic: fmt.Sprintf("https://a.example/feed?%d", n), Resource: "a", Callback: "https://x.example/cb", Host: "x.example", Expires: start.Add(time.Hour)}
+		replaced, err := l.Put(&s)
+		if err != nil || (replaced != nil) != (n > 0) || n > 0 && replaced.Topic != last.Topic {
+			t.Fatalf("subscription %d replaced %+v: %v", n, replaced, err)
+		}
+		last = s
+	}
+	if again, err := l.Put(&last); again != nil || err != nil {
+		t.Errorf("a renewal replaced %+v: %v", again, err)
+	}
+	other := last
+	other.Callback = "https://x.example/other"
+	if again, err := l.Put(&other); again != nil || err != nil {
+		t.Errorf("another callback replaced %+v: %v", again, err)
+	}
+	l.Changed(start, "a")
+	if got := all(l, start); len(got) != 2 || l.Len() != 2 || len(l.Topics("a")) != 1 {
+		t.Errorf("%d deliveries to %d subscriptions under %v", len(got), l.Len(), l.Topics("a"))
+	}
+	l.Remove(KeyOf(last.Topic, last.Callback))
+	l.Remove(KeyOf(other.Topic, other.Callback))
+	if l.Has("a") || len(l.told) != 0 {
+		t.Errorf("%d callbacks are remembered", len(l.told))
+	}
 }
