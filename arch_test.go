@@ -144,7 +144,7 @@ var arrows = map[string][]string{
 	"node/internal/tasks":                {},
 	"node/internal/contacts":             {".", "internal/host", "internal/host/addr", "internal/peer", "internal/store"},
 	"node/internal/backlog":              {},
-	"node/internal/front":                {".", "internal/web"},
+	"node/internal/front":                {".", "internal/asker", "internal/web"},
 	"node/internal/personalfeeds": {
 		".", "client", "internal/match", "internal/peer", "internal/readerfeeds/personal", "internal/store", "internal/web", "node/internal/readers", "node/internal/storage",
 	},

@@ -116,7 +116,7 @@ func (system) host(ctx context.Context, cfg host.Config) (*host.Host, error) {
 }
 
 func (system) front(cfg *Config, log *slog.Logger) (*front.Front, error) {
-	return front.Open(front.Config{HTTP: cfg.HTTP, TokenFile: cfg.TokenFile(), Socket: cfg.SocketFile()}, log)
+	return front.Open(front.Config{HTTP: cfg.HTTP, TokenFile: cfg.TokenFile(), Socket: cfg.SocketFile(), Proxies: cfg.proxies()}, log)
 }
 
 // listener is told of events; nil: nobody is.

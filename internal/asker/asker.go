@@ -18,7 +18,7 @@ type Proxies []netip.Prefix
 // write. It is empty for the control socket.
 func (p Proxies) Name(remote string, forwarded []string) string {
 	addr := address(remote)
-	if !p.has(addr) {
+	if !p.Has(addr) {
 		return nameOf(addr)
 	}
 	told := strings.Split(strings.Join(forwarded, ","), ",")
@@ -27,14 +27,15 @@ func (p Proxies) Name(remote string, forwarded []string) string {
 		if err != nil {
 			break
 		}
-		if addr = before.Unmap().WithZone(""); !p.has(addr) {
+		if addr = before.Unmap().WithZone(""); !p.Has(addr) {
 			break
 		}
 	}
 	return nameOf(addr)
 }
 
-func (p Proxies) has(a netip.Addr) bool {
+// Has reports whether a proxy of this peer is at an address.
+func (p Proxies) Has(a netip.Addr) bool {
 	for _, proxy := range p {
 		if proxy.Contains(a) {
 			return true

@@ -1,6 +1,8 @@
 package web
 
 import (
+	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -10,6 +12,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring/internal/asker"
+	"github.com/feedring/feedring/internal/readerfeeds/opml"
 	"github.com/feedring/feedring/internal/throttle"
 )
 
@@ -82,8 +85,45 @@ func (s *site) asker(r *http.Request) string {
 	return name
 }
 
-// openWithin is how long a stranger may take to send what it sends.
-const openWithin = 10 * time.Second
+// What whoever sends a body may take to send it: bodyWithin, and a second for each
+// bodyPiece of it.
+const (
+	bodyWithin = 10 * time.Second
+	bodyPiece  = 16 << 10
+	// unknownBody is the size that a body of unknown length is given time for.
+	unknownBody = 1 << 20
+)
+
+// limitBody gives what r sends its time. Whoever has sent all may wait for the answer
+// as long as it takes.
+func limitBody(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength == 0 {
+		return
+	}
+	size := min(r.ContentLength, opml.MaxBody) // no route takes more
+	if size < 0 {
+		size = unknownBody
+	}
+	control := http.NewResponseController(w)
+	// A writer that has no deadline reads from memory.
+	if control.SetReadDeadline(time.Now().Add(bodyWithin+time.Duration(size/bodyPiece)*time.Second)) == nil {
+		r.Body = &timedBody{r.Body, control}
+	}
+}
+
+// timedBody takes the deadline back at its end.
+type timedBody struct {
+	io.ReadCloser
+	control *http.ResponseController
+}
+
+func (b *timedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if errors.Is(err, io.EOF) {
+		_ = b.control.SetReadDeadline(time.Time{})
+	}
+	return n, err
+}
 
 // open lets anybody in who asks from no other web origin.
 func (s *site) open(h http.Handler) reply {
@@ -91,7 +131,6 @@ func (s *site) open(h http.Handler) reply {
 		if err := s.ours(r); err != nil {
 			return err
 		}
-		_ = http.NewResponseController(w).SetReadDeadline(s.now().Add(openWithin)) // a writer without one reads from memory
 		h.ServeHTTP(w, r)
 		return nil
 	}

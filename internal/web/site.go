@@ -178,6 +178,7 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, foreignHost(r))
 		return
 	}
+	limitBody(w, r)
 	r = r.WithContext(asker.With(r.Context(), s.asker(r)))
 	if h, pattern := s.mux.Handler(r); pattern == "" {
 		s.refuse(w, r, refusal(h, r))

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/asker"
 	"github.com/feedring/feedring/internal/web"
 )
 
@@ -26,6 +27,7 @@ type Config struct {
 	HTTP      string // host:port, or "off"
 	TokenFile string
 	Socket    string
+	Proxies   asker.Proxies // in front of HTTP
 }
 
 // Front answers at the web address and the control socket. The zero Front answers
@@ -52,9 +54,11 @@ func Open(cfg Config, log *slog.Logger) (_ *Front, err error) {
 		return nil, err
 	}
 	if cfg.HTTP != "off" {
-		if f.web, err = net.Listen("tcp", cfg.HTTP); err != nil {
+		l, err := net.Listen("tcp", cfg.HTTP)
+		if err != nil {
 			return nil, &feedring.SettingError{Setting: "http", Value: cfg.HTTP, Err: plainError(err)}
 		}
+		f.web = newPlaces(l, placesFor(descriptors()), cfg.Proxies)
 	}
 	f.control, err = listenSocket(cfg.Socket)
 	if err != nil {
@@ -79,7 +83,7 @@ func (f *Front) Serve(site web.Config) {
 
 func (f *Front) answer(l net.Listener, h http.Handler) {
 	s := &http.Server{
-		Handler: h, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
+		Handler: h, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 32 << 10,
 		ErrorLog: slog.NewLogLogger(f.log.Handler(), slog.LevelDebug),
 	}
 	f.servers = append(f.servers, s)
