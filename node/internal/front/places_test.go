@@ -128,17 +128,17 @@ func TestOneAskersConnections(t *testing.T) {
 // and a proxy may have more than an asker's part.
 func TestFullPlaces(t *testing.T) {
 	p := testPlaces(64, "10.0.0.0/8") // eight are this machine's
-	var crowd []*opened
+	var strangers []*opened
 	for n := range 56 {
 		o, _ := connect(t, p, fmt.Sprintf("192.0.2.%d", n/4))
-		crowd = append(crowd, o)
+		strangers = append(strangers, o)
 	}
 	if p.held != 56 {
 		t.Fatalf("%d are held", p.held)
 	}
 	newcomer, c := connect(t, p, "198.51.100.1")
 	closed := 0
-	for _, o := range crowd {
+	for _, o := range strangers {
 		select {
 		case <-o.closed:
 			closed++
