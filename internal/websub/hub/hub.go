@@ -120,7 +120,7 @@ func Open(cfg Config) (*Hub, error) {
 	h := &Hub{
 		cfg: cfg, asking: make(chan struct{}, intentsOnce),
 		askers: throttle.New(time.Second, 100), hosts: throttle.New(time.Second/2, 100),
-		silent: throttle.New(24*time.Hour, 2),
+		silent:  throttle.New(24*time.Hour, 2),
 		ledger:  ledger.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
 		intents: make(map[ledger.Key]*intent), asked: make(map[string]int), unsaved: make(map[ledger.Key]bool),
 		changed: make(map[string]bool), wake: make(chan struct{}, 1),
