@@ -130,9 +130,10 @@ var arrows = map[string][]string{
 	"internal/readerfeeds/personal":      {".", "internal/readerfeeds/personal/rows", "internal/duplicate", "internal/match", "internal/match/", "internal/store"},
 	"internal/readerfeeds/opml":          {"internal/origin/decode", "internal/origin/htmltext", "internal/origin/repair"},
 	"internal/origin/schedule":           {},
-	"internal/web":                       {".", "internal/duplicate", "internal/match", "internal/readerfeeds/opml", "internal/readerfeeds/render", "internal/web/pages", "internal/asker", "internal/throttle"},
+	"internal/web":                       {".", "internal/duplicate", "internal/match", "internal/readerfeeds/opml", "internal/readerfeeds/render", "internal/web/pages", "internal/asker", "internal/refusals", "internal/throttle"},
 	"internal/web/pages":                 {".", "internal/match"},
 	"internal/asker":                     {},
+	"internal/refusals":                  {},
 	"internal/throttle":                  {},
 	"internal/websub/subscriber":         {"internal/store"},
 	"internal/websub/pings":              {"internal/asker", "internal/throttle"},
@@ -144,7 +145,7 @@ var arrows = map[string][]string{
 	"node/internal/tasks":                {},
 	"node/internal/contacts":             {".", "internal/host", "internal/host/addr", "internal/peer", "internal/store"},
 	"node/internal/backlog":              {},
-	"node/internal/front":                {".", "internal/asker", "internal/web"},
+	"node/internal/front":                {".", "internal/asker", "internal/refusals", "internal/web"},
 	"node/internal/personalfeeds": {
 		".", "client", "internal/match", "internal/peer", "internal/readerfeeds/personal", "internal/store", "internal/web", "node/internal/readers", "node/internal/storage",
 	},
@@ -155,10 +156,10 @@ var arrows = map[string][]string{
 	"node/internal/sitecheck": {".", "group", "internal/origin/fetch", "internal/peer", "internal/vouch"},
 	"node/internal/admin": {
 		".", "group", "proto/feedring/v1", "node/internal/contacts", "node/internal/storage", "node/internal/transport", "internal/history", "internal/host", "internal/host/addr",
-		"internal/origin/watch", "internal/peer", "internal/readerfeeds/cache", "internal/store", "internal/vouch", "internal/web", "internal/wire", "internal/wire/info",
+		"internal/origin/watch", "internal/peer", "internal/readerfeeds/cache", "internal/refusals", "internal/store", "internal/vouch", "internal/web", "internal/wire", "internal/wire/info",
 	},
 	"node/internal/sealed":    {".", "internal/match", "internal/store", "internal/wire"},
-	"node/internal/transport": {".", "group", "internal/peer", "internal/wire", "node/codec"},
+	"node/internal/transport": {".", "group", "internal/peer", "internal/refusals", "internal/wire", "node/codec"},
 
 	"node/internal/replicate": {".", "group", "internal/store", "internal/wire", "internal/wire/polls", "node/internal/sealed", "proto/feedring/v1"},
 	"node/internal/readers": {

@@ -108,4 +108,13 @@ func TestOneClientBehindAProxy(t *testing.T) {
 	if code := follow("203.0.113.8"); code != 200 {
 		t.Errorf("another client: %d", code)
 	}
+	resp, err := http.Get(p.http + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	metrics, err := io.ReadAll(resp.Body)
+	if counted := `feedring_refused_total{door="http",reason="share"} 18`; err != nil || !strings.Contains(string(metrics), counted+"\n") {
+		t.Errorf("/metrics lacks %s: %v", counted, err)
+	}
 }

@@ -69,7 +69,8 @@ func (n *Node) assemble() error {
 	contact := transport.NewContact(n.started)
 	credit := new(transport.Credit)
 	n.server = transport.NewServer(n.ctx, transport.ServerConfig{
-		Listener: n.host, Machine: n.loop, Verifier: n.verifier, Credit: credit, Contact: contact, Tasks: &n.running, Log: n.log,
+		Listener: n.host, Machine: n.loop, Verifier: n.verifier, Credit: credit, Contact: contact, Tasks: &n.running,
+		Counts: n.front.Refused(), Log: n.log,
 	})
 	directory := contacts.NewDirectory(n.ctx, n.host, n.loop, &n.running, n.log)
 	sites := vouch.NewMemory(n.checker(), n.cfg.Refresh)
@@ -84,7 +85,7 @@ func (n *Node) assemble() error {
 		Version: Version, Network: n.cfg.Network, HTTP: n.front.Address(), Started: n.started, Read: n.cfg.Read,
 		Refresh: n.cfg.Refresh, Interval: n.cfg.Interval,
 		Loop: n.loop, Feeds: n.origins, Identity: n.identity, Storage: n.writing, Host: n.host, Store: n.store,
-		History: n.history, Links: n.links, Server: n.server, Contact: contact, Joins: n.joins, Cache: n.own, Sites: sites, Log: n.log,
+		History: n.history, Links: n.links, Server: n.server, Contact: contact, Joins: n.joins, Cache: n.own, Sites: sites, Refused: n.front.Refused(), Log: n.log,
 	})
 	n.personal, err = personalfeeds.Open(personalfeeds.Config{
 		Self: n.ID(), Store: n.store, Readers: n.readers, Views: n.loop, Sites: n, Origins: n.origins, Hub: n, Log: n.log,

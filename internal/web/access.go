@@ -13,6 +13,7 @@ import (
 
 	"github.com/feedring/feedring/internal/asker"
 	"github.com/feedring/feedring/internal/readerfeeds/opml"
+	"github.com/feedring/feedring/internal/refusals"
 	"github.com/feedring/feedring/internal/throttle"
 )
 
@@ -186,6 +187,7 @@ func (s *site) private(r *http.Request) (bool, error) {
 // wrongToken counts a wrong token for whoever sent it. The error is for one who
 // guesses.
 func (s *site) wrongToken(r *http.Request) error {
+	s.Refused.Add(refusals.HTTP, refusals.Token)
 	who := asker.Of(r.Context(), r.RemoteAddr)
 	if wait := s.guesses.Take(s.now(), who, 1); wait > 0 && who != "" {
 		return &problem{

@@ -16,6 +16,7 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/asker"
 	"github.com/feedring/feedring/internal/match"
+	"github.com/feedring/feedring/internal/refusals"
 	"github.com/feedring/feedring/internal/throttle"
 )
 
@@ -71,8 +72,10 @@ func (s *site) query(r *http.Request, q feedring.Query, at *page, private bool, 
 	who := asker.Of(r.Context(), r.RemoteAddr)
 	switch s.queries.Take(who) {
 	case throttle.Full:
+		s.Refused.Add(refusals.HTTP, refusals.Full)
 		return nil, busy(1, "this peer is answering as many queries as it can: ask again in a second, or ask another peer")
 	case throttle.Share:
+		s.Refused.Add(refusals.HTTP, refusals.Share)
 		return nil, busy(1, "this peer is answering as many queries of your address as it does of one: ask again in a second, or ask another peer")
 	}
 	defer s.queries.Give(who)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring/internal/asker"
+	"github.com/feedring/feedring/internal/refusals"
 	"github.com/feedring/feedring/internal/throttle"
 )
 
@@ -24,10 +25,11 @@ const (
 // Config says whose front it is. Backend is needed; all else may be empty.
 type Config struct {
 	Backend   Backend
-	Token     string        // of the API; empty: nothing that needs one works on the web address
-	PublicURL string        // what a proxy in front is called, without a final slash
-	Address   string        // host:port it is reached at
-	Proxies   asker.Proxies // in front of this peer: what they say of who asks is believed
+	Token     string           // of the API; empty: nothing that needs one works on the web address
+	PublicURL string           // what a proxy in front is called, without a final slash
+	Address   string           // host:port it is reached at
+	Proxies   asker.Proxies    // in front of this peer: what they say of who asks is believed
+	Refused   *refusals.Counts // nil: nobody counts
 	Logger    *slog.Logger
 	Metrics   http.Handler // nil: no /metrics
 	Personal  Personal     // nil: no personal feeds
@@ -175,6 +177,7 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !s.knownHost(r) {
+		s.Refused.Add(refusals.HTTP, refusals.Host)
 		s.refuse(w, r, foreignHost(r))
 		return
 	}

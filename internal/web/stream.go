@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring/internal/asker"
+	"github.com/feedring/feedring/internal/refusals"
 	"github.com/feedring/feedring/internal/throttle"
 )
 
@@ -32,8 +33,10 @@ func (s *site) stream(w http.ResponseWriter, r *http.Request) error {
 	who := asker.Of(r.Context(), r.RemoteAddr)
 	switch s.streams.Take(who) {
 	case throttle.Full:
+		s.Refused.Add(refusals.HTTP, refusals.Full)
 		return busy(10, "this peer serves as many streams as it can: come back in ten seconds, or follow at another peer")
 	case throttle.Share:
+		s.Refused.Add(refusals.HTTP, refusals.Share)
 		return busy(10, "this peer serves as many streams to your address as it does to one: come back in ten seconds, or follow at another peer")
 	}
 	defer s.streams.Give(who)

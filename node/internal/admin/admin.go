@@ -13,6 +13,7 @@ import (
 	"github.com/feedring/feedring/internal/host"
 	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/internal/readerfeeds/cache"
+	"github.com/feedring/feedring/internal/refusals"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/vouch"
 	"github.com/feedring/feedring/internal/web"
@@ -78,6 +79,7 @@ type Config struct {
 	Joins    *contacts.Joins
 	Cache    *cache.Cache  // own feeds for pollers
 	Sites    *vouch.Memory // what sites say of peers
+	Refused  *refusals.Counts
 	Log      *slog.Logger
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/feedring/feedring/internal/readerfeeds/cache"
+	"github.com/feedring/feedring/internal/refusals"
 	"github.com/feedring/feedring/internal/store"
 )
 
@@ -44,7 +45,23 @@ func (d *Admin) Metrics() http.Handler {
 		return oneIf(is != nil && is.Elsewhere)
 	})
 	d.frontMetrics(r)
+	r.MustRegister(refusalCounter{d.cfg.Refused})
 	return promhttp.HandlerFor(r, promhttp.HandlerOpts{})
+}
+
+// refusalCounter tells what was refused, where and why.
+type refusalCounter struct{ counts *refusals.Counts }
+
+var refusedTotal = prometheus.NewDesc("feedring_refused_total", "What was not done for others, by where it was refused and why.", []string{"door", "reason"}, nil)
+
+// Describe implements prometheus.Collector.
+func (c refusalCounter) Describe(to chan<- *prometheus.Desc) { to <- refusedTotal }
+
+// Collect implements prometheus.Collector.
+func (c refusalCounter) Collect(to chan<- prometheus.Metric) {
+	for _, one := range c.counts.All() {
+		to <- prometheus.MustNewConstMetric(refusedTotal, prometheus.CounterValue, float64(one.Times), string(one.Door), string(one.Reason))
+	}
 }
 
 func oneIf(is bool) float64 {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/asker"
+	"github.com/feedring/feedring/internal/refusals"
 	"github.com/feedring/feedring/internal/web"
 )
 
@@ -40,7 +41,11 @@ type Front struct {
 	socket  string
 	handler http.Handler // of the web address; nil before Serve
 	servers []*http.Server
+	refused refusals.Counts
 }
+
+// Refused counts what the peer refuses to others, at all of its doors.
+func (f *Front) Refused() *refusals.Counts { return &f.refused }
 
 // Open takes the socket and the web address. Nobody is answered before Serve.
 func Open(cfg Config, log *slog.Logger) (_ *Front, err error) {
@@ -58,7 +63,7 @@ func Open(cfg Config, log *slog.Logger) (_ *Front, err error) {
 		if err != nil {
 			return nil, &feedring.SettingError{Setting: "http", Value: cfg.HTTP, Err: plainError(err)}
 		}
-		f.web = newPlaces(l, placesFor(descriptors()), cfg.Proxies)
+		f.web = newPlaces(l, placesFor(descriptors()), cfg.Proxies, &f.refused)
 	}
 	f.control, err = listenSocket(cfg.Socket)
 	if err != nil {
@@ -70,7 +75,7 @@ func Open(cfg Config, log *slog.Logger) (_ *Front, err error) {
 
 // Serve answers on both.
 func (f *Front) Serve(site web.Config) {
-	site.Token, site.Logger = f.token, f.log
+	site.Token, site.Logger, site.Refused = f.token, f.log, &f.refused
 	if f.web != nil {
 		site.Address = f.web.Addr().String()
 		f.handler = web.Handler(site)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring/internal/asker"
+	"github.com/feedring/feedring/internal/refusals"
 )
 
 const (
@@ -28,7 +29,8 @@ type places struct {
 	net.Listener
 	all     int
 	proxies asker.Proxies // may have more than an asker's part
-	private bool          // only this machine reaches the listener: it has no part of its own
+	refused *refusals.Counts
+	private bool // only this machine reaches the listener: it has no part of its own
 
 	mu   sync.Mutex
 	held int
@@ -36,10 +38,10 @@ type places struct {
 }
 
 // newPlaces returns a listener with so many places.
-func newPlaces(l net.Listener, all int, proxies asker.Proxies) *places {
+func newPlaces(l net.Listener, all int, proxies asker.Proxies, counts *refusals.Counts) *places {
 	at, _ := l.Addr().(*net.TCPAddr)
 	return &places{
-		Listener: l, all: all, proxies: proxies, private: at != nil && at.IP.IsLoopback(),
+		Listener: l, all: all, proxies: proxies, refused: counts, private: at != nil && at.IP.IsLoopback(),
 		by: make(map[string]map[*conn]struct{}),
 	}
 }
@@ -61,6 +63,12 @@ func (p *places) Accept() (net.Conn, error) {
 		last, ok := p.take(c)
 		if last != nil {
 			_ = last.Close()
+		}
+		switch {
+		case last != nil && last.of == c.of:
+			p.refused.Add(refusals.Connection, refusals.Share)
+		case last != nil || !ok:
+			p.refused.Add(refusals.Connection, refusals.Full)
 		}
 		if ok {
 			return c, nil

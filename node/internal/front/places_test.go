@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring/internal/asker"
+	"github.com/feedring/feedring/internal/refusals"
 )
 
 // remotes is a listener whose connections come from addresses of the test's choice.
@@ -88,7 +89,7 @@ func testPlaces(all int, proxies ...string) *places {
 	for _, p := range proxies {
 		trusted = append(trusted, netip.MustParsePrefix(p))
 	}
-	return newPlaces(&remotes{conns: make(chan net.Conn, 1)}, all, trusted)
+	return newPlaces(&remotes{conns: make(chan net.Conn, 1)}, all, trusted, new(refusals.Counts))
 }
 
 // TestOneAskersConnections: beyond its part, an asker's new connection takes the place
@@ -114,6 +115,9 @@ func TestOneAskersConnections(t *testing.T) {
 	}
 	if p.held != 5 || len(p.by["192.0.2.1"]) != 4 {
 		t.Errorf("%d are held, %d of one", p.held, len(p.by["192.0.2.1"]))
+	}
+	if got := p.refused.All(); len(got) != 1 || got[0] != (refusals.Count{Door: refusals.Connection, Reason: refusals.Share, Times: 1}) {
+		t.Errorf("counted: %v", got)
 	}
 	for _, c := range held {
 		_ = c.Close()
@@ -174,7 +178,7 @@ func TestFullPlaces(t *testing.T) {
 func TestHalfSentRequests(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	check(t, err)
-	f := &Front{log: slog.New(slog.DiscardHandler), web: newPlaces(l, 64, nil)}
+	f := &Front{log: slog.New(slog.DiscardHandler), web: newPlaces(l, 64, nil, nil)}
 	f.answer(f.web, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "alive") }))
 	defer f.Close()
 	for n := range 640 {

@@ -23,7 +23,10 @@ const (
 	ratesKept    = 1024 // before those of peers that went away are looked through
 )
 
-var errManyStreams = errors.New("as many streams are open as are served")
+var (
+	errManyStreams = errors.New("as many streams are open as are served")
+	errItsShare    = errors.New("the peer has as many streams open as one may")
+)
 
 // limits counts what other peers have open here. Streams that stay in this
 // process are not counted: the front bounds its readers.
@@ -67,7 +70,7 @@ func (l *limits) bound(verb feedring.Verb, b Bound) {
 // those with less debt. After nil the caller gives back.
 func (l *limits) take(ctx context.Context, from feedring.PeerID, verb feedring.Verb) error {
 	if !l.count(streamsOf{from, verb}) {
-		return errManyStreams
+		return errItsShare
 	}
 	places := l.placesOf(verb)
 	if places == nil || places.take(ctx, l.credit.Debt(from), limitWait) {

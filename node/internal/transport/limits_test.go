@@ -37,7 +37,7 @@ func TestLimitsOfOnePeer(t *testing.T) {
 		for range most {
 			check(t, l.take(t.Context(), "stranger", verb))
 		}
-		if err := l.take(t.Context(), "stranger", verb); !errors.Is(err, errManyStreams) {
+		if err := l.take(t.Context(), "stranger", verb); !errors.Is(err, errItsShare) {
 			t.Errorf("%s: one more than %d: %v", verb, most, err)
 		}
 		check(t, l.take(t.Context(), "another", verb))

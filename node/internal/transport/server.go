@@ -15,6 +15,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/peer"
+	"github.com/feedring/feedring/internal/refusals"
 	"github.com/feedring/feedring/internal/wire"
 	"github.com/feedring/feedring/node/codec"
 )
@@ -42,6 +43,7 @@ type ServerConfig struct {
 	Credit   *Credit // where streams wait for places, peers with more debt wait longer
 	Contact  *Contact
 	Tasks    Tasks
+	Counts   *refusals.Counts
 	Log      *slog.Logger
 }
 
@@ -59,11 +61,11 @@ func (f HandlerFunc) ServeStream(from feedring.PeerID, s *wire.Stream) error { r
 // Server serves the streams that other peers open, within limits.
 type Server struct {
 	ServerConfig
-	ctx     context.Context
-	limits  *limits
-	mu      sync.Mutex
-	serves  map[feedring.Verb]Handler
-	refused atomic.Uint64
+	ctx       context.Context
+	limits    *limits
+	mu        sync.Mutex
+	serves    map[feedring.Verb]Handler
+	malformed atomic.Uint64
 }
 
 // NewServer returns a server that serves nothing yet, and ends with ctx.
@@ -101,17 +103,28 @@ func (m messages) ServeStream(from feedring.PeerID, s *wire.Stream) error {
 }
 
 // Refuse counts a message that was malformed or wrongly signed.
-func (s *Server) Refuse() { s.refused.Add(1) }
+func (s *Server) Refuse() {
+	s.malformed.Add(1)
+	s.Counts.Add(refusals.Frame, refusals.Malformed)
+}
+
+func reasonOf(err error) refusals.Reason {
+	if errors.Is(err, errItsShare) {
+		return refusals.Share
+	}
+	return refusals.Full
+}
 
 // Refused is what Refuse counted.
-func (s *Server) Refused() uint64 { return s.refused.Load() }
+func (s *Server) Refused() uint64 { return s.malformed.Load() }
 
 // serve runs serve and ends its stream: in good order, or with a reset where
 // something was wrong or too many are open.
 func (s *Server) serve(verb feedring.Verb, raw network.Stream, serve Handler) {
 	if !s.Tasks.Run(func() {
 		from := feedring.PeerID(raw.Conn().RemotePeer().String())
-		if s.limits.take(s.ctx, from, verb) != nil {
+		if err := s.limits.take(s.ctx, from, verb); err != nil {
+			s.Counts.Add(refusals.Stream, reasonOf(err))
 			_ = raw.Reset()
 			return
 		}
