@@ -86,9 +86,9 @@ func TestPolitePeer(t *testing.T) {
 	}
 }
 
-// TestPeerHeedsItsOrigin: 410 ends over a restart, until the feed is added
+// TestPeerObeysItsOrigin: 410 ends over a restart, until the feed is added
 // again; and 429 holds for the feeds beside, over a restart.
-func TestPeerHeedsItsOrigin(t *testing.T) {
+func TestPeerObeysItsOrigin(t *testing.T) {
 	t.Parallel()
 	o, other := newOrigin(t), newOrigin(t)
 	gone := o.serve("gone", func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusGone) })

@@ -141,9 +141,9 @@ func TestFindFeedStaysOutside(t *testing.T) {
 	}
 }
 
-// TestFindFeedHeedsTheHost: a site that asked to be left alone is, and one that
+// TestFindFeedObeysTheHost: a site that asked to be left alone is, and one that
 // leads in circles is asked once.
-func TestFindFeedHeedsTheHost(t *testing.T) {
+func TestFindFeedObeysTheHost(t *testing.T) {
 	cfg := peerConfig(t, "own.example")
 	cfg.AllowPrivateFeeds, cfg.Interval = true, 0
 	n := startPeer(t, cfg)

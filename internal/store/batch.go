@@ -150,7 +150,7 @@ func (b *batch) add(it *Item) {
 	b.retract(state.ID, it)
 	published, at, found := b.newest(state.ID, it.ID)
 	switch {
-	case it.Stone:
+	case it.Tombstone:
 		return // what is left of a version: the log alone holds it
 	case found && at.Compare(it.Position) > 0:
 		b.set(rows.OldKey(state.ID, it.Position), old) // it came late

@@ -196,7 +196,7 @@ func conformRetraction(t *testing.T, s keeper) {
 	same(t, "search", found, []Item{other, mine})
 	left := []Item{one, two}
 	for i := range left {
-		left[i].Stone, left[i].Text, left[i].Payload, left[i].Signature = true, nil, back.Payload, back.Signature
+		left[i].Tombstone, left[i].Text, left[i].Payload, left[i].Signature = true, nil, back.Payload, back.Signature
 	}
 	log, err := s.Scan(ctx, one.Ref, feedring.Position{}, 0, 0)
 	check(t, err)

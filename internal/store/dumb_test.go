@@ -76,8 +76,8 @@ func (d *dumb) Append(_ context.Context, items []Item) error {
 		for i := range d.items {
 			o := &d.items[i]
 			taken := feedring.Taken{Position: o.Position, Hash: o.Hash, Seen: o.Seen}
-			if o.Ref == it.Ref && o.ID == it.ID && slices.Contains(it.Takes, taken) && !o.Retraction && !o.Stone {
-				o.Stone, o.Text, o.Payload, o.Signature = true, nil, it.Payload, it.Signature
+			if o.Ref == it.Ref && o.ID == it.ID && slices.Contains(it.Takes, taken) && !o.Retraction && !o.Tombstone {
+				o.Tombstone, o.Text, o.Payload, o.Signature = true, nil, it.Payload, it.Signature
 			}
 		}
 		it.Takes = nil
@@ -127,7 +127,7 @@ func (d *dumb) Search(_ context.Context, q Search) ([]Item, Cursor, error) {
 	for _, ref := range d.order {
 		newest := map[feedring.EntryID]Item{}
 		for _, it := range d.log(ref) {
-			if !it.Stone {
+			if !it.Tombstone {
 				newest[it.ID] = it
 			}
 		}

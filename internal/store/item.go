@@ -37,7 +37,7 @@ func validate(it *Item) error {
 		return fmt.Errorf("entry %s names no feed or no publisher: %w", it.ID, ErrInvalid)
 	case it.ID == "":
 		return fmt.Errorf("entry %d of %s has no id: %w", it.Position.Sequence, it.Ref.URL, ErrInvalid)
-	case it.Retraction != (len(it.Takes) > 0) || it.Retraction && it.Stone || len(it.Takes) > feedring.MaxTaken:
+	case it.Retraction != (len(it.Takes) > 0) || it.Retraction && it.Tombstone || len(it.Takes) > feedring.MaxTaken:
 		return fmt.Errorf("entry %d of %s takes back %d versions: %w", it.Position.Sequence, it.Ref.URL, len(it.Takes), ErrInvalid)
 	}
 	for _, t := range it.Takes {
@@ -69,10 +69,10 @@ func validate(it *Item) error {
 // costOf bounds what the rows of it add to a transaction: the log and index
 // rows, the version row, the deletion of an older index row, the ref's row, the
 // journal row, the row of an old version, and for each the bytes that badger adds; with a
-// retraction each stone's row.
+// retraction each tombstone's row.
 func costOf(it *Item) cost {
 	variable := len(it.Payload) + len(it.Signature) + 2*len(it.Text) + 3*len(it.ID) +
 		2*(len(it.Theme)+len(it.Provider)) + len(it.Ref.URL) + len(it.Ref.Publisher)
-	stone := int64(len(it.Payload) + len(it.Signature) + maxProvider + maxID + 300)
-	return cost{bytes: int64(variable) + 800 + int64(len(it.Takes))*stone, rows: 7 + int64(len(it.Takes))}
+	tombstone := int64(len(it.Payload) + len(it.Signature) + maxProvider + maxID + 300)
+	return cost{bytes: int64(variable) + 800 + int64(len(it.Takes))*tombstone, rows: 7 + int64(len(it.Takes))}
 }

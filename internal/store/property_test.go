@@ -96,7 +96,7 @@ func takingBack(it Item, f, n int) Item {
 		it.Text, it.Retraction = nil, true
 		it.Takes = []feedring.Taken{{Position: taken.Position, Hash: taken.Hash, Seen: taken.Seen}}
 	case n%11 == 5:
-		it.Text, it.Stone = nil, true
+		it.Text, it.Tombstone = nil, true
 	}
 	return it
 }

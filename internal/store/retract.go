@@ -18,10 +18,10 @@ func (b *batch) retract(id rows.RefID, retraction *Item) {
 			if row.Hash != t.Hash || string(row.ID) != string(retraction.ID) || row.Retraction || row.Tombstone {
 				return nil
 			}
-			stone := row.Item(retraction.Ref, t.Position)
-			stone.Stone, stone.Text = true, nil
-			stone.Payload, stone.Signature = retraction.Payload, retraction.Signature
-			return b.Set(rows.LogKey(id, t.Position), rows.EncodeLog(&stone))
+			left := row.Item(retraction.Ref, t.Position)
+			left.Tombstone, left.Text = true, nil
+			left.Payload, left.Signature = retraction.Payload, retraction.Signature
+			return b.Set(rows.LogKey(id, t.Position), rows.EncodeLog(&left))
 		})
 		if err = find.IgnoreLost(err); err != nil {
 			b.keep(fmt.Errorf("taking back: %w", err))

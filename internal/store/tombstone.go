@@ -58,7 +58,7 @@ func (s *Store) Retractions(ref feedring.FeedRef, after feedring.Position, most 
 	}
 	err = s.view(func(txn values.Txn) error {
 		return txn.Each(rows.TombstonePrefix(state.ID), rows.TombstoneKey(state.ID, rows.NextPosition(after)), func(row values.Row) (bool, error) {
-			it, err := tombOf(ref, row)
+			it, err := tombstoneOf(ref, row)
 			if err == nil {
 				all = append(all, it)
 			}
@@ -68,7 +68,7 @@ func (s *Store) Retractions(ref feedring.FeedRef, after feedring.Position, most 
 	return all, err
 }
 
-func tombOf(ref feedring.FeedRef, row values.Row) (it Item, err error) {
+func tombstoneOf(ref feedring.FeedRef, row values.Row) (it Item, err error) {
 	at, ok := rows.LogPosition(row.Key())
 	if !ok {
 		return it, fmt.Errorf("retraction: %w", ErrCorrupt)

@@ -46,7 +46,7 @@ func (s State) ApplyLast(l Last, holdsAll bool, now time.Time) State {
 	}
 	s.applyFailure(l, now)
 	s.LastLook, s.Interval = l.At, 0
-	s.NotBefore, s.Held, s.HeldUntold = l.Until, l.Host, false
+	s.NotBefore, s.Held, s.HeldOpenEnded = l.Until, l.Host, false
 	if most := now.Add(MaxHint); s.NotBefore.After(most) {
 		s.NotBefore = most
 	}

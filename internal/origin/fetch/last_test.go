@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestHeedOfAnothersLook(t *testing.T) {
+func TestApplyPeerHints(t *testing.T) {
 	now := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	told := Last{At: now.Add(-time.Minute), Until: now.Add(time.Hour), Host: "a.example", Validators: Validators{ETag: `"2"`}}
 	read := State{URL: "http://a.example/", LastLook: now.Add(-time.Hour), LastSuccess: now.Add(-time.Hour), Validators: Validators{ETag: `"1"`}, Failures: 2, LastError: "500"}

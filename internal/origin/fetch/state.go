@@ -33,20 +33,20 @@ type State struct {
 
 	Omitted int `json:"omitted,omitempty"` // Document.Omitted
 
-	LastLook    time.Time     `json:"last_look,omitzero"`
-	LastSuccess time.Time     `json:"last_success,omitzero"`
-	NextLook    time.Time     `json:"next_look,omitzero"`    // zero: due at once, or never where Gone
-	MaxAge      time.Duration `json:"max_age,omitempty"`     // of the document
-	NotBefore   time.Time     `json:"not_before,omitzero"`   // what the origin asked for; zero: nothing
-	Held        string        `json:"held,omitempty"`        // the host that NotBefore holds for, as a whole; empty: none
-	HeldUntold  bool          `json:"held_untold,omitempty"` // it did not say until when
-	Gone        bool          `json:"gone,omitempty"`        // the origin said that the feed is gone for good; with NextLook: to somebody else
-	Calendar    *Calendar     `json:"calendar,omitempty"`    // nil: the document says nothing
-	Interval    time.Duration `json:"interval,omitempty"`    // that the policy thinks in
-	Failures    int           `json:"failures,omitempty"`    // since LastSuccess
-	LastError   string        `json:"last_error,omitempty"`
-	Unreached   bool          `json:"unreached,omitempty"` // the last look got no answer from the origin, and no connection
-	Refused     bool          `json:"refused,omitempty"`   // the origin answered the last look, and the entries were refused: watch.Told
+	LastLook      time.Time     `json:"last_look,omitzero"`
+	LastSuccess   time.Time     `json:"last_success,omitzero"`
+	NextLook      time.Time     `json:"next_look,omitzero"`    // zero: due at once, or never where Gone
+	MaxAge        time.Duration `json:"max_age,omitempty"`     // of the document
+	NotBefore     time.Time     `json:"not_before,omitzero"`   // what the origin asked for; zero: nothing
+	Held          string        `json:"held,omitempty"`        // the host that NotBefore holds for, as a whole; empty: none
+	HeldOpenEnded bool          `json:"held_untold,omitempty"` // it did not say until when
+	Gone          bool          `json:"gone,omitempty"`        // the origin said that the feed is gone for good; with NextLook: to somebody else
+	Calendar      *Calendar     `json:"calendar,omitempty"`    // nil: the document says nothing
+	Interval      time.Duration `json:"interval,omitempty"`    // that the policy thinks in
+	Failures      int           `json:"failures,omitempty"`    // since LastSuccess
+	LastError     string        `json:"last_error,omitempty"`
+	Unreached     bool          `json:"unreached,omitempty"` // the last look got no answer from the origin, and no connection
+	Refused       bool          `json:"refused,omitempty"`   // the origin answered the last look, and the entries were refused: watch.Told
 
 	Moved      string    `json:"moved,omitempty"`       // where the origin says the feed is for good
 	MovedSince time.Time `json:"moved_since,omitzero"`  // when it said so first

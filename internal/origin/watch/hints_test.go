@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// TestHeed: what a host asks for where it was asked for something else than a
+// TestApplyHints: what a host asks for where it was asked for something else than a
 // feed holds for it as a whole, and can be read by others.
-func TestHeed(t *testing.T) {
+func TestApplyHints(t *testing.T) {
 	const seconds = "300"
 	for _, test := range []struct {
 		status int
@@ -17,7 +17,7 @@ func TestHeed(t *testing.T) {
 		want   time.Duration
 	}{
 		{http.StatusTooManyRequests, seconds, 300 * time.Second},
-		{http.StatusTooManyRequests, "", heldUntold},
+		{http.StatusTooManyRequests, "", heldOpenEnded},
 		{http.StatusServiceUnavailable, seconds, 300 * time.Second},
 		{http.StatusServiceUnavailable, "", 0},
 		{http.StatusNotFound, seconds, 0},

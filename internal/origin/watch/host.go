@@ -70,11 +70,11 @@ func (w *Watcher) newHost(name string) *host {
 // holdAs leaves a host alone that asked for it, as a state says.
 func (w *Watcher) holdAs(s *fetch.State) {
 	if s.Held != "" {
-		w.hold(s.Held, s.NotBefore, s.HeldUntold)
+		w.hold(s.Held, s.NotBefore, s.HeldOpenEnded)
 	}
 }
 
-func (w *Watcher) hold(name string, until time.Time, untold bool) {
+func (w *Watcher) hold(name string, until time.Time, openEnded bool) {
 	h := w.hosts[name]
 	if h == nil {
 		h = w.newHost(name)
@@ -83,7 +83,7 @@ func (w *Watcher) hold(name string, until time.Time, untold bool) {
 		until = most
 	}
 	if until.After(h.held) {
-		h.held, h.openEnded = until, untold
+		h.held, h.openEnded = until, openEnded
 	}
 	w.wakeAt(name, h)
 }
@@ -99,30 +99,30 @@ func (w *Watcher) Opens(name string) time.Time {
 	return time.Time{}
 }
 
-// Hold leaves a host alone, which does not say until when where untold is set: as
+// Hold leaves a host alone, which does not say until when where openEnded is set: as
 // an earlier process was asked for.
-func (w *Watcher) Hold(name string, until time.Time, untold bool) {
+func (w *Watcher) Hold(name string, until time.Time, openEnded bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.hold(name, until, untold)
+	w.hold(name, until, openEnded)
 }
 
 // ApplyHints leaves a host alone that answered something else than a feed with an
 // error and asked for that, as if it had been one. It returns until when that is,
 // zero where it did not ask, and whether it did not say so.
-func (w *Watcher) ApplyHints(name string, status int, header http.Header) (until time.Time, untold bool) {
+func (w *Watcher) ApplyHints(name string, status int, header http.Header) (until time.Time, openEnded bool) {
 	now := time.Now()
 	wait := fetch.ReadHints(header, now).RetryAfter
-	untold = wait == 0
+	openEnded = wait == 0
 	switch {
-	case untold && status == http.StatusTooManyRequests:
-		wait = heldUntold
-	case untold || status != http.StatusTooManyRequests && status != http.StatusServiceUnavailable:
+	case openEnded && status == http.StatusTooManyRequests:
+		wait = heldOpenEnded
+	case openEnded || status != http.StatusTooManyRequests && status != http.StatusServiceUnavailable:
 		return time.Time{}, false
 	}
 	until = now.Add(wait)
-	w.Hold(name, until, untold)
-	return until, untold
+	w.Hold(name, until, openEnded)
+	return until, openEnded
 }
 
 // rest lets no stranger's feed of a host be asked for before a time.

@@ -45,9 +45,9 @@ const (
 	firstNotFound  = 4 * time.Hour
 	daily          = 24 * time.Hour // a feed that fails is looked at all the same
 
-	// heldUntold is how long a host is left alone that asks for fewer requests
+	// heldOpenEnded is how long a host is left alone that asks for fewer requests
 	// and says not until when.
-	heldUntold = 15 * time.Minute
+	heldOpenEnded = 15 * time.Minute
 
 	// spreadMost is how far looks are spread after the moment from which they may
 	// be, so that not all come at once when a document grows stale.
@@ -159,9 +159,9 @@ func (m HostPolicy) rest(s *fetch.State) time.Duration {
 // hold writes down until when the origin asks to be left alone.
 func hold(s *fetch.State, o fetch.Outcome, now time.Time) {
 	s.NotBefore, s.Held = now.Add(o.Hints.RetryAfter), held(o)
-	s.HeldUntold = s.Held != "" && o.Hints.RetryAfter == 0
-	if s.HeldUntold {
-		s.NotBefore = now.Add(heldUntold)
+	s.HeldOpenEnded = s.Held != "" && o.Hints.RetryAfter == 0
+	if s.HeldOpenEnded {
+		s.NotBefore = now.Add(heldOpenEnded)
 	}
 }
 

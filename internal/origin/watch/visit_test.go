@@ -74,9 +74,9 @@ func TestVisitsAreApart(t *testing.T) {
 	})
 }
 
-// TestVisitsHeedAHold: nothing is asked of a host that asked to be left alone,
+// TestVisitsObeyABackOff: nothing is asked of a host that asked to be left alone,
 // whether a look was told so or a visit.
-func TestVisitsHeedAHold(t *testing.T) {
+func TestVisitsObeyABackOff(t *testing.T) {
 	never := func(context.Context) error { return errors.New("it is asked") }
 	synctest.Test(t, func(t *testing.T) {
 		w, _ := stranger(t, http.StatusTooManyRequests, "Retry-After", "3600")

@@ -63,7 +63,7 @@ func (r *Reflector) stored(ctx context.Context, it *store.Item) error {
 		return err
 	}
 	r.give(&arrival{
-		ref: it.Ref, at: it.Position, id: it.ID, version: it.Version, retracted: it.Retraction || it.Stone,
+		ref: it.Ref, at: it.Position, id: it.ID, version: it.Version, retracted: it.Retraction || it.Tombstone,
 		theme: it.Theme, provider: it.Provider, private: it.Private, published: it.Published, seen: it.Seen,
 		text: it.Text, site: r.siteOf(it.Theme, it.Ref, ""),
 		open: func() (*feedring.Entry, error) { return r.cfg.Peer.Open(it) },

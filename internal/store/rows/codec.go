@@ -14,7 +14,7 @@ import (
 const (
 	flagPrivate = 1 << iota
 	flagRetraction
-	flagStone
+	flagTombstone
 	flagInLog // of an index row: its text is in the log row alone
 )
 
@@ -53,7 +53,7 @@ func DecodeLog(row []byte) (Log, error) {
 	d := decoder{rest: row}
 	var r Log
 	flags := d.byte()
-	r.Private, r.Retraction, r.Tombstone = flags&flagPrivate != 0, flags&flagRetraction != 0, flags&flagStone != 0
+	r.Private, r.Retraction, r.Tombstone = flags&flagPrivate != 0, flags&flagRetraction != 0, flags&flagTombstone != 0
 	r.Published, r.Seen = d.time(), d.time()
 	copy(r.Hash[:], d.take(len(r.Hash)))
 	r.Version = uint32(d.uvarint())
@@ -75,7 +75,7 @@ func (r *Log) Item(ref feedring.FeedRef, p feedring.Position) Item {
 		Theme: feedring.Theme(r.Theme), Provider: feedring.Provider(r.Provider), Private: r.Private,
 		Published: r.Published, Seen: r.Seen, Hash: r.Hash,
 		Payload: copied(r.Payload), Signature: copied(r.Signature), Text: copied(r.Text),
-		Retraction: r.Retraction, Stone: r.Tombstone,
+		Retraction: r.Retraction, Tombstone: r.Tombstone,
 	}
 }
 
@@ -169,8 +169,8 @@ func flags(it *Item) byte {
 	if it.Retraction {
 		b |= flagRetraction
 	}
-	if it.Stone {
-		b |= flagStone
+	if it.Tombstone {
+		b |= flagTombstone
 	}
 	return b
 }

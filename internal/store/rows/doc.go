@@ -6,7 +6,7 @@
 //
 //	s                               schema version
 //	r ref                           a feed as one peer publishes it: names, first and last position, counts
-//	e ref epoch sequence            the log: one sealed entry, byte for byte, or a stone
+//	e ref epoch sequence            the log: one sealed entry, byte for byte, or a tombstone
 //	t ref epoch sequence            a retraction that the log does not have any more
 //	o ref epoch sequence            what stays in the log of an entry that has a newer version, or was taken back
 //	v ref id                        where the newest version of an entry stands

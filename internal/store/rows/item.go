@@ -23,12 +23,12 @@ type Item struct {
 	Text               match.Text // folded words, for Search
 
 	// Takes is set for a retraction, the last version of an entry: what it takes
-	// back, before Position and known by its hash, becomes a stone, and no search
+	// back, before Position and known by its hash, becomes a tombstone, and no search
 	// finds the entry any more. It is not read back: see Retraction.
 	Takes      []feedring.Taken
 	Retraction bool // Takes was set
-	// Stone is what is left of a version that was taken back: Position, ID, Seen
+	// Tombstone is what is left of a version that was taken back: Position, ID, Seen
 	// and Hash are its own, Payload and Signature are those of the retraction,
 	// which proves that nothing is withheld. It has no Text.
-	Stone bool
+	Tombstone bool
 }

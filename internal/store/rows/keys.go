@@ -10,19 +10,19 @@ import (
 
 // The first bytes of keys.
 const (
-	KeySchema  = 's'
-	KeyRef     = 'r'
-	KeyLog     = 'e'
-	KeyVersion = 'v'
-	KeyIndex   = 'i'
-	KeyJournal = 'j'
-	KeyRecord  = 'b'
-	KeyTomb    = 't'
-	KeyOld     = 'o'
-	KeySegment = 'g' // what is in use of a segment; see room values
-	KeyErase   = 'z' // a record of a segment that is to be overwritten
-	KeyUpgrade = 'u' // how far an upgrade is
-	KeyHole    = 'h' // a place in a log whose entry was damaged
+	KeySchema    = 's'
+	KeyRef       = 'r'
+	KeyLog       = 'e'
+	KeyVersion   = 'v'
+	KeyIndex     = 'i'
+	KeyJournal   = 'j'
+	KeyRecord    = 'b'
+	KeyTombstone = 't'
+	KeyOld       = 'o'
+	KeySegment   = 'g' // what is in use of a segment; see room values
+	KeyErase     = 'z' // a record of a segment that is to be overwritten
+	KeyUpgrade   = 'u' // how far an upgrade is
+	KeyHole      = 'h' // a place in a log whose entry was damaged
 )
 
 // RefID stands for a FeedRef on disk. It is never zero and grows with each
@@ -50,7 +50,7 @@ func LogPrefix(id RefID) []byte {
 // TombstonePrefix begins the keys of all retractions of id that left its log.
 func TombstonePrefix(id RefID) []byte {
 	key := make([]byte, 0, logKeyLen)
-	return binary.BigEndian.AppendUint32(append(key, KeyTomb), uint32(id))
+	return binary.BigEndian.AppendUint32(append(key, KeyTombstone), uint32(id))
 }
 
 // TombstoneKey is the place of such a retraction.

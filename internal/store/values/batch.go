@@ -17,11 +17,11 @@ const Least = 256
 // kept reports whether a value of a key is kept in a segment.
 func kept(key []byte, length int) bool { return mayBeKept(key) && length >= Least }
 
-func mayBeKept(key []byte) bool { return key[0] == rows.KeyLog || key[0] == rows.KeyTomb }
+func mayBeKept(key []byte) bool { return key[0] == rows.KeyLog || key[0] == rows.KeyTombstone }
 
 // keptPrefixes begin the keys of such rows, and of those that say where a text is,
 // in their order.
-var keptPrefixes = []byte{rows.KeyLog, rows.KeyIndex, rows.KeyTomb}
+var keptPrefixes = []byte{rows.KeyLog, rows.KeyIndex, rows.KeyTombstone}
 
 // Kept reports whether the value of a log row of some length is kept in a segment.
 func Kept(length int) bool { return length >= Least }

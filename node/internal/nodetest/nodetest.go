@@ -122,7 +122,7 @@ func Shape(items []store.Item) (s string) {
 		switch it := &items[i]; {
 		case it.Retraction:
 			s += "r"
-		case it.Stone:
+		case it.Tombstone:
 			s += "s"
 		default:
 			s += "e"

@@ -38,7 +38,7 @@ func (s SiteBackoff) ApplyHints(host string, status int, header http.Header) {
 func (o *Feeds) keepHold(f *origin) {
 	st, err := o.State(f.url)
 	if err == nil && st.Held != "" && time.Now().Before(st.NotBefore) && !o.assignments.rests(f.spec()) {
-		o.saveBackoff(st.Held, hostBackoff{st.NotBefore, st.HeldUntold})
+		o.saveBackoff(st.Held, hostBackoff{st.NotBefore, st.HeldOpenEnded})
 	}
 }
 

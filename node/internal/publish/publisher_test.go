@@ -286,8 +286,8 @@ func TestPublisherTakesVeryManyVersionsBack(t *testing.T) {
 	p.append(t, nodetest.Spec, nodetest.Retractions(1)...)
 	items := nodetest.Log(t, s, feedring.FeedRef{URL: nodetest.URL, Publisher: sealer.ID()})
 	for i := range items {
-		if items[i].Stone != (i < feedring.MaxTaken+5) {
-			t.Errorf("%d is a stone: %v", i, items[i].Stone)
+		if items[i].Tombstone != (i < feedring.MaxTaken+5) {
+			t.Errorf("%d is a tombstone: %v", i, items[i].Tombstone)
 		}
 	}
 	if n := len(items); n != feedring.MaxTaken+5+2 || !items[n-1].Retraction || !items[n-2].Retraction || items[n-1].Version <= items[n-2].Version {

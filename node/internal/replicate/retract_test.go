@@ -30,7 +30,7 @@ func sameLogs(t *testing.T, a, b *store.Store, ref feedring.FeedRef, want string
 		t.Fatalf("%s and %s, not %s", shape(one), shape(two), want)
 	}
 	for i := range one {
-		if one[i].Stone {
+		if one[i].Tombstone {
 			one[i].Version = two[i].Version
 		}
 	}

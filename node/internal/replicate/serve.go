@@ -199,7 +199,7 @@ func (r *Replicator) addTombstones(part *feedringv1.PollPart, h *store.Head, aft
 // sent in its place, whatever the poller holds: the one may be long after the
 // other, and proves that nothing is withheld.
 func addTo(part *feedringv1.PollPart, it *store.Item) {
-	if it.Stone {
+	if it.Tombstone {
 		polls.StandInTo(part, len(part.Items), it.Position)
 	}
 	part.Items = append(part.Items, sealOf(it))

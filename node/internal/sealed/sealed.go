@@ -28,7 +28,7 @@ func Item(seal *feedring.Seal, e *feedring.Entry) store.Item {
 func Tombstone(seal *feedring.Seal, e *feedring.Entry, taken feedring.Taken) store.Item {
 	it := Item(seal, e)
 	it.Position, it.Hash, it.Seen = taken.Position, taken.Hash, taken.Seen
-	it.Retraction, it.Takes, it.Stone = false, nil, true
+	it.Retraction, it.Takes, it.Tombstone = false, nil, true
 	return it
 }
 
@@ -40,7 +40,7 @@ func Seal(it *store.Item) *feedring.Seal {
 // Open decodes a stored entry. The store verified it when it came. Of a tombstone
 // there is none.
 func Open(it *store.Item) (*feedring.Entry, error) {
-	if it.Stone {
+	if it.Tombstone {
 		return nil, store.ErrNotFound
 	}
 	e, _, err := wire.DecodeEntry(Seal(it))

@@ -45,7 +45,7 @@ func (w *Interest) lists(url string) bool { return w.Listed == nil || w.Listed.P
 // wants reports whether a follower is shown it.
 func (w *Interest) wants(it *store.Item) bool {
 	switch {
-	case it.Stone, it.Private != w.Private, it.Theme != w.Theme:
+	case it.Tombstone, it.Private != w.Private, it.Theme != w.Theme:
 		return false
 	case it.Version > 1 && !w.Updates:
 		return false
