@@ -145,7 +145,8 @@ var arrows = map[string][]string{
 	"node/internal/tasks":                {},
 	"node/internal/contacts":             {".", "internal/host", "internal/host/addr", "internal/peer", "internal/store"},
 	"node/internal/backlog":              {},
-	"node/internal/front":                {".", "internal/asker", "internal/refusals", "internal/web"},
+	"node/internal/front":                {".", "internal/asker", "internal/readerfeeds/cache", "internal/refusals", "internal/web", "node/internal/front/plain"},
+	"node/internal/front/plain":          {"internal/readerfeeds/cache"},
 	"node/internal/personalfeeds": {
 		".", "client", "internal/match", "internal/peer", "internal/readerfeeds/personal", "internal/store", "internal/web", "node/internal/readers", "node/internal/storage",
 	},

@@ -161,7 +161,7 @@ func (n *Node) serve() {
 	if n.websub.hub != nil {
 		site.Hub, site.Open = hubPath, n.websub.routes()
 	}
-	n.front.Serve(site)
+	n.front.Serve(site, n.own)
 	n.websub.run(n.ctx, &n.running)
 	n.events.Add(n.Started()) // before any role
 	n.offers.Now()

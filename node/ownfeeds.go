@@ -12,7 +12,7 @@ import (
 
 // openOwnFeeds reads the documents that this peer serves to pollers.
 func (n *Node) openOwnFeeds() (err error) {
-	if n.own, err = cache.Open(cache.Config{Dir: filepath.Join(n.cfg.Data, "front"), Log: n.log}); err != nil {
+	if n.own, err = cache.Open(cache.Config{Dir: filepath.Join(n.cfg.Data, "front"), Log: n.log, Always: web.Always()}); err != nil {
 		err = fmt.Errorf("the documents of own feeds: %w", err)
 	}
 	return err

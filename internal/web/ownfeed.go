@@ -14,15 +14,26 @@ type Front interface {
 
 const frontPath = "/f/"
 
-// ownFeed serves a feed in its site's place, to the whole web. So it names this
-// peer's hub where the owner said by which address the web reaches it, and none
-// otherwise: the Host header is a proxy's, or a stranger's.
+// ownFeed serves a feed in its site's place, to the whole web.
 func (s *site) ownFeed(w http.ResponseWriter, r *http.Request) error {
-	hub := ""
-	if s.Hub != "" && s.PublicURL != "" {
-		hub = s.PublicURL + s.Hub
+	return s.Front.Answer(w, r, s.HubAddress())
+}
+
+// HubAddress is the hub that own feeds name; empty: none. It is this peer's where the
+// owner said by which address the web reaches it, and none otherwise: the Host header
+// is a proxy's, or a stranger's.
+func (c *Config) HubAddress() string {
+	if c.Hub == "" || c.PublicURL == "" {
+		return ""
 	}
-	return s.Front.Answer(w, r, hub)
+	return c.PublicURL + c.Hub
+}
+
+// Always is what every answer says to a browser.
+func Always() http.Header {
+	h := make(http.Header)
+	secure(h)
+	return h
 }
 
 func (s *site) poll(w http.ResponseWriter, r *http.Request) {

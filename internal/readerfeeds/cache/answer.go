@@ -52,36 +52,51 @@ func (r *Cache) Answer(w http.ResponseWriter, req *http.Request, hub string) err
 }
 
 func (r *Cache) answer(w http.ResponseWriter, req *http.Request, hub string) error {
-	if loop := req.Header["Cdn-Loop"]; loop != nil && strings.Contains(strings.Join(loop, ","), r.loop) {
-		return ErrLoop
+	p := pollOf(req)
+	h, err := r.asked(p)
+	if err != nil {
+		return err
 	}
-	h := r.at(req.URL.EscapedPath(), req.URL.RawQuery)
-	if h == nil {
-		return ErrUnknown
-	}
-	if req.RemoteAddr != "" { // the peer itself has none
-		h.readers.note(req, r.seed, r.cfg.Now())
+	if p.Remote != "" {
+		h.readers.note(p, r.seed, r.cfg.Now())
 	}
 	made, err := r.ready(h, hub)
 	if err != nil {
 		return err
 	}
-	c := choose(req.Header["Accept-Encoding"])
-	r.describe(w.Header(), h, made, c)
-	if made.unchanged(req.Header) {
-		r.counts[answeredUnchanged].Add(1)
+	does := made.choose(p)
+	r.counts[does.kind].Add(1)
+	r.describe(w.Header(), h, made, does.coding)
+	switch does.kind {
+	case answeredUnchanged:
 		w.WriteHeader(http.StatusNotModified)
 		return nil
-	}
-	body, status, kind := made.full, http.StatusOK, answeredFull
-	if part := made.part(req.Header); part != nil {
-		body, status, kind = part, http.StatusIMUsed, answeredDelta
+	case answeredDelta:
 		w.Header()["Im"] = imFeed
 		w.Header()["Cache-Control"] = imCache
 	}
-	r.counts[kind].Add(1)
-	made.send(w, req, body, c, status)
+	made.describeBody(w.Header(), does)
+	if does.kind == answeredDelta {
+		w.WriteHeader(http.StatusIMUsed)
+	} else {
+		w.WriteHeader(http.StatusOK)
+	}
+	if !p.Head {
+		_, _ = w.Write(does.body[does.coding].body) // who left needs no error
+	}
 	return nil
+}
+
+// asked is the feed that a poll is for.
+func (r *Cache) asked(p *Poll) (*held, error) {
+	if p.Loop != nil && strings.Contains(strings.Join(p.Loop, ","), r.loop) {
+		return nil, ErrLoop
+	}
+	h := r.at(p.Path, p.Query)
+	if h == nil {
+		return nil, ErrUnknown
+	}
+	return h, nil
 }
 
 var (
@@ -101,46 +116,42 @@ func (r *Cache) describe(h http.Header, at *held, made *ready, c coding) {
 	h["Last-Modified"] = made.lastModified
 	h["Vary"] = vary
 	h["Link"] = made.link
-	h["Cache-Control"] = []string{"public, max-age=" + strconv.Itoa(r.maxAge(at)) + ", stale-if-error=86400"}
+	h["Cache-Control"] = []string{string(r.appendFreshness(nil, at))}
 	h["Access-Control-Allow-Origin"] = anybody // readers that are web pages
 	h["Cross-Origin-Resource-Policy"] = foreign
 	h["Content-Security-Policy"] = noPage
 }
 
-// maxAge is how many seconds nothing new can come: until the next look.
-func (r *Cache) maxAge(h *held) int {
+// maxAge is for how long nothing new can come: until the next look.
+func (r *Cache) maxAge(h *held) time.Duration {
 	left := time.Unix(h.next.Load(), 0).Sub(r.cfg.Now())
-	return int(min(max(left, leastMaxAge), mostMaxAge) / time.Second)
+	return min(max(left, leastMaxAge), mostMaxAge)
 }
 
-func (made *ready) send(w http.ResponseWriter, req *http.Request, body *packed, c coding, status int) {
-	h := w.Header()
+// describeBody sets the headers that tell of a body.
+func (made *ready) describeBody(h http.Header, does choice) {
 	h["Content-Type"] = made.contentType
-	h["Content-Length"] = body[c].length
-	if c != identity {
-		h["Content-Encoding"] = codingNames[c]
-	}
-	w.WriteHeader(status)
-	if req.Method != http.MethodHead {
-		_, _ = w.Write(body[c].body) // who left needs no error
+	h["Content-Length"] = does.body[does.coding].length
+	if does.coding != identity {
+		h["Content-Encoding"] = codingNames[does.coding]
 	}
 }
 
 // unchanged evaluates a request's conditions (RFC 9110, 13.2.2): a date counts
 // only where no tag was given.
-func (made *ready) unchanged(h http.Header) bool {
-	if tags, ok := h["If-None-Match"]; ok {
-		for t := range given(tags) {
+func (made *ready) unchanged(p *Poll) bool {
+	if len(p.Tags) > 0 {
+		for t := range given(p.Tags) {
 			if t == "*" || strings.HasPrefix(t, made.tag) && isEnding(t[len(made.tag):]) {
 				return true
 			}
 		}
 		return false
 	}
-	since, ok := h["If-Modified-Since"]
-	if !ok {
+	if len(p.Since) == 0 {
 		return false
 	}
+	since := p.Since
 	if since[0] == made.lastModified[0] {
 		return true
 	}
@@ -158,11 +169,11 @@ func isEnding(s string) bool {
 }
 
 // part is the delta that a poller asks for and can be given; nil: none.
-func (made *ready) part(h http.Header) *packed {
-	if h["A-Im"] == nil || !wantsFeed(h["A-Im"]) {
+func (made *ready) part(p *Poll) *packed {
+	if len(p.Deltas) == 0 || !wantsFeed(p.Deltas) {
 		return nil
 	}
-	for t := range given(h["If-None-Match"]) {
+	for t := range given(p.Tags) {
 		had, _, _ := strings.Cut(t, ".")
 		if delta := made.delta(tag(had)); delta != nil {
 			return delta

@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"log/slog"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,6 +21,9 @@ type Config struct {
 	Dir string           // of its own; made if it is not there
 	Log *slog.Logger     // nil: nobody is told
 	Now func() time.Time // nil: time.Now
+	// Always is what the front sets in every answer before Answer is called: Plain
+	// answers with it, where Answer does not set the same.
+	Always http.Header
 }
 
 // Errors of a Cache.

@@ -3,7 +3,6 @@ package cache
 import (
 	"hash/maphash"
 	"net"
-	"net/http"
 	"net/netip"
 	"regexp"
 	"strconv"
@@ -79,15 +78,15 @@ func mayClaim(agent string) bool {
 	return false
 }
 
-func (r *readers) note(req *http.Request, seed maphash.Seed, now time.Time) {
-	agent := req.UserAgent()
+func (r *readers) note(p *Poll, seed maphash.Seed, now time.Time) {
+	agent := p.Agent
 	name, count, aggregator := "", 0, false
 	if mayClaim(agent) {
 		name, count, aggregator = claimed(agent)
 	}
 	var hash uint64
 	if !aggregator {
-		hash = maphash.String(seed, pollerOf(req)+"\x00"+agent)
+		hash = maphash.String(seed, pollerOf(p)+"\x00"+agent)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -99,7 +98,7 @@ func (r *readers) note(req *http.Request, seed maphash.Seed, now time.Time) {
 	if _, known := r.aggregators[name]; !known && len(r.aggregators) >= maxAggregators {
 		return
 	}
-	r.aggregators[name] = claim{count, now}
+	r.aggregators[strings.Clone(name)] = claim{count, now} // of the request nothing else stays
 }
 
 // turn begins a new day where one is over.
@@ -139,16 +138,15 @@ func (r *readers) count(now time.Time) int {
 
 // pollerOf is who asked: behind a proxy of one's own whom that names. Of IPv6
 // addresses it is the network, since a host may have many.
-func pollerOf(req *http.Request) string {
-	host, _, err := net.SplitHostPort(req.RemoteAddr)
+func pollerOf(p *Poll) string {
+	host, _, err := net.SplitHostPort(p.Remote)
 	if err != nil {
-		host = req.RemoteAddr
+		host = p.Remote
 	}
 	addr, err := netip.ParseAddr(host)
 	if err != nil || addr.IsLoopback() || addr.IsPrivate() {
-		forwarded := req.Header.Values("X-Forwarded-For")
-		if len(forwarded) > 0 {
-			last := forwarded[len(forwarded)-1]
+		if len(p.Forwarded) > 0 {
+			last := p.Forwarded[len(p.Forwarded)-1]
 			last = strings.TrimSpace(last[strings.LastIndexByte(last, ',')+1:])
 			if told, err := netip.ParseAddr(last); err == nil {
 				addr = told

@@ -79,11 +79,11 @@ func TestPollersBehindAProxy(t *testing.T) {
 		{"[2001:db8:1:2:3::4]:1", "", "2001:db8:1:2::"},
 		{"@", "", "invalid IP"},
 	} {
-		req := &http.Request{RemoteAddr: tt.remote, Header: http.Header{}}
+		p := &Poll{Remote: tt.remote}
 		if tt.forwarded != "" {
-			req.Header.Set("X-Forwarded-For", tt.forwarded)
+			p.Forwarded = []string{tt.forwarded}
 		}
-		if got := pollerOf(req); got != tt.want {
+		if got := pollerOf(p); got != tt.want {
 			t.Errorf("%s %s: %s", tt.remote, tt.forwarded, got)
 		}
 	}
@@ -93,8 +93,7 @@ func TestAggregatorsAreBounded(t *testing.T) {
 	var r readers
 	seed := maphash.MakeSeed()
 	for i := range 10 * maxAggregators {
-		req := &http.Request{Header: http.Header{"User-Agent": {"A" + strconv.Itoa(i) + " (1 subscriber)"}}}
-		r.note(req, seed, testNow)
+		r.note(&Poll{Agent: "A" + strconv.Itoa(i) + " (1 subscriber)"}, seed, testNow)
 	}
 	if n := r.count(testNow); n != maxAggregators {
 		t.Error(n)

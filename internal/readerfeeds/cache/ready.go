@@ -3,6 +3,7 @@ package cache
 import (
 	"net/http"
 	"sync"
+	"sync/atomic"
 
 	"github.com/feedring/feedring/internal/origin/decode"
 )
@@ -17,6 +18,7 @@ type ready struct {
 	contentType  []string
 	lastModified []string
 	link         []string
+	heads        [answeredUnchanged + 1][codings]atomic.Pointer[[]byte] // of Plain; nil: not asked for yet
 
 	layout    layout
 	body      []byte // as it came, for deltas

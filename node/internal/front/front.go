@@ -19,8 +19,10 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/asker"
+	"github.com/feedring/feedring/internal/readerfeeds/cache"
 	"github.com/feedring/feedring/internal/refusals"
 	"github.com/feedring/feedring/internal/web"
+	"github.com/feedring/feedring/node/internal/front/plain"
 )
 
 // Config says where a front answers.
@@ -42,6 +44,7 @@ type Front struct {
 	handler http.Handler // of the web address; nil before Serve
 	servers []*http.Server
 	refused refusals.Counts
+	polls   *plain.Server // nil: off, or before Serve
 }
 
 // Refused counts what the peer refuses to others, at all of its doors.
@@ -73,13 +76,14 @@ func Open(cfg Config, log *slog.Logger) (_ *Front, err error) {
 	return f, nil
 }
 
-// Serve answers on both.
-func (f *Front) Serve(site web.Config) {
+// Serve answers on both. Plain polls of feeds take the short way.
+func (f *Front) Serve(site web.Config, feeds *cache.Cache) {
 	site.Token, site.Logger, site.Refused = f.token, f.log, &f.refused
 	if f.web != nil {
 		site.Address = f.web.Addr().String()
 		f.handler = web.Handler(site)
-		f.answer(f.web, f.handler)
+		f.polls = plain.Serve(f.web, feeds, site.HubAddress(), f.log)
+		f.answer(f.polls.Rest(), f.handler)
 	}
 	if f.control != nil {
 		f.answer(f.control, web.SocketHandler(site))
@@ -88,12 +92,12 @@ func (f *Front) Serve(site web.Config) {
 
 func (f *Front) answer(l net.Listener, h http.Handler) {
 	s := &http.Server{
-		Handler: h, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 32 << 10,
+		Handler: h, ReadHeaderTimeout: plain.HeadWithin, IdleTimeout: plain.IdleWithin, MaxHeaderBytes: plain.MaxHead,
 		ErrorLog: slog.NewLogLogger(f.log.Handler(), slog.LevelDebug),
 	}
 	f.servers = append(f.servers, s)
 	go func() {
-		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
 			f.log.Error("http server ended", "addr", l.Addr(), "err", err)
 		}
 	}()
@@ -127,6 +131,10 @@ func (f *Front) Reachable() string {
 func (f *Front) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 	defer cancel()
+	if f.polls != nil {
+		f.polls.Stop() // while the others are ended
+		defer f.polls.Close(ctx)
+	}
 	for _, s := range f.servers {
 		if s.Shutdown(ctx) != nil {
 			_ = s.Close() // streams never end by themselves
