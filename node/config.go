@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"path/filepath"
 	"regexp"
+	"sync"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -108,7 +109,9 @@ func (c *Config) keeps() time.Duration {
 	return 0
 }
 
-var networkName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
+var networkName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
+})
 
 // Validate returns the first thing that is wrong, as a *feedring.SettingError.
 func (c *Config) Validate() error {
@@ -119,7 +122,7 @@ func (c *Config) Validate() error {
 	switch {
 	case c.Data == "":
 		return wrong("data", nil, ErrNoData)
-	case !networkName.MatchString(c.Network):
+	case !networkName().MatchString(c.Network):
 		return wrong("network", c.Network, ErrNetworkName)
 	case c.Keep != 0 && c.Keep < c.Freshness:
 		return wrong("keep", c.Keep, &KeepError{c.Freshness})

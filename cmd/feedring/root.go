@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,9 +21,11 @@ import (
 // run runs one command line and returns its exit code.
 func run(args []string, stdout, stderr io.Writer) int {
 	root := newRoot(&command.Env{Args: args, Stdout: stdout, Stderr: stderr, Now: time.Now})
-	if err := completeFlags(root); err != nil {
-		exit.Report(stderr, err)
-		return exit.CodeFailed
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) { // a shell asks what may come next
+		if err := completeFlags(root); err != nil {
+			exit.Report(stderr, err)
+			return exit.CodeFailed
+		}
 	}
 	root.SetArgs(args)
 	root.SetOut(stdout)

@@ -2,9 +2,7 @@ package match
 
 import (
 	"bytes"
-	"math"
 	"slices"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -93,7 +91,8 @@ const (
 )
 
 // plainRune returns the fold of a character whose neighbours do not matter: " "
-// where it separates words, "" where it is passed over.
+// where it separates words, "" where it is passed over. An entry of the tables is a
+// "=" and the fold, or "" where the neighbours matter.
 func plainRune(r rune) (fold string, known bool) {
 	switch {
 	case r < latinEnd:
@@ -105,28 +104,4 @@ func plainRune(r rune) (fold string, known bool) {
 		return "", false
 	}
 	return fold[1:], true
-}
-
-// The tables are filled by the rules for all characters. An entry is a "=" and
-// the fold, or "" where the neighbours matter.
-var (
-	plainLatin = plainTable(utf8.RuneSelf, latinEnd, 0)
-	plainPunct = plainTable(punctStart, punctEnd, punctStart)
-)
-
-func plainTable(from, to, zero rune) []string {
-	table := make([]string, to-zero)
-	for r := from; r < to; r++ {
-		f := folder{limit: math.MaxInt}
-		f.piece("x" + string(r) + "x")
-		f.end()
-		switch between := string(f.out[1 : len(f.out)-2]); {
-		case r == '·': // of Catalan
-		case between == " ":
-			table[r-zero] = "= "
-		case !strings.Contains(between, " ") && len(between) <= utf8.RuneLen(r): // the fractions are two words
-			table[r-zero] = "=" + between
-		}
-	}
-	return table
 }

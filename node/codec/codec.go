@@ -3,6 +3,7 @@ package codec
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"google.golang.org/protobuf/proto"
 
@@ -18,17 +19,15 @@ type form struct {
 }
 
 // forms is every message. It is never changed.
-var forms = byVerb(groupForms, ringForms, peerForms)
-
-func byVerb(lists ...func() []form) map[feedring.Verb]form {
+var forms = sync.OnceValue(func() map[feedring.Verb]form {
 	all := make(map[feedring.Verb]form)
-	for _, list := range lists {
+	for _, list := range [](func() []form){groupForms, ringForms, peerForms} {
 		for _, f := range list() {
 			all[f.verb] = f
 		}
 	}
 	return all
-}
+})
 
 // as makes a form of the two ways between a message and its protobuf.
 func as[M feedring.Message, P any, PP interface {
@@ -57,8 +56,8 @@ func as[M feedring.Message, P any, PP interface {
 
 // Verbs lists the verbs of all messages, sorted.
 func Verbs() []feedring.Verb {
-	verbs := make([]feedring.Verb, 0, len(forms))
-	for verb := range forms {
+	verbs := make([]feedring.Verb, 0, len(forms()))
+	for verb := range forms() {
 		verbs = append(verbs, verb)
 	}
 	slices.Sort(verbs)
@@ -69,7 +68,7 @@ func Verbs() []feedring.Verb {
 // seal are sealed as this peer's own; one that is another peer's is an error,
 // and so is a message that is too large (wire.ErrTooLarge). m is not changed.
 func Encode(sealer *wire.Sealer, m feedring.Message) ([]byte, error) {
-	f, ok := forms[m.Verb()]
+	f, ok := forms()[m.Verb()]
 	if !ok {
 		return nil, fmt.Errorf("encode %q: %w: no such verb", m.Verb(), wire.ErrMalformed)
 	}
@@ -88,7 +87,7 @@ func Encode(sealer *wire.Sealer, m feedring.Message) ([]byte, error) {
 // Errors wrap wire.ErrMalformed, wire.ErrTooLarge or wire.ErrSignature. The
 // message shares no memory with b.
 func Decode(verifier *wire.Verifier, verb feedring.Verb, b []byte) (feedring.Message, error) {
-	f, ok := forms[verb]
+	f, ok := forms()[verb]
 	if !ok {
 		return nil, fmt.Errorf("decode %q: %w: no such verb", verb, wire.ErrMalformed)
 	}

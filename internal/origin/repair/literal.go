@@ -5,13 +5,18 @@ import (
 	"encoding/base64"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/feedring/feedring/internal/origin/htmltext"
 )
 
 var (
-	inBase64 = regexp.MustCompile(`\smode\s*=\s*["']base64["']`)
-	ofText   = regexp.MustCompile(`\stype\s*=\s*["'](?:text/|x?html["'])`)
+	inBase64 = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\smode\s*=\s*["']base64["']`)
+	})
+	ofText = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\stype\s*=\s*["'](?:text/|x?html["'])`)
+	})
 )
 
 // mayBeLiteral is cheap, and true of all that literal changes.
@@ -94,7 +99,7 @@ func (s *xmlScan) literalOf(tag []byte) func(inner []byte) (string, bool) {
 		return func(inner []byte) (string, bool) {
 			return string(inner), bytes.IndexByte(inner, '<') >= 0 && !bytes.Contains(inner, []byte("<![CDATA["))
 		}
-	case bytes.Contains(tag, []byte("base64")) && inBase64.Match(tag) && ofText.Match(tag):
+	case bytes.Contains(tag, []byte("base64")) && inBase64().Match(tag) && ofText().Match(tag):
 		return decodeBase64
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 const (
@@ -11,7 +12,9 @@ const (
 	atom03 = "http://purl.org/atom/ns#"
 )
 
-var declares = regexp.MustCompile(`\sxmlns(?::([\w.-]+))?\s*=\s*("[^"<]*"|'[^'<]*')`)
+var declares = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\sxmlns(?::([\w.-]+))?\s*=\s*("[^"<]*"|'[^'<]*')`)
+})
 
 // mendAtom gives a feed whose root begins at a place Atom's namespace, where it
 // has another: with https, in small letters, with a slash or of a draft. The
@@ -30,7 +33,7 @@ func mendAtom(text []byte, at int) []byte {
 		return text
 	}
 	tag := text[at:end]
-	for _, m := range declares.FindAllSubmatch(tag, maxAttrs) {
+	for _, m := range declares().FindAllSubmatch(tag, maxAttrs) {
 		space := strings.TrimSpace(string(m[2][1 : len(m[2])-1]))
 		if string(m[1]) != prefix || space == "" || space == atom10 || space == atom03 {
 			continue

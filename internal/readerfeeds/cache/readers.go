@@ -43,24 +43,28 @@ func (r *Cache) Readers(feed string) int {
 
 // "… 123 subscribers", as Feedly, Inoreader, NewsBlur, Feedbin, The Old Reader
 // and others say it; some say readers.
-var subscribers = regexp.MustCompile(`(?i)\b([0-9]{1,10}) (?:subscriber|reader)s?\b`)
+var subscribers = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b([0-9]{1,10}) (?:subscriber|reader)s?\b`)
+})
 
 // feedID is what some of them give where one program polls for several lists.
-var feedID = regexp.MustCompile(`(?i)\bfeed-id[=:]([0-9A-Za-z]{1,32})`)
+var feedID = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\bfeed-id[=:]([0-9A-Za-z]{1,32})`)
+})
 
 // claimed reads an aggregator's User-Agent; false: it is a single poller's.
 func claimed(agent string) (name string, count int, ok bool) {
 	if len(agent) > 1024 {
 		agent = agent[:1024]
 	}
-	told := subscribers.FindStringSubmatch(agent)
+	told := subscribers().FindStringSubmatch(agent)
 	if told == nil {
 		return "", 0, false
 	}
 	count, _ = strconv.Atoi(told[1])
 	name, _, _ = strings.Cut(agent, " ")
 	name, _, _ = strings.Cut(name, "/")
-	if id := feedID.FindStringSubmatch(agent); id != nil {
+	if id := feedID().FindStringSubmatch(agent); id != nil {
 		name += "#" + id[1]
 	}
 	return name[:min(len(name), 64)], min(count, maxSubscribers), true

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -115,23 +116,27 @@ var notInLinks = strings.NewReplacer("[", "%5B", "]", "%5D", " ", "%20", `"`, "%
 	"`", "%60", "{", "%7B", "|", "%7C", "}", "%7D", "\t", "%09", "\n", "%0A", "\r", "%0D")
 
 // languageTag is the form of a tag of BCP 47, not its registry.
-var languageTag = regexp.MustCompile(`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$`)
+var languageTag = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$`)
+})
 
 func languageOf(s string) string {
-	if s = strings.ReplaceAll(strings.TrimSpace(s), "_", "-"); !languageTag.MatchString(s) {
+	if s = strings.ReplaceAll(strings.TrimSpace(s), "_", "-"); !languageTag().MatchString(s) {
 		return ""
 	}
 	return s
 }
 
-var mediaTypeForm = regexp.MustCompile(`^[A-Za-z0-9.+-]+/[A-Za-z0-9.+-]+$`)
+var mediaTypeForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9.+-]+/[A-Za-z0-9.+-]+$`)
+})
 
 // unknownType stands where a format wants a media type and there is none.
 const unknownType = "application/octet-stream"
 
 func mediaType(s string) string {
 	s, _, _ = strings.Cut(s, ";")
-	if s = strings.TrimSpace(s); !mediaTypeForm.MatchString(s) {
+	if s = strings.TrimSpace(s); !mediaTypeForm().MatchString(s) {
 		return ""
 	}
 	return s

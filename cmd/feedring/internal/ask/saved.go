@@ -21,7 +21,9 @@ import (
 	"github.com/feedring/feedring/cmd/feedring/internal/show"
 )
 
-var savedName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+var savedName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+})
 
 // saved is what "follow --resume NAME" keeps: what is followed and how far it
 // came. Without a name nothing is kept.
@@ -108,7 +110,7 @@ func (a *commands) openSaved(name string, q feedring.Query, typed typedParts) (*
 	if name == "" {
 		return s, nil
 	}
-	if !savedName.MatchString(name) {
+	if !savedName().MatchString(name) {
 		return nil, exit.Usage("--resume %q: use letters, digits, dots and hyphens", name)
 	}
 	s.path = filepath.Join(a.Data, "follow", name+".json")

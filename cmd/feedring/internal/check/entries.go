@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/mmcdole/gofeed"
@@ -107,14 +108,18 @@ func (p *page) dates() {
 
 // tag and doubled are what a title shows that was escaped once too often.
 var (
-	tag     = regexp.MustCompile(`</?[a-zA-Z][^<>]*>`)
-	doubled = regexp.MustCompile(`&(?:#[0-9]{1,6}|#x[0-9a-fA-F]{1,5}|amp|lt|gt|quot|apos|nbsp|eacute|rsquo|hellip);`)
+	tag = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`</?[a-zA-Z][^<>]*>`)
+	})
+	doubled = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`&(?:#[0-9]{1,6}|#x[0-9a-fA-F]{1,5}|amp|lt|gt|quot|apos|nbsp|eacute|rsquo|hellip);`)
+	})
 )
 
 func (p *page) titles() {
 	total := len(p.feed.Items)
 	missing := p.count(func(it *gofeed.Item) bool { return strings.TrimSpace(it.Title) == "" })
-	marked := p.count(func(it *gofeed.Item) bool { return tag.MatchString(it.Title) || doubled.MatchString(it.Title) })
+	marked := p.count(func(it *gofeed.Item) bool { return tag().MatchString(it.Title) || doubled().MatchString(it.Title) })
 	switch {
 	case strings.TrimSpace(p.feed.Title) == "":
 		p.add("titles", Warn, "give the feed a title: it is how readers list it", "the feed has none")
@@ -154,10 +159,10 @@ func (p *page) markup() {
 	total := len(p.feed.Items)
 	twice := p.count(func(it *gofeed.Item) bool {
 		text := it.Content + it.Description
-		return !tag.MatchString(text) && strings.Contains(text, "&lt;") && tag.MatchString(strings.NewReplacer("&lt;", "<", "&gt;", ">").Replace(text))
+		return !tag().MatchString(text) && strings.Contains(text, "&lt;") && tag().MatchString(strings.NewReplacer("&lt;", "<", "&gt;", ">").Replace(text))
 	})
-	relative := p.count(func(it *gofeed.Item) bool { return relativeLink.MatchString(it.Content + it.Description) })
-	scripts := p.count(func(it *gofeed.Item) bool { return script.MatchString(it.Content + it.Description) })
+	relative := p.count(func(it *gofeed.Item) bool { return relativeLink().MatchString(it.Content + it.Description) })
+	scripts := p.count(func(it *gofeed.Item) bool { return script().MatchString(it.Content + it.Description) })
 	switch {
 	case twice > 0:
 		p.add("html", Fail, "escape HTML once: &lt;p&gt; in the document, or a CDATA section, not both", "%d of %s show tags instead of text: it is escaped twice", twice, plural(total, "entry"))
@@ -171,8 +176,12 @@ func (p *page) markup() {
 }
 
 var (
-	relativeLink = regexp.MustCompile(`(?i)<(?:a|img|video|audio|source)\s[^<>]*\b(?:href|src)\s*=\s*["']?(?:/[^/"'\s>]|\.\.?/)`)
-	script       = regexp.MustCompile(`(?i)<(?:script|style|iframe|object)\b`)
+	relativeLink = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)<(?:a|img|video|audio|source)\s[^<>]*\b(?:href|src)\s*=\s*["']?(?:/[^/"'\s>]|\.\.?/)`)
+	})
+	script = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)<(?:script|style|iframe|object)\b`)
+	})
 )
 
 // told returns the addresses that feed and headers name by a rel.
