@@ -105,7 +105,7 @@ BENCH := $(GO) test -run '^$$' -timeout 15m -bench
 bench: build
 	$(BENCH) . -benchmem ./internal/... ./client ./group ./ring ./node/codec
 	$(BENCH) . -benchtime 3s ./node
-	$(BENCH) Command -benchtime 50x ./integration
+	$(BENCH) Command -benchtime 200x ./integration
 	$(BENCH) IdlePeer -benchtime 1x ./integration
 	$(BENCH) Failover -benchtime 20x ./integration
 	@echo "bin/feedring: $$(wc -c <$(BIN)/feedring) bytes"

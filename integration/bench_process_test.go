@@ -3,29 +3,55 @@ package integration
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 )
 
-// BenchmarkCommand runs "feedring query" as a whole process against a peer of
-// this machine: start, connect, ask, attach, check, print, end.
+// BenchmarkCommand runs commands as whole processes, start and end included:
+// "feedring query" over the network (connect, ask, attach, check, print) and over the
+// control socket of a peer of this machine; "feedring version", which does nothing
+// besides; and for comparison curl, and a Go program that imports os alone.
 func BenchmarkCommand(b *testing.B) {
 	o := newOrigin(b)
 	n := newNetwork(b, "1s")
 	p := n.peer(nil, "news=a@"+o.feed(newFeed("a", 10)))
 	until(b, 20*time.Second, "ten entries", func() bool { return len(n.query(p, "--theme", "news").entries()) == 10 })
-	var took []time.Duration
-	for b.Loop() {
-		r := n.query(p, "--theme", "news")
-		if r.code != 0 || len(r.entries()) != 10 {
-			b.Fatal(r)
-		}
-		took = append(took, r.took)
+	source, floor := filepath.Join(b.TempDir(), "floor.go"), filepath.Join(b.TempDir(), "floor")
+	must(b, os.WriteFile(source, []byte("package main\nimport \"os\"\nfunc main() { os.Stdout.WriteString(\"feedring\") }\n"), 0o600))
+	mustRun(b, exec.Command("go", "build", "-o", floor, source))
+	for _, c := range []struct {
+		name, program string
+		args          []string
+		entries       int
+	}{
+		{"network", binary, []string{"query", "--json", "--peer", p.addr, "--theme", "news"}, 10},
+		{"socket", binary, []string{"query", "--json", "--data", p.data, "--theme", "news"}, 10},
+		{"version", binary, []string{"version"}, 0},
+		{"curl", "curl", []string{"--version"}, 0},
+		{"floor", floor, nil, 0},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			if _, err := exec.LookPath(c.program); err != nil {
+				b.Skip(err)
+			}
+			var took, computed []time.Duration
+			for b.Loop() {
+				r := commandOf(b, c.program, c.args...)
+				if r.code != 0 || len(r.entries()) != c.entries {
+					b.Fatal(r)
+				}
+				took, computed = append(took, r.took), append(computed, r.computed)
+			}
+			report(b, took, "ms")
+			slices.Sort(computed)
+			b.ReportMetric(float64(computed[len(computed)/2].Microseconds())/1000, "cpu-ms")
+		})
 	}
-	report(b, took, "ms")
 }
 
 // BenchmarkIdlePeer fills a peer with 20,000 entries of twenty feeds and looks

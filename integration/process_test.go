@@ -195,11 +195,12 @@ func (o object) list(key string) []any { l, _ := o[key].([]any); return l }
 
 // result is what a command printed.
 type result struct {
-	code    int
-	objects []object
-	stdout  string
-	stderr  string
-	took    time.Duration
+	code     int
+	objects  []object
+	stdout   string
+	stderr   string
+	took     time.Duration
+	computed time.Duration // in user and system
 }
 
 // command runs the binary to its end.
@@ -219,6 +220,7 @@ func commandOf(t testing.TB, binary string, args ...string) result {
 	begun := time.Now()
 	err := cmd.Run()
 	r := result{code: cmd.ProcessState.ExitCode(), stdout: out.String(), stderr: errs.String(), took: time.Since(begun)}
+	r.computed = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatalf("%v: %v", args, err)
