@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/feedring/feedring/internal/times"
+
 	"github.com/feedring/feedring"
 )
 
@@ -289,9 +291,9 @@ func (m *Machine) silenceAt() time.Time {
 		until := m.health.since.Add((i + 1) * m.cfg.Refresh)
 		end := m.lead.heard.Add(m.cfg.Refresh + m.health.extra>>i)
 		if end.Before(until) {
-			return later(at, end)
+			return times.Later(at, end)
 		}
-		at = later(at, until)
+		at = times.Later(at, until)
 	}
 	return at
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/feedring/feedring/internal/times"
+
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/catalogue"
 	"github.com/feedring/feedring/group/internal/holdings"
@@ -175,7 +177,7 @@ func (j *joining) deniedBy(p feedring.PeerID, accepted feedring.Term) bool {
 // that it follows another one: it manages nothing. The group does not wait for
 // it to be silent.
 func (m *Machine) abandoned() {
-	m.lead.heard = earlier(m.lead.heard, m.now.Add(-3*m.cfg.Refresh))
+	m.lead.heard = times.Earlier(m.lead.heard, m.now.Add(-3*m.cfg.Refresh))
 	m.watch()
 }
 
@@ -255,7 +257,7 @@ func (m *Machine) admitted(a Admitted) {
 			r.Admitted = a.Admitted
 		}
 		if m.want.From.IsZero() || more {
-			r.From = upTo(later(m.now, m.want.Dropped))
+			r.From = upTo(times.Later(m.now, m.want.Dropped))
 		} else {
 			r.From = m.restoredMark()
 		}

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/feedring/feedring/internal/times"
+
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/catalogue"
 	"github.com/feedring/feedring/group/internal/fetchassign"
@@ -85,7 +87,7 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 	m.sharing = fetchassign.NewSharing(fetchassign.Config{Group: m.group, Self: cfg.Self, Refresh: cfg.Refresh, Fetchers: cfg.Fetchers}, shell{m})
 	m.want.Incarnation++
 	m.want.Highest = max(m.want.Highest, m.want.Term.Number)
-	row := &Row{Group: m.group, Peer: cfg.Self, Incarnation: m.want.Incarnation, Version: 1, From: upTo(later(now, m.want.Dropped))}
+	row := &Row{Group: m.group, Peer: cfg.Self, Incarnation: m.want.Incarnation, Version: 1, From: upTo(times.Later(now, m.want.Dropped))}
 	if cfg.keeper() {
 		row.Keep = min(cfg.Keep, catalogue.MaxKeep).Truncate(time.Millisecond)
 	}

@@ -5,6 +5,8 @@ import (
 	"sort"
 	"time"
 
+	"github.com/feedring/feedring/internal/times"
+
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/catalogue"
 )
@@ -109,7 +111,7 @@ func ToldAddrs(addrs []string) []string {
 // markSynced moves the mark back once nothing is missing that can be had: what
 // was polled for the first time was polled from the freshness date on.
 func (m *Machine) markSynced(waits bool) {
-	back := later(m.now.Add(-m.cfg.Freshness), m.want.Dropped)
+	back := times.Later(m.now.Add(-m.cfg.Freshness), m.want.Dropped)
 	if waits || m.ownRow.truncated || m.replicator.Syncing() || m.me().row.Admitted.IsZero() || !m.me().row.From.After(back) {
 		return
 	}
@@ -130,7 +132,7 @@ func (m *Machine) restoredMark() time.Time {
 	if m.want.Dropped.IsZero() {
 		return m.want.From
 	}
-	return upTo(later(m.want.From, m.want.Dropped))
+	return upTo(times.Later(m.want.From, m.want.Dropped))
 }
 
 // onDropped: a holder that was polled has dropped entries that are fresh by the clock here,
@@ -143,7 +145,7 @@ func (m *Machine) onDropped(to time.Time) {
 	if !to.After(m.now.Add(-m.cfg.Freshness)) {
 		return
 	}
-	m.want.Dropped = later(m.want.Dropped, to)
+	m.want.Dropped = times.Later(m.want.Dropped, to)
 	if to.After(m.me().row.From) {
 		m.setMark(to)
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/feedring/feedring/internal/times"
+
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/catalogue"
 	"github.com/feedring/feedring/group/internal/placement"
@@ -93,7 +95,7 @@ func TestLookupAgainstOracle(t *testing.T) {
 		if len(feeds) == 0 {
 			continue
 		}
-		got := m.placer.Able(feeds, later(now.Add(-24*time.Hour), since))
+		got := m.placer.Able(feeds, times.Later(now.Add(-24*time.Hour), since))
 		nearly := slices.IndexFunc(got, func(p feedring.PeerID) bool { return len(m.placer.Lacking(p, feeds)) > 0 })
 		if nearly >= 0 {
 			if slices.ContainsFunc(got[nearly:], func(p feedring.PeerID) bool { return len(m.placer.Lacking(p, feeds)) == 0 }) {

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/feedring/feedring/internal/times"
+
 	"github.com/feedring/feedring/group/internal/hash"
 )
 
@@ -57,7 +59,7 @@ func (m *Machine) ago(t time.Time, by, most time.Duration) time.Time {
 	if t.IsZero() {
 		return t
 	}
-	return later(t.Add(-by), m.now.Add(-most))
+	return times.Later(t.Add(-by), m.now.Add(-most))
 }
 
 // within moves t back and forgets it when it is as old as until.

@@ -3,6 +3,8 @@ package group
 import (
 	"time"
 
+	"github.com/feedring/feedring/internal/times"
+
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/sitecheck"
 )
@@ -34,7 +36,7 @@ func (m *Machine) checked(c Checked) {
 		return
 	}
 	m.setVouches(vouches, changed)
-	m.timers.Set(timerKey{kind: timerSites}, earlier(later(m.now, m.timers.At(timerKey{kind: timerSites})), next))
+	m.timers.Set(timerKey{kind: timerSites}, times.Earlier(times.Later(m.now, m.timers.At(timerKey{kind: timerSites})), next))
 }
 
 func (m *Machine) setVouches(vouches []Vouch, changed bool) {
@@ -49,20 +51,6 @@ func (m *Machine) recheckSites(publisher feedring.PeerID) {
 	if !m.lead.claim.Term.IsZero() {
 		m.timers.Set(timerKey{kind: timerSites}, m.now)
 	}
-}
-
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }
 
 // vouched names the site of each feed that its site vouches for.

@@ -3,6 +3,8 @@ package presence
 import (
 	"slices"
 	"time"
+
+	"github.com/feedring/feedring/internal/times"
 )
 
 // least is the shortest period: many processes on one machine have a short one.
@@ -309,7 +311,7 @@ func (m *Machine) decide() {
 	case len(live) > 0 && live[0].last.rank().before(m.own.rank()):
 		if m.state != Yields {
 			m.state = Yields
-			m.own.Since = later(m.own.Since, m.now).Add(Behind).Truncate(time.Millisecond)
+			m.own.Since = times.Later(m.own.Since, m.now).Add(Behind).Truncate(time.Millisecond)
 		}
 	case m.state == Publishes, busy, m.unclear() && m.now.Before(m.free.Add(openAll*m.cfg.Refresh)):
 	case m.state == Yields || m.alone || m.settled || !m.now.Before(m.started.Add(m.silence())):
@@ -324,13 +326,6 @@ func (m *Machine) goAbove(r *rival) {
 		return
 	}
 	m.above = max(m.above, r.published+1)
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
 
 // tell says what changed.

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/feedring/feedring/internal/times"
+
 	"github.com/feedring/feedring"
 )
 
@@ -39,7 +41,7 @@ func newWorld(t *testing.T, witnesses int) *world {
 
 // start starts a process, as saved from an earlier life if there was one.
 func (w *world) start(saved Changed) *process {
-	since := later(w.now, saved.Since)
+	since := times.Later(w.now, saved.Since)
 	p := &process{epoch: 7}
 	p.Machine = New(Config{Refresh: r, Instance: uint64(len(w.processes)) + 1, Since: since, Above: saved.Above}, w.now)
 	w.processes = append(w.processes, p)

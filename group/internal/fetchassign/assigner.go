@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/feedring/feedring/internal/times"
+
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/clone"
 )
@@ -190,7 +192,7 @@ func (d *Assigner) Review(h *Snapshot) (changed []string, next time.Time) {
 		for _, url := range d.hosts[host] {
 			s := d.feeds[url]
 			if end := s.since.Add(h.Refresh / 2); end.After(h.Now) {
-				next = earlier(next, end)
+				next = times.Earlier(next, end)
 			}
 			if len(s.candidates) == 0 {
 				d.drop(url)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/feedring/feedring/internal/times"
+
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/clone"
 )
@@ -90,10 +92,10 @@ func (o *Member) Review(h *Snapshot, last time.Time) Actions {
 				do.Requests = append(do.Requests, o.request(h, url, s))
 				at = o.requestAt(h, url, s, &do)
 			}
-			do.Next = earlier(do.Next, at)
+			do.Next = times.Earlier(do.Next, at)
 		}
 		if again.After(h.Now) {
-			do.Next = earlier(do.Next, again)
+			do.Next = times.Earlier(do.Next, again)
 		}
 	}
 	return do
@@ -118,7 +120,7 @@ func (o *Member) requestAt(h *Snapshot, url string, s *memberFeed, do *Actions) 
 		at = s.requestedAt.Add(min(r/3<<min(s.tries, 10), h.validity()/3))
 	}
 	if s.unreported {
-		at = earlier(at, o.reportedAt.Add(r/4))
+		at = times.Earlier(at, o.reportedAt.Add(r/4))
 	}
 	return at
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/feedring/feedring/internal/times"
+
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/catalogue"
 )
@@ -123,7 +125,7 @@ func (s *Sharing) Review() {
 	if s.group.Serving() {
 		changed, again := s.assigner.Review(h)
 		s.announce(h, changed, "")
-		next = earlier(next, again)
+		next = times.Earlier(next, again)
 	}
 	do := s.member.Review(h, next)
 	s.emit(do.Decisions)

@@ -94,10 +94,3 @@ func (h *Snapshot) sitePeer(offers []catalogue.Publication) (own feedring.PeerID
 	}
 	return own, away
 }
-
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
-}

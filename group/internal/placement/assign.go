@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/feedring/feedring/internal/times"
+
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/catalogue"
 	"github.com/feedring/feedring/group/internal/leases"
@@ -93,7 +95,7 @@ func (pl *Placer) askNext(key Attempt, p *lookup, i int) {
 		pl.countAsked(peer, 1)
 		pl.group.AskRoom(peer, key, p.client, s.want, s.since)
 		if !pl.group.LookupSet(key) {
-			pl.group.LookupAt(key, earlier(pl.group.Now().Add(pl.patience()), p.due))
+			pl.group.LookupAt(key, times.Earlier(pl.group.Now().Add(pl.patience()), p.due))
 		}
 		return
 	}
@@ -301,11 +303,4 @@ func (pl *Placer) lacksMore(p *lookup, s *seek) func(feedring.FeedRef) bool {
 
 func (pl *Placer) info(p feedring.PeerID) feedring.PeerInfo {
 	return feedring.PeerInfo{ID: p, Addrs: pl.row(p).Addrs}
-}
-
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
 }

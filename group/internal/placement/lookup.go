@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/feedring/feedring/internal/times"
+
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/catalogue"
 )
@@ -33,7 +35,7 @@ type seek struct {
 func (pl *Placer) plan(p *lookup, feeds []catalogue.Publication) {
 	fresh := pl.group.Now().Add(-pl.cfg.Freshness)
 	if p.since.IsZero() || p.since.After(fresh) {
-		if peers := pl.Able(feeds, later(pl.cached(), p.since)); len(peers) > 0 {
+		if peers := pl.Able(feeds, times.Later(pl.cached(), p.since)); len(peers) > 0 {
 			p.seeks = append(p.seeks, seek{peers: peers, names: []string{string(pl.cfg.Theme)}})
 			return
 		}
@@ -190,11 +192,4 @@ func (pl *Placer) preferred(mirrors []catalogue.Publication) []catalogue.Publica
 		}
 	}
 	return mirrors[:1]
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }

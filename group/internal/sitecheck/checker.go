@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/feedring/feedring/internal/times"
+
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/catalogue"
 	"github.com/feedring/feedring/group/internal/hash"
@@ -74,7 +76,7 @@ func (s *Checker) Review(x *catalogue.Index, own []catalogue.Vouch, now time.Tim
 			continue
 		}
 		if c.due.After(now) || len(begun) >= batch {
-			next = earlier(next, later(c.due, now.Add(s.refresh/8)))
+			next = times.Earlier(next, times.Later(c.due, now.Add(s.refresh/8)))
 			continue
 		}
 		c.inFlight, c.last = true, now
@@ -172,7 +174,7 @@ func (s *Checker) Recheck(publisher feedring.PeerID, now time.Time) {
 		case c.inFlight:
 			c.again = true
 		default:
-			c.tries, c.due = 0, later(now, c.last.Add(s.refresh))
+			c.tries, c.due = 0, times.Later(now, c.last.Add(s.refresh))
 		}
 	}
 }
@@ -242,18 +244,4 @@ func without(own []catalogue.Vouch, ref feedring.FeedRef) (left []catalogue.Vouc
 		left = append(left, v)
 	}
 	return left, changed
-}
-
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }

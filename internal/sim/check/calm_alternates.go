@@ -3,6 +3,8 @@ package check
 import (
 	"time"
 
+	"github.com/feedring/feedring/internal/times"
+
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
 )
@@ -29,7 +31,7 @@ func (c *calmAlternates) fewAlternates(p int32, theme feedring.Theme, m group.Pl
 	feeds := want.view.Feeds(want.provider)
 	mark := want.at.Add(-want.kept)
 	if !g.Own {
-		mark = later(mark, want.since)
+		mark = times.Later(mark, want.since)
 	}
 	others := 0
 	for i := range want.view.Members {

@@ -3,6 +3,8 @@ package check
 import (
 	"time"
 
+	"github.com/feedring/feedring/internal/times"
+
 	"github.com/feedring/feedring"
 )
 
@@ -30,7 +32,7 @@ func (c *calmMarks) Marks(theme feedring.Theme, members []int32) {
 			continue
 		}
 		c.Judge("marks far back")
-		back := later(c.cfg.Clock(p).Add(-c.cfg.Freshness), c.cfg.Disk(p).DroppedTo(theme))
+		back := times.Later(c.cfg.Clock(p).Add(-c.cfg.Freshness), c.cfg.Disk(p).DroppedTo(theme))
 		if row.From.After(back.Add(time.Second)) {
 			c.Fail("calm", "%s promises what came after %v, lacks nothing and could from %v on, long after all faults",
 				row.Peer, row.From.Format(time.TimeOnly), back.Format(time.TimeOnly))

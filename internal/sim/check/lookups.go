@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/feedring/feedring/internal/times"
+
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
 )
@@ -75,7 +77,7 @@ func able(want wanted, self feedring.PeerID) (fit []*group.Member) {
 		return nil
 	}
 	feeds := want.view.Feeds(want.provider)
-	mark := later(want.fresh, want.since)
+	mark := times.Later(want.fresh, want.since)
 	var nearly []*group.Member
 	for i := range want.view.Members {
 		m := &want.view.Members[i]

@@ -215,13 +215,6 @@ func (c *record) fresh(p int32) time.Time {
 // seconds more. No reader is sent to the newcomer for those entries.
 func (c *record) slack() time.Duration { return min(5*time.Second, c.cfg.Freshness/10) }
 
-func later(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return b
-	}
-	return a
-}
-
 // rowIn returns the row of a peer in a view; nil: there is none.
 func rowIn(v *group.View, of feedring.PeerID) *group.Row {
 	if v == nil {

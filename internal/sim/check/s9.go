@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/feedring/feedring/internal/times"
+
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/sim/disk"
@@ -69,7 +71,7 @@ func (c *s9) whole(p int32, row *group.Row, l *disk.Log) {
 			return
 		}
 	}
-	mark := later(c.markOf(p, row), c.cfg.Date().Add(-c.cfg.Freshness))
+	mark := times.Later(c.markOf(p, row), c.cfg.Date().Add(-c.cfg.Freshness))
 	i, j := len(l.Entries)-1, len(has.Held)-1
 	for ; i >= 0 && l.Entries[i].Seen.After(mark); i-- {
 		e := l.Entries[i]
@@ -90,7 +92,7 @@ func (c *s9) whole(p int32, row *group.Row, l *disk.Log) {
 
 // markOf is since when a peer promises everything by its row, by its own clock.
 func (c *s9) markOf(p int32, row *group.Row) time.Time {
-	return later(row.From, c.cfg.Clock(p).Add(c.slack()-c.cfg.Freshness))
+	return times.Later(row.From, c.cfg.Clock(p).Add(c.slack()-c.cfg.Freshness))
 }
 
 // promisesKnownHeads checks that a peer's row does not promise what it was told of and lacks (S9),
@@ -103,7 +105,7 @@ func (c *s9) promisesKnownHeads(p int32, s *membership, row *group.Row) {
 		l := c.cfg.Log(h.Feed)
 		return l == nil || c.cfg.Disk(p).Head(l).Position.Compare(h.Position) >= 0
 	})
-	mark := later(c.markOf(p, row), c.cfg.Date().Add(-c.cfg.Freshness))
+	mark := times.Later(c.markOf(p, row), c.cfg.Date().Add(-c.cfg.Freshness))
 	for _, h := range s.owedHeads.heads {
 		c.Judge("S9 of what a row keeps silent")
 		if h.Feed.Publisher == row.Peer || slices.Contains(row.Backfilling, h.Feed) || slices.Contains(row.Backfilling, feedring.FeedRef{Publisher: h.Feed.Publisher}) ||

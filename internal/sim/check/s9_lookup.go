@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/feedring/feedring/internal/times"
+
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
 )
@@ -53,7 +55,7 @@ func (c *s9Lookup) lacking(p int32, g *feedring.Grant, beside []feedring.PeerID,
 	if want.view == nil || want.whole {
 		return nil
 	}
-	mark := later(want.since, want.at.Add(c.slack()+time.Second-c.cfg.Freshness))
+	mark := times.Later(want.since, want.at.Add(c.slack()+time.Second-c.cfg.Freshness))
 	feeds := want.view.Feeds(want.provider)
 	others := slices.ContainsFunc(feeds, func(ref feedring.FeedRef) bool { return ref.Publisher != g.Provider.ID })
 	row := rowIn(want.view, g.Provider.ID)
@@ -145,7 +147,7 @@ func (c *s9Lookup) unfitBeside(now *group.View, g *feedring.Grant, peer feedring
 	if i < 0 || now.Members[i].Away {
 		return "is not there"
 	}
-	row, mark := now.Members[i].Row, later(want.fresh, want.since)
+	row, mark := now.Members[i].Row, times.Later(want.fresh, want.since)
 	if before := rowIn(want.view, peer); marked(row, feeds, mark) && (before == nil || marked(before, feeds, mark)) {
 		return "has everything since " + row.From.Format(time.TimeOnly)
 	}
