@@ -131,7 +131,7 @@ func TestImportLooksFirst(t *testing.T) {
 			t.Errorf("no %q in %v", part, r)
 		}
 	}
-	if !strings.Contains(r.stdout, "were not looked at yet") || r.took > 10*time.Second {
+	if !strings.Contains(r.stdout, "were not fetched yet") || r.took > 10*time.Second {
 		t.Errorf("%d addresses that do not answer take %s: %v", silent, r.took, r)
 	}
 	until(t, 10*time.Second, "the good feed", func() bool {

@@ -46,8 +46,8 @@ func (a *commands) feedAddCommand() *cobra.Command {
 		Short: "Publish a feed into a group, or fetch it privately",
 		Long: "add makes a running peer publish a feed into a group, or without a theme fetch it for its own readers.\n" +
 			"URL may be a site's page: then the feed that the page names is added. Of several none is: they are listed.\n" +
-			"The peer looks before it answers: an address without a feed is refused, unless --force is given; one that\n" +
-			"is busy or late (429, 5xx, a time-out) is added with a warning, and looked at again.",
+			"The peer fetches it before it answers: an address without a feed is refused, unless --force is given; one that\n" +
+			"is busy or late (429, 5xx, a time-out) is added with a warning, and fetched again.",
 		Example: `  feedring feed add https://www.lemonde.fr/
   feedring feed add https://www.lemonde.fr/rss/une.xml --theme news
   feedring feed add https://intranet.example/feed.xml
@@ -180,7 +180,7 @@ func (a *commands) feedListCommand() *cobra.Command {
 }
 
 func (a *commands) printFeeds(feeds []json.RawMessage, asJSON bool) error {
-	g := show.Table{Head: []string{"THEME", "PROVIDER", "FEED", "ENTRIES", "LAST LOOK", "WRONG", "READERS", "SERVED AT"}, Stack: []int{2, 5, 7}}
+	g := show.Table{Head: []string{"THEME", "PROVIDER", "FEED", "ENTRIES", "LAST FETCH", "WRONG", "READERS", "SERVED AT"}, Stack: []int{2, 5, 7}}
 	var offers []string
 	for _, raw := range feeds {
 		if asJSON {

@@ -22,7 +22,7 @@ func (a *commands) feedMoveCommand() *cobra.Command {
 		Short: "Let a feed go on under another address",
 		Long: "move tells a running peer that one of its feeds has another address now. The feed goes on there: it keeps its\n" +
 			"history, its entries, its readers and the path at which the peer serves it. Its first address stays its name.\n" +
-			"The peer looks at the new address first, and refuses one without a feed.\n\n" +
+			"The peer fetches the new address first, and refuses one without a feed.\n\n" +
 			"From http to https of the same address a feed moves by itself, when its origin redirects permanently.",
 		Example: `  feedring feed move https://www.example.org/feed.xml https://example.org/rss`,
 		Args:    twoURLs,
@@ -46,7 +46,7 @@ func (a *commands) feedMoveCommand() *cobra.Command {
 		},
 	}
 	f.Register(cmd.Flags())
-	cmd.Flags().BoolVar(&force, "force", false, "move it without a look at the new address")
+	cmd.Flags().BoolVar(&force, "force", false, "move it without fetching the new address")
 	return cmd
 }
 

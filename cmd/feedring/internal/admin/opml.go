@@ -42,9 +42,9 @@ func (a *commands) opmlImportCommand() *cobra.Command {
 		Short: "Add the feeds of a list to a running peer",
 		Long: "import adds the feeds of a list, kept over a restart. Those that the peer has already stay as they are; one\n" +
 			"that is refused is told and stops no other, and the exit is 1 then. FILE may be - for standard input. The list's titles are\n" +
-			"shown until the feeds were read. Before it answers the peer looks at the addresses, at many sites at once and for\n" +
+			"shown until the feeds were read. Before it answers the peer fetches the addresses, at many sites at once and for\n" +
 			"six seconds at most: those without a feed are refused, unless --force is given; those that are busy or late (429,\n" +
-			"5xx, a time-out) are added with a warning; and those that it could not look at in that time are added, and counted.",
+			"5xx, a time-out) are added with a warning; and those that it could not fetch in that time are added, and counted.",
 		Example: `  feedring opml import subscriptions.opml
   feedring opml import --theme technology blogs.opml
   feedring opml import --folders subscriptions.opml   # a folder "Tech News" is the theme tech-news`,
@@ -76,7 +76,7 @@ func (a *commands) opmlImportCommand() *cobra.Command {
 	f.Timeout = options.Duration(importWithin)
 	cmd.Flags().Lookup("timeout").DefValue = f.Timeout.String()
 	cmd.Flags().StringVar(&themeName, "theme", "", "group to publish them into (default: private)")
-	cmd.Flags().BoolVar(&force, "force", false, "add them without a look, also those whose address leads to no feed")
+	cmd.Flags().BoolVar(&force, "force", false, "add them without a fetch, also those whose address leads to no feed")
 	cmd.Flags().BoolVar(&folders, "folders", false, "publish what lies in a folder into the group of the folder's name")
 	return cmd
 }
@@ -155,7 +155,7 @@ func (a *commands) printImported(answer []api.Imported, asJSON bool) error {
 	}
 	_, err := fmt.Fprintf(a.Stdout, "added %d of %d feeds; %d were there already, %d were refused\n", added, len(answer), len(answer)-added-refused, refused)
 	if unchecked > 0 && err == nil {
-		_, err = fmt.Fprintf(a.Stdout, "%d of those added were not looked at yet, for want of time: \"feedring feed list\" shows what comes of them\n", unchecked)
+		_, err = fmt.Fprintf(a.Stdout, "%d of those added were not fetched yet, for want of time: \"feedring feed list\" shows what comes of them\n", unchecked)
 	}
 	return errors.Join(err, incomplete)
 }

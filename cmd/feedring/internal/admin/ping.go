@@ -17,8 +17,8 @@ func (a *commands) pingCommand() *cobra.Command {
 	var f command.PeerFlags
 	cmd := &cobra.Command{
 		Use:   "ping URL",
-		Short: "Make a running peer look at a feed now",
-		Long: "ping makes a running peer look at one of its feeds now, and says how that ended: " +
+		Short: "Make a running peer fetch a feed now",
+		Long: "ping makes a running peer fetch one of its feeds now, and says how that ended: " +
 			"call it from the script that publishes a page.",
 		Example: `  feedring ping https://www.lemonde.fr/rss/une.xml
   feedring ping --api https://news.example --token-file token https://news.example/feed.xml`,
@@ -31,10 +31,10 @@ func (a *commands) pingCommand() *cobra.Command {
 				}
 				if feed.Rests {
 					return a.Confirm(f.JSON, map[string]any{"pinged": address, "looked_at_by": feed.LookedAt},
-						fmt.Sprintf("asked %s, which looks at %s for the group, to look now", cmp.Or(feedring.PeerID(show.Printable(feed.LookedAt)).Short(), "nobody yet"), address))
+						fmt.Sprintf("asked %s, which fetches %s for the group, to fetch it now", cmp.Or(feedring.PeerID(show.Printable(feed.LookedAt)).Short(), "nobody yet"), address))
 				}
 				return a.Confirm(f.JSON, map[string]any{"pinged": address, "entries": feed.Entries},
-					fmt.Sprintf("looked at %s: entries held: %d", address, feed.Entries))
+					fmt.Sprintf("fetched %s: entries held: %d", address, feed.Entries))
 			})
 		},
 	}

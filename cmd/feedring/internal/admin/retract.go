@@ -26,7 +26,7 @@ func (a *commands) retractCommand() *cobra.Command {
 			"anew, give it another guid there. That an entry leaves its feed takes nothing back, but an entry that an\n" +
 			"Atom feed names in at:deleted-entry (RFC 6721) is taken back without this command.\n\n" +
 			"The feed's document, which this peer serves to pollers below /f/, stays as the site has it: take the entry\n" +
-			"out there, too. The peer follows at its next look; \"feedring ping URL\" makes it look at once.\n\n" +
+			"out there, too. The peer follows at its next fetch; \"feedring ping URL\" makes it fetch at once.\n\n" +
 			"It returns when the other peers of the group confirmed it. Exit status 4: some did not in time, and drop the\n" +
 			"entry when they hear of it. 1: another key published it as well, say that of the same site's peer before it\n" +
 			"lost its identity.key, and only that key can take that copy back.\n\n" +

@@ -110,7 +110,7 @@ func rowsOf(v any) (rows []map[string]any, ok bool) {
 
 // feedTable is the peer's feeds, whatever went wrong below each.
 func (a *commands) feedTable(rows []map[string]any) *show.Table {
-	g := &show.Table{Head: []string{"THEME", "ENTRIES", "LAST LOOK", "FEED", "WRONG", "READERS", "SERVED AT"}, Stack: []int{3, 4, 6}}
+	g := &show.Table{Head: []string{"THEME", "ENTRIES", "LAST FETCH", "FEED", "WRONG", "READERS", "SERVED AT"}, Stack: []int{3, 4, 6}}
 	for _, row := range rows {
 		looked := "-"
 		if text, ok := row["last_fetch"].(string); ok {

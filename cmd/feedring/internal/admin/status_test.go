@@ -18,11 +18,11 @@ func TestFeedTable(t *testing.T) {
 		{"url": "https://b.example/", "entries": 0, "error": "gone"},
 	})
 	want := []string{
-		"THEME      ENTRIES  LAST LOOK  READERS  FEED",
-		"──────────────────────────────────────────────────────────",
-		"news       3        59s ago    -        https://a.example/",
-		"(private)  0        -          -        https://b.example/",
-		"                                        gone",
+		"THEME      ENTRIES  LAST FETCH  READERS  FEED",
+		"───────────────────────────────────────────────────────────",
+		"news       3        59s ago     -        https://a.example/",
+		"(private)  0        -           -        https://b.example/",
+		"                                         gone",
 	}
 	var b bytes.Buffer
 	if err := g.Render(&b, 80); err != nil {

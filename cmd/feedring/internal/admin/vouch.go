@@ -88,12 +88,12 @@ func (a *commands) printSites(v api.Vouching) error {
 	if !missing {
 		return nil
 	}
-	looks := ""
+	fetches := ""
 	if v.Looks > v.VouchedLooks {
-		looks = fmt.Sprintf("this peer looks at the site's feeds every %s at most, and not every %s (a ping or a hub aside), ",
+		fetches = fmt.Sprintf("this peer fetches the site's feeds at most every %s instead of every %s, unless a ping or a hub tells of news; ",
 			perInterval(v.Looks), perInterval(v.VouchedLooks))
 	}
-	_, err := fmt.Fprintf(a.Stdout, "Until a site names this peer, %sits entries carry no vouched_by, and a peer that the site names goes before this one.\n", looks)
+	_, err := fmt.Fprintf(a.Stdout, "Until a site names this peer, %sits entries carry no vouched_by, and a peer that the site names goes before this one.\n", fetches)
 	return err
 }
 

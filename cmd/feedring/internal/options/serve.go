@@ -70,12 +70,12 @@ func (o *Serve) Register(flags *pflag.FlagSet) {
 		"served to readers (repeat)")
 	flags.StringVar(&o.share, "share", string(feedring.ShareFull), "how much of an entry leaves this peer: title, summary (its beginning, too) or full; "+
 		"for what is published from now on, since signed entries do not change. With less than full the feed's document is not served to pollers either")
-	flags.Var(&o.interval, "interval", "fixed time between looks at an origin (default: scheduled)")
-	flags.Var(&o.policy, "policy", "how scheduled looks are spread over feeds, within --budget: expected-loss (where entries "+
-		"are most likely to be missed, or to wait, by the hours and days at which each feed publishes), min-missing (where a look takes the most entries), "+
+	flags.Var(&o.interval, "interval", "fixed time between fetches of an origin (default: scheduled)")
+	flags.Var(&o.policy, "policy", "how scheduled fetches are spread over feeds, within --budget: expected-loss (where entries "+
+		"are most likely to be missed, or to wait, by the hours and days at which each feed publishes), min-missing (where a fetch takes the most entries), "+
 		"min-delay (by the square root of how much each publishes), feedex (oftener while much of a document is new) or uniform (all alike)")
-	flags.Var(&o.budget, "budget", "time between scheduled looks at a feed in the mean over all feeds, 1h to 24h: longer learns later and asks less of sites")
-	flags.IntVar(&o.fetchers, "distrust", o.fetchers, "how many peers are to look at a feed of this peer that others offer as well, at most 8, one after another: "+
+	flags.Var(&o.budget, "budget", "time between scheduled fetches of a feed in the mean over all feeds, 1h to 24h: longer learns later and asks less of sites")
+	flags.IntVar(&o.fetchers, "distrust", o.fetchers, "how many peers are to fetch a feed of this peer that others offer as well, at most 8, one after another: "+
 		"one that publishes what its origin never said is found out, and its origin is asked no more often")
 	flags.Var(&o.freshness, "freshness", "age up to which entries of other peers are cached")
 	flags.Var(&o.keep, "keep", "how long copies of other peers' entries are kept, for readers that ask for old ones while their publisher is away (default: --freshness)")
