@@ -62,7 +62,8 @@ func Open(cfg Config, log *slog.Logger) (_ *Front, err error) {
 		return nil, err
 	}
 	if cfg.HTTP != "off" {
-		l, err := net.Listen("tcp", cfg.HTTP)
+		later := net.ListenConfig{KeepAlive: -1} // a poll is over before it matters: see conn.KeepAlive
+		l, err := later.Listen(context.Background(), "tcp", cfg.HTTP)
 		if err != nil {
 			return nil, &feedring.SettingError{Setting: "http", Value: cfg.HTTP, Err: plainError(err)}
 		}

@@ -213,6 +213,14 @@ func (c *conn) SetDeadline(t time.Time) error {
 	return c.SetReadDeadline(t)
 }
 
+// KeepAlive has the system look whether the other side is still there, as it would for
+// a connection of net.Listen.
+func (c *conn) KeepAlive() {
+	if tcp, ok := c.Conn.(*net.TCPConn); ok {
+		_ = tcp.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true}) // else deadlines find out
+	}
+}
+
 // Close gives the place back.
 func (c *conn) Close() error {
 	c.places.mu.Lock()

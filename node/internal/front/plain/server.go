@@ -137,6 +137,9 @@ func (s *Server) Close(ctx context.Context) {
 // hand passes a connection on with what was read of it.
 func (s *Server) hand(c net.Conn, unread []byte) {
 	_ = c.SetDeadline(time.Time{})
+	if long, ok := c.(interface{ KeepAlive() }); ok {
+		long.KeepAlive() // a stream may stay for days
+	}
 	select {
 	case s.rest <- &handed{Conn: c, unread: unread}:
 	case <-s.done:
