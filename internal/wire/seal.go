@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/libp2p/go-libp2p/core/crypto"
@@ -81,7 +82,7 @@ func (s *Sealer) Network() string { return s.network }
 
 // Seal signs a statement. The payload is kept, not copied.
 func (s *Sealer) Seal(kind Kind, payload []byte) *feedring.Seal {
-	return &feedring.Seal{Signer: s.id, Payload: payload, Signature: ed25519.Sign(s.key, signed(s.network, kind, payload))}
+	return &feedring.Seal{Signer: s.id, Payload: payload, Signature: ed25519.Sign(s.key, slices.Concat(domain(s.network, kind), payload))}
 }
 
 // SealAgain is Seal for statements that are often repeated word for word: the
@@ -96,15 +97,8 @@ func (s *Sealer) SealAgain(kind Kind, payload []byte) *feedring.Seal {
 	return seal
 }
 
-// signed is the bytes that are signed: ours alone, so that no signature made
-// for another purpose fits.
-func signed(network string, kind Kind, payload []byte) []byte {
-	const domain = "feedring/" + version + "/"
-	b := make([]byte, 0, len(domain)+len(network)+len(kind)+2+len(payload))
-	b = append(b, domain...)
-	b = append(b, network...)
-	b = append(b, '/')
-	b = append(b, kind...)
-	b = append(b, 0)
-	return append(b, payload...)
+// domain is what is signed before a payload: ours alone, so that no signature made for
+// another purpose fits.
+func domain(network string, kind Kind) []byte {
+	return []byte("feedring/" + version + "/" + network + "/" + string(kind) + "\x00")
 }

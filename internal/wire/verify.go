@@ -29,7 +29,7 @@ func Verify(network string, kind Kind, seal *feedring.Seal) error {
 	if key == nil {
 		return fmt.Errorf("%s: %w: its signer is no peer", kind, ErrSignature)
 	}
-	if !signature.Valid(key, signed(network, kind, seal.Payload), seal.Signature) {
+	if !signature.Valid(key, seal.Signature, domain(network, kind), seal.Payload) {
 		return fmt.Errorf("%s of %s: %w", kind, seal.Signer.Short(), ErrSignature)
 	}
 	return nil

@@ -147,9 +147,9 @@ func (b *Batch) writes() *part {
 		id = b.table.next
 		b.table.next++
 		b.changed[id] = info{day: day}
-		b.written = append(b.written, part{id: id, fresh: true})
+		b.written = append(b.written, part{id: id, fresh: true, records: b.table.room()})
 	} else if len(b.written) == 0 {
-		b.written = append(b.written, part{id: id, at: in.end})
+		b.written = append(b.written, part{id: id, at: in.end, records: b.table.room()})
 	}
 	return &b.written[len(b.written)-1]
 }
@@ -228,6 +228,21 @@ func (b *Batch) Committed() {
 		t.collect = *b.collected
 	}
 	t.erasing = append(t.erasing, b.erase...)
+	if n := len(b.written); n > 0 && cap(b.written[n-1].records) <= maxSpare {
+		t.spare = b.written[n-1].records[:0]
+	}
+}
+
+// maxSpare is how much memory is kept for the records of the next batch: a batch of
+// entries has less.
+const maxSpare = 1 << 20
+
+// room is memory for records: what many batches after each other append to would else
+// be set aside, and copied, several times for each.
+func (t *Table) room() []byte {
+	room := t.spare
+	t.spare = nil
+	return room
 }
 
 func segmentKey(id uint32) []byte {

@@ -39,6 +39,7 @@ type Table struct {
 	erasing   []segment.Place // what the database says is to be erased
 	unsettled bool            // a segment may have nothing in use
 	collect   collecting
+	spare     []byte // memory for the records of the next batch
 
 	damaged chan *Damage
 }

@@ -31,7 +31,7 @@ const (
 // concurrent use, and keeps the memory of what it used lately (a megabyte for each
 // Pack at the same time) and what became of the last parts.
 type Packer struct {
-	writers, readers sync.Pool
+	writers, readers, plains sync.Pool
 
 	mu     sync.Mutex
 	recent []*made // the newest last
@@ -56,10 +56,16 @@ func (p *Packer) Pack(part *feedringv1.PollPart, own Dictionary, named string) e
 	if named == "" || len(part.Items)+len(part.Retractions) == 0 {
 		return nil
 	}
-	plain, err := proto.Marshal(part)
+	room, _ := p.plains.Get().(*[]byte)
+	if room == nil {
+		room = new([]byte)
+	}
+	defer p.plains.Put(room)
+	plain, err := proto.MarshalOptions{}.MarshalAppend((*room)[:0], part)
 	if err != nil {
 		return fmt.Errorf("packing a part: %w: %v", wire.ErrMalformed, err)
 	}
+	*room = plain
 	words, bare := own.whole, false
 	if own.Name() != named {
 		words, bare = own.bare, true
@@ -88,11 +94,16 @@ func (p *Packer) Unpack(part *feedringv1.PollPart, named Dictionary) error {
 	if part.GetBare() {
 		words = named.bare
 	}
-	plain, err := p.inflate(packed, words)
+	r, _ := p.readers.Get().(*inflater)
+	if r == nil {
+		r = new(inflater)
+	}
+	defer p.readers.Put(r)
+	plain, err := r.inflate(packed, words)
 	if err != nil {
 		return fmt.Errorf("packed part: %w", err)
 	}
-	if err := wire.Unmarshal(plain, part); err != nil { // it resets the part
+	if err := wire.Unmarshal(plain, part); err != nil { // it resets the part, and copies what it takes
 		return fmt.Errorf("packed part: %w", err)
 	}
 	if len(part.GetPacked()) > 0 {
@@ -166,26 +177,30 @@ func (p *Packer) deflate(plain, words []byte) ([]byte, error) {
 	return bytes.Clone(d.out.Bytes()), err
 }
 
-// inflate is the inverse of deflate.
-func (p *Packer) inflate(packed, words []byte) ([]byte, error) {
+// inflater is a reader that is used again and again.
+type inflater struct {
+	flate io.ReadCloser // nil: not used yet
+	plain bytes.Buffer
+}
+
+// inflate is the inverse of deflate. The bytes are good until it is used again.
+func (r *inflater) inflate(packed, words []byte) ([]byte, error) {
 	from := bytes.NewReader(packed)
-	r, _ := p.readers.Get().(io.ReadCloser)
-	if r == nil {
-		r = flate.NewReaderDict(from, words)
-	} else if err := r.(flate.Resetter).Reset(from, words); err != nil {
+	if r.flate == nil {
+		r.flate = flate.NewReaderDict(from, words)
+	} else if err := r.flate.(flate.Resetter).Reset(from, words); err != nil {
 		return nil, err
 	}
-	defer p.readers.Put(r)
 	most := maxUnpacked(len(packed))
-	var plain bytes.Buffer
-	_, err := plain.ReadFrom(io.LimitReader(r, int64(most)+1))
+	r.plain.Reset()
+	_, err := r.plain.ReadFrom(io.LimitReader(r.flate, int64(most)+1))
 	switch {
-	case plain.Len() > most:
+	case r.plain.Len() > most:
 		return nil, fmt.Errorf("%w: more than %d bytes out of %d", wire.ErrTooLarge, most, len(packed))
 	case err != nil:
 		return nil, fmt.Errorf("%w: %v", wire.ErrMalformed, err)
 	case from.Len() > 0:
 		return nil, fmt.Errorf("%w: %d bytes after its end", wire.ErrMalformed, from.Len())
 	}
-	return plain.Bytes(), nil
+	return r.plain.Bytes(), nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"crypto/sha512"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -44,17 +45,17 @@ func newCache[V any](size int) *lru.Cache[key, V] {
 // base is the table of the generator.
 var base = sync.OnceValue(func() *table { return newTable(edwards25519.NewGeneratorPoint(), baseWidth) })
 
-// Valid reports whether signed is what a key signed under a message. It accepts
-// exactly what [ed25519.Verify] does, and may be called concurrently.
-func Valid(public ed25519.PublicKey, message, signed []byte) bool {
+// Valid reports whether signed is what a key signed under a message, which comes in
+// parts. It accepts exactly what [ed25519.Verify] does, and may be called concurrently.
+func Valid(public ed25519.PublicKey, signed []byte, message ...[]byte) bool {
 	if len(public) != ed25519.PublicKeySize || len(signed) != ed25519.SignatureSize {
 		return false
 	}
 	k := key(public)
 	if t, ok := frequent.tables.Get(k); ok {
-		return valid(k, t, message, signed)
+		return valid(k, t, signed, message...)
 	}
-	good := ed25519.Verify(public, message, signed)
+	good := ed25519.Verify(public, slices.Concat(message...), signed)
 	if good { // what anybody can send under a key is no sign of its use
 		count(k)
 	}
@@ -83,7 +84,7 @@ func count(k key) {
 
 // valid checks one signature (R, S) as RFC 8032 has it, without the cofactor: R is
 // the encoding of S B - k A. minus is the table of -A.
-func valid(public key, minus *table, message, signed []byte) bool {
+func valid(public key, minus *table, signed []byte, message ...[]byte) bool {
 	s, err := new(edwards25519.Scalar).SetCanonicalBytes(signed[32:])
 	if err != nil {
 		return false
@@ -91,7 +92,9 @@ func valid(public key, minus *table, message, signed []byte) bool {
 	h := sha512.New()
 	h.Write(signed[:32])
 	h.Write(public[:])
-	h.Write(message)
+	for _, part := range message {
+		h.Write(part)
+	}
 	var sum [sha512.Size]byte
 	k, err := new(edwards25519.Scalar).SetUniformBytes(h.Sum(sum[:0]))
 	if err != nil {
