@@ -19,11 +19,12 @@ func (f *follower) onEvent(e event) error {
 	if e.ended != nil {
 		return f.lost(g, e)
 	}
-	switch {
-	case e.entry != nil:
+	if e.entry != nil {
 		if err := f.show(g, e); err != nil {
 			return err
 		}
+	}
+	switch {
 	case e.mark != nil:
 		g.advance(e.mark)
 	case e.caught:

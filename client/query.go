@@ -90,9 +90,10 @@ func (r *round) gathered(ctx context.Context, e event, entries *merge) error {
 	if _, current := g.sessions[e.session]; !current {
 		return nil
 	}
-	switch {
-	case e.entry != nil && !e.entry.Retracted: // what was taken back is in no answer
+	if e.entry != nil && !e.entry.Retracted { // what was taken back is in no answer
 		entries.add(*e.entry)
+	}
+	switch {
 	case e.mark != nil:
 		g.advance(e.mark)
 	case e.caught && e.partial:

@@ -55,7 +55,8 @@ type session struct {
 }
 
 // event is something that a session tells its round, in order: at most one of
-// the fields after served is set, none for a sign of life.
+// the fields after served is set, none for a sign of life, or an entry and the mark
+// after it.
 type event struct {
 	session *session
 	served  feedring.PeerID
@@ -222,7 +223,7 @@ func (s *session) pump(ctx context.Context, a *attachment) error {
 			frames = append(frames, frame)
 		}
 		if err != nil || len(frames) == maxArrived || !a.stream.Buffered() {
-			for _, one := range s.opened(frames) {
+			for _, one := range joined(s.opened(frames)) {
 				if err := s.frame(ctx, a, &one); err != nil {
 					return err
 				}
@@ -262,6 +263,20 @@ func (s *session) opened(frames []wire.Frame) []arrival {
 		}
 	}
 	return arrived
+}
+
+// joined puts a mark that came together with the item before it into one arrival: what
+// is new comes so, and a reader that is woken once for it reads sooner.
+func joined(arrived []arrival) []arrival {
+	all := arrived[:0]
+	for _, one := range arrived {
+		if last := len(all) - 1; one.frame.Mark != nil && last >= 0 && all[last].frame.Item != nil && all[last].frame.Mark == nil {
+			all[last].frame.Mark = one.frame.Mark
+			continue
+		}
+		all = append(all, one)
+	}
+	return all
 }
 
 // next waits for a frame. A refusal is an error.
