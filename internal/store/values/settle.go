@@ -3,6 +3,8 @@ package values
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"time"
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/feedring/feedring/internal/store/segment"
@@ -82,15 +84,17 @@ type collecting struct {
 	victims map[uint32]bool // empty: no walk is under way
 	unread  map[uint32]bool // victims with a value that could not be read
 	at      []byte          // the next key; nil: from the first
+
+	later map[uint32]time.Time // until when a segment is left alone, since the disk does not give a value of it
 }
 
 // Collects reports whether there are segments that are less than half in use.
 func (t *Table) Collects() bool { return len(t.collect.victims) > 0 || len(t.halfEmpty()) > 0 }
 
 func (t *Table) halfEmpty() map[uint32]bool {
-	found := make(map[uint32]bool)
+	found, now := make(map[uint32]bool), time.Now()
 	for id, in := range t.segments {
-		if id != t.current && in.live > 0 && in.live < in.end/2 {
+		if id != t.current && in.live > 0 && in.live < in.end/2 && !now.Before(t.collect.later[id]) {
 			found[id] = true
 		}
 	}
@@ -102,7 +106,8 @@ func (t *Table) halfEmpty() map[uint32]bool {
 func (b *Batch) Collect() error {
 	walk := b.table.collect
 	if len(walk.victims) == 0 {
-		walk = collecting{victims: b.table.halfEmpty(), unread: make(map[uint32]bool)}
+		walk = collecting{victims: b.table.halfEmpty(), unread: make(map[uint32]bool), later: make(map[uint32]time.Time)}
+		maps.Copy(walk.later, b.table.collect.later)
 	}
 	moved := 0
 	next, err := b.walk(walk.at, func(row Row) (int, error) {
@@ -119,6 +124,9 @@ func (b *Batch) Collect() error {
 			return err
 		}
 		walk.unread[damage.Place.Segment] = true // whoever is told of it takes the row out
+		if damage.Passing() {
+			walk.later[damage.Place.Segment] = time.Now().Add(b.table.Patience)
+		}
 		return nil
 	})
 	if err != nil {
@@ -129,6 +137,7 @@ func (b *Batch) Collect() error {
 			if walk.unread[id] {
 				continue // a disk that failed for a moment may give the value another time
 			}
+			delete(walk.later, id)
 			in := b.info(id)
 			in.live = 0
 			b.changed[id] = in

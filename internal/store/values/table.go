@@ -27,7 +27,8 @@ const infoLen = 12
 // Table knows all segments. Its methods are for the goroutine that writes, but
 // for View.
 type Table struct {
-	Fill uint32 // the size at which a segment is full
+	Fill     uint32        // the size at which a segment is full
+	Patience time.Duration // with values that the disk does not give
 
 	files *segment.Files
 	log   *slog.Logger
@@ -41,14 +42,15 @@ type Table struct {
 	collect   collecting
 	spare     []byte // memory for the records of the next batch
 
-	damaged chan *Damage
+	damaged    chan *Damage
+	unreadable unreadable
 }
 
 // Open returns the values of the database in a directory.
 func Open(dir string, log *slog.Logger) *Table { return on(segment.System(dir), log) }
 
 func on(d segment.Disk, log *slog.Logger) *Table {
-	return &Table{Fill: fill, files: segment.On(d), log: log, next: 1, damaged: make(chan *Damage, 64)}
+	return &Table{Fill: fill, Patience: patience, files: segment.On(d), log: log, next: 1, damaged: make(chan *Damage, 64)}
 }
 
 // Close closes all files.
@@ -56,13 +58,6 @@ func (t *Table) Close() { t.files.Close() }
 
 // Damaged gives the values that readers found damaged, as many as it has room for.
 func (t *Table) Damaged() <-chan *Damage { return t.damaged }
-
-func (t *Table) report(d *Damage) {
-	select {
-	case t.damaged <- d:
-	default: // whoever reads it next reports it again
-	}
-}
 
 // View runs read on a consistent state of the database.
 func (t *Table) View(db *badger.DB, read func(Txn) error) error {

@@ -111,6 +111,7 @@ func (r Row) Value(use func([]byte) error) error {
 	if err != nil {
 		return err
 	}
+	r.txn.table.unreadable.given(key)
 	return use(value)
 }
 

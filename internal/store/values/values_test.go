@@ -273,10 +273,29 @@ func TestADiskThatFailsForAMoment(t *testing.T) {
 		}
 	}
 	d.unreadable = true
-	for range 3 {
+	for n := 0; table.Collects(); n++ {
+		if n == 9 {
+			t.Fatal("segments that cannot be read are collected over and over")
+		}
 		change((*Batch).Collect)
 	}
+	select {
+	case damage := <-table.Damaged():
+		t.Errorf("%s is lost already", damage.Key)
+	default:
+	}
+	table.Patience = 0
+	check(t, table.View(db, func(txn Txn) error {
+		row, err := txn.Get(logKey(0))
+		check(t, err)
+		var damage *Damage
+		if _, err := row.ValueCopy(nil); !errors.As(err, &damage) || !damage.Passing() {
+			t.Errorf("read of a disk that fails: %v", err)
+		}
+		return nil
+	}))
 	d.unreadable = false
+	table.collect.later = nil // it is later
 	compareAll(t, table, db, want)
 	for table.Collects() {
 		change((*Batch).Collect)
