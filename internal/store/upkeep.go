@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"sync"
 	"time"
 
@@ -172,13 +173,16 @@ func (s *Store) upgradeSome() (more bool, err error) {
 	}
 	db := s.db
 	u.flat, u.flattened = true, make(chan error, 1)
-	u.flattening.Go(func() { u.flattened <- db.Flatten(1) })
+	u.flattening.Go(func() { u.flattened <- s.disk.Flatten(db, s.quit) })
 	return false, nil
 }
 
 // endUpgrade notes that nothing of before is left to move.
 func (s *Store) endUpgrade(err error) {
 	s.upkeep.flat = false
+	if errors.Is(err, disk.ErrInterrupted) {
+		return // the store is closed: the next one goes on
+	}
 	if err == nil {
 		err = s.change(func(b *batch) error { return b.Flattened() })
 	}

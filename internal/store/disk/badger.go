@@ -3,6 +3,7 @@ package disk
 import (
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/options"
@@ -25,7 +26,7 @@ func badgerOptions(dir string, log *slog.Logger, c Compaction) badger.Options {
 		levelZero = 1
 	}
 	o := badger.DefaultOptions(dir).
-		WithLogger(quietLogger{log}).
+		WithLogger(quietLogger{log, new(atomic.Pointer[<-chan struct{}])}).
 		WithSyncWrites(true).
 		// One goroutine writes, so no transaction can conflict.
 		WithDetectConflicts(false).
@@ -55,7 +56,10 @@ func badgerOptions(dir string, log *slog.Logger, c Compaction) badger.Options {
 
 // quietLogger passes on badger's warnings and errors only: its other messages
 // tell nothing to who runs a peer.
-type quietLogger struct{ log *slog.Logger }
+type quietLogger struct {
+	log  *slog.Logger
+	quit *atomic.Pointer[<-chan struct{}] // of Flatten
+}
 
 func (l quietLogger) Errorf(format string, args ...any) {
 	l.log.Error("store: " + fmt.Sprintf(format, args...))
@@ -63,5 +67,5 @@ func (l quietLogger) Errorf(format string, args ...any) {
 func (l quietLogger) Warningf(format string, args ...any) {
 	l.log.Warn("store: " + fmt.Sprintf(format, args...))
 }
-func (l quietLogger) Infof(string, ...any)  {}
-func (l quietLogger) Debugf(string, ...any) {}
+func (l quietLogger) Infof(format string, _ ...any) { l.betweenTables(format) }
+func (l quietLogger) Debugf(string, ...any)         {}
