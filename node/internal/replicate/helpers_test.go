@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -64,11 +65,12 @@ func (w *testWriter) append(t testing.TB, spec feedring.FeedSpec, entries ...fee
 type machine struct {
 	told    chan group.Input
 	members []feedring.PeerID
+	ahead   atomic.Int64 // nanoseconds that its clock is
 }
 
 func (m *machine) Members(feedring.Theme) []feedring.PeerID { return slices.Clone(m.members) }
 
-func (m *machine) Now() time.Time { return time.Now() }
+func (m *machine) Now() time.Time { return time.Now().Add(time.Duration(m.ahead.Load())) }
 func (m *machine) Tell(_ feedring.GroupID, in group.Input) { // of a copy's reach, mostly
 	select {
 	case m.told <- in:
@@ -105,7 +107,8 @@ type pollers struct {
 	ref       feedring.FeedRef
 	holder    *Replicator // that is polled; nil: the publisher is
 	// twist changes a part on its way.
-	twist func(*feedringv1.PollPart)
+	twist  func(*feedringv1.PollPart)
+	opened atomic.Int32 // polls
 }
 
 func newPollers(t *testing.T) *pollers {
@@ -129,6 +132,7 @@ func (p *pollers) Suspect(feedring.PeerID) {}
 
 // Open implements Host.
 func (p *pollers) Open(context.Context, feedring.PeerID, feedring.Verb, bool) (network.Stream, error) {
+	p.opened.Add(1)
 	here, there := net.Pipe()
 	p.peer.Tasks.Run(func() { defer there.Close(); _ = p.serve(there) })
 	return pipeStream{pipe: transport.PipeEnd{Conn: here}}, nil

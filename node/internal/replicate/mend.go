@@ -3,6 +3,7 @@ package replicate
 import (
 	"context"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -14,7 +15,7 @@ import (
 )
 
 const (
-	mendFirst   = 10 * time.Second // until those are asked again of whom nobody gave what was damaged
+	mendFirst   = 10 * time.Second // until one is asked again who did not give what was damaged
 	mendLongest = time.Hour
 	mendMembers = 3 // that are asked beside the publisher, each time
 )
@@ -39,6 +40,8 @@ func (r *Replicator) mendLost() {
 		}
 		if again.Stop(); len(r.Store.BeforeHoles()) > 0 {
 			again.Reset(wait)
+		} else {
+			r.asked.clear()
 		}
 	}
 }
@@ -47,11 +50,12 @@ func (r *Replicator) mendLost() {
 // the other members of its group. They also have what this peer published itself.
 func (r *Replicator) holders(ref feedring.FeedRef) []feedring.PeerID {
 	head, _ := r.Store.Head(ref)
+	hole, _ := r.Store.NextHole(ref, feedring.Position{})
 	members := r.Machine.Members(head.Theme)
 	rand.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
 	asked := []feedring.PeerID{ref.Publisher}
 	for _, m := range members {
-		if len(asked) <= mendMembers && m != ref.Publisher && m != r.Self {
+		if len(asked) <= mendMembers && m != ref.Publisher && m != r.Self && r.asked.due(holder{ref, m}, hole, r.Machine.Now()) {
 			asked = append(asked, m)
 		}
 	}
@@ -68,10 +72,66 @@ func (r *Replicator) mendFrom(ref feedring.FeedRef, holders []feedring.PeerID) {
 	}
 }
 
-// mend polls what the log of a feed lacks in the middle, if anything. Whoever is
-// asked may lack it as well: that is no reason to suspect it.
+// holder is one who may have what is missing of a feed.
+type holder struct {
+	feed feedring.FeedRef
+	peer feedring.PeerID
+}
+
+// asked knows who was asked for a hole, so that one who gives nothing or wrong things
+// is not asked again at every poll.
+type asked struct {
+	mu sync.Mutex
+	of map[holder]asking
+}
+
+type asking struct {
+	hole  feedring.Position
+	wait  time.Duration // doubled each time
+	until time.Time
+}
+
+// due reports whether one may be asked now.
+func (a *asked) due(h holder, hole feedring.Position, now time.Time) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.of[h].due(hole, now)
+}
+
+func (last asking) due(hole feedring.Position, now time.Time) bool {
+	return last.hole != hole || !now.Before(last.until)
+}
+
+// ask reports whether one may be asked now, and counts it as asked.
+func (a *asked) ask(h holder, hole feedring.Position, now time.Time) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	last, wait := a.of[h], mendFirst
+	if !last.due(hole, now) {
+		return false
+	}
+	if last.hole == hole {
+		wait = min(max(2*last.wait, mendFirst), mendLongest)
+	}
+	if a.of == nil {
+		a.of = make(map[holder]asking)
+	}
+	a.of[h] = asking{hole, wait, now.Add(wait)}
+	return true
+}
+
+func (a *asked) clear() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	clear(a.of)
+}
+
+// mend polls what the log of a feed lacks in the middle, if anything, unless the one
+// who would be asked just failed to give it. Whoever is asked may lack it as well: that
+// is no reason to suspect it.
 func (r *Replicator) mend(ref feedring.FeedRef, from feedring.PeerID) {
-	if _, holed := r.Store.NextHole(ref, feedring.Position{}); !holed || from == r.Self {
+	hole, holed := r.Store.NextHole(ref, feedring.Position{})
+	if !holed || from == r.Self || !r.asked.ask(holder{ref, from}, hole, r.Machine.Now()) {
 		return
 	}
 	for _, before := range r.Store.BeforeHoles() {

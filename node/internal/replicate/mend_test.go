@@ -11,6 +11,7 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/node/internal/nodetest"
+	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
 // spoil damages an entry on disk and has the store find it.
@@ -100,6 +101,46 @@ func TestOwnDamagedEntryComesFromAMember(t *testing.T) {
 	nodetest.Chained(t, items)
 	if len(items) != 10 {
 		t.Errorf("%d entries", len(items))
+	}
+}
+
+// TestWrongHolderIsAskedAtDoublingWaits has a holder that gives what is wrong instead
+// of what was damaged: however often it is polled, it is asked for that after twice the
+// time only, and another holder is asked at once.
+func TestWrongHolderIsAskedAtDoublingWaits(t *testing.T) {
+	p := newPollers(t)
+	s, dir := openIn(t)
+	p.begin(s)
+	p.publisher.append(t, testSpec, entries(1, 10)...)
+	_, err := p.poll(time.Time{})
+	check(t, err)
+	hole := log(t, s, p.ref)[4].Position
+	p.twist = func(part *feedringv1.PollPart) {
+		for _, it := range part.Items {
+			it.Signature[5] ^= 1
+		}
+	}
+	before := p.opened.Load()
+	spoil(t, s, dir, p.ref, hole)
+	asked := func() int32 { return p.opened.Load() - before }
+	eventually(t, func() bool { return asked() == 1 })
+	clock := &p.peer.Machine.(*machine).ahead
+	for _, step := range []struct {
+		pass time.Duration
+		want int32
+	}{{0, 1}, {mendFirst, 2}, {mendFirst, 2}, {mendFirst, 3}, {3 * mendFirst, 3}, {mendFirst, 4}} {
+		clock.Add(int64(step.pass))
+		for range 5 {
+			p.peer.mend(p.ref, p.ref.Publisher)
+		}
+		if asked() != step.want {
+			t.Errorf("asked %d times, want %d", asked(), step.want)
+		}
+	}
+	p.twist = nil
+	p.peer.mend(p.ref, "another")
+	if _, err := s.Get(p.ref, hole); err != nil {
+		t.Errorf("another holder has it: %v", err)
 	}
 }
 

@@ -82,6 +82,7 @@ type Replicator struct {
 	places chan struct{}   // of polls under way
 	copies *copies         // nil: none are kept beyond freshness
 	prunes prunes
+	asked  asked // for what was damaged here
 }
 
 // New returns a Replicator, which ends with ctx.
