@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/client/internal/peerbook"
 	"github.com/feedring/feedring/internal/host"
 	"github.com/feedring/feedring/internal/match"
 	"github.com/feedring/feedring/internal/wire/chain"
@@ -27,7 +28,7 @@ type Config struct {
 type Client struct {
 	transport Transport
 	reader    *chain.Reader
-	peerBook  *peerBook
+	peerBook  *peerbook.Book
 	conns     *conns
 	log       *slog.Logger
 }
@@ -60,7 +61,7 @@ func New(ctx context.Context, cfg Config) (*Client, error) {
 // ask, in order.
 func NewWith(t Transport, network string, entry []feedring.PeerID) *Client {
 	c := &Client{
-		transport: t, reader: chain.NewReader(network), peerBook: &peerBook{named: entry}, log: slog.Default(),
+		transport: t, reader: chain.NewReader(network), peerBook: peerbook.New(entry), log: slog.Default(),
 	}
 	c.conns = newConns(t)
 	return c
@@ -76,7 +77,7 @@ func (c *Client) Close() error {
 // meet notes a peer that may be asked later.
 func (c *Client) meet(p feedring.PeerInfo) {
 	c.transport.Learn(p.ID, p.Addrs)
-	c.peerBook.learn(p)
+	c.peerBook.Learn(p)
 }
 
 // check refuses what could never be answered. Words are sent in their canonical

@@ -171,7 +171,7 @@ func (f *follower) save() {
 
 // resume is where the follower stands.
 func (f *follower) resume() Resume {
-	resume := Resume{At: time.Now().UTC().Truncate(time.Second), Began: f.began.UTC().Truncate(time.Second), Shown: f.shown.newest(), Peers: f.client.peerBook.known()}
+	resume := Resume{At: time.Now().UTC().Truncate(time.Second), Began: f.began.UTC().Truncate(time.Second), Shown: f.shown.newest(), Peers: f.client.peerBook.Known()}
 	for _, g := range f.groups {
 		if g.cursor == nil {
 			continue

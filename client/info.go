@@ -62,14 +62,14 @@ func (c *Client) absent(ctx context.Context, theme feedring.Theme, told *wire.Re
 // inform asks one peer after the other until one knows.
 func (c *Client) inform(ctx context.Context, theme string, take func(*feedringv1.InfoReply) error) error {
 	failures := make(map[feedring.PeerID]error)
-	peers := c.peerBook.peers()
+	peers := c.peerBook.Peers()
 	for _, id := range peers {
 		reply, err := c.informOne(ctx, id, theme)
 		if err == nil {
-			c.peerBook.answered(id)
+			c.peerBook.Answered(id)
 			return take(reply)
 		}
-		c.peerBook.failed(id)
+		c.peerBook.Failed(id)
 		failures[id] = err
 		if ctx.Err() != nil {
 			break

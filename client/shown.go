@@ -1,7 +1,7 @@
 package client
 
 import (
-	"github.com/hashicorp/golang-lru/v2"
+	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/feedring/feedring"
 )

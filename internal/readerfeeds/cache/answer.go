@@ -58,7 +58,7 @@ func (r *Cache) answer(w http.ResponseWriter, req *http.Request, hub string) err
 		return err
 	}
 	if p.Remote != "" {
-		h.readers.note(p, r.seed, r.cfg.Now())
+		h.readers.Note(pollerOf(p), p.Agent, r.seed, r.cfg.Now())
 	}
 	made, err := r.ready(h, hub)
 	if err != nil {

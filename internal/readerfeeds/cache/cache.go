@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/readerfeeds/audience"
 )
 
 // Config is what a Cache needs.
@@ -58,7 +59,7 @@ type held struct {
 	also       string                 // the path by its present address; empty: the same
 	doc        atomic.Pointer[doc]    // nil: none yet
 	next       atomic.Int64           // Unix seconds of the next look; 0: not known
-	readers    readers
+	readers    audience.Audience
 	whole      atomic.Bool // a delta did not fit: the next document must be whole
 
 	making sync.Mutex // one version is made ready at a time

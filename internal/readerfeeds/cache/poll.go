@@ -2,8 +2,11 @@ package cache
 
 import (
 	"bytes"
+	"net"
 	"net/http"
+	"net/netip"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -67,7 +70,7 @@ func (r *Cache) Plain(p *Poll, hub string, head []byte) (_, body []byte, ok bool
 	if does.kind == answeredDelta {
 		return head, nil, false
 	}
-	h.readers.note(p, r.seed, r.cfg.Now())
+	h.readers.Note(pollerOf(p), p.Agent, r.seed, r.cfg.Now())
 	r.counts[does.kind].Add(1)
 	fixed := made.plain(r, h, does)
 	head = append(append(head, fixed...), "Cache-Control: "...)
@@ -110,4 +113,37 @@ func (r *Cache) appendFreshness(to []byte, h *held) []byte {
 	to = append(to, "public, max-age="...)
 	to = strconv.AppendInt(to, int64(r.maxAge(h)/time.Second), 10)
 	return append(to, ", stale-if-error=86400"...)
+}
+
+// Readers estimates for how many readers a feed was fetched here within a day.
+func (r *Cache) Readers(feed string) int {
+	if h := r.held(feed); h != nil {
+		return h.readers.Count(r.cfg.Now())
+	}
+	return 0
+}
+
+// pollerOf is who asked: behind a proxy of one's own whom that names. Of IPv6
+// addresses it is the network, since a host may have many.
+func pollerOf(p *Poll) string {
+	host, _, err := net.SplitHostPort(p.Remote)
+	if err != nil {
+		host = p.Remote
+	}
+	addr, err := netip.ParseAddr(host)
+	if err != nil || addr.IsLoopback() || addr.IsPrivate() {
+		if len(p.Forwarded) > 0 {
+			last := p.Forwarded[len(p.Forwarded)-1]
+			last = strings.TrimSpace(last[strings.LastIndexByte(last, ',')+1:])
+			if told, err := netip.ParseAddr(last); err == nil {
+				addr = told
+			}
+		}
+	}
+	if addr.Is6() && !addr.Is4In6() {
+		if network, err := addr.Prefix(64); err == nil {
+			return network.Addr().String()
+		}
+	}
+	return addr.String()
 }

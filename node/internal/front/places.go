@@ -1,6 +1,7 @@
 package front
 
 import (
+	"errors"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -219,6 +220,15 @@ func (c *conn) KeepAlive() {
 	if tcp, ok := c.Conn.(*net.TCPConn); ok {
 		_ = tcp.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true}) // else deadlines find out
 	}
+}
+
+// CloseWrite ends what is written: net/http does so before it ends a connection whose
+// sender may still be sending, so that the answer is not lost.
+func (c *conn) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return errors.ErrUnsupported
 }
 
 // Close gives the place back.

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/origin/fetch"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/web"
+	"github.com/feedring/feedring/node/internal/origins/moved"
 	"github.com/feedring/feedring/node/internal/storage"
 )
 
@@ -20,74 +20,17 @@ const (
 	maxFormer   = 16         // addresses that a feed had, of which entries may tell
 )
 
-// address is where a feed is now that its owner moved. Its first address stays its
-// name: entries, catalogues, subscriptions and paths know it by that.
-type address struct {
-	Present  string            `json:"present"`
-	Provider feedring.Provider `json:"provider"`         // as it was before the first move
-	Former   []string          `json:"former,omitempty"` // between the first address and this one
-}
-
-// addresses are those of all feeds that were moved. It is safe for concurrent
-// use.
-type addresses struct {
-	mu    sync.Mutex
-	moved map[string]address // by first address
-	first map[string]string  // by every other address, present and former
-}
-
-// set takes a move in.
-func (a *addresses) set(url string, at address) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.moved == nil {
-		a.moved, a.first = make(map[string]address), make(map[string]string)
-	}
-	a.moved[url] = at
-	for _, other := range append([]string{at.Present}, at.Former...) {
-		if other != url {
-			a.first[other] = url
-		}
-	}
-}
-
-// of is where a feed is; false: it was never moved.
-func (a *addresses) of(url string) (address, bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	at, ok := a.moved[url]
-	return at, ok
-}
-
-// presentOf is the address that the owner says a feed has now.
-func (a *addresses) presentOf(url string) string {
-	if at, ok := a.of(url); ok {
-		return at.Present
-	}
-	return url
-}
-
-// firstOf is the first address of the feed that has or had one.
-func (a *addresses) firstOf(url string) string {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if first, ok := a.first[url]; ok {
-		return first
-	}
-	return url
-}
-
 // loadAddresses reads where feeds were moved to.
 func (o *Feeds) loadAddresses() error {
 	for record, err := range o.Store.ListPrefix(store.BucketFeed, feedAddress) {
 		if err != nil {
 			return err
 		}
-		var at address
+		var at moved.Address
 		if err := json.Unmarshal(record.Value, &at); err != nil {
 			return fmt.Errorf("stored address of a feed: %w", err)
 		}
-		o.addresses.set(strings.TrimPrefix(record.Key, feedAddress), at)
+		o.addresses.Set(strings.TrimPrefix(record.Key, feedAddress), at)
 	}
 	return nil
 }
@@ -101,7 +44,7 @@ func (o *Feeds) FirstAddress(url string) string {
 	if own {
 		return url
 	}
-	return o.addresses.firstOf(url)
+	return o.addresses.FirstOf(url)
 }
 
 // recognise returns the spec of the feed that is meant by one of its addresses.
@@ -119,7 +62,7 @@ func (o *Feeds) recognise(spec feedring.FeedSpec) (known feedring.FeedSpec, move
 		spec.Provider = feedring.ProviderOf(first)
 		if f, ok := o.get(first); ok {
 			spec.Provider = f.spec().Provider
-		} else if at, ok := o.addresses.of(first); ok {
+		} else if at, ok := o.addresses.Of(first); ok {
 			spec.Provider = at.Provider
 		}
 	}
@@ -160,13 +103,13 @@ func (o *Feeds) placed(url string, st fetch.State) fetch.State {
 	if o.File(url) != "" {
 		return st
 	}
-	at, _ := o.addresses.of(url)
+	at, _ := o.addresses.Of(url)
 	return st.At(at.Present, at.Former)
 }
 
 // present is the address that the world finds a feed at now.
 func (o *Feeds) present(url string, st *fetch.State) string {
-	if at, ok := o.addresses.of(url); ok && o.File(url) != "" {
+	if at, ok := o.addresses.Of(url); ok && o.File(url) != "" {
 		return at.Present
 	}
 	if st.URL == "" {
@@ -177,7 +120,7 @@ func (o *Feeds) present(url string, st *fetch.State) string {
 
 // OtherAddress is an address that people may know a feed by beside its first.
 func (o *Feeds) OtherAddress(url string) string {
-	if at, ok := o.addresses.of(url); ok {
+	if at, ok := o.addresses.Of(url); ok {
 		return at.Present
 	}
 	return fetch.Upgrade(url)
@@ -185,8 +128,8 @@ func (o *Feeds) OtherAddress(url string) string {
 
 // move keeps that a feed has another address from now on.
 func (o *Feeds) move(ctx context.Context, url, to string, provider feedring.Provider) error {
-	at, moved := o.addresses.of(url)
-	if !moved {
+	at, ok := o.addresses.Of(url)
+	if !ok {
 		at.Provider = provider
 	}
 	for _, old := range []string{at.Present, to} { // to counts anew
@@ -204,7 +147,7 @@ func (o *Feeds) move(ctx context.Context, url, to string, provider feedring.Prov
 	if err := o.Store.Put(ctx, store.BucketFeed, feedAddress+url, value); err != nil {
 		return err
 	}
-	o.addresses.set(url, at)
+	o.addresses.Set(url, at)
 	return nil
 }
 

@@ -29,6 +29,7 @@ import (
 	"github.com/feedring/feedring/internal/vouch"
 	"github.com/feedring/feedring/internal/web"
 	"github.com/feedring/feedring/node/internal/origins/latency"
+	"github.com/feedring/feedring/node/internal/origins/moved"
 	"github.com/feedring/feedring/node/internal/storage"
 	"github.com/feedring/feedring/node/internal/tasks"
 )
@@ -157,7 +158,7 @@ type Feeds struct {
 	changing  sync.Mutex // one feed is added or removed at a time
 	mu        sync.Mutex
 	feeds     *keyed.Set[string, origin]
-	addresses addresses          // of feeds that were moved
+	addresses moved.Table        // of feeds that were moved
 	few       map[string]*origin // of feeds, those that are public or read from a file
 	titles    map[string]string  // of those that are public
 	recent    dirtyStates        // what looks left of feeds

@@ -23,7 +23,7 @@ type places struct{ feeds *Feeds }
 // address.
 func (p places) Ours(feedURL string) bool {
 	o := p.feeds
-	present := o.addresses.presentOf(feedURL)
+	present := o.addresses.PresentOf(feedURL)
 	return o.File(feedURL) != "" || o.Interval > 0 && atHome(present) || o.Vouched(feedURL) && sameSite(feedURL, present)
 }
 

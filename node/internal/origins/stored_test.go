@@ -7,6 +7,7 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/olddata"
 	"github.com/feedring/feedring/internal/store"
+	"github.com/feedring/feedring/node/internal/origins/moved"
 )
 
 func TestOldRecordsKeepEveryField(t *testing.T) {
@@ -18,7 +19,7 @@ func TestOldRecordsKeepEveryField(t *testing.T) {
 		olddata.SameJSON[offeredRow](t, r.Key, r.Value)
 	}
 	for _, r := range olddata.Records(t, s, store.BucketFeed, feedAddress, 1) {
-		olddata.SameJSON[address](t, r.Key, r.Value)
+		olddata.SameJSON[moved.Address](t, r.Key, r.Value)
 	}
 	for _, r := range olddata.Records(t, s, store.BucketFeed, heldHost, 2) {
 		olddata.SameJSON[hostBackoff](t, r.Key, r.Value)

@@ -1,4 +1,5 @@
-package client
+// Package peerbook lists whom a client asks.
+package peerbook
 
 import (
 	"slices"
@@ -10,17 +11,21 @@ import (
 // maxLearnt bounds the peers that may be asked beside those that were named.
 const maxLearnt = 16
 
-// peerBook lists whom to ask: the peers named at the start, and providers met
-// since, so that a follower survives the loss of every peer it was told.
-type peerBook struct {
+// Book lists whom to ask: the peers named at the start, and providers met
+// since, so that a follower survives the loss of every peer it was told. Its methods may
+// be called concurrently.
+type Book struct {
 	mu     sync.Mutex
 	named  []feedring.PeerID
 	learnt []feedring.PeerInfo // newest last
 	good   feedring.PeerID     // answered last
 }
 
-// peers returns whom to ask, in order.
-func (b *peerBook) peers() []feedring.PeerID {
+// New returns a book of the peers that were named.
+func New(named []feedring.PeerID) *Book { return &Book{named: named} }
+
+// Peers returns whom to ask, in order.
+func (b *Book) Peers() []feedring.PeerID {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	order := append([]feedring.PeerID{b.good}, b.named...)
@@ -36,8 +41,8 @@ func (b *peerBook) peers() []feedring.PeerID {
 	return all
 }
 
-// learn notes a peer that spoke.
-func (b *peerBook) learn(p feedring.PeerInfo) {
+// Learn notes a peer that spoke.
+func (b *Book) Learn(p feedring.PeerInfo) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.learnt = slices.DeleteFunc(b.learnt, func(o feedring.PeerInfo) bool { return o.ID == p.ID })
@@ -45,13 +50,15 @@ func (b *peerBook) learn(p feedring.PeerInfo) {
 	b.learnt = b.learnt[max(0, len(b.learnt)-maxLearnt):]
 }
 
-func (b *peerBook) answered(id feedring.PeerID) {
+// Answered notes who is asked first from now on.
+func (b *Book) Answered(id feedring.PeerID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.good = id
 }
 
-func (b *peerBook) failed(id feedring.PeerID) {
+// Failed notes that a peer is not asked first any more.
+func (b *Book) Failed(id feedring.PeerID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.good == id {
@@ -59,8 +66,8 @@ func (b *peerBook) failed(id feedring.PeerID) {
 	}
 }
 
-// known returns the learnt peers, newest first.
-func (b *peerBook) known() []feedring.PeerInfo {
+// Known returns the learnt peers, newest first.
+func (b *Book) Known() []feedring.PeerInfo {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	known := slices.Clone(b.learnt)

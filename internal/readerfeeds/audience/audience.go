@@ -1,9 +1,8 @@
-package cache
+// Package audience estimates how many people read a feed from who polls it.
+package audience
 
 import (
 	"hash/maphash"
-	"net"
-	"net/netip"
 	"regexp"
 	"strconv"
 	"strings"
@@ -17,10 +16,11 @@ const (
 	maxSubscribers = 1 << 30 // that one aggregator may claim
 )
 
-// readers estimates who reads one feed: those for whom aggregators say that
+// Audience is who reads one feed: those for whom aggregators say that
 // they poll, and single pollers by address and program. No address is kept, only
-// what the estimate needs of it. The zero value has none.
-type readers struct {
+// what the estimate needs of it. The zero value has none. Its methods
+// may be called concurrently.
+type Audience struct {
 	mu          sync.Mutex
 	aggregators map[string]claim
 	now, before *hyperLogLog // of single pollers: of this day so far, and of the last
@@ -31,14 +31,6 @@ type readers struct {
 type claim struct {
 	count int
 	at    time.Time
-}
-
-// Readers estimates for how many readers a feed was fetched here within a day.
-func (r *Cache) Readers(feed string) int {
-	if h := r.held(feed); h != nil {
-		return h.readers.count(r.cfg.Now())
-	}
-	return 0
 }
 
 // "… 123 subscribers", as Feedly, Inoreader, NewsBlur, Feedbin, The Old Reader
@@ -82,15 +74,16 @@ func mayClaim(agent string) bool {
 	return false
 }
 
-func (r *readers) note(p *Poll, seed maphash.Seed, now time.Time) {
-	agent := p.Agent
+// Note takes in a poll by a program with a User-Agent, from a poller that has a name of
+// its own: an address, mostly.
+func (r *Audience) Note(poller, agent string, seed maphash.Seed, now time.Time) {
 	name, count, aggregator := "", 0, false
 	if mayClaim(agent) {
 		name, count, aggregator = claimed(agent)
 	}
 	var hash uint64
 	if !aggregator {
-		hash = maphash.String(seed, pollerOf(p)+"\x00"+agent)
+		hash = maphash.String(seed, poller+"\x00"+agent)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -106,7 +99,7 @@ func (r *readers) note(p *Poll, seed maphash.Seed, now time.Time) {
 }
 
 // turn begins a new day where one is over.
-func (r *readers) turn(now time.Time) {
+func (r *Audience) turn(now time.Time) {
 	switch gone := now.Sub(r.began); {
 	case r.now == nil || gone >= 2*readersWithin || gone < 0:
 		r.now, r.before, r.began = new(hyperLogLog), nil, now
@@ -118,8 +111,8 @@ func (r *readers) turn(now time.Time) {
 	}
 }
 
-// count is the estimate of now.
-func (r *readers) count(now time.Time) int {
+// Count is the estimate for the day before now.
+func (r *Audience) Count(now time.Time) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.now == nil {
@@ -138,29 +131,4 @@ func (r *readers) count(now time.Time) int {
 		sum += c.count
 	}
 	return sum
-}
-
-// pollerOf is who asked: behind a proxy of one's own whom that names. Of IPv6
-// addresses it is the network, since a host may have many.
-func pollerOf(p *Poll) string {
-	host, _, err := net.SplitHostPort(p.Remote)
-	if err != nil {
-		host = p.Remote
-	}
-	addr, err := netip.ParseAddr(host)
-	if err != nil || addr.IsLoopback() || addr.IsPrivate() {
-		if len(p.Forwarded) > 0 {
-			last := p.Forwarded[len(p.Forwarded)-1]
-			last = strings.TrimSpace(last[strings.LastIndexByte(last, ',')+1:])
-			if told, err := netip.ParseAddr(last); err == nil {
-				addr = told
-			}
-		}
-	}
-	if addr.Is6() && !addr.Is4In6() {
-		if network, err := addr.Prefix(64); err == nil {
-			return network.Addr().String()
-		}
-	}
-	return addr.String()
 }

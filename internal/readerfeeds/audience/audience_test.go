@@ -1,0 +1,62 @@
+package audience
+
+import (
+	"hash/maphash"
+	"math"
+	"strconv"
+	"testing"
+	"time"
+)
+
+var testNow = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+func TestClaims(t *testing.T) {
+	for agent, want := range map[string]struct {
+		name  string
+		count int
+	}{
+		"Feedly/1.0 (+http://www.feedly.com/fetcher.html; 142 subscribers; like FeedFetcher-Google)": {"Feedly", 142},
+		"Mozilla/5.0 (compatible; inoreader.com; 1 subscriber)":                                      {"Mozilla", 1},
+		"NewsBlur Feed Fetcher - 17 subscribers - https://www.newsblur.com/site/1/a":                 {"NewsBlur", 17},
+		"Feedbin feed-id:1373711 - 131 subscribers":                                                  {"Feedbin#1373711", 131},
+		"theoldreader.com (http://theoldreader.com; 40 subscribers; feed-id=5a)":                     {"theoldreader.com#5a", 40},
+		"Some (99999999999 subscribers)":                                                             {},
+		"Some (9999999999 subscribers)":                                                              {"Some", maxSubscribers},
+		"Mozilla/5.0 (X11; Linux x86_64)":                                                            {},
+		"A 1 Reader":                                                                                 {"A", 1},
+		"Reader/2":                                                                                   {},
+	} {
+		name, count, ok := claimed(agent)
+		if name != want.name || count != want.count || ok != (want.name != "") {
+			t.Errorf("%s: %q %d %t", agent, name, count, ok)
+		}
+		if ok && !mayClaim(agent) {
+			t.Errorf("%s is not looked at", agent)
+		}
+	}
+}
+
+func TestAggregatorsAreBounded(t *testing.T) {
+	var r Audience
+	seed := maphash.MakeSeed()
+	for i := range 10 * maxAggregators {
+		r.Note("", "A"+strconv.Itoa(i)+" (1 subscriber)", seed, testNow)
+	}
+	if n := r.Count(testNow); n != maxAggregators {
+		t.Error(n)
+	}
+}
+
+func TestHyperloglog(t *testing.T) {
+	seed := maphash.MakeSeed()
+	for _, n := range []int{0, 1, 2, 5, 100, 1_000, 10_000, 200_000} {
+		var s hyperLogLog
+		for i := range n {
+			s.add(maphash.Comparable(seed, i))
+			s.add(maphash.Comparable(seed, i))
+		}
+		if got := s.count(); n <= 5 && got != n || math.Abs(float64(got-n)) > 0.16*float64(n) {
+			t.Errorf("%d of %d", got, n)
+		}
+	}
+}
