@@ -150,7 +150,7 @@ var arrows = map[string][]string{
 	"node/internal/contacts":             {".", "internal/host", "internal/host/addr", "internal/peer", "internal/store"},
 	"node/internal/backlog":              {},
 	"node/internal/front":                {".", "internal/asker", "internal/readerfeeds/cache", "internal/refusals", "internal/web", "node/internal/front/plain"},
-	"node/internal/front/plain":          {"internal/readerfeeds/cache"},
+	"node/internal/front/plain":          {"internal/readerfeeds/cache", "internal/web"},
 	"node/internal/personalfeeds": {
 		".", "client", "internal/match", "internal/peer", "internal/readerfeeds/personal", "internal/store", "internal/web", "node/internal/readers", "node/internal/storage",
 	},

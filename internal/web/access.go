@@ -53,20 +53,23 @@ func originOf(address string) string {
 // so every name is right there. A request that names no host may read: programs of
 // before HTTP/1.1 send it, and no browser does.
 func (s *site) knownHost(r *http.Request) bool {
-	name := hostname(r.Host)
+	var local netip.Addr
+	if at, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok {
+		local = at.AddrPort().Addr()
+	}
 	safe := r.Method == http.MethodGet || r.Method == http.MethodHead
-	return s.trusted || name == "" && safe || s.hosts[name] || ownAddress(r, name)
+	return s.trusted || safe && hostname(r.Host) == "" || s.calledAt(r.Host, local)
 }
 
-// ownAddress reports whether name is the address at which r arrived: a peer
-// that listens on every address is reached at each of them.
-func ownAddress(r *http.Request, name string) bool {
-	named, err := netip.ParseAddr(name)
-	local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
-	if err != nil || !ok {
-		return false
+// calledAt reports whether a Host header names this peer, to one who reached it at
+// local: a peer that listens on every address is reached at each of them.
+func (s *site) calledAt(host string, local netip.Addr) bool {
+	name := hostname(host)
+	if s.hosts[name] {
+		return true
 	}
-	return named.Unmap() == local.AddrPort().Addr().WithZone("").Unmap()
+	named, err := netip.ParseAddr(name)
+	return err == nil && local.IsValid() && named.Unmap() == local.WithZone("").Unmap()
 }
 
 // onLoopback reports whether only this machine reaches an address.

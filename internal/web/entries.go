@@ -218,13 +218,16 @@ func (s *site) address(r *http.Request, path string, q feedring.Query, at *page)
 	return s.base(r) + path + "?" + v.Encode()
 }
 
-func (s *site) base(r *http.Request) string {
+func (s *site) base(r *http.Request) string { return s.baseOf(r.Host) }
+
+// baseOf is the base for one who named this peer by a Host header.
+func (s *site) baseOf(host string) string {
 	switch {
 	case s.PublicURL != "":
 		return s.PublicURL
-	case s.trusted || r.Host == "":
+	case s.trusted || host == "":
 		return ""
 	default:
-		return (&url.URL{Scheme: "http", Host: r.Host}).String()
+		return (&url.URL{Scheme: "http", Host: host}).String()
 	}
 }

@@ -134,10 +134,11 @@ func answerOf(s *Subscription, base string) subscriptionAnswer {
 	}
 }
 
-const personalPath = "/feeds/"
+// PersonalPath is below what personal feeds are served.
+const PersonalPath = "/feeds/"
 
 func personalAddress(base, secret string, f render.Format) string {
-	return base + personalPath + secret + "." + f.String()
+	return base + PersonalPath + secret + "." + f.String()
 }
 
 // PersonalSecret returns the secret in the address of a personal feed.
@@ -148,7 +149,7 @@ func PersonalSecret(address string) (secret string, ok bool) {
 	}
 	secret, ending, _ := strings.Cut(u.Path[strings.LastIndexByte(u.Path, '/')+1:], ".")
 	_, known := render.ParseFormat(ending)
-	return secret, known && strings.HasSuffix(u.Path, personalPath+secret+"."+ending) && secret != "" && len(secret) <= maxSecret && u.RawQuery == ""
+	return secret, known && strings.HasSuffix(u.Path, PersonalPath+secret+"."+ending) && secret != "" && len(secret) <= maxSecret && u.RawQuery == ""
 }
 
 // personalBase is what addresses of personal feeds begin with: readers fetch

@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"hash/fnv"
@@ -45,7 +46,7 @@ func (s *site) personalFeed(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		base = "" // over the socket of a peer without a web address
 	}
-	p := &poll{site: s, r: r, base: base, secret: secret, format: format}
+	p := &poll{site: s, header: r.Header, base: base, secret: secret, format: format}
 	if p.unchanged(&state) {
 		p.describe(w.Header(), &state)
 		w.WriteHeader(http.StatusNotModified)
@@ -56,7 +57,7 @@ func (s *site) personalFeed(w http.ResponseWriter, r *http.Request) error {
 		p.describe(w.Header(), &state)
 		return nil
 	}
-	doc, status, err := p.answer(&state)
+	doc, status, err := p.answer(r.Context(), &state)
 	if err != nil {
 		return err
 	}
@@ -71,7 +72,7 @@ func (s *site) personalFeed(w http.ResponseWriter, r *http.Request) error {
 // poll is one request for a personal feed.
 type poll struct {
 	*site
-	r      *http.Request
+	header http.Header // of the request
 	base   string
 	secret string
 	format render.Format
@@ -86,7 +87,7 @@ func (p *poll) hub() string {
 	return p.base + p.Hub
 }
 
-func (p *poll) takesGzip() bool { return accepts(p.r.Header.Values("Accept-Encoding"), "gzip") }
+func (p *poll) takesGzip() bool { return accepts(p.header.Values("Accept-Encoding"), "gzip") }
 
 // tag names the bytes that a state becomes, before they are compressed.
 func (p *poll) tag(state *PersonalState) string {
@@ -128,10 +129,14 @@ func (p *poll) lastModified(state *PersonalState) time.Time {
 	return state.Modified.UTC()
 }
 
-// unchanged evaluates the request's conditions (RFC 9110, 13.2.2).
+// unchanged evaluates the request's conditions.
 func (p *poll) unchanged(state *PersonalState) bool {
-	if tags := p.r.Header.Values("If-None-Match"); len(tags) > 0 {
-		now := p.tag(state)
+	return unchanged(p.header.Values("If-None-Match"), p.header.Get("If-Modified-Since"), p.tag(state), state.Modified)
+}
+
+// unchanged evaluates conditions (RFC 9110, 13.2.2) against what is shown.
+func unchanged(tags []string, since, now string, modified time.Time) bool {
+	if len(tags) > 0 {
 		plain, zipped := `"`+now+`"`, `"`+now+`-gzip"`
 		for _, tag := range list(tags) {
 			if tag = strings.TrimPrefix(tag, "W/"); tag == "*" || tag == plain || tag == zipped {
@@ -140,20 +145,23 @@ func (p *poll) unchanged(state *PersonalState) bool {
 		}
 		return false
 	}
-	since, err := http.ParseTime(p.r.Header.Get("If-Modified-Since"))
-	return err == nil && !state.Modified.After(since)
+	if since == "" {
+		return false
+	}
+	at, err := http.ParseTime(since)
+	return err == nil && !modified.After(at)
 }
 
 // answer returns the document, or, with 226, what is new in it to a reader that
 // asks for that and has a former one (RFC 3229, with "feed" as its manipulation).
 // state becomes that of what was read, which may be newer.
-func (p *poll) answer(state *PersonalState) (*readyDoc, int, error) {
+func (p *poll) answer(ctx context.Context, state *PersonalState) (*readyDoc, int, error) {
 	had, known := p.had()
 	if !known {
-		doc, err := p.document(state)
+		doc, err := p.document(ctx, state)
 		return doc, http.StatusOK, err
 	}
-	doc, news, err := p.read(state, had)
+	doc, news, err := p.read(ctx, state, had)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -161,17 +169,17 @@ func (p *poll) answer(state *PersonalState) (*readyDoc, int, error) {
 		p.docs.told(p.self(), doc)
 		return doc, http.StatusIMUsed, nil
 	}
-	doc, err = p.document(state) // nothing new, but something went
+	doc, err = p.document(ctx, state) // nothing new, but something went
 	return doc, http.StatusOK, err
 }
 
 // had is what the reader has by the tags it gives, if it asks for what is new
 // alone.
 func (p *poll) had() ([]uint64, bool) {
-	if !accepts(p.r.Header.Values("A-IM"), "feed") {
+	if !accepts(p.header.Values("A-IM"), "feed") {
 		return nil, false
 	}
-	for _, tag := range list(p.r.Header.Values("If-None-Match")) {
+	for _, tag := range list(p.header.Values("If-None-Match")) {
 		tag = strings.TrimSuffix(strings.Trim(strings.TrimPrefix(tag, "W/"), `"`), "-gzip")
 		if had, ok := p.docs.shown(p.self(), tag); ok {
 			return had, true
@@ -181,11 +189,11 @@ func (p *poll) had() ([]uint64, bool) {
 }
 
 // document returns the whole feed.
-func (p *poll) document(state *PersonalState) (*readyDoc, error) {
+func (p *poll) document(ctx context.Context, state *PersonalState) (*readyDoc, error) {
 	if doc := p.docs.get(p.self(), p.tag(state)); doc != nil {
 		return doc, nil
 	}
-	doc, _, err := p.read(state, nil)
+	doc, _, err := p.read(ctx, state, nil)
 	if err == nil {
 		p.docs.put(p.self(), doc)
 	}
@@ -194,14 +202,14 @@ func (p *poll) document(state *PersonalState) (*readyDoc, error) {
 
 // read makes a document of the entries that a reader has not had, and says how
 // many those are.
-func (p *poll) read(state *PersonalState, had []uint64) (*readyDoc, int, error) {
+func (p *poll) read(ctx context.Context, state *PersonalState, had []uint64) (*readyDoc, int, error) {
 	select {
 	case p.renders <- struct{}{}:
 		defer func() { <-p.renders }()
-	case <-p.r.Context().Done():
-		return nil, 0, p.r.Context().Err()
+	case <-ctx.Done():
+		return nil, 0, ctx.Err()
 	}
-	read, entries, err := p.Personal.Read(p.r.Context(), p.secret)
+	read, entries, err := p.Personal.Read(ctx, p.secret)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -81,8 +81,8 @@ func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 
 // loggedPath is a path without a secret that it holds.
 func loggedPath(r *http.Request) string {
-	if strings.HasPrefix(r.URL.Path, personalPath) {
-		return personalPath + "…"
+	if strings.HasPrefix(r.URL.Path, PersonalPath) {
+		return PersonalPath + "…"
 	}
 	return r.URL.Path
 }

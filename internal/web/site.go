@@ -40,9 +40,19 @@ type Config struct {
 	Open map[string]http.Handler
 }
 
+// Site answers requests. It is safe for concurrent use.
+type Site interface {
+	http.Handler
+	// Plain answers a poll of a personal feed as ServeHTTP does, for who writes to a
+	// connection by itself: to head it appends the status line and all lines of the
+	// header but Date and those of the connection. ok is false where only ServeHTTP can
+	// answer. The body must not be changed.
+	Plain(p *PlainPoll, head []byte) (_, body []byte, ok bool)
+}
+
 // Handler returns the front for a web address. Private feeds and changes need
 // the token.
-func Handler(cfg Config) http.Handler { return newSite(cfg, false) }
+func Handler(cfg Config) Site { return newSite(cfg, false) }
 
 // SocketHandler returns the front for the control socket, whose file mode says
 // who may use it: it asks for no token.
@@ -61,6 +71,7 @@ type site struct {
 	guesses  *throttle.Buckets
 	renders  chan struct{} // a place for each personal feed being written
 	docs     *ready        // personal feeds as they were last sent
+	prepared preparations  // heads of answers for them
 	sessions sessions
 	loopback bool // only this machine reaches the front, so loopback is nobody's share
 
@@ -139,7 +150,7 @@ func (s *site) routes() {
 		s.handle("GET /api/v1/subscriptions", s.requireToken(s.subscriptions))
 		s.handle("POST /api/v1/subscriptions", s.requireToken(s.subscribe))
 		s.handle("DELETE /api/v1/subscriptions/{id}", s.requireToken(s.unsubscribe))
-		s.mux.HandleFunc("GET "+personalPath+"{name}", func(w http.ResponseWriter, r *http.Request) {
+		s.mux.HandleFunc("GET "+PersonalPath+"{name}", func(w http.ResponseWriter, r *http.Request) {
 			if err := s.personalFeed(w, r); err != nil {
 				s.refuse(w, r, err)
 			}

@@ -82,8 +82,8 @@ func (f *Front) Serve(site web.Config, feeds *cache.Cache) {
 	site.Token, site.Logger, site.Refused = f.token, f.log, &f.refused
 	if f.web != nil {
 		site.Address = f.web.Addr().String()
-		f.handler = web.Handler(site)
-		f.polls = plain.Serve(f.web, feeds, site.HubAddress(), f.log)
+		pages := web.Handler(site)
+		f.handler, f.polls = pages, plain.Serve(f.web, feeds, pages, site.HubAddress(), f.log)
 		f.answer(f.polls.Rest(), f.handler)
 	}
 	if f.control != nil {

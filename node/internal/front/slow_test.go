@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring/internal/readerfeeds/cache"
+	"github.com/feedring/feedring/internal/web"
 	"github.com/feedring/feedring/node/internal/front/plain"
 )
 
@@ -24,7 +25,7 @@ func TestSlowReaderOfAPoll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := testPlaces(64)
 		l := p.Listener.(*remotes)
-		plain.Serve(p, feeds, "", slog.New(slog.DiscardHandler))
+		plain.Serve(p, feeds, web.Handler(web.Config{}), "", slog.New(slog.DiscardHandler))
 		for _, stops := range []bool{false, true} {
 			c, there := net.Pipe()
 			l.conns <- remote{there, &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 1}}

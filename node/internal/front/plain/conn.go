@@ -5,9 +5,13 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/netip"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/feedring/feedring/internal/web"
 )
 
 // What a connection is given: for the head of a request, and to wait for the next.
@@ -33,7 +37,8 @@ var (
 type conn struct {
 	net.Conn
 	s     *Server
-	head  []byte // what was read and not yet answered
+	local netip.Addr // where it arrived
+	head  []byte     // what was read and not yet answered
 	q     request
 	again bool      // one request at least was answered
 	idle  time.Time // from when on the deadline for reading is for waiting; zero: it is for something else
@@ -135,12 +140,18 @@ func (c *conn) more() (more, handOver bool) {
 func (c *conn) answer() (wrote bool, err error) {
 	space := answers.Get().(*[]byte)
 	defer answers.Put(space)
-	head, body, ok := c.s.feeds.Plain(&c.q.poll, c.s.hub, (*space)[:0])
+	head, body, ok := c.find((*space)[:0])
 	if !ok {
 		return false, nil
 	}
 	head = append(head, c.s.clock.line(time.Now())...)
-	if c.q.ends {
+	switch {
+	case c.q.old:
+		head[len("HTTP/1.")] = '0'
+		if !c.q.ends {
+			head = append(head, "Connection: keep-alive\r\n"...)
+		}
+	case c.q.ends:
 		head = append(head, "Connection: close\r\n"...)
 	}
 	head = append(head, "\r\n"...)
@@ -153,4 +164,19 @@ func (c *conn) answer() (wrote bool, err error) {
 		_, err = c.Write(body)
 	}
 	return true, err
+}
+
+// find asks the room whose feed it is for the answer.
+func (c *conn) find(head []byte) (_, body []byte, ok bool) {
+	p := &c.q.poll
+	name, personal := strings.CutPrefix(p.Path, web.PersonalPath)
+	switch {
+	case !personal:
+		return c.s.feeds.Plain(p, c.s.hub, head)
+	case len(p.Deltas) > 0:
+		return head, nil, false
+	}
+	return c.s.site.Plain(&web.PlainPoll{
+		Name: name, Host: c.q.host, Local: c.local, Head: p.Head, Encodings: p.Encodings, Tags: p.Tags, Since: p.Since,
+	}, head)
 }

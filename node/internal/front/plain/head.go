@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/feedring/feedring/internal/readerfeeds/cache"
+	"github.com/feedring/feedring/internal/web"
 )
 
 // MaxHead is the longest head of a request; a longer one is for net/http to refuse.
@@ -17,7 +18,7 @@ const (
 
 var (
 	headEnd = []byte("\r\n\r\n")
-	starts  = [...]string{"GET " + cache.Path, "HEAD " + cache.Path}
+	starts  = [...]string{"GET " + cache.Path, "HEAD " + cache.Path, "GET " + web.PersonalPath, "HEAD " + web.PersonalPath}
 )
 
 // mayBePlain reports whether the beginning of a head can become one that is
@@ -49,6 +50,8 @@ func hasBareBreak(b []byte) bool {
 // request is what was read of a head. It is used again for the next.
 type request struct {
 	poll cache.Poll
+	host string
+	old  bool // HTTP/1.0
 	ends bool // the connection, after the answer
 }
 
@@ -69,10 +72,10 @@ func (q *request) read(head string) bool {
 	if !q.readLine(line) {
 		return false
 	}
-	hosts, connections := 0, 0
+	connections := 0
 	for range maxLines {
 		if line, rest, _ = strings.Cut(rest, "\r\n"); line == "" {
-			return hosts == 1 && rest == ""
+			return q.host != "" && rest == ""
 		}
 		name, value, ok := field(line)
 		if !ok {
@@ -82,10 +85,10 @@ func (q *request) read(head string) bool {
 		p := &q.poll
 		switch string(fold(&folded, name)) {
 		case "host":
-			hosts++
-			if !isPlainHost(value) {
+			if q.host != "" || !isPlainHost(value) {
 				return false
 			}
+			q.host = value
 		case "connection":
 			connections++
 			q.ends = strings.EqualFold(value, "close")
@@ -122,10 +125,12 @@ func (q *request) read(head string) bool {
 func (q *request) readLine(line string) bool {
 	method, rest, _ := strings.Cut(line, " ")
 	target, version, _ := strings.Cut(rest, " ")
-	if version != "HTTP/1.1" || !strings.HasPrefix(target, cache.Path) || method != "GET" && method != "HEAD" {
+	if version != "HTTP/1.1" && version != "HTTP/1.0" || method != "GET" && method != "HEAD" ||
+		!strings.HasPrefix(target, cache.Path) && !strings.HasPrefix(target, web.PersonalPath) {
 		return false
 	}
-	q.poll.Head = method == "HEAD"
+	q.poll.Head, q.old = method == "HEAD", version == "HTTP/1.0"
+	q.ends = q.old // unless its sender says otherwise
 	q.poll.Path, q.poll.Query, _ = strings.Cut(target, "?")
 	return isPlainPath(q.poll.Path) && isPlainQuery(q.poll.Query)
 }

@@ -9,12 +9,14 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/readerfeeds/cache"
 	"github.com/feedring/feedring/internal/web"
 	"github.com/feedring/feedring/node/internal/front/plain"
@@ -24,6 +26,9 @@ const (
 	feed = "https://www.a.example/rss/all%20news.xml"
 	path = "/f/a.example/rss/all%20news.xml"
 	hub  = "https://a.example/hub"
+
+	secret   = "aSecretOfItsOwner"
+	personal = "/feeds/" + secret + ".atom"
 )
 
 var now = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
@@ -52,6 +57,26 @@ func (a adapter) Answer(w http.ResponseWriter, r *http.Request, hub string) erro
 		return web.UnservedError{}
 	}
 	return err
+}
+
+// owner has one personal feed.
+type owner struct{ web.Personal }
+
+func (owner) State(given string) (web.PersonalState, bool) {
+	return web.PersonalState{Subscription: web.Subscription{ID: "1", Secret: secret}, Version: 7, Modified: now}, given == secret
+}
+
+func (o owner) Read(context.Context, string) (web.PersonalState, []feedring.Entry, error) {
+	state, _ := o.State(secret)
+	return state, []feedring.Entry{{ID: "1", Title: "one", Published: now}}, nil
+}
+
+// patient answers those, too, who have ended their side: that is how exchange waits for
+// the last answer.
+type patient struct{ http.Handler }
+
+func (p patient) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p.Handler.ServeHTTP(w, r.WithContext(context.WithoutCancel(r.Context())))
 }
 
 type counted struct {
@@ -98,13 +123,17 @@ func start(t testing.TB, short bool) *stack {
 func startAt(t testing.TB, l net.Listener, short bool) *stack {
 	s := &stack{feeds: feeds(t), addr: l.Addr().String()}
 	log := slog.New(slog.DiscardHandler)
-	site := web.Config{Front: adapter{s.feeds}, PublicURL: "https://a.example", Hub: "/hub", Logger: log}
+	cfg := web.Config{Front: adapter{s.feeds}, Personal: owner{}, PublicURL: "https://a.example", Address: s.addr, Hub: "/hub", Logger: log}
+	site := web.Handler(cfg)
+	for _, ending := range []string{"atom", "rss", "json"} { // made ready
+		site.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "http://a.example/feeds/"+secret+"."+ending, nil))
+	}
 	s.server = &http.Server{
-		Handler: web.Handler(site), ReadHeaderTimeout: plain.HeadWithin, IdleTimeout: plain.IdleWithin, MaxHeaderBytes: plain.MaxHead,
+		Handler: patient{site}, ReadHeaderTimeout: plain.HeadWithin, IdleTimeout: plain.IdleWithin, MaxHeaderBytes: plain.MaxHead,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 	if short {
-		s.polls = plain.Serve(l, s.feeds, site.HubAddress(), log)
+		s.polls = plain.Serve(l, s.feeds, site, cfg.HubAddress(), log)
 		l = s.polls.Rest()
 	}
 	ended := make(chan struct{})
@@ -148,7 +177,7 @@ func normal(answers string) string {
 	for answers != "" {
 		head, rest, whole := strings.Cut(answers, "\r\n\r\n")
 		if !whole || !strings.HasPrefix(answers, "HTTP/") {
-			i := strings.Index(answers[1:], "HTTP/1.1 ") + 1
+			i := strings.Index(answers[1:], "HTTP/1.") + 1
 			if i == 0 {
 				i = len(answers)
 			}
@@ -254,7 +283,9 @@ func odds(t testing.TB, s *stack) []odd {
 		{"GET " + path + " HTTP/1.1\r\nHost: [::1]:80\r\n\r\n", true, "200"},
 		{"GET " + path + " HTTP/1.1\nHost: a.example\n\n", false, "200"},
 		{"GET " + path + " HTTP/1.1\r\nHost: a.example\n\r\n", false, "200"},
-		{"GET " + path + " HTTP/1.0\r\nHost: a.example\r\n\r\n", false, "200"},
+		{"GET " + path + " HTTP/1.0\r\nHost: a.example\r\n\r\n" + get(path), true, "200"},
+		{"HEAD " + path + " HTTP/1.0\r\nHost: a.example\r\nConnection: Keep-Alive\r\n\r\n" + get(path), true, "200"},
+		{"GET " + path + " HTTP/1.0\r\nHost: a.example\r\nConnection: close\r\n\r\n", true, "200"},
 		{"GET " + path + " HTTP/1.0\r\n\r\n", false, "200"},
 		{"GET " + path + " HTTP/1.2\r\nHost: a.example\r\n\r\n", false, "200"},
 		{"GET " + path + " HTTP/2.0\r\nHost: a.example\r\n\r\n", false, "505"},
@@ -277,6 +308,26 @@ func odds(t testing.TB, s *stack) []odd {
 		{get("/f/a.example/none.xml"), false, "503"},
 		{get("/f/"), false, "404"},
 		{get("/f"), false, "307"},
+		{get(personal, "Accept-Encoding: gzip"), true, "200"},
+		{get(personal), false, "200"},
+		{"HEAD" + get(personal)[3:], true, "200"},
+		{get(personal, "If-None-Match: *"), true, "304"},
+		{get(personal+"?x=1", "Accept-Encoding: br, GZip", "If-None-Match: \"x\""), true, "200"},
+		{get(personal, "If-Modified-Since: Wed, 04 Mar 2026 12:00:00 GMT"), true, "304"},
+		{get(personal, "If-None-Match:", "If-Modified-Since: Wed, 04 Mar 2026 12:00:00 GMT"), false, "200"},
+		{get(personal, "Accept-Encoding: gzip", "A-IM: feed"), false, "200"},
+		{get("/feeds/"+secret+".rss", "Accept-Encoding: gzip") + get("/feeds/"+secret+".json", "If-None-Match: *") + get(path), true, "200"},
+		{"GET " + personal + " HTTP/1.0\r\nHost: a.example\r\nAccept-Encoding: gzip\r\n\r\n", true, "200"},
+		{"GET " + personal + " HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept-Encoding: gzip\r\n\r\n", true, "200"},
+		{"GET " + personal + " HTTP/1.1\r\nHost: b.example\r\nAccept-Encoding: gzip\r\n\r\n", false, "403"},
+		{get("/feeds/other.atom"), false, "404"},
+		{get("/feeds/" + secret), false, "404"},
+		{get("/feeds/" + secret + ".txt"), false, "404"},
+		{get("/feeds/" + secret + "%2eatom"), false, "200"},
+		{get("/feeds/../" + personal[1:]), false, "307"},
+		{get("/feeds//" + secret + ".atom"), false, "307"},
+		{get(personal + "/"), false, "404"},
+		{"POST" + get(personal)[3:], false, "405"},
 		{both, true, "200"},
 		{both + get(path), true, "200"},
 		{get(path) + "POST" + get(path)[3:] + get(path), false, "200"},
@@ -303,6 +354,40 @@ func TestAsNetHTTP(t *testing.T) {
 		status, _, _ = strings.Cut(status, " ")
 		if plain != tt.plain || status != tt.status {
 			t.Errorf("%.200q: plain %t, %q; want %t, %q", tt.raw, plain, status, tt.plain, tt.status)
+		}
+	}
+}
+
+// TestOddLinesAsNetHTTP puts odd request lines, hosts and headers together.
+func TestOddLinesAsNetHTTP(t *testing.T) {
+	short, long := start(t, true), start(t, false)
+	lines := []string{
+		"GET %s HTTP/1.1", "HEAD %s HTTP/1.1", "GET %s HTTP/1.0", "HEAD %s HTTP/1.0", "PUT %s HTTP/1.0", "GET %s  HTTP/1.1", "GET %s HTTP/1.2", "GET %s HTTP/0.9", "GET %s http/1.1",
+		"GET %s", " GET %s HTTP/1.1", "GET\t%s HTTP/1.1", "GET %s HTTP/1.1 ", "\nGET %s HTTP/1.1", "GET %s HTTP/1.1\nX: y", "GET %s HTTP/1.1\rX: y", "GET %s HTTP/1.10", "GET %s\x00 HTTP/1.1", "GET %s\x7f HTTP/1.1",
+	}
+	hosts := []string{
+		"Host: a.example", "Host: localhost:80", "Host: A.EXAMPLE.", "Host: b.example", "Host:", "Host: a b", "Host: [::1]:80", "Host: a/b", "Host:a.example", "Host: x@a.example", "Host: \xe9", "X: y",
+		"Host: a.example\r\nhost: a.example", "Host : a.example",
+	}
+	headers := []string{
+		"X: y", "accept-encoding: gzip, br", "Accept-Encoding: br;q=0.5, gzip;q=0.4", "Accept-Encoding: *", "Accept-Encoding: gzip;q=0", "Accept-Encoding:", "Accept-Encoding: gzip\r\nAccept-Encoding: br",
+		"Accept-Encoding:\tgzip \t", "Accept-Encoding : gzip", "If-None-Match: ,", "If-None-Match: \"x\", *", "If-Match: \"x\"", "If-Modified-Since: x", "If-Modified-Since:", "A-IM: feed\r\nIf-None-Match: *",
+		"If-Modified-Since: Wed, 04 Mar 2026 12:00:00 GMT\r\nIf-Modified-Since: x", "Connection: close", "Connection: keep-alive", "Connection: close, keep-alive", "Connection:", "Connection: x",
+		"Connection: keep-alive\r\nConnection: close", "Content-Length: 5", "Content-Length: 1\r\nContent-Length: 2", "Transfer-Encoding: identity", "Transfer_Encoding: chunked", "transfer-encoding: x",
+		"Upgrade: h2c\r\nHTTP2-Settings: AA", "Trailer: x", "TE: trailers", "Proxy-Connection: close", "Pragma: no-cache", "Cookie: a=b", "Authorization: Bearer x", "Origin: http://other.example", "Sec-Fetch-Site: cross-site",
+		"X-Forwarded-For: 198.51.100.1\r\nX-Forwarded-For: 198.51.100.2", "User-Agent:", "User-Agent: a\tb", "User-Agent: a\r\n\tb", "\tx: y", "CDN-Loop: a\r\nCDN-Loop: b", "a\x00: c", "\xe9: c", "X: a\nY: b", "X: \x7f",
+		"Via: 1.1 a", "Date: now", "Expect:", "Range:", "Content-Length:", "Upgrade:",
+	}
+	for _, path := range []string{path, personal} {
+		for _, line := range lines {
+			for _, host := range hosts {
+				same(t, short, long, strings.Replace(line, "%s", path, 1)+"\r\n"+host+"\r\n\r\n"+get(path))
+			}
+		}
+		for _, line := range lines[:4] {
+			for _, header := range headers {
+				same(t, short, long, strings.Replace(line, "%s", path, 1)+"\r\nHost: a.example\r\n"+header+"\r\n\r\n"+get(path))
+			}
 		}
 	}
 }
@@ -342,7 +427,7 @@ func FuzzAsNetHTTP(f *testing.F) {
 // asksForMore reports whether raw may ask for what only a whole peer has.
 func asksForMore(raw string) bool {
 	for _, line := range strings.Split(raw, "\n") {
-		if strings.Contains(line, "HTTP/") && !strings.Contains(line, "/f/") || strings.Contains(strings.ToLower(line), "text/html") {
+		if strings.Contains(line, "HTTP/") && !strings.Contains(line, "/f/") && !strings.Contains(line, "/feeds/") || strings.Contains(strings.ToLower(line), "text/html") {
 			return true
 		}
 	}

@@ -1,9 +1,9 @@
-// Package plain answers the plain polls of own feeds on their connections by itself, and
+// Package plain answers the plain polls of own and personal feeds on their connections by itself, and
 // hands every connection with anything else to net/http, with what it has read of it.
 //
 // It is a strict reader of a part of HTTP/1.1 that net/http reads alike: one parser, that
 // of net/http, decides about all that is unusual. What is answered is decided by the
-// room of the feeds, with the functions that decide it for net/http.
+// rooms of the feeds, with the functions that decide it for net/http.
 package plain
 
 import (
@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring/internal/readerfeeds/cache"
+	"github.com/feedring/feedring/internal/web"
 )
 
 // maxPause is the longest wait after a connection could not be accepted.
@@ -25,7 +26,8 @@ const maxPause = time.Second
 // Server answers plain polls.
 type Server struct {
 	feeds *cache.Cache
-	hub   string // address that the documents name
+	site  web.Site // of personal feeds
+	hub   string   // address that the documents name
 	log   *slog.Logger
 	from  net.Listener
 	rest  chan net.Conn
@@ -38,11 +40,11 @@ type Server struct {
 	none    chan struct{}      // closed when closing and conns is empty
 }
 
-// Serve answers at a listener until Close. All else comes out of Rest. The listener's
-// connections must bound the time of a write.
-func Serve(from net.Listener, feeds *cache.Cache, hub string, log *slog.Logger) *Server {
+// Serve answers at a listener until Close, of site the personal feeds. All else comes out
+// of Rest. The listener's connections must bound the time of a write.
+func Serve(from net.Listener, feeds *cache.Cache, site web.Site, hub string, log *slog.Logger) *Server {
 	s := &Server{
-		feeds: feeds, hub: hub, log: log, from: from, rest: make(chan net.Conn), done: make(chan struct{}),
+		feeds: feeds, site: site, hub: hub, log: log, from: from, rest: make(chan net.Conn), done: make(chan struct{}),
 		conns: make(map[*conn]struct{}), none: make(chan struct{}),
 	}
 	go s.accept()
@@ -73,6 +75,9 @@ func (s *Server) accept() {
 
 func (s *Server) begin(accepted net.Conn) {
 	c := &conn{Conn: accepted, s: s}
+	if at, ok := accepted.LocalAddr().(*net.TCPAddr); ok {
+		c.local = at.AddrPort().Addr()
+	}
 	c.q.poll.Remote = accepted.RemoteAddr().String()
 	s.mu.Lock()
 	defer s.mu.Unlock()

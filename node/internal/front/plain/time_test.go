@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/feedring/feedring/internal/web"
 	"github.com/feedring/feedring/node/internal/front/plain"
 )
 
@@ -59,7 +60,7 @@ func inVirtualTime(t *testing.T, test func(t *testing.T, l *pipes, s *plain.Serv
 	r := feeds(t)
 	synctest.Test(t, func(t *testing.T) {
 		l := newPipes()
-		s := plain.Serve(l, r, hub, slog.New(slog.DiscardHandler))
+		s := plain.Serve(l, r, web.Handler(web.Config{}), hub, slog.New(slog.DiscardHandler))
 		test(t, l, s)
 		ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 		defer cancel()
