@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -12,6 +13,12 @@ import (
 )
 
 const crashDir = "FEEDRING_STORE_CRASH_DIR"
+
+// crashBatch is how many entries the child appends at once.
+const crashBatch = "FEEDRING_STORE_CRASH_BATCH"
+
+// durable is how many entries are acknowledged and looked for after kills.
+const durable = "FEEDRING_DURABLE"
 
 // crashWork has the child forget and take back as well.
 const crashWork = "FEEDRING_STORE_CRASH_WORK"
@@ -44,6 +51,7 @@ func appendForEver(dir string) {
 		fmt.Println(err)
 		os.Exit(1)
 	}
+	batch := number(crashBatch, 1)
 	var wg sync.WaitGroup
 	for f := range 4 {
 		first := 0
@@ -51,16 +59,30 @@ func appendForEver(dir string) {
 			first = int(head.Last.Sequence)
 		}
 		wg.Go(func() {
-			for n := first; ; n++ {
-				if err := s.Append(ctx, []Item{crashItem(f, n)}); err != nil {
+			for n := first; ; {
+				var items []Item
+				for range batch {
+					items = append(items, crashItem(f, n))
+					n++
+				}
+				if err := s.Append(ctx, items); err != nil {
 					fmt.Println(err)
 					os.Exit(1)
 				}
-				fmt.Printf("%d %d\n", f, n)
+				fmt.Printf("%d %d\n", f, n-1)
 			}
 		})
 	}
 	wg.Wait()
+}
+
+// number is what a variable says.
+func number(variable string, other int) int {
+	n, err := strconv.Atoi(os.Getenv(variable))
+	if err != nil {
+		return other
+	}
+	return n
 }
 
 // crashItem is the same in both processes.
@@ -69,10 +91,13 @@ func crashItem(f, n int) Item { return makeItem(random(uint64(f)<<32|uint64(n)),
 // TestCrash kills a process that appends, again and again: everything it had
 // acknowledged is there, byte for byte, without a gap.
 func TestCrash(t *testing.T) {
+	const rounds = 4
 	dir := t.TempDir()
 	acknowledged := map[int]int{}
-	for range 4 {
-		killAfter(t, dir, 300, acknowledged)
+	entries := number(durable, 1200)
+	batch := max(1, entries/40_000) // a sync for each of a million would take an hour
+	for range rounds {
+		killAfter(t, dir, batch, entries/batch/rounds, acknowledged)
 		s := open(t, dir, Options{})
 		for f, count := range acknowledged {
 			var after feedring.Position
@@ -92,11 +117,11 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// killAfter runs the child until it acknowledged so many entries.
-func killAfter(t *testing.T, dir string, lines int, acknowledged map[int]int) {
+// killAfter runs the child until it acknowledged so many batches of entries.
+func killAfter(t *testing.T, dir string, batch, lines int, acknowledged map[int]int) {
 	t.Helper()
 	child := exec.Command(os.Args[0])
-	child.Env = append(os.Environ(), crashDir+"="+dir)
+	child.Env = append(os.Environ(), crashDir+"="+dir, crashBatch+"="+strconv.Itoa(batch))
 	out, err := child.StdoutPipe()
 	check(t, err)
 	check(t, child.Start())
