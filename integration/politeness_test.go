@@ -124,7 +124,7 @@ func TestPeerObeysItsOrigin(t *testing.T) {
 	}
 	r := command(t, "feed", "list", "--json", "--data", p.data)
 	said := slices.ContainsFunc(r.objects, func(f object) bool {
-		return f.str("url") == gone && f["gone"] == true && strings.Contains(f.str("error"), "looked at no more")
+		return f.str("url") == gone && f["gone"] == true && strings.Contains(f.str("error"), "fetched no more")
 	})
 	if !said {
 		t.Errorf("feed list: %v", r)

@@ -75,7 +75,7 @@ func TestFindFeed(t *testing.T) {
 		"a site of nothing":  {"/", map[string]string{"/": "<html><title>Hi</title>"}, "none", "", []string{"/", "/feed", "/rss.xml", "/atom.xml", "/index.xml"}},
 		"a page without":     {"/about", map[string]string{"/about": "<html><title>Hi</title>"}, "none", "", []string{"/about"}},
 		"a page of itself":   {"/p", map[string]string{"/p": "<html><title>Hi</title>" + aLink + " href=/p>"}, "none", "", []string{"/p"}},
-		"a page before it":   {"/f", map[string]string{"/f": "<html><title>Just a moment...</title>"}, "/f", "challenge page (Cloudflare): it is looked at again", []string{"/f"}},
+		"a page before it":   {"/f", map[string]string{"/f": "<html><title>Just a moment...</title>"}, "/f", "challenge page (Cloudflare): it is fetched again", []string{"/f"}},
 		"one that is gone":   {"/f", map[string]string{"/f": "gone"}, "none", "410: the origin says that the feed is gone for good: correct", []string{"/f"}},
 		"nothing there":      {"/f", nil, "none", "404: the origin has no such feed: correct", []string{"/f"}},
 		"nothing in it":      {"/f", map[string]string{"/f": ""}, "none", "the document is empty", []string{"/f"}},
@@ -173,7 +173,7 @@ func TestFindFeedObeysTheHost(t *testing.T) {
 		})
 	}
 	found, err := n.FindFeed(t.Context(), feedring.FeedSpec{URL: busy.URL + "/b", Provider: "p.example"})
-	if err != nil || !strings.Contains(found.Note, "asked to be left alone until") || !strings.Contains(found.Note, "looked at then") {
+	if err != nil || !strings.Contains(found.Note, "asked to be left alone until") || !strings.Contains(found.Note, "fetched then") {
 		t.Errorf("%+v, %v", found, err)
 	}
 	if asked := site.requests(); len(asked) != 1 {

@@ -205,7 +205,7 @@ func fakeAPI() http.Handler {
 			fmt.Fprint(w, `{"url":"https://site.example/feed.xml","site":"https://site.example/","join":"site.example"}`)
 		case bytes.Contains(body, []byte("away.example")):
 			w.WriteHeader(http.StatusCreated)
-			fmt.Fprint(w, `{"url":"https://away.example/","note":"no such host: it is looked at again"}`)
+			fmt.Fprint(w, `{"url":"https://away.example/","note":"no such host: it is fetched again"}`)
 		case !bytes.Contains(body, []byte("news.example")):
 			w.WriteHeader(http.StatusCreated)
 		}

@@ -15,8 +15,8 @@ const (
 	AdviseMendJoin   Advice = "each is tried again and again: correct what is wrong in --join, or \"feedring join --remove\" it"
 	AdviseStopOther  Advice = "see identity: this ends when one of the two processes is stopped"
 	AdviseWait       Advice = "wait a moment; if this stays, look for warnings in the log"
-	AdvisePing       Advice = "\"feedring ping URL\" looks again at once; \"feedring feed list\" shows all of them"
-	AdviseRemoveFeed Advice = "they are looked at again; \"feedring feed remove URL\" ends that"
+	AdvisePing       Advice = "\"feedring ping URL\" fetches again at once; \"feedring feed list\" shows all of them"
+	AdviseRemoveFeed Advice = "they are fetched again; \"feedring feed remove URL\" ends that"
 	AdviseClock      Advice = "let the system keep its clock (chrony, systemd-timesyncd); if it does, the other peer's is off"
 	AdviseVouch      Advice = "where the site is yours, \"feedring vouch\" prints what to publish there"
 	AdviseConfirm    Advice = "another peer of the group confirms it within minutes, where the site names the feed; a peer that is alone in its group has nobody for that"
@@ -40,7 +40,7 @@ const WarnAlone = "connected to nobody, though there are addresses to join: \"fe
 
 // WarnFailing is a warning of Readiness for published feeds that were not read.
 func WarnFailing(feeds int) string {
-	return fmt.Sprintf("the last look at %d of the feeds that this peer publishes failed: \"feedring feed list\" says why", feeds)
+	return fmt.Sprintf("the last fetch of %d of the feeds that this peer publishes failed: \"feedring feed list\" says why", feeds)
 }
 
 // UnservedError is for a path at which no feed of the peer is served.

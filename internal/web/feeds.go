@@ -44,7 +44,7 @@ func (s *site) addFeed(w http.ResponseWriter, r *http.Request) error {
 	found, err := s.Backend.FindFeed(r.Context(), spec)
 	var not *NotFeedError
 	if errors.As(err, &not) && req.Force {
-		found, err = Found{URL: spec.URL, Note: not.Reason + ": it is looked at again"}, nil
+		found, err = Found{URL: spec.URL, Note: not.Reason + ": it is fetched again"}, nil
 	}
 	if err != nil {
 		return notFound(err)

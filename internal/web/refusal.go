@@ -313,12 +313,12 @@ func (e *LateError) Unwrap() error { return ErrLate }
 
 // Error implements error.
 func (e *LateError) Error() string {
-	why, then := "this peer has as many looks under way as it may", "it is looked at all the same"
+	why, then := "this peer has as many fetches under way as it may", "it is fetched all the same"
 	switch {
 	case e.Since > 0:
 		why = fmt.Sprintf("the origin has not answered yet, after %s", e.Since.Round(time.Second))
 	case e.Held != nil:
-		why, then = e.Held.Error(), "it is looked at then"
+		why, then = e.Held.Error(), "it is fetched then"
 	case e.Ahead == 1:
 		why = fmt.Sprintf("it waits behind another request to %s, which has not answered it yet", e.Host)
 	case e.Ahead > 1:

@@ -73,7 +73,7 @@ func (s *State) applyFailure(l Last, now time.Time) {
 			s.NextLook = l.At.Add(secondHand)
 		}
 	case l.Failures > 0:
-		s.LastError = "another peer of the group looked in vain"
+		s.LastError = "another peer of the group failed to fetch it"
 		if s.NextLook = l.Again; s.NextLook.After(now.Add(secondHand)) {
 			s.NextLook = now.Add(secondHand)
 		}

@@ -184,7 +184,7 @@ func (w *Watcher) lookAt(ctx context.Context, url string) fetch.State {
 	if err == nil {
 		return w.look(ctx, state)
 	}
-	w.cfg.Logger.Error("what is known of a feed cannot be read, so it is not looked at", "url", url, "err", err)
+	w.cfg.Logger.Error("what is known of a feed cannot be read, so it is not fetched", "url", url, "err", err)
 	now := time.Now()
 	return fetch.State{URL: url, LastLook: now, NextLook: now.Add(firstRetry), Failures: 1}
 }

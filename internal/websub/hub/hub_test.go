@@ -137,7 +137,7 @@ func TestRefusals(t *testing.T) {
 			{want("subscribe", topicA, cb, "hub.lease_seconds", "soon"), 400, "seconds"},
 			{want("unsubscribe", topicA, cb), 202, "callback"},
 			{url.Values{"hub.mode": {"publish"}}, 400, "hub.url"},
-			{url.Values{"hub.mode": {"publish"}, "hub.url": {topicB}}, 404, "nothing was looked at"},
+			{url.Values{"hub.mode": {"publish"}, "hub.url": {topicB}}, 404, "nothing was fetched"},
 			{url.Values{"hub.mode": {"publish"}, "hub.url": {topicA}}, 204, ""},
 			{url.Values{"hub.mode": {"publish"}, "hub.topic": {topicA, topicB}}, 204, ""},
 		} {

@@ -226,7 +226,7 @@ func (h *Hub) publish(w http.ResponseWriter, form url.Values) error {
 		return wrong("hub.url or hub.topic names the feeds that changed: one at least, and at most %d", maxNamed)
 	}
 	if h.cfg.Peer.Publish(named) == 0 {
-		return &refusal{status: http.StatusNotFound, detail: "nothing was looked at: this peer publishes no feed at these addresses"}
+		return &refusal{status: http.StatusNotFound, detail: "nothing was fetched: this peer publishes no feed at these addresses"}
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil

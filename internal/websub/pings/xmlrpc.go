@@ -73,9 +73,9 @@ func (r *Receiver) answer(w http.ResponseWriter, req *http.Request) (message str
 		return fmt.Sprintf("Too many pings: the next is taken in %d seconds.", throttle.Seconds(wait)), true, nil
 	}
 	if r.Ping(true, addresses...) == 0 {
-		return "Nothing was looked at: this peer publishes no feed of that site.", true, nil
+		return "Nothing was fetched: this peer publishes no feed of that site.", true, nil
 	}
-	return "Thanks for the ping. The feed is looked at now.", false, nil
+	return "Thanks for the ping. The feed is fetched now.", false, nil
 }
 
 // readCall reads one call. The decoder knows no entities but XML's own, so

@@ -29,7 +29,7 @@ func (d *Admin) Metrics() http.Handler {
 	gauge("ring_groups", "Groups on the ring, as this peer sees it.", func() float64 { return float64(len(d.cfg.Loop.View().Ring)) })
 	gauge("clients", "Clients that this peer serves.", func() float64 { return float64(d.Status().Clients) })
 	gauge("entries", "Entries in the store, without those of private feeds.", func() float64 { return float64(d.publicEntries()) })
-	gauge("feeds_failing", "Own published feeds whose last look failed.", func() float64 { return float64(d.cfg.Feeds.Failing()) })
+	gauge("feeds_failing", "Own published feeds whose last fetch failed.", func() float64 { return float64(d.cfg.Feeds.Failing()) })
 	counter("steps_total", "Inputs that the machine took.", d.cfg.Loop.Steps)
 	counter("messages_sent_total", "Messages written to other peers.", d.cfg.Links.Sent)
 	counter("messages_dropped_total", "Messages that could not be sent.", d.cfg.Links.Dropped)

@@ -205,10 +205,10 @@ func (o *Feeds) Assign(a group.FetchAssignment) {
 	}
 	o.assignments.told(a)
 	if a.Slot > 0 {
-		o.Log.Debug("this peer looks at a feed", "url", a.URL, "turn", a.Slot, "of", a.Slots)
+		o.Log.Debug("this peer fetches a feed", "url", a.URL, "turn", a.Slot, "of", a.Slots)
 		return
 	}
-	o.Log.Debug("another peer looks at a feed", "url", a.URL, "peer", a.By)
+	o.Log.Debug("another peer fetches a feed", "url", a.URL, "peer", a.By)
 }
 
 // Yield leaves all public feeds to another process with this peer's key.

@@ -67,7 +67,7 @@ func (o *Feeds) goOnPrivate(ctx context.Context) {
 }
 
 func (o *Feeds) cannotRead(err error) {
-	o.Log.Error("what is known of feeds cannot be read: each is looked at as its turn comes", "err", err)
+	o.Log.Error("what is known of feeds cannot be read: each is fetched as its turn comes", "err", err)
 }
 
 // ofPrivate returns the state to go on from after a start, and the address as it

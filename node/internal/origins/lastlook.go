@@ -65,7 +65,7 @@ func (o *Feeds) remember(url string, st *fetch.State) {
 		return
 	}
 	if err := o.save(context.Background(), url); err != nil {
-		o.Log.Warn("what another peer told of the last look at a feed was not saved", "url", url, "err", err)
+		o.Log.Warn("what another peer told of the last fetch of a feed was not saved", "url", url, "err", err)
 	}
 }
 

@@ -40,7 +40,7 @@ func (o *Feeds) refuseElsewhere(url string) error {
 		return nil
 	}
 	if err := o.Identity.Yields(); err != nil {
-		return fmt.Errorf("%s was not looked at: %w", url, err)
+		return fmt.Errorf("%s was not fetched: %w", url, err)
 	}
 	return nil
 }

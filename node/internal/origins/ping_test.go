@@ -82,8 +82,8 @@ func (b tooBusy) Do(req *http.Request) (*http.Response, error) {
 // TestPingTellsOfAHold: it says that the host is left alone, and who said until when.
 func TestPingTellsOfAHold(t *testing.T) {
 	for retryAfter, want := range map[string]string{
-		"3600": ": a.example asked to be left alone until 2000-01-01T01:00:00Z: it is looked at then, and ",
-		"":     ": a.example is left alone until 2000-01-01T00:15:00Z, after its 429: it is looked at then, and ",
+		"3600": ": a.example asked to be left alone until 2000-01-01T01:00:00Z: it is fetched then, and ",
+		"":     ": a.example is left alone until 2000-01-01T00:15:00Z, after its 429: it is fetched then, and ",
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			o := &Feeds{Config: Config{Log: quiet, Cache: openOwn(t)}, feeds: newFeeds()}

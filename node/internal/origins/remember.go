@@ -153,7 +153,7 @@ func (o *Feeds) kept(url string) (fetch.State, error) {
 
 func (o *Feeds) decode(url string, value []byte) (st fetch.State) {
 	if err := st.UnmarshalBinary(value); err != nil {
-		o.Log.Warn("what was known of a feed is unreadable: looking afresh", "url", url, "err", err)
+		o.Log.Warn("what was known of a feed is unreadable: it is fetched as a new one", "url", url, "err", err)
 		return fetch.State{}
 	}
 	return st

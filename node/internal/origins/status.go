@@ -46,7 +46,7 @@ func (o *Feeds) feedStatus(url string, f origin) web.FeedStatus {
 		st.Taken, st.In = document.MaxItems, document.MaxItems+known.Omitted
 	}
 	if st.Gone {
-		st.Error += ": it is looked at no more, until it is pinged or added again"
+		st.Error += ": it is fetched no more, until it is pinged or added again"
 	}
 	if t := o.assignments.of(url).FetchAssignment; t.Mirrors || t.By != "" && t.Slot == 0 {
 		st.LookedAt = t.By

@@ -72,9 +72,9 @@ func (f *Finder) FindFeed(ctx context.Context, spec feedring.FeedSpec) (web.Foun
 	var held *fetch.HeldError
 	switch {
 	case errors.As(err, &held):
-		as.Note = held.Error() + ": it is looked at then"
+		as.Note = held.Error() + ": it is fetched then"
 	case errors.Is(err, watch.ErrBusy):
-		as.Note, as.Unasked = err.Error()+": it is looked at after them", true
+		as.Note, as.Unasked = err.Error()+": it is fetched after them", true
 	case seen.Page != nil:
 		return f.findOn(ctx, spec.URL, seen.Page, err)
 	case seen.Document != nil:
@@ -84,7 +84,7 @@ func (f *Finder) FindFeed(ctx context.Context, spec feedring.FeedSpec) (web.Foun
 	case err != nil && !passing(err):
 		return as, &web.NotFeedError{URL: spec.URL, Reason: reason(err)}
 	case err != nil:
-		as.Note = reason(err) + ": it is looked at again"
+		as.Note = reason(err) + ": it is fetched again"
 	}
 	return as, nil
 }
@@ -131,7 +131,7 @@ func (f *Finder) findOn(ctx context.Context, address string, page *discover.Page
 		}
 		var refused *fetch.Error
 		if errors.As(why, &refused) && refused.Challenge {
-			return web.Found{URL: address, Note: reason(why) + ": it is looked at again"}, nil
+			return web.Found{URL: address, Note: reason(why) + ": it is fetched again"}, nil
 		}
 		return web.Found{}, &web.NotFeedError{URL: address, Page: true,
 			Reason: "it is " + strings.TrimPrefix(reason(why), "not a feed: ") + " and names no feed"}
@@ -178,13 +178,13 @@ func (f *Finder) LookBefore(ctx context.Context, from, to string) (note string, 
 	case err == nil:
 		return "", nil
 	case errors.As(err, &held):
-		return held.Error() + ": it is looked at then", nil
+		return held.Error() + ": it is fetched then", nil
 	case errors.Is(err, watch.ErrBusy):
-		return err.Error() + ": it is looked at after them", nil
+		return err.Error() + ": it is fetched after them", nil
 	case errors.Is(err, context.DeadlineExceeded):
 		return "the origin has not answered yet: it is asked again", nil
 	case passing(err):
-		return reason(err) + ": it is looked at again", nil
+		return reason(err) + ": it is fetched again", nil
 	}
 	return "", &web.MoveError{From: from, To: to, Reason: reason(err)}
 }

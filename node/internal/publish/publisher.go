@@ -21,10 +21,10 @@ const publishWait = 20 * time.Second // for the machine to give positions
 
 // Why a publication was refused.
 var (
-	ErrNotPlaced = errors.New("the group gave no positions in time: its entries are looked at again")
+	ErrNotPlaced = errors.New("the group gave no positions in time: its entries are fetched again")
 	// ErrElsewhere is for an Identity that yields to another process.
 	ErrElsewhere = errors.New("nothing is published here")
-	errManyWait  = errors.New("too many changes of the feed wait for the group: its entries are looked at again")
+	errManyWait  = errors.New("too many changes of the feed wait for the group: its entries are fetched again")
 	errNotInRow  = errors.New(web.AdviseOtherPeer.To("not published: what this peer tells of the theme has no room for the feed, or no longer names it"))
 	errMisplaced = errors.New("the position does not follow what is stored")
 )

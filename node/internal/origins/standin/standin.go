@@ -68,7 +68,7 @@ func (w *Writer) Run(ctx context.Context) {
 				continue
 			}
 			if err := w.write(ctx, ref.URL); err != nil && ctx.Err() == nil {
-				w.cfg.Log.Warn("the document of a feed that another peer looks at is not renewed", "url", ref.URL, "err", err)
+				w.cfg.Log.Warn("the document of a feed that another peer fetches is not renewed", "url", ref.URL, "err", err)
 			}
 		}
 		select {
