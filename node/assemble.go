@@ -25,7 +25,7 @@ import (
 	"github.com/feedring/feedring/node/internal/transport"
 )
 
-// connsAtHost is room for the looks at a host's feeds, slow ones included, and
+// connsAtHost is room for the fetches of a host's feeds, slow ones included, and
 // for one at what the site says of its peers: none waits for a connection, which
 // would count as the origin's silence.
 const connsAtHost = 4
@@ -47,11 +47,11 @@ func (n *Node) assemble() error {
 	}
 	n.loop.states = newPersister(n.store, n.loop, n.log)
 	broker := delivery.New(n.ID(), n.store, n.history)
-	resting := broker.Subscribe()
+	standInEntries := broker.Subscribe()
 	n.offers = newOffers(n.ctx, n, n.loop, &n.running)
 	if n.origins, err = origins.Load(n.ctx, origins.Config{
 		Self: n.ID(), Store: n.store, Storage: n.writing, Cache: n.own, Loop: n.loop, Offers: n.offers,
-		Identity: n.identity, StandIns: resting, Tasks: &n.running, Log: n.log, Share: n.cfg.Share,
+		Identity: n.identity, StandIns: standInEntries, Tasks: &n.running, Log: n.log, Share: n.cfg.Share,
 		AllowPrivate: n.cfg.AllowPrivateFeeds, Interval: n.cfg.Interval, Policy: n.cfg.Policy, Budget: n.cfg.Budget,
 	}, n.cfg.Feeds); err != nil {
 		return err
@@ -61,7 +61,7 @@ func (n *Node) assemble() error {
 		Self: n.ID(), Feeds: n.origins, Previews: previews, Views: n.loop, Joins: n.joins, Host: n.host,
 	})
 	n.standIns = standin.New(standin.Config{
-		Self: n.ID(), Feeds: n.origins, Store: n.store, Cache: n.own, Entries: resting, Subscribers: subscribers{n}, Log: n.log,
+		Self: n.ID(), Feeds: n.origins, Store: n.store, Cache: n.own, Entries: standInEntries, Subscribers: subscribers{n}, Log: n.log,
 	})
 	n.writing.Notify(n.origins)
 	n.links = transport.NewLinks(n.ctx, n.host, n.sealer, n.cfg.Refresh, &n.running, n.log)
@@ -170,7 +170,7 @@ func (n *Node) serve() {
 	n.background(func() { n.effects.copies.CollectGarbage(n.origins) })
 	n.background(func() { n.writing.Watch(n.ctx) })
 	n.background(func() { n.identity.Run(n.ctx) })
-	n.lookAtOrigins()
+	n.fetchOrigins()
 }
 
 // listen serves what other peers ask for. Of each verb a number of streams is

@@ -27,7 +27,7 @@ func newBenchNet(b *testing.B) *benchNet {
 	return &benchNet{b: b}
 }
 
-// nowhere is the address of a feed that no look ever reaches: entries are
+// nowhere is the address of a feed that no fetch ever reaches: entries are
 // handed to the publisher directly.
 func nowhere(provider string) string { return "http://127.0.0.1:1/" + provider }
 

@@ -118,7 +118,7 @@ func (w *benchNet) attached(theme feedring.Theme, clients int) []int {
 }
 
 // BenchmarkThousandFollowers attaches a thousand followers to a group of ten
-// peers, fifty of them at a time, and looks at how they are spread and at what
+// peers, fifty of them at a time, and looks how they are spread and at what
 // the origin of the one feed that grows is asked meanwhile: as much as with no
 // reader at all but the publisher.
 func BenchmarkThousandFollowers(b *testing.B) {

@@ -59,7 +59,7 @@ func (o *daily) add(title string) {
 }
 
 // publicDay is a day of readers of peers that mirror one feed. An hour of it is
-// one look of a peer that is alone with a feed of its own.
+// one fetch of a peer that is alone with a feed of its own.
 type publicDay struct {
 	t        testing.TB
 	w        *benchNet
@@ -92,7 +92,7 @@ func newPublicDay(w *benchNet, o *daily, peers, readers int, interval time.Durat
 		for _, n := range w.nodes {
 			st, err := n.Feed(spec.URL)
 			check(w.b, err)
-			if by[st.LookedAt] = true; !st.Rests {
+			if by[st.FetchedBy] = true; !st.Rests {
 				looking++
 			}
 		}
@@ -106,7 +106,7 @@ func newPublicDay(w *benchNet, o *daily, peers, readers int, interval time.Durat
 		}
 		d.clients = append(d.clients, w.client(n), w.client(n))
 	}
-	d.until("before") // the front of who never looked has a document, and lists are filled
+	d.until("before") // the front of who never fetched has a document, and lists are filled
 	return d
 }
 
@@ -221,7 +221,7 @@ func (d *publicDay) hour(hour int) {
 }
 
 // run is the whole day: an entry of both origins an hour, which has passed when
-// the peer that is alone has looked and this hour's readers went.
+// the peer that is alone has fetched and this hour's readers went.
 func (d *publicDay) run(shared, alone *daily, hours int) {
 	d.t.Helper()
 	for hour := range hours {
@@ -281,7 +281,7 @@ func (d *publicDay) settled(mirrored, alone *daily) {
 func TestReadersAddNothing(t *testing.T) {
 	const peers, readers, hours = 4, 400, 8
 	shared, one, d := dayOfReaders(&benchNet{b: t}, peers, readers, hours, 400*time.Millisecond)
-	if 2*shared > 3*one { // two that look would be twice as many
+	if 2*shared > 3*one { // two that fetch would be twice as many
 		t.Errorf("the origin was asked %d times, that of one reader %d times", shared, one)
 	}
 	if d.asked.Load() < readers || d.same.Load() == 0 {

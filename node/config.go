@@ -40,10 +40,10 @@ type Config struct {
 	// empty: everything. It holds for what is published from then on.
 	Share feedring.Share
 
-	Interval  time.Duration // fixed time between looks at an origin; 0: scheduled
-	Policy    watch.Rule    // how looks that are scheduled are spread over feeds
-	Budget    time.Duration // between scheduled looks at a feed, in the mean over all: longer learns later and asks less
-	Fetchers  int           // by how many peers of a group a feed is to be looked at that several of them offer
+	Interval  time.Duration // fixed time between fetches of an origin; 0: scheduled
+	Policy    watch.Rule    // how fetches that are scheduled are spread over feeds
+	Budget    time.Duration // between scheduled fetches of a feed, in the mean over all: longer learns later and asks less
+	Fetchers  int           // by how many peers of a group a feed is to be fetched that several of them offer
 	Freshness time.Duration // the paper's F: longer answers more from caches and stores more
 	Keep      time.Duration // how long copies of others' entries are kept for readers whose publisher is away; 0: Freshness
 	Refresh   time.Duration // the paper's r: shorter notices a crash sooner and costs more beacons

@@ -108,8 +108,8 @@ func TestFindFeed(t *testing.T) {
 	}
 }
 
-// TestAPreviewIsTheFirstLook: an origin is asked once for what is added.
-func TestAPreviewIsTheFirstLook(t *testing.T) {
+// TestAPreviewIsTheFirstFetch: an origin is asked once for what is added.
+func TestAPreviewIsTheFirstFetch(t *testing.T) {
 	cfg := peerConfig(t, "own.example")
 	cfg.AllowPrivateFeeds = true
 	n := startPeer(t, cfg)

@@ -74,7 +74,7 @@ type lifecycle struct {
 	closing sync.Once
 	closed  error
 
-	stopLooking context.CancelFunc // at origins
+	stopFetching context.CancelFunc // at origins
 }
 
 // disk is what a peer keeps.
@@ -221,7 +221,7 @@ func (n *Node) background(f func()) bool { return n.running.Run(f) }
 // without harm to what is stored.
 func (n *Node) Close(ctx context.Context) error {
 	n.closing.Do(func() {
-		n.stopLooking()
+		n.stopFetching()
 		var saving sync.WaitGroup
 		saving.Go(func() { n.origins.SaveAll(ctx) })
 		saving.Go(n.identity.Leave)

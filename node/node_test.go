@@ -17,7 +17,7 @@ import (
 	"github.com/feedring/feedring/internal/web"
 )
 
-// peerConfig is a peer on loopback that publishes one feed which no look ever
+// peerConfig is a peer on loopback that publishes one feed which no fetch ever
 // reaches: entries are handed to its publisher.
 func peerConfig(t testing.TB, provider string, join ...*Node) Config {
 	cfg := Default()

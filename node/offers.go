@@ -9,7 +9,7 @@ import (
 )
 
 // offerEvery is how often titles alone make this peer tell all of its feeds anew:
-// after an import each feed's first look finds one.
+// after an import each feed's first fetch finds one.
 const offerEvery = time.Second
 
 // offers tells the machine what this peer publishes and reads. Each offer is all of

@@ -57,7 +57,7 @@ func TestFeedRemovedAndAddedAgain(t *testing.T) {
 }
 
 // TestPersonalFeedsOfAFeedAddedAgain: they show a private feed that comes back,
-// though no look finds anything new in it.
+// though no fetch finds anything new in it.
 func TestPersonalFeedsOfAFeedAddedAgain(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, feedOfEntries("a", "b")) }))
 	defer server.Close()
@@ -92,7 +92,7 @@ func addFeed(t *testing.T, n *Node, spec feedring.FeedSpec) error {
 }
 
 // TestTitlesOfAList: what a list calls a feed is shown until the feed says it, over
-// a restart and failed looks too, and told to nobody else.
+// a restart and failed fetches too, and told to nobody else.
 func TestTitlesOfAList(t *testing.T) {
 	site := newSite(t)
 	site.Away.Store(true)

@@ -19,10 +19,10 @@ func (n *Node) openOwnFeeds() (err error) {
 }
 
 // ownFeeds are the own feeds as the front sees them.
-type ownFeeds struct{ room *cache.Cache }
+type ownFeeds struct{ cache *cache.Cache }
 
 func (o ownFeeds) Answer(w http.ResponseWriter, r *http.Request, hub string) error {
-	err := o.room.Answer(w, r, hub)
+	err := o.cache.Answer(w, r, hub)
 	switch {
 	case errors.Is(err, cache.ErrUnknown):
 		return web.UnservedError{}

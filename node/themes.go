@@ -75,10 +75,10 @@ func (n *Node) offered() peer.Offer {
 	return peer.Offer{Addrs: n.host.Addrs(), Feeds: feeds, Read: n.cfg.Read}
 }
 
-// lookAtOrigins lasts until the peer stops looking.
-func (n *Node) lookAtOrigins() {
+// fetchOrigins lasts until the peer stops fetching.
+func (n *Node) fetchOrigins() {
 	ctx, cancel := context.WithCancel(n.ctx)
-	n.stopLooking = cancel
+	n.stopFetching = cancel
 	n.origins.Run(ctx)
 }
 

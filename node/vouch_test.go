@@ -19,7 +19,7 @@ import (
 )
 
 // TestOneRequestForAllFeedsOfASite has ten feeds on one site, which says nothing
-// at first, and two peers that look there.
+// at first, and two peers that fetch there.
 func TestOneRequestForAllFeedsOfASite(t *testing.T) {
 	var wellKnown atomic.Int64
 	var says atomic.Value
@@ -80,7 +80,7 @@ func TestOneRequestForAllFeedsOfASite(t *testing.T) {
 	eventually(t, "the site is asked again after a ping", func() bool { return wellKnown.Load() == before+1 })
 }
 
-// TestViewSince: a look that the machine asks for sees why it did.
+// TestViewSince: a fetch that the machine asks for sees why it did.
 func TestViewSince(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

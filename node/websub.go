@@ -81,7 +81,7 @@ func (n *Node) openWebSub() error {
 		return err
 	}
 	w.subscriptions, err = subscriber.Open(subscriber.Config{
-		Store: n.store, Client: n.outside.WithoutRedirects(), Looker: subscribers{n}, Log: n.log,
+		Store: n.store, Client: n.outside.WithoutRedirects(), Fetcher: subscribers{n}, Log: n.log,
 		Callback: n.base() + callbackPath, Own: n.base() + hubPath,
 	})
 	return err
@@ -142,10 +142,10 @@ func (s subscribers) Refuses(host string) bool {
 // HubAddress is where this peer's hub is called.
 func (s subscribers) HubAddress() string { return s.base() + hubPath }
 
-// Publish looks at feeds because a publisher says that they changed.
+// Publish fetches feeds because a publisher says that they changed.
 func (s subscribers) Publish(addresses []string) int { return s.websub.pings.Ping(false, addresses...) }
 
-// HubTold looks at a feed because its hub says that it changed.
+// HubTold fetches a feed because its hub says that it changed.
 func (s subscribers) HubTold(feed string) { s.websub.pings.Ping(false, feed) }
 
 // Pingable gives the addresses of public own feeds, at their sites and here.
@@ -161,14 +161,14 @@ func (s subscribers) Pingable() iter.Seq2[string, string] {
 	}
 }
 
-// LookForPing looks at a feed because a stranger says that it changed.
-func (s subscribers) LookForPing(ctx context.Context, feed string) (news bool) {
+// FetchForPing fetches a feed because a stranger says that it changed.
+func (s subscribers) FetchForPing(ctx context.Context, feed string) (news bool) {
 	if s.origins.FetchNow(ctx, feed) {
 		return false
 	}
 	ref := feedring.FeedRef{URL: feed, Publisher: s.ID()}
 	before := s.store.LogHead(ref).Position
-	_ = s.origins.Look(ctx, feed) // that it failed is told where the feed is watched
+	_ = s.origins.Fetch(ctx, feed) // that it failed is told where the feed is watched
 	return s.store.LogHead(ref).Position != before
 }
 

@@ -134,7 +134,7 @@ func TestOutputThatFails(t *testing.T) {
 	}
 }
 
-func TestNum(t *testing.T) {
+func TestNumbersHaveThreeDigits(t *testing.T) {
 	for v, want := range map[float64]string{3: "3", 0.625: "0.62", 12.34: "12.3", 1234.5: "1234", 0.0012: "0.0012"} {
 		if got := num(v); got != want {
 			t.Errorf("%v is shown as %s, not %s", v, got, want)

@@ -41,7 +41,7 @@ type Backend interface {
 	Feeds(private bool) []FeedStatus
 	// Feed is Feeds of one.
 	Feed(url string) (FeedStatus, error)
-	// FindFeed looks once at what is to be added, where nothing is known of it,
+	// FindFeed fetches once what is to be added, where nothing is known of it,
 	// and tells the feed's address: another one, where it is a site's page that
 	// names its feed. A *SeveralFeeds is returned where a page names several. It
 	// blocks for some seconds at most. What is no feed, and will hardly become one by
@@ -50,7 +50,7 @@ type Backend interface {
 	FindFeed(ctx context.Context, spec feedring.FeedSpec) (Found, error)
 	// FindFeeds is FindFeed of many, each at its place. It takes some seconds, however
 	// many there are: those that were not asked by then are Unasked, and so are those
-	// that another peer of their group looks at.
+	// that another peer of their group fetches.
 	FindFeeds(ctx context.Context, specs []feedring.FeedSpec) []Sought
 	// AddFeeds keeps feeds over restarts and says what became of each, at its
 	// place. Adding a feed again with the same theme changes nothing. titles, each
@@ -60,11 +60,11 @@ type Backend interface {
 	RemoveFeed(ctx context.Context, url string) error
 	// MoveFeed has a feed go on at another address, with its history, entries and
 	// path, and returns it with a note for people, empty if there is nothing to say.
-	// It looks there first, for some seconds at most, unless force is set. ErrUnknown;
+	// It fetches from there first, for some seconds at most, unless force is set. ErrUnknown;
 	// ErrNoFeed where no feed is there.
 	MoveFeed(ctx context.Context, from, to string, force bool) (feed FeedStatus, note string, err error)
-	// Ping looks at a feed now and returns when that was done. ErrUnknown;
-	// ErrOrigin where the look failed; ErrLate where ctx ended before it did.
+	// Ping fetches a feed now and returns when that was done. ErrUnknown;
+	// ErrOrigin where the fetch failed; ErrLate where ctx ended before it did.
 	Ping(ctx context.Context, url string) (FeedStatus, error)
 
 	// RetractEntry and RetractURL take entries of this peer's own feeds back, for
@@ -124,7 +124,7 @@ type Update struct {
 }
 
 // Older says that entries of a feed came that are no news: they were there before
-// its publisher looked at it for the first time.
+// its publisher fetched it for the first time.
 type Older struct {
 	Event    string            `json:"event"` // "older"
 	Theme    feedring.Theme    `json:"theme,omitempty"`
@@ -155,9 +155,9 @@ type Added struct {
 // Found is the address of a feed that is to be added.
 type Found struct {
 	URL  string
-	Note string // why it may be none, for people; empty: it is one, or nobody looked
+	Note string // why it may be none, for people; empty: it is one, or nobody fetched
 
-	Unasked bool // nobody looked, for want of time
+	Unasked bool // nobody fetched, for want of time
 
 	Join     string          // as of FeedStatus
 	SitePeer feedring.PeerID // as of FeedStatus
@@ -247,10 +247,10 @@ type FeedStatus struct {
 	LastOK    time.Time         `json:"last_success,omitzero"`
 	NextFetch time.Time         `json:"next_fetch,omitzero"`
 	Error     string            `json:"error,omitempty"`
-	Gone      bool              `json:"gone,omitempty"`         // its origin said 410: it is looked at no more, unless asked for
-	LookedAt  feedring.PeerID   `json:"looked_at_by,omitempty"` // empty: by this peer, which offers it alone
-	Rests     bool              `json:"rests,omitempty"`        // this peer does not look now: LookedAt does
-	Turn      int               `json:"turn,omitempty"`         // this peer's, of Turns; 0: another looks, or it does alone
+	Gone      bool              `json:"gone,omitempty"`         // its origin said 410: it is fetched no more, unless asked for
+	FetchedBy feedring.PeerID   `json:"looked_at_by,omitempty"` // empty: by this peer, which offers it alone
+	Rests     bool              `json:"rests,omitempty"`        // this peer does not fetch now: FetchedBy does
+	Turn      int               `json:"turn,omitempty"`         // this peer's, of Turns; 0: another fetches, or it does alone
 	Turns     int               `json:"turns,omitempty"`
 	VouchedBy string            `json:"vouched_by,omitempty"`
 	Join      string            `json:"join,omitempty"`        // the feed's site runs a peer that this one has not joined: what --join takes
@@ -276,10 +276,10 @@ type VouchAdvice struct {
 	Instructions string       `json:"instructions"`
 	Sites        []SiteStatus `json:"sites"`
 
-	// Looks and VouchedLooks are how many seconds lie between two looks at a feed,
+	// FetchEvery and VouchedFetchEvery are how many seconds lie between two fetches of a feed,
 	// at least, where its site does not name this peer and where it does.
-	Looks        int `json:"looks_s"`
-	VouchedLooks int `json:"vouched_looks_s"`
+	FetchEvery        int `json:"looks_s"`
+	VouchedFetchEvery int `json:"vouched_looks_s"`
 }
 
 // SiteStatus says whether a site names this peer now.
@@ -289,5 +289,5 @@ type SiteStatus struct {
 	Way     string `json:"way,omitempty"` // "well-known", "dns", "feed"
 	Error   string `json:"error,omitempty"`
 
-	Told []string `json:"told,omitempty"` // what is at each place that was looked at, a line each
+	Told []string `json:"told,omitempty"` // what is at each place that was asked, a line each
 }

@@ -66,7 +66,7 @@ func (s *site) addFeed(w http.ResponseWriter, r *http.Request) error {
 		status = http.StatusOK
 	}
 	told.FeedStatus = s.feedOf(spec)
-	if told.Join == "" && told.SitePeer == "" { // the first look may not be over
+	if told.Join == "" && told.SitePeer == "" { // the first fetch may not be over
 		told.Join, told.SitePeer = found.Join, found.SitePeer
 	}
 	return writeJSON(w, status, told)

@@ -10,7 +10,7 @@ import (
 type moveRequest struct {
 	From  string `json:"from"`
 	To    string `json:"to"`
-	Force bool   `json:"force"` // without a look at the new address
+	Force bool   `json:"force"` // without a fetch of the new address
 }
 
 // movedFeed is a feed at its new address.

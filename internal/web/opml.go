@@ -21,7 +21,7 @@ type imported struct {
 	Theme     feedring.Theme `json:"theme,omitempty"` // empty: private
 	Added     bool           `json:"added"`
 	Warning   string         `json:"warning,omitempty"`   // why it may be no feed
-	Unchecked bool           `json:"unchecked,omitempty"` // it was added before anybody looked
+	Unchecked bool           `json:"unchecked,omitempty"` // it was added before anybody fetched
 	Error     string         `json:"error,omitempty"`
 	NoFeed    bool           `json:"no_feed,omitempty"` // Error is what its address led to
 }
@@ -51,7 +51,7 @@ func (s *site) exportOPML(w http.ResponseWriter, _ *http.Request) error {
 // importOPML adds the feeds of a list: to the theme of the query, with
 // folders=true to that which a feed's folder names, else in private. It says
 // what became of each feed; one that is refused stops no other. Their addresses are
-// looked at before, as far as some seconds suffice, and with force=true not at all.
+// fetched before, as far as some seconds suffice, and with force=true not at all.
 func (s *site) importOPML(w http.ResponseWriter, r *http.Request) error {
 	var theme feedring.Theme
 	var err error
@@ -124,7 +124,7 @@ func (s *site) importAll(r *http.Request, outlines []opml.Outline, theme feedrin
 	return results
 }
 
-// seek looks at the feeds of a list, says of each what is there, and returns those
+// seek fetches the feeds of a list, says of each what is there, and returns those
 // that are to be added.
 func (s *site) seek(r *http.Request, results []imported, places []int, specs []feedring.FeedSpec, titles []string) (kept []int, found []feedring.FeedSpec, called []string) {
 	for j, sought := range s.Backend.FindFeeds(r.Context(), specs) {

@@ -63,7 +63,7 @@ func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	p := problemOf(err)
 	if p.Status >= http.StatusInternalServerError && r.URL.Path != "/readyz" {
 		level := slog.LevelWarn
-		// Whoever asked went away, or waits for what an origin does: a look that
+		// Whoever asked went away, or waits for what an origin does: a fetch that
 		// failed is told where the feed is watched.
 		if r.Context().Err() != nil || errors.Is(err, context.Canceled) || errors.Is(err, ErrOrigin) || errors.Is(err, ErrLate) || errors.Is(err, ErrLoop) {
 			level = slog.LevelDebug

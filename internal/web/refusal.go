@@ -281,10 +281,10 @@ func (e *SeveralFeeds) Error() string {
 	return text
 }
 
-// OriginError is for a look at a feed that failed.
+// OriginError is for a fetch of a feed that failed.
 type OriginError struct {
 	URL, Reason string
-	Next        time.Time // of the next look; zero: none will be
+	Next        time.Time // of the next fetch; zero: none will be
 }
 
 // Unwrap returns its Kind.
@@ -299,7 +299,7 @@ func (e *OriginError) Error() string {
 	return text
 }
 
-// LateError is for a look at a feed that goes on.
+// LateError is for a fetch of a feed that goes on.
 type LateError struct {
 	URL   string
 	Since time.Duration // how long the origin has not answered; 0: it was not asked yet

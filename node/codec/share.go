@@ -6,11 +6,11 @@ import (
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
-// The messages of shared looks.
+// The messages of shared fetches.
 
 const (
 	maxTurns  = 1000 // feeds in a message
-	maxTurnBy = 64   // peers that look at one
+	maxTurnBy = 64   // peers that fetch one
 )
 
 func encodeTurnsWanted(e *encoder, m group.AssignmentsWanted) *feedringv1.TurnsWanted {

@@ -49,11 +49,11 @@ func TestWhatAFormerAddressSaid(t *testing.T) {
 	now := time.Now()
 	s := State{
 		URL: "http://a.example/feed", Title: "A", Validators: Validators{ETag: `"1"`}, Source: "http://c.example/", Address: "http://c.example/",
-		NotBefore: now, Held: "a.example", NextLook: now, Gone: true, Failures: 3, LastError: "x", LastSuccess: now,
+		NotBefore: now, Held: "a.example", NextFetch: now, Gone: true, Failures: 3, LastError: "x", LastSuccess: now,
 	}
 	moved := s.At("https://b.example/feed", nil)
-	if moved.Asked() != "https://b.example/feed" || moved.conditional() || moved.Held != "" || moved.Gone || moved.Failures != 0 || !moved.NextLook.IsZero() ||
-		moved.Title != "A" || !moved.Looked() {
+	if moved.Asked() != "https://b.example/feed" || moved.conditional() || moved.Held != "" || moved.Gone || moved.Failures != 0 || !moved.NextFetch.IsZero() ||
+		moved.Title != "A" || !moved.Fetched() {
 		t.Errorf("%+v", moved)
 	}
 	moved.Validators.ETag = `"2"`

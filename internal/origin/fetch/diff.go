@@ -15,7 +15,7 @@ import (
 // first, behind them which were taken back, and the state that remembers them.
 // When an entry was first seen stands in for a publication date that is missing,
 // or later. Seen is left to who publishes, whose times never fall. A changed entry
-// keeps its id and has the next Version. What a first look finds may be history.
+// keeps its id and has the next Version. What a first fetch finds may be history.
 // state is not changed.
 func Diff(state State, doc *document.Document, now time.Time) ([]feedring.Entry, State) {
 	next := state
@@ -51,17 +51,17 @@ func Diff(state State, doc *document.Document, now time.Time) ([]feedring.Entry,
 	return found, next
 }
 
-// history says whether what this look finds, dated so by its feed, was there
-// before the feed was offered. After the first look everything is news, and so it
+// history says whether what this fetch finds, dated so by its feed, was there
+// before the feed was offered. After the first fetch everything is news, and so it
 // is where nobody knows since when the feed is offered: its log goes on from what
 // an earlier version or a backup left.
 func (s *State) history(published time.Time) feedring.History {
 	since := s.Offered
-	if s.Looked() || since.IsZero() {
+	if s.Fetched() || since.IsZero() {
 		return feedring.NoHistory
 	}
-	if s.Failures == 0 && !s.LastLook.IsZero() && s.LastLook.Before(since) {
-		since = s.LastLook // somebody else of the group found what there was then
+	if s.Failures == 0 && !s.LastFetch.IsZero() && s.LastFetch.Before(since) {
+		since = s.LastFetch // somebody else of the group found what there was then
 	}
 	switch {
 	case published.IsZero():

@@ -109,7 +109,7 @@ func TestDeleted(t *testing.T) {
 	restarted(t, state)
 }
 
-func TestDatesAreNeverAfterTheLook(t *testing.T) {
+func TestDatesAreNeverAfterTheFetch(t *testing.T) {
 	found, state := Diff(State{}, items(t, [4]string{"1", "", "future", "30"}, [4]string{"2", "", "none", ""}), start)
 	for _, e := range found {
 		if want := start.Truncate(time.Second); !e.Published.Equal(want) || !e.Seen.IsZero() {

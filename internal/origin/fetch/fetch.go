@@ -202,7 +202,7 @@ func (f *Fetcher) read(a *Answer, url, asked string, resp *http.Response, state 
 	}
 	if a.Partial {
 		hash = state.BodyHash
-	} else if hash == state.BodyHash && state.Looked() {
+	} else if hash == state.BodyHash && state.Fetched() {
 		a.Page = page
 		return nil
 	}

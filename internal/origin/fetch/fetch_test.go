@@ -356,7 +356,7 @@ func TestHints(t *testing.T) {
 	}
 }
 
-func BenchmarkUnchangedLook(b *testing.B) {
+func BenchmarkUnchangedFetch(b *testing.B) {
 	url := origin(b, func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("If-None-Match") != "" {
 			w.WriteHeader(http.StatusNotModified)

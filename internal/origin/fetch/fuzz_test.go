@@ -31,7 +31,7 @@ func FuzzValidator(f *testing.F) {
 	})
 }
 
-// FuzzHints: whatever an origin's headers say of the next look, it is between
+// FuzzHints: whatever an origin's headers say of the next fetch, it is between
 // now and the longest pause.
 func FuzzHints(f *testing.F) {
 	f.Add("120", `public, max-age="60"`, "30", "Thu, 01 Jan 2026 00:00:00 GMT", "Fri, 02 Jan 2026 00:00:00 GMT")

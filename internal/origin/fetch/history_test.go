@@ -7,8 +7,8 @@ import (
 	"github.com/feedring/feedring"
 )
 
-// What the first look finds is history if it is dated before the feed was offered,
-// or not at all; what later looks find is news.
+// What the first fetch finds is history if it is dated before the feed was offered,
+// or not at all; what later fetches find is news.
 func TestHistory(t *testing.T) {
 	doc := items(t, [4]string{"4", "", "undated", ""}, [4]string{"3", "", "later", "09"}, [4]string{"2", "", "same second", "08"}, [4]string{"1", "", "before", "07"})
 	offered := time.Date(2026, 1, 8, 0, 0, 0, 900, time.UTC)
@@ -20,10 +20,10 @@ func TestHistory(t *testing.T) {
 		want  [4]feedring.History // undated, later, same second, before
 	}{
 		{"the first look", State{Offered: offered}, [4]feedring.History{undated, no, no, older}},
-		{"after a look that failed", State{Offered: offered, LastLook: lastLook, Failures: 1}, [4]feedring.History{undated, no, no, older}},
-		{"after a look of another peer of the group", State{Offered: offered, LastLook: lastLook}, [4]feedring.History{undated, no, no, no}},
+		{"after a look that failed", State{Offered: offered, LastFetch: lastLook, Failures: 1}, [4]feedring.History{undated, no, no, older}},
+		{"after a look of another peer of the group", State{Offered: offered, LastFetch: lastLook}, [4]feedring.History{undated, no, no, no}},
 		{"nobody knows since when it is offered", State{}, [4]feedring.History{no, no, no, no}},
-		{"a later look", State{Offered: offered, LastLook: lastLook, LastSuccess: lastLook}, [4]feedring.History{no, no, no, no}},
+		{"a later look", State{Offered: offered, LastFetch: lastLook, LastSuccess: lastLook}, [4]feedring.History{no, no, no, no}},
 	} {
 		c.state.URL = "u"
 		found, next := Diff(c.state, doc, start)

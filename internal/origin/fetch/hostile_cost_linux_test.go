@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// What one look may cost, whatever comes: of a process that does nothing else,
+// What one fetch may cost, whatever comes: of a process that does nothing else,
 // from the kernel, so that what else runs does not matter.
 const (
 	mostMemory = 64 << 20
 	mostCPU    = 2 * time.Second
 )
 
-// In this variable a reader is told whom to look at.
+// In this variable a reader is told whom to ask.
 const readerVariable = "FEEDRING_TEST_READER"
 
 func TestMain(m *testing.M) {
@@ -40,7 +40,7 @@ type alone struct {
 	Memory  int // most that was resident beyond the start, bytes
 }
 
-// readAlone looks once, and tells what came and what memory it took.
+// readAlone fetches once, and tells what came and what memory it took.
 func readAlone(address string) error {
 	address, slowly := strings.CutPrefix(address, "slow ")
 	before, err := memory("VmRSS:")

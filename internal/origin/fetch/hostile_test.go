@@ -31,7 +31,7 @@ type hostile struct {
 	tls    bool
 }
 
-// groups are the classes by the part of a look that they are out for. They are
+// groups are the classes by the part of a fetch that they are out for. They are
 // made anew for each call: some are of many megabytes.
 func groups() []struct {
 	title   string
@@ -131,14 +131,14 @@ func (c hostile) speak(conn net.Conn) {
 	c.serve(conn)
 }
 
-// outcome is what became of a look at a hostile server.
+// outcome is what became of a fetch of a hostile server.
 type outcome struct {
 	Kind    failure.Kind
 	Detail  string
 	Entries int
 }
 
-// hostileLook looks with the limits of a peer, except that it is less patient
+// hostileLook fetches with the limits of a peer, except that it is less patient
 // with a class that only time ends.
 func hostileLook(ctx context.Context, address string, slow bool) (outcome, error) {
 	cfg := safehttp.Config{AllowPrivate: true, UserAgent: UserAgent("test", "", 0)}

@@ -10,10 +10,10 @@ import (
 	"github.com/feedring/feedring/internal/origin/schedule"
 )
 
-// learned is what looks taught of how a feed publishes. It is a value like the
+// learned is what fetches taught of how a feed publishes. It is a value like the
 // State that it is in: lives are copied before they learn.
 type learned struct {
-	since  int64 // Unix seconds of the first look that a document answered
+	since  int64 // Unix seconds of the first fetch that a document answered
 	window int   // entries that the document holds, of late
 	rhythm schedule.Rhythm
 	lives  *schedule.Residence // nil: of a feed that publishes little
@@ -32,11 +32,11 @@ const (
 )
 
 // study learns from a document: items as recognised, of which found are news,
-// and current what is in it. before is the state that the look began with.
+// and current what is in it. before is the state that the fetch began with.
 func (s *State) study(before *State, items []document.Item, found []feedring.Entry, current map[feedring.EntryID]bool, now time.Time) {
 	l := &s.learned
 	l.window = min(max(len(items), l.window*15/16), maxWindow) // some shrink while little is published
-	if !before.Looked() || l.since == 0 {
+	if !before.Fetched() || l.since == 0 {
 		l.since = now.Unix()
 		l.first(items, now)
 		return
@@ -104,7 +104,7 @@ func (l *learned) came(found []feedring.Entry, items int, last, now time.Time) {
 	l.rhythm.Learn(published, last, now)
 }
 
-// quiet learns that nothing came since the last look.
+// quiet learns that nothing came since the last fetch.
 func (l *learned) quiet(last, now time.Time) {
 	if l.since != 0 {
 		l.rhythm.Learn(nil, last, now)
@@ -112,7 +112,7 @@ func (l *learned) quiet(last, now time.Time) {
 }
 
 // left marks what is in the document no more, and learns how long it was. What
-// was there at the first look came at an unknown time.
+// was there at the first fetch came at an unknown time.
 func (s *State) left(before *State, current map[feedring.EntryID]bool, now time.Time) {
 	l := &s.learned
 	learns := l.rhythm.PerDay() >= livesFrom
@@ -166,10 +166,10 @@ func (l *learned) decode(b []byte) bool {
 	return ok && len(rest) == 0
 }
 
-// Rhythm is when entries came, as looks taught. It is not to be changed.
+// Rhythm is when entries came, as fetches taught. It is not to be changed.
 func (s *State) Rhythm() *schedule.Rhythm { return &s.learned.rhythm }
 
-// Site is what a look's value hangs on beside the rhythm. The address is the luck.
+// Site is what a fetch's value hangs on beside the rhythm. The address is the luck.
 func (s *State) Site() schedule.Site {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(s.URL))

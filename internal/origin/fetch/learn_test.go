@@ -27,12 +27,12 @@ func hourly(hour int) *document.Document {
 	return doc
 }
 
-// studied looks at the feed at these hours.
+// studied fetches the feed at these hours.
 func studied(hours ...int) (s State) {
 	for _, h := range hours {
 		now := start.Add(time.Duration(h)*time.Hour + time.Minute)
 		_, s = Diff(s, hourly(h), now)
-		s.LastLook, s.LastSuccess = now, now
+		s.LastFetch, s.LastSuccess = now, now
 	}
 	return s
 }
@@ -72,10 +72,10 @@ func TestLivesAreLearned(t *testing.T) {
 	if !s.learned.lives.Known() {
 		t.Fatal("no lives are known of 890 entries that went")
 	}
-	// An entry stays six hours: looks further apart than that would miss some.
-	price, bounds := schedule.Price{Look: 1, Loss: 100}, schedule.Bounds{Shortest: time.Hour, Longest: 24 * time.Hour}
-	if at := price.Next(s.Rhythm(), s.Site(), s.LastLook, bounds); at.Sub(s.LastLook) > 6*time.Hour {
-		t.Errorf("looked at again after %v", at.Sub(s.LastLook))
+	// An entry stays six hours: fetches further apart than that would miss some.
+	price, bounds := schedule.Price{Fetch: 1, Loss: 100}, schedule.Bounds{Shortest: time.Hour, Longest: 24 * time.Hour}
+	if at := price.Next(s.Rhythm(), s.Site(), s.LastFetch, bounds); at.Sub(s.LastFetch) > 6*time.Hour {
+		t.Errorf("looked at again after %v", at.Sub(s.LastFetch))
 	}
 }
 
@@ -112,7 +112,7 @@ func TestLearnedOutlivesARestart(t *testing.T) {
 	if err := again.UnmarshalBinary(append(old, known...)); err != nil || again.Known() != s.Known() || again.learned.since != 0 {
 		t.Errorf("a state of an earlier version: %v, %+v", err, again.learned)
 	}
-	_, next := Diff(again, hourly(41), s.LastLook.Add(2*time.Hour))
+	_, next := Diff(again, hourly(41), s.LastFetch.Add(2*time.Hour))
 	if next.learned.since == 0 || next.learned.window != 6 {
 		t.Errorf("learns nothing on: %+v", next.learned)
 	}

@@ -36,7 +36,7 @@ func (s State) At(named string, former []string) State {
 	s.Named, s.Address, s.Moved, s.MovedSince, s.MovedTimes = named, "", "", time.Time{}, 0
 	s.Validators, s.Source, s.MaxAge = Validators{}, "", 0
 	s.NotBefore, s.Held, s.HeldOpenEnded = time.Time{}, "", false
-	s.NextLook, s.Gone, s.Failures, s.LastError, s.Unreached, s.Refused = time.Time{}, false, 0, "", false, false
+	s.NextFetch, s.Gone, s.Failures, s.LastError, s.Unreached, s.Refused = time.Time{}, false, 0, "", false, false
 	return s
 }
 

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// dated is a document as it is at one look: what changes from one to the next is
+// dated is a document as it is at one fetch: what changes from one to the next is
 // made from n.
 type dated func(n int) string
 
@@ -19,7 +19,7 @@ func entry(guid, more string) string {
 	return fmt.Sprintf(`<item><guid isPermaLink="false">%[1]s</guid><link>https://a.example/%[1]s</link><title>Title %[1]s</title>%[2]s</item>`, guid, more)
 }
 
-// TestWhatIsNoNews looks twice at documents in which something changes that no
+// TestWhatIsNoNews fetches documents twice in which something changes that no
 // reader cares for.
 func TestWhatIsNoNews(t *testing.T) {
 	for name, doc := range map[string]dated{
@@ -78,7 +78,7 @@ func TestWhatIsNoNews(t *testing.T) {
 	}
 }
 
-// TestWhatIsAVersion looks twice at documents in which an entry changed: it is
+// TestWhatIsAVersion fetches documents twice in which an entry changed: it is
 // the same one, in a new version.
 func TestWhatIsAVersion(t *testing.T) {
 	for name, doc := range map[string]dated{

@@ -14,15 +14,15 @@ import (
 	"github.com/feedring/feedring/internal/origin/document"
 )
 
-// How much of what a preview brought waits for a look, and for how long.
+// How much of what a preview brought waits for a fetch, and for how long.
 const (
 	mostPreviews     = 2048
 	mostPreviewBytes = 64 << 20
 	previewLasts     = time.Minute
 )
 
-// Previews looks at addresses before they are added, and hands what came on to
-// the first look, so that the origin is asked once. It is safe for concurrent
+// Previews fetches addresses before they are added, and hands what came on to
+// the first fetch, so that the origin is asked once. It is safe for concurrent
 // use.
 type Previews struct {
 	next      Client
@@ -78,9 +78,9 @@ type Seen struct {
 	Page     *discover.Page
 }
 
-// Preview asks for an address as a first look does. Where a page of HTML came, it
+// Preview asks for an address as a first fetch does. Where a page of HTML came, it
 // is returned with the *Error that says so; what else came waits for the first
-// look. It blocks as Fetch does, and its errors are those of Fetch.
+// fetch. It blocks as Fetch does, and its errors are those of Fetch.
 func (g *Previews) Preview(ctx context.Context, url string) (Seen, error) {
 	var came preview
 	fetcher := NewFetcher(doer(func(req *http.Request) (*http.Response, error) {
@@ -93,7 +93,7 @@ func (g *Previews) Preview(ctx context.Context, url string) (Seen, error) {
 		}
 		defer resp.Body.Close()
 		body, err := io.ReadAll(io.LimitReader(resp.Body, decode.MaxBody+1))
-		if err != nil { // to be told as of any look, and not to be kept
+		if err != nil { // to be told as of any fetch, and not to be kept
 			resp.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), broken{err}))
 			return resp, nil
 		}
@@ -126,7 +126,7 @@ func (g *Previews) hold(url string, came preview) {
 	}
 }
 
-// expire gives up what no look came for.
+// expire gives up what no fetch came for.
 func (g *Previews) expire() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -143,7 +143,7 @@ func (g *Previews) drop(url string) {
 	delete(g.held, url)
 }
 
-// Holds reports whether the first look at a feed is answered by a preview, so that
+// Holds reports whether the first fetch of a feed is answered by a preview, so that
 // no host is asked for it.
 func (g *Previews) Holds(url string) bool {
 	g.mu.Lock()

@@ -31,7 +31,7 @@ import (
 
 const (
 	originOf     = "FEEDRING_TEST_ORIGIN" // in the environment: be the origin, for plain requests or with certificates from this folder
-	originHosts  = 20_000                 // all of 127/8, so that each look needs a connection of its own
+	originHosts  = 20_000                 // all of 127/8, so that each fetch needs a connection of its own
 	looksAtOnce  = 16
 	originHeader = "feed origin at "
 )

@@ -57,7 +57,7 @@ func captures(t *testing.T, name string, each func(at time.Time, body []byte) bo
 	}
 }
 
-// TestCapturedFeeds looks at documents of days as they were: each entry of them
+// TestCapturedFeeds fetches documents of days as they were: each entry of them
 // is told once, and again only where something of it changed that is shown.
 func TestCapturedFeeds(t *testing.T) {
 	for name, want := range map[string]struct{ looks, entries, versions int }{

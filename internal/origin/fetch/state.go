@@ -15,8 +15,8 @@ import (
 	"github.com/feedring/feedring/internal/origin/document"
 )
 
-// State is all that is remembered of a feed between two looks. The zero State
-// with an URL is a feed that was never looked at. It is a value: Diff and the
+// State is all that is remembered of a feed between two fetches. The zero State
+// with an URL is a feed that was never fetched. It is a value: Diff and the
 // package watch make new ones and change none, so it may be kept and saved at leisure.
 // Its JSON form leaves out what was learned and what is known of the entries.
 // MarshalBinary leaves out the entries alone, which MarshalKnown writes: they are
@@ -33,20 +33,20 @@ type State struct {
 
 	Omitted int `json:"omitted,omitempty"` // Document.Omitted
 
-	LastLook      time.Time     `json:"last_look,omitzero"`
+	LastFetch     time.Time     `json:"last_look,omitzero"`
 	LastSuccess   time.Time     `json:"last_success,omitzero"`
-	NextLook      time.Time     `json:"next_look,omitzero"`    // zero: due at once, or never where Gone
+	NextFetch     time.Time     `json:"next_look,omitzero"`    // zero: due at once, or never where Gone
 	MaxAge        time.Duration `json:"max_age,omitempty"`     // of the document
 	NotBefore     time.Time     `json:"not_before,omitzero"`   // what the origin asked for; zero: nothing
 	Held          string        `json:"held,omitempty"`        // the host that NotBefore holds for, as a whole; empty: none
 	HeldOpenEnded bool          `json:"held_untold,omitempty"` // it did not say until when
-	Gone          bool          `json:"gone,omitempty"`        // the origin said that the feed is gone for good; with NextLook: to somebody else
+	Gone          bool          `json:"gone,omitempty"`        // the origin said that the feed is gone for good; with NextFetch: to somebody else
 	Calendar      *Calendar     `json:"calendar,omitempty"`    // nil: the document says nothing
 	Interval      time.Duration `json:"interval,omitempty"`    // that the policy thinks in
 	Failures      int           `json:"failures,omitempty"`    // since LastSuccess
 	LastError     string        `json:"last_error,omitempty"`
-	Unreached     bool          `json:"unreached,omitempty"` // the last look got no answer from the origin, and no connection
-	Refused       bool          `json:"refused,omitempty"`   // the origin answered the last look, and the entries were refused: watch.Told
+	Unreached     bool          `json:"unreached,omitempty"` // the last fetch got no answer from the origin, and no connection
+	Refused       bool          `json:"refused,omitempty"`   // the origin answered the last fetch, and the entries were refused: watch.ReportedError
 
 	Moved      string    `json:"moved,omitempty"`       // where the origin says the feed is for good
 	MovedSince time.Time `json:"moved_since,omitzero"`  // when it said so first
@@ -106,7 +106,7 @@ func (s State) WithoutKnown() State {
 	return s
 }
 
-// Outcome is what one look found.
+// Outcome is what one fetch found.
 type Outcome struct {
 	New, Updated int    // entries
 	Partial      bool   // the document had new entries alone, and says nothing of what is gone
@@ -115,7 +115,7 @@ type Outcome struct {
 }
 
 // After returns what an answer brought, as Diff does, the state that remembers
-// it, and an Outcome for whoever plans the next look, which is not planned yet. Where a
+// it, and an Outcome for whoever plans the next fetch, which is not planned yet. Where a
 // document came, the entries of s are loaded.
 func (s State) After(answer Answer, now time.Time) ([]feedring.Entry, State, Outcome) {
 	var entries []feedring.Entry
@@ -141,28 +141,28 @@ func (s *State) take(answer Answer, now time.Time) {
 	s.Validators, s.Source = answer.Validators, answer.Source
 	s.BodyHash, s.MaxAge = answer.BodyHash, answer.Hints.MaxAge
 	s.follow(answer.Moved, now)
-	s.LastLook, s.LastSuccess = now, now
+	s.LastFetch, s.LastSuccess = now, now
 	s.Failures, s.LastError, s.Unreached, s.Refused = 0, "", false, false
 }
 
-// Failed returns the state after a look that failed, and what is to be made of err.
+// Failed returns the state after a fetch that failed, and what is to be made of err.
 // Refused is left to the caller.
 func (s State) Failed(err *Error, now time.Time) (State, *Error) {
 	err = s.fallBack(err)
-	s.LastLook = now
+	s.LastFetch = now
 	s.Failures++
 	s.LastError = err.Detail
 	s.Unreached = err.Unreached && err.Status == 0
 	return s, err
 }
 
-// Looked reports whether the feed was ever read.
-func (s *State) Looked() bool { return !s.LastSuccess.IsZero() }
+// Fetched reports whether the feed was ever read.
+func (s *State) Fetched() bool { return !s.LastSuccess.IsZero() }
 
 // Ended reports whether the origin told this peer itself that the feed is gone.
-func (s *State) Ended() bool { return s.Gone && s.NextLook.IsZero() }
+func (s *State) Ended() bool { return s.Gone && s.NextFetch.IsZero() }
 
-func (s *State) conditional() bool { return s.Looked() && s.Validators != Validators{} }
+func (s *State) conditional() bool { return s.Fetched() && s.Validators != Validators{} }
 
 const (
 	stateVersion = 3 // 1 has nothing learned, and 1 and 2 have the entries too

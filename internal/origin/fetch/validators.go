@@ -42,9 +42,9 @@ func readValidators(h http.Header) Validators {
 
 // mayChangeUnseen reports whether a document was modified in the second in which it
 // was sent. A further change in that second has the same Last-Modified, and with
-// WordPress the same ETag, so the next look must ask for the whole document
+// WordPress the same ETag, so the next fetch must ask for the whole document
 // (RFC 9110, 8.8.2.2). An origin that dates every answer with the present costs one
-// such look for each change.
+// such fetch for each change.
 func mayChangeUnseen(h http.Header) bool {
 	modified, err := http.ParseTime(h.Get("Last-Modified"))
 	if err != nil {

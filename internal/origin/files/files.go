@@ -47,8 +47,8 @@ type Feeds interface {
 	Files() map[string]string   // the paths of all, by feed
 }
 
-// Looker looks at a feed whose file changed. It must not block.
-type Looker interface {
+// Fetcher fetches a feed whose file changed. It must not block.
+type Fetcher interface {
 	FileChanged(feedURL string)
 }
 
@@ -79,7 +79,7 @@ func (f *Files) Do(req *http.Request) (*http.Response, error) {
 }
 
 // Check returns a *NoFileError for what will never be read as a feed's file, because something
-// else is there. What is not there yet, or may not be looked at yet, is accepted.
+// else is there. What is not there yet, or may not be fetched yet, is accepted.
 func Check(path string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -153,9 +153,9 @@ func same(a, b fs.FileInfo) bool {
 	return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && os.SameFile(a, b)
 }
 
-// Run tells looker of each feed whose file changed, until ctx ends; at first of
+// Run tells fetcher of each feed whose file changed, until ctx ends; at first of
 // all of them.
-func (f *Files) Run(ctx context.Context, looker Looker) {
+func (f *Files) Run(ctx context.Context, fetcher Fetcher) {
 	seen := make(map[string]*sight)
 	every := time.NewTicker(filesEvery)
 	defer every.Stop()
@@ -171,7 +171,7 @@ func (f *Files) Run(ctx context.Context, looker Looker) {
 				seen[feed] = &sight{path: path, fresh: true}
 			}
 			if seen[feed].changed(time.Now()) {
-				looker.FileChanged(feed)
+				fetcher.FileChanged(feed)
 			}
 		}
 		var due <-chan time.Time
@@ -187,15 +187,15 @@ func (f *Files) Run(ctx context.Context, looker Looker) {
 	}
 }
 
-// sight is a file as it was when its feed was last looked at.
+// sight is a file as it was when its feed was last fetched.
 type sight struct {
 	path   string
 	info   fs.FileInfo // nil: it was not there
-	fresh  bool        // it was not looked at
+	fresh  bool        // it was not fetched
 	unsure bool        // it was just written: more may have come at the same time
 }
 
-// changed reports whether the feed is to be looked at.
+// changed reports whether the feed is to be fetched.
 func (s *sight) changed(now time.Time) bool {
 	info, err := os.Stat(s.path)
 	if err != nil {

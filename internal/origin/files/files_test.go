@@ -47,10 +47,10 @@ type paths map[string]string
 func (p paths) File(url string) string   { return p[url] }
 func (p paths) Files() map[string]string { return p }
 
-// looker is a Looker of a function.
-type looker func(url string)
+// fetcher is a Fetcher of a function.
+type fetcher func(url string)
 
-func (l looker) FileChanged(url string) { l(url) }
+func (l fetcher) FileChanged(url string) { l(url) }
 
 func write(t testing.TB, path, text string) {
 	t.Helper()
@@ -115,7 +115,7 @@ func (p *latePaths) Files() map[string]string {
 	return p.paths.Files()
 }
 
-// TestFilesSleepWhileNoFeedHasOne: nothing is looked at every second for nobody,
+// TestFilesSleepWhileNoFeedHasOne: nothing is fetched every second for nobody,
 // and a file that comes is watched from when it was first read.
 func TestFilesSleepWhileNoFeedHasOne(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "feed.xml")
@@ -126,7 +126,7 @@ func TestFilesSleepWhileNoFeedHasOne(t *testing.T) {
 		late := &latePaths{paths: paths{fileURL: path}}
 		files := &Files{Next: noClient{t}, Feeds: late}
 		done := make(chan struct{})
-		go func() { files.Run(ctx, looker(func(string) { looks.Add(1) })); close(done) }()
+		go func() { files.Run(ctx, fetcher(func(string) { looks.Add(1) })); close(done) }()
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		if n := late.asked.Load(); n != 1 {
@@ -155,7 +155,7 @@ func TestFilesAreWatched(t *testing.T) {
 		var looks atomic.Int32
 		files := filesOf(t, path)
 		done := make(chan struct{})
-		go func() { files.Run(ctx, looker(func(string) { looks.Add(1) })); close(done) }()
+		go func() { files.Run(ctx, fetcher(func(string) { looks.Add(1) })); close(done) }()
 		expect := func(what string, within time.Duration, want int) {
 			t.Helper()
 			time.Sleep(within)

@@ -14,23 +14,23 @@ type Demand struct {
 // resolution is of gains, for the counting sort: a sixteenth of an entry.
 const resolution = 16
 
-// Uniform gives each feed the same number of looks; the first get one more
+// Uniform gives each feed the same number of fetches; the first get one more
 // where they do not divide.
-func Uniform(feeds []Demand, looks int) []int {
+func Uniform(feeds []Demand, fetches int) []int {
 	m := make([]int, len(feeds))
 	for i := range m {
-		m[i] = looks / len(feeds)
-		if i < looks%len(feeds) {
+		m[i] = fetches / len(feeds)
+		if i < fetches%len(feeds) {
 			m[i]++
 		}
 	}
 	return m
 }
 
-// MinDelay gives looks by the square root of the rate (Sia and Cho; the paper's
+// MinDelay gives fetches by the square root of the rate (Sia and Cho; the paper's
 // section 2.1, all weights equal as in its experiments): the least sum of delays
 // where entries come evenly. What rounding down leaves goes to the largest rests.
-func MinDelay(feeds []Demand, looks int) []int {
+func MinDelay(feeds []Demand, fetches int) []int {
 	share := make([]float64, len(feeds))
 	sum := 0.0
 	for i, f := range feeds {
@@ -38,13 +38,13 @@ func MinDelay(feeds []Demand, looks int) []int {
 		sum += share[i]
 	}
 	if sum == 0 {
-		return Uniform(feeds, looks)
+		return Uniform(feeds, fetches)
 	}
 	m := make([]int, len(feeds))
 	order := make([]int, len(feeds))
-	left := looks
+	left := fetches
 	for i := range feeds {
-		share[i] *= float64(looks) / sum
+		share[i] *= float64(fetches) / sum
 		m[i] = int(share[i])
 		share[i] -= float64(m[i])
 		left -= m[i]
@@ -57,12 +57,12 @@ func MinDelay(feeds []Demand, looks int) []int {
 	return m
 }
 
-// MinMissing gives each look in turn to the feed from which it takes the most
+// MinMissing gives each fetch in turn to the feed from which it takes the most
 // entries: a window full, or what is left of the period's entries; where nothing
 // is left of any, all begin anew (the paper's figure 8; of equals the first
 // feed). The gains of a feed never rise within a round, so that a round is
-// those gains in order, and is found by a counting sort: O(feeds + looks).
-func MinMissing(feeds []Demand, looks int) []int {
+// those gains in order, and is found by a counting sort: O(feeds + fetches).
+func MinMissing(feeds []Demand, fetches int) []int {
 	m := make([]int, len(feeds))
 	round := 0
 	for i, f := range feeds {
@@ -70,24 +70,24 @@ func MinMissing(feeds []Demand, looks int) []int {
 		round += m[i]
 	}
 	if round == 0 {
-		return Uniform(feeds, looks)
+		return Uniform(feeds, fetches)
 	}
-	whole := looks / round
+	whole := fetches / round
 	for i := range m {
 		m[i] *= whole
 	}
 	for _, g := range byGain(feeds) {
-		n := min(g.times, looks-whole*round)
+		n := min(g.times, fetches-whole*round)
 		m[g.feed] += n
-		looks -= n
-		if looks == whole*round {
+		fetches -= n
+		if fetches == whole*round {
 			break
 		}
 	}
 	return m
 }
 
-// gain is what a look takes, and how often in a round.
+// gain is what a fetch takes, and how often in a round.
 type gain struct {
 	feed, times int
 	entries     float64

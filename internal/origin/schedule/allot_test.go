@@ -33,11 +33,11 @@ func TestPaperTables(t *testing.T) {
 }
 
 // greedy is the paper's figure 8 as it is printed.
-func greedy(feeds []Demand, looks int) []int {
+func greedy(feeds []Demand, fetches int) []int {
 	m := make([]int, len(feeds))
 	left := make([]float64, len(feeds))
 	total := 0.0
-	for range looks {
+	for range fetches {
 		if total == 0 {
 			for i, f := range feeds {
 				left[i] = f.Rate
@@ -65,9 +65,9 @@ func TestMinMissingIsTheGreedy(t *testing.T) {
 		for i := range feeds {
 			feeds[i] = Demand{Rate: float64(1 + random.IntN(40)), Window: 1 + random.IntN(20)}
 		}
-		looks := random.IntN(120)
-		if got, want := MinMissing(feeds, looks), greedy(feeds, looks); !slices.Equal(got, want) {
-			t.Fatalf("%v, %d looks: %v, want %v", feeds, looks, got, want)
+		fetches := random.IntN(120)
+		if got, want := MinMissing(feeds, fetches), greedy(feeds, fetches); !slices.Equal(got, want) {
+			t.Fatalf("%v, %d fetches: %v, want %v", feeds, fetches, got, want)
 		}
 	}
 }
@@ -75,13 +75,13 @@ func TestMinMissingIsTheGreedy(t *testing.T) {
 func TestAllAreSpent(t *testing.T) {
 	for _, feeds := range [][]Demand{paper, make([]Demand, 7), {{Rate: 0.3, Window: 10}, {Rate: 0.01, Window: 3}}} {
 		for _, allot := range []func([]Demand, int) []int{Uniform, MinDelay, MinMissing} {
-			for looks := range 40 {
+			for fetches := range 40 {
 				sum := 0
-				for _, n := range allot(feeds, looks) {
+				for _, n := range allot(feeds, fetches) {
 					sum += n
 				}
-				if sum != looks {
-					t.Errorf("%v: %d of %d looks are spent", feeds, sum, looks)
+				if sum != fetches {
+					t.Errorf("%v: %d of %d fetches are spent", feeds, sum, fetches)
 				}
 			}
 		}
@@ -99,7 +99,7 @@ func BenchmarkMinMissing(b *testing.B) {
 	}
 }
 
-// missedBy returns how many entries of a period the looks do not see, where each
+// missedBy returns how many entries of a period the fetches do not see, where each
 // takes a window full at most (the paper's MP).
 func missedBy(feeds []Demand, m []int) float64 {
 	missed := 0.0

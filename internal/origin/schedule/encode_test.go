@@ -49,7 +49,7 @@ func FuzzLearned(f *testing.F) {
 		}
 		var l Residence
 		if _, ok := l.Decode(rest); ok {
-			Price{Look: 1, Loss: 10, Rates: &Prior{gathered: 0.3}}.Next(&r, Site{Window: 10, Residence: &l}, monday, Bounds{Shortest: time.Hour, Longest: 24 * time.Hour})
+			Price{Fetch: 1, Loss: 10, Rates: &Prior{gathered: 0.3}}.Next(&r, Site{Window: 10, Residence: &l}, monday, Bounds{Shortest: time.Hour, Longest: 24 * time.Hour})
 		}
 	})
 }

@@ -12,11 +12,11 @@ type hourly struct {
 	plans [hourlySteps]spaced
 }
 
-// spaced is what a plan does where looks at the same price, spread evenly, are so
+// spaced is what a plan does where fetches the same price, spread evenly, are so
 // many hours apart.
 type spaced struct {
 	apart float64 // in the mean, as a part of that
-	waits float64 // entries, as a part of what they wait with looks so far apart, spread evenly
+	waits float64 // entries, as a part of what they wait with fetches so far apart, spread evenly
 }
 
 // hourlySteps are square roots of two, from an hour to three weeks.
@@ -45,12 +45,12 @@ func (h *hourly) planned(hours float64) spaced {
 		p.entries[s] = until(float64(s+1)*slot) - until(float64(s)*slot)
 	}
 	p.keeps()
-	o := p.solve(Price{Look: hours * hours / 2, Loss: Horizon.Hours()}).outcome
-	apart := p.hours() / o.looks
+	o := p.solve(Price{Fetch: hours * hours / 2, Loss: Horizon.Hours()}).outcome
+	apart := p.hours() / o.fetches
 	return spaced{apart / hours, o.delay() / (apart / 2)}
 }
 
-// at is the plan for looks so many hours apart.
+// at is the plan for fetches so many hours apart.
 func (h *hourly) at(hours float64) spaced {
 	at := min(max(0, 2*math.Log2(hours)), hourlySteps-1.001)
 	i := int(at)
@@ -61,7 +61,7 @@ func (h *hourly) at(hours float64) spaced {
 // phases are cosines that stand for all of a turn.
 var phases = [...]float64{-0.92388, -0.38268, 0.38268, 0.92388}
 
-// overflow is of looks so many hours apart, at any hour of the day.
+// overflow is of fetches so many hours apart, at any hour of the day.
 func (h *hourly) overflow(hours, mean float64, window int) overflowed {
 	turn := math.Pi * hours / 24
 	swings := 2 * h.share * math.Abs(math.Sin(turn)/turn)

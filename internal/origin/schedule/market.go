@@ -9,16 +9,16 @@ import (
 // outcome is what becomes of entries, expected: of an hour of a market, or of
 // the stretch of a plan.
 type outcome struct {
-	looks, entries float64
-	seen           float64
-	waits          float64 // hours that those seen wait together
+	fetches, entries float64
+	seen             float64
+	waits            float64 // hours that those seen wait together
 }
 
 func (o outcome) missed() float64 { return 1 - o.seen/max(o.entries, 1e-9) }
 func (o outcome) delay() float64  { return o.waits / max(o.seen, 1e-9) }
 
 func (o *outcome) plus(p outcome, times float64) {
-	o.looks += p.looks * times
+	o.fetches += p.fetches * times
 	o.entries += p.entries * times
 	o.seen += p.seen * times
 	o.waits += p.waits * times
@@ -37,7 +37,7 @@ type market struct {
 
 const (
 	gridSteps = 120
-	never     = gridSteps - 1 // where on the grid a look is that is never worth its price
+	never     = gridSteps - 1 // where on the grid a fetch is that is never worth its price
 )
 
 // ratePoint is what becomes of a typical feed's entries.
@@ -60,7 +60,7 @@ func (c *Population) market(within Bounds) *market {
 		k.typical, k.rate = n, m.rates.perDay(n.entries, n.days)/24
 		for j, t := range m.grid {
 			if m.rates.tellsHours(k.entries) {
-				k.at[j] = overflow(t*k.rate, n.window) // a plan looks when as many have come
+				k.at[j] = overflow(t*k.rate, n.window) // a plan fetches when as many have come
 			} else {
 				k.at[j] = m.hourly.overflow(t, t*k.rate, n.window)
 			}
@@ -118,8 +118,8 @@ func (m *market) brings(k *ratePoint, p Price) (o outcome) {
 	return o
 }
 
-// kept is what becomes of them with a look at a place on the grid, or with a plan
-// where such looks would be.
+// kept is what becomes of them with a fetch of a place on the grid, or with a plan
+// where such fetches would be.
 func (m *market) kept(k *ratePoint, place float64) outcome {
 	hours, became := m.between(k, place)
 	if !m.rates.tellsHours(k.entries) {
@@ -138,7 +138,7 @@ func (m *market) place(hours float64) float64 {
 	return float64(j-1) + min(max(0, part), 1)
 }
 
-// due is where on the grid a look is worth the price. Beyond where the loss is all
+// due is where on the grid a fetch is worth the price. Beyond where the loss is all
 // is worth the same.
 func (m *market) due(k *ratePoint, p Price, jitter float64) float64 {
 	loss := jittered(p.Loss, jitter)
@@ -147,18 +147,18 @@ func (m *market) due(k *ratePoint, p Price, jitter float64) float64 {
 		hours, o := m.between(k, place)
 		return o.worth(hours, hours*k.rate, loss)
 	}
-	if worth(longest) < p.Look {
+	if worth(longest) < p.Fetch {
 		return never
 	}
-	j := sort.Search(int(longest)+1, func(j int) bool { return worth(float64(j)) >= p.Look })
+	j := sort.Search(int(longest)+1, func(j int) bool { return worth(float64(j)) >= p.Fetch })
 	if j == 0 || float64(j) > longest {
 		return min(float64(j), longest)
 	}
 	was, now := math.Sqrt(max(0, worth(float64(j-1)))), math.Sqrt(worth(float64(j)))
-	return float64(j-1) + max(0, math.Sqrt(p.Look)-was)/(now-was)
+	return float64(j-1) + max(0, math.Sqrt(p.Fetch)-was)/(now-was)
 }
 
-// between is what becomes of a feed's entries until a look at a place on the
+// between is what becomes of a feed's entries until a fetch of a place on the
 // grid.
 func (m *market) between(k *ratePoint, place float64) (hours float64, o overflowed) {
 	j := min(int(place), gridSteps-2)
@@ -173,14 +173,14 @@ func (k *ratePoint) in(hours float64, o overflowed) outcome {
 	if hours >= Horizon.Hours()*0.99 { // given up
 		return outcome{entries: k.rate}
 	}
-	return outcome{looks: 1 / hours, entries: k.rate, seen: k.rate - o.lost/hours, waits: o.waits / max(k.rate, 1e-12) / hours}
+	return outcome{fetches: 1 / hours, entries: k.rate, seen: k.rate - o.lost/hours, waits: o.waits / max(k.rate, 1e-12) / hours}
 }
 
-// sample is how many feeds stand for a population where looks are allotted one by one.
+// sample is how many feeds stand for a population where fetches are allotted one by one.
 const sample = 2000
 
-// rival is what a rule brings that allots looks by what was seen of each feed.
-func (m *market) rival(allot func([]Demand, int) []int, looksAnHour float64) outcome {
+// rival is what a rule brings that allots fetches by what was seen of each feed.
+func (m *market) rival(allot func([]Demand, int) []int, fetchesAnHour float64) outcome {
 	within := m.within
 	each := max(1, m.feeds()/sample) // feeds that one stands for
 	var demands []Demand
@@ -199,9 +199,9 @@ func (m *market) rival(allot func([]Demand, int) []int, looksAnHour float64) out
 		entries, days := l.rhythm.Seen()
 		add(l.feeds, entries/max(days, leastDays), l.site.Window, m.livedEvenly(l))
 	}
-	looks := int(math.Round(looksAnHour * within.Period.Hours() * float64(len(demands)) / m.feeds()))
+	fetches := int(math.Round(fetchesAnHour * within.Period.Hours() * float64(len(demands)) / m.feeds()))
 	var sum outcome
-	for i, n := range allot(demands, looks) {
+	for i, n := range allot(demands, fetches) {
 		every := within.Longest.Hours()
 		if n > 0 {
 			every = within.hold(within.Period.Hours() / float64(n))

@@ -3,20 +3,20 @@ package schedule
 import "time"
 
 const (
-	maxReach = 64 // slots between two looks of a plan by lives
+	maxReach = 64 // slots between two fetches of a plan by lives
 	maxSlots = 2000
 
 	longestPlanned = 8 * 24 * time.Hour // beyond it hours change little
 
-	// Slots between two looks. A market plays plans by lives for each price that it
+	// Slots between two fetches. A market plays plans by lives for each price that it
 	// tries, so that they are coarse.
 	slotsByHours = 24
 	slotsByLives = 8
 )
 
-// Next returns when to look next at a feed that was looked at at last: by a plan
+// Next returns when to fetch a feed next that was fetched at last: by a plan
 // where it is known how long its entries stay, or at which hours they come, and
-// otherwise when a look is due. It takes some ten microseconds, and a hundred where
+// otherwise when a fetch is due. It takes some ten microseconds, and a hundred where
 // it plans.
 func (p Price) Next(r *Rhythm, site Site, last time.Time, within Bounds) time.Time {
 	typical := min(max(p.Interval(p.Rates.PerDay(r), site), within.Shortest), within.Longest)
@@ -35,22 +35,22 @@ func (p Price) Next(r *Rhythm, site Site, last time.Time, within Bounds) time.Ti
 // half of what is then believed of them is its own.
 func (p *Prior) tellsHours(entries float64) bool { return p != nil && p.gathered*entries >= 1 }
 
-// byLives is the slot of a plan by lives for looks that are about so far apart.
+// byLives is the slot of a plan by lives for fetches that are about so far apart.
 func byLives(typical time.Duration) time.Duration {
 	return min(max(typical/slotsByLives, 5*time.Minute), time.Hour)
 }
 
-// plan is when a feed that publishes by the hour is looked at best: the looks
+// plan is when a feed that publishes by the hour is fetched best: the fetches
 // of a stretch that cost the least together, those of entries that wait and are
-// lost, and the price of each look. It is the exact answer of the model, by
-// dynamic programming, where Due looks at the past of one look alone.
+// lost, and the price of each fetch. It is the exact answer of the model, by
+// dynamic programming, where Due fetches at the past of one fetch alone.
 type plan struct {
-	next time.Time // the first look
+	next time.Time // the first fetch
 	outcome
 }
 
 // planner knows what becomes of the entries of each slot of a stretch, which
-// begins with a look and ends with one.
+// begins with a fetch and ends with one.
 type planner struct {
 	last    time.Time
 	slot    time.Duration
@@ -76,7 +76,7 @@ func newPlanner(r *Rhythm, site Site, rates *Prior, last time.Time, stretch, slo
 
 func (p *planner) hours() float64 { return float64(len(p.entries)) * p.slot.Hours() }
 
-// becomes is what becomes of the entries of slot s when the next look is at the
+// becomes is what becomes of the entries of slot s when the next fetch is at the
 // end of the slot that lies after slots later.
 func (p *planner) becomes(s, after int) (seen, waits, lost float64) {
 	lost = p.entries[s] * p.gone(s, after)
@@ -91,15 +91,15 @@ func (p *planner) costs(s, after int, loss float64) float64 {
 	return min(waits, loss*seen) + loss*lost
 }
 
-// solve finds the looks. No entry gains by a look that is put off, so that the
-// look before a later look is not earlier.
+// solve finds the fetches. No entry gains by a fetch that is put off, so that the
+// fetch before a later fetch is not earlier.
 func (p *planner) solve(price Price) plan {
 	n := len(p.entries)
-	best := make([]float64, n+1) // with a look at the end of slot b
-	before := make([]int, n+1)   // the look before it
+	best := make([]float64, n+1) // with a fetch at the end of slot b
+	before := make([]int, n+1)   // the fetch before it
 	for b := 1; b <= n; b++ {
 		best[b] = -1
-		cost := price.Look
+		cost := price.Fetch
 		for a := b - 1; a >= max(before[b-1], b-p.reach); a-- {
 			cost += p.costs(a, b-1-a, price.Loss)
 			if total := best[a] + cost; best[b] < 0 || total < best[b] {
@@ -109,15 +109,15 @@ func (p *planner) solve(price Price) plan {
 	}
 	var plan plan
 	for b := n; b > 0; b = before[b] {
-		p.look(&plan.outcome, before[b], b)
+		p.fetch(&plan.outcome, before[b], b)
 		plan.next = p.last.Add(time.Duration(b) * p.slot)
 	}
 	return plan
 }
 
-// look adds a look at the end of slot b, after one at the end of slot a.
-func (p *planner) look(o *outcome, a, b int) {
-	o.looks++
+// fetch adds a fetch at the end of slot b, after one at the end of slot a.
+func (p *planner) fetch(o *outcome, a, b int) {
+	o.fetches++
 	for s := a; s < b; s++ {
 		seen, waits, _ := p.becomes(s, b-1-s)
 		o.entries += p.entries[s]
@@ -126,11 +126,11 @@ func (p *planner) look(o *outcome, a, b int) {
 	}
 }
 
-// evenly is what becomes of the entries with a look each so many slots.
+// evenly is what becomes of the entries with a fetch each so many slots.
 func (p *planner) evenly(slots int) outcome {
 	var o outcome
 	for a := 0; a < len(p.entries); a += slots {
-		p.look(&o, a, min(a+slots, len(p.entries)))
+		p.fetch(&o, a, min(a+slots, len(p.entries)))
 	}
 	return o
 }

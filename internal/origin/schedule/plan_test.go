@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestPlanIsTheBest tries every set of looks.
+// TestPlanIsTheBest tries every set of fetches.
 func TestPlanIsTheBest(t *testing.T) {
 	var lives Residence
 	for i := range 500 {
@@ -28,9 +28,9 @@ func TestPlanIsTheBest(t *testing.T) {
 func planIsTheBest(t *testing.T, way string, price float64, leave func(*planner)) {
 	p := planner{last: monday, slot: time.Hour, entries: []float64{1, 0.2, 3, 0, 0, 2, 5, 0.1, 0.1, 4, 1, 1}}
 	leave(&p)
-	best, first, looks := math.Inf(1), 0, 0
+	best, first, fetches := math.Inf(1), 0, 0
 	for set := range 1 << 11 {
-		set |= 1 << 11 // the last slot always ends with a look
+		set |= 1 << 11 // the last slot always ends with a fetch
 		cost, from, n, begin := 0.0, 0, 0, 0
 		for b := 1; b <= 12; b++ {
 			if set&(1<<(b-1)) == 0 {
@@ -45,14 +45,14 @@ func planIsTheBest(t *testing.T, way string, price float64, leave func(*planner)
 			from, n = b, n+1
 		}
 		if cost < best-1e-9 {
-			best, first, looks = cost, begin, n
+			best, first, fetches = cost, begin, n
 		}
 	}
-	got := p.solve(Price{Look: price, Loss: 30})
-	if got.next != monday.Add(time.Duration(first)*time.Hour) || got.looks != float64(looks) {
-		t.Errorf("%s, price %v: %+v, want the first of %d after %d slots", way, price, got, looks, first)
+	got := p.solve(Price{Fetch: price, Loss: 30})
+	if got.next != monday.Add(time.Duration(first)*time.Hour) || got.fetches != float64(fetches) {
+		t.Errorf("%s, price %v: %+v, want the first of %d after %d slots", way, price, got, fetches, first)
 	}
-	if paid := got.looks*price + got.waits + 30*(got.entries-got.seen); math.Abs(paid-best) > 1e-6*best {
+	if paid := got.fetches*price + got.waits + 30*(got.entries-got.seen); math.Abs(paid-best) > 1e-6*best {
 		t.Errorf("%s, price %v: it comes to %v, want %v", way, price, paid, best)
 	}
 }
@@ -121,12 +121,12 @@ func TestPopulationTellsHours(t *testing.T) {
 	near(t, "a silent feed", population.hours(silent).over(monday, monday.Add(time.Hour)), 1, 1e-6)
 }
 
-// TestNextIsAfterTheBurst: one look a day is when the most have come, and entries
+// TestNextIsAfterTheBurst: one fetch a day is when the most have come, and entries
 // wait far less for it than in the mean.
 func TestNextIsAfterTheBurst(t *testing.T) {
 	r := bursts(rand.New(rand.NewPCG(1, 1)), 250, 6)
 	within := Bounds{Shortest: 5 * time.Minute, Longest: Horizon}
-	p := Price{Look: 144, Loss: 1000, Rates: &Prior{gathered: 0.27}}
+	p := Price{Fetch: 144, Loss: 1000, Rates: &Prior{gathered: 0.27}}
 	at := monday
 	for range 5 {
 		at = p.Next(r, Site{Window: 100}, at, within)

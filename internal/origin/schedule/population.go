@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// Bounds are of the intervals between looks.
+// Bounds are of the intervals between fetches.
 type Bounds struct {
 	Shortest, Longest time.Duration
-	Period            time.Duration // for which Uniform, MinDelay and MinMissing allot looks
+	Period            time.Duration // for which Uniform, MinDelay and MinMissing allot fetches
 }
 
 // Population counts feeds by what was seen of them, so that a price for very many is
@@ -22,7 +22,7 @@ type Population struct {
 	Gathered Gathered // of these feeds, or of some that are like them
 }
 
-// kind holds feeds that are looked at about as often: rates within a quarter of
+// kind holds feeds that are fetched about as often: rates within a quarter of
 // an octave, windows within half of one, seen for about as long.
 type kind struct{ rate, window, days int16 }
 

@@ -2,37 +2,37 @@ package schedule
 
 import "math"
 
-// Cheapest is the least price of a look. Where the budget gives more than that,
-// it is left: a look that saves one entry of fifty an hour's wait helps no
+// Cheapest is the least price of a fetch. Where the budget gives more than that,
+// it is left: a fetch that saves one entry of fifty an hour's wait helps no
 // reader, and costs the site as much as any.
 const Cheapest = 0.02
 
-const dearest = 1e7 // no look is worth it
+const dearest = 1e7 // no fetch is worth it
 
-// Price returns the price that spends so many looks an hour on the population, or
+// Price returns the price that spends so many fetches an hour on the population, or
 // comes nearest to that. What a lost entry counts for is chosen with it, so that
-// as large a part is missed of what MinMissing would miss with the same looks as
+// as large a part is missed of what MinMissing would miss with the same fetches as
 // entries wait of what they would with MinDelay: if it counted for less more
-// would be lost for the sake of delay, if for more looks would go where little is
+// would be lost for the sake of delay, if for more fetches would go where little is
 // published, and find entries late. It takes some tens of milliseconds, and more
 // where lives are known.
-func (c *Population) Price(looksAnHour float64, within Bounds) Price {
+func (c *Population) Price(fetchesAnHour float64, within Bounds) Price {
 	m := c.market(within)
-	spent := looksAnHour
-	if look, o := m.meets(looksAnHour, Horizon.Hours(), Price{}); look < Cheapest*1.001 {
-		spent = o.looks // the others get no more
+	spent := fetchesAnHour
+	if price, o := m.meets(fetchesAnHour, Horizon.Hours(), Price{}); price < Cheapest*1.001 {
+		spent = o.fetches // the others get no more
 	}
 	delay, missing := m.rival(MinDelay, spent), m.rival(MinMissing, spent)
-	// If a lost entry counted for less than an interval, nothing would be looked
-	// at; and who looks at all feeds so often gives none up.
-	least := m.feeds() / looksAnHour
+	// If a lost entry counted for less than an interval, nothing would be fetched
+	// at; and who fetches all feeds so often gives none up.
+	least := m.feeds() / fetchesAnHour
 	if within.Longest < Horizon {
 		least = within.Longest.Hours()
 	}
 	low, high := math.Log(least), math.Log(Horizon.Hours())
 	for range 12 {
 		middle := (low + high) / 2
-		_, ours := m.meets(looksAnHour, math.Exp(middle), Price{})
+		_, ours := m.meets(fetchesAnHour, math.Exp(middle), Price{})
 		if ours.missed()*delay.delay() < ours.delay()*missing.missed() {
 			high = middle
 		} else {
@@ -40,37 +40,37 @@ func (c *Population) Price(looksAnHour float64, within Bounds) Price {
 		}
 	}
 	loss := math.Exp((low + high) / 2)
-	look, _ := m.meets(looksAnHour, loss, Price{})
-	return Price{Look: look, Loss: loss, Rates: m.rates}
+	price, _ := m.meets(fetchesAnHour, loss, Price{})
+	return Price{Fetch: price, Loss: loss, Rates: m.rates}
 }
 
-// Reprice returns p for another number of looks, and other feeds: what a lost
+// Reprice returns p for another number of fetches, and other feeds: what a lost
 // entry counts for stays.
-func (c *Population) Reprice(p Price, looksAnHour float64, within Bounds) Price {
+func (c *Population) Reprice(p Price, fetchesAnHour float64, within Bounds) Price {
 	m := c.market(within)
-	p.Look, _ = m.meets(looksAnHour, p.Loss, p)
+	p.Fetch, _ = m.meets(fetchesAnHour, p.Loss, p)
 	p.Rates = m.rates
 	return p
 }
 
-// meets finds the price of a look that spends so many, and what becomes of the
+// meets finds the price of a fetch that spends so many, and what becomes of the
 // entries. Where many feeds are alike, no price may spend just so many: then it
 // is the dearer one, and the outcome of the two in turns.
-func (m *market) meets(looks, loss float64, near Price) (float64, outcome) {
+func (m *market) meets(fetches, loss float64, near Price) (float64, outcome) {
 	low, high, rounds := math.Log(Cheapest), math.Log(dearest), 20
-	if near.Look > 0 {
-		low, high, rounds = max(low, math.Log(near.Look/4)), math.Log(near.Look*4), 10
+	if near.Fetch > 0 {
+		low, high, rounds = max(low, math.Log(near.Fetch/4)), math.Log(near.Fetch*4), 10
 	}
 	var few, many outcome
 	for range rounds {
 		middle := (low + high) / 2
-		if o := m.at(Price{Look: math.Exp(middle), Loss: loss, Rates: m.rates}); o.looks > looks {
+		if o := m.at(Price{Fetch: math.Exp(middle), Loss: loss, Rates: m.rates}); o.fetches > fetches {
 			low, many = middle, o
 		} else {
 			high, few = middle, o
 		}
 	}
-	if part := (looks - few.looks) / (many.looks - few.looks); many.looks > 0 && part > 0 && few.entries > 0 {
+	if part := (fetches - few.fetches) / (many.fetches - few.fetches); many.fetches > 0 && part > 0 && few.entries > 0 {
 		few.seen += part * (many.seen - few.seen)
 		few.waits += part * (many.waits - few.waits)
 	}

@@ -24,20 +24,20 @@ func TestPriceMeetsTheBudget(t *testing.T) {
 			c.Add(100*s.perDay, 100, s.Window)
 		}
 		p := c.Price(float64(feeds)/2, within)
-		looks := 0.0
+		fetches := 0.0
 		for _, s := range all {
 			every := p.Interval(p.Rates.perDay(100*s.perDay, 100), s.Site)
-			looks += 1 / min(max(every, within.Shortest), within.Longest).Hours()
+			fetches += 1 / min(max(every, within.Shortest), within.Longest).Hours()
 		}
-		near(t, "looks an hour", looks, float64(feeds)/2, 0.05)
-		if again := c.Reprice(p, float64(feeds)/2, within); math.Abs(again.Look/p.Look-1) > 0.01 || again.Loss != p.Loss {
+		near(t, "fetches an hour", fetches, float64(feeds)/2, 0.05)
+		if again := c.Reprice(p, float64(feeds)/2, within); math.Abs(again.Fetch/p.Fetch-1) > 0.01 || again.Loss != p.Loss {
 			t.Errorf("the same again costs %+v, it was %+v", again, p)
 		}
 	}
 	var quiet Population
 	quiet.Add(1, 100, 10)
-	if p := quiet.Price(1, within); p.Look > Cheapest*1.001 {
-		t.Errorf("a look where nothing comes costs %v", p.Look)
+	if p := quiet.Price(1, within); p.Fetch > Cheapest*1.001 {
+		t.Errorf("a look where nothing comes costs %v", p.Fetch)
 	}
 }
 
@@ -60,14 +60,14 @@ func papers(feeds int) *Population {
 func TestPriceKeepsUpWithBothRules(t *testing.T) {
 	within := Bounds{Shortest: 5 * time.Minute, Longest: Horizon, Period: 21 * 24 * time.Hour}
 	m := papers(1000).market(within)
-	for looks, most := range map[float64]float64{1000: 1, 2000: 1, 3000: 1, 5000: 1.12, 7000: 1.05, 10000: 1.02, 20000: 1.02} {
-		anHour := looks / within.Period.Hours()
+	for fetches, most := range map[float64]float64{1000: 1, 2000: 1, 3000: 1, 5000: 1.12, 7000: 1.05, 10000: 1.02, 20000: 1.02} {
+		anHour := fetches / within.Period.Hours()
 		p := papers(1000).Price(anHour, within)
 		_, ours := m.meets(anHour, p.Loss, Price{})
 		missed := ours.missed() / m.rival(MinMissing, anHour).missed()
 		delay := ours.delay() / m.rival(MinDelay, anHour).delay()
 		if missed > most || delay > most {
-			t.Errorf("%v looks: %.3f of what MinMissing misses, %.3f of MinDelay's delay; at most %v", looks, missed, delay, most)
+			t.Errorf("%v fetches: %.3f of what MinMissing misses, %.3f of MinDelay's delay; at most %v", fetches, missed, delay, most)
 		}
 	}
 }
@@ -77,8 +77,8 @@ func TestPriceKeepsUpWithBothRules(t *testing.T) {
 func TestHoursKeepUpWithBothRules(t *testing.T) {
 	within := Bounds{Shortest: 5 * time.Minute, Longest: Horizon, Period: 21 * 24 * time.Hour}
 	even := papers(1000).market(within)
-	for _, looks := range []float64{1000, 2000, 3000, 5000, 7000, 10000, 20000} {
-		anHour := looks / within.Period.Hours()
+	for _, fetches := range []float64{1000, 2000, 3000, 5000, 7000, 10000, 20000} {
+		anHour := fetches / within.Period.Hours()
 		c := papers(1000)
 		c.Gathered = Gathered{27, 100, 10}
 		p, m := c.Price(anHour, within), c.market(within)
@@ -87,10 +87,10 @@ func TestHoursKeepUpWithBothRules(t *testing.T) {
 		missed := ours.missed() / rival.missed()
 		delay := ours.delay() / m.rival(MinDelay, anHour).delay()
 		if missed > 1 || delay > 1 {
-			t.Errorf("%v looks: %.3f of what MinMissing misses, %.3f of MinDelay's delay", looks, missed, delay)
+			t.Errorf("%v fetches: %.3f of what MinMissing misses, %.3f of MinDelay's delay", fetches, missed, delay)
 		}
 		if was := even.rival(MinMissing, anHour); rival.missed() < was.missed() {
-			t.Errorf("%v looks: MinMissing misses %v with hours, %v without", looks, rival.missed(), was.missed())
+			t.Errorf("%v fetches: MinMissing misses %v with hours, %v without", fetches, rival.missed(), was.missed())
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // What is believed of a feed before anything was seen of it: an entry in ten
-// days, held as firmly as a day's looking would.
+// days, held as firmly as a day's fetching would.
 const (
 	priorEntries = 0.1
 	priorDays    = 1.0
@@ -26,7 +26,7 @@ const (
 type Rhythm struct {
 	at      int64   // Unix seconds of the newest that was learned
 	entries float32 // seen, each worth half after memory
-	days    float32 // looked at, likewise
+	days    float32 // fetched, likewise
 	hours   [24]float32
 	week    [7]float32
 }

@@ -6,28 +6,28 @@ import (
 )
 
 // Horizon is the longest that a feed is left alone. An interval so long means
-// that no look at the feed is worth its price.
+// that no fetch of the feed is worth its price.
 const Horizon = 90 * 24 * time.Hour
 
 // Price is what expected loss goes by, the same for all feeds that share a
 // budget. Both are in hours that an entry waits.
 //
 // The model: entries come by a Poisson process of the feed's Rhythm. Each that
-// is seen costs the hours that it waited, each that is gone before a look costs
-// Loss. If C(t) is what a feed has cost when it was not looked at for t, the
-// best t for a look at the price p is where t C'(t) - C(t) = p (renewal reward:
+// is seen costs the hours that it waited, each that is gone before a fetch costs
+// Loss. If C(t) is what a feed has cost when it was not fetched for t, the
+// best t for a fetch of the price p is where t C'(t) - C(t) = p (renewal reward:
 // the derivative of (C(t)+p)/t is zero). For an even rate and a wide window that
-// is rate t^2/2 = p, the square root rule of MinDelay; for so few looks that
+// is rate t^2/2 = p, the square root rule of MinDelay; for so few fetches that
 // every window overflows it is window * Loss = p, the greedy of MinMissing.
-// Between the two it weighs one against the other. Whose look is not worth p
+// Between the two it weighs one against the other. Whose fetch is not worth p
 // after Loss hours is given up: its entries would wait longer than lost ones
 // count for.
 type Price struct {
-	Look, Loss float64
-	Rates      *Prior // what the population says of feeds' rates; nil: nothing
+	Fetch, Loss float64
+	Rates       *Prior // what the population says of feeds' rates; nil: nothing
 }
 
-// Site is what a look's value hangs on beside the Rhythm.
+// Site is what a fetch's value hangs on beside the Rhythm.
 type Site struct {
 	Window    int        // entries that the document holds
 	Residence *Residence // how long entries stay; nil, or too few: as the window says
@@ -43,7 +43,7 @@ const jitterRange = 0.1
 
 func jittered(loss, jitter float64) float64 { return loss * math.Exp(jitterRange*(jitter-0.5)) }
 
-// Due returns when a look at a feed that was looked at at last is worth the
+// Due returns when a fetch of a feed that was fetched at last is worth the
 // price. It is no later than Horizon after that.
 func (p Price) Due(r *Rhythm, site Site, last time.Time) time.Time {
 	perDay, loss := p.Rates.PerDay(r), jittered(p.Loss, site.Jitter)
@@ -55,9 +55,9 @@ func (p Price) Due(r *Rhythm, site Site, last time.Time) time.Time {
 		next := t.Truncate(step).Add(step)
 		was := s.worth(loss)
 		s.pass(next.Sub(t).Hours(), perDay/24*hours.over(t, next))
-		if now := s.worth(loss); now >= p.Look {
+		if now := s.worth(loss); now >= p.Fetch {
 			// It grows like the square of time.
-			part := (math.Sqrt(p.Look) - math.Sqrt(was)) / (math.Sqrt(now) - math.Sqrt(was))
+			part := (math.Sqrt(p.Fetch) - math.Sqrt(was)) / (math.Sqrt(now) - math.Sqrt(was))
 			return t.Add(time.Duration(min(1, max(0, part)) * float64(next.Sub(t))))
 		}
 		if t = next; t.Sub(last) >= Horizon {
@@ -73,7 +73,7 @@ func (p Price) Interval(perDay float64, site Site) time.Duration {
 	for range 20 {
 		middle := (low + high) / 2
 		even := stretch{window: site.Window, hours: middle, entries: middle * perDay / 24}
-		if even.worth(loss) < p.Look {
+		if even.worth(loss) < p.Fetch {
 			low = middle
 		} else {
 			high = middle
@@ -82,7 +82,7 @@ func (p Price) Interval(perDay float64, site Site) time.Duration {
 	return time.Duration(high * float64(time.Hour))
 }
 
-// stretch is the time since a look, in hours.
+// stretch is the time since a fetch, in hours.
 type stretch struct {
 	window  int
 	hours   float64
@@ -94,7 +94,7 @@ func (s *stretch) pass(hours, rate float64) {
 	s.hours += hours
 }
 
-// worth is t C'(t) - C(t), for the mean rate since the look. It never falls, and
+// worth is t C'(t) - C(t), for the mean rate since the fetch. It never falls, and
 // grows no more when entries have waited for loss hours.
 func (s *stretch) worth(loss float64) float64 {
 	hours, entries := s.hours, s.entries
@@ -107,7 +107,7 @@ func (s *stretch) worth(loss float64) float64 {
 	return overflow(entries, s.window).worth(hours, entries, loss)
 }
 
-// overflowed is what becomes of a Poisson number of entries until a look.
+// overflowed is what becomes of a Poisson number of entries until a fetch.
 type overflowed struct {
 	full  float64 // the probability that the window is full, so that the next that comes pushes one out
 	lost  float64 // entries pushed out, in the mean

@@ -28,16 +28,16 @@ func near(t *testing.T, what string, got, want, within float64) {
 }
 
 // TestIntervalIsBothRules: the square root of the rate where the window is wide,
-// a window full where looks are few.
+// a window full where fetches are few.
 func TestIntervalIsBothRules(t *testing.T) {
-	v := Price{Look: 50, Loss: 1e4}
+	v := Price{Fetch: 50, Loss: 1e4}
 	for _, perDay := range []float64{1, 4, 16, 64} {
-		near(t, "square root", v.Interval(perDay, Site{Window: 5000, Jitter: 0.5}).Hours(), math.Sqrt(2*v.Look/(perDay/24)), 0.01)
+		near(t, "square root", v.Interval(perDay, Site{Window: 5000, Jitter: 0.5}).Hours(), math.Sqrt(2*v.Fetch/(perDay/24)), 0.01)
 	}
 	at := func(window int, price float64) time.Duration {
-		return Price{Look: price, Loss: 100}.Interval(240, Site{Window: window, Jitter: 0.5})
+		return Price{Fetch: price, Loss: 100}.Interval(240, Site{Window: window, Jitter: 0.5})
 	}
-	// A look saves a window full at most.
+	// A fetch saves a window full at most.
 	if got := at(10, 10*100); got != Horizon {
 		t.Errorf("a window that is not worth its price is looked at after %s", got)
 	}
@@ -52,7 +52,7 @@ func TestIntervalIsBothRules(t *testing.T) {
 func TestDueIsTheIntervalOfAnEvenFeed(t *testing.T) {
 	for _, perDay := range []float64{0.2, 1, 5, 24, 100} {
 		for _, price := range []float64{0.5, 5, 50, 500} {
-			v, site := Price{Look: price, Loss: 200}, Site{Window: 15}
+			v, site := Price{Fetch: price, Loss: 200}, Site{Window: 15}
 			want := v.Interval(perDay, site)
 			near(t, "due", v.Due(steady(perDay), site, monday).Sub(monday).Hours(), want.Hours(), 0.1)
 		}
@@ -67,7 +67,7 @@ func TestDueGoesByTheHours(t *testing.T) {
 	for h := 8; h < 16; h++ {
 		r.hours[h] = r.entries / 8
 	}
-	v, site := Price{Look: 5, Loss: 1000}, Site{Window: 1000}
+	v, site := Price{Fetch: 5, Loss: 1000}, Site{Window: 1000}
 	work, night := monday.Add(8*time.Hour), monday.Add(17*time.Hour)
 	if busy, quiet := v.Due(r, site, work).Sub(work), v.Due(r, site, night).Sub(night); busy*3 > quiet || quiet > 17*time.Hour {
 		t.Errorf("due after %s in working hours, after %s at night", busy, quiet)
@@ -116,7 +116,7 @@ func TestOverflow(t *testing.T) {
 					want.full += p
 					want.lost += p * float64(n-window)
 				}
-				// Of n that came evenly before the look, the k-th last waits k gaps of n+1.
+				// Of n that came evenly before the fetch, the k-th last waits k gaps of n+1.
 				for k := 1; k <= min(n, window); k++ {
 					want.waits += p * mean * float64(k) / float64(n+1)
 				}
@@ -145,7 +145,7 @@ func TestWorthIsTheDerivative(t *testing.T) {
 	near(t, "worth of what waits longer than lost entries count for", after.worth(loss), at.worth(loss), 1e-9)
 }
 
-func TestLives(t *testing.T) {
+func TestResidenceIsLearned(t *testing.T) {
 	var l Residence
 	if l.Known() || (*Residence)(nil).Known() {
 		t.Error("something is known of nothing")

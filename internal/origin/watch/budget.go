@@ -14,14 +14,14 @@ import (
 	"github.com/feedring/feedring/internal/origin/schedule"
 )
 
-// Rule is how a budget of looks is spread over feeds. All rules spend the same.
+// Rule is how a budget of fetches is spread over feeds. All rules spend the same.
 type Rule string
 
 // The rules.
 const (
 	Uniform      Rule = "uniform"       // each feed alike
 	MinDelay     Rule = "min-delay"     // by the square root of the rate (Sia and Cho)
-	MinMissing   Rule = "min-missing"   // where a look takes the most entries (Han, Lee, Kim)
+	MinMissing   Rule = "min-missing"   // where a fetch takes the most entries (Han, Lee, Kim)
 	FeedEx       Rule = "feedex"        // halve the interval where much of a document is new, double it where little is
 	ExpectedLoss Rule = "expected-loss" // where entries are most likely to be missed, or to wait
 )
@@ -35,17 +35,17 @@ func ParseRule(s string) (Rule, bool) {
 }
 
 const (
-	// MeanInterval is the usual budget: a look an hour at each feed, in the mean.
+	// MeanInterval is the usual budget: a fetch an hour of each feed, in the mean.
 	MeanInterval = time.Hour
 
 	minInterval = between // HostPolicy allows no less
 	maxInterval = daily
 
-	planEvery = time.Hour // what was learned since moves looks
+	planEvery = time.Hour // what was learned since moves fetches
 	allotFor  = 24 * time.Hour
 )
 
-// Budget looks at feeds by a rule, as often as its budget gives for all of them
+// Budget fetches feeds by a rule, as often as its budget gives for all of them
 // together. What it needs of each feed is in memory, some 45 bytes and the
 // address, and another 250 of those that publish much; what it learned of each is
 // in its fetch.State.
@@ -59,8 +59,8 @@ type Budget struct {
 	lived   map[string]*lived // of those that publish much
 	planned time.Time
 	price   schedule.Price
-	hours   schedule.Gathered // of the feeds that were looked at last
-	changed int               // feeds that came, went, or were looked at for the first time since
+	hours   schedule.Gathered // of the feeds that were fetched last
+	changed int               // feeds that came, went, or were fetched for the first time since
 	target  float64           // FeedEx: the share of news that an interval is kept at
 }
 
@@ -68,23 +68,23 @@ type Budget struct {
 type demand struct {
 	url           string
 	entries, days float32 // seen, as schedule.Rhythm counts
-	every         float32 // hours between looks: what the rule gave
+	every         float32 // hours between fetches: what the rule gave
 	window        uint16
-	looked        bool
+	fetched       bool
 	lives         bool // of its entries are known: it is among lived
 }
 
 // perDay is the rate, for rules that go by each feed alone.
 func (d *demand) perDay() float64 { return schedule.PerDay(float64(d.entries), float64(d.days)) }
 
-// lived is of a feed that publishes much: what a plan of its looks needs.
+// lived is of a feed that publishes much: what a plan of its fetches needs.
 type lived struct {
 	rhythm schedule.Rhythm
 	site   schedule.Site
 }
 
-// NewBudget returns the policy that looks at each feed once a mean interval, in
-// the mean over all; source spreads the looks and is used by nobody else.
+// NewBudget returns the policy that fetches each feed once a mean interval, in
+// the mean over all; source spreads the fetches and is used by nobody else.
 func NewBudget(rule Rule, mean time.Duration, source rand.Source) *Budget {
 	return &Budget{
 		rule: rule, mean: mean, rand: rand.New(source), target: 0.1,
@@ -106,7 +106,7 @@ func (b *Budget) Next(s *fetch.State, o fetch.Outcome, now time.Time) (time.Time
 	return now.Add(b.jitter(wait)), inHours(d.every)
 }
 
-// account takes in what a look taught, and plans anew where enough did.
+// account takes in what a fetch taught, and plans anew where enough did.
 func (b *Budget) account(s *fetch.State, o *fetch.Outcome, now time.Time) (demand, schedule.Price) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -132,10 +132,10 @@ func (b *Budget) take(s *fetch.State) *demand {
 			d.every = float32(min(max(s.Interval, minInterval), maxInterval).Hours())
 		}
 	}
-	if !known || !d.looked && s.Looked() {
+	if !known || !d.fetched && s.Fetched() {
 		b.changed++
 	}
-	d.looked = s.Looked()
+	d.fetched = s.Fetched()
 	entries, days := s.Rhythm().Seen()
 	site := s.Site()
 	d.entries, d.days, d.window = float32(entries), float32(days), uint16(site.Window)
@@ -165,21 +165,21 @@ func (b *Budget) Resume(s *fetch.State, now time.Time) time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.take(s)
-	if s.NextLook.After(now) {
-		return s.NextLook
+	if s.NextFetch.After(now) {
+		return s.NextFetch
 	}
 	spread := max(resumeSpread, time.Duration(b.feeds.Len())*resumeEach)
 	return now.Add(time.Duration(b.rand.Int64N(int64(spread))))
 }
 
-// due is by expected loss: when a look is worth the price, by the hour and the
+// due is by expected loss: when a fetch is worth the price, by the hour and the
 // weekday, and by a plan where much is known.
 func (b *Budget) due(s *fetch.State, p schedule.Price, now time.Time) time.Time {
 	return p.Next(s.Rhythm(), s.Site(), now, schedule.Bounds{Shortest: minInterval, Longest: maxInterval})
 }
 
 // adapt is FeedEx's rule (section 3.3), by the reasoning that goes before it: as
-// it is printed it looks more often where little is new.
+// it is printed it fetches more often where little is new.
 func (b *Budget) adapt(d demand, o *fetch.Outcome) float32 {
 	every := d.every * 2
 	if float64(o.New) >= b.target*float64(d.window) && o.New > 0 {
@@ -211,7 +211,7 @@ func (b *Budget) plan() {
 	}
 }
 
-// allot gives each feed its looks of a day.
+// allot gives each feed its fetches of a day.
 func (b *Budget) allot(rule func([]schedule.Demand, int) []int) {
 	feeds := slices.Collect(b.feeds.All())
 	sort.Slice(feeds, func(i, j int) bool { return feeds[i].url < feeds[j].url }) // what goes to the first of equals stays with it
@@ -219,17 +219,17 @@ func (b *Budget) allot(rule func([]schedule.Demand, int) []int) {
 	for _, d := range feeds {
 		demands = append(demands, schedule.Demand{Rate: d.perDay() * allotFor.Hours() / 24, Window: int(d.window)})
 	}
-	looks := rule(demands, int(math.Round(float64(len(feeds))*float64(allotFor)/float64(b.mean))))
+	fetches := rule(demands, int(math.Round(float64(len(feeds))*float64(allotFor)/float64(b.mean))))
 	for i, d := range feeds {
 		every := maxInterval
-		if looks[i] > 0 {
-			every = min(max(allotFor/time.Duration(looks[i]), minInterval), maxInterval)
+		if fetches[i] > 0 {
+			every = min(max(allotFor/time.Duration(fetches[i]), minInterval), maxInterval)
 		}
 		d.every = float32(every.Hours())
 	}
 }
 
-// plansPrice finds what a look costs, and what a lost entry counts for.
+// plansPrice finds what a fetch costs, and what a lost entry counts for.
 func (b *Budget) plansPrice() {
 	var population schedule.Population
 	for d := range b.feeds.All() {
@@ -240,10 +240,10 @@ func (b *Budget) plansPrice() {
 	for _, url := range slices.Sorted(maps.Keys(b.lived)) { // some stand for all
 		population.AddLived(&b.lived[url].rhythm, b.lived[url].site)
 	}
-	looks := float64(b.feeds.Len()) / b.mean.Hours()
+	fetches := float64(b.feeds.Len()) / b.mean.Hours()
 	b.hours.Fade(2 * b.feeds.Len())
 	population.Gathered = b.hours
-	b.price = population.Price(looks, schedule.Bounds{Shortest: minInterval, Longest: maxInterval, Period: allotFor})
+	b.price = population.Price(fetches, schedule.Bounds{Shortest: minInterval, Longest: maxInterval, Period: allotFor})
 }
 
 // plansTarget moves FeedEx's target so that the intervals, which follow it,

@@ -27,8 +27,8 @@ func TestBudgetIsKept(t *testing.T) {
 	}
 }
 
-// TestExpectedLossIsWhereNewsIs: the busiest are looked at most, all are once a
-// day, and more is learned with fewer looks than by looking at all alike.
+// TestExpectedLossIsWhereNewsIs: the busiest are fetched most, all are once a
+// day, and more is learned with fewer fetches than by fetching all alike.
 func TestExpectedLossIsWhereNewsIs(t *testing.T) {
 	const feeds, days = 28, 8
 	mean := 4 * time.Hour

@@ -35,7 +35,7 @@ func TestBudgetWaitsAfterFailures(t *testing.T) {
 	if got := wait(fetch.Outcome{Err: failure.New(failure.KindSlow, "x")}); !near(got, lastRetry) {
 		t.Errorf("many failures: %v", got)
 	}
-	if got := b.Resume(&fetch.State{NextLook: start.Add(-time.Hour)}, start).Sub(start); got < 0 || got > resumeSpread {
+	if got := b.Resume(&fetch.State{NextFetch: start.Add(-time.Hour)}, start).Sub(start); got < 0 || got > resumeSpread {
 		t.Errorf("resume: %v", got)
 	}
 }

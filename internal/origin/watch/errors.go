@@ -17,13 +17,13 @@ func asError(err error, url string) *fetch.Error {
 	return &fetch.Error{Kind: failure.KindNetwork, URL: url, Detail: err.Error(), Err: err}
 }
 
-// Told is an error of Handler.Changed that is no feed's own, and that the log is
+// ReportedError is an error of Handler.Changed that is no feed's own, and that the log is
 // told of where it arises: a full disk would be told once for each feed. The origin
-// did not fail, so its feed is looked at as often as before: see Watcher.Resume.
-type Told struct{ Err error }
+// did not fail, so its feed is fetched as often as before: see Watcher.Resume.
+type ReportedError struct{ Err error }
 
 // Error returns the text of what lies below.
-func (t Told) Error() string { return t.Err.Error() }
+func (t ReportedError) Error() string { return t.Err.Error() }
 
 // Unwrap returns what lies below.
-func (t Told) Unwrap() error { return t.Err }
+func (t ReportedError) Unwrap() error { return t.Err }

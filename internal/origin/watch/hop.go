@@ -9,22 +9,22 @@ import (
 	"github.com/feedring/feedring/internal/safehttp"
 )
 
-// A redirect to another host is a request there like any other: the look leaves the
+// A redirect to another host is a request there like any other: the fetch leaves the
 // host that it asked, and waits for its turn at the next, before all that is due
-// there. It waits at no two hosts at once, so no two looks wait for each other.
+// there. It waits at no two hosts at once, so no two fetches wait for each other.
 const (
 	hopPatience = 30 * time.Second // after which a redirect is not followed
-	mostHops    = 8                // that wait at one host: more would leave no place for other looks
+	mostHops    = 8                // that wait at one host: more would leave no place for other fetches
 )
 
 // following returns a context in which redirects wait for the turn of the host that
 // they lead to. A request ends with a *fetch.HeldError where that asked to be left alone.
-func (w *Watcher) following(ctx context.Context, f *watched, l *look) context.Context {
+func (w *Watcher) following(ctx context.Context, f *watched, l *fetching) context.Context {
 	return safehttp.Onward(ctx, func(host string) error { return w.moveOn(ctx, f, l, host) })
 }
 
-// moveOn takes a look at f to another host.
-func (w *Watcher) moveOn(ctx context.Context, f *watched, l *look, to string) error {
+// moveOn takes a fetch of f to another host.
+func (w *Watcher) moveOn(ctx context.Context, f *watched, l *fetching, to string) error {
 	v, err := w.depart(f, l, to)
 	if v == nil {
 		return err
@@ -38,9 +38,9 @@ func (w *Watcher) moveOn(ctx context.Context, f *watched, l *look, to string) er
 	return nil
 }
 
-// depart leaves a look's host, and returns who waits for it at the next one; nil: it
+// depart leaves a fetch's host, and returns who waits for it at the next one; nil: it
 // may go on without, or not at all.
-func (w *Watcher) depart(f *watched, l *look, to string) (*watched, error) {
+func (w *Watcher) depart(f *watched, l *fetching, to string) (*watched, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now, from := time.Now(), f.host()
@@ -66,8 +66,8 @@ func (w *Watcher) depart(f *watched, l *look, to string) (*watched, error) {
 	return v, nil
 }
 
-// arrive counts a look where it has a place now.
-func (w *Watcher) arrive(f *watched, l *look) {
+// arrive counts a fetch where it has a place now.
+func (w *Watcher) arrive(f *watched, l *fetching) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if l.at = w.hosts[f.host()]; l.slow {
@@ -75,8 +75,8 @@ func (w *Watcher) arrive(f *watched, l *look) {
 	}
 }
 
-// leave gives a look's place at a host back, and reports whether it had one.
-func (l *look) leave() (there bool) {
+// leave gives a fetch's place at a host back, and reports whether it had one.
+func (l *fetching) leave() (there bool) {
 	if l.at == nil {
 		return false
 	}

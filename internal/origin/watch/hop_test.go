@@ -62,7 +62,7 @@ func to(host string) func(http.ResponseWriter, *http.Request) {
 	}
 }
 
-// A redirect waits for the turn of the host that it leads to, beside looks there.
+// A redirect waits for the turn of the host that it leads to, beside fetches there.
 func TestRedirectsKeepToTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &sights{fakeOrigins: fakeOrigins{takes: 300 * time.Millisecond, answer: to("b.example")}}
@@ -133,7 +133,7 @@ func TestRedirectsToEachOther(t *testing.T) {
 }
 
 // Where very many redirects lead to one host, those that do not come to their turn
-// fail, and other hosts are looked at meanwhile.
+// fail, and other hosts are fetched meanwhile.
 func TestTooManyRedirects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &sights{fakeOrigins: fakeOrigins{takes: 9 * time.Second, answer: to("b.example")}}

@@ -13,12 +13,12 @@ import (
 // for a while after each. At a host that is no stranger's a feed that hangs must
 // not hold back the others beside it, of which there may be hundreds.
 const (
-	pause      = time.Second     // between a look at a stranger's host and the next
-	patience   = 2 * time.Second // after which a look without an end counts as slow
-	mostAtHost = 3               // looks at once, all but one of them slow
+	pause      = time.Second     // between a fetch of a stranger's host and the next
+	patience   = 2 * time.Second // after which a fetch without an end counts as slow
+	mostAtHost = 3               // fetches at once, all but one of them slow
 )
 
-// host is where looks are under way, or wait for the end of others.
+// host is where fetches are under way, or wait for the end of others.
 type host struct {
 	running int
 	slow    int   // of running, those that began longer than patience ago
@@ -29,7 +29,7 @@ type host struct {
 	held      time.Time   // it is left alone until then, as it asked; zero: it did not
 	openEnded bool        // of held: it did not say until when
 	rests     time.Time   // strangers' feeds are not asked for before
-	heard     time.Time   // nor those that were looked at before, unless somebody asks: see ApplyPeerHints
+	heard     time.Time   // nor those that were fetched before, unless somebody asks: see ApplyPeerHints
 	timer     *time.Timer // until the next of these is over; nil: none was set
 }
 
@@ -149,9 +149,9 @@ func (w *Watcher) wakeAt(name string, h *host) {
 	})
 }
 
-// takes reports whether a look at f may begin now. At a host that is no
+// takes reports whether a fetch of f may begin now. At a host that is no
 // stranger's, what failed the last time begins beside nothing: it may hang again;
-// and a feed is looked at once, whatever was said of others.
+// and a feed is fetched once, whatever was said of others.
 func (h *host) takes(f *watched, now time.Time) bool {
 	switch {
 	case now.Before(h.held) && !(f.ours && f.fresh) || !f.ours && now.Before(h.rests):
@@ -169,7 +169,7 @@ func (h *host) takes(f *watched, now time.Time) bool {
 }
 
 // The turn of a feed that is due, beside others that are: one that is asked for
-// comes first, then those never looked at, and those that failed come last.
+// comes first, then those never fetched, and those that failed come last.
 // These are times and not ranks, so that nothing waits for ever.
 const (
 	newcomers = 24 * time.Hour
@@ -190,21 +190,21 @@ func (f *watched) turn() int64 {
 	return f.due
 }
 
-// Wait is what a look that was asked for waits for.
+// Wait is what a fetch that was asked for waits for.
 type Wait struct {
-	Since time.Time        // when the look under way began; zero: none is
+	Since time.Time        // when the fetch under way began; zero: none is
 	Host  string           // of the feed
 	Held  *fetch.HeldError // the host is left alone; nil: it may be asked
-	Ahead int              // other looks under way there
+	Ahead int              // other fetches under way there
 }
 
-// Waits tells what a look at a feed waits for now; false: the feed is not
+// Waits tells what a fetch of a feed waits for now; false: the feed is not
 // watched, or nothing is asked of it.
 func (w *Watcher) Waits(feedURL string) (Wait, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	f := w.feeds.Get(feedURL)
-	if f == nil || f.now().asked == nil && f.now().look == nil {
+	if f == nil || f.now().asked == nil && f.now().fetching == nil {
 		return Wait{}, false
 	}
 	wait := Wait{Host: f.host()}
@@ -214,9 +214,9 @@ func (w *Watcher) Waits(feedURL string) (Wait, bool) {
 			wait.Held = &fetch.HeldError{Host: wait.Host, Until: h.held, OpenEnded: h.openEnded}
 		}
 	}
-	if look := f.now().look; look != nil {
-		wait.Since = look.began
-		if look.at != nil {
+	if l := f.now().fetching; l != nil {
+		wait.Since = l.began
+		if l.at != nil {
 			wait.Ahead--
 		}
 	}

@@ -101,9 +101,9 @@ func TestFailingFeedsComeLast(t *testing.T) {
 		}
 		past := time.Now().Add(-time.Hour)
 		for i := range 6 {
-			w.Add(at(fmt.Sprint("/", i)), fetch.State{LastLook: past, NextLook: past, Failures: 1, Interval: time.Minute})
+			w.Add(at(fmt.Sprint("/", i)), fetch.State{LastFetch: past, NextFetch: past, Failures: 1, Interval: time.Minute})
 		}
-		w.Add(at("/well"), fetch.State{LastLook: past, LastSuccess: past, NextLook: past, Interval: time.Minute})
+		w.Add(at("/well"), fetch.State{LastFetch: past, LastSuccess: past, NextFetch: past, Interval: time.Minute})
 		runs(t, w)
 		synctest.Wait()
 		if _, ok := s.first("/well"); !ok {
@@ -144,7 +144,7 @@ func TestAskedForComesFirst(t *testing.T) {
 		}
 		time.Sleep(25 * time.Second) // three hang, 97 wait
 		asked := time.Now()
-		done, err := w.Look(at("/well"))
+		done, err := w.Fetch(at("/well"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,7 +181,7 @@ func TestHangingHostsLeaveRoom(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		asked := time.Now()
-		done, err := w.Look("http://b.example/well")
+		done, err := w.Fetch("http://b.example/well")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -237,7 +237,7 @@ func TestRemovedFeedHadTheNextPlace(t *testing.T) {
 		runs(t, w)
 		past := time.Now().Add(-time.Hour)
 		for i := 1; i <= 3; i++ {
-			w.Add(at(fmt.Sprint("/", i)), fetch.State{LastLook: past, LastSuccess: past, NextLook: past, Interval: time.Hour})
+			w.Add(at(fmt.Sprint("/", i)), fetch.State{LastFetch: past, LastSuccess: past, NextFetch: past, Interval: time.Hour})
 			synctest.Wait()
 		}
 		w.Add("http://b.example/0", fetch.State{})

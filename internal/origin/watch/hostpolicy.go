@@ -12,7 +12,7 @@ import (
 // says which time is best, and may forget all that is said here: its times are
 // held to it.
 type HostPolicy struct {
-	// Between is the least time between two looks at a stranger's origin; 0: an
+	// Between is the least time between two fetches of a stranger's origin; 0: an
 	// hour. Whoever sets it less knows the origins.
 	Between time.Duration
 
@@ -32,24 +32,24 @@ type Origins interface {
 	// asked for it.
 	Local(feedURL string) bool
 
-	// Part is what of its host's time a feed of a stranger's may be looked at in.
+	// Part is what of its host's time a feed of a stranger's may be fetched in.
 	Part(feedURL string) Part
 }
 
 const (
-	between = time.Hour // two looks at a stranger's origin
+	between = time.Hour // two fetches of a stranger's origin
 
 	// A stranger's origin that was not reached at all has not been bothered, so it
 	// is tried again soon; one that has no such feed will hardly have it in an hour.
 	firstUnreached = time.Minute
 	firstNotFound  = 4 * time.Hour
-	daily          = 24 * time.Hour // a feed that fails is looked at all the same
+	daily          = 24 * time.Hour // a feed that fails is fetched all the same
 
 	// heldOpenEnded is how long a host is left alone that asks for fewer requests
 	// and says not until when.
 	heldOpenEnded = 15 * time.Minute
 
-	// spreadMost is how far looks are spread after the moment from which they may
+	// spreadMost is how far fetches are spread after the moment from which they may
 	// be, so that not all come at once when a document grows stale.
 	spreadMost = 10 * time.Minute
 )
@@ -67,8 +67,8 @@ func (m HostPolicy) local(feedURL string) bool {
 	return m.Origins != nil && m.Origins.Local(feedURL)
 }
 
-// Plan writes down when s is looked at again: when p would like to, and never
-// before it may be. s is the state after the look.
+// Plan writes down when s is fetched again: when p would like to, and never
+// before it may be. s is the state after the fetch.
 func (m HostPolicy) Plan(p Policy, s *fetch.State, o fetch.Outcome, now time.Time) {
 	at, interval := p.Next(s, o, now)
 	s.Interval = interval
@@ -76,20 +76,20 @@ func (m HostPolicy) Plan(p Policy, s *fetch.State, o fetch.Outcome, now time.Tim
 	asked := s.NotBefore
 	hold(s, o, now)
 	if s.Gone {
-		s.NextLook = time.Time{}
+		s.NextFetch = time.Time{}
 		p.Forget(s.URL)
 		return
 	}
 	if m.ours(s.URL) {
-		s.NextLook = laterOf(at, s.NotBefore)
+		s.NextFetch = laterOf(at, s.NotBefore)
 		return
 	}
-	if o.Err != nil { // of a look that somebody asked for: what the last document asked for holds
+	if o.Err != nil { // of a fetch that somebody asked for: what the last document asked for holds
 		s.NotBefore = laterOf(s.NotBefore, asked)
 	} else {
 		s.NotBefore = laterOf(laterOf(s.NotBefore, now.Add(o.Hints.MaxAge)), s.Calendar.Stale(now))
 	}
-	s.NextLook = m.within(at, m.earliest(s, o, now), s, now)
+	s.NextFetch = m.within(at, m.earliest(s, o, now), s, now)
 }
 
 // earliest is when a stranger's origin may be asked again.
@@ -129,16 +129,16 @@ func (m HostPolicy) within(at, earliest time.Time, s *fetch.State, now time.Time
 	return at
 }
 
-// resume is when a feed is looked at that was looked at by an earlier process.
+// resume is when a feed is fetched that was fetched by an earlier process.
 // A clock that was wrong when the state was saved must not end a feed.
 func (m HostPolicy) resume(p Policy, s *fetch.State, now time.Time) time.Time {
 	at := laterOf(p.Resume(s, now), s.NotBefore)
 	if s.Refused {
 		at = m.again(s, now.Add(jitter(s.URL, now, resumeSpread)))
 	} else if !m.ours(s.URL) {
-		at = laterOf(at, s.LastLook.Add(m.rest(s)))
+		at = laterOf(at, s.LastFetch.Add(m.rest(s)))
 		if s.Failures > 0 {
-			at = laterOf(at, s.NextLook)
+			at = laterOf(at, s.NextFetch)
 		}
 	}
 	if last := now.Add(max(fetch.MaxHint, s.Interval, m.Between) + s.Calendar.Longest() + spreadMost); at.After(last) {
@@ -147,13 +147,13 @@ func (m HostPolicy) resume(p Policy, s *fetch.State, now time.Time) time.Time {
 	return at
 }
 
-// rest is how long a stranger's origin is left alone after the look that s was
+// rest is how long a stranger's origin is left alone after the fetch that s was
 // left by: one that was not reached was planned to be tried again sooner.
 func (m HostPolicy) rest(s *fetch.State) time.Duration {
 	if s.Failures == 0 {
 		return m.between()
 	}
-	return min(m.between(), max(firstUnreached, s.NextLook.Sub(s.LastLook)))
+	return min(m.between(), max(firstUnreached, s.NextFetch.Sub(s.LastFetch)))
 }
 
 // hold writes down until when the origin asks to be left alone.
@@ -182,7 +182,7 @@ func held(o fetch.Outcome) string {
 }
 
 // jitter is a time up to d, and spreadMost, that is another for each feed and
-// look.
+// fetch.
 func jitter(url string, now time.Time, d time.Duration) time.Duration {
 	d = min(d, spreadMost)
 	if d <= 0 {

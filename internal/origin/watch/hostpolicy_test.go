@@ -10,7 +10,7 @@ import (
 	"github.com/feedring/feedring/internal/origin/fetch"
 )
 
-// eager is a policy that would look at once.
+// eager is a policy that would fetch at once.
 type eager struct{}
 
 func (eager) Next(_ *fetch.State, _ fetch.Outcome, now time.Time) (time.Time, time.Duration) {
@@ -20,7 +20,7 @@ func (eager) Forget(string) {}
 
 func (eager) Resume(_ *fetch.State, now time.Time) time.Time { return now }
 
-// lazy would look in a year.
+// lazy would fetch in a year.
 type lazy struct{ eager }
 
 func (lazy) Next(_ *fetch.State, _ fetch.Outcome, now time.Time) (time.Time, time.Duration) {
@@ -75,10 +75,10 @@ func TestHostPolicy(t *testing.T) {
 	} {
 		s := fetch.State{URL: "http://a.example/" + name, Failures: c.failures, Calendar: calendar(c.calendar)}
 		c.m.Plan(c.p, &s, c.o, start)
-		if wait := s.NextLook.Sub(start); wait < c.from || wait > c.to {
+		if wait := s.NextFetch.Sub(start); wait < c.from || wait > c.to {
 			t.Errorf("%s: after %v, want %v to %v", name, wait, c.from, c.to)
 		}
-		s.LastLook = start
+		s.LastFetch = start
 		if at := c.m.resume(c.p, &s, start.Add(time.Second)); at.Before(s.NotBefore) {
 			t.Errorf("%s: resumed at %v, before %v", name, at, s.NotBefore)
 		}
@@ -116,7 +116,7 @@ func everyHour() (all [24]bool) {
 func TestGoneEnds(t *testing.T) {
 	s := fetch.State{URL: "http://a.example/", Failures: 1}
 	HostPolicy{}.Plan(eager{}, &s, fetch.Outcome{Err: failure.New(failure.KindGone, "x")}, start)
-	if !s.Gone || !s.NextLook.IsZero() {
+	if !s.Gone || !s.NextFetch.IsZero() {
 		t.Errorf("410: %+v", s)
 	}
 	HostPolicy{}.Plan(eager{}, &s, fetch.Outcome{Err: failure.New(failure.KindSlow, "x")}, start)
@@ -124,7 +124,7 @@ func TestGoneEnds(t *testing.T) {
 		t.Error("what is gone comes back because its host is slow")
 	}
 	HostPolicy{}.Plan(eager{}, &s, fetch.Outcome{}, start)
-	if s.Gone || s.NextLook.IsZero() {
+	if s.Gone || s.NextFetch.IsZero() {
 		t.Errorf("it is there again: %+v", s)
 	}
 }
@@ -133,11 +133,11 @@ func TestGoneEnds(t *testing.T) {
 // its state and why; what answered is left alone for an hour all the same.
 func TestResumeOfAFeedThatWasNotReached(t *testing.T) {
 	policy := NewBudget(Uniform, time.Hour, rand.NewPCG(1, 2))
-	s := fetch.State{URL: "http://a.example/", LastLook: start, NextLook: start.Add(time.Minute), Failures: 1}
+	s := fetch.State{URL: "http://a.example/", LastFetch: start, NextFetch: start.Add(time.Minute), Failures: 1}
 	for after := range 10 {
 		now := start.Add(time.Duration(after) * 20 * time.Second)
 		at := (HostPolicy{}).resume(policy, &s, now)
-		if at.Before(s.NextLook) || at.After(laterOf(s.NextLook, now).Add(resumeSpread)) {
+		if at.Before(s.NextFetch) || at.After(laterOf(s.NextFetch, now).Add(resumeSpread)) {
 			t.Errorf("%v later: looked at %v after the last time", now.Sub(start), at.Sub(start))
 		}
 	}
@@ -149,12 +149,12 @@ func TestResumeOfAFeedThatWasNotReached(t *testing.T) {
 
 func TestResumeAfterAWrongClock(t *testing.T) {
 	future := start.AddDate(10, 0, 0)
-	s := fetch.State{URL: "http://a.example/", LastLook: future, NextLook: future.Add(time.Hour), NotBefore: future, Interval: time.Hour}
+	s := fetch.State{URL: "http://a.example/", LastFetch: future, NextFetch: future.Add(time.Hour), NotBefore: future, Interval: time.Hour}
 	if at := (HostPolicy{}).resume(Fixed(time.Hour), &s, start); !at.Equal(start) {
 		t.Errorf("looked at %v", at)
 	}
-	s = fetch.State{URL: "http://a.example/", LastLook: start, NextLook: start.AddDate(0, 0, 7), Interval: 7 * 24 * time.Hour}
-	if at := (HostPolicy{Between: s.Interval}).resume(Fixed(s.Interval), &s, start.Add(time.Minute)); !at.Equal(s.NextLook) {
+	s = fetch.State{URL: "http://a.example/", LastFetch: start, NextFetch: start.AddDate(0, 0, 7), Interval: 7 * 24 * time.Hour}
+	if at := (HostPolicy{Between: s.Interval}).resume(Fixed(s.Interval), &s, start.Add(time.Minute)); !at.Equal(s.NextFetch) {
 		t.Errorf("an interval of a week ends with the process: %v", at)
 	}
 }

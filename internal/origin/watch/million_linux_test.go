@@ -19,8 +19,8 @@ import (
 // disk is a Handler whose states are somewhere else: one encoded state stands
 // for those of all feeds.
 type disk struct {
-	state  []byte
-	looked chan struct{}
+	state []byte
+	ended chan struct{}
 }
 
 func (d *disk) State(string) (s fetch.State, err error) {
@@ -32,11 +32,11 @@ func (d *disk) Changed(context.Context, string, []feedring.Entry, fetch.State) e
 	return errors.New("nothing changes")
 }
 func (d *disk) Fetched(string, fetch.Page) {}
-func (d *disk) Looked(_ string, s fetch.State) {
+func (d *disk) FetchEnded(_ string, s fetch.State) {
 	if _, err := s.MarshalBinary(); err != nil {
 		panic(err)
 	}
-	d.looked <- struct{}{}
+	d.ended <- struct{}{}
 }
 
 // unchanged is all origins, which have nothing new.
@@ -48,7 +48,7 @@ func (unchanged) Do(req *http.Request) (*http.Response, error) {
 
 // BenchmarkMillion watches 1,000,000 feeds of 500,000 hosts. Told are the memory
 // of a feed (its address included), the time to take up a saved state, and what
-// a look that finds nothing costs beside the network and the disk, both of the
+// a fetch that finds nothing costs beside the network and the disk, both of the
 // processor.
 func BenchmarkMillion(b *testing.B) {
 	const feeds = 1_000_000
@@ -59,7 +59,7 @@ func BenchmarkMillion(b *testing.B) {
 	}
 	_, saved := fetch.Diff(fetch.State{}, doc, now.Add(-60*time.Hour))
 	saved.Validators = fetch.Validators{ETag: `"5e2f-61ab8a9e1c2c0"`, LastModified: "Mon, 05 Jan 2026 10:11:12 GMT"}
-	saved.LastLook, saved.LastSuccess, saved.NextLook, saved.Interval = now.Add(-time.Hour), now.Add(-time.Hour), now.Add(time.Hour), time.Hour
+	saved.LastFetch, saved.LastSuccess, saved.NextFetch, saved.Interval = now.Add(-time.Hour), now.Add(-time.Hour), now.Add(time.Hour), time.Hour
 	for range 20 {
 		saved.Rhythm().Learn([]time.Time{now.Add(-50 * time.Hour)}, now.Add(-60*time.Hour), now.Add(-time.Hour))
 	}
@@ -68,7 +68,7 @@ func BenchmarkMillion(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		h := &disk{state: raw, looked: make(chan struct{}, 1024)}
+		h := &disk{state: raw, ended: make(chan struct{}, 1024)}
 		before := inUse()
 		w, err := New(Config{Client: unchanged{}, Policy: NewBudget(ExpectedLoss, MeanInterval, rand.NewPCG(1, 2)), Handler: h})
 		if err != nil {
@@ -88,7 +88,7 @@ func BenchmarkMillion(b *testing.B) {
 	}
 }
 
-// looks asks for a hundred thousand looks, each at another host.
+// fetches asks for a hundred thousand fetches, each at another host.
 func looks(b *testing.B, w *Watcher, h *disk) {
 	const asked = 100_000
 	ctx, cancel := context.WithCancel(b.Context())
@@ -96,15 +96,15 @@ func looks(b *testing.B, w *Watcher, h *disk) {
 	go func() { w.Run(ctx); close(done) }()
 	began := spent()
 	for i := range asked {
-		if _, err := w.Look(fmt.Sprintf("https://site-%06d.example.org/blog/%d/feed.xml", i, 2*i)); err != nil {
+		if _, err := w.Fetch(fmt.Sprintf("https://site-%06d.example.org/blog/%d/feed.xml", i, 2*i)); err != nil {
 			b.Fatal(err)
 		}
 		if i >= 512 {
-			<-h.looked
+			<-h.ended
 		}
 	}
 	for range 512 {
-		<-h.looked
+		<-h.ended
 	}
 	b.ReportMetric(float64((spent()-began).Microseconds())/asked, "cpu-µs/look")
 	cancel()

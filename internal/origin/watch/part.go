@@ -2,12 +2,12 @@ package watch
 
 import "time"
 
-// Part is what of a stranger's host's time a feed may be looked at in, where other
-// peers look at other feeds of that host: parts of 2^32 that do not overlap never
+// Part is what of a stranger's host's time a feed may be fetched in, where other
+// peers fetch other feeds of that host: parts of 2^32 that do not overlap never
 // come at the same time, as far as clocks agree. The zero Part is all of it.
 type Part struct{ From, Size uint32 }
 
-// Time is cut into slots, each of which is for one peer at each host. Looks begin in
+// Time is cut into slots, each of which is for one peer at each host. Fetches begin in
 // the first half; the other is for the end of the last one, the pause after it, and
 // clocks that differ. A peer that had a host for itself would not ask it more rarely.
 const (
@@ -20,7 +20,7 @@ const (
 	leastPart = 1 << 22 // of a part that somebody made too small: an hour and a bit
 )
 
-// opens is the first moment from now on at which a look may begin.
+// opens is the first moment from now on at which a fetch may begin.
 func (p Part) opens(now time.Time) time.Time {
 	if p == (Part{}) {
 		return now
@@ -38,7 +38,7 @@ func (p Part) opens(now time.Time) time.Time {
 	return now
 }
 
-// opens is when a look at a feed may begin, as far as other peers go. Nobody waits for
+// opens is when a fetch of a feed may begin, as far as other peers go. Nobody waits for
 // a slot who adds a feed or says that it has news: that is one request.
 func (m HostPolicy) opens(f *watched, now time.Time) time.Time {
 	if m.Origins == nil || f.ours || f.fresh || f.now().asked != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/feedring/feedring/internal/origin/fetch"
 )
 
-// Peers that look at feeds of one host, each in a part of its own, ask it together
+// Peers that fetch feeds of one host, each in a part of its own, ask it together
 // no more often than one would, and one at a time; each comes to all its feeds.
 func TestPartsKeepAHostsRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -36,7 +36,7 @@ func TestPartsKeepAHostsRate(t *testing.T) {
 				t.Fatal(err)
 			}
 			for n := range feeds[i] {
-				w.Add(fmt.Sprintf("http://a.example/%d/%d", i, n), fetch.State{LastLook: time.Now().Add(-2 * time.Hour)})
+				w.Add(fmt.Sprintf("http://a.example/%d/%d", i, n), fetch.State{LastFetch: time.Now().Add(-2 * time.Hour)})
 			}
 			runs(t, w)
 		}
@@ -62,9 +62,9 @@ func TestPartsKeepAHostsRate(t *testing.T) {
 	})
 }
 
-// Who looks at feeds of other hosts, or has a host for itself, waits for nobody; nor
-// does who adds a feed or asks for a look.
-func TestWholeHostsAreLookedAtAtOnce(t *testing.T) {
+// Who fetches feeds of other hosts, or has a host for itself, waits for nobody; nor
+// does who adds a feed or asks for a fetch.
+func TestWholeHostsAreFetchedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(slotOpen) // no slot opens now
 		f, h := &fakeOrigins{answer: static(rssDoc)}, &recorder{}
@@ -78,13 +78,13 @@ func TestWholeHostsAreLookedAtAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		runs(t, w)
-		old := fetch.State{LastLook: time.Now().Add(-2 * time.Hour)}
+		old := fetch.State{LastFetch: time.Now().Add(-2 * time.Hour)}
 		w.Add("http://a.example/1", old)
 		w.Add("http://a.example/2", old)
 		w.Add("http://b.example/1", old)
 		w.Add("http://c.example/new", fetch.State{})
 		w.Add("http://d.example/asked", old)
-		if _, err := w.Look("http://d.example/asked"); err != nil {
+		if _, err := w.Fetch("http://d.example/asked"); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()

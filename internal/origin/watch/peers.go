@@ -33,9 +33,9 @@ func (w *Watcher) Leave(feedURL string, l fetch.Last) {
 // asked for that, of twice that time: then it is asked, and speaks for itself.
 const hearsay = time.Hour
 
-// ApplyPeerHints leaves the host of a feed alone that another peer looks at, where that one was
-// asked for it: an hour at most, of two, whatever it says. What is looked at for the
-// first time, or because somebody asks, is looked at all the same.
+// ApplyPeerHints leaves the host of a feed alone that another peer fetches, where that one was
+// asked for it: an hour at most, of two, whatever it says. What is fetched for the
+// first time, or because somebody asks, is fetched all the same.
 func (w *Watcher) ApplyPeerHints(feedURL string, l fetch.Last) {
 	now, name := time.Now(), hostOf(feedURL)
 	if !l.Holds(now) || l.Host != name {
@@ -64,8 +64,8 @@ func (w *Watcher) ApplyPeerHints(feedURL string, l fetch.Last) {
 // Ours reports whether a feed's origin is no stranger's.
 func (w *Watcher) Ours(feedURL string) bool { return w.cfg.HostPolicy.ours(feedURL) }
 
-// Rest leaves a stranger's host alone for a moment before a feed is looked at that
-// another peer looked at until now, and may be looking at still.
+// Rest leaves a stranger's host alone for a moment before a feed is fetched that
+// another peer fetched until now, and may be fetching still.
 func (w *Watcher) Rest(feedURL string, s fetch.State) {
 	s.URL = feedURL
 	name := w.hostAsked(&s)

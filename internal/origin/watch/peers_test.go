@@ -20,13 +20,13 @@ func strangers(t *testing.T, c fetch.Client, h Handler) (*Watcher, context.Cance
 	return w, runs(t, w)
 }
 
-// Another peer that goes on from a look waits as the one that looked would have,
+// Another peer that goes on from a fetch waits as the one that fetched would have,
 // and asks with its validators where it can.
-func TestAnotherGoesOnFromALook(t *testing.T) {
+func TestAnotherGoesOnFromAFetch(t *testing.T) {
 	for _, test := range []struct {
 		name        string
 		first, then func(http.ResponseWriter, *http.Request)
-		waits       time.Duration // at least, after the first look
+		waits       time.Duration // at least, after the first fetch
 	}{
 		{"an hour", static(rssDoc), nil, time.Hour},
 		{"max-age", func(w http.ResponseWriter, r *http.Request) {
@@ -69,7 +69,7 @@ func TestAnotherGoesOnFromALook(t *testing.T) {
 }
 
 // A host that asked somebody else to be left alone is left alone with all its
-// feeds, from then on, and when somebody asks for a look.
+// feeds, from then on, and when somebody asks for a fetch.
 func TestLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, h := &fakeOrigins{answer: static(rssDoc)}, &recorder{}
@@ -80,7 +80,7 @@ func TestLeave(t *testing.T) {
 		w.Leave("http://a.example/1", fetch.Last{Host: "a.example", Until: time.Now().Add(5 * time.Hour)})
 		w.Leave("http://b.example/1", fetch.Last{Until: time.Now().Add(5 * time.Hour)})
 		w.Add("http://a.example/2", fetch.State{})
-		if _, err := w.Look("http://a.example/1"); err != nil {
+		if _, err := w.Fetch("http://a.example/1"); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(5*time.Hour - time.Second)
@@ -98,13 +98,13 @@ func TestLeave(t *testing.T) {
 
 // Another peer's word that a host wants to be left alone is kept to for an hour, and
 // an hour of two, whatever is said; nothing that somebody asks for waits for it.
-func TestHear(t *testing.T) {
+func TestPeerHintsAreApplied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, h := &fakeOrigins{answer: static(rssDoc)}, &recorder{}
 		w, _ := strangers(t, f, h)
 		asked := func() int { n := f.count(); f.mu.Lock(); f.asked = nil; f.mu.Unlock(); return n }
 		old := func(url string) fetch.State {
-			return fetch.State{URL: url, LastLook: time.Now().Add(-time.Hour + time.Minute)}
+			return fetch.State{URL: url, LastFetch: time.Now().Add(-time.Hour + time.Minute)}
 		}
 		long := func() fetch.Last { return fetch.Last{Host: "a.example", Until: time.Now().Add(20 * time.Hour)} }
 		w.Add("http://a.example/private", old("http://a.example/private"))
@@ -119,7 +119,7 @@ func TestHear(t *testing.T) {
 			t.Errorf("%d looks in an hour, of which one is at another host", n)
 		}
 		w.Add("http://a.example/new", fetch.State{})
-		if _, err := w.Look("http://a.example/private"); err != nil {
+		if _, err := w.Fetch("http://a.example/private"); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(10 * time.Second)
@@ -146,7 +146,7 @@ func TestHear(t *testing.T) {
 }
 
 // What is taken over from another peer waits a moment, since that one may be
-// looking at something there still.
+// fetching something there still.
 func TestRestBeforeATurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, h := &fakeOrigins{answer: static(rssDoc)}, &recorder{}
@@ -166,8 +166,8 @@ func TestRestBeforeATurn(t *testing.T) {
 	})
 }
 
-// Another peer that goes on from looks that failed fails on: it waits as the one
-// that looked would have, and then for twice as long.
+// Another peer that goes on from fetches that failed fails on: it waits as the one
+// that fetched would have, and then for twice as long.
 func TestAnotherGoesOnFromFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		down := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }
@@ -178,7 +178,7 @@ func TestAnotherGoesOnFromFailures(t *testing.T) {
 		synctest.Wait()
 		stop()
 		left := h.last()
-		if left.Failures != 3 || left.NextLook.Sub(left.LastLook) < 4*time.Hour {
+		if left.Failures != 3 || left.NextFetch.Sub(left.LastFetch) < 4*time.Hour {
 			t.Fatalf("it left %+v", left)
 		}
 		g, other := &fakeOrigins{answer: down}, &recorder{}
@@ -186,14 +186,14 @@ func TestAnotherGoesOnFromFailures(t *testing.T) {
 		next := fetch.State{URL: "http://a.example/"}.ApplyLast(left.Last(), false, time.Now())
 		other.keep(next)
 		w.Add(next.URL, next)
-		time.Sleep(time.Until(left.NextLook) - time.Second)
+		time.Sleep(time.Until(left.NextFetch) - time.Second)
 		synctest.Wait()
 		if n := g.count(); n > 0 {
 			t.Fatalf("%d looks before the time", n)
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if n, st := g.count(), other.last(); n != 1 || st.Failures != 4 || st.NextLook.Sub(st.LastLook) < 8*time.Hour {
+		if n, st := g.count(), other.last(); n != 1 || st.Failures != 4 || st.NextFetch.Sub(st.LastFetch) < 8*time.Hour {
 			t.Errorf("%d looks after the time, the last of which left %+v", n, st)
 		}
 	})

@@ -6,19 +6,19 @@ import (
 	"github.com/feedring/feedring/internal/origin/fetch"
 )
 
-// Policy decides which time is best to look at a feed again, and need not mind
+// Policy decides which time is best to fetch a feed again, and need not mind
 // what its origin asks for: HostPolicy does. Implementations must be safe
 // for concurrent use and must not block.
 type Policy interface {
-	// Next returns when to look again, and the interval that it thinks in,
-	// which is kept in fetch.State.Interval. state is that after the look.
+	// Next returns when to fetch again, and the interval that it thinks in,
+	// which is kept in fetch.State.Interval. state is that after the fetch.
 	Next(state *fetch.State, o fetch.Outcome, now time.Time) (time.Time, time.Duration)
 
-	// Resume returns when to look at a feed that was looked at by an earlier
+	// Resume returns when to fetch a feed that was fetched by an earlier
 	// process.
 	Resume(state *fetch.State, now time.Time) time.Time
 
-	// Forget tells that a feed is looked at no more.
+	// Forget tells that a feed is fetched no more.
 	Forget(url string)
 }
 
@@ -26,7 +26,7 @@ const (
 	firstRetry = time.Minute
 	lastRetry  = 24 * time.Hour
 
-	// Overdue feeds are spread over the first looks after a start: over half a
+	// Overdue feeds are spread over the first fetches after a start: over half a
 	// minute, or five hundred a second.
 	resumeSpread = 30 * time.Second
 	resumeEach   = 2 * time.Millisecond
@@ -37,10 +37,10 @@ func retryAfterError(failures int) time.Duration {
 	return min(firstRetry<<min(max(failures-1, 0), 11), lastRetry)
 }
 
-// VouchedEvery is how long after a look the next is where the site names this peer.
+// VouchedEvery is how long after a fetch the next is where the site names this peer.
 const VouchedEvery = time.Minute
 
-// WithSites looks each minute at feeds whose site names this peer.
+// WithSites fetches each minute the feeds whose site names this peer.
 type WithSites struct {
 	Policy
 	Sites Sites
@@ -63,7 +63,7 @@ func (w WithSites) Next(s *fetch.State, o fetch.Outcome, now time.Time) (time.Ti
 // checked is how long a feed is left alone, at least, whose hub tells what is new.
 const checked = time.Hour
 
-// WithHubs looks more rarely at feeds whose hub works.
+// WithHubs fetches more rarely the feeds whose hub works.
 type WithHubs struct {
 	Policy
 	Hubs Hubs
@@ -83,7 +83,7 @@ func (w WithHubs) Next(s *fetch.State, o fetch.Outcome, now time.Time) (time.Tim
 	return at, interval
 }
 
-// Fixed looks at fixed times, for people who know the origin.
+// Fixed fetches at fixed times, for people who know the origin.
 type Fixed time.Duration
 
 // Next implements Policy. Failures are followed by at most ten times the
@@ -101,9 +101,9 @@ func (f Fixed) Next(s *fetch.State, o fetch.Outcome, now time.Time) (time.Time, 
 // Resume implements Policy.
 func (f Fixed) Resume(s *fetch.State, now time.Time) time.Time {
 	if s.Interval != time.Duration(f) && s.Failures == 0 { // it was planned otherwise
-		return laterOf(s.LastLook.Add(time.Duration(f)), now)
+		return laterOf(s.LastFetch.Add(time.Duration(f)), now)
 	}
-	return laterOf(s.NextLook, now)
+	return laterOf(s.NextFetch, now)
 }
 
 // Forget implements Policy.

@@ -28,7 +28,7 @@ func TestFixed(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
-	shorter := fetch.State{LastLook: start, NextLook: start.Add(time.Hour), Interval: time.Hour}
+	shorter := fetch.State{LastFetch: start, NextFetch: start.Add(time.Hour), Interval: time.Hour}
 	if got := Fixed(time.Minute).Resume(&shorter, start); !got.Equal(start.Add(time.Minute)) {
 		t.Errorf("resumed with a shorter interval: %v", got)
 	}

@@ -67,7 +67,7 @@ func TestAskedForInHoldAndOut(t *testing.T) {
 		w, _ := c.reader(t, s, h)
 		for n := 1; n < 3; n++ {
 			time.Sleep(2 * time.Second)
-			done, err := w.Look(aURL)
+			done, err := w.Fetch(aURL)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,7 +77,7 @@ func TestAskedForInHoldAndOut(t *testing.T) {
 			}
 		}
 		began := time.Now()
-		done, _ := w.Look(aURL)
+		done, _ := w.Fetch(aURL)
 		time.Sleep(time.Second)
 		if wait, ok := w.Waits(aURL); !ok || wait.Held == nil || wait.Held.Until.Before(began.Add(59*time.Minute)) {
 			t.Errorf("waits for %+v", wait)
@@ -90,7 +90,7 @@ func TestAskedForInHoldAndOut(t *testing.T) {
 }
 
 // TestAPingThatFailsChangesNoHold: what the last document asked for holds after a
-// look that somebody asked for and that failed.
+// fetch that somebody asked for and that failed.
 func TestAPingThatFailsChangesNoHold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScorer(func(_ string, n int, _ time.Time, _ *http.Request) reply {
@@ -104,7 +104,7 @@ func TestAPingThatFailsChangesNoHold(t *testing.T) {
 		h := &recorder{}
 		w, _ := c.reader(t, s, h)
 		time.Sleep(hour)
-		done, err := w.Look(aURL)
+		done, err := w.Fetch(aURL)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +137,7 @@ func TestAskedForThoughGone(t *testing.T) {
 		w, _ := c.reader(t, s, h)
 		time.Sleep(3 * day)
 		for range 2 {
-			done, _ := w.Look(aURL)
+			done, _ := w.Fetch(aURL)
 			<-done
 			time.Sleep(day)
 			synctest.Wait()
@@ -170,7 +170,7 @@ func TestWhatIsReadFromHereWaitsForNoHost(t *testing.T) {
 		w, _ := c.reader(t, s, &recorder{})
 		time.Sleep(time.Minute)
 		began := time.Now()
-		done, err := w.Look(aURL)
+		done, err := w.Fetch(aURL)
 		if err != nil {
 			t.Fatal(err)
 		}

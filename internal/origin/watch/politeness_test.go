@@ -28,7 +28,7 @@ const (
 type polite struct {
 	urls    []string // nil: aURL
 	hosts   HostPolicy
-	policy  Policy // nil: an hour between looks
+	policy  Policy // nil: an hour between fetches
 	run     time.Duration
 	takes   time.Duration // each answer; 0: a moment
 	restart time.Duration // after which the process is another; 0: never

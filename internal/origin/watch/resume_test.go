@@ -20,7 +20,7 @@ func (r *recorder) holds(url string) (fetch.State, int) {
 }
 
 // TestRefusedIsNoFailure: what Handler cannot store now is not counted against the
-// origin, and is looked at soon when it can.
+// origin, and is fetched soon when it can.
 func TestRefusedIsNoFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const url, held = "http://a.example/", "http://b.example/"
@@ -30,7 +30,7 @@ func TestRefusedIsNoFailure(t *testing.T) {
 			}
 			_, _ = io.WriteString(w, rssDoc)
 		}}
-		h := &recorder{err: Told{errors.New("disk full")}}
+		h := &recorder{err: ReportedError{errors.New("disk full")}}
 		w, err := New(Config{Client: f, Policy: Fixed(time.Hour), Handler: h})
 		if err != nil {
 			t.Fatal(err)
@@ -39,7 +39,7 @@ func TestRefusedIsNoFailure(t *testing.T) {
 		runs(t, w)
 		synctest.Wait()
 		for range 4 {
-			done, err := w.Look(url)
+			done, err := w.Fetch(url)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -50,10 +50,10 @@ func TestRefusedIsNoFailure(t *testing.T) {
 		began := time.Now()
 		for _, url := range []string{url, held} {
 			s, _ := h.holds(url)
-			if s.Failures != 0 || !s.Refused || s.LastError != notStored+": disk full" || s.Looked() {
+			if s.Failures != 0 || !s.Refused || s.LastError != notStored+": disk full" || s.Fetched() {
 				t.Fatalf("%+v", s)
 			}
-			if wait := s.NextLook.Sub(began); wait < 50*time.Minute || wait > 70*time.Minute {
+			if wait := s.NextFetch.Sub(began); wait < 50*time.Minute || wait > 70*time.Minute {
 				t.Errorf("the next look comes after %s", wait)
 			}
 		}
@@ -74,7 +74,7 @@ func TestRefusedIsNoFailure(t *testing.T) {
 		}
 		time.Sleep(10 * time.Minute)
 		synctest.Wait()
-		if s, _ := h.holds(held); f.count() != asked+2 || s.Refused || s.LastLook.Sub(began) < 10*time.Minute {
+		if s, _ := h.holds(held); f.count() != asked+2 || s.Refused || s.LastFetch.Sub(began) < 10*time.Minute {
 			t.Errorf("of an origin that asked to be left alone: %d looks, %+v", f.count()-asked, s)
 		}
 		w.Resume() // nothing was refused
@@ -86,20 +86,20 @@ func TestRefusedIsNoFailure(t *testing.T) {
 	})
 }
 
-// TestRefusedOverARestart: it is looked at soon by the next process, too.
+// TestRefusedOverARestart: it is fetched soon by the next process, too.
 func TestRefusedOverARestart(t *testing.T) {
 	now := time.Now()
-	s := fetch.State{URL: "http://a.example/", LastLook: now.Add(-time.Minute), NextLook: now.Add(time.Hour), Refused: true}
+	s := fetch.State{URL: "http://a.example/", LastFetch: now.Add(-time.Minute), NextFetch: now.Add(time.Hour), Refused: true}
 	if wait := (HostPolicy{}).resume(Fixed(time.Hour), &s, now).Sub(now); wait < 0 || wait > resumeSpread {
 		t.Errorf("after %s", wait)
 	}
 }
 
-// TestManyRefusedAreSpread: of many feeds that were refused at once few are looked
+// TestManyRefusedAreSpread: of many feeds that were refused at once few are fetched
 // at each second.
 func TestManyRefusedAreSpread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f, h := &fakeOrigins{answer: static(rssDoc)}, &recorder{err: Told{errors.New("disk full")}}
+		f, h := &fakeOrigins{answer: static(rssDoc)}, &recorder{err: ReportedError{errors.New("disk full")}}
 		w, _ := watch(t, f, Fixed(time.Hour), h)
 		const feeds = 1000
 		for i := range feeds {

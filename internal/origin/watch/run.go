@@ -14,15 +14,15 @@ import (
 	"github.com/feedring/feedring/internal/origin/fetch"
 )
 
-// Run looks at feeds until ctx ends; then it cancels the looks under way,
+// Run fetches feeds until ctx ends; then it cancels the fetches under way,
 // waits for them and returns. It must be called once.
 func (w *Watcher) Run(ctx context.Context) {
-	var looks sync.WaitGroup
-	defer looks.Wait()
+	var fetches sync.WaitGroup
+	defer fetches.Wait()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for ctx.Err() == nil {
-		if wait, ok := w.start(ctx, &looks); ok {
+		if wait, ok := w.start(ctx, &fetches); ok {
 			timer.Reset(wait)
 		} else {
 			timer.Stop()
@@ -35,8 +35,8 @@ func (w *Watcher) Run(ctx context.Context) {
 	}
 }
 
-// look is a look under way.
-type look struct {
+// fetching is a fetch under way.
+type fetching struct {
 	began  time.Time
 	at     *host // where it has a place; nil: between two hosts
 	cancel context.CancelFunc
@@ -48,7 +48,7 @@ type look struct {
 
 // start starts what is due and returns how long until the next feed is; false:
 // only a signal can bring something to do.
-func (w *Watcher) start(ctx context.Context, looks *sync.WaitGroup) (time.Duration, bool) {
+func (w *Watcher) start(ctx context.Context, fetches *sync.WaitGroup) (time.Duration, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := time.Now()
@@ -76,7 +76,7 @@ func (w *Watcher) start(ctx context.Context, looks *sync.WaitGroup) (time.Durati
 		}
 		h.running++
 		w.running++
-		w.begin(ctx, looks, f)
+		w.begin(ctx, fetches, f)
 	}
 	if next, more = w.later.top(); !more {
 		return 0, false
@@ -84,29 +84,29 @@ func (w *Watcher) start(ctx context.Context, looks *sync.WaitGroup) (time.Durati
 	return time.Duration(next.due - now.UnixNano()), true
 }
 
-// hasPlace reports whether one more look may run. Slow ones have places of
+// hasPlace reports whether one more fetch may run. Slow ones have places of
 // their own, so that a few hanging origins do not hold back all others.
 func (w *Watcher) hasPlace(f *watched) bool {
 	return w.running-w.slow < w.cfg.Workers && (f.now().asked != nil || w.running < 2*w.cfg.Workers)
 }
 
-func (w *Watcher) begin(ctx context.Context, looks *sync.WaitGroup, f *watched) {
+func (w *Watcher) begin(ctx context.Context, fetches *sync.WaitGroup, f *watched) {
 	ctx, cancel := context.WithCancel(ctx)
 	x := f.change()
-	l := &look{began: time.Now(), at: w.hosts[f.host()], cancel: cancel, asked: x.asked}
+	l := &fetching{began: time.Now(), at: w.hosts[f.host()], cancel: cancel, asked: x.asked}
 	l.wait = time.AfterFunc(patience, func() { w.isSlow(f, l) })
-	x.look, x.asked = l, nil
-	looks.Go(func() {
-		next := w.lookAt(w.following(ctx, f, l), f.url)
+	x.fetching, x.asked = l, nil
+	fetches.Go(func() {
+		next := w.fetchURL(w.following(ctx, f, l), f.url)
 		w.finish(f, next, w.hostAsked(&next), w.cfg.HostPolicy.ours(f.url))
 	})
 }
 
-// isSlow lets other feeds of the host go beside a look that takes long.
-func (w *Watcher) isSlow(f *watched, l *look) {
+// isSlow lets other feeds of the host go beside a fetch that takes long.
+func (w *Watcher) isSlow(f *watched, l *fetching) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if f.now().look != l {
+	if f.now().fetching != l {
 		return
 	}
 	l.slow = true
@@ -118,16 +118,16 @@ func (w *Watcher) isSlow(f *watched, l *look) {
 	w.signal()
 }
 
-// finish takes a look's result in and lets the host's next feed go.
+// finish takes a fetch's result in and lets the host's next feed go.
 func (w *Watcher) finish(f *watched, state fetch.State, host string, ours bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	asked, x := f.host(), f.change()
-	there := x.look.leave()
-	w.ended(x.look)
-	x.look = nil
+	there := x.fetching.leave()
+	w.ended(x.fetching)
+	x.fetching = nil
 	f.know(&state)
-	f.due, f.ours = nanos(state.NextLook), ours
+	f.due, f.ours = nanos(state.NextFetch), ours
 	w.holdAs(&state)
 	if there && !ours {
 		w.rest(asked, time.Now().Add(pause))
@@ -144,8 +144,8 @@ func (w *Watcher) finish(f *watched, state fetch.State, host string, ours bool) 
 	w.signal()
 }
 
-// ended gives a look's place back and lets those go who wait for it.
-func (w *Watcher) ended(l *look) {
+// ended gives a fetch's place back and lets those go who wait for it.
+func (w *Watcher) ended(l *fetching) {
 	l.cancel()
 	l.wait.Stop()
 	if l.slow {
@@ -176,22 +176,22 @@ func (w *Watcher) release(name string) {
 	}
 }
 
-// lookAt looks at a feed from the state that is kept of it. Where that cannot be
+// fetchURL fetches a feed from the state that is kept of it. Where that cannot be
 // read nothing is asked, since whoever asks without it asks too often.
-func (w *Watcher) lookAt(ctx context.Context, url string) fetch.State {
+func (w *Watcher) fetchURL(ctx context.Context, url string) fetch.State {
 	state, err := w.cfg.Handler.State(url)
 	state.URL = url
 	if err == nil {
-		return w.look(ctx, state)
+		return w.fetch(ctx, state)
 	}
 	w.cfg.Logger.Error("what is known of a feed cannot be read, so it is not fetched", "url", url, "err", err)
 	now := time.Now()
-	return fetch.State{URL: url, LastLook: now, NextLook: now.Add(firstRetry), Failures: 1}
+	return fetch.State{URL: url, LastFetch: now, NextFetch: now.Add(firstRetry), Failures: 1}
 }
 
-// look looks at one feed once and returns the state to go on from. A cancelled
-// look leaves it as it was.
-func (w *Watcher) look(ctx context.Context, state fetch.State) fetch.State {
+// fetch fetches one feed once and returns the state to go on from. A cancelled
+// fetch leaves it as it was.
+func (w *Watcher) fetch(ctx context.Context, state fetch.State) fetch.State {
 	answer, err := w.fetcher.Fetch(ctx, state.URL, &state)
 	if ctx.Err() != nil {
 		return state
@@ -215,7 +215,7 @@ func (w *Watcher) look(ctx context.Context, state fetch.State) fetch.State {
 		next = w.failed(state, e, answer.Hints, now)
 	}
 	w.log(&state, &next, err)
-	w.cfg.Handler.Looked(state.URL, next)
+	w.cfg.Handler.FetchEnded(state.URL, next)
 	return next
 }
 
@@ -228,14 +228,14 @@ func (w *Watcher) log(old, next *fetch.State, err error) {
 	if next.Omitted > 0 && old.Omitted == 0 {
 		w.cfg.Logger.Warn("a feed has more entries than are taken: the newest are", "url", next.URL, "taken", document.MaxItems, "of", document.MaxItems+next.Omitted)
 	}
-	var told Told
+	var told ReportedError
 	switch {
 	case errors.As(err, &told), next.Failures == 0 && (old.Refused || strings.Contains(old.LastError, notStored)):
 		w.cfg.Logger.Debug("a feed's entries wait, or are stored again", "url", next.URL, "err", next.LastError)
 	case next.Failures == 1:
-		w.cfg.Logger.Warn("a feed could not be read", "url", next.URL, "err", next.LastError, "next", next.NextLook)
+		w.cfg.Logger.Warn("a feed could not be read", "url", next.URL, "err", next.LastError, "next", next.NextFetch)
 	case next.Failures > 1:
-		w.cfg.Logger.Debug("a feed could still not be read", "url", next.URL, "err", next.LastError, "next", next.NextLook)
+		w.cfg.Logger.Debug("a feed could still not be read", "url", next.URL, "err", next.LastError, "next", next.NextFetch)
 	case old.Failures > 0:
 		w.cfg.Logger.Info("a feed can be read again", "url", next.URL, "failures", old.Failures)
 	}
@@ -243,7 +243,7 @@ func (w *Watcher) log(old, next *fetch.State, err error) {
 
 func (w *Watcher) failed(state fetch.State, err *fetch.Error, hints fetch.Hints, now time.Time) fetch.State {
 	state, err = state.Failed(err, now)
-	var told Told
+	var told ReportedError
 	if state.Refused = errors.As(err, &told); state.Refused { // the origin did what it was asked for
 		state.Failures = 0
 	}
@@ -270,7 +270,7 @@ func (w *Watcher) succeeded(ctx context.Context, state fetch.State, answer fetch
 
 // loadKnown completes a state that came without its entries.
 func (w *Watcher) loadKnown(s *fetch.State) error {
-	if s.Loaded() || !s.Looked() {
+	if s.Loaded() || !s.Fetched() {
 		return nil
 	}
 	known, err := w.cfg.Handler.Known(s.URL)

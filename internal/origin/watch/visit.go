@@ -12,8 +12,8 @@ import (
 // ErrBusy is returned for a host that other requests go to first.
 var ErrBusy = errors.New("other requests to this host come first")
 
-// Visit asks for an address that is no feed here yet when a look at it might
-// begin, and holds its host as after a look: ask, in a context in which redirects
+// Visit asks for an address that is no feed here yet when a fetch of it might
+// begin, and holds its host as after a fetch: ask, in a context in which redirects
 // keep to the turns of other hosts, returns what came instead of a feed. It blocks until ask has returned, and returns its error; or, where it
 // was not called, *fetch.HeldError, or ErrBusy once ctx has ended.
 func (w *Watcher) Visit(ctx context.Context, address string, ask func(context.Context) error) error {
@@ -25,7 +25,7 @@ func (w *Watcher) Visit(ctx context.Context, address string, ask func(context.Co
 	if err := w.await(ctx, v); err != nil {
 		return err
 	}
-	l := new(look)
+	l := new(fetching)
 	w.arrive(v, l)
 	err := ask(w.following(ctx, v, l))
 	w.leave(v, l, err)
@@ -97,8 +97,8 @@ func (w *Watcher) giveUp(v *watched) error {
 	return err
 }
 
-// leave ends a visit as finish does a look.
-func (w *Watcher) leave(v *watched, l *look, err error) {
+// leave ends a visit as finish does a fetch.
+func (w *Watcher) leave(v *watched, l *fetching, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	there, now := l.leave(), time.Now()

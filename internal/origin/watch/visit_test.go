@@ -75,7 +75,7 @@ func TestVisitsAreApart(t *testing.T) {
 }
 
 // TestVisitsObeyABackOff: nothing is asked of a host that asked to be left alone,
-// whether a look was told so or a visit.
+// whether a fetch was told so or a visit.
 func TestVisitsObeyABackOff(t *testing.T) {
 	never := func(context.Context) error { return errors.New("it is asked") }
 	synctest.Test(t, func(t *testing.T) {
@@ -102,9 +102,9 @@ type doer func(*http.Request) (*http.Response, error)
 
 func (d doer) Do(req *http.Request) (*http.Response, error) { return d(req) }
 
-// TestAFailedPreviewIsTheFirstLook: what was not answered is not asked for
+// TestAFailedPreviewIsTheFirstFetch: what was not answered is not asked for
 // twice, nor does what was answered wait for its host.
-func TestAFailedPreviewIsTheFirstLook(t *testing.T) {
+func TestAFailedPreviewIsTheFirstFetch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
 		g := fetch.NewPreviews(doer(func(*http.Request) (*http.Response, error) {

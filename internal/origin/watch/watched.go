@@ -3,27 +3,27 @@ package watch
 import "github.com/feedring/feedring/internal/origin/fetch"
 
 // watched is one feed, of which there may be a million: 48 bytes and the address.
-// It is what decides when the feed is looked at; all else is loaded when a look
-// begins. It is in one of the queues, or looked at, or gone.
+// It is what decides when the feed is fetched; all else is loaded when a fetch
+// begins. It is in one of the queues, or fetched, or gone.
 type watched struct {
 	url     string
 	due     int64  // Unix nanoseconds
 	in      *queue // nil: in none
 	index   int32  // there
 	ours    bool   // its origin is no stranger's
-	fresh   bool   // never looked at
+	fresh   bool   // never fetched
 	failed  bool   // the last time
-	refused bool   // what the last look found was not stored: fetch.State.Refused
+	refused bool   // what the last fetch found was not stored: fetch.State.Refused
 	extra   *extra // nil: it is none of what follows
 }
 
 // extra is what is said of few feeds at a time.
 type extra struct {
-	host    string        // that is asked, where it is not the one of the address
-	look    *look         // under way
-	asked   chan struct{} // closed at the end of the next look, for who waits
-	again   bool          // asked for during a look
-	removed bool
+	host     string        // that is asked, where it is not the one of the address
+	fetching *fetching     // under way
+	asked    chan struct{} // closed at the end of the next fetch, for who waits
+	again    bool          // asked for during a fetch
+	removed  bool
 }
 
 // newWatched is a feed that is asked for at a host.
@@ -75,5 +75,5 @@ func (f *watched) moveTo(host string) {
 
 // know takes from a state what is kept in memory.
 func (f *watched) know(s *fetch.State) {
-	f.fresh, f.failed, f.refused = s.LastLook.IsZero(), s.Failures > 0, s.Refused
+	f.fresh, f.failed, f.refused = s.LastFetch.IsZero(), s.Failures > 0, s.Refused
 }

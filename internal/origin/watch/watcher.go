@@ -16,8 +16,8 @@ import (
 // one feed it is called by one goroutine at a time, for several feeds by several
 // at once.
 type Handler interface {
-	// State returns what was kept of a feed when a look at it begins that is not
-	// the first: what Looked told last, or Changed. Its entries may be left out (fetch.State.LoadKnown); then
+	// State returns what was kept of a feed when a fetch of it begins that is not
+	// the first: what FetchEnded told last, or Changed. Its entries may be left out (fetch.State.LoadKnown); then
 	// Known is asked for them where a document came.
 	State(url string) (fetch.State, error)
 
@@ -33,18 +33,18 @@ type Handler interface {
 	// Fetched is told of each document that came, before its entries go to Changed.
 	Fetched(url string, page fetch.Page)
 
-	// Looked tells of each look that ended, after Changed if it was called. To
+	// FetchEnded tells of each fetch that ended, after Changed if it was called. To
 	// lose its state costs no more than one needless request.
-	Looked(url string, state fetch.State)
+	FetchEnded(url string, state fetch.State)
 }
 
 // Config is what a Watcher needs.
 type Config struct {
 	Client     fetch.Client   // a *safehttp.Client
-	Policy     Policy         // when to look again
+	Policy     Policy         // when to fetch again
 	HostPolicy HostPolicy     // what holds whatever Policy says
 	Handler    Handler        // takes what is found
-	Workers    int            // looks at once, and as many slow ones beside them; 0: 16
+	Workers    int            // fetches at once, and as many slow ones beside them; 0: 16
 	Preparer   fetch.Preparer // changes what origins are told; nil: nobody does
 	Logger     *slog.Logger   // told of feeds that fail and recover; nil: nobody is
 }
@@ -63,7 +63,7 @@ func (c Config) Validate() error {
 // ErrUnknown is returned for a feed that is not watched.
 var ErrUnknown = errors.New("this feed is not watched here")
 
-// Watcher looks at many feeds, each when its policy says so. All methods are
+// Watcher fetches many feeds, each when its policy says so. All methods are
 // safe for concurrent use and do not block, except Run.
 type Watcher struct {
 	cfg     Config
@@ -74,7 +74,7 @@ type Watcher struct {
 	feeds   *keyed.Set[string, watched]
 	later   queue                // what is not due yet
 	ready   queue                // what is due, by turn
-	hosts   map[string]*host     // where something is looked at, or waits
+	hosts   map[string]*host     // where something is fetched, or waits
 	heard   map[string]time.Time // since when hosts are left alone because another peer said so: see ApplyPeerHints
 	running int
 	slow    int // of running
@@ -104,7 +104,7 @@ func New(cfg Config) (*Watcher, error) {
 }
 
 // Add watches a feed that Handler keeps state of, which may leave out its
-// entries; the zero State is that of a new feed, which is looked at now; one that
+// entries; the zero State is that of a new feed, which is fetched now; one that
 // is gone waits until it is asked for. A feed that is watched already stays as
 // it is.
 func (w *Watcher) Add(feedURL string, state fetch.State) {
@@ -122,7 +122,7 @@ func (w *Watcher) Add(feedURL string, state fetch.State) {
 	if state.Ended() {
 		return
 	}
-	f.due = nanos(w.firstLook(&state))
+	f.due = nanos(w.firstFetch(&state))
 	w.later.add(f)
 	w.signal()
 }
@@ -142,16 +142,16 @@ func nanos(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-func (w *Watcher) firstLook(state *fetch.State) time.Time {
+func (w *Watcher) firstFetch(state *fetch.State) time.Time {
 	now := time.Now()
-	if state.LastLook.IsZero() {
+	if state.LastFetch.IsZero() {
 		return now
 	}
 	return w.cfg.HostPolicy.resume(w.cfg.Policy, state, now)
 }
 
-// Remove stops watching a feed. A look under way is cancelled; if it was just
-// storing what it found, Changed and Looked may still be called.
+// Remove stops watching a feed. A fetch under way is cancelled; if it was just
+// storing what it found, Changed and FetchEnded may still be called.
 func (w *Watcher) Remove(feedURL string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -164,20 +164,20 @@ func (w *Watcher) Remove(feedURL string) {
 	x := f.change()
 	x.removed = true
 	f.leave()
-	if x.look != nil {
-		x.look.cancel()
-		tellAll(&x.look.asked)
+	if x.fetching != nil {
+		x.fetching.cancel()
+		tellAll(&x.fetching.asked)
 	}
 	tellAll(&x.asked)
 	w.release(f.host()) // it may have had the place there
 }
 
-// Look makes a feed due now and the first to get a place, whatever its policy
+// Fetch makes a feed due now and the first to get a place, whatever its policy
 // and its document said; a host that asked to be left alone is left alone all the
-// same. A look under way is followed by another. The channel is closed when a look that began after the
-// call has ended and Looked was told of it, or when the feed is removed; it may
+// same. A fetch under way is followed by another. The channel is closed when a fetch that began after the
+// call has ended and FetchEnded was told of it, or when the feed is removed; it may
 // stay open when Run ends. It fails with ErrUnknown.
-func (w *Watcher) Look(feedURL string) (<-chan struct{}, error) {
+func (w *Watcher) Fetch(feedURL string) (<-chan struct{}, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	f := w.feeds.Get(feedURL)
@@ -189,16 +189,16 @@ func (w *Watcher) Look(feedURL string) (<-chan struct{}, error) {
 	if x.asked == nil {
 		x.asked = make(chan struct{})
 	}
-	x.again = x.look != nil
+	x.again = x.fetching != nil
 	f.due = time.Now().UnixNano()
-	if x.look == nil {
+	if x.fetching == nil {
 		w.later.add(f)
 	}
 	w.signal()
 	return x.asked, nil
 }
 
-// tellAll lets go who waits for a look.
+// tellAll lets go who waits for a fetch.
 func tellAll(waiting *chan struct{}) {
 	if *waiting != nil {
 		close(*waiting)

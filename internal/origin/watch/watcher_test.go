@@ -114,7 +114,7 @@ func (r *recorder) Changed(_ context.Context, _ string, entries []feedring.Entry
 
 func (r *recorder) Fetched(string, fetch.Page) {}
 
-func (r *recorder) Looked(_ string, state fetch.State) {
+func (r *recorder) FetchEnded(_ string, state fetch.State) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.keep(state)
@@ -157,7 +157,7 @@ func static(body string) func(http.ResponseWriter, *http.Request) {
 	return func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, body) }
 }
 
-func TestWatcherLooksAtFixedTimes(t *testing.T) {
+func TestWatcherFetchesAtFixedTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, h := &fakeOrigins{answer: static(rssDoc)}, &recorder{}
 		w, _ := watch(t, f, Fixed(time.Minute), h)
@@ -171,7 +171,7 @@ func TestWatcherLooksAtFixedTimes(t *testing.T) {
 		if f.count() != 11 || len(h.entries) != 3 {
 			t.Errorf("%d looks, %d entries", f.count(), len(h.entries))
 		}
-		if _, err := w.Look("http://a.example/"); err != nil {
+		if _, err := w.Fetch("http://a.example/"); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -180,7 +180,7 @@ func TestWatcherLooksAtFixedTimes(t *testing.T) {
 		}
 		w.Remove("http://a.example/")
 		time.Sleep(time.Hour)
-		if _, err := w.Look("http://a.example/"); f.count() != 12 || !errors.Is(err, ErrUnknown) {
+		if _, err := w.Fetch("http://a.example/"); f.count() != 12 || !errors.Is(err, ErrUnknown) {
 			t.Errorf("looked at after its removal")
 		}
 	})
@@ -194,7 +194,7 @@ func TestStateAdvancesOnlyWhenEntriesAreDurable(t *testing.T) {
 		time.Sleep(1500 * time.Millisecond)
 		synctest.Wait()
 		s := h.last()
-		if s.Looked() || s.Known() != 0 || s.Failures != 2 || s.LastError != "its entries could not be stored: disk full" {
+		if s.Fetched() || s.Known() != 0 || s.Failures != 2 || s.LastError != "its entries could not be stored: disk full" {
 			t.Fatalf("%+v", s)
 		}
 		h.mu.Lock()
@@ -224,7 +224,7 @@ func TestWatcherIsGentle(t *testing.T) {
 	})
 }
 
-func TestAskedDuringALook(t *testing.T) {
+func TestAskedDuringAFetch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, h := &fakeOrigins{answer: static(rssDoc), takes: time.Second}, &recorder{}
 		w, _ := watch(t, f, Fixed(time.Hour), h)
@@ -232,16 +232,16 @@ func TestAskedDuringALook(t *testing.T) {
 		synctest.Wait()
 		time.Sleep(time.Second / 2)
 		began := time.Now()
-		done, err := w.Look("http://a.example/")
+		done, err := w.Fetch("http://a.example/")
 		if err != nil {
 			t.Fatal(err)
 		}
-		<-done // the look under way may have read what was there before
+		<-done // the fetch under way may have read what was there before
 		if took := time.Since(began); f.count() != 2 || took != 1500*time.Millisecond {
 			t.Errorf("%d looks after %s, want the end of a second one", f.count(), took)
 		}
-		if s := h.last(); !s.LastLook.Equal(time.Now().UTC()) {
-			t.Errorf("told of the look of %s at %s", s.LastLook, time.Now())
+		if s := h.last(); !s.LastFetch.Equal(time.Now().UTC()) {
+			t.Errorf("told of the look of %s at %s", s.LastFetch, time.Now())
 		}
 	})
 }
@@ -252,7 +252,7 @@ func TestAskedOfAFeedThatIsRemoved(t *testing.T) {
 		w, _ := watch(t, f, Fixed(time.Hour), h)
 		w.Add("http://a.example/", fetch.State{})
 		synctest.Wait()
-		done, err := w.Look("http://a.example/")
+		done, err := w.Fetch("http://a.example/")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -289,7 +289,7 @@ func TestRestart(t *testing.T) {
 		if f.count() != began+20 || len(h.entries) != 60 {
 			t.Errorf("%d looks, %d entries", f.count()-began, len(h.entries))
 		}
-		if s := h.kept["http://h3.example/"]; s.Known() != 3 || s.LastLook.Before(time.Now().Add(-time.Minute)) {
+		if s := h.kept["http://h3.example/"]; s.Known() != 3 || s.LastFetch.Before(time.Now().Add(-time.Minute)) {
 			t.Errorf("state %+v", s)
 		}
 	})

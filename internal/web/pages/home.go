@@ -91,9 +91,9 @@ type Feed struct {
 	LastFetch  time.Time // zero: never yet
 	LastOK     time.Time
 	NextFetch  time.Time
-	Rests      bool // LookedAt looks, and not this peer
-	LookedAt   feedring.PeerID
-	Error      string // of the last look; empty: none
+	Rests      bool // FetchedBy fetches, and not this peer
+	FetchedBy  feedring.PeerID
+	Error      string // of the last fetch; empty: none
 	VouchedBy  string
 	Join       string          // its site runs a peer of its own: what --join takes
 	SitePeer   feedring.PeerID // the same, named by the feed alone

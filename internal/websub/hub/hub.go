@@ -73,7 +73,7 @@ type Peer interface {
 	Refuses(host string) bool
 	// HubAddress is where subscribers call the hub.
 	HubAddress() string
-	// Publish looks at feeds whose addresses a publisher names, and returns how
+	// Publish fetches feeds whose addresses a publisher names, and returns how
 	// many of them are this peer's. It does not block.
 	Publish(addresses []string) int
 }

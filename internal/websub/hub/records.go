@@ -110,7 +110,7 @@ func (h *Hub) keep(ctx context.Context, s *ledger.Subscription) error {
 	if err := h.cfg.Store.Put(ctx, store.BucketHub, rowKey(key), encode(s)); err != nil {
 		return err
 	}
-	defer h.awake() // to look when it expires
+	defer h.awake() // to see when it expires
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	fresh := !h.ledger.Has(s.Resource)

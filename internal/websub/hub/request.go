@@ -219,7 +219,7 @@ func leaseOf(s string) (time.Duration, error) {
 	return max(time.Duration(seconds)*time.Second, shortest), nil
 }
 
-// publish has feeds looked at. Older publishers name them hub.url.
+// publish has feeds fetched. Older publishers name them hub.url.
 func (h *Hub) publish(w http.ResponseWriter, form url.Values) error {
 	named := append(append([]string(nil), form["hub.url"]...), form["hub.topic"]...)
 	if len(named) == 0 || len(named) > maxNamed {

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// looks counts looks at feeds.
-type looks struct {
+// fetches counts fetches of feeds.
+type fetches struct {
 	mu   sync.Mutex
 	at   map[string]int
 	news bool
@@ -23,9 +23,9 @@ type looks struct {
 	pingable map[string]string // feeds by address
 }
 
-func (l *looks) Pingable() iter.Seq2[string, string] { return maps.All(l.pingable) }
+func (l *fetches) Pingable() iter.Seq2[string, string] { return maps.All(l.pingable) }
 
-func (l *looks) LookForPing(_ context.Context, feed string) bool {
+func (l *fetches) FetchForPing(_ context.Context, feed string) bool {
 	l.mu.Lock()
 	l.at[feed]++
 	news, took := l.news, l.took
@@ -34,25 +34,25 @@ func (l *looks) LookForPing(_ context.Context, feed string) bool {
 	return news
 }
 
-func (l *looks) count(feed string) int {
+func (l *fetches) count(feed string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.at[feed]
 }
 
-func (l *looks) feeds() int {
+func (l *fetches) feeds() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.at)
 }
 
-func (l *looks) all() string {
+func (l *fetches) all() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return fmt.Sprint(l.at)
 }
 
-func newRoom(t testing.TB, l *looks, feeds ...string) *Receiver {
+func newRoom(t testing.TB, l *fetches, feeds ...string) *Receiver {
 	l.at = make(map[string]int)
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
@@ -83,7 +83,7 @@ func TestMatching(t *testing.T) {
 		{"", true, 0}, {"blog.example", true, 0}, {"/", true, 0}, {"https:///", true, 0}, {"%zz", true, 0},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			l := &looks{news: true}
+			l := &fetches{news: true}
 			if got := newRoom(t, l, feeds...).Ping(c.sites, c.address); got != c.want {
 				t.Errorf("%q: %d feeds, want %d", c.address, got, c.want)
 			}
@@ -95,13 +95,13 @@ func TestMatching(t *testing.T) {
 	}
 }
 
-func TestManyPingsAreFewLooks(t *testing.T) {
+func TestManyPingsAreFewFetches(t *testing.T) {
 	for _, c := range []struct {
 		news        bool
 		least, most int
 	}{{true, 700, 722}, {false, 15, 20}} {
 		synctest.Test(t, func(t *testing.T) {
-			l := &looks{news: c.news, took: 100 * time.Millisecond}
+			l := &fetches{news: c.news, took: 100 * time.Millisecond}
 			r := newRoom(t, l, "https://blog.example/feed/")
 			for range 36_000 { // an hour
 				r.Ping(false, "https://blog.example/feed/")
@@ -115,11 +115,11 @@ func TestManyPingsAreFewLooks(t *testing.T) {
 	}
 }
 
-// TestTheLastPingIsHeard: what is published during a look, or soon after it, is
-// looked at.
+// TestTheLastPingIsHeard: what is published during a fetch, or soon after it, is
+// fetched.
 func TestTheLastPingIsHeard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &looks{news: true, took: time.Second}
+		l := &fetches{news: true, took: time.Second}
 		r := newRoom(t, l, "https://blog.example/feed/")
 		const feed = "https://blog.example/feed/"
 		r.Ping(false, feed)
@@ -186,7 +186,7 @@ func TestXMLRPC(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				l := &looks{news: true}
+				l := &fetches{news: true}
 				r := newRoom(t, l, "https://blog.example/feed/")
 				code, says := rpc(r, c.body)
 				synctest.Wait()
@@ -200,7 +200,7 @@ func TestXMLRPC(t *testing.T) {
 
 func TestOneCallerIsSlowedDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &looks{news: true}
+		l := &fetches{news: true}
 		r := newRoom(t, l, "https://blog.example/feed/")
 		for range 30 {
 			rpc(r, wordpress)
@@ -215,7 +215,7 @@ func TestOneCallerIsSlowedDown(t *testing.T) {
 func FuzzRPC(f *testing.F) {
 	f.Add(wordpress)
 	f.Fuzz(func(t *testing.T, body string) {
-		r := New(t.Context(), &looks{at: make(map[string]int)})
+		r := New(t.Context(), &fetches{at: make(map[string]int)})
 		if _, says := rpc(r, body); !strings.Contains(says, "methodResponse") && !strings.Contains(says, "longer") {
 			t.Error(says)
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/feedring/feedring/internal/throttle"
 )
 
-// The time between the looks at a feed that pings bring about: it doubles with
+// The time between the fetches of a feed that pings bring about: it doubles with
 // each that finds nothing new.
 const (
 	shortestGap = 5 * time.Second
@@ -27,8 +27,8 @@ type Feeds interface {
 	// Pingable is the addresses at which feeds can be pinged, each with the feed
 	// that it is of. No private feed is among them: an answer would tell of it.
 	Pingable() iter.Seq2[string, string]
-	// LookForPing looks at a feed now, and reports whether there was anything new.
-	LookForPing(ctx context.Context, feed string) (news bool)
+	// FetchForPing fetches a feed now, and reports whether there was anything new.
+	FetchForPing(ctx context.Context, feed string) (news bool)
 }
 
 // Receiver takes pings. All methods may be called at the same time.
@@ -43,18 +43,18 @@ type Receiver struct {
 
 // pinged is a feed that was pinged in this process's life.
 type pinged struct {
-	last    time.Time // when the last look began
+	last    time.Time // when the last fetch began
 	gap     time.Duration
-	planned bool // a look begins at last+gap, or is under way
-	again   bool // pinged during that look
+	planned bool // a fetch begins at last+gap, or is under way
+	again   bool // pinged during that fetch
 }
 
-// New returns a receiver whose looks end with ctx.
+// New returns a receiver whose fetches end with ctx.
 func New(ctx context.Context, feeds Feeds) *Receiver {
 	return &Receiver{source: feeds, ctx: ctx, askers: throttle.New(time.Second, 30), feeds: make(map[string]*pinged)}
 }
 
-// Ping has this peer's feeds at addresses looked at, and returns how many there
+// Ping has this peer's feeds at addresses fetched, and returns how many there
 // are. With sites an address may also be that of the site whose feeds changed.
 // It does not block.
 func (r *Receiver) Ping(sites bool, addresses ...string) int {
@@ -103,7 +103,7 @@ func matches(feed string, named map[string]bool, sites bool) bool {
 	return false
 }
 
-// ping plans a look at a feed, where none is planned that tells as much.
+// ping plans a fetch of a feed, where none is planned that tells as much.
 func (r *Receiver) ping(feed string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -121,17 +121,17 @@ func (r *Receiver) ping(feed string) {
 
 func (r *Receiver) plan(feed string, p *pinged) {
 	p.planned = true
-	time.AfterFunc(max(0, time.Until(p.last.Add(p.gap))), func() { r.look(feed, p) })
+	time.AfterFunc(max(0, time.Until(p.last.Add(p.gap))), func() { r.fetch(feed, p) })
 }
 
-func (r *Receiver) look(feed string, p *pinged) {
+func (r *Receiver) fetch(feed string, p *pinged) {
 	r.mu.Lock()
 	p.last, p.again = time.Now(), false
 	r.mu.Unlock()
 	if r.ctx.Err() != nil {
 		return
 	}
-	news := r.source.LookForPing(r.ctx, feed)
+	news := r.source.FetchForPing(r.ctx, feed)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if p.gap = min(max(2*p.gap, shortestGap), longestGap); news {

@@ -81,7 +81,7 @@ func (s *subscription) confirm(now time.Time, q url.Values) (challenge string, o
 	return challenge, true
 }
 
-// delivered takes a content in, and has the feed looked at if its hub signed it.
+// delivered takes a content in, and has the feed fetched if its hub signed it.
 // What is signed wrongly is passed over in silence (section 8).
 func (r *Subscriber) delivered(req *http.Request, secret string) (status int) {
 	r.mu.Lock()
@@ -97,12 +97,12 @@ func (r *Subscriber) delivered(req *http.Request, secret string) (status int) {
 	r.mu.Lock()
 	s.told, s.works = time.Now(), true
 	r.mu.Unlock()
-	r.cfg.Looker.HubTold(s.Feed)
+	r.cfg.Fetcher.HubTold(s.Feed)
 	return http.StatusAccepted
 }
 
 // signed reads a content and checks its signature. Old hubs know SHA-1 only; it
-// is good enough here, where nothing but a look depends on it.
+// is good enough here, where nothing but a fetch depends on it.
 func signed(req *http.Request, key string) bool {
 	method, given, _ := strings.Cut(req.Header.Get("X-Hub-Signature"), "=")
 	methods := map[string]func() hash.Hash{"sha1": sha1.New, "sha256": sha256.New, "sha384": sha512.New384, "sha512": sha512.New}

@@ -92,7 +92,7 @@ func (r *rig) HubTold(string) { r.looks++ }
 func (r *rig) run() {
 	r.t.Helper()
 	room, err := Open(Config{
-		Store: r.rows, Client: r.hub, Callback: "https://peer.example/hub/callback/", Own: "https://peer.example/hub", Looker: r,
+		Store: r.rows, Client: r.hub, Callback: "https://peer.example/hub/callback/", Own: "https://peer.example/hub", Fetcher: r,
 	})
 	if err != nil {
 		r.t.Fatal(err)
@@ -152,7 +152,7 @@ func (r *rig) subscribe() (callback, key string) {
 	return callback, asked[0].Get("hub.secret")
 }
 
-func TestWhatAHubSignsIsLookedAt(t *testing.T) {
+func TestWhatAHubSignsIsFetched(t *testing.T) {
 	virtual(t, func(t *testing.T, r *rig) {
 		callback, key := r.subscribe()
 		if r.Works(feed) {

@@ -46,8 +46,8 @@ type Client interface {
 	Do(*http.Request) (*http.Response, error)
 }
 
-// Looker looks at a feed because its hub says that it changed. It must not block.
-type Looker interface {
+// Fetcher fetches a feed because its hub says that it changed. It must not block.
+type Fetcher interface {
 	HubTold(feed string)
 }
 
@@ -55,7 +55,7 @@ type Looker interface {
 type Config struct {
 	Store    Records
 	Client   Client
-	Looker   Looker
+	Fetcher  Fetcher
 	Callback string // what the addresses of callbacks begin with: a secret follows
 	Own      string // this peer's own hub, at which it does not subscribe
 	Log      *slog.Logger
@@ -91,7 +91,7 @@ type subscription struct {
 
 // Open reads what is kept. Nothing is asked before Run.
 func Open(cfg Config) (*Subscriber, error) {
-	if cfg.Store == nil || cfg.Client == nil || cfg.Callback == "" || cfg.Looker == nil {
+	if cfg.Store == nil || cfg.Client == nil || cfg.Callback == "" || cfg.Fetcher == nil {
 		return nil, fmt.Errorf("subscriber: the configuration is not complete")
 	}
 	if cfg.Log == nil {
@@ -164,7 +164,7 @@ func (r *Subscriber) Forget(feed string) {
 	}
 }
 
-// News says that a look found something new. A hub that did not tell of it does
+// News says that a fetch found something new. A hub that did not tell of it does
 // not work.
 func (r *Subscriber) News(feed string) {
 	r.mu.Lock()

@@ -36,9 +36,9 @@ type Feeds interface {
 	Published() []string
 	// Offered is what catalogue rows say of them.
 	Offered() map[feedring.Theme][]feedring.Feed
-	// Failing counts those that are published and whose last look failed.
+	// Failing counts those that are published and whose last fetch failed.
 	Failing() int
-	// Link is the rel="feedring" that the last look at one found.
+	// Link is the rel="feedring" that the last fetch of one found.
 	Link(url string) string
 }
 
@@ -64,7 +64,7 @@ type Config struct {
 	Started          time.Time
 	Read             []feedring.Theme
 	Refresh          time.Duration
-	Interval         time.Duration // between looks at an origin; 0: scheduled
+	Interval         time.Duration // between fetches of an origin; 0: scheduled
 
 	Loop     Loop
 	Feeds    Feeds

@@ -44,14 +44,14 @@ func (d *Admin) Vouch(ctx context.Context, site string) (web.VouchAdvice, error)
 	for _, url := range doc.Feeds {
 		d.cfg.Sites.Forget(vouch.SitesOf(url)...)
 	}
-	d.lookAtSites()
-	looks, vouched := watch.MeanInterval, watch.VouchedEvery
+	d.checkSites()
+	every, vouched := watch.MeanInterval, watch.VouchedEvery
 	if d.cfg.Interval > 0 {
-		looks, vouched = d.cfg.Interval, d.cfg.Interval
+		every, vouched = d.cfg.Interval, d.cfg.Interval
 	}
 	advice := web.VouchAdvice{
 		Document: doc, Sites: []web.SiteStatus{},
-		Looks: int(looks.Seconds()), VouchedLooks: int(vouched.Seconds()),
+		FetchEvery: int(every.Seconds()), VouchedFetchEvery: int(vouched.Seconds()),
 	}
 	for _, s := range sites[:min(len(sites), maxSites)] {
 		advice.Sites = append(advice.Sites, d.siteStatus(ctx, s, doc.Feeds))
@@ -63,9 +63,9 @@ func (d *Admin) Vouch(ctx context.Context, site string) (web.VouchAdvice, error)
 	return advice, nil
 }
 
-// lookAtSites makes the groups look again: whoever asks what to publish has
+// checkSites makes the groups check again: whoever asks what to publish has
 // published it, or is about to.
-func (d *Admin) lookAtSites() {
+func (d *Admin) checkSites() {
 	for theme := range d.cfg.Loop.View().Memberships {
 		d.cfg.Loop.Tell(theme.Group(), group.CheckSites{})
 	}

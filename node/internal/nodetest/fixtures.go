@@ -71,7 +71,7 @@ func PutFeeds(b *testing.B, s *store.Store, feeds int) {
 	now := time.Now()
 	st := fetch.State{
 		Title: "A personal site", Validators: fetch.Validators{ETag: `"5e2f-61ab8a9e1c2c0"`},
-		LastLook: now.Add(-time.Hour), LastSuccess: now.Add(-time.Hour), NextLook: now.Add(time.Hour), Interval: time.Hour,
+		LastFetch: now.Add(-time.Hour), LastSuccess: now.Add(-time.Hour), NextFetch: now.Add(time.Hour), Interval: time.Hour,
 	}
 	state, err := st.MarshalBinary()
 	Check(b, err)

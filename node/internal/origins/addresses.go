@@ -93,7 +93,7 @@ func (o *Feeds) has(url string) bool {
 		return true
 	}
 	st, err := o.kept(url)
-	return err == nil && !st.LastLook.IsZero()
+	return err == nil && !st.LastFetch.IsZero()
 }
 
 // placed is a state with the address to ask, and with nothing that a former one
@@ -151,11 +151,11 @@ func (o *Feeds) move(ctx context.Context, url, to string, provider feedring.Prov
 	return nil
 }
 
-// askAnew has a feed looked at where it is now.
+// askAnew has a feed fetched where it is now.
 func (o *Feeds) askAnew(url string) {
 	o.watcher.Remove(url)
 	o.watch(url)
-	_, _ = o.watcher.Look(url) // or when it is its turn
+	_, _ = o.watcher.Fetch(url) // or when it is its turn
 	if st, err := o.State(url); err == nil {
 		o.Cache.Present(url, o.present(url, &st))
 	}
@@ -179,7 +179,7 @@ func (o *Feeds) Move(ctx context.Context, from, to string, force bool) (st web.F
 		return st, "", err
 	}
 	if f.file() == "" && !force {
-		if note, err = o.parts.Finder.LookBefore(ctx, from, to); err != nil {
+		if note, err = o.parts.Finder.PreviewMove(ctx, from, to); err != nil {
 			return st, "", err
 		}
 	}

@@ -25,7 +25,7 @@ func (o *Feeds) Adopted(url string) {
 	}
 }
 
-// claim has the next look at a feed find everything, where entries were left to
+// claim has the next fetch of a feed find everything, where entries were left to
 // mirrors before the site named this peer: its readers are given them by the
 // site's own word from then on.
 func (o *Feeds) claim(f *origin) {

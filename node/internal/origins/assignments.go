@@ -20,7 +20,7 @@ type assignments struct {
 
 	watching sync.Mutex // while feeds are watched as turns say; before any other
 	mu       sync.Mutex
-	now      map[string]turnOf
+	now      map[string]assignment
 	changed  []string // not watched accordingly yet
 	busy     bool     // somebody sees to changed
 	news     chan struct{}
@@ -30,35 +30,35 @@ type assignments struct {
 type watched interface {
 	latencyOf(url string) time.Duration         // to an origin; 0: not known
 	entriesNamed(spec feedring.FeedSpec) uint64 // what is held of a feed, by whomever it was published
-	watchAssigned(url string)                   // begins to look at a feed, or ceases, as its turn is now
+	watchAssigned(url string)                   // begins to fetch a feed, or ceases, as its turn is now
 }
 
-// turnOf is that of one feed; zero: the group has not said yet.
-type turnOf struct {
+// assignment is that of one feed; zero: the group has not said yet.
+type assignment struct {
 	group.FetchAssignment
-	mirrored bool       // others published it too, since this peer started
-	taken    bool       // another peer looked until now
-	last     fetch.Last // the last look that the group knows of
-	entries  uint64     // the name of what it had then
+	mirrored  bool       // others published it too, since this peer started
+	takenOver bool       // another peer fetched until now
+	last      fetch.Last // the last fetch that the group knows of
+	entries   uint64     // the name of what it had then
 }
 
-// rests reports whether another peer looks at a feed, or the group has not said
+// fetchedElsewhere reports whether another peer fetches a feed, or the group has not said
 // yet. What is private, or read from a file, never rests.
-func (t *assignments) rests(spec feedring.FeedSpec) bool {
+func (t *assignments) fetchedElsewhere(spec feedring.FeedSpec) bool {
 	return t != nil && spec.Theme != "" && spec.File == "" && t.of(spec.URL).Slot == 0
 }
 
-func (t *assignments) of(url string) turnOf {
+func (t *assignments) of(url string) assignment {
 	if t == nil {
-		return turnOf{}
+		return assignment{}
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.now[url]
 }
 
-// hold keeps everybody from watching by other turns until the end is called.
-func (t *assignments) hold() (end func()) {
+// lock keeps everybody from watching by other turns until the end is called.
+func (t *assignments) lock() (end func()) {
 	if t == nil {
 		return func() {}
 	}
@@ -66,13 +66,13 @@ func (t *assignments) hold() (end func()) {
 	return t.watching.Unlock
 }
 
-// told takes in a turn. It does not block: feeds are watched accordingly soon.
-func (t *assignments) told(g group.FetchAssignment) {
+// onAssignment takes in a turn. It does not block: feeds are watched accordingly soon.
+func (t *assignments) onAssignment(g group.FetchAssignment) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	old := t.now[g.URL]
 	last, entries := lastTold(g.Last, time.Now())
-	t.now[g.URL] = turnOf{g, old.mirrored || g.Mirrors || g.Slot == 0, old.By != "" && old.Slot == 0, last, entries}
+	t.now[g.URL] = assignment{g, old.mirrored || g.Mirrors || g.Slot == 0, old.By != "" && old.Slot == 0, last, entries}
 	t.tellNews()
 	t.changed = append(t.changed, g.URL)
 	if !t.busy {
@@ -114,7 +114,7 @@ func (t *assignments) tellNews() {
 	}
 }
 
-// known waits until the group has said who looks at a feed, which it soon does,
+// known waits until the group has said who fetches a feed, which it soon does,
 // as long as the feed is offered.
 func (t *assignments) known(ctx context.Context, offered func() bool, url string) {
 	for t != nil && offered() {
@@ -136,8 +136,8 @@ func (t *assignments) known(ctx context.Context, offered func() bool, url string
 	}
 }
 
-// looked tells the group how a look at a feed went that others offer too.
-func (t *assignments) looked(spec feedring.FeedSpec, st *fetch.State) {
+// fetchEnded tells the group how a fetch of a feed went that others offer too.
+func (t *assignments) fetchEnded(spec feedring.FeedSpec, st *fetch.State) {
 	if t == nil || !t.of(spec.URL).Mirrors {
 		return
 	}
@@ -145,21 +145,21 @@ func (t *assignments) looked(spec feedring.FeedSpec, st *fetch.State) {
 	t.loop.Tell(spec.Theme.Group(), group.OriginMeasured{URL: spec.URL, Distance: t.watched.latencyOf(spec.URL), Failing: failing(st)})
 }
 
-// left tells the group what the last look at such a feed left.
+// left tells the group what the last fetch of such a feed left.
 func (t *assignments) left(spec feedring.FeedSpec, st *fetch.State, entries uint64) {
 	if last, ok := lastToTell(st.Last(), entries, time.Now()); ok && t.of(spec.URL).Mirrors {
 		t.loop.Tell(spec.Theme.Group(), group.OriginFetched{URL: spec.URL, Last: last})
 	}
 }
 
-// watch begins to look at a feed, or ceases, as its turn is.
+// watch begins to fetch a feed, or ceases, as its turn is.
 func (o *Feeds) watch(url string) {
-	defer o.assignments.hold()()
+	defer o.assignments.lock()()
 	f, ok := o.get(url)
 	if !ok {
 		return
 	}
-	if o.assignments.rests(f.spec()) {
+	if o.assignments.fetchedElsewhere(f.spec()) {
 		o.watcher.Remove(url)
 		o.applyPeerHints(&f)
 		return
@@ -175,7 +175,7 @@ func (o *Feeds) watch(url string) {
 }
 
 func newAssignments(o *Feeds) *assignments {
-	return &assignments{watched: o, loop: o.Loop, tasks: o.Tasks, now: make(map[string]turnOf)}
+	return &assignments{watched: o, loop: o.Loop, tasks: o.Tasks, now: make(map[string]assignment)}
 }
 
 func (o *Feeds) latencyOf(url string) time.Duration { return o.parts.Latency.Of(url) }
@@ -183,16 +183,16 @@ func (o *Feeds) latencyOf(url string) time.Duration { return o.parts.Latency.Of(
 // watchAssigned has a feed that rests from now on served from what the group has.
 func (o *Feeds) watchAssigned(url string) {
 	o.watch(url)
-	if f, ok := o.get(url); ok && o.assignments.rests(f.spec()) {
+	if f, ok := o.get(url); ok && o.assignments.fetchedElsewhere(f.spec()) {
 		o.StandIns.Mark(feedring.FeedRef{URL: url})
 	}
 }
 
-// Resting is a feed that another peer looks at, and its title; false: it is not one
+// FetchedElsewhere is a feed that another peer fetches, and its title; false: it is not one
 // of this peer's, or does not rest.
-func (o *Feeds) Resting(url string) (spec feedring.FeedSpec, title string, rests bool) {
+func (o *Feeds) FetchedElsewhere(url string) (spec feedring.FeedSpec, title string, rests bool) {
 	f, ok := o.get(url)
-	if !ok || !o.assignments.rests(f.spec()) {
+	if !ok || !o.assignments.fetchedElsewhere(f.spec()) {
 		return feedring.FeedSpec{}, "", false
 	}
 	return f.spec(), o.title(url), true
@@ -203,7 +203,7 @@ func (o *Feeds) Assign(a group.FetchAssignment) {
 	if f, ok := o.get(a.URL); !ok || f.theme() == "" || f.theme().Group() != a.Group {
 		return // it was removed
 	}
-	o.assignments.told(a)
+	o.assignments.onAssignment(a)
 	if a.Slot > 0 {
 		o.Log.Debug("this peer fetches a feed", "url", a.URL, "turn", a.Slot, "of", a.Slots)
 		return
@@ -214,18 +214,18 @@ func (o *Feeds) Assign(a group.FetchAssignment) {
 // Yield leaves all public feeds to another process with this peer's key.
 func (o *Feeds) Yield() {
 	for url, f := range o.Public() {
-		o.assignments.told(group.FetchAssignment{Group: f.theme().Group(), URL: url, Slot: 0, Slots: 1, By: o.Self})
+		o.assignments.onAssignment(group.FetchAssignment{Group: f.theme().Group(), URL: url, Slot: 0, Slots: 1, By: o.Self})
 	}
 }
 
-// FetchNow passes a ping on to who looks at a feed that rests here.
+// FetchNow passes a ping on to who fetches a feed that rests here.
 func (o *Feeds) FetchNow(ctx context.Context, url string) (requested bool) {
 	f, ok := o.get(url)
-	if !ok || !o.assignments.rests(f.spec()) {
+	if !ok || !o.assignments.fetchedElsewhere(f.spec()) {
 		return false
 	}
 	o.assignments.known(ctx, func() bool { _, ok := o.get(url); return ok }, url)
-	if f, ok = o.get(url); !ok || !o.assignments.rests(f.spec()) {
+	if f, ok = o.get(url); !ok || !o.assignments.fetchedElsewhere(f.spec()) {
 		return false
 	}
 	o.Loop.Tell(f.theme().Group(), group.FetchNow{URL: url})
@@ -237,7 +237,7 @@ func (o *Feeds) Requested(r group.FetchRequested) {
 	o.Tasks.Run(func() {
 		ctx, cancel := context.WithTimeout(o.ctx, time.Minute)
 		defer cancel()
-		_ = o.Look(ctx, r.URL) // that it failed is told where the feed is watched
+		_ = o.Fetch(ctx, r.URL) // that it failed is told where the feed is watched
 	})
 }
 

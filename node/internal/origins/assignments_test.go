@@ -75,15 +75,15 @@ func TestSitesOwnPeerPublishesWhatMirrorsDid(t *testing.T) {
 	look := func(found ...feedring.Entry) (known bool) {
 		st, err := l.State(testURL)
 		check(t, err)
-		known = !st.LastLook.IsZero()
+		known = !st.LastFetch.IsZero()
 		if !known {
 			found = entries(1, 3)
 		}
-		next := fetch.State{URL: testURL, LastLook: time.Now(), LastSuccess: time.Now()}
+		next := fetch.State{URL: testURL, LastFetch: time.Now(), LastSuccess: time.Now()}
 		if len(found) > 0 {
 			check(t, l.Changed(t.Context(), testURL, found, next))
 		}
-		l.Looked(testURL, next)
+		l.FetchEnded(testURL, next)
 		return known
 	}
 	published := func() int { return len(log(t, s, feedring.FeedRef{URL: testURL, Publisher: own.Self})) }
@@ -102,15 +102,15 @@ func TestSitesOwnPeerPublishesWhatMirrorsDid(t *testing.T) {
 	}
 }
 
-// Several that look at one feed do so evenly one after another, whatever time
+// Several that fetch one feed do so evenly one after another, whatever time
 // each would like best, and none much oftener than a round.
 func TestTurnsAreEven(t *testing.T) {
 	const of, interval = 4, 10 * time.Minute
 	begun := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	var looks []time.Time
 	for turn := 1; turn <= of; turn++ {
-		l := &assignments{now: map[string]turnOf{}}
-		l.now[testURL] = turnOf{FetchAssignment: group.FetchAssignment{Slot: turn, Slots: of}}
+		l := &assignments{now: map[string]assignment{}}
+		l.now[testURL] = assignment{FetchAssignment: group.FetchAssignment{Slot: turn, Slots: of}}
 		p := inTurn{Policy: watch.Fixed(interval), assignments: l, exact: true}
 		at := begun.Add(time.Duration(turn) * 37 * time.Second)
 		for range 5 {
@@ -145,7 +145,7 @@ func TestCommonIntervals(t *testing.T) {
 	}
 }
 
-// A published feed that its origin took away is looked at when it is added again:
+// A published feed that its origin took away is fetched when it is added again:
 // after it was removed, as soon as its turn is known; else at once.
 func TestGoneFeedIsAddedAgain(t *testing.T) {
 	s, p := openStore(t), writer(nil, newSealer(t))
@@ -157,10 +157,10 @@ func TestGoneFeedIsAddedAgain(t *testing.T) {
 		return ok
 	}
 	turn := func() {
-		l.assignments.told(group.FetchAssignment{Group: testTheme.Group(), URL: testURL, Slot: 1, Slots: 1})
+		l.assignments.onAssignment(group.FetchAssignment{Group: testTheme.Group(), URL: testURL, Slot: 1, Slots: 1})
 	}
 	check(t, l.add(t.Context(), testSpec))
-	l.Looked(testURL, fetch.State{URL: testURL, LastLook: time.Now(), Failures: 1, LastError: "410", Gone: true})
+	l.FetchEnded(testURL, fetch.State{URL: testURL, LastFetch: time.Now(), Failures: 1, LastError: "410", Gone: true})
 	check(t, l.remove(t.Context(), testURL))
 	check(t, l.add(t.Context(), testSpec))
 	turn()
@@ -203,19 +203,19 @@ func TestFeedsFollowTheirTurns(t *testing.T) {
 	check(t, l.add(t.Context(), testSpec))
 	check(t, l.add(t.Context(), private))
 	watched := func(url string) bool {
-		_, err := l.watcher.Look(url)
+		_, err := l.watcher.Fetch(url)
 		return err == nil
 	}
 	if watched(testURL) || !watched(private.URL) {
 		t.Error("a feed is looked at before its turn, or a private one waits for one")
 	}
 	turn := group.FetchAssignment{Group: testTheme.Group(), URL: testURL, Slot: 1, Slots: 1, Mirrors: true}
-	l.assignments.told(turn)
+	l.assignments.onAssignment(turn)
 	eventually(t, "its turn", func() bool { return watched(testURL) })
 	turn.Slot, turn.Slots, turn.By = 0, 0, "another"
-	l.assignments.told(turn)
+	l.assignments.onAssignment(turn)
 	eventually(t, "another's turn", func() bool { return !watched(testURL) })
-	if !l.assignments.of(testURL).mirrored || !l.assignments.rests(testSpec) || l.assignments.rests(private) {
+	if !l.assignments.of(testURL).mirrored || !l.assignments.fetchedElsewhere(testSpec) || l.assignments.fetchedElsewhere(private) {
 		t.Error("what is known of the turn is wrong")
 	}
 	check(t, l.remove(t.Context(), testURL))

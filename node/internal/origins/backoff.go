@@ -33,11 +33,11 @@ func (s SiteBackoff) ApplyHints(host string, status int, header http.Header) {
 	}
 }
 
-// keepHold keeps what the origin of a feed asked for that is removed: its host is left
+// keepBackoff keeps what the origin of a feed asked for that is removed: its host is left
 // alone all the same.
-func (o *Feeds) keepHold(f *origin) {
+func (o *Feeds) keepBackoff(f *origin) {
 	st, err := o.State(f.url)
-	if err == nil && st.Held != "" && time.Now().Before(st.NotBefore) && !o.assignments.rests(f.spec()) {
+	if err == nil && st.Held != "" && time.Now().Before(st.NotBefore) && !o.assignments.fetchedElsewhere(f.spec()) {
 		o.saveBackoff(st.Held, hostBackoff{st.NotBefore, st.HeldOpenEnded})
 	}
 }
@@ -57,9 +57,9 @@ func (o *Feeds) saveBackoff(host string, h hostBackoff) {
 	}
 }
 
-// holdHosts leaves those alone that asked for it before the start, and forgets the
+// backOffHosts leaves those alone that asked for it before the start, and forgets the
 // others.
-func (o *Feeds) holdHosts() {
+func (o *Feeds) backOffHosts() {
 	var over []string
 	for record, err := range o.Store.ListPrefix(store.BucketFeed, heldHost) {
 		var h hostBackoff

@@ -13,7 +13,7 @@ import (
 // start has those feeds watched that are public or read from a file, from what is
 // kept of each, and leaves hosts alone that asked for it.
 func (o *Feeds) start() {
-	o.holdHosts()
+	o.backOffHosts()
 	o.startFew()
 }
 
@@ -34,12 +34,12 @@ func (o *Feeds) startPrivate(ctx context.Context) {
 }
 
 func (o *Feeds) startFew() {
-	defer o.assignments.hold()()
+	defer o.assignments.lock()()
 	o.mu.Lock()
 	few := slices.Sorted(maps.Keys(o.few))
 	o.mu.Unlock()
 	for _, url := range few {
-		if f, ok := o.get(url); !ok || o.assignments.rests(f.spec()) {
+		if f, ok := o.get(url); !ok || o.assignments.fetchedElsewhere(f.spec()) {
 			continue
 		}
 		st, err := o.State(url)

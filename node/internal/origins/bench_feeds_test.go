@@ -10,7 +10,7 @@ import (
 	"github.com/feedring/feedring/internal/store"
 )
 
-// BenchmarkManyFeeds starts with b.N private feeds that were looked at before,
+// BenchmarkManyFeeds starts with b.N private feeds that were fetched before,
 // and tells what each takes in memory here and in the watcher, its address
 // included and its log's head left out, and how long a start takes, the disk
 // included.

@@ -14,7 +14,7 @@ import (
 	"github.com/feedring/feedring/node/internal/storage"
 )
 
-// addAll keeps feeds over restarts and looks at them; what it says of each is at
+// addAll keeps feeds over restarts and fetches them; what it says of each is at
 // its place. The group hears of all at once. titles are shown until their documents
 // are read; nil: none.
 func (o *Feeds) addAll(ctx context.Context, specs []feedring.FeedSpec, titles []string) []web.Added {
@@ -34,19 +34,19 @@ func (o *Feeds) addAll(ctx context.Context, specs []feedring.FeedSpec, titles []
 	}
 	for i := range specs {
 		if said[i].Known {
-			o.lookAgain(specs[i].URL)
+			o.fetchAgain(specs[i].URL)
 		}
 	}
 	if len(fresh) == 0 {
 		return said
 	}
-	o.Offers.Now() // before a look finds what is to be published
+	o.Offers.Now() // before a fetch finds what is to be published
 	for _, i := range fresh {
 		if said[i].Err != nil {
 			continue
 		}
 		o.watch(specs[i].URL)
-		o.lookAgain(specs[i].URL)
+		o.fetchAgain(specs[i].URL)
 	}
 	return said
 }
@@ -79,12 +79,12 @@ func (o *Feeds) moveAll(ctx context.Context, specs []feedring.FeedSpec, moves ma
 	}
 }
 
-// lookAgain looks once more at a feed that its origin took away: who adds it
-// says that it is there. So it does at one that was added before and was just
-// previewed.
-func (o *Feeds) lookAgain(url string) {
+// fetchAgain fetches a feed once more that its origin removed, since it was added
+// again: somebody says that it is there. It does the same for a known feed that was
+// just previewed.
+func (o *Feeds) fetchAgain(url string) {
 	st, err := o.State(url)
-	previewed := !st.LastLook.IsZero() && o.parts.Previews != nil && o.parts.Previews.Holds(url)
+	previewed := !st.LastFetch.IsZero() && o.parts.Previews != nil && o.parts.Previews.Holds(url)
 	if err != nil || !st.Gone && !previewed {
 		return
 	}
@@ -96,9 +96,9 @@ func (o *Feeds) lookAgain(url string) {
 	o.watch(url) // or when it is its turn
 }
 
-// revive looks at a feed that was added again, if it is watched.
+// revive fetches a feed that was added again, if it is watched.
 func (o *Feeds) revive(url string) {
-	if _, err := o.watcher.Look(url); err != nil {
+	if _, err := o.watcher.Fetch(url); err != nil {
 		return
 	}
 	o.mu.Lock()
@@ -171,7 +171,7 @@ func (o *Feeds) keep(ctx context.Context, specs []feedring.FeedSpec, titles []st
 		if len(titles) == 0 || titles[i] == "" {
 			continue
 		}
-		if known, err := o.kept(specs[i].URL); err != nil || !known.LastLook.IsZero() {
+		if known, err := o.kept(specs[i].URL); err != nil || !known.LastFetch.IsZero() {
 			continue
 		}
 		called, err := fetch.State{URL: specs[i].URL, Title: titles[i]}.MarshalBinary()
@@ -201,14 +201,14 @@ func (o *Feeds) keep(ctx context.Context, specs []feedring.FeedSpec, titles []st
 		o.mu.Lock()
 		o.set(f)
 		if f.theme() != "" {
-			o.call(f.url, told(&st))
+			o.call(f.url, publicTitle(&st))
 		}
 		o.mu.Unlock()
 	}
 	return nil
 }
 
-// remove stops looking at a feed and offering it. Its log stays in the store,
+// remove stops fetching a feed and offering it. Its log stays in the store,
 // so that it goes on where it stopped when it is added again: no entry twice, no
 // position twice. What was published stays public, as at the peers that have
 // it; what was private is shown no more.
@@ -229,7 +229,7 @@ func (o *Feeds) remove(ctx context.Context, url string) error {
 	}
 	o.watcher.Remove(url)
 	o.Cache.Withdraw(url)
-	o.keepHold(f)
+	o.keepBackoff(f)
 	o.mu.Lock()
 	o.feeds.Delete(url)
 	delete(o.titles, url)

@@ -17,12 +17,12 @@ func (o *Feeds) serve(spec feedring.FeedSpec, st *fetch.State) {
 	}
 	o.Cache.Offer(spec.URL, spec.Provider)
 	o.Cache.Present(spec.URL, o.present(spec.URL, st))
-	o.Cache.Plan(spec.URL, st.NextLook)
+	o.Cache.Plan(spec.URL, st.NextFetch)
 }
 
 // Fetched is called by the watcher with each document, before its entries. It is put
 // on disk after these were published: nobody waits for that, and what is known of the
-// look is put on disk last, so that the next process asks for a document that is not.
+// fetch is put on disk last, so that the next process asks for a document that is not.
 func (o *Feeds) Fetched(url string, page fetch.Page) {
 	came := cache.Fetched{Body: page.Body, ContentType: page.ContentType, At: time.Now()}
 	if page.Partial {

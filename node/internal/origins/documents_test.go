@@ -23,7 +23,7 @@ func TestADocumentThatIsNotKeptIsAskedForWhole(t *testing.T) {
 	spec := feedring.FeedSpec{URL: origin.URL + "/feed.xml", Theme: testTheme, Provider: "a.example"}
 	first := newSiteOfFeeds(t, s, writer(s, sealer), spec)
 	look := func(l *siteOfFeeds) {
-		ended, err := l.watcher.Look(spec.URL)
+		ended, err := l.watcher.Fetch(spec.URL)
 		check(t, err)
 		<-ended
 	}

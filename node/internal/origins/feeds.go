@@ -1,5 +1,5 @@
 // Package origins keeps this peer's own feeds: which they are and where, what each
-// look left, who looks at them, and what goes from there to the publisher.
+// fetch left, who fetches them, and what goes from there to the publisher.
 package origins
 
 import (
@@ -94,11 +94,11 @@ type Subscribers interface {
 	Prepare(url string, h http.Header) // what an origin is told of who asks
 }
 
-// Finder looks at addresses before their feeds are there.
+// Finder fetches addresses before their feeds are there.
 type Finder interface {
-	// LookBefore looks at the address that a feed is to have. What may be there later
+	// PreviewMove fetches the address that a feed is to have. What may be there later
 	// is no error, and told.
-	LookBefore(ctx context.Context, from, to string) (note string, err error)
+	PreviewMove(ctx context.Context, from, to string) (note string, err error)
 	// Joinable is what a feed's rel="feedring" offers that this peer has not taken.
 	Joinable(feedURL, link string) (site string, id feedring.PeerID)
 }
@@ -123,7 +123,7 @@ type Config struct {
 	Log          *slog.Logger
 	Share        feedring.Share // how much of an entry leaves this peer, where its feed does not say
 	AllowPrivate bool           // addresses of this machine and its network are fetched too
-	Interval     time.Duration  // between looks at each origin; 0: scheduled
+	Interval     time.Duration  // between fetches of each origin; 0: scheduled
 	Policy       watch.Rule
 	Budget       time.Duration
 }
@@ -131,7 +131,7 @@ type Config struct {
 // Parts are what the feeds work with once they are loaded.
 type Parts struct {
 	Client      *safehttp.Client // nil: origins are not asked
-	Previews    *fetch.Previews  // at addresses before they are added; the next look at one asks nobody
+	Previews    *fetch.Previews  // at addresses before they are added; the next fetch of one asks nobody
 	Finder      Finder
 	Latency     *latency.Table
 	Sites       *vouch.Memory
@@ -144,7 +144,7 @@ type Parts struct {
 type vouches interface{ Vouched(url string) bool }
 
 // Feeds is this peer's own feeds: what was asked for, what the watcher knows of
-// each, and the way from a look to the publisher.
+// each, and the way from a fetch to the publisher.
 type Feeds struct {
 	Config
 	ctx         context.Context // ends with the peer
@@ -152,7 +152,7 @@ type Feeds struct {
 	watcher     *watch.Watcher
 	files       *files.Files
 	ours        vouches
-	assignments *assignments  // who looks at what is published; nil: this peer at all
+	assignments *assignments  // who fetches what is published; nil: this peer at all
 	least       atomic.Uint64 // no log goes on in an earlier epoch: another process with this peer's key may have
 
 	changing  sync.Mutex // one feed is added or removed at a time
@@ -161,8 +161,8 @@ type Feeds struct {
 	addresses moved.Table        // of feeds that were moved
 	few       map[string]*origin // of feeds, those that are public or read from a file
 	titles    map[string]string  // of those that are public
-	recent    dirtyStates        // what looks left of feeds
-	unsaved   int                // looks whose state the disk did not take
+	recent    dirtyStates        // what fetches left of feeds
+	unsaved   int                // fetches whose state the disk did not take
 }
 
 // Load reads the feeds that this peer has: those of the configuration and those
@@ -173,7 +173,7 @@ func Load(ctx context.Context, cfg Config, configured []feedring.FeedSpec) (*Fee
 	return o, o.load(configured)
 }
 
-// Begin makes ready to look at origins.
+// Begin makes ready to fetch origins.
 func (o *Feeds) Begin(parts Parts) (err error) {
 	o.parts = parts
 	o.files = &files.Files{Next: parts.Previews, Feeds: o}
@@ -190,7 +190,7 @@ func (o *Feeds) Begin(parts Parts) (err error) {
 	return err
 }
 
-// Run looks at origins until ctx ends, as soon as it knows of all feeds: so it
+// Run fetches origins until ctx ends, as soon as it knows of all feeds: so it
 // knows of all hosts that asked to be left alone.
 func (o *Feeds) Run(ctx context.Context) {
 	o.start()
@@ -248,7 +248,7 @@ func (o *Feeds) load(configured []feedring.FeedSpec) error {
 			return err
 		}
 		f.failing = st.LastError != ""
-		o.call(f.url, told(&st))
+		o.call(f.url, publicTitle(&st))
 		o.serve(f.spec(), &st)
 	}
 	o.Cache.Tidy()
@@ -281,7 +281,7 @@ func (o *Feeds) epoch(spec feedring.FeedSpec) uint64 {
 	return max(epoch, o.least.Load())
 }
 
-// Link is the rel="feedring" that the last look at a feed found.
+// Link is the rel="feedring" that the last fetch of a feed found.
 func (o *Feeds) Link(url string) string {
 	if _, ok := o.get(url); !ok {
 		return ""
@@ -311,13 +311,13 @@ func (o *Feeds) Offered() map[feedring.Theme][]feedring.Feed {
 // StartAbove has no log go on in an epoch below that.
 func (o *Feeds) StartAbove(epoch uint64) { o.least.Store(epoch) }
 
-// StoreRecovered looks soon for what the store refused.
+// StoreRecovered fetches soon for what the store refused.
 func (o *Feeds) StoreRecovered() { o.Tasks.Run(o.watcher.Resume) }
 
 // Published lists the public feeds.
 func (o *Feeds) Published() []string { return slices.Collect(maps.Keys(o.Public())) }
 
-// Failing counts the public feeds whose last look failed. Private feeds are left
+// Failing counts the public feeds whose last fetch failed. Private feeds are left
 // out: metrics ask for no token.
 func (o *Feeds) Failing() int {
 	count := 0

@@ -172,7 +172,7 @@ func TestOriginsAddedAtOnce(t *testing.T) {
 	}
 }
 
-// TestOriginsAfterACrash loses what was noted of a look: nothing is published
+// TestOriginsAfterACrash loses what was noted of a fetch: nothing is published
 // twice, and what a feed brings later is.
 func TestOriginsAfterACrash(t *testing.T) {
 	s, p := openStore(t), writer(nil, newSealer(t))
@@ -193,7 +193,7 @@ func TestOriginsAfterACrash(t *testing.T) {
 		done := make(chan struct{})
 		l.begin(t.Context())
 		go func() { l.watcher.Run(ctx); close(done) }()
-		check(t, l.Look(ctx, spec.URL))
+		check(t, l.Fetch(ctx, spec.URL))
 		cancel()
 		<-done
 	}
@@ -229,13 +229,13 @@ func TestOriginsAfterACrash(t *testing.T) {
 func TestSavedDue(t *testing.T) {
 	now := time.Now()
 	state := func(change ...func(*fetch.State)) fetch.State {
-		st := fetch.State{URL: testURL, Title: "T", LastLook: now, LastSuccess: now, NextLook: now.Add(time.Second)}
+		st := fetch.State{URL: testURL, Title: "T", LastFetch: now, LastSuccess: now, NextFetch: now.Add(time.Second)}
 		for _, f := range change {
 			f(&st)
 		}
 		return st
 	}
-	later := func(st *fetch.State) { st.LastLook = now.Add(time.Second) }
+	later := func(st *fetch.State) { st.LastFetch = now.Add(time.Second) }
 	for _, test := range []struct {
 		name  string
 		saved recent
@@ -245,7 +245,7 @@ func TestSavedDue(t *testing.T) {
 		{"never saved", recent{}, state(), true},
 		{"only times", recent{saved: state(), at: now}, state(later), false},
 		{"only times, for long", recent{saved: state(), at: now.Add(-saveTimesEvery)}, state(later), true},
-		{"not looked at soon", recent{saved: state(), at: now}, state(later, func(st *fetch.State) { st.NextLook = now.Add(time.Hour) }), true},
+		{"not looked at soon", recent{saved: state(), at: now}, state(later, func(st *fetch.State) { st.NextFetch = now.Add(time.Hour) }), true},
 		{"a title", recent{saved: state(), at: now}, state(later, func(st *fetch.State) { st.Title = "U" }), true},
 		{"a failure", recent{saved: state(), at: now}, state(later, func(st *fetch.State) { st.Failures, st.LastError = 1, "x" }), true},
 		{"validators", recent{saved: state(), at: now}, state(later, func(st *fetch.State) { st.BodyHash[0] = 1 }), false},

@@ -106,7 +106,7 @@ func (n named) latencyOf(string) time.Duration        { return 0 }
 func (n named) entriesNamed(feedring.FeedSpec) uint64 { return n.name }
 func (n named) watchAssigned(url string)              { n.watch(url) }
 
-// assigned lets a group say who looks at feeds, which hears what it is told.
+// assigned lets a group say who fetches feeds, which hears what it is told.
 func (l *siteOfFeeds) assigned(t testing.TB, name uint64, hears testLoop) {
-	l.assignments = &assignments{watched: named{l.Feeds, name}, loop: hears, tasks: nodetest.Tasks(t), now: map[string]turnOf{}}
+	l.assignments = &assignments{watched: named{l.Feeds, name}, loop: hears, tasks: nodetest.Tasks(t), now: map[string]assignment{}}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/feedring/feedring/internal/vouch"
 )
 
-// hostPolicy holds looks to what this peer's origins are.
+// hostPolicy holds fetches to what this peer's origins are.
 func (o *Feeds) hostPolicy() watch.HostPolicy {
 	return watch.HostPolicy{Between: o.Interval, Origins: places{o}}
 }

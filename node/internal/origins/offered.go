@@ -86,7 +86,7 @@ func (o *Feeds) row(key string, into any) error {
 }
 
 // news returns entries as news where the log of their feed has some already: what
-// a look finds then is none of a first look, even if nobody noted that there was
+// a fetch finds then is none of a first fetch, even if nobody noted that there was
 // one.
 func (o *Feeds) news(f *origin, entries []feedring.Entry) []feedring.Entry {
 	o.mu.Lock()

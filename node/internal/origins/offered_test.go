@@ -65,13 +65,13 @@ func TestSinceWhenFeedsAreOffered(t *testing.T) {
 		t.Error("in another group it is the same time")
 	}
 	now := time.Now()
-	l.Looked(testURL, fetch.State{URL: testURL, LastLook: now, LastSuccess: now})
+	l.FetchEnded(testURL, fetch.State{URL: testURL, LastFetch: now, LastSuccess: now})
 	if !offered(l, testURL).IsZero() {
 		t.Error("a feed that was read may have history")
 	}
 }
 
-// What is found is history in an empty log alone: a look that nobody noted may have
+// What is found is history in an empty log alone: a fetch that nobody noted may have
 // been the first.
 func TestOnlyAnEmptyLogTakesHistory(t *testing.T) {
 	s, p := openStore(t), writer(nil, newSealer(t))
@@ -94,7 +94,7 @@ func TestOnlyAnEmptyLogTakesHistory(t *testing.T) {
 	}
 }
 
-// What follows an entry that the group has, or changes one, is news, whoever looks at
+// What follows an entry that the group has, or changes one, is news, whoever fetches
 // the feed for the first time.
 func TestWhatFollowsKnownEntriesIsNews(t *testing.T) {
 	s := openStore(t)

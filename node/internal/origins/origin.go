@@ -9,7 +9,7 @@ import (
 )
 
 // origin is one feed, of which there may be a million: 32 bytes and the address.
-// Its state is on disk, and in dirtyStates while looks come too often to write each down.
+// Its state is on disk, and in dirtyStates while fetches come too often to write each down.
 type origin struct {
 	url  string
 	more *more // nil: a private feed whose provider is a part of its address
@@ -17,10 +17,10 @@ type origin struct {
 	at, length uint8 // of the provider in url, where there is no more
 
 	fixed   bool // of the configuration
-	moved   bool // its log lacks what looks found before: what they left is not gone on from
+	moved   bool // its log lacks what fetches found before: what they left is not gone on from
 	adopted bool // of some entries those of a mirror stand for its own, since this peer started
-	failing bool // as the last look found
-	revived bool // added again though its origin took it away, and not looked at since
+	failing bool // as the last fetch found
+	revived bool // added again though its origin took it away, and not fetched since
 }
 
 // more is what most private feeds have not. It does not change.

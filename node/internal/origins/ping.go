@@ -10,17 +10,17 @@ import (
 	"github.com/feedring/feedring/internal/web"
 )
 
-// Ping looks at a feed now.
+// Ping fetches a feed now.
 func (o *Feeds) Ping(ctx context.Context, url string) (web.FeedStatus, error) {
 	url = o.FirstAddress(url)
 	if err := o.refuseElsewhere(url); err != nil {
 		return web.FeedStatus{}, err
 	}
-	o.lookAtSitesOf(url)
+	o.checkSitesOf(url)
 	if o.FetchNow(ctx, url) {
-		return o.Status(url) // who looks at it is asked to, and says how that ended
+		return o.Status(url) // who fetches it is asked to, and says how that ended
 	}
-	if err := o.Look(ctx, url); err != nil {
+	if err := o.Fetch(ctx, url); err != nil {
 		return web.FeedStatus{}, err
 	}
 	st, err := o.Status(url)
@@ -34,7 +34,7 @@ func (o *Feeds) Ping(ctx context.Context, url string) (web.FeedStatus, error) {
 }
 
 // refuseElsewhere returns an error for a feed whose entries another process with
-// this peer's key publishes: a look here would tell nobody.
+// this peer's key publishes: a fetch here would tell nobody.
 func (o *Feeds) refuseElsewhere(url string) error {
 	if f, ok := o.get(url); !ok || f.theme() == "" {
 		return nil
@@ -45,13 +45,13 @@ func (o *Feeds) refuseElsewhere(url string) error {
 	return nil
 }
 
-// Look looks at a feed now and returns when a look that began later has ended,
+// Fetch fetches a feed now and returns when a fetch that began later has ended,
 // or the feed was removed.
-func (o *Feeds) Look(ctx context.Context, url string) error {
-	done, err := o.watcher.Look(url)
+func (o *Feeds) Fetch(ctx context.Context, url string) error {
+	done, err := o.watcher.Fetch(url)
 	if err != nil { // it is this peer's turn since a moment ago, perhaps
 		o.watch(url)
-		done, err = o.watcher.Look(url)
+		done, err = o.watcher.Fetch(url)
 	}
 	if err != nil {
 		return notOurs(url)
@@ -64,7 +64,7 @@ func (o *Feeds) Look(ctx context.Context, url string) error {
 	}
 }
 
-// late says what a look waits for that its caller waits for no longer.
+// late says what a fetch waits for that its caller waits for no longer.
 func (o *Feeds) late(url string) error {
 	late := &web.LateError{URL: url}
 	if wait, ok := o.watcher.Waits(url); ok {
@@ -83,9 +83,9 @@ func notOurs(url string) error {
 	return &web.UnknownFeedError{URL: url}
 }
 
-// lookAtSitesOf makes the group of one of this peer's feeds look again at the
+// checkSitesOf makes the group of one of this peer's feeds check the
 // sites of that feed: somebody says that something changed there.
-func (o *Feeds) lookAtSitesOf(url string) {
+func (o *Feeds) checkSitesOf(url string) {
 	f, ok := o.get(url)
 	if !ok || f.theme() == "" {
 		return

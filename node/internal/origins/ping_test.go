@@ -22,7 +22,7 @@ func (hanging) Do(req *http.Request) (*http.Response, error) {
 	return nil, req.Context().Err()
 }
 
-// unwritten keeps nothing of what was looked at.
+// unwritten keeps nothing of what was fetched.
 type unwritten struct{ *Feeds }
 
 func (unwritten) State(string) (fetch.State, error) { return fetch.State{}, nil }
@@ -47,7 +47,7 @@ func TestPingTellsWhatItWaitsFor(t *testing.T) {
 		ping := func(path string) string {
 			ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second)
 			defer cancel()
-			err := o.Look(ctx, "http://a.example"+path)
+			err := o.Fetch(ctx, "http://a.example"+path)
 			if !errors.Is(err, web.ErrLate) || errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("%s: %v", path, err)
 			}
@@ -98,11 +98,11 @@ func TestPingTellsOfAHold(t *testing.T) {
 			synctest.Wait()
 			ctx, stop := context.WithTimeout(ctx, time.Second)
 			defer stop()
-			if err := o.Look(ctx, "http://a.example/2"); err == nil {
+			if err := o.Fetch(ctx, "http://a.example/2"); err == nil {
 				t.Error("a feed that is none is looked at")
 			}
 			o.watcher.Add("http://a.example/2", fetch.State{})
-			if err := o.Look(ctx, "http://a.example/2"); err == nil || !strings.Contains(err.Error(), want) {
+			if err := o.Fetch(ctx, "http://a.example/2"); err == nil || !strings.Contains(err.Error(), want) {
 				t.Error(err)
 			}
 		})

@@ -11,7 +11,7 @@ import (
 	"github.com/feedring/feedring/internal/store"
 )
 
-// saveTimesEvery is how often what changes with each look is put on disk: looks
+// saveTimesEvery is how often what changes with each fetch is put on disk: fetches
 // may be a second apart.
 const saveTimesEvery = 2 * time.Minute
 
@@ -24,21 +24,21 @@ const heldLong = 5 * time.Second
 // mostUnsaved is how many states are kept in memory that the disk does not take.
 const mostUnsaved = 1_000
 
-// dirtyStates is what looks left that is not to be read from disk: of feeds that are
-// looked at again soon, that the disk did not take, or that are just looked at. Of
+// dirtyStates is what fetches left that is not to be read from disk: of feeds that are
+// fetched again soon, that the disk did not take, or that are just fetched. Of
 // very many feeds these are few. The zero dirtyStates is empty.
 type dirtyStates struct{ feeds map[string]*recent }
 
-// recent is what looks left of one feed.
+// recent is what fetches left of one feed.
 type recent struct {
-	state   fetch.State // what the last look left
+	state   fetch.State // what the last fetch left
 	saved   fetch.State // what the disk has; its entries are left out
 	known   int         // entries that the disk has
 	at      time.Time   // when it was saved; zero: it was not
-	written int64       // Unix nanoseconds of the last look that is on disk; 0: none
+	written int64       // Unix nanoseconds of the last fetch that is on disk; 0: none
 }
 
-// of is what looks left of a feed; nil: all is on disk.
+// of is what fetches left of a feed; nil: all is on disk.
 func (l *dirtyStates) of(url string) *recent { return l.feeds[url] }
 
 func (l *dirtyStates) drop(url string) { delete(l.feeds, url) }
@@ -55,9 +55,9 @@ func (l *dirtyStates) keep(url string) *recent {
 	return r
 }
 
-// remember takes in what a look left, and reports whether it is to be put on
-// disk: where the next look is not soon, where something is new that a later
-// Look would not find again, where the origin asked to be left alone, or where
+// remember takes in what a fetch left, and reports whether it is to be put on
+// disk: where the next fetch is not soon, where something is new that a later
+// fetch would not find again, where the origin asked to be left alone, or where
 // dates and validators were not saved for long.
 func (l *dirtyStates) remember(url string, st *fetch.State, now time.Time) (due bool) {
 	r := l.keep(url)
@@ -69,31 +69,31 @@ func (l *dirtyStates) remember(url string, st *fetch.State, now time.Time) (due 
 	return false
 }
 
-// wrote takes in that a state is on disk. It is kept until its look has ended.
+// wrote takes in that a state is on disk. It is kept until its fetch has ended.
 func (l *dirtyStates) wrote(url string, st *fetch.State, now time.Time) {
 	r := l.keep(url)
-	if r.state.LastLook.Before(st.LastLook) { // else it may be newer
+	if r.state.LastFetch.Before(st.LastFetch) { // else it may be newer
 		r.state = *st
 	}
-	r.saved, r.at, r.written = st.WithoutKnown(), now, st.LastLook.UnixNano()
+	r.saved, r.at, r.written = st.WithoutKnown(), now, st.LastFetch.UnixNano()
 	if st.Loaded() {
 		r.known = st.Known()
 	}
 }
 
-// settle drops what the disk has, where the next look is not soon.
+// settle drops what the disk has, where the next fetch is not soon.
 func (l *dirtyStates) settle(url string, now time.Time) {
 	if r := l.of(url); r != nil && r.isWritten() && !soon(&r.state, now) {
 		l.drop(url)
 	}
 }
 
-func (r *recent) isWritten() bool { return r.written == r.state.LastLook.UnixNano() }
+func (r *recent) isWritten() bool { return r.written == r.state.LastFetch.UnixNano() }
 
-// soon reports whether a feed is looked at again before its state is worth
+// soon reports whether a feed is fetched again before its state is worth
 // writing down.
 func soon(st *fetch.State, now time.Time) bool {
-	return !st.Gone && st.NextLook.Sub(now) < saveTimesEvery
+	return !st.Gone && st.NextFetch.Sub(now) < saveTimesEvery
 }
 
 func (r *recent) due(now time.Time) bool {
@@ -109,7 +109,7 @@ func (r *recent) due(now time.Time) bool {
 }
 
 // State returns what is known of a feed, as the watcher asks for it. A state that
-// cannot be read only costs an unconditional look. Nothing is known of a feed
+// cannot be read only costs an unconditional fetch. Nothing is known of a feed
 // that was published elsewhere before, since its new group has none of its
 // entries, or that is to be published whole (claim).
 func (o *Feeds) State(url string) (fetch.State, error) {
@@ -120,7 +120,7 @@ func (o *Feeds) State(url string) (fetch.State, error) {
 	return o.placed(url, st), err
 }
 
-// left is State as the last look left it.
+// left is State as the last fetch left it.
 func (o *Feeds) left(url string) (_ fetch.State, fixed bool, _ error) {
 	o.mu.Lock()
 	if f := o.feeds.Get(url); f != nil {
@@ -168,14 +168,14 @@ func (o *Feeds) Known(url string) ([]byte, error) {
 	return value, err
 }
 
-// remembers takes in what a look at f left, and reports whether it is to be put on
+// remembers takes in what a fetch of f left, and reports whether it is to be put on
 // disk. o.mu is held.
 func (o *Feeds) remembers(f *origin, st *fetch.State) (due bool) {
 	f.moved = false
 	return o.recent.remember(f.url, st, time.Now())
 }
 
-// save puts on disk what the last look left.
+// save puts on disk what the last fetch left.
 func (o *Feeds) save(ctx context.Context, url string) error {
 	o.mu.Lock()
 	r := o.recent.of(url)
@@ -221,7 +221,7 @@ func (o *Feeds) put(ctx context.Context, url string, st fetch.State) error {
 }
 
 // forgetSome drops states that the disk does not take, where they grow too many:
-// to lose one costs an unconditional look.
+// to lose one costs an unconditional fetch.
 func (o *Feeds) forgetSome() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

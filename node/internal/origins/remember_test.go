@@ -14,7 +14,7 @@ import (
 	"github.com/feedring/feedring/internal/origin/fetch"
 )
 
-// TestStatesAreOnDisk: between looks nothing of a feed's entries is in memory,
+// TestStatesAreOnDisk: between fetches nothing of a feed's entries is in memory,
 // and what is new is told by what the disk has, over an answer that nothing
 // changed and over a restart.
 func TestStatesAreOnDisk(t *testing.T) {
@@ -57,11 +57,11 @@ func TestStatesAreOnDisk(t *testing.T) {
 				titles = append(titles, title)
 			}
 			mu.Unlock()
-			check(t, l.Look(ctx, spec.URL))
+			check(t, l.Fetch(ctx, spec.URL))
 			if l.recent.of(spec.URL) != nil {
 				t.Error("a state that is not needed for an hour is in memory")
 			}
-			if st, err := l.State(spec.URL); err != nil || st.Loaded() || time.Since(st.LastLook) > time.Minute {
+			if st, err := l.State(spec.URL); err != nil || st.Loaded() || time.Since(st.LastFetch) > time.Minute {
 				t.Errorf("%+v, %v", st, err)
 			}
 		}
@@ -77,11 +77,11 @@ func TestStatesAreOnDisk(t *testing.T) {
 	}
 }
 
-// TestRecentStatesAreInMemory: a feed that is looked at all the time is not
-// written at each look.
+// TestRecentStatesAreInMemory: a feed that is fetched all the time is not
+// written at each fetch.
 func TestRecentStatesAreInMemory(t *testing.T) {
 	now := time.Now()
-	st := fetch.State{URL: testURL, LastLook: now, LastSuccess: now, NextLook: now.Add(time.Second)}
+	st := fetch.State{URL: testURL, LastFetch: now, LastSuccess: now, NextFetch: now.Add(time.Second)}
 	var l dirtyStates
 	if !l.remember(testURL, &st, now) {
 		t.Fatal("the first look is not written")
@@ -92,8 +92,8 @@ func TestRecentStatesAreInMemory(t *testing.T) {
 	}
 	r := l.of(testURL)
 	next := st
-	next.LastLook, next.NextLook = now.Add(time.Second), now.Add(2*time.Second)
-	if l.remember(testURL, &next, now.Add(time.Second)) || !r.state.LastLook.Equal(next.LastLook) {
+	next.LastFetch, next.NextFetch = now.Add(time.Second), now.Add(2*time.Second)
+	if l.remember(testURL, &next, now.Add(time.Second)) || !r.state.LastFetch.Equal(next.LastFetch) {
 		t.Errorf("a second later: %+v", r)
 	}
 	next.NotBefore = now.Add(3 * time.Second) // over before a process runs again
@@ -105,17 +105,17 @@ func TestRecentStatesAreInMemory(t *testing.T) {
 		t.Error("a hold, such as max-age of an answer without news, is not written")
 	}
 	r.saved.NotBefore = next.NotBefore
-	next.LastLook, next.NextLook = now.Add(2*time.Second), now.Add(time.Hour)
+	next.LastFetch, next.NextFetch = now.Add(2*time.Second), now.Add(time.Hour)
 	if !l.remember(testURL, &next, now.Add(2*time.Second)) {
 		t.Error("not written, where the next look is in an hour")
 	}
 }
 
-// TestWhatIsOnDiskIsNotKept: of a feed that is looked at in an hour nothing is in
-// memory when its look has ended, written as it is with entries or without.
+// TestWhatIsOnDiskIsNotKept: of a feed that is fetched in an hour nothing is in
+// memory when its fetch has ended, written as it is with entries or without.
 func TestWhatIsOnDiskIsNotKept(t *testing.T) {
 	now := time.Now()
-	st := fetch.State{URL: testURL, LastLook: now, LastSuccess: now, NextLook: now.Add(time.Hour)}
+	st := fetch.State{URL: testURL, LastFetch: now, LastSuccess: now, NextFetch: now.Add(time.Hour)}
 	var l dirtyStates
 	l.wrote(testURL, &st, now)
 	if l.remember(testURL, &st, now) || l.of(testURL) != nil {

@@ -19,7 +19,7 @@ func (o *Feeds) set(f *origin) {
 	o.few[f.url] = f
 }
 
-// call gives a public feed its title, as the last look found it.
+// call gives a public feed its title, as the last fetch found it.
 func (o *Feeds) call(url, title string) {
 	if o.titles == nil {
 		o.titles = make(map[string]string)
@@ -112,8 +112,8 @@ func (o *Feeds) Files() map[string]string {
 	return files
 }
 
-// FileChanged looks at a feed; one that is being removed is not looked at.
-func (o *Feeds) FileChanged(url string) { _, _ = o.watcher.Look(url) }
+// FileChanged fetches a feed; one that is being removed is not fetched.
+func (o *Feeds) FileChanged(url string) { _, _ = o.watcher.Fetch(url) }
 
 // Private reports whether a private feed is among this peer's feeds now.
 func (o *Feeds) Private(url string) bool {

@@ -11,7 +11,7 @@ import (
 	"github.com/feedring/feedring/internal/origin/watch"
 )
 
-// inTurn holds a policy's times at this peer's turn where several look at a feed:
+// inTurn holds a policy's times at this peer's turn where several fetch a feed:
 // each as many times rarer as they are, evenly one after another. Their clocks
 // agree by some seconds, and so do their intervals, made so.
 type inTurn struct {

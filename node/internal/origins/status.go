@@ -39,8 +39,8 @@ func (o *Feeds) feedStatus(url string, f origin) web.FeedStatus {
 	ref := feedring.FeedRef{URL: url, Publisher: o.Self}
 	st := web.FeedStatus{
 		URL: url, Fetched: o.present(url, &known), Theme: f.theme(), Provider: f.spec().Provider, Share: f.spec().Share, Title: known.Title,
-		LastFetch: wholeSecond(known.LastLook), LastOK: wholeSecond(known.LastSuccess), NextFetch: wholeSecond(known.NextLook),
-		Error: known.LastError, Gone: known.Gone && known.NextLook.IsZero(), Fixed: f.fixed, File: f.file(),
+		LastFetch: wholeSecond(known.LastFetch), LastOK: wholeSecond(known.LastSuccess), NextFetch: wholeSecond(known.NextFetch),
+		Error: known.LastError, Gone: known.Gone && known.NextFetch.IsZero(), Fixed: f.fixed, File: f.file(),
 	}
 	if known.Omitted > 0 {
 		st.Taken, st.In = document.MaxItems, document.MaxItems+known.Omitted
@@ -49,12 +49,12 @@ func (o *Feeds) feedStatus(url string, f origin) web.FeedStatus {
 		st.Error += ": it is fetched no more, until it is pinged or added again"
 	}
 	if t := o.assignments.of(url).FetchAssignment; t.Mirrors || t.By != "" && t.Slot == 0 {
-		st.LookedAt = t.By
+		st.FetchedBy = t.By
 		if t.Slots > 1 {
 			st.Turn, st.Turns = t.Slot, t.Slots
 		}
 	}
-	if o.assignments.rests(f.spec()) {
+	if o.assignments.fetchedElsewhere(f.spec()) {
 		st.Rests, st.NextFetch, st.Error = true, time.Time{}, ""
 	}
 	if h, ok := o.Store.Head(ref); ok {
@@ -73,7 +73,7 @@ func (o *Feeds) feedStatus(url string, f origin) web.FeedStatus {
 // wholeSecond is a time as it is told to people and programs.
 func wholeSecond(t time.Time) time.Time { return t.UTC().Truncate(time.Second) }
 
-// Add keeps feeds and looks at them.
+// Add keeps feeds and fetches them.
 func (o *Feeds) Add(ctx context.Context, specs []feedring.FeedSpec, titles []string) []web.Added {
 	said := make([]web.Added, len(specs))
 	var places []int
@@ -104,7 +104,7 @@ func (o *Feeds) Add(ctx context.Context, specs []feedring.FeedSpec, titles []str
 }
 
 // hasHistory reports whether a private feed has entries here of an earlier time, which
-// no look finds again.
+// no fetch finds again.
 func (o *Feeds) hasHistory(spec feedring.FeedSpec) bool {
 	h, ok := o.Store.Head(feedring.FeedRef{URL: spec.URL, Publisher: o.Self})
 	return ok && h.Private && spec.Theme == ""
@@ -155,7 +155,7 @@ func (o *Feeds) Status(url string) (web.FeedStatus, error) {
 }
 
 // Knows reports whether a feed is there already, or was: then its address was
-// looked at.
+// fetched.
 func (o *Feeds) Knows(spec feedring.FeedSpec) bool {
 	if _, ok := o.get(o.FirstAddress(spec.URL)); ok {
 		return true

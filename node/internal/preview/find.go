@@ -1,4 +1,4 @@
-// Package preview looks at addresses before their feeds are added: it finds the feed
+// Package preview fetches addresses before their feeds are added: it finds the feed
 // that a person means, and the peer that a site offers to join.
 package preview
 
@@ -29,7 +29,7 @@ type Feeds interface {
 	// Refuse returns an error for a feed that this peer would never fetch or read.
 	Refuse(feedring.FeedSpec) error
 	// Knows reports whether a feed is there already, or was: then its address was
-	// looked at.
+	// fetched.
 	Knows(feedring.FeedSpec) bool
 	// Visit asks an origin when its host may be asked.
 	Visit(ctx context.Context, url string, ask func(context.Context) error) error
@@ -48,7 +48,7 @@ type Config struct {
 	Host     *host.Host
 }
 
-// Finder looks at addresses before their feeds are added.
+// Finder fetches addresses before their feeds are added.
 type Finder struct{ cfg Config }
 
 // New returns a Finder.
@@ -68,7 +68,7 @@ func (f *Finder) FindFeed(ctx context.Context, spec feedring.FeedSpec) (web.Foun
 	}
 	ctx, cancel := context.WithTimeout(ctx, findWithin)
 	defer cancel()
-	seen, err := f.look(ctx, spec.URL)
+	seen, err := f.fetch(ctx, spec.URL)
 	var held *fetch.HeldError
 	switch {
 	case errors.As(err, &held):
@@ -89,7 +89,7 @@ func (f *Finder) FindFeed(ctx context.Context, spec feedring.FeedSpec) (web.Foun
 	return as, nil
 }
 
-// passing reports whether what a look met may pass by itself: the origin is busy or
+// passing reports whether what a fetch met may pass by itself: the origin is busy or
 // late, or the way to it is broken. What keeps programs out may have a feed behind it.
 func passing(err error) bool {
 	var refused *fetch.Error
@@ -108,8 +108,8 @@ func passing(err error) bool {
 	return refused.Challenge
 }
 
-// look looks at an address when its host may be asked.
-func (f *Finder) look(ctx context.Context, address string) (seen fetch.Seen, err error) {
+// fetch fetches an address when its host may be asked.
+func (f *Finder) fetch(ctx context.Context, address string) (seen fetch.Seen, err error) {
 	err = f.cfg.Feeds.Visit(ctx, address, func(ctx context.Context) (err error) {
 		seen, err = f.cfg.Previews.Preview(ctx, address)
 		return err
@@ -122,7 +122,7 @@ func (f *Finder) look(ctx context.Context, address string) (seen fetch.Seen, err
 // programs out may have a feed behind it.
 func (f *Finder) findOn(ctx context.Context, address string, page *discover.Page, why error) (web.Found, error) {
 	links := slices.DeleteFunc(discover.Main(page.Links()), func(l discover.Link) bool {
-		return l.URL == address || l.URL == page.Location // it was looked at, and is none
+		return l.URL == address || l.URL == page.Location // it was fetched, and is none
 	})
 	switch len(links) {
 	case 0:
@@ -154,7 +154,7 @@ func (f *Finder) guess(ctx context.Context, site string) string {
 	}
 	for _, path := range wellKnown {
 		address := u.ResolveReference(&url.URL{Path: path}).String()
-		_, err := f.look(ctx, address)
+		_, err := f.fetch(ctx, address)
 		if err == nil {
 			return address
 		}
@@ -167,12 +167,12 @@ func (f *Finder) guess(ctx context.Context, site string) string {
 	return ""
 }
 
-// LookBefore looks at the address that a feed is to have. What may be there later
+// PreviewMove fetches the address that a feed is to have. What may be there later
 // is no error, and told.
-func (f *Finder) LookBefore(ctx context.Context, from, to string) (note string, err error) {
+func (f *Finder) PreviewMove(ctx context.Context, from, to string) (note string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, findWithin)
 	defer cancel()
-	_, err = f.look(ctx, to)
+	_, err = f.fetch(ctx, to)
 	var held *fetch.HeldError
 	switch {
 	case err == nil:
@@ -189,7 +189,7 @@ func (f *Finder) LookBefore(ctx context.Context, from, to string) (note string, 
 	return "", &web.MoveError{From: from, To: to, Reason: reason(err)}
 }
 
-// reason is what a look found instead of a feed, without the address.
+// reason is what a fetch found instead of a feed, without the address.
 func reason(err error) string {
 	var refused *fetch.Error
 	if errors.As(err, &refused) {

@@ -10,7 +10,7 @@ import (
 	"github.com/feedring/feedring/internal/web"
 )
 
-// What a list of feeds may take to be looked at before its feeds are added: as
+// What a list of feeds may take to be fetched before its feeds are added: as
 // many hosts at once as the watcher asks, and no host for long, so that a few that
 // hang do not hold back all others.
 const (
@@ -83,7 +83,7 @@ func (f *Finder) findOf(ctx context.Context, spec feedring.FeedSpec) web.Sought 
 }
 
 // mirrored reports whether another peer of the group offers a feed: then somebody
-// looks at it already.
+// fetches it already.
 func (f *Finder) mirrored(spec feedring.FeedSpec) bool {
 	group, in := f.cfg.Views.View().Memberships[spec.Theme]
 	if !in {

@@ -83,7 +83,7 @@ func (r *Retractor) URL(ctx context.Context, url string) ([]web.Retracted, error
 }
 
 // withAddress finds the entries of feeds, nil: of all, that have an address. No
-// index knows addresses: all entries are looked at.
+// index knows addresses: all entries are read.
 func (r *Retractor) withAddress(ctx context.Context, refs []feedring.FeedRef, url string) (found []store.Item, err error) {
 	q := store.Search{Refs: refs, Privacy: store.PublicAndPrivate, Limit: feedring.MaxLimit}
 	for {

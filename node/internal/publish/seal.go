@@ -136,7 +136,7 @@ func (p *Publisher) retractions(ctx context.Context, e *feedring.Entry, latest *
 }
 
 // sameContent reports whether a reader would see no difference. Dates do not
-// count: where the origin gives none they are those of the look.
+// count: where the origin gives none they are those of the fetch.
 func sameContent(a, b *feedring.Entry) bool {
 	return a.Title == b.Title && a.URL == b.URL && a.Summary == b.Summary && a.ContentHTML == b.ContentHTML &&
 		a.Language == b.Language && a.Provider == b.Provider && slices.Equal(a.Authors, b.Authors) &&

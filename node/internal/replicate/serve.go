@@ -37,7 +37,7 @@ func (r *Replicator) ServePoll(from feedring.PeerID, s *wire.Stream) error {
 	if asked.Fresh.After(time.Now().Add(freshSkew)) {
 		after = r.onlyNewest(asked.Feed, after)
 	}
-	back := !after.IsZero() // who holds nothing has nothing that was taken back
+	back := !after.IsZero() // a peer that holds nothing has no retracted entry
 	sent := 0
 	defer func() { r.served(asked.Feed, from, sent) }()
 	for i := range pollParts {

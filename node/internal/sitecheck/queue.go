@@ -20,9 +20,9 @@ const (
 // queue runs the looks that the machines ask for, a few at a time, in their
 // order but for publishers that have enough under way.
 type queue struct {
-	looker looker
-	loop   teller
-	tasks  Tasks
+	checker siteChecker
+	loop    teller
+	tasks   Tasks
 
 	mu       sync.Mutex
 	waiting  []siteCheck
@@ -31,8 +31,8 @@ type queue struct {
 	running  int
 }
 
-// looker looks at the sites of a feed.
-type looker interface{ look(siteCheck) group.Checked }
+// siteChecker looks at the sites of a feed.
+type siteChecker interface{ check(siteCheck) group.Checked }
 
 // teller takes what a look found.
 type teller interface {
@@ -42,8 +42,8 @@ type teller interface {
 // Tasks runs goroutines while the peer runs, and reports whether it does.
 type Tasks interface{ Run(func()) bool }
 
-func newQueue(look looker, loop teller, tasks Tasks) *queue {
-	return &queue{looker: look, loop: loop, tasks: tasks, queued: make(map[feedring.PeerID]int), inFlight: make(map[feedring.PeerID]int)}
+func newQueue(checker siteChecker, loop teller, tasks Tasks) *queue {
+	return &queue{checker: checker, loop: loop, tasks: tasks, queued: make(map[feedring.PeerID]int), inFlight: make(map[feedring.PeerID]int)}
 }
 
 // siteCheck is a look and the time when the machine asked for it.
@@ -85,7 +85,7 @@ func (q *queue) fill() {
 }
 
 func (q *queue) run(o siteCheck) {
-	q.loop.Tell(o.Group, q.looker.look(o))
+	q.loop.Tell(o.Group, q.checker.check(o))
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	count(q.inFlight, o.Feed.Publisher, -1)

@@ -12,9 +12,9 @@ import (
 	"github.com/feedring/feedring/node/internal/tasks"
 )
 
-type lookerFunc func(siteCheck) group.Checked
+type checkerFunc func(siteCheck) group.Checked
 
-func (f lookerFunc) look(o siteCheck) group.Checked { return f(o) }
+func (f checkerFunc) check(o siteCheck) group.Checked { return f(o) }
 
 type tellFunc func(feedring.GroupID, group.Input)
 
@@ -30,7 +30,7 @@ func TestChecksAreBounded(t *testing.T) {
 		answers := make(map[feedring.FeedRef]int)
 		began := time.Now()
 		var served time.Duration // until the last of the honest was
-		q := newQueue(lookerFunc(func(o siteCheck) group.Checked {
+		q := newQueue(checkerFunc(func(o siteCheck) group.Checked {
 			mu.Lock()
 			now++
 			top, looked = max(top, now), looked+1

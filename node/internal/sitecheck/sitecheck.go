@@ -61,8 +61,8 @@ func New(ctx context.Context, cfg Config) *Checker {
 // Check does group.Check, and reports back as an input. It never blocks.
 func (c *Checker) Check(o group.Check) { c.queue.add(o) }
 
-// look is one look: whether a site of the feed names the feed's publisher.
-func (c *Checker) look(o siteCheck) group.Checked {
+// check is one look: whether a site of the feed names the feed's publisher.
+func (c *Checker) check(o siteCheck) group.Checked {
 	ctx, cancel := context.WithTimeout(c.ctx, within)
 	defer cancel()
 	verdict, err := c.verdict(ctx, o)

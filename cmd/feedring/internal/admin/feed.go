@@ -194,7 +194,7 @@ func (a *commands) printFeeds(feeds []json.RawMessage, asJSON bool) error {
 			return fmt.Errorf("the peer's answer cannot be read: %w", err)
 		}
 		g.Add(cmp.Or(show.Printable(feed.Theme), "(private)"), show.Printable(feed.Provider), addressOf(feed),
-			strconv.Itoa(feed.Entries), a.lastLook(feed.LastFetch, feed.LookedAt, feed.Rests, feed.Turn, feed.Turns), cmp.Or(show.Printable(feed.Error), "-"),
+			strconv.Itoa(feed.Entries), a.lastFetch(feed.LastFetch, feed.FetchedBy, feed.Rests, feed.Turn, feed.Turns), cmp.Or(show.Printable(feed.Error), "-"),
 			strconv.Itoa(feed.Readers), cmp.Or(show.Printable(feed.Front), "-"))
 		offers = append(offers, omittedLine(show.Printable(feed.URL), feed.Taken, feed.In), a.joinOffer(feed.URL, feed.Joinable))
 	}
@@ -224,9 +224,9 @@ func thousands(n int) string {
 	return s
 }
 
-// lastLook returns the time of the last look at a feed, or the peer that looks at
+// lastFetch returns the time of the last fetch of a feed, or the peer that fetches
 // it instead.
-func (a *commands) lastLook(last time.Time, by string, rests bool, turn, turns int) string {
+func (a *commands) lastFetch(last time.Time, by string, rests bool, turn, turns int) string {
 	switch {
 	case rests && by != "":
 		return "by " + feedring.PeerID(show.Printable(by)).Short()

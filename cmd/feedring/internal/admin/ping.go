@@ -30,8 +30,8 @@ func (a *commands) pingCommand() *cobra.Command {
 					return err
 				}
 				if feed.Rests {
-					return a.Confirm(f.JSON, map[string]any{"pinged": address, "looked_at_by": feed.LookedAt},
-						fmt.Sprintf("asked %s, which fetches %s for the group, to fetch it now", cmp.Or(feedring.PeerID(show.Printable(feed.LookedAt)).Short(), "nobody yet"), address))
+					return a.Confirm(f.JSON, map[string]any{"pinged": address, "looked_at_by": feed.FetchedBy},
+						fmt.Sprintf("asked %s, which fetches %s for the group, to fetch it now", cmp.Or(feedring.PeerID(show.Printable(feed.FetchedBy)).Short(), "nobody yet"), address))
 				}
 				return a.Confirm(f.JSON, map[string]any{"pinged": address, "entries": feed.Entries},
 					fmt.Sprintf("fetched %s: entries held: %d", address, feed.Entries))

@@ -112,22 +112,22 @@ func rowsOf(v any) (rows []map[string]any, ok bool) {
 func (a *commands) feedTable(rows []map[string]any) *show.Table {
 	g := &show.Table{Head: []string{"THEME", "ENTRIES", "LAST FETCH", "FEED", "WRONG", "READERS", "SERVED AT"}, Stack: []int{3, 4, 6}}
 	for _, row := range rows {
-		looked := "-"
+		fetched := "-"
 		if text, ok := row["last_fetch"].(string); ok {
 			at, err := time.Parse(time.RFC3339, text)
-			looked = a.lastLook(at, "", false, number(row["turn"]), number(row["turns"]))
+			fetched = a.lastFetch(at, "", false, number(row["turn"]), number(row["turns"]))
 			if err != nil {
-				looked = show.Printable(text)
+				fetched = show.Printable(text)
 			}
 		}
 		if by, _ := row["looked_at_by"].(string); row["rests"] == true {
-			looked = a.lastLook(time.Time{}, by, true, 0, 0)
+			fetched = a.lastFetch(time.Time{}, by, true, 0, 0)
 		}
 		theme := "(private)"
 		if row["theme"] != nil {
 			theme = asText(row["theme"])
 		}
-		g.Add(theme, asText(row["entries"]), looked, asText(row["url"]), asText(row["error"]),
+		g.Add(theme, asText(row["entries"]), fetched, asText(row["url"]), asText(row["error"]),
 			asText(row["readers"]), asText(row["front"]))
 	}
 	return g

@@ -89,9 +89,9 @@ func (a *commands) printSites(v api.Vouching) error {
 		return nil
 	}
 	fetches := ""
-	if v.Looks > v.VouchedLooks {
+	if v.FetchEvery > v.VouchedFetchEvery {
 		fetches = fmt.Sprintf("this peer fetches the site's feeds at most every %s instead of every %s, unless a ping or a hub tells of news; ",
-			perInterval(v.Looks), perInterval(v.VouchedLooks))
+			perInterval(v.FetchEvery), perInterval(v.VouchedFetchEvery))
 	}
 	_, err := fmt.Fprintf(a.Stdout, "Until a site names this peer, %sits entries carry no vouched_by, and a peer that the site names goes before this one.\n", fetches)
 	return err

@@ -25,9 +25,9 @@ type Feed struct {
 	Share     string    `json:"share,omitempty"` // empty: as the peer shares
 	Title     string    `json:"title,omitempty"`
 	LastFetch time.Time `json:"last_fetch,omitzero"`
-	LookedAt  string    `json:"looked_at_by,omitempty"` // empty: by the peer, which offers it alone
-	Rests     bool      `json:"rests,omitempty"`        // the peer itself does not look now
-	Turn      int       `json:"turn,omitempty"`         // of Turns, where several look
+	FetchedBy string    `json:"looked_at_by,omitempty"` // empty: by the peer, which offers it alone
+	Rests     bool      `json:"rests,omitempty"`        // the peer itself does not fetch now
+	Turn      int       `json:"turn,omitempty"`         // of Turns, where several fetch
 	Turns     int       `json:"turns,omitempty"`
 	Error     string    `json:"error,omitempty"`
 	Entries   int       `json:"entries,omitempty"`
@@ -61,10 +61,10 @@ type Vouching struct {
 	Instructions string          `json:"instructions"`
 	Sites        []Site          `json:"sites"`
 
-	// Looks and VouchedLooks are the seconds between two looks at a feed, at least,
+	// FetchEvery and VouchedFetchEvery are the seconds between two fetches of a feed, at least,
 	// whose site does not name the peer, and whose does.
-	Looks        int `json:"looks_s"`
-	VouchedLooks int `json:"vouched_looks_s"`
+	FetchEvery        int `json:"looks_s"`
+	VouchedFetchEvery int `json:"vouched_looks_s"`
 }
 
 // Site says whether a site names the peer now.
@@ -74,7 +74,7 @@ type Site struct {
 	Way     string `json:"way,omitempty"`
 	Error   string `json:"error,omitempty"`
 
-	Told []string `json:"told,omitempty"` // what is at each place that was looked at
+	Told []string `json:"told,omitempty"` // what is at each place that was asked
 }
 
 // Status returns the peer's state as it tells it.
@@ -141,7 +141,7 @@ type Imported struct {
 	Theme     string `json:"theme,omitempty"` // empty: private
 	Added     bool   `json:"added"`
 	Warning   string `json:"warning,omitempty"`   // why it may be no feed
-	Unchecked bool   `json:"unchecked,omitempty"` // it was added before the peer looked at it
+	Unchecked bool   `json:"unchecked,omitempty"` // it was added before the peer fetched it
 	Error     string `json:"error,omitempty"`
 	NoFeed    bool   `json:"no_feed,omitempty"` // Error is what its address led to
 }
@@ -200,15 +200,15 @@ type Moved struct {
 	Note string `json:"note,omitempty"` // why it may not be there yet
 }
 
-// MoveFeed has a feed go on at another address; force does so without a look there.
+// MoveFeed has a feed go on at another address; force does so without a fetch there.
 func (c *Client) MoveFeed(ctx context.Context, from, to string, force bool) (moved Moved, err error) {
 	body := map[string]any{"from": from, "to": to, "force": force}
 	err = c.do(ctx, request{method: http.MethodPost, path: "feeds/move", body: body}, &moved)
 	return moved, err
 }
 
-// Ping makes the peer look at a feed now, waits for the end of the look, and
-// returns how the feed stands then. A look that failed is an error.
+// Ping makes the peer fetch a feed now, waits for the end of the fetch, and
+// returns how the feed stands then. A fetch that failed is an error.
 func (c *Client) Ping(ctx context.Context, address string) (feed Feed, err error) {
 	err = c.do(ctx, request{method: http.MethodPost, path: "ping", body: map[string]string{"url": address}}, &feed)
 	return feed, err

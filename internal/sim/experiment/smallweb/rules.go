@@ -96,14 +96,14 @@ func (o *ours) first(int) time.Time {
 func (o *ours) next(site, published int, now time.Time) time.Time {
 	var answer fetch.Answer
 	state := &o.states[site]
-	if published > o.seen[site] || state.LastLook.IsZero() {
+	if published > o.seen[site] || state.LastFetch.IsZero() {
 		answer.Document = o.document(site, published)
 		o.seen[site] = published
 	}
 	_, next, outcome := state.After(answer, now)
 	o.hosts.Plan(o.policy, &next, outcome, now)
 	*state = next
-	return next.NextLook
+	return next.NextFetch
 }
 
 // document is what a site shows when so many entries are published.

@@ -166,7 +166,7 @@ func (c *conn) answer() (wrote bool, err error) {
 	return true, err
 }
 
-// find asks the room whose feed it is for the answer.
+// find asks the cache of published feeds, or the site for a personal feed, for the answer.
 func (c *conn) find(head []byte) (_, body []byte, ok bool) {
 	p := &c.q.poll
 	name, personal := strings.CutPrefix(p.Path, web.PersonalPath)

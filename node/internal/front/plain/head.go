@@ -23,7 +23,7 @@ var (
 
 // mayBePlain reports whether the beginning of a head can become one that is
 // answered here. What cannot is handed over at once: net/http may refuse it, or end
-// its lines where this room does not.
+// its lines where this package does not.
 func mayBePlain(begun []byte) bool {
 	for _, start := range starts {
 		n := min(len(start), len(begun))

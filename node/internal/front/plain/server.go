@@ -2,8 +2,8 @@
 // hands every connection with anything else to net/http, with what it has read of it.
 //
 // It is a strict reader of a part of HTTP/1.1 that net/http reads alike: one parser, that
-// of net/http, decides about all that is unusual. What is answered is decided by the
-// rooms of the feeds, with the functions that decide it for net/http.
+// of net/http, decides about all that is unusual. What is answered is decided by
+// packages cache and web, with the functions that decide it for net/http.
 package plain
 
 import (

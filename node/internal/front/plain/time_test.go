@@ -158,9 +158,9 @@ func TestClose(t *testing.T) {
 	})
 }
 
-// TestMany answers on many connections at once while versions change and the server
+// TestAnswersWhileVersionsChange answers on many connections at once while versions change and the server
 // closes.
-func TestMany(t *testing.T) {
+func TestAnswersWhileVersionsChange(t *testing.T) {
 	s := start(t, true)
 	done := make(chan error)
 	for i := range 16 {

@@ -16,7 +16,7 @@ const (
 	connectWithin  = 3 * time.Second
 )
 
-// Table is how far origins are. Looks tell it, and one connection where there was
+// Table is how far origins are. Fetches tell it, and one connection where there was
 // none yet.
 type Table struct {
 	places chan struct{}

@@ -1,5 +1,5 @@
 // Package standin keeps the documents of feeds that rest: pollers of this peer are
-// served what the group has, while another peer looks at the origin.
+// served what the group has, while another peer fetches from the origin.
 package standin
 
 import (
@@ -27,9 +27,9 @@ const (
 
 // Feeds are this peer's own feeds.
 type Feeds interface {
-	// Resting is a feed that another peer looks at, and its title; false: it is not
+	// FetchedElsewhere is a feed that another peer fetches, and its title; false: it is not
 	// one of this peer's, or does not rest.
-	Resting(url string) (spec feedring.FeedSpec, title string, rests bool)
+	FetchedElsewhere(url string) (spec feedring.FeedSpec, title string, rests bool)
 }
 
 // Subscribers are told of feeds over HTTP.
@@ -81,7 +81,7 @@ func (w *Writer) Run(ctx context.Context) {
 
 // write writes the document of a feed from its newest entries.
 func (w *Writer) write(ctx context.Context, url string) error {
-	spec, title, rests := w.cfg.Feeds.Resting(url)
+	spec, title, rests := w.cfg.Feeds.FetchedElsewhere(url)
 	if !rests || w.cfg.Cache.Address(url) == "" {
 		return nil
 	}

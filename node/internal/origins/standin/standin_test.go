@@ -15,7 +15,9 @@ import (
 // resting is feeds that rest, all of them.
 type resting struct{ spec feedring.FeedSpec }
 
-func (r resting) Resting(string) (feedring.FeedSpec, string, bool) { return r.spec, "Title", true }
+func (r resting) FetchedElsewhere(string) (feedring.FeedSpec, string, bool) {
+	return r.spec, "Title", true
+}
 
 func (resting) FeedChanged(string) {}
 

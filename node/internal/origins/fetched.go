@@ -26,16 +26,16 @@ func (o *Feeds) Changed(ctx context.Context, url string, entries []feedring.Entr
 		err = o.put(context.WithoutCancel(ctx), url, next)
 	}
 	if o.Storage.Refused(time.Now(), err) || errors.Is(err, publish.ErrElsewhere) {
-		return watch.Told{Err: err} // by storage, by tellPresence
+		return watch.ReportedError{Err: err} // by storage, by tellPresence
 	}
 	return err
 }
 
-// Looked is called by the watcher after each look.
-func (o *Feeds) Looked(url string, st fetch.State) {
+// FetchEnded is called by the watcher after each fetch.
+func (o *Feeds) FetchEnded(url string, st fetch.State) {
 	st = o.placed(url, st) // it may have moved meanwhile
 	o.Cache.Keep(url)
-	o.Cache.Plan(url, st.NextLook)
+	o.Cache.Plan(url, st.NextFetch)
 	o.Cache.Present(url, o.present(url, &st))
 	o.mu.Lock()
 	f := o.feeds.Get(url)
@@ -44,9 +44,9 @@ func (o *Feeds) Looked(url string, st fetch.State) {
 		return
 	}
 	public := f.theme() != ""
-	renamed := public && o.titles[url] != told(&st)
+	renamed := public && o.titles[url] != publicTitle(&st)
 	if public {
-		o.call(url, told(&st))
+		o.call(url, publicTitle(&st))
 	}
 	f.failing = st.LastError != ""
 	due := o.remembers(f, &st)
@@ -61,7 +61,7 @@ func (o *Feeds) Looked(url string, st fetch.State) {
 		o.Offers.Soon()
 	}
 	if public {
-		o.assignments.looked(f.spec(), &st)
+		o.assignments.fetchEnded(f.spec(), &st)
 		o.claim(f)
 	}
 	if public && st.Failures == 0 && !st.Refused {
@@ -69,9 +69,9 @@ func (o *Feeds) Looked(url string, st fetch.State) {
 	}
 }
 
-// told is the title that a feed gives itself: what somebody's list calls it is
+// publicTitle is the title that a feed gives itself: what somebody's list calls it is
 // not for others.
-func told(st *fetch.State) string {
+func publicTitle(st *fetch.State) string {
 	if st.LastSuccess.IsZero() {
 		return ""
 	}

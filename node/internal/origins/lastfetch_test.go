@@ -10,9 +10,9 @@ import (
 	"github.com/feedring/feedring/node/internal/tasks"
 )
 
-// Whose turn it is after another peer's goes on from that one's last look, also
+// Whose turn it is after another peer's goes on from that one's last fetch, also
 // after a restart; and tells the group of it.
-func TestTurnGoesOnFromTheLastLook(t *testing.T) {
+func TestTurnGoesOnFromTheLastFetch(t *testing.T) {
 	s, p := openStore(t), writer(nil, newSealer(t))
 	p.Store = s
 	l := newSiteOfFeeds(t, s, p)
@@ -24,8 +24,8 @@ func TestTurnGoesOnFromTheLastLook(t *testing.T) {
 	})
 	check(t, l.add(t.Context(), testSpec))
 	now := time.Now()
-	l.assignments.told(group.FetchAssignment{Group: testTheme.Group(), URL: testURL, By: "another", Mirrors: true})
-	l.assignments.told(group.FetchAssignment{Group: testTheme.Group(), URL: testURL, Slot: 1, Slots: 1, By: p.Self, Mirrors: true,
+	l.assignments.onAssignment(group.FetchAssignment{Group: testTheme.Group(), URL: testURL, By: "another", Mirrors: true})
+	l.assignments.onAssignment(group.FetchAssignment{Group: testTheme.Group(), URL: testURL, Slot: 1, Slots: 1, By: p.Self, Mirrors: true,
 		Last: &group.LastFetch{Ago: 10 * time.Minute, Wait: 2 * time.Hour, Host: "example.org", ETag: `"1"`, Entries: 7, Failures: 3, Again: 3 * time.Hour}})
 	near := func(a, b time.Time) bool { return a.Sub(b).Abs() < time.Minute }
 	in := <-told
@@ -42,10 +42,10 @@ func TestTurnGoesOnFromTheLastLook(t *testing.T) {
 	for _, l := range []*siteOfFeeds{l, newSiteOfFeeds(t, s, p)} {
 		st, err := l.State(testURL)
 		check(t, err)
-		if !near(st.LastLook, now.Add(-10*time.Minute)) || !near(st.NotBefore, now.Add(2*time.Hour)) || st.Held != "example.org" {
+		if !near(st.LastFetch, now.Add(-10*time.Minute)) || !near(st.NotBefore, now.Add(2*time.Hour)) || st.Held != "example.org" {
 			t.Errorf("it goes on from %+v", st)
 		}
-		if st.Failures != 3 || !near(st.NextLook, now.Add(3*time.Hour)) {
+		if st.Failures != 3 || !near(st.NextFetch, now.Add(3*time.Hour)) {
 			t.Errorf("it fails on from %+v", st)
 		}
 	}
@@ -59,10 +59,10 @@ func TestThoseInTurnAreHeld(t *testing.T) {
 	l.assigned(t, 0, nil)
 	check(t, l.add(t.Context(), testSpec))
 	turn := group.FetchAssignment{Group: testTheme.Group(), URL: testURL, Slot: 2, Slots: 3, By: p.Self, Mirrors: true}
-	l.assignments.told(turn)
-	eventually(t, "its turn", func() bool { _, err := l.watcher.Look(testURL); return err == nil })
+	l.assignments.onAssignment(turn)
+	eventually(t, "its turn", func() bool { _, err := l.watcher.Fetch(testURL); return err == nil })
 	turn.Last = &group.LastFetch{Wait: time.Hour, Host: "example.org"}
-	l.assignments.told(turn)
+	l.assignments.onAssignment(turn)
 	eventually(t, "the host is left alone", func() bool { return time.Until(l.watcher.Opens("example.org")) > 50*time.Minute })
 }
 
@@ -85,7 +85,7 @@ func TestEntriesAreNamed(t *testing.T) {
 	}
 }
 
-// What an origin asked for is kept by those too that do not look, so that whoever
+// What an origin asked for is kept by those too that do not fetch, so that whoever
 // looks after all have stopped keeps to it.
 func TestWhoRestsKeepsWhatAnOriginAsked(t *testing.T) {
 	s, p := openStore(t), writer(nil, newSealer(t))
@@ -101,8 +101,8 @@ func TestWhoRestsKeepsWhatAnOriginAsked(t *testing.T) {
 	check(t, l.add(t.Context(), testSpec))
 	check(t, l.add(t.Context(), gone))
 	hold := &group.LastFetch{Ago: 10 * time.Minute, Wait: 5 * time.Hour, Host: "example.org", Failures: 1, Again: 5 * time.Hour}
-	l.assignments.told(group.FetchAssignment{Group: testTheme.Group(), URL: testURL, By: "another", Mirrors: true, Last: hold})
-	l.assignments.told(group.FetchAssignment{Group: testTheme.Group(), URL: gone.URL, By: "another", Mirrors: true, Last: &group.LastFetch{Ago: time.Minute, Gone: true}})
+	l.assignments.onAssignment(group.FetchAssignment{Group: testTheme.Group(), URL: testURL, By: "another", Mirrors: true, Last: hold})
+	l.assignments.onAssignment(group.FetchAssignment{Group: testTheme.Group(), URL: gone.URL, By: "another", Mirrors: true, Last: &group.LastFetch{Ago: time.Minute, Gone: true}})
 	kept := func(url string) fetch.State { st, err := l.kept(url); check(t, err); return st }
 	eventually(t, "what was heard is on disk", func() bool { return kept(testURL).Held != "" && kept(gone.URL).Gone })
 	if opens := l.watcher.Opens("example.org"); !opens.IsZero() {
@@ -112,11 +112,11 @@ func TestWhoRestsKeepsWhatAnOriginAsked(t *testing.T) {
 	l = resting()
 	check(t, l.load(nil))
 	for _, url := range []string{testURL, gone.URL} {
-		l.assignments.told(group.FetchAssignment{Group: testTheme.Group(), URL: url, Slot: 1, Slots: 1, By: p.Self})
+		l.assignments.onAssignment(group.FetchAssignment{Group: testTheme.Group(), URL: url, Slot: 1, Slots: 1, By: p.Self})
 	}
 	eventually(t, "the host is left alone", func() bool { return time.Until(l.watcher.Opens("example.org")) > 4*time.Hour })
-	if st := kept(gone.URL); time.Until(st.NextLook) < 23*time.Hour {
-		t.Errorf("what is gone is asked for at %v", st.NextLook)
+	if st := kept(gone.URL); time.Until(st.NextFetch) < 23*time.Hour {
+		t.Errorf("what is gone is asked for at %v", st.NextFetch)
 	}
 }
 
@@ -129,7 +129,7 @@ func TestRemovedFeedsHostIsLeftAlone(t *testing.T) {
 	private.Theme = ""
 	check(t, l.add(t.Context(), private))
 	until := time.Now().Add(3 * time.Hour)
-	l.Looked(testURL, fetch.State{URL: testURL, LastLook: time.Now(), NextLook: until, NotBefore: until, Held: "example.org", Failures: 1, LastError: "429"})
+	l.FetchEnded(testURL, fetch.State{URL: testURL, LastFetch: time.Now(), NextFetch: until, NotBefore: until, Held: "example.org", Failures: 1, LastError: "429"})
 	check(t, l.remove(t.Context(), testURL))
 	l = newSiteOfFeeds(t, s, p)
 	check(t, l.load(nil))
@@ -143,8 +143,8 @@ func TestRemovedFeedsHostIsLeftAlone(t *testing.T) {
 func TestPartOfAHostsTime(t *testing.T) {
 	ended := &tasks.Group{}
 	ended.End(0)
-	n := &Feeds{assignments: &assignments{tasks: ended, now: map[string]turnOf{}}}
-	n.assignments.told(group.FetchAssignment{URL: testURL, Slot: 1, Slots: 1, Part: group.Part{From: 5, Size: 6}})
+	n := &Feeds{assignments: &assignments{tasks: ended, now: map[string]assignment{}}}
+	n.assignments.onAssignment(group.FetchAssignment{URL: testURL, Slot: 1, Slots: 1, Part: group.Part{From: 5, Size: 6}})
 	if part := n.hostPolicy().Origins.Part(testURL); part != (watch.Part{From: 5, Size: 6}) {
 		t.Errorf("it has %v", part)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/feedring/feedring/internal/origin/fetch"
 )
 
-// goOn watches a feed as its turn is: from the last look that this peer or the
+// goOn watches a feed as its turn is: from the last fetch that this peer or the
 // group knows of, and a moment after another peer ceased. One that is watched
 // stays as it is, but for what the origin asked another of those in turn.
 func (o *Feeds) goOn(f *origin, own fetch.State) {
@@ -21,12 +21,12 @@ func (o *Feeds) goOn(f *origin, own fetch.State) {
 		o.watcher.Add(url, st)
 		return
 	}
-	if last := t.last; last.At.After(own.LastLook) && f.file() == "" && (last.Holds(time.Now()) || !o.watcher.Ours(url)) {
+	if last := t.last; last.At.After(own.LastFetch) && f.file() == "" && (last.Holds(time.Now()) || !o.watcher.Ours(url)) {
 		entries = t.entries
 		st = own.ApplyLast(t.last, entries != 0 && entries == o.assignments.watched.entriesNamed(f.spec()), time.Now())
 		o.remember(url, &st)
 	}
-	if t.taken {
+	if t.takenOver {
 		o.watcher.Rest(url, st)
 	}
 	o.watcher.Add(url, st)
@@ -36,7 +36,7 @@ func (o *Feeds) goOn(f *origin, own fetch.State) {
 	o.assignments.left(f.spec(), &st, entries)
 }
 
-// applyPeerHints keeps what the origin of a feed asked the peer that looks at it while it rests
+// applyPeerHints keeps what the origin of a feed asked the peer that fetches it while it rests
 // here: that it is gone, or that a host is to be left alone. So it is not forgotten
 // where all the group's peers stop.
 func (o *Feeds) applyPeerHints(f *origin) {
@@ -50,12 +50,12 @@ func (o *Feeds) applyPeerHints(f *origin) {
 		o.Log.Warn("what is known of a feed cannot be read", "url", f.url, "err", err)
 		return
 	}
-	if st := own.ApplyLast(last, false, time.Now()); st.LastLook.Sub(own.LastLook) > heldLong { // else it was told before
+	if st := own.ApplyLast(last, false, time.Now()); st.LastFetch.Sub(own.LastFetch) > heldLong { // else it was told before
 		o.remember(f.url, &st)
 	}
 }
 
-// remember keeps a state that no look of this peer left.
+// remember keeps a state that no fetch of this peer left.
 func (o *Feeds) remember(url string, st *fetch.State) {
 	o.mu.Lock()
 	f := o.feeds.Get(url)
@@ -69,7 +69,7 @@ func (o *Feeds) remember(url string, st *fetch.State) {
 	}
 }
 
-// lastToTell is what a look left, as the group tells it; false: there was none.
+// lastToTell is what a fetch left, as the group tells it; false: there was none.
 func lastToTell(l fetch.Last, entries uint64, now time.Time) (group.LastFetch, bool) {
 	if l.At.IsZero() && !now.Before(l.Until) {
 		return group.LastFetch{}, false
