@@ -10,13 +10,13 @@ import (
 	"github.com/feedring/feedring"
 )
 
-// looked has a peer tell of a look that just ended.
-func (c *cluster) looked(p feedring.PeerID, l LastFetch) {
+// fetched has a peer tell of a fetch that just ended.
+func (c *cluster) fetched(p feedring.PeerID, l LastFetch) {
 	c.step(c.nodes[p], OriginFetched{URL: mirrored, Last: l})
 }
 
-// Whoever looks next knows the last look and what the origin asked for then,
-// though who looked, and the manager with it, died a moment after it.
+// Whoever fetches next knows the last fetch and what the origin asked for then,
+// though who fetched, and the manager with it, died a moment after it.
 func TestNextFetcherKnowsLastFetch(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -33,9 +33,9 @@ func TestNextFetcherKnowsLastFetch(t *testing.T) {
 			c.mirror(0, test.peers)
 			c.run(33 * time.Second)
 			c.look(t, test.dead)
-			c.looked(test.dead, LastFetch{ETag: `"1"`, Entries: 7})
+			c.fetched(test.dead, LastFetch{ETag: `"1"`, Entries: 7})
 			c.run(5 * time.Second)
-			c.looked(test.dead, LastFetch{Wait: time.Hour, Host: "mirrored.example", ETag: `"2"`, Entries: 8, Failures: 3, Again: 4 * time.Hour, Gone: true})
+			c.fetched(test.dead, LastFetch{Wait: time.Hour, Host: "mirrored.example", ETag: `"2"`, Entries: 8, Failures: 3, Again: 4 * time.Hour, Gone: true})
 			looked := c.now
 			c.run(100 * time.Millisecond)
 			c.crash(test.dead)
@@ -62,7 +62,7 @@ func TestNextFetcherKnowsLastFetch(t *testing.T) {
 	}
 }
 
-// Looks that come often are told a few times in a period, and a host that wants
+// Fetches that come often are told a few times in a period, and a host that wants
 // to be left alone at once.
 func TestFetchesAreReportedSparingly(t *testing.T) {
 	c := sharedFetches(21, 1, nil)
@@ -76,24 +76,24 @@ func TestFetchesAreReportedSparingly(t *testing.T) {
 		}
 	}
 	for i := range 400 { // in 4 r
-		c.looked("p00", LastFetch{Entries: uint64(i)})
+		c.fetched("p00", LastFetch{Entries: uint64(i)})
 		c.run(10 * time.Millisecond)
 	}
 	if said < 2*4 || said > 2*4*4+4 {
 		t.Errorf("two peers were told %d times of what happened in 4 periods", said)
 	}
 	c.run(time.Second)
-	c.looked("p00", LastFetch{})
+	c.fetched("p00", LastFetch{})
 	c.run(20 * time.Millisecond)
 	said = 0
-	c.looked("p00", LastFetch{Wait: time.Minute, Host: "mirrored.example"})
+	c.fetched("p00", LastFetch{Wait: time.Minute, Host: "mirrored.example"})
 	c.run(5 * time.Millisecond)
 	if said != 2 {
 		t.Errorf("of a host that asks to be left alone %d were told", said)
 	}
 }
 
-// Those that look in turn hear what the origin asked of one of them.
+// Those that fetch in turn hear what the origin asked of one of them.
 func TestFetchersWaitWhenOneIsAskedTo(t *testing.T) {
 	c := sharedFetches(22, 3, nil)
 	c.mirror(0, 4)
@@ -102,7 +102,7 @@ func TestFetchersWaitWhenOneIsAskedTo(t *testing.T) {
 	if len(looks) != 3 {
 		t.Fatal(looks)
 	}
-	c.looked(looks[1], LastFetch{Wait: time.Hour, Host: "mirrored.example"})
+	c.fetched(looks[1], LastFetch{Wait: time.Hour, Host: "mirrored.example"})
 	c.run(time.Second)
 	for _, p := range looks {
 		l := c.nodes[p].turns[mirrored].Last
@@ -112,13 +112,13 @@ func TestFetchersWaitWhenOneIsAskedTo(t *testing.T) {
 	}
 }
 
-// What somebody says of the last look has bounds, at the manager and at others.
+// What somebody says of the last fetch has bounds, at the manager and at others.
 func TestLastFetchIsBounded(t *testing.T) {
 	c := sharedFetches(27, 1, nil)
 	c.mirror(0, 3)
 	c.run(15 * time.Second)
 	c.look(t, "p00")
-	c.looked("p00", LastFetch{Wait: 1000 * time.Hour, Again: 1000 * time.Hour, Failures: 1 << 30, Host: "mirrored.example"})
+	c.fetched("p00", LastFetch{Wait: 1000 * time.Hour, Again: 1000 * time.Hour, Failures: 1 << 30, Host: "mirrored.example"})
 	c.run(time.Second)
 	c.crash("p00")
 	c.run(20 * time.Second)
@@ -135,7 +135,7 @@ func TestGoneFeedIsReportedAtOnce(t *testing.T) {
 	c.mirror(0, 3)
 	c.run(15 * time.Second)
 	c.look(t, "p00")
-	c.looked("p00", LastFetch{})
+	c.fetched("p00", LastFetch{})
 	c.run(20 * time.Millisecond)
 	said := 0
 	c.sent = func(s Send) {
@@ -143,7 +143,7 @@ func TestGoneFeedIsReportedAtOnce(t *testing.T) {
 			said++
 		}
 	}
-	c.looked("p00", LastFetch{Gone: true, Failures: 1})
+	c.fetched("p00", LastFetch{Gone: true, Failures: 1})
 	c.run(5 * time.Millisecond)
 	if said != 2 {
 		t.Errorf("%d were told", said)
@@ -151,7 +151,7 @@ func TestGoneFeedIsReportedAtOnce(t *testing.T) {
 }
 
 // Who rests hears at once that a host wants to be left alone, or that a feed is gone,
-// and of no other look.
+// and of no other fetch.
 func TestRestingPeerLearnsOfHostBackoff(t *testing.T) {
 	c := sharedFetches(31, 1, nil)
 	c.mirror(0, 3)
@@ -167,7 +167,7 @@ func TestRestingPeerLearnsOfHostBackoff(t *testing.T) {
 	}
 	for _, l := range []LastFetch{{Entries: 1}, {Wait: time.Hour, Entries: 2}, {Wait: time.Hour, Host: "mirrored.example"}, {Gone: true, Failures: 1}} {
 		c.run(10 * time.Second)
-		c.looked("p00", l)
+		c.fetched("p00", l)
 	}
 	c.run(time.Minute)
 	for _, p := range []feedring.PeerID{"p01", "p02"} {
@@ -215,8 +215,8 @@ func (c *cluster) startOffering(host string, offers map[feedring.PeerID][]int) {
 	}
 }
 
-// at lists who looks at the feeds of a host, each once.
-func (c *cluster) lookAt(host string) (ids []feedring.PeerID) {
+// fetchersAt lists who fetches the feeds of a host, each once.
+func (c *cluster) fetchersAt(host string) (ids []feedring.PeerID) {
 	for _, n := range c.alives() {
 		for url, turn := range n.turns {
 			if turn.Slot > 0 && !slices.Contains(ids, n.id) && len(url) > len(host)+8 && url[8:8+len(host)] == host {
@@ -227,7 +227,7 @@ func (c *cluster) lookAt(host string) (ids []feedring.PeerID) {
 	return ids
 }
 
-// All feeds of a host are looked at by one peer, whoever began with them; when it
+// All feeds of a host are fetched by one peer, whoever began with them; when it
 // is gone, by one other, and when a nearer one comes that mirrors all, by that one.
 func TestHostHasOneFetcher(t *testing.T) {
 	c := sharedFetches(24, 1, far(map[feedring.PeerID]time.Duration{"p00": 30 * time.Millisecond, "p01": 40 * time.Millisecond, "p02": 35 * time.Millisecond, "p03": 4 * time.Millisecond, "p04": 5 * time.Millisecond}))
@@ -244,7 +244,7 @@ func TestHostHasOneFetcher(t *testing.T) {
 		c.step(n, Describe{Feeds: n.feeds})
 	}
 	c.run(time.Minute)
-	one := c.lookAt("a.example")
+	one := c.fetchersAt("a.example")
 	if len(one) != 1 {
 		t.Fatalf("%v look", one)
 	}
@@ -253,14 +253,14 @@ func TestHostHasOneFetcher(t *testing.T) {
 	c.turned = nil
 	c.crash(one[0])
 	c.run(time.Minute)
-	next := c.lookAt("a.example")
+	next := c.fetchersAt("a.example")
 	if len(next) != 1 || next[0] == one[0] {
 		t.Fatalf("%v look after %v died", next, one)
 	}
 	some := c.start("p03", "https://a.example/1", "https://a.example/2") // nearer, but not to all
 	c.step(some, Enter{Via: c.ids()})
 	c.run(time.Minute)
-	if now := c.lookAt("a.example"); !slices.Equal(now, next) {
+	if now := c.fetchersAt("a.example"); !slices.Equal(now, next) {
 		t.Errorf("%v look, for one that mirrors some came", now)
 	}
 	var urls []string
@@ -269,7 +269,7 @@ func TestHostHasOneFetcher(t *testing.T) {
 	}
 	c.step(c.start("p04", urls...), Enter{Via: c.ids()})
 	c.run(time.Minute)
-	if now := c.lookAt("a.example"); !slices.Equal(now, []feedring.PeerID{"p04"}) {
+	if now := c.fetchersAt("a.example"); !slices.Equal(now, []feedring.PeerID{"p04"}) {
 		t.Errorf("%v look, for one that is nearer and mirrors all came", now)
 	}
 }
@@ -280,17 +280,17 @@ func TestSoleFetcherTakesTheWholeHost(t *testing.T) {
 	c := sharedFetches(25, 1, far(map[feedring.PeerID]time.Duration{"p00": 10 * time.Millisecond, "p01": 80 * time.Millisecond, "p02": 30 * time.Millisecond}))
 	c.startOffering("a.example", map[feedring.PeerID][]int{"p00": {1, 2}, "p01": {1, 2, 3}, "p02": {1, 2}})
 	c.run(time.Minute)
-	if looks := c.lookAt("a.example"); !slices.Equal(looks, []feedring.PeerID{"p01"}) {
+	if looks := c.fetchersAt("a.example"); !slices.Equal(looks, []feedring.PeerID{"p01"}) {
 		t.Errorf("%v look", looks)
 	}
 	c.crash("p01")
 	c.run(time.Minute)
-	if looks := c.lookAt("a.example"); !slices.Equal(looks, []feedring.PeerID{"p00"}) {
+	if looks := c.fetchersAt("a.example"); !slices.Equal(looks, []feedring.PeerID{"p00"}) {
 		t.Errorf("%v look", looks)
 	}
 }
 
-// oneForAll fails if several look at a host, all of whose feeds one peer offers.
+// oneForAll fails if several fetch a host, all of whose feeds one peer offers.
 func (c *cluster) oneForAll(t *testing.T, host string) {
 	t.Helper()
 	all := map[string]bool{}
@@ -303,14 +303,14 @@ func (c *cluster) oneForAll(t *testing.T, host string) {
 		if len(n.feeds) < len(all) {
 			continue
 		}
-		if looks := c.lookAt(host); len(looks) != 1 {
+		if looks := c.fetchersAt(host); len(looks) != 1 {
 			t.Errorf("%v look, though %s could look at all", looks, n.id)
 		}
 	}
 }
 
 // After whatever happened all shared feeds of a host that the same peers mirror
-// have one looker, and turns come to rest.
+// have one fetcher, and turns come to rest.
 func TestHostAssignmentsSettle(t *testing.T) {
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -363,12 +363,12 @@ func TestHostAssignmentsSettle(t *testing.T) {
 	}
 }
 
-// partly fails unless those that look at feeds of a host have parts of its time that
+// partly fails unless those that fetch feeds of a host have parts of its time that
 // do not overlap, all of which they have together.
 func (c *cluster) partly(t *testing.T, host string) {
 	t.Helper()
 	type part struct {
-		looker feedring.PeerID
+		fetcher feedring.PeerID
 		Part
 	}
 	var parts []part
@@ -394,13 +394,13 @@ func (c *cluster) partly(t *testing.T, host string) {
 	}
 }
 
-// Where no one peer mirrors all feeds of a host those that look there share its time,
+// Where no one peer mirrors all feeds of a host those that fetch there share its time,
 // and where one does it has all of it.
 func TestHostTimeIsSplitBetweenFetchers(t *testing.T) {
 	c := sharedFetches(29, 1, nil)
 	c.startOffering("a.example", map[feedring.PeerID][]int{"p00": {1, 2}, "p01": {2, 3}, "p02": {3, 4, 5, 6, 7}, "p03": {8}})
 	c.run(time.Minute)
-	if looks := c.lookAt("a.example"); len(looks) < 3 { // p00, p02 and p03 offer some alone
+	if looks := c.fetchersAt("a.example"); len(looks) < 3 { // p00, p02 and p03 offer some alone
 		t.Fatalf("%v look", looks)
 	}
 	c.partly(t, "a.example")
@@ -413,7 +413,7 @@ func TestHostTimeIsSplitBetweenFetchers(t *testing.T) {
 	}
 	c.step(c.start("p04", urls...), Enter{Via: c.ids()})
 	c.run(2 * time.Minute)
-	if looks := c.lookAt("a.example"); !slices.Equal(looks, []feedring.PeerID{"p04"}) {
+	if looks := c.fetchersAt("a.example"); !slices.Equal(looks, []feedring.PeerID{"p04"}) {
 		t.Errorf("%v look, though one mirrors all", looks)
 	}
 	for url, turn := range c.nodes["p04"].turns {
@@ -423,7 +423,7 @@ func TestHostTimeIsSplitBetweenFetchers(t *testing.T) {
 	}
 }
 
-// Those that look at one feed in turn share its host's time too.
+// Those that fetch one feed in turn share its host's time too.
 func TestFetchersSplitTheHostTime(t *testing.T) {
 	c := sharedFetches(30, 3, nil)
 	c.startOffering("a.example", map[feedring.PeerID][]int{"p00": {1}, "p01": {1, 2}, "p02": {1, 2}, "p03": {1}})

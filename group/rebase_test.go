@@ -75,7 +75,7 @@ func instants(t reflect.Type) []string {
 }
 
 // TestRebaseLetsTimePass: a machine for which time was rebased does the same,
-// with alarms as far away, as one that waited.
+// with timers as far away, as one that waited.
 func TestRebaseLetsTimePass(t *testing.T) {
 	c := newCluster(1)
 	for i, id := range []string{"a", "b", "c"} {

@@ -56,7 +56,7 @@ func (s shell) AskHeads(of feedring.PeerID, after feedring.FeedRef) {
 }
 
 // Announce notifies all members of a head, or in a large group those that internal/gossip names. The head has no hash:
-// who polls checks what comes by its signature and the entry before.
+// the peer that polls checks each entry by its signature and by the entry before.
 func (s shell) Announce(head feedring.Head, answer replication.Answer, forwarders []feedring.PeerID, but feedring.PeerID) {
 	if s.lead.claim.Term.IsZero() {
 		return

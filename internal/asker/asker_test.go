@@ -41,7 +41,7 @@ func TestName(t *testing.T) {
 	}
 }
 
-func TestOf(t *testing.T) {
+func TestAskerIsTheOneNamed(t *testing.T) {
 	if got := Of(t.Context(), "192.0.2.1:1"); got != "192.0.2.1" {
 		t.Errorf("by the address alone: %q", got)
 	}

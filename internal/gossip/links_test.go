@@ -152,7 +152,7 @@ func TestWhoHasItIsNotTold(t *testing.T) {
 	}
 }
 
-func TestDeficit(t *testing.T) {
+func TestOrderFollowsCredit(t *testing.T) {
 	m, ids := meshOf(161)
 	l := &Links{}
 	join(l, ids[0], m)

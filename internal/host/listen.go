@@ -82,9 +82,9 @@ func explainListen(a ma.Multiaddr, err error) error {
 	return cause
 }
 
-// told decides which of the addresses that libp2p found are told to others: it
+// announced decides which of the addresses that libp2p found are told to others: it
 // is libp2p's AddrsFactory, so identify and the address book tell the same.
-func (h *Host) told(found []ma.Multiaddr) []ma.Multiaddr {
+func (h *Host) announced(found []ma.Multiaddr) []ma.Multiaddr {
 	if len(h.announce) > 0 {
 		return slices.Clone(h.announce)
 	}

@@ -62,7 +62,7 @@ func (h *Host) assembly(key crypto.PrivKey) (*config.Config, error) {
 		ResourceManager:    resources,
 		ConnManager:        conns,
 		ConnectionGater:    h.gater,
-		AddrsFactory:       h.told,
+		AddrsFactory:       h.announced,
 		DialTimeout:        dialTimeout,
 		DisableMetrics:     true,
 		RelayCustom:        true,

@@ -58,7 +58,7 @@ type (
 	Tick struct{}
 	// Heard is what a witness answered; its seals are checked, and their signer
 	// is this peer.
-	Heard struct{ Others []Told }
+	Heard struct{ Others []HeardStatement }
 	// Asked: all witnesses answered or failed to. Nobody: there are none, and
 	// none are to come. Settled: they are those of the whole map.
 	Asked struct {
@@ -222,7 +222,7 @@ func (m *Machine) soon() {
 
 // record takes a statement with this key. Who repeats old ones changes nothing: a
 // process shows that it runs by naming statements that it can only have seen now.
-func (m *Machine) record(t Told) {
+func (m *Machine) record(t HeardStatement) {
 	s := t.Statement
 	if s.Instance == m.own.Instance || s.Instance == 0 {
 		return

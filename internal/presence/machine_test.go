@@ -216,7 +216,7 @@ func TestRepeatedStatementsProveNothing(t *testing.T) {
 		old = append(old, Statement{Instance: 77, Count: uint64(i + 1), Since: w.now.Add(-time.Hour), Publishes: true, Seen: []Sight{{99, 1}, {1, 1000}}})
 	}
 	for _, s := range old {
-		w.step(p, Heard{[]Told{{Statement: s}}})
+		w.step(p, Heard{[]HeardStatement{{Statement: s}}})
 		w.run(r)
 		w.want(p, Publishes, nil)
 	}

@@ -16,7 +16,7 @@ func TestReplaysDoNotKeepAProcessWaiting(t *testing.T) {
 	for lie := uint64(1); m.state == Waits && w.now.Sub(began) < time.Hour; lie++ {
 		w.now = w.now.Add(time.Second)
 		old := Statement{Instance: lie%12 + 1, Count: 9, Since: began.Add(-time.Hour), Publishes: true, Epoch: 7}
-		m.Step(w.now, Heard{[]Told{{Statement: old}}})
+		m.Step(w.now, Heard{[]HeardStatement{{Statement: old}}})
 		m.Step(w.now, Asked{Answers: 1, Settled: true, Epoch: 7})
 	}
 	if waited := w.now.Sub(began); m.state != Publishes || waited > 5*r {

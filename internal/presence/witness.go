@@ -14,8 +14,8 @@ const (
 	maxBytes   = 32 << 20 // of all payloads: one may be ten times as long as it need be
 )
 
-// Told is a statement that a witness heard some time ago.
-type Told struct {
+// HeardStatement is a statement that a witness heard some time ago.
+type HeardStatement struct {
 	Statement Statement
 	Age       time.Duration
 }
@@ -35,7 +35,7 @@ type heard struct {
 
 // Record takes a statement that the holder of a key made, and returns those of
 // other processes with that key.
-func (w *Witness) Record(now time.Time, of feedring.PeerID, s Statement) (others []Told) {
+func (w *Witness) Record(now time.Time, of feedring.PeerID, s Statement) (others []HeardStatement) {
 	if w.keys == nil {
 		w.keys = map[feedring.PeerID][]heard{}
 	}
@@ -43,7 +43,7 @@ func (w *Witness) Record(now time.Time, of feedring.PeerID, s Statement) (others
 	all := slices.DeleteFunc(slices.Clone(w.keys[of]), func(h heard) bool { return now.Sub(h.at) > witnessFor })
 	for _, h := range all {
 		if h.Instance != s.Instance {
-			others = append(others, Told{h.Statement, now.Sub(h.at)})
+			others = append(others, HeardStatement{h.Statement, now.Sub(h.at)})
 		}
 	}
 	switch i := slices.IndexFunc(all, func(h heard) bool { return h.Instance == s.Instance }); {

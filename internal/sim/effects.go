@@ -41,7 +41,7 @@ func (w *World) do(n *node, out peer.Output) {
 		w.check(n, o)
 	case group.DuplicateIdentity:
 		if !n.lost {
-			w.witness.Fail("twin", "%s takes itself for two", n.id)
+			w.witness.Fail("identity", "%s takes itself for two", n.id)
 		}
 	case group.FetchAssignment:
 		w.turned(n, o)

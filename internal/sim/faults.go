@@ -361,6 +361,6 @@ func (s *scenario) leaveTheme() {
 			s.report(n, 0, n.offer)
 		}
 		s.step(n, n.offer)
-		s.lookAtOrigins(n)
+		s.fetchOrigins(n)
 	})
 }

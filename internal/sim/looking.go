@@ -200,7 +200,7 @@ func (s *scenario) attendedTo() string {
 // lost. It ends with origins that post no more.
 func (s *scenario) looks(leaders map[feedring.Theme]int32) {
 	r := s.cfg.Peer.Refresh
-	if !s.until(s.now+4*r, "looks", s.attendedTo) {
+	if !s.until(s.now+4*r, "fetchers", s.attendedTo) {
 		return
 	}
 	since := s.ids
@@ -208,7 +208,7 @@ func (s *scenario) looks(leaders map[feedring.Theme]int32) {
 	s.quiet = true
 	s.keeps(leaders, 5*r)
 	if why := s.attendedTo(); why != "" {
-		s.witness.Fail("looks", "%s, where it was as it should be", why)
+		s.witness.Fail("fetchers", "%s, where it was as it should be", why)
 	}
 	for _, o := range s.origins {
 		s.deliver(o, since)
@@ -235,7 +235,7 @@ func (s *scenario) deliver(o *origin, since int) {
 		}
 		for _, n := range s.members(o.theme) {
 			if !slices.ContainsFunc(o.feeds, func(f *feed) bool { return holdsOf(n, f.log, p.id) }) {
-				s.witness.Fail("looks", "%s has nothing of entry %d of %s, which somebody looked at all the time", n.id, p.id, o.url)
+				s.witness.Fail("fetchers", "%s has nothing of entry %d of %s, which somebody looked at all the time", n.id, p.id, o.url)
 				return
 			}
 		}

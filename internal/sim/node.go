@@ -134,7 +134,7 @@ func (w *World) start(n *node) {
 	if len(n.through) > 0 {
 		w.dial(n, n.life, time.Second)
 	}
-	w.lookAtOrigins(n)
+	w.fetchOrigins(n)
 }
 
 func (w *World) stateOf(n *node) peer.State {

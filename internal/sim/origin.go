@@ -152,9 +152,9 @@ func (f *feed) acked(entries []*posted) {
 	f.known = max(f.known, slices.Index(f.origin.posted, last)+1)
 }
 
-// lookAtOrigins looks at all of a node's feeds, as it does when it starts. The
+// fetchOrigins looks at all of a node's feeds, as it does when it starts. The
 // note of what was published may not have been written.
-func (w *World) lookAtOrigins(n *node) {
+func (w *World) fetchOrigins(n *node) {
 	for _, f := range w.feeds {
 		if f.node == n {
 			f.busy = false

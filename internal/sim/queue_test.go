@@ -73,7 +73,7 @@ func TestClockWhen(t *testing.T) {
 	}
 }
 
-func TestLag(t *testing.T) {
+func TestLaggingNodeWaits(t *testing.T) {
 	l := lag{every: 100, runs: 10}
 	for at, want := range map[time.Duration]time.Duration{0: 0, 9: 9, 10: 100, 99: 100, 105: 105, 110: 200} {
 		if got := l.awake(at); got != want {

@@ -66,8 +66,8 @@ func (d *decoder) presence(of feedring.PeerID, sealed *feedringv1.Sealed) presen
 }
 
 // HeardTo is what a witness answers.
-func HeardTo(others []presence.Told) *feedringv1.PresenceReply {
-	return &feedringv1.PresenceReply{Others: each(others, func(t *presence.Told) *feedringv1.PresenceHeard {
+func HeardTo(others []presence.HeardStatement) *feedringv1.PresenceReply {
+	return &feedringv1.PresenceReply{Others: each(others, func(t *presence.HeardStatement) *feedringv1.PresenceHeard {
 		return &feedringv1.PresenceHeard{Statement: wire.SealTo(t.Statement.Seal), AgeMs: wire.SpanTo(t.Age)}
 	})}
 }
@@ -78,7 +78,7 @@ func HeardFrom(v *wire.Verifier, of feedring.PeerID, r *feedringv1.PresenceReply
 	var heard presence.Heard
 	if d.Within("others", len(r.GetOthers()), maxHeard) {
 		for _, other := range r.GetOthers() {
-			heard.Others = append(heard.Others, presence.Told{
+			heard.Others = append(heard.Others, presence.HeardStatement{
 				Statement: d.presence(of, other.GetStatement()), Age: max(0, time.Duration(d.Span("age", other.GetAgeMs()))),
 			})
 		}

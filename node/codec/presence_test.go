@@ -33,7 +33,7 @@ func TestPresence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	back, err := codec.HeardFrom(v, self.ID(), codec.HeardTo([]presence.Told{{Statement: heard, Age: 3 * time.Second}}))
+	back, err := codec.HeardFrom(v, self.ID(), codec.HeardTo([]presence.HeardStatement{{Statement: heard, Age: 3 * time.Second}}))
 	if err != nil || len(back.Others) != 1 || back.Others[0].Age != 3*time.Second {
 		t.Fatalf("%+v, %v", back, err)
 	}

@@ -1,6 +1,6 @@
 // Package catalogue is the rows of a group: what a peer says of itself, how
 // two versions of it merge, and what follows from all rows together (ranks,
-// who publishes what, who looks at whose site, the mesh). It keeps no rows and
+// who publishes what, who checks whose site, the mesh). It keeps no rows and
 // knows nobody's role: that is the membership's.
 package catalogue
 

@@ -1,5 +1,5 @@
 // Package hash is the one hash by which the peers of a group find the same
-// thing each for itself: its mesh, who looks at a site, digests of rows and
+// thing each for itself: its mesh, who checks a site, digests of rows and
 // heads. It is part of the protocol, and no defence against anybody.
 package hash
 

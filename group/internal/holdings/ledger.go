@@ -12,8 +12,8 @@ import (
 	"github.com/feedring/feedring/group/internal/hash"
 )
 
-// MaxTold bounds the heads in one message.
-const MaxTold = 1_000
+// MaxHeads bounds the heads in one message.
+const MaxHeads = 1_000
 
 // Holding is what is held of one feed. Only its Ledger changes it.
 type Holding struct {
@@ -162,11 +162,11 @@ func (l *Ledger) look(since time.Time) *latest {
 			continue
 		}
 		head := h.head()
-		if size += headSize(&head); size > catalogue.MaxBytes || len(is.heads) == MaxTold {
+		if size += headSize(&head); size > catalogue.MaxBytes || len(is.heads) == MaxHeads {
 			break
 		}
 		if is.heads == nil {
-			is.heads = make([]feedring.Head, 0, min(len(l.recent), MaxTold))
+			is.heads = make([]feedring.Head, 0, min(len(l.recent), MaxHeads))
 		}
 		is.heads = append(is.heads, head)
 		is.older -= h.sum
@@ -197,7 +197,7 @@ func (l *Ledger) After(after feedring.FeedRef) (heads []feedring.Head, more bool
 		if !h.listed || h.Pos.IsZero() {
 			continue
 		}
-		if len(heads) == MaxTold || size > catalogue.MaxBytes {
+		if len(heads) == MaxHeads || size > catalogue.MaxBytes {
 			return heads, true
 		}
 		heads = append(heads, h.head())
@@ -233,5 +233,5 @@ func Full(heads []feedring.Head) bool {
 	for i := range heads {
 		size += headSize(&heads[i])
 	}
-	return len(heads) >= MaxTold || size > catalogue.MaxBytes
+	return len(heads) >= MaxHeads || size > catalogue.MaxBytes
 }

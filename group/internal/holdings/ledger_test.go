@@ -67,7 +67,7 @@ func TestDigestIsTheSumOfWhatIsListed(t *testing.T) {
 // A list is cut where both sides see that it was, and goes on from there.
 func TestRangesMeet(t *testing.T) {
 	l := NewLedger()
-	const feeds = 2*MaxTold + 5
+	const feeds = 2*MaxHeads + 5
 	for n := range feeds {
 		l.Open(ref(n), true)
 		l.Advance(ref(n), feedring.Position{Epoch: 1, Sequence: 1}, [32]byte{}, start)
@@ -86,7 +86,7 @@ func TestRangesMeet(t *testing.T) {
 	if !slices.Equal(all, l.All()) {
 		t.Error(len(all))
 	}
-	if heads, _ := l.Recent(start); len(heads) != MaxTold {
+	if heads, _ := l.Recent(start); len(heads) != MaxHeads {
 		t.Errorf("%d heads in one message", len(heads))
 	}
 	if heads, older := l.Recent(start.Add(1)); len(heads) > 0 || older != l.Older(nil) {

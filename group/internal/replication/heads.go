@@ -13,11 +13,11 @@ import (
 type Head struct {
 	*holdings.Holding // in the ledger
 
-	Advertised feedring.Position // the highest that anybody told
-	Source     feedring.PeerID   // who told it
+	Advertised feedring.Position // the highest that any peer advertised
+	Source     feedring.PeerID   // the peer that advertised it
 	altSource  feedring.PeerID   // who advertised what earlier polls failed to fetch
 	deferred   bool              // the last poll was of an altSource: it does not count as a try
-	forwarders []feedring.PeerID // of the notify that told it, in large groups
+	forwarders []feedring.PeerID // of the notify that advertised it, in large groups
 	InFlight   bool              // a poll is under way
 	taking     bool              // … or rather an answer that came with a notify is stored
 	queued     bool              // a poll waits for others to end

@@ -10,14 +10,14 @@ import (
 // OwnLog is a feed that this peer publishes. One batch is on its way to disk at a
 // time, so that no position is ever given twice.
 type OwnLog struct {
-	Epoch     uint64
-	fromClock bool              // the epoch was taken from the clock and not used yet
-	begun     bool              // this life gave positions, and others were there
-	told      feedring.Position // the highest that they advertised before that
-	busy      bool
-	batch     uint64
-	queue     []Publish
-	asked     []feedring.PeerID // polled for proof that the store was lost
+	Epoch            uint64
+	fromClock        bool              // the epoch was taken from the clock and not used yet
+	begun            bool              // this life gave positions, and others were there
+	advertisedBefore feedring.Position // the highest that they advertised before that
+	busy             bool
+	batch            uint64
+	queue            []Publish
+	asked            []feedring.PeerID // polled for proof that the store was lost
 }
 
 func (r *Replicator) ownRef(url string) feedring.FeedRef {
@@ -82,8 +82,8 @@ func (r *Replicator) Publish(p Publish) {
 		}
 		return
 	}
-	if !o.begun && r.beyondOwn(p.URL, o, o.told) {
-		r.goAboveLog(p.URL, o, o.told)
+	if !o.begun && r.beyondOwn(p.URL, o, o.advertisedBefore) {
+		r.goAboveLog(p.URL, o, o.advertisedBefore)
 		o.begun = true
 	}
 	o.begun = o.begun || r.group.Acknowledged()
@@ -146,7 +146,7 @@ func (r *Replicator) onOwnAdvertised(url string, pos feedring.Position, by feedr
 	}
 	now := r.group.Now()
 	if !o.begun && pos.Epoch <= uint64(max(0, now.Unix()))+MaxUnprovenAhead {
-		o.told = maxPosition(o.told, pos)
+		o.advertisedBefore = maxPosition(o.advertisedBefore, pos)
 		return
 	}
 	if len(o.asked) >= maxProofs || slices.Contains(o.asked, by) {

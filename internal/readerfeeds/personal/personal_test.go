@@ -16,7 +16,7 @@ import (
 	"github.com/feedring/feedring/internal/store"
 )
 
-func TestGiven(t *testing.T) {
+func TestEntriesGoToMatchingFeeds(t *testing.T) {
 	w := newWorld(t)
 	all := w.subscribe(feedring.Query{Theme: "news"})
 	some := w.subscribe(feedring.Query{Words: "gaz NOT sport", Limit: 2})

@@ -14,7 +14,7 @@
 //	questions.go  what readers ask     lookups.go  what managers look up
 //	polls.go      polls that bring nothing
 //
-// S10, L3, L4, "twin" and "panic" need readers and drivers, which are the
+// S10, L3, L4, "identity" and "panic" need readers and drivers, which are the
 // simulator's own: it checks them where it plays them, and fails through the same
 // Witness. So are the times of L1, L2, L5 and L6 (internal/sim/settle.go).
 package check

@@ -88,7 +88,7 @@ type Witness struct {
 	patience
 	missing
 	ticket
-	looks
+	fetchers
 	calmAlternates
 	calmAnswers
 	calmEntries
@@ -123,7 +123,7 @@ func New(cfg Config) *Witness {
 		patience: patience{r, q, map[asking]coordinating{}, map[asking]*shortcut{}},
 		missing:  missing{r, map[lookedUp][]answer{}},
 		ticket:   ticket{r},
-		looks:    looks{r},
+		fetchers: fetchers{r},
 
 		calmAlternates: calmAlternates{r}, calmAnswers: calmAnswers{r, q}, calmEntries: calmEntries{r},
 		calmExchanges: calmExchanges{r}, calmMarks: calmMarks{r}, calmNews: calmNews{record: r},
@@ -296,7 +296,7 @@ func (w *Witness) Did(p int32, out peer.Output) {
 	case group.Prune:
 		w.s9.prunes(p, out)
 	case group.FetchAssignment:
-		w.looks.turns(p, out)
+		w.fetchers.turns(p, out)
 	case group.Admit:
 		w.ticket.admits(p, o)
 		o.membership(out.Group).serves(out.Stream)

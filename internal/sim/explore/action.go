@@ -7,7 +7,7 @@ type deed uint8
 
 const (
 	arrive deed = iota // flight a
-	alarm              // of peer a
+	timer              // of peer a
 	pass               // a unit of time
 	rival              // a hears of b
 	start              // a starts again
@@ -43,7 +43,7 @@ func (x *explorer) actions(s *state, yield func(action)) {
 	}
 	for p := range s.n {
 		if x.isDue(s, p) {
-			yield(action{deed: alarm, a: uint8(p)})
+			yield(action{deed: timer, a: uint8(p)})
 		}
 	}
 	if price, ok := x.price(s); ok && price <= int(s.left) && (price == 0 || x.kinds&Delays != 0) {
@@ -61,7 +61,7 @@ func (x *explorer) isDue(s *state, p int) bool {
 }
 
 // price returns how many messages are late if time passes now. It cannot pass
-// when an alarm is due or a message was late for long enough.
+// when a timer is due or a message was late for long enough.
 func (x *explorer) price(s *state) (price int, ok bool) {
 	for p := range s.n {
 		if x.isDue(s, p) {
@@ -174,8 +174,8 @@ func (x *explorer) describe(s *state, a action) string {
 			verb = "FAULT: is lost"
 		}
 		return fmt.Sprintf("p%d -> p%d %s %s", f.from, f.to, x.interner.messages[f.msg], verb)
-	case alarm:
-		return fmt.Sprintf("p%d: alarm", a.a)
+	case timer:
+		return fmt.Sprintf("p%d: timer", a.a)
 	case pass:
 		if price, _ := x.price(s); price > 0 {
 			return fmt.Sprintf("FAULT: r/12 passes, and %d messages are late", price)

@@ -13,7 +13,7 @@ func (x *explorer) apply(s *state, a action) *state {
 		x.react(next, int(f.to), happening{what: receives, from: f.from, with: uint32(f.msg)})
 	case lose:
 		next.flights = slices.Delete(next.flights, p, p+1)
-	case alarm:
+	case timer:
 		x.react(next, p, happening{what: fires})
 	case pass:
 		x.pass(next)

@@ -45,7 +45,7 @@ const (
 // Config is one exploration.
 type Config struct {
 	Peers  int
-	Faults int   // the budget, beside what the beginning took; 0: only the orders of messages and alarms
+	Faults int   // the budget, beside what the beginning took; 0: only the orders of messages and timers
 	Kinds  Kinds // which faults; zero: all
 	Begin  Begin
 	// States is how many states to visit, and with Counted how many that it did

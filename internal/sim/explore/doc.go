@@ -1,5 +1,5 @@
 // Package explore walks through the interleavings of a small group's failover:
-// every order in which messages arrive and alarms go off, with every placing
+// every order in which messages arrive and timers fire, with every placing
 // of a bounded number of faults, over the machine of package group that ships.
 // It is not the simulator: it draws no lots, and it knows no feeds, clients or
 // ring.
@@ -7,10 +7,10 @@
 // # What is explored
 //
 //   - Time passes in twelfths of the refresh period r, for all peers at once.
-//     An alarm goes off at the first twelfth at or after its instant; of
+//     A timer fires at the first twelfth at or after its instant; of
 //     several that are due, any may be first.
 //   - A message may arrive as soon as it was sent, in any order with all others
-//     and with alarms, but after those of its verb between the same two peers,
+//     and with timers, but after those of its verb between the same two peers,
 //     as the streams of the product keep it. It arrives before time passes.
 //   - Faults, each of which costs one of the budget and may strike at any
 //     moment: a crash (the peer may start again with what is on its disk, at
@@ -35,7 +35,7 @@
 // crashed ones stay away, and the machines run on in one fixed, fair order, with the
 // map telling managers of each other. A state in which a takeover is to be seen
 // is judged by a second such order too, in which the last peer's messages and
-// alarms come first. Since equal states go on alike, that run
+// timers come first. Since equal states go on alike, that run
 // comes into a circle. If the whole circle has one manager, always the same
 // one, whom all live peers follow, the state is good; otherwise it is bad for
 // ever. So is one from which messages answer each other without end while no

@@ -11,7 +11,7 @@ type System interface {
 type Peer interface {
 	Hash() uint64
 	Up() bool
-	// Due says that an alarm waits to go off. Elapse lets a unit of time pass,
+	// Due says that a timer waits to fire. Elapse lets a unit of time pass,
 	// in which nothing else happens to the peer.
 	Due() bool
 	Fire() (Peer, []Sent)

@@ -43,7 +43,7 @@ func (x *explorer) silenced(s *state) []*state {
 
 // eve runs s on without faults until what is awaited is seen: it returns the
 // state before the last unit of time that passes until then, nil where it does
-// not come within 3r, and whose alarm brings it.
+// not come within 3r, and whose timer brings it.
 func (x *explorer) eve(s *state, comes func(sight) bool) (eve *state, by uint8) {
 	eve = s
 	for units := 0; units < 3*unitsPerRefresh; {

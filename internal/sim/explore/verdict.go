@@ -53,7 +53,7 @@ func (x *explorer) settled(s *state) uint8 {
 type order uint8
 
 const (
-	forwards  order = iota // of peers, messages and alarms
+	forwards  order = iota // of peers, messages and timers
 	backwards              // the last one first
 )
 
@@ -145,7 +145,7 @@ func (x *explorer) conclude(stages []stage, by order, circle int, end outcome) o
 }
 
 // onward lets happen what comes next without faults, in a fixed and fair
-// order: all that is under way arrives but at stopped peers, or an alarm goes off, or time passes,
+// order: all that is under way arrives but at stopped peers, or a timer fires, or time passes,
 // with which the map tells managers of each other. It tells what happens to
 // which state; tell may be nil.
 func (x *explorer) onward(s *state, by order, tell func(*state, action)) (next *state, passed bool) {
@@ -167,7 +167,7 @@ func (x *explorer) onward(s *state, by order, tell func(*state, action)) (next *
 	}
 	for i := range s.n {
 		if p := by.turn(i, s.n); x.isDue(s, p) {
-			do(action{deed: alarm, a: uint8(p)})
+			do(action{deed: timer, a: uint8(p)})
 			return s, false
 		}
 	}

@@ -9,12 +9,12 @@ import (
 	"github.com/feedring/feedring/group"
 )
 
-// looks checks that as many peers fetch a feed as ought to.
-type looks struct{ *record }
+// fetchers checks that as many peers fetch a feed as ought to.
+type fetchers struct{ *record }
 
 // turns notes which peers fetch a feed, as its machine says, and checks that a slot is
 // one of so many and that no more peers fetch than wanted.
-func (c *looks) turns(p int32, out group.FetchAssignment) {
+func (c *fetchers) turns(p int32, out group.FetchAssignment) {
 	s := c.peer(p).membership(out.Group)
 	if s.assignments == nil {
 		s.assignments = map[string]group.FetchAssignment{}
@@ -22,15 +22,15 @@ func (c *looks) turns(p int32, out group.FetchAssignment) {
 	s.assignments[out.URL] = out
 	switch {
 	case out.Slot < 0 || out.Slot > out.Slots || out.Slot > 0 && out.By != c.cfg.Name(p) || out.Slot == 0 && (out.By == "" || out.By == c.cfg.Name(p)):
-		c.Fail("looks", "%s has turn %d of %d at %s, where %s looks", c.cfg.Name(p), out.Slot, out.Slots, out.URL, out.By)
+		c.Fail("fetchers", "%s has turn %d of %d at %s, where %s fetches", c.cfg.Name(p), out.Slot, out.Slots, out.URL, out.By)
 	case out.Slots > max(1, c.cfg.Fetchers):
-		c.Fail("looks", "%s is one of %d that look at %s", c.cfg.Name(p), out.Slots, out.URL)
+		c.Fail("fetchers", "%s is one of %d that fetch %s", c.cfg.Name(p), out.Slots, out.URL)
 	}
 }
 
 // Attended checks that, of the members that offer a feed, as many fetch it as should,
 // each with a slot of its own. why gives the reason if not; empty: all is well.
-func (c *looks) Attended(theme feedring.Theme, offered map[string][]int32) (why string) {
+func (c *fetchers) Attended(theme feedring.Theme, offered map[string][]int32) (why string) {
 	for _, url := range slices.Sorted(maps.Keys(offered)) {
 		var turns []int
 		want := 1
@@ -44,15 +44,15 @@ func (c *looks) Attended(theme feedring.Theme, offered map[string][]int32) (why 
 			}
 		}
 		if len(offered[url]) > 1 {
-			c.Judge("looks")
+			c.Judge("fetchers")
 		}
 		slices.Sort(turns)
 		if len(turns) != want {
-			return fmt.Sprintf("%d look at %s and %d ought to, of %d that offer it", len(turns), url, want, len(offered[url]))
+			return fmt.Sprintf("%d fetch %s and %d ought to, of %d that offer it", len(turns), url, want, len(offered[url]))
 		}
 		for i, t := range turns {
 			if t != i+1 {
-				return fmt.Sprintf("those that look at %s have the turns %v", url, turns)
+				return fmt.Sprintf("those that fetch %s have the turns %v", url, turns)
 			}
 		}
 	}

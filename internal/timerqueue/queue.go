@@ -1,5 +1,5 @@
-// Package timerqueue is what a machine waits for: at most one alarm of each kind,
-// the next one first. It has no clock: who holds it says what time it is.
+// Package timerqueue is a queue of timers: at most one for each key, the earliest
+// first. It has no clock: the caller passes the time.
 package timerqueue
 
 import (
@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Queue is a binary heap of alarms with their places, so that an alarm can be
-// moved: it holds no more alarms than there are things to wait for. Each has a
+// Queue is a binary heap of timers with their places, so that a timer can be
+// moved: it holds no more timers than there are things to wait for. Each has a
 // slot that stays while it is set: no move within the heap looks a key up.
 type Queue[K comparable] struct {
 	heap   []entry[K]
@@ -24,7 +24,7 @@ type Queue[K comparable] struct {
 
 type entry[K comparable] struct {
 	at   time.Time
-	turn uint64 // alarms of one instant go off in the order they were set
+	turn uint64 // timers of one instant fire in the order they were set
 	key  K
 	slot int `state:"derived"`
 }
@@ -32,7 +32,7 @@ type entry[K comparable] struct {
 // New returns a queue that waits for nothing.
 func New[K comparable]() Queue[K] { return Queue[K]{slots: map[K]int{}} }
 
-// Numbered returns a queue that waits for nothing, for one whose alarms are
+// Numbered returns a queue that waits for nothing, for one whose timers are
 // mostly of a few keys: number gives each of those another number below few, and
 // all other keys few or more. The few are found without looking them up.
 func Numbered[K comparable](few int, number func(K) int) Queue[K] {
@@ -47,7 +47,7 @@ func (q *Queue[K]) reserve(few int) {
 	q.few = few
 }
 
-// nowhere is the place of a slot whose alarm is not set.
+// nowhere is the place of a slot whose timer is not set.
 const nowhere = -1
 
 // Clone returns an independent copy.
@@ -98,7 +98,7 @@ func (q *Queue[K]) close(k K, slot int) {
 	}
 }
 
-// Len is how many alarms are set.
+// Len is how many timers are set.
 func (q *Queue[K]) Len() int { return len(q.heap) }
 
 // Set makes k go off at at, instead of earlier appointments.
@@ -147,7 +147,7 @@ func (q *Queue[K]) remove(i int) {
 	}
 }
 
-// Next returns when the first alarm is due; the zero time if there is none.
+// Next returns when the first timer is due; the zero time if there is none.
 func (q *Queue[K]) Next() time.Time {
 	if len(q.heap) == 0 {
 		return time.Time{}
@@ -155,7 +155,7 @@ func (q *Queue[K]) Next() time.Time {
 	return q.heap[0].at
 }
 
-// Pop takes the first alarm if it is due at now.
+// Pop takes the first timer if it is due at now.
 func (q *Queue[K]) Pop(now time.Time) (k K, due bool) {
 	if len(q.heap) == 0 || q.heap[0].at.After(now) {
 		return k, false
@@ -165,7 +165,7 @@ func (q *Queue[K]) Pop(now time.Time) (k K, due bool) {
 	return k, true
 }
 
-// PopAll takes all alarms that are due at now, in the order of their keys by
+// PopAll takes all timers that are due at now, in the order of their keys by
 // compare.
 func (q *Queue[K]) PopAll(now time.Time, compare func(a, b K) int) []K {
 	if len(q.heap) == 0 || q.heap[0].at.After(now) {
@@ -182,7 +182,7 @@ func (q *Queue[K]) PopAll(now time.Time, compare func(a, b K) int) []K {
 	}
 }
 
-// Rebase moves all alarms back by by, forgets those that drop names, and
+// Rebase moves all timers back by by, forgets those that drop names, and
 // numbers the others' turns anew.
 func (q *Queue[K]) Rebase(by time.Duration, drop func(K) bool) {
 	q.heap = slices.DeleteFunc(q.heap, func(e entry[K]) bool { return drop(e.key) })
@@ -212,7 +212,7 @@ func (q *Queue[K]) put(i int, e entry[K]) {
 	q.places[e.slot] = i
 }
 
-// up moves the alarm at i towards the first as far as it belongs, and returns
+// up moves the timer at i towards the first as far as it belongs, and returns
 // its place.
 func (q *Queue[K]) up(i int) int {
 	if i == 0 || !q.heap[i].before(&q.heap[(i-1)/2]) {
@@ -243,7 +243,7 @@ func (q *Queue[K]) down(i int) {
 	q.put(i, e)
 }
 
-// below returns the first of the alarms right below the one at i.
+// below returns the first of the timers right below the one at i.
 func (q *Queue[K]) below(i int) (least int, some bool) {
 	least = 2*i + 1
 	if least >= len(q.heap) {

@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// TestNextLookerWaits: an origin asks one of three peers that mirror a feed to come
+// TestNextFetcherWaits: an origin asks one of three peers that mirror a feed to come
 // later. That one is killed; the next asks no sooner, and then it does.
-func TestNextLookerWaits(t *testing.T) {
+func TestNextFetcherWaits(t *testing.T) {
 	t.Parallel()
 	const wait = 15 * time.Second
 	o, f := newOrigin(t), newFeed("held", 2)
@@ -42,14 +42,14 @@ func TestNextLookerWaits(t *testing.T) {
 		n.peer(n.peers[:1], "news=held@"+url)
 	}
 	n.formed(map[string]int{"news": 3}, n.peers...)
-	looker := n.looker(url, n.peers)
+	fetcher := n.fetcher(url, n.peers)
 	until(t, 20*time.Second, "the first look", func() bool { return o.hits("held", http.StatusOK) > 0 })
 	looked := func(p *peer) string {
 		return command(t, "feed", "list", "--json", "--data", p.data).objects[0].str("last_fetch")
 	}
 	known := make(map[*peer]string) // at those that rest
 	for _, p := range n.peers {
-		if p != looker {
+		if p != fetcher {
 			known[p] = looked(p)
 		}
 	}
@@ -57,7 +57,7 @@ func TestNextLookerWaits(t *testing.T) {
 	armed = true
 	mu.Unlock()
 	until(t, 20*time.Second, "429", func() bool {
-		r := command(t, "feed", "list", "--json", "--data", looker.data)
+		r := command(t, "feed", "list", "--json", "--data", fetcher.data)
 		return len(r.objects) == 1 && strings.Contains(r.objects[0].str("error"), "429")
 	})
 	until(t, 20*time.Second, "word of it at the others", func() bool {
@@ -68,8 +68,8 @@ func TestNextLookerWaits(t *testing.T) {
 		}
 		return true
 	})
-	looker.kill()
-	n.looker(url, slices.Collect(maps.Keys(known)))
+	fetcher.kill()
+	n.fetcher(url, slices.Collect(maps.Keys(known)))
 	mu.Lock()
 	t.Logf("another looks %s after the origin said to wait for %s", time.Since(first).Round(100*time.Millisecond), wait)
 	mu.Unlock()
@@ -112,7 +112,7 @@ func (l *hostLog) paths() int {
 // connection at a time, of one of them; when that one is killed, of one other, who
 // asks for nothing that was just asked for.
 func TestHostIsAskedByOne(t *testing.T) {
-	// Not beside other tests: peers that get no CPU take longer over a look than a
+	// Not beside other tests: peers that get no CPU take longer over a fetch than a
 	// place at a host is kept.
 	const feeds, takes = 6, 500 * time.Millisecond
 	site, elsewhere := newOrigin(t), newOrigin(t)
@@ -154,10 +154,10 @@ func TestHostIsAskedByOne(t *testing.T) {
 			return true
 		})
 	}
-	looker := n.looker(fmt.Sprint(site.URL, "/feed0"), n.peers)
+	fetcher := n.fetcher(fmt.Sprint(site.URL, "/feed0"), n.peers)
 	until(t, 30*time.Second, "some looks", func() bool { return l.paths() >= 4 })
 	before := l.paths()
-	looker.kill()
+	fetcher.kill()
 	until(t, 60*time.Second, "looks at all", func() bool { return l.paths() == feeds })
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -169,7 +169,7 @@ func TestHostIsAskedByOne(t *testing.T) {
 	if l.top > 1 {
 		t.Errorf("%d connections at once", l.top)
 	}
-	if len(l.by) > 2 || all > feeds+1 { // one look may be cut short
+	if len(l.by) > 2 || all > feeds+1 { // one fetch may be cut short
 		t.Errorf("%d peers asked %d times", len(l.by), all)
 	}
 }

@@ -9,9 +9,9 @@ import (
 
 const mirrorPeers = 10
 
-// looker waits until exactly one of the peers that run looks at a feed, and all
+// fetcher waits until exactly one of the peers that run fetches a feed, and all
 // others know by whom.
-func (n *network) looker(url string, peers []*peer) (found *peer) {
+func (n *network) fetcher(url string, peers []*peer) (found *peer) {
 	n.t.Helper()
 	until(n.t, 30*time.Second, "one that looks", func() bool {
 		found = nil
@@ -47,12 +47,12 @@ func titlesShown(t *testing.T, p *process) map[string]int {
 	return titles
 }
 
-// frontOf is where one of the peers that do not look serves a feed.
-func frontOf(t *testing.T, peers []*peer, looker *peer, url string) (base, path string) {
+// frontOf is where one of the peers that do not fetch serves a feed.
+func frontOf(t *testing.T, peers []*peer, fetcher *peer, url string) (base, path string) {
 	t.Helper()
 	for _, p := range peers {
 		for _, f := range command(t, "feed", "list", "--json", "--data", p.data).objects {
-			if p != looker && f.str("url") == url {
+			if p != fetcher && f.str("url") == url {
 				base, path, _ = strings.Cut(f.str("front"), "/f/")
 				return base, "/f/" + path
 			}
@@ -62,10 +62,10 @@ func frontOf(t *testing.T, peers []*peer, looker *peer, url string) (base, path 
 	return "", ""
 }
 
-// TestSharedLooks is ten peers that mirror one feed: its origin is asked as by one
-// peer alone at the same interval, also after the one that looks was killed, and
+// TestSharedFetches is ten peers that mirror one feed: its origin is asked as by one
+// peer alone at the same interval, also after the one that fetches was killed, and
 // readers are shown each entry once.
-func TestSharedLooks(t *testing.T) {
+func TestSharedFetches(t *testing.T) {
 	t.Parallel()
 	o := newOrigin(t)
 	f, alone := newFeed("shared", 3), newFeed("alone", 3)
@@ -77,14 +77,14 @@ func TestSharedLooks(t *testing.T) {
 		n.peer(n.peers[:1], "news=shared@"+url)
 	}
 	n.formed(map[string]int{"news": mirrorPeers}, n.peers...)
-	looker := n.looker(url, n.peers)
+	fetcher := n.fetcher(url, n.peers)
 	var others []*peer
 	for _, p := range n.peers {
-		if p != looker {
+		if p != fetcher {
 			others = append(others, p)
 		}
 	}
-	for _, p := range []*peer{others[0], others[5]} { // what a first look finds is told to no follower as new
+	for _, p := range []*peer{others[0], others[5]} { // what a first fetch finds is told to no follower as new
 		until(t, 20*time.Second, "what there is", func() bool { return p.entriesHeld(t) == 3 })
 	}
 	followers := []*process{n.follow(others[0], "--theme", "news"), n.follow(others[5], "--theme", "news")}
@@ -105,11 +105,11 @@ func TestSharedLooks(t *testing.T) {
 		t.Errorf("%d peers asked %d times, one alone %d times", mirrorPeers, shared, one)
 	}
 
-	looker.kill()
+	fetcher.kill()
 	killed := time.Now()
-	next := n.looker(url, others)
+	next := n.fetcher(url, others)
 	took := time.Since(killed)
-	if next == looker {
+	if next == fetcher {
 		t.Fatal("the dead one looks")
 	}
 	for i := range 3 {
@@ -137,7 +137,7 @@ func TestSharedLooks(t *testing.T) {
 	}
 }
 
-// TestFetchersTakeTurns is four peers that want three of them to look: these take turns, and
+// TestFetchersTakeTurns is four peers that want three of them to fetch: these take turns, and
 // the origin is asked no oftener.
 func TestFetchersTakeTurns(t *testing.T) {
 	t.Parallel()
