@@ -130,12 +130,15 @@ func (b *batch) stored(ref feedring.FeedRef, p feedring.Position) (hash [32]byte
 		return hash, true, nil
 	}
 	var damage *values.Damage
-	if errors.As(err, &damage) { // it is stored anew
-		if err = b.lose(&state, p); err == nil {
+	if errors.As(err, &damage) && !damage.Passing() { // it is stored anew
+		if err = b.lose(&state, false, p); err == nil {
 			b.change(state)
 		}
 	}
-	return hash, false, find.IgnoreLost(err)
+	if errors.Is(err, ErrNotFound) {
+		err = nil
+	}
+	return hash, false, err
 }
 
 // add writes the rows of an item that is not stored yet.
@@ -189,17 +192,21 @@ func (b *batch) supersede(published time.Time, id rows.RefID, p feedring.Positio
 // remove deletes the rows of the item at p. Its ref's state is the caller's
 // business.
 func (b *batch) remove(id rows.RefID, p feedring.Position, row *rows.Log, erase bool) {
-	if erase {
-		b.erase(rows.LogKey(id, p))
-	} else {
-		b.del(rows.LogKey(id, p))
-	}
+	b.removeLog(id, p, erase)
 	entry := feedring.EntryID(row.ID)
 	if _, at, found := b.newest(id, entry); found && at == p {
 		b.del(rows.VersionKey(id, entry))
 		b.unlist(row.Published, id, p)
 	} else {
 		b.del(rows.OldKey(id, p))
+	}
+}
+
+func (b *batch) removeLog(id rows.RefID, p feedring.Position, erase bool) {
+	if erase {
+		b.erase(rows.LogKey(id, p))
+	} else {
+		b.del(rows.LogKey(id, p))
 	}
 }
 

@@ -2,6 +2,9 @@ package store
 
 import (
 	"context"
+	"encoding/binary"
+	"slices"
+	"time"
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/feedring/feedring"
@@ -37,7 +40,7 @@ func (s *Store) loseDamaged(d *values.Damage) {
 		if !ok || !known || !held || d.Key[0] != rows.KeyLog {
 			return b.Delete(d.Key)
 		}
-		if err := b.lose(&state, p); err == nil {
+		if err := b.lose(&state, false, p); err == nil {
 			b.change(state)
 		}
 		return err
@@ -50,32 +53,47 @@ func (s *Store) loseDamaged(d *values.Damage) {
 // Damaged counts the entries that were found damaged since the store was opened.
 func (s *Store) Damaged() int { return int(s.damaged.Load()) }
 
-// lose removes the rows of an entry that cannot be read, and takes it out of state.
-func (b *batch) lose(state *heads.State, p feedring.Position) error {
-	b.set(rows.HoleKey(state.ID, p), old)
-	b.holed, b.lost = true, append(b.lost, p)
-	b.del(rows.LogKey(state.ID, p))
-	b.del(rows.OldKey(state.ID, p))
+// lose removes the rows of entries that cannot be read, and takes them out of state.
+// It looks at all version rows of the feed: who has many such entries names them at
+// once.
+func (b *batch) lose(state *heads.State, erase bool, all ...feedring.Position) error {
+	for _, p := range all {
+		b.set(rows.HoleKey(state.ID, p), binary.BigEndian.AppendUint64(nil, uint64(time.Now().Unix())))
+		b.holed, b.lost = true, append(b.lost, p)
+		b.removeLog(state.ID, p, erase)
+		b.del(rows.OldKey(state.ID, p))
+	}
+	state.Count -= len(all)
 	err := b.Each(rows.VersionPrefix(state.ID), nil, func(row values.Row) (bool, error) {
 		return true, row.Value(func(value []byte) error {
 			published, at, err := rows.DecodeVersion(value)
-			if err == nil && at == p {
+			if err == nil && slices.Contains(all, at) {
 				b.del(row.KeyCopy(nil))
-				b.unlist(published, state.ID, p)
+				b.unlist(published, state.ID, at)
 			}
 			return err
 		})
 	})
-	if state.Count--; err == nil && state.First == p {
+	if err == nil && slices.Contains(all, state.First) {
 		state.First = feedring.Position{}
-		err = b.Each(rows.LogPrefix(state.ID), rows.LogKey(state.ID, p), func(row values.Row) (bool, error) {
-			if at, ok := rows.LogPosition(row.Key()); ok && at != p {
+		err = b.Each(rows.LogPrefix(state.ID), rows.LogKey(state.ID, all[0]), func(row values.Row) (bool, error) {
+			if at, ok := rows.LogPosition(row.Key()); ok && !slices.Contains(all, at) {
 				state.First = at
 			}
 			return state.First.IsZero(), nil
 		})
 	}
 	return err
+}
+
+// lostAt returns when an entry was found damaged whose hole is at p; zero where that
+// is not known.
+func (b *batch) lostAt(id rows.RefID, p feedring.Position) time.Time {
+	at, err := get(b.Txn, rows.HoleKey(id, p))
+	if err != nil || len(at) != 8 {
+		return time.Time{}
+	}
+	return time.Unix(int64(binary.BigEndian.Uint64(at)), 0)
 }
 
 // fill ends the holes in a log whose position is wanted.
@@ -150,7 +168,7 @@ func (s *Store) BeforeHoles() []feedring.Head {
 		}
 		before := feedring.Head{Feed: ref}
 		err := s.view(func(txn values.Txn) error {
-			return s.eachLog(context.Background(), txn, id, feedring.Position{}, func(p feedring.Position, r *rows.Log) bool {
+			return s.eachLog(context.Background(), txn, id, feedring.Position{}, func(p feedring.Position, r *rows.Log, _ *values.Damage) bool {
 				if r == nil || p.Compare(holes[0]) > 0 {
 					return false
 				}

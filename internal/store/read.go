@@ -39,7 +39,7 @@ func (s *Store) Scan(ctx context.Context, ref feedring.FeedRef, after feedring.P
 	var items []Item
 	size := 0
 	err := s.view(func(txn values.Txn) error {
-		return s.eachLog(ctx, txn, state.ID, rows.NextPosition(after), func(p feedring.Position, r *rows.Log) bool {
+		return s.eachLog(ctx, txn, state.ID, rows.NextPosition(after), func(p feedring.Position, r *rows.Log, _ *values.Damage) bool {
 			if r == nil {
 				return false // nothing is told across what is missing
 			}
@@ -55,8 +55,9 @@ func (s *Store) Scan(ctx context.Context, ref feedring.FeedRef, after feedring.P
 }
 
 // eachLog visits the log rows of id from a position on, until visit returns
-// false or ctx ends. Of an entry that cannot be read any more there is no row.
-func (s *Store) eachLog(ctx context.Context, txn values.Txn, id rows.RefID, from feedring.Position, visit func(feedring.Position, *rows.Log) bool) error {
+// false or ctx ends. Of an entry that cannot be read there is what is wrong with it
+// instead of a row.
+func (s *Store) eachLog(ctx context.Context, txn values.Txn, id rows.RefID, from feedring.Position, visit func(feedring.Position, *rows.Log, *values.Damage) bool) error {
 	return txn.Each(rows.LogPrefix(id), rows.LogKey(id, from), func(item values.Row) (more bool, err error) {
 		if err := ctx.Err(); err != nil {
 			return false, err
@@ -66,11 +67,12 @@ func (s *Store) eachLog(ctx context.Context, txn values.Txn, id rows.RefID, from
 			return false, fmt.Errorf("log row: %w", ErrCorrupt)
 		}
 		err = find.UseLog(item, func(r *rows.Log) error {
-			more = visit(p, r)
+			more = visit(p, r, nil)
 			return nil
 		})
-		if find.Lost(err) {
-			return visit(p, nil), nil
+		var damage *values.Damage
+		if errors.As(err, &damage) {
+			return visit(p, nil, damage), nil
 		}
 		return more, err
 	})

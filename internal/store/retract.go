@@ -37,14 +37,22 @@ func (s *Store) Versions(ctx context.Context, ref feedring.FeedRef, entry feedri
 	if !ok {
 		return nil, ctx.Err()
 	}
+	var passing *values.Damage
 	err = s.view(func(txn values.Txn) error {
-		return s.eachLog(ctx, txn, state.ID, feedring.Position{}, func(p feedring.Position, r *rows.Log) bool {
+		return s.eachLog(ctx, txn, state.ID, feedring.Position{}, func(p feedring.Position, r *rows.Log, lost *values.Damage) bool {
+			if r == nil && lost.Passing() {
+				passing = lost
+				return false
+			}
 			if r != nil && string(r.ID) == string(entry) && !r.Retraction && !r.Tombstone {
 				all = append(all, feedring.Taken{Position: p, Hash: r.Hash, Seen: r.Seen})
 			}
 			return true
 		})
 	})
+	if err == nil && passing != nil {
+		return nil, fmt.Errorf("versions of %s: %w", entry, passing)
+	}
 	return all, err
 }
 

@@ -65,9 +65,13 @@ func Open(dir string, o Options) (*Store, error) {
 		return nil, err
 	}
 	o = o.withDefaults()
+	return openWith(dir, o, values.Open(dir, o.Log))
+}
+
+func openWith(dir string, o Options, table *values.Table) (*Store, error) {
 	s := &Store{
 		dir: dir, opts: o, disk: disk.Dir{Path: dir, Reserve: o.Reserve, Log: o.Log, Meter: disk.System{}},
-		values:   values.Open(dir, o.Log),
+		values:   table,
 		trimmer:  trimmer{busy: trimBusy, look: true},
 		upkeep:   upkeep{busy: stepBusy},
 		news:     make(chan struct{}, 1),

@@ -47,9 +47,10 @@ type Table struct {
 }
 
 // Open returns the values of the database in a directory.
-func Open(dir string, log *slog.Logger) *Table { return on(segment.System(dir), log) }
+func Open(dir string, log *slog.Logger) *Table { return On(segment.System(dir), log) }
 
-func on(d segment.Disk, log *slog.Logger) *Table {
+// On returns the values whose segments are on a disk.
+func On(d segment.Disk, log *slog.Logger) *Table {
 	return &Table{Fill: fill, Patience: patience, files: segment.On(d), log: log, next: 1, damaged: make(chan *Damage, 64)}
 }
 

@@ -131,7 +131,7 @@ func TestPowerFails(t *testing.T) {
 		db, err := badger.Open(badger.DefaultOptions("").WithInMemory(true).WithLogger(nil))
 		check(t, err)
 		d := newLossy()
-		table := on(d, slog.New(slog.DiscardHandler))
+		table := On(d, slog.New(slog.DiscardHandler))
 		table.Fill = 4000
 		check(t, table.Load(db))
 		want, gone := map[string][]byte{}, [][]byte{}
@@ -255,7 +255,7 @@ func TestADiskThatFailsForAMoment(t *testing.T) {
 	check(t, err)
 	defer db.Close()
 	d := newLossy()
-	table := on(d, slog.New(slog.DiscardHandler))
+	table := On(d, slog.New(slog.DiscardHandler))
 	table.Fill = 4000
 	check(t, table.Load(db))
 	change := func(do func(b *Batch) error) {
