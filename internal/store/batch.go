@@ -104,6 +104,9 @@ func (b *batch) addAll(items []Item) error {
 			}
 		}
 		if !known {
+			if err := b.readsTaken(it); err != nil {
+				return err
+			}
 			here[at] = it.Hash
 			fresh = append(fresh, it)
 		} else if hash != it.Hash {
@@ -129,8 +132,7 @@ func (b *batch) stored(ref feedring.FeedRef, p feedring.Position) (hash [32]byte
 	if err == nil {
 		return hash, true, nil
 	}
-	var damage *values.Damage
-	if errors.As(err, &damage) && !damage.Passing() { // it is stored anew
+	if find.Lost(err) && !find.Passing(err) { // it is stored anew
 		if err = b.lose(&state, false, p); err == nil {
 			b.change(state)
 		}

@@ -144,3 +144,55 @@ func TestHoleGetsOld(t *testing.T) {
 		t.Error("the hole stays")
 	}
 }
+
+// TestRetractionOfWhatCannotBeRead takes back an entry that the disk does not give for
+// the moment, and one that is damaged, in the log and after it: nothing of the text is
+// left, or the retraction is refused.
+func TestRetractionOfWhatCannotBeRead(t *testing.T) {
+	for name, retract := range map[string]func(*Store, Item) error{
+		"in the log": func(s *Store, it Item) error { return s.Append(ctx, []Item{it}) },
+		"without":    func(s *Store, it Item) error { return s.Retract(ctx, it) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, d := openFailing(t)
+			items := tenItems()
+			for i := range items {
+				items[i].Payload = append([]byte("unheardof"), items[i].Payload...)
+			}
+			mustAppend(t, s, items[:2]...)
+			d.bad.Store(true)
+			if _, _, err := s.Latest(items[0].Ref, items[0].ID); !errors.Is(err, syscall.EIO) {
+				t.Errorf("the latest version: %v", err)
+			}
+			if taken, err := s.Versions(ctx, items[0].Ref, items[0].ID); !errors.Is(err, syscall.EIO) {
+				t.Errorf("versions %v, %v", taken, err)
+			}
+			for n, it := range items[:2] {
+				back := items[2+n]
+				back.ID, back.Version, back.Text, back.Payload, back.Retraction = it.ID, 2, nil, []byte("back"), true
+				back.Takes = []feedring.Taken{{Position: it.Position, Hash: it.Hash, Seen: it.Seen}}
+				d.bad.Store(n == 0)
+				if n == 1 {
+					spoil(t, s, &it)
+				}
+				err := retract(s, back)
+				if n == 0 {
+					if !errors.Is(err, syscall.EIO) {
+						t.Errorf("taken back on a disk that fails: %v", err)
+					}
+					d.bad.Store(false)
+					err = retract(s, back)
+				}
+				check(t, err)
+				got, err := s.Get(it.Ref, it.Position)
+				check(t, err)
+				if !got.Tombstone || got.Hash != it.Hash || !got.Seen.Equal(it.Seen) || string(got.Payload) != "back" {
+					t.Errorf("entry %d: left is %+v", n, got)
+				}
+			}
+			eventually(t, "erased", func() bool { return onDisk(t, s.dir, "unheardof") == 0 })
+			checkOld(t, s)
+			checkValues(t, s)
+		})
+	}
+}

@@ -87,7 +87,7 @@ func bound(n, limit int) int {
 }
 
 // Latest returns the version of an entry of ref that stands last, and whether
-// any is stored.
+// any is stored. It fails where the disk does not give that for the moment.
 func (s *Store) Latest(ref feedring.FeedRef, entry feedring.EntryID) (it Item, found bool, err error) {
 	state, ok := s.heads.Get(ref)
 	if !ok {
@@ -103,9 +103,14 @@ func (s *Store) Latest(ref feedring.FeedRef, entry feedring.EntryID) (it Item, f
 		}
 		_, at, err := rows.DecodeVersion(row)
 		if err == nil {
-			it, err = find.ReadItem(txn, ref, state.ID, at)
+			err = find.OnLog(txn, state.ID, at, func(r *rows.Log) error {
+				it = r.Item(ref, at)
+				return nil
+			})
 		}
-		found = err == nil
+		if found = err == nil; find.Passing(err) {
+			return fmt.Errorf("entry %d of %s: %w", at.Sequence, ref.URL, err)
+		}
 		return find.IgnoreLost(err)
 	})
 	return it, found, err

@@ -39,6 +39,9 @@ func (s *Store) Retract(ctx context.Context, it Item) error {
 		case !errors.Is(err, ErrNotFound):
 			return err
 		}
+		if err := b.readsTaken(&it); err != nil {
+			return err
+		}
 		b.retract(state.ID, &it)
 		if published, at, found := b.newest(state.ID, it.ID); found && at.Compare(it.Position) < 0 {
 			b.supersede(published, state.ID, at)

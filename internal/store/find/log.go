@@ -33,6 +33,13 @@ func Lost(err error) bool {
 	return errors.As(err, &damage)
 }
 
+// Passing reports whether err tells of an entry that the disk fails to give for the
+// moment, and may give another time.
+func Passing(err error) bool {
+	var damage *values.Damage
+	return errors.As(err, &damage) && damage.Passing()
+}
+
 // IgnoreLost returns err, nil where it tells that something is not there.
 func IgnoreLost(err error) error {
 	if Lost(err) || errors.Is(err, ErrNotFound) || errors.Is(err, badger.ErrKeyNotFound) {
