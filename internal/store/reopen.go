@@ -65,16 +65,17 @@ func (t *trimmer) due() bool { return t.written >= t.busy }
 // trim gives back the memory that the database took since it was opened.
 func (s *Store) trim() {
 	s.trimmer.written = 0
-	if !s.mayReopen() {
-		return
+	if !s.upkeep.flat && s.disk.CheckFree(s.opts.Reserve) == nil { // closing and opening write
+		s.openAnew()
 	}
+}
+
+func (s *Store) openAnew() {
+	s.trimmer.written = 0
 	s.reopen(asBefore)
 	s.trimmer.newest, _ = s.tables(0)
 	debug.FreeOSMemory()
 }
-
-// mayReopen reports whether there is room for it: closing and opening write.
-func (s *Store) mayReopen() bool { return !s.upkeep.flat && s.disk.CheckFree(s.opts.Reserve) == nil }
 
 // tables returns the greatest number of a table, and the size of those with a
 // greater one than after.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/feedring/feedring/internal/store/disk"
@@ -115,8 +116,12 @@ func (s *Store) openDB(from source) (db *badger.DB, err error) {
 			db, err = nil, s.disk.Explain(fmt.Errorf("%v", r))
 		}
 	}()
-	if db, err = s.disk.Open(s.upkeep.compacts); err != nil {
+	compacts := s.upkeep.compacts
+	if db, s.upkeep.compacts, err = s.disk.Open(compacts); err != nil {
 		return nil, err
+	}
+	if s.upkeep.compacts != compacts {
+		s.upkeep.since, s.trimmer.look = time.Now(), true // at rest it is still again
 	}
 	found, err := s.checkSchema(db)
 	if err == nil && from == fromDisk {

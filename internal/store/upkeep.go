@@ -63,6 +63,9 @@ func (s *Store) rest() {
 	case asks && !compacts:
 		s.compact(disk.AsAsked)
 		s.trimmer.look = true
+	case compacts && !s.mayCompact():
+		s.compact(disk.Still)
+		s.trimmer.look = true
 	case asks:
 		s.trimmer.look = true
 	case compacts:
@@ -81,6 +84,9 @@ func (s *Store) betweenWrites() {
 			s.compact(disk.AsAsked)
 		}
 	}
+	if u.compacts != disk.Still && !s.mayCompact() {
+		s.compact(disk.Still)
+	}
 	if s.trimmer.due() {
 		s.trim()
 		u.asked = 0
@@ -97,12 +103,26 @@ func (s *Store) betweenWrites() {
 
 // compact opens the database anew, to have it compact tables or not.
 func (s *Store) compact(c disk.Compaction) {
-	if !s.mayReopen() {
+	switch {
+	case s.upkeep.flat || c != disk.Still && !s.mayCompact():
+		return
+	case s.disk.CheckFree(s.opts.Reserve/4) != nil:
 		return
 	}
 	s.upkeep.compacts, s.upkeep.since, s.upkeep.asked = c, time.Now(), 0
 	s.upkeep.newest, _ = s.tables(0)
-	s.trim()
+	s.openAnew()
+}
+
+// mayCompact reports whether there is room for it. What makes room is written below
+// Reserve, too, and must be compacted before it crowds level 0. Without room nothing is:
+// badger would try again and again, and let writes wait meanwhile.
+func (s *Store) mayCompact() bool {
+	if s.db == nil || s.disk.CheckFree(s.opts.Reserve) == nil {
+		return true
+	}
+	crowded, room := disk.Crowded(s.db)
+	return (crowded || s.upkeep.compacts != disk.Still) && s.disk.CheckFree(s.opts.Reserve/4+room) == nil
 }
 
 // asks reports whether badger has anything to compact that it can compact.

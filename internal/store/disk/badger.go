@@ -3,6 +3,7 @@ package disk
 import (
 	"fmt"
 	"log/slog"
+	"math"
 	"sync/atomic"
 
 	"github.com/dgraph-io/badger/v4"
@@ -18,10 +19,13 @@ const Memtable = 6 << 20
 // badgerOptions are those of a database that shares a small machine: what is
 // not said here is badger's default.
 func badgerOptions(dir string, log *slog.Logger, c Compaction) badger.Options {
-	compactors, levelZero := 2, 2
+	compactors, levelZero, stall := 2, 2, 6
+	if narrow {
+		stall = narrowStall
+	}
 	switch c {
 	case Still:
-		compactors = 0
+		compactors, stall = 0, math.MaxInt32 // who waited would wait for ever
 	case Thorough:
 		levelZero = 1
 	}
@@ -34,7 +38,7 @@ func badgerOptions(dir string, log *slog.Logger, c Compaction) badger.Options {
 		WithMemTableSize(Memtable).
 		WithNumMemtables(2).
 		WithNumLevelZeroTables(levelZero).
-		WithNumLevelZeroTablesStall(6).
+		WithNumLevelZeroTablesStall(stall).
 		WithNumCompactors(compactors).
 		WithCompactL0OnClose(false).
 		WithBaseTableSize(2 << 20).

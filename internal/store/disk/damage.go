@@ -16,34 +16,44 @@ import (
 // badger opens tables in goroutines of its own and panics there when one is cut
 // or overwritten, which would end the process without a word that helps. A
 // table that the manifest does not list is one that a kill left half written:
-// badger removes it.
-func checkTables(dir string) error {
+// badger removes it. It returns how many tables level 0 will have: what a kill left in
+// memory becomes one more when the database is opened.
+func checkTables(dir string) (levelZero int, err error) {
 	manifest, err := os.Open(filepath.Join(dir, badger.ManifestFilename))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // a new store, or badger says what it misses
+		return 0, nil // a new store, or badger says what it misses
 	}
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer manifest.Close()
 	listed, _, err := badger.ReplayManifestFile(manifest, 0, badger.DefaultOptions(dir))
 	if err != nil {
-		return err
+		return 0, err
 	}
-	for id := range listed.Tables {
-		name := table.IDToFilename(id)
-		if err := checkTable(filepath.Join(dir, name)); err != nil {
-			return fmt.Errorf("table %s: %w", name, err)
+	for id, table := range listed.Tables {
+		if table.Level == 0 {
+			levelZero++
+		}
+		if err := checkTable(dir, id); err != nil {
+			return 0, err
 		}
 	}
-	return nil
+	inMemory, err := filepath.Glob(filepath.Join(dir, "*.mem"))
+	return levelZero + len(inMemory), err
 }
 
 // checkTable reads the two lengths that end a table: … index, its length,
 // its checksum, the checksum's length.
-func checkTable(name string) error {
+func checkTable(dir string, id uint64) (err error) {
 	const maxChecksum = 64
-	f, err := os.Open(name)
+	name := table.IDToFilename(id)
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("table %s: %w", name, err)
+		}
+	}()
+	f, err := os.Open(filepath.Join(dir, name))
 	if err != nil {
 		return err
 	}

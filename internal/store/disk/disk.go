@@ -5,6 +5,7 @@
 package disk
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -51,26 +52,54 @@ const (
 	Thorough // every table that was written since
 )
 
-// Open opens the database where the disk has room for what that writes. It fails
-// with ErrLocked, ErrNewer, ErrFull or ErrCorrupt.
-func (d *Dir) Open(c Compaction) (*badger.DB, error) {
-	if err := whileLocked(d.Path, func() error { return checkTables(d.Path) }); err != nil {
-		return nil, d.Explain(err)
+// crowded is how many tables of level 0 are too many for a database that is still:
+// each read looks at all of them.
+const crowded = 4
+
+// Open opens the database where the disk has room for what that writes. A crowded one
+// is not still: a process that is killed soon after each start would leave a table each
+// time, and never come to look for them. It fails with ErrLocked, ErrNewer, ErrFull or
+// ErrCorrupt.
+func (d *Dir) Open(c Compaction) (*badger.DB, Compaction, error) {
+	levelZero := 0
+	err := whileLocked(d.Path, func() (err error) {
+		levelZero, err = checkTables(d.Path)
+		return err
+	})
+	if err != nil {
+		return nil, c, d.Explain(err)
 	}
 	d.releaseSpare()
 	if err := d.CheckFree(Spare / 2); err != nil {
-		return nil, err
+		return nil, c, err
+	}
+	if levelZero >= crowded && c == Still {
+		c = AsAsked
+	}
+	if narrow && levelZero > narrowStall && c != Still {
+		if err := d.drain(); err != nil {
+			return nil, c, d.Explain(err)
+		}
 	}
 	db, err := badger.Open(badgerOptions(d.Path, d.Log, c))
 	if err != nil {
-		return nil, d.Explain(err)
+		return nil, c, d.Explain(err)
 	}
 	d.makeSpare()
-	return db, nil
+	return db, c, nil
+}
+
+// drain empties level 0 without badger's compactors.
+func (d *Dir) drain() error {
+	db, err := badger.Open(badgerOptions(d.Path, d.Log, Still))
+	if err != nil {
+		return err
+	}
+	return errors.Join(db.Flatten(1), db.Close())
 }
 
 // Asks reports whether a level of the database has more tables than it should have.
-// With too many badger lets writes wait.
+// While it compacts, badger lets writes wait with too many.
 func Asks(db *badger.DB) bool {
 	for _, level := range db.Levels() {
 		if level.Adjusted >= 1 || level.Level == 0 && level.Score >= 1 {
@@ -78,6 +107,21 @@ func Asks(db *badger.DB) bool {
 		}
 	}
 	return false
+}
+
+// Crowded reports whether level 0 has more tables than a database that is still should
+// have, and what it takes at most on disk to compact them: they and the next level are
+// written anew before they are removed.
+func Crowded(db *badger.DB) (crowds bool, room int64) {
+	for _, level := range db.Levels() {
+		switch {
+		case level.Level == 0:
+			crowds, room = level.NumTables >= crowded, level.Size
+		case level.Size > 0:
+			return crowds, room + level.Size
+		}
+	}
+	return crowds, room
 }
 
 // Close closes the database with the spare room at its disposal.

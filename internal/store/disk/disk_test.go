@@ -16,7 +16,7 @@ func TestSpare(t *testing.T) {
 	if left, err := d.Meter.Free(d.Path); err != nil || left < 1<<30 {
 		t.Skipf("%d bytes left on this disk, %v", left, err)
 	}
-	db, err := d.Open(Still)
+	db, _, err := d.Open(Still)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func TestFlattenEndsBetweenTables(t *testing.T) {
 		}
 	}
 	d := Dir{Path: t.TempDir(), Reserve: -1, Log: slog.New(slog.DiscardHandler), Meter: System{}}
-	db, err := d.Open(Still)
+	db, _, err := d.Open(Still)
 	check(err)
 	fill := func() {
 		w := db.NewWriteBatch()
@@ -58,4 +58,43 @@ func TestFlattenEndsBetweenTables(t *testing.T) {
 		return err
 	}))
 	check(d.Close(db))
+}
+
+// TestDrain empties level 0 as it must be emptied where four of its tables may become
+// one of any size.
+func TestDrain(t *testing.T) {
+	d := Dir{Path: t.TempDir(), Reserve: -1, Log: slog.New(slog.DiscardHandler), Meter: System{}}
+	for n := range uint32(10) { // each of which leaves a table
+		db, err := badger.Open(badgerOptions(d.Path, d.Log, Still))
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = db.Update(func(txn *badger.Txn) error { return txn.Set(binary.BigEndian.AppendUint32(nil, n), []byte{1}) })
+		if err = errors.Join(err, db.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, err := checkTables(d.Path); n != 10 || err != nil {
+		t.Fatalf("%d tables in level 0, %v", n, err)
+	}
+	if err := d.drain(); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := checkTables(d.Path); n != 0 || err != nil {
+		t.Errorf("%d tables are left in level 0, %v", n, err)
+	}
+	db, c, err := d.Open(Still)
+	if err != nil || c != Still {
+		t.Fatalf("opened as %d, %v", c, err)
+	}
+	defer db.Close()
+	for n := range uint32(10) {
+		err := db.View(func(txn *badger.Txn) error {
+			_, err := txn.Get(binary.BigEndian.AppendUint32(nil, n))
+			return err
+		})
+		if err != nil {
+			t.Errorf("row %d: %v", n, err)
+		}
+	}
 }

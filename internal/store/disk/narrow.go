@@ -9,6 +9,9 @@ import (
 // narrow is whether an int has 32 bits here.
 const narrow = math.MaxInt == math.MaxInt32
 
+// narrowStall is how many tables level 0 may have there while compactors run.
+const narrowStall = 3
+
 // onNarrow sets the sizes of tables so that badger never fills the first buffer
 // of the allocator that it builds a table in. With 32 bits the allocator, which
 // is ristretto's, computes the place of its second buffer as (1)<<32 == 0: it
@@ -24,11 +27,11 @@ const narrow = math.MaxInt == math.MaxInt32
 //   - any other one ends at 95 % of the table's size and the last rows: 13 MiB.
 //
 // All levels have tables of one size, for the allocators are used again. And
-// fewer than four tables wait in level 0: four may become one of any size.
+// fewer than four tables wait in level 0 while compactors run: they may make one of any
+// size of four. Flatten does not, nor does a database that is still: see drain.
 func onNarrow(o badger.Options) badger.Options {
 	o.TableSizeMultiplier = 1
 	return o.
 		WithBlockSize(int(o.ValueThreshold)). // no row in a table is larger
-		WithBaseTableSize(4<<20 + 1).
-		WithNumLevelZeroTablesStall(3)
+		WithBaseTableSize(4<<20 + 1)
 }
