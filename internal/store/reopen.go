@@ -29,9 +29,9 @@ const (
 // reopen closes and opens the database: after a failed write badger may have
 // no memtable left, and would end the process at the next write.
 func (s *Store) reopen(from source) {
+	s.upkeep.stopFlattening() // before others wait
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.upkeep.flattening.Wait()
 	if s.db != nil {
 		if err := s.disk.Close(s.db); err != nil {
 			s.opts.Log.Warn("store: closing to open it anew", "err", err)

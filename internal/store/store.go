@@ -95,9 +95,9 @@ func (s *Store) Close() error {
 	s.closeOnce.Do(func() {
 		close(s.quit)
 		<-s.stopped
+		s.upkeep.stopFlattening()
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.upkeep.flattening.Wait()
 		if s.db != nil {
 			s.closeErr = s.disk.Close(s.db)
 		}

@@ -34,6 +34,7 @@ type upkeep struct {
 	stuck    uint64    // newest table when no compaction made anything; 0: none was
 
 	flat       bool // flattening is under way
+	endFlat    chan struct{}
 	flattening sync.WaitGroup
 	flattened  chan error
 }
@@ -47,11 +48,15 @@ func (s *Store) quiet() <-chan time.Time {
 	case s.trimmer.look:
 		return time.After(trimAfter)
 	}
+	if wait, waits := s.values.RetryIn(); waits {
+		return time.After(max(wait, trimAfter))
+	}
 	return nil
 }
 
 // rest does a step of what is to be done, or gives back memory.
 func (s *Store) rest() {
+	s.settle()
 	if s.upkeep.more = s.step(); s.upkeep.more {
 		return
 	}
@@ -192,16 +197,27 @@ func (s *Store) upgradeSome() (more bool, err error) {
 		return true, nil
 	}
 	db := s.db
-	u.flat, u.flattened = true, make(chan error, 1)
-	u.flattening.Go(func() { u.flattened <- s.disk.Flatten(db, s.quit) })
+	end := make(chan struct{})
+	u.flat, u.flattened, u.endFlat = true, make(chan error, 1), end
+	u.flattening.Go(func() { u.flattened <- s.disk.Flatten(db, end) })
 	return false, nil
+}
+
+// stopFlattening waits until the database may be closed, a table at most.
+func (u *upkeep) stopFlattening() {
+	if u.endFlat != nil {
+		close(u.endFlat)
+		u.endFlat = nil
+	}
+	u.flattening.Wait()
 }
 
 // endUpgrade notes that nothing of before is left to move.
 func (s *Store) endUpgrade(err error) {
-	s.upkeep.flat = false
+	s.upkeep.flat, s.upkeep.endFlat = false, nil
 	if errors.Is(err, disk.ErrInterrupted) {
-		return // the store is closed: the next one goes on
+		s.trimmer.look = true // it was opened anew, and goes on at rest
+		return
 	}
 	if err == nil {
 		err = s.change(func(b *batch) error { return b.Flattened() })

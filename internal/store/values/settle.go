@@ -2,8 +2,8 @@ package values
 
 import (
 	"errors"
-	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
@@ -13,15 +13,36 @@ import (
 // settleRows bounds the rows of one transaction of Settle.
 const settleRows = 1000
 
+// How long a segment is left alone that could not be overwritten; twice as long each
+// time.
+const (
+	firstWait = time.Second
+	lastWait  = time.Hour
+)
+
+// failure is what is known of such a segment.
+type failure struct {
+	wait  time.Duration
+	until time.Time
+}
+
 // Unsettled reports whether Settle has anything to do.
-func (t *Table) Unsettled() bool { return t.unsettled || len(t.erasing) > 0 }
+func (t *Table) Unsettled() bool {
+	return t.unsettled || len(t.erasable(1)) > 0
+}
 
 // Settle overwrites what is to be erased, and removes segments of which nothing is
 // in use. No reader may be under way that began before the last commit. A crash in
-// between leaves it to the next Load and Settle.
+// between leaves it to the next Load and Settle. What the disk does not let it
+// overwrite it tries later, unless Collect empties the segment before that; an error is
+// the database's.
 func (t *Table) Settle(db *badger.DB) error {
-	for len(t.erasing) > 0 {
-		if err := t.eraseSome(db, min(len(t.erasing), settleRows)); err != nil {
+	for {
+		some := t.erasable(settleRows)
+		if len(some) == 0 {
+			break
+		}
+		if err := t.erase(db, some); err != nil {
 			return err
 		}
 	}
@@ -36,18 +57,52 @@ func (t *Table) Settle(db *badger.DB) error {
 	return nil
 }
 
-func (t *Table) eraseSome(db *badger.DB, n int) error {
-	some := make(map[uint32][]segment.Place)
-	for _, p := range t.erasing[:n] {
-		some[p.Segment] = append(some[p.Segment], p)
-	}
-	for id, places := range some {
-		if err := t.files.Erase(id, places); err != nil {
-			return fmt.Errorf("erasing: %w", err)
+// erasable returns some of the places to be erased, of segments that are not left alone.
+func (t *Table) erasable(most int) (some []segment.Place) {
+	now := time.Now()
+	for _, p := range t.erasing {
+		if len(some) == most {
+			break
+		}
+		if f, failed := t.failing[p.Segment]; !failed || !now.Before(f.until) {
+			some = append(some, p)
 		}
 	}
+	return some
+}
+
+// RetryIn returns when Settle may go on with what it could not overwrite, and whether
+// there is anything.
+func (t *Table) RetryIn() (wait time.Duration, waits bool) {
+	for _, f := range t.failing {
+		if left := max(0, time.Until(f.until)); !waits || left < wait {
+			wait, waits = left, true
+		}
+	}
+	return wait, waits
+}
+
+func (t *Table) erase(db *badger.DB, places []segment.Place) error {
+	some := make(map[uint32][]segment.Place)
+	for _, p := range places {
+		some[p.Segment] = append(some[p.Segment], p)
+	}
+	erased := make(map[segment.Place]bool)
+	for id, places := range some {
+		if err := t.files.Erase(id, places); err != nil {
+			t.fails(id, err)
+			continue
+		}
+		delete(t.failing, id)
+		for _, p := range places {
+			erased[p] = true
+		}
+	}
+	if len(erased) == 0 {
+		return nil
+	}
 	err := db.Update(func(txn *badger.Txn) error {
-		for _, p := range t.erasing[:n] {
+		for p := range erased {
 			if err := txn.Delete(eraseKey(p)); err != nil {
 				return err
 			}
@@ -55,9 +110,20 @@ func (t *Table) eraseSome(db *badger.DB, n int) error {
 		return nil
 	})
 	if err == nil {
-		t.erasing = t.erasing[n:]
+		t.erasing = slices.DeleteFunc(t.erasing, func(p segment.Place) bool { return erased[p] })
 	}
 	return err
+}
+
+// fails notes that a segment could not be overwritten. Nothing is added to it any more,
+// and Collect takes out what is in use, so that it can be removed.
+func (t *Table) fails(id uint32, err error) {
+	wait := max(firstWait, min(2*t.failing[id].wait, lastWait))
+	t.failing[id] = failure{wait, time.Now().Add(wait)}
+	t.log.Warn("store: overwriting what is deleted", "segment", id, "err", err)
+	if t.current == id {
+		t.current = 0
+	}
 }
 
 // remove removes a segment: its row first, for a file without one is removed by
@@ -68,6 +134,7 @@ func (t *Table) remove(db *badger.DB, id uint32) error {
 		return err
 	}
 	delete(t.segments, id)
+	delete(t.failing, id)
 	return t.files.Remove(id)
 }
 
@@ -88,21 +155,22 @@ type collecting struct {
 	later map[uint32]time.Time // until when a segment is left alone, since the disk does not give a value of it
 }
 
-// Collects reports whether there are segments that are less than half in use.
+// Collects reports whether there are segments that are less than half in use, or cannot
+// be overwritten.
 func (t *Table) Collects() bool { return len(t.collect.victims) > 0 || len(t.halfEmpty()) > 0 }
 
 func (t *Table) halfEmpty() map[uint32]bool {
 	found, now := make(map[uint32]bool), time.Now()
 	for id, in := range t.segments {
-		if id != t.current && in.live > 0 && in.live < in.end/2 && !now.Before(t.collect.later[id]) {
+		_, fails := t.failing[id]
+		if id != t.current && in.live > 0 && (fails || in.live < in.end/2) && !now.Before(t.collect.later[id]) {
 			found[id] = true
 		}
 	}
 	return found
 }
 
-// Collect moves some of the values in segments that are less than half in use, so
-// that these can be removed.
+// Collect moves some of the values in such segments, so that these can be removed.
 func (b *Batch) Collect() error {
 	walk := b.table.collect
 	if len(walk.victims) == 0 {

@@ -39,6 +39,7 @@ type Table struct {
 
 	erasing   []segment.Place // what the database says is to be erased
 	unsettled bool            // a segment may have nothing in use
+	failing   map[uint32]failure
 	collect   collecting
 	spare     []byte // memory for the records of the next batch
 
@@ -69,7 +70,7 @@ func (t *Table) View(db *badger.DB, read func(Txn) error) error {
 // and removes what no transaction refers to: a crash or a failed write left it.
 func (t *Table) Load(db *badger.DB) error {
 	t.segments, t.erasing, t.current, t.collect = make(map[uint32]info), nil, 0, collecting{}
-	t.unsettled = true
+	t.unsettled, t.failing = true, make(map[uint32]failure)
 	err := t.View(db, func(txn Txn) error {
 		err := txn.Each([]byte{rows.KeySegment}, nil, func(row Row) (bool, error) {
 			return true, row.Value(func(v []byte) error {

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/feedring/feedring/internal/store/rows"
@@ -26,7 +28,8 @@ type lossy struct {
 	named map[string]*lossyFile // as the directory is on disk
 	full  int                   // bytes that can still be written
 
-	unreadable bool // for the moment
+	unreadable bool   // for the moment
+	unwritable string // a file
 }
 
 type lossyFile struct {
@@ -93,6 +96,9 @@ func (f *lossyFile) ReadAt(b []byte, at int64) (int, error) {
 }
 
 func (f *lossyFile) WriteAt(b []byte, at int64) (int, error) {
+	if name := f.d.unwritable; name != "" && f.d.files[name] == f {
+		return 0, &os.PathError{Op: "write", Err: syscall.EIO}
+	}
 	if f.d.full -= len(b); f.d.full < 0 {
 		return 0, &os.PathError{Op: "write", Err: syscall.ENOSPC}
 	}
@@ -315,4 +321,67 @@ func TestADiskThatFailsForAMoment(t *testing.T) {
 	default:
 		t.Error("nobody is told of it")
 	}
+}
+
+// TestWhatCannotBeOverwritten: a segment that the disk does not let overwrite is tried
+// again after doubling waits, and emptied, whose end erases all that it held.
+func TestWhatCannotBeOverwritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db, err := badger.Open(badger.DefaultOptions("").WithInMemory(true).WithLogger(nil))
+		check(t, err)
+		defer db.Close()
+		d := newLossy()
+		table := On(d, slog.New(slog.DiscardHandler))
+		check(t, table.Load(db))
+		change := func(do func(b *Batch) error) {
+			b := table.Begin(db)
+			check(t, do(b))
+			check(t, b.Write())
+			check(t, b.Txn.Commit())
+			b.Committed()
+			if table.Unsettled() {
+				check(t, table.Settle(db))
+			}
+		}
+		want := make(map[string][]byte)
+		for n := range 12 {
+			key, value := logKey(n), bytes.Repeat([]byte{byte('a' + n)}, 700)
+			want[string(key)] = value
+			change(func(b *Batch) error { return b.Set(key, value) })
+		}
+		for d.unwritable = range d.files {
+		}
+		gone := want[string(logKey(0))]
+		delete(want, string(logKey(0)))
+		change(func(b *Batch) error { return b.Erase(logKey(0)) })
+		var waits time.Duration
+		for n := range 20 {
+			if table.Unsettled() {
+				t.Fatalf("it is tried again at once, %d", n)
+			}
+			wait, again := table.RetryIn()
+			if !again || wait < waits || wait > lastWait {
+				t.Fatalf("after %s it is tried again in %s, %t", waits, wait, again)
+			}
+			waits = wait
+			time.Sleep(wait)
+			check(t, table.Settle(db))
+		}
+		if waits != lastWait {
+			t.Errorf("at last it is tried again each %s", waits)
+		}
+		for table.Collects() {
+			change((*Batch).Collect)
+		}
+		check(t, table.Settle(db))
+		compareAll(t, table, db, want)
+		if _, again := table.RetryIn(); again || table.Unsettled() || len(table.erasing) > 0 {
+			t.Error("something is left to be erased")
+		}
+		for name, f := range d.files {
+			if bytes.Contains(f.data, gone) {
+				t.Errorf("%s holds what was erased", name)
+			}
+		}
+	})
 }
