@@ -34,7 +34,7 @@ func newBatch(s *Store) *batch {
 	}
 }
 
-// set, del and erase change one row. What was erased is nowhere on disk.
+// set, del and erase change one row. What was erased is overwritten on disk.
 func (b *batch) set(key, value []byte) { b.keep(b.Set(key, value)) }
 func (b *batch) del(key []byte)        { b.keep(b.Delete(key)) }
 func (b *batch) erase(key []byte)      { b.keep(b.Erase(key)) }
@@ -149,8 +149,7 @@ func (b *batch) add(it *Item) {
 	state.Ref = it.Ref
 	state.Add(it)
 	state = b.change(state)
-	row := rows.EncodeLog(it)
-	b.keep(b.Add(rows.LogKey(state.ID, it.Position), row))
+	b.keep(b.Add(rows.LogKey(state.ID, it.Position), rows.EncodeLog(it)))
 	b.fill(state.ID, func(p feedring.Position) bool { return p == it.Position })
 	b.retract(state.ID, it)
 	published, at, found := b.newest(state.ID, it.ID)
@@ -165,15 +164,15 @@ func (b *batch) add(it *Item) {
 	}
 	b.set(rows.VersionKey(state.ID, it.ID), rows.EncodeVersion(it.Published, it.Position))
 	if !it.Retraction {
-		b.list(state.ID, it, values.Kept(len(row)))
+		b.list(state.ID, it)
 	}
 }
 
-// list makes the newest version of an entry known to searches. The text is not
-// written again where the log row keeps it outside of the database.
-func (b *batch) list(id rows.RefID, it *Item, inLog bool) {
+// list makes the newest version of an entry known to searches. The log row has the
+// text, outside of the database.
+func (b *batch) list(id rows.RefID, it *Item) {
 	key := rows.KeyOf(it.Published, id, it.Position)
-	b.set(key.Index(), rows.EncodeIndex(it, inLog))
+	b.set(key.Index(), rows.EncodeIndex(it, true))
 	b.indexed = key.Append(b.indexed)
 }
 

@@ -33,6 +33,7 @@ type upkeep struct {
 	newest   uint64    // table when something was last made
 	stuck    uint64    // newest table when no compaction made anything; 0: none was
 
+	unflushed  bool // what is to be compacted may not be in a table yet
 	flat       bool // flattening is under way
 	endFlat    chan struct{}
 	flattening sync.WaitGroup
@@ -168,7 +169,8 @@ func (s *Store) step() (more bool) {
 }
 
 // upgradeSome moves some of what an earlier version kept in tables. Once all is
-// moved the tables are compacted, while others write, until none holds it any more.
+// moved, or something was erased that they held, the tables are compacted, while others
+// write, until none holds it any more.
 func (s *Store) upgradeSome() (more bool, err error) {
 	var stage values.Stage
 	err = s.view(func(txn values.Txn) (err error) {
@@ -189,7 +191,8 @@ func (s *Store) upgradeSome() (more bool, err error) {
 		return false, err
 	}
 	u := &s.upkeep
-	if u.compacts != disk.Thorough {
+	if u.compacts != disk.Thorough || u.unflushed {
+		u.unflushed = false
 		s.compact(disk.Thorough)
 		return true, nil
 	}
@@ -217,6 +220,10 @@ func (s *Store) endUpgrade(err error) {
 	s.upkeep.flat, s.upkeep.endFlat = false, nil
 	if errors.Is(err, disk.ErrInterrupted) {
 		s.trimmer.look = true // it was opened anew, and goes on at rest
+		return
+	}
+	if err == nil && s.upkeep.unflushed { // more was erased meanwhile
+		s.upkeep.more = true
 		return
 	}
 	if err == nil {

@@ -153,6 +153,9 @@ func (s *Store) commit(b *batch) error {
 		return err
 	}
 	b.Committed()
+	if b.Flattens() {
+		s.upkeep.idle, s.upkeep.unflushed = false, true
+	}
 	s.failed.Store(nil)
 	s.heads.Install(b.changed, b.forgotten)
 	if b.holed {

@@ -11,20 +11,13 @@ import (
 	"github.com/feedring/feedring/internal/store/segment"
 )
 
-// Least is the length of the values that are kept in segments.
-const Least = 256
-
-// kept reports whether a value of a key is kept in a segment.
-func kept(key []byte, length int) bool { return mayBeKept(key) && length >= Least }
-
-func mayBeKept(key []byte) bool { return key[0] == rows.KeyLog || key[0] == rows.KeyTombstone }
+// kept reports whether the value of a key is kept in a segment, short ones too: what is
+// in a table cannot be overwritten.
+func kept(key []byte) bool { return key[0] == rows.KeyLog || key[0] == rows.KeyTombstone }
 
 // keptPrefixes begin the keys of such rows, and of those that say where a text is,
 // in their order.
 var keptPrefixes = []byte{rows.KeyLog, rows.KeyIndex, rows.KeyTombstone}
-
-// Kept reports whether the value of a log row of some length is kept in a segment.
-func Kept(length int) bool { return length >= Least }
 
 // Batch is one transaction that writes.
 type Batch struct {
@@ -33,6 +26,7 @@ type Batch struct {
 	written []part          // one for each segment that this batch writes
 	erase   []segment.Place
 	bytes   int64 // that badger writes
+	flatten bool  // the tables hold what it erases
 
 	collected *collecting // how far Collect is then
 }
@@ -54,7 +48,11 @@ func (t *Table) Begin(db *badger.DB) *Batch {
 // Bytes returns how much the database writes for the batch.
 func (b *Batch) Bytes() int64 { return b.bytes }
 
-// Set sets a row. Where the old value is in a segment, that is erased.
+// Flattens reports whether the tables must be compacted, so that they do not hold any
+// more what the batch erases: an earlier version of this program put it there.
+func (b *Batch) Flattens() bool { return b.flatten }
+
+// Set sets a row. The old value is erased.
 func (b *Batch) Set(key, value []byte) error {
 	if err := b.release(key, true); err != nil {
 		return err
@@ -65,7 +63,7 @@ func (b *Batch) Set(key, value []byte) error {
 // Add is Set of a row that is not there.
 func (b *Batch) Add(key, value []byte) error {
 	meta := byte(0)
-	if kept(key, len(value)) {
+	if kept(key) {
 		value, meta = b.place(key, value).Append(nil), elsewhere
 	}
 	b.bytes += int64(len(key) + len(value))
@@ -75,7 +73,7 @@ func (b *Batch) Add(key, value []byte) error {
 // Delete removes a row.
 func (b *Batch) Delete(key []byte) error { return b.delete(key, false) }
 
-// Erase is Delete, after which the value is nowhere on disk any more.
+// Erase is Delete, after which Settle overwrites the value on disk.
 func (b *Batch) Erase(key []byte) error { return b.delete(key, true) }
 
 func (b *Batch) delete(key []byte, erase bool) error {
@@ -88,7 +86,7 @@ func (b *Batch) delete(key []byte, erase bool) error {
 
 // release counts the value at key as not in use any more.
 func (b *Batch) release(key []byte, erase bool) error {
-	if !mayBeKept(key) {
+	if !kept(key) {
 		return nil
 	}
 	row, err := b.Get(key)
@@ -99,8 +97,11 @@ func (b *Batch) release(key []byte, erase bool) error {
 		return err
 	}
 	p, away, err := row.Place()
-	if err != nil || !away {
+	if err != nil {
 		return err
+	}
+	if !away {
+		return b.flattenLater(erase)
 	}
 	in := b.info(p.Segment)
 	if in.end == 0 {

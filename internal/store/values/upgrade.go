@@ -45,6 +45,20 @@ func (t Txn) Stage() (s Stage, err error) {
 	return s, err
 }
 
+// flattenLater has the tables compacted for a value that is in them, if it is erased.
+// An upgrade does that at its end.
+func (b *Batch) flattenLater(erased bool) error {
+	if !erased || b.flatten {
+		return nil
+	}
+	stage, err := b.Stage()
+	if err != nil || stage.Moving {
+		return err
+	}
+	b.flatten = true
+	return b.SetEntry(badger.NewEntry([]byte{rows.KeyUpgrade}, []byte{flatten}))
+}
+
 // Flattened notes that the tables do not hold any more what was moved.
 func (b *Batch) Flattened() error { return b.Delete([]byte{rows.KeyUpgrade}) }
 
@@ -70,7 +84,7 @@ func (b *Batch) Upgrade() error {
 func (b *Batch) walkAll(at []byte) (next []byte, err error) {
 	return b.walk(at, func(row Row) (int, error) {
 		size := int(row.ValueSize())
-		if row.away() || row.Key()[0] != rows.KeyIndex && !kept(row.Key(), size) {
+		if row.away() || row.Key()[0] != rows.KeyIndex && !kept(row.Key()) {
 			return 0, nil
 		}
 		return size, nil
