@@ -126,7 +126,7 @@ func TestAPreviewIsTheFirstFetch(t *testing.T) {
 		t.Errorf("asked for %q", got)
 	}
 	if found, err := n.FindFeed(t.Context(), spec); err != nil || found.URL != spec.URL || len(site.requests()) != 1 {
-		t.Errorf("what is there is looked at again: %v, %v, %q", found, err, site.requests())
+		t.Errorf("what is there is fetched again: %v, %v, %q", found, err, site.requests())
 	}
 }
 
