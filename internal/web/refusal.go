@@ -344,6 +344,38 @@ func (e *ForeignPeerError) Error() string {
 	return fmt.Sprintf("it is of the network %q and this peer of %q: a peer is of the network that serve --network names", e.Speaks, e.Own)
 }
 
+// UnreachedError is for a peer that was not reached, to join through it.
+type UnreachedError struct{ Why Unreached }
+
+// Unreached is why a peer was not reached.
+type Unreached int
+
+// These are the reasons.
+const (
+	PeerSilent Unreached = iota
+	NoPeer               // something else answers
+	PeerBusy             // it takes no more connections
+	PeerLate             // it did not answer in time
+)
+
+// Error implements error.
+func (e *UnreachedError) Error() string {
+	return [...]string{
+		PeerSilent: "nobody answers there",
+		NoPeer:     "it is no peer of feedring",
+		PeerBusy:   "it takes no more connections now",
+		PeerLate:   "no answer in time",
+	}[e.Why]
+}
+
+// NotNamedError is for entries of a feed that this peer's row of the theme does not name.
+type NotNamedError struct{}
+
+// Error implements error.
+func (*NotNamedError) Error() string {
+	return AdviseOtherPeer.To("not published: what this peer tells of the theme has no room for the feed, or no longer names it")
+}
+
 // OtherPeerError is for an address where another peer answers than it names.
 type OtherPeerError struct{}
 

@@ -42,6 +42,8 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		{ErrFull.Of(errors.New("it was not added")), http.StatusInsufficientStorage, "it was not added: make room on its disk"},
 		{ErrLoop.Of(errors.New("it asks itself")), http.StatusLoopDetected, "it asks itself, so have it answer"},
 		{&LimitError{Subscriptions, 3}, 409, "3 subscriptions already: remove one"},
+		{&UnreachedError{Why: PeerBusy}, 409, "it takes no more connections now"},
+		{&NotNamedError{}, 409, "no longer names it: run another peer"},
 		{&NoFileError{URL: "u", Path: "/d", Folder: true}, 409, "/d is a folder: name the feed's file in it"},
 	} {
 		p := problemOf(refused(fmt.Errorf("context: %w", test.err)))

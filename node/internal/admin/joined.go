@@ -80,17 +80,17 @@ func whyNot(target string, err error) error {
 	case errors.As(err, &foreign) && foreign.Speaks != "":
 		return &web.ForeignPeerError{Speaks: foreign.Speaks, Own: foreign.Own}
 	case errors.As(err, &foreign):
-		return errors.New("it is no peer of feedring")
+		return &web.UnreachedError{Why: web.NoPeer}
 	case errors.As(err, &other):
 		return &web.OtherPeerError{}
 	case errors.Is(err, host.ErrSelf):
 		return err
 	case errors.Is(err, host.ErrBusy):
-		return errors.New("it takes no more connections now")
+		return &web.UnreachedError{Why: web.PeerBusy}
 	case errors.Is(err, context.DeadlineExceeded):
-		return errors.New("no answer in time")
+		return &web.UnreachedError{Why: web.PeerLate}
 	case errors.Is(err, host.ErrUnreachable):
-		return errors.New("nobody answers there")
+		return &web.UnreachedError{Why: web.PeerSilent}
 	}
 	return errors.New(strings.TrimPrefix(err.Error(), "join "+target+": "))
 }

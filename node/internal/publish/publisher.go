@@ -25,7 +25,7 @@ var (
 	// ErrElsewhere is for an Identity that yields to another process.
 	ErrElsewhere = errors.New("nothing is published here")
 	errManyWait  = errors.New("too many changes of the feed wait for the group: its entries are fetched again")
-	errNotInRow  = errors.New(web.AdviseOtherPeer.To("not published: what this peer tells of the theme has no room for the feed, or no longer names it"))
+	errNotInRow  = &web.NotNamedError{}
 	errMisplaced = errors.New("the position does not follow what is stored")
 )
 
