@@ -17,6 +17,9 @@ var (
 	ErrSignature = errors.New("the signature does not hold on this network")
 	// ErrChain is for an entry that does not follow the one before it.
 	ErrChain = errors.New("the chain of entries is broken")
+	// ErrCredential is for a statement whose signer may not make it on a network with
+	// a charter.
+	ErrCredential = errors.New("the signer has no credential for this")
 )
 
 // RemoteError is an error that the other side told.

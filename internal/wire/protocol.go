@@ -17,6 +17,10 @@ const (
 	VerbInfo   feedring.Verb = "info"
 
 	VerbPresence feedring.Verb = "presence"
+
+	// Of networks with a charter.
+	VerbHello feedring.Verb = "hello"
+	VerbRoll  feedring.Verb = "roll"
 )
 
 const (

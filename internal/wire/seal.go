@@ -31,6 +31,10 @@ const (
 	KindLost    Kind = "lost"
 
 	KindPresence Kind = "presence"
+
+	KindCredential Kind = "credential"
+	KindExpulsion  Kind = "expulsion"
+	KindInvitation Kind = "invitation"
 )
 
 // keptSeals is how many of its own statements a Sealer remembers: a manager

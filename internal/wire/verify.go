@@ -41,6 +41,13 @@ func Verify(network string, kind Kind, seal *feedring.Seal) error {
 type Verifier struct {
 	network string
 	good    *lru.Cache[checkKey, struct{}]
+	members Members // nil: the network is open
+}
+
+// Members knows who may say what on a network with a charter.
+type Members interface {
+	// MaySign reports whether a peer may make statements of a kind now.
+	MaySign(kind Kind, signer feedring.PeerID) bool
 }
 
 type checkKey struct {
@@ -58,8 +65,30 @@ func NewVerifier(network string) *Verifier {
 	return &Verifier{network: network, good: good}
 }
 
+// For returns a Verifier that accepts what members may say only: of anybody else,
+// ErrCredential.
+func (v *Verifier) For(m Members) *Verifier {
+	return &Verifier{network: v.network, good: v.good, members: m}
+}
+
+// Open reports whether anybody may make statements.
+func (v *Verifier) Open() bool { return v.members == nil }
+
+// Allow returns an ErrCredential where a peer may make no statements of a kind.
+func (v *Verifier) Allow(kind Kind, signer feedring.PeerID) error {
+	if v == nil || v.members == nil || v.members.MaySign(kind, signer) {
+		return nil
+	}
+	return fmt.Errorf("%s of %s: %w", kind, signer.Short(), ErrCredential)
+}
+
 // Verify is the function Verify, remembered.
 func (v *Verifier) Verify(kind Kind, seal *feedring.Seal) error {
+	if seal != nil {
+		if err := v.Allow(kind, seal.Signer); err != nil {
+			return err
+		}
+	}
 	if seal == nil || len(seal.Signature) != ed25519.SignatureSize {
 		return Verify(v.network, kind, seal)
 	}
