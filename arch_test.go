@@ -48,6 +48,7 @@ var pure = map[string]string{
 	"internal/gossip":            "whom to tell must be the same in every play",
 	"internal/duplicate":         "lists on a page and in a terminal must show the same",
 	"internal/websub/hub/ledger": "whose turn it is must be testable without a clock",
+	"internal/charter":           "all peers must agree who is a member",
 	"internal/presence":          "processes with one key must come to the same end",
 }
 
@@ -90,7 +91,10 @@ var arrows = map[string][]string{
 	"internal/peer":                      {".", "group", "ring", "internal/clone", "internal/timerqueue", "internal/fingerprint", "internal/gossip", "internal/peer/internal/"},
 	"proto/feedring/v1":                  {},
 	"internal/wire":                      {".", "internal/wire/peerid", "internal/wire/signature", "proto/feedring/v1"},
+	"internal/charter":                   {"."},
+	"internal/membership":                {".", "internal/charter", "internal/host", "internal/host/identity", "internal/wire", "internal/wire/charters", "proto/feedring/v1"},
 	"internal/wire/chain":                {".", "internal/wire"},
+	"internal/wire/charters":             {".", "internal/charter", "internal/wire", "proto/feedring/v1"},
 	"internal/wire/info":                 {".", "internal/wire", "internal/wire/peerid", "proto/feedring/v1"},
 	"internal/wire/peerid":               {"."},
 	"internal/wire/polls":                {".", "internal/wire", "internal/wire/peerid", "proto/feedring/v1"},
@@ -142,7 +146,7 @@ var arrows = map[string][]string{
 	"internal/websub/pings":              {"internal/asker", "internal/throttle"},
 	"internal/websub/hub/ledger":         {},
 	"internal/websub/hub":                {"internal/websub/hub/ledger", "internal/store", "internal/asker", "internal/throttle"},
-	"client":                             {".", "proto/feedring/v1", "internal/duplicate", "internal/match", "internal/match/stem", "internal/wire", "internal/wire/chain", "internal/wire/info", "internal/host", "client/internal/peerbook"},
+	"client":                             {".", "proto/feedring/v1", "internal/duplicate", "internal/match", "internal/match/stem", "internal/wire", "internal/wire/chain", "internal/wire/info", "internal/host", "internal/membership", "client/internal/peerbook"},
 	"client/internal/peerbook":           {"."},
 	"node/codec":                         {".", "group", "ring", "internal/peer", "internal/presence", "internal/wire", "proto/feedring/v1"},
 	"node":                               {".", "group", "ring", "client", "node/codec", "node/internal/", "proto/feedring/v1", "internal/"},
@@ -192,7 +196,7 @@ var arrows = map[string][]string{
 
 	"cmd/feedring": {".", "node", "cmd/feedring/internal/"},
 	"cmd/feedring/internal/": {
-		".", "node", "client", "internal/duplicate", "internal/match", "internal/host", "internal/host/addr", "internal/host/identity", "internal/peer", "cmd/feedring/internal/",
+		".", "node", "client", "internal/charter", "internal/membership", "internal/vouch", "internal/wire/charters", "internal/duplicate", "internal/match", "internal/host", "internal/host/addr", "internal/host/identity", "internal/peer", "cmd/feedring/internal/",
 		"internal/origin/decode", "internal/origin/document", "internal/origin/failure", "internal/origin/fetch", "internal/origin/files", "internal/origin/watch", "internal/safehttp",
 	},
 	"cmd/feedring-demo":    {".", "internal/readerfeeds/render"},

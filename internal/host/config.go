@@ -25,7 +25,9 @@ type Config struct {
 	// address book, nothing that a peer does for others.
 	Client bool
 	// Known is peers saved from last time; Join tries them too.
-	Known    []feedring.PeerInfo
+	Known []feedring.PeerInfo
+	// Door decides who is served on a network with a charter. nil: the network is open.
+	Door     Door
 	Observer Observer     // nil: nobody listens
 	Logger   *slog.Logger // nil: slog.Default()
 }

@@ -54,7 +54,12 @@ func (h *Host) startDirectory() error {
 		opts = append(opts, dht.DisableAutoRefresh())
 	}
 	var err error
-	if h.dht, err = dht.New(h.lib, opts...); err != nil {
+	lib := h.lib
+	if h.cfg.Door != nil {
+		lib = gated{h.lib, h}
+		opts = append(opts, dht.RoutingTableFilter(func(_ any, id peer.ID) bool { return h.welcome(id) }))
+	}
+	if h.dht, err = dht.New(lib, opts...); err != nil {
 		return fmt.Errorf("address book: %w", err)
 	}
 	if !h.cfg.Client {

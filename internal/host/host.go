@@ -49,6 +49,7 @@ type Host struct {
 	reach     reach
 	addresses addresses
 	guards    guards
+	greetings greetings
 	puncher   *holepunch.Service // nil where nothing outside is asked
 	suspects  suspects
 	started   chan struct{} // closed when everything is on top of lib
@@ -138,6 +139,7 @@ func prepare(cfg Config) (*Host, error) {
 	h.started = make(chan struct{})
 	h.suspects.asked = make(map[peer.ID]suspicion)
 	h.guards = guards{looked: make(map[peer.ID]time.Time), tags: make(map[string][]peer.ID)}
+	h.greetings = greetings{under: make(map[peer.ID]*greeting), done: make(map[peer.ID]bool)}
 	h.ctx, h.stop = context.WithCancel(context.Background())
 	return h, nil
 }

@@ -225,7 +225,7 @@ func (h *Host) connect(ctx context.Context, info peer.AddrInfo) (fresh bool, err
 		return false, h.classify(info.ID, err)
 	}
 	if h.speaks(info.ID) {
-		return true, nil
+		return true, h.greet(ctx, info.ID)
 	}
 	s, err := h.Open(ctx, feedring.PeerID(info.ID.String()), presence, false)
 	if err != nil {

@@ -86,6 +86,7 @@ func (h *Host) note(e any) {
 		h.punchAll(e.Added)
 	case event.EvtPeerConnectednessChanged:
 		if !h.connected(e.Peer) {
+			h.forgetGreeting(e.Peer)
 			h.members.lost(e.Peer)
 		}
 	default:
@@ -125,7 +126,7 @@ func (m *members) gained(id peer.ID, agent string) {
 	defer m.mu.Unlock()
 	// Events come from different places: this one may be older than a
 	// disconnection that was noted before it.
-	if _, again := m.now[id]; again || !m.h.connected(id) {
+	if _, again := m.now[id]; again || !m.h.connected(id) || !m.h.welcome(id) {
 		return
 	}
 	m.now[id] = member{since: time.Now(), agent: addr.Clip(agent)}

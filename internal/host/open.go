@@ -15,6 +15,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/host/addr"
+	"github.com/feedring/feedring/internal/wire"
 )
 
 // The ways in which a stream cannot be opened. Where ctx ended, its error is
@@ -55,6 +56,16 @@ func (h *Host) Open(ctx context.Context, to feedring.PeerID, verb feedring.Verb,
 		h.clearBackoff(id)
 		h.Suspect(to)
 	}
+	if verb != wire.VerbHello {
+		if err := h.greet(ctx, id); err != nil {
+			return nil, fmt.Errorf("%s to %s: %w", verb, to.Short(), err)
+		}
+	}
+	return h.open(ctx, id, verb)
+}
+
+// open is Open without a hello.
+func (h *Host) open(ctx context.Context, id peer.ID, verb feedring.Verb) (network.Stream, error) {
 	if !h.connected(id) && len(h.dialable(id)) == 0 {
 		h.look(ctx, id)
 	}
@@ -65,7 +76,7 @@ func (h *Host) Open(ctx context.Context, to feedring.PeerID, verb feedring.Verb,
 		s, err = h.lib.NewStream(ctx, id, h.protocol(verb))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s to %s: %w", verb, to.Short(), h.classify(id, err))
+		return nil, fmt.Errorf("%s to %s: %w", verb, feedring.PeerID(id.String()).Short(), h.classify(id, err))
 	}
 	h.members.gained(id, "")
 	return stream{s}, nil
@@ -83,9 +94,14 @@ func (s stream) Close() error {
 }
 
 // Handle serves verb with f, which owns the stream and runs on a goroutine of
-// its own. The other end is proven: Conn().RemotePeer() of the stream.
+// its own. The other end is proven: Conn().RemotePeer() of the stream. On a network
+// with a charter whoever is not admitted is served the verb hello only.
 func (h *Host) Handle(verb feedring.Verb, f func(network.Stream)) {
 	h.lib.SetStreamHandler(h.protocol(verb), func(s network.Stream) {
+		if verb != wire.VerbHello && !h.admits(s.Conn().RemotePeer()) {
+			_ = s.Reset()
+			return
+		}
 		h.members.gained(s.Conn().RemotePeer(), "")
 		f(stream{s})
 	})

@@ -107,6 +107,7 @@ func (s *suspects) mayAsk(id peer.ID, now time.Time) (wait time.Duration, ask bo
 // newcomer suspects the older connections of a peer that connects once more:
 // it may have started anew.
 func (h *Host) newcomer(_ network.Network, c network.Conn) {
+	h.awaitHello(c)
 	if len(h.lib.Network().ConnsToPeer(c.RemotePeer())) > 1 {
 		h.Suspect(feedring.PeerID(c.RemotePeer().String()))
 	}

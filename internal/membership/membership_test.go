@@ -1,0 +1,252 @@
+package membership
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/network"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/charter"
+	"github.com/feedring/feedring/internal/host/identity"
+	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/internal/wire/charters"
+	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
+)
+
+// nowhere is a host that is connected with nobody.
+type nowhere struct{}
+
+func (nowhere) Open(context.Context, feedring.PeerID, feedring.Verb, bool) (network.Stream, error) {
+	return nil, errors.New("nobody is connected")
+}
+func (nowhere) Welcome(feedring.PeerID)         {}
+func (nowhere) Welcomed() []feedring.PeerID     { return nil }
+func (nowhere) Part(feedring.PeerID)            {}
+func (nowhere) KnownPeers() []feedring.PeerInfo { return nil }
+
+type named struct{ site string }
+
+func (n named) Names(site string, _ feedring.PeerID) bool { return site == n.site }
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// founder makes a network and returns the keeper of its first admin, with the file of a
+// root key.
+func founder(t *testing.T) (*Keeper, string) {
+	t.Helper()
+	made, err := Create(t.TempDir(), "L", charter.Closed, time.Now())
+	must(t, err)
+	k, err := Open(filepath.Dir(filepath.Dir(made.Charter)))
+	must(t, err)
+	k.Begin(nowhere{}, named{"a.example"}, slog.New(slog.DiscardHandler))
+	return k, made.Roots[1]
+}
+
+// other is the keeper of another peer that has the charter only.
+func (k *Keeper) other(t *testing.T) *Keeper {
+	t.Helper()
+	o, err := open(t.TempDir(), k.charter)
+	must(t, err)
+	o.Begin(nowhere{}, nil, k.log)
+	return o
+}
+
+// greets says hello to a peer; code: with an invitation, if it is not empty.
+func (k *Keeper) greets(t *testing.T, to *Keeper, code string) error {
+	t.Helper()
+	var key *wire.Sealer
+	if code != "" {
+		c, err := charters.ParseCode(code)
+		must(t, err)
+		key, err = wire.NewSealer(c.Key, k.network)
+		must(t, err)
+	}
+	here, there := net.Pipe()
+	served := make(chan error, 1)
+	go func() {
+		served <- to.ServeHello(k.sealer.ID(), wire.NewStream(there))
+		_ = there.Close()
+	}()
+	err := k.greet(t.Context(), to.sealer.ID(), here, k.proof(), key)
+	_ = here.Close()
+	if wrong := <-served; wrong != nil {
+		t.Errorf("hello was not served: %v", wrong)
+	}
+	return err
+}
+
+func (k *Keeper) code(t *testing.T, what Invitation) string {
+	t.Helper()
+	code, err := k.Invite(what, []string{"/ip4/127.0.0.1/tcp/1/p2p/" + string(k.sealer.ID())})
+	must(t, err)
+	return code
+}
+
+func wants(t *testing.T, err error, why Reason) {
+	t.Helper()
+	if e, ok := IsRefused(err); !ok || e.Reason != why || e.Mode != charter.Closed {
+		t.Errorf("%v, want the reason %d", err, why)
+	}
+}
+
+func TestInvitations(t *testing.T) {
+	k, _ := founder(t)
+	a, b := k.other(t), k.other(t)
+	wants(t, a.greets(t, k, ""), NoCredential)
+	once := k.code(t, Invitation{Rights: charter.Read, Valid: time.Hour, Uses: 1})
+	must(t, a.greets(t, k, once))
+	if got := a.Self().Rights; got != charter.Read || !k.Admits(a.sealer.ID()) || !a.Admits(k.sealer.ID()) {
+		t.Errorf("the invitation gave %v", got.List())
+	}
+	must(t, a.greets(t, k, once)) // its answer was lost
+	wants(t, b.greets(t, k, once), CodeUsedUp)
+	wants(t, b.greets(t, k, k.code(t, Invitation{Rights: charter.Invited, Valid: -time.Second, Uses: 1})), CodeExpired)
+	wants(t, b.greets(t, k, k.code(t, Invitation{Rights: charter.Invited, Valid: time.Hour, Uses: 1, Site: "b.example"})), CodeOfOtherSite)
+	wants(t, b.greets(t, a, k.code(t, Invitation{Rights: charter.Invited, Valid: time.Hour, Uses: 1})), CodeUnknown)
+	must(t, b.greets(t, k, k.code(t, Invitation{Rights: charter.Invited | charter.Admit, Valid: time.Hour, Uses: 1, Site: "a.example"})))
+	if got := b.Self().Rights; got != charter.Invited {
+		t.Errorf("the invitation gave %v", got.List())
+	}
+	if _, err := b.Invite(Invitation{Rights: charter.Read, Valid: time.Hour, Uses: 1}, nil); !errors.Is(err, ErrMayNotAdmit) {
+		t.Errorf("a member invites: %v", err)
+	}
+	// What was used up is on disk.
+	again, err := Open(k.data)
+	must(t, err)
+	again.Begin(nowhere{}, nil, k.log)
+	wants(t, k.other(t).greets(t, again, once), CodeUsedUp)
+}
+
+func TestCredentialsAreRenewed(t *testing.T) {
+	const day = 24 * time.Hour
+	k, _ := founder(t)
+	now := time.Now()
+	for name, test := range map[string]struct {
+		rights      charter.Rights
+		began, life time.Duration
+		renewed     bool
+	}{
+		"in its last 30 days":          {charter.Invited, 371 * day, 400 * day, true},
+		"before":                       {charter.Invited, 369 * day, 400 * day, false},
+		"of a day, in its last hours":  {charter.Read, 19 * time.Hour, day, true},
+		"of a day, before":             {charter.Read, 17 * time.Hour, day, false},
+		"over":                         {charter.Read, 25 * time.Hour, day, false},
+		"what only a root gives again": {charter.Invited | charter.Expel, 371 * day, 400 * day, true}, // without the right to expel
+	} {
+		o := k.other(t)
+		c, err := Credential(k.sealer, charter.Credential{Subject: o.sealer.ID(), Rights: test.rights, NotBefore: now.Add(-test.began), Expires: now.Add(test.life - test.began)})
+		must(t, err)
+		k.take([]charter.Statement{c})
+		before := k.Roll()
+		k.renew(o.sealer.ID())
+		if got := k.Roll() != before; got != test.renewed {
+			t.Errorf("%s: renewed: %t", name, got)
+		}
+		if rights, until := k.Roll().Rights(o.sealer.ID(), now); test.renewed && (rights != test.rights&charter.Invited || until.Sub(now) > test.life+time.Minute || until.Sub(now) < test.life-time.Minute) {
+			t.Errorf("%s: %v until %s", name, rights.List(), until)
+		}
+	}
+}
+
+func TestTheExpelledAreTold(t *testing.T) {
+	k, root := founder(t)
+	o := k.other(t)
+	must(t, o.greets(t, k, k.code(t, Invitation{Rights: charter.Invited, Valid: time.Hour, Uses: 1})))
+	signer, err := k.Signer("")
+	must(t, err)
+	out, err := signer.Expel([]feedring.PeerID{o.sealer.ID()}, time.Time{}, "sold")
+	must(t, err)
+	_, err = k.Merge(out)
+	must(t, err)
+	if k.Admits(o.sealer.ID()) || !o.Admits(o.sealer.ID()) {
+		t.Error("the expulsion has no effect, or came by itself")
+	}
+	wants(t, o.greets(t, k, ""), Expelled)
+	if o.Admits(o.sealer.ID()) || !o.Self().Expelled {
+		t.Error("it does not know that it was expelled")
+	}
+	wants(t, o.greets(t, k, k.code(t, Invitation{Rights: charter.Invited, Valid: time.Hour, Uses: 1})), Expelled)
+	if _, err := signer.Admit(o.sealer.ID(), charter.Invited, time.Hour); !errors.Is(err, ErrExpelled) {
+		t.Errorf("an admin admits it anew: %v", err)
+	}
+	byRoot, err := k.Signer(root)
+	must(t, err)
+	back, err := byRoot.Admit(o.sealer.ID(), charter.Invited, time.Hour)
+	must(t, err)
+	_, err = k.Merge(back)
+	must(t, err)
+	must(t, o.greets(t, k, ""))
+	// The roll is on disk.
+	again, err := Open(k.data)
+	must(t, err)
+	if again.Roll().Hash() != k.Roll().Hash() {
+		t.Error("the roll on disk is another one")
+	}
+	if _, err := byRoot.Expel([]feedring.PeerID{byRoot.sealer.ID()}, time.Time{}, ""); !errors.Is(err, ErrRoot) {
+		t.Errorf("a root is expelled: %v", err)
+	}
+}
+
+// TestStrangersCostNoSignature: statements of neither a root nor an admin are dropped
+// unchecked, and the first wrong one of a root ends the message.
+func TestStrangersCostNoSignature(t *testing.T) {
+	k, _ := founder(t)
+	stranger, err := wire.NewSealer(mustKey(t), k.network)
+	must(t, err)
+	made, err := Credential(stranger, charter.Credential{Subject: stranger.ID(), Rights: charter.Invited, NotBefore: time.Now(), Expires: time.Now().Add(time.Hour)})
+	must(t, err)
+	list := charters.StatementsTo([]charter.Statement{made})
+	list[0].GetCredential().Signature = make([]byte, 64)
+	before := k.Roll()
+	if err := k.takeFrom(list, 1); err != nil || k.Roll() != before {
+		t.Errorf("a stranger's statement: %v", err)
+	}
+	forged := *made.Credential.Seal
+	forged.Signer = k.charter.Roots[0]
+	made.Credential.Seal = &forged
+	if err := k.takeFrom(charters.StatementsTo([]charter.Statement{made}), 1); !errors.Is(err, wire.ErrSignature) || k.Roll() != before {
+		t.Errorf("a forged one of a root: %v", err)
+	}
+	if err := k.takeFrom(make([]*feedringv1.Statement, 2), 1); !errors.Is(err, wire.ErrTooLarge) {
+		t.Errorf("too many: %v", err)
+	}
+}
+
+// TestDirectoriesOfOtherNetworks: what was used in one is not taken into another.
+func TestDirectoriesOfOtherNetworks(t *testing.T) {
+	k, _ := founder(t)
+	var other *OtherError
+	if _, err := Create(k.data, "M", charter.Closed, time.Now()); !errors.As(err, &other) {
+		t.Errorf("made twice: %v", err)
+	}
+	if err := mayBecome(k.data, "x-other"); !errors.As(err, &other) {
+		t.Errorf("joined twice: %v", err)
+	}
+	used := t.TempDir()
+	must(t, write(used, "store-is-beside-it", nil))
+	must(t, mayBecome(used, k.network))
+	must(t, NoteName(used, k.network))
+	must(t, NoteName(used, k.network))
+	if is, err := NetworkOf(used); err != nil || is != "" {
+		t.Errorf("%q, %v", is, err)
+	}
+}
+
+func mustKey(t *testing.T) crypto.PrivKey {
+	t.Helper()
+	key, err := identity.New()
+	must(t, err)
+	return key
+}

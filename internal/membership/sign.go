@@ -1,0 +1,98 @@
+package membership
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/crypto"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/charter"
+	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/internal/wire/charters"
+)
+
+// Errors of signing.
+var (
+	ErrNoRoot      = errors.New("this is no root key of the network")
+	ErrMayNotExpel = errors.New("this peer has no credential that lets it expel others")
+	ErrExpelled    = errors.New("the peer was expelled, and only a root key admits it anew")
+	ErrRoot        = errors.New("a root key cannot be expelled")
+	ErrNoMember    = errors.New("the roll has no credential of this peer")
+)
+
+// Signer signs statements about members: a root key, or that of an admin.
+type Signer struct {
+	keeper *Keeper
+	sealer *wire.Sealer
+	root   bool
+	rights charter.Rights
+}
+
+// Signer returns one with the root key in a file, or without a file with this peer's
+// own key.
+func (k *Keeper) Signer(file string) (*Signer, error) {
+	if file == "" {
+		return &Signer{keeper: k, sealer: k.sealer, rights: k.Self().Rights}, nil
+	}
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("root key: %w", err)
+	}
+	key, err := crypto.UnmarshalPrivateKey(raw)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, ErrNoRoot)
+	}
+	sealer, err := wire.NewSealer(key, k.network)
+	if err != nil || !slices.Contains(k.charter.Roots, sealer.ID()) {
+		return nil, fmt.Errorf("%s: %w", file, ErrNoRoot)
+	}
+	return &Signer{keeper: k, sealer: sealer, root: true, rights: charter.Admit | charter.Expel}, nil
+}
+
+// Admit signs a credential. A root's takes back all expulsions of the peer.
+func (s *Signer) Admit(p feedring.PeerID, rights charter.Rights, life time.Duration) ([]charter.Statement, error) {
+	lifts := s.keeper.Roll().Lifts(p)
+	switch {
+	case !s.rights.Has(charter.Admit):
+		return nil, ErrMayNotAdmit
+	case !s.root && len(lifts) > 0:
+		return nil, ErrExpelled
+	}
+	now := time.Now()
+	c := charter.Credential{Subject: p, Rights: rights, NotBefore: now, Expires: now.Add(life)}
+	if s.root {
+		c.Lifts = lifts
+	}
+	one, err := Credential(s.sealer, c)
+	return []charter.Statement{one}, err
+}
+
+// Expel signs the expulsions of members; a zero since means now.
+func (s *Signer) Expel(peers []feedring.PeerID, since time.Time, reason string) (signed []charter.Statement, err error) {
+	if !s.rights.Has(charter.Expel) {
+		return nil, ErrMayNotExpel
+	}
+	now := time.Now()
+	if since.IsZero() {
+		since = now
+	}
+	members := s.keeper.Roll().Members(now)
+	for _, p := range peers {
+		switch {
+		case slices.Contains(s.keeper.charter.Roots, p):
+			return nil, ErrRoot
+		case !slices.ContainsFunc(members, func(m charter.Member) bool { return m.Peer == p }):
+			return nil, fmt.Errorf("%s: %w", p, ErrNoMember)
+		}
+		one, err := charters.SealExpulsion(s.sealer, s.keeper.Roll().Expel(p, since, now, reason, s.root))
+		if err != nil {
+			return nil, err
+		}
+		signed = append(signed, one)
+	}
+	return signed, nil
+}
