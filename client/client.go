@@ -13,15 +13,19 @@ import (
 	"github.com/feedring/feedring/client/internal/peerbook"
 	"github.com/feedring/feedring/internal/host"
 	"github.com/feedring/feedring/internal/match"
+	"github.com/feedring/feedring/internal/membership"
 	"github.com/feedring/feedring/internal/wire/chain"
 )
 
 // Config is what a Client is told.
 type Config struct {
-	Peers   []string            // multiaddrs with /p2p/: any peers of the network, at least one
-	Network string              // empty: "main"
+	Peers   []string            // multiaddrs with /p2p/: any peers of the network; with Data, empty means those kept there
+	Network string              // empty: that of Data, else "main"
 	Known   []feedring.PeerInfo // peers met another time, asked where Peers fail
 	Logger  *slog.Logger        // nil: slog.Default()
+	// Data is a data directory whose identity and credential the client shows, if its
+	// network is the one that is asked. Empty: none.
+	Data string
 }
 
 // Client asks one network. It is safe for concurrent use.
@@ -36,20 +40,32 @@ type Client struct {
 // New makes a client with a libp2p host of its own, which only dials. Nobody is
 // asked yet.
 func New(ctx context.Context, cfg Config) (*Client, error) {
-	cfg.Network = cmp.Or(cfg.Network, "main")
-	h, err := host.New(ctx, host.Config{Network: cfg.Network, Client: true, Logger: cfg.Logger})
+	members, network, err := membership.ForClient(cfg.Data, cfg.Network)
 	if err != nil {
 		return nil, fmt.Errorf("client: %w", err)
+	}
+	hosting := host.Config{Network: cmp.Or(network, "main"), Client: true, Logger: cfg.Logger}
+	if members != nil {
+		hosting.Door, hosting.Dir = members, members.Data()
+	}
+	h, err := host.New(ctx, hosting)
+	if err != nil {
+		return nil, fmt.Errorf("client: %w", err)
+	}
+	stop := keepMembers(members, h, cmp.Or(cfg.Logger, slog.Default()))
+	if len(cfg.Peers) == 0 && members != nil {
+		cfg.Peers = members.Addresses()
 	}
 	var entry []feedring.PeerID
 	for _, addr := range cfg.Peers {
 		id, err := h.Given(addr)
 		if err != nil {
+			stop()
 			return nil, errors.Join(err, h.Close())
 		}
 		entry = append(entry, id)
 	}
-	c := NewWith(overHost{h}, cfg.Network, entry)
+	c := NewWith(overHost{h, stop}, hosting.Network, entry)
 	c.log = cmp.Or(cfg.Logger, c.log)
 	for _, p := range cfg.Known {
 		c.meet(p)
@@ -128,7 +144,31 @@ func unreachable(failures map[feedring.PeerID]error, order []feedring.PeerID) er
 }
 
 // overHost gives a libp2p host the shape of a Transport.
-type overHost struct{ *host.Host }
+type overHost struct {
+	*host.Host
+	stop func() // hearing of the members of its network
+}
+
+// Close closes the host.
+func (o overHost) Close() error {
+	o.stop()
+	return o.Host.Close()
+}
+
+// rollEvery is how often a client asks for the members of its network.
+const rollEvery = time.Minute
+
+// keepMembers hears of the members of a network with a charter until it is stopped.
+func keepMembers(members *membership.Keeper, h *host.Host, log *slog.Logger) (stop func()) {
+	if members == nil {
+		return func() {}
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	members.Begin(h, nil, log)
+	members.Listen(h)
+	go members.Run(ctx, rollEvery)
+	return stop
+}
 
 func (o overHost) Open(ctx context.Context, to feedring.PeerID, verb feedring.Verb) (Stream, error) {
 	s, err := o.Host.Open(ctx, to, verb, true)

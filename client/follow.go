@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/membership"
 )
 
 // FollowOptions says how to follow. The zero value begins with a first answer
@@ -374,7 +375,7 @@ func (f *follower) onSearchEnd(p searchEnd) error {
 		defer func() { g.due = time.Now().Add(backOffMost) }() // publishers are given that long first
 	}
 	switch {
-	case errors.Is(p.err, ErrBadQuery):
+	case errors.Is(p.err, ErrBadQuery), membership.Ended(p.err):
 		return p.err
 	case p.err != nil || p.final.Status == feedring.Incomplete && len(p.final.Grants) == 0:
 		g.failures++

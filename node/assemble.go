@@ -65,7 +65,7 @@ func (n *Node) assemble() error {
 	})
 	n.writing.Notify(n.origins)
 	n.links = transport.NewLinks(n.ctx, n.host, n.sealer, n.cfg.Refresh, &n.running, n.log)
-	n.verifier = wire.NewVerifier(n.cfg.Network)
+	n.verifier = n.newVerifier()
 	contact := transport.NewContact(n.started)
 	credit := new(transport.Credit)
 	n.server = transport.NewServer(n.ctx, transport.ServerConfig{
@@ -75,7 +75,7 @@ func (n *Node) assemble() error {
 	directory := contacts.NewDirectory(n.ctx, n.host, n.loop, &n.running, n.log)
 	sites := vouch.NewMemory(n.checker(), n.cfg.Refresh)
 	n.readers = readers.New(n.ctx, readers.Config{
-		Self: n.ID(), Network: n.cfg.Network, Store: n.store, History: n.history, Delivery: broker, Machine: n.loop, Sealer: n.sealer,
+		Self: n.ID(), Network: n.cfg.Network, Verifier: n.verifier, Store: n.store, History: n.history, Delivery: broker, Machine: n.loop, Sealer: n.sealer,
 		Host: n.host, Loopback: n.server, Private: n.origins, Tasks: &n.running, Log: n.log,
 	})
 	checks := sitecheck.New(n.ctx, sitecheck.Config{
@@ -86,6 +86,7 @@ func (n *Node) assemble() error {
 		Refresh: n.cfg.Refresh, Interval: n.cfg.Interval,
 		Loop: n.loop, Feeds: n.origins, Identity: n.identity, Storage: n.writing, Host: n.host, Store: n.store,
 		History: n.history, Links: n.links, Server: n.server, Contact: contact, Joins: n.joins, Cache: n.own, Sites: sites, Refused: n.front.Refused(), Log: n.log,
+		Members: n.members,
 	})
 	n.personal, err = personalfeeds.Open(personalfeeds.Config{
 		Self: n.ID(), Store: n.store, Readers: n.readers, Views: n.loop, Sites: n, Origins: n.origins, Hub: n, Log: n.log,
@@ -156,7 +157,7 @@ func (n *Node) serve() {
 	n.background(func() { n.standIns.Run(n.ctx) })
 	site := web.Config{
 		Backend: n, PublicURL: n.cfg.PublicURL, Proxies: n.cfg.proxies(), Metrics: n.Metrics(), Personal: n.personal,
-		Front: ownFeeds{n.own},
+		Front: ownFeeds{n.own}, Network: n.membersAPI(), Closed: n.members != nil && !n.cfg.HTTPOpen, Stranger: n.members.stranger(),
 	}
 	if n.websub.hub != nil {
 		site.Hub, site.Open = hubPath, n.websub.routes()
@@ -184,4 +185,5 @@ func (n *Node) listen() {
 	n.server.Handle(wire.VerbAttach, transport.Bound{All: 4096, Each: 1024}, transport.HandlerFunc(n.readers.ServeAttach))
 	n.server.Handle(wire.VerbAsk, transport.Bound{All: 4096, Each: 64}, transport.HandlerFunc(n.readers.ServeAsk))
 	n.server.HandleMessages()
+	n.listenForMembers()
 }

@@ -25,6 +25,7 @@ type Config struct {
 	Listen   []string // multiaddrs; empty: QUIC and TCP on port 7377 of every interface
 	Announce []string // multiaddrs told to others; empty: found out
 	HTTP     string   // host:port, or "off"
+	HTTPOpen bool     // on a network with a charter, HTTP is for everybody as on an open one
 	// PublicURL is what a proxy in front of HTTP is called, without a trailing
 	// slash; empty: there is none.
 	PublicURL string

@@ -87,6 +87,7 @@ type disk struct {
 // overlay is how a peer speaks with others.
 type overlay struct {
 	host     *host.Host
+	members  *members // nil: the network is open
 	sealer   *wire.Sealer
 	verifier *wire.Verifier // of what others signed
 	links    *transport.Links
@@ -156,6 +157,9 @@ func start(ctx context.Context, cfg Config, from deps) (_ *Node, err error) {
 			n.release()
 		}
 	}()
+	if err := n.openMembers(); err != nil {
+		return nil, err
+	}
 	if err := prepareData(cfg.Data, n.log); err != nil {
 		return nil, err
 	}
@@ -192,7 +196,7 @@ func (n *Node) open(from deps) error {
 	}
 	n.host, err = from.host(n.ctx, host.Config{
 		Dir: n.cfg.Data, Network: n.cfg.Network, Listen: n.cfg.Listen, Announce: n.cfg.Announce,
-		LAN: n.cfg.LAN, Known: known, Logger: n.log, Observer: observer{n},
+		LAN: n.cfg.LAN, Known: known, Logger: n.log, Observer: observer{n}, Door: n.members.door(),
 	})
 	if err != nil {
 		return err

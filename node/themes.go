@@ -72,7 +72,7 @@ func (n *Node) offered() peer.Offer {
 	for _, theme := range n.cfg.Read {
 		n.loop.states.themes.add(theme)
 	}
-	return peer.Offer{Addrs: n.host.Addrs(), Feeds: feeds, Read: n.cfg.Read}
+	return n.readable(peer.Offer{Addrs: n.host.Addrs(), Feeds: feeds, Read: n.cfg.Read})
 }
 
 // fetchOrigins lasts until the peer stops fetching.

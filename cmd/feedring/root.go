@@ -14,6 +14,7 @@ import (
 	"github.com/feedring/feedring/cmd/feedring/internal/ask"
 	"github.com/feedring/feedring/cmd/feedring/internal/command"
 	"github.com/feedring/feedring/cmd/feedring/internal/exit"
+	"github.com/feedring/feedring/cmd/feedring/internal/network"
 	"github.com/feedring/feedring/cmd/feedring/internal/options"
 	"github.com/feedring/feedring/cmd/feedring/internal/serve"
 )
@@ -66,6 +67,7 @@ func newRoot(env *command.Env) *cobra.Command {
 	root.AddCommand(ask.Commands(env)...)
 	root.AddCommand(serve.Commands(env)...)
 	root.AddCommand(admin.Commands(env)...)
+	root.AddCommand(network.Commands(env)...)
 	root.AddCommand(versionCommand(env), completionCommand(env), manCommand(env))
 	return root
 }

@@ -25,6 +25,8 @@ const (
 	AdviseStopEither Advice = "stop one of them, or give it a data directory of its own"
 	AdviseOtherPeer  Advice = "run another peer for some of the feeds"
 	AdviseCloseData  Advice = "run chmod go-w on it"
+	AdviseCredential Advice = "ask a member for an invitation, stop the peer, and run \"feedring network join CODE\""
+	AdviseAdmin      Advice = "ask an admin of the network, or a holder of a root key"
 )
 
 const loopAdvice = ", so have it answer requests whose User-Agent begins with \"feedring/\" from the original (docs/publishers.md, \"A feed that thousands poll\")"

@@ -188,6 +188,8 @@ type Status struct {
 	Warnings []string        `json:"warnings,omitempty"` // what is wrong with the peer itself, and what to do
 	Identity *IdentityStatus `json:"identity,omitempty"` // nil: no other process has this peer's key
 
+	Membership *MembershipStatus `json:"membership,omitempty"` // nil: the network is open
+
 	PrivateEntries int `json:"-"` // of Entries, those that only the owner may know of
 }
 

@@ -35,6 +35,9 @@ type Config struct {
 	Personal  Personal     // nil: no personal feeds
 	Hub       string       // path of the WebSub hub that feeds name; empty: none
 	Front     Front        // nil: the peer's own feeds are not served
+	Network   Network      // nil: the peer's network has no charter
+	Closed    bool         // all but health and personal feeds needs the token
+	Stranger  bool         // the peer has no charter of its network, so it answers no questions about it
 	// Open are routes of other rooms, by pattern. Anybody may use them, but no page
 	// of another web origin.
 	Open map[string]http.Handler
@@ -162,6 +165,10 @@ func (s *site) routes() {
 	for pattern, h := range s.Open {
 		s.handle(pattern, s.open(h))
 	}
+	if s.Network != nil {
+		s.handle("POST /api/v1/network/invitations", s.requireToken(s.invite))
+		s.handle("POST /api/v1/network/statements", s.requireToken(s.takeStatements))
+	}
 	s.handle("GET /api/v1/doctor", s.requireToken(s.doctor))
 	s.handle("GET /api/v1/vouch", s.requireToken(s.vouch))
 }
@@ -181,7 +188,7 @@ func (s *site) handle(pattern string, do reply) {
 // ServeHTTP answers what no route takes in the same form as everything else.
 func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	secure(w.Header())
-	if s.Front != nil && strings.HasPrefix(r.URL.Path, frontPath) && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+	if s.Front != nil && !s.Closed && strings.HasPrefix(r.URL.Path, frontPath) && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
 		// Most of what comes; the router would look for it twice. These documents are
 		// published, and a proxy may pass on the name of their site.
 		s.poll(w, r)
@@ -194,6 +201,10 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	limitBody(w, r)
 	r = r.WithContext(asker.With(r.Context(), s.asker(r)))
+	if err := s.memberOnly(r); err != nil {
+		s.refuse(w, r, err)
+		return
+	}
 	if h, pattern := s.mux.Handler(r); pattern == "" {
 		s.refuse(w, r, refusal(h, r))
 		return

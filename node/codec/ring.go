@@ -132,7 +132,7 @@ func decodeRingRows(d *decoder, p *feedringv1.RingRows) ring.Rows {
 		return ring.Rows{}
 	}
 	return ring.Rows{
-		Rows: each(p.GetRows(), d.ringRow), Lost: each(p.GetLost(), d.lost), Want: d.Groups("want", p.GetWant(), maxGroups),
+		Rows: eachAllowed(d, p.GetRows(), (*decoder).ringRow), Lost: eachAllowed(d, p.GetLost(), (*decoder).lost), Want: d.Groups("want", p.GetWant(), maxGroups),
 	}
 }
 

@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"errors"
 	"fmt"
 
 	"google.golang.org/protobuf/proto"
@@ -62,6 +63,25 @@ func (d *decoder) open(kind wire.Kind, sealed *feedringv1.Sealed, body proto.Mes
 		return nil
 	}
 	return seal
+}
+
+// eachAllowed is each for a list of statements: those of peers that may not make them
+// are left out, since whoever passes them on may not know yet.
+func eachAllowed[A, B any](d *decoder, from []A, convert func(*decoder, *A) B) []B {
+	if d.verifier.Open() {
+		return each(from, func(a *A) B { return convert(d, a) })
+	}
+	var to []B
+	for i := range from {
+		one := decoder{verifier: d.verifier}
+		b := convert(&one, &from[i])
+		if errors.Is(one.Err(), wire.ErrCredential) {
+			continue
+		}
+		d.Fail(one.Err())
+		to = append(to, b)
+	}
+	return to
 }
 
 // within checks that a statement is about the group of the message that

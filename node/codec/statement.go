@@ -93,6 +93,9 @@ func (d *decoder) row(of feedring.GroupID, sealed *feedringv1.Sealed) group.Row 
 	if seal == nil || !d.Within("vouches", len(b.GetVouches()), maxVouches) || !d.Within("gone", len(b.GetGone()), maxGone) {
 		return group.Row{}
 	}
+	if len(b.GetFeeds()) > 0 {
+		d.Fail(d.verifier.Allow(wire.KindEntry, seal.Signer))
+	}
 	r := group.Row{
 		Group: d.Group("row group", b.GetGroup()), Peer: seal.Signer,
 		Incarnation: b.GetIncarnation(), Version: b.GetVersion(), Admitted: d.Time("admitted", b.GetAdmittedUnixMs()),
@@ -115,7 +118,7 @@ func (d *decoder) rows(of feedring.GroupID, list []*feedringv1.Sealed) []*group.
 	if !d.Within("rows", len(list), wire.MaxPeers) {
 		return nil
 	}
-	return each(list, func(s **feedringv1.Sealed) *group.Row { return new(d.row(of, *s)) })
+	return eachAllowed(d, list, func(d *decoder, s **feedringv1.Sealed) *group.Row { return new(d.row(of, *s)) })
 }
 
 // alive: who is alive is the signer, the manager or its secondary; the term is

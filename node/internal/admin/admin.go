@@ -57,6 +57,14 @@ type Storage interface {
 	Check(now time.Time) error
 }
 
+// Members knows this peer's place in a network with a charter.
+type Members interface {
+	// Status is nil on an open network.
+	Status() *web.MembershipStatus
+	// Warnings is what is wrong with it, and what to do.
+	Warnings() []string
+}
+
 // Config is what an Admin needs.
 type Config struct {
 	Version, Network string
@@ -80,6 +88,7 @@ type Config struct {
 	Cache    *cache.Cache  // own feeds for pollers
 	Sites    *vouch.Memory // what sites say of peers
 	Refused  *refusals.Counts
+	Members  Members
 	Log      *slog.Logger
 }
 

@@ -180,6 +180,9 @@ func (s *Server) checkTicket(client feedring.PeerID, t feedring.Ticket) error {
 	if !slices.Contains(t.Peers, s.Self) {
 		return group.OtherPeers
 	}
+	if err := s.Verifier.Allow(wire.KindTicket, t.Seal.Signer); err != nil {
+		return err
+	}
 	return wire.VerifyTicket(s.Network, t)
 }
 

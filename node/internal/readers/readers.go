@@ -56,6 +56,7 @@ type Tasks interface {
 type Config struct {
 	Self     feedring.PeerID
 	Network  string
+	Verifier *wire.Verifier // says who may sign tickets; nil: everybody
 	Store    *store.Store
 	History  delivery.Searcher // of the store
 	Delivery *delivery.Broker

@@ -16,6 +16,7 @@ import (
 	"github.com/feedring/feedring/cmd/feedring/internal/command"
 	"github.com/feedring/feedring/cmd/feedring/internal/exit"
 	"github.com/feedring/feedring/cmd/feedring/internal/options"
+	"github.com/feedring/feedring/internal/membership"
 )
 
 // Commands are the commands that ask.
@@ -85,8 +86,41 @@ func (f *askFlags) command(name string) string {
 	return line
 }
 
+// resolve fills in what --data knows of its network, if that has a charter: its name,
+// and where the peer of --data does not run whom to ask.
+func (a *commands) resolve(f *askFlags) error {
+	is, err := membership.NetworkOf(a.Data)
+	if err != nil || is == "" || f.URL != "" {
+		return err
+	}
+	if !a.Flags.Changed("network") {
+		f.network = is
+	}
+	if f.network != is {
+		return nil
+	}
+	if a.PeerRuns() { // it has the one key that others admit
+		f.peers.Values = nil
+		return nil
+	}
+	if f.overNetwork() {
+		return nil
+	}
+	k, err := membership.Open(a.Data)
+	if err != nil {
+		return err
+	}
+	if f.peers.Values = k.Addresses(); len(f.peers.Values) == 0 {
+		return fmt.Errorf("no peer runs on %s, and it knows no other peer of its network: start it with \"feedring serve\", or name a peer with --peer", a.Data)
+	}
+	return nil
+}
+
 // ask opens whom to ask. It must be closed.
 func (a *commands) ask(ctx context.Context, f *askFlags) (asker, error) {
+	if err := a.resolve(f); err != nil {
+		return nil, err
+	}
 	if f.overNetwork() {
 		return a.network(ctx, f)
 	}
@@ -98,7 +132,7 @@ func (a *commands) network(ctx context.Context, f *askFlags) (*client.Client, er
 	if err != nil {
 		return nil, err
 	}
-	return client.New(ctx, client.Config{Peers: f.peers.Values, Network: f.network, Logger: log})
+	return client.New(ctx, client.Config{Peers: f.peers.Values, Network: f.network, Data: a.Data, Logger: log})
 }
 
 // noProvider is the error of a search that ended everywhere. ring is the command

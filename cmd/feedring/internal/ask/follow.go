@@ -91,6 +91,9 @@ func (a *commands) follow(ctx context.Context, ask *askFlags, how *followFlags, 
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	f := &following{app: a, saved: saved, flags: how, json: ask.JSON, out: show.NewLines(a.Stdout)}
+	if err := a.resolve(ask); err != nil {
+		return err
+	}
 	if ask.overNetwork() {
 		saved.Peers, saved.Network = ask.peers.Values, ask.network
 	}
@@ -129,7 +132,7 @@ func (f *following) throughNetwork(ctx context.Context, ask *askFlags) error {
 	if err != nil {
 		return err
 	}
-	c, err := client.New(ctx, client.Config{Peers: f.saved.Peers, Network: cmp.Or(f.saved.Network, ask.network), Known: f.saved.knownPeers(), Logger: log})
+	c, err := client.New(ctx, client.Config{Peers: f.saved.Peers, Network: cmp.Or(f.saved.Network, ask.network), Known: f.saved.knownPeers(), Data: f.app.Data, Logger: log})
 	if err != nil {
 		return err
 	}

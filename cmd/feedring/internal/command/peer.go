@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"net"
 	"net/netip"
 	"net/url"
 	"os"
@@ -49,6 +50,12 @@ func (e *Env) Running(f *PeerFlags) (*api.Client, error) {
 		return c, nil
 	}
 	return api.New(api.Config{Socket: filepath.Join(e.Data, "feedring.sock"), Instead: f.Instead})
+}
+
+// PeerRuns reports whether a peer answers at the socket in --data.
+func (e *Env) PeerRuns() bool {
+	c, err := net.DialTimeout("unix", filepath.Join(e.Data, "feedring.sock"), time.Second)
+	return err == nil && c.Close() == nil
 }
 
 func readable(path string) bool {

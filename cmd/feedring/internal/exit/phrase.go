@@ -10,10 +10,13 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/client"
 	"github.com/feedring/feedring/cmd/feedring/internal/show"
+	"github.com/feedring/feedring/internal/charter"
 	"github.com/feedring/feedring/internal/host"
 	"github.com/feedring/feedring/internal/host/addr"
 	"github.com/feedring/feedring/internal/host/identity"
+	"github.com/feedring/feedring/internal/membership"
 	"github.com/feedring/feedring/internal/origin/files"
+	"github.com/feedring/feedring/internal/wire/charters"
 	"github.com/feedring/feedring/node"
 )
 
@@ -64,6 +67,13 @@ var advice = []struct {
 	{node.ErrStoreInUse, ": stop the other peer there, or choose another data directory"},
 	{node.ErrStoreNewer, ": use the version that wrote it"},
 	{node.ErrStoreDamaged, ": restore it from a copy, or move it away to begin anew"},
+	{membership.ErrMayNotAdmit, ": ask an admin, or sign with a root key (--root)"},
+	{membership.ErrMayNotExpel, ": ask an admin, or sign with a root key (--root)"},
+	{membership.ErrExpelled, ": give it with --root"},
+	{membership.ErrNoRoot, ": name one of the two files that \"feedring network create\" made"},
+	{membership.ErrRoot, ": make another network if it is lost to somebody else"},
+	{membership.ErrNoMember, ": \"feedring network members\" lists those there are"},
+	{charters.ErrCode, ": copy the whole line that \"feedring network invite\" printed"},
 	{node.ErrStoreFull, ": make room on its disk"},
 }
 
@@ -80,11 +90,28 @@ func adviceForKey(e *identity.Error) string {
 	return ""
 }
 
+// adviceForRefused says what to do for who is not served on a network with a charter.
+func adviceForRefused(e *membership.RefusedError) string {
+	switch e.Reason {
+	case membership.NoCredential:
+		return ": ask a member for an invitation, and run \"feedring network join CODE\" with the same --data"
+	case membership.Expelled:
+		return ": ask an admin of the network"
+	case membership.CodeOfOtherSite:
+		return ": have the site name it (\"feedring vouch\"), and try again"
+	case membership.OtherUnproven:
+		return ": ask another peer"
+	}
+	return ": ask for another one"
+}
+
 // adviceFor says what to do about errors that have data, and about peers that
 // could not be asked.
 func adviceFor(err error) string {
 	var (
 		foreign *host.ForeignError
+		nobody  *membership.NobodyError
+		other   *membership.OtherError
 		keep    *node.KeepError
 		path    *node.LongPathError
 		place   *node.NoDirectoryError
@@ -95,7 +122,16 @@ func adviceFor(err error) string {
 		own     *identity.Error
 		file    *files.NoFileError
 	)
+	refused, isRefused := membership.IsRefused(err)
 	switch {
+	case isRefused:
+		return adviceForRefused(refused)
+	case errors.As(err, &nobody):
+		return ": see that it runs and that this machine reaches it, and try again while the code is valid"
+	case errors.As(err, &other):
+		return ": name another directory with --data"
+	case errors.As(err, &foreign) && charter.Names(foreign.Speaks):
+		return ": that network wants a credential: ask a member for an invitation, and run \"feedring network join CODE\""
 	case errors.As(err, &own):
 		return adviceForKey(own)
 	case errors.As(err, &file) && file.Folder:

@@ -29,7 +29,7 @@ type Serve struct {
 	read                          List
 	http, publicURL, network      string
 	share                         string
-	lan, private                  bool
+	lan, private, httpOpen        bool
 	JSON                          bool
 	interval, freshness, refresh  Duration
 	keep                          keepFlag
@@ -57,6 +57,7 @@ func (o *Serve) Register(flags *pflag.FlagSet) {
 	flags.Var(&o.listen, "listen", "address to listen at, port 0 for a free one (default QUIC and TCP, port 7377; repeat)")
 	flags.Var(&o.announce, "announce", "address told to others (default: found out; repeat)")
 	flags.StringVar(&o.http, "http", o.http, "host:port of web page and API, or off")
+	flags.BoolVar(&o.httpOpen, "http-open", false, "in a closed network: let everybody read --http as in an open one; without it all but health and personal feeds needs the token")
 	flags.StringVar(&o.publicURL, "public-url", "", "what a proxy in front of --http is called, such as https://news.example")
 	flags.Var(&o.proxies, "trusted-proxy", "address or network of a proxy in front of --http whose X-Forwarded-For names who asks, such as 10.0.0.5 or 10.0.0.0/8 "+
 		"(default: this machine, if --public-url is given and --http is at loopback; repeat)")
@@ -89,7 +90,7 @@ func (o *Serve) Register(flags *pflag.FlagSet) {
 // Config returns the configuration of the peer. The error names the flag.
 func (o *Serve) Config(data string) (node.Config, error) {
 	c := node.Default()
-	c.Data, c.HTTP, c.Network = data, o.http, o.network
+	c.Data, c.HTTP, c.HTTPOpen, c.Network = data, o.http, o.httpOpen, o.network
 	c.PublicURL = strings.TrimSuffix(o.publicURL, "/")
 	c.Listen, c.Announce, c.Join, c.LAN = o.listen.Values, o.announce.Values, o.join.Values, o.lan
 	c.Interval, c.Freshness, c.Refresh = time.Duration(o.interval), time.Duration(o.freshness), time.Duration(o.refresh)

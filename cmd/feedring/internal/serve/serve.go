@@ -105,7 +105,7 @@ func (a *commands) serve(ctx context.Context, o *options.Serve) error {
 	defer rest()
 	go giveBack(resting)
 	if !o.JSON {
-		a.printReady(peer.Started(), cfg.Network)
+		a.printReady(peer.Started(), peer.Network())
 	}
 	log.Info("closing", "signal", (<-signals).String())
 	return leave(ctx, peer, signals)

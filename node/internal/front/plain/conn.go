@@ -171,6 +171,8 @@ func (c *conn) find(head []byte) (_, body []byte, ok bool) {
 	p := &c.q.poll
 	name, personal := strings.CutPrefix(p.Path, web.PersonalPath)
 	switch {
+	case !personal && c.s.feeds == nil:
+		return head, nil, false
 	case !personal:
 		return c.s.feeds.Plain(p, c.s.hub, head)
 	case len(p.Deltas) > 0:

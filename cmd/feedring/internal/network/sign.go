@@ -1,0 +1,247 @@
+package network
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/spf13/cobra"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/cmd/feedring/internal/api"
+	"github.com/feedring/feedring/cmd/feedring/internal/command"
+	"github.com/feedring/feedring/cmd/feedring/internal/exit"
+	"github.com/feedring/feedring/cmd/feedring/internal/options"
+	"github.com/feedring/feedring/cmd/feedring/internal/show"
+	"github.com/feedring/feedring/internal/charter"
+	"github.com/feedring/feedring/internal/membership"
+	"github.com/feedring/feedring/internal/safehttp"
+	"github.com/feedring/feedring/internal/vouch"
+)
+
+// signing is what the commands that sign share.
+type signing struct {
+	root    string // file of a root key; empty: this peer's own key
+	life    options.Duration
+	asJSON  bool
+	timeout options.Duration
+}
+
+func (s *signing) register(cmd *cobra.Command, root string) {
+	s.timeout = options.Duration(10 * time.Second)
+	cmd.Flags().StringVar(&s.root, "root", "", root)
+	cmd.Flags().BoolVar(&s.asJSON, "json", false, "print JSON")
+	cmd.Flags().Var(options.Timeout{Duration: &s.timeout}, "timeout", "give up after this time")
+}
+
+func (s *signing) registerLife(cmd *cobra.Command, life time.Duration) {
+	s.life = options.Duration(life)
+	cmd.Flags().Var(&s.life, "for", "how long the credential is valid")
+}
+
+const rootHelp = "sign with the root key in this file, not with the key of --data"
+
+// issue signs statements and gives them to the running peer, else keeps them in --data.
+func (a *commands) issue(ctx context.Context, s *signing, make func(*membership.Keeper, *membership.Signer) ([]charter.Statement, error)) error {
+	k, err := a.keeper()
+	if err != nil {
+		return err
+	}
+	signer, err := k.Signer(s.root)
+	if err != nil {
+		return err
+	}
+	statements, err := make(k, signer)
+	if err != nil {
+		return err
+	}
+	if !a.PeerRuns() {
+		_, err = k.Merge(statements)
+		return err
+	}
+	raw, err := membership.WriteStatements(statements)
+	if err != nil {
+		return err
+	}
+	f := command.PeerFlags{Timeout: s.timeout}
+	return a.WithPeer(ctx, &f, func(ctx context.Context, peer *api.Client) error { return peer.TakeStatements(ctx, raw) })
+}
+
+func (a *commands) admit() *cobra.Command {
+	var s signing
+	var role string
+	cmd := &cobra.Command{
+		Use:   "admit KEY",
+		Short: "Give a peer a credential, without an invitation",
+		Long: "admit signs a credential for a peer: with the key of --data, if that may admit, or with a root key. Only a\n" +
+			"root key admits anew whom somebody expelled. The peer also needs the charter: an invitation brings it.",
+		Example: `  feedring network admit 12D3KooW…
+  feedring network admit 12D3KooW… --root /media/key/root-1.key`,
+		Args: one("a peer's id, such as 12D3KooW…"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := parsePeer(args[0])
+			if err != nil {
+				return err
+			}
+			rights := charter.Invited
+			if role == "read" {
+				rights = charter.Read
+			} else if role != "publish" {
+				return exit.Usage("--role %q: choose publish or read", role)
+			}
+			return a.give(cmd, &s, id, rights)
+		},
+	}
+	s.register(cmd, rootHelp)
+	s.registerLife(cmd, membership.Lifetime)
+	cmd.Flags().StringVar(&role, "role", "publish", "publish: read, publish and serve; read: read only")
+	return cmd
+}
+
+func (a *commands) admin() *cobra.Command {
+	var s signing
+	var may []string
+	cmd := &cobra.Command{
+		Use:   "admin KEY --root FILE",
+		Short: "Let a peer admit and expel others",
+		Long: "admin signs, with a root key, a credential that lets a peer admit and expel others. Other admins stay as they\n" +
+			"are: one that is lost or hostile is expelled as any member.",
+		Example: `  feedring network admin 12D3KooW… --may admit,expel --root /media/key/root-1.key`,
+		Args:    one("a peer's id, such as 12D3KooW…"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := parsePeer(args[0])
+			if err != nil {
+				return err
+			}
+			rights := charter.Invited
+			for _, name := range may {
+				right, ok := charter.ParseRight(name)
+				if !ok || charter.Invited.Has(right) {
+					return exit.Usage("--may %q: choose of admit and expel", name)
+				}
+				rights |= right
+			}
+			if s.root == "" {
+				return exit.Usage("--root: name the file of a root key: only that makes admins")
+			}
+			return a.give(cmd, &s, id, rights)
+		},
+	}
+	s.register(cmd, "file of a root key")
+	s.registerLife(cmd, membership.AdminLifetime)
+	cmd.Flags().StringSliceVar(&may, "may", []string{"admit", "expel"}, "what the peer may do for the network")
+	return cmd
+}
+
+// give signs a credential.
+func (a *commands) give(cmd *cobra.Command, s *signing, id feedring.PeerID, rights charter.Rights) error {
+	until := time.Now().Add(time.Duration(s.life))
+	err := a.issue(cmd.Context(), s, func(k *membership.Keeper, signer *membership.Signer) ([]charter.Statement, error) {
+		return signer.Admit(id, rights, time.Duration(s.life))
+	})
+	if err != nil {
+		return exit.Failed(err)
+	}
+	return a.Confirm(s.asJSON, member{id, rights.List(), seconds(until), false},
+		fmt.Sprintf("%s may %s until %s", id, strings.Join(rights.List(), ", "), show.Moment(until)))
+}
+
+func (a *commands) expel() *cobra.Command {
+	var s signing
+	since := options.Time{Now: a.Now()}
+	var reason string
+	cmd := &cobra.Command{
+		Use:   "expel KEY|DOMAIN",
+		Short: "End the credential of a peer, or of all peers that a site names",
+		Long: "expel signs an expulsion, with the key of --data, if that may expel, or with a root key. It ends the peer's\n" +
+			"credentials wherever it is known, and what an admin signed from --since on; only a root key admits the peer anew.\n" +
+			"The peer keeps what it stored, and personal feeds whose addresses it knows: it is told which there are here.",
+		Example: `  feedring network expel 12D3KooW… --reason "sold"
+  feedring network expel lemonde.fr --since 7d`,
+		Args: one("a peer's id or a domain"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx, cancel := context.WithTimeout(cmd.Context(), time.Duration(s.timeout))
+			defer cancel()
+			ids, err := a.meant(ctx, args[0])
+			if err != nil {
+				return exit.Failed(err)
+			}
+			err = a.issue(ctx, &s, func(k *membership.Keeper, signer *membership.Signer) ([]charter.Statement, error) {
+				return signer.Expel(ids, since.At, reason)
+			})
+			if err != nil {
+				return exit.Failed(err)
+			}
+			for _, id := range ids {
+				if err := a.Confirm(s.asJSON, map[string]any{"expelled": id}, "expelled "+string(id)); err != nil {
+					return exit.Failed(err)
+				}
+			}
+			fmt.Fprintln(a.Stderr, "feedring: personal feeds stay readable for who knows their addresses: \"feedring subscription list\" shows those here, \"feedring subscription remove\" ends one")
+			return nil
+		},
+	}
+	s.register(cmd, rootHelp)
+	cmd.Flags().Var(&since, "since", "of an admin: what it signed from then on is ended, too (default: now)")
+	cmd.Flags().StringVar(&reason, "reason", "", "why, for the members")
+	return cmd
+}
+
+// meant are the members that a key or a domain names.
+func (a *commands) meant(ctx context.Context, what string) ([]feedring.PeerID, error) {
+	if id, err := parsePeer(what); err == nil {
+		return []feedring.PeerID{id}, nil
+	}
+	k, err := a.keeper()
+	if err != nil {
+		return nil, err
+	}
+	outside, err := safehttp.New(safehttp.Config{UserAgent: "feedring"})
+	if err != nil {
+		return nil, err
+	}
+	checker := vouch.Checker{Client: outside, Resolver: net.DefaultResolver, Network: k.Network()}
+	var ids []feedring.PeerID
+	var failed error
+	for _, m := range k.Roll().Members(time.Now()) {
+		verdict, err := checker.Check(ctx, what, m.Peer, nil)
+		if err != nil {
+			failed = err
+		}
+		if verdict.Named && !m.Expelled {
+			ids = append(ids, m.Peer)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, errors.Join(fmt.Errorf("%s names no member: \"feedring network members\" lists their keys", show.Printable(what)), failed)
+	}
+	return ids, nil
+}
+
+func parsePeer(s string) (feedring.PeerID, error) {
+	id, err := peer.Decode(s)
+	if err != nil {
+		return "", exit.Usage("%q is no peer's id: write one such as 12D3KooW…", show.Printable(s))
+	}
+	return feedring.PeerID(id.String()), nil
+}
+
+// logOf lists the statements of the roll, oldest first.
+func logOf(k *membership.Keeper) (lines []logged) {
+	for _, s := range k.Roll().Statements() {
+		l := logged{At: seconds(s.At()), Peer: s.Subject(), By: s.Seal().Signer}
+		if c := s.Credential; c != nil {
+			l.Kind, l.Rights, l.Until, l.Readmits = "credential", c.Rights.List(), seconds(c.Expires), len(c.Lifts) > 0
+		} else {
+			l.Kind, l.Until, l.Since, l.Reason = "expulsion", seconds(s.Expulsion.Until), seconds(s.Expulsion.Since), s.Expulsion.Reason
+		}
+		lines = append(lines, l)
+	}
+	slices.SortStableFunc(lines, func(x, y logged) int { return x.At.Compare(y.At) })
+	return lines
+}

@@ -1,0 +1,103 @@
+package web
+
+import (
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/feedring/feedring/internal/web/pages"
+)
+
+// Network is what the owner asks of a peer whose network has a charter.
+type Network interface {
+	// Invite returns the code of a new invitation, which only this peer redeems. ErrMalformed.
+	Invite(Invitation) (string, error)
+	// Take takes signed statements over and returns how many are new. ErrMalformed.
+	Take(statements []byte) (int, error)
+}
+
+// Invitation says what an invitation gives.
+type Invitation struct {
+	Role  string        // "publish" or "read"
+	Valid time.Duration // of the code
+	Uses  int
+	Site  string // only a peer that this site names; empty: any
+}
+
+// MembershipStatus is what a peer tells of its place in a network with a charter.
+type MembershipStatus struct {
+	Label    string    `json:"label,omitempty"`
+	Mode     string    `json:"mode,omitempty"`
+	Rights   []string  `json:"rights"` // none: it serves nobody and is served nothing
+	Until    time.Time `json:"until,omitzero"`
+	Expelled bool      `json:"expelled,omitempty"`
+}
+
+const (
+	inviteExample     = `{"role":"publish","valid_s":604800,"uses":1}`
+	statementsExample = `{"statements":"BASE64"}`
+)
+
+func (s *site) invite(w http.ResponseWriter, r *http.Request) error {
+	var req struct {
+		Role  string `json:"role"`
+		Valid int64  `json:"valid_s"`
+		Uses  int    `json:"uses"`
+		Site  string `json:"site"`
+	}
+	if err := readJSON(w, r, &req, inviteExample); err != nil {
+		return err
+	}
+	req.Valid = min(max(req.Valid, 0), int64(time.Duration(1<<62)/time.Second))
+	code, err := s.Network.Invite(Invitation{req.Role, time.Duration(req.Valid) * time.Second, req.Uses, req.Site})
+	if err != nil {
+		return refused(err)
+	}
+	return writeJSON(w, http.StatusCreated, map[string]string{"code": code})
+}
+
+func (s *site) takeStatements(w http.ResponseWriter, r *http.Request) error {
+	var req struct {
+		Statements []byte `json:"statements"`
+	}
+	if err := readJSON(w, r, &req, statementsExample); err != nil {
+		return err
+	}
+	news, err := s.Network.Take(req.Statements)
+	if err != nil {
+		return refused(err)
+	}
+	return writeJSON(w, http.StatusOK, map[string]int{"new": news})
+}
+
+// memberOnly refuses who asks a peer of a closed network for more than anybody may
+// see, without the token.
+func (s *site) memberOnly(r *http.Request) error {
+	if s.Stranger && isQuestion(r.URL.Path) {
+		return &problem{Status: http.StatusForbidden, Detail: AdviseCredential.To("this peer has no credential for its network, so it answers no questions")}
+	}
+	if !s.Closed || s.trusted || s.isForAll(r.URL.Path) {
+		return nil
+	}
+	private, err := s.private(r)
+	if err != nil || private {
+		return err
+	}
+	return unauthorized("this peer's network is closed: send the token in DATA/token as \"Authorization: Bearer TOKEN\", sign in with it, or ask with a credential of the network")
+}
+
+// isQuestion reports whether a path asks the network.
+func isQuestion(at string) bool {
+	at, ok := strings.CutPrefix(path.Clean(at), "/api/v1/")
+	return ok && (strings.HasPrefix(at, "entries") || strings.HasPrefix(at, "catalog/") || at == "ring" || at == "stream")
+}
+
+// isForAll reports whether anybody may ask for a path in a closed network: whether the
+// peer is well, personal feeds, whose address is a secret, and what signing in needs.
+func (s *site) isForAll(at string) bool {
+	at = path.Clean(at)
+	return slices.Contains([]string{"/livez", "/healthz", "/readyz", "/signin", "/signout"}, at) || strings.HasPrefix(at, PersonalPath) ||
+		slices.ContainsFunc(pages.Assets, func(a pages.Asset) bool { return at == "/"+a.Name })
+}
