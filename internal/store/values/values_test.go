@@ -126,9 +126,37 @@ func check(t *testing.T, err error) {
 
 func logKey(n int) []byte { return []byte(fmt.Sprintf("%c%020d", rows.KeyLog, n)) }
 
+// beforeUpgrade has the database hold some values in its tables, as an earlier version
+// kept them: more than one step moves.
+func beforeUpgrade(t *testing.T, db *badger.DB, r *rand.Rand) map[string][]byte {
+	t.Helper()
+	all := make(map[string][]byte)
+	check(t, db.Update(func(txn *badger.Txn) error {
+		for n := range 20 {
+			value := []byte(fmt.Sprintf("before %d.", r.Uint64()))
+			if n%4 > 0 {
+				value = append(value, bytes.Repeat([]byte{byte('a' + n)}, 25_000)...)
+			}
+			all[string(logKey(n))] = value
+			check(t, txn.Set(logKey(n), value))
+		}
+		return Upgrade(txn)
+	}))
+	return all
+}
+
+func stageOf(t *testing.T, table *Table, db *badger.DB) (s Stage) {
+	t.Helper()
+	check(t, table.View(db, func(txn Txn) (err error) {
+		s, err = txn.Stage()
+		return err
+	}))
+	return s
+}
+
 // TestPowerFails changes values at random, with steps of collection and erasing in
-// between, and takes the power away at any place: all that was committed is there,
-// and nothing that was erased.
+// between, and of an upgrade, and takes the power away at any place: all that was
+// committed is there, and nothing that was erased.
 func TestPowerFails(t *testing.T) {
 	committed := 0
 	entries, _ := strconv.Atoi(os.Getenv("FEEDRING_DURABLE")) // 0: it is not set
@@ -141,13 +169,18 @@ func TestPowerFails(t *testing.T) {
 		table.Fill = 4000
 		check(t, table.Load(db))
 		want, gone := map[string][]byte{}, [][]byte{}
+		if seed%2 == 1 {
+			want = beforeUpgrade(t, db, r)
+		}
 		for step := range 200 {
 			b := table.Begin(db)
 			after := maps.Clone(want)
 			var erased [][]byte
 			sets := 0
-			if r.IntN(3) == 0 {
+			if n := r.IntN(9); n < 3 {
 				check(t, b.Collect())
+			} else if n == 3 {
+				check(t, b.Upgrade())
 			} else {
 				for range 1 + r.IntN(4) {
 					key := logKey(r.IntN(20))
@@ -201,6 +234,9 @@ func TestPowerFails(t *testing.T) {
 			}
 			compareAll(t, table, db, want)
 		}
+		if stageOf(t, table, db).Moving {
+			t.Error("not all was moved out of the tables")
+		}
 		for table.Collects() { // copies that were moved are in the segments that are left
 			b := table.Begin(db)
 			check(t, b.Collect())
@@ -238,8 +274,12 @@ func compareAll(t *testing.T, table *Table, db *badger.DB, want map[string][]byt
 			if err != nil || !bytes.Equal(value, want[string(row.Key())]) {
 				t.Errorf("%s holds %.20q, %v, want %.20q", row.Key(), value, err, want[string(row.Key())])
 			}
-			if p, away, _ := row.Place(); away {
+			p, away, _ := row.Place()
+			if away {
 				live[p.Segment] += p.Length
+			}
+			if stage, err := txn.Stage(); err != nil || !away && !stage.Moving {
+				t.Errorf("%s is in a table, %v", row.Key(), err)
 			}
 			return true, nil
 		})
