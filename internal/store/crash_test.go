@@ -24,10 +24,14 @@ const durable = "FEEDRING_DURABLE"
 const crashWork = "FEEDRING_STORE_CRASH_WORK"
 
 // TestMain lets the test binary be the process that TestCrash kills, or the one
-// that BenchmarkBurst measures.
+// that a benchmark measures.
 func TestMain(m *testing.M) {
-	if dir := os.Getenv(burstDir); dir != "" {
-		if err := measureBurst(dir); err != nil {
+	for variable, measure := range map[string]func(string) error{burstDir: measureBurst, soakDir: measureSoak} {
+		dir := os.Getenv(variable)
+		if dir == "" {
+			continue
+		}
+		if err := measure(dir); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
