@@ -20,8 +20,11 @@ const crashBatch = "FEEDRING_STORE_CRASH_BATCH"
 // durable is how many entries are acknowledged and looked for after kills.
 const durable = "FEEDRING_DURABLE"
 
-// crashWork has the child forget and take back as well.
-const crashWork = "FEEDRING_STORE_CRASH_WORK"
+// crashWork has the child forget and take back as well, or put records.
+const (
+	crashWork    = "FEEDRING_STORE_CRASH_WORK"
+	crashRecords = "records"
+)
 
 // TestMain lets the test binary be the process that TestCrash kills, or the one
 // that a benchmark measures.
@@ -38,10 +41,14 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	if dir := os.Getenv(crashDir); dir != "" {
-		if os.Getenv(crashWork) == "" {
+		switch os.Getenv(crashWork) {
+		case "":
 			appendForEver(dir)
+		case crashRecords:
+			fmt.Println(putForEver(dir))
+		default:
+			fmt.Println(changeForEver(dir))
 		}
-		fmt.Println(changeForEver(dir))
 		os.Exit(1)
 	}
 	os.Exit(m.Run())
