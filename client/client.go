@@ -25,8 +25,14 @@ type Config struct {
 	Logger  *slog.Logger        // nil: slog.Default()
 	// Data is a data directory whose identity and credential the client shows, if its
 	// network is the one that is asked. Empty: none.
-	Data string
+	Data   string
+	Blocks Blocks // what is shown to nobody; nil: nothing
 }
+
+// Blocks decides which entries a program does not want to see, whoever serves them. It is
+// asked by several goroutines at once, before entries of different publishers are
+// compared, so that what is hidden hides nothing else.
+type Blocks interface{ Entry(*feedring.Entry) bool }
 
 // Client asks one network. It is safe for concurrent use.
 type Client struct {
@@ -35,6 +41,7 @@ type Client struct {
 	peerBook  *peerbook.Book
 	conns     *conns
 	log       *slog.Logger
+	blocks    Blocks // nil: nothing is hidden
 }
 
 // New makes a client with a libp2p host of its own, which only dials. Nobody is
@@ -67,6 +74,7 @@ func New(ctx context.Context, cfg Config) (*Client, error) {
 	}
 	c := NewWith(overHost{h, stop}, hosting.Network, entry)
 	c.log = cmp.Or(cfg.Logger, c.log)
+	c.blocks = cfg.Blocks
 	for _, p := range cfg.Known {
 		c.meet(p)
 	}
@@ -82,6 +90,9 @@ func NewWith(t Transport, network string, entry []feedring.PeerID) *Client {
 	c.conns = newConns(t)
 	return c
 }
+
+// Hide sets Config.Blocks of a client that NewWith made, before its first question.
+func (c *Client) Hide(b Blocks) { c.blocks = b }
 
 // Close ends what is open. It does not wait for calls that are under way; they
 // fail.

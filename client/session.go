@@ -301,7 +301,7 @@ func (s *session) frame(ctx context.Context, a *attachment, one *arrival) error 
 		if err != nil {
 			return err
 		}
-		if s.matches(entry) {
+		if s.matches(entry) && (s.client.blocks == nil || !s.client.blocks.Entry(entry)) {
 			e.entry = entry
 			s.matched++
 		}

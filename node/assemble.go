@@ -46,7 +46,10 @@ func (n *Node) assemble() error {
 		return err
 	}
 	n.loop.states = newPersister(n.store, n.loop, n.log)
-	broker := delivery.New(n.ID(), n.store, n.history)
+	searcher := n.blocks.Searcher(n.history)
+	broker := delivery.New(n.ID(), n.store, searcher)
+	broker.Hide(n.blocks)
+	n.blocks.Begin(n.ID(), n.loop, n.host, n.front)
 	standInEntries := broker.Subscribe()
 	n.offers = newOffers(n.ctx, n, n.loop, &n.running)
 	if n.origins, err = origins.Load(n.ctx, origins.Config{
@@ -70,12 +73,12 @@ func (n *Node) assemble() error {
 	credit := new(transport.Credit)
 	n.server = transport.NewServer(n.ctx, transport.ServerConfig{
 		Listener: n.host, Machine: n.loop, Verifier: n.verifier, Credit: credit, Contact: contact, Tasks: &n.running,
-		Counts: n.front.Refused(), Log: n.log,
+		Counts: &n.refused, Blocks: n.blocks, Log: n.log,
 	})
 	directory := contacts.NewDirectory(n.ctx, n.host, n.loop, &n.running, n.log)
 	sites := vouch.NewMemory(n.checker(), n.cfg.Refresh)
 	n.readers = readers.New(n.ctx, readers.Config{
-		Self: n.ID(), Network: n.cfg.Network, Verifier: n.verifier, Store: n.store, History: n.history, Delivery: broker, Machine: n.loop, Sealer: n.sealer,
+		Self: n.ID(), Network: n.cfg.Network, Verifier: n.verifier, Store: n.store, History: searcher, Blocks: n.blocks, Delivery: broker, Machine: n.loop, Sealer: n.sealer,
 		Host: n.host, Loopback: n.server, Private: n.origins, Tasks: &n.running, Log: n.log,
 	})
 	checks := sitecheck.New(n.ctx, sitecheck.Config{
@@ -85,17 +88,17 @@ func (n *Node) assemble() error {
 		Version: Version, Network: n.cfg.Network, HTTP: n.front.Address(), Started: n.started, Read: n.cfg.Read,
 		Refresh: n.cfg.Refresh, Interval: n.cfg.Interval,
 		Loop: n.loop, Feeds: n.origins, Identity: n.identity, Storage: n.writing, Host: n.host, Store: n.store,
-		History: n.history, Links: n.links, Server: n.server, Contact: contact, Joins: n.joins, Cache: n.own, Sites: sites, Refused: n.front.Refused(), Log: n.log,
+		History: n.history, Links: n.links, Server: n.server, Contact: contact, Joins: n.joins, Cache: n.own, Sites: sites, Refused: &n.refused, Blocks: n.blocks, Log: n.log,
 		Members: n.members,
 	})
 	n.personal, err = personalfeeds.Open(personalfeeds.Config{
-		Self: n.ID(), Store: n.store, Readers: n.readers, Views: n.loop, Sites: n, Origins: n.origins, Hub: n, Log: n.log,
+		Self: n.ID(), Store: n.store, Readers: n.readers, Blocks: n.blocks, Views: n.loop, Sites: n, Origins: n.origins, Hub: n, Log: n.log,
 	})
 	if err != nil {
 		return err
 	}
 	copies, err := replicate.New(n.ctx, replicate.Config{
-		Self: n.ID(), Store: n.store, Verifier: n.verifier, Machine: n.loop, Host: n.host, Readers: broker, Lists: n.personal, Credit: credit,
+		Self: n.ID(), Store: n.store, Verifier: n.verifier, Machine: n.loop, Host: n.host, Readers: broker, Blocks: n.blocks, Lists: n.personal, Credit: credit,
 		Tasks: &n.running, Freshness: n.cfg.Freshness, Keep: n.cfg.keeps(), Log: n.log,
 	})
 	if err != nil {
@@ -151,6 +154,7 @@ func (n *Node) newMachine() error {
 func (n *Node) serve() {
 	n.background(func() { n.loop.run(n.ctx) })
 	n.background(func() { n.loop.states.run(n.ctx) })
+	n.background(func() { n.blocks.Run(n.ctx) })
 	n.listen()
 	n.background(func() { n.personal.Run(n.ctx) })
 	n.background(func() { n.personal.Deliver(n.ctx) })

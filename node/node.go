@@ -12,12 +12,14 @@ import (
 	"github.com/feedring/feedring/internal/history"
 	"github.com/feedring/feedring/internal/host"
 	"github.com/feedring/feedring/internal/readerfeeds/cache"
+	"github.com/feedring/feedring/internal/refusals"
 	"github.com/feedring/feedring/internal/safehttp"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/web"
 	"github.com/feedring/feedring/internal/wire"
 	"github.com/feedring/feedring/node/internal/admin"
 	"github.com/feedring/feedring/node/internal/backlog"
+	"github.com/feedring/feedring/node/internal/blocking"
 	"github.com/feedring/feedring/node/internal/contacts"
 	"github.com/feedring/feedring/node/internal/front"
 	"github.com/feedring/feedring/node/internal/identity"
@@ -63,6 +65,8 @@ type output struct {
 	events *backlog.Queue[Event]
 	logs   backlog.Log
 	log    *slog.Logger // writes to logs
+
+	refused refusals.Counts // to others, at all doors
 }
 
 // lifecycle starts and ends a peer.
@@ -81,6 +85,7 @@ type lifecycle struct {
 type disk struct {
 	store   *store.Store
 	history *history.History // of the store
+	blocks  *blocking.Blocks // of what others bring
 	writing *storage.Health  // whether the store takes any
 }
 
@@ -106,7 +111,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 // deps opens the ports of a peer.
 type deps interface {
 	host(context.Context, host.Config) (*host.Host, error)
-	front(*Config, *slog.Logger) (*front.Front, error)
+	front(front.Config, *slog.Logger) (*front.Front, error)
 }
 
 // system opens those of this machine.
@@ -116,8 +121,8 @@ func (system) host(ctx context.Context, cfg host.Config) (*host.Host, error) {
 	return host.New(ctx, cfg)
 }
 
-func (system) front(cfg *Config, log *slog.Logger) (*front.Front, error) {
-	return front.Open(front.Config{HTTP: cfg.HTTP, TokenFile: cfg.TokenFile(), Socket: cfg.SocketFile(), Proxies: cfg.proxies()}, log)
+func (system) front(cfg front.Config, log *slog.Logger) (*front.Front, error) {
+	return front.Open(cfg, log)
 }
 
 // listener is told of events; nil: nobody is.
@@ -186,6 +191,9 @@ func (n *Node) open(from deps) error {
 	if n.history, err = history.Open(n.store, n.log); err != nil {
 		return err
 	}
+	if n.blocks, err = blocking.Open(n.store, &n.refused); err != nil {
+		return err
+	}
 	n.known = contacts.NewKnown(n.store, n.log)
 	known, err := contacts.LoadKnown(n.store)
 	if err != nil {
@@ -196,7 +204,7 @@ func (n *Node) open(from deps) error {
 	}
 	n.host, err = from.host(n.ctx, host.Config{
 		Dir: n.cfg.Data, Network: n.cfg.Network, Listen: n.cfg.Listen, Announce: n.cfg.Announce,
-		LAN: n.cfg.LAN, Known: known, Logger: n.log, Observer: observer{n}, Door: n.members.door(),
+		LAN: n.cfg.LAN, Known: known, Blocks: n.blocks, Logger: n.log, Observer: observer{n}, Door: n.members.door(),
 	})
 	if err != nil {
 		return err
@@ -204,7 +212,10 @@ func (n *Node) open(from deps) error {
 	if n.sealer, err = wire.NewSealer(n.host.PrivateKey(), n.cfg.Network); err != nil {
 		return err
 	}
-	n.front, err = from.front(&n.cfg, n.log)
+	n.front, err = from.front(front.Config{
+		HTTP: n.cfg.HTTP, TokenFile: n.cfg.TokenFile(), Socket: n.cfg.SocketFile(), Proxies: n.cfg.proxies(),
+		Refused: &n.refused, Blocks: n.blocks,
+	}, n.log)
 	return err
 }
 

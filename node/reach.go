@@ -22,6 +22,9 @@ func (n *Node) Held(ctx context.Context, ask web.Ask) ([]feedring.Entry, error) 
 	return n.readers.Held(ctx, ask)
 }
 
+// Copies implements web.Backend.
+func (n *Node) Copies(id feedring.EntryID) []feedring.Entry { return n.readers.Copies(id) }
+
 // Site implements web.Backend.
 func (n *Node) Site(e *feedring.Entry) string {
 	if e.VouchedBy != "" {

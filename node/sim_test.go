@@ -25,7 +25,7 @@ func (s simulated) host(_ context.Context, cfg host.Config) (*host.Host, error) 
 	return host.NewWith(s.lib, cfg)
 }
 
-func (simulated) front(*Config, *slog.Logger) (*front.Front, error) { return &front.Front{}, nil }
+func (simulated) front(front.Config, *slog.Logger) (*front.Front, error) { return &front.Front{}, nil }
 
 // TestPeersInVirtualTime runs whole peers, their stores included, over a
 // simulated network: two groups on one ring, whose manager vanishes.

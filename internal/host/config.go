@@ -6,6 +6,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/host/addr"
+	"github.com/feedring/feedring/internal/host/gate"
 )
 
 // Config is what a Host is told.
@@ -28,6 +29,7 @@ type Config struct {
 	Known []feedring.PeerInfo
 	// Door decides who is served on a network with a charter. nil: the network is open.
 	Door     Door
+	Blocks   gate.Blocks  // whom its owner blocks; nil: nobody
 	Observer Observer     // nil: nobody listens
 	Logger   *slog.Logger // nil: slog.Default()
 }

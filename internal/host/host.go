@@ -133,7 +133,7 @@ func prepare(cfg Config) (*Host, error) {
 	if cfg.LAN {
 		h.scope.AllowPrivate()
 	}
-	h.gater = gate.New(&h.scope)
+	h.gater = gate.New(&h.scope, cfg.Blocks)
 	h.offers = directory{groups: make(map[feedring.GroupID]struct{}), nudged: make(chan struct{}, 1)}
 	h.reach.relayMet, h.addresses.wake = make(chan struct{}, 1), make(chan struct{}, 1)
 	h.started = make(chan struct{})

@@ -18,6 +18,7 @@ const (
 	HTTP       Door = "http"
 	Stream     Door = "stream" // of another peer
 	Frame      Door = "frame"  // a message of another peer
+	Block      Door = "block"  // what the owner of this peer blocks
 )
 
 // Reason says why.
@@ -30,6 +31,8 @@ const (
 	Host      Reason = "host"      // it was meant for another host
 	Token     Reason = "token"     // it was wrong
 	Malformed Reason = "malformed" // or wrongly signed
+	Key       Reason = "key"       // it was blocked by this
+	Prefix    Reason = "prefix"    // the same
 )
 
 // Count is how often something was refused.

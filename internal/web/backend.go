@@ -73,6 +73,9 @@ type Backend interface {
 	RetractEntry(ctx context.Context, id feedring.EntryID) ([]Retracted, error)
 	RetractURL(ctx context.Context, url string) ([]Retracted, error)
 
+	// Copies lists what this peer holds of an entry, one for each publisher.
+	Copies(id feedring.EntryID) []feedring.Entry
+
 	// History tells how far the index of the history is. RebuildHistory has it built
 	// anew, and does not wait for that.
 	History() HistoryStatus
@@ -87,6 +90,15 @@ type Backend interface {
 	Joins() []JoinTarget
 	// RemoveJoin joins through a target no more. ErrUnknown; ErrMalformed.
 	RemoveJoin(ctx context.Context, target string) error
+
+	// Blocks lists what is blocked, the oldest first.
+	Blocks() []Block
+	// Block shows, stores, dials and serves nothing of a peer, of addresses or of a domain
+	// from the moment it returns, kept over restarts. It reports whether that was blocked
+	// before: then its time and reason are others. ErrMalformed.
+	Block(ctx context.Context, ask Block) (is Block, known bool, err error)
+	// Unblock takes that back. ErrUnknown; ErrMalformed.
+	Unblock(ctx context.Context, target string) error
 
 	// Doctor runs the checks of "feedring doctor"; it may take seconds.
 	Doctor(ctx context.Context) []Check

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/feedring/feedring/internal/blocks"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -36,6 +37,7 @@ type fake struct {
 	asked    []Ask
 	status   Status
 	joins    []string
+	blocked  []Block
 	follow   func(ctx context.Context, ask Ask, each func(Update) error) error
 }
 
@@ -247,6 +249,28 @@ func (f *fake) Join(_ context.Context, target string) (Joined, error) {
 	}
 	return said, nil
 }
+
+func (f *fake) Blocks() []Block { return f.blocked }
+
+func (f *fake) Block(_ context.Context, ask Block) (Block, bool, error) {
+	if _, err := blocks.Parse(ask.Block); err != nil {
+		return ask, false, &BlockTargetError{ask.Block, err}
+	}
+	known := slices.ContainsFunc(f.blocked, func(b Block) bool { return b.Block == ask.Block })
+	f.blocked = append(f.blocked, ask)
+	return ask, known, nil
+}
+
+func (f *fake) Unblock(_ context.Context, target string) error {
+	i := slices.IndexFunc(f.blocked, func(b Block) bool { return b.Block == target })
+	if i < 0 {
+		return &UnknownBlockError{target}
+	}
+	f.blocked = slices.Delete(f.blocked, i, i+1)
+	return nil
+}
+
+func (f *fake) Copies(feedring.EntryID) []feedring.Entry { return nil }
 
 func (f *fake) Joins() []JoinTarget {
 	f.mu.Lock()

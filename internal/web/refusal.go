@@ -2,12 +2,14 @@ package web
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/blocks"
 )
 
 // Kind is what an error of the Backend means to a caller by HTTP.
@@ -175,6 +177,7 @@ const (
 	PrivateFeeds
 	JoinTargets
 	Subscriptions
+	BlockTargets
 )
 
 // Error implements error.
@@ -186,6 +189,8 @@ func (e *LimitError) Error() string {
 		return fmt.Sprintf("this peer keeps %d private feeds already: run another peer for more", e.Most)
 	case Subscriptions:
 		return fmt.Sprintf("this peer keeps %d subscriptions already: remove one, or subscribe at another peer", e.Most)
+	case BlockTargets:
+		return fmt.Sprintf("this peer blocks %d targets already: take some back first, \"feedring block list\" shows them", e.Most)
 	default:
 		return fmt.Sprintf("this peer joins through %d more places than serve was given: remove one first, \"feedring join --list\" shows them", e.Most)
 	}
@@ -335,6 +340,51 @@ func (e *UnknownJoinError) Unwrap() error { return ErrUnknown }
 
 // Error implements error.
 func (e *UnknownJoinError) Error() string { return "this peer does not join through " + e.Target }
+
+// BlockTargetError is for a text that names nothing that can be blocked.
+type BlockTargetError struct {
+	Text string
+	Err  error // what to write instead
+}
+
+// Unwrap returns its Kind.
+func (e *BlockTargetError) Unwrap() error { return ErrMalformed }
+
+// Error implements error.
+func (e *BlockTargetError) Error() string {
+	todo := "name a peer's id as \"feedring catalog\" shows it, an address or prefix such as 192.0.2.0/24, or a domain such as spam.example"
+	switch {
+	case errors.Is(e.Err, blocks.ErrBroad):
+		todo = "block at most a /8 of IPv4 or a /16 of IPv6 at once"
+	case errors.Is(e.Err, blocks.ErrPrefix):
+		todo = "write 192.0.2.7, 192.0.2.0/24 or 2001:db8::/48"
+	case errors.Is(e.Err, blocks.ErrURL):
+		todo = "name its domain alone"
+	}
+	return fmt.Sprintf("%.100q: %s: %s", e.Text, e.Err, todo)
+}
+
+// OwnKeyError is for this peer's own key, which is to be blocked.
+type OwnKeyError struct{ Key string }
+
+// Unwrap returns its Kind.
+func (e *OwnKeyError) Unwrap() error { return ErrMalformed }
+
+// Error implements error.
+func (e *OwnKeyError) Error() string {
+	return e.Key + " is this peer itself: name another, or remove its feeds with \"feedring feed remove\""
+}
+
+// UnknownBlockError is for what is not blocked.
+type UnknownBlockError struct{ Target string }
+
+// Unwrap returns its Kind.
+func (e *UnknownBlockError) Unwrap() error { return ErrUnknown }
+
+// Error implements error.
+func (e *UnknownBlockError) Error() string {
+	return e.Target + " is not blocked: \"feedring block list\" shows what is"
+}
 
 // ForeignPeerError is for a peer of another network that is to be joined through.
 type ForeignPeerError struct{ Speaks, Own string }

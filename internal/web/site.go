@@ -130,6 +130,7 @@ func (s *site) routes() {
 	s.handle("GET /api/v1/entries", s.entries)
 	s.handle("GET /api/v1/entries.atom", s.entriesAtom)
 	s.handle("DELETE /api/v1/entries", s.requireToken(s.retract))
+	s.handle("GET /api/v1/entries/{id}", s.requireToken(s.copies))
 	s.handle("DELETE /api/v1/entries/{id}", s.requireToken(s.retract))
 	s.handle("GET /api/v1/stream", s.stream)
 	s.handle("GET /api/v1/feeds", s.requireToken(s.feeds))
@@ -143,6 +144,9 @@ func (s *site) routes() {
 	s.handle("GET /api/v1/join", s.requireToken(s.joins))
 	s.handle("POST /api/v1/join", s.requireToken(s.join))
 	s.handle("DELETE /api/v1/join", s.requireToken(s.removeJoin))
+	s.handle("GET /api/v1/blocks", s.requireToken(s.blocks))
+	s.handle("POST /api/v1/blocks", s.requireToken(s.block))
+	s.handle("DELETE /api/v1/blocks", s.requireToken(s.unblock))
 	s.handle("GET /api/v1/history", s.requireToken(s.history))
 	s.handle("POST /api/v1/history/rebuild", s.requireToken(s.rebuildHistory))
 	if s.Personal != nil {

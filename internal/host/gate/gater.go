@@ -2,14 +2,17 @@
 package gate
 
 import (
+	"net/netip"
 	"sync"
 	"time"
 
+	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/host/addr"
 	"github.com/libp2p/go-libp2p/core/control"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
+	manet "github.com/multiformats/go-multiaddr/net"
 )
 
 const (
@@ -17,11 +20,18 @@ const (
 	maxForeign = 4096
 )
 
+// Blocks tells whom the owner of this host blocks.
+type Blocks interface {
+	RefusePeer(feedring.PeerID) bool
+	RefuseAddr(netip.Addr) bool
+}
+
 // Gater refuses to dial addresses outside the scope, and connections with
 // peers that were seen to be of another network, or with all. It is safe for
 // concurrent use.
 type Gater struct {
-	scope *addr.Scope
+	scope  *addr.Scope
+	blocks Blocks // nil: nobody is blocked
 
 	mu      sync.Mutex
 	foreign map[peer.ID]time.Time // until when
@@ -29,8 +39,32 @@ type Gater struct {
 	met     map[peer.ID]bool // whom this host may dial while it is silent
 }
 
-// New lets through what a scope allows.
-func New(s *addr.Scope) *Gater { return &Gater{scope: s, foreign: make(map[peer.ID]time.Time)} }
+// New lets through what a scope allows, but for what is blocked.
+func New(s *addr.Scope, b Blocks) *Gater {
+	return &Gater{scope: s, blocks: b, foreign: make(map[peer.ID]time.Time)}
+}
+
+// Blocked reports whether the owner of this host blocks a peer, or an address: of a
+// relayed connection, the relay's.
+func (g *Gater) Blocked(id peer.ID, a ma.Multiaddr) bool {
+	return g.blocksPeer(id) || g.blocksAddr(a)
+}
+
+func (g *Gater) blocksPeer(id peer.ID) bool {
+	return g.blocks != nil && g.blocks.RefusePeer(feedring.PeerID(id.String()))
+}
+
+func (g *Gater) blocksAddr(a ma.Multiaddr) bool {
+	if g.blocks == nil {
+		return false
+	}
+	ip, err := manet.ToIP(a)
+	if err != nil {
+		return false
+	}
+	at, ok := netip.AddrFromSlice(ip)
+	return ok && g.blocks.RefuseAddr(at.Unmap())
+}
 
 // Refuse keeps id away for a while.
 func (g *Gater) Refuse(id peer.ID) {
@@ -82,19 +116,27 @@ func (g *Gater) mayAccept() bool {
 }
 
 // InterceptPeerDial implements connmgr.ConnectionGater.
-func (g *Gater) InterceptPeerDial(id peer.ID) bool { return g.mayDial(id) && !g.isForeign(id) }
+func (g *Gater) InterceptPeerDial(id peer.ID) bool {
+	return g.mayDial(id) && !g.isForeign(id) && !g.blocksPeer(id)
+}
 
 // InterceptAddrDial implements connmgr.ConnectionGater. It sees addresses
 // after names were resolved.
-func (g *Gater) InterceptAddrDial(_ peer.ID, a ma.Multiaddr) bool { return g.scope.Allows(a) }
+func (g *Gater) InterceptAddrDial(_ peer.ID, a ma.Multiaddr) bool {
+	return g.scope.Allows(a) && !g.blocksAddr(a)
+}
 
 // InterceptAccept implements connmgr.ConnectionGater.
-func (g *Gater) InterceptAccept(network.ConnMultiaddrs) bool { return g.mayAccept() }
+func (g *Gater) InterceptAccept(c network.ConnMultiaddrs) bool {
+	return g.mayAccept() && !g.blocksAddr(c.RemoteMultiaddr())
+}
 
 // InterceptSecured implements connmgr.ConnectionGater.
 func (g *Gater) InterceptSecured(d network.Direction, id peer.ID, _ network.ConnMultiaddrs) bool {
-	return (d == network.DirOutbound || g.mayAccept()) && !g.isForeign(id)
+	return (d == network.DirOutbound || g.mayAccept()) && !g.isForeign(id) && !g.blocksPeer(id)
 }
 
 // InterceptUpgraded implements connmgr.ConnectionGater.
-func (g *Gater) InterceptUpgraded(network.Conn) (bool, control.DisconnectReason) { return true, 0 }
+func (g *Gater) InterceptUpgraded(c network.Conn) (bool, control.DisconnectReason) {
+	return !g.blocksPeer(c.RemotePeer()), 0 // it may have been blocked meanwhile
+}

@@ -17,6 +17,7 @@ import (
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/vouch"
 	"github.com/feedring/feedring/internal/web"
+	"github.com/feedring/feedring/node/internal/blocking"
 	"github.com/feedring/feedring/node/internal/contacts"
 	"github.com/feedring/feedring/node/internal/transport"
 )
@@ -89,6 +90,7 @@ type Config struct {
 	Sites    *vouch.Memory // what sites say of peers
 	Refused  *refusals.Counts
 	Members  Members
+	Blocks   *blocking.Blocks
 	Log      *slog.Logger
 }
 

@@ -49,7 +49,7 @@ func (d *Admin) info(ctx context.Context, req *feedringv1.InfoRequest) (*feedrin
 		if !ok {
 			return info.Error("not a member of " + string(theme)), nil
 		}
-		return info.CatalogueTo(c), nil
+		return info.CatalogueTo(d.shown(c)), nil
 	}
 	c, err := d.Catalogue(ctx, theme)
 	return info.CatalogueTo(c), err
@@ -57,7 +57,30 @@ func (d *Admin) info(ctx context.Context, req *feedringv1.InfoRequest) (*feedrin
 
 // Ring implements web.Backend.
 func (d *Admin) Ring(context.Context) ([]feedring.RingGroup, error) {
-	return d.cfg.Loop.View().Ring, nil
+	ring := d.cfg.Loop.View().Ring
+	if !d.cfg.Blocks.Any() {
+		return ring, nil
+	}
+	return slices.DeleteFunc(slices.Clone(ring), func(g feedring.RingGroup) bool { return d.cfg.Blocks.Peer(g.Manager) }), nil
+}
+
+// shown is a catalogue without what is blocked.
+func (d *Admin) shown(c feedring.Catalogue) feedring.Catalogue {
+	if !d.cfg.Blocks.Any() {
+		return c
+	}
+	peers := c.Peers
+	c.Peers = []feedring.CataloguePeer{}
+	for _, p := range peers {
+		if d.cfg.Blocks.Peer(p.Peer) {
+			continue
+		}
+		p.Feeds = slices.DeleteFunc(slices.Clone(p.Feeds), func(f feedring.Feed) bool {
+			return d.cfg.Blocks.Feed(feedring.FeedRef{URL: f.URL, Publisher: p.Peer}) || p.Peer != d.id && d.cfg.Blocks.Provider(f.Provider)
+		})
+		c.Peers = append(c.Peers, p)
+	}
+	return c
 }
 
 // Catalogue implements web.Backend: a member answers from its own view, any
@@ -65,14 +88,14 @@ func (d *Admin) Ring(context.Context) ([]feedring.RingGroup, error) {
 func (d *Admin) Catalogue(ctx context.Context, theme feedring.Theme) (feedring.Catalogue, error) {
 	view := d.cfg.Loop.View()
 	if c, ok := view.Catalogue(theme); ok {
-		return c, nil
+		return d.shown(c), nil
 	}
 	asked := leaders(view, theme)
 	if len(asked) == 0 {
 		return feedring.Catalogue{}, &web.UnknownThemeError{Theme: theme, Near: d.suggest(theme)}
 	}
 	if c, ok := d.firstCatalogue(ctx, asked, theme); ok {
-		return c, nil
+		return d.shown(c), nil
 	}
 	// Manager and secondary are both away: the address book names members.
 	found, err := d.cfg.Host.FindGroup(ctx, theme.Group())
@@ -87,7 +110,7 @@ func (d *Admin) Catalogue(ctx context.Context, theme feedring.Theme) (feedring.C
 		}
 	}
 	if c, ok := d.firstCatalogue(ctx, members[:min(len(members), infoAsked)], theme); ok {
-		return c, nil
+		return d.shown(c), nil
 	}
 	return feedring.Catalogue{}, &web.SilentGroupError{Theme: theme}
 }

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -31,7 +32,12 @@ type Config struct {
 	TokenFile string
 	Socket    string
 	Proxies   asker.Proxies // in front of HTTP
+	Refused   *refusals.Counts
+	Blocks    Blocks // nil: nobody is blocked
 }
+
+// Blocks tells which addresses the owner of this peer blocks.
+type Blocks interface{ RefuseAddr(netip.Addr) bool }
 
 // Front answers at the web address and the control socket. The zero Front answers
 // nowhere.
@@ -43,16 +49,13 @@ type Front struct {
 	socket  string
 	handler http.Handler // of the web address; nil before Serve
 	servers []*http.Server
-	refused refusals.Counts
+	refused *refusals.Counts
 	polls   *plain.Server // nil: off, or before Serve
 }
 
-// Refused counts what the peer refuses to others, at all of its doors.
-func (f *Front) Refused() *refusals.Counts { return &f.refused }
-
 // Open takes the socket and the web address. Nobody is answered before Serve.
 func Open(cfg Config, log *slog.Logger) (_ *Front, err error) {
-	f := &Front{log: log}
+	f := &Front{log: log, refused: cfg.Refused}
 	defer func() {
 		if err != nil {
 			f.Close()
@@ -67,7 +70,9 @@ func Open(cfg Config, log *slog.Logger) (_ *Front, err error) {
 		if err != nil {
 			return nil, &feedring.SettingError{Setting: "http", Value: cfg.HTTP, Err: plainError(err)}
 		}
-		f.web = newPlaces(l, placesFor(descriptors()), cfg.Proxies, &f.refused)
+		held := newPlaces(l, placesFor(descriptors()), cfg.Proxies, cfg.Refused)
+		held.blocks = cfg.Blocks
+		f.web = held
 	}
 	f.control, err = listenSocket(cfg.Socket)
 	if err != nil {
@@ -79,7 +84,7 @@ func Open(cfg Config, log *slog.Logger) (_ *Front, err error) {
 
 // Serve answers on both. Plain polls of feeds take the short way.
 func (f *Front) Serve(site web.Config, feeds *cache.Cache) {
-	site.Token, site.Logger, site.Refused = f.token, f.log, &f.refused
+	site.Token, site.Logger, site.Refused = f.token, f.log, f.refused
 	if f.web != nil {
 		site.Address = f.web.Addr().String()
 		pages := web.Handler(site)
@@ -120,6 +125,13 @@ func (f *Front) Off() bool { return f.web == nil }
 
 // ServeHTTP answers as the web address does, after Serve.
 func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) { f.handler.ServeHTTP(w, r) }
+
+// BlocksChanged ends connections from addresses that are blocked from now on.
+func (f *Front) BlocksChanged() {
+	if held, ok := f.web.(*places); ok {
+		held.closeBlocked()
+	}
+}
 
 // Reachable is where the web page is for programs: who listens everywhere is
 // reached at the loopback address.

@@ -31,7 +31,8 @@ type places struct {
 	all     int
 	proxies asker.Proxies // may have more than an asker's part
 	refused *refusals.Counts
-	private bool // only this machine reaches the listener: it has no part of its own
+	blocks  Blocks // nil: nobody is blocked
+	private bool   // only this machine reaches the listener: it has no part of its own
 
 	mu   sync.Mutex
 	held int
@@ -57,6 +58,10 @@ func (p *places) Accept() (net.Conn, error) {
 		raw, err := p.Listener.Accept()
 		if err != nil {
 			return nil, err
+		}
+		if p.isBlocked(raw.RemoteAddr()) {
+			_ = raw.Close()
+			continue
 		}
 		c := &conn{Conn: raw, places: p, of: asker.Proxies(nil).Name(raw.RemoteAddr().String(), nil)}
 		c.own, c.trusted = p.kind(raw.RemoteAddr())
@@ -109,6 +114,28 @@ func (p *places) take(c *conn) (last *conn, ok bool) {
 	}
 	p.by[c.of][c] = struct{}{}
 	return last, true
+}
+
+func (p *places) isBlocked(remote net.Addr) bool {
+	at, ok := remote.(*net.TCPAddr)
+	return ok && p.blocks != nil && p.blocks.RefuseAddr(at.AddrPort().Addr())
+}
+
+// closeBlocked closes the connections from addresses that are blocked.
+func (p *places) closeBlocked() {
+	var closing []*conn
+	p.mu.Lock()
+	for _, conns := range p.by {
+		for c := range conns {
+			if p.isBlocked(c.RemoteAddr()) {
+				closing = append(closing, c)
+			}
+		}
+	}
+	p.mu.Unlock()
+	for _, c := range closing {
+		_ = c.Close()
+	}
 }
 
 // kind reports whether an address is of this machine, and whether it may have all

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime/debug"
+	"slices"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/client"
@@ -48,6 +49,13 @@ type Sites interface {
 // Origins are this peer's own feeds.
 type Origins interface{ Private(url string) bool }
 
+// Blocks tells what the owner of this peer hides.
+type Blocks interface {
+	Any() bool
+	Changes() uint64 // another number whenever something else is hidden
+	Entry(*feedring.Entry) bool
+}
+
 // Hub tells subscribers.
 type Hub interface{ PersonalChanged(secret string) }
 
@@ -56,6 +64,7 @@ type Config struct {
 	Self    feedring.PeerID
 	Store   *store.Store
 	Readers *readers.Server
+	Blocks  Blocks
 	Views   Views
 	Sites   Sites
 	Origins Origins
@@ -196,7 +205,7 @@ func (f *Feeds) Unsubscribe(ctx context.Context, id string) error {
 // State implements web.Personal.
 func (f *Feeds) State(secret string) (web.PersonalState, bool) {
 	s, ok := f.Reflector.State(secret)
-	return personalState(&s), ok
+	return f.personalState(&s), ok
 }
 
 // Read implements web.Personal.
@@ -205,9 +214,17 @@ func (f *Feeds) Read(ctx context.Context, secret string) (web.PersonalState, []f
 	if errors.Is(err, personal.ErrUnknown) {
 		err = web.ErrUnknown.Of(errors.New("there is no such feed, or it was revoked"))
 	}
-	return personalState(&kept.State), kept.Entries, err
+	if f.cfg.Blocks.Any() {
+		kept.Entries = slices.DeleteFunc(slices.Clone(kept.Entries), func(e feedring.Entry) bool { return f.cfg.Blocks.Entry(&e) })
+	}
+	return f.personalState(&kept.State), kept.Entries, err
 }
 
-func personalState(s *personal.State) web.PersonalState {
-	return web.PersonalState{Subscription: web.Subscription(s.Subscription), Version: s.Version, Modified: s.Modified}
+// personalState is another one when something else is hidden. Modified is not: a reader
+// that goes by it alone is shown that with the next entry.
+func (f *Feeds) personalState(s *personal.State) web.PersonalState {
+	const spread = 1 << 40 // versions count changes
+	return web.PersonalState{
+		Subscription: web.Subscription(s.Subscription), Version: s.Version + f.cfg.Blocks.Changes()*spread, Modified: s.Modified,
+	}
 }

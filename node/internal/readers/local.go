@@ -105,6 +105,18 @@ func (s *Server) Held(ctx context.Context, ask web.Ask) ([]feedring.Entry, error
 	return all.Entries, err
 }
 
+// Copies lists the public copies of an entry that are held here, one for each publisher.
+func (s *Server) Copies(id feedring.EntryID) (copies []feedring.Entry) {
+	found := s.Store.LatestByOthers(id, "", "")
+	for i := range found {
+		if e, err := s.Open(&found[i]); err == nil {
+			e.VouchedBy = s.vouchedBy(e.Theme, e.Ref())
+			copies = append(copies, *e)
+		}
+	}
+	return copies
+}
+
 // Open decodes a stored entry, which this peer serves.
 func (s *Server) Open(it *store.Item) (*feedring.Entry, error) {
 	e, err := sealed.Open(it)

@@ -59,6 +59,7 @@ type Config struct {
 	Verifier *wire.Verifier // says who may sign tickets; nil: everybody
 	Store    *store.Store
 	History  delivery.Searcher // of the store
+	Blocks   client.Blocks     // what readers at this peer are not shown; nil: nothing
 	Delivery *delivery.Broker
 	Machine  Machine
 	Sealer   *wire.Sealer
@@ -84,6 +85,7 @@ func New(ctx context.Context, cfg Config) *Server {
 	s.questions = questions{machine: cfg.Machine, open: make(map[uint64]asker)}
 	s.sessions = sessions{machine: cfg.Machine, deciding: make(map[uint64]chan group.Refusal), serving: make(map[uint64]session)}
 	s.client = client.NewWith(localTransport{s}, cfg.Network, []feedring.PeerID{cfg.Self})
+	s.client.Hide(cfg.Blocks)
 	return s
 }
 

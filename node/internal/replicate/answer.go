@@ -43,7 +43,7 @@ func (r *Replicator) Answer(ref feedring.FeedRef, after feedring.Position) []byt
 // sender needs no sign of life, so a wrong answer costs it no connection: the machine
 // counts it, and polls.
 func (r *Replicator) take(o group.Fetch) (group.Fetched, error) {
-	got := group.Fetched{Feed: o.Feed, From: o.From, Known: feedring.Head{Feed: o.Feed}}
+	got := nothing(o)
 	var part feedringv1.PollPart
 	if err := wire.Unmarshal(o.Answer, &part); err != nil {
 		return got, err

@@ -36,9 +36,11 @@ var (
 // Fetch does group.Fetch: it polls, or takes the answer that is there, off the loop and reports back exactly once.
 func (r *Replicator) Fetch(o group.Fetch) {
 	r.Tasks.Run(func() {
-		var got group.Fetched
+		got := nothing(o)
 		var err error
-		if len(o.Answer) > 0 {
+		if r.blocksFeed(o.Feed) {
+			err = errBlocked
+		} else if len(o.Answer) > 0 {
 			got, err = r.take(o)
 		} else {
 			select {
@@ -47,7 +49,7 @@ func (r *Replicator) Fetch(o group.Fetch) {
 			case <-r.ctx.Done():
 				return
 			}
-			if got, err = r.poll(o); err != nil && r.ctx.Err() == nil {
+			if got, err = r.poll(o); err != nil && !errors.Is(err, errBlocked) && r.ctx.Err() == nil {
 				r.Host.Suspect(o.From)
 			}
 			if err == nil {
@@ -68,7 +70,7 @@ func (r *Replicator) Fetch(o group.Fetch) {
 // showed, since what it only says that it holds is not signed by the publisher, and
 // proves nothing.
 func (r *Replicator) poll(o group.Fetch) (group.Fetched, error) {
-	got := group.Fetched{Feed: o.Feed, From: o.From, Known: feedring.Head{Feed: o.Feed}}
+	got := nothing(o)
 	ctx, cancel := context.WithTimeout(r.ctx, pollWhole)
 	defer cancel()
 	s, err := r.Host.Open(ctx, o.From, wire.VerbPoll, false)
@@ -210,6 +212,8 @@ func (r *Replicator) check(o group.Fetch, last feedring.Head, proto *feedringv1.
 		return store.Item{}, errAhead
 	case e.Ref() != o.Feed || e.Theme.Group() != o.Group:
 		return store.Item{}, errForeign
+	case r.blocksEntry(e):
+		return store.Item{}, errBlocked
 	case !place.IsZero():
 		return r.checkStandIn(o, last, seal, e, place, old)
 	}

@@ -42,6 +42,14 @@ type Lists interface {
 	Retract(*store.Item)
 }
 
+// Blocks tells what the owner of this peer blocks.
+type Blocks interface {
+	Feed(feedring.FeedRef) bool
+	Entry(*feedring.Entry) bool
+	Item(*store.Item) bool
+	Any() bool
+}
+
 // Credit is kept with neighbours in large groups.
 type Credit interface{ Counts(feedring.GroupID) bool }
 
@@ -66,6 +74,7 @@ type Config struct {
 	Machine   Machine
 	Host      Host
 	Readers   Readers
+	Blocks    Blocks // nil: nothing is blocked
 	Lists     Lists
 	Credit    Credit
 	Tasks     Tasks

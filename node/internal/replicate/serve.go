@@ -1,6 +1,7 @@
 package replicate
 
 import (
+	"slices"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -85,7 +86,9 @@ func (r *Replicator) served(ref feedring.FeedRef, to feedring.PeerID, entries in
 // addOthers says who else published the entry that is asked about, and shows what
 // a few of them signed.
 func (r *Replicator) addOthers(part *feedringv1.PollPart, asked polls.Request) {
-	versions := r.Store.LatestByOthers(asked.Entry, asked.Feed.URL, asked.Feed.Publisher)
+	versions := slices.DeleteFunc(r.Store.LatestByOthers(asked.Entry, asked.Feed.URL, asked.Feed.Publisher), func(it store.Item) bool {
+		return r.Blocks != nil && r.Blocks.Item(&it)
+	})
 	publishers := make([]feedring.PeerID, len(versions))
 	for i := range versions {
 		publishers[i] = versions[i].Ref.Publisher
@@ -141,7 +144,7 @@ func (r *Replicator) pollPart(ref feedring.FeedRef, after feedring.Position, fre
 	began := time.Now()
 	for rows := 0; ; {
 		h, _ := r.Store.Head(ref)
-		if h.Private {
+		if h.Private || !r.serves(&h) {
 			return &feedringv1.PollPart{}, after, false, nil
 		}
 		if back && (h.Count == 0 || after.Compare(h.First) < 0) {

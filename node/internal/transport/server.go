@@ -44,8 +44,12 @@ type ServerConfig struct {
 	Contact  *Contact
 	Tasks    Tasks
 	Counts   *refusals.Counts
+	Blocks   Blocks // nil: nobody is blocked
 	Log      *slog.Logger
 }
+
+// Blocks tells whom the owner of this peer blocks.
+type Blocks interface{ RefusePeer(feedring.PeerID) bool }
 
 // Handler serves one stream from one peer.
 type Handler interface {
@@ -123,6 +127,10 @@ func (s *Server) Refused() uint64 { return s.malformed.Load() }
 func (s *Server) serve(verb feedring.Verb, raw network.Stream, serve Handler) {
 	if !s.Tasks.Run(func() {
 		from := feedring.PeerID(raw.Conn().RemotePeer().String())
+		if s.Blocks != nil && s.Blocks.RefusePeer(from) { // its connection is about to end
+			_ = raw.Reset()
+			return
+		}
 		if err := s.limits.take(s.ctx, from, verb); err != nil {
 			s.Counts.Add(refusals.Stream, reasonOf(err))
 			_ = raw.Reset()

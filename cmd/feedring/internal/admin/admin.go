@@ -15,7 +15,7 @@ func Commands(env *command.Env) (all []*cobra.Command) {
 	} {
 		all = append(all, command.InGroup(command.Publish, cmd))
 	}
-	for _, cmd := range []*cobra.Command{a.statusCommand(), a.doctorCommand(), a.joinCommand(), a.historyCommand()} {
+	for _, cmd := range []*cobra.Command{a.statusCommand(), a.doctorCommand(), a.joinCommand(), a.historyCommand(), a.blockCommand(), a.unblockCommand(), a.reportCommand()} {
 		all = append(all, command.InGroup(command.LookAfter, cmd))
 	}
 	return all

@@ -28,6 +28,7 @@ type Broker struct {
 	self    feedring.PeerID // who serves
 	store   *store.Store
 	history Searcher // of the store
+	blocks  Blocks   // nil: nothing is hidden
 
 	mu            sync.RWMutex
 	subscriptions map[*Subscription]struct{}
@@ -41,6 +42,16 @@ func New(self feedring.PeerID, s *store.Store, history Searcher) *Broker {
 		subscriptions: make(map[*Subscription]struct{}), pending: make(map[feedring.FeedRef][]store.Item),
 	}
 }
+
+// Blocks tells what the owner of this peer hides.
+type Blocks interface {
+	Feed(feedring.FeedRef) bool
+	Item(*store.Item) bool
+}
+
+// Hide shows nobody what is blocked, from the first reader on. What searches find the
+// Searcher hides.
+func (b *Broker) Hide(blocks Blocks) { b.blocks = blocks }
 
 // Notify tells every subscription that a feed changed. It never blocks.
 func (b *Broker) Notify(ref feedring.FeedRef) {
@@ -69,8 +80,12 @@ func (b *Broker) PublishPending(ref feedring.FeedRef, items []store.Item) (store
 }
 
 // After returns what follows a position of a feed, in its order and not all at
-// once: from the store, or else from the pending items.
+// once: from the store, or else from the pending items. Nothing follows in a feed that is
+// hidden.
 func (b *Broker) After(ctx context.Context, ref feedring.FeedRef, at feedring.Position) ([]store.Item, error) {
+	if b.blocks != nil && b.blocks.Feed(ref) {
+		return nil, nil
+	}
 	items, err := b.store.Scan(ctx, ref, at, scanItems, scanBytes)
 	if err == nil && len(items) == 0 {
 		items = b.pendingAfter(ref, at)

@@ -255,7 +255,7 @@ func (s *session) show(it *store.Item) error {
 	if !at.IsZero() && it.Position.Sequence != next && !s.whole(it.Ref) {
 		return BehindError{it.Ref}
 	}
-	if s.Want.wants(it) && !s.shown(it) {
+	if s.Want.wants(it) && !s.shown(it) && (s.blocks == nil || !s.blocks.Item(it)) {
 		if err := s.Out.Item(it); err != nil {
 			return err
 		}

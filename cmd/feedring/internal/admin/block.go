@@ -1,0 +1,204 @@
+package admin
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/cmd/feedring/internal/api"
+	"github.com/feedring/feedring/cmd/feedring/internal/command"
+	"github.com/feedring/feedring/cmd/feedring/internal/exit"
+	"github.com/feedring/feedring/cmd/feedring/internal/show"
+)
+
+func (a *commands) blockCommand() *cobra.Command {
+	var f command.PeerFlags
+	var period, reason string
+	cmd := &cobra.Command{
+		Use:   "block KEY|PREFIX|DOMAIN",
+		Short: "Show, store, dial and serve nothing of a peer, of addresses or of a domain",
+		Long: "block has a running peer show, store, dial and serve nothing of a peer (by its id), of addresses (192.0.2.7,\n" +
+			"192.0.2.0/24, 2001:db8::/48) or of a domain and all below it: its feeds, those who call themselves by it, and\n" +
+			"the peers for which it vouches. It holds at once, for what is open as well, and over restarts. It holds for\n" +
+			"this peer and its readers alone: nobody else is told.\n\n" +
+			"What is held already is hidden, and dropped when it is no longer fresh. This peer's own feeds are never blocked.",
+		Example: `  feedring block spam.example --reason advertisements
+  feedring block 12D3KooW… --for 30d
+  feedring block 192.0.2.0/24
+  feedring block list
+  feedring unblock spam.example`,
+		Args: oneBlock,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("for") {
+				if d, err := feedring.ParseDuration(period); err != nil || d <= 0 {
+					return exit.Usage("--for %q: give a time such as 30d or 12h, or leave it out to block for good", period)
+				}
+			}
+			return exit.Failed(a.WithPeer(cmd.Context(), &f, func(ctx context.Context, peer *api.Client) error {
+				is, err := peer.Block(ctx, args[0], period, reason)
+				if err != nil {
+					return err
+				}
+				line := "blocked " + show.Printable(is.Block)
+				if !is.Until.IsZero() {
+					line += " until " + show.Moment(is.Until)
+				}
+				return a.Confirm(f.JSON, is, line)
+			}))
+		},
+	}
+	f.Register(cmd.PersistentFlags())
+	cmd.Flags().StringVar(&period, "for", "", "how long, such as 30d (for good unless given)")
+	cmd.Flags().StringVar(&reason, "reason", "", "why: kept in the list for yourself")
+	cmd.AddCommand(&cobra.Command{
+		Use:     "list",
+		Short:   "List what a running peer blocks",
+		Example: "  feedring block list\n  feedring block list --json > blocks.json",
+		Args:    command.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return exit.Failed(a.WithPeer(cmd.Context(), &f, func(ctx context.Context, peer *api.Client) error {
+				return a.listBlocks(ctx, peer, f.JSON)
+			}))
+		},
+	})
+	return cmd
+}
+
+// oneBlock wants exactly one target. What one is the peer knows.
+func oneBlock(cmd *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 0 || strings.TrimSpace(args[0]) == "":
+		return exit.Usage("%q needs a peer's id, an address or prefix such as 192.0.2.0/24, or a domain such as spam.example", cmd.CommandPath())
+	case len(args) > 1:
+		return exit.Usage("%q takes one target: %q is too much", cmd.CommandPath(), args[1])
+	}
+	return nil
+}
+
+func (a *commands) listBlocks(ctx context.Context, peer *api.Client, asJSON bool) error {
+	all, err := peer.Blocks(ctx)
+	if err != nil {
+		return err
+	}
+	g := show.Table{Head: []string{"BLOCKED", "SINCE", "UNTIL", "REASON"}}
+	for _, raw := range all {
+		if asJSON {
+			if err := show.Raw(a.Stdout, raw); err != nil {
+				return err
+			}
+			continue
+		}
+		var b api.Block
+		if err := json.Unmarshal(raw, &b); err != nil {
+			return fmt.Errorf("the peer's answer cannot be read: %w", err)
+		}
+		g.Add(show.Printable(b.Block), show.Moment(b.Since), show.Moment(b.Until), cmp.Or(show.Printable(show.OneLine(b.Reason)), "-"))
+	}
+	if asJSON {
+		return nil
+	}
+	return g.Print(a.Stdout)
+}
+
+func (a *commands) unblockCommand() *cobra.Command {
+	var f command.PeerFlags
+	cmd := &cobra.Command{
+		Use:   "unblock KEY|PREFIX|DOMAIN",
+		Short: "Take a block back",
+		Long: "unblock takes back what \"feedring block\" did, at once. What was hidden is shown again; what came meanwhile is\n" +
+			"fetched while others still hold it.",
+		Example: "  feedring block list\n  feedring unblock spam.example",
+		Args:    oneBlock,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return exit.Failed(a.WithPeer(cmd.Context(), &f, func(ctx context.Context, peer *api.Client) error {
+				if err := peer.Unblock(ctx, args[0]); err != nil {
+					return err
+				}
+				return a.Confirm(f.JSON, map[string]string{"unblocked": args[0]}, "unblocked "+show.Printable(args[0]))
+			}))
+		},
+	}
+	f.Register(cmd.Flags())
+	return cmd
+}
+
+func (a *commands) reportCommand() *cobra.Command {
+	var f command.PeerFlags
+	cmd := &cobra.Command{
+		Use:   "report ID",
+		Short: "Say how to be rid of an entry or a peer",
+		Long: "report says who published an entry, by the id that \"feedring query --json\" prints, and which commands block\n" +
+			"that peer or its site. It sends nothing: nobody moderates an open network, and each peer shows what its owner wants.",
+		Example: "  feedring query --theme news --json casino     # tells ids\n  feedring report 0123456789abcdef0123456789abcdef",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return exit.Usage("%q takes the id of one entry or peer", cmd.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if strings.HasPrefix(args[0], "12D3KooW") {
+				return exit.Failed(a.report(f.JSON, []reported{{Publisher: feedring.PeerID(args[0])}}))
+			}
+			return exit.Failed(a.WithPeer(cmd.Context(), &f, func(ctx context.Context, peer *api.Client) error {
+				copies, err := peer.Copies(ctx, feedring.EntryID(args[0]))
+				var problem *api.Problem
+				if errors.As(err, &problem) && problem.Status == http.StatusNotFound || err == nil && len(copies) == 0 {
+					return fmt.Errorf("this peer holds no entry %.64q: take publisher and feed from \"feedring query --json\", and block one of them with \"feedring block\"", args[0])
+				}
+				if err != nil {
+					return err
+				}
+				var all []reported
+				for i := range copies {
+					all = append(all, reported{copies[i].ID, copies[i].Title, copies[i].Publisher, copies[i].Feed})
+				}
+				return a.report(f.JSON, all)
+			}))
+		},
+	}
+	f.Register(cmd.Flags())
+	return cmd
+}
+
+// reported is who published something.
+type reported struct {
+	ID        feedring.EntryID `json:"id,omitempty"`
+	Title     string           `json:"title,omitempty"`
+	Publisher feedring.PeerID  `json:"publisher"`
+	Feed      string           `json:"feed,omitempty"`
+}
+
+// siteOf is the host of an address; empty: it has none.
+func siteOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}
+
+func (a *commands) report(asJSON bool, all []reported) error {
+	for _, r := range all {
+		lines := "to block its publisher:  feedring block " + show.ShellWord(show.Printable(string(r.Publisher)))
+		if r.ID != "" {
+			lines = fmt.Sprintf("%s of %s\n%s", show.Quoted(show.Printable(r.Title)), show.Printable(r.Feed), lines)
+		}
+		if site := siteOf(r.Feed); site != "" {
+			lines += "\nto block its site:       feedring block " + show.ShellWord(show.Printable(site))
+		}
+		if err := a.Confirm(asJSON, r, lines); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintln(a.Stderr, "feedring: nothing was sent: a block holds at your own peer")
+	return nil
+}
