@@ -153,7 +153,7 @@ var arrows = map[string][]string{
 	"node/codec":                         {".", "group", "ring", "internal/peer", "internal/presence", "internal/wire", "proto/feedring/v1"},
 	"node":                               {".", "group", "ring", "client", "node/codec", "node/internal/", "proto/feedring/v1", "internal/"},
 	"node/internal/tasks":                {},
-	"node/internal/blocking":             {".", "group", "internal/blocks", "internal/peer", "internal/refusals", "internal/store"},
+	"node/internal/blocking":             {".", "internal/blocks", "internal/peer", "internal/refusals", "internal/store"},
 	"node/internal/contacts":             {".", "internal/host", "internal/host/addr", "internal/peer", "internal/store"},
 	"node/internal/backlog":              {},
 	"node/internal/front":                {".", "internal/asker", "internal/readerfeeds/cache", "internal/refusals", "internal/web", "node/internal/front/plain"},
@@ -171,7 +171,7 @@ var arrows = map[string][]string{
 		"internal/origin/watch", "internal/peer", "internal/readerfeeds/cache", "internal/refusals", "internal/store", "internal/vouch", "internal/web", "internal/wire", "internal/wire/info",
 	},
 	"node/internal/sealed":    {".", "internal/match", "internal/store", "internal/wire"},
-	"node/internal/transport": {".", "group", "internal/peer", "internal/refusals", "internal/wire", "node/codec"},
+	"node/internal/transport": {".", "group", "ring", "internal/peer", "internal/refusals", "internal/throttle", "internal/wire", "node/codec"},
 
 	"node/internal/replicate": {".", "group", "internal/store", "internal/wire", "internal/wire/polls", "node/internal/sealed", "proto/feedring/v1"},
 	"node/internal/readers": {

@@ -16,9 +16,10 @@ type Door string
 const (
 	Connection Door = "connection" // to the web address
 	HTTP       Door = "http"
-	Stream     Door = "stream" // of another peer
-	Frame      Door = "frame"  // a message of another peer
-	Block      Door = "block"  // what the owner of this peer blocks
+	Stream     Door = "stream"  // of another peer
+	Frame      Door = "frame"   // a message of another peer
+	Useless    Door = "useless" // statements that would have to be checked, of whom these brought no news
+	Block      Door = "block"   // what the owner of this peer blocks
 )
 
 // Reason says why.

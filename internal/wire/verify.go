@@ -82,6 +82,15 @@ func (v *Verifier) Allow(kind Kind, signer feedring.PeerID) error {
 	return fmt.Errorf("%s of %s: %w", kind, signer.Short(), ErrCredential)
 }
 
+// Known reports whether a statement was good before: to verify it costs a hash.
+func (v *Verifier) Known(kind Kind, seal *feedring.Seal) bool {
+	if seal == nil {
+		return false
+	}
+	_, ok := v.good.Get(checkKey{seal.Signer, kind, EntryHash(seal)})
+	return ok
+}
+
 // Verify is the function Verify, remembered.
 func (v *Verifier) Verify(kind Kind, seal *feedring.Seal) error {
 	if seal != nil {

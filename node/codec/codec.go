@@ -86,7 +86,7 @@ func Encode(sealer *wire.Sealer, m feedring.Message) ([]byte, error) {
 // Decode reads a message of verb: the bytes of a frame, without its length.
 // Errors wrap wire.ErrMalformed, wire.ErrTooLarge or wire.ErrSignature. The
 // message shares no memory with b.
-func Decode(verifier *wire.Verifier, verb feedring.Verb, b []byte) (feedring.Message, error) {
+func Decode(verifier Verifier, verb feedring.Verb, b []byte) (feedring.Message, error) {
 	f, ok := forms()[verb]
 	if !ok {
 		return nil, fmt.Errorf("decode %q: %w: no such verb", verb, wire.ErrMalformed)

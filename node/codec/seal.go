@@ -20,7 +20,16 @@ type encoder struct {
 // decoder checks seals, those seen before for the price of a hash.
 type decoder struct {
 	wire.Decoder
-	verifier *wire.Verifier
+	verifier Verifier
+}
+
+// Verifier checks seals. A *wire.Verifier is one.
+type Verifier interface {
+	Verify(wire.Kind, *feedring.Seal) error
+	// Allow returns an ErrCredential where a peer may make no statements of a kind.
+	Allow(wire.Kind, feedring.PeerID) error
+	// Open reports whether anybody may make statements.
+	Open() bool
 }
 
 // seal signs body as a statement of owner, who must be this peer. Nothing that

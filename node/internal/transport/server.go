@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -40,6 +41,7 @@ type ServerConfig struct {
 	Listener Listener
 	Machine  Machine
 	Verifier *wire.Verifier
+	Views    Views   // what is known already; nil: nothing is
 	Credit   *Credit // where streams wait for places, peers with more debt wait longer
 	Contact  *Contact
 	Tasks    Tasks
@@ -67,6 +69,8 @@ type Server struct {
 	ServerConfig
 	ctx       context.Context
 	limits    *limits
+	gate      *gate
+	budgets   *budgets
 	mu        sync.Mutex
 	serves    map[feedring.Verb]Handler
 	malformed atomic.Uint64
@@ -74,7 +78,10 @@ type Server struct {
 
 // NewServer returns a server that serves nothing yet, and ends with ctx.
 func NewServer(ctx context.Context, cfg ServerConfig) *Server {
-	return &Server{ServerConfig: cfg, ctx: ctx, limits: newLimits(cfg.Credit), serves: make(map[feedring.Verb]Handler)}
+	return &Server{
+		ServerConfig: cfg, ctx: ctx, limits: newLimits(cfg.Credit), gate: newGate(max(1, runtime.GOMAXPROCS(0)/2)),
+		budgets: newBudgets(), serves: make(map[feedring.Verb]Handler),
+	}
 }
 
 // Handle serves a verb beside those of the machine with serve, as many streams
@@ -91,7 +98,7 @@ func (s *Server) Handle(verb feedring.Verb, b Bound, serve Handler) {
 func (s *Server) HandleMessages() {
 	for _, verb := range codec.Verbs() {
 		s.Listener.Handle(verb, func(raw network.Stream) {
-			s.serve(verb, raw, messages{s, verb})
+			s.serve(verb, raw, messages{s, verb, senderOf(raw.Conn())})
 		})
 	}
 }
@@ -100,10 +107,11 @@ func (s *Server) HandleMessages() {
 type messages struct {
 	server *Server
 	verb   feedring.Verb
+	from   sender
 }
 
-func (m messages) ServeStream(from feedring.PeerID, s *wire.Stream) error {
-	return m.server.receive(m.verb, from, s)
+func (m messages) ServeStream(_ feedring.PeerID, s *wire.Stream) error {
+	return m.server.receive(m.verb, m.from, s)
 }
 
 // Refuse counts a message that was malformed or wrongly signed.
@@ -151,8 +159,8 @@ func (s *Server) serve(verb feedring.Verb, raw network.Stream, serve Handler) {
 
 // receive hands the messages of one verb to the machine, in their order, and no
 // faster than one peer may send.
-func (s *Server) receive(verb feedring.Verb, from feedring.PeerID, frames *wire.Stream) error {
-	pace := s.limits.pace(from)
+func (s *Server) receive(verb feedring.Verb, from sender, frames *wire.Stream) error {
+	pace := s.limits.pace(from.id)
 	defer s.limits.unpace(pace)
 	for {
 		if err := pace.Wait(s.ctx); err != nil {
@@ -162,16 +170,40 @@ func (s *Server) receive(verb feedring.Verb, from feedring.PeerID, frames *wire.
 		if err != nil {
 			return err
 		}
-		m, err := codec.Decode(s.Verifier, verb, frame)
+		m, err := s.decode(from, verb, frame)
+		if errors.Is(err, errUseless) {
+			s.Counts.Add(refusals.Useless, refusals.Share)
+			continue
+		}
 		if err != nil {
 			s.Refuse()
 			return err
 		}
 		s.Contact.heard()
-		if !s.Machine.Post(peer.Receive{From: from, Message: m}) {
+		if !s.Machine.Post(peer.Receive{From: from.id, Message: m}) {
 			return nil
 		}
 	}
+}
+
+// decode reads a message and checks its seals, as long as those of its sender are not
+// useless, and notes how many were.
+func (s *Server) decode(from sender, verb feedring.Verb, frame []byte) (feedring.Message, error) {
+	check := &meter{ctx: s.ctx, verifier: s.Verifier, gate: s.gate, from: from.id, spent: s.budgets.spent(time.Now(), from)}
+	m, err := codec.Decode(check, verb, frame)
+	check.leave()
+	if check.checks == 0 {
+		return m, err
+	}
+	useless := 0
+	switch {
+	case errors.Is(err, wire.ErrSignature):
+		useless = uselessWrong
+	case err == nil && s.Views != nil:
+		useless = min(check.checks, stale(s.Views.View(), from.id, m))
+	}
+	s.budgets.charge(time.Now(), from, useless, check.checks)
+	return m, err
 }
 
 var errClosing = errors.New("this peer is closing")

@@ -1,0 +1,92 @@
+package transport
+
+import (
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/peer"
+	"github.com/feedring/feedring/ring"
+)
+
+// Views tell what the machine knows.
+type Views interface{ View() *peer.View }
+
+// stale counts the statements of a message's lists that cannot be news to this peer, as
+// the last view has it: rows that are not newer than those held, rows of a group from one
+// who is not in it, marks of a peer that leads no group. A view may be some milliseconds
+// old, which makes nothing stale that is not.
+func stale(v *peer.View, from feedring.PeerID, m feedring.Message) int {
+	if v == nil {
+		return 0
+	}
+	switch m := m.(type) {
+	case group.Rows:
+		return staleRows(v, from, m.Group, m.Rows)
+	case group.Refresh:
+		return staleRows(v, from, m.Group, m.Rows)
+	case group.Admitted:
+		return staleRows(v, from, m.Group, m.Rows)
+	case ring.Rows:
+		return staleRingRows(v, m)
+	}
+	return 0
+}
+
+// staleRows counts rows of a group. While this peer has no role there it asks for them,
+// and whoever answers is unknown.
+func staleRows(v *peer.View, from feedring.PeerID, g feedring.GroupID, rows []*group.Row) (count int) {
+	var of *group.View
+	for _, m := range v.Memberships {
+		if m.Group == g {
+			of = m
+		}
+	}
+	if of == nil || !of.Settled {
+		return 0
+	}
+	held := make(map[feedring.PeerID]*group.Row, len(of.Members))
+	for i := range of.Members {
+		held[of.Members[i].Row.Peer] = of.Members[i].Row
+	}
+	if held[from] == nil {
+		return len(rows)
+	}
+	for _, r := range rows {
+		if h := held[r.Peer]; h != nil && !newer(r, h) {
+			count++
+		}
+	}
+	return count
+}
+
+func newer(r, than *group.Row) bool {
+	if r.Incarnation != than.Incarnation {
+		return r.Incarnation > than.Incarnation
+	}
+	return r.Version > than.Version
+}
+
+// staleRingRows counts rows of the ring's map whose term is over, and marks. A peer
+// without a map asks for one.
+func staleRingRows(v *peer.View, m ring.Rows) (count int) {
+	if !v.Synced {
+		return 0
+	}
+	terms := make(map[feedring.GroupID]uint64, len(v.Ring))
+	leads := make(map[feedring.PeerID]bool, 2*len(v.Ring))
+	for i := range v.Ring {
+		g := &v.Ring[i]
+		terms[g.Theme.Group()] = g.Term
+		leads[g.Manager], leads[g.Secondary] = true, true
+	}
+	for _, r := range m.Rows {
+		if r.Term.Number < terms[r.Group] {
+			count++
+		}
+	}
+	for i := range m.Lost {
+		if !leads[m.Lost[i].By] {
+			count++
+		}
+	}
+	return count
+}
