@@ -58,6 +58,10 @@ func TestUselessSeals(t *testing.T) {
 	s.say(s.sealer, nil, useless(s, messages*each))
 	until(t, 60*time.Second, "the next message refused", func() bool { return p.refused(t, "useless", "share") > before })
 
+	if r := command(t, "status", "--data", p.data); r.code != 0 || !strings.Contains(r.stdout, "useless") || !strings.Contains(r.stdout, "feedring block") {
+		t.Errorf("the owner is told %s", r.stdout)
+	}
+
 	other := newStranger(t, p)
 	other.say(other.sealer, nil, group.Join{Header: group.Header{Group: feedring.Theme("news").Group()}, Row: other.row()})
 	until(t, 20*time.Second, "another stranger heard", func() bool { return len(publishersIn(n.ownView(p, "news"))) == 3 })

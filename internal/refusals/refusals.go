@@ -3,10 +3,12 @@
 package refusals
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Door is where something was refused.
@@ -46,9 +48,21 @@ type Count struct {
 // Counts are all of a peer. The zero Counts are none. All methods may be called
 // concurrently, and on nil, which counts nothing.
 type Counts struct {
-	mu sync.Mutex
-	of map[Count]uint64 // by door and reason
+	mu     sync.Mutex
+	of     map[Count]uint64 // by door and reason
+	recent []slot           // of the last hour, the newest last
 }
+
+// slot is what was refused in a part of an hour.
+type slot struct {
+	began time.Time
+	of    map[Count]uint64
+}
+
+const (
+	hour   = time.Hour
+	slotOf = 5 * time.Minute
+)
 
 // Add counts one more.
 func (c *Counts) Add(door Door, reason Reason) {
@@ -60,7 +74,43 @@ func (c *Counts) Add(door Door, reason Reason) {
 	if c.of == nil {
 		c.of = make(map[Count]uint64)
 	}
-	c.of[Count{Door: door, Reason: reason}]++
+	what := Count{Door: door, Reason: reason}
+	c.of[what]++
+	now := time.Now()
+	if last := len(c.recent) - 1; last < 0 || now.Sub(c.recent[last].began) >= slotOf {
+		c.recent = append(c.within(now), slot{now, make(map[Count]uint64)})
+	}
+	c.recent[len(c.recent)-1].of[what]++
+}
+
+// within are the slots that began in the last hour. It is called with mu held.
+func (c *Counts) within(now time.Time) []slot {
+	return slices.DeleteFunc(c.recent, func(s slot) bool { return now.Sub(s.began) >= hour })
+}
+
+// LastHour lists what was refused in about the last hour, most first.
+func (c *Counts) LastHour() []Count {
+	if c == nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.recent = c.within(time.Now())
+	sum := make(map[Count]uint64)
+	for _, s := range c.recent {
+		for what, times := range s.of {
+			sum[what] += times
+		}
+	}
+	var all []Count
+	for what, times := range sum {
+		what.Times = times
+		all = append(all, what)
+	}
+	slices.SortFunc(all, func(a, b Count) int {
+		return cmp.Or(cmp.Compare(b.Times, a.Times), compare(a, b))
+	})
+	return all
 }
 
 // All lists the counts above zero, in order of door and reason.
@@ -77,10 +127,10 @@ func (c *Counts) All() []Count {
 				return
 			}
 		}
-	}, func(a, b Count) int {
-		if a.Door != b.Door {
-			return strings.Compare(string(a.Door), string(b.Door))
-		}
-		return strings.Compare(string(a.Reason), string(b.Reason))
-	})
+	}, compare)
+}
+
+// compare orders counts by door and reason.
+func compare(a, b Count) int {
+	return cmp.Or(strings.Compare(string(a.Door), string(b.Door)), strings.Compare(string(a.Reason), string(b.Reason)))
 }

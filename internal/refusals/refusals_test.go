@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 func TestCounts(t *testing.T) {
@@ -25,4 +27,29 @@ func TestCounts(t *testing.T) {
 	if none.Add(HTTP, Full); none.All() != nil {
 		t.Errorf("nil counts %v", none.All())
 	}
+}
+
+func TestLastHour(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var c Counts
+		c.Add(HTTP, Host)
+		c.Add(HTTP, Host)
+		time.Sleep(50 * time.Minute)
+		c.Add(Stream, Full)
+		c.Add(Stream, Share)
+		if got, want := c.LastHour(), []Count{{HTTP, Host, 2}, {Stream, Full, 1}, {Stream, Share, 1}}; !slices.Equal(got, want) {
+			t.Errorf("%v", got)
+		}
+		time.Sleep(20 * time.Minute)
+		if got, want := c.LastHour(), []Count{{Stream, Full, 1}, {Stream, Share, 1}}; !slices.Equal(got, want) {
+			t.Errorf("later %v", got)
+		}
+		for range 1000 {
+			time.Sleep(time.Minute)
+			c.Add(Frame, Malformed)
+		}
+		if got := c.LastHour(); len(got) != 1 || got[0].Times < 55 || got[0].Times > 61 || len(c.recent) > 13 {
+			t.Errorf("after a long time %v of %d slots", got, len(c.recent))
+		}
+	})
 }

@@ -202,6 +202,8 @@ type Status struct {
 
 	Membership *MembershipStatus `json:"membership,omitempty"` // nil: the network is open
 
+	Refused []Refused `json:"refused_last_hour,omitempty"` // most first; told to the owner only
+
 	PrivateEntries int `json:"-"` // of Entries, those that only the owner may know of
 }
 

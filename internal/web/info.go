@@ -16,6 +16,9 @@ const infoWithin = 5 * time.Second
 func (s *site) publicStatus(private bool) Status {
 	status := s.Backend.Status()
 	status.Feeds = s.Backend.Feeds(private)
+	if private {
+		status.Refused = refusedMost(s.Refused.LastHour())
+	}
 	if !private {
 		status.Entries -= status.PrivateEntries
 		for i := range status.Feeds {
