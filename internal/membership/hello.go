@@ -114,7 +114,7 @@ func (k *Keeper) greet(ctx context.Context, to feedring.PeerID, s io.ReadWriteCl
 	switch why, known := reasons[heard.Refusal]; {
 	case known:
 		return k.refused(why, heard.Mode)
-	case heard.Refusal != feedringv1.HelloRefusal_HELLO_REFUSAL_NONE, k.charter == nil, !k.member(k.sealer.ID()):
+	case heard.Refusal != feedringv1.HelloRefusal_HELLO_REFUSAL_UNSPECIFIED, k.charter == nil, !k.member(k.sealer.ID()):
 		return k.refused(NoCredential, heard.Mode)
 	case !k.Admits(to):
 		return k.refused(OtherUnproven, 0)
@@ -146,7 +146,7 @@ func (k *Keeper) ServeHello(from feedring.PeerID, frames *wire.Stream) error {
 	if err := frames.Send(out, helloStep); err != nil {
 		return err
 	}
-	if answer.Refusal == feedringv1.HelloRefusal_HELLO_REFUSAL_NONE {
+	if answer.Refusal == feedringv1.HelloRefusal_HELLO_REFUSAL_UNSPECIFIED {
 		k.host.Welcome(from)
 	}
 	return nil
@@ -163,7 +163,7 @@ func (k *Keeper) answer(from feedring.PeerID, heard charters.Hello) charters.Hel
 		return no
 	}
 	if heard.Invitation != "" {
-		if no.Refusal = k.redeem(from, heard.Invitation); no.Refusal != feedringv1.HelloRefusal_HELLO_REFUSAL_NONE {
+		if no.Refusal = k.redeem(from, heard.Invitation); no.Refusal != feedringv1.HelloRefusal_HELLO_REFUSAL_UNSPECIFIED {
 			return no
 		}
 	}

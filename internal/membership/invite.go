@@ -97,12 +97,12 @@ func (k *Keeper) redeem(holder, key feedring.PeerID) feedringv1.HelloRefusal {
 		case code.Uses <= 0 && !slices.Contains(code.Holders, holder):
 			return i, code, feedringv1.HelloRefusal_HELLO_REFUSAL_USED_UP
 		}
-		return i, code, feedringv1.HelloRefusal_HELLO_REFUSAL_NONE
+		return i, code, feedringv1.HelloRefusal_HELLO_REFUSAL_UNSPECIFIED
 	}
 	k.mu.Lock()
 	_, code, refusal := find()
 	k.mu.Unlock()
-	if refusal != feedringv1.HelloRefusal_HELLO_REFUSAL_NONE {
+	if refusal != feedringv1.HelloRefusal_HELLO_REFUSAL_UNSPECIFIED {
 		return refusal
 	}
 	if code.Site != "" && (k.sites == nil || !k.sites.Names(code.Site, holder)) {
@@ -113,7 +113,7 @@ func (k *Keeper) redeem(holder, key feedring.PeerID) feedringv1.HelloRefusal {
 	}
 	k.mu.Lock()
 	i, code, refusal := find()
-	if refusal == feedringv1.HelloRefusal_HELLO_REFUSAL_NONE && !slices.Contains(code.Holders, holder) {
+	if refusal == feedringv1.HelloRefusal_HELLO_REFUSAL_UNSPECIFIED && !slices.Contains(code.Holders, holder) {
 		codes := slices.Clone(k.codes)
 		codes[i].Uses--
 		codes[i].Holders = append(slices.Clone(code.Holders), holder)
@@ -127,7 +127,7 @@ func (k *Keeper) redeem(holder, key feedring.PeerID) feedringv1.HelloRefusal {
 	k.mu.Unlock()
 	now := time.Now()
 	has, _ := k.Roll().Rights(holder, now)
-	if refusal != feedringv1.HelloRefusal_HELLO_REFUSAL_NONE || has.Has(code.Rights) {
+	if refusal != feedringv1.HelloRefusal_HELLO_REFUSAL_UNSPECIFIED || has.Has(code.Rights) {
 		return refusal
 	}
 	s, err := Credential(k.sealer, charter.Credential{Subject: holder, Rights: code.Rights, NotBefore: now, Expires: now.Add(Lifetime)})

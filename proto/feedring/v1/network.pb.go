@@ -28,7 +28,7 @@ const (
 type HelloRefusal int32
 
 const (
-	HelloRefusal_HELLO_REFUSAL_NONE HelloRefusal = 0
+	HelloRefusal_HELLO_REFUSAL_UNSPECIFIED HelloRefusal = 0
 	// It showed no credential that holds.
 	HelloRefusal_HELLO_REFUSAL_CREDENTIAL HelloRefusal = 1
 	// Its credential was ended by an expulsion.
@@ -44,7 +44,7 @@ const (
 // Enum value maps for HelloRefusal.
 var (
 	HelloRefusal_name = map[int32]string{
-		0: "HELLO_REFUSAL_NONE",
+		0: "HELLO_REFUSAL_UNSPECIFIED",
 		1: "HELLO_REFUSAL_CREDENTIAL",
 		2: "HELLO_REFUSAL_EXPELLED",
 		3: "HELLO_REFUSAL_USED_UP",
@@ -53,13 +53,13 @@ var (
 		6: "HELLO_REFUSAL_SITE",
 	}
 	HelloRefusal_value = map[string]int32{
-		"HELLO_REFUSAL_NONE":       0,
-		"HELLO_REFUSAL_CREDENTIAL": 1,
-		"HELLO_REFUSAL_EXPELLED":   2,
-		"HELLO_REFUSAL_USED_UP":    3,
-		"HELLO_REFUSAL_EXPIRED":    4,
-		"HELLO_REFUSAL_UNKNOWN":    5,
-		"HELLO_REFUSAL_SITE":       6,
+		"HELLO_REFUSAL_UNSPECIFIED": 0,
+		"HELLO_REFUSAL_CREDENTIAL":  1,
+		"HELLO_REFUSAL_EXPELLED":    2,
+		"HELLO_REFUSAL_USED_UP":     3,
+		"HELLO_REFUSAL_EXPIRED":     4,
+		"HELLO_REFUSAL_UNKNOWN":     5,
+		"HELLO_REFUSAL_SITE":        6,
 	}
 )
 
@@ -608,7 +608,7 @@ func (x *Hello) GetRefusal() HelloRefusal {
 	if x != nil {
 		return x.Refusal
 	}
-	return HelloRefusal_HELLO_REFUSAL_NONE
+	return HelloRefusal_HELLO_REFUSAL_UNSPECIFIED
 }
 
 func (x *Hello) GetMode() uint32 {
@@ -746,9 +746,9 @@ const file_feedring_v1_network_proto_rawDesc = "" +
 	"\x04want\x18\x03 \x03(\x06R\x04want\x126\n" +
 	"\n" +
 	"statements\x18\x04 \x03(\v2\x16.feedring.v1.StatementR\n" +
-	"statements*\xc9\x01\n" +
-	"\fHelloRefusal\x12\x16\n" +
-	"\x12HELLO_REFUSAL_NONE\x10\x00\x12\x1c\n" +
+	"statements*\xd0\x01\n" +
+	"\fHelloRefusal\x12\x1d\n" +
+	"\x19HELLO_REFUSAL_UNSPECIFIED\x10\x00\x12\x1c\n" +
 	"\x18HELLO_REFUSAL_CREDENTIAL\x10\x01\x12\x1a\n" +
 	"\x16HELLO_REFUSAL_EXPELLED\x10\x02\x12\x19\n" +
 	"\x15HELLO_REFUSAL_USED_UP\x10\x03\x12\x19\n" +
