@@ -82,7 +82,7 @@ func (n *Node) assemble() error {
 		Host: n.host, Loopback: n.server, Private: n.origins, Tasks: &n.running, Log: n.log,
 	})
 	checks := sitecheck.New(n.ctx, sitecheck.Config{
-		Self: n.ID(), Sites: sites, Feeds: n.origins, Fetcher: fetch.NewFetcher(n.outside, subscribers{n}), Loop: n.loop, Tasks: &n.running, Log: n.log,
+		Self: n.ID(), Sites: sites, Feeds: n.origins, Fetcher: fetch.NewFetcher(n.outside, subscribers{n}), Blocks: n.blocks, Loop: n.loop, Tasks: &n.running, Log: n.log,
 	})
 	n.Admin = admin.New(n.ctx, admin.Config{
 		Version: Version, Network: n.cfg.Network, HTTP: n.front.Address(), Started: n.started, Read: n.cfg.Read,

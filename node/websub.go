@@ -68,7 +68,7 @@ func (n *Node) openWebSub() error {
 		return nil
 	}
 	client, err := safehttp.New(safehttp.Config{
-		AllowPrivate: n.cfg.AllowPrivateFeeds, UserAgent: n.agent(0),
+		AllowPrivate: n.cfg.AllowPrivateFeeds, UserAgent: n.agent(0), Blocks: n.blocks,
 		MaxConnsPerHost: callbacksAtHost, HeaderTimeout: callbacksWithin, BodyTimeout: callbacksWithin,
 	})
 	if err != nil {

@@ -36,6 +36,7 @@ const (
 	Malformed Reason = "malformed" // or wrongly signed
 	Key       Reason = "key"       // it was blocked by this
 	Prefix    Reason = "prefix"    // the same
+	Domain    Reason = "domain"    // the same
 )
 
 // Count is how often something was refused.

@@ -30,10 +30,20 @@ type Config struct {
 	HeaderTimeout time.Duration
 
 	Observer Observer // of connections; nil: nobody is told of them
+	Blocks   Blocks   // where nothing is fetched from; nil: everything may be
 
 	// BodyTimeout is from the header to the last byte of the body. 0: 30 s.
 	BodyTimeout time.Duration
 }
+
+// Blocks tells which hosts and addresses the owner of this program blocks.
+type Blocks interface {
+	RefuseHost(address string) bool // with or without a port
+	RefuseAddr(netip.Addr) bool
+}
+
+// ErrBlocked is returned for what Config.Blocks refuses.
+var ErrBlocked = errors.New("the host or its address is blocked")
 
 // Observer is told of connections that were made.
 type Observer interface {
@@ -87,7 +97,7 @@ func New(cfg Config) (*Client, error) {
 // names lead, and let one loopback server through.
 func newClient(cfg Config, d dialer) *Client {
 	cfg = cfg.withDefaults()
-	d.timeout, d.observer = cfg.HeaderTimeout, cfg.Observer
+	d.timeout, d.observer, d.blocks = cfg.HeaderTimeout, cfg.Observer, cfg.Blocks
 	t := &http.Transport{
 		Proxy:                  nil, // a proxy would dial for us, past the guard
 		DialContext:            d.dial,

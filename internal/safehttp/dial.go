@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"sync/atomic"
 	"syscall"
@@ -16,6 +17,7 @@ type dialer struct {
 	resolver *net.Resolver // nil: the system's
 	rule     addressRule   // nil: connections are made to everywhere
 	observer Observer      // nil: nobody is told
+	blocks   Blocks        // nil: nothing is blocked
 }
 
 // addressRule says whether a connection may be made to an address, as the Control of a
@@ -25,10 +27,16 @@ type addressRule interface {
 }
 
 func (d dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if d.blocks != nil && d.blocks.RefuseHost(address) {
+		return nil, ErrBlocked
+	}
 	var began atomic.Pointer[time.Time] // of the last attempt: a name has several addresses
 	n := &net.Dialer{Timeout: d.timeout, Resolver: d.resolver, Control: func(network, address string, c syscall.RawConn) error {
 		now := time.Now()
 		began.Store(&now)
+		if at, err := netip.ParseAddrPort(address); d.blocks != nil && err == nil && d.blocks.RefuseAddr(at.Addr()) {
+			return ErrBlocked
+		}
 		if d.rule == nil {
 			return nil
 		}

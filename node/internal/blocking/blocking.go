@@ -247,6 +247,11 @@ func (b *Blocks) RefuseAddr(a netip.Addr) bool {
 	return b.counted(b.list.Load().Addr(a), refusals.Prefix)
 }
 
+// RefuseHost reports whether a host, with or without a port, is blocked, and counts.
+func (b *Blocks) RefuseHost(address string) bool {
+	return b.counted(b.list.Load().Host(address), refusals.Domain)
+}
+
 func (b *Blocks) counted(blocked bool, why refusals.Reason) bool {
 	if blocked {
 		b.refused.Add(refusals.Block, why)

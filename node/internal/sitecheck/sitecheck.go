@@ -33,12 +33,16 @@ type Feeds interface {
 	Visit(ctx context.Context, url string, ask func(context.Context) error) error
 }
 
+// Blocks tells what the owner of this peer blocks.
+type Blocks interface{ Feed(feedring.FeedRef) bool }
+
 // Config is what a checker needs.
 type Config struct {
 	Self    feedring.PeerID
 	Sites   *vouch.Memory
 	Feeds   Feeds
 	Fetcher *fetch.Fetcher
+	Blocks  Blocks // nil: nothing is blocked
 	Loop    Loop
 	Tasks   Tasks
 	Log     *slog.Logger
@@ -63,6 +67,9 @@ func (c *Checker) Check(o group.Check) { c.queue.add(o) }
 
 // check is one look: whether a site of the feed names the feed's publisher.
 func (c *Checker) check(o siteCheck) group.Checked {
+	if c.cfg.Blocks != nil && c.cfg.Blocks.Feed(o.Feed) {
+		return group.Checked{Feed: o.Feed, Unknown: true} // nobody there is asked
+	}
 	ctx, cancel := context.WithTimeout(c.ctx, within)
 	defer cancel()
 	verdict, err := c.verdict(ctx, o)
