@@ -12,6 +12,12 @@ import (
 // MaxGranted bounds the grants in one answer, by GrantSize.
 const MaxGranted = placement.MaxGranted
 
+// Share is how many of Consecutive grants in a row one of n peers that may serve has at most.
+func Share(n int) int { return placement.Share(n) }
+
+// Consecutive is how many grants Share is of.
+const Consecutive = placement.Consecutive
+
 // GrantSize is at least what a grant takes on the wire, its ticket included.
 func GrantSize(g *feedring.Grant) int { return placement.GrantSize(g) }
 

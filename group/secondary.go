@@ -86,14 +86,18 @@ func (m *Machine) refreshSecondary() {
 	size := 0
 	for _, p := range append([]feedring.PeerID{m.cfg.Self}, m.everybody()...) {
 		mem := m.members[p]
-		if mem.changed <= m.managing.replicated && m.managing.replicated > 0 {
+		changed, granted := mem.changed > m.managing.replicated || m.managing.replicated == 0, m.placer.Granted(p)
+		if !changed && granted == 0 {
 			continue
 		}
 		load, _ := m.placer.Told(p)
 		if p == m.cfg.Self {
 			load = m.placer.Load()
 		}
-		msg.Loads = append(msg.Loads, Load{Peer: p, Leases: load})
+		msg.Loads = append(msg.Loads, Load{Peer: p, Leases: load, Granted: granted})
+		if !changed {
+			continue
+		}
 		if size += mem.row.Size(); p != m.lead.secondary && size < catalogue.MaxBytes {
 			msg.Rows = append(msg.Rows, mem.row)
 		}
@@ -109,11 +113,14 @@ func (m *Machine) onRefresh(in Receive, r Refresh) {
 	for _, row := range r.Rows {
 		m.mergeOf(in.From, row)
 	}
+	granted := map[feedring.PeerID]int{}
 	for _, l := range r.Loads {
 		if mem := m.members[l.Peer]; mem != nil {
 			m.onLoad(mem, l.Leases)
+			granted[l.Peer] = l.Granted
 		}
 	}
+	m.placer.OnGranted(granted)
 	m.send(in.From, Refreshed{Header: m.header(), Version: r.Version})
 }
 

@@ -45,7 +45,7 @@ const enough = 60
 func bites(t *testing.T, judged map[string]int) {
 	t.Helper()
 	for _, check := range []string{
-		"takeover", "S3 of a manager that lives", "S3 of a manager that steps down", "replace", "balance", "alternates", "missing",
+		"takeover", "S3 of a manager that lives", "S3 of a manager that steps down", "replace", "balance", "share", "alternates", "missing",
 		"missing of a final", "S8 of what a publisher was told", "S9 of what a row keeps silent", "L6 of a group that is gone",
 		"fetchers", "whole answers", "enough alternates", "entries soon", "marks far back",
 		"equal maps", "exchanges", "news of the ring", "patience with a coordinator", "shortcuts in vain",

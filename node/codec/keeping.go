@@ -62,7 +62,7 @@ func encodeRefresh(e *encoder, m group.Refresh) *feedringv1.Refresh {
 	return &feedringv1.Refresh{
 		Header: e.header(m.Header), Claim: e.claim(&m.Claim), Version: m.Version,
 		Loads: each(m.Loads, func(l *group.Load) *feedringv1.Load {
-			return &feedringv1.Load{Peer: e.Peer(l.Peer), Leases: wire.CountTo(l.Leases)}
+			return &feedringv1.Load{Peer: e.Peer(l.Peer), Leases: wire.CountTo(l.Leases), Granted: wire.CountTo(l.Granted)}
 		}),
 		Rows: e.rows(m.Rows),
 	}
@@ -76,7 +76,7 @@ func decodeRefresh(d *decoder, p *feedringv1.Refresh) group.Refresh {
 	return group.Refresh{
 		Header: h, Claim: d.claim(h.Group, p.GetClaim()), Version: p.GetVersion(),
 		Loads: each(p.GetLoads(), func(l **feedringv1.Load) group.Load {
-			return group.Load{Peer: d.Peer("load peer", (*l).GetPeer()), Leases: d.Count("leases", (*l).GetLeases())}
+			return group.Load{Peer: d.Peer("load peer", (*l).GetPeer()), Leases: d.Count("leases", (*l).GetLeases()), Granted: d.Count("granted", (*l).GetGranted())}
 		}),
 		Rows: d.rows(h.Group, p.GetRows()),
 	}

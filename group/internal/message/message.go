@@ -120,8 +120,9 @@ type (
 
 // Load is the number of clients of a peer.
 type Load struct {
-	Peer   feedring.PeerID
-	Leases int
+	Peer    feedring.PeerID
+	Leases  int
+	Granted int // places that the manager granted there of late
 }
 
 // Failover.

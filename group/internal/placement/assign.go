@@ -86,12 +86,14 @@ func (pl *Placer) askNext(key Attempt, p *lookup, i int) {
 		}
 		if peer == pl.cfg.Self {
 			if pl.Reserve(key, p.client, pl.cfg.Self) {
-				s.given = peer
+				pl.choose(s, peer)
+				pl.made(s, peer)
 				pl.onCopies(p, s, pl.group.Whole(s.want, s.since))
 			}
 			continue
 		}
 		s.asked = peer
+		pl.choose(s, peer)
 		pl.countAsked(peer, 1)
 		pl.group.AskRoom(peer, key, p.client, s.want, s.since)
 		if !pl.group.LookupSet(key) {
@@ -156,14 +158,20 @@ func (pl *Placer) grants(key Attempt, p *lookup) []feedring.Grant {
 	size := 0
 	for i := range p.seeks {
 		s := &p.seeks[i]
-		if s.given == "" || p.redundant(s) {
+		if s.given == "" {
+			continue
+		}
+		if p.redundant(s) {
+			pl.conclude(s, s.given, false)
 			continue
 		}
 		g := pl.grant(key, p, s)
 		if size += GrantSize(&g); size > MaxGranted {
+			pl.conclude(s, s.given, false)
 			p.withdraw(s)
 			continue
 		}
+		pl.conclude(s, s.given, true)
 		grants = append(grants, g)
 	}
 	return grants
@@ -188,7 +196,10 @@ func (pl *Placer) cover(key Attempt, p *lookup) bool {
 	}
 	for i := range p.seeks {
 		if s := &p.seeks[i]; s.given != "" && (!s.own || slices.Contains(peers, s.given)) {
-			s.own, s.cover = false, true
+			if s.cover = true; s.own {
+				s.own = false
+				pl.choose(s, s.given)
+			}
 			return true
 		}
 	}
@@ -217,12 +228,35 @@ func (pl *Placer) Late(key Attempt) {
 			continue
 		}
 		pl.countAsked(s.asked, -1)
+		pl.conclude(s, s.asked, false)
 		if over {
 			s.asked, s.next = "", len(s.peers)
 		}
 		pl.askNext(key, p, i)
 	}
 	pl.proceed(key, p)
+}
+
+// choose counts a peer that is asked to serve what it caches.
+func (pl *Placer) choose(s *seek, p feedring.PeerID) {
+	if s.open = !s.own; s.open {
+		pl.shares.underWay.Add(p, 1)
+	}
+}
+
+// made: a peer made room.
+func (pl *Placer) made(s *seek, p feedring.PeerID) {
+	s.given = p
+	pl.shares.turn(pl.group.Now(), pl.cfg.Refresh)
+	pl.shares.madeRoom(p)
+}
+
+// conclude ends what choose began.
+func (pl *Placer) conclude(s *seek, p feedring.PeerID, given bool) {
+	if s.open {
+		s.open = false
+		pl.shares.conclude(p, given)
+	}
 }
 
 // countAsked counts assignments under way of a member.
@@ -247,9 +281,10 @@ func (pl *Placer) OnAssigned(from feedring.PeerID, key Attempt, ok bool, copies 
 		pl.countAsked(from, -1)
 		s.asked = ""
 		if ok {
-			s.given = from
+			pl.made(s, from)
 			pl.onCopies(p, s, copies)
 		} else {
+			pl.conclude(s, from, false)
 			pl.askNext(key, p, i)
 		}
 		pl.proceed(key, p)

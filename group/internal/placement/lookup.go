@@ -20,6 +20,7 @@ type seek struct {
 	next  int
 	asked feedring.PeerID // who must answer; "" where nobody is asked
 	given feedring.PeerID // who made room
+	open  bool            // whom it chose counts in the shares until it is granted
 	cover bool            // it serves cached entries of publishers that are away
 	whole bool            // what given lacks is asked of its publishers
 	copy  bool            // it serves copies of feeds whose publishers do not serve
@@ -130,11 +131,17 @@ func (pl *Placer) candidates() []feedring.PeerID {
 	return all
 }
 
-// leastLoaded sorts peers by load and keeps the best. Where what the best two
-// told is old, chance decides between them, so that no herd runs to one peer.
+// leastLoaded sorts peers by what they have of the last grants, and by load, and
+// keeps the best. Where what the best two told is old, chance decides between
+// them, so that no herd runs to one peer.
 func (pl *Placer) leastLoaded(peers []feedring.PeerID) []feedring.PeerID {
-	slices.SortStableFunc(peers, func(a, b feedring.PeerID) int { return cmp.Compare(pl.LoadOf(a), pl.LoadOf(b)) })
-	if len(peers) > 1 && (pl.staleLoad(peers[0]) || pl.staleLoad(peers[1])) && pl.group.Coin() {
+	pl.shares.turn(pl.group.Now(), pl.cfg.Refresh)
+	share := Share(len(peers))
+	over := func(p feedring.PeerID) bool { return pl.shares.over(p, share) }
+	slices.SortStableFunc(peers, func(a, b feedring.PeerID) int {
+		return cmp.Or(catalogue.FalseFirst(over(a), over(b)), cmp.Compare(pl.countedLoad(a), pl.countedLoad(b)))
+	})
+	if len(peers) > 1 && over(peers[0]) == over(peers[1]) && (pl.staleLoad(peers[0]) || pl.staleLoad(peers[1])) && pl.group.Coin() {
 		peers[0], peers[1] = peers[1], peers[0]
 	}
 	return peers[:min(len(peers), MaxCandidates)]

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/catalogue"
 	"github.com/feedring/feedring/group/internal/leases"
 )
 
@@ -117,5 +118,80 @@ func TestLoads(t *testing.T) {
 	}
 	if pl.Forget("p2"); pl.LoadOf("p2") != 0 {
 		t.Error("the load of a lost member counts")
+	}
+}
+
+// room is a group of peers that hold everything and make room; liar tells no load.
+type room struct {
+	fake
+	index   *catalogue.Index
+	members map[feedring.PeerID]catalogue.Member
+	load    map[feedring.PeerID]int
+	asked   feedring.PeerID
+	granted []feedring.PeerID
+}
+
+func (g *room) Coin() bool                                { return false }
+func (g *room) Index() *catalogue.Index                   { return g.index }
+func (g *room) Member(p feedring.PeerID) catalogue.Member { return g.members[p] }
+func (g *room) LookupAt(Attempt, time.Time)               {}
+func (g *room) LookupSet(Attempt) bool                    { return true }
+func (g *room) LookupEnds(Attempt)                        {}
+
+func (g *room) Whole([]feedring.FeedRef, time.Time) []feedring.FeedRef { return nil }
+
+func (g *room) AskRoom(of feedring.PeerID, _ Attempt, _ feedring.PeerID, _ []feedring.FeedRef, _ time.Time) {
+	g.asked = of
+}
+
+func (g *room) Answer(_ feedring.PeerID, _ Attempt, a Answer) {
+	for i := range a.Grants {
+		g.granted = append(g.granted, a.Grants[i].Provider.ID)
+	}
+}
+
+// A member that tells load 0 has no more grants than its share of any 64 in a row, at
+// whatever pace they are asked for, beside nine that serve readers for long.
+func TestShareOfOneThatTellsNoLoad(t *testing.T) {
+	for _, every := range []time.Duration{100 * time.Millisecond, 5 * time.Second, 10 * time.Minute} {
+		g := &room{members: map[feedring.PeerID]catalogue.Member{}, load: map[feedring.PeerID]int{}}
+		g.now = time.Unix(1e6, 0)
+		var rows []*catalogue.Row
+		for i := range 10 {
+			id := feedring.PeerID(fmt.Sprint("p", i+1))
+			row := &catalogue.Row{Group: theGroup, Peer: id, Admitted: time.Unix(int64(i+1), 0), Feeds: []feedring.Feed{{URL: "u" + string(id), Provider: "p"}}}
+			rows = append(rows, row)
+			g.members[id] = catalogue.Member{Row: row}
+		}
+		g.index = catalogue.NewIndex("p1", rows, func(feedring.PeerID) bool { return false })
+		pl := New(Config{Group: theGroup, Theme: "news", Self: "p1", Refresh: 10 * time.Second, Freshness: 24 * time.Hour}, g, "p1")
+		for n := range 640 {
+			key := Attempt{ID: query(n)}
+			pl.OnLoad("p10", 0)
+			for i := 2; i < 10; i++ {
+				pl.OnLoad(feedring.PeerID(fmt.Sprint("p", i)), g.load[feedring.PeerID(fmt.Sprint("p", i))])
+			}
+			g.asked = ""
+			pl.Lookup("coordinator", key, Query{Client: "reader", Within: time.Second})
+			if g.asked != "" {
+				g.load[g.asked]++
+				pl.OnAssigned(g.asked, key, true, nil)
+			}
+			g.now = g.now.Add(every)
+		}
+		most := 0
+		for from := 0; from+Consecutive <= len(g.granted); from++ {
+			n := 0
+			for _, p := range g.granted[from : from+Consecutive] {
+				if p == "p10" {
+					n++
+				}
+			}
+			most = max(most, n)
+		}
+		t.Logf("a reader every %v: at most %d of %d grants in a row are the liar's", every, most, Consecutive)
+		if len(g.granted) != 640 || most > Share(10) || most == 0 {
+			t.Errorf("%d grants, at most %d of %d in a row are the liar's", len(g.granted), most, Consecutive)
+		}
 	}
 }

@@ -90,6 +90,7 @@ type Placer struct {
 	lookupsOf leases.Counter // of lookups, by coordinator
 	recent    leases.Window  // the lookups of late, by coordinator
 	loads     map[feedring.PeerID]load
+	shares    shares
 
 	table   leases.Table
 	issuers leases.TrustedIssuers
@@ -106,7 +107,7 @@ type load struct {
 func New(cfg Config, group Membership, issuer feedring.PeerID) *Placer {
 	return &Placer{
 		cfg: cfg, group: group, lookups: map[Attempt]*lookup{}, lookupsOf: leases.Counter{}, recent: leases.NewWindow(),
-		loads: map[feedring.PeerID]load{}, table: leases.NewTable(), issuers: leases.TrustedIssuers(nil).Note(issuer),
+		loads: map[feedring.PeerID]load{}, shares: newShares(), table: leases.NewTable(), issuers: leases.TrustedIssuers(nil).Note(issuer),
 	}
 }
 
@@ -114,6 +115,7 @@ func New(cfg Config, group Membership, issuer feedring.PeerID) *Placer {
 func (pl *Placer) Clone(group Membership) *Placer {
 	c := *pl
 	c.group, c.lookupsOf, c.recent, c.loads, c.table = group, maps.Clone(pl.lookupsOf), pl.recent.Clone(), maps.Clone(pl.loads), pl.table.Clone()
+	c.shares = pl.shares.clone()
 	c.lookups = make(map[Attempt]*lookup, len(pl.lookups))
 	for key, p := range pl.lookups {
 		l := *p
@@ -169,6 +171,32 @@ func (pl *Placer) LoadOf(p feedring.PeerID) int {
 	return l.clients + l.asked
 }
 
+// countedLoad is the load by which readers are sent: what a peer told, or what this
+// manager granted of late, whichever is more.
+func (pl *Placer) countedLoad(p feedring.PeerID) int {
+	granted := pl.shares.granted(p)
+	if p == pl.cfg.Self {
+		return max(pl.table.Load(), granted)
+	}
+	l := pl.loads[p]
+	return max(l.clients, granted) + l.asked
+}
+
+// Granted is how many places a peer made of late, for the secondary.
+func (pl *Placer) Granted(p feedring.PeerID) int {
+	pl.shares.turn(pl.group.Now(), pl.cfg.Refresh)
+	return pl.shares.now[p] + pl.shares.before[p]
+}
+
+// OnGranted takes what the manager granted of late.
+func (pl *Placer) OnGranted(granted map[feedring.PeerID]int) {
+	clear(pl.shares.told)
+	for p, n := range granted {
+		pl.shares.told.Add(p, min(n, leases.Max))
+	}
+	pl.shares.toldTill = pl.group.Now().Add(2 * pl.cfg.Refresh)
+}
+
 func (pl *Placer) staleLoad(p feedring.PeerID) bool {
 	return p != pl.cfg.Self && pl.group.Now().Sub(pl.loads[p].told) > pl.cfg.Refresh
 }
@@ -181,10 +209,14 @@ func (pl *Placer) ForgetReports() {
 }
 
 // Forget follows the loss of a member.
-func (pl *Placer) Forget(p feedring.PeerID) { delete(pl.loads, p) }
+func (pl *Placer) Forget(p feedring.PeerID) {
+	delete(pl.loads, p)
+	pl.shares.forget(p)
+}
 
 // Rebase lets all loads be told just now: see group.Machine.Rebase.
 func (pl *Placer) Rebase() {
+	pl.shares = newShares() // there are no clients
 	for p, l := range pl.loads {
 		if !l.told.IsZero() {
 			l.told = pl.group.Now()

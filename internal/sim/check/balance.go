@@ -10,7 +10,8 @@ import (
 )
 
 // balance checks that a lookup asks the least loaded peer first, by what the
-// manager knows when it plans (docs/protocol.md 9).
+// manager knows when it plans, and that no peer has more than its share of a
+// manager's grants (docs/protocol.md 9; T7 of docs/trust.md).
 type balance struct {
 	*record
 	lookups *lookups
@@ -64,7 +65,16 @@ func (c *balance) asksRoom(s *membership, to feedring.PeerID, m group.Assign) {
 const unsure = 5 * time.Millisecond
 
 // tellsRoom ends the wait for a peer, which tells its load.
-func (s *membership) tellsRoom(from int32, by feedring.PeerID, m group.Assigned, now time.Duration) {
+func (c *balance) tellsRoom(p int32, s *membership, from int32, by feedring.PeerID, m group.Assigned) {
+	now := c.cfg.Now()
+	if i := slices.IndexFunc(s.roomRequests, func(o roomRequest) bool { return o.to == by && o.id == m.ID && o.attempt == m.Attempt }); i >= 0 && m.OK {
+		if left := s.roomRequests[i].until - now; left > 0 {
+			c.grants(p, s).now[by]++
+		}
+		if left := s.roomRequests[i].until - now; max(left, -left) < unsure {
+			s.granted.unsure = now // the manager may have given it up
+		}
+	}
 	s.roomRequests = slices.DeleteFunc(s.roomRequests, func(o roomRequest) bool { return o.to == by && o.id == m.ID && o.attempt == m.Attempt })
 	if m.OK && from >= 0 && int(from) < len(s.loads) {
 		s.loads[from].at, s.loads[from].leases = now, m.Leases
@@ -99,9 +109,13 @@ type loaded struct {
 }
 
 // ranked lists the others that a manager may send a reader to for what it caches,
-// the least loaded first; nil: that is not known from outside, or there is nobody.
+// the least loaded first, by the more of what they told and what it granted them of
+// late; nil: that is not known from outside, or there is nobody.
 func (c *balance) ranked(p int32, s *membership, want wanted) (order []loaded) {
-	now, self := c.cfg.Now(), c.cfg.Name(p)
+	now, self, granted := c.cfg.Now(), c.cfg.Name(p), c.grants(p, s)
+	if granted.doubtful(now, c.cfg.Refresh) {
+		return nil
+	}
 	for _, m := range able(want, self) {
 		if m.Row.Peer == self {
 			continue
@@ -114,7 +128,7 @@ func (c *balance) ranked(p int32, s *membership, want wanted) (order []loaded) {
 		if !c.reach(p, i, now-2*c.cfg.Refresh) { // answers that come late may be of what was given up and asked again
 			return nil
 		}
-		order = append(order, loaded{m.Row.Peer, s.loads[i].leases + n, now-s.loads[i].at < c.cfg.Refresh-unsure})
+		order = append(order, loaded{m.Row.Peer, max(s.loads[i].leases, granted.of(m.Row.Peer)) + n, now-s.loads[i].at < c.cfg.Refresh-unsure})
 	}
 	slices.SortStableFunc(order, func(a, b loaded) int { return a.load - b.load })
 	return order
@@ -143,7 +157,7 @@ func (c *balance) balanced(p int32, o *peerRecord, s *membership, to feedring.Pe
 	}
 	load := -1
 	if to == c.cfg.Name(p) {
-		load = len(s.streams)
+		load = max(len(s.streams), c.grants(p, s).of(to))
 	}
 	for _, l := range order {
 		if l.peer == to {
@@ -152,6 +166,11 @@ func (c *balance) balanced(p int32, o *peerRecord, s *membership, to feedring.Pe
 	}
 	if len(order) > 0 {
 		c.Judge("balance")
+	}
+	const spare = 8 // lookups that wait count too
+	share := group.Share(len(able(asked[len(asked)-1], c.cfg.Name(p))))
+	if slices.ContainsFunc(order, func(l loaded) bool { return s.granted.last.most(l.peer)+spare >= share }) {
+		return // who has its share comes last, whatever its load
 	}
 	if len(order) > 0 && load > fewest(order) {
 		c.Fail("balance", "%s sends a reader to %s, which has %d clients, and knows of %v", c.cfg.Name(p), to, load, order)

@@ -83,6 +83,7 @@ type membership struct {
 	loads        []reportedLoad // by whom, as it manages
 	roomRequests []roomRequest  // room that it asked for
 	streams      []uint64       // of its clients
+	granted      granted        // as it manages
 	beacons      measured
 	probes       measured
 	named        feedring.PeerID // the secondary that it last told, as it manages

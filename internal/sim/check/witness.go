@@ -198,11 +198,12 @@ func (w *Witness) received(p int32, o *peerRecord, from feedring.PeerID, m feedr
 			s.unheard = unheard{}
 		}
 	case group.Assigned:
-		o.membership(m.Group).tellsRoom(o.from, from, m, now)
+		w.balance.tellsRoom(p, o.membership(m.Group), o.from, from, m)
 	case group.Beacon:
 		o.carries(m.Claim)
 	case group.Refresh:
 		o.carries(m.Claim)
+		o.membership(m.Group).refreshed(m, now)
 	case group.Confirmation:
 		o.carries(m.Claim)
 	case group.Admitted:
@@ -304,6 +305,7 @@ func (w *Witness) Did(p int32, out peer.Output) {
 		w.s11.forget(p, &out.Group)
 		s := o.membership(out.Group)
 		s.loads, s.roomRequests, s.streams, s.assignments = nil, nil, nil, nil
+		s.granted = granted{unsure: s.granted.unsure}
 	}
 }
 
@@ -441,9 +443,9 @@ func (w *Witness) groupMessage(p int32, o *peerRecord, to feedring.PeerID, m gro
 		w.l5.makesRoom(p, m)
 		w.s4.assigned(p, o, s, m)
 	case group.Placed:
-		w.s12Lookup.sought(p, m)
 		w.s11.nobodyGone(p, m)
 		w.placed(p, o, s, m)
+		w.s12Lookup.sought(p, m)
 	}
 }
 
@@ -485,6 +487,7 @@ func (w *Witness) placed(p int32, o *peerRecord, s *membership, m group.Placed) 
 	asked := w.lookups.ends(p, m)
 	own := beside(m.Grants)
 	w.missing.names(p, m, asked)
+	w.balance.share(p, s, m, asked, w.s12Lookup.open[seeking{p, m.Header.Group, m.ID, m.Attempt}].asked)
 	s.asksNoMore(m)
 	for i := range m.Grants {
 		g := &m.Grants[i]
@@ -495,6 +498,9 @@ func (w *Witness) placed(p int32, o *peerRecord, s *membership, m group.Placed) 
 		w.calmAlternates.fewAlternates(p, s.theme, m, g, asked)
 		if g.Provider.ID == w.cfg.Name(p) && !g.Own && len(m.Missing) == 0 {
 			w.balance.balanced(p, o, s, g.Provider.ID, m.ID, m.Attempt)
+		}
+		if g.Provider.ID == w.cfg.Name(p) {
+			w.balance.grants(p, s).now[g.Provider.ID]++
 		}
 		if !g.Own && len(m.Missing) == 0 && len(m.Copies) == 0 {
 			w.s9Lookup.provider(p, g, own, asked)

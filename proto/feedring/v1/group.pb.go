@@ -950,9 +950,11 @@ func (x *Refresh) GetRows() []*Sealed {
 
 // Load is the number of clients of a peer.
 type Load struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Peer          []byte                 `protobuf:"bytes,1,opt,name=peer,proto3" json:"peer,omitempty"`
-	Leases        uint32                 `protobuf:"varint,2,opt,name=leases,proto3" json:"leases,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Peer   []byte                 `protobuf:"bytes,1,opt,name=peer,proto3" json:"peer,omitempty"`
+	Leases uint32                 `protobuf:"varint,2,opt,name=leases,proto3" json:"leases,omitempty"`
+	// Places that the manager granted there in the last two periods.
+	Granted       uint32 `protobuf:"varint,3,opt,name=granted,proto3" json:"granted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -997,6 +999,13 @@ func (x *Load) GetPeer() []byte {
 func (x *Load) GetLeases() uint32 {
 	if x != nil {
 		return x.Leases
+	}
+	return 0
+}
+
+func (x *Load) GetGranted() uint32 {
+	if x != nil {
+		return x.Granted
 	}
 	return 0
 }
@@ -2775,10 +2784,11 @@ const file_feedring_v1_group_proto_rawDesc = "" +
 	"\x05claim\x18\x02 \x01(\v2\x13.feedring.v1.SealedR\x05claim\x12\x18\n" +
 	"\aversion\x18\x03 \x01(\x04R\aversion\x12'\n" +
 	"\x05loads\x18\x04 \x03(\v2\x11.feedring.v1.LoadR\x05loads\x12'\n" +
-	"\x04rows\x18\x05 \x03(\v2\x13.feedring.v1.SealedR\x04rows\"2\n" +
+	"\x04rows\x18\x05 \x03(\v2\x13.feedring.v1.SealedR\x04rows\"L\n" +
 	"\x04Load\x12\x12\n" +
 	"\x04peer\x18\x01 \x01(\fR\x04peer\x12\x16\n" +
-	"\x06leases\x18\x02 \x01(\rR\x06leases\"R\n" +
+	"\x06leases\x18\x02 \x01(\rR\x06leases\x12\x18\n" +
+	"\agranted\x18\x03 \x01(\rR\agranted\"R\n" +
 	"\tRefreshed\x12+\n" +
 	"\x06header\x18\x01 \x01(\v2\x13.feedring.v1.HeaderR\x06header\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x04R\aversion\"f\n" +

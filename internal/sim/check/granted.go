@@ -1,0 +1,111 @@
+package check
+
+import (
+	"slices"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+)
+
+// granted is what a manager granted, as seen from outside.
+type granted struct {
+	period      int64 // of r by its clock
+	now, before map[feedring.PeerID]int
+	// unsure is when it was last not known from outside what the manager counts; 0: never.
+	unsure time.Duration
+	last   lastGrants
+}
+
+// grants returns what a manager granted in this period and the one before.
+func (c *balance) grants(p int32, s *membership) *granted {
+	g := &s.granted
+	period := c.cfg.Clock(p).UnixNano() / int64(c.cfg.Refresh)
+	if g.now == nil || period != g.period {
+		g.before = g.now
+		if period != g.period+1 {
+			g.before = nil
+		}
+		g.now, g.period = map[feedring.PeerID]int{}, period
+	}
+	return g
+}
+
+func (g *granted) of(p feedring.PeerID) int { return g.now[p] + g.before[p] }
+
+// doubtful reports whether the manager may count something else.
+func (g *granted) doubtful(now, r time.Duration) bool { return g.unsure > 0 && now-g.unsure < 4*r }
+
+// refreshed: a secondary is told of grants, which count for it should it manage.
+func (s *membership) refreshed(m group.Refresh, now time.Duration) {
+	if slices.ContainsFunc(m.Loads, func(l group.Load) bool { return l.Granted > 0 }) {
+		s.granted.unsure = now
+	}
+}
+
+// lastGrants is the providers of the last grants for what they cache, the oldest first,
+// and of each how many peers could serve.
+type lastGrants []struct {
+	to  feedring.PeerID
+	may int
+}
+
+// most is how many of them a peer has.
+func (l lastGrants) most(p feedring.PeerID) (n int) {
+	for i := range l {
+		if l[i].to == p {
+			n++
+		}
+	}
+	return n
+}
+
+// share checks T7: a peer that has its share of a manager's last grants is given no more
+// while another one has room. What the manager grants to questions that it coordinates
+// itself is not seen, so the 63 here reach further back than its own, and a quarter more
+// is allowed.
+func (c *balance) share(p int32, s *membership, m group.Placed, asked []wanted, tried map[feedring.PeerID]int) {
+	for i := range m.Grants {
+		g := &m.Grants[i]
+		if g.Own {
+			continue
+		}
+		may := 0
+		if tried != nil && len(asked) == 1 && len(m.Missing) == 0 && len(m.Copies) == 0 {
+			may = c.within(p, s, g.Provider.ID, asked[0], tried)
+		}
+		if len(s.granted.last) == group.Consecutive-1 {
+			s.granted.last = slices.Delete(s.granted.last, 0, 1)
+		}
+		s.granted.last = append(s.granted.last, struct {
+			to  feedring.PeerID
+			may int
+		}{g.Provider.ID, may})
+	}
+}
+
+// within judges one grant, and returns how many could serve; 0: that is not known.
+func (c *balance) within(p int32, s *membership, to feedring.PeerID, asked wanted, tried map[feedring.PeerID]int) int {
+	fit := able(asked, c.cfg.Name(p))
+	if len(fit) == 0 || !slices.ContainsFunc(fit, func(m *group.Member) bool { return m.Row.Peer == to }) {
+		return 0
+	}
+	share := group.Share(len(fit))
+	for _, g := range s.granted.last { // it may have been more when the others were chosen
+		if g.may > 0 {
+			share = max(share, group.Share(g.may))
+		}
+	}
+	c.Judge("share")
+	share += share/4 + 1
+	if s.granted.last.most(to) < share {
+		return len(fit)
+	}
+	for _, m := range fit {
+		if q := m.Row.Peer; q != to && q != c.cfg.Name(p) && tried[q] == 0 && s.granted.last.most(q) < share/2 {
+			c.Fail("T7", "%s grants %s one more, which has %d of the last %d, and not %s, which has %d", c.cfg.Name(p), to,
+				s.granted.last.most(to), len(s.granted.last), q, s.granted.last.most(q))
+		}
+	}
+	return len(fit)
+}
