@@ -40,6 +40,7 @@ type Client struct {
 	reader    *chain.Reader
 	peerBook  *peerbook.Book
 	conns     *conns
+	askedLast askedLast
 	log       *slog.Logger
 	blocks    Blocks // nil: nothing is hidden
 }

@@ -105,7 +105,12 @@ func (r *round) gathered(ctx context.Context, e event, entries *merge) error {
 		g.failed = true
 		fallthrough
 	case e.caught:
-		g.sessions[e.session] = true
+		if d, ok := g.unconfirmed[e.session]; ok {
+			r.answered(g, d, e)
+		} else {
+			g.sessions[e.session] = true
+			r.confirm(g, e)
+		}
 		g.heard = time.Now()
 		r.servedBy(g, e)
 	case e.ended != nil:
@@ -128,7 +133,12 @@ func (r *round) servedBy(g *group, e event) {
 // provider of the grant, else a new attempt.
 func (r *round) broken(ctx context.Context, g *group, e event) error {
 	whole := g.sessions[e.session]
+	d, second := g.unconfirmed[e.session]
 	g.stop(e.session)
+	if second {
+		r.unanswered(g, d, e)
+		return nil
+	}
 	if whole || errors.Is(e.ended, errWholeDone) {
 		return nil
 	}

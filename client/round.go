@@ -42,14 +42,15 @@ type round struct {
 
 // group is one group that the round is served by, or was.
 type group struct {
-	theme    feedring.Theme
-	question *question
-	sessions map[*session]bool // the value: its first answer is whole
-	served   []feedring.PeerID // who gave a whole answer
-	asking   bool
-	failed   bool // given up, in a query
-	missing  []string
-	copies   []string
+	theme       feedring.Theme
+	question    *question
+	sessions    map[*session]bool        // the value: its first answer is whole
+	unconfirmed map[*session]unconfirmed // by the session that is to end it
+	served      []feedring.PeerID        // who gave a whole answer
+	asking      bool
+	failed      bool // given up, in a query
+	missing     []string
+	copies      []string
 
 	cursor  feedring.Cursor           // nil: nothing was shown yet
 	heard   time.Time                 // until then nothing is missing
@@ -91,7 +92,7 @@ func (r *round) group(theme feedring.Theme) *group {
 	g := r.groups[theme]
 	if g == nil {
 		g = &group{
-			theme: theme, question: r.question, sessions: make(map[*session]bool),
+			theme: theme, question: r.question, sessions: make(map[*session]bool), unconfirmed: make(map[*session]unconfirmed),
 			skipped: make(map[feedring.FeedRef]bool), unreached: make(map[feedring.PeerID]bool),
 		}
 		if theme != r.query.Theme {
@@ -104,12 +105,21 @@ func (r *round) group(theme feedring.Theme) *group {
 
 // start attaches to one of a grant's providers; those in skip were tried.
 func (r *round) start(grant feedring.Grant, skip map[feedring.PeerID]bool) *session {
+	return r.begin(grant, skip, false)
+}
+
+// begin attaches to one of a grant's providers: for what the round wants, or as the
+// second to give a first answer.
+func (r *round) begin(grant feedring.Grant, skip map[feedring.PeerID]bool, second bool) *session {
 	g := r.group(grant.Theme)
 	query := r.query
 	query.Theme = grant.Theme
 	s := &session{
-		client: r.client, grant: grant, events: r.events, live: r.live, skip: make(map[feedring.PeerID]bool),
-		want: wire.Attach{Query: query, Follow: r.follow, Updates: r.options.Updates, Cursor: g.cursorFor(&grant)},
+		client: r.client, grant: grant, second: second, events: r.events, live: r.live, skip: make(map[feedring.PeerID]bool),
+		want: wire.Attach{Query: query, Updates: r.options.Updates},
+	}
+	if !second {
+		s.want.Follow, s.want.Cursor = r.follow, g.cursorFor(&grant)
 	}
 	if query.Stem {
 		if expr, err := match.Parse(query.Words); err == nil { // as check found
@@ -145,6 +155,7 @@ func (g *group) cursorFor(grant *feedring.Grant) feedring.Cursor {
 func (g *group) stop(s *session) {
 	s.cancel()
 	delete(g.sessions, s)
+	delete(g.unconfirmed, s)
 }
 
 // search asks for providers of one group, within a time.
@@ -169,7 +180,7 @@ func (r *round) useAlternate(s *session, served feedring.PeerID) bool {
 	}
 	skip := maps.Clone(s.skip)
 	skip[served] = true
-	rest := session{grant: s.grant, skip: skip}
+	rest := session{client: r.client, grant: s.grant, skip: skip}
 	if len(rest.providers()) == 0 {
 		return false
 	}

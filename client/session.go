@@ -43,6 +43,7 @@ type session struct {
 	events chan<- event
 	live   <-chan struct{} // closed when what is new may flow
 	cancel context.CancelFunc
+	second bool // it confirms or refutes an empty answer
 
 	// skip lists providers that failed or sent what they must not.
 	skip map[feedring.PeerID]bool
@@ -50,8 +51,9 @@ type session struct {
 	// stems chooses again what a provider chose by stems, and chooses where the
 	// provider could not: one of a version before. Nil: words are as written.
 	stems   *stem.Matcher
-	matched int // entries that have the words
-	bytes   int // of all that came
+	matched int  // entries that have the words
+	proof   bool // one of them at least should be at every provider
+	bytes   int  // of all that came
 }
 
 // event is something that a session tells its round, in order: at most one of
@@ -64,16 +66,20 @@ type event struct {
 	mark    feedring.Cursor
 	caught  bool
 	partial bool // with caught: there may be more that matches, which this provider cannot find
+	entries int  // with caught: how many came
+	proof   bool // with caught: one of them at least should be everywhere
 	ended   error
 }
 
-// providers lists who may serve, the assigned one first.
+// providers lists who may serve, the assigned one first, unless it kept entries back.
 func (s *session) providers() []feedring.PeerInfo {
 	all := candidates(&s.grant)
 	if s.grant.Own { // nobody else has the publisher's whole history
 		all = all[:1]
 	}
-	return slices.DeleteFunc(all, func(p feedring.PeerInfo) bool { return s.skip[p.ID] })
+	all = slices.DeleteFunc(all, func(p feedring.PeerInfo) bool { return s.skip[p.ID] })
+	s.client.askedLast.last(all, time.Now())
+	return all
 }
 
 // candidates are the peers that a grant names, the assigned one first.
@@ -296,6 +302,7 @@ func (a *attachment) next(within time.Duration) (wire.Frame, error) {
 func (s *session) frame(ctx context.Context, a *attachment, one *arrival) error {
 	e := event{served: a.peer.ID, mark: one.frame.Mark, caught: one.frame.Caught != nil}
 	e.partial = e.caught && !one.frame.Stemmed && s.wasCut(*one.frame.Caught)
+	e.entries, e.proof = s.matched, s.proof
 	if one.frame.Item != nil {
 		entry, err := s.entry(one, a.peer.ID)
 		if err != nil {
@@ -304,6 +311,7 @@ func (s *session) frame(ctx context.Context, a *attachment, one *arrival) error 
 		if s.matches(entry) && (s.client.blocks == nil || !s.client.blocks.Entry(entry)) {
 			e.entry = entry
 			s.matched++
+			s.proof = s.proof || s.second && proves(&s.want.Query, entry, time.Now())
 		}
 		s.bytes += len(one.frame.Item.Seal.Payload)
 	}

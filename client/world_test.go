@@ -60,6 +60,7 @@ type fakePeer struct {
 	absent  func(feedring.Cursor) []feedring.FeedRef
 	names   bool // and names those feeds, as peers once did not
 	forge   bool
+	hides   bool // gives nothing, and says that there is nothing
 	stems   bool // knows what it is to stem: it leaves no words out, and says it did
 	cut     int  // ends the stream after so many frames; 0: never
 	streams map[net.Conn]bool
@@ -349,6 +350,9 @@ func (v *visit) run() error {
 	theme := v.want.Query.Theme
 	v.peer.w.mu.Lock()
 	log := v.peer.w.logs[theme]
+	if v.peer.hides {
+		log = nil
+	}
 	v.peer.w.mu.Unlock()
 	if v.want.Cursor == nil {
 		v.at = len(log)
@@ -375,6 +379,9 @@ func (v *visit) live(theme feedring.Theme) error {
 	for {
 		v.peer.w.mu.Lock()
 		log, changed, down := v.peer.w.logs[theme], v.peer.w.changed, v.peer.down
+		if v.peer.hides {
+			log = nil
+		}
 		v.peer.w.mu.Unlock()
 		if down {
 			return errCut
