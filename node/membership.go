@@ -162,7 +162,7 @@ func (m *membersAPI) Invite(w web.Invitation) (string, error) {
 	case "publish":
 		what.Rights = charter.Invited
 	default:
-		return "", web.ErrMalformed.Of(fmt.Errorf("role %.20q: choose publish or read", w.Role))
+		return "", web.ErrMalformed.Of(fmt.Errorf("%.20q is no role: there are publish and read", w.Role))
 	}
 	if w.Valid <= 0 || w.Valid > membership.MaxValid || w.Uses < 1 || w.Uses > membership.MaxUses {
 		return "", web.ErrMalformed.Of(fmt.Errorf("an invitation is valid for a year at most, and for 1 to %d peers", membership.MaxUses))

@@ -21,6 +21,7 @@ type batch struct {
 	forgotten map[rows.RefID]feedring.FeedRef
 	holes     *heads.Holes
 	holed     bool // holes changed
+	opened    []opened
 	lost      []feedring.Position
 	number    uint64 // of its journal row, if it has one
 	indexed   []byte // keys of its new index rows

@@ -59,7 +59,7 @@ func (s *Store) Damaged() int { return int(s.damaged.Load()) }
 func (b *batch) lose(state *heads.State, erase bool, all ...feedring.Position) error {
 	for _, p := range all {
 		b.set(rows.HoleKey(state.ID, p), binary.BigEndian.AppendUint64(nil, uint64(time.Now().Unix())))
-		b.holed, b.lost = true, append(b.lost, p)
+		b.holed, b.lost, b.opened = true, append(b.lost, p), append(b.opened, opened{state.ID, p})
 		b.removeLog(state.ID, p, erase)
 		b.del(rows.OldKey(state.ID, p))
 	}
@@ -94,6 +94,12 @@ func (b *batch) lostAt(id rows.RefID, p feedring.Position) time.Time {
 		return time.Time{}
 	}
 	return time.Unix(int64(binary.BigEndian.Uint64(at)), 0)
+}
+
+// opened is a hole that a batch leaves in a log.
+type opened struct {
+	log rows.RefID
+	at  feedring.Position
 }
 
 // fill ends the holes in a log whose position is wanted.

@@ -138,6 +138,9 @@ func (s *Store) commit(b *batch) error {
 	err := b.Write()
 	if err == nil {
 		if err = s.failure; err == nil {
+			for _, h := range b.opened { // readers of the log without these entries know the holes
+				s.holes.Add(h.log, h.at)
+			}
 			err = b.Commit()
 		}
 		if err != nil {

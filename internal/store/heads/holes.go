@@ -22,6 +22,20 @@ func (h *Holes) Replace(of map[rows.RefID][]feedring.Position) {
 	h.of = of
 }
 
+// Add adds a hole in the log of a feed.
+func (h *Holes) Add(id rows.RefID, p feedring.Position) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	at, there := slices.BinarySearchFunc(h.of[id], p, feedring.Position.Compare)
+	if there {
+		return
+	}
+	if h.of == nil {
+		h.of = make(map[rows.RefID][]feedring.Position)
+	}
+	h.of[id] = slices.Insert(slices.Clone(h.of[id]), at, p) // readers have the old ones
+}
+
 // Of returns the holes in the log of a feed, in order.
 func (h *Holes) Of(id rows.RefID) []feedring.Position {
 	h.mu.RLock()
