@@ -279,8 +279,8 @@ func TestFeedMove(t *testing.T) {
 	if got := call(t, p, "GET", "/f/moving.example/rss", ""); got.code != 200 { // by the recipe, with the new path
 		t.Error(got)
 	}
-	for _, topic := range []string{first, now, p.http + front} {
-		if r := websub(t, p, "subscribe", topic, o.URL+"/callback"); r.code != 202 {
+	for i, topic := range []string{first, now, p.http + front} { // a callback that does not confirm is asked twice
+		if r := websub(t, p, "subscribe", topic, fmt.Sprint(o.URL, "/callback", i)); r.code != 202 {
 			t.Errorf("a subscription to %s: %v", topic, r)
 		}
 	}

@@ -60,7 +60,7 @@ func (r QueriesResult) Kept() bool {
 // whose leaders are gone: one in a thousand where a peer lives for ten minutes, and
 // more as lives are shorter.
 func (r QueriesResult) Few() float64 {
-	return 0.001 * float64(DefaultQueries().HalfLife) / float64(r.Config.HalfLife)
+	return 0.002 * float64(DefaultQueries().HalfLife) / float64(r.Config.HalfLife)
 }
 
 // Queries asks until there were enough queries.
