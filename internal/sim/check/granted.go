@@ -63,7 +63,7 @@ func (l lastGrants) most(p feedring.PeerID) (n int) {
 // share checks T7: a peer that has its share of a manager's last grants is given no more
 // while another one has room. What the manager grants to questions that it coordinates
 // itself is not seen, so the 63 here reach further back than its own, and a quarter more
-// is allowed.
+// is allowed, two at least: shares of large groups are one or two.
 func (c *balance) share(p int32, s *membership, m group.Placed, asked []wanted, tried map[feedring.PeerID]int) {
 	for i := range m.Grants {
 		g := &m.Grants[i]
@@ -97,7 +97,7 @@ func (c *balance) within(p int32, s *membership, to feedring.PeerID, asked wante
 		}
 	}
 	c.Judge("share")
-	share += share/4 + 1
+	share += max(share/4+1, 2)
 	if s.granted.last.most(to) < share {
 		return len(fit)
 	}
