@@ -69,7 +69,7 @@ func (c *balance) tellsRoom(p int32, s *membership, from int32, by feedring.Peer
 	now := c.cfg.Now()
 	if i := slices.IndexFunc(s.roomRequests, func(o roomRequest) bool { return o.to == by && o.id == m.ID && o.attempt == m.Attempt }); i >= 0 && m.OK {
 		if left := s.roomRequests[i].until - now; left > 0 {
-			c.grants(p, s).now[by]++
+			c.grants(p, s).add(by, now)
 		}
 		if left := s.roomRequests[i].until - now; max(left, -left) < unsure {
 			s.granted.unsure = now // the manager may have given it up
@@ -122,7 +122,7 @@ func (c *balance) ranked(p int32, s *membership, want wanted) (order []loaded) {
 		}
 		n, ok := s.waitsFor(m.Row.Peer, now)
 		i := c.cfg.Index(m.Row.Peer)
-		if !ok || i < 0 || int(i) >= len(s.loads) || s.loads[i].term != want.view.Term {
+		if !ok || granted.ended(m.Row.Peer, now, c.cfg.Refresh) || i < 0 || int(i) >= len(s.loads) || s.loads[i].term != want.view.Term {
 			return nil
 		}
 		if !c.reach(p, i, now-2*c.cfg.Refresh) { // answers that come late may be of what was given up and asked again
