@@ -12,7 +12,7 @@ import (
 type granted struct {
 	period      int64 // of r by its clock
 	now, before map[feedring.PeerID]int
-	lately      map[feedring.PeerID]time.Duration // when a peer was last granted
+	lastAt      map[feedring.PeerID]time.Duration // when a peer was last granted
 	// unsure is when it was last not known from outside what the manager counts; 0: never.
 	unsure time.Duration
 	last   lastGrants
@@ -36,17 +36,17 @@ func (g *granted) of(p feedring.PeerID) int { return g.now[p] + g.before[p] }
 
 // add counts a grant.
 func (g *granted) add(p feedring.PeerID, now time.Duration) {
-	if g.lately == nil {
-		g.lately = map[feedring.PeerID]time.Duration{}
+	if g.lastAt == nil {
+		g.lastAt = map[feedring.PeerID]time.Duration{}
 	}
 	g.now[p]++
-	g.lately[p] = now
+	g.lastAt[p] = now
 }
 
 // ended reports whether the manager may still count grants to a peer that count no more
 // here: a clock that was ahead runs slower for a while, and so do its periods.
 func (g *granted) ended(p feedring.PeerID, now, r time.Duration) bool {
-	at, ok := g.lately[p]
+	at, ok := g.lastAt[p]
 	return ok && g.of(p) == 0 && now-at < 4*r
 }
 
