@@ -6,36 +6,38 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"sync"
 	"syscall"
 )
 
-// maxOpen bounds the files that are open at once.
+// maxOpen bounds the files that are open though nobody uses them.
 const maxOpen = 64
-
-// maxTries bounds how often a file is opened again that others' use closed.
-const maxTries = 1000
 
 // Files are the segments in a directory. All methods may be called at the same
 // time, but only one goroutine creates, writes and removes.
 type Files struct {
 	disk Disk
 
-	mu      sync.Mutex
-	open    map[uint32]*list.Element // of *opened
-	recent  *list.List               // the least recently used one last
-	removed int                      // files so far
+	mu       sync.Mutex
+	released *sync.Cond               // a dropped file is closed
+	open     map[uint32]*list.Element // of *opened
+	recent   *list.List               // the least recently used one last
+	removed  int                      // files so far
+	removing map[uint32]bool          // these are not opened again
 }
 
 type opened struct {
-	id   uint32
-	file File
+	id      uint32
+	file    File
+	users   int
+	dropped bool // the last user closes it
 }
 
 // On returns the segments of a disk.
 func On(disk Disk) *Files {
-	return &Files{disk: disk, open: make(map[uint32]*list.Element), recent: list.New()}
+	f := &Files{disk: disk, open: make(map[uint32]*list.Element), recent: list.New(), removing: make(map[uint32]bool)}
+	f.released = sync.NewCond(&f.mu)
+	return f
 }
 
 func name(id uint32) string { return fmt.Sprintf("%08x.seg", id) }
@@ -165,12 +167,17 @@ func (f *Files) Erase(id uint32, places []Place) error {
 	return err
 }
 
-// Remove removes a segment.
+// Remove removes a segment, when those who use it are through: some systems remove
+// no open file.
 func (f *Files) Remove(id uint32) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.removing[id] = true
+	defer delete(f.removing, id)
 	if e := f.open[id]; e != nil {
-		f.drop(e)
+		for o := f.drop(e); o.users > 0; {
+			f.released.Wait()
+		}
 	}
 	f.removed++
 	if err := f.disk.Remove(name(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -188,26 +195,28 @@ func (f *Files) Close() {
 	}
 }
 
-// with lets use have the file of a segment, again where others' use closed it.
+// with lets use have the file of a segment, which stays open meanwhile.
 func (f *Files) with(id uint32, use func(File) error) error {
-	for try := 1; ; try++ {
-		file, err := f.file(id)
-		if err != nil {
-			return err
-		}
-		if err = use(file); !errors.Is(err, os.ErrClosed) || try == maxTries {
-			return err
-		}
+	o, err := f.take(id)
+	if err != nil {
+		return err
 	}
+	defer f.release(o)
+	return use(o.file)
 }
 
-func (f *Files) file(id uint32) (File, error) {
+func (f *Files) take(id uint32) (*opened, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for {
+		if f.removing[id] {
+			return nil, fs.ErrNotExist
+		}
 		if e := f.open[id]; e != nil {
 			f.recent.MoveToFront(e)
-			return e.Value.(*opened).file, nil
+			o := e.Value.(*opened)
+			o.users++
+			return o, nil
 		}
 		removed := f.removed
 		f.mu.Unlock()
@@ -216,30 +225,45 @@ func (f *Files) file(id uint32) (File, error) {
 		if err != nil {
 			return nil, err
 		}
-		if removed == f.removed {
-			return f.keep(id, file), nil
+		if removed == f.removed && !f.removing[id] {
+			o := f.keep(id, file)
+			o.users++
+			return o, nil
 		}
 		_ = file.Close() // it may be the one that was removed
 	}
 }
 
+func (f *Files) release(o *opened) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if o.users--; o.users == 0 && o.dropped {
+		_ = o.file.Close() // what must be on disk was synced
+		f.released.Broadcast()
+	}
+}
+
 // keep adds an open file and returns it, or the one that another added meanwhile. mu
 // is held.
-func (f *Files) keep(id uint32, file File) File {
+func (f *Files) keep(id uint32, file File) *opened {
 	if e := f.open[id]; e != nil {
 		_ = file.Close() // nothing was written through it
-		return e.Value.(*opened).file
+		return e.Value.(*opened)
 	}
-	f.open[id] = f.recent.PushFront(&opened{id, file})
+	o := &opened{id: id, file: file}
+	f.open[id] = f.recent.PushFront(o)
 	for f.recent.Len() > maxOpen {
 		f.drop(f.recent.Back())
 	}
-	return file
+	return o
 }
 
-// drop closes a file once who uses it is through with it. mu is held.
-func (f *Files) drop(e *list.Element) {
+// drop closes a file, or leaves that to the last of its users. mu is held.
+func (f *Files) drop(e *list.Element) *opened {
 	o := f.recent.Remove(e).(*opened)
 	delete(f.open, o.id)
-	_ = o.file.Close() // what must be on disk was synced
+	if o.dropped = true; o.users == 0 {
+		_ = o.file.Close() // what must be on disk was synced
+	}
+	return o
 }
