@@ -10,10 +10,12 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/client/internal/conns"
 	"github.com/feedring/feedring/client/internal/peerbook"
 	"github.com/feedring/feedring/internal/host"
 	"github.com/feedring/feedring/internal/match"
 	"github.com/feedring/feedring/internal/membership"
+	"github.com/feedring/feedring/internal/wire"
 	"github.com/feedring/feedring/internal/wire/chain"
 )
 
@@ -39,7 +41,7 @@ type Client struct {
 	transport Transport
 	reader    *chain.Reader
 	peerBook  *peerbook.Book
-	conns     *conns
+	conns     *conns.Conns
 	askedLast askedLast
 	log       *slog.Logger
 	blocks    Blocks // nil: nothing is hidden
@@ -88,7 +90,7 @@ func NewWith(t Transport, network string, entry []feedring.PeerID) *Client {
 	c := &Client{
 		transport: t, reader: chain.NewReader(network), peerBook: peerbook.New(entry), log: slog.Default(),
 	}
-	c.conns = newConns(t)
+	c.conns = conns.New(questions{t})
 	return c
 }
 
@@ -98,7 +100,7 @@ func (c *Client) Hide(b Blocks) { c.blocks = b }
 // Close ends what is open. It does not wait for calls that are under way; they
 // fail.
 func (c *Client) Close() error {
-	c.conns.close()
+	c.conns.Close()
 	return c.transport.Close()
 }
 
@@ -237,4 +239,16 @@ type Stream interface {
 	CloseWrite() error
 	Reset() error
 	SetDeadline(time.Time) error
+}
+
+// questions opens streams for questions to peers.
+type questions struct{ transport Transport }
+
+// Dial implements conns.Dialer.
+func (q questions) Dial(ctx context.Context, to feedring.PeerID) (*wire.Stream, error) {
+	raw, err := q.transport.Open(ctx, to, wire.VerbAsk)
+	if err != nil {
+		return nil, err
+	}
+	return wire.NewStream(raw), nil
 }

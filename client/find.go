@@ -115,7 +115,7 @@ func (s *search) askNext(ctx context.Context) {
 	peer, ask := s.peers[s.asked], s.q.next(ctx)
 	s.asked++
 	go func() {
-		final, err := s.client.conns.ask(ctx, peer, ask, &s.sent)
+		final, err := s.client.conns.Ask(ctx, peer, ask, &s.sent)
 		s.answers <- found{peer, final, err}
 	}()
 }
@@ -127,7 +127,7 @@ func (s *search) outOfTime(ctx context.Context) (feedring.Final, error) {
 	}
 	for _, id := range s.peers[:s.asked] {
 		if err := s.failures[id]; err == nil || errors.Is(err, context.DeadlineExceeded) {
-			s.client.conns.silent(id)
+			s.client.conns.Silent(id)
 			s.client.peerBook.Failed(id)
 			s.failures[id] = errors.New("no answer in time")
 		}

@@ -23,6 +23,7 @@ import (
 	"github.com/feedring/feedring/node/internal/replicate"
 	"github.com/feedring/feedring/node/internal/sitecheck"
 	"github.com/feedring/feedring/node/internal/transport"
+	"github.com/feedring/feedring/node/internal/websub"
 )
 
 // connsAtHost is room for the fetches of a host's feeds, slow ones included, and
@@ -35,7 +36,7 @@ func (n *Node) assemble() error {
 	var err error
 	distances := latency.New()
 	n.outside, err = safehttp.New(safehttp.Config{
-		AllowPrivate: n.cfg.AllowPrivateFeeds, UserAgent: n.agent(0),
+		AllowPrivate: n.cfg.AllowPrivateFeeds, UserAgent: fetch.UserAgent(Version, n.cfg.PublicURL, 0),
 		Observer:        distances,
 		MaxConnsPerHost: connsAtHost, // who asks bounds what is under way
 	})
@@ -59,12 +60,16 @@ func (n *Node) assemble() error {
 	}, n.cfg.Feeds); err != nil {
 		return err
 	}
-	previews := fetch.NewPreviews(n.outside, subscribers{n})
+	n.websub = websub.New(websub.Config{
+		Self: n.ID(), Version: Version, PublicURL: n.cfg.PublicURL, AllowPrivate: n.cfg.AllowPrivateFeeds, Blocks: n.blocks,
+		Store: n.store, Cache: n.own, Front: n.front, Log: n.log,
+	})
+	previews := fetch.NewPreviews(n.outside, n.websub)
 	n.Finder = preview.New(preview.Config{
 		Self: n.ID(), Feeds: n.origins, Previews: previews, Views: n.loop, Joins: n.joins, Host: n.host,
 	})
 	n.standIns = standin.New(standin.Config{
-		Self: n.ID(), Feeds: n.origins, Store: n.store, Cache: n.own, Entries: standInEntries, Subscribers: subscribers{n}, Log: n.log,
+		Self: n.ID(), Feeds: n.origins, Store: n.store, Cache: n.own, Entries: standInEntries, Subscribers: n.websub, Log: n.log,
 	})
 	n.writing.Notify(n.origins)
 	n.links = transport.NewLinks(n.ctx, n.host, n.sealer, n.cfg.Refresh, &n.running, n.log)
@@ -82,7 +87,7 @@ func (n *Node) assemble() error {
 		Host: n.host, Loopback: n.server, Private: n.origins, Tasks: &n.running, Log: n.log,
 	})
 	checks := sitecheck.New(n.ctx, sitecheck.Config{
-		Self: n.ID(), Sites: sites, Feeds: n.origins, Fetcher: fetch.NewFetcher(n.outside, subscribers{n}), Blocks: n.blocks, Loop: n.loop, Tasks: &n.running, Log: n.log,
+		Self: n.ID(), Sites: sites, Feeds: n.origins, Fetcher: fetch.NewFetcher(n.outside, n.websub), Blocks: n.blocks, Loop: n.loop, Tasks: &n.running, Log: n.log,
 	})
 	n.Admin = admin.New(n.ctx, admin.Config{
 		Version: Version, Network: n.cfg.Network, HTTP: n.front.Address(), Started: n.started, Read: n.cfg.Read,
@@ -92,7 +97,7 @@ func (n *Node) assemble() error {
 		Members: n.members,
 	})
 	n.personal, err = personalfeeds.Open(personalfeeds.Config{
-		Self: n.ID(), Store: n.store, Readers: n.readers, Blocks: n.blocks, Views: n.loop, Sites: n, Origins: n.origins, Hub: n, Log: n.log,
+		Self: n.ID(), Store: n.store, Readers: n.readers, Blocks: n.blocks, Views: n.loop, Sites: n, Origins: n.origins, Hub: n.websub, Log: n.log,
 	})
 	if err != nil {
 		return err
@@ -111,11 +116,11 @@ func (n *Node) assemble() error {
 	n.retractor = &publish.Retractor{
 		Publisher: publisher, Feeds: n.origins, Views: n.loop, Joins: n.joins, Host: n.host, Verifier: n.verifier,
 	}
-	if err := n.openWebSub(); err != nil {
+	if err := n.websub.Begin(n.ctx, websub.Parts{Client: n.outside, Origins: n.origins, Personal: n.personal, Views: n.loop}); err != nil {
 		return err
 	}
 	if err := n.origins.Begin(origins.Parts{
-		Client: n.outside, Previews: previews, Finder: n.Finder, Latency: distances, Sites: sites, Publisher: publisher, Subscribers: subscribers{n}, Personal: n.personal,
+		Client: n.outside, Previews: previews, Finder: n.Finder, Latency: distances, Sites: sites, Publisher: publisher, Subscribers: n.websub, Personal: n.personal,
 	}); err != nil {
 		return err
 	}
@@ -159,15 +164,11 @@ func (n *Node) serve() {
 	n.background(func() { n.personal.Run(n.ctx) })
 	n.background(func() { n.personal.Deliver(n.ctx) })
 	n.background(func() { n.standIns.Run(n.ctx) })
-	site := web.Config{
+	n.front.Serve(web.Config{
 		Backend: n, PublicURL: n.cfg.PublicURL, Proxies: n.cfg.proxies(), Metrics: n.Metrics(), Personal: n.personal,
-		Front: ownFeeds{n.own}, Network: n.membersAPI(), Closed: n.members != nil && !n.cfg.HTTPOpen, Stranger: n.members.stranger(),
-	}
-	if n.websub.hub != nil {
-		site.Hub, site.Open = hubPath, n.websub.routes()
-	}
-	n.front.Serve(site, n.own)
-	n.websub.run(n.ctx, &n.running)
+		Front: ownFeeds{n.own}, Network: n.membersAPI(), Closed: n.members != nil && !n.cfg.HTTPOpen, Stranger: n.members.stranger(), Hub: n.websub.Path(), Open: n.websub.Routes(),
+	}, n.own)
+	n.websub.Run(n.ctx, &n.running)
 	n.events.Add(n.Started()) // before any role
 	n.offers.Now()
 	n.join()

@@ -14,6 +14,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/readerfeeds/cache"
+	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/websub/hub/ledger"
 )
 
@@ -44,13 +45,18 @@ func benchCallback(b *testing.B, personal bool) {
 	if personal {
 		s, err := n.personal.Subscribe(b.Context(), feedring.Query{Theme: "news", Limit: 50}, true)
 		check(b, err)
-		topic = n.base() + "/feeds/" + s.Secret + ".atom"
+		topic = n.front.Reachable() + "/feeds/" + s.Secret + ".atom"
 	}
 	form := url.Values{"hub.mode": {"subscribe"}, "hub.topic": {topic}, "hub.callback": {callback.URL}, "hub.secret": {"secret"}}
-	resp, err := http.PostForm(n.base()+hubPath, form)
+	resp, err := http.PostForm(n.websub.HubAddress(), form)
 	check(b, err)
 	resp.Body.Close()
-	benchUntil(b, "a subscription", func() bool { return n.websub.hub.Len() == 1 })
+	benchUntil(b, "a subscription", func() bool {
+		for range n.store.ListPrefix(store.BucketHub, "s") { // records of subscriptions
+			return true
+		}
+		return false
+	})
 
 	var took []time.Duration
 	tick := time.NewTicker(2 * ledger.Spacing)
@@ -61,7 +67,7 @@ func benchCallback(b *testing.B, personal bool) {
 		entry := feedring.Entry{Version: 1, ID: feedring.EntryID(fmt.Sprintf("%032x", i+1)), Title: title, URL: "https://p0.example/" + fmt.Sprint(i)}
 		begun := time.Now()
 		check(b, n.effects.publisher.Publish(context.Background(), spec, []feedring.Entry{entry}))
-		subscribers{n}.FeedChanged(spec.URL)
+		n.websub.FeedChanged(spec.URL)
 		for body := range came {
 			if strings.Contains(body, title) {
 				break

@@ -32,6 +32,7 @@ import (
 	"github.com/feedring/feedring/node/internal/storage"
 	"github.com/feedring/feedring/node/internal/tasks"
 	"github.com/feedring/feedring/node/internal/transport"
+	"github.com/feedring/feedring/node/internal/websub"
 )
 
 // Node is a running peer.
@@ -56,7 +57,7 @@ type Node struct {
 	outside   *safehttp.Client // everything fetched from the web
 	own       *cache.Cache     // this peer's own feeds, for pollers
 	personal  *personalfeeds.Feeds
-	websub    websub
+	websub    *websub.WebSub
 	identity  *identity.Keeper
 }
 

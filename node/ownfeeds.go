@@ -31,17 +31,3 @@ func (o ownFeeds) Answer(w http.ResponseWriter, r *http.Request, hub string) err
 	}
 	return err
 }
-
-// frontAddress is where pollers find a feed; empty: nowhere.
-func (n *Node) frontAddress(url string) string {
-	path := n.own.Address(url)
-	switch {
-	case path == "":
-		return ""
-	case n.cfg.PublicURL != "":
-		return n.cfg.PublicURL + path
-	case n.front.Off():
-		return ""
-	}
-	return n.front.Reachable() + path
-}

@@ -26,9 +26,9 @@ func fronted(t *testing.T, n *Node, feed, path string) bool {
 		t.Errorf("%s: %d, listed at %q, %d files", feed, code, st.Front, len(files))
 	}
 	for _, topic := range []string{feed, here} {
-		_, found := topics{n}.Find(topic)
-		_, version := topics{n}.Version(topic)
-		content, err := topics{n}.Read(t.Context(), topic)
+		_, found := n.websub.Topics().Find(topic)
+		_, version := n.websub.Topics().Version(topic)
+		content, err := n.websub.Topics().Read(t.Context(), topic)
 		if found != served || version != served || (err == nil) != served || served && !strings.Contains(string(content.Body), "<title>") {
 			t.Errorf("topic %s: %v %v %v", topic, found, version, err)
 		}

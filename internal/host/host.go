@@ -19,9 +19,11 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/host/addr"
+	"github.com/feedring/feedring/internal/host/directory"
 	"github.com/feedring/feedring/internal/host/gate"
 	"github.com/feedring/feedring/internal/host/identity"
 	"github.com/feedring/feedring/internal/host/peerbook"
+	"github.com/feedring/feedring/internal/host/suspect"
 	"github.com/feedring/feedring/internal/wire"
 )
 
@@ -44,14 +46,14 @@ type Host struct {
 	members   *members
 	met       *peerbook.Met
 	recent    peerbook.RecentAddrs
-	offers    directory
+	groups    *directory.Groups // offered in the address book
 	lan       lan
 	reach     reach
 	addresses addresses
 	guards    guards
 	greetings greetings
 	puncher   *holepunch.Service // nil where nothing outside is asked
-	suspects  suspects
+	suspects  *suspect.Suspects
 	started   chan struct{} // closed when everything is on top of lib
 
 	ctx     context.Context // ends with Close
@@ -134,10 +136,10 @@ func prepare(cfg Config) (*Host, error) {
 		h.scope.AllowPrivate()
 	}
 	h.gater = gate.New(&h.scope, cfg.Blocks)
-	h.offers = directory{groups: make(map[feedring.GroupID]struct{}), nudged: make(chan struct{}, 1)}
+	h.groups = directory.New(h.log)
+	h.suspects = suspect.New(h.protocol(presence), tasks{h}, h.log)
 	h.reach.relayMet, h.addresses.wake = make(chan struct{}, 1), make(chan struct{}, 1)
 	h.started = make(chan struct{})
-	h.suspects.asked = make(map[peer.ID]suspicion)
 	h.guards = guards{looked: make(map[peer.ID]time.Time), tags: make(map[string][]peer.ID)}
 	h.greetings = greetings{under: make(map[peer.ID]*greeting), done: make(map[peer.ID]bool)}
 	h.ctx, h.stop = context.WithCancel(context.Background())

@@ -144,7 +144,7 @@ func (m *members) serves(id peer.ID) {
 	m.now[id] = one
 	m.say(id, true)
 	m.h.met.Meet(id, time.Now())
-	m.h.nudgeDirectory()
+	m.h.groups.Nudge()
 }
 
 func (h *Host) ours(p protocol.ID) bool { return strings.HasPrefix(string(p), string(h.prefix)) }

@@ -11,6 +11,7 @@ import (
 	"github.com/marcopolo/simnet"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/host/directory"
 )
 
 // TestInVirtualTime runs hosts over a simulated network: the address book
@@ -62,7 +63,7 @@ func TestInVirtualTime(t *testing.T) {
 			}
 		}
 		// Records expire, and are given again in time.
-		time.Sleep(2 * provideValid)
+		time.Sleep(2 * directory.Valid)
 		if found, _ = rest[0].FindGroup(t.Context(), group); len(found) != len(rest)-1 {
 			t.Errorf("after an hour %d of %d are provided", len(found), len(rest)-1)
 		}

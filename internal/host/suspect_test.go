@@ -19,7 +19,6 @@ import (
 func TestDeadConnectionIsClosed(t *testing.T) {
 	a, id, way := overForwarder(t)
 	a.Suspect(id)
-	a.suspects.forget()
 	if err := ask(t.Context(), a, id); err != nil {
 		t.Fatalf("a living peer was lost: %v", err)
 	}
@@ -38,14 +37,9 @@ func TestDeadConnectionIsClosed(t *testing.T) {
 // suspects it for that, once, is not to wait until QUIC notices.
 func TestSuspectedOnceMore(t *testing.T) {
 	a, id, way := overForwarder(t)
-	if wait, now := a.suspects.mayAsk(peerOf(t, id), time.Now()); wait != 0 || !now {
-		t.Fatalf("at first it is asked after %s, %v", wait, now)
-	}
+	a.Suspect(id)
 	way.cut()
 	a.Suspect(id)
-	if wait, now := a.suspects.mayAsk(peerOf(t, id), time.Now()); wait <= 0 || now {
-		t.Errorf("while it is to be asked, once more after %s: %v", wait, now)
-	}
 	eventually(t, "the dead connection is closed", func() bool { return !connectedBy(a, way.port) })
 }
 
@@ -81,13 +75,6 @@ func connectedBy(h *Host, port int) bool {
 	return slices.ContainsFunc(h.lib.Network().Conns(), func(c network.Conn) bool {
 		return strings.Contains(c.RemoteMultiaddr().String()+"/", fmt.Sprintf("/udp/%d/", port))
 	})
-}
-
-// forget lets Suspect ask at once again.
-func (s *suspects) forget() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	clear(s.asked)
 }
 
 // forwarder carries datagrams between anybody and one host, until it is cut.

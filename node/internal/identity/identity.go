@@ -319,7 +319,7 @@ func (d *Keeper) witnesses(view *peer.View) (chosen []feedring.PeerID, stands bo
 
 // latestEpoch is that of this peer's logs that others know.
 func (d *Keeper) latestEpoch() (latest uint64) {
-	for url := range d.Feeds.Public() {
+	for _, url := range d.Feeds.Published() {
 		latest = max(latest, d.Store.LogHead(feedring.FeedRef{URL: url, Publisher: d.Self}).Position.Epoch)
 	}
 	return latest

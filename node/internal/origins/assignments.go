@@ -213,7 +213,7 @@ func (o *Feeds) Assign(a group.FetchAssignment) {
 
 // Yield leaves all public feeds to another process with this peer's key.
 func (o *Feeds) Yield() {
-	for url, f := range o.Public() {
+	for url, f := range o.public() {
 		o.assignments.onAssignment(group.FetchAssignment{Group: f.theme().Group(), URL: url, Slot: 0, Slots: 1, By: o.Self})
 	}
 }

@@ -297,7 +297,7 @@ func (o *Feeds) Link(url string) string {
 // nobody.
 func (o *Feeds) Offered() map[feedring.Theme][]feedring.Feed {
 	feeds := make(map[feedring.Theme][]feedring.Feed)
-	for url, f := range o.Public() {
+	for url, f := range o.public() {
 		feeds[f.theme()] = append(feeds[f.theme()], feedring.Feed{
 			URL: url, Title: o.title(url), Provider: f.spec().Provider, Epoch: o.epoch(f.spec()),
 		})
@@ -315,13 +315,13 @@ func (o *Feeds) StartAbove(epoch uint64) { o.least.Store(epoch) }
 func (o *Feeds) StoreRecovered() { o.Tasks.Run(o.watcher.Resume) }
 
 // Published lists the public feeds.
-func (o *Feeds) Published() []string { return slices.Collect(maps.Keys(o.Public())) }
+func (o *Feeds) Published() []string { return slices.Collect(maps.Keys(o.public())) }
 
 // Failing counts the public feeds whose last fetch failed. Private feeds are left
 // out: metrics ask for no token.
 func (o *Feeds) Failing() int {
 	count := 0
-	for _, f := range o.Public() {
+	for _, f := range o.public() {
 		if f.failing {
 			count++
 		}

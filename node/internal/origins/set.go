@@ -66,8 +66,8 @@ func (o *Feeds) urls() []string {
 	return urls
 }
 
-// Public copies the feeds that are published.
-func (o *Feeds) Public() map[string]origin {
+// public copies the feeds that are published.
+func (o *Feeds) public() map[string]origin {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	public := make(map[string]origin, len(o.few))

@@ -18,7 +18,7 @@ import (
 
 // Feeds are of all feeds, or of those that are published.
 func (o *Feeds) Feeds(private bool) []web.FeedStatus {
-	urls := slices.Sorted(maps.Keys(o.Public()))
+	urls := slices.Sorted(maps.Keys(o.public()))
 	if private {
 		urls = o.urls()
 	}

@@ -1,4 +1,5 @@
-package client
+// Package conns keeps one stream for questions to each peer that a client asks.
+package conns
 
 import (
 	"context"
@@ -17,12 +18,20 @@ import (
 // connIdle is above what a peer keeps an unused stream for.
 const connIdle = 5 * time.Minute
 
+// writeWithin bounds how long a question may take to be sent.
+const writeWithin = 5 * time.Second
+
 var errConnLost = errors.New("the connection was lost")
 
-// conns keeps one stream for questions to each peer that is asked, so that a
+// Dialer opens a stream for questions to a peer. It blocks until ctx ends.
+type Dialer interface {
+	Dial(ctx context.Context, to feedring.PeerID) (*wire.Stream, error)
+}
+
+// Conns keeps one stream for questions to each peer that is asked, so that a
 // question costs one message and many can be open at once.
-type conns struct {
-	transport Transport
+type Conns struct {
+	dialer Dialer
 
 	mu     sync.Mutex
 	open   map[feedring.PeerID]*conn
@@ -36,7 +45,7 @@ type conn struct {
 	err    error
 
 	write   sync.Mutex
-	waiting map[askKey]chan<- reply // guarded by conns.mu; nil: the stream is lost
+	waiting map[askKey]chan<- reply // guarded by Conns.mu; nil: the stream is lost
 }
 
 type askKey struct {
@@ -49,13 +58,14 @@ type reply struct {
 	err   error
 }
 
-func newConns(t Transport) *conns {
-	return &conns{transport: t, open: make(map[feedring.PeerID]*conn)}
+// New returns Conns that dialer opens.
+func New(dialer Dialer) *Conns {
+	return &Conns{dialer: dialer, open: make(map[feedring.PeerID]*conn)}
 }
 
-// ask asks one peer and waits for its final, or until ctx ends. sent is set
+// Ask asks one peer and waits for its final, or until ctx ends. sent is set
 // when the question is on its way to the peer.
-func (cs *conns) ask(ctx context.Context, to feedring.PeerID, ask wire.Ask, sent *atomic.Bool) (final feedring.Final, err error) {
+func (cs *Conns) Ask(ctx context.Context, to feedring.PeerID, ask wire.Ask, sent *atomic.Bool) (final feedring.Final, err error) {
 	c, err := cs.conn(ctx, to)
 	if err != nil {
 		return final, err
@@ -88,7 +98,7 @@ func (cs *conns) ask(ctx context.Context, to feedring.PeerID, ask wire.Ask, sent
 }
 
 // waiting returns and forgets the caller that waits for an answer; nil: none does.
-func (cs *conns) waiting(c *conn, key askKey) chan<- reply {
+func (cs *Conns) waiting(c *conn, key askKey) chan<- reply {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	answer := c.waiting[key]
@@ -97,7 +107,7 @@ func (cs *conns) waiting(c *conn, key askKey) chan<- reply {
 }
 
 // conn returns the connection to a peer that is open, or opens one.
-func (cs *conns) conn(ctx context.Context, to feedring.PeerID) (*conn, error) {
+func (cs *Conns) conn(ctx context.Context, to feedring.PeerID) (*conn, error) {
 	cs.mu.Lock()
 	if cs.closed {
 		cs.mu.Unlock()
@@ -120,20 +130,20 @@ func (cs *conns) conn(ctx context.Context, to feedring.PeerID) (*conn, error) {
 	}
 }
 
-func (cs *conns) dial(ctx context.Context, c *conn) {
+func (cs *Conns) dial(ctx context.Context, c *conn) {
 	defer close(c.ready)
-	raw, err := cs.transport.Open(ctx, c.to, wire.VerbAsk)
+	stream, err := cs.dialer.Dial(ctx, c.to)
 	if err != nil {
 		c.err = err
 		cs.remove(c)
 		return
 	}
-	c.stream = wire.NewStream(raw)
+	c.stream = stream
 	go func() { cs.drop(c, cs.read(c)) }()
 }
 
 // read hands answers to the callers that wait for them, until the stream is lost.
-func (cs *conns) read(c *conn) error {
+func (cs *Conns) read(c *conn) error {
 	for {
 		var answer feedringv1.AskReply
 		if err := c.stream.Receive(&answer, connIdle); err != nil {
@@ -151,7 +161,7 @@ func (cs *conns) read(c *conn) error {
 }
 
 // remove forgets a connection and returns the callers that wait on it.
-func (cs *conns) remove(c *conn) map[askKey]chan<- reply {
+func (cs *Conns) remove(c *conn) map[askKey]chan<- reply {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	if cs.open[c.to] == c {
@@ -164,7 +174,7 @@ func (cs *conns) remove(c *conn) map[askKey]chan<- reply {
 
 // drop gives a connection up: callers that wait on it get err. The next question
 // opens another.
-func (cs *conns) drop(c *conn, err error) {
+func (cs *Conns) drop(c *conn, err error) {
 	waiting := cs.remove(c)
 	_ = c.stream.Reset()
 	for _, answer := range waiting {
@@ -172,9 +182,9 @@ func (cs *conns) drop(c *conn, err error) {
 	}
 }
 
-// silent gives up the connection to a peer that did not answer: it may be dead
+// Silent gives up the connection to a peer that did not answer: it may be dead
 // without anybody having noticed. One that is being dialled stays.
-func (cs *conns) silent(to feedring.PeerID) {
+func (cs *Conns) Silent(to feedring.PeerID) {
 	cs.mu.Lock()
 	c := cs.open[to]
 	cs.mu.Unlock()
@@ -190,12 +200,13 @@ func (cs *conns) silent(to feedring.PeerID) {
 	}
 }
 
-func (cs *conns) close() {
+// Close gives all up. Nothing can be asked afterwards.
+func (cs *Conns) Close() {
 	cs.mu.Lock()
 	cs.closed = true
 	open := slices.Collect(maps.Keys(cs.open))
 	cs.mu.Unlock()
 	for _, to := range open {
-		cs.silent(to)
+		cs.Silent(to)
 	}
 }

@@ -1,4 +1,4 @@
-package client
+package conns
 
 import (
 	"errors"
@@ -12,14 +12,14 @@ import (
 func TestSilentWhileADialFails(t *testing.T) {
 	const to = feedring.PeerID("p")
 	for _, failed := range []bool{false, true} {
-		cs := newConns(nil)
+		cs := New(nil)
 		c := &conn{to: to, ready: make(chan struct{})}
 		cs.open[to] = c
 		if failed {
 			c.err = errors.New("nobody is there")
 			close(c.ready)
 		}
-		cs.silent(to)
-		cs.close()
+		cs.Silent(to)
+		cs.Close()
 	}
 }
