@@ -39,6 +39,12 @@ func TestMemberThatKeepsEverythingBack(t *testing.T) {
 
 	const queries = 45
 	c, empty := w.client(manager), 0
+	busy, stop := context.WithCancel(t.Context())
+	defer stop()
+	go func() { // a manager that serves nobody would take every query itself
+		_ = c.Follow(busy, feedring.Query{Theme: "news"}, client.FollowOptions{}, func(feedring.Entry, feedring.Cursor) error { return nil })
+	}()
+	benchUntil(t, "a follower at the manager", func() bool { return manager.loop.View().Memberships["news"].Leases > 0 })
 	for range queries {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		answer, err := c.Query(ctx, feedring.Query{Theme: "news"})
