@@ -3,6 +3,7 @@ package store
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,7 +26,13 @@ func TestKilledSoonAgainAndAgain(t *testing.T) {
 		out, err := child.StdoutPipe()
 		check(t, err)
 		check(t, child.Start())
-		if !bufio.NewScanner(out).Scan() {
+		first := bufio.NewScanner(out)
+		stored := first.Scan()
+		var feed, n int
+		if _, err := fmt.Sscanf(first.Text(), "%d %d", &feed, &n); stored && err != nil {
+			t.Fatalf("round %d: %s", round, first.Text())
+		}
+		if !stored {
 			mems, _ := filepath.Glob(filepath.Join(dir, "*.mem"))
 			tables, _ := filepath.Glob(filepath.Join(dir, "*.sst"))
 			t.Fatalf("round %d: nothing was stored in a minute, with %d tables and %d in memory", round, len(tables), len(mems))

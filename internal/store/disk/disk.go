@@ -63,7 +63,9 @@ const crowded = 4
 func (d *Dir) Open(c Compaction) (*badger.DB, Compaction, error) {
 	levelZero := 0
 	err := whileLocked(d.Path, func() (err error) {
-		levelZero, err = checkTables(d.Path)
+		if levelZero, err = checkTables(d.Path); err == nil {
+			err = removeEmpty(d.Path)
+		}
 		return err
 	})
 	if err != nil {
@@ -87,6 +89,28 @@ func (d *Dir) Open(c Compaction) (*badger.DB, Compaction, error) {
 	}
 	d.makeSpare()
 	return db, c, nil
+}
+
+// removeEmpty removes logs that a killed process had created and not written to: badger
+// would not open the database for one, and holds nothing in it.
+func removeEmpty(dir string) error {
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if ext := filepath.Ext(f.Name()); ext != ".mem" && ext != ".vlog" {
+			continue
+		}
+		info, err := f.Info()
+		if err == nil && info.Size() == 0 {
+			err = os.Remove(filepath.Join(dir, f.Name()))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // drain empties level 0 without badger's compactors.

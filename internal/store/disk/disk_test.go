@@ -1,10 +1,14 @@
 package disk
 
 import (
+	"errors"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"runtime"
 	"testing"
+
+	"github.com/dgraph-io/badger/v4"
 )
 
 // TestSpare has the room for closing held back while the database is open.
@@ -29,5 +33,36 @@ func TestSpare(t *testing.T) {
 	}
 	if _, err := os.Stat(d.sparePath()); !os.IsNotExist(err) {
 		t.Errorf("after Close: %v", err)
+	}
+}
+
+// TestKilledWhileALogIsCreated opens a database in which a log is empty, as a kill
+// leaves it before its first byte.
+func TestKilledWhileALogIsCreated(t *testing.T) {
+	d := Dir{Path: t.TempDir(), Reserve: -1, Log: slog.New(slog.DiscardHandler), Meter: System{}}
+	open := func() *badger.DB {
+		db, _, err := d.Open(Still)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return db
+	}
+	db := open()
+	err := db.Update(func(txn *badger.Txn) error { return txn.Set([]byte("key"), []byte("value")) })
+	if err = errors.Join(err, d.Close(db)); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"00042.mem", "000042.vlog"} {
+		if err := os.WriteFile(filepath.Join(d.Path, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		db = open()
+		err := db.View(func(txn *badger.Txn) error {
+			_, err := txn.Get([]byte("key"))
+			return err
+		})
+		if err = errors.Join(err, d.Close(db)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
