@@ -332,15 +332,15 @@ func TestPersonalAddresses(t *testing.T) {
 
 // TestReadyIsBounded keeps what fits.
 func TestReadyIsBounded(t *testing.T) {
-	r := new(ready)
+	r := newReady()
 	for n := range 100 {
 		r.put(fmt.Sprint(n), &readyDoc{tag: "t", zipped: make([]byte, maxReadyDoc)})
 	}
 	r.put("large", &readyDoc{tag: "t", zipped: make([]byte, maxReadyDoc+1)})
 	if r.bytes > maxReady || r.get("99", "t") == nil || r.get("0", "t") != nil || r.get("large", "t") != nil || r.get("99", "u") != nil {
-		t.Errorf("%d bytes of %d documents", r.bytes, len(r.docs))
+		t.Errorf("%d bytes of %d documents", r.bytes, r.docs.Len())
 	}
-	for address := range r.docs {
+	for _, address := range r.docs.Keys() {
 		for n := range 100 {
 			r.put(address, &readyDoc{tag: fmt.Sprint(n), zipped: []byte("x"), shows: []uint64{uint64(n)}})
 		}
@@ -353,7 +353,7 @@ func TestReadyIsBounded(t *testing.T) {
 			}
 		}
 	}
-	if most := len(r.docs) * 700; r.bytes > most {
+	if most := r.docs.Len() * 700; r.bytes > most {
 		t.Errorf("%d bytes, at most %d", r.bytes, most)
 	}
 }

@@ -1,9 +1,11 @@
 package web
 
 import (
-	chain "container/list"
+	"math"
 	"slices"
 	"sync"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
 const (
@@ -23,9 +25,14 @@ type readyDoc struct {
 // ready keeps the documents that were asked for last, within a number of bytes.
 type ready struct {
 	mu    sync.Mutex
-	docs  map[string]*chain.Element // by address
-	order chain.List                // of *readyItem, the last asked for in front
+	docs  *simplelru.LRU[string, *readyItem] // by address; bounded by bytes alone
 	bytes int
+}
+
+func newReady() *ready {
+	r := new(ready)
+	r.docs, _ = simplelru.NewLRU(math.MaxInt, func(_ string, item *readyItem) { r.bytes -= item.weight() }) // it fails for sizes below 1
+	return r
 }
 
 type readyItem struct {
@@ -44,13 +51,8 @@ type shown struct {
 func (r *ready) get(address, tag string) *readyDoc {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	at := r.docs[address]
-	if at == nil {
-		return nil
-	}
-	r.order.MoveToFront(at)
-	if doc := at.Value.(*readyItem).doc; doc.tag == tag {
-		return doc
+	if item, ok := r.docs.Get(address); ok && item.doc.tag == tag {
+		return item.doc
 	}
 	return nil
 }
@@ -59,11 +61,10 @@ func (r *ready) get(address, tag string) *readyDoc {
 func (r *ready) shown(address, tag string) ([]uint64, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	at := r.docs[address]
-	if at == nil {
+	item, ok := r.docs.Peek(address)
+	if !ok {
 		return nil, false
 	}
-	item := at.Value.(*readyItem)
 	if item.doc.tag == tag {
 		return item.doc.shows, true
 	}
@@ -82,16 +83,13 @@ func (r *ready) put(address string, doc *readyDoc) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	item := &readyItem{address: address, doc: doc}
-	if at := r.docs[address]; at != nil {
-		item.before = at.Value.(*readyItem).with(doc.tag)
-		r.drop(at)
+	if old, ok := r.docs.Peek(address); ok {
+		item.before = old.with(doc.tag)
+		r.docs.Remove(address)
 	}
-	if r.docs == nil {
-		r.docs = make(map[string]*chain.Element)
-	}
-	r.docs[address] = r.order.PushFront(item)
+	r.docs.Add(address, item)
 	for r.bytes += item.weight(); r.bytes > maxReady; {
-		r.drop(r.order.Back())
+		r.docs.RemoveOldest()
 	}
 }
 
@@ -99,12 +97,8 @@ func (r *ready) put(address string, doc *readyDoc) {
 func (r *ready) told(address string, doc *readyDoc) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	at := r.docs[address]
-	if at == nil {
-		return
-	}
-	item := at.Value.(*readyItem)
-	if item.doc.tag == doc.tag || slices.ContainsFunc(item.before, func(s shown) bool { return s.tag == doc.tag }) {
+	item, ok := r.docs.Peek(address)
+	if !ok || item.doc.tag == doc.tag || slices.ContainsFunc(item.before, func(s shown) bool { return s.tag == doc.tag }) {
 		return
 	}
 	r.bytes -= item.weight()
@@ -123,12 +117,6 @@ func (i *readyItem) with(now string) []shown {
 func also(before []shown, s shown) []shown {
 	before = append(slices.Clone(before), s)
 	return before[max(0, len(before)-maxShown):]
-}
-
-func (r *ready) drop(at *chain.Element) {
-	item := r.order.Remove(at).(*readyItem)
-	delete(r.docs, item.address)
-	r.bytes -= item.weight()
 }
 
 func (i *readyItem) weight() int {

@@ -92,7 +92,7 @@ func newSite(cfg Config, trusted bool) *site {
 		hosts: knownHosts(cfg), origins: http.NewCrossOriginProtection(), mux: http.NewServeMux(),
 		streams: throttle.NewPlaces(maxStreams, maxStreams/share), queries: throttle.NewPlaces(maxQueries, maxQueries/share),
 		guesses: throttle.New(guessEvery, guesses), loopback: onLoopback(cfg.Address),
-		renders: make(chan struct{}, rendersAtOnce), docs: new(ready),
+		renders: make(chan struct{}, rendersAtOnce), docs: newReady(),
 		now: time.Now, beat: 15 * time.Second, writeWithin: 20 * time.Second,
 	}
 	if origin := originOf(cfg.PublicURL); origin != "" {

@@ -1,13 +1,14 @@
 package segment
 
 import (
-	"container/list"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"sync"
 	"syscall"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
 // maxOpen bounds the files that are open though nobody uses them.
@@ -19,15 +20,13 @@ type Files struct {
 	disk Disk
 
 	mu       sync.Mutex
-	released *sync.Cond               // a dropped file is closed
-	open     map[uint32]*list.Element // of *opened
-	recent   *list.List               // the least recently used one last
-	removed  int                      // files so far
-	removing map[uint32]bool          // these are not opened again
+	released *sync.Cond // a dropped file is closed
+	open     *simplelru.LRU[uint32, *opened]
+	removed  int             // files so far
+	removing map[uint32]bool // these are not opened again
 }
 
 type opened struct {
-	id      uint32
 	file    File
 	users   int
 	dropped bool // the last user closes it
@@ -35,7 +34,8 @@ type opened struct {
 
 // On returns the segments of a disk.
 func On(disk Disk) *Files {
-	f := &Files{disk: disk, open: make(map[uint32]*list.Element), recent: list.New(), removing: make(map[uint32]bool)}
+	f := &Files{disk: disk, removing: make(map[uint32]bool)}
+	f.open, _ = simplelru.NewLRU(maxOpen, dropped) // the size is positive
 	f.released = sync.NewCond(&f.mu)
 	return f
 }
@@ -174,8 +174,8 @@ func (f *Files) Remove(id uint32) error {
 	defer f.mu.Unlock()
 	f.removing[id] = true
 	defer delete(f.removing, id)
-	if e := f.open[id]; e != nil {
-		for o := f.drop(e); o.users > 0; {
+	if o, ok := f.open.Peek(id); ok {
+		for f.open.Remove(id); o.users > 0; {
 			f.released.Wait()
 		}
 	}
@@ -190,9 +190,7 @@ func (f *Files) Remove(id uint32) error {
 func (f *Files) Close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, e := range f.open {
-		f.drop(e)
-	}
+	f.open.Purge()
 }
 
 // with lets use have the file of a segment, which stays open meanwhile.
@@ -212,9 +210,7 @@ func (f *Files) take(id uint32) (*opened, error) {
 		if f.removing[id] {
 			return nil, fs.ErrNotExist
 		}
-		if e := f.open[id]; e != nil {
-			f.recent.MoveToFront(e)
-			o := e.Value.(*opened)
+		if o, ok := f.open.Get(id); ok {
 			o.users++
 			return o, nil
 		}
@@ -246,24 +242,18 @@ func (f *Files) release(o *opened) {
 // keep adds an open file and returns it, or the one that another added meanwhile. mu
 // is held.
 func (f *Files) keep(id uint32, file File) *opened {
-	if e := f.open[id]; e != nil {
+	if o, ok := f.open.Get(id); ok {
 		_ = file.Close() // nothing was written through it
-		return e.Value.(*opened)
+		return o
 	}
-	o := &opened{id: id, file: file}
-	f.open[id] = f.recent.PushFront(o)
-	for f.recent.Len() > maxOpen {
-		f.drop(f.recent.Back())
-	}
+	o := &opened{file: file}
+	f.open.Add(id, o)
 	return o
 }
 
-// drop closes a file, or leaves that to the last of its users. mu is held.
-func (f *Files) drop(e *list.Element) *opened {
-	o := f.recent.Remove(e).(*opened)
-	delete(f.open, o.id)
+// dropped closes a file, or leaves that to the last of its users. mu is held.
+func dropped(_ uint32, o *opened) {
 	if o.dropped = true; o.users == 0 {
 		_ = o.file.Close() // what must be on disk was synced
 	}
-	return o
 }
