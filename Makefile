@@ -84,7 +84,7 @@ compat:
 	@if git cat-file -e $(OLD)^{commit} 2>/dev/null; then set -e; \
 	rm -rf $(BIN)/old && mkdir -p $(BIN)/old && git archive $(OLD) | tar -x -C $(BIN)/old; \
 	(cd $(BIN)/old && CGO_ENABLED=0 $(GO) build -o ../feedring-old ./cmd/feedring); rm -rf $(BIN)/old; \
-	FEEDRING_OLD=$(CURDIR)/$(BIN)/feedring-old $(GO) test -count=1 -run '^TestOldAndNewPeersFormOneNetwork$$' ./integration; \
+	FEEDRING_OLD=$(CURDIR)/$(BIN)/feedring-old $(GO) test -count=1 -run '^Test(OldAndNewPeersFormOneNetwork|OldProgramRefusesANewDirectory)$$' ./integration; \
 	else $(call unchecked,an old and a new version in one network: this repository lacks the commit $(OLD)); fi
 
 # Seeds of the simulator, SEEDS from FROM on (1 if not said), on all cores, after those that once found

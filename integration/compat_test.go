@@ -23,6 +23,33 @@ func TestOldAndNewPeersFormOneNetwork(t *testing.T) {
 	}
 }
 
+// TestOldProgramRefusesANewDirectory starts the version that FEEDRING_OLD names with the
+// data of this one: it says why it does not, and leaves them as they are.
+func TestOldProgramRefusesANewDirectory(t *testing.T) {
+	old := os.Getenv("FEEDRING_OLD")
+	if old == "" {
+		t.Skip("FEEDRING_OLD names no binary of an earlier version: make compat builds one")
+	}
+	o := newOrigin(t)
+	n := newNetwork(t, "1s")
+	a := n.prepare(nil, "news=one@"+o.feed(newFeed("one", 5)))
+	n.start(a)
+	n.formed(map[string]int{"news": 1}, a)
+	held := func() bool {
+		r := n.query(a, "--theme", "news")
+		return r.code == 0 && len(r.entries()) == 5
+	}
+	until(t, 20*time.Second, "its entries", held)
+	a.kill()
+	r := commandOf(t, old, a.args...)
+	if r.code == 0 || !strings.Contains(r.stderr+r.stdout, "newer version") || !strings.Contains(r.stderr+r.stdout, "update the program") {
+		t.Errorf("the old program ends with %d and says %q, %q", r.code, r.stderr, r.stdout)
+	}
+	n.start(a)
+	n.formed(map[string]int{"news": 1}, a)
+	until(t, 20*time.Second, "its entries again", held)
+}
+
 // testTwoVersions has the peer of the first version manage at first.
 func testTwoVersions(t *testing.T, first, second string) {
 	o := newOrigin(t)
