@@ -49,16 +49,20 @@ func (c *cluster) lacking(ids []feedring.PeerID, ref feedring.FeedRef, entries i
 }
 
 // FeedEx announces seven times for each bundle that is received; here it is at
-// most three times for two.
+// most three times for two. An entry is sent to nobody more than twice: once in a
+// notify, by its publisher alone, and once where it is polled nevertheless.
 func TestAnnouncementsInLargeGroup(t *testing.T) {
 	c := newCluster(17)
 	ids := c.group(161)
 	c.run(3 * time.Second)
-	notifies, _, longest := c.announced(t, ids, ids[:40], time.Second)
+	notifies, polls, longest := c.announced(t, ids, ids[:40], time.Second)
 	received := 40 * (len(ids) - 1)
 	t.Logf("%.2f notifies for each of %d entries received; the last after %s", float64(notifies)/float64(received), received, longest)
 	if float64(notifies) > 1.5*float64(received) {
 		t.Errorf("%d notifies for %d entries", notifies, received)
+	}
+	if polls > received {
+		t.Errorf("%d polls for %d entries", polls, received)
 	}
 	if longest > 60*time.Millisecond {
 		t.Errorf("the last peer waited %s", longest)
