@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/feedring/feedring/internal/outbound"
 )
 
 // dialer makes connections where its rule allows it.
@@ -34,8 +36,13 @@ func (d dialer) dial(ctx context.Context, network, address string) (net.Conn, er
 	n := &net.Dialer{Timeout: d.timeout, Resolver: d.resolver, Control: func(network, address string, c syscall.RawConn) error {
 		now := time.Now()
 		began.Store(&now)
-		if at, err := netip.ParseAddrPort(address); d.blocks != nil && err == nil && d.blocks.RefuseAddr(at.Addr()) {
-			return ErrBlocked
+		if at, err := netip.ParseAddrPort(address); err == nil {
+			if d.blocks != nil && d.blocks.RefuseAddr(at.Addr()) {
+				return ErrBlocked
+			}
+			if err := outbound.Connection(ctx, at.Addr()); err != nil {
+				return err
+			}
 		}
 		if d.rule == nil {
 			return nil

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/outbound"
 	"github.com/feedring/feedring/internal/safehttp"
 )
 
@@ -123,6 +124,9 @@ func (c Checker) get(ctx context.Context, u *url.URL) (Document, error) {
 	if err := c.MayAsk(ctx, u.String()); err != nil {
 		return Document{}, err
 	}
+	if err := outbound.Request(ctx, u.Host); err != nil {
+		return Document{}, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, fetchTime)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
@@ -130,6 +134,7 @@ func (c Checker) get(ctx context.Context, u *url.URL) (Document, error) {
 		return Document{}, none("%q is no address", clip(u.String()))
 	}
 	req.Header.Set("Accept", "application/json")
+	req.Close = outbound.Counted(ctx) // one that is kept would carry more, uncounted
 	resp, err := c.Client.WithoutRedirects().Do(req)
 	if errors.Is(err, safehttp.ErrRedirected) {
 		return Document{}, none("%s redirects elsewhere, which is not followed", u)
@@ -174,6 +179,9 @@ func (c Checker) lookup(ctx context.Context, name string) ([]string, error) {
 	_, host, _ := strings.Cut(name, ".")
 	if _, err := netip.ParseAddr(host); err == nil || !strings.Contains(host, ".") || safehttp.IsPrivateHost(host) {
 		return nil, none("%s is not in DNS", host)
+	}
+	if err := outbound.Lookup(ctx, host); err != nil {
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, fetchTime)
 	defer cancel()

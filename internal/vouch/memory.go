@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/outbound"
 	"github.com/feedring/feedring/internal/safehttp"
 )
 
@@ -216,7 +217,7 @@ func (m *Memory) fetch(ctx context.Context, key, host string, a *answer, get fun
 	close(a.inFlight)
 	a.inFlight = nil
 	switch {
-	case ctx.Err() == nil && !errors.Is(err, errHeld):
+	case ctx.Err() == nil && !errors.Is(err, errHeld) && !errors.Is(err, outbound.ErrSpent):
 		m.keep(key, a, &answer{doc: doc, err: err, at: began})
 	case a.at.IsZero() && m.answers[key] == a:
 		delete(m.answers, key)

@@ -12,7 +12,9 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/origin/fetch"
+	"github.com/feedring/feedring/internal/outbound"
 	"github.com/feedring/feedring/internal/peer"
+	"github.com/feedring/feedring/internal/safehttp"
 	"github.com/feedring/feedring/internal/vouch"
 )
 
@@ -50,14 +52,15 @@ type Config struct {
 
 // Checker asks sites, a few at a time.
 type Checker struct {
-	cfg   Config
-	ctx   context.Context
-	queue *queue
+	cfg    Config
+	ctx    context.Context
+	queue  *queue
+	budget *outbound.Budget // of looks at sites of what others publish
 }
 
 // New returns a checker whose work ends with ctx.
 func New(ctx context.Context, cfg Config) *Checker {
-	c := &Checker{cfg: cfg, ctx: ctx}
+	c := &Checker{cfg: cfg, ctx: ctx, budget: outbound.New()}
 	c.queue = newQueue(c, cfg.Loop, cfg.Tasks)
 	return c
 }
@@ -72,6 +75,9 @@ func (c *Checker) check(o siteCheck) group.Checked {
 	}
 	ctx, cancel := context.WithTimeout(c.ctx, within)
 	defer cancel()
+	if o.Feed.Publisher != c.cfg.Self {
+		ctx = c.budget.For(ctx, string(o.Feed.Publisher))
+	}
 	verdict, err := c.verdict(ctx, o)
 	return group.Checked{
 		Feed: o.Feed, Vouched: verdict.Named, Unknown: err != nil,
@@ -116,8 +122,15 @@ func (c *Checker) feedLink(ctx context.Context, o group.Check, says vouch.Word) 
 	if says != vouch.SaysNamed {
 		return "", nil
 	}
+	host, err := safehttp.AddressOf(o.Feed.URL)
+	if err != nil {
+		return "", err
+	}
+	if err := outbound.Request(ctx, host); err != nil {
+		return "", err
+	}
 	var answer fetch.Answer
-	err := c.cfg.Feeds.Visit(ctx, o.Feed.URL, func(ctx context.Context) (err error) {
+	err = c.cfg.Feeds.Visit(ctx, o.Feed.URL, func(ctx context.Context) (err error) {
 		answer, err = c.cfg.Fetcher.Fetch(ctx, o.Feed.URL, nil)
 		return err
 	})
