@@ -10,8 +10,10 @@ import (
 	"github.com/feedring/feedring/internal/web"
 	"github.com/feedring/feedring/internal/wire"
 	"github.com/feedring/feedring/node/internal/admin"
+	"github.com/feedring/feedring/node/internal/blocking"
 	"github.com/feedring/feedring/node/internal/contacts"
 	"github.com/feedring/feedring/node/internal/identity"
+	"github.com/feedring/feedring/node/internal/optouts"
 	"github.com/feedring/feedring/node/internal/origins"
 	"github.com/feedring/feedring/node/internal/origins/latency"
 	"github.com/feedring/feedring/node/internal/origins/standin"
@@ -47,15 +49,16 @@ func (n *Node) assemble() error {
 		return err
 	}
 	n.loop.states = newPersister(n.store, n.loop, n.log)
-	searcher := n.blocks.Searcher(n.history)
+	hides := hidden{n.blocks, n.optOuts}
+	searcher := blocking.NewSearcher(n.history, hides)
 	broker := delivery.New(n.ID(), n.store, searcher)
-	broker.Hide(n.blocks)
+	broker.Hide(hides)
 	n.blocks.Begin(n.ID(), n.loop, n.host, n.front)
 	standInEntries := broker.Subscribe()
 	n.offers = newOffers(n.ctx, n, n.loop, &n.running)
 	if n.origins, err = origins.Load(n.ctx, origins.Config{
 		Self: n.ID(), Store: n.store, Storage: n.writing, Cache: n.own, Loop: n.loop, Offers: n.offers,
-		Identity: n.identity, StandIns: standInEntries, Tasks: &n.running, Log: n.log, Share: n.cfg.Share,
+		Identity: n.identity, StandIns: standInEntries, OptOuts: n.optOuts, Tasks: &n.running, Log: n.log, Share: n.cfg.Share,
 		AllowPrivate: n.cfg.AllowPrivateFeeds, Interval: n.cfg.Interval, Policy: n.cfg.Policy, Budget: n.cfg.Budget,
 	}, n.cfg.Feeds); err != nil {
 		return err
@@ -66,7 +69,7 @@ func (n *Node) assemble() error {
 	})
 	previews := fetch.NewPreviews(n.outside, n.websub)
 	n.Finder = preview.New(preview.Config{
-		Self: n.ID(), Feeds: n.origins, Previews: previews, Views: n.loop, Joins: n.joins, Host: n.host,
+		Self: n.ID(), Feeds: n.origins, OptOuts: n.optOuts, Previews: previews, Views: n.loop, Joins: n.joins, Host: n.host,
 	})
 	n.standIns = standin.New(standin.Config{
 		Self: n.ID(), Feeds: n.origins, Store: n.store, Cache: n.own, Entries: standInEntries, Subscribers: n.websub, Log: n.log,
@@ -82,8 +85,9 @@ func (n *Node) assemble() error {
 	})
 	directory := contacts.NewDirectory(n.ctx, n.host, n.loop, &n.running, n.log)
 	sites := vouch.NewMemory(n.checker(), n.cfg.Refresh)
+	sites.Listen(n.optOuts)
 	n.readers = readers.New(n.ctx, readers.Config{
-		Self: n.ID(), Network: n.cfg.Network, Verifier: n.verifier, Store: n.store, History: searcher, Blocks: n.blocks, Delivery: broker, Machine: n.loop, Sealer: n.sealer,
+		Self: n.ID(), Network: n.cfg.Network, Verifier: n.verifier, Store: n.store, History: searcher, Blocks: hides, Delivery: broker, Machine: n.loop, Sealer: n.sealer,
 		Host: n.host, Loopback: n.server, Private: n.origins, Tasks: &n.running, Log: n.log,
 	})
 	checks := sitecheck.New(n.ctx, sitecheck.Config{
@@ -97,13 +101,13 @@ func (n *Node) assemble() error {
 		Members: n.members,
 	})
 	n.personal, err = personalfeeds.Open(personalfeeds.Config{
-		Self: n.ID(), Store: n.store, Readers: n.readers, Blocks: n.blocks, Views: n.loop, Sites: n, Origins: n.origins, Hub: n.websub, Log: n.log,
+		Self: n.ID(), Store: n.store, Readers: n.readers, Blocks: hides, Views: n.loop, Sites: n, Origins: n.origins, Hub: n.websub, Log: n.log,
 	})
 	if err != nil {
 		return err
 	}
 	copies, err := replicate.New(n.ctx, replicate.Config{
-		Self: n.ID(), Store: n.store, Verifier: n.verifier, Machine: n.loop, Host: n.host, Readers: broker, Blocks: n.blocks, Lists: n.personal, Credit: credit,
+		Self: n.ID(), Store: n.store, Verifier: n.verifier, Machine: n.loop, Host: n.host, Readers: broker, Blocks: hides, Lists: n.personal, Credit: credit,
 		Tasks: &n.running, Freshness: n.cfg.Freshness, Keep: n.cfg.keeps(), Log: n.log,
 	})
 	if err != nil {
@@ -124,6 +128,10 @@ func (n *Node) assemble() error {
 	}); err != nil {
 		return err
 	}
+	n.optOuts.Begin(optouts.Parts{
+		Self: n.ID(), Network: n.cfg.Network, Sites: sites, Feeds: n.origins, Reader: fetch.NewFetcher(n.outside, n.websub),
+		Copies: copies, Lists: n.personal, Views: n.loop,
+	})
 	n.identity.Begin(identity.Parts{
 		Self: n.ID(), Read: n.cfg.Read, LAN: n.cfg.LAN, Store: n.store, Host: n.host, Sealer: n.sealer, Verifier: n.verifier,
 		Loop: n.loop, Feeds: n.origins, Offers: n.offers, Joins: n.joins, Refusals: n.server, Events: identityEvents{n.events},
@@ -175,6 +183,7 @@ func (n *Node) serve() {
 	n.background(func() { n.known.Run(n.ctx, n.host) })
 	n.background(func() { n.effects.copies.CollectGarbage(n.origins) })
 	n.background(func() { n.writing.Watch(n.ctx) })
+	n.background(func() { n.optOuts.Run(n.ctx) })
 	n.background(func() { n.identity.Run(n.ctx) })
 	n.fetchOrigins()
 }

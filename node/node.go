@@ -23,6 +23,7 @@ import (
 	"github.com/feedring/feedring/node/internal/contacts"
 	"github.com/feedring/feedring/node/internal/front"
 	"github.com/feedring/feedring/node/internal/identity"
+	"github.com/feedring/feedring/node/internal/optouts"
 	"github.com/feedring/feedring/node/internal/origins"
 	"github.com/feedring/feedring/node/internal/origins/standin"
 	"github.com/feedring/feedring/node/internal/personalfeeds"
@@ -87,6 +88,7 @@ type disk struct {
 	store   *store.Store
 	history *history.History // of the store
 	blocks  *blocking.Blocks // of what others bring
+	optOuts *optouts.Keeper  // of publishers who do not want to be mirrored
 	writing *storage.Health  // whether the store takes any
 }
 
@@ -193,6 +195,9 @@ func (n *Node) open(from deps) error {
 		return err
 	}
 	if n.blocks, err = blocking.Open(n.store, &n.refused); err != nil {
+		return err
+	}
+	if n.optOuts, err = optouts.Open(n.store, n.log); err != nil {
 		return err
 	}
 	n.known = contacts.NewKnown(n.store, n.log)

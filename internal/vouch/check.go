@@ -120,6 +120,8 @@ func (c Checker) judge(v *Verdict, d Document, peer feedring.PeerID, feeds []str
 	switch {
 	case d.Network != c.Network:
 		v.note(fmt.Sprintf("it speaks of the network %q, not of %q", clip(d.Network), c.Network))
+	case len(d.Peers) == 0:
+		v.note("it names no peer")
 	case !d.names(peer):
 		v.note("it names other peers")
 	case len(feeds) > 0 && len(v.Feeds) == 0:

@@ -33,6 +33,28 @@ type Document struct {
 	Peers     []feedring.PeerID `json:"peers,omitempty"`
 	Addresses []string          `json:"addresses,omitempty"` // multiaddresses
 	Feeds     []string          `json:"feeds,omitempty"`
+	// NoMirrors says that peers which are not named shall not publish these feeds.
+	NoMirrors NoMirrors `json:"feedring,omitzero"`
+}
+
+// NoMirrors is "no" in JSON. Anything else is no refusal: a mistake in one field
+// must not cost the others.
+type NoMirrors bool
+
+// UnmarshalJSON reads "no", in any case, or false.
+func (n *NoMirrors) UnmarshalJSON(b []byte) error {
+	var word string
+	no := json.Unmarshal(b, &word) == nil && strings.EqualFold(strings.TrimSpace(word), "no")
+	*n = NoMirrors(no || string(b) == "false")
+	return nil
+}
+
+// MarshalJSON writes "no", or "yes".
+func (n NoMirrors) MarshalJSON() ([]byte, error) {
+	if n {
+		return []byte(`"no"`), nil
+	}
+	return []byte(`"yes"`), nil
 }
 
 // ParseDocument reads and checks the JSON form. Unknown fields are ignored, so
@@ -62,13 +84,16 @@ func ParseDocument(b []byte) (Document, error) {
 	return d, d.Validate()
 }
 
+// errNobody is for a document that says nothing at all.
+var errNobody = errors.New("no peer is named")
+
 // Validate reports the first thing wrong with d.
 func (d Document) Validate() error {
 	switch {
 	case d.Network == "" || len(d.Network) > maxNetwork || !printable(d.Network):
 		return fmt.Errorf("network %q is no name such as %q, without spaces", clip(d.Network), DefaultNetwork)
-	case len(d.Peers) == 0 && len(d.Addresses) == 0:
-		return errors.New("no peer is named")
+	case len(d.Peers) == 0 && len(d.Addresses) == 0 && !bool(d.NoMirrors):
+		return errNobody
 	case len(d.Peers) > MaxPeers:
 		return fmt.Errorf("%d peers are named: at most %d are allowed", len(d.Peers), MaxPeers)
 	case len(d.Addresses) > MaxAddresses:

@@ -23,7 +23,10 @@ const (
 )
 
 // noDocument is the error of a site that answers and has nothing for us.
-type noDocument struct{ why string }
+type noDocument struct {
+	why    string
+	absent bool // it answered that there is none
+}
 
 func (e *noDocument) Error() string { return e.why }
 
@@ -148,7 +151,8 @@ func (c Checker) get(ctx context.Context, u *url.URL) (Document, error) {
 		c.applyHints(resp)
 		return Document{}, fmt.Errorf("%s: %s", u, resp.Status)
 	case resp.StatusCode != http.StatusOK:
-		return Document{}, none("%s: %s", u, resp.Status)
+		absent := resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusGone
+		return Document{}, &noDocument{why: fmt.Sprintf("%s: %s", u, resp.Status), absent: absent}
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, MaxDocument+1))
 	if err != nil {
@@ -156,7 +160,7 @@ func (c Checker) get(ctx context.Context, u *url.URL) (Document, error) {
 	}
 	d, err := ParseDocument(body)
 	if err != nil {
-		return Document{}, none("%s: %v", u, err)
+		return Document{}, &noDocument{why: fmt.Sprintf("%s: %v", u, err), absent: errors.Is(err, errNobody)}
 	}
 	return d, nil
 }

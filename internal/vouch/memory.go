@@ -35,7 +35,7 @@ type Hearsay struct {
 // How long answers are good, unless hearsay contradicts them.
 const (
 	namedFor    = time.Hour      // of a site that names the peer
-	longest     = 24 * time.Hour // of one that does not; it begins with firstWaits
+	longest     = 21 * time.Hour // of one that does not; it begins with firstWaits. The shortest time between two checks of a feed's site: each daily check asks
 	firstWaits  = 6              // times Memory's least, doubled by each answer like the one before
 	mostLeast   = 10 * time.Second
 	publicLeast = time.Minute // between two requests for one document, whoever says that it changed
@@ -48,14 +48,26 @@ const (
 // its answer. Who finds nothing at a site that does not change is told the old
 // answer for longer and longer, up to a day. It is safe for concurrent use.
 type Memory struct {
-	checker Checker
-	least   time.Duration
+	checker  Checker
+	least    time.Duration
+	listener Listener // nil: nobody is told
 
 	mu      sync.Mutex
 	answers map[string]*answer
 	bytes   int
 	turns   map[string]*turn // by host
 }
+
+// Listener is told what is at the sites that were asked for their documents. It
+// must not block.
+type Listener interface {
+	// SiteAnswered tells the document of a site; nil: the site has none. A site that
+	// is down, or answers something else, tells nothing.
+	SiteAnswered(site string, d *Document)
+}
+
+// Listen has a listener told from the first Check on.
+func (m *Memory) Listen(l Listener) { m.listener = l }
 
 // answer is what a site said one way.
 type answer struct {
@@ -198,7 +210,7 @@ func (m *Memory) goodFor(a *answer, host string, named bool) time.Duration {
 	if !named {
 		d = min(firstWaits*m.least<<min(a.same, 20), longest)
 	}
-	return max(time.Duration(float64(d)*(0.9+a.jitter/5)), m.between(host))
+	return max(time.Duration(float64(d)*(0.8+a.jitter/5)), m.between(host))
 }
 
 // fetch asks, for all who wait for the answer. What ended because ctx did, or
@@ -211,6 +223,7 @@ func (m *Memory) fetch(ctx context.Context, key, host string, a *answer, get fun
 		began = time.Now()
 		doc, err = get(ctx)
 		done()
+		m.tell(key, &doc, err)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -223,6 +236,19 @@ func (m *Memory) fetch(ctx context.Context, key, host string, a *answer, get fun
 		delete(m.answers, key)
 	}
 	return doc, err
+}
+
+// tell tells the listener what a site's own document says.
+func (m *Memory) tell(key string, doc *Document, err error) {
+	site, document := strings.CutPrefix(key, string(WellKnown)+" ")
+	var no *noDocument
+	switch {
+	case m.listener == nil || !document:
+	case err == nil:
+		m.listener.SiteAnswered(site, doc)
+	case errors.As(err, &no) && no.absent:
+		m.listener.SiteAnswered(site, nil)
+	}
 }
 
 // keep is called with mu held.

@@ -104,7 +104,7 @@ func TestNothingFoundIsAskedLessAndLess(t *testing.T) {
 			}
 			time.Sleep(10 * time.Second)
 		}
-		if a.n < 12 || a.n > 24 || gap < 20*time.Hour || gap > 28*time.Hour {
+		if a.n < 12 || a.n > 24 || gap < 16*time.Hour || gap > longest+time.Minute {
 			t.Errorf("%d requests in a week, the last two %s apart", a.n, gap)
 		}
 		a.say(naming(alice))
@@ -275,5 +275,52 @@ func TestMemoryChecks(t *testing.T) {
 	}
 	if v, err := m.CheckFeed(t.Context(), feed, link, alice, Hearsay{}); err != nil || v.Named {
 		t.Errorf("after it was forgotten: %+v, %v", v, err)
+	}
+}
+
+// heard notes what a listener is told.
+type heard struct{ told []string }
+
+func (h *heard) SiteAnswered(site string, d *Document) {
+	switch {
+	case d == nil:
+		h.told = append(h.told, site+" has none")
+	case bool(d.NoMirrors):
+		h.told = append(h.told, site+" refuses")
+	default:
+		h.told = append(h.told, site+" says nothing")
+	}
+}
+
+// TestListenerIsToldWhatSitesSay: documents, and that there is none; of a site that is
+// down, redirects or answers something else it is told nothing.
+func TestListenerIsToldWhatSitesSay(t *testing.T) {
+	var code int
+	var body string
+	name, _ := site(t, func(w http.ResponseWriter, r *http.Request) {
+		if code == 302 {
+			http.Redirect(w, r, "/elsewhere", code)
+			return
+		}
+		w.WriteHeader(code)
+		_, _ = io.WriteString(w, body)
+	})
+	for _, c := range []struct {
+		code       int
+		body, want string
+	}{
+		{200, `{"feedring":"no"}`, "refuses"}, {200, `{"feedring":false}`, "refuses"}, {200, `{"feedring":" No ","peers":["` + string(alice) + `"]}`, "refuses"},
+		{200, `{"feedring":"yes"}`, "has none"}, {200, `{}`, "has none"}, {404, "", "has none"}, {410, "", "has none"},
+		{200, `{"peers":["` + string(alice) + `"]}`, "says nothing"}, {200, `{"feedring":{"x":1},"peers":["` + string(alice) + `"]}`, "says nothing"},
+		{500, `{"feedring":"no"}`, ""}, {302, "", ""}, {403, "", ""}, {200, "<html>", ""}, {200, `{"feedring":"no"} {}`, ""}, {200, `{"feedring":"no","peers":["x"]}`, ""},
+	} {
+		code, body = c.code, c.body
+		h := &heard{}
+		m := NewMemory(checker(nil), time.Second)
+		m.Listen(h)
+		_, _ = m.Check(t.Context(), name, alice, nil, Hearsay{})
+		if got := strings.TrimPrefix(strings.Join(h.told, "; "), name+" "); got != c.want {
+			t.Errorf("%d %s: told %q, want %q", c.code, c.body, got, c.want)
+		}
 	}
 }

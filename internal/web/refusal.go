@@ -46,6 +46,7 @@ var (
 	ErrLate      = &Kind{name: "late", status: http.StatusGatewayTimeout}          // what was asked for goes on
 	ErrLoop      = &Kind{"a loop", http.StatusLoopDetected, loopAdvice}            // this peer made the request itself
 	ErrFull      = &Kind{"no room", http.StatusInsufficientStorage, ": make room on its disk"}
+	ErrOptedOut  = &Kind{name: "opted out", status: http.StatusConflict}           // a publisher does not want to be mirrored
 	ErrUnsaved   = &Kind{name: "not kept", status: http.StatusInternalServerError} // for another reason
 )
 
@@ -241,6 +242,32 @@ func (e *MoveError) Error() string {
 		return fmt.Sprintf("%s was not moved: %s is a feed of this peer's already: remove that first, or leave both as they are", e.From, e.To)
 	}
 	return fmt.Sprintf("%s was not moved: %s: %s: give the address of the feed itself, or --force where it will be there", e.From, e.To, e.Reason)
+}
+
+// OptedOutError is for a feed that does not want to be mirrored.
+type OptedOutError struct {
+	URL    string
+	Site   string // whose document says so; empty: the feed itself does
+	Adding bool   // it was to be added; else it is there, and is not published
+}
+
+// Unwrap returns its Kind.
+func (e *OptedOutError) Unwrap() error { return ErrOptedOut }
+
+// Error implements error.
+func (e *OptedOutError) Error() string {
+	text, by := "this peer does not publish it", "the feed itself"
+	if e.Adding {
+		text = e.URL + " was not added"
+	}
+	if e.Site != "" {
+		by = e.Site
+	}
+	text += ": its publisher does not want it mirrored, as " + by + " says: add it without --theme to read it in private"
+	if !e.Adding {
+		text = text + ", after \"feedring feed remove\""
+	}
+	return text + "; if the site is yours, have it name this peer: see \"feedring vouch\""
 }
 
 // NotFeedError is for an address that leads to no feed.

@@ -9,10 +9,18 @@ import (
 	"github.com/feedring/feedring/internal/origin/htmltext"
 )
 
+// NoMirrorsLink is the target of a feed's rel="feedring" by which it says that it
+// shall not be mirrored. It stands beside the one that names a peer.
+const NoMirrorsLink = "feedring:no"
+
 // named takes a link of the feed itself in, by its rel.
 func (d *Document) named(location *url.URL, rel, href string) {
 	switch rel {
 	case "feedring":
+		if strings.EqualFold(strings.TrimSpace(href), NoMirrorsLink) {
+			d.NoMirrors = true
+			return
+		}
 		d.Feedring = htmltext.Cut(href, maxLink)
 	case "hub":
 		if d.Hub == "" {

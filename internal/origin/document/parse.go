@@ -35,6 +35,10 @@ type Document struct {
 	// see package vouch.
 	Feedring string
 
+	// NoMirrors is set where the feed does not want to be mirrored: a link
+	// rel="feedring" to NoMirrorsLink, in JSON Feed "mirrors": "no" in that extension.
+	NoMirrors bool
+
 	// Hub is the WebSub hub that tells of changes, and Self the address by which
 	// it knows the feed; empty where not told.
 	Hub, Self string
@@ -171,13 +175,16 @@ func (d *Document) fromJSON(location *url.URL, text []byte) {
 	}
 	var self string
 	var link struct {
-		Href string `json:"href"`
+		Href    string `json:"href"`
+		Mirrors any    `json:"mirrors"`
 	}
 	if json.Unmarshal(text, &f) != nil {
 		return
 	}
 	if json.Unmarshal(f.Feedring, &link) == nil {
 		d.named(location, "feedring", link.Href)
+		word, _ := link.Mirrors.(string)
+		d.NoMirrors = d.NoMirrors || link.Mirrors == false || strings.EqualFold(strings.TrimSpace(word), "no")
 	}
 	if json.Unmarshal(f.Self, &self) == nil {
 		d.named(location, "self", self)

@@ -246,6 +246,48 @@ func TestFeedringInJSON(t *testing.T) {
 	}
 }
 
+// TestFeedsRefuseMirrors: beside the link that names a peer, or without one.
+func TestFeedsRefuseMirrors(t *testing.T) {
+	json := func(extension string) string {
+		return `{"version":"https://jsonfeed.org/version/1.1","title":"T","_feedring":` + extension + `,"items":[{"id":"1","title":"one"}]}`
+	}
+	rss := func(links string) string {
+		return `<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom"><channel><title>T</title>` + links + `<item><title>one</title></item></channel></rss>`
+	}
+	atom := func(links string) string {
+		return `<feed xmlns="http://www.w3.org/2005/Atom"><title>T</title><id>x:1</id>` + links + `<entry><id>x:2</id><title>one</title></entry></feed>`
+	}
+	for body, want := range map[string]string{
+		rss(`<atom:link rel="feedring" href="feedring:no"/>`):                                                    "no",
+		rss(`<atom:link rel="feedring" href="feedring:12D3x"/><atom:link rel="feedring" href=" feedring:NO "/>`): "no feedring:12D3x",
+		rss(`<atom:link rel="feedring" href="feedring:12D3x"/>`):                                                 " feedring:12D3x",
+		rss(`<item><title>t</title><atom:link rel="feedring" href="feedring:no"/></item>`):                       "",
+		atom(`<link rel="feedring" href="feedring:no"/><link rel="feedring" href="feedring:12D3x"/>`):            "no feedring:12D3x",
+		atom(`<link rel="alternate" href="feedring:no"/>`):                                                       "",
+		json(`{"href":"feedring:12D3x","mirrors":"no"}`):                                                         "no feedring:12D3x",
+		json(`{"mirrors":false}`):      "no",
+		json(`{"href":"feedring:no"}`): "no",
+		json(`{"mirrors":["no"]}`):     "",
+		json(`{"mirrors":"yes"}`):      "",
+	} {
+		doc, err := Parse(Source{URL: "https://a.example/feed"}, []byte(body))
+		if err != nil {
+			t.Errorf("%s: %v", body, err)
+			continue
+		}
+		got := doc.Feedring
+		if got != "" {
+			got = " " + got
+		}
+		if doc.NoMirrors {
+			got = "no" + got
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", body, got, want)
+		}
+	}
+}
+
 func TestParseReadsWhatOthersDo(t *testing.T) {
 	for name, c := range map[string]struct{ body, title, content string }{
 		"no last bracket": {strings.TrimSuffix(rssOf("<item><title>T</title><body>B</body></item>"), ">") + "\n", "T", "B"},

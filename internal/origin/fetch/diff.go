@@ -20,6 +20,7 @@ import (
 func Diff(state State, doc *document.Document, now time.Time) ([]feedring.Entry, State) {
 	next := state
 	next.Title, next.Feedring, next.Hub, next.Self = doc.Title, doc.Feedring, doc.Hub, doc.Self
+	next.NoMirrors = doc.NoMirrors
 	next.Calendar = calendarOf(doc.Timing)
 	if !doc.Partial {
 		next.Omitted = doc.Omitted

@@ -24,9 +24,10 @@ import (
 type State struct {
 	URL        string     `json:"url"`
 	Title      string     `json:"title,omitempty"`
-	Feedring   string     `json:"feedring,omitempty"` // Document.Feedring
-	Hub        string     `json:"hub,omitempty"`      // Document.Hub
-	Self       string     `json:"self,omitempty"`     // Document.Self
+	Feedring   string     `json:"feedring,omitempty"`   // Document.Feedring
+	NoMirrors  bool       `json:"no_mirrors,omitempty"` // Document.NoMirrors
+	Hub        string     `json:"hub,omitempty"`        // Document.Hub
+	Self       string     `json:"self,omitempty"`       // Document.Self
 	Validators Validators `json:"validators,omitzero"`
 	Source     string     `json:"source,omitempty"` // the address that gave Validators; empty: the one that is asked
 	BodyHash   BodyHash   `json:"body_hash,omitzero"`

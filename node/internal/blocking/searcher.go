@@ -11,19 +11,25 @@ type Searcher interface {
 	Search(context.Context, store.Search) ([]store.Item, store.Cursor, error)
 }
 
-// Searcher returns one that does not find what is blocked.
-func (b *Blocks) Searcher(over Searcher) Searcher { return searcher{over, b} }
+// Hider tells what is hidden.
+type Hider interface {
+	Any() bool
+	Item(*store.Item) bool
+}
+
+// NewSearcher returns one that does not find what is hidden.
+func NewSearcher(over Searcher, hides Hider) Searcher { return searcher{over, hides} }
 
 type searcher struct {
 	Searcher
-	blocks *Blocks
+	hides Hider
 }
 
 // Search implements Searcher.
 func (s searcher) Search(ctx context.Context, q store.Search) ([]store.Item, store.Cursor, error) {
-	if s.blocks.Any() {
+	if s.hides.Any() {
 		accept := q.Accept
-		q.Accept = func(it *store.Item) bool { return !s.blocks.Item(it) && (accept == nil || accept(it)) }
+		q.Accept = func(it *store.Item) bool { return !s.hides.Item(it) && (accept == nil || accept(it)) }
 	}
 	return s.Searcher.Search(ctx, q)
 }

@@ -145,8 +145,13 @@ func (t *assignments) fetchEnded(spec feedring.FeedSpec, st *fetch.State) {
 	t.loop.Tell(spec.Theme.Group(), group.OriginMeasured{URL: spec.URL, Distance: t.watched.latencyOf(spec.URL), Failing: failing(st)})
 }
 
-// left tells the group what the last fetch of such a feed left.
+// left tells the group what the last fetch of such a feed left. One that found that the
+// feed refuses mirrors is not told: by its validators the next peer would be answered
+// that nothing changed, and not read it.
 func (t *assignments) left(spec feedring.FeedSpec, st *fetch.State, entries uint64) {
+	if st.NoMirrors {
+		return
+	}
 	if last, ok := lastToTell(st.Last(), entries, time.Now()); ok && t.of(spec.URL).Mirrors {
 		t.loop.Tell(spec.Theme.Group(), group.OriginFetched{URL: spec.URL, Last: last})
 	}
@@ -157,6 +162,10 @@ func (o *Feeds) watch(url string) {
 	defer o.assignments.lock()()
 	f, ok := o.get(url)
 	if !ok {
+		return
+	}
+	if o.withheld(&f) {
+		o.watcher.Remove(url)
 		return
 	}
 	if o.assignments.fetchedElsewhere(f.spec()) {
@@ -200,8 +209,8 @@ func (o *Feeds) FetchedElsewhere(url string) (spec feedring.FeedSpec, title stri
 
 // Assign does group.FetchAssignment.
 func (o *Feeds) Assign(a group.FetchAssignment) {
-	if f, ok := o.get(a.URL); !ok || f.theme() == "" || f.theme().Group() != a.Group {
-		return // it was removed
+	if f, ok := o.get(a.URL); !ok || f.theme() == "" || f.theme().Group() != a.Group || o.withheld(&f) {
+		return // it was removed, or is withheld
 	}
 	o.assignments.onAssignment(a)
 	if a.Slot > 0 {
@@ -221,7 +230,7 @@ func (o *Feeds) Yield() {
 // FetchNow passes a ping on to who fetches a feed that rests here.
 func (o *Feeds) FetchNow(ctx context.Context, url string) (requested bool) {
 	f, ok := o.get(url)
-	if !ok || !o.assignments.fetchedElsewhere(f.spec()) {
+	if !ok || !o.assignments.fetchedElsewhere(f.spec()) || o.withheld(&f) {
 		return false
 	}
 	o.assignments.known(ctx, func() bool { _, ok := o.get(url); return ok }, url)

@@ -39,7 +39,7 @@ func (o *Feeds) startFew() {
 	few := slices.Sorted(maps.Keys(o.few))
 	o.mu.Unlock()
 	for _, url := range few {
-		if f, ok := o.get(url); !ok || o.assignments.fetchedElsewhere(f.spec()) {
+		if f, ok := o.get(url); !ok || o.assignments.fetchedElsewhere(f.spec()) || o.withheld(&f) {
 			continue
 		}
 		st, err := o.State(url)

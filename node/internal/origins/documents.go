@@ -12,7 +12,7 @@ import (
 // serve offers a published feed to pollers. One that shares less than everything
 // is not offered: its document holds the rest.
 func (o *Feeds) serve(spec feedring.FeedSpec, st *fetch.State) {
-	if spec.Theme == "" || cmp.Or(spec.Share, o.Share).Cuts() {
+	if spec.Theme == "" || cmp.Or(spec.Share, o.Share).Cuts() || spec.File == "" && o.OptOuts.Withheld(spec.URL) {
 		return
 	}
 	o.Cache.Offer(spec.URL, spec.Provider)

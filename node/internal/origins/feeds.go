@@ -119,6 +119,7 @@ type Config struct {
 	Offers       Offers
 	Identity     Identity
 	StandIns     StandIns
+	OptOuts      OptOuts // nil: nobody refuses mirrors
 	Tasks        *tasks.Group
 	Log          *slog.Logger
 	Share        feedring.Share // how much of an entry leaves this peer, where its feed does not say
@@ -161,6 +162,7 @@ type Feeds struct {
 	addresses moved.Table        // of feeds that were moved
 	few       map[string]*origin // of feeds, those that are public or read from a file
 	titles    map[string]string  // of those that are public
+	erased    map[string]uint64  // epochs above logs that were erased since the start
 	recent    dirtyStates        // what fetches left of feeds
 	unsaved   int                // fetches whose state the disk did not take
 }
@@ -170,6 +172,9 @@ type Feeds struct {
 func Load(ctx context.Context, cfg Config, configured []feedring.FeedSpec) (*Feeds, error) {
 	o := &Feeds{Config: cfg, ctx: ctx, feeds: newFeeds()}
 	o.ours = o
+	if o.OptOuts == nil {
+		o.OptOuts = anybody{}
+	}
 	return o, o.load(configured)
 }
 
@@ -278,7 +283,9 @@ func (o *Feeds) epoch(spec feedring.FeedSpec) uint64 {
 	if o.moved(spec) {
 		epoch++
 	}
-	return max(epoch, o.least.Load())
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return max(epoch, o.least.Load(), o.erased[spec.URL])
 }
 
 // Link is the rel="feedring" that the last fetch of a feed found.
@@ -298,6 +305,9 @@ func (o *Feeds) Link(url string) string {
 func (o *Feeds) Offered() map[feedring.Theme][]feedring.Feed {
 	feeds := make(map[feedring.Theme][]feedring.Feed)
 	for url, f := range o.public() {
+		if o.withheld(&f) {
+			continue
+		}
 		feeds[f.theme()] = append(feeds[f.theme()], feedring.Feed{
 			URL: url, Title: o.title(url), Provider: f.spec().Provider, Epoch: o.epoch(f.spec()),
 		})

@@ -20,6 +20,11 @@ func (o *Feeds) Changed(ctx context.Context, url string, entries []feedring.Entr
 	if f == nil {
 		return errors.New("the feed was removed")
 	}
+	if f.bindable() {
+		if err := o.OptOuts.MayPublish(ctx, url, next.NoMirrors); err != nil {
+			return watch.ReportedError{Err: err} // by optouts
+		}
+	}
 	err := o.publish(ctx, f.spec(), o.news(f, entries))
 	o.Cache.Keep(url)
 	if err == nil {
@@ -65,6 +70,9 @@ func (o *Feeds) FetchEnded(url string, st fetch.State) {
 		o.claim(f)
 	}
 	if public && st.Failures == 0 && !st.Refused {
+		if f.bindable() {
+			o.OptOuts.FeedRead(url, st.NoMirrors)
+		}
 		o.parts.Subscribers.HubNamed(url, st.Hub, st.Self)
 	}
 }

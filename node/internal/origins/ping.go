@@ -16,6 +16,11 @@ func (o *Feeds) Ping(ctx context.Context, url string) (web.FeedStatus, error) {
 	if err := o.refuseElsewhere(url); err != nil {
 		return web.FeedStatus{}, err
 	}
+	if f, ok := o.get(url); ok && o.withheld(&f) {
+		if err := o.OptOuts.Recheck(ctx, url); err != nil {
+			return web.FeedStatus{}, err
+		}
+	}
 	o.checkSitesOf(url)
 	if o.FetchNow(ctx, url) {
 		return o.Status(url) // who fetches it is asked to, and says how that ended

@@ -99,7 +99,7 @@ func soon(st *fetch.State, now time.Time) bool {
 func (r *recent) due(now time.Time) bool {
 	old, st := &r.saved, &r.state
 	switch {
-	case r.at.IsZero(), old.Title != st.Title, old.Feedring != st.Feedring, old.Moved != st.Moved, old.Address != st.Address, old.Named != st.Named,
+	case r.at.IsZero(), old.Title != st.Title, old.Feedring != st.Feedring, old.NoMirrors != st.NoMirrors, old.Moved != st.Moved, old.Address != st.Address, old.Named != st.Named,
 		old.ByLink != st.ByLink, old.LastError != st.LastError, st.Loaded() && r.known != st.Known(),
 		(old.Failures == 0) != (st.Failures == 0), old.Refused != st.Refused, old.Gone != st.Gone,
 		st.NotBefore.After(old.NotBefore) && st.NotBefore.Sub(now) > heldLong:

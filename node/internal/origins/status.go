@@ -54,7 +54,9 @@ func (o *Feeds) feedStatus(url string, f origin) web.FeedStatus {
 			st.Turn, st.Turns = t.Slot, t.Slots
 		}
 	}
-	if o.assignments.fetchedElsewhere(f.spec()) {
+	if refusal := o.OptOuts.Refusal(url); refusal != nil && f.bindable() {
+		st.OptedOut, st.NextFetch, st.FetchedBy, st.Error = true, time.Time{}, "", refusal.Error()
+	} else if o.assignments.fetchedElsewhere(f.spec()) {
 		st.Rests, st.NextFetch, st.Error = true, time.Time{}, ""
 	}
 	if h, ok := o.Store.Head(ref); ok {

@@ -35,6 +35,15 @@ type Feeds interface {
 	Visit(ctx context.Context, url string, ask func(context.Context) error) error
 }
 
+// OptOuts tells which feeds do not want to be mirrored.
+type OptOuts interface {
+	// MayMirror returns an error for a feed whose site does not want that this peer
+	// publishes it.
+	MayMirror(ctx context.Context, url string) error
+	// MayMirrorRead is MayMirror of a feed that was just read.
+	MayMirrorRead(ctx context.Context, url string, noMirrors bool, link string) error
+}
+
 // Views is what the machine knows.
 type Views interface{ View() *peer.View }
 
@@ -42,6 +51,7 @@ type Views interface{ View() *peer.View }
 type Config struct {
 	Self     feedring.PeerID
 	Feeds    Feeds
+	OptOuts  OptOuts // nil: nobody refuses mirrors
 	Previews *fetch.Previews
 	Views    Views
 	Joins    *contacts.Joins
@@ -57,11 +67,26 @@ func New(cfg Config) *Finder { return &Finder{cfg: cfg} }
 // findWithin is how long a command waits to know what it adds.
 const findWithin = 8 * time.Second
 
+// siteWithin is how long it waits of that for the site's word.
+const siteWithin = 3 * time.Second
+
 // wellKnown is where a site that names no feed may have one.
 var wellKnown = [...]string{"/feed", "/rss.xml", "/atom.xml", "/index.xml"}
 
-// FindFeed looks for the feed at an address.
+// FindFeed looks for the feed at an address. One that is to be published must not
+// refuse that.
 func (f *Finder) FindFeed(ctx context.Context, spec feedring.FeedSpec) (web.Found, error) {
+	if f.cfg.OptOuts != nil && spec.Theme != "" && spec.File == "" && f.cfg.Feeds.Refuse(spec) == nil {
+		within, cancel := context.WithTimeout(ctx, siteWithin)
+		defer cancel()
+		if err := f.cfg.OptOuts.MayMirror(within, spec.URL); err != nil {
+			return web.Found{URL: spec.URL}, err
+		}
+	}
+	return f.find(ctx, spec)
+}
+
+func (f *Finder) find(ctx context.Context, spec feedring.FeedSpec) (web.Found, error) {
 	as := web.Found{URL: spec.URL}
 	if spec.File != "" || f.cfg.Feeds.Refuse(spec) != nil || f.cfg.Feeds.Knows(spec) {
 		return as, nil
@@ -78,6 +103,11 @@ func (f *Finder) FindFeed(ctx context.Context, spec feedring.FeedSpec) (web.Foun
 	case seen.Page != nil:
 		return f.findOn(ctx, spec.URL, seen.Page, err)
 	case seen.Document != nil:
+		if f.cfg.OptOuts != nil && spec.Theme != "" {
+			if err := f.cfg.OptOuts.MayMirrorRead(ctx, spec.URL, seen.Document.NoMirrors, seen.Document.Feedring); err != nil {
+				return as, err
+			}
+		}
 		as.Join, as.SitePeer = f.Joinable(spec.URL, seen.Document.Feedring)
 	case errors.Is(err, context.DeadlineExceeded):
 		as.Note = "the origin has not answered yet: it is asked again"

@@ -78,7 +78,7 @@ func (f *Finder) findOf(ctx context.Context, spec feedring.FeedSpec) web.Sought 
 	}
 	within, cancel := context.WithTimeout(ctx, findEach)
 	defer cancel()
-	found, err := f.FindFeed(within, spec)
+	found, err := f.find(within, spec)
 	return web.Sought{Found: found, Err: err}
 }
 

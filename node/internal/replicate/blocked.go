@@ -8,9 +8,9 @@ import (
 	"github.com/feedring/feedring/internal/store"
 )
 
-// errBlocked fails a poll of what is blocked. To the machine the feed is one that nobody
+// errBlocked fails a poll of what this peer does not want. To the machine the feed is one that nobody
 // gives, and so an exception of this peer's row: readers that want it are sent elsewhere.
-var errBlocked = errors.New("the owner of this peer blocks it")
+var errBlocked = errors.New("this peer does not want it")
 
 // nothing is what the machine is told of a fetch that has brought nothing yet.
 func nothing(o group.Fetch) group.Fetched {

@@ -206,3 +206,23 @@ func (p *pollers) ask(t *testing.T, from feedring.PeerID, after feedring.Positio
 	check(t, err)
 	return got
 }
+
+// TestErasedCopy: nothing of a feed is left, and nobody is told of a copy.
+func TestErasedCopy(t *testing.T) {
+	s, sealer := openStore(t), newSealer(t)
+	w := writer(s, sealer)
+	w.append(t, testSpec, entries(0, 3)...)
+	r := newReplicator(t, s, "other", nil, testKeep)
+	ref := feedring.FeedRef{URL: testURL, Publisher: sealer.ID()}
+	if _, copied := r.copies.since(ref); !copied {
+		t.Fatal("there is no copy")
+	}
+	check(t, r.Erase(t.Context(), ref))
+	check(t, r.Erase(t.Context(), ref))
+	if _, held := s.Head(ref); held {
+		t.Error("entries are left")
+	}
+	if _, copied := r.copies.since(ref); copied {
+		t.Error("the copy is kept in mind")
+	}
+}

@@ -1,0 +1,27 @@
+package personal
+
+import (
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// EraseFeed takes what one peer published of a feed off all lists, and with it the
+// copies that they keep.
+func (r *Reflector) EraseFeed(ref feedring.FeedRef) {
+	r.changing.Lock()
+	defer r.changing.Unlock()
+	n, ok := r.byRef[ref]
+	if !ok {
+		return
+	}
+	now := time.Now().Unix()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, in := range r.interests {
+		if r.take(in, func(h *held) bool { return h.feed == n }) {
+			in.modified = max(now, in.modified)
+			r.writeInterest(in)
+		}
+	}
+}

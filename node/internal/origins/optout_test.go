@@ -1,0 +1,82 @@
+package origins
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/origin/fetch"
+	"github.com/feedring/feedring/internal/web"
+)
+
+// refusing withholds every feed while it is set.
+type refusing struct {
+	anybody
+	on   bool
+	read []bool
+}
+
+func (r *refusing) Withheld(string) bool { return r.on }
+
+func (r *refusing) Refusal(url string) error {
+	if r.on {
+		return &web.OptedOutError{URL: url}
+	}
+	return nil
+}
+
+func (r *refusing) MayPublish(_ context.Context, url string, noMirrors bool) error {
+	r.FeedRead(url, noMirrors)
+	return r.Refusal(url)
+}
+
+func (r *refusing) FeedRead(_ string, noMirrors bool) { r.read = append(r.read, noMirrors) }
+
+// TestWithheldFeed: a feed that does not want to be mirrored is neither offered, fetched nor
+// published. What was published is erased, and does not take positions again that it had.
+func TestWithheldFeed(t *testing.T) {
+	s, p := openStore(t), writer(nil, newSealer(t))
+	p.Store = s
+	l, says := newSiteOfFeeds(t, s, p), &refusing{}
+	l.OptOuts = says
+	check(t, l.add(t.Context(), testSpec))
+	at := time.Now()
+	state := fetch.State{URL: testURL, LastFetch: at, LastSuccess: at, NoMirrors: true}
+	check(t, l.Changed(t.Context(), testURL, entries(0, 2), state))
+	l.FetchEnded(testURL, state)
+	if len(says.read) != 2 || !says.read[0] || !says.read[1] {
+		t.Errorf("the feed's word was told as %v", says.read)
+	}
+	ref := feedring.FeedRef{URL: testURL, Publisher: p.Self}
+	epoch := s.LogHead(ref).Position.Epoch
+
+	says.on = true
+	l.OptOutChanged(testURL)
+	if err := l.Changed(t.Context(), testURL, entries(2, 3), state); err == nil || s.LogHead(ref).Position.Sequence != 3 {
+		t.Errorf("a feed that is withheld was published: %v", err)
+	}
+	if st, err := l.Status(testURL); err != nil || !st.OptedOut || st.Error == "" || !st.NextFetch.IsZero() {
+		t.Errorf("it is shown as %+v, %v", st, err)
+	}
+	if len(l.Offered()) != 0 || l.watcher.Len() != 0 {
+		t.Errorf("%d are offered, %d are fetched", len(l.Offered()), l.watcher.Len())
+	}
+	l.watch(testURL)
+	if l.watcher.Len() != 0 {
+		t.Error("it is fetched again")
+	}
+	check(t, l.Erase(t.Context(), testURL))
+	if _, held := s.Head(ref); held {
+		t.Error("its entries are held")
+	}
+	if st, err := l.State(testURL); err != nil || !st.LastSuccess.IsZero() {
+		t.Errorf("what fetches found is remembered: %+v, %v", st, err)
+	}
+
+	says.on = false
+	l.OptOutChanged(testURL)
+	if offered := l.Offered()[testTheme]; len(offered) != 1 || offered[0].Epoch <= epoch {
+		t.Errorf("offered again as %v, after epoch %d", offered, epoch)
+	}
+}
