@@ -269,6 +269,35 @@ func TestPrivate(t *testing.T) {
 	w.shows(s, "public")
 }
 
+// TestErasedFeed: what one peer published of a feed leaves the lists and the disk, and
+// what another published stays.
+func TestErasedFeed(t *testing.T) {
+	w := newWorld(t)
+	s := w.subscribe(feedring.Query{})
+	mirrored := entry("M", "a.example", 1, titled("mirrored"))
+	w.publish(mirrored)
+	w.publish(entry("P", "b.example", 1, titled("other")))
+	w.shows(s, "other mirrored")
+	w.room.EraseFeed(mirrored.Ref())
+	w.room.EraseFeed(feedring.FeedRef{URL: "https://none.example/", Publisher: "M"})
+	w.shows(s, "other")
+	w.flushed()
+	copies := 0
+	for record, err := range w.store.ListPrefix(store.BucketSubscription, rows.Prefix) {
+		check(t, err)
+		if strings.Contains(string(record.Value), "mirrored") {
+			t.Errorf("left on disk: %q", record.Key)
+		}
+		copies++
+	}
+	if copies == 0 {
+		t.Error("nothing is on disk")
+	}
+	w.kill()
+	w.restart()
+	w.shows(s, "other")
+}
+
 // TestPrivateReturns: a private feed that was removed and is added again is shown
 // at once as after a restart, and not while it is removed.
 func TestPrivateReturns(t *testing.T) {

@@ -41,12 +41,15 @@ type world struct {
 	document *vouch.Document // of the site; nil: there is none
 	down     bool
 	refuses  bool // the feed does
+	removed  bool // the feed, by its owner
+	private  bool // it was added again, in private
 	asked    int  // the site
 	read     int  // the feed
 
 	records map[string][]byte
 	held    map[feedring.PeerID]bool
-	changed []bool // withheld, as it became
+	listed  map[feedring.PeerID]bool // in personal feeds
+	changed []bool                   // withheld, as it became
 }
 
 // begin starts a Keeper over what the world keeps.
@@ -91,13 +94,18 @@ func (w *world) CheckFeed(_ context.Context, _, link string, id feedring.PeerID,
 	return vouch.Verdict{Named: link == "feedring:"+string(id)}, nil
 }
 
-func (w *world) Forget(...string)           {}
-func (w *world) Free(string) bool           { return false }
-func (w *world) Bindable() []string         { return []string{url} }
-func (w *world) Link(string) string         { return "" }
-func (w *world) Address(string) string      { return url }
-func (w *world) View() *peer.View           { return &peer.View{} }
-func (w *world) EraseFeed(feedring.FeedRef) {}
+func (w *world) Forget(...string) {}
+func (w *world) Free(string) bool { return w.private }
+func (w *world) Bindable() []string {
+	if w.removed {
+		return nil
+	}
+	return []string{url}
+}
+func (w *world) Link(string) string             { return "" }
+func (w *world) Address(string) string          { return url }
+func (w *world) View() *peer.View               { return &peer.View{} }
+func (w *world) EraseFeed(ref feedring.FeedRef) { w.set(func() { delete(w.listed, ref.Publisher) }) }
 
 func (w *world) Visit(ctx context.Context, _ string, ask func(context.Context) error) error {
 	return ask(ctx)
@@ -181,7 +189,7 @@ func (w *world) daily(days int) {
 }
 
 func newWorld() *world {
-	return &world{records: map[string][]byte{}, held: map[feedring.PeerID]bool{self: true, mirror: true, own: true}}
+	return &world{records: map[string][]byte{}, held: map[feedring.PeerID]bool{self: true, mirror: true, own: true}, listed: map[feedring.PeerID]bool{mirror: true, own: true}}
 }
 
 func ref(p feedring.PeerID) feedring.FeedRef { return feedring.FeedRef{URL: url, Publisher: p} }
@@ -213,6 +221,9 @@ func TestASitesWordIsObeyed(t *testing.T) {
 		w.holds(t, "after half a day, in which a slip can be taken back", mirror, own, self)
 		time.Sleep(2*24*time.Hour - time.Since(refused))
 		w.holds(t, "after two days", own)
+		if w.listed[mirror] || !w.listed[own] {
+			t.Errorf("personal feeds keep entries of %v", w.listed)
+		}
 
 		before := w.asked
 		time.Sleep(30 * 24 * time.Hour)
@@ -306,6 +317,30 @@ func TestAFeedsWordIsObeyed(t *testing.T) {
 		w.set(func() { w.refuses = false })
 		if err := w.keeper.Recheck(t.Context(), url); err != nil || w.keeper.Withheld(url) {
 			t.Errorf("after the feed took it back: %v", err)
+		}
+	})
+}
+
+// TestRemovedFeedIsErased: who removes a feed that is withheld, as its refusal says, keeps
+// nothing of what was published. One that is added again in private is the owner's own.
+func TestRemovedFeedIsErased(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, private := range []bool{false, true} {
+			w := newWorld()
+			w.document = &vouch.Document{Network: network, NoMirrors: true}
+			stop := w.begin(t)
+			w.daily(0)
+			if err := w.keeper.MayPublish(t.Context(), url, true); err == nil {
+				t.Fatal("the feed is published")
+			}
+			w.set(func() { w.removed, w.private = true, private })
+			time.Sleep(36 * time.Hour)
+			if private {
+				w.holds(t, "kept in private", self)
+			} else {
+				w.holds(t, "removed")
+			}
+			stop()
 		}
 	})
 }

@@ -186,18 +186,18 @@ func (k *Keeper) erase(ctx context.Context, now time.Time) {
 		if !ok || ctx.Err() != nil {
 			continue
 		}
-		var err error
+		own := h.Ref.Publisher == k.parts.Self
 		switch {
-		case h.Ref.Publisher == k.parts.Self:
-			if !k.Hides(h.Ref) || !w.Erases(now, true) {
-				continue
-			}
+		case !k.Hides(h.Ref) || !w.Erases(now, true):
+			continue
+		case !own && (now.Sub(k.started) < startsFor || k.spares(ctx, h.Ref, &w, now)):
+			continue
+		}
+		k.parts.Lists.EraseFeed(h.Ref) // first: a crash leaves the feed to be erased again
+		var err error
+		if own {
 			err = k.parts.Feeds.Erase(ctx, h.Ref.URL)
-		case !k.Hides(h.Ref) || !w.Erases(now, true) || now.Sub(k.started) < startsFor:
-			continue
-		case k.spares(ctx, h.Ref, &w, now):
-			continue
-		default:
+		} else {
 			err = k.parts.Copies.Erase(ctx, h.Ref)
 		}
 		if err != nil {
@@ -206,7 +206,6 @@ func (k *Keeper) erase(ctx context.Context, now time.Time) {
 			}
 			continue
 		}
-		k.parts.Lists.EraseFeed(h.Ref)
 		k.log.Info("erased what a mirror published of a feed that does not want to be mirrored", "url", h.Ref.URL, "publisher", h.Ref.Publisher, "by", w.Of)
 	}
 }
