@@ -6,7 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -257,6 +259,20 @@ func TestAsking(t *testing.T) {
 		f := r.finals()
 		return r.code == 4 && len(f) == 1 && fmt.Sprint(f[0].list("missing")) == "[news/asked]" && strings.Contains(r.stderr, "news/asked")
 	})
+}
+
+// TestFollowOfAStoppedPeer ends, says so, and names what is missing.
+func TestFollowOfAStoppedPeer(t *testing.T) {
+	t.Parallel()
+	n := newNetwork(t, "300ms")
+	p := n.peer(nil, "news=a@"+newOrigin(t).feed(newFeed("a", 1)))
+	p.signal(syscall.SIGSTOP)
+	defer p.signal(syscall.SIGCONT)
+	r := command(t, "follow", "--data", p.data, "--theme", "news", "--timeout", "2s", "--json")
+	if finals := r.finals(); r.code != 4 || len(finals) != 1 || !slices.Equal(finals[0].list("missing"), []any{"news"}) ||
+		!strings.Contains(r.stderr, "has not answered for 2s") || !strings.Contains(r.stderr, "--timeout") {
+		t.Errorf("%s", r)
+	}
 }
 
 // TestNewerDirectory starts a peer on a store that a newer version wrote.

@@ -132,7 +132,25 @@ type goneError string
 func (e goneError) Error() string        { return string(e) }
 func (e goneError) Is(target error) bool { return target == ErrGone }
 
-// broken reports whether the other end went away in the middle.
+// ErrSilent is for a peer that accepts connections and does not answer, as a
+// stopped process does: the text says what to do.
+var ErrSilent = errors.New("no answer")
+
+// silentError is an ErrSilent in words for people.
+type silentError string
+
+func (e silentError) Error() string        { return string(e) }
+func (e silentError) Is(target error) bool { return target == ErrSilent }
+
+func (c *Client) silent(within time.Duration) error {
+	peer := "the peer at " + c.base
+	if c.cfg.URL == "" {
+		peer = "the peer on " + filepath.Dir(c.cfg.Socket)
+	}
+	return silentError(fmt.Sprintf("%s has not answered for %s: check that its process is neither stopped nor overloaded, restart it, or give more with --timeout", peer, within))
+}
+
+// connectionLost reports whether the other end went away in the middle.
 func connectionLost(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }

@@ -20,10 +20,13 @@ import (
 // six characters for a byte.
 const maxLine = 6*feedring.MaxEntry + 4096
 
+// maxSilence is how long a stream may be silent: a peer writes a comment each 15 s.
+const maxSilence = 45 * time.Second
+
 // Query asks once. When time runs out first it returns what came, as
 // incomplete.
 func (c *Client) Query(ctx context.Context, q feedring.Query) (client.Answer, error) {
-	answer := client.Answer{Final: feedring.Final{Status: feedring.Incomplete, Missing: missing(q)}}
+	answer := client.Answer{Final: Unanswered(q)}
 	resp, err := c.send(ctx, request{path: "entries", query: values(q), accept: "application/x-ndjson"})
 	if errors.Is(err, context.DeadlineExceeded) {
 		return answer, nil
@@ -90,6 +93,11 @@ func finalOf(e *feedring.Event) feedring.Final {
 	return f
 }
 
+// Unanswered is the final of a query to which nothing was told in time.
+func Unanswered(q feedring.Query) feedring.Final {
+	return feedring.Final{Status: feedring.Incomplete, Missing: missing(q)}
+}
+
 // missing names what is not reached when nothing was told in time.
 func missing(q feedring.Query) []string {
 	switch {
@@ -108,6 +116,7 @@ type Stream struct {
 	Updates  bool
 	After    string // the last event's id of an earlier stream; empty: begin
 	Follower Follower
+	Within   time.Duration // in which the peer must begin to answer
 
 	answered bool // First was called
 }
@@ -131,9 +140,19 @@ type Follower interface {
 	SetCursor(id string)
 }
 
-// Follow reads events until ctx ends, the peer closes the stream, or Each
-// returns an error. heard reports whether anything was read.
+// Follow reads events until ctx ends, the peer closes the stream or falls silent,
+// or Follower returns an error. heard reports whether the peer began to answer.
 func (c *Client) Follow(ctx context.Context, s *Stream) (heard bool, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	within := s.Within
+	timer := time.AfterFunc(within, func() { cancel(ErrSilent) })
+	defer timer.Stop()
+	defer func() {
+		if errors.Is(context.Cause(ctx), ErrSilent) && !errors.Is(err, client.ErrEnough) {
+			err = c.silent(within)
+		}
+	}()
 	query := values(s.Query)
 	if s.Updates {
 		query.Set("updates", "true")
@@ -142,12 +161,28 @@ func (c *Client) Follow(ctx context.Context, s *Stream) (heard bool, err error) 
 	if err != nil {
 		return false, err
 	}
+	timer.Stop()
 	defer resp.Body.Close()
 	if s.Query.Stem && resp.Header.Get("Feedring-Stem") == "" {
 		return false, errors.New("that peer is of an older version and does not know --stem: bring it up to date, or leave --stem away")
 	}
 	s.Follower.Opened()
-	return true, readEvents(resp.Body, s.event)
+	within = max(s.Within, maxSilence)
+	return true, readEvents(&timedReader{r: resp.Body, timer: timer, within: within}, s.event)
+}
+
+// timedReader runs a timer while it waits for bytes, and not while the follower
+// prints what came: a pager may take its time.
+type timedReader struct {
+	r      io.Reader
+	timer  *time.Timer
+	within time.Duration
+}
+
+func (t *timedReader) Read(b []byte) (int, error) {
+	t.timer.Reset(t.within)
+	defer t.timer.Stop()
+	return t.r.Read(b)
 }
 
 func (s *Stream) event(e event) error {

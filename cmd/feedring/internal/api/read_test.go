@@ -2,9 +2,13 @@ package api
 
 import (
 	"errors"
+	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/client"
@@ -59,6 +63,50 @@ func TestStreamProblem(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// script answers requests with bodies of its own.
+type script func(*http.Request) (*http.Response, error)
+
+func (s script) RoundTrip(r *http.Request) (*http.Response, error) { return s(r) }
+
+// TestFollowOfASilentPeer ends where no header comes in time, and where a stream
+// is silent for longer than between two signs of life. Time that the follower
+// takes does not count.
+func TestFollowOfASilentPeer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		never := &Client{base: "http://feedring", http: http.Client{Transport: script(func(r *http.Request) (*http.Response, error) {
+			<-r.Context().Done()
+			return nil, r.Context().Err()
+		})}}
+		heard, err := never.Follow(t.Context(), &Stream{Within: 2 * time.Second, Follower: ignoring{}})
+		if heard || !errors.Is(err, ErrSilent) || time.Since(begun) != 2*time.Second {
+			t.Errorf("without a header: heard %v, %v after %s", heard, err, time.Since(begun))
+		}
+		begun = time.Now()
+		falls := &Client{base: "http://feedring", http: http.Client{Transport: script(func(r *http.Request) (*http.Response, error) {
+			body, w := io.Pipe()
+			go func() {
+				for range 10 {
+					time.Sleep(15 * time.Second)
+					_, _ = io.WriteString(w, ": alive\n\nevent: gap\ndata: {}\n\n")
+				}
+				<-r.Context().Done()
+				w.CloseWithError(r.Context().Err())
+			}()
+			return &http.Response{StatusCode: http.StatusOK, Body: body, Request: r}, nil
+		})}}
+		heard, err = falls.Follow(t.Context(), &Stream{Within: 2 * time.Second, Follower: slow{}})
+		if took := time.Since(begun); !heard || !errors.Is(err, ErrSilent) || took != 15*time.Second+10*time.Minute+maxSilence {
+			t.Errorf("a stream that falls silent: heard %v, %v after %s", heard, err, took)
+		}
+	})
+}
+
+// slow takes a minute for each gap.
+type slow struct{ ignoring }
+
+func (slow) Gap(client.Gap) { time.Sleep(time.Minute) }
 
 func TestAnswerLine(t *testing.T) {
 	for line, wrong := range map[string]bool{

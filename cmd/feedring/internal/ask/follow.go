@@ -240,6 +240,15 @@ func (f *following) answered(final feedring.Final) error {
 	return err
 }
 
+// unanswered ends a command whose peer did not begin to answer in time, as query
+// ends.
+func (f *following) unanswered(err error) error {
+	if f.json {
+		f.out.Print(feedring.FinalEvent(api.Unanswered(f.saved.Query), f.saved.Query.Theme, f.printed))
+	}
+	return &exit.Error{Code: exit.CodeIncomplete, Err: err}
+}
+
 // entry prints an entry, unless a run that was killed printed it.
 func (f *following) entry(e feedring.Entry) error {
 	skipped, err := f.saved.once(keyOf(&e, f.flags.updates), func() error { return f.printEntry(e) })
@@ -272,7 +281,7 @@ func (f *following) throughAPI(ctx context.Context, ask *askFlags) error {
 	away := &outage{stderr: f.app.Stderr}
 	begun := f.saved.LastEvent != ""
 	stream := &api.Stream{
-		Query: canonical(f.saved.Query), Updates: f.flags.updates, After: f.saved.LastEvent,
+		Query: canonical(f.saved.Query), Updates: f.flags.updates, After: f.saved.LastEvent, Within: time.Duration(ask.Timeout),
 		Follower: &apiFollower{following: f, outage: away, shown: make(map[feedring.EntryID]bool), begun: begun, resumed: begun},
 	}
 	const pause = 500 * time.Millisecond
@@ -284,6 +293,8 @@ func (f *following) throughAPI(ctx context.Context, ask *askFlags) error {
 		switch {
 		case f.out.Err != nil: // what cannot be printed is not lost by the peer
 			return f.out.Err
+		case !heardOnce && errors.Is(err, api.ErrSilent):
+			return f.unanswered(err)
 		case errors.Is(err, client.ErrEnough), errors.As(err, &coded), !heardOnce, errors.As(err, &problem) && problem.Status < 500:
 			return err
 		}
