@@ -2,6 +2,7 @@ package integration
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -57,6 +58,30 @@ func TestDoctorBlamesThePeerAlone(t *testing.T) {
 		c, code := alone.doctor(t, "peers")
 		return code == 1 && c["ok"] == false && strings.Contains(c.str("detail"), "nobody.invalid was not reached: ")
 	})
+}
+
+// TestDoctorNamesAllowPrivateFeeds, and a peer that is started with it fetches at
+// once what was refused before.
+func TestDoctorNamesAllowPrivateFeeds(t *testing.T) {
+	t.Parallel()
+	n := newNetwork(t, "500ms")
+	p := n.prepare(nil, "news=own@"+newOrigin(t).feed(newFeed("own", 2)))
+	p.args = slices.DeleteFunc(p.args, func(arg string) bool { return arg == "--allow-private-feeds" })
+	p.args = append(p.args, "--interval", "1h")
+	n.start(p)
+	until(t, 20*time.Second, "the advice", func() bool {
+		c, code := p.doctor(t, "feeds")
+		return code == 1 && strings.Contains(c.str("advice"), "serve --allow-private-feeds")
+	})
+	p.stop(t, 10*time.Second)
+	p.args = append(p.args, "--allow-private-feeds")
+	n.start(p)
+	until(t, 20*time.Second, "the feed, with an interval of an hour", func() bool {
+		return len(n.query(p, "--theme", "news").entries()) == 2
+	})
+	if c, _ := p.doctor(t, "feeds"); c["ok"] != true {
+		t.Errorf("after that: %v", c)
+	}
 }
 
 // TestDoctorVouchesAsFeedListDoes: a site that names the peer, of which its group

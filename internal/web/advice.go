@@ -16,6 +16,7 @@ const (
 	AdviseStopOther  Advice = "see identity: this ends when one of the two processes is stopped"
 	AdviseWait       Advice = "wait a moment; if this stays, look for warnings in the log"
 	AdvisePing       Advice = "\"feedring ping URL\" fetches again at once; \"feedring feed list\" shows all of them"
+	AdvisePrivate    Advice = "start the peer with \"feedring serve --allow-private-feeds\" if feeds of this machine or its network are meant"
 	AdviseRemoveFeed Advice = "they are fetched again; \"feedring feed remove URL\" ends that"
 	AdviseClock      Advice = "let the system keep its clock (chrony, systemd-timesyncd); if it does, the other peer's is off"
 	AdviseVouch      Advice = "where the site is yours, \"feedring vouch\" prints what to publish there"

@@ -65,7 +65,7 @@ const secondHand = 24 * time.Hour
 func (s *State) applyFailure(l Last, now time.Time) {
 	ended := s.Ended()
 	s.NextFetch, s.Failures, s.LastError, s.Unreached, s.Gone = time.Time{}, l.Failures, "", false, l.Gone
-	s.Refused = false
+	s.Private, s.Refused = false, false
 	switch {
 	case l.Gone:
 		s.Failures, s.LastError = max(l.Failures, 1), "another peer of the group was told that the feed is gone for good"

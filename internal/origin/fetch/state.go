@@ -13,6 +13,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/origin/document"
+	"github.com/feedring/feedring/internal/origin/failure"
 )
 
 // State is all that is remembered of a feed between two fetches. The zero State
@@ -47,6 +48,7 @@ type State struct {
 	Failures      int           `json:"failures,omitempty"`    // since LastSuccess
 	LastError     string        `json:"last_error,omitempty"`
 	Unreached     bool          `json:"unreached,omitempty"` // the last fetch got no answer from the origin, and no connection
+	Private       bool          `json:"private,omitempty"`   // the last fetch failed because this peer refuses private addresses
 	Refused       bool          `json:"refused,omitempty"`   // the origin answered the last fetch, and the entries were refused: watch.ReportedError
 
 	Moved      string    `json:"moved,omitempty"`       // where the origin says the feed is for good
@@ -143,7 +145,7 @@ func (s *State) take(answer Answer, now time.Time) {
 	s.BodyHash, s.MaxAge = answer.BodyHash, answer.Hints.MaxAge
 	s.follow(answer.Moved, now)
 	s.LastFetch, s.LastSuccess = now, now
-	s.Failures, s.LastError, s.Unreached, s.Refused = 0, "", false, false
+	s.Failures, s.LastError, s.Unreached, s.Private, s.Refused = 0, "", false, false, false
 }
 
 // Failed returns the state after a fetch that failed, and what is to be made of err.
@@ -154,6 +156,7 @@ func (s State) Failed(err *Error, now time.Time) (State, *Error) {
 	s.Failures++
 	s.LastError = err.Detail
 	s.Unreached = err.Unreached && err.Status == 0
+	s.Private = err.Kind == failure.KindPrivate
 	return s, err
 }
 

@@ -147,6 +147,24 @@ func TestResumeOfAFeedThatWasNotReached(t *testing.T) {
 	}
 }
 
+// TestResumeOfAPrivateAddress: where it was refused, and is allowed now, it is
+// fetched at once.
+func TestResumeOfAPrivateAddress(t *testing.T) {
+	private := &fetch.Error{Kind: failure.KindPrivate, Unreached: true}
+	s := fetch.State{URL: "http://127.0.0.1/feed"}
+	for range 5 {
+		s, _ = s.Failed(private, start)
+		HostPolicy{}.Plan(eager{}, &s, fetch.Outcome{Err: private}, start)
+	}
+	now := start.Add(time.Second)
+	if at := (HostPolicy{}).resume(eager{}, &s, now); at.Before(s.NextFetch) {
+		t.Errorf("refused still, and fetched after %s", at.Sub(now))
+	}
+	if at := (HostPolicy{AllowPrivate: true}).resume(eager{}, &s, now); !at.Equal(now) {
+		t.Errorf("allowed, and fetched after %s only", at.Sub(now))
+	}
+}
+
 func TestResumeAfterAWrongClock(t *testing.T) {
 	future := start.AddDate(10, 0, 0)
 	s := fetch.State{URL: "http://a.example/", LastFetch: future, NextFetch: future.Add(time.Hour), NotBefore: future, Interval: time.Hour}

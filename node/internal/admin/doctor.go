@@ -112,6 +112,7 @@ func (d *Admin) checkRoles() web.Check {
 // is wrong with a private feed is for its site to mend, and noted.
 func (d *Admin) checkFeeds() []web.Check {
 	var wrong, private []string
+	advice, privateAdvice := web.AdvisePing, web.AdviseRemoveFeed
 	published, all := 0, d.cfg.Feeds.Feeds(true)
 	for _, f := range all {
 		if f.Theme != "" {
@@ -121,8 +122,14 @@ func (d *Admin) checkFeeds() []web.Check {
 		case f.Error == "":
 		case f.Theme == "":
 			private = append(private, f.URL+": "+f.Error)
+			if f.Private {
+				privateAdvice = web.AdvisePrivate
+			}
 		default:
 			wrong = append(wrong, f.URL+": "+f.Error)
+			if f.Private {
+				advice = web.AdvisePrivate
+			}
 		}
 	}
 	c := web.Check{Name: "feeds", OK: len(wrong) == 0, Detail: fmt.Sprintf("%d published, all well", published)}
@@ -130,12 +137,12 @@ func (d *Admin) checkFeeds() []web.Check {
 		c.Detail = "none is published into a group"
 	}
 	if !c.OK {
-		c.Detail, c.Advice = listed(wrong), web.AdvisePing
+		c.Detail, c.Advice = listed(wrong), advice
 	}
 	p := web.Check{Name: "private feeds", OK: true, Detail: fmt.Sprintf("%d, all well", len(all)-published)}
 	if len(private) > 0 {
 		p.Note, p.Detail = true, fmt.Sprintf("%d of %d could not be read: %s", len(private), len(all)-published, listed(private))
-		p.Advice = web.AdviseRemoveFeed
+		p.Advice = privateAdvice
 	}
 	if len(all) == published {
 		return []web.Check{c}

@@ -12,7 +12,7 @@ import (
 
 // hostPolicy holds fetches to what this peer's origins are.
 func (o *Feeds) hostPolicy() watch.HostPolicy {
-	return watch.HostPolicy{Between: o.Interval, Origins: places{o}}
+	return watch.HostPolicy{Between: o.Interval, AllowPrivate: o.AllowPrivate, Origins: places{o}}
 }
 
 // places says what the origins of feeds are to this peer.

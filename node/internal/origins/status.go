@@ -40,7 +40,7 @@ func (o *Feeds) feedStatus(url string, f origin) web.FeedStatus {
 	st := web.FeedStatus{
 		URL: url, Fetched: o.present(url, &known), Theme: f.theme(), Provider: f.spec().Provider, Share: f.spec().Share, Title: known.Title,
 		LastFetch: wholeSecond(known.LastFetch), LastOK: wholeSecond(known.LastSuccess), NextFetch: wholeSecond(known.NextFetch),
-		Error: known.LastError, Gone: known.Gone && known.NextFetch.IsZero(), Fixed: f.fixed, File: f.file(),
+		Error: known.LastError, Private: known.Private, Gone: known.Gone && known.NextFetch.IsZero(), Fixed: f.fixed, File: f.file(),
 	}
 	if known.Omitted > 0 {
 		st.Taken, st.In = document.MaxItems, document.MaxItems+known.Omitted
