@@ -114,7 +114,7 @@ func TestOneClientBehindAProxy(t *testing.T) {
 	}
 	defer resp.Body.Close()
 	metrics, err := io.ReadAll(resp.Body)
-	if counted := `feedring_refused_total{door="http",reason="share"} 18`; err != nil || !strings.Contains(string(metrics), counted+"\n") {
+	if counted := `feedring_refused_total{reason="share",where="http"} 18`; err != nil || !strings.Contains(string(metrics), counted+"\n") {
 		t.Errorf("/metrics lacks %s: %v", counted, err)
 	}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // refused is how often a peer refused something, by its own metrics.
-func (p *peer) refused(t *testing.T, door, reason string) (times int) {
+func (p *peer) refused(t *testing.T, where, reason string) (times int) {
 	t.Helper()
 	resp, err := http.Get(p.http + "/metrics")
 	must(t, err)
@@ -22,7 +22,7 @@ func (p *peer) refused(t *testing.T, door, reason string) (times int) {
 	text, err := io.ReadAll(resp.Body)
 	must(t, err)
 	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, fmt.Sprintf("feedring_refused_total{door=%q,reason=%q} ", door, reason)); ok {
+		if rest, ok := strings.CutPrefix(line, fmt.Sprintf("feedring_refused_total{reason=%q,where=%q} ", reason, where)); ok {
 			_, _ = fmt.Sscan(rest, &times)
 		}
 	}

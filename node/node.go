@@ -68,7 +68,7 @@ type output struct {
 	logs   backlog.Log
 	log    *slog.Logger // writes to logs
 
-	refused refusals.Counts // to others, at all doors
+	refused refusals.Counts // to others, wherever
 }
 
 // lifecycle starts and ends a peer.

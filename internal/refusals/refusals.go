@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// Door is where something was refused.
-type Door string
+// Where is the place at which something was refused.
+type Where string
 
-// The doors.
+// The places.
 const (
-	Connection Door = "connection" // to the web address
-	HTTP       Door = "http"
-	Stream     Door = "stream"  // of another peer
-	Frame      Door = "frame"   // a message of another peer
-	Useless    Door = "useless" // statements that would have to be checked, of whom these brought no news
-	Block      Door = "block"   // what the owner of this peer blocks
+	Connection Where = "connection" // to the web address
+	HTTP       Where = "http"
+	Stream     Where = "stream"  // of another peer
+	Frame      Where = "frame"   // a message of another peer
+	Useless    Where = "useless" // statements that would have to be checked, of whom these brought no news
+	Block      Where = "block"   // what the owner of this peer blocks
 )
 
 // Reason says why.
@@ -39,9 +39,19 @@ const (
 	Domain    Reason = "domain"    // the same
 )
 
+// Known are the pairs that are counted, so that metrics can begin at zero.
+var Known = []Count{
+	{Where: Connection, Reason: Share}, {Where: Connection, Reason: Full},
+	{Where: HTTP, Reason: Share}, {Where: HTTP, Reason: Full}, {Where: HTTP, Reason: Host}, {Where: HTTP, Reason: Token},
+	{Where: Stream, Reason: Share}, {Where: Stream, Reason: Full},
+	{Where: Frame, Reason: Malformed},
+	{Where: Useless, Reason: Share},
+	{Where: Block, Reason: Key}, {Where: Block, Reason: Prefix}, {Where: Block, Reason: Domain},
+}
+
 // Count is how often something was refused.
 type Count struct {
-	Door   Door
+	Where  Where
 	Reason Reason
 	Times  uint64
 }
@@ -50,7 +60,7 @@ type Count struct {
 // concurrently, and on nil, which counts nothing.
 type Counts struct {
 	mu     sync.Mutex
-	of     map[Count]uint64 // by door and reason
+	of     map[Count]uint64 // by place and reason
 	recent []slot           // of the last hour, the newest last
 }
 
@@ -66,7 +76,7 @@ const (
 )
 
 // Add counts one more.
-func (c *Counts) Add(door Door, reason Reason) {
+func (c *Counts) Add(where Where, reason Reason) {
 	if c == nil {
 		return
 	}
@@ -75,7 +85,7 @@ func (c *Counts) Add(door Door, reason Reason) {
 	if c.of == nil {
 		c.of = make(map[Count]uint64)
 	}
-	what := Count{Door: door, Reason: reason}
+	what := Count{Where: where, Reason: reason}
 	c.of[what]++
 	now := time.Now()
 	if last := len(c.recent) - 1; last < 0 || now.Sub(c.recent[last].began) >= slotOf {
@@ -114,7 +124,7 @@ func (c *Counts) LastHour() []Count {
 	return all
 }
 
-// All lists the counts above zero, in order of door and reason.
+// All lists the counts above zero, in order of place and reason.
 func (c *Counts) All() []Count {
 	if c == nil {
 		return nil
@@ -131,7 +141,7 @@ func (c *Counts) All() []Count {
 	}, compare)
 }
 
-// compare orders counts by door and reason.
+// compare orders counts by place and reason.
 func compare(a, b Count) int {
-	return cmp.Or(strings.Compare(string(a.Door), string(b.Door)), strings.Compare(string(a.Reason), string(b.Reason)))
+	return cmp.Or(strings.Compare(string(a.Where), string(b.Where)), strings.Compare(string(a.Reason), string(b.Reason)))
 }

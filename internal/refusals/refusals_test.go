@@ -1,7 +1,11 @@
 package refusals
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -52,4 +56,29 @@ func TestLastHour(t *testing.T) {
 			t.Errorf("after a long time %v of %d slots", got, len(c.recent))
 		}
 	})
+}
+
+// TestKnown: every place and reason that has a name is in a known pair.
+func TestKnown(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "refusals.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var named []string
+	ast.Inspect(file, func(n ast.Node) bool {
+		if v, ok := n.(*ast.ValueSpec); ok && len(v.Values) == 1 {
+			if kind, ok := v.Type.(*ast.Ident); ok && (kind.Name == "Where" || kind.Name == "Reason") {
+				named = append(named, strings.Trim(v.Values[0].(*ast.BasicLit).Value, `"`))
+			}
+		}
+		return true
+	})
+	if len(named) < 10 {
+		t.Fatalf("found %q only", named)
+	}
+	for _, name := range named {
+		if !slices.ContainsFunc(Known, func(c Count) bool { return string(c.Where) == name || string(c.Reason) == name }) {
+			t.Errorf("add the pairs of %q to Known", name)
+		}
+	}
 }

@@ -4,7 +4,7 @@ import "github.com/feedring/feedring/internal/refusals"
 
 // Refused is what the peer did not do for others, and what its owner can do about it.
 type Refused struct {
-	Door   refusals.Door   `json:"door"`
+	Where  refusals.Where  `json:"where"`
 	Reason refusals.Reason `json:"reason"`
 	Times  uint64          `json:"times"`
 	Advice string          `json:"advice"`
@@ -16,26 +16,44 @@ const mostRefused = 3
 // refusedMost are the first of what was refused, with advice.
 func refusedMost(all []refusals.Count) (most []Refused) {
 	for _, c := range all[:min(len(all), mostRefused)] {
-		most = append(most, Refused{Door: c.Door, Reason: c.Reason, Times: c.Times, Advice: adviceOn(c.Door, c.Reason)})
+		most = append(most, Refused{Where: c.Where, Reason: c.Reason, Times: c.Times, Advice: adviceOn(c.Where, c.Reason)})
 	}
 	return most
 }
 
-// adviceOn says what to do about a refusal. Most of them are the peer's own answer.
-func adviceOn(door refusals.Door, reason refusals.Reason) string {
-	switch {
-	case door == refusals.Block:
+// adviceOn says what to do about a refusal; empty: this is no known one. Most of them
+// are the peer's own answer.
+func adviceOn(where refusals.Where, reason refusals.Reason) string {
+	switch where {
+	case refusals.Block:
 		return "nothing: \"feedring block list\" shows what is blocked"
-	case door == refusals.Useless, reason == refusals.Malformed:
+	case refusals.Useless, refusals.Frame:
 		return "nothing: the peer listens to such senders less; --log-level debug names them, and \"feedring block\" ends their connections"
-	case reason == refusals.Host:
+	case refusals.HTTP, refusals.Connection:
+		return adviceOnHTTP(reason)
+	case refusals.Stream:
+		switch reason {
+		case refusals.Full:
+			return moreRoom
+		case refusals.Share:
+			return "nothing: one peer asked for more than its share; \"feedring block\" ends its connections"
+		}
+	}
+	return ""
+}
+
+const moreRoom = "if it lasts, allow the process more open files, or run another peer"
+
+func adviceOnHTTP(reason refusals.Reason) string {
+	switch reason {
+	case refusals.Host:
 		return "if readers use that name, start the peer with --public-url"
-	case reason == refusals.Token:
+	case refusals.Token:
 		return "if it was not you, somebody guesses the token: let --http be reached by fewer"
-	case reason == refusals.Full:
-		return "if it lasts, allow the process more open files, or run another peer"
-	case door == refusals.HTTP || door == refusals.Connection:
+	case refusals.Full:
+		return moreRoom
+	case refusals.Share:
 		return "if it is a proxy in front, name it with --trusted-proxy"
 	}
-	return "nothing: one peer asked for more than its share; \"feedring block\" ends its connections"
+	return ""
 }

@@ -52,15 +52,22 @@ func (d *Admin) Metrics() http.Handler {
 // refusalCounter tells what was refused, where and why.
 type refusalCounter struct{ counts *refusals.Counts }
 
-var refusedTotal = prometheus.NewDesc("feedring_refused_total", "What was not done for others, by where it was refused and why.", []string{"door", "reason"}, nil)
+var refusedTotal = prometheus.NewDesc("feedring_refused_total", "What was not done for others, by where it was refused and why.", []string{"where", "reason"}, nil)
 
 // Describe implements prometheus.Collector.
 func (c refusalCounter) Describe(to chan<- *prometheus.Desc) { to <- refusedTotal }
 
 // Collect implements prometheus.Collector.
 func (c refusalCounter) Collect(to chan<- prometheus.Metric) {
+	times := make(map[refusals.Count]uint64)
+	for _, known := range refusals.Known {
+		times[known] = 0
+	}
 	for _, one := range c.counts.All() {
-		to <- prometheus.MustNewConstMetric(refusedTotal, prometheus.CounterValue, float64(one.Times), string(one.Door), string(one.Reason))
+		times[refusals.Count{Where: one.Where, Reason: one.Reason}] = one.Times
+	}
+	for of, n := range times {
+		to <- prometheus.MustNewConstMetric(refusedTotal, prometheus.CounterValue, float64(n), string(of.Where), string(of.Reason))
 	}
 }
 

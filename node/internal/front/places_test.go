@@ -116,7 +116,7 @@ func TestOneAskersConnections(t *testing.T) {
 	if p.held != 5 || len(p.by["192.0.2.1"]) != 4 {
 		t.Errorf("%d are held, %d of one", p.held, len(p.by["192.0.2.1"]))
 	}
-	if got := p.refused.All(); len(got) != 1 || got[0] != (refusals.Count{Door: refusals.Connection, Reason: refusals.Share, Times: 1}) {
+	if got := p.refused.All(); len(got) != 1 || got[0] != (refusals.Count{Where: refusals.Connection, Reason: refusals.Share, Times: 1}) {
 		t.Errorf("counted: %v", got)
 	}
 	for _, c := range held {
