@@ -187,6 +187,8 @@ func fakeAPI() http.Handler {
 		fmt.Fprint(w, "event: gap\ndata: {\"event\":\"gap\",\"theme\":\"news\",\"feed\":\"https://news.example/feed\",\"publisher\":\"P\"}\n\n")
 		fmt.Fprintf(w, "event: entry\nid: b\ndata: {\"id\":\"e2\",\"provider\":\"news.example\",\"title\":\"Two after %s\",\"published\":\"2026-01-02T03:04:05Z\"}\n\n", r.Header.Get("Last-Event-ID"))
 	})
+	say("GET /api/v1/entries/own", `[{"id":"own","title":"Mine","publisher":"P","feed":"http://127.0.0.1/feed"}]`)
+	say("GET /api/v1/entries/other", `[{"id":"other","title":"Theirs","publisher":"Q","feed":"https://spam.example/feed"},{"id":"other","title":"Theirs","publisher":"R","feed":"http://127.0.0.1/feed"}]`)
 	say("GET /api/v1/ring", `[{"theme":"news","manager":"P","secondary":"Q","term":3,"peers":4,"feeds":9,"clients":12}]`)
 	say("GET /api/v1/catalog/news", `{"theme":"news","manager":"P","term":3,"peers":[{"peer":"P","role":"manager","clients":4,"feeds":[{"title":"N","url":"https://news.example/feed","provider":"news.example"}]},{"peer":"Q","role":"peer","feeds":[],"keep_seconds":2592000}]}`)
 	mux.HandleFunc("GET /api/v1/catalog/", func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusNotFound, "no such group") })

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -134,9 +136,10 @@ func (a *commands) reportCommand() *cobra.Command {
 	var f command.PeerFlags
 	cmd := &cobra.Command{
 		Use:   "report ID",
-		Short: "Say how to be rid of an entry or a peer",
+		Short: "Show who published an entry, and how to block it",
 		Long: "report says who published an entry, by the id that \"feedring query --json\" prints, and which commands block\n" +
-			"that peer or its site. It sends nothing: nobody moderates an open network, and each peer shows what its owner wants.",
+			"that peer or its site; for an entry of this peer, which one takes it back. It sends nothing: nobody moderates an\n" +
+			"open network, and each peer shows what its owner wants.",
 		Example: "  feedring query --theme news --json casino     # tells ids\n  feedring report 0123456789abcdef0123456789abcdef",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -157,9 +160,13 @@ func (a *commands) reportCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				self, err := peer.ID(ctx)
+				if err != nil {
+					return err
+				}
 				var all []reported
-				for i := range copies {
-					all = append(all, reported{copies[i].ID, copies[i].Title, copies[i].Publisher, copies[i].Feed})
+				for _, e := range copies {
+					all = append(all, reported{e.ID, e.Title, e.Publisher, e.Feed, e.Publisher == self})
 				}
 				return a.report(f.JSON, all)
 			}))
@@ -175,12 +182,36 @@ type reported struct {
 	Title     string           `json:"title,omitempty"`
 	Publisher feedring.PeerID  `json:"publisher"`
 	Feed      string           `json:"feed,omitempty"`
+	Own       bool             `json:"own,omitempty"` // this peer published it
 }
 
-// siteOf is the host of an address; empty: it has none.
+// text says what the entry is, and what to run.
+func (r *reported) text() string {
+	if r.ID == "" {
+		return r.blocks()
+	}
+	what := fmt.Sprintf("%s of %s\n", show.Quoted(show.Printable(r.Title)), show.Printable(r.Feed))
+	if r.Own {
+		return what + "this peer published it; to take it back:  feedring retract " + show.ShellWord(show.Printable(string(r.ID)))
+	}
+	return what + r.blocks()
+}
+
+func (r *reported) blocks() string {
+	text := "to block its publisher:  feedring block " + show.ShellWord(show.Printable(string(r.Publisher)))
+	if site := siteOf(r.Feed); site != "" {
+		text += "\nto block its site:       feedring block " + show.ShellWord(show.Printable(site))
+	}
+	return text
+}
+
+// siteOf is the host of an address; empty: it has none, or is this machine's.
 func siteOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
+		return ""
+	}
+	if ip, err := netip.ParseAddr(u.Hostname()); err == nil && ip.IsLoopback() || u.Hostname() == "localhost" {
 		return ""
 	}
 	return u.Hostname()
@@ -188,17 +219,12 @@ func siteOf(address string) string {
 
 func (a *commands) report(asJSON bool, all []reported) error {
 	for _, r := range all {
-		lines := "to block its publisher:  feedring block " + show.ShellWord(show.Printable(string(r.Publisher)))
-		if r.ID != "" {
-			lines = fmt.Sprintf("%s of %s\n%s", show.Quoted(show.Printable(r.Title)), show.Printable(r.Feed), lines)
-		}
-		if site := siteOf(r.Feed); site != "" {
-			lines += "\nto block its site:       feedring block " + show.ShellWord(show.Printable(site))
-		}
-		if err := a.Confirm(asJSON, r, lines); err != nil {
+		if err := a.Confirm(asJSON, r, r.text()); err != nil {
 			return err
 		}
 	}
-	fmt.Fprintln(a.Stderr, "feedring: nothing was sent: a block holds at your own peer")
+	if slices.ContainsFunc(all, func(r reported) bool { return !r.Own }) {
+		fmt.Fprintln(a.Stderr, "feedring: nothing was sent: a block holds at your own peer")
+	}
 	return nil
 }

@@ -83,6 +83,15 @@ func (c *Client) Status(ctx context.Context) (state json.RawMessage, err error) 
 	return state, err
 }
 
+// ID asks the peer who it is.
+func (c *Client) ID(ctx context.Context) (feedring.PeerID, error) {
+	var state struct {
+		Peer feedring.PeerID `json:"peer"`
+	}
+	err := c.do(ctx, request{path: "status"}, &state)
+	return state.Peer, err
+}
+
 // Doctor returns the peer's checks of itself.
 func (c *Client) Doctor(ctx context.Context) (checks []Check, err error) {
 	var report struct {
