@@ -2,7 +2,6 @@ package network
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"slices"
@@ -79,7 +78,9 @@ func (a *commands) admit() *cobra.Command {
 		Use:   "admit KEY",
 		Short: "Give a peer a credential, without an invitation",
 		Long: "admit signs a credential for a peer: with the key of --data, if that may admit, or with a root key. Only a\n" +
-			"root key admits anew whom somebody expelled. The peer also needs the charter: an invitation brings it.",
+			"root key admits anew whom somebody expelled. Without --role a peer that was a member may do what its last\n" +
+			"credential gave, but for admitting and expelling others; any other may read, publish and serve. The peer\n" +
+			"also needs the charter: an invitation brings it.",
 		Example: `  feedring network admit 12D3KooW…
   feedring network admit 12D3KooW… --root /media/key/root-1.key`,
 		Args: one("a peer's id, such as 12D3KooW…"),
@@ -88,19 +89,35 @@ func (a *commands) admit() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			rights := charter.Invited
-			if role == "read" {
-				rights = charter.Read
-			} else if role != "publish" {
+			rights, known := map[string]charter.Rights{"publish": charter.Invited, "read": charter.Read, "": 0}[role]
+			if !known || role == "" && cmd.Flags().Changed("role") {
 				return exit.Usage("--role %q: choose publish or read", role)
+			}
+			if rights == 0 {
+				k, err := a.keeper()
+				if err != nil {
+					return exit.Failed(err)
+				}
+				rights = formerRights(k.Roll().Members(time.Now()), id)
 			}
 			return a.give(cmd, &s, id, rights)
 		},
 	}
 	s.register(cmd, rootHelp)
 	s.registerLife(cmd, membership.Lifetime)
-	cmd.Flags().StringVar(&role, "role", "publish", "publish: read, publish and serve; read: read only")
+	cmd.Flags().StringVar(&role, "role", "", "publish: read, publish and serve; read: read only (default: as its last credential, else publish)")
 	return cmd
+}
+
+// formerRights are what the last credential of a peer gave, of what may be given
+// without a root key; all of that for a peer that had none.
+func formerRights(members []charter.Member, id feedring.PeerID) charter.Rights {
+	for _, m := range members {
+		if former := m.Rights & charter.Invited; m.Peer == id && former != 0 {
+			return former
+		}
+	}
+	return charter.Invited
 }
 
 func (a *commands) admin() *cobra.Command {
@@ -217,10 +234,13 @@ func (a *commands) meant(ctx context.Context, what string) ([]feedring.PeerID, e
 			ids = append(ids, m.Peer)
 		}
 	}
-	if len(ids) == 0 {
-		return nil, errors.Join(fmt.Errorf("%s names no member: \"feedring network members\" lists their keys", show.Printable(what)), failed)
+	switch {
+	case len(ids) > 0:
+		return ids, nil
+	case failed != nil:
+		return nil, fmt.Errorf("%s names no member, and its lookup failed: %w: \"feedring network members\" lists the members' keys", show.Printable(what), failed)
 	}
-	return ids, nil
+	return nil, fmt.Errorf("%s names no member: \"feedring network members\" lists the members' keys", show.Printable(what))
 }
 
 func parsePeer(s string) (feedring.PeerID, error) {
