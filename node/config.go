@@ -116,7 +116,6 @@ var networkName = sync.OnceValue(func() *regexp.Regexp {
 
 // Validate returns the first thing that is wrong, as a *feedring.SettingError.
 func (c *Config) Validate() error {
-	const day = 24 * time.Hour
 	wrong := func(setting string, value any, err error) error {
 		return &feedring.SettingError{Setting: setting, Value: value, Err: err}
 	}
@@ -125,9 +124,18 @@ func (c *Config) Validate() error {
 		return wrong("data", nil, ErrNoData)
 	case !networkName().MatchString(c.Network):
 		return wrong("network", c.Network, ErrNetworkName)
-	case c.Keep != 0 && c.Keep < c.Freshness:
+	}
+	if err := c.validateRanges(); err != nil {
+		return err
+	}
+	if c.Keep != 0 && c.Keep < c.Freshness {
 		return wrong("keep", c.Keep, &KeepError{c.Freshness})
 	}
+	return nil
+}
+
+func (c *Config) validateRanges() error {
+	const day = 24 * time.Hour
 	return cmp.Or(
 		between("refresh", c.Refresh, 100*time.Millisecond, 10*time.Minute),
 		between("freshness", c.Freshness, time.Minute, 366*day),

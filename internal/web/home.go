@@ -81,6 +81,9 @@ func (s *site) search(r *http.Request, private bool, h *pages.Home) {
 		h.List.Empty = "Nothing matches."
 	}
 	if name, near := unknownOf(v); name != "" {
+		if near != "" {
+			near = ": did you mean " + near + "?"
+		}
 		h.List.Ignored = "The parameter " + quote(name) + " in this page’s address means nothing here, and was left out" + cmp.Or(near, ".")
 	}
 }

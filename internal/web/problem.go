@@ -124,7 +124,7 @@ func refusal(h http.Handler, r *http.Request) *problem {
 		}
 	}
 	return &problem{
-		Status: http.StatusNotFound, Detail: "nothing is at " + quote(r.URL.Path) + ": the API is below /api/v1, and / lists it",
+		Status: http.StatusNotFound, Detail: "nothing is at " + quote(r.URL.Path) + ": the API is below /api/v1, and docs/programmers.md describes it",
 		people: "nothing is at " + quote(r.URL.Path) + ": the first page shows what is here",
 	}
 }

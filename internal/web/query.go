@@ -47,20 +47,20 @@ func onlyKnown(v url.Values) error {
 	if name == "" {
 		return nil
 	}
-	return badRequest("the parameter %s is unknown%s: there are %s", quote(name), near, strings.Join(ofEntries, ", "))
+	if near != "" {
+		return badRequest("the parameter %s is unknown: did you mean %s?", quote(name), near)
+	}
+	return badRequest("the parameter %s is unknown: use %s", quote(name), strings.Join(ofEntries, ", "))
 }
 
-// unknownOf returns the first parameter that means nothing, with what may have
-// been meant; empty: there is none.
+// unknownOf returns the first parameter that means nothing, with the name that may
+// have been meant; empty: there is none.
 func unknownOf(v url.Values) (name, near string) {
 	for _, name := range slices.Sorted(maps.Keys(v)) {
 		if slices.Contains(parameters, name) {
 			continue
 		}
-		if near = feedring.Nearest(name, ofEntries); near != "" {
-			near = ": did you mean " + near + "?"
-		}
-		return name, near
+		return name, feedring.Nearest(name, ofEntries)
 	}
 	return "", ""
 }

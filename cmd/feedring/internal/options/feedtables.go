@@ -1,9 +1,9 @@
 package options
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -52,52 +52,76 @@ func (t *feedTables) parse(value any) error {
 		if !ok {
 			return errors.New("write tables: [[feeds]], and below it theme, url, file, share")
 		}
-		spec, err := specOfTable(table)
+		spec, key, err := specOfTable(table)
 		if err != nil {
-			return fmt.Errorf("table %d: %w", i+1, err)
+			return &tableError{Table: i + 1, Key: key, Err: err}
 		}
 		t.specs = append(t.specs, spec)
 	}
 	return nil
 }
 
-func specOfTable(table map[string]any) (spec feedring.FeedSpec, err error) {
-	var f feedTable
-	fields := map[string]*string{"theme": &f.Theme, "url": &f.URL, "provider": &f.Provider, "file": &f.File, "share": &f.Share}
-	for key, value := range table {
-		into, known := fields[key]
-		text, isText := value.(string)
-		switch {
-		case !known:
-			names := []string{"theme", "url", "provider", "file", "share"}
-			near := cmp.Or(feedring.Nearest(key, names), "theme, url, provider, file or share")
-			return spec, fmt.Errorf("unknown key %q: did you mean %s?", key, near)
-		case !isText:
-			return spec, fmt.Errorf("%s: write a text", key)
-		}
-		*into = text
+// tableError is what is wrong with one of the tables.
+type tableError struct {
+	Table int    // from 1
+	Key   string // of it; empty: the table as a whole
+	Err   error
+}
+
+// Error implements error.
+func (e *tableError) Error() string { return fmt.Sprintf("table %d: %v", e.Table, e.Err) }
+
+// Unwrap returns the cause.
+func (e *tableError) Unwrap() error { return e.Err }
+
+// specOfTable reads one table. With an error comes the key that is wrong; empty:
+// the table as a whole.
+func specOfTable(table map[string]any) (spec feedring.FeedSpec, key string, err error) {
+	f, key, err := textsOfTable(table)
+	if err != nil {
+		return spec, key, err
 	}
 	if f.Theme == "" || f.URL == "" {
-		return spec, errors.New("a feed needs a theme and an url")
+		return spec, "", errors.New("a feed needs a theme and an url")
 	}
 	theme, err := feedring.ParseTheme(f.Theme)
 	if err != nil {
-		return spec, err
+		return spec, "theme", err
 	}
 	if spec, err = feedring.NewFeedSpec(theme, feedring.Provider(strings.ToLower(f.Provider)), f.URL); err != nil {
-		return spec, err
+		return spec, "", err
 	}
 	if spec.Share, err = feedring.ParseShare(f.Share); err != nil {
-		return spec, err
+		return spec, "share", err
 	}
-	if f.File != "" && !filepath.IsAbs(f.File) {
-		return spec, fmt.Errorf("file %q: write an absolute path", f.File)
+	if f.File == "" {
+		return spec, "", nil
+	}
+	if !filepath.IsAbs(f.File) {
+		return spec, "file", fmt.Errorf("file %q: write an absolute path", f.File)
 	}
 	spec.File = f.File
-	if spec.File == "" {
-		return spec, nil
+	return spec, "file", files.Check(spec.File)
+}
+
+func textsOfTable(table map[string]any) (f feedTable, wrong string, err error) {
+	fields := map[string]*string{"theme": &f.Theme, "url": &f.URL, "provider": &f.Provider, "file": &f.File, "share": &f.Share}
+	for _, key := range slices.Sorted(maps.Keys(table)) {
+		into, known := fields[key]
+		text, isText := table[key].(string)
+		if !known {
+			names := []string{"theme", "url", "provider", "file", "share"}
+			if near := feedring.Nearest(key, names); near != "" {
+				return f, key, fmt.Errorf("unknown key %q: did you mean %s?", key, near)
+			}
+			return f, key, fmt.Errorf("unknown key %q: the keys of a feed are theme, url, provider, file and share", key)
+		}
+		if !isText {
+			return f, key, fmt.Errorf("%s: write a text", key)
+		}
+		*into = text
 	}
-	return spec, files.Check(spec.File)
+	return f, "", nil
 }
 
 // text writes the tables as parse reads them; empty: there are none.

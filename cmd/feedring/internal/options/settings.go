@@ -87,7 +87,7 @@ func fromText(flags *pflag.FlagSet, path string, text []byte) error {
 	known := Keys()
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		if err := fromKey(flags, path, key, values[key], known); err != nil {
-			return exit.Usage("%w (line %d)", err, lineOf(key, text))
+			return exit.Usage("%w (line %d)", err, lineOfError(err, key, text))
 		}
 	}
 	return nil
@@ -105,6 +105,43 @@ func fromKey(flags *pflag.FlagSet, path, key string, value any, known []string) 
 		return exit.Usage("%s: %s: %w", path, key, err)
 	}
 	return setFlag(flags, key, path, values)
+}
+
+// lineOfError is the line of a valid TOML text that an error about key is about.
+func lineOfError(err error, key string, text []byte) int {
+	var table *tableError
+	if errors.As(err, &table) {
+		if line := lineInTable(text, table.Table, table.Key); line > 0 {
+			return line
+		}
+	}
+	return lineOf(key, text)
+}
+
+// lineInTable is the line of a key in the nth table [[feeds]], or of that table's
+// head if key is empty. 0: there is no such line, as in a list of inline tables.
+func lineInTable(text []byte, n int, key string) int {
+	var p unstable.Parser
+	tables, inside := 0, false // of [[feeds]]
+	for p.Reset(text); p.NextExpression(); {
+		e := p.Expression()
+		names := e.Key()
+		if !names.Next() {
+			continue
+		}
+		name := names.Node()
+		here := inside && string(name.Data) == key
+		if e.Kind != unstable.KeyValue {
+			if inside = string(name.Data) == tablesKey; inside {
+				tables++
+			}
+			here = inside && key == ""
+		}
+		if here && tables == n {
+			return p.Shape(name.Raw).Start.Line
+		}
+	}
+	return 0
 }
 
 // lineOf is the first line of a valid TOML text that sets key, from 1.
