@@ -107,7 +107,7 @@ func (e *effects) dropped(o group.Dropped) {
 }
 
 func (e *effects) roleChanged(o group.RoleChanged) {
-	e.log.Info("role", "theme", o.Theme, "role", o.Role, "term", o.Term.Number)
+	e.log.Info("role changed", "theme", o.Theme, "role", o.Role, "term", o.Term.Number)
 	e.events.Add(roleEvent(o))
 	if o.Role == feedring.RoleNone {
 		e.directory.Leave(o.Theme.Group())

@@ -19,7 +19,7 @@ func TestFeedAddFile(t *testing.T) {
 		stdout, stderr string
 	}{
 		dir:                             {1, "", "was not added: " + dir + " is a folder"},
-		filepath.Join(dir, "later.xml"): {0, "added ", "later.xml is not there yet"},
+		filepath.Join(dir, "later.xml"): {0, "added ", "later.xml does not exist yet"},
 	} {
 		var stdout, stderr bytes.Buffer
 		code := run([]string{"feed", "add", "https://site.example/feed.xml", "--file", file, "--data", data}, &stdout, &stderr)

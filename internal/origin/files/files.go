@@ -115,7 +115,7 @@ func readFile(path string) ([]byte, error) {
 		case errors.Is(err, fs.ErrPermission):
 			return nil, fmt.Errorf("permission denied: the user that this peer runs as cannot read it, or not enter a folder above it")
 		case errors.Is(err, fs.ErrNotExist):
-			return nil, fmt.Errorf("it is not there: it is read as soon as it is")
+			return nil, errors.New("no such file: it is read once it exists")
 		case errors.As(err, &at):
 			return nil, at.Err
 		case err != nil:

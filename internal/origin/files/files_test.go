@@ -87,7 +87,7 @@ func TestFilesThatAreNoFeeds(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, says := range map[string]string{
-		"none": "not there", "empty": "", "half": "", "large": "larger than", "closed": "permission denied",
+		"none": "no such file", "empty": "", "half": "", "large": "larger than", "closed": "permission denied",
 		"pipe": "no regular file", ".": "no regular file",
 	} {
 		if name == "closed" && os.Geteuid() == 0 {

@@ -226,7 +226,7 @@ const notStored = "its entries could not be stored"
 // when its document begins to have more entries than are taken.
 func (w *Watcher) log(old, next *fetch.State, err error) {
 	if next.Omitted > 0 && old.Omitted == 0 {
-		w.cfg.Logger.Warn("a feed has more entries than are taken: the newest are", "url", next.URL, "taken", document.MaxItems, "of", document.MaxItems+next.Omitted)
+		w.cfg.Logger.Warn("a feed has more entries than are taken: only the newest are taken", "url", next.URL, "taken", document.MaxItems, "of", document.MaxItems+next.Omitted)
 	}
 	var told ReportedError
 	switch {

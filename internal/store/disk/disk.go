@@ -191,7 +191,7 @@ func (d *Dir) sparePath() string { return filepath.Join(d.Path, spareName) }
 // either, until the database is open.
 func (d *Dir) releaseSpare() {
 	if err := os.Remove(d.sparePath()); err != nil && !os.IsNotExist(err) {
-		d.Log.Warn("store: spare room", "err", err)
+		d.Log.Warn("the reserved disk space could not be released", "err", err)
 	}
 }
 

@@ -15,7 +15,7 @@ func (d *Admin) Status() web.Status {
 	view := d.cfg.Loop.View()
 	size, err := d.cfg.Store.Stats()
 	if err != nil {
-		d.cfg.Log.Warn("size of the store", "err", err)
+		d.cfg.Log.Warn("the size of the store could not be read", "err", err)
 	}
 	st := web.Status{
 		Peer: d.id, Version: d.cfg.Version, Network: d.cfg.Network,

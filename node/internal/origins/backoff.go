@@ -53,7 +53,7 @@ func (o *Feeds) saveBackoff(host string, h hostBackoff) {
 		err = o.Store.PutAll(context.Background(), store.BucketFeed, []store.Record{{Key: heldHost + host, Value: value}})
 	}
 	if err != nil {
-		o.Log.Warn("that a host wants to be left alone was not saved: it is heeded until the next start", "host", host, "err", err)
+		o.Log.Warn("a host's request to wait could not be saved: it holds until the next start only", "host", host, "err", err)
 	}
 }
 

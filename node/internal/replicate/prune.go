@@ -167,7 +167,7 @@ func (r *Replicator) dropAbandoned(groups Groups) {
 	groups.WhileOffered(func(offered map[feedring.Theme][]feedring.Feed) {
 		err := r.abandoned(r.Machine.Now().Add(-r.Freshness), offered)
 		if err != nil && r.ctx.Err() == nil {
-			r.Log.Warn("the store keeps what it need not", "err", err)
+			r.Log.Warn("entries of abandoned groups could not be dropped", "err", err)
 		}
 	})
 }

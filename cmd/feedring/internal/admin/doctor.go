@@ -22,7 +22,7 @@ func (a *commands) doctorCommand() *cobra.Command {
 		Short: "Check a running peer: reachable, on time, vouched for",
 		Long: "doctor asks a running peer what it found out about itself: whether others reach it, its clock, its feeds, who\n" +
 			"vouches for them. It also looks at the API token in --data: others must not read it, or the next start is\n" +
-			"refused (chmod 600 mends that).\n\n" +
+			"refused (chmod 600 corrects that).\n\n" +
 			"ok is well; note is well too, but not needed or not found out; FAIL wants something done, and exits with 1.",
 		Example: `  feedring doctor
   feedring doctor --json`,

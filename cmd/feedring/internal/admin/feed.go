@@ -111,7 +111,7 @@ func onMachineOf(f *command.PeerFlags, file string) (string, error) {
 // wrong.
 func (a *commands) warnOfMissingFile(file string) {
 	if _, err := os.Stat(file); file != "" && errors.Is(err, fs.ErrNotExist) {
-		fmt.Fprintf(a.Stderr, "feedring: %s is not there yet: it is read as soon as it is\n", show.Printable(file))
+		fmt.Fprintf(a.Stderr, "feedring: %s does not exist yet: the peer reads it once it exists\n", show.Printable(file))
 	}
 }
 
@@ -180,7 +180,7 @@ func (a *commands) feedListCommand() *cobra.Command {
 }
 
 func (a *commands) printFeeds(feeds []json.RawMessage, asJSON bool) error {
-	g := show.Table{Head: []string{"THEME", "PROVIDER", "FEED", "ENTRIES", "LAST FETCH", "WRONG", "READERS", "SERVED AT"}, Stack: []int{2, 5, 7}}
+	g := show.Table{Head: []string{"THEME", "PROVIDER", "FEED", "ENTRIES", "LAST FETCH", "ERROR", "READERS", "SERVED AT"}, Stack: []int{2, 5, 7}}
 	var offers []string
 	for _, raw := range feeds {
 		if asJSON {

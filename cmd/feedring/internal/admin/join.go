@@ -83,7 +83,7 @@ func (a *commands) joinThrough(ctx context.Context, peer *api.Client, target str
 		if asJSON {
 			show.NewLines(a.Stdout).Print(answer)
 		}
-		return fmt.Errorf("%s was not reached: %s: it is tried again and again; if it is a slip, \"%s\" takes it back",
+		return fmt.Errorf("%s was not reached: %s: it is tried again and again; if it is a typing error, remove it with \"%s\"",
 			show.Printable(answer.Join), show.OneLine(answer.Error), a.joinCommandLine("--remove", answer.Join))
 	}
 	return a.Confirm(asJSON, answer, reachedLine(answer))
@@ -111,7 +111,7 @@ func (a *commands) listJoins(ctx context.Context, peer *api.Client, asJSON bool)
 	if err != nil {
 		return err
 	}
-	g := show.Table{Head: []string{"JOINED THROUGH", "GIVEN BY", "WRONG"}}
+	g := show.Table{Head: []string{"JOINED THROUGH", "GIVEN BY", "ERROR"}}
 	for _, raw := range targets {
 		if asJSON {
 			if err := show.Raw(a.Stdout, raw); err != nil {

@@ -144,11 +144,11 @@ func (a *commands) printImported(answer []api.Imported, asJSON bool) error {
 		anyway = ", or add all with --force"
 	}
 	if refused == len(answer) {
-		return errors.Join(lines.Err, errors.New("no feed of the list was taken: mend it"+anyway))
+		return errors.Join(lines.Err, errors.New("no feed of the list was added: correct it"+anyway))
 	}
 	var incomplete error
 	if refused > 0 {
-		incomplete = fmt.Errorf("%d of the list's %d feeds were refused, and the others taken: mend their lines and import the list again, which adds nothing twice%s", refused, len(answer), anyway)
+		incomplete = fmt.Errorf("%d of the list's %d feeds were refused, and the others added: correct their lines and import the list again, which adds nothing twice%s", refused, len(answer), anyway)
 	}
 	if asJSON {
 		return errors.Join(lines.Err, incomplete)

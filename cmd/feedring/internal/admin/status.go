@@ -61,7 +61,7 @@ func (a *commands) printStatus(raw json.RawMessage) error {
 	if err := decoder.Decode(&state); err != nil {
 		return fmt.Errorf("the peer's answer cannot be read: %w", err)
 	}
-	plain := show.Table{Head: []string{"WHAT", "VALUE"}, Whole: true}
+	plain := show.Table{Head: []string{"FIELD", "VALUE"}, Whole: true}
 	var tables []string
 	for _, name := range sortedKeys(state) {
 		if _, ok := rowsOf(state[name]); ok {
@@ -110,7 +110,7 @@ func rowsOf(v any) (rows []map[string]any, ok bool) {
 
 // feedTable is the peer's feeds, whatever went wrong below each.
 func (a *commands) feedTable(rows []map[string]any) *show.Table {
-	g := &show.Table{Head: []string{"THEME", "ENTRIES", "LAST FETCH", "FEED", "WRONG", "READERS", "SERVED AT"}, Stack: []int{3, 4, 6}}
+	g := &show.Table{Head: []string{"THEME", "ENTRIES", "LAST FETCH", "FEED", "ERROR", "READERS", "SERVED AT"}, Stack: []int{3, 4, 6}}
 	for _, row := range rows {
 		fetched := "-"
 		if text, ok := row["last_fetch"].(string); ok {

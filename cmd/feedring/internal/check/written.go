@@ -26,7 +26,7 @@ func (p *page) wellFormed() {
 		p.ok("well-formed", "%s", language)
 		return
 	}
-	p.add("well-formed", Fail, "mend what writes it: a library for "+language+" instead of a template escapes what has to be",
+	p.add("well-formed", Fail, "correct what writes it: a library for "+language+" instead of a template escapes what has to be",
 		"no: %s (forgiving readers show it, strict ones nothing)", short(strings.TrimPrefix(err.Error(), "XML syntax error ")))
 }
 

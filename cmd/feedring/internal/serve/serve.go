@@ -124,7 +124,7 @@ func warnOfThemes(log *slog.Logger, cfg *node.Config) {
 			if near != "" {
 				what = append(what, "nearest", near)
 			}
-			log.Warn("this theme is outside the vocabulary (feedring themes): readers may not think of it", what...)
+			log.Warn("this theme is outside the vocabulary (feedring themes): readers may not look for it", what...)
 		}
 	}
 }

@@ -27,7 +27,7 @@ func rendered(t *testing.T, g *Table, width int) (lines []string) {
 // that everything else fits the terminal.
 func TestGridBreaksNoWord(t *testing.T) {
 	for _, width := range []int{40, 80, 200} {
-		g := &Table{Head: []string{"THEME", "FEED", "WRONG"}, Stack: []int{1, 2}}
+		g := &Table{Head: []string{"THEME", "FEED", "ERROR"}, Stack: []int{1, 2}}
 		g.Add("news", anAddress, "the origin answers that it is too busy and wants to be left alone for an hour or so")
 		g.Add("sport", "https://a.example/é", "-")
 		lines := rendered(t, g, width)
