@@ -161,7 +161,7 @@ func (b *batch) add(it *Item) {
 		b.set(rows.OldKey(state.ID, it.Position), old) // it came late
 		return
 	case found:
-		b.supersede(published, state.ID, at)
+		b.supersede(published, state.ID, at, it.Retraction)
 	}
 	b.set(rows.VersionKey(state.ID, it.ID), rows.EncodeVersion(it.Published, it.Position))
 	if !it.Retraction {
@@ -185,10 +185,15 @@ func (b *batch) unlist(published time.Time, id rows.RefID, p feedring.Position) 
 	b.del(rows.KeyOf(published, id, p).Index())
 }
 
-// supersede takes a version from all searches that stays in the log.
-func (b *batch) supersede(published time.Time, id rows.RefID, p feedring.Position) {
+// supersede takes a version from all searches that stays in the log: a newer one
+// came, or its publisher took the entry back.
+func (b *batch) supersede(published time.Time, id rows.RefID, p feedring.Position, takenBack bool) {
 	b.unlist(published, id, p)
-	b.set(rows.OldKey(id, p), old)
+	why := old
+	if takenBack {
+		why = taken
+	}
+	b.set(rows.OldKey(id, p), why)
 }
 
 // remove deletes the rows of the item at p. Its ref's state is the caller's

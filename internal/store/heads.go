@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"fmt"
 	"sort"
 
@@ -72,6 +73,28 @@ func (s *Store) Entries(want func(*Head) bool) (count int) {
 		}
 	}
 	return count
+}
+
+// Current counts the entries of ref: without their older versions, and without those
+// that were taken back. It looks at the rows of both.
+func (s *Store) Current(ref feedring.FeedRef) (count int, err error) {
+	state, ok := s.heads.Get(ref)
+	if !ok {
+		return 0, nil
+	}
+	count = state.Count
+	err = s.view(func(txn values.Txn) error {
+		return txn.Each(rows.OldPrefix(state.ID), nil, func(row values.Row) (bool, error) {
+			count--
+			return true, row.Value(func(value []byte) error {
+				if bytes.Equal(value, taken) { // the retraction is in the log, too
+					count--
+				}
+				return nil
+			})
+		})
+	})
+	return max(count, 0), err
 }
 
 // HeadsWhere returns the heads for which want is true, ordered by ref. It is

@@ -18,7 +18,10 @@ import (
 // Stones and retractions say themselves what they are, and may have such a row.
 
 // old is the value of such a row. badger takes no value at all for no row.
-var old = []byte{1}
+var (
+	old   = []byte{1}
+	taken = []byte{2} // of the version that a retraction in the log took back
+)
 
 // markRoom is what the row of an old version may take on disk until it is compacted.
 const markRoom = 64

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -40,6 +41,46 @@ func TestTakenBackIsNowhere(t *testing.T) {
 	if err != nil || !found || !latest.Retraction || latest.Position != back.Position {
 		t.Errorf("the latest version is %+v, %v", latest, err)
 	}
+}
+
+// TestCurrent counts each entry once, whatever its versions, and none that was
+// taken back.
+func TestCurrent(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir, Options{})
+	r := random(11)
+	var ref feedring.FeedRef
+	counts := func(want int) {
+		t.Helper()
+		if n, err := s.Current(ref); err != nil || n != want {
+			t.Errorf("%d entries, %v; want %d", n, err, want)
+		}
+	}
+	for i := range 20 {
+		it := makeItem(r, 0, i)
+		it.ID = feedring.EntryID(fmt.Sprintf("%032x", i))
+		ref = it.Ref
+		mustAppend(t, s, it)
+	}
+	counts(20)
+	for at, version := range []uint32{2, 3} {
+		it := makeItem(r, 0, 20+at)
+		it.ID, it.Version = feedring.EntryID(fmt.Sprintf("%032x", 7)), version
+		mustAppend(t, s, it)
+	}
+	counts(20)
+	for i, id := range []int{3, 7} {
+		back := makeItem(r, 0, 22+i)
+		back.ID, back.Version, back.Text, back.Retraction = feedring.EntryID(fmt.Sprintf("%032x", id)), 9, nil, true
+		versions, err := s.Versions(ctx, ref, back.ID)
+		check(t, err)
+		back.Takes = versions
+		mustAppend(t, s, back)
+		counts(19 - i)
+	}
+	check(t, s.Close())
+	s = open(t, dir, Options{})
+	counts(18)
 }
 
 // rowsWith counts the rows of any kind with a text.

@@ -44,7 +44,7 @@ func (s *Store) Retract(ctx context.Context, it Item) error {
 		}
 		b.retract(state.ID, &it)
 		if published, at, found := b.newest(state.ID, it.ID); found && at.Compare(it.Position) < 0 {
-			b.supersede(published, state.ID, at)
+			b.supersede(published, state.ID, at, false)
 			b.del(rows.VersionKey(state.ID, it.ID))
 		}
 		b.set(rows.TombstoneKey(state.ID, it.Position), rows.EncodeLog(&it))

@@ -58,6 +58,13 @@ func TombstoneKey(id RefID, p feedring.Position) []byte {
 	return appendPosition(TombstonePrefix(id), p)
 }
 
+// OldPrefix begins the keys of all old versions of id.
+func OldPrefix(id RefID) []byte {
+	key := LogPrefix(id)
+	key[0] = KeyOld
+	return key
+}
+
 // OldKey is the place of the row which says that a log row is an old version.
 func OldKey(id RefID, p feedring.Position) []byte {
 	key := LogKey(id, p)

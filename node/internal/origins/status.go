@@ -59,8 +59,10 @@ func (o *Feeds) feedStatus(url string, f origin) web.FeedStatus {
 	} else if o.assignments.fetchedElsewhere(f.spec()) {
 		st.Rests, st.NextFetch, st.Error = true, time.Time{}, ""
 	}
-	if h, ok := o.Store.Head(ref); ok {
-		st.Entries = h.Count
+	if n, err := o.Store.Current(ref); err != nil {
+		o.Log.Warn("the entries of a feed could not be counted", "url", url, "err", err)
+	} else {
+		st.Entries = n
 	}
 	if known.Feedring != "" {
 		st.Join, st.SitePeer = o.parts.Finder.Joinable(url, known.Feedring)
