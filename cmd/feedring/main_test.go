@@ -161,6 +161,10 @@ func fakeAPI() http.Handler {
 	const entry = `{"id":"e1","feed":"https://news.example/feed","provider":"news.example","theme":"news","title":"One\u001b[31m","url":"https://news.example/1","published":"2026-01-02T03:04:05Z","publisher":"P","via":"P"}`
 	const retraction = `{"event":"retracted","id":%q,"feed":"https://news.example/feed","provider":"news.example","theme":"news","publisher":"P"}`
 	mux.HandleFunc("GET /api/v1/entries", func(w http.ResponseWriter, r *http.Request) {
+		if r.FormValue("provider") == "own.example" {
+			fmt.Fprintln(w, `{"event":"answered","via":"P","hops":0,"messages":0,"entries":0}`)
+			return
+		}
 		switch r.FormValue("theme") {
 		case "news":
 			fmt.Fprintln(w, entry)

@@ -25,6 +25,7 @@ type Feed struct {
 	Share     string    `json:"share,omitempty"` // empty: as the peer shares
 	Title     string    `json:"title,omitempty"`
 	LastFetch time.Time `json:"last_fetch,omitzero"`
+	LastOK    time.Time `json:"last_success,omitzero"`
 	FetchedBy string    `json:"looked_at_by,omitempty"` // empty: by the peer, which offers it alone
 	Rests     bool      `json:"rests,omitempty"`        // the peer itself does not fetch now
 	Turn      int       `json:"turn,omitempty"`         // of Turns, where several fetch

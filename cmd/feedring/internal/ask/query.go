@@ -2,6 +2,7 @@ package ask
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/client"
+	"github.com/feedring/feedring/cmd/feedring/internal/api"
 	"github.com/feedring/feedring/cmd/feedring/internal/exit"
 	"github.com/feedring/feedring/cmd/feedring/internal/options"
 	"github.com/feedring/feedring/cmd/feedring/internal/show"
@@ -111,7 +113,45 @@ func (a *commands) query(ctx context.Context, f *askFlags, q feedring.Query) err
 	if err := a.printAnswer(&answer, q, f.JSON); err != nil {
 		return err
 	}
+	if own, ok := from.(ownFeeds); ok && len(answer.Entries) == 0 && answer.Final.Status == feedring.Answered {
+		a.printUnread(ctx, own, q)
+	}
 	return outcome(answer.Final, q, f.command("ring"))
+}
+
+// ownFeeds is a running peer that tells its own feeds.
+type ownFeeds interface {
+	Feeds(ctx context.Context) ([]json.RawMessage, error)
+}
+
+// namedUnread is how many feeds that were not read yet are named.
+const namedUnread = 3
+
+// printUnread names the peer's own feeds that would answer and were not read yet. A
+// peer that does not tell its feeds, for want of its token, is not asked again.
+func (a *commands) printUnread(ctx context.Context, peer ownFeeds, q feedring.Query) {
+	all, err := peer.Feeds(ctx)
+	if err != nil {
+		return
+	}
+	var unread []string
+	for _, raw := range all {
+		var f api.Feed
+		if json.Unmarshal(raw, &f) != nil || f.Rests || !f.LastOK.IsZero() {
+			continue
+		}
+		if (q.Theme == "" || f.Theme == string(q.Theme)) && (q.Provider == "" || feedring.Provider(f.Provider).Matches(q.Provider)) {
+			unread = append(unread, show.Printable(f.URL))
+		}
+	}
+	if len(unread) == 0 {
+		return
+	}
+	named := strings.Join(unread[:min(len(unread), namedUnread)], ", ")
+	if more := len(unread) - namedUnread; more > 0 {
+		named += fmt.Sprintf(" and %d more", more)
+	}
+	fmt.Fprintf(a.Stderr, "feedring: this peer has not read %s yet: \"feedring feed list\" shows why\n", named)
 }
 
 // canonical returns a query with its words in the canonical form, which an older
